@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -20,16 +19,20 @@ import (
 	"antipode/internal/objecturl"
 )
 
-// sniffRows is the number of rows that determine the kind of a column whose name does not.
+// sniffRows is the number of rows that determine the separator.
 const sniffRows = 200
 
 // CSV returns the table of a CSV file with a header line: UTF-8, or UTF-16 with its byte order mark; cells separated by
 // commas, or by the semicolons, tabs or bars of a header that holds no comma; lines ended by LF or CRLF. Columns
 // image and mask are paths relative to the file's folder (a mask image: non-zero = object); paths outside that folder
-// are refused unless [FileOptions].Root names a parent. A column whose first 200 values are all numbers is a number
-// column; an empty cell is "no value". The unnamed first column that pandas writes for its index is read as id, or as
-// index if the table has an id. The columns of a table under the URL of an object (see [Parquet]) are known when it
-// runs.
+// are refused unless [FileOptions].Root names a parent. An empty cell is "no value". The unnamed first column that
+// pandas
+// writes for its index is read as id, or as index if the table has an id; a table of images without ids gets the paths
+// of its images, or its row numbers.
+//
+// The kind of a column whose name has none is decided when the table runs, from all of its cells: numbers, if all that
+// are not empty are, else text ([table.NumberFormat.ParseNumbers]: 007 and 9007199254740993 are text). A column of
+// numbers is used as text where text is needed, such as in Count, and written as it was read.
 func CSV(path string, options ...FileOptions) Table {
 	args, t := fileArgs("CSV", path, options)
 	if t.err != nil {
@@ -38,59 +41,73 @@ func CSV(path string, options ...FileOptions) Table {
 	if objecturl.IsRemote(args.Path) {
 		return New("csv", args, nil).Open().Named(objecturl.Base(path))
 	}
-	f, err := os.Open(args.Path)
-	if err != nil {
-		return t.Fail(fmt.Errorf("cannot read the table %s: %w", path, plainPathError(err)))
-	}
-	defer f.Close()
-	args.Kinds, err = SniffCSV(f, filepath.Base(args.Path))
-	if err != nil {
+	var err error
+	if args.Columns, err = csvHeader(args.Path, path); err != nil {
 		return t.Fail(err)
 	}
-	return New("csv", args, args.Kinds).Named(filepath.Base(args.Path))
+	columns := headerKinds(args.Columns)
+	if NeedsID(columns) {
+		columns = append(Columns("id:text"), columns...)
+	}
+	return New("csv", args, columns).Named(filepath.Base(args.Path))
 }
 
-// SniffCSV returns the columns of a CSV file with their kinds, by their names and the file's first rows. name is the
-// file's name for messages.
-func SniffCSV(r io.Reader, name string) ([]table.ColumnSpec, error) {
-	cr, err := OpenCSV(r, name)
+// NeedsID reports whether columns are those of a table of images without ids, which gets a column id when it is read.
+func NeedsID(columns []table.ColumnSpec) bool {
+	return table.Position(columns, "image") >= 0 && table.Position(columns, "id") < 0
+}
+
+// csvHeader returns the names of a CSV file's columns; name is the file's name for messages.
+func csvHeader(path, name string) ([]string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the table %s: %w", name, plainPathError(err))
+	}
+	defer f.Close()
+	cr, err := OpenCSV(f, filepath.Base(path))
 	if err != nil {
 		return nil, err
 	}
-	specs := make([]table.ColumnSpec, len(cr.Header))
-	vector := make([]bool, len(specs))
-	number := make([]bool, len(specs))
-	seen := make([]bool, len(specs))
-	for i, h := range cr.Header {
-		specs[i] = table.ColumnSpec{Name: h, Kind: table.KindText}
-		vector[i], number[i] = true, true
-	}
-	for range sniffRows {
-		row, _, err := cr.Read()
-		if err != nil {
-			break // errors are reported when the plan runs, which reads the whole file
-		}
-		for i, v := range row {
-			if v == "" {
-				continue
-			}
-			seen[i] = true
-			vector[i] = vector[i] && strings.HasPrefix(v, "[")
-			if _, err := strconv.ParseFloat(v, 64); err != nil {
-				number[i] = false
-			}
-		}
-	}
-	for i := range specs {
-		if kind := KindByName(specs[i].Name); kind != "" && kind != table.KindVector {
+	return cr.Header, nil
+}
+
+// headerKinds returns the columns of a CSV file. Their kinds are those of their names; that of other names,
+// and of vectors, is "" until the table runs.
+func headerKinds(header []string) []table.ColumnSpec {
+	specs := make([]table.ColumnSpec, len(header))
+	for i, name := range header {
+		specs[i].Name = name
+		if kind := KindByName(name); kind != table.KindVector {
 			specs[i].Kind = kind
-		} else if kind == table.KindVector && seen[i] && vector[i] {
-			specs[i].Kind = table.KindVector
-		} else if seen[i] && number[i] {
-			specs[i].Kind = table.KindNumber
 		}
 	}
-	return specs, nil
+	return specs
+}
+
+// CSVColumn returns a column of a CSV file by its name and its cells.
+func CSVColumn(name string, cells []string, format table.NumberFormat) table.Column {
+	switch kind := KindByName(name); kind {
+	case table.KindImage:
+		images := make([]table.Image, len(cells))
+		for i, path := range cells {
+			images[i].Path = path
+		}
+		return table.ImageColumn(name, images)
+	case table.KindMask:
+		masks := make([]table.Mask, len(cells)) // paths, which the reader of the files replaces
+		for i, path := range cells {
+			masks[i].Counts = path
+		}
+		return table.MaskColumn(name, masks)
+	case table.KindText:
+		return table.TextColumn(name, cells)
+	case table.KindVector:
+		texts := table.TextColumn(name, cells)
+		if vectors, err := texts.As(table.KindVector); err == nil && !table.IsBlank(cells) {
+			return *vectors
+		}
+	}
+	return table.CellColumn(name, cells, format)
 }
 
 // KindByName returns the kind of a column of that name by the column contract, "" for other names.
@@ -113,6 +130,7 @@ func KindByName(column string) table.Kind {
 // CSVReader reads the records of a CSV file; see [OpenCSV].
 type CSVReader struct {
 	Header []string // the columns' names, each once
+	Comma  rune     // the separator
 	name   string
 	cr     *csv.Reader
 
@@ -144,7 +162,7 @@ func OpenCSV(r io.Reader, name string) (*CSVReader, error) {
 		return nil, err
 	}
 	comma := separator(head)
-	c := &CSVReader{name: name, cr: csv.NewReader(in)}
+	c := &CSVReader{name: name, Comma: comma, cr: csv.NewReader(in)}
 	c.cr.Comma = comma
 	if c.Header, _, err = c.Read(); errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("%s is empty: a table needs a header line", name)
@@ -221,6 +239,9 @@ func (c *CSVReader) read() (record []string, line int, err error) {
 		return nil, parse.Line, fmt.Errorf("%s, line %d: %d instead of %d cells; complete the row, and quote cells "+
 			"that contain the separator %q",
 			c.name, parse.Line, len(record), len(c.Header), c.cr.Comma)
+	case errors.As(err, &parse) && parse.Line > parse.StartLine+1 && errors.Is(err, csv.ErrQuote):
+		return nil, parse.Line, fmt.Errorf("%s: a quote opened in line %d is never closed; close it, or double a "+
+			"quotation mark that is part of a cell", c.name, parse.StartLine)
 	case errors.As(err, &parse):
 		return nil, parse.Line, fmt.Errorf("%s, line %d: %w; quote cells that contain a quotation mark, and "+
 			"double the mark",

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -73,7 +72,7 @@ func TestManyColumns(t *testing.T) {
 	}
 }
 
-// FuzzCSV: records have the header's number of cells and rising lines, and kinds are known for every column.
+// FuzzCSV: records have the header's number of cells and rising lines.
 func FuzzCSV(f *testing.F) {
 	for _, text := range []string{"id,image,n\na,x.png,1\nb,,2\n", "prompt\na\n\nb\n", "a;b\n1;2\n",
 		"\xff\xfei\x00d\x00\n\x00a\x00\n\x00", "id,full\na,\"[1, 2]\"\n", ",id\n0,a\n", "\"a\"\"b\",c\n\"x\ny\",z\n",
@@ -92,11 +91,6 @@ func FuzzCSV(f *testing.F) {
 		}
 		if len(lines) > 1+strings.Count(text, "\n") && !strings.Contains(text, "\x00") {
 			t.Errorf("%d records of %d lines", len(lines), strings.Count(text, "\n"))
-		}
-		specs, err := datasets.SniffCSV(strings.NewReader(text), "t.csv")
-		if err == nil && (len(specs) != len(rows[0]) || slices.ContainsFunc(rows[0],
-			func(s string) bool { return strings.TrimSpace(s) == "" })) {
-			t.Errorf("%d kinds of %q", len(specs), rows[0])
 		}
 	})
 }

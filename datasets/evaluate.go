@@ -11,6 +11,7 @@ import (
 	"math"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 
 	"antipode/datasets/operation"
@@ -24,6 +25,8 @@ func init() {
 	operation.Verb("with", with)
 	operation.Verb("join", join)
 	operation.Verb("concat", concat)
+	operation.Verb("cast", cast)
+	operation.Verb("prefix-ids", prefixIDs)
 	operation.Verb("sort", sortRows)
 	operation.Verb("head", head)
 	operation.Verb("sample", sample)
@@ -44,7 +47,7 @@ func rowsInMemory(_ context.Context, _ Call, raw json.RawMessage, _ []*Frame) (*
 	return table.Decode(bytes.NewReader(a.Frame))
 }
 
-func where(a WhereArgs, in []*Frame) (*Frame, error) {
+func where(_ *Call, a WhereArgs, in []*Frame) (*Frame, error) {
 	f := in[0]
 	c, err := f.Need(a.Column, "")
 	if err != nil {
@@ -71,8 +74,13 @@ func condition(a WhereArgs, c *table.Column) (func(int) bool, error) {
 	case "present":
 		return func(i int) bool { return !isMissing(c, i) }, nil
 	}
+	ordered := !slices.Contains([]string{"==", "!=", "in", "contains"}, a.Op)
 	switch {
-	case c.Kind == table.KindNumber && a.Number != nil:
+	case a.Number != nil && (len(a.Text) == 0 || ordered || c.Kind == table.KindNumber):
+		c, err := c.As(table.KindNumber)
+		if err != nil {
+			return nil, fmt.Errorf("Where: %w", err)
+		}
 		ok, err := comparison(a.Op)
 		return func(i int) bool {
 			v := c.Numbers[i]
@@ -86,13 +94,20 @@ func condition(a WhereArgs, c *table.Column) (func(int) bool, error) {
 			}
 			return ok(0)
 		}, err
-	case c.Kind == table.KindText && a.Text != nil && a.Op == "in":
-		return func(i int) bool { return slices.Contains(a.Text, c.Texts[i]) }, nil
-	case c.Kind == table.KindText && len(a.Text) == 1 && a.Op == "contains":
-		return func(i int) bool { return strings.Contains(c.Texts[i], a.Text[0]) }, nil
-	case c.Kind == table.KindText && len(a.Text) == 1:
-		ok, err := comparison(a.Op)
-		return func(i int) bool { return ok(strings.Compare(c.Texts[i], a.Text[0])) }, err
+	case c.Kind == table.KindText || c.Kind == table.KindNumber && !ordered:
+		values := make([]string, len(a.Text))
+		for i, text := range a.Text {
+			values[i] = operation.Label(text)
+		}
+		switch {
+		case a.Op == "in":
+			return func(i int) bool { return slices.Contains(values, operation.Label(c.Text(i))) }, nil
+		case len(a.Text) == 1 && a.Op == "contains":
+			return func(i int) bool { return strings.Contains(c.Text(i), a.Text[0]) }, nil
+		case len(a.Text) == 1:
+			ok, err := comparison(a.Op)
+			return func(i int) bool { return ok(strings.Compare(operation.Label(c.Text(i)), values[0])) }, err
+		}
 	}
 	return nil, fmt.Errorf("Where: column %q holds %s values; they cannot be compared (%s) with the given value",
 		a.Column, c.Kind, a.Op)
@@ -131,7 +146,7 @@ func isMissing(c *table.Column, i int) bool {
 	}
 }
 
-func selectColumns(a ColumnsArgs, in []*Frame) (*Frame, error) {
+func selectColumns(_ *Call, a ColumnsArgs, in []*Frame) (*Frame, error) {
 	out := &Frame{}
 	for _, name := range table.WithShown(a.Columns, in[0].Has) {
 		c, err := in[0].Need(name, "")
@@ -143,7 +158,7 @@ func selectColumns(a ColumnsArgs, in []*Frame) (*Frame, error) {
 	return out, nil
 }
 
-func with(a WithArgs, in []*Frame) (*Frame, error) {
+func with(_ *Call, a WithArgs, in []*Frame) (*Frame, error) {
 	n := in[0].Len()
 	if a.Text != nil {
 		return in[0].With(table.TextColumn(a.Column, slices.Repeat([]string{*a.Text}, n))), nil
@@ -154,88 +169,16 @@ func with(a WithArgs, in []*Frame) (*Frame, error) {
 	return in[0].With(table.NumberColumn(a.Column, slices.Repeat([]float64{*a.Number}, n))), nil
 }
 
-func join(a JoinArgs, in []*Frame) (*Frame, error) {
-	if len(in) != 2 {
-		return nil, errors.New("Join takes two tables")
+func sortRows(_ *Call, a SortArgs, in []*Frame) (*Frame, error) {
+	c, err := in[0].Need(a.Column, a.As)
+	if err == nil && c.Kind != table.KindText && c.Kind != table.KindNumber {
+		err = fmt.Errorf("column %q is not a text or number column", a.Column)
 	}
-	left, err := in[0].Need(a.On, table.KindText)
+	if err == nil && a.As == "" {
+		err = mostlyNumbers(c)
+	}
 	if err != nil {
-		return nil, err
-	}
-	right, err := in[1].Need(a.On, table.KindText)
-	if err != nil {
-		return nil, err
-	}
-	at := map[string]int{}
-	for i, v := range right.Texts {
-		if first, twice := at[v]; twice {
-			return nil, fmt.Errorf("Join: %s %q is in rows %d and %d of the second table; it must be unique",
-				a.On, v, first+1, i+1)
-		}
-		at[v] = i
-	}
-	rows := make([]int, len(left.Texts))
-	for i, v := range left.Texts {
-		rows[i] = -1
-		if j, ok := at[v]; ok {
-			rows[i] = j
-		}
-	}
-	out := &Frame{Columns: slices.Clone(in[0].Columns)}
-	for i := range in[1].Columns {
-		if c := &in[1].Columns[i]; !in[0].Has(c.Name) {
-			out.Columns = append(out.Columns, c.Pick(rows))
-		}
-	}
-	return out, nil
-}
-
-func concat(_ struct{}, in []*Frame) (*Frame, error) {
-	out := &Frame{}
-	for _, f := range in {
-		for i := range f.Columns {
-			spec := f.Columns[i].ColumnSpec
-			if c := out.Column(spec.Name); c == nil {
-				out.Columns = append(out.Columns, table.Column{ColumnSpec: spec})
-			} else if c.Kind != spec.Kind {
-				return nil, fmt.Errorf("Concat: column %q holds %s values in one table and %s in another", spec.Name,
-					c.Kind, spec.Kind)
-			}
-		}
-	}
-	for i := range out.Columns {
-		c := &out.Columns[i]
-		for _, f := range in {
-			part := f.Column(c.Name)
-			if part == nil {
-				none := table.Column{ColumnSpec: c.ColumnSpec}
-				rows := slices.Repeat([]int{-1}, f.Len())
-				none = none.Pick(rows)
-				part = &none
-			}
-			c.Texts = append(c.Texts, part.Texts...)
-			c.Numbers = append(c.Numbers, part.Numbers...)
-			c.Images = append(c.Images, part.Images...)
-			c.Masks = append(c.Masks, part.Masks...)
-			c.Vectors = append(c.Vectors, part.Vectors...)
-		}
-	}
-	if ids := out.Texts("id"); ids != nil {
-		seen := map[string]int{}
-		for i, id := range ids {
-			if first, twice := seen[id]; twice {
-				return nil, fmt.Errorf("Concat: id %q is in rows %d and %d; ids must be unique", id, first+1, i+1)
-			}
-			seen[id] = i
-		}
-	}
-	return out, nil
-}
-
-func sortRows(a SortArgs, in []*Frame) (*Frame, error) {
-	c := in[0].Column(a.Column)
-	if c == nil || (c.Kind != table.KindText && c.Kind != table.KindNumber) {
-		return nil, fmt.Errorf("Sort: column %q is not a text or number column", a.Column)
+		return nil, fmt.Errorf("Sort: %w", err)
 	}
 	rows := make([]int, in[0].Len())
 	for i := range rows {
@@ -257,7 +200,29 @@ func sortRows(a SortArgs, in []*Frame) (*Frame, error) {
 	return in[0].Pick(rows), nil
 }
 
-func head(a HeadArgs, in []*Frame) (*Frame, error) {
+// mostlyNumbers returns an error for a text column more than half of whose values are numbers: its order as text, in
+// which 10 comes before 9, is not what its user expects.
+func mostlyNumbers(c *Column) error {
+	if c.Kind != table.KindText || KindByName(c.Name) == table.KindText {
+		return nil
+	}
+	values, numbers := 0, 0
+	for _, text := range c.Texts {
+		if text != "" {
+			values++
+			if _, err := (table.NumberFormat{}).ParseNumbers([]string{text}); err == nil {
+				numbers++
+			}
+		}
+	}
+	_, err := c.As(table.KindNumber)
+	if err == nil || 2*numbers <= values {
+		return nil
+	}
+	return fmt.Errorf("%w, and SortOptions{As: \"text\"} (--sort %s --as text) sorts them as text", err, c.Name)
+}
+
+func head(_ *Call, a HeadArgs, in []*Frame) (*Frame, error) {
 	if a.N < 0 {
 		return nil, &table.Error{Code: table.CodeUsage,
 			Message: fmt.Sprintf("Head(%d): the number of rows is negative", a.N)}
@@ -269,8 +234,9 @@ func head(a HeadArgs, in []*Frame) (*Frame, error) {
 	return in[0].Pick(rows), nil
 }
 
-// groups returns the combinations of values in text columns and their rows, in order of first appearance.
-func groups(f *Frame, by []string) (names [][]string, rows [][]int, err error) {
+// groups returns the combinations of values in columns and their rows, in order of first appearance.
+func groups(call *Call, f *Frame, by []string) (names [][]string, rows [][]int, err error) {
+	f = call.Labels(by, []*Frame{f})[0]
 	columns := make([]*table.Column, len(by))
 	for i, name := range by {
 		if columns[i], err = f.Need(name, table.KindText); err != nil {
@@ -296,13 +262,13 @@ func groups(f *Frame, by []string) (names [][]string, rows [][]int, err error) {
 	return names, rows, nil
 }
 
-func sample(a SampleArgs, in []*Frame) (*Frame, error) {
+func sample(call *Call, a SampleArgs, in []*Frame) (*Frame, error) {
 	if a.N <= 0 {
 		return nil, &table.Error{Code: table.CodeUsage,
 			Message: fmt.Sprintf("Sample(%d, …): sample at least one row", a.N)}
 	}
 	by := SplitColumns(a.By)
-	names, members, err := groups(in[0], by)
+	names, members, err := groups(call, in[0], by)
 	if err != nil {
 		return nil, err
 	}
@@ -347,9 +313,9 @@ func groupName(by, values []string) string {
 	return strings.Join(parts, ", ")
 }
 
-func countRows(a ColumnsArgs, in []*Frame) (*Frame, error) {
+func countRows(call *Call, a ColumnsArgs, in []*Frame) (*Frame, error) {
 	by := table.WithShown(a.Columns, in[0].Has)
-	names, rows, err := groups(in[0], by)
+	names, rows, err := groups(call, in[0], by)
 	if err != nil {
 		return nil, err
 	}
@@ -369,7 +335,7 @@ func countRows(a ColumnsArgs, in []*Frame) (*Frame, error) {
 	return out, nil
 }
 
-func rename(a RenameArgs, in []*Frame) (*Frame, error) {
+func rename(_ *Call, a RenameArgs, in []*Frame) (*Frame, error) {
 	out := &Frame{Columns: slices.Clone(in[0].Columns)}
 	c, err := out.Need(a.From, "")
 	if err != nil {
@@ -385,7 +351,7 @@ func rename(a RenameArgs, in []*Frame) (*Frame, error) {
 	return out, nil
 }
 
-func removePrefix(a RemovePrefixArgs, in []*Frame) (*Frame, error) {
+func removePrefix(_ *Call, a RemovePrefixArgs, in []*Frame) (*Frame, error) {
 	c, err := in[0].Need(a.Column, table.KindText)
 	if err != nil {
 		return nil, err
@@ -400,7 +366,7 @@ func removePrefix(a RemovePrefixArgs, in []*Frame) (*Frame, error) {
 }
 
 // repeat evaluates Table.Repeat.
-func repeat(a RepeatArgs, in []*Frame) (*Frame, error) {
+func repeat(_ *Call, a RepeatArgs, in []*Frame) (*Frame, error) {
 	f := in[0]
 	ids, err := f.Need("id", table.KindText)
 	if err != nil {
@@ -409,33 +375,54 @@ func repeat(a RepeatArgs, in []*Frame) (*Frame, error) {
 	if a.N < 1 || a.N > MaxRepeat {
 		return nil, fmt.Errorf("repeat: %d copies are not between 1 and %d", a.N, MaxRepeat)
 	}
-	if f.Has("seed") {
-		if _, err := f.Need("seed", table.KindNumber); err != nil {
-			return nil, err
-		}
-	}
-	own := f.Numbers("seed")
+	own := f.Column("seed")
 	var rows []int
-	var id, of []string
-	var seeds []float64
+	var id, of, seeds []string
 	for i, name := range ids.Texts {
-		first := float64(a.Seed)
-		if own != nil && !math.IsNaN(own[i]) {
-			if first = own[i]; first < 0 || first != math.Trunc(first) || first > MaxSeed {
-				return nil, fmt.Errorf("row %d, column seed: %v is no whole number from 0 to %d", i+1, own[i],
-					int64(MaxSeed))
+		first := uint64(a.Seed)
+		if own != nil && own.Text(i) != "" {
+			if first, err = Seed(f, i); err == nil && first > math.MaxUint64-MaxRepeat {
+				err = fmt.Errorf("the seed %d is larger than 2^64 − %d", first, MaxRepeat)
+			}
+			if err != nil {
+				return nil, fmt.Errorf("row %d, column seed: %w", i+1, err)
 			}
 		}
 		for k := range a.N {
-			rows, of, seeds = append(rows, i), append(of, name), append(seeds, first+float64(k))
+			rows, of = append(rows, i), append(of, name)
+			seeds = append(seeds, strconv.FormatUint(first+uint64(k), 10))
 			id = append(id, fmt.Sprintf("%s#%d", name, k+1))
 		}
 	}
 	return f.Pick(rows).With(table.TextColumn("id", id), table.TextColumn(a.Of, of),
-		table.NumberColumn("seed", seeds)), nil
+		table.CellColumn("seed", seeds, table.NumberFormat{})), nil
 }
 
-func seedBy(a ColumnsArgs, in []*Frame) (*Frame, error) {
+// Seed returns the value of a row's column seed, a whole number from 0 to 2^64−1: a number, or text where numbers would
+// round one of the table's seeds.
+func Seed(f *Frame, row int) (uint64, error) {
+	c := f.Column("seed")
+	if c == nil {
+		return 0, table.NoColumn("seed", f.Specs())
+	}
+	seed, err := strconv.ParseUint(strings.TrimSpace(c.Text(row)), 10, 64)
+	if err != nil {
+		seed, err = wholeSeed(c, row)
+	}
+	return seed, err
+}
+
+// wholeSeed returns a seed that is not written as an integer, such as 7.0.
+func wholeSeed(c *Column, row int) (uint64, error) {
+	if c.Kind == table.KindNumber {
+		if v := c.Numbers[row]; v >= 0 && v <= 1<<53 && v == math.Trunc(v) {
+			return uint64(v), nil
+		}
+	}
+	return 0, fmt.Errorf("the seed %s is no whole number from 0 to 2^64−1", c.Text(row))
+}
+
+func seedBy(_ *Call, a ColumnsArgs, in []*Frame) (*Frame, error) {
 	f := in[0]
 	columns := make([][]string, len(a.Columns))
 	for i, name := range a.Columns {

@@ -241,10 +241,10 @@ func ExampleTable_Columns() {
 }
 
 func ExampleTable_Need() {
-	err := images.Need("score", table.KindText).Err()
+	err := images.Need("score", table.KindVector).Err()
 	fmt.Println(errors.Unwrap(err))
 	// Output:
-	// column "score" holds number values, not text
+	// column "score" holds number values, not vector
 }
 
 // repeated writes a CSV file with a duplicate id and returns its path.

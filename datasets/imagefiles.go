@@ -17,6 +17,10 @@ var imageExtensions = []string{".jpg", ".jpeg", ".jfif", ".png", ".gif", ".webp"
 type ImageFiles struct {
 	Paths  []string       // of images, relative to the folder, with /, in the order of fs.WalkDir
 	Unread map[string]int // numbers of other files by kind, such as "HEIC" for the extension .heic
+
+	Tables   []string // .parquet files, likewise
+	Archives []string // .tar files
+	Metadata []string // files metadata.csv and metadata.jsonl
 }
 
 // ListImageFiles lists the images in a folder and its subfolders. Files and folders whose names begin with a dot are
@@ -66,13 +70,21 @@ func isImage(file string) bool {
 func (f *ImageFiles) add(file string) {
 	if isImage(file) {
 		f.Paths = append(f.Paths, file)
-	} else {
-		f.Unread[extensionKind(file)]++
+		return
+	}
+	f.Unread[extensionKind(file)]++
+	switch name := path.Base(file); {
+	case path.Ext(name) == ".parquet":
+		f.Tables = append(f.Tables, file)
+	case path.Ext(name) == ".tar":
+		f.Archives = append(f.Archives, file)
+	case name == "metadata.csv" || name == "metadata.jsonl":
+		f.Metadata = append(f.Metadata, file)
 	}
 }
 
-// without removes a file from Unread.
-func (f ImageFiles) without(file string) {
+// Without removes a file that is read from Unread.
+func (f ImageFiles) Without(file string) {
 	kind := extensionKind(file)
 	if f.Unread[kind]--; f.Unread[kind] <= 0 {
 		delete(f.Unread, kind)

@@ -1,7 +1,6 @@
 package datasets
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -21,17 +20,7 @@ type ImagesOptions struct {
 	// Default is the table where the path is empty. It serves notebooks whose path is a parameter.
 	Default Table
 
-	Root          string  // see [FileOptions]
-	RepeatedIDs   bool    // see [FileOptions]
-	MaskThreshold float64 // see [FileOptions]
-	Color         string  // see [FileOptions]
-	Alpha         string  // see [FileOptions]
-}
-
-// file returns the options of the table's file.
-func (o ImagesOptions) file() FileOptions {
-	return FileOptions{Root: o.Root, RepeatedIDs: o.RepeatedIDs, MaskThreshold: o.MaskThreshold,
-		Color: o.Color, Alpha: o.Alpha}
+	FileOptions
 }
 
 // Images returns the table of the images at a path: a folder ([Folder]), a .csv file ([CSV]) or a .parquet file
@@ -53,18 +42,19 @@ func Images(path string, options ...ImagesOptions) Table {
 	if path, err = objecturl.Local(path); err != nil {
 		return Table{}.Fail(fmt.Errorf("Images: %w", err))
 	}
-	if info, err := os.Stat(path); objecturl.IsFolder(path) || err == nil && info.IsDir() {
-		t := Folder(path, FileOptions{Color: o.Color, Alpha: o.Alpha})
-		if o.By != "" {
+	if info, err := os.Stat(path); objecturl.IsFolder(path) || err == nil && (info.IsDir() ||
+		filepath.Ext(path) == ".tar") {
+		t := Folder(path, o.FileOptions)
+		if o.By != "" && !t.open {
 			t = t.Rename("folder", o.By)
 		}
-		return t
+		return t.needBy(o.By)
 	}
 	switch objecturl.Ext(path) {
 	case ".csv":
-		return CSV(path, o.file()).textual(o.By)
+		return CSV(path, o.FileOptions).needBy(o.By)
 	case ".parquet":
-		return Parquet(path, o.file()).textual(o.By)
+		return Parquet(path, o.FileOptions).needBy(o.By)
 	}
 	if objecturl.IsRemote(path) {
 		return Folder(path) // whose error says what to do
@@ -122,30 +112,10 @@ func TableFormat(path string) error {
 		path, fmt.Sprintf(read, name), strings.TrimSuffix(name, filepath.Ext(name))+".csv")
 }
 
-// textual returns a table of [CSV] or [Parquet] with one column read as text.
-func (t Table) textual(column string) Table {
-	if column == "" || t.err != nil {
+// needBy returns the table, in error if it lacks the grouping column, "" = none.
+func (t Table) needBy(column string) Table {
+	if column == "" {
 		return t
 	}
-	if t.open {
-		var args ReadFileArgs
-		if err := json.Unmarshal(t.plan.Args, &args); err != nil {
-			return t.Fail(err)
-		}
-		args.Kinds = []table.ColumnSpec{{Name: column, Kind: table.KindText}}
-		return New(t.plan.Op, args, nil).Open().Named(t.name)
-	}
-	t = t.Need(column, "")
-	at := table.Position(t.columns, column)
-	if t.err != nil || t.columns[at].Kind != table.KindNumber {
-		return t.Need(column, table.KindText)
-	}
-	var args ReadFileArgs
-	if err := json.Unmarshal(t.plan.Args, &args); err != nil {
-		return t.Fail(err)
-	}
-	args.Kinds[at].Kind = table.KindText
-	out := New(t.plan.Op, args, args.Kinds)
-	out.name = t.name
-	return out
+	return t.Need(column, table.KindText)
 }

@@ -94,14 +94,11 @@ func Imported(dir string, options ...ImportOptions) Table {
 		if !filepath.IsAbs(o.Sidecar) {
 			args.Options.Sidecar = filepath.Join(abs, o.Sidecar)
 		}
-		f, err := os.Open(args.Options.Sidecar)
+		header, err := csvHeader(args.Options.Sidecar, o.Sidecar)
 		if err != nil {
-			return Table{}.Fail(fmt.Errorf("cannot read the sidecar %s: %w", o.Sidecar, plainPathError(err)))
-		}
-		defer f.Close()
-		if args.Sidecar, err = SniffCSV(f, filepath.Base(o.Sidecar)); err != nil {
 			return Table{}.Fail(err)
 		}
+		args.Sidecar = headerKinds(header)
 	}
 	columns, err := args.columns()
 	if err != nil {
@@ -158,9 +155,6 @@ func (a *ImportedArgs) columns() ([]table.ColumnSpec, error) {
 			return nil, fmt.Errorf("column %q of the names or the sidecar is set by the import; rename it", c.Name)
 		case table.Position(columns, c.Name) >= 0:
 			return nil, fmt.Errorf("column %q is in both the names and the sidecar", c.Name)
-		}
-		if c.Kind != table.KindNumber {
-			c.Kind = table.KindText
 		}
 		columns = append(columns, c)
 	}

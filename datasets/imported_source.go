@@ -57,7 +57,7 @@ func (a *ImportedArgs) rows(root *os.Root, note func(string, ...any)) ([]importe
 		return nil, err
 	}
 	if rel, err := filepath.Rel(a.Dir, a.Options.Sidecar); err == nil && filepath.IsLocal(rel) {
-		listed.without(rel)
+		listed.Without(rel)
 	}
 	if line := listed.Note(filepath.Base(a.Dir)); line != "" && note != nil {
 		note("%s", line)
@@ -182,22 +182,36 @@ func (a *ImportedArgs) frame(specs []table.ColumnSpec, rows []importedRow) (*Fra
 				if !given {
 					v = own[c.Name]
 				}
-				switch c.Kind {
-				case table.KindImage:
+				if c.Kind == table.KindImage {
 					c.Images = append(c.Images, table.Image{Path: filepath.Join(a.Dir, filepath.FromSlash(row.file))})
-				case table.KindNumber:
-					number := math.NaN()
-					if v != "" {
-						var err error
-						if number, err = strconv.ParseFloat(v, 64); err != nil {
-							return nil, fmt.Errorf("%q: column %s: %q is not a number", row.file, c.Name, v)
-						}
-					}
-					c.Numbers = append(c.Numbers, number)
-				default:
-					c.Texts = append(c.Texts, v)
+					continue
+				}
+				c.Texts = append(c.Texts, v)
+			}
+		}
+	}
+	for at := range f.Columns {
+		c := &f.Columns[at]
+		switch kind := c.Kind; kind {
+		case table.KindNumber: // of the names, or the seed
+			numbers := make([]float64, len(c.Texts))
+			for i, v := range c.Texts {
+				var err error
+				if numbers[i], err = math.NaN(), nil; v != "" {
+					numbers[i], err = strconv.ParseFloat(v, 64)
+				}
+				if err != nil {
+					return nil, fmt.Errorf("%q: column %s: %q is not a number", rows[i/cells].file, c.Name, v)
 				}
 			}
+			if exact := CSVColumn(c.Name, c.Texts, table.NumberFormat{}); c.Name == "seed" &&
+				exact.Kind == table.KindText {
+				f.Columns[at] = exact // numbers would round it
+			} else {
+				f.Columns[at] = table.NumberColumn(c.Name, numbers)
+			}
+		case "": // of the sidecar
+			f.Columns[at] = CSVColumn(c.Name, c.Texts, table.NumberFormat{})
 		}
 	}
 	return f, f.Check()

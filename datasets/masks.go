@@ -59,7 +59,7 @@ func (t Table) GrowMasks(pixels float64) Table {
 		Columns("mask:mask", "mask_area:number", "outcome:text", "reason:text")...)
 }
 
-func growMasks(a GrowArgs, in []*Frame) (*Frame, error) {
+func growMasks(_ *Call, a GrowArgs, in []*Frame) (*Frame, error) {
 	f := in[0]
 	c, err := f.Need("mask", table.KindMask)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"path/filepath"
 	"slices"
 	"sort"
 	"strings"
@@ -45,11 +46,13 @@ func FindSource(op string) SourceFunc {
 
 // ReadFileArgs are the arguments of the sources that read one file or folder.
 type ReadFileArgs struct {
-	Path string `json:"path"`           // absolute, or the URL of an object
-	Root string `json:"root,omitempty"` // folder of images and masks; "" = the file's own
-	// of a CSV file all columns; of a Parquet file those read as text
-	Kinds       []table.ColumnSpec `json:"kinds,omitempty"`
-	RepeatedIDs bool               `json:"repeated_ids,omitempty"` // an id may occur several times
+	Path    string   `json:"path"`              // absolute, or the URL of an object
+	Root    string   `json:"root,omitempty"`    // folder of images and masks; "" = the file's own
+	Columns []string `json:"columns,omitempty"` // of a CSV file, when the table was made
+
+	RepeatedIDs bool   `json:"repeated_ids,omitempty"` // an id may occur several times
+	Decimal     string `json:"decimal,omitempty"`
+	Thousands   string `json:"thousands,omitempty"`
 
 	MaskThreshold float64 `json:"mask_threshold,omitempty"` // of soft masks; 0 = 0.5
 	Color         string  `json:"color,omitempty"`          // "" or "srgb"
@@ -64,6 +67,13 @@ type FileOptions struct {
 	// RepeatedIDs reads a table whose ids occur several times, such as one of translations with a row for each prompt
 	// and language. Otherwise a row whose id occurred before is a bad row.
 	RepeatedIDs bool
+
+	// Decimal is the decimal mark of the numbers in a CSV file, "." or ","; "" = ".", and in a file with semicolons ","
+	// in
+	// a column whose numbers have one, which a note reports.
+	Decimal string
+	// Thousands is the mark between thousands, such as "," in 1,500; "" = none. A column with such marks is text.
+	Thousands string
 
 	// MaskThreshold is the share of the range, above 0 and at most 1, that a pixel of a mask file with more than two
 	// gray values, such as a JPEG, must reach to be object; 0 = 0.5. Masks with a palette are read by color, not by
@@ -137,23 +147,65 @@ func Parquet(path string, options ...FileOptions) Table {
 // .bmp; the first image of an animation or of several pages), sorted by path: columns id (the path relative to the
 // folder, with /), image, and folder (the first folder of id, "" for images in the folder itself). A note reports the
 // number of files of other kinds. A URL that ends in a slash, such as s3://BUCKET/PREFIX/, is the folder of the objects
-// below it. Of the options only those about colors and transparency apply.
+// below it.
+//
+// It also reads the layouts of the Hugging Face libraries: the rows of metadata.csv or metadata.jsonl, by file_name,
+// become columns of the images next to them; a folder without images is the table of its Parquet files (shards), or of
+// the images in its .tar files (WebDataset: members 0001.jpg, 0001.txt as caption, 0001.cls as class, and the fields of
+// 0001.json), whose ids are made from the file and the row or member where they have none. Folders named region=Kenya
+// are a column region. The path may be that of one .tar file. These columns are known when the table runs. Of the
+// options
+// only those about colors and transparency apply.
 func Folder(path string, options ...FileOptions) Table {
 	args, t := fileArgs("Folder", path, options)
 	if t.err != nil {
 		return t
 	}
+	columns := Columns("id:text", "image:image", "folder:text")
 	if objecturl.IsRemote(args.Path) {
 		if !objecturl.IsFolder(args.Path) {
 			return t.Fail(fmt.Errorf("%s: the URL of a folder ends in a slash", path))
 		}
-	} else if info, err := os.Stat(args.Path); err != nil {
+		return New("folder", args, columns).Named(objecturl.Base(path))
+	}
+	info, err := os.Stat(args.Path)
+	switch {
+	case err != nil:
 		return t.Fail(fmt.Errorf("cannot read the folder %s: %w", path, plainPathError(err)))
-	} else if !info.IsDir() {
+	case !info.IsDir() && filepath.Ext(path) == ".tar":
+		return New("folder", args, Columns("id:text", "image:image")).Open().Named(filepath.Base(path))
+	case !info.IsDir():
 		return t.Fail(fmt.Errorf("%s is a file, not a folder", path))
 	}
-	return New("folder", args, []table.ColumnSpec{{Name: "id", Kind: table.KindText},
-		{Name: "image", Kind: table.KindImage}, {Name: "folder", Kind: table.KindText}}).Named(objecturl.Base(path))
+	out := New("folder", args, columns).Named(filepath.Base(args.Path))
+	if structured(args.Path) {
+		out.columns = nil
+		return out.Open()
+	}
+	return out
+}
+
+// structured reports whether a folder, or one directly below it, holds tables, archives, metadata or folders named
+// KEY=VALUE, so that its columns depend on them.
+func structured(dir string) bool {
+	found := func(e os.DirEntry) bool {
+		files := ImageFilesOf([]string{e.Name()})
+		return len(files.Tables)+len(files.Archives)+len(files.Metadata) > 0 || e.IsDir() && strings.Contains(e.Name(),
+			"=")
+	}
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		if found(e) {
+			return true
+		}
+		if e.IsDir() {
+			below, _ := os.ReadDir(filepath.Join(dir, e.Name()))
+			if slices.ContainsFunc(below, found) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func fileArgs(verb, path string, options []FileOptions) (ReadFileArgs, Table) {
@@ -166,7 +218,13 @@ func fileArgs(verb, path string, options []FileOptions) (ReadFileArgs, Table) {
 	default:
 		args.Path, err = objecturl.Resolve(path)
 	}
-	args.RepeatedIDs, args.MaskThreshold = o.RepeatedIDs, o.MaskThreshold
+	args.RepeatedIDs, args.Decimal, args.Thousands = o.RepeatedIDs, o.Decimal, o.Thousands
+	if err == nil && (o.Decimal != "" && o.Decimal != "." && o.Decimal != "," || o.Thousands != "" &&
+		(o.Thousands == o.Decimal || o.Decimal == "" && o.Thousands == ".")) {
+		err = fmt.Errorf("decimal mark %q and thousands mark %q: use \".\" or \",\", and different ones", o.Decimal,
+			o.Thousands)
+	}
+	args.MaskThreshold = o.MaskThreshold
 	if err == nil {
 		err = checkThreshold(o.MaskThreshold)
 	}

@@ -123,7 +123,7 @@ func (t Table) Need(name string, kind table.Kind) Table {
 		return t
 	}
 	switch at := table.Position(t.columns, name); {
-	case at >= 0 && kind != "" && t.columns[at].Kind != kind:
+	case at >= 0 && !table.Fits(t.columns[at].Kind, kind):
 		return t.fail(fmt.Errorf("column %q holds %s values, not %s", name, t.columns[at].Kind, kind))
 	case at < 0 && !t.open:
 		err := table.NoColumn(name, t.columns)

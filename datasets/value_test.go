@@ -12,14 +12,15 @@ func TestValue(t *testing.T) {
 		table.NumberColumn("n", []float64{1, 20}), table.VectorColumn("full", [][]float32{{1}, {2}})}})
 	one := FromFrame(tab.MustRows().Pick([]int{1}))
 	if one.Value("id") != "b" || one.Value("n") != 20.0 || one.Number("n") != 20 || one.Text("id") != "b" ||
+		one.Text("n") != "20" ||
 		one.Value("full").([]float32)[0] != 2 || tab.Sum("n") != 21 || tab.MustRows().Len() != 2 {
 		t.Error(one.MustRows(), tab.Sum("n"))
 	}
 	for want, work := range map[string]func(){
-		"the table has 2 rows":        func() { tab.Value("n") },
-		`no such column: "m"`:         func() { one.Number("m") },
-		"holds text values, not numb": func() { one.Number("id") },
-		"holds number values, not te": func() { one.Text("n") },
+		"the table has 2 rows":                     func() { tab.Value("n") },
+		`no such column: "m"`:                      func() { one.Number("m") },
+		`holds text, not numbers: row 1 holds "b"`: func() { one.Number("id") },
+		"holds vector values, not te":              func() { one.Text("full") },
 	} {
 		if err := failure(work); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)

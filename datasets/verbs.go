@@ -2,6 +2,7 @@ package datasets
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -28,12 +29,23 @@ type (
 	}
 	// JoinArgs names the column that two tables share.
 	JoinArgs struct {
-		On string `json:"on"`
+		On     string `json:"on"`
+		Suffix string `json:"suffix,omitempty"`
+	}
+	// CastArgs names a column and its kind.
+	CastArgs struct {
+		Column string     `json:"column"`
+		Kind   table.Kind `json:"kind"`
+	}
+	// PrefixIDsArgs holds the beginning of ids.
+	PrefixIDsArgs struct {
+		Prefix string `json:"prefix"`
 	}
 	// SortArgs orders rows.
 	SortArgs struct {
-		Column     string `json:"column"`
-		Descending bool   `json:"descending,omitempty"`
+		Column     string     `json:"column"`
+		Descending bool       `json:"descending,omitempty"`
+		As         table.Kind `json:"as,omitempty"`
 	}
 	// HeadArgs selects the first N rows.
 	HeadArgs struct {
@@ -49,7 +61,8 @@ type (
 
 // Where returns the rows whose value in a column satisfies a comparison. op is one of == != < <= > >= (numbers, and
 // text by code point), "in" (text; value is a []string), "contains" (text), "missing" and "present" (any kind; value
-// is ignored).
+// is ignored). Texts are compared in Unicode's form NFC, without surrounding blanks. A text column is compared with a
+// number if all its values are numbers; the error names the row that is not.
 func (t Table) Where(column, op string, value any) Table {
 	t = t.Need(column, "")
 	args := WhereArgs{Column: column, Op: op}
@@ -121,23 +134,53 @@ func (t Table) With(column string, value any) Table {
 	return t.Derive("with", args, table.ColumnSpec{Name: column, Kind: kind})
 }
 
-// Join adds the other table's columns to the rows with an equal value in the text column on, which must be unique in
-// the other table. Rows without a match stay, with no value in the added columns.
-func (t Table) Join(other Table, on string) Table {
+// JoinOptions are the options of [Table.Join].
+type JoinOptions struct {
+	// Suffix is appended to the names of the other table's columns that this table has too; "" = such a column is an
+	// error.
+	Suffix string
+}
+
+// Join adds the other table's columns to the rows with an equal value in the column on, which must be unique in the
+// other table; a blank value equals none. Rows without a match stay, with no value in the added columns.
+func (t Table) Join(other Table, on string, options ...JoinOptions) Table {
+	o, err := table.One(options)
+	if err != nil {
+		return t.Fail(fmt.Errorf("Join: %w", err))
+	}
 	t, other = t.Need(on, table.KindText), other.Need(on, table.KindText)
+	args := JoinArgs{on, o.Suffix}
 	columns := slices.Clone(t.columns)
 	for _, c := range other.columns {
-		if table.Position(columns, c.Name) < 0 {
-			columns = append(columns, c)
+		if c.Name == on {
+			continue
 		}
+		if c.Name, err = args.name(c.Name, columns); err != nil {
+			return t.Fail(err)
+		}
+		columns = append(columns, c)
 	}
-	out := New("join", JoinArgs{on}, columns, t, other)
+	out := New("join", args, columns, t, other)
 	out.open = t.open || other.open
 	return out
 }
 
+// name returns the name of a column of the second table in the result, whose columns so far are given.
+func (a JoinArgs) name(name string, columns []table.ColumnSpec) (string, error) {
+	if table.Position(columns, name) < 0 {
+		return name, nil
+	}
+	if a.Suffix != "" && table.Position(columns, name+a.Suffix) < 0 {
+		return name + a.Suffix, nil
+	}
+	return "", fmt.Errorf("Join: both tables have a column %q; Select the columns that are needed from the second "+
+		"one, or "+
+		"set JoinOptions.Suffix (--suffix _2) to keep it as %[1]s_2", name)
+}
+
 // Concat returns the rows of this table followed by those of the others. A row has no value in the columns that its
-// table does not have.
+// table does not have. A column that holds numbers in one table and text in another is text. Ids must be unique; see
+// [ConcatBy].
 func (t Table) Concat(others ...Table) Table {
 	columns := slices.Clone(t.columns)
 	open := t.open
@@ -145,9 +188,13 @@ func (t Table) Concat(others ...Table) Table {
 		open = open || o.open
 		for _, c := range o.columns {
 			at := table.Position(columns, c.Name)
-			if at < 0 {
+			switch {
+			case at < 0:
 				columns = append(columns, c)
-			} else if columns[at].Kind != c.Kind {
+			case columns[at].Kind == c.Kind:
+			case table.Fits(columns[at].Kind, c.Kind) || table.Fits(c.Kind, columns[at].Kind):
+				columns[at].Kind = "" // decided when the table runs
+			default:
 				return t.Fail(fmt.Errorf("Concat: column %q contains %s values in one table and %s values in another",
 					c.Name,
 					columns[at].Kind, c.Kind))
@@ -159,16 +206,55 @@ func (t Table) Concat(others ...Table) Table {
 	return out
 }
 
+// ConcatBy returns the rows of tables, in the order of their names, with the names in a text column: ConcatBy("run",
+// map[string]Table{"first": a, "second": b}). The values of id and image_id get the name and a slash in front, so that
+// ids that occur in several tables are unique.
+func ConcatBy(column string, tables map[string]Table) Table {
+	var parts []Table
+	for _, name := range slices.Sorted(maps.Keys(tables)) {
+		parts = append(parts, tables[name].With(column, name).Derive("prefix-ids", PrefixIDsArgs{name + "/"}))
+	}
+	if len(parts) == 0 {
+		return Table{}.Fail(fmt.Errorf("ConcatBy: no tables"))
+	}
+	return parts[0].Concat(parts[1:]...)
+}
+
+// Cast returns the table with a column as text or as numbers ([table.KindText], [table.KindNumber]). Text that is not a
+// number becomes no value, which a note reports.
+func (t Table) Cast(column string, kind table.Kind) Table {
+	if kind != table.KindText && kind != table.KindNumber {
+		return t.Fail(fmt.Errorf("Cast(%q, %q): a column is cast to \"text\" or \"number\"", column, kind))
+	}
+	return t.Need(column, "").Derive("cast", CastArgs{column, kind}, table.ColumnSpec{Name: column, Kind: kind})
+}
+
+// SortOptions are the options of [Table.Sort] and [Table.SortDown].
+type SortOptions struct {
+	// As is the kind that values are compared as, [table.KindNumber] or [table.KindText]; "" = that of the column. More
+	// than half of a text column's values being numbers is an error then, because 10 comes before 9 in the order of
+	// texts.
+	As table.Kind
+}
+
 // Sort orders the rows by a text or number column in ascending order. Rows without a value are last; equal rows
 // stay in order.
-func (t Table) Sort(column string) Table {
-	return t.Need(column, "").Derive("sort", SortArgs{Column: column})
+func (t Table) Sort(column string, options ...SortOptions) Table {
+	return t.sort(column, false, options)
 }
 
 // SortDown orders the rows by a text or number column in descending order. Rows without a value are last; equal rows
 // stay in order.
-func (t Table) SortDown(column string) Table {
-	return t.Need(column, "").Derive("sort", SortArgs{Column: column, Descending: true})
+func (t Table) SortDown(column string, options ...SortOptions) Table {
+	return t.sort(column, true, options)
+}
+
+func (t Table) sort(column string, down bool, options []SortOptions) Table {
+	o, err := table.One(options)
+	if err != nil {
+		return t.Fail(fmt.Errorf("Sort: %w", err))
+	}
+	return t.Need(column, o.As).Derive("sort", SortArgs{column, down, o.As})
 }
 
 // Head returns the first n rows.

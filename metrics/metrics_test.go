@@ -15,6 +15,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/operation"
 	"antipode/datasets/table"
+	"antipode/metrics/internal/tabulartest"
 )
 
 // ask names an operation with its options, as flags take them.
@@ -62,6 +63,9 @@ func evaluate(t *testing.T, a ask, inputs ...*table.Frame) (*table.Frame, []stri
 					notes = append(notes, x.Line())
 				}
 			}}, raw, inputs)
+	if err == nil {
+		err = tabulartest.SameThroughCSV(op, raw, inputs, f)
+	}
 	if specs, known := checked.Columns(); err == nil && known && !slices.Equal(specs, f.Specs()) {
 		t.Errorf("%s returns the columns %v, declares %v", a.Metric, f.Specs(), specs)
 	}

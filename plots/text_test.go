@@ -314,7 +314,7 @@ func TestErrors(t *testing.T) {
 		"no column": {plots.Bars{Table: frame(two, 1, 2), Y: "w"}, `"w" (there are: region, v, v_low, v_high)`,
 			table.ErrNoColumn},
 		"no panel":     {plots.Bars{Table: frame(two, 1, 2), Y: "v", Panels: "q"}, `"q"`, table.ErrNoColumn},
-		"not a number": {plots.Bars{Table: frame(two, 1, 2), Y: "region"}, `holds text values, not number`, nil},
+		"not a number": {plots.Bars{Table: frame(two, 1, 2), Y: "region"}, `holds text, not numbers`, nil},
 		"twice":        {plots.Bars{Table: frame([]string{"Esk", "Esk"}, 1, 2), Y: "v"}, `row 2 (region "Esk")`, nil},
 		"heat twice": {plots.Heat{
 			Table:   frame([]string{"Esk", "Esk"}, 1, 2),

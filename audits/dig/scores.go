@@ -98,7 +98,8 @@ func (a Audit) TagShares() datasets.Table {
 	if a.Tags == "" {
 		return audits.NoRows(datasets.Columns("tag:text", "share:number", "n_tagged:number", "n_inspected:number"))
 	}
-	return metrics.TagShares(a.Images(Original), datasets.Images(a.Tags, datasets.ImagesOptions{RepeatedIDs: true}))
+	return metrics.TagShares(a.Images(Original), datasets.Images(a.Tags, datasets.ImagesOptions{
+		FileOptions: datasets.FileOptions{RepeatedIDs: true}}))
 }
 
 // gapLevel is the level of each of the two families of gaps, of objects and of backgrounds: 95 % for both.

@@ -21,7 +21,7 @@ func (a Audit) isPrompts() bool {
 }
 
 func (a Audit) file(path string) datasets.Table {
-	return datasets.Images(path, datasets.ImagesOptions{RepeatedIDs: true})
+	return datasets.Images(path, datasets.ImagesOptions{FileOptions: datasets.FileOptions{RepeatedIDs: true}})
 }
 
 // released returns the files of LAION-COCO-NLLB in a folder: those of the test split or, without them, all.

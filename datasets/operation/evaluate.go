@@ -29,9 +29,9 @@ func Register(name string, e Evaluator) {
 	evaluators[name] = e
 }
 
-// Verb registers an operation that reads nothing but its arguments and frames.
-func Verb[A any](name string, f func(a A, in []*table.Frame) (*table.Frame, error)) {
-	Register(name, func(_ context.Context, _ Call, raw json.RawMessage, in []*table.Frame) (*table.Frame, error) {
+// Verb registers an operation that reads nothing but its arguments and frames. The call takes its readings and notes.
+func Verb[A any](name string, f func(call *Call, a A, in []*table.Frame) (*table.Frame, error)) {
+	Register(name, func(_ context.Context, call Call, raw json.RawMessage, in []*table.Frame) (*table.Frame, error) {
 		var a A
 		if len(raw) > 0 {
 			if err := json.Unmarshal(raw, &a); err != nil {
@@ -41,7 +41,7 @@ func Verb[A any](name string, f func(a A, in []*table.Frame) (*table.Frame, erro
 		if len(in) == 0 {
 			return nil, fmt.Errorf("%s: no table is given", name)
 		}
-		return f(a, in)
+		return f(&call, a, in)
 	})
 }
 

@@ -3,7 +3,6 @@ package operation
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -117,6 +116,7 @@ type Operation struct {
 	Options                []Option
 	Results                []Result // the columns, with their units; nil where they depend on the data
 
+	rows       []Result             // those of Results that Compute's rows hold
 	newOptions func() reflect.Value // a pointer to a zero options struct
 	direction  func(reflect.Value) string
 	columns    func(reflect.Value) []table.ColumnSpec
@@ -143,7 +143,13 @@ func Define[O, R any](d Definition[O, R], metric bool) *Operation {
 		if op.Results, err = resultsOf(reflect.TypeFor[R]()); err != nil {
 			panic("define " + d.Name + ": " + err.Error())
 		}
+		rows := op.Results
+		if metric && readsTexts(op.Options) {
+			op.Results = append(slices.Clip(op.Results), Result{Name: truncatedColumn, Unit: "texts",
+				Help: "texts that were cut to the encoder's context", kind: table.KindNumber})
+		}
 		op.columns = func(v reflect.Value) []table.ColumnSpec { return columns(op.Results, op.Options, v) }
+		op.rows = rows
 	}
 	if d.DirectionOf != nil {
 		op.direction = func(v reflect.Value) string { return d.DirectionOf(v.Interface().(O)) }
@@ -162,7 +168,11 @@ func Define[O, R any](d Definition[O, R], metric bool) *Operation {
 		if err != nil {
 			return nil, err
 		}
-		return frame(op.Results, op.Options, v, reflect.ValueOf(rows))
+		f, err := frame(op.rows, op.Options, v, reflect.ValueOf(rows))
+		if err == nil && len(op.rows) < len(op.Results) {
+			f = op.truncated(call, v, f)
+		}
+		return f, err
 	}
 	mu.Lock()
 	defer mu.Unlock()
@@ -335,7 +345,7 @@ func (op *Operation) evaluate(ctx context.Context, call Call, raw json.RawMessag
 		return nil, err
 	}
 	resolve(op.Options, options.Elem())
-	if err := op.inputs(&call, args.Roles, in); err != nil {
+	if err := op.inputs(&call, args.Roles, call.Labels(by(op.Options, options.Elem()), in)); err != nil {
 		return nil, err
 	}
 	f, err := op.compute(ctx, &call, options.Elem())
@@ -366,10 +376,13 @@ func (op *Operation) inputs(call *Call, roles []string, in []*table.Frame) error
 			continue
 		}
 		for _, c := range input.Columns {
-			if _, err := f.Need(c.Name, c.Kind); err != nil && (c.Kind != "" || errors.Is(err, table.ErrNoColumn)) {
+			column, err := f.Need(c.Name, c.Kind)
+			if err != nil {
 				return fmt.Errorf("table %q: %w", input.Role, err)
 			}
+			f = f.With(*column)
 		}
+		call.Inputs[input.Role] = f
 	}
 	return nil
 }

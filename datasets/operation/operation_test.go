@@ -224,7 +224,7 @@ func TestFind(t *testing.T) {
 		operation.Find("x") != nil {
 		t.Error("names and former names")
 	}
-	if names := operation.Names(true); !reflect.DeepEqual(names, []string{"test-operation"}) {
+	if names := operation.Names(true); !reflect.DeepEqual(names, []string{"test-operation", "test-texts"}) {
 		t.Error(names)
 	}
 }

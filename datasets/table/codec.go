@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 )
 
 // A frame travels as: "APF1", the header's length (uint32, little-endian like all that follows), a JSON header with
@@ -23,6 +24,7 @@ const (
 type frameHeader struct {
 	Columns []ColumnSpec `json:"columns"`
 	Rows    int          `json:"rows"`
+	Cells   []string     `json:"cells,omitempty"` // number columns that have Texts, which follow the numbers
 }
 
 // Encode writes the frame in the form Decode reads.
@@ -32,7 +34,13 @@ func (f *Frame) Encode(w io.Writer) error {
 	}
 	bw := bufio.NewWriterSize(w, 1<<16)
 	bw.WriteString(frameMagic)
-	if err := writeJSON(bw, frameHeader{f.Specs(), f.Len()}); err != nil {
+	header := frameHeader{Columns: f.Specs(), Rows: f.Len()}
+	for i := range f.Columns {
+		if c := &f.Columns[i]; c.Kind == KindNumber && c.Texts != nil {
+			header.Cells = append(header.Cells, c.Name)
+		}
+	}
+	if err := writeJSON(bw, header); err != nil {
 		return err
 	}
 	var buf [8]byte
@@ -55,6 +63,11 @@ func (f *Frame) Encode(w io.Writer) error {
 			for _, v := range c.Numbers {
 				binary.LittleEndian.PutUint64(buf[:], math.Float64bits(v))
 				bw.Write(buf[:8])
+			}
+			if c.Texts != nil {
+				if err := writeJSON(bw, c.Texts); err != nil {
+					return err
+				}
 			}
 		case KindVector:
 			for _, v := range c.Vectors {
@@ -119,7 +132,9 @@ func Decode(r io.Reader) (*Frame, error) {
 		case KindMask:
 			err = readJSON(br, &c.Masks, math.MaxUint32)
 		case KindNumber:
-			c.Numbers, err = readNumbers(br, h.Rows)
+			if c.Numbers, err = readNumbers(br, h.Rows); err == nil && slices.Contains(h.Cells, spec.Name) {
+				err = readJSON(br, &c.Texts, math.MaxUint32)
+			}
 		case KindVector:
 			c.Vectors, err = readVectors(br, h.Rows)
 		default:
@@ -128,7 +143,7 @@ func Decode(r io.Reader) (*Frame, error) {
 		if err != nil {
 			return nil, fmt.Errorf("column %q: %w", spec.Name, err)
 		}
-		if c.Len() != h.Rows {
+		if c.Len() != h.Rows || spec.Kind == KindNumber && c.Texts != nil && len(c.Texts) != h.Rows {
 			return nil, fmt.Errorf("column %q: %d values in a table of %d rows", spec.Name, c.Len(), h.Rows)
 		}
 	}

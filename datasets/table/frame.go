@@ -40,7 +40,8 @@ type Mask struct {
 	Counts string `json:"counts"`
 }
 
-// Column is one column of a Frame. Exactly the slice of its Kind is used; its length is the number of rows.
+// Column is one column of a Frame. The slice of its Kind is used; its length is the number of rows. A number column may
+// also have Texts, its cells in the file that it was read from; see [CellColumn].
 type Column struct {
 	ColumnSpec
 	Texts   []string    `json:"texts,omitempty"`
@@ -105,37 +106,42 @@ func (f *Frame) Column(name string) *Column {
 // Has reports whether the frame has a column of that name.
 func (f *Frame) Has(name string) bool { return f.Column(name) != nil }
 
-// Need returns the named column; kind "" = any. The error for a missing column lists the columns.
+// Need returns the named column, as one of the kind ([Column.As]); "" = as it is. The error for a missing column lists
+// the columns.
 func (f *Frame) Need(name string, kind Kind) (*Column, error) {
 	c := f.Column(name)
 	if c == nil {
 		return nil, NoColumn(name, f.Specs())
 	}
-	if kind != "" && c.Kind != kind {
-		return nil, fmt.Errorf("column %q holds %s values, not %s", name, c.Kind, kind)
-	}
-	return c, nil
+	return c.As(kind)
 }
 
-// Texts returns the values of a text column; nil if there is none of that name and kind.
+// Texts returns the values of a text column; nil if there is none that has the kind or reads as it
+// ([Column.As]).
 func (f *Frame) Texts(name string) []string { return f.ofKind(name, KindText).Texts }
 
-// Numbers returns the values of a number column; nil if there is none of that name and kind.
+// Numbers returns the values of a number column; nil if there is none that has the kind or reads as it
+// ([Column.As]).
 func (f *Frame) Numbers(name string) []float64 { return f.ofKind(name, KindNumber).Numbers }
 
-// Vectors returns the values of a vector column; nil if there is none of that name and kind.
+// Vectors returns the values of a vector column; nil if there is none that has the kind or reads as it
+// ([Column.As]).
 func (f *Frame) Vectors(name string) [][]float32 { return f.ofKind(name, KindVector).Vectors }
 
-// Images returns the values of an image column; nil if there is none of that name and kind.
+// Images returns the values of an image column; nil if there is none that has the kind or reads as it
+// ([Column.As]).
 func (f *Frame) Images(name string) []Image { return f.ofKind(name, KindImage).Images }
 
-// Masks returns the values of a mask column; nil if there is none of that name and kind.
+// Masks returns the values of a mask column; nil if there is none that has the kind or reads as it
+// ([Column.As]).
 func (f *Frame) Masks(name string) []Mask { return f.ofKind(name, KindMask).Masks }
 
-// ofKind returns the column of that name and kind, or an empty column.
+// ofKind returns the column of that name as one of the kind, or an empty column.
 func (f *Frame) ofKind(name string, kind Kind) *Column {
-	if c := f.Column(name); c != nil && c.Kind == kind {
-		return c
+	if c := f.Column(name); c != nil && Fits(c.Kind, kind) {
+		if as, err := c.As(kind); err == nil {
+			return as
+		}
 	}
 	return &Column{}
 }
@@ -174,6 +180,9 @@ func (c *Column) Pick(rows []int) Column {
 		out.Texts = pick(c.Texts, rows, "")
 	case KindNumber:
 		out.Numbers = pick(c.Numbers, rows, math.NaN())
+		if c.Texts != nil {
+			out.Texts = pick(c.Texts, rows, "")
+		}
 	case KindImage:
 		out.Images = pick(c.Images, rows, Image{})
 	case KindMask:
@@ -234,6 +243,9 @@ func (f *Frame) Slice(from, to int) *Frame {
 			part.Texts = c.Texts[from:to:to]
 		case KindNumber:
 			part.Numbers = c.Numbers[from:to:to]
+			if c.Texts != nil {
+				part.Texts = c.Texts[from:to:to]
+			}
 		case KindImage:
 			part.Images = c.Images[from:to:to]
 		case KindMask:
@@ -248,13 +260,23 @@ func (f *Frame) Slice(from, to int) *Frame {
 // Append adds the rows of a frame with the same columns.
 func (f *Frame) Append(rows *Frame) {
 	for i := range f.Columns {
-		c, more := &f.Columns[i], &rows.Columns[i]
-		c.Texts = append(c.Texts, more.Texts...)
-		c.Numbers = append(c.Numbers, more.Numbers...)
-		c.Images = append(c.Images, more.Images...)
-		c.Masks = append(c.Masks, more.Masks...)
-		c.Vectors = append(c.Vectors, more.Vectors...)
+		f.Columns[i].Append(&rows.Columns[i])
 	}
+}
+
+// Append adds the values of a column of the same kind.
+func (c *Column) Append(more *Column) {
+	if c.Kind == KindNumber && (c.Texts != nil || more.Texts != nil) {
+		mine, _ := c.As(KindText)
+		theirs, _ := more.As(KindText)
+		c.Texts = append(slices.Clip(mine.Texts), theirs.Texts...)
+	} else {
+		c.Texts = append(c.Texts, more.Texts...)
+	}
+	c.Numbers = append(c.Numbers, more.Numbers...)
+	c.Images = append(c.Images, more.Images...)
+	c.Masks = append(c.Masks, more.Masks...)
+	c.Vectors = append(c.Vectors, more.Vectors...)
 }
 
 // With returns the frame with columns added at the end; one of the same name is replaced in place.

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"antipode/datasets"
 	"antipode/datasets/mask"
@@ -194,7 +195,7 @@ func TestProgramSegment(t *testing.T) {
 
 	before := starts()
 	res, err := masked.RunE(t.Context())
-	if err != nil || res.Found != len(objects)-1 || res.Computed != 1 || starts() != before {
+	if err != nil || res.Found != len(objects)-1 || res.Computed != 1 || starts() != before+1 { // it lists no files
 		t.Errorf("a second run: %+v, %d starts, %v; want the busy row only", res, starts()-before, err)
 	}
 	clip, err := filepath.Abs("../stage/segment/testdata/clip")
@@ -284,7 +285,7 @@ func TestProgramAsk(t *testing.T) {
 	}
 	before := starts()
 	res, err := gomlxmodels.Ask(model, datasets.CSV(file), o).RunE(t.Context())
-	if err != nil || res.Found != 9 || res.Computed != 1 || starts() != before {
+	if err != nil || res.Found != 9 || res.Computed != 1 || starts() != before+1 { // it lists no files
 		t.Errorf("a second run: %+v, %d starts, %v; want the busy row only", res, starts()-before, err)
 	}
 	for want, o := range map[string]gomlxmodels.AskOptions{
@@ -353,5 +354,90 @@ func TestProgramSource(t *testing.T) {
 	rec, err := e.Store.Record(res.Record)
 	if err != nil || !slices.Contains(slices.Collect(maps.Values(rec.Sources)), "some/model@abc") {
 		t.Errorf("sources %q, models %q, %v", rec.Sources, rec.Models, err)
+	}
+}
+
+// TestProgramWeights: no vector of earlier weights is returned after a file that a program lists has changed, by its
+// size or only by its content, in the same engine and in another one; a program that lists none is started in each run.
+func TestProgramWeights(t *testing.T) {
+	t.Setenv("ANTIPODE_PLUGIN", "none")
+	t.Setenv(client.ExecVar, "")
+	for files, listed := range map[string]string{"listed": `,"files":[{"path":"DIR/weights","size":1}]`, "not listed": ""} {
+		dir, home := t.TempDir(), t.TempDir()
+		program := filepath.Join(dir, "program")
+		script := strings.ReplaceAll(strings.Replace(weighted, "FILES", listed, 1), "DIR", dir)
+		if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := gomlxmodels.AllowExec(program); err != nil {
+			t.Fatal(err)
+		}
+		for step, weights := range []string{"1", "2", "2", "1"} {
+			if step != 2 {
+				time.Sleep(20 * time.Millisecond)
+				if err := os.WriteFile(filepath.Join(dir, "weights"), []byte(weights), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if step%2 == 0 { // another backend
+				if err := all.Use(home); err != nil {
+					t.Fatal(err)
+				}
+			}
+			rows := []map[string]any{{"id": "a", "caption": "a boat"}, {"id": fmt.Sprint(step),
+				"caption": fmt.Sprint(step)}}
+			f, err := gomlxmodels.EmbedText("exec:"+program, datasets.FromRows(rows), "caption").Rows(t.Context())
+			if err != nil {
+				t.Fatal(files, step, err)
+			}
+			for i, v := range f.Vectors("text") {
+				if want := float32(weights[0] - '0'); len(v) != 1 || v[0] != want {
+					t.Errorf("%s, step %d, row %d: %v, want %g", files, step, i, v, want)
+				}
+			}
+		}
+	}
+}
+
+// weighted embeds a text as the number in the file weights, which is 1 or 2.
+const weighted = `#!/bin/sh
+w=$(cat DIR/weights)
+while IFS= read -r line; do
+	case $line in
+	*'"type":"hello"'*)
+		printf '{"type":"ready","protocol":1,"name":"w","version":"1","model":{"digest":"%s"FILES},"tasks":["embed"],' "$w"
+		echo '"capabilities":{"seed":"exact"},"max_batch":1,"device_kind":"cpu","dtype":"float32"}' ;;
+	*'"type":"batch"'*)
+		out=$(printf '%s' "$line" | sed 's/.*"out":"\([^"]*\)".*/\1/')
+		id=$(printf '%s' "$line" | sed 's/.*"id":"\([^"]*\)".*/\1/')
+		batch=$(printf '%s' "$line" | sed 's/.*"batch":\([0-9]*\).*/\1/')
+		if [ "$w" = 1 ]; then printf '\000\000\200\077' >"$out"; else printf '\000\000\000\100' >"$out"; fi
+		printf '{"type":"item","batch":%s,"id":"%s","outcome":"ok","file":"%s","dim":1}\n' "$batch" "$id" "$out" ;;
+	*'"type":"bye"'*) exit 0 ;;
+	esac
+done
+`
+
+// TestProgramDoesNotStart: a program that the system cannot start is an error with the fix.
+func TestProgramDoesNotStart(t *testing.T) {
+	t.Setenv("ANTIPODE_PLUGIN", "none")
+	t.Setenv(client.ExecVar, "")
+	if err := all.Use(t.TempDir()); err != nil {
+		t.Fatal(err)
+	}
+	for first, want := range map[string]string{"import sys": "such as #!/usr/bin/env python3",
+		"#!/none/python": "the interpreter that its first line names is missing"} {
+		program := filepath.Join(t.TempDir(), "p.py")
+		if err := os.WriteFile(program, []byte(first+"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := gomlxmodels.AllowExec(program); err != nil {
+			t.Fatal(err)
+		}
+		rows := []map[string]any{{"id": "a", "caption": "a boat"}}
+		_, err := gomlxmodels.EmbedText("exec:"+program, datasets.FromRows(rows), "caption").Rows(t.Context())
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "goroutine") {
+			t.Errorf("%s: %v, want %q", first, err, want)
+		}
 	}
 }

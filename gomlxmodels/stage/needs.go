@@ -2,7 +2,6 @@ package stage
 
 import (
 	"fmt"
-	"slices"
 
 	"antipode/datasets/table"
 )
@@ -11,11 +10,11 @@ import (
 func Needs(op string, columns []table.ColumnSpec, needs ...table.ColumnSpec) error {
 	for _, need := range needs {
 		for _, c := range columns {
-			if c.Name == need.Name && c.Kind != need.Kind {
+			if c.Name == need.Name && !table.Fits(c.Kind, need.Kind) {
 				return fmt.Errorf("%s needs the column %q (%s); it has %s values", op, need.Name, need.Kind, c.Kind)
 			}
 		}
-		if !slices.Contains(columns, need) {
+		if table.Position(columns, need.Name) < 0 {
 			fix := table.ColumnHint(need.Name, columns)
 			if need.Name == "id" {
 				fix = `; give each row a unique id (pandas: df["id"] = df.index.astype(str))`

@@ -15,6 +15,7 @@ import (
 
 	"github.com/gomlx/compute"
 
+	"antipode/datasets"
 	"antipode/datasets/operation"
 	"antipode/datasets/table"
 )
@@ -52,6 +53,8 @@ type Env interface {
 	NoteModel(model, digest, source string)
 	// Note shows the user a line, for example a warning, once, and adds it to the record of the run.
 	Note(format string, args ...any)
+	// First reports whether it is called with this key for the first time in the run.
+	First(key string) bool
 	// Secret returns an environment variable of the process that requested the run, else of this one. The plan must
 	// list it in its Secrets; see [table.Plan].
 	Secret(name string) string
@@ -63,29 +66,31 @@ type Row struct {
 	Index int
 }
 
-// Text returns a text value, "" where the column is missing.
+// Text returns a text value, or a number as text; "" where the column is missing.
 func (r Row) Text(column string) string {
-	if v := r.Frame.Texts(column); v != nil {
-		return v[r.Index]
+	if c := r.Frame.Column(column); c != nil {
+		return c.Text(r.Index)
 	}
 	return ""
 }
 
 // Number returns a number, NaN where the column is missing.
 func (r Row) Number(column string) float64 {
-	if v := r.Frame.Numbers(column); v != nil {
-		return v[r.Index]
+	if c := r.Frame.Column(column); c != nil && c.Kind == table.KindNumber {
+		return c.Numbers[r.Index]
 	}
 	return math.NaN()
 }
 
-// Seed returns the number of the column seed, which must be a whole one from 0 to 2^53.
-func (r Row) Seed() (uint64, error) {
-	seed := r.Number("seed")
-	if !(seed >= 0 && seed <= 1<<53) || seed != math.Trunc(seed) {
-		return 0, fmt.Errorf("the seed %v is not a whole number from 0 to 2^53", seed)
+// Seed returns the value of the column seed, a whole number from 0 to 2^64−1.
+func (r Row) Seed() (uint64, error) { return datasets.Seed(r.Frame, r.Index) }
+
+// SeedKey returns the value of the column seed as part of a key.
+func (r Row) SeedKey() string {
+	if seed := r.Number("seed"); seed == seed {
+		return fmt.Sprint(seed)
 	}
-	return uint64(seed), nil
+	return r.Text("seed")
 }
 
 // Image returns an image value, the zero Image where the column is missing.

@@ -1,10 +1,13 @@
 package weights
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 )
 
 // maxHeader bounds the JSON header of a safetensors file, as the format's own library does.
@@ -31,9 +34,9 @@ func readHeader(path string, f io.ReaderAt, size int64) ([]Info, error) {
 	if _, err := f.ReadAt(header, 8); err != nil {
 		return nil, fmt.Errorf("%s: %v", path, err)
 	}
-	var entries map[string]json.RawMessage
-	if err := json.Unmarshal(header, &entries); err != nil {
-		return nil, fmt.Errorf("%s: the safetensors header is not JSON: %v", path, err)
+	entries, err := headerEntries(header)
+	if err != nil {
+		return nil, fmt.Errorf("%s: the safetensors header %w", path, err)
 	}
 	delete(entries, "__metadata__")
 	start := 8 + int64(length)
@@ -69,5 +72,58 @@ func readHeader(path string, f io.ReaderAt, size int64) ([]Info, error) {
 		list = append(list, Info{Name: name, DType: t.DType, Shape: t.Shape, File: path, bytes: want,
 			data: section{offset: start + t.Offsets[0], length: want}})
 	}
-	return list, nil
+	return list, checkCover(path, list, start, size)
+}
+
+// headerEntries returns the entries of a header by name; a name that occurs twice is an error.
+func headerEntries(header []byte) (map[string]json.RawMessage, error) {
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(header, &all); err != nil {
+		return nil, fmt.Errorf("is not JSON: %v", err)
+	}
+	d := json.NewDecoder(bytes.NewReader(header))
+	if _, err := d.Token(); err != nil {
+		return nil, err
+	}
+	seen := map[string]bool{}
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return nil, err
+		}
+		if text := fmt.Sprint(name); seen[text] {
+			return nil, fmt.Errorf("names the tensor %q twice; save the checkpoint again", text)
+		}
+		seen[fmt.Sprint(name)] = true
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// checkCover refuses tensors that overlap, and bytes of the data that belong to none.
+func checkCover(path string, list []Info, start, size int64) error {
+	slices.SortFunc(list, func(a, b Info) int {
+		return cmp.Or(cmp.Compare(a.data.offset, b.data.offset), cmp.Compare(a.bytes, b.bytes), cmp.Compare(a.Name,
+			b.Name))
+	})
+	at, before := start, ""
+	for _, t := range list {
+		switch {
+		case t.data.offset < at:
+			return fmt.Errorf("%s: the tensors %q and %q overlap; the file is damaged, or not what it seems", path,
+				before,
+				t.Name)
+		case t.data.offset > at:
+			return fmt.Errorf("%s: %d bytes before the tensor %q belong to no tensor; the file is damaged", path,
+				t.data.offset-at, t.Name)
+		}
+		at, before = t.data.offset+t.bytes, t.Name
+	}
+	if at < size {
+		return fmt.Errorf("%s: %d bytes after the last tensor belong to none; the file is damaged", path, size-at)
+	}
+	return nil
 }

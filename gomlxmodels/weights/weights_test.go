@@ -110,7 +110,7 @@ func file(t *testing.T, header string, data []byte) string {
 func TestDtypes(t *testing.T) {
 	f64 := binary.LittleEndian.AppendUint64(nil, math.Float64bits(-0.25))
 	bf := binary.LittleEndian.AppendUint16(nil, uint16(math.Float32bits(1.5)>>16))
-	path := file(t, `{"d":{"dtype":"F64","shape":[1],"data_offsets":[0,8]},"h":{"dtype":"BF16","shape":[1],"data_offsets":[8,10]},"i":{"dtype":"I64","shape":[1],"data_offsets":[0,8]}}`, append(f64, bf...))
+	path := file(t, `{"d":{"dtype":"F64","shape":[1],"data_offsets":[0,8]},"h":{"dtype":"BF16","shape":[1],"data_offsets":[8,10]},"i":{"dtype":"I64","shape":[1],"data_offsets":[10,18]}}`, append(append(f64, bf...), f64...))
 	s, err := OpenFiles(path)
 	if err != nil {
 		t.Fatal(err)
@@ -143,6 +143,12 @@ func TestCorruptFiles(t *testing.T) {
 		`tensor "w": data offsets [-8 0]`: file(t,
 			strings.Replace(entry, "[0,8]", "[-8,0]", 1), make([]byte, 8)),
 		`tensor "w": bad header entry`: file(t, `{"w":{"dtype":5}}`, nil),
+		`the tensors "w" and "x" overlap`: file(t, strings.Replace(entry, "}}", `},"x":{"dtype":"F32","shape":[2],`+
+			`"data_offsets":[4,12]}}`, 1), make([]byte, 12)),
+		`4 bytes before the tensor "w" belong to no tensor`: file(t, strings.Replace(entry, "[0,8]", "[4,12]", 1),
+			make([]byte, 12)),
+		"4 bytes after the last tensor belong to none": file(t, entry, make([]byte, 12)),
+		`names the tensor "w" twice`:                   file(t, strings.Replace(entry, "}}", "},"+entry[1:], 1), make([]byte, 8)),
 	} {
 		_, err := OpenFiles(path)
 		line(t, err, path+": ")

@@ -24,7 +24,8 @@ type Request struct {
 	Samples bool `json:"samples,omitempty"`
 
 	// Careful computes batches in a process of their own, and those that end it row by row: a row that ends it alone is
-	// a bad row. [Backend.Run] sets it after the backend died.
+	// a
+	// bad row. [Backend.Run] sets it after the backend died.
 	Careful bool `json:"careful,omitempty"`
 
 	// Secrets are environment variables of the client that a stage needs, such as the key of an image API. No record,

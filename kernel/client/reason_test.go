@@ -10,7 +10,8 @@ import (
 func TestLastReason(t *testing.T) {
 	const oom = "runtime: out of memory: cannot allocate 4194304-byte block"
 	for log, want := range map[string]string{
-		"job 1: error\n" + oom + "\nfatal error: out of memory\n\ngoroutine 1 [running]:\nruntime: g 0: unknown pc\n" +
+		"job 1: error\n" + oom + "\nfatal error: out of memory\n\ngoroutine 1 [running]:\nruntime: g 0: unknown pc " +
+			"0x7f\n" +
 			"runtime.throw()\n\t/usr/go/panic.go:1 +0x48\n": oom,
 		"panic: index out of range\n\ngoroutine 5 [running]:\n\tmain.go:3 +0x1\n": "panic: index out of range",
 		"SIGSEGV: segmentation violation\nPC=0x0 m=0\n\nrip 0x2\n":                "SIGSEGV: segmentation violation",

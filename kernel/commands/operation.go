@@ -117,7 +117,8 @@ func (o *operationFlags) table() (datasets.Table, error) {
 
 // inputOptions returns how the file of an input is read.
 func inputOptions(in *operation.Input, root string) datasets.ImagesOptions {
-	return datasets.ImagesOptions{Root: root, RepeatedIDs: in != nil && in.RepeatedIDs}
+	return datasets.ImagesOptions{FileOptions: datasets.FileOptions{Root: root,
+		RepeatedIDs: in != nil && in.RepeatedIDs}}
 }
 
 // scoreDefined runs `antipode score` for a metric that is defined by types.

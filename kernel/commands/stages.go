@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"antipode/datasets"
@@ -27,6 +28,8 @@ func (r *readFlags) addRead(fs *flag.FlagSet) {
 		"than two gray values must reach; default 0.5")
 	fs.StringVar(&r.read.Color, "color", "as-stored", "what happens to images with another color profile than sRGB: "+
 		"as-stored (their profile is ignored), srgb (they are converted)")
+	fs.StringVar(&r.read.Decimal, "decimal", "", "the decimal `MARK` of the numbers in a .csv file, . or ,")
+	fs.StringVar(&r.read.Thousands, "thousands", "", "the `MARK` between thousands in a .csv file")
 	fs.StringVar(&r.read.Alpha, "alpha", "drop", "the background of transparent pixels: white, black, checker, or "+
 		"drop (the colors that are stored under the transparency)")
 }
@@ -108,7 +111,7 @@ func init() {
 
 // open is the table of a file or folder, or of a released table that package manifest names.
 func open(path, root string) (datasets.Table, error) {
-	return openInput(path, datasets.ImagesOptions{Root: root})
+	return openInput(path, datasets.ImagesOptions{FileOptions: datasets.FileOptions{Root: root}})
 }
 
 // openInput is [open] with options, such as those that an operation has for its input.
@@ -119,7 +122,7 @@ func openInput(path string, o datasets.ImagesOptions) (datasets.Table, error) {
 	if _, err := objecturl.Resolve(path); err != nil {
 		return datasets.Table{}, usageError{err}
 	}
-	if !isFolder(path) {
+	if !isFolder(path) && filepath.Ext(path) != ".tar" {
 		if err := datasets.TableFormat(path); err != nil && (!datasets.IsURL(path) || objecturl.Is(path)) {
 			return datasets.Table{}, usage("%w%s", err, table.Hint(path, manifest.Tables()))
 		}

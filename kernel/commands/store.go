@@ -114,7 +114,8 @@ func showRecord(s *store.Store, id string) error {
 		return err
 	}
 	fmt.Printf("result    %s\nrows      %d (%d items computed, %d found)\nfinished  %s\n", rec.ID, rec.Rows,
-		rec.Computed, rec.Found, rec.Finished.Local().Format(time.DateTime))
+		rec.Computed,
+		rec.Found, rec.Finished.Local().Format(time.DateTime))
 	if rec.Saved != "" {
 		fmt.Println("saved    ", rec.Saved)
 	}

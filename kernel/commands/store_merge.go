@@ -19,7 +19,8 @@ func mergeStores(ctx context.Context, home string, args []string) error {
 		"  store; any number of times, in any order: the result is the same")
 	into := fs.String("into", home, "the store's `FOLDER`, or the URL of a store in object storage, into which the "+
 		"stores in folders are copied, or without STORE this one")
-	strict := fs.Bool("strict", false, fmt.Sprintf("fail if items of the same inputs differ: vectors by more than "+
+	strict := fs.Bool("strict", false, fmt.Sprintf("fail, and change nothing, if items of the same inputs differ: "+
+		"vectors by more than "+
 		"%g of their largest value, or other values at all", store.Tolerance))
 	remove := fs.Bool("remove", false, "remove what was copied from the other stores, and those that are then empty")
 	folders, err := parse(fs, args)
@@ -48,7 +49,8 @@ func mergeStores(ctx context.Context, home string, args []string) error {
 	if err != nil {
 		return errors.Join(err, s.Close())
 	}
-	report, err := s.Merge(ctx, fetched, store.MergeOptions{Difference: engine.Difference, Remove: *remove})
+	report, err := s.Merge(ctx, fetched, store.MergeOptions{Difference: engine.Difference, Strict: *strict,
+		Remove: *remove})
 	if err == nil {
 		err = done()
 	}
@@ -59,12 +61,8 @@ func mergeStores(ctx context.Context, home string, args []string) error {
 		fmt.Fprintf(os.Stderr, "damaged, left out: %s\n", path)
 	}
 	fmt.Println(report)
-	if !report.Within() {
-		if *strict {
-			return errors.New("store merge: items of the same inputs differ; the line above has the numbers")
-		}
-		fmt.Fprintf(os.Stderr, "warning: items of the same inputs differ by more than %g of their largest value, or "+
-			"in other values than vectors; they were computed on different devices\n", store.Tolerance)
+	if line := report.Warning(); line != "" {
+		fmt.Fprintln(os.Stderr, "warning: "+line)
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -57,13 +58,13 @@ var tableVerbs = []tableVerb{
 			}
 			return t.With(column, unquote(value)), nil
 		}},
-	{"sort", "sort by a `COLUMN`, smallest first", nil,
+	{"sort", "sort by a `COLUMN`, smallest first (--as text: in the order of texts)", []string{"as"},
 		func(_ *tableCommand, t datasets.Table, s tableStep) (datasets.Table, error) {
-			return t.Sort(s.value), nil
+			return t.Sort(s.value, datasets.SortOptions{As: table.Kind(s.modifiers["as"])}), nil
 		}},
-	{"sort-down", "sort by a `COLUMN`, largest first", nil,
+	{"sort-down", "sort by a `COLUMN`, largest first (--as text: in the order of texts)", []string{"as"},
 		func(_ *tableCommand, t datasets.Table, s tableStep) (datasets.Table, error) {
-			return t.SortDown(s.value), nil
+			return t.SortDown(s.value, datasets.SortOptions{As: table.Kind(s.modifiers["as"])}), nil
 		}},
 	{"head", "keep the first `N` rows", nil,
 		func(_ *tableCommand, t datasets.Table, s tableStep) (datasets.Table, error) {
@@ -88,7 +89,15 @@ var tableVerbs = []tableVerb{
 		func(_ *tableCommand, t datasets.Table, s tableStep) (datasets.Table, error) {
 			return t.Count(datasets.SplitColumns(s.value)...), nil
 		}},
-	{"join", "add the columns of another `TABLE` (--on COLUMN, else id)", []string{"on"},
+	{"cast", "read a column as text or as numbers: `COLUMN=number`", nil,
+		func(_ *tableCommand, t datasets.Table, s tableStep) (datasets.Table, error) {
+			column, kind, ok := strings.Cut(s.value, "=")
+			if !ok {
+				return t, usage("table: --cast %s: write COLUMN=text or COLUMN=number", s.value)
+			}
+			return t.Cast(column, table.Kind(kind)), nil
+		}},
+	{"join", "add the columns of another `TABLE` (--on COLUMN, else id; --suffix TEXT)", []string{"on", "suffix"},
 		func(c *tableCommand, t datasets.Table, s tableStep) (datasets.Table, error) {
 			other, err := open(s.value, c.root)
 			if err != nil {
@@ -98,11 +107,22 @@ var tableVerbs = []tableVerb{
 			if on == "" {
 				on = "id"
 			}
-			return t.Join(other, on), nil
+			return t.Join(other, on, datasets.JoinOptions{Suffix: s.modifiers["suffix"]}), nil
 		}},
-	{"concat", "append the rows of another `TABLE`", nil,
-		func(c *tableCommand, t datasets.Table, s tableStep) (datasets.Table, error) {
+	{"concat", "append the rows of another `TABLE` (--by COLUMN: the names of the tables become a column, and part " +
+		"of ids)",
+		[]string{"by"}, func(c *tableCommand, t datasets.Table, s tableStep) (datasets.Table, error) {
 			other, err := open(s.value, c.root)
+			if by := s.modifiers["by"]; by != "" && err == nil {
+				one, two := baseName(c.in), baseName(s.value)
+				if one == two {
+					one, two = c.in, s.value
+				}
+				if table.Position(t.Columns(), by) >= 0 { // of an earlier --concat
+					return t.Concat(datasets.ConcatBy(by, map[string]datasets.Table{two: other})), nil
+				}
+				return datasets.ConcatBy(by, map[string]datasets.Table{one: t, two: other}), nil
+			}
 			return t.Concat(other), err
 		}},
 	{"grow-masks", "dilate the masks by so many `PIXELS`, or erode them by a negative number (--grow-masks=-3)", nil,
@@ -203,8 +223,13 @@ func (c *tableCommand) flags(s *stageFlags, args []string) (*flag.FlagSet, error
 	for _, v := range tableVerbs {
 		fs.Var(&stepFlag{c: c, name: v.name, verb: true}, v.name, v.about)
 	}
-	fs.Var(&stepFlag{c: c, name: "by"}, "by", "of --sample: the `COLUMNS` that define the groups")
+	fs.Var(&stepFlag{c: c, name: "by"}, "by", "of --sample: the `COLUMNS` that define the groups; of --concat: the "+
+		"COLUMN of the tables' names")
 	fs.Var(&stepFlag{c: c, name: "seed"}, "seed", "of --sample: the `SEED`; 0 by default")
+	fs.Var(&stepFlag{c: c, name: "suffix"}, "suffix", "of --join: the `TEXT` that is appended to the names of "+
+		"columns that "+
+		"both tables have")
+	fs.Var(&stepFlag{c: c, name: "as"}, "as", "of --sort: the `KIND` that values are compared as, text or number")
 	fs.Var(&stepFlag{c: c, name: "on"}, "on", "of --join: the text `COLUMN` that both tables have")
 	for i := range args {
 		name := peek(args[i:min(i+2, len(args))], "apply")
@@ -296,14 +321,15 @@ func whereStep(t datasets.Table, condition string) (datasets.Table, error) {
 	if err != nil || op == "contains" {
 		return t.Where(column, op, unquote(value)), nil
 	}
-	if at := slices.IndexFunc(t.Columns(), func(c table.ColumnSpec) bool { return c.Name == column }); at >= 0 &&
-		t.Columns()[at].Kind == table.KindNumber {
-		return t.Where(column, op, x), nil
-	}
 	if checked := t.Where(column, op, value); checked.Err() != nil {
 		return checked, nil
 	}
 	return t.Derive("where", datasets.WhereArgs{Column: column, Op: op, Text: []string{value}, Number: &x}), nil
+}
+
+// baseName returns the name of a table's file without its extension.
+func baseName(path string) string {
+	return strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 }
 
 // unquote removes double quotes around a value.

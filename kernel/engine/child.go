@@ -204,6 +204,7 @@ type childEnv struct {
 
 func (v *childEnv) Backend() (compute.Backend, error) { return v.c.device.Backend, nil }
 func (v *childEnv) DeviceKind() (string, error)       { return v.c.device.Kind, nil }
+func (v *childEnv) First(string) bool                 { return true }
 func (v *childEnv) ModelDir() string                  { return v.c.setup.Models }
 func (v *childEnv) NoteModel(_, _, _ string)          {}            // the parent's worker has done it
 func (v *childEnv) Secret(string) string              { return "" } // stages with secrets are not sent

@@ -150,9 +150,10 @@ type run struct {
 	results  map[*table.Plan]string // ids of computed or found scores
 	numbers  map[*table.Frame][]int // row numbers in the file, if bad rows were left out
 	store    *store.Store
-	retried  map[item]bool // items that were computed again; see client.Request.RetryFailed
-	work     *work         // not nil: items are counted, not computed
-	later    *later        // not nil: files are read after the choice of a shard's rows
+	once     map[string]bool // keys of [stage.Env.First]
+	retried  map[item]bool   // items that were computed again; see client.Request.RetryFailed
+	work     *work           // not nil: items are counted, not computed
+	later    *later          // not nil: files are read after the choice of a shard's rows
 
 	originals map[string]string // the paths of images by those of their converted forms
 }
@@ -161,8 +162,8 @@ func (e *Engine) newRun(ctx context.Context, req client.Request, progress func(t
 	st *store.Store) *run {
 	return &run{e: e, ctx: ctx, req: req, progress: progress, byDigest: map[string]*table.Frame{},
 		models: map[string]string{}, sources: map[string]string{}, uses: map[string]bool{}, added: map[string]bool{},
-		results: map[*table.Plan]string{}, retried: map[item]bool{}, numbers: map[*table.Frame][]int{}, store: st,
-		originals: map[string]string{}}
+		results: map[*table.Plan]string{}, retried: map[item]bool{}, once: map[string]bool{},
+		numbers: map[*table.Frame][]int{}, store: st, originals: map[string]string{}}
 }
 
 // Run evaluates a request. A panic in a stage or metric becomes an error; its stack is in the log.

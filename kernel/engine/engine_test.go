@@ -251,7 +251,7 @@ func TestVerbs(t *testing.T) {
 	}{
 		"sample":     {tab.Sample(3, "region", 1), `region "n" has 2`},
 		"concat id":  {tab.Concat(tab), "ids must be unique"},
-		"where text": {tab.Where("region", "==", 3), "cannot be compared"},
+		"where text": {tab.Where("region", "==", 3), `row 1 holds "n", which is not a number`},
 		"join column": {tab.Join(datasets.FromRows([]map[string]any{{"region": "n"}, {"region": "n"}}), "region"),
 			"must be unique"},
 	} {

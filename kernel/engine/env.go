@@ -64,6 +64,14 @@ func (v env) Secret(name string) string {
 	return v.r.req.Secrets[name]
 }
 
+func (v env) First(key string) bool {
+	v.r.mu.Lock()
+	defer v.r.mu.Unlock()
+	first := !v.r.once[key]
+	v.r.once[key] = true
+	return first
+}
+
 func (v env) Note(format string, args ...any) { v.r.note(format, args...) }
 
 // NoteModel adds a model's digest, and its source where it is known, to the run record.

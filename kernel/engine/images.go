@@ -51,7 +51,8 @@ func (r *run) readImages(f *table.Frame, column string, o origin, traits []image
 
 // traits returns the traits of an image's file. With options about colors it provides the file of an object; otherwise
 // those of one that is not in the cache yet are not known, nor in a careful request those of a file that is new:
-// reading it may be what ended the backend.
+// reading
+// it may be what ended the backend.
 func (r *run) traits(o origin, img table.Image) (imagefile.Traits, error) {
 	if u, isObject := r.e.objects.URL(img.Path); isObject && o.color+o.alpha != "" {
 		if err := r.e.objects.Ensure(r.ctx, u, img.SHA256); err != nil {

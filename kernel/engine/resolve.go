@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/text/unicode/norm"
+
 	"antipode/datasets"
 	"antipode/datasets/table"
 	"antipode/internal/fault"
@@ -30,6 +32,8 @@ type origin struct {
 
 	repeated bool // an id may occur several times
 	folder   bool // the table lists a folder: a path outside it is the target of a link
+
+	shard string // the file among several that the rows are from; ids are made from it
 }
 
 // resolve replaces the paths of a table by images and masks, checks its ids, and reports or leaves out bad rows. A mask
@@ -40,6 +44,7 @@ func (r *run) resolve(f *table.Frame, s source) (*table.Frame, error) {
 	if o.root == "" {
 		o.root = o.dir
 	}
+	f = o.withIDs(f)
 	n := f.Len()
 	if n == 0 {
 		r.note("%s has no rows", o.name)
@@ -100,12 +105,37 @@ func (r *run) resolve(f *table.Frame, s source) (*table.Frame, error) {
 	return r.keep(f, good), nil
 }
 
+// withIDs returns a table with the column id. A table of images without ids gets the paths of its images, if they are
+// different and all known, else the numbers of its rows; one of a shard has the shard's name in front.
+func (o origin) withIDs(f *table.Frame) *table.Frame {
+	if o.shard == "" && !datasets.NeedsID(f.Specs()) || f.Has("id") {
+		return f
+	}
+	ids, seen := make([]string, f.Len()), map[string]bool{"": true}
+	for i, img := range f.Images("image") {
+		if img.SHA256 != "" || seen[img.Path] {
+			break
+		}
+		ids[i], seen[img.Path] = filepath.ToSlash(img.Path), true
+	}
+	if len(seen) != len(ids)+1 {
+		for i := range ids {
+			ids[i] = fmt.Sprint(i + 1)
+			if o.shard != "" {
+				ids[i] = o.shard + "#" + ids[i]
+			}
+		}
+	}
+	return &table.Frame{Columns: append([]table.Column{table.TextColumn("id", ids)}, f.Columns...)}
+}
+
 // readFiles replaces the paths in some rows of a table by the digests of images and by masks, in place. It records the
 // rows that cannot be read in bad; the error is that of an object storage that cannot be reached.
 func (r *run) readFiles(f *table.Frame, rows []int, o origin, bad []*table.BadRow) error {
 	var broken broken
 	for i := range f.Columns {
 		c := &f.Columns[i]
+		respelled := make([]bool, f.Len())
 		switch c.Kind {
 		case table.KindImage:
 			traits := make([]imagefile.Traits, f.Len())
@@ -127,6 +157,7 @@ func (r *run) readFiles(f *table.Frame, rows []int, o origin, bad []*table.BadRo
 						"says %.12s…)", img.Path, digest, img.SHA256)
 				}
 				if err == nil {
+					respelled[row] = o.isRespelled(img.Path, file)
 					c.Images[row] = table.Image{SHA256: digest, Path: file}
 					traits[row], err = r.traits(o, c.Images[row])
 				}
@@ -166,6 +197,7 @@ func (r *run) readFiles(f *table.Frame, rows []int, o origin, bad []*table.BadRo
 					return
 				}
 				if err == nil {
+					respelled[row] = o.isRespelled(m.Counts, file)
 					c.Masks[row], soft[row], err = readMask(file, o.threshold)
 				}
 				if err != nil {
@@ -181,6 +213,13 @@ func (r *run) readFiles(f *table.Frame, rows []int, o origin, bad []*table.BadRo
 			}
 			r.readMasks(o.name, c.Name, o.threshold, f, masks, soft)
 		}
+		if c.Kind != table.KindImage && c.Kind != table.KindMask {
+			continue
+		}
+		r.read(table.Reading{Source: o.name, Column: c.Name, What: fmt.Sprintf("paths of the column %q were found "+
+			"under "+
+			"another spelling (upper or lower case, Unicode form, backslashes)", c.Name)}.Count(f,
+			func(row int) (bool, bool) { return respelled[row], true }))
 	}
 	if broken.is() {
 		return fmt.Errorf("%s: %w", o.name, broken.err)
@@ -267,6 +306,11 @@ func inside(dir, root, path, home string) (string, error) {
 		full = filepath.Join(dir, full)
 	}
 	real, err := filepath.EvalSymlinks(full)
+	if errors.Is(err, fs.ErrNotExist) {
+		if full, err = otherSpelling(full); err == nil {
+			real, err = filepath.EvalSymlinks(full)
+		}
+	}
 	if err != nil {
 		return "", plain(err)
 	}
@@ -284,6 +328,56 @@ func inside(dir, root, path, home string) (string, error) {
 		}
 	}
 	return "", errOutside
+}
+
+// otherSpelling returns the path of the one file whose path differs from a missing one only in case, in Unicode's form
+// or in backslashes for slashes. The error names several such files.
+func otherSpelling(path string) (string, error) {
+	key := func(name string) string { return strings.ToLower(norm.NFC.String(name)) }
+	if os.PathSeparator == '/' {
+		path = strings.ReplaceAll(path, `\`, "/")
+	}
+	at := []string{string(filepath.Separator)} // the folders that match so far
+	for _, part := range strings.Split(strings.Trim(filepath.Clean(path), string(filepath.Separator)),
+		string(filepath.Separator)) {
+		var next, exact []string
+		for _, dir := range at {
+			if _, err := os.Lstat(filepath.Join(dir, part)); err == nil {
+				exact = append(exact, filepath.Join(dir, part))
+				continue
+			}
+			entries, _ := os.ReadDir(dir)
+			for _, e := range entries {
+				if key(e.Name()) == key(part) {
+					next = append(next, filepath.Join(dir, e.Name()))
+				}
+			}
+		}
+		if at = append(exact, next...); len(at) == 0 {
+			return "", fs.ErrNotExist
+		}
+	}
+	if len(at) > 1 {
+		var names []string
+		for _, p := range at {
+			names = append(names, filepath.Base(p))
+		}
+		return "", fmt.Errorf("the file is missing, and there are several with similar names: %s; use one of them",
+			strings.Join(names, ", "))
+	}
+	return at[0], nil
+}
+
+// isRespelled reports whether a path of a table is the file found by another spelling.
+func (o origin) isRespelled(path, file string) bool {
+	if strings.HasSuffix(file, filepath.FromSlash(path)) {
+		return false
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(o.dir, path)
+	}
+	_, err := os.Lstat(path)
+	return err != nil
 }
 
 // noEOF returns a readable error for a truncated file.

@@ -2,14 +2,11 @@ package engine
 
 import (
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -186,7 +183,7 @@ func encodeTable(to io.Writer, name string, f *table.Frame) error {
 	return w.Close()
 }
 
-// csvWriter writes CSV: numbers in the shortest form that parses to the same value, missing values as empty cells,
+// csvWriter writes CSV: numbers as they were read or as [table.NumberText], missing values as empty cells,
 // vectors as JSON lists, masks as JSON objects, images as paths.
 type csvWriter struct {
 	to     io.Writer
@@ -206,7 +203,7 @@ func newCSVWriter(to io.Writer, columns []table.ColumnSpec) *csvWriter {
 func (w *csvWriter) Write(f *table.Frame) error {
 	for row := range f.Len() {
 		for i := range f.Columns {
-			w.record[i] = csvCell(&f.Columns[i], row)
+			w.record[i] = f.Columns[i].CSV(row)
 		}
 		if len(w.record) == 1 && w.record[0] == "" { // an empty line is no row to most readers
 			w.csv.Flush()
@@ -223,30 +220,4 @@ func (w *csvWriter) Write(f *table.Frame) error {
 func (w *csvWriter) Close() error {
 	w.csv.Flush()
 	return w.csv.Error()
-}
-
-func csvCell(c *table.Column, row int) string {
-	switch c.Kind {
-	case table.KindText:
-		return c.Texts[row]
-	case table.KindNumber:
-		if math.IsNaN(c.Numbers[row]) {
-			return ""
-		}
-		return strconv.FormatFloat(c.Numbers[row], 'g', -1, 64)
-	case table.KindImage:
-		return c.Images[row].Path
-	case table.KindMask:
-		if c.Masks[row].Counts == "" {
-			return ""
-		}
-		data, _ := json.Marshal(c.Masks[row])
-		return string(data)
-	default:
-		if c.Vectors[row] == nil {
-			return ""
-		}
-		data, _ := json.Marshal(c.Vectors[row])
-		return string(data)
-	}
 }

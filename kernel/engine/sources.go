@@ -1,16 +1,12 @@
 package engine
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
-	"math"
 	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"antipode/datasets"
@@ -37,31 +33,17 @@ func (r *run) csvSource(a datasets.ReadFileArgs) (*table.Frame, error) {
 		return nil, fmt.Errorf("cannot read the table %s: %w", a.Path, plain(err))
 	}
 	defer file.Close()
-	kinds := a.Kinds
-	if kinds == nil || objecturl.IsRemote(a.Path) {
-		if kinds, err = datasets.SniffCSV(file, name); err != nil {
-			return nil, err
-		}
-		for _, k := range a.Kinds {
-			if at := table.Position(kinds, k.Name); at >= 0 {
-				kinds[at].Kind = k.Kind
-			}
-		}
-		if _, err := file.Seek(0, io.SeekStart); err != nil {
-			return nil, err
-		}
-	}
 	cr, err := datasets.OpenCSV(file, name)
 	if err != nil {
 		return nil, err
 	}
-	if !slices.EqualFunc(cr.Header, kinds, func(h string, s table.ColumnSpec) bool { return h == s.Name }) {
+	if a.Columns != nil && !slices.Equal(cr.Header, a.Columns) {
 		return nil, fmt.Errorf("%s changed while the notebook ran: its columns are now %s; run the cell again", name,
 			strings.Join(cr.Header, ", "))
 	}
-	f := table.NewFrame(kinds)
+	cells := make([][]string, len(cr.Header))
 	for {
-		row, line, err := cr.Read()
+		row, _, err := cr.Read()
 		if errors.Is(err, io.EOF) {
 			break
 		}
@@ -69,60 +51,79 @@ func (r *run) csvSource(a datasets.ReadFileArgs) (*table.Frame, error) {
 			return nil, err
 		}
 		for i, v := range row {
-			if err := appendCell(&f.Columns[i], v); err != nil {
-				return nil, fmt.Errorf("%s, line %d, column %q: %w", name, line, kinds[i].Name, err)
-			}
+			cells[i] = append(cells[i], v)
 		}
 	}
-	return r.resolve(f, source{origin: origin{name: name, dir: folder(a.Path), root: a.Root,
-		repeated: a.RepeatedIDs, threshold: a.MaskThreshold, color: a.Color, alpha: a.Alpha}})
+	f := &table.Frame{}
+	for i, name := range cr.Header {
+		f.Columns = append(f.Columns, datasets.CSVColumn(name, cells[i],
+			table.NumberFormat{Decimal: a.Decimal, Thousands: a.Thousands}))
+	}
+	if a.Decimal == "" && cr.Comma == ';' {
+		r.decimalCommas(f, name, a.Thousands)
+	}
+	return r.resolve(f, source{origin: originOf(a)})
 }
 
-func appendCell(c *table.Column, v string) error {
-	switch c.Kind {
-	case table.KindText:
-		c.Texts = append(c.Texts, v)
-	case table.KindNumber:
-		n := math.NaN()
-		if v != "" {
-			var err error
-			if n, err = strconv.ParseFloat(v, 64); err != nil {
-				return fmt.Errorf("%q is not a number, as the column's first values are", v)
-			}
+// decimalCommas reads the text columns of a file with semicolons whose values are all numbers with decimal commas as
+// numbers.
+func (r *run) decimalCommas(f *table.Frame, name, thousands string) {
+	german := table.NumberFormat{Decimal: ",", Thousands: thousands}
+	found := false
+	for i := range f.Columns {
+		c := &f.Columns[i]
+		if c.Kind != table.KindText || datasets.KindByName(c.Name) != "" {
+			continue
 		}
-		c.Numbers = append(c.Numbers, n)
-	case table.KindImage:
-		c.Images = append(c.Images, table.Image{Path: v})
-	case table.KindMask:
-		c.Masks = append(c.Masks, table.Mask{Counts: v}) // a path, which resolve replaces
-	default:
-		var vec []float32
-		if v != "" {
-			if err := json.Unmarshal([]byte(v), &vec); err != nil {
-				return fmt.Errorf("%.40q is not a list of numbers such as [0.1, 0.2]", v)
-			}
+		numbers := table.CellColumn(c.Name, c.Texts, german)
+		if numbers.Kind != table.KindNumber && thousands == "" {
+			numbers = table.CellColumn(c.Name, c.Texts, table.NumberFormat{Decimal: ",", Thousands: "."})
 		}
-		c.Vectors = append(c.Vectors, vec)
+		if numbers.Kind == table.KindNumber {
+			*c, found = numbers, true
+			r.read(table.Reading{Source: name, Column: c.Name, What: fmt.Sprintf("values of %q have a decimal comma",
+				c.Name),
+				Fix: `Decimal: "." (--decimal .) reads them as text`}.Count(f, func(row int) (bool, bool) {
+				return strings.Contains(c.Texts[row], ","), c.Texts[row] != ""
+			}))
+		}
 	}
-	return nil
+	for i := range f.Columns { // 1.234 in such a file may be 1234
+		c := &f.Columns[i]
+		if c.Kind != table.KindNumber || !found {
+			continue
+		}
+		texts, _ := c.As(table.KindText)
+		whole, err := table.NumberFormat{Decimal: ",", Thousands: "."}.ParseNumbers(texts.Texts)
+		if err == nil && !slices.EqualFunc(whole, c.Numbers, func(x, y float64) bool { return x == y || x != x }) {
+			r.read(table.Reading{Source: name, Column: c.Name, What: fmt.Sprintf("values of %q have a point, in a "+
+				"file with "+
+				"decimal commas, and are read as 1.234", c.Name), Fix: `Decimal: "," and Thousands: "." ` +
+				`(--decimal , --thousands .) read them as 1234`}.Count(f, func(row int) (bool, bool) {
+				return strings.Contains(texts.Texts[row], "."), texts.Texts[row] != ""
+			}))
+		}
+	}
 }
 
 func (r *run) parquetSource(a datasets.ReadFileArgs) (*table.Frame, error) {
-	name := objecturl.Base(a.Path)
 	path, err := r.file(a.Path)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the table: %w", err)
 	}
-	options := parquet.Options{PutImage: r.putImage, Kind: func(column string) table.Kind {
-		for _, k := range a.Kinds {
-			if k.Name == column {
-				return k.Kind
-			}
-		}
-		return datasets.KindByName(column)
-	}}
-	src := source{origin: origin{name: name, dir: folder(a.Path), root: a.Root, repeated: a.RepeatedIDs,
-		threshold: a.MaskThreshold, color: a.Color, alpha: a.Alpha}}
+	return r.parquetTable(path, originOf(a))
+}
+
+// originOf returns the origin of a file's table.
+func originOf(a datasets.ReadFileArgs) origin {
+	return origin{name: objecturl.Base(a.Path), dir: folder(a.Path), root: a.Root, repeated: a.RepeatedIDs,
+		threshold: a.MaskThreshold, color: a.Color, alpha: a.Alpha}
+}
+
+// parquetTable reads the table of a Parquet file.
+func (r *run) parquetTable(path string, o origin) (*table.Frame, error) {
+	options := parquet.Options{PutImage: r.putImage, Kind: datasets.KindByName}
+	src := source{origin: o}
 	if r.later != nil {
 		src.reread = func(want func(row int) bool) (*parquet.Table, error) {
 			again := options
@@ -136,7 +137,7 @@ func (r *run) parquetSource(a datasets.ReadFileArgs) (*table.Frame, error) {
 		return nil, err
 	}
 	if len(t.Unread) > 0 {
-		r.note("%s: columns that are not read: %s", name, strings.Join(t.Unread, ", "))
+		r.note("%s: columns that are not read: %s", o.name, strings.Join(t.Unread, ", "))
 	}
 	if r.later != nil && !t.Skipped {
 		src.reread = nil // the table holds no bytes of images
@@ -152,33 +153,6 @@ func (r *run) putImage(data []byte) (table.Image, error) {
 		return table.Image{}, table.BadRow{Reason: err.Error()}
 	}
 	return r.store.PutBlob(data, extension)
-}
-
-func (r *run) folderSource(a datasets.ReadFileArgs) (*table.Frame, error) {
-	files, err := r.imageFiles(a.Path)
-	if err != nil {
-		return nil, fmt.Errorf("cannot read the folder %s: %w", a.Path, plain(err))
-	}
-	if err := files.None(a.Path); err != nil {
-		return nil, err
-	}
-	name := objecturl.Base(a.Path)
-	if line := files.Note(name); line != "" {
-		r.note("%s", line)
-	}
-	images, folders := make([]table.Image, len(files.Paths)), make([]string, len(files.Paths))
-	for i, file := range files.Paths {
-		if images[i].Path = file; !objecturl.IsRemote(a.Path) {
-			images[i].Path = filepath.Join(a.Path, filepath.FromSlash(file))
-		}
-		if folder, _, nested := strings.Cut(file, "/"); nested {
-			folders[i] = folder
-		}
-	}
-	f := &table.Frame{Columns: []table.Column{table.TextColumn("id", files.Paths),
-		table.ImageColumn("image", images), table.TextColumn("folder", folders)}}
-	return r.resolve(f, source{origin: origin{name: name, dir: a.Path, folder: true, color: a.Color,
-		alpha: a.Alpha}})
 }
 
 // imageFiles lists the images of a folder, or below the URL of a prefix.

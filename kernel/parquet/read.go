@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -62,8 +61,9 @@ type reader struct {
 	budget  *table.Budget
 }
 
-// Read reads a table from a file. Strings, dates and times are text; integers, floats, decimals and booleans are
-// numbers; lists of numbers are vectors, with NaN for null elements; lists of strings, and lists of such lists, are
+// Read reads a table from a file. Strings, dates and times are text, and so are integers of which a float64 would round
+// one; other integers, floats, decimals and booleans are numbers; lists of numbers are vectors of float32, to which
+// wider ones are rounded, with NaN for null elements; lists of strings, and lists of such lists, are
 // text as JSON, or "" for null; the structs of masks and images, also those of Hugging Face's datasets, are masks and
 // images. Options.Kind overrides this by name. Errors are one line with the file and the cause.
 func Read(path string, o Options) (t *Table, err error) {
@@ -288,17 +288,13 @@ func (r *reader) set(c *table.Column, row int, v pq.Value, role leafRole) {
 	case table.KindText:
 		c.Texts[row] = role.text(v)
 	case table.KindNumber:
-		if role.holds == numbers {
-			c.Numbers[row] = role.number(v)
-			return
+		n := role.number(v)
+		if c.Numbers[row] = n; c.Texts == nil && (v.Kind() == pq.Boolean || role.whole && math.Abs(n) >= 1<<53) {
+			texts, _ := c.As(table.KindText)
+			c.Texts = texts.Texts
 		}
-		text := strings.TrimSpace(role.text(v))
-		n, err := strconv.ParseFloat(text, 64)
-		if err != nil && text != "" {
-			r.Bad[row] = &table.BadRow{Column: c.Name,
-				Reason: fmt.Sprintf("the column holds text, and %.40q is not a number", text)}
-		} else if err == nil {
-			c.Numbers[row] = n
+		if c.Texts != nil {
+			c.Texts[row] = role.text(v)
 		}
 	case table.KindVector:
 		c.Vectors[row] = append(c.Vectors[row], float32(role.number(v)))
@@ -318,7 +314,9 @@ func appendNone(c *table.Column) {
 	case table.KindText:
 		c.Texts = append(c.Texts, "")
 	case table.KindNumber:
-		c.Numbers = append(c.Numbers, math.NaN())
+		if c.Numbers = append(c.Numbers, math.NaN()); c.Texts != nil {
+			c.Texts = append(c.Texts, "")
+		}
 	case table.KindImage:
 		c.Images = append(c.Images, table.Image{})
 	case table.KindMask:
@@ -375,8 +373,15 @@ func (r *reader) finish() error {
 			r.Unread = append(r.Unread, fmt.Sprintf("%q (bytes)", c.Name))
 			continue
 		}
-		if c.Kind == table.KindText && r.o.Kind != nil && r.o.Kind(c.Name) == table.KindVector {
-			c = asVectors(c)
+		switch want := r.kind(c.Name); {
+		case c.Kind == table.KindNumber && r.role(i).whole && c.Texts != nil: // integers that a float64 would round
+			c = table.TextColumn(c.Name, c.Texts)
+		case c.Kind == table.KindText && want == table.KindNumber:
+			c = table.CellColumn(c.Name, c.Texts, table.NumberFormat{})
+		case c.Kind == table.KindText && want == table.KindVector && !table.IsBlank(c.Texts):
+			if vectors, err := c.As(table.KindVector); err == nil {
+				c = *vectors
+			}
 		}
 		keep = append(keep, c)
 	}
@@ -384,21 +389,10 @@ func (r *reader) finish() error {
 	return nil
 }
 
-// asVectors returns a text column as vectors, or unchanged if a value is not a JSON list of numbers or all are missing.
-func asVectors(c table.Column) table.Column {
-	out := make([][]float32, len(c.Texts))
-	found := false
-	for i, text := range c.Texts {
-		if text == "" {
-			continue
-		}
-		if !strings.HasPrefix(text, "[") || json.Unmarshal([]byte(text), &out[i]) != nil {
-			return c
-		}
-		found = true
+// kind returns the kind that a column's name requires, "" = none.
+func (r *reader) kind(name string) table.Kind {
+	if r.o.Kind == nil {
+		return ""
 	}
-	if !found {
-		return c
-	}
-	return table.VectorColumn(c.Name, out)
+	return r.o.Kind(name)
 }

@@ -34,6 +34,7 @@ type leafRole struct {
 	maxDef   int
 	optional bool // the leaf itself may be null, as pandas writes the elements of lists
 	lists    int  // of text: the depth of lists, 1 or 2; of counts as numbers: 1
+	whole    bool // a 64-bit integer
 	text     func(pq.Value) string
 	number   func(pq.Value) float64
 }
@@ -76,11 +77,14 @@ func (t *Table) layout(s *pq.Schema, o Options) ([]leafRole, error) {
 				role.lists = leaf.MaxRepetitionLevel
 			}
 			role.text, role.number = conversions(leaf.Node.Type())
+			role.whole = found == numbers && leaf.Node.Type().Kind() == pq.Int64 && !isDecimal(leaf.Node.Type())
 			roles[leaf.ColumnIndex] = role
 		}
 	}
 	return roles, nil
 }
+
+func isDecimal(t pq.Type) bool { return t.LogicalType() != nil && t.LogicalType().Decimal != nil }
 
 // columnName returns the name of a file's column in the table. A pandas index without a name is the id of a table that
 // has none.
@@ -126,7 +130,7 @@ func kindOf(name string, found holds, n pq.Node, o Options) (table.Kind, error) 
 			return "", wrong("it must hold text or integers")
 		}
 	case table.KindNumber:
-		if found == nulls || found == texts {
+		if found == nulls {
 			return want, nil
 		}
 	case table.KindVector:

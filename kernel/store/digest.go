@@ -114,6 +114,9 @@ func hashValues(to io.Writer, c *table.Column) {
 			text(c.Texts[row])
 		case table.KindNumber:
 			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(c.Numbers[row]))
+			if c.Texts != nil {
+				text(c.Texts[row])
+			}
 		case table.KindImage:
 			text(c.Images[row].SHA256)
 		case table.KindMask:

@@ -80,8 +80,8 @@ func (x *fileIndex) digest(path string) (string, error) {
 
 // traits returns what of returns for the content of a file.
 func (x *fileIndex) traits(path string, of func(data []byte) int) (int, error) {
-	has := func(e fileEntry) bool { return e.traits != 0 || of == nil }
-	e, err := x.entry(path, has, func(path string, e *fileEntry) error {
+	e, err := x.entry(path, func(e fileEntry) bool { return e.traits != 0 || of == nil }, func(path string,
+		e *fileEntry) error {
 		data, err := os.ReadFile(path)
 		if err == nil {
 			e.traits = of(data)

@@ -31,6 +31,8 @@ const jobsDir = "jobs"
 type MergeOptions struct {
 	// Difference compares items that several packs hold.
 	Difference Difference
+	// Strict makes items that differ beyond [Tolerance] an error, before anything is changed.
+	Strict bool
 	// Remove removes the files of the other stores that this one then has.
 	Remove bool
 }
@@ -47,19 +49,23 @@ type merging struct {
 	whole   chan struct{}    // holds an element for each file that is in memory as a whole
 	names   [16]sync.Mutex   // one is locked to write a pack, by the last digit of its name
 
-	mu       sync.Mutex
-	report   MergeReport
-	contexts map[[2]string]bool // stages and contexts of items
-	kept     map[string]bool    // files of the sources whose content the store has
+	mu     sync.Mutex
+	report MergeReport
+	left   map[string]bool // folders of items in sources that are not copied, because they differ
+	kept   map[string]bool // files of the sources whose content the store has
 }
 
 // Merge copies what the stores in the given folders have and this one lacks: images, items, results and the status
 // files of jobs. It verifies each file's SHA-256 and leaves out damaged ones. Packs are copied whole, nothing else is
 // written again; merging in any order, any number of times, or after it was killed gives the same store. Where results
 // or status files of the same name differ, one of them is chosen, the same in any order.
+//
+// Items of the same inputs are compared before anything is copied. Those of a stage and model (a context) that differ
+// beyond [Tolerance] are never mixed: this store keeps its own, and of the others those whose items agree with it and
+// with each other, in the order of their packs' names, are copied.
 func (s *Store) Merge(ctx context.Context, folders []string, o MergeOptions) (*MergeReport, error) {
 	defer s.Use()()
-	m := &merging{s: s, contexts: map[[2]string]bool{}, kept: map[string]bool{},
+	m := &merging{s: s, left: map[string]bool{}, kept: map[string]bool{},
 		whole: make(chan struct{}, 2*runtime.NumCPU())}
 	defer func() {
 		for _, source := range m.sources {
@@ -72,6 +78,12 @@ func (s *Store) Merge(ctx context.Context, folders []string, o MergeOptions) (*M
 		}
 	}
 	m.report.Stores = len(m.sources)
+	if err := m.compare(ctx, o.Difference); err != nil {
+		return nil, fmt.Errorf("store merge: %w", err)
+	}
+	if o.Strict && !m.report.Within() {
+		return &m.report, fmt.Errorf("store merge: nothing was merged: %s", m.report.differences())
+	}
 	for _, step := range []struct {
 		pattern string
 		file    func(source *Store, path string) error
@@ -85,9 +97,6 @@ func (s *Store) Merge(ctx context.Context, folders []string, o MergeOptions) (*M
 			return nil, fmt.Errorf("store merge: %w", err)
 		}
 		m.files.Sync()
-	}
-	if err := m.compare(ctx, o.Difference); err != nil {
-		return nil, fmt.Errorf("store merge: %w", err)
 	}
 	slices.Sort(m.report.Damaged)
 	if o.Remove {
@@ -264,11 +273,11 @@ func (m *merging) items(source *Store, path string) error {
 	if ext != packSuffix && ext != shardSuffix {
 		return nil
 	}
+	if m.left[filepath.Dir(path)] {
+		return nil
+	}
 	context := filepath.Base(filepath.Dir(path))
 	stage := filepath.Base(filepath.Dir(filepath.Dir(path)))
-	m.mu.Lock()
-	m.contexts[[2]string{stage, context}] = true
-	m.mu.Unlock()
 	dir := filepath.Join(m.s.dir, "items", stage, context)
 	if ext == shardSuffix {
 		return m.shard(dir, path)

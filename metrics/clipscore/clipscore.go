@@ -62,7 +62,7 @@ type Row struct {
 }
 
 var score = metrics.Define(metrics.Definition[Options, Row]{
-	Name: "clip-score", Title: "how well images match their prompts, according to CLIP", Version: 1,
+	Name: "clip-score", Title: "how well images match their prompts, according to CLIP", Version: 2,
 	Unit: "100 × cosine", Range: "[0, 100]", Direction: "higher is better",
 	Citation: "Hessel et al., EMNLP 2021 (arXiv 2104.08718), equation 1",
 	Inputs:   []metrics.Input{{Role: "in", About: "a row for each image, with CLIP's vectors of image and prompt"}},

@@ -96,7 +96,7 @@ var cellColumns = datasets.Columns("model:text", "language:text", "concept:text"
 var conceptScores = metrics.Define(metrics.Definition[ScoreOptions, ScoreRow]{
 	Name:    "cococrola-scores",
 	Title:   "distinctiveness, self-consistency and correctness of each concept in each language",
-	Version: 4, Unit: cosines, Range: ranges, Direction: toward, Citation: citation + ", equations 2 to 6, section 5.6",
+	Version: 5, Unit: cosines, Range: ranges, Direction: toward, Citation: citation + ", equations 2 to 6, section 5.6",
 	Inputs: []metrics.Input{
 		{Role: "in", Columns: cellColumns, About: "one row per requested image, with its vectors; optionally id " +
 			"and outcome"},

@@ -64,12 +64,14 @@ func (r *reader) arrange(g *group, groups []*group) error {
 	}
 	missing := 0
 	n := p.indices()
-	g.refused, g.empty = make([]int, len(p.Languages)), make([]int, len(p.Languages))
+	g.refused, g.captions = make([]int, len(p.Languages)), make([]CaptionCounts, len(p.Languages))
 	for l, prompts := range p.Vectors {
 		for k, images := range prompts {
 			if rows := g.rows[cell{p.Languages[l], p.Prompts[k]}]; rows != nil {
 				g.refused[l] += rows.refused
-				g.empty[l] += rows.empty
+				c := &g.captions[l]
+				c.Empty, c.Repeated = c.Empty+rows.captions.Empty, c.Repeated+rows.captions.Repeated
+				c.Degenerate += rows.captions.Degenerate
 			}
 			missing += n
 			for _, v := range images {

@@ -84,13 +84,20 @@ type LanguageCounts struct {
 	Used     int `column:"n_used" unit:"images"`
 }
 
+// CaptionCounts are the captions of a language that say little about their images.
+type CaptionCounts struct {
+	Empty      int `column:"n_empty" unit:"images" help:"with an empty caption"`
+	Repeated   int `column:"n_repeated" unit:"images" help:"with a caption that an image of another prompt has too"`
+	Degenerate int `column:"n_degenerate" unit:"images" help:"with a caption that repeats up to three words four times"`
+}
+
 // CLGCRow is a row of [CLGC].
 type CLGCRow struct {
 	Group    metrics.Group
 	Language string           `column:"language"`
 	Score    metrics.Estimate `column:"clgc" unit:"cosine" range:"[-1, 1]"`
 	LanguageCounts
-	Empty     int    `column:"n_empty" unit:"images" help:"with an empty caption"`
+	CaptionCounts
 	Vector    string `column:"vector"`
 	Reference string `column:"reference"`
 	Interval  string `column:"interval"`
@@ -137,7 +144,7 @@ const faithful = "higher is more faithful"
 
 var clgc = metrics.Define(metrics.Definition[CLGCOptions, CLGCRow]{
 	Name: "indictti-clgc", Title: "similarity of an image's caption to the English prompt, by language",
-	Version: 1, Unit: cosine, Range: "[-1, 1]", Direction: faithful, Citation: citation + ", equations 2 and 3",
+	Version: 2, Unit: cosine, Range: "[-1, 1]", Direction: faithful, Citation: citation + ", equations 2 and 3",
 	Inputs: withReference,
 	Compute: func(_ context.Context, call *metrics.Call, o CLGCOptions) ([]CLGCRow, error) {
 		s := selected(o)
@@ -145,7 +152,7 @@ var clgc = metrics.Define(metrics.Definition[CLGCOptions, CLGCRow]{
 		var out []CLGCRow
 		err := correct(call, s, o.ReferenceVector, func(g *group, scores []Score) error {
 			for l, r := range g.byLanguage(scores) {
-				out = append(out, CLGCRow{r.Group, r.Language, r.Score, r.LanguageCounts, g.empty[l], o.Vector,
+				out = append(out, CLGCRow{r.Group, r.Language, r.Score, r.LanguageCounts, g.captions[l], o.Vector,
 					o.ReferenceVector, s.interval()})
 			}
 			return nil
@@ -162,7 +169,7 @@ var clgc = metrics.Define(metrics.Definition[CLGCOptions, CLGCRow]{
 // the column text, and optionally outcome, seed and caption. english has one row per prompt: prompt_id and the
 // sentence vector of its English text. Cosine in [−1, 1], higher is more faithful. The columns count prompts and
 // images: n_prompts with a score, n_excluded without a reference, n_asked (prompts × indices), n_refused, n_missing,
-// n_used, n_empty.
+// n_used, n_empty, n_repeated and n_degenerate (captions that say little: see [CaptionCounts]).
 func CLGC(captions, english datasets.Table, options ...CLGCOptions) datasets.Table {
 	return clgc.Table(map[string]datasets.Table{"in": captions, "reference": english}, options...)
 }
@@ -185,7 +192,7 @@ func IGC(images, photographs datasets.Table, options ...IGCOptions) datasets.Tab
 
 var lgc = metrics.Define(metrics.Definition[LGCOptions, LGCRow]{
 	Name: "indictti-lgc", Title: "similarity of an image to the English prompt in a joint space, by language",
-	Version: 1, Unit: cosine, Range: "[-1, 1]", Direction: faithful, Citation: citation + ", equation 5",
+	Version: 2, Unit: cosine, Range: "[-1, 1]", Direction: faithful, Citation: citation + ", equation 5",
 	Inputs: withReference,
 	Compute: func(ctx context.Context, call *metrics.Call, o LGCOptions) ([]LGCRow, error) {
 		rows, err := correctness(ctx, call, IGCOptions(o))

@@ -96,10 +96,12 @@ func TestEmptyCaptions(t *testing.T) {
 	rng := near.Rand(t, 13)
 	p := made(rng, 1, 4, 2, 5, 0)
 	refs := [][]float32{vector(rng, 5), vector(rng, 5), vector(rng, 5), vector(rng, 5)}
-	in := frameOf(p, "m", "text").With(table.TextColumn("caption", []string{"a", " ", "c", "d", "e", "f", "g", ""}))
+	in := frameOf(p, "m", "text").With(table.TextColumn("caption", []string{"a a a a", " ", "c", "d", "c", "f", "g",
+		""}))
 	for rule, used := range map[string]float64{"keep": 8, "skip": 6} {
 		f, _, err := evaluate("indictti-clgc", map[string]string{"empty": rule}, nil, in, referencesOf(p, refs, "text"))
-		if err != nil || f.Numbers("n_empty")[0] != 2 || f.Numbers("n_used")[0] != used {
+		if err != nil || f.Numbers("n_empty")[0] != 2 || f.Numbers("n_used")[0] != used ||
+			f.Numbers("n_degenerate")[0] != 1 || f.Numbers("n_repeated")[0] != 2 {
 			t.Errorf("%s: %v, %v", rule, f, err)
 		}
 	}

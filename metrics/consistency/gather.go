@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"antipode/datasets"
 	"antipode/datasets/table"
 	"antipode/metrics"
 	"antipode/metrics/internal/tabular"
@@ -15,11 +16,11 @@ import (
 
 // group holds the images of one group of the grouping columns.
 type group struct {
-	values  []string // of the grouping columns
-	images  Images
-	refused []int // by language
-	empty   []int // by language: images with an empty caption
-	boot    *Bootstrap
+	values   []string // of the grouping columns
+	images   Images
+	refused  []int           // by language
+	captions []CaptionCounts // by language
+	boot     *Bootstrap
 
 	members   []member
 	requested map[string]bool   // prompts
@@ -30,7 +31,10 @@ type group struct {
 type cell struct{ language, prompt string }
 
 // tallies counts the rows of a cell.
-type tallies struct{ asked, refused, empty int }
+type tallies struct {
+	asked, refused int
+	captions       CaptionCounts
+}
 
 // member is a row with a vector.
 type member struct {
@@ -46,6 +50,7 @@ type reader struct {
 	notes              metrics.GroupNotes
 	frame              *table.Frame
 	captions           []string
+	prompt             map[string]string // of each caption
 	languages, prompts []string
 	index              func(row int) string // "" = no index
 	vectors            [][]float32
@@ -96,6 +101,7 @@ func gather(call *metrics.Call, s selection) ([]*group, error) {
 		return nil, in.Err
 	}
 	tabular.Copies(call, "in", s.Vector)
+	r.prompt = promptOf(r.captions, r.prompts)
 	r.wanted = languageOrder(r.languages, s.Languages, s.English)
 	var groups []*group
 	for _, part := range parts {
@@ -118,6 +124,20 @@ func gather(call *metrics.Call, s selection) ([]*group, error) {
 	}
 	r.notes.AddTo(call, s.By...)
 	return groups, nil
+}
+
+// promptOf returns the prompt of the images with each caption, "" if they are of several.
+func promptOf(captions, prompts []string) map[string]string {
+	of := map[string]string{}
+	for row, caption := range captions {
+		caption = strings.TrimSpace(caption)
+		if first, known := of[caption]; known && first != prompts[row] {
+			of[caption] = ""
+		} else {
+			of[caption] = prompts[row]
+		}
+	}
+	return of
 }
 
 // eachGroup scores the images of every group and passes the scores to take.
@@ -196,10 +216,18 @@ func (r *reader) take(g *group, row int) error {
 		}
 		return nil
 	}
-	if r.empty != "" && r.captions != nil && strings.TrimSpace(r.captions[row]) == "" {
-		n.empty++
-		if r.empty == "skip" {
-			return nil
+	if r.empty != "" && r.captions != nil {
+		caption := strings.TrimSpace(r.captions[row])
+		if datasets.Degenerate(caption) {
+			n.captions.Degenerate++
+		}
+		if prompt := r.prompt[caption]; caption != "" && prompt != at.prompt {
+			n.captions.Repeated++
+		}
+		if caption == "" {
+			if n.captions.Empty++; r.empty == "skip" {
+				return nil
+			}
 		}
 	}
 	if v == nil {

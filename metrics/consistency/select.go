@@ -80,7 +80,7 @@ type PromptRow struct {
 
 var selectPrompts = datasets.Define(datasets.Operation[PromptOptions, PromptRow]{
 	Name: "indictti-prompts", Title: "the sample of captions with the lowest mean similarity",
-	Version: 1, Unit: "cosine", Range: "[-1, 1]", Citation: citation + ", supplement", Inputs: inCaptions,
+	Version: 2, Unit: "cosine", Range: "[-1, 1]", Citation: citation + ", supplement", Inputs: inCaptions,
 	Planned: true, Compute: computePrompts,
 })
 

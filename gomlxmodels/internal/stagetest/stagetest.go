@@ -61,6 +61,9 @@ func (Env) DeviceKind() (string, error) { return device.XLACPU, nil }
 // ModelDir is none.
 func (Env) ModelDir() string { return "" }
 
+// First implements stage.Env.
+func (Env) First(string) bool { return true }
+
 // FileDigest reads the file.
 func (Env) FileDigest(path string) (string, error) {
 	data, err := os.ReadFile(path)

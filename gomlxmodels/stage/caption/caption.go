@@ -177,6 +177,17 @@ func (w *worker) Outputs([]table.ColumnSpec) []table.ColumnSpec {
 	return gomlxmodels.CaptionColumns()
 }
 
+// Readings counts the captions that say nothing about their image.
+func (w *worker) Readings(rows *table.Frame) []table.Reading {
+	captions := rows.Texts("caption")
+	return []table.Reading{table.Reading{Source: w.Label(), Column: "caption", What: "captions are empty, or repeat " +
+		"up to " +
+		"three words four times"}.Count(rows, func(row int) (bool, bool) {
+		return strings.TrimSpace(captions[row]) == "" || datasets.Degenerate(captions[row]),
+			rows.Images("image")[row].Path != ""
+	})}
+}
+
 // absent reports whether a row has no image and its outcome says why.
 func absent(row stage.Row) bool { return row.Image("image").Path == "" && stage.Absent(row) }
 
@@ -187,7 +198,7 @@ func (w *worker) Key(row stage.Row) string {
 	key := stage.ImageKey(row.Image("image"))
 	switch w.args.Decode {
 	case "nucleus":
-		key += fmt.Sprintf(" seed %v", row.Number("seed"))
+		key += " seed " + row.SeedKey()
 	case "beam":
 		key += " " + row.Text("id")[min(len(row.Text("id")), len(row.Text("image_id"))):] // #k
 	}

@@ -143,6 +143,17 @@ func (w *worker) Outputs(columns []table.ColumnSpec) []table.ColumnSpec {
 	return gomlxmodels.EmbedColumns(w.args.Vector, has(columns, "mask", table.KindMask))
 }
 
+// Readings counts the texts that were cut to the encoder's context.
+func (w *worker) Readings(rows *table.Frame) []table.Reading {
+	cut := rows.Numbers(w.args.Vector + "_cut")
+	if cut == nil {
+		return nil
+	}
+	return []table.Reading{table.Reading{Source: w.Label(), Column: w.args.Text, What: "texts are longer than the " +
+		"encoder's context and were cut (see the column " + w.args.Vector + "_cut)"}.Count(rows,
+		func(row int) (bool, bool) { return cut[row] > 0, cut[row] == cut[row] })}
+}
+
 func (w *worker) Load(ctx context.Context) (err error) {
 	key := fmt.Sprintf("%s (%.12s, %s)", w.name, w.digest, w.kind.choices)
 	w.encoder, w.Release, err = stage.Load(ctx, w.env, key, func(backend compute.Backend) (encoder, error) {

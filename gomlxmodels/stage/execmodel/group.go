@@ -145,6 +145,19 @@ func (g *Group) Close() {
 	<-g.turn
 }
 
+// Restart ends the processes and forgets what they reported.
+func (g *Group) Restart(ctx context.Context) error {
+	if err := g.take(ctx); err != nil {
+		return err
+	}
+	defer g.leave()
+	g.end()
+	g.mu.Lock()
+	g.ready, g.forget = nil, nil
+	g.mu.Unlock()
+	return nil
+}
+
 // Ready starts the first process, if none runs, and returns what it reports.
 func (g *Group) Ready(ctx context.Context) (*Ready, error) {
 	if err := g.take(ctx); err != nil {

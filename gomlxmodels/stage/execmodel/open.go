@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"antipode/datasets/table"
@@ -29,14 +28,15 @@ type Model struct {
 	group   *Group
 	options gomlxmodels.ExecOptions
 	digest  string
+	times   []time.Time // of the files that the program lists, when it was asked
 }
 
 // Open opens the program of a model's name for a task. The user must have approved it, as the file is now: a regular,
 // executable file that, like its folder, not everybody may write to. options are sent to the program with hello;
 // results depend on them.
 //
-// The program's ready message is stored, and used again while the files that it lists have the same size and time. A
-// program that lists none is asked once in the life of this process.
+// The program's ready message is stored, and used again while the files that it lists have the same size and time; else
+// its processes are ended and it is asked again. A program that lists none is started and asked once in each run.
 func Open(ctx context.Context, env stage.Env, model string, o gomlxmodels.ExecOptions, task string,
 	options map[string]string) (*Model, error) {
 	program, digest, err := Inspect(strings.TrimPrefix(model, gomlxmodels.Exec))
@@ -108,36 +108,25 @@ type stored struct {
 	Times []time.Time
 }
 
-// unlisted are the ready messages of programs that list no files, by the path of the stored form.
-var unlisted sync.Map
-
 // ready returns what the program reports, from the store if that is current.
 func (m *Model) ready(ctx context.Context, path string) (*Ready, error) {
-	if r, ok := unlisted.Load(path); ok {
-		m.group.Expect(r.(*Ready), func() { unlisted.Delete(path) })
-		return r.(*Ready), nil
-	}
 	var s stored
 	if text, err := os.ReadFile(path); err == nil && json.Unmarshal(text, &s) == nil && s.Ready != nil &&
 		len(s.Times) == len(s.Ready.Model.Files) {
-		if now, err := times(s.Ready); err == nil && equal(now, s.Times) {
+		now, err := times(s.Ready)
+		if m.times = now; err == nil && equal(now, s.Times) {
 			m.group.Expect(s.Ready, func() { os.Remove(path) })
 			return s.Ready, nil
 		}
 	}
-	r, err := m.group.Ready(ctx)
-	if err != nil {
-		return nil, err
+	if !m.env.First("exec "+path) && len(s.Times) == 0 {
+		return m.group.Ready(ctx)
 	}
-	now, err := times(r)
-	if err != nil {
-		return nil, err
+	r, err := m.ask(ctx)
+	if err != nil || len(m.times) == 0 {
+		return r, err
 	}
-	if len(now) == 0 {
-		unlisted.Store(path, r)
-		return r, nil
-	}
-	text, err := json.Marshal(stored{r, now})
+	text, err := json.Marshal(stored{r, m.times})
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +134,43 @@ func (m *Model) ready(ctx context.Context, path string) (*Ready, error) {
 	return r, nil
 }
 
+// ask starts the program anew and returns what it reports, for files that did not change since before it started.
+func (m *Model) ask(ctx context.Context) (*Ready, error) {
+	for range 5 {
+		if err := m.group.Restart(ctx); err != nil {
+			return nil, err
+		}
+		start, before := time.Now(), m.times
+		r, err := m.group.Ready(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if m.times, err = times(r); err != nil {
+			return nil, err
+		}
+		if !slices.ContainsFunc(m.times, func(t time.Time) bool { return t.After(start) }) ||
+			equal(before, m.times) { // also of a clock that is ahead
+			return r, nil
+		}
+	}
+	return nil, fmt.Errorf("exec %s: the files that it lists change while it starts. Fix: start the run again when "+
+		"they "+
+		"are written", m.group.name())
+}
+
+// unchanged returns an error if a file that the program lists has changed since it was asked.
+func (m *Model) unchanged() error {
+	if now, err := times(m.Ready); err != nil || !equal(now, m.times) {
+		return fmt.Errorf("exec %s: a file that it lists changed during the run. Fix: start the run again",
+			m.Ready.Name)
+	}
+	return nil
+}
+
 func equal(a, b []time.Time) bool {
+	if len(a) != len(b) {
+		return false
+	}
 	for i := range a {
 		if !a[i].Equal(b[i]) {
 			return false
@@ -193,10 +218,11 @@ func (m *Model) Run(ctx context.Context, items []Item) (answers []Answer, err er
 	} else {
 		err = m.env.OnDevice(ctx, run)
 	}
-	if answers == nil {
+	changed := m.unchanged()
+	if answers == nil || changed != nil {
 		answers = make([]Answer, len(items))
 	}
-	return answers, err
+	return answers, errors.Join(err, changed)
 }
 
 // Unchanged returns an error if the item's image file has another digest than the table.

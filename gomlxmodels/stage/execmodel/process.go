@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -57,15 +58,17 @@ func (g *Group) start(slot int) (p *process, err error) {
 	p = &process{messages: make(chan received), log: g.logs[slot], logged: make(chan struct{}),
 		closed: make(chan struct{}), exited: make(chan struct{})}
 	p.log.begin()
-	if p.scratch, err = os.MkdirTemp("", "antipode-exec-"); err != nil { // mode 0700
+	scratch, err := os.MkdirTemp("", "antipode-exec-") // mode 0700
+	if err != nil {
 		return nil, err
 	}
 	defer func() {
 		if err != nil {
-			os.RemoveAll(p.scratch)
+			os.RemoveAll(scratch)
 		}
 	}()
-	if p.root, err = os.OpenRoot(p.scratch); err != nil {
+	p.scratch = scratch
+	if p.root, err = os.OpenRoot(scratch); err != nil {
 		return nil, err
 	}
 	var pipes [6]*os.File // read and write ends of stdin, stdout, stderr
@@ -103,7 +106,7 @@ func (g *Group) start(slot int) (p *process, err error) {
 		for _, f := range []*os.File{pipes[1], pipes[2], pipes[4]} {
 			f.Close()
 		}
-		return nil, fmt.Errorf("%w: %s does not start: %w", errFatal, g.name(), err)
+		return nil, fmt.Errorf("%w: %s does not start: %w%s", errFatal, g.name(), plainStart(err), startFix(err))
 	}
 	p.active.Store(time.Now().UnixNano())
 	var readers sync.WaitGroup
@@ -118,6 +121,26 @@ func (g *Group) start(slot int) (p *process, err error) {
 		pipes[4].Close()
 	}()
 	return p, nil
+}
+
+// plainStart returns the cause of an error of starting a program, without the path.
+func plainStart(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
+}
+
+// startFix returns what to do about a program that the system cannot start.
+func startFix(err error) string {
+	switch {
+	case errors.Is(err, syscall.ENOEXEC):
+		return ". Fix: begin the file with a line that names its interpreter, such as #!/usr/bin/env python3"
+	case errors.Is(err, fs.ErrNotExist):
+		return ": the interpreter that its first line names is missing. Fix: install it, or change the line"
+	}
+	return ""
 }
 
 // read parses the output line by line.

@@ -94,7 +94,7 @@ func (w *apiWorker) Outputs([]table.ColumnSpec) []table.ColumnSpec {
 
 // Key distinguishes the images of a prompt by the number in the column seed.
 func (w *apiWorker) Key(row stage.Row) string {
-	key := fmt.Sprintf("%q %v", row.Text("prompt"), row.Frame.Numbers("seed")[row.Index])
+	key := fmt.Sprintf("%q %s", row.Text("prompt"), row.SeedKey())
 	if w.sends(gomlxmodels.APINegative) {
 		key += fmt.Sprintf(" %q", w.negative(row))
 	}
@@ -112,7 +112,9 @@ func (w *apiWorker) negative(row stage.Row) string {
 func (w *apiWorker) fields(row stage.Row) map[string]any {
 	fields := map[string]any{}
 	if w.sends(gomlxmodels.APISeed) {
-		fields[gomlxmodels.APISeed] = int64(row.Frame.Numbers("seed")[row.Index])
+		if seed, err := row.Seed(); err == nil {
+			fields[gomlxmodels.APISeed] = seed
+		}
 	}
 	if w.sends(gomlxmodels.APISteps) && w.args.Steps > 0 {
 		fields[gomlxmodels.APISteps] = w.args.Steps

@@ -39,6 +39,7 @@ func (e lent) OnDevice(_ context.Context, f func() error) error {
 	*e.uses++
 	return f()
 }
+func (lent) First(string) bool  { return true }
 func (e lent) ModelDir() string { return e.t.TempDir() }
 func (e lent) Shared(_ string, open func() (any, int64, func(), error)) (any, func(), error) {
 	value, _, release, err := open()

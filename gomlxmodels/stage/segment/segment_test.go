@@ -261,10 +261,10 @@ func TestOpen(t *testing.T) {
 	}
 	w := start(t, defaults())
 	columns := []table.ColumnSpec{{Name: "id", Kind: table.KindText}, {Name: "image", Kind: table.KindImage},
-		{Name: "object", Kind: table.KindNumber}}
+		{Name: "object", Kind: table.KindVector}}
 	if err := w.Check(columns); err == nil ||
 		!strings.Contains(err.Error(), `segment needs the column "object" (text)`) {
-		t.Errorf("an object that is a number: %v", err)
+		t.Errorf("an object that is a vector: %v", err)
 	}
 	columns[2].Kind = table.KindText
 	if err := w.Check(columns); err != nil {

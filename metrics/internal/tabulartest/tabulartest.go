@@ -89,6 +89,9 @@ func run(op *operation.Operation, call operation.Call, in map[string]*table.Fram
 		return nil, nil, err
 	}
 	f, err := op.Evaluate(context.Background(), call, raw, frames)
+	if err == nil {
+		err = SameThroughCSV(op, raw, frames, f)
+	}
 	specs, known := checked.Columns()
 	if err == nil && known && !slices.Equal(specs, f.Specs()) {
 		err = fmt.Errorf("%s returns the columns %v, declares %v", op.Name, f.Specs(), specs)

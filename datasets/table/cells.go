@@ -1,0 +1,223 @@
+package table
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// NumberFormat is how the numbers of a text file are written. The zero value is 1234.5.
+type NumberFormat struct {
+	Decimal   string // the decimal mark: "." or ","; "" = "."
+	Thousands string // the mark between thousands, such as "," or "."; "" = none
+}
+
+// NotNumber says why a cell is not a number.
+type NotNumber struct {
+	Row  int // from 0
+	Cell string
+	Why  string
+}
+
+func (n *NotNumber) Error() string {
+	return fmt.Sprintf("row %d holds %.40q, which %s", n.Row+1, n.Cell, n.Why)
+}
+
+// ParseNumbers returns the numbers of cells, NaN for an empty one. Blanks around a number do not count, and nan or NaN
+// among numbers is no value. Not a number are a code with a leading zero and an integer that a float64 would round. The
+// error is a *[NotNumber] of the first such cell; cells without any number are one too.
+func (o NumberFormat) ParseNumbers(cells []string) ([]float64, error) {
+	out := make([]float64, len(cells))
+	nan, any := -1, false
+	for i, cell := range cells {
+		out[i] = math.NaN()
+		text := strings.TrimSpace(cell)
+		switch {
+		case text == "":
+		case text == "nan" || text == "NaN":
+			if nan < 0 {
+				nan = i
+			}
+		default:
+			n, why := o.number(text)
+			if why != "" {
+				return nil, &NotNumber{i, cell, why}
+			}
+			out[i], any = n, true
+		}
+	}
+	if !any && nan >= 0 { // a code, such as that of the language Min Nan
+		return nil, &NotNumber{nan, cells[nan], "is not a number"}
+	}
+	return out, nil
+}
+
+// number parses a cell, or says why it is not a number.
+func (o NumberFormat) number(text string) (n float64, why string) {
+	plain := text
+	if o.Thousands != "" {
+		if !groupedDigits(text, o.Thousands, o.mark()) {
+			return 0, "is not a number"
+		}
+		plain = strings.ReplaceAll(plain, o.Thousands, "")
+	}
+	if o.mark() == "," {
+		if strings.Contains(plain, ".") {
+			return 0, "is not a number with a decimal comma"
+		}
+		plain = strings.Replace(plain, ",", ".", 1)
+	}
+	digits := strings.TrimLeft(plain, "+-")
+	if len(digits) > 1 && digits[0] == '0' && '0' <= digits[1] && digits[1] <= '9' {
+		return 0, "begins with 0, as a code does"
+	}
+	n, err := strconv.ParseFloat(plain, 64)
+	switch {
+	case err != nil && strings.Count(text, ",") == 1 && o == (NumberFormat{}):
+		return 0, "holds a comma: Decimal: \",\" (--decimal ,) reads 1,5 as 1.5, and Thousands: \",\" (--thousands " +
+			",) " +
+			"1,500 as 1500"
+	case err != nil || strings.ContainsAny(digits, "xX_"):
+		return 0, "is not a number"
+	case math.Abs(n) >= 1<<53 && !strings.ContainsAny(digits, ".eE") && len(digits) > 0 && digits[0] <= '9' &&
+		strconv.FormatFloat(n, 'f', 0, 64) != strings.TrimPrefix(plain, "+"):
+		return 0, "has more digits than a number keeps"
+	}
+	return n, ""
+}
+
+func (o NumberFormat) mark() string {
+	if o.Decimal == "" {
+		return "."
+	}
+	return o.Decimal
+}
+
+// groupedDigits reports whether the whole part of a number has marks only between groups of three digits.
+func groupedDigits(text, thousands, decimal string) bool {
+	whole, _, _ := strings.Cut(strings.TrimLeft(text, "+-"), decimal)
+	for i, group := range strings.Split(whole, thousands) {
+		if i > 0 && len(group) != 3 || i == 0 && (len(group) > 3 && strings.Contains(whole, thousands) || group == "") {
+			return false
+		}
+	}
+	return true
+}
+
+// NumberText returns the text of a number: integers with all their digits, others in the shortest form that parses to
+// the same value, "" for NaN, which is no value.
+func NumberText(v float64) string {
+	switch {
+	case math.IsNaN(v):
+		return ""
+	case v == math.Trunc(v) && math.Abs(v) < 1<<53:
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
+}
+
+// CellColumn returns the column of the cells of a text file: numbers if all that are not empty are, else text. A number
+// column keeps its cells where one is not the [NumberText] of its number, so that it is written as it was read.
+func CellColumn(name string, cells []string, o NumberFormat) Column {
+	numbers, err := o.ParseNumbers(cells)
+	if err != nil || IsBlank(cells) {
+		return TextColumn(name, cells)
+	}
+	c := NumberColumn(name, numbers)
+	for i, n := range numbers {
+		if cells[i] != NumberText(n) {
+			c.Texts = cells
+			break
+		}
+	}
+	return c
+}
+
+// IsBlank reports whether no text has a value.
+func IsBlank(texts []string) bool {
+	return !slices.ContainsFunc(texts, func(s string) bool { return s != "" })
+}
+
+// Text returns a value of a text or number column as text: that of a number as the file has it, else its [NumberText].
+// It is "" for other kinds.
+func (c *Column) Text(row int) string {
+	switch {
+	case c.Texts != nil:
+		return c.Texts[row]
+	case c.Kind == KindNumber:
+		return NumberText(c.Numbers[row])
+	}
+	return ""
+}
+
+// CSV returns a value as the cell of a CSV file: "" for no value, numbers as they were read or as [NumberText], vectors
+// as JSON lists, masks as JSON objects, images as paths.
+func (c *Column) CSV(row int) string {
+	var value any
+	switch {
+	case c.Kind == KindImage:
+		return c.Images[row].Path
+	case c.Kind == KindMask && c.Masks[row].Counts != "":
+		value = c.Masks[row]
+	case c.Kind == KindVector && c.Vectors[row] != nil:
+		value = c.Vectors[row]
+	default:
+		return c.Text(row)
+	}
+	data, _ := json.Marshal(value)
+	return string(data)
+}
+
+// As returns the column with values of another kind: numbers as text, texts that are all numbers as numbers, JSON lists
+// of numbers as vectors, and a text column without a value as any kind. The error names the first value of another
+// kind.
+func (c *Column) As(kind Kind) (*Column, error) {
+	switch {
+	case kind == "" || kind == c.Kind:
+		return c, nil
+	case kind == KindText && c.Kind == KindNumber:
+		texts := c.Texts
+		if texts == nil {
+			texts = make([]string, c.Len())
+			for row := range texts {
+				texts[row] = c.Text(row)
+			}
+		}
+		out := TextColumn(c.Name, texts)
+		return &out, nil
+	case c.Kind == KindText && IsBlank(c.Texts):
+		none := Column{ColumnSpec: ColumnSpec{c.Name, kind}}
+		none = none.Pick(slices.Repeat([]int{-1}, len(c.Texts)))
+		return &none, nil
+	case kind == KindNumber && c.Kind == KindText:
+		numbers, err := NumberFormat{}.ParseNumbers(c.Texts)
+		if err != nil {
+			return nil, fmt.Errorf("column %q holds text, not numbers: %w; Cast(%q, \"number\") (--cast %s=number) "+
+				"makes such values missing", c.Name, err, c.Name, c.Name)
+		}
+		out := NumberColumn(c.Name, numbers)
+		return &out, nil
+	case kind == KindVector && c.Kind == KindText:
+		vectors := make([][]float32, len(c.Texts))
+		for row, text := range c.Texts {
+			if text == "" {
+				continue
+			}
+			if json.Unmarshal([]byte(text), &vectors[row]) != nil || vectors[row] == nil {
+				return nil, fmt.Errorf("column %q holds text, not vectors: row %d holds %.40q, which is not a list of "+
+					"numbers such as [0.1, 0.2]", c.Name, row+1, text)
+			}
+		}
+		out := VectorColumn(c.Name, vectors)
+		return &out, nil
+	}
+	return nil, fmt.Errorf("column %q holds %s values, not %s", c.Name, c.Kind, kind)
+}
+
+// Fits reports whether a column of a kind may hold values that [Column.As] returns as another one.
+func Fits(kind, want Kind) bool {
+	return kind == want || kind == "" || want == "" || kind == KindText || kind == KindNumber && want == KindText
+}

@@ -1,0 +1,289 @@
+package engine
+
+import (
+	"archive/tar"
+	"bytes"
+	"image"
+	"image/png"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"antipode/datasets"
+	"antipode/datasets/table"
+	"antipode/kernel/client"
+	"antipode/kernel/parquet"
+)
+
+// saved returns a table as the CSV file that it is saved as, and the notes of the run.
+func saved(t *testing.T, e *Engine, tab datasets.Table) (csv string, notes []string, err error) {
+	t.Helper()
+	if err := tab.Err(); err != nil {
+		return "", nil, err
+	}
+	path := filepath.Join(t.TempDir(), "out.csv")
+	res, err := run1(t, e, tab, client.Request{Save: path, Counts: true})
+	if err != nil {
+		return "", nil, err
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data), res.Notes, nil
+}
+
+// TestReadings: what files of other programs mean. A column that nobody uses is written as it was read; one that is
+// used
+// is decided from all of its cells; what is guessed or lost is one line.
+func TestReadings(t *testing.T) {
+	e := newEngine(t)
+	late := "tag,n\n" + strings.Repeat("7,1\n", 250) + "n/a,1\n2A,1\n11.0.1,1\n"
+	wide := "id,key,seed,ratio\na,9007199254740993,18446744073709551615,1.50\nb,-9007199254740995,7,1e3\n"
+	for name, c := range map[string]struct {
+		file string
+		make func(path string) datasets.Table
+		want string // the saved table; "" = the file itself
+		note string // of the run; "" = none
+		err  string
+	}{
+		"texts after 250 numbers":     {file: late},
+		"leading zeros":               {file: "id,fips,code\na,001,1e5\nb,002,2e3\n"},
+		"wide integers":               {file: wide},
+		"numbers as they are written": {file: "id,v,w\na,1.50,2 \nb,+3,\n"},
+		"a code that is called nan":   {file: "id,lang2\na,nan\nb,nan\n"},
+		"nan among numbers":           {file: "id,v\na,nan\nb,2\n", make: sum("v"), want: "v,n\nnan,1\n2,1\n"},
+		"booleans and dates":          {file: "id,held,day\na,True,2026-03-29\nb,False,2026-03-30\n"},
+		"a digit column counts groups": {file: "id,year\na,2024\nb,2023\nc,2024\n", make: sum("year"),
+			want: "year,n\n2024,2\n2023,1\n"},
+		"numbers are compared": {file: "id,v\na,5\nb,10\nc,100\n",
+			make: func(p string) datasets.Table { return datasets.CSV(p).Where("v", ">", 9) },
+			want: "id,v\nb,10\nc,100\n"},
+		"a text among numbers, compared": {file: "id,v\na,5\nb,N/A\n",
+			make: func(p string) datasets.Table { return datasets.CSV(p).Where("v", ">", 4) },
+			err:  `column "v" holds text, not numbers: row 2 holds "N/A", which is not a number; Cast("v", "number") (--cast v=number)`},
+		"a text among numbers, sorted": {file: "id,v\na,5\nb,10\nc,N/A\n",
+			make: func(p string) datasets.Table { return datasets.CSV(p).Sort("v") }, err: `row 3 holds "N/A"`},
+		"sorted as texts": {file: "id,v\na,5\nb,10\nc,N/A\n", make: func(p string) datasets.Table {
+			return datasets.CSV(p).Sort("v", datasets.SortOptions{As: table.KindText})
+		}, want: "id,v\nb,10\na,5\nc,N/A\n"},
+		"cast": {file: "id,region,v\na,n,5\nb,s,N/A\n",
+			make: func(p string) datasets.Table { return datasets.CSV(p).Cast("v", table.KindNumber).Sort("v") },
+			want: "id,region,v\na,n,5\nb,s,\n",
+			note: `Cast: 1 of 2 values of "v" are not numbers and count as missing (the first: row 2, "N/A") (region: s 1 of 1)`},
+		"decimal commas": {file: "id;v;w\na;1,5;1.234\nb;2,25;5.678\n",
+			make: func(p string) datasets.Table { return datasets.CSV(p).Where("v", "<", 2) },
+			want: "id,v,w\na,\"1,5\",1.234\n",
+			note: `w" have a point, in a file with decimal commas, and are read as 1.234; Decimal: "," and Thousands: "."`},
+		"a comma in a number": {file: "id,v\na,\"1,500\"\n",
+			make: func(p string) datasets.Table { return datasets.CSV(p).Where("v", ">", 2) },
+			err:  `Thousands: "," (--thousands ,) 1,500 as 1500`},
+		"thousands": {file: "id,v\na,\"1,500\"\nb,20\n", make: func(p string) datasets.Table {
+			return datasets.CSV(p, datasets.FileOptions{Thousands: ","}).Where("v", ">", 1000)
+		}, want: "id,v\na,\"1,500\"\n"},
+		"spellings of a group": {file: "id,country\na,Co\u0302te\nb,C\u00f4te\nc,Namibia \nd,Namibia\ne,NAMIBIA\n",
+			make: sum("country"), want: "country,n\nCôte,2\nNamibia,2\nNAMIBIA,1\n",
+			note: "2 of 5 values are other spellings of a group"},
+		"groups equal up to case": {file: "id,country\na,Namibia\nb,NAMIBIA\n", make: sum("country"),
+			want: "country,n\nNamibia,1\nNAMIBIA,1\n", note: "NAMIBIA and Namibia"},
+		"one spelling": {file: "id,country\na,Co\u0302te\n", make: sum("country"),
+			want: "country,n\nCôte,1\n"},
+		"a quote that is never closed": {file: "id,v\na,\"x\nb,y\nc,z\n", err: "a quote opened in line 2 is never " +
+			"closed"},
+		"blank keys and equal columns": {file: "id,k\na,x\nb,\n", make: func(p string) datasets.Table {
+			other := datasets.FromRows([]map[string]any{{"id": "1", "k": "x", "v": 3}, {"id": "2", "k": "", "v": 9}})
+			return datasets.CSV(p).Join(other, "k", datasets.JoinOptions{Suffix: "_2"})
+		}, want: "id,k,id_2,v\na,x,1,3\nb,,,\n"},
+		"equal columns": {file: "id,k\na,x\n", make: func(p string) datasets.Table {
+			return datasets.CSV(p).Join(datasets.CSV(p), "k")
+		}, err: `both tables have a column "id"`},
+		"two runs": {file: "id,v\na,1\n", make: func(p string) datasets.Table {
+			return datasets.ConcatBy("run", map[string]datasets.Table{"one": datasets.CSV(p), "two": datasets.CSV(p)})
+		}, want: "id,v,run\none/a,1,one\ntwo/a,1,two\n"},
+		"numbers and texts": {file: "id,tag\na,01\n", make: func(p string) datasets.Table {
+			return datasets.CSV(p).Concat(datasets.FromRows([]map[string]any{{"id": "b", "tag": 7}}))
+		}, want: "id,tag\na,01\nb,7\n"},
+		"seeds of copies": {file: "id,seed\na,18446744073709500000\n", make: func(p string) datasets.Table {
+			return datasets.CSV(p).Repeat(2, "image_id", 0)
+		}, want: "id,seed,image_id\na#1,18446744073709500000,a\na#2,18446744073709500001,a\n"},
+		"a seed that is none": {file: "id,seed\na,x\n", make: func(p string) datasets.Table {
+			return datasets.CSV(p).Repeat(2, "image_id", 0)
+		}, err: "the seed x is no whole number from 0 to 2^64−1"},
+	} {
+		path := write(t, filepath.Join(t.TempDir(), "t.csv"), c.file)
+		tab := datasets.CSV(path)
+		if c.make != nil {
+			tab = c.make(path)
+		}
+		if c.want == "" {
+			c.want = c.file
+		}
+		for _, format := range []string{"csv", "parquet"} { // the same after a way through Parquet
+			if format == "parquet" {
+				if c.make != nil || c.err != "" {
+					break
+				}
+				file := filepath.Join(t.TempDir(), "t.parquet")
+				if _, err := run1(t, e, tab, client.Request{Save: file, Counts: true}); err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+				again, _, err := saved(t, e, datasets.Parquet(file))
+				if !slices.Contains([]string{"numbers as they are written", "leading zeros", "wide integers"}, name) &&
+					(err != nil || again != c.file) {
+					t.Errorf("%s, through Parquet: %q, %v", name, again, err)
+				}
+				if name == "wide integers" && again != strings.NewReplacer("1.50", "1.5", "1e3",
+					"1000").Replace(c.file) {
+					t.Errorf("%s, through Parquet: %q", name, again)
+				}
+				continue
+			}
+			got, notes, err := saved(t, e, tab)
+			switch {
+			case c.err != "":
+				if err == nil || !strings.Contains(err.Error(), c.err) {
+					t.Errorf("%s: error %v, want %q", name, err, c.err)
+				}
+			case err != nil || got != c.want:
+				t.Errorf("%s: %q, %v, want %q", name, got, err, c.want)
+			case c.note == "" && len(notes) > 0,
+				c.note != "" && !slices.ContainsFunc(notes, func(n string) bool { return strings.Contains(n, c.note) }):
+				t.Errorf("%s: notes %q, want %q", name, notes, c.note)
+			}
+		}
+	}
+}
+
+// writePNG writes an image of one pixel.
+func writePNG(t *testing.T, path string) {
+	t.Helper()
+	var b bytes.Buffer
+	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 1, 1))); err != nil {
+		t.Fatal(err)
+	}
+	write(t, path, b.String())
+}
+
+func sum(by string) func(string) datasets.Table {
+	return func(path string) datasets.Table { return datasets.CSV(path).Count(by) }
+}
+
+// TestLayouts: the layouts of Hugging Face's libraries, hive folders and .tar files are one table each, with stable
+// ids.
+func TestLayouts(t *testing.T) {
+	e := newEngine(t)
+	dir := t.TempDir()
+	shard := func(name string, rows ...string) {
+		f := &table.Frame{Columns: []table.Column{table.TextColumn("label", rows)}}
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := parquet.Write(filepath.Join(dir, name), f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	shard("hf/data/train-00000-of-00002.parquet", "x", "y")
+	shard("hf/data/train-00001-of-00002.parquet", "z")
+	shard("tables/region=C%C3%B4te/part-0.parquet", "x")
+	for _, name := range []string{"1", "2"} {
+		writePNG(t, filepath.Join(dir, "hive", "region=K"+name, name+".png"))
+		writePNG(t, filepath.Join(dir, "folder/train", name+".png"))
+		writePNG(t, filepath.Join(dir, "lines", name+".png"))
+	}
+	write(t, filepath.Join(dir, "folder/train/metadata.csv"), "file_name,region,code\n1.png,n,007\n9.png,s,008\n")
+	write(t, filepath.Join(dir, "lines/metadata.jsonl"),
+		`{"file_name":"1.png","text":"a","n":9007199254740993}`+"\n"+`{"file_name":"2.png","text":null,"n":2}`+"\n")
+	photo, err := os.ReadFile(filepath.Join(dir, "lines/1.png"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var archive bytes.Buffer
+	w := tar.NewWriter(&archive)
+	for _, m := range []struct{ name, data string }{{"0001.png", string(photo)}, {"0001.txt", "a boat\n"},
+		{"0001.json", `{"region":"n","w":0.5}`}, {"0002.png", string(photo)}, {"0002.mp3", "x"}} {
+		if err := w.WriteHeader(&tar.Header{Name: m.name, Size: int64(len(m.data)), Mode: 0o644}); err != nil {
+			t.Fatal(err)
+		}
+		w.Write([]byte(m.data))
+	}
+	w.Close()
+	write(t, filepath.Join(dir, "w.tar"), archive.String())
+	for name, c := range map[string]struct{ want, note string }{
+		"hf": {"id,label\ndata/train-00000-of-00002.parquet#1,x\ndata/train-00000-of-00002.parquet#2,y\n" +
+			"data/train-00001-of-00002.parquet#1,z\n", ""},
+		"tables": {"id,label,region\nregion=C%C3%B4te/part-0.parquet#1,x,Côte\n", ""},
+		"hive":   {"id,folder,region\nregion=K1/1.png,region=K1,K1\nregion=K2/2.png,region=K2,K2\n", ""},
+		"folder": {"id,folder,region,code\ntrain/1.png,train,n,007\ntrain/2.png,train,,\n",
+			"1 of 2 images have no row in the metadata"},
+		"lines": {"id,folder,text,n\n1.png,,a,9007199254740993\n2.png,,,2\n", ""},
+		"w.tar": {"id,caption,region,w\n0001,a boat,n,0.5\n0002,,,\n", "members that are not read: 1 .mp3"},
+	} {
+		tab := datasets.Images(filepath.Join(dir, name))
+		f := must(t, e, tab)
+		if len(f.Images("image")) != f.Len() && name != "hf" && name != "tables" {
+			t.Errorf("%s: %d images of %d rows", name, len(f.Images("image")), f.Len())
+		}
+		var columns []string
+		for _, s := range f.Specs() {
+			if s.Name != "image" {
+				columns = append(columns, s.Name)
+			}
+		}
+		got, notes, err := saved(t, e, tab.Select(columns...))
+		if err != nil || got != c.want {
+			t.Errorf("%s: %q, %v, want %q", name, got, err, c.want)
+		}
+		if c.note == "" && len(notes) > 0 || !strings.Contains(strings.Join(notes, "\n"), c.note) {
+			t.Errorf("%s: notes %q, want %q", name, notes, c.note)
+		}
+	}
+}
+
+// TestSpellingsOfPaths: a path in another case, Unicode form or with backslashes is found if one file matches.
+func TestSpellingsOfPaths(t *testing.T) {
+	e := newEngine(t)
+	dir := t.TempDir()
+	for _, name := range []string{"img/A.PNG", "img/co\u0302te.png", "two/B.png", "two/b.PNG"} {
+		writePNG(t, filepath.Join(dir, name))
+	}
+	tab := func(path string) datasets.Table {
+		return datasets.CSV(write(t, filepath.Join(dir, "t.csv"), "id,image\na,"+path+"\n"))
+	}
+	for _, path := range []string{`img\A.PNG`, "img/a.png", "img/c\u00f4te.png", `IMG\a.PNG`} {
+		res, err := run1(t, e, tab(path), client.Request{})
+		if err != nil || len(res.Notes) != 1 || !strings.Contains(res.Notes[0], "1 of 1 paths of the column") {
+			t.Errorf("%s: %v, %v", path, res, err)
+		}
+	}
+	if res, err := run1(t, e, tab("img/A.PNG"), client.Request{}); err != nil || len(res.Notes) > 0 {
+		t.Errorf("the path itself: %v, %v", res, err)
+	}
+	for path, want := range map[string]string{"two/b.png": "several with similar names: B.png, b.PNG",
+		"img/c.png": "the file img/c.png is missing"} {
+		if _, err := run1(t, e, tab(path), client.Request{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", path, err, want)
+		}
+	}
+}
+
+// TestRecordOfReadings: the record of a saved table holds its readings by group.
+func TestRecordOfReadings(t *testing.T) {
+	e := newEngine(t)
+	path := write(t, filepath.Join(t.TempDir(), "t.csv"), "id,region,v\na,n,1\nb,s,x\nc,s,y\n")
+	res, err := run1(t, e, datasets.CSV(path).Cast("v", table.KindNumber),
+		client.Request{Save: filepath.Join(t.TempDir(), "o.csv"), Counts: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec, err := e.Store.Record(res.Record)
+	if err != nil || len(rec.Readings) != 1 {
+		t.Fatalf("%+v, %v", rec, err)
+	}
+	f := table.ReadingsFrame(rec.Readings)
+	if !slices.Equal(f.Texts("name_of_group"), []string{"", "n", "s"}) ||
+		!slices.Equal(f.Numbers("n"), []float64{2, 0, 2}) || !slices.Equal(f.Numbers("of"), []float64{3, 1, 2}) {
+		t.Errorf("%+v", f)
+	}
+}
