@@ -43,12 +43,13 @@ func Read(img image.Image, threshold float64) (b Bitmap, soft bool, err error) {
 		threshold = 0.5
 	}
 	shown, opaque := newPlane(r, threshold), newPlane(r, threshold)
-	gray, at := true, pixels(img)
+	gray, at, i := true, pixels(img), 0
 	for y := range r.Dy() {
 		for x := range r.Dx() {
 			c := at(r.Min.X+x, r.Min.Y+y)
-			shown.add(max(c.R, c.G, c.B))
-			opaque.add(c.A)
+			shown.set(i, max(c.R, c.G, c.B))
+			opaque.set(i, c.A)
+			i++
 			gray = gray && c.R == c.G && c.G == c.B
 		}
 	}
@@ -77,20 +78,24 @@ func Read(img image.Image, threshold float64) (b Bitmap, soft bool, err error) {
 
 // plane collects the values of pixels.
 type plane struct {
-	cut             float64
+	cut             uint16
 	object, reaches []bool // not 0; at least cut
+	last            uint16
 	seen            [2]uint16
 	values          int // different ones, up to 3
 }
 
 func newPlane(r image.Rectangle, threshold float64) *plane {
 	n := r.Dx() * r.Dy()
-	return &plane{cut: threshold * math.MaxUint16, object: make([]bool, 0, n), reaches: make([]bool, 0, n)}
+	return &plane{cut: uint16(math.Ceil(threshold * math.MaxUint16)), object: make([]bool, n), reaches: make([]bool, n)}
 }
 
-func (p *plane) add(v uint16) {
-	p.object, p.reaches = append(p.object, v != 0), append(p.reaches, float64(v) >= p.cut)
-	if p.values < 3 && !slices.Contains(p.seen[:p.values], v) {
+func (p *plane) set(i int, v uint16) {
+	p.object[i], p.reaches[i] = v != 0, v >= p.cut
+	if v == p.last && p.values > 0 || p.values == 3 {
+		return
+	}
+	if p.last = v; !slices.Contains(p.seen[:p.values], v) {
 		if p.values < 2 {
 			p.seen[p.values] = v
 		}
@@ -111,6 +116,11 @@ func pixels(img image.Image) func(x, y int) color.RGBA64 {
 			colors[i] = of(c)
 		}
 		return func(x, y int) color.RGBA64 { return colors[p.ColorIndexAt(x, y)] }
+	case *image.Gray:
+		return func(x, y int) color.RGBA64 {
+			v := uint16(p.Pix[p.PixOffset(x, y)]) * 0x101
+			return color.RGBA64{R: v, G: v, B: v, A: math.MaxUint16}
+		}
 	case image.RGBA64Image:
 		return p.RGBA64At
 	}

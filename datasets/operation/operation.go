@@ -70,6 +70,9 @@ type Call struct {
 	// has as many rows as if they were there, and is not stored.
 	Planned bool
 
+	// Copies is set by an operation that found copies among its images: intervals of no width are left out.
+	Copies bool
+
 	inMemory bool
 }
 
@@ -169,6 +172,9 @@ func Define[O, R any](d Definition[O, R], metric bool) *Operation {
 			return nil, err
 		}
 		f, err := frame(op.rows, op.Options, v, reflect.ValueOf(rows))
+		if err == nil && call.Copies {
+			withoutPoints(f)
+		}
 		if err == nil && len(op.rows) < len(op.Results) {
 			f = op.truncated(call, v, f)
 		}

@@ -160,3 +160,19 @@ func frame(results []Result, options []Option, v, rows reflect.Value) (*table.Fr
 	}
 	return f, nil
 }
+
+// withoutPoints removes the intervals of no width from a result.
+func withoutPoints(f *table.Frame) {
+	for i := range f.Columns {
+		name, is := strings.CutSuffix(f.Columns[i].Name, "_low")
+		low, high := f.Columns[i].Numbers, f.Numbers(name+"_high")
+		if !is || len(high) != len(low) {
+			continue
+		}
+		for row := range low {
+			if low[row] == high[row] {
+				low[row], high[row] = math.NaN(), math.NaN()
+			}
+		}
+	}
+}

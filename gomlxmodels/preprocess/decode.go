@@ -12,7 +12,8 @@ import (
 )
 
 // Decode reads an image file and turns it upright. Of an animation or a file of several pages it reads the first. A
-// format that is not supported is named, with the fix. Images of more than 100 million pixels are an error. Errors are
+// format that is not supported is named, with the fix. Of 16 bits the high 8 are read, of gray ones too, where Pillow
+// clips. Images of more than 100 million pixels are an error. Errors are
 // one line, without the file's name; see [DecodeFile].
 func Decode(data []byte) (*RGB, error) { return DecodeAs(data, false, "") }
 

@@ -83,38 +83,34 @@ func TagBytes(b []byte, tag uint16) []byte {
 
 // MorePages reports whether a TIFF file has more than one page.
 func MorePages(b []byte) bool {
-	entries, order := directory(b)
-	return entries != nil && order.Uint32(entries[len(entries)-4:]) != 0
+	entries, n, order := directory(b)
+	return order != nil && len(entries) >= 12*n+4 && order.Uint32(entries[12*n:]) != 0
 }
 
-// directory returns the entries of the first directory, of 12 bytes each, and the offset of the next in 4 bytes; nil if
-// it is damaged.
-func directory(b []byte) (entries []byte, order binary.ByteOrder) {
+// directory returns the number of entries in the first directory and the bytes that begin with them, 12 for each, and
+// the offset of the next directory; no order if it is damaged.
+func directory(b []byte) (entries []byte, n int, order binary.ByteOrder) {
 	switch {
 	case len(b) < 8:
-		return nil, nil
+		return nil, 0, nil
 	case string(b[:4]) == "II*\x00":
 		order = binary.LittleEndian
 	case string(b[:4]) == "MM\x00*":
 		order = binary.BigEndian
 	default:
-		return nil, nil
+		return nil, 0, nil
 	}
 	at := int64(order.Uint32(b[4:])) + 2
 	if at > int64(len(b)) {
-		return nil, nil
+		return nil, 0, nil
 	}
-	end := at + 12*int64(order.Uint16(b[at-2:])) + 4
-	if end > int64(len(b)) {
-		return nil, nil
-	}
-	return b[at:end], order
+	return b[at:], int(order.Uint16(b[at-2:])), order
 }
 
 // entry returns the entry of a tag in the first directory, nil if there is none.
 func entry(b []byte, tag uint16) ([]byte, binary.ByteOrder) {
-	entries, order := directory(b)
-	for ; len(entries) >= 12; entries = entries[12:] {
+	entries, n, order := directory(b)
+	for ; n > 0 && len(entries) >= 12; n, entries = n-1, entries[12:] {
 		if order.Uint16(entries) == tag {
 			return entries[:12], order
 		}

@@ -134,65 +134,73 @@ func (r *run) pathOf(img table.Image) string {
 
 // maskNames finds the mask files of images by their names.
 type maskNames struct {
-	files  map[string]string   // by path without extension
-	bases  map[string][]string // those of a last element
-	images map[string][]string // paths of images, by their last element without extension
+	files  map[string]string    // by path without extension
+	bases  map[string][]string  // those of a last element
+	depth  int                  // of the files: the most elements of a path
+	images map[string][2]string // two of the images whose paths end so, with or without their extension
 }
 
 // newMaskNames returns the names of files in a folder, but those of the images.
 func newMaskNames(folder string, files, images []string) *maskNames {
-	m := &maskNames{map[string]string{}, map[string][]string{}, map[string][]string{}}
-	no := map[string]bool{}
+	m := &maskNames{files: map[string]string{}, bases: map[string][]string{}, images: map[string][2]string{}}
+	known := map[string]bool{}
 	for _, img := range images {
-		no[img] = true
+		known[img] = true
 	}
 	for _, file := range files {
 		s := stem(file)
-		if no[path.Join(folder, file)] {
+		if known[path.Join(folder, file)] {
 			continue
 		}
 		if old, twice := m.files[s]; !twice {
 			m.bases[path.Base(s)] = append(m.bases[path.Base(s)], s)
+			m.depth = max(m.depth, strings.Count(s, "/")+1)
 		} else if path.Ext(old) == ".png" {
 			continue
 		}
 		m.files[s] = file
 	}
 	for _, img := range images {
-		if base := path.Base(stem(img)); img != "" && !slices.Contains(m.images[base], img) {
-			m.images[base] = append(m.images[base], img)
+		if !known[img] {
+			continue
+		}
+		known[img] = false // once
+		for _, end := range m.ends(img) {
+			for _, name := range slices.Compact([]string{end, stem(end)}) {
+				two := m.images[name]
+				if at := slices.Index(two[:], ""); at >= 0 {
+					two[at] = img
+				}
+				m.images[name] = two
+			}
 		}
 	}
 	return m
 }
 
+// ends returns the ends of a path that a mask file may have, the longest first.
+func (m *maskNames) ends(img string) (ends []string) {
+	for at := len(img); at > 0 && len(ends) < m.depth; {
+		at = strings.LastIndexByte(img[:at], '/')
+		ends = append(ends, img[at+1:])
+	}
+	slices.Reverse(ends)
+	return ends
+}
+
 // of returns the mask file of an image, "" if there is none.
 func (m *maskNames) of(img, id string) (string, error) {
-	one := func(name string) (string, error) { // of images that end so
-		var like []string
-		for _, other := range m.images[path.Base(stem(img))] {
-			if strings.HasSuffix(other, "/"+name) || strings.HasSuffix(stem(other), "/"+name) {
-				like = append(like, other)
-			}
-		}
-		file := m.files[name]
-		if file == "" {
-			file = m.files[m.bases[name][0]]
-		}
-		if len(like) > 1 {
+	one := func(file, end string) (string, error) {
+		if two := m.images[end]; two[0] != "" && two[1] != "" {
 			return "", fmt.Errorf("the mask %s fits the images %s and %s; put the masks into folders like those of "+
-				"the images, or name them by id", file, like[0], like[1])
+				"the images, or name them by id", file, two[0], two[1])
 		}
 		return file, nil
 	}
-	for at := range img { // with all folders, then with fewer
-		name := img[at:]
-		if at > 0 && img[at-1] != '/' || !strings.Contains(name, "/") {
-			continue
-		}
-		for _, name := range []string{name, stem(name)} {
-			if m.files[name] != "" {
-				return one(name)
+	for _, end := range m.ends(img) {
+		for _, name := range []string{end, stem(end)} {
+			if file := m.files[name]; file != "" && strings.Contains(name, "/") {
+				return one(file, name)
 			}
 		}
 	}
@@ -207,7 +215,7 @@ func (m *maskNames) of(img, id string) (string, error) {
 			return "", fmt.Errorf("the masks %s and %s fit the image %s; put the masks into folders like those of "+
 				"the images, or name them by id", m.files[found[0]], m.files[found[1]], path.Base(img))
 		case len(found) == 1:
-			return one(base)
+			return one(m.files[found[0]], base)
 		}
 	}
 	return "", nil

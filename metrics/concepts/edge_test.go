@@ -127,6 +127,26 @@ func TestOneImage(t *testing.T) {
 	}
 }
 
+// TestCopies: images that are all the same have scores without intervals.
+func TestCopies(t *testing.T) {
+	p, w := small(6)
+	one := p.Pick(make([]int, p.Len()))
+	p = p.With(table.VectorColumn("full", one.Vectors("full")),
+		table.VectorColumn("clip_image", one.Vectors("clip_image")))
+	f := must(t, p, w, nil)
+	for _, c := range f.Columns {
+		name, is := strings.CutSuffix(c.Name, "_low")
+		for row, low := range c.Numbers {
+			if is && low == f.Numbers(name + "_high")[row] {
+				t.Errorf("row %d: the interval of %s is %v to %v", row, name, low, low)
+			}
+		}
+	}
+	if v := f.Numbers("self_consistency")[0]; v < 0.999 {
+		t.Errorf("self-consistency %v of copies", v)
+	}
+}
+
 func TestNoWords(t *testing.T) {
 	p, _ := small(3)
 	f := must(t, p, nil, nil)

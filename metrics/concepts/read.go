@@ -46,7 +46,7 @@ func readInput(call *metrics.Call, o ScoreOptions) (*input, error) {
 	if rows.Err != nil {
 		return nil, rows.Err
 	}
-	tabular.Copies(call, "in", o.Vector)
+	call.Copies = slices.Contains(tabular.Copies(call, "in", o.Vector), true)
 	in := &input{counts: map[string]map[Cell]counts{}, rows: map[string]int{}, words: map[Cell]int{},
 		templates: o.Template != ""}
 	words, err := in.readWords(call, o.Text)

@@ -100,7 +100,7 @@ func gather(call *metrics.Call, s selection) ([]*group, error) {
 	if in.Err != nil {
 		return nil, in.Err
 	}
-	tabular.Copies(call, "in", s.Vector)
+	call.Copies = slices.Contains(tabular.Copies(call, "in", s.Vector), true)
 	r.prompt = promptOf(r.captions, r.prompts)
 	r.wanted = languageOrder(r.languages, s.Languages, s.English)
 	var groups []*group
