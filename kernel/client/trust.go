@@ -30,8 +30,8 @@ func Programs(home string) (string, error) {
 		return bin, nil
 	}
 	if os.Getenv(SharedVar) != "1" {
-		return "", fmt.Errorf("%s: what they put there would be run; make it yours alone (chmod go-w), name another "+
-			"folder in %s, or set %s=1 to use it with programs in a folder of your own", why, HomeVar, SharedVar)
+		return "", fmt.Errorf("%s, and what others put there would be run; name another folder in %s, or set %s=1 to "+
+			"use it with programs in a folder of your own", why, HomeVar, SharedVar)
 	}
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -53,7 +53,7 @@ func othersMayWrite(folder string) string {
 	case !OwnedByUser(info):
 		return folder + " belongs to another user"
 	case info.Mode().Perm()&0o022 != 0:
-		return folder + " can be written by other users"
+		return fmt.Sprintf("%s can be written by other users (`chmod go-w %[1]s` changes that)", folder)
 	}
 	return ""
 }
