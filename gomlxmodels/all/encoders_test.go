@@ -282,3 +282,21 @@ func TestMasksKeepOutcomes(t *testing.T) {
 		}
 	}
 }
+
+// TestCutTexts: one line counts the texts that are longer than the encoder's context by language, in a run that finds
+// all vectors too.
+func TestCutTexts(t *testing.T) {
+	evaluator(t)
+	rows := []map[string]any{{"id": "a", "language": "hi", "caption": strings.Repeat("a boat ", 200)},
+		{"id": "b", "language": "en", "caption": "a boat"}, {"id": "c", "language": "hi", "caption": "a boat"}}
+	embedded := gomlxmodels.EmbedText(filepath.Join(encoders, "clip"), datasets.FromRows(rows), "caption",
+		gomlxmodels.EmbedTextOptions{Vector: "clip_text"})
+	for range 2 {
+		res, err := embedded.RunE(t.Context())
+		const want = "1 of 3 texts are longer than the encoder's context and were cut (see the column clip_text_cut) " +
+			"(language: hi 1 of 2)"
+		if err != nil || len(res.Notes) != 1 || !strings.Contains(res.Notes[0], want) {
+			t.Errorf("%v, %v", res, err)
+		}
+	}
+}
