@@ -80,6 +80,6 @@ func pushStores(ctx context.Context, home, into string, folders []string, option
 
 func leftOut(c remote.Copied) {
 	for _, name := range c.Left {
-		fmt.Fprintf(os.Stderr, "damaged or of an earlier version, left out: %s\n", name)
+		fmt.Fprintf(os.Stderr, "damaged, left out: %s\n", name)
 	}
 }

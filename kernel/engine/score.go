@@ -120,7 +120,7 @@ func (e *Engine) Verify(ctx context.Context, rec *store.Record, progress func(ta
 	if err != nil {
 		return "", err
 	}
-	return store.FrameDigestLike(rec.Result, res.Frame)
+	return store.FrameDigest(res.Frame)
 }
 
 // unknownOperation returns an operation of a plan that this build does not have, or "".

@@ -48,6 +48,7 @@ func ops(p *table.Plan) string {
 
 // TestPhases cuts plans where a whole table is needed between two stages, and adds the choice of rows to each phase.
 func TestPhases(t *testing.T) {
+	both := datasets.JoinOptions{Suffix: "_2"}
 	images := datasets.CSV(write(t, filepath.Join(t.TempDir(), "t.csv"), "id,image,prompt,object\na,a.png,x,y\n"))
 	embed := func(in datasets.Table) datasets.Table { return gomlxmodels.Embed("archipelago-vit", in) }
 	generate := func(in datasets.Table) datasets.Table { return gomlxmodels.Generate("archipelago-diffusion", in) }
@@ -65,9 +66,9 @@ func TestPhases(t *testing.T) {
 			[]string{"embed(where(segment(generate(shard(repeat(csv))))))"}},
 		{[]datasets.Table{embed(generate(images).Sample(3, "", 1))},
 			[]string{"generate(shard(repeat(csv)))", "embed(shard(sample(generate(repeat(csv)))))"}},
-		{[]datasets.Table{embed(images.Join(embed(images), "id"))},
+		{[]datasets.Table{embed(images.Join(embed(images), "id", both))},
 			[]string{"embed(shard(csv))", "embed(shard(join(csv embed(csv))))"}},
-		{[]datasets.Table{embed(embed(images).Join(images.Rename("prompt", "p"), "id"))},
+		{[]datasets.Table{embed(embed(images).Join(images.Rename("prompt", "p"), "id", both))},
 			[]string{"embed(join(embed(shard(csv)) rename(csv)))"}},
 		{[]datasets.Table{embed(images.Concat(generate(images)))},
 			[]string{"embed(concat(shard(csv) generate(shard(repeat(csv)))))"}},

@@ -32,7 +32,7 @@ const requests = 16
 type Copied struct {
 	Files, Present int      // copied; there already
 	Bytes          int64    // of the copied files
-	Left           []string // damaged files, and those of earlier versions
+	Left           []string // damaged files
 }
 
 // String returns a line with the numbers.

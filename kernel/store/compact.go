@@ -17,8 +17,7 @@ type Compacted struct {
 	Before, After int // files of all contexts
 }
 
-// Compact writes small packs, packs whose items others hold as well, and the shards of earlier versions again as few
-// packs. While a run, another process or a worker of a job uses the store the error is [ErrInUse].
+// Compact writes small packs and packs whose items others hold as well again as few packs. While a run, another process or a worker of a job uses the store the error is [ErrInUse].
 func (s *Store) Compact() (c Compacted, err error) {
 	done, err := s.alone()
 	if err != nil {
@@ -56,9 +55,9 @@ func (it *Items) compact() (before, after, items int, err error) {
 	var names []string
 	needed := false
 	for name, f := range it.files {
-		if f.records > 0 && (f.shard || f.hidden > 0 || f.small()) {
+		if f.records > 0 && (f.hidden > 0 || f.small()) {
 			names = append(names, name)
-			needed = needed || f.shard || f.hidden > 0
+			needed = needed || f.hidden > 0
 		}
 	}
 	if !needed && len(names) < 2 {

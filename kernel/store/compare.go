@@ -202,7 +202,7 @@ func (c copies) compare(difference Difference, old []string) (d compared, err er
 			}
 			switch {
 			case !twice || old != nil && at < len(old):
-			case other.sum == e.sum && other.first == e.first:
+			case other.sum == e.sum:
 				d.twice++
 			default:
 				files := [2]string{other.path, path}
@@ -261,8 +261,7 @@ func (d *compared) payloads(files [2]string, items [][2]entry, columns []table.C
 
 // readIndex returns a file's header and index, none of one that is damaged, of a later version, or removed meanwhile.
 func readIndex(path string) (head header, entries []entry, err error) {
-	ext := filepath.Ext(path)
-	if ext != packSuffix && ext != shardSuffix {
+	if filepath.Ext(path) != packSuffix {
 		return head, nil, nil
 	}
 	f, err := os.Open(path)
@@ -274,11 +273,7 @@ func readIndex(path string) (head header, entries []entry, err error) {
 	if err != nil {
 		return head, nil, err
 	}
-	if ext == shardSuffix {
-		entries, err = openShard(f, info.Size(), filepath.Base(path))
-	} else {
-		head, entries, err = openPack(f, info.Size(), filepath.Base(path))
-	}
+	head, entries, err = openPack(f, info.Size(), filepath.Base(path))
 	if errors.Is(err, errPack) || errors.Is(err, errLater) || errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}

@@ -2,9 +2,6 @@ package store
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -94,61 +91,6 @@ func TestFlippedBits(t *testing.T) {
 	}
 	if lost != 3+4+1 { // each byte of a payload
 		t.Errorf("%d items were lost", lost)
-	}
-}
-
-// writeShard writes a file of items as an earlier version did.
-func writeShard(t *testing.T, s *Store, magic string, records ...record) string {
-	t.Helper()
-	data, names := []byte(magic), sha256.New()
-	for _, r := range records {
-		data = append(data, r.key[:]...)
-		data = binary.LittleEndian.AppendUint32(data, uint32(len(r.payload)))
-		data = binary.LittleEndian.AppendUint32(data, recordSum(r.key, r.payload, magic == firstMagic))
-		data = append(data, r.payload...)
-		names.Write(r.key[:])
-	}
-	path := filepath.Join(s.Dir(), "items", "embed-v1", "abc", hex.EncodeToString(names.Sum(nil)[:12])+".shard")
-	if err := WriteFile(path, data); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-// TestShards reads the two formats of earlier versions, whole and damaged, and writes them as a pack when they are
-// merged with others.
-func TestShards(t *testing.T) {
-	for _, magic := range []string{firstMagic, shardMagic} {
-		s := openStore(t)
-		b, a := record{KeyOf("b"), []byte{1, 2, 3}}, record{KeyOf("a"), []byte{4}}
-		keys := []Key{a.key, b.key}
-		path := writeShard(t, s, magic, b, a) // in the order of the rows
-		it := itemsOf(t, s)
-		if got := it.GetAll(keys); !bytes.Equal(got[0], a.payload) || !bytes.Equal(got[1], b.payload) ||
-			it.Damage() != 0 || len(packsOf(t, s)) != 1 {
-			t.Errorf("%s: %v", magic, got)
-		}
-		if err := it.rewrite([]string{path}); err != nil {
-			t.Fatal(err)
-		}
-		again := itemsOf(t, open(t, s.Dir()))
-		if got := again.GetAll(keys); !bytes.Equal(got[0], a.payload) || !bytes.Equal(got[1], b.payload) ||
-			filepath.Ext(packsOf(t, s)[0]) != packSuffix || len(packsOf(t, s)) != 1 {
-			t.Errorf("%s, as a pack: %v in %v", magic, got, packsOf(t, s))
-		}
-		os.Remove(packsOf(t, s)[0])
-		data, err := os.ReadFile(writeShard(t, s, magic, b, a))
-		if err == nil {
-			err = os.WriteFile(path, data[:len(data)-1], 0o600)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		cut := itemsOf(t, open(t, s.Dir()))
-		if got := cut.GetAll(keys); got[0] != nil || !bytes.Equal(got[1], b.payload) || cut.Damage() != 1 ||
-			filepath.Ext(packsOf(t, s)[0]) != packSuffix {
-			t.Errorf("%s, cut: %v in %v", magic, got, packsOf(t, s))
-		}
 	}
 }
 

@@ -10,14 +10,13 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"antipode/datasets/table"
 	"antipode/internal/fault"
 )
 
-// digestVersion starts the digests of frames. Those of earlier versions, of the encoded frame, start with nothing.
+// digestVersion starts the digests of frames.
 const digestVersion = "2:"
 
 // FrameDigest returns the digest of a frame's rows in their order. It depends on the content of images, not their
@@ -28,28 +27,6 @@ func FrameDigest(f *table.Frame) (string, error) {
 		return "", err
 	}
 	return h.Sum(), nil
-}
-
-// FrameDigestLike is [FrameDigest] in the version of another digest, for comparisons with it.
-func FrameDigestLike(digest string, f *table.Frame) (string, error) {
-	if strings.HasPrefix(digest, digestVersion) {
-		return FrameDigest(f)
-	}
-	plain := &table.Frame{Columns: slices.Clone(f.Columns)}
-	for i := range plain.Columns {
-		if c := &plain.Columns[i]; c.Kind == table.KindImage {
-			images := make([]table.Image, len(c.Images))
-			for j, img := range c.Images {
-				images[j].SHA256 = img.SHA256
-			}
-			c.Images = images
-		}
-	}
-	h := sha256.New()
-	if err := plain.Encode(h); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
 // FrameHash computes the [FrameDigest] of a frame that is added part by part. It is the SHA-256 of the columns' names

@@ -35,7 +35,7 @@ type Items struct {
 	mu      sync.Mutex
 	columns []table.ColumnSpec
 	where   map[Key]place
-	files   map[string]*file // packs and shards that are indexed, by path
+	files   map[string]*file // packs that are indexed, by path
 	seen    time.Time        // the folder's time before it was listed
 	recent  bool             // a change of the folder since may have left that time as it is
 	damage  int              // items and files that were found damaged since the last call of Damage
@@ -51,11 +51,10 @@ type Items struct {
 	failed    error         // of the timer's commit
 }
 
-// file is an indexed pack or shard.
+// file is an indexed pack.
 type file struct {
 	records, hidden int // hidden are those whose key another file holds, too
 	size            int64
-	shard           bool // the format of an earlier version
 	far             bool // a pack that is in object storage only
 	origins         []Origin
 }
@@ -157,14 +156,14 @@ func (it *Items) refresh() error {
 	return errors.New("the files of " + it.dir + " are removed faster than they can be read; run it again")
 }
 
-// list returns the paths of the packs and shards, sorted.
+// list returns the paths of the packs, sorted.
 func (it *Items) list() (names []string, err error) {
 	list, err := os.ReadDir(it.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	for _, e := range list {
-		if ext := filepath.Ext(e.Name()); ext == packSuffix || ext == shardSuffix {
+		if filepath.Ext(e.Name()) == packSuffix {
 			names = append(names, filepath.Join(it.dir, e.Name()))
 		}
 	}
@@ -180,7 +179,7 @@ func (it *Items) changed() bool {
 	return it.recent || !info.ModTime().Equal(it.seen)
 }
 
-// index reads a file's index, or a shard's heads. It writes a damaged file again, with the items that are not lost.
+// index reads a file's index. It writes a damaged file again, with the items that are not lost.
 // gone reports that the file has been removed meanwhile.
 func (it *Items) index(name string) (gone bool, err error) {
 	f, err := os.Open(name)
@@ -196,15 +195,8 @@ func (it *Items) index(name string) (gone bool, err error) {
 		return false, err
 	}
 	touch(name, info)
-	added := &file{size: info.Size(), shard: filepath.Ext(name) == shardSuffix}
-	var entries []entry
-	if added.shard {
-		entries, err = openShard(f, info.Size(), filepath.Base(name))
-	} else {
-		var head header
-		head, entries, err = openPack(f, info.Size(), filepath.Base(name))
-		added.origins = head.Origins
-	}
+	head, entries, err := openPack(f, info.Size(), filepath.Base(name))
+	added := &file{size: info.Size(), origins: head.Origins}
 	switch {
 	case errors.Is(err, errLater):
 		entries = nil // its items count as missing
@@ -259,7 +251,7 @@ func (it *Items) heal(name string) (healed bool, err error) {
 	if err == nil {
 		return true, it.remove(map[string]bool{name: true}, written)
 	}
-	scanned, _ := scanHeads(bytes.NewReader(data), int64(len(data)), bytes.HasPrefix(data, []byte(firstMagic)))
+	scanned := scanHeads(bytes.NewReader(data), int64(len(data)))
 	it.add(name, &file{size: int64(len(data))}, slices.DeleteFunc(scanned, func(e entry) bool {
 		return !e.holds(data[e.offset : e.offset+int64(e.size)])
 	}), false)

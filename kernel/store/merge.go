@@ -267,21 +267,14 @@ func (m *merging) copy(to string, f *os.File, size, tail int64, digest string) e
 	})
 }
 
-// items copies a pack, or writes the items of a shard of an earlier version as packs.
+// items copies a pack.
 func (m *merging) items(source *Store, path string) error {
-	ext := filepath.Ext(path)
-	if ext != packSuffix && ext != shardSuffix {
-		return nil
-	}
-	if m.left[filepath.Dir(path)] {
+	if filepath.Ext(path) != packSuffix || m.left[filepath.Dir(path)] {
 		return nil
 	}
 	context := filepath.Base(filepath.Dir(path))
 	stage := filepath.Base(filepath.Dir(filepath.Dir(path)))
 	dir := filepath.Join(m.s.dir, "items", stage, context)
-	if ext == shardSuffix {
-		return m.shard(dir, path)
-	}
 	n, copied, err := m.pack(filepath.Join(dir, filepath.Base(path)), path)
 	switch {
 	case errors.Is(err, ErrDamaged):
@@ -317,7 +310,7 @@ func (m *merging) pack(to, path string) (n int, copied bool, err error) {
 	case err != nil:
 		return 0, false, err
 	}
-	if _, err := os.Stat(to); err == nil { // before the lock, which a shard takes after it
+	if _, err := os.Stat(to); err == nil { // before the lock
 		m.whole <- struct{}{}
 		defer func() { <-m.whole }()
 	}
@@ -350,50 +343,6 @@ func (m *merging) put(path string, pack []byte) (copied bool, err error) {
 		return false, nil
 	}
 	return true, WriteFile(path, pack)
-}
-
-// shard writes the items of a shard as packs.
-func (m *merging) shard(dir, path string) error {
-	m.whole <- struct{}{}
-	defer func() { <-m.whole }()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	if _, err := openShard(bytes.NewReader(data), int64(len(data)), filepath.Base(path)); err != nil {
-		m.damaged(path)
-	}
-	records, _, lost := salvage(data)
-	if lost > 0 {
-		m.damaged(path)
-	}
-	head := header{Stage: filepath.Base(filepath.Dir(dir)), Context: filepath.Base(dir)}
-	copied := 0
-	for _, part := range chunks(len(records), func(i int) int { return len(records[i].payload) }) {
-		data, entries, err := encodePack(head, records[part[0]:part[1]])
-		if err != nil {
-			return err
-		}
-		to := filepath.Join(dir, packName(entries))
-		unlock := m.lock(to)
-		wrote, err := m.put(to, data)
-		unlock()
-		if err != nil {
-			return err
-		}
-		if wrote {
-			copied++
-		}
-	}
-	if copied == 0 {
-		m.found(path)
-		return nil
-	}
-	m.copied(path, func(r *MergeReport) {
-		r.Packs += copied
-		r.Items += len(records)
-	})
-	return nil
 }
 
 // result copies a run record and its table. Of two sound results of one name it keeps the one whose record is smaller.

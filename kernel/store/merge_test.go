@@ -195,7 +195,7 @@ func checkItems(t *testing.T, s *Store, stores []*Store) {
 				keys = append(keys, k)
 			}
 			for i, p := range it.GetAll(keys) {
-				if old := want[keys[i]]; old == nil || recordSum(keys[i], p, false) < recordSum(keys[i], old, false) {
+				if old := want[keys[i]]; old == nil || recordSum(keys[i], p) < recordSum(keys[i], old) {
 					want[keys[i]] = p
 				}
 			}
@@ -422,7 +422,7 @@ func TestPackNames(t *testing.T) {
 	var all []byte
 	slices.SortFunc(keys, func(a, b Key) int { return bytes.Compare(a[:], b[:]) })
 	for _, k := range keys {
-		sum := recordSum(k, k[:3], false)
+		sum := recordSum(k, k[:3])
 		all = append(append(all, k[:]...), byte(sum), byte(sum>>8), byte(sum>>16), byte(sum>>24))
 	}
 	sum := sha256.Sum256(all)

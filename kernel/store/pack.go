@@ -24,15 +24,9 @@ import (
 // the record (uint32 each), and the payload; records are in the order of their keys. The header is JSON. The index has
 // for each record its key, the payload's offset (uint64) and length, and the CRC-32C. To open a pack is to read its
 // last 128 KiB. Where the index is damaged the records are read one after another.
-//
-// Earlier versions wrote shards: a magic and records in any order. In those with firstMagic the checksum is that of
-// the payload alone.
 const (
-	packMagic   = "APS3"
-	shardMagic  = "APS2"
-	firstMagic  = "APS1"
-	packSuffix  = ".pack"
-	shardSuffix = ".shard"
+	packMagic  = "APS3"
+	packSuffix = ".pack"
 
 	recordHead  = 32 + 4 + 4
 	indexEntry  = 32 + 8 + 4 + 4
@@ -76,18 +70,14 @@ type entry struct {
 	key       Key
 	offset    int64 // of the payload
 	size, sum uint32
-	first     bool // sum is that of the payload alone
 }
 
 // holds reports whether a payload is the one that the entry describes.
 func (e *entry) holds(payload []byte) bool {
-	return uint32(len(payload)) == e.size && recordSum(e.key, payload, e.first) == e.sum
+	return uint32(len(payload)) == e.size && recordSum(e.key, payload) == e.sum
 }
 
-func recordSum(k Key, payload []byte, first bool) uint32 {
-	if first {
-		return checksum(payload)
-	}
+func recordSum(k Key, payload []byte) uint32 {
 	return checksum(k[:], binary.LittleEndian.AppendUint32(nil, uint32(len(payload))), payload)
 }
 
@@ -113,7 +103,7 @@ func encodePack(head header, records []record) (data []byte, entries []entry, er
 		if len(r.payload) > maxItemSize {
 			return nil, nil, fmt.Errorf("an item of %d bytes; the limit is %d", len(r.payload), maxItemSize)
 		}
-		e := entry{key: r.key, size: uint32(len(r.payload)), sum: recordSum(r.key, r.payload, false),
+		e := entry{key: r.key, size: uint32(len(r.payload)), sum: recordSum(r.key, r.payload),
 			offset: int64(len(data)) + recordHead}
 		entries = append(entries, e)
 		data = append(data, r.key[:]...)
@@ -251,24 +241,24 @@ func readAt(f io.ReaderAt, to []byte, offset int64) error {
 	return err
 }
 
-// scanHeads returns the entries of the records of a shard, or of a pack whose index is damaged, by their heads. whole
-// reports whether the file ends with the last one. The payloads have not been read.
-func scanHeads(f io.ReaderAt, size int64, first bool) (entries []entry, whole bool) {
+// scanHeads returns the entries of the records of a pack whose index is damaged, by their heads. The payloads have not
+// been read.
+func scanHeads(f io.ReaderAt, size int64) (entries []entry) {
 	head := make([]byte, recordHead)
 	at := int64(len(packMagic))
 	for at < size {
 		if readAt(f, head, at) != nil {
-			return entries, false
+			return entries
 		}
 		e := entry{key: Key(head[:32]), offset: at + recordHead, size: binary.LittleEndian.Uint32(head[32:]),
-			sum: binary.LittleEndian.Uint32(head[36:]), first: first}
+			sum: binary.LittleEndian.Uint32(head[36:])}
 		if e.size > maxItemSize || e.offset+int64(e.size) > size {
-			return entries, false
+			return entries
 		}
 		entries = append(entries, e)
 		at = e.offset + int64(e.size)
 	}
-	return entries, at == size
+	return entries
 }
 
 // salvage returns the records of a damaged file that have their checksum, in the order of their keys, those of its
@@ -276,7 +266,7 @@ func scanHeads(f io.ReaderAt, size int64, first bool) (entries []entry, whole bo
 func salvage(data []byte) (records []record, head header, lost int) {
 	f, size := bytes.NewReader(data), int64(len(data))
 	head, indexed, _ := parsePack(f, size)
-	scanned, _ := scanHeads(f, size, bytes.HasPrefix(data, []byte(firstMagic)))
+	scanned := scanHeads(f, size)
 	seen := map[Key]bool{}
 	for _, e := range append(indexed, scanned...) {
 		if payload := data[e.offset : e.offset+int64(e.size)]; !seen[e.key] && e.holds(payload) {

@@ -33,8 +33,7 @@ func FuzzPack(f *testing.F) {
 	f.Add(pack)
 	f.Add(empty)
 	f.Add(pack[:len(pack)-packTrailer])
-	f.Add(slices.Concat([]byte(firstMagic), pack[len(packMagic):]))
-	f.Add(slices.Concat([]byte(shardMagic), make([]byte, recordHead)))
+	f.Add(slices.Concat([]byte("APS2"), make([]byte, recordHead)))
 	lengths := bytes.Clone(pack) // larger than the file
 	binary.LittleEndian.PutUint32(lengths[len(pack)-packTrailer+4:], 1<<31/indexEntry*indexEntry)
 	f.Add(lengths)
@@ -48,7 +47,6 @@ func FuzzPack(f *testing.F) {
 				}
 			}
 		}
-		_, _ = openShard(r, r.Size(), "x.shard")
 		records, head, lost := salvage(data)
 		if lost < 0 {
 			t.Fatalf("%d are lost", lost)
@@ -206,7 +204,7 @@ func TestReplaced(t *testing.T) {
 	}
 }
 
-// TestCompact writes many small packs, shards and packs with common items as few; it refuses while the store is in use.
+// TestCompact writes many small packs as few; it refuses while the store is in use.
 func TestCompact(t *testing.T) {
 	dir := t.TempDir()
 	s := openWorker(t, dir, WorkerOptions{})
@@ -218,8 +216,6 @@ func TestCompact(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	old := record{KeyOf("old"), []byte("old")}
-	writeShard(t, s, shardMagic, old, record{keys[0], []byte{0, 0, 0}})
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -229,7 +225,7 @@ func TestCompact(t *testing.T) {
 	if err := WriteFile(job, []byte(state)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Compact(); err == nil || len(packsOf(t, s)) != 71 {
+	if _, err := s.Compact(); err == nil || len(packsOf(t, s)) != 70 {
 		t.Errorf("during a job: %v", err)
 	}
 	state = fmt.Sprintf(`{"state":"running","updated":%q}`, time.Now().Add(-time.Hour).Format(time.RFC3339))
@@ -241,13 +237,13 @@ func TestCompact(t *testing.T) {
 		t.Error("during a run")
 	}
 	done()
-	for _, want := range []Compacted{{Items: 71, Before: 71, After: 1}, {Before: 1, After: 1}} {
+	for _, want := range []Compacted{{Items: 70, Before: 70, After: 1}, {Before: 1, After: 1}} {
 		if got, err := s.Compact(); err != nil || got != want {
 			t.Errorf("%+v, %v, want %+v", got, err, want)
 		}
 	}
-	for i, p := range reopen(t, s).GetAll(append(keys, old.key)) {
-		if len(p) != 3 || i < 70 && p[0] != byte(i) {
+	for i, p := range reopen(t, s).GetAll(keys) {
+		if len(p) != 3 || p[0] != byte(i) {
 			t.Errorf("item %d is %v", i, p)
 		}
 	}

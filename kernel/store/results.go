@@ -55,7 +55,7 @@ func (s *Store) Result(id string) (*table.Frame, *Record, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("result %s is damaged: %w", id, ErrNotFound)
 	}
-	if digest, err := FrameDigestLike(rec.Result, f); err != nil || digest != rec.Result {
+	if digest, err := FrameDigest(f); err != nil || digest != rec.Result {
 		return nil, nil, fmt.Errorf("result %s is damaged: %w", id, ErrNotFound)
 	}
 	if info, err := os.Stat(s.resultPath(id, ".frame")); err == nil {
@@ -95,7 +95,7 @@ func (s *Store) rawResult(id string) (raw rawResult, err error) {
 	if err != nil {
 		return raw, errResult
 	}
-	if digest, err := FrameDigestLike(rec.Result, f); err != nil || digest != rec.Result {
+	if digest, err := FrameDigest(f); err != nil || digest != rec.Result {
 		return raw, errResult
 	}
 	return raw, nil

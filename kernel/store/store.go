@@ -5,7 +5,7 @@
 // batch in flight. Checksums are verified when data is read; a damaged item counts as missing and is computed again.
 //
 //	blobs/ab/abcdef….png          images
-//	items/STAGE-vN/CONTEXT/*.pack  items of one stage, version, model and options; .shard: of an earlier version
+//	items/STAGE-vN/CONTEXT/*.pack  items of one stage, version, model and options
 //	results/DIGEST.frame, .json    tables and run records
 //	files.idx                      digests of files by path, size, time and inode
 package store

@@ -266,32 +266,6 @@ func TestFrameDigestOfParts(t *testing.T) {
 	}
 }
 
-// TestFrameDigestOfEarlierVersion: a result that an earlier version stored is found, and damage to it too.
-func TestFrameDigestOfEarlierVersion(t *testing.T) {
-	// that an earlier version computed
-	const first = "d06a27cdb3dfa175e77a7d48ee704498149d4c4d642b1e656d939320b63f7286"
-	f := digestFrame()
-	f.Columns[0].Texts[2] = "b"
-	if got, err := FrameDigestLike(first, f); err != nil || got != first {
-		t.Errorf("digest %s, want %s: %v", got, first, err)
-	}
-	s := openStore(t)
-	rec := &Record{ID: strings.Repeat("1", 64), Result: first, Plan: &table.Plan{Op: "score"}}
-	if err := s.PutResult(f, rec); err != nil {
-		t.Fatal(err)
-	}
-	if got, _, err := s.Result(rec.ID); err != nil || got.Len() != f.Len() {
-		t.Errorf("a result of an earlier version: %v", err)
-	}
-	f.Columns[1].Numbers[0] = 2
-	if err := s.PutResult(f, rec); err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := s.Result(rec.ID); !errors.Is(err, ErrNotFound) {
-		t.Errorf("a changed result of an earlier version: %v", err)
-	}
-}
-
 func TestCollect(t *testing.T) {
 	s := openStore(t)
 	old := time.Now().Add(-90 * 24 * time.Hour)

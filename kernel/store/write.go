@@ -2,11 +2,8 @@ package store
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -243,28 +240,4 @@ func (it *Items) remove(names, written map[string]bool) error {
 		}
 	}
 	return nil
-}
-
-// openShard reads the heads of the records of a file that an earlier version wrote.
-func openShard(f io.ReaderAt, size int64, name string) ([]entry, error) {
-	magic := make([]byte, len(shardMagic))
-	if err := readAt(f, magic, 0); err != nil {
-		return nil, err
-	}
-	first := string(magic) == firstMagic
-	if !first && string(magic) != shardMagic {
-		if bytes.HasPrefix(magic, []byte(shardMagic[:3])) {
-			return nil, errLater
-		}
-		return nil, errPack
-	}
-	entries, whole := scanHeads(f, size, first)
-	keys := sha256.New()
-	for _, e := range entries {
-		keys.Write(e.key[:])
-	}
-	if !whole || hex.EncodeToString(keys.Sum(nil)[:12])+shardSuffix != name {
-		return nil, errPack
-	}
-	return entries, nil
 }
