@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -17,7 +16,7 @@ var labelColumns = []string{"region", "country", "group", "axis", "language", "o
 
 // Label returns the name of a group as it is compared with others: in Unicode's form NFC and without surrounding
 // blanks.
-func Label(name string) string { return norm.NFC.String(strings.TrimFunc(name, unicode.IsSpace)) }
+func Label(name string) string { return norm.NFC.String(strings.TrimSpace(name)) }
 
 // Labels returns frames whose columns of group names, columns and those of the column contract, are the [Label] of
 // their values. A group that has several spellings in the frames, and groups that are equal up to case, are readings.
@@ -78,8 +77,9 @@ func (s *spellings) add(values []string) (labels []string) {
 
 // report reads the groups with several spellings, and those equal up to case.
 func (s *spellings) report(c *Call, name string, in []*table.Frame) {
-	folded := map[string][]string{}
-	for label := range s.of {
+	folded, several := map[string][]string{}, false
+	for label, values := range s.of {
+		several = several || len(values) > 1
 		key := strings.ToLower(label)
 		folded[key] = append(folded[key], label)
 	}
@@ -112,6 +112,9 @@ func (s *spellings) report(c *Call, name string, in []*table.Frame) {
 		if total.N > 0 {
 			c.Reading(total)
 		}
+	}
+	if !several && len(cased) == 0 {
+		return
 	}
 	count("values are other spellings of a group (blanks around the name, or another Unicode form) and count as it", "",
 		func(value, label string) bool { return value != label && len(s.of[label]) > 1 })
