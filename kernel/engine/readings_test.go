@@ -78,7 +78,7 @@ func TestReadings(t *testing.T) {
 			note: `w" have a point, in a file with decimal commas, and are read as 1.234; Decimal: "," and Thousands: "."`},
 		"a comma in a number": {file: "id,v\na,\"1,500\"\n",
 			make: func(p string) datasets.Table { return datasets.CSV(p).Where("v", ">", 2) },
-			err:  `Thousands: "," (--thousands ,) 1,500 as 1500`},
+			err:  `Thousands: "," (--thousands ,) reads 1,500 as 1500`},
 		"thousands": {file: "id,v\na,\"1,500\"\nb,20\n", make: func(p string) datasets.Table {
 			return datasets.CSV(p, datasets.FileOptions{Thousands: ","}).Where("v", ">", 1000)
 		}, want: "id,v\na,\"1,500\"\n"},
@@ -104,6 +104,50 @@ func TestReadings(t *testing.T) {
 		"numbers and texts": {file: "id,tag\na,01\n", make: func(p string) datasets.Table {
 			return datasets.CSV(p).Concat(datasets.FromRows([]map[string]any{{"id": "b", "tag": 7}}))
 		}, want: "id,tag\na,01\nb,7\n"},
+		"spellings of a number": {file: "id,year\na,2024.0\nb,2024\nc,-0\nd,0\n", make: sum("year"),
+			want: "year,n\n2024,2\n0,2\n", note: `Cast("year", "text") (--cast year=text) compares them as they are`},
+		"characters that are not seen": {file: "id,country\na,New York\nb,New\u00a0York\u200b\nc,\ufeffNew  York\n",
+			make: sum("country"), want: "country,n\nNew York,3\n", note: "2 of 3 values are other spellings"},
+		"years with a point, joined": {file: "id,year\na,2024.0\n", make: func(p string) datasets.Table {
+			return datasets.CSV(p).Join(datasets.FromRows([]map[string]any{{"year": 2024, "w": "x"}}), "year")
+		}, want: "id,year,w\na,2024.0,x\n", note: "1 of 2 values are other spellings of a group"},
+		"years with a point, in a list": {file: "id,year\na,2024.0\nb,7\n", make: func(p string) datasets.Table {
+			return datasets.CSV(p).NeedValues("year", []string{"2024"}).Where("year", "in", []string{"2024"})
+		}, want: "id,year\na,2024.0\n"},
+		"no key matches": {file: "id,k\na,1\n", make: func(p string) datasets.Table {
+			return datasets.CSV(p).Join(datasets.FromRows([]map[string]any{{"k": "7", "w": "x"}}), "k")
+		}, want: "id,k,w\na,1,\n", note: `no row has a k of the second table; the first one holds "1", the second one "7"`},
+		"a suffix that is taken": {file: "id,k,w,w_2\na,1,2,3\n", make: func(p string) datasets.Table {
+			return datasets.CSV(p).Join(datasets.FromRows([]map[string]any{{"k": "7", "w": "x"}}), "k",
+				datasets.JoinOptions{Suffix: "_2"})
+		}, err: "choose another JoinOptions.Suffix"},
+		"a name in another case": {file: "id,held\na,TRUE\n", make: func(p string) datasets.Table {
+			return datasets.CSV(p).Where("held", "==", "true")
+		}, want: "id,held\n", note: `no row has "true" in column "held"; did you mean "TRUE"?`},
+		"an integer that numbers round": {file: "id,n\na,9007199254740992\n", make: func(p string) datasets.Table {
+			return datasets.CSV(p).Where("n", "==", 9007199254740993)
+		}, want: "id,n\n"},
+		"an integer that numbers round, set": {file: "id\na\n", make: func(p string) datasets.Table {
+			return datasets.CSV(p).With("n", 9007199254740993)
+		}, want: "id,n\na,9007199254740993\n"},
+		"dates by the day": {file: "id,day\na,29.03.2026\nb,1.4.2026\n", make: func(p string) datasets.Table {
+			return datasets.CSV(p).Sort("day")
+		}, err: "whose order as text is not that of the days: write them as 2026-03-29"},
+		"numbers with other marks, sorted": {file: "id,v\na,\"1,500\"\nb,\"10,000\"\n",
+			make: func(p string) datasets.Table { return datasets.CSV(p).Sort("v") },
+			err:  `Thousands: "," (--thousands ,) reads 1,500 as 1500`},
+		"lakhs": {file: "id,v\na,\"12,34,567\"\nb,20\n", make: func(p string) datasets.Table {
+			return datasets.CSV(p, datasets.FileOptions{Thousands: ","}).Where("v", "==", 1234567)
+		}, want: "id,v\na,\"12,34,567\"\n"},
+		"spaces that do not break": {file: "id;v\na;1\u202f234,5\nb;1\u00a0000\n", make: func(p string) datasets.Table {
+			return datasets.CSV(p, datasets.FileOptions{Decimal: ",", Thousands: " "}).Where("v", ">", 1000)
+		}, want: "id,v\na,\"1\u202f234,5\"\n"},
+		"a mark in the fraction": {file: "id,v\na,\"1.500,5\"\n", make: func(p string) datasets.Table {
+			return datasets.CSV(p, datasets.FileOptions{Thousands: ","}).Where("v", ">", 1)
+		}, err: `reads 1.500,5 as 1500.5`},
+		"a quote in the last line": {file: "id,v\na,\"x\n", err: "a quote opened in line 2 is never closed"},
+		"a NUL byte after 64 KiB": {file: "id,v\n" + strings.Repeat("a,b\n", 1<<15) + "c,d\x00\n", err: "line 32770, " +
+			`column "v": a NUL byte`},
 		"seeds of copies": {file: "id,seed\na,18446744073709500000\n", make: func(p string) datasets.Table {
 			return datasets.CSV(p).Repeat(2, "image_id", 0)
 		}, want: "id,seed,image_id\na#1,18446744073709500000,a\na#2,18446744073709500001,a\n"},
