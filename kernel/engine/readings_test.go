@@ -253,7 +253,44 @@ func TestLayouts(t *testing.T) {
 	}
 	w.Close()
 	write(t, filepath.Join(dir, "w.tar"), archive.String())
+	var odd bytes.Buffer
+	w = tar.NewWriter(&odd)
+	for _, m := range []struct{ name, data string }{{"1.png", string(photo)}, {"1.jpg", "x"}, {"1.seg.png", "x"},
+		{"1.txt", "a"}, {"1.txt", "b"}, {"._1.png", "x"}, {"2.txt", "\xff"}, {"2.png", string(photo)}} {
+		if err := w.WriteHeader(&tar.Header{Name: m.name, Size: int64(len(m.data)), Mode: 0o644}); err != nil {
+			t.Fatal(err)
+		}
+		w.Write([]byte(m.data))
+	}
+	w.Close()
+	write(t, filepath.Join(dir, "odd.tar"), odd.String())
+	for _, name := range []string{"spelled/A.PNG", "spelled/Co\u0302te.png", "keys/region=K/id=7/1.png",
+		"keys/region=P/2.png"} {
+		writePNG(t, filepath.Join(dir, name))
+	}
+	write(t, filepath.Join(dir, "spelled/metadata.csv"), "file_name,r,image\na.png,x,y\nC\u00f4te.png,y,y\na.png,z,y\n")
+	write(t, filepath.Join(dir, "keys/region=K/metadata.csv"), "file_name,region\nid=7/1.png,Chile\n")
+	for i, region := range []string{"K", "P"} {
+		f := &table.Frame{Columns: []table.Column{table.TextColumn("id", []string{"a"}),
+			table.TextColumn("region", []string{"K"})}}
+		name := filepath.Join(dir, "ids/region="+region, string(rune('0'+i))+".parquet")
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := parquet.Write(name, f); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for name, c := range map[string]struct{ want, note string }{
+		"odd.tar": {"id,caption\n1,a\n2,\n", "members that are not read: 1 .jpg of a row that has one already, 1 " +
+			".seg.png of a row that has one already, 1 .txt of a row that has one already, 1 .txt that are not UTF-8, " +
+			"1 hidden"},
+		"spelled": {"id,folder,r\nA.PNG,,x\nCo\u0302te.png,,y\n", `the column "image" is not read: it is that of the ` +
+			"folder's images; rename it to read it\nmetadata.csv: 1 of 3 rows name a file that an earlier row names, " +
+			"such as \"a.png\", and are left out\nmetadata.csv: 2 of 2 images were found under another spelling"},
+		"keys": {"id,folder,region\nregion=K/id=7/1.png,region=K,Chile\nregion=P/2.png,region=P,P\n",
+			`1 of 1 values of "region" differ from that of the folder's name (region=…), which does not count`},
+		"ids": {"id,region\nregion=K/0.parquet/a,K\nregion=P/1.parquet/a,P\n", `several files have the id "a"`},
 		"hf": {"id,label\ndata/train-00000-of-00002.parquet#1,x\ndata/train-00000-of-00002.parquet#2,y\n" +
 			"data/train-00001-of-00002.parquet#1,z\n", ""},
 		"tables": {"id,label,region\nregion=C%C3%B4te/part-0.parquet#1,x,Côte\n", ""},
@@ -265,7 +302,7 @@ func TestLayouts(t *testing.T) {
 	} {
 		tab := datasets.Images(filepath.Join(dir, name))
 		f := must(t, e, tab)
-		if len(f.Images("image")) != f.Len() && name != "hf" && name != "tables" {
+		if len(f.Images("image")) != f.Len() && !slices.Contains([]string{"hf", "tables", "ids"}, name) {
 			t.Errorf("%s: %d images of %d rows", name, len(f.Images("image")), f.Len())
 		}
 		var columns []string

@@ -330,10 +330,12 @@ func inside(dir, root, path, home string) (string, error) {
 	return "", errOutside
 }
 
+// spelling returns what paths that differ only in case or in Unicode's form have in common.
+func spelling(path string) string { return strings.ToLower(norm.NFC.String(path)) }
+
 // otherSpelling returns the path of the one file whose path differs from a missing one only in case, in Unicode's form
 // or in backslashes for slashes. The error names several such files.
 func otherSpelling(path string) (string, error) {
-	key := func(name string) string { return strings.ToLower(norm.NFC.String(name)) }
 	if os.PathSeparator == '/' {
 		path = strings.ReplaceAll(path, `\`, "/")
 	}
@@ -348,7 +350,7 @@ func otherSpelling(path string) (string, error) {
 			}
 			entries, _ := os.ReadDir(dir)
 			for _, e := range entries {
-				if key(e.Name()) == key(part) {
+				if spelling(e.Name()) == spelling(part) {
 					next = append(next, filepath.Join(dir, e.Name()))
 				}
 			}
