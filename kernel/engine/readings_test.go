@@ -331,7 +331,7 @@ func TestSpellingsOfPaths(t *testing.T) {
 	tab := func(path string) datasets.Table {
 		return datasets.CSV(write(t, filepath.Join(dir, "t.csv"), "id,image\na,"+path+"\n"))
 	}
-	for _, path := range []string{`img\A.PNG`, "img/a.png", "img/c\u00f4te.png", `IMG\a.PNG`} {
+	for _, path := range []string{`img\A.PNG`, "img/a.png", "img/c\u00f4te.png", `IMG\a.PNG`, " img/A.PNG "} {
 		res, err := run1(t, e, tab(path), client.Request{})
 		if err != nil || len(res.Notes) != 1 || !strings.Contains(res.Notes[0], "1 of 1 paths of the column") {
 			t.Errorf("%s: %v, %v", path, res, err)
@@ -341,6 +341,7 @@ func TestSpellingsOfPaths(t *testing.T) {
 		t.Errorf("the path itself: %v, %v", res, err)
 	}
 	for path, want := range map[string]string{"two/b.png": "several with similar names: B.png, b.PNG",
+		"img/A.jpg": `the file img/A.jpg is missing; did you mean "A.PNG"?`,
 		"img/c.png": "the file img/c.png is missing"} {
 		if _, err := run1(t, e, tab(path), client.Request{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", path, err, want)
