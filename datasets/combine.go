@@ -152,7 +152,7 @@ func cast(call *Call, a CastArgs, in []*Frame) (*Frame, error) {
 	}
 	fix := ""
 	var why *table.NotNumber
-	if first >= 0 && errors.As(lost[first], &why) && table.LooksNumeric(why.Cell) {
+	if first >= 0 && errors.As(lost[first], &why) && why.Why != "is not a number" {
 		fix = fmt.Sprintf("%s %s", why.Cell, why.Why)
 	}
 	call.Reading(table.Reading{Source: "Cast", Column: a.Column, Fix: fix,

@@ -119,7 +119,7 @@ func (s *spellings) report(c *Call, name string, in []*table.Frame) {
 	slices.Sort(cased)
 	numbers := fmt.Sprintf("Cast(%q, \"text\") (--cast %s=text) compares them as they are written", name, name)
 	count := func(what, fix string, is func(value, label string) bool) {
-		total := table.Reading{Source: "column " + name, Column: name, What: what, Fix: fix}
+		total := table.Reading{Source: "column " + name, Column: name, What: what, Fix: fix, Once: true}
 		for _, f := range in {
 			if f == nil {
 				continue

@@ -106,6 +106,9 @@ func TestReadings(t *testing.T) {
 		}, want: "id,tag\na,01\nb,7\n"},
 		"spellings of a number": {file: "id,year\na,2024.0\nb,2024\nc,-0\nd,0\n", make: sum("year"),
 			want: "year,n\n2024,2\n0,2\n", note: `Cast("year", "text") (--cast year=text) compares them as they are`},
+		"spellings, read twice": {file: "id,country\na,Peru\nb,Peru \n", make: func(p string) datasets.Table {
+			return datasets.CSV(p).Sample(1, "country", 0).Count("country")
+		}, want: "country,n\nPeru,1\n", note: "column country: 1 of 2 values are other spellings"},
 		"characters that are not seen": {file: "id,country\na,New York\nb,New\u00a0York\u200b\nc,\ufeffNew  York\n",
 			make: sum("country"), want: "country,n\nNew York,3\n", note: "2 of 3 values are other spellings"},
 		"years with a point, joined": {file: "id,year\na,2024.0\n", make: func(p string) datasets.Table {
@@ -124,6 +127,12 @@ func TestReadings(t *testing.T) {
 		"a name in another case": {file: "id,held\na,TRUE\n", make: func(p string) datasets.Table {
 			return datasets.CSV(p).Where("held", "==", "true")
 		}, want: "id,held\n", note: `no row has "true" in column "held"; did you mean "TRUE"?`},
+		"percentages, cast": {file: "id,v\na,50%\n",
+			make: func(p string) datasets.Table { return datasets.CSV(p).Cast("v", table.KindNumber) },
+			want: "id,v\na,\n", note: `1 of 1 values of "v" are not numbers`},
+		"thousands, cast": {file: "id,v\na,\"12,500\"\n",
+			make: func(p string) datasets.Table { return datasets.CSV(p).Cast("v", table.KindNumber) },
+			want: "id,v\na,\n", note: `Thousands: "," (--thousands ,) reads 12,500 as 12500`},
 		"an integer that numbers round": {file: "id,n\na,9007199254740992\n", make: func(p string) datasets.Table {
 			return datasets.CSV(p).Where("n", "==", 9007199254740993)
 		}, want: "id,n\n"},
@@ -268,7 +277,8 @@ func TestLayouts(t *testing.T) {
 		"keys/region=P/2.png"} {
 		writePNG(t, filepath.Join(dir, name))
 	}
-	write(t, filepath.Join(dir, "spelled/metadata.csv"), "file_name,r,image\na.png,x,y\nC\u00f4te.png,y,y\na.png,z,y\n")
+	write(t, filepath.Join(dir, "spelled/metadata.csv"), "file_name,r,image\na.png,x,y\n"+
+		"C\u00f4te.png,y,y\na.png,z,y\n")
 	write(t, filepath.Join(dir, "keys/region=K/metadata.csv"), "file_name,region\nid=7/1.png,Chile\n")
 	for i, region := range []string{"K", "P"} {
 		f := &table.Frame{Columns: []table.Column{table.TextColumn("id", []string{"a"}),

@@ -489,4 +489,32 @@ func TestMergeConflicts(t *testing.T) {
 			}
 		}
 	}
+
+	// Three stores that differ in two contexts, twice, and with their removal: what was left stays where it is.
+	s, three := openStore(t), source(map[string]string{"abc": "3", "def": "other"})
+	first := mergeInto(t, s, MergeOptions{Difference: apart}, one, two, three)
+	after := snapshot(t, s)
+	again := mergeInto(t, s, MergeOptions{Difference: apart}, three, two, one)
+	if len(first.Left) < 3 || len(again.Left) != len(first.Left) || first.Packs != 2 || again.Packs != 0 {
+		t.Errorf("%+v, again %+v", first, again)
+	}
+	same(t, "again", snapshot(t, s), after)
+	for _, of := range []*Store{one, two, three} {
+		if err := of.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mergeInto(t, s, MergeOptions{Difference: apart, Remove: true}, one, two, three)
+	same(t, "removed", snapshot(t, s), after)
+	left := 0
+	for _, of := range []*Store{s, one, two, three} {
+		packs, err := filepath.Glob(filepath.Join(of.dir, "items/embed-v1/*/*"+packSuffix))
+		if err != nil {
+			t.Fatal(err)
+		}
+		left += len(packs)
+	}
+	if left != 2+len(first.Left) {
+		t.Errorf("%d packs, and %d contexts were left", left, len(first.Left))
+	}
 }
