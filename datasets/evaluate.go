@@ -73,25 +73,6 @@ func where(call *Call, a WhereArgs, in []*Frame) (*Frame, error) {
 	return f.Pick(rows), nil
 }
 
-// nearValue returns a hint at the value of a column that one that no row has may stand for, or "".
-func nearValue(c *table.Column, value string) string {
-	if c.Kind == table.KindNumber {
-		if _, err := (table.NumberFormat{}).ParseNumbers([]string{value}); err != nil {
-			return ", which holds numbers"
-		}
-		return ""
-	}
-	for row := range c.Len() {
-		if label := operation.Label(c.Text(row)); strings.EqualFold(label, operation.Label(value)) {
-			return table.Hint(value, []string{label})
-		}
-	}
-	if len(value) < 4 || c.Kind != table.KindText {
-		return ""
-	}
-	return table.Hint(value, slices.Compact(slices.Sorted(slices.Values(c.Texts))))
-}
-
 // condition returns a function that reports whether a row satisfies a Where.
 func condition(a WhereArgs, c *table.Column) (func(int) bool, error) {
 	switch a.Op {

@@ -293,8 +293,8 @@ func TestLayouts(t *testing.T) {
 	}
 	for name, c := range map[string]struct{ want, note string }{
 		"odd.tar": {"id,caption\n1,a\n2,\n", "members that are not read: 1 .jpg of a row that has one already, 1 " +
-			".seg.png of a row that has one already, 1 .txt of a row that has one already, 1 .txt that are not UTF-8, " +
-			"1 hidden"},
+			".seg.png of a row that has one already, 1 .txt of a row that has one already, 1 .txt that are not " +
+			"UTF-8, 1 hidden"},
 		"spelled": {"id,folder,r\nA.PNG,,x\nCo\u0302te.png,,y\n", `the column "image" is not read: it is that of the ` +
 			"folder's images; rename it to read it\nmetadata.csv: 1 of 3 rows name a file that an earlier row names, " +
 			"such as \"a.png\", and are left out\nmetadata.csv: 2 of 2 images were found under another spelling"},
