@@ -23,7 +23,7 @@ func join(call *Call, a JoinArgs, in []*Frame) (*Frame, error) {
 	if err != nil {
 		return nil, err
 	}
-	at := map[string]int{}
+	at, matched := map[string]int{}, false
 	for i, v := range right.Texts {
 		if first, twice := at[v]; twice && v != "" {
 			return nil, fmt.Errorf("Join: %s %q is in rows %d and %d of the second table; it must be unique",
@@ -36,8 +36,12 @@ func join(call *Call, a JoinArgs, in []*Frame) (*Frame, error) {
 	for i, v := range left.Texts {
 		rows[i] = -1
 		if j, ok := at[v]; ok {
-			rows[i] = j
+			rows[i], matched = j, true
 		}
+	}
+	if !matched && len(at) > 0 && !table.IsBlank(left.Texts) {
+		call.Notef("Join: no row has a %s of the second table; the first one holds %.40q, the second one %.40q", a.On,
+			firstValue(left.Texts), firstValue(right.Texts))
 	}
 	out := &Frame{Columns: slices.Clone(in[0].Columns)}
 	for i := range in[1].Columns {
@@ -52,6 +56,11 @@ func join(call *Call, a JoinArgs, in []*Frame) (*Frame, error) {
 		out.Columns = append(out.Columns, picked)
 	}
 	return out, nil
+}
+
+// firstValue returns the first text that is not empty.
+func firstValue(texts []string) string {
+	return texts[max(0, slices.IndexFunc(texts, func(s string) bool { return s != "" }))]
 }
 
 func concat(_ *Call, _ struct{}, in []*Frame) (*Frame, error) {
@@ -141,7 +150,12 @@ func cast(call *Call, a CastArgs, in []*Frame) (*Frame, error) {
 		}
 		numbers[row] = n[0]
 	}
-	call.Reading(table.Reading{Source: "Cast", Column: a.Column,
+	fix := ""
+	var why *table.NotNumber
+	if first >= 0 && errors.As(lost[first], &why) && why.Why != "is not a number" {
+		fix = fmt.Sprintf("%s %s", why.Cell, why.Why)
+	}
+	call.Reading(table.Reading{Source: "Cast", Column: a.Column, Fix: fix,
 		What: fmt.Sprintf("values of %q are not numbers and count as missing (the first: row %d, %.40q)", a.Column,
 			first+1,
 			c.Texts[first])}.Count(in[0], func(row int) (bool, bool) { return lost[row] != nil, c.Texts[row] != "" }))

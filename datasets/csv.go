@@ -132,6 +132,7 @@ type CSVReader struct {
 	Comma  rune     // the separator
 	name   string
 	cr     *csv.Reader
+	tail   *tail
 
 	rows, next int      // records read, and the line after the last one
 	empty      int      // rows of a single column that are empty lines, before held
@@ -161,7 +162,8 @@ func OpenCSV(r io.Reader, name string) (*CSVReader, error) {
 		return nil, err
 	}
 	comma := separator(head)
-	c := &CSVReader{name: name, Comma: comma, cr: csv.NewReader(in)}
+	end := &tail{r: in}
+	c := &CSVReader{name: name, Comma: comma, cr: csv.NewReader(end), tail: end}
 	c.cr.Comma = comma
 	if c.Header, _, err = c.Read(); errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("%s is empty: a table needs a header line", name)
@@ -238,7 +240,8 @@ func (c *CSVReader) read() (record []string, line int, err error) {
 		return nil, parse.Line, fmt.Errorf("%s, line %d: %d instead of %d cells; complete the row, and quote cells "+
 			"that contain the separator %q",
 			c.name, parse.Line, len(record), len(c.Header), c.cr.Comma)
-	case errors.As(err, &parse) && parse.Line > parse.StartLine+1 && errors.Is(err, csv.ErrQuote):
+	case errors.As(err, &parse) && errors.Is(err, csv.ErrQuote) && (parse.Line > parse.StartLine || c.tail.ends(c.cr,
+		parse.Column)):
 		return nil, parse.Line, fmt.Errorf("%s: a quote opened in line %d is never closed; close it, or double a "+
 			"quotation mark that is part of a cell", c.name, parse.StartLine)
 	case errors.As(err, &parse):
@@ -252,17 +255,51 @@ func (c *CSVReader) read() (record []string, line int, err error) {
 	}
 	line, _ = c.cr.FieldPos(0)
 	for i, v := range record {
-		if utf8.ValidString(v) {
+		nul := strings.IndexByte(v, 0) >= 0
+		if utf8.ValidString(v) && !nul {
 			continue
 		}
 		where := fmt.Sprintf("column %d", i+1)
 		if c.Header != nil {
 			where = fmt.Sprintf("column %q", c.Header[i])
 		}
+		if nul {
+			return nil, line, fmt.Errorf("%s, line %d, %s: a NUL byte, which is not text; remove it (tr -d '\\0')",
+				c.name, line, where)
+		}
 		return nil, line, fmt.Errorf("%s, line %d, %s: not UTF-8 (as Latin-1 the cell is %.40q); "+
 			"save the table as UTF-8 (pandas: to_csv(path, encoding=\"utf-8\"))", c.name, line, where, latin1(v))
 	}
 	return record, line, nil
+}
+
+// tail is a reader that knows the length of the last line.
+type tail struct {
+	r     io.Reader
+	bytes int64 // read so far
+	line  int   // the length of the last line that is not empty
+	next  bool  // its line end was read
+}
+
+func (t *tail) Read(p []byte) (int, error) {
+	n, err := t.r.Read(p)
+	t.bytes += int64(n)
+	for _, b := range p[:n] {
+		switch {
+		case b == '\n' || b == '\r':
+			t.next = true
+		case t.next:
+			t.line, t.next = 1, false
+		default:
+			t.line++
+		}
+	}
+	return n, err
+}
+
+// ends reports whether a problem in a column of the last line that cr read is the end of the file.
+func (t *tail) ends(cr *csv.Reader, column int) bool {
+	return cr.InputOffset() == t.bytes && column > t.line
 }
 
 // latin1 decodes text as ISO 8859-1.

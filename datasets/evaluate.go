@@ -48,7 +48,7 @@ func rowsInMemory(_ context.Context, _ Call, raw json.RawMessage, _ []*Frame) (*
 	return table.Decode(bytes.NewReader(a.Frame))
 }
 
-func where(_ *Call, a WhereArgs, in []*Frame) (*Frame, error) {
+func where(call *Call, a WhereArgs, in []*Frame) (*Frame, error) {
 	f := in[0]
 	c, err := f.Need(a.Column, "")
 	if err != nil {
@@ -64,6 +64,12 @@ func where(_ *Call, a WhereArgs, in []*Frame) (*Frame, error) {
 			rows = append(rows, i)
 		}
 	}
+	if len(rows) == 0 && a.Op == "==" && len(a.Text) == 1 && f.Len() > 0 &&
+		(a.Number == nil || c.Kind == table.KindText) {
+		if near := nearValue(c, a.Text[0]); near != "" {
+			call.Notef("Where: no row has %q in column %q%s", a.Text[0], a.Column, near)
+		}
+	}
 	return f.Pick(rows), nil
 }
 
@@ -76,7 +82,20 @@ func condition(a WhereArgs, c *table.Column) (func(int) bool, error) {
 		return func(i int) bool { return !isMissing(c, i) }, nil
 	}
 	ordered := !slices.Contains([]string{"==", "!=", "in", "contains"}, a.Op)
+	if len(a.Text) == 1 && c.Kind == table.KindNumber && a.Op != "in" && a.Op != "contains" {
+		// A value that a number would round equals no number of the column.
+		if _, why := (table.NumberFormat{}).ParseNumbers(a.Text); why != nil && a.Number != nil {
+			if ordered {
+				return nil, fmt.Errorf("Where: %s cannot be compared (%s) with numbers: it has more digits than they "+
+					"keep", a.Text[0], a.Op)
+			}
+			return func(int) bool { return a.Op == "!=" }, nil
+		}
+	}
 	switch {
+	case a.Number != nil && math.IsNaN(*a.Number):
+		return nil, fmt.Errorf("Where: NaN is no value; Where(%q, \"missing\", nil) keeps the rows without one",
+			a.Column)
 	case a.Number != nil && (len(a.Text) == 0 || ordered || c.Kind == table.KindNumber):
 		c, err := c.As(table.KindNumber)
 		if err != nil {
@@ -98,16 +117,19 @@ func condition(a WhereArgs, c *table.Column) (func(int) bool, error) {
 	case c.Kind == table.KindText || c.Kind == table.KindNumber && !ordered:
 		values := make([]string, len(a.Text))
 		for i, text := range a.Text {
-			values[i] = operation.Label(text)
+			values[i] = labelLike(c, text)
+		}
+		if err := textOrder(c, ordered); err != nil {
+			return nil, err
 		}
 		switch {
 		case a.Op == "in":
-			return func(i int) bool { return slices.Contains(values, operation.Label(c.Text(i))) }, nil
+			return func(i int) bool { return slices.Contains(values, operation.LabelOf(c, i)) }, nil
 		case len(a.Text) == 1 && a.Op == "contains":
 			return func(i int) bool { return strings.Contains(c.Text(i), a.Text[0]) }, nil
 		case len(a.Text) == 1:
 			ok, err := comparison(a.Op)
-			return func(i int) bool { return ok(strings.Compare(operation.Label(c.Text(i)), values[0])) }, err
+			return func(i int) bool { return ok(strings.Compare(operation.LabelOf(c, i), values[0])) }, err
 		}
 	}
 	return nil, fmt.Errorf("Where: column %q holds %s values; they cannot be compared (%s) with the given value",
@@ -201,17 +223,31 @@ func sortRows(_ *Call, a SortArgs, in []*Frame) (*Frame, error) {
 	return in[0].Pick(rows), nil
 }
 
+// textOrder returns an error for a column of dates whose order as text, by the day of the month, is not that of the
+// dates, if its values are ordered.
+func textOrder(c *table.Column, ordered bool) error {
+	other := func(text string) bool { return text != "" && !table.IsDayFirst(text) }
+	if !ordered || c.Kind != table.KindText || table.IsBlank(c.Texts) || slices.ContainsFunc(c.Texts, other) {
+		return nil
+	}
+	return fmt.Errorf("column %q holds dates such as %s, whose order as text is not that of the days: write them as "+
+		"2026-03-29", c.Name, firstValue(c.Texts))
+}
+
 // mostlyNumbers returns an error for a text column more than half of whose values are numbers: its order as text, in
 // which 10 comes before 9, is not what its user expects.
 func mostlyNumbers(c *Column) error {
 	if c.Kind != table.KindText || KindByName(c.Name) == table.KindText {
 		return nil
 	}
+	if err := textOrder(c, true); err != nil {
+		return fmt.Errorf("%w, and SortOptions{As: \"text\"} (--sort %s --as text) sorts them as they are", err, c.Name)
+	}
 	values, numbers := 0, 0
 	for _, text := range c.Texts {
 		if text != "" {
 			values++
-			if _, err := (table.NumberFormat{}).ParseNumbers([]string{text}); err == nil {
+			if table.LooksNumeric(text) {
 				numbers++
 			}
 		}

@@ -218,7 +218,8 @@ func fileArgs(verb, path string, options []FileOptions) (ReadFileArgs, Table) {
 	}
 	args.RepeatedIDs, args.Decimal, args.Thousands = o.RepeatedIDs, o.Decimal, o.Thousands
 	if err == nil && (o.Decimal != "" && o.Decimal != "." && o.Decimal != "," || o.Thousands != "" &&
-		(o.Thousands == o.Decimal || o.Decimal == "" && o.Thousands == ".")) {
+		(o.Thousands == o.Decimal || o.Decimal == "" && o.Thousands == ".") ||
+		strings.ContainsAny(o.Thousands, "0123456789+-eE")) {
 		err = fmt.Errorf("decimal mark %q and thousands mark %q: use \".\" or \",\", and different ones", o.Decimal,
 			o.Thousands)
 	}
@@ -261,14 +262,18 @@ func FromFrame(f *Frame) Table {
 }
 
 // FromRows returns the table of rows given as maps from column name to value: a string, int, float64 or []float32. The
-// columns are sorted by name, id first. A row has no value in the columns that are missing from its map.
+// columns are sorted by name, id first; one with an int that a float64 would round is text. A row
+// has no value in the columns that are missing from its map.
 func FromRows(rows []map[string]any) Table {
-	names := map[string]table.Kind{}
+	names, wide := map[string]table.Kind{}, map[string]bool{}
 	for i, row := range rows {
 		for name, v := range row {
 			kind, err := kindOf(v)
 			if err != nil {
 				return Table{}.Fail(fmt.Errorf("FromRows: row %d, column %q: %w", i+1, name, err))
+			}
+			if n, is := v.(int); is && !exact(n) {
+				wide[name] = true
 			}
 			if old, known := names[name]; known && old != kind {
 				return Table{}.Fail(fmt.Errorf("FromRows: row %d, column %q: %s, but %s in an earlier row", i+1, name,
@@ -308,6 +313,14 @@ func FromRows(rows []map[string]any) Table {
 					c.Numbers = append(c.Numbers, math.NaN())
 				default:
 					c.Vectors = append(c.Vectors, nil)
+				}
+			}
+		}
+		if wide[name] {
+			c = table.TextColumn(name, make([]string, len(rows)))
+			for row := range rows {
+				if v, given := rows[row][name]; given {
+					c.Texts[row] = fmt.Sprint(v)
 				}
 			}
 		}

@@ -3,7 +3,9 @@ package datasets
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"antipode/datasets/table"
@@ -82,6 +84,9 @@ func (t Table) Where(column, op string, value any) Table {
 	case int:
 		n := float64(v)
 		args.Number = &n
+		if !exact(v) {
+			args.Text = []string{strconv.Itoa(v)}
+		}
 	case float64:
 		args.Number = &v
 	default:
@@ -116,7 +121,11 @@ func (t Table) Select(columns ...string) Table {
 // has reports whether the table is known to have a column.
 func (t Table) has(name string) bool { return table.Position(t.columns, name) >= 0 }
 
-// With sets a column to one value, a string, an int or a float64, in every row.
+// exact reports whether a number of a column keeps an integer.
+func exact(v int) bool { return -1<<53 <= v && v <= 1<<53 || int(float64(v)) == v && v != math.MaxInt }
+
+// With sets a column to one value, a string, an int or a float64, in every row. An int that a float64 would round is
+// text.
 func (t Table) With(column string, value any) Table {
 	args := WithArgs{Column: column}
 	kind := table.KindNumber
@@ -125,7 +134,10 @@ func (t Table) With(column string, value any) Table {
 		args.Text, kind = &v, table.KindText
 	case int:
 		n := float64(v)
-		args.Number = &n
+		if args.Number = &n; !exact(v) {
+			text := strconv.Itoa(v)
+			args.Number, args.Text, kind = nil, &text, table.KindText
+		}
 	case float64:
 		args.Number = &v
 	default:
@@ -172,6 +184,10 @@ func (a JoinArgs) name(name string, columns []table.ColumnSpec) (string, error) 
 	}
 	if a.Suffix != "" && table.Position(columns, name+a.Suffix) < 0 {
 		return name + a.Suffix, nil
+	}
+	if a.Suffix != "" {
+		return "", fmt.Errorf("Join: both tables have a column %q, and there is a column %q already; choose another "+
+			"JoinOptions.Suffix (--suffix %s)", name, name+a.Suffix, "_other")
 	}
 	return "", fmt.Errorf("Join: both tables have a column %q; Select the columns that are needed from the second "+
 		"one, or "+

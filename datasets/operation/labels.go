@@ -2,6 +2,7 @@ package operation
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -14,9 +15,34 @@ import (
 var labelColumns = []string{"region", "country", "group", "axis", "language", "object", "model", "concept", "identity",
 	"attribute"}
 
-// Label returns the name of a group as it is compared with others: in Unicode's form NFC and without surrounding
-// blanks.
-func Label(name string) string { return norm.NFC.String(strings.TrimSpace(name)) }
+// invisible removes characters that are not seen and join or divide nothing: the zero-width space, the word joiner, the
+// byte order mark and the soft hyphen.
+var invisible = strings.NewReplacer("\u200b", "", "\u2060", "", "\ufeff", "", "\u00ad", "")
+
+// Label returns the name of a group as it is compared with others: in Unicode's form NFC, without surrounding blanks
+// and invisible characters, and with one space for the blanks between words.
+func Label(name string) string {
+	plain := true // as most names are
+	for i := 0; i < len(name) && plain; i++ {
+		plain = ' ' < name[i] && name[i] < 0x7f || name[i] == ' ' && i > 0 && i < len(name)-1 && name[i-1] != ' '
+	}
+	if plain {
+		return name
+	}
+	joiner := func(r rune) bool { return unicode.IsSpace(r) || r == '\u200c' || r == '\u200d' }
+	return norm.NFC.String(strings.Join(strings.Fields(strings.TrimFunc(invisible.Replace(name), joiner)), " "))
+}
+
+// LabelOf returns the [Label] of a row's value: one text for all spellings of a number.
+func LabelOf(c *table.Column, row int) string {
+	switch {
+	case c.Kind != table.KindNumber || math.IsNaN(c.Numbers[row]):
+		return Label(c.Text(row))
+	case c.Numbers[row] == 0: // -0, too
+		return "0"
+	}
+	return table.NumberText(c.Numbers[row])
+}
 
 // Labels returns frames whose columns of group names, columns and those of the column contract, are the [Label] of
 // their values. A group that has several spellings in the frames, and groups that are equal up to case, are readings.
@@ -37,7 +63,7 @@ func (c *Call) Labels(columns []string, in []*table.Frame) []*table.Frame {
 				continue
 			}
 			if texts, err := column.As(table.KindText); err == nil {
-				labels := s.add(texts.Texts)
+				labels := s.add(column, texts.Texts)
 				if labels == nil && texts == column {
 					continue
 				}
@@ -56,11 +82,11 @@ func (c *Call) Labels(columns []string, in []*table.Frame) []*table.Frame {
 type spellings struct{ of map[string][]string }
 
 // add adds the values of a column and returns their labels, nil if these are the values.
-func (s *spellings) add(values []string) (labels []string) {
+func (s *spellings) add(column *table.Column, values []string) (labels []string) {
 	last, label := "", ""
 	for row, v := range values {
 		if row == 0 || v != last {
-			last, label = v, Label(v)
+			last, label = v, LabelOf(column, row)
 			if !slices.Contains(s.of[label], v) {
 				s.of[label] = append(s.of[label], v)
 			}
@@ -91,22 +117,28 @@ func (s *spellings) report(c *Call, name string, in []*table.Frame) {
 		}
 	}
 	slices.Sort(cased)
+	numbers := fmt.Sprintf("Cast(%q, \"text\") (--cast %s=text) compares them as they are written", name, name)
 	count := func(what, fix string, is func(value, label string) bool) {
-		total := table.Reading{Source: "column " + name, Column: name, What: what, Fix: fix}
+		total := table.Reading{Source: "column " + name, Column: name, What: what, Fix: fix, Once: true}
 		for _, f := range in {
 			if f == nil {
 				continue
 			}
-			if column := f.Column(name); column != nil && column.Kind == table.KindText {
-				labels := make([]string, len(column.Texts))
-				for i, v := range column.Texts {
-					labels[i] = Label(v)
-				}
-				of := &table.Frame{Columns: []table.Column{table.TextColumn(name, labels)}}
-				total = total.Add(total.Empty().Count(of, func(row int) (bool, bool) {
-					v := column.Texts[row]
-					return v != "" && is(v, Label(v)), v != ""
-				}))
+			column := f.Column(name)
+			if column == nil || column.Kind != table.KindText && column.Kind != table.KindNumber {
+				continue
+			}
+			labels := make([]string, f.Len())
+			for row := range labels {
+				labels[row] = LabelOf(column, row)
+			}
+			of := &table.Frame{Columns: []table.Column{table.TextColumn(name, labels)}}
+			total = total.Add(total.Empty().Count(of, func(row int) (bool, bool) {
+				v := column.Text(row)
+				return v != "" && is(v, labels[row]), v != ""
+			}))
+			if column.Kind == table.KindNumber {
+				total.Fix = numbers
 			}
 		}
 		if total.N > 0 {
@@ -116,7 +148,8 @@ func (s *spellings) report(c *Call, name string, in []*table.Frame) {
 	if !several && len(cased) == 0 {
 		return
 	}
-	count("values are other spellings of a group (blanks around the name, or another Unicode form) and count as it", "",
+	count("values are other spellings of a group (blanks, invisible characters, another Unicode form, or another form "+
+		"of a number) and count as it", "",
 		func(value, label string) bool { return value != label && len(s.of[label]) > 1 })
 	if len(cased) > 0 {
 		count(fmt.Sprintf("values belong to groups that differ from another one only in case: %s", strings.Join(cased,

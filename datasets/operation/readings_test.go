@@ -60,9 +60,8 @@ func TestTruncated(t *testing.T) {
 		!slices.Equal(f.Numbers("n_truncated"), []float64{2, 0, 0}) {
 		t.Errorf("%+v", f)
 	}
-	for _, want := range []string{"column language: 1 of 5 values are other spellings of a group (blanks around the " +
-		"name, " +
-		"or another Unicode form) and count as it (language: hi 1 of 3)",
+	for _, want := range []string{"column language: 1 of 5 values are other spellings of a group (blanks, invisible " +
+		"characters, another Unicode form, or another form of a number) and count as it (language: hi 1 of 3)",
 		"column language: 2 of 5 values belong to groups that differ from another one only in case: EN and en " +
 			"(language: en " +
 			"1 of 1, EN 1 of 1); they are compared as separate groups",

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -59,7 +60,8 @@ func (o NumberFormat) ParseNumbers(cells []string) ([]float64, error) {
 func (o NumberFormat) number(text string) (n float64, why string) {
 	plain := text
 	if o.Thousands != "" {
-		if !groupedDigits(text, o.Thousands, o.mark()) {
+		plain = oneMark(text, o.Thousands)
+		if !groupedDigits(plain, o.Thousands, o.mark()) {
 			return 0, "is not a number"
 		}
 		plain = strings.ReplaceAll(plain, o.Thousands, "")
@@ -76,10 +78,8 @@ func (o NumberFormat) number(text string) (n float64, why string) {
 	}
 	n, err := strconv.ParseFloat(plain, 64)
 	switch {
-	case err != nil && strings.Count(text, ",") == 1 && o == (NumberFormat{}):
-		return 0, "holds a comma: Decimal: \",\" (--decimal ,) reads 1,5 as 1.5, and Thousands: \",\" (--thousands " +
-			",) " +
-			"1,500 as 1500"
+	case err != nil && o == (NumberFormat{}):
+		return 0, otherFormat(text)
 	case err != nil || strings.ContainsAny(digits, "xX_"):
 		return 0, "is not a number"
 	case math.Abs(n) >= 1<<53 && !strings.ContainsAny(digits, ".eE") && len(digits) > 0 && digits[0] <= '9' &&
@@ -96,16 +96,81 @@ func (o NumberFormat) mark() string {
 	return o.Decimal
 }
 
-// groupedDigits reports whether the whole part of a number has marks only between groups of three digits.
-func groupedDigits(text, thousands, decimal string) bool {
-	whole, _, _ := strings.Cut(strings.TrimLeft(text, "+-"), decimal)
-	for i, group := range strings.Split(whole, thousands) {
-		if i > 0 && len(group) != 3 || i == 0 && (len(group) > 3 && strings.Contains(whole, thousands) || group == "") {
-			return false
+// sameMarks are characters that are written for one mark between thousands.
+var sameMarks = [][]string{{" ", "\u00a0", "\u202f", "\u2009"}, {"'", "\u2019"}}
+
+// oneMark returns a number with one character for the mark between thousands.
+func oneMark(text, thousands string) string {
+	for _, marks := range sameMarks {
+		if slices.Contains(marks, thousands) {
+			for _, mark := range marks {
+				text = strings.ReplaceAll(text, mark, thousands)
+			}
 		}
 	}
-	return true
+	return text
 }
+
+// groupedDigits reports whether a number has marks only in its whole part, between groups of three digits, or as in
+// 12,34,567 of two digits before the last three.
+func groupedDigits(text, thousands, decimal string) bool {
+	whole, fraction, _ := strings.Cut(strings.TrimLeft(text, "+-"), decimal)
+	groups := strings.Split(whole, thousands)
+	last := len(groups) - 1
+	if strings.Contains(fraction, thousands) || groups[0] == "" || last > 0 && len(groups[last]) != 3 {
+		return false
+	}
+	for _, digits := range []int{3, 2} {
+		other := func(group string) bool { return len(group) != digits }
+		if last == 0 || len(groups[0]) <= digits && !slices.ContainsFunc(groups[1:last], other) {
+			return true
+		}
+	}
+	return false
+}
+
+// formats are those that a file may have instead of the default, and the options that read them.
+var formats = []struct {
+	NumberFormat
+	fix string
+}{
+	{NumberFormat{Decimal: ","}, `Decimal: "," (--decimal ,)`},
+	{NumberFormat{Thousands: ","}, `Thousands: "," (--thousands ,)`},
+	{NumberFormat{Decimal: ",", Thousands: "."}, `Decimal: "," and Thousands: "." (--decimal , --thousands .)`},
+	{NumberFormat{Thousands: " "}, `Thousands: " " (--thousands " ")`},
+	{NumberFormat{Decimal: ",", Thousands: " "}, `Decimal: "," and Thousands: " " (--decimal , --thousands " ")`},
+	{NumberFormat{Thousands: "'"}, `Thousands: "'" (--thousands "'")`},
+}
+
+// otherFormat says why a cell is not a number: it is one in another format, or none.
+func otherFormat(text string) string {
+	var reads []string
+	known := map[float64]bool{}
+	for _, f := range formats {
+		if n, why := f.number(text); why == "" && !known[n] {
+			known[n] = true
+			reads = append(reads, fmt.Sprintf("%s reads %s as %s", f.fix, text, NumberText(n)))
+		}
+	}
+	if len(reads) > 0 {
+		return "is a number in another format: " + strings.Join(reads, ", and ")
+	}
+	return "is not a number"
+}
+
+// LooksNumeric reports whether a text is a number, in whatever format, or a percentage, so that its place in the order
+// of texts is not that of its value.
+func LooksNumeric(text string) bool {
+	text = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(text), "%"))
+	_, why := NumberFormat{}.number(text)
+	return text != "" && (why == "" || strings.Contains(why, "another format") || strings.HasPrefix(why, "has more"))
+}
+
+// dayFirst is a date whose place in the order of texts is not that of its day.
+var dayFirst = regexp.MustCompile(`^\d{1,2}[./-]\d{1,2}[./-]\d{2,4}$`)
+
+// IsDayFirst reports whether a text is a date such as 29.03.2026 or 3/29/2026.
+func IsDayFirst(text string) bool { return dayFirst.MatchString(strings.TrimSpace(text)) }
 
 // NumberText returns the text of a number: integers with all their digits, others in the shortest form that parses to
 // the same value, "" for NaN, which is no value.

@@ -8,7 +8,8 @@ import (
 // Nearest returns the candidate that is most similar to name, or "" when none is similar. Case does not count.
 // Similarity is the optimal string alignment distance: insertions, deletions, substitutions and swaps of neighboring
 // characters. A candidate is similar up to a distance of a third of name's length, at least 1; one that begins with
-// name counts as distance 1. Of equally similar candidates the first is returned; name itself never is.
+// name counts as distance 1. Blanks around a candidate do not count. Of equally similar candidates the first is
+// returned; name itself never is.
 func Nearest(name string, candidates []string) string {
 	typed := []rune(strings.ToLower(name))
 	best, least := "", max(1, len(typed)/3)+1
@@ -16,7 +17,7 @@ func Nearest(name string, candidates []string) string {
 		if c == name {
 			continue
 		}
-		lower := strings.ToLower(c)
+		lower := strings.ToLower(strings.TrimSpace(c))
 		d := editDistance(typed, []rune(lower))
 		if len(typed) >= 3 && strings.HasPrefix(lower, string(typed)) {
 			d = min(d, 1)

@@ -25,6 +25,9 @@ type Reading struct {
 	// values, and of each group.
 	Quiet    bool `json:"quiet,omitempty"`
 	Majority bool `json:"majority,omitempty"`
+
+	// Once says that several operations of a run may read the same values: of their counts the largest is kept.
+	Once bool `json:"once,omitempty"`
 }
 
 // ReadingGroup is one group of a [Reading].

@@ -40,7 +40,7 @@ func (f *optionFlag) IsBoolFlag() bool   { return f.bool }
 // operationFlags are the flags of a metric or table operation.
 type operationFlags struct {
 	op      *operation.Operation
-	root    string
+	read    datasets.ImagesOptions
 	inputs  map[string]*string
 	options map[string]*optionFlag
 }
@@ -48,7 +48,8 @@ type operationFlags struct {
 // addOperation adds the flags of an operation, and to the help the columns of its result.
 func addOperation(fs *flag.FlagSet, op *operation.Operation) *operationFlags {
 	o := &operationFlags{op: op, inputs: map[string]*string{}, options: map[string]*optionFlag{}}
-	fs.StringVar(&o.root, "root", "", "a parent `DIR` that may hold the images and masks")
+	fs.StringVar(&o.read.Root, "root", "", "a parent `DIR` that may hold the images and masks")
+	addFormat(fs, &o.read)
 	for _, in := range op.Inputs {
 		about := "a `TABLE`: " + in.About
 		if len(in.Columns) > 0 {
@@ -124,7 +125,7 @@ func (o *operationFlags) table() (datasets.Table, error) {
 		case path == "":
 			return datasets.Table{}, usage("%s: give --%s TABLE: %s", o.op.Name, roleFlag(in.Role), in.About)
 		}
-		if tables[in.Role], err = openInput(path, inputOptions(&in, o.root)); err != nil {
+		if tables[in.Role], err = openInput(path, inputOptions(&in, o.read)); err != nil {
 			return datasets.Table{}, err
 		}
 	}
@@ -132,9 +133,9 @@ func (o *operationFlags) table() (datasets.Table, error) {
 }
 
 // inputOptions returns how the file of an input is read.
-func inputOptions(in *operation.Input, root string) datasets.ImagesOptions {
-	return datasets.ImagesOptions{FileOptions: datasets.FileOptions{Root: root,
-		RepeatedIDs: in != nil && in.RepeatedIDs}}
+func inputOptions(in *operation.Input, read datasets.ImagesOptions) datasets.ImagesOptions {
+	read.RepeatedIDs = in != nil && in.RepeatedIDs
+	return read
 }
 
 // scoreDefined runs `antipode score` for a metric that is defined by types.

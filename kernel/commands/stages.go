@@ -29,10 +29,15 @@ func (r *readFlags) addRead(fs *flag.FlagSet) {
 		"than two gray values must reach; default 0.5")
 	fs.StringVar(&r.read.Color, "color", "as-stored", "what happens to images with another color profile than sRGB: "+
 		"as-stored (their profile is ignored), srgb (they are converted)")
-	fs.StringVar(&r.read.Decimal, "decimal", "", "the decimal `MARK` of the numbers in a .csv file, . or ,")
-	fs.StringVar(&r.read.Thousands, "thousands", "", "the `MARK` between thousands in a .csv file")
+	addFormat(fs, &r.read)
 	fs.StringVar(&r.read.Alpha, "alpha", "drop", "the background of transparent pixels: white, black, checker, or "+
 		"drop (the colors that are stored under the transparency)")
+}
+
+// addFormat adds those about the numbers in .csv files.
+func addFormat(fs *flag.FlagSet, read *datasets.ImagesOptions) {
+	fs.StringVar(&read.Decimal, "decimal", "", "the decimal `MARK` of the numbers in a .csv file, . or ,")
+	fs.StringVar(&read.Thousands, "thousands", "", "the `MARK` between thousands in a .csv file")
 }
 
 // stageFlags are those that every stage takes.

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"maps"
+	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -53,8 +54,9 @@ var tableVerbs = []tableVerb{
 			if !ok {
 				return t, usage("table: --with %s: write COLUMN=VALUE", s.value)
 			}
-			if x, err := strconv.ParseFloat(value, 64); err == nil {
-				return t.With(column, x), nil
+			x, err := (table.NumberFormat{}).ParseNumbers([]string{value})
+			if err == nil && strings.TrimSpace(value) != "" {
+				return t.With(column, x[0]), nil
 			}
 			return t.With(column, unquote(value)), nil
 		}},
@@ -99,7 +101,7 @@ var tableVerbs = []tableVerb{
 		}},
 	{"join", "add the columns of another `TABLE` (--on COLUMN, else id; --suffix TEXT)", []string{"on", "suffix"},
 		func(c *tableCommand, t datasets.Table, s tableStep) (datasets.Table, error) {
-			other, err := open(s.value, c.root)
+			other, err := openInput(s.value, c.read)
 			if err != nil {
 				return t, err
 			}
@@ -112,7 +114,7 @@ var tableVerbs = []tableVerb{
 	{"concat", "append the rows of another `TABLE` (--by COLUMN: the names of the tables become a column, and part " +
 		"of ids)",
 		[]string{"by"}, func(c *tableCommand, t datasets.Table, s tableStep) (datasets.Table, error) {
-			other, err := open(s.value, c.root)
+			other, err := openInput(s.value, c.read)
 			if by := s.modifiers["by"]; by != "" && err == nil {
 				one, two := baseName(c.in), baseName(s.value)
 				if one == two {
@@ -207,9 +209,10 @@ func operationModifiers(op *operation.Operation) []string {
 
 // tableCommand is a call of `antipode table`.
 type tableCommand struct {
-	in, root string
-	steps    []tableStep
-	current  bool // there is a table that the next step changes
+	in      string
+	read    datasets.ImagesOptions
+	steps   []tableStep
+	current bool // there is a table that the next step changes
 }
 
 // flags makes the flags of a call: those of the operations that it applies, too.
@@ -217,7 +220,8 @@ func (c *tableCommand) flags(s *stageFlags, args []string) (*flag.FlagSet, error
 	fs := flags("table", "--in TABLE [--where 'COLUMN OP VALUE'] [--sample N --by A,B --seed S] [--apply NAME …] … "+
 		"--out TABLE\n  Options apply in their order. Without --out, the result is printed.")
 	fs.StringVar(&c.in, "in", "", "the `TABLE` to read: .csv, .parquet, a folder of images, or a name")
-	fs.StringVar(&c.root, "root", "", "a parent `DIR` that may hold the images and masks")
+	fs.StringVar(&c.read.Root, "root", "", "a parent `DIR` that may hold the images and masks")
+	addFormat(fs, &c.read)
 	fs.Bool("list", false, "list the operations of --apply")
 	s.addOut(fs)
 	for _, v := range tableVerbs {
@@ -288,7 +292,7 @@ func (c *tableCommand) operation(t datasets.Table, s tableStep) (datasets.Table,
 			return t, usage("table: %s: give --%s TABLE: %s", op.Name, roleFlag(in.Role), in.About)
 		default:
 			var err error
-			if tables[in.Role], err = openInput(path, inputOptions(&in, c.root)); err != nil {
+			if tables[in.Role], err = openInput(path, inputOptions(&in, c.read)); err != nil {
 				return t, err
 			}
 		}
@@ -319,7 +323,7 @@ func whereStep(t datasets.Table, condition string) (datasets.Table, error) {
 		return t.NeedValues(column, values).Where(column, op, values), nil
 	}
 	x, err := strconv.ParseFloat(value, 64)
-	if err != nil || op == "contains" {
+	if err != nil || math.IsNaN(x) || op == "contains" {
 		return t.Where(column, op, unquote(value)), nil
 	}
 	if checked := t.Where(column, op, value); checked.Err() != nil {
@@ -378,7 +382,7 @@ func tableOperations(ctx context.Context, args []string) error {
 		}
 		var made bool
 		if t, made = madeBefore(ctx, c.in); !made {
-			if t, err = openInput(c.in, inputOptions(in, c.root)); err != nil {
+			if t, err = openInput(c.in, inputOptions(in, c.read)); err != nil {
 				return err
 			}
 		}

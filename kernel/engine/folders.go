@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/url"
 	"os"
 	"path"
@@ -13,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"antipode/datasets"
 	"antipode/datasets/operation"
@@ -74,7 +76,8 @@ func hiveColumns(paths []string) []table.Column {
 	for i, p := range paths {
 		r.add(nil)
 		for _, part := range strings.Split(path.Dir(p), "/") {
-			if key, value, is := strings.Cut(part, "="); is && key != "" {
+			key, value, is := strings.Cut(part, "=")
+			if is && key != "" && !slices.Contains([]string{"id", "image", "mask", "folder"}, key) {
 				if plain, err := url.PathUnescape(value); err == nil {
 					value = plain
 				}
@@ -100,11 +103,52 @@ func (r *run) shards(a datasets.ReadFileArgs, files []string) (*table.Frame, err
 			return nil, err
 		}
 		for _, c := range hiveColumns([]string{file}) {
-			f = f.With(c.Pick(make([]int, f.Len())))
+			of := c.Pick(make([]int, f.Len()))
+			r.replaced(file, f, of)
+			f = f.With(of)
 		}
 		parts[i] = f
 	}
+	if twice := repeatedID(parts); twice != "" && !a.RepeatedIDs {
+		for i, file := range files {
+			args, err := json.Marshal(datasets.PrefixIDsArgs{Prefix: file + "/"})
+			if err != nil {
+				return nil, err
+			}
+			parts[i], err = operation.EvaluatorOf("prefix-ids")(r.ctx, operation.Call{}, args, parts[i:i+1])
+			if err != nil {
+				return nil, err
+			}
+		}
+		r.note("%s: several files have the id %q, so the ids begin with the name of the file", objecturl.Base(a.Path),
+			twice)
+	}
 	return operation.EvaluatorOf("concat")(r.ctx, operation.Call{}, nil, parts)
+}
+
+// repeatedID returns an id that several tables have, or "".
+func repeatedID(parts []*table.Frame) string {
+	seen := map[string]bool{}
+	for _, f := range parts {
+		for _, id := range f.Texts("id") {
+			if seen[id] {
+				return id
+			}
+			seen[id] = true
+		}
+	}
+	return ""
+}
+
+// replaced reads the values of a file that differ from those that replace them.
+func (r *run) replaced(source string, f *table.Frame, by table.Column) {
+	old := f.Column(by.Name)
+	if old == nil {
+		return
+	}
+	r.read(table.Reading{Source: source, Column: by.Name,
+		What: fmt.Sprintf("values of %q differ from that of the folder's name (%s=…), which counts", by.Name, by.Name),
+	}.Count(f, func(row int) (bool, bool) { return old.Text(row) != by.Text(row), old.Text(row) != "" }))
 }
 
 // metadata adds the columns of metadata files to a folder's images.
@@ -112,27 +156,42 @@ func (r *run) metadata(f *table.Frame, dir string, files []string) (*table.Frame
 	if len(files) == 0 {
 		return f, nil
 	}
-	rows := map[string]int{}
+	rows, spellings := map[string]int{}, map[string][]int{}
 	var out records
 	for i, id := range f.Texts("id") {
 		rows[id] = i
+		spellings[spelling(id)] = append(spellings[spelling(id)], i)
 		out.add(nil)
 	}
-	listed, missing, first := make([]bool, f.Len()), 0, ""
+	listed, respelled := make([]bool, f.Len()), make([]bool, f.Len())
+	missing, first, twice, again := 0, "", 0, ""
+	left := map[string]bool{}
 	for _, file := range files {
 		err := readMetadata(filepath.Join(dir, filepath.FromSlash(file)), file, func(name string,
 			fields []field) error {
-			row, known := rows[path.Join(path.Dir(file), strings.ReplaceAll(name, "\\", "/"))]
+			name = path.Join(path.Dir(file), strings.ReplaceAll(name, "\\", "/"))
+			row, known := rows[name]
+			if same := spellings[spelling(name)]; !known && len(same) == 1 {
+				row, known = same[0], true
+				respelled[row] = true
+			}
 			if !known {
 				if missing++; missing == 1 {
 					first = name
 				}
 				return nil
 			}
+			if listed[row] {
+				if twice++; twice == 1 {
+					again = name
+				}
+				return nil
+			}
 			listed[row] = true
 			for _, v := range fields {
 				if v.name == "image" || v.name == "folder" {
-					return fmt.Errorf("%s: the column %q is that of the folder; rename it", file, v.name)
+					left[v.name] = true
+					continue
 				}
 				out.set(row, v.name, v.value)
 			}
@@ -146,7 +205,36 @@ func (r *run) metadata(f *table.Frame, dir string, files []string) (*table.Frame
 		r.read(table.Reading{Source: files[0], Column: "file_name", N: missing, Of: missing + f.Len(),
 			What: fmt.Sprintf("rows name files that are not in the folder, such as %.60q", first)})
 	}
+	if twice > 0 {
+		r.read(table.Reading{Source: files[0], Column: "file_name", N: twice, Of: twice + f.Len(),
+			What: fmt.Sprintf("rows name a file that an earlier row names, such as %.60q, and are left out", again)})
+	}
+	for _, name := range slices.Sorted(maps.Keys(left)) {
+		r.note("%s: the column %q is not read: it is that of the folder's images; rename it to read it", files[0], name)
+	}
+	r.read(table.Reading{Source: files[0], Column: "file_name", What: "images were found under another spelling of " +
+		"file_name (upper or lower case, Unicode form)"}.Count(f, func(row int) (bool, bool) {
+		return respelled[row], true
+	}))
+	for _, name := range out.names { // the folder's name counts for images without a row
+		if old := f.Column(name); old != nil {
+			for row, is := range listed {
+				if !is {
+					out.set(row, name, old.Text(row))
+				}
+			}
+		}
+	}
 	columns := out.columns()
+	for _, c := range columns {
+		if old := f.Column(c.Name); old != nil && c.Name != "id" {
+			r.read(table.Reading{Source: files[0], Column: c.Name, What: fmt.Sprintf("values of %q differ from that "+
+				"of the folder's name (%s=…), which does not count", c.Name, c.Name)}.Count(f,
+				func(row int) (bool, bool) {
+					return listed[row] && old.Text(row) != c.Text(row), listed[row]
+				}))
+		}
+	}
 	f = f.With(columns...)
 	r.read(table.Reading{Source: files[0], Column: "file_name", What: "images have no row in the metadata"}.Count(f,
 		func(row int) (bool, bool) { return !listed[row], true }))
@@ -286,10 +374,14 @@ func (r *run) archives(a datasets.ReadFileArgs, dir string, files []string) (*ta
 		if len(files) > 1 {
 			prefix = strings.TrimSuffix(file, ".tar") + "/"
 		}
-		rows := map[string]int{}
+		rows, had := map[string]int{}, map[string]bool{}
 		err := eachMember(filepath.Join(dir, filepath.FromSlash(file)), func(name string, data []byte) error {
 			folder, base := path.Split(name)
 			key, extension, _ := strings.Cut(base, ".")
+			if key == "" { // a hidden file, such as ._0001.png of macOS
+				skipped["hidden"]++
+				return nil
+			}
 			id := prefix + folder + key
 			row, known := rows[id]
 			if !known {
@@ -298,8 +390,15 @@ func (r *run) archives(a datasets.ReadFileArgs, dir string, files []string) (*ta
 				ids, images, bad = append(ids, id), append(images, table.Image{}), append(bad, nil)
 				fields.add(nil)
 			}
-			switch extension = strings.ToLower(extension); {
-			case len(datasets.ImageFilesOf([]string{"x." + extension}).Paths) > 0:
+			extension = strings.ToLower(extension)
+			kind := kindOfMember(extension)
+			if had[id+"\x00"+kind] {
+				skipped["."+extension+" of a row that has one already"]++
+				return nil
+			}
+			had[id+"\x00"+kind] = !strings.Contains(extension, ".")
+			switch {
+			case kind == "image" && !strings.Contains(extension, "."):
 				img, err := r.putImage(data)
 				var reason table.BadRow
 				if errors.As(err, &reason) {
@@ -308,6 +407,8 @@ func (r *run) archives(a datasets.ReadFileArgs, dir string, files []string) (*ta
 					return err
 				}
 				images[row] = img
+			case extension == "txt" && !utf8.Valid(data):
+				skipped[".txt that are not UTF-8"]++
 			case extension == "txt":
 				fields.set(row, "caption", strings.TrimRight(string(data), "\r\n"))
 			case extension == "cls":
@@ -345,6 +446,14 @@ func (r *run) archives(a datasets.ReadFileArgs, dir string, files []string) (*ta
 	o := originOf(a)
 	o.name, o.dir, o.bad = strings.Join(files, ", "), dir, bad
 	return r.resolve(f, source{origin: o})
+}
+
+// kindOfMember returns what a row has one of: an image, in whatever format, or a member of another extension.
+func kindOfMember(extension string) string {
+	if len(datasets.ImageFilesOf([]string{"x." + extension}).Paths) > 0 {
+		return "image"
+	}
+	return extension
 }
 
 // maxMember is the largest member of an archive that is read.

@@ -12,9 +12,14 @@ import (
 func (r *run) read(x table.Reading) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if at := slices.IndexFunc(r.readings, x.Same); at >= 0 {
+	switch at := slices.IndexFunc(r.readings, x.Same); {
+	case at >= 0 && x.Once:
+		if x.Of > r.readings[at].Of {
+			r.readings[at] = x
+		}
+	case at >= 0:
 		r.readings[at] = r.readings[at].Add(x)
-	} else {
+	default:
 		r.readings = append(r.readings, x)
 	}
 }

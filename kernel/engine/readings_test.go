@@ -78,7 +78,7 @@ func TestReadings(t *testing.T) {
 			note: `w" have a point, in a file with decimal commas, and are read as 1.234; Decimal: "," and Thousands: "."`},
 		"a comma in a number": {file: "id,v\na,\"1,500\"\n",
 			make: func(p string) datasets.Table { return datasets.CSV(p).Where("v", ">", 2) },
-			err:  `Thousands: "," (--thousands ,) 1,500 as 1500`},
+			err:  `Thousands: "," (--thousands ,) reads 1,500 as 1500`},
 		"thousands": {file: "id,v\na,\"1,500\"\nb,20\n", make: func(p string) datasets.Table {
 			return datasets.CSV(p, datasets.FileOptions{Thousands: ","}).Where("v", ">", 1000)
 		}, want: "id,v\na,\"1,500\"\n"},
@@ -104,6 +104,59 @@ func TestReadings(t *testing.T) {
 		"numbers and texts": {file: "id,tag\na,01\n", make: func(p string) datasets.Table {
 			return datasets.CSV(p).Concat(datasets.FromRows([]map[string]any{{"id": "b", "tag": 7}}))
 		}, want: "id,tag\na,01\nb,7\n"},
+		"spellings of a number": {file: "id,year\na,2024.0\nb,2024\nc,-0\nd,0\n", make: sum("year"),
+			want: "year,n\n2024,2\n0,2\n", note: `Cast("year", "text") (--cast year=text) compares them as they are`},
+		"spellings, read twice": {file: "id,country\na,Peru\nb,Peru \n", make: func(p string) datasets.Table {
+			return datasets.CSV(p).Sample(1, "country", 0).Count("country")
+		}, want: "country,n\nPeru,1\n", note: "column country: 1 of 2 values are other spellings"},
+		"characters that are not seen": {file: "id,country\na,New York\nb,New\u00a0York\u200b\nc,\ufeffNew  York\n",
+			make: sum("country"), want: "country,n\nNew York,3\n", note: "2 of 3 values are other spellings"},
+		"years with a point, joined": {file: "id,year\na,2024.0\n", make: func(p string) datasets.Table {
+			return datasets.CSV(p).Join(datasets.FromRows([]map[string]any{{"year": 2024, "w": "x"}}), "year")
+		}, want: "id,year,w\na,2024.0,x\n", note: "1 of 2 values are other spellings of a group"},
+		"years with a point, in a list": {file: "id,year\na,2024.0\nb,7\n", make: func(p string) datasets.Table {
+			return datasets.CSV(p).NeedValues("year", []string{"2024"}).Where("year", "in", []string{"2024"})
+		}, want: "id,year\na,2024.0\n"},
+		"no key matches": {file: "id,k\na,1\n", make: func(p string) datasets.Table {
+			return datasets.CSV(p).Join(datasets.FromRows([]map[string]any{{"k": "7", "w": "x"}}), "k")
+		}, want: "id,k,w\na,1,\n", note: `no row has a k of the second table; the first one holds "1", the second one "7"`},
+		"a suffix that is taken": {file: "id,k,w,w_2\na,1,2,3\n", make: func(p string) datasets.Table {
+			return datasets.CSV(p).Join(datasets.FromRows([]map[string]any{{"k": "7", "w": "x"}}), "k",
+				datasets.JoinOptions{Suffix: "_2"})
+		}, err: "choose another JoinOptions.Suffix"},
+		"a name in another case": {file: "id,held\na,TRUE\n", make: func(p string) datasets.Table {
+			return datasets.CSV(p).Where("held", "==", "true")
+		}, want: "id,held\n", note: `no row has "true" in column "held"; did you mean "TRUE"?`},
+		"percentages, cast": {file: "id,v\na,50%\n",
+			make: func(p string) datasets.Table { return datasets.CSV(p).Cast("v", table.KindNumber) },
+			want: "id,v\na,\n", note: `1 of 1 values of "v" are not numbers`},
+		"thousands, cast": {file: "id,v\na,\"12,500\"\n",
+			make: func(p string) datasets.Table { return datasets.CSV(p).Cast("v", table.KindNumber) },
+			want: "id,v\na,\n", note: `Thousands: "," (--thousands ,) reads 12,500 as 12500`},
+		"an integer that numbers round": {file: "id,n\na,9007199254740992\n", make: func(p string) datasets.Table {
+			return datasets.CSV(p).Where("n", "==", 9007199254740993)
+		}, want: "id,n\n"},
+		"an integer that numbers round, set": {file: "id\na\n", make: func(p string) datasets.Table {
+			return datasets.CSV(p).With("n", 9007199254740993)
+		}, want: "id,n\na,9007199254740993\n"},
+		"dates by the day": {file: "id,day\na,29.03.2026\nb,1.4.2026\n", make: func(p string) datasets.Table {
+			return datasets.CSV(p).Sort("day")
+		}, err: "whose order as text is not that of the days: write them as 2026-03-29"},
+		"numbers with other marks, sorted": {file: "id,v\na,\"1,500\"\nb,\"10,000\"\n",
+			make: func(p string) datasets.Table { return datasets.CSV(p).Sort("v") },
+			err:  `Thousands: "," (--thousands ,) reads 1,500 as 1500`},
+		"lakhs": {file: "id,v\na,\"12,34,567\"\nb,20\n", make: func(p string) datasets.Table {
+			return datasets.CSV(p, datasets.FileOptions{Thousands: ","}).Where("v", "==", 1234567)
+		}, want: "id,v\na,\"12,34,567\"\n"},
+		"spaces that do not break": {file: "id;v\na;1\u202f234,5\nb;1\u00a0000\n", make: func(p string) datasets.Table {
+			return datasets.CSV(p, datasets.FileOptions{Decimal: ",", Thousands: " "}).Where("v", ">", 1000)
+		}, want: "id,v\na,\"1\u202f234,5\"\n"},
+		"a mark in the fraction": {file: "id,v\na,\"1.500,5\"\n", make: func(p string) datasets.Table {
+			return datasets.CSV(p, datasets.FileOptions{Thousands: ","}).Where("v", ">", 1)
+		}, err: `reads 1.500,5 as 1500.5`},
+		"a quote in the last line": {file: "id,v\na,\"x\n", err: "a quote opened in line 2 is never closed"},
+		"a NUL byte after 64 KiB": {file: "id,v\n" + strings.Repeat("a,b\n", 1<<15) + "c,d\x00\n", err: "line 32770, " +
+			`column "v": a NUL byte`},
 		"seeds of copies": {file: "id,seed\na,18446744073709500000\n", make: func(p string) datasets.Table {
 			return datasets.CSV(p).Repeat(2, "image_id", 0)
 		}, want: "id,seed,image_id\na#1,18446744073709500000,a\na#2,18446744073709500001,a\n"},
@@ -209,7 +262,45 @@ func TestLayouts(t *testing.T) {
 	}
 	w.Close()
 	write(t, filepath.Join(dir, "w.tar"), archive.String())
+	var odd bytes.Buffer
+	w = tar.NewWriter(&odd)
+	for _, m := range []struct{ name, data string }{{"1.png", string(photo)}, {"1.jpg", "x"}, {"1.seg.png", "x"},
+		{"1.txt", "a"}, {"1.txt", "b"}, {"._1.png", "x"}, {"2.txt", "\xff"}, {"2.png", string(photo)}} {
+		if err := w.WriteHeader(&tar.Header{Name: m.name, Size: int64(len(m.data)), Mode: 0o644}); err != nil {
+			t.Fatal(err)
+		}
+		w.Write([]byte(m.data))
+	}
+	w.Close()
+	write(t, filepath.Join(dir, "odd.tar"), odd.String())
+	for _, name := range []string{"spelled/A.PNG", "spelled/Co\u0302te.png", "keys/region=K/id=7/1.png",
+		"keys/region=P/2.png"} {
+		writePNG(t, filepath.Join(dir, name))
+	}
+	write(t, filepath.Join(dir, "spelled/metadata.csv"), "file_name,r,image\na.png,x,y\n"+
+		"C\u00f4te.png,y,y\na.png,z,y\n")
+	write(t, filepath.Join(dir, "keys/region=K/metadata.csv"), "file_name,region\nid=7/1.png,Chile\n")
+	for i, region := range []string{"K", "P"} {
+		f := &table.Frame{Columns: []table.Column{table.TextColumn("id", []string{"a"}),
+			table.TextColumn("region", []string{"K"})}}
+		name := filepath.Join(dir, "ids/region="+region, string(rune('0'+i))+".parquet")
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := parquet.Write(name, f); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for name, c := range map[string]struct{ want, note string }{
+		"odd.tar": {"id,caption\n1,a\n2,\n", "members that are not read: 1 .jpg of a row that has one already, 1 " +
+			".seg.png of a row that has one already, 1 .txt of a row that has one already, 1 .txt that are not " +
+			"UTF-8, 1 hidden"},
+		"spelled": {"id,folder,r\nA.PNG,,x\nCo\u0302te.png,,y\n", `the column "image" is not read: it is that of the ` +
+			"folder's images; rename it to read it\nmetadata.csv: 1 of 3 rows name a file that an earlier row names, " +
+			"such as \"a.png\", and are left out\nmetadata.csv: 2 of 2 images were found under another spelling"},
+		"keys": {"id,folder,region\nregion=K/id=7/1.png,region=K,Chile\nregion=P/2.png,region=P,P\n",
+			`1 of 1 values of "region" differ from that of the folder's name (region=…), which does not count`},
+		"ids": {"id,region\nregion=K/0.parquet/a,K\nregion=P/1.parquet/a,P\n", `several files have the id "a"`},
 		"hf": {"id,label\ndata/train-00000-of-00002.parquet#1,x\ndata/train-00000-of-00002.parquet#2,y\n" +
 			"data/train-00001-of-00002.parquet#1,z\n", ""},
 		"tables": {"id,label,region\nregion=C%C3%B4te/part-0.parquet#1,x,Côte\n", ""},
@@ -221,7 +312,7 @@ func TestLayouts(t *testing.T) {
 	} {
 		tab := datasets.Images(filepath.Join(dir, name))
 		f := must(t, e, tab)
-		if len(f.Images("image")) != f.Len() && name != "hf" && name != "tables" {
+		if len(f.Images("image")) != f.Len() && !slices.Contains([]string{"hf", "tables", "ids"}, name) {
 			t.Errorf("%s: %d images of %d rows", name, len(f.Images("image")), f.Len())
 		}
 		var columns []string
@@ -250,7 +341,7 @@ func TestSpellingsOfPaths(t *testing.T) {
 	tab := func(path string) datasets.Table {
 		return datasets.CSV(write(t, filepath.Join(dir, "t.csv"), "id,image\na,"+path+"\n"))
 	}
-	for _, path := range []string{`img\A.PNG`, "img/a.png", "img/c\u00f4te.png", `IMG\a.PNG`} {
+	for _, path := range []string{`img\A.PNG`, "img/a.png", "img/c\u00f4te.png", `IMG\a.PNG`, " img/A.PNG "} {
 		res, err := run1(t, e, tab(path), client.Request{})
 		if err != nil || len(res.Notes) != 1 || !strings.Contains(res.Notes[0], "1 of 1 paths of the column") {
 			t.Errorf("%s: %v, %v", path, res, err)
@@ -260,6 +351,7 @@ func TestSpellingsOfPaths(t *testing.T) {
 		t.Errorf("the path itself: %v, %v", res, err)
 	}
 	for path, want := range map[string]string{"two/b.png": "several with similar names: B.png, b.PNG",
+		"img/A.jpg": `the file img/A.jpg is missing; did you mean "A.PNG"?`,
 		"img/c.png": "the file img/c.png is missing"} {
 		if _, err := run1(t, e, tab(path), client.Request{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", path, err, want)

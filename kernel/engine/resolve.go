@@ -218,7 +218,7 @@ func (r *run) readFiles(f *table.Frame, rows []int, o origin, bad []*table.BadRo
 		}
 		r.read(table.Reading{Source: o.name, Column: c.Name, What: fmt.Sprintf("paths of the column %q were found "+
 			"under "+
-			"another spelling (upper or lower case, Unicode form, backslashes)", c.Name)}.Count(f,
+			"another spelling (upper or lower case, Unicode form, blanks, backslashes)", c.Name)}.Count(f,
 			func(row int) (bool, bool) { return respelled[row], true }))
 	}
 	if broken.is() {
@@ -278,7 +278,11 @@ func pathReason(path string, err error) string {
 		path = string(runes[:longPath-1]) + "…"
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Sprintf("the file %s is missing", path)
+		_, near, _ := strings.Cut(err.Error(), fs.ErrNotExist.Error()+";")
+		if near != "" {
+			near = ";" + near
+		}
+		return fmt.Sprintf("the file %s is missing%s", path, near)
 	}
 	return fmt.Sprintf("%s: %v", path, err)
 }
@@ -330,10 +334,12 @@ func inside(dir, root, path, home string) (string, error) {
 	return "", errOutside
 }
 
-// otherSpelling returns the path of the one file whose path differs from a missing one only in case, in Unicode's form
-// or in backslashes for slashes. The error names several such files.
+// spelling returns what paths that differ only in case, in Unicode's form or in blanks around them have in common.
+func spelling(path string) string { return strings.ToLower(norm.NFC.String(strings.TrimSpace(path))) }
+
+// otherSpelling returns the path of the one file whose path differs from a missing one only in case, in Unicode's form,
+// in blanks or in backslashes for slashes. The error names several such files, or one with another ending.
 func otherSpelling(path string) (string, error) {
-	key := func(name string) string { return strings.ToLower(norm.NFC.String(name)) }
 	if os.PathSeparator == '/' {
 		path = strings.ReplaceAll(path, `\`, "/")
 	}
@@ -341,6 +347,7 @@ func otherSpelling(path string) (string, error) {
 	for _, part := range strings.Split(strings.Trim(filepath.Clean(path), string(filepath.Separator)),
 		string(filepath.Separator)) {
 		var next, exact []string
+		near := ""
 		for _, dir := range at {
 			if _, err := os.Lstat(filepath.Join(dir, part)); err == nil {
 				exact = append(exact, filepath.Join(dir, part))
@@ -348,13 +355,15 @@ func otherSpelling(path string) (string, error) {
 			}
 			entries, _ := os.ReadDir(dir)
 			for _, e := range entries {
-				if key(e.Name()) == key(part) {
+				if spelling(e.Name()) == spelling(part) {
 					next = append(next, filepath.Join(dir, e.Name()))
+				} else if filepath.Ext(part) != "" && stemSpelling(e.Name()) == stemSpelling(part) {
+					near = fmt.Sprintf("; did you mean %q?", e.Name())
 				}
 			}
 		}
 		if at = append(exact, next...); len(at) == 0 {
-			return "", fs.ErrNotExist
+			return "", fmt.Errorf("%w%s", fs.ErrNotExist, near)
 		}
 	}
 	if len(at) > 1 {
@@ -367,6 +376,9 @@ func otherSpelling(path string) (string, error) {
 	}
 	return at[0], nil
 }
+
+// stemSpelling returns the spelling of a file's name without its ending.
+func stemSpelling(name string) string { return spelling(strings.TrimSuffix(name, filepath.Ext(name))) }
 
 // isRespelled reports whether a path of a table is the file found by another spelling.
 func (o origin) isRespelled(path, file string) bool {

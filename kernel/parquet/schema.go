@@ -34,7 +34,7 @@ type leafRole struct {
 	maxDef   int
 	optional bool // the leaf itself may be null, as pandas writes the elements of lists
 	lists    int  // of text: the depth of lists, 1 or 2; of counts as numbers: 1
-	whole    bool // a 64-bit integer
+	whole    bool // a 64-bit integer or a decimal, which a float64 may round
 	text     func(pq.Value) string
 	number   func(pq.Value) float64
 }
@@ -77,7 +77,7 @@ func (t *Table) layout(s *pq.Schema, o Options) ([]leafRole, error) {
 				role.lists = leaf.MaxRepetitionLevel
 			}
 			role.text, role.number = conversions(leaf.Node.Type())
-			role.whole = found == numbers && leaf.Node.Type().Kind() == pq.Int64 && !isDecimal(leaf.Node.Type())
+			role.whole = found == numbers && (leaf.Node.Type().Kind() == pq.Int64 || isDecimal(leaf.Node.Type()))
 			roles[leaf.ColumnIndex] = role
 		}
 	}

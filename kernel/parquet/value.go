@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/big"
 	"strconv"
+	"strings"
 	"time"
 
 	pq "github.com/parquet-go/parquet-go"
@@ -23,8 +24,7 @@ func conversions(t pq.Type) (text func(pq.Value) string, number func(pq.Value) f
 	}
 	switch {
 	case l.Decimal != nil:
-		f := decimal(t.Kind(), int(l.Decimal.Scale))
-		return short(f), f
+		return decimal(t.Kind(), int(l.Decimal.Scale))
 	case l.Integer != nil && !l.Integer.IsSigned:
 		return func(v pq.Value) string { return strconv.FormatUint(unsigned(v), 10) },
 			func(v pq.Value) float64 { return float64(unsigned(v)) }
@@ -132,9 +132,9 @@ func float16(v pq.Value) float64 {
 }
 
 // decimal converts an integer, stored as one or as big-endian bytes, of units of 10^-scale.
-func decimal(kind pq.Kind, scale int) func(pq.Value) float64 {
-	divisor := new(big.Float).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale)), nil))
-	return func(v pq.Value) float64 {
+func decimal(kind pq.Kind, scale int) (text func(pq.Value) string, number func(pq.Value) float64) {
+	divisor := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale)), nil)
+	units := func(v pq.Value) *big.Int {
 		n := new(big.Int)
 		if kind == pq.Int32 || kind == pq.Int64 {
 			n.SetInt64(whole(v))
@@ -144,9 +144,23 @@ func decimal(kind pq.Kind, scale int) func(pq.Value) float64 {
 				n.Sub(n, new(big.Int).Lsh(big.NewInt(1), uint(8*len(b))))
 			}
 		}
-		x, _ := new(big.Float).Quo(new(big.Float).SetInt(n), divisor).Float64()
+		return n
+	}
+	number = func(v pq.Value) float64 {
+		x, _ := new(big.Float).Quo(new(big.Float).SetInt(units(v)), new(big.Float).SetInt(divisor)).Float64()
 		return x
 	}
+	text = func(v pq.Value) string {
+		if x := number(v); math.Abs(x) < 1<<53 {
+			return shortest(x)
+		}
+		exact := new(big.Rat).SetFrac(units(v), divisor).FloatString(scale)
+		if scale > 0 {
+			exact = strings.TrimRight(strings.TrimRight(exact, "0"), ".")
+		}
+		return exact
+	}
+	return text, number
 }
 
 // at returns the time n units after the start of 1970, in UTC.

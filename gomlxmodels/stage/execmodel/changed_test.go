@@ -6,7 +6,9 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
+	"time"
 
 	"antipode/gomlxmodels/stage"
 )
@@ -33,5 +35,28 @@ func TestImageChangesMeanwhile(t *testing.T) {
 		if err := os.WriteFile(file, []byte("one"), 0o600); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// TestReplacedWithTimes: a listed file that is replaced by one of the same size and time of modification has changed.
+func TestReplacedWithTimes(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("no time of change")
+	}
+	file, at := filepath.Join(t.TempDir(), "weights"), time.Unix(1e9, 0)
+	var before []time.Time
+	for _, text := range []string{"1.0", "9.0"} {
+		if err := errors.Join(os.WriteFile(file+".new", []byte(text), 0o600), os.Chtimes(file+".new", at, at),
+			os.Rename(file+".new", file)); err != nil {
+			t.Fatal(err)
+		}
+		r := &Ready{}
+		r.Model.Files = []File{{Path: file, Size: 3}}
+		now, err := times(r)
+		if err != nil || equal(now, before) {
+			t.Errorf("%s: %v, %v", text, now, err)
+		}
+		before = now
+		time.Sleep(20 * time.Millisecond) // the resolution of a file system's clock
 	}
 }

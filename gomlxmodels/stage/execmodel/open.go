@@ -112,7 +112,7 @@ type stored struct {
 func (m *Model) ready(ctx context.Context, path string) (*Ready, error) {
 	var s stored
 	if text, err := os.ReadFile(path); err == nil && json.Unmarshal(text, &s) == nil && s.Ready != nil &&
-		len(s.Times) == len(s.Ready.Model.Files) {
+		len(s.Times) == 2*len(s.Ready.Model.Files) {
 		now, err := times(s.Ready)
 		if m.times = now; err == nil && equal(now, s.Times) {
 			m.group.Expect(s.Ready, func() { os.Remove(path) })
@@ -179,7 +179,8 @@ func equal(a, b []time.Time) bool {
 	return len(a) == len(b)
 }
 
-// times returns when the listed files were modified. A file of another size than listed is an error.
+// times returns when the listed files were modified, and when they were replaced or their times set: a copy keeps the
+// first. A file of another size than listed is an error.
 func times(r *Ready) (t []time.Time, err error) {
 	for _, f := range r.Model.Files {
 		info, err := os.Stat(f.Path)
@@ -189,7 +190,7 @@ func times(r *Ready) (t []time.Time, err error) {
 		if info.Size() != f.Size {
 			return nil, fmt.Errorf("exec: %s lists %s with %d bytes; it has %d", r.Name, f.Path, f.Size, info.Size())
 		}
-		t = append(t, info.ModTime())
+		t = append(t, info.ModTime(), changed(info))
 	}
 	return t, nil
 }

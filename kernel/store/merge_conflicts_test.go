@@ -1,0 +1,96 @@
+package store
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"antipode/datasets/table"
+)
+
+// TestMergeConflicts: items that differ beyond rounding are never mixed in one context. Strict changes nothing; else
+// the store keeps its own context whole, and without one the context of one source.
+func TestMergeConflicts(t *testing.T) {
+	source := func(contexts map[string]string) *Store {
+		s := openWorker(t, t.TempDir(), WorkerOptions{Origin: Origin{Build: "b", Job: "j", Shard: "1"}})
+		for context, payload := range contexts {
+			it, err := s.Items("embed-v1", context)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := it.Put([]Key{KeyOf("both"), KeyOf("only " + payload)}, [][]byte{[]byte(payload),
+				[]byte(payload)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := s.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	apart := func(_ []table.ColumnSpec, a, b []byte) (float64, bool) { return 0.5, false }
+	one, two := source(map[string]string{"abc": "1", "def": "same"}), source(map[string]string{"abc": "2",
+		"def": "same"})
+	for _, sources := range [][]*Store{{one, two}, {two, one}} {
+		for own, of := range map[string]*Store{"own": one, "none": nil} {
+			s := openStore(t)
+			if of != nil {
+				mergeInto(t, s, MergeOptions{Difference: apart}, of)
+			}
+			before := snapshot(t, s)
+			folders := []string{sources[0].dir, sources[1].dir}
+			if _, err := s.Merge(t.Context(), folders, MergeOptions{Difference: apart, Strict: true}); err == nil ||
+				!strings.Contains(err.Error(), "nothing was merged: 1 items of the same inputs differ") ||
+				!strings.Contains(err.Error(), "1 in items/embed-v1/abc of ") {
+				t.Errorf("strict: %v", err)
+			}
+			same(t, "strict", snapshot(t, s), before)
+			report := mergeInto(t, s, MergeOptions{Difference: apart}, sources...)
+			if report.Within() || report.Beyond != 1 || len(report.Left) != 1 ||
+				!strings.Contains(report.Warning(), "was left in its store") || strings.Contains(report.Warning(),
+				"device") {
+				t.Errorf("%s: %+v", own, report)
+			}
+			items, err := s.Items("embed-v1", "abc")
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := items.GetAll([]Key{KeyOf("both"), KeyOf("only 1"), KeyOf("only 2")})
+			if whole := got[1] != nil && got[2] == nil && string(got[0]) == "1" ||
+				got[1] == nil && got[2] != nil && string(got[0]) == "2"; !whole || of != nil && got[1] == nil {
+				t.Errorf("%s: %q", own, got)
+			}
+			if items, err = s.Items("embed-v1", "def"); err != nil || items.Len() != 2 {
+				t.Errorf("%s: %d items that agree, %v", own, items.Len(), err)
+			}
+		}
+	}
+
+	// Three stores that differ in two contexts, twice, and with their removal: what was left stays where it is.
+	s, three := openStore(t), source(map[string]string{"abc": "3", "def": "other"})
+	first := mergeInto(t, s, MergeOptions{Difference: apart}, one, two, three)
+	after := snapshot(t, s)
+	again := mergeInto(t, s, MergeOptions{Difference: apart}, three, two, one)
+	if len(first.Left) < 3 || len(again.Left) != len(first.Left) || first.Packs != 2 || again.Packs != 0 {
+		t.Errorf("%+v, again %+v", first, again)
+	}
+	same(t, "again", snapshot(t, s), after)
+	for _, of := range []*Store{one, two, three} {
+		if err := of.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mergeInto(t, s, MergeOptions{Difference: apart, Remove: true}, one, two, three)
+	same(t, "removed", snapshot(t, s), after)
+	left := 0
+	for _, of := range []*Store{s, one, two, three} {
+		packs, err := filepath.Glob(filepath.Join(of.dir, "items/embed-v1/*/*"+packSuffix))
+		if err != nil {
+			t.Fatal(err)
+		}
+		left += len(packs)
+	}
+	if left != 2+len(first.Left) {
+		t.Errorf("%d packs, and %d contexts were left", left, len(first.Left))
+	}
+}
