@@ -26,7 +26,7 @@ type readFlags struct{ read datasets.ImagesOptions }
 func (r *readFlags) addRead(fs *flag.FlagSet) {
 	fs.StringVar(&r.read.Root, "root", "", "a parent `DIR` or URL that images and masks may be in")
 	fs.Float64Var(&r.read.MaskThreshold, "mask-threshold", 0, "the share of white that a pixel of a mask with more "+
-		"than two gray values must reach; default 0.5")
+		"gray values than black and another one must reach; default 0.5")
 	fs.StringVar(&r.read.Color, "color", "as-stored", "what happens to images with another color profile than sRGB: "+
 		"as-stored (their profile is ignored), srgb (they are converted)")
 	fs.StringVar(&r.read.Decimal, "decimal", "", "the decimal `MARK` of the numbers in a .csv file, . or ,")
