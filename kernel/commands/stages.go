@@ -35,6 +35,24 @@ func (r *readFlags) addRead(fs *flag.FlagSet) {
 		"drop (the colors that are stored under the transparency)")
 }
 
+// addOther adds those whose names no other flag has: an operation's --alpha is another one.
+func (r *readFlags) addOther(fs *flag.FlagSet) {
+	own := flag.NewFlagSet("", flag.ContinueOnError)
+	r.addRead(own)
+	own.VisitAll(func(f *flag.Flag) {
+		if fs.Lookup(f.Name) == nil {
+			fs.Var(f.Value, f.Name, f.Usage)
+		}
+	})
+}
+
+// input returns how the file of an operation's input is read.
+func (r *readFlags) input(in *operation.Input) datasets.ImagesOptions {
+	o := r.read
+	o.RepeatedIDs = in != nil && in.RepeatedIDs
+	return o
+}
+
 // stageFlags are those that every stage takes.
 type stageFlags struct {
 	readFlags

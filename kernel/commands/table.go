@@ -99,7 +99,7 @@ var tableVerbs = []tableVerb{
 		}},
 	{"join", "add the columns of another `TABLE` (--on COLUMN, else id; --suffix TEXT)", []string{"on", "suffix"},
 		func(c *tableCommand, t datasets.Table, s tableStep) (datasets.Table, error) {
-			other, err := open(s.value, c.root)
+			other, err := openInput(s.value, c.read)
 			if err != nil {
 				return t, err
 			}
@@ -112,7 +112,7 @@ var tableVerbs = []tableVerb{
 	{"concat", "append the rows of another `TABLE` (--by COLUMN: the names of the tables become a column, and part " +
 		"of ids)",
 		[]string{"by"}, func(c *tableCommand, t datasets.Table, s tableStep) (datasets.Table, error) {
-			other, err := open(s.value, c.root)
+			other, err := openInput(s.value, c.read)
 			if by := s.modifiers["by"]; by != "" && err == nil {
 				one, two := baseName(c.in), baseName(s.value)
 				if one == two {
@@ -207,9 +207,10 @@ func operationModifiers(op *operation.Operation) []string {
 
 // tableCommand is a call of `antipode table`.
 type tableCommand struct {
-	in, root string
-	steps    []tableStep
-	current  bool // there is a table that the next step changes
+	readFlags
+	in      string
+	steps   []tableStep
+	current bool // there is a table that the next step changes
 }
 
 // flags makes the flags of a call: those of the operations that it applies, too.
@@ -217,7 +218,6 @@ func (c *tableCommand) flags(s *stageFlags, args []string) (*flag.FlagSet, error
 	fs := flags("table", "--in TABLE [--where 'COLUMN OP VALUE'] [--sample N --by A,B --seed S] [--apply NAME …] … "+
 		"--out TABLE\n  Options apply in their order. Without --out, the result is printed.")
 	fs.StringVar(&c.in, "in", "", "the `TABLE` to read: .csv, .parquet, a folder of images, or a name")
-	fs.StringVar(&c.root, "root", "", "a parent `DIR` that may hold the images and masks")
 	fs.Bool("list", false, "list the operations of --apply")
 	s.addOut(fs)
 	for _, v := range tableVerbs {
@@ -251,6 +251,7 @@ func (c *tableCommand) flags(s *stageFlags, args []string) (*flag.FlagSet, error
 			}
 		}
 	}
+	c.addOther(fs)
 	return fs, nil
 }
 
@@ -288,7 +289,7 @@ func (c *tableCommand) operation(t datasets.Table, s tableStep) (datasets.Table,
 			return t, usage("table: %s: give --%s TABLE: %s", op.Name, roleFlag(in.Role), in.About)
 		default:
 			var err error
-			if tables[in.Role], err = openInput(path, inputOptions(&in, c.root)); err != nil {
+			if tables[in.Role], err = openInput(path, c.input(&in)); err != nil {
 				return t, err
 			}
 		}
@@ -378,7 +379,7 @@ func tableOperations(ctx context.Context, args []string) error {
 		}
 		var made bool
 		if t, made = madeBefore(ctx, c.in); !made {
-			if t, err = openInput(c.in, inputOptions(in, c.root)); err != nil {
+			if t, err = openInput(c.in, c.input(in)); err != nil {
 				return err
 			}
 		}

@@ -74,8 +74,10 @@ func (r *run) masksFrom(raw json.RawMessage, f *table.Frame) (*table.Frame, erro
 		if err == nil && name == "" {
 			unmasked[row] = true
 			if outcome[row] != "unmasked" {
-				outcome[row], reason[row] = "unmasked", fmt.Sprintf("no mask file %s.png or %s.png", ids.Texts[row],
-					path.Base(stem(paths[row])))
+				outcome[row], reason[row] = "unmasked", "no mask file "+ids.Texts[row]+".png"
+				if base := path.Base(stem(paths[row])); base != ids.Texts[row] {
+					reason[row] += " or " + base + ".png"
+				}
 			}
 			return
 		}
@@ -97,6 +99,9 @@ func (r *run) masksFrom(raw json.RawMessage, f *table.Frame) (*table.Frame, erro
 	lost := table.Reading{Source: source, Column: "mask", What: "unmasked"}
 	if first := slices.Index(unmasked, true); first >= 0 {
 		lost.First = reason[first]
+		if strings.HasPrefix(lost.First, "no mask file ") {
+			lost.First += names.examples()
+		}
 	}
 	r.read(lost.Count(f, func(row int) (bool, bool) { return unmasked[row], outcome[row] == "ok" || unmasked[row] }))
 	r.readMasks(source, "mask", a.MaskThreshold, f, masks, guesses)
@@ -176,6 +181,19 @@ func newMaskNames(folder string, files, images []string) *maskNames {
 		}
 	}
 	return m
+}
+
+// examples names mask files, for a message about an image that has none.
+func (m *maskNames) examples() string {
+	var files []string
+	for _, file := range m.files {
+		files = append(files, file)
+	}
+	if len(files) == 0 {
+		return "; the folder has no mask files"
+	}
+	slices.Sort(files)
+	return "; the folder has " + strings.Join(files[:min(len(files), 2)], ", ")
 }
 
 // ends returns the ends of a path that a mask file may have, the longest first.

@@ -145,6 +145,7 @@ func TestMasksByName(t *testing.T) {
 		"two masks": {[]string{"p/1.jpg"}, []string{"a"}, []string{"n/1.png", "s/1.png"}, nil,
 			"the masks n/1.png and s/1.png fit"},
 		"PNG before others": {[]string{"p/1.jpg"}, []string{"a"}, []string{"1.bmp", "1.png"}, []int{1}, ""},
+		"another ending":    {[]string{"p/1.jpg"}, []string{"a"}, []string{"a_mask.png"}, []int{-1}, ""},
 		"nothing":           {[]string{"p/1.jpg"}, []string{"a"}, []string{"2.png"}, []int{-1}, ""},
 	} {
 		dir := t.TempDir()
@@ -179,8 +180,10 @@ func TestMasksByName(t *testing.T) {
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: masks %v, want %v", name, got, c.want)
 		}
+		sorted := slices.Sorted(slices.Values(c.masks))
 		if n := len(c.images); none > 0 && !strings.HasPrefix(strings.Join(res.Notes, ""), fmt.Sprintf("masks: %d of "+
-			"%d unmasked (region: North %d of %d); no mask file a.png or 1.png", none, n, none, n)) {
+			"%d unmasked (region: North %d of %d); no mask file a.png or 1.png; the folder has %s", none, n, none, n,
+			strings.Join(sorted, ", "))) {
 			t.Errorf("%s: notes %q", name, res.Notes)
 		}
 	}
