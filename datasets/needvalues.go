@@ -31,9 +31,14 @@ func needValues(_ *Call, a NeedValuesArgs, in []*Frame) (*Frame, error) {
 	if err != nil {
 		return nil, err
 	}
-	known := slices.Compact(slices.Sorted(slices.Values(c.Texts)))
+	var known []string
+	for _, v := range c.Texts {
+		known = append(known, operation.Label(v)) // as Where compares them
+	}
+	slices.Sort(known)
+	known = slices.Compact(known)
 	for _, v := range a.Values {
-		if _, found := slices.BinarySearch(known, v); found {
+		if _, found := slices.BinarySearch(known, operation.Label(v)); found {
 			continue
 		}
 		hint := table.Hint(v, known)

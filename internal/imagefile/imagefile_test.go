@@ -7,6 +7,7 @@ import (
 	"errors"
 	"image"
 	"image/color"
+	"image/jpeg"
 	"image/png"
 	"math/bits"
 	"os"
@@ -198,7 +199,7 @@ func TestTraits(t *testing.T) {
 		t.Fatal(err)
 	}
 	printer := bytes.Replace(p3, []byte("rTRC"), []byte("A2B0"), 1)
-	jpeg := func(profile []byte, name string) []byte { // with the profile in two segments, the second one first
+	withProfile := func(profile, file []byte) []byte { // with the profile in two segments, the second one first
 		b := []byte("\xff\xd8")
 		for i, part := range [][]byte{profile[99:], profile[:99]} {
 			b = append(b, 0xff, 0xe2, 0, byte(len(part)+16))
@@ -206,7 +207,7 @@ func TestTraits(t *testing.T) {
 			b = append(append(b, "ICC_PROFILE\x00"...), byte(2-i), 2)
 			b = append(b, part...)
 		}
-		return append(b, read(t, name)[2:]...)
+		return append(b, file[2:]...)
 	}
 	profile := func(name string) []byte {
 		data, err := os.ReadFile("../icc/testdata/" + name + ".icc")
@@ -214,6 +215,10 @@ func TestTraits(t *testing.T) {
 			t.Fatal(err)
 		}
 		return data
+	}
+	var gray bytes.Buffer
+	if err := jpeg.Encode(&gray, image.NewGray(image.Rect(0, 0, 8, 8)), nil); err != nil {
+		t.Fatal(err)
 	}
 	damaged := bytes.Replace(read(t, "rgb.png"), []byte("\x00\x00\x00\x00IEND"),
 		[]byte("\x00\x00\x00\x07iCCPp\x00\x00none\x00\x00\x00\x00\x00\x00\x00\x00IEND"), 1)
@@ -232,12 +237,12 @@ func TestTraits(t *testing.T) {
 		data []byte
 		want Traits
 	}{
-		"a profile":                {jpeg(p3, "jpeg-444.jpg"), Profile},
-		"another kind":             {jpeg(printer, "jpeg-444.jpg"), Profile | Foreign},
-		"gray, sRGB":               {jpeg(profile("srgb"), "grey.jpg"), Gray},
-		"gray, its grays are sRGB": {jpeg(p3, "grey.jpg"), Gray},
-		"gray, Adobe RGB":          {jpeg(profile("adobe"), "grey.jpg"), Gray | Profile | Foreign},
-		"gray, gray":               {jpeg(profile("gray"), "grey.jpg"), Gray | Profile},
+		"a profile":                {withProfile(p3, read(t, "jpeg-444.jpg")), Profile},
+		"another kind":             {withProfile(printer, read(t, "jpeg-444.jpg")), Profile | Foreign},
+		"gray, sRGB":               {withProfile(profile("srgb"), gray.Bytes()), Gray},
+		"gray, its grays are sRGB": {withProfile(p3, gray.Bytes()), Gray},
+		"gray, Adobe RGB":          {withProfile(profile("adobe"), gray.Bytes()), Gray | Profile | Foreign},
+		"gray, gray":               {withProfile(profile("gray"), gray.Bytes()), Gray | Profile},
 		"a damaged profile":        {damaged, Profile | Foreign},
 		"no image":                 {p3, 0},
 		"an animation":             {apng, Frames}, "nothing": {nil, 0},

@@ -26,7 +26,8 @@ var imageReadings = []struct {
 }{
 	{imagefile.Profile, "images have another color profile than sRGB",
 		`Color: "srgb" (--color srgb) converts them`, false},
-	{imagefile.Foreign, "images have a color profile that is damaged, has tables, or is of another kind of color, and is ignored",
+	{imagefile.Foreign, "images have a color profile that is damaged, has tables, or is of another kind of " +
+		"color, and is ignored",
 		"convert them to sRGB in the program that wrote them", false},
 	{imagefile.Transparent, "images have transparent pixels, and the colors stored under them are read",
 		`Alpha: "white" (--alpha white; black, checker) gives them a background`, false},

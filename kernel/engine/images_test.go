@@ -68,8 +68,8 @@ func TestImageReadings(t *testing.T) {
 		"(--color srgb) converts them"
 	clears := "t.csv: 1 of 5 images have transparent pixels, and the colors stored under them are read (region: " +
 		"North 1 of 3); Alpha: \"white\" (--alpha white; black, checker) gives them a background"
-	foreign := "t.csv: 1 of 5 images have a color profile that is damaged, has tables, or is of another kind of color, " +
-		"and is ignored (region: North 1 of 3); convert them to sRGB in the program that wrote them"
+	foreign := "t.csv: 1 of 5 images have a color profile that is damaged, has tables, or is of another kind of " +
+		"color, and is ignored (region: North 1 of 3); convert them to sRGB in the program that wrote them"
 	deeps := "t.csv: 1 of 5 images have 16 bits a channel, and the high 8 are read (region: South 1 of 2)"
 	e := newEngine(t)
 	stored := must(t, newEngine(t), datasets.CSV(path))

@@ -101,8 +101,8 @@ func TestMaskReadings(t *testing.T) {
 			"than half is object, at all borders (region: North 1 of 2, South 1 of 1); object is what is not black; " +
 			"invert the masks whose background is white",
 		"a,North,inverted.png\nb,North,plain.png\n": "",
-		"a,North,numbers.png\nb,North,plain.png\n": "t.csv: 1 of 2 masks have more values than black and another one, " +
-			"all below 0.5 of white, and object is what is not black (region: North 1 of 2); MaskThreshold " +
+		"a,North,numbers.png\nb,North,plain.png\n": "t.csv: 1 of 2 masks have more values than black and another " +
+			"one, all below 0.5 of white, and object is what is not black (region: North 1 of 2); MaskThreshold " +
 			"(--mask-threshold) sets another share",
 	} {
 		tab := datasets.CSV(write(t, filepath.Join(dir, "t.csv"), "id,region,mask\n"+cells))
