@@ -74,9 +74,9 @@ type FileOptions struct {
 	// Thousands is the mark between thousands, such as "," in 1,500; "" = none. A column with such marks is text.
 	Thousands string
 
-	// MaskThreshold is the share of the range, above 0 and at most 1, that a pixel of a mask file with more than two
-	// gray values, such as a JPEG, must reach to be object; 0 = 0.5. Masks with a palette are read by color, not by
-	// index, and those of 16 bits by value. See [mask.Read].
+	// MaskThreshold is the share of the range, above 0 and at most 1, that a pixel of a mask file with more gray
+	// values than black and another one, such as a JPEG, must reach to be object; 0 = 0.5. Masks with a palette are
+	// read by color, not by index, and those of 16 bits by value. See [mask.Read].
 	MaskThreshold float64
 
 	// Color is what happens to images with another color profile than sRGB: "as-stored" (the default) reads the stored

@@ -12,6 +12,16 @@ import (
 	"antipode/internal/jpeg"
 )
 
+// Guess is how the object of a mask image was guessed, if it was.
+type Guess int
+
+// The guesses.
+const (
+	Sure     Guess = iota
+	Soft           // of several gray values, the object is the pixels of at least a threshold
+	Numbered       // no pixel reaches the threshold: the object is all that is not black
+)
+
 // FromImage is [Read] with the threshold 0.5, without the report.
 func FromImage(img image.Image) (Bitmap, error) {
 	b, _, err := Read(img, 0)
@@ -22,16 +32,17 @@ func FromImage(img image.Image) (Bitmap, error) {
 // does every palette color but black, whatever its index; a fully transparent pixel is background. Where no pixel has
 // any color but transparency varies, the opaque pixels are the object (a black cut-out).
 //
-// A mask of more than two gray values is soft: with smooth edges, or from a lossy file. Its object is the pixels of at
-// least threshold of white, a share of the range that is above 0 and at most 1; 0 = 0.5. If no pixel reaches it, the
-// values are numbers of objects or classes, and all but black is object. Images of several colors are soft if they are
-// lossy, or if their transparency has more than two values, which is then compared with the threshold.
+// A mask of more gray values than black and another one is Soft: with smooth edges, or from a lossy file. Its object is
+// the pixels of at least threshold of white, a share of the range that is above 0 and at most 1; 0 = 0.5. If no pixel
+// reaches it, the mask is Numbered: the values are objects or classes, and all but black is object. Images of several
+// colors are Soft if they are lossy, or if their transparency has more than two values, which is then compared with the
+// threshold.
 //
 // An image that lacks pixels of its bounds, and one of more than 100 million pixels, is an error.
-func Read(img image.Image, threshold float64) (b Bitmap, soft bool, err error) {
+func Read(img image.Image, threshold float64) (b Bitmap, guess Guess, err error) {
 	r := img.Bounds()
 	if r.Empty() || r.Dx() > imagefile.MaxPixels/r.Dy() {
-		return Bitmap{}, false, fmt.Errorf("mask: %d×%d pixels (width×height) is not the size of an image", r.Dx(),
+		return Bitmap{}, Sure, fmt.Errorf("mask: %d×%d pixels (width×height) is not the size of an image", r.Dx(),
 			r.Dy())
 	}
 	defer func() {
@@ -63,17 +74,19 @@ func Read(img image.Image, threshold float64) (b Bitmap, soft bool, err error) {
 	if !slices.Contains(shown.object, true) && slices.Contains(opaque.object, false) {
 		shown = opaque
 	}
-	b.Pix, soft = shown.object, gray && shown.values > 2
-	switch {
-	case soft && slices.Contains(shown.reaches, true):
-		b.Pix = shown.reaches
+	b.Pix = shown.object
+	switch more := shown.values > 2 || shown.values == 2 && !slices.Contains(shown.object, false); {
+	case gray && more && slices.Contains(shown.reaches, true):
+		b.Pix, guess = shown.reaches, Soft
+	case gray && more:
+		guess = Numbered
 	case !gray && opaque.values > 2:
 		for i, reaches := range opaque.reaches {
 			b.Pix[i] = b.Pix[i] && reaches
 		}
-		soft = true
+		guess = Soft
 	}
-	return b, soft, nil
+	return b, guess, nil
 }
 
 // plane collects the values of pixels.

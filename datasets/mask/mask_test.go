@@ -152,34 +152,37 @@ func TestReadSoft(t *testing.T) {
 	for name, c := range map[string]struct {
 		img       image.Image
 		threshold float64
-		soft      bool
+		guess     Guess
 		want      string
 	}{
-		"two values":         {gray(0, 3, 3, 0), 0, false, ".##."},
-		"soft":               {gray(0, 127, 128, 255), 0, true, "..##"},
-		"another threshold":  {gray(0, 127, 128, 255), 0.1, true, ".###"},
-		"all":                {gray(0, 127, 128, 255), 1, true, "...#"},
-		"numbers of objects": {gray(0, 1, 2, 3), 0, true, ".###"},
-		"16 bits": {fill(image.NewGray16(r), color.Black, color.Gray16{Y: 32000}, color.White), 0, true,
+		"two values":         {gray(0, 3, 3, 0), 0, Sure, ".##."},
+		"soft":               {gray(0, 127, 128, 255), 0, Soft, "..##"},
+		"another threshold":  {gray(0, 127, 128, 255), 0.1, Soft, ".###"},
+		"all":                {gray(0, 127, 128, 255), 1, Soft, "...#"},
+		"no black":           {gray(1, 254, 254, 1), 0, Soft, ".##."},
+		"dark and light":     {gray(50, 200, 200, 50), 0.9, Numbered, "####"},
+		"full":               {gray(9, 9, 9, 9), 0, Sure, "####"},
+		"numbers of objects": {gray(0, 1, 2, 3), 0, Numbered, ".###"},
+		"16 bits": {fill(image.NewGray16(r), color.Black, color.Gray16{Y: 32000}, color.White), 0, Soft,
 			"..#."},
-		"16 bits, two values": {fill(image.NewGray16(r), color.Black, color.Gray16{Y: 255}), 0, false, ".#.."},
-		"gray with alpha": {fill(image.NewNRGBA(r), clear(0, 255), clear(99, 255), clear(255, 255)), 0, true,
+		"16 bits, two values": {fill(image.NewGray16(r), color.Black, color.Gray16{Y: 255}), 0, Sure, ".#.."},
+		"gray with alpha": {fill(image.NewNRGBA(r), clear(0, 255), clear(99, 255), clear(255, 255)), 0, Soft,
 			"..#."},
 		"soft alpha of white": {fill(image.NewNRGBA(r), clear(255, 0), clear(255, 99), clear(255, 200),
-			clear(255, 255)), 0, true, "..##"},
-		"soft alpha of black": {fill(image.NewNRGBA(r), clear(0, 0), clear(0, 99), clear(0, 200)), 0, true, "..#."},
+			clear(255, 255)), 0, Soft, "..##"},
+		"soft alpha of black": {fill(image.NewNRGBA(r), clear(0, 0), clear(0, 99), clear(0, 200)), 0, Soft, "..#."},
 		"soft cut-out": {fill(image.NewNRGBA(r), color.NRGBA{R: 200}, color.NRGBA{R: 200, A: 99},
-			color.NRGBA{R: 200, A: 200}, color.NRGBA{G: 90, A: 255}), 0, true, "..##"},
+			color.NRGBA{R: 200, A: 200}, color.NRGBA{G: 90, A: 255}), 0, Soft, "..##"},
 		"colors of classes": {fill(image.NewRGBA(r), color.Black, color.RGBA{R: 64, A: 255}, color.RGBA{G: 128, A: 255},
-			color.RGBA{B: 192, A: 255}), 0, false, ".###"},
+			color.RGBA{B: 192, A: 255}), 0, Sure, ".###"},
 		"palette": {&image.Paletted{Pix: []uint8{0, 1, 2, 3}, Stride: 4, Rect: r, Palette: color.Palette{color.Black,
-			color.Gray{Y: 50}, color.Gray{Y: 100}, color.White}}, 0, false, ".###"},
+			color.Gray{Y: 50}, color.Gray{Y: 100}, color.White}}, 0, Sure, ".###"},
 		"lossy": {&jpeg.Image{Width: 4, Height: 1, Pix: []uint8{3, 0, 1, 9, 2, 0, 200, 190, 180, 255, 250, 255}}, 0,
-			true, "..##"},
+			Soft, "..##"},
 	} {
-		got, soft, err := Read(c.img, c.threshold)
-		if d := cmp.Diff(parse([]string{c.want}), got); d != "" || soft != c.soft || err != nil {
-			t.Errorf("%s: soft %v, %v, %s", name, soft, err, d)
+		got, guess, err := Read(c.img, c.threshold)
+		if d := cmp.Diff(parse([]string{c.want}), got); d != "" || guess != c.guess || err != nil {
+			t.Errorf("%s: guess %v, %v, %s", name, guess, err, d)
 		}
 	}
 }

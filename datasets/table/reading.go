@@ -13,7 +13,7 @@ import (
 type Reading struct {
 	Source string         `json:"source"`           // the file or stage that read the values
 	Column string         `json:"column,omitempty"` // of the values
-	What   string         `json:"what"`             // what is true of them: "masks have more than two values"
+	What   string         `json:"what"`             // what is true of them: "images are gray"
 	Fix    string         `json:"fix,omitempty"`    // the option that changes it, or what the user can do
 	N      int            `json:"n"`                // such values
 	Of     int            `json:"of"`               // all values that were read

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/zlib"
 	"io"
+	"slices"
 
 	"antipode/internal/exif"
 )
@@ -24,7 +25,7 @@ func Embedded(file []byte) []byte {
 	return exif.TagBytes(file, 34675)
 }
 
-// inPNG unpacks the body of a chunk iCCP: a name, a method, and compressed data.
+// inPNG unpacks the body of a chunk iCCP: a name, a method, and compressed data. Of a damaged one it returns the rest.
 func inPNG(chunk []byte) []byte {
 	_, body, found := bytes.Cut(chunk, []byte{0})
 	if !found || len(body) < 1 {
@@ -32,22 +33,23 @@ func inPNG(chunk []byte) []byte {
 	}
 	z, err := zlib.NewReader(bytes.NewReader(body[1:]))
 	if err != nil {
-		return nil
+		return body
 	}
 	p, err := io.ReadAll(io.LimitReader(z, most))
 	if err != nil {
-		return nil
+		return body
 	}
 	return p
 }
 
-// inJPEG joins the segments APP2 that have a part of the profile each.
+// inJPEG joins the segments APP2 that have a part of the profile each, in the order of their numbers.
 func inJPEG(file []byte) (p []byte) {
 	const tag = "ICC_PROFILE\x00"
+	var parts [256][]byte
 	for marker, body := range exif.JPEGSegments(file) {
-		if marker == 0xe2 && bytes.HasPrefix(body, []byte(tag)) && len(body) > len(tag)+2 && len(p) < most {
-			p = append(p, body[len(tag)+2:]...)
+		if marker == 0xe2 && bytes.HasPrefix(body, []byte(tag)) && len(body) > len(tag)+2 {
+			parts[body[len(tag)]] = body[len(tag)+2:]
 		}
 	}
-	return p
+	return slices.Concat(parts[:]...)
 }

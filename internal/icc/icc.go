@@ -151,13 +151,13 @@ func (p *Profile) Convert(rgb []uint8) {
 	}
 }
 
-// IsSRGB reports whether converting changes no color by more than a level.
-func (p *Profile) IsSRGB() bool {
+// IsSRGB reports whether converting changes no color, in gray images no gray, by more than a level.
+func (p *Profile) IsSRGB(gray bool) bool {
 	var before []uint8
 	for i := range 18 * 18 * 18 {
 		before = append(before, uint8(i%18*15), uint8(i/18%18*15), uint8(i/324*15))
 	}
-	if p.Gray {
+	if p.Gray || gray {
 		before = before[:0]
 		for v := range 256 {
 			before = append(before, uint8(v), uint8(v), uint8(v))

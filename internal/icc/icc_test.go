@@ -43,7 +43,7 @@ func TestConvertEqualsLittlecms(t *testing.T) {
 		if worst > 1 {
 			t.Errorf("%s: worst difference %d of 255", name, worst)
 		}
-		if got := p.IsSRGB(); got != (name == "srgb") {
+		if got := p.IsSRGB(false); got != (name == "srgb") {
 			t.Errorf("%s: is sRGB: %v", name, got)
 		}
 	}
@@ -82,7 +82,7 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if p, err := Parse(b); err == nil {
-			p.IsSRGB()
+			p.IsSRGB(false)
 		}
 	})
 }

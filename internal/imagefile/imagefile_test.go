@@ -7,6 +7,7 @@ import (
 	"errors"
 	"image"
 	"image/color"
+	"image/jpeg"
 	"image/png"
 	"math/bits"
 	"os"
@@ -198,16 +199,29 @@ func TestTraits(t *testing.T) {
 		t.Fatal(err)
 	}
 	printer := bytes.Replace(p3, []byte("rTRC"), []byte("A2B0"), 1)
-	jpeg := func(profile []byte) []byte { // with the profile in two segments
+	withProfile := func(profile, file []byte) []byte { // with the profile in two segments, the second one first
 		b := []byte("\xff\xd8")
-		for i, part := range [][]byte{profile[:99], profile[99:]} {
+		for i, part := range [][]byte{profile[99:], profile[:99]} {
 			b = append(b, 0xff, 0xe2, 0, byte(len(part)+16))
 			b[len(b)-2] = byte((len(part) + 16) >> 8)
-			b = append(append(b, "ICC_PROFILE\x00"...), byte(i+1), 2)
+			b = append(append(b, "ICC_PROFILE\x00"...), byte(2-i), 2)
 			b = append(b, part...)
 		}
-		return append(b, read(t, "jpeg-444.jpg")[2:]...)
+		return append(b, file[2:]...)
 	}
+	profile := func(name string) []byte {
+		data, err := os.ReadFile("../icc/testdata/" + name + ".icc")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	var gray bytes.Buffer
+	if err := jpeg.Encode(&gray, image.NewGray(image.Rect(0, 0, 8, 8)), nil); err != nil {
+		t.Fatal(err)
+	}
+	damaged := bytes.Replace(read(t, "rgb.png"), []byte("\x00\x00\x00\x00IEND"),
+		[]byte("\x00\x00\x00\x07iCCPp\x00\x00none\x00\x00\x00\x00\x00\x00\x00\x00IEND"), 1)
 	apng := bytes.Replace(read(t, "rgb.png"), []byte("\x00\x00\x00\x00IEND"),
 		[]byte("\x00\x00\x00\x08acTL\x00\x00\x00\x02\x00\x00\x00\x00\xf3\x8d\x93\x70\x00\x00\x00\x00IEND"), 1)
 	for name, want := range map[string]Traits{"rgb.png": 0, "alpha.png": Transparent, "alpha.webp": Transparent,
@@ -223,8 +237,15 @@ func TestTraits(t *testing.T) {
 		data []byte
 		want Traits
 	}{
-		"a profile": {jpeg(p3), Profile}, "another kind": {jpeg(printer), Profile | Foreign}, "no image": {p3, 0},
-		"an animation": {apng, Frames}, "nothing": {nil, 0},
+		"a profile":                {withProfile(p3, read(t, "jpeg-444.jpg")), Profile},
+		"another kind":             {withProfile(printer, read(t, "jpeg-444.jpg")), Profile | Foreign},
+		"gray, sRGB":               {withProfile(profile("srgb"), gray.Bytes()), Gray},
+		"gray, its grays are sRGB": {withProfile(p3, gray.Bytes()), Gray},
+		"gray, Adobe RGB":          {withProfile(profile("adobe"), gray.Bytes()), Gray | Profile | Foreign},
+		"gray, gray":               {withProfile(profile("gray"), gray.Bytes()), Gray | Profile},
+		"a damaged profile":        {damaged, Profile | Foreign},
+		"no image":                 {p3, 0},
+		"an animation":             {apng, Frames}, "nothing": {nil, 0},
 	} {
 		if got := TraitsOf(c.data); got != c.want|Read {
 			t.Errorf("%s: %b, want %b", name, got, c.want|Read)

@@ -63,9 +63,10 @@ func TraitsOf(data []byte) Traits {
 	set(Turned, exif.Orientation(data) > 1)
 	if b := icc.Embedded(data); b != nil {
 		p, err := icc.Parse(b)
-		foreign := err != nil || p.Gray != (t&Gray != 0)
-		set(Foreign, foreign)
-		set(Profile, foreign || !p.IsSRGB())
+		gray := t&Gray != 0
+		other := err != nil || !p.IsSRGB(gray) // a gray image may have a profile of RGB
+		set(Foreign, other && (err != nil || p.Gray != gray))
+		set(Profile, other)
 	}
 	if clear {
 		seen, err := Decode(data, func(img image.Image, _ string, _ image.Config) (bool, error) {

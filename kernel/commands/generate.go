@@ -102,6 +102,9 @@ func generate(ctx context.Context, args []string) error {
 	if model == "" {
 		return usage("give --prompt TEXT, or --model NAME, --model DIR or --model FILE")
 	}
+	if prompt != "" && strings.TrimSpace(prompt) == "" {
+		return usage("--prompt %q: the text is blank", prompt)
+	}
 	if prompts != "" {
 		s.in = prompts
 	}

@@ -39,8 +39,8 @@ func (f *optionFlag) IsBoolFlag() bool   { return f.bool }
 
 // operationFlags are the flags of a metric or table operation.
 type operationFlags struct {
+	readFlags
 	op      *operation.Operation
-	read    datasets.ImagesOptions
 	inputs  map[string]*string
 	options map[string]*optionFlag
 }
@@ -48,8 +48,6 @@ type operationFlags struct {
 // addOperation adds the flags of an operation, and to the help the columns of its result.
 func addOperation(fs *flag.FlagSet, op *operation.Operation) *operationFlags {
 	o := &operationFlags{op: op, inputs: map[string]*string{}, options: map[string]*optionFlag{}}
-	fs.StringVar(&o.read.Root, "root", "", "a parent `DIR` that may hold the images and masks")
-	addFormat(fs, &o.read)
 	for _, in := range op.Inputs {
 		about := "a `TABLE`: " + in.About
 		if len(in.Columns) > 0 {
@@ -71,6 +69,7 @@ func addOperation(fs *flag.FlagSet, op *operation.Operation) *operationFlags {
 		}
 		fs.Var(f, option.Flag, about)
 	}
+	o.addOther(fs)
 	options := fs.Usage
 	fs.Usage = func() {
 		fmt.Printf("%s: %s\n\n%s", op.Name, op.Title, goCall(op.Name))
@@ -125,17 +124,11 @@ func (o *operationFlags) table() (datasets.Table, error) {
 		case path == "":
 			return datasets.Table{}, usage("%s: give --%s TABLE: %s", o.op.Name, roleFlag(in.Role), in.About)
 		}
-		if tables[in.Role], err = openInput(path, inputOptions(&in, o.read)); err != nil {
+		if tables[in.Role], err = openInput(path, o.input(&in)); err != nil {
 			return datasets.Table{}, err
 		}
 	}
 	return datasets.Apply(o.op, tables, checked), nil
-}
-
-// inputOptions returns how the file of an input is read.
-func inputOptions(in *operation.Input, read datasets.ImagesOptions) datasets.ImagesOptions {
-	read.RepeatedIDs = in != nil && in.RepeatedIDs
-	return read
 }
 
 // scoreDefined runs `antipode score` for a metric that is defined by types.

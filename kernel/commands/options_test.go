@@ -71,6 +71,20 @@ func TestOptions(t *testing.T) {
 		t.Errorf("a missing column: %v", err)
 	}
 	for line, want := range map[string]string{
+		"table --color sRGB":                          `Color "sRGB" is not one of`,
+		"table --alpha red":                           `Alpha "red" is not one of`,
+		"score --metric agreement --mask-threshold 2": "MaskThreshold 2 is not a share",
+		"score --metric smallest-gap --alpha 3":       "alpha is 3; it must be above 0", // an option of the metric
+	} {
+		_, err := run(append(strings.Fields(line), "--in", "t.csv", "--out", "o.csv")...)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", line, err, want)
+		}
+	}
+	if _, err := run("generate", "--prompt", " \n"); err == nil || !strings.Contains(err.Error(), "the text is blank") {
+		t.Errorf("a blank prompt: %v", err)
+	}
+	for line, want := range map[string]string{
 		"generate --model archipelago-diffusion " +
 			"--precision float16": `precision "float16": must be one of`,
 		"generate --model archipelago-diffusion --condition-scale 0.5":                 "condition scale 0.5",

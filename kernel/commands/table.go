@@ -209,8 +209,8 @@ func operationModifiers(op *operation.Operation) []string {
 
 // tableCommand is a call of `antipode table`.
 type tableCommand struct {
+	readFlags
 	in      string
-	read    datasets.ImagesOptions
 	steps   []tableStep
 	current bool // there is a table that the next step changes
 }
@@ -220,8 +220,6 @@ func (c *tableCommand) flags(s *stageFlags, args []string) (*flag.FlagSet, error
 	fs := flags("table", "--in TABLE [--where 'COLUMN OP VALUE'] [--sample N --by A,B --seed S] [--apply NAME …] … "+
 		"--out TABLE\n  Options apply in their order. Without --out, the result is printed.")
 	fs.StringVar(&c.in, "in", "", "the `TABLE` to read: .csv, .parquet, a folder of images, or a name")
-	fs.StringVar(&c.read.Root, "root", "", "a parent `DIR` that may hold the images and masks")
-	addFormat(fs, &c.read)
 	fs.Bool("list", false, "list the operations of --apply")
 	s.addOut(fs)
 	for _, v := range tableVerbs {
@@ -255,6 +253,7 @@ func (c *tableCommand) flags(s *stageFlags, args []string) (*flag.FlagSet, error
 			}
 		}
 	}
+	c.addOther(fs)
 	return fs, nil
 }
 
@@ -292,7 +291,7 @@ func (c *tableCommand) operation(t datasets.Table, s tableStep) (datasets.Table,
 			return t, usage("table: %s: give --%s TABLE: %s", op.Name, roleFlag(in.Role), in.About)
 		default:
 			var err error
-			if tables[in.Role], err = openInput(path, inputOptions(&in, c.read)); err != nil {
+			if tables[in.Role], err = openInput(path, c.input(&in)); err != nil {
 				return t, err
 			}
 		}
@@ -382,7 +381,7 @@ func tableOperations(ctx context.Context, args []string) error {
 		}
 		var made bool
 		if t, made = madeBefore(ctx, c.in); !made {
-			if t, err = openInput(c.in, inputOptions(in, c.read)); err != nil {
+			if t, err = openInput(c.in, c.input(in)); err != nil {
 				return err
 			}
 		}

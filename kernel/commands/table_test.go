@@ -43,6 +43,7 @@ func TestTable(t *testing.T) {
 		{[]string{"--where", "code == 03", "--select", "id"}, "id\nc\n"},
 		{[]string{"--where", "size missing", "--select", "id"}, "id\ne\n"},
 		{[]string{"--where", "region in north", "--select", "id"}, "id\na\nb\n"},
+		{[]string{"--with", "region=north ", "--where", "region in north", "--head", "1", "--select", "id"}, "id\na\n"},
 		{[]string{"--where", "object contains a", "--head", "1", "--select", "id"}, "id\na\n"},
 		{[]string{"--head", "2", "--where", "object == car", "--select", "id"}, "id\nb\n"},
 		{[]string{"--sort-down", "size", "--head", "2", "--rename", "size=n", "--select", "id,n"},

@@ -26,7 +26,8 @@ var imageReadings = []struct {
 }{
 	{imagefile.Profile, "images have another color profile than sRGB",
 		`Color: "srgb" (--color srgb) converts them`, false},
-	{imagefile.Foreign, "images have a color profile with tables or of another kind of color, which is not converted",
+	{imagefile.Foreign, "images have a color profile that is damaged, has tables, or is of another kind of " +
+		"color, and is ignored",
 		"convert them to sRGB in the program that wrote them", false},
 	{imagefile.Transparent, "images have transparent pixels, and the colors stored under them are read",
 		`Alpha: "white" (--alpha white; black, checker) gives them a background`, false},
@@ -40,12 +41,20 @@ var imageReadings = []struct {
 // readImages reports what the images of a column are read with.
 func (r *run) readImages(f *table.Frame, column string, o origin, traits []imagefile.Traits) {
 	for _, x := range imageReadings {
-		if x.trait == imagefile.Profile && o.color != "" || x.trait == imagefile.Foreign && o.color == "" ||
-			x.trait == imagefile.Transparent && o.alpha != "" {
+		if x.trait == imagefile.Profile && o.color != "" || x.trait == imagefile.Transparent && o.alpha != "" {
 			continue
 		}
 		r.read(table.Reading{Source: o.name, Column: column, What: x.what, Fix: x.fix, Quiet: x.quiet}.Count(f,
-			func(row int) (bool, bool) { return traits[row]&x.trait != 0, traits[row] != 0 }))
+			func(row int) (bool, bool) {
+				t := traits[row]
+				if t&imagefile.Foreign != 0 {
+					t &^= imagefile.Profile // is not converted
+				}
+				if t&imagefile.CMYK != 0 {
+					t &^= imagefile.Foreign // is the same line
+				}
+				return t&x.trait != 0, t != 0
+			}))
 	}
 }
 

@@ -59,7 +59,7 @@ func TestImageReadings(t *testing.T) {
 	dir := t.TempDir()
 	csv := "id,region,image\n"
 	for i, c := range []string{withProfile(t, pngOf(t, plain), string(profile)), withProfile(t, pngOf(t, plain),
-		string(srgb)), pngOf(t, clear), pngOf(t, deep), pngOf(t, plain)} {
+		string(srgb)), pngOf(t, clear), pngOf(t, deep), withProfile(t, pngOf(t, plain), "none")} {
 		write(t, filepath.Join(dir, fmt.Sprintf("%d.png", i)), c)
 		csv += fmt.Sprintf("%d,%s,%d.png\n", i, []string{"North", "South"}[i%2], i)
 	}
@@ -68,6 +68,8 @@ func TestImageReadings(t *testing.T) {
 		"(--color srgb) converts them"
 	clears := "t.csv: 1 of 5 images have transparent pixels, and the colors stored under them are read (region: " +
 		"North 1 of 3); Alpha: \"white\" (--alpha white; black, checker) gives them a background"
+	foreign := "t.csv: 1 of 5 images have a color profile that is damaged, has tables, or is of another kind of " +
+		"color, and is ignored (region: North 1 of 3); convert them to sRGB in the program that wrote them"
 	deeps := "t.csv: 1 of 5 images have 16 bits a channel, and the high 8 are read (region: South 1 of 2)"
 	e := newEngine(t)
 	stored := must(t, newEngine(t), datasets.CSV(path))
@@ -76,11 +78,11 @@ func TestImageReadings(t *testing.T) {
 		notes   []string
 		changed []int // images
 	}{
-		"default": {datasets.FileOptions{Color: "as-stored", Alpha: "drop"}, []string{profiles, clears, deeps},
-			nil},
-		"converted": {datasets.FileOptions{Color: "srgb"}, []string{clears, deeps}, []int{0}},
-		"filled":    {datasets.FileOptions{Color: "srgb", Alpha: "white"}, []string{deeps}, []int{0, 2}},
-		"black":     {datasets.FileOptions{Alpha: "black"}, []string{profiles, deeps}, []int{2}},
+		"default": {datasets.FileOptions{Color: "as-stored", Alpha: "drop"}, []string{profiles, foreign, clears,
+			deeps}, nil},
+		"converted": {datasets.FileOptions{Color: "srgb"}, []string{foreign, clears, deeps}, []int{0}},
+		"filled":    {datasets.FileOptions{Color: "srgb", Alpha: "white"}, []string{foreign, deeps}, []int{0, 2}},
+		"black":     {datasets.FileOptions{Alpha: "black"}, []string{profiles, foreign, deeps}, []int{2}},
 	} {
 		for range 2 {
 			res, err := run1(t, e, counts(datasets.CSV(path, c.options)), client.Request{})

@@ -53,7 +53,7 @@ func (r *run) masksFrom(raw json.RawMessage, f *table.Frame) (*table.Frame, erro
 		return nil, fmt.Errorf("the folder of the masks, %s: %w", a.Dir, plain(err))
 	}
 	masks, outcome, reason, failed := make([]table.Mask, n), make([]string, n), make([]string, n), make([]error, n)
-	unmasked, soft := make([]bool, n), make([]bool, n)
+	unmasked, guesses := make([]bool, n), make([]mask.Guess, n)
 	var broken broken
 	spread(n, origin{dir: a.Dir}.workers(), func(row int) {
 		if broken.is() {
@@ -74,13 +74,15 @@ func (r *run) masksFrom(raw json.RawMessage, f *table.Frame) (*table.Frame, erro
 		if err == nil && name == "" {
 			unmasked[row] = true
 			if outcome[row] != "unmasked" {
-				outcome[row], reason[row] = "unmasked", fmt.Sprintf("no mask file %s.png or %s.png", ids.Texts[row],
-					path.Base(stem(paths[row])))
+				outcome[row], reason[row] = "unmasked", "no mask file "+ids.Texts[row]+".png"
+				if base := path.Base(stem(paths[row])); base != ids.Texts[row] {
+					reason[row] += " or " + base + ".png"
+				}
 			}
 			return
 		}
 		if err == nil {
-			if masks[row], soft[row], err = readMask(file, a.MaskThreshold); err != nil {
+			if masks[row], guesses[row], err = readMask(file, a.MaskThreshold); err != nil {
 				err = fmt.Errorf("%s: %w", name, err)
 			}
 		}
@@ -97,9 +99,12 @@ func (r *run) masksFrom(raw json.RawMessage, f *table.Frame) (*table.Frame, erro
 	lost := table.Reading{Source: source, Column: "mask", What: "unmasked"}
 	if first := slices.Index(unmasked, true); first >= 0 {
 		lost.First = reason[first]
+		if strings.HasPrefix(lost.First, "no mask file ") {
+			lost.First += names.examples()
+		}
 	}
 	r.read(lost.Count(f, func(row int) (bool, bool) { return unmasked[row], outcome[row] == "ok" || unmasked[row] }))
-	r.readMasks(source, "mask", a.MaskThreshold, f, masks, soft)
+	r.readMasks(source, "mask", a.MaskThreshold, f, masks, guesses)
 	var good []int
 	for row, err := range failed {
 		if err == nil {
@@ -178,6 +183,19 @@ func newMaskNames(folder string, files, images []string) *maskNames {
 	return m
 }
 
+// examples names mask files, for a message about an image that has none.
+func (m *maskNames) examples() string {
+	var files []string
+	for _, file := range m.files {
+		files = append(files, file)
+	}
+	if len(files) == 0 {
+		return "; the folder has no mask files"
+	}
+	slices.Sort(files)
+	return "; the folder has " + strings.Join(files[:min(len(files), 2)], ", ")
+}
+
 // ends returns the ends of a path that a mask file may have, the longest first.
 func (m *maskNames) ends(img string) (ends []string) {
 	for at := len(img); at > 0 && len(ends) < m.depth; {
@@ -221,14 +239,19 @@ func (m *maskNames) of(img, id string) (string, error) {
 	return "", nil
 }
 
-// readMasks reports which of the masks of a column, of which those of soft have more than two values, were guessed.
-func (r *run) readMasks(source, column string, threshold float64, f *table.Frame, masks []table.Mask, soft []bool) {
+// readMasks reports which of the masks of a column were guessed.
+func (r *run) readMasks(source, column string, threshold float64, f *table.Frame, masks []table.Mask,
+	guesses []mask.Guess) {
 	has := func(row int) bool { return masks[row].Counts != "" }
-	r.read(table.Reading{Source: source, Column: column,
-		What: fmt.Sprintf("masks have more than two values, and object is what reaches %g of white",
-			cmp.Or(threshold, 0.5)),
-		Fix: "MaskThreshold (--mask-threshold) sets another share",
-	}.Count(f, func(row int) (bool, bool) { return soft[row], has(row) || soft[row] }))
+	for i, how := range []string{"and object is what reaches %g of white",
+		"all below %g of white, and object is what is not black"} {
+		r.read(table.Reading{Source: source, Column: column,
+			What: "masks have more values than black and another one, " + fmt.Sprintf(how, cmp.Or(threshold, 0.5)),
+			Fix:  "MaskThreshold (--mask-threshold) sets another share",
+		}.Count(f, func(row int) (bool, bool) {
+			return guesses[row] == []mask.Guess{mask.Soft, mask.Numbered}[i], has(row) || guesses[row] != mask.Sure
+		}))
+	}
 	inverted := make([]bool, len(masks))
 	parallel(len(masks), func(row int) { inverted[row] = has(row) && mask.Inverted(masks[row]) })
 	r.read(table.Reading{Source: source, Column: column, Majority: true,
@@ -297,7 +320,7 @@ func inlineMask(text string) (table.Mask, error) {
 			return mask.FromRuns(m.Size[0], m.Size[1], list)
 		}
 	}
-	if err != nil {
+	if err != nil || len(m.Counts) == 0 {
 		return table.Mask{}, fmt.Errorf("%.40q is neither a file nor run lengths such as "+
 			"{\"size\":[2,2],\"counts\":\"04\"}", text)
 	}
@@ -311,19 +334,19 @@ func inlineMask(text string) (table.Mask, error) {
 	return inline, nil
 }
 
-// readMask reads a mask file. soft is that of [mask.Read].
-func readMask(file string, threshold float64) (m table.Mask, soft bool, err error) {
+// readMask reads a mask file.
+func readMask(file string, threshold float64) (m table.Mask, guess mask.Guess, err error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
-		return table.Mask{}, false, plain(err)
+		return table.Mask{}, mask.Sure, plain(err)
 	}
 	m, err = imagefile.Decode(data, func(img image.Image, _ string, _ image.Config) (_ table.Mask, err error) {
 		var b mask.Bitmap
-		b, soft, err = mask.Read(img, threshold)
+		b, guess, err = mask.Read(img, threshold)
 		return mask.Encode(b), err
 	})
 	if err != nil {
-		return table.Mask{}, false, fmt.Errorf("the mask cannot be read: %w", noEOF(err))
+		return table.Mask{}, mask.Sure, fmt.Errorf("the mask cannot be read: %w", noEOF(err))
 	}
-	return m, soft, nil
+	return m, guess, nil
 }

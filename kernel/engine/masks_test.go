@@ -60,6 +60,9 @@ func TestMaskReadings(t *testing.T) {
 	write(t, filepath.Join(dir, "soft.png"), pngOf(t, edge))
 	write(t, filepath.Join(dir, "plain.png"), pngOf(t, box(1, 0, r)))
 	write(t, filepath.Join(dir, "inverted.png"), pngOf(t, box(0, 255, r)))
+	numbers := box(1, 0, r)
+	numbers.SetGray(9, 9, color.Gray{Y: 2})
+	write(t, filepath.Join(dir, "numbers.png"), pngOf(t, numbers))
 	bits, err := mask.Decode(want)
 	if err != nil {
 		t.Fatal(err)
@@ -84,8 +87,8 @@ func TestMaskReadings(t *testing.T) {
 			t.Errorf("row %s: another mask: %v", res.Frame.Texts("id")[row], got)
 		}
 	}
-	line := "t.csv: 2 of 4 masks have more than two values, and object is what reaches 0.5 of white (region: North 2 " +
-		"of 2); MaskThreshold (--mask-threshold) sets another share"
+	line := "t.csv: 2 of 4 masks have more values than black and another one, and object is what reaches 0.5 of " +
+		"white (region: North 2 of 2); MaskThreshold (--mask-threshold) sets another share"
 	if !slices.Equal(res.Notes, []string{line}) {
 		t.Errorf("notes %q", res.Notes)
 	}
@@ -98,6 +101,9 @@ func TestMaskReadings(t *testing.T) {
 			"than half is object, at all borders (region: North 1 of 2, South 1 of 1); object is what is not black; " +
 			"invert the masks whose background is white",
 		"a,North,inverted.png\nb,North,plain.png\n": "",
+		"a,North,numbers.png\nb,North,plain.png\n": "t.csv: 1 of 2 masks have more values than black and another " +
+			"one, all below 0.5 of white, and object is what is not black (region: North 1 of 2); MaskThreshold " +
+			"(--mask-threshold) sets another share",
 	} {
 		tab := datasets.CSV(write(t, filepath.Join(dir, "t.csv"), "id,region,mask\n"+cells))
 		res, err := run1(t, newEngine(t), tab, client.Request{})
@@ -105,11 +111,15 @@ func TestMaskReadings(t *testing.T) {
 			t.Errorf("%v, notes %q, want %q", err, res.Notes, note)
 		}
 	}
-	_, err = run1(t, newEngine(t), datasets.CSV(write(t, filepath.Join(dir, "t.csv"),
-		"id,mask\na,\"[[6,7,12,7,12,15]]\"\n")), client.Request{})
-	if err == nil || !strings.Contains(err.Error(), "polygons are not read") ||
-		!strings.Contains(err.Error(), "pycocotools.mask.frPyObjects") {
-		t.Errorf("polygons: %v", err)
+	for cell, want := range map[string]string{
+		`[[6,7,12,7,12,15]]`: "pycocotools.mask.merge(pycocotools.mask.frPyObjects(polygons",
+		`{""segmentation"":{""size"":[2,2],""counts"":[4]}}`: "is neither a file nor run lengths",
+	} {
+		_, err = run1(t, newEngine(t), datasets.CSV(write(t, filepath.Join(dir, "t.csv"), "id,mask\na,\""+cell+
+			"\"\n")), client.Request{})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", cell, err, want)
+		}
 	}
 }
 
@@ -135,6 +145,7 @@ func TestMasksByName(t *testing.T) {
 		"two masks": {[]string{"p/1.jpg"}, []string{"a"}, []string{"n/1.png", "s/1.png"}, nil,
 			"the masks n/1.png and s/1.png fit"},
 		"PNG before others": {[]string{"p/1.jpg"}, []string{"a"}, []string{"1.bmp", "1.png"}, []int{1}, ""},
+		"another ending":    {[]string{"p/1.jpg"}, []string{"a"}, []string{"a_mask.png"}, []int{-1}, ""},
 		"nothing":           {[]string{"p/1.jpg"}, []string{"a"}, []string{"2.png"}, []int{-1}, ""},
 	} {
 		dir := t.TempDir()
@@ -169,8 +180,10 @@ func TestMasksByName(t *testing.T) {
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: masks %v, want %v", name, got, c.want)
 		}
+		sorted := slices.Sorted(slices.Values(c.masks))
 		if n := len(c.images); none > 0 && !strings.HasPrefix(strings.Join(res.Notes, ""), fmt.Sprintf("masks: %d of "+
-			"%d unmasked (region: North %d of %d); no mask file a.png or 1.png", none, n, none, n)) {
+			"%d unmasked (region: North %d of %d); no mask file a.png or 1.png; the folder has %s", none, n, none, n,
+			strings.Join(sorted, ", "))) {
 			t.Errorf("%s: notes %q", name, res.Notes)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"antipode/datasets"
+	"antipode/datasets/mask"
 	"antipode/datasets/table"
 	"antipode/internal/fault"
 	"antipode/internal/imagefile"
@@ -177,7 +178,7 @@ func (r *run) readFiles(f *table.Frame, rows []int, o origin, bad []*table.BadRo
 				return err
 			}
 		case table.KindMask:
-			soft := make([]bool, f.Len())
+			guesses := make([]mask.Guess, f.Len())
 			spread(len(rows), o.workers(), func(k int) {
 				row := rows[k]
 				m := c.Masks[row]
@@ -198,7 +199,7 @@ func (r *run) readFiles(f *table.Frame, rows []int, o origin, bad []*table.BadRo
 				}
 				if err == nil {
 					respelled[row] = o.isRespelled(m.Counts, file)
-					c.Masks[row], soft[row], err = readMask(file, o.threshold)
+					c.Masks[row], guesses[row], err = readMask(file, o.threshold)
 				}
 				if err != nil {
 					bad[row] = &table.BadRow{Row: row + 1, ID: rowID(f, row), Column: c.Name,
@@ -211,7 +212,7 @@ func (r *run) readFiles(f *table.Frame, rows []int, o origin, bad []*table.BadRo
 					masks[row] = c.Masks[row]
 				}
 			}
-			r.readMasks(o.name, c.Name, o.threshold, f, masks, soft)
+			r.readMasks(o.name, c.Name, o.threshold, f, masks, guesses)
 		}
 		if c.Kind != table.KindImage && c.Kind != table.KindMask {
 			continue

@@ -248,7 +248,7 @@ func (s *stageRows) good(b *batches) (good []int, err error) {
 			good = append(good, i)
 		} else if b.rowOf[u] != i && !s.bad[k] {
 			if err := s.r.report(table.BadRow{Row: s.r.rowNumber(b.in, i), ID: rowID(b.in, i), Column: "image",
-				Reason: fmt.Sprintf("the same file as in row %d, which is bad",
+				Reason: fmt.Sprintf("the same input as in row %d, which is bad",
 					s.r.rowNumber(b.in, b.rowOf[u]))}); err != nil {
 				return nil, err
 			}

@@ -17,7 +17,8 @@ type Compacted struct {
 	Before, After int // files of all contexts
 }
 
-// Compact writes small packs and packs whose items others hold as well again as few packs. While a run, another process or a worker of a job uses the store the error is [ErrInUse].
+// Compact writes small packs and packs whose items others hold as well again as few packs. While a run, another process
+// or a worker of a job uses the store the error is [ErrInUse].
 func (s *Store) Compact() (c Compacted, err error) {
 	done, err := s.alone()
 	if err != nil {
