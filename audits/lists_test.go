@@ -21,8 +21,10 @@ func TestLists(t *testing.T) {
 			Objects: []string{"boat", "kiet"}}.Images(dig.Original),
 		`no row has "baot" in column "object"; did you mean "boat"?`: dig.Audit{
 			Objects: []string{"baot"}}.Candidates(),
-		`in column "code"; `:      indictti.Audit{Languages: "Ilvan"}.Prompts(),
-		`in column "identity"; `:  visage.Audit{Identities: []string{"Nobodies"}}.Images(),
+		`in column "code"; `:     indictti.Audit{Languages: "Ilvan"}.Prompts(),
+		`in column "identity"; `: visage.Audit{Identities: []string{"Nobodies"}}.Images(),
+		`no row has "kiet" in column "concept"; did you mean "kite"?`: cococrola.Audit{
+			Templates: []string{"boat", "kiet"}}.Images(),
 		`in column "language"; `:  cococrola.Audit{Languages: []string{"xx"}}.Images(),
 		`in column "attribute"; `: entigen.Audit{Attributes: []string{"doctr"}}.Images(),
 	} {

@@ -196,6 +196,9 @@ func (a Audit) list() cococrola.Options {
 
 // selected returns the rows of the study's languages and concepts.
 func (a Audit) selected(t datasets.Table) datasets.Table {
+	if len(a.templates()) > 0 {
+		t = t.NeedValues("concept", a.templates())
+	}
 	if a.Languages != nil {
 		t = t.NeedValues("language", a.Languages).Where("language", "in", a.Languages)
 	}
