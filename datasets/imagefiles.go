@@ -61,6 +61,9 @@ func ImageFilesOf(paths []string) ImageFiles {
 	return files
 }
 
+// IsArchive reports whether a file has the extension of an archive that [Folder] reads.
+func IsArchive(file string) bool { return strings.EqualFold(path.Ext(file), ".tar") }
+
 // isImage reports whether a file has the extension of an image.
 func isImage(file string) bool {
 	return slices.Contains(imageExtensions, strings.ToLower(path.Ext(file)))
@@ -76,7 +79,7 @@ func (f *ImageFiles) add(file string) {
 	switch name := path.Base(file); {
 	case path.Ext(name) == ".parquet":
 		f.Tables = append(f.Tables, file)
-	case path.Ext(name) == ".tar":
+	case IsArchive(name):
 		f.Archives = append(f.Archives, file)
 	case name == "metadata.csv" || name == "metadata.jsonl":
 		f.Metadata = append(f.Metadata, file)

@@ -42,8 +42,8 @@ func Images(path string, options ...ImagesOptions) Table {
 	if path, err = objecturl.Local(path); err != nil {
 		return Table{}.Fail(fmt.Errorf("Images: %w", err))
 	}
-	if info, err := os.Stat(path); objecturl.IsFolder(path) || err == nil && (info.IsDir() ||
-		filepath.Ext(path) == ".tar") {
+	if info, err := os.Stat(path); objecturl.IsFolder(path) || err == nil &&
+		(info.IsDir() || IsArchive(path)) {
 		t := Folder(path, o.FileOptions)
 		if o.By != "" && !t.open {
 			t = t.Rename("folder", o.By)

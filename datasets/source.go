@@ -151,9 +151,9 @@ func Parquet(path string, options ...FileOptions) Table {
 // It also reads the layouts of the Hugging Face libraries: the rows of metadata.csv or metadata.jsonl, by file_name,
 // become columns of the images next to them; a folder without images is the table of its Parquet files (shards), or of
 // the images in its .tar files (WebDataset: members 0001.jpg, 0001.txt as caption, 0001.cls as class, and the fields of
-// 0001.json), whose ids are made from the file and the row or member where they have none. Folders named region=Kenya
-// are a column region. The path may be that of one .tar file. These columns are known when the table runs. Of the
-// options only those about colors and transparency apply.
+// 0001.json), whose ids are made from the file and the row or member where they have none; ids that two shards share
+// get the shard's name in front. Folders named region=Kenya are a column region. The path may be that of one .tar file.
+// These columns are known when the table runs. Of the options only those about colors and transparency apply.
 func Folder(path string, options ...FileOptions) Table {
 	args, t := fileArgs("Folder", path, options)
 	if t.err != nil {
@@ -170,7 +170,7 @@ func Folder(path string, options ...FileOptions) Table {
 	switch {
 	case err != nil:
 		return t.Fail(fmt.Errorf("cannot read the folder %s: %w", path, plainPathError(err)))
-	case !info.IsDir() && filepath.Ext(path) == ".tar":
+	case !info.IsDir() && IsArchive(path):
 		return New("folder", args, Columns("id:text", "image:image")).Open().Named(filepath.Base(path))
 	case !info.IsDir():
 		return t.Fail(fmt.Errorf("%s is a file, not a folder", path))

@@ -153,7 +153,7 @@ func openInput(path string, o datasets.ImagesOptions) (datasets.Table, error) {
 	if _, err := objecturl.Resolve(path); err != nil {
 		return datasets.Table{}, usageError{err}
 	}
-	if !isFolder(path) && filepath.Ext(path) != ".tar" {
+	if !isFolder(path) && !datasets.IsArchive(path) {
 		if err := datasets.TableFormat(path); err != nil && (!datasets.IsURL(path) || objecturl.Is(path)) {
 			return datasets.Table{}, usage("%w%s", err, table.Hint(path, manifest.Tables()))
 		}

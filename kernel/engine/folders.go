@@ -23,7 +23,7 @@ import (
 )
 
 func (r *run) folderSource(a datasets.ReadFileArgs) (*table.Frame, error) {
-	if filepath.Ext(a.Path) == ".tar" {
+	if datasets.IsArchive(a.Path) {
 		return r.archives(a, filepath.Dir(a.Path), []string{filepath.Base(a.Path)})
 	}
 	files, err := r.imageFiles(a.Path)
@@ -372,7 +372,7 @@ func (r *run) archives(a datasets.ReadFileArgs, dir string, files []string) (*ta
 	for _, file := range files {
 		prefix := ""
 		if len(files) > 1 {
-			prefix = strings.TrimSuffix(file, ".tar") + "/"
+			prefix = file[:len(file)-len(".tar")] + "/"
 		}
 		rows, had := map[string]int{}, map[string]bool{}
 		err := eachMember(filepath.Join(dir, filepath.FromSlash(file)), func(name string, data []byte) error {
