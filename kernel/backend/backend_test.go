@@ -140,7 +140,15 @@ func connect(t *testing.T) *client.Backend {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { b.Stop(context.Background(), false) })
+	t.Cleanup(func() {
+		b.Stop(context.Background(), false)
+		for range 100 { // a process that found the store in use may not have ended yet
+			if os.RemoveAll(home) == nil {
+				return
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+	})
 	return b
 }
 
