@@ -96,7 +96,7 @@ func (l *listener) Close() error {
 	err := l.UnixListener.Close()
 	if now, statErr := os.Lstat(l.path); statErr == nil && os.SameFile(l.made, now) {
 		err = errors.Join(err, os.Remove(l.path))
-		_ = os.Remove(l.path + ".lock") // of the client that started this process
+		client.RemoveLock(l.path + ".lock") // of the client that started this process
 	}
 	return err
 }

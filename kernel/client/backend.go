@@ -303,11 +303,7 @@ func (b *Backend) Ensure(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	current := func() bool {
-		h, err := b.awake(ctx)
-		return err == nil && h.Protocol == Protocol && h.Build == BuildOf(binary)
-	}
-	if current() {
+	if b.serves(ctx, binary) {
 		return nil
 	}
 	unlock, err := Lock(b.Socket + ".lock")
@@ -315,7 +311,7 @@ func (b *Backend) Ensure(ctx context.Context) error {
 		return fmt.Errorf("cannot lock the backend's socket: %w", err)
 	}
 	defer unlock()
-	if current() {
+	if b.serves(ctx, binary) {
 		return nil
 	}
 	if _, err := b.awake(ctx); err == nil { // another build: replace it when its jobs are done
@@ -324,6 +320,12 @@ func (b *Backend) Ensure(ctx context.Context) error {
 		}
 	}
 	return b.start(ctx, binary)
+}
+
+// serves reports whether a backend of the build of a program answers.
+func (b *Backend) serves(ctx context.Context, binary string) bool {
+	h, err := b.awake(ctx)
+	return err == nil && h.Protocol == Protocol && h.Build == BuildOf(binary)
 }
 
 func (b *Backend) start(ctx context.Context, binary string) error {
@@ -443,7 +445,11 @@ func (b *Backend) once(ctx context.Context, r Request, progress func(table.Progr
 		}
 	}
 	if len(r.Secrets) > 0 {
-		if err := b.verifyRunning(); err != nil {
+		err := b.verifyRunning()
+		if binary, binErr := Binary(b.Home); binErr == nil && !b.serves(ctx, binary) { // another build's meanwhile
+			return nil, &table.Error{Code: table.CodeBusy, Message: "the backend was replaced"}
+		}
+		if err != nil {
 			return nil, err
 		}
 	}

@@ -54,21 +54,36 @@ func TryLock(path string) (*os.File, error) {
 	return nil, err
 }
 
-// Lock waits for an exclusive lock on a file, which it creates if missing. unlock releases the lock.
+// Lock waits for an exclusive lock on a file, which it creates if missing. unlock releases the lock. The file may be
+// removed by who holds the lock ([RemoveLock]).
 func Lock(path string) (unlock func(), err error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, err
-	}
 	for {
-		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX)
-		if err != syscall.EINTR {
-			break
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+		if err != nil {
+			return nil, err
 		}
+		for {
+			err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX)
+			if err != syscall.EINTR {
+				break
+			}
+		}
+		if err != nil {
+			f.Close()
+			return nil, err
+		}
+		held, err := f.Stat()
+		if now, nowErr := os.Stat(path); err == nil && nowErr == nil && os.SameFile(held, now) {
+			return func() { f.Close() }, nil
+		}
+		f.Close() // it was removed while this process waited
 	}
-	if err != nil {
+}
+
+// RemoveLock removes the file of a lock that nobody holds.
+func RemoveLock(path string) {
+	if f, err := TryLock(path); err == nil && f != nil {
+		_ = os.Remove(path)
 		f.Close()
-		return nil, err
 	}
-	return func() { f.Close() }, nil
 }

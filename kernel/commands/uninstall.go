@@ -56,7 +56,7 @@ func uninstall(ctx context.Context, args []string) error {
 	if cache, err := os.UserCacheDir(); err == nil {
 		_ = os.RemoveAll(filepath.Join(cache, client.SharedPrograms))
 	}
-	_ = os.Remove(b.Socket + ".lock")
+	client.RemoveLock(b.Socket + ".lock")
 	_ = os.Remove(filepath.Dir(b.Socket)) // fails if there are sockets of other stores
 	if n := sweep(0); n > 0 {
 		fmt.Printf("removed %d temporary folders\n", n)
