@@ -304,7 +304,7 @@ func isInline(text string) bool {
 
 // inlineMask decodes a mask from JSON: run lengths of pycocotools, compressed or as a list.
 func inlineMask(text string) (table.Mask, error) {
-	if text[0] == '[' {
+	if strings.HasPrefix(text, "[") {
 		return table.Mask{}, errors.New("polygons are not read as masks; convert them to run lengths: " +
 			"pycocotools.mask.merge(pycocotools.mask.frPyObjects(polygons, height, width))")
 	}
