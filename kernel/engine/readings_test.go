@@ -351,7 +351,7 @@ func TestSpellingsOfPaths(t *testing.T) {
 		t.Errorf("the path itself: %v, %v", res, err)
 	}
 	for path, want := range map[string]string{"two/b.png": "several with similar names: B.png, b.PNG",
-		"img/A.jpg": `the file img/A.jpg is missing; did you mean "A.PNG"?`,
+		"img/A.jpg": `/img/A.jpg); did you mean "A.PNG"?`,
 		"img/c.png": "the file img/c.png is missing"} {
 		if _, err := run1(t, e, tab(path), client.Request{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", path, err, want)

@@ -19,6 +19,7 @@ import (
 	"antipode/datasets/table"
 	"antipode/internal/fault"
 	"antipode/internal/imagefile"
+	"antipode/internal/objecturl"
 )
 
 // origin describes where a table comes from.
@@ -167,7 +168,7 @@ func (r *run) readFiles(f *table.Frame, rows []int, o origin, bad []*table.BadRo
 				}
 				if err != nil {
 					bad[row] = &table.BadRow{Row: row + 1, ID: rowID(f, row), Column: c.Name,
-						Reason: pathReason(img.Path, err)}
+						Reason: o.pathReason(img.Path, err)}
 				}
 			})
 			if broken.is() {
@@ -203,7 +204,7 @@ func (r *run) readFiles(f *table.Frame, rows []int, o origin, bad []*table.BadRo
 				}
 				if err != nil {
 					bad[row] = &table.BadRow{Row: row + 1, ID: rowID(f, row), Column: c.Name,
-						Reason: pathReason(m.Counts, err)}
+						Reason: o.pathReason(m.Counts, err)}
 				}
 			})
 			masks := make([]table.Mask, f.Len()) // those of rows
@@ -274,7 +275,11 @@ func notFinite(x float32) bool { return x != x || math.IsInf(float64(x), 0) }
 // longPath is the maximal length of a path in a message.
 const longPath = 200
 
-func pathReason(path string, err error) string {
+func (o origin) pathReason(path string, err error) string {
+	where := ""
+	if !filepath.IsAbs(path) && !objecturl.IsRemote(path) && !objecturl.IsRemote(o.dir) && len(path) < longPath {
+		where = fmt.Sprintf(" (%s)", filepath.Join(o.dir, filepath.FromSlash(path)))
+	}
 	if runes := []rune(path); len(runes) > longPath {
 		path = string(runes[:longPath-1]) + "…"
 	}
@@ -283,7 +288,7 @@ func pathReason(path string, err error) string {
 		if near != "" {
 			near = ";" + near
 		}
-		return fmt.Sprintf("the file %s is missing%s", path, near)
+		return fmt.Sprintf("the file %s is missing%s%s", path, where, near)
 	}
 	return fmt.Sprintf("%s: %v", path, err)
 }

@@ -103,8 +103,8 @@ func TestShardReadsItsFiles(t *testing.T) {
 	}
 	_, err = runShard(t, e, tab, ShardArgs{0, 3}, client.Request{})
 	first := Chosen(all, ShardArgs{0, 3})[0]
-	want := fmt.Sprintf("row %d (id %q), column image: t.csv: the file img/%d.png is missing", first+1,
-		fmt.Sprintf("i%d", first), first)
+	want := fmt.Sprintf("row %d (id %q), column image: t.csv: the file img/%d.png is missing (%s)", first+1,
+		fmt.Sprintf("i%d", first), first, filepath.Join(dir, "img", fmt.Sprintf("%d.png", first)))
 	if err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
