@@ -71,7 +71,8 @@ func TestVerify(t *testing.T) {
 		t.Fatal(err)
 	}
 	sum := sha256.Sum256([]byte(text))
-	for digest, runs := range map[string]bool{strings.Repeat("0", 64): false, hex.EncodeToString(sum[:]): true} {
+	for _, digest := range []string{strings.Repeat("0", 64), hex.EncodeToString(sum[:])} { // the second one starts it
+		runs := digest == hex.EncodeToString(sum[:])
 		t.Setenv(DigestVar, digest)
 		err := b.start(context.Background(), program)
 		_, statErr := os.Stat(started)
