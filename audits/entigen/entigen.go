@@ -7,9 +7,9 @@
 // nothing before they are shown:
 //
 //	var audit = entigen.Audit{Prompts: "entigen", Generator: "stable-diffusion-v1-4"}
-//	plots.Table{Table: audit.Workload(3)}.Show()  // what has to be computed, and how long it takes
-//	plots.Table{Table: audit.Effects()}.Show()    // what each sentence changes
-//	plots.Table{Table: audit.Ledger()}.Show()     // every printed value next to ours
+//	plots.Show(plots.Table{Table: audit.Workload(3)})  // what has to be computed, and how long it takes
+//	plots.Show(plots.Table{Table: audit.Effects()})    // what each sentence changes
+//	plots.Show(plots.Table{Table: audit.Ledger()})     // every printed value next to ours
 //
 // The same code runs on the built-in world, on real models, and on the released ratings (Audit{Ratings: "released"}).
 // The world's injected disparities are [Audit.Truth], which has no rows elsewhere.
