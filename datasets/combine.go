@@ -10,7 +10,7 @@ import (
 	"antipode/datasets/table"
 )
 
-func join(call *Call, a JoinArgs, in []*Frame) (*Frame, error) {
+func join(call *Call, a joinArgs, in []*Frame) (*Frame, error) {
 	if len(in) != 2 {
 		return nil, errors.New("Join takes two tables")
 	}
@@ -127,7 +127,7 @@ func commonKind(name string, in []*Frame) (kind table.Kind, err error) {
 }
 
 // cast evaluates Table.Cast.
-func cast(call *Call, a CastArgs, in []*Frame) (*Frame, error) {
+func cast(call *Call, a castArgs, in []*Frame) (*Frame, error) {
 	c, err := in[0].Need(a.Column, "")
 	if err != nil {
 		return nil, err

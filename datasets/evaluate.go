@@ -30,7 +30,6 @@ func init() {
 	operation.Verb("sort", sortRows)
 	operation.Verb("head", head)
 	operation.Verb("sample", sample)
-	operation.Verb("count", countRows)
 	operation.Verb("rename", rename)
 	operation.Verb("remove-prefix", removePrefix)
 	operation.Verb("repeat", repeat)
@@ -169,7 +168,7 @@ func isMissing(c *table.Column, i int) bool {
 	}
 }
 
-func selectColumns(_ *Call, a ColumnsArgs, in []*Frame) (*Frame, error) {
+func selectColumns(_ *Call, a columnsArgs, in []*Frame) (*Frame, error) {
 	out := &Frame{}
 	for _, name := range table.WithShown(a.Columns, in[0].Has) {
 		c, err := in[0].Need(name, "")
@@ -181,7 +180,7 @@ func selectColumns(_ *Call, a ColumnsArgs, in []*Frame) (*Frame, error) {
 	return out, nil
 }
 
-func with(_ *Call, a WithArgs, in []*Frame) (*Frame, error) {
+func with(_ *Call, a withArgs, in []*Frame) (*Frame, error) {
 	n := in[0].Len()
 	if a.Text != nil {
 		return in[0].With(table.TextColumn(a.Column, slices.Repeat([]string{*a.Text}, n))), nil
@@ -192,7 +191,7 @@ func with(_ *Call, a WithArgs, in []*Frame) (*Frame, error) {
 	return in[0].With(table.NumberColumn(a.Column, slices.Repeat([]float64{*a.Number}, n))), nil
 }
 
-func sortRows(_ *Call, a SortArgs, in []*Frame) (*Frame, error) {
+func sortRows(_ *Call, a sortArgs, in []*Frame) (*Frame, error) {
 	c, err := in[0].Need(a.Column, a.As)
 	if err == nil && c.Kind != table.KindText && c.Kind != table.KindNumber {
 		err = fmt.Errorf("column %q is not a text or number column", a.Column)
@@ -259,7 +258,7 @@ func mostlyNumbers(c *Column) error {
 	return fmt.Errorf("%w, and SortOptions{As: \"text\"} (--sort %s --as text) sorts them as text", err, c.Name)
 }
 
-func head(_ *Call, a HeadArgs, in []*Frame) (*Frame, error) {
+func head(_ *Call, a headArgs, in []*Frame) (*Frame, error) {
 	if a.N < 0 {
 		return nil, &table.Error{Code: table.CodeUsage,
 			Message: fmt.Sprintf("Head(%d): the number of rows is negative", a.N)}
@@ -271,35 +270,7 @@ func head(_ *Call, a HeadArgs, in []*Frame) (*Frame, error) {
 	return in[0].Pick(rows), nil
 }
 
-// groups returns the combinations of values in columns and their rows, in order of first appearance.
-func groups(call *Call, f *Frame, by []string) (names [][]string, rows [][]int, err error) {
-	f = call.Labels(by, []*Frame{f})[0]
-	columns := make([]*table.Column, len(by))
-	for i, name := range by {
-		if columns[i], err = f.Need(name, table.KindText); err != nil {
-			return nil, nil, err
-		}
-	}
-	at := map[string]int{}
-	for i := range f.Len() {
-		values := make([]string, len(by))
-		for j, c := range columns {
-			values[j] = c.Texts[i]
-		}
-		key := strings.Join(values, "\x00")
-		g, ok := at[key]
-		if !ok {
-			g = len(rows)
-			at[key] = g
-			names = append(names, values)
-			rows = append(rows, nil)
-		}
-		rows[g] = append(rows[g], i)
-	}
-	return names, rows, nil
-}
-
-func sample(call *Call, a SampleArgs, in []*Frame) (*Frame, error) {
+func sample(call *Call, a sampleArgs, in []*Frame) (*Frame, error) {
 	if a.N <= 0 {
 		return nil, &table.Error{Code: table.CodeUsage,
 			Message: fmt.Sprintf("Sample(%d, …): sample at least one row", a.N)}
@@ -338,40 +309,6 @@ func sample(call *Call, a SampleArgs, in []*Frame) (*Frame, error) {
 	return in[0].Pick(chosen), nil
 }
 
-// groupName describes a group for a message: region "Africa", object "bag".
-func groupName(by, values []string) string {
-	if len(by) == 0 {
-		return "the table"
-	}
-	parts := make([]string, len(by))
-	for i := range by {
-		parts[i] = fmt.Sprintf("%s %q", by[i], values[i])
-	}
-	return strings.Join(parts, ", ")
-}
-
-func countRows(call *Call, a ColumnsArgs, in []*Frame) (*Frame, error) {
-	by := table.WithShown(a.Columns, in[0].Has)
-	names, rows, err := groups(call, in[0], by)
-	if err != nil {
-		return nil, err
-	}
-	out := &Frame{}
-	for j, name := range by {
-		c := table.TextColumn(name, make([]string, len(rows)))
-		for g := range rows {
-			c.Texts[g] = names[g][j]
-		}
-		out.Columns = append(out.Columns, c)
-	}
-	n := table.NumberColumn("n", make([]float64, len(rows)))
-	for g := range rows {
-		n.Numbers[g] = float64(len(rows[g]))
-	}
-	out.Columns = append(out.Columns, n)
-	return out, nil
-}
-
 func rename(_ *Call, a RenameArgs, in []*Frame) (*Frame, error) {
 	out := &Frame{Columns: slices.Clone(in[0].Columns)}
 	c, err := out.Need(a.From, "")
@@ -388,7 +325,7 @@ func rename(_ *Call, a RenameArgs, in []*Frame) (*Frame, error) {
 	return out, nil
 }
 
-func removePrefix(_ *Call, a RemovePrefixArgs, in []*Frame) (*Frame, error) {
+func removePrefix(_ *Call, a removePrefixArgs, in []*Frame) (*Frame, error) {
 	c, err := in[0].Need(a.Column, table.KindText)
 	if err != nil {
 		return nil, err
@@ -459,7 +396,7 @@ func wholeSeed(c *Column, row int) (uint64, error) {
 	return 0, fmt.Errorf("the seed %s is no whole number from 0 to 2^64−1", c.Text(row))
 }
 
-func seedBy(_ *Call, a ColumnsArgs, in []*Frame) (*Frame, error) {
+func seedBy(_ *Call, a columnsArgs, in []*Frame) (*Frame, error) {
 	f := in[0]
 	columns := make([][]string, len(a.Columns))
 	for i, name := range a.Columns {

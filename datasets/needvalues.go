@@ -9,8 +9,8 @@ import (
 	"antipode/datasets/table"
 )
 
-// NeedValuesArgs lists values of a text column.
-type NeedValuesArgs struct {
+// needValuesArgs lists values of a text column.
+type needValuesArgs struct {
 	Column string   `json:"column"`
 	Values []string `json:"values"`
 }
@@ -23,7 +23,7 @@ func (t Table) NeedValues(column string, values []string) Table {
 	if t = t.Need(column, table.KindText); len(values) == 0 {
 		return t
 	}
-	return t.Derive("need-values", NeedValuesArgs{column, values})
+	return t.Derive("need-values", needValuesArgs{column, values})
 }
 
 // labelLike returns the label of a value that is compared with those of a column.
@@ -37,7 +37,7 @@ func labelLike(c *table.Column, value string) string {
 	return operation.Label(value)
 }
 
-func needValues(_ *Call, a NeedValuesArgs, in []*Frame) (*Frame, error) {
+func needValues(_ *Call, a needValuesArgs, in []*Frame) (*Frame, error) {
 	c, err := in[0].Need(a.Column, "")
 	if err != nil {
 		return nil, err

@@ -34,8 +34,8 @@ func (t Table) Rename(from, to string) Table {
 	return out
 }
 
-// RemovePrefixArgs are the arguments of [Table.RemovePrefix].
-type RemovePrefixArgs struct {
+// removePrefixArgs are the arguments of [Table.RemovePrefix].
+type removePrefixArgs struct {
 	Column string `json:"column"`
 	Prefix string `json:"prefix"`
 }
@@ -43,5 +43,5 @@ type RemovePrefixArgs struct {
 // RemovePrefix removes a prefix and the white space after it from the texts of a column: "the crest is round" becomes
 // "round". Texts without the prefix are unchanged.
 func (t Table) RemovePrefix(column, prefix string) Table {
-	return t.Need(column, table.KindText).Derive("remove-prefix", RemovePrefixArgs{column, prefix})
+	return t.Need(column, table.KindText).Derive("remove-prefix", removePrefixArgs{column, prefix})
 }

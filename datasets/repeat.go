@@ -45,5 +45,5 @@ func (t Table) SeedBy(columns ...string) Table {
 	for _, c := range columns {
 		t = t.Need(c, table.KindText)
 	}
-	return t.Derive("seed-by", ColumnsArgs{columns}, Columns("seed:number")...)
+	return t.Derive("seed-by", columnsArgs{columns}, Columns("seed:number")...)
 }

@@ -19,23 +19,23 @@ type (
 		Text   []string `json:"text,omitempty"`
 		Number *float64 `json:"number,omitempty"`
 	}
-	// ColumnsArgs lists columns.
-	ColumnsArgs struct {
+	// columnsArgs lists columns.
+	columnsArgs struct {
 		Columns []string `json:"columns"`
 	}
-	// WithArgs sets one column to one value.
-	WithArgs struct {
+	// withArgs sets one column to one value.
+	withArgs struct {
 		Column string   `json:"column"`
 		Text   *string  `json:"text,omitempty"`
 		Number *float64 `json:"number,omitempty"`
 	}
-	// JoinArgs names the column that two tables share.
-	JoinArgs struct {
+	// joinArgs names the column that two tables share.
+	joinArgs struct {
 		On     string `json:"on"`
 		Suffix string `json:"suffix,omitempty"`
 	}
-	// CastArgs names a column and its kind.
-	CastArgs struct {
+	// castArgs names a column and its kind.
+	castArgs struct {
 		Column string     `json:"column"`
 		Kind   table.Kind `json:"kind"`
 	}
@@ -43,18 +43,18 @@ type (
 	PrefixIDsArgs struct {
 		Prefix string `json:"prefix"`
 	}
-	// SortArgs orders rows.
-	SortArgs struct {
+	// sortArgs orders rows.
+	sortArgs struct {
 		Column     string     `json:"column"`
 		Descending bool       `json:"descending,omitempty"`
 		As         table.Kind `json:"as,omitempty"`
 	}
-	// HeadArgs selects the first N rows.
-	HeadArgs struct {
+	// headArgs selects the first N rows.
+	headArgs struct {
 		N int `json:"n"`
 	}
-	// SampleArgs samples N rows of every group.
-	SampleArgs struct {
+	// sampleArgs samples N rows of every group.
+	sampleArgs struct {
 		N    int    `json:"n"`
 		By   string `json:"by,omitempty"`
 		Seed int64  `json:"seed"`
@@ -113,7 +113,7 @@ func (t Table) Select(columns ...string) Table {
 	if len(columns) == 0 {
 		return t.Fail(fmt.Errorf("Select: name at least one column"))
 	}
-	out := New("select", ColumnsArgs{columns}, specs, t)
+	out := New("select", columnsArgs{columns}, specs, t)
 	out.open = t.open
 	return out
 }
@@ -127,7 +127,7 @@ func exact(v int) bool { return -1<<53 <= v && v <= 1<<53 || int(float64(v)) == 
 // With sets a column to one value, a string, an int or a float64, in every row. An int that a float64 would round is
 // text.
 func (t Table) With(column string, value any) Table {
-	args := WithArgs{Column: column}
+	args := withArgs{Column: column}
 	kind := table.KindNumber
 	switch v := value.(type) {
 	case string:
@@ -161,7 +161,7 @@ func (t Table) Join(other Table, on string, options ...JoinOptions) Table {
 		return t.Fail(fmt.Errorf("Join: %w", err))
 	}
 	t, other = t.Need(on, table.KindText), other.Need(on, table.KindText)
-	args := JoinArgs{on, o.Suffix}
+	args := joinArgs{on, o.Suffix}
 	columns := slices.Clone(t.columns)
 	for _, c := range other.columns {
 		if c.Name == on {
@@ -178,7 +178,7 @@ func (t Table) Join(other Table, on string, options ...JoinOptions) Table {
 }
 
 // name returns the name of a column of the second table in the result, whose columns so far are given.
-func (a JoinArgs) name(name string, columns []table.ColumnSpec) (string, error) {
+func (a joinArgs) name(name string, columns []table.ColumnSpec) (string, error) {
 	if table.Position(columns, name) < 0 {
 		return name, nil
 	}
@@ -242,7 +242,7 @@ func (t Table) Cast(column string, kind table.Kind) Table {
 	if kind != table.KindText && kind != table.KindNumber {
 		return t.Fail(fmt.Errorf("Cast(%q, %q): a column is cast to \"text\" or \"number\"", column, kind))
 	}
-	return t.Need(column, "").Derive("cast", CastArgs{column, kind}, table.ColumnSpec{Name: column, Kind: kind})
+	return t.Need(column, "").Derive("cast", castArgs{column, kind}, table.ColumnSpec{Name: column, Kind: kind})
 }
 
 // SortOptions are the options of [Table.Sort] and [Table.SortDown].
@@ -270,7 +270,7 @@ func (t Table) sort(column string, down bool, options []SortOptions) Table {
 	if err != nil {
 		return t.Fail(fmt.Errorf("Sort: %w", err))
 	}
-	return t.Need(column, o.As).Derive("sort", SortArgs{column, down, o.As})
+	return t.Need(column, o.As).Derive("sort", sortArgs{column, down, o.As})
 }
 
 // Head returns the first n rows.
@@ -278,7 +278,7 @@ func (t Table) Head(n int) Table {
 	if n < 0 {
 		return t.Fail(fmt.Errorf("Head(%d): the number of rows is negative", n))
 	}
-	return t.Derive("head", HeadArgs{n})
+	return t.Derive("head", headArgs{n})
 }
 
 // SplitColumns splits a list of columns such as "region,object".
@@ -302,15 +302,5 @@ func (t Table) Sample(n int, by string, seed int64) Table {
 	for _, column := range SplitColumns(by) {
 		t = t.Need(column, table.KindText)
 	}
-	return t.Derive("sample", SampleArgs{n, by, seed})
-}
-
-// Count returns a row for every combination of values in the text columns by, with the number of rows in column "n".
-func (t Table) Count(by ...string) Table {
-	var specs []table.ColumnSpec
-	for _, name := range table.WithShown(by, t.has) {
-		t = t.Need(name, table.KindText)
-		specs = append(specs, table.ColumnSpec{Name: name, Kind: table.KindText})
-	}
-	return New("count", ColumnsArgs{by}, append(specs, table.ColumnSpec{Name: "n", Kind: table.KindNumber}), t)
+	return t.Derive("sample", sampleArgs{n, by, seed})
 }
