@@ -372,8 +372,7 @@ func rowID(f *table.Frame, i int) string {
 }
 
 // An item is encoded as its values in order, each as a length (uint32, little-endian; nullValue = no value) and bytes.
-// An image is the digest of a blob of the store and its extension: items are the same in every store. An item of an
-// earlier version has the blob's path in place of the extension.
+// An image is the digest of a blob of the store and its extension: items are the same in every store.
 const nullValue = math.MaxUint32
 
 func encodeItem(values []stage.Value, outputs []table.ColumnSpec) ([]byte, error) {
