@@ -6,9 +6,12 @@ import (
 	"math"
 
 	"antipode/datasets/mask"
+	"antipode/datasets/operation"
 	"antipode/datasets/table"
 	"antipode/internal/objecturl"
 )
+
+func init() { operation.Verb("grow-masks", growMasks) }
 
 // MasksArgs are the arguments of [Table.MasksFrom].
 type MasksArgs struct {
