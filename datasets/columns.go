@@ -45,7 +45,7 @@ func (t Table) Select(columns ...string) Table {
 func (t Table) has(name string) bool { return table.Position(t.columns, name) >= 0 }
 
 func selectColumns(_ *Call, a columnsArgs, in []*Frame) (*Frame, error) {
-	out := &Frame{}
+	out := in[0].SameRows(nil)
 	for _, name := range table.WithShown(a.Columns, in[0].Has) {
 		c, err := in[0].Need(name, "")
 		if err != nil {
@@ -124,7 +124,7 @@ func (t Table) Rename(from, to string) Table {
 }
 
 func rename(_ *Call, a RenameArgs, in []*Frame) (*Frame, error) {
-	out := &Frame{Columns: slices.Clone(in[0].Columns)}
+	out := in[0].SameRows(slices.Clone(in[0].Columns))
 	c, err := out.Need(a.From, "")
 	if err != nil {
 		return nil, err

@@ -102,7 +102,7 @@ func join(call *Call, a joinArgs, in []*Frame) (*Frame, error) {
 		call.Notef("Join: no row has a %s of the second table; the first one holds %.40q, the second one %.40q", a.On,
 			firstValue(left.Texts), firstValue(right.Texts))
 	}
-	out := &Frame{Columns: slices.Clone(in[0].Columns)}
+	out := in[0].SameRows(slices.Clone(in[0].Columns))
 	for i := range in[1].Columns {
 		c := in[1].Columns[i]
 		if c.Name == a.On {
@@ -153,6 +153,13 @@ func (t Table) Concat(others ...Table) Table {
 func concat(_ *Call, _ struct{}, in []*Frame) (*Frame, error) {
 	out := &Frame{}
 	for _, f := range in {
+		for row := range f.Len() {
+			origin := table.Origin{Row: row + 1}
+			if f.Origins != nil {
+				origin = f.Origins[row]
+			}
+			out.Origins = append(out.Origins, origin)
+		}
 		for _, spec := range f.Specs() {
 			if out.Has(spec.Name) {
 				continue

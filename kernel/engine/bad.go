@@ -57,6 +57,6 @@ func (r *run) decodable(f *table.Frame) (*table.Frame, error) {
 		return nil, err
 	}
 	delete(r.added, stage.Pixels)
-	return &table.Frame{Columns: slices.DeleteFunc(slices.Clone(checked.Columns),
-		func(c table.Column) bool { return c.Name == stage.Pixels })}, nil
+	return checked.SameRows(slices.DeleteFunc(slices.Clone(checked.Columns),
+		func(c table.Column) bool { return c.Name == stage.Pixels })), nil
 }

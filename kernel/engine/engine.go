@@ -148,7 +148,6 @@ type run struct {
 	uses     map[string]bool
 	added    map[string]bool        // columns that stages added
 	results  map[*table.Plan]string // ids of computed or found scores
-	numbers  map[*table.Frame][]int // row numbers in the file, if bad rows were left out
 	store    *store.Store
 	once     map[string]bool // keys of [stage.Env.First]
 	retried  map[item]bool   // items that were computed again; see client.Request.RetryFailed
@@ -163,7 +162,7 @@ func (e *Engine) newRun(ctx context.Context, req client.Request, progress func(t
 	return &run{e: e, ctx: ctx, req: req, progress: progress, byDigest: map[string]*table.Frame{},
 		models: map[string]string{}, sources: map[string]string{}, uses: map[string]bool{}, added: map[string]bool{},
 		results: map[*table.Plan]string{}, retried: map[item]bool{}, once: map[string]bool{},
-		numbers: map[*table.Frame][]int{}, store: st, originals: map[string]string{}}
+		store: st, originals: map[string]string{}}
 }
 
 // Run evaluates a request. A panic in a stage or metric becomes an error; its stack is in the log.
@@ -294,12 +293,10 @@ func (r *run) eval(p *table.Plan) (*table.Frame, error) {
 	if err != nil {
 		return nil, r.place(p, err)
 	}
-	if r.later != nil && p.Op == "select" && !f.Has(sourceRow) && inputs[0].Has(sourceRow) {
-		f = f.With(*inputs[0].Column(sourceRow))
-	}
 	if err := f.Check(); err != nil {
 		return nil, r.place(p, fmt.Errorf("%s: %w", p.Op, err))
 	}
+	f = numbered(f, 0)
 	r.byDigest[digest] = f
 	return f, nil
 }

@@ -41,7 +41,7 @@ func (r *run) resolve(f *table.Frame, s source) (*table.Frame, error) {
 	if o.root == "" {
 		o.root = o.dir
 	}
-	f = o.withIDs(f)
+	f = numbered(o.withIDs(f), 0)
 	n := f.Len()
 	if n == 0 {
 		r.note("%s has no rows", o.name)
@@ -99,7 +99,7 @@ func (r *run) resolve(f *table.Frame, s source) (*table.Frame, error) {
 			return nil, err
 		}
 	}
-	return r.keep(f, good), nil
+	return keep(f, good), nil
 }
 
 // withIDs returns a table with the column id. A table of images without ids gets the paths of its images, if they are
@@ -243,26 +243,24 @@ func (r *run) checkVectors(f *table.Frame, c *table.Column, o origin, bad []*tab
 	}
 }
 
-// keep returns the frame with the good rows only and records their row numbers for messages.
-func (r *run) keep(f *table.Frame, good []int) *table.Frame {
+// keep returns the frame with the good rows only.
+func keep(f *table.Frame, good []int) *table.Frame {
 	if len(good) == f.Len() {
 		return f
 	}
-	out := f.Pick(good)
-	numbers := make([]int, len(good))
-	for i, row := range good {
-		numbers[i] = r.rowNumber(f, row)
-	}
-	r.numbers[out] = numbers
-	return out
+	return f.Pick(good)
 }
 
-// rowNumber returns the number of a row, from 1, in the file that was read, bad rows included.
-func (r *run) rowNumber(f *table.Frame, row int) int {
-	if numbers := r.numbers[f]; numbers != nil {
-		return numbers[row]
+// numbered sets the numbers of a frame's rows for messages, unless they come from rows that have them.
+func numbered(f *table.Frame, source int) *table.Frame {
+	if f.Origins == nil {
+		f = f.SameRows(f.Columns)
+		f.Origins = make([]table.Origin, f.Len())
+		for row := range f.Origins {
+			f.Origins[row] = table.Origin{Source: source, Row: row + 1}
+		}
 	}
-	return row + 1
+	return f
 }
 
 func notFinite(x float32) bool { return x != x || math.IsInf(float64(x), 0) }
