@@ -57,15 +57,13 @@ func (r *run) shard(p *table.Plan) (*table.Frame, error) {
 		}
 		return keep(f, Chosen(f, a)), nil
 	}
-	strict := r.byDigest
-	r.byDigest, r.later = map[string]*table.Frame{}, &later{}
-	f, err := r.eval(in)
-	sources := r.later.sources
-	r.byDigest, r.later = strict, nil
+	unread := r.child()
+	unread.later = &later{}
+	f, err := unread.eval(in)
 	if err != nil {
 		return nil, err
 	}
-	return r.load(f.Pick(Chosen(f, a)), sources)
+	return r.load(f.Pick(Chosen(f, a)), unread.later.sources)
 }
 
 // Chosen returns the rows of a shard: rows are ordered by the SHA-256 of their ids (of their numbers, from 0, in a
