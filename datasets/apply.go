@@ -201,7 +201,7 @@ func each(ctx context.Context, column string, rows *Frame, f func(row int) (floa
 					return
 				}
 				var err error
-				if values[row], err = caught(row, f); err != nil {
+				if values[row], err = caught(func() (float64, error) { return f(row) }); err != nil {
 					stop(named(rows, row, err))
 				}
 				bar.Update(table.Progress{Stage: column, Done: int(done.Add(1)), Total: n})
@@ -213,13 +213,13 @@ func each(ctx context.Context, column string, rows *Frame, f func(row int) (floa
 }
 
 // caught calls a user's function; its panic is an error.
-func caught(row int, f func(row int) (float64, error)) (v float64, err error) {
+func caught(f func() (float64, error)) (v float64, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("the function panicked: %v", p)
 		}
 	}()
-	return f(row)
+	return f()
 }
 
 // named adds the row and its id to an error.
@@ -234,12 +234,12 @@ func named(f *Frame, row int, err error) error {
 // computed. A line that an interruption cut off is left out when the file is read.
 type valueFile struct {
 	mu     sync.Mutex
-	file   *os.File // nil where the function's source is not known
-	values map[string]float64
+	file   *os.File                           // nil where the function's source is not known
+	values map[string]func() (float64, error) // by digest
 }
 
 func openValues(column, source string) (*valueFile, error) {
-	v := &valueFile{values: map[string]float64{}}
+	v := &valueFile{values: map[string]func() (float64, error){}}
 	if source == "" {
 		return v, nil
 	}
@@ -259,7 +259,7 @@ func openValues(column, source string) (*valueFile, error) {
 		digest, number, _ := strings.Cut(lines.Text(), " ")
 		if x, err := strconv.ParseFloat(strings.TrimSuffix(number, ";"), 64); err == nil && len(digest) == 64 &&
 			strings.HasSuffix(number, ";") {
-			v.values[digest] = x
+			v.values[digest] = func() (float64, error) { return x, nil }
 		}
 	}
 	return v, nil
@@ -271,20 +271,22 @@ func (v *valueFile) of(img table.Image, f func(image.Image) float64) (float64, e
 		return math.NaN(), nil
 	}
 	v.mu.Lock()
-	x, known := v.values[img.SHA256]
-	v.mu.Unlock()
-	if known {
-		return x, nil
+	value := v.values[img.SHA256]
+	if value == nil {
+		value = sync.OnceValues(func() (float64, error) { return v.compute(img, f) })
+		v.values[img.SHA256] = value
 	}
+	v.mu.Unlock()
+	return value()
+}
+
+func (v *valueFile) compute(img table.Image, f func(image.Image) float64) (float64, error) {
 	pixels, err := thumb.Load(img.Path)
 	if err != nil {
 		return 0, fmt.Errorf("the image %s: %w", img.Path, err)
 	}
-	x = f(pixels)
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.values[img.SHA256] = x
-	if v.file != nil && img.SHA256 != "" {
+	x, err := caught(func() (float64, error) { return f(pixels), nil })
+	if err == nil && v.file != nil {
 		_, err = fmt.Fprintf(v.file, "\n%s %s;", img.SHA256, strconv.FormatFloat(x, 'g', -1, 64))
 	}
 	return x, err
