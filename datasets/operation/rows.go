@@ -142,7 +142,11 @@ func frame(results []Result, options Options, v, rows reflect.Value) (*table.Fra
 			case string:
 				c.Texts = append(c.Texts, x)
 			case bool:
-				c.Texts = append(c.Texts, map[bool]string{true: "yes", false: "no"}[x])
+				text := "no"
+				if x {
+					text = "yes"
+				}
+				c.Texts = append(c.Texts, text)
 			case int:
 				c.Numbers = append(c.Numbers, float64(x))
 			case float64:

@@ -117,7 +117,6 @@ func TestEncodeRefuses(t *testing.T) {
 	modeltest.CheckLine(t, err, "textenc: ")
 	_, err = none.Encode(context.Background(), nil)
 	modeltest.CheckLine(t, err, "textenc: ")
-	none.Close()
 	e.Close()
 	e.Close()
 	_, err = e.EncodeIDs(context.Background(), [][]int32{good})
