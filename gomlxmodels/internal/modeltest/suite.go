@@ -19,7 +19,7 @@ type Model struct {
 	// Folder is the folder below testdata that is damaged, and Copy what copies one; nil = [CopyOf].
 	Folder string
 	Copy   func(t testing.TB, folder string) string
-	// Open opens a folder as users do.
+	// Open opens a folder as users do; nil = no folder is damaged.
 	Open func(dir string) error
 
 	// Refuses has a line for each damaged folder that is refused: DAMAGE => ERROR. The error is one line that contains
@@ -53,6 +53,26 @@ func Suite(t *testing.T, m Model) {
 	if m.Copy == nil {
 		m.Copy = CopyOf
 	}
+	if m.Open != nil {
+		m.folders(t)
+	}
+	t.Run("Torch", func(t *testing.T) {
+		for name, ties := range m.Torch {
+			dir := m.Copy(t, name)
+			Torch(t, dir, ties)
+			m.SameTorch(t, name, dir)
+		}
+	})
+	t.Run("Optimized", func(t *testing.T) {
+		if m.Optimized == nil || !xlaTag {
+			t.Skip("not with the build tag xla")
+		}
+		testbackend.Optimized(t, func(xla compute.Backend) { m.Optimized(t, xla) })
+	})
+}
+
+// folders opens damaged folders.
+func (m Model) folders(t *testing.T) {
 	t.Run("Refuses", func(t *testing.T) {
 		m.lines(t, m.Refuses, func(t *testing.T, dir, want string) { m.refused(t, dir, want) })
 		for want, damage := range m.Others {
@@ -68,19 +88,6 @@ func Suite(t *testing.T, m Model) {
 				t.Error(err)
 			}
 		})
-	})
-	t.Run("Torch", func(t *testing.T) {
-		for name, ties := range m.Torch {
-			dir := m.Copy(t, name)
-			Torch(t, dir, ties)
-			m.SameTorch(t, name, dir)
-		}
-	})
-	t.Run("Optimized", func(t *testing.T) {
-		if m.Optimized == nil || !xlaTag {
-			t.Skip("not with the build tag xla")
-		}
-		testbackend.Optimized(t, func(xla compute.Backend) { m.Optimized(t, xla) })
 	})
 }
 
