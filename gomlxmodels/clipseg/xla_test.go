@@ -5,10 +5,7 @@ package clipseg
 import (
 	"testing"
 
-	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
-
-	"antipode/internal/testbackend"
 )
 
 // TestFloat16 is TestHalfPrecision for the other number type of 16 bits.
