@@ -38,9 +38,9 @@ func TestSingleFile(t *testing.T) {
 		}
 	}
 	for want, images := range map[string]datasets.Table{
-		`prediction "x": must be one of epsilon, v`: Generate("model.CKPT", prompts,
+		`File.Prediction is "x"; it must be one of epsilon, v`: Generate("model.CKPT", prompts,
 			GenerateOptions{File: FileOptions{Prediction: "x"}}),
-		"are for a model that is a file (.safetensors, .ckpt)": Generate("archipelago-diffusion", prompts,
+		"File.EMA is for a single file (.safetensors, .ckpt), not for": Generate("archipelago-diffusion", prompts,
 			GenerateOptions{File: FileOptions{EMA: true}}),
 		`no model "missing.ckpt"`: Generate("missing.ckpt", prompts),
 		`no model "nothing"`:      Generate("model.CKPT", prompts, GenerateOptions{File: FileOptions{ConfigFrom: "nothing"}}),

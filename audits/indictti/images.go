@@ -66,7 +66,7 @@ func (a Audit) generation(g string) models.GenerateOptions {
 	case audits.Trained(g):
 		o = audits.Sampling(o)
 	case diffusion(g):
-		o.Scheduler, o.Safety = cmp.Or(o.Scheduler, "ddim"), cmp.Or(o.Safety, models.SafetyOff)
+		o.Scheduler, o.Safety = cmp.Or(o.Scheduler, "ddim"), cmp.Or(o.Safety, "off")
 		o.Steps, o.Guidance = cmp.Or(o.Steps, 50), cmp.Or(o.Guidance, 7.5)
 	}
 	return o

@@ -104,7 +104,7 @@ func TestOptionErrors(t *testing.T) {
 		}
 	}
 	if _, err := define.Check([]testOptions{{}, {}}); err == nil ||
-		!strings.Contains(err.Error(), "2 options structs are given; give one") {
+		!strings.Contains(err.Error(), "2 values of type operation_test.testOptions; give at most one") {
 		t.Errorf("two structs: %v", err)
 	}
 	if _, err := define.Check([]testOptions{{Level: math.NaN()}}); err == nil {

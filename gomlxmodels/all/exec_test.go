@@ -105,10 +105,13 @@ func TestPrograms(t *testing.T) {
 	}
 
 	for want, tab := range map[string]datasets.Table{
-		"takes no options of decoding": gomlxmodels.Caption(model, images, gomlxmodels.CaptionOptions{MinTokens: 3}),
-		`takes no option "white"`:      gomlxmodels.Embed(model, images, gomlxmodels.EmbedOptions{Fill: "white"}),
-		"are for a program": gomlxmodels.Caption("archipelago-blip", images, gomlxmodels.CaptionOptions{
-			Exec: gomlxmodels.ExecOptions{Workers: 2}}),
+		"MinTokens is for a network that Antipode runs, not for a program": gomlxmodels.Caption(model, images,
+			gomlxmodels.CaptionOptions{MinTokens: 3}),
+		"Fill is for a ViT (the vector full), not for a program": gomlxmodels.Embed(model, images,
+			gomlxmodels.EmbedOptions{Fill: "white"}),
+		"Exec.Workers is for a program (exec:PATH), not for a network": gomlxmodels.Caption("archipelago-blip", images,
+			gomlxmodels.CaptionOptions{
+				Exec: gomlxmodels.ExecOptions{Workers: 2}}),
 	} {
 		if _, err := tab.Plan(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
@@ -250,7 +253,8 @@ func TestProgramAsk(t *testing.T) {
 			"failed the program exited while working on this row (2 times)",
 			"failed the program's choice is not an index from 0 to 2",
 			"failed the program's 3 probabilities of 3 choices with the sum 1.5",
-			"ok", "ok", `failed the program's 3 probabilities of 3 choices with the sum 1 and the source "none"`, "ok"} {
+			"ok", "ok", `failed the program's 3 probabilities of 3 choices with the sum 1 and the source "none"`,
+			"ok"} {
 			var p [3]float64
 			best, sum := "", 0.0
 			for k, choice := range o.Choices {
@@ -289,11 +293,11 @@ func TestProgramAsk(t *testing.T) {
 		t.Errorf("a second run: %+v, %d starts, %v; want the busy row only", res, starts()-before, err)
 	}
 	for want, o := range map[string]gomlxmodels.AskOptions{
-		"the question is missing":        {Choices: o.Choices},
+		"Question is missing":            {Choices: o.Choices},
 		"1 choices: give 2 to 64":        {Question: "?", Choices: o.Choices[:1]},
 		`choice "a": choices are differ`: {Question: "?", Choices: []string{"a", "a"}},
-		"seed -1":                        {Question: "?", Choices: o.Choices, Seed: -1},
-		"workers 65": {Question: "?", Choices: o.Choices,
+		"Seed is -1; it must be":         {Question: "?", Choices: o.Choices, Seed: -1},
+		"Exec.Workers is 65": {Question: "?", Choices: o.Choices,
 			Exec: gomlxmodels.ExecOptions{Workers: 65}},
 	} {
 		if _, err := gomlxmodels.Ask(model, datasets.CSV(file), o).Plan(); err == nil ||

@@ -60,8 +60,9 @@ func TestOwnServer(t *testing.T) {
 	base, other := ownServer(t, note), ownServer(t, note)
 	prompts := datasets.FromRows([]map[string]any{{"id": "a", "prompt": "house", "negative": ""},
 		{"id": "b", "prompt": "boat", "negative": "people"}})
-	full := gomlxmodels.GenerateOptions{N: 2, Seed: 7, Steps: 20, Guidance: 3.5, Negative: "blurry", BaseURL: base,
-		APIExtra: slices.Clone(gomlxmodels.APIExtras), ModelDigest: "revision 1"}
+	full := gomlxmodels.GenerateOptions{N: 2, Seed: 7, Steps: 20, Guidance: 3.5, Negative: "blurry",
+		API: gomlxmodels.APIOptions{BaseURL: base, ModelDigest: "revision 1",
+			Extra: []string{"seed", "num_inference_steps", "guidance_scale", "negative_prompt"}}}
 	f, err := gomlxmodels.Generate("api:mine", prompts, full).Rows(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -85,23 +86,23 @@ func TestOwnServer(t *testing.T) {
 		requests int
 	}{
 		{"again", func(*gomlxmodels.GenerateOptions) {}, 0},
-		{"another address", func(o *gomlxmodels.GenerateOptions) { o.BaseURL = other }, 0},
-		{"another order", func(o *gomlxmodels.GenerateOptions) { slices.Reverse(o.APIExtra) }, 0},
-		{"other weights", func(o *gomlxmodels.GenerateOptions) { o.ModelDigest = "revision 2" }, 4},
-		{"no digest", func(o *gomlxmodels.GenerateOptions) { o.ModelDigest = "" }, 4},
+		{"another address", func(o *gomlxmodels.GenerateOptions) { o.API.BaseURL = other }, 0},
+		{"another order", func(o *gomlxmodels.GenerateOptions) { slices.Reverse(o.API.Extra) }, 0},
+		{"other weights", func(o *gomlxmodels.GenerateOptions) { o.API.ModelDigest = "revision 2" }, 4},
+		{"no digest", func(o *gomlxmodels.GenerateOptions) { o.API.ModelDigest = "" }, 4},
 		{"no digest, another address", func(o *gomlxmodels.GenerateOptions) {
-			o.ModelDigest, o.BaseURL = "", other
+			o.API.ModelDigest, o.API.BaseURL = "", other
 		}, 4},
 		{"steps", func(o *gomlxmodels.GenerateOptions) { o.Steps = 21 }, 4},
 		{"guidance", func(o *gomlxmodels.GenerateOptions) { o.Guidance = 4 }, 4},
 		{"negative of one prompt", func(o *gomlxmodels.GenerateOptions) { o.Negative = "dark" }, 2},
 		{"fields", func(o *gomlxmodels.GenerateOptions) {
-			o.Steps, o.Guidance, o.Negative, o.APIExtra = 0, 0, "", []string{"seed"}
+			o.Steps, o.Guidance, o.Negative, o.API.Extra = 0, 0, "", []string{"seed"}
 		}, 4},
 	} {
 		bodies = nil
 		o := full
-		o.APIExtra = slices.Clone(full.APIExtra)
+		o.API.Extra = slices.Clone(full.API.Extra)
 		c.change(&o)
 		if _, err := gomlxmodels.Generate("api:mine", prompts, o).Rows(t.Context()); err != nil {
 			t.Fatal(c.name, err)
@@ -131,7 +132,7 @@ func TestAnswersMove(t *testing.T) {
 		}
 		client.Register(e)
 		prompts := datasets.FromRows([]map[string]any{{"id": "a", "prompt": "house"}})
-		o := gomlxmodels.GenerateOptions{BaseURL: base}
+		o := gomlxmodels.GenerateOptions{API: gomlxmodels.APIOptions{BaseURL: base}}
 		if _, err := gomlxmodels.Generate("api:mine", prompts, o).Rows(t.Context()); err != nil {
 			t.Error(err)
 		}
@@ -164,7 +165,8 @@ func TestServerRecord(t *testing.T) {
 	requests := 0
 	base := ownServer(t, func(map[string]any) { requests++ })
 	prompts := datasets.FromRows([]map[string]any{{"id": "a", "prompt": "house"}})
-	o := gomlxmodels.GenerateOptions{BaseURL: base, ModelDigest: "revision 1", BudgetImages: 1}
+	o := gomlxmodels.GenerateOptions{
+		API: gomlxmodels.APIOptions{BaseURL: base, ModelDigest: "revision 1", BudgetImages: 1}}
 	res, err := gomlxmodels.Generate("api:mine", prompts, o).SaveE(t.Context(), t.TempDir()+"/o.csv")
 	if err != nil {
 		t.Fatal(err)

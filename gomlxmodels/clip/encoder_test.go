@@ -276,7 +276,6 @@ func TestEncodeRefuses(t *testing.T) {
 	var none *Encoder
 	_, err = none.EncodeTokens(context.Background(), nil)
 	modeltest.CheckLine(t, err, "clip: ")
-	none.Close()
 	e.Close()
 	e.Close()
 	_, err = e.EncodeImages(context.Background(), [][]float32{img})

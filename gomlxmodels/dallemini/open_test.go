@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
 
 	"antipode/gomlxmodels/internal/modeltest"
@@ -151,51 +152,53 @@ func TestSeeds(t *testing.T) {
 	modeltest.CheckLine(t, err, "closed")
 }
 
-func TestRefuses(t *testing.T) {
+// TestSuite: damaged folders are refused, and what every network has.
+func TestSuite(t *testing.T) {
 	t.Setenv("HF_HUB_CACHE", t.TempDir())
-	for want, change := range map[string]map[string]any{
-		`model_type "bart" is not a DALL·E mini`:                      {"model_type": "bart"},
-		`config.json: ln_positions "swinv2" is not supported: only "`: {"ln_positions": "swinv2"},
-		"use_bias true is not supported: only false is":               {"use_bias": true},
-		"tie_word_embeddings true is not supported":                   {"tie_word_embeddings": true},
-		"sinkhorn_iters 3 is not supported: only 1 is":                {"sinkhorn_iters": 3},
-		"decoder_start_token_id 49 is not between 0 and 48":           {"decoder_start_token_id": 49},
-		"d_model 32 not divisible by encoder_attention_heads 3":       {"encoder_attention_heads": 3},
-		"encoder_layers 0 is not between":                             {"encoder_layers": 0},
-		"FlaxBartEncoderLayer_2/":                                     {"encoder_layers": 3},
-		"the model does not use: model/decoder/layers/":               {"decoder_layers": 1},
-		"requires [51 32]":                                            {"image_vocab_size": 50},
-		"config.json: not readable":                                   {"d_model": "x"},
-	} {
-		dir := folder(t, "mini")
-		modeltest.Edit(t, filepath.Join(dir, "config.json"), change)
-		_, err := Open(dir)
-		modeltest.CheckLine(t, err, want)
-	}
-	for want, damage := range map[string]func(dir string) error{
-		"the VQGAN is not in the subfolder vqgan and not on this machine. Fix:": func(dir string) error {
-			return os.RemoveAll(filepath.Join(dir, VQGANFolder))
-		},
-		"no tokenizer": func(dir string) error { return os.Remove(filepath.Join(dir, "tokenizer.json")) },
-		"model.safetensors": func(dir string) error {
-			return os.Truncate(filepath.Join(dir, "model.safetensors"), 9000)
-		},
-		"holds no": func(dir string) error { return os.Remove(filepath.Join(dir, "model.safetensors")) },
-		"image_length is 16, the VQGAN's images have 9 tokens": func(dir string) error {
-			other := folder(t, "odd")
-			if err := os.RemoveAll(filepath.Join(dir, VQGANFolder)); err != nil {
-				return err
-			}
-			return os.CopyFS(filepath.Join(dir, VQGANFolder), os.DirFS(filepath.Join(other, VQGANFolder)))
-		},
-	} {
-		dir := folder(t, "mini")
-		if err := damage(dir); err != nil {
+	vqgan := func(t testing.TB, dir, other string) {
+		if err := os.RemoveAll(filepath.Join(dir, VQGANFolder)); err != nil {
 			t.Fatal(err)
 		}
-		_, err := Open(dir)
-		modeltest.CheckLine(t, err, want)
+		if other != "" {
+			if err := os.CopyFS(filepath.Join(dir, VQGANFolder), os.DirFS(filepath.Join(other, VQGANFolder))); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
+	modeltest.Suite(t, modeltest.Model{
+		Folder: "mini",
+		Copy:   folder,
+		Open:   func(dir string) error { _, err := Open(dir); return err },
+		Refuses: `
+model_type="bart" => model_type "bart" is not a DALL·E mini
+ln_positions="swinv2" => config.json: ln_positions "swinv2" is not supported: only "
+use_bias=true => use_bias true is not supported: only false is
+tie_word_embeddings=true => tie_word_embeddings true is not supported
+sinkhorn_iters=3 => sinkhorn_iters 3 is not supported: only 1 is
+decoder_start_token_id=49 => decoder_start_token_id 49 is not between 0 and 48
+encoder_attention_heads=3 => d_model 32 not divisible by encoder_attention_heads 3
+encoder_layers=0 => encoder_layers 0 is not between
+encoder_layers=3 => FlaxBartEncoderLayer_2/
+decoder_layers=1 => the model does not use: model/decoder/layers/
+image_vocab_size=50 => requires [51 32]
+d_model="x" => config.json: not readable
+rm tokenizer.json => no tokenizer
+rm model.safetensors => holds no`,
+		Others: map[string]func(testing.TB, string){
+			"the VQGAN is not in the subfolder vqgan and not on this machine. Fix:": func(t testing.TB, dir string) {
+				vqgan(t, dir, "")
+			},
+			"image_length is 16, the VQGAN's images have 9 tokens": func(t testing.TB, dir string) {
+				vqgan(t, dir, folder(t, "odd"))
+			},
+			"model.safetensors": func(t testing.TB, dir string) {
+				if err := os.Truncate(filepath.Join(dir, "model.safetensors"), 9000); err != nil {
+					t.Fatal(err)
+				}
+			},
+		},
+		Optimized: func(t *testing.T, xla compute.Backend) { checkImages(t, xla, "odd", 2) },
+	})
 }
 
 // TestPulledVQGAN opens a folder whose VQGAN was pulled.
@@ -253,4 +256,8 @@ func TestBFloat16(t *testing.T) {
 	if d, _ := near.Worst(first, want); d == 0 || d > 0.3*near.Scale(want) {
 		t.Errorf("the logits differ by up to %v, their scale is %v", d, near.Scale(want))
 	}
+}
+
+func FuzzParseConfig(f *testing.F) {
+	modeltest.FuzzConfig(f, ParseConfig, (*Config).Validate, "*/config.json")
 }

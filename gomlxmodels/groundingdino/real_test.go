@@ -97,11 +97,11 @@ func measure(g golden, backend compute.Backend) {
 		for _, x := range inputs() {
 			of = append(of, x.Shape())
 		}
-		before := d.run.CompileTime()
+		before := d.CompileTime()
 		if err := d.graph(k).Ready(of...); err != nil {
 			t.Fatal(err)
 		}
-		compile, least := d.run.CompileTime()-before, time.Hour
+		compile, least := d.CompileTime()-before, time.Hour
 		var out [][]float32
 		for range 3 {
 			in, begin := inputs(), time.Now()

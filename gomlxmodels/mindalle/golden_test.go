@@ -164,3 +164,25 @@ func TestRefuses(t *testing.T) {
 		modeltest.CheckLine(t, err, filepath.Base(name))
 	}
 }
+
+// TestSuite: what every network has.
+func TestSuite(t *testing.T) {
+	modeltest.Suite(t, modeltest.Model{
+		Optimized: func(t *testing.T, xla compute.Backend) { checkImages(t, xla, "odd", 4) },
+	})
+}
+
+// FuzzParseConfig: a configuration that is read is valid.
+func FuzzParseConfig(f *testing.F) {
+	f.Add([]byte("stage1:\n  embed_dim: 8\nstage2:\n  vocab_size_txt: 9\n"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		c, v, err := ParseConfig(text)
+		if err != nil {
+			modeltest.CheckLine(t, err, "")
+			return
+		}
+		if err := c.Validate(v); err != nil {
+			t.Error(err)
+		}
+	})
+}

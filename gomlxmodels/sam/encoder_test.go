@@ -223,5 +223,4 @@ func TestEncoderRefuses(t *testing.T) {
 	e.Close()
 	_, err = e.Segment(context.Background(), p, g.boxes("0"))
 	modeltest.CheckLine(t, err, "sam: the encoder is closed")
-	(*Encoder)(nil).Close()
 }

@@ -64,7 +64,7 @@ func TestHuge(t *testing.T) {
 	}
 	peak := kibibytes(t, "/proc/self/status", "VmHWM:")
 	t.Logf("sam-vit-huge: weights %d MiB, compiled in %.1f s, peak memory %d MiB", e.Bytes()>>20,
-		e.run.CompileTime().Seconds(), peak>>10)
+		e.CompileTime().Seconds(), peak>>10)
 	if peak > 16<<20 {
 		t.Errorf("peak memory of %d MiB", peak>>10)
 	}

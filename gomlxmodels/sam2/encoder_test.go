@@ -198,5 +198,4 @@ func TestEncoderRefuses(t *testing.T) {
 	e.Close()
 	_, err = e.Segment(context.Background(), p, g.boxes(0))
 	modeltest.CheckLine(t, err, "sam2: the encoder is closed")
-	(*Encoder)(nil).Close()
 }

@@ -99,3 +99,14 @@ func TestRefuses(t *testing.T) {
 	_, err = Open(t.TempDir())
 	modeltest.CheckLine(t, err, "config.json")
 }
+
+// TestSuite: what every network has.
+func TestSuite(t *testing.T) {
+	modeltest.Suite(t, modeltest.Model{
+		Optimized: func(t *testing.T, xla compute.Backend) { checkImages(t, xla, "flax") },
+	})
+}
+
+func FuzzParseConfig(f *testing.F) {
+	modeltest.FuzzConfig(f, ParseConfig, (*Config).Validate, "*/config.json")
+}

@@ -48,7 +48,11 @@ func TestVerifyShutDown(t *testing.T) {
 	if err := os.MkdirAll(filepath.Dir(answer), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	text := fmt.Sprintf(`{"image": {"path": %q, "sha256": %q}, "outcome": "ok", "cost": 0.04}`, blob.Path, blob.SHA256)
+	path, err := filepath.Rel(filepath.Dir(answer), blob.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := fmt.Sprintf(`{"image": {"path": %q, "sha256": %q}, "outcome": "ok", "cost": 0.04}`, path, blob.SHA256)
 	if err := os.WriteFile(answer, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +87,8 @@ func TestVerifyShutDown(t *testing.T) {
 func TestNotRepeatable(t *testing.T) {
 	now := time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC)
 	by := func(model, base string) *table.Plan {
-		args, err := json.Marshal(gomlxmodels.GenerateArgs{Model: model, BaseURL: base})
+		args, err := json.Marshal(gomlxmodels.GenerateArgs{Model: model,
+			GenerateOptions: gomlxmodels.GenerateOptions{API: gomlxmodels.APIOptions{BaseURL: base}}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -358,7 +358,7 @@ func tableOperations(ctx context.Context, args []string) error {
 		if op == nil || op.Metric {
 			return noOperation(name, op)
 		}
-		fs := flags("table", "--apply "+op.Name+" … --out TABLE")
+		fs := flags("table", "--apply "+op.Name+" … --out TABLE", operationExamples("table --apply", op)...)
 		addOperation(fs, op)
 		_, err := parse(fs, []string{"--help"})
 		return err

@@ -26,7 +26,7 @@ func TestNoContent(t *testing.T) {
 		plain(600, 2, color.Black), plain(40, 40, color.Transparent)}
 	f := stagetest.Captions(images, 1, 0)
 	for _, dir := range []string{model, model2} {
-		a := args(1, gomlxmodels.CaptionArgs{})
+		a := args(1, gomlxmodels.CaptionOptions{})
 		a.Model = dir
 		w := start(t, stagetest.NewEnv(t, testbackend.Go(t)), a)
 		got := stagetest.Run(t, w, f, stagetest.All(f), w.Batch())
@@ -52,7 +52,7 @@ func TestLimit(t *testing.T) {
 	e := stagetest.NewEnv(t, testbackend.Go(t))
 	for _, dir := range []string{model, model2} {
 		stops := map[string]int{}
-		a := args(1, gomlxmodels.CaptionArgs{})
+		a := args(1, gomlxmodels.CaptionOptions{})
 		a.Model, a.MaxTokens = dir, 14
 		long := stagetest.Run(t, start(t, e, a), f, stagetest.All(f), 8)
 		for _, most := range []int{1, 2, 5} {

@@ -23,8 +23,8 @@ func blip2Folder(name string) string {
 }
 
 func blip2Args(folder, vector, pooling, text string) gomlxmodels.EmbedArgs {
-	return gomlxmodels.EmbedArgs{Model: blip2Folder(folder), Masking: "drop", Fill: "none", PatchRule: "any",
-		Vector: vector, Pooling: pooling, Text: text}
+	return gomlxmodels.EmbedArgs{Model: blip2Folder(folder), EmbedOptions: gomlxmodels.EmbedOptions{Masking: "drop",
+		Fill: "none", PatchRule: "any", Vector: vector, Pooling: pooling, Against: text}}
 }
 
 // TestBLIP2 embeds image files and their captions, and compares the vectors with those that package blip2 computes from

@@ -98,9 +98,10 @@ func TestProgramErrors(t *testing.T) {
 		{gomlxmodels.GenerateOptions{Steps: 3}, "does not support the option steps. Fix: leave it out", true},
 		{gomlxmodels.GenerateOptions{Guidance: 3}, "the option guidance", true},
 		{gomlxmodels.GenerateOptions{Scheduler: "ddim"}, "the option scheduler", true},
-		{gomlxmodels.GenerateOptions{Budget: 3}, "the option budget", true},
-		{gomlxmodels.GenerateOptions{Precision: "float32"}, "takes no precision", false},
-		{gomlxmodels.GenerateOptions{Exec: gomlxmodels.ExecOptions{Workers: 65}}, "workers 65", false},
+		{gomlxmodels.GenerateOptions{API: gomlxmodels.APIOptions{Budget: 3}}, "the option budget", true},
+		{gomlxmodels.GenerateOptions{Precision: "float32"}, "a program takes arguments of its own (Exec.Args", false},
+		{gomlxmodels.GenerateOptions{Exec: gomlxmodels.ExecOptions{Workers: 65}},
+			"Exec.Workers is 65; it must be at least -1 and at most 64", false},
 		{gomlxmodels.GenerateOptions{Exec: gomlxmodels.ExecOptions{Env: []string{"A=b"}}}, "its name alone", false},
 	} {
 		err := run(c.o)
@@ -118,7 +119,8 @@ func TestProgramErrors(t *testing.T) {
 	}
 	native := gomlxmodels.Generate(folder("bare"), prompts,
 		gomlxmodels.GenerateOptions{Exec: gomlxmodels.ExecOptions{Workers: 2}})
-	if _, err := native.Plan(); err == nil || !strings.Contains(err.Error(), "are for a program") {
+	if _, err := native.Plan(); err == nil || !strings.Contains(err.Error(),
+		"Exec.Workers is for a program (exec:PATH), not for") {
 		t.Errorf("options of a program for another model: %v", err)
 	}
 }
@@ -137,7 +139,8 @@ func TestProgramBudget(t *testing.T) {
 	}
 	generate := func(budget float64) datasets.Table {
 		prompts := datasets.FromRows([]map[string]any{{"id": "a", "prompt": "a house"}})
-		return gomlxmodels.Generate("exec:"+program, prompts, gomlxmodels.GenerateOptions{N: 6, Budget: budget})
+		return gomlxmodels.Generate("exec:"+program, prompts, gomlxmodels.GenerateOptions{N: 6,
+			API: gomlxmodels.APIOptions{Budget: budget}})
 	}
 	_, err := generate(0.1).RunE(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "the budget is exhausted: $0.120 of $0.10 are spent") {

@@ -190,7 +190,7 @@ func TestSafety(t *testing.T) {
 	options := gomlxmodels.GenerateOptions{Steps: 20, Guidance: 50, Width: 16, Height: 24}
 	tab := gomlxmodels.Generate(folder("alt9"), prompts, options)
 	on := rows(t, tab)
-	options.Safety = gomlxmodels.SafetyOff
+	options.Safety = "off"
 	off := rows(t, gomlxmodels.Generate(folder("alt9"), prompts, options))
 	absent := rows(t, gomlxmodels.Generate(folder("alt2"), prompts.Head(1), gomlxmodels.GenerateOptions{Steps: 1,
 		Width: 16, Height: 16}))
@@ -235,10 +235,10 @@ func TestRefuses(t *testing.T) {
 	for want, tab := range map[string]datasets.Table{
 		"generating with the safety checker off does without it": gomlxmodels.Generate(damaged, one,
 			gomlxmodels.GenerateOptions{Steps: 1}),
-		`safety "perhaps": must be one of on, off`: gomlxmodels.Generate(folder("bare"), one,
+		`Safety is "perhaps"; it must be one of on, off`: gomlxmodels.Generate(folder("bare"), one,
 			gomlxmodels.GenerateOptions{Safety: "perhaps"}),
-		"has a safety check of its own": gomlxmodels.Generate("api:gpt-image-2", one,
-			gomlxmodels.GenerateOptions{Safety: gomlxmodels.SafetyOff}),
+		"(.safetensors, .ckpt), not for an image API": gomlxmodels.Generate("api:gpt-image-2", one,
+			gomlxmodels.GenerateOptions{Safety: "off"}),
 		"model_index.json": gomlxmodels.Generate(t.TempDir(), one),
 		"-1 is no whole number": gomlxmodels.Generate(folder("bare"), seeded(-1),
 			gomlxmodels.GenerateOptions{Steps: 1}),
@@ -251,7 +251,7 @@ func TestRefuses(t *testing.T) {
 		}
 	}
 	if f := rows(t, gomlxmodels.Generate(damaged, one, gomlxmodels.GenerateOptions{Steps: 1, Width: 16, Height: 16,
-		Safety: gomlxmodels.SafetyOff})); f.Texts("safety_checker")[0] != "off" {
+		Safety: "off"})); f.Texts("safety_checker")[0] != "off" {
 		t.Errorf("safety_checker %v", f.Texts("safety_checker"))
 	}
 }
@@ -264,7 +264,8 @@ func TestMaskedPromptRefused(t *testing.T) {
 		options gomlxmodels.GenerateOptions
 	}{"diffusion": {folder("bare"), gomlxmodels.GenerateOptions{Steps: 1, Width: 16, Height: 16}},
 		"tokens": {tokenFolder(t), asGiven},
-		"api":    {"api:x", gomlxmodels.GenerateOptions{BaseURL: "http://127.0.0.1:1/v1", Price: 1}},
+		"api": {"api:x", gomlxmodels.GenerateOptions{
+			API: gomlxmodels.APIOptions{BaseURL: "http://127.0.0.1:1/v1", Price: 1}}},
 	} {
 		evaluator(t)
 		for column, text := range map[string]string{"prompt": "a masked 12 (rated offensive) person",

@@ -113,14 +113,15 @@ func TestVariant(t *testing.T) {
 	}
 	digest := func(model, variant string) string {
 		return stagetest.Start(t, stagetest.NewEnv(t, nil), gomlxmodels.GenerateOp,
-			gomlxmodels.GenerateArgs{Model: model, Variant: variant}).Digest()
+			gomlxmodels.GenerateArgs{Model: model,
+				GenerateOptions: gomlxmodels.GenerateOptions{Variant: variant}}).Digest()
 	}
 	for _, of := range []func(model, variant string) string{image, digest} {
-		full, fp16 := of(both, ""), of(both, gomlxmodels.FP16)
+		full, fp16 := of(both, ""), of(both, hub.FP16)
 		if full == fp16 {
 			t.Errorf("the variant is not read: %s", full)
 		}
-		if of(half, "") != fp16 || of(half, gomlxmodels.FP16) != fp16 {
+		if of(half, "") != fp16 || of(half, hub.FP16) != fp16 {
 			t.Error("the variant alone differs from the variant next to others")
 		}
 	}
@@ -128,8 +129,9 @@ func TestVariant(t *testing.T) {
 		t.Fatal(err)
 	}
 	for model, want := range map[string]string{both: "holds no weights of the variant fp16: found " +
-		"diffusion_pytorch_model.safetensors. Fix: leave out the variant", tokenFolder(t): "the option variant",
-		"api:gpt-image-2": "variant is for a folder"} {
+		"diffusion_pytorch_model.safetensors. Fix: leave out the variant",
+		tokenFolder(t):    "Variant is for a pipeline of diffusers, not for a DALL·E mini. Fix: leave it out",
+		"api:gpt-image-2": "Variant is for a pipeline of diffusers, not for an image API"} {
 		_, err := gomlxmodels.Generate(model, prompt, gomlxmodels.GenerateOptions{Variant: "fp16"}).
 			Rows(context.Background())
 		modeltest.CheckLine(t, err, want)

@@ -54,7 +54,8 @@ func TestSteps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	raw, _ := json.Marshal(gomlxmodels.GenerateArgs{Model: dir, Steps: 3, Width: 16, Height: 16})
+	raw, _ := json.Marshal(gomlxmodels.GenerateArgs{Model: dir,
+		GenerateOptions: gomlxmodels.GenerateOptions{Steps: 3, Width: 16, Height: 16}})
 	uses := 0
 	w, err := open(t.Context(), lent{t, &uses}, raw)
 	if err != nil {
@@ -103,7 +104,7 @@ func TestImagesAtOnce(t *testing.T) {
 		side, want int
 	}{{device.XLACPU, 0, 4}, {device.XLACPU, 256, 4}, {device.XLACPU, 512, 1}, {device.Go, 0, 1},
 		{device.XLACUDA, 512, 4}} {
-		args := gomlxmodels.GenerateArgs{Width: c.side, Height: c.side}
+		args := gomlxmodels.GenerateArgs{GenerateOptions: gomlxmodels.GenerateOptions{Width: c.side, Height: c.side}}
 		if got := imagesAtOnce(c.kind, m, args); got != c.want {
 			t.Errorf("%s, side %d: %d at once, want %d", c.kind, c.side, got, c.want)
 		}

@@ -30,7 +30,7 @@ func TestSizeAndQuality(t *testing.T) {
 		{"gpt-image-2", "1024x640", "", ""}, // 655,360 pixels
 		{"gpt-image-2", "1024x624", "", "pixels are not between"},
 		{"gpt-image-2.6-sunburst", "256x256", "", "65536 pixels are not between"},
-		{"dall-e-3", "1792x1024", "hd", ""}, // historical: its stored images are found by these
+		{"dall-e-3", "1792x1024", "hd", ""}, // historical: every quality is accepted
 		{"dall-e-2", "256x256", "standard", ""},
 		{"someone-elses", "77x99", "fabulous", ""},
 	} {

@@ -254,7 +254,7 @@ func TestOpenBoxes(t *testing.T) {
 		}, "a SAM turns boxes into masks: name the model that finds the boxes"},
 		{func(a *gomlxmodels.SegmentArgs) { a.Detector = model }, `detector: `},
 		{func(a *gomlxmodels.SegmentArgs) { a.Model = model }, `model_type "clipseg" is not`},
-		{func(a *gomlxmodels.SegmentArgs) { a.Boxes = "some" }, `boxes "some"`},
+		{func(a *gomlxmodels.SegmentArgs) { a.Boxes = "some" }, `Boxes is "some"`},
 		{func(a *gomlxmodels.SegmentArgs) {
 			a.Model, a.Profile = owl.Model, gomlxmodels.ProfileLangSAM2024
 		}, "profile langsam-2024 is of a SAM, and this is a SAM 2.1"},

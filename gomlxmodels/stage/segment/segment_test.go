@@ -35,8 +35,8 @@ func start(t *testing.T, a gomlxmodels.SegmentArgs) stage.Worker {
 }
 
 func defaults() gomlxmodels.SegmentArgs {
-	return gomlxmodels.SegmentArgs{Model: model, Object: "object", Prompt: "%s", Separator: "|", Threshold: 0.5,
-		Components: "all"}
+	return gomlxmodels.SegmentArgs{Model: model, SegmentOptions: gomlxmodels.SegmentOptions{Text: "object",
+		Template: "%s", Separator: "|", Threshold: 0.5, Components: "all"}}
 }
 
 // row is one row of a table with the given columns of text and an image.
@@ -105,7 +105,7 @@ func TestEqualReference(t *testing.T) {
 	}
 	for _, c := range cases {
 		a := defaults()
-		a.Prompt, a.Threshold, a.Presence = "a photo of a %s", c.Threshold, seer
+		a.Template, a.Threshold, a.Presence = "a photo of a %s", c.Threshold, seer
 		r := row(testFile(c.Image), map[string]string{"object": c.Object})
 		got := result(t, start(t, a), r)[0]
 		what := fmt.Sprintf("%s, %.10s, threshold %g", c.Image, c.Object, c.Threshold)
@@ -249,7 +249,7 @@ func TestOpen(t *testing.T) {
 	for _, change := range []func(*gomlxmodels.SegmentArgs){
 		func(*gomlxmodels.SegmentArgs) {}, func(a *gomlxmodels.SegmentArgs) { a.Threshold = 0.6 },
 		func(a *gomlxmodels.SegmentArgs) { a.Components = "largest" },
-		func(a *gomlxmodels.SegmentArgs) { a.Prompt = "a %s" }, func(a *gomlxmodels.SegmentArgs) { a.Separator = "" },
+		func(a *gomlxmodels.SegmentArgs) { a.Template = "a %s" }, func(a *gomlxmodels.SegmentArgs) { a.Separator = "" },
 		func(a *gomlxmodels.SegmentArgs) { a.Presence = seer },
 	} {
 		a := defaults()
