@@ -15,6 +15,11 @@
 //	none:"-1"                     this value means zero, where zero means the default; the flag takes 0 too
 //	required:"true"               the zero value is an error
 //
+// Embedded structs are flattened, so that options which several operations share are declared once. The tag NAME of the
+// embedding field is the default of the option NAME in this operation, or "required":
+//
+//	Intervals `resamples:"200"`
+//
 // A field by []string names the columns that rows are grouped by. Compute receives the struct with defaults filled in,
 // validated, and with zero in place of a none value.
 //

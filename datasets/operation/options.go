@@ -43,7 +43,8 @@ var optionTypes = map[reflect.Type]string{
 	reflect.TypeFor[bool](): "switch",
 }
 
-// optionsOf reads the tags of an options struct. Embedded structs are flattened.
+// optionsOf reads the tags of an options struct. Embedded structs are flattened; tags of the embedding field named by
+// an option replace its default, or make it required.
 func optionsOf(t reflect.Type) ([]Option, error) {
 	if t.Kind() != reflect.Struct {
 		return nil, fmt.Errorf("options type %s is not a struct", t)
@@ -57,6 +58,15 @@ func optionsOf(t reflect.Type) ([]Option, error) {
 		o := Option{Name: name, Flag: strings.ReplaceAll(name, "_", "-"), Type: optionTypes[f.Type],
 			Default: f.Tag.Get("default"), None: f.Tag.Get("none"), Help: f.Tag.Get("help"),
 			Required: f.Tag.Get("required") == "true", index: f.Index}
+		for depth := len(f.Index) - 1; depth > 0; depth-- { // the outermost field last
+			switch tag := t.FieldByIndex(f.Index[:depth]).Tag.Get(name); tag {
+			case "":
+			case "required":
+				o.Required, o.Default = true, ""
+			default:
+				o.Default = tag
+			}
+		}
 		if v := f.Tag.Get("values"); v != "" {
 			o.Values = strings.Split(v, ",")
 		}
