@@ -2,6 +2,8 @@ package metrics
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"math"
 	"slices"
 
@@ -133,4 +135,25 @@ func generatedImages(f *table.Frame, vector string) float64 {
 		}
 	}
 	return sum
+}
+
+// decomposed returns the scores by region of objects and of backgrounds.
+func decomposed(call *Call, role, region string) (d regions.Decomposed, err error) {
+	_, precision, err := byRegion(call, role, region, "precision")
+	if err != nil {
+		return d, err
+	}
+	_, coverage, err := byRegion(call, role, region, "coverage")
+	return regions.Decomposed{
+		ObjectPrecision: precision["object_only"], ObjectCoverage: coverage["object_only"],
+		BackgroundPrecision: precision["background_only"], BackgroundCoverage: coverage["background_only"],
+	}, err
+}
+
+// bothVectors adds the fix where the scores of a component are missing.
+func bothVectors(err error) error {
+	if errors.Is(err, regions.ErrNoRegions) {
+		return fmt.Errorf("%w; combine the scores of object_only and background_only with Concat", err)
+	}
+	return err
 }

@@ -44,7 +44,8 @@ func byRegion(up float64) datasets.Table {
 
 // Reference and generated images agree in the north and differ in the south.
 func ExamplePrecisionCoverage() {
-	show(metrics.PrecisionCoverage(sets(), metrics.PrecisionCoverageOptions{By: metrics.By("region"), Boundary: "<="}),
+	show(metrics.PrecisionCoverage(sets(), metrics.PrecisionCoverageOptions{By: metrics.By("region"),
+		Comparison: metrics.Comparison{Boundary: "<="}}),
 		"region", "precision", "coverage", "n_real", "n_used")
 	// Output:
 	// region  precision  coverage  n_real  n_used
@@ -82,7 +83,8 @@ func ExampleHyperspheres() {
 }
 
 func ExampleHubShares() {
-	show(metrics.HubShares(sets(), metrics.HyperspheresOptions{By: metrics.By("region"), Boundary: "<="}).Head(2),
+	show(metrics.HubShares(sets(), metrics.HyperspheresOptions{By: metrics.By("region"),
+		Comparison: metrics.Comparison{Boundary: "<="}}).Head(2),
 		"region", "without", "share", "n_hubs")
 	// Output:
 	// region  without  share  n_hubs
@@ -91,8 +93,8 @@ func ExampleHubShares() {
 }
 
 func ExampleGallery() {
-	show(metrics.Gallery(sets(), metrics.GalleryOptions{Selection: metrics.Hubs, By: metrics.By("region"),
-		Boundary: "<=", N: 1, Matches: 2}), "group", "role", "distance", "rank", "id")
+	show(metrics.Gallery(sets(), metrics.GalleryOptions{Selection: metrics.Hubs, By: metrics.By("region"), N: 1,
+		Matches: 2, Comparison: metrics.Comparison{Boundary: "<="}}), "group", "role", "distance", "rank", "id")
 	// Output:
 	// group  role       distance  rank  id
 	// i12    reference               0  i12
@@ -129,15 +131,6 @@ func ExampleDisparityRatios() {
 	// ratio-of-ratios, coverage  1.875         2.5  1.33333
 	// span ratio, coverage           3       0.375    0.125
 	// span ratio, precision          0           0     0.25
-}
-
-func ExampleComponentGaps() {
-	show(metrics.ComponentGaps(byRegion(0)).Where("score", "==", "coverage"), "region", "object", "background", "gap")
-	// Output:
-	// region         object  background     gap
-	// Africa          0.375        0.25   0.125
-	// Europe            0.5         0.5       0
-	// SouthEastAsia     0.5       0.625  -0.125
 }
 
 func ExampleObjectMeans() {

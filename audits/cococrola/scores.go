@@ -94,7 +94,7 @@ func (a Audit) Means() datasets.Table {
 		blank = concepts.LeaveOut
 	}
 	return concepts.LanguageMeans(a.Scores(), concepts.MeanOptions{Profile: cmp.Or(a.Profile, Paper), Blank: blank,
-		Seed: a.Scoring.Seed, Resamples: max(a.Scoring.Resamples, 0)})
+		Intervals: metrics.Intervals{Seed: a.Scoring.Seed, Resamples: max(a.Scoring.Resamples, 0)}})
 }
 
 // PaperTable returns the means in the layout of Table 2.
@@ -142,7 +142,7 @@ func (a Audit) Examples(n int) datasets.Table {
 func (a Audit) Differences() datasets.Table {
 	return significance.EffectSizes(a.Scores(), significance.EffectOptions{Value: "cross_consistency",
 		Group: "language", By: metrics.By("model"), Against: concepts.English, Unit: "concept", Family: true,
-		Seed: a.Scoring.Seed}).Rename("group_a", "language")
+		Intervals: metrics.Intervals{Seed: a.Scoring.Seed}}).Rename("group_a", "language")
 }
 
 // Findings returns the differences with what is known of them. A language is flagged if its interval is below zero and
@@ -168,7 +168,7 @@ func ConceptTests(images, words datasets.Table, vector string) datasets.Table {
 	each := consistency.IGC(images.Select("id", "language", "concept", vector).Rename("id", "image_id").
 		Rename("concept", "prompt_id"), words.Select("concept", models.ClipText).Rename("concept", "prompt_id"),
 		consistency.IGCOptions{By: metrics.By("prompt_id", "image_id"), Vector: vector,
-			ReferenceVector: models.ClipText, Resamples: -1})
+			ReferenceVector: models.ClipText, Intervals: metrics.Intervals{Resamples: -1}})
 	return significance.PermutationTest(each, significance.TestOptions{Value: "igc", Group: "language",
 		Against: concepts.English, By: metrics.By("prompt_id"), Resamples: 4000}).Rename("prompt_id", "concept")
 }
@@ -242,7 +242,7 @@ func (a Audit) Pairs(score string) datasets.Table {
 // Correlations returns Pearson's r of a score between every two languages, over concepts and generators (Figure 7).
 func (a Audit) Correlations(score string) datasets.Table {
 	return concepts.LanguageCorrelations(a.Scores(), concepts.CorrelationOptions{Score: score,
-		Profile: cmp.Or(a.Profile, Paper), Seed: a.Scoring.Seed})
+		Profile: cmp.Or(a.Profile, Paper), Intervals: metrics.Intervals{Seed: a.Scoring.Seed}})
 }
 
 // Wins returns the languages in which each generator has the best mean Xc or Wc (section 5.3).

@@ -50,7 +50,8 @@ func (a Audit) scores(template string, by ...string) datasets.Table {
 	var all []datasets.Table
 	for _, v := range vectors {
 		all = append(all, metrics.PrecisionCoverage(sets, metrics.PrecisionCoverageOptions{By: by, Vector: v,
-			Profile: a.settings().Name, Resamples: a.Resamples}))
+			Intervals:  metrics.Intervals{Resamples: a.Resamples},
+			Comparison: metrics.Comparison{Profile: a.settings().Name}}))
 	}
 	return all[0].Concat(all[1:]...).With("template", template)
 }
@@ -111,7 +112,8 @@ func (a Audit) Gaps() datasets.Table {
 	sets := a.Sets(Original)
 	gaps := func(vector string) datasets.Table {
 		return metrics.GapsToControls(sets, a.Truth(), metrics.GapsOptions{By: metrics.By("region"), Vector: vector,
-			Scores: []string{"coverage"}, Level: gapLevel, Profile: a.settings().Name, Resamples: max(a.Resamples, 0)})
+			Scores: []string{"coverage"}, Comparison: metrics.Comparison{Profile: a.settings().Name},
+			Intervals: metrics.Intervals{Level: gapLevel, Resamples: max(a.Resamples, 0)}})
 	}
 	return gaps("background_only").Concat(gaps("object_only"))
 }

@@ -193,7 +193,7 @@ func (a Audit) RaterAgreement() datasets.Table {
 	var out []datasets.Table
 	for _, column := range axisColumns(labels) {
 		out = append(out, agreement.Table(labels, agreement.Options{By: metrics.By("category"), Item: "image_id",
-			Label: column, Resamples: a.Resamples}).With("axis", axisName(column)))
+			Label: column, Intervals: a.intervals()}).With("axis", axisName(column)))
 	}
 	if len(out) == 0 {
 		return datasets.Table{}.Fail(errNobody)
@@ -205,8 +205,8 @@ func (a Audit) RaterAgreement() datasets.Table {
 // see representation.ClipAgreement. It has no rows without images or raters.
 func (a Audit) Agreement() datasets.Table {
 	return a.compared(func(judged, rated datasets.Table, axis string) datasets.Table {
-		return representation.ClipAgreement(judged, rated, representation.AgreementOptions{Axis: axis,
-			Axes: a.axes(), Rule: a.Rule, Resamples: a.Resamples})
+		return representation.ClipAgreement(judged, rated, representation.AgreementOptions{
+			ConfusionOptions: a.confusion(axis), Intervals: a.intervals()})
 	})
 }
 
@@ -214,9 +214,12 @@ func (a Audit) Agreement() datasets.Table {
 // has no rows without images or raters.
 func (a Audit) Confusion() datasets.Table {
 	return a.compared(func(judged, rated datasets.Table, axis string) datasets.Table {
-		return representation.ClipConfusion(judged, rated, representation.ConfusionOptions{Axis: axis, Axes: a.axes(),
-			Rule: a.Rule})
+		return representation.ClipConfusion(judged, rated, a.confusion(axis))
 	})
+}
+
+func (a Audit) confusion(axis string) representation.ConfusionOptions {
+	return representation.ConfusionOptions{Axis: axis, Axes: a.axes(), Rule: a.Rule}
 }
 
 // compared returns a table for each axis of the judge, or their columns without rows.

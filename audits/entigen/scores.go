@@ -25,11 +25,17 @@ func (a Audit) allPrompts() string {
 	return "all"
 }
 
+// labeling returns how the ratings of an image become its label.
+func (a Audit) labeling(rule string) representation.Labeling {
+	return representation.Labeling{Rule: rule, Prompts: a.allPrompts(), Axes: a.axes()}
+}
+
+func (a Audit) intervals() metrics.Intervals { return metrics.Intervals{Resamples: a.Resamples} }
+
 // Bias returns the bias of each attribute by prompt, axis and model (equation 2, Figure 3); see
 // representation.BiasTable.
 func (a Audit) Bias() datasets.Table {
-	return representation.BiasTable(a.Labels(), representation.BiasOptions{Rule: a.Rule, Prompts: a.allPrompts(),
-		Axes: a.axes()})
+	return representation.BiasTable(a.Labels(), representation.BiasOptions{Labeling: a.labeling(a.Rule)})
 }
 
 // Diversity returns the diversity score of each prompt by category, axis and model (equation 1; Tables 1, 2 and 6); see
@@ -37,8 +43,8 @@ func (a Audit) Bias() datasets.Table {
 func (a Audit) Diversity() datasets.Table { return a.diversity(a.Labels(), a.Rule) }
 
 func (a Audit) diversity(labels datasets.Table, rule string) datasets.Table {
-	return representation.DiversityTable(labels, representation.DiversityOptions{Rule: rule,
-		Prompts: a.allPrompts(), Axes: a.axes(), Cluster: a.Cluster, Resamples: a.Resamples})
+	return representation.DiversityTable(labels, representation.DiversityOptions{Labeling: a.labeling(rule),
+		Cluster: a.Cluster, Intervals: a.intervals()})
 }
 
 // Part is a part of a table; see [Split].
@@ -80,15 +86,15 @@ func (a Audit) Judges() datasets.Table {
 // Quality returns the good images per attribute, by both definitions of good (Table 3); see
 // representation.QualityTable.
 func (a Audit) Quality() datasets.Table {
-	return representation.QualityTable(a.Labels(), representation.QualityOptions{Rule: a.Rule,
-		Prompts: a.allPrompts(), Axes: a.axes(), Cluster: a.Cluster, Resamples: a.Resamples})
+	return representation.QualityTable(a.Labels(), representation.QualityOptions{Labeling: a.labeling(a.Rule),
+		Cluster: a.Cluster, Intervals: a.intervals()})
 }
 
 // Effects returns what each sentence changes in the diversity score, on its own axis and the others, with the
 // attributes whose bias is reduced or flipped; see representation.Interventions.
 func (a Audit) Effects() datasets.Table {
-	return representation.Interventions(a.Labels(), representation.InterventionOptions{Rule: a.Rule,
-		Prompts: a.allPrompts(), Axes: a.axes(), Resamples: a.Resamples})
+	return representation.Interventions(a.Labels(), representation.InterventionOptions{Labeling: a.labeling(a.Rule),
+		Intervals: a.intervals()})
 }
 
 // Controls returns how many cells each kind of sentence lowers, irrelevant ones as the control, of this run and of the
@@ -131,8 +137,8 @@ func (a Audit) PaperTables() []string {
 // PaperTable returns Table 1, 2, 3 or 6 in the paper's layout, ours and the printed values; see
 // representation.PaperTable. Models that the paper does not have are not in it.
 func (a Audit) PaperTable(number string) datasets.Table {
-	o := representation.TableOptions{Rule: a.Rule, Table: number, Judges: "both", Prompts: a.allPrompts(),
-		Axes: a.axes(), Labels: a.ModelLabels}
+	o := representation.TableOptions{Labeling: a.labeling(a.Rule), Table: number, Judges: "both",
+		Labels: a.ModelLabels}
 	rated, judged := a.both()
 	return representation.PaperTableOf(rated, judged, o)
 }
@@ -154,8 +160,8 @@ func (a Audit) Cells(rule string) datasets.Table {
 	if rule == "" {
 		rule = a.Rule
 	}
-	cells := representation.PaperCells(a.Labels(), representation.CellOptions{Rule: rule, Prompts: a.allPrompts(),
-		Axes: a.axes(), Labels: a.ModelLabels})
+	cells := representation.PaperCells(a.Labels(), representation.CellOptions{Labeling: a.labeling(rule),
+		Labels: a.ModelLabels})
 	if a.builtIn() {
 		return audits.NoRows(cells.Columns())
 	}
@@ -164,8 +170,7 @@ func (a Audit) Cells(rule string) datasets.Table {
 
 // labeled returns the label of each image on each axis; see representation.ImageLabels.
 func (a Audit) labeled() datasets.Table {
-	return representation.ImageLabels(a.Labels(), representation.LabelOptions{Rule: a.Rule, Prompts: a.allPrompts(),
-		Axes: a.axes()})
+	return representation.ImageLabels(a.Labels(), representation.LabelOptions{Labeling: a.labeling(a.Rule)})
 }
 
 // Examples returns the images of an attribute with a column of labels for each axis (Figures 4 to 8): id, image,
@@ -307,8 +312,8 @@ func (a Audit) Ledger() datasets.Table {
 	if a.Captions != "" {
 		t.Phrases = a.Phrases()
 	}
-	values := representation.PaperValues(t, representation.ValueOptions{Rule: a.Rule, Prompts: a.allPrompts(),
-		Axes: a.axes(), Cluster: a.Cluster, Resamples: a.Resamples, Labels: a.ModelLabels})
+	values := representation.PaperValues(t, representation.ValueOptions{Labeling: a.labeling(a.Rule),
+		Cluster: a.Cluster, Labels: a.ModelLabels, Intervals: a.intervals()})
 	return metrics.Ledger(printed, values, metrics.LedgerOptions{
 		Why: "needs other models or prompts, ratings by people, labels by CLIP, or training captions"})
 }

@@ -67,8 +67,8 @@ func (a Audit) joined() inputs {
 func (a Audit) CLGC(set string) datasets.Table {
 	in, o := a.captioned(), a.options()
 	return consistency.CLGC(in.images, in.references, consistency.CLGCOptions{By: byModel, Vector: in.vector,
-		ReferenceVector: in.referenceVector, Empty: o.Empty, Missing: o.Missing, Prompts: set,
-		Resamples: a.Resamples}).With("encoder", a.textEncoder()).With("captioner", a.captionedBy())
+		ReferenceVector: in.referenceVector, Empty: o.Empty, ImageOptions: a.of(set), Intervals: a.intervals()}).
+		With("encoder", a.textEncoder()).With("captioner", a.captionedBy())
 }
 
 // IGC returns the similarity of the images to the reference image.
@@ -86,8 +86,15 @@ func (a Audit) LGC(set string) datasets.Table {
 
 func (a Audit) correctness(in inputs, set string) consistency.IGCOptions {
 	return consistency.IGCOptions{By: byModel, Vector: in.vector, ReferenceVector: in.referenceVector,
-		Missing: a.options().Missing, Prompts: set, Resamples: a.Resamples}
+		ImageOptions: a.of(set), Intervals: a.intervals()}
 }
+
+// of selects the images of a set of prompts.
+func (a Audit) of(set string) consistency.ImageOptions {
+	return consistency.ImageOptions{Missing: a.options().Missing, Prompts: set}
+}
+
+func (a Audit) intervals() metrics.Intervals { return metrics.Intervals{Resamples: a.Resamples} }
 
 // captionedBy names the captioner of the images.
 func (a Audit) captionedBy() string {
@@ -101,14 +108,15 @@ func (a Audit) captionedBy() string {
 func (a Audit) SCWL(set string) datasets.Table {
 	o := a.options()
 	return consistency.SCWL(a.embed(a.Images()), consistency.SCWLOptions{By: byModel, Vector: a.imageVector(),
-		Method: o.Within, Missing: o.Missing, Prompts: set, Resamples: a.Resamples}).With("encoder", a.encoder())
+		Method: o.Within, ImageOptions: a.of(set), Intervals: a.intervals()}).
+		With("encoder", a.encoder())
 }
 
 // DWL returns the dissimilarity of the images of different captions within a language.
 func (a Audit) DWL(set string) datasets.Table {
 	o := a.options()
 	return consistency.DWL(a.embed(a.Images()), consistency.DWLOptions{By: byModel, Vector: a.imageVector(),
-		Method: o.Between, Images: o.Images, Missing: o.Missing, Prompts: set, Resamples: a.Resamples}).
+		Method: o.Between, Images: o.Images, ImageOptions: a.of(set), Intervals: a.intervals()}).
 		With("encoder", a.encoder())
 }
 
@@ -116,15 +124,17 @@ func (a Audit) DWL(set string) datasets.Table {
 func (a Audit) SCAL(set string) datasets.Table {
 	o := a.options()
 	return consistency.SCAL(a.embed(a.Images()), consistency.SCALOptions{By: byModel, Vector: a.imageVector(),
-		Method: o.Pairs, Missing: o.Missing, Prompts: set, Resamples: a.Resamples}).With("encoder", a.encoder())
+		Method: o.Pairs, ImageOptions: a.of(set), Intervals: a.intervals()}).
+		With("encoder", a.encoder())
 }
 
 // OverallSCAL returns equation 9 by model, in every variant; [Options].Overall names the one of the ledger.
 func (a Audit) OverallSCAL(set string) datasets.Table {
 	o := a.options()
 	return consistency.SCALOverall(a.embed(a.Images()), consistency.SCALOverallOptions{By: byModel,
-		Vector: a.imageVector(), Method: "all", Pairs: o.Pairs, Of: o.Of, Missing: o.Missing, Prompts: set,
-		Resamples: a.Resamples}).With("encoder", a.encoder())
+		Vector: a.imageVector(), Method: "all", Pairs: o.Pairs, Of: o.Of, ImageOptions: a.of(set),
+		Intervals: a.intervals()}).
+		With("encoder", a.encoder())
 }
 
 // Scores returns CLGC, IGC (where there are reference images), LGC, SCWL and DWL by model and language in one form:
@@ -160,7 +170,8 @@ func (a Audit) Drops(set string) datasets.Table {
 func (a Audit) perCaption() datasets.Table {
 	in := a.captioned()
 	return consistency.CLGC(in.images, in.references, consistency.CLGCOptions{By: metrics.By("model", "prompt_id"),
-		Vector: in.vector, ReferenceVector: in.referenceVector, Empty: a.options().Empty, Resamples: -1})
+		Vector: in.vector, ReferenceVector: in.referenceVector, Empty: a.options().Empty,
+		Intervals: metrics.Intervals{Resamples: -1}})
 }
 
 // Tests compares each language with English by CLGC, caption by caption: a permutation test that flips the signs of the
@@ -176,8 +187,8 @@ func (a Audit) Tests() datasets.Table {
 // Differences returns the difference of CLGC between each language and English, with an interval of a level.
 func (a Audit) Differences(level float64) datasets.Table {
 	return significance.EffectSizes(a.perCaption(), significance.EffectOptions{Value: "clgc", Group: "language",
-		By: byModel, Unit: "prompt_id", Against: data.English, Level: level,
-		Resamples: a.Resamples}).Rename("group_a", "language")
+		By: byModel, Unit: "prompt_id", Against: data.English, Intervals: metrics.Intervals{Resamples: a.Resamples,
+			Level: level}}).Rename("group_a", "language")
 }
 
 // Least is the smallest drop of CLGC that [Audit.Findings] flags, 5 points as the paper prints it: a trained generator
@@ -199,7 +210,7 @@ func (a Audit) Findings() datasets.Table {
 func (a Audit) Lowest(n int) datasets.Table {
 	in := a.captioned()
 	each := consistency.CLGC(in.images, in.references, consistency.CLGCOptions{By: metrics.By("id"), Vector: in.vector,
-		ReferenceVector: in.referenceVector, Resamples: -1})
+		ReferenceVector: in.referenceVector, Intervals: metrics.Intervals{Resamples: -1}})
 	return a.Captioned().Join(each.Sort("clgc").Head(n).Select("id", "clgc"), "id").
 		Where("clgc", "present", nil)
 }
@@ -227,7 +238,7 @@ func (a Audit) Translated() datasets.Table {
 		return audits.NoRows(datasets.Columns("language:text", "rating:number", "agreement:number",
 			"n_prompts:number", "n_annotators:number", "n_below_3:number"))
 	}
-	return consistency.TranslationRatings(a.file(a.Ratings), consistency.RatingOptions{Resamples: a.Resamples})
+	return consistency.TranslationRatings(a.file(a.Ratings), consistency.RatingOptions{Intervals: a.intervals()})
 }
 
 // Motifs returns the share of the inspected images that have each tag of Audit.Tags, by model and script (section 6);

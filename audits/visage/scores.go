@@ -29,10 +29,8 @@ func (a Audit) Annotated() datasets.Table {
 	case a.sampled() && a.Captioner == "":
 		return a.checked(a.mine(a.world(a.generator() == Sampler, a.N).Annotations()))
 	}
-	s, m := a.Stereotypes, a.Salience
-	return stereotypes.CaptionAttributeTable(a.captioned(), stereotypes.CaptionAttributeOptions{MinStereo: s.MinStereo,
-		StereoColumn: s.StereoColumn, Rule: s.Rule, MinScore: s.MinScore, Match: m.Match, Case: m.Case,
-		Plural: m.Plural, ShowOffensive: a.ShowOffensive})
+	return stereotypes.CaptionAttributeTable(a.captioned(), stereotypes.CaptionAttributeOptions{
+		CaptionSearch: a.search(), ShowOffensive: a.ShowOffensive})
 }
 
 // Annotators names who annotated: "annotators", "perfect annotators" or "captioner".
@@ -47,9 +45,8 @@ func (a Audit) Annotators() string {
 }
 
 func (a Audit) tendency() stereotypes.TendencyOptions {
-	s := a.Stereotypes
-	return stereotypes.TendencyOptions{MinStereo: s.MinStereo, StereoColumn: s.StereoColumn, Rule: s.Rule,
-		MinScore: s.MinScore, Method: a.method(), Resamples: a.Resamples}
+	return stereotypes.TendencyOptions{StereotypeOptions: a.Stereotypes, Method: a.method(),
+		Intervals: metrics.Intervals{Resamples: a.Resamples}}
 }
 
 // Likelihoods returns L(a, id) of each attribute shown for an identity (section 4; Figure 3, left).
@@ -102,9 +99,13 @@ func (a Audit) captioned() stereotypes.CaptionTables {
 	return stereotypes.CaptionTables{Captions: a.Captions(), Attributes: a.pairs(true)}
 }
 
+func (a Audit) search() stereotypes.CaptionSearch {
+	return stereotypes.CaptionSearch{StereotypeOptions: a.Stereotypes, Matching: a.Salience.Matching}
+}
+
 func (a Audit) salience(vocabulary string, show bool) datasets.Table {
-	o, s := a.Salience, a.Stereotypes
-	o.MinStereo, o.StereoColumn, o.Rule, o.MinScore = s.MinStereo, s.StereoColumn, s.Rule, s.MinScore
+	o := a.Salience
+	o.StereotypeOptions = a.Stereotypes
 	o.Vocabulary, o.ShowOffensive, o.Resamples = vocabulary, show, a.Resamples
 	return a.ofImages(stereotypes.SalienceTable(a.captioned(), o))
 }
@@ -125,10 +126,8 @@ func (a Audit) SalienceOf(vocabulary string) datasets.Table {
 
 // CaptionShares returns the share of captions that name an attribute, and a stereotype of the identity.
 func (a Audit) CaptionShares() datasets.Table {
-	s, m := a.Stereotypes, a.Salience
-	return a.ofImages(stereotypes.CaptionShares(a.captioned(), stereotypes.CaptionOptions{MinStereo: s.MinStereo,
-		StereoColumn: s.StereoColumn, Rule: s.Rule, MinScore: s.MinScore, Match: m.Match, Case: m.Case,
-		Plural: m.Plural, Resamples: a.Resamples}))
+	return a.ofImages(stereotypes.CaptionShares(a.captioned(), stereotypes.CaptionOptions{
+		CaptionSearch: a.search(), Intervals: metrics.Intervals{Resamples: a.Resamples}}))
 }
 
 // Agreed returns the share of salient stereotypes that annotators saw as well (section 4.2; printed 44.69 %), at the
@@ -222,8 +221,8 @@ func (a Audit) Consensus() datasets.Table {
 // Offensive returns O(id) by identity (Figure 8), with region, country and iso3; see Audit.Offensiveness for what the
 // paper leaves open. Unrated pairs are counted apart, they are not 0.
 func (a Audit) Offensive() datasets.Table {
-	o, s := a.Offensiveness, a.Stereotypes
-	o.MinStereo, o.StereoColumn, o.Rule, o.MinScore = s.MinStereo, s.StereoColumn, s.Rule, s.MinScore
+	o := a.Offensiveness
+	o.StereotypeOptions = a.Stereotypes
 	o.Method, o.Resamples = a.method(), a.Resamples
 	return a.placed(stereotypes.OffensivenessTable(a.Annotated(), o))
 }
@@ -232,16 +231,16 @@ func (a Audit) Offensive() datasets.Table {
 // option that differs from the default.
 func (a Audit) OffensiveVariants() datasets.Table {
 	var all []datasets.Table
-	add := func(name string, o stereotypes.OffensivenessOptions) {
+	add := func(name string, o stereotypes.OffensivenessVariant) {
 		b := a
-		b.Offensiveness, b.Resamples = o, -1
+		b.Offensiveness, b.Resamples = stereotypes.OffensivenessOptions{OffensivenessVariant: o}, -1
 		all = append(all, b.Offensive().With("variant", name))
 	}
-	add("default", stereotypes.OffensivenessOptions{})
-	add("present=share", stereotypes.OffensivenessOptions{Present: "share"})
-	add("weight=likelihood", stereotypes.OffensivenessOptions{Weight: "likelihood"})
-	add("unrated=zero", stereotypes.OffensivenessOptions{Unrated: "zero"})
-	add("negative=zero", stereotypes.OffensivenessOptions{Negative: "zero"})
+	add("default", stereotypes.OffensivenessVariant{})
+	add("present=share", stereotypes.OffensivenessVariant{Present: "share"})
+	add("weight=likelihood", stereotypes.OffensivenessVariant{Weight: "likelihood"})
+	add("unrated=zero", stereotypes.OffensivenessVariant{Unrated: "zero"})
+	add("negative=zero", stereotypes.OffensivenessVariant{Negative: "zero"})
 	return all[0].Concat(all[1:]...)
 }
 
@@ -256,9 +255,8 @@ func (a Audit) Files() datasets.Table {
 
 // PaperTables returns Tables 1 and 2 as printed with ours next to them, and the number of cells that are equal.
 func (a Audit) PaperTables() datasets.Table {
-	s := a.Stereotypes
-	return stereotypes.PaperTables(a.Annotated(), stereotypes.PaperTablesOptions{MinStereo: s.MinStereo,
-		StereoColumn: s.StereoColumn, Rule: s.Rule, MinScore: s.MinScore, Method: a.method()})
+	return stereotypes.PaperTables(a.Annotated(), stereotypes.PaperTablesOptions{StereotypeOptions: a.Stereotypes,
+		Method: a.method()})
 }
 
 // Ledger returns every value that the paper prints next to ours, with a verdict; see metrics.Ledger. Values of the

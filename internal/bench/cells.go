@@ -25,7 +25,8 @@ var cellsBenchmark = benchmark{
 const planCell = `
 var all = gomlxmodels.Embed(%q, datasets.CSV(%q))
 var sets = metrics.Sets{Real: all.Where("source", "==", "real"), Generated: all.Where("source", "==", "generated")}
-var scores = metrics.PrecisionCoverage(sets, metrics.PrecisionCoverageOptions{By: metrics.By("region"), K: 1})
+var scores = metrics.PrecisionCoverage(sets, metrics.PrecisionCoverageOptions{By: metrics.By("region"),
+	Comparison: metrics.Comparison{K: 1}})
 `
 
 // Each run has another text, as when a person edits a cell: otherwise the build cache would be measured.

@@ -48,7 +48,8 @@ func same(t *testing.T, what string, got, want map[string]float64) {
 // unanimous fails unless all raters agree, as the metric agreement computes it from the ratings.
 func unanimous(t *testing.T, evaluate func(datasets.Table) *table.Frame, c *Collected) {
 	t.Helper()
-	f := evaluate(agreement.Table(datasets.FromFrame(c.Ratings), agreement.Options{Item: "item", Resamples: -1}))
+	f := evaluate(agreement.Table(datasets.FromFrame(c.Ratings), agreement.Options{Item: "item",
+		Intervals: metrics.Intervals{Resamples: -1}}))
 	if f.Numbers("percent")[0] != 1 || f.Numbers("n_left_out")[0] != 0 {
 		t.Errorf("agreement %g, %g items with fewer than two ratings", f.Numbers("percent")[0],
 			f.Numbers("n_left_out")[0])
@@ -135,13 +136,15 @@ func entigenTrial(evaluate func(datasets.Table) *table.Frame) trial {
 		unanimous(t, evaluate, c)
 		diversity := func(f *table.Frame) map[string]float64 {
 			return values(evaluate(representation.DiversityTable(datasets.FromFrame(f),
-				representation.DiversityOptions{Axes: datasets.ArchipelagoAxes, Resamples: -1})), "diversity",
+				representation.DiversityOptions{Labeling: representation.Labeling{Axes: datasets.ArchipelagoAxes},
+					Intervals: metrics.Intervals{Resamples: -1}})), "diversity",
 				"category", "prompt_id", "axis", "model", "kind")
 		}
 		same(t, "diversity", diversity(c.Table), diversity(in))
 		bias := func(f *table.Frame) map[string]float64 {
 			return values(evaluate(representation.BiasTable(datasets.FromFrame(f),
-				representation.BiasOptions{Axes: datasets.ArchipelagoAxes})), "bias", "prompt_id", "axis", "attribute")
+				representation.BiasOptions{Labeling: representation.Labeling{Axes: datasets.ArchipelagoAxes}})), "bias",
+				"prompt_id", "axis", "attribute")
 		}
 		same(t, "bias", bias(c.Table), bias(in))
 	}}

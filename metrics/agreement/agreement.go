@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"antipode/metrics/internal/tabular"
+	"antipode/metrics/interval"
 )
 
 // Scale is the scale of measurement of the labels; see the package comment.
@@ -149,49 +149,33 @@ func disagreement(scale Scale, values, totals []float64, c, d int) float64 {
 	return 1
 }
 
-// Range is an interval; NaN = not available.
-type Range struct{ Low, High float64 }
+// Intervals are the ends of the intervals of [Scores], low and high; NaN = not available.
+type Intervals struct{ Percent, Kappa, Alpha [2]float64 }
 
-// BootstrapOptions are the options of [Bootstrap].
-type BootstrapOptions struct {
-	Resamples int     // 0 = none: the intervals are not available
-	Level     float64 // confidence level, for example 0.95
-	Seed      int64
-	Stream    string // name of the random stream: sets of ratings with other names are resampled independently
-}
-
-// Ranges are the intervals of [Scores].
-type Ranges struct{ Percent, Kappa, Alpha Range }
-
-// Bootstrap returns percentile intervals of the three scores from resampling items with replacement. A resample
-// without a score (all ratings equal) is ignored.
-func Bootstrap(counts Counts, scale Scale, values []float64, o BootstrapOptions) (Ranges, error) {
+// Bootstrap returns the intervals of the three scores from resampling items with replacement. A resample without a
+// score (all ratings equal) is ignored.
+func Bootstrap(counts Counts, scale Scale, values []float64, o interval.BootstrapOptions) (out Intervals, err error) {
 	s, err := Of(counts, scale, values)
 	if err != nil {
-		return Ranges{}, err
+		return out, err
+	}
+	boot, err := interval.NewBootstrap(o, len(counts))
+	if err != nil {
+		return out, err
 	}
 	var samples [3][]float64
-	if o.Resamples > 0 && s.Items > 0 {
-		rng := tabular.Random(o.Seed, o.Stream)
-		resampled := make(Counts, len(counts))
-		for range o.Resamples {
-			for i := range resampled {
-				resampled[i] = counts[rng.IntN(len(counts))]
-			}
-			one := of(resampled, len(counts[0]), scale, values)
-			for k, v := range []float64{one.Percent, one.Kappa, one.Alpha} {
-				if !math.IsNaN(v) {
-					samples[k] = append(samples[k], v)
-				}
-			}
+	resampled := make(Counts, len(counts))
+	for _, units := range boot.Units() {
+		for i, u := range units {
+			resampled[i] = counts[u]
+		}
+		one := of(resampled, len(counts[0]), scale, values)
+		for k, v := range []float64{one.Percent, one.Kappa, one.Alpha} {
+			samples[k] = append(samples[k], v)
 		}
 	}
-	ends := func(value float64, samples []float64) Range {
-		if math.IsNaN(value) {
-			return Range{math.NaN(), math.NaN()}
-		}
-		low, high := tabular.Percentiles(samples, o.Level)
-		return Range{low, high}
+	for k, to := range []*[2]float64{&out.Percent, &out.Kappa, &out.Alpha} {
+		to[0], to[1] = boot.Ends([]float64{s.Percent, s.Kappa, s.Alpha}[k], samples[k])
 	}
-	return Ranges{ends(s.Percent, samples[0]), ends(s.Kappa, samples[1]), ends(s.Alpha, samples[2])}, nil
+	return out, nil
 }

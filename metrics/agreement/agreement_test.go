@@ -11,6 +11,7 @@ import (
 	"antipode/datasets/table"
 	"antipode/internal/near"
 	"antipode/metrics/internal/tabulartest"
+	"antipode/metrics/interval"
 )
 
 func equal(t *testing.T, what string, got, want float64) {
@@ -132,17 +133,17 @@ func TestIntervalCovers(t *testing.T) {
 	alphas, percents := 0, 0
 	const trials = 2000
 	for i := range trials {
-		r, err := Bootstrap(sample(60), Nominal, nil, BootstrapOptions{Resamples: 300, Level: 0.95, Seed: int64(i)})
+		r, err := Bootstrap(sample(60), Nominal, nil, interval.BootstrapOptions{Resamples: 300, Seed: int64(i)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.Alpha.Low <= large.Alpha && large.Alpha <= r.Alpha.High {
+		if r.Alpha[0] <= large.Alpha && large.Alpha <= r.Alpha[1] {
 			alphas++
 		}
-		if r.Percent.Low <= large.Percent && large.Percent <= r.Percent.High {
+		if r.Percent[0] <= large.Percent && large.Percent <= r.Percent[1] {
 			percents++
 		}
-		if !(r.Kappa.Low < r.Kappa.High) {
+		if !(r.Kappa[0] < r.Kappa[1]) {
 			t.Fatalf("kappa in %v", r.Kappa)
 		}
 	}

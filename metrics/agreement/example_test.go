@@ -6,6 +6,9 @@ import (
 	"antipode/datasets"
 	"antipode/metrics/agreement"
 	"antipode/metrics/internal/tabulartest"
+
+	"antipode/metrics"
+	"antipode/metrics/interval"
 )
 
 // Three annotators state the perceived gender in three images; they disagree about the second.
@@ -17,7 +20,8 @@ func ExampleTable() {
 			rows = append(rows, map[string]any{"image_id": image, "label": label})
 		}
 	}
-	tabulartest.Show(agreement.Table(datasets.FromRows(rows), agreement.Options{Resamples: -1}),
+	tabulartest.Show(agreement.Table(datasets.FromRows(rows),
+		agreement.Options{Intervals: metrics.Intervals{Resamples: -1}}),
 		"percent", "kappa", "alpha", "n_items", "n_ratings", "scale")
 	// Output:
 	// percent  kappa  alpha  n_items  n_ratings  scale
@@ -34,7 +38,7 @@ func ExampleOf() {
 func ExampleBootstrap() {
 	counts := agreement.Counts{{3, 0}, {1, 2}, {0, 3}, {3, 0}, {2, 1}, {0, 3}}
 	ranges, err := agreement.Bootstrap(counts, agreement.Nominal, nil,
-		agreement.BootstrapOptions{Resamples: 1000, Level: 0.95, Seed: 1})
-	fmt.Printf("percent in [%.2f, %.2f], %v\n", ranges.Percent.Low, ranges.Percent.High, err)
-	// Output: percent in [0.44, 1.00], <nil>
+		interval.BootstrapOptions{Resamples: 1000, Level: 0.95, Seed: 1})
+	fmt.Printf("percent in [%.2f, %.2f], %v\n", ranges.Percent[0], ranges.Percent[1], err)
+	// Output: percent in [0.38, 1.00], <nil>
 }

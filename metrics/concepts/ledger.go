@@ -139,7 +139,8 @@ func (s *study) mostWins(label string) (pairs [][2]float64) {
 // correlated returns the pairs of the claim about Figure 7.
 func (s *study) correlated() (pairs [][2]float64) {
 	r := map[[2]string]float64{}
-	for _, c := range Correlations(s.cells.paperRows(s.rows), scoreOf("cross_consistency"), true, 0, 0) {
+	all, _ := Correlations(s.cells.paperRows(s.rows), scoreOf("cross_consistency"), true, metrics.Intervals{})
+	for _, c := range all {
 		r[[2]string{c.A, c.B}], r[[2]string{c.B, c.A}] = c.R.Value, c.R.Value
 	}
 	of := func(a, b string) float64 {

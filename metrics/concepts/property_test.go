@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"antipode/internal/near"
+
+	"antipode/metrics"
 )
 
 func vector(rng *rand.Rand, center []float32, noise float64, width int) []float32 {
@@ -67,7 +69,7 @@ func TestOracle(t *testing.T) {
 			Product: []string{Cosine, Dot}[trial/4%2], Word: []string{"", "source"}[trial%2],
 			M: rng.IntN(6), Sample: []string{PerConcept, Shared}[rng.IntN(2)],
 			Own:         []string{ExcludeOwn, IncludeOwn}[rng.IntN(2)],
-			Replacement: []string{Without, With}[rng.IntN(2)], Seed: int64(trial)}
+			Replacement: []string{Without, With}[rng.IntN(2)], Intervals: metrics.Intervals{Seed: int64(trial)}}
 		scores, err := Score(set, o)
 		if err != nil {
 			t.Fatal(err)
@@ -177,7 +179,7 @@ func TestIdentities(t *testing.T) {
 func TestOrderAndBatch(t *testing.T) {
 	rng := near.Rand(t, 5)
 	set := world(rng, 8, 6)
-	o := Options{M: 4, Resamples: 50, Seed: 3}
+	o := Options{M: 4, Intervals: metrics.Intervals{Resamples: 50, Seed: 3}}
 	all, err := Score(set, o)
 	if err != nil {
 		t.Fatal(err)
@@ -250,7 +252,7 @@ func TestDirections(t *testing.T) {
 		rows = append(rows, Scored{"m", s.Cell, s.Dt.Value, s.Sc.Value, s.Xc.Value, s.Wc.Value, ""})
 	}
 	m := map[string]Mean{}
-	for _, mean := range Means(rows, LeaveOut, 0, 0) {
+	for _, mean := range means(t, rows, LeaveOut) {
 		if mean.Model == "m" {
 			m[mean.Language] = mean
 		}

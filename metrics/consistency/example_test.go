@@ -8,6 +8,8 @@ import (
 	"antipode/datasets/table"
 	"antipode/metrics/consistency"
 	"antipode/metrics/internal/tabulartest"
+
+	"antipode/metrics"
 )
 
 // images is a table of two images of one prompt in English and Hindi, with vectors in the column full.
@@ -52,7 +54,8 @@ func captions() datasets.Table {
 var show = tabulartest.Show
 
 func ExampleIGC() {
-	show(consistency.IGC(images(), references(), consistency.IGCOptions{Resamples: -1, Missing: "fail"}),
+	show(consistency.IGC(images(), references(), consistency.IGCOptions{Intervals: metrics.Intervals{Resamples: -1},
+		ImageOptions: consistency.ImageOptions{Missing: "fail"}}),
 		"language", "igc", "n_prompts", "n_used", "n_missing")
 	// Output:
 	// language       igc  n_prompts  n_used  n_missing
@@ -79,7 +82,8 @@ func ExampleLGC() {
 }
 
 func ExampleDropFromEnglish() {
-	show(consistency.DropFromEnglish(images(), references(), consistency.DropOptions{Level: 0.9}),
+	show(consistency.DropFromEnglish(images(), references(),
+		consistency.DropOptions{Intervals: metrics.Intervals{Level: 0.9}}),
 		"drop", "english", "others", "n_languages", "n_prompts")
 	// Output:
 	// drop   english  others  n_languages  n_prompts
@@ -110,7 +114,8 @@ func ExampleDWL() {
 		table.TextColumn("language", []string{"en", "en", "en"}),
 		table.TextColumn("prompt_id", []string{"p1", "p2", "p3"}),
 		table.VectorColumn("full", [][]float32{{1, 0}, {0, 1}, {3, 4}})}})
-	show(consistency.DWL(images, consistency.DWLOptions{Resamples: -1}), "language", "dwl", "n_prompts", "method")
+	show(consistency.DWL(images, consistency.DWLOptions{Intervals: metrics.Intervals{Resamples: -1}}), "language",
+		"dwl", "n_prompts", "method")
 	// Output:
 	// language       dwl  n_prompts  method
 	// en        0.533333          3  mean, all
@@ -167,23 +172,13 @@ func ExampleTranslationRatings() {
 		{"language": "hin_Deva", "prompt_id": "p1", "annotator": "b", "rating": 4.0},
 		{"language": "hin_Deva", "prompt_id": "p2", "annotator": "a", "rating": 3.0},
 		{"language": "hin_Deva", "prompt_id": "p2", "annotator": "b", "rating": 3.0}})
-	show(consistency.TranslationRatings(ratings, consistency.RatingOptions{Resamples: -1}),
+	show(consistency.TranslationRatings(ratings,
+		consistency.RatingOptions{Intervals: metrics.Intervals{Resamples: -1}}),
 		"language", "rating", "agreement", "n_prompts", "n_used", "n_annotators")
 	// Output:
 	// language  rating  agreement  n_prompts  n_used  n_annotators
 	// hin_Deva    3.75        0.5          2       4             2
 	// all         3.75        0.5          2       4             2
-}
-
-// The filter exempts the single word I.
-func ExampleCaptionFilter() {
-	show(consistency.CaptionFilter(captions(), consistency.FilterOptions{Filter: "i"}),
-		"id", "kept", "word", "caption")
-	// Output:
-	// id  kept  word   caption
-	// a   yes          a red bus
-	// b   no    Delhi  a view of Delhi
-	// c   yes          two dogs
 }
 
 func ExampleCaptionPool() {
@@ -238,13 +233,6 @@ func ExampleCheckTranslations() {
 	// id          problem       detail
 	// b-hin_Deva  untranslated  the English caption
 	// c-hin_Deva  wrong script  0 of 7 letters are Devanagari
-}
-
-func ExampleResultTable() {
-	show(consistency.ResultTable(scores(), consistency.TableOptions{Languages: []string{"en", "hin_Deva"}}))
-	// Output:
-	// model   en  hin_Deva
-	// Dalle3  49        45
 }
 
 func ExamplePrintedCells() {

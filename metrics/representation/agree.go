@@ -4,11 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"antipode/metrics"
-	"antipode/metrics/internal/tabular"
+	"antipode/metrics/interval"
 )
 
 // Pair are the labels of one image by people and by CLIP.
@@ -67,26 +66,21 @@ func AgreementOf(pairs []Pair, method string, r Resampling) (Agreement, error) {
 	a.Same, a.Used = all[0][0]+all[1][1]+all[2][2], total(all)
 	share, kappa := agreementOf(all)
 	a.Share, a.Kappa = metrics.Exact(share), metrics.Exact(kappa)
-	if len(prompts) < 2 || r.Resamples <= 0 {
-		return a, nil
+	boot, err := interval.NewBootstrap(r.Intervals.Bootstrap(r.Name), len(prompts))
+	if err != nil {
+		return a, err
 	}
-	rng := tabular.Random(r.Seed, r.Cell)
 	var shares, kappas []float64
-	for range r.Resamples {
+	for _, units := range boot.Units() {
 		var sample [3][3]int
-		for range prompts {
-			sumUp(&sample, by[prompts[rng.IntN(len(prompts))]])
+		for _, u := range units {
+			sumUp(&sample, by[prompts[u]])
 		}
 		share, kappa := agreementOf(sample)
-		shares = append(shares, share)
-		if !math.IsNaN(kappa) {
-			kappas = append(kappas, kappa)
-		}
+		shares, kappas = append(shares, share), append(kappas, kappa)
 	}
-	a.Share.Low, a.Share.High = tabular.Percentiles(shares, r.Level)
-	if !math.IsNaN(kappa) {
-		a.Kappa.Low, a.Kappa.High = tabular.Percentiles(kappas, r.Level)
-	}
+	a.Share.Low, a.Share.High = boot.Ends(share, shares)
+	a.Kappa.Low, a.Kappa.High = boot.Ends(kappa, kappas)
 	return a, nil
 }
 
@@ -135,7 +129,7 @@ type Effect struct {
 
 // EffectOf compares a prompt's counts with those of the original prompt, attribute by attribute; an attribute that
 // only one of them has is not available.
-func EffectOf(original, now []Counts, r Resampling) Effect {
+func EffectOf(original, now []Counts, r Resampling) (Effect, error) {
 	e := Effect{Before: DiversityOf(original), Now: DiversityOf(now)}
 	e.Change = metrics.Exact(e.Now.Value - e.Before.Value)
 	before := map[string]float64{}
@@ -156,25 +150,19 @@ func EffectOf(original, now []Counts, r Resampling) Effect {
 		e.NotAvailable = append(e.NotAvailable, a)
 	}
 	slices.SortFunc(e.NotAvailable, func(a, b string) int { return cmp.Compare(a, b) })
-	if math.IsNaN(e.Change.Value) || r.Resamples <= 0 {
-		return e
+	options := r.options()
+	options.Range = interval.Range{Min: -1, Max: 1}
+	boot, err := interval.NewBootstrap(options, append(sizes(now), sizes(original)...)...)
+	if err != nil {
+		return e, err
 	}
-	rng := tabular.Random(r.Seed, r.Cell)
-	var changes []float64
-	for range r.Resamples {
-		if v := DiversityOf(resample(now, rng)).Value - DiversityOf(resample(original, rng)).Value; !math.IsNaN(v) {
-			changes = append(changes, v)
+	images := e.Now.Asked
+	e.Change.Low, e.Change.High = boot.Of(e.Change.Value, func(units []int) float64 {
+		of := slices.Clone(units[images:])
+		for i := range of { // numbered from the first image of the original prompt
+			of[i] -= images
 		}
-	}
-	e.Change = centered(e.Change.Value, changes, r.Level, -1, 1)
-	return e
-}
-
-// resample samples the images of each attribute with replacement.
-func resample(counts []Counts, rng *rand.Rand) []Counts {
-	out := make([]Counts, len(counts))
-	for i, c := range counts {
-		out[i] = c.resample(rng)
-	}
-	return out
+		return DiversityOf(resample(now, units[:images])).Value - DiversityOf(resample(original, of)).Value
+	})
+	return e, nil
 }

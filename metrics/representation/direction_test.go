@@ -11,7 +11,8 @@ import (
 func TestBiasNamesItsGroups(t *testing.T) {
 	ratings := datasets.New("any", nil, append(ratingsIn.Columns, columnsOf("perceived_banner:text")...))
 	paper := BiasTable(ratings)
-	own := BiasTable(ratings, BiasOptions{Axes: "perceived_banner=light/dark, perceived_crest=round/pointed"})
+	own := BiasTable(ratings,
+		BiasOptions{Labeling: Labeling{Axes: "perceived_banner=light/dark, perceived_crest=round/pointed"}})
 	if got := paper.Operation().Direction; got != "positive: man, light-skinned, Western" {
 		t.Errorf("the paper's axes: %q", got)
 	}

@@ -1,6 +1,7 @@
 package representation
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -9,19 +10,14 @@ import (
 	"antipode/datasets"
 	data "antipode/datasets/entigen"
 	"antipode/metrics"
-	"antipode/metrics/internal/tabular"
 )
 
 // DiversityOptions are the options of [DiversityTable].
 type DiversityOptions struct {
-	Rule      string  `json:"rule" default:"strict" values:"strict,plain-majority,drop-unsure,unanimous,plain-majority-gated,drop-unsure-gated,unanimous-gated,strict-ungated" help:"how the votes of raters become a label"`
-	Prompts   string  `json:"prompts" default:"reported" values:"reported,all" help:"prompts with a hyphen in their id, as in the paper, or all"`
-	Axes      string  `json:"axes" help:"further axes, as COLUMN=GROUP/GROUP, …: perceived_age=young/old"`
-	MinUsed   int     `json:"min_used" default:"10" none:"-1" min:"0" help:"a score of fewer usable images has a warning"`
-	Cluster   string  `json:"cluster" default:"image" values:"image,prompt" help:"what the bootstrap resamples as a whole"`
-	Resamples int     `json:"resamples" default:"1000" none:"-1" min:"0" help:"bootstrap samples"`
-	Level     float64 `json:"level" default:"0.95" min:">0" max:"<1" help:"confidence level of the intervals"`
-	Seed      int64   `json:"seed" help:"seed of the bootstrap"`
+	Labeling
+	MinUsed int    `json:"min_used" default:"10" none:"-1" min:"0" help:"a score of fewer usable images has a warning"`
+	Cluster string `json:"cluster" default:"image" values:"image,prompt" help:"what the bootstrap resamples as a whole"`
+	metrics.Intervals
 }
 
 // DiversityTable is the metric entigen-diversity (Bansal et al., EMNLP 2022, equation 1; Tables 1, 2, 6): one row for
@@ -51,13 +47,13 @@ type diversityRow struct {
 	noted
 }
 
-var diversity = score(2, metrics.Definition[DiversityOptions, diversityRow]{
+var diversity = score(3, metrics.Definition[DiversityOptions, diversityRow]{
 	Name: "entigen-diversity", Title: "how unevenly images fall into two perceived groups, over a " +
 		"category's attributes",
 	Unit: "share", Range: "[0, 1]", Direction: "lower is more diverse", Citation: "equation 1, Tables 1, 2, 6",
 	Inputs: []metrics.Input{ratingsIn},
 	Compute: func(_ context.Context, call *metrics.Call, o DiversityOptions) ([]diversityRow, error) {
-		all, err := cells(call.Inputs["in"], tabular.Part[labelOptions](o))
+		all, err := cells(call.Inputs["in"], o.Labeling)
 		original := map[key]float64{}
 		for _, c := range all {
 			if c.prompt == data.Original {
@@ -71,12 +67,14 @@ var diversity = score(2, metrics.Definition[DiversityOptions, diversityRow]{
 			if !known {
 				before = math.NaN()
 			}
-			out = append(out, diversityRow{cellRow: c.row(),
-				Diversity: Bootstrap(c.counts, diversityValue, Resampling{c.String(), o.Cluster, o.Resamples, o.Level,
-					o.Seed, 1}),
+			score, err := Bootstrap(c.counts, diversityValue, Resampling{o.Intervals, c.String(), o.Cluster, 1})
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, diversityRow{cellRow: c.row(), Diversity: score,
 				Change: d.Value - before, A: d.First, B: d.Second, Asked: d.Asked, Used: d.Usable,
 				Attributes: len(c.counts), Empty: strings.Join(d.Empty, ", "), Warning: warning(d.Usable, o.MinUsed),
-				Rule: o.Rule, Interval: intervals(o.Resamples, o.Level, o.Cluster)})
+				Rule: o.Rule, Interval: intervals(o.Intervals, o.Cluster)})
 		}
 		return out, err
 	},
@@ -86,9 +84,7 @@ func diversityValue(n []Counts) float64 { return DiversityOf(n).Value }
 
 // BiasOptions are the options of [BiasTable].
 type BiasOptions struct {
-	Rule    string  `json:"rule" default:"strict" values:"strict,plain-majority,drop-unsure,unanimous,plain-majority-gated,drop-unsure-gated,unanimous-gated,strict-ungated" help:"how the votes of raters become a label"`
-	Prompts string  `json:"prompts" default:"reported" values:"reported,all" help:"prompts with a hyphen in their id, as in the paper, or all"`
-	Axes    string  `json:"axes" help:"further axes, as COLUMN=GROUP/GROUP, …: perceived_age=young/old"`
+	Labeling
 	MinUsed int     `json:"min_used" default:"10" none:"-1" min:"0" help:"a score of fewer usable images has a warning"`
 	Level   float64 `json:"level" default:"0.95" min:">0" max:"<1" help:"confidence level of the intervals"`
 }
@@ -125,7 +121,7 @@ var bias = score(2, metrics.Definition[BiasOptions, biasRow]{
 	Unit: "difference of shares", Range: "[-1, 1]", Direction: "positive: man, light-skinned, Western",
 	DirectionOf: positiveGroups, Citation: "equation 2, Figure 3", Inputs: []metrics.Input{ratingsIn},
 	Compute: func(_ context.Context, call *metrics.Call, o BiasOptions) ([]biasRow, error) {
-		all, err := cells(call.Inputs["in"], tabular.Part[labelOptions](o))
+		all, err := cells(call.Inputs["in"], o.Labeling)
 		type at struct {
 			key
 			attribute string
@@ -161,7 +157,7 @@ var bias = score(2, metrics.Definition[BiasOptions, biasRow]{
 
 // positiveGroups names the groups of positive bias on the axes that were added; "" = none was.
 func positiveGroups(o BiasOptions) string {
-	axes, err := labelOptions{Axes: o.Axes}.axes()
+	axes, err := Labeling{Axes: o.Axes}.axes()
 	if err != nil || len(axes) == len(axisColumns) {
 		return ""
 	}
@@ -174,13 +170,9 @@ func positiveGroups(o BiasOptions) string {
 
 // QualityOptions are the options of [QualityTable].
 type QualityOptions struct {
-	Rule      string  `json:"rule" default:"strict" values:"strict,plain-majority,drop-unsure,unanimous,plain-majority-gated,drop-unsure-gated,unanimous-gated,strict-ungated" help:"how the votes of raters become a label"`
-	Prompts   string  `json:"prompts" default:"reported" values:"reported,all" help:"prompts with a hyphen in their id, as in the paper, or all"`
-	Axes      string  `json:"axes" help:"further axes, as COLUMN=GROUP/GROUP, …: perceived_age=young/old"`
-	Cluster   string  `json:"cluster" default:"image" values:"image,prompt" help:"what the bootstrap resamples as a whole"`
-	Resamples int     `json:"resamples" default:"1000" none:"-1" min:"0" help:"bootstrap samples"`
-	Level     float64 `json:"level" default:"0.95" min:">0" max:"<1" help:"confidence level of the intervals"`
-	Seed      int64   `json:"seed" help:"seed of the bootstrap"`
+	Labeling
+	Cluster string `json:"cluster" default:"image" values:"image,prompt" help:"what the bootstrap resamples as a whole"`
+	metrics.Intervals
 }
 
 // QualityTable is the metric entigen-quality (Bansal et al., EMNLP 2022, Table 3): good images per attribute, for each
@@ -208,12 +200,12 @@ type qualityRow struct {
 	noted
 }
 
-var quality = score(3, metrics.Definition[QualityOptions, qualityRow]{
+var quality = score(4, metrics.Definition[QualityOptions, qualityRow]{
 	Name: "entigen-quality", Title: "good images per attribute, by two definitions of good", Unit: "images",
 	Range: "[0, images per attribute]", Direction: "higher is better", Citation: "Table 3",
 	Inputs: []metrics.Input{ratingsIn},
 	Compute: func(_ context.Context, call *metrics.Call, o QualityOptions) ([]qualityRow, error) {
-		all, err := cells(call.Inputs["in"], tabular.Part[labelOptions](o))
+		all, err := cells(call.Inputs["in"], o.Labeling)
 		var out []qualityRow
 		counted := map[key]bool{} // by prompt; cells of the paper's axes come first
 		for _, c := range all {
@@ -223,11 +215,16 @@ var quality = score(3, metrics.Definition[QualityOptions, qualityRow]{
 			}
 			counted[prompt] = true
 			d := DiversityOf(c.counts)
-			r := Resampling{c.String(), o.Cluster, o.Resamples, o.Level, o.Seed, 0}
+			r := Resampling{o.Intervals, c.String(), o.Cluster, 0}
+			usable, err1 := Bootstrap(c.counts, perAttribute, r)
+			described, err2 := Bootstrap(c.described, perAttribute, r)
+			if err := cmp.Or(err1, err2); err != nil {
+				return nil, err
+			}
 			out = append(out, qualityRow{Category: c.category, Prompt: c.prompt, Kind: c.kind, Model: c.model,
-				Usable: Bootstrap(c.counts, perAttribute, r), Described: Bootstrap(c.described, perAttribute, r),
+				Usable: usable, Described: described,
 				Asked: d.Asked, Used: d.Usable, NDescribed: DiversityOf(c.described).Usable,
-				Attributes: len(c.counts), Rule: o.Rule, Interval: intervals(o.Resamples, o.Level, o.Cluster)})
+				Attributes: len(c.counts), Rule: o.Rule, Interval: intervals(o.Intervals, o.Cluster)})
 		}
 		return out, err
 	},

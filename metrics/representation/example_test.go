@@ -8,6 +8,8 @@ import (
 	"antipode/datasets/entigen"
 	"antipode/metrics/internal/tabulartest"
 	"antipode/metrics/representation"
+
+	"antipode/metrics"
 )
 
 // tableOf returns a table of rows of values under the names in head.
@@ -42,7 +44,8 @@ func ratings() datasets.Table {
 
 // DS is 0 where every attribute has equally many images of both groups, 1 where each has images of one group only.
 func ExampleDiversityTable() {
-	tabulartest.Show(representation.DiversityTable(ratings(), representation.DiversityOptions{Resamples: -1}),
+	tabulartest.Show(representation.DiversityTable(ratings(),
+		representation.DiversityOptions{Intervals: metrics.Intervals{Resamples: -1}}),
 		"prompt_id", "axis", "diversity", "change", "n_group_a", "n_group_b", "warning")
 	// Output:
 	// prompt_id  axis              diversity  change  n_group_a  n_group_b  warning
@@ -66,7 +69,7 @@ func ExampleBiasTable() {
 // A further axis is any column perceived_… with two groups.
 func ExampleBiasTable_axes() {
 	bias := representation.BiasTable(ratings().With("perceived_age", "old"),
-		representation.BiasOptions{Axes: "perceived_age=young/old"})
+		representation.BiasOptions{Labeling: representation.Labeling{Axes: "perceived_age=young/old"}})
 	tabulartest.Show(bias.Where("axis", "==", "perceived age").Head(1), "axis", "attribute", "bias", "n_group_b")
 	fmt.Println(bias.Operation().Direction)
 	// Output:
@@ -76,7 +79,8 @@ func ExampleBiasTable_axes() {
 }
 
 func ExampleQualityTable() {
-	tabulartest.Show(representation.QualityTable(ratings(), representation.QualityOptions{Resamples: -1}),
+	tabulartest.Show(representation.QualityTable(ratings(),
+		representation.QualityOptions{Intervals: metrics.Intervals{Resamples: -1}}),
 		"prompt_id", "quality_usable", "quality_as_described", "n_used", "n_attributes")
 	// Output:
 	// prompt_id  quality_usable  quality_as_described  n_used  n_attributes
@@ -86,7 +90,8 @@ func ExampleQualityTable() {
 }
 
 func ExampleInterventions() {
-	tabulartest.Show(representation.Interventions(ratings(), representation.InterventionOptions{Resamples: -1}),
+	tabulartest.Show(representation.Interventions(ratings(),
+		representation.InterventionOptions{Intervals: metrics.Intervals{Resamples: -1}}),
 		"prompt_id", "relation", "diversity_original", "diversity", "change", "improves", "n_reduced")
 	// Output:
 	// prompt_id  relation  diversity_original  diversity  change  improves  n_reduced
@@ -137,8 +142,8 @@ func ExamplePhrases() {
 }
 
 func ExampleContexts() {
-	tabulartest.Show(representation.Contexts(trainingCaptions(), representation.ContextOptions{
-		Queries: []string{"gender"}, Width: 12}), "id", "before", "match", "after")
+	tabulartest.Show(representation.Contexts(trainingCaptions(), representation.ContextOptions{Width: 12,
+		PhraseOptions: representation.PhraseOptions{Queries: []string{"gender"}}}), "id", "before", "match", "after")
 	// Output:
 	// id  before       match   after
 	// 1   ve of their  gender
@@ -170,7 +175,8 @@ func ExampleClipLabelTable() {
 }
 
 func ExampleClipAgreement() {
-	agreement := representation.ClipAgreement(clipLabels(), ratings(), representation.AgreementOptions{Resamples: -1})
+	agreement := representation.ClipAgreement(clipLabels(), ratings(),
+		representation.AgreementOptions{Intervals: metrics.Intervals{Resamples: -1}})
 	tabulartest.Show(agreement.Where("scope", "==", "pooled"), "definition", "agreement", "n_agree", "n_used",
 		"n_without_clip")
 	// Output:

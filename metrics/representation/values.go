@@ -10,18 +10,13 @@ import (
 	data "antipode/datasets/entigen"
 	"antipode/datasets/table"
 	"antipode/metrics"
-	"antipode/metrics/internal/tabular"
 )
 
 // ValueOptions are the options of [PaperValues].
 type ValueOptions struct {
-	Rule      string  `json:"rule" default:"strict" values:"strict,plain-majority,drop-unsure,unanimous,plain-majority-gated,drop-unsure-gated,unanimous-gated,strict-ungated" help:"how the votes of raters become a label"`
-	Prompts   string  `json:"prompts" default:"reported" values:"reported,all" help:"prompts with a hyphen in their id, as in the paper, or all"`
-	Axes      string  `json:"axes" help:"further axes, as COLUMN=GROUP/GROUP, …: perceived_age=young/old"`
-	Cluster   string  `json:"cluster" default:"image" values:"image,prompt" help:"what the bootstrap resamples as a whole"`
-	Resamples int     `json:"resamples" default:"1000" none:"-1" min:"0" help:"bootstrap samples"`
-	Level     float64 `json:"level" default:"0.95" min:">0" max:"<1" help:"confidence level of the intervals"`
-	Seed      int64   `json:"seed" help:"seed of the bootstrap"`
+	Labeling
+	Cluster string `json:"cluster" default:"image" values:"image,prompt" help:"what the bootstrap resamples as a whole"`
+	metrics.Intervals
 
 	Labels []string `json:"labels,omitempty" help:"labels of models in the paper's table, each as MODEL=LABEL; others by the paper's list of names"`
 }
@@ -58,7 +53,7 @@ type valueRow struct {
 	N     float64 `column:"n" unit:"images"`
 }
 
-var paperValues = listing(1, metrics.Definition[ValueOptions, valueRow]{
+var paperValues = listing(2, metrics.Definition[ValueOptions, valueRow]{
 	Name: "entigen-values", Title: "the values of the paper's tables and claims, for a ledger",
 	Citation: "Tables 1, 2, 3, 6, sections 3 and 4",
 	Inputs: []metrics.Input{
@@ -70,7 +65,7 @@ var paperValues = listing(1, metrics.Definition[ValueOptions, valueRow]{
 		if call.Inputs["in"] == nil && call.Inputs["clip"] == nil {
 			return nil, errors.New("no table of labels: give ratings by people, labels by CLIP, or both")
 		}
-		s, err := studyOf(call, tabular.Part[labelOptions](o), o.Labels)
+		s, err := studyOf(call, o.Labeling, o.Labels)
 		if err != nil {
 			return nil, err
 		}
@@ -88,7 +83,10 @@ var paperValues = listing(1, metrics.Definition[ValueOptions, valueRow]{
 			if p.Table == 3 {
 				score, most = perAttribute, 0
 			}
-			e := Bootstrap(c.counts, score, Resampling{c.String(), o.Cluster, o.Resamples, o.Level, o.Seed, most})
+			e, err := Bootstrap(c.counts, score, Resampling{o.Intervals, c.String(), o.Cluster, most})
+			if err != nil {
+				return nil, err
+			}
 			out = append(out, valueRow{p.Item(), "", yesNo(printed.Agrees(e.Value)), e.Value, e.Low, e.High,
 				float64(DiversityOf(c.counts).Usable)})
 		}

@@ -86,13 +86,11 @@ func adjusted(p []float64) (holm, bh []float64, err error) {
 
 // MeanOptions are the options of [ClusteredMeans].
 type MeanOptions struct {
-	Value     string   `json:"value,omitempty" default:"value" help:"column of the values"`
-	Over      string   `json:"over,omitempty" help:"column of denominators: Σ value / Σ over; empty = the mean"`
-	By        []string `json:"by,omitempty" help:"text columns that define the groups"`
-	Unit      string   `json:"unit,omitempty" help:"column of what is resampled, e.g. prompt_id; empty = rows"`
-	Resamples int      `json:"resamples,omitempty" default:"2000" none:"-1" min:"0" help:"bootstrap resamples"`
-	Level     float64  `json:"level,omitempty" default:"0.95" min:">0" max:"<1" help:"confidence level"`
-	Seed      int64    `json:"seed,omitempty" help:"seed of the bootstrap"`
+	Value string   `json:"value,omitempty" default:"value" help:"column of the values"`
+	Over  string   `json:"over,omitempty" help:"column of denominators: Σ value / Σ over; empty = the mean"`
+	By    []string `json:"by,omitempty" help:"text columns that define the groups"`
+	Unit  string   `json:"unit,omitempty" help:"column of what is resampled, e.g. prompt_id; empty = rows"`
+	metrics.Intervals
 }
 
 // MeanRow is a row of [ClusteredMeans].
@@ -106,7 +104,7 @@ type MeanRow struct {
 }
 
 var clusteredMean = metrics.Define(metrics.Definition[MeanOptions, MeanRow]{
-	Name: "clustered-mean", Title: "mean, or ratio of two sums, with an interval over whole units", Version: 1,
+	Name: "clustered-mean", Title: "mean, or ratio of two sums, with an interval over whole units", Version: 2,
 	Unit: "the values'", Range: "the values'", Direction: "none", Citation: "Efron and Tibshirani 1993",
 	Inputs: input, Compute: clustered,
 })
@@ -129,7 +127,6 @@ func clustered(_ context.Context, call *metrics.Call, o MeanOptions) ([]MeanRow,
 	if over == nil {
 		over = slices.Repeat([]float64{1}, len(values))
 	}
-	boot, name := bootstrap(o.Resamples, o.Level, o.Seed, o.Unit)
 	var rows []MeanRow
 	for _, g := range groups {
 		var numerators, denominators []float64
@@ -148,14 +145,15 @@ func clustered(_ context.Context, call *metrics.Call, o MeanOptions) ([]MeanRow,
 			n = len(slices.Compact(slices.Sorted(slices.Values(clusters))))
 		}
 		v := metrics.Exact(finiteOrNaN(sum(numerators) / sum(denominators)))
-		if boot != nil && n > 1 {
-			r, err := interval.BootstrapRatio(numerators, denominators, clusters, *boot)
+		if o.Resamples > 0 && n > 1 {
+			r, err := interval.BootstrapRatio(numerators, denominators, clusters, o.Bootstrap())
 			if err != nil {
 				return nil, fmt.Errorf("%s%w", prefix(g.By), err)
 			}
 			v = metrics.Estimate{Value: r.Value, Low: r.Low, High: r.High}
 		}
-		rows = append(rows, MeanRow{g.By, v, len(numerators), n, len(g.Rows) - len(numerators), name})
+		rows = append(rows, MeanRow{g.By, v, len(numerators), n, len(g.Rows) - len(numerators), o.Label(cmp.Or(o.Unit,
+			"rows"))})
 	}
 	return rows, nil
 }
@@ -168,19 +166,10 @@ func finiteOrNaN(x float64) float64 {
 	return x
 }
 
-// bootstrap returns the options of the bootstrap, or nil without resamples, and the name of the interval.
-func bootstrap(resamples int, level float64, seed int64, unit string) (*interval.BootstrapOptions, string) {
-	if resamples == 0 {
-		return nil, ""
-	}
-	return &interval.BootstrapOptions{Seed: uint64(seed), Resamples: max(2, resamples), Level: level},
-		fmt.Sprintf("%.3g %% bootstrap interval over %s", 100*level, cmp.Or(unit, "rows"))
-}
-
 // resampled returns a function of sums with its bootstrap interval.
-func resampled(parts [][]float64, clusters []string, boot *interval.BootstrapOptions,
+func resampled(parts [][]float64, clusters []string, boot interval.BootstrapOptions,
 	of func([]float64) float64) (metrics.Estimate, error) {
-	r, err := interval.BootstrapOf(parts, clusters, of, *boot)
+	r, err := interval.BootstrapOf(parts, clusters, of, boot)
 	return metrics.Estimate{Value: r.Value, Low: r.Low, High: r.High}, err
 }
 

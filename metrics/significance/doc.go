@@ -13,7 +13,7 @@
 //
 // # Tables
 //
-// [PermutationTest], [EffectSizes], [SmallestGaps], [AdjustP] and [ClusteredMeans] read a column of values and a column
+// [PermutationTest], [EffectSizes], [AdjustP] and [ClusteredMeans] read a column of values and a column
 // of groups, [RankCorrelation] two columns of scores. A missing value (NaN) is counted and left out; an empty group has
 // no result, with a reason; an infinite value and an id that occurs twice are errors. The order of the rows does not
 // matter.

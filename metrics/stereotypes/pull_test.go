@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"antipode/internal/near"
+	"antipode/metrics"
 )
 
 // TestPullByHand: vectors in the plane with known cosines; the stereotype lies nearer to the default.
@@ -40,7 +41,7 @@ func TestPullByHand(t *testing.T) {
 			t.Errorf("no images at all: %+v", s)
 		}
 	}
-	if got, err := Pulls(nil, PullVariant{Resampling: Resampling{Resamples: 3}}); err != nil || len(got) != 0 {
+	if got, err := Pulls(nil, PullVariant{Intervals: metrics.Intervals{Resamples: 3}}); err != nil || len(got) != 0 {
 		t.Errorf("of nothing: %v, %v", got, err)
 	}
 }
@@ -64,18 +65,13 @@ func TestPullErrors(t *testing.T) {
 		if !errors.As(err, &bad) || bad.Row != 1 || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v does not contain %q for image 2", name, err, c.want)
 		}
-		if _, err := Similarities([]Embedded{good, c.bad}, "d", Resampling{}); !errors.As(err, &bad) {
-			t.Errorf("%s: %v", name, err)
-		}
 	}
-	for _, o := range []PullVariant{{Resampling: Resampling{Level: 1}}, {Resampling: Resampling{Resamples: -1}},
+	for _, o := range []PullVariant{{Intervals: metrics.Intervals{Level: 1}},
+		{Intervals: metrics.Intervals{Resamples: -1}},
 		{Method: "median"}, {Cluster: "prompt"}} {
 		if _, err := Pulls([]Embedded{good}, o); err == nil {
 			t.Errorf("%+v passes", o)
 		}
-	}
-	if _, err := Similarities([]Embedded{good}, "x", Resampling{}); err == nil {
-		t.Error("an unknown set passes")
 	}
 }
 
@@ -153,18 +149,6 @@ func TestPullOracle(t *testing.T) {
 					[]float64{a, b, c, a - b, (a + b + c) / 3}, 1e-11, 1e-12)
 			}
 		}
-		similar, err := Similarities(images, "s", Resampling{})
-		if err != nil || len(similar) != 6 {
-			t.Fatal(len(similar), err)
-		}
-		for _, s := range similar {
-			x, y := of(s.A, "s", "*"), of(s.B, "s", "*")
-			want := slowS(x, y)
-			if n := float64(len(x)); s.A == s.B {
-				want = (want*n*n - n) / (n * (n - 1))
-			}
-			near.Check(t, s.A+s.B, []float64{s.Value.Value}, []float64{want}, 1e-10, 1e-12)
-		}
 	}
 }
 
@@ -172,9 +156,9 @@ func TestPullOracle(t *testing.T) {
 func TestPullOrder(t *testing.T) {
 	rng := near.Rand(t, 412)
 	images := randomImages(rng)
-	for _, o := range []PullVariant{{Resampling: Resampling{Resamples: 40, Seed: 3}},
-		{Cluster: "image", Resampling: Resampling{Resamples: 40}},
-		{Method: "pooled", Resampling: Resampling{Resamples: 40}}} {
+	for _, o := range []PullVariant{{Intervals: metrics.Intervals{Resamples: 40, Seed: 3}},
+		{Cluster: "image", Intervals: metrics.Intervals{Resamples: 40}},
+		{Method: "pooled", Intervals: metrics.Intervals{Resamples: 40}}} {
 		first, err := Pulls(images, o)
 		if err != nil {
 			t.Fatal(err)
@@ -194,15 +178,6 @@ func TestPullOrder(t *testing.T) {
 			t.Errorf("%v\n%v\nand %v", err, third, first[1])
 		}
 	}
-	a, err := Similarities(images, "d", Resampling{Resamples: 30})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, s := range a {
-		if s.NA > 2 && s.NB > 2 && !(s.Value.Low < s.Value.Value && s.Value.Value < s.Value.High) {
-			t.Errorf("%+v", s)
-		}
-	}
 }
 
 // TestCopies: sets of copies of one image have intervals without width.
@@ -212,24 +187,10 @@ func TestCopies(t *testing.T) {
 		images = append(images, Embedded{"a", "d", "", []float32{1, 0}}, Embedded{"b", "d", "", []float32{3, 4}},
 			Embedded{"a", "s", fmt.Sprint(i % 2), []float32{3, 4}}, Embedded{"a", "ns", "x", []float32{0, 1}})
 	}
-	similar, err := Similarities(images, Default, Resampling{Resamples: 25})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, want := range []float64{1, 0.6, 1} { // a with itself, a with b, b with itself
-		v := similar[i].Value
-		near.Check(t, similar[i].A+similar[i].B, []float64{v.Value, v.Low, v.High}, []float64{want, want, want}, 1e-12,
-			0)
-	}
-	two := append(images[:0:0], images[0], images[0], images[1], images[5])
-	if similar, err = Similarities(two, Default, Resampling{Resamples: 25}); err != nil ||
-		!math.IsNaN(similar[0].Value.Low) || math.IsNaN(similar[1].Value.Low) || !math.IsNaN(similar[2].Value.High) {
-		t.Errorf("two images each: %+v, %v", similar, err) // within an identity they are one pair
-	}
-	for _, o := range []PullVariant{{Resampling: Resampling{Resamples: 25}},
-		{Cluster: "image", Resampling: Resampling{Resamples: 25}},
-		{Method: "pooled", Resampling: Resampling{Resamples: 25}},
-		{Method: "pooled", Cluster: "image", Resampling: Resampling{Resamples: 25}}} {
+	for _, o := range []PullVariant{{Intervals: metrics.Intervals{Resamples: 25}},
+		{Cluster: "image", Intervals: metrics.Intervals{Resamples: 25}},
+		{Method: "pooled", Intervals: metrics.Intervals{Resamples: 25}},
+		{Method: "pooled", Cluster: "image", Intervals: metrics.Intervals{Resamples: 25}}} {
 		p, err := Pulls(images, o)
 		if err != nil {
 			t.Fatal(err)
@@ -265,7 +226,7 @@ func TestPullInterval(t *testing.T) {
 				add("ns", fmt.Sprint(a), ns)
 			}
 		}
-		p, err := Pulls(images, PullVariant{Resampling: Resampling{Resamples: 150, Seed: int64(rng.Uint32())}})
+		p, err := Pulls(images, PullVariant{Intervals: metrics.Intervals{Resamples: 150, Seed: int64(rng.Uint32())}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,13 +5,11 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
 	"antipode/internal/near"
 	"antipode/metrics"
-	"antipode/metrics/internal/tabular"
 )
 
 // TestSalienceByHand: two identities, three captions of Veltan, one of Norra, V = {drum, old man, hat}.
@@ -116,19 +114,20 @@ func TestMatching(t *testing.T) {
 		"both":  {"a", SalienceOptions{Matching: Matching{Match: "substring", Plural: "drop-s"}}, "whole words"},
 		"idf":   {"a", SalienceOptions{Weighting: Weighting{Idf: "log"}}, "smooth"},
 		"alpha": {"a", SalienceOptions{Weighting: Weighting{Alpha: math.NaN()}},
-			"alpha"}, "level": {"a", SalienceOptions{Resampling: Resampling{Level: 1}}, "level"},
+			"alpha"}, "level": {"a", SalienceOptions{Intervals: metrics.Intervals{Level: 1}}, "level"},
 	} {
 		if _, err := Salience(nil, Vocabulary{Attributes: []string{c.attribute}}, c.o); err == nil ||
 			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v does not say %q", name, err, c.want)
 		}
 	}
-	if got, err := Salience(nil, Vocabulary{}, SalienceOptions{Resampling: Resampling{Resamples: 5}}); err != nil ||
+	if got, err := Salience(nil, Vocabulary{},
+		SalienceOptions{Intervals: metrics.Intervals{Resamples: 5}}); err != nil ||
 		len(got) != 0 {
 		t.Errorf("of nothing: %v, %v", got, err)
 	}
 	got, err := Salience([]Caption{{"Sul", "1", "a cow"}}, Vocabulary{Attributes: []string{"cow"}},
-		SalienceOptions{Weighting: Weighting{Alpha: 1}, Resampling: Resampling{Resamples: 20}})
+		SalienceOptions{Weighting: Weighting{Alpha: 1}, Intervals: metrics.Intervals{Resamples: 20}})
 	if err != nil || got[0].Attributes[0].Salience.Value != math.Log(0.5) || !math.IsNaN(got[0].Any.Low) ||
 		!math.IsNaN(got[0].Stereotype.Value) {
 		t.Errorf("one caption: %+v, %v", got, err)
@@ -165,7 +164,7 @@ func TestSalienceOracle(t *testing.T) {
 		attributes := []string{"a", "b", "a b", "b a b", "c c", "d", "z"}
 		alpha := rng.Float64()
 		scores, err := Salience(captions, Vocabulary{Attributes: attributes},
-			SalienceOptions{Weighting: Weighting{Alpha: alpha}, Resampling: Resampling{Resamples: 3}})
+			SalienceOptions{Weighting: Weighting{Alpha: alpha}, Intervals: metrics.Intervals{Resamples: 3}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -220,7 +219,7 @@ func TestSalienceOrder(t *testing.T) {
 	rng := near.Rand(t, 402)
 	captions := randomCaptions(rng, 3, 80)
 	v := Vocabulary{Attributes: []string{"a", "b c", "d d"}, Stereotypes: map[[2]string]bool{{"id1", "a"}: true}}
-	o := SalienceOptions{Weighting: Weighting{Alpha: 1}, Resampling: Resampling{Resamples: 50, Seed: 7}}
+	o := SalienceOptions{Weighting: Weighting{Alpha: 1}, Intervals: metrics.Intervals{Resamples: 50, Seed: 7}}
 	first, err := Salience(captions, v, o)
 	if err != nil {
 		t.Fatal(err)
@@ -270,7 +269,7 @@ func TestShareInterval(t *testing.T) {
 			}
 		}
 		s, err := Salience(captions, Vocabulary{Attributes: []string{"cow"}},
-			SalienceOptions{Resampling: Resampling{Resamples: 200, Seed: int64(rng.Uint32())}})
+			SalienceOptions{Intervals: metrics.Intervals{Resamples: 200, Seed: int64(rng.Uint32())}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -288,7 +287,7 @@ func TestShareInterval(t *testing.T) {
 func TestIdfMoves(t *testing.T) {
 	captions := []Caption{{"Veltan", "1", "cow"}, {"Veltan", "2", "cow"}, {"Norra", "1", "cow"}, {"Norra", "2", "sea"}}
 	s, err := Salience(captions, Vocabulary{Attributes: []string{"cow", "sea"}},
-		SalienceOptions{Weighting: Weighting{Alpha: 1}, Resampling: Resampling{Resamples: 200}})
+		SalienceOptions{Weighting: Weighting{Alpha: 1}, Intervals: metrics.Intervals{Resamples: 200}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -299,20 +298,4 @@ func TestIdfMoves(t *testing.T) {
 	low, high := 0.75*math.Log(4.0/5), 0.75*math.Log(4.0/3) // Norra's draw holds the cow twice, or not at all
 	near.Check(t, "salience", []float64{cow.Salience.Value, cow.Salience.Low, cow.Salience.High},
 		[]float64{0, low, high}, 1e-14, 0)
-}
-
-func TestQuantile(t *testing.T) {
-	rng := near.Rand(t, 405)
-	for range 300 {
-		values := make([]float64, 1+rng.IntN(60))
-		for i := range values {
-			values[i] = float64(rng.IntN(1 + rng.IntN(40))) // ties
-		}
-		sorted := slices.Sorted(slices.Values(values))
-		for _, p := range []float64{0.975, 0.025, 0, 1, rng.Float64()} {
-			if got, want := quantile(values, p), tabular.Quantile(sorted, p); got != want {
-				t.Fatalf("quantile %g of %v: %g, want %g", p, sorted, got, want)
-			}
-		}
-	}
 }

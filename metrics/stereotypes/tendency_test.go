@@ -77,7 +77,7 @@ func TestTendencyByHand(t *testing.T) {
 
 func TestOrderDoesNotMatter(t *testing.T) {
 	rows := world()
-	o := AssociationOptions{Compat, Resampling{Resamples: 100, Seed: 5}}
+	o := AssociationOptions{Compat, metrics.Intervals{Resamples: 100, Seed: 5}}
 	a, err := Association(rows, o)
 	if err != nil {
 		t.Fatal(err)
@@ -146,7 +146,7 @@ func TestBadInput(t *testing.T) {
 	if _, err := Association(world(), AssociationOptions{}); err == nil || !strings.Contains(err.Error(), "compat") {
 		t.Errorf("%v does not name the methods", err)
 	}
-	if _, err := Association(world(), AssociationOptions{Clean, Resampling{Level: 2}}); err == nil {
+	if _, err := Association(world(), AssociationOptions{Clean, metrics.Intervals{Level: 2}}); err == nil {
 		t.Error("level 2 passes")
 	}
 	rows := append(world(), Showing{"Veltan", 1, "x", false, true})
@@ -175,7 +175,7 @@ func TestIntervalCovers(t *testing.T) {
 			}
 		}
 		ts, err := Association(rows, AssociationOptions{Clean,
-			Resampling{Resamples: 300, Seed: int64(rng.Uint32())}})
+			metrics.Intervals{Resamples: 300, Seed: int64(rng.Uint32())}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -214,7 +214,8 @@ func TestVisual(t *testing.T) {
 }
 
 func TestConsensus(t *testing.T) {
-	bars, err := ConsensusOf([][3]float64{{5, 5, 1}, {4, 1, 4}, {2, 3, 3}, {1, 2, 3}, {5, 5, 5}}, Resampling{Seed: 1})
+	bars, err := ConsensusOf([][3]float64{{5, 5, 1}, {4, 1, 4}, {2, 3, 3}, {1, 2, 3}, {5, 5, 5}},
+		metrics.Intervals{Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +227,7 @@ func TestConsensus(t *testing.T) {
 		bars[0].Share.Value != 40 {
 		t.Errorf("%+v", bars)
 	}
-	if _, err := ConsensusOf([][3]float64{{5, 4.5, 1}}, Resampling{Seed: 1}); err == nil ||
+	if _, err := ConsensusOf([][3]float64{{5, 4.5, 1}}, metrics.Intervals{Seed: 1}); err == nil ||
 		!strings.Contains(err.Error(), "rating 1") {
 		t.Errorf("%v", err)
 	}
@@ -238,12 +239,12 @@ func TestOverall(t *testing.T) {
 		ts = append(ts, Tendency{Stereo: metrics.Exact(v[0]), Other: metrics.Exact(v[1]), Theta: metrics.Exact(v[2])})
 	}
 	want := map[string]float64{"ratio-of-means": 2, "mean-of-theta": 2, "median-of-theta": 2}
-	for _, a := range Overall(ts, Resampling{Seed: 1}) {
+	for _, a := range aggregates(ts) {
 		if math.Abs(a.Value-want[a.Name]) > 1e-12 {
 			t.Errorf("%+v, want %g", a, want[a.Name])
 		}
 	}
-	for _, a := range Overall(nil, Resampling{Seed: 1}) {
+	for _, a := range aggregates(nil) {
 		if !math.IsNaN(a.Value) || a.N != 0 {
 			t.Errorf("%+v of nothing", a)
 		}
@@ -272,7 +273,7 @@ func TestOffensiveness(t *testing.T) {
 		{OffensivenessVariant{Present: "share", Threshold: 0.5}, 3}, // a alone
 		{OffensivenessVariant{Present: "share", Threshold: 1}, math.NaN()},
 	} {
-		rows, err := OffensivenessOf(ts, mean, c.o, Resampling{})
+		rows, err := OffensivenessOf(ts, mean, c.o, metrics.Intervals{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -286,7 +287,7 @@ func TestOffensiveness(t *testing.T) {
 			}
 		}
 	}
-	if _, err := OffensivenessOf(ts, mean, OffensivenessVariant{Weight: "square"}, Resampling{}); err == nil ||
+	if _, err := OffensivenessOf(ts, mean, OffensivenessVariant{Weight: "square"}, metrics.Intervals{}); err == nil ||
 		!strings.Contains(err.Error(), "likelihood") {
 		t.Errorf("%v", err)
 	}

@@ -12,7 +12,6 @@ import (
 	"antipode/datasets/table"
 	data "antipode/datasets/visage"
 	"antipode/metrics"
-	"antipode/metrics/internal/tabular"
 	"antipode/metrics/interval"
 )
 
@@ -221,7 +220,7 @@ type Consensus struct {
 // ConsensusOf counts the labels that at least two of three annotators gave, from Strongly Agree down to Strongly
 // Disagree; Unsure comes last, as in the figure. The remainder to 100 % are attributes with three different labels.
 // Intervals: bootstrap of attributes.
-func ConsensusOf(scores [][3]float64, r Resampling) ([]Consensus, error) {
+func ConsensusOf(scores [][3]float64, i metrics.Intervals) ([]Consensus, error) {
 	var count [6]int
 	for i, s := range scores {
 		for _, v := range s {
@@ -237,16 +236,18 @@ func ConsensusOf(scores [][3]float64, r Resampling) ([]Consensus, error) {
 			count[int(s[1])]++
 		}
 	}
+	options := i.Bootstrap()
+	options.Range = interval.Share
 	var out []Consensus
 	for _, label := range []int{5, 4, 2, 1, 3} {
 		c := Consensus{Label: Labels[label], Count: count[label], Of: len(scores),
 			Share: metrics.Exact(100 * float64(count[label]) / float64(len(scores)))}
-		if r.Resamples > 0 && len(scores) > 1 {
+		if len(scores) > 1 {
 			hits := make([]float64, len(scores))
 			for i := range c.Count {
 				hits[i] = 1
 			}
-			iv, err := interval.BootstrapMean(hits, nil, r.bootstrap())
+			iv, err := interval.BootstrapMean(hits, nil, options)
 			if err != nil {
 				return nil, fmt.Errorf("stereotypes: %w", err)
 			}
@@ -259,9 +260,7 @@ func ConsensusOf(scores [][3]float64, r Resampling) ([]Consensus, error) {
 
 // ConsensusOptions are the options of [ConsensusTable].
 type ConsensusOptions struct {
-	Resamples int     `json:"resamples,omitempty" default:"1000" none:"-1" min:"0" help:"bootstrap samples of attributes; -1 = no intervals"`
-	Level     float64 `json:"level,omitempty" default:"0.95" min:">0" max:"<1" help:"confidence level of the intervals"`
-	Seed      int64   `json:"seed,omitempty" help:"seed of the bootstrap"`
+	metrics.Intervals
 }
 
 // ConsensusTable is the table operation visage-consensus (Jha et al., ACL 2024, Figure 6): for each label the
@@ -277,14 +276,14 @@ type consensusRow struct {
 }
 
 var consensusTable = listing(metrics.Definition[ConsensusOptions, consensusRow]{
-	Name: "visage-consensus", Title: "attributes to which two of three annotators gave the same label",
+	Name: "visage-consensus", Version: 3, Title: "attributes to which two of three annotators gave the same label",
 	Citation: "Figure 6",
 	Inputs:   []metrics.Input{{Role: "in", Columns: columnsOf(scoreColumns), About: "a row for each rated attribute"}},
 	Compute: func(_ context.Context, call *metrics.Call, o ConsensusOptions) ([]consensusRow, error) {
-		bars, err := ConsensusOf(scores(call.Inputs["in"]), Resampling(o))
+		bars, err := ConsensusOf(scores(call.Inputs["in"]), o.Intervals)
 		var out []consensusRow
 		for _, c := range bars {
-			out = append(out, consensusRow{c, tabular.Bootstrap(o.Resamples, o.Level, "attributes"), described{}})
+			out = append(out, consensusRow{c, o.Label("attributes"), described{}})
 		}
 		return out, err
 	},
