@@ -3,6 +3,7 @@ package datasets
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -10,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"image"
+	"io/fs"
 	"iter"
 	"math"
 	"os"
@@ -95,7 +97,11 @@ func (t Table) ApplyImage(column string, f func(image.Image) float64) Table {
 	source := cell.Source(f)
 	return t.Need("image", table.KindImage).local("ApplyImage", column, func(ctx context.Context) (*Frame, []float64,
 		error) {
-		rows, err := t.Select("id", "image").Rows(ctx)
+		of := t
+		if t.frame == nil {
+			of = t.Select("id", "image")
+		}
+		rows, err := of.Rows(ctx)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -233,8 +239,9 @@ func named(f *Frame, row int, err error) error {
 // valueFile holds the values of a function by image: lines of a digest and a number, which are appended as they are
 // computed. A line that an interruption cut off is left out when the file is read.
 type valueFile struct {
-	mu     sync.Mutex
-	file   *os.File                           // nil where the function's source is not known
+	mu     sync.Mutex                         // of file and values
+	path   string                             // "" where the function's source is not known
+	file   *os.File                           // open once a value is added
 	values map[string]func() (float64, error) // by digest
 }
 
@@ -248,14 +255,12 @@ func openValues(column, source string) (*valueFile, error) {
 		return nil, err
 	}
 	key := sha256.Sum256(fmt.Appendf(nil, "%q %q", column, source))
-	path := filepath.Join(home, "kept", "image-values-"+hex.EncodeToString(key[:16])+".txt")
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	v.path = filepath.Join(home, "kept", "image-values-"+hex.EncodeToString(key[:16])+".txt")
+	text, err := os.ReadFile(v.path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	if v.file, err = os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600); err != nil {
-		return nil, err
-	}
-	for lines := bufio.NewScanner(v.file); lines.Scan(); {
+	for lines := bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); {
 		digest, number, _ := strings.Cut(lines.Text(), " ")
 		if x, err := strconv.ParseFloat(strings.TrimSuffix(number, ";"), 64); err == nil && len(digest) == 64 &&
 			strings.HasSuffix(number, ";") {
@@ -271,10 +276,11 @@ func (v *valueFile) of(img table.Image, f func(image.Image) float64) (float64, e
 		return math.NaN(), nil
 	}
 	v.mu.Lock()
-	value := v.values[img.SHA256]
+	key := cmp.Or(img.SHA256, img.Path)
+	value := v.values[key]
 	if value == nil {
 		value = sync.OnceValues(func() (float64, error) { return v.compute(img, f) })
-		v.values[img.SHA256] = value
+		v.values[key] = value
 	}
 	v.mu.Unlock()
 	return value()
@@ -286,10 +292,25 @@ func (v *valueFile) compute(img table.Image, f func(image.Image) float64) (float
 		return 0, fmt.Errorf("the image %s: %w", img.Path, err)
 	}
 	x, err := caught(func() (float64, error) { return f(pixels), nil })
-	if err == nil && v.file != nil {
-		_, err = fmt.Fprintf(v.file, "\n%s %s;", img.SHA256, strconv.FormatFloat(x, 'g', -1, 64))
+	if err == nil && v.path != "" && img.SHA256 != "" {
+		err = v.store(img.SHA256, x)
 	}
 	return x, err
+}
+
+func (v *valueFile) store(digest string, x float64) (err error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.file == nil {
+		if err := os.MkdirAll(filepath.Dir(v.path), 0o700); err != nil {
+			return err
+		}
+		if v.file, err = os.OpenFile(v.path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600); err != nil {
+			return err
+		}
+	}
+	_, err = fmt.Fprintf(v.file, "\n%s %s;", digest, strconv.FormatFloat(x, 'g', -1, 64))
+	return err
 }
 
 func (v *valueFile) close() {

@@ -86,7 +86,9 @@ func (f *Frame) RowNumber(row int) int {
 }
 
 // SameRows returns a frame of other columns for the rows of this one.
-func (f *Frame) SameRows(columns []Column) *Frame { return &Frame{Columns: columns, Origins: f.Origins} }
+func (f *Frame) SameRows(columns []Column) *Frame {
+	return &Frame{Columns: columns, Origins: f.Origins}
+}
 
 // ErrNoColumn is wrapped by errors about a missing column.
 var ErrNoColumn = errors.New("no such column")
