@@ -54,10 +54,12 @@ preprocessor_config.json<[] => preprocessor_config.json: not readable`,
 			if m.cfg.ownHead != g.cfg.ownHead || g.cfg.ownHead != (folder == "own-head-bf16") {
 				t.Errorf("%s: a head of its own: %v", folder, m.cfg.ownHead)
 			}
-			modeltest.SameTensors(t, g.Weights, m.Weights, len(g.Weights.Names())-1) // but positions, which are integers
+			// but positions, which are integers
+			modeltest.SameTensors(t, g.Weights, m.Weights, len(g.Weights.Names())-1)
 			caption := func(m *Model) [][]textgen.Text {
 				c := newCaptioner(t, testbackend.Go(t), m, textgen.CaptionerOptions{})
-				texts, err := c.Caption(t.Context(), drawn(g, 2), textgen.Options{MaxTokens: 8, Sample: true, Number: 2})
+				texts, err := c.Caption(t.Context(), drawn(g, 2),
+					textgen.Options{MaxTokens: 8, Sample: true, Number: 2})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -160,7 +160,8 @@ func TestSuite(t *testing.T) {
 			t.Fatal(err)
 		}
 		if other != "" {
-			if err := os.CopyFS(filepath.Join(dir, VQGANFolder), os.DirFS(filepath.Join(other, VQGANFolder))); err != nil {
+			from := os.DirFS(filepath.Join(other, VQGANFolder))
+			if err := os.CopyFS(filepath.Join(dir, VQGANFolder), from); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -96,7 +96,8 @@ rm model-00002-of-00002.safetensors => model-00002-of-00002.safetensors`,
 		Opens: `
 drop encoder.mask_embed
 drop not_a_point`,
-		Torch: map[string]map[string]string{"windows": {frequencies[1]: frequencies[0], frequencies[0]: frequencies[1]}},
+		Torch: map[string]map[string]string{
+			"windows": {frequencies[1]: frequencies[0], frequencies[0]: frequencies[1]}},
 		SameTorch: func(t *testing.T, folder, torch string) {
 			want, m := openGolden(t, folder), openModel(t, torch)
 			if !m.Weights.Same(frequencies[0], frequencies[1]) {
