@@ -119,7 +119,8 @@ safety_checker/config.json:model_type=null => safety_checker && model_type && sa
 safety_checker/config.json:model_type="altclip" => safety_checker && model_type && safety checker off
 drop safety_checker/model.safetensors:concept_embeds => safety_checker/model.safetensors && missing: concept_embeds && safety checker off`
 	list := []damage{
-		{func(dir string) { os.Truncate(filepath.Join(dir, file), 5000) }, file + " && cut short && safety checker off"},
+		{func(dir string) { os.Truncate(filepath.Join(dir, file), 5000) },
+			file + " && cut short && safety checker off"},
 		{func(dir string) {
 			rewrite(t, dir, file, func(all map[string]weights.Tensor) {
 				v := all["concept_embeds_weights"]

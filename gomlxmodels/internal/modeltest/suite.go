@@ -30,7 +30,7 @@ type Model struct {
 	//	FILE:KEY=JSON  a key of another JSON file
 	//	FILE<TEXT      the contents of a file
 	//	rm FILE        a file or folder is missing
-	//	drop NAME      the tensor (of FILE: drop FILE:NAME) is missing, or all with it in their names, after ^ at the start
+	//	drop NAME      the tensor (FILE:NAME: of a file) is missing, or all with it in their names (^: at the start)
 	//	add NAME       one tensor more, of shape [1]
 	Refuses string
 	// Opens has a damage on each line with which the folder opens.
