@@ -16,6 +16,7 @@ import (
 
 	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/weights"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
 )
@@ -106,10 +107,7 @@ func TestAltPadding(t *testing.T) {
 	g := openGolden(t, filepath.Join("testdata", "alt2"))
 	c := *g.text.(*AltTextConfig)
 	states := func(text string, length int, left bool) []float32 {
-		e, err := g.tokenizer.Encode(text, length)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Get(g.tokenizer.Encode(text, length))(t)
 		at := tokens{ids: slices.Repeat([]int32{g.tokenizer.PadID()}, length), to: len(e.IDs)}
 		if left {
 			at.from, at.to = length-len(e.IDs), length
@@ -173,10 +171,7 @@ func TestNaN(t *testing.T) {
 		"decoder.conv_out.bias": "vae/diffusion_pytorch_model.safetensors"} {
 		dir := modeltest.CopyOf(t, "alt9")
 		rewrite(t, dir, file, func(all map[string]weights.Tensor) { all[name].Data[1] = float32(math.NaN()) })
-		m, err := Open(dir, OpenOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(Open(dir, OpenOptions{}))(t)
 		line(t, newSampler(t, testbackend.Go(t), m, Options{}).Load(), file, name, "NaN")
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/weights"
+	"antipode/internal/must"
 	"antipode/internal/testbackend"
 )
 
@@ -25,23 +26,15 @@ func edit(t *testing.T, dir, name string, changes map[string]any) {
 func rewrite(t *testing.T, dir, name string, change func(map[string]weights.Tensor)) {
 	t.Helper()
 	path := filepath.Join(dir, name)
-	set, err := weights.OpenFiles(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := must.Get(weights.OpenFiles(path))(t)
 	all := map[string]weights.Tensor{}
 	for _, name := range set.Names() {
 		info, _ := set.Info(name)
-		data, err := set.Float32(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(set.Float32(name))(t)
 		all[name] = weights.Tensor{Name: name, Shape: info.Shape, Data: data}
 	}
 	change(all)
-	if err := weights.Save(path, slices.Collect(maps.Values(all)), nil, weights.F32); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, weights.Save(path, slices.Collect(maps.Values(all)), nil, weights.F32))
 }
 
 // line holds an error to one line with these words.
@@ -210,24 +203,16 @@ func TestWeightFiles(t *testing.T) {
 	shard := func(dir, from, first, second, index string) {
 		t.Helper()
 		path := filepath.Join(dir, from)
-		set, err := weights.OpenFiles(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		set := must.Get(weights.OpenFiles(path))(t)
 		parts, where := [2][]weights.Tensor{}, map[string]string{}
 		for i, tensor := range set.Names() {
 			info, _ := set.Info(tensor)
-			data, err := set.Float32(tensor)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := must.Get(set.Float32(tensor))(t)
 			parts[i%2] = append(parts[i%2], weights.Tensor{Name: tensor, Shape: info.Shape, Data: data})
 			where[tensor] = []string{first, second}[i%2]
 		}
 		for i, file := range []string{first, second} {
-			if err := weights.Save(filepath.Join(filepath.Dir(path), file), parts[i], nil, weights.F16); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, weights.Save(filepath.Join(filepath.Dir(path), file), parts[i], nil, weights.F16))
 		}
 		text, _ := json.Marshal(map[string]any{"metadata": map[string]any{"total_size": 1}, "weight_map": where})
 		modeltest.Write(t, filepath.Join(filepath.Dir(path), index), string(text))
@@ -236,14 +221,8 @@ func TestWeightFiles(t *testing.T) {
 	list := []Request{{Prompt: prompt, Seed: 3, Steps: 2, Width: 16, Height: 16}}
 	sample := func(dir string) *image.NRGBA {
 		t.Helper()
-		m, err := Open(dir, OpenOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := newSampler(t, testbackend.Go(t), m, Options{}).Generate(t.Context(), list, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(Open(dir, OpenOptions{}))(t)
+		got := must.Get(newSampler(t, testbackend.Go(t), m, Options{}).Generate(t.Context(), list, nil))(t)
 		return got[0].Image
 	}
 	want := sample(filepath.Join("testdata", "bare"))
@@ -262,10 +241,7 @@ func TestWeightFiles(t *testing.T) {
 	if d := apart(t, sample(dir), want); d > 0 { // the goldens' weights fit 16 bits
 		t.Errorf("the image from sharded weights differs by %d/255", d)
 	}
-	m, err := Open(dir, OpenOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(Open(dir, OpenOptions{}))(t)
 	for _, file := range []string{name + ".safetensors.index.json", name + "-00002-of-00002.safetensors",
 		name + ".safetensors.index.fp16.json", "model-00001-of-00002.safetensors"} {
 		if !slices.ContainsFunc(m.Files(), func(f string) bool { return filepath.Base(f) == file }) {
@@ -298,9 +274,7 @@ func TestWeightFiles(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			was := dir
 			dir := t.TempDir()
-			if err := os.CopyFS(dir, os.DirFS(was)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.CopyFS(dir, os.DirFS(was)))
 			index = filepath.Join(dir, "unet", filepath.Base(index))
 			c.damage(dir)
 			_, err := Open(dir, OpenOptions{})

@@ -15,6 +15,7 @@ import (
 
 	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/weights"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
 )
@@ -84,10 +85,7 @@ func TestSafetyRounds(t *testing.T) {
 // TestBlockedImages samples the golden's two images, the first of which is blocked; without the checker it is not.
 func TestBlockedImages(t *testing.T) {
 	g := openGolden(t, filepath.Join("testdata", "alt9"))
-	off, err := Open(filepath.Join("testdata", "alt9"), OpenOptions{NoSafetyChecker: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	off := must.Get(Open(filepath.Join("testdata", "alt9"), OpenOptions{NoSafetyChecker: true}))(t)
 	for _, m := range []*Model{g.Model, off} {
 		got, err := newSampler(t, testbackend.Go(t), m, Options{Batch: 2}).Generate(t.Context(), g.requests(), nil)
 		if err != nil {
@@ -163,14 +161,9 @@ func TestSafetyOldNames(t *testing.T) {
 		all["ids"] = weights.Tensor{Name: "vision_model.vision_model.embeddings.position_ids", Shape: []int{1, 2},
 			Data: []float32{0, 1}}
 	})
-	text, err := os.ReadFile(filepath.Join(dir, "safety_checker", "config.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(filepath.Join(dir, "safety_checker", "config.json")))(t)
 	var config map[string]any
-	if err := json.Unmarshal(text, &config); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(text, &config))
 	edit(t, dir, "safety_checker/config.json", map[string]any{"vision_config_dict": config["vision_config"],
 		"text_config_dict": map[string]any{"hidden_size": 768, "num_attention_heads": 12}})
 	edit(t, dir, "safety_checker/config.json", map[string]any{"vision_config": nil})
@@ -179,10 +172,7 @@ func TestSafetyOldNames(t *testing.T) {
 	edit(t, dir, "model_index.json",
 		map[string]any{"feature_extractor": []string{"transformers", "CLIPFeatureExtractor"},
 			"safety_checker": []string{"stable_diffusion", "StableDiffusionSafetyChecker"}})
-	m, err := Open(dir, OpenOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(Open(dir, OpenOptions{}))(t)
 	g := openGolden(t, filepath.Join("testdata", "alt9"))
 	got, _, err := newSampler(t, testbackend.Go(t), m, Options{}).check(g.want.Image("safety.picture_3"))
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"antipode/gomlxmodels/hub"
 	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/weights"
+	"antipode/internal/must"
 )
 
 // TestParseConfig: the hub's folders leave out what has SamConfig's own value.
@@ -114,10 +115,7 @@ drop not_a_point`,
 
 func openModel(t *testing.T, dir string) *Model {
 	t.Helper()
-	m, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(Open(dir))(t)
 	return m
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/gomlx/compute"
 
 	"antipode/gomlxmodels/internal/modeltest"
+	"antipode/internal/must"
 	"antipode/internal/testbackend"
 )
 
@@ -76,10 +77,7 @@ numDims=0 => numDims 0 is not at least 1`,
 			"mpnet-bf16-shards": ties},
 		SameTorch: func(t *testing.T, folder, torch string) {
 			g := openGolden(t, folder, modes[folder])
-			m, err := Open(torch, OpenOptions{Pooling: modes[folder]})
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := must.Get(Open(torch, OpenOptions{Pooling: modes[folder]}))(t)
 			// but positions, which are integers
 			modeltest.SameTensors(t, g.Weights, m.Weights, len(g.Weights.Names())-2)
 			got := encode(t, newEncoder(t, testbackend.Go(t), m, Options{}), g.texts()...)
