@@ -9,6 +9,7 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/table"
+	"antipode/internal/must"
 )
 
 func TestCaptionPlan(t *testing.T) {
@@ -36,18 +37,11 @@ func TestCaptionPlan(t *testing.T) {
 			Decode:    "beam",
 			MaxTokens: 20, MinTokens: 5, Beams: 3, EarlyStopping: "never", RepetitionPenalty: 1.5}, 1, 0},
 	} {
-		p, err := c.t.Plan()
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(c.t.Plan())(t)
 		var got CaptionArgs
-		if err := json.Unmarshal(p.Args, &got); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(p.Args, &got))
 		var repeat datasets.RepeatArgs
-		if err := json.Unmarshal(p.Inputs[0].Args, &repeat); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(p.Inputs[0].Args, &repeat))
 		if p.Op != CaptionOp || got.Model != known || !reflect.DeepEqual(got.CaptionOptions, c.want) ||
 			repeat != (datasets.RepeatArgs{N: c.n, Of: "image_id", Seed: c.seed}) {
 			t.Errorf("%s %+v of %+v, want %+v", p.Op, got, repeat, c.want)

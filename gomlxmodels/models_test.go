@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"antipode/datasets"
+	"antipode/internal/must"
 )
 
 // TestEmbedBLIP2: plans of BLIP-2's vectors, and what does not go together.
@@ -30,14 +31,9 @@ func TestEmbedBLIP2(t *testing.T) {
 			"blip2_text:vector blip2_text_tokens:number blip2_text_words:number blip2_text_unknown:number " +
 				"blip2_text_cut:number"},
 	} {
-		p, err := c.t.Plan()
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(c.t.Plan())(t)
 		var got EmbedArgs
-		if err := json.Unmarshal(p.Args, &got); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(p.Args, &got))
 		c.want.Masking, c.want.Fill, c.want.PatchRule, c.want.Precision = "drop", "none", "any", "auto"
 		if c.want.Pooling == "" {
 			c.want.Pooling = "auto"
@@ -78,10 +74,7 @@ func TestSecrets(t *testing.T) {
 		want string
 	}{{Generate("archipelago-diffusion", prompts), ""}, {images, APIKey},
 		{Embed("archipelago-vit", images.Concat(images)), APIKey}} {
-		p, err := c.t.Plan()
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(c.t.Plan())(t)
 		if got := strings.Join(p.AllSecrets(), " "); got != c.want {
 			t.Errorf("secrets %q, want %q", got, c.want)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/table"
+	"antipode/internal/must"
 )
 
 func TestSegmentPlan(t *testing.T) {
@@ -20,9 +21,7 @@ func TestSegmentPlan(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got SegmentArgs
-	if err := json.Unmarshal(p.Args, &got); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(p.Args, &got))
 	if want := (SegmentArgs{"clipseg", SegmentOptions{Text: "object", Template: "a photo of a %s", Separator: ",",
 		Threshold: 0.3, Components: "above 0.01", Presence: "clip-vit-base-patch32"}}); p.Op != SegmentOp ||
 		!reflect.DeepEqual(got, want) {
@@ -108,10 +107,7 @@ func TestPairs(t *testing.T) {
 		{"langsam-small", SegmentOptions{Segmenter: "sam-vit-huge", Detector: "grounding-dino-base"}, usual},
 	} {
 		masked := Segment(c.model, tab, c.o)
-		p, err := masked.Plan()
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(masked.Plan())(t)
 		var got SegmentArgs
 		if err := json.Unmarshal(p.Args, &got); err != nil || !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: %+v, %v, want %+v", c.model, got, err, c.want)

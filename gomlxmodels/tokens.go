@@ -1,11 +1,5 @@
 package gomlxmodels
 
-// The values of [TokenOptions].TextNormalize.
-const (
-	NormalizeOn  = "on"
-	NormalizeOff = "off"
-)
-
 // TokenOptions are the options of [GenerateOptions] of generators that write the tokens of an image one by one: DALL·E
 // mini and mega, minDALL-E. Zero values are the original's.
 type TokenOptions struct {

@@ -20,6 +20,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
+	"antipode/internal/must"
 	"antipode/kernel/client"
 )
 
@@ -87,14 +88,8 @@ func TestGenerateByAPI(t *testing.T) {
 		{"id": "b", "prompt": "forbidden house"}, {"id": "c", "prompt": "broken house"}})
 	table := gomlxmodels.Generate("api:house-painter", prompts, gomlxmodels.GenerateOptions{N: 2, Width: 1024,
 		Height: 1024, API: gomlxmodels.APIOptions{Quality: "standard", Price: 0.04}})
-	plan, err := table.Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
-	res, err := client.Registered().Run(context.Background(), client.Request{Plan: plan}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := must.Get(table.Plan())(t)
+	res := must.Get(client.Registered().Run(context.Background(), client.Request{Plan: plan}, nil))(t)
 	if len(res.Notes) != 1 || !strings.HasPrefix(res.Notes[0], "house-painter will be shut down on 2") {
 		t.Errorf("notes %q", res.Notes)
 	}
@@ -126,10 +121,7 @@ func TestGenerateByAPI(t *testing.T) {
 		}
 	}
 	before := s.asked["broken house"]
-	again, err := table.Rows(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := must.Get(table.Rows(context.Background()))(t)
 	if s.asked["house"] != 2 || s.asked["forbidden house"] != 2 || s.asked["broken house"] != before+failed {
 		t.Errorf("asked again: %v, before %d, %d failed", s.asked, before, failed)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"antipode/datasets"
 	"antipode/gomlxmodels"
+	"antipode/internal/must"
 	"antipode/kernel/client"
 	"antipode/kernel/engine"
 )
@@ -13,10 +14,7 @@ import (
 // registered returns an engine in a store of the test's own, which evaluates the test's tables.
 func registered(t *testing.T) *engine.Engine {
 	t.Helper()
-	e, err := NewEngine(t.TempDir(), "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(NewEngine(t.TempDir(), "test"))(t)
 	before := client.Registered()
 	client.Register(e)
 	t.Cleanup(func() {
@@ -47,10 +45,7 @@ func TestWorkloadPrice(t *testing.T) {
 		{"api:gpt-image-2.5-flare", gomlxmodels.GenerateOptions{}, math.NaN(), "price unknown"},
 	} {
 		images := gomlxmodels.Generate(c.model, prompts, c.options)
-		f, err := datasets.Workload([]datasets.Table{images}).Rows(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(datasets.Workload([]datasets.Table{images}).Rows(t.Context()))(t)
 		dollars := f.Numbers("dollars")[0]
 		if math.IsNaN(dollars) != math.IsNaN(c.dollars) || math.Abs(dollars-c.dollars) > 1e-9 ||
 			f.Texts("price")[0] != c.price {

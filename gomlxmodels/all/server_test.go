@@ -19,6 +19,7 @@ import (
 
 	"antipode/datasets"
 	"antipode/gomlxmodels"
+	"antipode/internal/must"
 	"antipode/kernel/client"
 )
 
@@ -26,9 +27,7 @@ import (
 func ownServer(t *testing.T, note func(body map[string]any)) (base string) {
 	t.Helper()
 	var file bytes.Buffer
-	if err := png.Encode(&file, image.NewGray(image.Rect(0, 0, 16, 16))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, png.Encode(&file, image.NewGray(image.Rect(0, 0, 16, 16))))
 	answer := fmt.Sprintf(`{"data": [{"b64_json": %q}]}`, base64.StdEncoding.EncodeToString(file.Bytes()))
 	var mu sync.Mutex
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -63,10 +62,7 @@ func TestOwnServer(t *testing.T) {
 	full := gomlxmodels.GenerateOptions{N: 2, Seed: 7, Steps: 20, Guidance: 3.5, Negative: "blurry",
 		API: gomlxmodels.APIOptions{BaseURL: base, ModelDigest: "revision 1",
 			Extra: []string{"seed", "num_inference_steps", "guidance_scale", "negative_prompt"}}}
-	f, err := gomlxmodels.Generate("api:mine", prompts, full).Rows(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(gomlxmodels.Generate("api:mine", prompts, full).Rows(t.Context()))(t)
 	if cost := f.Numbers("cost"); !math.IsNaN(cost[0]) || f.Texts("outcome")[0] != "ok" {
 		t.Errorf("cost %v, outcomes %v", cost, f.Texts("outcome"))
 	}
@@ -126,10 +122,7 @@ func TestAnswersMove(t *testing.T) {
 	t.Cleanup(func() { client.Register(before) })
 	generate := func(home string) {
 		t.Helper()
-		e, err := NewEngine(home, "test")
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Get(NewEngine(home, "test"))(t)
 		client.Register(e)
 		prompts := datasets.FromRows([]map[string]any{{"id": "a", "prompt": "house"}})
 		o := gomlxmodels.GenerateOptions{API: gomlxmodels.APIOptions{BaseURL: base}}
@@ -148,12 +141,8 @@ func TestAnswersMove(t *testing.T) {
 	if text, err := os.ReadFile(answers[0]); err != nil || strings.Contains(string(text), home) {
 		t.Errorf("%s, %v", text, err)
 	}
-	if err := os.Rename(home, moved); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.RemoveAll(filepath.Join(moved, "items")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(home, moved))
+	must.Do(t, os.RemoveAll(filepath.Join(moved, "items")))
 	if generate(moved); requests != 1 {
 		t.Errorf("%d requests, want 1", requests)
 	}
@@ -167,10 +156,7 @@ func TestServerRecord(t *testing.T) {
 	prompts := datasets.FromRows([]map[string]any{{"id": "a", "prompt": "house"}})
 	o := gomlxmodels.GenerateOptions{
 		API: gomlxmodels.APIOptions{BaseURL: base, ModelDigest: "revision 1", BudgetImages: 1}}
-	res, err := gomlxmodels.Generate("api:mine", prompts, o).SaveE(t.Context(), t.TempDir()+"/o.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must.Get(gomlxmodels.Generate("api:mine", prompts, o).SaveE(t.Context(), t.TempDir()+"/o.csv"))(t)
 	rec, err := e.Store.Record(res.Record)
 	if err != nil || rec.Models["api:mine"] != "revision 1" {
 		t.Errorf("%+v, %v", rec, err)

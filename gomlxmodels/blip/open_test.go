@@ -11,6 +11,7 @@ import (
 	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/textgen"
+	"antipode/internal/must"
 	"antipode/internal/testbackend"
 )
 
@@ -47,17 +48,16 @@ preprocessor_config.json<[] => preprocessor_config.json: not readable`,
 			"own-head-bf16": nil},
 		SameTorch: func(t *testing.T, folder, torch string) {
 			g := openGolden(t, folder)
-			m, err := Open(torch)
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := must.Get(Open(torch))(t)
 			if m.cfg.ownHead != g.cfg.ownHead || g.cfg.ownHead != (folder == "own-head-bf16") {
 				t.Errorf("%s: a head of its own: %v", folder, m.cfg.ownHead)
 			}
-			modeltest.SameTensors(t, g.Weights, m.Weights, len(g.Weights.Names())-1) // but positions, which are integers
+			// but positions, which are integers
+			modeltest.SameTensors(t, g.Weights, m.Weights, len(g.Weights.Names())-1)
 			caption := func(m *Model) [][]textgen.Text {
 				c := newCaptioner(t, testbackend.Go(t), m, textgen.CaptionerOptions{})
-				texts, err := c.Caption(t.Context(), drawn(g, 2), textgen.Options{MaxTokens: 8, Sample: true, Number: 2})
+				texts, err := c.Caption(t.Context(), drawn(g, 2),
+					textgen.Options{MaxTokens: 8, Sample: true, Number: 2})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -76,10 +76,7 @@ preprocessor_config.json<[] => preprocessor_config.json: not readable`,
 // TestHead: which tensors the logits are made of.
 func TestHead(t *testing.T) {
 	for name, own := range map[string]bool{"base": false, "large": false, "own-head-bf16": true, "old-hub": true} {
-		m, err := Open(filepath.Join("testdata", name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(Open(filepath.Join("testdata", name)))(t)
 		if m.cfg.ownHead != own {
 			t.Errorf("%s: a head of its own: %v", name, m.cfg.ownHead)
 		}
@@ -90,30 +87,19 @@ func TestHead(t *testing.T) {
 func TestPreprocessing(t *testing.T) {
 	dir := modeltest.CopyOf(t, "base")
 	path := filepath.Join(dir, "preprocessor_config.json")
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(path))(t)
+	m := must.Get(Open(dir))(t)
 	want := m.Preprocess()
 	if want.Filter != preprocess.Bicubic || want.Resize != preprocess.Stretch {
 		t.Errorf("%+v", want)
 	}
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(path))
 	for _, source := range []string{"default of BlipImageProcessor", "processor_config.json"} {
 		if source == "processor_config.json" {
 			modeltest.Write(t, filepath.Join(dir, source),
 				`{"processor_class": "BlipProcessor", "image_processor": `+string(text)+"}")
 		}
-		m, err := Open(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(Open(dir))(t)
 		got := m.Preprocess()
 		if got.Source != source {
 			t.Errorf("source %q, want %q", got.Source, source)
@@ -126,10 +112,7 @@ func TestPreprocessing(t *testing.T) {
 
 // TestTable: every tensor and every variable stands once.
 func TestTable(t *testing.T) {
-	m, err := Open(filepath.Join("testdata", "large"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(Open(filepath.Join("testdata", "large")))(t)
 	tensors, variables := map[string]bool{}, map[string]bool{}
 	for _, r := range table(m.cfg) {
 		if tensors[r.Tensor] || r.Variable != "" && variables[r.Variable] {

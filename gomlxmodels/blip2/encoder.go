@@ -85,7 +85,8 @@ func NewEncoder(backend compute.Backend, m *Model, p Pooling, o Options) (e *Enc
 			return nil, err
 		}
 	}
-	e = &Encoder{m: m, pooling: p, opts: o, Runner: runner.New(backend, "blip2", "encoder"), text: map[int]*runner.Graph{}}
+	e = &Encoder{m: m, pooling: p, opts: o, Runner: runner.New(backend, "blip2", "encoder"),
+		text: map[int]*runner.Graph{}}
 	net := func(parts need) *runner.Net {
 		return e.Net(func(s *model.Store) error {
 			return load(backend, s, m.Weights, table(m.cfg, m.Weights, parts),

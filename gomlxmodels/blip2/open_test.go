@@ -12,6 +12,7 @@ import (
 	"antipode/gomlxmodels/internal/captiontest"
 	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/textgen"
+	"antipode/internal/must"
 	"antipode/internal/testbackend"
 )
 
@@ -62,10 +63,7 @@ rm none => without a language model writes no captions`,
 		Torch: map[string]map[string]string{"opt": {headWeights: wordWeights}},
 		SameTorch: func(t *testing.T, folder, torch string) {
 			g := openGolden(t, folder)
-			m, err := Open(torch)
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := must.Get(Open(torch))(t)
 			if g.cfg.ownHead || m.cfg.ownHead || !m.Weights.Has(headWeights) {
 				t.Error("the head is read as one of its own")
 			}
@@ -85,10 +83,7 @@ func TestOtherLanguage(t *testing.T) {
 	modeltest.Edit(t, filepath.Join(dir, "config.json"),
 		map[string]any{"text_config": map[string]any{"model_type": "t5", "vocab_size": nil,
 			"eos_token_id": "whatever"}})
-	m, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(Open(dir))(t)
 	if err := m.Gives(Queries); err != nil {
 		t.Error(err)
 	}
@@ -107,10 +102,7 @@ func TestParts(t *testing.T) {
 		}
 		return names
 	}
-	m, err := OpenCaptioner(filepath.Join("testdata", "old-hub"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(OpenCaptioner(filepath.Join("testdata", "old-hub")))(t)
 	if all := read(m, writes); len(all) != len(m.Weights.Names()) || !slices.Contains(all, headWeights) {
 		t.Errorf("%d tensors of %d are read to write captions", len(all), len(m.Weights.Names()))
 	}
@@ -119,10 +111,7 @@ func TestParts(t *testing.T) {
 			t.Errorf("%s is read for the tower", name)
 		}
 	}
-	shared, err := Open(filepath.Join("testdata", sharing))
-	if err != nil {
-		t.Fatal(err)
-	}
+	shared := must.Get(Open(filepath.Join("testdata", sharing)))(t)
 	known := map[string]bool{"itm_head.weight": true, "itm_head.bias": true} // read by nobody
 	for _, part := range []need{tower | queries | project, texts} {
 		variables := map[string]int{}

@@ -59,7 +59,8 @@ add text_model.extra => 1 tensor the model does not use: text_model.extra`,
 		Torch: map[string]map[string]string{"bf16-shards": nil, "old-hub": nil},
 		SameTorch: func(t *testing.T, folder, torch string) {
 			g, m := openGolden(t, folder), open(t, torch)
-			modeltest.SameTensors(t, m.Weights, g.Weights, len(g.Weights.Names())-2) // but positions, which are integers
+			// but positions, which are integers
+			modeltest.SameTensors(t, m.Weights, g.Weights, len(g.Weights.Names())-2)
 			a, b := newEncoder(t, testbackend.Go(t), m, Options{}), newEncoder(t, testbackend.Go(t), g.Model, Options{})
 			images, ids := g.Rows("pixels"), g.IntRows("ids")
 			if !slices.EqualFunc(encodeImages(t, a, images...), encodeImages(t, b, images...), equal) {

@@ -20,6 +20,7 @@ import (
 	"antipode/gomlxmodels/textgen"
 	"antipode/gomlxmodels/vqgan"
 	"antipode/gomlxmodels/weights"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
 )
@@ -32,10 +33,7 @@ func sampled(t *testing.T, s *vqgan.Sampler, texts [][]int32, seeds []uint64, o 
 	for i := range texts {
 		requests = append(requests, vqgan.Request{Text: texts[i], Seed: seeds[i]})
 	}
-	out, err := s.Generate(context.Background(), requests, o, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(s.Generate(context.Background(), requests, o, nil))(t)
 	return out
 }
 
@@ -62,10 +60,7 @@ func TestLayersOneByOne(t *testing.T) {
 // checkSame compares an image of a model with that of a folder; form and other say how their weights are stored.
 func checkSame(t *testing.T, m *Model, dir, form, other string) {
 	t.Helper()
-	second, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	second := must.Get(Open(dir))(t)
 	var got [2]vqgan.Result
 	for i, m := range []*Model{m, second} {
 		s := newSampler(t, testbackend.Any(t), m, scale, 1)
@@ -112,9 +107,7 @@ func TestFlaxFiles(t *testing.T) {
 	for _, sub := range []string{"", VQGANFolder} {
 		at := filepath.Join(dir, sub)
 		modeltest.Write(t, filepath.Join(at, vqgan.FlaxFile), string(packed(modeltest.Tensors(t, at))))
-		if err := os.Remove(filepath.Join(at, weights.SingleFile)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(filepath.Join(at, weights.SingleFile)))
 	}
 	checkSame(t, m, dir, "from safetensors", "from msgpack")
 }
@@ -156,13 +149,10 @@ func TestSeeds(t *testing.T) {
 func TestSuite(t *testing.T) {
 	t.Setenv("HF_HUB_CACHE", t.TempDir())
 	vqgan := func(t testing.TB, dir, other string) {
-		if err := os.RemoveAll(filepath.Join(dir, VQGANFolder)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.RemoveAll(filepath.Join(dir, VQGANFolder)))
 		if other != "" {
-			if err := os.CopyFS(filepath.Join(dir, VQGANFolder), os.DirFS(filepath.Join(other, VQGANFolder))); err != nil {
-				t.Fatal(err)
-			}
+			from := os.DirFS(filepath.Join(other, VQGANFolder))
+			must.Do(t, os.CopyFS(filepath.Join(dir, VQGANFolder), from))
 		}
 	}
 	modeltest.Suite(t, modeltest.Model{
@@ -192,9 +182,7 @@ rm model.safetensors => holds no`,
 				vqgan(t, dir, folder(t, "odd"))
 			},
 			"model.safetensors": func(t testing.TB, dir string) {
-				if err := os.Truncate(filepath.Join(dir, "model.safetensors"), 9000); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.Truncate(filepath.Join(dir, "model.safetensors"), 9000))
 			},
 		},
 		Optimized: func(t *testing.T, xla compute.Backend) { checkImages(t, xla, "odd", 2) },
@@ -208,22 +196,11 @@ func TestPulledVQGAN(t *testing.T) {
 	repository := filepath.Join(cache, "models--dalle-mini--vqgan_imagenet_f16_16384")
 	commit := strings.Repeat("c", 40)
 	own := filepath.Join(dir, VQGANFolder)
-	if err := os.CopyFS(filepath.Join(repository, "snapshots", commit), os.DirFS(own)); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(filepath.Join(repository, "refs"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(repository, "refs", "main"), []byte(commit), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.RemoveAll(own); err != nil {
-		t.Fatal(err)
-	}
-	m, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(filepath.Join(repository, "snapshots", commit), os.DirFS(own)))
+	must.Do(t, os.Mkdir(filepath.Join(repository, "refs"), 0o755))
+	must.Do(t, os.WriteFile(filepath.Join(repository, "refs", "main"), []byte(commit), 0o644))
+	must.Do(t, os.RemoveAll(own))
+	m := must.Get(Open(dir))(t)
 	if i := slices.IndexFunc(m.Files(), func(f string) bool { return strings.HasPrefix(f, repository) }); i < 0 {
 		t.Errorf("files %q, none of the pulled VQGAN", m.Files())
 	}
@@ -232,10 +209,7 @@ func TestPulledVQGAN(t *testing.T) {
 // TestBFloat16 computes the tokens' network in bfloat16, as on an NVIDIA GPU: the first logits stay near.
 func TestBFloat16(t *testing.T) {
 	m, g := openGolden(t, "mini")
-	n, err := m.Network(scale)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(m.Network(scale))(t)
 	s, err := vqgan.NewSampler(testbackend.Any(t), n, m.VQGAN, vqgan.SamplerOptions{DType: dtypes.BFloat16, Batch: 1})
 	if err != nil {
 		t.Fatal(err)

@@ -11,7 +11,8 @@ import (
 	"antipode/gomlxmodels/weights"
 )
 
-// TestSuite: damaged folders are refused, names of other versions of the files are accepted, and what every network has.
+// TestSuite: damaged folders are refused, names of other versions of the files are accepted, and what every network
+// has.
 func TestSuite(t *testing.T) {
 	modeltest.Suite(t, modeltest.Model{
 		Folder: "shared",

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"antipode/gomlxmodels"
+	"antipode/internal/must"
 )
 
 const commit = "0123456789abcdef0123456789abcdef01234567"
@@ -170,9 +171,7 @@ func TestPull(t *testing.T) {
 	}
 
 	// Only the removed files are downloaded again, at the requested revision.
-	if err := os.Remove(filepath.Join(s.Dir, "config.json")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filepath.Join(s.Dir, "config.json")))
 	f.hits = nil
 	if _, err := Pull(context.Background(), "some/model", PullOptions{Cache: cache, Revision: commit}); err != nil ||
 		strings.Join(f.hits, ",") != "info "+commit+",config.json " {
@@ -197,10 +196,7 @@ func TestStart(t *testing.T) {
 		t.Errorf("%v, requested %q", err, f.hits)
 	}
 	half := PullOptions{Cache: cache, Variant: FP16}
-	s, err := Pull(context.Background(), "some/model", half)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Pull(context.Background(), "some/model", half))(t)
 	if _, err := os.Stat(filepath.Join(s.Dir, "model.fp16.safetensors")); err != nil {
 		t.Error(err)
 	}

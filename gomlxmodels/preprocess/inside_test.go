@@ -10,6 +10,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"antipode/internal/must"
 	"antipode/internal/near"
 )
 
@@ -25,9 +26,7 @@ func fenced(t *testing.T, width, height int, atEnd bool) *RGB {
 	}
 	t.Cleanup(func() { _ = syscall.Munmap(memory) })
 	for _, fence := range [][]byte{memory[:page], memory[page+inside:]} {
-		if err := syscall.Mprotect(fence, syscall.PROT_NONE); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, syscall.Mprotect(fence, syscall.PROT_NONE))
 	}
 	pixels := memory[page:][:3*width*height]
 	if atEnd {

@@ -10,6 +10,7 @@ import (
 	"antipode/gomlxmodels/hub"
 	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/weights"
+	"antipode/internal/must"
 )
 
 // TestParseConfig: the hub's folders leave out what has SamConfig's own value.
@@ -96,7 +97,8 @@ rm model-00002-of-00002.safetensors => model-00002-of-00002.safetensors`,
 		Opens: `
 drop encoder.mask_embed
 drop not_a_point`,
-		Torch: map[string]map[string]string{"windows": {frequencies[1]: frequencies[0], frequencies[0]: frequencies[1]}},
+		Torch: map[string]map[string]string{
+			"windows": {frequencies[1]: frequencies[0], frequencies[0]: frequencies[1]}},
 		SameTorch: func(t *testing.T, folder, torch string) {
 			want, m := openGolden(t, folder), openModel(t, torch)
 			if !m.Weights.Same(frequencies[0], frequencies[1]) {
@@ -113,10 +115,7 @@ drop not_a_point`,
 
 func openModel(t *testing.T, dir string) *Model {
 	t.Helper()
-	m, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(Open(dir))(t)
 	return m
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/gomlx/compute/shapes"
 	"github.com/gomlx/gomlx/core/tensors"
 
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
 )
@@ -50,10 +51,7 @@ func TestReal(t *testing.T) {
 // measure prints what the two graphs take as the encoder runs them: compiling, and the fastest of three runs.
 func measure(g golden, backend compute.Backend) {
 	t := g.T
-	e, err := NewEncoder(backend, g.Model, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(NewEncoder(backend, g.Model, Options{}))(t)
 	defer e.Close()
 	side, grid := g.cfg.Vision.ImageSize, g.cfg.Vision.Grid()
 	image := func() []*tensors.Tensor {

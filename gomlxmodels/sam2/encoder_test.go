@@ -14,6 +14,7 @@ import (
 	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/sam"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
 )
@@ -24,20 +25,14 @@ func openEncoder(t *testing.T, g golden, o Options) *Encoder {
 	if o.DType == dtypes.BFloat16 { // which the pure Go backend lacks
 		backend = testbackend.QuickXLA(t)
 	}
-	e, err := NewEncoder(backend, g.Model, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(NewEncoder(backend, g.Model, o))(t)
 	t.Cleanup(e.Close)
 	return e
 }
 
 func segment(t *testing.T, e *Encoder, p *Image, boxes []Box) []Map {
 	t.Helper()
-	maps, err := e.Segment(context.Background(), p, boxes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	maps := must.Get(e.Segment(context.Background(), p, boxes))(t)
 	return maps
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/weights"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
 )
@@ -140,10 +141,7 @@ func TestMemory(t *testing.T) {
 			}
 		}
 		modeltest.Save(t, dir, list)
-		m, err := Open(dir, OpenOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(Open(dir, OpenOptions{}))(t)
 		round := func() {
 			e := newEncoder(t, backend, m, Options{Tokens: 64})
 			if e.Bytes() != 0 {

@@ -10,14 +10,15 @@ import (
 	"github.com/gomlx/compute"
 
 	"antipode/gomlxmodels/internal/modeltest"
+	"antipode/internal/must"
 	"antipode/internal/testbackend"
 )
 
 type object = map[string]any
 
 // TestSuite: damaged folders are refused, and what every network has. Folders with PyTorch's weights give the same
-// vectors as with safetensors, bit for bit: XLM-R with its head, whose weights are the words' own, sentence-transformers
-// with a dense layer in a folder, and shards.
+// vectors as with safetensors, bit for bit: XLM-R with its head, whose weights are the words' own,
+// sentence-transformers with a dense layer in a folder, and shards.
 func TestSuite(t *testing.T) {
 	ties := map[string]string{"lm_head.decoder.weight": "roberta.embeddings.word_embeddings.weight",
 		"lm_head.decoder.bias": "lm_head.bias"}
@@ -55,7 +56,7 @@ rm model-00002-of-00002.safetensors => model-00002-of-00002.safetensors
 2_Dense/config.json:in_features=16 => in_features 16, but what comes before gives 48
 2_Dense/config.json:activation_function="torch.nn.modules.activation.Mish" => activation_function "Mish" is not known
 2_Dense/config.json:use_residual=true => use_residual is not supported
-drop 2_Dense/linear.bias => 2_Dense/model.safetensors: 1 tensor missing: linear.bias
+drop 2_Dense/model.safetensors:linear.bias => 2_Dense/model.safetensors: 1 tensor missing: linear.bias
 rm 2_Dense/model.safetensors => 2_Dense: holds no weights
 rm 1_Pooling/config.json => 1_Pooling/config.json
 modules.json<[{"path": "", "type": "a.Transformer"}] => modules.json: the modules do not begin with Transformer and Pooling
@@ -72,14 +73,13 @@ drop text_model.pre_LN.bias => 1 tensor missing: text_model.pre_LN.bias
 modelBase="bert-tiny" => modelBase "bert-tiny" is neither xlm-roberta-base nor xlm-roberta-large nor a folder
 transformerDimensions=17 => transformerDimensions 17, but xlm-roberta-tiny is 16 wide
 numDims=0 => numDims 0 is not at least 1`,
-		Torch: map[string]map[string]string{"xlmr-masked-lm": ties, "bert-joined-dense": ties, "mpnet-bf16-shards": ties},
+		Torch: map[string]map[string]string{"xlmr-masked-lm": ties, "bert-joined-dense": ties,
+			"mpnet-bf16-shards": ties},
 		SameTorch: func(t *testing.T, folder, torch string) {
 			g := openGolden(t, folder, modes[folder])
-			m, err := Open(torch, OpenOptions{Pooling: modes[folder]})
-			if err != nil {
-				t.Fatal(err)
-			}
-			modeltest.SameTensors(t, g.Weights, m.Weights, len(g.Weights.Names())-2) // but positions, which are integers
+			m := must.Get(Open(torch, OpenOptions{Pooling: modes[folder]}))(t)
+			// but positions, which are integers
+			modeltest.SameTensors(t, g.Weights, m.Weights, len(g.Weights.Names())-2)
 			got := encode(t, newEncoder(t, testbackend.Go(t), m, Options{}), g.texts()...)
 			want := encode(t, newEncoder(t, testbackend.Go(t), g.Model, Options{}), g.texts()...)
 			if !reflect.DeepEqual(got, want) {

@@ -18,6 +18,7 @@ import (
 	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/weights"
+	"antipode/internal/must"
 	"antipode/internal/testbackend"
 )
 
@@ -96,20 +97,14 @@ add dist_token => model.safetensors: 1 tensor the model does not use: dist_token
 			},
 			"the file is cut short": func(t testing.TB, dir string) {
 				path := filepath.Join(dir, weights.SingleFile)
-				text, err := os.ReadFile(path)
-				if err != nil {
-					t.Fatal(err)
-				}
+				text := must.Get(os.ReadFile(path))(t)
 				modeltest.Write(t, path, string(text[:len(text)-10]))
 			},
 		},
 		Torch: map[string]map[string]string{"hf-bf16-shards": nil, "timm-registers": nil},
 		SameTorch: func(t *testing.T, folder, torch string) {
 			g := openGolden(t, folder)
-			m, err := Open(torch)
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := must.Get(Open(torch))(t)
 			modeltest.SameTensors(t, m.Weights, g.Weights, len(g.Weights.Names()))
 			run := func(m *Model) []float32 {
 				return golden{m, g.Golden}.run(testbackend.Go(t), heads{}, func(s *model.Scope, in []*Node) []*Node {
@@ -151,10 +146,7 @@ func TestGraphUsesAllWeights(t *testing.T) {
 		{"1 loaded weight the graph does not use: /block_9/norm1/gain",
 			func(s *model.Store) { s.Scope("/block_9/norm1").CreateVariable("gain", zeros(3)) }},
 	} {
-		e, err := NewEncoder(testbackend.Go(t), randomFolder(t, c), Options{Batch: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Get(NewEncoder(testbackend.Go(t), randomFolder(t, c), Options{Batch: 1}))(t)
 		defer e.Close()
 		k.change(e.net.Store())
 		modeltest.CheckLine(t, e.Compile(true), k.want)
@@ -163,21 +155,14 @@ func TestGraphUsesAllWeights(t *testing.T) {
 
 // TestTimmNames compares the shapes behind architecture names with those timm builds (internal/pyref/vit_names.py).
 func TestTimmNames(t *testing.T) {
-	text, err := os.ReadFile("testdata/timm_names.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("testdata/timm_names.json"))(t)
 	var names map[string]*Config
 	var extras map[string]struct {
 		Registers, Prefix                   int
 		PatchPositions, PreNorm, LayerScale bool
 	}
-	if err := json.Unmarshal(text, &names); err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(text, &extras); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(text, &names))
+	must.Do(t, json.Unmarshal(text, &extras))
 	if len(names) < 40 {
 		t.Errorf("only %d names", len(names))
 	}
@@ -206,20 +191,13 @@ func TestSave(t *testing.T) {
 	store := model.NewStore()
 	defer store.Finalize()
 	net := store.Scope("/net")
-	if err := weights.Load(net, m.Weights, table(m.cfg, m.layout, m.prefix, heads{}), dtypes.Float32); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, weights.Load(net, m.Weights, table(m.cfg, m.layout, m.prefix, heads{}), dtypes.Float32))
 	net.At("classifier").CreateVariable("weights", zeros(3, 32))
 	net.At("classifier").CreateVariable("bias", zeros(3))
 	dir := filepath.Join(t.TempDir(), "new")
 	pre := m.Preprocess()
-	if err := Save(dir, m.cfg, net, pre, 3, []string{"a", "b", "c"}, weights.F32); err != nil {
-		t.Fatal(err)
-	}
-	again, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Save(dir, m.cfg, net, pre, 3, []string{"a", "b", "c"}, weights.F32))
+	again := must.Get(Open(dir))(t)
 	if again.prefix != "vit." || strings.Join(again.Heads(), ",") != "classifier" || again.classes() != 3 ||
 		*again.Config() != *m.Config() {
 		t.Errorf("prefix %q, heads %v, %d classes, %+v", again.prefix, again.Heads(), again.classes(), again.Config())

@@ -33,7 +33,7 @@ func allowExec(model string) error {
 // checkAdapter tests a program against the protocol.
 func checkAdapter(ctx context.Context, args []string) error {
 	var o gomlxmodels.ExecOptions
-	fs := flags("check-adapter", "exec:PATH")
+	fs := flags("check-adapter", "")
 	addOptions(fs, &o, "workers", "share-device")
 	task := fs.String("task", execmodel.Generate, "what the program does: "+strings.Join(execmodel.Tasks, ", "))
 	var check execmodel.CheckOptions

@@ -42,7 +42,7 @@ func generate(ctx context.Context, args []string) error {
 	var s stageFlags
 	var o gomlxmodels.GenerateOptions
 	var model, prompt, prompts string
-	fs := flags("generate", "--prompt TEXT | --model NAME|DIR|FILE --prompts TABLE --out TABLE")
+	fs := flags("generate", "")
 	addOptions(fs, &o)
 	s.add(fs)
 	fs.StringVar(&prompt, "prompt", "", "one prompt, in place of a table; without --out its image is written to a PNG "+

@@ -198,10 +198,15 @@ func help() {
 }
 
 // flags returns a flag set whose errors are usage errors and whose help includes the command's arguments and examples,
-// by default those of its name.
+// by default those of its name; "" = its arguments in the list of the commands.
 func flags(name, args string, own ...string) *flag.FlagSet {
 	fs := flag.NewFlagSet(name, flag.ContinueOnError)
 	fs.SetOutput(io.Discard)
+	for _, c := range commands() {
+		if c.name == name && args == "" {
+			args = c.args
+		}
+	}
 	fs.Usage = func() {
 		fmt.Printf("antipode %s %s\n", name, args)
 		if own == nil {

@@ -9,6 +9,7 @@ import (
 
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/stage/imageapi"
+	"antipode/internal/must"
 	"antipode/kernel/client"
 )
 
@@ -32,9 +33,7 @@ func TestOptions(t *testing.T) {
 	r := &recorder{}
 	client.Register(r)
 	t.Chdir(t.TempDir())
-	if err := os.WriteFile("t.csv", []byte("id,prompt,object,image\na,a boat,boat,\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile("t.csv", []byte("id,prompt,object,image\na,a boat,boat,\n"), 0o644))
 	for line, want := range map[string]string{
 		"generate --model archipelago-diffusion": `{"model":"archipelago-diffusion"}`,
 		"generate --model archipelago-diffusion --precision bfloat16 --steps 9 --size 64x32 --safety off": `{"model":` +

@@ -57,6 +57,7 @@ func (r *readFlags) input(in *operation.Input) datasets.ImagesOptions {
 type stageFlags struct {
 	readFlags
 	in, out, columns string
+	model            string
 	batch            int
 	skipBad          bool
 	retryFailed      bool
@@ -258,29 +259,42 @@ func request(ctx context.Context, req client.Request) (*client.Result, error) {
 	return exec.Run(ctx, req, bar.Update)
 }
 
-func embed(ctx context.Context, args []string) error {
-	var s stageFlags
-	var o gomlxmodels.EmbedOptions
-	var model, vector, text string
-	fs := flags("embed", "--model NAME|DIR --in TABLE --out TABLE [--vector NAME] [--text COLUMN]")
-	fs.StringVar(&model, "model", "", modelUsage+"as Hugging Face lays it out"+execUsage)
-	fs.StringVar(&vector, "vector", "", "the `NAME` of the vector to make: full (of images; with masks, "+
-		"object_only and background_only too), clip_image, clip_image_pooled, clip_text, blip2_image, blip2_text, "+
-		"text; default full, with --text text")
-	fs.StringVar(&text, "text", "", "the text `COLUMN` to embed, for clip_text, blip2_text and text; with --pooling "+
-		"projected_max the text that each image is compared with")
-	addOptions(fs, &o)
+// readStage parses the flags of a stage: those of its model, of its options, those that more adds, and those of every
+// stage. It returns the table that the stage reads.
+func readStage[O any](ctx context.Context, name, about string, o *O, args []string,
+	more ...func(*flag.FlagSet)) (s *stageFlags, t datasets.Table, err error) {
+	s = &stageFlags{}
+	fs := flags(name, "")
+	fs.StringVar(&s.model, "model", "", about)
+	for _, add := range more {
+		add(fs)
+	}
+	addOptions(fs, o)
 	s.add(fs)
-	if err := noArguments(fs, args); err != nil {
-		return err
+	if err = noArguments(fs, args); err != nil {
+		return s, t, err
 	}
-	if err := allowExec(model); err != nil {
-		return err
+	if s.model == "" {
+		return s, t, usage("give --model NAME or --model DIR")
 	}
-	if model == "" {
-		return usage("give --model NAME or --model DIR")
+	if err = allowExec(s.model); err != nil {
+		return s, t, err
 	}
-	t, err := s.table(ctx)
+	t, err = s.table(ctx)
+	return s, t, err
+}
+
+func embed(ctx context.Context, args []string) error {
+	var o gomlxmodels.EmbedOptions
+	var vector, text string
+	s, t, err := readStage(ctx, "embed", modelUsage+"as Hugging Face lays it out"+execUsage, &o, args,
+		func(fs *flag.FlagSet) {
+			fs.StringVar(&vector, "vector", "", "the `NAME` of the vector to make: full (of images; with masks, "+
+				"object_only and background_only too), clip_image, clip_image_pooled, clip_text, blip2_image, "+
+				"blip2_text, text; default full, with --text text")
+			fs.StringVar(&text, "text", "", "the text `COLUMN` to embed, for clip_text, blip2_text and text; with "+
+				"--pooling projected_max the text that each image is compared with")
+		})
 	if err != nil {
 		return err
 	}
@@ -295,19 +309,19 @@ func embed(ctx context.Context, args []string) error {
 			return usage("--masking, --fill, --patches and --preprocess are for images, not for texts (--text %s)",
 				text)
 		}
-		return s.save(ctx, gomlxmodels.EmbedText(model, t, text, gomlxmodels.EmbedTextOptions{Vector: vector,
+		return s.save(ctx, gomlxmodels.EmbedText(s.model, t, text, gomlxmodels.EmbedTextOptions{Vector: vector,
 			Pooling: o.Pooling, Precision: o.Precision, Exec: o.Exec}))
 	case vector == gomlxmodels.ClipText || vector == gomlxmodels.Blip2Text || vector == gomlxmodels.Text:
 		return usage("--vector %s embeds texts: name their column with --text", vector)
 	}
-	return s.save(ctx, gomlxmodels.Embed(model, t, o))
+	return s.save(ctx, gomlxmodels.Embed(s.model, t, o))
 }
 
 func segment(ctx context.Context, args []string) error {
 	var s stageFlags
 	var o gomlxmodels.SegmentOptions
 	var masks, model string
-	fs := flags("segment", "--masks DIR | --model NAME|DIR --object COLUMN   --in TABLE --out TABLE")
+	fs := flags("segment", "")
 	fs.StringVar(&masks, "masks", "", "the `DIR` or URL that contains the masks: ID.png, or the image's own name with "+
 		".png (non-zero = object)")
 	fs.StringVar(&model, "model", "", modelUsage+"(CLIPSegForImageSegmentation, or SamModel or Sam2Model with "+
@@ -373,7 +387,7 @@ func score(ctx context.Context, args []string) error {
 
 // listMetrics prints the metrics, unless there are arguments, which need one of them.
 func listMetrics(args []string) error {
-	fs := flags("score", "--metric NAME … --out FILE")
+	fs := flags("score", "")
 	fs.String("metric", "", "the `NAME` of a metric; with it --help prints its inputs and options")
 	if len(args) > 0 {
 		if _, err := parse(fs, args[:1]); errors.Is(err, flag.ErrHelp) {

@@ -10,6 +10,7 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/operation"
+	"antipode/internal/must"
 	"antipode/kernel/parquet"
 )
 
@@ -26,9 +27,7 @@ func TestTable(t *testing.T) {
 	t.Chdir(t.TempDir())
 	other := "id,note\na,first\nc,third\n"
 	for name, text := range map[string]string{"t.csv": people, "other.csv": other, "more.csv": "id,size\nf,9\n"} {
-		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(name, []byte(text), 0o644))
 	}
 	if printed, err := run("table", "--in", "t.csv", "--out", "t.parquet"); err != nil {
 		t.Fatal(printed, err)
@@ -85,9 +84,7 @@ func TestTable(t *testing.T) {
 func TestTableErrors(t *testing.T) {
 	run := inProcess(t)
 	t.Chdir(t.TempDir())
-	if err := os.WriteFile("t.csv", []byte(people), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile("t.csv", []byte(people), 0o644))
 	for _, c := range []struct {
 		args, want string
 		usage      bool
@@ -205,11 +202,6 @@ func TestTranslations(t *testing.T) {
 // convert writes a table of translations as Parquet.
 func convert(t *testing.T, from, to string) {
 	t.Helper()
-	f, err := datasets.CSV(from, datasets.FileOptions{RepeatedIDs: true}).Rows(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := parquet.Write(to, f); err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(datasets.CSV(from, datasets.FileOptions{RepeatedIDs: true}).Rows(t.Context()))(t)
+	must.Do(t, parquet.Write(to, f))
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"antipode/internal/must"
 	"antipode/kernel/client"
 )
 
@@ -120,10 +121,7 @@ func TestNew(t *testing.T) {
 	if err != nil || !strings.Contains(printed, "antipode run mine.ipynb") {
 		t.Fatalf("%q, %v", printed, err)
 	}
-	first, err := os.ReadFile("mine.ipynb")
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must.Get(os.ReadFile("mine.ipynb"))(t)
 	var nb struct {
 		Cells []struct {
 			Type     string `json:"cell_type"`
@@ -132,9 +130,7 @@ func TestNew(t *testing.T) {
 		}
 		Metadata struct{ Kernelspec struct{ Name string } }
 	}
-	if err := json.Unmarshal(first, &nb); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(first, &nb))
 	code, parameters, divided := 0, 0, false
 	for _, c := range nb.Cells {
 		if c.Type == "code" {

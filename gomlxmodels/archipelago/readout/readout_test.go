@@ -12,6 +12,7 @@ import (
 
 	"antipode/datasets/archipelago"
 	"antipode/gomlxmodels/archipelago/examples"
+	"antipode/internal/must"
 )
 
 func TestAnswers(t *testing.T) {
@@ -37,10 +38,7 @@ func TestAnswers(t *testing.T) {
 
 // The loss of probes of zeros is that of chance; properties without a label in a batch do not contribute.
 func TestLossOfNothing(t *testing.T) {
-	backend, err := gobackend.New("ops_sequential")
-	if err != nil {
-		t.Fatal(err)
-	}
+	backend := must.Get(gobackend.New("ops_sequential"))(t)
 	defer backend.Finalize()
 	var a Answers
 	f := &archipelago.Figure{People: "Tulvane", Crest: archipelago.Round, Banner: archipelago.DarkBanner}
@@ -59,10 +57,7 @@ func TestLossOfNothing(t *testing.T) {
 	for _, x := range a.Tensors() {
 		in = append(in, x)
 	}
-	out, err := exec.Exec(in...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(exec.Exec(in...))(t)
 	want := 2 * math.Ln2 // the attributes
 	for i, q := range examples.Properties {
 		if a.named[i] >= 0 {

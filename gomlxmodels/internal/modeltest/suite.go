@@ -23,15 +23,15 @@ type Model struct {
 	Open func(dir string) error
 
 	// Refuses has a line for each damaged folder that is refused: DAMAGE => ERROR. The error is one line that contains
-	// the text and names the folder. A line @NAME changes the folder of the lines below it; a line # is a comment. A
-	// damage is
+	// the text, or several with && between them, and the folder. A line @NAME changes the folder of the lines below it.
+	// A damage, or several with && between them, is
 	//
-	//	KEY=JSON       a key of config.json, an inner one as outer/inner; null removes an outer one; several with && between them
+	//	KEY=JSON       a key of config.json, an inner one as outer/inner; null removes an outer one
 	//	FILE:KEY=JSON  a key of another JSON file
 	//	FILE<TEXT      the contents of a file
-	//	rm FILE
-	//	drop NAME      the tensor of that name, or all whose names contain it, after ^ those that start with it
-	//	add NAME       one more tensor, of shape [1]
+	//	rm FILE        a file or folder is missing
+	//	drop NAME      the tensor (FILE:NAME: of a file) is missing, or all with it in their names (^: at the start)
+	//	add NAME       one tensor more, of shape [1]
 	Refuses string
 	// Opens has a damage on each line with which the folder opens.
 	Opens string
@@ -74,16 +74,16 @@ func Suite(t *testing.T, m Model) {
 // folders opens damaged folders.
 func (m Model) folders(t *testing.T) {
 	t.Run("Refuses", func(t *testing.T) {
-		m.lines(t, m.Refuses, func(t *testing.T, dir, want string) { m.refused(t, dir, want) })
+		m.Each(t, m.Refuses, func(t *testing.T, dir, want string) { m.refused(t, dir, want) })
 		for want, damage := range m.Others {
 			dir := m.Copy(t, m.Folder)
 			damage(t, dir)
 			m.refused(t, dir, want)
 		}
-		m.refused(t, t.TempDir(), "config.json")
+		m.refused(t, t.TempDir(), ".json")
 	})
 	t.Run("Opens", func(t *testing.T) {
-		m.lines(t, "rm "+File+"\n"+m.Opens, func(t *testing.T, dir, _ string) {
+		m.Each(t, "rm "+File+"\n"+m.Opens, func(t *testing.T, dir, _ string) {
 			if err := m.Open(dir); err != nil {
 				t.Error(err)
 			}
@@ -91,14 +91,17 @@ func (m Model) folders(t *testing.T) {
 	})
 }
 
-// lines runs a check of the damaged folder of each line.
-func (m Model) lines(t *testing.T, text string, check func(t *testing.T, dir, want string)) {
+// Each runs a check of the damaged folder of each line.
+func (m Model) Each(t *testing.T, text string, check func(t *testing.T, dir, want string)) {
 	folder := m.Folder
+	if m.Copy == nil {
+		m.Copy = CopyOf
+	}
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		if name, is := strings.CutPrefix(line, "@"); is {
 			folder = name
-		} else if line != "" && line[0] != '#' {
+		} else if line != "" {
 			damage, want, _ := strings.Cut(line, " => ")
 			dir := m.Copy(t, folder)
 			os.Remove(filepath.Join(dir, File))
@@ -114,8 +117,10 @@ func (m Model) lines(t *testing.T, text string, check func(t *testing.T, dir, wa
 func (m Model) refused(t *testing.T, dir, want string) {
 	t.Helper()
 	err := m.Open(dir)
-	CheckLine(t, err, want)
-	if err != nil && !strings.Contains(err.Error(), dir) && !strings.HasPrefix(err.Error(), "model folder") {
+	for text := range strings.SplitSeq(want, " && ") {
+		CheckLine(t, err, text)
+	}
+	if err != nil && !strings.Contains(err.Error(), dir) {
 		t.Errorf("%v: without the folder", err)
 	}
 }
@@ -124,29 +129,29 @@ func (m Model) refused(t *testing.T, dir, want string) {
 func Damage(t testing.TB, dir, damage string) {
 	t.Helper()
 	if name, is := strings.CutPrefix(damage, "rm "); is {
-		os.Remove(filepath.Join(dir, name))
+		os.RemoveAll(filepath.Join(dir, name))
 		return
 	}
 	if name, is := strings.CutPrefix(damage, "add "); is {
-		sub, name := split(name)
-		one := weights.Tensor{Name: name, Shape: []int{1}, Data: []float32{1}}
-		Save(t, filepath.Join(dir, sub), append(Tensors(t, filepath.Join(dir, sub)), one))
+		rewrite(t, dir, name, func(list []weights.Tensor, name string) []weights.Tensor {
+			return append(list, weights.Tensor{Name: name, Shape: []int{1}, Data: []float32{1}})
+		})
 		return
 	}
 	if name, is := strings.CutPrefix(damage, "drop "); is {
-		sub, name := split(name)
-		list := Tensors(t, filepath.Join(dir, sub))
-		n := len(list)
-		exact := slices.ContainsFunc(list, func(w weights.Tensor) bool { return w.Name == name })
-		list = slices.DeleteFunc(list, func(w weights.Tensor) bool {
+		rewrite(t, dir, name, func(list []weights.Tensor, name string) []weights.Tensor {
 			start, isStart := strings.CutPrefix(name, "^")
-			return w.Name == name || isStart && strings.HasPrefix(w.Name, start) ||
-				!exact && !isStart && strings.Contains(w.Name, name)
+			exact := slices.ContainsFunc(list, func(w weights.Tensor) bool { return w.Name == name })
+			n := len(list)
+			list = slices.DeleteFunc(list, func(w weights.Tensor) bool {
+				return w.Name == name || isStart && strings.HasPrefix(w.Name, start) ||
+					!exact && !isStart && strings.Contains(w.Name, name)
+			})
+			if len(list) == n {
+				t.Fatalf("no tensor %s", name)
+			}
+			return list
 		})
-		if len(list) == n {
-			t.Fatalf("no tensor %s", name)
-		}
-		Save(t, filepath.Join(dir, sub), list)
 		return
 	}
 	key, value, edits := strings.Cut(damage, "=")
@@ -165,13 +170,22 @@ func Damage(t testing.TB, dir, damage string) {
 	set(t, filepath.Join(dir, file), strings.Split(path, "/"), v)
 }
 
-// split returns the subfolder of a tensor's name, SUBFOLDER/NAME, and the name.
-func split(name string) (sub, tensor string) {
-	sub, tensor, is := strings.Cut(name, "/")
+// rewrite changes the tensors of a folder's weights, or of those of FILE in FILE:NAME.
+func rewrite(t testing.TB, dir, name string, change func(list []weights.Tensor, name string) []weights.Tensor) {
+	t.Helper()
+	file, tensor, is := strings.Cut(name, ":")
 	if !is {
-		return "", name
+		Save(t, dir, change(Tensors(t, dir), name))
+		return
 	}
-	return sub, tensor
+	path := filepath.Join(dir, file)
+	set, err := weights.OpenFiles(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := weights.Save(path, change(tensorsOf(t, set), tensor), nil, weights.F32); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // set sets a key of a JSON file, below others.

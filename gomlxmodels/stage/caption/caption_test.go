@@ -19,6 +19,7 @@ import (
 	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/internal/stagetest"
 	"antipode/gomlxmodels/stage"
+	"antipode/internal/must"
 	"antipode/internal/testbackend"
 )
 
@@ -205,9 +206,7 @@ func TestOutcomes(t *testing.T) {
 	a := args(1, gomlxmodels.CaptionOptions{})
 	w := start(t, stagetest.NewEnv(t, testbackend.Go(t)), a)
 	broken := filepath.Join(t.TempDir(), "broken.png")
-	if err := os.WriteFile(broken, []byte("no image"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(broken, []byte("no image"), 0o600))
 	f := stagetest.Captions([]table.Image{{}, images[0], {}, {Path: broken, SHA256: "b"},
 		{Path: broken + "x", SHA256: "c"}}, 1, 0)
 	f = f.With(table.TextColumn("outcome", []string{"refused", "ok", "", "", ""}))

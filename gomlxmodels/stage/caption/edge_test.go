@@ -10,6 +10,7 @@ import (
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/internal/stagetest"
+	"antipode/internal/must"
 	"antipode/internal/testbackend"
 )
 
@@ -83,10 +84,7 @@ func TestLeftOut(t *testing.T) {
 		model2: {{[]int32{2}, nil, ""}, {[]int32{2}, []int32{2, 1, 320}, ""}, {[]int32{2}, []int32{0, 3, 2}, ""},
 			{[]int32{2}, []int32{224, 224, 202}, ""}, {[]int32{2}, []int32{260, 270, 224, 224, 10, 224}, "b [  '"}},
 	} {
-		m, err := openModel(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(openModel(dir))(t)
 		for _, c := range cases {
 			got, err := m.Text(c.prompt, c.tokens)
 			if err != nil || got != c.want {

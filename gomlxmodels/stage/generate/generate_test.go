@@ -16,6 +16,7 @@ import (
 	"antipode/gomlxmodels/all"
 	"antipode/gomlxmodels/device"
 	"antipode/gomlxmodels/stage/generate"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/kernel/client"
 )
@@ -24,9 +25,7 @@ import (
 func evaluator(t *testing.T) {
 	t.Helper()
 	t.Setenv("ANTIPODE_PLUGIN", "none")
-	if err := all.Use(t.TempDir()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, all.Use(t.TempDir()))
 }
 
 // folder is a golden of package diffusion.
@@ -35,25 +34,16 @@ func folder(name string) string { return filepath.Join("..", "..", "diffusion", 
 // rows evaluates a table.
 func rows(t *testing.T, tab datasets.Table) *table.Frame {
 	t.Helper()
-	f, err := tab.Rows(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(tab.Rows(context.Background()))(t)
 	return f
 }
 
 // pixels are the values of a stored image.
 func pixels(t *testing.T, img table.Image) []uint32 {
 	t.Helper()
-	file, err := os.Open(img.Path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(os.Open(img.Path))(t)
 	defer file.Close()
-	p, err := png.Decode(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(png.Decode(file))(t)
 	var out []uint32
 	for y := range p.Bounds().Dy() {
 		for x := range p.Bounds().Dx() {
@@ -222,12 +212,8 @@ func TestSafety(t *testing.T) {
 func TestRefuses(t *testing.T) {
 	evaluator(t)
 	damaged := t.TempDir()
-	if err := os.CopyFS(damaged, os.DirFS(folder("alt9"))); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(filepath.Join(damaged, "safety_checker", "model.safetensors"), 9000); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(damaged, os.DirFS(folder("alt9"))))
+	must.Do(t, os.Truncate(filepath.Join(damaged, "safety_checker", "model.safetensors"), 9000))
 	one := datasets.FromRows([]map[string]any{{"id": "a", "prompt": "x"}})
 	seeded := func(seed float64) datasets.Table {
 		return datasets.FromRows([]map[string]any{{"id": "a", "prompt": "x", "seed": seed}})

@@ -101,7 +101,7 @@ func openDALLEMini(dir string, t *gomlxmodels.TokenOptions) (tokenModel, error) 
 	t.TopK, t.ConditionScale = cmp.Or(t.TopK, 50), cmp.Or(t.ConditionScale, 10)
 	n, err := m.Network(t.ConditionScale)
 	model := tokenModel{network: n, vqgan: m.VQGAN, files: m.Files(), tokens: m.Tokens, text: "as given"}
-	if m.Normalizer != nil && t.TextNormalize != gomlxmodels.NormalizeOff {
+	if m.Normalizer != nil && t.TextNormalize != "off" {
 		model.text = fmt.Sprintf("normalized, version %d", dallemini.NormalizerVersion)
 		model.normalize = m.Normalizer.Normalize
 	}

@@ -16,6 +16,7 @@ import (
 	"antipode/gomlxmodels/internal/stagetest"
 	"antipode/gomlxmodels/mindalle"
 	"antipode/gomlxmodels/stage/generate"
+	"antipode/internal/must"
 )
 
 // tokenFolder is a golden of package dallemini with its weights.
@@ -30,15 +31,13 @@ func gptFolder(t testing.TB) string {
 	dir := modeltest.Computed(t, filepath.Join("..", "..", "mindalle", "testdata", "tiny"), "stage1")
 	for from, to := range map[string]string{"model.safetensors": mindalle.GPTFile,
 		"stage1/model.safetensors": mindalle.VQGANFile} {
-		if err := os.Rename(filepath.Join(dir, from), filepath.Join(dir, to)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Rename(filepath.Join(dir, from), filepath.Join(dir, to)))
 	}
 	return dir
 }
 
 // asGiven are the options that read prompts as they are.
-var asGiven = gomlxmodels.GenerateOptions{Tokens: gomlxmodels.TokenOptions{TextNormalize: gomlxmodels.NormalizeOff}}
+var asGiven = gomlxmodels.GenerateOptions{Tokens: gomlxmodels.TokenOptions{TextNormalize: "off"}}
 
 // TestTokensSameSeed generates image tokens in batches of 1 and 3 and in another order: an image depends on its prompt
 // and seed alone.
@@ -119,7 +118,7 @@ func TestTokensTransliterated(t *testing.T) {
 func TestTokensDigest(t *testing.T) {
 	model := tokenFolder(t)
 	digest := func(o gomlxmodels.TokenOptions) string {
-		o.TextNormalize = gomlxmodels.NormalizeOff
+		o.TextNormalize = "off"
 		return stagetest.Start(t, stagetest.NewEnv(t, nil), gomlxmodels.GenerateOp,
 			gomlxmodels.GenerateArgs{Model: model, GenerateOptions: gomlxmodels.GenerateOptions{Tokens: o}}).Digest()
 	}

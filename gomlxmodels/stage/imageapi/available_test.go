@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"antipode/internal/must"
 )
 
 // through sends every request to another server, as if it had the address of the first.
@@ -23,20 +25,14 @@ func (t through) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // official makes requests to OpenAI's own address arrive at the fake.
 func (f *fake) official(t *testing.T) func(*Options) {
-	to, err := url.Parse(f.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	to := must.Get(url.Parse(f.URL))(t)
 	return func(o *Options) { o.BaseURL, o.Transport = officialURL, through{to} }
 }
 
 // at sets the generator's clock.
 func at(t *testing.T, g *Generator, date string) {
 	t.Helper()
-	now, err := time.Parse(time.DateOnly, date)
-	if err != nil {
-		t.Fatal(err)
-	}
+	now := must.Get(time.Parse(time.DateOnly, date))(t)
 	g.now = func() time.Time { return now.Add(12 * time.Hour) }
 }
 
