@@ -6,7 +6,7 @@
 //
 //	var audit = dig.Audit{Photos: "geode", Generator: "stable-diffusion-v1-5"}
 //	plots.Table{Table: audit.Workload(3)}.Show()  // what has to be computed, and how long it takes
-//	plots.Table{Table: audit.Summary()}.Show()    // Table 1
+//	plots.Table{Table: audit.PaperTable("1")}.Show() // Table 1
 //	plots.Table{Table: audit.Ledger()}.Show()     // every printed value next to ours
 //
 // The same code runs on the built-in world and on real models. The world's injected disparities are [Audit.Truth],
