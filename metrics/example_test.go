@@ -145,7 +145,8 @@ func ExampleObjectMeans() {
 }
 
 func ExampleTrendLines() {
-	show(metrics.TrendLines(byRegion(0), metrics.TrendLinesOptions{AnyRegions: true}), "trend", "verdict")
+	show(metrics.TrendLines(byRegion(0), datasets.Table{}, metrics.TrendLinesOptions{AnyRegions: true}), "trend",
+		"verdict")
 	// Output:
 	// trend                                       verdict
 	// average precision, object above background  pass
@@ -153,8 +154,8 @@ func ExampleTrendLines() {
 	// best/worst coverage larger for background   pass
 }
 
-func ExampleTrendLinesOfTwo() {
-	show(metrics.TrendLinesOfTwo(byRegion(0), byRegion(0.125), metrics.TrendLinesOptions{AnyRegions: true}).
+func ExampleTrendLines_changed() {
+	show(metrics.TrendLines(byRegion(0), byRegion(0.125), metrics.TrendLinesOptions{AnyRegions: true}).
 		Where("verdict", "==", "pass"), "trend")
 	// Output:
 	// trend

@@ -111,9 +111,9 @@ func TestTrendLines(t *testing.T) {
 		}
 	}
 	in := datasets.FromFrame(original)
-	for name, table := range map[string]datasets.Table{"one": TrendLines(in,
+	for name, table := range map[string]datasets.Table{"one": TrendLines(in, datasets.Table{},
 		TrendLinesOptions{Equal: 0.1, Clearly: 0.05, Low: "Africa", High: "Europe"}),
-		"two": TrendLinesOfTwo(in, in, TrendLinesOptions{AnyRegions: true})} {
+		"two": TrendLines(in, in, TrendLinesOptions{AnyRegions: true})} {
 		if _, err := table.Plan(); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}

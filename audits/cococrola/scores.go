@@ -97,8 +97,11 @@ func (a Audit) Means() datasets.Table {
 		Intervals: metrics.Intervals{Seed: a.Scoring.Seed, Resamples: max(a.Scoring.Resamples, 0)}})
 }
 
-// PaperTable returns the means in the layout of Table 2.
-func (a Audit) PaperTable() datasets.Table {
+// PaperTable returns the means in the layout of Table "2".
+func (a Audit) PaperTable(number string) datasets.Table {
+	if err := audits.CheckTable("cococrola", number, "2"); err != nil {
+		return datasets.Table{}.Fail(err)
+	}
 	languages := a.Languages
 	switch {
 	case languages != nil:
@@ -304,15 +307,25 @@ func (a Audit) CreativeImages(n int) datasets.Table {
 	return a.each(func(one Audit) datasets.Table { return one.generate(one.seeded(one.creativePrompts()), n) })
 }
 
-// Ledger returns every value and claim that the paper prints next to ours, with a verdict; see metrics.Ledger. Values
-// of the built-in world are not comparable with those of real models, so there nothing is computable.
-func (a Audit) Ledger() datasets.Table {
+// Printed returns the values and claims that the paper prints: paper, item, printed.
+func (a Audit) Printed() datasets.Table { return cococrola.PrintedItems() }
+
+// Values returns our values of these; see concepts.Values. It has no rows in the built-in world, whose values are not
+// comparable.
+func (a Audit) Values() datasets.Table {
 	if a.builtIn() {
-		return metrics.Ledger(cococrola.PrintedItems(), datasets.Table{},
-			metrics.LedgerOptions{Why: "the images are of the built-in world"})
+		return audits.NoValues()
 	}
-	return metrics.Ledger(cococrola.PrintedItems(), concepts.LedgerValues(a.Scores(), a.Means()),
-		metrics.LedgerOptions{Why: "needs other models or languages, or judgement by people"})
+	return concepts.Values(a.Scores(), a.Means())
+}
+
+// Claims returns the claims of the paper, and whether they hold: item, holds.
+func (a Audit) Claims() datasets.Table { return audits.Claims(a.Values()) }
+
+// Ledger returns Printed next to Values, with a verdict; see metrics.Ledger.
+func (a Audit) Ledger() datasets.Table {
+	return audits.Ledger(a.Printed(), a.Values(), a.builtIn(), "images",
+		"needs other models or languages, or judgement by people")
 }
 
 // Workload returns what remains to be computed, by stage, with the time measured on probe items of each, the disk, the

@@ -6,7 +6,7 @@
 //
 //	var audit = dig.Audit{Photos: "geode", Generator: "stable-diffusion-v1-5"}
 //	plots.Show(plots.Table{Table: audit.Workload(3)})  // what has to be computed, and how long it takes
-//	plots.Show(plots.Table{Table: audit.Summary()})    // Table 1
+//	plots.Show(plots.Table{Table: audit.PaperTable("1")}) // Table 1
 //	plots.Show(plots.Table{Table: audit.Ledger()})     // every printed value next to ours
 //
 // The same code runs on the built-in world and on real models. The world's injected disparities are [Audit.Truth],

@@ -116,7 +116,7 @@ func (a Audit) JudgeTexts(axis string) datasets.Table {
 
 // Judged returns the judge's labels of the images, one row each, in the form of ratings: image_id, model, category,
 // attribute, prompt_id, kind, perceived_… for each of its axes, person, reason (why there is no group) and
-// probabilities; see representation.ClipLabelTable.
+// probabilities; see representation.ClipLabels.
 func (a Audit) Judged() datasets.Table {
 	images := a.Images()
 	if !a.builtIn() {
@@ -132,7 +132,7 @@ func (a Audit) Judged() datasets.Table {
 		texts := models.EmbedText(a.judge(), a.JudgeTexts(axis), "text",
 			models.EmbedTextOptions{Vector: models.ClipText})
 		o.Axis = axis
-		labels := representation.ClipLabelTable(representation.ClipTables{Images: embedded, Texts: texts}, o)
+		labels := representation.ClipLabels(representation.ClipTables{Images: embedded, Texts: texts}, o)
 		if i == 0 {
 			out = labels
 		} else {
@@ -186,13 +186,13 @@ func (a Audit) AxisNames() (names []string) {
 	return names
 }
 
-// RaterAgreement returns the agreement of raters with each other by axis and category; see agreement.Table. Without
+// RaterAgreement returns the agreement of raters with each other by axis and category; see agreement.Scores. Without
 // images that two raters labeled there is no value.
 func (a Audit) RaterAgreement() datasets.Table {
 	labels := a.Labels()
 	var out []datasets.Table
 	for _, column := range axisColumns(labels) {
-		out = append(out, agreement.Table(labels, agreement.Options{By: metrics.By("category"), Item: "image_id",
+		out = append(out, agreement.Scores(labels, agreement.Options{By: metrics.By("category"), Item: "image_id",
 			Label: column, Intervals: a.intervals()}).With("axis", axisName(column)))
 	}
 	if len(out) == 0 {

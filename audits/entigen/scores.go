@@ -33,17 +33,17 @@ func (a Audit) labeling(rule string) representation.Labeling {
 func (a Audit) intervals() metrics.Intervals { return metrics.Intervals{Resamples: a.Resamples} }
 
 // Bias returns the bias of each attribute by prompt, axis and model (equation 2, Figure 3); see
-// representation.BiasTable.
+// representation.Bias.
 func (a Audit) Bias() datasets.Table {
-	return representation.BiasTable(a.Labels(), representation.BiasOptions{Labeling: a.labeling(a.Rule)})
+	return representation.Bias(a.Labels(), representation.BiasOptions{Labeling: a.labeling(a.Rule)})
 }
 
-// Diversity returns the diversity score of each prompt by category, axis and model (equation 1; Tables 1, 2 and 6); see
-// representation.DiversityTable.
-func (a Audit) Diversity() datasets.Table { return a.diversity(a.Labels(), a.Rule) }
+// Scores returns the diversity score of each prompt by category, axis and model (equation 1; Tables 1, 2 and 6); see
+// representation.Diversity.
+func (a Audit) Scores() datasets.Table { return a.diversity(a.Labels(), a.Rule) }
 
 func (a Audit) diversity(labels datasets.Table, rule string) datasets.Table {
-	return representation.DiversityTable(labels, representation.DiversityOptions{Labeling: a.labeling(rule),
+	return representation.Diversity(labels, representation.DiversityOptions{Labeling: a.labeling(rule),
 		Cluster: a.Cluster, Intervals: a.intervals()})
 }
 
@@ -84,9 +84,9 @@ func (a Audit) Judges() datasets.Table {
 }
 
 // Quality returns the good images per attribute, by both definitions of good (Table 3); see
-// representation.QualityTable.
+// representation.Quality.
 func (a Audit) Quality() datasets.Table {
-	return representation.QualityTable(a.Labels(), representation.QualityOptions{Labeling: a.labeling(a.Rule),
+	return representation.Quality(a.Labels(), representation.QualityOptions{Labeling: a.labeling(a.Rule),
 		Cluster: a.Cluster, Intervals: a.intervals()})
 }
 
@@ -100,7 +100,7 @@ func (a Audit) Effects() datasets.Table {
 // Controls returns how many cells each kind of sentence lowers, irrelevant ones as the control, of this run and of the
 // printed Tables 1, 2 and 6 (column from); see representation.Controls.
 func (a Audit) Controls() datasets.Table {
-	return representation.Controls(a.Diversity()).With("from", "this run").
+	return representation.Controls(a.Scores()).With("from", "this run").
 		Concat(representation.Controls(data.Printed()).With("from", "paper"))
 }
 
@@ -140,7 +140,7 @@ func (a Audit) PaperTable(number string) datasets.Table {
 	o := representation.TableOptions{Labeling: a.labeling(a.Rule), Table: number, Judges: "both",
 		Labels: a.ModelLabels}
 	rated, judged := a.both()
-	return representation.PaperTableOf(rated, judged, o)
+	return representation.PaperTable(rated, judged, o)
 }
 
 // both returns the ratings and the judge's labels, zero tables where they are missing.
@@ -270,7 +270,7 @@ func (a Audit) Power() datasets.Table {
 	return datasets.FromRows(rows)
 }
 
-// Ablations returns the prompts of section 4 in the grammar of the profile; Audit{Prompts: AblationList} audits them.
+// Ablations returns the prompts of section 4 in the grammar of the profile; Audit{List: AblationList} audits them.
 func (a Audit) Ablations() datasets.Table {
 	return data.Ablations(data.AblationOptions{Grammar: a.grammar()})
 }
@@ -299,23 +299,33 @@ func (a Audit) Contexts() datasets.Table {
 
 func noCaptions() datasets.Table { return datasets.FromRows([]map[string]any{{"caption": ""}}) }
 
-// Ledger returns every value and claim that the paper prints next to ours, with a verdict; see metrics.Ledger. Values
-// of the built-in world are not comparable with those of people, so there nothing is computable.
-func (a Audit) Ledger() datasets.Table {
-	printed := data.Printed().Select("paper", "item", "printed").Concat(data.Claims())
+// Printed returns the values and claims that the paper prints: paper, item, printed.
+func (a Audit) Printed() datasets.Table {
+	return data.Printed().Select("paper", "item", "printed").Concat(data.Claims())
+}
+
+// Values returns our values of these; see representation.Values. It has no rows in the built-in world, whose values are
+// not comparable.
+func (a Audit) Values() datasets.Table {
 	if a.builtIn() {
-		return metrics.Ledger(printed, datasets.Table{},
-			metrics.LedgerOptions{Why: "the images are of the built-in world"})
+		return audits.NoValues()
 	}
 	var t representation.ValueTables
 	t.Ratings, t.Clip = a.both()
 	if a.Captions != "" {
 		t.Phrases = a.Phrases()
 	}
-	values := representation.PaperValues(t, representation.ValueOptions{Labeling: a.labeling(a.Rule),
-		Cluster: a.Cluster, Labels: a.ModelLabels, Intervals: a.intervals()})
-	return metrics.Ledger(printed, values, metrics.LedgerOptions{
-		Why: "needs other models or prompts, ratings by people, labels by CLIP, or training captions"})
+	return representation.Values(t, representation.ValueOptions{Labeling: a.labeling(a.Rule), Cluster: a.Cluster,
+		Labels: a.ModelLabels, Intervals: a.intervals()})
+}
+
+// Claims returns the claims of the paper, and whether they hold: item, holds.
+func (a Audit) Claims() datasets.Table { return audits.Claims(a.Values()) }
+
+// Ledger returns Printed next to Values, with a verdict; see metrics.Ledger.
+func (a Audit) Ledger() datasets.Table {
+	return audits.Ledger(a.Printed(), a.Values(), a.builtIn(), "images",
+		"needs other models or prompts, ratings by people, labels by CLIP, or training captions")
 }
 
 // Workload returns what remains to be computed, by stage, with the time measured on probe items of each, the disk, the

@@ -3,6 +3,7 @@ package indictti
 import (
 	"cmp"
 	"fmt"
+	"strconv"
 
 	"antipode/audits"
 	"antipode/datasets"
@@ -251,21 +252,43 @@ func (a Audit) Motifs() datasets.Table {
 	return consistency.Motifs(a.Images(), a.file(a.Tags), consistency.MotifOptions{By: byModel})
 }
 
-// Trends returns the paper's findings without a number as expectations of this run, pass or FAIL; see
+// Claims returns the paper's findings without a number as expectations of this run, pass or FAIL; see
 // consistency.Claims.
-func (a Audit) Trends() datasets.Table { return consistency.Claims(a.Scores(Common), a.SCAL(Common)) }
+func (a Audit) Claims() datasets.Table { return consistency.Claims(a.Scores(Common), a.SCAL(Common)) }
 
-// Ledger returns every value that the paper prints next to ours, with a verdict; see metrics.Ledger. Values of the
-// built-in world are not comparable with those of real languages, so there nothing is computable.
-func (a Audit) Ledger() datasets.Table {
+// Printed returns the values and claims that the paper prints: paper, item, printed.
+func (a Audit) Printed() datasets.Table { return data.PrintedItems() }
+
+// Values returns our values of these; see consistency.Values. It has no rows in the built-in world, whose values are
+// not comparable.
+func (a Audit) Values() datasets.Table {
 	if a.builtIn() {
-		return metrics.Ledger(data.PrintedItems(), datasets.Table{},
-			metrics.LedgerOptions{Why: "the images are of the built-in world"})
+		return audits.NoValues()
 	}
-	return metrics.Ledger(data.PrintedItems(), consistency.StudyValues(consistency.Study{Complete: a.Scores(Complete),
-		Common: a.Scores(Common), Pairs: a.SCAL(Common),
-		Overall: a.OverallSCAL(Common).Where("method", "==", a.options().Overall)}),
-		metrics.LedgerOptions{Why: "needs another model or language, or ratings by people"})
+	return consistency.Values(consistency.ValueTables{Complete: a.Scores(Complete), Common: a.Scores(Common),
+		Pairs: a.SCAL(Common), Overall: a.OverallSCAL(Common).Where("method", "==", a.options().Overall)})
+}
+
+// PaperTable returns the cells of Table 2, 3, 4 or 6 to 11 as printed next to ours; see consistency.PrintedCells.
+func (a Audit) PaperTable(number string) datasets.Table {
+	err := audits.CheckTable("indictti", number, "2", "3", "4", "6", "7", "8", "9", "10", "11")
+	n, _ := strconv.Atoi(number)
+	cells, err2 := data.PrintedTable(n)
+	if err = cmp.Or(err, err2); err != nil {
+		return datasets.Table{}.Fail(err)
+	}
+	set, score := Common, cells[0].Score
+	if n >= 9 {
+		set = Complete
+	}
+	scores := map[string]func(set string) datasets.Table{"clgc": a.CLGC, "igc": a.IGC, "lgc": a.LGC}[score](set)
+	return consistency.PrintedCells(scores, consistency.CellOptions{Table: n, Score: score})
+}
+
+// Ledger returns Printed next to Values, with a verdict; see metrics.Ledger.
+func (a Audit) Ledger() datasets.Table {
+	return audits.Ledger(a.Printed(), a.Values(), a.builtIn(), "images",
+		"needs another model or language, or ratings by people")
 }
 
 // Record returns the choices in effect: option, value, others (its other values) and point, what the paper leaves open.

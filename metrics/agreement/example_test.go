@@ -12,7 +12,7 @@ import (
 )
 
 // Three annotators state the perceived gender in three images; they disagree about the second.
-func ExampleTable() {
+func ExampleScores() {
 	var rows []map[string]any
 	for image, labels := range map[string][]string{"a": {"woman", "woman", "woman"}, "b": {"woman", "man", "man"},
 		"c": {"man", "man", "man"}} {
@@ -20,7 +20,7 @@ func ExampleTable() {
 			rows = append(rows, map[string]any{"image_id": image, "label": label})
 		}
 	}
-	tabulartest.Show(agreement.Table(datasets.FromRows(rows),
+	tabulartest.Show(agreement.Scores(datasets.FromRows(rows),
 		agreement.Options{Intervals: metrics.Intervals{Resamples: -1}}),
 		"percent", "kappa", "alpha", "n_items", "n_ratings", "scale")
 	// Output:
@@ -29,15 +29,15 @@ func ExampleTable() {
 }
 
 // Two items have three ratings each, on a scale of two labels.
-func ExampleOf() {
-	scores, err := agreement.Of(agreement.Counts{{3, 0}, {1, 2}}, agreement.Nominal, nil)
+func ExampleCompute() {
+	scores, err := agreement.Compute(agreement.Counts{{3, 0}, {1, 2}}, agreement.Nominal, nil)
 	fmt.Printf("percent %.2f, kappa %.2f, alpha %.2f, %v\n", scores.Percent, scores.Kappa, scores.Alpha, err)
 	// Output: percent 0.67, kappa 0.25, alpha 0.38, <nil>
 }
 
-func ExampleBootstrap() {
+func ExampleComputeIntervals() {
 	counts := agreement.Counts{{3, 0}, {1, 2}, {0, 3}, {3, 0}, {2, 1}, {0, 3}}
-	ranges, err := agreement.Bootstrap(counts, agreement.Nominal, nil,
+	ranges, err := agreement.ComputeIntervals(counts, agreement.Nominal, nil,
 		interval.BootstrapOptions{Resamples: 1000, Level: 0.95, Seed: 1})
 	fmt.Printf("percent in [%.2f, %.2f], %v\n", ranges.Percent[0], ranges.Percent[1], err)
 	// Output: percent in [0.38, 1.00], <nil>

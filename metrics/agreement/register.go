@@ -15,7 +15,7 @@ import (
 	"antipode/metrics/internal/tabular"
 )
 
-// Options are the options of [Table].
+// Options are the options of [Scores].
 type Options struct {
 	By    []string `json:"by,omitempty" help:"text columns that define the groups"`
 	Item  string   `json:"item,omitempty" default:"image_id" help:"column of the rated item"`
@@ -25,7 +25,7 @@ type Options struct {
 	metrics.Intervals
 }
 
-// Row is a row of [Table]: the agreement in a group of ratings.
+// Row is a row of [Scores]: the agreement in a group of ratings.
 type Row struct {
 	Group    metrics.Group
 	Percent  metrics.Estimate `column:"percent" unit:"share of pairs" range:"[0, 1]"`
@@ -48,8 +48,8 @@ var agreement = metrics.Define(metrics.Definition[Options, Row]{
 	Compute: compute,
 })
 
-// Table is the metric agreement: the agreement of the labels within items, a row for each group of Options.By.
-func Table(ratings datasets.Table, options ...Options) datasets.Table {
+// Scores is the metric agreement: the agreement of the labels within items, a row for each group of Options.By.
+func Scores(ratings datasets.Table, options ...Options) datasets.Table {
 	return agreement.Of(ratings, options...)
 }
 
@@ -77,11 +77,11 @@ func compute(_ context.Context, call *metrics.Call, o Options) ([]Row, error) {
 				counts[i][l]++
 			}
 		}
-		s, err := Of(counts, o.Scale, values)
+		s, err := Compute(counts, o.Scale, values)
 		if err != nil {
 			return nil, err
 		}
-		b, err := Bootstrap(counts, o.Scale, values, o.Bootstrap(g.By...))
+		b, err := ComputeIntervals(counts, o.Scale, values, o.Bootstrap(g.By...))
 		if err != nil {
 			return nil, err
 		}

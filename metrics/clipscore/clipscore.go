@@ -40,7 +40,7 @@ func Cosine(a, b []float32) (float64, error) {
 	return 0, errors.New("a vector has norm 0 or a value that is not finite")
 }
 
-// Options are the options of [Table].
+// Options are the options of [Scores].
 type Options struct {
 	By     []string `json:"by,omitempty" help:"text columns that define the groups; id = a score for each image"`
 	Image  string   `json:"image,omitempty" default:"clip_image" help:"column of the images' vectors"`
@@ -51,7 +51,7 @@ type Options struct {
 	metrics.Intervals
 }
 
-// Row is a row of [Table].
+// Row is a row of [Scores].
 type Row struct {
 	Group    metrics.Group
 	Score    metrics.Estimate `column:"clip_score" unit:"100 × cosine" range:"[0, 100]"`
@@ -68,12 +68,12 @@ var score = metrics.Define(metrics.Definition[Options, Row]{
 	Compute:  compute,
 })
 
-// Table is the metric clip-score: the mean CLIPScore of each group of Options.By with a bootstrap interval over rows
+// Scores is the metric clip-score: the mean CLIPScore of each group of Options.By with a bootstrap interval over rows
 // (over prompts if the table has a column prompt_id) and its counts. By: "id" scores every image. images needs the
 // columns clip_image and clip_text, see gomlxmodels.Embed and EmbedText; rows without one of them count in n_missing.
 // With Method "each" a cosine below 0 counts as 0, as in the paper; with "mean" a mean below 0 does, as in
 // torchmetrics.
-func Table(images datasets.Table, options ...Options) datasets.Table {
+func Scores(images datasets.Table, options ...Options) datasets.Table {
 	return score.Of(images, options...)
 }
 

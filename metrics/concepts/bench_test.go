@@ -26,7 +26,8 @@ func BenchmarkScore(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := Score(set, Options{M: 100, Intervals: metrics.Intervals{Resamples: 1000}}); err != nil {
+		if _, err := ComputeConceptScores(set, Options{M: 100,
+			Intervals: metrics.Intervals{Resamples: 1000}}); err != nil {
 			b.Fatal(err)
 		}
 	}

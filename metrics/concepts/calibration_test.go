@@ -29,7 +29,8 @@ func TestCalibrationOfConcepts(t *testing.T) {
 						Joint: vector(rng, center, 0.8, width)})
 			}
 		}
-		scores, err := Score(set, Options{Intervals: metrics.Intervals{Resamples: 300, Seed: int64(trial)}})
+		scores, err := ComputeConceptScores(set, Options{Intervals: metrics.Intervals{Resamples: 300,
+			Seed: int64(trial)}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +91,7 @@ func TestCalibrationOfMeans(t *testing.T) {
 			}
 		}
 		i := metrics.Intervals{Resamples: 300, Seed: int64(trial)}
-		means, err := Means(rows, LeaveOut, i)
+		means, err := ComputeLanguageMeans(rows, LeaveOut, i)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -101,7 +102,7 @@ func TestCalibrationOfMeans(t *testing.T) {
 				values["share "+m.Model+" "+m.Language] = append(values["share "+m.Model+" "+m.Language], m.Possessed)
 			}
 		}
-		r, err := Correlations(rows, func(s Scored) float64 { return s.Xc }, true, i)
+		r, err := ComputeLanguageCorrelations(rows, func(s Scored) float64 { return s.Xc }, true, i)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -223,7 +223,7 @@ func ExampleColumnWins() {
 	// DALL-E 2     Wc          4         3  es, de, zh, id
 }
 
-func ExampleScore() {
+func ExampleComputeConceptScores() {
 	set := concepts.Set{
 		Model: "A",
 		Images: map[concepts.Cell][]concepts.Image{
@@ -231,7 +231,7 @@ func ExampleScore() {
 			{Language: "es", Concept: "dog"}: {{ID: "3", Vector: []float32{1, 0}}, {ID: "4", Vector: []float32{1, 0}}},
 		},
 	}
-	scores, err := concepts.Score(set, concepts.Options{})
+	scores, err := concepts.ComputeConceptScores(set, concepts.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return

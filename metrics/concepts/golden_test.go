@@ -109,11 +109,11 @@ func TestGolden(t *testing.T) {
 	var scored []Scored
 	for _, model := range []string{"M1", "M2"} {
 		set := g.sets(t)[model]
-		plain, err := Score(set, Options{})
+		plain, err := ComputeConceptScores(set, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		literal, err := Score(set, Options{Self: Literal, Product: Dot})
+		literal, err := ComputeConceptScores(set, Options{Self: Literal, Product: Dot})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -163,7 +163,7 @@ func TestGolden(t *testing.T) {
 		check(t, want.Model+" "+want.Language+" mean Xc", m.Xc.Value, &want.Xc)
 		check(t, want.Model+" "+want.Language+" mean Wc", m.Wc.Value, &want.Wc)
 	}
-	got, err := Correlations(scored, func(s Scored) float64 { return s.Xc }, true, metrics.Intervals{})
+	got, err := ComputeLanguageCorrelations(scored, func(s Scored) float64 { return s.Xc }, true, metrics.Intervals{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -255,7 +255,7 @@ func TestGoldenTables(t *testing.T) {
 // means returns the means without intervals.
 func means(t *testing.T, rows []Scored, blank string) []Mean {
 	t.Helper()
-	all, err := Means(rows, blank, metrics.Intervals{})
+	all, err := ComputeLanguageMeans(rows, blank, metrics.Intervals{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,7 +53,7 @@ var languageMeans = metrics.Define(metrics.Definition[MeanOptions, MeanRow]{
 		}
 		blank := orDefault(o.Blank, preset)
 		var out []MeanRow
-		means, err := Means(rows, blank, o.Intervals)
+		means, err := ComputeLanguageMeans(rows, blank, o.Intervals)
 		for _, m := range means {
 			out = append(out, MeanRow{m, blank, o.Label("concepts")})
 		}
@@ -112,7 +112,7 @@ var languageCorrelations = metrics.Define(metrics.Definition[CorrelationOptions,
 			return v
 		}
 		var out []CorrelationRow
-		all, err := Correlations(rows, value, o.Models == "pooled", o.Intervals)
+		all, err := ComputeLanguageCorrelations(rows, value, o.Models == "pooled", o.Intervals)
 		for _, c := range all {
 			out = append(out, CorrelationRow{c, o.Score, o.Profile, o.Label("concepts")})
 		}
@@ -237,7 +237,7 @@ var columnWins = metrics.Define(metrics.Definition[WinOptions, WinRow]{
 					means[s.name][key] = rounded(s.name, v)
 				}
 			}
-			for _, w := range Wins(means[s.name]) {
+			for _, w := range ComputeColumnWins(means[s.name]) {
 				out = append(out, WinRow{w.Model, s.name, len(w.Languages), len(w.Shared),
 					strings.Join(w.Languages, ", "), strings.Join(w.Shared, ", ")})
 			}

@@ -47,10 +47,11 @@ type meanCell struct {
 	place []int
 }
 
-// Means returns the cells of Table 2, one per model and language: means over concepts. The row and the column "Avg" are
-// means of the unrounded cells that have a value; as in the paper, there is no mean over both. Intervals resample
-// concepts, the same for all cells. Blank scores are left out ([LeaveOut]) or count as −1 ([MinusOne]).
-func Means(rows []Scored, blank string, i metrics.Intervals) ([]Mean, error) {
+// ComputeLanguageMeans returns the cells of Table 2, one per model and language: means over concepts. The row and the
+// column "Avg" are means of the unrounded cells that have a value; as in the paper, there is no mean over both.
+// Intervals resample concepts, the same for all cells. Blank scores are left out ([LeaveOut]) or count as −1
+// ([MinusOne]).
+func ComputeLanguageMeans(rows []Scored, blank string, i metrics.Intervals) ([]Mean, error) {
 	var models, languages, concepts []string
 	for _, r := range rows {
 		models, languages, concepts = append(models, r.Model), append(languages, r.Language),

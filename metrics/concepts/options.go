@@ -35,7 +35,7 @@ const (
 // English is the default language of the words of Wc.
 const English = "en"
 
-// Options are the options of [Score]. Empty strings select the values of profile paper.
+// Options are the options of [ComputeConceptScores]. Empty strings select the values of profile paper.
 type Options struct {
 	Source            string // source language of Xc; see [SourceOf]
 	Word              string // language of the word of Wc: a code, or "source"

@@ -25,11 +25,12 @@ type Correlation struct {
 	Concepts  int              `column:"n_concepts" unit:"concepts"`
 }
 
-// Correlations returns r for every pair of languages, in the order of languages. score returns the score of a row,
-// NaN to leave it out. Models are pooled under the name "all", as in Figure 7, or separate. r, slope and intercept
-// are NaN under three points or if a score is constant. Intervals resample concepts, all models of a concept
+// ComputeLanguageCorrelations returns r for every pair of languages, in the order of languages. score returns the score
+// of a row, NaN to leave it out. Models are pooled under the name "all", as in Figure 7, or separate. r, slope and
+// intercept are NaN under three points or if a score is constant. Intervals resample concepts, all models of a concept
 // together.
-func Correlations(rows []Scored, score func(Scored) float64, pooled bool, o metrics.Intervals) ([]Correlation,
+func ComputeLanguageCorrelations(rows []Scored, score func(Scored) float64, pooled bool,
+	o metrics.Intervals) ([]Correlation,
 	error) {
 	var languages, models []string
 	values := map[string]map[[2]string]float64{} // by language, then model and concept
@@ -122,7 +123,7 @@ type Ranked struct {
 
 // Rank orders the concepts of every model and language by a score, descending or ascending. Equal scores share a rank
 // and are ordered by name; NaN is left out. top limits each list; 0 = no limit.
-func Rank(rows []Scored, score func(Scored) float64, ascending bool, top int) []Ranked {
+func ComputeRanking(rows []Scored, score func(Scored) float64, ascending bool, top int) []Ranked {
 	var order []int
 	for i, r := range rows {
 		if !math.IsNaN(score(r)) {
@@ -167,9 +168,9 @@ type Win struct {
 	Shared    []string // those shared with another model
 }
 
-// Wins returns the wins of every model. means are values by model and language, rounded by the caller if rounded values
-// tie; averages are left out.
-func Wins(means map[[2]string]float64) []Win {
+// ComputeColumnWins returns the wins of every model. means are values by model and language, rounded by the caller if
+// rounded values tie; averages are left out.
+func ComputeColumnWins(means map[[2]string]float64) []Win {
 	best, models := map[string]float64{}, []string{}
 	for key, v := range means {
 		if key[0] == cococrola.Average || key[1] == cococrola.Average || math.IsNaN(v) {

@@ -65,9 +65,9 @@ type usable struct {
 	joint         [][]float32
 }
 
-// Score computes Dt, Sc, Xc and Wc for every cell of a set, in the order of languages (the paper's first, then by name)
-// and concepts (by name). The result does not depend on the order of images.
-func Score(set Set, o Options) ([]Scores, error) {
+// ComputeConceptScores computes Dt, Sc, Xc and Wc for every cell of a set, in the order of languages (the paper's
+// first, then by name) and concepts (by name). The result does not depend on the order of images.
+func ComputeConceptScores(set Set, o Options) ([]Scores, error) {
 	o, err := o.check(set.Model)
 	if err != nil {
 		return nil, err

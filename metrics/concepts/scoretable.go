@@ -42,7 +42,7 @@ type ScoreOptions struct {
 	metrics.Intervals
 }
 
-// options returns the options of [Score] and the rule of possession.
+// options returns the options of [ComputeConceptScores] and the rule of possession.
 func (o ScoreOptions) options() (Options, Rule, error) {
 	v, _, err := ProfileOf(o.Profile)
 	for into, value := range map[*string]string{&v.Self: o.Self, &v.Sample: o.Sample, &v.Own: o.Own,
@@ -192,7 +192,7 @@ func computeScores(ctx context.Context, call *metrics.Call, o ScoreOptions) ([]S
 		if v.Word = o.Word; v.Word == "source" {
 			v.Word = v.Source
 		}
-		scores, err := Score(set, v)
+		scores, err := ComputeConceptScores(set, v)
 		if err != nil {
 			return nil, in.locate(err, o, v.Word)
 		}

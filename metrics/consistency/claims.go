@@ -14,7 +14,7 @@ import (
 	"antipode/metrics/internal/tabular"
 )
 
-// ClaimOptions are the options of [Claims] and [StudyValues].
+// ClaimOptions are the options of [Claims] and [Values].
 type ClaimOptions struct {
 	Labels []string `json:"labels,omitempty" help:"labels of models in the paper, each as MODEL=LABEL; others by the paper's list of names"`
 }

@@ -240,10 +240,10 @@ func computeDrop(_ context.Context, call *metrics.Call, o DropOptions) (out []Dr
 		}
 		of := func(values []float64) (d float64) {
 			others := append(append([]float64(nil), values[:at]...), values[at+1:]...)
-			d, row.Languages = Drop(values[at], others)
+			d, row.Languages = ComputeDrop(values[at], others)
 			return d
 		}
-		row.Drop = metrics.Exact(of(Values(scores)))
+		row.Drop = metrics.Exact(of(valuesOf(scores)))
 		if row.Prompts > 1 {
 			row.Drop.Low, row.Drop.High = g.boot.of(row.Drop.Value, scores, of)
 		}
@@ -305,7 +305,7 @@ func correct(call *metrics.Call, s selection, column string, take func(g *group,
 		if lacking := len(refs) - count(refs, func(v []float32) bool { return v != nil }); lacking > 0 {
 			notes.Add("%d of %d prompts have no reference and are left out", g.label(), lacking, len(refs))
 		}
-		return Correctness(g.images, refs)
+		return ComputeCorrectness(g.images, refs)
 	}, take)
 	notes.AddTo(call, s.By...)
 	return err

@@ -37,7 +37,7 @@
 // # The study
 //
 // [CaptionPool] filters captions, [SelectPrompts] samples prompts, [PromptSets] nests the sets of each model,
-// [CheckTranslations] checks a table of translations, [PromptTable] returns the prompts in every language with their
+// [CheckTranslations] checks a table of translations, [Prompts] returns the prompts in every language with their
 // source. [Completeness] counts the images, [PrintedCells] compares scores with the printed values, [Motifs]
 // counts manual tags and [TranslationRatings] evaluates ratings of translations. Package datasets/indictti contains
 // the languages, the size of the study and the printed values.
@@ -46,6 +46,6 @@
 //
 // Bootstrap intervals (package interval) resample prompts, all images of a prompt in all languages together, so that
 // differences and means over languages have intervals too. DWL is a mean over pairs of prompts; a resample would pair
-// a prompt with its own copy, so its first-order terms, one number per prompt, are resampled ([Distinctiveness]).
+// a prompt with its own copy, so its first-order terms, one number per prompt, are resampled ([ComputeDWL]).
 // With fewer than two prompts there is no interval.
 package consistency

@@ -182,7 +182,7 @@ func ExampleTranslationRatings() {
 }
 
 func ExampleCaptionPool() {
-	pool := consistency.CaptionPool(translations(), consistency.PoolOptions{Caption: "caption"})
+	pool := consistency.CaptionPool(translations(), datasets.Table{}, consistency.PoolOptions{Caption: "caption"})
 	show(pool, "id", "kept", "word", "n_captions")
 	// Output:
 	// id  kept  word   n_captions
@@ -209,10 +209,10 @@ func ExamplePromptSets() {
 	// c   yes    yes
 }
 
-func ExamplePromptTable() {
+func ExamplePrompts() {
 	languages := datasets.FromRows([]map[string]any{{"code": "en", "caption_source": "original"},
 		{"code": "hin_Deva", "caption_source": "NLLB"}})
-	show(consistency.PromptTable(consistency.Sources{Prompts: captions().Head(1), Captions: translations(),
+	show(consistency.Prompts(consistency.Sources{Prompts: captions().Head(1), Captions: translations(),
 		Languages: languages}), "id", "prompt_id", "script", "prompt", "caption_source")
 	// Output:
 	// id          prompt_id  script  prompt     caption_source
@@ -244,7 +244,7 @@ func ExamplePrintedCells() {
 	// Dalle3  hin_Deva    44.86     45        0.14      0  Dalle3
 }
 
-func ExampleDrop() {
+func ExampleComputeDrop() {
 	cells, err := indictti.PrintedTable(7)
 	if err != nil {
 		fmt.Println(err)
@@ -261,7 +261,7 @@ func ExampleDrop() {
 			others = append(others, c.Value)
 		}
 	}
-	drop, n := consistency.Drop(english, others)
+	drop, n := consistency.ComputeDrop(english, others)
 	fmt.Printf("%.2f over %d languages\n", drop, n)
 	// Output: 8.70 over 30 languages
 }

@@ -19,18 +19,18 @@ func all(t *testing.T, p Images, refs [][]float32) map[string][]float64 {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out[name] = append(out[name], Values(s)...)
+		out[name] = append(out[name], valuesOf(s)...)
 	}
-	c, err := Correctness(p, refs)
+	c, err := ComputeCorrectness(p, refs)
 	put("correctness", c, err)
 	w, err := WithinLanguage(p, Mean)
 	put("SCWL", w, err)
 	for _, images := range []DWLImages{AllImages, SameSeed, Centroid, FirstImage} {
-		d, err := Distinctiveness(p, images, Mean)
+		d, err := ComputeDWL(p, images, Mean)
 		put("DWL "+string(images), d, err)
 	}
 	for _, n := range []PairNormalizer{MeanUnequal, MeanUpper, MeanAll, LiteralPair} {
-		pairs, err := AcrossLanguages(p, n)
+		pairs, err := ComputeSCAL(p, n)
 		for _, s := range pairs {
 			put("SCAL "+string(n), s, err)
 		}
@@ -119,15 +119,15 @@ func TestParts(t *testing.T) {
 		return Images{Languages: p.Languages, Prompts: p.Prompts[from:to],
 			Vectors: [][][][]float32{p.Vectors[0][from:to], p.Vectors[1][from:to]}}
 	}
-	whole, err := AcrossLanguages(p, MeanUnequal)
+	whole, err := ComputeSCAL(p, MeanUnequal)
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := AcrossLanguages(cut(0, 4), MeanUnequal)
+	x, err := ComputeSCAL(cut(0, 4), MeanUnequal)
 	if err != nil {
 		t.Fatal(err)
 	}
-	y, err := AcrossLanguages(cut(4, 9), MeanUnequal)
+	y, err := ComputeSCAL(cut(4, 9), MeanUnequal)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +176,7 @@ func TestIntervalsCover(t *testing.T) {
 	rng := near.Rand(t, 22)
 	w := world{rng, vector(rng, 6), 6}
 	score := func(p Images, refs [][]float32) map[string]Score {
-		c, err := Correctness(p, refs)
+		c, err := ComputeCorrectness(p, refs)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -184,11 +184,11 @@ func TestIntervalsCover(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := Distinctiveness(p, AllImages, Mean)
+		d, err := ComputeDWL(p, AllImages, Mean)
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := AcrossLanguages(p, MeanUnequal)
+		s, err := ComputeSCAL(p, MeanUnequal)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -281,7 +281,7 @@ func BenchmarkSCAL(b *testing.B) {
 	b.Run("pairs", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if pairs, err := AcrossLanguages(p, MeanUnequal); err != nil || math.IsNaN(pairs[3][5].Value) {
+			if pairs, err := ComputeSCAL(p, MeanUnequal); err != nil || math.IsNaN(pairs[3][5].Value) {
 				b.Fatal(err)
 			}
 		}

@@ -130,7 +130,7 @@ var dwl = metrics.Define(metrics.Definition[DWLOptions, DWLRow]{
 		s := selection{By: o.By, Vector: o.Vector, ImageOptions: o.ImageOptions, Intervals: o.Intervals}
 		s.aligned = o.Images == string(SameSeed)
 		rows, err := withinLanguages(call, s, o.Method+", "+o.Images, func(p Images) ([]Score, error) {
-			return Distinctiveness(p, DWLImages(o.Images), Normalizer(o.Method))
+			return ComputeDWL(p, DWLImages(o.Images), Normalizer(o.Method))
 		})
 		var out []DWLRow
 		for _, r := range rows {
@@ -145,7 +145,7 @@ var dwl = metrics.Define(metrics.Definition[DWLOptions, DWLRow]{
 //	DWL(l) = 1 − mean over prompts a < b of φ(f(i(a,l)), f(i(b,l)))
 //
 // In [0, 2], higher is more varied; it depends on how related the prompts are. The columns are those of [CLGC]; for the
-// interval see [Distinctiveness].
+// interval see [ComputeDWL].
 func DWL(images datasets.Table, options ...DWLOptions) datasets.Table {
 	return dwl.Of(images, options...)
 }
@@ -171,7 +171,7 @@ var scal = metrics.Define(metrics.Definition[SCALOptions, SCALRow]{
 		s := selection{By: o.By, Vector: o.Vector, ImageOptions: o.ImageOptions, Intervals: o.Intervals}
 		s.aligned = o.Method != string(MeanAll)
 		err = eachGroup(call, s, func(g *group) ([][]Score, error) {
-			return AcrossLanguages(g.images, PairNormalizer(o.Method))
+			return ComputeSCAL(g.images, PairNormalizer(o.Method))
 		}, func(g *group, scores [][]Score) error {
 			for a, from := range g.images.Languages {
 				for b, to := range g.images.Languages {
@@ -232,7 +232,7 @@ func computeOverall(_ context.Context, call *metrics.Call, o SCALOverallOptions)
 		if o.Of == "indic" {
 			g.images = g.images.without(o.English)
 		}
-		return AcrossLanguages(g.images, PairNormalizer(o.Pairs))
+		return ComputeSCAL(g.images, PairNormalizer(o.Pairs))
 	}, func(g *group, scores [][]Score) error {
 		row := SCALOverallRow{Group: g.values, Pairs: o.Pairs, Of: o.Of, Vector: o.Vector, Interval: s.Label("prompts")}
 		var flat []Score
@@ -252,10 +252,10 @@ func computeOverall(_ context.Context, call *metrics.Call, o SCALOverallOptions)
 		row.Languages = len(languages)
 		for _, n := range names {
 			of := func(values []float64) float64 {
-				v, _ := OverallSCAL(square(values, len(scores)), n) // the options allow only known names
+				v, _ := ComputeSCALOverall(square(values, len(scores)), n) // the options allow only known names
 				return v
 			}
-			row.Method, row.Score = string(n), metrics.Exact(of(Values(flat)))
+			row.Method, row.Score = string(n), metrics.Exact(of(valuesOf(flat)))
 			if row.Prompts > 1 {
 				row.Score.Low, row.Score.High = g.boot.of(row.Score.Value, flat, of)
 			}

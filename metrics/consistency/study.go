@@ -71,12 +71,12 @@ func computeScoreDrop(_ context.Context, call *metrics.Call, o ScoreDropOptions)
 				others = append(others, scores[i])
 			}
 		}
-		d, n := Drop(english, others)
+		d, n := ComputeDrop(english, others)
 		if math.IsNaN(d) {
 			notes.Add(fmt.Sprintf("no drop: the score of English (%s) or of all other languages is missing", o.English),
 				g.label())
 		}
-		less, _ := Drop(0, others) // minus their mean, also without English
+		less, _ := ComputeDrop(0, others) // minus their mean, also without English
 		out = append(out, ScoreDropRow{g.values, o.Score, d, english, -less, n})
 	}
 	notes.AddTo(call, o.By...)
@@ -112,7 +112,8 @@ var translationRatings = metrics.Define(metrics.Definition[RatingOptions, Rating
 })
 
 // TranslationRatings is the metric indictti-ratings: mean XSTS rating (1 to 5) and percent agreement (a share in [0,
-// 1]) of the user study, by language and for all (Figure 8), with intervals over prompts; see [Ratings].
+// 1]) of the user study, by language and for all (Figure 8), with intervals over prompts; see
+// [ComputeTranslationRatings].
 func TranslationRatings(ratings datasets.Table, options ...RatingOptions) datasets.Table {
 	return translationRatings.Of(ratings, options...)
 }
@@ -128,7 +129,7 @@ func computeRatings(_ context.Context, call *metrics.Call, o RatingOptions) ([]R
 				Reason: fmt.Sprintf("%g is not on the scale from 1 to 5; remove the row", r.Score)}
 		}
 	}
-	languages, err := Ratings(ratings, o.Tolerance)
+	languages, err := ComputeTranslationRatings(ratings, o.Tolerance)
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ type Pair struct {
 	Prompt      string // cluster of the bootstrap: the images of one prompt
 }
 
-// Methods of [AgreementOf]: the images that it counts, which the paper does not state.
+// Methods of [ComputeClipAgreement]: the images that it counts, which the paper does not state.
 const (
 	BothDecided = "both-decided" // images with a group by people and by CLIP
 	ThreeWay    = "three-way"    // all images; uncertain is a third class
@@ -30,13 +30,13 @@ type Agreement struct {
 	Confusion         [3][3]int        // of all pairs given: [human][clip], by [Group]
 }
 
-// AgreementOf compares labels:
+// ComputeClipAgreement compares labels:
 //
 //	share = Σᵢ [humanᵢ = clipᵢ] / n
 //	kappa = (share − e) / (1 − e),    e = Σ_g p_human(g)·p_clip(g)
 //
 // over the images that the method counts. Without one both are NaN.
-func AgreementOf(pairs []Pair, method string, r Resampling) (Agreement, error) {
+func ComputeClipAgreement(pairs []Pair, method string, r Resampling) (Agreement, error) {
 	if method != BothDecided && method != ThreeWay {
 		return Agreement{}, fmt.Errorf("representation: method %q of agreement; use %q or %q", method, BothDecided,
 			ThreeWay)
@@ -121,20 +121,20 @@ func agreementOf(c [3][3]int) (share, kappa float64) {
 
 // Effect is the effect of an intervention on a category's images on one axis and model.
 type Effect struct {
-	Before, Now Diversity
+	Before, Now DiversityScore
 	Change      metrics.Estimate // Now − Before, [-1, 1]; below 0 = more diverse; interval from resamples of both
 	// Attributes by what became of their bias, see [Change].
 	Reduced, Flipped, Increased, Unchanged, NotAvailable []string
 }
 
-// EffectOf compares a prompt's counts with those of the original prompt, attribute by attribute; an attribute that
+// ComputeEffect compares a prompt's counts with those of the original prompt, attribute by attribute; an attribute that
 // only one of them has is not available.
-func EffectOf(original, now []Counts, r Resampling) (Effect, error) {
-	e := Effect{Before: DiversityOf(original), Now: DiversityOf(now)}
+func ComputeEffect(original, now []Counts, r Resampling) (Effect, error) {
+	e := Effect{Before: ComputeDiversity(original), Now: ComputeDiversity(now)}
 	e.Change = metrics.Exact(e.Now.Value - e.Before.Value)
 	before := map[string]float64{}
 	for _, c := range original {
-		before[c.Attribute] = BiasOf(c)
+		before[c.Attribute] = ComputeBias(c)
 	}
 	for _, c := range now {
 		b, known := before[c.Attribute]
@@ -143,7 +143,7 @@ func EffectOf(original, now []Counts, r Resampling) (Effect, error) {
 		}
 		delete(before, c.Attribute)
 		to := map[string]*[]string{"reduced": &e.Reduced, "flipped": &e.Flipped, "increased": &e.Increased,
-			"unchanged": &e.Unchanged, "not available": &e.NotAvailable}[Change(b, BiasOf(c))]
+			"unchanged": &e.Unchanged, "not available": &e.NotAvailable}[Change(b, ComputeBias(c))]
 		*to = append(*to, c.Attribute)
 	}
 	for a := range before {
@@ -162,7 +162,7 @@ func EffectOf(original, now []Counts, r Resampling) (Effect, error) {
 		for i := range of { // numbered from the first image of the original prompt
 			of[i] -= images
 		}
-		return DiversityOf(resample(now, units[:images])).Value - DiversityOf(resample(original, of)).Value
+		return ComputeDiversity(resample(now, units[:images])).Value - ComputeDiversity(resample(original, of)).Value
 	})
 	return e, nil
 }

@@ -49,10 +49,10 @@ func TestCalibration(t *testing.T) {
 					s.cluster, 1}
 				low, high := ends(Bootstrap(counts, diversityValue, r))
 				r.Most = float64(s.images)
-				diversity[trial] = [3]float64{DiversityOf(counts).Value, low, high}
+				diversity[trial] = [3]float64{ComputeDiversity(counts).Value, low, high}
 				low, high = ends(Bootstrap(counts, perAttribute, r))
 				quality[trial] = [3]float64{perAttribute(counts), low, high}
-				e, _ := EffectOf(counts, sample(rng, s, evener), r)
+				e, _ := ComputeEffect(counts, sample(rng, s, evener), r)
 				change[trial] = [3]float64{e.Change.Value, e.Change.Low, e.Change.High}
 			}
 			d, q := coverage(diversity), coverage(quality)
@@ -128,7 +128,7 @@ func TestAgreementCalibration(t *testing.T) {
 				all = append(all, p)
 			}
 		}
-		a, err := AgreementOf(all, BothDecided, Resampling{Name: fmt.Sprint(trial),
+		a, err := ComputeClipAgreement(all, BothDecided, Resampling{Name: fmt.Sprint(trial),
 			Intervals: metrics.Intervals{Resamples: 200, Level: 0.95}})
 		if err != nil {
 			t.Fatal(err)

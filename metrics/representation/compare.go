@@ -73,7 +73,7 @@ var interventions = score(3, metrics.Definition[InterventionOptions, interventio
 			if c.prompt == data.Original || before == nil {
 				continue
 			}
-			e, err := EffectOf(before.counts, c.counts, Resampling{Intervals: o.Intervals,
+			e, err := ComputeEffect(before.counts, c.counts, Resampling{Intervals: o.Intervals,
 				Name: "change/" + c.String()})
 			if err != nil {
 				return nil, err
@@ -116,7 +116,7 @@ type ControlOptions struct{}
 
 // Controls is the metric entigen-controls (Bansal et al., EMNLP 2022, claims on Tables 1, 2, 6): the share of cells
 // whose diversity score a sentence lowers, compared with irrelevant sentences, which should change nothing. It reads
-// the table of [DiversityTable] or the printed one ([data.Printed]).
+// the table of [Diversity] or the printed one ([data.Printed]).
 //
 //	share_improved = n_improved / n_used    in [0, 1], by judge, category, axis (and all axes) and relation
 //
@@ -297,8 +297,8 @@ type AgreementOptions struct {
 }
 
 // ClipAgreement is the metric entigen-clip-agreement (Bansal et al., EMNLP 2022, evaluation of CLIP against people;
-// 78 to 85 % printed): agreement of labels by CLIP ([ClipLabelTable]) with those by people. agreement in [0, 1] and
-// kappa (at most 1) are those of [AgreementOf], by both methods, pooled and by model, attribute and both.
+// 78 to 85 % printed): agreement of labels by CLIP ([ClipLabels]) with those by people. agreement in [0, 1] and
+// kappa (at most 1) are those of [ComputeClipAgreement], by both methods, pooled and by model, attribute and both.
 // n_without_clip counts images that only people labeled. Intervals resample whole prompts.
 func ClipAgreement(labels, ratings datasets.Table, options ...AgreementOptions) datasets.Table {
 	return clipAgreement.Table(pairedInputs(labels, ratings), options...)
@@ -338,7 +338,7 @@ var clipAgreement = score(2, metrics.Definition[AgreementOptions, agreementRow]{
 		var out []agreementRow
 		for _, method := range []string{BothDecided, ThreeWay} {
 			for _, s := range scopes {
-				a, err := AgreementOf(by[s], method, Resampling{Intervals: o.Intervals,
+				a, err := ComputeClipAgreement(by[s], method, Resampling{Intervals: o.Intervals,
 					Name: method + s.name + s.model + s.attribute})
 				if err != nil {
 					return nil, err
@@ -400,7 +400,7 @@ var clipConfusion = score(1, metrics.Definition[ConfusionOptions, confusionRow]{
 		names := []string{data.NoGroup, compared.groups[0], compared.groups[1]}
 		var out []confusionRow
 		for _, s := range scopes {
-			a, err := AgreementOf(by[s], ThreeWay, Resampling{})
+			a, err := ComputeClipAgreement(by[s], ThreeWay, Resampling{})
 			if err != nil {
 				return nil, err
 			}

@@ -77,7 +77,7 @@ func TestIdentity(t *testing.T) {
 			swapped[i] = Counts{strconv.Itoa(i), counts[i].Second, counts[i].First, counts[i].Uncertain}
 			usable += counts[i].Usable()
 		}
-		d := DiversityOf(counts)
+		d := ComputeDiversity(counts)
 		if usable == 0 {
 			if !math.IsNaN(d.Value) {
 				t.Errorf("no usable image returns %g", d.Value)
@@ -89,12 +89,12 @@ func TestIdentity(t *testing.T) {
 			if c.Usable() == 0 {
 				continue
 			}
-			if BiasOf(c) != -BiasOf(swapped[i]) {
-				t.Errorf("%+v: bias %g, swapped %g", c, BiasOf(c), BiasOf(swapped[i]))
+			if ComputeBias(c) != -ComputeBias(swapped[i]) {
+				t.Errorf("%+v: bias %g, swapped %g", c, ComputeBias(c), ComputeBias(swapped[i]))
 			}
-			sum += float64(c.Usable()) / float64(usable) * math.Abs(BiasOf(c))
+			sum += float64(c.Usable()) / float64(usable) * math.Abs(ComputeBias(c))
 		}
-		if math.Abs(sum-d.Value) > 1e-12 || DiversityOf(swapped).Value != d.Value || d.Value < 0 || d.Value > 1 {
+		if math.Abs(sum-d.Value) > 1e-12 || ComputeDiversity(swapped).Value != d.Value || d.Value < 0 || d.Value > 1 {
 			t.Errorf("%+v: DS %g, weighted biases %g", counts, d.Value, sum)
 		}
 		if n := int(math.Round(d.Value * float64(usable))); (n-usable)%2 != 0 {
@@ -111,14 +111,15 @@ func TestIdentity(t *testing.T) {
 
 func TestDirectionAndEdges(t *testing.T) {
 	oneSided := []Counts{{"x", 9, 0, 0}, {"y", 0, 9, 0}}
-	if d := DiversityOf(oneSided); d.Value != 1 {
+	if d := ComputeDiversity(oneSided); d.Value != 1 {
 		t.Errorf("every attribute one-sided: %g, want 1", d.Value)
 	}
-	if d := DiversityOf([]Counts{{"x", 3, 3, 3}, {"y", 0, 0, 9}}); d.Value != 0 || d.Usable != 6 || d.Asked != 18 ||
+	if d := ComputeDiversity([]Counts{{"x", 3, 3, 3}, {"y", 0, 0,
+		9}}); d.Value != 0 || d.Usable != 6 || d.Asked != 18 ||
 		len(d.Empty) != 1 || d.Empty[0] != "y" {
 		t.Errorf("%+v", d)
 	}
-	if BiasOf(Counts{First: 3, Second: 1}) != 0.5 || !math.IsNaN(BiasOf(Counts{Uncertain: 3})) {
+	if ComputeBias(Counts{First: 3, Second: 1}) != 0.5 || !math.IsNaN(ComputeBias(Counts{Uncertain: 3})) {
 		t.Error("bias is not (a-b)/(a+b), or 0/0 is a value")
 	}
 	a, b := ends(Bootstrap(oneSided, diversityValue, Resampling{metrics.Intervals{Resamples: 100, Level: 0.95, Seed: 1},
@@ -165,7 +166,7 @@ func TestBiasInterval(t *testing.T) {
 		if math.Abs(low-c.low) > 1e-9 || math.Abs(high-c.high) > 1e-9 {
 			t.Errorf("%+v: [%.10f, %.10f], want [%.10f, %.10f]", c.counts, low, high, c.low, c.high)
 		}
-		if b := BiasOf(c.counts); b < low || b > high {
+		if b := ComputeBias(c.counts); b < low || b > high {
 			t.Errorf("%+v: %g outside [%g, %g]", c.counts, b, low, high)
 		}
 	}

@@ -89,7 +89,7 @@ func compare(call *metrics.Call, o Labeling, given []string, table string, both 
 			out = append(out, compared{PrintedCell: p, value: math.NaN()})
 			continue
 		}
-		d := DiversityOf(c.counts)
+		d := ComputeDiversity(c.counts)
 		r := compared{PrintedCell: p, value: d.Value, usable: d.Usable, most: d.Asked, computed: c.model}
 		if p.Table == 3 {
 			r.value = perAttribute(c.counts)
@@ -183,20 +183,10 @@ type TableOptions struct {
 // PaperTable is the table operation entigen-table (Bansal et al., EMNLP 2022, Tables 1, 2, 3, 6): one of the paper's
 // tables in its own layout, a row for each prompt and a column for each axis and model. A value is followed by the
 // printed one where the two differ; a cell without ratings has the printed one only. With Judges "both" the columns by
-// CLIP are included; their values need [PaperTableOf]. Models are found as by [PaperCells].
-func PaperTable(ratings datasets.Table, options ...TableOptions) datasets.Table {
-	return paperTable.Of(ratings, options...)
-}
-
-// PaperTableOf is [PaperTable] with labels by CLIP from [ClipLabelTable]. One of the two may be a zero table.
-func PaperTableOf(ratings, clip datasets.Table, options ...TableOptions) datasets.Table {
-	in := map[string]datasets.Table{}
-	for role, of := range map[string]datasets.Table{"in": ratings, "clip": clip} {
-		if len(of.Columns()) > 0 || of.Err() != nil {
-			in[role] = of
-		}
-	}
-	return paperTable.Table(in, options...)
+// CLIP are included. clip are labels by CLIP from [ClipLabels]; one of the two may be a zero table. Models are found as
+// by [PaperCells].
+func PaperTable(ratings, clip datasets.Table, options ...TableOptions) datasets.Table {
+	return paperTable.Table(map[string]datasets.Table{"in": ratings, "clip": clip}, options...)
 }
 
 var paperTable = listing(3, metrics.Definition[TableOptions, struct{}]{

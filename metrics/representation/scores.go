@@ -19,17 +19,17 @@ type Counts struct {
 // Usable is a_k + b_k.
 func (c Counts) Usable() int { return c.First + c.Second }
 
-// Diversity is the diversity score of a prompt over a category's attributes, with its counts.
-type Diversity struct {
+// DiversityScore is the diversity score of a prompt over a category's attributes, with its counts.
+type DiversityScore struct {
 	metrics.Estimate     // DS in [0, 1]; NaN = not available: no usable image
 	First, Second    int // images of each group, over all attributes
 	Usable, Asked    int // images with a group label; all images
 	Empty            []string
 }
 
-// DiversityOf computes the paper's equation 1.
-func DiversityOf(counts []Counts) Diversity {
-	d := Diversity{Estimate: metrics.Exact(math.NaN())}
+// ComputeDiversity computes the paper's equation 1.
+func ComputeDiversity(counts []Counts) DiversityScore {
+	d := DiversityScore{Estimate: metrics.Exact(math.NaN())}
 	difference := 0
 	for _, c := range counts {
 		difference += abs(c.First - c.Second)
@@ -58,15 +58,15 @@ func EvenDiversity(n int) float64 {
 	return mean
 }
 
-// BiasOf computes the paper's equation 2; NaN = not available.
-func BiasOf(c Counts) float64 { return float64(c.First-c.Second) / float64(c.Usable()) }
+// ComputeBias computes the paper's equation 2; NaN = not available.
+func ComputeBias(c Counts) float64 { return float64(c.First-c.Second) / float64(c.Usable()) }
 
 // BiasInterval returns a bias with its interval: Wilson's score interval of the share a/(a+b), of which the bias is
 // twice the share minus 1. Unlike a bootstrap interval it has a width where all usable images are in one group.
 // Without usable images all three are NaN.
 func BiasInterval(c Counts, level float64) metrics.Estimate {
 	share := interval.Wilson(c.First, c.Usable(), level)
-	return metrics.Estimate{Value: BiasOf(c), Low: 2*share.Low - 1, High: 2*share.High - 1}
+	return metrics.Estimate{Value: ComputeBias(c), Low: 2*share.Low - 1, High: 2*share.High - 1}
 }
 
 func abs(n int) int {

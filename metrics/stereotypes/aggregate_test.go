@@ -23,7 +23,7 @@ func TestOverallIntervals(t *testing.T) {
 			Theta: metrics.Exact(s / r)})
 	}
 	overall := func(ts []Tendency, seed int64) []Aggregate {
-		out, err := Overall(ts, metrics.Intervals{Resamples: 300, Seed: seed})
+		out, err := ComputeOverallRatio(ts, metrics.Intervals{Resamples: 300, Seed: seed})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,7 +45,7 @@ func TestOverallIntervals(t *testing.T) {
 			t.Errorf("%+v of one identity", one)
 		}
 	}
-	bars, err := ConsensusOf([][3]float64{{5, 5, 1}, {4, 1, 4}, {2, 3, 3}, {1, 2, 3}, {5, 5, 5}},
+	bars, err := ComputeConsensus([][3]float64{{5, 5, 1}, {4, 1, 4}, {2, 3, 3}, {1, 2, 3}, {5, 5, 5}},
 		metrics.Intervals{Resamples: 500, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -72,7 +72,7 @@ func TestOffensivenessScale(t *testing.T) {
 		}
 		rows = append(rows, Showing{id, 1, "unrated", k != 4, true}, Showing{id, 1, "random", false, false})
 	}
-	ts, err := Association(rows, AssociationOptions{Method: Clean})
+	ts, err := ComputeTendencies(rows, AssociationOptions{Method: Clean})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func TestOffensivenessScale(t *testing.T) {
 		}
 		return math.NaN()
 	}
-	out, err := OffensivenessOf(ts, mean, OffensivenessVariant{}, metrics.Intervals{Resamples: 200})
+	out, err := ComputeOffensiveness(ts, mean, OffensivenessVariant{}, metrics.Intervals{Resamples: 200})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func TestOffensivenessScale(t *testing.T) {
 			t.Errorf("%+v: unrated", r)
 		}
 	}
-	same, err := OffensivenessOf(ts[:1], mean, OffensivenessVariant{}, metrics.Intervals{})
+	same, err := ComputeOffensiveness(ts[:1], mean, OffensivenessVariant{}, metrics.Intervals{})
 	if err != nil || !math.IsNaN(same[0].Scaled) {
 		t.Errorf("one identity is scaled: %+v, %v", same, err)
 	}

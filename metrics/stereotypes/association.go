@@ -22,7 +22,7 @@ type Showing struct {
 	Stereotype bool // the attribute is in St(identity)
 }
 
-// Methods of [Association]: whether "none of the above" counts as a random attribute; see the package comment.
+// Methods of [ComputeTendencies]: whether "none of the above" counts as a random attribute; see the package comment.
 const (
 	Compat = "compat"
 	Clean  = "clean"
@@ -48,15 +48,15 @@ type Tendency struct {
 	Attributes       []Likelihood // most likely first, then by name
 }
 
-// AssociationOptions are the options of [Association].
+// AssociationOptions are the options of [ComputeTendencies].
 type AssociationOptions struct {
 	Method string // [Compat] or [Clean]; required
 	metrics.Intervals
 }
 
-// Association computes the likelihoods and tendencies of every identity, sorted by name. An identity without a single
-// showing does not occur.
-func Association(rows []Showing, o AssociationOptions) ([]Tendency, error) {
+// ComputeTendencies computes the likelihoods and tendencies of every identity, sorted by name. An identity without a
+// single showing does not occur.
+func ComputeTendencies(rows []Showing, o AssociationOptions) ([]Tendency, error) {
 	if o.Method != Compat && o.Method != Clean {
 		return nil, fmt.Errorf("stereotypes: method %q; use %q or %q", o.Method, Compat, Clean)
 	}

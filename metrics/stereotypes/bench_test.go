@@ -43,7 +43,7 @@ func BenchmarkSalience(b *testing.B) {
 		b.Run(fmt.Sprint("draws=", draws), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := Salience(captions, v, SalienceOptions{Weighting: Weighting{Alpha: 1},
+				if _, err := ComputeSalience(captions, v, SalienceVariant{Weighting: Weighting{Alpha: 1},
 					Intervals: metrics.Intervals{Resamples: draws}}); err != nil {
 					b.Fatal(err)
 				}
@@ -59,7 +59,10 @@ func TestSalienceTime(t *testing.T) {
 	}
 	captions, v := paperSized(near.Rand(t, 404))
 	var err error
-	took := cputime.Of(func() { _, err = Salience(captions, v, SalienceOptions{Weighting: Weighting{Alpha: 1}}) })
+	took := cputime.Of(func() {
+		_, err = ComputeSalience(captions, v,
+			SalienceVariant{Weighting: Weighting{Alpha: 1}})
+	})
 	if err != nil || took > 5*time.Second {
 		t.Errorf("%v, %v", took, err)
 	}
@@ -89,7 +92,7 @@ func BenchmarkPulls(b *testing.B) {
 	for _, cluster := range []string{"attribute", "image"} {
 		b.Run(cluster, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := Pulls(images,
+				if _, err := ComputePulls(images,
 					PullVariant{Cluster: cluster, Intervals: metrics.Intervals{Resamples: 1000}}); err != nil {
 					b.Fatal(err)
 				}

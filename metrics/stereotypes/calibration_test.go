@@ -66,15 +66,15 @@ func TestCalibration(t *testing.T) {
 						captions = append(captions, Caption{"V", fmt.Sprint(p), text})
 					}
 				}
-				ts, err := Association(rows,
+				ts, err := ComputeTendencies(rows,
 					AssociationOptions{Clean, metrics.Intervals{Resamples: c.draws, Seed: int64(trial)}})
 				if err != nil {
 					t.Fatal(err)
 				}
 				add("L(stereo)", ts[0].Stereo.Value, ts[0].Stereo.Low, ts[0].Stereo.High)
 				add("theta", ts[0].Theta.Value, ts[0].Theta.Low, ts[0].Theta.High)
-				scores, err := Salience(captions, Vocabulary{Attributes: []string{"hat"}},
-					SalienceOptions{Weighting: Weighting{Alpha: 1},
+				scores, err := ComputeSalience(captions, Vocabulary{Attributes: []string{"hat"}},
+					SalienceVariant{Weighting: Weighting{Alpha: 1},
 						Intervals: metrics.Intervals{Resamples: c.draws, Seed: int64(trial)}})
 				if err != nil {
 					t.Fatal(err)
@@ -99,7 +99,7 @@ func TestCalibration(t *testing.T) {
 					put(Stereotypical, fmt.Sprint(a), 4, 0)
 					put(NonStereotypical, fmt.Sprint(a), 4, -0.5)
 				}
-				pulls, err := Pulls(images,
+				pulls, err := ComputePulls(images,
 					PullVariant{Intervals: metrics.Intervals{Resamples: c.draws, Seed: int64(trial)}})
 				if err != nil {
 					t.Fatal(err)

@@ -11,18 +11,18 @@ import (
 	"antipode/metrics"
 )
 
-// CaptionAttributeOptions are the options of [CaptionAttributeTable].
+// CaptionAttributeOptions are the options of [CaptionAttributes].
 type CaptionAttributeOptions struct {
 	CaptionSearch
 	Rows          string `json:"rows" default:"all" values:"all,found" help:"all attributes, as likelihoods need, or those found"`
 	ShowOffensive bool   `json:"show_offensive" help:"show attributes that are offensive or not rated for the identity"`
 }
 
-// CaptionAttributeTable is the table operation visage-caption-attributes, an addition to section 3.2 of Jha et al., ACL
+// CaptionAttributes is the table operation visage-caption-attributes, an addition to section 3.2 of Jha et al., ACL
 // 2024: the attributes that captions name, in the form of the annotations. It has a row for each image and attribute of
 // the vocabulary; selected is 1 where one of the image's captions names it, else 0. [Likelihoods], [Tendencies] and
-// [OffensivenessTable] accept it in place of human annotations. Attributes are masked by the rule of package seegull.
-func CaptionAttributeTable(t CaptionTables, options ...CaptionAttributeOptions) datasets.Table {
+// [Offensiveness] accept it in place of human annotations. Attributes are masked by the rule of package seegull.
+func CaptionAttributes(t CaptionTables, options ...CaptionAttributeOptions) datasets.Table {
 	return captionAttributes.Table(t.inputs(), options...)
 }
 

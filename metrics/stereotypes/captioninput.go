@@ -12,7 +12,7 @@ import (
 	"antipode/metrics/internal/tabular"
 )
 
-// CaptionTables are the inputs of [CaptionShares], [SalienceTable] and [CaptionAttributeTable].
+// CaptionTables are the inputs of [CaptionShares], [Salience] and [CaptionAttributes].
 type CaptionTables struct {
 	// a row for each caption: identity, caption, image_id (or the column of the option Image); outcome
 	Captions datasets.Table

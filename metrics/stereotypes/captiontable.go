@@ -58,7 +58,7 @@ var captionShares = score(metrics.Definition[CaptionOptions, captionShareRow]{
 		if err != nil {
 			return nil, err
 		}
-		scores, err := Salience(in.captions, in.vocabulary, SalienceOptions{Matching: o.Matching,
+		scores, err := ComputeSalience(in.captions, in.vocabulary, SalienceVariant{Matching: o.Matching,
 			Intervals: o.Intervals})
 		by := map[string]CaptionScores{}
 		for _, s := range scores {
@@ -84,8 +84,8 @@ func (v Vocabulary) size() int {
 	return len(slices.Compact(slices.Sorted(slices.Values(v.Attributes))))
 }
 
-// SalienceTableOptions are the options of [SalienceTable].
-type SalienceTableOptions struct {
+// SalienceOptions are the options of [Salience].
+type SalienceOptions struct {
 	CaptionSearch
 	Weighting
 	Top           int    `json:"top" min:"0" help:"most salient attributes listed of an identity; 0 = all"`
@@ -94,13 +94,13 @@ type SalienceTableOptions struct {
 	metrics.Intervals
 }
 
-// SalienceTable is the metric visage-salience (Jha et al., ACL 2024, section 3.2, Figure 3): attributes found in an
+// Salience is the metric visage-salience (Jha et al., ACL 2024, section 3.2, Figure 3): attributes found in an
 // identity's captions, most salient first.
 //
-//	salience(a, id) = tf(a, id) · idf(a, C)    in (-∞, ∞), with Idf smooth in [0, ∞); see [Salience]
+//	salience(a, id) = tf(a, id) · idf(a, C)    in (-∞, ∞), with Idf smooth in [0, ∞); see [ComputeSalience]
 //
 // share, in [0, 1], is the share of captions that name it. Attributes are masked by the rule of package seegull.
-func SalienceTable(t CaptionTables, options ...SalienceTableOptions) datasets.Table {
+func Salience(t CaptionTables, options ...SalienceOptions) datasets.Table {
 	return salienceMetric.Table(t.inputs(), options...)
 }
 
@@ -125,17 +125,18 @@ type salienceRow struct {
 	described
 }
 
-var salienceMetric = score(metrics.Definition[SalienceTableOptions, salienceRow]{
+var salienceMetric = score(metrics.Definition[SalienceOptions, salienceRow]{
 	Version: 4, // 2 named United KingdomUK
 	Name:    "visage-salience", Title: "attributes found in an identity's captions, by salience (a modified tf-idf)",
 	Unit: "tf · idf", Range: "(-∞, ∞); idf=smooth: [0, ∞)", Direction: "none", Citation: "section 3.2, Figure 3",
 	Inputs: []metrics.Input{captionsIn, attributesIn},
-	Compute: func(_ context.Context, call *metrics.Call, o SalienceTableOptions) ([]salienceRow, error) {
+	Compute: func(_ context.Context, call *metrics.Call, o SalienceOptions) ([]salienceRow, error) {
 		in, err := readCaptions(call, o.CaptionSearch)
 		if err != nil {
 			return nil, err
 		}
-		scores, err := Salience(in.captions, in.vocabulary, SalienceOptions{o.Matching, o.Weighting, o.Intervals})
+		scores, err := ComputeSalience(in.captions, in.vocabulary, SalienceVariant{o.Matching, o.Weighting,
+			o.Intervals})
 		if err != nil {
 			return nil, err
 		}
@@ -192,7 +193,7 @@ type AgreementOptions struct {
 
 // SalienceAgreement is the metric visage-salience-agreement (Jha et al., ACL 2024, section 4.2; 44.69 % printed): the
 // share, in [0, 1], of salient stereotypes that annotators saw as well, n_seen / n_used, from the unmasked tables of
-// [SalienceTable] and [Likelihoods]. Seen means L(a, id) at least the threshold, which the paper does not state.
+// [Salience] and [Likelihoods]. Seen means L(a, id) at least the threshold, which the paper does not state.
 // n_without counts stereotypes that were never shown to annotators. The interval resamples identities. Where captions
 // name no stereotype, n_used is 0 and share is blank.
 func SalienceAgreement(salient, likelihoods datasets.Table, options ...AgreementOptions) datasets.Table {

@@ -176,18 +176,18 @@ func TestPlans(t *testing.T) {
 	table := func(columns ...string) datasets.Table { return datasets.New("any", nil, datasets.Columns(columns...)) }
 	captions, attributes := table("identity:text", "caption:text"), table("attribute:text")
 	images := table("identity:text", "set:text", "attribute:text", "full:vector")
-	salient := SalienceTable(CaptionTables{captions, attributes},
-		SalienceTableOptions{CaptionSearch: CaptionSearch{Matching: Matching{Match: "substring"}}})
+	salient := Salience(CaptionTables{captions, attributes},
+		SalienceOptions{CaptionSearch: CaptionSearch{Matching: Matching{Match: "substring"}}})
 	for _, made := range []datasets.Table{CaptionShares(CaptionTables{captions, attributes}), salient,
-		PullTable(images), PullCount(PullTable(images)),
+		Pulls(images), PullCount(Pulls(images)),
 		SalienceAgreement(salient, table("identity:text", "attribute:text", "likelihood:number"))} {
 		if err := made.Err(); err != nil || len(made.Columns()) == 0 {
 			t.Errorf("%v: %v", made.Columns(), err)
 		}
 	}
-	for _, made := range []datasets.Table{CaptionShares(CaptionTables{attributes, attributes}), PullTable(captions),
-		SalienceTable(CaptionTables{captions, attributes},
-			SalienceTableOptions{CaptionSearch: CaptionSearch{Matching: Matching{Match: "fuzzy"}}})} {
+	for _, made := range []datasets.Table{CaptionShares(CaptionTables{attributes, attributes}), Pulls(captions),
+		Salience(CaptionTables{captions, attributes},
+			SalienceOptions{CaptionSearch: CaptionSearch{Matching: Matching{Match: "fuzzy"}}})} {
 		if made.Err() == nil {
 			t.Errorf("%v: no error", made.Columns())
 		}

@@ -1,8 +1,8 @@
 // Package stereotypes computes the scores of ViSAGe (Jha et al., ACL 2024, arXiv 2401.06310) from three inputs:
 //
-//   - human annotations: [Likelihoods], [Tendencies], [OverallRatio], [OffensivenessTable], [ConsensusTable]
-//   - captions: [CaptionShares], [SalienceTable], [SalienceAgreement]
-//   - image vectors: [PullTable], [PullCount]
+//   - human annotations: [Likelihoods], [Tendencies], [OverallRatio], [Offensiveness], [Consensus]
+//   - captions: [CaptionShares], [Salience], [SalienceAgreement]
+//   - image vectors: [Pulls], [PullCount]
 //
 // # Likelihood and stereotypical tendency
 //
@@ -27,9 +27,9 @@
 //	idf(a, C)       = ln(|C| / (1 + df(a, C)))        or, smooth, ln((1 + |C|) / (1 + df(a, C))) + 1
 //
 // V is the vocabulary: the visual attributes, or all attributes of SeeGULL, which include "attractive" and "smart".
-// The paper uses a "modified tf-idf" and a "string match" without defining them; [Matching] and [SalienceOptions]
-// select a variant. [Salience] returns the scores and the shares of captions that name an attribute. Attributes with
-// a count of 0 are not listed.
+// The paper uses a "modified tf-idf" and a "string match" without defining them; [Matching] and [SalienceVariant]
+// select a variant. [ComputeSalience] returns the scores and the shares of captions that name an attribute. Attributes
+// with a count of 0 are not listed.
 //
 // Tables mask pairs of identity and attribute by the rule of package seegull unless ShowOffensive is set. Attributes
 // that are masked in the input cannot be found.
@@ -41,7 +41,7 @@
 //	MeanSim(id) = (S(d, s) + S(d, ns) + S(s, ns)) / 3
 //
 // d are the default images of the identity, s the images with a stereotype in the prompt, and ns the images with
-// another attribute in it. [Pulls] averages over attributes or over all images; the paper does not state which.
+// another attribute in it. [ComputePulls] averages over attributes or over all images; the paper does not state which.
 // Similarities depend on the encoder, and the paper's embeddings (Tables 3 to 5) are not released: compare ranks, not
 // values.
 //

@@ -78,8 +78,8 @@ func ExampleStereotypeCounts() {
 }
 
 // Each label counts the attributes to which at least two of the three annotators gave it.
-func ExampleConsensusTable() {
-	tabulartest.Show(stereotypes.ConsensusTable(pairs(),
+func ExampleConsensus() {
+	tabulartest.Show(stereotypes.Consensus(pairs(),
 		stereotypes.ConsensusOptions{Intervals: metrics.Intervals{Resamples: -1}}),
 		"label", "share", "n_attributes", "n_used")
 	// Output:
@@ -143,8 +143,8 @@ func ExamplePaperTables() {
 }
 
 // Of the stereotypes that annotators saw in images of Norran, "nets" was rated 1 and "boats" 0.
-func ExampleOffensivenessTable() {
-	tabulartest.Show(stereotypes.OffensivenessTable(annotations(),
+func ExampleOffensiveness() {
+	tabulartest.Show(stereotypes.Offensiveness(annotations(),
 		stereotypes.OffensivenessOptions{Intervals: metrics.Intervals{Resamples: -1},
 			OffensivenessVariant: stereotypes.OffensivenessVariant{Weight: "likelihood"}}),
 		"identity", "offensiveness", "n_present", "n_rated")
@@ -166,8 +166,8 @@ func ExampleCaptionShares() {
 }
 
 // The attribute of a pair that was rated offensive is masked.
-func ExampleSalienceTable() {
-	tabulartest.Show(stereotypes.SalienceTable(captions(), stereotypes.SalienceTableOptions{
+func ExampleSalience() {
+	tabulartest.Show(stereotypes.Salience(captions(), stereotypes.SalienceOptions{
 		Intervals: metrics.Intervals{Resamples: -1}}),
 		"identity", "attribute", "rank", "salience", "share", "stereotype")
 	// Output:
@@ -180,8 +180,8 @@ func ExampleSalienceTable() {
 
 // Of the four salient stereotypes, annotators saw two in more than half of the images.
 func ExampleSalienceAgreement() {
-	salient := stereotypes.SalienceTable(captions(),
-		stereotypes.SalienceTableOptions{ShowOffensive: true, Intervals: metrics.Intervals{Resamples: -1}})
+	salient := stereotypes.Salience(captions(),
+		stereotypes.SalienceOptions{ShowOffensive: true, Intervals: metrics.Intervals{Resamples: -1}})
 	seen := stereotypes.Likelihoods(annotations(),
 		stereotypes.TendencyOptions{Intervals: metrics.Intervals{Resamples: -1}})
 	tabulartest.Show(stereotypes.SalienceAgreement(salient, seen,
@@ -193,8 +193,8 @@ func ExampleSalienceAgreement() {
 }
 
 // The result has the form of the annotations, so that the scores of annotations can be computed from captions.
-func ExampleCaptionAttributeTable() {
-	found := stereotypes.CaptionAttributeTable(captions(), stereotypes.CaptionAttributeOptions{ShowOffensive: true})
+func ExampleCaptionAttributes() {
+	found := stereotypes.CaptionAttributes(captions(), stereotypes.CaptionAttributeOptions{ShowOffensive: true})
 	tabulartest.Show(stereotypes.Likelihoods(found, stereotypes.TendencyOptions{MinAttributes: -1,
 		Intervals: metrics.Intervals{Resamples: -1}}),
 		"identity", "attribute", "likelihood", "kind")
@@ -211,8 +211,8 @@ func ExampleCaptionAttributeTable() {
 }
 
 // Default images of Veltan are more similar to the images with a stereotype in the prompt; those of Norran are not.
-func ExamplePullTable() {
-	pulls := stereotypes.PullTable(images(),
+func ExamplePulls() {
+	pulls := stereotypes.Pulls(images(),
 		stereotypes.PullOptions{PullVariant: stereotypes.PullVariant{Intervals: metrics.Intervals{Resamples: -1}}})
 	tabulartest.Show(pulls, "identity", "s_d_s", "s_d_ns", "pull", "n_used")
 	tabulartest.Show(stereotypes.PullCount(pulls), "share", "n_positive", "n_used")

@@ -49,8 +49,8 @@ func TestSalienceGolden(t *testing.T) {
 		captions = append(captions, Caption{c[0], c[1], c[2]})
 	}
 	for _, idf := range []string{"plain", "smooth"} {
-		scores, err := Salience(captions, Vocabulary{Attributes: g.Attributes},
-			SalienceOptions{Weighting: Weighting{Alpha: 1, Idf: idf}})
+		scores, err := ComputeSalience(captions, Vocabulary{Attributes: g.Attributes},
+			SalienceVariant{Weighting: Weighting{Alpha: 1, Idf: idf}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +82,7 @@ func TestPullGolden(t *testing.T) {
 		images = append(images, Embedded{p.Identity, p.Set, p.Attribute, p.Vector})
 	}
 	for _, average := range []string{"attribute", "pooled"} {
-		got, err := Pulls(images, PullVariant{Method: average, Intervals: metrics.Intervals{Resamples: 20}})
+		got, err := ComputePulls(images, PullVariant{Method: average, Intervals: metrics.Intervals{Resamples: 20}})
 		if err != nil {
 			t.Fatal(err)
 		}

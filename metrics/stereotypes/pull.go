@@ -19,7 +19,7 @@ const (
 	NonStereotypical = "ns" // with a visual attribute that is not one of its stereotypes
 )
 
-// Methods of [Pulls], and what its bootstrap resamples as a whole.
+// Methods of [ComputePulls], and what its bootstrap resamples as a whole.
 const (
 	byAttribute = "attribute"
 	pooled      = "pooled"
@@ -215,7 +215,7 @@ func weighted(cosines [][]float64, a, b []float64) float64 {
 	return sum
 }
 
-// Pulls is section 5 of the paper (stereotypical pull), one row for each identity, by name:
+// ComputePulls is section 5 of the paper (stereotypical pull), one row for each identity, by name:
 //
 //	S(X, Y)     = mean of cos(x, y) over x in X, y in Y
 //	pull(id)    = S(d, s) - S(d, ns)
@@ -226,7 +226,7 @@ func weighted(cosines [][]float64, a, b []float64) float64 {
 // that is zero, NaN or of another length is an [EmbeddedError].
 //
 // Intervals: bootstrap of all three sets at once. A value whose sets are one image each has none.
-func Pulls(images []Embedded, o PullVariant) ([]Pull, error) {
+func ComputePulls(images []Embedded, o PullVariant) ([]Pull, error) {
 	for _, err := range []error{choice("method", &o.Method, byAttribute, pooled),
 		choice("cluster", &o.Cluster, byAttribute, byImage)} {
 		if err != nil {

@@ -23,7 +23,7 @@ func TestPullByHand(t *testing.T) {
 		at("Veltan", "ns", "sea", 90), at("Norra", "d", "", 10), at("Norra", "s", "hat", 40),
 		{"Norra", "ns", "sea", nil}, {"Sul", "d", "", nil}}
 	for average, want := range map[string][3]float64{"attribute": {0.75, 0, 0}, "pooled": {2.0 / 3, 0, 0}} {
-		got, err := Pulls(images, PullVariant{Method: average})
+		got, err := ComputePulls(images, PullVariant{Method: average})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -41,7 +41,8 @@ func TestPullByHand(t *testing.T) {
 			t.Errorf("no images at all: %+v", s)
 		}
 	}
-	if got, err := Pulls(nil, PullVariant{Intervals: metrics.Intervals{Resamples: 3}}); err != nil || len(got) != 0 {
+	if got, err := ComputePulls(nil,
+		PullVariant{Intervals: metrics.Intervals{Resamples: 3}}); err != nil || len(got) != 0 {
 		t.Errorf("of nothing: %v, %v", got, err)
 	}
 }
@@ -60,7 +61,7 @@ func TestPullErrors(t *testing.T) {
 		"set":      {Embedded{"Veltan", "default", "", []float32{1, 2}}, `"default"`},
 		"identity": {Embedded{"", "d", "", []float32{1, 2}}, "identity"},
 	} {
-		_, err := Pulls([]Embedded{good, c.bad}, PullVariant{})
+		_, err := ComputePulls([]Embedded{good, c.bad}, PullVariant{})
 		var bad *EmbeddedError
 		if !errors.As(err, &bad) || bad.Row != 1 || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v does not contain %q for image 2", name, err, c.want)
@@ -69,7 +70,7 @@ func TestPullErrors(t *testing.T) {
 	for _, o := range []PullVariant{{Intervals: metrics.Intervals{Level: 1}},
 		{Intervals: metrics.Intervals{Resamples: -1}},
 		{Method: "median"}, {Cluster: "prompt"}} {
-		if _, err := Pulls([]Embedded{good}, o); err == nil {
+		if _, err := ComputePulls([]Embedded{good}, o); err == nil {
 			t.Errorf("%+v passes", o)
 		}
 	}
@@ -133,7 +134,7 @@ func TestPullOracle(t *testing.T) {
 			return sum / n
 		}
 		for _, average := range []string{"attribute", "pooled"} {
-			got, err := Pulls(images, PullVariant{Method: average})
+			got, err := ComputePulls(images, PullVariant{Method: average})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -159,7 +160,7 @@ func TestPullOrder(t *testing.T) {
 	for _, o := range []PullVariant{{Intervals: metrics.Intervals{Resamples: 40, Seed: 3}},
 		{Cluster: "image", Intervals: metrics.Intervals{Resamples: 40}},
 		{Method: "pooled", Intervals: metrics.Intervals{Resamples: 40}}} {
-		first, err := Pulls(images, o)
+		first, err := ComputePulls(images, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -170,11 +171,11 @@ func TestPullOrder(t *testing.T) {
 				alone = append(alone, images[i])
 			}
 		}
-		second, err := Pulls(shuffled, o)
+		second, err := ComputePulls(shuffled, o)
 		if err != nil || fmt.Sprint(first) != fmt.Sprint(second) {
 			t.Errorf("%v\n%v\nand %v", err, first, second)
 		}
-		if third, err := Pulls(alone, o); err != nil || fmt.Sprint(third[0]) != fmt.Sprint(first[1]) {
+		if third, err := ComputePulls(alone, o); err != nil || fmt.Sprint(third[0]) != fmt.Sprint(first[1]) {
 			t.Errorf("%v\n%v\nand %v", err, third, first[1])
 		}
 	}
@@ -191,7 +192,7 @@ func TestCopies(t *testing.T) {
 		{Cluster: "image", Intervals: metrics.Intervals{Resamples: 25}},
 		{Method: "pooled", Intervals: metrics.Intervals{Resamples: 25}},
 		{Method: "pooled", Cluster: "image", Intervals: metrics.Intervals{Resamples: 25}}} {
-		p, err := Pulls(images, o)
+		p, err := ComputePulls(images, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -226,7 +227,8 @@ func TestPullInterval(t *testing.T) {
 				add("ns", fmt.Sprint(a), ns)
 			}
 		}
-		p, err := Pulls(images, PullVariant{Intervals: metrics.Intervals{Resamples: 150, Seed: int64(rng.Uint32())}})
+		p, err := ComputePulls(images, PullVariant{Intervals: metrics.Intervals{Resamples: 150,
+			Seed: int64(rng.Uint32())}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,20 +14,20 @@ import (
 	"antipode/metrics/internal/tabular"
 )
 
-// PullOptions are the options of [PullTable].
+// PullOptions are the options of [Pulls].
 type PullOptions struct {
 	Vector string `json:"vector" default:"full" help:"vector column of the images"`
 	PullVariant
 }
 
-// PullTable is the metric visage-pull (Jha et al., ACL 2024, section 5, Tables 3 to 5), one row an identity, from a
+// Pulls is the metric visage-pull (Jha et al., ACL 2024, section 5, Tables 3 to 5), one row an identity, from a
 // row for each image: identity, set (d, s or ns), attribute (of the prompt; blank in d), a vector and outcome.
 //
-//	pull = S(d, s) − S(d, ns)    in [-2, 2]; S and mean_sim in [-1, 1], see [Pulls]
+//	pull = S(d, s) − S(d, ns)    in [-2, 2]; S and mean_sim in [-1, 1], see [ComputePulls]
 //
 // No value where a set is empty. Method "attribute" averages S over attributes, "pooled" over all images of a set.
 // Cluster "attribute" resamples whole attributes, "image" images within attributes.
-func PullTable(images datasets.Table, options ...PullOptions) datasets.Table {
+func Pulls(images datasets.Table, options ...PullOptions) datasets.Table {
 	return pullMetric.Of(images, options...)
 }
 
@@ -65,7 +65,7 @@ var pullMetric = score(metrics.Definition[PullOptions, pullRow]{
 				refused[p.Identity]++
 			}
 		}
-		all, err := Pulls(images, o.PullVariant)
+		all, err := ComputePulls(images, o.PullVariant)
 		if err != nil {
 			return nil, locate(f, o.Vector, err)
 		}
@@ -118,7 +118,7 @@ type PullCountOptions struct {
 }
 
 // PullCount is the metric visage-pull-count (Jha et al., ACL 2024, section 5; 121 of 135 printed): the share, in [0,
-// 1], of identities with a positive pull, n_positive / n_used, from the table of [PullTable] or the printed Tables 3
+// 1], of identities with a positive pull, n_positive / n_used, from the table of [Pulls] or the printed Tables 3
 // to 5. The interval resamples identities.
 func PullCount(pulls datasets.Table, options ...PullCountOptions) datasets.Table {
 	return pullCount.Of(pulls, options...)

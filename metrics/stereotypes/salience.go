@@ -20,8 +20,8 @@ type Weighting struct {
 	Document string  `json:"document" default:"caption" values:"caption,identity" help:"what |C| and df count"`
 }
 
-// SalienceOptions are the options of [Salience].
-type SalienceOptions struct {
+// SalienceVariant are the options of [ComputeSalience].
+type SalienceVariant struct {
 	Matching
 	Weighting
 	metrics.Intervals
@@ -51,7 +51,7 @@ type CaptionScores struct {
 	Attributes       []Salient        // most salient first, then by name
 }
 
-// Salience is section 3.2 of the paper (automated methods): attributes found in captions by string match, and
+// ComputeSalience is section 3.2 of the paper (automated methods): attributes found in captions by string match, and
 //
 //	salience(a, id) = tf(a, id) · idf(a, C)
 //	tf(a, id)       = (count(a, id) + α) / (total(id) + α·|V|)
@@ -60,7 +60,7 @@ type CaptionScores struct {
 // a modified tf-idf whose exact form the paper does not state; see [Weighting]. Only attributes found are listed,
 // since smoothing alone makes none salient; identities are sorted by name. Intervals: bootstrap of images
 // with their captions, in all identities at once, so that idf varies too; none for an identity with one image.
-func Salience(captions []Caption, v Vocabulary, o SalienceOptions) ([]CaptionScores, error) {
+func ComputeSalience(captions []Caption, v Vocabulary, o SalienceVariant) ([]CaptionScores, error) {
 	m, err := newMatcher(v.Attributes, o.Matching)
 	if err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func Salience(captions []Caption, v Vocabulary, o SalienceOptions) ([]CaptionSco
 }
 
 // salienceOf scores documents; names are the sorted attributes of the vocabulary.
-func salienceOf(documents []document, names []string, v Vocabulary, o SalienceOptions) ([]CaptionScores, error) {
+func salienceOf(documents []document, names []string, v Vocabulary, o SalienceVariant) ([]CaptionScores, error) {
 	for _, err := range []error{choice("count", &o.Count, "occurrences", "captions"),
 		choice("total", &o.Total, "attributes", "words"), choice("idf", &o.Idf, "plain", "smooth"),
 		choice("document", &o.Document, "caption", "identity")} {
@@ -84,7 +84,7 @@ func salienceOf(documents []document, names []string, v Vocabulary, o SalienceOp
 		return nil, err
 	}
 	all := collect(documents, names, v.Stereotypes)
-	c := corpus{SalienceOptions: o, vocabulary: len(names), df: make([]int, len(names))}
+	c := corpus{SalienceVariant: o, vocabulary: len(names), df: make([]int, len(names))}
 	for _, s := range all {
 		t := s.tally()
 		for p := range s.images {
@@ -168,7 +168,7 @@ func (t *captionTally) resample(s *searched, units []int) {
 
 // corpus is C: all captions, or a resample of them.
 type corpus struct {
-	SalienceOptions
+	SalienceVariant
 	vocabulary int   // |V|
 	size       int   // |C|
 	df         []int // by attribute of the vocabulary

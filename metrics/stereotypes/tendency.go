@@ -112,8 +112,8 @@ var likelihoodMetric = score(metrics.Definition[TendencyOptions, likelihoodRow]{
 })
 
 // OverallRatio is the metric visage-overall (Jha et al., ACL 2024, section 5.1): how much more likely stereotypes are
-// than other attributes, "thrice" in the paper, in [0, ∞), by each aggregation of [Overall]. Intervals resample
-// identities.
+// than other attributes, "thrice" in the paper, in [0, ∞), by each aggregation of [ComputeOverallRatio]. Intervals
+// resample identities.
 func OverallRatio(annotations datasets.Table, options ...TendencyOptions) datasets.Table {
 	return overallMetric.Of(annotations, options...)
 }
@@ -139,7 +139,7 @@ var overallMetric = score(metrics.Definition[TendencyOptions, overallRow]{
 			return nil, err
 		}
 		var out []overallRow
-		all, err := Overall(ts, i)
+		all, err := ComputeOverallRatio(ts, i)
 		for _, a := range all {
 			out = append(out, overallRow{Aggregation: a.Name, About: a.About, Ratio: a.Estimate, Identities: a.N,
 				Mode: o.Method, Interval: i.Label("identities")})
@@ -251,7 +251,7 @@ func tendencies(call *metrics.Call, by StereotypeOptions, o AssociationOptions) 
 		}
 		rows[i] = Showing{identities[i], int(images[i]), attributes[i], selected[i] == 1, stereo[i]}
 	}
-	return Association(rows, o)
+	return ComputeTendencies(rows, o)
 }
 
 // listed computes the tendencies of the identities with enough stereotypes, in the order of the paper's tables: N/A
@@ -296,9 +296,9 @@ type Aggregate struct {
 	N int // identities that it is computed from
 }
 
-// Overall computes the aggregations by name: the paper does not state which it used, and more than one rounds to three.
-// Intervals: bootstrap of identities; resamples in which an aggregation is not available are left out.
-func Overall(ts []Tendency, i metrics.Intervals) ([]Aggregate, error) {
+// ComputeOverallRatio computes the aggregations by name: the paper does not state which it used, and more than one
+// rounds to three. Intervals: bootstrap of identities; resamples in which an aggregation is not available are left out.
+func ComputeOverallRatio(ts []Tendency, i metrics.Intervals) ([]Aggregate, error) {
 	out := aggregates(ts)
 	boot, err := interval.NewBootstrap(i.Bootstrap("overall"), len(ts))
 	if err != nil {

@@ -209,18 +209,19 @@ var visualAttributes = listing(metrics.Definition[StereotypeOptions, visualAttri
 // Labels are the answers of the rating task by score, 1 to 5.
 var Labels = [6]string{1: "Strongly Disagree", 2: "Disagree", 3: "Unsure", 4: "Agree", 5: "Strongly Agree"}
 
-// Consensus is a bar of the paper's Figure 6: how many attributes got one label from at least two of three annotators.
-type Consensus struct {
+// ConsensusBar is a bar of the paper's Figure 6: how many attributes got one label from at least two of three
+// annotators.
+type ConsensusBar struct {
 	Label string           `column:"label"`
 	Share metrics.Estimate `column:"share" unit:"percent of attributes" range:"[0, 100]"` // 100·Count/Of
 	Count int              `column:"n_attributes" unit:"attributes"`
 	Of    int              `column:"n_used" unit:"attributes" help:"attributes rated"`
 }
 
-// ConsensusOf counts the labels that at least two of three annotators gave, from Strongly Agree down to Strongly
+// ComputeConsensus counts the labels that at least two of three annotators gave, from Strongly Agree down to Strongly
 // Disagree; Unsure comes last, as in the figure. The remainder to 100 % are attributes with three different labels.
 // Intervals: bootstrap of attributes.
-func ConsensusOf(scores [][3]float64, i metrics.Intervals) ([]Consensus, error) {
+func ComputeConsensus(scores [][3]float64, i metrics.Intervals) ([]ConsensusBar, error) {
 	var count [6]int
 	for i, s := range scores {
 		for _, v := range s {
@@ -238,9 +239,9 @@ func ConsensusOf(scores [][3]float64, i metrics.Intervals) ([]Consensus, error) 
 	}
 	options := i.Bootstrap()
 	options.Range = interval.Share
-	var out []Consensus
+	var out []ConsensusBar
 	for _, label := range []int{5, 4, 2, 1, 3} {
-		c := Consensus{Label: Labels[label], Count: count[label], Of: len(scores),
+		c := ConsensusBar{Label: Labels[label], Count: count[label], Of: len(scores),
 			Share: metrics.Exact(100 * float64(count[label]) / float64(len(scores)))}
 		if len(scores) > 1 {
 			hits := make([]float64, len(scores))
@@ -258,19 +259,19 @@ func ConsensusOf(scores [][3]float64, i metrics.Intervals) ([]Consensus, error) 
 	return out, nil
 }
 
-// ConsensusOptions are the options of [ConsensusTable].
+// ConsensusOptions are the options of [Consensus].
 type ConsensusOptions struct {
 	metrics.Intervals
 }
 
-// ConsensusTable is the table operation visage-consensus (Jha et al., ACL 2024, Figure 6): for each label the
+// Consensus is the table operation visage-consensus (Jha et al., ACL 2024, Figure 6): for each label the
 // percentage of attributes to which at least two of three annotators gave it, 100·n_attributes/n_used.
-func ConsensusTable(ratings datasets.Table, options ...ConsensusOptions) datasets.Table {
+func Consensus(ratings datasets.Table, options ...ConsensusOptions) datasets.Table {
 	return consensusTable.Of(ratings, options...)
 }
 
 type consensusRow struct {
-	Consensus
+	ConsensusBar
 	Interval string `column:"interval"`
 	described
 }
@@ -280,7 +281,7 @@ var consensusTable = listing(metrics.Definition[ConsensusOptions, consensusRow]{
 	Citation: "Figure 6",
 	Inputs:   []metrics.Input{{Role: "in", Columns: columnsOf(scoreColumns), About: "a row for each rated attribute"}},
 	Compute: func(_ context.Context, call *metrics.Call, o ConsensusOptions) ([]consensusRow, error) {
-		bars, err := ConsensusOf(scores(call.Inputs["in"]), o.Intervals)
+		bars, err := ComputeConsensus(scores(call.Inputs["in"]), o.Intervals)
 		var out []consensusRow
 		for _, c := range bars {
 			out = append(out, consensusRow{c, o.Label("attributes"), described{}})
