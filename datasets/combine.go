@@ -21,11 +21,15 @@ type JoinOptions struct {
 	// Suffix is appended to the names of the other table's columns that this table has too; "" = such a column is an
 	// error.
 	Suffix string
+
+	// Sparse omits the note that no row has a match, for data that may have none.
+	Sparse bool
 }
 
 type joinArgs struct {
 	On     string `json:"on"`
 	Suffix string `json:"suffix,omitempty"`
+	Sparse bool   `json:"sparse,omitempty"`
 }
 
 // Join adds the other table's columns to the rows with an equal value in the column on, which must be unique in the
@@ -36,7 +40,7 @@ func (t Table) Join(other Table, on string, options ...JoinOptions) Table {
 		return t.Fail(fmt.Errorf("Join: %w", err))
 	}
 	t, other = t.Need(on, table.KindText), other.Need(on, table.KindText)
-	args := joinArgs{on, o.Suffix}
+	args := joinArgs{on, o.Suffix, o.Sparse}
 	columns := slices.Clone(t.columns)
 	for _, c := range other.columns {
 		if c.Name == on {
@@ -98,8 +102,8 @@ func join(call *Call, a joinArgs, in []*Frame) (*Frame, error) {
 			rows[i], matched = j, true
 		}
 	}
-	if !matched && len(at) > 0 && !table.IsBlank(left.Texts) {
-		call.Notef("Join: no row has a %s of the second table; the first one holds %.40q, the second one %.40q", a.On,
+	if !matched && !a.Sparse && len(at) > 0 && !table.IsBlank(left.Texts) {
+		call.Notef("Join: no row's %s is in the second table; the first one holds %.40q, the second one %.40q", a.On,
 			firstValue(left.Texts), firstValue(right.Texts))
 	}
 	out := in[0].SameRows(slices.Clone(in[0].Columns))

@@ -208,7 +208,8 @@ func (a Audit) Truth() datasets.Table {
 	var out []datasets.Table
 	for _, axis := range []string{"crest", "banner"} {
 		skewed := all.Where("kind", "==", "skewed").Where("subject", "==", axis)
-		fixed := all.Where("kind", "==", "fixed").Where("subject", "==", axis+" after the intervention on "+axis)
+		fixed := all.Where("kind", "==", "fixed").Where("subject", "in",
+			[]string{axis + " after the intervention on " + axis}) // the world without disparities has none
 		out = append(out, skewed.With("group_a", "first").With("size", 0.8).With("subject", axis).
 			With("axis", "perceived "+axis), fixed.With("group_a", worldAxes[axis]).With("size", 0.4).
 			With("subject", axis).With("axis", "perceived "+axis))

@@ -119,7 +119,7 @@ func TestReadings(t *testing.T) {
 		}, want: "id,year\na,2024.0\n"},
 		"no key matches": {file: "id,k\na,1\n", make: func(p string) datasets.Table {
 			return datasets.CSV(p).Join(datasets.FromRows([]map[string]any{{"k": "7", "w": "x"}}), "k")
-		}, want: "id,k,w\na,1,\n", note: `no row has a k of the second table; the first one holds "1", the second one "7"`},
+		}, want: "id,k,w\na,1,\n", note: `no row's k is in the second table; the first one holds "1", the second one "7"`},
 		"a suffix that is taken": {file: "id,k,w,w_2\na,1,2,3\n", make: func(p string) datasets.Table {
 			return datasets.CSV(p).Join(datasets.FromRows([]map[string]any{{"k": "7", "w": "x"}}), "k",
 				datasets.JoinOptions{Suffix: "_2"})
