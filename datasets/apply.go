@@ -95,7 +95,7 @@ func (t Table) Apply(column string, f func(Row) float64) Table {
 // the column another name otherwise. A panic is an error of the run.
 func (t Table) ApplyImage(column string, f func(image.Image) float64) Table {
 	source := cell.Source(f)
-	return t.Need("image", table.KindImage).local("ApplyImage", column, func(ctx context.Context) (*Frame, []float64,
+	return t.need("image", table.KindImage).local("ApplyImage", column, func(ctx context.Context) (*Frame, []float64,
 		error) {
 		of := t
 		if t.frame == nil {
@@ -144,9 +144,9 @@ func (t Table) Images() iter.Seq2[string, image.Image] {
 // local adds a column that values computes in this process when the table runs, with the rows it read.
 func (t Table) local(verb, column string, values func(context.Context) (*Frame, []float64, error)) Table {
 	if column == "" || column == "id" {
-		return t.Fail(fmt.Errorf("%s(%q, …): give the new column another name", verb, column))
+		return t.failed(fmt.Errorf("%s(%q, …): give the new column another name", verb, column))
 	}
-	out := t.Derive("with-values", nil, Columns(column+":number")...)
+	out := t.derive("with-values", nil, Columns(column+":number")...)
 	if out.err == nil {
 		out.plan.Local = func(ctx context.Context) (json.RawMessage, error) {
 			rows, numbers, err := values(ctx)

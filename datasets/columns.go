@@ -28,13 +28,13 @@ type columnsArgs struct {
 func (t Table) Select(columns ...string) Table {
 	var specs []table.ColumnSpec
 	for _, name := range table.WithShown(columns, t.has) {
-		t = t.Need(name, "")
+		t = t.need(name, "")
 		if at := table.Position(t.columns, name); at >= 0 {
 			specs = append(specs, t.columns[at])
 		}
 	}
 	if len(columns) == 0 {
-		return t.Fail(fmt.Errorf("Select: name at least one column"))
+		return t.failed(fmt.Errorf("Select: name at least one column"))
 	}
 	out := New("select", columnsArgs{columns}, specs, t)
 	out.open = t.open
@@ -79,9 +79,9 @@ func (t Table) With(column string, value any) Table {
 	case float64:
 		args.Number = &v
 	default:
-		return t.Fail(fmt.Errorf("With(%q, …): the value is a %T; use a string, an int or a float64", column, value))
+		return t.failed(fmt.Errorf("With(%q, …): the value is a %T; use a string, an int or a float64", column, value))
 	}
-	return t.Derive("with", args, table.ColumnSpec{Name: column, Kind: kind})
+	return t.derive("with", args, table.ColumnSpec{Name: column, Kind: kind})
 }
 
 func with(_ *Call, a withArgs, in []*Frame) (*Frame, error) {
@@ -104,13 +104,13 @@ type RenameArgs struct {
 // Rename changes a column's name, for example to the one that a stage or metric expects, and that of the column that is
 // displayed in its place ([table.Frame.Shown]). The new name must not exist.
 func (t Table) Rename(from, to string) Table {
-	t = t.Need(from, "")
+	t = t.need(from, "")
 	if t.err != nil || from == to {
 		return t
 	}
 	columns := t.Columns()
 	if to == "" || table.Position(columns, to) >= 0 {
-		return t.Fail(fmt.Errorf("Rename(%q, %q): the new name is empty or exists (columns: %s)", from, to,
+		return t.failed(fmt.Errorf("Rename(%q, %q): the new name is empty or exists (columns: %s)", from, to,
 			table.NameList(columns)))
 	}
 	for _, end := range []string{"", table.ShownSuffix} {
@@ -148,7 +148,7 @@ type removePrefixArgs struct {
 // RemovePrefix removes a prefix and the white space after it from the texts of a column: "the crest is round" becomes
 // "round". Texts without the prefix are unchanged.
 func (t Table) RemovePrefix(column, prefix string) Table {
-	return t.Need(column, table.KindText).Derive("remove-prefix", removePrefixArgs{column, prefix})
+	return t.need(column, table.KindText).derive("remove-prefix", removePrefixArgs{column, prefix})
 }
 
 func removePrefix(_ *Call, a removePrefixArgs, in []*Frame) (*Frame, error) {
@@ -174,9 +174,9 @@ type castArgs struct {
 // number becomes no value, which a note reports.
 func (t Table) Cast(column string, kind table.Kind) Table {
 	if kind != table.KindText && kind != table.KindNumber {
-		return t.Fail(fmt.Errorf("Cast(%q, %q): a column is cast to \"text\" or \"number\"", column, kind))
+		return t.failed(fmt.Errorf("Cast(%q, %q): a column is cast to \"text\" or \"number\"", column, kind))
 	}
-	return t.Need(column, "").Derive("cast", castArgs{column, kind}, table.ColumnSpec{Name: column, Kind: kind})
+	return t.need(column, "").derive("cast", castArgs{column, kind}, table.ColumnSpec{Name: column, Kind: kind})
 }
 
 // cast evaluates Table.Cast.

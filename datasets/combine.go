@@ -37,9 +37,9 @@ type joinArgs struct {
 func (t Table) Join(other Table, on string, options ...JoinOptions) Table {
 	o, err := table.One(options)
 	if err != nil {
-		return t.Fail(fmt.Errorf("Join: %w", err))
+		return t.failed(fmt.Errorf("Join: %w", err))
 	}
-	t, other = t.Need(on, table.KindText), other.Need(on, table.KindText)
+	t, other = t.need(on, table.KindText), other.need(on, table.KindText)
 	args := joinArgs{on, o.Suffix, o.Sparse}
 	columns := slices.Clone(t.columns)
 	for _, c := range other.columns {
@@ -47,7 +47,7 @@ func (t Table) Join(other Table, on string, options ...JoinOptions) Table {
 			continue
 		}
 		if c.Name, err = args.name(c.Name, columns); err != nil {
-			return t.Fail(err)
+			return t.failed(err)
 		}
 		columns = append(columns, c)
 	}
@@ -143,7 +143,7 @@ func (t Table) Concat(others ...Table) Table {
 			case table.Fits(columns[at].Kind, c.Kind) || table.Fits(c.Kind, columns[at].Kind):
 				columns[at].Kind = "" // decided when the table runs
 			default:
-				return t.Fail(fmt.Errorf("Concat: column %q contains %s values in one table and %s values in another",
+				return t.failed(fmt.Errorf("Concat: column %q contains %s values in one table and %s values in another",
 					c.Name,
 					columns[at].Kind, c.Kind))
 			}
@@ -230,10 +230,10 @@ func commonKind(name string, in []*Frame) (kind table.Kind, err error) {
 func ConcatBy(column string, tables map[string]Table) Table {
 	var parts []Table
 	for _, name := range slices.Sorted(maps.Keys(tables)) {
-		parts = append(parts, tables[name].With(column, name).Derive("prefix-ids", PrefixIDsArgs{name + "/"}))
+		parts = append(parts, tables[name].With(column, name).derive("prefix-ids", PrefixIDsArgs{name + "/"}))
 	}
 	if len(parts) == 0 {
-		return Table{}.Fail(fmt.Errorf("ConcatBy: no tables"))
+		return Table{}.failed(fmt.Errorf("ConcatBy: no tables"))
 	}
 	return parts[0].Concat(parts[1:]...)
 }

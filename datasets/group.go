@@ -25,7 +25,7 @@ func (t Table) Count(by ...string) Table {
 func (t Table) groups(op string, args any, by []string, added ...table.ColumnSpec) Table {
 	var specs []table.ColumnSpec
 	for _, name := range table.WithShown(by, t.has) {
-		t = t.Need(name, table.KindText)
+		t = t.need(name, table.KindText)
 		specs = append(specs, table.ColumnSpec{Name: name, Kind: table.KindText})
 	}
 	return New(op, args, append(specs, added...), t)
@@ -53,9 +53,9 @@ type groupArgs struct {
 }
 
 func (g Grouped) of(column, what string, p float64) Table {
-	t := g.table.Need(column, table.KindNumber)
+	t := g.table.need(column, table.KindNumber)
 	if column == "n" || slices.Contains(g.by, column) {
-		return t.Fail(fmt.Errorf("GroupBy: the column %q would occur twice in the result; Rename it", column))
+		return t.failed(fmt.Errorf("GroupBy: the column %q would occur twice in the result; Rename it", column))
 	}
 	return t.groups("group", groupArgs{g.by, column, what, p}, g.by, Columns(column+":number", "n:number")...)
 }
@@ -76,7 +76,7 @@ func (g Grouped) Max(column string) Table { return g.of(column, "quantile", 1) }
 // nearest values, as pandas and NumPy do by default; 0.5 is the median.
 func (g Grouped) Quantile(column string, p float64) Table {
 	if !(p >= 0 && p <= 1) {
-		return g.table.Fail(fmt.Errorf("GroupBy: Quantile(%q, %g): p is not between 0 and 1", column, p))
+		return g.table.failed(fmt.Errorf("GroupBy: Quantile(%q, %g): p is not between 0 and 1", column, p))
 	}
 	return g.of(column, "quantile", p)
 }

@@ -65,7 +65,7 @@ func keep(ctx context.Context, name, source string, compute func() Table, inputs
 	}
 	start := filepath.Join(home, "kept", name+"-")
 	path := start + hex.EncodeToString(key.Sum(nil)[:16]) + ".parquet"
-	kept := func() Table { return Parquet(path, FileOptions{Root: string(filepath.Separator)}).Named(name) }
+	kept := func() Table { return Parquet(path, FileOptions{Root: string(filepath.Separator)}).named(name) }
 	now := time.Now()
 	if os.Chtimes(path, now, now) == nil {
 		return kept(), nil

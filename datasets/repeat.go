@@ -34,15 +34,15 @@ const MaxSeed = 1<<53 - MaxRepeat
 // ("image_id"), and seed + k − 1 in the number column seed. If the table has a column seed, its values replace seed.
 func (t Table) Repeat(n int, of string, seed int64) Table {
 	if n < 1 || n > MaxRepeat {
-		return t.Fail(fmt.Errorf("Repeat(%d, …): use 1 to %d copies", n, MaxRepeat))
+		return t.failed(fmt.Errorf("Repeat(%d, …): use 1 to %d copies", n, MaxRepeat))
 	}
 	if of == "" || of == "id" || of == "seed" {
-		return t.Fail(fmt.Errorf("Repeat(…, %q, …): use another column for the ids, for example image_id", of))
+		return t.failed(fmt.Errorf("Repeat(…, %q, …): use another column for the ids, for example image_id", of))
 	}
 	if seed < 0 || seed > MaxSeed {
-		return t.Fail(fmt.Errorf("Repeat: seed %d is not between 0 and %d", seed, int64(MaxSeed)))
+		return t.failed(fmt.Errorf("Repeat: seed %d is not between 0 and %d", seed, int64(MaxSeed)))
 	}
-	return t.Need("id", table.KindText).Derive("repeat", RepeatArgs{n, of, seed}, Columns(of+":text", "seed:number")...)
+	return t.need("id", table.KindText).derive("repeat", RepeatArgs{n, of, seed}, Columns(of+":text", "seed:number")...)
 }
 
 // repeat evaluates Table.Repeat.
@@ -107,12 +107,12 @@ func wholeSeed(c *Column, row int) (uint64, error) {
 // languages, SeedBy("id") for different images of every prompt.
 func (t Table) SeedBy(columns ...string) Table {
 	if len(columns) == 0 {
-		return t.Fail(fmt.Errorf("SeedBy: name at least one column"))
+		return t.failed(fmt.Errorf("SeedBy: name at least one column"))
 	}
 	for _, c := range columns {
-		t = t.Need(c, table.KindText)
+		t = t.need(c, table.KindText)
 	}
-	return t.Derive("seed-by", columnsArgs{columns}, Columns("seed:number")...)
+	return t.derive("seed-by", columnsArgs{columns}, Columns("seed:number")...)
 }
 
 func seedBy(_ *Call, a columnsArgs, in []*Frame) (*Frame, error) {

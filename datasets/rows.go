@@ -45,9 +45,9 @@ func (t Table) SortDown(column string, options ...SortOptions) Table {
 func (t Table) sort(column string, down bool, options []SortOptions) Table {
 	o, err := table.One(options)
 	if err != nil {
-		return t.Fail(fmt.Errorf("Sort: %w", err))
+		return t.failed(fmt.Errorf("Sort: %w", err))
 	}
-	return t.Need(column, o.As).Derive("sort", sortArgs{column, down, o.As})
+	return t.need(column, o.As).derive("sort", sortArgs{column, down, o.As})
 }
 
 func sortRows(_ *Call, a sortArgs, in []*Frame) (*Frame, error) {
@@ -124,9 +124,9 @@ type headArgs struct {
 // Head returns the first n rows.
 func (t Table) Head(n int) Table {
 	if n < 0 {
-		return t.Fail(fmt.Errorf("Head(%d): the number of rows is negative", n))
+		return t.failed(fmt.Errorf("Head(%d): the number of rows is negative", n))
 	}
-	return t.Derive("head", headArgs{n})
+	return t.derive("head", headArgs{n})
 }
 
 func head(_ *Call, a headArgs, in []*Frame) (*Frame, error) {
@@ -152,12 +152,12 @@ type sampleArgs struct {
 // and the rows' ids. A group with fewer than n rows is an error.
 func (t Table) Sample(n int, by string, seed int64) Table {
 	if n <= 0 {
-		return t.Fail(fmt.Errorf("Sample(%d, …): sample at least one row", n))
+		return t.failed(fmt.Errorf("Sample(%d, …): sample at least one row", n))
 	}
 	for _, column := range SplitColumns(by) {
-		t = t.Need(column, table.KindText)
+		t = t.need(column, table.KindText)
 	}
-	return t.Derive("sample", sampleArgs{n, by, seed})
+	return t.derive("sample", sampleArgs{n, by, seed})
 }
 
 func sample(call *Call, a sampleArgs, in []*Frame) (*Frame, error) {

@@ -28,14 +28,14 @@ type WhereArgs struct {
 // is ignored). Texts are compared in Unicode's form NFC, without surrounding blanks. A text column is compared with a
 // number if all its values are numbers; the error names the row that is not.
 func (t Table) Where(column, op string, value any) Table {
-	t = t.Need(column, "")
+	t = t.need(column, "")
 	args := WhereArgs{Column: column, Op: op}
 	switch op {
 	case "==", "!=", "<", "<=", ">", ">=", "in", "contains":
 	case "missing", "present":
-		return t.Derive("where", args)
+		return t.derive("where", args)
 	default:
-		return t.Fail(fmt.Errorf("Where: unknown operator %q for the column %q; use == != < <= > >= in contains "+
+		return t.failed(fmt.Errorf("Where: unknown operator %q for the column %q; use == != < <= > >= in contains "+
 			"missing present", op, column))
 	}
 	switch v := value.(type) {
@@ -52,14 +52,14 @@ func (t Table) Where(column, op string, value any) Table {
 	case float64:
 		args.Number = &v
 	default:
-		return t.Fail(fmt.Errorf("Where(%q, %q, …): the value is a %T; use a string, a []string, an int or a float64",
+		return t.failed(fmt.Errorf("Where(%q, %q, …): the value is a %T; use a string, a []string, an int or a float64",
 			column,
 			op, value))
 	}
 	if op == "in" && args.Text == nil {
-		return t.Fail(fmt.Errorf("Where(%q, \"in\", …): the value is not a []string", column))
+		return t.failed(fmt.Errorf("Where(%q, \"in\", …): the value is not a []string", column))
 	}
-	return t.Derive("where", args)
+	return t.derive("where", args)
 }
 
 // exact reports whether a number of a column keeps an integer.
@@ -195,10 +195,10 @@ type needValuesArgs struct {
 // NeedValues returns the table; running it is an error that names the nearest value if no row has one of the values in
 // a text column. It is for lists that users write, whose names would otherwise be left out in silence.
 func (t Table) NeedValues(column string, values []string) Table {
-	if t = t.Need(column, table.KindText); len(values) == 0 {
+	if t = t.need(column, table.KindText); len(values) == 0 {
 		return t
 	}
-	return t.Derive("need-values", needValuesArgs{column, values})
+	return t.derive("need-values", needValuesArgs{column, values})
 }
 
 func needValues(_ *Call, a needValuesArgs, in []*Frame) (*Frame, error) {

@@ -62,7 +62,7 @@ type AskArgs struct {
 // Columns of these names are replaced. A row without an image whose outcome is refused, failed or skipped has no answer
 // and no outcome of it. The table needs the columns id and image.
 func Ask(model string, images datasets.Table, o AskOptions) datasets.Table {
-	fail := func(err error) datasets.Table { return images.Fail(fmt.Errorf("Ask: %w", err)) }
+	fail := func(err error) datasets.Table { return datasets.Extend(images).Fail(fmt.Errorf("Ask: %w", err)).Table }
 	args := AskArgs{model, o}
 	err := invalid(args.Check())
 	if err != nil {
@@ -71,8 +71,8 @@ func Ask(model string, images datasets.Table, o AskOptions) datasets.Table {
 	if args.Model, err = resolveModel(model, o.Exec); err != nil {
 		return fail(err)
 	}
-	answers := images.Need("id", table.KindText).Need("image", table.KindImage).
-		Derive(AskOp, args, args.Columns()...)
+	answers := datasets.Extend(images).Need("id", table.KindText).Need("image", table.KindImage).
+		Derive(AskOp, args, args.Columns()...).Table
 	return execSecrets(answers, model, o.Exec)
 }
 

@@ -97,7 +97,9 @@ const captionOf = "image_id"
 // The model is a BlipForConditionalGeneration, or a Blip2ForConditionalGeneration with an OPT language model, with its
 // tokenizer; see the package comment for how to name it.
 func Caption(model string, images datasets.Table, options ...CaptionOptions) datasets.Table {
-	fail := func(err error) datasets.Table { return images.Fail(fmt.Errorf("Caption: %w", err)) }
+	fail := func(err error) datasets.Table {
+		return datasets.Extend(images).Fail(fmt.Errorf("Caption: %w", err)).Table
+	}
 	o, err := only(options, func(o *CaptionOptions) []string {
 		if strings.HasPrefix(model, Exec) {
 			return []string{"exec"}
@@ -114,8 +116,9 @@ func Caption(model string, images datasets.Table, options ...CaptionOptions) dat
 	if slices.ContainsFunc(images.Columns(), func(c table.ColumnSpec) bool { return c.Name == captionOf }) {
 		return fail(errors.New("the table has a column image_id already, which Caption adds: rename it"))
 	}
-	images = images.Need("id", table.KindText).Need("image", table.KindImage)
-	captions := images.Repeat(o.N, captionOf, o.Seed).Derive(CaptionOp, args, CaptionColumns()...)
+	images = datasets.Extend(images).Need("id", table.KindText).Need("image", table.KindImage).Table
+	captions := datasets.Extend(images.Repeat(o.N, captionOf, o.Seed)).Derive(CaptionOp, args, CaptionColumns()...).
+		Table
 	return execSecrets(captions, model, o.Exec)
 }
 

@@ -115,7 +115,9 @@ type EmbedArgs struct {
 // A row without an image whose outcome is refused, failed or skipped has no vector. The table needs the columns id and
 // image. See the package comment for model.
 func Embed(model string, images datasets.Table, options ...EmbedOptions) datasets.Table {
-	fail := func(err error) datasets.Table { return images.Fail(fmt.Errorf("Embed: %w", err)) }
+	fail := func(err error) datasets.Table {
+		return datasets.Extend(images).Fail(fmt.Errorf("Embed: %w", err)).Table
+	}
 	o, err := only(options, func(o *EmbedOptions) []string {
 		if strings.HasPrefix(model, Exec) {
 			return []string{"exec"}
@@ -139,9 +141,9 @@ func Embed(model string, images datasets.Table, options ...EmbedOptions) dataset
 	if err != nil {
 		return fail(invalid(err))
 	}
-	images = images.Need("id", table.KindText).Need("image", table.KindImage)
+	images = datasets.Extend(images).Need("id", table.KindText).Need("image", table.KindImage).Table
 	if o.Against != "" {
-		images = images.Need(o.Against, table.KindText)
+		images = datasets.Extend(images).Need(o.Against, table.KindText).Table
 	}
 	return embed(fail, model, images, o)
 }
@@ -160,7 +162,7 @@ func Embed(model string, images datasets.Table, options ...EmbedOptions) dataset
 // An empty text has a vector like any other; a row whose outcome is refused, failed or skipped has none. The table
 // needs the columns id and column. See the package comment for model.
 func EmbedText(model string, t datasets.Table, column string, options ...EmbedTextOptions) datasets.Table {
-	fail := func(err error) datasets.Table { return t.Fail(fmt.Errorf("EmbedText: %w", err)) }
+	fail := func(err error) datasets.Table { return datasets.Extend(t).Fail(fmt.Errorf("EmbedText: %w", err)).Table }
 	o, err := only(options, func(*EmbedTextOptions) []string { return []string{kindOf(model, "encoder")} })
 	if err != nil {
 		return fail(err)
@@ -170,7 +172,7 @@ func EmbedText(model string, t datasets.Table, column string, options ...EmbedTe
 		return fail(err)
 	}
 	all.Vector, all.Against, all.Pooling, all.Precision, all.Exec = o.Vector, column, o.Pooling, o.Precision, o.Exec
-	return embed(fail, model, t.Need("id", table.KindText).Need(column, table.KindText), all)
+	return embed(fail, model, datasets.Extend(t).Need("id", table.KindText).Need(column, table.KindText).Table, all)
 }
 
 // embed returns the plan.
@@ -180,8 +182,10 @@ func embed(fail func(error) datasets.Table, model string, t datasets.Table, o Em
 	if args.Model, err = resolveModel(model, o.Exec); err != nil {
 		return fail(err)
 	}
-	masked := t.IsOpen() || slices.ContainsFunc(t.Columns(), func(c table.ColumnSpec) bool { return c.Name == "mask" })
-	out := execSecrets(t.Derive(EmbedOp, args, EmbedColumns(args.Vector, masked)...), model, args.Exec)
+	masked := datasets.Extend(t).IsOpen() || slices.ContainsFunc(t.Columns(),
+		func(c table.ColumnSpec) bool { return c.Name == "mask" })
+	out := execSecrets(datasets.Extend(t).Derive(EmbedOp, args, EmbedColumns(args.Vector, masked)...).Table, model,
+		args.Exec)
 	if slices.Contains([]string{ClipImage, ClipImagePooled, ClipText}, args.Vector) {
 		out = out.With(args.Vector+ModelSuffix, checkpoint(args.Model))
 	}

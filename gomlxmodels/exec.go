@@ -80,7 +80,7 @@ func execSecrets(t datasets.Table, model string, o ExecOptions) datasets.Table {
 		return t
 	}
 	for _, name := range append([]string{client.ExecVar}, o.Env...) {
-		t = t.Secret(name)
+		t = datasets.Extend(t).Secret(name).Table
 	}
 	return t
 }

@@ -177,7 +177,9 @@ func (a *GenerateArgs) Check(kind string) error { return check(&a.GenerateOption
 // "exec:PATH" is a program that [AllowExec] allows: an adapter for any other generator; see docs/adapters.md. The
 // columns cost (US dollars) and meta (what the program reports about the image, as JSON) are added.
 func Generate(model string, prompts datasets.Table, options ...GenerateOptions) datasets.Table {
-	fail := func(err error) datasets.Table { return prompts.Fail(fmt.Errorf("Generate: %w", err)) }
+	fail := func(err error) datasets.Table {
+		return datasets.Extend(prompts).Fail(fmt.Errorf("Generate: %w", err)).Table
+	}
 	api := strings.HasPrefix(model, API)
 	file, single := singleFile(model)
 	o, err := only(options, func(o *GenerateOptions) []string {
@@ -214,10 +216,10 @@ func Generate(model string, prompts datasets.Table, options ...GenerateOptions) 
 	if slices.ContainsFunc(prompts.Columns(), func(c table.ColumnSpec) bool { return c.Name == of }) {
 		of = "row_id"
 	}
-	prompts = prompts.Need("id", table.KindText).Need("prompt", table.KindText)
-	images := prompts.Repeat(o.N, of, o.Seed).Derive(GenerateOp, args, GenerateColumns(model)...)
+	prompts = datasets.Extend(prompts).Need("id", table.KindText).Need("prompt", table.KindText).Table
+	images := datasets.Extend(prompts.Repeat(o.N, of, o.Seed)).Derive(GenerateOp, args, GenerateColumns(model)...).Table
 	if api {
-		images = images.Secret(APIKey)
+		images = datasets.Extend(images).Secret(APIKey).Table
 	}
 	return execSecrets(images, model, o.Exec)
 }

@@ -124,7 +124,9 @@ type SegmentArgs struct {
 // mask_score the mean of their scores by area, null if one has none, and boxes lists those with a box, without iou. A
 // row that the program refuses or fails on has that outcome.
 func Segment(model string, images datasets.Table, options ...SegmentOptions) datasets.Table {
-	fail := func(err error) datasets.Table { return images.Fail(fmt.Errorf("Segment: %w", err)) }
+	fail := func(err error) datasets.Table {
+		return datasets.Extend(images).Fail(fmt.Errorf("Segment: %w", err)).Table
+	}
 	o, err := table.One(options)
 	if p, ok := FindPair(model); ok {
 		model, o.Segmenter = cmp.Or(o.Segmenter, p.Segmenter), ""
@@ -148,8 +150,9 @@ func Segment(model string, images datasets.Table, options ...SegmentOptions) dat
 			return fail(fmt.Errorf("%s: %w", m.role, err))
 		}
 	}
-	masked := images.Need("id", table.KindText).Need("image", table.KindImage).Need(args.Text, table.KindText).
-		Derive(SegmentOp, args, args.Columns()...)
+	masked := datasets.Extend(images).Need("id", table.KindText).Need("image", table.KindImage).Need(args.Text,
+		table.KindText).
+		Derive(SegmentOp, args, args.Columns()...).Table
 	return execSecrets(masked, model, o.Exec)
 }
 

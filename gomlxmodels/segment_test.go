@@ -86,7 +86,8 @@ func TestSegmentPlan(t *testing.T) {
 
 // langsam is the paper's pair, whose options can be set one by one.
 func TestPairs(t *testing.T) {
-	tab := datasets.FromRows(nil).Derive("made", nil, datasets.Columns("id:text", "image:image", "object:text")...)
+	tab := datasets.Extend(datasets.FromRows(nil)).Derive("made", nil, datasets.Columns("id:text", "image:image",
+		"object:text")...).Table
 	usual := SegmentArgs{"sam-vit-huge", SegmentOptions{Text: "object", Template: "%s", Separator: "|", Threshold: 0.5,
 		Components: "all", Detector: "grounding-dino-base", Profile: "langsam-2024", Boxes: "union"}}
 	changed := usual

@@ -120,7 +120,7 @@ func PerRow(t datasets.Table, name string, f func(datasets.Row) float64, by []st
 func meansOf(t datasets.Table, name string, by []string, options []MeanOptions) datasets.Table {
 	o, err := table.One(options)
 	if err != nil {
-		return t.Fail(fmt.Errorf("%s: %w", name, err))
+		return datasets.Extend(t).Fail(fmt.Errorf("%s: %w", name, err)).Table
 	}
 	o.Value, o.By = name, by
 	means := Means(t, o)

@@ -146,7 +146,7 @@ func (f figure) draw(ctx context.Context) (drawing, error) {
 	frame = frame.Shown()
 	set := f.set
 	set.theme = set.theme.complete()
-	if op := f.table.Operation(); op != nil && op.Metric {
+	if op := datasets.Extend(f.table).Operation(); op != nil && op.Metric {
 		set.metric = op
 	}
 	d, err := f.drawFrame(ctx, frame, &set)

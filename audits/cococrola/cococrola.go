@@ -211,7 +211,7 @@ func (a Audit) selected(t datasets.Table) datasets.Table {
 // Prompts returns a prompt of each concept in each language: id, concept, language, word, prompt, seed.
 func (a Audit) Prompts() datasets.Table {
 	if err := a.invalid(); err != nil {
-		return datasets.Table{}.Fail(err)
+		return datasets.Failed(err)
 	}
 	if a.builtIn() {
 		return a.seeded(a.selected(a.world(false, 1).Words()))
@@ -256,7 +256,7 @@ func (a Audit) each(of func(one Audit) datasets.Table) (out datasets.Table) {
 // Images returns the images of each concept in each language, by generator.
 func (a Audit) Images() datasets.Table {
 	if err := a.invalid(); err != nil {
-		return datasets.Table{}.Fail(err)
+		return datasets.Failed(err)
 	}
 	return a.each(Audit.images)
 }
@@ -268,7 +268,8 @@ func (a Audit) images() datasets.Table {
 	case a.released():
 		return a.selected(cococrola.DemoImages(cococrola.DemoOptions{Dir: dir, Concepts: a.list().Concepts}))
 	case audits.IsTable(g):
-		images := a.selected(datasets.Images(g).Need("language", table.KindText).Need("concept", table.KindText))
+		images := a.selected(datasets.Extend(datasets.Images(g)).Need("language", table.KindText).Need("concept",
+			table.KindText).Table)
 		if !audits.Has(images, "model") {
 			images = images.With("model", "images")
 		}

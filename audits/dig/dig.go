@@ -168,15 +168,15 @@ func (a Audit) objects() []string {
 // Candidates returns the reference images of the study's objects, before segmentation and sampling.
 func (a Audit) Candidates() datasets.Table {
 	if err := a.invalid(); err != nil {
-		return datasets.Table{}.Fail(err)
+		return datasets.Failed(err)
 	}
-	photos := audits.Images(a.Photos, a.world(false, 0).Reference(),
+	photos := datasets.Extend(audits.Images(a.Photos, a.world(false, 0).Reference(),
 		audits.Set{Name: geode.Name, Images: func(dir string) datasets.Table {
 			return geode.Photos(geode.Options{Dir: dir})
 		}},
 		audits.Set{Name: dollarstreet.Name, Images: func(dir string) datasets.Table {
 			return dollarstreet.Photos(dollarstreet.Options{Dir: dir})
-		}}).Need("object", "").Need("region", "")
+		}})).Need("object", "").Need("region", "").Table
 	if objects := a.objects(); objects != nil {
 		photos = photos.NeedValues("object", a.Objects).Where("object", "in", objects)
 	}
@@ -261,7 +261,7 @@ func (a Audit) Prompts(template string) datasets.Table {
 func (a Audit) Images(template string) datasets.Table {
 	g, n := a.generator(), a.perCell()
 	if err := a.invalid(); err != nil {
-		return datasets.Table{}.Fail(err)
+		return datasets.Failed(err)
 	}
 	if audits.IsTable(g) {
 		images := datasets.Images(g)

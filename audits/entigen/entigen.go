@@ -224,7 +224,7 @@ var promptColumns = []string{"id", "prompt", "category", "attribute", "prompt_id
 // sentence) and kind (what the sentence is about). It has no rows where only ratings exist.
 func (a Audit) Prompts() datasets.Table {
 	if err := a.invalid(); err != nil {
-		return datasets.Table{}.Fail(err)
+		return datasets.Failed(err)
 	}
 	var prompts datasets.Table
 	switch {
@@ -237,7 +237,7 @@ func (a Audit) Prompts() datasets.Table {
 	default:
 		prompts = datasets.Images(a.List)
 		for _, c := range promptColumns {
-			prompts = prompts.Need(c, table.KindText)
+			prompts = datasets.Extend(prompts).Need(c, table.KindText).Table
 		}
 	}
 	return a.selected(prompts)
@@ -278,10 +278,10 @@ func (a Audit) seeded(prompts datasets.Table) datasets.Table {
 // Images returns the images with the columns of their prompts, model and outcome.
 func (a Audit) Images() datasets.Table {
 	if err := a.invalid(); err != nil {
-		return datasets.Table{}.Fail(err)
+		return datasets.Failed(err)
 	}
 	if !a.HasImages() {
-		return datasets.Table{}.Fail(fmt.Errorf("entigen: ratings %s without a generator: name the table of the images",
+		return datasets.Failed(fmt.Errorf("entigen: ratings %s without a generator: name the table of the images",
 			a.Ratings))
 	}
 	return audits.Each(a.generators(), a.images)
@@ -292,7 +292,7 @@ func (a Audit) images(g string) datasets.Table {
 	case audits.IsTable(g):
 		images := datasets.Images(g)
 		for _, c := range []string{"model", "category", "attribute", "prompt_id"} {
-			images = images.Need(c, table.KindText)
+			images = datasets.Extend(images).Need(c, table.KindText).Table
 		}
 		return a.selected(audits.Succeeded(images))
 	case audits.Sampled(g):

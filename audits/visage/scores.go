@@ -260,7 +260,7 @@ func (a Audit) Files() datasets.Table {
 func (a Audit) PaperTable(number string) datasets.Table {
 	n := slices.Index([]string{"", "1", "2", "3", "4", "5"}, number)
 	if err := audits.CheckTable("visage", number, "1", "2", "3", "4", "5"); err != nil {
-		return datasets.Table{}.Fail(err)
+		return datasets.Failed(err)
 	}
 	if n > 2 {
 		return a.PaperPulls().Where("table", "==", n)

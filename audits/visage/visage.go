@@ -184,7 +184,7 @@ func (a Audit) invalid() error {
 // checked returns the table, in error if fields of the audit are wrong.
 func (a Audit) checked(t datasets.Table) datasets.Table {
 	if err := a.invalid(); err != nil {
-		return t.Fail(err)
+		return datasets.Extend(t).Fail(err).Table
 	}
 	return t
 }
@@ -286,7 +286,7 @@ func (a Audit) images(prompts datasets.Table) datasets.Table {
 	g := a.generator()
 	switch {
 	case audits.IsTable(g):
-		images := datasets.Images(g).Need("identity", table.KindText)
+		images := datasets.Extend(datasets.Images(g)).Need("identity", table.KindText).Table
 		if !audits.Has(images, "set") {
 			images = images.With("set", stereotypes.Default).With("attribute", "")
 		}

@@ -1,6 +1,7 @@
 package cococrola
 
 import (
+	"antipode/datasets"
 	"context"
 	"errors"
 	"math"
@@ -158,7 +159,7 @@ func TestListErrors(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	if table := ConceptList("testdata/recorded.json"); table.Err() != nil || !table.IsOpen() {
-		t.Error(table.Err())
+	if list := ConceptList("testdata/recorded.json"); list.Err() != nil || !datasets.Extend(list).IsOpen() {
+		t.Error(list.Err())
 	}
 }

@@ -68,7 +68,7 @@ func devicePlan(t *testing.T, n, ms int) *table.Plan {
 		ids[i] = fmt.Sprintf("row%d", i)
 	}
 	tab := datasets.FromFrame(&table.Frame{Columns: []table.Column{table.TextColumn("id", ids)}})
-	p, err := tab.Derive("slow on devices", ms, datasets.Columns("full:vector")...).Plan()
+	p, err := datasets.Extend(tab).Derive("slow on devices", ms, datasets.Columns("full:vector")...).Plan()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +221,8 @@ func TestRowsThatEndTheBackend(t *testing.T) {
 		ids[i] = fmt.Sprint("row", i)
 	}
 	ids[7], ids[13] = "computing", "preparing"
-	plan, err := datasets.FromFrame(&table.Frame{Columns: []table.Column{table.TextColumn("id", ids)}}).
+	plan, err := datasets.Extend(datasets.FromFrame(&table.Frame{Columns: []table.Column{table.TextColumn("id",
+		ids)}})).
 		Derive("deadly", nil, datasets.Columns("full:vector")...).Plan()
 	if err != nil {
 		t.Fatal(err)

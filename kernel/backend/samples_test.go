@@ -75,7 +75,8 @@ func TestSamples(t *testing.T) {
 	for i := range 14 {
 		f.Add([]string{fmt.Sprintf("row%d", i)})
 	}
-	painted := datasets.FromFrame(f).Derive("painter", 300*time.Millisecond, datasets.Columns("image:image")...)
+	painted := datasets.Extend(datasets.FromFrame(f)).Derive("painter", 300*time.Millisecond,
+		datasets.Columns("image:image")...).Table
 	plan, err := painted.Plan()
 	if err != nil {
 		t.Fatal(err)

@@ -47,7 +47,8 @@ func TestSecretsOfTheClient(t *testing.T) {
 		t.Setenv(testKey, key)
 		f := table.NewFrame(datasets.Columns("id:text"))
 		f.Add([]string{"row"})
-		plan, err := datasets.FromFrame(f).Derive("teller", fmt.Sprint(i), datasets.Columns("answer:text")...).
+		plan, err := datasets.Extend(datasets.FromFrame(f)).Derive("teller", fmt.Sprint(i),
+			datasets.Columns("answer:text")...).
 			Secret(testKey).Plan()
 		if err != nil {
 			t.Fatal(err)

@@ -245,7 +245,7 @@ func (c *tableCommand) flags(s *stageFlags, args []string) (*flag.FlagSet, error
 	for _, v := range tableVerbs {
 		fs.Var(&stepFlag{c: c, name: v.name, verb: true, toggle: v.name == describeFlag}, v.name, v.about)
 	}
-	fs.Var(&stepFlag{c: c, name: "by"}, "by", "of --sample, --mean and the like: the `COLUMNS` that define the groups; "+
+	fs.Var(&stepFlag{c: c, name: "by"}, "by", "of --sample, --mean and so on: the `COLUMNS` that define the groups; "+
 		"of --concat: the COLUMN of the tables' names")
 	fs.Var(&stepFlag{c: c, name: "seed"}, "seed", "of --sample: the `SEED`; 0 by default")
 	fs.Var(&stepFlag{c: c, name: "suffix"}, "suffix", "of --join: the `TEXT` that is appended to the names of "+
@@ -348,7 +348,8 @@ func whereStep(t datasets.Table, condition string) (datasets.Table, error) {
 	if checked := t.Where(column, op, value); checked.Err() != nil {
 		return checked, nil
 	}
-	return t.Derive("where", datasets.WhereArgs{Column: column, Op: op, Text: []string{value}, Number: &x}), nil
+	return datasets.Extend(t).Derive("where", datasets.WhereArgs{Column: column, Op: op, Text: []string{value},
+		Number: &x}).Table, nil
 }
 
 // baseName returns the name of a table's file without its extension.

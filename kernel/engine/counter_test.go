@@ -69,7 +69,8 @@ func drawn(t *testing.T, e *Engine, n int, wait time.Duration) []table.Progress 
 	for i := range n {
 		f.Add([]string{fmt.Sprint(i), []string{"a house " + fmt.Sprint(i), "", "no", strings.Repeat("घ", 500)}[i%4]})
 	}
-	plan, err := datasets.FromFrame(f).Derive("drawing", wait, datasets.Columns("note:text", "image:image")...).Plan()
+	plan, err := datasets.Extend(datasets.FromFrame(f)).Derive("drawing", wait, datasets.Columns("note:text",
+		"image:image")...).Plan()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -166,8 +166,9 @@ func rowsNamed(n int, prefix string) datasets.Table {
 }
 
 func (a everythingArgs) of(t datasets.Table) datasets.Table {
-	return t.Derive("everything", a, datasets.Columns("words:text", "n:number", "shown:image", "shape:mask",
-		"full:vector")...)
+	return datasets.Extend(t).Derive("everything", a, datasets.Columns("words:text", "n:number", "shown:image",
+		"shape:mask",
+		"full:vector")...).Table
 }
 
 // newArgs returns arguments with a log of the test's own.

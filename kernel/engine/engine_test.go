@@ -124,7 +124,7 @@ func images(t *testing.T, n int) (dir, tab string) {
 }
 
 func counts(t datasets.Table) datasets.Table {
-	return t.Derive("counted", nil, datasets.Columns("full:vector", "size:number")...)
+	return datasets.Extend(t).Derive("counted", nil, datasets.Columns("full:vector", "size:number")...).Table
 }
 
 func TestItemsAreComputedOnce(t *testing.T) {

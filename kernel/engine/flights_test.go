@@ -67,7 +67,7 @@ func payments(t *testing.T, name string, n int, keep bool, during func(ctx conte
 			return q, nil
 		}})
 	_, file := images(t, n)
-	return datasets.CSV(file).Derive(name, nil, datasets.Columns("answer:text")...), func() int {
+	return datasets.Extend(datasets.CSV(file)).Derive(name, nil, datasets.Columns("answer:text")...).Table, func() int {
 		largest := 0
 		counts.Range(func(_, n any) bool {
 			largest = max(largest, *n.(*int))

@@ -43,7 +43,9 @@ func init() {
 		Open: func(context.Context, stage.Env, json.RawMessage) (stage.Worker, error) { return wide{}, nil }})
 }
 
-func widen(t datasets.Table) datasets.Table { return t.Derive("wide", nil, wide{}.Outputs(nil)...) }
+func widen(t datasets.Table) datasets.Table {
+	return datasets.Extend(t).Derive("wide", nil, wide{}.Outputs(nil)...).Table
+}
 
 // wideTable writes a table of n rows.
 func wideTable(t *testing.T, dir string, n int) string {

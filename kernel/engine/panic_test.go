@@ -48,7 +48,8 @@ func TestPanics(t *testing.T) {
 			}})
 		e := newEngine(t)
 		_, file := images(t, 4)
-		tab := datasets.CSV(file).Derive(name, nil, datasets.Columns("full:vector", "size:number")...)
+		tab := datasets.Extend(datasets.CSV(file)).Derive(name, nil, datasets.Columns("full:vector",
+			"size:number")...).Table
 		_, err := run1(t, e, tab, client.Request{})
 		if err == nil || !strings.Contains(err.Error(), "a fault of Antipode's own") ||
 			strings.Contains(err.Error(), "\n") {

@@ -47,7 +47,7 @@ func TestRetryFailed(t *testing.T) {
 		}})
 	e := newEngine(t)
 	_, file := images(t, 6)
-	tab := datasets.CSV(file).Derive("moody", nil, datasets.Columns("outcome:text")...)
+	tab := datasets.Extend(datasets.CSV(file)).Derive("moody", nil, datasets.Columns("outcome:text")...).Table
 	check := func(e *Engine, req client.Request, computed int, want ...string) {
 		t.Helper()
 		res, err := run1(t, e, tab, req)

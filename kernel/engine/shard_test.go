@@ -272,7 +272,8 @@ func TestDrain(t *testing.T) {
 			begun := make(chan struct{}, 100)
 			heldStage = held{begun: begun, steps: test.steps}
 			d := NewDrain(test.grace)
-			plan, err := datasets.CSV(tab).Derive("held", nil, datasets.Columns("full:vector", "size:number")...).Plan()
+			plan, err := datasets.Extend(datasets.CSV(tab)).Derive("held", nil, datasets.Columns("full:vector",
+				"size:number")...).Plan()
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -126,9 +126,13 @@ func init() {
 		}})
 }
 
-func makes(t datasets.Table) datasets.Table { return t.Derive("made", nil, madeColumns...) }
+func makes(t datasets.Table) datasets.Table {
+	return datasets.Extend(t).Derive("made", nil, madeColumns...).Table
+}
 
-func reads2(t datasets.Table) datasets.Table { return t.Derive("read", nil, read{}.Outputs(nil)...) }
+func reads2(t datasets.Table) datasets.Table {
+	return datasets.Extend(t).Derive("read", nil, read{}.Outputs(nil)...).Table
+}
 
 // prompts writes a table of n rows with prompts; some of them several times, and with marked some bad and some late.
 func prompts(t *testing.T, n int, marked bool) string {
@@ -232,7 +236,7 @@ func TestStreamed(t *testing.T) {
 			return makes(rows).Where("caption", "==", "none")
 		}},
 		{name: "a verb fails", rows: []int{300}, parts: true, plan: func(rows datasets.Table) datasets.Table {
-			return makes(rows).Derive("rename", datasets.RenameArgs{From: "none", To: "x"})
+			return datasets.Extend(makes(rows)).Derive("rename", datasets.RenameArgs{From: "none", To: "x"}).Table
 		}, err: "no such column"},
 		{name: "several rows of a row", rows: []int{2500}, parts: true, plan: func(rows datasets.Table) datasets.Table {
 			return reads2(makes(rows).Repeat(3, "of", 1))

@@ -58,7 +58,8 @@ func six() datasets.Table {
 
 // imagesOf returns the images of prompts.
 func imagesOf(prompts datasets.Table) datasets.Table {
-	return prompts.Derive("drawing", time.Duration(0), datasets.Columns("note:text", "image:image")...)
+	return datasets.Extend(prompts).Derive("drawing", time.Duration(0), datasets.Columns("note:text",
+		"image:image")...).Table
 }
 
 // workText returns the rows of a workload without seconds, hours and gigabytes.
@@ -113,7 +114,7 @@ func TestWorkload(t *testing.T) {
 func TestWorkloadProbeEndsEarly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, start := newEngine(t), time.Now()
-		images := six().Derive("slow", nil, datasets.Columns("note:text", "image:image")...)
+		images := datasets.Extend(six()).Derive("slow", nil, datasets.Columns("note:text", "image:image")...).Table
 		f := must(t, e, datasets.Workload([]datasets.Table{images}, datasets.WorkloadOptions{Probe: 2}))
 		if s := f.Numbers("seconds")[0]; s != 250 {
 			t.Errorf("%v s for an item, want 250: a batch of two takes 50 steps of 10 s", s)
@@ -126,15 +127,15 @@ func TestWorkloadProbeEndsEarly(t *testing.T) {
 
 func TestWorkloadNeeds(t *testing.T) {
 	e := newEngine(t)
-	absent := imagesOf(six()).Derive(gomlxmodels.EmbedOp, map[string]any{"model": "vit"},
-		datasets.Columns("full:vector")...)
+	absent := datasets.Extend(imagesOf(six())).Derive(gomlxmodels.EmbedOp, map[string]any{"model": "vit"},
+		datasets.Columns("full:vector")...).Table
 	files := datasets.New("imported", datasets.ImportOptions{}, datasets.Columns("id:text", "image:image"))
 	f := must(t, e, datasets.Workload([]datasets.Table{counts(absent), counts(files)}))
 	want := "draw 6 0 6 \nembed vit 6 0 6 the model is not installed; run antipode models pull it\ncount 6 0 6 \n"
 	if got := workText(f); !strings.HasPrefix(got, want) || !strings.Contains(got, "read imported 0 0 0 ") {
 		t.Error(got)
 	}
-	f = must(t, e, datasets.Workload([]datasets.Table{datasets.Table{}.Fail(errors.New("get the archive")),
+	f = must(t, e, datasets.Workload([]datasets.Table{datasets.Failed(errors.New("get the archive")),
 		imagesOf(six())}))
 	if got := workText(f); !strings.HasPrefix(got, "read 0 0 0 get the archive\ndraw 6 0 6 \n") {
 		t.Error(got)

@@ -65,7 +65,8 @@ func TestImageChanges(t *testing.T) {
 	s := must.Get(store.Open(t.TempDir()))(t)
 	e := engine.New(s, engine.Options{})
 	defer e.Close()
-	plan, err := datasets.Folder(filepath.Dir(file)).Derive("changer", nil, datasets.Columns("note:text")...).
+	plan, err := datasets.Extend(datasets.Folder(filepath.Dir(file))).Derive("changer", nil,
+		datasets.Columns("note:text")...).
 		Derive(stage.Decodable, nil, datasets.Columns(stage.Pixels+":number")...).Plan()
 	if err != nil {
 		t.Fatal(err)
