@@ -66,10 +66,14 @@ func optionsOf(t reflect.Type) (Options, error) {
 	if t.Kind() != reflect.Struct {
 		return nil, fmt.Errorf("options type %s is not a struct", t)
 	}
-	return fieldsOf(t, Option{})
+	out, err := fieldsOf(t, Option{})
+	return slices.DeleteFunc(out, func(o Option) bool { // a field of an embedded struct that another one hides
+		f, found := t.FieldByName(o.Field)
+		return !strings.Contains(o.Field, ".") && !(found && slices.Equal(f.Index, o.index))
+	}), err
 }
 
-// fieldsOf reads the tags of a struct that is a field of an options struct, which in describes.
+// fieldsOf reads the tags of an options struct, or of a struct that is a field of one, which in describes.
 func fieldsOf(t reflect.Type, in Option) (out Options, err error) {
 	for f := range t.Fields() {
 		tag := f.Tag.Get
