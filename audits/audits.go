@@ -9,6 +9,18 @@
 //	images.csv, g.parquet   a table; of images that exist already, so that nothing is generated
 //	DIR                     a folder of images, or of a model as Hugging Face lays it out
 //	vit-base-patch16-224    a model, see package gomlxmodels; api:NAME and exec:PATH too
+//
+// # Methods
+//
+// The five audits have the same methods for what they share; those of a table with several prompt templates or sets of
+// prompts take its name:
+//
+//	Prompts, Images     what is requested and what was generated
+//	Scores              the paper's main scores
+//	Values, Printed     our values of what the paper prints, and the printed ones
+//	PaperTable(number)  a table of the paper in its layout
+//	Claims              the paper's claims, and whether they hold
+//	Ledger              Printed next to Values, with verdicts
 package audits
 
 import (

@@ -11,10 +11,13 @@ import (
 	"regexp"
 	"time"
 
+	"antipode/datasets/operation"
 	"antipode/datasets/table"
 	"antipode/kernel/cell"
 	"antipode/kernel/client"
 )
+
+func init() { operation.Verb("digest", digestRows) }
 
 // keepFor is the time for which a kept table stays that is not used and whose name has a newer one.
 const keepFor = 24 * time.Hour

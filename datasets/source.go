@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -341,7 +342,18 @@ func kindOf(v any) (table.Kind, error) {
 	return "", fmt.Errorf("a %T; use a string, an int, a float64 or a []float32", v)
 }
 
-// RowsArgs are the arguments of the operation rows: an encoded frame.
-type RowsArgs struct {
+// rowsArgs are the arguments of the operation rows: an encoded frame.
+type rowsArgs struct {
 	Frame []byte `json:"frame"`
+}
+
+func init() { operation.Register("rows", rowsInMemory) }
+
+// rowsInMemory evaluates the rows that a plan carries.
+func rowsInMemory(_ context.Context, _ Call, raw json.RawMessage, _ []*Frame) (*Frame, error) {
+	var a rowsArgs
+	if err := json.Unmarshal(raw, &a); err != nil {
+		return nil, err
+	}
+	return table.Decode(bytes.NewReader(a.Frame))
 }

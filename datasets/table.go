@@ -95,7 +95,7 @@ func (t Table) Plan() (*table.Plan, error) {
 		if err := t.frame.Encode(&buf); err != nil {
 			return nil, err
 		}
-		args, err := json.Marshal(RowsArgs{buf.Bytes()})
+		args, err := json.Marshal(rowsArgs{buf.Bytes()})
 		return &table.Plan{Op: "rows", Args: args}, err
 	}
 	if t.plan == nil {

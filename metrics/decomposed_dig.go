@@ -2,6 +2,8 @@ package metrics
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"math"
 	"slices"
 
@@ -10,18 +12,8 @@ import (
 	"antipode/metrics/regions"
 )
 
-// DecomposedDIGRow is a row of the result of [DecomposedDIGValues].
-type DecomposedDIGRow struct {
-	Item  string  `column:"item"`
-	Holds string  `column:"holds" help:"yes or no, of an expectation; empty for a number"`
-	Value float64 `column:"value"`
-	Low   float64 `column:"value_low"`
-	High  float64 `column:"value_high"`
-	N     float64 `column:"n" unit:"images" help:"generated images"`
-}
-
-var decomposedDIGValues = datasets.Define(datasets.Operation[RegionOptions, DecomposedDIGRow]{
-	Name: "decomposed-dig-values", Version: 1,
+var decomposedDIGValues = datasets.Define(datasets.Operation[RegionOptions, ValueRow]{
+	Name: "decomposed-dig-values", Version: 2,
 	Title:    "the values of the tables and claims of Decomposed-DIG, from scores by region",
 	Citation: "Sureddy et al. 2024 (Decomposed-DIG), sections 1, 4 and 5, Table 1",
 	Inputs: []Input{
@@ -30,19 +22,17 @@ var decomposedDIGValues = datasets.Define(datasets.Operation[RegionOptions, Deco
 	Compute: computeDecomposedDIG,
 })
 
-// DecomposedDIGValues returns the values of the items that digin.Printed lists, for [Ledger]: the cells of Table 1
+// Values returns the values of the items that digin.Printed lists, for [Ledger]: the cells of Table 1
 // with their intervals (see [RegionSummary]), its deltas, the ratios of the claims, and the expectations of
 // [TrendLines], those of named regions where the scores have them. original and changed are the scores by region of
 // object_only and background_only for the two templates; changed may be a zero table.
-func DecomposedDIGValues(original, changed datasets.Table, options ...RegionOptions) datasets.Table {
+func Values(original, changed datasets.Table, options ...RegionOptions) datasets.Table {
 	return decomposedDIGValues.Table(map[string]datasets.Table{"original": original, "changed": changed}, options...)
 }
 
-func computeDecomposedDIG(_ context.Context, call *Call, o RegionOptions) (out []DecomposedDIGRow, err error) {
-	none := math.NaN()
-	number := func(item string, value float64) {
-		out = append(out, DecomposedDIGRow{Item: item, Value: value, Low: none, High: none, N: none})
-	}
+func computeDecomposedDIG(_ context.Context, call *Call, o RegionOptions) (_ []ValueRow, err error) {
+	var out ValueRows
+	number := func(item string, value float64) { out.Add(item, Exact(value), math.NaN()) }
 	// cells adds the cells of one template in Table 1 and returns their values.
 	cells := func(role, template string) (map[string]float64, *regions.Decomposed, error) {
 		f := call.Inputs[role]
@@ -68,10 +58,10 @@ func computeDecomposedDIG(_ context.Context, call *Call, o RegionOptions) (out [
 			row.interval(f, o.Region)
 			n := generatedImages(f, c.vector)
 			average, worst := c.name+", average "+c.score, c.name+", worst "+c.score
-			out = append(out,
-				DecomposedDIGRow{"Table 1, " + template + ", " + average, "", a.Average, row.AverageLow,
-					row.AverageHigh, n},
-				DecomposedDIGRow{"Table 1, " + template + ", " + worst, "", a.Worst, row.WorstLow, row.WorstHigh, n})
+			out.Add("Table 1, "+template+", "+average, Estimate{Value: a.Average, Low: row.AverageLow,
+				High: row.AverageHigh}, n)
+			out.Add("Table 1, "+template+", "+worst, Estimate{Value: a.Worst, Low: row.WorstLow, High: row.WorstHigh},
+				n)
 			values[average], values[worst] = a.Average, a.Worst
 		}
 		return values, &d, nil
@@ -110,12 +100,7 @@ func computeDecomposedDIG(_ context.Context, call *Call, o RegionOptions) (out [
 		return nil, err
 	}
 	for _, t := range trends {
-		holds := "no"
-		if t.Pass {
-			holds = "yes"
-		}
-		number(t.Name, none)
-		out[len(out)-1].Holds = holds
+		out.AddClaim(t.Name, t.Pass)
 	}
 	return out, nil
 }
@@ -133,4 +118,25 @@ func generatedImages(f *table.Frame, vector string) float64 {
 		}
 	}
 	return sum
+}
+
+// decomposed returns the scores by region of objects and of backgrounds.
+func decomposed(call *Call, role, region string) (d regions.Decomposed, err error) {
+	_, precision, err := byRegion(call, role, region, "precision")
+	if err != nil {
+		return d, err
+	}
+	_, coverage, err := byRegion(call, role, region, "coverage")
+	return regions.Decomposed{
+		ObjectPrecision: precision["object_only"], ObjectCoverage: coverage["object_only"],
+		BackgroundPrecision: precision["background_only"], BackgroundCoverage: coverage["background_only"],
+	}, err
+}
+
+// bothVectors adds the fix where the scores of a component are missing.
+func bothVectors(err error) error {
+	if errors.Is(err, regions.ErrNoRegions) {
+		return fmt.Errorf("%w; combine the scores of object_only and background_only with Concat", err)
+	}
+	return err
 }

@@ -14,7 +14,8 @@
 //
 // The same name means the same everywhere: By are the grouping columns, Vector is the vector column, Resamples the
 // number of half-samples or bootstrap samples (-1 = no intervals), Level the confidence level, Seed the seed of the
-// resamples, Method the variant of a definition. `antipode score --metric NAME --help` describes each option of a
+// resamples, Method the variant of a definition. Options that many metrics share are embedded structs: [Intervals] and
+// [Comparison]. `antipode score --metric NAME --help` describes each option of a
 // metric with its range and default. With an invalid value the table has an error that lists the valid
 // ones.
 //
@@ -29,7 +30,7 @@
 //
 // # Summaries of scores by region
 //
-// [RegionSummary], [ComponentGaps], [DisparityRatios], [TemplateDeltas], [ObjectMeans] and [TrendLines] take
+// [RegionSummary], [DisparityRatios], [TemplateDeltas], [ObjectMeans] and [TrendLines] take
 // results of [PrecisionCoverage] and compute the numbers of the Decomposed-DIG paper. [InjectedVerdicts] compares
 // gaps with the disparities injected into the training world of the built-in models.
 //

@@ -3,6 +3,9 @@ package metrics_test
 import (
 	"context"
 	"fmt"
+	"image"
+	"image/color"
+	"strings"
 
 	"antipode/datasets"
 	"antipode/datasets/mask"
@@ -44,7 +47,8 @@ func byRegion(up float64) datasets.Table {
 
 // Reference and generated images agree in the north and differ in the south.
 func ExamplePrecisionCoverage() {
-	show(metrics.PrecisionCoverage(sets(), metrics.PrecisionCoverageOptions{By: metrics.By("region"), Boundary: "<="}),
+	show(metrics.PrecisionCoverage(sets(), metrics.PrecisionCoverageOptions{By: metrics.By("region"),
+		Comparison: metrics.Comparison{Boundary: "<="}}),
 		"region", "precision", "coverage", "n_real", "n_used")
 	// Output:
 	// region  precision  coverage  n_real  n_used
@@ -82,7 +86,8 @@ func ExampleHyperspheres() {
 }
 
 func ExampleHubShares() {
-	show(metrics.HubShares(sets(), metrics.HyperspheresOptions{By: metrics.By("region"), Boundary: "<="}).Head(2),
+	show(metrics.HubShares(sets(), metrics.HyperspheresOptions{By: metrics.By("region"),
+		Comparison: metrics.Comparison{Boundary: "<="}}).Head(2),
 		"region", "without", "share", "n_hubs")
 	// Output:
 	// region  without  share  n_hubs
@@ -91,8 +96,8 @@ func ExampleHubShares() {
 }
 
 func ExampleGallery() {
-	show(metrics.Gallery(sets(), metrics.GalleryOptions{Selection: metrics.Hubs, By: metrics.By("region"),
-		Boundary: "<=", N: 1, Matches: 2}), "group", "role", "distance", "rank", "id")
+	show(metrics.Gallery(sets(), metrics.GalleryOptions{Selection: metrics.Hubs, By: metrics.By("region"), N: 1,
+		Matches: 2, Comparison: metrics.Comparison{Boundary: "<="}}), "group", "role", "distance", "rank", "id")
 	// Output:
 	// group  role       distance  rank  id
 	// i12    reference               0  i12
@@ -131,15 +136,6 @@ func ExampleDisparityRatios() {
 	// span ratio, precision          0           0     0.25
 }
 
-func ExampleComponentGaps() {
-	show(metrics.ComponentGaps(byRegion(0)).Where("score", "==", "coverage"), "region", "object", "background", "gap")
-	// Output:
-	// region         object  background     gap
-	// Africa          0.375        0.25   0.125
-	// Europe            0.5         0.5       0
-	// SouthEastAsia     0.5       0.625  -0.125
-}
-
 func ExampleObjectMeans() {
 	show(metrics.ObjectMeans(byRegion(0)), "object", "vector", "precision", "coverage", "n_regions")
 	// Output:
@@ -149,7 +145,8 @@ func ExampleObjectMeans() {
 }
 
 func ExampleTrendLines() {
-	show(metrics.TrendLines(byRegion(0), metrics.TrendLinesOptions{AnyRegions: true}), "trend", "verdict")
+	show(metrics.TrendLines(byRegion(0), datasets.Table{}, metrics.TrendLinesOptions{AnyRegions: true}), "trend",
+		"verdict")
 	// Output:
 	// trend                                       verdict
 	// average precision, object above background  pass
@@ -157,8 +154,8 @@ func ExampleTrendLines() {
 	// best/worst coverage larger for background   pass
 }
 
-func ExampleTrendLinesOfTwo() {
-	show(metrics.TrendLinesOfTwo(byRegion(0), byRegion(0.125), metrics.TrendLinesOptions{AnyRegions: true}).
+func ExampleTrendLines_changed() {
+	show(metrics.TrendLines(byRegion(0), byRegion(0.125), metrics.TrendLinesOptions{AnyRegions: true}).
 		Where("verdict", "==", "pass"), "trend")
 	// Output:
 	// trend
@@ -320,4 +317,40 @@ func ExampleGapSensitivity() {
 	// region  verdict                      gone_with     gap  gap_eroded  gap_dilated
 	// north   segmentation can explain it  eroded     -0.125           0        -0.25
 	// south   holds                                    -0.25       -0.25       -0.375
+}
+
+// A metric of one's own is a function of an image.
+func ExamplePerImage() {
+	photos := datasets.FromFrame(&table.Frame{Columns: []table.Column{table.TextColumn("id", []string{"a", "b"}),
+		table.TextColumn("region", []string{"north", "south"}), table.ImageColumn("image", []table.Image{
+			{Path: "../datasets/testdata/images/north/1.png"}, {Path: "../datasets/testdata/images/south/1.png"}})}})
+	brightness := func(img image.Image) float64 {
+		gray := color.GrayModel.Convert(img.At(0, 0)).(color.Gray)
+		return float64(gray.Y) / 255
+	}
+	show(metrics.PerImage(photos, "brightness", brightness, metrics.By("region")), "region", "brightness", "n_rows")
+	// Output:
+	// region  brightness  n_rows
+	// north     0.317647       1
+	// south     0.192157       1
+}
+
+func ExampleMeans() {
+	scores := datasets.FromRows([]map[string]any{{"language": "en", "prompt_id": "a", "score": 0.5},
+		{"language": "en", "prompt_id": "a", "score": 0.7}, {"language": "en", "prompt_id": "b", "score": 0.9}})
+	means := metrics.Means(scores, metrics.MeanOptions{Value: "score", By: metrics.By("language"), Unit: "prompt_id"})
+	show(means, "language", "value", "n_rows", "n_units", "interval")
+	// Output:
+	// language  value  n_rows  n_units  interval
+	// en          0.7       3        2  95 % bootstrap interval over prompt_id
+}
+
+func ExamplePerRow() {
+	captions := datasets.FromRows([]map[string]any{{"id": "a", "caption": "a red boat", "language": "en"},
+		{"id": "b", "caption": "a boat", "language": "en"}})
+	words := func(r datasets.Row) float64 { return float64(len(strings.Fields(r.Text("caption")))) }
+	show(metrics.PerRow(captions, "words", words, metrics.By("language")), "language", "words", "n_rows")
+	// Output:
+	// language  words  n_rows
+	// en          2.5       2
 }

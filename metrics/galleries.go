@@ -28,21 +28,15 @@ const galleryCitation = "Sureddy et al. 2024 (Decomposed-DIG), sections 4.2 and 
 
 // HyperspheresOptions are the options of [Hyperspheres] and [HubShares]; see [PrecisionCoverageOptions].
 type HyperspheresOptions struct {
-	By           []string `json:"by,omitempty" help:"text columns that define the groups; each is compared with its own reference images"`
-	Vector       string   `json:"vector,omitempty" default:"full" help:"vector column to compare"`
-	K            int      `json:"k,omitempty" default:"3" min:"1" help:"the distance to the k-th nearest neighbor is the radius"`
-	Boundary     string   `json:"boundary,omitempty" default:"<" values:"<,<=" help:"whether a ball contains its boundary"`
-	Profile      string   `json:"profile,omitempty" default:"paper" values:"paper,public-code" help:"defaults of the paper or of its released code"`
-	Unmasked     string   `json:"unmasked,omitempty" default:"profile" values:"profile,miss,full-image,drop,zero-vector" help:"treatment of a generated image without the vector"`
-	UnmaskedReal string   `json:"unmasked_real,omitempty" default:"profile" values:"profile,drop,full-image" help:"treatment of a reference image without the vector"`
-	MinPatches   int      `json:"min_patches,omitempty" min:"0" help:"background patches that an image needs for background_only; 0 = the profile's (1; public-code 25)"`
+	By     []string `json:"by,omitempty" help:"text columns that define the groups; each is compared with its own reference images"`
+	Vector string   `json:"vector,omitempty" default:"full" help:"vector column to compare"`
+	Comparison
 }
 
 // comparison returns the options without intervals.
 func (o HyperspheresOptions) comparison() comparison {
-	return comparison{PrecisionCoverageOptions: PrecisionCoverageOptions{By: o.By, Vector: o.Vector, K: o.K,
-		Boundary: o.Boundary, Profile: o.Profile, Unmasked: o.Unmasked, UnmaskedReal: o.UnmaskedReal,
-		MinPatches: o.MinPatches, Cells: "object"}}
+	return comparison{PrecisionCoverageOptions: PrecisionCoverageOptions{By: o.By, Vector: o.Vector, Cells: "object",
+		Comparison: o.Comparison}}
 }
 
 // HypersphereRow is a row of the result of [Hyperspheres].
@@ -147,19 +141,14 @@ func labels(f *table.Frame, rows []int) []hypersphere.Label {
 
 // GalleryOptions are the options of [Gallery].
 type GalleryOptions struct {
-	Selection    string   `json:"selection" required:"true" values:"low-diversity-backgrounds,low-diversity-objects,low-realism-backgrounds,hubs" help:"which images"`
-	By           []string `json:"by,omitempty" help:"text column that defines the groups"`
-	Only         string   `json:"only,omitempty" help:"the one group to show; empty = all"`
-	N            int      `json:"n,omitempty" default:"4" min:"1" help:"reference images of every group"`
-	Matches      int      `json:"matches,omitempty" default:"5" min:"1" none:"-1" help:"matches of every reference image"`
-	WithFull     bool     `json:"with_full,omitempty" help:"also require of the whole image what the selection requires of the component that is generated (Figures 5 and 6)"`
-	K            int      `json:"k,omitempty" default:"3" min:"1" help:"the distance to the k-th nearest neighbor is the radius"`
-	Boundary     string   `json:"boundary,omitempty" default:"<" values:"<,<=" help:"whether a ball contains its boundary"`
-	Profile      string   `json:"profile,omitempty" default:"paper" values:"paper,public-code" help:"defaults of the paper or of its released code"`
-	Unmasked     string   `json:"unmasked,omitempty" default:"profile" values:"profile,miss,full-image,drop,zero-vector" help:"treatment of a generated image without the vector"`
-	UnmaskedReal string   `json:"unmasked_real,omitempty" default:"profile" values:"profile,drop,full-image" help:"treatment of a reference image without the vector"`
-	MinPatches   int      `json:"min_patches,omitempty" min:"0" help:"background patches that an image needs for background_only; 0 = the profile's (1; public-code 25)"`
-	Seed         int64    `json:"seed,omitempty" help:"seed of the sample of low-realism backgrounds"`
+	Selection string   `json:"selection" required:"true" values:"low-diversity-backgrounds,low-diversity-objects,low-realism-backgrounds,hubs" help:"which images"`
+	By        []string `json:"by,omitempty" help:"text column that defines the groups"`
+	Only      string   `json:"only,omitempty" help:"the one group to show; empty = all"`
+	N         int      `json:"n,omitempty" default:"4" min:"1" help:"reference images of every group"`
+	Matches   int      `json:"matches,omitempty" default:"5" min:"1" none:"-1" help:"matches of every reference image"`
+	WithFull  bool     `json:"with_full,omitempty" help:"also require of the whole image what the selection requires of the component that is generated (Figures 5 and 6)"`
+	Seed      int64    `json:"seed,omitempty" help:"seed of the sample of low-realism backgrounds"`
+	Comparison
 }
 
 // GalleryRow is a row of the result of [Gallery]: one image.
@@ -232,8 +221,7 @@ func computeGallery(ctx context.Context, call *Call, o GalleryOptions) ([]Galler
 			s.at[role][id] = row
 		}
 	}
-	spheres := HyperspheresOptions{By: o.By, K: o.K, Boundary: o.Boundary, Profile: o.Profile, Unmasked: o.Unmasked,
-		UnmaskedReal: o.UnmaskedReal, MinPatches: o.MinPatches}
+	spheres := HyperspheresOptions{By: o.By, Comparison: o.Comparison}
 	components := make([][]*hypersphere.Manifold, 3)
 	var groups []*group
 	for i, vector := range []string{"full", "object_only", "background_only"} {

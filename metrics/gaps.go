@@ -13,8 +13,9 @@ import (
 )
 
 func computeGaps(ctx context.Context, call *Call, o GapsOptions) ([]GapRow, error) {
-	options := comparison{PrecisionCoverageOptions: tabular.Part[PrecisionCoverageOptions](o)}
-	c, groups, err := compare(ctx, call, options, "gaps", prdc.Options{})
+	c, groups, err := compare(ctx, call, comparison{PrecisionCoverageOptions: PrecisionCoverageOptions{By: o.By,
+		Vector: o.Vector, Cells: o.Cells, Balance: o.Balance, Intervals: o.Intervals, Comparison: o.Comparison}},
+		"gaps", prdc.Options{})
 	if err != nil {
 		return nil, err
 	}

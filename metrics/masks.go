@@ -3,7 +3,6 @@ package metrics
 import (
 	"context"
 	"math"
-	"strconv"
 
 	"antipode/datasets"
 	"antipode/datasets/mask"
@@ -14,10 +13,8 @@ import (
 
 // MaskTrustOptions are the options of [MaskTrust].
 type MaskTrustOptions struct {
-	By        []string `json:"by,omitempty" help:"text columns that define the groups"`
-	Resamples int      `json:"resamples,omitempty" default:"2000" none:"-1" min:"0" help:"bootstrap resamples of the images"`
-	Level     float64  `json:"level,omitempty" default:"0.95" min:">0" max:"<1" help:"confidence level of the intervals"`
-	Seed      int64    `json:"seed,omitempty" help:"seed of the bootstrap"`
+	By []string `json:"by,omitempty" help:"text columns that define the groups"`
+	Intervals
 }
 
 // MaskTrustRow is a row of the result of [MaskTrust]: a group of images.
@@ -35,7 +32,7 @@ type MaskTrustRow struct {
 }
 
 var maskTrust = Define(Definition[MaskTrustOptions, MaskTrustRow]{
-	Name: "mask-trust", Version: 1,
+	Name: "mask-trust", Version: 2,
 	Title: "how far the masks of each group can be trusted", Unit: "share of images; IoU", Range: "[0, 1]",
 	Direction: "fewer unmasked images, a higher agreement and a higher stability are better",
 	Citation:  "stability: Kirillov et al. 2023 (arXiv 2304.02643), section 5; agreement: Jaccard index",
@@ -76,15 +73,10 @@ func computeMaskTrust(_ context.Context, call *Call, o MaskTrustOptions) (out []
 	}
 	masks, done := f.Masks("mask"), 0
 	mean := func(values []float64) (Estimate, error) {
-		if o.Resamples < 1 || len(values) < 2 {
+		if len(values) < 2 {
 			return Exact(average(values)), nil
 		}
-		clusters := make([]string, len(values))
-		for i := range clusters {
-			clusters[i] = strconv.Itoa(i)
-		}
-		v, err := interval.BootstrapMean(values, clusters, interval.BootstrapOptions{Seed: uint64(o.Seed),
-			Resamples: o.Resamples, Level: o.Level})
+		v, err := interval.BootstrapMean(values, nil, o.Bootstrap())
 		return Estimate{Value: v.Value, Low: v.Low, High: v.High}, err
 	}
 	for _, g := range groups {
@@ -132,7 +124,7 @@ func computeMaskTrust(_ context.Context, call *Call, o MaskTrustOptions) (out []
 		}
 		row.Stability, row.Score, row.Border = average(stability), average(score), average(border)
 		if !math.IsNaN(row.Unmasked.Low) {
-			row.Interval = tabular.Bootstrap(o.Resamples, o.Level, "images")
+			row.Interval = o.Label("images")
 		}
 		out = append(out, row)
 	}

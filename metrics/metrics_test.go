@@ -362,9 +362,10 @@ func TestTagShares(t *testing.T) {
 func TestScoreChecksBeforeRunning(t *testing.T) {
 	real := datasets.FromFrame(cloud(1, 4, 0))
 	for name, tab := range map[string]datasets.Table{
-		"by":     PrecisionCoverage(Sets{Real: real, Generated: real}, PrecisionCoverageOptions{By: By("country")}),
-		"option": PrecisionCoverage(Sets{Real: real, Generated: real}, PrecisionCoverageOptions{Unmasked: "guess"}),
-		"zero":   PrecisionCoverage(Sets{Real: real}),
+		"by": PrecisionCoverage(Sets{Real: real, Generated: real}, PrecisionCoverageOptions{By: By("country")}),
+		"option": PrecisionCoverage(Sets{Real: real, Generated: real},
+			PrecisionCoverageOptions{Comparison: Comparison{Unmasked: "guess"}}),
+		"zero": PrecisionCoverage(Sets{Real: real}),
 	} {
 		if tab.Err() == nil {
 			t.Errorf("%s: no error", name)

@@ -25,21 +25,24 @@ func (s Sets) inputs() map[string]datasets.Table {
 // By returns its arguments, the names of grouping columns: By: metrics.By("region", "object").
 func By(columns ...string) []string { return columns }
 
+// Comparison are the options of nearest-neighbor balls and of images without the vector.
+type Comparison struct {
+	K            int    `json:"k,omitempty" default:"3" min:"1" help:"the distance to the k-th nearest neighbor is the radius"`
+	Boundary     string `json:"boundary,omitempty" default:"<" values:"<,<=" help:"whether a ball contains its boundary"`
+	Profile      string `json:"profile,omitempty" default:"paper" values:"paper,public-code" help:"defaults of the paper or of its released code"`
+	Unmasked     string `json:"unmasked,omitempty" default:"profile" values:"profile,miss,full-image,drop,zero-vector" help:"treatment of a generated image without the vector"`
+	UnmaskedReal string `json:"unmasked_real,omitempty" default:"profile" values:"profile,drop,full-image" help:"treatment of a reference image without the vector"`
+	MinPatches   int    `json:"min_patches,omitempty" min:"0" help:"background patches that an image needs for background_only; 0 = the profile's (1; public-code 25)"`
+}
+
 // PrecisionCoverageOptions are the options of [PrecisionCoverage].
 type PrecisionCoverageOptions struct {
-	By           []string `json:"by,omitempty" help:"text columns that define the groups; each is compared with its own reference images"`
-	Vector       string   `json:"vector,omitempty" default:"full" help:"vector column to compare"`
-	K            int      `json:"k,omitempty" default:"3" min:"1" help:"the distance to the k-th nearest neighbor is the radius"`
-	Boundary     string   `json:"boundary,omitempty" default:"<" values:"<,<=" help:"whether a ball contains its boundary"`
-	Profile      string   `json:"profile,omitempty" default:"paper" values:"paper,public-code" help:"defaults of the paper or of its released code"`
-	Unmasked     string   `json:"unmasked,omitempty" default:"profile" values:"profile,miss,full-image,drop,zero-vector" help:"treatment of a generated image without the vector"`
-	UnmaskedReal string   `json:"unmasked_real,omitempty" default:"profile" values:"profile,drop,full-image" help:"treatment of a reference image without the vector"`
-	MinPatches   int      `json:"min_patches,omitempty" min:"0" help:"background patches that an image needs for background_only; 0 = the profile's (1; public-code 25)"`
-	Cells        string   `json:"cells,omitempty" default:"object" none:"none" help:"text column that divides a group into strata of the half-sampling, where the tables have it; none = no strata"`
-	Balance      bool     `json:"balance,omitempty" help:"sample as many images of each cell from every group as the group with the fewest has, of both sets"`
-	Resamples    int      `json:"resamples,omitempty" default:"200" min:"2" none:"-1" help:"half-samples per interval"`
-	Level        float64  `json:"level,omitempty" default:"0.95" min:">0" max:"<1" help:"confidence level of the intervals"`
-	Seed         int64    `json:"seed,omitempty" help:"seed of the half-samples"`
+	By        []string `json:"by,omitempty" help:"text columns that define the groups; each is compared with its own reference images"`
+	Vector    string   `json:"vector,omitempty" default:"full" help:"vector column to compare"`
+	Cells     string   `json:"cells,omitempty" default:"object" none:"none" help:"text column that divides a group into strata of the half-sampling, where the tables have it; none = no strata"`
+	Balance   bool     `json:"balance,omitempty" help:"sample as many images of each cell from every group as the group with the fewest has, of both sets"`
+	Intervals `resamples:"200"`
+	Comparison
 }
 
 // PrecisionCoverageRow is a row of the result of [PrecisionCoverage].
@@ -83,21 +86,14 @@ func PrecisionCoverage(sets Sets, options ...PrecisionCoverageOptions) datasets.
 
 // GapsOptions are the options of [Gaps].
 type GapsOptions struct {
-	By           []string `json:"by,omitempty" required:"true" help:"text columns that define the groups"`
-	Vector       string   `json:"vector,omitempty" default:"full" help:"vector column to compare"`
-	K            int      `json:"k,omitempty" default:"3" min:"1" help:"the distance to the k-th nearest neighbor is the radius"`
-	Boundary     string   `json:"boundary,omitempty" default:"<" values:"<,<=" help:"whether a ball contains its boundary"`
-	Profile      string   `json:"profile,omitempty" default:"paper" values:"paper,public-code" help:"defaults of the paper or of its released code"`
-	Unmasked     string   `json:"unmasked,omitempty" default:"profile" values:"profile,miss,full-image,drop,zero-vector" help:"treatment of a generated image without the vector"`
-	UnmaskedReal string   `json:"unmasked_real,omitempty" default:"profile" values:"profile,drop,full-image" help:"treatment of a reference image without the vector"`
-	MinPatches   int      `json:"min_patches,omitempty" min:"0" help:"background patches that an image needs for background_only; 0 = the profile's (1; public-code 25)"`
-	Cells        string   `json:"cells,omitempty" default:"object" none:"none" help:"text column that divides a group into strata of the half-sampling, where the tables have it; none = no strata"`
-	Balance      bool     `json:"balance,omitempty" help:"sample as many images of each cell from every group as the group with the fewest has, of both sets"`
-	Resamples    int      `json:"resamples,omitempty" default:"200" min:"2" help:"half-samples per interval"`
-	Level        float64  `json:"level,omitempty" default:"0.95" min:">0" max:"<1" help:"confidence level of the intervals"`
-	Seed         int64    `json:"seed,omitempty" help:"seed of the half-samples"`
-	Scores       []string `json:"scores,omitempty" default:"precision,coverage" values:"precision,coverage" help:"scores to compare"`
-	Against      []string `json:"against,omitempty" help:"reference groups; empty = all but those of the table except"`
+	By        []string `json:"by,omitempty" required:"true" help:"text columns that define the groups"`
+	Vector    string   `json:"vector,omitempty" default:"full" help:"vector column to compare"`
+	Scores    []string `json:"scores,omitempty" default:"precision,coverage" values:"precision,coverage" help:"scores to compare"`
+	Against   []string `json:"against,omitempty" help:"reference groups; empty = all but those of the table except"`
+	Cells     string   `json:"cells,omitempty" default:"object" none:"none" help:"text column that divides a group into strata of the half-sampling, where the tables have it; none = no strata"`
+	Balance   bool     `json:"balance,omitempty" help:"sample as many images of each cell from every group as the group with the fewest has, of both sets"`
+	Intervals `resamples:"200"`
+	Comparison
 }
 
 // GapRow is a row of the result of [Gaps].

@@ -74,13 +74,10 @@ var trendLines = datasets.Define(datasets.Operation[TrendLinesOptions, TrendLine
 //	best/worst coverage larger for backgrounds
 //	smallest background coverage in Africa, largest in SouthEastAsia;
 //	Africa's precision about equal in both components
-func TrendLines(original datasets.Table, options ...TrendLinesOptions) datasets.Table {
-	return trendLines.Table(map[string]datasets.Table{"original": original}, options...)
-}
-
-// TrendLinesOfTwo is [TrendLines] with the scores of the new template, "{adjective} {object}", and the expected
-// change: average and worst background coverage clearly up, average background precision little changed, average
-// object precision up.
-func TrendLinesOfTwo(original, changed datasets.Table, options ...TrendLinesOptions) datasets.Table {
+//
+// changed holds the scores of the new template, "{adjective} {object}", with the expected change: average and worst
+// background coverage clearly up, average background precision little changed, average object precision up. It may be a
+// zero table.
+func TrendLines(original, changed datasets.Table, options ...TrendLinesOptions) datasets.Table {
 	return trendLines.Table(map[string]datasets.Table{"original": original, "changed": changed}, options...)
 }

@@ -111,9 +111,9 @@ func TestTrendLines(t *testing.T) {
 		}
 	}
 	in := datasets.FromFrame(original)
-	for name, table := range map[string]datasets.Table{"one": TrendLines(in,
+	for name, table := range map[string]datasets.Table{"one": TrendLines(in, datasets.Table{},
 		TrendLinesOptions{Equal: 0.1, Clearly: 0.05, Low: "Africa", High: "Europe"}),
-		"two": TrendLinesOfTwo(in, in, TrendLinesOptions{AnyRegions: true})} {
+		"two": TrendLines(in, in, TrendLinesOptions{AnyRegions: true})} {
 		if _, err := table.Plan(); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -170,41 +170,6 @@ func TestRegionSummaryIntervals(t *testing.T) {
 		if math.Abs(got(column, 1)-want) > 1e-12 {
 			t.Errorf("%s is %v, want %v", column, got(column, 1), want)
 		}
-	}
-}
-
-// Africa's precision is about the same in both components, every other region's is not; a region that lacks one has
-// no gap.
-func TestComponentGaps(t *testing.T) {
-	f := findings().With(table.NumberColumn("n_used", slices.Repeat([]float64{40}, 12)))
-	got, _, err := evaluate(t, ask{Metric: "component-gaps"}, f)
-	if err != nil || got.Len() != 12 || got.Numbers("n_object")[3] != 40 {
-		t.Fatal(got, err)
-	}
-	for i, region := range got.Texts("region") {
-		gap := got.Numbers("object")[i] - got.Numbers("background")[i]
-		if math.Abs(got.Numbers("gap")[i]-gap) > 1e-12 || got.Texts("score")[i] == "precision" &&
-			(math.Abs(gap) < 0.01) != (region == "Africa") {
-			t.Errorf("%s, %s: %v", region, got.Texts("score")[i], gap)
-		}
-	}
-	part, _, err := evaluate(t, ask{Metric: "component-gaps"}, f.Pick([]int{0, 1, 6}))
-	if err != nil || part.Len() != 4 || !math.IsNaN(part.Numbers("gap")[1]) || part.Numbers("object")[1] != 0.62 {
-		t.Errorf("%v, %v", part, err)
-	}
-	for want, in := range map[string]*table.Frame{"with Concat": f.Pick([]int{0, 1}),
-		"has scores of object_only already": f.Pick([]int{0, 0}), `"place"`: f} {
-		o := options()
-		if want == `"place"` {
-			o = options("region", "place")
-		}
-		if _, _, err := evaluate(t, ask{Metric: "component-gaps", Options: o}, in); err == nil ||
-			!strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
-		}
-	}
-	if ComponentGaps(datasets.FromFrame(f)).Err() != nil {
-		t.Error("the constructor fails")
 	}
 }
 

@@ -22,7 +22,7 @@ type InjectedVerdictRow struct {
 }
 
 var injectedVerdicts = datasets.Define(datasets.Operation[struct{}, InjectedVerdictRow]{
-	Name: "injected-verdicts", Version: 1, Aliases: []string{"planted-verdicts"},
+	Name: "injected-verdicts", Version: 1,
 	Title:    "injected disparities found or missed, others flagged by mistake",
 	Citation: "docs/archipelago.md",
 	Inputs: []Input{

@@ -91,7 +91,7 @@ func chapter(t *testing.T, page *bytes.Buffer, file string) {
 		if shown != nil {
 			fmt.Fprintf(page, "![%s](gallery/%s.svg)\n\n", title, shown[1])
 		}
-		text := regexp.MustCompile(`(?m)^golden\(.*\n`).ReplaceAllString(code.String(), "fig.Show()\n")
+		text := regexp.MustCompile(`(?m)^golden\(.*\n`).ReplaceAllString(code.String(), "plots.Show(fig)\n")
 		fmt.Fprintf(page, "```go\n%s```\n", text)
 		if output := printedBy(parsed, f); shown == nil && output != "" {
 			fmt.Fprintf(page, "\n```text\n%s```\n", output)

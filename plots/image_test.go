@@ -75,7 +75,7 @@ func TestInlineBytes(t *testing.T) {
 		images = append(images, store(t, "noise.png", encodePNG(t, noise(uint64(i), 96))))
 	}
 	for _, n := range []int{3, 60, 150} {
-		page, err := plots.Grid{Table: imageTable(images, nil), Limit: n}.HTML()
+		page, err := plots.Text(plots.Grid{Table: imageTable(images, nil), Limit: n}, "html")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -98,7 +98,7 @@ func TestInlineBytes(t *testing.T) {
 // thumbnails decodes the images of a figure.
 func thumbnails(t *testing.T, f plots.Figure) []image.Image {
 	t.Helper()
-	svg, err := f.SVG()
+	svg, err := plots.Render(f, "svg")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +192,7 @@ func TestBoxes(t *testing.T) {
 	if !like(at(0, 20, 30), 0, 160, 0) || !like(at(0, 35, 30), 0, 160, 0) {
 		t.Errorf("inside %v, outside %v", at(0, 20, 30), at(0, 35, 30))
 	}
-	page, err := figure.HTML()
+	page, err := plots.Text(figure, "html")
 	if err != nil || !strings.Contains(page, "a &lt;cat&gt; 0.52") || !strings.Contains(page, "Blue: the detector") {
 		t.Errorf("the figure lacks the label: %v", err)
 	}
@@ -208,7 +208,7 @@ func TestUnreadable(t *testing.T) {
 	images := []table.Image{store(t, "good.png", good), store(t, "cut.png", good[:60]), store(t, "empty.jpg", nil),
 		{Path: "/nowhere/gone.png"}, {}, store(t, "other.png", encodePNG(t, noise(1, 20)))}
 	masks := []table.Mask{m, m, {}, {}, {}, m}
-	page, err := plots.Grid{Table: imageTable(images, masks), Outline: "mask"}.HTML()
+	page, err := plots.Text(plots.Grid{Table: imageTable(images, masks), Outline: "mask"}, "html")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -265,7 +265,7 @@ func TestSaveImages(t *testing.T) {
 	f := &datasets.Frame{Columns: []table.Column{table.TextColumn("id", []string{"a/../b", "c", "none"}),
 		table.ImageColumn("image", []table.Image{store(t, "x.png", data), store(t, "y.png", data), {}})}}
 	folder := filepath.Join(t.TempDir(), "out")
-	n, err := plots.Grid{Table: datasets.FromFrame(f)}.SaveImagesE(context.Background(), folder)
+	n, err := plots.SaveImagesE(context.Background(), plots.Grid{Table: datasets.FromFrame(f)}, folder)
 	if err != nil || n != 2 {
 		t.Fatalf("%d copied, %v", n, err)
 	}
@@ -284,7 +284,8 @@ func TestSaveReduced(t *testing.T) {
 	longest := max(img.Bounds().Dx(), img.Bounds().Dy())
 	for _, side := range []int{longest / 2, 2 * longest} {
 		folder := t.TempDir()
-		n, err := plots.Grid{Table: datasets.FromFrame(f)}.SaveReducedE(context.Background(), folder, side)
+		n, err := plots.SaveImagesE(context.Background(), plots.Grid{Table: datasets.FromFrame(f)}, folder,
+			plots.ImageOptions{Side: side})
 		if err != nil || n != 1 {
 			t.Fatalf("%d written, %v", n, err)
 		}
@@ -298,9 +299,10 @@ func TestSaveReduced(t *testing.T) {
 			t.Errorf("side %d: %d × %d %s, %v", side, c.Width, c.Height, format, err)
 		}
 	}
-	_, err := plots.Grid{Table: datasets.FromFrame(f)}.SaveReducedE(context.Background(), t.TempDir(), 0)
+	_, err := plots.SaveImagesE(context.Background(), plots.Grid{Table: datasets.FromFrame(f)}, t.TempDir(),
+		plots.ImageOptions{Side: -1})
 	if err == nil {
-		t.Error("side 0")
+		t.Error("side -1")
 	}
 }
 
@@ -309,7 +311,7 @@ func TestPNG(t *testing.T) {
 	tab := datasets.FromFrame(&datasets.Frame{Columns: []table.Column{table.TextColumn("region",
 		[]string{"a", "中文"}), table.NumberColumn("v", []float64{0.25, 1})}})
 	f := plots.Bars{Table: tab, Y: "v"}
-	data, err := f.PNG()
+	data, err := plots.Render(f, "png")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -333,7 +335,7 @@ func TestPNG(t *testing.T) {
 		t.Errorf("%d blue dots, want about %.0f", blue, want)
 	}
 	f.Theme.DPI = 5
-	if _, err := f.PNG(); err == nil {
+	if _, err := plots.Render(f, "png"); err == nil {
 		t.Error("5 dots per inch are accepted")
 	}
 }
@@ -342,7 +344,7 @@ func TestSave(t *testing.T) {
 	folder := t.TempDir()
 	for name, want := range map[string]string{"f.svg": "<svg ", "f.png": "\x89PNG", "f.html": "<!DOCTYPE html>"} {
 		path := filepath.Join(folder, name)
-		if err := (plots.Bars{Table: averages(), Y: "coverage"}).SaveE(context.Background(), path); err != nil {
+		if err := plots.SaveE(context.Background(), (plots.Bars{Table: averages(), Y: "coverage"}), path); err != nil {
 			t.Fatal(err)
 		}
 		data, err := os.ReadFile(path)
@@ -353,7 +355,7 @@ func TestSave(t *testing.T) {
 			t.Error("the page has no policy")
 		}
 	}
-	if err := (plots.Bars{Table: averages(), Y: "coverage"}).SaveE(context.Background(), "f.gif"); err == nil ||
+	if err := plots.SaveE(context.Background(), (plots.Bars{Table: averages(), Y: "coverage"}), "f.gif"); err == nil ||
 		!strings.Contains(err.Error(), ".svg, .png or .html") {
 		t.Errorf("a GIF: %v", err)
 	}
@@ -420,10 +422,10 @@ func TestNumbersBelowImages(t *testing.T) {
 		table.NumberColumn("seed", []float64{4294967295}),
 		table.NumberColumn("distance", []float64{0.123456}),
 		table.ImageColumn("image", []table.Image{store(t, "x.png", encodePNG(t, img))})}}
-	page, err := plots.Grid{
+	page, err := plots.Text(plots.Grid{
 		Table:    datasets.FromFrame(f),
 		Captions: []string{"seed", "distance"},
-	}.HTML()
+	}, "html")
 	if err != nil || !strings.Contains(page, "seed 4294967295<") || !strings.Contains(page, "distance 0.1235<") {
 		t.Errorf("%v\n%s", err, uri.ReplaceAllString(page, ""))
 	}

@@ -51,7 +51,7 @@ func TestMap(t *testing.T) {
 		{"id": "a", "iso3": "GBR", "n": 1}, {"id": "b", "iso3": "GBR", "n": 3}, {"id": "c", "iso3": "SGP", "n": 2},
 		{"id": "d", "iso3": "", "n": 9}, {"id": "e", "iso3": "BRA"}, {"id": "f", "iso3": "IND", "n": 0}}
 	f := Map{Table: datasets.FromRows(rows), Value: "n", Title: "Three countries"}
-	svg, err := f.SVG()
+	svg, err := Render(f, "svg")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,12 +68,12 @@ func TestMap(t *testing.T) {
 			t.Errorf("no land in the color of %s, %s", code, want)
 		}
 	}
-	if _, err := (Map{Table: datasets.FromRows(rows[3:4]), Value: "n"}).SVG(); err == nil ||
+	if _, err := Render((Map{Table: datasets.FromRows(rows[3:4]), Value: "n"}), "svg"); err == nil ||
 		!strings.Contains(err.Error(), "no data to draw") {
 		t.Errorf("%v", err)
 	}
 	for _, name := range []string{"", "x"} {
-		_, err := (Map{Table: datasets.FromRows(rows), Value: "n", Country: name}).SVG()
+		_, err := Render((Map{Table: datasets.FromRows(rows), Value: "n", Country: name}), "svg")
 		if (err == nil) != (name == "") {
 			t.Errorf("country %q: %v", name, err)
 		}

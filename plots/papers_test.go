@@ -22,13 +22,13 @@ import (
 
 // failure returns the error of drawing a figure.
 func failure(f plots.Figure) error {
-	_, err := f.SVG()
+	_, err := plots.Render(f, "svg")
 	return err
 }
 
 func drawSVG(t *testing.T, f plots.Figure) string {
 	t.Helper()
-	svg, err := f.SVG()
+	svg, err := plots.Render(f, "svg")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -386,7 +386,7 @@ func TestMissingColumns(t *testing.T) {
 		},
 		"blocks": plots.Grid{Table: photos(), Blocks: "nosuch"},
 	} {
-		if _, err := f.SVG(); err == nil || !strings.Contains(err.Error(), `"nosuch"`) {
+		if _, err := plots.Render(f, "svg"); err == nil || !strings.Contains(err.Error(), `"nosuch"`) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -398,7 +398,7 @@ func TestMissingColumns(t *testing.T) {
 		},
 		"joined":  plots.Forest{Table: tab, X: "none", Joined: true},
 		"stacked": plots.Histogram{Table: tab, X: "none", Stacked: true}} {
-		if _, err := f.SVG(); !errors.Is(err, plots.ErrNoData) {
+		if _, err := plots.Render(f, "svg"); !errors.Is(err, plots.ErrNoData) {
 			t.Errorf("%s without a value: %v", name, err)
 		}
 	}
@@ -451,7 +451,7 @@ func TestHostileMarks(t *testing.T) {
 		if strings.Contains(svg, "<script") || !strings.Contains(svg, "&lt;script&gt;") {
 			t.Errorf("%s: the hostile name is not text", name)
 		}
-		page, err := f.HTML()
+		page, err := plots.Text(f, "html")
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}

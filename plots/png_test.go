@@ -20,11 +20,11 @@ import (
 // TestRightToLeftAnchors checks that a label which begins at the right ends where others end: its anchor is turned
 // round.
 func TestRightToLeftAnchors(t *testing.T) {
-	svg, err := plots.Bars{
+	svg, err := plots.Render(plots.Bars{
 		Table:      named("English", "שלום 12", "a שלום"),
 		Y:          "v",
 		Horizontal: true,
-	}.SVG()
+	}, "svg")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func named(names ...string) datasets.Table {
 // color of warnings, and is otherwise the one without it.
 func TestPNGSaysWhatItLacks(t *testing.T) {
 	draw := func(names ...string) image.Image {
-		data, err := plots.Bars{Table: named(names...), Y: "v", Theme: plots.Theme{DPI: 96}}.PNG()
+		data, err := plots.Render(plots.Bars{Table: named(names...), Y: "v", Theme: plots.Theme{DPI: 96}}, "png")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,7 +108,7 @@ func TestHostilePNG(t *testing.T) {
 		coarse := reflect.New(reflect.TypeOf(f)).Elem()
 		coarse.Set(reflect.ValueOf(f))
 		coarse.FieldByName("Theme").Set(reflect.ValueOf(plots.Theme{DPI: 48}))
-		if _, err := coarse.Interface().(plots.Figure).PNG(); err != nil {
+		if _, err := plots.Render(coarse.Interface().(plots.Figure), "png"); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -121,7 +121,7 @@ func TestConceptList(t *testing.T) {
 	}) {
 		t.Errorf("a model that the paper does not have: %q", ledger.Texts("verdict"))
 	}
-	for name, tab := range map[string]datasets.Table{"means": a.Means(), "table": a.PaperTable(), "tests": a.Tests(),
+	for name, tab := range map[string]datasets.Table{"means": a.Means(), "table": a.PaperTable("2"), "tests": a.Tests(),
 		"examples": a.Examples(1), "ranked": a.Ranked("es", "text_match", 4, true), "pairs": a.Pairs("text_match"),
 		"correlations": a.Correlations("text_match"), "wins": a.Wins(), "cells": a.PaperCells()} {
 		if f := testengine.Rows(t, name, tab); f.Len() == 0 {

@@ -94,11 +94,14 @@ func (a Audit) Means() datasets.Table {
 		blank = concepts.LeaveOut
 	}
 	return concepts.LanguageMeans(a.Scores(), concepts.MeanOptions{Profile: cmp.Or(a.Profile, Paper), Blank: blank,
-		Seed: a.Scoring.Seed, Resamples: max(a.Scoring.Resamples, 0)})
+		Intervals: metrics.Intervals{Seed: a.Scoring.Seed, Resamples: max(a.Scoring.Resamples, 0)}})
 }
 
-// PaperTable returns the means in the layout of Table 2.
-func (a Audit) PaperTable() datasets.Table {
+// PaperTable returns the means in the layout of Table "2".
+func (a Audit) PaperTable(number string) datasets.Table {
+	if err := audits.CheckTable("cococrola", number, "2"); err != nil {
+		return datasets.Table{}.Fail(err)
+	}
 	languages := a.Languages
 	switch {
 	case languages != nil:
@@ -142,7 +145,7 @@ func (a Audit) Examples(n int) datasets.Table {
 func (a Audit) Differences() datasets.Table {
 	return significance.EffectSizes(a.Scores(), significance.EffectOptions{Value: "cross_consistency",
 		Group: "language", By: metrics.By("model"), Against: concepts.English, Unit: "concept", Family: true,
-		Seed: a.Scoring.Seed}).Rename("group_a", "language")
+		Intervals: metrics.Intervals{Seed: a.Scoring.Seed}}).Rename("group_a", "language")
 }
 
 // Findings returns the differences with what is known of them. A language is flagged if its interval is below zero and
@@ -168,7 +171,7 @@ func ConceptTests(images, words datasets.Table, vector string) datasets.Table {
 	each := consistency.IGC(images.Select("id", "language", "concept", vector).Rename("id", "image_id").
 		Rename("concept", "prompt_id"), words.Select("concept", models.ClipText).Rename("concept", "prompt_id"),
 		consistency.IGCOptions{By: metrics.By("prompt_id", "image_id"), Vector: vector,
-			ReferenceVector: models.ClipText, Resamples: -1})
+			ReferenceVector: models.ClipText, Intervals: metrics.Intervals{Resamples: -1}})
 	return significance.PermutationTest(each, significance.TestOptions{Value: "igc", Group: "language",
 		Against: concepts.English, By: metrics.By("prompt_id"), Resamples: 4000}).Rename("prompt_id", "concept")
 }
@@ -242,7 +245,7 @@ func (a Audit) Pairs(score string) datasets.Table {
 // Correlations returns Pearson's r of a score between every two languages, over concepts and generators (Figure 7).
 func (a Audit) Correlations(score string) datasets.Table {
 	return concepts.LanguageCorrelations(a.Scores(), concepts.CorrelationOptions{Score: score,
-		Profile: cmp.Or(a.Profile, Paper), Seed: a.Scoring.Seed})
+		Profile: cmp.Or(a.Profile, Paper), Intervals: metrics.Intervals{Seed: a.Scoring.Seed}})
 }
 
 // Wins returns the languages in which each generator has the best mean Xc or Wc (section 5.3).
@@ -304,15 +307,25 @@ func (a Audit) CreativeImages(n int) datasets.Table {
 	return a.each(func(one Audit) datasets.Table { return one.generate(one.seeded(one.creativePrompts()), n) })
 }
 
-// Ledger returns every value and claim that the paper prints next to ours, with a verdict; see metrics.Ledger. Values
-// of the built-in world are not comparable with those of real models, so there nothing is computable.
-func (a Audit) Ledger() datasets.Table {
+// Printed returns the values and claims that the paper prints: paper, item, printed.
+func (a Audit) Printed() datasets.Table { return cococrola.PrintedItems() }
+
+// Values returns our values of these; see concepts.Values. It has no rows in the built-in world, whose values are not
+// comparable.
+func (a Audit) Values() datasets.Table {
 	if a.builtIn() {
-		return metrics.Ledger(cococrola.PrintedItems(), datasets.Table{},
-			metrics.LedgerOptions{Why: "the images are of the built-in world"})
+		return audits.NoValues()
 	}
-	return metrics.Ledger(cococrola.PrintedItems(), concepts.LedgerValues(a.Scores(), a.Means()),
-		metrics.LedgerOptions{Why: "needs other models or languages, or judgement by people"})
+	return concepts.Values(a.Scores(), a.Means())
+}
+
+// Claims returns the claims of the paper, and whether they hold: item, holds.
+func (a Audit) Claims() datasets.Table { return audits.Claims(a.Values()) }
+
+// Ledger returns Printed next to Values, with a verdict; see metrics.Ledger.
+func (a Audit) Ledger() datasets.Table {
+	return audits.Ledger(a.Printed(), a.Values(), a.builtIn(), "images",
+		"needs other models or languages, or judgement by people")
 }
 
 // Workload returns what remains to be computed, by stage, with the time measured on probe items of each, the disk, the

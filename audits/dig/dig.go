@@ -5,9 +5,9 @@
 // compute nothing before they are shown:
 //
 //	var audit = dig.Audit{Photos: "geode", Generator: "stable-diffusion-v1-5"}
-//	plots.Table{Table: audit.Workload(3)}.Show()  // what has to be computed, and how long it takes
-//	plots.Table{Table: audit.Summary()}.Show()    // Table 1
-//	plots.Table{Table: audit.Ledger()}.Show()     // every printed value next to ours
+//	plots.Show(plots.Table{Table: audit.Workload(3)})  // what has to be computed, and how long it takes
+//	plots.Show(plots.Table{Table: audit.PaperTable("1")}) // Table 1
+//	plots.Show(plots.Table{Table: audit.Ledger()})     // every printed value next to ours
 //
 // The same code runs on the built-in world and on real models. The world's injected disparities are [Audit.Truth],
 // which has no rows for real data.

@@ -106,8 +106,8 @@ func TestPhotographs(t *testing.T) {
 		}
 	}
 	for name, tab := range map[string]datasets.Table{"objects": a.ByObject(), "deltas": a.Deltas(),
-		"trends": a.Trends(), "ratios": a.Ratios(), "examples": a.Examples(2), "failures": a.Failures(),
-		"summary": a.Summary()} {
+		"claims": a.Claims(), "ratios": a.Ratios(), "examples": a.Examples(2), "failures": a.Failures(),
+		"table": a.PaperTable("1")} {
 		if f := testengine.Rows(t, name, tab); f.Len() == 0 {
 			t.Errorf("%s: no rows", name)
 		}
@@ -126,7 +126,7 @@ func TestObjects(t *testing.T) {
 	testengine.Use(t)
 	a := dig.Audit{Generator: dig.Sampler, Objects: []string{"boat"}, N: 4,
 		Encoder: network("vit/testdata/hf-bf16-shards"), Resamples: -1}
-	trends := testengine.Rows(t, "trends", a.Trends())
+	trends := testengine.Rows(t, "claims", a.Claims())
 	if text := strings.Join(trends.Texts("trend"), "; "); trends.Len() < 4 || strings.Contains(text, "Africa") {
 		t.Errorf("%d trends: %s", trends.Len(), text)
 	}

@@ -50,7 +50,8 @@ func (a Audit) scores(template string, by ...string) datasets.Table {
 	var all []datasets.Table
 	for _, v := range vectors {
 		all = append(all, metrics.PrecisionCoverage(sets, metrics.PrecisionCoverageOptions{By: by, Vector: v,
-			Profile: a.settings().Name, Resamples: a.Resamples}))
+			Intervals:  metrics.Intervals{Resamples: a.Resamples},
+			Comparison: metrics.Comparison{Profile: a.settings().Name}}))
 	}
 	return all[0].Concat(all[1:]...).With("template", template)
 }
@@ -66,9 +67,12 @@ func (a Audit) Scores() datasets.Table {
 	return a.each(func(t string) datasets.Table { return a.scores(t, "region") })
 }
 
-// Summary returns average, worst and best region by template, vector and score: the rows Orig. and New of the paper's
-// Table 1, and Figures 3 and 9.
-func (a Audit) Summary() datasets.Table {
+// PaperTable returns average, worst and best region by template, vector and score: the rows Orig. and New of the
+// paper's Table "1", its only one, and Figures 3 and 9.
+func (a Audit) PaperTable(number string) datasets.Table {
+	if err := audits.CheckTable("dig", number, "1"); err != nil {
+		return datasets.Table{}.Fail(err)
+	}
 	return a.each(func(t string) datasets.Table {
 		return metrics.RegionSummary(a.scores(t, "region")).With("template", t)
 	})
@@ -111,7 +115,8 @@ func (a Audit) Gaps() datasets.Table {
 	sets := a.Sets(Original)
 	gaps := func(vector string) datasets.Table {
 		return metrics.GapsToControls(sets, a.Truth(), metrics.GapsOptions{By: metrics.By("region"), Vector: vector,
-			Scores: []string{"coverage"}, Level: gapLevel, Profile: a.settings().Name, Resamples: max(a.Resamples, 0)})
+			Scores: []string{"coverage"}, Comparison: metrics.Comparison{Profile: a.settings().Name},
+			Intervals: metrics.Intervals{Level: gapLevel, Resamples: max(a.Resamples, 0)}})
 	}
 	return gaps("background_only").Concat(gaps("object_only"))
 }
@@ -129,30 +134,38 @@ func (a Audit) Findings() datasets.Table {
 // Ratios returns the candidates for the paper's "1.7x": how much more backgrounds differ between regions than objects.
 func (a Audit) Ratios() datasets.Table { return metrics.DisparityRatios(a.scores(Original, "region")) }
 
-// Trends returns the paper's findings as expectations of this run, pass or FAIL with the two numbers; those that name
+// Claims returns the paper's findings as expectations of this run, pass or FAIL with the two numbers; those that name
 // regions only for the objects and regions of GeoDE.
-func (a Audit) Trends() datasets.Table {
+func (a Audit) Claims() datasets.Table {
 	name, _, _ := strings.Cut(a.Photos, ":")
 	o := metrics.TrendLinesOptions{AnyRegions: name != geode.Name}
-	if len(a.Templates()) < 2 {
-		return metrics.TrendLines(a.scores(Original, "region"), o)
-	}
-	return metrics.TrendLinesOfTwo(a.scores(Original, "region"), a.scores(New, "region"), o)
+	return metrics.TrendLines(a.scores(Original, "region"), a.changed(), o)
 }
 
-// Ledger returns every value that the paper prints next to ours, with a verdict; see metrics.Ledger. Values of the
-// built-in world are not comparable with those of photos, so there nothing is computable.
-func (a Audit) Ledger() datasets.Table {
-	if a.builtIn() {
-		return metrics.Ledger(digin.Printed(), datasets.Table{},
-			metrics.LedgerOptions{Why: "the images are of the built-in world"})
-	}
-	var changed datasets.Table
+// changed returns the scores by region of the template New; a zero table without images of it.
+func (a Audit) changed() (scores datasets.Table) {
 	if len(a.Templates()) > 1 {
-		changed = a.scores(New, "region")
+		scores = a.scores(New, "region")
 	}
-	return metrics.Ledger(digin.Printed(), metrics.DecomposedDIGValues(a.scores(Original, "region"), changed),
-		metrics.LedgerOptions{Why: "needs tags by people, other regions or images of both templates"})
+	return scores
+}
+
+// Printed returns the values and claims that the paper prints: paper, item, printed.
+func (a Audit) Printed() datasets.Table { return digin.Printed() }
+
+// Values returns our values of these; see metrics.Values. It has no rows in the built-in world, whose values are not
+// comparable with those of photos.
+func (a Audit) Values() datasets.Table {
+	if a.builtIn() {
+		return audits.NoValues()
+	}
+	return metrics.Values(a.scores(Original, "region"), a.changed())
+}
+
+// Ledger returns Printed next to Values, with a verdict; see metrics.Ledger.
+func (a Audit) Ledger() datasets.Table {
+	return audits.Ledger(a.Printed(), a.Values(), a.builtIn(), "images",
+		"needs tags by people, other regions or images of both templates")
 }
 
 // Workload returns what remains to be computed, by stage, with the time measured on probe items of each, the disk, the

@@ -6,10 +6,10 @@
 // skin color but a crest (round or pointed) and a banner (light or dark). Its methods return tables, which compute
 // nothing before they are shown:
 //
-//	var audit = entigen.Audit{Prompts: "entigen", Generator: "stable-diffusion-v1-4"}
-//	plots.Table{Table: audit.Workload(3)}.Show()  // what has to be computed, and how long it takes
-//	plots.Table{Table: audit.Effects()}.Show()    // what each sentence changes
-//	plots.Table{Table: audit.Ledger()}.Show()     // every printed value next to ours
+//	var audit = entigen.Audit{List: "entigen", Generator: "stable-diffusion-v1-4"}
+//	plots.Show(plots.Table{Table: audit.Workload(3)})  // what has to be computed, and how long it takes
+//	plots.Show(plots.Table{Table: audit.Effects()})    // what each sentence changes
+//	plots.Show(plots.Table{Table: audit.Ledger()})     // every printed value next to ours
 //
 // The same code runs on the built-in world, on real models, and on the released ratings (Audit{Ratings: "released"}).
 // The world's injected disparities are [Audit.Truth], which has no rows elsewhere.
@@ -60,10 +60,10 @@ const (
 // Audit is an ENTIGEN audit. The zero value of a field is its default; package audits explains how a string names a
 // part.
 type Audit struct {
-	// Prompts are the prompts, without and with sentences: "" those of the built-in world's occupations; List, the
+	// List names the prompts, without and with sentences: "" those of the built-in world's occupations; List, the
 	// paper's 246; AblationList, those of its section 4; or a table with the columns id, prompt, category, attribute,
 	// prompt_id (original for the prompt without a sentence) and kind (see entigen.Kind of package datasets).
-	Prompts string
+	List string
 
 	// Generator makes the images: in the built-in world "" is archipelago-diffusion, and Sampler and SamplerFair are
 	// procedural samplers; for other prompts "" is stable-diffusion-v1-4. Several models are separated by commas, for
@@ -130,12 +130,12 @@ type Audit struct {
 }
 
 // builtIn reports whether the prompts are those of the built-in world.
-func (a Audit) builtIn() bool { return a.Prompts == "" && a.Ratings != Released }
+func (a Audit) builtIn() bool { return a.List == "" && a.Ratings != Released }
 
 func (a Audit) publicCode() bool { return a.Profile == PublicCode }
 
 // listed reports whether the prompts are a list of the paper.
-func (a Audit) listed() bool { return a.Prompts == List || a.Prompts == AblationList }
+func (a Audit) listed() bool { return a.List == List || a.List == AblationList }
 
 // grammar is that of the prompts and of the judge's texts.
 func (a Audit) grammar() string {
@@ -187,9 +187,9 @@ func (a Audit) invalid() error {
 	}
 	g := a.generators()
 	switch {
-	case a.Ratings == Released && a.Prompts != "":
+	case a.Ratings == Released && a.List != "":
 		return fmt.Errorf("entigen: the ratings %s have prompts of their own; leave the prompts %q out", Released,
-			a.Prompts)
+			a.List)
 	case len(g) > 1 && !a.listed():
 		return fmt.Errorf("entigen: generators %s: several need the prompts %s or %s", a.Generator, List, AblationList)
 	}
@@ -219,9 +219,9 @@ func (a Audit) Truth() datasets.Table {
 // promptColumns describe a prompt.
 var promptColumns = []string{"id", "prompt", "category", "attribute", "prompt_id", "kind"}
 
-// PromptTable returns the prompts: id, prompt, category, attribute, prompt_id (original, or the id of the added
+// Prompts returns the prompts: id, prompt, category, attribute, prompt_id (original, or the id of the added
 // sentence) and kind (what the sentence is about). It has no rows where only ratings exist.
-func (a Audit) PromptTable() datasets.Table {
+func (a Audit) Prompts() datasets.Table {
 	if err := a.invalid(); err != nil {
 		return datasets.Table{}.Fail(err)
 	}
@@ -232,9 +232,9 @@ func (a Audit) PromptTable() datasets.Table {
 	case a.builtIn():
 		prompts = a.world(false, 1).Occupations().Select(promptColumns...)
 	case a.listed():
-		prompts = a.list(a.Prompts, "")
+		prompts = a.list(a.List, "")
 	default:
-		prompts = datasets.Images(a.Prompts)
+		prompts = datasets.Images(a.List)
 		for _, c := range promptColumns {
 			prompts = prompts.Need(c, table.KindText)
 		}
@@ -297,9 +297,9 @@ func (a Audit) images(g string) datasets.Table {
 	case audits.Sampled(g):
 		return a.selected(a.world(g == Sampler, a.perPrompt()).Occupations()).With("outcome", "ok")
 	}
-	prompts := a.PromptTable()
+	prompts := a.Prompts()
 	if a.listed() {
-		prompts = a.selected(a.list(a.Prompts, filepath.Base(g)))
+		prompts = a.selected(a.list(a.List, filepath.Base(g)))
 	}
 	o := a.Generation
 	if o.N = a.perPrompt(); !a.publicCode() {
@@ -313,7 +313,7 @@ func (a Audit) images(g string) datasets.Table {
 
 // Gaps returns the images requested, refused and available of each prompt and model; see representation.Gaps.
 func (a Audit) Gaps() datasets.Table {
-	prompts := a.PromptTable().Select("id", "category", "attribute", "prompt_id").Repeat(a.perPrompt(), "prompt", 0)
+	prompts := a.Prompts().Select("id", "category", "attribute", "prompt_id").Repeat(a.perPrompt(), "prompt", 0)
 	return representation.Gaps(a.Images(), prompts)
 }
 

@@ -42,6 +42,9 @@ func TestReleased(t *testing.T) {
 	if cells.Len() != 105 || equal[false] != 72 || equal[true] != 24 {
 		t.Errorf("%d cells, %v reproduced (true: Table 3)", cells.Len(), equal)
 	}
+	if f := testengine.Rows(t, "claims", a.Claims()); f.Len() != 11 || len(f.Columns) != 2 {
+		t.Errorf("%d claims", f.Len())
+	}
 	ledger := testengine.Rows(t, "ledger", a.Ledger())
 	if got := verdicts(ledger, "by human"); got[metrics.SameDigits] != 72 || got[metrics.NotComputable] != 0 {
 		t.Errorf("values by people: %v", got)
@@ -102,10 +105,10 @@ func TestFields(t *testing.T) {
 	for want, a := range map[string]entigen.Audit{
 		`profile "p"`:             {Profile: "p"},
 		"knows world 7 only":      {Seed: 3},
-		"built-in world only":     {Prompts: entigen.List, Generator: entigen.Sampler},
-		"have prompts of their":   {Prompts: entigen.List, Ratings: entigen.Released},
+		"built-in world only":     {List: entigen.List, Generator: entigen.Sampler},
+		"have prompts of their":   {List: entigen.List, Ratings: entigen.Released},
 		"several need the prompt": {Generator: "a,b"},
-		"nobody rated":            {Prompts: entigen.List},
+		"nobody rated":            {List: entigen.List},
 	} {
 		if err := a.Raters().Err(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %q", a, err, want)
@@ -119,7 +122,7 @@ func network(name string) string { return "../../gomlxmodels/" + name }
 // photographs is the audit of a model with the paper's prompts, with random weights in the architectures of Stable
 // Diffusion and CLIP.
 func photographs() entigen.Audit {
-	return entigen.Audit{Prompts: entigen.List, Attributes: []string{"doctor", "bride"}, N: 2, Resamples: 20,
+	return entigen.Audit{List: entigen.List, Attributes: []string{"doctor", "bride"}, N: 2, Resamples: 20,
 		Generator: network("diffusion/testdata/sd1"), Generation: models.GenerateOptions{Steps: 1, Safety: "off"},
 		Judge: network("all/testdata/encoders/clip"), ModelLabels: []string{"sd1=Stable Diffusion"}}
 }

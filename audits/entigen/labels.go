@@ -116,7 +116,7 @@ func (a Audit) JudgeTexts(axis string) datasets.Table {
 
 // Judged returns the judge's labels of the images, one row each, in the form of ratings: image_id, model, category,
 // attribute, prompt_id, kind, perceived_… for each of its axes, person, reason (why there is no group) and
-// probabilities; see representation.ClipLabelTable.
+// probabilities; see representation.ClipLabels.
 func (a Audit) Judged() datasets.Table {
 	images := a.Images()
 	if !a.builtIn() {
@@ -132,7 +132,7 @@ func (a Audit) Judged() datasets.Table {
 		texts := models.EmbedText(a.judge(), a.JudgeTexts(axis), "text",
 			models.EmbedTextOptions{Vector: models.ClipText})
 		o.Axis = axis
-		labels := representation.ClipLabelTable(representation.ClipTables{Images: embedded, Texts: texts}, o)
+		labels := representation.ClipLabels(representation.ClipTables{Images: embedded, Texts: texts}, o)
 		if i == 0 {
 			out = labels
 		} else {
@@ -186,14 +186,14 @@ func (a Audit) AxisNames() (names []string) {
 	return names
 }
 
-// RaterAgreement returns the agreement of raters with each other by axis and category; see agreement.Table. Without
+// RaterAgreement returns the agreement of raters with each other by axis and category; see agreement.Scores. Without
 // images that two raters labeled there is no value.
 func (a Audit) RaterAgreement() datasets.Table {
 	labels := a.Labels()
 	var out []datasets.Table
 	for _, column := range axisColumns(labels) {
-		out = append(out, agreement.Table(labels, agreement.Options{By: metrics.By("category"), Item: "image_id",
-			Label: column, Resamples: a.Resamples}).With("axis", axisName(column)))
+		out = append(out, agreement.Scores(labels, agreement.Options{By: metrics.By("category"), Item: "image_id",
+			Label: column, Intervals: a.intervals()}).With("axis", axisName(column)))
 	}
 	if len(out) == 0 {
 		return datasets.Table{}.Fail(errNobody)
@@ -205,8 +205,8 @@ func (a Audit) RaterAgreement() datasets.Table {
 // see representation.ClipAgreement. It has no rows without images or raters.
 func (a Audit) Agreement() datasets.Table {
 	return a.compared(func(judged, rated datasets.Table, axis string) datasets.Table {
-		return representation.ClipAgreement(judged, rated, representation.AgreementOptions{Axis: axis,
-			Axes: a.axes(), Rule: a.Rule, Resamples: a.Resamples})
+		return representation.ClipAgreement(judged, rated, representation.AgreementOptions{
+			ConfusionOptions: a.confusion(axis), Intervals: a.intervals()})
 	})
 }
 
@@ -214,9 +214,12 @@ func (a Audit) Agreement() datasets.Table {
 // has no rows without images or raters.
 func (a Audit) Confusion() datasets.Table {
 	return a.compared(func(judged, rated datasets.Table, axis string) datasets.Table {
-		return representation.ClipConfusion(judged, rated, representation.ConfusionOptions{Axis: axis, Axes: a.axes(),
-			Rule: a.Rule})
+		return representation.ClipConfusion(judged, rated, a.confusion(axis))
 	})
+}
+
+func (a Audit) confusion(axis string) representation.ConfusionOptions {
+	return representation.ConfusionOptions{Axis: axis, Axes: a.axes(), Rule: a.Rule}
 }
 
 // compared returns a table for each axis of the judge, or their columns without rows.

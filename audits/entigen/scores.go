@@ -25,20 +25,26 @@ func (a Audit) allPrompts() string {
 	return "all"
 }
 
-// Bias returns the bias of each attribute by prompt, axis and model (equation 2, Figure 3); see
-// representation.BiasTable.
-func (a Audit) Bias() datasets.Table {
-	return representation.BiasTable(a.Labels(), representation.BiasOptions{Rule: a.Rule, Prompts: a.allPrompts(),
-		Axes: a.axes()})
+// labeling returns how the ratings of an image become its label.
+func (a Audit) labeling(rule string) representation.Labeling {
+	return representation.Labeling{Rule: rule, Prompts: a.allPrompts(), Axes: a.axes()}
 }
 
-// Diversity returns the diversity score of each prompt by category, axis and model (equation 1; Tables 1, 2 and 6); see
-// representation.DiversityTable.
-func (a Audit) Diversity() datasets.Table { return a.diversity(a.Labels(), a.Rule) }
+func (a Audit) intervals() metrics.Intervals { return metrics.Intervals{Resamples: a.Resamples} }
+
+// Bias returns the bias of each attribute by prompt, axis and model (equation 2, Figure 3); see
+// representation.Bias.
+func (a Audit) Bias() datasets.Table {
+	return representation.Bias(a.Labels(), representation.BiasOptions{Labeling: a.labeling(a.Rule)})
+}
+
+// Scores returns the diversity score of each prompt by category, axis and model (equation 1; Tables 1, 2 and 6); see
+// representation.Diversity.
+func (a Audit) Scores() datasets.Table { return a.diversity(a.Labels(), a.Rule) }
 
 func (a Audit) diversity(labels datasets.Table, rule string) datasets.Table {
-	return representation.DiversityTable(labels, representation.DiversityOptions{Rule: rule,
-		Prompts: a.allPrompts(), Axes: a.axes(), Cluster: a.Cluster, Resamples: a.Resamples})
+	return representation.Diversity(labels, representation.DiversityOptions{Labeling: a.labeling(rule),
+		Cluster: a.Cluster, Intervals: a.intervals()})
 }
 
 // Part is a part of a table; see [Split].
@@ -78,23 +84,23 @@ func (a Audit) Judges() datasets.Table {
 }
 
 // Quality returns the good images per attribute, by both definitions of good (Table 3); see
-// representation.QualityTable.
+// representation.Quality.
 func (a Audit) Quality() datasets.Table {
-	return representation.QualityTable(a.Labels(), representation.QualityOptions{Rule: a.Rule,
-		Prompts: a.allPrompts(), Axes: a.axes(), Cluster: a.Cluster, Resamples: a.Resamples})
+	return representation.Quality(a.Labels(), representation.QualityOptions{Labeling: a.labeling(a.Rule),
+		Cluster: a.Cluster, Intervals: a.intervals()})
 }
 
 // Effects returns what each sentence changes in the diversity score, on its own axis and the others, with the
 // attributes whose bias is reduced or flipped; see representation.Interventions.
 func (a Audit) Effects() datasets.Table {
-	return representation.Interventions(a.Labels(), representation.InterventionOptions{Rule: a.Rule,
-		Prompts: a.allPrompts(), Axes: a.axes(), Resamples: a.Resamples})
+	return representation.Interventions(a.Labels(), representation.InterventionOptions{Labeling: a.labeling(a.Rule),
+		Intervals: a.intervals()})
 }
 
 // Controls returns how many cells each kind of sentence lowers, irrelevant ones as the control, of this run and of the
 // printed Tables 1, 2 and 6 (column from); see representation.Controls.
 func (a Audit) Controls() datasets.Table {
-	return representation.Controls(a.Diversity()).With("from", "this run").
+	return representation.Controls(a.Scores()).With("from", "this run").
 		Concat(representation.Controls(data.Printed()).With("from", "paper"))
 }
 
@@ -131,10 +137,10 @@ func (a Audit) PaperTables() []string {
 // PaperTable returns Table 1, 2, 3 or 6 in the paper's layout, ours and the printed values; see
 // representation.PaperTable. Models that the paper does not have are not in it.
 func (a Audit) PaperTable(number string) datasets.Table {
-	o := representation.TableOptions{Rule: a.Rule, Table: number, Judges: "both", Prompts: a.allPrompts(),
-		Axes: a.axes(), Labels: a.ModelLabels}
+	o := representation.TableOptions{Labeling: a.labeling(a.Rule), Table: number, Judges: "both",
+		Labels: a.ModelLabels}
 	rated, judged := a.both()
-	return representation.PaperTableOf(rated, judged, o)
+	return representation.PaperTable(rated, judged, o)
 }
 
 // both returns the ratings and the judge's labels, zero tables where they are missing.
@@ -154,8 +160,8 @@ func (a Audit) Cells(rule string) datasets.Table {
 	if rule == "" {
 		rule = a.Rule
 	}
-	cells := representation.PaperCells(a.Labels(), representation.CellOptions{Rule: rule, Prompts: a.allPrompts(),
-		Axes: a.axes(), Labels: a.ModelLabels})
+	cells := representation.PaperCells(a.Labels(), representation.CellOptions{Labeling: a.labeling(rule),
+		Labels: a.ModelLabels})
 	if a.builtIn() {
 		return audits.NoRows(cells.Columns())
 	}
@@ -164,8 +170,7 @@ func (a Audit) Cells(rule string) datasets.Table {
 
 // labeled returns the label of each image on each axis; see representation.ImageLabels.
 func (a Audit) labeled() datasets.Table {
-	return representation.ImageLabels(a.Labels(), representation.LabelOptions{Rule: a.Rule, Prompts: a.allPrompts(),
-		Axes: a.axes()})
+	return representation.ImageLabels(a.Labels(), representation.LabelOptions{Labeling: a.labeling(a.Rule)})
 }
 
 // Examples returns the images of an attribute with a column of labels for each axis (Figures 4 to 8): id, image,
@@ -265,7 +270,7 @@ func (a Audit) Power() datasets.Table {
 	return datasets.FromRows(rows)
 }
 
-// Ablations returns the prompts of section 4 in the grammar of the profile; Audit{Prompts: AblationList} audits them.
+// Ablations returns the prompts of section 4 in the grammar of the profile; Audit{List: AblationList} audits them.
 func (a Audit) Ablations() datasets.Table {
 	return data.Ablations(data.AblationOptions{Grammar: a.grammar()})
 }
@@ -294,23 +299,33 @@ func (a Audit) Contexts() datasets.Table {
 
 func noCaptions() datasets.Table { return datasets.FromRows([]map[string]any{{"caption": ""}}) }
 
-// Ledger returns every value and claim that the paper prints next to ours, with a verdict; see metrics.Ledger. Values
-// of the built-in world are not comparable with those of people, so there nothing is computable.
-func (a Audit) Ledger() datasets.Table {
-	printed := data.Printed().Select("paper", "item", "printed").Concat(data.Claims())
+// Printed returns the values and claims that the paper prints: paper, item, printed.
+func (a Audit) Printed() datasets.Table {
+	return data.Printed().Select("paper", "item", "printed").Concat(data.Claims())
+}
+
+// Values returns our values of these; see representation.Values. It has no rows in the built-in world, whose values are
+// not comparable.
+func (a Audit) Values() datasets.Table {
 	if a.builtIn() {
-		return metrics.Ledger(printed, datasets.Table{},
-			metrics.LedgerOptions{Why: "the images are of the built-in world"})
+		return audits.NoValues()
 	}
 	var t representation.ValueTables
 	t.Ratings, t.Clip = a.both()
 	if a.Captions != "" {
 		t.Phrases = a.Phrases()
 	}
-	values := representation.PaperValues(t, representation.ValueOptions{Rule: a.Rule, Prompts: a.allPrompts(),
-		Axes: a.axes(), Cluster: a.Cluster, Resamples: a.Resamples, Labels: a.ModelLabels})
-	return metrics.Ledger(printed, values, metrics.LedgerOptions{
-		Why: "needs other models or prompts, ratings by people, labels by CLIP, or training captions"})
+	return representation.Values(t, representation.ValueOptions{Labeling: a.labeling(a.Rule), Cluster: a.Cluster,
+		Labels: a.ModelLabels, Intervals: a.intervals()})
+}
+
+// Claims returns the claims of the paper, and whether they hold: item, holds.
+func (a Audit) Claims() datasets.Table { return audits.Claims(a.Values()) }
+
+// Ledger returns Printed next to Values, with a verdict; see metrics.Ledger.
+func (a Audit) Ledger() datasets.Table {
+	return audits.Ledger(a.Printed(), a.Values(), a.builtIn(), "images",
+		"needs other models or prompts, ratings by people, labels by CLIP, or training captions")
 }
 
 // Workload returns what remains to be computed, by stage, with the time measured on probe items of each, the disk, the

@@ -121,7 +121,7 @@ func (a Audit) Pool() datasets.Table {
 		return datasets.Table{}.Fail(err)
 	}
 	captions, _, languages := a.source()
-	return consistency.CaptionPoolIn(captions, languages, consistency.PoolOptions{Filter: a.options().Filter})
+	return consistency.CaptionPool(captions, languages, consistency.PoolOptions{Filter: a.options().Filter})
 }
 
 // Selected returns the selected captions: id, caption and, if not all of the pool are, the mean similarity of their
@@ -155,7 +155,7 @@ func (a Audit) Prompts() datasets.Table {
 	if !a.builtIn() && !a.isPrompts() {
 		sources.Captions = captions
 	}
-	return consistency.PromptTable(sources).Rename("caption", "english")
+	return consistency.Prompts(sources).Rename("caption", "english")
 }
 
 // within returns the rows of a table whose value in a column is one of those of another table. The column mark, which

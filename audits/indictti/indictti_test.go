@@ -151,7 +151,8 @@ func TestRealCaptions(t *testing.T) {
 	}
 	for name, tab := range map[string]datasets.Table{"sets": a.Sets(), "examples": a.Examples(2),
 		"drops": a.Drops(indictti.Common), "differences": a.Differences(0.9), "lowest": a.Lowest(3),
-		"trends": a.Trends(), "overall": a.OverallSCAL(indictti.Common), "record": a.Record(),
+		"claims": a.Claims(), "table": a.PaperTable("9"), "overall": a.OverallSCAL(indictti.Common),
+		"record":  a.Record(),
 		"ratings": a.Translated()} {
 		if f := testengine.Rows(t, name, tab); f.Len() == 0 {
 			t.Errorf("%s: no rows", name)

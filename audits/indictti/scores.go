@@ -3,6 +3,7 @@ package indictti
 import (
 	"cmp"
 	"fmt"
+	"strconv"
 
 	"antipode/audits"
 	"antipode/datasets"
@@ -67,8 +68,8 @@ func (a Audit) joined() inputs {
 func (a Audit) CLGC(set string) datasets.Table {
 	in, o := a.captioned(), a.options()
 	return consistency.CLGC(in.images, in.references, consistency.CLGCOptions{By: byModel, Vector: in.vector,
-		ReferenceVector: in.referenceVector, Empty: o.Empty, Missing: o.Missing, Prompts: set,
-		Resamples: a.Resamples}).With("encoder", a.textEncoder()).With("captioner", a.captionedBy())
+		ReferenceVector: in.referenceVector, Empty: o.Empty, ImageOptions: a.of(set), Intervals: a.intervals()}).
+		With("encoder", a.textEncoder()).With("captioner", a.captionedBy())
 }
 
 // IGC returns the similarity of the images to the reference image.
@@ -86,8 +87,15 @@ func (a Audit) LGC(set string) datasets.Table {
 
 func (a Audit) correctness(in inputs, set string) consistency.IGCOptions {
 	return consistency.IGCOptions{By: byModel, Vector: in.vector, ReferenceVector: in.referenceVector,
-		Missing: a.options().Missing, Prompts: set, Resamples: a.Resamples}
+		ImageOptions: a.of(set), Intervals: a.intervals()}
 }
+
+// of selects the images of a set of prompts.
+func (a Audit) of(set string) consistency.ImageOptions {
+	return consistency.ImageOptions{Missing: a.options().Missing, Prompts: set}
+}
+
+func (a Audit) intervals() metrics.Intervals { return metrics.Intervals{Resamples: a.Resamples} }
 
 // captionedBy names the captioner of the images.
 func (a Audit) captionedBy() string {
@@ -101,14 +109,15 @@ func (a Audit) captionedBy() string {
 func (a Audit) SCWL(set string) datasets.Table {
 	o := a.options()
 	return consistency.SCWL(a.embed(a.Images()), consistency.SCWLOptions{By: byModel, Vector: a.imageVector(),
-		Method: o.Within, Missing: o.Missing, Prompts: set, Resamples: a.Resamples}).With("encoder", a.encoder())
+		Method: o.Within, ImageOptions: a.of(set), Intervals: a.intervals()}).
+		With("encoder", a.encoder())
 }
 
 // DWL returns the dissimilarity of the images of different captions within a language.
 func (a Audit) DWL(set string) datasets.Table {
 	o := a.options()
 	return consistency.DWL(a.embed(a.Images()), consistency.DWLOptions{By: byModel, Vector: a.imageVector(),
-		Method: o.Between, Images: o.Images, Missing: o.Missing, Prompts: set, Resamples: a.Resamples}).
+		Method: o.Between, Images: o.Images, ImageOptions: a.of(set), Intervals: a.intervals()}).
 		With("encoder", a.encoder())
 }
 
@@ -116,15 +125,17 @@ func (a Audit) DWL(set string) datasets.Table {
 func (a Audit) SCAL(set string) datasets.Table {
 	o := a.options()
 	return consistency.SCAL(a.embed(a.Images()), consistency.SCALOptions{By: byModel, Vector: a.imageVector(),
-		Method: o.Pairs, Missing: o.Missing, Prompts: set, Resamples: a.Resamples}).With("encoder", a.encoder())
+		Method: o.Pairs, ImageOptions: a.of(set), Intervals: a.intervals()}).
+		With("encoder", a.encoder())
 }
 
 // OverallSCAL returns equation 9 by model, in every variant; [Options].Overall names the one of the ledger.
 func (a Audit) OverallSCAL(set string) datasets.Table {
 	o := a.options()
 	return consistency.SCALOverall(a.embed(a.Images()), consistency.SCALOverallOptions{By: byModel,
-		Vector: a.imageVector(), Method: "all", Pairs: o.Pairs, Of: o.Of, Missing: o.Missing, Prompts: set,
-		Resamples: a.Resamples}).With("encoder", a.encoder())
+		Vector: a.imageVector(), Method: "all", Pairs: o.Pairs, Of: o.Of, ImageOptions: a.of(set),
+		Intervals: a.intervals()}).
+		With("encoder", a.encoder())
 }
 
 // Scores returns CLGC, IGC (where there are reference images), LGC, SCWL and DWL by model and language in one form:
@@ -160,7 +171,8 @@ func (a Audit) Drops(set string) datasets.Table {
 func (a Audit) perCaption() datasets.Table {
 	in := a.captioned()
 	return consistency.CLGC(in.images, in.references, consistency.CLGCOptions{By: metrics.By("model", "prompt_id"),
-		Vector: in.vector, ReferenceVector: in.referenceVector, Empty: a.options().Empty, Resamples: -1})
+		Vector: in.vector, ReferenceVector: in.referenceVector, Empty: a.options().Empty,
+		Intervals: metrics.Intervals{Resamples: -1}})
 }
 
 // Tests compares each language with English by CLGC, caption by caption: a permutation test that flips the signs of the
@@ -176,8 +188,8 @@ func (a Audit) Tests() datasets.Table {
 // Differences returns the difference of CLGC between each language and English, with an interval of a level.
 func (a Audit) Differences(level float64) datasets.Table {
 	return significance.EffectSizes(a.perCaption(), significance.EffectOptions{Value: "clgc", Group: "language",
-		By: byModel, Unit: "prompt_id", Against: data.English, Level: level,
-		Resamples: a.Resamples}).Rename("group_a", "language")
+		By: byModel, Unit: "prompt_id", Against: data.English, Intervals: metrics.Intervals{Resamples: a.Resamples,
+			Level: level}}).Rename("group_a", "language")
 }
 
 // Least is the smallest drop of CLGC that [Audit.Findings] flags, 5 points as the paper prints it: a trained generator
@@ -199,7 +211,7 @@ func (a Audit) Findings() datasets.Table {
 func (a Audit) Lowest(n int) datasets.Table {
 	in := a.captioned()
 	each := consistency.CLGC(in.images, in.references, consistency.CLGCOptions{By: metrics.By("id"), Vector: in.vector,
-		ReferenceVector: in.referenceVector, Resamples: -1})
+		ReferenceVector: in.referenceVector, Intervals: metrics.Intervals{Resamples: -1}})
 	return a.Captioned().Join(each.Sort("clgc").Head(n).Select("id", "clgc"), "id").
 		Where("clgc", "present", nil)
 }
@@ -227,7 +239,7 @@ func (a Audit) Translated() datasets.Table {
 		return audits.NoRows(datasets.Columns("language:text", "rating:number", "agreement:number",
 			"n_prompts:number", "n_annotators:number", "n_below_3:number"))
 	}
-	return consistency.TranslationRatings(a.file(a.Ratings), consistency.RatingOptions{Resamples: a.Resamples})
+	return consistency.TranslationRatings(a.file(a.Ratings), consistency.RatingOptions{Intervals: a.intervals()})
 }
 
 // Motifs returns the share of the inspected images that have each tag of Audit.Tags, by model and script (section 6);
@@ -240,21 +252,43 @@ func (a Audit) Motifs() datasets.Table {
 	return consistency.Motifs(a.Images(), a.file(a.Tags), consistency.MotifOptions{By: byModel})
 }
 
-// Trends returns the paper's findings without a number as expectations of this run, pass or FAIL; see
+// Claims returns the paper's findings without a number as expectations of this run, pass or FAIL; see
 // consistency.Claims.
-func (a Audit) Trends() datasets.Table { return consistency.Claims(a.Scores(Common), a.SCAL(Common)) }
+func (a Audit) Claims() datasets.Table { return consistency.Claims(a.Scores(Common), a.SCAL(Common)) }
 
-// Ledger returns every value that the paper prints next to ours, with a verdict; see metrics.Ledger. Values of the
-// built-in world are not comparable with those of real languages, so there nothing is computable.
-func (a Audit) Ledger() datasets.Table {
+// Printed returns the values and claims that the paper prints: paper, item, printed.
+func (a Audit) Printed() datasets.Table { return data.PrintedItems() }
+
+// Values returns our values of these; see consistency.Values. It has no rows in the built-in world, whose values are
+// not comparable.
+func (a Audit) Values() datasets.Table {
 	if a.builtIn() {
-		return metrics.Ledger(data.PrintedItems(), datasets.Table{},
-			metrics.LedgerOptions{Why: "the images are of the built-in world"})
+		return audits.NoValues()
 	}
-	return metrics.Ledger(data.PrintedItems(), consistency.StudyValues(consistency.Study{Complete: a.Scores(Complete),
-		Common: a.Scores(Common), Pairs: a.SCAL(Common),
-		Overall: a.OverallSCAL(Common).Where("method", "==", a.options().Overall)}),
-		metrics.LedgerOptions{Why: "needs another model or language, or ratings by people"})
+	return consistency.Values(consistency.ValueTables{Complete: a.Scores(Complete), Common: a.Scores(Common),
+		Pairs: a.SCAL(Common), Overall: a.OverallSCAL(Common).Where("method", "==", a.options().Overall)})
+}
+
+// PaperTable returns the cells of Table 2, 3, 4 or 6 to 11 as printed next to ours; see consistency.PrintedCells.
+func (a Audit) PaperTable(number string) datasets.Table {
+	err := audits.CheckTable("indictti", number, "2", "3", "4", "6", "7", "8", "9", "10", "11")
+	n, _ := strconv.Atoi(number)
+	cells, err2 := data.PrintedTable(n)
+	if err = cmp.Or(err, err2); err != nil {
+		return datasets.Table{}.Fail(err)
+	}
+	set, score := Common, cells[0].Score
+	if n >= 9 {
+		set = Complete
+	}
+	scores := map[string]func(set string) datasets.Table{"clgc": a.CLGC, "igc": a.IGC, "lgc": a.LGC}[score](set)
+	return consistency.PrintedCells(scores, consistency.CellOptions{Table: n, Score: score})
+}
+
+// Ledger returns Printed next to Values, with a verdict; see metrics.Ledger.
+func (a Audit) Ledger() datasets.Table {
+	return audits.Ledger(a.Printed(), a.Values(), a.builtIn(), "images",
+		"needs another model or language, or ratings by people")
 }
 
 // Record returns the choices in effect: option, value, others (its other values) and point, what the paper leaves open.

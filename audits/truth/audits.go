@@ -54,7 +54,7 @@ func (t Test) decomposedDIG(pool datasets.Table) datasets.Table {
 	sets := metrics.Sets{Real: embed(t.world(false, 0).Reference()), Generated: pool}
 	gaps := func(vector string) datasets.Table {
 		return metrics.Gaps(sets, metrics.GapsOptions{By: metrics.By("region"), Vector: vector,
-			Scores: []string{"coverage"}, Level: 0.975})
+			Scores: []string{"coverage"}, Intervals: metrics.Intervals{Level: 0.975}})
 	}
 	return gaps("background_only").Concat(gaps("object_only"))
 }
@@ -69,21 +69,22 @@ func (t Test) cocoCroLa(pool datasets.Table) datasets.Table {
 // indicTTI compares IGC with English, caption by caption.
 func (t Test) indicTTI(pool datasets.Table) datasets.Table {
 	each := consistency.IGC(pool, embed(t.world(true, 3).CaptionReferences()),
-		consistency.IGCOptions{By: metrics.By("prompt_id"), Resamples: -1})
+		consistency.IGCOptions{By: metrics.By("prompt_id"), Intervals: metrics.Intervals{Resamples: -1}})
 	tests := significance.PermutationTest(each, significance.TestOptions{Value: "igc", Group: "language",
 		Unit: "prompt_id", Paired: true, Against: "en", Resamples: 2000})
 	sizes := significance.EffectSizes(each, significance.EffectOptions{Value: "igc", Group: "language",
-		Unit: "prompt_id", Against: "en", Resamples: 500, Level: 1 - 0.05/4})
+		Unit: "prompt_id", Against: "en", Intervals: metrics.Intervals{Resamples: 500, Level: 1 - 0.05/4}})
 	return tests.Join(sizes.Select("group_a", "difference_low", "difference_high"), "group_a")
 }
 
 // viSAGe tests whether a people's stereotypes are more likely than its other attributes.
 func viSAGe(pool datasets.Table) datasets.Table {
 	likelihoods := stereotypes.Likelihoods(pool,
-		stereotypes.TendencyOptions{Method: stereotypes.Clean, Resamples: -1})
+		stereotypes.TendencyOptions{Method: stereotypes.Clean, Intervals: metrics.Intervals{Resamples: -1}})
 	tests := significance.PermutationTest(likelihoods,
 		significance.TestOptions{Value: "likelihood", Group: "kind", By: metrics.By("identity")})
-	theta := stereotypes.Tendencies(pool, stereotypes.TendencyOptions{Method: stereotypes.Clean, Resamples: 200})
+	theta := stereotypes.Tendencies(pool, stereotypes.TendencyOptions{Method: stereotypes.Clean,
+		Intervals: metrics.Intervals{Resamples: 200}})
 	return tests.Join(theta.Select("identity", "theta", "theta_low", "theta_high"), "identity")
 }
 

@@ -126,7 +126,7 @@ func (t Test) Pool(name string, injected bool) datasets.Table {
 		}
 		captions := models.Caption("archipelago-blip", t.images(peopleList, injected, 20),
 			models.CaptionOptions{MaxTokens: 48})
-		return stereotypes.CaptionAttributeTable(
+		return stereotypes.CaptionAttributes(
 			stereotypes.CaptionTables{Captions: captions, Attributes: t.world(false, 1).Stereotypes()})
 	}
 	images := t.occupations(injected).Images()

@@ -7,6 +7,7 @@ import (
 	"antipode/metrics"
 	"antipode/metrics/significance"
 	"antipode/metrics/stereotypes"
+	"slices"
 )
 
 // Method of the tendencies, by profile.
@@ -29,10 +30,8 @@ func (a Audit) Annotated() datasets.Table {
 	case a.sampled() && a.Captioner == "":
 		return a.checked(a.mine(a.world(a.generator() == Sampler, a.N).Annotations()))
 	}
-	s, m := a.Stereotypes, a.Salience
-	return stereotypes.CaptionAttributeTable(a.captioned(), stereotypes.CaptionAttributeOptions{MinStereo: s.MinStereo,
-		StereoColumn: s.StereoColumn, Rule: s.Rule, MinScore: s.MinScore, Match: m.Match, Case: m.Case,
-		Plural: m.Plural, ShowOffensive: a.ShowOffensive})
+	return stereotypes.CaptionAttributes(a.captioned(), stereotypes.CaptionAttributeOptions{
+		CaptionSearch: a.search(), ShowOffensive: a.ShowOffensive})
 }
 
 // Annotators names who annotated: "annotators", "perfect annotators" or "captioner".
@@ -47,9 +46,8 @@ func (a Audit) Annotators() string {
 }
 
 func (a Audit) tendency() stereotypes.TendencyOptions {
-	s := a.Stereotypes
-	return stereotypes.TendencyOptions{MinStereo: s.MinStereo, StereoColumn: s.StereoColumn, Rule: s.Rule,
-		MinScore: s.MinScore, Method: a.method(), Resamples: a.Resamples}
+	return stereotypes.TendencyOptions{StereotypeOptions: a.Stereotypes, Method: a.method(),
+		Intervals: metrics.Intervals{Resamples: a.Resamples}}
 }
 
 // Likelihoods returns L(a, id) of each attribute shown for an identity (section 4; Figure 3, left).
@@ -57,8 +55,8 @@ func (a Audit) Likelihoods() datasets.Table {
 	return stereotypes.Likelihoods(a.Annotated(), a.tendency())
 }
 
-// Tendencies returns L(stereo), L(random) and theta by identity: Tables 1 and 2.
-func (a Audit) Tendencies() datasets.Table {
+// Scores returns L(stereo), L(random) and theta by identity: Tables 1 and 2.
+func (a Audit) Scores() datasets.Table {
 	return stereotypes.Tendencies(a.Annotated(), a.tendency())
 }
 
@@ -102,11 +100,15 @@ func (a Audit) captioned() stereotypes.CaptionTables {
 	return stereotypes.CaptionTables{Captions: a.Captions(), Attributes: a.pairs(true)}
 }
 
+func (a Audit) search() stereotypes.CaptionSearch {
+	return stereotypes.CaptionSearch{StereotypeOptions: a.Stereotypes, Matching: a.Salience.Matching}
+}
+
 func (a Audit) salience(vocabulary string, show bool) datasets.Table {
-	o, s := a.Salience, a.Stereotypes
-	o.MinStereo, o.StereoColumn, o.Rule, o.MinScore = s.MinStereo, s.StereoColumn, s.Rule, s.MinScore
+	o := a.Salience
+	o.StereotypeOptions = a.Stereotypes
 	o.Vocabulary, o.ShowOffensive, o.Resamples = vocabulary, show, a.Resamples
-	return a.ofImages(stereotypes.SalienceTable(a.captioned(), o))
+	return a.ofImages(stereotypes.Salience(a.captioned(), o))
 }
 
 // Vocabularies of [Audit.SalienceOf].
@@ -125,10 +127,8 @@ func (a Audit) SalienceOf(vocabulary string) datasets.Table {
 
 // CaptionShares returns the share of captions that name an attribute, and a stereotype of the identity.
 func (a Audit) CaptionShares() datasets.Table {
-	s, m := a.Stereotypes, a.Salience
-	return a.ofImages(stereotypes.CaptionShares(a.captioned(), stereotypes.CaptionOptions{MinStereo: s.MinStereo,
-		StereoColumn: s.StereoColumn, Rule: s.Rule, MinScore: s.MinScore, Match: m.Match, Case: m.Case,
-		Plural: m.Plural, Resamples: a.Resamples}))
+	return a.ofImages(stereotypes.CaptionShares(a.captioned(), stereotypes.CaptionOptions{
+		CaptionSearch: a.search(), Intervals: metrics.Intervals{Resamples: a.Resamples}}))
 }
 
 // Agreed returns the share of salient stereotypes that annotators saw as well (section 4.2; printed 44.69 %), at the
@@ -145,7 +145,7 @@ func (a Audit) Agreed() datasets.Table {
 func (a Audit) Pulls() datasets.Table {
 	o := a.Pull
 	o.Vector, o.Resamples = a.vector(), a.Resamples
-	return a.ofImages(stereotypes.PullTable(a.Embedded(), o))
+	return a.ofImages(stereotypes.Pulls(a.Embedded(), o))
 }
 
 // PullFindings returns the pulls with what is known of them, as [Audit.Findings] does for likelihoods. A people is
@@ -216,32 +216,32 @@ func (a Audit) Consensus() datasets.Table {
 	if a.seeGULL() {
 		ratings = visage.Ratings(visage.Options{Dir: a.Data, SeeGULL: a.SeeGULLData})
 	}
-	return stereotypes.ConsensusTable(ratings)
+	return stereotypes.Consensus(ratings)
 }
 
 // Offensive returns O(id) by identity (Figure 8), with region, country and iso3; see Audit.Offensiveness for what the
 // paper leaves open. Unrated pairs are counted apart, they are not 0.
 func (a Audit) Offensive() datasets.Table {
-	o, s := a.Offensiveness, a.Stereotypes
-	o.MinStereo, o.StereoColumn, o.Rule, o.MinScore = s.MinStereo, s.StereoColumn, s.Rule, s.MinScore
+	o := a.Offensiveness
+	o.StereotypeOptions = a.Stereotypes
 	o.Method, o.Resamples = a.method(), a.Resamples
-	return a.placed(stereotypes.OffensivenessTable(a.Annotated(), o))
+	return a.placed(stereotypes.Offensiveness(a.Annotated(), o))
 }
 
 // OffensiveVariants returns [Audit.Offensive] for each choice that the paper leaves open, by identity: variant is the
 // option that differs from the default.
 func (a Audit) OffensiveVariants() datasets.Table {
 	var all []datasets.Table
-	add := func(name string, o stereotypes.OffensivenessOptions) {
+	add := func(name string, o stereotypes.OffensivenessVariant) {
 		b := a
-		b.Offensiveness, b.Resamples = o, -1
+		b.Offensiveness, b.Resamples = stereotypes.OffensivenessOptions{OffensivenessVariant: o}, -1
 		all = append(all, b.Offensive().With("variant", name))
 	}
-	add("default", stereotypes.OffensivenessOptions{})
-	add("present=share", stereotypes.OffensivenessOptions{Present: "share"})
-	add("weight=likelihood", stereotypes.OffensivenessOptions{Weight: "likelihood"})
-	add("unrated=zero", stereotypes.OffensivenessOptions{Unrated: "zero"})
-	add("negative=zero", stereotypes.OffensivenessOptions{Negative: "zero"})
+	add("default", stereotypes.OffensivenessVariant{})
+	add("present=share", stereotypes.OffensivenessVariant{Present: "share"})
+	add("weight=likelihood", stereotypes.OffensivenessVariant{Weight: "likelihood"})
+	add("unrated=zero", stereotypes.OffensivenessVariant{Unrated: "zero"})
+	add("negative=zero", stereotypes.OffensivenessVariant{Negative: "zero"})
 	return all[0].Concat(all[1:]...)
 }
 
@@ -254,30 +254,47 @@ func (a Audit) Files() datasets.Table {
 	return audits.NoRows(files.Columns())
 }
 
-// PaperTables returns Tables 1 and 2 as printed with ours next to them, and the number of cells that are equal.
-func (a Audit) PaperTables() datasets.Table {
-	s := a.Stereotypes
-	return stereotypes.PaperTables(a.Annotated(), stereotypes.PaperTablesOptions{MinStereo: s.MinStereo,
-		StereoColumn: s.StereoColumn, Rule: s.Rule, MinScore: s.MinScore, Method: a.method()})
+// PaperTable returns a table of the paper as printed with ours next to it: "1" or "2" with the number of cells that are
+// equal, or "3" to "5", the rows of [Audit.PaperPulls].
+func (a Audit) PaperTable(number string) datasets.Table {
+	n := slices.Index([]string{"", "1", "2", "3", "4", "5"}, number)
+	if err := audits.CheckTable("visage", number, "1", "2", "3", "4", "5"); err != nil {
+		return datasets.Table{}.Fail(err)
+	}
+	if n > 2 {
+		return a.PaperPulls().Where("table", "==", n)
+	}
+	return stereotypes.PaperTables(a.Annotated(), stereotypes.PaperTablesOptions{StereotypeOptions: a.Stereotypes,
+		Method: a.method()}).Where("table", "==", n)
 }
 
-// Ledger returns every value that the paper prints next to ours, with a verdict; see metrics.Ledger. Values of the
-// built-in world are not comparable with those of nationalities, so there nothing is computable.
-func (a Audit) Ledger() datasets.Table {
+// Printed returns the values and claims that the paper prints: paper, item, printed.
+func (a Audit) Printed() datasets.Table { return visage.PrintedValues() }
+
+// Values returns our values of these; see stereotypes.Values. It has no rows in the built-in world, whose identities
+// are not those of the paper.
+func (a Audit) Values() datasets.Table {
 	if a.builtIn() {
-		return metrics.Ledger(visage.PrintedValues(), datasets.Table{},
-			metrics.LedgerOptions{Why: "the identities are of the built-in world"})
+		return audits.NoValues()
 	}
 	open := a
 	open.ShowOffensive = true
 	tables := stereotypes.ValueTables{Annotations: open.Annotated(), Likelihoods: open.Likelihoods(),
-		Tendencies: a.Tendencies(), Overall: a.Overall(), Counts: a.StereotypeCounts(), Consensus: a.Consensus(),
+		Tendencies: a.Scores(), Overall: a.Overall(), Counts: a.StereotypeCounts(), Consensus: a.Consensus(),
 		Visual: a.VisualAttributes(), Offensiveness: a.Offensive()}
 	if a.HasImages() {
 		tables.Pulls, tables.PullCount, tables.Agreement = a.Pulls(), stereotypes.PullCount(a.Pulls()), a.Agreed()
 	}
-	return metrics.Ledger(visage.PrintedValues(), stereotypes.Values(tables), metrics.LedgerOptions{
-		Why: "needs images of the identity, or the paper does not say enough"})
+	return stereotypes.Values(tables)
+}
+
+// Claims returns the claims of the paper, and whether they hold: item, holds.
+func (a Audit) Claims() datasets.Table { return audits.Claims(a.Values()) }
+
+// Ledger returns Printed next to Values, with a verdict; see metrics.Ledger.
+func (a Audit) Ledger() datasets.Table {
+	return audits.Ledger(a.Printed(), a.Values(), a.builtIn(), "identities",
+		"needs images of the identity, or the paper does not say enough")
 }
 
 // Workload returns what remains to be computed, by stage, with the time measured on probe items of each, the disk, the

@@ -6,9 +6,9 @@
 // compute nothing before they are shown:
 //
 //	var audit = visage.Audit{Annotations: "released"}
-//	plots.Table{Table: audit.Tendencies()}.Show()  // Tables 1 and 2
-//	plots.Table{Table: audit.Pulls()}.Show()       // Tables 3 to 5
-//	plots.Table{Table: audit.Ledger()}.Show()      // every printed value next to ours
+//	plots.Show(plots.Table{Table: audit.Scores()})  // Tables 1 and 2
+//	plots.Show(plots.Table{Table: audit.Pulls()})       // Tables 3 to 5
+//	plots.Show(plots.Table{Table: audit.Ledger()})      // every printed value next to ours
 //
 // The same code runs on the built-in world, on the paper's released annotations and on real models. The world's
 // injected disparities are [Audit.Truth], which has no rows for anything else.
@@ -114,7 +114,7 @@ type Audit struct {
 
 	// Salience, Agreement, Offensiveness and Pull are options that the paper leaves open. Those of St(id), the
 	// resamples and what is shown are set by the audit. They are in the column options of each result.
-	Salience      stereotypes.SalienceTableOptions
+	Salience      stereotypes.SalienceOptions
 	Agreement     stereotypes.AgreementOptions
 	Offensiveness stereotypes.OffensivenessOptions
 	Pull          stereotypes.PullOptions

@@ -31,11 +31,12 @@ func TestSampler(t *testing.T) {
 		if got := testengine.Rows(t, "truth", a.Truth()).Len(); got != 3*want {
 			t.Errorf("%s: %d injected stereotypes", generator, got)
 		}
-		for name, tab := range map[string]datasets.Table{"tendencies": a.Tendencies(), "overall": a.Overall(),
+		for name, tab := range map[string]datasets.Table{"tendencies": a.Scores(), "overall": a.Overall(),
 			"salience": a.SalienceOf(visage.Visual), "all": a.SalienceOf(visage.All), "shares": a.CaptionShares(),
 			"agreement": a.Agreed(), "counts": a.StereotypeCounts(), "attributes": a.VisualAttributes(),
-			"consensus": a.Consensus(), "variants": a.OffensiveVariants(), "tables": a.PaperTables(),
-			"ranks": a.Ranks(), "pulls": a.PaperPulls(), "prompts": a.SetPrompts(), "pull counts": a.PullCounts()} {
+			"consensus": a.Consensus(), "variants": a.OffensiveVariants(), "table 1": a.PaperTable("1"),
+			"table 4": a.PaperTable("4"),
+			"ranks":   a.Ranks(), "pulls": a.PaperPulls(), "prompts": a.SetPrompts(), "pull counts": a.PullCounts()} {
 			if f := testengine.Rows(t, name, tab); f.Len() == 0 {
 				t.Errorf("%s: no rows", name)
 			}
@@ -57,7 +58,7 @@ func TestReleased(t *testing.T) {
 	a := visage.Audit{Annotations: visage.Released, Data: manifesttest.Dir(t, "visage"),
 		SeeGULLData: manifesttest.Dir(t, "seegull"), Resamples: -1}
 	testengine.Use(t)
-	got := testengine.Rows(t, "tables", a.PaperTables())
+	got := testengine.Rows(t, "tables", a.PaperTable("1").Concat(a.PaperTable("2")))
 	if got.Len() != 105 || sum(got.Numbers("cells_equal")) != 315 {
 		t.Errorf("%v printed cells in %d rows", sum(got.Numbers("cells_equal")), got.Len())
 	}
@@ -79,7 +80,8 @@ func TestReleased(t *testing.T) {
 	}
 	clean := a
 	clean.Profile = visage.Clean
-	if got := testengine.Rows(t, "clean", clean.PaperTables()); sum(got.Numbers("cells_equal")) == 315 {
+	if got := testengine.Rows(t, "clean",
+		clean.PaperTable("1").Concat(clean.PaperTable("2"))); sum(got.Numbers("cells_equal")) == 315 {
 		t.Error("the profile changes nothing")
 	}
 }

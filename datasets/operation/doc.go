@@ -22,6 +22,11 @@
 //	for:"api,exec"                only models of these kinds take it, or the fields of the struct
 //	group:"Programs"              a heading in the command's help; of an embedded struct its type's name
 //
+// Embedded structs are flattened, so that options which several operations share are declared once. The tag NAME of the
+// embedding field is the default of the option NAME in this operation, or "required":
+//
+//	Intervals `resamples:"200"`
+//
 // A field by []string names the columns that rows are grouped by. Compute receives the struct with defaults filled in,
 // validated, and with zero in place of a none value. Stages validate their options with [Options.Check].
 //

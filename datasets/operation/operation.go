@@ -16,11 +16,10 @@ import (
 // Definition defines an operation by its options O and its rows R. Name, Title, Version and one of Compute and Frame
 // are required.
 type Definition[O, R any] struct {
-	Name     string   // for example "precision-coverage"
-	Title    string   // one line
-	Version  int      // raised in the commit that may change a value by more than float noise
-	Aliases  []string // former names, which Find still knows
-	Citation string   // paper, with its equation or table
+	Name     string // for example "precision-coverage"
+	Title    string // one line
+	Version  int    // raised in the commit that may change a value by more than float noise
+	Citation string // paper, with its equation or table
 	Inputs   []Input
 
 	Unit, Range, Direction string // of a metric: "share of images", "[0, 1]", "higher is better"
@@ -113,7 +112,6 @@ type Operation struct {
 	Unit, Range, Direction string
 	Metric                 bool // a score; false = another operation on tables
 	Version                int
-	Aliases                []string
 	Inputs                 []Input
 	Near, Planned          bool
 	Options                Options
@@ -135,7 +133,7 @@ var (
 // taken.
 func Define[O, R any](d Definition[O, R], metric bool) *Operation {
 	op := &Operation{Name: d.Name, Title: d.Title, Citation: d.Citation, Unit: d.Unit, Range: d.Range,
-		Direction: d.Direction, Metric: metric, Version: d.Version, Aliases: d.Aliases, Inputs: d.Inputs,
+		Direction: d.Direction, Metric: metric, Version: d.Version, Inputs: d.Inputs,
 		Near: d.Near, Planned: d.Planned,
 		newOptions: func() reflect.Value { return reflect.ValueOf(new(O)) }}
 	var err error
@@ -182,12 +180,10 @@ func Define[O, R any](d Definition[O, R], metric bool) *Operation {
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	for _, name := range append([]string{d.Name}, d.Aliases...) {
-		if operations[name] != nil {
-			panic(fmt.Sprintf("define %s: the name %q is taken", d.Name, name))
-		}
-		operations[name] = op
+	if operations[d.Name] != nil {
+		panic(fmt.Sprintf("define %s: the name is taken", d.Name))
 	}
+	operations[d.Name] = op
 	if evaluators[d.Name] != nil {
 		panic(fmt.Sprintf("define %s: the name is that of another operation", d.Name))
 	}
@@ -195,14 +191,14 @@ func Define[O, R any](d Definition[O, R], metric bool) *Operation {
 	return op
 }
 
-// Find returns the operation of a name or former name, or nil.
+// Find returns the operation of a name, or nil.
 func Find(name string) *Operation {
 	mu.Lock()
 	defer mu.Unlock()
 	return operations[name]
 }
 
-// Names lists the metrics, or the other operations, without former names.
+// Names lists the metrics, or the other operations.
 func Names(metric bool) []string {
 	mu.Lock()
 	defer mu.Unlock()

@@ -15,17 +15,22 @@ import (
 )
 
 type testOptions struct {
-	By        []string  `json:"by,omitempty" help:"grouping columns"`
-	Vector    string    `json:"vector,omitempty" default:"full" help:"vector column"`
-	K         int       `json:"k,omitempty" default:"3" min:"1" help:"neighbor"`
-	Profile   string    `json:"profile,omitempty" default:"paper" values:"paper,public-code" help:"which profile"`
-	Resamples int       `json:"resamples,omitempty" default:"200" min:"2" none:"-1" help:"half-samples"`
-	Level     float64   `json:"level,omitempty" default:"0.95" min:">0" max:"<1" help:"confidence level"`
-	Sizes     []int     `json:"sizes,omitempty" default:"1,2" min:"1" help:"sizes"`
-	Shares    []float64 `json:"shares,omitempty" help:"shares"`
-	MinRows   int       `json:"min_rows,omitempty" help:"least rows"`
-	All       bool      `json:"all,omitempty" help:"keep all rows"`
-	Seed      int64     `json:"seed,omitempty" help:"seed"`
+	By      []string `json:"by,omitempty" help:"grouping columns"`
+	Vector  string   `json:"vector,omitempty" default:"full" help:"vector column"`
+	K       int      `json:"k,omitempty" default:"3" min:"1" help:"neighbor"`
+	Profile string   `json:"profile,omitempty" default:"paper" values:"paper,public-code" help:"which profile"`
+	shared  `resamples:"200"`
+	Sizes   []int     `json:"sizes,omitempty" default:"1,2" min:"1" help:"sizes"`
+	Shares  []float64 `json:"shares,omitempty" help:"shares"`
+	MinRows int       `json:"min_rows,omitempty" help:"least rows"`
+	All     bool      `json:"all,omitempty" help:"keep all rows"`
+	Seed    int64     `json:"seed,omitempty" help:"seed"`
+}
+
+// shared is embedded, with another default.
+type shared struct {
+	Resamples int     `json:"resamples,omitempty" default:"1000" min:"2" none:"-1" help:"half-samples"`
+	Level     float64 `json:"level,omitempty" default:"0.95" min:">0" max:"<1" help:"confidence level"`
 }
 
 type testCounts struct {
@@ -43,7 +48,7 @@ type testRow struct {
 var last testOptions
 
 var define = operation.Define(operation.Definition[testOptions, testRow]{
-	Name: "test-operation", Title: "a test", Version: 2, Aliases: []string{"test-old"},
+	Name: "test-operation", Title: "a test", Version: 2,
 	Inputs: []operation.Input{{Role: "in", Columns: []table.ColumnSpec{{Name: "id", Kind: table.KindText},
 		{Name: "any"}}},
 		{Role: "other", Optional: true}},
@@ -78,7 +83,7 @@ func TestDefaults(t *testing.T) {
 	if _, err := evaluate(""); err != nil {
 		t.Fatal(err)
 	}
-	want := testOptions{Vector: "full", K: 3, Profile: "paper", Resamples: 200, Level: 0.95, Sizes: []int{1, 2}}
+	want := testOptions{Vector: "full", K: 3, Profile: "paper", shared: shared{200, 0.95}, Sizes: []int{1, 2}}
 	if !reflect.DeepEqual(last, want) {
 		t.Errorf("%+v", last)
 	}
@@ -108,7 +113,7 @@ func TestOptionErrors(t *testing.T) {
 		!strings.Contains(err.Error(), "2 values of type operation_test.testOptions; give at most one") {
 		t.Errorf("two structs: %v", err)
 	}
-	if _, err := define.Check([]testOptions{{Level: math.NaN()}}); err == nil {
+	if _, err := define.Check([]testOptions{{shared: shared{Level: math.NaN()}}}); err == nil {
 		t.Error("NaN passes")
 	}
 }
@@ -218,9 +223,9 @@ func TestEvaluate(t *testing.T) {
 }
 
 func TestFind(t *testing.T) {
-	if operation.Find("test-old") != define || operation.Find("test-operation") != define ||
+	if operation.Find("test-operation") != define ||
 		operation.Find("x") != nil {
-		t.Error("names and former names")
+		t.Error("names")
 	}
 	if names := operation.Names(true); !reflect.DeepEqual(names, []string{"test-operation", "test-texts"}) {
 		t.Error(names)

@@ -34,6 +34,8 @@ type Option struct {
 	zero  bool   // Default is replaced by the zero value, not the other way
 	word  string // the flag's word for a number: "gpus=-1"
 	index []int
+
+	embedding []reflect.StructTag // of the embedding fields, the outermost first
 }
 
 // Options are the options of a struct, in the order of its fields.
@@ -62,6 +64,8 @@ func OptionsOf[O any]() Options {
 	return options
 }
 
+// optionsOf reads the tags of an options struct. Embedded structs are flattened; tags of the embedding field named by
+// an option replace its default, or make it required.
 func optionsOf(t reflect.Type) (Options, error) {
 	if t.Kind() != reflect.Struct {
 		return nil, fmt.Errorf("options type %s is not a struct", t)
@@ -89,6 +93,7 @@ func fieldsOf(t reflect.Type, in Option) (out Options, err error) {
 		if o.Type == "" && f.Type.Kind() == reflect.Struct {
 			if o.Field += "."; f.Anonymous {
 				o.Field, o.Group = in.Field, cmp.Or(o.Group, f.Name)
+				o.embedding = append(slices.Clone(in.embedding), f.Tag)
 			}
 			nested, err := fieldsOf(f.Type, o)
 			if err != nil {
@@ -96,6 +101,15 @@ func fieldsOf(t reflect.Type, in Option) (out Options, err error) {
 			}
 			out = append(out, nested...)
 			continue
+		}
+		for _, outer := range slices.Backward(in.embedding) {
+			switch v := outer.Get(name); v {
+			case "":
+			case "required":
+				o.Required, o.Default = true, ""
+			default:
+				o.Default = v
+			}
 		}
 		if tag("repeated") == "true" && o.Type == "list" {
 			o.Type = "repeated"

@@ -13,8 +13,9 @@ import (
 func sample() *Frame {
 	return &Frame{Columns: []Column{
 		TextColumn("id", []string{"a", "नमस्ते\n", ""}), NumberColumn("n", []float64{1, math.NaN(), math.Inf(-1)}),
-		VectorColumn("full", [][]float32{{1, 2}, nil, {}}), ImageColumn("image", []Image{{"ab", "/x"}, {}, {}}),
-		MaskColumn("mask", []Mask{{[2]int{2, 3}, "06"}, {}, {}}),
+		VectorColumn("full", [][]float32{{1, 2}, nil, {}}),
+		ImageColumn("image", []Image{{SHA256: "ab", Path: "/x"}, {}, {}}),
+		MaskColumn("mask", []Mask{{Size: [2]int{2, 3}, Counts: "06"}, {}, {}}),
 	}}
 }
 

@@ -26,7 +26,7 @@ func TestMetricsAreLinked(t *testing.T) {
 			t.Errorf("%s registers metrics; import antipode/metrics/%s", file, name)
 		}
 	}
-	for _, name := range []string{"permutation-test", "adjust-p", "effect-size", "smallest-gap", "clustered-mean"} {
+	for _, name := range []string{"permutation-test", "adjust-p", "effect-size", "clustered-mean"} {
 		if operation.Find(name) == nil {
 			t.Error(name)
 		}

@@ -63,9 +63,11 @@ func verdicts(t *testing.T, seed int, injected bool) (missed, alarms int) {
 	sets := metrics.Sets{Real: gomlxmodels.Embed("archipelago-vit", world.Reference()),
 		Generated: gomlxmodels.Embed("archipelago-vit", world.Sampled())}
 	background := metrics.GapsToControls(sets, world.InjectedDisparities(), metrics.GapsOptions{
-		Vector: "background_only", Scores: []string{"coverage"}, By: metrics.By("region"), Level: 0.975})
+		Vector: "background_only", Scores: []string{"coverage"}, By: metrics.By("region"),
+		Intervals: metrics.Intervals{Level: 0.975}})
 	object := metrics.GapsToControls(sets, world.InjectedDisparities(), metrics.GapsOptions{
-		Vector: "object_only", Scores: []string{"coverage"}, By: metrics.By("region"), Level: 0.975})
+		Vector: "object_only", Scores: []string{"coverage"}, By: metrics.By("region"),
+		Intervals: metrics.Intervals{Level: 0.975}})
 	f, err := metrics.InjectedVerdicts(background.Concat(object), world.InjectedDisparities()).
 		Rows(context.Background())
 	if err != nil {
@@ -159,7 +161,8 @@ func sensitivities(t *testing.T, seed int, injected bool) (exact, sensitivity *d
 	exact = rows(gapsOf(func(images datasets.Table) datasets.Table { return images }, all))
 	sensitivity = rows(metrics.GapSensitivity(gapsOf(named, all), metrics.GapVariants{Eroded: gapsOf(grown(-2), all),
 		Dilated: gapsOf(grown(2), all), Other: gapsOf(other, all),
-		Masked: gapsOf(other, metrics.GapsOptions{Unmasked: "drop", Balance: true})}))
+		Masked: gapsOf(other, metrics.GapsOptions{Balance: true,
+			Comparison: metrics.Comparison{Unmasked: "drop"}})}))
 	for i, region := range exact.Texts("region") {
 		if region != sensitivity.Texts("region")[i] || exact.Texts("vector")[i] != sensitivity.Texts("vector")[i] {
 			t.Fatalf("row %d is of another gap", i)

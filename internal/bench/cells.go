@@ -25,11 +25,12 @@ var cellsBenchmark = benchmark{
 const planCell = `
 var all = gomlxmodels.Embed(%q, datasets.CSV(%q))
 var sets = metrics.Sets{Real: all.Where("source", "==", "real"), Generated: all.Where("source", "==", "generated")}
-var scores = metrics.PrecisionCoverage(sets, metrics.PrecisionCoverageOptions{By: metrics.By("region"), K: 1})
+var scores = metrics.PrecisionCoverage(sets, metrics.PrecisionCoverageOptions{By: metrics.By("region"),
+	Comparison: metrics.Comparison{K: 1}})
 `
 
 // Each run has another text, as when a person edits a cell: otherwise the build cache would be measured.
-const warmCell = "%%%%\nplots.Bars{Table: scores, Y: \"coverage\", X: \"region\", Title: \"run %d\"}.Show()\n"
+const warmCell = "%%%%\nplots.Show(plots.Bars{Table: scores, Y: \"coverage\", X: \"region\", Title: \"run %d\"})\n"
 const helloCell = "%%%%\nfmt.Println(\"hello %d\")\n"
 
 const plainCell = `

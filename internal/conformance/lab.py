@@ -237,7 +237,7 @@ def columns(lab):
     samples = [
         ('var few = photos.Where("re', "region"),
         ('var f = plots.Bars{Table: photos, Y: "ra', "rain"),
-        ('var o = metrics.PrecisionCoverageOptions{Unmasked: "z', "zero-vector"),
+        ('var o = metrics.Comparison{Unmasked: "z', "zero-vector"),
     ]
     for n, (text, wants) in enumerate(samples):
         took = completed(page, text, wants)

@@ -33,11 +33,11 @@ func main() {
 }
 
 func write(path string) error {
-	steps, err := decode(segments().PNG())
+	steps, err := decode(plots.Render(segments(), "png"))
 	if err != nil {
 		return err
 	}
-	result, err := decode(gaps().PNG())
+	result, err := decode(plots.Render(gaps(), "png"))
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func gaps() plots.Forest {
 	// The objects of Ondulay that CLIPSeg does not recognize remain in its backgrounds.
 	of := func(vector, carrier, implied string) datasets.Table {
 		t := metrics.GapsToControls(sets, world.InjectedDisparities(), metrics.GapsOptions{By: metrics.By("region"),
-			Vector: vector, Scores: []string{"coverage"}, Level: 0.975})
+			Vector: vector, Scores: []string{"coverage"}, Intervals: metrics.Intervals{Level: 0.975}})
 		return t.Where("region", "==", carrier).With("disparity", "injected").
 			Concat(t.Where("region", "==", implied).With("disparity", "follows from missing masks"),
 				t.Where("region", "!=", carrier).Where("region", "!=", implied).

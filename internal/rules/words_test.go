@@ -55,9 +55,6 @@ var keptWords = []struct{ file, text, why string }{
 	{"audits/entigen/labels.go", "picture", "texts that archipelago-clip was trained on"},
 	{"notebooks/entigen.ipynb", "picture", "prompts of the built-in world, and texts of its judge"},
 	{"datasets/cococrola/*.go", "picture", "released prompt templates"},
-	{"metrics/concepts/experiments.go", "wordings", "a former name of a metric"},
-	{"metrics/concepts/resample.go", "pictures", "seeds a random generator: changing it changes results"},
-	{"metrics/stereotypes/ngrams.go", "picture", "a stop word of English captions"},
 	{"gomlxmodels/archipelago/*/score.go", "pictures", "a key of training.json"},
 	{"gomlxmodels/archipelago/weights/*_test.go", "pictures", "a key of training.json and the scripts"},
 	{"gomlxmodels/archipelago/clip/*", "picture", "training texts, a loss, a key of training.json"},
@@ -84,8 +81,6 @@ var keptWords = []struct{ file, text, why string }{
 	{"datasets/archipelago/table.go", "plants", "the name of a set in stored plans"},
 	{"datasets/archipelago/*.go", "plant", "seeds random streams; a plant in a scene"},
 	{"datasets/archipelago/*.go", "picture", "prompt templates and the seed of a translated word"},
-	{"metrics/verdicts.go", "planted", "the former name of the operation, an alias in stored plans"},
-	{"kernel/commands/table_test.go", "planted", "the former name of an operation"},
 	{"docs/archipelago.md", "plant", "a plant"},
 }
 

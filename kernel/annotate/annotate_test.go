@@ -358,7 +358,8 @@ func TestMakeErrors(t *testing.T) {
 		"is empty or occurs twice":                        {in, Options{Task: TagTask, Tags: []string{"a", "a"}}, ""},
 		"the table of attributes is missing":              {in, Options{Task: Visage}, ""},
 		"2 raters; the task needs 3":                      {in, Options{Task: Visual, Raters: 2}, ""},
-		`"perceived_age=young" is not COLUMN=GROUP/GROUP`: {in, Options{Task: Entigen, Axes: "perceived_age=young"}, ""},
+		`"perceived_age=young" is not COLUMN=GROUP/GROUP`: {in, Options{Task: Entigen, Axes: "perceived_age=young"},
+			""},
 		"201 images per page":                             {in, Options{Task: TagTask, PerPage: 201}, ""},
 		"exists: its pages may have been sent":            {in, options(TagTask), existing},
 		"3 images are left out: their identity has no": {in.With(texts("identity", "Nobody", 3)), options(Visage),
@@ -412,7 +413,7 @@ func TestPaperQuestions(t *testing.T) {
 		}
 	}
 	evaluate := evaluator(t)
-	scores := evaluate(representation.DiversityTable(datasets.FromFrame(f)))
+	scores := evaluate(representation.Diversity(datasets.FromFrame(f)))
 	if scores.Len() != 3 || scores.Numbers("n_used")[0] != 0 || scores.Numbers("n_asked")[0] != 1 {
 		t.Errorf("%v", datasets.Format(scores, 0))
 	}

@@ -48,7 +48,8 @@ func same(t *testing.T, what string, got, want map[string]float64) {
 // unanimous fails unless all raters agree, as the metric agreement computes it from the ratings.
 func unanimous(t *testing.T, evaluate func(datasets.Table) *table.Frame, c *Collected) {
 	t.Helper()
-	f := evaluate(agreement.Table(datasets.FromFrame(c.Ratings), agreement.Options{Item: "item", Resamples: -1}))
+	f := evaluate(agreement.Scores(datasets.FromFrame(c.Ratings), agreement.Options{Item: "item",
+		Intervals: metrics.Intervals{Resamples: -1}}))
 	if f.Numbers("percent")[0] != 1 || f.Numbers("n_left_out")[0] != 0 {
 		t.Errorf("agreement %g, %g items with fewer than two ratings", f.Numbers("percent")[0],
 			f.Numbers("n_left_out")[0])
@@ -108,7 +109,7 @@ func visageTrial(evaluate func(datasets.Table) *table.Frame) trial {
 			t.Fatal(err)
 		}
 		audit := audit.Audit{Annotations: path, Generator: audit.Sampler, Resamples: -1}
-		same(t, "theta of the audit", values(evaluate(audit.Tendencies()), "theta", "identity"), got)
+		same(t, "theta of the audit", values(evaluate(audit.Scores()), "theta", "identity"), got)
 		injected := evaluate(w.AuditDisparities().Where("audit", "==", "visage")).Texts("carrier")[0]
 		low := theta(c.Table, "theta_low")
 		for identity, value := range got {
@@ -134,14 +135,16 @@ func entigenTrial(evaluate func(datasets.Table) *table.Frame) trial {
 	}, func(t *testing.T, c *Collected) {
 		unanimous(t, evaluate, c)
 		diversity := func(f *table.Frame) map[string]float64 {
-			return values(evaluate(representation.DiversityTable(datasets.FromFrame(f),
-				representation.DiversityOptions{Axes: datasets.ArchipelagoAxes, Resamples: -1})), "diversity",
+			return values(evaluate(representation.Diversity(datasets.FromFrame(f),
+				representation.DiversityOptions{Labeling: representation.Labeling{Axes: datasets.ArchipelagoAxes},
+					Intervals: metrics.Intervals{Resamples: -1}})), "diversity",
 				"category", "prompt_id", "axis", "model", "kind")
 		}
 		same(t, "diversity", diversity(c.Table), diversity(in))
 		bias := func(f *table.Frame) map[string]float64 {
-			return values(evaluate(representation.BiasTable(datasets.FromFrame(f),
-				representation.BiasOptions{Axes: datasets.ArchipelagoAxes})), "bias", "prompt_id", "axis", "attribute")
+			return values(evaluate(representation.Bias(datasets.FromFrame(f),
+				representation.BiasOptions{Labeling: representation.Labeling{Axes: datasets.ArchipelagoAxes}})), "bias",
+				"prompt_id", "axis", "attribute")
 		}
 		same(t, "bias", bias(c.Table), bias(in))
 	}}
@@ -169,7 +172,7 @@ func visualTrial(evaluate func(datasets.Table) *table.Frame) trial {
 		for _, column := range []string{"score_asia", "score_europe", "score_na"} {
 			same(t, column, values(c.Table, column, "attribute"), want)
 		}
-		f := evaluate(stereotypes.ConsensusTable(datasets.FromFrame(c.Table)))
+		f := evaluate(stereotypes.Consensus(datasets.FromFrame(c.Table)))
 		if f.Numbers("n_used")[0] != float64(len(want)) {
 			t.Errorf("consensus of %g attributes, want %d", f.Numbers("n_used")[0], len(want))
 		}

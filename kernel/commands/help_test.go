@@ -41,7 +41,7 @@ func TestExamples(t *testing.T) {
 		}
 	}
 	if text, _ := run("score", "--metric", "agreement", "--help"); !strings.Contains(text,
-		"agreement.Table(ratings, agreement.Options{…})") {
+		"agreement.Scores(ratings, agreement.Options{…})") {
 		t.Errorf("no call in Go: %s", text)
 	}
 }

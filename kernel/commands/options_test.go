@@ -74,7 +74,8 @@ func TestOptions(t *testing.T) {
 		"table --color sRGB":                          `Color "sRGB" is not one of`,
 		"table --alpha red":                           `Alpha "red" is not one of`,
 		"score --metric agreement --mask-threshold 2": "MaskThreshold 2 is not a share",
-		"score --metric smallest-gap --alpha 3":       "alpha is 3; it must be above 0", // an option of the metric
+		// an option of the metric
+		"score --metric power --audit a --sizes 2 --subject s --value v --alpha 3": "alpha is 3; it must be above 0",
 	} {
 		_, err := run(append(strings.Fields(line), "--in", "t.csv", "--out", "o.csv")...)
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -118,7 +118,7 @@ func TestTableErrors(t *testing.T) {
 			t.Errorf("%s: %q, %v, want %q, usage %v", c.args, printed, err, c.want, c.usage)
 		}
 	}
-	if _, err := run("score", "--metric", "planted-verdicts", "--in", "t.csv"); err == nil ||
+	if _, err := run("score", "--metric", "injected-verdicts", "--in", "t.csv"); err == nil ||
 		!strings.Contains(err.Error(), "is a table operation: `antipode table --apply injected-verdicts`") {
 		t.Error(err)
 	}

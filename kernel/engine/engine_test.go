@@ -410,7 +410,7 @@ func TestScoreIsKept(t *testing.T) {
 	if digest, err := e.Verify(context.Background(), rec, nil); err != nil || digest != rec.Result {
 		t.Errorf("verify: %v", err)
 	}
-	rec.Plan.Inputs[0] = &table.Plan{Op: "score", Inputs: rec.Plan.Inputs[:1:1]} // as an earlier version named it
+	rec.Plan.Inputs[0] = &table.Plan{Op: "score", Inputs: rec.Plan.Inputs[:1:1]} // of another build
 	_, err = e.Verify(t.Context(), rec, nil)
 	if !errors.Is(err, ErrNotVerifiable) || !strings.Contains(err.Error(), rec.ID[:12]) ||
 		!strings.Contains(err.Error(), `"score"`) {

@@ -112,7 +112,9 @@ func TestNotesOfScores(t *testing.T) {
 	vectors := datasets.CSV(write(t, filepath.Join(dir, "vectors.csv"), "id,full\n"+rows.String()+"none,\n"))
 	empty := datasets.CSV(write(t, filepath.Join(dir, "empty.csv"), "id,region\n"))
 	sets := metrics.Sets{Real: vectors.Where("full", "present", nil), Generated: vectors.Concat(empty)}
-	table := metrics.PrecisionCoverage(sets, metrics.PrecisionCoverageOptions{Resamples: -1, Unmasked: "drop"})
+	table := metrics.PrecisionCoverage(sets,
+		metrics.PrecisionCoverageOptions{Comparison: metrics.Comparison{Unmasked: "drop"},
+			Intervals: metrics.Intervals{Resamples: -1}})
 	own, source := "full: 1 of 9 generated images have no vector and are left out", "empty.csv has no rows"
 	for range 2 { // computed, and found in the store
 		res, err := run1(t, e, table, client.Request{})

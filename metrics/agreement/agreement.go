@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"antipode/metrics/internal/tabular"
+	"antipode/metrics/interval"
 )
 
 // Scale is the scale of measurement of the labels; see the package comment.
@@ -21,9 +21,9 @@ const (
 // Counts are the ratings: Counts[i][c] ratings of item i have label c. Items with fewer than two ratings are ignored.
 type Counts [][]int
 
-// Scores are the scores of a set of ratings. NaN = not available: no item has two ratings; for kappa and alpha also
+// Result are the scores of a set of ratings. NaN = not available: no item has two ratings; for kappa and alpha also
 // if all ratings are equal, for kappa if items have different numbers of ratings.
-type Scores struct {
+type Result struct {
 	Percent float64 // in [0, 1]
 	Kappa   float64 // in [−1, 1]
 	Alpha   float64 // at most 1
@@ -31,43 +31,43 @@ type Scores struct {
 	Ratings int     // of those items
 }
 
-// Of returns the scores of ratings. values are the values of the labels, in the order of Counts' columns: for
+// Compute returns the scores of ratings. values are the values of the labels, in the order of Counts' columns: for
 // [Interval] any numbers. [Nominal] and [Ordinal] do not use them; ordinal labels must be in ascending order.
 //
 // Errors: rows of different length, a negative count, values that do not match the labels.
-func Of(counts Counts, scale Scale, values []float64) (Scores, error) {
+func Compute(counts Counts, scale Scale, values []float64) (Result, error) {
 	labels := 0
 	for i, row := range counts {
 		if i == 0 {
 			labels = len(row)
 		}
 		if len(row) != labels {
-			return Scores{}, fmt.Errorf("agreement: item %d has counts of %d labels, the first of %d", i+1, len(row),
+			return Result{}, fmt.Errorf("agreement: item %d has counts of %d labels, the first of %d", i+1, len(row),
 				labels)
 		}
 		if slices.Min(append([]int{0}, row...)) < 0 {
-			return Scores{}, fmt.Errorf("agreement: item %d has a negative count", i+1)
+			return Result{}, fmt.Errorf("agreement: item %d has a negative count", i+1)
 		}
 	}
 	switch scale {
 	case Nominal, Ordinal:
 	case Interval:
 		if len(values) != labels {
-			return Scores{}, fmt.Errorf("agreement: %d values for %d labels", len(values), labels)
+			return Result{}, fmt.Errorf("agreement: %d values for %d labels", len(values), labels)
 		}
 		for c, v := range values {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return Scores{}, fmt.Errorf("agreement: the value of label %d is %v", c+1, v)
+				return Result{}, fmt.Errorf("agreement: the value of label %d is %v", c+1, v)
 			}
 		}
 	default:
-		return Scores{}, fmt.Errorf("agreement: scale %q is none of %s, %s, %s", scale, Nominal, Ordinal, Interval)
+		return Result{}, fmt.Errorf("agreement: scale %q is none of %s, %s, %s", scale, Nominal, Ordinal, Interval)
 	}
 	return of(counts, labels, scale, values), nil
 }
 
-func of(counts Counts, labels int, scale Scale, values []float64) Scores {
-	s := Scores{Percent: math.NaN(), Kappa: math.NaN(), Alpha: math.NaN()}
+func of(counts Counts, labels int, scale Scale, values []float64) Result {
+	s := Result{Percent: math.NaN(), Kappa: math.NaN(), Alpha: math.NaN()}
 	// coincidences of labels within items, weighted by the item's number of ratings
 	together := make([][]float64, labels)
 	for c := range together {
@@ -149,49 +149,34 @@ func disagreement(scale Scale, values, totals []float64, c, d int) float64 {
 	return 1
 }
 
-// Range is an interval; NaN = not available.
-type Range struct{ Low, High float64 }
+// Intervals are the ends of the intervals of [Result], low and high; NaN = not available.
+type Intervals struct{ Percent, Kappa, Alpha [2]float64 }
 
-// BootstrapOptions are the options of [Bootstrap].
-type BootstrapOptions struct {
-	Resamples int     // 0 = none: the intervals are not available
-	Level     float64 // confidence level, for example 0.95
-	Seed      int64
-	Stream    string // name of the random stream: sets of ratings with other names are resampled independently
-}
-
-// Ranges are the intervals of [Scores].
-type Ranges struct{ Percent, Kappa, Alpha Range }
-
-// Bootstrap returns percentile intervals of the three scores from resampling items with replacement. A resample
-// without a score (all ratings equal) is ignored.
-func Bootstrap(counts Counts, scale Scale, values []float64, o BootstrapOptions) (Ranges, error) {
-	s, err := Of(counts, scale, values)
+// ComputeIntervals returns the intervals of the three scores from resampling items with replacement. A resample without
+// a score (all ratings equal) is ignored.
+func ComputeIntervals(counts Counts, scale Scale, values []float64, o interval.BootstrapOptions) (out Intervals,
+	err error) {
+	s, err := Compute(counts, scale, values)
 	if err != nil {
-		return Ranges{}, err
+		return out, err
+	}
+	boot, err := interval.NewBootstrap(o, len(counts))
+	if err != nil {
+		return out, err
 	}
 	var samples [3][]float64
-	if o.Resamples > 0 && s.Items > 0 {
-		rng := tabular.Random(o.Seed, o.Stream)
-		resampled := make(Counts, len(counts))
-		for range o.Resamples {
-			for i := range resampled {
-				resampled[i] = counts[rng.IntN(len(counts))]
-			}
-			one := of(resampled, len(counts[0]), scale, values)
-			for k, v := range []float64{one.Percent, one.Kappa, one.Alpha} {
-				if !math.IsNaN(v) {
-					samples[k] = append(samples[k], v)
-				}
-			}
+	resampled := make(Counts, len(counts))
+	for _, units := range boot.Units() {
+		for i, u := range units {
+			resampled[i] = counts[u]
+		}
+		one := of(resampled, len(counts[0]), scale, values)
+		for k, v := range []float64{one.Percent, one.Kappa, one.Alpha} {
+			samples[k] = append(samples[k], v)
 		}
 	}
-	ends := func(value float64, samples []float64) Range {
-		if math.IsNaN(value) {
-			return Range{math.NaN(), math.NaN()}
-		}
-		low, high := tabular.Percentiles(samples, o.Level)
-		return Range{low, high}
+	for k, to := range []*[2]float64{&out.Percent, &out.Kappa, &out.Alpha} {
+		to[0], to[1] = boot.Ends([]float64{s.Percent, s.Kappa, s.Alpha}[k], samples[k])
 	}
-	return Ranges{ends(s.Percent, samples[0]), ends(s.Kappa, samples[1]), ends(s.Alpha, samples[2])}, nil
+	return out, nil
 }

@@ -11,6 +11,7 @@ import (
 	"antipode/datasets/table"
 	"antipode/internal/near"
 	"antipode/metrics/internal/tabulartest"
+	"antipode/metrics/interval"
 )
 
 func equal(t *testing.T, what string, got, want float64) {
@@ -40,7 +41,7 @@ func TestEqualReference(t *testing.T) {
 	}
 	for i, set := range sets {
 		for scale, want := range map[Scale]float64{Nominal: set.Nominal, Ordinal: set.Ordinal, Interval: set.Interval} {
-			s, err := Of(set.Counts, scale, set.Values)
+			s, err := Compute(set.Counts, scale, set.Values)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -57,7 +58,7 @@ func TestEqualReference(t *testing.T) {
 
 // TestByHand counts the pairs of three items: 3 of 3 the same, 1 of 3, 0 of 1; a fourth has one rating.
 func TestByHand(t *testing.T) {
-	s, err := Of(Counts{{3, 0}, {1, 2}, {1, 1}, {0, 1}}, Nominal, nil)
+	s, err := Compute(Counts{{3, 0}, {1, 2}, {1, 1}, {0, 1}}, Nominal, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +78,7 @@ func TestEdges(t *testing.T) {
 		"nothing": {nil, math.NaN()}, "one rating each": {Counts{{1, 0}, {0, 1}}, math.NaN()},
 		"all the same": {Counts{{2, 0}, {3, 0}}, 1},
 	} {
-		s, err := Of(c.counts, Nominal, nil)
+		s, err := Compute(c.counts, Nominal, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,19 +87,23 @@ func TestEdges(t *testing.T) {
 		equal(t, name, s.Kappa, math.NaN())
 	}
 	for want, f := range map[string]func() error{
-		"item 2 has counts of 1 labels": func() error { _, err := Of(Counts{{1, 0}, {1}}, Nominal, nil); return err },
-		"item 1 has a negative count":   func() error { _, err := Of(Counts{{1, -1}}, Nominal, nil); return err },
+		"item 2 has counts of 1 labels": func() error {
+			_, err := Compute(Counts{{1, 0}, {1}}, Nominal,
+				nil)
+			return err
+		},
+		"item 1 has a negative count": func() error { _, err := Compute(Counts{{1, -1}}, Nominal, nil); return err },
 		"1 values for 2 labels": func() error {
 			_,
-				err := Of(Counts{{1, 1}}, Interval, []float64{1})
+				err := Compute(Counts{{1, 1}}, Interval, []float64{1})
 			return err
 		},
 		"value of label 2 is NaN": func() error {
 			_,
-				err := Of(Counts{{1, 1}}, Interval, []float64{1, math.NaN()})
+				err := Compute(Counts{{1, 1}}, Interval, []float64{1, math.NaN()})
 			return err
 		},
-		`scale "rank" is none of`: func() error { _, err := Of(Counts{{1, 1}}, "rank", nil); return err },
+		`scale "rank" is none of`: func() error { _, err := Compute(Counts{{1, 1}}, "rank", nil); return err },
 	} {
 		if err := f(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
@@ -125,24 +130,24 @@ func TestIntervalCovers(t *testing.T) {
 		}
 		return c
 	}
-	large, err := Of(sample(100_000), Nominal, nil)
+	large, err := Compute(sample(100_000), Nominal, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	alphas, percents := 0, 0
 	const trials = 2000
 	for i := range trials {
-		r, err := Bootstrap(sample(60), Nominal, nil, BootstrapOptions{Resamples: 300, Level: 0.95, Seed: int64(i)})
+		r, err := ComputeIntervals(sample(60), Nominal, nil, interval.BootstrapOptions{Resamples: 300, Seed: int64(i)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.Alpha.Low <= large.Alpha && large.Alpha <= r.Alpha.High {
+		if r.Alpha[0] <= large.Alpha && large.Alpha <= r.Alpha[1] {
 			alphas++
 		}
-		if r.Percent.Low <= large.Percent && large.Percent <= r.Percent.High {
+		if r.Percent[0] <= large.Percent && large.Percent <= r.Percent[1] {
 			percents++
 		}
-		if !(r.Kappa.Low < r.Kappa.High) {
+		if !(r.Kappa[0] < r.Kappa[1]) {
 			t.Fatalf("kappa in %v", r.Kappa)
 		}
 	}
@@ -181,7 +186,7 @@ func TestTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Items: a of both models together 1 1 2 2, b 5 4; c has none.
-	want, err := Of(Counts{{2, 2, 0, 0}, {0, 0, 1, 1}}, Interval, []float64{1, 2, 4, 5})
+	want, err := Compute(Counts{{2, 2, 0, 0}, {0, 0, 1, 1}}, Interval, []float64{1, 2, 4, 5})
 	if err != nil {
 		t.Fatal(err)
 	}

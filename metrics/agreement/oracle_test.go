@@ -85,7 +85,7 @@ func TestSlowDefinitions(t *testing.T) {
 					}
 				}
 			}
-			got, err := Of(counts, scale, values)
+			got, err := Compute(counts, scale, values)
 			if err != nil {
 				t.Fatal(err)
 			}

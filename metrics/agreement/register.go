@@ -15,18 +15,17 @@ import (
 	"antipode/metrics/internal/tabular"
 )
 
-// Options are the options of [Table].
+// Options are the options of [Scores].
 type Options struct {
-	By        []string `json:"by,omitempty" help:"text columns that define the groups"`
-	Item      string   `json:"item,omitempty" default:"image_id" help:"column of the rated item"`
-	Label     string   `json:"label,omitempty" default:"label" help:"column of the ratings, text or number"`
-	Scale     Scale    `json:"scale,omitempty" default:"nominal" values:"nominal,ordinal,interval" help:"for alpha"`
-	Order     []string `json:"order,omitempty" help:"text labels of an ordinal scale from low to high"`
-	Resamples int      `json:"resamples,omitempty" default:"1000" none:"-1" min:"0" help:"bootstrap resamples"`
-	Seed      int64    `json:"seed,omitempty" help:"seed of the bootstrap"`
+	By    []string `json:"by,omitempty" help:"text columns that define the groups"`
+	Item  string   `json:"item,omitempty" default:"image_id" help:"column of the rated item"`
+	Label string   `json:"label,omitempty" default:"label" help:"column of the ratings, text or number"`
+	Scale Scale    `json:"scale,omitempty" default:"nominal" values:"nominal,ordinal,interval" help:"for alpha"`
+	Order []string `json:"order,omitempty" help:"text labels of an ordinal scale from low to high"`
+	metrics.Intervals
 }
 
-// Row is a row of [Table]: the agreement in a group of ratings.
+// Row is a row of [Scores]: the agreement in a group of ratings.
 type Row struct {
 	Group    metrics.Group
 	Percent  metrics.Estimate `column:"percent" unit:"share of pairs" range:"[0, 1]"`
@@ -41,7 +40,7 @@ type Row struct {
 
 var agreement = metrics.Define(metrics.Definition[Options, Row]{
 	Name: "agreement", Title: "agreement of annotators: percent agreement, Fleiss' kappa, Krippendorff's alpha",
-	Version: 1, Unit: "share; chance-corrected", Range: "[0, 1]; [-1, 1]; (-∞, 1]",
+	Version: 2, Unit: "share; chance-corrected", Range: "[0, 1]; [-1, 1]; (-∞, 1]",
 	Direction: "higher is more agreement",
 	Citation:  "Fleiss, Psychological Bulletin 76, 1971; Krippendorff, Content Analysis, 2004",
 	Inputs: []metrics.Input{{Role: "in", About: "a row for each rating, with a column for the item and one for the " +
@@ -49,8 +48,8 @@ var agreement = metrics.Define(metrics.Definition[Options, Row]{
 	Compute: compute,
 })
 
-// Table is the metric agreement: the agreement of the labels within items, a row for each group of Options.By.
-func Table(ratings datasets.Table, options ...Options) datasets.Table {
+// Scores is the metric agreement: the agreement of the labels within items, a row for each group of Options.By.
+func Scores(ratings datasets.Table, options ...Options) datasets.Table {
 	return agreement.Of(ratings, options...)
 }
 
@@ -78,12 +77,11 @@ func compute(_ context.Context, call *metrics.Call, o Options) ([]Row, error) {
 				counts[i][l]++
 			}
 		}
-		s, err := Of(counts, o.Scale, values)
+		s, err := Compute(counts, o.Scale, values)
 		if err != nil {
 			return nil, err
 		}
-		b, err := Bootstrap(counts, o.Scale, values, BootstrapOptions{Resamples: o.Resamples, Level: 0.95, Seed: o.Seed,
-			Stream: strings.Join(g.By, "\x00")})
+		b, err := ComputeIntervals(counts, o.Scale, values, o.Bootstrap(g.By...))
 		if err != nil {
 			return nil, err
 		}
@@ -91,12 +89,12 @@ func compute(_ context.Context, call *metrics.Call, o Options) ([]Row, error) {
 			notes.Add("items have different numbers of ratings: Fleiss' kappa is not defined, alpha is",
 				strings.Join(g.By, "/"))
 		}
-		estimate := func(value float64, r Range) metrics.Estimate {
-			return metrics.Estimate{Value: value, Low: r.Low, High: r.High}
+		estimate := func(value float64, r [2]float64) metrics.Estimate {
+			return metrics.Estimate{Value: value, Low: r[0], High: r[1]}
 		}
 		rows = append(rows, Row{g.By, estimate(s.Percent, b.Percent), estimate(s.Kappa, b.Kappa),
 			estimate(s.Alpha, b.Alpha), s.Items, s.Ratings, len(counts) - s.Items, o.Scale,
-			tabular.Bootstrap(o.Resamples, 0.95, "items")})
+			o.Intervals.Label("items")})
 	}
 	notes.AddTo(call, o.By...)
 	return rows, nil

@@ -40,19 +40,18 @@ func Cosine(a, b []float32) (float64, error) {
 	return 0, errors.New("a vector has norm 0 or a value that is not finite")
 }
 
-// Options are the options of [Table].
+// Options are the options of [Scores].
 type Options struct {
-	By        []string `json:"by,omitempty" help:"text columns that define the groups; id = a score for each image"`
-	Image     string   `json:"image,omitempty" default:"clip_image" help:"column of the images' vectors"`
-	Text      string   `json:"text,omitempty" default:"clip_text" help:"column of the prompts' vectors"`
-	Weight    float64  `json:"weight,omitempty" default:"100" help:"factor of the cosine; 2.5 in the paper"`
-	Method    string   `json:"method,omitempty" default:"each" values:"each,mean" help:"what is clipped at 0"`
-	Unit      string   `json:"unit,omitempty" help:"column of what is resampled; empty = prompt_id, if any"`
-	Resamples int      `json:"resamples,omitempty" default:"2000" none:"-1" min:"0" help:"bootstrap resamples"`
-	Seed      int64    `json:"seed,omitempty" help:"seed of the bootstrap"`
+	By     []string `json:"by,omitempty" help:"text columns that define the groups; id = a score for each image"`
+	Image  string   `json:"image,omitempty" default:"clip_image" help:"column of the images' vectors"`
+	Text   string   `json:"text,omitempty" default:"clip_text" help:"column of the prompts' vectors"`
+	Weight float64  `json:"weight,omitempty" default:"100" help:"factor of the cosine; 2.5 in the paper"`
+	Method string   `json:"method,omitempty" default:"each" values:"each,mean" help:"what is clipped at 0"`
+	Unit   string   `json:"unit,omitempty" help:"column of what is resampled; empty = prompt_id, if any"`
+	metrics.Intervals
 }
 
-// Row is a row of [Table].
+// Row is a row of [Scores].
 type Row struct {
 	Group    metrics.Group
 	Score    metrics.Estimate `column:"clip_score" unit:"100 × cosine" range:"[0, 100]"`
@@ -62,19 +61,19 @@ type Row struct {
 }
 
 var score = metrics.Define(metrics.Definition[Options, Row]{
-	Name: "clip-score", Title: "how well images match their prompts, according to CLIP", Version: 2,
+	Name: "clip-score", Title: "how well images match their prompts, according to CLIP", Version: 3,
 	Unit: "100 × cosine", Range: "[0, 100]", Direction: "higher is better",
 	Citation: "Hessel et al., EMNLP 2021 (arXiv 2104.08718), equation 1",
 	Inputs:   []metrics.Input{{Role: "in", About: "a row for each image, with CLIP's vectors of image and prompt"}},
 	Compute:  compute,
 })
 
-// Table is the metric clip-score: the mean CLIPScore of each group of Options.By with a bootstrap interval over rows
+// Scores is the metric clip-score: the mean CLIPScore of each group of Options.By with a bootstrap interval over rows
 // (over prompts if the table has a column prompt_id) and its counts. By: "id" scores every image. images needs the
 // columns clip_image and clip_text, see gomlxmodels.Embed and EmbedText; rows without one of them count in n_missing.
 // With Method "each" a cosine below 0 counts as 0, as in the paper; with "mean" a mean below 0 does, as in
 // torchmetrics.
-func Table(images datasets.Table, options ...Options) datasets.Table {
+func Scores(images datasets.Table, options ...Options) datasets.Table {
 	return score.Of(images, options...)
 }
 
@@ -116,7 +115,7 @@ func compute(_ context.Context, call *metrics.Call, o Options) ([]Row, error) {
 		row := Row{Group: g.By, Used: len(values), Missing: len(g.Rows) - len(values),
 			Score: metrics.Estimate{Value: max(mean.Value, 0), Low: max(mean.Low, 0), High: max(mean.High, 0)}}
 		if !math.IsNaN(mean.Low) {
-			row.Interval = "95 % bootstrap interval"
+			row.Interval = o.Label("")
 		}
 		rows = append(rows, row)
 	}
@@ -129,10 +128,8 @@ func summary(values []float64, clusters []string, o Options) (interval.Interval,
 	if len(values) == 0 {
 		return out, nil
 	}
-	several := slices.ContainsFunc(clusters, func(c string) bool { return c != clusters[0] })
-	if o.Resamples > 0 && several {
-		return interval.BootstrapMean(values, clusters,
-			interval.BootstrapOptions{Seed: uint64(o.Seed), Resamples: o.Resamples})
+	if slices.ContainsFunc(clusters, func(c string) bool { return c != clusters[0] }) {
+		return interval.BootstrapMean(values, clusters, o.Bootstrap())
 	}
 	out.Value = 0
 	for _, v := range values {

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"antipode/internal/near"
+
+	"antipode/metrics"
 )
 
 // BenchmarkScore scores one model of the paper's size: 193 concepts, 7 languages, 12 images, 768 numbers, 1000
@@ -24,7 +26,8 @@ func BenchmarkScore(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := Score(set, Options{M: 100, Resamples: 1000}); err != nil {
+		if _, err := ComputeConceptScores(set, Options{M: 100,
+			Intervals: metrics.Intervals{Resamples: 1000}}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -29,7 +29,8 @@ func TestCalibrationOfConcepts(t *testing.T) {
 						Joint: vector(rng, center, 0.8, width)})
 			}
 		}
-		scores, err := Score(set, Options{Resamples: 300, Seed: int64(trial)})
+		scores, err := ComputeConceptScores(set, Options{Intervals: metrics.Intervals{Resamples: 300,
+			Seed: int64(trial)}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -42,7 +43,7 @@ func TestCalibrationOfConcepts(t *testing.T) {
 		}
 	}
 	for k, name := range names {
-		if held := coverage(values[k]); held < 0.82 || held > 0.98 {
+		if held := coverage(values[k]); held < 0.92 || held > 0.99 {
 			t.Errorf("%s: intervals of 10 images covered the true value in %.3f of data sets", name, held)
 		} else {
 			t.Logf("%s: %.3f", name, held)
@@ -89,21 +90,29 @@ func TestCalibrationOfMeans(t *testing.T) {
 				}
 			}
 		}
-		for _, m := range Means(rows, LeaveOut, 300, int64(trial)) {
+		i := metrics.Intervals{Resamples: 300, Seed: int64(trial)}
+		means, err := ComputeLanguageMeans(rows, LeaveOut, i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range means {
 			switch m.Model + m.Language {
 			case "Aen", "AAvg", "Avgen":
 				values["Xc "+m.Model+" "+m.Language] = append(values["Xc "+m.Model+" "+m.Language], m.Xc)
 				values["share "+m.Model+" "+m.Language] = append(values["share "+m.Model+" "+m.Language], m.Possessed)
 			}
 		}
-		r := Correlations(rows, func(s Scored) float64 { return s.Xc }, true, 300, int64(trial))[0]
-		values["r"] = append(values["r"], r.R)
+		r, err := ComputeLanguageCorrelations(rows, func(s Scored) float64 { return s.Xc }, true, i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		values["r"] = append(values["r"], r[0].R)
 	}
 	if len(values) != 7 {
 		t.Fatalf("%d kinds", len(values))
 	}
 	for name, v := range values {
-		if held := coverage(v); held < 0.87 || held > 0.985 {
+		if held := coverage(v); held < 0.91 || held > 0.985 {
 			t.Errorf("%s: intervals covered the true value in %.3f of data sets", name, held)
 		} else {
 			t.Logf("%s: %.3f", name, held)

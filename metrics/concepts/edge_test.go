@@ -231,7 +231,7 @@ func TestBad(t *testing.T) {
 		!strings.Contains(err.Error(), "row 1 has the same model, language and concept") {
 		t.Errorf("twice: %v", err)
 	}
-	if _, err := Score(Set{}, Options{Sample: "some"}); err == nil ||
+	if _, err := ComputeConceptScores(Set{}, Options{Sample: "some"}); err == nil ||
 		!strings.Contains(err.Error(), `sample is "some"`) {
 		t.Errorf("%v", err)
 	}

@@ -8,6 +8,8 @@ import (
 	"antipode/datasets/table"
 	"antipode/metrics/concepts"
 	"antipode/metrics/internal/tabulartest"
+
+	"antipode/metrics"
 )
 
 // images is a table of two images of a dog and of the sea, in English and Spanish.
@@ -28,7 +30,7 @@ func images() concepts.Tables {
 var show = tabulartest.Show
 
 func ExampleConceptScores() {
-	scores := concepts.ConceptScores(images(), concepts.ScoreOptions{Resamples: -1})
+	scores := concepts.ConceptScores(images(), concepts.ScoreOptions{Intervals: metrics.Intervals{Resamples: -1}})
 	show(scores, "language", "concept", "inverse_distinctiveness", "self_consistency", "cross_consistency",
 		"text_match", "possessed")
 	// Output:
@@ -40,7 +42,8 @@ func ExampleConceptScores() {
 }
 
 func ExampleLanguageMeans() {
-	means := concepts.LanguageMeans(concepts.ConceptScores(images()), concepts.MeanOptions{Resamples: -1})
+	means := concepts.LanguageMeans(concepts.ConceptScores(images()),
+		concepts.MeanOptions{Intervals: metrics.Intervals{Resamples: -1}})
 	show(means.Where("model", "==", "A"), "language", "self_consistency", "cross_consistency", "text_match",
 		"share_possessed", "n_used")
 	// Output:
@@ -57,7 +60,8 @@ func ExampleLanguageCorrelations() {
 		table.TextColumn("concept", []string{"dog", "sea", "sun", "dog", "sea", "sun"}),
 		table.NumberColumn("cross_consistency", []float64{0.9, 0.8, 0.7, 0.8, 0.6, 0.4}),
 		table.NumberColumn("text_match", []float64{27, 26, 25, 26, 24, 22})}})
-	show(concepts.LanguageCorrelations(scores, concepts.CorrelationOptions{Resamples: -1}),
+	show(concepts.LanguageCorrelations(scores,
+		concepts.CorrelationOptions{Intervals: metrics.Intervals{Resamples: -1}}),
 		"language_a", "language_b", "model", "pearson", "slope", "intercept", "n_used")
 	// Output:
 	// language_a  language_b  model  pearson  slope  intercept  n_used
@@ -219,7 +223,7 @@ func ExampleColumnWins() {
 	// DALL-E 2     Wc          4         3  es, de, zh, id
 }
 
-func ExampleScore() {
+func ExampleComputeConceptScores() {
 	set := concepts.Set{
 		Model: "A",
 		Images: map[concepts.Cell][]concepts.Image{
@@ -227,7 +231,7 @@ func ExampleScore() {
 			{Language: "es", Concept: "dog"}: {{ID: "3", Vector: []float32{1, 0}}, {ID: "4", Vector: []float32{1, 0}}},
 		},
 	}
-	scores, err := concepts.Score(set, concepts.Options{})
+	scores, err := concepts.ComputeConceptScores(set, concepts.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return

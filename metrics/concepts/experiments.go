@@ -34,7 +34,7 @@ type TemplateRow struct {
 }
 
 var compareTemplates = metrics.Define(metrics.Definition[struct{}, TemplateRow]{
-	Name: "cococrola-templates", Aliases: []string{"cococrola-wordings"},
+	Name:    "cococrola-templates",
 	Title:   "mean of each score by prompt template, and its spread over templates",
 	Version: 1, Unit: cosines, Range: ranges, Direction: "small spread: the template matters little",
 	Citation: citation + ", Appendix B",

@@ -14,6 +14,7 @@ import (
 	"antipode/datasets/cococrola"
 	"antipode/datasets/table"
 	"antipode/internal/near"
+	"antipode/metrics"
 	"antipode/metrics/internal/tabulartest"
 )
 
@@ -229,8 +230,9 @@ func TestLines(t *testing.T) {
 			Scored{Model: "m", Cell: Cell{"es", concept}, Xc: b})
 	}
 	intercept, slope := stat.LinearRegression(x, y, nil, false)
-	got := Correlations(rows, scoreOf("cross_consistency"), true, 20, 1)
-	if len(got) != 1 || math.Abs(got[0].R.Value-stat.Correlation(x, y, nil)) > 1e-9 ||
+	got, err := ComputeLanguageCorrelations(rows, scoreOf("cross_consistency"), true, metrics.Intervals{Resamples: 20,
+		Seed: 1})
+	if err != nil || len(got) != 1 || math.Abs(got[0].R.Value-stat.Correlation(x, y, nil)) > 1e-9 ||
 		math.Abs(got[0].Slope-slope) > 1e-9 || math.Abs(got[0].Intercept-intercept) > 1e-9 || got[0].Used != len(x) {
 		t.Errorf("%+v, want slope %v, intercept %v", got, slope, intercept)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"antipode/datasets/table"
 	"antipode/internal/near"
+	"antipode/metrics"
 	"antipode/metrics/internal/tabulartest"
 )
 
@@ -108,11 +109,11 @@ func TestGolden(t *testing.T) {
 	var scored []Scored
 	for _, model := range []string{"M1", "M2"} {
 		set := g.sets(t)[model]
-		plain, err := Score(set, Options{})
+		plain, err := ComputeConceptScores(set, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		literal, err := Score(set, Options{Self: Literal, Product: Dot})
+		literal, err := ComputeConceptScores(set, Options{Self: Literal, Product: Dot})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,19 +151,22 @@ func TestGolden(t *testing.T) {
 			check(t, name+" TextMatch", wc, want.Wc)
 		}
 	}
-	means := map[string]Mean{}
-	for _, m := range Means(scored, LeaveOut, 0, 1) {
-		means[m.Model+m.Language] = m
+	all := map[string]Mean{}
+	for _, m := range means(t, scored, LeaveOut) {
+		all[m.Model+m.Language] = m
 	}
-	if len(means) != len(g.Means) {
-		t.Errorf("%d means, want %d", len(means), len(g.Means))
+	if len(all) != len(g.Means) {
+		t.Errorf("%d means, want %d", len(all), len(g.Means))
 	}
 	for _, want := range g.Means {
-		m := means[want.Model+want.Language]
+		m := all[want.Model+want.Language]
 		check(t, want.Model+" "+want.Language+" mean Xc", m.Xc.Value, &want.Xc)
 		check(t, want.Model+" "+want.Language+" mean Wc", m.Wc.Value, &want.Wc)
 	}
-	got := Correlations(scored, func(s Scored) float64 { return s.Xc }, true, 0, 1)
+	got, err := ComputeLanguageCorrelations(scored, func(s Scored) float64 { return s.Xc }, true, metrics.Intervals{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	rs := map[string]float64{}
 	for _, c := range got {
 		rs[c.A+c.B] = c.R.Value
@@ -246,4 +250,14 @@ func TestGoldenTables(t *testing.T) {
 			t.Errorf("%s is empty", metric)
 		}
 	}
+}
+
+// means returns the means without intervals.
+func means(t *testing.T, rows []Scored, blank string) []Mean {
+	t.Helper()
+	all, err := ComputeLanguageMeans(rows, blank, metrics.Intervals{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
 }

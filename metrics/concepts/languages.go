@@ -12,7 +12,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/table"
 	"antipode/metrics"
-	"antipode/metrics/internal/tabular"
+	"antipode/metrics/interval"
 )
 
 var inScores = []metrics.Input{{Role: "in",
@@ -25,10 +25,9 @@ var inMeans = []metrics.Input{{Role: "in",
 
 // MeanOptions are the options of [LanguageMeans].
 type MeanOptions struct {
-	Profile   string `json:"profile,omitempty" default:"paper" values:"paper,public-code" help:"defaults of the paper or of the public code"`
-	Blank     string `json:"blank,omitempty" values:"leave-out,minus-one" help:"treatment of blank scores; default: the profile's"`
-	Resamples int    `json:"resamples,omitempty" default:"1000" none:"-1" min:"1" help:"bootstrap resamples per interval"`
-	Seed      int64  `json:"seed,omitempty" help:"seed of the intervals"`
+	Profile string `json:"profile,omitempty" default:"paper" values:"paper,public-code" help:"defaults of the paper or of the public code"`
+	Blank   string `json:"blank,omitempty" values:"leave-out,minus-one" help:"treatment of blank scores; default: the profile's"`
+	metrics.Intervals
 }
 
 // MeanRow is a row of [LanguageMeans].
@@ -41,7 +40,7 @@ type MeanRow struct {
 var languageMeans = metrics.Define(metrics.Definition[MeanOptions, MeanRow]{
 	Name:    "cococrola-means",
 	Title:   "mean over concepts of each score by model and language, and share of concepts possessed",
-	Version: 1, Unit: cosines + "; share", Range: ranges + "; share [0, 1]", Direction: toward,
+	Version: 2, Unit: cosines + "; share", Range: ranges + "; share [0, 1]", Direction: toward,
 	Citation: citation + ", Table 2", Inputs: inScores,
 	Compute: func(_ context.Context, call *metrics.Call, o MeanOptions) ([]MeanRow, error) {
 		_, preset, err := ProfileOf(o.Profile)
@@ -54,10 +53,11 @@ var languageMeans = metrics.Define(metrics.Definition[MeanOptions, MeanRow]{
 		}
 		blank := orDefault(o.Blank, preset)
 		var out []MeanRow
-		for _, m := range Means(rows, blank, o.Resamples, o.Seed) {
-			out = append(out, MeanRow{m, blank, tabular.Bootstrap(o.Resamples, level, "concepts")})
+		means, err := ComputeLanguageMeans(rows, blank, o.Intervals)
+		for _, m := range means {
+			out = append(out, MeanRow{m, blank, o.Label("concepts")})
 		}
-		return out, nil
+		return out, err
 	},
 })
 
@@ -71,13 +71,12 @@ func LanguageMeans(scores datasets.Table, options ...MeanOptions) datasets.Table
 
 // CorrelationOptions are the options of [LanguageCorrelations].
 type CorrelationOptions struct {
-	Score     string   `json:"score,omitempty" default:"cross_consistency" values:"cross_consistency,text_match,self_consistency,inverse_distinctiveness" help:"score to correlate"`
-	Profile   string   `json:"profile,omitempty" default:"paper" values:"paper,public-code" help:"defaults of the paper or of the public code"`
-	Models    string   `json:"models,omitempty" default:"pooled" values:"pooled,each" help:"all models pooled, or each separately"`
-	Except    []string `json:"except,omitempty" help:"models to leave out, A,B,… or none; default: the profile's (public-code: CogView 2)"`
-	Outside   string   `json:"outside,omitempty" values:"keep,drop" help:"treatment of values outside [0, 1]; default: the profile's"`
-	Resamples int      `json:"resamples,omitempty" default:"1000" none:"-1" min:"1" help:"bootstrap resamples per interval"`
-	Seed      int64    `json:"seed,omitempty" help:"seed of the intervals"`
+	Score   string   `json:"score,omitempty" default:"cross_consistency" values:"cross_consistency,text_match,self_consistency,inverse_distinctiveness" help:"score to correlate"`
+	Profile string   `json:"profile,omitempty" default:"paper" values:"paper,public-code" help:"defaults of the paper or of the public code"`
+	Models  string   `json:"models,omitempty" default:"pooled" values:"pooled,each" help:"all models pooled, or each separately"`
+	Except  []string `json:"except,omitempty" help:"models to leave out, A,B,… or none; default: the profile's (public-code: CogView 2)"`
+	Outside string   `json:"outside,omitempty" values:"keep,drop" help:"treatment of values outside [0, 1]; default: the profile's"`
+	metrics.Intervals
 }
 
 // CorrelationRow is a row of [LanguageCorrelations].
@@ -91,7 +90,7 @@ type CorrelationRow struct {
 var languageCorrelations = metrics.Define(metrics.Definition[CorrelationOptions, CorrelationRow]{
 	Name:    "cococrola-correlations",
 	Title:   "correlation of a score between languages, over concepts and models, with the least-squares line",
-	Version: 2, Unit: "Pearson's r", Range: "[-1, 1]", Direction: "none", Citation: citation + ", Figure 7",
+	Version: 3, Unit: "Pearson's r", Range: "[-1, 1]", Direction: "none", Citation: citation + ", Figure 7",
 	Inputs: inScores,
 	Compute: func(_ context.Context, call *metrics.Call, o CorrelationOptions) ([]CorrelationRow, error) {
 		rows, err := readScored(call.Inputs["in"])
@@ -113,10 +112,11 @@ var languageCorrelations = metrics.Define(metrics.Definition[CorrelationOptions,
 			return v
 		}
 		var out []CorrelationRow
-		for _, c := range Correlations(rows, value, o.Models == "pooled", o.Resamples, o.Seed) {
-			out = append(out, CorrelationRow{c, o.Score, o.Profile, tabular.Bootstrap(o.Resamples, level, "concepts")})
+		all, err := ComputeLanguageCorrelations(rows, value, o.Models == "pooled", o.Intervals)
+		for _, c := range all {
+			out = append(out, CorrelationRow{c, o.Score, o.Profile, o.Label("concepts")})
 		}
-		return out, nil
+		return out, err
 	},
 })
 
@@ -195,7 +195,7 @@ func threshold(rows []Scored, option, text string, score func(Scored) float64) (
 	for _, v := range by {
 		sort.Float64s(v)
 	}
-	return func(model string) float64 { return tabular.Quantile(by[model], 0.5) }, nil
+	return func(model string) float64 { return interval.Quantile(by[model], 0.5) }, nil
 }
 
 // Failures is the metric cococrola-failures (section 5.2): the concepts that are not possessed, with the kind of
@@ -237,7 +237,7 @@ var columnWins = metrics.Define(metrics.Definition[WinOptions, WinRow]{
 					means[s.name][key] = rounded(s.name, v)
 				}
 			}
-			for _, w := range Wins(means[s.name]) {
+			for _, w := range ComputeColumnWins(means[s.name]) {
 				out = append(out, WinRow{w.Model, s.name, len(w.Languages), len(w.Shared),
 					strings.Join(w.Languages, ", "), strings.Join(w.Shared, ", ")})
 			}

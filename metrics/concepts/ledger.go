@@ -11,18 +11,8 @@ import (
 	"antipode/metrics"
 )
 
-// ItemRow is a row of the result of [LedgerValues].
-type ItemRow struct {
-	Item  string  `column:"item"`
-	Holds string  `column:"holds" help:"yes or no, of a claim; blank for a number"`
-	Value float64 `column:"value"`
-	Low   float64 `column:"value_low"`
-	High  float64 `column:"value_high"`
-	N     float64 `column:"n" unit:"images"`
-}
-
-var ledgerValues = datasets.Define(datasets.Operation[CellOptions, ItemRow]{
-	Name: "cococrola-values", Version: 1,
+var ledgerValues = datasets.Define(datasets.Operation[CellOptions, metrics.ValueRow]{
+	Name: "cococrola-values", Version: 2,
 	Title:    "the values of Table 2 and the claims of CoCo-CroLa, from scores and means",
 	Citation: citation + ", section 5, Table 2",
 	Inputs: []metrics.Input{
@@ -31,11 +21,11 @@ var ledgerValues = datasets.Define(datasets.Operation[CellOptions, ItemRow]{
 	Compute: computeItems,
 })
 
-// LedgerValues returns the values of the items that cococrola.PrintedItems lists, for metrics.Ledger: the cells of
+// Values returns the values of the items that cococrola.PrintedItems lists, for metrics.Ledger: the cells of
 // Table 2 with their intervals, ×100 as printed, and whether the claims hold. A cell or claim has a row if the models
 // and languages that it is about are among the scores; models are found as in [PaperCells]. means are those of
 // [LanguageMeans] of the scores.
-func LedgerValues(scores, means datasets.Table, options ...CellOptions) datasets.Table {
+func Values(scores, means datasets.Table, options ...CellOptions) datasets.Table {
 	return ledgerValues.Table(map[string]datasets.Table{"scores": scores, "means": means}, options...)
 }
 
@@ -139,7 +129,9 @@ func (s *study) mostWins(label string) (pairs [][2]float64) {
 // correlated returns the pairs of the claim about Figure 7.
 func (s *study) correlated() (pairs [][2]float64) {
 	r := map[[2]string]float64{}
-	for _, c := range Correlations(s.cells.paperRows(s.rows), scoreOf("cross_consistency"), true, 0, 0) {
+	all, _ := ComputeLanguageCorrelations(s.cells.paperRows(s.rows), scoreOf("cross_consistency"), true,
+		metrics.Intervals{})
+	for _, c := range all {
 		r[[2]string{c.A, c.B}], r[[2]string{c.B, c.A}] = c.R.Value, c.R.Value
 	}
 	of := func(a, b string) float64 {
@@ -268,7 +260,8 @@ func (s *study) claims() map[string]verdict {
 	return out
 }
 
-func computeItems(_ context.Context, call *datasets.Call, o CellOptions) (out []ItemRow, err error) {
+func computeItems(_ context.Context, call *datasets.Call, o CellOptions) (_ []metrics.ValueRow, err error) {
+	var out metrics.ValueRows
 	f, means := call.Inputs["scores"], call.Inputs["means"]
 	s := &study{values: map[[3]string]float64{}, wins: map[string]int{}, inverse: map[string]float64{}}
 	if s.rows, err = readScored(f); err != nil {
@@ -302,17 +295,17 @@ func computeItems(_ context.Context, call *datasets.Call, o CellOptions) (out []
 			continue
 		}
 		end := ends[[3]string{c.Computed, c.Language, c.Score}]
-		out = append(out, ItemRow{Item: cococrola.Item(c.Model, c.Language, c.Score), Value: c.Value, Low: end[0],
-			High: end[1], N: images[[2]string{c.Computed, c.Language}]})
+		out.Add(cococrola.Item(c.Model, c.Language, c.Score), metrics.Estimate{Value: c.Value, Low: end[0],
+			High: end[1]},
+			images[[2]string{c.Computed, c.Language}])
 		s.values[[3]string{c.Model, c.Language, c.Score}] = c.Value
 		if c.Score == "Xc" {
 			rounded[[2]string{c.Model, c.Language}] = math.Round(c.Value)
 		}
 	}
-	for _, w := range Wins(rounded) {
+	for _, w := range ComputeColumnWins(rounded) {
 		s.wins[w.Model] = len(w.Languages)
 	}
-	none := math.NaN()
 	count := func(of func(Scored) string) float64 {
 		var names []string
 		for _, r := range s.paperRows(s.rows) {
@@ -326,14 +319,14 @@ func computeItems(_ context.Context, call *datasets.Call, o CellOptions) (out []
 			"section 4: languages": count(func(r Scored) string { return r.Language }),
 			"section 5: models":    count(func(r Scored) string { return r.Model }),
 		} {
-			out = append(out, ItemRow{Item: item, Value: n, Low: none, High: none, N: none})
+			out.Add(item, metrics.Exact(n), math.NaN())
 		}
 	}
 	for item, holds := range s.claims() {
 		if holds != Unknown {
-			out = append(out, ItemRow{Item: item, Holds: holds, Value: none, Low: none, High: none, N: none})
+			out.AddClaim(item, holds == Yes)
 		}
 	}
-	slices.SortFunc(out, func(a, b ItemRow) int { return cmp.Compare(a.Item, b.Item) })
+	slices.SortFunc(out, func(a, b metrics.ValueRow) int { return cmp.Compare(a.Item, b.Item) })
 	return out, nil
 }

@@ -47,10 +47,11 @@ type meanCell struct {
 	place []int
 }
 
-// Means returns the cells of Table 2, one per model and language: means over concepts. The row and the column "Avg" are
-// means of the unrounded cells that have a value; as in the paper, there is no mean over both. Intervals resample
-// concepts, the same for all cells. Blank scores are left out ([LeaveOut]) or count as −1 ([MinusOne]).
-func Means(rows []Scored, blank string, resamples int, seed int64) []Mean {
+// ComputeLanguageMeans returns the cells of Table 2, one per model and language: means over concepts. The row and the
+// column "Avg" are means of the unrounded cells that have a value; as in the paper, there is no mean over both.
+// Intervals resample concepts, the same for all cells. Blank scores are left out ([LeaveOut]) or count as −1
+// ([MinusOne]).
+func ComputeLanguageMeans(rows []Scored, blank string, i metrics.Intervals) ([]Mean, error) {
 	var models, languages, concepts []string
 	for _, r := range rows {
 		models, languages, concepts = append(models, r.Model), append(languages, r.Language),
@@ -67,12 +68,15 @@ func Means(rows []Scored, blank string, resamples int, seed int64) []Mean {
 		at, _ := slices.BinarySearch(concepts, r.Concept)
 		cells[key].rows, cells[key].place = append(cells[key].rows, r), append(cells[key].place, at)
 	}
-	w := weights(seeded(seed, "concepts"), resamples, len(concepts))
+	boot, err := resampleUnits(i, len(concepts), "concepts")
+	if err != nil {
+		return nil, err
+	}
 	made := map[modelLanguage]*group{}
 	one := func(model, language string) *group {
 		key := modelLanguage{model, language}
 		if made[key] == nil {
-			made[key] = cellGroup(cells[key], blank, w)
+			made[key] = cellGroup(cells[key], blank, boot.weights)
 		}
 		return made[key]
 	}
@@ -82,18 +86,18 @@ func Means(rows []Scored, blank string, resamples int, seed int64) []Mean {
 		for _, l := range languages {
 			g := one(m, l)
 			over = append(over, g)
-			out = append(out, g.mean(m, l))
+			out = append(out, g.mean(boot, m, l))
 		}
-		out = append(out, average(over, len(w)).mean(m, cococrola.Average))
+		out = append(out, average(over, len(boot.weights)).mean(boot, m, cococrola.Average))
 	}
 	for _, l := range languages {
 		var over []*group
 		for _, m := range models {
 			over = append(over, one(m, l))
 		}
-		out = append(out, average(over, len(w)).mean(cococrola.Average, l))
+		out = append(out, average(over, len(boot.weights)).mean(boot, cococrola.Average, l))
 	}
-	return out
+	return out, nil
 }
 
 const nScores = 5 // Dt, Sc, Xc, Wc, share possessed
@@ -105,11 +109,11 @@ type group struct {
 	asked, used, text, answered int
 }
 
-func (g *group) mean(model, language string) Mean {
+func (g *group) mean(boot *resamples, model, language string) Mean {
 	var v [nScores]metrics.Estimate
 	for k := range v {
-		w := make([][]float64, len(g.resamples[k]))
-		v[k] = bootstrapped(g.values[k], w, func(b int) float64 { return g.resamples[k][b] })
+		v[k].Value = g.values[k]
+		v[k].Low, v[k].High = boot.Ends(v[k].Value, g.resamples[k])
 	}
 	return Mean{model, language, v[0], v[1], v[2], v[3], v[4], g.asked, g.used, g.text, g.answered}
 }

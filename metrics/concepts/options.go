@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"antipode/metrics"
 )
 
 // Values of the options; see the package comment.
@@ -33,18 +35,17 @@ const (
 // English is the default language of the words of Wc.
 const English = "en"
 
-// Options are the options of [Score]. Empty strings select the values of profile paper.
+// Options are the options of [ComputeConceptScores]. Empty strings select the values of profile paper.
 type Options struct {
-	Source      string // source language of Xc; see [SourceOf]
-	Word        string // language of the word of Wc: a code, or "source"
-	Self        string // [ExcludeSelf], [Literal]
-	M           int    // images in the sample of Dt; 0 = one of each other concept
-	Sample      string // [PerConcept], [Shared]
-	Own         string // [ExcludeOwn], [IncludeOwn]
-	Replacement string // [Without], [With]
-	Product     string // [Cosine], [Dot]
-	Seed        int64  // of the sample of Dt and of the intervals
-	Resamples   int    // bootstrap resamples per interval; 0 = no intervals
+	Source            string // source language of Xc; see [SourceOf]
+	Word              string // language of the word of Wc: a code, or "source"
+	Self              string // [ExcludeSelf], [Literal]
+	M                 int    // images in the sample of Dt; 0 = one of each other concept
+	Sample            string // [PerConcept], [Shared]
+	Own               string // [ExcludeOwn], [IncludeOwn]
+	Replacement       string // [Without], [With]
+	Product           string // [Cosine], [Dot]
+	metrics.Intervals        // Seed is of the sample of Dt, too
 }
 
 // ProfileOf returns the options of a profile, "paper" or "public-code", and the treatment of blank scores in its means.
@@ -81,8 +82,8 @@ func (o Options) check(model string) (Options, error) {
 			return o, fmt.Errorf("%s is %q; it must be one of %s", c.name, *c.value, strings.Join(c.allowed, ", "))
 		}
 	}
-	if o.M < 0 || o.Resamples < 0 {
-		return o, fmt.Errorf("m is %d and resamples is %d; neither can be negative", o.M, o.Resamples)
+	if o.M < 0 {
+		return o, fmt.Errorf("m is %d; it cannot be negative", o.M)
 	}
 	var err error
 	if o.Source, err = SourceOf(orDefault(o.Source, English), model); err != nil {

@@ -236,7 +236,7 @@ func TestBlanks(t *testing.T) {
 		{Model: "A", Cell: Cell{"en", "sea"}, Dt: 0.1, Sc: 0.6, Xc: nan, Wc: nan, Possessed: Unknown}}
 	for treat, want := range map[string][5]float64{LeaveOut: {0.3, 0.6, 0.8, 20, 1},
 		MinusOne: {0.3, -0.2, -0.1, 9.5, 1}} {
-		m := Means(rows, treat, 0, 0)[0]
+		m := means(t, rows, treat)[0]
 		if got := [5]float64{m.Dt.Value, m.Sc.Value, m.Xc.Value, m.Wc.Value,
 			m.Possessed.Value}; !slices.EqualFunc(got[:], want[:], same) || m.Asked != 2 || m.Used != 1 ||
 			m.Text != 1 || m.Answered != 1 {

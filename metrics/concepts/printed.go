@@ -223,7 +223,7 @@ var ranking = datasets.Define(datasets.Operation[RankingOptions, RankingRow]{
 			used = "n_text"
 		}
 		var out []RankingRow
-		for _, r := range Rank(rows, scoreOf(o.Score), o.Order == "ascending", o.Top) {
+		for _, r := range ComputeRanking(rows, scoreOf(o.Score), o.Order == "ascending", o.Top) {
 			s := rows[r.Row]
 			out = append(out, RankingRow{s.Model, s.Language, r.Rank, s.Concept, o.Score, scoreOf(o.Score)(s),
 				numberAt(f, o.Score+"_low", r.Row), numberAt(f, o.Score+"_high", r.Row), r.Of,

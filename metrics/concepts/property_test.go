@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"antipode/internal/near"
+
+	"antipode/metrics"
 )
 
 func vector(rng *rand.Rand, center []float32, noise float64, width int) []float32 {
@@ -67,8 +69,8 @@ func TestOracle(t *testing.T) {
 			Product: []string{Cosine, Dot}[trial/4%2], Word: []string{"", "source"}[trial%2],
 			M: rng.IntN(6), Sample: []string{PerConcept, Shared}[rng.IntN(2)],
 			Own:         []string{ExcludeOwn, IncludeOwn}[rng.IntN(2)],
-			Replacement: []string{Without, With}[rng.IntN(2)], Seed: int64(trial)}
-		scores, err := Score(set, o)
+			Replacement: []string{Without, With}[rng.IntN(2)], Intervals: metrics.Intervals{Seed: int64(trial)}}
+		scores, err := ComputeConceptScores(set, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -177,8 +179,8 @@ func TestIdentities(t *testing.T) {
 func TestOrderAndBatch(t *testing.T) {
 	rng := near.Rand(t, 5)
 	set := world(rng, 8, 6)
-	o := Options{M: 4, Resamples: 50, Seed: 3}
-	all, err := Score(set, o)
+	o := Options{M: 4, Intervals: metrics.Intervals{Resamples: 50, Seed: 3}}
+	all, err := ComputeConceptScores(set, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +190,7 @@ func TestOrderAndBatch(t *testing.T) {
 		rng.Shuffle(len(images), func(i, j int) { images[i], images[j] = images[j], images[i] })
 		shuffled.Images[c] = images
 	}
-	again, err := Score(shuffled, o)
+	again, err := ComputeConceptScores(shuffled, o)
 	if err != nil || fmt.Sprint(all) != fmt.Sprint(again) {
 		t.Errorf("the order of images changes scores (%v)", err)
 	}
@@ -198,14 +200,14 @@ func TestOrderAndBatch(t *testing.T) {
 			byLanguage.Images[c] = images
 		}
 	}
-	he, err := Score(byLanguage, o)
+	he, err := ComputeConceptScores(byLanguage, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range all {
 		alone := Set{Model: set.Model, Words: set.Words, Images: map[Cell][]Image{s.Cell: set.Images[s.Cell],
 			{"en", s.Concept}: set.Images[Cell{"en", s.Concept}]}}
-		one, err := Score(alone, o)
+		one, err := ComputeConceptScores(alone, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -241,7 +243,7 @@ func TestDirections(t *testing.T) {
 			}
 		}
 	}
-	scores, err := Score(set, Options{})
+	scores, err := ComputeConceptScores(set, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,7 +252,7 @@ func TestDirections(t *testing.T) {
 		rows = append(rows, Scored{"m", s.Cell, s.Dt.Value, s.Sc.Value, s.Xc.Value, s.Wc.Value, ""})
 	}
 	m := map[string]Mean{}
-	for _, mean := range Means(rows, LeaveOut, 0, 0) {
+	for _, mean := range means(t, rows, LeaveOut) {
 		if mean.Model == "m" {
 			m[mean.Language] = mean
 		}

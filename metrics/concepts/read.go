@@ -142,7 +142,7 @@ func (in *input) readWords(call *metrics.Call, column string) (map[Cell][]float3
 	return out, nil
 }
 
-// locate adds table, row and column to an error of [Score].
+// locate adds table, row and column to an error of [ComputeConceptScores].
 func (in *input) locate(err error, o ScoreOptions, word string) error {
 	var bad *ImageError
 	if !errors.As(err, &bad) {

@@ -25,11 +25,13 @@ type Correlation struct {
 	Concepts  int              `column:"n_concepts" unit:"concepts"`
 }
 
-// Correlations returns r for every pair of languages, in the order of languages. score returns the score of a row,
-// NaN to leave it out. Models are pooled under the name "all", as in Figure 7, or separate. r, slope and intercept
-// are NaN under three points or if a score is constant. Intervals resample concepts, all models of a concept
+// ComputeLanguageCorrelations returns r for every pair of languages, in the order of languages. score returns the score
+// of a row, NaN to leave it out. Models are pooled under the name "all", as in Figure 7, or separate. r, slope and
+// intercept are NaN under three points or if a score is constant. Intervals resample concepts, all models of a concept
 // together.
-func Correlations(rows []Scored, score func(Scored) float64, pooled bool, resamples int, seed int64) []Correlation {
+func ComputeLanguageCorrelations(rows []Scored, score func(Scored) float64, pooled bool,
+	o metrics.Intervals) ([]Correlation,
+	error) {
 	var languages, models []string
 	values := map[string]map[[2]string]float64{} // by language, then model and concept
 	for _, r := range rows {
@@ -49,14 +51,18 @@ func Correlations(rows []Scored, score func(Scored) float64, pooled bool, resamp
 	for _, m := range models {
 		for i, a := range languages {
 			for _, b := range languages[i+1:] {
-				out = append(out, correlate(a, b, m, values[a], values[b], resamples, seed))
+				c, err := correlate(a, b, m, values[a], values[b], o)
+				if err != nil {
+					return nil, err
+				}
+				out = append(out, c)
 			}
 		}
 	}
-	return out
+	return out, nil
 }
 
-func correlate(a, b, model string, va, vb map[[2]string]float64, resamples int, seed int64) Correlation {
+func correlate(a, b, model string, va, vb map[[2]string]float64, o metrics.Intervals) (Correlation, error) {
 	var keys [][2]string
 	var concepts []string
 	for key, x := range va {
@@ -72,17 +78,17 @@ func correlate(a, b, model string, va, vb map[[2]string]float64, resamples int, 
 		x[i], y[i] = va[key], vb[key]
 		place[i], _ = slices.BinarySearch(concepts, key[1])
 	}
-	w := weights(seeded(seed, "concepts", a, b, model), resamples, len(concepts))
+	boot, err := resampleUnits(o, len(concepts), "concepts", a, b, model)
 	counts := make([]float64, len(keys))
 	r, slope, intercept := fit(x, y, nil)
-	interval := bootstrapped(r, w, func(resample int) float64 {
+	estimate := boot.estimate(r, func(w []float64) float64 {
 		for i, at := range place {
-			counts[i] = w[resample][at]
+			counts[i] = w[at]
 		}
 		r, _, _ := fit(x, y, counts)
 		return r
 	})
-	return Correlation{a, b, orDefault(model, "all"), interval, r * r, slope, intercept, len(keys), len(concepts)}
+	return Correlation{a, b, orDefault(model, "all"), estimate, r * r, slope, intercept, len(keys), len(concepts)}, err
 }
 
 // fit returns Pearson's r of points with weights w (nil = 1) and their least-squares line y = slope·x + intercept; NaN
@@ -117,7 +123,7 @@ type Ranked struct {
 
 // Rank orders the concepts of every model and language by a score, descending or ascending. Equal scores share a rank
 // and are ordered by name; NaN is left out. top limits each list; 0 = no limit.
-func Rank(rows []Scored, score func(Scored) float64, ascending bool, top int) []Ranked {
+func ComputeRanking(rows []Scored, score func(Scored) float64, ascending bool, top int) []Ranked {
 	var order []int
 	for i, r := range rows {
 		if !math.IsNaN(score(r)) {
@@ -162,9 +168,9 @@ type Win struct {
 	Shared    []string // those shared with another model
 }
 
-// Wins returns the wins of every model. means are values by model and language, rounded by the caller if rounded values
-// tie; averages are left out.
-func Wins(means map[[2]string]float64) []Win {
+// ComputeColumnWins returns the wins of every model. means are values by model and language, rounded by the caller if
+// rounded values tie; averages are left out.
+func ComputeColumnWins(means map[[2]string]float64) []Win {
 	best, models := map[string]float64{}, []string{}
 	for key, v := range means {
 		if key[0] == cococrola.Average || key[1] == cococrola.Average || math.IsNaN(v) {

@@ -1,60 +1,47 @@
 package concepts
 
 import (
-	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
 
 	"antipode/metrics"
 	"antipode/metrics/internal/tabular"
+	"antipode/metrics/interval"
 )
-
-// level is the nominal probability of all intervals of this package.
-const level = 0.95
 
 // seeded returns a generator that depends on the seed and the names only.
 func seeded(seed int64, names ...string) *rand.Rand {
 	return tabular.Random(seed, strings.Join(names, "\x00")+"\x00")
 }
 
-// resamples returns bootstrap resamples of n images, as counts by resample and image; nil under three images.
-func resamples(o Options, n int, model string, c Cell) [][]float64 {
+// resamples are bootstrap resamples of images or concepts. nil has none.
+type resamples struct {
+	*interval.Bootstrap
+	weights [][]float64 // by resample: how often it contains each
+}
+
+// resample samples n images of a cell; nil under three images.
+func resample(o Options, n int, model string, c Cell) (*resamples, error) {
 	if n < 3 {
-		return nil
+		return &resamples{}, nil
 	}
-	return weights(seeded(o.Seed, "pictures", model, c.Language, c.Concept), o.Resamples, n)
+	return resampleUnits(o.Intervals, n, "images", model, c.Language, c.Concept)
 }
 
-func weights(rng *rand.Rand, resamples, n int) [][]float64 {
-	if resamples == 0 || n == 0 {
-		return nil
-	}
-	all := make([]float64, resamples*n)
-	out := make([][]float64, resamples)
-	for b := range out {
-		out[b] = all[b*n : (b+1)*n]
-		for range n {
-			out[b][rng.IntN(n)]++
-		}
-	}
-	return out
+func resampleUnits(i metrics.Intervals, n int, stream ...string) (*resamples, error) {
+	b, err := interval.NewBootstrap(i.Bootstrap(stream...), n)
+	return &resamples{b, b.Weights()}, err
 }
 
-// bootstrapped returns a value with its percentile interval, widened to contain the value. Resamples in which the score
-// is NaN are left out.
-func bootstrapped(value float64, w [][]float64, score func(resample int) float64) metrics.Estimate {
-	if math.IsNaN(value) || len(w) == 0 {
-		return metrics.Exact(value)
+// estimate returns a value with its interval from the scores of the resamples.
+func (r *resamples) estimate(value float64, score func(w []float64) float64) metrics.Estimate {
+	e, values := metrics.Exact(value), make([]float64, len(r.weights))
+	for b, w := range r.weights {
+		values[b] = score(w)
 	}
-	values := make([]float64, 0, len(w))
-	for b := range w {
-		if v := score(b); !math.IsNaN(v) {
-			values = append(values, v)
-		}
-	}
-	low, high := tabular.Percentiles(values, level)
-	return metrics.Estimate{Value: value, Low: min(value, low), High: max(value, high)}
+	e.Low, e.High = r.Ends(value, values)
+	return e
 }
 
 // sampler samples the images of other concepts for Dt.

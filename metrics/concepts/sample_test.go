@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"testing"
+
+	"antipode/metrics"
 )
 
 func mustUnit(v []float32) []float64 {
@@ -79,7 +81,7 @@ func TestSample(t *testing.T) {
 	if b := of(Options{M: 10}, 3); !slices.Equal(a, b) {
 		t.Errorf("equal seeds: %v, %v", a, b)
 	}
-	if b := of(Options{M: 10, Seed: 1}, 3); slices.Equal(a, b) {
+	if b := of(Options{M: 10, Intervals: metrics.Intervals{Seed: 1}}, 3); slices.Equal(a, b) {
 		t.Errorf("another seed, the same sample %v", b)
 	}
 	if b := of(Options{M: 100}, 3); len(b) != 29 || distinct(b) != 29 {

@@ -9,6 +9,7 @@ import (
 
 	"antipode/datasets/cococrola"
 	"antipode/metrics"
+	"antipode/metrics/interval"
 )
 
 // Cell is a concept in a language.
@@ -64,9 +65,9 @@ type usable struct {
 	joint         [][]float32
 }
 
-// Score computes Dt, Sc, Xc and Wc for every cell of a set, in the order of languages (the paper's first, then by name)
-// and concepts (by name). The result does not depend on the order of images.
-func Score(set Set, o Options) ([]Scores, error) {
+// ComputeConceptScores computes Dt, Sc, Xc and Wc for every cell of a set, in the order of languages (the paper's
+// first, then by name) and concepts (by name). The result does not depend on the order of images.
+func ComputeConceptScores(set Set, o Options) ([]Scores, error) {
 	o, err := o.check(set.Model)
 	if err != nil {
 		return nil, err
@@ -155,10 +156,12 @@ func prepare(set Set, c Cell, width *int) (*usable, error) {
 func scoreCell(set Set, c Cell, all map[Cell]*usable, sample *sampler, o Options) (Scores, error) {
 	d := all[c]
 	s := Scores{Cell: c, Dt: blank, Sc: blank, Xc: blank, Wc: blank, Used: len(d.unit)}
-	w := resamples(o, len(d.unit), set.Model, c)
+	boot, err := resample(o, len(d.unit), set.Model, c)
+	if err != nil {
+		return s, err
+	}
 	self := similarities(d.unit, d.unit)
-	s.Sc = bootstrapped(distinctPairMean(self, nil), w,
-		func(b int) float64 { return distinctPairMean(self, w[b]) })
+	s.Sc = boot.estimate(distinctPairMean(self, nil), func(w []float64) float64 { return distinctPairMean(self, w) })
 
 	others := sample.others(c)
 	s.Others = len(others)
@@ -168,7 +171,7 @@ func scoreCell(set Set, c Cell, all map[Cell]*usable, sample *sampler, o Options
 		for i, x := range d.unit {
 			means[i] = dot(x, middle)
 		}
-		s.Dt = bootstrapped(mean(means, nil), w, func(b int) float64 { return mean(means, w[b]) })
+		s.Dt = boot.estimate(mean(means, nil), func(w []float64) float64 { return mean(means, w) })
 	}
 
 	source := Cell{o.Source, c.Concept}
@@ -178,15 +181,13 @@ func scoreCell(set Set, c Cell, all map[Cell]*usable, sample *sampler, o Options
 	case source == c && o.Self == ExcludeSelf:
 		s.Xc, s.Reference = s.Sc, len(d.unit)
 	case source == c:
-		s.Xc, s.Reference = bootstrapped(pairMean(self, nil, nil), w,
-			func(b int) float64 { return pairMean(self, w[b], w[b]) }), len(d.unit)
+		s.Xc, s.Reference = boot.estimate(pairMean(self, nil, nil),
+			func(w []float64) float64 { return pairMean(self, w, w) }), len(d.unit)
 	default:
-		v, cross := resamples(o, len(reference.unit), set.Model, source), similarities(d.unit, reference.unit)
-		if v == nil || w == nil {
-			v = nil
+		s.Reference = len(reference.unit)
+		if s.Xc, err = crossed(similarities(d.unit, reference.unit), boot, o, set.Model, source); err != nil {
+			return s, err
 		}
-		s.Xc, s.Reference = bootstrapped(pairMean(cross, nil, nil), v,
-			func(b int) float64 { return pairMean(cross, w[b], v[b]) }), len(reference.unit)
 	}
 
 	word := set.Words[Cell{o.Word, c.Concept}]
@@ -206,10 +207,30 @@ func scoreCell(set Set, c Cell, all map[Cell]*usable, sample *sampler, o Options
 		return s, at
 	}
 	s.Text = len(matches)
-	jw := w
 	if len(matches) != len(d.unit) {
-		jw = resamples(o, len(matches), set.Model, c)
+		if boot, err = resample(o, len(matches), set.Model, c); err != nil {
+			return s, err
+		}
 	}
-	s.Wc = bootstrapped(mean(matches, nil), jw, func(b int) float64 { return mean(matches, jw[b]) })
+	s.Wc = boot.estimate(mean(matches, nil), func(w []float64) float64 { return mean(matches, w) })
 	return s, nil
+}
+
+// crossed returns the mean similarity of a cell's images with those of another cell, both of which are resampled.
+func crossed(cross [][]float64, boot *resamples, o Options, model string, source Cell) (metrics.Estimate, error) {
+	e := metrics.Exact(pairMean(cross, nil, nil))
+	if len(cross) == 0 {
+		return e, nil
+	}
+	other, err := resample(o, len(cross[0]), model, source)
+	if err != nil || boot.Bootstrap == nil || other.Bootstrap == nil {
+		return e, err
+	}
+	both, err := interval.NewBootstrap(o.Bootstrap(), len(cross), len(cross[0]))
+	values := make([]float64, len(boot.weights))
+	for b := range values {
+		values[b] = pairMean(cross, boot.weights[b], other.weights[b])
+	}
+	e.Low, e.High = both.Ends(e.Value, values)
+	return e, err
 }

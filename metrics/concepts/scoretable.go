@@ -35,15 +35,14 @@ type ScoreOptions struct {
 	Replacement string `json:"replacement,omitempty" values:"without,with" help:"whether the sample of Dt may contain a concept twice"`
 	Product     string `json:"product,omitempty" values:"cosine,dot" help:"Wc: mean of 100 × cosine, or of the dot product"`
 
-	M         int     `json:"m,omitempty" default:"100" none:"-1" min:"1" help:"images in the sample of Dt; -1: one of each other concept"`
-	Rule      string  `json:"rule,omitempty" default:"both" values:"both,either" help:"not possessed if both Xc and Wc are low, or either"`
-	XcBelow   float64 `json:"xc_below,omitempty" default:"0.5" help:"Xc below this is low"`
-	WcBelow   float64 `json:"wc_below,omitempty" default:"25" help:"Wc below this is low"`
-	Resamples int     `json:"resamples,omitempty" default:"1000" none:"-1" min:"1" help:"bootstrap resamples per interval"`
-	Seed      int64   `json:"seed,omitempty" help:"seed of the sample of Dt and of the intervals"`
+	M       int     `json:"m,omitempty" default:"100" none:"-1" min:"1" help:"images in the sample of Dt; -1: one of each other concept"`
+	Rule    string  `json:"rule,omitempty" default:"both" values:"both,either" help:"not possessed if both Xc and Wc are low, or either"`
+	XcBelow float64 `json:"xc_below,omitempty" default:"0.5" help:"Xc below this is low"`
+	WcBelow float64 `json:"wc_below,omitempty" default:"25" help:"Wc below this is low"`
+	metrics.Intervals
 }
 
-// options returns the options of [Score] and the rule of possession.
+// options returns the options of [ComputeConceptScores] and the rule of possession.
 func (o ScoreOptions) options() (Options, Rule, error) {
 	v, _, err := ProfileOf(o.Profile)
 	for into, value := range map[*string]string{&v.Self: o.Self, &v.Sample: o.Sample, &v.Own: o.Own,
@@ -52,7 +51,7 @@ func (o ScoreOptions) options() (Options, Rule, error) {
 			*into = value
 		}
 	}
-	v.M, v.Resamples, v.Seed = o.M, o.Resamples, o.Seed
+	v.M, v.Intervals = o.M, o.Intervals
 	return v, Rule{When: o.Rule, Xc: o.XcBelow, Wc: o.WcBelow}, err
 }
 
@@ -96,7 +95,7 @@ var cellColumns = datasets.Columns("model:text", "language:text", "concept:text"
 var conceptScores = metrics.Define(metrics.Definition[ScoreOptions, ScoreRow]{
 	Name:    "cococrola-scores",
 	Title:   "distinctiveness, self-consistency and correctness of each concept in each language",
-	Version: 5, Unit: cosines, Range: ranges, Direction: toward, Citation: citation + ", equations 2 to 6, section 5.6",
+	Version: 6, Unit: cosines, Range: ranges, Direction: toward, Citation: citation + ", equations 2 to 6, section 5.6",
 	Inputs: []metrics.Input{
 		{Role: "in", Columns: cellColumns, About: "one row per requested image, with its vectors; optionally id " +
 			"and outcome"},
@@ -193,7 +192,7 @@ func computeScores(ctx context.Context, call *metrics.Call, o ScoreOptions) ([]S
 		if v.Word = o.Word; v.Word == "source" {
 			v.Word = v.Source
 		}
-		scores, err := Score(set, v)
+		scores, err := ComputeConceptScores(set, v)
 		if err != nil {
 			return nil, in.locate(err, o, v.Word)
 		}
@@ -214,7 +213,7 @@ func computeScores(ctx context.Context, call *metrics.Call, o ScoreOptions) ([]S
 				Asked: n.asked, Refused: n.refused, Used: s.Used, Reference: s.Reference, Others: s.Others,
 				Text: s.Text, Source: v.Source, Vector: o.Vector, Joint: o.Joint, Profile: o.Profile,
 				VectorModel: vectorModel, JointModel: jointModel, Options: choices(v, rule),
-				Interval: tabular.Bootstrap(o.Resamples, level, "images"),
+				Interval: o.Label("images"),
 			})
 		}
 		if lacking > 0 {

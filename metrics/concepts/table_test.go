@@ -10,6 +10,8 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/table"
 	"antipode/metrics/internal/tabulartest"
+
+	"antipode/metrics"
 )
 
 // scoresOf runs cococrola-scores as the backend does; words may be nil.
@@ -36,7 +38,7 @@ func evaluate(t *testing.T, g golden, options map[string]string) *table.Frame {
 func TestConstructors(t *testing.T) {
 	images, words := small(2)
 	scores := ConceptScores(Tables{datasets.FromFrame(images), datasets.FromFrame(words)},
-		ScoreOptions{Profile: PublicCode, Source: "en", Self: Literal, Resamples: -1})
+		ScoreOptions{Profile: PublicCode, Source: "en", Self: Literal, Intervals: metrics.Intervals{Resamples: -1}})
 	means := LanguageMeans(scores)
 	for name, made := range map[string]datasets.Table{"scores": scores,
 		"no words": ConceptScores(Tables{Images: datasets.FromFrame(images)}), "means": means,

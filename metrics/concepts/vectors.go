@@ -124,8 +124,8 @@ func CrossConsistency(images, reference [][]float32) (float64, error) {
 }
 
 // InverseDistinctiveness returns Dt (equation 2) of a concept's images and images of other concepts in the same
-// language: the mean cosine over all pairs, in [-1, 1], lower = more distinct. [Score] also samples the other images
-// (equation 3). NaN if a set is empty.
+// language: the mean cosine over all pairs, in [-1, 1], lower = more distinct. [ComputeConceptScores] also samples the
+// other images (equation 3). NaN if a set is empty.
 func InverseDistinctiveness(images, others [][]float32) (float64, error) {
 	return CrossConsistency(images, others)
 }

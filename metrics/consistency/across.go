@@ -20,14 +20,14 @@ const (
 	LiteralPair PairNormalizer = "literal"   // sum over ordered pairs u ≠ v over half their number: twice MeanUnequal
 )
 
-// AcrossLanguages returns SCAL by pair of languages, eq. 6–7: out[a][b] is the mean over prompts of the mean cosine
+// ComputeSCAL returns SCAL by pair of languages, eq. 6–7: out[a][b] is the mean over prompts of the mean cosine
 // between images of a and of b; in [−1, 1] (literal [−2, 2]), higher is more similar. The diagonal is SCWL
 // ([WithinLanguage]). A prompt needs two images in each language (one for mean_all); others are left out of the pair,
 // and counted if both languages have an image.
 //
 // With unit vectors x of a and y of b the inner sum is (Σx)·(Σy) − Σ_u x_u·y_u, which needs no loop over pairs. Prompts
 // are computed in parallel.
-func AcrossLanguages(p Images, n PairNormalizer) ([][]Score, error) {
+func ComputeSCAL(p Images, n PairNormalizer) ([][]Score, error) {
 	switch n {
 	case "":
 		n = MeanUnequal
@@ -156,9 +156,9 @@ const (
 // OverallNormalizers are the variants of equation 9, the default first.
 var OverallNormalizers = []OverallNormalizer{MeanPairs, HalfPairs, LiteralOverall}
 
-// OverallSCAL returns eq. 9, one number from the values of [AcrossLanguages]. Pairs that are NaN are left out, and a
+// ComputeSCALOverall returns eq. 9, one number from the values of [ComputeSCAL]. Pairs that are NaN are left out, and a
 // language without a pair does not count in N. It returns NaN if no pair is left.
-func OverallSCAL(pairs [][]float64, n OverallNormalizer) (float64, error) {
+func ComputeSCALOverall(pairs [][]float64, n OverallNormalizer) (float64, error) {
 	sum, terms, languages := 0.0, 0, 0
 	for a := range pairs {
 		any := false
@@ -185,8 +185,8 @@ func OverallSCAL(pairs [][]float64, n OverallNormalizer) (float64, error) {
 	return 0, fmt.Errorf("consistency: normalizer is %q; it must be one of %v", n, OverallNormalizers)
 }
 
-// Values returns the values of scores.
-func Values(scores []Score) []float64 {
+// valuesOf returns the values of scores.
+func valuesOf(scores []Score) []float64 {
 	out := make([]float64, len(scores))
 	for i, s := range scores {
 		out[i] = s.Value

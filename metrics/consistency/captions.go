@@ -51,14 +51,10 @@ var captionPool = datasets.Define(datasets.Operation[PoolOptions, PoolRow]{
 // than the first ([PoolOptions.Filter]), has no English text, repeats the English text of another, lacks a caption in
 // a language whose source is NLLB, or has no image (an empty column url or image). Next, embed the column caption and
 // call [SelectPrompts].
-func CaptionPool(captions datasets.Table, options ...PoolOptions) datasets.Table {
-	return captionPool.Of(captions, options...)
-}
-
-// CaptionPoolIn is [CaptionPool] with a table of languages: code and caption_source, as
-// datasets/indictti.LanguageTable. Without a language whose source is NLLB, captions needs no captions but the English
-// ones.
-func CaptionPoolIn(captions, languages datasets.Table, options ...PoolOptions) datasets.Table {
+//
+// languages is a table of languages, code and caption_source, as datasets/indictti.LanguageTable; a zero table is that
+// of the paper. Without a language whose source is NLLB, captions needs no captions but the English ones.
+func CaptionPool(captions, languages datasets.Table, options ...PoolOptions) datasets.Table {
 	return captionPool.Table(map[string]datasets.Table{"in": captions, "languages": languages}, options...)
 }
 
@@ -90,7 +86,7 @@ func PromptSets(prompts, common datasets.Table, options ...SetOptions) datasets.
 	return promptSets.Table(map[string]datasets.Table{"in": prompts, "common": common}, options...)
 }
 
-// Sources are the inputs of [PromptTable].
+// Sources are the inputs of [Prompts].
 type Sources struct {
 	Prompts  datasets.Table // id and caption (English), from [SelectPrompts]
 	Captions datasets.Table // the caption data set, as for [CaptionPool]; the zero Table = none
@@ -102,7 +98,7 @@ type Sources struct {
 	Languages datasets.Table
 }
 
-// PromptTableRow is a row of [PromptTable].
+// PromptTableRow is a row of [Prompts].
 type PromptTableRow struct {
 	ID            string `column:"id" help:"PROMPT-LANGUAGE"`
 	PromptID      string `column:"prompt_id"`
@@ -127,10 +123,10 @@ var promptTable = datasets.Define(datasets.Operation[struct{}, PromptTableRow]{
 	Compute: computePromptTable,
 })
 
-// PromptTable is the table operation indictti-captions: the prompts in every language, one row each. Captions of
+// Prompts is the table operation indictti-captions: the prompts in every language, one row each. Captions of
 // languages whose source is NLLB come from the data set, unless the translations have them; others come from the
 // translations.
-func PromptTable(s Sources) datasets.Table {
+func Prompts(s Sources) datasets.Table {
 	return promptTable.Table(map[string]datasets.Table{"in": s.Prompts, "captions": s.Captions,
 		"translations": s.Translations, "languages": s.Languages})
 }

@@ -14,7 +14,7 @@ import (
 	"antipode/metrics/internal/tabular"
 )
 
-// ClaimOptions are the options of [Claims] and [StudyValues].
+// ClaimOptions are the options of [Claims] and [Values].
 type ClaimOptions struct {
 	Labels []string `json:"labels,omitempty" help:"labels of models in the paper, each as MODEL=LABEL; others by the paper's list of names"`
 }
@@ -170,7 +170,7 @@ func meanValue(values []float64) float64 {
 func (s study) extreme(sign float64, score, model string, keep func(language string) bool) float64 {
 	out := math.NaN()
 	for key, c := range s.cells {
-		if key[0] == score && key[1] == model && keep(key[2]) && !(sign*c.value <= sign*out) {
+		if key[0] == score && key[1] == model && keep(key[2]) && !math.IsNaN(c.value) && !(sign*c.value <= sign*out) {
 			out = c.value
 		}
 	}

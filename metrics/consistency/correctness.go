@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 
 	"antipode/datasets"
 	"antipode/metrics"
@@ -27,48 +26,30 @@ var withReference = append(onlyImages[:1:1], metrics.Input{Role: "reference", Op
 
 // IGCOptions are the options of [IGC].
 type IGCOptions struct {
-	By              []string `json:"by,omitempty" help:"text columns that define the groups"`
-	Vector          string   `json:"vector,omitempty" default:"full" help:"vector column of the images"`
-	ReferenceVector string   `json:"reference_vector,omitempty" default:"full" help:"vector column of the references"`
-	Index           string   `json:"index,omitempty" default:"seed" help:"column that identifies a prompt's images across languages"`
-	Languages       []string `json:"languages,omitempty" help:"languages of the result; default: those of the table, English first"`
-	English         string   `json:"english,omitempty" default:"en" help:"code of English in the column language"`
-	Prompts         string   `json:"prompts,omitempty" default:"complete" values:"complete,common" help:"the prompts of each group, or those that all groups have"`
-	Missing         string   `json:"missing,omitempty" default:"count" values:"count,fail" help:"missing images are counted, or an error"`
-	Resamples       int      `json:"resamples,omitempty" default:"1000" none:"-1" min:"1" help:"bootstrap resamples of prompts"`
-	Level           float64  `json:"level,omitempty" default:"0.95" min:">0" max:"<1" help:"confidence level of the intervals"`
-	Seed            int64    `json:"seed,omitempty" help:"seed of the resamples"`
+	By     []string `json:"by,omitempty" help:"text columns that define the groups"`
+	Vector string   `json:"vector,omitempty" default:"full" help:"vector column of the images"`
+	ImageOptions
+	metrics.Intervals
+	ReferenceVector string `json:"reference_vector,omitempty" default:"full" help:"vector column of the references"`
 }
 
 // LGCOptions are the options of [LGC].
 type LGCOptions struct {
-	By              []string `json:"by,omitempty" help:"text columns that define the groups"`
-	Vector          string   `json:"vector,omitempty" default:"clip_image" help:"vector column of the images"`
-	ReferenceVector string   `json:"reference_vector,omitempty" default:"clip_text" help:"vector column of the English texts"`
-	Index           string   `json:"index,omitempty" default:"seed" help:"column that identifies a prompt's images across languages"`
-	Languages       []string `json:"languages,omitempty" help:"languages of the result; default: those of the table, English first"`
-	English         string   `json:"english,omitempty" default:"en" help:"code of English in the column language"`
-	Prompts         string   `json:"prompts,omitempty" default:"complete" values:"complete,common" help:"the prompts of each group, or those that all groups have"`
-	Missing         string   `json:"missing,omitempty" default:"count" values:"count,fail" help:"missing images are counted, or an error"`
-	Resamples       int      `json:"resamples,omitempty" default:"1000" none:"-1" min:"1" help:"bootstrap resamples of prompts"`
-	Level           float64  `json:"level,omitempty" default:"0.95" min:">0" max:"<1" help:"confidence level of the intervals"`
-	Seed            int64    `json:"seed,omitempty" help:"seed of the resamples"`
+	By     []string `json:"by,omitempty" help:"text columns that define the groups"`
+	Vector string   `json:"vector,omitempty" default:"clip_image" help:"vector column of the images"`
+	ImageOptions
+	metrics.Intervals
+	ReferenceVector string `json:"reference_vector,omitempty" default:"clip_text" help:"vector column of the English texts"`
 }
 
 // CLGCOptions are the options of [CLGC].
 type CLGCOptions struct {
-	By              []string `json:"by,omitempty" help:"text columns that define the groups"`
-	Vector          string   `json:"vector,omitempty" default:"text" help:"vector column of the images' captions"`
-	ReferenceVector string   `json:"reference_vector,omitempty" default:"text" help:"vector column of the English texts"`
-	Empty           string   `json:"empty,omitempty" default:"keep" values:"keep,skip" help:"images with an empty caption keep the vector of the empty text, or are left out"`
-	Index           string   `json:"index,omitempty" default:"seed" help:"column that identifies a prompt's images across languages"`
-	Languages       []string `json:"languages,omitempty" help:"languages of the result; default: those of the table, English first"`
-	English         string   `json:"english,omitempty" default:"en" help:"code of English in the column language"`
-	Prompts         string   `json:"prompts,omitempty" default:"complete" values:"complete,common" help:"the prompts of each group, or those that all groups have"`
-	Missing         string   `json:"missing,omitempty" default:"count" values:"count,fail" help:"missing images are counted, or an error"`
-	Resamples       int      `json:"resamples,omitempty" default:"1000" none:"-1" min:"1" help:"bootstrap resamples of prompts"`
-	Level           float64  `json:"level,omitempty" default:"0.95" min:">0" max:"<1" help:"confidence level of the intervals"`
-	Seed            int64    `json:"seed,omitempty" help:"seed of the resamples"`
+	By     []string `json:"by,omitempty" help:"text columns that define the groups"`
+	Vector string   `json:"vector,omitempty" default:"text" help:"vector column of the images' captions"`
+	ImageOptions
+	metrics.Intervals
+	ReferenceVector string `json:"reference_vector,omitempty" default:"text" help:"vector column of the English texts"`
+	Empty           string `json:"empty,omitempty" default:"keep" values:"keep,skip" help:"images with an empty caption keep the vector of the empty text, or are left out"`
 }
 
 // DropOptions are the options of [DropFromEnglish], those of [IGC].
@@ -144,16 +125,16 @@ const faithful = "higher is more faithful"
 
 var clgc = metrics.Define(metrics.Definition[CLGCOptions, CLGCRow]{
 	Name: "indictti-clgc", Title: "similarity of an image's caption to the English prompt, by language",
-	Version: 2, Unit: cosine, Range: "[-1, 1]", Direction: faithful, Citation: citation + ", equations 2 and 3",
+	Version: 3, Unit: cosine, Range: "[-1, 1]", Direction: faithful, Citation: citation + ", equations 2 and 3",
 	Inputs: withReference,
 	Compute: func(_ context.Context, call *metrics.Call, o CLGCOptions) ([]CLGCRow, error) {
-		s := selected(o)
+		s := selection{By: o.By, Vector: o.Vector, ImageOptions: o.ImageOptions, Intervals: o.Intervals}
 		s.empty = o.Empty
 		var out []CLGCRow
 		err := correct(call, s, o.ReferenceVector, func(g *group, scores []Score) error {
 			for l, r := range g.byLanguage(scores) {
 				out = append(out, CLGCRow{r.Group, r.Language, r.Score, r.LanguageCounts, g.captions[l], o.Vector,
-					o.ReferenceVector, s.interval()})
+					o.ReferenceVector, s.Label("prompts")})
 			}
 			return nil
 		})
@@ -176,7 +157,7 @@ func CLGC(captions, english datasets.Table, options ...CLGCOptions) datasets.Tab
 
 var igc = metrics.Define(metrics.Definition[IGCOptions, IGCRow]{
 	Name: "indictti-igc", Title: "similarity of an image to the data set's photograph, by language",
-	Version: 1, Unit: cosine, Range: "[-1, 1]", Direction: faithful, Citation: citation + ", equation 4",
+	Version: 2, Unit: cosine, Range: "[-1, 1]", Direction: faithful, Citation: citation + ", equation 4",
 	Inputs: withReference, Compute: correctness,
 })
 
@@ -192,7 +173,7 @@ func IGC(images, photographs datasets.Table, options ...IGCOptions) datasets.Tab
 
 var lgc = metrics.Define(metrics.Definition[LGCOptions, LGCRow]{
 	Name: "indictti-lgc", Title: "similarity of an image to the English prompt in a joint space, by language",
-	Version: 2, Unit: cosine, Range: "[-1, 1]", Direction: faithful, Citation: citation + ", equation 5",
+	Version: 3, Unit: cosine, Range: "[-1, 1]", Direction: faithful, Citation: citation + ", equation 5",
 	Inputs: withReference,
 	Compute: func(ctx context.Context, call *metrics.Call, o LGCOptions) ([]LGCRow, error) {
 		rows, err := correctness(ctx, call, IGCOptions(o))
@@ -215,11 +196,11 @@ func LGC(images, english datasets.Table, options ...LGCOptions) datasets.Table {
 }
 
 func correctness(_ context.Context, call *metrics.Call, o IGCOptions) (out []IGCRow, err error) {
-	s := selected(o)
+	s := selection{By: o.By, Vector: o.Vector, ImageOptions: o.ImageOptions, Intervals: o.Intervals}
 	err = correct(call, s, o.ReferenceVector, func(g *group, scores []Score) error {
 		for _, r := range g.byLanguage(scores) {
 			out = append(out, IGCRow{r.Group, r.Language, r.Score, r.LanguageCounts, o.Vector, o.ReferenceVector,
-				s.interval()})
+				s.Label("prompts")})
 		}
 		return nil
 	})
@@ -229,7 +210,7 @@ func correctness(_ context.Context, call *metrics.Call, o IGCOptions) (out []IGC
 var dropFromEnglish = metrics.Define(metrics.Definition[DropOptions, DropRow]{
 	Name:    "indictti-drop",
 	Title:   "drop of a correctness score from English to the mean of the other languages",
-	Version: 1, Unit: cosine, Range: "[-2, 2]", Direction: "0 is no drop", Citation: citation + ", sections 5 and 6",
+	Version: 2, Unit: cosine, Range: "[-2, 2]", Direction: "0 is no drop", Citation: citation + ", sections 5 and 6",
 	Inputs: withReference, Compute: computeDrop,
 })
 
@@ -242,10 +223,10 @@ func DropFromEnglish(images, references datasets.Table, options ...DropOptions) 
 }
 
 func computeDrop(_ context.Context, call *metrics.Call, o DropOptions) (out []DropRow, err error) {
-	s := selected(o)
+	s := selection{By: o.By, Vector: o.Vector, ImageOptions: o.ImageOptions, Intervals: o.Intervals}
 	err = correct(call, s, o.ReferenceVector, func(g *group, scores []Score) error {
 		at := -1
-		row := DropRow{Group: g.values, Vector: o.Vector, Reference: o.ReferenceVector, Interval: s.interval()}
+		row := DropRow{Group: g.values, Vector: o.Vector, Reference: o.ReferenceVector, Interval: s.Label("prompts")}
 		for l, language := range g.images.Languages {
 			if language == o.English {
 				at = l
@@ -259,14 +240,13 @@ func computeDrop(_ context.Context, call *metrics.Call, o DropOptions) (out []Dr
 		}
 		of := func(values []float64) (d float64) {
 			others := append(append([]float64(nil), values[:at]...), values[at+1:]...)
-			d, row.Languages = Drop(values[at], others)
+			d, row.Languages = ComputeDrop(values[at], others)
 			return d
 		}
-		row.Drop = metrics.Exact(math.NaN())
+		row.Drop = metrics.Exact(of(valuesOf(scores)))
 		if row.Prompts > 1 {
-			row.Drop.Low, row.Drop.High = g.boot.Of(scores, of)
+			row.Drop.Low, row.Drop.High = g.boot.of(row.Drop.Value, scores, of)
 		}
-		row.Drop.Value = of(Values(scores))
 		row.English, row.Others = scores[at].Value, scores[at].Value-row.Drop.Value
 		out = append(out, row)
 		return nil
@@ -277,7 +257,7 @@ func computeDrop(_ context.Context, call *metrics.Call, o DropOptions) (out []Dr
 // byLanguage returns a group's rows, one per language, without vector, reference and interval.
 func (g *group) byLanguage(scores []Score) (out []IGCRow) {
 	for l, s := range scores {
-		low, high := g.boot.Interval(s)
+		low, high := g.boot.interval(s)
 		out = append(out, IGCRow{Group: g.values, Language: g.images.Languages[l],
 			Score: metrics.Estimate{Value: s.Value, Low: low, High: high},
 			LanguageCounts: LanguageCounts{s.Prompts, s.Excluded, s.Images + s.Missing, g.refused[l], s.Missing,
@@ -325,7 +305,7 @@ func correct(call *metrics.Call, s selection, column string, take func(g *group,
 		if lacking := len(refs) - count(refs, func(v []float32) bool { return v != nil }); lacking > 0 {
 			notes.Add("%d of %d prompts have no reference and are left out", g.label(), lacking, len(refs))
 		}
-		return Correctness(g.images, refs)
+		return ComputeCorrectness(g.images, refs)
 	}, take)
 	notes.AddTo(call, s.By...)
 	return err

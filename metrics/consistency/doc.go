@@ -37,16 +37,15 @@
 // # The study
 //
 // [CaptionPool] filters captions, [SelectPrompts] samples prompts, [PromptSets] nests the sets of each model,
-// [CheckTranslations] checks a table of translations, [PromptTable] returns the prompts in every language with their
-// source. [Completeness] counts the images;
-// [ResultTable] arranges scores as the paper's tables, [PrintedCells] compares them with the printed values, [Motifs]
+// [CheckTranslations] checks a table of translations, [Prompts] returns the prompts in every language with their
+// source. [Completeness] counts the images, [PrintedCells] compares scores with the printed values, [Motifs]
 // counts manual tags and [TranslationRatings] evaluates ratings of translations. Package datasets/indictti contains
 // the languages, the size of the study and the printed values.
 //
 // # Intervals
 //
-// Percentile bootstrap intervals resample prompts, all images of a prompt in all languages together, so that
+// Bootstrap intervals (package interval) resample prompts, all images of a prompt in all languages together, so that
 // differences and means over languages have intervals too. DWL is a mean over pairs of prompts; a resample would pair
-// a prompt with its own copy, so its first-order terms, one number per prompt, are resampled ([Distinctiveness]).
+// a prompt with its own copy, so its first-order terms, one number per prompt, are resampled ([ComputeDWL]).
 // With fewer than two prompts there is no interval.
 package consistency

@@ -10,6 +10,8 @@ import (
 	"antipode/datasets/table"
 	"antipode/internal/near"
 	"antipode/metrics/internal/tabulartest"
+
+	"antipode/metrics"
 )
 
 func TestTableErrors(t *testing.T) {
@@ -119,10 +121,10 @@ func TestConstructors(t *testing.T) {
 	languages := indictti.LanguageTable(indictti.Options{})
 	by := []string{"model"}
 	for name, tab := range map[string]datasets.Table{
-		"clgc": CLGC(in, in, CLGCOptions{By: by, Empty: "skip", Vector: "v", ReferenceVector: "w", Resamples: 3,
-			Level: 0.9, Seed: 2}),
-		"igc": IGC(in, in, IGCOptions{Languages: []string{"en", "hin_Deva"}, Prompts: "common", Missing: "fail",
-			Index: "n"}),
+		"clgc": CLGC(in, in, CLGCOptions{By: by, Empty: "skip", Vector: "v", ReferenceVector: "w",
+			Intervals: metrics.Intervals{Resamples: 3, Level: 0.9, Seed: 2}}),
+		"igc": IGC(in, in, IGCOptions{ImageOptions: ImageOptions{Languages: []string{"en", "hin_Deva"},
+			Prompts: "common", Missing: "fail", Index: "n"}}),
 		"lgc":     LGC(in, in),
 		"scwl":    SCWL(in, SCWLOptions{Method: "literal"}),
 		"dwl":     DWL(in, DWLOptions{Images: "centroid", By: by}),
@@ -131,19 +133,16 @@ func TestConstructors(t *testing.T) {
 		"drop":    DropFromEnglish(in, in, DropOptions{By: by}),
 		"scores":  DropOfScores(in, ScoreDropOptions{Score: "clgc", By: by}),
 		"prompts": SelectPrompts(captions, PromptOptions{N: 10, Filter: "i", Seed: 3}),
-		"filter":  CaptionFilter(captions, FilterOptions{Filter: "both"}),
 		"ratings": TranslationRatings(ratings, RatingOptions{Tolerance: 1}),
-		"pool":    CaptionPool(captions, PoolOptions{Filter: "both"}),
+		"pool":    CaptionPool(captions, datasets.Table{}, PoolOptions{Filter: "both"}),
 		"sets":    PromptSets(captions, datasets.Table{}, SetOptions{Sets: "full=4,small=2"}),
 		"common":  PromptSets(captions, captions, SetOptions{Seed: 2}),
-		"texts": PromptTable(Sources{Prompts: captions, Captions: captions, Translations: translations,
+		"texts": Prompts(Sources{Prompts: captions, Captions: captions, Translations: translations,
 			Languages: languages}),
 		"problems": CheckTranslations(translations, captions, datasets.Table{}),
-		"table": ResultTable(in, TableOptions{Score: "clgc", Block: 2, Languages: []string{"en", "hin_Deva"},
-			Scale: 1}),
-		"cells":  PrintedCells(in, CellOptions{Score: "clgc", Table: 9}),
-		"motifs": Motifs(translations, tags, MotifOptions{Per: "language", By: by}),
-		"counts": Completeness(in, CountOptions{N: 4, By: by}),
+		"cells":    PrintedCells(in, CellOptions{Score: "clgc", Table: 9}),
+		"motifs":   Motifs(translations, tags, MotifOptions{Per: "language", By: by}),
+		"counts":   Completeness(in, CountOptions{N: 4, By: by}),
 	} {
 		if _, err := tab.Plan(); err != nil {
 			t.Errorf("%s: %v", name, err)

@@ -8,6 +8,8 @@ import (
 	"antipode/datasets/table"
 	"antipode/metrics/consistency"
 	"antipode/metrics/internal/tabulartest"
+
+	"antipode/metrics"
 )
 
 // images is a table of two images of one prompt in English and Hindi, with vectors in the column full.
@@ -52,7 +54,8 @@ func captions() datasets.Table {
 var show = tabulartest.Show
 
 func ExampleIGC() {
-	show(consistency.IGC(images(), references(), consistency.IGCOptions{Resamples: -1, Missing: "fail"}),
+	show(consistency.IGC(images(), references(), consistency.IGCOptions{Intervals: metrics.Intervals{Resamples: -1},
+		ImageOptions: consistency.ImageOptions{Missing: "fail"}}),
 		"language", "igc", "n_prompts", "n_used", "n_missing")
 	// Output:
 	// language       igc  n_prompts  n_used  n_missing
@@ -79,7 +82,8 @@ func ExampleLGC() {
 }
 
 func ExampleDropFromEnglish() {
-	show(consistency.DropFromEnglish(images(), references(), consistency.DropOptions{Level: 0.9}),
+	show(consistency.DropFromEnglish(images(), references(),
+		consistency.DropOptions{Intervals: metrics.Intervals{Level: 0.9}}),
 		"drop", "english", "others", "n_languages", "n_prompts")
 	// Output:
 	// drop   english  others  n_languages  n_prompts
@@ -110,7 +114,8 @@ func ExampleDWL() {
 		table.TextColumn("language", []string{"en", "en", "en"}),
 		table.TextColumn("prompt_id", []string{"p1", "p2", "p3"}),
 		table.VectorColumn("full", [][]float32{{1, 0}, {0, 1}, {3, 4}})}})
-	show(consistency.DWL(images, consistency.DWLOptions{Resamples: -1}), "language", "dwl", "n_prompts", "method")
+	show(consistency.DWL(images, consistency.DWLOptions{Intervals: metrics.Intervals{Resamples: -1}}), "language",
+		"dwl", "n_prompts", "method")
 	// Output:
 	// language       dwl  n_prompts  method
 	// en        0.533333          3  mean, all
@@ -167,7 +172,8 @@ func ExampleTranslationRatings() {
 		{"language": "hin_Deva", "prompt_id": "p1", "annotator": "b", "rating": 4.0},
 		{"language": "hin_Deva", "prompt_id": "p2", "annotator": "a", "rating": 3.0},
 		{"language": "hin_Deva", "prompt_id": "p2", "annotator": "b", "rating": 3.0}})
-	show(consistency.TranslationRatings(ratings, consistency.RatingOptions{Resamples: -1}),
+	show(consistency.TranslationRatings(ratings,
+		consistency.RatingOptions{Intervals: metrics.Intervals{Resamples: -1}}),
 		"language", "rating", "agreement", "n_prompts", "n_used", "n_annotators")
 	// Output:
 	// language  rating  agreement  n_prompts  n_used  n_annotators
@@ -175,19 +181,8 @@ func ExampleTranslationRatings() {
 	// all         3.75        0.5          2       4             2
 }
 
-// The filter exempts the single word I.
-func ExampleCaptionFilter() {
-	show(consistency.CaptionFilter(captions(), consistency.FilterOptions{Filter: "i"}),
-		"id", "kept", "word", "caption")
-	// Output:
-	// id  kept  word   caption
-	// a   yes          a red bus
-	// b   no    Delhi  a view of Delhi
-	// c   yes          two dogs
-}
-
 func ExampleCaptionPool() {
-	pool := consistency.CaptionPool(translations(), consistency.PoolOptions{Caption: "caption"})
+	pool := consistency.CaptionPool(translations(), datasets.Table{}, consistency.PoolOptions{Caption: "caption"})
 	show(pool, "id", "kept", "word", "n_captions")
 	// Output:
 	// id  kept  word   n_captions
@@ -214,10 +209,10 @@ func ExamplePromptSets() {
 	// c   yes    yes
 }
 
-func ExamplePromptTable() {
+func ExamplePrompts() {
 	languages := datasets.FromRows([]map[string]any{{"code": "en", "caption_source": "original"},
 		{"code": "hin_Deva", "caption_source": "NLLB"}})
-	show(consistency.PromptTable(consistency.Sources{Prompts: captions().Head(1), Captions: translations(),
+	show(consistency.Prompts(consistency.Sources{Prompts: captions().Head(1), Captions: translations(),
 		Languages: languages}), "id", "prompt_id", "script", "prompt", "caption_source")
 	// Output:
 	// id          prompt_id  script  prompt     caption_source
@@ -240,13 +235,6 @@ func ExampleCheckTranslations() {
 	// c-hin_Deva  wrong script  0 of 7 letters are Devanagari
 }
 
-func ExampleResultTable() {
-	show(consistency.ResultTable(scores(), consistency.TableOptions{Languages: []string{"en", "hin_Deva"}}))
-	// Output:
-	// model   en  hin_Deva
-	// Dalle3  49        45
-}
-
 func ExamplePrintedCells() {
 	cells := consistency.PrintedCells(scores(), consistency.CellOptions{Table: 7})
 	show(cells.Where("value", "present", nil))
@@ -256,7 +244,7 @@ func ExamplePrintedCells() {
 	// Dalle3  hin_Deva    44.86     45        0.14      0  Dalle3
 }
 
-func ExampleDrop() {
+func ExampleComputeDrop() {
 	cells, err := indictti.PrintedTable(7)
 	if err != nil {
 		fmt.Println(err)
@@ -273,7 +261,7 @@ func ExampleDrop() {
 			others = append(others, c.Value)
 		}
 	}
-	drop, n := consistency.Drop(english, others)
+	drop, n := consistency.ComputeDrop(english, others)
 	fmt.Printf("%.2f over %d languages\n", drop, n)
 	// Output: 8.70 over 30 languages
 }

@@ -20,7 +20,7 @@ type group struct {
 	images   Images
 	refused  []int           // by language
 	captions []CaptionCounts // by language
-	boot     *Bootstrap
+	boot     *resamples
 
 	members   []member
 	requested map[string]bool   // prompts
@@ -60,33 +60,21 @@ type reader struct {
 
 // selection holds the options that select the images of a score.
 type selection struct {
-	imageOptions
+	By     []string
+	Vector string
+	ImageOptions
+	metrics.Intervals
 	empty   string // keep or skip; "" = captions are not read
 	aligned bool   // the score compares images with equal indices
 }
 
-// imageOptions are the options that all scores on images have.
-type imageOptions struct {
-	By, Languages                            []string
-	Vector, Index, English, Prompts, Missing string
-	Resamples                                int
-	Level                                    float64
-	Seed                                     int64
-}
-
-// selected returns the selection that the options of a score describe.
-func selected(options any) selection {
-	return selection{imageOptions: tabular.Part[imageOptions](options)}
-}
-
-// interval describes the intervals of a table; "" = none.
-func (s selection) interval() string { return intervalName(s.Resamples, s.Level) }
-
-func intervalName(resamples int, level float64) string {
-	if resamples == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%.3g %% bootstrap interval over prompts", 100*level)
+// ImageOptions are the options that all scores on images have.
+type ImageOptions struct {
+	Index     string   `json:"index,omitempty" default:"seed" help:"column that identifies a prompt's images across languages"`
+	Languages []string `json:"languages,omitempty" help:"languages of the result; default: those of the table, English first"`
+	English   string   `json:"english,omitempty" default:"en" help:"code of English in the column language"`
+	Prompts   string   `json:"prompts,omitempty" default:"complete" values:"complete,common" help:"the prompts of each group, or those that all groups have"`
+	Missing   string   `json:"missing,omitempty" default:"count" values:"count,fail" help:"missing images are counted, or an error"`
 }
 
 // gather groups the rows of the table of images by the grouping columns, language, prompt and index.
@@ -118,7 +106,7 @@ func gather(call *metrics.Call, s selection) ([]*group, error) {
 		if err != nil {
 			return nil, err
 		}
-		if g.boot, err = NewBootstrap(len(g.images.Prompts), s.Resamples, s.Level, s.Seed); err != nil {
+		if g.boot, err = resample(s.Intervals, len(g.images.Prompts)); err != nil {
 			return nil, err
 		}
 	}

@@ -63,29 +63,29 @@ func TestGolden(t *testing.T) {
 			compare := func(what string, got []Score, err error, want []float64) {
 				t.Helper()
 				if err == nil {
-					err = near.Compare(Values(got), want, 1e-12, 1e-12)
+					err = near.Compare(valuesOf(got), want, 1e-12, 1e-12)
 				}
 				if err != nil {
 					t.Errorf("%s: %v", what, err)
 				}
 			}
-			got, err := Correctness(p, decode(t, c.References, c.Shape[3]))
+			got, err := ComputeCorrectness(p, decode(t, c.References, c.Shape[3]))
 			compare("correctness", got, err, c.Correctness)
 			for n, want := range c.Scal {
-				pairs, err := AcrossLanguages(p, n)
+				pairs, err := ComputeSCAL(p, n)
 				if err != nil || len(want) != len(pairs) {
 					t.Fatal(n, err)
 				}
 				var values [][]float64
 				for a := range pairs {
 					compare(fmt.Sprintf("SCAL, %s, %d", n, a), pairs[a], nil, want[a])
-					values = append(values, Values(pairs[a]))
+					values = append(values, valuesOf(pairs[a]))
 				}
 				if n != MeanUnequal {
 					continue
 				}
 				for o, want := range c.Overall {
-					if v, err := OverallSCAL(values, o); err != nil || math.Abs(v-want) > 1e-12 {
+					if v, err := ComputeSCALOverall(values, o); err != nil || math.Abs(v-want) > 1e-12 {
 						t.Errorf("overall, %s: %v, want %v, %v", o, v, want, err)
 					}
 				}
@@ -97,7 +97,7 @@ func TestGolden(t *testing.T) {
 				compare("SCWL", within, err, diagonal)
 			}
 			for images, want := range c.Dwl {
-				got, err := Distinctiveness(p, images, Mean)
+				got, err := ComputeDWL(p, images, Mean)
 				compare("DWL, "+string(images), got, err, want)
 			}
 			if len(c.Dwl) != 4 || len(c.Scal) != 4 || len(c.Overall) != 3 {
@@ -123,7 +123,7 @@ func TestDropsOfTable7(t *testing.T) {
 	}
 	for model, want := range map[string]float64{"Stable Diffusion": 27.74, "Alt Diffusion": 21.53, "Midjourney": 26.32,
 		"Dalle3": 8.70} {
-		if d, n := Drop(english[model], others[model]); math.Abs(d-want) > 0.005+1e-9 || n != 30 {
+		if d, n := ComputeDrop(english[model], others[model]); math.Abs(d-want) > 0.005+1e-9 || n != 30 {
 			t.Errorf("%s: %v over %d languages, the paper has %v", model, d, n, want)
 		}
 	}

@@ -62,16 +62,16 @@ func TestClosedForms(t *testing.T) {
 		}
 	}
 	for n, want := range map[PairNormalizer]float64{MeanUnequal: 1, MeanUpper: 1, MeanAll: 1, LiteralPair: 2} {
-		pairs, err := AcrossLanguages(p, n)
+		pairs, err := ComputeSCAL(p, n)
 		if err != nil || math.Abs(pairs[0][7].Value-want) > 1e-12 || math.Abs(pairs[7][7].Value-want) > 1e-12 {
 			t.Errorf("%s: %v, %v", n, pairs[0][7].Value, err)
 		}
 		var values [][]float64
 		for _, s := range pairs {
-			values = append(values, Values(s))
+			values = append(values, valuesOf(s))
 		}
 		for o, factor := range map[OverallNormalizer]float64{MeanPairs: 1, HalfPairs: 0.5, LiteralOverall: 30} {
-			if v, err := OverallSCAL(values, o); err != nil || math.Abs(v-factor*want) > 1e-11 {
+			if v, err := ComputeSCALOverall(values, o); err != nil || math.Abs(v-factor*want) > 1e-11 {
 				t.Errorf("%s of %s: %v, want %v", o, n, v, factor*want)
 			}
 		}
@@ -82,18 +82,18 @@ func TestClosedForms(t *testing.T) {
 		}
 	}
 	for _, images := range []DWLImages{"", SameSeed, Centroid, FirstImage} {
-		if s, err := Distinctiveness(p, images, Mean); err != nil || math.Abs(s[0].Value-1) > 1e-12 {
+		if s, err := ComputeDWL(p, images, Mean); err != nil || math.Abs(s[0].Value-1) > 1e-12 {
 			t.Errorf("DWL of orthogonal prompts, %s: %v, %v", images, s[0].Value, err)
 		}
 	}
-	s, err := Correctness(p, [][]float32{{-1, 0}, {0, -7}})
+	s, err := ComputeCorrectness(p, [][]float32{{-1, 0}, {0, -7}})
 	if err != nil || math.Abs(s[0].Value+1) > 1e-12 {
 		t.Errorf("opposite references: %v, %v", s, err)
 	}
 	for l := range p.Languages {
 		p.Vectors[l][1] = p.Vectors[l][0]
 	}
-	if s, err := Distinctiveness(p, AllImages, Mean); err != nil || math.Abs(s[0].Value) > 1e-12 {
+	if s, err := ComputeDWL(p, AllImages, Mean); err != nil || math.Abs(s[0].Value) > 1e-12 {
 		t.Errorf("DWL of one image: %v, %v", s[0].Value, err)
 	}
 }
@@ -118,15 +118,15 @@ func TestDirections(t *testing.T) {
 			}
 		}
 	}
-	c, _ := Correctness(p, refs)
+	c, _ := ComputeCorrectness(p, refs)
 	w, _ := WithinLanguage(p, Mean)
-	d, err := Distinctiveness(p, AllImages, Mean)
+	d, err := ComputeDWL(p, AllImages, Mean)
 	if err != nil || !(c[0].Value > c[1].Value && w[0].Value > w[1].Value && d[0].Value < d[1].Value) {
-		t.Errorf("correctness %v, SCWL %v, DWL %v, %v", Values(c), Values(w), Values(d), err)
+		t.Errorf("correctness %v, SCWL %v, DWL %v, %v", valuesOf(c), valuesOf(w), valuesOf(d), err)
 	}
-	pairs, err := AcrossLanguages(p, MeanUnequal)
+	pairs, err := ComputeSCAL(p, MeanUnequal)
 	if err != nil || !(pairs[0][0].Value > pairs[0][1].Value && pairs[0][1].Value > pairs[1][1].Value) {
-		t.Errorf("SCAL %v %v, %v", Values(pairs[0]), Values(pairs[1]), err)
+		t.Errorf("SCAL %v %v, %v", valuesOf(pairs[0]), valuesOf(pairs[1]), err)
 	}
 }
 
@@ -138,7 +138,7 @@ func TestMissing(t *testing.T) {
 	p.Vectors[0][2] = nil                                       // none
 	p.Vectors[2] = make([][][]float32, 4)                       // a language without images
 	refs := [][]float32{vector(rng, 6), vector(rng, 6), vector(rng, 6), nil}
-	c, err := Correctness(p, refs)
+	c, err := ComputeCorrectness(p, refs)
 	if err != nil || c[0].Prompts != 2 || c[0].Excluded != 1 || c[0].Images != 7 || c[0].Missing != 5 ||
 		c[2].Missing != 12 || !math.IsNaN(c[2].Value) {
 		t.Errorf("correctness: %+v, %v", c, err)
@@ -151,31 +151,31 @@ func TestMissing(t *testing.T) {
 	if err != nil || w[0].Prompts != 2 || w[0].Excluded != 1 || !math.IsNaN(w[2].Value) {
 		t.Errorf("SCWL: %+v, %v", w, err)
 	}
-	d, err := Distinctiveness(p, FirstImage, Mean)
+	d, err := ComputeDWL(p, FirstImage, Mean)
 	if err != nil || d[0].Prompts != 2 || d[0].Excluded != 1 || !math.IsNaN(d[2].Value) {
 		t.Errorf("DWL: %+v, %v", d, err)
 	}
-	pairs, err := AcrossLanguages(p, MeanUnequal)
+	pairs, err := ComputeSCAL(p, MeanUnequal)
 	if err != nil || pairs[0][1].Prompts != 2 || pairs[0][1].Excluded != 1 || pairs[0][1].Images != 19 ||
 		pairs[0][1].Missing != 5 || !math.IsNaN(pairs[1][2].Value) {
 		t.Errorf("SCAL: %+v, %v", pairs[0][1], err)
 	}
-	all, err := AcrossLanguages(p, MeanAll)
+	all, err := ComputeSCAL(p, MeanAll)
 	if err != nil || all[0][1].Prompts != 3 {
 		t.Errorf("SCAL, mean_all: %+v, %v", all[0][1], err)
 	}
-	if v, err := OverallSCAL([][]float64{Values(pairs[0]), Values(pairs[1]), Values(pairs[2])},
+	if v, err := ComputeSCALOverall([][]float64{valuesOf(pairs[0]), valuesOf(pairs[1]), valuesOf(pairs[2])},
 		LiteralOverall); err != nil || math.Abs(v-pairs[0][1].Value) > 1e-12 { // two languages: 2·x/2
 		t.Errorf("overall without the third language: %v, %v", v, err)
 	}
 	one := Images{Languages: []string{"en"}, Prompts: []string{"a"}, Vectors: [][][][]float32{{{{1, 0}}}}}
-	if d, err := Distinctiveness(one, AllImages, Mean); err != nil || !math.IsNaN(d[0].Value) || d[0].Excluded != 1 {
+	if d, err := ComputeDWL(one, AllImages, Mean); err != nil || !math.IsNaN(d[0].Value) || d[0].Excluded != 1 {
 		t.Errorf("DWL of one prompt: %+v, %v", d, err)
 	}
-	if pairs, err := AcrossLanguages(Images{}, ""); err != nil || len(pairs) != 0 {
+	if pairs, err := ComputeSCAL(Images{}, ""); err != nil || len(pairs) != 0 {
 		t.Errorf("nothing: %v, %v", pairs, err)
 	}
-	if d, n := Drop(math.NaN(), []float64{1, math.NaN()}); !math.IsNaN(d) || n != 1 {
+	if d, n := ComputeDrop(math.NaN(), []float64{1, math.NaN()}); !math.IsNaN(d) || n != 1 {
 		t.Errorf("drop without English: %v, %v", d, n)
 	}
 }
@@ -212,25 +212,25 @@ func TestRefused(t *testing.T) {
 	} {
 		p, refs := good()
 		harm(&p, refs)
-		if _, err := Correctness(p, refs); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := ComputeCorrectness(p, refs); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
 	p, refs := good()
 	p.Vectors[0][0] = [][]float32{{1, 0, 0, 0}, {-1, 0, 0, 0}}
-	if _, err := Distinctiveness(p, Centroid, Mean); err == nil || !strings.Contains(err.Error(), "no centroid") {
+	if _, err := ComputeDWL(p, Centroid, Mean); err == nil || !strings.Contains(err.Error(), "no centroid") {
 		t.Errorf("images that cancel out: %v", err)
 	}
-	if _, err := Distinctiveness(p, AllImages, Mean); err != nil {
+	if _, err := ComputeDWL(p, AllImages, Mean); err != nil {
 		t.Errorf("images that cancel out: %v", err)
 	}
-	if _, err := Correctness(p, refs[:2]); err == nil {
+	if _, err := ComputeCorrectness(p, refs[:2]); err == nil {
 		t.Error("a reference too few passes")
 	}
-	_, e1 := AcrossLanguages(p, "sum")
+	_, e1 := ComputeSCAL(p, "sum")
 	_, e2 := WithinLanguage(p, "sum")
-	_, e3 := Distinctiveness(p, "last", Mean)
-	_, e4 := OverallSCAL([][]float64{{1, 1}, {1, 1}}, "sum")
+	_, e3 := ComputeDWL(p, "last", Mean)
+	_, e4 := ComputeSCALOverall([][]float64{{1, 1}, {1, 1}}, "sum")
 	for _, err := range []error{e1, e2, e3, e4} {
 		if err == nil || !strings.Contains(err.Error(), "it must be ") {
 			t.Errorf("an unknown variant: %v", err)

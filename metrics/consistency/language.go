@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Correctness returns the mean cosine of each image's vector to the reference of its prompt, by language; in [−1, 1],
-// higher is more faithful. The vectors decide which score it is:
+// ComputeCorrectness returns the mean cosine of each image's vector to the reference of its prompt, by language; in
+// [−1, 1], higher is more faithful. The vectors decide which score it is:
 //
 //	CLGC, eq. 2–3: vectors of captions of the images, references of the English captions (one sentence encoder)
 //	IGC,  eq. 4:   vectors of the images, references of the data set's photographs (one image encoder)
@@ -18,7 +18,7 @@ import (
 //
 // references are in the order of p.Prompts; a prompt without one (nil) is left out and counted. The mean is over all
 // available images, so a prompt with fewer images weighs less.
-func Correctness(p Images, references [][]float32) ([]Score, error) {
+func ComputeCorrectness(p Images, references [][]float32) ([]Score, error) {
 	width, err := p.check()
 	if err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func WithinLanguage(p Images, n Normalizer) ([]Score, error) {
 	}), nil
 }
 
-// DWLImages selects the images of two prompts that [Distinctiveness] compares: equation 12 omits the index.
+// DWLImages selects the images of two prompts that [ComputeDWL] compares: equation 12 omits the index.
 type DWLImages string
 
 // The selections; "" is [AllImages].
@@ -100,14 +100,14 @@ const (
 	FirstImage DWLImages = "first"    // index 0 alone
 )
 
-// Distinctiveness returns DWL, eq. 12: 1 minus the mean cosine between the images of two prompts, over unordered
+// ComputeDWL returns DWL, eq. 12: 1 minus the mean cosine between the images of two prompts, over unordered
 // pairs of prompts; in [0, 2] (literal [−1, 3]), higher is more varied. Every pair of prompts has the same weight.
 // Prompts without such images are left out and counted; with fewer than two prompts it is NaN.
 //
 // With m_k the vector of prompt k, h_k the mean over j ≠ k of m_k·m_j and U the mean of the h_k, let D_k = 1 − (2·h_k −
 // U). The mean of the D_k is the score, and their deviations are its first-order terms (Hájek): they are the Sums that
 // intervals resample.
-func Distinctiveness(p Images, images DWLImages, n Normalizer) ([]Score, error) {
+func ComputeDWL(p Images, images DWLImages, n Normalizer) ([]Score, error) {
 	factor, err := n.factor()
 	if err != nil {
 		return nil, err
@@ -157,7 +157,7 @@ func Distinctiveness(p Images, images DWLImages, n Normalizer) ([]Score, error) 
 	return out, nil
 }
 
-// represent returns the vector of a prompt that [Distinctiveness] compares; nil = none.
+// represent returns the vector of a prompt that [ComputeDWL] compares; nil = none.
 func (b *block) represent(images DWLImages, layer int) ([]float64, error) {
 	if images == SameSeed || images == FirstImage {
 		return slices.Clone(b.units[layer]), nil
@@ -202,10 +202,10 @@ func addDistinct(s *Score, vectors [][]float64, width int, factor float64) {
 	}
 }
 
-// Drop returns the score of English minus the unweighted mean of the other scores (NaN = missing), in the unit of the
-// score: absolute points, which the paper writes as "%". n is the number of other languages with a score. NaN without
-// English or without another language.
-func Drop(english float64, others []float64) (drop float64, n int) {
+// ComputeDrop returns the score of English minus the unweighted mean of the other scores (NaN = missing), in the unit
+// of the score: absolute points, which the paper writes as "%". n is the number of other languages with a score. NaN
+// without English or without another language.
+func ComputeDrop(english float64, others []float64) (drop float64, n int) {
 	sum := 0.0
 	for _, x := range others {
 		if !math.IsNaN(x) {

@@ -135,13 +135,13 @@ func TestAgainstLoops(t *testing.T) {
 				want[l] = slow(l)
 			}
 			if err == nil {
-				err = near.Compare(Values(scores), want, 1e-9, 1e-11)
+				err = near.Compare(valuesOf(scores), want, 1e-9, 1e-11)
 			}
 			if err != nil {
 				t.Errorf("trial %d, %s: %v", trial, what, err)
 			}
 		}
-		scores, err := Correctness(p, refs)
+		scores, err := ComputeCorrectness(p, refs)
 		check("correctness", scores, err, func(l int) float64 {
 			sum, n := 0., 0.
 			for k, images := range p.Vectors[l] {
@@ -158,7 +158,7 @@ func TestAgainstLoops(t *testing.T) {
 		scores, err = WithinLanguage(p, Literal)
 		check("SCWL, literal", scores, err, func(l int) float64 { return 2 * slowPair(p, l, l, MeanUnequal) })
 		for _, n := range []PairNormalizer{MeanUnequal, MeanUpper, MeanAll, LiteralPair} {
-			pairs, err := AcrossLanguages(p, n)
+			pairs, err := ComputeSCAL(p, n)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -168,9 +168,9 @@ func TestAgainstLoops(t *testing.T) {
 			}
 		}
 		for _, images := range []DWLImages{AllImages, SameSeed, Centroid, FirstImage} {
-			scores, err := Distinctiveness(p, images, Mean)
+			scores, err := ComputeDWL(p, images, Mean)
 			check("DWL, "+string(images), scores, err, func(l int) float64 { return slowDistinct(p, l, images) })
-			scores, err = Distinctiveness(p, images, Literal)
+			scores, err = ComputeDWL(p, images, Literal)
 			check("DWL, literal, "+string(images), scores, err,
 				func(l int) float64 { return 1 - 2*(1-slowDistinct(p, l, images)) })
 		}

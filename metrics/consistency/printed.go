@@ -15,36 +15,6 @@ import (
 	"antipode/metrics/internal/tabular"
 )
 
-// TableOptions are the options of [ResultTable].
-type TableOptions struct {
-	Score     string   `json:"score,omitempty" default:"igc" help:"column of the score"`
-	Block     int      `json:"block,omitempty" default:"1" min:"1" help:"block of languages, from 1"`
-	Languages []string `json:"languages,omitempty" help:"languages in the order of the tables; default: the paper's"`
-	Scale     float64  `json:"scale,omitempty" default:"100" help:"factor of the scores: 100 for cosines, 1 for printed values"`
-}
-
-var resultTable = datasets.Define(datasets.Operation[TableOptions, struct{}]{
-	Name: "indictti-table", Title: "scores in the layout of the paper's result tables", Version: 1,
-	Unit: "cosine × 100", Range: "[-100, 100]", Citation: tableCitation, Inputs: inModels,
-	Columns: func(o TableOptions) []table.ColumnSpec {
-		columns := datasets.Columns("model:text")
-		block, _ := blockOf(o.Languages, o.Block) // an invalid block is an error when the operation runs
-		for _, l := range block {
-			columns = append(columns, table.ColumnSpec{Name: l, Kind: table.KindNumber})
-		}
-		return columns
-	},
-	Frame: computeTable,
-})
-
-// ResultTable is the table operation indictti-table: scores in the layout of the paper's Tables 2–4 and 6–11: one row
-// per model (in the paper's order) and one column per language of a block (1: English and the first fifteen, 2:
-// English and the other fifteen), 100 times the score, two decimals; blank without a score. scores has model,
-// language and the score, from [CLGC], [IGC], [LGC], [SCWL] or [DWL] by model.
-func ResultTable(scores datasets.Table, options ...TableOptions) datasets.Table {
-	return resultTable.Of(scores, options...)
-}
-
 // CellOptions are the options of [PrintedCells].
 type CellOptions struct {
 	Table int     `json:"table,omitempty" required:"true" values:"2,3,4,6,7,8,9,10,11" help:"number of the printed table"`
@@ -82,22 +52,6 @@ const tableCitation = citation + ", Tables 2–4 and 6–11"
 var inModels = []datasets.Input{{Role: "in", Columns: datasets.Columns("model:text", "language:text"),
 	About: "scores by model and language"}}
 
-// blockOf returns the languages of a block of the tables.
-func blockOf(codes []string, block int) ([]string, error) {
-	languages := indictti.Languages()
-	if len(codes) > 0 {
-		languages = nil
-	}
-	for _, c := range codes {
-		languages = append(languages, indictti.Language{Code: c})
-	}
-	blocks := indictti.Blocks(languages)
-	if block < 1 || block > len(blocks) {
-		return nil, fmt.Errorf("block is %d; the languages form %d blocks, counted from 1", block, len(blocks))
-	}
-	return blocks[block-1], nil
-}
-
 // byCell returns a score by model and language, and the models in the paper's order.
 func byCell(call *datasets.Call, score string, scale float64) (map[[2]string]float64, []string, error) {
 	in := tabular.Read(call, "in")
@@ -128,30 +82,6 @@ func byCell(call *datasets.Call, score string, scale float64) (map[[2]string]flo
 
 // decimals rounds to two decimals, as printed.
 func decimals(v float64) float64 { return math.Round(100*v) / 100 }
-
-func computeTable(_ context.Context, call *datasets.Call, o TableOptions) (*table.Frame, error) {
-	block, err := blockOf(o.Languages, o.Block)
-	if err != nil {
-		return nil, err
-	}
-	values, models, err := byCell(call, o.Score, o.Scale)
-	if err != nil {
-		return nil, err
-	}
-	out := &table.Frame{Columns: []table.Column{table.TextColumn("model", models)}}
-	for _, l := range block {
-		c := table.NumberColumn(l, make([]float64, len(models)))
-		for i, m := range models {
-			v, known := values[[2]string{m, l}]
-			if !known {
-				v = math.NaN()
-			}
-			c.Numbers[i] = decimals(v)
-		}
-		out.Columns = append(out.Columns, c)
-	}
-	return out, nil
-}
 
 func computeCells(_ context.Context, call *datasets.Call, o CellOptions) ([]CellRow, error) {
 	cells, err := indictti.PrintedTable(o.Table)

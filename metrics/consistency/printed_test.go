@@ -29,43 +29,6 @@ func modelScores(rows ...string) *table.Frame {
 		table.TextColumn("language", languages), table.NumberColumn("igc", values)}}
 }
 
-// TestResultTable: models in the paper's order, English first in both blocks, 100 times the score with two decimals,
-// blank without a score.
-func TestResultTable(t *testing.T) {
-	in := modelScores("Mine|en|0.5", "Dalle3|en|0.48924", "Dalle3|ben_Beng|0.442249", "Stable Diffusion|en|0.51205",
-		"Stable Diffusion|ben_Beng|", "Dalle3|mni_Mtei|0.22455", "Stable Diffusion|asm_Beng|0.2")
-	f := tabulartest.Evaluate(t, "indictti-table", in, nil)
-	if !slices.Equal(f.Texts("model"), []string{"Stable Diffusion", "Dalle3", "Mine"}) || len(f.Columns) != 17 ||
-		f.Columns[1].Name != "en" || f.Columns[2].Name != "asm_Beng" || f.Columns[16].Name != "tel_Telu" {
-		t.Fatal(f.Texts("model"), f.Specs())
-	}
-	for column, want := range map[string][]float64{"en": {51.21, 48.92, 50},
-		"ben_Beng": {math.NaN(), 44.22, math.NaN()}, "asm_Beng": {20, math.NaN(), math.NaN()}} {
-		if err := near.Compare(f.Numbers(column), want, 0, 1e-12); err != nil {
-			t.Errorf("%s: %v", column, err)
-		}
-	}
-	f = tabulartest.Evaluate(t, "indictti-table", in, map[string]string{"block": "2"})
-	if len(f.Columns) != 17 || f.Columns[1].Name != "en" || f.Columns[2].Name != "urd_Arab" ||
-		f.Columns[16].Name != "mni_Mtei" || math.Abs(f.Numbers("mni_Mtei")[1]-22.46) > 0.011 {
-		t.Errorf("block 2: %v", f.Specs())
-	}
-	own := tabulartest.Evaluate(t, "indictti-table", in, map[string]string{"languages": "en,ben_Beng", "scale": "1"})
-	if len(own.Columns) != 3 || own.Numbers("ben_Beng")[1] != 0.44 {
-		t.Errorf("own languages: %v", own)
-	}
-	for want, o := range map[string]map[string]string{"form 2 blocks": {"block": "3"},
-		`no such column: "clgc"`: {"score": "clgc"}, `scale: "x"`: {"scale": "x"}} {
-		if _, err := tabulartest.Run("indictti-table", in, o); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
-		}
-	}
-	if _, err := tabulartest.Run("indictti-table", in.Pick([]int{0, 0}), nil); err == nil ||
-		!strings.Contains(err.Error(), "the model has two scores") {
-		t.Error(err)
-	}
-}
-
 // TestPrintedCells: cells that cannot be read in print are left out, cells without a score have no value, and both are
 // counted.
 func TestPrintedCells(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"antipode/internal/near"
+	"antipode/metrics"
 )
 
 // all returns the values of every score of a set, by language; pairs row by row.
@@ -18,18 +19,18 @@ func all(t *testing.T, p Images, refs [][]float32) map[string][]float64 {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out[name] = append(out[name], Values(s)...)
+		out[name] = append(out[name], valuesOf(s)...)
 	}
-	c, err := Correctness(p, refs)
+	c, err := ComputeCorrectness(p, refs)
 	put("correctness", c, err)
 	w, err := WithinLanguage(p, Mean)
 	put("SCWL", w, err)
 	for _, images := range []DWLImages{AllImages, SameSeed, Centroid, FirstImage} {
-		d, err := Distinctiveness(p, images, Mean)
+		d, err := ComputeDWL(p, images, Mean)
 		put("DWL "+string(images), d, err)
 	}
 	for _, n := range []PairNormalizer{MeanUnequal, MeanUpper, MeanAll, LiteralPair} {
-		pairs, err := AcrossLanguages(p, n)
+		pairs, err := ComputeSCAL(p, n)
 		for _, s := range pairs {
 			put("SCAL "+string(n), s, err)
 		}
@@ -118,15 +119,15 @@ func TestParts(t *testing.T) {
 		return Images{Languages: p.Languages, Prompts: p.Prompts[from:to],
 			Vectors: [][][][]float32{p.Vectors[0][from:to], p.Vectors[1][from:to]}}
 	}
-	whole, err := AcrossLanguages(p, MeanUnequal)
+	whole, err := ComputeSCAL(p, MeanUnequal)
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := AcrossLanguages(cut(0, 4), MeanUnequal)
+	x, err := ComputeSCAL(cut(0, 4), MeanUnequal)
 	if err != nil {
 		t.Fatal(err)
 	}
-	y, err := AcrossLanguages(cut(4, 9), MeanUnequal)
+	y, err := ComputeSCAL(cut(4, 9), MeanUnequal)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +176,7 @@ func TestIntervalsCover(t *testing.T) {
 	rng := near.Rand(t, 22)
 	w := world{rng, vector(rng, 6), 6}
 	score := func(p Images, refs [][]float32) map[string]Score {
-		c, err := Correctness(p, refs)
+		c, err := ComputeCorrectness(p, refs)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -183,11 +184,11 @@ func TestIntervalsCover(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := Distinctiveness(p, AllImages, Mean)
+		d, err := ComputeDWL(p, AllImages, Mean)
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := AcrossLanguages(p, MeanUnequal)
+		s, err := ComputeSCAL(p, MeanUnequal)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -198,16 +199,17 @@ func TestIntervalsCover(t *testing.T) {
 	const trials = 300
 	for range trials {
 		scores := score(w.set(60))
-		b, err := NewBootstrap(60, 300, 0.95, int64(rng.Uint32()))
+		b, err := resample(metrics.Intervals{Resamples: 300, Level: 0.95, Seed: int64(rng.Uint32())}, 60)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for name, s := range scores {
-			if low, high := b.Interval(s); low <= truth[name].Value && truth[name].Value <= high {
+			if low, high := b.interval(s); low <= truth[name].Value && truth[name].Value <= high {
 				held[name]++
 			}
 		}
-		if low, high := b.Of([]Score{scores["correctness"], scores["other"]},
+		if low, high := b.of(scores["correctness"].Value-scores["other"].Value, []Score{scores["correctness"],
+			scores["other"]},
 			func(v []float64) float64 { return v[0] - v[1] }); low <= 0 && 0 <= high {
 			held["difference"]++
 		}
@@ -226,34 +228,34 @@ func TestBootstrap(t *testing.T) {
 		s.set(k, float64(k), 1)
 	}
 	s.finish(5)
-	b, err := NewBootstrap(5, 2000, 0.95, 3)
+	b, err := resample(metrics.Intervals{Resamples: 2000, Level: 0.95, Seed: 3}, 5)
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, _ := NewBootstrap(5, 2000, 0.95, 3)
-	other, _ := NewBootstrap(5, 2000, 0.95, 4)
-	low, high := b.Interval(s)
-	if l, h := again.Interval(s); l != low || h != high {
+	again, _ := resample(metrics.Intervals{Resamples: 2000, Level: 0.95, Seed: 3}, 5)
+	other, _ := resample(metrics.Intervals{Resamples: 2000, Level: 0.95, Seed: 4}, 5)
+	low, high := b.interval(s)
+	if l, h := again.interval(s); l != low || h != high {
 		t.Error("equal seeds, other intervals")
 	}
-	if slices.Equal(other.Resamples(s), b.Resamples(s)) {
+	if slices.Equal(other.values(s), b.values(s)) {
 		t.Error("different seeds, equal samples")
 	}
-	if s.Value != 2 || low < 0.4 || low > 1 || high < 3 || high > 3.6 { // sd √(2/5) = 0.63
+	if s.Value != 2 || math.Abs(low-0.2) > 0.3 || math.Abs(high-3.8) > 0.3 { // t of 4 degrees × √(2.5/5) = 1.96
 		t.Errorf("%v in [%v, %v]", s.Value, low, high)
 	}
 	one := newScore(1)
 	one.set(0, 1, 1)
 	one.finish(1)
-	single, err := NewBootstrap(1, 10, 0.95, 0)
+	single, err := resample(metrics.Intervals{Resamples: 10, Level: 0.95, Seed: 0}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l, h := single.Interval(one); !math.IsNaN(l) || !math.IsNaN(h) || one.Value != 1 {
+	if l, h := single.interval(one); !math.IsNaN(l) || !math.IsNaN(h) || one.Value != 1 {
 		t.Errorf("one prompt: %v in [%v, %v]", one.Value, l, h)
 	}
-	for _, level := range []float64{0, 1, math.NaN()} {
-		if _, err := NewBootstrap(5, 10, level, 0); err == nil {
+	for _, level := range []float64{-1, 1, math.NaN()} {
+		if _, err := resample(metrics.Intervals{Resamples: 10, Level: level, Seed: 0}, 5); err == nil {
 			t.Errorf("level %v passes", level)
 		}
 	}
@@ -279,7 +281,7 @@ func BenchmarkSCAL(b *testing.B) {
 	b.Run("pairs", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if pairs, err := AcrossLanguages(p, MeanUnequal); err != nil || math.IsNaN(pairs[3][5].Value) {
+			if pairs, err := ComputeSCAL(p, MeanUnequal); err != nil || math.IsNaN(pairs[3][5].Value) {
 				b.Fatal(err)
 			}
 		}

@@ -30,7 +30,7 @@ type LanguageRatings struct {
 // Ratings summarizes a user study (supplement, Figure 8): for each language, sorted, and then for all together, the
 // mean rating and the percent agreement as a share in [0, 1]. The paper does not state how it computed its 74.8 %;
 // this is the share of annotator pairs on the same prompt whose ratings differ by at most tolerance.
-func Ratings(ratings []Rating, tolerance float64) ([]LanguageRatings, error) {
+func ComputeTranslationRatings(ratings []Rating, tolerance float64) ([]LanguageRatings, error) {
 	if !(tolerance >= 0) {
 		return nil, fmt.Errorf("consistency: tolerance is %g; it must be at least 0", tolerance)
 	}

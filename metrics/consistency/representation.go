@@ -2,7 +2,6 @@ package consistency
 
 import (
 	"context"
-	"math"
 
 	"antipode/datasets"
 	"antipode/metrics"
@@ -10,65 +9,41 @@ import (
 
 // SCWLOptions are the options of [SCWL].
 type SCWLOptions struct {
-	By        []string `json:"by,omitempty" help:"text columns that define the groups"`
-	Vector    string   `json:"vector,omitempty" default:"full" help:"vector column of the images"`
-	Method    string   `json:"method,omitempty" default:"mean" values:"mean,literal" help:"mean over pairs, or the printed formula (twice the mean)"`
-	Index     string   `json:"index,omitempty" default:"seed" help:"column that identifies a prompt's images across languages"`
-	Languages []string `json:"languages,omitempty" help:"languages of the result; default: those of the table, English first"`
-	English   string   `json:"english,omitempty" default:"en" help:"code of English in the column language"`
-	Prompts   string   `json:"prompts,omitempty" default:"complete" values:"complete,common" help:"the prompts of each group, or those that all groups have"`
-	Missing   string   `json:"missing,omitempty" default:"count" values:"count,fail" help:"missing images are counted, or an error"`
-	Resamples int      `json:"resamples,omitempty" default:"1000" none:"-1" min:"1" help:"bootstrap resamples of prompts"`
-	Level     float64  `json:"level,omitempty" default:"0.95" min:">0" max:"<1" help:"confidence level of the intervals"`
-	Seed      int64    `json:"seed,omitempty" help:"seed of the resamples"`
+	By     []string `json:"by,omitempty" help:"text columns that define the groups"`
+	Vector string   `json:"vector,omitempty" default:"full" help:"vector column of the images"`
+	ImageOptions
+	metrics.Intervals
+	Method string `json:"method,omitempty" default:"mean" values:"mean,literal" help:"mean over pairs, or the printed formula (twice the mean)"`
 }
 
 // DWLOptions are the options of [DWL].
 type DWLOptions struct {
-	By        []string `json:"by,omitempty" help:"text columns that define the groups"`
-	Vector    string   `json:"vector,omitempty" default:"full" help:"vector column of the images"`
-	Method    string   `json:"method,omitempty" default:"mean" values:"mean,literal" help:"mean over pairs, or the printed formula (twice the mean)"`
-	Images    string   `json:"images,omitempty" default:"all" values:"all,same_seed,centroid,first" help:"images of two prompts that are compared"`
-	Index     string   `json:"index,omitempty" default:"seed" help:"column that identifies a prompt's images across languages"`
-	Languages []string `json:"languages,omitempty" help:"languages of the result; default: those of the table, English first"`
-	English   string   `json:"english,omitempty" default:"en" help:"code of English in the column language"`
-	Prompts   string   `json:"prompts,omitempty" default:"complete" values:"complete,common" help:"the prompts of each group, or those that all groups have"`
-	Missing   string   `json:"missing,omitempty" default:"count" values:"count,fail" help:"missing images are counted, or an error"`
-	Resamples int      `json:"resamples,omitempty" default:"1000" none:"-1" min:"1" help:"bootstrap resamples of prompts"`
-	Level     float64  `json:"level,omitempty" default:"0.95" min:">0" max:"<1" help:"confidence level of the intervals"`
-	Seed      int64    `json:"seed,omitempty" help:"seed of the resamples"`
+	By     []string `json:"by,omitempty" help:"text columns that define the groups"`
+	Vector string   `json:"vector,omitempty" default:"full" help:"vector column of the images"`
+	ImageOptions
+	metrics.Intervals
+	Method string `json:"method,omitempty" default:"mean" values:"mean,literal" help:"mean over pairs, or the printed formula (twice the mean)"`
+	Images string `json:"images,omitempty" default:"all" values:"all,same_seed,centroid,first" help:"images of two prompts that are compared"`
 }
 
 // SCALOptions are the options of [SCAL].
 type SCALOptions struct {
-	By        []string `json:"by,omitempty" help:"text columns that define the groups"`
-	Vector    string   `json:"vector,omitempty" default:"full" help:"vector column of the images"`
-	Method    string   `json:"method,omitempty" default:"mean_uneq" values:"mean_uneq,mean_ult,mean_all,literal" help:"mean over u ≠ v, over u < v, over all pairs, or the printed formula"`
-	Index     string   `json:"index,omitempty" default:"seed" help:"column that identifies a prompt's images across languages"`
-	Languages []string `json:"languages,omitempty" help:"languages of the result; default: those of the table, English first"`
-	English   string   `json:"english,omitempty" default:"en" help:"code of English in the column language"`
-	Prompts   string   `json:"prompts,omitempty" default:"complete" values:"complete,common" help:"the prompts of each group, or those that all groups have"`
-	Missing   string   `json:"missing,omitempty" default:"count" values:"count,fail" help:"missing images are counted, or an error"`
-	Resamples int      `json:"resamples,omitempty" default:"1000" none:"-1" min:"1" help:"bootstrap resamples of prompts"`
-	Level     float64  `json:"level,omitempty" default:"0.95" min:">0" max:"<1" help:"confidence level of the intervals"`
-	Seed      int64    `json:"seed,omitempty" help:"seed of the resamples"`
+	By     []string `json:"by,omitempty" help:"text columns that define the groups"`
+	Vector string   `json:"vector,omitempty" default:"full" help:"vector column of the images"`
+	ImageOptions
+	metrics.Intervals
+	Method string `json:"method,omitempty" default:"mean_uneq" values:"mean_uneq,mean_ult,mean_all,literal" help:"mean over u ≠ v, over u < v, over all pairs, or the printed formula"`
 }
 
 // SCALOverallOptions are the options of [SCALOverall].
 type SCALOverallOptions struct {
-	By        []string `json:"by,omitempty" help:"text columns that define the groups"`
-	Vector    string   `json:"vector,omitempty" default:"full" help:"vector column of the images"`
-	Method    string   `json:"method,omitempty" default:"mean_pairs" values:"mean_pairs,half,literal,all" help:"variant of equation 9; all gives one row per variant"`
-	Pairs     string   `json:"pairs,omitempty" default:"mean_uneq" values:"mean_uneq,mean_ult,mean_all,literal" help:"variant of equation 6; see indictti-scal"`
-	Of        string   `json:"of,omitempty" default:"all" values:"all,indic" help:"all languages, or all except English"`
-	Index     string   `json:"index,omitempty" default:"seed" help:"column that identifies a prompt's images across languages"`
-	Languages []string `json:"languages,omitempty" help:"languages of the result; default: those of the table, English first"`
-	English   string   `json:"english,omitempty" default:"en" help:"code of English in the column language"`
-	Prompts   string   `json:"prompts,omitempty" default:"complete" values:"complete,common" help:"the prompts of each group, or those that all groups have"`
-	Missing   string   `json:"missing,omitempty" default:"count" values:"count,fail" help:"missing images are counted, or an error"`
-	Resamples int      `json:"resamples,omitempty" default:"1000" none:"-1" min:"1" help:"bootstrap resamples of prompts"`
-	Level     float64  `json:"level,omitempty" default:"0.95" min:">0" max:"<1" help:"confidence level of the intervals"`
-	Seed      int64    `json:"seed,omitempty" help:"seed of the resamples"`
+	By     []string `json:"by,omitempty" help:"text columns that define the groups"`
+	Vector string   `json:"vector,omitempty" default:"full" help:"vector column of the images"`
+	ImageOptions
+	metrics.Intervals
+	Method string `json:"method,omitempty" default:"mean_pairs" values:"mean_pairs,half,literal,all" help:"variant of equation 9; all gives one row per variant"`
+	Pairs  string `json:"pairs,omitempty" default:"mean_uneq" values:"mean_uneq,mean_ult,mean_all,literal" help:"variant of equation 6; see indictti-scal"`
+	Of     string `json:"of,omitempty" default:"all" values:"all,indic" help:"all languages, or all except English"`
 }
 
 // SCWLRow is a row of [SCWL].
@@ -127,10 +102,11 @@ type SCALOverallRow struct {
 
 var scwl = metrics.Define(metrics.Definition[SCWLOptions, SCWLRow]{
 	Name: "indictti-scwl", Title: "similarity of the images of one prompt within a language",
-	Version: 1, Unit: cosine, Range: "[-1, 1]; literal [-2, 2]", Direction: "higher is more consistent",
+	Version: 2, Unit: cosine, Range: "[-1, 1]; literal [-2, 2]", Direction: "higher is more consistent",
 	Citation: citation + ", equations 10 and 11", Inputs: onlyImages,
 	Compute: func(_ context.Context, call *metrics.Call, o SCWLOptions) ([]SCWLRow, error) {
-		return withinLanguages(call, selected(o), o.Method, func(p Images) ([]Score, error) {
+		return withinLanguages(call, selection{By: o.By, Vector: o.Vector, ImageOptions: o.ImageOptions,
+			Intervals: o.Intervals}, o.Method, func(p Images) ([]Score, error) {
 			return WithinLanguage(p, Normalizer(o.Method))
 		})
 	},
@@ -148,13 +124,13 @@ func SCWL(images datasets.Table, options ...SCWLOptions) datasets.Table {
 
 var dwl = metrics.Define(metrics.Definition[DWLOptions, DWLRow]{
 	Name: "indictti-dwl", Title: "1 minus the similarity of the images of different prompts within a language",
-	Version: 1, Unit: cosine, Range: "[0, 2]; literal [-1, 3]", Direction: "higher is more varied",
+	Version: 2, Unit: cosine, Range: "[0, 2]; literal [-1, 3]", Direction: "higher is more varied",
 	Citation: citation + ", equation 12", Inputs: onlyImages,
 	Compute: func(_ context.Context, call *metrics.Call, o DWLOptions) ([]DWLRow, error) {
-		s := selected(o)
+		s := selection{By: o.By, Vector: o.Vector, ImageOptions: o.ImageOptions, Intervals: o.Intervals}
 		s.aligned = o.Images == string(SameSeed)
 		rows, err := withinLanguages(call, s, o.Method+", "+o.Images, func(p Images) ([]Score, error) {
-			return Distinctiveness(p, DWLImages(o.Images), Normalizer(o.Method))
+			return ComputeDWL(p, DWLImages(o.Images), Normalizer(o.Method))
 		})
 		var out []DWLRow
 		for _, r := range rows {
@@ -169,7 +145,7 @@ var dwl = metrics.Define(metrics.Definition[DWLOptions, DWLRow]{
 //	DWL(l) = 1 − mean over prompts a < b of φ(f(i(a,l)), f(i(b,l)))
 //
 // In [0, 2], higher is more varied; it depends on how related the prompts are. The columns are those of [CLGC]; for the
-// interval see [Distinctiveness].
+// interval see [ComputeDWL].
 func DWL(images datasets.Table, options ...DWLOptions) datasets.Table {
 	return dwl.Of(images, options...)
 }
@@ -180,7 +156,7 @@ func withinLanguages(call *metrics.Call, s selection, method string,
 		func(g *group, scores []Score) error {
 			for _, r := range g.byLanguage(scores) {
 				out = append(out, SCWLRow{r.Group, r.Language, r.Score, r.LanguageCounts, s.Vector, method,
-					s.interval()})
+					s.Label("prompts")})
 			}
 			return nil
 		})
@@ -189,13 +165,13 @@ func withinLanguages(call *metrics.Call, s selection, method string,
 
 var scal = metrics.Define(metrics.Definition[SCALOptions, SCALRow]{
 	Name: "indictti-scal", Title: "similarity of the images of one prompt between two languages",
-	Version: 1, Unit: cosine, Range: "[-1, 1]; literal [-2, 2]", Direction: "higher is more similar",
+	Version: 2, Unit: cosine, Range: "[-1, 1]; literal [-2, 2]", Direction: "higher is more similar",
 	Citation: citation + ", equations 6 and 7, Figure 3", Inputs: onlyImages,
 	Compute: func(_ context.Context, call *metrics.Call, o SCALOptions) (out []SCALRow, err error) {
-		s := selected(o)
+		s := selection{By: o.By, Vector: o.Vector, ImageOptions: o.ImageOptions, Intervals: o.Intervals}
 		s.aligned = o.Method != string(MeanAll)
 		err = eachGroup(call, s, func(g *group) ([][]Score, error) {
-			return AcrossLanguages(g.images, PairNormalizer(o.Method))
+			return ComputeSCAL(g.images, PairNormalizer(o.Method))
 		}, func(g *group, scores [][]Score) error {
 			for a, from := range g.images.Languages {
 				for b, to := range g.images.Languages {
@@ -204,10 +180,10 @@ var scal = metrics.Define(metrics.Definition[SCALOptions, SCALRow]{
 						kind = "SCWL"
 					}
 					v := scores[a][b]
-					low, high := g.boot.Interval(v)
+					low, high := g.boot.interval(v)
 					out = append(out, SCALRow{g.values, from, to, kind,
 						metrics.Estimate{Value: v.Value, Low: low, High: high}, v.Prompts, v.Excluded, v.Missing,
-						v.Images, o.Vector, o.Method, s.interval()})
+						v.Images, o.Vector, o.Method, s.Label("prompts")})
 				}
 			}
 			return nil
@@ -229,7 +205,7 @@ func SCAL(images datasets.Table, options ...SCALOptions) datasets.Table {
 
 var scalOverall = metrics.Define(metrics.Definition[SCALOverallOptions, SCALOverallRow]{
 	Name: "indictti-scal-overall", Title: "similarity of the images of one prompt over all pairs of languages",
-	Version: 1, Unit: cosine, Range: "[-1, 1]; half [-0.5, 0.5]; literal: times languages − 1",
+	Version: 2, Unit: cosine, Range: "[-1, 1]; half [-0.5, 0.5]; literal: times languages − 1",
 	Direction: "higher is more similar", Citation: citation + ", equation 9", Inputs: onlyImages,
 	Compute: computeOverall,
 })
@@ -246,7 +222,7 @@ func SCALOverall(images datasets.Table, options ...SCALOverallOptions) datasets.
 }
 
 func computeOverall(_ context.Context, call *metrics.Call, o SCALOverallOptions) (out []SCALOverallRow, err error) {
-	s := selected(o)
+	s := selection{By: o.By, Vector: o.Vector, ImageOptions: o.ImageOptions, Intervals: o.Intervals}
 	s.aligned = o.Pairs != string(MeanAll)
 	names := []OverallNormalizer{OverallNormalizer(o.Method)}
 	if o.Method == "all" {
@@ -256,9 +232,9 @@ func computeOverall(_ context.Context, call *metrics.Call, o SCALOverallOptions)
 		if o.Of == "indic" {
 			g.images = g.images.without(o.English)
 		}
-		return AcrossLanguages(g.images, PairNormalizer(o.Pairs))
+		return ComputeSCAL(g.images, PairNormalizer(o.Pairs))
 	}, func(g *group, scores [][]Score) error {
-		row := SCALOverallRow{Group: g.values, Pairs: o.Pairs, Of: o.Of, Vector: o.Vector, Interval: s.interval()}
+		row := SCALOverallRow{Group: g.values, Pairs: o.Pairs, Of: o.Of, Vector: o.Vector, Interval: s.Label("prompts")}
 		var flat []Score
 		languages := map[int]bool{}
 		for a := range scores {
@@ -276,14 +252,13 @@ func computeOverall(_ context.Context, call *metrics.Call, o SCALOverallOptions)
 		row.Languages = len(languages)
 		for _, n := range names {
 			of := func(values []float64) float64 {
-				v, _ := OverallSCAL(square(values, len(scores)), n) // the options allow only known names
+				v, _ := ComputeSCALOverall(square(values, len(scores)), n) // the options allow only known names
 				return v
 			}
-			row.Method, row.Score = string(n), metrics.Exact(math.NaN())
+			row.Method, row.Score = string(n), metrics.Exact(of(valuesOf(flat)))
 			if row.Prompts > 1 {
-				row.Score.Low, row.Score.High = g.boot.Of(flat, of)
+				row.Score.Low, row.Score.High = g.boot.of(row.Score.Value, flat, of)
 			}
-			row.Score.Value = of(Values(flat))
 			out = append(out, row)
 		}
 		return nil

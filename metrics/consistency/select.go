@@ -10,43 +10,11 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/table"
 	"antipode/metrics/internal/tabular"
+	"antipode/metrics/interval"
 )
 
 var inCaptions = []datasets.Input{{Role: "in", Columns: datasets.Columns("id:text", "caption:text"),
 	About: "one row per English caption"}}
-
-// FilterOptions are the options of [CaptionFilter].
-type FilterOptions struct {
-	Filter string `json:"filter,omitempty" default:"strict" values:"strict,i,after-stop,both,none" help:"exempt capitalized words: none, I, those after a full stop, both; none = no filter"`
-}
-
-// FilterRow is a row of [CaptionFilter].
-type FilterRow struct {
-	ID      string `column:"id"`
-	Caption string `column:"caption"`
-	Kept    bool   `column:"kept"`
-	Word    string `column:"word" help:"the capitalized word"`
-}
-
-var captionFilter = datasets.Define(datasets.Operation[FilterOptions, FilterRow]{
-	Name: "indictti-filter", Title: "captions kept by the rule on capitalized words",
-	Version: 1, Citation: citation + ", supplement", Inputs: inCaptions,
-	Compute: func(_ context.Context, call *datasets.Call, o FilterOptions) ([]FilterRow, error) {
-		f := call.Inputs["in"]
-		var out []FilterRow
-		for i, caption := range f.Texts("caption") {
-			word := refused(o.Filter, caption)
-			out = append(out, FilterRow{f.Texts("id")[i], caption, word == "", word})
-		}
-		return out, nil
-	},
-})
-
-// CaptionFilter is the table operation indictti-filter: whether the rule on capitalized words keeps each caption, and
-// the word that excludes it; see [Capitalized].
-func CaptionFilter(captions datasets.Table, options ...FilterOptions) datasets.Table {
-	return captionFilter.Of(captions, options...)
-}
 
 // refused returns the word that excludes a caption under a filter.
 func refused(filter, caption string) string {
@@ -153,7 +121,7 @@ func computePrompts(_ context.Context, call *datasets.Call, o PromptOptions) ([]
 	if err != nil {
 		return nil, errors.New(strings.TrimPrefix(err.Error(), "consistency: "))
 	}
-	median := tabular.Quantile(slices.Sorted(slices.Values(chosen.Means)), 0.5)
+	median := interval.Quantile(slices.Sorted(slices.Values(chosen.Means)), 0.5)
 	var out []PromptRow
 	for _, i := range chosen.Rows {
 		out = append(out, PromptRow{ids[pool[i]], captions[pool[i]], chosen.Mean, median, chosen.Sample, o.Samples,

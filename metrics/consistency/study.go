@@ -71,12 +71,12 @@ func computeScoreDrop(_ context.Context, call *metrics.Call, o ScoreDropOptions)
 				others = append(others, scores[i])
 			}
 		}
-		d, n := Drop(english, others)
+		d, n := ComputeDrop(english, others)
 		if math.IsNaN(d) {
 			notes.Add(fmt.Sprintf("no drop: the score of English (%s) or of all other languages is missing", o.English),
 				g.label())
 		}
-		less, _ := Drop(0, others) // minus their mean, also without English
+		less, _ := ComputeDrop(0, others) // minus their mean, also without English
 		out = append(out, ScoreDropRow{g.values, o.Score, d, english, -less, n})
 	}
 	notes.AddTo(call, o.By...)
@@ -86,9 +86,7 @@ func computeScoreDrop(_ context.Context, call *metrics.Call, o ScoreDropOptions)
 // RatingOptions are the options of [TranslationRatings].
 type RatingOptions struct {
 	Tolerance float64 `json:"tolerance,omitempty" min:"0" max:"1" help:"largest difference of ratings that counts as agreement: 0 or 1"`
-	Resamples int     `json:"resamples,omitempty" default:"1000" none:"-1" min:"1" help:"bootstrap resamples of prompts"`
-	Level     float64 `json:"level,omitempty" default:"0.95" min:">0" max:"<1" help:"confidence level of the intervals"`
-	Seed      int64   `json:"seed,omitempty" help:"seed of the resamples"`
+	metrics.Intervals
 }
 
 // RatingRow is a row of [TranslationRatings].
@@ -106,7 +104,7 @@ type RatingRow struct {
 
 var translationRatings = metrics.Define(metrics.Definition[RatingOptions, RatingRow]{
 	Name: "indictti-ratings", Title: "mean rating and agreement on translations, by language",
-	Version: 1, Unit: "XSTS; share of annotator pairs", Range: "[1, 5]; [0, 1]", Direction: "higher is better",
+	Version: 2, Unit: "XSTS; share of annotator pairs", Range: "[1, 5]; [0, 1]", Direction: "higher is better",
 	Citation: citation + ", supplement, Figure 8",
 	Inputs: []metrics.Input{{Role: "in", About: "one row per rating",
 		Columns: datasets.Columns("language:text", "prompt_id:text", "annotator:text", "rating:number")}},
@@ -114,7 +112,8 @@ var translationRatings = metrics.Define(metrics.Definition[RatingOptions, Rating
 })
 
 // TranslationRatings is the metric indictti-ratings: mean XSTS rating (1 to 5) and percent agreement (a share in [0,
-// 1]) of the user study, by language and for all (Figure 8), with intervals over prompts; see [Ratings].
+// 1]) of the user study, by language and for all (Figure 8), with intervals over prompts; see
+// [ComputeTranslationRatings].
 func TranslationRatings(ratings datasets.Table, options ...RatingOptions) datasets.Table {
 	return translationRatings.Of(ratings, options...)
 }
@@ -130,13 +129,13 @@ func computeRatings(_ context.Context, call *metrics.Call, o RatingOptions) ([]R
 				Reason: fmt.Sprintf("%g is not on the scale from 1 to 5; remove the row", r.Score)}
 		}
 	}
-	languages, err := Ratings(ratings, o.Tolerance)
+	languages, err := ComputeTranslationRatings(ratings, o.Tolerance)
 	if err != nil {
 		return nil, err
 	}
 	var out []RatingRow
 	for _, l := range languages {
-		boot, err := NewBootstrap(len(l.Prompts), o.Resamples, o.Level, o.Seed)
+		boot, err := resample(o.Intervals, len(l.Prompts))
 		if err != nil {
 			return nil, err
 		}
@@ -144,11 +143,11 @@ func computeRatings(_ context.Context, call *metrics.Call, o RatingOptions) ([]R
 		if name == "" {
 			name = "all"
 		}
-		low, high := boot.Interval(l.Mean)
-		agreeLow, agreeHigh := boot.Interval(l.Agreement)
+		low, high := boot.interval(l.Mean)
+		agreeLow, agreeHigh := boot.interval(l.Agreement)
 		out = append(out, RatingRow{name, metrics.Estimate{Value: l.Mean.Value, Low: low, High: high},
 			metrics.Estimate{Value: l.Agreement.Value, Low: agreeLow, High: agreeHigh}, l.Mean.Prompts, l.Ratings,
-			l.Pairs, l.Annotators, l.Below, intervalName(o.Resamples, o.Level)})
+			l.Pairs, l.Annotators, l.Below, o.Label("prompts")})
 	}
 	return out, nil
 }

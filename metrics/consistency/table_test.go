@@ -110,16 +110,16 @@ func TestTables(t *testing.T) {
 		}
 	}
 	full := frameOf(p, "m", "full")
-	c, err := Correctness(p, refs)
+	c, err := ComputeCorrectness(p, refs)
 	check("clgc", nil, c, err, shuffled(rng, frameOf(p, "m", "text")), referencesOf(p, refs, "text"))
 	check("igc", nil, c, err, shuffled(rng, full), referencesOf(p, refs, "full"))
 	check("lgc", map[string]string{"vector": "full"}, c, err, shuffled(rng, full), referencesOf(p, refs, "clip_text"))
 	w, err := WithinLanguage(p, Mean)
 	check("scwl", nil, w, err, shuffled(rng, full))
-	d, err := Distinctiveness(p, SameSeed, Mean)
+	d, err := ComputeDWL(p, SameSeed, Mean)
 	check("dwl", map[string]string{"images": "same_seed"}, d, err, shuffled(rng, full))
 
-	pairs, err := AcrossLanguages(p, MeanUpper)
+	pairs, err := ComputeSCAL(p, MeanUpper)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +129,7 @@ func TestTables(t *testing.T) {
 	}
 	var values [][]float64
 	for _, s := range pairs {
-		values = append(values, Values(s))
+		values = append(values, valuesOf(s))
 	}
 	for i, a := range f.Texts("language_a") {
 		from, to := slices.Index(p.Languages, a), slices.Index(p.Languages, f.Texts("language_b")[i])
@@ -143,7 +143,7 @@ func TestTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, n := range OverallNormalizers {
-		want, err := OverallSCAL(values, n)
+		want, err := ComputeSCALOverall(values, n)
 		if v := f.Numbers("scal")[i]; err != nil || f.Texts("method")[i] != string(n) || math.Abs(v-want) > 1e-12 ||
 			!(f.Numbers("scal_low")[i] < v && v < f.Numbers("scal_high")[i]) || f.Numbers("n_pairs")[i] != 6 ||
 			f.Numbers("n_languages")[i] != 4 {
@@ -163,7 +163,7 @@ func TestTables(t *testing.T) {
 		t.Errorf("Indic only: %v, want %v, %v", f.Numbers("scal"), sum, err)
 	}
 	f, _, err = evaluate("indictti-drop", nil, nil, full, referencesOf(p, refs, "full"))
-	want, _ := Drop(c[2].Value, []float64{c[0].Value, c[1].Value, c[3].Value})
+	want, _ := ComputeDrop(c[2].Value, []float64{c[0].Value, c[1].Value, c[3].Value})
 	if err != nil || math.Abs(f.Numbers("drop")[0]-want) > 1e-12 ||
 		!(f.Numbers("drop_low")[0] < want && want < f.Numbers("drop_high")[0]) || f.Numbers("n_languages")[0] != 3 ||
 		math.Abs(f.Numbers("english")[0]-f.Numbers("others")[0]-want) > 1e-12 {

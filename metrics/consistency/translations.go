@@ -53,7 +53,7 @@ var checkTranslations = datasets.Define(datasets.Operation[struct{}, Translation
 // CheckTranslations is the table operation indictti-translations: the problems of a table of translations (id,
 // language, text, source) of prompts (id and English caption), one row each: a prompt without a translation into one of
 // the languages, an empty or repeated one, the English caption itself, and a text whose letters are mostly of another
-// script than the language's; see [indictti.CheckTranslations]. languages is as for [PromptTable]. A machine
+// script than the language's; see [indictti.CheckTranslations]. languages is as for [Prompts]. A machine
 // translation without a problem here may still be wrong: [TranslationRatings] evaluates ratings by speakers.
 func CheckTranslations(translations, prompts, languages datasets.Table) datasets.Table {
 	return checkTranslations.Table(map[string]datasets.Table{"in": translations, "prompts": prompts,

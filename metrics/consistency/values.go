@@ -6,21 +6,12 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/indictti"
+	"antipode/metrics"
 	"antipode/metrics/internal/tabular"
 )
 
-// StudyRow is a row of [StudyValues].
-type StudyRow struct {
-	Item  string  `column:"item"`
-	Holds string  `column:"holds" help:"yes or no, of a claim; empty for a number"`
-	Value float64 `column:"value" help:"100 times the score"`
-	Low   float64 `column:"value_low"`
-	High  float64 `column:"value_high"`
-	N     float64 `column:"n" unit:"images"`
-}
-
-// Study is the input of [StudyValues].
-type Study struct {
+// ValueTables are the inputs of [Values].
+type ValueTables struct {
 	// Complete and Common have a row for each model, language and score, as for [Claims], over each model's own prompts
 	// and over those that all models have.
 	Complete, Common datasets.Table
@@ -28,9 +19,9 @@ type Study struct {
 	Overall          datasets.Table // [SCALOverall] by model over the common prompts, one method
 }
 
-var studyValues = datasets.Define(datasets.Operation[ClaimOptions, StudyRow]{
+var studyValues = datasets.Define(datasets.Operation[ClaimOptions, metrics.ValueRow]{
 	Name: "indictti-values", Title: "the values of IndicTTI's tables and claims, from the scores of a run",
-	Version: 1, Citation: tableCitation,
+	Version: 2, Citation: tableCitation,
 	Inputs: []datasets.Input{
 		{Role: "complete", Columns: inStudy[0].Columns, About: inStudy[0].About + ", on the complete sets"},
 		{Role: "common", Columns: inStudy[0].Columns, About: "the same on the common set"}, inStudy[1],
@@ -39,14 +30,15 @@ var studyValues = datasets.Define(datasets.Operation[ClaimOptions, StudyRow]{
 	Compute: computeStudy,
 })
 
-// StudyValues returns the values of the items that indictti.PrintedItems lists, for metrics.Ledger: the cells of the
+// Values returns the values of the items that indictti.PrintedItems lists, for metrics.Ledger: the cells of the
 // printed tables, the numbers of the text, and whether each claim of [Claims] holds.
-func StudyValues(s Study, options ...ClaimOptions) datasets.Table {
+func Values(s ValueTables, options ...ClaimOptions) datasets.Table {
 	return studyValues.Table(map[string]datasets.Table{"complete": s.Complete, "common": s.Common, "pairs": s.Pairs,
 		"overall": s.Overall}, options...)
 }
 
-func computeStudy(_ context.Context, call *datasets.Call, o ClaimOptions) (out []StudyRow, err error) {
+func computeStudy(_ context.Context, call *datasets.Call, o ClaimOptions) (_ []metrics.ValueRow, err error) {
+	var out metrics.ValueRows
 	complete, err := readStudy(call, "complete", o.Labels)
 	if err != nil {
 		return nil, err
@@ -66,15 +58,14 @@ func computeStudy(_ context.Context, call *datasets.Call, o ClaimOptions) (out [
 		}
 		v, has := of.cells[[3]string{indictti.ScoreNames[c.Score], c.Model, c.Language}]
 		if has && c.State == indictti.Legible && !math.IsNaN(v.value) {
-			out = append(out, StudyRow{Item: c.Item(), Value: 100 * v.value, Low: 100 * v.low, High: 100 * v.high,
-				N: v.n})
+			out.Add(c.Item(), metrics.Estimate{Value: 100 * v.value, Low: 100 * v.low, High: 100 * v.high}, v.n)
 		}
 	}
 	none := math.NaN()
 	number := func(name, model string, value, low, high float64) {
 		if !math.IsNaN(value) {
-			out = append(out, StudyRow{Item: indictti.Quoted{Name: name, Model: model}.Item(), Value: 100 * value,
-				Low: 100 * low, High: 100 * high, N: none})
+			out.Add(indictti.Quoted{Name: name, Model: model}.Item(),
+				metrics.Estimate{Value: 100 * value, Low: 100 * low, High: 100 * high}, none)
 		}
 	}
 	if call.Inputs["overall"] != nil {
@@ -99,11 +90,7 @@ func computeStudy(_ context.Context, call *datasets.Call, o ClaimOptions) (out [
 		number(indictti.QuotedMeanLGC, m, common.mean("LGC", m, other), none, none)
 	}
 	for _, c := range common.claims() {
-		holds := "no"
-		if c.a > c.b {
-			holds = "yes"
-		}
-		out = append(out, StudyRow{Item: c.name, Holds: holds, Value: none, Low: none, High: none, N: none})
+		out.AddClaim(c.name, c.a > c.b)
 	}
 	return out, nil
 }

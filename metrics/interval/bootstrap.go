@@ -1,55 +1,176 @@
 package interval
 
 import (
+	"cmp"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/mathext"
 )
 
-// BootstrapOptions are the options of [BootstrapOf].
+// BootstrapOptions are the options of [NewBootstrap]. The zero value is no interval.
 type BootstrapOptions struct {
-	Seed      uint64
-	Resamples int     // 0 = 2000
-	Level     float64 // 0 = 0.95
-	Range     Range   // the values' range
+	Resamples int     // number of resamples; 0 = no interval
+	Level     float64 // nominal probability, above 0 and below 1; 0 = 0.95
+	Seed      int64
+	Stream    string // name of the units: those of other streams are sampled independently
+	Range     Range  // of the score, to which its interval is clipped
+
+	// Centered is for scores that resampling biases, such as a sum of absolute differences: the interval is value +
+	// (quantiles of the resamples − their mean), as for half-samples. An end of the score's range that the quantile
+	// reaches is the end of the interval.
+	Centered bool
 }
 
-// BootstrapMean returns the mean of values with a percentile interval from resampling whole clusters with
-// replacement: all values of one annotator, one image or one prompt are resampled together. If clusters is nil,
-// each value is a cluster. It does not suit nearest-neighbor scores; see the package comment.
-func BootstrapMean(values []float64, clusters []string, b BootstrapOptions) (Interval, error) {
-	return BootstrapOf([][]float64{values, slices.Repeat([]float64{1}, len(values))}, clusters, ratioOf(0, 1), b)
+// Label describes the intervals of a table, for example "95 % bootstrap interval over images"; without resamples it is
+// empty.
+func (o BootstrapOptions) Label(over string) string {
+	kind := "bootstrap interval"
+	if o.Centered {
+		kind = "centered bootstrap interval"
+	}
+	if over != "" {
+		kind += " over " + over
+	}
+	if o.Resamples < 1 {
+		return ""
+	}
+	return fmt.Sprintf("%.4g %% %s", 100*cmp.Or(o.Level, 0.95), kind)
 }
 
-// BootstrapRatio returns the ratio of two sums, Σ numerators / Σ denominators, with the interval of [BootstrapMean]: a
-// row's two numbers, and all rows of a cluster, are resampled together. For a ratio of two groups' means use
-// [BootstrapOf] with four sums. If the denominator is 0, value, low and high are NaN; if it is 0 in resamples, the
-// end of the interval that falls on them is NaN.
-func BootstrapRatio(numerators, denominators []float64, clusters []string, b BootstrapOptions) (Interval, error) {
-	return BootstrapOf([][]float64{numerators, denominators}, clusters, ratioOf(0, 1), b)
+// Bootstrap samples units (images, prompts, annotators) with replacement, each stratum separately. Its resamples depend
+// on the options and the sizes of the strata only, so all scores over the same units have the same resamples, and the
+// interval of their difference accounts for their correlation. A nil Bootstrap has no resamples. It may be used by
+// several goroutines.
+type Bootstrap struct {
+	BootstrapOptions
+	strata []int
+	units  int
+	tail   float64 // share of the resamples below and above the interval; NaN = there is none
 }
 
-// ratioOf divides one total by another; NaN for 0/0, infinite for x/0.
-func ratioOf(a, b int) func([]float64) float64 {
-	return func(t []float64) float64 { return t[a] / t[b] }
-}
-
-// BootstrapOf returns a function of sums over rows, of(Σ parts[0], Σ parts[1], …), with a percentile interval from
-// resampling whole clusters of rows with replacement. parts[p][row] are the rows' terms; if clusters is nil, each row
-// is a cluster. Resamples in which the function is NaN are left out (Interval.Resamples is the number of the others);
-// an end that falls on an infinite one is NaN. A value that is NaN or infinite has no interval. The rows' order does
-// not matter.
+// NewBootstrap returns the bootstrap of strata of so many units. With one unit in every stratum there are no intervals.
 //
-// Errors: no rows, parts or clusters of unequal length, a term that is NaN or infinite, a level outside (0, 1), fewer
-// than two resamples.
-func BootstrapOf(parts [][]float64, clusters []string, of func(totals []float64) float64, b BootstrapOptions) (Interval,
+// Errors: a level outside (0, 1), a negative number of resamples.
+func NewBootstrap(o BootstrapOptions, strata ...int) (*Bootstrap, error) {
+	if o.Level == 0 {
+		o.Level = 0.95
+	}
+	if !(o.Level > 0 && o.Level < 1) || o.Resamples < 0 {
+		return nil, fmt.Errorf("interval: level is %g and resamples is %d; level must be between 0 and 1, and "+
+			"resamples at least 0", o.Level, o.Resamples)
+	}
+	b := &Bootstrap{BootstrapOptions: o, strata: strata, tail: math.NaN()}
+	free := 0
+	for _, n := range strata {
+		b.units += n
+		free += max(0, n-1)
+	}
+	if free > 0 {
+		b.tail = expanded(o.Level, float64(b.units), float64(free))
+	}
+	return b, nil
+}
+
+// expanded returns the share of resamples below an interval: Φ(−√(n/f)·t) with the (1+level)/2 quantile t of Student's
+// distribution with f degrees of freedom, for n units in n − f strata. The normal quantile, and resamples whose
+// variance is too small by f/n, give intervals of few units that are too narrow.
+func expanded(level, n, free float64) float64 {
+	x := mathext.InvRegIncBeta(free/2, 0.5, 1-level)
+	t := math.Sqrt(free * (1 - x) / x)
+	return math.Erfc(math.Sqrt(n/free)*t/math.Sqrt2) / 2
+}
+
+// Units yields the number of each resample and the units in it, numbered through all strata from 0. The slice is
+// overwritten by the next resample.
+func (b *Bootstrap) Units() iter.Seq2[int, []int] {
+	return func(yield func(int, []int) bool) {
+		if b == nil || b.units == 0 {
+			return
+		}
+		source, units := seeded(uint64(b.Seed), "bootstrap", b.Stream), make([]int, b.units)
+		for resample := range b.Resamples {
+			at := 0
+			for _, n := range b.strata {
+				for i := range n {
+					units[at+i] = at + below(source, n)
+				}
+				at += n
+			}
+			if !yield(resample, units) {
+				return
+			}
+		}
+	}
+}
+
+// Weights returns, for each resample, how often it contains each unit.
+func (b *Bootstrap) Weights() [][]float64 {
+	var out [][]float64
+	for _, units := range b.Units() {
+		w := make([]float64, b.units)
+		for _, u := range units {
+			w[u]++
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
+// Ends returns the interval of a value from the values of the resamples; NaN without a value, resamples or a stratum of
+// two units. Resamples in which the score is NaN are left out; an end that falls on an infinite one is NaN.
+func (b *Bootstrap) Ends(value float64, resamples []float64) (low, high float64) {
+	if b == nil || math.IsNaN(value) || math.IsInf(value, 0) || math.IsNaN(b.tail) {
+		return math.NaN(), math.NaN()
+	}
+	sorted := slices.DeleteFunc(slices.Clone(resamples), math.IsNaN)
+	slices.Sort(sorted)
+	shift := 0.0
+	if b.Centered {
+		mean, _ := spread(sorted)
+		shift = value - mean
+	}
+	end := func(p float64) float64 {
+		q := Quantile(sorted, p)
+		if b.Range != (Range{}) && (q == b.Range.Min || q == b.Range.Max) {
+			return q
+		}
+		return b.Range.clip(q + shift)
+	}
+	return end(b.tail), end(1 - b.tail)
+}
+
+// Of returns the interval of a value from its score in each resample; see [Bootstrap.Ends].
+func (b *Bootstrap) Of(value float64, score func(units []int) float64) (low, high float64) {
+	var values []float64
+	for _, units := range b.Units() {
+		values = append(values, score(units))
+	}
+	return b.Ends(value, values)
+}
+
+// BootstrapMean returns the mean of values with the interval of [BootstrapOf]: all values of a cluster (an annotator,
+// an image, a prompt) are resampled together. If clusters is nil, each value is a cluster.
+func BootstrapMean(values []float64, clusters []string, o BootstrapOptions) (Interval, error) {
+	return BootstrapRatio(values, slices.Repeat([]float64{1}, len(values)), clusters, o)
+}
+
+// BootstrapRatio returns the ratio of two sums, Σ numerators / Σ denominators, with the interval of [BootstrapOf]. For
+// a ratio of two groups' means use [BootstrapOf] with four sums. If the denominator is 0, value, low and high are NaN.
+func BootstrapRatio(numerators, denominators []float64, clusters []string, o BootstrapOptions) (Interval, error) {
+	ratio := func(t []float64) float64 { return t[0] / t[1] } // NaN for 0/0, infinite for x/0
+	return BootstrapOf([][]float64{numerators, denominators}, clusters, ratio, o)
+}
+
+// BootstrapOf returns a function of sums over rows, of(Σ parts[0], Σ parts[1], …), with an interval from resampling
+// whole clusters of rows; see [Bootstrap.Ends]. parts[p][row] are the rows' terms; if clusters is nil, each row is a
+// cluster. The rows' order does not matter.
+//
+// Errors: no rows, parts or clusters of unequal length, a term that is NaN or infinite; as [NewBootstrap].
+func BootstrapOf(parts [][]float64, clusters []string, of func(totals []float64) float64, o BootstrapOptions) (Interval,
 	error) {
-	if b.Resamples == 0 {
-		b.Resamples = 2000
-	}
-	if b.Level == 0 {
-		b.Level = 0.95
-	}
 	if len(parts) == 0 || len(parts[0]) == 0 {
 		return Interval{}, fmt.Errorf("%w: there are no values", ErrResamples)
 	}
@@ -57,51 +178,37 @@ func BootstrapOf(parts [][]float64, clusters []string, of func(totals []float64)
 		if len(parts[p]) != len(parts[0]) {
 			return Interval{}, fmt.Errorf("interval: %d and %d terms for the same rows", len(parts[0]), len(parts[p]))
 		}
+		if slices.ContainsFunc(parts[p], func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }) {
+			return Interval{}, fmt.Errorf("interval: the values contain NaN or infinity; leave such rows out")
+		}
 	}
 	if clusters != nil && len(clusters) != len(parts[0]) {
 		return Interval{}, fmt.Errorf("interval: %d cluster names for %d values", len(clusters), len(parts[0]))
 	}
 	sums := clusterSums(parts, clusters)
-	total := make([]float64, len(parts))
-	for _, s := range sums {
-		for p, v := range s {
-			total[p] += v
-		}
-	}
-	if slices.ContainsFunc(total, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }) {
-		return Interval{}, fmt.Errorf("interval: the values contain NaN or infinity; leave such rows out")
-	}
-	out := Interval{Value: of(total), Low: math.NaN(), High: math.NaN(), Level: b.Level, Method: MethodBootstrap}
-	source := seeded(b.Seed, "bootstrap", "")
-	values, resample := make([]float64, 0, b.Resamples), make([]float64, len(parts))
-	for range b.Resamples {
-		clear(resample)
-		for range sums {
-			for p, v := range sums[below(source, len(sums))] {
-				resample[p] += v
-			}
-		}
-		if v := of(resample); !math.IsNaN(v) {
-			values = append(values, v)
-		}
-	}
-	out.Resamples = len(values)
-	if math.IsNaN(out.Value) || math.IsInf(out.Value, 0) {
-		out.Value = math.NaN()
-		return out, nil
-	}
-	finite := slices.DeleteFunc(slices.Clone(values), func(v float64) bool { return math.IsInf(v, 0) })
-	if err := check(finite, b.Level); err != nil {
+	b, err := NewBootstrap(o, len(sums))
+	if err != nil {
 		return Interval{}, err
 	}
-	slices.Sort(values)
-	end := func(p float64) float64 {
-		if q := quantile(values, p); !math.IsNaN(q) && !math.IsInf(q, 0) {
-			return b.Range.clip(q)
+	totals := make([]float64, len(parts))
+	score := func(units []int) float64 {
+		clear(totals)
+		for _, u := range units {
+			for p, v := range sums[u] {
+				totals[p] += v
+			}
 		}
-		return math.NaN()
+		return of(totals)
 	}
-	out.Low, out.High = end((1-b.Level)/2), end((1+b.Level)/2)
+	every := make([]int, len(sums))
+	for i := range every {
+		every[i] = i
+	}
+	out := Interval{Value: score(every), Level: b.Level, Resamples: o.Resamples, Method: MethodBootstrap}
+	if math.IsInf(out.Value, 0) {
+		out.Value = math.NaN()
+	}
+	out.Low, out.High = b.Of(out.Value, score)
 	return out, nil
 }
 

@@ -15,9 +15,10 @@ func ExampleWilson() {
 func ExampleBootstrapMean() {
 	scores := []float64{1, 1, 0, 0, 1, 1, 0, 1}
 	prompts := []string{"a", "a", "b", "b", "c", "c", "d", "d"}
-	i, err := interval.BootstrapMean(scores, prompts, interval.BootstrapOptions{Seed: 1, Range: interval.Share})
+	i, err := interval.BootstrapMean(scores, prompts, interval.BootstrapOptions{Resamples: 2000, Seed: 1,
+		Range: interval.Share})
 	fmt.Printf("%.3f (%.3f to %.3f) %s, %d resamples, %v\n", i.Value, i.Low, i.High, i.Method, i.Resamples, err)
-	// Output: 0.625 (0.250 to 1.000) clustered bootstrap, 2000 resamples, <nil>
+	// Output: 0.625 (0.000 to 1.000) clustered bootstrap, 2000 resamples, <nil>
 }
 
 func ExampleBootstrapRatio() {

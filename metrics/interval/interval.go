@@ -53,8 +53,8 @@ func FromHalves(value float64, samples []float64, level float64, within Range) (
 	sorted := slices.Sorted(slices.Values(samples))
 	return Interval{
 		Value: value, Level: level, Resamples: len(samples), Method: MethodHalfSampling,
-		Low:  within.clip(value + quantile(sorted, (1-level)/2) - mean),
-		High: within.clip(value + quantile(sorted, (1+level)/2) - mean),
+		Low:  within.clip(value + Quantile(sorted, (1-level)/2) - mean),
+		High: within.clip(value + Quantile(sorted, (1+level)/2) - mean),
 	}, nil
 }
 
@@ -89,7 +89,7 @@ func Simultaneous(values []float64, samples [][]float64, level float64) ([]Inter
 		}
 	}
 	slices.Sort(largest)
-	c := quantile(largest, level)
+	c := Quantile(largest, level)
 	out := make([]Interval, len(values))
 	for v, x := range values {
 		out[v] = Interval{Value: x, Low: x - c*sd[v], High: x + c*sd[v], Level: level, Resamples: count,
@@ -122,14 +122,21 @@ func spread(x []float64) (mean, sd float64) {
 	return mean, math.Sqrt(sd / (n - 1))
 }
 
-// quantile interpolates linearly between order statistics at p·(n+1) (type 6, numpy's "weibull"): a further sample is
-// below it with probability p, so that few resamples do not make intervals too narrow. sorted must be
-// ascending and not empty.
-func quantile(sorted []float64, p float64) float64 {
-	at := min(max(p*float64(len(sorted)+1)-1, 0), float64(len(sorted)-1))
-	i := min(int(at), max(len(sorted)-2, 0))
-	if len(sorted) == 1 {
-		return sorted[0]
+// Quantile returns the p-quantile of ascending values: linear interpolation between order statistics at p·(n+1) (type 6
+// of Hyndman and Fan 1996, numpy's "weibull"). A further sample is below it with probability p, so that few resamples
+// do not make intervals too narrow. It is NaN if it is infinite, p is NaN or there are no values.
+func Quantile(sorted []float64, p float64) float64 {
+	if len(sorted) == 0 || math.IsNaN(p) {
+		return math.NaN()
 	}
-	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
+	at := min(max(p*float64(len(sorted)+1)-1, 0), float64(len(sorted)-1))
+	i := int(at)
+	q := sorted[i]
+	if i+1 < len(sorted) && at > float64(i) {
+		q += (at - float64(i)) * (sorted[i+1] - sorted[i])
+	}
+	if math.IsInf(q, 0) {
+		return math.NaN()
+	}
+	return q
 }

@@ -224,16 +224,16 @@ func TestBootstrapMean(t *testing.T) {
 		}
 		return i.High - i.Low
 	}
-	clustered, single := width(BootstrapMean(values, clusters, BootstrapOptions{})),
-		width(BootstrapMean(values, nil, BootstrapOptions{}))
+	clustered, single := width(BootstrapMean(values, clusters, BootstrapOptions{Resamples: 2000})),
+		width(BootstrapMean(values, nil, BootstrapOptions{Resamples: 2000}))
 	if want := 2 * 1.96 / 10; math.Abs(clustered/want-1) > 0.25 {
 		t.Errorf("clustered: width %v, want about %v", clustered, want)
 	}
 	if ratio := clustered / single; math.Abs(ratio-math.Sqrt(10)) > 0.4 {
 		t.Errorf("clusters widen the interval %v times, want about √10", ratio)
 	}
-	a, _ := BootstrapMean(values, clusters, BootstrapOptions{Seed: 1})
-	b, _ := BootstrapMean(values, clusters, BootstrapOptions{Seed: 1})
+	a, _ := BootstrapMean(values, clusters, BootstrapOptions{Resamples: 9, Seed: 1})
+	b, _ := BootstrapMean(values, clusters, BootstrapOptions{Resamples: 9, Seed: 1})
 	if a != b {
 		t.Error("equal seeds, other intervals")
 	}

@@ -14,7 +14,6 @@ import (
 	"sync/atomic"
 
 	"antipode/internal/fault"
-	"antipode/metrics/internal/tabular"
 	"antipode/metrics/interval"
 )
 
@@ -235,7 +234,8 @@ func (o Outcome) BySubject() []Power {
 			sum += e
 		}
 		p.Estimate = sum / float64(len(estimates[i]))
-		p.EstimateLow, p.EstimateHigh = tabular.Percentiles(estimates[i], 0.95)
+		slices.Sort(estimates[i])
+		p.EstimateLow, p.EstimateHigh = interval.Quantile(estimates[i], 0.025), interval.Quantile(estimates[i], 0.975)
 	}
 	return out
 }

@@ -90,7 +90,7 @@ func inputs() []metrics.Input {
 
 var curve = metrics.Define(metrics.Definition[Options, Row]{
 	Name: "power", Title: "how often an audit detects something in samples of n images per cell from a pool",
-	Version: 1, Unit: "share of resamples", Range: "[0, 1]",
+	Version: 2, Unit: "share of resamples", Range: "[0, 1]",
 	Direction: "higher is better if there is a disparity; at most alpha if there is none",
 	Citation:  "Wilson 1927, of the intervals; see package metrics/power", Inputs: inputs(), Compute: computeCurve,
 })

@@ -4,11 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"antipode/metrics"
-	"antipode/metrics/internal/tabular"
+	"antipode/metrics/interval"
 )
 
 // Pair are the labels of one image by people and by CLIP.
@@ -17,7 +16,7 @@ type Pair struct {
 	Prompt      string // cluster of the bootstrap: the images of one prompt
 }
 
-// Methods of [AgreementOf]: the images that it counts, which the paper does not state.
+// Methods of [ComputeClipAgreement]: the images that it counts, which the paper does not state.
 const (
 	BothDecided = "both-decided" // images with a group by people and by CLIP
 	ThreeWay    = "three-way"    // all images; uncertain is a third class
@@ -31,13 +30,13 @@ type Agreement struct {
 	Confusion         [3][3]int        // of all pairs given: [human][clip], by [Group]
 }
 
-// AgreementOf compares labels:
+// ComputeClipAgreement compares labels:
 //
 //	share = Σᵢ [humanᵢ = clipᵢ] / n
 //	kappa = (share − e) / (1 − e),    e = Σ_g p_human(g)·p_clip(g)
 //
 // over the images that the method counts. Without one both are NaN.
-func AgreementOf(pairs []Pair, method string, r Resampling) (Agreement, error) {
+func ComputeClipAgreement(pairs []Pair, method string, r Resampling) (Agreement, error) {
 	if method != BothDecided && method != ThreeWay {
 		return Agreement{}, fmt.Errorf("representation: method %q of agreement; use %q or %q", method, BothDecided,
 			ThreeWay)
@@ -67,26 +66,21 @@ func AgreementOf(pairs []Pair, method string, r Resampling) (Agreement, error) {
 	a.Same, a.Used = all[0][0]+all[1][1]+all[2][2], total(all)
 	share, kappa := agreementOf(all)
 	a.Share, a.Kappa = metrics.Exact(share), metrics.Exact(kappa)
-	if len(prompts) < 2 || r.Resamples <= 0 {
-		return a, nil
+	boot, err := interval.NewBootstrap(r.Intervals.Bootstrap(r.Name), len(prompts))
+	if err != nil {
+		return a, err
 	}
-	rng := tabular.Random(r.Seed, r.Cell)
 	var shares, kappas []float64
-	for range r.Resamples {
+	for _, units := range boot.Units() {
 		var sample [3][3]int
-		for range prompts {
-			sumUp(&sample, by[prompts[rng.IntN(len(prompts))]])
+		for _, u := range units {
+			sumUp(&sample, by[prompts[u]])
 		}
 		share, kappa := agreementOf(sample)
-		shares = append(shares, share)
-		if !math.IsNaN(kappa) {
-			kappas = append(kappas, kappa)
-		}
+		shares, kappas = append(shares, share), append(kappas, kappa)
 	}
-	a.Share.Low, a.Share.High = tabular.Percentiles(shares, r.Level)
-	if !math.IsNaN(kappa) {
-		a.Kappa.Low, a.Kappa.High = tabular.Percentiles(kappas, r.Level)
-	}
+	a.Share.Low, a.Share.High = boot.Ends(share, shares)
+	a.Kappa.Low, a.Kappa.High = boot.Ends(kappa, kappas)
 	return a, nil
 }
 
@@ -127,20 +121,20 @@ func agreementOf(c [3][3]int) (share, kappa float64) {
 
 // Effect is the effect of an intervention on a category's images on one axis and model.
 type Effect struct {
-	Before, Now Diversity
+	Before, Now DiversityScore
 	Change      metrics.Estimate // Now − Before, [-1, 1]; below 0 = more diverse; interval from resamples of both
 	// Attributes by what became of their bias, see [Change].
 	Reduced, Flipped, Increased, Unchanged, NotAvailable []string
 }
 
-// EffectOf compares a prompt's counts with those of the original prompt, attribute by attribute; an attribute that
+// ComputeEffect compares a prompt's counts with those of the original prompt, attribute by attribute; an attribute that
 // only one of them has is not available.
-func EffectOf(original, now []Counts, r Resampling) Effect {
-	e := Effect{Before: DiversityOf(original), Now: DiversityOf(now)}
+func ComputeEffect(original, now []Counts, r Resampling) (Effect, error) {
+	e := Effect{Before: ComputeDiversity(original), Now: ComputeDiversity(now)}
 	e.Change = metrics.Exact(e.Now.Value - e.Before.Value)
 	before := map[string]float64{}
 	for _, c := range original {
-		before[c.Attribute] = BiasOf(c)
+		before[c.Attribute] = ComputeBias(c)
 	}
 	for _, c := range now {
 		b, known := before[c.Attribute]
@@ -149,32 +143,26 @@ func EffectOf(original, now []Counts, r Resampling) Effect {
 		}
 		delete(before, c.Attribute)
 		to := map[string]*[]string{"reduced": &e.Reduced, "flipped": &e.Flipped, "increased": &e.Increased,
-			"unchanged": &e.Unchanged, "not available": &e.NotAvailable}[Change(b, BiasOf(c))]
+			"unchanged": &e.Unchanged, "not available": &e.NotAvailable}[Change(b, ComputeBias(c))]
 		*to = append(*to, c.Attribute)
 	}
 	for a := range before {
 		e.NotAvailable = append(e.NotAvailable, a)
 	}
 	slices.SortFunc(e.NotAvailable, func(a, b string) int { return cmp.Compare(a, b) })
-	if math.IsNaN(e.Change.Value) || r.Resamples <= 0 {
-		return e
+	options := r.options()
+	options.Range = interval.Range{Min: -1, Max: 1}
+	boot, err := interval.NewBootstrap(options, append(sizes(now), sizes(original)...)...)
+	if err != nil {
+		return e, err
 	}
-	rng := tabular.Random(r.Seed, r.Cell)
-	var changes []float64
-	for range r.Resamples {
-		if v := DiversityOf(resample(now, rng)).Value - DiversityOf(resample(original, rng)).Value; !math.IsNaN(v) {
-			changes = append(changes, v)
+	images := e.Now.Asked
+	e.Change.Low, e.Change.High = boot.Of(e.Change.Value, func(units []int) float64 {
+		of := slices.Clone(units[images:])
+		for i := range of { // numbered from the first image of the original prompt
+			of[i] -= images
 		}
-	}
-	e.Change = centered(e.Change.Value, changes, r.Level, -1, 1)
-	return e
-}
-
-// resample samples the images of each attribute with replacement.
-func resample(counts []Counts, rng *rand.Rand) []Counts {
-	out := make([]Counts, len(counts))
-	for i, c := range counts {
-		out[i] = c.resample(rng)
-	}
-	return out
+		return ComputeDiversity(resample(now, units[:images])).Value - ComputeDiversity(resample(original, of)).Value
+	})
+	return e, nil
 }

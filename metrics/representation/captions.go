@@ -10,7 +10,6 @@ import (
 
 	"antipode/datasets"
 	"antipode/metrics"
-	"antipode/metrics/internal/tabular"
 )
 
 // Matching defines how phrases are found in captions, which the paper does not state. The zero value keeps the case and
@@ -135,10 +134,8 @@ var phrases = listing(1, metrics.Definition[PhraseOptions, phraseRow]{
 
 // ContextOptions are the options of [Contexts].
 type ContextOptions struct {
-	Queries     []string `json:"queries" default:"irrespective of,irrespective of their gender,gender+makeup,gender+police,culture+Western,culture+Indian,culture+Chinese" help:"phrases; + joins phrases of one caption"`
-	KeepCase    bool     `json:"keep_case" help:"distinguish upper and lower case"`
-	InsideWords bool     `json:"inside_words" help:"find phrases inside longer words too"`
-	Width       int      `json:"width" default:"60" none:"-1" min:"0" help:"characters of context on each side"`
+	PhraseOptions
+	Width int `json:"width" default:"60" none:"-1" min:"0" help:"characters of context on each side"`
 }
 
 // Contexts is the table operation entigen-contexts (Bansal et al., EMNLP 2022, Table 7): each place of the first
@@ -166,7 +163,7 @@ var contexts = listing(1, metrics.Definition[ContextOptions, contextRow]{
 		f := call.Inputs["in"]
 		ids, links, texts := f.Texts("id"), f.Texts("link"), f.Texts("caption")
 		var out []contextRow
-		rules, _, err := tabular.Part[PhraseOptions](o).search(call, func(q string, row int, at [][2]int) {
+		rules, _, err := o.search(call, func(q string, row int, at [][2]int) {
 			r := contextRow{Query: q, ID: fmt.Sprintf("row %d", row+1)}
 			if ids != nil {
 				r.ID = ids[row]

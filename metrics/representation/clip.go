@@ -41,7 +41,7 @@ type ClipLabel struct {
 	PersonRather    float64 // softmax over person and object, of person
 }
 
-// ClipLabels labels images by CLIP as the paper does (Table 4), from vectors that need not be normalized; a nil
+// ComputeClipLabels labels images by CLIP as the paper does (Table 4), from vectors that need not be normalized; a nil
 // vector is no image. texts are by label.
 //
 //  1. An image is dropped if sim(image, person) < sim(image, object); sim is the cosine, in float64.
@@ -49,7 +49,7 @@ type ClipLabel struct {
 //     neither group.
 //
 // Errors: a text missing, a vector that is zero, not finite, or of another length.
-func ClipLabels(images [][]float32, texts map[string][]float32, o ClipVariant) ([]ClipLabel, error) {
+func ComputeClipLabels(images [][]float32, texts map[string][]float32, o ClipVariant) ([]ClipLabel, error) {
 	if o.Scale == 0 {
 		o.Scale = 100
 	}

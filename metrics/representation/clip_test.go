@@ -49,7 +49,7 @@ func TestClipLabelsByHand(t *testing.T) {
 		{[]float32{-3, -1, -2, 0, 0}, "", Second, ""},
 		{nil, "", Uncertain, NoVector},
 	} {
-		got, err := ClipLabels([][]float32{c.image}, axesTexts(), ClipVariant{Tie: c.tie})
+		got, err := ComputeClipLabels([][]float32{c.image}, axesTexts(), ClipVariant{Tie: c.tie})
 		if err != nil || got[0].Group != c.want || got[0].Why != c.why {
 			t.Errorf("%v, tie %q: %+v, %v; want %v, %q", c.image, c.tie, got[0], err, c.want, c.why)
 		}
@@ -59,7 +59,7 @@ func TestClipLabelsByHand(t *testing.T) {
 // TestClipProbabilities: with scale 10 and cosines 0.6, 0.8, 0: exp(6), exp(8) and 1 over their sum; person and
 // object are equal.
 func TestClipProbabilities(t *testing.T) {
-	got, err := ClipLabels([][]float32{{3, 4, 0, 0, 0}}, axesTexts(), ClipVariant{Scale: 10})
+	got, err := ComputeClipLabels([][]float32{{3, 4, 0, 0, 0}}, axesTexts(), ClipVariant{Scale: 10})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,21 +97,21 @@ func TestClipOracle(t *testing.T) {
 		}
 		return dot / math.Sqrt(x*y)
 	}
-	all, err := ClipLabels(images, texts, ClipVariant{Scale: 7})
+	all, err := ComputeClipLabels(images, texts, ClipVariant{Scale: 7})
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := ClipLabels(images, swapped, ClipVariant{Scale: 7})
+	other, err := ComputeClipLabels(images, swapped, ClipVariant{Scale: 7})
 	if err != nil {
 		t.Fatal(err)
 	}
 	counts := map[string]int{}
 	for i, p := range images {
-		alone, err := ClipLabels(images[i:i+1], texts, ClipVariant{Scale: 7})
+		alone, err := ComputeClipLabels(images[i:i+1], texts, ClipVariant{Scale: 7})
 		if err != nil || alone[0] != all[i] {
 			t.Fatalf("image %d alone: %+v, in the batch %+v (%v)", i, alone[0], all[i], err)
 		}
-		if louder, err := ClipLabels(images[i:i+1], texts, ClipVariant{Scale: 100}); err != nil ||
+		if louder, err := ComputeClipLabels(images[i:i+1], texts, ClipVariant{Scale: 100}); err != nil ||
 			louder[0].Group != all[i].Group || louder[0].Why != all[i].Why {
 			t.Errorf("image %d: the scale moves the label", i)
 		}
@@ -168,12 +168,13 @@ func TestClipErrors(t *testing.T) {
 		if c.spoil != nil {
 			c.spoil(texts)
 		}
-		if _, err := ClipLabels(c.images, texts, c.o); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := ComputeClipLabels(c.images, texts, c.o); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v does not say %q", name, err, c.want)
 		}
 	}
 	var bad *ImageError
-	if _, err := ClipLabels([][]float32{{1}}, axesTexts(), ClipVariant{}); !errors.As(err, &bad) || bad.Row != 0 {
+	if _, err := ComputeClipLabels([][]float32{{1}}, axesTexts(), ClipVariant{}); !errors.As(err,
+		&bad) || bad.Row != 0 {
 		t.Errorf("%v is no ImageError", err)
 	}
 }
@@ -261,7 +262,7 @@ func TestClipTable(t *testing.T) {
 		t.Fatalf("%d rows", f.Len())
 	}
 	for i, prompt := range f.Texts("prompt_id") {
-		d := DiversityOf([]Counts{*counts[prompt+" doctor"], *counts[prompt+" बढ़ई"]})
+		d := ComputeDiversity([]Counts{*counts[prompt+" doctor"], *counts[prompt+" बढ़ई"]})
 		if f.Numbers("diversity")[i] != d.Value || f.Numbers("n_used")[i] != float64(d.Usable) ||
 			f.Numbers("n_asked")[i] != 80 {
 			t.Errorf("%s: %g of %g, want %+v", prompt, f.Numbers("diversity")[i], f.Numbers("n_used")[i], d)

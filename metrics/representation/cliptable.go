@@ -40,13 +40,13 @@ func ClipTexts(axis, grammar string) datasets.Table {
 		table.TextColumn("label", TextLabels), table.TextColumn("text", texts)}}).Named("ENTIGEN texts for CLIP")
 }
 
-// ClipTables are the inputs of [ClipLabelTable].
+// ClipTables are the inputs of [ClipLabels].
 type ClipTables struct {
 	Images datasets.Table // model, category, prompt_id, attribute, and a vector (clip_image); image_id or id; outcome
 	Texts  datasets.Table // label and a vector (clip_text), see [ClipTexts]
 }
 
-// ClipOptions are the options of [ClipLabelTable].
+// ClipOptions are the options of [ClipLabels].
 type ClipOptions struct {
 	Axis       string  `json:"axis" default:"perceived gender" help:"what the texts are about: an axis of the paper or of axes"`
 	Axes       string  `json:"axes" help:"further axes, as COLUMN=GROUP/GROUP, …: perceived_age=young/old"`
@@ -56,11 +56,11 @@ type ClipOptions struct {
 	Tie        string  `json:"tie" default:"stay" values:"stay,drop" help:"images as similar to person as to object"`
 }
 
-// ClipLabelTable is the table operation entigen-clip-labels (Bansal et al., EMNLP 2022, Table 4): perceived-group
-// labels of images by CLIP, see [ClipLabels], one row each, in the form of the ratings: [DiversityTable], [BiasTable]
+// ClipLabels is the table operation entigen-clip-labels (Bansal et al., EMNLP 2022, Table 4): perceived-group
+// labels of images by CLIP, see [ComputeClipLabels], one row each, in the form of the ratings: [Diversity], [Bias]
 // and the others accept it in place of human ratings. p_group_a, p_group_b and p_uncertain (they sum to 1) and
 // p_person are probabilities in [0, 1]; reason states why an image has no group.
-func ClipLabelTable(t ClipTables, options ...ClipOptions) datasets.Table {
+func ClipLabels(t ClipTables, options ...ClipOptions) datasets.Table {
 	return clipLabels.Table(map[string]datasets.Table{"in": t.Images, "texts": t.Texts}, options...)
 }
 
@@ -83,7 +83,7 @@ var clipLabels = listing(1, metrics.Definition[ClipOptions, struct{}]{
 		if err != nil {
 			return nil, err
 		}
-		labels, err := ClipLabels(images, texts, ClipVariant{Scale: o.LogitScale, Tie: o.Tie})
+		labels, err := ComputeClipLabels(images, texts, ClipVariant{Scale: o.LogitScale, Tie: o.Tie})
 		var bad *ImageError
 		if errors.As(err, &bad) {
 			return nil, table.BadRow{Row: bad.Row + 1, ID: names[bad.Row], Column: o.Vector, Reason: bad.Reason}

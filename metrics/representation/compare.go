@@ -11,18 +11,13 @@ import (
 	data "antipode/datasets/entigen"
 	"antipode/datasets/table"
 	"antipode/metrics"
-	"antipode/metrics/internal/tabular"
 )
 
 // InterventionOptions are the options of [Interventions].
 type InterventionOptions struct {
-	Rule      string  `json:"rule" default:"strict" values:"strict,plain-majority,drop-unsure,unanimous,plain-majority-gated,drop-unsure-gated,unanimous-gated,strict-ungated" help:"how the votes of raters become a label"`
-	Prompts   string  `json:"prompts" default:"reported" values:"reported,all" help:"prompts with a hyphen in their id, as in the paper, or all"`
-	Axes      string  `json:"axes" help:"further axes, as COLUMN=GROUP/GROUP, …: perceived_age=young/old"`
-	MinUsed   int     `json:"min_used" default:"10" none:"-1" min:"0" help:"a score of fewer usable images has a warning"`
-	Resamples int     `json:"resamples" default:"1000" none:"-1" min:"0" help:"bootstrap samples"`
-	Level     float64 `json:"level" default:"0.95" min:">0" max:"<1" help:"confidence level of the intervals"`
-	Seed      int64   `json:"seed" help:"seed of the bootstrap"`
+	Labeling
+	MinUsed int `json:"min_used" default:"10" none:"-1" min:"0" help:"a score of fewer usable images has a warning"`
+	metrics.Intervals
 }
 
 // Interventions is the metric entigen-interventions (Bansal et al., EMNLP 2022, Tables 1, 2, 6): each added sentence
@@ -59,12 +54,12 @@ type interventionRow struct {
 	noted
 }
 
-var interventions = score(2, metrics.Definition[InterventionOptions, interventionRow]{
+var interventions = score(3, metrics.Definition[InterventionOptions, interventionRow]{
 	Name: "entigen-interventions", Title: "each added sentence against the original prompt, on its own and other axes",
 	Unit: "difference of shares", Range: "[-1, 1]", Direction: "below 0: more diverse", Citation: "Tables 1, 2, 6",
 	Inputs: []metrics.Input{ratingsIn},
 	Compute: func(_ context.Context, call *metrics.Call, o InterventionOptions) ([]interventionRow, error) {
-		all, err := cells(call.Inputs["in"], tabular.Part[labelOptions](o))
+		all, err := cells(call.Inputs["in"], o.Labeling)
 		if err != nil {
 			return nil, err
 		}
@@ -78,8 +73,11 @@ var interventions = score(2, metrics.Definition[InterventionOptions, interventio
 			if c.prompt == data.Original || before == nil {
 				continue
 			}
-			e := EffectOf(before.counts, c.counts, Resampling{Cell: "change/" + c.String(), Resamples: o.Resamples,
-				Level: o.Level, Seed: o.Seed})
+			e, err := ComputeEffect(before.counts, c.counts, Resampling{Intervals: o.Intervals,
+				Name: "change/" + c.String()})
+			if err != nil {
+				return nil, err
+			}
 			improves := map[bool]string{true: "yes", false: "no"}[e.Change.Value < 0]
 			if math.IsNaN(e.Change.Value) {
 				improves = "not available"
@@ -91,7 +89,7 @@ var interventions = score(2, metrics.Definition[InterventionOptions, interventio
 				NotAvailable: len(e.NotAvailable), Flipped: strings.Join(e.Flipped, ", "),
 				UsedOriginal: e.Before.Usable, Used: e.Now.Usable, Asked: e.Now.Asked,
 				Warning: warning(min(e.Before.Usable, e.Now.Usable), o.MinUsed), Rule: o.Rule,
-				Interval: intervals(o.Resamples, o.Level, ByImage)})
+				Interval: intervals(o.Intervals, ByImage)})
 		}
 		if len(out) == 0 {
 			return nil, fmt.Errorf("no prompt has its original: the rows need images with prompt_id %q of the same "+
@@ -118,7 +116,7 @@ type ControlOptions struct{}
 
 // Controls is the metric entigen-controls (Bansal et al., EMNLP 2022, claims on Tables 1, 2, 6): the share of cells
 // whose diversity score a sentence lowers, compared with irrelevant sentences, which should change nothing. It reads
-// the table of [DiversityTable] or the printed one ([data.Printed]).
+// the table of [Diversity] or the printed one ([data.Printed]).
 //
 //	share_improved = n_improved / n_used    in [0, 1], by judge, category, axis (and all axes) and relation
 //
@@ -294,17 +292,13 @@ func pairedInputs(labels, ratings datasets.Table) map[string]datasets.Table {
 
 // AgreementOptions are the options of [ClipAgreement].
 type AgreementOptions struct {
-	Rule      string  `json:"rule" default:"strict" values:"strict,plain-majority,drop-unsure,unanimous,plain-majority-gated,drop-unsure-gated,unanimous-gated,strict-ungated" help:"how the votes of raters become a label"`
-	Axis      string  `json:"axis" default:"perceived gender" help:"labels compared: an axis of the paper or of axes"`
-	Axes      string  `json:"axes" help:"further axes, as COLUMN=GROUP/GROUP, …: perceived_age=young/old"`
-	Resamples int     `json:"resamples" default:"1000" none:"-1" min:"0" help:"bootstrap samples"`
-	Level     float64 `json:"level" default:"0.95" min:">0" max:"<1" help:"confidence level of the intervals"`
-	Seed      int64   `json:"seed" help:"seed of the bootstrap"`
+	ConfusionOptions
+	metrics.Intervals
 }
 
 // ClipAgreement is the metric entigen-clip-agreement (Bansal et al., EMNLP 2022, evaluation of CLIP against people;
-// 78 to 85 % printed): agreement of labels by CLIP ([ClipLabelTable]) with those by people. agreement in [0, 1] and
-// kappa (at most 1) are those of [AgreementOf], by both methods, pooled and by model, attribute and both.
+// 78 to 85 % printed): agreement of labels by CLIP ([ClipLabels]) with those by people. agreement in [0, 1] and
+// kappa (at most 1) are those of [ComputeClipAgreement], by both methods, pooled and by model, attribute and both.
 // n_without_clip counts images that only people labeled. Intervals resample whole prompts.
 func ClipAgreement(labels, ratings datasets.Table, options ...AgreementOptions) datasets.Table {
 	return clipAgreement.Table(pairedInputs(labels, ratings), options...)
@@ -327,7 +321,7 @@ type agreementRow struct {
 	noted
 }
 
-var clipAgreement = score(1, metrics.Definition[AgreementOptions, agreementRow]{
+var clipAgreement = score(2, metrics.Definition[AgreementOptions, agreementRow]{
 	Name: "entigen-clip-agreement", Title: "agreement of perceived groups by CLIP with those by people, by two " +
 		"definitions",
 	Unit: "share of images; kappa", Range: "[0, 1]; kappa at most 1", Direction: "higher is better",
@@ -344,8 +338,8 @@ var clipAgreement = score(1, metrics.Definition[AgreementOptions, agreementRow]{
 		var out []agreementRow
 		for _, method := range []string{BothDecided, ThreeWay} {
 			for _, s := range scopes {
-				a, err := AgreementOf(by[s], method, Resampling{Cell: method + s.name + s.model + s.attribute,
-					Resamples: o.Resamples, Level: o.Level, Seed: o.Seed})
+				a, err := ComputeClipAgreement(by[s], method, Resampling{Intervals: o.Intervals,
+					Name: method + s.name + s.model + s.attribute})
 				if err != nil {
 					return nil, err
 				}
@@ -353,7 +347,7 @@ var clipAgreement = score(1, metrics.Definition[AgreementOptions, agreementRow]{
 					Agreement: a.Share, Kappa: a.Kappa, Same: a.Same, Used: a.Used, Asked: a.Asked,
 					WithoutClip: unmatched[s], Axis: o.Axis, Rule: o.Rule}
 				if !math.IsNaN(a.Share.Low) {
-					r.Interval = intervals(o.Resamples, o.Level, ByPrompt)
+					r.Interval = o.Label("prompts")
 				}
 				out = append(out, r)
 			}
@@ -406,7 +400,7 @@ var clipConfusion = score(1, metrics.Definition[ConfusionOptions, confusionRow]{
 		names := []string{data.NoGroup, compared.groups[0], compared.groups[1]}
 		var out []confusionRow
 		for _, s := range scopes {
-			a, err := AgreementOf(by[s], ThreeWay, Resampling{})
+			a, err := ComputeClipAgreement(by[s], ThreeWay, Resampling{})
 			if err != nil {
 				return nil, err
 			}

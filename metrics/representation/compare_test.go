@@ -11,6 +11,8 @@ import (
 	"antipode/datasets/table"
 	"antipode/internal/near"
 	"antipode/metrics/internal/tabulartest"
+
+	"antipode/metrics"
 )
 
 func pairs(human, clip string) (out []Pair) {
@@ -34,11 +36,12 @@ func TestAgreementGolden(t *testing.T) {
 		{"2011112112212111112011122002122200211000", "2011112112212101012011122002101201211000",
 			[4]float64{0.875, 0.8065764023210832, 0.9642857142857143, 0.9263157894736842}},
 	} {
-		three, err := AgreementOf(pairs(c.human, c.clip), ThreeWay, Resampling{Resamples: 200, Level: 0.95})
+		three, err := ComputeClipAgreement(pairs(c.human, c.clip), ThreeWay,
+			Resampling{Intervals: metrics.Intervals{Resamples: 200, Level: 0.95}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		both, err := AgreementOf(pairs(c.human, c.clip), BothDecided, Resampling{})
+		both, err := ComputeClipAgreement(pairs(c.human, c.clip), BothDecided, Resampling{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,7 +68,9 @@ func TestAgreementProperties(t *testing.T) {
 		base = append(base, Pair{g, g, fmt.Sprint(i % 9)})
 	}
 	of := func(p []Pair, d string) Agreement {
-		a, err := AgreementOf(p, d, Resampling{Resamples: 50, Level: 0.95, Seed: 3, Cell: "x"})
+		a, err := ComputeClipAgreement(p, d, Resampling{Name: "x", Intervals: metrics.Intervals{Resamples: 50,
+			Level: 0.95,
+			Seed:  3}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -117,10 +122,10 @@ func TestAgreementProperties(t *testing.T) {
 		!math.IsNaN(a.Kappa.Value) {
 		t.Errorf("one label alone: %+v", a)
 	}
-	if _, err := AgreementOf(nil, "most", Resampling{}); err == nil {
+	if _, err := ComputeClipAgreement(nil, "most", Resampling{}); err == nil {
 		t.Error("an unknown definition passes")
 	}
-	if _, err := AgreementOf([]Pair{{7, First, ""}}, ThreeWay, Resampling{}); err == nil {
+	if _, err := ComputeClipAgreement([]Pair{{7, First, ""}}, ThreeWay, Resampling{}); err == nil {
 		t.Error("group 7 passes")
 	}
 }
@@ -200,9 +205,9 @@ func TestInterventions(t *testing.T) {
 		f.Texts("warning")[skin] != "few usable images: 1" {
 		t.Errorf("change %g, %s, %s", f.Numbers("change")[skin], f.Texts("improves")[skin], f.Texts("warning")[skin])
 	}
-	e := EffectOf([]Counts{{"a", 4, 0, 0}, {"b", 3, 1, 0}, {"c", 1, 1, 0}, {"gone", 1, 0, 0}},
+	e, _ := ComputeEffect([]Counts{{"a", 4, 0, 0}, {"b", 3, 1, 0}, {"c", 1, 1, 0}, {"gone", 1, 0, 0}},
 		[]Counts{{"a", 1, 3, 0}, {"b", 4, 0, 0}, {"c", 2, 2, 1}, {"new", 1, 0, 0}},
-		Resampling{Resamples: 100, Level: 0.95})
+		Resampling{Intervals: metrics.Intervals{Resamples: 100, Level: 0.95}})
 	if !slices.Equal(e.Flipped, []string{"a"}) || !slices.Equal(e.Increased, []string{"b"}) ||
 		!slices.Equal(e.Unchanged, []string{"c"}) || !slices.Equal(e.NotAvailable, []string{"gone", "new"}) ||
 		len(e.Reduced) != 0 {
@@ -212,8 +217,9 @@ func TestInterventions(t *testing.T) {
 		!(e.Change.Low <= e.Change.Value && e.Change.Value <= e.Change.High && e.Change.Low < e.Change.High) {
 		t.Errorf("%+v, want %g", e.Change, want)
 	}
-	if e := EffectOf([]Counts{{"a", 0, 0, 3}}, []Counts{{"a", 1, 0, 0}},
-		Resampling{Resamples: 10, Level: 0.95}); !math.IsNaN(e.Change.Value) || !math.IsNaN(e.Change.Low) {
+	if e, _ := ComputeEffect([]Counts{{"a", 0, 0, 3}}, []Counts{{"a", 1, 0, 0}},
+		Resampling{Intervals: metrics.Intervals{Resamples: 10,
+			Level: 0.95}}); !math.IsNaN(e.Change.Value) || !math.IsNaN(e.Change.Low) {
 		t.Errorf("%+v", e)
 	}
 	original := tab()

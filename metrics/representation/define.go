@@ -8,7 +8,6 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/table"
 	"antipode/metrics"
-	"antipode/metrics/internal/tabular"
 )
 
 // Note is in the last column of every table about people.
@@ -52,9 +51,9 @@ func complete[O, R any](version int, d metrics.Definition[O, R]) metrics.Definit
 func columnsOf(specs string) []table.ColumnSpec { return datasets.Columns(strings.Fields(specs)...) }
 
 // intervals describes the intervals of a table; "" = it has none.
-func intervals(resamples int, level float64, cluster string) string {
-	over := map[string]string{ByImage: "images within attributes", ByPrompt: "prompts"}[cluster]
-	return tabular.Bootstrap(resamples, level, over)
+func intervals(i metrics.Intervals, cluster string) string {
+	return Resampling{Intervals: i, Cluster: cluster}.options().Label(
+		map[string]string{ByImage: "images within attributes", ByPrompt: "prompts"}[cluster])
 }
 
 // warning marks a score of few images.

@@ -10,8 +10,9 @@ import (
 // TestBiasNamesItsGroups: the direction, which figures show in their captions, names the groups of the axes given.
 func TestBiasNamesItsGroups(t *testing.T) {
 	ratings := datasets.New("any", nil, append(ratingsIn.Columns, columnsOf("perceived_banner:text")...))
-	paper := BiasTable(ratings)
-	own := BiasTable(ratings, BiasOptions{Axes: "perceived_banner=light/dark, perceived_crest=round/pointed"})
+	paper := Bias(ratings)
+	own := Bias(ratings,
+		BiasOptions{Labeling: Labeling{Axes: "perceived_banner=light/dark, perceived_crest=round/pointed"}})
 	if got := paper.Operation().Direction; got != "positive: man, light-skinned, Western" {
 		t.Errorf("the paper's axes: %q", got)
 	}

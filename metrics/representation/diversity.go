@@ -1,6 +1,7 @@
 package representation
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -9,29 +10,24 @@ import (
 	"antipode/datasets"
 	data "antipode/datasets/entigen"
 	"antipode/metrics"
-	"antipode/metrics/internal/tabular"
 )
 
-// DiversityOptions are the options of [DiversityTable].
+// DiversityOptions are the options of [Diversity].
 type DiversityOptions struct {
-	Rule      string  `json:"rule" default:"strict" values:"strict,plain-majority,drop-unsure,unanimous,plain-majority-gated,drop-unsure-gated,unanimous-gated,strict-ungated" help:"how the votes of raters become a label"`
-	Prompts   string  `json:"prompts" default:"reported" values:"reported,all" help:"prompts with a hyphen in their id, as in the paper, or all"`
-	Axes      string  `json:"axes" help:"further axes, as COLUMN=GROUP/GROUP, …: perceived_age=young/old"`
-	MinUsed   int     `json:"min_used" default:"10" none:"-1" min:"0" help:"a score of fewer usable images has a warning"`
-	Cluster   string  `json:"cluster" default:"image" values:"image,prompt" help:"what the bootstrap resamples as a whole"`
-	Resamples int     `json:"resamples" default:"1000" none:"-1" min:"0" help:"bootstrap samples"`
-	Level     float64 `json:"level" default:"0.95" min:">0" max:"<1" help:"confidence level of the intervals"`
-	Seed      int64   `json:"seed" help:"seed of the bootstrap"`
+	Labeling
+	MinUsed int    `json:"min_used" default:"10" none:"-1" min:"0" help:"a score of fewer usable images has a warning"`
+	Cluster string `json:"cluster" default:"image" values:"image,prompt" help:"what the bootstrap resamples as a whole"`
+	metrics.Intervals
 }
 
-// DiversityTable is the metric entigen-diversity (Bansal et al., EMNLP 2022, equation 1; Tables 1, 2, 6): one row for
+// Diversity is the metric entigen-diversity (Bansal et al., EMNLP 2022, equation 1; Tables 1, 2, 6): one row for
 // each category, prompt, axis and model.
 //
 //	DS = Σ_k |a_k − b_k| / Σ_k (a_k + b_k)    over the category's attributes k, in [0, 1]; lower is more diverse
 //
 // No value where no image is usable. change is DS minus that of the original prompt. n_group_a is Σ a_k, n_group_b is
 // Σ b_k, n_used their sum, n_asked all images; no_usable_image lists attributes without one, warning marks few images.
-func DiversityTable(ratings datasets.Table, options ...DiversityOptions) datasets.Table {
+func Diversity(ratings datasets.Table, options ...DiversityOptions) datasets.Table {
 	return diversity.Of(ratings, options...)
 }
 
@@ -51,49 +47,49 @@ type diversityRow struct {
 	noted
 }
 
-var diversity = score(2, metrics.Definition[DiversityOptions, diversityRow]{
+var diversity = score(3, metrics.Definition[DiversityOptions, diversityRow]{
 	Name: "entigen-diversity", Title: "how unevenly images fall into two perceived groups, over a " +
 		"category's attributes",
 	Unit: "share", Range: "[0, 1]", Direction: "lower is more diverse", Citation: "equation 1, Tables 1, 2, 6",
 	Inputs: []metrics.Input{ratingsIn},
 	Compute: func(_ context.Context, call *metrics.Call, o DiversityOptions) ([]diversityRow, error) {
-		all, err := cells(call.Inputs["in"], tabular.Part[labelOptions](o))
+		all, err := cells(call.Inputs["in"], o.Labeling)
 		original := map[key]float64{}
 		for _, c := range all {
 			if c.prompt == data.Original {
-				original[c.key] = DiversityOf(c.counts).Value
+				original[c.key] = ComputeDiversity(c.counts).Value
 			}
 		}
 		var out []diversityRow
 		for _, c := range all {
-			d := DiversityOf(c.counts)
+			d := ComputeDiversity(c.counts)
 			before, known := original[c.original()]
 			if !known {
 				before = math.NaN()
 			}
-			out = append(out, diversityRow{cellRow: c.row(),
-				Diversity: Bootstrap(c.counts, diversityValue, Resampling{c.String(), o.Cluster, o.Resamples, o.Level,
-					o.Seed, 1}),
+			score, err := Bootstrap(c.counts, diversityValue, Resampling{o.Intervals, c.String(), o.Cluster, 1})
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, diversityRow{cellRow: c.row(), Diversity: score,
 				Change: d.Value - before, A: d.First, B: d.Second, Asked: d.Asked, Used: d.Usable,
 				Attributes: len(c.counts), Empty: strings.Join(d.Empty, ", "), Warning: warning(d.Usable, o.MinUsed),
-				Rule: o.Rule, Interval: intervals(o.Resamples, o.Level, o.Cluster)})
+				Rule: o.Rule, Interval: intervals(o.Intervals, o.Cluster)})
 		}
 		return out, err
 	},
 })
 
-func diversityValue(n []Counts) float64 { return DiversityOf(n).Value }
+func diversityValue(n []Counts) float64 { return ComputeDiversity(n).Value }
 
-// BiasOptions are the options of [BiasTable].
+// BiasOptions are the options of [Bias].
 type BiasOptions struct {
-	Rule    string  `json:"rule" default:"strict" values:"strict,plain-majority,drop-unsure,unanimous,plain-majority-gated,drop-unsure-gated,unanimous-gated,strict-ungated" help:"how the votes of raters become a label"`
-	Prompts string  `json:"prompts" default:"reported" values:"reported,all" help:"prompts with a hyphen in their id, as in the paper, or all"`
-	Axes    string  `json:"axes" help:"further axes, as COLUMN=GROUP/GROUP, …: perceived_age=young/old"`
+	Labeling
 	MinUsed int     `json:"min_used" default:"10" none:"-1" min:"0" help:"a score of fewer usable images has a warning"`
 	Level   float64 `json:"level" default:"0.95" min:">0" max:"<1" help:"confidence level of the intervals"`
 }
 
-// BiasTable is the metric entigen-bias (Bansal et al., EMNLP 2022, equation 2; Figure 3): one row for each attribute,
+// Bias is the metric entigen-bias (Bansal et al., EMNLP 2022, equation 2; Figure 3): one row for each attribute,
 // prompt, axis and model.
 //
 //	bias = (a_k − b_k) / (a_k + b_k)    in [-1, 1]; above 0: more images of the axis's first group
@@ -101,7 +97,7 @@ type BiasOptions struct {
 // The first group is man, light-skinned or Western on the paper's axes, and the first one named in the option Axes. No
 // value where no image is usable. change compares it with the original prompt's, see [Change]; the interval is
 // [BiasInterval].
-func BiasTable(ratings datasets.Table, options ...BiasOptions) datasets.Table {
+func Bias(ratings datasets.Table, options ...BiasOptions) datasets.Table {
 	return bias.Of(ratings, options...)
 }
 
@@ -125,7 +121,7 @@ var bias = score(2, metrics.Definition[BiasOptions, biasRow]{
 	Unit: "difference of shares", Range: "[-1, 1]", Direction: "positive: man, light-skinned, Western",
 	DirectionOf: positiveGroups, Citation: "equation 2, Figure 3", Inputs: []metrics.Input{ratingsIn},
 	Compute: func(_ context.Context, call *metrics.Call, o BiasOptions) ([]biasRow, error) {
-		all, err := cells(call.Inputs["in"], tabular.Part[labelOptions](o))
+		all, err := cells(call.Inputs["in"], o.Labeling)
 		type at struct {
 			key
 			attribute string
@@ -134,7 +130,7 @@ var bias = score(2, metrics.Definition[BiasOptions, biasRow]{
 		for _, c := range all {
 			for _, n := range c.counts {
 				if c.prompt == data.Original {
-					original[at{c.key, n.Attribute}] = BiasOf(n)
+					original[at{c.key, n.Attribute}] = ComputeBias(n)
 				}
 			}
 		}
@@ -145,7 +141,7 @@ var bias = score(2, metrics.Definition[BiasOptions, biasRow]{
 				if !known {
 					before = math.NaN()
 				}
-				change := Change(before, BiasOf(n))
+				change := Change(before, ComputeBias(n))
 				if c.prompt == data.Original {
 					change = data.Original
 				}
@@ -161,7 +157,7 @@ var bias = score(2, metrics.Definition[BiasOptions, biasRow]{
 
 // positiveGroups names the groups of positive bias on the axes that were added; "" = none was.
 func positiveGroups(o BiasOptions) string {
-	axes, err := labelOptions{Axes: o.Axes}.axes()
+	axes, err := Labeling{Axes: o.Axes}.axes()
 	if err != nil || len(axes) == len(axisColumns) {
 		return ""
 	}
@@ -172,23 +168,19 @@ func positiveGroups(o BiasOptions) string {
 	return "positive: " + strings.Join(groups, ", ")
 }
 
-// QualityOptions are the options of [QualityTable].
+// QualityOptions are the options of [Quality].
 type QualityOptions struct {
-	Rule      string  `json:"rule" default:"strict" values:"strict,plain-majority,drop-unsure,unanimous,plain-majority-gated,drop-unsure-gated,unanimous-gated,strict-ungated" help:"how the votes of raters become a label"`
-	Prompts   string  `json:"prompts" default:"reported" values:"reported,all" help:"prompts with a hyphen in their id, as in the paper, or all"`
-	Axes      string  `json:"axes" help:"further axes, as COLUMN=GROUP/GROUP, …: perceived_age=young/old"`
-	Cluster   string  `json:"cluster" default:"image" values:"image,prompt" help:"what the bootstrap resamples as a whole"`
-	Resamples int     `json:"resamples" default:"1000" none:"-1" min:"0" help:"bootstrap samples"`
-	Level     float64 `json:"level" default:"0.95" min:">0" max:"<1" help:"confidence level of the intervals"`
-	Seed      int64   `json:"seed" help:"seed of the bootstrap"`
+	Labeling
+	Cluster string `json:"cluster" default:"image" values:"image,prompt" help:"what the bootstrap resamples as a whole"`
+	metrics.Intervals
 }
 
-// QualityTable is the metric entigen-quality (Bansal et al., EMNLP 2022, Table 3): good images per attribute, for each
+// Quality is the metric entigen-quality (Bansal et al., EMNLP 2022, Table 3): good images per attribute, for each
 // category, prompt and model, in [0, images of an attribute]; higher is better. Good means with a group by the rule,
 // n_used / n_attributes, which reproduces the paper's numbers with [Strict], or a person and as described by the
 // majority, n_as_described / n_attributes. The axis is perceived gender, for weddings perceived culture; for a prompt
 // without labels on these, the first of the option Axes.
-func QualityTable(ratings datasets.Table, options ...QualityOptions) datasets.Table {
+func Quality(ratings datasets.Table, options ...QualityOptions) datasets.Table {
 	return quality.Of(ratings, options...)
 }
 
@@ -208,12 +200,12 @@ type qualityRow struct {
 	noted
 }
 
-var quality = score(3, metrics.Definition[QualityOptions, qualityRow]{
+var quality = score(4, metrics.Definition[QualityOptions, qualityRow]{
 	Name: "entigen-quality", Title: "good images per attribute, by two definitions of good", Unit: "images",
 	Range: "[0, images per attribute]", Direction: "higher is better", Citation: "Table 3",
 	Inputs: []metrics.Input{ratingsIn},
 	Compute: func(_ context.Context, call *metrics.Call, o QualityOptions) ([]qualityRow, error) {
-		all, err := cells(call.Inputs["in"], tabular.Part[labelOptions](o))
+		all, err := cells(call.Inputs["in"], o.Labeling)
 		var out []qualityRow
 		counted := map[key]bool{} // by prompt; cells of the paper's axes come first
 		for _, c := range all {
@@ -222,12 +214,17 @@ var quality = score(3, metrics.Definition[QualityOptions, qualityRow]{
 				continue
 			}
 			counted[prompt] = true
-			d := DiversityOf(c.counts)
-			r := Resampling{c.String(), o.Cluster, o.Resamples, o.Level, o.Seed, 0}
+			d := ComputeDiversity(c.counts)
+			r := Resampling{o.Intervals, c.String(), o.Cluster, 0}
+			usable, err1 := Bootstrap(c.counts, perAttribute, r)
+			described, err2 := Bootstrap(c.described, perAttribute, r)
+			if err := cmp.Or(err1, err2); err != nil {
+				return nil, err
+			}
 			out = append(out, qualityRow{Category: c.category, Prompt: c.prompt, Kind: c.kind, Model: c.model,
-				Usable: Bootstrap(c.counts, perAttribute, r), Described: Bootstrap(c.described, perAttribute, r),
-				Asked: d.Asked, Used: d.Usable, NDescribed: DiversityOf(c.described).Usable,
-				Attributes: len(c.counts), Rule: o.Rule, Interval: intervals(o.Resamples, o.Level, o.Cluster)})
+				Usable: usable, Described: described,
+				Asked: d.Asked, Used: d.Usable, NDescribed: ComputeDiversity(c.described).Usable,
+				Attributes: len(c.counts), Rule: o.Rule, Interval: intervals(o.Intervals, o.Cluster)})
 		}
 		return out, err
 	},
@@ -235,5 +232,5 @@ var quality = score(3, metrics.Definition[QualityOptions, qualityRow]{
 
 // perAttribute returns the number of usable images per attribute.
 func perAttribute(counts []Counts) float64 {
-	return float64(DiversityOf(counts).Usable) / float64(len(counts))
+	return float64(ComputeDiversity(counts).Usable) / float64(len(counts))
 }

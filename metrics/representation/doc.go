@@ -1,11 +1,11 @@
 // Package representation computes the scores of ENTIGEN (Bansal et al., EMNLP 2022) from labels of the people perceived
 // in generated images:
 //
-//   - diversity: how unevenly images fall into two perceived groups ([DiversityTable])
-//   - bias: which group has more images ([BiasTable])
-//   - quality: how many images are usable ([QualityTable])
+//   - diversity: how unevenly images fall into two perceived groups ([Diversity])
+//   - bias: which group has more images ([Bias])
+//   - quality: how many images are usable ([Quality])
 //
-// Labels come from raters (package datasets/entigen) or from CLIP ([ClipLabelTable]). They describe what raters or a
+// Labels come from raters (package datasets/entigen) or from CLIP ([ClipLabels]). They describe what raters or a
 // model perceived in generated images, in two groups of each axis. They do not state anyone's identity.
 //
 // # Formulas
@@ -30,10 +30,10 @@
 //
 // # Labels by CLIP
 //
-// [ClipLabels] labels images from their vectors and those of five texts ([ClipTexts]). An image that is more similar to
-// the text of an object than to that of a person has no group. The label is that of the most similar of the other three
-// texts; "uncertain" and ties are no group. [ClipLabelTable] returns the labels in the form of ratings, so that all
-// scores accept them. [ClipAgreement] and [ClipConfusion] compare them with the labels from raters.
+// [ComputeClipLabels] labels images from their vectors and those of five texts ([ClipTexts]). An image that is more
+// similar to the text of an object than to that of a person has no group. The label is that of the most similar of the
+// other three texts; "uncertain" and ties are no group. [ClipLabels] returns the labels in the form of ratings, so that
+// all scores accept them. [ClipAgreement] and [ClipConfusion] compare them with the labels from raters.
 //
 // # Interventions
 //

@@ -11,6 +11,8 @@ import (
 	"antipode/datasets/table"
 	"antipode/internal/near"
 	"antipode/metrics/internal/tabulartest"
+
+	"antipode/metrics"
 )
 
 // labeled is a table of labels, one judge an image: model m, category profession.
@@ -187,8 +189,10 @@ func TestClusters(t *testing.T) {
 	for k := range 10 {
 		counts = append(counts, []Counts{{"", 9, 0, 0}, {"", 5, 4, 0}}[k%2])
 	}
-	low, high := ends(Bootstrap(counts, diversityValue, Resampling{Resamples: 500, Level: 0.95, Most: 1}))
-	l, h := ends(Bootstrap(counts, diversityValue, Resampling{Cluster: ByPrompt, Resamples: 500, Level: 0.95, Most: 1}))
+	low, high := ends(Bootstrap(counts, diversityValue, Resampling{Most: 1, Intervals: metrics.Intervals{Resamples: 500,
+		Level: 0.95}}))
+	l, h := ends(Bootstrap(counts, diversityValue, Resampling{Cluster: ByPrompt, Most: 1,
+		Intervals: metrics.Intervals{Resamples: 500, Level: 0.95}}))
 	if !(l < low && h > high) {
 		t.Errorf("images [%g, %g], prompts [%g, %g]", low, high, l, h)
 	}

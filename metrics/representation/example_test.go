@@ -8,6 +8,8 @@ import (
 	"antipode/datasets/entigen"
 	"antipode/metrics/internal/tabulartest"
 	"antipode/metrics/representation"
+
+	"antipode/metrics"
 )
 
 // tableOf returns a table of rows of values under the names in head.
@@ -41,8 +43,9 @@ func ratings() datasets.Table {
 }
 
 // DS is 0 where every attribute has equally many images of both groups, 1 where each has images of one group only.
-func ExampleDiversityTable() {
-	tabulartest.Show(representation.DiversityTable(ratings(), representation.DiversityOptions{Resamples: -1}),
+func ExampleDiversity() {
+	tabulartest.Show(representation.Diversity(ratings(),
+		representation.DiversityOptions{Intervals: metrics.Intervals{Resamples: -1}}),
 		"prompt_id", "axis", "diversity", "change", "n_group_a", "n_group_b", "warning")
 	// Output:
 	// prompt_id  axis              diversity  change  n_group_a  n_group_b  warning
@@ -52,8 +55,8 @@ func ExampleDiversityTable() {
 }
 
 // A bias above 0 means more images of the first group of the axis, here of people perceived as men.
-func ExampleBiasTable() {
-	tabulartest.Show(representation.BiasTable(ratings()).Where("prompt_id", "!=", "P-I1"),
+func ExampleBias() {
+	tabulartest.Show(representation.Bias(ratings()).Where("prompt_id", "!=", "P-I1"),
 		"prompt_id", "attribute", "bias", "bias_low", "bias_high", "change")
 	// Output:
 	// prompt_id  attribute  bias   bias_low  bias_high  change
@@ -64,9 +67,9 @@ func ExampleBiasTable() {
 }
 
 // A further axis is any column perceived_… with two groups.
-func ExampleBiasTable_axes() {
-	bias := representation.BiasTable(ratings().With("perceived_age", "old"),
-		representation.BiasOptions{Axes: "perceived_age=young/old"})
+func ExampleBias_axes() {
+	bias := representation.Bias(ratings().With("perceived_age", "old"),
+		representation.BiasOptions{Labeling: representation.Labeling{Axes: "perceived_age=young/old"}})
 	tabulartest.Show(bias.Where("axis", "==", "perceived age").Head(1), "axis", "attribute", "bias", "n_group_b")
 	fmt.Println(bias.Operation().Direction)
 	// Output:
@@ -75,8 +78,9 @@ func ExampleBiasTable_axes() {
 	// positive: young (perceived age)
 }
 
-func ExampleQualityTable() {
-	tabulartest.Show(representation.QualityTable(ratings(), representation.QualityOptions{Resamples: -1}),
+func ExampleQuality() {
+	tabulartest.Show(representation.Quality(ratings(),
+		representation.QualityOptions{Intervals: metrics.Intervals{Resamples: -1}}),
 		"prompt_id", "quality_usable", "quality_as_described", "n_used", "n_attributes")
 	// Output:
 	// prompt_id  quality_usable  quality_as_described  n_used  n_attributes
@@ -86,7 +90,8 @@ func ExampleQualityTable() {
 }
 
 func ExampleInterventions() {
-	tabulartest.Show(representation.Interventions(ratings(), representation.InterventionOptions{Resamples: -1}),
+	tabulartest.Show(representation.Interventions(ratings(),
+		representation.InterventionOptions{Intervals: metrics.Intervals{Resamples: -1}}),
 		"prompt_id", "relation", "diversity_original", "diversity", "change", "improves", "n_reduced")
 	// Output:
 	// prompt_id  relation  diversity_original  diversity  change  improves  n_reduced
@@ -137,8 +142,8 @@ func ExamplePhrases() {
 }
 
 func ExampleContexts() {
-	tabulartest.Show(representation.Contexts(trainingCaptions(), representation.ContextOptions{
-		Queries: []string{"gender"}, Width: 12}), "id", "before", "match", "after")
+	tabulartest.Show(representation.Contexts(trainingCaptions(), representation.ContextOptions{Width: 12,
+		PhraseOptions: representation.PhraseOptions{Queries: []string{"gender"}}}), "id", "before", "match", "after")
 	// Output:
 	// id  before       match   after
 	// 1   ve of their  gender
@@ -156,10 +161,10 @@ func clipLabels() datasets.Table {
 			fmt.Sprintf("original/doctor/%d", i), v})
 	}
 	images := tableOf("model category prompt_id attribute image_id clip_image", rows...)
-	return representation.ClipLabelTable(representation.ClipTables{Images: images, Texts: texts})
+	return representation.ClipLabels(representation.ClipTables{Images: images, Texts: texts})
 }
 
-func ExampleClipLabelTable() {
+func ExampleClipLabels() {
 	tabulartest.Show(clipLabels(), "image_id", "perceived_gender", "person", "reason")
 	// Output:
 	// image_id           perceived_gender  person  reason
@@ -170,7 +175,8 @@ func ExampleClipLabelTable() {
 }
 
 func ExampleClipAgreement() {
-	agreement := representation.ClipAgreement(clipLabels(), ratings(), representation.AgreementOptions{Resamples: -1})
+	agreement := representation.ClipAgreement(clipLabels(), ratings(),
+		representation.AgreementOptions{Intervals: metrics.Intervals{Resamples: -1}})
 	tabulartest.Show(agreement.Where("scope", "==", "pooled"), "definition", "agreement", "n_agree", "n_used",
 		"n_without_clip")
 	// Output:
@@ -230,7 +236,8 @@ func ExamplePaperCells() {
 
 // A value that differs from the printed one is followed by it.
 func ExamplePaperTable() {
-	tabulartest.Show(representation.PaperTable(table3(), representation.TableOptions{Table: "3", Decimals: 1}).Head(2),
+	tabulartest.Show(representation.PaperTable(table3(), datasets.Table{},
+		representation.TableOptions{Table: "3", Decimals: 1}).Head(2),
 		"category", "prompt_id", "minD", "SD")
 	// Output:
 	// category    prompt_id  minD               SD
@@ -238,8 +245,8 @@ func ExamplePaperTable() {
 	// object      original   1.0 (printed 4.7)  1.0 (printed 7.3)
 }
 
-func ExamplePaperTableOf() {
-	tabulartest.Show(representation.PaperTableOf(table3(), table3(),
+func ExamplePaperTable_clip() {
+	tabulartest.Show(representation.PaperTable(table3(), table3(),
 		representation.TableOptions{Table: "3", Judges: "both", Decimals: 1}).Head(1), "category", "prompt_id", "SD")
 	// Output:
 	// category    prompt_id  SD

@@ -7,14 +7,11 @@ import (
 	"antipode/datasets"
 	data "antipode/datasets/entigen"
 	"antipode/metrics"
-	"antipode/metrics/internal/tabular"
 )
 
 // LabelOptions are the options of [ImageLabels].
 type LabelOptions struct {
-	Rule    string `json:"rule" default:"strict" values:"strict,plain-majority,drop-unsure,unanimous,plain-majority-gated,drop-unsure-gated,unanimous-gated,strict-ungated" help:"how the votes of raters become a label"`
-	Prompts string `json:"prompts" default:"reported" values:"reported,all" help:"prompts with a hyphen in their id, as in the paper, or all"`
-	Axes    string `json:"axes" help:"further axes, as COLUMN=GROUP/GROUP, …: perceived_age=young/old"`
+	Labeling
 }
 
 // ImageLabels is the table operation entigen-labels (Bansal et al., EMNLP 2022, section 2): the label of each image on
@@ -45,7 +42,7 @@ var imageLabels = listing(1, metrics.Definition[LabelOptions, imageLabelRow]{
 	Name: "entigen-labels", Title: "the perceived group of each image by a rule", Citation: "section 2",
 	Inputs: []metrics.Input{ratingsIn},
 	Compute: func(_ context.Context, call *metrics.Call, o LabelOptions) ([]imageLabelRow, error) {
-		axes, err := tabular.Part[labelOptions](o).axes()
+		axes, err := o.Labeling.axes()
 		if err != nil {
 			return nil, err
 		}

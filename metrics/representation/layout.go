@@ -11,7 +11,6 @@ import (
 	"antipode/datasets/table"
 	"antipode/metrics"
 	"antipode/metrics/internal/labels"
-	"antipode/metrics/internal/tabular"
 )
 
 // compared is a printed value with the one from the ratings, or from labels by CLIP.
@@ -33,7 +32,7 @@ type study struct {
 }
 
 // studyOf reads the inputs in and clip; either may be missing. given labels models.
-func studyOf(call *metrics.Call, o labelOptions, given []string) (*study, error) {
+func studyOf(call *metrics.Call, o Labeling, given []string) (*study, error) {
 	s := &study{by: map[string]map[key]*cell{"human": {}, "clip": {}}, of: map[string]map[string]string{},
 		known: labels.Models{Printed: data.Models, Names: data.ModelNames}}
 	for judge, role := range map[string]string{"human": "in", "clip": "clip"} {
@@ -74,7 +73,7 @@ func (s *study) printed(p data.PrintedCell) *cell {
 }
 
 // compare compares the printed values of a table (1, 2, 3, 6 or all); both includes those by CLIP. given labels models.
-func compare(call *metrics.Call, o labelOptions, given []string, table string, both bool) ([]compared, error) {
+func compare(call *metrics.Call, o Labeling, given []string, table string, both bool) ([]compared, error) {
 	s, err := studyOf(call, o, given)
 	if err != nil {
 		return nil, err
@@ -90,7 +89,7 @@ func compare(call *metrics.Call, o labelOptions, given []string, table string, b
 			out = append(out, compared{PrintedCell: p, value: math.NaN()})
 			continue
 		}
-		d := DiversityOf(c.counts)
+		d := ComputeDiversity(c.counts)
 		r := compared{PrintedCell: p, value: d.Value, usable: d.Usable, most: d.Asked, computed: c.model}
 		if p.Table == 3 {
 			r.value = perAttribute(c.counts)
@@ -113,10 +112,8 @@ func compare(call *metrics.Call, o labelOptions, given []string, table string, b
 
 // CellOptions are the options of [PaperCells].
 type CellOptions struct {
-	Rule    string `json:"rule" default:"strict" values:"strict,plain-majority,drop-unsure,unanimous,plain-majority-gated,drop-unsure-gated,unanimous-gated,strict-ungated" help:"how the votes of raters become a label"`
-	Prompts string `json:"prompts" default:"reported" values:"reported,all" help:"prompts with a hyphen in their id, as in the paper, or all"`
-	Axes    string `json:"axes" help:"further axes, as COLUMN=GROUP/GROUP, …: perceived_age=young/old"`
-	Table   string `json:"table" default:"all" values:"all,1,2,3,6" help:"table of the paper"`
+	Labeling
+	Table string `json:"table" default:"all" values:"all,1,2,3,6" help:"table of the paper"`
 
 	Labels []string `json:"labels,omitempty" help:"labels of models in the paper's table, each as MODEL=LABEL; others by the paper's list of names"`
 }
@@ -151,7 +148,7 @@ var paperCells = listing(3, metrics.Definition[CellOptions, paperCellRow]{
 	Name: "entigen-cells", Title: "every human value of the paper's tables, and the same from the ratings",
 	Citation: "Tables 1, 2, 3, 6", Inputs: []metrics.Input{ratingsIn},
 	Compute: func(_ context.Context, call *metrics.Call, o CellOptions) ([]paperCellRow, error) {
-		all, err := compare(call, tabular.Part[labelOptions](o), o.Labels, o.Table, false)
+		all, err := compare(call, o.Labeling, o.Labels, o.Table, false)
 		var out []paperCellRow
 		for _, c := range all {
 			r := paperCellRow{Table: c.Table, Category: c.Category, Prompt: c.Prompt, Axis: c.Axis, Model: c.Model,
@@ -174,9 +171,7 @@ var paperCells = listing(3, metrics.Definition[CellOptions, paperCellRow]{
 
 // TableOptions are the options of [PaperTable].
 type TableOptions struct {
-	Rule     string `json:"rule" default:"strict" values:"strict,plain-majority,drop-unsure,unanimous,plain-majority-gated,drop-unsure-gated,unanimous-gated,strict-ungated" help:"how the votes of raters become a label"`
-	Prompts  string `json:"prompts" default:"reported" values:"reported,all" help:"prompts with a hyphen in their id, as in the paper, or all"`
-	Axes     string `json:"axes" help:"further axes, as COLUMN=GROUP/GROUP, …: perceived_age=young/old"`
+	Labeling
 	Table    string `json:"table" default:"1" values:"1,2,3,6" help:"table of the paper"`
 	Judges   string `json:"judges" default:"human" values:"human,both" help:"human ratings, or also labels by CLIP"`
 	Decimals int    `json:"decimals" default:"2" none:"-1" min:"0" help:"decimals of the values"`
@@ -188,20 +183,10 @@ type TableOptions struct {
 // PaperTable is the table operation entigen-table (Bansal et al., EMNLP 2022, Tables 1, 2, 3, 6): one of the paper's
 // tables in its own layout, a row for each prompt and a column for each axis and model. A value is followed by the
 // printed one where the two differ; a cell without ratings has the printed one only. With Judges "both" the columns by
-// CLIP are included; their values need [PaperTableOf]. Models are found as by [PaperCells].
-func PaperTable(ratings datasets.Table, options ...TableOptions) datasets.Table {
-	return paperTable.Of(ratings, options...)
-}
-
-// PaperTableOf is [PaperTable] with labels by CLIP from [ClipLabelTable]. One of the two may be a zero table.
-func PaperTableOf(ratings, clip datasets.Table, options ...TableOptions) datasets.Table {
-	in := map[string]datasets.Table{}
-	for role, of := range map[string]datasets.Table{"in": ratings, "clip": clip} {
-		if len(of.Columns()) > 0 || of.Err() != nil {
-			in[role] = of
-		}
-	}
-	return paperTable.Table(in, options...)
+// CLIP are included. clip are labels by CLIP from [ClipLabels]; one of the two may be a zero table. Models are found as
+// by [PaperCells].
+func PaperTable(ratings, clip datasets.Table, options ...TableOptions) datasets.Table {
+	return paperTable.Table(map[string]datasets.Table{"in": ratings, "clip": clip}, options...)
 }
 
 var paperTable = listing(3, metrics.Definition[TableOptions, struct{}]{
@@ -213,7 +198,7 @@ var paperTable = listing(3, metrics.Definition[TableOptions, struct{}]{
 			About: "labels by CLIP, as entigen-clip-labels returns them; with judges=both"}},
 	Columns: TableOptions.columns,
 	Frame: func(_ context.Context, call *metrics.Call, o TableOptions) (*table.Frame, error) {
-		all, err := compare(call, tabular.Part[labelOptions](o), o.Labels, o.Table, o.Judges == "both")
+		all, err := compare(call, o.Labeling, o.Labels, o.Table, o.Judges == "both")
 		if err != nil {
 			return nil, err
 		}

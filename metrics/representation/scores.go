@@ -2,12 +2,10 @@ package representation
 
 import (
 	"math"
-	"math/rand/v2"
 	"strconv"
 	"strings"
 
 	"antipode/metrics"
-	"antipode/metrics/internal/tabular"
 	"antipode/metrics/interval"
 )
 
@@ -21,17 +19,17 @@ type Counts struct {
 // Usable is a_k + b_k.
 func (c Counts) Usable() int { return c.First + c.Second }
 
-// Diversity is the diversity score of a prompt over a category's attributes, with its counts.
-type Diversity struct {
+// DiversityScore is the diversity score of a prompt over a category's attributes, with its counts.
+type DiversityScore struct {
 	metrics.Estimate     // DS in [0, 1]; NaN = not available: no usable image
 	First, Second    int // images of each group, over all attributes
 	Usable, Asked    int // images with a group label; all images
 	Empty            []string
 }
 
-// DiversityOf computes the paper's equation 1.
-func DiversityOf(counts []Counts) Diversity {
-	d := Diversity{Estimate: metrics.Exact(math.NaN())}
+// ComputeDiversity computes the paper's equation 1.
+func ComputeDiversity(counts []Counts) DiversityScore {
+	d := DiversityScore{Estimate: metrics.Exact(math.NaN())}
 	difference := 0
 	for _, c := range counts {
 		difference += abs(c.First - c.Second)
@@ -60,15 +58,15 @@ func EvenDiversity(n int) float64 {
 	return mean
 }
 
-// BiasOf computes the paper's equation 2; NaN = not available.
-func BiasOf(c Counts) float64 { return float64(c.First-c.Second) / float64(c.Usable()) }
+// ComputeBias computes the paper's equation 2; NaN = not available.
+func ComputeBias(c Counts) float64 { return float64(c.First-c.Second) / float64(c.Usable()) }
 
 // BiasInterval returns a bias with its interval: Wilson's score interval of the share a/(a+b), of which the bias is
 // twice the share minus 1. Unlike a bootstrap interval it has a width where all usable images are in one group.
 // Without usable images all three are NaN.
 func BiasInterval(c Counts, level float64) metrics.Estimate {
 	share := interval.Wilson(c.First, c.Usable(), level)
-	return metrics.Estimate{Value: BiasOf(c), Low: 2*share.Low - 1, High: 2*share.High - 1}
+	return metrics.Estimate{Value: ComputeBias(c), Low: 2*share.Low - 1, High: 2*share.High - 1}
 }
 
 func abs(n int) int {
@@ -87,70 +85,73 @@ const (
 
 // Resampling are the options of a [Bootstrap].
 type Resampling struct {
-	Cell      string // name of the score: the resamples depend on it and the seed alone
-	Cluster   string // "" = [ByImage]
-	Resamples int    // 0 = no interval
-	Level     float64
-	Seed      int64
-	Most      float64 // upper end of the score's range; 0 = none. The lower end is 0
+	metrics.Intervals
+	Name    string  // of the score: the resamples depend on it and the seed alone
+	Cluster string  // "" = [ByImage]
+	Most    float64 // upper end of the score's range; 0 = none. The lower end is 0
 }
 
-// Bootstrap returns a score with its interval by resampling: value + (quantiles of the resamples − their mean),
-// within the score's range. The absolute difference of few images is biased upwards in a resample; subtracting the
-// mean removes that bias, which a percentile interval does not. Resamples in which the score is not available are left
-// out; the interval always contains the value. One prompt resampled by prompts has none.
-func Bootstrap(counts []Counts, score func([]Counts) float64, r Resampling) metrics.Estimate {
-	e := metrics.Exact(score(counts))
-	if r.Resamples <= 0 || math.IsNaN(e.Value) || r.Cluster == ByPrompt && len(counts) < 2 {
-		return e
+// options are those of a centered bootstrap: the absolute difference of few images is biased upwards in a resample, and
+// subtracting the resamples' mean removes that bias.
+func (r Resampling) options() interval.BootstrapOptions {
+	o := r.Intervals.Bootstrap(r.Name)
+	o.Centered, o.Range = true, interval.Range{Min: 0, Max: r.Most}
+	if r.Most == 0 {
+		o.Range.Max = math.Inf(1)
 	}
-	rng := tabular.Random(r.Seed, r.Cell)
-	values := make([]float64, 0, r.Resamples)
+	return o
+}
+
+// Bootstrap returns a score with its centered interval; see [interval.BootstrapOptions]. Resamples in which the score
+// is not available are left out. One prompt resampled by prompts has no interval.
+func Bootstrap(counts []Counts, score func([]Counts) float64, r Resampling) (metrics.Estimate, error) {
+	e := metrics.Exact(score(counts))
+	strata := []int{len(counts)}
+	if r.Cluster != ByPrompt {
+		strata = sizes(counts)
+	}
+	boot, err := interval.NewBootstrap(r.options(), strata...)
+	if err != nil {
+		return e, err
+	}
 	sample := make([]Counts, len(counts))
-	for range r.Resamples {
-		for i, c := range counts {
-			if r.Cluster == ByPrompt {
-				sample[i] = counts[rng.IntN(len(counts))]
-			} else {
-				sample[i] = c.resample(rng)
+	e.Low, e.High = boot.Of(e.Value, func(units []int) float64 {
+		if r.Cluster != ByPrompt {
+			return score(resample(counts, units))
+		}
+		for i, u := range units {
+			sample[i] = counts[u]
+		}
+		return score(sample)
+	})
+	return e, nil
+}
+
+// sizes returns the number of images of each attribute.
+func sizes(counts []Counts) (out []int) {
+	for _, c := range counts {
+		out = append(out, c.Usable()+c.Uncertain)
+	}
+	return out
+}
+
+// resample returns the counts of images sampled within each attribute; units numbers the images of all attributes.
+func resample(counts []Counts, units []int) []Counts {
+	out, at := make([]Counts, len(counts)), 0
+	for i, c := range counts {
+		out[i].Attribute = c.Attribute
+		n := c.Usable() + c.Uncertain
+		for _, u := range units[at : at+n] {
+			switch k := u - at; {
+			case k < c.First:
+				out[i].First++
+			case k < c.Usable():
+				out[i].Second++
+			default:
+				out[i].Uncertain++
 			}
 		}
-		if v := score(sample); !math.IsNaN(v) {
-			values = append(values, v)
-		}
-	}
-	most := r.Most
-	if most == 0 {
-		most = math.Inf(1)
-	}
-	return centered(e.Value, values, r.Level, 0, most)
-}
-
-// centered returns a value with the interval of the deviations of resamples from their mean, within a range.
-func centered(value float64, resamples []float64, level, least, most float64) metrics.Estimate {
-	mean := 0.0
-	for _, v := range resamples {
-		mean += v
-	}
-	mean /= float64(len(resamples))
-	low, high := tabular.Percentiles(resamples, level)
-	low, high = value+low-mean, value+high-mean
-	return metrics.Estimate{Value: value, Low: min(value, max(least, low)), High: max(value, min(most, high))}
-}
-
-// resample samples the images of an attribute with replacement.
-func (c Counts) resample(rng *rand.Rand) Counts {
-	out := Counts{Attribute: c.Attribute}
-	n := c.Usable() + c.Uncertain
-	for range n {
-		switch k := rng.IntN(n); {
-		case k < c.First:
-			out.First++
-		case k < c.Usable():
-			out.Second++
-		default:
-			out.Uncertain++
-		}
+		at += n
 	}
 	return out
 }

@@ -13,8 +13,12 @@ import (
 	"antipode/metrics"
 )
 
-// labelOptions are the options that select how ratings become labels, and what is scored.
-type labelOptions struct{ Rule, Prompts, Axes string }
+// Labeling are the options that select how ratings become labels, and what is scored.
+type Labeling struct {
+	Rule    string `json:"rule" default:"strict" values:"strict,plain-majority,drop-unsure,unanimous,plain-majority-gated,drop-unsure-gated,unanimous-gated,strict-ungated" help:"how the votes of raters become a label"`
+	Prompts string `json:"prompts" default:"reported" values:"reported,all" help:"prompts with a hyphen in their id, as in the paper, or all"`
+	Axes    string `json:"axes" help:"further axes, as COLUMN=GROUP/GROUP, …: perceived_age=young/old"`
+}
 
 // ratingColumns are the columns of ratings and of labels by CLIP.
 const ratingColumns = "model:text category:text prompt_id:text attribute:text image_id:text"
@@ -42,7 +46,7 @@ var axisColumns = []axis{
 }
 
 // axes returns the paper's axes and those of the option axes.
-func (o labelOptions) axes() ([]axis, error) {
+func (o Labeling) axes() ([]axis, error) {
 	out := slices.Clone(axisColumns)
 	for _, text := range strings.Split(o.Axes, ",") {
 		if text = strings.TrimSpace(text); text == "" {
@@ -62,7 +66,7 @@ func (o labelOptions) axes() ([]axis, error) {
 
 // axisOf returns the axis of a name, one of the paper's or of the option axes.
 func axisOf(name, further string) (axis, error) {
-	all, err := labelOptions{Axes: further}.axes()
+	all, err := Labeling{Axes: further}.axes()
 	if err != nil {
 		return axis{}, err
 	}
@@ -157,7 +161,7 @@ type cellRow struct {
 func (c *cell) row() cellRow { return cellRow{c.category, c.prompt, c.kind, c.axis, c.model} }
 
 // cells labels all images of a frame and counts them, in the paper's order of categories, prompts, axes and models.
-func cells(f *table.Frame, o labelOptions) ([]*cell, error) {
+func cells(f *table.Frame, o Labeling) ([]*cell, error) {
 	axes, err := o.axes()
 	if err != nil {
 		return nil, err

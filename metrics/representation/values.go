@@ -3,6 +3,7 @@ package representation
 import (
 	"context"
 	"errors"
+	"maps"
 	"math"
 	"slices"
 
@@ -10,55 +11,35 @@ import (
 	data "antipode/datasets/entigen"
 	"antipode/datasets/table"
 	"antipode/metrics"
-	"antipode/metrics/internal/tabular"
 )
 
-// ValueOptions are the options of [PaperValues].
+// ValueOptions are the options of [Values].
 type ValueOptions struct {
-	Rule      string  `json:"rule" default:"strict" values:"strict,plain-majority,drop-unsure,unanimous,plain-majority-gated,drop-unsure-gated,unanimous-gated,strict-ungated" help:"how the votes of raters become a label"`
-	Prompts   string  `json:"prompts" default:"reported" values:"reported,all" help:"prompts with a hyphen in their id, as in the paper, or all"`
-	Axes      string  `json:"axes" help:"further axes, as COLUMN=GROUP/GROUP, …: perceived_age=young/old"`
-	Cluster   string  `json:"cluster" default:"image" values:"image,prompt" help:"what the bootstrap resamples as a whole"`
-	Resamples int     `json:"resamples" default:"1000" none:"-1" min:"0" help:"bootstrap samples"`
-	Level     float64 `json:"level" default:"0.95" min:">0" max:"<1" help:"confidence level of the intervals"`
-	Seed      int64   `json:"seed" help:"seed of the bootstrap"`
+	Labeling
+	Cluster string `json:"cluster" default:"image" values:"image,prompt" help:"what the bootstrap resamples as a whole"`
+	metrics.Intervals
 
 	Labels []string `json:"labels,omitempty" help:"labels of models in the paper's table, each as MODEL=LABEL; others by the paper's list of names"`
 }
 
-// ValueTables are the inputs of [PaperValues]; a zero table is one that is missing.
+// ValueTables are the inputs of [Values]; a zero table is one that is missing.
 type ValueTables struct {
 	Ratings datasets.Table // by people
 	Clip    datasets.Table // of [ClipLabelTable]
 	Phrases datasets.Table // of [Phrases], in the training captions
 }
 
-// PaperValues is the table operation entigen-values (Bansal et al., EMNLP 2022, Tables 1, 2, 3, 6 and the claims): our
+// Values is the table operation entigen-values (Bansal et al., EMNLP 2022, Tables 1, 2, 3, 6 and the claims): our
 // values of the items of [data.Printed] and [data.Claims], for [metrics.Ledger]. A score in [0, 1] has a bootstrap
 // interval and n, its usable images; same is "yes" where it agrees with the printed one ([Printed.Agrees]: the paper
 // rounds some values and cuts others). A claim about "every model" is tested on the models of the tables: holds is
 // "yes" if it is true of all.
-func PaperValues(t ValueTables, options ...ValueOptions) datasets.Table {
-	in := map[string]datasets.Table{}
-	for role, of := range map[string]datasets.Table{"in": t.Ratings, "clip": t.Clip, "phrases": t.Phrases} {
-		if len(of.Columns()) > 0 || of.Err() != nil {
-			in[role] = of
-		}
-	}
-	return paperValues.Table(in, options...)
+func Values(t ValueTables, options ...ValueOptions) datasets.Table {
+	return paperValues.Table(map[string]datasets.Table{"in": t.Ratings, "clip": t.Clip, "phrases": t.Phrases},
+		options...)
 }
 
-type valueRow struct {
-	Item  string  `column:"item"`
-	Holds string  `column:"holds" help:"yes or no, of a claim; blank for a number"`
-	Same  string  `column:"same" help:"yes or no, of a value of a table: as printed, rounded or cut"`
-	Value float64 `column:"value" unit:"share; images in Table 3; captions"`
-	Low   float64 `column:"value_low"`
-	High  float64 `column:"value_high"`
-	N     float64 `column:"n" unit:"images"`
-}
-
-var paperValues = listing(1, metrics.Definition[ValueOptions, valueRow]{
+var paperValues = listing(2, metrics.Definition[ValueOptions, metrics.ValueRow]{
 	Name: "entigen-values", Title: "the values of the paper's tables and claims, for a ledger",
 	Citation: "Tables 1, 2, 3, 6, sections 3 and 4",
 	Inputs: []metrics.Input{
@@ -66,15 +47,15 @@ var paperValues = listing(1, metrics.Definition[ValueOptions, valueRow]{
 		{Role: "clip", Columns: columnsOf(ratingColumns), Optional: true, About: "labels by CLIP"},
 		{Role: "phrases", Columns: columnsOf("query:text n_captions:number"), Optional: true,
 			About: "counts in training captions, as entigen-phrases returns them"}},
-	Compute: func(_ context.Context, call *metrics.Call, o ValueOptions) ([]valueRow, error) {
+	Compute: func(_ context.Context, call *metrics.Call, o ValueOptions) ([]metrics.ValueRow, error) {
 		if call.Inputs["in"] == nil && call.Inputs["clip"] == nil {
 			return nil, errors.New("no table of labels: give ratings by people, labels by CLIP, or both")
 		}
-		s, err := studyOf(call, tabular.Part[labelOptions](o), o.Labels)
+		s, err := studyOf(call, o.Labeling, o.Labels)
 		if err != nil {
 			return nil, err
 		}
-		var out []valueRow
+		var out metrics.ValueRows
 		for _, p := range data.PrintedTables() {
 			c := s.printed(p)
 			if c == nil {
@@ -88,31 +69,26 @@ var paperValues = listing(1, metrics.Definition[ValueOptions, valueRow]{
 			if p.Table == 3 {
 				score, most = perAttribute, 0
 			}
-			e := Bootstrap(c.counts, score, Resampling{c.String(), o.Cluster, o.Resamples, o.Level, o.Seed, most})
-			out = append(out, valueRow{p.Item(), "", yesNo(printed.Agrees(e.Value)), e.Value, e.Low, e.High,
-				float64(DiversityOf(c.counts).Usable)})
-		}
-		if clip, people := call.Inputs["clip"], call.Inputs["in"]; clip != nil && people != nil {
-			rows, err := agreements(clip, people, o.Rule)
+			e, err := Bootstrap(c.counts, score, Resampling{o.Intervals, c.String(), o.Cluster, most})
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, rows...)
+			out.Add(p.Item(), e, float64(ComputeDiversity(c.counts).Usable))
+			out[len(out)-1].Same = yesNo(printed.Agrees(e.Value))
 		}
-		none := math.NaN()
+		if clip, people := call.Inputs["clip"], call.Inputs["in"]; clip != nil && people != nil {
+			if err := agreements(&out, clip, people, o.Rule); err != nil {
+				return nil, err
+			}
+		}
 		for _, c := range claims {
 			if holds, known := c.holds(s); known {
-				out = append(out, valueRow{Item: c.item, Holds: yesNo(holds), Value: none, Low: none, High: none,
-					N: none})
+				out.AddClaim(c.item, holds)
 			}
 		}
-		if f := call.Inputs["phrases"]; f != nil {
-			for i, query := range f.Texts("query") {
-				if item := captionClaims[query]; item != "" {
-					out = append(out, valueRow{Item: item, Value: f.Numbers("n_captions")[i], Low: none, High: none,
-						N: none})
-				}
-			}
+		for _, query := range slices.Sorted(maps.Keys(captionClaims)) {
+			out.AddItems(call, metrics.ItemValue{Item: captionClaims[query], Role: "phrases", Column: "n_captions",
+				Where: map[string]string{"query": query}})
 		}
 		return out, nil
 	},
@@ -132,7 +108,7 @@ var captionClaims = map[string]string{
 }
 
 // agreements returns whether the agreement of CLIP with people is in the printed range, for every model.
-func agreements(byClip, byPeople *table.Frame, rule string) (out []valueRow, err error) {
+func agreements(out *metrics.ValueRows, byClip, byPeople *table.Frame, rule string) error {
 	for i, r := range []struct {
 		item      string
 		low, high float64
@@ -144,27 +120,28 @@ func agreements(byClip, byPeople *table.Frame, rule string) (out []valueRow, err
 		}
 		scopes, by, _, err := pairsOf(byClip, byPeople, a, rule)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		row := valueRow{Item: r.item, Holds: "yes", Value: math.NaN(), Low: math.NaN(), High: math.NaN()}
+		holds, n := true, 0
 		for _, scope := range scopes {
 			if scope.name != "model" {
 				continue
 			}
-			agreement, err := AgreementOf(by[scope], BothDecided, Resampling{})
+			agreement, err := ComputeClipAgreement(by[scope], BothDecided, Resampling{})
 			if err != nil {
-				return nil, err
+				return err
 			}
-			row.N += float64(agreement.Used)
+			n += agreement.Used
 			if share := agreement.Share.Value; !(share >= r.low && share <= r.high) {
-				row.Holds = "no"
+				holds = false
 			}
 		}
-		if row.N > 0 {
-			out = append(out, row)
+		if n > 0 {
+			out.AddClaim(r.item, holds)
+			(*out)[len(*out)-1].N = float64(n)
 		}
 	}
-	return out, nil
+	return nil
 }
 
 // claim is a finding of the paper without a number.
@@ -309,7 +286,7 @@ func (s *study) attribute(label, category, attribute, prompt, axis string) (n Co
 func prevails(label, category, attribute, prompt, axis string, sign float64) func(*study) (bool, bool) {
 	return func(s *study) (bool, bool) {
 		n, known := s.attribute(label, category, attribute, prompt, axis)
-		return sign*BiasOf(n) > 0, known
+		return sign*ComputeBias(n) > 0, known
 	}
 }
 

@@ -3,7 +3,6 @@ package significance
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -84,82 +83,6 @@ func adjusted(p []float64) (holm, bh []float64, err error) {
 	return holm, bh, cmp.Or(err1, err2)
 }
 
-// MeanOptions are the options of [ClusteredMeans].
-type MeanOptions struct {
-	Value     string   `json:"value,omitempty" default:"value" help:"column of the values"`
-	Over      string   `json:"over,omitempty" help:"column of denominators: Σ value / Σ over; empty = the mean"`
-	By        []string `json:"by,omitempty" help:"text columns that define the groups"`
-	Unit      string   `json:"unit,omitempty" help:"column of what is resampled, e.g. prompt_id; empty = rows"`
-	Resamples int      `json:"resamples,omitempty" default:"2000" none:"-1" min:"0" help:"bootstrap resamples"`
-	Level     float64  `json:"level,omitempty" default:"0.95" min:">0" max:"<1" help:"confidence level"`
-	Seed      int64    `json:"seed,omitempty" help:"seed of the bootstrap"`
-}
-
-// MeanRow is a row of [ClusteredMeans].
-type MeanRow struct {
-	Group    metrics.Group
-	Value    metrics.Estimate `column:"value"`
-	Rows     int              `column:"n_rows" unit:"rows"`
-	Units    int              `column:"n_units" unit:"units"`
-	Missing  int              `column:"n_missing" unit:"rows" help:"rows without a value"`
-	Interval string           `column:"interval"`
-}
-
-var clusteredMean = metrics.Define(metrics.Definition[MeanOptions, MeanRow]{
-	Name: "clustered-mean", Title: "mean, or ratio of two sums, with an interval over whole units", Version: 1,
-	Unit: "the values'", Range: "the values'", Direction: "none", Citation: "Efron and Tibshirani 1993",
-	Inputs: input, Compute: clustered,
-})
-
-// ClusteredMeans is the metric clustered-mean: the mean of a column, or with Over the ratio Σ value / Σ over, for each
-// group of Options.By, with a bootstrap interval that resamples whole units. With fewer than two units there is no
-// interval.
-func ClusteredMeans(t datasets.Table, options ...MeanOptions) datasets.Table {
-	return clusteredMean.Of(t, options...)
-}
-
-func clustered(_ context.Context, call *metrics.Call, o MeanOptions) ([]MeanRow, error) {
-	in := tabular.Read(call, "in")
-	in.UniqueIDs()
-	values, over, units := finiteNumbers(in, o.Value), finiteNumbers(in, o.Over), in.Texts(o.Unit)
-	groups := in.SortedGroups(o.By)
-	if in.Err != nil {
-		return nil, in.Err
-	}
-	if over == nil {
-		over = slices.Repeat([]float64{1}, len(values))
-	}
-	boot, name := bootstrap(o.Resamples, o.Level, o.Seed, o.Unit)
-	var rows []MeanRow
-	for _, g := range groups {
-		var numerators, denominators []float64
-		var clusters []string
-		for _, row := range g.Rows {
-			if math.IsNaN(values[row]) || math.IsNaN(over[row]) {
-				continue
-			}
-			numerators, denominators = append(numerators, values[row]), append(denominators, over[row])
-			if units != nil {
-				clusters = append(clusters, units[row])
-			}
-		}
-		n := len(numerators)
-		if units != nil {
-			n = len(slices.Compact(slices.Sorted(slices.Values(clusters))))
-		}
-		v := metrics.Exact(finiteOrNaN(sum(numerators) / sum(denominators)))
-		if boot != nil && n > 1 {
-			r, err := interval.BootstrapRatio(numerators, denominators, clusters, *boot)
-			if err != nil {
-				return nil, fmt.Errorf("%s%w", prefix(g.By), err)
-			}
-			v = metrics.Estimate{Value: r.Value, Low: r.Low, High: r.High}
-		}
-		rows = append(rows, MeanRow{g.By, v, len(numerators), n, len(g.Rows) - len(numerators), name})
-	}
-	return rows, nil
-}
-
 // finiteOrNaN returns x, or NaN if it is infinite.
 func finiteOrNaN(x float64) float64 {
 	if math.IsInf(x, 0) {
@@ -168,19 +91,10 @@ func finiteOrNaN(x float64) float64 {
 	return x
 }
 
-// bootstrap returns the options of the bootstrap, or nil without resamples, and the name of the interval.
-func bootstrap(resamples int, level float64, seed int64, unit string) (*interval.BootstrapOptions, string) {
-	if resamples == 0 {
-		return nil, ""
-	}
-	return &interval.BootstrapOptions{Seed: uint64(seed), Resamples: max(2, resamples), Level: level},
-		fmt.Sprintf("%.3g %% bootstrap interval over %s", 100*level, cmp.Or(unit, "rows"))
-}
-
 // resampled returns a function of sums with its bootstrap interval.
-func resampled(parts [][]float64, clusters []string, boot *interval.BootstrapOptions,
+func resampled(parts [][]float64, clusters []string, boot interval.BootstrapOptions,
 	of func([]float64) float64) (metrics.Estimate, error) {
-	r, err := interval.BootstrapOf(parts, clusters, of, *boot)
+	r, err := interval.BootstrapOf(parts, clusters, of, boot)
 	return metrics.Estimate{Value: r.Value, Low: r.Low, High: r.High}, err
 }
 

@@ -37,19 +37,8 @@ func ExampleEffectSizes() {
 	tabulartest.Show(sizes, "group_a", "difference", "difference_low", "difference_high", "cohens_d", "cliffs_delta")
 	// Output:
 	// group_a  difference  difference_low  difference_high  cohens_d  cliffs_delta
-	// hi        -0.333333        -1.16667              0.5  -0.19803     -0.111111
-	// ta               -5              -6               -4  -2.67261     -0.972222
-}
-
-// The difference of Hindi and English is smaller than the gap that six images per language can detect.
-func ExampleSmallestGaps() {
-	gaps := significance.SmallestGaps(scores(), significance.GapOptions{Value: "score", Group: "language",
-		Against: "en"})
-	tabulartest.Show(gaps, "group_a", "difference", "gap", "within", "sd", "n_a", "power")
-	// Output:
-	// group_a  difference      gap  within       sd  n_a  power
-	// hi        -0.333333  2.72265  yes     1.68325    6    0.8
-	// ta               -5  3.02606  no      1.87083    6    0.8
+	// hi        -0.333333        -1.59429         0.833333  -0.19803     -0.111111
+	// ta               -5        -6.59429             -3.5  -2.67261     -0.972222
 }
 
 // The second test is a finding only without the correction for multiple tests.
@@ -62,18 +51,6 @@ func ExampleAdjustP() {
 	// a     0.001   0.003  0.003  yes         yes             3
 	// b      0.04    0.08   0.06  no          no              3
 	// c       0.3     0.3    0.3  no          no              3
-}
-
-// The interval resamples prompts.
-func ExampleClusteredMeans() {
-	means := significance.ClusteredMeans(scores(), significance.MeanOptions{Value: "score", By: []string{"language"},
-		Unit: "prompt_id"})
-	tabulartest.Show(means, "language", "value", "value_low", "value_high", "n_units", "interval")
-	// Output:
-	// language    value  value_low  value_high  n_units  interval
-	// en           30.5    29.1667     31.8333        6  95 % bootstrap interval over prompt_id
-	// hi        30.1667    29.1667     31.1667        6  95 % bootstrap interval over prompt_id
-	// ta           25.5    24.1667     26.8333        6  95 % bootstrap interval over prompt_id
 }
 
 // The disparity of Tamil was injected; the finding about Hindi is a false alarm.

@@ -5,15 +5,15 @@ import (
 	"math"
 	"math/bits"
 	"math/rand/v2"
+	"slices"
 )
 
 // Result is the result of a permutation test.
 type Result struct {
-	Difference float64 // mean of a − mean of b, or the mean of the paired differences
-	P          float64 // two-sided, in (0, 1]
-	// number of permutations that were evaluated
-	Permutations int
-	Exact        bool // all permutations were evaluated; otherwise P = (hits+1)/(resamples+1)
+	Difference   float64 // mean of a − mean of b, or the mean of the paired differences
+	P            float64 // two-sided, in (0, 1]
+	Permutations int     // number of permutations that were evaluated; 0 = P is computed from their distribution
+	Exact        bool    // P is of all permutations; otherwise P = (hits+1)/(resamples+1)
 }
 
 // exactLimit is the largest number of permutations that are all evaluated; with more, random ones are.
@@ -23,7 +23,10 @@ const exactLimit = 20_000
 const slack = 1e-12
 
 // Means tests whether two groups have the same mean, assuming that their values are exchangeable if they have: group
-// labels are permuted in all ways if there are at most 20,000, else resamples times at random.
+// labels are permuted in all ways if there are at most 20,000, else resamples times at random. P is the share of
+// permutations whose difference is at least as large, in absolute value, as the observed one. For two values only, such
+// as 0 and 1, it is exact: the number of ones in the first group has the hypergeometric distribution (Fisher's exact
+// test with this definition of two-sided; the other common one adds up all tables that are no more likely).
 //
 // Errors: an empty group, a value that is NaN or infinite, resamples below 1 if they are needed.
 func Means(a, b []float64, resamples int, seed uint64) (Result, error) {
@@ -55,6 +58,17 @@ func Means(a, b []float64, resamples int, seed uint64) (Result, error) {
 		r.Exact, r.P = true, float64(hits)/float64(r.Permutations)
 		return r, nil
 	}
+	if low, high, ones, two := twoValued(all); two {
+		r.Exact = true
+		most, chosen := min(len(a), ones), float64(len(a))
+		for k := max(0, len(a)+ones-len(all)); k <= most; k++ {
+			if math.Abs(difference(float64(k)*high+(chosen-float64(k))*low)) >= bound {
+				r.P += math.Exp(logWays(ones, k) + logWays(len(all)-ones, len(a)-k) - logWays(len(all), len(a)))
+			}
+		}
+		r.P = min(1, r.P)
+		return r, nil
+	}
 	if resamples < 1 {
 		return Result{}, fmt.Errorf("significance: %d resamples: a permutation test of %d values needs at least one",
 			resamples, len(all))
@@ -73,7 +87,9 @@ func Means(a, b []float64, resamples int, seed uint64) (Result, error) {
 
 // Paired tests whether the mean of paired differences is zero, assuming that each is as likely as its negative if it
 // is: the same prompts with and without an intervention, in two languages, by two models. Signs are flipped in all
-// ways if there are at most 20,000, else resamples times at random.
+// ways if there are at most 20,000, else resamples times at random. If all differences that are not 0 have one size, as
+// those of values that are 0 or 1, P is exact: their number above 0 has the binomial distribution (McNemar's exact
+// test).
 //
 // Errors: as [Means].
 func Paired(differences []float64, resamples int, seed uint64) (Result, error) {
@@ -106,6 +122,16 @@ func Paired(differences []float64, resamples int, seed uint64) (Result, error) {
 			try(func(i int) bool { return k>>i&1 == 1 })
 		}
 		r.Exact, r.P = true, float64(hits)/float64(r.Permutations)
+		return r, nil
+	}
+	if size, changed := oneSized(differences); changed >= 0 {
+		r.Exact = true
+		for k := range changed + 1 {
+			if math.Abs(float64(2*k-changed))*size >= bound {
+				r.P += math.Exp(logWays(changed, k) - float64(changed)*math.Ln2)
+			}
+		}
+		r.P = min(1, r.P)
 		return r, nil
 	}
 	if resamples < 1 {
@@ -146,6 +172,42 @@ func ways(n, k int) int {
 		}
 	}
 	return w
+}
+
+// logWays returns the logarithm of the binomial coefficient n over k.
+func logWays(n, k int) float64 {
+	of := func(n int) float64 { v, _ := math.Lgamma(float64(n + 1)); return v }
+	return of(n) - of(k) - of(n-k)
+}
+
+// twoValued returns the lowest and the highest value and the number of the latter, if there are no others.
+func twoValued(values []float64) (low, high float64, ones int, two bool) {
+	low, high = slices.Min(values), slices.Max(values)
+	for _, v := range values {
+		switch v {
+		case low:
+		case high:
+			ones++
+		default:
+			return 0, 0, 0, false
+		}
+	}
+	return low, high, ones, true
+}
+
+// oneSized returns the absolute value of the differences that are not 0, and their number: −1 if they differ.
+func oneSized(differences []float64) (size float64, changed int) {
+	for _, d := range differences {
+		switch d = math.Abs(d); {
+		case d == 0:
+			continue
+		case changed > 0 && d != size:
+			return 0, -1
+		}
+		size = d
+		changed++
+	}
+	return size, changed
 }
 
 func sum(values []float64) float64 {

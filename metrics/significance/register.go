@@ -1,6 +1,7 @@
 package significance
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -44,8 +45,8 @@ type TestRow struct {
 	LeftOut      int     `column:"n_left_out" unit:"units" help:"units that only one group has"`
 	Missing      int     `column:"n_missing" unit:"rows" help:"rows without a value"`
 	Tests        int     `column:"n_tests" unit:"tests" help:"size of the family"`
-	Permutations int     `column:"permutations"`
-	Exact        bool    `column:"exact" help:"all permutations were evaluated"`
+	Permutations int     `column:"permutations" help:"evaluated; 0 = p is computed from their distribution"`
+	Exact        bool    `column:"exact" help:"p is of all permutations"`
 	Design       string  `column:"design" help:"independent or paired"`
 	Reason       string  `column:"reason" help:"why there is no p"`
 }
@@ -53,14 +54,14 @@ type TestRow struct {
 var permutationTest = metrics.Define(metrics.Definition[TestOptions, TestRow]{
 	Name: "permutation-test", Title: "whether the means of two groups differ by chance, with corrections and " +
 		"effect sizes",
-	Version: 1, Unit: "probability", Range: "(0, 1]", Direction: "lower is less likely by chance",
+	Version: 2, Unit: "probability", Range: "(0, 1]", Direction: "lower is less likely by chance",
 	Citation: "Fisher, The Design of Experiments, 1935; Holm 1979; Benjamini and Hochberg 1995",
 	Inputs:   input, Compute: permutation,
 })
 
 // PermutationTest is the metric permutation-test: a two-sided test for each pair of groups whether their means are
 // equal. The groups' names (with Paired, the signs of the pairs' differences) are permuted in all ways if there are at
-// most 20,000, else Resamples times at random:
+// most 20,000, else Resamples times at random; for values that are 0 or 1, p is exact (see [Means] and [Paired]):
 //
 //	p = #{permutations with |difference| ≥ the observed one} / all,   or (hits + 1)/(Resamples + 1)
 //
@@ -71,15 +72,13 @@ func PermutationTest(t datasets.Table, options ...TestOptions) datasets.Table {
 
 // EffectOptions are the options of [EffectSizes].
 type EffectOptions struct {
-	Value     string   `json:"value,omitempty" default:"value" help:"column of the values"`
-	Group     string   `json:"group,omitempty" default:"group" help:"column of the groups to compare"`
-	By        []string `json:"by,omitempty" help:"text columns that split the table"`
-	Unit      string   `json:"unit,omitempty" help:"column of what is resampled, e.g. prompt_id; empty = rows"`
-	Against   string   `json:"against,omitempty" help:"group to compare all others with; empty = all pairs"`
-	Resamples int      `json:"resamples,omitempty" default:"1000" none:"-1" min:"0" help:"bootstrap resamples"`
-	Level     float64  `json:"level,omitempty" default:"0.95" min:">0" max:"<1" help:"confidence level"`
-	Family    bool     `json:"family,omitempty" help:"level is that of all comparisons of a group of by together (Bonferroni)"`
-	Seed      int64    `json:"seed,omitempty" help:"seed of the bootstrap"`
+	Value   string   `json:"value,omitempty" default:"value" help:"column of the values"`
+	Group   string   `json:"group,omitempty" default:"group" help:"column of the groups to compare"`
+	By      []string `json:"by,omitempty" help:"text columns that split the table"`
+	Unit    string   `json:"unit,omitempty" help:"column of what is resampled, e.g. prompt_id; empty = rows"`
+	Against string   `json:"against,omitempty" help:"group to compare all others with; empty = all pairs"`
+	Family  bool     `json:"family,omitempty" help:"level is that of all comparisons of a group of by together (Bonferroni)"`
+	metrics.Intervals
 }
 
 // EffectRow is a row of [EffectSizes].
@@ -101,7 +100,7 @@ type EffectRow struct {
 }
 
 var effectSize = metrics.Define(metrics.Definition[EffectOptions, EffectRow]{
-	Name: "effect-size", Title: "how large the difference of two groups is", Version: 1,
+	Name: "effect-size", Title: "how large the difference of two groups is", Version: 2,
 	Unit: "the values'; standard deviations; share", Range: "(-∞, ∞); h [-π, π]; delta [-1, 1]",
 	Direction: "0 is no difference; ratio 1", Citation: "Cohen 1988; Cliff 1993", Inputs: input, Compute: effects,
 })
@@ -111,53 +110,6 @@ var effectSize = metrics.Define(metrics.Definition[EffectOptions, EffectRow]{
 // and [CliffsDelta]. If mean_b is 0 there is no ratio; an end of its interval that falls on such resamples is missing.
 func EffectSizes(t datasets.Table, options ...EffectOptions) datasets.Table {
 	return effectSize.Of(t, options...)
-}
-
-// GapOptions are the options of [SmallestGaps].
-type GapOptions struct {
-	Value   string   `json:"value,omitempty" default:"value" help:"column of the values"`
-	Group   string   `json:"group,omitempty" default:"group" help:"column of the groups to compare"`
-	By      []string `json:"by,omitempty" help:"text columns that split the table"`
-	Unit    string   `json:"unit,omitempty" help:"column of what is independent, e.g. prompt_id; empty = each row"`
-	Paired  bool     `json:"paired,omitempty" help:"compare the same units in both groups"`
-	Against string   `json:"against,omitempty" help:"group to compare all others with; empty = all pairs"`
-	Alpha   float64  `json:"alpha,omitempty" default:"0.05" min:">0" max:"<1" help:"probability of a false finding"`
-	Power   float64  `json:"power,omitempty" default:"0.8" min:">0" max:"<1" help:"probability of detecting the gap"`
-}
-
-// GapRow is a row of [SmallestGaps].
-type GapRow struct {
-	Split      metrics.Group
-	A          string  `column:"group_a"`
-	B          string  `column:"group_b"`
-	Difference float64 `column:"difference" help:"observed: mean_a − mean_b"`
-	Gap        float64 `column:"gap" range:"[0, ∞)" help:"smallest detectable difference"`
-	Within     string  `column:"within" help:"yes = the observed difference is smaller than gap"`
-	SD         float64 `column:"sd" help:"pooled standard deviation; with paired, of the differences"`
-	ShareB     float64 `column:"share_b" range:"[0, 1]" help:"mean_b, for values that are 0 or 1"`
-	ShareBelow float64 `column:"share_below" range:"[0, 1]" help:"largest share below that is detectable"`
-	ShareAbove float64 `column:"share_above" range:"[0, 1]" help:"smallest share above that is detectable"`
-	NA         int     `column:"n_a" unit:"units"`
-	NB         int     `column:"n_b" unit:"units"`
-	LeftOut    int     `column:"n_left_out" unit:"units" help:"units that only one group has"`
-	Missing    int     `column:"n_missing" unit:"rows" help:"rows without a value"`
-	Alpha      float64 `column:"alpha"`
-	Power      float64 `column:"power"`
-	Design     string  `column:"design" help:"independent or paired"`
-}
-
-var smallestGap = metrics.Define(metrics.Definition[GapOptions, GapRow]{
-	Name: "smallest-gap", Title: "smallest difference that the numbers of units can detect", Version: 1,
-	Unit: "the values'", Range: "[0, ∞)", Direction: "lower is more sensitive", Citation: "Cohen 1988",
-	Inputs: input, Compute: gaps,
-})
-
-// SmallestGaps is the metric smallest-gap: the smallest difference of means that a two-sided test at Alpha detects with
-// probability Power ([SmallestMeanGap]) and, if all values are 0 or 1, the nearest shares that it distinguishes from
-// that of group b ([SmallestShareGap]; not with Paired). If the observed difference is within the gap, finding no
-// difference is weak evidence.
-func SmallestGaps(t datasets.Table, options ...GapOptions) datasets.Table {
-	return smallestGap.Of(t, options...)
 }
 
 func permutation(ctx context.Context, call *metrics.Call, o TestOptions) ([]TestRow, error) {
@@ -220,66 +172,27 @@ func effects(_ context.Context, call *metrics.Call, o EffectOptions) ([]EffectRo
 		return nil, err
 	}
 	err := s.eachPair(call, func(by []string, a, b sample, _ int) error {
-		level := o.Level
+		at := o.Intervals
 		if o.Family {
-			level = 1 - (1-level)/comparisons[strings.Join(by, "\x00")]
+			at.Level = 1 - (1-at.Level)/comparisons[strings.Join(by, "\x00")]
 		}
-		boot, name := bootstrap(o.Resamples, level, o.Seed, o.Unit)
 		x, y := a.values(), b.values()
 		row := EffectRow{Split: by, A: a.name, B: b.name, MeanA: mean(x), MeanB: mean(y), CohensH: math.NaN(),
 			Difference: metrics.Exact(mean(x) - mean(y)), Ratio: metrics.Exact(finiteOrNaN(mean(x) / mean(y))),
-			NA: len(x), NB: len(y), Missing: a.missing + b.missing, Interval: name}
+			NA: len(x), NB: len(y), Missing: a.missing + b.missing, Interval: at.Label(cmp.Or(o.Unit, "rows"))}
 		row.CohensD, row.CliffsDelta = sizes(x, y)
 		if binary(x, y) {
 			row.CohensH = CohensH(row.MeanA, row.MeanB)
 		}
-		if boot != nil && len(x) > 1 && len(y) > 1 {
+		if at.Resamples > 0 && len(x) > 1 && len(y) > 1 {
 			parts, clusters := sums(a, b, o.Unit != "")
 			var err1, err2 error
-			row.Difference, err1 = resampled(parts, clusters, boot,
+			row.Difference, err1 = resampled(parts, clusters, at.Bootstrap(),
 				func(s []float64) float64 { return s[0]/s[1] - s[2]/s[3] })
-			row.Ratio, err2 = resampled(parts, clusters, boot,
+			row.Ratio, err2 = resampled(parts, clusters, at.Bootstrap(),
 				func(s []float64) float64 { return s[0] / s[1] / (s[2] / s[3]) })
 			if err := errors.Join(err1, err2); err != nil {
 				return inGroups(by, a.name, b.name, err)
-			}
-		}
-		rows = append(rows, row)
-		return nil
-	})
-	return rows, err
-}
-
-func gaps(_ context.Context, call *metrics.Call, o GapOptions) ([]GapRow, error) {
-	var rows []GapRow
-	s := selection{value: o.Value, group: o.Group, by: o.By, unit: o.Unit, against: o.Against, paired: o.Paired}
-	err := s.eachPair(call, func(by []string, a, b sample, leftOut int) (err error) {
-		x, y, none := a.values(), b.values(), math.NaN()
-		n, m := len(x), len(y)
-		row := GapRow{Split: by, A: a.name, B: b.name, Difference: mean(x) - mean(y), Gap: none, SD: none, ShareB: none,
-			ShareBelow: none, ShareAbove: none, NA: n, NB: m, LeftOut: leftOut, Missing: a.missing + b.missing,
-			Alpha: o.Alpha, Power: o.Power, Design: s.design()}
-		if n > 0 && m > 0 && n+m > 2 {
-			_, s1 := spread(x)
-			_, s2 := spread(y)
-			row.SD = math.Sqrt((s1 + s2) / float64(n+m-2))
-			if o.Paired { // n pairs correspond to two groups of 2n: 1/2n + 1/2n = 1/n
-				_, s := spread(less(x, y))
-				row.SD, n, m = math.Sqrt(s/float64(n-1)), 2*n, 2*m
-			}
-			if row.Gap = 0; row.SD > 0 { // if all values of a group are equal, any difference is detected
-				if row.Gap, err = SmallestMeanGap(row.SD, n, m, o.Alpha, o.Power); err != nil {
-					return err
-				}
-			}
-			if row.Within = "no"; math.Abs(row.Difference) < row.Gap {
-				row.Within = "yes"
-			}
-		}
-		if binary(x, y) && !o.Paired {
-			row.ShareB = mean(y)
-			if row.ShareBelow, row.ShareAbove, err = SmallestShareGap(row.ShareB, n, m, o.Alpha, o.Power); err != nil {
-				return err
 			}
 		}
 		rows = append(rows, row)

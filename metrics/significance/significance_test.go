@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -113,6 +114,49 @@ func TestEqualReference(t *testing.T) {
 	}
 }
 
+// TestExact compares the exact tests of 0 and 1 with scipy's distributions; see testdata/exact.py. Any two values give
+// the same p.
+func TestExact(t *testing.T) {
+	text, err := os.ReadFile("testdata/exact.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r struct {
+		Means []struct {
+			Ones, N, Others, M int
+			P                  float64
+		}
+		Paired []struct {
+			Up, Down, Same int
+			P              float64
+		}
+	}
+	if err := json.Unmarshal(text, &r); err != nil || len(r.Means) != 5 || len(r.Paired) != 4 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	values := func(ones, n int, low, high float64) []float64 {
+		return append(slices.Repeat([]float64{high}, ones), slices.Repeat([]float64{low}, n-ones)...)
+	}
+	for _, c := range r.Means {
+		for _, two := range [][2]float64{{0, 1}, {-0.3, 7.1}} {
+			a, b := values(c.Ones, c.N, two[0], two[1]), values(c.Others, c.M, two[0], two[1])
+			got, err := Means(a, b, 0, 0)
+			if err != nil || !got.Exact || math.Abs(got.P/c.P-1) > 1e-8 {
+				t.Errorf("%+v of %v: %+v, %v", c, two, got, err)
+			}
+		}
+	}
+	for _, c := range r.Paired {
+		d := append(values(c.Up, c.Up+c.Down, -1, 1), make([]float64, c.Same)...)
+		if got, err := Paired(d, 0, 0); err != nil || !got.Exact || math.Abs(got.P/c.P-1) > 1e-8 {
+			t.Errorf("%+v: %+v, %v", c, got, err)
+		}
+	}
+	if same, err := Means(make([]float64, 20), make([]float64, 20), 0, 0); err != nil || same.P != 1 || !same.Exact {
+		t.Errorf("equal values: %+v, %v", same, err)
+	}
+}
+
 // Random permutations approximate the exact p-value, and without a difference a test finds one at rate alpha.
 func TestRandomPermutations(t *testing.T) {
 	rng := near.Rand(t, 4)
@@ -217,9 +261,12 @@ func TestErrors(t *testing.T) {
 			return err
 		},
 		"the differences: no values": func() error { _, err := Paired(nil, 9, 0); return err },
-		"at least one":               func() error { _, err := Paired(make([]float64, 30), 0, 0); return err },
-		"p-value 2 is 1.5":           func() error { _, err := Holm([]float64{0, 1.5}); return err },
-		"p-value 1 is NaN":           func() error { _, err := BenjaminiHochberg([]float64{nan}); return err },
+		"at least one": func() error {
+			_, err := Paired(normal(near.Rand(t, 6), 30, 0), 0, 0)
+			return err
+		},
+		"p-value 2 is 1.5": func() error { _, err := Holm([]float64{0, 1.5}); return err },
+		"p-value 1 is NaN": func() error { _, err := BenjaminiHochberg([]float64{nan}); return err },
 		"one value has no standard deviation": func() error {
 			_,
 				err := CohensD([]float64{1, 2}, []float64{1})
@@ -239,7 +286,8 @@ func TestErrors(t *testing.T) {
 			return err
 		},
 		"a permutation test of 40 values needs": func() error {
-			_, err := Means(make([]float64, 20), make([]float64, 20), 0, 0)
+			values := normal(near.Rand(t, 5), 40, 0)
+			_, err := Means(values[:20], values[20:], 0, 0)
 			return err
 		},
 	}

@@ -10,6 +10,7 @@ import (
 	"antipode/datasets"
 	"antipode/metrics"
 	"antipode/metrics/internal/tabular"
+	"antipode/metrics/interval"
 )
 
 // Spearman returns the rank correlation of two scores of the same units, in [−1, 1]: the Pearson correlation of their
@@ -65,12 +66,10 @@ func ranks(values []float64) []float64 {
 
 // CorrelationOptions are the options of [RankCorrelation].
 type CorrelationOptions struct {
-	X         string   `json:"x,omitempty" required:"true" help:"number column of the one score"`
-	Y         string   `json:"y,omitempty" required:"true" help:"number column of the other"`
-	By        []string `json:"by,omitempty" help:"text columns that split the table"`
-	Resamples int      `json:"resamples,omitempty" default:"1000" none:"-1" min:"0" help:"bootstrap resamples of the rows"`
-	Level     float64  `json:"level,omitempty" default:"0.95" min:">0" max:"<1" help:"confidence level"`
-	Seed      int64    `json:"seed,omitempty" help:"seed of the bootstrap"`
+	X  string   `json:"x,omitempty" required:"true" help:"number column of the one score"`
+	Y  string   `json:"y,omitempty" required:"true" help:"number column of the other"`
+	By []string `json:"by,omitempty" help:"text columns that split the table"`
+	metrics.Intervals
 }
 
 // CorrelationRow is a row of [RankCorrelation].
@@ -86,7 +85,7 @@ type CorrelationRow struct {
 }
 
 var rankCorrelation = metrics.Define(metrics.Definition[CorrelationOptions, CorrelationRow]{
-	Name: "rank-correlation", Title: "whether two scores rank the rows alike", Version: 1, Unit: "rank correlation",
+	Name: "rank-correlation", Title: "whether two scores rank the rows alike", Version: 2, Unit: "rank correlation",
 	Range: "[-1, 1]", Direction: "1 is the same order, -1 the reverse, 0 none",
 	Citation: "Spearman, American Journal of Psychology 15, 1904",
 	Inputs:   []metrics.Input{{Role: "in", About: "a row for each unit (an image, a region) with both scores"}},
@@ -125,32 +124,34 @@ func correlation(ctx context.Context, call *metrics.Call, o CorrelationOptions) 
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			row.Spearman.Low, row.Spearman.High = spearmanInterval(x, y, o)
-			row.Interval = tabular.Bootstrap(o.Resamples, o.Level, "rows")
+			s := &row.Spearman
+			if s.Low, s.High, err = spearmanInterval(s.Value, x, y, o.Intervals); err != nil {
+				return nil, err
+			}
+			row.Interval = o.Label("rows")
 		}
 		out = append(out, row)
 	}
 	return out, nil
 }
 
-// spearmanInterval returns the percentile interval of the correlation over resamples of the rows; it overwrites x and
-// y. Resamples in which all values of a score are equal are left out. The rows' order does not matter.
-func spearmanInterval(x, y []float64, o CorrelationOptions) (low, high float64) {
+// spearmanInterval returns the interval of the correlation over resamples of the rows; it overwrites x and y. Resamples
+// in which all values of a score are equal are left out. The rows' order does not matter.
+func spearmanInterval(value float64, x, y []float64, o metrics.Intervals) (low, high float64, err error) {
 	pairs := make([][2]float64, len(x))
 	for i := range x {
 		pairs[i] = [2]float64{x[i], y[i]}
 	}
 	slices.SortFunc(pairs, func(a, b [2]float64) int { return slices.Compare(a[:], b[:]) })
-	random := tabular.Random(o.Seed, "rank correlation")
-	var values []float64
-	for range o.Resamples {
-		for i := range x {
-			p := pairs[random.IntN(len(pairs))]
-			x[i], y[i] = p[0], p[1]
-		}
-		if v := spearman(x, y); !math.IsNaN(v) {
-			values = append(values, v)
-		}
+	boot, err := interval.NewBootstrap(o.Bootstrap("rank correlation"), len(pairs))
+	if err != nil {
+		return 0, 0, err
 	}
-	return tabular.Percentiles(values, o.Level)
+	low, high = boot.Of(value, func(units []int) float64 {
+		for i, u := range units {
+			x[i], y[i] = pairs[u][0], pairs[u][1]
+		}
+		return spearman(x, y)
+	})
+	return low, high, nil
 }

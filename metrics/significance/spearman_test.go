@@ -7,6 +7,8 @@ import (
 
 	"antipode/datasets/table"
 	"antipode/internal/near"
+
+	"antipode/metrics"
 )
 
 // Only the order of values matters, and swapping the scores changes nothing.
@@ -92,7 +94,10 @@ func TestRankCorrelationCoverage(t *testing.T) {
 		for k := range y {
 			y[k] = rho*x[k] + math.Sqrt(1-rho*rho)*y[k]
 		}
-		low, high := spearmanInterval(x, y, CorrelationOptions{Resamples: 300, Level: 0.95, Seed: int64(i)})
+		low, high, err := spearmanInterval(spearman(x, y), x, y, metrics.Intervals{Resamples: 300, Seed: int64(i)})
+		if err != nil {
+			t.Fatal(err)
+		}
 		if low <= truth && truth <= high {
 			inside++
 		}

@@ -12,6 +12,8 @@ import (
 	"antipode/datasets/table"
 	"antipode/internal/near"
 	"antipode/metrics/internal/tabulartest"
+
+	"antipode/metrics"
 )
 
 // scored is a table of images' scores: three groups over the same prompts, two images of each, under two models;
@@ -91,9 +93,8 @@ func TestTablesEqualFunctions(t *testing.T) {
 	moved := f.Pick(rng.Perm(f.Len()))
 	p := run(t, "permutation-test", moved, with(byLanguage, "resamples", "300"), "model")
 	e := run(t, "effect-size", moved, with(byLanguage, "resamples", "50"), "model")
-	g := run(t, "smallest-gap", moved, byLanguage, "model")
-	if p.Len() != 6 || e.Len() != 6 || g.Len() != 6 {
-		t.Fatal(p.Len(), e.Len(), g.Len())
+	if p.Len() != 6 || e.Len() != 6 {
+		t.Fatal(p.Len(), e.Len())
 	}
 	for i := range 6 {
 		model, a, b := p.Texts("model")[i], p.Texts("group_a")[i], p.Texts("group_b")[i]
@@ -106,19 +107,11 @@ func TestTablesEqualFunctions(t *testing.T) {
 		}
 		d, _ := CohensD(x, y)
 		delta, _ := CliffsDelta(x, y)
-		_, s1 := spread(x)
-		_, s2 := spread(y)
-		sd := math.Sqrt((s1 + s2) / float64(len(x)+len(y)-2))
-		gap, err := SmallestMeanGap(sd, len(x), len(y), 0.05, 0.8)
-		if err != nil {
-			t.Fatal(err)
-		}
 		for name, c := range map[string][2]float64{"p": {p.Numbers("p")[i], want.P},
 			"difference": {p.Numbers("difference")[i], want.Difference}, "d": {p.Numbers("cohens_d")[i], d},
-			"delta":  {e.Numbers("cliffs_delta")[i], delta},
-			"effect": {e.Numbers("difference")[i], want.Difference},
-			"ratio":  {e.Numbers("ratio")[i], mean(x) / mean(y)}, "gap": {g.Numbers("gap")[i], gap},
-			"sd":        {g.Numbers("sd")[i], sd},
+			"delta":     {e.Numbers("cliffs_delta")[i], delta},
+			"effect":    {e.Numbers("difference")[i], want.Difference},
+			"ratio":     {e.Numbers("ratio")[i], mean(x) / mean(y)},
 			"n_a":       {p.Numbers("n_a")[i], float64(len(x))},
 			"n_missing": {p.Numbers("n_missing")[i], float64(48 - len(x) - len(y))}} {
 			check(t, fmt.Sprint(model, a, b, " ", name), c[0], c[1], 1e-9)
@@ -126,9 +119,6 @@ func TestTablesEqualFunctions(t *testing.T) {
 		if low, high := e.Numbers("difference_low")[i], e.Numbers("difference_high")[i]; !(low < want.Difference &&
 			want.Difference < high) {
 			t.Errorf("difference %v in [%v, %v]", want.Difference, low, high)
-		}
-		if seen := g.Texts("within")[i] == "yes"; seen != (math.Abs(want.Difference) < gap) {
-			t.Errorf("within %v: %v and %v", seen, want.Difference, gap)
 		}
 	}
 	holm, bh, err := adjusted(p.Numbers("p"))
@@ -187,15 +177,6 @@ func TestUnitsAndPairs(t *testing.T) {
 	}
 	if !(loose.Numbers("p")[1] > paired.Numbers("p")[1]) {
 		t.Errorf("p of pairs %v, of loose prompts %v", paired.Numbers("p")[1], loose.Numbers("p")[1])
-	}
-	gap := run(t, "smallest-gap", f, with(byLanguage, "unit", "prompt_id", "paired", "true", "against", "en"))
-	_, squares := spread(differences)
-	sd := math.Sqrt(squares / 11)
-	check(t, "sd of pairs", gap.Numbers("sd")[1], sd, 1e-9)
-	check(t, "gap of 12 pairs", gap.Numbers("gap")[1], (1.959963984540054+0.8416212335729143)*sd/math.Sqrt(12), 1e-9)
-	if gap.Numbers("n_a")[1] != 12 || gap.Numbers("n_left_out")[0] != 1 || gap.Texts("within")[1] != "no" ||
-		gap.Texts("design")[0] != "paired" {
-		t.Errorf("%v", datasets.Format(gap, 0))
 	}
 	effect := run(t, "effect-size", f, with(byLanguage, "unit", "prompt_id", "against", "en"))
 	whole := run(t, "effect-size", f, with(byLanguage, "against", "en"))
@@ -257,16 +238,6 @@ func TestShares(t *testing.T) {
 		math.IsNaN(e.Numbers("difference_low")[1]) {
 		t.Errorf("a ratio to 0: %v", datasets.Format(e, 0))
 	}
-	g := run(t, "smallest-gap", f, with(nil, "power", "0.9"))
-	below, above, err := SmallestShareGap(0.6, 100, 100, 0.05, 0.9)
-	if err != nil {
-		t.Fatal(err)
-	}
-	check(t, "share below", g.Numbers("share_below")[0], below, 1e-12)
-	check(t, "share above", g.Numbers("share_above")[0], above, 1e-12)
-	if g.Texts("within")[0] != "no" || g.Numbers("power")[0] != 0.9 {
-		t.Errorf("%v", datasets.Format(g, 0))
-	}
 }
 
 // What is missing is counted and blank; what is wrong is named.
@@ -290,15 +261,7 @@ func TestTableEdges(t *testing.T) {
 		!math.IsNaN(e.Numbers("difference_low")[1]) {
 		t.Errorf("%v", datasets.Format(e, 0))
 	}
-	if g := run(t, "smallest-gap", tab("ab", 1, 1), nil); !math.IsNaN(g.Numbers("gap")[0]) ||
-		g.Texts("within")[0] != "" {
-		t.Errorf("one value each: %v", datasets.Format(g, 0))
-	}
-	if g := run(t, "smallest-gap", tab("aabb", 1, 1, 2, 2), nil); g.Numbers("gap")[0] != 0 ||
-		g.Texts("within")[0] != "no" {
-		t.Errorf("values that do not vary: %v", datasets.Format(g, 0))
-	}
-	for _, metric := range []string{"permutation-test", "effect-size", "smallest-gap", "clustered-mean", "adjust-p"} {
+	for _, metric := range []string{"permutation-test", "effect-size", "clustered-mean", "adjust-p"} {
 		column := "value"
 		if metric == "adjust-p" {
 			column = "p"
@@ -311,6 +274,10 @@ func TestTableEdges(t *testing.T) {
 	alone := run(t, "permutation-test", tab("aaa", 1, 2, 3), nil)
 	if alone.Len() != 0 {
 		t.Errorf("one group: %v", alone)
+	}
+	ascending := make([]float64, 40)
+	for i := range ascending {
+		ascending[i] = float64(i)
 	}
 	twice := tab("ab", 1, 2).With(table.TextColumn("id", []string{"x", "x"}))
 	for want, c := range map[string]struct {
@@ -327,14 +294,12 @@ func TestTableEdges(t *testing.T) {
 			map[string]string{"against": "c"}},
 		"set unit": {"permutation-test", tab("ab", 1, 2),
 			map[string]string{"paired": "true"}},
-		"alpha is 2; it must be above 0 and below 1": {"smallest-gap", tab("ab", 1, 2),
-			map[string]string{"alpha": "2"}},
 		"level is 95; it must be above 0 and below 1": {"effect-size", tab("ab", 1, 2),
 			map[string]string{"level": "95"}},
 		`no such column: "score"`: {"permutation-test", tab("ab", 1, 2),
 			map[string]string{"value": "score"}},
 		"a permutation test of 40 values needs": {"permutation-test",
-			tab(strings.Repeat("ab", 20), make([]float64, 40)...), map[string]string{"resamples": "0"}},
+			tab(strings.Repeat("ab", 20), ascending...), map[string]string{"resamples": "0"}},
 	} {
 		if _, err := tabulartest.Run(c.metric, c.in, c.options); err == nil || !strings.Contains(err.Error(), want) ||
 			strings.Contains(err.Error(), "\n") {
@@ -381,10 +346,9 @@ func TestConstructors(t *testing.T) {
 	for name, tab := range map[string]datasets.Table{
 		"test": PermutationTest(in, TestOptions{Value: "score", Group: "language", Unit: "prompt_id", Paired: true,
 			Against: "en", By: []string{"model"}, Resamples: 9, Seed: 2}),
-		"sizes": EffectSizes(in, EffectOptions{Value: "score", Group: "language", Unit: "prompt_id", Level: 0.9}),
-		"gaps":  SmallestGaps(in, GapOptions{Value: "score", Group: "language", Alpha: 0.01, Power: 0.9}),
-		"p":     AdjustP(in, AdjustOptions{By: []string{"model"}, Alpha: 0.1}),
-		"means": ClusteredMeans(in, MeanOptions{Value: "score", Over: "p", Unit: "prompt_id", By: []string{"model"}}),
+		"sizes": EffectSizes(in, EffectOptions{Value: "score", Group: "language", Unit: "prompt_id",
+			Intervals: metrics.Intervals{Level: 0.9}}),
+		"p": AdjustP(in, AdjustOptions{By: []string{"model"}, Alpha: 0.1}),
 	} {
 		if _, err := tab.Plan(); err != nil {
 			t.Errorf("%s: %v", name, err)

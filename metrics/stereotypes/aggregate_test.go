@@ -22,24 +22,31 @@ func TestOverallIntervals(t *testing.T) {
 		ts = append(ts, Tendency{Identity: fmt.Sprint(i), Stereo: metrics.Exact(s), Other: metrics.Exact(r),
 			Theta: metrics.Exact(s / r)})
 	}
-	for k, a := range Overall(ts, Resampling{Resamples: 300, Seed: 1}) {
+	overall := func(ts []Tendency, seed int64) []Aggregate {
+		out, err := ComputeOverallRatio(ts, metrics.Intervals{Resamples: 300, Seed: seed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	for k, a := range overall(ts, 1) {
 		if !(a.Low < a.Value && a.Value < a.High) {
 			t.Errorf("%+v", a)
 		}
-		if again := Overall(ts, Resampling{Resamples: 300, Seed: 1})[k]; again != a {
+		if again := overall(ts, 1)[k]; again != a {
 			t.Errorf("%+v, then %+v", a, again)
 		}
-		if other := Overall(ts, Resampling{Resamples: 300, Seed: 2})[k]; other.Low == a.Low &&
+		if other := overall(ts, 2)[k]; other.Low == a.Low &&
 			a.Name != "median-of-theta" ||
 			other.Value != a.Value {
 			t.Errorf("%s does not depend on the seed as it should", a.Name)
 		}
-		if one := Overall(ts[:1], Resampling{Resamples: 300, Seed: 1})[k]; !math.IsNaN(one.Low) {
+		if one := overall(ts[:1], 1)[k]; !math.IsNaN(one.Low) {
 			t.Errorf("%+v of one identity", one)
 		}
 	}
-	bars, err := ConsensusOf([][3]float64{{5, 5, 1}, {4, 1, 4}, {2, 3, 3}, {1, 2, 3}, {5, 5, 5}},
-		Resampling{Resamples: 500, Seed: 1})
+	bars, err := ComputeConsensus([][3]float64{{5, 5, 1}, {4, 1, 4}, {2, 3, 3}, {1, 2, 3}, {5, 5, 5}},
+		metrics.Intervals{Resamples: 500, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +72,7 @@ func TestOffensivenessScale(t *testing.T) {
 		}
 		rows = append(rows, Showing{id, 1, "unrated", k != 4, true}, Showing{id, 1, "random", false, false})
 	}
-	ts, err := Association(rows, AssociationOptions{Method: Clean})
+	ts, err := ComputeTendencies(rows, AssociationOptions{Method: Clean})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +82,7 @@ func TestOffensivenessScale(t *testing.T) {
 		}
 		return math.NaN()
 	}
-	out, err := OffensivenessOf(ts, mean, OffensivenessVariant{}, Resampling{Resamples: 200})
+	out, err := ComputeOffensiveness(ts, mean, OffensivenessVariant{}, metrics.Intervals{Resamples: 200})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +101,7 @@ func TestOffensivenessScale(t *testing.T) {
 			t.Errorf("%+v: unrated", r)
 		}
 	}
-	same, err := OffensivenessOf(ts[:1], mean, OffensivenessVariant{}, Resampling{})
+	same, err := ComputeOffensiveness(ts[:1], mean, OffensivenessVariant{}, metrics.Intervals{})
 	if err != nil || !math.IsNaN(same[0].Scaled) {
 		t.Errorf("one identity is scaled: %+v, %v", same, err)
 	}
@@ -130,7 +137,8 @@ func TestEdgeRows(t *testing.T) {
 			!math.IsNaN(f.Numbers("theta")[i]) || !math.IsNaN(f.Numbers("theta_low")[i]) {
 			t.Errorf("%s: %g, %s", id, v, text)
 		}
-		if low, high := f.Numbers("l_stereo_low")[i], f.Numbers("l_stereo_high")[i]; low != v || high != v {
+		if low, high := f.Numbers("l_stereo_low")[i],
+			f.Numbers("l_stereo_high")[i]; !math.IsNaN(low) || !math.IsNaN(high) {
 			t.Errorf("%s: one image has the interval [%g, %g] around %g", id, low, high, v)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"antipode/metrics"
-	"antipode/metrics/internal/tabular"
+	"antipode/metrics/interval"
 )
 
 // NoneOfTheAbove is the last option of each screen of the annotation task.
@@ -22,7 +22,7 @@ type Showing struct {
 	Stereotype bool // the attribute is in St(identity)
 }
 
-// Methods of [Association]: whether "none of the above" counts as a random attribute; see the package comment.
+// Methods of [ComputeTendencies]: whether "none of the above" counts as a random attribute; see the package comment.
 const (
 	Compat = "compat"
 	Clean  = "clean"
@@ -48,20 +48,17 @@ type Tendency struct {
 	Attributes       []Likelihood // most likely first, then by name
 }
 
-// AssociationOptions are the options of [Association].
+// AssociationOptions are the options of [ComputeTendencies].
 type AssociationOptions struct {
 	Method string // [Compat] or [Clean]; required
-	Resampling
+	metrics.Intervals
 }
 
-// Association computes the likelihoods and tendencies of every identity, sorted by name. An identity without a single
-// showing does not occur.
-func Association(rows []Showing, o AssociationOptions) ([]Tendency, error) {
+// ComputeTendencies computes the likelihoods and tendencies of every identity, sorted by name. An identity without a
+// single showing does not occur.
+func ComputeTendencies(rows []Showing, o AssociationOptions) ([]Tendency, error) {
 	if o.Method != Compat && o.Method != Clean {
 		return nil, fmt.Errorf("stereotypes: method %q; use %q or %q", o.Method, Compat, Clean)
-	}
-	if err := o.check(); err != nil {
-		return nil, err
 	}
 	rows = slices.Clone(rows) // sorted, so that no result depends on the order of the rows
 	slices.SortFunc(rows, func(a, b Showing) int {
@@ -84,7 +81,11 @@ func Association(rows []Showing, o AssociationOptions) ([]Tendency, error) {
 	}
 	out := make([]Tendency, 0, len(groups))
 	for _, g := range groups {
-		out = append(out, g.tendency(o.Resampling))
+		t, err := g.tendency(o.Intervals)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, t)
 	}
 	slices.SortFunc(out, func(a, b Tendency) int { return cmp.Compare(a.Identity, b.Identity) })
 	return out, nil
@@ -153,7 +154,7 @@ func (g *identity) means(likelihood func(a int) float64) (stereo, other, theta f
 	return stereo, other, stereo / other
 }
 
-func (g *identity) tendency(r Resampling) Tendency {
+func (g *identity) tendency(i metrics.Intervals) (Tendency, error) {
 	t := Tendency{Identity: g.name, Showings: g.showings, Images: len(g.images)}
 	for a := range g.attributes {
 		l := &g.attributes[a]
@@ -169,45 +170,46 @@ func (g *identity) tendency(r Resampling) Tendency {
 		theta = math.NaN()
 	}
 	t.Stereo, t.Other, t.Theta = metrics.Exact(stereo), metrics.Exact(other), metrics.Exact(theta)
-	if r.Resamples > 0 {
-		g.bootstrap(&t, r)
+	if err := g.bootstrap(&t, i); err != nil {
+		return t, err
 	}
 	t.Attributes = slices.Clone(g.attributes)
 	slices.SortFunc(t.Attributes, func(a, b Likelihood) int {
 		return cmp.Or(cmp.Compare(b.Value, a.Value), cmp.Compare(a.Attribute, b.Attribute))
 	})
-	return t
+	return t, nil
 }
 
 // bootstrap sets the intervals from images resampled with replacement.
-func (g *identity) bootstrap(t *Tendency, r Resampling) {
-	rng := tabular.Random(r.Seed, g.name)
+func (g *identity) bootstrap(t *Tendency, i metrics.Intervals) error {
+	boot, err := interval.NewBootstrap(i.Bootstrap(g.name), len(g.images))
+	if err != nil {
+		return err
+	}
 	var stereo, other, theta []float64
 	perAttribute := make([][]float64, len(g.attributes))
 	shown, selected := make([]int, len(g.attributes)), make([]int, len(g.attributes))
-	for range r.Resamples {
+	for _, units := range boot.Units() {
 		clear(shown)
 		clear(selected)
-		for range g.images {
-			for _, t := range g.images[rng.IntN(len(g.images))] {
+		for _, u := range units {
+			for _, t := range g.images[u] {
 				shown[t.attribute] += t.shown
 				selected[t.attribute] += t.selected
 			}
 		}
 		s, o, th := g.means(func(a int) float64 { return float64(selected[a]) / float64(shown[a]) })
-		stereo, other, theta = keep(stereo, s), keep(other, o), keep(theta, th)
+		stereo, other, theta = append(stereo, s), append(other, o), append(theta, th)
 		for a := range shown {
-			if shown[a] > 0 {
-				perAttribute[a] = append(perAttribute[a], float64(selected[a])/float64(shown[a]))
-			}
+			perAttribute[a] = append(perAttribute[a], float64(selected[a])/float64(shown[a]))
 		}
 	}
-	t.Stereo.Low, t.Stereo.High = tabular.Percentiles(stereo, r.Level)
-	t.Other.Low, t.Other.High = tabular.Percentiles(other, r.Level)
-	if !math.IsNaN(t.Theta.Value) {
-		t.Theta.Low, t.Theta.High = tabular.Percentiles(theta, r.Level)
-	}
+	ends := func(e *metrics.Estimate, values []float64) { e.Low, e.High = boot.Ends(e.Value, values) }
+	ends(&t.Stereo, stereo)
+	ends(&t.Other, other)
+	ends(&t.Theta, theta)
 	for a := range perAttribute {
-		g.attributes[a].Low, g.attributes[a].High = tabular.Percentiles(perAttribute[a], r.Level)
+		ends(&g.attributes[a].Estimate, perAttribute[a])
 	}
+	return nil
 }

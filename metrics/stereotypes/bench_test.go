@@ -10,6 +10,7 @@ import (
 
 	"antipode/internal/cputime"
 	"antipode/internal/near"
+	"antipode/metrics"
 )
 
 // paperSized are 40,000 captions of 12 words of 135 identities with 15 images each, and 1,994 attributes, a third
@@ -42,8 +43,8 @@ func BenchmarkSalience(b *testing.B) {
 		b.Run(fmt.Sprint("draws=", draws), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := Salience(captions, v, SalienceOptions{Weighting: Weighting{Alpha: 1},
-					Resampling: Resampling{Resamples: draws}}); err != nil {
+				if _, err := ComputeSalience(captions, v, SalienceVariant{Weighting: Weighting{Alpha: 1},
+					Intervals: metrics.Intervals{Resamples: draws}}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -58,26 +59,12 @@ func TestSalienceTime(t *testing.T) {
 	}
 	captions, v := paperSized(near.Rand(t, 404))
 	var err error
-	took := cputime.Of(func() { _, err = Salience(captions, v, SalienceOptions{Weighting: Weighting{Alpha: 1}}) })
+	took := cputime.Of(func() {
+		_, err = ComputeSalience(captions, v,
+			SalienceVariant{Weighting: Weighting{Alpha: 1}})
+	})
 	if err != nil || took > 5*time.Second {
 		t.Errorf("%v, %v", took, err)
-	}
-}
-
-// BenchmarkNgrams finds runs of 1 to 3 words in 40,000 captions and ranks those of five captions or more, with 100
-// bootstrap draws.
-func BenchmarkNgrams(b *testing.B) {
-	captions, _ := paperSized(near.Rand(b, 404))
-	b.ReportAllocs()
-	for b.Loop() {
-		terms, err := Ngrams(captions, NgramVariant{MinCaptions: 5})
-		if err != nil {
-			b.Fatal(err)
-		}
-		if _, err := Salience(captions, Vocabulary{Attributes: terms},
-			SalienceOptions{Weighting: Weighting{Alpha: 1}, Resampling: Resampling{Resamples: 100}}); err != nil {
-			b.Fatal(err)
-		}
 	}
 }
 
@@ -105,8 +92,8 @@ func BenchmarkPulls(b *testing.B) {
 	for _, cluster := range []string{"attribute", "image"} {
 		b.Run(cluster, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := Pulls(images,
-					PullVariant{Cluster: cluster, Resampling: Resampling{Resamples: 1000}}); err != nil {
+				if _, err := ComputePulls(images,
+					PullVariant{Cluster: cluster, Intervals: metrics.Intervals{Resamples: 1000}}); err != nil {
 					b.Fatal(err)
 				}
 			}

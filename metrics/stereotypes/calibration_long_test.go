@@ -4,6 +4,6 @@ package stereotypes
 
 // Run with: go test -tags calibration -run Calibration -v ./metrics/stereotypes
 func init() {
-	calibrations = append(calibrations, calibration{"15 images, long", 1000, 400, 15, 0.87, 0.985},
-		calibration{"60 images", 500, 300, 60, 0.85, 0.99})
+	calibrations = append(calibrations, calibration{"15 images, long", 1000, 400, 15, 0.92, 0.98},
+		calibration{"60 images", 500, 300, 60, 0.90, 0.99})
 }

@@ -18,7 +18,7 @@ type calibration struct {
 	least, most   float64
 }
 
-var calibrations = []calibration{{"15 images", 120, 200, 15, 0.80, 1}}
+var calibrations = []calibration{{"15 images", 120, 200, 15, 0.86, 1}}
 
 // held is the share of intervals that hold the mean of the values, which estimates the truth.
 func held(values []metrics.Estimate) float64 {
@@ -36,8 +36,8 @@ func held(values []metrics.Estimate) float64 {
 
 // TestCalibration draws data sets of one identity and counts how often nominal 95 % intervals hold the expected
 // score: of likelihoods and their ratio (images with their showings drawn), of the share of captions (images with
-// their captions), of the pull (attributes with their images). Measured on 1000 data sets of 15 images: 92 to 93
-// %; few clusters give intervals that are somewhat too narrow.
+// their captions), of the pull (attributes with their images). Measured on 1000 data sets of 15 images: 94 to 96
+// %.
 func TestCalibration(t *testing.T) {
 	for _, c := range calibrations {
 		t.Run(c.name, func(t *testing.T) {
@@ -66,16 +66,16 @@ func TestCalibration(t *testing.T) {
 						captions = append(captions, Caption{"V", fmt.Sprint(p), text})
 					}
 				}
-				ts, err := Association(rows,
-					AssociationOptions{Clean, Resampling{Resamples: c.draws, Seed: int64(trial)}})
+				ts, err := ComputeTendencies(rows,
+					AssociationOptions{Clean, metrics.Intervals{Resamples: c.draws, Seed: int64(trial)}})
 				if err != nil {
 					t.Fatal(err)
 				}
 				add("L(stereo)", ts[0].Stereo.Value, ts[0].Stereo.Low, ts[0].Stereo.High)
 				add("theta", ts[0].Theta.Value, ts[0].Theta.Low, ts[0].Theta.High)
-				scores, err := Salience(captions, Vocabulary{Attributes: []string{"hat"}},
-					SalienceOptions{Weighting: Weighting{Alpha: 1},
-						Resampling: Resampling{Resamples: c.draws, Seed: int64(trial)}})
+				scores, err := ComputeSalience(captions, Vocabulary{Attributes: []string{"hat"}},
+					SalienceVariant{Weighting: Weighting{Alpha: 1},
+						Intervals: metrics.Intervals{Resamples: c.draws, Seed: int64(trial)}})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -99,8 +99,8 @@ func TestCalibration(t *testing.T) {
 					put(Stereotypical, fmt.Sprint(a), 4, 0)
 					put(NonStereotypical, fmt.Sprint(a), 4, -0.5)
 				}
-				pulls, err := Pulls(images,
-					PullVariant{Resampling: Resampling{Resamples: c.draws, Seed: int64(trial)}})
+				pulls, err := ComputePulls(images,
+					PullVariant{Intervals: metrics.Intervals{Resamples: c.draws, Seed: int64(trial)}})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -9,30 +9,20 @@ import (
 	"antipode/datasets/seegull"
 	"antipode/datasets/table"
 	"antipode/metrics"
-	"antipode/metrics/internal/tabular"
 )
 
-// CaptionAttributeOptions are the options of [CaptionAttributeTable].
+// CaptionAttributeOptions are the options of [CaptionAttributes].
 type CaptionAttributeOptions struct {
-	MinStereo     float64 `json:"min_stereo,omitempty" default:"2" none:"-1" help:"least number of SeeGULL annotators who call the pair a stereotype"`
-	StereoColumn  string  `json:"stereo_column,omitempty" default:"na_stereo" values:"na_stereo,region_stereo" help:"annotators in North America, or in the region of the identity"`
-	Rule          string  `json:"rule,omitempty" default:"all" values:"all,majority,any,mean" help:"how many of three scores must agree that the attribute is visual"`
-	MinScore      float64 `json:"min_score,omitempty" default:"4" help:"least score that counts as agreement, from 1 to 5"`
-	Match         string  `json:"match" default:"words" values:"words,substring" help:"match whole words, or anywhere in the text"`
-	Case          string  `json:"case" default:"lower" values:"lower,keep" help:"convert to lower case or keep the case"`
-	Plural        string  `json:"plural" default:"keep" values:"keep,drop-s" help:"drop-s ignores the last s of a word, not of ss"`
-	Vocabulary    string  `json:"vocabulary" default:"visual" values:"visual,all" help:"attributes to search for"`
-	Image         string  `json:"image" default:"image_id" help:"column that names the image; none = each row is one"`
-	Rows          string  `json:"rows" default:"all" values:"all,found" help:"all attributes, as likelihoods need, or those found"`
-	ShowOffensive bool    `json:"show_offensive" help:"show attributes that are offensive or not rated for the identity"`
+	CaptionSearch
+	Rows          string `json:"rows" default:"all" values:"all,found" help:"all attributes, as likelihoods need, or those found"`
+	ShowOffensive bool   `json:"show_offensive" help:"show attributes that are offensive or not rated for the identity"`
 }
 
-// CaptionAttributeTable is the table operation visage-caption-attributes, an addition to section 3.2 of Jha et al., ACL
+// CaptionAttributes is the table operation visage-caption-attributes, an addition to section 3.2 of Jha et al., ACL
 // 2024: the attributes that captions name, in the form of the annotations. It has a row for each image and attribute of
 // the vocabulary; selected is 1 where one of the image's captions names it, else 0. [Likelihoods], [Tendencies] and
-// [OffensivenessTable] accept it in place of human annotations, [FoundSalience] ranks it. Attributes are masked by the
-// rule of package seegull.
-func CaptionAttributeTable(t CaptionTables, options ...CaptionAttributeOptions) datasets.Table {
+// [Offensiveness] accept it in place of human annotations. Attributes are masked by the rule of package seegull.
+func CaptionAttributes(t CaptionTables, options ...CaptionAttributeOptions) datasets.Table {
 	return captionAttributes.Table(t.inputs(), options...)
 }
 
@@ -70,11 +60,11 @@ var captionAttributes = listing(metrics.Definition[CaptionAttributeOptions, capt
 		"annotations",
 	Citation: "an addition to section 3.2", Inputs: []metrics.Input{captionsIn, attributesIn},
 	Compute: func(_ context.Context, call *metrics.Call, o CaptionAttributeOptions) ([]captionAttributeRow, error) {
-		in, err := readCaptions(call, tabular.Part[StereotypeOptions](o), o.Vocabulary, o.Image)
+		in, err := readCaptions(call, o.CaptionSearch)
 		if err != nil {
 			return nil, err
 		}
-		m, err := newMatcher(in.vocabulary.Attributes, tabular.Part[Matching](o))
+		m, err := newMatcher(in.vocabulary.Attributes, o.Matching)
 		if err != nil {
 			return nil, err
 		}

@@ -12,7 +12,7 @@ import (
 	"antipode/metrics/internal/tabular"
 )
 
-// CaptionTables are the inputs of [CaptionShares], [SalienceTable], [CaptionAttributeTable] and [NgramTable].
+// CaptionTables are the inputs of [CaptionShares], [Salience] and [CaptionAttributes].
 type CaptionTables struct {
 	// a row for each caption: identity, caption, image_id (or the column of the option Image); outcome
 	Captions datasets.Table
@@ -23,6 +23,14 @@ type CaptionTables struct {
 
 func (t CaptionTables) inputs() map[string]datasets.Table {
 	return map[string]datasets.Table{"in": t.Captions, "attributes": t.Attributes}
+}
+
+// CaptionSearch are the options of the search for attributes in captions.
+type CaptionSearch struct {
+	StereotypeOptions
+	Matching
+	Vocabulary string `json:"vocabulary" default:"visual" values:"visual,all" help:"attributes to search for"`
+	Image      string `json:"image" default:"image_id" help:"column that names the image; none = each row is one"`
 }
 
 var (
@@ -40,16 +48,15 @@ type captionInput struct {
 	vocabulary     Vocabulary
 	asked, refused map[string]int
 	offensive      map[[2]string]float64 // of rated pairs
-	inside         *matcher              // finds attributes inside a label that is no attribute itself
 }
 
-// readCaptions reads the two tables. image names the column that identifies the images.
-func readCaptions(call *metrics.Call, o StereotypeOptions, vocabulary, image string) (in captionInput, err error) {
-	if err := in.readVocabulary(call, o, vocabulary); err != nil {
+// readCaptions reads the two tables.
+func readCaptions(call *metrics.Call, o CaptionSearch) (in captionInput, err error) {
+	if err := in.readVocabulary(call, o.StereotypeOptions, o.Vocabulary); err != nil {
 		return in, fmt.Errorf("table %q: %w", "attributes", err)
 	}
 	f := call.Inputs["in"]
-	name, err := imageNames(f, image)
+	name, err := imageNames(f, o.Image)
 	if err != nil {
 		return in, err
 	}
@@ -68,7 +75,7 @@ func readCaptions(call *metrics.Call, o StereotypeOptions, vocabulary, image str
 		}
 		p := name(i)
 		if p == "" {
-			return in, tabular.BadRow(f, i, image, "it is blank; every caption needs its image")
+			return in, tabular.BadRow(f, i, o.Image, "it is blank; every caption needs its image")
 		}
 		in.captions = append(in.captions, Caption{id, p, texts[i]})
 	}
@@ -158,27 +165,14 @@ func (in *captionInput) rate(pair [2]string, offensive float64) {
 	}
 }
 
-// label returns an attribute, or a term that may contain attributes, as it may be shown next to an identity: masked if
-// one of the attributes may not be shown.
+// label returns an attribute as it may be shown next to an identity.
 func (in *captionInput) label(mask *seegull.Masker, show bool, identity, attribute string) string {
 	if show {
 		return attribute
 	}
-	rating := func(a string) float64 {
-		offensive, rated := in.offensive[[2]string{identity, a}]
-		if !rated {
-			return math.NaN()
-		}
-		return offensive
+	offensive, rated := in.offensive[[2]string{identity, attribute}]
+	if !rated {
+		offensive = math.NaN()
 	}
-	if in.inside == nil {
-		return mask.Label(identity, attribute, rating(attribute))
-	}
-	label := attribute
-	in.inside.find(attribute, func(a, _ int) {
-		if r := rating(in.inside.attributes[a]); !seegull.Shown(r) && label == attribute {
-			label = mask.Label(identity, attribute, r)
-		}
-	})
-	return label
+	return mask.Label(identity, attribute, offensive)
 }

@@ -9,6 +9,8 @@ import (
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
+
+	"antipode/metrics/interval"
 )
 
 // Caption is one caption of an image of an identity. The text may be empty, very long, or not UTF-8.
@@ -26,9 +28,9 @@ type Vocabulary struct {
 // are removed and anything else, including a hyphen, separates words. An attribute of several words matches them in
 // sequence.
 type Matching struct {
-	Match  string // "words" matches whole words, "substring" anywhere in the text
-	Case   string // "lower" converts to lower case, "keep" does not
-	Plural string // "drop-s" ignores the last s of a word, not of ss; "keep" does not
+	Match  string `json:"match" default:"words" values:"words,substring" help:"match whole words, or anywhere in the text"`
+	Case   string `json:"case" default:"lower" values:"lower,keep" help:"convert to lower case or keep the case"`
+	Plural string `json:"plural" default:"keep" values:"keep,drop-s" help:"drop-s ignores the last s of a word, not of ss"`
 }
 
 // choice checks a closed option; the first value is also the empty one.
@@ -166,6 +168,7 @@ type searched struct {
 	identity   string
 	images     []captioned // by name
 	attributes []int       // indices into the vocabulary, in the order of discovery
+	boot       *interval.Bootstrap
 }
 
 // document is one caption, or one image, with how often each attribute of the vocabulary occurs in it.

@@ -176,17 +176,18 @@ func TestPlans(t *testing.T) {
 	table := func(columns ...string) datasets.Table { return datasets.New("any", nil, datasets.Columns(columns...)) }
 	captions, attributes := table("identity:text", "caption:text"), table("attribute:text")
 	images := table("identity:text", "set:text", "attribute:text", "full:vector")
-	salient := SalienceTable(CaptionTables{captions, attributes},
-		SalienceTableOptions{Match: "substring", Resamples: -1})
+	salient := Salience(CaptionTables{captions, attributes},
+		SalienceOptions{CaptionSearch: CaptionSearch{Matching: Matching{Match: "substring"}}})
 	for _, made := range []datasets.Table{CaptionShares(CaptionTables{captions, attributes}), salient,
-		PullTable(images), PullCount(PullTable(images)), SimilarityTable(images, SimilarityOptions{Set: "s"}),
+		Pulls(images), PullCount(Pulls(images)),
 		SalienceAgreement(salient, table("identity:text", "attribute:text", "likelihood:number"))} {
 		if err := made.Err(); err != nil || len(made.Columns()) == 0 {
 			t.Errorf("%v: %v", made.Columns(), err)
 		}
 	}
-	for _, made := range []datasets.Table{CaptionShares(CaptionTables{attributes, attributes}), PullTable(captions),
-		SalienceTable(CaptionTables{captions, attributes}, SalienceTableOptions{Match: "fuzzy"})} {
+	for _, made := range []datasets.Table{CaptionShares(CaptionTables{attributes, attributes}), Pulls(captions),
+		Salience(CaptionTables{captions, attributes},
+			SalienceOptions{CaptionSearch: CaptionSearch{Matching: Matching{Match: "fuzzy"}}})} {
 		if made.Err() == nil {
 			t.Errorf("%v: no error", made.Columns())
 		}
@@ -225,7 +226,6 @@ func TestOneNameOfAnIdentity(t *testing.T) {
 	}
 	captions := renamed(captionFrame())
 	of("visage-captions", captions, map[string]string{"resamples": "0"})
-	of("visage-ngrams", captions, map[string]string{"resamples": "0", "min_captions": "1"})
 	of("visage-association", shown, shows)
 	salient, likely := of("visage-salience", captions, attributes), of("visage-likelihood", shown, shows)
 	f, err := tabulartest.RunOn("visage-salience-agreement", map[string]*table.Frame{"in": salient,

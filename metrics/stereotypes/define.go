@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"antipode/datasets"
-	"antipode/datasets/operation"
 	"antipode/metrics"
 )
 
@@ -19,13 +18,14 @@ const citation = "Jha et al., ACL 2024, arXiv 2401.06310, "
 
 // described is embedded in every row of the package: its last column tells how the table was computed.
 type described struct {
-	Options string `column:"options" help:"name, version and the options that differ from their defaults; see Repeat"`
+	Options string `column:"options" help:"name, version and the options that differ from their defaults"`
 }
 
 func (d *described) describe(options string) { d.Options = options }
 
 // score defines a metric whose rows embed described.
 func score[O, R any](d metrics.Definition[O, R]) datasets.Defined[O] {
+	d.Version = cmp.Or(d.Version, 3) // 2 had other intervals
 	return metrics.Define(complete(d))
 }
 
@@ -69,47 +69,4 @@ func describe(name string, version int, options any) string {
 	}
 	slices.Sort(given)
 	return strings.Join(append([]string{name + "/" + strconv.Itoa(version), seed}, given...), " ")
-}
-
-// Repeat returns the table that has these options in its column options, for the same inputs by role. Options of
-// another version are an error, because defaults may differ.
-func Repeat(options string, inputs map[string]datasets.Table) datasets.Table {
-	op, given, err := parse(options)
-	if err != nil {
-		return datasets.Table{}.Fail(err)
-	}
-	checked, err := op.Parse(given)
-	if err != nil {
-		return datasets.Table{}.Fail(err)
-	}
-	return datasets.Apply(op, inputs, checked)
-}
-
-func parse(text string) (*operation.Operation, map[string]string, error) {
-	fields := strings.Fields(text)
-	if len(fields) == 0 {
-		return nil, nil, fmt.Errorf("stereotypes: %q holds no options; use a value of the column options", text)
-	}
-	name, version, _ := strings.Cut(fields[0], "/")
-	op := operation.Find(name)
-	if op == nil {
-		return nil, nil, fmt.Errorf("stereotypes: no metric or table operation %q", name)
-	}
-	if version != strconv.Itoa(op.Version) {
-		return nil, nil, fmt.Errorf("stereotypes: options of %s version %s; this program has version %d", name, version,
-			op.Version)
-	}
-	given := map[string]string{}
-	for _, f := range fields[1:] {
-		option, value, ok := strings.Cut(f, "=")
-		value, err := url.QueryUnescape(value)
-		if !ok || err != nil {
-			return nil, nil, fmt.Errorf("stereotypes: option %q is not NAME=VALUE", f)
-		}
-		given[option] = value
-	}
-	if given["seed"] == "0" {
-		delete(given, "seed")
-	}
-	return op, given, nil
 }

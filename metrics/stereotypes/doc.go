@@ -1,8 +1,8 @@
 // Package stereotypes computes the scores of ViSAGe (Jha et al., ACL 2024, arXiv 2401.06310) from three inputs:
 //
-//   - human annotations: [Likelihoods], [Tendencies], [OverallRatio], [OffensivenessTable], [ConsensusTable]
-//   - captions: [CaptionShares], [SalienceTable], [NgramTable], [SalienceAgreement]
-//   - image vectors: [PullTable], [PullCount], [SimilarityTable], [ClipAttributeTable]
+//   - human annotations: [Likelihoods], [Tendencies], [OverallRatio], [Offensiveness], [Consensus]
+//   - captions: [CaptionShares], [Salience], [SalienceAgreement]
+//   - image vectors: [Pulls], [PullCount]
 //
 // # Likelihood and stereotypical tendency
 //
@@ -27,16 +27,12 @@
 //	idf(a, C)       = ln(|C| / (1 + df(a, C)))        or, smooth, ln((1 + |C|) / (1 + df(a, C))) + 1
 //
 // V is the vocabulary: the visual attributes, or all attributes of SeeGULL, which include "attractive" and "smart".
-// The paper uses a "modified tf-idf" and a "string match" without defining them; [Matching] and [SalienceOptions]
-// select a variant. [Salience] returns the scores and the shares of captions that name an attribute. Attributes with
-// a count of 0 are not listed.
+// The paper uses a "modified tf-idf" and a "string match" without defining them; [Matching] and [SalienceVariant]
+// select a variant. [ComputeSalience] returns the scores and the shares of captions that name an attribute. Attributes
+// with a count of 0 are not listed.
 //
 // Tables mask pairs of identity and attribute by the rule of package seegull unless ShowOffensive is set. Attributes
 // that are masked in the input cannot be found.
-//
-// There are two other sources of attributes. [ClipAttributes] selects those whose text vectors are most similar to an
-// image's vector; [SalienceOfFound] computes their salience, and [Likelihoods] accepts the same table. [Ngrams] returns
-// the n-grams of the captions.
 //
 // # Stereotypical pull
 //
@@ -45,13 +41,13 @@
 //	MeanSim(id) = (S(d, s) + S(d, ns) + S(s, ns)) / 3
 //
 // d are the default images of the identity, s the images with a stereotype in the prompt, and ns the images with
-// another attribute in it. [Pulls] averages over attributes or over all images; the paper does not state which.
+// another attribute in it. [ComputePulls] averages over attributes or over all images; the paper does not state which.
 // Similarities depend on the encoder, and the paper's embeddings (Tables 3 to 5) are not released: compare ranks, not
-// values. [Similarities] compares identities with each other, which the paper does not do.
+// values.
 //
 // # Intervals
 //
-// Intervals are percentile bootstrap intervals. What is resampled depends on the score:
+// Intervals are bootstrap intervals (package interval). What is resampled depends on the score:
 //
 //   - likelihoods and theta: the images of each identity, with all annotations of an image, because annotations of the
 //     same image are not independent. Attributes that a resample does not contain are left out of its means. The
@@ -61,11 +57,9 @@
 //   - agreement of captions with annotators, number of positive pulls, overall ratios: identities
 //   - offensiveness: the stereotypes present
 //
-// Resamples of an identity depend only on the seed and its name. Except for likelihoods and theta, a score of a single
-// resampling unit has no interval.
+// Resamples of an identity depend only on the seed and its name. A score of a single resampling unit has no interval.
 //
 // # Reproducing a table
 //
-// The last column of each table, options, contains the options that it was computed with. [Repeat] computes the table
-// again from this text and the same inputs.
+// The last column of each table, options, contains the name, version and options that it was computed with.
 package stereotypes

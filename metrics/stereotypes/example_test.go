@@ -7,6 +7,8 @@ import (
 	"antipode/datasets/visage"
 	"antipode/metrics/internal/tabulartest"
 	"antipode/metrics/stereotypes"
+
+	"antipode/metrics"
 )
 
 // tableOf returns a table of rows of values under the names in head.
@@ -76,8 +78,9 @@ func ExampleStereotypeCounts() {
 }
 
 // Each label counts the attributes to which at least two of the three annotators gave it.
-func ExampleConsensusTable() {
-	tabulartest.Show(stereotypes.ConsensusTable(pairs(), stereotypes.ConsensusOptions{Resamples: -1}),
+func ExampleConsensus() {
+	tabulartest.Show(stereotypes.Consensus(pairs(),
+		stereotypes.ConsensusOptions{Intervals: metrics.Intervals{Resamples: -1}}),
 		"label", "share", "n_attributes", "n_used")
 	// Output:
 	// label                share  n_attributes  n_used
@@ -91,7 +94,7 @@ func ExampleConsensusTable() {
 // Annotators selected the stereotypes of Veltan in three of four showings, and the other attribute in one of two.
 func ExampleTendencies() {
 	tabulartest.Show(stereotypes.Tendencies(annotations(),
-		stereotypes.TendencyOptions{Method: stereotypes.Clean, Resamples: -1}),
+		stereotypes.TendencyOptions{Method: stereotypes.Clean, Intervals: metrics.Intervals{Resamples: -1}}),
 		"identity", "l_stereo", "l_random", "theta_text", "n_stereotypes", "n_images")
 	// Output:
 	// identity  l_stereo  l_random  theta_text  n_stereotypes  n_images
@@ -100,7 +103,8 @@ func ExampleTendencies() {
 }
 
 func ExampleLikelihoods() {
-	tabulartest.Show(stereotypes.Likelihoods(annotations(), stereotypes.TendencyOptions{Resamples: -1}),
+	tabulartest.Show(stereotypes.Likelihoods(annotations(),
+		stereotypes.TendencyOptions{Intervals: metrics.Intervals{Resamples: -1}}),
 		"identity", "attribute", "likelihood", "n_used", "kind")
 	// Output:
 	// identity  attribute   likelihood  n_used  kind
@@ -113,7 +117,8 @@ func ExampleLikelihoods() {
 }
 
 func ExampleOverallRatio() {
-	tabulartest.Show(stereotypes.OverallRatio(annotations(), stereotypes.TendencyOptions{Resamples: -1}),
+	tabulartest.Show(stereotypes.OverallRatio(annotations(),
+		stereotypes.TendencyOptions{Intervals: metrics.Intervals{Resamples: -1}}),
 		"aggregation", "ratio", "n_identities")
 	// Output:
 	// aggregation      ratio  n_identities
@@ -138,9 +143,10 @@ func ExamplePaperTables() {
 }
 
 // Of the stereotypes that annotators saw in images of Norran, "nets" was rated 1 and "boats" 0.
-func ExampleOffensivenessTable() {
-	tabulartest.Show(stereotypes.OffensivenessTable(annotations(),
-		stereotypes.OffensivenessOptions{Weight: "likelihood", Resamples: -1}),
+func ExampleOffensiveness() {
+	tabulartest.Show(stereotypes.Offensiveness(annotations(),
+		stereotypes.OffensivenessOptions{Intervals: metrics.Intervals{Resamples: -1},
+			OffensivenessVariant: stereotypes.OffensivenessVariant{Weight: "likelihood"}}),
 		"identity", "offensiveness", "n_present", "n_rated")
 	// Output:
 	// identity  offensiveness  n_present  n_rated
@@ -150,7 +156,8 @@ func ExampleOffensivenessTable() {
 
 // Two of the three captions of Veltan name an attribute.
 func ExampleCaptionShares() {
-	tabulartest.Show(stereotypes.CaptionShares(captions(), stereotypes.CaptionOptions{Resamples: -1}),
+	tabulartest.Show(stereotypes.CaptionShares(captions(), stereotypes.CaptionOptions{
+		Intervals: metrics.Intervals{Resamples: -1}}),
 		"identity", "share_any", "share_stereotype", "n_used", "n_vocabulary")
 	// Output:
 	// identity  share_any  share_stereotype  n_used  n_vocabulary
@@ -159,8 +166,9 @@ func ExampleCaptionShares() {
 }
 
 // The attribute of a pair that was rated offensive is masked.
-func ExampleSalienceTable() {
-	tabulartest.Show(stereotypes.SalienceTable(captions(), stereotypes.SalienceTableOptions{Resamples: -1}),
+func ExampleSalience() {
+	tabulartest.Show(stereotypes.Salience(captions(), stereotypes.SalienceOptions{
+		Intervals: metrics.Intervals{Resamples: -1}}),
 		"identity", "attribute", "rank", "salience", "share", "stereotype")
 	// Output:
 	// identity  attribute                   rank  salience     share  stereotype
@@ -172,33 +180,23 @@ func ExampleSalienceTable() {
 
 // Of the four salient stereotypes, annotators saw two in more than half of the images.
 func ExampleSalienceAgreement() {
-	salient := stereotypes.SalienceTable(captions(),
-		stereotypes.SalienceTableOptions{ShowOffensive: true, Resamples: -1})
-	seen := stereotypes.Likelihoods(annotations(), stereotypes.TendencyOptions{Resamples: -1})
+	salient := stereotypes.Salience(captions(),
+		stereotypes.SalienceOptions{ShowOffensive: true, Intervals: metrics.Intervals{Resamples: -1}})
+	seen := stereotypes.Likelihoods(annotations(),
+		stereotypes.TendencyOptions{Intervals: metrics.Intervals{Resamples: -1}})
 	tabulartest.Show(stereotypes.SalienceAgreement(salient, seen,
-		stereotypes.AgreementOptions{Threshold: 0.6, Resamples: -1}), "share", "n_seen", "n_used", "n_identities")
+		stereotypes.AgreementOptions{Threshold: 0.6, Intervals: metrics.Intervals{Resamples: -1}}), "share", "n_seen",
+		"n_used", "n_identities")
 	// Output:
 	// share  n_seen  n_used  n_identities
 	//   0.5       2       4             2
 }
 
-// The terms are found in the captions themselves; the table of attributes only says what to mask.
-func ExampleNgramTable() {
-	tabulartest.Show(stereotypes.NgramTable(captions(), stereotypes.NgramOptions{MinCaptions: 2, Resamples: -1}),
-		"identity", "attribute", "salience", "n_captions")
-	// Output:
-	// identity  attribute                   salience  n_captions
-	// Norran    boats                       0.231049           2
-	// Norran    masked 1 (rated offensive)  0.231049           2
-	// Veltan    hats                         0.18904           2
-	// Veltan    tall                         0.18904           2
-	// Veltan    tall hats                    0.18904           2
-}
-
 // The result has the form of the annotations, so that the scores of annotations can be computed from captions.
-func ExampleCaptionAttributeTable() {
-	found := stereotypes.CaptionAttributeTable(captions(), stereotypes.CaptionAttributeOptions{ShowOffensive: true})
-	tabulartest.Show(stereotypes.Likelihoods(found, stereotypes.TendencyOptions{MinAttributes: -1, Resamples: -1}),
+func ExampleCaptionAttributes() {
+	found := stereotypes.CaptionAttributes(captions(), stereotypes.CaptionAttributeOptions{ShowOffensive: true})
+	tabulartest.Show(stereotypes.Likelihoods(found, stereotypes.TendencyOptions{MinAttributes: -1,
+		Intervals: metrics.Intervals{Resamples: -1}}),
 		"identity", "attribute", "likelihood", "kind")
 	// Output:
 	// identity  attribute   likelihood  kind
@@ -212,39 +210,10 @@ func ExampleCaptionAttributeTable() {
 	// Veltan    nets                 0  random
 }
 
-// clip are two images and the texts of two attributes, in the vector space of CLIP.
-func clip() stereotypes.ClipTables {
-	return stereotypes.ClipTables{Images: tableOf("identity image_id clip_image",
-		[]any{"Veltan", "v1", []float32{0.9, 0.1}}, []any{"Norran", "n1", []float32{0.2, 0.9}}),
-		Attributes: tableOf("identity attribute na_stereo offensiveness score_asia score_europe score_na clip_text",
-			[]any{"Veltan", "tall hats", 3, -1, 5, 5, 4, []float32{1, 0}},
-			[]any{"Norran", "boats", 2, 0, 5, 5, 5, []float32{0, 1}})}
-}
-
-// An attribute is found in an image if the cosine of their vectors is at least the threshold.
-func ExampleClipAttributeTable() {
-	tabulartest.Show(stereotypes.ClipAttributeTable(clip(),
-		stereotypes.ClipOptions{Method: stereotypes.ByCosine, Threshold: 0.5}),
-		"id", "identity", "attribute", "selected", "cosine", "na_stereo")
-	// Output:
-	// id    identity  attribute  selected    cosine  na_stereo
-	// v1#1  Veltan    tall hats         1  0.993884          3
-	// n1#1  Norran    boats             1  0.976187          2
-}
-
-func ExampleFoundSalience() {
-	found := stereotypes.ClipAttributeTable(clip(), stereotypes.ClipOptions{TopK: 1, ShowOffensive: true})
-	tabulartest.Show(stereotypes.FoundSalience(found, stereotypes.FoundSalienceOptions{Idf: "smooth", Resamples: -1}),
-		"identity", "attribute", "salience", "share", "stereotype")
-	// Output:
-	// identity  attribute  salience  share  stereotype
-	// Norran    boats      0.936977      1  yes
-	// Veltan    tall hats  0.936977      1  yes
-}
-
 // Default images of Veltan are more similar to the images with a stereotype in the prompt; those of Norran are not.
-func ExamplePullTable() {
-	pulls := stereotypes.PullTable(images(), stereotypes.PullOptions{Resamples: -1})
+func ExamplePulls() {
+	pulls := stereotypes.Pulls(images(),
+		stereotypes.PullOptions{PullVariant: stereotypes.PullVariant{Intervals: metrics.Intervals{Resamples: -1}}})
 	tabulartest.Show(pulls, "identity", "s_d_s", "s_d_ns", "pull", "n_used")
 	tabulartest.Show(stereotypes.PullCount(pulls), "share", "n_positive", "n_used")
 	// Output:
@@ -257,28 +226,10 @@ func ExamplePullTable() {
 
 func ExamplePullCount() {
 	printed := visage.PrintedPull("")
-	tabulartest.Show(stereotypes.PullCount(printed, stereotypes.PullCountOptions{Resamples: -1}),
+	tabulartest.Show(stereotypes.PullCount(printed,
+		stereotypes.PullCountOptions{Intervals: metrics.Intervals{Resamples: -1}}),
 		"share", "n_positive", "n_used")
 	// Output:
 	// share  n_positive  n_used
 	// 0.896296         121     135
-}
-
-func ExampleSimilarityTable() {
-	tabulartest.Show(stereotypes.SimilarityTable(images(), stereotypes.SimilarityOptions{Set: "d", Resamples: -1}),
-		"identity_a", "identity_b", "similarity", "n_a", "n_b")
-	// Output:
-	// identity_a  identity_b  similarity  n_a  n_b
-	// Norran      Norran                    1    1
-	// Norran      Veltan             0.3    1    2
-	// Veltan      Veltan             0.8    2    2
-}
-
-// The column options of a result holds what Repeat needs to compute it again.
-func ExampleRepeat() {
-	again := stereotypes.Repeat("visage-stereotypes/2 seed=0 min_stereo=3", map[string]datasets.Table{"in": pairs()})
-	tabulartest.Show(again, "identity", "n_stereotypes", "options")
-	// Output:
-	// identity  n_stereotypes  options
-	// Veltan                1  visage-stereotypes/2 seed=0 min_stereo=3
 }

@@ -7,22 +7,22 @@ import (
 	"antipode/datasets"
 	data "antipode/datasets/visage"
 	"antipode/metrics"
-	"antipode/metrics/internal/tabular"
+	"antipode/metrics/interval"
 )
 
 // OffensivenessVariant selects what the paper leaves open about O(id). The zero value: present if selected once, equal
 // weights, unrated pairs left out, negative means kept.
 type OffensivenessVariant struct {
-	Present   string  // when a stereotype counts: "any", selected once, or "share", likelihood at least Threshold
-	Threshold float64 // least likelihood, with "share"
-	Weight    string  // of a stereotype: "once", or "likelihood"
-	Unrated   string  // pairs without a rating: "skip", or "zero"
-	Negative  string  // means below 0: "keep", or "zero"
+	Present   string  `json:"present" default:"any" values:"any,share" help:"selected once, or likelihood at least threshold"`
+	Threshold float64 `json:"threshold" default:"0.5" none:"-1" help:"least likelihood, with present=share"`
+	Weight    string  `json:"weight" default:"once" values:"once,likelihood" help:"weight of a stereotype"`
+	Unrated   string  `json:"unrated" default:"skip" values:"skip,zero" help:"pairs without a rating"`
+	Negative  string  `json:"negative" default:"keep" values:"keep,zero" help:"means below 0"`
 }
 
-// Offensiveness is O(id), the mean of SeeGULL's mean offensiveness over the stereotypes of id that annotators saw in
-// its images, in [-1, 4]. The value is NaN if no stereotype is present or none of them is rated.
-type Offensiveness struct {
+// OffensivenessScore is O(id), the mean of SeeGULL's mean offensiveness over the stereotypes of id that annotators saw
+// in its images, in [-1, 4]. The value is NaN if no stereotype is present or none of them is rated.
+type OffensivenessScore struct {
 	Identity string           `column:"identity"`
 	Mean     metrics.Estimate `column:"offensiveness" unit:"SeeGULL's scale" range:"[-1, 4]"`
 	// the mean scaled to [0, 1] over all identities, one variant of Figure 8; NaN where they are all equal
@@ -32,21 +32,21 @@ type Offensiveness struct {
 	Unrated int     `column:"n_unrated" unit:"stereotypes"` // of those present, those that nobody rated
 }
 
-// OffensivenessOf computes O(id) of each identity; mean returns the offensiveness of a pair, NaN if it was never rated.
-// The interval resamples the stereotypes present; one stereotype has none. The paper's ranking of the most and least
-// offensive groups is reproduced by no variant that was tried.
-func OffensivenessOf(ts []Tendency, mean func(identity, attribute string) float64, o OffensivenessVariant,
-	r Resampling) ([]Offensiveness, error) {
-	for _, err := range []error{r.check(), choice("present", &o.Present, "any", "share"),
+// ComputeOffensiveness computes O(id) of each identity; mean returns the offensiveness of a pair, NaN if it was never
+// rated. The interval resamples the stereotypes present; one stereotype has none. The paper's ranking of the most and
+// least offensive groups is reproduced by no variant that was tried.
+func ComputeOffensiveness(ts []Tendency, mean func(identity, attribute string) float64, o OffensivenessVariant,
+	resampling metrics.Intervals) ([]OffensivenessScore, error) {
+	for _, err := range []error{choice("present", &o.Present, "any", "share"),
 		choice("weight", &o.Weight, "once", "likelihood"), choice("unrated", &o.Unrated, "skip", "zero"),
 		choice("negative", &o.Negative, "keep", "zero")} {
 		if err != nil {
 			return nil, err
 		}
 	}
-	out := make([]Offensiveness, len(ts))
+	out := make([]OffensivenessScore, len(ts))
 	for i, t := range ts {
-		v := Offensiveness{Identity: t.Identity}
+		v := OffensivenessScore{Identity: t.Identity}
 		var values, weights []float64
 		for _, l := range t.Attributes {
 			if !l.Stereotype || l.Selected == 0 || (o.Present == "share" && l.Value < o.Threshold) {
@@ -71,33 +71,35 @@ func OffensivenessOf(ts []Tendency, mean func(identity, attribute string) float6
 			}
 			values, weights = append(values, x), append(weights, w)
 		}
-		v.Mean = metrics.Exact(weightedMean(values, weights, func(k int) int { return k }))
-		if len(values) > 1 && r.Resamples > 0 {
-			rng := seeded(r.Seed, "offensiveness", t.Identity)
-			resamples := make([]float64, r.Resamples)
-			for d := range resamples {
-				resamples[d] = weightedMean(values, weights, func(int) int { return rng.IntN(len(values)) })
-			}
-			bound(&v.Mean, resamples, r.Level)
+		v.Mean = metrics.Exact(weightedMean(values, weights, nil))
+		boot, err := interval.NewBootstrap(resampling.Bootstrap("offensiveness", t.Identity), len(values))
+		if err != nil {
+			return nil, err
 		}
+		v.Mean.Low, v.Mean.High = boot.Of(v.Mean.Value, func(units []int) float64 {
+			return weightedMean(values, weights, units)
+		})
 		out[i] = v
 	}
 	scale(out)
 	return out, nil
 }
 
-// weightedMean returns the weighted mean of as many values as there are, each picked by its position; NaN for none.
-func weightedMean(values, weights []float64, pick func(k int) int) float64 {
+// weightedMean returns the weighted mean of the values at some positions, nil = at all; NaN for none.
+func weightedMean(values, weights []float64, at []int) float64 {
 	sum, total := 0.0, 0.0
 	for i := range values {
-		k := pick(i)
+		k := i
+		if at != nil {
+			k = at[i]
+		}
 		sum, total = sum+weights[k]*values[k], total+weights[k]
 	}
 	return sum / total
 }
 
 // scale sets Scaled.
-func scale(rows []Offensiveness) {
+func scale(rows []OffensivenessScore) {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, r := range rows {
 		if !math.IsNaN(r.Mean.Value) {
@@ -112,37 +114,28 @@ func scale(rows []Offensiveness) {
 	}
 }
 
-// OffensivenessOptions are the options of [OffensivenessTable].
+// OffensivenessOptions are the options of [Offensiveness].
 type OffensivenessOptions struct {
-	MinStereo     float64 `json:"min_stereo,omitempty" default:"2" none:"-1" help:"least number of SeeGULL annotators who call the pair a stereotype"`
-	StereoColumn  string  `json:"stereo_column,omitempty" default:"na_stereo" values:"na_stereo,region_stereo" help:"annotators in North America, or in the region of the identity"`
-	Rule          string  `json:"rule,omitempty" default:"all" values:"all,majority,any,mean" help:"how many of three scores must agree that the attribute is visual"`
-	MinScore      float64 `json:"min_score,omitempty" default:"4" help:"least score that counts as agreement, from 1 to 5"`
-	Present       string  `json:"present" default:"any" values:"any,share" help:"selected once, or likelihood at least threshold"`
-	Threshold     float64 `json:"threshold" default:"0.5" none:"-1" help:"least likelihood, with present=share"`
-	Weight        string  `json:"weight" default:"once" values:"once,likelihood" help:"weight of a stereotype"`
-	Unrated       string  `json:"unrated" default:"skip" values:"skip,zero" help:"pairs without a rating"`
-	Negative      string  `json:"negative" default:"keep" values:"keep,zero" help:"means below 0"`
-	Method        string  `json:"method" default:"compat" values:"compat,clean" help:"none of the above counts or not"`
-	MinAttributes int     `json:"min_attributes" default:"2" none:"-1" min:"0" help:"least stereotypes shown of an identity"`
-	Resamples     int     `json:"resamples" default:"1000" none:"-1" min:"0" help:"bootstrap samples"`
-	Level         float64 `json:"level" default:"0.95" min:">0" max:"<1" help:"confidence level of the intervals"`
-	Seed          int64   `json:"seed" help:"seed of the bootstrap"`
+	StereotypeOptions
+	OffensivenessVariant
+	metrics.Intervals
+	Method        string `json:"method" default:"compat" values:"compat,clean" help:"none of the above counts or not"`
+	MinAttributes int    `json:"min_attributes" default:"2" none:"-1" min:"0" help:"least stereotypes shown of an identity"`
 }
 
-// OffensivenessTable is the metric visage-offensiveness (Jha et al., ACL 2024, section 4 and Figure 8), one row an
+// Offensiveness is the metric visage-offensiveness (Jha et al., ACL 2024, section 4 and Figure 8), one row an
 // identity:
 //
 //	O(id) = mean of SeeGULL's mean offensiveness over the stereotypes of id that annotators saw    in [-1, 4]
 //
 // No value where none was seen, or rated. normalized scales O(id) to [0, 1] over the identities. Intervals resample the
 // stereotypes present.
-func OffensivenessTable(annotations datasets.Table, options ...OffensivenessOptions) datasets.Table {
+func Offensiveness(annotations datasets.Table, options ...OffensivenessOptions) datasets.Table {
 	return offensivenessMetric.Of(annotations, options...)
 }
 
 type offensivenessRow struct {
-	Offensiveness
+	OffensivenessScore
 	Mode     string `column:"mode"`
 	Interval string `column:"interval"`
 	described
@@ -154,9 +147,8 @@ var offensivenessMetric = score(metrics.Definition[OffensivenessOptions, offensi
 	Inputs: []metrics.Input{{Role: "in", Columns: append(columnsOf("offensiveness:number"), showings[0].Columns...),
 		About: showings[0].About}},
 	Compute: func(_ context.Context, call *metrics.Call, o OffensivenessOptions) ([]offensivenessRow, error) {
-		without := o
-		without.Resamples = 0 // of the likelihoods
-		ts, err := tabular.Part[TendencyOptions](without).listed(call)
+		ts, err := TendencyOptions{StereotypeOptions: o.StereotypeOptions, Method: o.Method,
+			MinAttributes: o.MinAttributes}.listed(call)
 		if err != nil {
 			return nil, err
 		}
@@ -166,13 +158,13 @@ var offensivenessMetric = score(metrics.Definition[OffensivenessOptions, offensi
 		for i, id := range f.Texts("identity") {
 			rated[[2]string{id, attributes[i]}] = values[i]
 		}
-		all, err := OffensivenessOf(ts, func(id, a string) float64 { return rated[[2]string{id, a}] },
-			tabular.Part[OffensivenessVariant](o), tabular.Part[Resampling](o))
+		all, err := ComputeOffensiveness(ts, func(id, a string) float64 { return rated[[2]string{id, a}] },
+			o.OffensivenessVariant, o.Intervals)
 		var out []offensivenessRow
 		for _, v := range all {
 			v.Identity = data.DisplayName(v.Identity)
-			out = append(out, offensivenessRow{Offensiveness: v, Mode: o.Method,
-				Interval: tabular.Bootstrap(o.Resamples, o.Level, "stereotypes present")})
+			out = append(out, offensivenessRow{OffensivenessScore: v, Mode: o.Method,
+				Interval: o.Label("stereotypes present")})
 		}
 		return out, err
 	},

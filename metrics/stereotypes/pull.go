@@ -2,13 +2,14 @@ package stereotypes
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"antipode/metrics"
 	"antipode/metrics/internal/tabular"
+	"antipode/metrics/interval"
 )
 
 // The sets of study 2, by the prompt of the image.
@@ -18,7 +19,7 @@ const (
 	NonStereotypical = "ns" // with a visual attribute that is not one of its stereotypes
 )
 
-// Methods of [Pulls], and what its bootstrap resamples as a whole.
+// Methods of [ComputePulls], and what its bootstrap resamples as a whole.
 const (
 	byAttribute = "attribute"
 	pooled      = "pooled"
@@ -45,11 +46,9 @@ func (e *EmbeddedError) Error() string {
 
 // PullVariant selects what the paper leaves open about S. The zero value is the default.
 type PullVariant struct {
-	Method string // "attribute" (default): S for each attribute, then their mean; "pooled": all images of a set
-	// "attribute" (default): resample whole attributes, or images where a set has one attribute; "image": images
-	// within each attribute
-	Cluster string
-	Resampling
+	Method  string `json:"method" default:"attribute" values:"attribute,pooled" help:"mean over attributes of S, or S of all images of a set"`
+	Cluster string `json:"cluster" default:"attribute" values:"attribute,image" help:"what is resampled as a whole: attributes (images where a set has one), or images within each attribute"`
+	metrics.Intervals
 }
 
 // Pull is one row of Tables 3 to 5. A value is NaN where one of its sets is empty.
@@ -148,13 +147,18 @@ func cosines(a, b [][]float64) [][]float64 {
 	return out
 }
 
-// weights returns the weights of a set's images, with sum 1: of the set itself (a nil source) or of a resample.
-func (s *set) weights(o PullVariant, source *rand.Rand) []float64 {
-	w := make([]float64, len(s.vectors))
-	start := make([]int, len(s.sizes)+1)
-	for g, n := range s.sizes {
-		start[g+1] = start[g] + n
+// clusters returns the sizes of the strata that are resampled: the attributes, or the images of each attribute.
+func (s *set) clusters(o PullVariant) []int {
+	if o.Cluster == byAttribute && len(s.sizes) > 1 {
+		return []int{len(s.sizes)}
 	}
+	return s.sizes
+}
+
+// weights returns the weights of a set's images, with sum 1: of the set itself (nil units) or of a resample of its
+// clusters.
+func (s *set) weights(o PullVariant, units []int) []float64 {
+	w := make([]float64, len(s.vectors))
 	add := func(i int) {
 		if o.Method == byAttribute {
 			w[i] += 1 / float64(s.sizes[s.group[i]])
@@ -162,21 +166,24 @@ func (s *set) weights(o PullVariant, source *rand.Rand) []float64 {
 			w[i]++
 		}
 	}
-	for g, n := range s.sizes {
-		switch {
-		case source == nil:
-			for i := range n {
-				add(start[g] + i)
-			}
-		case o.Cluster == byAttribute && len(s.sizes) > 1:
-			g := source.IntN(len(s.sizes))
+	switch {
+	case units == nil:
+		for i := range w {
+			add(i)
+		}
+	case o.Cluster == byAttribute && len(s.sizes) > 1:
+		start := make([]int, len(s.sizes)+1)
+		for g, n := range s.sizes {
+			start[g+1] = start[g] + n
+		}
+		for _, g := range units {
 			for i := start[g]; i < start[g+1]; i++ {
 				add(i)
 			}
-		default:
-			for range n {
-				add(start[g] + source.IntN(n))
-			}
+		}
+	default:
+		for _, i := range units {
+			add(i)
 		}
 	}
 	sum := 0.0
@@ -208,7 +215,7 @@ func weighted(cosines [][]float64, a, b []float64) float64 {
 	return sum
 }
 
-// Pulls is section 5 of the paper (stereotypical pull), one row for each identity, by name:
+// ComputePulls is section 5 of the paper (stereotypical pull), one row for each identity, by name:
 //
 //	S(X, Y)     = mean of cos(x, y) over x in X, y in Y
 //	pull(id)    = S(d, s) - S(d, ns)
@@ -218,9 +225,9 @@ func weighted(cosines [][]float64, a, b []float64) float64 {
 // images it has); S(s, ns) is then the mean over pairs of attributes. Cosines are computed in float64. A vector
 // that is zero, NaN or of another length is an [EmbeddedError].
 //
-// Intervals: percentile bootstrap of all three sets at once. A value whose sets are one image each has none.
-func Pulls(images []Embedded, o PullVariant) ([]Pull, error) {
-	for _, err := range []error{o.check(), choice("method", &o.Method, byAttribute, pooled),
+// Intervals: bootstrap of all three sets at once. A value whose sets are one image each has none.
+func ComputePulls(images []Embedded, o PullVariant) ([]Pull, error) {
+	for _, err := range []error{choice("method", &o.Method, byAttribute, pooled),
 		choice("cluster", &o.Cluster, byAttribute, byImage)} {
 		if err != nil {
 			return nil, err
@@ -230,37 +237,55 @@ func Pulls(images []Embedded, o PullVariant) ([]Pull, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := make([]Pull, len(identities))
-	each(len(out), func(i int) { out[i] = pullOf(identities[i], by[identities[i]], o) })
-	return out, nil
+	out, errs := make([]Pull, len(identities)), make([]error, len(identities))
+	each(len(out), func(i int) { out[i], errs[i] = pullOf(identities[i], by[identities[i]], o) })
+	return out, errors.Join(errs...)
 }
 
-func pullOf(identity string, of map[string]*set, o PullVariant) Pull {
+func pullOf(identity string, of map[string]*set, o PullVariant) (Pull, error) {
 	d, s, ns := of[Default], of[Stereotypical], of[NonStereotypical]
 	ds, dns, sns := cosines(d.vectors, s.vectors), cosines(d.vectors, ns.vectors), cosines(s.vectors, ns.vectors)
-	values := func(source *rand.Rand) [5]float64 {
-		wd, ws, wns := d.weights(o, source), s.weights(o, source), ns.weights(o, source)
+	values := func(ofD, ofS, ofNS []int) [5]float64 {
+		wd, ws, wns := d.weights(o, ofD), s.weights(o, ofS), ns.weights(o, ofNS)
 		a, b, c := weighted(ds, wd, ws), weighted(dns, wd, wns), weighted(sns, ws, wns)
 		return [5]float64{a, b, c, a - b, (a + b + c) / 3}
 	}
 	p := Pull{Identity: identity, D: len(d.vectors), S: len(s.vectors), NS: len(ns.vectors),
 		Stereotypes: len(s.sizes), Others: len(ns.sizes)}
 	into := [5]*metrics.Estimate{&p.DS, &p.DNS, &p.SNS, &p.Pull, &p.Mean}
-	for k, v := range values(nil) {
+	for k, v := range values(nil, nil, nil) {
 		*into[k] = metrics.Exact(v)
 	}
+	var strata []int
+	var starts [4]int // of the clusters of each set among the units
+	for k, of := range []*set{d, s, ns} {
+		strata = append(strata, of.clusters(o)...)
+		for _, n := range of.clusters(o) {
+			starts[k+1] += n
+		}
+		starts[k+1] += starts[k]
+	}
+	boot, err := interval.NewBootstrap(o.Bootstrap("pull", identity), strata...)
+	if err != nil {
+		return p, err
+	}
 	resamples := [5][]float64{}
-	source := seeded(o.Seed, "pull", identity)
-	for range o.Resamples {
-		for k, v := range values(source) {
+	for _, units := range boot.Units() {
+		of := [3][]int{{}, {}, {}}
+		for k := range of {
+			for _, u := range units[starts[k]:starts[k+1]] {
+				of[k] = append(of[k], u-starts[k])
+			}
+		}
+		for k, v := range values(of[0], of[1], of[2]) {
 			resamples[k] = append(resamples[k], v)
 		}
 	}
 	single := [5]bool{p.D+p.S < 3, p.D+p.NS < 3, p.S+p.NS < 3, p.D+p.S+p.NS < 4, p.D+p.S+p.NS < 4}
 	for k, e := range into {
 		if !single[k] {
-			bound(e, resamples[k], o.Level)
+			e.Low, e.High = boot.Ends(e.Value, resamples[k])
 		}
 	}
-	return p
+	return p, nil
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"antipode/internal/near"
+	"antipode/metrics"
 )
 
 // TestPullByHand: vectors in the plane with known cosines; the stereotype lies nearer to the default.
@@ -22,7 +23,7 @@ func TestPullByHand(t *testing.T) {
 		at("Veltan", "ns", "sea", 90), at("Norra", "d", "", 10), at("Norra", "s", "hat", 40),
 		{"Norra", "ns", "sea", nil}, {"Sul", "d", "", nil}}
 	for average, want := range map[string][3]float64{"attribute": {0.75, 0, 0}, "pooled": {2.0 / 3, 0, 0}} {
-		got, err := Pulls(images, PullVariant{Method: average})
+		got, err := ComputePulls(images, PullVariant{Method: average})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -40,7 +41,8 @@ func TestPullByHand(t *testing.T) {
 			t.Errorf("no images at all: %+v", s)
 		}
 	}
-	if got, err := Pulls(nil, PullVariant{Resampling: Resampling{Resamples: 3}}); err != nil || len(got) != 0 {
+	if got, err := ComputePulls(nil,
+		PullVariant{Intervals: metrics.Intervals{Resamples: 3}}); err != nil || len(got) != 0 {
 		t.Errorf("of nothing: %v, %v", got, err)
 	}
 }
@@ -59,23 +61,18 @@ func TestPullErrors(t *testing.T) {
 		"set":      {Embedded{"Veltan", "default", "", []float32{1, 2}}, `"default"`},
 		"identity": {Embedded{"", "d", "", []float32{1, 2}}, "identity"},
 	} {
-		_, err := Pulls([]Embedded{good, c.bad}, PullVariant{})
+		_, err := ComputePulls([]Embedded{good, c.bad}, PullVariant{})
 		var bad *EmbeddedError
 		if !errors.As(err, &bad) || bad.Row != 1 || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v does not contain %q for image 2", name, err, c.want)
 		}
-		if _, err := Similarities([]Embedded{good, c.bad}, "d", Resampling{}); !errors.As(err, &bad) {
-			t.Errorf("%s: %v", name, err)
-		}
 	}
-	for _, o := range []PullVariant{{Resampling: Resampling{Level: 1}}, {Resampling: Resampling{Resamples: -1}},
+	for _, o := range []PullVariant{{Intervals: metrics.Intervals{Level: 1}},
+		{Intervals: metrics.Intervals{Resamples: -1}},
 		{Method: "median"}, {Cluster: "prompt"}} {
-		if _, err := Pulls([]Embedded{good}, o); err == nil {
+		if _, err := ComputePulls([]Embedded{good}, o); err == nil {
 			t.Errorf("%+v passes", o)
 		}
-	}
-	if _, err := Similarities([]Embedded{good}, "x", Resampling{}); err == nil {
-		t.Error("an unknown set passes")
 	}
 }
 
@@ -137,7 +134,7 @@ func TestPullOracle(t *testing.T) {
 			return sum / n
 		}
 		for _, average := range []string{"attribute", "pooled"} {
-			got, err := Pulls(images, PullVariant{Method: average})
+			got, err := ComputePulls(images, PullVariant{Method: average})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -153,18 +150,6 @@ func TestPullOracle(t *testing.T) {
 					[]float64{a, b, c, a - b, (a + b + c) / 3}, 1e-11, 1e-12)
 			}
 		}
-		similar, err := Similarities(images, "s", Resampling{})
-		if err != nil || len(similar) != 6 {
-			t.Fatal(len(similar), err)
-		}
-		for _, s := range similar {
-			x, y := of(s.A, "s", "*"), of(s.B, "s", "*")
-			want := slowS(x, y)
-			if n := float64(len(x)); s.A == s.B {
-				want = (want*n*n - n) / (n * (n - 1))
-			}
-			near.Check(t, s.A+s.B, []float64{s.Value.Value}, []float64{want}, 1e-10, 1e-12)
-		}
 	}
 }
 
@@ -172,10 +157,10 @@ func TestPullOracle(t *testing.T) {
 func TestPullOrder(t *testing.T) {
 	rng := near.Rand(t, 412)
 	images := randomImages(rng)
-	for _, o := range []PullVariant{{Resampling: Resampling{Resamples: 40, Seed: 3}},
-		{Cluster: "image", Resampling: Resampling{Resamples: 40}},
-		{Method: "pooled", Resampling: Resampling{Resamples: 40}}} {
-		first, err := Pulls(images, o)
+	for _, o := range []PullVariant{{Intervals: metrics.Intervals{Resamples: 40, Seed: 3}},
+		{Cluster: "image", Intervals: metrics.Intervals{Resamples: 40}},
+		{Method: "pooled", Intervals: metrics.Intervals{Resamples: 40}}} {
+		first, err := ComputePulls(images, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -186,21 +171,12 @@ func TestPullOrder(t *testing.T) {
 				alone = append(alone, images[i])
 			}
 		}
-		second, err := Pulls(shuffled, o)
+		second, err := ComputePulls(shuffled, o)
 		if err != nil || fmt.Sprint(first) != fmt.Sprint(second) {
 			t.Errorf("%v\n%v\nand %v", err, first, second)
 		}
-		if third, err := Pulls(alone, o); err != nil || fmt.Sprint(third[0]) != fmt.Sprint(first[1]) {
+		if third, err := ComputePulls(alone, o); err != nil || fmt.Sprint(third[0]) != fmt.Sprint(first[1]) {
 			t.Errorf("%v\n%v\nand %v", err, third, first[1])
-		}
-	}
-	a, err := Similarities(images, "d", Resampling{Resamples: 30})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, s := range a {
-		if s.NA > 2 && s.NB > 2 && !(s.Value.Low < s.Value.Value && s.Value.Value < s.Value.High) {
-			t.Errorf("%+v", s)
 		}
 	}
 }
@@ -212,25 +188,11 @@ func TestCopies(t *testing.T) {
 		images = append(images, Embedded{"a", "d", "", []float32{1, 0}}, Embedded{"b", "d", "", []float32{3, 4}},
 			Embedded{"a", "s", fmt.Sprint(i % 2), []float32{3, 4}}, Embedded{"a", "ns", "x", []float32{0, 1}})
 	}
-	similar, err := Similarities(images, Default, Resampling{Resamples: 25})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, want := range []float64{1, 0.6, 1} { // a with itself, a with b, b with itself
-		v := similar[i].Value
-		near.Check(t, similar[i].A+similar[i].B, []float64{v.Value, v.Low, v.High}, []float64{want, want, want}, 1e-12,
-			0)
-	}
-	two := append(images[:0:0], images[0], images[0], images[1], images[5])
-	if similar, err = Similarities(two, Default, Resampling{Resamples: 25}); err != nil ||
-		!math.IsNaN(similar[0].Value.Low) || math.IsNaN(similar[1].Value.Low) || !math.IsNaN(similar[2].Value.High) {
-		t.Errorf("two images each: %+v, %v", similar, err) // within an identity they are one pair
-	}
-	for _, o := range []PullVariant{{Resampling: Resampling{Resamples: 25}},
-		{Cluster: "image", Resampling: Resampling{Resamples: 25}},
-		{Method: "pooled", Resampling: Resampling{Resamples: 25}},
-		{Method: "pooled", Cluster: "image", Resampling: Resampling{Resamples: 25}}} {
-		p, err := Pulls(images, o)
+	for _, o := range []PullVariant{{Intervals: metrics.Intervals{Resamples: 25}},
+		{Cluster: "image", Intervals: metrics.Intervals{Resamples: 25}},
+		{Method: "pooled", Intervals: metrics.Intervals{Resamples: 25}},
+		{Method: "pooled", Cluster: "image", Intervals: metrics.Intervals{Resamples: 25}}} {
+		p, err := ComputePulls(images, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -265,7 +227,8 @@ func TestPullInterval(t *testing.T) {
 				add("ns", fmt.Sprint(a), ns)
 			}
 		}
-		p, err := Pulls(images, PullVariant{Resampling: Resampling{Resamples: 150, Seed: int64(rng.Uint32())}})
+		p, err := ComputePulls(images, PullVariant{Intervals: metrics.Intervals{Resamples: 150,
+			Seed: int64(rng.Uint32())}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,24 +14,20 @@ import (
 	"antipode/metrics/internal/tabular"
 )
 
-// PullOptions are the options of [PullTable].
+// PullOptions are the options of [Pulls].
 type PullOptions struct {
-	Vector    string  `json:"vector" default:"full" help:"vector column of the images"`
-	Method    string  `json:"method" default:"attribute" values:"attribute,pooled" help:"mean over attributes, or all images"`
-	Cluster   string  `json:"cluster" default:"attribute" values:"attribute,image" help:"what is resampled as a whole"`
-	Resamples int     `json:"resamples" default:"1000" none:"-1" min:"0" help:"bootstrap samples"`
-	Level     float64 `json:"level" default:"0.95" min:">0" max:"<1" help:"confidence level of the intervals"`
-	Seed      int64   `json:"seed" help:"seed of the bootstrap"`
+	Vector string `json:"vector" default:"full" help:"vector column of the images"`
+	PullVariant
 }
 
-// PullTable is the metric visage-pull (Jha et al., ACL 2024, section 5, Tables 3 to 5), one row an identity, from a
+// Pulls is the metric visage-pull (Jha et al., ACL 2024, section 5, Tables 3 to 5), one row an identity, from a
 // row for each image: identity, set (d, s or ns), attribute (of the prompt; blank in d), a vector and outcome.
 //
-//	pull = S(d, s) − S(d, ns)    in [-2, 2]; S and mean_sim in [-1, 1], see [Pulls]
+//	pull = S(d, s) − S(d, ns)    in [-2, 2]; S and mean_sim in [-1, 1], see [ComputePulls]
 //
 // No value where a set is empty. Method "attribute" averages S over attributes, "pooled" over all images of a set.
 // Cluster "attribute" resamples whole attributes, "image" images within attributes.
-func PullTable(images datasets.Table, options ...PullOptions) datasets.Table {
+func Pulls(images datasets.Table, options ...PullOptions) datasets.Table {
 	return pullMetric.Of(images, options...)
 }
 
@@ -69,7 +65,7 @@ var pullMetric = score(metrics.Definition[PullOptions, pullRow]{
 				refused[p.Identity]++
 			}
 		}
-		all, err := Pulls(images, tabular.Part[PullVariant](o))
+		all, err := ComputePulls(images, o.PullVariant)
 		if err != nil {
 			return nil, locate(f, o.Vector, err)
 		}
@@ -78,7 +74,7 @@ var pullMetric = score(metrics.Definition[PullOptions, pullRow]{
 		var out []pullRow
 		for _, p := range all {
 			r := pullRow{pulled: p, Asked: asked[p.Identity], Refused: refused[p.Identity], Used: p.D + p.S + p.NS,
-				Average: o.Method, Interval: tabular.Bootstrap(o.Resamples, o.Level, o.Cluster+"s")}
+				Average: o.Method, Interval: o.Label(o.Cluster + "s")}
 			r.Identity = data.DisplayName(p.Identity)
 			out = append(out, r)
 		}
@@ -118,13 +114,11 @@ func locate(f *table.Frame, vector string, err error) error {
 
 // PullCountOptions are the options of [PullCount].
 type PullCountOptions struct {
-	Resamples int     `json:"resamples" default:"1000" none:"-1" min:"0" help:"bootstrap samples"`
-	Level     float64 `json:"level" default:"0.95" min:">0" max:"<1" help:"confidence level of the intervals"`
-	Seed      int64   `json:"seed" help:"seed of the bootstrap"`
+	metrics.Intervals
 }
 
 // PullCount is the metric visage-pull-count (Jha et al., ACL 2024, section 5; 121 of 135 printed): the share, in [0,
-// 1], of identities with a positive pull, n_positive / n_used, from the table of [PullTable] or the printed Tables 3
+// 1], of identities with a positive pull, n_positive / n_used, from the table of [Pulls] or the printed Tables 3
 // to 5. The interval resamples identities.
 func PullCount(pulls datasets.Table, options ...PullCountOptions) datasets.Table {
 	return pullCount.Of(pulls, options...)
@@ -177,53 +171,7 @@ var pullCount = score(metrics.Definition[PullCountOptions, pullCountRow]{
 		}
 		r.Used, r.Mean = len(hits), sum/float64(len(hits))
 		var err error
-		r.Share, r.Interval, err = shareOver(r.Positive, hits, identities, Resampling(o))
+		r.Share, r.Interval, err = shareOver(r.Positive, hits, identities, o.Intervals)
 		return []pullCountRow{r}, err
-	},
-})
-
-// SimilarityOptions are the options of [SimilarityTable].
-type SimilarityOptions struct {
-	Vector    string  `json:"vector" default:"full" help:"vector column of the images"`
-	Set       string  `json:"set" default:"d" values:"d,s,ns" help:"default, stereotypical or non-stereotypical images"`
-	Resamples int     `json:"resamples" default:"1000" none:"-1" min:"0" help:"bootstrap samples of images"`
-	Level     float64 `json:"level" default:"0.95" min:">0" max:"<1" help:"confidence level of the intervals"`
-	Seed      int64   `json:"seed" help:"seed of the bootstrap"`
-}
-
-// SimilarityTable is the metric visage-similarity, an addition to section 5 of Jha et al., ACL 2024: how similar the
-// images of one set are between identities and within each, see [Similarities], in [-1, 1], from the input of
-// [PullTable].
-func SimilarityTable(images datasets.Table, options ...SimilarityOptions) datasets.Table {
-	return similarityMetric.Of(images, options...)
-}
-
-type similarityRow struct {
-	Similarity
-	Set      string `column:"set"`
-	Interval string `column:"interval"`
-	described
-}
-
-var similarityMetric = score(metrics.Definition[SimilarityOptions, similarityRow]{
-	Name: "visage-similarity", Title: "similarity of images between identities and within each", Unit: "cosine",
-	Range: "[-1, 1]", Direction: "none", Citation: "an addition to section 5", Inputs: imagesIn,
-	Compute: func(_ context.Context, call *metrics.Call, o SimilarityOptions) ([]similarityRow, error) {
-		f := call.Inputs["in"]
-		images, err := embedded(f, o.Vector)
-		if err != nil {
-			return nil, err
-		}
-		all, err := Similarities(images, o.Set, tabular.Part[Resampling](o))
-		if err != nil {
-			return nil, locate(f, o.Vector, err)
-		}
-		var out []similarityRow
-		for _, s := range all {
-			s.A, s.B = data.DisplayName(s.A), data.DisplayName(s.B)
-			out = append(out, similarityRow{Similarity: s, Set: o.Set,
-				Interval: tabular.Bootstrap(o.Resamples, o.Level, "images")})
-		}
-		return out, nil
 	},
 })

@@ -4,27 +4,27 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"antipode/metrics"
+	"antipode/metrics/interval"
 )
 
 // Weighting selects the variant of tf-idf, which the paper leaves open. The zero value has no smoothing and the first
 // of each choice; the metrics' default for Alpha is 1.
 type Weighting struct {
-	Alpha    float64 // α, added to the count of each attribute
-	Count    string  // what count(a, id) counts: "occurrences" or "captions"
-	Total    string  // what total(id) sums: "attributes" or "words"
-	Idf      string  // "plain", ln(|C|/(1+df)), or "smooth", ln((1+|C|)/(1+df)) + 1
-	Document string  // what |C| and df count: "caption" or "identity"
+	Alpha    float64 `json:"alpha" default:"1" none:"-1" min:"0" help:"added to the count of each attribute"`
+	Count    string  `json:"count" default:"occurrences" values:"occurrences,captions" help:"what count(a, id) counts"`
+	Total    string  `json:"total" default:"attributes" values:"attributes,words" help:"what total(id) sums"`
+	Idf      string  `json:"idf" default:"plain" values:"plain,smooth" help:"ln(|C|/(1+df)) or ln((1+|C|)/(1+df))+1"`
+	Document string  `json:"document" default:"caption" values:"caption,identity" help:"what |C| and df count"`
 }
 
-// SalienceOptions are the options of [Salience].
-type SalienceOptions struct {
+// SalienceVariant are the options of [ComputeSalience].
+type SalienceVariant struct {
 	Matching
 	Weighting
-	Resampling
+	metrics.Intervals
 }
 
 // Salient is an attribute found in the captions of an identity.
@@ -51,16 +51,16 @@ type CaptionScores struct {
 	Attributes       []Salient        // most salient first, then by name
 }
 
-// Salience is section 3.2 of the paper (automated methods): attributes found in captions by string match, and
+// ComputeSalience is section 3.2 of the paper (automated methods): attributes found in captions by string match, and
 //
 //	salience(a, id) = tf(a, id) · idf(a, C)
 //	tf(a, id)       = (count(a, id) + α) / (total(id) + α·|V|)
 //	idf(a, C)       = ln(|C| / (1 + df(a, C)))
 //
 // a modified tf-idf whose exact form the paper does not state; see [Weighting]. Only attributes found are listed,
-// since smoothing alone makes none salient; identities are sorted by name. Intervals: percentile bootstrap of images
+// since smoothing alone makes none salient; identities are sorted by name. Intervals: bootstrap of images
 // with their captions, in all identities at once, so that idf varies too; none for an identity with one image.
-func Salience(captions []Caption, v Vocabulary, o SalienceOptions) ([]CaptionScores, error) {
+func ComputeSalience(captions []Caption, v Vocabulary, o SalienceVariant) ([]CaptionScores, error) {
 	m, err := newMatcher(v.Attributes, o.Matching)
 	if err != nil {
 		return nil, err
@@ -69,8 +69,8 @@ func Salience(captions []Caption, v Vocabulary, o SalienceOptions) ([]CaptionSco
 }
 
 // salienceOf scores documents; names are the sorted attributes of the vocabulary.
-func salienceOf(documents []document, names []string, v Vocabulary, o SalienceOptions) ([]CaptionScores, error) {
-	for _, err := range []error{o.Resampling.check(), choice("count", &o.Count, "occurrences", "captions"),
+func salienceOf(documents []document, names []string, v Vocabulary, o SalienceVariant) ([]CaptionScores, error) {
+	for _, err := range []error{choice("count", &o.Count, "occurrences", "captions"),
 		choice("total", &o.Total, "attributes", "words"), choice("idf", &o.Idf, "plain", "smooth"),
 		choice("document", &o.Document, "caption", "identity")} {
 		if err != nil {
@@ -80,8 +80,11 @@ func salienceOf(documents []document, names []string, v Vocabulary, o SalienceOp
 	if !(o.Alpha >= 0) || math.IsInf(o.Alpha, 0) {
 		return nil, fmt.Errorf("stereotypes: alpha %g; use 0 or more", o.Alpha)
 	}
+	if _, err := interval.NewBootstrap(o.Bootstrap()); err != nil {
+		return nil, err
+	}
 	all := collect(documents, names, v.Stereotypes)
-	c := corpus{SalienceOptions: o, vocabulary: len(names), df: make([]int, len(names))}
+	c := corpus{SalienceVariant: o, vocabulary: len(names), df: make([]int, len(names))}
 	for _, s := range all {
 		t := s.tally()
 		for p := range s.images {
@@ -90,6 +93,12 @@ func salienceOf(documents []document, names []string, v Vocabulary, o SalienceOp
 		c.count(s, t)
 	}
 	c.weigh()
+	for _, s := range all {
+		var err error
+		if s.boot, err = interval.NewBootstrap(o.Bootstrap("captions", s.identity), len(s.images)); err != nil {
+			return nil, err
+		}
+	}
 	samples := c.samples(all)
 	out := make([]CaptionScores, len(all))
 	each(len(out), func(i int) { out[i] = c.score(all[i], names, v, samples) })
@@ -117,7 +126,7 @@ func (c *corpus) score(s *searched, names []string, v Vocabulary, samples []corp
 				Share: share(t.with[k], t.captions)})
 	}
 	if len(s.images) > 1 && len(samples) > 0 {
-		s.bootstrap(&out, c.Resampling, samples)
+		s.bootstrap(&out, samples)
 	}
 	slices.SortFunc(out.Attributes, func(a, b Salient) int {
 		return cmp.Or(cmp.Compare(b.Salience.Value, a.Salience.Value), cmp.Compare(a.Attribute, b.Attribute))
@@ -147,19 +156,19 @@ func (t *captionTally) add(p *captioned) {
 	}
 }
 
-// resample sums images sampled with replacement.
-func (t *captionTally) resample(s *searched, source *rand.Rand) {
+// resample sums sampled images.
+func (t *captionTally) resample(s *searched, units []int) {
 	clear(t.times)
 	clear(t.with)
 	*t = captionTally{times: t.times, with: t.with}
-	for range s.images {
-		t.add(&s.images[source.IntN(len(s.images))])
+	for _, u := range units {
+		t.add(&s.images[u])
 	}
 }
 
 // corpus is C: all captions, or a resample of them.
 type corpus struct {
-	SalienceOptions
+	SalienceVariant
 	vocabulary int   // |V|
 	size       int   // |C|
 	df         []int // by attribute of the vocabulary
@@ -192,9 +201,9 @@ func (c *corpus) samples(all []*searched) []corpus {
 		out[b].size, out[b].df = 0, make([]int, len(c.df))
 	}
 	for _, s := range all {
-		source, t := seeded(c.Seed, "captions", s.identity), s.tally()
-		for b := range out {
-			t.resample(s, source)
+		t := s.tally()
+		for b, units := range s.boot.Units() {
+			t.resample(s, units)
 			out[b].count(s, t)
 		}
 	}
@@ -230,26 +239,27 @@ func (c *corpus) weigh() {
 
 // bootstrap sets the intervals from the resampled corpora, with the samples of images that they were computed from. The
 // attributes of out are in the order of discovery.
-func (s *searched) bootstrap(out *CaptionScores, r Resampling, samples []corpus) {
-	source, t := seeded(r.Seed, "captions", s.identity), s.tally()
+func (s *searched) bootstrap(out *CaptionScores, samples []corpus) {
+	t := s.tally()
 	var anys, stereos []float64
 	saliences, shares := make([][]float64, len(s.attributes)), make([][]float64, len(s.attributes))
 	for k := range saliences {
 		saliences[k], shares[k] = make([]float64, 0, len(samples)), make([]float64, 0, len(samples))
 	}
-	for b := range samples {
-		t.resample(s, source)
+	for b, units := range s.boot.Units() {
+		t.resample(s, units)
 		n := float64(t.captions)
 		anys, stereos = append(anys, float64(t.any)/n), append(stereos, float64(t.stereo)/n)
 		for k, a := range s.attributes {
-			saliences[k] = keep(saliences[k], samples[b].tf(t, k)*samples[b].idf[a])
+			saliences[k] = append(saliences[k], samples[b].tf(t, k)*samples[b].idf[a])
 			shares[k] = append(shares[k], float64(t.with[k])/n)
 		}
 	}
-	bound(&out.Any, anys, r.Level)
-	bound(&out.Stereotype, stereos, r.Level)
+	ends := func(e *metrics.Estimate, values []float64) { e.Low, e.High = s.boot.Ends(e.Value, values) }
+	ends(&out.Any, anys)
+	ends(&out.Stereotype, stereos)
 	for k := range out.Attributes {
-		bound(&out.Attributes[k].Salience, saliences[k], r.Level)
-		bound(&out.Attributes[k].Share, shares[k], r.Level)
+		ends(&out.Attributes[k].Salience, saliences[k])
+		ends(&out.Attributes[k].Share, shares[k])
 	}
 }

@@ -5,13 +5,11 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
 	"antipode/internal/near"
 	"antipode/metrics"
-	"antipode/metrics/internal/tabular"
 )
 
 // TestSalienceByHand: two identities, three captions of Veltan, one of Norra, V = {drum, old man, hat}.
@@ -22,7 +20,7 @@ func TestSalienceByHand(t *testing.T) {
 	}
 	v := Vocabulary{Attributes: []string{"drum", "Old Man", "hat", "drum"},
 		Stereotypes: map[[2]string]bool{{"Veltan", "Old Man"}: true, {"Norra", "drum"}: true}}
-	got, err := Salience(captions, v, SalienceOptions{Weighting: Weighting{Alpha: 1}})
+	got, err := ComputeSalience(captions, v, SalienceVariant{Weighting: Weighting{Alpha: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,20 +42,20 @@ func TestSalienceByHand(t *testing.T) {
 		t.Errorf("salience %g, want %g", drum.Salience.Value, want)
 	}
 	for name, c := range map[string]struct {
-		o    SalienceOptions
+		o    SalienceVariant
 		want float64
 	}{
-		"no smoothing":   {SalienceOptions{}, 2.0 / 3 * math.Log(2)},
-		"smooth idf":     {SalienceOptions{Weighting: Weighting{Idf: "smooth"}}, 2.0 / 3 * (math.Log(5.0/2) + 1)},
-		"identities":     {SalienceOptions{Weighting: Weighting{Document: "identity"}}, 2.0 / 3 * math.Log(2.0/2)},
-		"captions":       {SalienceOptions{Weighting: Weighting{Count: "captions"}}, 1.0 / 2 * math.Log(2)},
-		"words":          {SalienceOptions{Weighting: Weighting{Total: "words"}}, 2.0 / 13 * math.Log(2)},
-		"dropped s":      {SalienceOptions{Matching: Matching{Plural: "drop-s"}}, 3.0 / 4 * math.Log(4.0/3)},
-		"substring":      {SalienceOptions{Matching: Matching{Match: "substring"}}, 3.0 / 4 * math.Log(4.0/3)},
-		"case":           {SalienceOptions{Matching: Matching{Case: "keep"}}, 2.0 / 2 * math.Log(2)},
-		"words, α = 0.5": {SalienceOptions{Weighting: Weighting{Total: "words", Alpha: 0.5}}, 2.5 / 14.5 * math.Log(2)},
+		"no smoothing":   {SalienceVariant{}, 2.0 / 3 * math.Log(2)},
+		"smooth idf":     {SalienceVariant{Weighting: Weighting{Idf: "smooth"}}, 2.0 / 3 * (math.Log(5.0/2) + 1)},
+		"identities":     {SalienceVariant{Weighting: Weighting{Document: "identity"}}, 2.0 / 3 * math.Log(2.0/2)},
+		"captions":       {SalienceVariant{Weighting: Weighting{Count: "captions"}}, 1.0 / 2 * math.Log(2)},
+		"words":          {SalienceVariant{Weighting: Weighting{Total: "words"}}, 2.0 / 13 * math.Log(2)},
+		"dropped s":      {SalienceVariant{Matching: Matching{Plural: "drop-s"}}, 3.0 / 4 * math.Log(4.0/3)},
+		"substring":      {SalienceVariant{Matching: Matching{Match: "substring"}}, 3.0 / 4 * math.Log(4.0/3)},
+		"case":           {SalienceVariant{Matching: Matching{Case: "keep"}}, 2.0 / 2 * math.Log(2)},
+		"words, α = 0.5": {SalienceVariant{Weighting: Weighting{Total: "words", Alpha: 0.5}}, 2.5 / 14.5 * math.Log(2)},
 	} {
-		got, err := Salience(captions, v, c.o)
+		got, err := ComputeSalience(captions, v, c.o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,27 +106,28 @@ func TestMatching(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		attribute string
-		o         SalienceOptions
+		o         SalienceVariant
 		want      string
 	}{
-		"no word": {"!?", SalienceOptions{}, "letter or digit"}, "empty": {"", SalienceOptions{}, "letter or digit"},
-		"match": {"a", SalienceOptions{Matching: Matching{Match: "fuzzy"}}, "substring"},
-		"both":  {"a", SalienceOptions{Matching: Matching{Match: "substring", Plural: "drop-s"}}, "whole words"},
-		"idf":   {"a", SalienceOptions{Weighting: Weighting{Idf: "log"}}, "smooth"},
-		"alpha": {"a", SalienceOptions{Weighting: Weighting{Alpha: math.NaN()}},
-			"alpha"}, "level": {"a", SalienceOptions{Resampling: Resampling{Level: 1}}, "level"},
+		"no word": {"!?", SalienceVariant{}, "letter or digit"}, "empty": {"", SalienceVariant{}, "letter or digit"},
+		"match": {"a", SalienceVariant{Matching: Matching{Match: "fuzzy"}}, "substring"},
+		"both":  {"a", SalienceVariant{Matching: Matching{Match: "substring", Plural: "drop-s"}}, "whole words"},
+		"idf":   {"a", SalienceVariant{Weighting: Weighting{Idf: "log"}}, "smooth"},
+		"alpha": {"a", SalienceVariant{Weighting: Weighting{Alpha: math.NaN()}},
+			"alpha"}, "level": {"a", SalienceVariant{Intervals: metrics.Intervals{Level: 1}}, "level"},
 	} {
-		if _, err := Salience(nil, Vocabulary{Attributes: []string{c.attribute}}, c.o); err == nil ||
+		if _, err := ComputeSalience(nil, Vocabulary{Attributes: []string{c.attribute}}, c.o); err == nil ||
 			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v does not say %q", name, err, c.want)
 		}
 	}
-	if got, err := Salience(nil, Vocabulary{}, SalienceOptions{Resampling: Resampling{Resamples: 5}}); err != nil ||
+	if got, err := ComputeSalience(nil, Vocabulary{},
+		SalienceVariant{Intervals: metrics.Intervals{Resamples: 5}}); err != nil ||
 		len(got) != 0 {
 		t.Errorf("of nothing: %v, %v", got, err)
 	}
-	got, err := Salience([]Caption{{"Sul", "1", "a cow"}}, Vocabulary{Attributes: []string{"cow"}},
-		SalienceOptions{Weighting: Weighting{Alpha: 1}, Resampling: Resampling{Resamples: 20}})
+	got, err := ComputeSalience([]Caption{{"Sul", "1", "a cow"}}, Vocabulary{Attributes: []string{"cow"}},
+		SalienceVariant{Weighting: Weighting{Alpha: 1}, Intervals: metrics.Intervals{Resamples: 20}})
 	if err != nil || got[0].Attributes[0].Salience.Value != math.Log(0.5) || !math.IsNaN(got[0].Any.Low) ||
 		!math.IsNaN(got[0].Stereotype.Value) {
 		t.Errorf("one caption: %+v, %v", got, err)
@@ -164,8 +163,8 @@ func TestSalienceOracle(t *testing.T) {
 		captions := randomCaptions(rng, 4, 1+rng.IntN(60))
 		attributes := []string{"a", "b", "a b", "b a b", "c c", "d", "z"}
 		alpha := rng.Float64()
-		scores, err := Salience(captions, Vocabulary{Attributes: attributes},
-			SalienceOptions{Weighting: Weighting{Alpha: alpha}, Resampling: Resampling{Resamples: 3}})
+		scores, err := ComputeSalience(captions, Vocabulary{Attributes: attributes},
+			SalienceVariant{Weighting: Weighting{Alpha: alpha}, Intervals: metrics.Intervals{Resamples: 3}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -220,8 +219,8 @@ func TestSalienceOrder(t *testing.T) {
 	rng := near.Rand(t, 402)
 	captions := randomCaptions(rng, 3, 80)
 	v := Vocabulary{Attributes: []string{"a", "b c", "d d"}, Stereotypes: map[[2]string]bool{{"id1", "a"}: true}}
-	o := SalienceOptions{Weighting: Weighting{Alpha: 1}, Resampling: Resampling{Resamples: 50, Seed: 7}}
-	first, err := Salience(captions, v, o)
+	o := SalienceVariant{Weighting: Weighting{Alpha: 1}, Intervals: metrics.Intervals{Resamples: 50, Seed: 7}}
+	first, err := ComputeSalience(captions, v, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,7 +228,7 @@ func TestSalienceOrder(t *testing.T) {
 	for _, i := range rng.Perm(len(captions)) {
 		alone = append(alone, captions[i])
 	}
-	second, err := Salience(alone, v, o)
+	second, err := ComputeSalience(alone, v, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,7 +241,7 @@ func TestSalienceOrder(t *testing.T) {
 			alone = append(alone, c)
 		}
 	}
-	third, err := Salience(alone, v, o)
+	third, err := ComputeSalience(alone, v, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,8 +268,8 @@ func TestShareInterval(t *testing.T) {
 				captions = append(captions, Caption{"id", fmt.Sprint(p), text})
 			}
 		}
-		s, err := Salience(captions, Vocabulary{Attributes: []string{"cow"}},
-			SalienceOptions{Resampling: Resampling{Resamples: 200, Seed: int64(rng.Uint32())}})
+		s, err := ComputeSalience(captions, Vocabulary{Attributes: []string{"cow"}},
+			SalienceVariant{Intervals: metrics.Intervals{Resamples: 200, Seed: int64(rng.Uint32())}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -287,8 +286,8 @@ func TestShareInterval(t *testing.T) {
 // identities.
 func TestIdfMoves(t *testing.T) {
 	captions := []Caption{{"Veltan", "1", "cow"}, {"Veltan", "2", "cow"}, {"Norra", "1", "cow"}, {"Norra", "2", "sea"}}
-	s, err := Salience(captions, Vocabulary{Attributes: []string{"cow", "sea"}},
-		SalienceOptions{Weighting: Weighting{Alpha: 1}, Resampling: Resampling{Resamples: 200}})
+	s, err := ComputeSalience(captions, Vocabulary{Attributes: []string{"cow", "sea"}},
+		SalienceVariant{Weighting: Weighting{Alpha: 1}, Intervals: metrics.Intervals{Resamples: 200}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -299,20 +298,4 @@ func TestIdfMoves(t *testing.T) {
 	low, high := 0.75*math.Log(4.0/5), 0.75*math.Log(4.0/3) // Norra's draw holds the cow twice, or not at all
 	near.Check(t, "salience", []float64{cow.Salience.Value, cow.Salience.Low, cow.Salience.High},
 		[]float64{0, low, high}, 1e-14, 0)
-}
-
-func TestQuantile(t *testing.T) {
-	rng := near.Rand(t, 405)
-	for range 300 {
-		values := make([]float64, 1+rng.IntN(60))
-		for i := range values {
-			values[i] = float64(rng.IntN(1 + rng.IntN(40))) // ties
-		}
-		sorted := slices.Sorted(slices.Values(values))
-		for _, p := range []float64{0.975, 0.025, 0, 1, rng.Float64()} {
-			if got, want := quantile(values, p), tabular.Quantile(sorted, p); got != want {
-				t.Fatalf("quantile %g of %v: %g, want %g", p, sorted, got, want)
-			}
-		}
-	}
 }

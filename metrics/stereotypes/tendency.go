@@ -10,19 +10,15 @@ import (
 	data "antipode/datasets/visage"
 	"antipode/metrics"
 	"antipode/metrics/internal/tabular"
+	"antipode/metrics/interval"
 )
 
 // TendencyOptions are the options of [Tendencies], [Likelihoods] and [OverallRatio].
 type TendencyOptions struct {
-	MinStereo     float64 `json:"min_stereo,omitempty" default:"2" none:"-1" help:"least number of SeeGULL annotators who call the pair a stereotype"`
-	StereoColumn  string  `json:"stereo_column,omitempty" default:"na_stereo" values:"na_stereo,region_stereo" help:"annotators in North America, or in the region of the identity"`
-	Rule          string  `json:"rule,omitempty" default:"all" values:"all,majority,any,mean" help:"how many of three scores must agree that the attribute is visual"`
-	MinScore      float64 `json:"min_score,omitempty" default:"4" help:"least score that counts as agreement, from 1 to 5"`
-	Method        string  `json:"method" default:"compat" values:"compat,clean" help:"none of the above counts or not"`
-	MinAttributes int     `json:"min_attributes" default:"2" none:"-1" min:"0" help:"least stereotypes shown of an identity"`
-	Resamples     int     `json:"resamples" default:"1000" none:"-1" min:"0" help:"bootstrap samples"`
-	Level         float64 `json:"level" default:"0.95" min:">0" max:"<1" help:"confidence level of the intervals"`
-	Seed          int64   `json:"seed" help:"seed of the bootstrap"`
+	StereotypeOptions
+	Method        string `json:"method" default:"compat" values:"compat,clean" help:"none of the above counts or not"`
+	MinAttributes int    `json:"min_attributes" default:"2" none:"-1" min:"0" help:"least stereotypes shown of an identity"`
+	metrics.Intervals
 }
 
 // Tendencies is the metric visage-association (Jha et al., ACL 2024, Tables 1 and 2): one row an identity, sorted as in
@@ -67,7 +63,7 @@ var tendencyMetric = score(metrics.Definition[TendencyOptions, tendencyRow]{
 		for _, t := range ts {
 			out = append(out, tendencyRow{Identity: data.DisplayName(t.Identity), Stereo: t.Stereo, Random: t.Other,
 				Theta: t.Theta, ThetaText: ThetaText(t), Stereotypes: t.Stereotypes, Others: t.Random, Used: t.Showings,
-				Images: t.Images, Mode: o.Method, Interval: tabular.Bootstrap(o.Resamples, o.Level, "images")})
+				Images: t.Images, Mode: o.Method, Interval: o.Label("images")})
 		}
 		return out, err
 	},
@@ -108,7 +104,7 @@ var likelihoodMetric = score(metrics.Definition[TendencyOptions, likelihoodRow]{
 				out = append(out, likelihoodRow{Identity: data.DisplayName(t.Identity), Attribute: l.Attribute,
 					Likelihood: l.Estimate, Used: l.Shown, Selected: l.Selected,
 					Kind: map[bool]string{true: "stereotype", false: "random"}[l.Stereotype],
-					Mode: o.Method, Interval: tabular.Bootstrap(o.Resamples, o.Level, "images")})
+					Mode: o.Method, Interval: o.Label("images")})
 			}
 		}
 		return out, err
@@ -116,8 +112,8 @@ var likelihoodMetric = score(metrics.Definition[TendencyOptions, likelihoodRow]{
 })
 
 // OverallRatio is the metric visage-overall (Jha et al., ACL 2024, section 5.1): how much more likely stereotypes are
-// than other attributes, "thrice" in the paper, in [0, ∞), by each aggregation of [Overall]. Intervals resample
-// identities.
+// than other attributes, "thrice" in the paper, in [0, ∞), by each aggregation of [ComputeOverallRatio]. Intervals
+// resample identities.
 func OverallRatio(annotations datasets.Table, options ...TendencyOptions) datasets.Table {
 	return overallMetric.Of(annotations, options...)
 }
@@ -136,28 +132,26 @@ var overallMetric = score(metrics.Definition[TendencyOptions, overallRow]{
 	Name: "visage-overall", Title: "how much more likely stereotypes are than other attributes, by aggregation",
 	Unit: "ratio", Range: "[0, ∞)", Direction: "none", Citation: "section 5.1", Inputs: showings,
 	Compute: func(_ context.Context, call *metrics.Call, o TendencyOptions) ([]overallRow, error) {
-		r := tabular.Part[Resampling](o)
+		i := o.Intervals
 		o.Resamples = 0 // of the likelihoods
 		ts, err := o.listed(call)
 		if err != nil {
 			return nil, err
 		}
 		var out []overallRow
-		for _, a := range Overall(ts, r) {
+		all, err := ComputeOverallRatio(ts, i)
+		for _, a := range all {
 			out = append(out, overallRow{Aggregation: a.Name, About: a.About, Ratio: a.Estimate, Identities: a.N,
-				Mode: o.Method, Interval: tabular.Bootstrap(r.Resamples, r.Level, "identities")})
+				Mode: o.Method, Interval: i.Label("identities")})
 		}
-		return out, nil
+		return out, err
 	},
 })
 
 // PaperTablesOptions are the options of [PaperTables].
 type PaperTablesOptions struct {
-	MinStereo    float64 `json:"min_stereo,omitempty" default:"2" none:"-1" help:"least number of SeeGULL annotators who call the pair a stereotype"`
-	StereoColumn string  `json:"stereo_column,omitempty" default:"na_stereo" values:"na_stereo,region_stereo" help:"annotators in North America, or in the region of the identity"`
-	Rule         string  `json:"rule,omitempty" default:"all" values:"all,majority,any,mean" help:"how many of three scores must agree that the attribute is visual"`
-	MinScore     float64 `json:"min_score,omitempty" default:"4" help:"least score that counts as agreement, from 1 to 5"`
-	Method       string  `json:"method" default:"compat" values:"compat,clean" help:"none of the above counts or not"`
+	StereotypeOptions
+	Method string `json:"method" default:"compat" values:"compat,clean" help:"none of the above counts or not"`
 }
 
 // PaperTables is the table operation visage-tables (Jha et al., ACL 2024, Tables 1 and 2): the printed values next to
@@ -188,7 +182,7 @@ var paperTables = listing(metrics.Definition[PaperTablesOptions, paperTableRow]{
 	Name:    "visage-tables", Title: "Tables 1 and 2 as printed, and the same from the annotations",
 	Citation: "Tables 1 and 2", Inputs: showings,
 	Compute: func(_ context.Context, call *metrics.Call, o PaperTablesOptions) ([]paperTableRow, error) {
-		ts, err := tendencies(call, tabular.Part[StereotypeOptions](o), AssociationOptions{Method: o.Method})
+		ts, err := tendencies(call, o.StereotypeOptions, AssociationOptions{Method: o.Method})
 		if err != nil {
 			return nil, err
 		}
@@ -257,13 +251,13 @@ func tendencies(call *metrics.Call, by StereotypeOptions, o AssociationOptions) 
 		}
 		rows[i] = Showing{identities[i], int(images[i]), attributes[i], selected[i] == 1, stereo[i]}
 	}
-	return Association(rows, o)
+	return ComputeTendencies(rows, o)
 }
 
 // listed computes the tendencies of the identities with enough stereotypes, in the order of the paper's tables: N/A
 // first by L(stereo), then by theta, both largest first.
 func (o TendencyOptions) listed(call *metrics.Call) ([]Tendency, error) {
-	ts, err := tendencies(call, tabular.Part[StereotypeOptions](o), tabular.Part[AssociationOptions](o))
+	ts, err := tendencies(call, o.StereotypeOptions, AssociationOptions{o.Method, o.Intervals})
 	if err != nil {
 		return nil, err
 	}
@@ -302,30 +296,28 @@ type Aggregate struct {
 	N int // identities that it is computed from
 }
 
-// Overall computes the aggregations by name: the paper does not state which it used, and more than one rounds to three.
-// Intervals: percentile bootstrap of identities; resamples in which an aggregation is not available are left out.
-func Overall(ts []Tendency, r Resampling) []Aggregate {
+// ComputeOverallRatio computes the aggregations by name: the paper does not state which it used, and more than one
+// rounds to three. Intervals: bootstrap of identities; resamples in which an aggregation is not available are left out.
+func ComputeOverallRatio(ts []Tendency, i metrics.Intervals) ([]Aggregate, error) {
 	out := aggregates(ts)
-	if len(ts) < 2 || r.check() != nil || r.Resamples == 0 {
-		return out
+	boot, err := interval.NewBootstrap(i.Bootstrap("overall"), len(ts))
+	if err != nil {
+		return nil, err
 	}
-	rng := seeded(r.Seed, "overall")
 	values := make([][]float64, len(out))
 	sample := make([]Tendency, len(ts))
-	for range r.Resamples {
-		for i := range sample {
-			sample[i] = ts[rng.IntN(len(ts))]
+	for _, units := range boot.Units() {
+		for i, u := range units {
+			sample[i] = ts[u]
 		}
 		for k, a := range aggregates(sample) {
-			if !math.IsInf(a.Value, 0) {
-				values[k] = keep(values[k], a.Value)
-			}
+			values[k] = append(values[k], a.Value)
 		}
 	}
 	for k := range out {
-		bound(&out[k].Estimate, values[k], r.Level)
+		out[k].Low, out[k].High = boot.Ends(out[k].Value, values[k])
 	}
-	return out
+	return out, nil
 }
 
 // ratioOfMeans is the aggregation that agrees with the paper's "thrice".
@@ -338,14 +330,16 @@ func aggregates(ts []Tendency) []Aggregate {
 			continue
 		}
 		stereo, other = append(stereo, t.Stereo.Value), append(other, t.Other.Value)
-		thetas = keep(thetas, t.Theta.Value)
+		if !math.IsNaN(t.Theta.Value) {
+			thetas = append(thetas, t.Theta.Value)
+		}
 	}
 	slices.Sort(thetas)
 	return []Aggregate{
 		{ratioOfMeans, "mean L(stereo) over mean L(random), identities weigh the same",
 			metrics.Exact(mean(stereo) / mean(other)), len(stereo)},
 		{"mean-of-theta", "mean of theta where it is defined", metrics.Exact(mean(thetas)), len(thetas)},
-		{"median-of-theta", "median of theta where it is defined", metrics.Exact(tabular.Quantile(thetas, 0.5)),
+		{"median-of-theta", "median of theta where it is defined", metrics.Exact(interval.Quantile(thetas, 0.5)),
 			len(thetas)},
 	}
 }

@@ -49,7 +49,7 @@ func TestTendencyByHand(t *testing.T) {
 		random       int
 		other, theta float64
 	}{Compat: {3, 0.5 / 3, 0.25 / (0.5 / 3)}, Clean: {2, 0.25, 1}} {
-		ts, err := Association(world(), AssociationOptions{Method: method})
+		ts, err := ComputeTendencies(world(), AssociationOptions{Method: method})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,19 +77,19 @@ func TestTendencyByHand(t *testing.T) {
 
 func TestOrderDoesNotMatter(t *testing.T) {
 	rows := world()
-	o := AssociationOptions{Compat, Resampling{Resamples: 100, Seed: 5}}
-	a, err := Association(rows, o)
+	o := AssociationOptions{Compat, metrics.Intervals{Resamples: 100, Seed: 5}}
+	a, err := ComputeTendencies(rows, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	rng := rand.New(rand.NewPCG(1, 1))
 	rng.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
-	b, err := Association(rows, o)
+	b, err := ComputeTendencies(rows, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	equal(t, a, b)
-	alone, err := Association(keepIdentity(rows, "Veltan"), o) // nor do other identities
+	alone, err := ComputeTendencies(keepIdentity(rows, "Veltan"), o) // nor do other identities
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,18 +143,19 @@ func equal(t *testing.T, a, b []Tendency) {
 }
 
 func TestBadInput(t *testing.T) {
-	if _, err := Association(world(), AssociationOptions{}); err == nil || !strings.Contains(err.Error(), "compat") {
+	if _, err := ComputeTendencies(world(), AssociationOptions{}); err == nil || !strings.Contains(err.Error(),
+		"compat") {
 		t.Errorf("%v does not name the methods", err)
 	}
-	if _, err := Association(world(), AssociationOptions{Clean, Resampling{Level: 2}}); err == nil {
+	if _, err := ComputeTendencies(world(), AssociationOptions{Clean, metrics.Intervals{Level: 2}}); err == nil {
 		t.Error("level 2 passes")
 	}
 	rows := append(world(), Showing{"Veltan", 1, "x", false, true})
-	if _, err := Association(rows, AssociationOptions{Method: Clean}); err == nil ||
+	if _, err := ComputeTendencies(rows, AssociationOptions{Method: Clean}); err == nil ||
 		!strings.Contains(err.Error(), "Veltan, x") {
 		t.Errorf("%v does not name the pair", err)
 	}
-	if ts, err := Association(nil, AssociationOptions{Method: Clean}); err != nil || len(ts) != 0 {
+	if ts, err := ComputeTendencies(nil, AssociationOptions{Method: Clean}); err != nil || len(ts) != 0 {
 		t.Errorf("%v, %v", ts, err)
 	}
 }
@@ -174,8 +175,8 @@ func TestIntervalCovers(t *testing.T) {
 					Showing{"Veltan", image, a, rng.Float64() < 0.6*tendency, true})
 			}
 		}
-		ts, err := Association(rows, AssociationOptions{Clean,
-			Resampling{Resamples: 300, Seed: int64(rng.Uint32())}})
+		ts, err := ComputeTendencies(rows, AssociationOptions{Clean,
+			metrics.Intervals{Resamples: 300, Seed: int64(rng.Uint32())}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -214,7 +215,8 @@ func TestVisual(t *testing.T) {
 }
 
 func TestConsensus(t *testing.T) {
-	bars, err := ConsensusOf([][3]float64{{5, 5, 1}, {4, 1, 4}, {2, 3, 3}, {1, 2, 3}, {5, 5, 5}}, Resampling{Seed: 1})
+	bars, err := ComputeConsensus([][3]float64{{5, 5, 1}, {4, 1, 4}, {2, 3, 3}, {1, 2, 3}, {5, 5, 5}},
+		metrics.Intervals{Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +228,7 @@ func TestConsensus(t *testing.T) {
 		bars[0].Share.Value != 40 {
 		t.Errorf("%+v", bars)
 	}
-	if _, err := ConsensusOf([][3]float64{{5, 4.5, 1}}, Resampling{Seed: 1}); err == nil ||
+	if _, err := ComputeConsensus([][3]float64{{5, 4.5, 1}}, metrics.Intervals{Seed: 1}); err == nil ||
 		!strings.Contains(err.Error(), "rating 1") {
 		t.Errorf("%v", err)
 	}
@@ -238,12 +240,12 @@ func TestOverall(t *testing.T) {
 		ts = append(ts, Tendency{Stereo: metrics.Exact(v[0]), Other: metrics.Exact(v[1]), Theta: metrics.Exact(v[2])})
 	}
 	want := map[string]float64{"ratio-of-means": 2, "mean-of-theta": 2, "median-of-theta": 2}
-	for _, a := range Overall(ts, Resampling{Seed: 1}) {
+	for _, a := range aggregates(ts) {
 		if math.Abs(a.Value-want[a.Name]) > 1e-12 {
 			t.Errorf("%+v, want %g", a, want[a.Name])
 		}
 	}
-	for _, a := range Overall(nil, Resampling{Seed: 1}) {
+	for _, a := range aggregates(nil) {
 		if !math.IsNaN(a.Value) || a.N != 0 {
 			t.Errorf("%+v of nothing", a)
 		}
@@ -251,7 +253,7 @@ func TestOverall(t *testing.T) {
 }
 
 func TestOffensiveness(t *testing.T) {
-	ts, err := Association(join(show("Veltan", 1, "a", true, 3, 4), show("Veltan", 1, "b", true, 1, 4),
+	ts, err := ComputeTendencies(join(show("Veltan", 1, "a", true, 3, 4), show("Veltan", 1, "b", true, 1, 4),
 		show("Veltan", 1, "c", true, 0, 4),
 		show("Veltan", 1, "u", true, 1, 4), show("Veltan", 1, "r", false, 4, 4), show("Norra", 1, "a", true, 0, 4)),
 		AssociationOptions{Method: Clean})
@@ -272,7 +274,7 @@ func TestOffensiveness(t *testing.T) {
 		{OffensivenessVariant{Present: "share", Threshold: 0.5}, 3}, // a alone
 		{OffensivenessVariant{Present: "share", Threshold: 1}, math.NaN()},
 	} {
-		rows, err := OffensivenessOf(ts, mean, c.o, Resampling{})
+		rows, err := ComputeOffensiveness(ts, mean, c.o, metrics.Intervals{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -286,7 +288,8 @@ func TestOffensiveness(t *testing.T) {
 			}
 		}
 	}
-	if _, err := OffensivenessOf(ts, mean, OffensivenessVariant{Weight: "square"}, Resampling{}); err == nil ||
+	if _, err := ComputeOffensiveness(ts, mean, OffensivenessVariant{Weight: "square"},
+		metrics.Intervals{}); err == nil ||
 		!strings.Contains(err.Error(), "likelihood") {
 		t.Errorf("%v", err)
 	}

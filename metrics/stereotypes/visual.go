@@ -12,7 +12,6 @@ import (
 	"antipode/datasets/table"
 	data "antipode/datasets/visage"
 	"antipode/metrics"
-	"antipode/metrics/internal/tabular"
 	"antipode/metrics/interval"
 )
 
@@ -210,18 +209,19 @@ var visualAttributes = listing(metrics.Definition[StereotypeOptions, visualAttri
 // Labels are the answers of the rating task by score, 1 to 5.
 var Labels = [6]string{1: "Strongly Disagree", 2: "Disagree", 3: "Unsure", 4: "Agree", 5: "Strongly Agree"}
 
-// Consensus is a bar of the paper's Figure 6: how many attributes got one label from at least two of three annotators.
-type Consensus struct {
+// ConsensusBar is a bar of the paper's Figure 6: how many attributes got one label from at least two of three
+// annotators.
+type ConsensusBar struct {
 	Label string           `column:"label"`
 	Share metrics.Estimate `column:"share" unit:"percent of attributes" range:"[0, 100]"` // 100·Count/Of
 	Count int              `column:"n_attributes" unit:"attributes"`
 	Of    int              `column:"n_used" unit:"attributes" help:"attributes rated"`
 }
 
-// ConsensusOf counts the labels that at least two of three annotators gave, from Strongly Agree down to Strongly
+// ComputeConsensus counts the labels that at least two of three annotators gave, from Strongly Agree down to Strongly
 // Disagree; Unsure comes last, as in the figure. The remainder to 100 % are attributes with three different labels.
 // Intervals: bootstrap of attributes.
-func ConsensusOf(scores [][3]float64, r Resampling) ([]Consensus, error) {
+func ComputeConsensus(scores [][3]float64, i metrics.Intervals) ([]ConsensusBar, error) {
 	var count [6]int
 	for i, s := range scores {
 		for _, v := range s {
@@ -237,16 +237,18 @@ func ConsensusOf(scores [][3]float64, r Resampling) ([]Consensus, error) {
 			count[int(s[1])]++
 		}
 	}
-	var out []Consensus
+	options := i.Bootstrap()
+	options.Range = interval.Share
+	var out []ConsensusBar
 	for _, label := range []int{5, 4, 2, 1, 3} {
-		c := Consensus{Label: Labels[label], Count: count[label], Of: len(scores),
+		c := ConsensusBar{Label: Labels[label], Count: count[label], Of: len(scores),
 			Share: metrics.Exact(100 * float64(count[label]) / float64(len(scores)))}
-		if r.Resamples > 0 && len(scores) > 1 {
+		if len(scores) > 1 {
 			hits := make([]float64, len(scores))
 			for i := range c.Count {
 				hits[i] = 1
 			}
-			iv, err := interval.BootstrapMean(hits, nil, r.bootstrap())
+			iv, err := interval.BootstrapMean(hits, nil, options)
 			if err != nil {
 				return nil, fmt.Errorf("stereotypes: %w", err)
 			}
@@ -257,34 +259,32 @@ func ConsensusOf(scores [][3]float64, r Resampling) ([]Consensus, error) {
 	return out, nil
 }
 
-// ConsensusOptions are the options of [ConsensusTable].
+// ConsensusOptions are the options of [Consensus].
 type ConsensusOptions struct {
-	Resamples int     `json:"resamples,omitempty" default:"1000" none:"-1" min:"0" help:"bootstrap samples of attributes; -1 = no intervals"`
-	Level     float64 `json:"level,omitempty" default:"0.95" min:">0" max:"<1" help:"confidence level of the intervals"`
-	Seed      int64   `json:"seed,omitempty" help:"seed of the bootstrap"`
+	metrics.Intervals
 }
 
-// ConsensusTable is the table operation visage-consensus (Jha et al., ACL 2024, Figure 6): for each label the
+// Consensus is the table operation visage-consensus (Jha et al., ACL 2024, Figure 6): for each label the
 // percentage of attributes to which at least two of three annotators gave it, 100·n_attributes/n_used.
-func ConsensusTable(ratings datasets.Table, options ...ConsensusOptions) datasets.Table {
+func Consensus(ratings datasets.Table, options ...ConsensusOptions) datasets.Table {
 	return consensusTable.Of(ratings, options...)
 }
 
 type consensusRow struct {
-	Consensus
+	ConsensusBar
 	Interval string `column:"interval"`
 	described
 }
 
 var consensusTable = listing(metrics.Definition[ConsensusOptions, consensusRow]{
-	Name: "visage-consensus", Title: "attributes to which two of three annotators gave the same label",
+	Name: "visage-consensus", Version: 3, Title: "attributes to which two of three annotators gave the same label",
 	Citation: "Figure 6",
 	Inputs:   []metrics.Input{{Role: "in", Columns: columnsOf(scoreColumns), About: "a row for each rated attribute"}},
 	Compute: func(_ context.Context, call *metrics.Call, o ConsensusOptions) ([]consensusRow, error) {
-		bars, err := ConsensusOf(scores(call.Inputs["in"]), Resampling(o))
+		bars, err := ComputeConsensus(scores(call.Inputs["in"]), o.Intervals)
 		var out []consensusRow
 		for _, c := range bars {
-			out = append(out, consensusRow{c, tabular.Bootstrap(o.Resamples, o.Level, "attributes"), described{}})
+			out = append(out, consensusRow{c, o.Label("attributes"), described{}})
 		}
 		return out, err
 	},

@@ -10,14 +10,14 @@ import (
 
 // The encoder splits the Hindi prompts into more tokens, one of which it does not know. gomlxmodels.EmbedText adds the
 // columns with the counts.
-func ExampleTable() {
+func ExampleScores() {
 	texts := datasets.FromRows([]map[string]any{
 		{"language": "en", "text_tokens": 4.0, "text_words": 4.0, "text_unknown": 0.0, "text_cut": 0.0},
 		{"language": "en", "text_tokens": 6.0, "text_words": 5.0, "text_unknown": 0.0, "text_cut": 0.0},
 		{"language": "hi", "text_tokens": 20.0, "text_words": 5.0, "text_unknown": 1.0, "text_cut": 0.0},
 		{"language": "hi", "text_tokens": 90.0, "text_words": 20.0, "text_unknown": 0.0, "text_cut": 13.0},
 	})
-	tabulartest.Show(tokens.Table(texts, tokens.Options{By: []string{"language"}}),
+	tabulartest.Show(tokens.Scores(texts, tokens.Options{By: []string{"language"}}),
 		"language", "tokens_per_word", "unknown_share", "cut_share", "n_texts", "n_texts_cut")
 	// Output:
 	// language  tokens_per_word  unknown_share  cut_share  n_texts  n_texts_cut

@@ -11,14 +11,14 @@ import (
 	"antipode/metrics/internal/tabular"
 )
 
-// Options are the options of [Table].
+// Options are the options of [Scores].
 type Options struct {
 	By     []string `json:"by,omitempty" help:"text columns that define the groups"`
 	Vector string   `json:"vector,omitempty" default:"text" values:"text,clip_text" help:"vector of the texts"`
 	Text   string   `json:"text,omitempty" help:"column of the texts, for tokens per character; empty = not computed"`
 }
 
-// Row is a row of [Table]: the counts of a group of texts.
+// Row is a row of [Scores]: the counts of a group of texts.
 type Row struct {
 	Group        metrics.Group
 	PerWord      float64 `column:"tokens_per_word" unit:"tokens" range:"[0, ∞)"`
@@ -42,9 +42,9 @@ var tokens = metrics.Define(metrics.Definition[Options, Row]{
 	Compute: compute,
 })
 
-// Table is the metric tokens: a row for each group of Options.By, in order of appearance. texts is a table of
+// Scores is the metric tokens: a row for each group of Options.By, in order of appearance. texts is a table of
 // gomlxmodels.EmbedText. Rows without counts (refused, failed, skipped) are left out and counted in n_left_out.
-func Table(texts datasets.Table, options ...Options) datasets.Table {
+func Scores(texts datasets.Table, options ...Options) datasets.Table {
 	return tokens.Of(texts, options...)
 }
 

@@ -1,3 +1,4 @@
+// Package tabular reads columns and groups rows for the metrics.
 package tabular
 
 import (

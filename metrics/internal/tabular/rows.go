@@ -5,22 +5,10 @@ import (
 	"hash/fnv"
 	"math"
 	"math/rand/v2"
-	"reflect"
 	"slices"
 
 	"antipode/datasets/table"
 )
-
-// Part returns the fields of an options struct that T has too, by name. It panics if one is missing.
-func Part[T any](options any) (part T) {
-	from, to := reflect.ValueOf(options), reflect.ValueOf(&part).Elem()
-	for _, f := range reflect.VisibleFields(to.Type()) {
-		if !f.Anonymous {
-			to.FieldByIndex(f.Index).Set(from.FieldByName(f.Name))
-		}
-	}
-	return part
-}
 
 // Random returns a random generator that depends on the seed and the key only.
 func Random(seed int64, key string) *rand.Rand {
@@ -89,12 +77,4 @@ func Images(f *table.Frame, vector string) (names []string, vectors [][]float32,
 		}
 	}
 	return names, vectors, nil
-}
-
-// Bootstrap describes the intervals of a table; "" = it has none.
-func Bootstrap(resamples int, level float64, over string) string {
-	if resamples == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%.4g %% bootstrap interval over %s", 100*level, over)
 }
