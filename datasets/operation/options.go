@@ -92,7 +92,9 @@ func fieldsOf(t reflect.Type, in Option) (out Options, err error) {
 		}
 		if o.Type == "" && f.Type.Kind() == reflect.Struct {
 			if o.Field += "."; f.Anonymous {
-				o.Field, o.Group = in.Field, cmp.Or(o.Group, f.Name)
+				if o.Field = in.Field; f.IsExported() {
+					o.Group = cmp.Or(o.Group, f.Name)
+				}
 				o.embedding = append(slices.Clone(in.embedding), f.Tag)
 			}
 			nested, err := fieldsOf(f.Type, o)
