@@ -42,7 +42,7 @@ func (r *Runner) Bytes() int64 {
 	return n
 }
 
-// Load reads the weights of all networks now rather than when they are first needed, so that [Runner.Bytes] counts them.
+// Load reads the weights of all networks now rather than when they are first needed: [Runner.Bytes] counts them then.
 func (r *Runner) Load() (err error) {
 	defer Recovered(r.name, &err)
 	for _, net := range r.nets {
