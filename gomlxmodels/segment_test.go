@@ -15,11 +15,8 @@ import (
 func TestSegmentPlan(t *testing.T) {
 	tab := datasets.New("test", nil, datasets.Columns("id:text", "image:image", "object:text", "outcome:text",
 		"n:number"))
-	p, err := Segment("clipseg", tab, SegmentOptions{Threshold: 0.3, Template: "a photo of a %s",
-		Components: "above 0.01", Separator: ",", Presence: "clip-vit-base-patch32"}).Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(Segment("clipseg", tab, SegmentOptions{Threshold: 0.3, Template: "a photo of a %s",
+		Components: "above 0.01", Separator: ",", Presence: "clip-vit-base-patch32"}).Plan())(t)
 	var got SegmentArgs
 	must.Do(t, json.Unmarshal(p.Args, &got))
 	if want := (SegmentArgs{"clipseg", SegmentOptions{Text: "object", Template: "a photo of a %s", Separator: ",",

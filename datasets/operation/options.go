@@ -70,10 +70,14 @@ func optionsOf(t reflect.Type) (Options, error) {
 	if t.Kind() != reflect.Struct {
 		return nil, fmt.Errorf("options type %s is not a struct", t)
 	}
-	return fieldsOf(t, Option{})
+	out, err := fieldsOf(t, Option{})
+	return slices.DeleteFunc(out, func(o Option) bool { // a field of an embedded struct that another one hides
+		f, found := t.FieldByName(o.Field)
+		return !strings.Contains(o.Field, ".") && !(found && slices.Equal(f.Index, o.index))
+	}), err
 }
 
-// fieldsOf reads the tags of a struct that is a field of an options struct, which in describes.
+// fieldsOf reads the tags of an options struct, or of a struct that is a field of one, which in describes.
 func fieldsOf(t reflect.Type, in Option) (out Options, err error) {
 	for f := range t.Fields() {
 		tag := f.Tag.Get
@@ -88,7 +92,9 @@ func fieldsOf(t reflect.Type, in Option) (out Options, err error) {
 		}
 		if o.Type == "" && f.Type.Kind() == reflect.Struct {
 			if o.Field += "."; f.Anonymous {
-				o.Field, o.Group = in.Field, cmp.Or(o.Group, f.Name)
+				if o.Field = in.Field; f.IsExported() {
+					o.Group = cmp.Or(o.Group, f.Name)
+				}
 				o.embedding = append(slices.Clone(in.embedding), f.Tag)
 			}
 			nested, err := fieldsOf(f.Type, o)

@@ -18,6 +18,7 @@ type serverOptions struct {
 
 type Shared struct {
 	Idle time.Duration `json:"idle,omitempty" min:"0" help:"time"`
+	N    int           `json:"-" flag:"n" help:"hidden by a field of the same name"`
 }
 
 type stageOptions struct {

@@ -53,7 +53,7 @@ func sameBytes(t *testing.T, tables []datasets.Table) {
 		var kill sync.Once
 		for _, tab := range tables {
 			plan := must.Get(tab.Plan())(t)
-			res, err := e.Run(t.Context(), client.Request{Plan: plan, Batch: 2}, func(table.Progress) {
+			res := must.Get(e.Run(t.Context(), client.Request{Plan: plan, Batch: 2}, func(table.Progress) {
 				if all := e.Devices(); len(all) == 2 && all[0].Computed > 0 {
 					kill.Do(func() {
 						if err := syscall.Kill(all[0].PID, syscall.SIGKILL); err != nil {
@@ -61,10 +61,7 @@ func sameBytes(t *testing.T, tables []datasets.Table) {
 						}
 					})
 				}
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			}))(t)
 			got = append(got, digests(t, res.Frame))
 		}
 		n, _ := e.Counts()

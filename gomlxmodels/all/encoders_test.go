@@ -75,11 +75,8 @@ func TestClipVectors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := gomlxmodels.Embed(model, images, gomlxmodels.EmbedOptions{Vector: "clip_image",
-		Pooling: "pooled"}).Rows(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(gomlxmodels.Embed(model, images, gomlxmodels.EmbedOptions{Vector: "clip_image",
+		Pooling: "pooled"}).Rows(t.Context()))(t)
 	for i, v := range f.Vectors("clip_image_pooled") {
 		near.Check(t, "pooled", v, want.Vectors("clip_image")[i], 0, 0)
 		if len(v) == len(f.Vectors("clip_image")[i]) && v[0] == f.Vectors("clip_image")[i][0] {
@@ -124,11 +121,8 @@ func TestEmbedPreprocess(t *testing.T) {
 		}
 	}
 	vectors := func(model, preprocess string) [][]float32 {
-		f, err := gomlxmodels.Embed(model, datasets.Folder(dir).Sort("id"),
-			gomlxmodels.EmbedOptions{Preprocess: preprocess}).Rows(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(gomlxmodels.Embed(model, datasets.Folder(dir).Sort("id"),
+			gomlxmodels.EmbedOptions{Preprocess: preprocess}).Rows(context.Background()))(t)
 		return f.Vectors("full")
 	}
 	want := vectors(imageNet, "model")[0] // of square.png
@@ -149,11 +143,8 @@ func TestEmbedTextCounts(t *testing.T) {
 		{"id": "c", "caption": "", "outcome": "refused"},
 		{"id": "d", "caption": strings.Repeat("dog ", 500), "outcome": "ok"},
 	})
-	f, err := gomlxmodels.EmbedText(filepath.Join(encoders, "clip"), table, "caption",
-		gomlxmodels.EmbedTextOptions{Vector: "clip_text"}).Rows(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(gomlxmodels.EmbedText(filepath.Join(encoders, "clip"), table, "caption",
+		gomlxmodels.EmbedTextOptions{Vector: "clip_text"}).Rows(context.Background()))(t)
 	for i, has := range []bool{true, true, false, true} {
 		if got := f.Vectors("clip_text")[i] != nil; got != has {
 			t.Errorf("row %d has a vector: %v", i+1, got)

@@ -154,11 +154,8 @@ func TestPaidOnce(t *testing.T) {
 	for i := range 12 {
 		rows = append(rows, map[string]any{"id": fmt.Sprint(i), "prompt": fmt.Sprint("house ", i)})
 	}
-	plan, err := gomlxmodels.Generate("api:house-painter", datasets.FromRows(rows),
-		gomlxmodels.GenerateOptions{API: gomlxmodels.APIOptions{Price: 0.04}}).Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := must.Get(gomlxmodels.Generate("api:house-painter", datasets.FromRows(rows),
+		gomlxmodels.GenerateOptions{API: gomlxmodels.APIOptions{Price: 0.04}}).Plan())(t)
 	early, end := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
 	for i := range 4 {

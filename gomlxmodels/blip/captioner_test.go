@@ -41,11 +41,8 @@ func TestWords(t *testing.T) {
 	c := newCaptioner(t, testbackend.Go(t), g.Model, textgen.CaptionerOptions{})
 	for _, l := range lines {
 		prompt := must.Get(g.Prompt(l.Prefix))(t)
-		out, err := c.Caption(t.Context(), []textgen.ImageRequest{{Pixels: pixels, Prompt: prompt}},
-			textgen.Options{MaxTokens: 9})
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := must.Get(c.Caption(t.Context(), []textgen.ImageRequest{{Pixels: pixels, Prompt: prompt}},
+			textgen.Options{MaxTokens: 9}))(t)
 		tokens := out[0][0].Tokens
 		if ids := slices.Concat(prompt, tokens); !slices.Equal(ids, l.IDs[:min(len(ids), len(l.IDs))]) ||
 			len(ids) < len(l.IDs)-1 {

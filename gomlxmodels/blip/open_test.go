@@ -56,11 +56,8 @@ preprocessor_config.json<[] => preprocessor_config.json: not readable`,
 			modeltest.SameTensors(t, g.Weights, m.Weights, len(g.Weights.Names())-1)
 			caption := func(m *Model) [][]textgen.Text {
 				c := newCaptioner(t, testbackend.Go(t), m, textgen.CaptionerOptions{})
-				texts, err := c.Caption(t.Context(), drawn(g, 2),
-					textgen.Options{MaxTokens: 8, Sample: true, Number: 2})
-				if err != nil {
-					t.Fatal(err)
-				}
+				texts := must.Get(c.Caption(t.Context(), drawn(g, 2),
+					textgen.Options{MaxTokens: 8, Sample: true, Number: 2}))(t)
 				return texts
 			}
 			if got, want := caption(m), caption(g.Model); !reflect.DeepEqual(got, want) {

@@ -56,13 +56,10 @@ func randomFolder(t *testing.T, cfg Config) string {
 		}
 		list = append(list, weights.Tensor{Name: r.Tensor, Shape: r.Shape, Data: data})
 	}
-	text, err := json.Marshal(struct {
+	text := must.Get(json.Marshal(struct {
 		Type string `json:"model_type"`
 		Config
-	}{"clip", cfg})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}{"clip", cfg}))(t)
 	dir := t.TempDir()
 	must.Do(t, os.WriteFile(filepath.Join(dir, "config.json"), text, 0o600))
 	must.Do(t, weights.Save(filepath.Join(dir, weights.SingleFile), list, nil, weights.F32))

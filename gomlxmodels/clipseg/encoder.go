@@ -57,17 +57,6 @@ func NewEncoder(backend compute.Backend, m *Model, o Options) (e *Encoder, err e
 	return e, nil
 }
 
-// Load reads all weights now rather than with the first image, so that [Encoder.Bytes] counts them.
-func (e *Encoder) Load() (err error) {
-	defer runner.Recovered("clipseg", &err)
-	for _, g := range e.graphs {
-		if err := g.Load(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // forward returns a part's name and graph.
 func (e *Encoder) forward(p part) (string, func(*model.Scope, []*graph.Node) []*graph.Node) {
 	cfg, dtype := e.m.cfg, e.opts.DType

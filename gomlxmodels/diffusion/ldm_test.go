@@ -176,11 +176,8 @@ func TestFileEqualsFolder(t *testing.T) {
 	path := smallFile(t, nil, nil)
 	image := func(m *Model) []uint8 {
 		t.Helper()
-		out, err := newSampler(t, testbackend.Go(t), m, Options{}).Generate(t.Context(),
-			[]Request{{Prompt: "a house", Seed: 3, Steps: 1, Guidance: 1, Width: 16, Height: 16}}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := must.Get(newSampler(t, testbackend.Go(t), m, Options{}).Generate(t.Context(),
+			[]Request{{Prompt: "a house", Seed: 3, Steps: 1, Guidance: 1, Width: 16, Height: 16}}, nil))(t)
 		return out[0].Image.Pix
 	}
 	var images [2][]uint8

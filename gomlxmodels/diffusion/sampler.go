@@ -75,17 +75,6 @@ func NewSampler(backend compute.Backend, m *Model, o Options) (s *Sampler, err e
 	return s, nil
 }
 
-// Load reads all weights now rather than with the first image, so that [Sampler.Bytes] counts them.
-func (s *Sampler) Load() (err error) {
-	defer runner.Recovered("diffusion", &err)
-	for p := range parts {
-		if g := s.graphs[p]; g != nil && err == nil {
-			err = g.Load()
-		}
-	}
-	return err
-}
-
 // call runs a graph and leaves its answer on the device; inputs and answer stay the caller's to finalize.
 func call(g *runner.Graph, inputs ...*tensors.Tensor) ([]*tensors.Tensor, error) {
 	of := make([]shapes.Shape, len(inputs))

@@ -103,7 +103,7 @@ func TestBatches(t *testing.T) {
 	want := must.Get(alone.Generate(t.Context(), list, nil))(t)
 	finished, steps := 0, 0
 	together := newSampler(t, backend, g.Model, Options{Batch: 2})
-	got, err := together.Generate(t.Context(), list, func(p Progress) {
+	got := must.Get(together.Generate(t.Context(), list, func(p Progress) {
 		steps++
 		if p.Result != nil {
 			finished++
@@ -111,10 +111,7 @@ func TestBatches(t *testing.T) {
 				t.Errorf("%+v", p)
 			}
 		}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	for i := range list {
 		if d := apart(t, got[i].Image, want[i].Image); d > 1 {
 			t.Errorf("request %d: alone and in a batch it differs by %d/255", i+1, d)

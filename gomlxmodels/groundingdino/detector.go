@@ -81,17 +81,6 @@ func (d *Detector) Close() {
 	}
 }
 
-// Load reads all weights now rather than with the first image, so that [Detector.Bytes] counts them.
-func (d *Detector) Load() (err error) {
-	defer runner.Recovered("groundingdino", &err)
-	for _, n := range d.nets {
-		if err := n.Load(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // Detect returns the objects of an image that a caption names, the highest score first. The features of the last
 // image and of captions are kept: several captions of one image cost the backbone once. ctx is checked between calls
 // of the device.

@@ -111,17 +111,14 @@ func TestPull(t *testing.T) {
 	last := map[string]int64{}
 	var before Snapshot
 	f.cut = "model.safetensors"
-	s, err := Pull(context.Background(), "some/model",
+	s := must.Get(Pull(context.Background(), "some/model",
 		PullOptions{Cache: cache, Start: func(s Snapshot) error { before = s; return nil },
 			Progress: func(file string, have, size int64) {
 				if have < last[file] || have > size {
 					t.Errorf("%s: %d of %d after %d", file, have, size, last[file])
 				}
 				last[file] = have
-			}})
-	if err != nil {
-		t.Fatal(err)
-	}
+			}}))(t)
 	if before != s || s.Bytes != 8000+int64(len(f.files["config.json"]+f.files["vocab.json"]+f.files["merges.txt"])) {
 		t.Errorf("announced %+v, pulled %+v", before, s)
 	}

@@ -200,12 +200,9 @@ func TestDense(t *testing.T) {
 	store.Scope("/d").CreateVariable("weights", tensors.FromFlatDataAndDimensions([]float32{1, 2, 3, 4, 5, 6}, 2, 3))
 	store.Scope("/d").CreateVariable("bias", tensors.FromFlatDataAndDimensions([]float32{10, 20}, 2))
 	must.Do(t, store.SetRNGStateFromSeed(1))
-	out, err := model.CallOnceN(testbackend.Go(t), store, func(s *model.Scope, in []*Node) []*Node {
+	out := must.Get(model.CallOnceN(testbackend.Go(t), store, func(s *model.Scope, in []*Node) []*Node {
 		return []*Node{Dense(s.At("d"), in[0], 2, true), MLP(s.At("new"), in[0], 400, "gelu")}
-	}, tensors.FromFlatDataAndDimensions([]float32{1, 0, -1}, 1, 1, 3))
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, tensors.FromFlatDataAndDimensions([]float32{1, 0, -1}, 1, 1, 3)))(t)
 	near.Check(t, "dense", tensors.MustCopyFlatData[float32](out[0]), []float32{8, 18}, 1e-6, 0)
 	start := tensors.MustCopyFlatData[float32](store.GetVariable("/new/fc1/weights").MustValue())
 	if s := near.Scale(start); math.Abs(s-InitialDeviation) > 0.1*InitialDeviation {

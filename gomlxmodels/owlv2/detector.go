@@ -90,17 +90,6 @@ func (d *Detector) Close() {
 	}
 }
 
-// Load reads all weights now rather than with the first image, so that [Detector.Bytes] counts them.
-func (d *Detector) Load() (err error) {
-	defer runner.Recovered("owlv2", &err)
-	for _, g := range d.graphs {
-		if err := g.Load(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // Detect returns the objects of an image that the texts of a caption name, the highest score first, of equal scores the
 // first patch. A patch gives one box, of the text that fits best: with another text it may get another label. The
 // results for the last image and the vectors of texts are cached: further texts for an image cost the text tower alone.

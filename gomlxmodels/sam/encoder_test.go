@@ -129,16 +129,13 @@ func TestAttendWindow(t *testing.T) {
 	for i := range x {
 		x[i] = float32(50 * r.NormFloat64()) // new weights are small
 	}
-	out, err := model.CallOnceN(testbackend.Any(t), store, func(s *model.Scope, in []*Node) []*Node {
+	out := must.Get(model.CallOnceN(testbackend.Any(t), store, func(s *model.Scope, in []*Node) []*Node {
 		all := attendWindow(s.At("a"), in[0], side, heads, true, scoresAtOnce)
 		two := attendWindow(s.At("a"), in[0], side, heads, true, 2*b*81)
 		rows := attendWindow(s.At("a"), in[0], side, heads, true, 2*b*27)
 		one := attendWindow(s.At("a"), in[0], side, heads, true, 1)
 		return []*Node{all, two, rows, one}
-	}, tensors.FromFlatDataAndDimensions(x, b, side*side, heads*d))
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, tensors.FromFlatDataAndDimensions(x, b, side*side, heads*d)))(t)
 	want := tensors.MustCopyFlatData[float32](out[0])
 	for i, what := range []string{"two heads at once", "two rows at once", "one row at once"} {
 		near.Check(t, what, tensors.MustCopyFlatData[float32](out[1+i]), want, 1e-5, 1e-6)

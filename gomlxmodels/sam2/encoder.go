@@ -55,17 +55,6 @@ func NewEncoder(backend compute.Backend, m *Model, o Options) (e *Encoder, err e
 	return e, nil
 }
 
-// Load reads all weights now rather than with the first image, so that [Encoder.Bytes] counts them.
-func (e *Encoder) Load() (err error) {
-	defer runner.Recovered("sam2", &err)
-	for _, g := range e.graphs {
-		if err := g.Load(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // Segment returns a map for each box of an image, in order; any number of boxes, of which [sam.Boxes] are decoded at
 // once. The image is encoded once, unless there is no box. A map does not depend on the other boxes. A box that is not
 // of finite numbers, or whose second corner is not right of and below the first, is an error that names it. ctx is

@@ -87,13 +87,10 @@ func TestChoose(t *testing.T) {
 		0.5, -0.4, 3, 3, 4, 4, // 0 of 2
 	}
 	ious := []float32{0.1, 0.2, 0.3, 0.1, 0.2, 0.3, 0.1, 0.2, 0.3, 0.1, 0.2, 0.3, 0.1, 0.3, 0.3}
-	out, err := model.CallOnceN(testbackend.Any(t), model.NewStore(), func(_ *model.Scope, in []*Node) []*Node {
+	out := must.Get(model.CallOnceN(testbackend.Any(t), model.NewStore(), func(_ *model.Scope, in []*Node) []*Node {
 		best, iou := c.choose(in[0], in[1])
 		return []*Node{best, iou}
-	}, tensors.FromFlatDataAndDimensions(masks, 5, 3, 1, 2), tensors.FromFlatDataAndDimensions(ious, 5, 3))
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, tensors.FromFlatDataAndDimensions(masks, 5, 3, 1, 2), tensors.FromFlatDataAndDimensions(ious, 5, 3)))(t)
 	want := []float32{1, 2, 1, 0, 4, 4, -1, -0.5, 3, 3}
 	near.Check(t, "logits", tensors.MustCopyFlatData[float32](out[0]), want, 0, 0)
 	near.Check(t, "IoU", tensors.MustCopyFlatData[float32](out[1]), []float32{0.1, 0.1, 0.3, 0.1, 0.3}, 0, 0)

@@ -287,7 +287,7 @@ func TestTrains(t *testing.T) {
 	store := model.NewStore()
 	defer store.Finalize()
 	must.Do(t, store.SetRNGStateFromSeed(3))
-	exec, err := model.NewExec(testbackend.Any(t), store, func(s *model.Scope, in []*Node) *Node {
+	exec := must.Get(model.NewExec(testbackend.Any(t), store, func(s *model.Scope, in []*Node) *Node {
 		out := Forward(s, &c, in[0], GraphOptions{Classes: 4})
 		loss := Neg(ReduceAllMean(ReduceSum(Mul(LogSoftmax(out.Logits), OneHot(in[1], 4, dtypes.Float32)), -1)))
 		var vars []*model.Variable
@@ -300,10 +300,7 @@ func TestTrains(t *testing.T) {
 			vars[i].SetNodeValue(Sub(vars[i].NodeValue(loss.Graph()), MulScalar(d, 0.3)))
 		}
 		return loss
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	defer exec.Finalize()
 	var flat []float32
 	for _, p := range randomImages(&c, 8, false, 1) {

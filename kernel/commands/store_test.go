@@ -69,11 +69,8 @@ func TestVerifyShutDown(t *testing.T) {
 func TestNotRepeatable(t *testing.T) {
 	now := time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC)
 	by := func(model, base string) *table.Plan {
-		args, err := json.Marshal(gomlxmodels.GenerateArgs{Model: model,
-			GenerateOptions: gomlxmodels.GenerateOptions{API: gomlxmodels.APIOptions{BaseURL: base}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		args := must.Get(json.Marshal(gomlxmodels.GenerateArgs{Model: model,
+			GenerateOptions: gomlxmodels.GenerateOptions{API: gomlxmodels.APIOptions{BaseURL: base}}}))(t)
 		return &table.Plan{Op: "embed", Inputs: []*table.Plan{{Op: "csv"}, {Op: gomlxmodels.GenerateOp, Args: args}}}
 	}
 	for _, c := range []struct{ model, base, want string }{

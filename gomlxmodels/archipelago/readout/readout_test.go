@@ -45,13 +45,10 @@ func TestLossOfNothing(t *testing.T) {
 	a.Add(archipelago.Image{Island: "Velmora", Scene: "shore", Figure: f})
 	store := model.NewStore()
 	defer store.Finalize()
-	exec, err := model.NewExec(backend, store, func(scope *model.Scope, in []*Node) []*Node {
+	exec := must.Get(model.NewExec(backend, store, func(scope *model.Scope, in []*Node) []*Node {
 		patches, class := Loss(scope, in[0], in[1], in[2])
 		return []*Node{patches, class}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	defer exec.Finalize()
 	in := []any{tensors.FromFlatDataAndDimensions(make([]float32, 5*8), 1, 5, 8)}
 	for _, x := range a.Tensors() {

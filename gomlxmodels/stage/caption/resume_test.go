@@ -52,11 +52,8 @@ func TestMain(m *testing.M) {
 // request requests five sampled captions of each image, in a file of the folder.
 func request(t *testing.T, home, model string, images datasets.Table, batch int) client.Request {
 	t.Helper()
-	plan, err := gomlxmodels.Caption(model, images, gomlxmodels.CaptionOptions{N: 5, Seed: 7, Decode: "nucleus",
-		Temperature: 2, MaxTokens: 12}).Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := must.Get(gomlxmodels.Caption(model, images, gomlxmodels.CaptionOptions{N: 5, Seed: 7, Decode: "nucleus",
+		Temperature: 2, MaxTokens: 12}).Plan())(t)
 	return client.Request{Plan: plan, Batch: batch, Counts: true, Save: filepath.Join(home, "captions.parquet")}
 }
 
