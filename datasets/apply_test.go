@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"antipode/datasets"
+	"antipode/internal/must"
 )
 
 // values is a table whose groups and summaries below are those of pandas 2.3: groupby(sort=False), describe, nunique.
@@ -68,10 +69,7 @@ func TestDescribe(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, tab := range map[string]datasets.Table{"rows": values, "file": datasets.CSV(path)} {
-		f, err := tab.Describe().Rows(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(tab.Describe().Rows(t.Context()))(t)
 		want := map[string][4]float64{"n": {8, 8, 6, 8}, "missing": {0, 0, 2, 0}, "unique": {8, 3, 6, 8},
 			"mean": {math.NaN(), math.NaN(), 2.4791666666666665, 4.5},
 			"sd":   {math.NaN(), math.NaN(), 3.5341341466711, 2.449489742783178},
@@ -117,9 +115,7 @@ func grays(t testing.TB) datasets.Table {
 		fmt.Fprintf(&b, "%s,%s\n", r["id"], filepath.Base(r["image"].(string)))
 	}
 	b.WriteString("none,\n")
-	if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(b.String()), 0o644))
 	return datasets.CSV(path)
 }
 
@@ -150,14 +146,9 @@ func TestApplyImage(t *testing.T) {
 		t.Fatal(kept)
 	}
 	// A line that was cut off is computed again.
-	text, err := os.ReadFile(kept[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(kept[0]))(t)
 	before := calls.Load()
-	if err := os.WriteFile(kept[0], text[:len(text)-2], 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(kept[0], text[:len(text)-2], 0o600))
 	f, err := tab.ApplyImage("corner", corner).Rows(t.Context())
 	if err != nil || !slices.EqualFunc(f.Numbers("corner"), want, near) || calls.Load() != before+1 {
 		t.Errorf("%v, %v, %d calls more", f, err, calls.Load()-before)
@@ -172,12 +163,8 @@ func TestApplyImage(t *testing.T) {
 func TestApplyErrors(t *testing.T) {
 	t.Setenv("ANTIPODE_HOME", t.TempDir())
 	cut := filepath.Join(t.TempDir(), "t.csv")
-	if err := os.WriteFile(cut, []byte("id,image\na,a.png\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(filepath.Dir(cut), "a.png"), []byte("\x89PNG\r\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(cut, []byte("id,image\na,a.png\n"), 0o644))
+	must.Do(t, os.WriteFile(filepath.Join(filepath.Dir(cut), "a.png"), []byte("\x89PNG\r\n"), 0o644))
 	for want, tab := range map[string]datasets.Table{
 		`no such column: "nosuch"`: values.Apply("x", func(r datasets.Row) float64 { return r.Number("nosuch") }),
 		`id "`:                     values.Apply("x", func(datasets.Row) float64 { panic("own") }),

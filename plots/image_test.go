@@ -21,6 +21,7 @@ import (
 	"antipode/datasets/mask"
 	"antipode/datasets/table"
 	"antipode/internal/exif"
+	"antipode/internal/must"
 	"antipode/plots"
 )
 
@@ -28,18 +29,14 @@ import (
 func store(t *testing.T, name string, data []byte) table.Image {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, data, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, data, 0o644))
 	return table.Image{SHA256: "0", Path: path}
 }
 
 func encodePNG(t *testing.T, img image.Image) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := png.Encode(&b, img); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, png.Encode(&b, img))
 	return b.Bytes()
 }
 
@@ -75,10 +72,7 @@ func TestInlineBytes(t *testing.T) {
 		images = append(images, store(t, "noise.png", encodePNG(t, noise(uint64(i), 96))))
 	}
 	for _, n := range []int{3, 60, 150} {
-		page, err := plots.Text(plots.Grid{Table: imageTable(images, nil), Limit: n}, "html")
-		if err != nil {
-			t.Fatal(err)
-		}
+		page := must.Get(plots.Text(plots.Grid{Table: imageTable(images, nil), Limit: n}, "html"))(t)
 		total, count := 0, 0
 		for _, m := range uri.FindAllStringSubmatch(page, -1) {
 			total, count = total+len(m[1]), count+1
@@ -98,20 +92,11 @@ func TestInlineBytes(t *testing.T) {
 // thumbnails decodes the images of a figure.
 func thumbnails(t *testing.T, f plots.Figure) []image.Image {
 	t.Helper()
-	svg, err := plots.Render(f, "svg")
-	if err != nil {
-		t.Fatal(err)
-	}
+	svg := must.Get(plots.Render(f, "svg"))(t)
 	var out []image.Image
 	for _, m := range uri.FindAllSubmatch(svg, -1) {
-		data, err := base64.StdEncoding.DecodeString(string(m[1]))
-		if err != nil {
-			t.Fatal(err)
-		}
-		img, err := jpeg.Decode(bytes.NewReader(data))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(base64.StdEncoding.DecodeString(string(m[1])))(t)
+		img := must.Get(jpeg.Decode(bytes.NewReader(data)))(t)
 		out = append(out, img)
 	}
 	return out
@@ -169,10 +154,7 @@ func TestBoxes(t *testing.T) {
 	img, _ := half()
 	stored := store(t, "half.png", encodePNG(t, img))
 	f := imageTable([]table.Image{stored, stored}, nil)
-	frame, err := f.Rows(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	frame := must.Get(f.Rows(t.Context()))(t)
 	with := func(boxes string) plots.Grid {
 		return plots.Grid{Table: datasets.FromFrame(frame.With(table.TextColumn("boxes", []string{boxes, ""}))),
 			Boxes: "boxes"}
@@ -208,10 +190,7 @@ func TestUnreadable(t *testing.T) {
 	images := []table.Image{store(t, "good.png", good), store(t, "cut.png", good[:60]), store(t, "empty.jpg", nil),
 		{Path: "/nowhere/gone.png"}, {}, store(t, "other.png", encodePNG(t, noise(1, 20)))}
 	masks := []table.Mask{m, m, {}, {}, {}, m}
-	page, err := plots.Text(plots.Grid{Table: imageTable(images, masks), Outline: "mask"}, "html")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(plots.Text(plots.Grid{Table: imageTable(images, masks), Outline: "mask"}, "html"))(t)
 	for _, want := range []string{"Not readable, 4: cut.png (not a readable PNG: ", "empty.jpg (the file is empty",
 		"gone.png (no such file or directory)", "mask is 80×60, image 20×20", "no image"} {
 		if !strings.Contains(page, want) {
@@ -226,9 +205,7 @@ func TestUnreadable(t *testing.T) {
 
 func TestOrientation(t *testing.T) {
 	var plain bytes.Buffer
-	if err := jpeg.Encode(&plain, image.NewGray(image.Rect(0, 0, 4, 2)), nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, jpeg.Encode(&plain, image.NewGray(image.Rect(0, 0, 4, 2)), nil))
 	turned := func(order string, o byte) []byte {
 		tiff := []byte("MM\x00*\x00\x00\x00\x08\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01\x00" + string(o) +
 			"\x00\x00\x00\x00\x00\x00")
@@ -289,10 +266,7 @@ func TestSaveReduced(t *testing.T) {
 		if err != nil || n != 1 {
 			t.Fatalf("%d written, %v", n, err)
 		}
-		file, err := os.Open(filepath.Join(folder, "a.jpg"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := must.Get(os.Open(filepath.Join(folder, "a.jpg")))(t)
 		defer file.Close()
 		c, format, err := image.DecodeConfig(file)
 		if err != nil || format != "jpeg" || max(c.Width, c.Height) != min(side, longest) {
@@ -311,14 +285,8 @@ func TestPNG(t *testing.T) {
 	tab := datasets.FromFrame(&datasets.Frame{Columns: []table.Column{table.TextColumn("region",
 		[]string{"a", "中文"}), table.NumberColumn("v", []float64{0.25, 1})}})
 	f := plots.Bars{Table: tab, Y: "v"}
-	data, err := plots.Render(f, "png")
-	if err != nil {
-		t.Fatal(err)
-	}
-	img, err := png.Decode(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(plots.Render(f, "png"))(t)
+	img := must.Get(png.Decode(bytes.NewReader(data)))(t)
 	if w := img.Bounds().Dx(); w != 1400 {
 		t.Errorf("%d dots wide, want 1400", w)
 	}
@@ -344,9 +312,7 @@ func TestSave(t *testing.T) {
 	folder := t.TempDir()
 	for name, want := range map[string]string{"f.svg": "<svg ", "f.png": "\x89PNG", "f.html": "<!DOCTYPE html>"} {
 		path := filepath.Join(folder, name)
-		if err := plots.SaveE(context.Background(), (plots.Bars{Table: averages(), Y: "coverage"}), path); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, plots.SaveE(context.Background(), (plots.Bars{Table: averages(), Y: "coverage"}), path))
 		data, err := os.ReadFile(path)
 		if err != nil || !strings.HasPrefix(string(data), want) {
 			t.Errorf("%s: %v, begins %.20q", name, err, data)
@@ -383,17 +349,11 @@ func TestBundle(t *testing.T) {
 			Table: imageTable(images, nil),
 		}, `src="data:image/jpeg;base64,`, "Images. n = 24 images.", 0},
 	} {
-		b, err := plots.Bundle(c.f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(plots.Bundle(c.f))(t)
 		if !strings.Contains(b.HTML, c.html) || !strings.HasPrefix(b.Text, c.text) || strings.Contains(b.Text, "\n") {
 			t.Errorf("%s: text %q, HTML %.200s", name, b.Text, b.HTML)
 		}
-		img, err := png.Decode(bytes.NewReader(b.PNG))
-		if err != nil {
-			t.Fatal(err)
-		}
+		img := must.Get(png.Decode(bytes.NewReader(b.PNG)))(t)
 		_, palette := img.(*image.Paletted)
 		if !palette || len(b.PNG) > plots.PreviewBytes || c.width > 0 && img.Bounds().Dx() != c.width {
 			t.Errorf("%s: a PNG of %d bytes, %v, palette %t", name, len(b.PNG), img.Bounds(), palette)

@@ -17,6 +17,7 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/plots"
 )
 
@@ -28,10 +29,7 @@ func failure(f plots.Figure) error {
 
 func drawSVG(t *testing.T, f plots.Figure) string {
 	t.Helper()
-	svg, err := plots.Render(f, "svg")
-	if err != nil {
-		t.Fatal(err)
-	}
+	svg := must.Get(plots.Render(f, "svg"))(t)
 	return string(svg)
 }
 
@@ -94,14 +92,8 @@ func TestDenseHeat(t *testing.T) {
 		t.Fatalf("%d images of cells, want one for each panel", len(found))
 	}
 	for m, f := range found {
-		data, err := base64.StdEncoding.DecodeString(f[1])
-		if err != nil {
-			t.Fatal(err)
-		}
-		img, err := png.Decode(strings.NewReader(string(data)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(base64.StdEncoding.DecodeString(f[1]))(t)
+		img := must.Get(png.Decode(strings.NewReader(string(data))))(t)
 		high, paper := plots.DefaultTheme().High, plots.DefaultTheme().Paper
 		mid := func(a, b uint8) uint8 { return uint8((int(a) + int(b) + 1) / 2) }
 		half := color.NRGBA{mid(high.R, paper.R), mid(high.G, paper.G), mid(high.B, paper.B), 255}

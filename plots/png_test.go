@@ -13,6 +13,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/manifest"
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/plots"
 	"antipode/plots/internal/typeset"
 )
@@ -20,14 +21,11 @@ import (
 // TestRightToLeftAnchors checks that a label which begins at the right ends where others end: its anchor is turned
 // round.
 func TestRightToLeftAnchors(t *testing.T) {
-	svg, err := plots.Render(plots.Bars{
+	svg := must.Get(plots.Render(plots.Bars{
 		Table:      named("English", "שלום 12", "a שלום"),
 		Y:          "v",
 		Horizontal: true,
-	}, "svg")
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, "svg"))(t)
 	for name, want := range map[string]string{"English": ` text-anchor="end">`, "שלום 12": ` direction="rtl">`,
 		"a שלום": ` text-anchor="end">`} {
 		if !bytes.Contains(svg, []byte(`fill="#222222"`+want+name+"</text>")) {
@@ -54,10 +52,7 @@ func TestPNGSaysWhatItLacks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		img, err := png.Decode(bytes.NewReader(data))
-		if err != nil {
-			t.Fatal(err)
-		}
+		img := must.Get(png.Decode(bytes.NewReader(data)))(t)
 		return img
 	}
 	whole, lacks := draw("a", "b"), draw("a", "b\u0378")

@@ -12,6 +12,7 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/plots"
 )
 
@@ -184,10 +185,7 @@ func TestHTMLOnDarkPages(t *testing.T) {
 		"grid":  plots.Grid{Table: images, Outline: "mask", Captions: []string{"id"}, PerCell: 1},
 		"bars":  plots.Bars{Table: averages(), Y: "coverage"},
 	} {
-		page, err := plots.Text(form, "html")
-		if err != nil {
-			t.Fatal(err)
-		}
+		page := must.Get(plots.Text(form, "html"))(t)
 		if found := regexp.MustCompile(`[";]color:(?:[^i]|i[^n])[^;"]*`).FindString(page); found != "" {
 			t.Errorf("%s: %s", name, found)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/plots"
 )
 
@@ -187,15 +188,9 @@ func TestSameDigits(t *testing.T) {
 		{"region": "A", "score": 7.0},
 	} {
 		scores := datasets.FromRows([]map[string]any{row})
-		text, err := plots.Text(plots.Table{Table: scores, Columns: []string{"score"}}, "txt")
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(plots.Text(plots.Table{Table: scores, Columns: []string{"score"}}, "txt"))(t)
 		printed, _, _ := strings.Cut(strings.Fields(text)[1], " ")
-		svg, err := plots.Render(plots.Bars{Table: scores, X: "region", Y: "score", Horizontal: true}, "svg")
-		if err != nil {
-			t.Fatal(err)
-		}
+		svg := must.Get(plots.Render(plots.Bars{Table: scores, X: "region", Y: "score", Horizontal: true}, "svg"))(t)
 		if !strings.Contains(string(svg), ">"+printed+"</text>") {
 			t.Errorf("%v: the table has %s, not the figure", row, printed)
 		}

@@ -2,6 +2,7 @@ package cococrola
 
 import (
 	"antipode/datasets"
+	"antipode/internal/must"
 	"context"
 	"errors"
 	"math"
@@ -14,14 +15,8 @@ import (
 
 func recorded(t *testing.T) ListOptions {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("testdata", "recorded.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	o, err := ReadRecorded("recorded.json", data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(filepath.Join("testdata", "recorded.json")))(t)
+	o := must.Get(ReadRecorded("recorded.json", data))(t)
 	return o
 }
 
@@ -89,10 +84,7 @@ func TestListOptions(t *testing.T) {
 	}
 	build := func(o ListOptions) []Candidate {
 		t.Helper()
-		list, err := BuildList(context.Background(), o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		list := must.Get(BuildList(context.Background(), o))(t)
 		return list
 	}
 	o := recorded(t)

@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"antipode/internal/must"
 )
 
 func sample() *Frame {
@@ -21,13 +23,8 @@ func sample() *Frame {
 
 func TestFrameRoundTrip(t *testing.T) {
 	var b bytes.Buffer
-	if err := sample().Encode(&b); err != nil {
-		t.Fatal(err)
-	}
-	got, err := Decode(&b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, sample().Encode(&b))
+	got := must.Get(Decode(&b))(t)
 	if diff := cmp.Diff(sample(), got, cmpopts.EquateNaNs()); diff != "" {
 		t.Error(diff)
 	}

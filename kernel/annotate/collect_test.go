@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"antipode/datasets/table"
+	"antipode/internal/must"
 )
 
 // answered writes a study of tags in which every rater chooses by choose, and returns its folder and the path of the
@@ -39,10 +40,7 @@ func none(int, shownQuestion) answer { return answer{None: true} }
 func TestCollectErrors(t *testing.T) {
 	edit := func(change func(a *answers)) func(t *testing.T, dir, first string) {
 		return func(t *testing.T, dir, first string) {
-			a, err := readFile(first)
-			if err != nil {
-				t.Fatal(err)
-			}
+			a := must.Get(readFile(first))(t)
 			change(&a)
 			writeAnswers(t, first, a)
 		}
@@ -52,17 +50,12 @@ func TestCollectErrors(t *testing.T) {
 	}
 	write := func(text string) func(t *testing.T, dir, first string) {
 		return func(t *testing.T, dir, first string) {
-			if err := os.WriteFile(first, []byte(text), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(first, []byte(text), 0o644))
 		}
 	}
 	copied := func(change func(a *answers)) func(t *testing.T, dir, first string) {
 		return func(t *testing.T, dir, first string) {
-			a, err := readFile(first)
-			if err != nil {
-				t.Fatal(err)
-			}
+			a := must.Get(readFile(first))(t)
 			change(&a)
 			writeAnswers(t, strings.TrimSuffix(first, ".json")+" (1).json", a)
 		}
@@ -98,9 +91,7 @@ func TestCollectErrors(t *testing.T) {
 		"missing page": {func(t *testing.T, dir, first string) { os.Remove(first) },
 			"not complete: no answers to rater-1-page-1.html; --partial collects what exists"},
 		"no answers": {func(t *testing.T, dir, first string) {
-			if err := os.RemoveAll(filepath.Dir(first)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.RemoveAll(filepath.Dir(first)))
 		}, "answers has no .json file"},
 		"no key": {func(t *testing.T, dir, first string) { os.Remove(filepath.Join(dir, KeyFile)) },
 			"key.json is missing: name the folder"},
@@ -115,9 +106,7 @@ func TestCollectErrors(t *testing.T) {
 			}
 		}, "key.json was changed after"},
 		"damaged key": {func(t *testing.T, dir, first string) {
-			if err := os.Truncate(filepath.Join(dir, KeyFile), 100); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Truncate(filepath.Join(dir, KeyFile), 100))
 		}, "key.json is damaged"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -135,14 +124,9 @@ func TestCollectErrors(t *testing.T) {
 // TestPartial: what is complete is collected, and what is missing is noted.
 func TestPartial(t *testing.T) {
 	dir, first := answered(t, options(TagTask), people(t, 4), none)
-	if err := os.Remove(first); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(first))
 	second := strings.Replace(first, "rater-1", "rater-2", 1)
-	a, err := readFile(second)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(readFile(second))(t)
 	delete(a.Items, "1")
 	writeAnswers(t, second, a)
 	c, err := Collect(dir, CollectOptions{Partial: true})
@@ -179,10 +163,7 @@ func TestMajority(t *testing.T) {
 			}
 			return answer{Unsure: true}
 		})
-		c, err := Collect(dir, CollectOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(Collect(dir, CollectOptions{}))(t)
 		return c.Table, c
 	}
 	for labels, want := range map[string][]string{"rusty,rusty,none": {"rusty"}, "rusty,none,none": {""},
@@ -219,16 +200,10 @@ func TestAnswersOfVisage(t *testing.T) {
 		}
 		return answer{Unsure: true, Note: "too dark"}
 	})
-	a, err := readFile(first)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(readFile(first))(t)
 	a.Items["1"] = itemAnswer{Skip: true}
 	writeAnswers(t, first, a)
-	c, err := Collect(dir, CollectOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(Collect(dir, CollectOptions{}))(t)
 	f := c.Table
 	if f.Len() != 4 || !slices.Contains(c.Notes, "1 items were skipped") ||
 		!slices.Contains(c.Notes, "2 questions could not be judged") {

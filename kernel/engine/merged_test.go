@@ -11,6 +11,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/stage"
+	"antipode/internal/must"
 	"antipode/kernel/client"
 	"antipode/kernel/store"
 )
@@ -23,15 +24,9 @@ func TestMergedImages(t *testing.T) {
 	var folders []string
 	for seed := range 2 {
 		world := datasets.Archipelago(datasets.ArchipelagoOptions{PerCell: 1, Size: 16, Seed: seed + 1})
-		plan, err := world.Reference().Plan()
-		if err != nil {
-			t.Fatal(err)
-		}
+		plan := must.Get(world.Reference().Plan())(t)
 		e := newEngine(t)
-		res, err := e.Run(t.Context(), client.Request{Plan: plan}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := must.Get(e.Run(t.Context(), client.Request{Plan: plan}, nil))(t)
 		digest, err := store.FrameDigest(res.Frame)
 		if err == nil {
 			err = e.Store.Close()
@@ -51,10 +46,7 @@ func TestMergedImages(t *testing.T) {
 			t.Fatalf("%s stays", folders[i])
 		}
 		saved := filepath.Join(t.TempDir(), "out.csv")
-		res, err := e.Run(t.Context(), client.Request{Plan: plan, Save: saved}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := must.Get(e.Run(t.Context(), client.Request{Plan: plan, Save: saved}, nil))(t)
 		digest, err := store.FrameDigest(res.Frame)
 		if err != nil || digest != want[i] || res.Computed != 0 {
 			t.Errorf("%d items computed, %d found; rows %.8s, want %.8s: %v", res.Computed, res.Found, digest, want[i],
@@ -76,35 +68,21 @@ func TestMergedImages(t *testing.T) {
 func TestImageItems(t *testing.T) {
 	e := newEngine(t)
 	outputs := datasets.Columns("image:image", "outcome:text")
-	own, err := e.Store.PutBlob([]byte("an image"), ".png")
-	if err != nil {
-		t.Fatal(err)
-	}
+	own := must.Get(e.Store.PutBlob([]byte("an image"), ".png"))(t)
 	written, err := encodeItem([]stage.Value{{Image: own}, {Text: "ok"}}, outputs)
 	if err != nil || bytes.Contains(written, []byte("/")) || !bytes.Contains(written, []byte(own.SHA256+".png")) {
 		t.Errorf("%q, %v", written, err)
 	}
-	lost, err := encodeItem([]stage.Value{{Image: table.Image{SHA256: strings.Repeat("0", 64), Path: ".png"}},
-		{Text: "ok"}}, outputs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	refused, err := encodeItem([]stage.Value{{}, {Text: "ok"}}, outputs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	items, err := e.Store.Items("made-v1", "abc")
-	if err != nil {
-		t.Fatal(err)
-	}
+	lost := must.Get(encodeItem([]stage.Value{{Image: table.Image{SHA256: strings.Repeat("0", 64), Path: ".png"}},
+		{Text: "ok"}}, outputs))(t)
+	refused := must.Get(encodeItem([]stage.Value{{}, {Text: "ok"}}, outputs))(t)
+	items := must.Get(e.Store.Items("made-v1", "abc"))(t)
 	payloads := [][]byte{written, lost, refused}
 	keys := make([]store.Key, len(payloads))
 	for i := range keys {
 		keys[i] = store.KeyOf(string(rune('a' + i)))
 	}
-	if err := items.Put(keys, payloads); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, items.Put(keys, payloads))
 	values, damage := e.newRun(t.Context(), client.Request{}, nil, e.Store).storedValues(items, keys, outputs)
 	for i, want := range []table.Image{own, {}, {}} {
 		if i == 1 {
@@ -123,11 +101,8 @@ func TestImageItems(t *testing.T) {
 func TestDifference(t *testing.T) {
 	columns := datasets.Columns("full:vector", "caption:text", "score:number", "mask:mask")
 	item := func(caption string, score float64, vector ...float32) []byte {
-		data, err := encodeItem([]stage.Value{{Vector: vector}, {Text: caption}, {Number: score},
-			{Mask: table.Mask{Size: [2]int{1, 1}, Counts: "01"}}}, columns)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(encodeItem([]stage.Value{{Vector: vector}, {Text: caption}, {Number: score},
+			{Mask: table.Mask{Size: [2]int{1, 1}, Counts: "01"}}}, columns))(t)
 		return data
 	}
 	a := item("a", math.NaN(), 1, -4)
