@@ -3,16 +3,12 @@ package commands
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"testing"
-	"time"
 
 	"antipode/internal/must"
 	"antipode/kernel/client"
@@ -180,124 +176,6 @@ func TestJobOfFolder(t *testing.T) {
 	far[1] = s.Object("none.json")
 	if _, err := run(far...); !errors.As(err, new(usageError)) || !strings.Contains(err.Error(), "no such object") {
 		t.Errorf("no job: %v", err)
-	}
-}
-
-// TestTaskIsEnded ends tasks that have committed nothing yet: what is finished is in object storage when they end, and
-// another machine finds it.
-func TestTaskIsEnded(t *testing.T) {
-	workplace(t, 300)
-	s, run := remotetest.New(t), inProcess(t)
-	if _, err := run(append(strings.Fields("job make --shards 2 -- "+chain[0]), "--batch", "1")...); err != nil {
-		t.Fatal(err)
-	}
-	program := must.Get(os.Executable())(t)
-	for signal, exit := range map[os.Signal]int{syscall.SIGTERM: exitStopped, os.Interrupt: exitInterrupted} {
-		t.Run(signal.String(), func(t *testing.T) {
-			home := t.TempDir()
-			t.Setenv(client.HomeVar, home)
-			args := []string{"work", "job.json", "--shard", "1/2", "--allow-exec", "echo", "--store",
-				s.Object("store-" + strings.ReplaceAll(signal.String(), " ", "-"))}
-			task := exec.Command(program, append(args, "--commit", "1h")...)
-			task.Env = append(os.Environ(), mainVar+"=1")
-			must.Do(t, task.Start())
-			images := func() int {
-				names, _ := filepath.Glob(filepath.Join(home, "tasks", "*", "blobs", "*", "*.png"))
-				return len(names)
-			}
-			for deadline := time.Now().Add(2 * time.Minute); images() < 5; time.Sleep(time.Millisecond) {
-				if time.Now().After(deadline) {
-					_ = task.Process.Kill()
-					t.Fatal("no images within two minutes")
-				}
-			}
-			must.Do(t, task.Process.Signal(signal))
-			_ = task.Wait()
-			if code := task.ProcessState.ExitCode(); code != exit {
-				t.Errorf("exit status %d, want %d", code, exit)
-			}
-			if left, err := filepath.Glob(filepath.Join(home, "tasks", "*")); err != nil || len(left) > 0 {
-				t.Errorf("%q, %v; want nothing after the task", left, err)
-			}
-			printed, err := run("job", "status", "job.json", "--store", args[len(args)-1])
-			if !isExit(err, exitStopped) || !strings.Contains(printed, "1 stopped, 1 not started") {
-				t.Errorf("job status: %q, %v", printed, err)
-			}
-			t.Setenv(client.HomeVar, t.TempDir())
-			printed, err = run(args...)
-			if err != nil || !strings.Contains(printed, "items computed, ") || strings.Contains(printed, " 0 found") {
-				t.Errorf("again: %q, %v; want that some items are found", printed, err)
-			}
-		})
-	}
-}
-
-// TestTaskIsKilled kills a task at random moments, on one machine and on others, and starts it again, until it is done.
-// At each moment the bucket is a store whose items have their images, and in the end it has what one machine computes.
-func TestTaskIsKilled(t *testing.T) {
-	workplace(t, 40)
-	s, run := remotetest.New(t), inProcess(t)
-	lines := []string{chain[0], chain[2]} // generate, embed
-	done := at(t, t.TempDir())
-	for _, line := range lines {
-		if _, err := run(strings.Fields(line)...); err != nil {
-			t.Fatal(err)
-		}
-	}
-	done()
-	want := tables(t)
-	url := s.Object("store")
-	words := append([]string{"job", "make", "--shards", "1", "--store", url, "--"}, strings.Fields(lines[0])...)
-	words = append(append(words, "--"), strings.Fields(lines[1])...)
-	if _, err := run(append(words, "--batch", "1")...); err != nil {
-		t.Fatal(err)
-	}
-	program := must.Get(os.Executable())(t)
-	homes := []string{t.TempDir(), t.TempDir()}
-	merged := func() string {
-		home := t.TempDir()
-		t.Setenv(client.HomeVar, home)
-		printed, err := run("store", "merge", url)
-		if err != nil && !strings.Contains(err.Error(), "is no store") || err == nil &&
-			!strings.Contains(printed, "0 damaged files left out") {
-			t.Errorf("store merge: %q, %v", printed, err)
-		}
-		return home
-	}
-	kills, before := 0, 0
-	for n := 0; ; n++ {
-		task := exec.Command(program, "work", "job.json", "--shard", "0/1", "--allow-exec", "echo", "--commit", "5ms")
-		task.Env = append(os.Environ(), mainVar+"=1", client.HomeVar+"="+homes[n/2%2])
-		must.Do(t, task.Start())
-		after := time.Duration(150+rand.IntN(150*(n+1))) * time.Millisecond
-		timer := time.AfterFunc(after, func() { _ = task.Process.Kill() })
-		if err := task.Wait(); err == nil {
-			timer.Stop()
-			break
-		}
-		kills++
-		if items, images := generated(t, merged()); items > images || items < before {
-			t.Errorf("kill %d: %d items with %d images, %d before", kills, items, images, before)
-		} else {
-			before = items
-		}
-	}
-	t.Logf("%d kills, the last with %d items of generate", kills, before)
-	done = at(t, merged())
-	for _, line := range lines {
-		if printed, err := run(strings.Fields(line)...); err != nil || !strings.Contains(printed, " 0 items computed") {
-			t.Errorf("%s: %q, %v", line, printed, err)
-		}
-	}
-	done()
-	for name, content := range tables(t) {
-		if want[name] != content {
-			t.Errorf("%s differs from that of one machine", name)
-		}
-		delete(want, name)
-	}
-	if len(want) > 0 {
-		t.Errorf("%d files are missing", len(want))
 	}
 }
 

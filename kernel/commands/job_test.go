@@ -3,15 +3,11 @@ package commands
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"antipode/gomlxmodels/all"
 	"antipode/internal/must"
@@ -321,66 +317,5 @@ func TestJobPlan(t *testing.T) {
 	if err != nil || !strings.Contains(printed, "; 1.83 hours of one device, 0.917 hours a task with one device each, "+
 		"without loading models; ") || !strings.Contains(printed, "3.67 US dollars at 2 an hour") {
 		t.Errorf("job plan: %q, %v", printed, err)
-	}
-}
-
-// TestWorkIsEnded ends tasks by signals, after their first pack. What they have finished is found by the next task.
-func TestWorkIsEnded(t *testing.T) {
-	workplace(t, 300)
-	run := inProcess(t)
-	if _, err := run(append(strings.Fields("job make --shards 2 -- "+chain[0]), "--batch", "1")...); err != nil {
-		t.Fatal(err)
-	}
-	program := must.Get(os.Executable())(t)
-	first := regexp.MustCompile(`(\d+) items computed, (\d+) found`)
-	for name, test := range map[string]struct {
-		signals []os.Signal
-		exit    int
-		state   string
-	}{
-		"TERM":  {[]os.Signal{syscall.SIGTERM}, exitStopped, jobs.Stopped},
-		"USR1":  {[]os.Signal{syscall.SIGUSR1}, exitStopped, jobs.Stopped},
-		"twice": {[]os.Signal{syscall.SIGTERM, syscall.SIGTERM}, exitStopped, jobs.Stopped},
-		"INT":   {[]os.Signal{os.Interrupt}, exitInterrupted, jobs.Stopped},
-		"KILL":  {[]os.Signal{os.Kill}, -1, jobs.Running},
-	} {
-		t.Run(name, func(t *testing.T) {
-			dir := "store-" + name
-			task := exec.Command(program, "work", "job.json", "--shard", "1/2", "--allow-exec", "echo", "--store", dir,
-				"--commit", "1ms")
-			task.Env = append(os.Environ(), mainVar+"=1")
-			task.Stderr = io.Discard
-			must.Do(t, task.Start())
-			packs := func() int {
-				names, _ := filepath.Glob(filepath.Join(dir, "items", "generate-*", "*", "*.pack"))
-				return len(names)
-			}
-			for deadline := time.Now().Add(2 * time.Minute); packs() == 0; time.Sleep(time.Millisecond) {
-				if time.Now().After(deadline) {
-					_ = task.Process.Kill()
-					t.Fatal("no pack within two minutes")
-				}
-			}
-			for _, s := range test.signals {
-				must.Do(t, task.Process.Signal(s))
-			}
-			_ = task.Wait()
-			if code := task.ProcessState.ExitCode(); code != test.exit {
-				t.Errorf("exit status %d, want %d", code, test.exit)
-			}
-			s := statusOf(t, dir, 1)
-			if s == nil || s.State != test.state || s.Attempt != 1 || test.state == jobs.Stopped && len(s.Packs) == 0 {
-				t.Errorf("status %+v, want %s", s, test.state)
-			}
-			printed, err := run("work", "job.json", "--shard", "1/2", "--allow-exec", "echo", "--store", dir)
-			m := first.FindStringSubmatch(printed)
-			if err != nil || m == nil || m[1] == "0" || m[2] == "0" {
-				t.Errorf("again: %q, %v; want some items computed and some found", printed, err)
-			}
-			if s := statusOf(t, dir, 1); s == nil || s.State != jobs.Done || s.Attempt != 2 ||
-				s.Computed+s.Found != 300 {
-				t.Errorf("status %+v, want done at the second attempt", s)
-			}
-		})
 	}
 }
