@@ -235,8 +235,8 @@ func ExampleCheckTranslations() {
 	// c-hin_Deva  wrong script  0 of 7 letters are Devanagari
 }
 
-func ExamplePrintedCells() {
-	cells := consistency.PrintedCells(scores(), consistency.CellOptions{Table: 7})
+func ExamplePaperCells() {
+	cells := consistency.PaperCells(scores(), consistency.CellOptions{Table: 7})
 	show(cells.Where("value", "present", nil))
 	// Output:
 	// model   language  printed  value  difference  equal  computed

@@ -121,7 +121,7 @@ func TestAgreementCalibration(t *testing.T) {
 		for prompt := range 40 {
 			right := 0.6 + 0.4*rng.Float64()
 			for range 9 {
-				p := Pair{Human: First + Group(rng.IntN(2)), Prompt: fmt.Sprint(prompt)}
+				p := Pair{Human: First + PerceivedGroup(rng.IntN(2)), Prompt: fmt.Sprint(prompt)}
 				if p.Clip = p.Human; rng.Float64() > right {
 					p.Clip = First + Second - p.Human
 				}
