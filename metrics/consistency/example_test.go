@@ -266,8 +266,8 @@ func ExampleComputeDrop() {
 	// Output: 8.70 over 30 languages
 }
 
-func ExampleWithinLanguage() {
-	scores, err := consistency.WithinLanguage(consistency.Images{
+func ExampleComputeSCWL() {
+	scores, err := consistency.ComputeSCWL(consistency.Images{
 		Languages: []string{"en"}, Prompts: []string{"p1"},
 		Vectors: [][][][]float32{{{{1, 0}, {3, 4}}}},
 	}, consistency.Mean)
