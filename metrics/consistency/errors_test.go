@@ -9,9 +9,8 @@ import (
 	"antipode/datasets/indictti"
 	"antipode/datasets/table"
 	"antipode/internal/near"
-	"antipode/metrics/internal/tabulartest"
-
 	"antipode/metrics"
+	"antipode/metrics/internal/tabulartest"
 )
 
 func TestTableErrors(t *testing.T) {

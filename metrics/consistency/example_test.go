@@ -6,10 +6,9 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/indictti"
 	"antipode/datasets/table"
+	"antipode/metrics"
 	"antipode/metrics/consistency"
 	"antipode/metrics/internal/tabulartest"
-
-	"antipode/metrics"
 )
 
 // images is a table of two images of one prompt in English and Hindi, with vectors in the column full.

@@ -5,10 +5,9 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/visage"
+	"antipode/metrics"
 	"antipode/metrics/internal/tabulartest"
 	"antipode/metrics/stereotypes"
-
-	"antipode/metrics"
 )
 
 // tableOf returns a table of rows of values under the names in head.
