@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"antipode/internal/must"
 	"antipode/internal/testbackend"
 	"antipode/internal/testnotebook"
 	"antipode/kernel/client"
@@ -26,9 +27,7 @@ func TestResume(t *testing.T) {
 	testbackend.XLA(t) // skips without a plugin
 	home, run := t.TempDir(), shortDir(t)
 	if installed, err := client.Home(); err == nil {
-		if err := os.Symlink(filepath.Join(installed, "plugins"), filepath.Join(home, "plugins")); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Symlink(filepath.Join(installed, "plugins"), filepath.Join(home, "plugins")))
 	}
 	t.Setenv("ANTIPODE_HOME", home)
 	t.Setenv("XDG_RUNTIME_DIR", run)
@@ -85,9 +84,7 @@ const lost = 128
 func killed(t *testing.T, notebook *testnotebook.Notebook, parameters []string, n int) int {
 	t.Helper()
 	cmd := notebook.Runs(parameters...)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Start())
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	for {
@@ -131,17 +128,12 @@ func backend(t *testing.T, notebook *testnotebook.Notebook) (s status) {
 func forget(t *testing.T, notebook *testnotebook.Notebook, home string) {
 	t.Helper()
 	_ = notebook.Command("backend", "stop").Run() // none may run
-	entries, err := os.ReadDir(home)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(os.ReadDir(home))(t)
 	for _, e := range entries {
 		if e.Name() == "bin" || e.Name() == "plugins" {
 			continue
 		}
-		if err := os.RemoveAll(filepath.Join(home, e.Name())); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.RemoveAll(filepath.Join(home, e.Name())))
 	}
 }
 
@@ -158,10 +150,7 @@ func difference(got, want string) string {
 // shortDir is a temporary folder with a short path, as those of sockets are.
 func shortDir(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "apr")
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must.Get(os.MkdirTemp("", "apr"))(t)
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	return dir
 }

@@ -70,19 +70,19 @@ func (w World) Sampled() Table { return w.images("sampled", "archipelago sampled
 func (w World) Prompts() Table {
 	w.args.PerCell = 1
 	return w.Sampled().Select("id", "region", "object", "caption").Rename("caption", "prompt").SeedBy("id").
-		Named("archipelago prompts")
+		named("archipelago prompts")
 }
 
 func (w World) images(set, name string) Table {
 	return w.table(set, "id:text", "image:image", "mask:mask", "object:text", "region:text", "scene:text",
-		"variant:text", "caption:text", "source:text", "model:text", "seed:number", "backdrop:number").Named(name)
+		"variant:text", "caption:text", "source:text", "model:text", "seed:number", "backdrop:number").named(name)
 }
 
 // InjectedDisparities lists the disparities injected into [World.Sampled]: region, component, kind, size (share of the
 // images), score (the score that the disparity lowers) and description. It has no rows without Injected.
 func (w World) InjectedDisparities() Table {
 	return w.table("plants", "region:text", "component:text", "kind:text", "size:number", "score:text",
-		"description:text").Named("archipelago injected disparities")
+		"description:text").named("archipelago injected disparities")
 }
 
 func (w World) table(set string, columns ...string) Table {
@@ -90,7 +90,7 @@ func (w World) table(set string, columns ...string) Table {
 	args.Set = set
 	t := New("archipelago", args, Columns(columns...))
 	if w.err != nil {
-		return t.Fail(w.err)
+		return t.failed(w.err)
 	}
 	return t
 }

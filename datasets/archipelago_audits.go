@@ -96,7 +96,7 @@ func (w World) Occupations() Table {
 // score that shows it) and description. It has no rows without Injected.
 func (w World) AuditDisparities() Table {
 	return w.audit("audit-plants", "audit:text", "carrier:text", "subject:text", "kind:text", "size:number",
-		"elsewhere:number", "score:text", "description:text").Named("archipelago injected disparities")
+		"elsewhere:number", "score:text", "description:text").named("archipelago injected disparities")
 }
 
 // Lexicon returns the words of the invented languages: language, name, script, direction (ltr or rtl), kind, english,
@@ -107,5 +107,5 @@ func (w World) Lexicon() Table {
 }
 
 func (w World) audit(set string, columns ...string) Table {
-	return w.table(set, columns...).Named("archipelago " + set)
+	return w.table(set, columns...).named("archipelago " + set)
 }

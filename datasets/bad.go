@@ -16,4 +16,4 @@ func (t Table) Bad() Table {
 
 // Good returns the table without the rows that [Table.Bad] lists. It decodes each image once; [Table.Run] prints the
 // number of rows left out.
-func (t Table) Good() Table { return t.Derive(GoodOp, nil) }
+func (t Table) Good() Table { return t.derive(GoodOp, nil) }

@@ -1,16 +1,79 @@
 package datasets
 
 import (
+	"antipode/datasets/operation"
+	"antipode/datasets/table"
 	"cmp"
 	"errors"
 	"fmt"
-	"math"
+	"maps"
 	"slices"
-
-	"antipode/datasets/table"
 )
 
-func join(call *Call, a JoinArgs, in []*Frame) (*Frame, error) {
+func init() {
+	operation.Verb("join", join)
+	operation.Verb("concat", concat)
+	operation.Verb("prefix-ids", prefixIDs)
+}
+
+// JoinOptions are the options of [Table.Join].
+type JoinOptions struct {
+	// Suffix is appended to the names of the other table's columns that this table has too; "" = such a column is an
+	// error.
+	Suffix string
+
+	// Sparse omits the note that no row has a match, for data that may have none.
+	Sparse bool
+}
+
+type joinArgs struct {
+	On     string `json:"on"`
+	Suffix string `json:"suffix,omitempty"`
+	Sparse bool   `json:"sparse,omitempty"`
+}
+
+// Join adds the other table's columns to the rows with an equal value in the column on, which must be unique in the
+// other table; a blank value equals none. Rows without a match stay, with no value in the added columns.
+func (t Table) Join(other Table, on string, options ...JoinOptions) Table {
+	o, err := table.One(options)
+	if err != nil {
+		return t.failed(fmt.Errorf("Join: %w", err))
+	}
+	t, other = t.need(on, table.KindText), other.need(on, table.KindText)
+	args := joinArgs{on, o.Suffix, o.Sparse}
+	columns := slices.Clone(t.columns)
+	for _, c := range other.columns {
+		if c.Name == on {
+			continue
+		}
+		if c.Name, err = args.name(c.Name, columns); err != nil {
+			return t.failed(err)
+		}
+		columns = append(columns, c)
+	}
+	out := New("join", args, columns, t, other)
+	out.open = t.open || other.open
+	return out
+}
+
+// name returns the name of a column of the second table in the result, whose columns so far are given.
+func (a joinArgs) name(name string, columns []table.ColumnSpec) (string, error) {
+	if table.Position(columns, name) < 0 {
+		return name, nil
+	}
+	if a.Suffix != "" && table.Position(columns, name+a.Suffix) < 0 {
+		return name + a.Suffix, nil
+	}
+	if a.Suffix != "" {
+		return "", fmt.Errorf("Join: both tables have a column %q, and there is a column %q already; choose another "+
+			"JoinOptions.Suffix (--suffix %s)", name, name+a.Suffix, "_other")
+	}
+	return "", fmt.Errorf("Join: both tables have a column %q; Select the columns that are needed from the second "+
+		"one, or "+
+		"set JoinOptions.Suffix (--suffix _2) to keep it as %[1]s_2", name)
+}
+
+func join(call *Call, a joinArgs, in []*Frame) (*Frame, error) {
 	if len(in) != 2 {
 		return nil, errors.New("Join takes two tables")
 	}
@@ -39,11 +102,11 @@ func join(call *Call, a JoinArgs, in []*Frame) (*Frame, error) {
 			rows[i], matched = j, true
 		}
 	}
-	if !matched && len(at) > 0 && !table.IsBlank(left.Texts) {
-		call.Notef("Join: no row has a %s of the second table; the first one holds %.40q, the second one %.40q", a.On,
+	if !matched && !a.Sparse && len(at) > 0 && !table.IsBlank(left.Texts) {
+		call.Notef("Join: no row's %s is in the second table; the first one holds %.40q, the second one %.40q", a.On,
 			firstValue(left.Texts), firstValue(right.Texts))
 	}
-	out := &Frame{Columns: slices.Clone(in[0].Columns)}
+	out := in[0].SameRows(slices.Clone(in[0].Columns))
 	for i := range in[1].Columns {
 		c := in[1].Columns[i]
 		if c.Name == a.On {
@@ -63,9 +126,44 @@ func firstValue(texts []string) string {
 	return texts[max(0, slices.IndexFunc(texts, func(s string) bool { return s != "" }))]
 }
 
+// Concat returns the rows of this table followed by those of the others. A row has no value in the columns that its
+// table does not have. A column that holds numbers in one table and text in another is text. Ids must be unique; see
+// [ConcatBy].
+func (t Table) Concat(others ...Table) Table {
+	columns := slices.Clone(t.columns)
+	open := t.open
+	for _, o := range others {
+		open = open || o.open
+		for _, c := range o.columns {
+			at := table.Position(columns, c.Name)
+			switch {
+			case at < 0:
+				columns = append(columns, c)
+			case columns[at].Kind == c.Kind:
+			case table.Fits(columns[at].Kind, c.Kind) || table.Fits(c.Kind, columns[at].Kind):
+				columns[at].Kind = "" // decided when the table runs
+			default:
+				return t.failed(fmt.Errorf("Concat: column %q contains %s values in one table and %s values in another",
+					c.Name,
+					columns[at].Kind, c.Kind))
+			}
+		}
+	}
+	out := New("concat", nil, columns, append([]Table{t}, others...)...)
+	out.open = open
+	return out
+}
+
 func concat(_ *Call, _ struct{}, in []*Frame) (*Frame, error) {
 	out := &Frame{}
 	for _, f := range in {
+		for row := range f.Len() {
+			origin := table.Origin{Row: row + 1}
+			if f.Origins != nil {
+				origin = f.Origins[row]
+			}
+			out.Origins = append(out.Origins, origin)
+		}
 		for _, spec := range f.Specs() {
 			if out.Has(spec.Name) {
 				continue
@@ -126,40 +224,23 @@ func commonKind(name string, in []*Frame) (kind table.Kind, err error) {
 	return cmp.Or(kind, table.KindText), nil
 }
 
-// cast evaluates Table.Cast.
-func cast(call *Call, a CastArgs, in []*Frame) (*Frame, error) {
-	c, err := in[0].Need(a.Column, "")
-	if err != nil {
-		return nil, err
+// ConcatBy returns the rows of tables, in the order of their names, with the names in a text column: ConcatBy("run",
+// map[string]Table{"first": a, "second": b}). The values of id and image_id get the name and a slash in front, so that
+// ids that occur in several tables are unique.
+func ConcatBy(column string, tables map[string]Table) Table {
+	var parts []Table
+	for _, name := range slices.Sorted(maps.Keys(tables)) {
+		parts = append(parts, tables[name].With(column, name).derive("prefix-ids", PrefixIDsArgs{name + "/"}))
 	}
-	as, err := c.As(a.Kind)
-	if err == nil || a.Kind != table.KindNumber || c.Kind != table.KindText {
-		if err != nil {
-			return nil, fmt.Errorf("Cast: %w", err)
-		}
-		return in[0].With(*as), nil
+	if len(parts) == 0 {
+		return Table{}.failed(fmt.Errorf("ConcatBy: no tables"))
 	}
-	numbers, lost := make([]float64, len(c.Texts)), make([]error, len(c.Texts))
-	first := -1
-	for row, text := range c.Texts {
-		n, err := table.NumberFormat{}.ParseNumbers([]string{text})
-		if lost[row] = err; err != nil {
-			if n = []float64{math.NaN()}; first < 0 {
-				first = row
-			}
-		}
-		numbers[row] = n[0]
-	}
-	fix := ""
-	var why *table.NotNumber
-	if first >= 0 && errors.As(lost[first], &why) && why.Why != "is not a number" {
-		fix = fmt.Sprintf("%s %s", why.Cell, why.Why)
-	}
-	call.Reading(table.Reading{Source: "Cast", Column: a.Column, Fix: fix,
-		What: fmt.Sprintf("values of %q are not numbers and count as missing (the first: row %d, %.40q)", a.Column,
-			first+1,
-			c.Texts[first])}.Count(in[0], func(row int) (bool, bool) { return lost[row] != nil, c.Texts[row] != "" }))
-	return in[0].With(table.NumberColumn(a.Column, numbers)), nil
+	return parts[0].Concat(parts[1:]...)
+}
+
+// PrefixIDsArgs hold the beginning of ids.
+type PrefixIDsArgs struct {
+	Prefix string `json:"prefix"`
 }
 
 // prefixIDs puts a prefix in front of the ids, and of the ids of images that rows refer to.

@@ -38,17 +38,17 @@ func CSV(path string, options ...FileOptions) Table {
 		return t
 	}
 	if objecturl.IsRemote(args.Path) {
-		return New("csv", args, nil).Open().Named(objecturl.Base(path))
+		return New("csv", args, nil).opened().named(objecturl.Base(path))
 	}
 	var err error
 	if args.Columns, err = csvHeader(args.Path, path); err != nil {
-		return t.Fail(err)
+		return t.failed(err)
 	}
 	columns := headerKinds(args.Columns)
 	if NeedsID(columns) {
 		columns = append(Columns("id:text"), columns...)
 	}
-	return New("csv", args, columns).Named(filepath.Base(args.Path))
+	return New("csv", args, columns).named(filepath.Base(args.Path))
 }
 
 // NeedsID reports whether columns are those of a table of images without ids, which gets a column id when it is read.

@@ -7,9 +7,7 @@ import (
 	"antipode/datasets/table"
 )
 
-// Operation returns the definition of the metric or table operation that computed the table's columns, or nil. It looks
-// through verbs that choose, order, join or add rows and columns; of tables put together it is the operation of all.
-func (t Table) Operation() *operation.Operation {
+func (t Table) operation() *operation.Operation {
 	op, p := defining(t.plan)
 	if op == nil {
 		return nil

@@ -6,7 +6,7 @@
 //
 //	photos := datasets.CSV("photos/images.csv")
 //	indoor := photos.Where("scene", "==", "indoor").Sample(20, "region", 7)
-//	plots.Grid{Table: indoor, Rows: "region"}.Show()
+//	plots.Show(plots.Grid{Table: indoor, Rows: "region"})
 //
 // # Read your own data
 //

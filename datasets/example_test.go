@@ -208,7 +208,7 @@ func ExampleTable_Show() {
 }
 
 func ExampleTable_Run() {
-	images.Named("my images").Run()
+	datasets.Extend(images).Named("my images").Run()
 	// Output: my images: 4 rows
 }
 
@@ -240,8 +240,8 @@ func ExampleTable_Columns() {
 	// [{id text} {region text} {scene text} {score number}]
 }
 
-func ExampleTable_Need() {
-	err := images.Need("score", table.KindVector).Err()
+func ExampleExtend() {
+	err := datasets.Extend(images).Need("score", table.KindVector).Err()
 	fmt.Println(errors.Unwrap(err))
 	// Output:
 	// column "score" holds number values, not vector

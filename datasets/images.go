@@ -28,19 +28,19 @@ type ImagesOptions struct {
 func Images(path string, options ...ImagesOptions) Table {
 	o, err := table.One(options)
 	if err != nil {
-		return Table{}.Fail(fmt.Errorf("Images: %w", err))
+		return Table{}.failed(fmt.Errorf("Images: %w", err))
 	}
 	if path == "" && len(o.Default.Columns()) > 0 {
 		return o.Default
 	}
 	switch {
 	case path == "":
-		return Table{}.Fail(errors.New("Images: no path; give a folder, a .csv or a .parquet file"))
+		return Table{}.failed(errors.New("Images: no path; give a folder, a .csv or a .parquet file"))
 	case isForeign(path):
-		return Table{}.Fail(fmt.Errorf("Images: %w", notFetched(path)))
+		return Table{}.failed(fmt.Errorf("Images: %w", notFetched(path)))
 	}
 	if path, err = objecturl.Local(path); err != nil {
-		return Table{}.Fail(fmt.Errorf("Images: %w", err))
+		return Table{}.failed(fmt.Errorf("Images: %w", err))
 	}
 	if info, err := os.Stat(path); objecturl.IsFolder(path) || err == nil &&
 		(info.IsDir() || IsArchive(path)) {
@@ -60,9 +60,9 @@ func Images(path string, options ...ImagesOptions) Table {
 		return Folder(path) // whose error says what to do
 	}
 	if _, err := os.Stat(path); err != nil {
-		return Table{}.Fail(fmt.Errorf("cannot read the images of %s: %w", path, plainPathError(err)))
+		return Table{}.failed(fmt.Errorf("cannot read the images of %s: %w", path, plainPathError(err)))
 	}
-	return Table{}.Fail(TableFormat(path))
+	return Table{}.failed(TableFormat(path))
 }
 
 // IsURL reports whether a path is a URL, such as https://example.org/a.jpg or data:image/png;base64,….
@@ -118,5 +118,5 @@ func (t Table) needBy(column string) Table {
 	if column == "" {
 		return t
 	}
-	return t.Need(column, table.KindText)
+	return t.need(column, table.KindText)
 }

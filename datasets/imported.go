@@ -75,19 +75,19 @@ type ImportedArgs struct {
 func Imported(dir string, options ...ImportOptions) Table {
 	o, err := table.One(options)
 	if err != nil {
-		return Table{}.Fail(fmt.Errorf("Imported: %w", err))
+		return Table{}.failed(fmt.Errorf("Imported: %w", err))
 	}
 	if objecturl.IsRemote(dir) {
-		return Table{}.Fail(errors.New("Imported: its folder is read from a disk only; copy the objects there"))
+		return Table{}.failed(errors.New("Imported: its folder is read from a disk only; copy the objects there"))
 	}
 	abs, err := filepath.Abs(dir)
 	if err != nil {
-		return Table{}.Fail(fmt.Errorf("%s: %w", dir, err))
+		return Table{}.failed(fmt.Errorf("%s: %w", dir, err))
 	}
 	if info, err := os.Stat(abs); err != nil {
-		return Table{}.Fail(fmt.Errorf("cannot read the folder %s: %w", dir, plainPathError(err)))
+		return Table{}.failed(fmt.Errorf("cannot read the folder %s: %w", dir, plainPathError(err)))
 	} else if !info.IsDir() {
-		return Table{}.Fail(fmt.Errorf("%s is a file, not a folder", dir))
+		return Table{}.failed(fmt.Errorf("%s is a file, not a folder", dir))
 	}
 	args := ImportedArgs{Dir: abs, Options: o}
 	if o.Sidecar != "" {
@@ -96,17 +96,17 @@ func Imported(dir string, options ...ImportOptions) Table {
 		}
 		header, err := csvHeader(args.Options.Sidecar, o.Sidecar)
 		if err != nil {
-			return Table{}.Fail(err)
+			return Table{}.failed(err)
 		}
 		args.Sidecar = headerKinds(header)
 	}
 	columns, err := args.columns()
 	if err != nil {
-		return Table{}.Fail(fmt.Errorf("import %s: %w", dir, err))
+		return Table{}.failed(fmt.Errorf("import %s: %w", dir, err))
 	}
-	t := New(ImportedOp, args, columns).Named(filepath.Base(abs))
+	t := New(ImportedOp, args, columns).named(filepath.Base(abs))
 	if o.Grid > 1 {
-		t = t.Derive(CutOp, CutArgs{o.Grid, o.Margin, o.Gap}, table.ColumnSpec{Name: "image", Kind: table.KindImage})
+		t = t.derive(CutOp, CutArgs{o.Grid, o.Margin, o.Gap}, table.ColumnSpec{Name: "image", Kind: table.KindImage})
 	}
 	return t
 }

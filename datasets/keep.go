@@ -11,10 +11,13 @@ import (
 	"regexp"
 	"time"
 
+	"antipode/datasets/operation"
 	"antipode/datasets/table"
 	"antipode/kernel/cell"
 	"antipode/kernel/client"
 )
+
+func init() { operation.Verb("digest", digestRows) }
 
 // keepFor is the time for which a kept table stays that is not used and whose name has a newer one.
 const keepFor = 24 * time.Hour
@@ -62,7 +65,7 @@ func keep(ctx context.Context, name, source string, compute func() Table, inputs
 	}
 	start := filepath.Join(home, "kept", name+"-")
 	path := start + hex.EncodeToString(key.Sum(nil)[:16]) + ".parquet"
-	kept := func() Table { return Parquet(path, FileOptions{Root: string(filepath.Separator)}).Named(name) }
+	kept := func() Table { return Parquet(path, FileOptions{Root: string(filepath.Separator)}).named(name) }
 	now := time.Now()
 	if os.Chtimes(path, now, now) == nil {
 		return kept(), nil

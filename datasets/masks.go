@@ -6,9 +6,12 @@ import (
 	"math"
 
 	"antipode/datasets/mask"
+	"antipode/datasets/operation"
 	"antipode/datasets/table"
 	"antipode/internal/objecturl"
 )
+
+func init() { operation.Verb("grow-masks", growMasks) }
 
 // MasksArgs are the arguments of [Table.MasksFrom].
 type MasksArgs struct {
@@ -36,14 +39,14 @@ func (t Table) MasksFrom(dir string, options ...MasksOptions) Table {
 	}
 	abs, failed := objecturl.Resolve(dir)
 	if err = cmp.Or(err, failed); err != nil {
-		return t.Fail(fmt.Errorf("MasksFrom: %w", err))
+		return t.failed(fmt.Errorf("MasksFrom: %w", err))
 	}
-	return t.Need("id", table.KindText).Need("image", table.KindImage).Derive("masks", MasksArgs{abs, o.MaskThreshold},
+	return t.need("id", table.KindText).need("image", table.KindImage).derive("masks", MasksArgs{abs, o.MaskThreshold},
 		Columns("mask:mask", "outcome:text", "reason:text")...)
 }
 
-// GrowArgs are the arguments of [Table.GrowMasks].
-type GrowArgs struct {
+// growArgs are the arguments of [Table.GrowMasks].
+type growArgs struct {
 	Pixels float64 `json:"pixels"`
 }
 
@@ -53,13 +56,14 @@ type GrowArgs struct {
 // reason. Rows without a mask remain as they are. The table needs the column mask; pixels must be finite and not 0.
 func (t Table) GrowMasks(pixels float64) Table {
 	if pixels == 0 || math.IsNaN(pixels) || math.IsInf(pixels, 0) {
-		return t.Fail(fmt.Errorf("GrowMasks: %v pixels: give the radius, above 0 to dilate, below 0 to erode", pixels))
+		return t.failed(fmt.Errorf("GrowMasks: %v pixels: give the radius, above 0 to dilate, below 0 to erode",
+			pixels))
 	}
-	return t.Need("mask", table.KindMask).Derive("grow-masks", GrowArgs{pixels},
+	return t.need("mask", table.KindMask).derive("grow-masks", growArgs{pixels},
 		Columns("mask:mask", "mask_area:number", "outcome:text", "reason:text")...)
 }
 
-func growMasks(_ *Call, a GrowArgs, in []*Frame) (*Frame, error) {
+func growMasks(_ *Call, a growArgs, in []*Frame) (*Frame, error) {
 	f := in[0]
 	c, err := f.Need("mask", table.KindMask)
 	if err != nil {

@@ -35,7 +35,7 @@ func (d Defined[O]) Of(in Table, options ...O) Table {
 func (d Defined[O]) Table(inputs map[string]Table, options ...O) Table {
 	checked, err := d.Check(options)
 	if err != nil {
-		return Table{}.Fail(err)
+		return Table{}.failed(err)
 	}
 	return Apply(d.Operation, inputs, checked)
 }
@@ -50,26 +50,26 @@ func Apply(op *operation.Operation, inputs map[string]Table, options operation.C
 			if in.Optional {
 				continue
 			}
-			return Table{}.Fail(fmt.Errorf("%s: the table %q is missing (%s)", op.Name, in.Role, in.About))
+			return Table{}.failed(fmt.Errorf("%s: the table %q is missing (%s)", op.Name, in.Role, in.About))
 		}
 		for _, c := range in.Columns {
-			t = t.Need(c.Name, c.Kind)
+			t = t.need(c.Name, c.Kind)
 		}
 		if !in.Optional {
 			for _, by := range options.By() {
-				t = t.Need(by, table.KindText)
+				t = t.need(by, table.KindText)
 			}
 		}
 		roles, tables = append(roles, in.Role), append(tables, t)
 	}
 	args, err := options.Args(roles)
 	if err != nil {
-		return Table{}.Fail(fmt.Errorf("%s: %w", op.Name, err))
+		return Table{}.failed(fmt.Errorf("%s: %w", op.Name, err))
 	}
 	columns, known := options.Columns()
-	out := New(op.Name, args, columns, tables...).Named(op.Name)
+	out := New(op.Name, args, columns, tables...).named(op.Name)
 	if !known {
-		out = out.Open()
+		out = out.opened()
 	}
 	return out
 }

@@ -92,6 +92,9 @@ func (t Table) Save(path string) {
 // request sends the plan to the executor. With estimate, work of more than a minute is announced with one line.
 func (t Table) request(ctx context.Context, req client.Request, estimate bool) (*client.Result, error) {
 	plan, err := t.Plan()
+	if err == nil {
+		plan, err = plan.Resolved(ctx)
+	}
 	if err != nil {
 		return nil, err
 	}

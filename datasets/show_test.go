@@ -18,6 +18,7 @@ import (
 
 	"antipode/datasets/mask"
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/kernel/client"
 )
 
@@ -25,13 +26,9 @@ import (
 func shown(t *testing.T, n int) *Frame {
 	t.Helper()
 	var b bytes.Buffer
-	if err := png.Encode(&b, image.NewRGBA(image.Rect(0, 0, 200, 100))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, png.Encode(&b, image.NewRGBA(image.Rect(0, 0, 200, 100))))
 	good := filepath.Join(t.TempDir(), "good.png")
-	if err := os.WriteFile(good, b.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(good, b.Bytes(), 0o600))
 	bits := mask.New(200, 100)
 	for i := range bits.Pix {
 		bits.Pix[i] = i%200 < 46
@@ -199,13 +196,8 @@ func TestShowMasked(t *testing.T) {
 		{"id": "b", "prompt": "a tall person", "prompt_shown": ""}})
 	for name, tab := range map[string]Table{"all": rows, "Select": rows.Select("id", "prompt"),
 		"Count": rows.Count("prompt"), "Rename": rows.Rename("prompt", "text").Select("text")} {
-		if err := tab.Err(); err != nil {
-			t.Fatal(err)
-		}
-		f, err := tab.Rows(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, tab.Err())
+		f := must.Get(tab.Rows(t.Context()))(t)
 		if !slices.Equal(f.Specs(), tab.Columns()) {
 			t.Errorf("%s: columns %v, declared %v", name, f.Specs(), tab.Columns())
 		}

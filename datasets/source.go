@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -136,10 +137,10 @@ func Parquet(path string, options ...FileOptions) Table {
 	}
 	if !objecturl.IsRemote(args.Path) {
 		if _, err := os.Stat(args.Path); err != nil {
-			return t.Fail(fmt.Errorf("cannot read the table %s: %w", path, plainPathError(err)))
+			return t.failed(fmt.Errorf("cannot read the table %s: %w", path, plainPathError(err)))
 		}
 	}
-	return New("parquet", args, nil).Open().Named(objecturl.Base(path))
+	return New("parquet", args, nil).opened().named(objecturl.Base(path))
 }
 
 // Folder returns the table of the images in a folder and its subfolders (.jpg .jpeg .jfif .png .gif .webp .tif .tiff
@@ -162,23 +163,23 @@ func Folder(path string, options ...FileOptions) Table {
 	columns := Columns("id:text", "image:image", "folder:text")
 	if objecturl.IsRemote(args.Path) {
 		if !objecturl.IsFolder(args.Path) {
-			return t.Fail(fmt.Errorf("%s: the URL of a folder ends in a slash", path))
+			return t.failed(fmt.Errorf("%s: the URL of a folder ends in a slash", path))
 		}
-		return New("folder", args, columns).Named(objecturl.Base(path))
+		return New("folder", args, columns).named(objecturl.Base(path))
 	}
 	info, err := os.Stat(args.Path)
 	switch {
 	case err != nil:
-		return t.Fail(fmt.Errorf("cannot read the folder %s: %w", path, plainPathError(err)))
+		return t.failed(fmt.Errorf("cannot read the folder %s: %w", path, plainPathError(err)))
 	case !info.IsDir() && IsArchive(path):
-		return New("folder", args, Columns("id:text", "image:image")).Open().Named(filepath.Base(path))
+		return New("folder", args, Columns("id:text", "image:image")).opened().named(filepath.Base(path))
 	case !info.IsDir():
-		return t.Fail(fmt.Errorf("%s is a file, not a folder", path))
+		return t.failed(fmt.Errorf("%s is a file, not a folder", path))
 	}
-	out := New("folder", args, columns).Named(filepath.Base(args.Path))
+	out := New("folder", args, columns).named(filepath.Base(args.Path))
 	if structured(args.Path) {
 		out.columns = nil
-		return out.Open()
+		return out.opened()
 	}
 	return out
 }
@@ -237,7 +238,7 @@ func fileArgs(verb, path string, options []FileOptions) (ReadFileArgs, Table) {
 		args.Root, err = objecturl.Resolve(o.Root)
 	}
 	if err != nil {
-		return args, Table{}.Fail(fmt.Errorf("%s: %w", verb, err))
+		return args, Table{}.failed(fmt.Errorf("%s: %w", verb, err))
 	}
 	return args, Table{}
 }
@@ -253,10 +254,10 @@ func plainPathError(err error) error {
 // FromFrame returns the table of a frame.
 func FromFrame(f *Frame) Table {
 	if f == nil {
-		return Table{}.Fail(fmt.Errorf("FromFrame: no frame"))
+		return Table{}.failed(fmt.Errorf("FromFrame: no frame"))
 	}
 	if err := f.Check(); err != nil {
-		return Table{}.Fail(err)
+		return Table{}.failed(err)
 	}
 	return Table{frame: f, columns: f.Specs()}
 }
@@ -270,13 +271,13 @@ func FromRows(rows []map[string]any) Table {
 		for name, v := range row {
 			kind, err := kindOf(v)
 			if err != nil {
-				return Table{}.Fail(fmt.Errorf("FromRows: row %d, column %q: %w", i+1, name, err))
+				return Table{}.failed(fmt.Errorf("FromRows: row %d, column %q: %w", i+1, name, err))
 			}
 			if n, is := v.(int); is && !exact(n) {
 				wide[name] = true
 			}
 			if old, known := names[name]; known && old != kind {
-				return Table{}.Fail(fmt.Errorf("FromRows: row %d, column %q: %s, but %s in an earlier row", i+1, name,
+				return Table{}.failed(fmt.Errorf("FromRows: row %d, column %q: %s, but %s in an earlier row", i+1, name,
 					kind, old))
 			}
 			names[name] = kind
@@ -341,7 +342,18 @@ func kindOf(v any) (table.Kind, error) {
 	return "", fmt.Errorf("a %T; use a string, an int, a float64 or a []float32", v)
 }
 
-// RowsArgs are the arguments of the operation rows: an encoded frame.
-type RowsArgs struct {
+// rowsArgs are the arguments of the operation rows: an encoded frame.
+type rowsArgs struct {
 	Frame []byte `json:"frame"`
+}
+
+func init() { operation.Register("rows", rowsInMemory) }
+
+// rowsInMemory evaluates the rows that a plan carries.
+func rowsInMemory(_ context.Context, _ Call, raw json.RawMessage, _ []*Frame) (*Frame, error) {
+	var a rowsArgs
+	if err := json.Unmarshal(raw, &a); err != nil {
+		return nil, err
+	}
+	return table.Decode(bytes.NewReader(a.Frame))
 }

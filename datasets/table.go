@@ -53,8 +53,7 @@ func New(op string, args any, columns []table.ColumnSpec, inputs ...Table) Table
 	return t
 }
 
-// Secret notes that the table's operation needs an environment variable; see [table.Plan.Secrets].
-func (t Table) Secret(name string) Table {
+func (t Table) secret(name string) Table {
 	if t.err == nil {
 		plan := *t.plan
 		plan.Secrets = append(slices.Clone(plan.Secrets), name)
@@ -63,14 +62,12 @@ func (t Table) Secret(name string) Table {
 	return t
 }
 
-// Open returns the table, marked as one that may have more columns than [Table.Columns] lists when it runs.
-func (t Table) Open() Table {
+func (t Table) opened() Table {
 	t.open = true
 	return t
 }
 
-// Fail returns the table in error: it and every table derived from it return err, with the line of the caller.
-func (t Table) Fail(err error) Table {
+func (t Table) failed(err error) Table {
 	if t.err != nil {
 		return t
 	}
@@ -95,7 +92,7 @@ func (t Table) Plan() (*table.Plan, error) {
 		if err := t.frame.Encode(&buf); err != nil {
 			return nil, err
 		}
-		args, err := json.Marshal(RowsArgs{buf.Bytes()})
+		args, err := json.Marshal(rowsArgs{buf.Bytes()})
 		return &table.Plan{Op: "rows", Args: args}, err
 	}
 	if t.plan == nil {
@@ -110,15 +107,12 @@ func (t Table) Err() error { return t.err }
 // Columns returns the columns that are known without running the table.
 func (t Table) Columns() []table.ColumnSpec { return slices.Clone(t.columns) }
 
-// Named returns the table with a name for messages.
-func (t Table) Named(name string) Table {
+func (t Table) named(name string) Table {
 	t.name = name
 	return t
 }
 
-// Need returns the table, in error if it has no column of that name and kind; "" = any kind. An open table is checked
-// when it runs.
-func (t Table) Need(name string, kind table.Kind) Table {
+func (t Table) need(name string, kind table.Kind) Table {
 	if t.err != nil {
 		return t
 	}
@@ -135,12 +129,7 @@ func (t Table) Need(name string, kind table.Kind) Table {
 	return t
 }
 
-// IsOpen reports whether the table may have columns that are known only when it runs.
-func (t Table) IsOpen() bool { return t.open }
-
-// Derive returns the table of a row-wise operation: this table's columns and the added ones. An added column replaces
-// one of the same name.
-func (t Table) Derive(op string, args any, added ...table.ColumnSpec) Table {
+func (t Table) derive(op string, args any, added ...table.ColumnSpec) Table {
 	columns := slices.Clone(t.columns)
 	for _, a := range added {
 		if at := table.Position(columns, a.Name); at >= 0 {

@@ -9,14 +9,13 @@ import (
 	"testing"
 
 	"antipode/datasets/table"
+	"antipode/internal/must"
 )
 
 func file(t *testing.T, name, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(content), 0o644))
 	return path
 }
 
@@ -74,10 +73,7 @@ func TestTablesAreImmutable(t *testing.T) {
 	if fmt.Sprint(base.Columns()) != before {
 		t.Error("a verb changed its table")
 	}
-	a, err := base.With("x", 1).Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(base.With("x", 1).Plan())(t)
 	b, _ := base.With("x", 1).Plan()
 	c, _ := base.With("x", 2).Plan()
 	if a.Digest() != b.Digest() || a.Digest() == c.Digest() {

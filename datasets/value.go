@@ -58,7 +58,8 @@ func (t Table) one(column string, kind table.Kind) *Column {
 	c := t.column(column, kind)
 	if n := c.Len(); n != 1 {
 		inCell(func(context.Context) error {
-			return t.Fail(fmt.Errorf("one value of column %q: the table has %s; select one with Where or Head", column,
+			return t.failed(fmt.Errorf("one value of column %q: the table has %s; select one with Where or Head",
+				column,
 				count(n, "row"))).err
 		})
 	}
@@ -68,13 +69,13 @@ func (t Table) one(column string, kind table.Kind) *Column {
 // column runs the table and returns one of its columns; kind "" = any.
 func (t Table) column(column string, kind table.Kind) (c *Column) {
 	inCell(func(ctx context.Context) error {
-		t = t.Need(column, kind)
+		t = t.need(column, kind)
 		f, err := t.Rows(ctx)
 		if err != nil {
 			return err
 		}
 		if c, err = f.Need(column, kind); err != nil {
-			return t.Fail(err).err
+			return t.failed(err).err
 		}
 		return nil
 	})

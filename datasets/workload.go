@@ -76,9 +76,9 @@ func Workload(tables []Table, options ...WorkloadOptions) Table {
 		}
 		return true
 	})
-	t := New(WorkloadOp, args, columns, tables...).Named("workload")
+	t := New(WorkloadOp, args, columns, tables...).named("workload")
 	if err != nil {
-		return t.Fail(fmt.Errorf("Workload: %w", err))
+		return t.failed(fmt.Errorf("Workload: %w", err))
 	}
 	return t
 }

@@ -1,7 +1,6 @@
 package gomlxmodels
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -15,44 +14,37 @@ import (
 // AskOp is the operation of [Ask] in a plan.
 const AskOp = "ask"
 
-// AskArgs are the arguments of an ask stage in a plan.
-type AskArgs struct {
-	Model    string   `json:"model"` // a program
-	Question string   `json:"question"`
-	Choices  []string `json:"choices"`
-	System   string   `json:"system,omitempty"`
-	Column   string   `json:"column"`
-	Seed     int64    `json:"seed,omitempty"`
-	Permute  bool     `json:"permute,omitempty"`
-
-	Exec ExecOptions `json:"exec,omitzero"`
-}
-
 // AskOptions are the options of [Ask].
 type AskOptions struct {
 	// Question is the question about each image, for example "Is a person visible?". Required.
-	Question string
+	Question string `json:"question" required:"true" help:"the question about each image"`
 
 	// Choices are the answers of which the model chooses one, 2 to 64; required. A choice such as "cannot tell" lets it
 	// choose none of the others.
-	Choices []string
+	Choices []string `json:"choices" help:"the answers to choose from"`
 
 	// System is the system message, for models that take one; default none.
-	System string
+	System string `json:"system,omitempty" help:"the system message, for models that take one"`
+
+	// Column is the name of the column of the answer, with which the names of the others start; default "answer".
+	Column string `json:"column" default:"answer" help:"the name of the answer's column, with which the others start"`
+
+	// Seed is the seed of answers that are sampled, 0 (default) to 2^53.
+	Seed int64 `json:"seed,omitempty" min:"0" max:"9007199254740992" help:"the seed of answers that are sampled"`
 
 	// Permute asks twice, with the choices in their order and reversed: models prefer the choice at some positions. The
 	// probabilities are averaged, and the answer is the most probable choice. Without probabilities it is the choice
 	// of both orders, and none if they differ, with a reason.
-	Permute bool
-
-	// Column is the name of the column of the answer, with which the names of the others start; default "answer".
-	Column string
-
-	// Seed is the seed of answers that are sampled, 0 (default) to 2^53.
-	Seed int64
+	Permute bool `json:"permute,omitempty" help:"ask twice, with the choices reversed too, and average the probabilities"`
 
 	// Exec are the options of the program.
-	Exec ExecOptions
+	Exec ExecOptions `json:"exec,omitzero" group:"Programs (exec:PATH)"`
+}
+
+// AskArgs are the arguments of an ask stage in a plan.
+type AskArgs struct {
+	Model string `json:"model"` // a program
+	AskOptions
 }
 
 // Ask asks a model a question about each image, with fixed choices. The model is a program ("exec:PATH", see
@@ -70,23 +62,25 @@ type AskOptions struct {
 // Columns of these names are replaced. A row without an image whose outcome is refused, failed or skipped has no answer
 // and no outcome of it. The table needs the columns id and image.
 func Ask(model string, images datasets.Table, o AskOptions) datasets.Table {
-	fail := func(err error) datasets.Table { return images.Fail(fmt.Errorf("Ask: %w", err)) }
-	args := AskArgs{Model: model, Question: o.Question, Choices: o.Choices, System: o.System, Permute: o.Permute,
-		Column: cmp.Or(o.Column, "answer"), Seed: o.Seed, Exec: o.Exec}
-	if err := invalid(args.Check()); err != nil {
+	fail := func(err error) datasets.Table { return datasets.Extend(images).Fail(fmt.Errorf("Ask: %w", err)).Table }
+	args := AskArgs{model, o}
+	err := invalid(args.Check())
+	if err != nil {
 		return fail(err)
 	}
-	var err error
-	if args.Model, err = execModel(model, o.Exec); err != nil {
+	if args.Model, err = resolveModel(model, o.Exec); err != nil {
 		return fail(err)
 	}
-	answers := images.Need("id", table.KindText).Need("image", table.KindImage).
-		Derive(AskOp, args, args.Columns()...)
+	answers := datasets.Extend(images).Need("id", table.KindText).Need("image", table.KindImage).
+		Derive(AskOp, args, args.Columns()...).Table
 	return execSecrets(answers, model, o.Exec)
 }
 
-// Check reports an invalid argument.
+// Check completes and validates the arguments.
 func (a *AskArgs) Check() error {
+	if err := check(&a.AskOptions, "exec"); err != nil {
+		return err
+	}
 	switch {
 	case !strings.HasPrefix(a.Model, Exec):
 		return fmt.Errorf("model %q: questions are for programs (exec:PATH); no other model answers them", a.Model)
@@ -94,8 +88,6 @@ func (a *AskArgs) Check() error {
 		return errors.New("the question is missing")
 	case len(a.Choices) < 2 || len(a.Choices) > 64:
 		return fmt.Errorf("%d choices: give 2 to 64", len(a.Choices))
-	case a.Seed < 0 || a.Seed > 1<<53:
-		return fmt.Errorf("seed %d: must be between 0 and 2^53", a.Seed)
 	}
 	for i, c := range a.Choices {
 		if c == "" || c != strings.TrimSpace(c) || strings.ContainsFunc(c, unicode.IsControl) ||

@@ -1,6 +1,7 @@
 package gomlxmodels
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -12,21 +13,6 @@ import (
 
 // EmbedOp is the operation of [Embed] and [EmbedText] in a plan.
 const EmbedOp = "embed"
-
-// EmbedArgs are the arguments of an embed stage in a plan.
-type EmbedArgs struct {
-	Model      string `json:"model"` // a known name, a name on the hub, or the absolute path of a folder
-	Masking    string `json:"masking"`
-	Fill       string `json:"fill"`
-	PatchRule  string `json:"patch_rule"`
-	Preprocess string `json:"preprocess,omitempty"` // "" = the model's own
-	Precision  string `json:"precision,omitempty"`  // "" = auto
-	Vector     string `json:"vector,omitempty"`     // "" = full
-	Text       string `json:"text,omitempty"`       // the text column; "" = images alone
-	Pooling    string `json:"pooling,omitempty"`    // "" = auto
-
-	Exec ExecOptions `json:"exec,omitzero"`
-}
 
 // The vectors a model makes, by the name of their column.
 const (
@@ -41,30 +27,40 @@ const (
 	Text       = "text"        // of a text
 )
 
-// The values of [EmbedOptions], the default first.
-var (
-	Maskings   = []string{"drop", "neginf", "zeroprob"}
-	Fills      = []string{"none", "white", "black"}
-	PatchRules = []string{"any", "resized"}
-	// Preprocesses are the ways to prepare a ViT's images.
-	Preprocesses = []string{"model", "public-code"}
-	Poolings     = []string{"auto", "projected", "pooled", "mean", "cls", "patches", "queries", "projected_first",
-		projectedMax}
-)
-
-var (
-	imageVectors = []string{Full, ClipImage, ClipImagePooled, Blip2Image}
-	textVectors  = []string{Text, ClipText, Blip2Text}
-)
+var textVectors = []string{Text, ClipText, Blip2Text}
 
 // projectedMax is the pooling that compares images with texts.
 const projectedMax = "projected_max"
 
 // EmbedOptions are the options of [Embed].
 type EmbedOptions struct {
+	// Masking is how a ViT hides patches for object_only and background_only: "drop" (default; hidden patches are
+	// removed), "neginf" (attention scores of −∞) or "zeroprob" (attention weights set to 0 after the softmax).
+	Masking string `json:"masking" default:"drop" for:"full" values:"drop,neginf,zeroprob" help:"how patches are hidden"`
+
+	// Fill is what the pixels of hidden patches become: "none" (default; they are not changed), "white" or "black".
+	Fill string `json:"fill" default:"none" for:"full" values:"none,white,black" help:"what hidden pixels become"`
+
+	// PatchRule decides which patches belong to the object: "any" (default; at least one object pixel) or "resized"
+	// (the mask is resized to the patch grid).
+	PatchRule string `json:"patch_rule" flag:"patches" default:"any" for:"full" values:"any,resized" help:"which patches belong to the object"`
+
+	// Preprocess is how a ViT's images are prepared: "model" (default; as its folder says) or "public-code", as in
+	// Decomposed-DIG's public code: the middle square, resized bilinearly, with the mean and deviation of ImageNet.
+	Preprocess string `json:"preprocess,omitempty" group:"Rare options" zero:"model" for:"full" values:"model,public-code" help:"how a ViT's images are prepared: as its folder says, or as Decomposed-DIG's code does (the middle square, ImageNet's mean and deviation)"`
+
+	// Precision is the number type of the computation: "auto" (default; bfloat16 on an NVIDIA GPU, else float32),
+	// "float32" or "bfloat16". bfloat16 changes a vector by about a hundredth of its scale.
+	Precision string `json:"precision,omitempty" group:"Rare options" default:"auto" for:"encoder" values:"auto,float32,bfloat16" help:"number type of the computation; auto is bfloat16 on an NVIDIA GPU, else float32"`
+
 	// Vector is the vector to make: "full" (default), "clip_image", "clip_image_pooled" or "blip2_image". The model
 	// must make it.
-	Vector string
+	Vector string `json:"vector,omitempty" zero:"full" values:"full,clip_image,clip_image_pooled,blip2_image" help:"the vector to make"`
+
+	// Against is the text column that Pooling "projected_max" compares each image with. The vector is that of the
+	// query with the highest cosine similarity to the text's vector, so that the cosine similarity of the two is
+	// BLIP-2's image-text similarity.
+	Against string `json:"text,omitempty" for:"compares" help:"the text column that each image is compared with"`
 
 	// Pooling selects the output of the model that becomes the vector. Default "auto": the usual one of the model.
 	//   - CLIP: "projected" (default; in the space of images and texts) or "pooled" (before the projection).
@@ -73,54 +69,36 @@ type EmbedOptions struct {
 	//     projected queries), "projected_first" (the first of them) and "projected_max" (the one closest to a text,
 	//     see Against), all of unit length.
 	//   - ViT: the class token; no choice.
-	Pooling string
+	Pooling string `json:"pooling,omitempty" group:"Rare options" default:"auto" for:"clip,blip2" values:"auto,projected,pooled,mean,cls,patches,queries,projected_first,projected_max" help:"which output the vector is: of a CLIP projected, pooled; of a sentence encoder mean, cls, pooled; of BLIP-2's images the others"`
 
-	// Against is the text column that Pooling "projected_max" compares each image with. The vector is that of the
-	// query with the highest cosine similarity to the text's vector, so that the cosine similarity of the two is
-	// BLIP-2's image-text similarity.
-	Against string
-
-	// Masking is how a ViT hides patches for object_only and background_only: "drop" (default; hidden patches are
-	// removed), "neginf" (attention scores of −∞) or "zeroprob" (attention weights set to 0 after the softmax).
-	Masking string
-
-	// Fill is what the pixels of hidden patches become: "none" (default; they are not changed), "white" or "black".
-	Fill string
-
-	// PatchRule decides which patches belong to the object: "any" (default; at least one object pixel) or "resized"
-	// (the mask is resized to the patch grid).
-	PatchRule string
-
-	// Preprocess is how a ViT's images are prepared: "model" (default; as its folder says) or "public-code", as in
-	// Decomposed-DIG's public code: the middle square, resized bilinearly, with the mean and deviation of ImageNet.
-	Preprocess string
-
-	// Precision is the number type of the computation: "auto" (default; bfloat16 on an NVIDIA GPU, else float32),
-	// "float32" or "bfloat16". bfloat16 changes a vector by about a hundredth of its scale.
-	Precision string
-
-	// Exec are the options of a program (a model named exec:PATH), which embeds whole images: the options from Pooling
-	// to Precision and masks are not for programs.
-	Exec ExecOptions
+	// Exec are the options of a program (a model named exec:PATH), which embeds whole images.
+	Exec ExecOptions `json:"exec,omitzero" group:"Programs (exec:PATH)" for:"exec"`
 }
 
 // EmbedTextOptions are the options of [EmbedText].
 type EmbedTextOptions struct {
 	// Vector is the vector to make: "text" (default), "clip_text" or "blip2_text". The model must make it.
-	Vector string
+	Vector string `json:"vector" default:"text" values:"text,clip_text,blip2_text" help:"the vector to make"`
 
 	// Pooling selects the output of the model that becomes the vector. Default "auto": the usual one of the model.
 	//   - Sentence encoder: "auto" (as its folder says, else the mean), "mean", "cls" or "pooled".
 	//   - CLIP: "projected" (default; in the space of images and texts) or "pooled" (before the projection).
 	//   - BLIP-2: "projected".
-	Pooling string
+	Pooling string `json:"pooling" default:"auto" for:"encoder" values:"auto,projected,pooled,mean,cls" help:"which output the vector is"`
 
 	// Precision is the number type of the computation: "auto" (default; bfloat16 on an NVIDIA GPU, else float32),
 	// "float32" or "bfloat16".
-	Precision string
+	Precision string `json:"precision" default:"auto" for:"encoder" values:"auto,float32,bfloat16" help:"number type of the computation"`
 
-	// Exec are the options of a program (a model named exec:PATH), for which Pooling and Precision are not.
-	Exec ExecOptions
+	// Exec are the options of a program (a model named exec:PATH).
+	Exec ExecOptions `json:"exec,omitzero" for:"exec"`
+}
+
+// EmbedArgs are the arguments of an embed stage in a plan. The text column Against is that of [EmbedText] too; "" =
+// images alone.
+type EmbedArgs struct {
+	Model string `json:"model"` // a known name, a name on the hub, or the absolute path of a folder
+	EmbedOptions
 }
 
 // Embed adds vectors of the images. Which columns are added depends on [EmbedOptions].Vector:
@@ -137,38 +115,37 @@ type EmbedTextOptions struct {
 // A row without an image whose outcome is refused, failed or skipped has no vector. The table needs the columns id and
 // image. See the package comment for model.
 func Embed(model string, images datasets.Table, options ...EmbedOptions) datasets.Table {
-	fail := func(err error) datasets.Table { return images.Fail(fmt.Errorf("Embed: %w", err)) }
-	o, err := only(options)
-	if err = invalid(err, oneOf("vector", o.Vector, imageVectors), oneOf("pooling", o.Pooling, Poolings),
-		oneOf("masking", o.Masking, Maskings), oneOf("fill", o.Fill, Fills),
-		oneOf("patch rule", o.PatchRule, PatchRules), oneOf("preprocess", o.Preprocess, Preprocesses),
-		oneOf("precision", o.Precision, Precisions)); err != nil {
-		return fail(err)
+	fail := func(err error) datasets.Table {
+		return datasets.Extend(images).Fail(fmt.Errorf("Embed: %w", err)).Table
 	}
-	if o.Vector == ClipImagePooled && !slices.Contains([]string{"", "auto", "pooled"}, o.Pooling) {
-		return fail(OptionError{fmt.Errorf("vector %s with pooling %s: that vector is pooled; use vector %s", o.Vector,
-			o.Pooling, ClipImage)})
+	o, err := only(options, func(o *EmbedOptions) []string {
+		if strings.HasPrefix(model, Exec) {
+			return []string{"exec"}
+		}
+		vector, _, _ := strings.Cut(cmp.Or(o.Vector, Full), "_") // full, clip or blip2
+		of := []string{vector, "encoder"}
+		if o.Vector == Blip2Image && o.Pooling == projectedMax {
+			of = append(of, "compares")
+		}
+		return of
+	})
+	switch {
+	case err != nil:
+	case o.Vector == ClipImagePooled && o.Pooling != "auto" && o.Pooling != "pooled":
+		err = fmt.Errorf("vector %s with pooling %s: that vector is pooled; use vector %s", o.Vector, o.Pooling,
+			ClipImage)
+	case o.Pooling == projectedMax && o.Against == "":
+		err = fmt.Errorf("pooling %s compares each image with a text: name the text column in Against (--text)",
+			projectedMax)
 	}
-	if own := o.Preprocess == "" || o.Preprocess == Preprocesses[0]; !own && o.Vector != "" && o.Vector != Full {
-		return fail(OptionError{fmt.Errorf("preprocess %s is for a ViT, which makes the vector %s, not %s",
-			o.Preprocess, Full, o.Vector)})
+	if err != nil {
+		return fail(invalid(err))
 	}
-	images = images.Need("id", table.KindText).Need("image", table.KindImage)
-	switch compares := o.Vector == Blip2Image && o.Pooling == projectedMax; {
-	case compares && o.Against == "":
-		return fail(OptionError{fmt.Errorf("pooling %s compares each image with a text: name the text column in "+
-			"Against (--text)",
-			projectedMax)})
-	case !compares && o.Against != "":
-		return fail(OptionError{fmt.Errorf("the text column %q (Against) is for vector %s with pooling %s only",
-			o.Against,
-			Blip2Image, projectedMax)})
-	case compares:
-		images = images.Need(o.Against, table.KindText)
+	images = datasets.Extend(images).Need("id", table.KindText).Need("image", table.KindImage).Table
+	if o.Against != "" {
+		images = datasets.Extend(images).Need(o.Against, table.KindText).Table
 	}
-	return embed(fail, model, images, EmbedArgs{Masking: o.Masking, Fill: o.Fill, PatchRule: o.PatchRule,
-		Preprocess: o.Preprocess, Precision: o.Precision, Vector: o.Vector, Text: o.Against, Pooling: o.Pooling,
-		Exec: o.Exec})
+	return embed(fail, model, images, o)
 }
 
 // EmbedText adds vectors of a text column. Which column is added depends on [EmbedTextOptions].Vector: "text", of a
@@ -185,53 +162,30 @@ func Embed(model string, images datasets.Table, options ...EmbedOptions) dataset
 // An empty text has a vector like any other; a row whose outcome is refused, failed or skipped has none. The table
 // needs the columns id and column. See the package comment for model.
 func EmbedText(model string, t datasets.Table, column string, options ...EmbedTextOptions) datasets.Table {
-	fail := func(err error) datasets.Table { return t.Fail(fmt.Errorf("EmbedText: %w", err)) }
-	o, err := only(options)
-	if err = invalid(err, oneOf("vector", o.Vector, textVectors), oneOf("pooling", o.Pooling, Poolings),
-		oneOf("precision", o.Precision, Precisions)); err != nil {
+	fail := func(err error) datasets.Table { return datasets.Extend(t).Fail(fmt.Errorf("EmbedText: %w", err)).Table }
+	o, err := only(options, func(*EmbedTextOptions) []string { return []string{kindOf(model, "encoder")} })
+	if err != nil {
 		return fail(err)
 	}
-	if o.Vector == "" {
-		o.Vector = Text
+	var all EmbedOptions // with the defaults of images, which a plan has too
+	if err := check(&all); err != nil {
+		return fail(err)
 	}
-	t = t.Need("id", table.KindText).Need(column, table.KindText)
-	return embed(fail, model, t,
-		EmbedArgs{Precision: o.Precision, Vector: o.Vector, Text: column, Pooling: o.Pooling, Exec: o.Exec})
+	all.Vector, all.Against, all.Pooling, all.Precision, all.Exec = o.Vector, column, o.Pooling, o.Precision, o.Exec
+	return embed(fail, model, datasets.Extend(t).Need("id", table.KindText).Need(column, table.KindText).Table, all)
 }
 
-// embed completes the arguments and returns the plan.
-func embed(fail func(error) datasets.Table, model string, t datasets.Table, args EmbedArgs) datasets.Table {
-	if strings.HasPrefix(model, Exec) {
-		defaults := []string{"", "auto", Maskings[0], Fills[0], PatchRules[0], Preprocesses[0]}
-		for _, v := range []string{args.Masking, args.Fill, args.PatchRule, args.Preprocess, args.Precision,
-			args.Pooling} {
-			if !slices.Contains(defaults, v) {
-				return fail(invalid(fmt.Errorf("a program takes no option %q; pass it arguments of its own "+
-					"(--exec-arg)", v)))
-			}
-		}
-		args.Pooling, args.Precision = "", ""
-	}
+// embed returns the plan.
+func embed(fail func(error) datasets.Table, model string, t datasets.Table, o EmbedOptions) datasets.Table {
+	args := EmbedArgs{model, o}
 	var err error
-	if args.Model, err = resolveExec(model, args.Exec); err != nil {
+	if args.Model, err = resolveModel(model, o.Exec); err != nil {
 		return fail(err)
 	}
-	for _, d := range []struct {
-		value    *string
-		fallback string
-	}{{&args.Masking, Maskings[0]}, {&args.Fill, Fills[0]}, {&args.PatchRule, PatchRules[0]}} {
-		if *d.value == "" {
-			*d.value = d.fallback
-		}
-	}
-	if args.Preprocess == Preprocesses[0] {
-		args.Preprocess = "" // nor is this one
-	}
-	if args.Vector == Full {
-		args.Vector = "" // a default is not part of the plan
-	}
-	masked := t.IsOpen() || slices.ContainsFunc(t.Columns(), func(c table.ColumnSpec) bool { return c.Name == "mask" })
-	out := execSecrets(t.Derive(EmbedOp, args, EmbedColumns(args.Vector, masked)...), model, args.Exec)
+	masked := datasets.Extend(t).IsOpen() || slices.ContainsFunc(t.Columns(),
+		func(c table.ColumnSpec) bool { return c.Name == "mask" })
+	out := execSecrets(datasets.Extend(t).Derive(EmbedOp, args, EmbedColumns(args.Vector, masked)...).Table, model,
+		args.Exec)
 	if slices.Contains([]string{ClipImage, ClipImagePooled, ClipText}, args.Vector) {
 		out = out.With(args.Vector+ModelSuffix, checkpoint(args.Model))
 	}

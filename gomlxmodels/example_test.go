@@ -38,10 +38,9 @@ func ExampleGenerate() {
 // A model behind an image API needs no download. Budget limits what it may cost.
 func ExampleGenerate_api() {
 	images := models.Generate("api:gpt-image-2", prompts(), models.GenerateOptions{
-		Width:   1024,
-		Height:  1024,
-		Quality: "high",
-		Budget:  2.50,
+		Width:  1024,
+		Height: 1024,
+		API:    models.APIOptions{Quality: "high", Budget: 2.50},
 	})
 	printColumns(images)
 	// Output:
@@ -55,7 +54,7 @@ func ExampleGenerateOptions() {
 	var wrong models.OptionError
 	fmt.Println(errors.As(err, &wrong), wrong)
 	// Output:
-	// true steps 5000: must be between 1 and 1000
+	// true Steps is 5000; it must be at least 1 and at most 1000
 }
 
 func ExampleSegment() {

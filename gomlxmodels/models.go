@@ -42,48 +42,37 @@ package gomlxmodels
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+
+	"antipode/datasets/operation"
+	"antipode/datasets/table"
 )
 
-// Precisions are the values of Precision in [GenerateOptions], [EmbedOptions] and [EmbedTextOptions], the default
-// first.
-var Precisions = []string{"auto", "float32", "bfloat16"}
-
-// only returns the options given, or their zero value.
-func only[O any](options []O) (o O, err error) {
-	if len(options) > 1 {
-		return o, fmt.Errorf("%d %T given; give at most one", len(options), o)
-	}
-	if len(options) == 1 {
-		o = options[0]
-	}
-	return o, nil
-}
-
-// oneOf reports a value that is not in the list. The empty string is the default.
-func oneOf(name, value string, values []string) error {
-	if value == "" || slices.Contains(values, value) {
-		return nil
-	}
-	return fmt.Errorf("%s %q: must be one of %s", name, value, strings.Join(values, ", "))
-}
-
-// between reports a number outside a range (NaN too). Zero is the default.
-func between[N int | float64](name string, value, low, high N) error {
-	if value == 0 || value >= low && value <= high {
-		return nil
-	}
-	return fmt.Errorf("%s %v: must be between %v and %v", name, value, low, high)
-}
-
-// positive reports a number that is not above 0 and at most high. Zero is the default.
-func positive(name string, value, high float64) error {
-	if value == 0 || value > 0 && value <= high {
-		return nil
-	}
-	return fmt.Errorf("%s %v: must be above 0 and at most %v", name, value, high)
+// kinds are the kinds of model, or of a request to one, that options may be for, in words.
+var kinds = map[string]string{
+	"diffusers": "a pipeline of diffusers",
+	"file":      "a single file (.safetensors, .ckpt)",
+	"dallemini": "a DALL·E mini",
+	"mindalle":  "a minDALL-E",
+	"api":       "an image API (api:NAME)",
+	"exec":      "a program (exec:PATH)",
+	APISteps:    "a server that takes num_inference_steps (API.Extra, --api-extra)",
+	APIGuidance: "a server that takes guidance_scale (API.Extra, --api-extra)",
+	APINegative: "a server that takes negative_prompt (API.Extra, --api-extra)",
+	"clipseg":   "a CLIPSeg",
+	"detector":  "a detector with a segmenter (Detector, --detector, or a pair such as langsam)",
+	"pair":      "a pair such as langsam",
+	"full":      "a ViT (the vector full)",
+	"clip":      "a CLIP",
+	"blip2":     "a BLIP-2",
+	"compares":  "the vector blip2_image with pooling projected_max",
+	"encoder":   "a network that Antipode runs",
+	"greedy":    `decode "greedy"`,
+	"nucleus":   `decode "nucleus"`,
+	"beam":      `decode "beam"`,
 }
 
 // OptionError is the error of a stage whose options have a value that is out of range, or without effect.
@@ -91,6 +80,48 @@ type OptionError struct{ Err error }
 
 func (e OptionError) Error() string { return e.Err.Error() }
 func (e OptionError) Unwrap() error { return e.Err }
+
+// Flags returns the error with the command's flag in place of a field's name.
+func (e OptionError) Flags() error {
+	var wrong *operation.Invalid
+	if !errors.As(e.Err, &wrong) {
+		return e
+	}
+	return errors.New(strings.Replace(e.Error(), wrong.Error(), "--"+wrong.Option.Flag+" "+wrong.Problem, 1))
+}
+
+// only returns the options given, completed and validated for a model that is of one of the kinds.
+func only[O any](options []O, of func(*O) []string) (o O, err error) {
+	if o, err = table.One(options); err == nil {
+		err = check(&o, of(&o)...)
+	}
+	return o, invalid(err)
+}
+
+// check completes and validates options for a model that is of one of the kinds. The error of an option that is set for
+// another kind names the field, what it is for, and the kind of the model.
+func check[O any](o *O, of ...string) error {
+	err := operation.OptionsOf[O]().Check(o, of...)
+	wrong := (*operation.Invalid)(nil)
+	if !errors.As(err, &wrong) || !strings.HasPrefix(wrong.Problem, "is for ") {
+		return err
+	}
+	var words []string
+	for _, kind := range wrong.Option.For {
+		words = append(words, kinds[kind])
+	}
+	given := of[0]
+	if wrong.Option.For[0] == "exec" && slices.Contains(of, "encoder") {
+		given = "encoder"
+	}
+	last := len(words) - 1
+	wrong.Problem = fmt.Sprintf("is for %s, not for %s. Fix: leave it out",
+		strings.Join(append(words[:max(0, last-1)], strings.Join(words[max(0, last-1):], " or ")), ", "), kinds[given])
+	if of[0] == "exec" {
+		wrong.Problem += "; a program takes arguments of its own (Exec.Args, --exec-arg)"
+	}
+	return err
+}
 
 // invalid returns the first error of a list as an [OptionError].
 func invalid(errs ...error) error {

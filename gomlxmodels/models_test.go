@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"antipode/datasets"
+	"antipode/internal/must"
 )
 
 // TestEmbedBLIP2: plans of BLIP-2's vectors, and what does not go together.
@@ -16,29 +17,28 @@ func TestEmbedBLIP2(t *testing.T) {
 	table := datasets.New("test", nil, datasets.Columns("id:text", "image:image", "caption:text", "mask:mask"))
 	for _, c := range []struct {
 		t       datasets.Table
-		want    EmbedArgs
+		want    EmbedOptions
 		columns string
 	}{
-		{Embed(model, table, EmbedOptions{Vector: Blip2Image}), EmbedArgs{Vector: "blip2_image"}, "blip2_image:vector"},
+		{Embed(model, table, EmbedOptions{Vector: Blip2Image}), EmbedOptions{Vector: "blip2_image"},
+			"blip2_image:vector"},
 		{Embed(model, table, EmbedOptions{Vector: Blip2Image, Pooling: "queries"}),
-			EmbedArgs{Vector: "blip2_image", Pooling: "queries"}, "blip2_image:vector"},
+			EmbedOptions{Vector: "blip2_image", Pooling: "queries"}, "blip2_image:vector"},
 		{Embed(model, table, EmbedOptions{Vector: Blip2Image, Pooling: "projected_max", Against: "caption"}),
-			EmbedArgs{Vector: "blip2_image", Pooling: "projected_max", Text: "caption"}, "blip2_image:vector"},
+			EmbedOptions{Vector: "blip2_image", Pooling: "projected_max", Against: "caption"}, "blip2_image:vector"},
 		{EmbedText(model, table, "caption", EmbedTextOptions{Vector: Blip2Text}),
-			EmbedArgs{Vector: "blip2_text", Text: "caption"},
+			EmbedOptions{Vector: "blip2_text", Against: "caption"},
 			"blip2_text:vector blip2_text_tokens:number blip2_text_words:number blip2_text_unknown:number " +
 				"blip2_text_cut:number"},
 	} {
-		p, err := c.t.Plan()
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(c.t.Plan())(t)
 		var got EmbedArgs
-		if err := json.Unmarshal(p.Args, &got); err != nil {
-			t.Fatal(err)
+		must.Do(t, json.Unmarshal(p.Args, &got))
+		c.want.Masking, c.want.Fill, c.want.PatchRule, c.want.Precision = "drop", "none", "any", "auto"
+		if c.want.Pooling == "" {
+			c.want.Pooling = "auto"
 		}
-		c.want.Model, c.want.Masking, c.want.Fill, c.want.PatchRule = model, "drop", "none", "any"
-		if !reflect.DeepEqual(got, c.want) {
+		if !reflect.DeepEqual(got, EmbedArgs{model, c.want}) {
 			t.Errorf("%+v, want %+v", got, c.want)
 		}
 		if columns, want := c.t.Columns()[4:], datasets.Columns(strings.Fields(c.columns)...); !slices.Equal(columns,
@@ -47,13 +47,16 @@ func TestEmbedBLIP2(t *testing.T) {
 		}
 	}
 	for want, bad := range map[string]datasets.Table{
-		"name the text column":       Embed(model, table, EmbedOptions{Vector: Blip2Image, Pooling: "projected_max"}),
-		"is for vector blip2_image":  Embed(model, table, EmbedOptions{Vector: ClipImage, Against: "caption"}),
-		"with pooling projected_max": Embed(model, table, EmbedOptions{Vector: Blip2Image, Against: "caption"}),
+		"name the text column": Embed(model, table,
+			EmbedOptions{Vector: Blip2Image, Pooling: "projected_max"}),
+		"Against is for the vector blip2_image": Embed(model, table,
+			EmbedOptions{Vector: ClipImage, Against: "caption"}),
+		"with pooling projected_max, not for a BLIP-2": Embed(model, table,
+			EmbedOptions{Vector: Blip2Image, Against: "caption"}),
 		`no such column: "words"`: Embed(model, table, EmbedOptions{Vector: Blip2Image, Pooling: "projected_max",
 			Against: "words"}),
-		`Embed: vector "blip2_text": must be one of full`: Embed(model, table, EmbedOptions{Vector: Blip2Text}),
-		`EmbedText: vector "blip2_image": must be one of text`: EmbedText(model, table, "caption",
+		`Embed: Vector is "blip2_text"; it must be one of full`: Embed(model, table, EmbedOptions{Vector: Blip2Text}),
+		`EmbedText: Vector is "blip2_image"; it must be one of text`: EmbedText(model, table, "caption",
 			EmbedTextOptions{Vector: Blip2Image}),
 	} {
 		if _, err := bad.Plan(); err == nil || !strings.Contains(err.Error(), want) {
@@ -71,10 +74,7 @@ func TestSecrets(t *testing.T) {
 		want string
 	}{{Generate("archipelago-diffusion", prompts), ""}, {images, APIKey},
 		{Embed("archipelago-vit", images.Concat(images)), APIKey}} {
-		p, err := c.t.Plan()
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(c.t.Plan())(t)
 		if got := strings.Join(p.AllSecrets(), " "); got != c.want {
 			t.Errorf("secrets %q, want %q", got, c.want)
 		}

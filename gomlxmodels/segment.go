@@ -2,7 +2,6 @@ package gomlxmodels
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -14,26 +13,6 @@ import (
 
 // SegmentOp is the operation of [Segment] in a plan.
 const SegmentOp = "segment"
-
-// SegmentArgs are the arguments of a segment stage in a plan.
-type SegmentArgs struct {
-	Model      string  `json:"model"`  // a known name, a name on the hub, or the absolute path of a folder
-	Object     string  `json:"object"` // the text column that names the objects
-	Prompt     string  `json:"prompt"` // the template; it contains one %s
-	Separator  string  `json:"separator"`
-	Threshold  float64 `json:"threshold"`
-	Components string  `json:"components"`         // see [SegmentArgs.Keep]
-	Presence   string  `json:"presence,omitempty"` // a CLIP; "" = no column presence
-
-	// The rest is for a detector and a segmenter, the model. A threshold of 0 is the detector's own.
-	Detector      string  `json:"detector,omitempty"` // "" = the model is a CLIPSeg
-	Profile       string  `json:"profile,omitempty"`
-	BoxThreshold  float64 `json:"box_threshold,omitempty"`
-	TextThreshold float64 `json:"text_threshold,omitempty"`
-	Boxes         string  `json:"boxes,omitempty"`
-
-	Exec ExecOptions `json:"exec,omitzero"`
-}
 
 // The profiles of a detector and a segmenter: the implementation whose numbers are computed.
 const (
@@ -53,56 +32,60 @@ const (
 // SegmentOptions are the options of [Segment].
 type SegmentOptions struct {
 	// Text is the text column that names what to find; default "object".
-	Text string
+	Text string `json:"object" flag:"object" default:"object" help:"the text COLUMN that names the object in each image"`
+
+	// Template is the prompt template, with %s for the object's name, for example "a photo of a %s"; default "%s".
+	Template string `json:"prompt" flag:"prompt" default:"%s" help:"the prompt template, with %s for the object's name"`
 
 	// Separator separates several objects in one cell, whose masks are united; default "|". With [NoSeparator] a
 	// cell is one object.
-	Separator string
-
-	// Template is the prompt template, with %s for the object's name, for example "a photo of a %s"; default "%s".
-	Template string
+	Separator string `json:"separator" default:"|" none:"\x00" help:"the text between several objects in a cell, whose masks are united"`
 
 	// Threshold is the lowest probability of a pixel of the object, above 0 and below 1; default 0.5.
-	Threshold float64
+	Threshold float64 `json:"threshold" default:"0.5" for:"clipseg" min:">0" max:"<1" help:"the lowest probability of a pixel of the object"`
 
 	// Components selects which connected regions of a mask remain: "all" (default), "largest", or "above AREA":
 	// those of at least this share of the image, for example "above 0.001". Pixels that touch at a corner are
 	// connected.
-	Components string
+	Components string `json:"components" group:"Rare options" default:"all" help:"which connected regions remain: all, largest, \"above AREA\" (a share of the image)"`
 
 	// Presence is a CLIP model; default none. With it the number column presence is added: the probability that the
 	// object appears anywhere in the image, whether or not a mask was found. It is the softmax of the image's logits
 	// over "a photo of a OBJECT" (for each object) and "a photo", without the share of the latter: 0.5 for one
 	// object means that its name describes the image no better than "a photo".
-	Presence string
+	Presence string `json:"presence,omitempty" group:"Rare options" help:"a CLIP (NAME or folder); adds the column presence: the probability that the object appears anywhere in the image"`
 
 	// Detector is the model that finds boxes, which the segmenter turns into masks: a GroundingDINO or an OWLv2.
-	// Required for a SAM or SAM 2.1; the other options below need it too. With the name of a pair ("langsam") it
-	// replaces the pair's.
-	Detector string
+	// Required for a SAM or SAM 2.1. With the name of a pair ("langsam") it replaces the pair's.
+	Detector string `json:"detector,omitempty" group:"A detector with a segmenter" for:"detector" help:"the model that finds boxes, of which a SAM makes masks: a GroundingDINO or OWLv2, NAME or folder; default the pair's"`
 
 	// Segmenter replaces the segmenter of a pair ("langsam").
-	Segmenter string
+	Segmenter string `json:"-" flag:"segmenter" group:"A detector with a segmenter" for:"pair" help:"a SAM or SAM 2.1, NAME or folder, in place of the pair's"`
 
 	// Profile is the implementation whose numbers are computed: "transformers" (default) or "langsam-2024", LangSAM in
 	// spring 2024, which Decomposed-DIG used ("langsam" selects it) and which is a GroundingDINO with a SAM. They
 	// differ in the sizes of images, resampling, thresholds and two numerical constants, not in weights.
-	Profile string
+	Profile string `json:"profile,omitempty" group:"A detector with a segmenter" for:"detector" values:"transformers,langsam-2024" help:"the implementation whose numbers are computed; default transformers, for langsam langsam-2024"`
 
 	// BoxThreshold is the score a box must exceed; default 0.25, in the profile "langsam-2024" 0.3, for an OWLv2 0.1.
-	BoxThreshold float64
+	BoxThreshold float64 `json:"box_threshold,omitempty" group:"A detector with a segmenter" for:"detector" min:">0" max:"<1" help:"the score a box must exceed; default 0.25, langsam-2024 0.3, OWLv2 0.1"`
 
 	// TextThreshold is the probability that a word must exceed to be part of a box's label, of a GroundingDINO;
 	// default 0.25. It changes labels, neither boxes nor masks.
-	TextThreshold float64
+	TextThreshold float64 `json:"text_threshold,omitempty" group:"A detector with a segmenter" for:"detector" min:">0" max:"<1" help:"the probability a word must exceed to be part of a box's label; default 0.25"`
 
 	// Boxes selects what an object's mask is made of: "union" (default) of the masks of all its boxes, the mask of the
 	// "best" box, that with the highest score, or the "largest" mask.
-	Boxes string
+	Boxes string `json:"boxes,omitempty" group:"A detector with a segmenter" for:"detector" values:"union,best,largest" help:"what an object's mask is made of: all its boxes' masks, that of the best box, or the largest; default union"`
 
-	// Exec are the options of a program (a model named exec:PATH), for which of the others only Text, Separator,
-	// Template, Components and Presence are.
-	Exec ExecOptions
+	// Exec are the options of a program (a model named exec:PATH).
+	Exec ExecOptions `json:"exec,omitzero" group:"Programs (exec:PATH)" for:"exec"`
+}
+
+// SegmentArgs are the arguments of a segment stage in a plan. A threshold of 0 is the detector's own.
+type SegmentArgs struct {
+	Model string `json:"model"` // a known name, a name on the hub, or the absolute path of a folder
+	SegmentOptions
 }
 
 // Segment finds the object that a text column names in each image ("cat", or "cat|dog" for both) and adds
@@ -141,103 +124,77 @@ type SegmentOptions struct {
 // mask_score the mean of their scores by area, null if one has none, and boxes lists those with a box, without iou. A
 // row that the program refuses or fails on has that outcome.
 func Segment(model string, images datasets.Table, options ...SegmentOptions) datasets.Table {
-	fail := func(err error) datasets.Table { return images.Fail(fmt.Errorf("Segment: %w", err)) }
-	o, err := only(options)
-	args := SegmentArgs{Object: cmp.Or(o.Text, "object"), Prompt: cmp.Or(o.Template, "%s"),
-		Separator: cmp.Or(o.Separator, "|"), Threshold: cmp.Or(o.Threshold, 0.5),
-		Components: cmp.Or(o.Components, "all"), Detector: o.Detector, Profile: o.Profile, BoxThreshold: o.BoxThreshold,
-		TextThreshold: o.TextThreshold, Boxes: o.Boxes, Exec: o.Exec}
+	fail := func(err error) datasets.Table {
+		return datasets.Extend(images).Fail(fmt.Errorf("Segment: %w", err)).Table
+	}
+	o, err := table.One(options)
 	if p, ok := FindPair(model); ok {
-		model, args.Detector, args.Profile = cmp.Or(o.Segmenter, p.Segmenter), cmp.Or(o.Detector, p.Detector),
-			cmp.Or(o.Profile, p.Profile)
-	} else if o.Segmenter != "" {
-		err = invalid(err, fmt.Errorf("segmenter %q replaces that of a pair (%s); %q is none: give one of the two",
-			o.Segmenter, strings.Join(pairNames(), ", "), model))
+		model, o.Segmenter = cmp.Or(o.Segmenter, p.Segmenter), ""
+		o.Detector, o.Profile = cmp.Or(o.Detector, p.Detector), cmp.Or(o.Profile, p.Profile)
 	}
-	if args.Detector != "" {
-		args.Profile, args.Boxes = cmp.Or(args.Profile, ProfileTransformers), cmp.Or(args.Boxes, "union")
-	}
-	if o.Separator == NoSeparator {
-		args.Separator = ""
-	}
-	args.Model = model
+	args := SegmentArgs{model, o}
 	if err = invalid(err, args.Check()); err != nil {
 		return fail(err)
 	}
-	if args.Model, err = resolveExec(model, o.Exec); err != nil {
+	if args.Model, err = resolveModel(model, o.Exec); err != nil {
 		return fail(err)
 	}
 	for _, m := range []struct {
-		role, name string
-		to         *string
-	}{
-		{"detector: ", args.Detector, &args.Detector},
-		{"presence: ", o.Presence, &args.Presence},
-	} {
-		if m.name == "" {
+		role string
+		name *string
+	}{{"detector", &args.Detector}, {"presence", &args.Presence}} {
+		if *m.name == "" {
 			continue
 		}
-		if *m.to, err = resolve(m.name); err != nil {
-			return fail(fmt.Errorf("%s%w", m.role, err))
+		if *m.name, err = resolve(*m.name); err != nil {
+			return fail(fmt.Errorf("%s: %w", m.role, err))
 		}
 	}
-	masked := images.Need("id", table.KindText).Need("image", table.KindImage).Need(args.Object, table.KindText).
-		Derive(SegmentOp, args, args.Columns()...)
+	masked := datasets.Extend(images).Need("id", table.KindText).Need("image", table.KindImage).Need(args.Text,
+		table.KindText).
+		Derive(SegmentOp, args, args.Columns()...).Table
 	return execSecrets(masked, model, o.Exec)
 }
 
-// Check reports an invalid argument.
+// Check completes and validates the arguments; [NoSeparator] becomes "".
 func (a *SegmentArgs) Check() error {
-	switch {
-	case strings.HasPrefix(a.Model, Exec) && (a.Threshold != 0.5 || a.Detector != ""):
-		return errors.New("a program takes no threshold and no detector; pass it arguments of its own (--exec-arg)")
-	case a.Detector == "" && (a.Profile != "" || a.Boxes != "" || a.BoxThreshold != 0 || a.TextThreshold != 0):
-		return errors.New("profile, boxes and their thresholds need a detector, the model that finds the boxes " +
-			"(grounding-dino-base, or langsam for a whole pair)")
-	case a.Detector == "":
-	case a.Threshold != 0.5:
-		return errors.New("threshold is for a CLIPSeg: the mask of a box is where SAM's logit is above 0")
-	case !slices.Contains([]string{ProfileTransformers, ProfileLangSAM2024}, a.Profile):
-		return fmt.Errorf("profile %q: must be %s or %s", a.Profile, ProfileTransformers, ProfileLangSAM2024)
-	case !slices.Contains([]string{"union", "best", "largest"}, a.Boxes):
-		return fmt.Errorf("boxes %q: must be union, best or largest", a.Boxes)
-	case !(a.BoxThreshold >= 0 && a.BoxThreshold < 1) || !(a.TextThreshold >= 0 && a.TextThreshold < 1):
-		return fmt.Errorf("box threshold %v, text threshold %v: must be above 0 and below 1", a.BoxThreshold,
-			a.TextThreshold)
+	of := kindOf(a.Model, "clipseg")
+	if of == "clipseg" && a.Detector != "" {
+		of, a.Profile, a.Boxes = "detector", cmp.Or(a.Profile, ProfileTransformers), cmp.Or(a.Boxes, "union")
 	}
-	if !(a.Threshold > 0 && a.Threshold < 1) {
-		return fmt.Errorf("threshold %v: must be above 0 and below 1", a.Threshold)
+	if err := check(&a.SegmentOptions, of); err != nil {
+		return err
 	}
-	if strings.Count(a.Prompt, "%") != 1 || !strings.Contains(a.Prompt, "%s") {
-		return fmt.Errorf("template %q: must contain %%s once, for the object's name, and no other %%", a.Prompt)
+	if strings.Count(a.Template, "%") != 1 || !strings.Contains(a.Template, "%s") {
+		return fmt.Errorf("template %q: must contain %%s once, for the object's name, and no other %%", a.Template)
 	}
 	_, _, err := a.Keep()
 	return err
 }
 
 // Keep parses Components: only the largest region, or all of at least an area (a share of the image; 0 = all).
-func (a *SegmentArgs) Keep() (largest bool, area float64, err error) {
-	switch a.Components {
+func (o *SegmentOptions) Keep() (largest bool, area float64, err error) {
+	switch o.Components {
 	case "all":
 		return false, 0, nil
 	case "largest":
 		return true, 0, nil
 	}
-	number, above := strings.CutPrefix(a.Components, "above ")
+	number, above := strings.CutPrefix(o.Components, "above ")
 	area, err = strconv.ParseFloat(strings.TrimSpace(number), 64)
 	if !above || err != nil || !(area > 0 && area < 1) {
 		return false, 0, fmt.Errorf(
 			`components %q: must be "all", "largest" or "above AREA", a share of the image between 0 and 1`,
-			a.Components)
+			o.Components)
 	}
 	return false, area, nil
 }
 
 // Objects returns the names in a cell, split at the separator, without surrounding white space and duplicates.
-func (a *SegmentArgs) Objects(cell string) []string {
+func (o *SegmentOptions) Objects(cell string) []string {
 	names := []string{cell}
-	if a.Separator != "" {
-		names = strings.Split(cell, a.Separator)
+	if o.Separator != "" {
+		names = strings.Split(cell, o.Separator)
 	}
 	var out []string
 	for _, n := range names {

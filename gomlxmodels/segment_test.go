@@ -9,22 +9,18 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/table"
+	"antipode/internal/must"
 )
 
 func TestSegmentPlan(t *testing.T) {
 	tab := datasets.New("test", nil, datasets.Columns("id:text", "image:image", "object:text", "outcome:text",
 		"n:number"))
-	p, err := Segment("clipseg", tab, SegmentOptions{Threshold: 0.3, Template: "a photo of a %s",
-		Components: "above 0.01", Separator: ",", Presence: "clip-vit-base-patch32"}).Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(Segment("clipseg", tab, SegmentOptions{Threshold: 0.3, Template: "a photo of a %s",
+		Components: "above 0.01", Separator: ",", Presence: "clip-vit-base-patch32"}).Plan())(t)
 	var got SegmentArgs
-	if err := json.Unmarshal(p.Args, &got); err != nil {
-		t.Fatal(err)
-	}
-	if want := (SegmentArgs{Model: "clipseg", Object: "object", Prompt: "a photo of a %s", Separator: ",",
-		Threshold: 0.3, Components: "above 0.01", Presence: "clip-vit-base-patch32"}); p.Op != SegmentOp ||
+	must.Do(t, json.Unmarshal(p.Args, &got))
+	if want := (SegmentArgs{"clipseg", SegmentOptions{Text: "object", Template: "a photo of a %s", Separator: ",",
+		Threshold: 0.3, Components: "above 0.01", Presence: "clip-vit-base-patch32"}}); p.Op != SegmentOp ||
 		!reflect.DeepEqual(got, want) {
 		t.Errorf("%s %+v, want %+v", p.Op, got, want)
 	}
@@ -48,8 +44,8 @@ func TestSegmentPlan(t *testing.T) {
 		{Segment("clipseg", tab, SegmentOptions{Text: "image"}), `column "image" holds image values, not text`},
 		{Segment("clipseg", tab, SegmentOptions{Text: "thing"}), table.ErrNoColumn.Error()},
 		{Segment("/no/such/model", tab), `no model "/no/such/model"`},
-		{Segment("clipseg", tab, SegmentOptions{Threshold: -0.1}), "threshold -0.1"},
-		{Segment("clipseg", tab, SegmentOptions{Threshold: 1}), "threshold 1"},
+		{Segment("clipseg", tab, SegmentOptions{Threshold: -0.1}), "Threshold is -0.1; it must be above 0 and below 1"},
+		{Segment("clipseg", tab, SegmentOptions{Threshold: 1}), "Threshold is 1;"},
 		{Segment("clipseg", tab, SegmentOptions{Template: "a cat"}), "template \"a cat\""},
 		{Segment("clipseg", tab, SegmentOptions{Template: "%s or %s"}), "template"},
 		{Segment("clipseg", tab, SegmentOptions{Template: "%d %s"}), "template"},
@@ -57,20 +53,26 @@ func TestSegmentPlan(t *testing.T) {
 		{Segment("clipseg", tab, SegmentOptions{Components: "above 1"}), `components "above 1"`},
 		{Segment("clipseg", tab, SegmentOptions{Presence: "/no/such/clip"}), `no model "/no/such/clip"`},
 		{Segment("clipseg", tab, SegmentOptions{Components: "0.5"}), `components "0.5"`},
-		{Segment("clipseg", tab, SegmentOptions{Boxes: "best"}), "need a detector"},
-		{Segment("clipseg", tab, SegmentOptions{BoxThreshold: 0.2}), "need a detector"},
-		{Segment("langsam", tab, SegmentOptions{Threshold: 0.4}), "threshold is for a CLIPSeg"},
-		{Segment("langsam", tab, SegmentOptions{Boxes: "first"}), `boxes "first": must be union, best or largest`},
-		{Segment("langsam", tab, SegmentOptions{Profile: "2023"}), `profile "2023": must be transformers or langsam-2024`},
-		{Segment("langsam", tab, SegmentOptions{BoxThreshold: 1}), "box threshold 1"},
-		{Segment("langsam", tab, SegmentOptions{TextThreshold: -1}), "text threshold -1"},
-		{Segment("clipseg", tab, SegmentOptions{Segmenter: "sam-vit-base"}), `segmenter "sam-vit-base" replaces`},
+		{Segment("clipseg", tab, SegmentOptions{Boxes: "best"}), "is for a detector with a segmenter"},
+		{Segment("clipseg", tab, SegmentOptions{BoxThreshold: 0.2}), "is for a detector with a segmenter"},
+		{Segment("langsam", tab, SegmentOptions{Threshold: 0.4}),
+			"Threshold is for a CLIPSeg, not for a detector with a segmenter"},
+		{Segment("langsam", tab, SegmentOptions{Boxes: "first"}),
+			`Boxes is "first"; it must be one of union, best, largest`},
+		{Segment("langsam", tab, SegmentOptions{Profile: "2023"}),
+			`Profile is "2023"; it must be one of transformers, langsam-2024`},
+		{Segment("langsam", tab, SegmentOptions{BoxThreshold: 1}), "BoxThreshold is 1;"},
+		{Segment("langsam", tab, SegmentOptions{TextThreshold: -1}), "TextThreshold is -1;"},
+		{Segment("clipseg", tab, SegmentOptions{Segmenter: "sam-vit-base"}), "Segmenter is for a pair such as langsam"},
 		{Segment("langsam", tab, SegmentOptions{Detector: "/no/such/model"}), `detector: no model "/no/such/model"`},
-		{Segment("exec:./p", tab, SegmentOptions{Threshold: 0.4}), "a program takes no threshold and no detector"},
-		{Segment("exec:./p", tab, SegmentOptions{Detector: "grounding-dino-tiny"}), "a program takes no threshold"},
-		{Segment("exec:./p", tab, SegmentOptions{Boxes: "best"}), "need a detector"},
+		{Segment("exec:./p", tab, SegmentOptions{Threshold: 0.4}),
+			"Threshold is for a CLIPSeg, not for a program (exec:PATH). Fix: leave it out; a program takes arguments"},
+		{Segment("exec:./p", tab, SegmentOptions{Detector: "grounding-dino-tiny"}),
+			"Detector is for a detector with a segmenter"},
+		{Segment("exec:./p", tab, SegmentOptions{Boxes: "best"}), "is for a detector with a segmenter"},
 		{Segment("exec:p", tab), "exec:p: give the program's path, for example exec:./p"},
-		{Segment("clipseg", tab, SegmentOptions{Exec: ExecOptions{Workers: 2}}), "are for a program"},
+		{Segment("clipseg", tab, SegmentOptions{Exec: ExecOptions{Workers: 2}}),
+			"Exec.Workers is for a program (exec:PATH), not for a CLIPSeg"},
 	} {
 		if _, err := c.t.Plan(); err == nil || !strings.Contains(err.Error(), c.want) ||
 			strings.Contains(err.Error(), "\n") {
@@ -81,9 +83,10 @@ func TestSegmentPlan(t *testing.T) {
 
 // langsam is the paper's pair, whose options can be set one by one.
 func TestPairs(t *testing.T) {
-	tab := datasets.FromRows(nil).Derive("made", nil, datasets.Columns("id:text", "image:image", "object:text")...)
-	usual := SegmentArgs{Model: "sam-vit-huge", Object: "object", Prompt: "%s", Separator: "|", Threshold: 0.5,
-		Components: "all", Detector: "grounding-dino-base", Profile: "langsam-2024", Boxes: "union"}
+	tab := datasets.Extend(datasets.FromRows(nil)).Derive("made", nil, datasets.Columns("id:text", "image:image",
+		"object:text")...).Table
+	usual := SegmentArgs{"sam-vit-huge", SegmentOptions{Text: "object", Template: "%s", Separator: "|", Threshold: 0.5,
+		Components: "all", Detector: "grounding-dino-base", Profile: "langsam-2024", Boxes: "union"}}
 	changed := usual
 	changed.Detector, changed.Profile = "grounding-dino-tiny", "transformers"
 	changed.BoxThreshold, changed.Boxes = 0.2, "largest"
@@ -102,10 +105,7 @@ func TestPairs(t *testing.T) {
 		{"langsam-small", SegmentOptions{Segmenter: "sam-vit-huge", Detector: "grounding-dino-base"}, usual},
 	} {
 		masked := Segment(c.model, tab, c.o)
-		p, err := masked.Plan()
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(masked.Plan())(t)
 		var got SegmentArgs
 		if err := json.Unmarshal(p.Args, &got); err != nil || !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: %+v, %v, want %+v", c.model, got, err, c.want)
@@ -120,11 +120,11 @@ func TestPairs(t *testing.T) {
 func TestObjects(t *testing.T) {
 	for cell, want := range map[string][]string{"cat": {"cat"}, " cat | big dog|cat|": {"cat", "big dog"}, "": nil,
 		"|": nil, "a,b": {"a,b"}} {
-		if got := (&SegmentArgs{Separator: "|"}).Objects(cell); !slices.Equal(got, want) {
+		if got := (&SegmentOptions{Separator: "|"}).Objects(cell); !slices.Equal(got, want) {
 			t.Errorf("%q: %q, want %q", cell, got, want)
 		}
 	}
-	if got := (&SegmentArgs{}).Objects("a|b"); !slices.Equal(got, []string{"a|b"}) {
+	if got := (&SegmentOptions{}).Objects("a|b"); !slices.Equal(got, []string{"a|b"}) {
 		t.Errorf("without a separator: %q", got)
 	}
 }

@@ -1,7 +1,6 @@
 package gomlxmodels
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,13 +11,13 @@ import (
 type FileOptions struct {
 	// ConfigFrom is a model of the same kind, whose tokenizer is used and, if it fits, its scheduler; the file has
 	// neither. A known name, a name on the hub or a folder; default [ConfigModel].
-	ConfigFrom string `json:"config_from,omitempty"`
+	ConfigFrom string `json:"config_from,omitempty" help:"a model of the same kind (NAME or folder), whose tokenizer is used; default stable-diffusion-v1-5"`
 
 	// Prediction is what the UNet predicts, "epsilon" or "v"; default what the file says.
-	Prediction string `json:"prediction,omitempty"`
+	Prediction string `json:"prediction,omitempty" values:"epsilon,v" help:"what the UNet predicts; default what the file says"`
 
 	// EMA selects the UNet's averaged weights, where the file has both.
-	EMA bool `json:"ema,omitempty"`
+	EMA bool `json:"ema,omitempty" help:"the UNet's averaged weights, where the file has both"`
 }
 
 // ConfigModel is the model whose tokenizer single files use by default. 1.x and 2.x have the same vocabulary.
@@ -35,26 +34,4 @@ func singleFile(model string) (path string, ok bool) {
 	}
 	path, err = filepath.Abs(model)
 	return path, err == nil
-}
-
-// check reports values that are not valid.
-func (o *FileOptions) check() error {
-	return oneOf("prediction", o.Prediction, []string{"epsilon", "v"})
-}
-
-// resolved returns the options as a plan has them. They are for files alone.
-func (o FileOptions) resolved(file bool) (FileOptions, error) {
-	if file {
-		if o.ConfigFrom == "" {
-			o.ConfigFrom = ConfigModel
-		}
-		var err error
-		o.ConfigFrom, err = resolve(o.ConfigFrom)
-		return o, err
-	}
-	if o != (FileOptions{}) {
-		return o, invalid(errors.New("config from, prediction and averaged weights are for a model that is a file " +
-			"(.safetensors, .ckpt)"))
-	}
-	return o, nil
 }

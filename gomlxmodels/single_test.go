@@ -8,15 +8,14 @@ import (
 	"testing"
 
 	"antipode/datasets"
+	"antipode/internal/must"
 )
 
 // TestSingleFile: the plan of a model that is a file names it by its absolute path, with what it needs.
 func TestSingleFile(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
-	if err := os.WriteFile("model.CKPT", nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile("model.CKPT", nil, 0o600))
 	prompts := datasets.New("test", nil, datasets.Columns("id:text", "prompt:text"))
 	for _, c := range []struct {
 		o, want FileOptions
@@ -25,22 +24,17 @@ func TestSingleFile(t *testing.T) {
 		{FileOptions{ConfigFrom: "OWNER/NAME", Prediction: "v", EMA: true},
 			FileOptions{ConfigFrom: "OWNER/NAME", Prediction: "v", EMA: true}},
 	} {
-		p, err := Generate("model.CKPT", prompts, GenerateOptions{File: c.o}).Plan()
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(Generate("model.CKPT", prompts, GenerateOptions{File: c.o}).Plan())(t)
 		var got GenerateArgs
-		if err := json.Unmarshal(p.Args, &got); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(p.Args, &got))
 		if got.File != c.want || filepath.Base(got.Model) != "model.CKPT" || !filepath.IsAbs(got.Model) {
 			t.Errorf("%+v, want %+v", got, c.want)
 		}
 	}
 	for want, images := range map[string]datasets.Table{
-		`prediction "x": must be one of epsilon, v`: Generate("model.CKPT", prompts,
+		`File.Prediction is "x"; it must be one of epsilon, v`: Generate("model.CKPT", prompts,
 			GenerateOptions{File: FileOptions{Prediction: "x"}}),
-		"are for a model that is a file (.safetensors, .ckpt)": Generate("archipelago-diffusion", prompts,
+		"File.EMA is for a single file (.safetensors, .ckpt), not for": Generate("archipelago-diffusion", prompts,
 			GenerateOptions{File: FileOptions{EMA: true}}),
 		`no model "missing.ckpt"`: Generate("missing.ckpt", prompts),
 		`no model "nothing"`:      Generate("model.CKPT", prompts, GenerateOptions{File: FileOptions{ConfigFrom: "nothing"}}),

@@ -3,6 +3,9 @@ package metrics_test
 import (
 	"context"
 	"fmt"
+	"image"
+	"image/color"
+	"strings"
 
 	"antipode/datasets"
 	"antipode/datasets/mask"
@@ -314,4 +317,40 @@ func ExampleGapSensitivity() {
 	// region  verdict                      gone_with     gap  gap_eroded  gap_dilated
 	// north   segmentation can explain it  eroded     -0.125           0        -0.25
 	// south   holds                                    -0.25       -0.25       -0.375
+}
+
+// A metric of one's own is a function of an image.
+func ExamplePerImage() {
+	photos := datasets.FromFrame(&table.Frame{Columns: []table.Column{table.TextColumn("id", []string{"a", "b"}),
+		table.TextColumn("region", []string{"north", "south"}), table.ImageColumn("image", []table.Image{
+			{Path: "../datasets/testdata/images/north/1.png"}, {Path: "../datasets/testdata/images/south/1.png"}})}})
+	brightness := func(img image.Image) float64 {
+		gray := color.GrayModel.Convert(img.At(0, 0)).(color.Gray)
+		return float64(gray.Y) / 255
+	}
+	show(metrics.PerImage(photos, "brightness", brightness, metrics.By("region")), "region", "brightness", "n_rows")
+	// Output:
+	// region  brightness  n_rows
+	// north     0.317647       1
+	// south     0.192157       1
+}
+
+func ExampleMeans() {
+	scores := datasets.FromRows([]map[string]any{{"language": "en", "prompt_id": "a", "score": 0.5},
+		{"language": "en", "prompt_id": "a", "score": 0.7}, {"language": "en", "prompt_id": "b", "score": 0.9}})
+	means := metrics.Means(scores, metrics.MeanOptions{Value: "score", By: metrics.By("language"), Unit: "prompt_id"})
+	show(means, "language", "value", "n_rows", "n_units", "interval")
+	// Output:
+	// language  value  n_rows  n_units  interval
+	// en          0.7       3        2  95 % bootstrap interval over prompt_id
+}
+
+func ExamplePerRow() {
+	captions := datasets.FromRows([]map[string]any{{"id": "a", "caption": "a red boat", "language": "en"},
+		{"id": "b", "caption": "a boat", "language": "en"}})
+	words := func(r datasets.Row) float64 { return float64(len(strings.Fields(r.Text("caption")))) }
+	show(metrics.PerRow(captions, "words", words, metrics.By("language")), "language", "words", "n_rows")
+	// Output:
+	// language  words  n_rows
+	// en          2.5       2
 }

@@ -42,7 +42,7 @@ type Bars struct {
 	Theme      Theme
 }
 
-func (f Bars) figure() figure {
+func (f Bars) figure() drawer {
 	return figure{fmt.Sprintf("bars of %q", f.Y), f.Table, [][2]string{{"Y", f.Y}}, options{
 		more: f.MoreY, x: f.X, series: f.Series, panels: f.Panels, panelRows: f.PanelRows, order: f.Order,
 		names: f.Names, title: f.Title, xlabel: f.XLabel, ylabel: f.YLabel, ylim: f.YLimits, free: f.FreeLimits,

@@ -2,11 +2,11 @@
 //
 // A figure is a struct literal. Its fields name the table and its columns; every field but those has a default:
 //
-//	plots.Bars{Table: scores, Y: "coverage", X: "region", Series: "vector"}.Show()
+//	plots.Show(plots.Bars{Table: scores, Y: "coverage", X: "region", Series: "vector"})
 //
-// A figure computes no scores, and a literal does no work: the table runs, and the fields are checked, in the methods
-// of [Figure]. Show displays the figure, Save writes a file, SVG, PNG and HTML return it. Programs use ShowE and
-// SaveE, which take a context and return the error.
+// A figure computes no scores, and a literal does no work: the table runs, and the fields are checked, in the functions
+// that take a [Figure]. [Show] displays it, [Save] writes a file, [Render] returns it. Programs use [ShowE] and
+// [SaveE], which take a context and return the error.
 //
 // # Figures of numbers
 //
@@ -30,8 +30,8 @@
 //   - [Segments]: an image split into object and background by its mask.
 //   - [Gallery]: reference images and what matched them.
 //
-// Thumbnails are inline and take less than 190 KB in total, 84 KB for 24 images. SaveImages copies the originals, and
-// Grid.SaveReduced writes small ones for publication.
+// Thumbnails are inline and take less than 190 KB in total, 84 KB for 24 images. [SaveImages] copies the originals, or
+// writes reduced ones for publication.
 //
 // # Printed tables
 //

@@ -110,7 +110,7 @@ func ExampleGrid_cococrolaRanking() {
 
 // Table 2: two scores below each language, as printed; the metric cococrola-table returns the same columns.
 func ExampleTable_cococrolaTable2() {
-	plots.Table{Table: tableTwo(cococrola.PrintedTable()), Title: "Mean correctness ×100", Span: " "}.Show()
+	plots.Show(plots.Table{Table: tableTwo(cococrola.PrintedTable()), Title: "Mean correctness ×100", Span: " "})
 	// Output:
 	// Mean correctness ×100
 	//                    en      es      de      zh      ja      he      id          Avg

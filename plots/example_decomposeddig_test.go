@@ -136,13 +136,13 @@ func ExampleGallery_decomposedDigFigure13() {
 
 // Table 1: average and worst region of both templates, as printed.
 func ExampleTable_decomposedDigTable1() {
-	plots.Table{
+	plots.Show(plots.Table{
 		Table:    printedAverages(),
 		Title:    "Averages and worst regions",
 		Span:     ", ",
 		Decimals: 3,
 		Notes:    []string{"Sureddy et al. 2024, Table 1"},
-	}.Show()
+	})
 	// Output:
 	// Averages and worst regions
 	//                               Obj-only                                          BG-only

@@ -84,12 +84,12 @@ func ExampleHeat_entigenAgreement() {
 // Tables 1, 2 and 6: prompts down, models below each perceived axis; here Table 1 as printed. The metric
 // entigen-table returns such columns from ratings.
 func ExampleTable_entigenTable1() {
-	plots.Table{
+	plots.Show(plots.Table{
 		Table: entigenTable(entigen.PrintedTables()),
 		Title: "Diversity, professions",
 		Span:  ", ",
 		Notes: []string{"Bansal et al., EMNLP 2022, Table 1"},
-	}.Show()
+	})
 	// Output:
 	// Diversity, professions
 	//                   perceived gender (clip)                   perceived gender (human)                perceived skin color (human)

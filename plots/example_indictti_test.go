@@ -83,7 +83,7 @@ func ExampleGrid_indicttiFigures5To13() {
 // printed. From scores of your own: Percent().
 func ExampleTable_indicttiTable7() {
 	igc := printedScores(indictti.PrintedTable(7))
-	plots.Table{
+	plots.Show(plots.Table{
 		Table:    igc,
 		Title:    "IGC (%), common set",
 		Wide:     plots.Wide{Rows: "model", Columns: "language", Value: "value"},
@@ -91,7 +91,7 @@ func ExampleTable_indicttiTable7() {
 		Repeat:   []string{"model", "en"},
 		Decimals: 2,
 		Notes:    []string{"Mittal et al., ECCV 2024, Table 7"},
-	}.Show()
+	})
 	// Output:
 	// IGC (%), common set
 	// model                en  asm_Beng  ben_Beng  guj_Gujr  hin_Deva  kan_Knda  mal_Mlym  mar_Deva  mni_Beng  npi_Deva  ory_Orya  pan_Guru  san_Deva  snd_Arab  tam_Taml  tel_Telu

@@ -117,11 +117,11 @@ func ExampleGrid_lines() {
 
 // A printed table: text here, HTML in a notebook, .md .csv .tex .html to a file.
 func ExampleTable() {
-	plots.Table{
+	plots.Show(plots.Table{
 		Table:   averages(),
 		Columns: []string{"template", "vector", "precision", "n_real"},
 		Title:   "Average over islands",
-	}.Show()
+	})
 	// Output:
 	// Average over islands
 	// template                vector                   precision  n_real

@@ -150,13 +150,13 @@ func ExampleBars_visageTable2() {
 
 // Tables 1 and 2: likelihoods with two decimals, and their ratio, "N/A" where it is infinite.
 func ExampleTable_visageTable2() {
-	plots.Table{
+	plots.Show(plots.Table{
 		Table: tendencies(4),
 		Names: map[string]string{"identity": "Identity", "l_stereo": "L(stereo, id)", "l_random": "L(random, id)",
 			"theta_text": "theta"},
 		Title:    "Stereotypical tendency",
 		Decimals: 2,
-	}.Show()
+	})
 	// Output:
 	// Stereotypical tendency
 	// Identity    L(stereo, id)  L(random, id)  theta
@@ -168,13 +168,13 @@ func ExampleTable_visageTable2() {
 
 // Tables 3 to 5: similarities with four decimals, sorted by their mean.
 func ExampleTable_visageTable3() {
-	plots.Table{
+	plots.Show(plots.Table{
 		Table:   head(pulls(), 4),
 		Columns: []string{"identity", "s_d_s", "s_d_ns", "s_s_ns", "mean_sim"},
 		Names: map[string]string{"identity": "Identity group", "s_d_s": "S(d, s)", "s_d_ns": "S(d, ns)",
 			"s_s_ns": "S(s, ns)", "mean_sim": "Mean sim"},
 		Decimals: 4,
-	}.Show()
+	})
 	// Output:
 	// Identity group  S(d, s)  S(d, ns)  S(s, ns)  Mean sim
 	// South Sudanese   0.9824    0.9640    0.9609    0.9691

@@ -30,3 +30,9 @@ func Ticks(low, high float64, limits Range, n int) (ends [2]float64, at []float6
 	}
 	return [2]float64{a.low, a.high}, at, names
 }
+
+// Text is [Render] for formats that are text.
+func Text(f Figure, format string) (string, error) {
+	data, err := Render(f, format)
+	return string(data), err
+}

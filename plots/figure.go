@@ -2,6 +2,7 @@ package plots
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"html"
 	"os"
@@ -10,31 +11,115 @@ import (
 	"strings"
 
 	"antipode/datasets"
+	"antipode/datasets/table"
 	"antipode/kernel/cell"
 )
 
-// Figure is implemented by [Bars], [Forest], [Gallery], [Grid], [Heat], [Histogram], [Lines], [Map], [Scatter] and
-// [Segments]. A figure is a description: its table runs, and its fields are checked, in these methods. The same rows
-// produce the same bytes.
-type Figure interface {
-	// SVG returns a complete document: no script, no remote source, text as text.
-	SVG() ([]byte, error)
-	// PNG returns an image of [Theme].DPI dots per inch. Characters that no font has are left out; a line below the
-	// figure counts them by script and suggests a fix.
-	PNG() ([]byte, error)
-	// HTML returns an element without script: an <img> with the SVG, or a table of images.
-	HTML() (string, error)
-	// Show displays the figure under the cell. On failure it prints one line and ends the cell. Outside a notebook it
-	// prints the figure's description, and panics with a typed error on failure.
-	Show()
-	// ShowE is Show for programs: it returns the error.
-	ShowE(ctx context.Context) error
-	// Save writes a file: .svg, .png or .html (a complete page). It fails as Show does.
-	Save(path string)
-	// SaveE is Save for programs: it returns the error.
-	SaveE(ctx context.Context, path string) error
+// Figure is a description of a figure or a printed table: [Bars], [Forest], [Gallery], [Grid], [Heat], [Histogram],
+// [Lines], [Map], [Scatter], [Segments] or [Table]. Its table runs, and its fields are checked, in [Show], [Save],
+// [Render] and [SaveImages]. The same rows produce the same bytes.
+type Figure interface{ figure() drawer }
 
-	figure() figure
+// drawer is what a figure does.
+type drawer interface {
+	// render returns the figure in a format; one that it does not have is an error.
+	render(ctx context.Context, format string) ([]byte, error)
+	// bundle returns the forms that a notebook stores.
+	bundle(ctx context.Context) (cell.Bundle, error)
+}
+
+// ShowOptions are the options of [Show].
+type ShowOptions struct {
+	// Empty is the text that is printed in place of a figure whose table has no rows or no values; default "": that is
+	// an error, [ErrNoData].
+	Empty string
+}
+
+// Show displays a figure under the cell. On failure it prints one line and ends the cell. Outside a notebook it prints
+// the figure's description, or the table as text, and panics with a typed error on failure.
+func Show(f Figure, options ...ShowOptions) {
+	inCell(func(ctx context.Context) error { return ShowE(ctx, f, options...) })
+}
+
+// ShowE is [Show] for programs: it returns the error.
+func ShowE(ctx context.Context, f Figure, options ...ShowOptions) error {
+	o, err := table.One(options)
+	if err != nil {
+		return fmt.Errorf("Show: %w", err)
+	}
+	b, err := f.figure().bundle(ctx)
+	switch {
+	case errors.Is(err, ErrNoData) && o.Empty != "":
+		cell.Print(o.Empty + "\n")
+		return nil
+	case err != nil:
+		return err
+	}
+	if b.PNG != nil {
+		if !cell.InNotebook() {
+			b.Text += ". A terminal shows no images: plots.Save(figure, \"figure.svg\") writes a file"
+		}
+		b.Text += "\n"
+	}
+	cell.Show(b)
+	return nil
+}
+
+// Save writes a figure to a file in the format that the extension names, one of those of [Render]; an .html file is a
+// complete page. It fails as [Show] does.
+func Save(f Figure, path string) {
+	inCell(func(ctx context.Context) error { return SaveE(ctx, f, path) })
+}
+
+// SaveE is [Save] for programs: it returns the error.
+func SaveE(ctx context.Context, f Figure, path string) error {
+	format := strings.TrimPrefix(strings.ToLower(filepath.Ext(path)), ".")
+	if format == "htm" {
+		format = "html"
+	}
+	data, err := f.figure().render(ctx, format)
+	var unknown formatError
+	if errors.As(err, &unknown) {
+		return fmt.Errorf("cannot save a %s to %s: use the extension %s", unknown.what, path, unknown.formats)
+	}
+	if err != nil {
+		return err
+	}
+	if format == "html" {
+		title := ""
+		switch f := f.figure().(type) {
+		case figure:
+			title = f.what
+		case Table:
+			title = f.Title
+		}
+		data = page(title, string(data))
+	}
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		return fmt.Errorf("cannot write the figure: %w", err)
+	}
+	return nil
+}
+
+// Render returns a figure in a format:
+//
+//   - of a figure: "svg", a complete document without script and remote source, with text as text; "png", of
+//     [Theme].DPI dots per inch, where characters that no font has are left out and counted by script below the
+//     figure; "html", an element without script, an <img> with the SVG or a table of images;
+//   - of a [Table]: "html", an element for each block; "txt", aligned columns; "md", GitHub's Markdown; "tex", a
+//     tabular for the booktabs package for each block, with the notes as comments (scripts other than Latin need
+//     XeLaTeX or LuaLaTeX); "csv" and "json", all digits, interval columns separately, a missing value empty.
+//
+// Text from data is escaped.
+func Render(f Figure, format string) ([]byte, error) {
+	return inContext(func(ctx context.Context) ([]byte, error) { return f.figure().render(ctx, format) })
+}
+
+// formatError reports a format that a figure does not have.
+type formatError struct{ what, formats string }
+
+func (e formatError) Error() string {
+	return fmt.Sprintf("the formats of a %s are %s", e.what, e.formats)
 }
 
 // figure is a figure with its fields in the form that the drawing code reads.
@@ -61,7 +146,7 @@ func (f figure) draw(ctx context.Context) (drawing, error) {
 	frame = frame.Shown()
 	set := f.set
 	set.theme = set.theme.complete()
-	if op := f.table.Operation(); op != nil && op.Metric {
+	if op := datasets.Extend(f.table).Operation(); op != nil && op.Metric {
 		set.metric = op
 	}
 	d, err := f.drawFrame(ctx, frame, &set)
@@ -95,8 +180,10 @@ func (f figure) drawFrame(ctx context.Context, frame *datasets.Frame, set *optio
 	return f.build(frame, set)
 }
 
-// render draws the figure in a format: svg, png or html.
 func (f figure) render(ctx context.Context, format string) ([]byte, error) {
+	if format != "svg" && format != "png" && format != "html" {
+		return nil, formatError{"figure", ".svg, .png or .html"}
+	}
 	d, err := f.draw(ctx)
 	if err != nil {
 		return nil, err
@@ -122,16 +209,6 @@ func (f figure) render(ctx context.Context, format string) ([]byte, error) {
 	return data, nil
 }
 
-// bytes is render with a context that an interrupt cancels.
-func (f figure) bytes(format string) ([]byte, error) {
-	return inContext(func(ctx context.Context) ([]byte, error) { return f.render(ctx, format) })
-}
-
-func (f figure) text(format string) (string, error) {
-	data, err := f.bytes(format)
-	return string(data), err
-}
-
 // bundle draws the figure in the forms that a notebook stores: HTML, a PNG of limited size for what shows no HTML,
 // and a line of text that describes it.
 func (f figure) bundle(ctx context.Context) (cell.Bundle, error) {
@@ -151,41 +228,6 @@ func (f figure) bundle(ctx context.Context) (cell.Bundle, error) {
 	}
 	b.Text = s.description()
 	return b, nil
-}
-
-func (f figure) showE(ctx context.Context) error {
-	b, err := f.bundle(ctx)
-	if err != nil {
-		return err
-	}
-	if !cell.InNotebook() {
-		b.Text += ". A terminal shows no images: Save(\"figure.svg\") writes the figure to a file"
-	}
-	b.Text += "\n"
-	cell.Show(b)
-	return nil
-}
-
-func (f figure) saveE(ctx context.Context, path string) error {
-	format := strings.TrimPrefix(strings.ToLower(filepath.Ext(path)), ".")
-	if format == "htm" {
-		format = "html"
-	}
-	if format != "svg" && format != "png" && format != "html" {
-		return fmt.Errorf("cannot save a figure to %s: use the extension .svg, .png or .html", path)
-	}
-	data, err := f.render(ctx, format)
-	if err != nil {
-		return err
-	}
-	if format == "html" {
-		data = page(f.what, string(data))
-	}
-	return write(path, data)
-}
-
-func (f figure) save(path string) {
-	inCell(func(ctx context.Context) error { return f.saveE(ctx, path) })
 }
 
 // inContext runs work with a context that an interrupt cancels.
@@ -209,11 +251,4 @@ func page(title, body string) []byte {
 		"'unsafe-inline'\">\n" +
 		"<title>" + html.EscapeString(title) + "</title></head>\n<body style=\"font-family:sans-serif\">\n" + body +
 		"\n</body></html>\n")
-}
-
-func write(path string, data []byte) error {
-	if err := os.WriteFile(path, data, 0o644); err != nil {
-		return fmt.Errorf("cannot write the figure: %w", err)
-	}
-	return nil
 }

@@ -45,7 +45,7 @@ type Forest struct {
 	Theme      Theme
 }
 
-func (f Forest) figure() figure {
+func (f Forest) figure() drawer {
 	return figure{fmt.Sprintf("intervals of %q", f.X), f.Table, [][2]string{{"X", f.X}}, options{
 		more: f.MoreX, x: f.Y, series: f.Series, panels: f.Panels, panelRows: f.PanelRows, order: f.Order,
 		names: f.Names, title: f.Title, xlabel: f.XLabel, ylabel: f.YLabel, xlim: f.XLimits, free: f.FreeLimits,

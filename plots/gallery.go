@@ -43,7 +43,7 @@ type Gallery struct {
 	Theme          Theme
 }
 
-func (f Gallery) figure() figure {
+func (f Gallery) figure() drawer {
 	return figure{"gallery", f.Table, nil, options{
 		rows: f.Rows, block: f.Blocks, order: f.Order, image: f.Image, mask: f.Outline, box: f.Box, fade: f.Fade,
 		patches: f.Patches, captions: f.Captions, heads: [2]string{f.ReferenceLabel, f.MatchLabel}, limit: f.Limit,

@@ -33,7 +33,7 @@ func normal(svg []byte) string { return inlineImage.ReplaceAllString(string(svg)
 
 // image compares a figure with its image in the gallery and prints what it finds.
 func golden(name string, f plots.Figure) {
-	svg, err := f.SVG()
+	svg, err := plots.Render(f, "svg")
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"antipode/internal/must"
 )
 
 // chapters are the parts of docs/gallery.md: a file of examples each.
@@ -44,14 +46,9 @@ func TestGalleryPage(t *testing.T) {
 	}
 	const path = gallery + ".md"
 	if *update {
-		if err := os.WriteFile(path, page.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, page.Bytes(), 0o644))
 	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(os.ReadFile(path))(t)
 	if !bytes.Equal(want, page.Bytes()) {
 		t.Errorf("docs/gallery.md differs from the examples; run go test ./plots -update")
 	}
@@ -61,10 +58,7 @@ func TestGalleryPage(t *testing.T) {
 func chapter(t *testing.T, page *bytes.Buffer, file string) {
 	t.Helper()
 	files := token.NewFileSet()
-	parsed, err := parser.ParseFile(files, file, nil, parser.ParseComments)
-	if err != nil {
-		t.Fatal(err)
-	}
+	parsed := must.Get(parser.ParseFile(files, file, nil, parser.ParseComments))(t)
 	paper := regexp.MustCompile(`^([^:.]{3,60}): `) // "Figure 4: …"
 	for _, decl := range parsed.Decls {
 		f, ok := decl.(*ast.FuncDecl)
@@ -73,9 +67,7 @@ func chapter(t *testing.T, page *bytes.Buffer, file string) {
 		}
 		var code bytes.Buffer
 		for _, statement := range f.Body.List {
-			if err := format.Node(&code, files, statement); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, format.Node(&code, files, statement))
 			code.WriteByte('\n')
 		}
 		shown := regexp.MustCompile(`golden\("([a-z0-9-]+)", fig\)`).FindStringSubmatch(code.String())
@@ -91,7 +83,7 @@ func chapter(t *testing.T, page *bytes.Buffer, file string) {
 		if shown != nil {
 			fmt.Fprintf(page, "![%s](gallery/%s.svg)\n\n", title, shown[1])
 		}
-		text := regexp.MustCompile(`(?m)^golden\(.*\n`).ReplaceAllString(code.String(), "fig.Show()\n")
+		text := regexp.MustCompile(`(?m)^golden\(.*\n`).ReplaceAllString(code.String(), "plots.Show(fig)\n")
 		fmt.Fprintf(page, "```go\n%s```\n", text)
 		if output := printedBy(parsed, f); shown == nil && output != "" {
 			fmt.Fprintf(page, "\n```text\n%s```\n", output)

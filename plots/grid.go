@@ -43,7 +43,7 @@ type Grid struct {
 	Theme    Theme
 }
 
-func (f Grid) figure() figure {
+func (f Grid) figure() drawer {
 	return figure{"image grid", f.Table, nil, options{
 		rows: f.Rows, columns: f.Columns, block: f.Blocks, order: f.Order, image: f.Image, mask: f.Outline, box: f.Box,
 		boxes: f.Boxes, fade: f.Fade, patches: f.Patches, captions: f.Captions, rowValue: f.RowValue,

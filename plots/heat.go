@@ -39,7 +39,7 @@ type Heat struct {
 	Theme        Theme
 }
 
-func (f Heat) figure() figure {
+func (f Heat) figure() drawer {
 	set := options{rows: f.Rows, columns: f.Columns, groups: [2]string{f.RowGroups, f.ColumnGroups}, panels: f.Panels,
 		panelRows: f.PanelRows, order: f.Order, title: f.Title, xlabel: f.XLabel, ylabel: f.YLabel, limits: f.Limits,
 		percent: f.Percent, sorted: f.Sorted, hatched: f.Hatched, totals: f.Totals, note: f.Note, theme: f.Theme}

@@ -35,7 +35,7 @@ type Histogram struct {
 	Theme      Theme
 }
 
-func (f Histogram) figure() figure {
+func (f Histogram) figure() drawer {
 	return figure{fmt.Sprintf("histogram of %q", f.X), f.Table, [][2]string{{"X", f.X}}, options{
 		series: f.Series, panels: f.Panels, panelRows: f.PanelRows, order: f.Order, bins: f.Bins, stacked: f.Stacked,
 		title: f.Title, xlabel: f.XLabel, ylabel: f.YLabel, xlim: f.XLimits, ylim: f.YLimits, percent: f.Percent,

@@ -21,6 +21,7 @@ import (
 	"antipode/datasets/mask"
 	"antipode/datasets/table"
 	"antipode/internal/exif"
+	"antipode/internal/must"
 	"antipode/plots"
 )
 
@@ -28,18 +29,14 @@ import (
 func store(t *testing.T, name string, data []byte) table.Image {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, data, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, data, 0o644))
 	return table.Image{SHA256: "0", Path: path}
 }
 
 func encodePNG(t *testing.T, img image.Image) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := png.Encode(&b, img); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, png.Encode(&b, img))
 	return b.Bytes()
 }
 
@@ -75,10 +72,7 @@ func TestInlineBytes(t *testing.T) {
 		images = append(images, store(t, "noise.png", encodePNG(t, noise(uint64(i), 96))))
 	}
 	for _, n := range []int{3, 60, 150} {
-		page, err := plots.Grid{Table: imageTable(images, nil), Limit: n}.HTML()
-		if err != nil {
-			t.Fatal(err)
-		}
+		page := must.Get(plots.Text(plots.Grid{Table: imageTable(images, nil), Limit: n}, "html"))(t)
 		total, count := 0, 0
 		for _, m := range uri.FindAllStringSubmatch(page, -1) {
 			total, count = total+len(m[1]), count+1
@@ -98,20 +92,11 @@ func TestInlineBytes(t *testing.T) {
 // thumbnails decodes the images of a figure.
 func thumbnails(t *testing.T, f plots.Figure) []image.Image {
 	t.Helper()
-	svg, err := f.SVG()
-	if err != nil {
-		t.Fatal(err)
-	}
+	svg := must.Get(plots.Render(f, "svg"))(t)
 	var out []image.Image
 	for _, m := range uri.FindAllSubmatch(svg, -1) {
-		data, err := base64.StdEncoding.DecodeString(string(m[1]))
-		if err != nil {
-			t.Fatal(err)
-		}
-		img, err := jpeg.Decode(bytes.NewReader(data))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(base64.StdEncoding.DecodeString(string(m[1])))(t)
+		img := must.Get(jpeg.Decode(bytes.NewReader(data)))(t)
 		out = append(out, img)
 	}
 	return out
@@ -169,10 +154,7 @@ func TestBoxes(t *testing.T) {
 	img, _ := half()
 	stored := store(t, "half.png", encodePNG(t, img))
 	f := imageTable([]table.Image{stored, stored}, nil)
-	frame, err := f.Rows(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	frame := must.Get(f.Rows(t.Context()))(t)
 	with := func(boxes string) plots.Grid {
 		return plots.Grid{Table: datasets.FromFrame(frame.With(table.TextColumn("boxes", []string{boxes, ""}))),
 			Boxes: "boxes"}
@@ -192,7 +174,7 @@ func TestBoxes(t *testing.T) {
 	if !like(at(0, 20, 30), 0, 160, 0) || !like(at(0, 35, 30), 0, 160, 0) {
 		t.Errorf("inside %v, outside %v", at(0, 20, 30), at(0, 35, 30))
 	}
-	page, err := figure.HTML()
+	page, err := plots.Text(figure, "html")
 	if err != nil || !strings.Contains(page, "a &lt;cat&gt; 0.52") || !strings.Contains(page, "Blue: the detector") {
 		t.Errorf("the figure lacks the label: %v", err)
 	}
@@ -208,10 +190,7 @@ func TestUnreadable(t *testing.T) {
 	images := []table.Image{store(t, "good.png", good), store(t, "cut.png", good[:60]), store(t, "empty.jpg", nil),
 		{Path: "/nowhere/gone.png"}, {}, store(t, "other.png", encodePNG(t, noise(1, 20)))}
 	masks := []table.Mask{m, m, {}, {}, {}, m}
-	page, err := plots.Grid{Table: imageTable(images, masks), Outline: "mask"}.HTML()
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(plots.Text(plots.Grid{Table: imageTable(images, masks), Outline: "mask"}, "html"))(t)
 	for _, want := range []string{"Not readable, 4: cut.png (not a readable PNG: ", "empty.jpg (the file is empty",
 		"gone.png (no such file or directory)", "mask is 80×60, image 20×20", "no image"} {
 		if !strings.Contains(page, want) {
@@ -226,9 +205,7 @@ func TestUnreadable(t *testing.T) {
 
 func TestOrientation(t *testing.T) {
 	var plain bytes.Buffer
-	if err := jpeg.Encode(&plain, image.NewGray(image.Rect(0, 0, 4, 2)), nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, jpeg.Encode(&plain, image.NewGray(image.Rect(0, 0, 4, 2)), nil))
 	turned := func(order string, o byte) []byte {
 		tiff := []byte("MM\x00*\x00\x00\x00\x08\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01\x00" + string(o) +
 			"\x00\x00\x00\x00\x00\x00")
@@ -265,7 +242,7 @@ func TestSaveImages(t *testing.T) {
 	f := &datasets.Frame{Columns: []table.Column{table.TextColumn("id", []string{"a/../b", "c", "none"}),
 		table.ImageColumn("image", []table.Image{store(t, "x.png", data), store(t, "y.png", data), {}})}}
 	folder := filepath.Join(t.TempDir(), "out")
-	n, err := plots.Grid{Table: datasets.FromFrame(f)}.SaveImagesE(context.Background(), folder)
+	n, err := plots.SaveImagesE(context.Background(), plots.Grid{Table: datasets.FromFrame(f)}, folder)
 	if err != nil || n != 2 {
 		t.Fatalf("%d copied, %v", n, err)
 	}
@@ -284,23 +261,22 @@ func TestSaveReduced(t *testing.T) {
 	longest := max(img.Bounds().Dx(), img.Bounds().Dy())
 	for _, side := range []int{longest / 2, 2 * longest} {
 		folder := t.TempDir()
-		n, err := plots.Grid{Table: datasets.FromFrame(f)}.SaveReducedE(context.Background(), folder, side)
+		n, err := plots.SaveImagesE(context.Background(), plots.Grid{Table: datasets.FromFrame(f)}, folder,
+			plots.ImageOptions{Side: side})
 		if err != nil || n != 1 {
 			t.Fatalf("%d written, %v", n, err)
 		}
-		file, err := os.Open(filepath.Join(folder, "a.jpg"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := must.Get(os.Open(filepath.Join(folder, "a.jpg")))(t)
 		defer file.Close()
 		c, format, err := image.DecodeConfig(file)
 		if err != nil || format != "jpeg" || max(c.Width, c.Height) != min(side, longest) {
 			t.Errorf("side %d: %d × %d %s, %v", side, c.Width, c.Height, format, err)
 		}
 	}
-	_, err := plots.Grid{Table: datasets.FromFrame(f)}.SaveReducedE(context.Background(), t.TempDir(), 0)
+	_, err := plots.SaveImagesE(context.Background(), plots.Grid{Table: datasets.FromFrame(f)}, t.TempDir(),
+		plots.ImageOptions{Side: -1})
 	if err == nil {
-		t.Error("side 0")
+		t.Error("side -1")
 	}
 }
 
@@ -309,14 +285,8 @@ func TestPNG(t *testing.T) {
 	tab := datasets.FromFrame(&datasets.Frame{Columns: []table.Column{table.TextColumn("region",
 		[]string{"a", "中文"}), table.NumberColumn("v", []float64{0.25, 1})}})
 	f := plots.Bars{Table: tab, Y: "v"}
-	data, err := f.PNG()
-	if err != nil {
-		t.Fatal(err)
-	}
-	img, err := png.Decode(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(plots.Render(f, "png"))(t)
+	img := must.Get(png.Decode(bytes.NewReader(data)))(t)
 	if w := img.Bounds().Dx(); w != 1400 {
 		t.Errorf("%d dots wide, want 1400", w)
 	}
@@ -333,7 +303,7 @@ func TestPNG(t *testing.T) {
 		t.Errorf("%d blue dots, want about %.0f", blue, want)
 	}
 	f.Theme.DPI = 5
-	if _, err := f.PNG(); err == nil {
+	if _, err := plots.Render(f, "png"); err == nil {
 		t.Error("5 dots per inch are accepted")
 	}
 }
@@ -342,9 +312,7 @@ func TestSave(t *testing.T) {
 	folder := t.TempDir()
 	for name, want := range map[string]string{"f.svg": "<svg ", "f.png": "\x89PNG", "f.html": "<!DOCTYPE html>"} {
 		path := filepath.Join(folder, name)
-		if err := (plots.Bars{Table: averages(), Y: "coverage"}).SaveE(context.Background(), path); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, plots.SaveE(context.Background(), (plots.Bars{Table: averages(), Y: "coverage"}), path))
 		data, err := os.ReadFile(path)
 		if err != nil || !strings.HasPrefix(string(data), want) {
 			t.Errorf("%s: %v, begins %.20q", name, err, data)
@@ -353,7 +321,7 @@ func TestSave(t *testing.T) {
 			t.Error("the page has no policy")
 		}
 	}
-	if err := (plots.Bars{Table: averages(), Y: "coverage"}).SaveE(context.Background(), "f.gif"); err == nil ||
+	if err := plots.SaveE(context.Background(), (plots.Bars{Table: averages(), Y: "coverage"}), "f.gif"); err == nil ||
 		!strings.Contains(err.Error(), ".svg, .png or .html") {
 		t.Errorf("a GIF: %v", err)
 	}
@@ -381,17 +349,11 @@ func TestBundle(t *testing.T) {
 			Table: imageTable(images, nil),
 		}, `src="data:image/jpeg;base64,`, "Images. n = 24 images.", 0},
 	} {
-		b, err := plots.Bundle(c.f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(plots.Bundle(c.f))(t)
 		if !strings.Contains(b.HTML, c.html) || !strings.HasPrefix(b.Text, c.text) || strings.Contains(b.Text, "\n") {
 			t.Errorf("%s: text %q, HTML %.200s", name, b.Text, b.HTML)
 		}
-		img, err := png.Decode(bytes.NewReader(b.PNG))
-		if err != nil {
-			t.Fatal(err)
-		}
+		img := must.Get(png.Decode(bytes.NewReader(b.PNG)))(t)
 		_, palette := img.(*image.Paletted)
 		if !palette || len(b.PNG) > plots.PreviewBytes || c.width > 0 && img.Bounds().Dx() != c.width {
 			t.Errorf("%s: a PNG of %d bytes, %v, palette %t", name, len(b.PNG), img.Bounds(), palette)
@@ -420,10 +382,10 @@ func TestNumbersBelowImages(t *testing.T) {
 		table.NumberColumn("seed", []float64{4294967295}),
 		table.NumberColumn("distance", []float64{0.123456}),
 		table.ImageColumn("image", []table.Image{store(t, "x.png", encodePNG(t, img))})}}
-	page, err := plots.Grid{
+	page, err := plots.Text(plots.Grid{
 		Table:    datasets.FromFrame(f),
 		Captions: []string{"seed", "distance"},
-	}.HTML()
+	}, "html")
 	if err != nil || !strings.Contains(page, "seed 4294967295<") || !strings.Contains(page, "distance 0.1235<") {
 		t.Errorf("%v\n%s", err, uri.ReplaceAllString(page, ""))
 	}

@@ -38,7 +38,7 @@ type Lines struct {
 	Theme      Theme
 }
 
-func (f Lines) figure() figure {
+func (f Lines) figure() drawer {
 	return figure{fmt.Sprintf("lines of %q over %q", f.Y, f.X), f.Table, [][2]string{{"X", f.X}, {"Y", f.Y}}, options{
 		more: f.MoreY, series: f.Series, panels: f.Panels, panelRows: f.PanelRows, order: f.Order, names: f.Names,
 		title: f.Title, xlabel: f.XLabel, ylabel: f.YLabel, xlim: f.XLimits, ylim: f.YLimits, free: f.FreeLimits,

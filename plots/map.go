@@ -2,9 +2,7 @@ package plots
 
 import (
 	"cmp"
-	"context"
 	_ "embed"
-	"errors"
 	"fmt"
 	"image/color"
 	"math"
@@ -12,7 +10,6 @@ import (
 	"strings"
 
 	"antipode/datasets"
-	"antipode/kernel/cell"
 )
 
 // Map draws a map of the world in which a country is colored by a number: pale at the smallest value, dark at the
@@ -73,7 +70,7 @@ const mapSouth, mapNorth = -57.0, 84.0
 // The map's edges: between Alaska's mainland and St. Lawrence Island.
 const mapWest, mapEast = -168.5, 191.5
 
-func (f Map) figure() figure {
+func (f Map) figure() drawer {
 	return figure{fmt.Sprintf("map of %q", f.Value), f.Table, [][2]string{{"Value", f.Value}}, options{
 		title: f.Title, limits: f.Limits, percent: f.Percent, note: f.Note, theme: f.Theme,
 	}, func(frame *datasets.Frame, s *options) (drawing, error) {
@@ -179,23 +176,4 @@ func (sc *scene) world(p *panel, lands []land, of map[string]value, colors *ramp
 			sc.add(drawn)
 		}
 	}
-}
-
-// Optional displays a figure, or the text Else where the figure's table has no rows or no values: a cell of a notebook
-// that serves studies with such data and without.
-type Optional struct {
-	Figure Figure
-	Else   string
-}
-
-// Show displays the figure or the text: see [Figure].
-func (o Optional) Show() {
-	inCell(func(ctx context.Context) error {
-		err := o.Figure.ShowE(ctx)
-		if errors.Is(err, ErrNoData) {
-			cell.Print(o.Else + "\n")
-			return nil
-		}
-		return err
-	})
 }

@@ -7,6 +7,7 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/visage"
+	"antipode/internal/must"
 )
 
 // TestBorders: every country that datasets/visage.Regions names is on the map, once, within its limits, and no outline
@@ -30,10 +31,7 @@ func TestBorders(t *testing.T) {
 			}
 		}
 	}
-	regions, err := datasets.FindSource("visage-regions")(t.Context(), nil, datasets.SourceEnv{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	regions := must.Get(datasets.FindSource("visage-regions")(t.Context(), nil, datasets.SourceEnv{}))(t)
 	for i, code := range regions.Texts("iso3") {
 		if code != "" && seen[code] != 1 {
 			t.Errorf("%s, %s: %d times on the map", regions.Texts("identity")[i], code, seen[code])
@@ -51,10 +49,7 @@ func TestMap(t *testing.T) {
 		{"id": "a", "iso3": "GBR", "n": 1}, {"id": "b", "iso3": "GBR", "n": 3}, {"id": "c", "iso3": "SGP", "n": 2},
 		{"id": "d", "iso3": "", "n": 9}, {"id": "e", "iso3": "BRA"}, {"id": "f", "iso3": "IND", "n": 0}}
 	f := Map{Table: datasets.FromRows(rows), Value: "n", Title: "Three countries"}
-	svg, err := f.SVG()
-	if err != nil {
-		t.Fatal(err)
-	}
+	svg := must.Get(Render(f, "svg"))(t)
 	for _, want := range []string{"Three countries", "1 rows share a country with another",
 		"1 rows without a country of the map", "Natural Earth"} {
 		if !strings.Contains(string(svg), want) {
@@ -68,12 +63,12 @@ func TestMap(t *testing.T) {
 			t.Errorf("no land in the color of %s, %s", code, want)
 		}
 	}
-	if _, err := (Map{Table: datasets.FromRows(rows[3:4]), Value: "n"}).SVG(); err == nil ||
+	if _, err := Render((Map{Table: datasets.FromRows(rows[3:4]), Value: "n"}), "svg"); err == nil ||
 		!strings.Contains(err.Error(), "no data to draw") {
 		t.Errorf("%v", err)
 	}
 	for _, name := range []string{"", "x"} {
-		_, err := (Map{Table: datasets.FromRows(rows), Value: "n", Country: name}).SVG()
+		_, err := Render((Map{Table: datasets.FromRows(rows), Value: "n", Country: name}), "svg")
 		if (err == nil) != (name == "") {
 			t.Errorf("country %q: %v", name, err)
 		}

@@ -17,21 +17,19 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/plots"
 )
 
 // failure returns the error of drawing a figure.
 func failure(f plots.Figure) error {
-	_, err := f.SVG()
+	_, err := plots.Render(f, "svg")
 	return err
 }
 
 func drawSVG(t *testing.T, f plots.Figure) string {
 	t.Helper()
-	svg, err := f.SVG()
-	if err != nil {
-		t.Fatal(err)
-	}
+	svg := must.Get(plots.Render(f, "svg"))(t)
 	return string(svg)
 }
 
@@ -94,14 +92,8 @@ func TestDenseHeat(t *testing.T) {
 		t.Fatalf("%d images of cells, want one for each panel", len(found))
 	}
 	for m, f := range found {
-		data, err := base64.StdEncoding.DecodeString(f[1])
-		if err != nil {
-			t.Fatal(err)
-		}
-		img, err := png.Decode(strings.NewReader(string(data)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(base64.StdEncoding.DecodeString(f[1]))(t)
+		img := must.Get(png.Decode(strings.NewReader(string(data))))(t)
 		high, paper := plots.DefaultTheme().High, plots.DefaultTheme().Paper
 		mid := func(a, b uint8) uint8 { return uint8((int(a) + int(b) + 1) / 2) }
 		half := color.NRGBA{mid(high.R, paper.R), mid(high.G, paper.G), mid(high.B, paper.B), 255}
@@ -386,7 +378,7 @@ func TestMissingColumns(t *testing.T) {
 		},
 		"blocks": plots.Grid{Table: photos(), Blocks: "nosuch"},
 	} {
-		if _, err := f.SVG(); err == nil || !strings.Contains(err.Error(), `"nosuch"`) {
+		if _, err := plots.Render(f, "svg"); err == nil || !strings.Contains(err.Error(), `"nosuch"`) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -398,7 +390,7 @@ func TestMissingColumns(t *testing.T) {
 		},
 		"joined":  plots.Forest{Table: tab, X: "none", Joined: true},
 		"stacked": plots.Histogram{Table: tab, X: "none", Stacked: true}} {
-		if _, err := f.SVG(); !errors.Is(err, plots.ErrNoData) {
+		if _, err := plots.Render(f, "svg"); !errors.Is(err, plots.ErrNoData) {
 			t.Errorf("%s without a value: %v", name, err)
 		}
 	}
@@ -451,7 +443,7 @@ func TestHostileMarks(t *testing.T) {
 		if strings.Contains(svg, "<script") || !strings.Contains(svg, "&lt;script&gt;") {
 			t.Errorf("%s: the hostile name is not text", name)
 		}
-		page, err := f.HTML()
+		page, err := plots.Text(f, "html")
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -13,6 +13,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/manifest"
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/plots"
 	"antipode/plots/internal/typeset"
 )
@@ -20,14 +21,11 @@ import (
 // TestRightToLeftAnchors checks that a label which begins at the right ends where others end: its anchor is turned
 // round.
 func TestRightToLeftAnchors(t *testing.T) {
-	svg, err := plots.Bars{
+	svg := must.Get(plots.Render(plots.Bars{
 		Table:      named("English", "שלום 12", "a שלום"),
 		Y:          "v",
 		Horizontal: true,
-	}.SVG()
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, "svg"))(t)
 	for name, want := range map[string]string{"English": ` text-anchor="end">`, "שלום 12": ` direction="rtl">`,
 		"a שלום": ` text-anchor="end">`} {
 		if !bytes.Contains(svg, []byte(`fill="#222222"`+want+name+"</text>")) {
@@ -50,14 +48,11 @@ func named(names ...string) datasets.Table {
 // color of warnings, and is otherwise the one without it.
 func TestPNGSaysWhatItLacks(t *testing.T) {
 	draw := func(names ...string) image.Image {
-		data, err := plots.Bars{Table: named(names...), Y: "v", Theme: plots.Theme{DPI: 96}}.PNG()
+		data, err := plots.Render(plots.Bars{Table: named(names...), Y: "v", Theme: plots.Theme{DPI: 96}}, "png")
 		if err != nil {
 			t.Fatal(err)
 		}
-		img, err := png.Decode(bytes.NewReader(data))
-		if err != nil {
-			t.Fatal(err)
-		}
+		img := must.Get(png.Decode(bytes.NewReader(data)))(t)
 		return img
 	}
 	whole, lacks := draw("a", "b"), draw("a", "b\u0378")
@@ -108,7 +103,7 @@ func TestHostilePNG(t *testing.T) {
 		coarse := reflect.New(reflect.TypeOf(f)).Elem()
 		coarse.Set(reflect.ValueOf(f))
 		coarse.FieldByName("Theme").Set(reflect.ValueOf(plots.Theme{DPI: 48}))
-		if _, err := coarse.Interface().(plots.Figure).PNG(); err != nil {
+		if _, err := plots.Render(coarse.Interface().(plots.Figure), "png"); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -45,7 +45,7 @@ type Scatter struct {
 	Theme      Theme
 }
 
-func (f Scatter) figure() figure {
+func (f Scatter) figure() drawer {
 	return figure{fmt.Sprintf("scatter of %q and %q", f.X, f.Y), f.Table, [][2]string{{"X", f.X}, {"Y", f.Y}}, options{
 		label: f.Label, series: f.Series, shade: f.Shade, panels: f.Panels, panelRows: f.PanelRows, order: f.Order,
 		title: f.Title, xlabel: f.XLabel, ylabel: f.YLabel, xlim: f.XLimits, ylim: f.YLimits, free: f.FreeLimits,

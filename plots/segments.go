@@ -21,7 +21,7 @@ type Segments struct {
 	Theme    Theme
 }
 
-func (f Segments) figure() figure {
+func (f Segments) figure() drawer {
 	return figure{"segments", f.Table, nil, options{image: f.Image, mask: cmp.Or(f.Mask, "mask"), plain: true,
 		patches: f.Patches, captions: f.Captions, limit: f.Limit, title: f.Title, note: f.Note, theme: f.Theme,
 	}, buildSegments}

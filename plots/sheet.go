@@ -2,14 +2,11 @@ package plots
 
 import (
 	"cmp"
-	"context"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -18,7 +15,6 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/table"
 	"antipode/internal/fault"
-	"antipode/kernel/cell"
 )
 
 // sheet is a figure made of images: blocks of rows of cells of thumbnails.
@@ -303,57 +299,6 @@ func (s *sheet) parallel(visit func(t *thumbnail)) {
 		})
 	}
 	done.Wait()
-}
-
-// saveImages is saveImagesE for cells.
-func (f figure) saveImages(folder string) {
-	inCell(func(ctx context.Context) error {
-		n, err := f.saveImagesE(ctx, folder)
-		if err == nil {
-			cell.Print(fmt.Sprintf("%d images copied to %s\n", n, folder))
-		}
-		return err
-	})
-}
-
-// saveImagesE copies the originals of the images of a sheet into a folder, which it creates if missing, and returns
-// their number. A file is named after its row's id; an existing one is replaced.
-func (f figure) saveImagesE(ctx context.Context, folder string) (int, error) {
-	return f.copyImages(ctx, folder, func(path string) ([]byte, string, error) {
-		data, err := os.ReadFile(path)
-		return data, strings.ToLower(filepath.Ext(path)), err
-	})
-}
-
-// copyImages writes what read returns of each image of a sheet, the content and the extension of the file.
-func (f figure) copyImages(ctx context.Context, folder string,
-	read func(path string) ([]byte, string, error)) (int, error) {
-	d, err := f.draw(ctx)
-	if err != nil {
-		return 0, err
-	}
-	s := d.(*sheet)
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return 0, fmt.Errorf("cannot create the folder for images: %w", err)
-	}
-	var errs []error
-	done := map[string]bool{}
-	s.each(func(t *thumbnail) {
-		if t.full == nil {
-			return
-		}
-		data, extension, err := read(t.source.Path)
-		name := fileName(t.id) + extension
-		if done[name] {
-			return
-		}
-		done[name] = true
-		if err == nil {
-			err = os.WriteFile(filepath.Join(folder, name), data, 0o644)
-		}
-		errs = append(errs, err)
-	})
-	return len(done), errors.Join(errs...)
 }
 
 // fileName returns a file name for an id.

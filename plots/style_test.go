@@ -12,6 +12,7 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/plots"
 )
 
@@ -92,24 +93,21 @@ func printed() plots.Table {
 }
 
 func TestTableForms(t *testing.T) {
-	for name, c := range map[string]struct {
-		form func() (string, error)
-		want string
-	}{
-		"text": {printed().Text, `name                         v      n     d
+	for format, want := range map[string]string{
+		"txt": `name                         v      n     d
 a_b & 50 %   0.53 [0.48, 0.58]    170  23.1
 <b>|*x*     0.00 [-0.05, 0.05]  24480  22.2
 [c]\d                  no data      3  26.1
 中 हि                     0.70      1   2.0
-`},
-		"markdown": {printed().Markdown, `| name | v | n | d |
+`,
+		"md": `| name | v | n | d |
 | --- | ---: | ---: | ---: |
 | a\_b &amp; 50 % | 0.53 \[0.48, 0.58\] | 170 | 23.1 |
 | &lt;b&gt;\|\*x\* | 0.00 \[-0.05, 0.05\] | 24480 | 22.2 |
 | \[c\]\\d | no data | 3 | 26.1 |
 | 中 हि | 0.70 | 1 | 2.0 |
-`},
-		"latex": {printed().LaTeX, `% needs \usepackage{booktabs}
+`,
+		"tex": `% needs \usepackage{booktabs}
 \begin{tabular}{lrrr}
 \toprule
 name & v & n & d \\
@@ -120,28 +118,28 @@ a\_b \& 50 \% & 0.53 [0.48, 0.58] & 170 & 23.1 \\
 中 हि & 0.70 & 1 & 2.0 \\
 \bottomrule
 \end{tabular}
-`},
-		"csv": {printed().CSV, `name,v,v_low,v_high,n,d
+`,
+		"csv": `name,v,v_low,v_high,n,d
 a_b & 50 %,0.53172,0.4812,0.5808,170,23.14
 <b>|*x*,-1e-05,-0.05,0.05,24480,22.2
 [c]\d,,,,3,26.1049
 中 हि,0.7,,,1,2
-`},
+`,
 	} {
-		got, err := c.form()
-		if err != nil || got != c.want {
-			t.Errorf("%s: %v\n%s\nwant\n%s", name, err, got, c.want)
+		got, err := plots.Text(printed(), format)
+		if err != nil || got != want {
+			t.Errorf("%s: %v\n%s\nwant\n%s", format, err, got, want)
 		}
 	}
 	v := printed()
 	v.Title = "<script>"
-	page, err := v.HTML()
+	page, err := plots.Text(v, "html")
 	if err != nil || !strings.Contains(page, "&lt;b&gt;|*x*") || !strings.Contains(page, "0.53 [0.48, 0.58]") {
 		t.Errorf("html: %v\n%s", err, page)
 	}
 	inert(t, "table", page)
 	v.Limit = 1
-	short, err := v.Text()
+	short, err := plots.Text(v, "txt")
 	if err != nil || !strings.Contains(short, "3 more rows not shown") {
 		t.Errorf("limited: %v\n%s", err, short)
 	}
@@ -149,31 +147,31 @@ a_b & 50 %,0.53172,0.4812,0.5808,170,23.14
 		Table:   datasets.FromFrame(&datasets.Frame{Columns: []table.Column{table.TextColumn("template", nil)}}),
 		Columns: []string{"template"},
 	}
-	if text, err := none.Text(); err != nil || text != "template\nno rows\n" {
+	if text, err := plots.Text(none, "txt"); err != nil || text != "template\nno rows\n" {
 		t.Errorf("no rows: %v\n%q", err, text)
 	}
-	if page, err := none.HTML(); err != nil || !strings.Contains(page, ">no rows<") {
+	if page, err := plots.Text(none, "html"); err != nil || !strings.Contains(page, ">no rows<") {
 		t.Errorf("no rows: %v\n%s", err, page)
 	}
 }
 
 func TestTableErrors(t *testing.T) {
 	ctx := context.Background()
-	if _, err := (plots.Table{Table: scores(), Columns: []string{"coverag"}}).Text(); err == nil ||
+	if _, err := plots.Text((plots.Table{Table: scores(), Columns: []string{"coverag"}}), "txt"); err == nil ||
 		!strings.Contains(err.Error(), `"coverag" (there are: template`) {
 		t.Errorf("wrong column: %v", err)
 	}
 	folder := t.TempDir()
 	for _, ext := range []string{"csv", "json", "md", "tex", "txt", "html"} {
 		path := filepath.Join(folder, "t."+ext)
-		if err := printed().SaveE(ctx, path); err != nil {
+		if err := plots.SaveE(ctx, printed(), path); err != nil {
 			t.Error(err)
 		}
 		if data, err := os.ReadFile(path); err != nil || len(data) < 50 {
 			t.Errorf("%s: %d bytes, %v", path, len(data), err)
 		}
 	}
-	if err := printed().SaveE(ctx, "t.docx"); err == nil {
+	if err := plots.SaveE(ctx, printed(), "t.docx"); err == nil {
 		t.Error("a .docx is accepted")
 	}
 }
@@ -182,15 +180,12 @@ func TestTableErrors(t *testing.T) {
 func TestHTMLOnDarkPages(t *testing.T) {
 	img, m := half()
 	images := imageTable([]table.Image{store(t, "half.png", encodePNG(t, img)), {}}, []table.Mask{m, {}})
-	for name, form := range map[string]func() (string, error){
-		"table": plots.Table{Table: printed().Table, Title: "A title", Notes: []string{"A note"}}.HTML,
-		"grid":  plots.Grid{Table: images, Outline: "mask", Captions: []string{"id"}, PerCell: 1}.HTML,
-		"bars":  plots.Bars{Table: averages(), Y: "coverage"}.HTML,
+	for name, form := range map[string]plots.Figure{
+		"table": plots.Table{Table: printed().Table, Title: "A title", Notes: []string{"A note"}},
+		"grid":  plots.Grid{Table: images, Outline: "mask", Captions: []string{"id"}, PerCell: 1},
+		"bars":  plots.Bars{Table: averages(), Y: "coverage"},
 	} {
-		page, err := form()
-		if err != nil {
-			t.Fatal(err)
-		}
+		page := must.Get(plots.Text(form, "html"))(t)
 		if found := regexp.MustCompile(`[";]color:(?:[^i]|i[^n])[^;"]*`).FindString(page); found != "" {
 			t.Errorf("%s: %s", name, found)
 		}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -209,58 +208,21 @@ func numbers(f *datasets.Frame, c *datasets.Column, fixed int) func(r int) strin
 	}
 }
 
-// Text returns the table in aligned columns, for a terminal.
-func (v Table) Text() (string, error) { return inContext(v.text) }
+func (v Table) figure() drawer { return v }
 
-// HTML returns the table as an HTML element without script; text from data is escaped. Blocks are tables of their own.
-func (v Table) HTML() (string, error) { return inContext(v.html) }
-
-// Markdown returns the table in GitHub's form; text from data is escaped.
-func (v Table) Markdown() (string, error) { return inContext(v.markdown) }
-
-// LaTeX returns the table as a tabular for the booktabs package, one for each block; text from data is escaped, notes
-// are comments. Scripts other than Latin need XeLaTeX or LuaLaTeX.
-func (v Table) LaTeX() (string, error) { return inContext(v.latex) }
-
-// CSV returns the columns with all their digits, and interval columns separately; a missing value is an empty field.
-func (v Table) CSV() (string, error) { return inContext(v.csv) }
-
-// Show displays the table under the cell, or prints it as text outside a notebook. It fails as [Figure].Show does.
-func (v Table) Show() { inCell(v.ShowE) }
-
-// ShowE is Show for programs: it returns the error.
-func (v Table) ShowE(ctx context.Context) error {
-	plain, err := v.text(ctx)
-	if err != nil {
-		return err
+func (v Table) render(ctx context.Context, format string) ([]byte, error) {
+	forms := map[string]func(context.Context) (string, error){"csv": v.csv, "json": v.json, "md": v.markdown,
+		"tex": v.latex, "txt": v.text, "html": v.html}
+	if forms[format] == nil {
+		return nil, formatError{"table", ".csv, .json, .md, .tex, .txt or .html"}
 	}
-	html, err := v.html(ctx)
-	if err != nil {
-		return err
-	}
-	cell.Show(cell.Bundle{HTML: html, Text: plain})
-	return nil
+	text, err := forms[format](ctx)
+	return []byte(text), err
 }
 
-// Save writes the table to a file: .csv, .json, .md, .tex, .txt or .html. It fails as [Figure].Show does.
-func (v Table) Save(path string) {
-	inCell(func(ctx context.Context) error { return v.SaveE(ctx, path) })
-}
-
-// SaveE is Save for programs: it returns the error.
-func (v Table) SaveE(ctx context.Context, path string) error {
-	forms := map[string]func(context.Context) (string, error){".csv": v.csv, ".json": v.json,
-		".md": v.markdown, ".tex": v.latex, ".txt": v.text, ".html": v.html, ".htm": v.html}
-	extension := strings.ToLower(filepath.Ext(path))
-	if forms[extension] == nil {
-		return fmt.Errorf("cannot save a table to %s: use the extension .csv, .json, .md, .tex, .txt or .html", path)
+func (v Table) bundle(ctx context.Context) (b cell.Bundle, err error) {
+	if b.Text, err = v.text(ctx); err == nil {
+		b.HTML, err = v.html(ctx)
 	}
-	out, err := forms[extension](ctx)
-	if err != nil {
-		return err
-	}
-	if strings.HasPrefix(extension, ".htm") {
-		out = string(page(v.Title, out))
-	}
-	return write(path, []byte(out))
+	return b, err
 }

@@ -7,6 +7,7 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/plots"
 )
 
@@ -36,11 +37,8 @@ func TestPaperLayout(t *testing.T) {
 		Footer:   []string{"vector"},
 		Notes:    []string{"Own scores"},
 	}
-	for name, c := range map[string]struct {
-		form func() (string, error)
-		want string
-	}{
-		"text": {v.Text, `Model                 en                 hi
+	for format, want := range map[string]string{
+		"txt": `Model                 en                 hi
 SD     51.2 [49.0, 53.0]  24.2 [22.0, 26.0]
 Alt    46.6 [44.0, 49.0]            no data
 
@@ -48,8 +46,8 @@ Model                 en                 ta
 SD     51.2 [49.0, 53.0]  22.7 [20.0, 25.0]
 Alt    46.6 [44.0, 49.0]               25.1
 Own scores; vector: full
-`},
-		"markdown": {v.Markdown, `| Model | en | hi |
+`,
+		"md": `| Model | en | hi |
 | --- | ---: | ---: |
 | SD | 51.2 \[49.0, 53.0\] | 24.2 \[22.0, 26.0\] |
 | Alt | 46.6 \[44.0, 49.0\] | no data |
@@ -60,31 +58,31 @@ Own scores; vector: full
 | Alt | 46.6 \[44.0, 49.0\] | 25.1 |
 
 Own scores; vector: full
-`},
-		"csv": {v.CSV, `model,en,en_low,en_high,hi,hi_low,hi_high,ta,ta_low,ta_high,vector
+`,
+		"csv": `model,en,en_low,en_high,hi,hi_low,hi_high,ta,ta_low,ta_high,vector
 SD,0.5121,0.49,0.53,0.24194,0.22,0.26,0.2268,0.2,0.25,full
 Alt,0.46581,0.44,0.49,,,,0.2506,,,full
-`},
+`,
 	} {
-		got, err := c.form()
-		if err != nil || got != c.want {
-			t.Errorf("%s: %v\n%s\nwant\n%s", name, err, got, c.want)
+		got, err := plots.Text(v, format)
+		if err != nil || got != want {
+			t.Errorf("%s: %v\n%s\nwant\n%s", format, err, got, want)
 		}
 	}
-	latex, err := v.LaTeX()
+	latex, err := plots.Text(v, "tex")
 	if err != nil || strings.Count(latex, `\begin{tabular}{lrr}`) != 2 ||
 		!strings.Contains(latex, "% vector: full\n") ||
 		!strings.Contains(latex, `Alt & 46.6 [44.0, 49.0] & no data \\`) {
 		t.Errorf("latex: %v\n%s", err, latex)
 	}
 	v.Title = "IGC"
-	page, err := v.HTML()
+	page, err := plots.Text(v, "html")
 	if err != nil || strings.Count(page, "<table") != 2 || strings.Count(page, "<caption") != 1 ||
 		!strings.Contains(page, "vector: full") {
 		t.Errorf("html: %v\n%s", err, page)
 	}
 	inert(t, "blocks", page)
-	all, err := plots.Table{Table: scoresByLanguage(), Wide: byLanguage, Constants: true}.Text()
+	all, err := plots.Text(plots.Table{Table: scoresByLanguage(), Wide: byLanguage, Constants: true}, "txt")
 	if err != nil || !strings.HasSuffix(all, "vector: full; interval: 95 % bootstrap\n") {
 		t.Errorf("constants: %v\n%s", err, all)
 	}
@@ -95,20 +93,20 @@ Alt,0.46581,0.44,0.49,,,,0.2506,,,full
 func TestConstantsBelow(t *testing.T) {
 	rows := []map[string]any{{"region": "a", "score": 0.5, "note": "perceived", "warning": "", "settings": "k = 3"},
 		{"region": "b", "score": 0.25, "note": "perceived", "warning": "", "settings": "k = 5"}}
-	text, err := plots.Table{Table: datasets.FromRows(rows)}.Text()
+	text, err := plots.Text(plots.Table{Table: datasets.FromRows(rows)}, "txt")
 	if err != nil || !strings.HasSuffix(text, "note: perceived\n") || strings.Contains(text, "warning") ||
 		!strings.Contains(text, "k = 5") {
 		t.Errorf("%v\n%s", err, text)
 	}
-	if csv, err := (plots.Table{
+	if csv, err := plots.Text((plots.Table{
 		Table: datasets.FromRows(rows),
-	}).CSV(); err != nil || strings.Count(csv, "perceived") != 2 {
+	}), "csv"); err != nil || strings.Count(csv, "perceived") != 2 {
 		t.Errorf("csv: %v\n%s", err, csv)
 	}
-	if listed, err := (plots.Table{
+	if listed, err := plots.Text((plots.Table{
 		Table:   datasets.FromRows(rows),
 		Columns: []string{"region", "note"},
-	}).Text(); err != nil ||
+	}), "txt"); err != nil ||
 		strings.Count(listed, "perceived") != 2 {
 		t.Errorf("listed: %v\n%s", err, listed)
 	}
@@ -121,23 +119,23 @@ func TestSpans(t *testing.T) {
 			table.NumberColumn("EN Wc", []float64{28}), table.NumberColumn("Average of all Xc", []float64{5})),
 		Span: " ",
 	}
-	got, err := v.Text()
+	got, err := plots.Text(v, "txt")
 	if want := "         EN     Average\nmodel  Xc  Wc  of all Xc\nSD     81  28          5\n"; err != nil ||
 		got != want {
 		t.Errorf("text: %v\n%s\nwant\n%s", err, got, want)
 	}
-	latex, err := v.LaTeX()
+	latex, err := plots.Text(v, "tex")
 	if err != nil || !strings.Contains(latex,
 		" & \\multicolumn{2}{c}{EN} & \\multicolumn{1}{c}{Average} \\\\\n\\cmidrule(lr){2-3} "+
 			"\\cmidrule(lr){4-4}\nmodel & Xc & Wc & of all Xc \\\\\n") {
 		t.Errorf("latex: %v\n%s", err, latex)
 	}
-	page, err := v.HTML()
+	page, err := plots.Text(v, "html")
 	if err != nil || !strings.Contains(page, `<th colspan="2"`) || strings.Count(page, "<bdi>EN</bdi>") != 1 {
 		t.Errorf("html: %v\n%s", err, page)
 	}
 	inert(t, "spans", page)
-	markdown, err := v.Markdown()
+	markdown, err := plots.Text(v, "md")
 	if err != nil || !strings.Contains(markdown, "| model | EN Xc | EN Wc |") {
 		t.Errorf("markdown has whole names: %v\n%s", err, markdown)
 	}
@@ -158,9 +156,8 @@ func TestLayoutErrors(t *testing.T) {
 		`Names: no such column: "igd"`:          {Table: long, Names: map[string]string{"igd": "IGD"}},
 		`ColumnDecimals: no such column: "igd"`: {Table: long, ColumnDecimals: map[string]int{"igd": 2}},
 	} {
-		for name, form := range map[string]func() (string, error){"text": v.Text, "html": v.HTML,
-			"latex": v.LaTeX, "markdown": v.Markdown} {
-			if _, err := form(); err == nil || !strings.Contains(err.Error(), want) {
+		for _, name := range []string{"txt", "html", "tex", "md"} {
+			if _, err := plots.Text(v, name); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: want %q: %v", name, want, err)
 			}
 		}
@@ -171,13 +168,10 @@ func TestLayoutErrors(t *testing.T) {
 func TestMaskedText(t *testing.T) {
 	prompts := made(texts("id", "a", "b"), texts("prompt", "a loud person", "a tall person"),
 		texts("prompt_shown", "a masked 1 person", ""), table.NumberColumn("n", []float64{1, 2}))
-	for name, form := range map[string]func() (string, error){
-		"table": plots.Table{Table: prompts}.Text, "CSV": plots.Table{Table: prompts}.CSV,
-		"bars": func() (string, error) {
-			svg, err := plots.Bars{Table: prompts, Y: "n", X: "prompt"}.SVG()
-			return string(svg), err
-		}} {
-		got, err := form()
+	printed := plots.Table{Table: prompts}
+	for name, f := range map[string]plots.Figure{"txt": printed, "csv": printed,
+		"svg": plots.Bars{Table: prompts, Y: "n", X: "prompt"}} {
+		got, err := plots.Text(f, name)
 		if err != nil || strings.Contains(got, "loud") || !strings.Contains(got, "masked 1") ||
 			!strings.Contains(got, "tall") || strings.Contains(got, "_shown") {
 			t.Errorf("%s: %v\n%s", name, err, got)
@@ -194,15 +188,9 @@ func TestSameDigits(t *testing.T) {
 		{"region": "A", "score": 7.0},
 	} {
 		scores := datasets.FromRows([]map[string]any{row})
-		text, err := plots.Table{Table: scores, Columns: []string{"score"}}.Text()
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(plots.Text(plots.Table{Table: scores, Columns: []string{"score"}}, "txt"))(t)
 		printed, _, _ := strings.Cut(strings.Fields(text)[1], " ")
-		svg, err := plots.Bars{Table: scores, X: "region", Y: "score", Horizontal: true}.SVG()
-		if err != nil {
-			t.Fatal(err)
-		}
+		svg := must.Get(plots.Render(plots.Bars{Table: scores, X: "region", Y: "score", Horizontal: true}, "svg"))(t)
 		if !strings.Contains(string(svg), ">"+printed+"</text>") {
 			t.Errorf("%v: the table has %s, not the figure", row, printed)
 		}

@@ -18,6 +18,7 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/plots"
 )
 
@@ -95,7 +96,7 @@ func TestHostileText(t *testing.T) {
 	elements := map[string]bool{"svg": true, "title": true, "desc": true, "rect": true, "path": true, "circle": true,
 		"text": true, "image": true}
 	for name, f := range hostileFigures() {
-		svg, err := f.SVG()
+		svg, err := plots.Render(f, "svg")
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -128,7 +129,7 @@ func TestHostileText(t *testing.T) {
 		if !strings.Contains(chars, "<script>alert(1)</script>") && !strings.Contains(chars, "<script>") {
 			t.Errorf("%s: the hostile name is not in the image as text", name)
 		}
-		page, err := f.HTML()
+		page, err := plots.Text(f, "html")
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -165,15 +166,12 @@ func inert(t *testing.T, name, page string) {
 // TestTextStaysText checks that scripts the built-in font lacks are in the SVG as they are, with a generic family to
 // fall back to.
 func TestTextStaysText(t *testing.T) {
-	svg, err := plots.Heat{
+	svg := must.Get(plots.Render(plots.Heat{
 		Table:   languages(12),
 		Value:   "similarity",
 		Rows:    "object",
 		Columns: "language",
-	}.SVG()
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, "svg"))(t)
 	for _, want := range []string{">हिन्दी</text>",
 		` direction="rtl" font-family="&#39;Liberation Sans&#39;,Arial,Helvetica,&#39;Noto Sans&#39;,&#39;Noto Sans Arabic&#39;,sans-serif">العربية</text>`,
 		`&#39;Noto Sans Devanagari&#39;,sans-serif">हिन्दी<`,
@@ -227,10 +225,7 @@ func TestNothingOverlaps(t *testing.T) {
 		}
 	}
 	for name, f := range hostileFigures() {
-		svg, err := f.SVG()
-		if err != nil {
-			t.Fatal(err)
-		}
+		svg := must.Get(plots.Render(f, "svg"))(t)
 		check("hostile "+name, svg)
 	}
 	for name, svg := range galleryImages(t) {
@@ -334,7 +329,7 @@ func TestErrors(t *testing.T) {
 		"bad table":   {plots.Bars{Table: datasets.FromFrame(nil), Y: "v"}, "no frame", nil},
 		"zero figure": {plots.Bars{}, "zero datasets.Table", nil},
 	} {
-		_, err := c.figure.SVG()
+		_, err := plots.Render(c.figure, "svg")
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") || c.is != nil &&
 			!errors.Is(err, c.is) {
 			t.Errorf("%s: error %v, want one line with %s", name, err, c.want)
@@ -348,10 +343,7 @@ func TestMissingIsMarked(t *testing.T) {
 		[]string{"Esk", "Dorn"}), table.NumberColumn("v", []float64{0.5, math.NaN()})}})
 	for name, f := range map[string]plots.Figure{"upright": plots.Bars{Table: tab, Y: "v"},
 		"lying": plots.Bars{Table: tab, Y: "v", Horizontal: true}} {
-		svg, err := f.SVG()
-		if err != nil {
-			t.Fatal(err)
-		}
+		svg := must.Get(plots.Render(f, "svg"))(t)
 		if !bytes.Contains(svg, []byte(">no data</text>")) || !bytes.Contains(svg, []byte("No data: Dorn.")) {
 			t.Errorf("%s: the missing value is not marked", name)
 		}
@@ -365,10 +357,7 @@ func TestMissingIsMarked(t *testing.T) {
 func TestBarLength(t *testing.T) {
 	tab := datasets.FromFrame(&datasets.Frame{Columns: []table.Column{table.TextColumn("region",
 		[]string{"a", "b"}), table.NumberColumn("v", []float64{0.25, 0.75})}})
-	svg, err := plots.Bars{Table: tab, Y: "v"}.SVG()
-	if err != nil {
-		t.Fatal(err)
-	}
+	svg := must.Get(plots.Render(plots.Bars{Table: tab, Y: "v"}, "svg"))(t)
 	bars := regexp.MustCompile(
 		`<path d="M[0-9.]+ ([0-9.]+)L[0-9.]+ [0-9.]+L[0-9.]+ ([0-9.]+)L[^"]*" fill="#0072b2"`).FindAllSubmatch(svg, -1)
 	if len(bars) != 2 {
@@ -385,8 +374,8 @@ func TestBarLength(t *testing.T) {
 
 func TestSameBytesAgain(t *testing.T) {
 	for name, f := range hostileFigures() {
-		a, errA := f.SVG()
-		b, errB := f.SVG()
+		a, errA := plots.Render(f, "svg")
+		b, errB := plots.Render(f, "svg")
 		if errA != nil || errB != nil || !bytes.Equal(a, b) {
 			t.Errorf("%s: drawn twice, it differs (%v, %v)", name, errA, errB)
 		}
@@ -409,12 +398,12 @@ func TestDefaultColumns(t *testing.T) {
 			table.TextColumn("interval", interval),
 			table.TextColumn("region", region), table.NumberColumn("coverage", v)}})
 	}
-	one, err := plots.Bars{Table: tab("full"), Y: "coverage"}.SVG()
+	one, err := plots.Render(plots.Bars{Table: tab("full"), Y: "coverage"}, "svg")
 	if err != nil || !bytes.Contains(one, []byte(">Celine Isles</text>")) ||
 		bytes.Contains(one, []byte(">full</text>")) {
 		t.Errorf("one vector: %v", err)
 	}
-	two, err := plots.Bars{Table: tab("full", "object_only"), X: "region", Y: "coverage"}.SVG()
+	two, err := plots.Render(plots.Bars{Table: tab("full", "object_only"), X: "region", Y: "coverage"}, "svg")
 	if err != nil || !bytes.Contains(two, []byte(">Celine Isles</text>")) ||
 		!bytes.Contains(two, []byte(">object_only</text>")) {
 		t.Errorf("two vectors: %v", err)
@@ -424,11 +413,9 @@ func TestDefaultColumns(t *testing.T) {
 // TestHorizontalAxisLabels checks that labels follow their axes when bars are horizontal, set or for lack of space.
 func TestHorizontalAxisLabels(t *testing.T) {
 	for name, horizontal := range map[string]bool{"by default": false, "set": true} {
-		svg, err := plots.Bars{Table: objects(), Y: "coverage", X: "object", Series: "vector", XLabel: "the objects",
-			YLabel: "the values", Horizontal: horizontal}.SVG()
-		if err != nil {
-			t.Fatal(err)
-		}
+		svg := must.Get(plots.Render(plots.Bars{Table: objects(), Y: "coverage", X: "object", Series: "vector",
+			XLabel: "the objects",
+			YLabel: "the values", Horizontal: horizontal}, "svg"))(t)
 		if !regexp.MustCompile(`text-anchor="middle">the values<`).Match(svg) ||
 			!regexp.MustCompile(`rotate\(-90[^>]*>the objects<`).Match(svg) {
 			t.Errorf("%s: the axes have the wrong names", name)

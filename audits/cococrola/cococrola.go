@@ -5,9 +5,9 @@
 // compute nothing before they are shown:
 //
 //	var audit = cococrola.Audit{Concepts: "cococrola", Generator: "stable-diffusion-v1-4"}
-//	plots.Table{Table: audit.Workload(3)}.Show()   // what has to be computed, and how long it takes
-//	plots.Table{Table: audit.PaperTable("2")}.Show()  // Table 2
-//	plots.Table{Table: audit.Ledger()}.Show()      // every printed value next to ours
+//	plots.Show(plots.Table{Table: audit.Workload(3)})   // what has to be computed, and how long it takes
+//	plots.Show(plots.Table{Table: audit.PaperTable("2")})  // Table 2
+//	plots.Show(plots.Table{Table: audit.Ledger()})      // every printed value next to ours
 //
 // The same code runs on the built-in world and on real models. The world's injected disparities are [Audit.Truth],
 // which has no rows for real data.
@@ -211,7 +211,7 @@ func (a Audit) selected(t datasets.Table) datasets.Table {
 // Prompts returns a prompt of each concept in each language: id, concept, language, word, prompt, seed.
 func (a Audit) Prompts() datasets.Table {
 	if err := a.invalid(); err != nil {
-		return datasets.Table{}.Fail(err)
+		return datasets.Failed(err)
 	}
 	if a.builtIn() {
 		return a.seeded(a.selected(a.world(false, 1).Words()))
@@ -256,7 +256,7 @@ func (a Audit) each(of func(one Audit) datasets.Table) (out datasets.Table) {
 // Images returns the images of each concept in each language, by generator.
 func (a Audit) Images() datasets.Table {
 	if err := a.invalid(); err != nil {
-		return datasets.Table{}.Fail(err)
+		return datasets.Failed(err)
 	}
 	return a.each(Audit.images)
 }
@@ -268,7 +268,8 @@ func (a Audit) images() datasets.Table {
 	case a.released():
 		return a.selected(cococrola.DemoImages(cococrola.DemoOptions{Dir: dir, Concepts: a.list().Concepts}))
 	case audits.IsTable(g):
-		images := a.selected(datasets.Images(g).Need("language", table.KindText).Need("concept", table.KindText))
+		images := a.selected(datasets.Extend(datasets.Images(g)).Need("language", table.KindText).Need("concept",
+			table.KindText).Table)
 		if !audits.Has(images, "model") {
 			images = images.With("model", "images")
 		}

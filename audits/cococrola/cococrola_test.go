@@ -12,18 +12,15 @@ import (
 	"antipode/audits/cococrola"
 	"antipode/datasets"
 	models "antipode/gomlxmodels"
+	"antipode/internal/must"
 	"antipode/internal/testengine"
 	"antipode/metrics"
 )
 
 func write(t *testing.T, file, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(file), 0o755))
+	must.Do(t, os.WriteFile(file, []byte(text), 0o600))
 }
 
 // conceptFile writes a concept list in the form of the released one, with its templates, and returns its path.
@@ -44,9 +41,7 @@ func network(name string) string { return "../../gomlxmodels/" + name }
 func clip(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "clip-random")
-	if err := os.CopyFS(dir, os.DirFS(network("clip/testdata/bf16-shards"))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(dir, os.DirFS(network("clip/testdata/bf16-shards"))))
 	var tokenizer map[string]any
 	data, err := os.ReadFile(network("diffusion/testdata/sd1/tokenizer/tokenizer.json"))
 	if err == nil {

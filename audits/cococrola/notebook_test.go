@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"antipode/internal/must"
 	"antipode/internal/testbackend"
 	"antipode/internal/testengine"
 	"antipode/internal/testnotebook"
@@ -20,9 +21,7 @@ func TestNotebook(t *testing.T) {
 	testbackend.XLA(t)
 	testengine.Use(t)
 	generator := filepath.Join(t.TempDir(), "stable-diffusion-v1-4")
-	if err := os.CopyFS(generator, os.DirFS(network("diffusion/testdata/sd1"))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(generator, os.DirFS(network("diffusion/testdata/sd1"))))
 	notebook := testnotebook.Open(t, "cococrola")
 	parameters := []string{"concepts=" + conceptFile(t), "generator=" + generator, "encoder=" + clip(t), "n=3",
 		"templates=dog"}

@@ -33,7 +33,7 @@ func (a Audit) embed(images datasets.Table) datasets.Table {
 // Embedded returns the images with their vectors: the one of Dt, Sc and Xc, and clip_image, that of Wc.
 func (a Audit) Embedded() datasets.Table {
 	if err := a.invalid(); err != nil {
-		return datasets.Table{}.Fail(err)
+		return datasets.Failed(err)
 	}
 	return a.each(func(one Audit) datasets.Table { return one.embed(one.images()) })
 }
@@ -57,7 +57,7 @@ func (a Audit) Words() datasets.Table {
 // concepts.ConceptScores for the columns. A table of scores that exist is returned as it is.
 func (a Audit) Scores() datasets.Table {
 	if err := a.invalid(); err != nil {
-		return datasets.Table{}.Fail(err)
+		return datasets.Failed(err)
 	}
 	return a.each(Audit.scores)
 }
@@ -100,7 +100,7 @@ func (a Audit) Means() datasets.Table {
 // PaperTable returns the means in the layout of Table "2".
 func (a Audit) PaperTable(number string) datasets.Table {
 	if err := audits.CheckTable("cococrola", number, "2"); err != nil {
-		return datasets.Table{}.Fail(err)
+		return datasets.Failed(err)
 	}
 	languages := a.Languages
 	switch {

@@ -5,9 +5,9 @@
 // compute nothing before they are shown:
 //
 //	var audit = dig.Audit{Photos: "geode", Generator: "stable-diffusion-v1-5"}
-//	plots.Table{Table: audit.Workload(3)}.Show()  // what has to be computed, and how long it takes
-//	plots.Table{Table: audit.PaperTable("1")}.Show() // Table 1
-//	plots.Table{Table: audit.Ledger()}.Show()     // every printed value next to ours
+//	plots.Show(plots.Table{Table: audit.Workload(3)})  // what has to be computed, and how long it takes
+//	plots.Show(plots.Table{Table: audit.PaperTable("1")}) // Table 1
+//	plots.Show(plots.Table{Table: audit.Ledger()})     // every printed value next to ours
 //
 // The same code runs on the built-in world and on real models. The world's injected disparities are [Audit.Truth],
 // which has no rows for real data.
@@ -168,15 +168,15 @@ func (a Audit) objects() []string {
 // Candidates returns the reference images of the study's objects, before segmentation and sampling.
 func (a Audit) Candidates() datasets.Table {
 	if err := a.invalid(); err != nil {
-		return datasets.Table{}.Fail(err)
+		return datasets.Failed(err)
 	}
-	photos := audits.Images(a.Photos, a.world(false, 0).Reference(),
+	photos := datasets.Extend(audits.Images(a.Photos, a.world(false, 0).Reference(),
 		audits.Set{Name: geode.Name, Images: func(dir string) datasets.Table {
 			return geode.Photos(geode.Options{Dir: dir})
 		}},
 		audits.Set{Name: dollarstreet.Name, Images: func(dir string) datasets.Table {
 			return dollarstreet.Photos(dollarstreet.Options{Dir: dir})
-		}}).Need("object", "").Need("region", "")
+		}})).Need("object", "").Need("region", "").Table
 	if objects := a.objects(); objects != nil {
 		photos = photos.NeedValues("object", a.Objects).Where("object", "in", objects)
 	}
@@ -261,7 +261,7 @@ func (a Audit) Prompts(template string) datasets.Table {
 func (a Audit) Images(template string) datasets.Table {
 	g, n := a.generator(), a.perCell()
 	if err := a.invalid(); err != nil {
-		return datasets.Table{}.Fail(err)
+		return datasets.Failed(err)
 	}
 	if audits.IsTable(g) {
 		images := datasets.Images(g)

@@ -14,6 +14,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/digin"
 	models "antipode/gomlxmodels"
+	"antipode/internal/must"
 	"antipode/internal/testengine"
 	"antipode/metrics"
 )
@@ -26,9 +27,7 @@ var objects = []string{"bag", "plate of food"}
 func geoDE(t *testing.T, n int) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "images"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(filepath.Join(dir, "images"), 0o755))
 	var index strings.Builder
 	index.WriteString("file_path,object,region,ip_country\n")
 	for o, object := range append(objects, "boat") {
@@ -47,22 +46,13 @@ func geoDE(t *testing.T, n int) (dir string) {
 						img.Set(x, y, c)
 					}
 				}
-				f, err := os.Create(filepath.Join(dir, "images", name))
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := png.Encode(f, img); err != nil {
-					t.Fatal(err)
-				}
-				if err := f.Close(); err != nil {
-					t.Fatal(err)
-				}
+				f := must.Get(os.Create(filepath.Join(dir, "images", name)))(t)
+				must.Do(t, png.Encode(f, img))
+				must.Do(t, f.Close())
 			}
 		}
 	}
-	if err := os.WriteFile(filepath.Join(dir, "index.csv"), []byte(index.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "index.csv"), []byte(index.String()), 0o644))
 	return dir
 }
 
@@ -151,9 +141,7 @@ func TestTable(t *testing.T) {
 	people := "id,image_id,tag\n1," + dig.Original + " 0 0,red\n2," + dig.Original + " 0 1,\n3," + dig.New +
 		" 0 1,red\n"
 	for path, text := range map[string]string{table: index.String(), tags: people} {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	for n, want := range map[int]float64{0: 3, 2: 2} {
 		a := dig.Audit{Photos: "geode:" + dir, Generator: table, N: n}

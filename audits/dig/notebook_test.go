@@ -11,6 +11,7 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/digin"
+	"antipode/internal/must"
 	"antipode/internal/testbackend"
 	"antipode/internal/testengine"
 	"antipode/internal/testnotebook"
@@ -33,19 +34,12 @@ func TestNotebook(t *testing.T) {
 		if keys[island] == "" {
 			keys[island] = regions[len(keys)].Key
 		}
-		data, err := os.ReadFile(f.Images("image")[i].Path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(f.Images("image")[i].Path))(t)
 		name := fmt.Sprintf("%03d.png", i)
-		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), data, 0o600))
 		fmt.Fprintf(&index, "%s,%s,%s\n", name, f.Texts("object")[i], keys[island])
 	}
-	if err := os.WriteFile(filepath.Join(dir, "index.csv"), []byte(index.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "index.csv"), []byte(index.String()), 0o600))
 	notebook := testnotebook.Open(t, "decomposed_dig")
 	parameters := []string{"photos=geode:" + dir, "objects=boat,drum", "n=4",
 		"generator=" + testnotebook.Folder(t, network("diffusion/testdata/sd1")), "segmenter=archipelago-clipseg",

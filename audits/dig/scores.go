@@ -71,7 +71,7 @@ func (a Audit) Scores() datasets.Table {
 // paper's Table "1", its only one, and Figures 3 and 9.
 func (a Audit) PaperTable(number string) datasets.Table {
 	if err := audits.CheckTable("dig", number, "1"); err != nil {
-		return datasets.Table{}.Fail(err)
+		return datasets.Failed(err)
 	}
 	return a.each(func(t string) datasets.Table {
 		return metrics.RegionSummary(a.scores(t, "region")).With("template", t)

@@ -7,9 +7,9 @@
 // nothing before they are shown:
 //
 //	var audit = entigen.Audit{List: "entigen", Generator: "stable-diffusion-v1-4"}
-//	plots.Table{Table: audit.Workload(3)}.Show()  // what has to be computed, and how long it takes
-//	plots.Table{Table: audit.Effects()}.Show()    // what each sentence changes
-//	plots.Table{Table: audit.Ledger()}.Show()     // every printed value next to ours
+//	plots.Show(plots.Table{Table: audit.Workload(3)})  // what has to be computed, and how long it takes
+//	plots.Show(plots.Table{Table: audit.Effects()})    // what each sentence changes
+//	plots.Show(plots.Table{Table: audit.Ledger()})     // every printed value next to ours
 //
 // The same code runs on the built-in world, on real models, and on the released ratings (Audit{Ratings: "released"}).
 // The world's injected disparities are [Audit.Truth], which has no rows elsewhere.
@@ -208,7 +208,8 @@ func (a Audit) Truth() datasets.Table {
 	var out []datasets.Table
 	for _, axis := range []string{"crest", "banner"} {
 		skewed := all.Where("kind", "==", "skewed").Where("subject", "==", axis)
-		fixed := all.Where("kind", "==", "fixed").Where("subject", "==", axis+" after the intervention on "+axis)
+		fixed := all.Where("kind", "==", "fixed").Where("subject", "in",
+			[]string{axis + " after the intervention on " + axis}) // the world without disparities has none
 		out = append(out, skewed.With("group_a", "first").With("size", 0.8).With("subject", axis).
 			With("axis", "perceived "+axis), fixed.With("group_a", worldAxes[axis]).With("size", 0.4).
 			With("subject", axis).With("axis", "perceived "+axis))
@@ -223,7 +224,7 @@ var promptColumns = []string{"id", "prompt", "category", "attribute", "prompt_id
 // sentence) and kind (what the sentence is about). It has no rows where only ratings exist.
 func (a Audit) Prompts() datasets.Table {
 	if err := a.invalid(); err != nil {
-		return datasets.Table{}.Fail(err)
+		return datasets.Failed(err)
 	}
 	var prompts datasets.Table
 	switch {
@@ -236,7 +237,7 @@ func (a Audit) Prompts() datasets.Table {
 	default:
 		prompts = datasets.Images(a.List)
 		for _, c := range promptColumns {
-			prompts = prompts.Need(c, table.KindText)
+			prompts = datasets.Extend(prompts).Need(c, table.KindText).Table
 		}
 	}
 	return a.selected(prompts)
@@ -277,10 +278,10 @@ func (a Audit) seeded(prompts datasets.Table) datasets.Table {
 // Images returns the images with the columns of their prompts, model and outcome.
 func (a Audit) Images() datasets.Table {
 	if err := a.invalid(); err != nil {
-		return datasets.Table{}.Fail(err)
+		return datasets.Failed(err)
 	}
 	if !a.HasImages() {
-		return datasets.Table{}.Fail(fmt.Errorf("entigen: ratings %s without a generator: name the table of the images",
+		return datasets.Failed(fmt.Errorf("entigen: ratings %s without a generator: name the table of the images",
 			a.Ratings))
 	}
 	return audits.Each(a.generators(), a.images)
@@ -291,7 +292,7 @@ func (a Audit) images(g string) datasets.Table {
 	case audits.IsTable(g):
 		images := datasets.Images(g)
 		for _, c := range []string{"model", "category", "attribute", "prompt_id"} {
-			images = images.Need(c, table.KindText)
+			images = datasets.Extend(images).Need(c, table.KindText).Table
 		}
 		return a.selected(audits.Succeeded(images))
 	case audits.Sampled(g):

@@ -34,7 +34,7 @@ var groups = map[string][]string{"crest": {"round", "pointed"}, "banner": {"ligh
 // what the prompt describes. It is an error where nobody rated; see [Audit.HasRaters].
 func (a Audit) Raters() datasets.Table {
 	if err := a.invalid(); err != nil {
-		return datasets.Table{}.Fail(err)
+		return datasets.Failed(err)
 	}
 	switch {
 	case a.Ratings == Released:
@@ -42,7 +42,7 @@ func (a Audit) Raters() datasets.Table {
 	case a.Ratings != "":
 		return a.selected(datasets.Images(a.Ratings))
 	case !a.builtIn():
-		return datasets.Table{}.Fail(errNobody)
+		return datasets.Failed(errNobody)
 	case a.is(Sampler, SamplerFair):
 		return a.Images()
 	}
@@ -99,7 +99,7 @@ func (a Audit) JudgeTexts(axis string) datasets.Table {
 	name := strings.TrimPrefix(axis, "perceived ")
 	switch {
 	case a.Texts != "":
-		return datasets.Images(a.Texts).Need("axis", table.KindText).Need("label", table.KindText).
+		return datasets.Extend(datasets.Images(a.Texts)).Need("axis", table.KindText).Need("label", table.KindText).
 			Need("text", table.KindText).Where("axis", "==", axis)
 	case !a.builtIn() || len(groups[name]) == 0:
 		return representation.ClipTexts(axis, a.grammar())
@@ -196,7 +196,7 @@ func (a Audit) RaterAgreement() datasets.Table {
 			Label: column, Intervals: a.intervals()}).With("axis", axisName(column)))
 	}
 	if len(out) == 0 {
-		return datasets.Table{}.Fail(errNobody)
+		return datasets.Failed(errNobody)
 	}
 	return out[0].Concat(out[1:]...)
 }

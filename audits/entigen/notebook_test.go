@@ -14,6 +14,7 @@ import (
 	"antipode/audits/entigen"
 	"antipode/datasets"
 	data "antipode/datasets/entigen"
+	"antipode/internal/must"
 	"antipode/internal/testbackend"
 	"antipode/internal/testengine"
 	"antipode/internal/testnotebook"
@@ -143,10 +144,7 @@ func rated(t *testing.T, images *datasets.Frame) *datasets.Frame {
 			t.Fatal(err)
 		}
 	}
-	collected, err := annotate.Collect(dir, annotate.CollectOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	collected := must.Get(annotate.Collect(dir, annotate.CollectOptions{}))(t)
 	if got := collected.Table.Texts(strings.ReplaceAll(data.PerceivedGender, " ", "_")); len(got) != 3*images.Len() {
 		t.Fatalf("%d ratings of %d images", len(got), images.Len())
 	}

@@ -262,7 +262,7 @@ func (a Audit) Power() datasets.Table {
 	for _, n := range slices.Compact(sizes) {
 		_, share, err := significance.SmallestShareGap(0.5, n, n, 0.05, 0.8)
 		if err != nil {
-			return datasets.Table{}.Fail(err)
+			return datasets.Failed(err)
 		}
 		rows = append(rows, map[string]any{"n": n, "share": share, "bias": 2*share - 1,
 			"even": representation.EvenDiversity(n)})

@@ -28,7 +28,7 @@ func (a Audit) file(path string) datasets.Table {
 func released(dir string) datasets.Table {
 	where := manifest.Here("laion_coco_nllb", dir)
 	if where == "" {
-		return datasets.Table{}.Fail(errors.New("laion_coco_nllb: the data set is not on this machine; " +
+		return datasets.Failed(errors.New("laion_coco_nllb: the data set is not on this machine; " +
 			"`antipode data pull laion_coco_nllb` explains how to get it, and laion_coco_nllb:DIR names its folder"))
 	}
 	for _, names := range []string{"data/test-*.parquet", "test-*.parquet", "data/*.parquet", "*.parquet"} {
@@ -36,7 +36,7 @@ func released(dir string) datasets.Table {
 			return data.Released(files...)
 		}
 	}
-	return datasets.Table{}.Fail(fmt.Errorf("laion_coco_nllb: no Parquet file in %s or in its folder data", where))
+	return datasets.Failed(fmt.Errorf("laion_coco_nllb: no Parquet file in %s or in its folder data", where))
 }
 
 // source returns the captions (id, eng_caption and, with photos, image), the translations, and the languages.
@@ -54,7 +54,7 @@ func (a Audit) source() (captions, translations, languages datasets.Table) {
 			Rename("prompt", "text")
 		return captions, all.Where("language", "!=", data.English), a.chosen(listed(all, "built-in world"))
 	case a.isPrompts():
-		all := a.file(a.Captions).Need("text", table.KindText)
+		all := datasets.Extend(a.file(a.Captions)).Need("text", table.KindText).Table
 		columns := []string{"id", "text"}
 		if audits.Has(all, "image") {
 			columns = append(columns, "image")
@@ -77,7 +77,7 @@ func (a Audit) withPhotos(captions datasets.Table) datasets.Table {
 	if a.Photos == "" {
 		return captions
 	}
-	photos := datasets.Images(a.Photos).Need("image", table.KindImage)
+	photos := datasets.Extend(datasets.Images(a.Photos)).Need("image", table.KindImage).Table
 	return captions.Join(photos.Select("id", "image"), "id")
 }
 
@@ -88,7 +88,7 @@ func (a Audit) grounded() bool {
 	}
 	captions, _, _ := a.source()
 	name, _, _ := strings.Cut(a.Captions, ":")
-	return audits.Has(captions, "image") || captions.IsOpen() && name != "laion_coco_nllb"
+	return audits.Has(captions, "image") || datasets.Extend(captions).IsOpen() && name != "laion_coco_nllb"
 }
 
 func (a Audit) languageFile() string {
@@ -118,7 +118,7 @@ func (a Audit) LanguageTable() datasets.Table {
 // consistency.CaptionPool.
 func (a Audit) Pool() datasets.Table {
 	if err := a.invalid(); err != nil {
-		return datasets.Table{}.Fail(err)
+		return datasets.Failed(err)
 	}
 	captions, _, languages := a.source()
 	return consistency.CaptionPool(captions, languages, consistency.PoolOptions{Filter: a.options().Filter})

@@ -19,7 +19,7 @@ import (
 // outcome, and caption where images come with one.
 func (a Audit) Images() datasets.Table {
 	if err := a.invalid(); err != nil {
-		return datasets.Table{}.Fail(err)
+		return datasets.Failed(err)
 	}
 	return a.each(a.images)
 }
@@ -34,13 +34,13 @@ func (a Audit) images(g string) datasets.Table {
 	switch {
 	case audits.IsTable(g):
 		images := datasets.Images(g)
-		if !images.IsOpen() && !audits.Has(images, "outcome") {
+		if !datasets.Extend(images).IsOpen() && !audits.Has(images, "outcome") {
 			images = images.With("outcome", "ok")
 		}
-		if !images.IsOpen() && !audits.Has(images, "model") {
+		if !datasets.Extend(images).IsOpen() && !audits.Has(images, "model") {
 			images = images.With("model", strings.TrimSuffix(filepath.Base(g), filepath.Ext(g)))
 		}
-		images = images.Need("language", table.KindText).Need("prompt_id", table.KindText)
+		images = datasets.Extend(images).Need("language", table.KindText).Need("prompt_id", table.KindText).Table
 		return within(images, references(a.Selected()), "prompt_id", "selected")
 	case audits.Sampled(g):
 		images := a.world(g == Sampler, a.perPrompt()).Captions().
@@ -66,7 +66,7 @@ func (a Audit) generation(g string) models.GenerateOptions {
 	case audits.Trained(g):
 		o = audits.Sampling(o)
 	case diffusion(g):
-		o.Scheduler, o.Safety = cmp.Or(o.Scheduler, "ddim"), cmp.Or(o.Safety, models.SafetyOff)
+		o.Scheduler, o.Safety = cmp.Or(o.Scheduler, "ddim"), cmp.Or(o.Safety, "off")
 		o.Steps, o.Guidance = cmp.Or(o.Steps, 50), cmp.Or(o.Guidance, 7.5)
 	}
 	return o

@@ -5,9 +5,9 @@
 // compute nothing before they are shown:
 //
 //	var audit = indictti.Audit{Captions: "captions.parquet", Generator: "stable-diffusion-v1-5"}
-//	plots.Table{Table: audit.Workload(3)}.Show()  // what has to be computed, and how long it takes
-//	plots.Table{Table: audit.Scores()}.Show()     // CLGC, IGC, LGC, SCWL and DWL by language
-//	plots.Table{Table: audit.Ledger()}.Show()     // every printed value next to ours
+//	plots.Show(plots.Table{Table: audit.Workload(3)})  // what has to be computed, and how long it takes
+//	plots.Show(plots.Table{Table: audit.Scores()})     // CLGC, IGC, LGC, SCWL and DWL by language
+//	plots.Show(plots.Table{Table: audit.Ledger()})     // every printed value next to ours
 //
 // The same code runs on the built-in world and on real captions and models. The world's injected disparities are
 // [Audit.Truth], which has no rows for real data.

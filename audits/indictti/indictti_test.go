@@ -13,6 +13,7 @@ import (
 	"antipode/datasets"
 	data "antipode/datasets/indictti"
 	models "antipode/gomlxmodels"
+	"antipode/internal/must"
 	"antipode/internal/testengine"
 	"antipode/metrics"
 )
@@ -34,18 +35,13 @@ func laion(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	write := func(name string, lines ...string) {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(strings.Join(lines, "\n")+"\n"), 0o600))
 	}
 	var images []string
 	world := datasets.Archipelago(datasets.ArchipelagoOptions{Seed: 7, PerCell: 1})
 	f := testengine.Rows(t, "images", world.Reference())
 	for i := range 18 {
-		content, err := os.ReadFile(f.Images("image")[i].Path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		content := must.Get(os.ReadFile(f.Images("image")[i].Path))(t)
 		images = append(images, fmt.Sprintf("%02d.png", i))
 		write(images[i], string(content))
 	}
@@ -59,10 +55,7 @@ func laion(t *testing.T) (dir string) {
 				pairs = append(pairs, []string{l.Code, c.text + " (" + l.Name + ")"})
 			}
 		}
-		text, err := json.Marshal(pairs)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(json.Marshal(pairs))(t)
 		released = append(released, map[string]any{"id": c.id, "url": "https://images.example/" + c.id,
 			"eng_caption": c.text, "captions": string(text), "score": 0.3})
 		if c.reason != "no image" {
@@ -89,9 +82,7 @@ func laion(t *testing.T) (dir string) {
 	write("ratings.csv", ratings...)
 	write("translations.csv", translations...)
 	write("Dalle3.csv", generated...)
-	if err := os.Mkdir(filepath.Join(dir, "data"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(filepath.Join(dir, "data"), 0o755))
 	file := filepath.Join(dir, "data", "test-00000-of-00001.parquet")
 	if _, err := datasets.FromRows(released).SaveE(context.Background(), file); err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"antipode/internal/must"
 	"antipode/internal/testbackend"
 	"antipode/internal/testengine"
 	"antipode/internal/testnotebook"
@@ -22,9 +23,7 @@ func TestNotebook(t *testing.T) {
 	testengine.Use(t)
 	dir := laion(t)
 	generator := filepath.Join(t.TempDir(), "stable-diffusion-v1-5")
-	if err := os.CopyFS(generator, os.DirFS(network("diffusion/testdata/sd1"))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(generator, os.DirFS(network("diffusion/testdata/sd1"))))
 	notebook := testnotebook.Open(t, "indictti")
 	parameters := []string{"captions=laion_coco_nllb:" + dir, "photos=" + filepath.Join(dir, "photos.csv"),
 		"translations=" + filepath.Join(dir, "translations.csv"), "languages=hin_Deva,urd_Arab,brx_Deva",

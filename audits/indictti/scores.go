@@ -41,7 +41,7 @@ func (a Audit) captioned() inputs {
 func (a Audit) embedded() inputs {
 	v := a.imageVector()
 	if !a.grounded() {
-		return inputs{a.embed(a.Images()), datasets.Table{}.Fail(fmt.Errorf("indictti: the captions come without " +
+		return inputs{a.embed(a.Images()), datasets.Failed(fmt.Errorf("indictti: the captions come without " +
 			"reference images, which IGC needs; fetch them with `antipode data images --in TABLE --url url` and name " +
 			"the result in Audit.Photos")), v, v}
 	}
@@ -275,7 +275,7 @@ func (a Audit) PaperTable(number string) datasets.Table {
 	n, _ := strconv.Atoi(number)
 	cells, err2 := data.PrintedTable(n)
 	if err = cmp.Or(err, err2); err != nil {
-		return datasets.Table{}.Fail(err)
+		return datasets.Failed(err)
 	}
 	set, score := Common, cells[0].Score
 	if n >= 9 {

@@ -12,7 +12,7 @@
 // compute nothing before they are shown:
 //
 //	var test = truth.Test{}
-//	plots.Table{Table: test.Whole(true).Where("found", "==", "yes")}.Show()
+//	plots.Show(plots.Table{Table: test.Whole(true).Where("found", "==", "yes")})
 //
 // [Test.Pool] is what an audit reads of the images, [Test.Whole] what the audits find in whole pools,
 // [Test.Studies] in single samples, [Test.FalseAlarms] their rates without disparities, [Test.Curves] their power

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"antipode/internal/must"
 	"antipode/internal/testbackend"
 	"antipode/internal/testnotebook"
 )
@@ -23,9 +24,7 @@ func TestNotebook(t *testing.T) {
 	pairs, answers := studyOf([]string{"Danish", "Peruvian"}, []string{"hat", "scarf", "bicycle", "tall", "umbrella",
 		"glasses"})
 	for name, text := range map[string]string{"pairs.csv": pairs, "showings.csv": answers} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	network := func(name string) string { return testnotebook.Folder(t, "../../gomlxmodels/"+name) }
 	notebook := testnotebook.Open(t, "visage")

@@ -178,7 +178,7 @@ func (a Audit) PaperPulls() datasets.Table {
 	for _, column := range similarities {
 		ours = ours.Rename(column, column+"_ours")
 	}
-	return visage.PrintedPull(a.Regions).Join(ours, "identity")
+	return visage.PrintedPull(a.Regions).Join(ours, "identity", datasets.JoinOptions{Sparse: true})
 }
 
 // Ranks compares Tables 3 to 5 with ours by rank: Spearman's correlation of each column over the identities that both
@@ -201,7 +201,8 @@ func (a Audit) StereotypeCounts() datasets.Table {
 
 // placed adds region, country and iso3 to a table by identity.
 func (a Audit) placed(t datasets.Table) datasets.Table {
-	return t.Join(visage.Regions(a.Regions).Select("identity", "region", "country", "iso3"), "identity")
+	places := visage.Regions(a.Regions).Select("identity", "region", "country", "iso3")
+	return t.Join(places, "identity", datasets.JoinOptions{Sparse: true})
 }
 
 // VisualAttributes returns the attributes with their ratings, by the rule of Audit.Stereotypes: visual (yes or no), the
@@ -259,7 +260,7 @@ func (a Audit) Files() datasets.Table {
 func (a Audit) PaperTable(number string) datasets.Table {
 	n := slices.Index([]string{"", "1", "2", "3", "4", "5"}, number)
 	if err := audits.CheckTable("visage", number, "1", "2", "3", "4", "5"); err != nil {
-		return datasets.Table{}.Fail(err)
+		return datasets.Failed(err)
 	}
 	if n > 2 {
 		return a.PaperPulls().Where("table", "==", n)

@@ -6,9 +6,9 @@
 // compute nothing before they are shown:
 //
 //	var audit = visage.Audit{Annotations: "released"}
-//	plots.Table{Table: audit.Scores()}.Show()  // Tables 1 and 2
-//	plots.Table{Table: audit.Pulls()}.Show()       // Tables 3 to 5
-//	plots.Table{Table: audit.Ledger()}.Show()      // every printed value next to ours
+//	plots.Show(plots.Table{Table: audit.Scores()})  // Tables 1 and 2
+//	plots.Show(plots.Table{Table: audit.Pulls()})       // Tables 3 to 5
+//	plots.Show(plots.Table{Table: audit.Ledger()})      // every printed value next to ours
 //
 // The same code runs on the built-in world, on the paper's released annotations and on real models. The world's
 // injected disparities are [Audit.Truth], which has no rows for anything else.
@@ -184,7 +184,7 @@ func (a Audit) invalid() error {
 // checked returns the table, in error if fields of the audit are wrong.
 func (a Audit) checked(t datasets.Table) datasets.Table {
 	if err := a.invalid(); err != nil {
-		return t.Fail(err)
+		return datasets.Extend(t).Fail(err).Table
 	}
 	return t
 }
@@ -286,7 +286,7 @@ func (a Audit) images(prompts datasets.Table) datasets.Table {
 	g := a.generator()
 	switch {
 	case audits.IsTable(g):
-		images := datasets.Images(g).Need("identity", table.KindText)
+		images := datasets.Extend(datasets.Images(g)).Need("identity", table.KindText).Table
 		if !audits.Has(images, "set") {
 			images = images.With("set", stereotypes.Default).With("attribute", "")
 		}

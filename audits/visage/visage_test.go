@@ -10,6 +10,7 @@ import (
 	"antipode/audits/visage"
 	"antipode/datasets"
 	"antipode/datasets/manifest/manifesttest"
+	"antipode/internal/must"
 	"antipode/internal/testengine"
 	"antipode/metrics"
 	"antipode/metrics/stereotypes"
@@ -112,9 +113,7 @@ func TestInvalid(t *testing.T) {
 // table writes a table into a file.
 func table(t *testing.T, text string) string {
 	path := filepath.Join(t.TempDir(), "t.csv")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 
@@ -123,9 +122,7 @@ func TestRegions(t *testing.T) {
 	testengine.Use(t)
 	path := filepath.Join(t.TempDir(), "regions.csv")
 	text := "identity,region,country,iso3\nIndian,Global South,India,IND\n"
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 	for mapping, want := range map[string]string{"": "South Asia", path: "Global South"} {
 		a := visage.Audit{Regions: mapping, Generator: visage.Sampler, N: 1}
 		pulls := testengine.Rows(t, "pulls", a.PaperPulls())

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"antipode/internal/must"
 )
 
 var update = flag.Bool("update", false, "write docs/archipelago-peoples.png anew")
@@ -77,12 +79,7 @@ func TestSheet(t *testing.T) {
 	if !*update {
 		return
 	}
-	f, err := os.Create(filepath.Join("..", "..", "docs", "archipelago-peoples.png"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Create(filepath.Join("..", "..", "docs", "archipelago-peoples.png")))(t)
 	defer f.Close()
-	if err := png.Encode(f, sheet); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, png.Encode(f, sheet))
 }

@@ -10,19 +10,15 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/archipelago"
 	"antipode/datasets/table"
+	"antipode/internal/must"
 )
 
 // run makes a table of the world without its images, and checks that each row has one if the table declares them.
 func run(t *testing.T, tab datasets.Table) *datasets.Frame {
 	t.Helper()
-	p, err := tab.Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(tab.Plan())(t)
 	var a datasets.ArchipelagoArgs
-	if err := json.Unmarshal(p.Args, &a); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(p.Args, &a))
 	f, images, ok := archipelago.New(archipelago.Options{Seed: a.Seed, Injected: a.Injected, PerCell: a.PerCell,
 		Size: a.Size}).Table(a.Set)
 	if !ok {

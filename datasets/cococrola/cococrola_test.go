@@ -14,22 +14,15 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/manifest"
 	"antipode/datasets/manifest/manifesttest"
+	"antipode/internal/must"
 )
 
 func run(t *testing.T, source string, o any) *datasets.Frame {
 	t.Helper()
-	raw, err := json.Marshal(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := datasets.FindSource(source)(context.Background(), raw,
-		datasets.SourceEnv{Home: t.TempDir(), Note: t.Logf})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Check(); err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(json.Marshal(o))(t)
+	f := must.Get(datasets.FindSource(source)(context.Background(), raw,
+		datasets.SourceEnv{Home: t.TempDir(), Note: t.Logf}))(t)
+	must.Do(t, f.Check())
 	return f
 }
 
@@ -147,10 +140,7 @@ func TestBadFiles(t *testing.T) {
 		}
 	}
 	o := own(t)
-	d, err := Load(os.DirFS("."), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(Load(os.DirFS("."), o))(t)
 	for want, o := range map[string]Options{`no language "xx"`: {Languages: []string{"xx"}},
 		`no concept "xx"`: {Only: []string{"xx"}}, "n is -1": {N: -1}} {
 		if _, err := PromptFrame(d, o); err == nil || !strings.Contains(err.Error(), want) {
@@ -221,10 +211,7 @@ func TestPrintedAverages(t *testing.T) {
 // TestReleased compares counts of the released list with the specification of the study.
 func TestReleased(t *testing.T) {
 	dir := manifesttest.Dir(t, Name)
-	d, err := Load(os.DirFS(dir), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(Load(os.DirFS(dir), Options{}))(t)
 	if len(d.Concepts) != 193 || !slices.Equal(d.Languages, Languages) {
 		t.Fatalf("%d concepts, languages %v", len(d.Concepts), d.Languages)
 	}
@@ -252,10 +239,7 @@ func TestReleased(t *testing.T) {
 			}
 		}
 	}
-	corrected, err := Load(os.DirFS(dir), Options{Corrected: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	corrected := must.Get(Load(os.DirFS(dir), Options{Corrected: true}))(t)
 	at := slices.IndexFunc(d.Concepts, func(c Concept) bool { return c.Name == "flame" })
 	if was, is := d.Concepts[at].Words["es"], corrected.Concepts[at].Words["es"]; was != "llama" || is != "flama" ||
 		corrected.Corrected == 0 {
@@ -266,17 +250,10 @@ func TestReleased(t *testing.T) {
 // TestChangedFile: a released file with one byte changed is refused.
 func TestChangedFile(t *testing.T) {
 	dir, copied := manifesttest.Dir(t, Name), t.TempDir()
-	if err := os.CopyFS(copied, os.DirFS(dir)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(copied, os.DirFS(dir)))
 	path := filepath.Join(copied, filepath.FromSlash(ConceptFile))
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, append(data, '\n'), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(path))(t)
+	must.Do(t, os.WriteFile(path, append(data, '\n'), 0o644))
 	if _, err := Load(os.DirFS(copied), Options{}); err == nil ||
 		!strings.Contains(err.Error(), "is not the recorded file") {
 		t.Errorf("%v", err)
@@ -286,10 +263,7 @@ func TestChangedFile(t *testing.T) {
 // TestPull downloads the released files from a local server.
 func TestPull(t *testing.T) {
 	dir := manifesttest.Dir(t, Name)
-	m, err := manifest.Get(Name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(manifest.Get(Name))(t)
 	dest := t.TempDir()
 	if err := manifest.Pull(context.Background(), Name,
 		manifest.Options{Dest: dest, BaseURL: manifesttest.Serve(t, m, dir)}); err != nil {

@@ -107,8 +107,8 @@ func DemoImages(options ...DemoOptions) datasets.Table {
 	if err != nil {
 		return index // which reports where to get the repository
 	}
-	return index.Join(datasets.Folder(dir).Rename("id", "path"), "path").
-		Select("id", "image", "model", "language", "concept", "number").Named(DemoName)
+	return datasets.Extend(index.Join(datasets.Folder(dir).Rename("id", "path"), "path").
+		Select("id", "image", "model", "language", "concept", "number")).Named(DemoName).Table
 }
 
 // open returns the repository's folder.

@@ -1,6 +1,8 @@
 package cococrola
 
 import (
+	"antipode/datasets"
+	"antipode/internal/must"
 	"context"
 	"errors"
 	"math"
@@ -13,14 +15,8 @@ import (
 
 func recorded(t *testing.T) ListOptions {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("testdata", "recorded.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	o, err := ReadRecorded("recorded.json", data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(filepath.Join("testdata", "recorded.json")))(t)
+	o := must.Get(ReadRecorded("recorded.json", data))(t)
 	return o
 }
 
@@ -88,10 +84,7 @@ func TestListOptions(t *testing.T) {
 	}
 	build := func(o ListOptions) []Candidate {
 		t.Helper()
-		list, err := BuildList(context.Background(), o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		list := must.Get(BuildList(context.Background(), o))(t)
 		return list
 	}
 	o := recorded(t)
@@ -158,7 +151,7 @@ func TestListErrors(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	if table := ConceptList("testdata/recorded.json"); table.Err() != nil || !table.IsOpen() {
-		t.Error(table.Err())
+	if list := ConceptList("testdata/recorded.json"); list.Err() != nil || !datasets.Extend(list).IsOpen() {
+		t.Error(list.Err())
 	}
 }

@@ -87,7 +87,8 @@ func ConceptList(file string) datasets.Table {
 	if abs, err := filepath.Abs(file); err == nil {
 		file = abs
 	}
-	return datasets.New("cococrola-list", listArgs{file}, listColumns).Open().Named("CoCo-CroLa concept list")
+	return datasets.Extend(datasets.New("cococrola-list", listArgs{file}, listColumns)).Open().
+		Named("CoCo-CroLa concept list").Table
 }
 
 func init() {

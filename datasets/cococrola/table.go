@@ -93,9 +93,10 @@ func (o Options) load(env datasets.SourceEnv) (Data, error) {
 func Prompts(options ...Options) datasets.Table {
 	o, err := table.One(options)
 	if err != nil {
-		return datasets.Table{}.Fail(err)
+		return datasets.Failed(err)
 	}
-	return datasets.New("cococrola-prompts", o.absolute(), o.columns()).Named("CoCo-CroLa prompts")
+	return datasets.Extend(datasets.New("cococrola-prompts", o.absolute(), o.columns())).Named("CoCo-CroLa prompts").
+		Table
 }
 
 // columns returns the columns of [Prompts].

@@ -12,14 +12,12 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/manifest"
 	"antipode/datasets/manifest/manifesttest"
+	"antipode/internal/must"
 )
 
 func run(t *testing.T, op string, o any) (*datasets.Frame, error) {
 	t.Helper()
-	raw, err := json.Marshal(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(json.Marshal(o))(t)
 	f, err := datasets.FindSource(op)(context.Background(), raw, datasets.SourceEnv{Home: t.TempDir(), Note: t.Logf})
 	if err == nil {
 		if err := f.Check(); err != nil {
@@ -42,10 +40,7 @@ func TestPromptsOfThePapers(t *testing.T) {
 			"bag in the Philippines", "bag in Thailand",
 			"bag in Turkey", "bag in the United Arab Emirates", "bag in Saudi Arabia"},
 	} {
-		prompts, err := Build(template, []string{"bag"}, GeoDERegions(), 3)
-		if err != nil {
-			t.Fatal(err)
-		}
+		prompts := must.Get(Build(template, []string{"bag"}, GeoDERegions(), 3))(t)
 		var got []string
 		for _, p := range prompts {
 			if !slices.Contains(got, p.Text) {
@@ -63,10 +58,7 @@ func TestPromptsOfThePapers(t *testing.T) {
 func TestCounts(t *testing.T) {
 	used := map[string]bool{}
 	for _, template := range []string{Plain, InRegion, InCountry, Adjectival} {
-		f, err := run(t, "digin-prompts", PromptOptions{Template: template, N: 170, Seed: 5})
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(run(t, "digin-prompts", PromptOptions{Template: template, N: 170, Seed: 5}))(t)
 		cells, ids, countries := map[[2]string]int{}, map[string]bool{}, map[string]int{}
 		for i, id := range f.Texts("id") {
 			if used[id] {
@@ -208,10 +200,7 @@ func TestReleasedLists(t *testing.T) {
 		DollarStreetCountries: {21861, 110, 4, 16},
 		DollarStreetPlaces:    {43722, 110, 5, 1},
 	} {
-		f, err := run(t, "digin-released", ReleasedOptions{Dir: dir, List: list})
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(run(t, "digin-released", ReleasedOptions{Dir: dir, List: list}))(t)
 		frames[list] = f
 		if o, r, c := distinct(f, "object"), distinct(f, "region"), distinct(f, "country"); f.Len() != want.rows ||
 			len(o) != want.objects || len(r) != want.regions || len(c) != want.countries {
@@ -274,10 +263,7 @@ func distinct(f *datasets.Frame, column string) map[string]bool {
 // TestManifest: every recorded file exists with its rows.
 func TestManifest(t *testing.T) {
 	dir := manifesttest.Dir(t, Name)
-	m, err := manifest.Get(Name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(manifest.Get(Name))(t)
 	for _, f := range m.Files {
 		data, used, err := m.Read(os.DirFS(dir), f.Path)
 		if err != nil || used.Form != manifest.AsUpstream {

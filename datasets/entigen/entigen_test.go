@@ -15,22 +15,17 @@ import (
 
 	"antipode/datasets/manifest"
 	"antipode/datasets/manifest/manifesttest"
+	"antipode/internal/must"
 )
 
 func read(t *testing.T, name string) string {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("testdata", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(filepath.Join("testdata", name)))(t)
 	return string(data)
 }
 
 func TestRead(t *testing.T) {
-	people, err := Read("people.csv", []byte(read(t, "people.csv")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	people := must.Get(Read("people.csv", []byte(read(t, "people.csv"))))(t)
 	want := []Rating{
 		{MinDALLE, Profession, "Prompt2", "दर्ज़ी", "P-G1", 1, 1, true, true, "man", "dark-skinned", ""},
 		{MinDALLE, Profession, "Prompt2", "दर्ज़ी", "P-G1", 1, 2, true, false, NoGroup, "light-skinned", ""},
@@ -39,10 +34,7 @@ func TestRead(t *testing.T) {
 	if !reflect.DeepEqual(people, want) {
 		t.Errorf("got  %+v\nwant %+v", people, want)
 	}
-	scenes, err := Read("scenes.csv", []byte(read(t, "scenes.csv")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	scenes := must.Get(Read("scenes.csv", []byte(read(t, "scenes.csv"))))(t)
 	want = []Rating{
 		{DALLEMini, Culture, "Prompt6", "عروس", "C-I1", 3, 1, false, true, "", "", "Non-Western"},
 		{DALLEMini, Culture, "Prompt6", "عروس", "C-I1", 3, 2, false, false, "", "", NoGroup},
@@ -89,19 +81,11 @@ func TestKinds(t *testing.T) {
 
 // TestFrame: columns as declared, ids unique, independent of the order of the rows, no trace of a worker.
 func TestFrame(t *testing.T) {
-	people, err := Read("people.csv", []byte(read(t, "people.csv")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	scenes, err := Read("scenes.csv", []byte(read(t, "scenes.csv")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	people := must.Get(Read("people.csv", []byte(read(t, "people.csv"))))(t)
+	scenes := must.Get(Read("scenes.csv", []byte(read(t, "scenes.csv"))))(t)
 	all := append(people, scenes...)
 	f := Frame(all)
-	if err := f.Check(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.Check())
 	for i, spec := range Ratings(Options{}).Columns() {
 		if f.Columns[i].ColumnSpec != spec {
 			t.Errorf("column %d is %v, declared %v", i, f.Columns[i].ColumnSpec, spec)
@@ -132,13 +116,10 @@ func bare(name string) bool {
 
 func TestNormalize(t *testing.T) {
 	head := "HITId,AssignmentId,WorkerId,LifetimeApprovalRate,RequesterAnnotation,Title\n"
-	out, err := normalize(ratings, map[string][]byte{
+	out := must.Get(normalize(ratings, map[string][]byte{
 		"b.csv": []byte(head + "H9,AS3,WX,97% (3/4),batch,\"a, b\"\nH9,AS4,WY,,,c\n"),
 		"a.csv": []byte(head + "H1,AS1,WY,,,c\nH1,AS2,WZ,100%,,c\n"),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	if got := string(out["a.csv"]); got != head+"h00001,a00001,w00001,,,c\nh00001,a00002,w00002,,,c\n" {
 		t.Errorf("a: %q", got)
 	}
@@ -151,10 +132,7 @@ func TestNormalize(t *testing.T) {
 // come back.
 func TestNormalFormIsTheRecordedOne(t *testing.T) {
 	dir := manifesttest.Dir(t, Name)
-	m, err := manifest.Get(Name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(manifest.Get(Name))(t)
 	files := map[string][]byte{}
 	label := regexp.MustCompile(`\b[wah]\d{5}\b`)
 	for _, path := range Files {
@@ -167,10 +145,7 @@ func TestNormalFormIsTheRecordedOne(t *testing.T) {
 			return []byte(strings.ToUpper(hex.EncodeToString(sum[:7])))
 		})
 	}
-	out, err := normalize(ratings, files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(normalize(ratings, files))(t)
 	for _, path := range Files {
 		if got := fmt.Sprintf("%x", sha256.Sum256(out[path])); got != m.File(path).Normal {
 			t.Errorf("%s: %s, recorded %s", path, got, m.File(path).Normal)
@@ -207,10 +182,7 @@ func TestPrintedTables(t *testing.T) {
 // TestPullReleased: a source that has the normalized form is accepted as it is.
 func TestPullReleased(t *testing.T) {
 	source := manifesttest.Dir(t, Name)
-	m, err := manifest.Get(Name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(manifest.Get(Name))(t)
 	dir := t.TempDir()
 	if err := manifest.Pull(context.Background(), Name,
 		manifest.Options{Dest: dir, BaseURL: manifesttest.Serve(t, m, source)}); err != nil {

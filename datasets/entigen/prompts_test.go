@@ -14,14 +14,12 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/manifest"
 	"antipode/datasets/manifest/manifesttest"
+	"antipode/internal/must"
 )
 
 func build(t *testing.T, o PromptOptions) []Prompt {
 	t.Helper()
-	out, err := Build(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(Build(o))(t)
 	return out
 }
 
@@ -48,14 +46,8 @@ func TestPromptCounts(t *testing.T) {
 
 // TestReleasedGrammar: row by row the released prompt file.
 func TestReleasedGrammar(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(manifesttest.Dir(t, Name), "prompt.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := csv.NewReader(strings.NewReader(string(text))).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(filepath.Join(manifesttest.Dir(t, Name), "prompt.csv")))(t)
+	want := must.Get(csv.NewReader(strings.NewReader(string(text))).ReadAll())(t)
 	got := build(t, PromptOptions{Grammar: ReleasedGrammar})
 	if len(got) != 246 || len(want) != 247 {
 		t.Fatalf("%d prompts, %d rows", len(got), len(want)-1)
@@ -173,10 +165,7 @@ func TestLint(t *testing.T) {
 
 // TestAblation: the pair of section 4 comes out by default.
 func TestAblation(t *testing.T) {
-	all, err := BuildAblations(AblationOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get(BuildAblations(AblationOptions{}))(t)
 	var got []string
 	for _, p := range all {
 		got = append(got, p.ID+": "+p.Text)
@@ -225,14 +214,8 @@ func TestAblation(t *testing.T) {
 // evaluate gives the rows of a table as the backend would read them, checked against its columns.
 func evaluate(t *testing.T, table datasets.Table) *datasets.Frame {
 	t.Helper()
-	plan, err := table.Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := datasets.FindSource(plan.Op)(context.Background(), plan.Args, datasets.SourceEnv{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := must.Get(table.Plan())(t)
+	f := must.Get(datasets.FindSource(plan.Op)(context.Background(), plan.Args, datasets.SourceEnv{}))(t)
 	if err := f.Check(); err != nil || !reflect.DeepEqual(f.Specs(), table.Columns()) {
 		t.Errorf("%v; columns %v, declared %v", err, f.Specs(), table.Columns())
 	}
@@ -303,10 +286,7 @@ func TestSheetsRoundTrip(t *testing.T) {
 		}
 		var back []Rating
 		for name, data := range map[string][]byte{"people.csv": people, "scenes.csv": scenes} {
-			read, err := Read(name, data)
-			if err != nil {
-				t.Fatal(err)
-			}
+			read := must.Get(Read(name, data))(t)
 			back = append(back, read...)
 		}
 		if !reflect.DeepEqual(Sorted(back), Sorted(rows)) {
@@ -334,9 +314,7 @@ func TestSheetsRoundTrip(t *testing.T) {
 // Options of the listed prompt tables, as commands take them after the name.
 func TestListedOptions(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "o.json")
-	if err := os.WriteFile(file, []byte(`{"attributes":["makeup"],"n":2}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte(`{"attributes":["makeup"],"n":2}`), 0o600))
 	for name, want := range map[string]int{"entigen-prompts": 246, `entigen-prompts:{"tables":true}`: 222,
 		`entigen-prompts:{"tables":true,"n":9,"model":"m"}`: 1998, "entigen-ablations:" + file: 6} {
 		tab, _ := manifest.Table(name)

@@ -83,7 +83,7 @@ var (
 func Prompts(options ...PromptOptions) datasets.Table {
 	o, err := table.One(options)
 	if err != nil {
-		return datasets.Table{}.Fail(err)
+		return datasets.Failed(err)
 	}
 	return promptTable.Table(promptArgs[PromptOptions]{o, o.N, o.Seed, o.Model})
 }
@@ -92,7 +92,7 @@ func Prompts(options ...PromptOptions) datasets.Table {
 func Ablations(options ...AblationOptions) datasets.Table {
 	o, err := table.One(options)
 	if err != nil {
-		return datasets.Table{}.Fail(err)
+		return datasets.Failed(err)
 	}
 	return ablations.Table(promptArgs[AblationOptions]{o, o.N, o.Seed, o.Model})
 }
@@ -116,7 +116,7 @@ func Claims() datasets.Table { return claims.Table() }
 func Captions(path string) datasets.Table {
 	abs, err := filepath.Abs(path)
 	if err != nil {
-		return datasets.Table{}.Fail(err)
+		return datasets.Failed(err)
 	}
 	return captionFile.Table(datasets.ReadFileArgs{Path: abs})
 }

@@ -22,14 +22,14 @@ const (
 // one or two files at a time.
 func Released(files ...string) datasets.Table {
 	if len(files) == 0 {
-		return datasets.Table{}.Fail(errors.New("no file given; name the Parquet files of LAION-COCO-NLLB, " +
+		return datasets.Failed(errors.New("no file given; name the Parquet files of LAION-COCO-NLLB, " +
 			"for example data/test-00000-of-00001.parquet"))
 	}
 	var others []datasets.Table
 	for _, f := range files[1:] {
 		others = append(others, datasets.Parquet(f))
 	}
-	return datasets.Parquet(files[0]).Concat(others...).Named("LAION-COCO-NLLB")
+	return datasets.Extend(datasets.Parquet(files[0]).Concat(others...)).Named("LAION-COCO-NLLB").Table
 }
 
 // Captions parses the captions of one image, a JSON list of pairs [["asm_Beng", "…"], …] as in the column captions of

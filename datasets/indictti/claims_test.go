@@ -4,15 +4,14 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"antipode/internal/must"
 )
 
 // printedBy returns the legible values of a table by model and language.
 func printedBy(t *testing.T, table int) map[string]map[string]float64 {
 	t.Helper()
-	cells, err := PrintedTable(table)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cells := must.Get(PrintedTable(table))(t)
 	out := map[string]map[string]float64{}
 	for _, c := range cells {
 		if out[c.Model] == nil {

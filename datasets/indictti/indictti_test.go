@@ -11,22 +11,15 @@ import (
 	"testing"
 
 	"antipode/datasets"
+	"antipode/internal/must"
 	"antipode/internal/near"
 )
 
 func run(t *testing.T, table datasets.Table) *datasets.Frame {
 	t.Helper()
-	plan, err := table.Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := datasets.FindSource(plan.Op)(context.Background(), plan.Args, datasets.SourceEnv{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Check(); err != nil {
-		t.Fatal(err)
-	}
+	plan := must.Get(table.Plan())(t)
+	f := must.Get(datasets.FindSource(plan.Op)(context.Background(), plan.Args, datasets.SourceEnv{}))(t)
+	must.Do(t, f.Check())
 	if !slices.Equal(f.Specs(), table.Columns()) {
 		t.Fatalf("columns %v, declared %v", f.Specs(), table.Columns())
 	}
@@ -86,10 +79,7 @@ func TestAnotherLanguage(t *testing.T) {
 	if f := run(t, PlanTable(o)); f.Numbers("images")[0] != 1000*32*4 {
 		t.Errorf("%v", f.Numbers("images"))
 	}
-	list, err := o.List()
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must.Get(o.List())(t)
 	if l := list[len(list)-1]; l.Code != "tcy_Knda" || l.Name != "Tulu" {
 		t.Error(l)
 	}
@@ -147,9 +137,7 @@ func TestReleased(t *testing.T) {
 	var files []string
 	for _, name := range []string{"a.parquet", "b.parquet"} {
 		files = append(files, filepath.Join(t.TempDir(), name))
-		if err := os.WriteFile(files[len(files)-1], nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(files[len(files)-1], nil, 0o600))
 	}
 	plan, err := Released(files...).Plan()
 	if err != nil || plan.Op != "concat" || len(plan.Inputs) != 2 || plan.Inputs[1].Op != "parquet" ||
@@ -173,10 +161,7 @@ func TestNested(t *testing.T) {
 	for i := range 1000 {
 		ids = append(ids, "p"+string(rune('a'+i/100))+string(rune('a'+i/10%10))+string(rune('a'+i%10)))
 	}
-	sets, err := Nested(ids, []int{1000, 200, 50, 40}, nil, 7)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sets := must.Get(Nested(ids, []int{1000, 200, 50, 40}, nil, 7))(t)
 	inside := func(small, large []string) bool {
 		for _, id := range small {
 			if _, found := slices.BinarySearch(large, id); !found {
@@ -227,10 +212,7 @@ func TestNested(t *testing.T) {
 // values returns the legible cells of a table and model; ok = all 31 are legible.
 func values(t *testing.T, table int, model string) (english float64, others []float64, ok bool) {
 	t.Helper()
-	cells, err := PrintedTable(table)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cells := must.Get(PrintedTable(table))(t)
 	ok = true
 	for _, c := range cells {
 		switch {
@@ -296,10 +278,7 @@ func TestQuotedMeans(t *testing.T) {
 		if model == "Dalle3" {
 			quoted -= 0.02 // the cells give 25.07
 		}
-		cells, err := PrintedTable(4)
-		if err != nil {
-			t.Fatal(err)
-		}
+		cells := must.Get(PrintedTable(4))(t)
 		low, high := 0., 0.
 		for _, c := range cells {
 			if c.Model != model || c.Language == English {
@@ -307,9 +286,7 @@ func TestQuotedMeans(t *testing.T) {
 			}
 			v, width := c.Value, 0.
 			if c.State == Cut { // 4.0…: from 4.00 to 4.09
-				if err := json.Unmarshal([]byte(strings.TrimSuffix(c.Printed, "…")), &v); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, json.Unmarshal([]byte(strings.TrimSuffix(c.Printed, "…")), &v))
 				width = 0.09
 			}
 			low, high = low+v/30, high+(v+width)/30
@@ -323,10 +300,7 @@ func TestQuotedMeans(t *testing.T) {
 // TestTablesRepeat: Tables 6 to 8 repeat Tables 2 to 4 and add m9.
 func TestTablesRepeat(t *testing.T) {
 	at := func(table int) map[[2]string]string {
-		cells, err := PrintedTable(table)
-		if err != nil {
-			t.Fatal(err)
-		}
+		cells := must.Get(PrintedTable(table))(t)
 		out := map[[2]string]string{}
 		for _, c := range cells {
 			out[[2]string{c.Model, c.Language}] = c.Printed

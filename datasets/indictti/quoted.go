@@ -75,5 +75,5 @@ func QuotedTable() datasets.Table {
 	for _, q := range QuotedValues() {
 		f.Add([]string{q.Name, q.Model}, q.Value)
 	}
-	return datasets.FromFrame(f).Named("IndicTTI values quoted in the text")
+	return datasets.Extend(datasets.FromFrame(f)).Named("IndicTTI values quoted in the text").Table
 }

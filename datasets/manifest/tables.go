@@ -17,7 +17,7 @@ var tables = map[string]func(options []byte) datasets.Table{}
 func RegisterTable(name string, make func() datasets.Table) {
 	RegisterTableOf(name, func(options []byte) datasets.Table {
 		if options != nil {
-			return datasets.Table{}.Fail(fmt.Errorf("the table %s has no options", name))
+			return datasets.Failed(fmt.Errorf("the table %s has no options", name))
 		}
 		return make()
 	})
@@ -50,7 +50,7 @@ func Table(name string) (datasets.Table, bool) {
 	}
 	data, err := os.ReadFile(options)
 	if err != nil {
-		return datasets.Table{}.Fail(fmt.Errorf("options of the table %s: %w; write %s:FILE.json or %s:{…}", name, err,
+		return datasets.Failed(fmt.Errorf("options of the table %s: %w; write %s:FILE.json or %s:{…}", name, err,
 			name, name)), true
 	}
 	return make(data), true

@@ -13,6 +13,7 @@ import (
 
 	"antipode/datasets/table"
 	"antipode/internal/jpeg"
+	"antipode/internal/must"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -28,19 +29,14 @@ func parse(rows []string) Bitmap {
 
 // TestPycocotools compares with pycocotools, both ways; testdata/golden.py made the file.
 func TestPycocotools(t *testing.T) {
-	data, err := os.ReadFile("testdata/rle.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile("testdata/rle.json"))(t)
 	var cases []struct {
 		Name, Counts string
 		Size         [2]int
 		Area         int
 		Rows         []string
 	}
-	if err := json.Unmarshal(data, &cases); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(data, &cases))
 	if len(cases) < 30 {
 		t.Fatalf("only %d cases", len(cases))
 	}
@@ -245,13 +241,8 @@ func TestFromImageRefuses(t *testing.T) {
 func TestGrayRoundTrip(t *testing.T) {
 	b := parse([]string{"..#", "##.", ".#."})
 	var file bytes.Buffer
-	if err := png.Encode(&file, b.Gray()); err != nil {
-		t.Fatal(err)
-	}
-	img, err := png.Decode(&file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, png.Encode(&file, b.Gray()))
+	img := must.Get(png.Decode(&file))(t)
 	got, err := FromImage(img)
 	if d := cmp.Diff(b, got); d != "" || err != nil {
 		t.Error(err, d)

@@ -114,7 +114,7 @@ type Operation struct {
 	Version                int
 	Inputs                 []Input
 	Near, Planned          bool
-	Options                []Option
+	Options                Options
 	Results                []Result // the columns, with their units; nil where they depend on the data
 
 	rows       []Result             // those of Results that Compute's rows hold
@@ -253,14 +253,17 @@ type Checked struct {
 
 // Check completes and validates options: a list of at most one options struct.
 func (op *Operation) Check(options any) (Checked, error) {
-	list := reflect.ValueOf(options)
+	given := make([]any, reflect.ValueOf(options).Len())
+	for i := range given {
+		given[i] = reflect.ValueOf(options).Index(i).Interface()
+	}
 	c := Checked{op, op.newOptions()}
-	switch list.Len() {
-	case 0:
-	case 1:
-		c.v.Elem().Set(list.Index(0))
-	default:
-		return c, op.wrap(fmt.Errorf("%d options structs are given; give one", list.Len()))
+	o, err := table.One(given)
+	if err != nil {
+		return c, op.wrap(err)
+	}
+	if o != nil {
+		c.v.Elem().Set(reflect.ValueOf(o))
 	}
 	return c, op.wrap(complete(op.Options, c.v.Elem()))
 }
@@ -279,19 +282,8 @@ func (op *Operation) Parse(given map[string]string) (Checked, error) {
 			continue
 		}
 		known++
-		f := c.v.Elem().FieldByIndex(o.index)
-		if err := o.parse(f, text); err != nil {
+		if err := o.set(c.v.Elem().FieldByIndex(o.index), text); err != nil {
 			return c, op.wrap(err)
-		}
-		if f.IsZero() && o.None != "" {
-			if err := o.parse(f, o.None); err != nil {
-				return c, op.wrap(err)
-			}
-		} else if f.IsZero() && o.Default != "" { // the API's zero means the default; the command's does not
-			if err := o.check(f); err != nil {
-				return c, op.wrap(err)
-			}
-			return c, op.wrap(fmt.Errorf("%s cannot be %q", o.Flag, text))
 		}
 	}
 	if known < len(given) {

@@ -11,6 +11,7 @@ import (
 
 	"antipode/datasets/operation"
 	"antipode/datasets/table"
+	"antipode/internal/must"
 )
 
 type testOptions struct {
@@ -109,7 +110,7 @@ func TestOptionErrors(t *testing.T) {
 		}
 	}
 	if _, err := define.Check([]testOptions{{}, {}}); err == nil ||
-		!strings.Contains(err.Error(), "2 options structs are given; give one") {
+		!strings.Contains(err.Error(), "2 values of type operation_test.testOptions; give at most one") {
 		t.Errorf("two structs: %v", err)
 	}
 	if _, err := define.Check([]testOptions{{shared: shared{Level: math.NaN()}}}); err == nil {
@@ -124,10 +125,7 @@ func TestParse(t *testing.T) {
 			`"profile":"paper","resamples":-1,"level":0.95,"sizes":[4,5],"shares":[0.5,1],"all":true}`,
 		"min-rows=4": `{"vector":"full","k":3,"profile":"paper","resamples":200,"level":0.95,"sizes":[1,2],"min_rows":4}`,
 	} {
-		checked, err := define.Parse(options(text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		checked := must.Get(define.Parse(options(text)))(t)
 		args, err := checked.Args(nil)
 		if err != nil || string(args.Options) != want {
 			t.Errorf("%s: %s, %v", text, args.Options, err)

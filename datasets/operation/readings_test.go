@@ -9,6 +9,7 @@ import (
 
 	"antipode/datasets/operation"
 	"antipode/datasets/table"
+	"antipode/internal/must"
 )
 
 type textOptions struct {
@@ -47,14 +48,11 @@ func TestTruncated(t *testing.T) {
 		t.Fatal(err)
 	}
 	var lines []string
-	f, err := texts.Evaluate(context.Background(), operation.Call{Read: func(x table.Reading) {
+	f := must.Get(texts.Evaluate(context.Background(), operation.Call{Read: func(x table.Reading) {
 		if x.N > 0 {
 			lines = append(lines, x.Line())
 		}
-	}}, raw, []*table.Frame{in})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}}, raw, []*table.Frame{in}))(t)
 	if !slices.Equal(f.Texts("language"), []string{"hi", "en", "EN"}) || !slices.Equal(f.Numbers("n"), []float64{3, 1,
 		1}) ||
 		!slices.Equal(f.Numbers("n_truncated"), []float64{2, 0, 0}) {

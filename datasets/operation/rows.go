@@ -76,7 +76,7 @@ func resultsOf(t reflect.Type) ([]Result, error) {
 }
 
 // columns returns the columns of the results for options (a struct) that are complete.
-func columns(results []Result, options []Option, v reflect.Value) []table.ColumnSpec {
+func columns(results []Result, options Options, v reflect.Value) []table.ColumnSpec {
 	var out []table.ColumnSpec
 	for _, r := range results {
 		if r.kind == kindGroup {
@@ -91,7 +91,7 @@ func columns(results []Result, options []Option, v reflect.Value) []table.Column
 }
 
 // name replaces the options in braces.
-func (r Result) name(options []Option, v reflect.Value) string {
+func (r Result) name(options Options, v reflect.Value) string {
 	name := r.Name
 	for i := range options {
 		if key := "{" + options[i].Name + "}"; strings.Contains(name, key) {
@@ -106,7 +106,7 @@ func (r Result) name(options []Option, v reflect.Value) string {
 }
 
 // by returns the grouping columns: the option "by", where there is one.
-func by(options []Option, v reflect.Value) []string {
+func by(options Options, v reflect.Value) []string {
 	for i := range options {
 		if options[i].Name == "by" && options[i].Type == "list" {
 			names, _ := v.FieldByIndex(options[i].index).Interface().([]string)
@@ -117,7 +117,7 @@ func by(options []Option, v reflect.Value) []string {
 }
 
 // frame puts rows, a slice of structs, into columns.
-func frame(results []Result, options []Option, v, rows reflect.Value) (*table.Frame, error) {
+func frame(results []Result, options Options, v, rows reflect.Value) (*table.Frame, error) {
 	f := table.NewFrame(columns(results, options, v))
 	at := 0
 	for _, r := range results {
@@ -142,7 +142,11 @@ func frame(results []Result, options []Option, v, rows reflect.Value) (*table.Fr
 			case string:
 				c.Texts = append(c.Texts, x)
 			case bool:
-				c.Texts = append(c.Texts, map[bool]string{true: "yes", false: "no"}[x])
+				text := "no"
+				if x {
+					text = "yes"
+				}
+				c.Texts = append(c.Texts, text)
 			case int:
 				c.Numbers = append(c.Numbers, float64(x))
 			case float64:

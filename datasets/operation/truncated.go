@@ -19,7 +19,7 @@ const (
 var textVectors = []string{"text", "clip_text", "blip2_text"}
 
 // readsTexts reports whether an operation has an option that names a text vector.
-func readsTexts(options []Option) bool {
+func readsTexts(options Options) bool {
 	return slices.ContainsFunc(options, func(o Option) bool {
 		return slices.Contains(textVectors, o.Default) && len(o.Values) == 0
 	})

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"antipode/datasets/manifest/manifesttest"
+	"antipode/internal/must"
 )
 
 // unit is a piece of an output within which an identity and an attribute stand together: a line of a table, a figure,
@@ -39,10 +40,7 @@ func nodesOf(source string) unit {
 // unitsOf takes an output apart: figures inside data URIs, lines of tables, and what is left of it.
 func unitsOf(t *testing.T, source string) (units []unit) {
 	for _, m := range dataURI.FindAllStringSubmatch(source, -1) {
-		svg, err := base64.StdEncoding.DecodeString(m[1])
-		if err != nil {
-			t.Fatal(err)
-		}
+		svg := must.Get(base64.StdEncoding.DecodeString(m[1]))(t)
 		units = append(units, nodesOf(string(svg)))
 	}
 	source = dataURI.ReplaceAllString(source, "")
@@ -55,10 +53,7 @@ func unitsOf(t *testing.T, source string) (units []unit) {
 // outputsOf gives all text that a notebook's outputs show. An image without text (PNG) cannot be searched: none is
 // expected in a notebook that names identities.
 func outputsOf(t *testing.T, path string) (outputs []string, png bool) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(path))(t)
 	var nb struct {
 		Cells []struct {
 			Outputs []struct {

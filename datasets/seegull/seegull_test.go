@@ -9,14 +9,12 @@ import (
 
 	"antipode/datasets/manifest"
 	"antipode/datasets/manifest/manifesttest"
+	"antipode/internal/must"
 )
 
 func fixture(t *testing.T) ([]Pair, Report) {
 	t.Helper()
-	data, err := os.ReadFile("testdata/pairs.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile("testdata/pairs.csv"))(t)
 	pairs, report, err := Read("pairs.csv", data)
 	if err != nil {
 		t.Fatal(err)
@@ -42,10 +40,7 @@ func TestUnratedIsNotZero(t *testing.T) {
 }
 
 func TestBadSheets(t *testing.T) {
-	data, err := os.ReadFile("testdata/pairs.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile("testdata/pairs.csv"))(t)
 	good := string(data)
 	for _, c := range []struct{ name, text, want string }{
 		{"no column", strings.Replace(good, "NA_stereo", "na", 1), `no column "NA_stereo"`},
@@ -128,10 +123,7 @@ func TestReleasedFile(t *testing.T) {
 
 func TestPullReleased(t *testing.T) {
 	source := manifesttest.Dir(t, Name)
-	m, err := manifest.Get(Name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(manifest.Get(Name))(t)
 	dir := t.TempDir()
 	if err := manifest.Pull(context.Background(), Name,
 		manifest.Options{Dest: dir, BaseURL: manifesttest.Serve(t, m, source)}); err != nil {

@@ -31,6 +31,7 @@ type ColumnSpec struct {
 type Image struct {
 	SHA256 string `json:"sha256"`
 	Path   string `json:"path"`
+	Unread Unread `json:"-"`
 }
 
 // Mask is a binary mask in pycocotools' compressed run-length form, non-zero = object. Size is height, width. The
@@ -38,6 +39,24 @@ type Image struct {
 type Mask struct {
 	Size   [2]int `json:"size"`
 	Counts string `json:"counts"`
+	Unread Unread `json:"-"`
+}
+
+// Unread says what the Path of an image, or the Counts of a mask, refers to while an evaluation has not read it.
+type Unread uint8
+
+// The values of [Unread].
+const (
+	HasRead     Unread = iota // it is read, or has no value
+	UnreadFile                // the path of a file, as the table has it
+	UnreadBytes               // the column of the row's file that holds its bytes
+	UnreadDrawn               // an image of the built-in world
+)
+
+// Origin is the row of a table's source that a row of a frame comes from.
+type Origin struct {
+	Source int // of those that an evaluation has not read completely, from 1; 0 = another one
+	Row    int // from 1
 }
 
 // Column is one column of a Frame. The slice of its Kind is used; its length is the number of rows. A number column may
@@ -55,6 +74,20 @@ type Column struct {
 // frames.
 type Frame struct {
 	Columns []Column
+	Origins []Origin // by row, for messages; nil = the rows are those of a source
+}
+
+// RowNumber returns the number of a row, from 1, in its source.
+func (f *Frame) RowNumber(row int) int {
+	if f.Origins != nil {
+		return f.Origins[row].Row
+	}
+	return row + 1
+}
+
+// SameRows returns a frame of other columns for the rows of this one.
+func (f *Frame) SameRows(columns []Column) *Frame {
+	return &Frame{Columns: columns, Origins: f.Origins}
 }
 
 // ErrNoColumn is wrapped by errors about a missing column.
@@ -231,12 +264,18 @@ func (f *Frame) Pick(rows []int) *Frame {
 	for i := range f.Columns {
 		out.Columns[i] = f.Columns[i].Pick(rows)
 	}
+	if f.Origins != nil {
+		out.Origins = pick(f.Origins, rows, Origin{})
+	}
 	return out
 }
 
 // Slice returns the rows from one position to before another. It shares the values of the frame.
 func (f *Frame) Slice(from, to int) *Frame {
 	out := NewFrame(f.Specs())
+	if f.Origins != nil {
+		out.Origins = f.Origins[from:to:to]
+	}
 	for i := range f.Columns {
 		switch c, part := &f.Columns[i], &out.Columns[i]; c.Kind {
 		case KindText:
@@ -259,6 +298,7 @@ func (f *Frame) Slice(from, to int) *Frame {
 
 // Append adds the rows of a frame with the same columns.
 func (f *Frame) Append(rows *Frame) {
+	f.Origins = append(f.Origins, rows.Origins...)
 	for i := range f.Columns {
 		f.Columns[i].Append(&rows.Columns[i])
 	}
@@ -281,7 +321,7 @@ func (c *Column) Append(more *Column) {
 
 // With returns the frame with columns added at the end; one of the same name is replaced in place.
 func (f *Frame) With(columns ...Column) *Frame {
-	out := &Frame{Columns: slices.Clone(f.Columns)}
+	out := f.SameRows(slices.Clone(f.Columns))
 	for _, c := range columns {
 		if at := slices.IndexFunc(out.Columns, func(o Column) bool { return o.Name == c.Name }); at >= 0 {
 			out.Columns[at] = c

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -22,6 +23,37 @@ type Plan struct {
 	// Secrets are the environment variables that the operation needs, such as the key of an image API; no part of the
 	// digest. The process that requests a run sends their values to the backend, and no others.
 	Secrets []string `json:"secrets,omitempty"`
+
+	// Local computes Args in the process that requests a run, for a function that only this process has; see
+	// [Plan.Resolved]. It is no part of the digest.
+	Local func(ctx context.Context) (json.RawMessage, error) `json:"-"`
+}
+
+// Resolved returns the plan with the Args that the functions Local of it and its inputs compute.
+func (p *Plan) Resolved(ctx context.Context) (*Plan, error) {
+	done := map[*Plan]*Plan{}
+	var resolve func(p *Plan) (*Plan, error)
+	resolve = func(p *Plan) (_ *Plan, err error) {
+		if done[p] != nil {
+			return done[p], nil
+		}
+		out := *p
+		out.Inputs = slices.Clone(p.Inputs)
+		for i, in := range p.Inputs {
+			if out.Inputs[i], err = resolve(in); err != nil {
+				return nil, err
+			}
+		}
+		if p.Local != nil {
+			if out.Args, err = p.Local(ctx); err != nil {
+				return nil, err
+			}
+			out.Local = nil
+		}
+		done[p] = &out
+		return &out, nil
+	}
+	return resolve(p)
 }
 
 // AllSecrets lists the Secrets of the plan and of its inputs.

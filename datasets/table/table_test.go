@@ -8,25 +8,23 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"antipode/internal/must"
 )
 
 func sample() *Frame {
 	return &Frame{Columns: []Column{
 		TextColumn("id", []string{"a", "नमस्ते\n", ""}), NumberColumn("n", []float64{1, math.NaN(), math.Inf(-1)}),
-		VectorColumn("full", [][]float32{{1, 2}, nil, {}}), ImageColumn("image", []Image{{"ab", "/x"}, {}, {}}),
-		MaskColumn("mask", []Mask{{[2]int{2, 3}, "06"}, {}, {}}),
+		VectorColumn("full", [][]float32{{1, 2}, nil, {}}),
+		ImageColumn("image", []Image{{SHA256: "ab", Path: "/x"}, {}, {}}),
+		MaskColumn("mask", []Mask{{Size: [2]int{2, 3}, Counts: "06"}, {}, {}}),
 	}}
 }
 
 func TestFrameRoundTrip(t *testing.T) {
 	var b bytes.Buffer
-	if err := sample().Encode(&b); err != nil {
-		t.Fatal(err)
-	}
-	got, err := Decode(&b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, sample().Encode(&b))
+	got := must.Get(Decode(&b))(t)
 	if diff := cmp.Diff(sample(), got, cmpopts.EquateNaNs()); diff != "" {
 		t.Error(diff)
 	}

@@ -95,7 +95,7 @@ func fromFile(s source.Source[datasets.ReadFileArgs], path string) datasets.Tabl
 	if path != "" {
 		abs, err := filepath.Abs(path)
 		if err != nil {
-			return datasets.Table{}.Fail(err)
+			return datasets.Failed(err)
 		}
 		path = abs
 	}

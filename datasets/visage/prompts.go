@@ -99,7 +99,7 @@ func Prompts(options ...PromptOptions) datasets.Table { return prompts.Table(opt
 func SetPrompts(options ...SetOptions) datasets.Table {
 	var o SetOptions
 	if len(options) > 1 {
-		return datasets.Table{}.Fail(fmt.Errorf("visage: SetPrompts takes one SetOptions, not %d", len(options)))
+		return datasets.Failed(fmt.Errorf("visage: SetPrompts takes one SetOptions, not %d", len(options)))
 	} else if len(options) == 1 {
 		o = options[0]
 	}

@@ -15,6 +15,7 @@ import (
 	"antipode/datasets/operation"
 	"antipode/datasets/seegull"
 	"antipode/datasets/table"
+	"antipode/internal/must"
 )
 
 func TestArticle(t *testing.T) {
@@ -43,10 +44,7 @@ func TestArticle(t *testing.T) {
 // frame evaluates a table and checks it against its columns.
 func frame(t *testing.T, of datasets.Table) (*datasets.Frame, error) {
 	t.Helper()
-	plan, err := of.Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := must.Get(of.Plan())(t)
 	f, err := evaluate(plan)
 	if err != nil {
 		return nil, err
@@ -77,10 +75,7 @@ func evaluate(plan *table.Plan) (*datasets.Frame, error) {
 
 // TestPromptJobs: 135 identities · 3 prompts · 5 images = 2,025 jobs, each named as its image in the annotations.
 func TestPromptJobs(t *testing.T) {
-	f, err := frame(t, Prompts(PromptOptions{}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(frame(t, Prompts(PromptOptions{})))(t)
 	seeds := slices.Compact(slices.Sorted(slices.Values(f.Numbers("seed"))))
 	ids := slices.Compact(slices.Sorted(slices.Values(f.Texts("id"))))
 	if f.Len() != 2025 || len(seeds) != 2025 || len(ids) != 2025 {
@@ -121,15 +116,9 @@ func TestSetPrompts(t *testing.T) {
 	manifesttest.Dir(t, Name)
 	o := SetOptions{SetPromptsOfOptions: SetPromptsOfOptions{
 		Identities: []string{"Indian", "Omani"}, N: 2}}
-	masked, err := frame(t, SetPrompts(o))
-	if err != nil {
-		t.Fatal(err)
-	}
+	masked := must.Get(frame(t, SetPrompts(o)))(t)
 	o.ShowOffensive = true
-	f, err := frame(t, SetPrompts(o))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(frame(t, SetPrompts(o)))(t)
 	rows := map[string]int{}
 	for i, set := range f.Texts("set") {
 		id := f.Texts("identity")[i]
@@ -180,10 +169,7 @@ func TestSetPrompts(t *testing.T) {
 // TestPrintedPull: Tables 3 to 5 hold 135 identities, 121 of them with S(d,s) > S(d,ns); the printed mean is that of
 // the three columns but for the last digit, and sorts the tables from high to low.
 func TestPrintedPull(t *testing.T) {
-	f, err := frame(t, PrintedPull(""))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(frame(t, PrintedPull("")))(t)
 	positive, tables := 0, map[float64]int{}
 	for i, mean := range f.Numbers("mean_sim") {
 		if f.Numbers("pull")[i] > 0 {
@@ -221,10 +207,7 @@ func TestPrintedPull(t *testing.T) {
 // TestRegions: all of SeeGULL's identities have one of the eight regions; a file of one's own takes the mapping's
 // place.
 func TestRegions(t *testing.T) {
-	f, err := frame(t, Regions(""))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(frame(t, Regions("")))(t)
 	regions := slices.Compact(slices.Sorted(slices.Values(f.Texts("region"))))
 	if !slices.Equal(regions, []string{"Australia", "East Asia", "Europe", "Latin America", "Middle East",
 		"North America", "South Asia", "Sub-Saharan Africa"}) {
@@ -255,9 +238,7 @@ func TestRegions(t *testing.T) {
 		"identity,region,country,iso3\nA,x,,\nA,y,,\n":                  "line 3, column identity",
 		"identity\nA\n": "region",
 	} {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 		mine, err := frame(t, Regions(path))
 		switch {
 		case want == "" && (err != nil || mine.Len() != 1 || mine.Texts("region")[0] != "Global South"):

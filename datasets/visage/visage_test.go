@@ -13,14 +13,12 @@ import (
 	"testing/fstest"
 
 	"antipode/datasets/manifest"
+	"antipode/internal/must"
 )
 
 func read(t *testing.T, name string) string {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("testdata", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(filepath.Join("testdata", name)))(t)
 	return string(data)
 }
 
@@ -102,25 +100,17 @@ func workbook(t *testing.T, sheet string, parts map[string]string) []byte {
 		if text == "" {
 			continue
 		}
-		w, err := z.Create(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := must.Get(z.Create(name))(t)
 		if _, err := w.Write([]byte(text)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, z.Close())
 	return b.Bytes()
 }
 
 func TestReadWorkbook(t *testing.T) {
-	rows, err := readWorkbook("w.xlsx", workbook(t, "data", nil), "data")
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := must.Get(readWorkbook("w.xlsx", workbook(t, "data", nil), "data"))(t)
 	if len(rows) != 4 || len(rows[0]) != 28 || rows[0][0] != "worker_id" || rows[0][1] != "" ||
 		rows[0][2] != "img_path" ||
 		!reflect.DeepEqual(rows[1], []string{"A7QX9PLM2K", "5", "/x/y/batch/Veltan1.png"}) ||

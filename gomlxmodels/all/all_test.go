@@ -5,14 +5,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"antipode/internal/must"
 )
 
 // Every package of metrics that registers scores is linked: what is not can be neither a notebook's nor a command's.
 func TestEveryMetricIsLinked(t *testing.T) {
-	source, err := os.ReadFile("all.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := must.Get(os.ReadFile("all.go"))(t)
 	files, err := filepath.Glob("../../metrics/*/register.go")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no package that registers scores was found (%v)", err)

@@ -14,6 +14,7 @@ import (
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/device"
+	"antipode/internal/must"
 	"antipode/kernel/client"
 	"antipode/kernel/engine"
 )
@@ -46,19 +47,13 @@ func sameBytes(t *testing.T, tables []datasets.Table) {
 	for _, list := range []string{"cpu", "cpu:2"} {
 		t.Setenv(device.ListEnv, list)
 		t.Setenv("GOMLX_BACKEND", os.Getenv("GOMLX_BACKEND")) // which the list sets
-		e, err := NewBackend(t.TempDir(), "test")
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Get(NewBackend(t.TempDir(), "test"))(t)
 		defer e.Close()
 		var got [][]byte
 		var kill sync.Once
 		for _, tab := range tables {
-			plan, err := tab.Plan()
-			if err != nil {
-				t.Fatal(err)
-			}
-			res, err := e.Run(t.Context(), client.Request{Plan: plan, Batch: 2}, func(table.Progress) {
+			plan := must.Get(tab.Plan())(t)
+			res := must.Get(e.Run(t.Context(), client.Request{Plan: plan, Batch: 2}, func(table.Progress) {
 				if all := e.Devices(); len(all) == 2 && all[0].Computed > 0 {
 					kill.Do(func() {
 						if err := syscall.Kill(all[0].PID, syscall.SIGKILL); err != nil {
@@ -66,10 +61,7 @@ func sameBytes(t *testing.T, tables []datasets.Table) {
 						}
 					})
 				}
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			}))(t)
 			got = append(got, digests(t, res.Frame))
 		}
 		n, _ := e.Counts()
@@ -109,9 +101,7 @@ func digests(t *testing.T, f *table.Frame) []byte {
 		}
 	}
 	var b bytes.Buffer
-	if err := out.Encode(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, out.Encode(&b))
 	return b.Bytes()
 }
 

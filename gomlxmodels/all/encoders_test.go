@@ -17,6 +17,7 @@ import (
 	"antipode/datasets"
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/weights"
+	"antipode/internal/must"
 	"antipode/internal/near"
 )
 
@@ -24,9 +25,7 @@ import (
 func evaluator(t *testing.T) {
 	t.Helper()
 	t.Setenv("ANTIPODE_PLUGIN", "none")
-	if err := Use(t.TempDir()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Use(t.TempDir()))
 }
 
 const encoders = "testdata/encoders"
@@ -35,10 +34,7 @@ const encoders = "testdata/encoders"
 // internal/checks/reference_encoders.py.
 func TestEmbedAsTheLibraries(t *testing.T) {
 	evaluator(t)
-	reference, err := weights.Open(filepath.Join(encoders, "reference"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	reference := must.Get(weights.Open(filepath.Join(encoders, "reference")))(t)
 	images, texts := datasets.CSV(filepath.Join(encoders, "images.csv")),
 		datasets.CSV(filepath.Join(encoders, "texts.csv"))
 	for name, table := range map[string]datasets.Table{
@@ -49,10 +45,7 @@ func TestEmbedAsTheLibraries(t *testing.T) {
 		"sentence/text": gomlxmodels.EmbedText(filepath.Join(encoders, "sentence"), texts, "caption"),
 	} {
 		_, column, _ := strings.Cut(name, "/")
-		want, err := reference.Float32(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must.Get(reference.Float32(name))(t)
 		f, err := table.Rows(context.Background())
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -82,11 +75,8 @@ func TestClipVectors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := gomlxmodels.Embed(model, images, gomlxmodels.EmbedOptions{Vector: "clip_image",
-		Pooling: "pooled"}).Rows(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(gomlxmodels.Embed(model, images, gomlxmodels.EmbedOptions{Vector: "clip_image",
+		Pooling: "pooled"}).Rows(t.Context()))(t)
 	for i, v := range f.Vectors("clip_image_pooled") {
 		near.Check(t, "pooled", v, want.Vectors("clip_image")[i], 0, 0)
 		if len(v) == len(f.Vectors("clip_image")[i]) && v[0] == f.Vectors("clip_image")[i][0] {
@@ -112,16 +102,11 @@ func TestEmbedPreprocess(t *testing.T) {
 	imageNet := t.TempDir()
 	copyFolder(t, from, imageNet, nil, nil)
 	config := filepath.Join(imageNet, "preprocessor_config.json")
-	text, err := os.ReadFile(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(config))(t)
 	half, list := "0.5,\n    0.5,\n    0.5", string(text)
 	list = strings.Replace(list, half, "0.485, 0.456, 0.406", 1)
 	list = strings.Replace(list, half, "0.229, 0.224, 0.225", 1)
-	if err := os.WriteFile(config, []byte(list), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(config, []byte(list), 0o600))
 	dir := t.TempDir()
 	wide := image.NewRGBA(image.Rect(0, 0, 256, 128))
 	for i := range wide.Pix {
@@ -136,11 +121,8 @@ func TestEmbedPreprocess(t *testing.T) {
 		}
 	}
 	vectors := func(model, preprocess string) [][]float32 {
-		f, err := gomlxmodels.Embed(model, datasets.Folder(dir).Sort("id"),
-			gomlxmodels.EmbedOptions{Preprocess: preprocess}).Rows(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(gomlxmodels.Embed(model, datasets.Folder(dir).Sort("id"),
+			gomlxmodels.EmbedOptions{Preprocess: preprocess}).Rows(context.Background()))(t)
 		return f.Vectors("full")
 	}
 	want := vectors(imageNet, "model")[0] // of square.png
@@ -161,11 +143,8 @@ func TestEmbedTextCounts(t *testing.T) {
 		{"id": "c", "caption": "", "outcome": "refused"},
 		{"id": "d", "caption": strings.Repeat("dog ", 500), "outcome": "ok"},
 	})
-	f, err := gomlxmodels.EmbedText(filepath.Join(encoders, "clip"), table, "caption",
-		gomlxmodels.EmbedTextOptions{Vector: "clip_text"}).Rows(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(gomlxmodels.EmbedText(filepath.Join(encoders, "clip"), table, "caption",
+		gomlxmodels.EmbedTextOptions{Vector: "clip_text"}).Rows(context.Background()))(t)
 	for i, has := range []bool{true, true, false, true} {
 		if got := f.Vectors("clip_text")[i] != nil; got != has {
 			t.Errorf("row %d has a vector: %v", i+1, got)
@@ -201,9 +180,9 @@ func TestEmbedRefuses(t *testing.T) {
 		"its vector is text, not clip_text": gomlxmodels.EmbedText(sentence, texts, "caption",
 			gomlxmodels.EmbedTextOptions{Vector: "clip_text"}),
 		"is not a text encoder": gomlxmodels.EmbedText(clip, texts, "caption"),
-		"preprocess public-code is for a ViT": gomlxmodels.Embed(clip, images,
+		"Preprocess is for a ViT (the vector full), not for a CLIP": gomlxmodels.Embed(clip, images,
 			gomlxmodels.EmbedOptions{Vector: "clip_image", Preprocess: "public-code"}),
-		"vector \"text\": must be one of full": gomlxmodels.Embed(clip, images,
+		"Vector is \"text\"; it must be one of full": gomlxmodels.Embed(clip, images,
 			gomlxmodels.EmbedOptions{Vector: "text"}),
 		"projected or pooled": gomlxmodels.Embed(clip, images, gomlxmodels.EmbedOptions{Vector: "clip_image",
 			Pooling: "mean"}),
@@ -221,24 +200,16 @@ func TestEmbedRefuses(t *testing.T) {
 // copyFolder copies the files of a folder that keep wants, with edit's change to config.json.
 func copyFolder(t *testing.T, from, to string, keep func(string) bool, edit func(string) string) {
 	t.Helper()
-	files, err := os.ReadDir(from)
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(os.ReadDir(from))(t)
 	for _, f := range files {
-		data, err := os.ReadFile(filepath.Join(from, f.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(filepath.Join(from, f.Name())))(t)
 		if keep != nil && !keep(f.Name()) {
 			continue
 		}
 		if edit != nil && f.Name() == "config.json" {
 			data = []byte(edit(string(data)))
 		}
-		if err := os.WriteFile(filepath.Join(to, f.Name()), data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(to, f.Name()), data, 0o600))
 	}
 }
 
@@ -249,12 +220,8 @@ func TestMasksKeepOutcomes(t *testing.T) {
 	dir := t.TempDir()
 	text := "id,image,outcome,reason\na,0.png,ok,\nb,1.png,,\nc,,refused,by the API\nd,,failed,no answer\n" +
 		"e,2.png,skipped,not sampled\nf,3.png,unmasked,no box of cat\n"
-	if err := os.WriteFile(filepath.Join(dir, "t.csv"), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(filepath.Join(dir, "masks"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "t.csv"), []byte(text), 0o600))
+	must.Do(t, os.Mkdir(filepath.Join(dir, "masks"), 0o700))
 	for name, from := range map[string]string{"0.png": "0.png", "1.png": "1.png", "2.png": "2.png", "3.png": "3.png",
 		"masks/a.png": "0.png", "masks/e.png": "2.png"} {
 		data, err := os.ReadFile(filepath.Join(encoders, from))
@@ -266,10 +233,7 @@ func TestMasksKeepOutcomes(t *testing.T) {
 		}
 	}
 	masked := datasets.CSV(filepath.Join(dir, "t.csv")).MasksFrom(filepath.Join(dir, "masks"))
-	f, err := gomlxmodels.Embed("../vit/testdata/hf-classifier-oblong", masked).Rows(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(gomlxmodels.Embed("../vit/testdata/hf-classifier-oblong", masked).Rows(context.Background()))(t)
 	for i, want := range []string{"ok ", "unmasked no mask file b.png or 1.png", "refused by the API",
 		"failed no answer", "skipped not sampled", "unmasked no box of cat"} {
 		if got := f.Texts("outcome")[i] + " " + f.Texts("reason")[i]; got != want {

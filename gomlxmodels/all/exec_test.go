@@ -23,6 +23,7 @@ import (
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/all"
 	"antipode/gomlxmodels/internal/stagetest"
+	"antipode/internal/must"
 	"antipode/kernel/client"
 )
 
@@ -40,9 +41,7 @@ func echo(t *testing.T, sent, answered string) (model string, starts func() int)
 	script := fmt.Sprintf("#!/bin/sh\necho start >> %[1]s/starts\nsed -u '%[2]s' | %[1]s/echo | sed -u '%[3]s'\n", dir,
 		sent, answered)
 	t.Setenv(client.ExecVar, "")
-	if err := errors.Join(os.WriteFile(program, []byte(script), 0o700), gomlxmodels.AllowExec(program)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.WriteFile(program, []byte(script), 0o700), gomlxmodels.AllowExec(program)))
 	return gomlxmodels.Exec + program, func() int {
 		text, _ := os.ReadFile(filepath.Join(dir, "starts"))
 		return strings.Count(string(text), "start")
@@ -56,9 +55,7 @@ func scenes(t *testing.T, n int, column string, values ...string) (file string, 
 	dir, table := t.TempDir(), "id,image,"+column+"\n"
 	for i, img := range stagetest.Scenes(t, n) {
 		name := fmt.Sprintf("p%d.png", i)
-		if err := os.Rename(img.Path, filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Rename(img.Path, filepath.Join(dir, name)))
 		value := fmt.Sprintf("text %d", i)
 		if i < len(values) {
 			value = values[i]
@@ -67,18 +64,14 @@ func scenes(t *testing.T, n int, column string, values ...string) (file string, 
 		digests = append(digests, img.SHA256)
 	}
 	file = filepath.Join(dir, "t.csv")
-	if err := os.WriteFile(file, []byte(table), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte(table), 0o600))
 	return file, digests
 }
 
 // TestPrograms captions and embeds images, and embeds texts, with the echo adapter.
 func TestPrograms(t *testing.T) {
 	t.Setenv("ANTIPODE_PLUGIN", "none")
-	if err := all.Use(t.TempDir()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, all.Use(t.TempDir()))
 	model, _ := echo(t, "", "")
 	file, digests := scenes(t, 3, "note")
 	images := datasets.CSV(file)
@@ -93,10 +86,7 @@ func TestPrograms(t *testing.T) {
 			t.Errorf("caption %d is %q, want %q", i, got, want)
 		}
 	}
-	vectors, err := gomlxmodels.EmbedText(model, gomlxmodels.Embed(model, images), "note").Rows(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	vectors := must.Get(gomlxmodels.EmbedText(model, gomlxmodels.Embed(model, images), "note").Rows(t.Context()))(t)
 	for i, v := range vectors.Vectors("full") {
 		if text := vectors.Vectors("text")[i]; len(v) != 32 || fmt.Sprintf("%02x", int(v[0])) != digests[i][:2] ||
 			len(text) != 32 || text[0] == v[0] {
@@ -105,10 +95,13 @@ func TestPrograms(t *testing.T) {
 	}
 
 	for want, tab := range map[string]datasets.Table{
-		"takes no options of decoding": gomlxmodels.Caption(model, images, gomlxmodels.CaptionOptions{MinTokens: 3}),
-		`takes no option "white"`:      gomlxmodels.Embed(model, images, gomlxmodels.EmbedOptions{Fill: "white"}),
-		"are for a program": gomlxmodels.Caption("archipelago-blip", images, gomlxmodels.CaptionOptions{
-			Exec: gomlxmodels.ExecOptions{Workers: 2}}),
+		"MinTokens is for a network that Antipode runs, not for a program": gomlxmodels.Caption(model, images,
+			gomlxmodels.CaptionOptions{MinTokens: 3}),
+		"Fill is for a ViT (the vector full), not for a program": gomlxmodels.Embed(model, images,
+			gomlxmodels.EmbedOptions{Fill: "white"}),
+		"Exec.Workers is for a program (exec:PATH), not for a network": gomlxmodels.Caption("archipelago-blip", images,
+			gomlxmodels.CaptionOptions{
+				Exec: gomlxmodels.ExecOptions{Workers: 2}}),
 	} {
 		if _, err := tab.Plan(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
@@ -120,9 +113,7 @@ func TestPrograms(t *testing.T) {
 // fails on is an outcome of the row, and a row that ends the program does not stop the others.
 func TestProgramSegment(t *testing.T) {
 	t.Setenv("ANTIPODE_PLUGIN", "none")
-	if err := all.Use(t.TempDir()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, all.Use(t.TempDir()))
 	objects := []string{"boat", "boat|house", "no thing", "weapon", "busy", "large", "damaged", "runs", "poison",
 		"tree"}
 	file, _ := scenes(t, len(objects), "object", objects...)
@@ -142,10 +133,7 @@ func TestProgramSegment(t *testing.T) {
 		return gomlxmodels.Segment(model, datasets.CSV(file), o)
 	}
 	masked := segment(gomlxmodels.SegmentOptions{})
-	f, err := masked.Rows(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(masked.Rows(t.Context()))(t)
 	width := func(i int, object string) int { // of the echo adapter's mask
 		sum := sha256.Sum256([]byte(object))
 		return 1 + int(sum[0])*size(i).X/256
@@ -198,10 +186,7 @@ func TestProgramSegment(t *testing.T) {
 	if err != nil || res.Found != len(objects)-1 || res.Computed != 1 || starts() != before+1 { // it lists no files
 		t.Errorf("a second run: %+v, %d starts, %v; want the busy row only", res, starts()-before, err)
 	}
-	clip, err := filepath.Abs("../stage/segment/testdata/clip")
-	if err != nil {
-		t.Fatal(err)
-	}
+	clip := must.Get(filepath.Abs("../stage/segment/testdata/clip"))(t)
 	other := segment(gomlxmodels.SegmentOptions{Components: "above 0.9", Presence: clip,
 		Exec: gomlxmodels.ExecOptions{Workers: 2}})
 	if f, err = other.Rows(t.Context()); err != nil || f.Texts("outcome")[7] != "unmasked" ||
@@ -219,9 +204,7 @@ func TestProgramSegment(t *testing.T) {
 // the program refuses or fails on is an outcome of the answer, and a row that ends the program does not stop others.
 func TestProgramAsk(t *testing.T) {
 	t.Setenv("ANTIPODE_PLUGIN", "none")
-	if err := all.Use(t.TempDir()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, all.Use(t.TempDir()))
 	const none = `"probabilities":null,"source":"none"`
 	model, starts := echo(t, `/"p3\/1"/Q`, `/"p1\//s/"outcome":"ok"/"outcome":"refused","reason":"a person"/
 /"p2\//s/"outcome":"ok"/"outcome":"failed","reason":"busy","transient":true/
@@ -235,10 +218,7 @@ func TestProgramAsk(t *testing.T) {
 	o := gomlxmodels.AskOptions{Question: "Is it day?", Choices: []string{"yes", "no", "cannot tell"}}
 	run := func(o gomlxmodels.AskOptions) *table.Frame {
 		t.Helper()
-		f, err := gomlxmodels.Ask(model, datasets.CSV(file), o).Rows(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(gomlxmodels.Ask(model, datasets.CSV(file), o).Rows(t.Context()))(t)
 		return f
 	}
 	permuted := o
@@ -250,7 +230,8 @@ func TestProgramAsk(t *testing.T) {
 			"failed the program exited while working on this row (2 times)",
 			"failed the program's choice is not an index from 0 to 2",
 			"failed the program's 3 probabilities of 3 choices with the sum 1.5",
-			"ok", "ok", `failed the program's 3 probabilities of 3 choices with the sum 1 and the source "none"`, "ok"} {
+			"ok", "ok", `failed the program's 3 probabilities of 3 choices with the sum 1 and the source "none"`,
+			"ok"} {
 			var p [3]float64
 			best, sum := "", 0.0
 			for k, choice := range o.Choices {
@@ -289,11 +270,11 @@ func TestProgramAsk(t *testing.T) {
 		t.Errorf("a second run: %+v, %d starts, %v; want the busy row only", res, starts()-before, err)
 	}
 	for want, o := range map[string]gomlxmodels.AskOptions{
-		"the question is missing":        {Choices: o.Choices},
+		"Question is missing":            {Choices: o.Choices},
 		"1 choices: give 2 to 64":        {Question: "?", Choices: o.Choices[:1]},
 		`choice "a": choices are differ`: {Question: "?", Choices: []string{"a", "a"}},
-		"seed -1":                        {Question: "?", Choices: o.Choices, Seed: -1},
-		"workers 65": {Question: "?", Choices: o.Choices,
+		"Seed is -1; it must be":         {Question: "?", Choices: o.Choices, Seed: -1},
+		"Exec.Workers is 65": {Question: "?", Choices: o.Choices,
 			Exec: gomlxmodels.ExecOptions{Workers: 65}},
 	} {
 		if _, err := gomlxmodels.Ask(model, datasets.CSV(file), o).Plan(); err == nil ||
@@ -319,10 +300,7 @@ func weight(image string, o gomlxmodels.AskOptions) float64 {
 
 func imageSize(t *testing.T, file string) image.Point {
 	t.Helper()
-	f, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Open(file))(t)
 	defer f.Close()
 	c, _, err := image.DecodeConfig(f)
 	if err != nil {
@@ -333,10 +311,7 @@ func imageSize(t *testing.T, file string) image.Point {
 
 // TestProgramSource: the record of a run names the repository and revision that a program states.
 func TestProgramSource(t *testing.T) {
-	e, err := all.NewEngine(t.TempDir(), "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(all.NewEngine(t.TempDir(), "test"))(t)
 	before := client.Registered()
 	client.Register(e)
 	t.Cleanup(func() {
@@ -347,10 +322,7 @@ func TestProgramSource(t *testing.T) {
 	})
 	model, _ := echo(t, "", `s/"id":"echo"/"id":"some\/model","revision":"abc"/`)
 	prompts := datasets.FromRows([]map[string]any{{"id": "a", "prompt": "house"}})
-	res, err := gomlxmodels.Generate(model, prompts).SaveE(t.Context(), filepath.Join(t.TempDir(), "o.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must.Get(gomlxmodels.Generate(model, prompts).SaveE(t.Context(), filepath.Join(t.TempDir(), "o.csv")))(t)
 	rec, err := e.Store.Record(res.Record)
 	if err != nil || !slices.Contains(slices.Collect(maps.Values(rec.Sources)), "some/model@abc") {
 		t.Errorf("sources %q, models %q, %v", rec.Sources, rec.Models, err)
@@ -366,23 +338,15 @@ func TestProgramWeights(t *testing.T) {
 		dir, home := t.TempDir(), t.TempDir()
 		program := filepath.Join(dir, "program")
 		script := strings.ReplaceAll(strings.Replace(weighted, "FILES", listed, 1), "DIR", dir)
-		if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := gomlxmodels.AllowExec(program); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(program, []byte(script), 0o700))
+		must.Do(t, gomlxmodels.AllowExec(program))
 		for step, weights := range []string{"1", "2", "2", "1"} {
 			if step != 2 {
 				time.Sleep(20 * time.Millisecond)
-				if err := os.WriteFile(filepath.Join(dir, "weights"), []byte(weights), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.WriteFile(filepath.Join(dir, "weights"), []byte(weights), 0o600))
 			}
 			if step%2 == 0 { // another backend
-				if err := all.Use(home); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, all.Use(home))
 			}
 			rows := []map[string]any{{"id": "a", "caption": "a boat"}, {"id": fmt.Sprint(step),
 				"caption": fmt.Sprint(step)}}
@@ -422,18 +386,12 @@ done
 func TestProgramDoesNotStart(t *testing.T) {
 	t.Setenv("ANTIPODE_PLUGIN", "none")
 	t.Setenv(client.ExecVar, "")
-	if err := all.Use(t.TempDir()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, all.Use(t.TempDir()))
 	for first, want := range map[string]string{"import sys": "such as #!/usr/bin/env python3",
 		"#!/none/python": "the interpreter that its first line names is missing"} {
 		program := filepath.Join(t.TempDir(), "p.py")
-		if err := os.WriteFile(program, []byte(first+"\n"), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := gomlxmodels.AllowExec(program); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(program, []byte(first+"\n"), 0o700))
+		must.Do(t, gomlxmodels.AllowExec(program))
 		rows := []map[string]any{{"id": "a", "caption": "a boat"}}
 		_, err := gomlxmodels.EmbedText("exec:"+program, datasets.FromRows(rows), "caption").Rows(t.Context())
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "goroutine") {

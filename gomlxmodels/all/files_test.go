@@ -13,6 +13,7 @@ import (
 	"antipode/datasets/operation"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/all"
+	"antipode/internal/must"
 )
 
 // invented returns a table with the columns that an operation's input needs: those it declares, those that its options
@@ -80,9 +81,7 @@ func invented(op *operation.Operation, in operation.Input, blank bool) *table.Fr
 // and saved as Parquet; or none in any of the three.
 func TestOperationsThroughFiles(t *testing.T) {
 	t.Setenv("ANTIPODE_PLUGIN", "none")
-	if err := all.Use(t.TempDir()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, all.Use(t.TempDir()))
 	dir, results := t.TempDir(), 0
 	for _, name := range append(operation.Names(true), operation.Names(false)...) {
 		op := operation.Find(name)

@@ -20,6 +20,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
+	"antipode/internal/must"
 	"antipode/kernel/client"
 )
 
@@ -54,7 +55,8 @@ func (s *imageServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	if strings.Contains(body.Prompt, "forbidden") {
 		w.WriteHeader(http.StatusBadRequest)
-		fmt.Fprint(w, `{"error": {"code": "content_policy_violation", "message": "Your request was rejected as a result of our safety system."}}`)
+		fmt.Fprint(w,
+			`{"error": {"code": "content_policy_violation", "message": "Your request was rejected as a result of our safety system."}}`)
 		return
 	}
 	img := image.NewRGBA(image.Rect(0, 0, 16, 16))
@@ -85,15 +87,9 @@ func TestGenerateByAPI(t *testing.T) {
 	prompts := datasets.FromRows([]map[string]any{{"id": "a", "prompt": "house"},
 		{"id": "b", "prompt": "forbidden house"}, {"id": "c", "prompt": "broken house"}})
 	table := gomlxmodels.Generate("api:house-painter", prompts, gomlxmodels.GenerateOptions{N: 2, Width: 1024,
-		Height: 1024, Quality: "standard", Price: 0.04})
-	plan, err := table.Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
-	res, err := client.Registered().Run(context.Background(), client.Request{Plan: plan}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+		Height: 1024, API: gomlxmodels.APIOptions{Quality: "standard", Price: 0.04}})
+	plan := must.Get(table.Plan())(t)
+	res := must.Get(client.Registered().Run(context.Background(), client.Request{Plan: plan}, nil))(t)
 	if len(res.Notes) != 1 || !strings.HasPrefix(res.Notes[0], "house-painter will be shut down on 2") {
 		t.Errorf("notes %q", res.Notes)
 	}
@@ -125,10 +121,7 @@ func TestGenerateByAPI(t *testing.T) {
 		}
 	}
 	before := s.asked["broken house"]
-	again, err := table.Rows(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := must.Get(table.Rows(context.Background()))(t)
 	if s.asked["house"] != 2 || s.asked["forbidden house"] != 2 || s.asked["broken house"] != before+failed {
 		t.Errorf("asked again: %v, before %d, %d failed", s.asked, before, failed)
 	}
@@ -161,11 +154,8 @@ func TestPaidOnce(t *testing.T) {
 	for i := range 12 {
 		rows = append(rows, map[string]any{"id": fmt.Sprint(i), "prompt": fmt.Sprint("house ", i)})
 	}
-	plan, err := gomlxmodels.Generate("api:house-painter", datasets.FromRows(rows),
-		gomlxmodels.GenerateOptions{Price: 0.04}).Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := must.Get(gomlxmodels.Generate("api:house-painter", datasets.FromRows(rows),
+		gomlxmodels.GenerateOptions{API: gomlxmodels.APIOptions{Price: 0.04}}).Plan())(t)
 	early, end := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
 	for i := range 4 {
@@ -211,7 +201,7 @@ func TestAddressOfTheClient(t *testing.T) {
 		}
 		plan, err := gomlxmodels.Generate("api:house-painter",
 			datasets.FromRows([]map[string]any{{"id": "a", "prompt": "house"}}),
-			gomlxmodels.GenerateOptions{Price: 0.04}).Plan()
+			gomlxmodels.GenerateOptions{API: gomlxmodels.APIOptions{Price: 0.04}}).Plan()
 		if err != nil || !strings.Contains(string(plan.Args), server.URL) {
 			t.Fatalf("%s: %v", plan.Args, err)
 		}
@@ -236,40 +226,39 @@ func TestGenerateRefuses(t *testing.T) {
 	prompts := datasets.FromRows([]map[string]any{{"id": "a", "prompt": "house"}})
 	t.Setenv("OPENAI_API_KEY", "")
 	t.Setenv("OPENAI_BASE_URL", "")
+	type o = gomlxmodels.GenerateOptions
+	type api = gomlxmodels.APIOptions
 	for want, table := range map[string]datasets.Table{
-		"takes no steps": gomlxmodels.Generate("api:gpt-image-2", prompts,
-			gomlxmodels.GenerateOptions{Steps: 20}),
+		"Steps is for a pipeline of diffusers": gomlxmodels.Generate("api:gpt-image-2", prompts, o{Steps: 20}),
 		"OpenAI's own API does not take seed": gomlxmodels.Generate("api:gpt-image-2", prompts,
-			gomlxmodels.GenerateOptions{APIExtra: []string{"seed"}}),
-		`extra field "sampler" of an image API`: gomlxmodels.Generate("api:mine", prompts,
-			gomlxmodels.GenerateOptions{BaseURL: "http://localhost:1/v1", APIExtra: []string{"seed", "sampler"}}),
-		"list its field guidance_scale": gomlxmodels.Generate("api:mine", prompts, gomlxmodels.GenerateOptions{
-			BaseURL: "http://localhost:1/v1", APIExtra: []string{"num_inference_steps"}, Steps: 20, Guidance: 3}),
-		"takes no negative prompt": gomlxmodels.Generate("api:mine", prompts,
-			gomlxmodels.GenerateOptions{Negative: "people"}),
-		"takes no scheduler": gomlxmodels.Generate("api:mine", prompts,
-			gomlxmodels.GenerateOptions{Scheduler: "ddim"}),
-		"model digest are for an image API": gomlxmodels.Generate("some/model", prompts,
-			gomlxmodels.GenerateOptions{ModelDigest: "1"}),
+			o{API: api{Extra: []string{"seed"}}}),
+		`API.Extra is "sampler"; it must be one of seed`: gomlxmodels.Generate("api:mine", prompts,
+			o{API: api{BaseURL: "http://localhost:1/v1", Extra: []string{"seed", "sampler"}}}),
+		"server that takes guidance_scale (API.Extra": gomlxmodels.Generate("api:mine", prompts, o{Steps: 20,
+			Guidance: 3, API: api{BaseURL: "http://localhost:1/v1", Extra: []string{"num_inference_steps"}}}),
+		"Negative is for": gomlxmodels.Generate("api:mine", prompts, o{Negative: "people"}),
+		"(exec:PATH), not for an image API": gomlxmodels.Generate("api:mine", prompts,
+			o{Scheduler: "ddim"}),
+		"API.ModelDigest is for an image API (api:NAME), not for a pipeline": gomlxmodels.Generate("some/model",
+			prompts,
+			o{API: api{ModelDigest: "1"}}),
 		"model shut down 2026-05-12: dall-e-3; import existing": gomlxmodels.Generate("api:dall-e-3", prompts),
 		"each side must be a multiple of 16": gomlxmodels.Generate("api:gpt-image-2", prompts,
-			gomlxmodels.GenerateOptions{Width: 1000, Height: 1000}),
-		`quality "hd" of gpt-image-2`: gomlxmodels.Generate("api:gpt-image-2", prompts,
-			gomlxmodels.GenerateOptions{Quality: "hd"}),
-		"price -1: must be above 0": gomlxmodels.Generate("api:gpt-image-2", prompts,
-			gomlxmodels.GenerateOptions{Price: -1}),
-		"budget in images: -1: must be between": gomlxmodels.Generate("api:gpt-image-2", prompts,
-			gomlxmodels.GenerateOptions{BudgetImages: -1}),
-		"are for an image API": gomlxmodels.Generate("some/model", prompts,
-			gomlxmodels.GenerateOptions{Budget: 3}),
-		"models pull some/model":   gomlxmodels.Generate("some/model", prompts),
-		"OPENAI_API_KEY":           gomlxmodels.Generate("api:gpt-image-2", prompts),
-		`no such column: "prompt"`: gomlxmodels.Generate("some/model", prompts.Select("id")),
-		"between 1 and 1000": gomlxmodels.Generate("some/model", prompts,
-			gomlxmodels.GenerateOptions{Steps: -1}),
+			o{Width: 1000, Height: 1000}),
+		`quality "hd" of gpt-image-2`: gomlxmodels.Generate("api:gpt-image-2", prompts, o{API: api{Quality: "hd"}}),
+		"API.Price is -1; it must be above 0": gomlxmodels.Generate("api:gpt-image-2", prompts,
+			o{API: api{Price: -1}}),
+		"API.BudgetImages is -1; it must be at least 0": gomlxmodels.Generate("api:gpt-image-2", prompts,
+			o{API: api{BudgetImages: -1}}),
+		"API.Budget is for an image API (api:NAME) or a program": gomlxmodels.Generate("some/model", prompts,
+			o{API: api{Budget: 3}}),
+		"models pull some/model":                         gomlxmodels.Generate("some/model", prompts),
+		"OPENAI_API_KEY":                                 gomlxmodels.Generate("api:gpt-image-2", prompts),
+		`no such column: "prompt"`:                       gomlxmodels.Generate("some/model", prompts.Select("id")),
+		"Steps is -1; it must be at least 1 and at most": gomlxmodels.Generate("some/model", prompts, o{Steps: -1}),
 		"a multiple of 8": gomlxmodels.Generate("some/model", prompts,
 			gomlxmodels.GenerateOptions{Width: 100, Height: 100}),
-		`scheduler "magic"`: gomlxmodels.Generate("some/model", prompts,
+		`Scheduler is "magic"; it must be one of ddim`: gomlxmodels.Generate("some/model", prompts,
 			gomlxmodels.GenerateOptions{Scheduler: "magic"}),
 		"is no whole number from 0 to": gomlxmodels.Generate("some/model", prompts.With("seed", -1)),
 	} {

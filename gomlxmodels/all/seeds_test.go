@@ -10,6 +10,7 @@ import (
 
 	"antipode/datasets"
 	"antipode/gomlxmodels"
+	"antipode/internal/must"
 	"antipode/metrics"
 )
 
@@ -24,9 +25,7 @@ func TestInjectedGaps(t *testing.T) {
 	if home == "" {
 		home = t.TempDir()
 	}
-	if err := Use(home); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Use(home))
 	first := 100
 	if s := os.Getenv("ANTIPODE_FIRST_SEED"); s != "" {
 		if _, err := fmt.Sscan(s, &first); err != nil {
@@ -100,9 +99,7 @@ func TestMarkedGaps(t *testing.T) {
 	if home == "" {
 		home = t.TempDir()
 	}
-	if err := Use(home); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Use(home))
 	right, marked := 0, 0
 	for seed := 1; seed <= 5; seed++ {
 		for _, injected := range []bool{true, false} {
@@ -158,10 +155,7 @@ func sensitivities(t *testing.T, seed int, injected bool) (exact, sensitivity *d
 	}
 	var all metrics.GapsOptions
 	rows := func(table datasets.Table) *datasets.Frame {
-		f, err := table.Rows(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(table.Rows(context.Background()))(t)
 		return f
 	}
 	exact = rows(gapsOf(func(images datasets.Table) datasets.Table { return images }, all))

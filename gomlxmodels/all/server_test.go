@@ -19,6 +19,7 @@ import (
 
 	"antipode/datasets"
 	"antipode/gomlxmodels"
+	"antipode/internal/must"
 	"antipode/kernel/client"
 )
 
@@ -26,9 +27,7 @@ import (
 func ownServer(t *testing.T, note func(body map[string]any)) (base string) {
 	t.Helper()
 	var file bytes.Buffer
-	if err := png.Encode(&file, image.NewGray(image.Rect(0, 0, 16, 16))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, png.Encode(&file, image.NewGray(image.Rect(0, 0, 16, 16))))
 	answer := fmt.Sprintf(`{"data": [{"b64_json": %q}]}`, base64.StdEncoding.EncodeToString(file.Bytes()))
 	var mu sync.Mutex
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -60,12 +59,10 @@ func TestOwnServer(t *testing.T) {
 	base, other := ownServer(t, note), ownServer(t, note)
 	prompts := datasets.FromRows([]map[string]any{{"id": "a", "prompt": "house", "negative": ""},
 		{"id": "b", "prompt": "boat", "negative": "people"}})
-	full := gomlxmodels.GenerateOptions{N: 2, Seed: 7, Steps: 20, Guidance: 3.5, Negative: "blurry", BaseURL: base,
-		APIExtra: slices.Clone(gomlxmodels.APIExtras), ModelDigest: "revision 1"}
-	f, err := gomlxmodels.Generate("api:mine", prompts, full).Rows(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	full := gomlxmodels.GenerateOptions{N: 2, Seed: 7, Steps: 20, Guidance: 3.5, Negative: "blurry",
+		API: gomlxmodels.APIOptions{BaseURL: base, ModelDigest: "revision 1",
+			Extra: []string{"seed", "num_inference_steps", "guidance_scale", "negative_prompt"}}}
+	f := must.Get(gomlxmodels.Generate("api:mine", prompts, full).Rows(t.Context()))(t)
 	if cost := f.Numbers("cost"); !math.IsNaN(cost[0]) || f.Texts("outcome")[0] != "ok" {
 		t.Errorf("cost %v, outcomes %v", cost, f.Texts("outcome"))
 	}
@@ -85,23 +82,23 @@ func TestOwnServer(t *testing.T) {
 		requests int
 	}{
 		{"again", func(*gomlxmodels.GenerateOptions) {}, 0},
-		{"another address", func(o *gomlxmodels.GenerateOptions) { o.BaseURL = other }, 0},
-		{"another order", func(o *gomlxmodels.GenerateOptions) { slices.Reverse(o.APIExtra) }, 0},
-		{"other weights", func(o *gomlxmodels.GenerateOptions) { o.ModelDigest = "revision 2" }, 4},
-		{"no digest", func(o *gomlxmodels.GenerateOptions) { o.ModelDigest = "" }, 4},
+		{"another address", func(o *gomlxmodels.GenerateOptions) { o.API.BaseURL = other }, 0},
+		{"another order", func(o *gomlxmodels.GenerateOptions) { slices.Reverse(o.API.Extra) }, 0},
+		{"other weights", func(o *gomlxmodels.GenerateOptions) { o.API.ModelDigest = "revision 2" }, 4},
+		{"no digest", func(o *gomlxmodels.GenerateOptions) { o.API.ModelDigest = "" }, 4},
 		{"no digest, another address", func(o *gomlxmodels.GenerateOptions) {
-			o.ModelDigest, o.BaseURL = "", other
+			o.API.ModelDigest, o.API.BaseURL = "", other
 		}, 4},
 		{"steps", func(o *gomlxmodels.GenerateOptions) { o.Steps = 21 }, 4},
 		{"guidance", func(o *gomlxmodels.GenerateOptions) { o.Guidance = 4 }, 4},
 		{"negative of one prompt", func(o *gomlxmodels.GenerateOptions) { o.Negative = "dark" }, 2},
 		{"fields", func(o *gomlxmodels.GenerateOptions) {
-			o.Steps, o.Guidance, o.Negative, o.APIExtra = 0, 0, "", []string{"seed"}
+			o.Steps, o.Guidance, o.Negative, o.API.Extra = 0, 0, "", []string{"seed"}
 		}, 4},
 	} {
 		bodies = nil
 		o := full
-		o.APIExtra = slices.Clone(full.APIExtra)
+		o.API.Extra = slices.Clone(full.API.Extra)
 		c.change(&o)
 		if _, err := gomlxmodels.Generate("api:mine", prompts, o).Rows(t.Context()); err != nil {
 			t.Fatal(c.name, err)
@@ -125,13 +122,10 @@ func TestAnswersMove(t *testing.T) {
 	t.Cleanup(func() { client.Register(before) })
 	generate := func(home string) {
 		t.Helper()
-		e, err := NewEngine(home, "test")
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Get(NewEngine(home, "test"))(t)
 		client.Register(e)
 		prompts := datasets.FromRows([]map[string]any{{"id": "a", "prompt": "house"}})
-		o := gomlxmodels.GenerateOptions{BaseURL: base}
+		o := gomlxmodels.GenerateOptions{API: gomlxmodels.APIOptions{BaseURL: base}}
 		if _, err := gomlxmodels.Generate("api:mine", prompts, o).Rows(t.Context()); err != nil {
 			t.Error(err)
 		}
@@ -147,12 +141,8 @@ func TestAnswersMove(t *testing.T) {
 	if text, err := os.ReadFile(answers[0]); err != nil || strings.Contains(string(text), home) {
 		t.Errorf("%s, %v", text, err)
 	}
-	if err := os.Rename(home, moved); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.RemoveAll(filepath.Join(moved, "items")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(home, moved))
+	must.Do(t, os.RemoveAll(filepath.Join(moved, "items")))
 	if generate(moved); requests != 1 {
 		t.Errorf("%d requests, want 1", requests)
 	}
@@ -164,11 +154,9 @@ func TestServerRecord(t *testing.T) {
 	requests := 0
 	base := ownServer(t, func(map[string]any) { requests++ })
 	prompts := datasets.FromRows([]map[string]any{{"id": "a", "prompt": "house"}})
-	o := gomlxmodels.GenerateOptions{BaseURL: base, ModelDigest: "revision 1", BudgetImages: 1}
-	res, err := gomlxmodels.Generate("api:mine", prompts, o).SaveE(t.Context(), t.TempDir()+"/o.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := gomlxmodels.GenerateOptions{
+		API: gomlxmodels.APIOptions{BaseURL: base, ModelDigest: "revision 1", BudgetImages: 1}}
+	res := must.Get(gomlxmodels.Generate("api:mine", prompts, o).SaveE(t.Context(), t.TempDir()+"/o.csv"))(t)
 	rec, err := e.Store.Record(res.Record)
 	if err != nil || rec.Models["api:mine"] != "revision 1" {
 		t.Errorf("%+v, %v", rec, err)

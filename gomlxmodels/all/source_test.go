@@ -7,6 +7,7 @@ import (
 
 	"antipode/datasets"
 	"antipode/gomlxmodels"
+	"antipode/internal/must"
 )
 
 // TestSource: the record of a run names the repository and the commit of a model of the hub, next to its digest.
@@ -17,15 +18,9 @@ func TestSource(t *testing.T) {
 	t.Setenv("HF_HUB_CACHE", cache)
 	repository := filepath.Join(cache, "models--some--model")
 	bare := os.DirFS(filepath.Join("..", "diffusion", "testdata", "bare"))
-	if err := os.CopyFS(filepath.Join(repository, "snapshots", commit), bare); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(filepath.Join(repository, "refs"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(repository, "refs", "main"), []byte(commit), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(filepath.Join(repository, "snapshots", commit), bare))
+	must.Do(t, os.Mkdir(filepath.Join(repository, "refs"), 0o700))
+	must.Do(t, os.WriteFile(filepath.Join(repository, "refs", "main"), []byte(commit), 0o600))
 	prompts := datasets.FromRows([]map[string]any{{"id": "a", "prompt": "house"}})
 	for range 2 { // computed, then found in the store
 		res, err := gomlxmodels.Generate("some/model", prompts, gomlxmodels.GenerateOptions{Steps: 1}).

@@ -17,6 +17,7 @@ import (
 
 	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/textgen"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
 )
@@ -24,10 +25,7 @@ import (
 // TestWords takes an image of bytes to a caption in words, as transformers' processor, generate and batch_decode do.
 func TestWords(t *testing.T) {
 	g := openGolden(t, "base")
-	pixels, err := g.Prepare(g.Image("picture"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	pixels := must.Get(g.Prepare(g.Image("picture")))(t)
 	near.Check(t, "pixels", pixels, g.Values("processed"), 0, 1e-5)
 	var lines []struct {
 		Prefix, Text string
@@ -42,15 +40,9 @@ func TestWords(t *testing.T) {
 	}
 	c := newCaptioner(t, testbackend.Go(t), g.Model, textgen.CaptionerOptions{})
 	for _, l := range lines {
-		prompt, err := g.Prompt(l.Prefix)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := c.Caption(t.Context(), []textgen.ImageRequest{{Pixels: pixels, Prompt: prompt}},
-			textgen.Options{MaxTokens: 9})
-		if err != nil {
-			t.Fatal(err)
-		}
+		prompt := must.Get(g.Prompt(l.Prefix))(t)
+		out := must.Get(c.Caption(t.Context(), []textgen.ImageRequest{{Pixels: pixels, Prompt: prompt}},
+			textgen.Options{MaxTokens: 9}))(t)
 		tokens := out[0][0].Tokens
 		if ids := slices.Concat(prompt, tokens); !slices.Equal(ids, l.IDs[:min(len(ids), len(l.IDs))]) ||
 			len(ids) < len(l.IDs)-1 {
@@ -97,18 +89,12 @@ func TestAlone(t *testing.T) {
 					requests[i].Seeds = nil
 				}
 			}
-			together, err := c.Caption(t.Context(), requests, s)
-			if err != nil {
-				t.Fatal(err)
-			}
+			together := must.Get(c.Caption(t.Context(), requests, s))(t)
 			different := map[string]bool{}
 			for i, r := range requests {
 				turned := slices.Concat(requests[i:], requests[:i]) // another place, other neighbors
 				for what, list := range map[string][]textgen.ImageRequest{"alone": {r}, "among others": turned} {
-					again, err := c.Caption(t.Context(), list, s)
-					if err != nil {
-						t.Fatal(err)
-					}
+					again := must.Get(c.Caption(t.Context(), list, s))(t)
 					for k, text := range again[0] {
 						want := together[i][k]
 						if !slices.Equal(text.Tokens, want.Tokens) || text.Ended != want.Ended ||

@@ -15,6 +15,7 @@ import (
 	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/textgen"
 	"antipode/gomlxmodels/weights"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
 )
@@ -37,10 +38,7 @@ func openGolden(t testing.TB, name string) golden {
 // openIn opens a folder of a model and its golden.
 func openIn(t testing.TB, dir string) golden {
 	t.Helper()
-	m, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(Open(dir))(t)
 	return golden{m, modeltest.Open(t, dir)}
 }
 
@@ -49,10 +47,7 @@ func (g golden) images() [][]float32 { return g.Rows("pixels") }
 
 func newCaptioner(t testing.TB, backend compute.Backend, m *Model, o textgen.CaptionerOptions) *textgen.Captioner {
 	t.Helper()
-	c, err := NewCaptioner(backend, m, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(NewCaptioner(backend, m, o))(t)
 	t.Cleanup(c.Close)
 	return c
 }

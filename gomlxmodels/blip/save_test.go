@@ -11,29 +11,20 @@ import (
 	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/weights"
+	"antipode/internal/must"
 )
 
 // TestSave: a folder that was written opens as the model it was written from.
 func TestSave(t *testing.T) {
 	for _, name := range []string{"base", "large"} {
-		from, err := Open(filepath.Join("testdata", name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		from := must.Get(Open(filepath.Join("testdata", name)))(t)
 		store := model.NewStore()
 		defer store.Finalize()
-		if err := weights.Load(store.RootScope(), from.Weights, table(from.cfg), dtypes.Float32); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, weights.Load(store.RootScope(), from.Weights, table(from.cfg), dtypes.Float32))
 		dir, side := t.TempDir(), from.cfg.Vision.ImageSize
 		pre := preprocess.Default(side, side)
-		if err := Save(dir, from.cfg, store.RootScope(), pre, weights.F32); err != nil {
-			t.Fatal(err)
-		}
-		to, err := Open(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, Save(dir, from.cfg, store.RootScope(), pre, weights.F32))
+		to := must.Get(Open(dir))(t)
 		if *to.cfg != *from.cfg {
 			t.Errorf("%s: the configuration was %+v, is %+v", name, *from.cfg, *to.cfg)
 		}
@@ -42,10 +33,7 @@ func TestSave(t *testing.T) {
 			t.Errorf("%s: the preprocessing is %+v", name, got)
 		}
 		for _, tensor := range to.Weights.Names() {
-			want, err := from.Weights.Float32(tensor)
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := must.Get(from.Weights.Float32(tensor))(t)
 			if got, err := to.Weights.Float32(tensor); err != nil || !slices.Equal(got, want) {
 				t.Errorf("%s: %s differs (%v)", name, tensor, err)
 			}

@@ -9,6 +9,7 @@ import (
 
 	"antipode/gomlxmodels/internal/captiontest"
 	"antipode/gomlxmodels/textgen"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
 )
@@ -32,10 +33,7 @@ func TestRealWidth(t *testing.T) {
 	}
 	captiontest.Check(t, backend, g.Network(), g.reference(6), func(textgen.Options) bool { return true })
 
-	c, err := textgen.NewCaptioner(backend, g.Network(), textgen.CaptionerOptions{Batch: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(textgen.NewCaptioner(backend, g.Network(), textgen.CaptionerOptions{Batch: 3}))(t)
 	defer c.Close()
 	t.Logf("%d MiB of weights", c.Bytes()>>20)
 	captiontest.Alone(t, c, g.Rows("pixels"), 2)

@@ -62,10 +62,10 @@ type Encoder struct {
 	m       *Model
 	pooling Pooling
 	opts    Options
-	run     *runner.Runner
-	image   *runner.Graph
-	net     *runner.Net
-	text    map[int]*runner.Graph // by row length
+	*runner.Runner
+	image *runner.Graph
+	net   *runner.Net
+	text  map[int]*runner.Graph // by row length
 }
 
 // NewEncoder makes an encoder on the backend, which the caller owns, of images' vectors by a pooling, "" = none,
@@ -85,9 +85,10 @@ func NewEncoder(backend compute.Backend, m *Model, p Pooling, o Options) (e *Enc
 			return nil, err
 		}
 	}
-	e = &Encoder{m: m, pooling: p, opts: o, run: runner.New(backend, "blip2", "encoder"), text: map[int]*runner.Graph{}}
+	e = &Encoder{m: m, pooling: p, opts: o, Runner: runner.New(backend, "blip2", "encoder"),
+		text: map[int]*runner.Graph{}}
 	net := func(parts need) *runner.Net {
-		return e.run.Net(func(s *model.Store) error {
+		return e.Net(func(s *model.Store) error {
 			return load(backend, s, m.Weights, table(m.cfg, m.Weights, parts),
 				o.DType)
 		})
@@ -140,21 +141,6 @@ func pool(s *model.Scope, cfg *Config, pixels *Node, p Pooling, o GraphOptions) 
 	return Reshape(x, x.Shape().Dim(0), cfg.Queries*cfg.SharedSize)
 }
 
-// Bytes is the memory the loaded weights take.
-func (e *Encoder) Bytes() int64 {
-	if e == nil {
-		return 0
-	}
-	return e.run.Bytes()
-}
-
-// Close releases weights and compiled graphs. The encoder cannot be used afterwards; closing twice is fine.
-func (e *Encoder) Close() {
-	if e != nil {
-		e.run.Close()
-	}
-}
-
 // LoadImages reads the weights for images now, so that [Encoder.Bytes] counts them.
 func (e *Encoder) LoadImages() (err error) {
 	defer runner.Recovered("blip2", &err)
@@ -196,7 +182,7 @@ func (e *Encoder) EncodeImages(ctx context.Context, images [][]float32) (out [][
 // token's. Texts are token ids as [Model.PrepareText] returns them. ctx is checked between calls of the device.
 func (e *Encoder) EncodeTexts(ctx context.Context, list [][]int32) (out [][]float32, err error) {
 	defer runner.Recovered("blip2", &err)
-	if err := cmp.Or(e.run.Closed(), e.LoadTexts()); err != nil {
+	if err := cmp.Or(e.Closed(), e.LoadTexts()); err != nil {
 		return nil, err
 	}
 	c := &e.m.cfg.QFormer

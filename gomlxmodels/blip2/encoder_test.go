@@ -14,16 +14,14 @@ import (
 	"github.com/gomlx/compute/dtypes"
 
 	"antipode/gomlxmodels/internal/modeltest"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
 )
 
 func newEncoder(t *testing.T, backend compute.Backend, m *Model, p Pooling, o Options) *Encoder {
 	t.Helper()
-	e, err := NewEncoder(backend, m, p, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(NewEncoder(backend, m, p, o))(t)
 	t.Cleanup(e.Close)
 	return e
 }
@@ -132,14 +130,8 @@ func TestTexts(t *testing.T) {
 			ids = append(ids, e.IDs)
 		}
 		e := newEncoder(t, backend, g.Model, All, Options{})
-		got, err := e.EncodeTexts(t.Context(), ids)
-		if err != nil {
-			t.Fatal(err)
-		}
-		images, err := e.EncodeImages(t.Context(), g.Rows("pixels"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(e.EncodeTexts(t.Context(), ids))(t)
+		images := must.Get(e.EncodeImages(t.Context(), g.Rows("pixels")))(t)
 		for i, v := range got {
 			near.Check(t, lines[i].Text, v, g.Rows("text")[i], 1e-4, 1e-5)
 			for k, all := range images {
@@ -151,10 +143,7 @@ func TestTexts(t *testing.T) {
 					t.Errorf("likeness of image %d and %q: %v, transformers gives %v", k, lines[i].Text, dot, want)
 				}
 			}
-			alone, err := e.EncodeTexts(t.Context(), ids[i:i+1])
-			if err != nil {
-				t.Fatal(err)
-			}
+			alone := must.Get(e.EncodeTexts(t.Context(), ids[i:i+1]))(t)
 			near.Check(t, "alone", alone[0], v, 1e-4, 1e-6)
 		}
 	})
@@ -190,10 +179,7 @@ func TestHalf(t *testing.T) {
 	g := openGolden(t, sharing)
 	fine := g.images(testbackend.QuickXLA(t), Queries)
 	e := newEncoder(t, testbackend.QuickXLA(t), g.Model, Queries, Options{DType: dtypes.BFloat16})
-	coarse, err := e.EncodeImages(t.Context(), g.Rows("pixels"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	coarse := must.Get(e.EncodeImages(t.Context(), g.Rows("pixels")))(t)
 	for i := range fine {
 		d, _ := near.Worst(coarse[i], fine[i])
 		if s := near.Scale(fine[i]); d == 0 || d > 0.2*s {

@@ -17,6 +17,7 @@ import (
 	"antipode/gomlxmodels/internal/captiontest"
 	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/textgen"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
 )
@@ -41,10 +42,7 @@ func openIn(t testing.TB, dir string) golden {
 	if filepath.Base(dir) == sharing {
 		from = Open
 	}
-	m, err := from(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(from(dir))(t)
 	return golden{m, modeltest.Open(t, dir)}
 }
 

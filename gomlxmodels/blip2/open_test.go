@@ -6,65 +6,75 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
 
+	"antipode/gomlxmodels/internal/captiontest"
 	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/textgen"
-	"antipode/gomlxmodels/weights"
+	"antipode/internal/must"
 	"antipode/internal/testbackend"
 )
 
-func TestOpenErrors(t *testing.T) {
-	type object = map[string]any
-	text := func(key string, value any) object { return object{"text_config": object{key: value}} }
-	vision := func(key string, value any) object { return object{"vision_config": object{key: value}} }
-	qformer := func(key string, value any) object { return object{"qformer_config": object{key: value}} }
-	for _, c := range []struct {
-		changes object
-		want    string
-	}{
-		{object{"model_type": "blip"}, `model_type "blip" is not a BLIP-2`},
-		{object{"model_type": nil}, `has no "model_type"`},
-		{text("model_type", "t5"), "the language model is a t5: captions are written by a BLIP-2 with an OPT"},
-		{text("model_type", "llama"), "the language model is a llama"},
-		{text("num_attention_heads", 5), "hidden_size 32 not divisible by num_attention_heads 5"},
-		{text("activation_function", "wavy"), `activation "wavy"`},
-		{text("enable_bias", false), "only an OPT with biases"},
-		{text("eos_token_id", 324), "eos_token_id 324"},
-		{text("eos_token_id", []int{2, -1}), "eos_token_id -1"},
-		{text("eos_token_id", nil), "no token ends a caption"},
-		{text("eos_token_id", "end"), "neither a token nor a list of tokens"},
-		{text("bos_token_id", 400), "bos_token_id 400"},
-		{text("num_hidden_layers", 1<<20), "num_hidden_layers 1048576"},
-		{text("word_embed_proj_dim", 33), "word_embed_proj_dim 33 is not between 1 and 32"},
-		{text("word_embed_proj_dim", 16), "the configuration requires [324 16]"},
-		{text("max_position_embeddings", 6), "leave no place"},
-		{text("vocab_size", "many"), "text_config"},
-		{text("num_hidden_layers", 3), "missing: language_model.model.decoder.layers.2"},
-		{text("num_hidden_layers", 1), "does not use: language_model.model.decoder.layers.1"},
-		{text("tie_word_embeddings", false), "missing: language_model.lm_head.weight"},
-		{object{"image_token_index": 324}, "image_token_index 324"},
-		{object{"num_query_tokens": 7}, "the configuration requires [1 7 24]"},
-		{object{"num_query_tokens": 0}, "num_query_tokens 0"},
-		{vision("image_size", []int{28, 35}), "is not square"},
-		{vision("patch_size", 64), "patch_size"},
-		{vision("qkv_bias", false), "does not use: vision_model.encoder.layers.0.self_attn.qkv.bias"},
-		{qformer("num_attention_heads", 5), "hidden_size 24 not divisible by num_attention_heads 5"},
-		{qformer("cross_attention_frequency", 0), "cross_attention_frequency 0"},
-		{qformer("cross_attention_frequency", 1), "missing: qformer.encoder.layer.1.crossattention"},
-		{qformer("layer_norm_eps", 0), "layer_norm_eps 0"},
-		{qformer("hidden_act", "wavy"), `activation "wavy"`},
-		{qformer("intermediate_size", 39), "the configuration requires [39"},
-	} {
-		dir := modeltest.CopyOf(t, "opt")
-		modeltest.Edit(t, filepath.Join(dir, "config.json"), c.changes)
-		_, err := OpenCaptioner(dir)
-		modeltest.CheckLine(t, err, c.want)
-	}
-	_, err := OpenCaptioner(t.TempDir())
-	modeltest.CheckLine(t, err, "config.json")
-	_, err = OpenCaptioner(filepath.Join("testdata", sharing))
-	modeltest.CheckLine(t, err, "without a language model writes no captions")
+// TestSuite: damaged folders are refused, and what every network has. PyTorch's weights name the words a second time as
+// the head's weights.
+func TestSuite(t *testing.T) {
+	modeltest.Suite(t, modeltest.Model{
+		Folder: "opt",
+		Open:   func(dir string) error { _, err := OpenCaptioner(dir); return err },
+		Refuses: `
+model_type="blip" => model_type "blip" is not a BLIP-2
+model_type=null => has no "model_type"
+text_config/model_type="t5" => the language model is a t5: captions are written by a BLIP-2 with an OPT
+text_config/model_type="llama" => the language model is a llama
+text_config/num_attention_heads=5 => hidden_size 32 not divisible by num_attention_heads 5
+text_config/activation_function="wavy" => activation "wavy"
+text_config/enable_bias=false => only an OPT with biases
+text_config/eos_token_id=324 => eos_token_id 324
+text_config/eos_token_id=[2,-1] => eos_token_id -1
+text_config/eos_token_id=null => no token ends a caption
+text_config/eos_token_id="end" => neither a token nor a list of tokens
+text_config/bos_token_id=400 => bos_token_id 400
+text_config/num_hidden_layers=1048576 => num_hidden_layers 1048576
+text_config/word_embed_proj_dim=33 => word_embed_proj_dim 33 is not between 1 and 32
+text_config/word_embed_proj_dim=16 => the configuration requires [324 16]
+text_config/max_position_embeddings=6 => leave no place
+text_config/vocab_size="many" => text_config
+text_config/num_hidden_layers=3 => missing: language_model.model.decoder.layers.2
+text_config/num_hidden_layers=1 => does not use: language_model.model.decoder.layers.1
+text_config/tie_word_embeddings=false => missing: language_model.lm_head.weight
+image_token_index=324 => image_token_index 324
+num_query_tokens=7 => the configuration requires [1 7 24]
+num_query_tokens=0 => num_query_tokens 0
+vision_config/image_size=[28,35] => is not square
+vision_config/patch_size=64 => patch_size
+vision_config/qkv_bias=false => does not use: vision_model.encoder.layers.0.self_attn.qkv.bias
+qformer_config/num_attention_heads=5 => hidden_size 24 not divisible by num_attention_heads 5
+qformer_config/cross_attention_frequency=0 => cross_attention_frequency 0
+qformer_config/cross_attention_frequency=1 => missing: qformer.encoder.layer.1.crossattention
+qformer_config/layer_norm_eps=0 => layer_norm_eps 0
+qformer_config/hidden_act="wavy" => activation "wavy"
+qformer_config/intermediate_size=39 => the configuration requires [39
+drop query_tokens => missing: query_tokens
+add more.weight => does not use: more.weight
+drop ^language_ => without a language model wr
+@retrieval
+rm none => without a language model writes no captions`,
+		Torch: map[string]map[string]string{"opt": {headWeights: wordWeights}},
+		SameTorch: func(t *testing.T, folder, torch string) {
+			g := openGolden(t, folder)
+			m := must.Get(Open(torch))(t)
+			if g.cfg.ownHead || m.cfg.ownHead || !m.Weights.Has(headWeights) {
+				t.Error("the head is read as one of its own")
+			}
+			modeltest.SameTensors(t, g.Weights, m.Weights, len(g.Weights.Names()))
+		},
+		Optimized: func(t *testing.T, xla compute.Backend) {
+			g := openGolden(t, "opt")
+			captiontest.Check(t, xla, g.Network(), g.reference(100),
+				func(s textgen.Options) bool { return s.Width() == 1 })
+		},
+	})
 }
 
 // TestOtherLanguage: vectors of images need no language model that this package knows.
@@ -73,10 +83,7 @@ func TestOtherLanguage(t *testing.T) {
 	modeltest.Edit(t, filepath.Join(dir, "config.json"),
 		map[string]any{"text_config": map[string]any{"model_type": "t5", "vocab_size": nil,
 			"eos_token_id": "whatever"}})
-	m, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(Open(dir))(t)
 	if err := m.Gives(Queries); err != nil {
 		t.Error(err)
 	}
@@ -95,10 +102,7 @@ func TestParts(t *testing.T) {
 		}
 		return names
 	}
-	m, err := OpenCaptioner(filepath.Join("testdata", "old-hub"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(OpenCaptioner(filepath.Join("testdata", "old-hub")))(t)
 	if all := read(m, writes); len(all) != len(m.Weights.Names()) || !slices.Contains(all, headWeights) {
 		t.Errorf("%d tensors of %d are read to write captions", len(all), len(m.Weights.Names()))
 	}
@@ -107,10 +111,7 @@ func TestParts(t *testing.T) {
 			t.Errorf("%s is read for the tower", name)
 		}
 	}
-	shared, err := Open(filepath.Join("testdata", sharing))
-	if err != nil {
-		t.Fatal(err)
-	}
+	shared := must.Get(Open(filepath.Join("testdata", sharing)))(t)
 	known := map[string]bool{"itm_head.weight": true, "itm_head.bias": true} // read by nobody
 	for _, part := range []need{tower | queries | project, texts} {
 		variables := map[string]int{}
@@ -175,25 +176,6 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestTensors checks the errors for an unused value and for a missing tensor.
-func TestTensors(t *testing.T) {
-	list := modeltest.Tensors(t, filepath.Join("testdata", "opt"))
-	for what, damage := range map[string]func() []weights.Tensor{
-		"missing: query_tokens": func() []weights.Tensor {
-			return slices.DeleteFunc(slices.Clone(list),
-				func(x weights.Tensor) bool { return x.Name == "query_tokens" })
-		},
-		"does not use: more.weight": func() []weights.Tensor {
-			return append(slices.Clone(list), weights.Tensor{Name: "more.weight", Shape: []int{1}, Data: []float32{1}})
-		},
-		"without a language model wr": func() []weights.Tensor {
-			return slices.DeleteFunc(slices.Clone(list),
-				func(x weights.Tensor) bool { return strings.HasPrefix(x.Name, "language_") })
-		},
-	} {
-		dir := modeltest.CopyOf(t, "opt")
-		modeltest.Save(t, dir, damage())
-		_, err := OpenCaptioner(dir)
-		modeltest.CheckLine(t, err, what)
-	}
+func FuzzParseConfig(f *testing.F) {
+	modeltest.FuzzConfig(f, ParseConfig, (*Config).Validate, "*/config.json")
 }

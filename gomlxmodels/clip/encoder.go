@@ -32,9 +32,9 @@ const (
 
 // Encoder runs a model on a device. It is for one goroutine at a time.
 type Encoder struct {
-	m      *Model
-	opts   Options
-	run    *runner.Runner
+	m    *Model
+	opts Options
+	*runner.Runner
 	towers [2]*runner.Graph // by tower
 }
 
@@ -49,7 +49,7 @@ func NewEncoder(backend compute.Backend, m *Model, o Options) (e *Encoder, err e
 		runner.Count("tokens", &o.Tokens, DefaultTokens, 1<<20)); err != nil {
 		return nil, err
 	}
-	e = &Encoder{m: m, opts: o, run: runner.New(backend, "clip", "encoder")}
+	e = &Encoder{m: m, opts: o, Runner: runner.New(backend, "clip", "encoder")}
 	g := GraphOptions{DType: o.DType}
 	e.towers[imageTower] = e.net(imageTower).Graph("clip/image", func(s *model.Scope, in []*graph.Node) []*graph.Node {
 		out := ForwardImage(s, m.cfg, in[0], g)
@@ -64,27 +64,12 @@ func NewEncoder(backend compute.Backend, m *Model, o Options) (e *Encoder, err e
 
 // net is a tower's weights.
 func (e *Encoder) net(t tower) *runner.Net {
-	return e.run.Net(func(s *model.Store) error {
+	return e.Net(func(s *model.Store) error {
 		if t == textTower && e.m.cfg.ImagesOnly {
 			return errors.New("clip: the text tower of this model is package textenc's")
 		}
 		return weights.Load(s.RootScope(), e.m.Weights, table(e.m.cfg, e.m.Weights, t), e.opts.DType)
 	})
-}
-
-// Bytes is the memory the loaded weights take.
-func (e *Encoder) Bytes() int64 {
-	if e == nil {
-		return 0
-	}
-	return e.run.Bytes()
-}
-
-// Close releases weights and compiled graphs. The encoder cannot be used afterwards; closing twice is fine.
-func (e *Encoder) Close() {
-	if e != nil {
-		e.run.Close()
-	}
 }
 
 // LoadImageTower reads the weights of the tower of images now rather than with the first image, so that

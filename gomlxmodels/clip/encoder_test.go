@@ -20,6 +20,7 @@ import (
 
 	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/weights"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
 )
@@ -55,57 +56,38 @@ func randomFolder(t *testing.T, cfg Config) string {
 		}
 		list = append(list, weights.Tensor{Name: r.Tensor, Shape: r.Shape, Data: data})
 	}
-	text, err := json.Marshal(struct {
+	text := must.Get(json.Marshal(struct {
 		Type string `json:"model_type"`
 		Config
-	}{"clip", cfg})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}{"clip", cfg}))(t)
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "config.json"), text, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := weights.Save(filepath.Join(dir, weights.SingleFile), list, nil, weights.F32); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "config.json"), text, 0o600))
+	must.Do(t, weights.Save(filepath.Join(dir, weights.SingleFile), list, nil, weights.F32))
 	return dir
 }
 
 func open(t *testing.T, dir string) *Model {
 	t.Helper()
-	m, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(Open(dir))(t)
 	return m
 }
 
 func newEncoder(t *testing.T, backend compute.Backend, m *Model, o Options) *Encoder {
 	t.Helper()
-	e, err := NewEncoder(backend, m, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(NewEncoder(backend, m, o))(t)
 	t.Cleanup(e.Close)
 	return e
 }
 
 func encodeImages(t *testing.T, e *Encoder, images ...[]float32) []Embedding {
 	t.Helper()
-	out, err := e.EncodeImages(context.Background(), images)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(e.EncodeImages(context.Background(), images))(t)
 	return out
 }
 
 func encodeTokens(t *testing.T, e *Encoder, texts ...[]int32) []Embedding {
 	t.Helper()
-	out, err := e.EncodeTokens(context.Background(), texts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(e.EncodeTokens(context.Background(), texts))(t)
 	return out
 }
 
@@ -276,7 +258,6 @@ func TestEncodeRefuses(t *testing.T) {
 	var none *Encoder
 	_, err = none.EncodeTokens(context.Background(), nil)
 	modeltest.CheckLine(t, err, "clip: ")
-	none.Close()
 	e.Close()
 	e.Close()
 	_, err = e.EncodeImages(context.Background(), [][]float32{img})

@@ -13,6 +13,7 @@ import (
 
 	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/weights"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
 )
@@ -29,10 +30,7 @@ type golden struct {
 func openGolden(t testing.TB, name string) golden {
 	t.Helper()
 	dir := filepath.Join("testdata", name)
-	m, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(Open(dir))(t)
 	return golden{m, modeltest.Open(t, dir)}
 }
 
@@ -108,29 +106,17 @@ func TestEncoderEqualsReference(t *testing.T) {
 
 func checkEncoder(t *testing.T, backend compute.Backend, name string) {
 	g := openGolden(t, name)
-	e, err := NewEncoder(backend, g.Model, Options{Batch: 3, Tokens: 200})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(NewEncoder(backend, g.Model, Options{Batch: 3, Tokens: 200}))(t)
 	defer e.Close()
-	images, err := e.EncodeImages(context.Background(), g.Rows("pixels"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	texts, err := e.EncodeTokens(context.Background(), g.IntRows("ids"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	images := must.Get(e.EncodeImages(context.Background(), g.Rows("pixels")))(t)
+	texts := must.Get(e.EncodeTokens(context.Background(), g.IntRows("ids")))(t)
 	for prefix, list := range map[string][]Embedding{"image.": images, "text.": texts} {
 		for i, em := range list {
 			near.Check(t, prefix+"pooled", em.Pooled, g.Rows(prefix + "pooled")[i], 1e-4, 1e-5)
 			near.Check(t, prefix+"projected", em.Projected, g.Rows(prefix + "projected")[i], 1e-4, 1e-5)
 		}
 	}
-	logits, err := g.Logits(images, texts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	logits := must.Get(g.Logits(images, texts))(t)
 	for i, row := range logits {
 		want := make([]float64, len(row))
 		for j, v := range g.Rows("logits")[i] {
@@ -141,14 +127,8 @@ func checkEncoder(t *testing.T, backend compute.Backend, name string) {
 	if !g.Set.Has("picture") {
 		return
 	}
-	pixels, err := g.Prepare(g.Image("picture"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	pixels := must.Get(g.Prepare(g.Image("picture")))(t)
 	near.Check(t, "processed", pixels, g.Values("processed"), 1e-5, 1e-5)
-	one, err := e.EncodeImages(context.Background(), [][]float32{pixels})
-	if err != nil {
-		t.Fatal(err)
-	}
+	one := must.Get(e.EncodeImages(context.Background(), [][]float32{pixels}))(t)
 	near.Check(t, "picture.projected", one[0].Projected, g.Values("picture.projected"), 1e-4, 1e-4)
 }

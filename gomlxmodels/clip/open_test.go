@@ -6,83 +6,72 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gomlx/compute"
+
 	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/weights"
+	"antipode/internal/testbackend"
 )
 
-func TestOpenRefuses(t *testing.T) {
-	type object = map[string]any
-	config := func(changes object) func(*testing.T, string) {
-		return func(t *testing.T, dir string) { modeltest.Edit(t, filepath.Join(dir, "config.json"), changes) }
-	}
-	content := func(file, text string) func(*testing.T, string) {
-		return func(t *testing.T, dir string) { modeltest.Write(t, filepath.Join(dir, file), text) }
-	}
-	tensor := func(change func([]weights.Tensor) []weights.Tensor) func(*testing.T, string) {
-		return func(t *testing.T, dir string) {
-			modeltest.Save(t, dir, change(modeltest.Tensors(t, dir)))
+// TestSuite: damaged folders are refused, and what every network has. Folders with PyTorch's weights give the same
+// vectors as with safetensors, bit for bit.
+func TestSuite(t *testing.T) {
+	scale := func(change func(*weights.Tensor)) func(testing.TB, string) {
+		return func(t testing.TB, dir string) {
+			list := modeltest.Tensors(t, dir)
+			change(&list[0])
+			modeltest.Save(t, dir, list)
 		}
 	}
-	without := func(name string) func(*testing.T, string) {
-		return tensor(func(l []weights.Tensor) []weights.Tensor {
-			return slices.DeleteFunc(l, func(w weights.Tensor) bool { return w.Name == name })
-		})
-	}
-	for want, damage := range map[string]func(*testing.T, string){
-		"config.json: not readable as JSON":   content("config.json", "{"),
-		`config.json: has no "model_type"`:    content("config.json", "{}"),
-		`model_type "vit" is not a CLIPModel`: config(object{"model_type": "vit"}),
-		"text_config: hidden_size 32 not divisible by " +
-			"num_attention_heads 5": config(object{"text_config": object{"num_attention_heads": 5}}),
-		"vision_config: num_attention_heads 0 is " +
-			"not between": config(object{"vision_config": object{"num_attention_heads": 0}}),
-		"vision_config: patch_size 64 larger than " +
-			"image_size 32": config(object{"vision_config": object{"patch_size": 64}}),
-		"vision_config: num_channels 4": config(
-			object{"vision_config": object{"num_channels": 4}}),
-		`text_config: hidden_act: activation "mish" is not known`: config(
-			object{"text_config": object{"hidden_act": "mish"}}),
-		"vision_config: layer_norm_eps 0 is " +
-			"not a positive": config(object{"vision_config": object{"layer_norm_eps": 0}}),
-		"eos_token_id 64 is not a token (vocab_size 64)": config(
-			object{"text_config": object{"eos_token_id": 64}}),
-		"vision_config: json: cannot unmarshal array": config(
-			object{"vision_config": object{"image_size": []int{32, 32}}}),
-		"make 20164 patches": config(
-			object{"vision_config": object{"image_size": 142, "patch_size": 1}}),
-
-		"projection_dim 70000 is not between": config(object{"projection_dim": 70000}),
-
-		`"visual_projection.weight" has shape [24 32], the configuration requires`: config(object{"projection_dim": 25}),
-		"16 tensors the model does not use: " +
-			"text_model.encoder.layers.1": config(object{"text_config": object{"num_hidden_layers": 1}}),
-		"preprocessor_config.json: preprocessing gives 30×30": content("preprocessor_config.json",
-			`{"size": 32, "crop_size": 30}`),
-		"preprocessor_config.json: preprocessing gives 224×224": content("preprocessor_config.json",
-			`{}`),
-		"preprocessor_config.json: not readable": content("preprocessor_config.json",
-			`[]`),
-		"model.safetensors: 1 tensor missing: visual_projection.weight": without("visual_projection.weight"),
-		"1 tensor missing: text_model.encoder.layers.1.self_attn.k_proj.bias": without(
-			"text_model.encoder.layers.1.self_attn.k_proj.bias"),
-		`tensor "logit_scale" is missing`: without("logit_scale"),
-		"1 tensor the model does not use: text_model.extra": tensor(func(l []weights.Tensor) []weights.Tensor {
-			return append(l, weights.Tensor{Name: "text_model.extra", Shape: []int{1}, Data: []float32{1}})
-		}),
-		`tensor "logit_scale" has shape [1], the configuration requires []`: tensor(
-			func(l []weights.Tensor) []weights.Tensor { l[0].Shape = []int{1}; return l }),
-		`tensor "logit_scale" is 1000: its exponential is no finite factor`: tensor(
-			func(l []weights.Tensor) []weights.Tensor { l[0].Data[0] = 1000; return l }),
-	} {
-		dir := modeltest.CopyOf(t, "quickgelu-legacy-end")
-		damage(t, dir)
-		_, err := Open(dir)
-		modeltest.CheckLine(t, err, want)
-		modeltest.CheckLine(t, err, ": ")
-	}
-	_, err := Open(t.TempDir())
-	modeltest.CheckLine(t, err, "model folder: open ")
+	modeltest.Suite(t, modeltest.Model{
+		Folder: "quickgelu-legacy-end",
+		Open:   func(dir string) error { _, err := Open(dir); return err },
+		Refuses: `
+config.json<{ => config.json: not readable as JSON
+config.json<{} => config.json: has no "model_type"
+model_type="vit" => model_type "vit" is not a CLIPModel
+text_config/num_attention_heads=5 => text_config: hidden_size 32 not divisible by num_attention_heads 5
+vision_config/num_attention_heads=0 => vision_config: num_attention_heads 0 is not between
+vision_config/patch_size=64 => vision_config: patch_size 64 larger than image_size 32
+vision_config/num_channels=4 => vision_config: num_channels 4
+text_config/hidden_act="mish" => text_config: hidden_act: activation "mish" is not known
+vision_config/layer_norm_eps=0 => vision_config: layer_norm_eps 0 is not a positive
+text_config/eos_token_id=64 => eos_token_id 64 is not a token (vocab_size 64)
+vision_config/image_size=[32,32] => vision_config: json: cannot unmarshal array
+vision_config/image_size=142 && vision_config/patch_size=1 => make 20164 patches
+projection_dim=70000 => projection_dim 70000 is not between
+projection_dim=25 => "visual_projection.weight" has shape [24 32], the configuration requires
+text_config/num_hidden_layers=1 => 16 tensors the model does not use: text_model.encoder.layers.1
+preprocessor_config.json<{"size": 32, "crop_size": 30} => preprocessor_config.json: preprocessing gives 30×30
+preprocessor_config.json<{} => preprocessor_config.json: preprocessing gives 224×224
+preprocessor_config.json<[] => preprocessor_config.json: not readable
+drop visual_projection.weight => model.safetensors: 1 tensor missing: visual_projection.weight
+drop text_model.encoder.layers.1.self_attn.k_proj.bias => 1 tensor missing: text_model.encoder.layers.1.self_attn.k_proj.bias
+drop logit_scale => tensor "logit_scale" is missing
+add text_model.extra => 1 tensor the model does not use: text_model.extra`,
+		Others: map[string]func(testing.TB, string){
+			`tensor "logit_scale" has shape [1], the configuration requires []`: scale(
+				func(w *weights.Tensor) { w.Shape = []int{1} }),
+			`tensor "logit_scale" is 1000: its exponential is no finite factor`: scale(
+				func(w *weights.Tensor) { w.Data[0] = 1000 }),
+		},
+		Torch: map[string]map[string]string{"bf16-shards": nil, "old-hub": nil},
+		SameTorch: func(t *testing.T, folder, torch string) {
+			g, m := openGolden(t, folder), open(t, torch)
+			// but positions, which are integers
+			modeltest.SameTensors(t, m.Weights, g.Weights, len(g.Weights.Names())-2)
+			a, b := newEncoder(t, testbackend.Go(t), m, Options{}), newEncoder(t, testbackend.Go(t), g.Model, Options{})
+			images, ids := g.Rows("pixels"), g.IntRows("ids")
+			if !slices.EqualFunc(encodeImages(t, a, images...), encodeImages(t, b, images...), equal) {
+				t.Errorf("%s: other vectors of images", folder)
+			}
+			if !slices.EqualFunc(encodeTokens(t, a, ids...), encodeTokens(t, b, ids...), equal) {
+				t.Errorf("%s: other vectors of texts", folder)
+			}
+		},
+		Optimized: func(t *testing.T, xla compute.Backend) { checkEncoder(t, xla, "gelu-odd-patch") },
+	})
 }
 
 // TestPreprocessing reads each form of the preprocessing: none, a file of little, the part of a processor's file.
@@ -114,4 +103,8 @@ func TestDefaultConfig(t *testing.T) {
 	if want := DefaultConfig(); err != nil || *got != want {
 		t.Errorf("%+v, %v", got, err)
 	}
+}
+
+func FuzzParseConfig(f *testing.F) {
+	modeltest.FuzzConfig(f, ParseConfig, (*Config).Validate, "*/config.json")
 }

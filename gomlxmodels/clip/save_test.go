@@ -12,14 +12,12 @@ import (
 
 	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/weights"
+	"antipode/internal/must"
 )
 
 // TestSave writes a model that was read, and reads the same.
 func TestSave(t *testing.T) {
-	m, err := Open(filepath.Join("testdata", "gelu-odd-patch"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(Open(filepath.Join("testdata", "gelu-odd-patch")))(t)
 	store := model.NewStore()
 	defer store.Finalize()
 	if err := weights.Load(store.RootScope(), m.Weights, table(m.cfg, m.Weights, imageTower, textTower),
@@ -31,13 +29,8 @@ func TestSave(t *testing.T) {
 		Filter: preprocess.Bicubic, Torchvision: true,
 		Scale: 1.0 / 255, Mean: preprocess.Half, Std: preprocess.ImageNetStd, Source: "preprocessor_config.json"}
 	dir := t.TempDir()
-	if err := Save(dir, m.cfg, store.RootScope(), 1.5, pre, weights.F32); err != nil {
-		t.Fatal(err)
-	}
-	got, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Save(dir, m.cfg, store.RootScope(), 1.5, pre, weights.F32))
+	got := must.Get(Open(dir))(t)
 	if !reflect.DeepEqual(got.cfg, m.cfg) || got.Preprocess() != pre {
 		t.Errorf("configuration %+v and preprocessing %+v, want %+v and %+v", got.cfg, got.Preprocess(), m.cfg, pre)
 	}

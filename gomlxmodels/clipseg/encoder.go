@@ -31,9 +31,9 @@ const keptPrompts = 4096
 
 // Encoder runs a model on a device. It is for one goroutine at a time.
 type Encoder struct {
-	m       *Model
-	opts    Options
-	run     *runner.Runner
+	m    *Model
+	opts Options
+	*runner.Runner
 	graphs  [parts]*runner.Graph
 	prompts map[string][]float32 // by token ids
 }
@@ -48,39 +48,13 @@ func NewEncoder(backend compute.Backend, m *Model, o Options) (e *Encoder, err e
 	if err := cmp.Or(runner.DType(&o.DType), runner.Count("batch", &o.Batch, DefaultBatch, 4096)); err != nil {
 		return nil, err
 	}
-	e = &Encoder{m: m, opts: o, run: runner.New(backend, "clipseg", "encoder"), prompts: map[string][]float32{}}
+	e = &Encoder{m: m, opts: o, Runner: runner.New(backend, "clipseg", "encoder"), prompts: map[string][]float32{}}
 	for p := range parts {
 		name, forward := e.forward(p)
-		net := e.run.Net(func(s *model.Store) error { return load(s, m.Weights, m.cfg, p, o.DType) })
+		net := e.Net(func(s *model.Store) error { return load(s, m.Weights, m.cfg, p, o.DType) })
 		e.graphs[p] = net.Graph(name, forward)
 	}
 	return e, nil
-}
-
-// Bytes is the memory the loaded weights take.
-func (e *Encoder) Bytes() int64 {
-	if e == nil {
-		return 0
-	}
-	return e.run.Bytes()
-}
-
-// Close releases weights and compiled graphs. The encoder cannot be used afterwards; closing twice is fine.
-func (e *Encoder) Close() {
-	if e != nil {
-		e.run.Close()
-	}
-}
-
-// Load reads all weights now rather than with the first image, so that [Encoder.Bytes] counts them.
-func (e *Encoder) Load() (err error) {
-	defer runner.Recovered("clipseg", &err)
-	for _, g := range e.graphs {
-		if err := g.Load(); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // forward returns a part's name and graph.
@@ -113,7 +87,7 @@ type Image struct {
 // names it. ctx is checked between calls of the device.
 func (e *Encoder) Segment(ctx context.Context, images []Image) (out [][]Map, err error) {
 	defer runner.Recovered("clipseg", &err)
-	if err := e.run.Closed(); err != nil {
+	if err := e.Closed(); err != nil {
 		return nil, err
 	}
 	side := e.m.cfg.Side

@@ -11,6 +11,7 @@ import (
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
 
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
 )
@@ -43,10 +44,7 @@ func scene(t testing.TB, m *Model, n int) []Image {
 
 func segment(t *testing.T, e *Encoder, list []Image) [][]Map {
 	t.Helper()
-	out, err := e.Segment(context.Background(), list)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(e.Segment(context.Background(), list))(t)
 	return out
 }
 
@@ -56,10 +54,7 @@ func TestAlone(t *testing.T) {
 	for name, backend := range map[string]compute.Backend{"refined": testbackend.Any(t),
 		"simple-gelu": testbackend.Go(t)} {
 		g := openGolden(t, name)
-		e, err := NewEncoder(backend, g.Model, Options{Batch: 3})
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Get(NewEncoder(backend, g.Model, Options{Batch: 3}))(t)
 		defer e.Close()
 		list := scene(t, g.Model, 7)
 		all := segment(t, e, list)
@@ -88,10 +83,7 @@ func TestAlone(t *testing.T) {
 // TestPromptsMatter: another prompt gives another map, and a prompt is computed once.
 func TestPromptsMatter(t *testing.T) {
 	g := openGolden(t, "refined")
-	e, err := NewEncoder(testbackend.Any(t), g.Model, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(NewEncoder(testbackend.Any(t), g.Model, Options{}))(t)
 	defer e.Close()
 	p := scene(t, g.Model, 1)[0]
 	a, b := []int32{512, 5, 513}, []int32{512, 6, 7, 513}
@@ -117,10 +109,7 @@ func TestHalfPrecision(t *testing.T) { checkHalf(t, dtypes.BFloat16, 0.1) }
 func checkHalf(t *testing.T, dtype dtypes.DType, bound float64) {
 	g := openGolden(t, "refined")
 	want := g.Rows("logits")
-	e, err := NewEncoder(testbackend.QuickXLA(t), g.Model, Options{DType: dtype})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(NewEncoder(testbackend.QuickXLA(t), g.Model, Options{DType: dtype}))(t)
 	defer e.Close()
 	for i, maps := range segment(t, e, g.images()) {
 		difference := make([]float32, len(want[i]))
@@ -146,10 +135,7 @@ func TestEncoderRefuses(t *testing.T) {
 	if _, err := NewEncoder(nil, g.Model, Options{}); err == nil {
 		t.Error("no backend is taken")
 	}
-	e, err := NewEncoder(backend, g.Model, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(NewEncoder(backend, g.Model, Options{}))(t)
 	good := g.images()[0]
 	long := make([]int32, 41)
 	long[40] = 513
@@ -195,10 +181,7 @@ func TestEncoderRefuses(t *testing.T) {
 // resized is a whole map at another size.
 func resized(t testing.TB, m Map, width, height int) (out []float32) {
 	t.Helper()
-	rows, err := m.Resize(width, height)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := must.Get(m.Resize(width, height))(t)
 	for y, row := range rows {
 		if len(out) != y*width || len(row) != width {
 			t.Fatalf("row %d of %d values after %d", y, len(row), len(out))
@@ -215,10 +198,7 @@ func TestResize(t *testing.T) {
 	}
 	// the middle of two rows, each at −1/4, 1/4, 3/4, 5/4
 	near.Check(t, "4×1", resized(t, m, 4, 1), []float32{1, 1.25, 1.75, 2}, 1e-6, 1e-6)
-	rows, err := m.Resize(3, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := must.Get(m.Resize(3, 3))(t)
 	for y := range rows {
 		if y == 1 {
 			break // stopping early is fine

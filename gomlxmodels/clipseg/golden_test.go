@@ -13,6 +13,7 @@ import (
 
 	"antipode/gomlxmodels/clip"
 	"antipode/gomlxmodels/internal/modeltest"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
 )
@@ -33,10 +34,7 @@ func openGolden(t testing.TB, name string) golden {
 
 func openFolder(t testing.TB, dir string) golden {
 	t.Helper()
-	m, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(Open(dir))(t)
 	return golden{m, modeltest.Open(t, dir)}
 }
 
@@ -137,16 +135,10 @@ func TestEncoderEqualsReference(t *testing.T) {
 
 func checkEncoder(g golden, backend compute.Backend, compare func(t testing.TB, stage string, got, want []float32)) {
 	t := g.T
-	e, err := NewEncoder(backend, g.Model, Options{Batch: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(NewEncoder(backend, g.Model, Options{Batch: 3}))(t)
 	defer e.Close()
 	images := g.images()
-	maps, err := e.Segment(context.Background(), images)
-	if err != nil {
-		t.Fatal(err)
-	}
+	maps := must.Get(e.Segment(context.Background(), images))(t)
 	for i, want := range g.Rows("logits") {
 		compare(t, "logits", maps[i][0].Logits, want)
 	}
@@ -154,15 +146,9 @@ func checkEncoder(g golden, backend compute.Backend, compare func(t testing.TB, 
 		return
 	}
 	img := g.Image("picture")
-	pixels, err := g.Prepare(img)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pixels := must.Get(g.Prepare(img))(t)
 	near.Check(t, "processed", pixels, g.Values("processed"), 1e-5, 1e-5)
-	maps, err = e.Segment(context.Background(), []Image{{pixels, images[0].Prompts}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	maps = must.Get(e.Segment(context.Background(), []Image{{pixels, images[0].Prompts}}))(t)
 	compare(t, "picture.logits", maps[0][0].Logits, g.Values("picture.logits"))
 	compare(t, "picture.large", resized(t, maps[0][0], img.Width, img.Height), g.Values("picture.large"))
 }

@@ -13,24 +13,20 @@ import (
 	"antipode/gomlxmodels/clip"
 	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/weights"
+	"antipode/internal/must"
 )
 
 // TestSave writes models that were read, of both kinds of decoder, and reads the same.
 func TestSave(t *testing.T) {
 	for _, name := range []string{"refined", "simple-gelu"} {
-		m, err := Open(filepath.Join("testdata", name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(Open(filepath.Join("testdata", name)))(t)
 		store := model.NewStore()
 		defer store.Finalize()
 		rules := weights.Table(append(clip.ImageRules(&m.cfg.Config, prefix), clip.TextRules(&m.cfg.Config, prefix)...))
 		reduceRules(&rules, m.cfg)
 		rules = append(rules, decoderTable(m.cfg)...)
 		rules.Skip(prefix + "logit_scale")
-		if err := weights.Load(store.RootScope(), m.Weights, rules, dtypes.Float32); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, weights.Load(store.RootScope(), m.Weights, rules, dtypes.Float32))
 		cfg := *m.cfg
 		cfg.Side = cfg.Vision.ImageSize
 		dir := t.TempDir()
@@ -38,10 +34,7 @@ func TestSave(t *testing.T) {
 			weights.F32); err != nil {
 			t.Fatal(err)
 		}
-		got, err := Open(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(Open(dir))(t)
 		if !reflect.DeepEqual(got.cfg, &cfg) {
 			t.Errorf("%s: configuration %+v, want %+v", name, got.cfg, cfg)
 		}

@@ -19,6 +19,7 @@ import (
 	"antipode/gomlxmodels/textgen"
 	"antipode/gomlxmodels/vqgan"
 	"antipode/gomlxmodels/weights"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
 )
@@ -37,10 +38,7 @@ func folder(t testing.TB, name string) string {
 func openGolden(t testing.TB, name string) (*Model, modeltest.Golden) {
 	t.Helper()
 	dir := folder(t, name)
-	m, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(Open(dir))(t)
 	return m, modeltest.Open(t, dir)
 }
 
@@ -105,14 +103,8 @@ func TestImages(t *testing.T) {
 
 func newSampler(t testing.TB, backend compute.Backend, m *Model, scale float64, batch int) *vqgan.Sampler {
 	t.Helper()
-	n, err := m.Network(scale)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := vqgan.NewSampler(backend, n, m.VQGAN, vqgan.SamplerOptions{Batch: batch})
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(m.Network(scale))(t)
+	s := must.Get(vqgan.NewSampler(backend, n, m.VQGAN, vqgan.SamplerOptions{Batch: batch}))(t)
 	t.Cleanup(s.Close)
 	return s
 }
@@ -169,10 +161,7 @@ func checkImages(t *testing.T, backend compute.Backend, name string, batch int) 
 func TestTokens(t *testing.T) {
 	for _, name := range goldens {
 		m, _ := openGolden(t, name)
-		text, err := os.ReadFile(filepath.Join("testdata", name, "texts.json"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(filepath.Join("testdata", name, "texts.json")))(t)
 		var list []struct {
 			Text string
 			IDs  []int32

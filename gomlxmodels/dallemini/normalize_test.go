@@ -17,6 +17,7 @@ import (
 	"github.com/mozillazg/go-unidecode"
 
 	"antipode/gomlxmodels/internal/modeltest"
+	"antipode/internal/must"
 )
 
 func readJSON(t *testing.T, name string, to any) {
@@ -33,10 +34,7 @@ func readJSON(t *testing.T, name string, to any) {
 // normalizer splits hashtags by the words of the goldens.
 func normalizer(t *testing.T) *Normalizer {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("testdata", "words.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(filepath.Join("testdata", "words.txt")))(t)
 	return &Normalizer{readWords(string(text))}
 }
 
@@ -79,10 +77,7 @@ func TestCharacters(t *testing.T) {
 		}
 		made := make([]string, 256)
 		for i := range made {
-			text, err := repair(string(rune(block<<8 | i)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := must.Get(repair(string(rune(block<<8 | i))))(t)
 			made[i] = unidecode.Unidecode(demojize(text))
 		}
 		name, got := fmt.Sprintf("%02x", block), ""
@@ -147,14 +142,9 @@ func TestReleasedPrompts(t *testing.T) {
 		}
 	}
 	var templates map[string]string
-	if err := json.NewDecoder(open("cococrola", "benchmark", "v0-1", "prompts.json")).Decode(&templates); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.NewDecoder(open("cococrola", "benchmark", "v0-1", "prompts.json")).Decode(&templates))
 	rows := func(f *os.File) [][]string {
-		rows, err := csv.NewReader(f).ReadAll()
-		if err != nil {
-			t.Fatal(err)
-		}
+		rows := must.Get(csv.NewReader(f).ReadAll())(t)
 		return rows
 	}
 	var prompts []string

@@ -13,12 +13,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
 
 	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/textgen"
 	"antipode/gomlxmodels/vqgan"
 	"antipode/gomlxmodels/weights"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
 )
@@ -31,10 +33,7 @@ func sampled(t *testing.T, s *vqgan.Sampler, texts [][]int32, seeds []uint64, o 
 	for i := range texts {
 		requests = append(requests, vqgan.Request{Text: texts[i], Seed: seeds[i]})
 	}
-	out, err := s.Generate(context.Background(), requests, o, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(s.Generate(context.Background(), requests, o, nil))(t)
 	return out
 }
 
@@ -61,10 +60,7 @@ func TestLayersOneByOne(t *testing.T) {
 // checkSame compares an image of a model with that of a folder; form and other say how their weights are stored.
 func checkSame(t *testing.T, m *Model, dir, form, other string) {
 	t.Helper()
-	second, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	second := must.Get(Open(dir))(t)
 	var got [2]vqgan.Result
 	for i, m := range []*Model{m, second} {
 		s := newSampler(t, testbackend.Any(t), m, scale, 1)
@@ -111,9 +107,7 @@ func TestFlaxFiles(t *testing.T) {
 	for _, sub := range []string{"", VQGANFolder} {
 		at := filepath.Join(dir, sub)
 		modeltest.Write(t, filepath.Join(at, vqgan.FlaxFile), string(packed(modeltest.Tensors(t, at))))
-		if err := os.Remove(filepath.Join(at, weights.SingleFile)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(filepath.Join(at, weights.SingleFile)))
 	}
 	checkSame(t, m, dir, "from safetensors", "from msgpack")
 }
@@ -151,51 +145,48 @@ func TestSeeds(t *testing.T) {
 	modeltest.CheckLine(t, err, "closed")
 }
 
-func TestRefuses(t *testing.T) {
+// TestSuite: damaged folders are refused, and what every network has.
+func TestSuite(t *testing.T) {
 	t.Setenv("HF_HUB_CACHE", t.TempDir())
-	for want, change := range map[string]map[string]any{
-		`model_type "bart" is not a DALL·E mini`:                      {"model_type": "bart"},
-		`config.json: ln_positions "swinv2" is not supported: only "`: {"ln_positions": "swinv2"},
-		"use_bias true is not supported: only false is":               {"use_bias": true},
-		"tie_word_embeddings true is not supported":                   {"tie_word_embeddings": true},
-		"sinkhorn_iters 3 is not supported: only 1 is":                {"sinkhorn_iters": 3},
-		"decoder_start_token_id 49 is not between 0 and 48":           {"decoder_start_token_id": 49},
-		"d_model 32 not divisible by encoder_attention_heads 3":       {"encoder_attention_heads": 3},
-		"encoder_layers 0 is not between":                             {"encoder_layers": 0},
-		"FlaxBartEncoderLayer_2/":                                     {"encoder_layers": 3},
-		"the model does not use: model/decoder/layers/":               {"decoder_layers": 1},
-		"requires [51 32]":                                            {"image_vocab_size": 50},
-		"config.json: not readable":                                   {"d_model": "x"},
-	} {
-		dir := folder(t, "mini")
-		modeltest.Edit(t, filepath.Join(dir, "config.json"), change)
-		_, err := Open(dir)
-		modeltest.CheckLine(t, err, want)
-	}
-	for want, damage := range map[string]func(dir string) error{
-		"the VQGAN is not in the subfolder vqgan and not on this machine. Fix:": func(dir string) error {
-			return os.RemoveAll(filepath.Join(dir, VQGANFolder))
-		},
-		"no tokenizer": func(dir string) error { return os.Remove(filepath.Join(dir, "tokenizer.json")) },
-		"model.safetensors": func(dir string) error {
-			return os.Truncate(filepath.Join(dir, "model.safetensors"), 9000)
-		},
-		"holds no": func(dir string) error { return os.Remove(filepath.Join(dir, "model.safetensors")) },
-		"image_length is 16, the VQGAN's images have 9 tokens": func(dir string) error {
-			other := folder(t, "odd")
-			if err := os.RemoveAll(filepath.Join(dir, VQGANFolder)); err != nil {
-				return err
-			}
-			return os.CopyFS(filepath.Join(dir, VQGANFolder), os.DirFS(filepath.Join(other, VQGANFolder)))
-		},
-	} {
-		dir := folder(t, "mini")
-		if err := damage(dir); err != nil {
-			t.Fatal(err)
+	vqgan := func(t testing.TB, dir, other string) {
+		must.Do(t, os.RemoveAll(filepath.Join(dir, VQGANFolder)))
+		if other != "" {
+			from := os.DirFS(filepath.Join(other, VQGANFolder))
+			must.Do(t, os.CopyFS(filepath.Join(dir, VQGANFolder), from))
 		}
-		_, err := Open(dir)
-		modeltest.CheckLine(t, err, want)
 	}
+	modeltest.Suite(t, modeltest.Model{
+		Folder: "mini",
+		Copy:   folder,
+		Open:   func(dir string) error { _, err := Open(dir); return err },
+		Refuses: `
+model_type="bart" => model_type "bart" is not a DALL·E mini
+ln_positions="swinv2" => config.json: ln_positions "swinv2" is not supported: only "
+use_bias=true => use_bias true is not supported: only false is
+tie_word_embeddings=true => tie_word_embeddings true is not supported
+sinkhorn_iters=3 => sinkhorn_iters 3 is not supported: only 1 is
+decoder_start_token_id=49 => decoder_start_token_id 49 is not between 0 and 48
+encoder_attention_heads=3 => d_model 32 not divisible by encoder_attention_heads 3
+encoder_layers=0 => encoder_layers 0 is not between
+encoder_layers=3 => FlaxBartEncoderLayer_2/
+decoder_layers=1 => the model does not use: model/decoder/layers/
+image_vocab_size=50 => requires [51 32]
+d_model="x" => config.json: not readable
+rm tokenizer.json => no tokenizer
+rm model.safetensors => holds no`,
+		Others: map[string]func(testing.TB, string){
+			"the VQGAN is not in the subfolder vqgan and not on this machine. Fix:": func(t testing.TB, dir string) {
+				vqgan(t, dir, "")
+			},
+			"image_length is 16, the VQGAN's images have 9 tokens": func(t testing.TB, dir string) {
+				vqgan(t, dir, folder(t, "odd"))
+			},
+			"model.safetensors": func(t testing.TB, dir string) {
+				must.Do(t, os.Truncate(filepath.Join(dir, "model.safetensors"), 9000))
+			},
+		},
+		Optimized: func(t *testing.T, xla compute.Backend) { checkImages(t, xla, "odd", 2) },
+	})
 }
 
 // TestPulledVQGAN opens a folder whose VQGAN was pulled.
@@ -205,22 +196,11 @@ func TestPulledVQGAN(t *testing.T) {
 	repository := filepath.Join(cache, "models--dalle-mini--vqgan_imagenet_f16_16384")
 	commit := strings.Repeat("c", 40)
 	own := filepath.Join(dir, VQGANFolder)
-	if err := os.CopyFS(filepath.Join(repository, "snapshots", commit), os.DirFS(own)); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(filepath.Join(repository, "refs"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(repository, "refs", "main"), []byte(commit), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.RemoveAll(own); err != nil {
-		t.Fatal(err)
-	}
-	m, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(filepath.Join(repository, "snapshots", commit), os.DirFS(own)))
+	must.Do(t, os.Mkdir(filepath.Join(repository, "refs"), 0o755))
+	must.Do(t, os.WriteFile(filepath.Join(repository, "refs", "main"), []byte(commit), 0o644))
+	must.Do(t, os.RemoveAll(own))
+	m := must.Get(Open(dir))(t)
 	if i := slices.IndexFunc(m.Files(), func(f string) bool { return strings.HasPrefix(f, repository) }); i < 0 {
 		t.Errorf("files %q, none of the pulled VQGAN", m.Files())
 	}
@@ -229,10 +209,7 @@ func TestPulledVQGAN(t *testing.T) {
 // TestBFloat16 computes the tokens' network in bfloat16, as on an NVIDIA GPU: the first logits stay near.
 func TestBFloat16(t *testing.T) {
 	m, g := openGolden(t, "mini")
-	n, err := m.Network(scale)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(m.Network(scale))(t)
 	s, err := vqgan.NewSampler(testbackend.Any(t), n, m.VQGAN, vqgan.SamplerOptions{DType: dtypes.BFloat16, Batch: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -253,4 +230,8 @@ func TestBFloat16(t *testing.T) {
 	if d, _ := near.Worst(first, want); d == 0 || d > 0.3*near.Scale(want) {
 		t.Errorf("the logits differ by up to %v, their scale is %v", d, near.Scale(want))
 	}
+}
+
+func FuzzParseConfig(f *testing.F) {
+	modeltest.FuzzConfig(f, ParseConfig, (*Config).Validate, "*/config.json")
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/gomlx/gomlx/core/graph"
+
+	"antipode/internal/must"
 )
 
 // open opens a kind or skips by name; REQUIRE=xla turns a skip for XLA on the processor into a failure.
@@ -82,18 +84,13 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 		t.Errorf("a missing file: %v", err)
 	}
 	text := filepath.Join(empty, "pjrt_c_api_cpu_plugin.so")
-	if err := os.WriteFile(text, []byte("not a library"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(text, []byte("not a library"), 0o600))
 	if _, err := Open(XLACPU, ""); err == nil || !strings.Contains(err.Error(), text) ||
 		strings.Contains(err.Error(), "\n") {
 		t.Errorf("a text file: %v", err)
 	}
 	if runtime.GOOS == "linux" {
-		self, err := os.Executable()
-		if err != nil {
-			t.Fatal(err)
-		}
+		self := must.Get(os.Executable())(t)
 		if err := Inspect(self); err == nil {
 			t.Error("a program that exports no GetPjrtApi passed as a plugin")
 		}
@@ -108,13 +105,9 @@ func TestOddFolderNames(t *testing.T) {
 	plugin := open(t, XLACPU).Plugin
 	for _, name := range []string{"for cuda, later", "NVIDIA"} {
 		folder := filepath.Join(t.TempDir(), name)
-		if err := os.Mkdir(folder, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Mkdir(folder, 0o700))
 		path := filepath.Join(folder, "pjrt_c_api_cpu_plugin.so")
-		if err := os.Symlink(plugin, path); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Symlink(plugin, path))
 		d, err := Open(XLACPU, path)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -133,10 +126,7 @@ func TestCUDAOptions(t *testing.T) {
 	if !HasXLA {
 		t.Skip("missing: cgo")
 	}
-	b, err := openXLA(XLACUDA, open(t, XLACPU).Plugin)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(openXLA(XLACUDA, open(t, XLACPU).Plugin))(t)
 	defer b.Finalize()
 	if b.(interface{ HasSharedBuffers() bool }).HasSharedBuffers() {
 		t.Error("a GPU shares no memory with the program")
@@ -160,9 +150,7 @@ func TestFind(t *testing.T) {
 		filepath.Join(one, "pjrt_c_api_cpu_plugin.txt"),
 		filepath.Join(two, "pjrt_c_api_cpu_v0.98.0_plugin.so"), filepath.Join(two, "pjrt_c_api_cpu_v0.114.0_plugin.so"),
 	} {
-		if err := os.WriteFile(p, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(p, nil, 0o600))
 	}
 	t.Setenv(PathEnv, one+":"+filepath.Join(one, "none")+":"+two)
 	if got, want := Find(XLACUDA), filepath.Join(one, "pjrt_c_api_cuda_plugin.so"); got != want {
@@ -172,26 +160,18 @@ func TestFind(t *testing.T) {
 		t.Errorf("cpu: %q, want one in %s", got, two)
 	}
 	link := filepath.Join(two, "pjrt_c_api_cpu_plugin.so")
-	if err := os.Symlink("pjrt_c_api_cpu_v0.114.0_plugin.so", link); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink("pjrt_c_api_cpu_v0.114.0_plugin.so", link))
 	if got := Find(XLACPU); got != link {
 		t.Errorf("the plainest name must win: %q, want %q", got, link)
 	}
-	if err := os.Remove(filepath.Join(two, "pjrt_c_api_cpu_v0.114.0_plugin.so")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filepath.Join(two, "pjrt_c_api_cpu_v0.114.0_plugin.so")))
 	if got, want := Find(XLACPU), filepath.Join(two, "pjrt_c_api_cpu_v0.98.0_plugin.so"); got != want {
 		t.Errorf("a dangling link must be passed over: %q, want %q", got, want)
 	}
 	home := filepath.Join(t.TempDir(), "a [store]")
 	kept := filepath.Join(home, "plugins", "some-wheel-1.0")
-	if err := os.MkdirAll(kept, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(kept, "pjrt_c_api_cpu_plugin.so"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(kept, 0o700))
+	must.Do(t, os.WriteFile(filepath.Join(kept, "pjrt_c_api_cpu_plugin.so"), nil, 0o600))
 	if got, want := FindIn(XLACPU, StoreFolders(home)...),
 		filepath.Join(kept, "pjrt_c_api_cpu_plugin.so"); got != want {
 		t.Errorf("in the store: %q, want %q", got, want)

@@ -16,6 +16,7 @@ import (
 
 	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/weights"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
 )
@@ -106,10 +107,7 @@ func TestAltPadding(t *testing.T) {
 	g := openGolden(t, filepath.Join("testdata", "alt2"))
 	c := *g.text.(*AltTextConfig)
 	states := func(text string, length int, left bool) []float32 {
-		e, err := g.tokenizer.Encode(text, length)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Get(g.tokenizer.Encode(text, length))(t)
 		at := tokens{ids: slices.Repeat([]int32{g.tokenizer.PadID()}, length), to: len(e.IDs)}
 		if left {
 			at.from, at.to = length-len(e.IDs), length
@@ -139,55 +137,30 @@ func TestAltPadding(t *testing.T) {
 
 func TestAltOpenRefuses(t *testing.T) {
 	const file = "text_encoder/model.safetensors"
-	refuses(t, "alt9", []damage{
-		{"CLIP's tower", func(dir string) {
-			edit(t, dir, "model_index.json", map[string]any{"text_encoder": []string{"transformers", "CLIPTextModel"}})
-		}, []string{"model_index.json", "CLIPTextModel", "RobertaSeriesModelWithTransformation"}},
-		{"no configuration", func(dir string) { os.Remove(filepath.Join(dir, "text_encoder", "config.json")) },
-			[]string{"text_encoder", "config.json", "no such file"}},
-		{"null", func(dir string) { modeltest.Write(t, filepath.Join(dir, "text_encoder", "config.json"), "null") },
-			[]string{"text_encoder", "holds no configuration"}},
-		{"a list", func(dir string) { modeltest.Write(t, filepath.Join(dir, "text_encoder", "config.json"), "[]") },
-			[]string{"text_encoder", "not readable"}},
-		{"no project_dim", func(dir string) {
-			edit(t, dir, "text_encoder/config.json",
-				map[string]any{"project_dim": nil})
-		}, []string{"cross_attention_dim is 8", "returns 512"}},
-		{"a project_dim of none",
-			func(dir string) { edit(t, dir, "text_encoder/config.json", map[string]any{"project_dim": 0}) },
-			[]string{"project_dim 0"}},
-		{"no hidden_size", func(dir string) {
-			edit(t, dir, "text_encoder/config.json",
-				map[string]any{"hidden_size": nil})
-		}, []string{file, "[51 768]"}},
-		{"heads that do not divide",
-			func(dir string) { edit(t, dir, "text_encoder/config.json", map[string]any{"num_attention_heads": 5}) },
-			[]string{"hidden_size 12 not divisible"}},
-		{"no transformation before", func(dir string) {
-			edit(t, dir, "text_encoder/config.json", map[string]any{"has_pre_transformation": false})
-		}, []string{file, "does not use: pre_LN.bias"}},
-		{"a tensor missing", func(dir string) {
-			rewrite(t, dir, file, func(all map[string]weights.Tensor) { delete(all, "transformation_pre.weight") })
-		}, []string{file, "missing: transformation_pre.weight"}},
-		{"the last block of another shape", func(dir string) {
+	refuses(t, "alt9", `
+model_index.json:text_encoder=["transformers","CLIPTextModel"] => model_index.json && CLIPTextModel && RobertaSeriesModelWithTransformation
+rm text_encoder/config.json => text_encoder && config.json && no such file
+text_encoder/config.json<null => text_encoder && holds no configuration
+text_encoder/config.json<[] => text_encoder && not readable
+text_encoder/config.json:project_dim=null => cross_attention_dim is 8 && returns 512
+text_encoder/config.json:project_dim=0 => project_dim 0
+text_encoder/config.json:hidden_size=null => text_encoder/model.safetensors && [51 768]
+text_encoder/config.json:num_attention_heads=5 => hidden_size 12 not divisible
+text_encoder/config.json:has_pre_transformation=false => text_encoder/model.safetensors && does not use: pre_LN.bias
+drop text_encoder/model.safetensors:transformation_pre.weight => text_encoder/model.safetensors && missing: transformation_pre.weight
+tokenizer/tokenizer_config.json:model_max_length=null && tokenizer/tokenizer.json:truncation=null => tokenizer && states no model_max_length && 77
+tokenizer/tokenizer_config.json:model_max_length=512 => model_max_length is 512 && positions for 78`,
+		damage{func(dir string) {
 			rewrite(t, dir, file, func(all map[string]weights.Tensor) {
 				v := all["roberta.encoder.layer.2.output.dense.bias"]
 				v.Shape, v.Data = []int{11}, v.Data[:11]
 				all[v.Name] = v
 			})
-		}, []string{file, `"roberta.encoder.layer.2.output.dense.bias" has shape [11]`}},
-		{"a file that is no SentencePiece model", func(dir string) {
+		}, file + ` && "roberta.encoder.layer.2.output.dense.bias" has shape [11]`},
+		damage{func(dir string) {
 			path := filepath.Join(dir, "tokenizer", "tokenizer.json")
 			os.Rename(path, filepath.Join(dir, "tokenizer", "sentencepiece.bpe.model"))
-		}, []string{"tokenizer", "sentencepiece.bpe.model: not a SentencePiece model, or damaged"}},
-		{"no limit", func(dir string) {
-			edit(t, dir, "tokenizer/tokenizer_config.json", map[string]any{"model_max_length": nil})
-			edit(t, dir, "tokenizer/tokenizer.json", map[string]any{"truncation": nil})
-		}, []string{"tokenizer", "states no model_max_length", "77"}},
-		{"a limit beyond the positions", func(dir string) {
-			edit(t, dir, "tokenizer/tokenizer_config.json", map[string]any{"model_max_length": 512})
-		}, []string{"model_max_length is 512", "positions for 78"}},
-	})
+		}, "tokenizer && sentencepiece.bpe.model: not a SentencePiece model, or damaged"})
 }
 
 // TestNaN puts a value that is no number among the weights: Open reads headers alone, Load does not take it.
@@ -198,10 +171,7 @@ func TestNaN(t *testing.T) {
 		"decoder.conv_out.bias": "vae/diffusion_pytorch_model.safetensors"} {
 		dir := modeltest.CopyOf(t, "alt9")
 		rewrite(t, dir, file, func(all map[string]weights.Tensor) { all[name].Data[1] = float32(math.NaN()) })
-		m, err := Open(dir, OpenOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(Open(dir, OpenOptions{}))(t)
 		line(t, newSampler(t, testbackend.Go(t), m, Options{}).Load(), file, name, "NaN")
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 
 	"antipode/gomlxmodels/weights"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
 )
@@ -113,10 +114,7 @@ func TestReal(t *testing.T) {
 		var got []float32
 		for i := range 3 {
 			begin := time.Now()
-			out, err := call(s.graphs[c.part], c.inputs...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			out := must.Get(call(s.graphs[c.part], c.inputs...))(t)
 			got = tensors.MustCopyFlatData[float32](out[0])
 			release(out...)
 			switch seconds := time.Since(begin).Seconds(); {
@@ -155,10 +153,7 @@ func TestHalfPrecision(t *testing.T) {
 		g := openGolden(t, filepath.Join("testdata", name))
 		g.withoutChecker()
 		list := []Request{{Prompt: prompt, Seed: 3, Steps: 3, Guidance: 2, Width: 16, Height: 16}}
-		want, err := newSampler(t, testbackend.Go(t), g.Model, Options{}).Generate(t.Context(), list, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must.Get(newSampler(t, testbackend.Go(t), g.Model, Options{}).Generate(t.Context(), list, nil))(t)
 		got, err := newSampler(t, testbackend.XLA(t), g.Model, Options{DType: dtypes.BFloat16}).Generate(t.Context(),
 			list, nil)
 		if err != nil {
@@ -189,25 +184,14 @@ func TestFreshFile(t *testing.T) {
 			if name == "two" {
 				file = theirs + ".ckpt"
 			}
-			m, err := OpenFile(file, FileOptions{ConfigFrom: theirs})
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := must.Get(OpenFile(file, FileOptions{ConfigFrom: theirs}))(t)
 			if notes := m.Corrections(); len(notes) != 1 || !strings.HasPrefix(notes[0], "prediction type "+kind) {
 				t.Errorf("notes %q", notes)
 			}
 			own := filepath.Join(dir, "own", name)
-			if err := m.SaveFolder(t.Context(), own); err != nil {
-				t.Fatal(err)
-			}
-			want, err := Open(theirs, OpenOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			folder, err := Open(own, OpenOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, m.SaveFolder(t.Context(), own))
+			want := must.Get(Open(theirs, OpenOptions{}))(t)
+			folder := must.Get(Open(own, OpenOptions{}))(t)
 			tensors := 0
 			for p, set := range want.sets {
 				if set == nil {
@@ -218,10 +202,7 @@ func TestFreshFile(t *testing.T) {
 					if part(p) == textPart && !strings.HasPrefix(tensor, "text_model.") {
 						mine = "text_model." + tensor
 					}
-					a, err := folder.sets[p].Float32(mine)
-					if err != nil {
-						t.Fatal(err)
-					}
+					a := must.Get(folder.sets[p].Float32(mine))(t)
 					b, err := set.Float32(tensor)
 					if err != nil || !slices.Equal(a, b) {
 						t.Errorf("%s differs (%v)", tensor, err)
@@ -232,10 +213,7 @@ func TestFreshFile(t *testing.T) {
 					t.Errorf("part %d: %d tensors, diffusers has %d", p, a, b)
 				}
 			}
-			golden, err := weights.OpenFiles(filepath.Join(theirs, "reference.safetensors"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			golden := must.Get(weights.OpenFiles(filepath.Join(theirs, "reference.safetensors")))(t)
 			backend := testbackend.Go(t)
 			if i == int(near.Seed(t)%3) {
 				backend = testbackend.XLA(t)
@@ -248,10 +226,7 @@ func TestFreshFile(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					values, err := golden.Float32(fmt.Sprintf("image_%d", k))
-					if err != nil {
-						t.Fatal(err)
-					}
+					values := must.Get(golden.Float32(fmt.Sprintf("image_%d", k)))(t)
 					pix := out[0].Image.Pix
 					if len(pix)/4 != len(values)/3 {
 						t.Fatalf("%d pixels, want %d", len(pix)/4, len(values)/3)

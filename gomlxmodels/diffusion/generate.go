@@ -93,7 +93,7 @@ func (s *Sampler) Begin(requests []Request, progress func(Progress)) (job *Job, 
 // one of its images. more is false after the last piece.
 func (j *Job) Next() (more bool, err error) {
 	defer runner.Recovered("diffusion", &err)
-	if err := j.s.run.Closed(); err != nil || len(j.batches) == 0 {
+	if err := j.s.Closed(); err != nil || len(j.batches) == 0 {
 		return false, err
 	}
 	b := j.batches[0]

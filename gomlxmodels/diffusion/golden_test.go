@@ -11,6 +11,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"antipode/gomlxmodels/internal/modeltest"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
 )
@@ -27,10 +28,7 @@ type golden struct {
 
 func openGolden(t testing.TB, dir string) golden {
 	t.Helper()
-	m, err := Open(dir, OpenOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(Open(dir, OpenOptions{}))(t)
 	return golden{m, modeltest.Open(t, dir), t}
 }
 

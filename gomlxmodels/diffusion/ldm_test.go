@@ -16,6 +16,7 @@ import (
 
 	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/weights"
+	"antipode/internal/must"
 	"antipode/internal/testbackend"
 )
 
@@ -44,14 +45,9 @@ func sparse(t *testing.T, path string, shapes map[string][]int, metadata map[str
 		header[name] = map[string]any{"dtype": "F16", "shape": shape, "data_offsets": [2]int{at, at + 2*n}}
 		at += 2 * n
 	}
-	text, err := json.Marshal(header)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(header))(t)
 	head := append(binary.LittleEndian.AppendUint64(nil, uint64(len(text))), text...)
-	if err := os.WriteFile(path, head, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, head, 0o600))
 	if err := os.Truncate(path, int64(len(head)+at)); err != nil {
 		t.Skipf("no file of %d bytes without data: %v", len(head)+at, err)
 	}
@@ -67,10 +63,7 @@ func TestLDMNames(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "model.safetensors")
 			sparse(t, path, golden.Shapes, nil)
-			m, err := OpenFile(path, FileOptions{ConfigFrom: clipFolder})
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := must.Get(OpenFile(path, FileOptions{ConfigFrom: clipFolder}))(t)
 			for name, parts := range map[string][]part{"text": {textPart}, "unet": {unetPart},
 				"vae": {encoderPart, decoderPart}} {
 				got := map[string]string{}
@@ -174,9 +167,7 @@ func smallFile(t *testing.T, metadata map[string]string, change func(map[string]
 		change(all)
 	}
 	path := filepath.Join(t.TempDir(), "small.safetensors")
-	if err := weights.Save(path, slices.Collect(maps.Values(all)), metadata, weights.F16); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, weights.Save(path, slices.Collect(maps.Values(all)), metadata, weights.F16))
 	return path
 }
 
@@ -185,27 +176,16 @@ func TestFileEqualsFolder(t *testing.T) {
 	path := smallFile(t, nil, nil)
 	image := func(m *Model) []uint8 {
 		t.Helper()
-		out, err := newSampler(t, testbackend.Go(t), m, Options{}).Generate(t.Context(),
-			[]Request{{Prompt: "a house", Seed: 3, Steps: 1, Guidance: 1, Width: 16, Height: 16}}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := must.Get(newSampler(t, testbackend.Go(t), m, Options{}).Generate(t.Context(),
+			[]Request{{Prompt: "a house", Seed: 3, Steps: 1, Guidance: 1, Width: 16, Height: 16}}, nil))(t)
 		return out[0].Image.Pix
 	}
 	var images [2][]uint8
 	for i, ema := range []bool{false, true} {
-		m, err := OpenFile(path, FileOptions{ConfigFrom: clipFolder, EMA: ema})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(OpenFile(path, FileOptions{ConfigFrom: clipFolder, EMA: ema}))(t)
 		dir := filepath.Join(t.TempDir(), "new", "folder")
-		if err := m.SaveFolder(t.Context(), dir); err != nil {
-			t.Fatal(err)
-		}
-		folder, err := Open(dir, OpenOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, m.SaveFolder(t.Context(), dir))
+		folder := must.Get(Open(dir, OpenOptions{}))(t)
 		if w, h := folder.Size(); w != 512 || h != 512 || len(folder.Corrections()) != 0 {
 			t.Errorf("size %d×%d, %v", w, h, folder.Corrections())
 		}

@@ -12,6 +12,7 @@ import (
 
 	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/weights"
+	"antipode/internal/must"
 	"antipode/internal/testbackend"
 )
 
@@ -25,23 +26,15 @@ func edit(t *testing.T, dir, name string, changes map[string]any) {
 func rewrite(t *testing.T, dir, name string, change func(map[string]weights.Tensor)) {
 	t.Helper()
 	path := filepath.Join(dir, name)
-	set, err := weights.OpenFiles(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := must.Get(weights.OpenFiles(path))(t)
 	all := map[string]weights.Tensor{}
 	for _, name := range set.Names() {
 		info, _ := set.Info(name)
-		data, err := set.Float32(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(set.Float32(name))(t)
 		all[name] = weights.Tensor{Name: name, Shape: info.Shape, Data: data}
 	}
 	change(all)
-	if err := weights.Save(path, slices.Collect(maps.Values(all)), nil, weights.F32); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, weights.Save(path, slices.Collect(maps.Values(all)), nil, weights.F32))
 }
 
 // line holds an error to one line with these words.
@@ -52,23 +45,22 @@ func line(t *testing.T, err error, words ...string) {
 	}
 }
 
-// damage is something wrong with a folder, and words of the error that reports it.
+// damage is something wrong with a folder, and what the error contains: texts with && between them.
 type damage struct {
-	name  string
 	do    func(dir string)
-	words []string
+	words string
 }
 
-// refuses damages copies of a folder below testdata, each in one way, and holds Open to its errors.
-func refuses(t *testing.T, folder string, list []damage) {
+// refuses damages copies of a folder below testdata, by the lines of a table of package modeltest and by functions, and
+// holds Open to its errors.
+func refuses(t *testing.T, folder, table string, list ...damage) {
+	m := modeltest.Model{Folder: folder, Refuses: table,
+		Open:   func(dir string) error { _, err := Open(dir, OpenOptions{}); return err },
+		Others: map[string]func(testing.TB, string){}}
 	for _, d := range list {
-		t.Run(d.name, func(t *testing.T) {
-			dir := modeltest.CopyOf(t, folder)
-			d.do(dir)
-			_, err := Open(dir, OpenOptions{})
-			line(t, err, append(d.words, dir)...)
-		})
+		m.Others[d.words] = func(_ testing.TB, dir string) { d.do(dir) }
 	}
+	modeltest.Suite(t, m)
 }
 
 func TestOpen(t *testing.T) {
@@ -109,82 +101,36 @@ func TestOpen(t *testing.T) {
 }
 
 func TestOpenRefuses(t *testing.T) {
-	const unetFile, vaeFile = "unet/diffusion_pytorch_model.safetensors", "vae/diffusion_pytorch_model.safetensors"
-	refuses(t, "sd2", []damage{
-		{"no index", func(dir string) { os.Remove(filepath.Join(dir, "model_index.json")) },
-			[]string{"pipeline folder", "model_index.json"}},
-		{"another pipeline", func(dir string) {
-			edit(t, dir, "model_index.json", map[string]any{"_class_name": "StableDiffusionXLPipeline"})
-		}, []string{"model_index.json", "StableDiffusionXLPipeline"}},
-		{"another text tower", func(dir string) {
-			edit(t, dir, "model_index.json", map[string]any{"text_encoder": []string{"transformers", "T5EncoderModel"}})
-		}, []string{"text_encoder", "T5EncoderModel"}},
-		{"a part that is no pair", func(dir string) { edit(t, dir, "model_index.json", map[string]any{"vae": 3}) },
-			[]string{"model_index.json", "vae"}},
-		{"not JSON", func(dir string) { os.WriteFile(filepath.Join(dir, "unet", "config.json"), []byte("{"), 0o600) },
-			[]string{"unet", "config.json", "JSON"}},
-		{"class embeddings", func(dir string) {
-			edit(t, dir, "unet/config.json", map[string]any{"class_embed_type": "timestep"})
-		}, []string{"unet", "class_embed_type", "timestep"}},
-		{"another block", func(dir string) {
-			edit(t, dir, "unet/config.json",
-				map[string]any{"down_block_types": []string{"DownBlock2D", "AttnDownBlock2D", "DownBlock2D"}})
-		}, []string{"down_block_types", "AttnDownBlock2D"}},
-		{"heads that do not divide",
-			func(dir string) { edit(t, dir, "unet/config.json", map[string]any{"attention_head_dim": 3}) },
-			[]string{"8 not divisible by attention_head_dim 3"}},
-		{"too few heads", func(dir string) {
-			edit(t, dir, "unet/config.json", map[string]any{"attention_head_dim": []int{1, 2}})
-		}, []string{"attention_head_dim: 2 numbers do not fit 3 blocks"}},
-		{"groups of nothing", func(dir string) {
-			edit(t, dir, "unet/config.json",
-				map[string]any{"norm_num_groups": 0})
-		}, []string{"norm_num_groups 0"}},
-		{"groups that do not divide",
-			func(dir string) { edit(t, dir, "vae/config.json", map[string]any{"norm_num_groups": 5}) },
-			[]string{"vae", "not divisible by norm_num_groups 5"}},
-		{"a shift", func(dir string) { edit(t, dir, "vae/config.json", map[string]any{"shift_factor": 0.1}) },
-			[]string{"vae", "shift_factor"}},
-		{"no scale", func(dir string) { edit(t, dir, "vae/config.json", map[string]any{"scaling_factor": 0}) },
-			[]string{"scaling_factor 0"}},
-		{"a huge width", func(dir string) {
-			edit(t, dir, "unet/config.json", map[string]any{"block_out_channels": []int{1 << 40, 8, 16}})
-		}, []string{"block_out_channels"}},
-		{"a UNet that fills in",
-			func(dir string) { edit(t, dir, "unet/config.json", map[string]any{"in_channels": 9}) },
-			[]string{"in_channels is 9", "latent_channels 4"}},
-		{"contexts of another width",
-			func(dir string) { edit(t, dir, "unet/config.json", map[string]any{"cross_attention_dim": 20}) },
-			[]string{"cross_attention_dim is 20", "returns 16 numbers"}},
-		{"another text model", func(dir string) {
-			edit(t, dir, "text_encoder/config.json",
-				map[string]any{"model_type": "clip"})
-		}, []string{"text_encoder", `model_type "clip"`}},
-		{"a small vocabulary", func(dir string) {
-			edit(t, dir, "text_encoder/config.json", map[string]any{"vocab_size": 500})
-		}, []string{"tokenizer has 519 tokens", "vocab_size is 500"}},
-		{"a tensor missing", func(dir string) {
-			rewrite(t, dir, unetFile,
-				func(all map[string]weights.Tensor) { delete(all, "mid_block.resnets.1.conv2.weight") })
-		}, []string{unetFile, "missing: mid_block.resnets.1.conv2.weight"}},
-		{"a tensor too many", func(dir string) {
-			rewrite(t, dir, vaeFile, func(all map[string]weights.Tensor) {
-				all["decoder.extra"] = weights.Tensor{Name: "decoder.extra", Shape: []int{1}, Data: []float32{1}}
-			})
-		}, []string{vaeFile, "does not use: decoder.extra"}},
-		{"a tensor of another shape", func(dir string) {
+	const vaeFile = "vae/diffusion_pytorch_model.safetensors"
+	refuses(t, "sd2", `
+rm model_index.json => pipeline folder && model_index.json
+model_index.json:_class_name="StableDiffusionXLPipeline" => model_index.json && StableDiffusionXLPipeline
+model_index.json:text_encoder=["transformers","T5EncoderModel"] => text_encoder && T5EncoderModel
+model_index.json:vae=3 => model_index.json && vae
+unet/config.json<{ => unet && config.json && JSON
+unet/config.json:class_embed_type="timestep" => unet && class_embed_type && timestep
+unet/config.json:down_block_types=["DownBlock2D","AttnDownBlock2D","DownBlock2D"] => down_block_types && AttnDownBlock2D
+unet/config.json:attention_head_dim=3 => 8 not divisible by attention_head_dim 3
+unet/config.json:attention_head_dim=[1,2] => attention_head_dim: 2 numbers do not fit 3 blocks
+unet/config.json:norm_num_groups=0 => norm_num_groups 0
+vae/config.json:norm_num_groups=5 => vae && not divisible by norm_num_groups 5
+vae/config.json:shift_factor=0.1 => vae && shift_factor
+vae/config.json:scaling_factor=0 => scaling_factor 0
+unet/config.json:block_out_channels=[1099511627776,8,16] => block_out_channels
+unet/config.json:in_channels=9 => in_channels is 9 && latent_channels 4
+unet/config.json:cross_attention_dim=20 => cross_attention_dim is 20 && returns 16 numbers
+text_encoder/config.json:model_type="clip" => text_encoder && model_type "clip"
+text_encoder/config.json:vocab_size=500 => tokenizer has 519 tokens && vocab_size is 500
+drop unet/diffusion_pytorch_model.safetensors:mid_block.resnets.1.conv2.weight => unet/diffusion_pytorch_model.safetensors && missing: mid_block.resnets.1.conv2.weight
+rm unet/diffusion_pytorch_model.safetensors => unet && holds no weights
+add vae/diffusion_pytorch_model.safetensors:decoder.extra => vae/diffusion_pytorch_model.safetensors && does not use: decoder.extra`,
+		damage{func(dir string) {
 			rewrite(t, dir, vaeFile, func(all map[string]weights.Tensor) {
 				v := all["encoder.conv_in.weight"]
 				v.Shape = []int{v.Shape[1], v.Shape[0], 3, 3}
 				all[v.Name] = v
 			})
-		}, []string{vaeFile, `"encoder.conv_in.weight" has shape [3 8 3 3]`, "[8 3 3 3]"}},
-		{"no weights", func(dir string) {
-			os.Remove(filepath.Join(dir, "unet",
-				"diffusion_pytorch_model.safetensors"))
-		},
-			[]string{"unet", "holds no weights"}},
-	})
+		}, vaeFile + ` && "encoder.conv_in.weight" has shape [3 8 3 3] && [8 3 3 3]`})
 }
 
 func TestRequestsRefused(t *testing.T) {
@@ -257,24 +203,16 @@ func TestWeightFiles(t *testing.T) {
 	shard := func(dir, from, first, second, index string) {
 		t.Helper()
 		path := filepath.Join(dir, from)
-		set, err := weights.OpenFiles(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		set := must.Get(weights.OpenFiles(path))(t)
 		parts, where := [2][]weights.Tensor{}, map[string]string{}
 		for i, tensor := range set.Names() {
 			info, _ := set.Info(tensor)
-			data, err := set.Float32(tensor)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := must.Get(set.Float32(tensor))(t)
 			parts[i%2] = append(parts[i%2], weights.Tensor{Name: tensor, Shape: info.Shape, Data: data})
 			where[tensor] = []string{first, second}[i%2]
 		}
 		for i, file := range []string{first, second} {
-			if err := weights.Save(filepath.Join(filepath.Dir(path), file), parts[i], nil, weights.F16); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, weights.Save(filepath.Join(filepath.Dir(path), file), parts[i], nil, weights.F16))
 		}
 		text, _ := json.Marshal(map[string]any{"metadata": map[string]any{"total_size": 1}, "weight_map": where})
 		modeltest.Write(t, filepath.Join(filepath.Dir(path), index), string(text))
@@ -283,14 +221,8 @@ func TestWeightFiles(t *testing.T) {
 	list := []Request{{Prompt: prompt, Seed: 3, Steps: 2, Width: 16, Height: 16}}
 	sample := func(dir string) *image.NRGBA {
 		t.Helper()
-		m, err := Open(dir, OpenOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := newSampler(t, testbackend.Go(t), m, Options{}).Generate(t.Context(), list, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(Open(dir, OpenOptions{}))(t)
+		got := must.Get(newSampler(t, testbackend.Go(t), m, Options{}).Generate(t.Context(), list, nil))(t)
 		return got[0].Image
 	}
 	want := sample(filepath.Join("testdata", "bare"))
@@ -309,10 +241,7 @@ func TestWeightFiles(t *testing.T) {
 	if d := apart(t, sample(dir), want); d > 0 { // the goldens' weights fit 16 bits
 		t.Errorf("the image from sharded weights differs by %d/255", d)
 	}
-	m, err := Open(dir, OpenOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(Open(dir, OpenOptions{}))(t)
 	for _, file := range []string{name + ".safetensors.index.json", name + "-00002-of-00002.safetensors",
 		name + ".safetensors.index.fp16.json", "model-00001-of-00002.safetensors"} {
 		if !slices.ContainsFunc(m.Files(), func(f string) bool { return filepath.Base(f) == file }) {
@@ -345,9 +274,7 @@ func TestWeightFiles(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			was := dir
 			dir := t.TempDir()
-			if err := os.CopyFS(dir, os.DirFS(was)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.CopyFS(dir, os.DirFS(was)))
 			index = filepath.Join(dir, "unet", filepath.Base(index))
 			c.damage(dir)
 			_, err := Open(dir, OpenOptions{})

@@ -15,6 +15,7 @@ import (
 
 	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/weights"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
 )
@@ -84,10 +85,7 @@ func TestSafetyRounds(t *testing.T) {
 // TestBlockedImages samples the golden's two images, the first of which is blocked; without the checker it is not.
 func TestBlockedImages(t *testing.T) {
 	g := openGolden(t, filepath.Join("testdata", "alt9"))
-	off, err := Open(filepath.Join("testdata", "alt9"), OpenOptions{NoSafetyChecker: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	off := must.Get(Open(filepath.Join("testdata", "alt9"), OpenOptions{NoSafetyChecker: true}))(t)
 	for _, m := range []*Model{g.Model, off} {
 		got, err := newSampler(t, testbackend.Go(t), m, Options{Batch: 2}).Generate(t.Context(), g.requests(), nil)
 		if err != nil {
@@ -107,64 +105,45 @@ func TestBlockedImages(t *testing.T) {
 
 func TestSafetyOpenRefuses(t *testing.T) {
 	const file = "safety_checker/model.safetensors"
+	const table = `
+rm safety_checker => safety_checker && config.json && no such file && safety checker off
+rm safety_checker/model.safetensors => safety_checker: holds no weights && safety checker off
+rm feature_extractor => feature_extractor: holds no preprocessor_config.json && safety checker off
+model_index.json:feature_extractor=[null,null] => feature_extractor is && safety checker off
+model_index.json:safety_checker=["x","WhatChecker"] => WhatChecker && safety checker off
+feature_extractor/preprocessor_config.json:crop_size={"height":16,"width":16} => preprocessor_config.json && 16 && safety checker off
+safety_checker/config.json:vision_config=null => safety && safety checker off
+safety_checker/config.json:model_type=null => safety_checker && model_type && safety checker off
+safety_checker/config.json:model_type="altclip" => safety_checker && model_type && safety checker off
+drop safety_checker/model.safetensors:concept_embeds => safety_checker/model.safetensors && missing: concept_embeds && safety checker off`
 	list := []damage{
-		{"no folder", func(dir string) { os.RemoveAll(filepath.Join(dir, "safety_checker")) },
-			[]string{"safety_checker", "config.json", "no such file"}},
-		{"no weights", func(dir string) { os.Remove(filepath.Join(dir, file)) },
-			[]string{"safety_checker: holds no weights"}},
-		{"weights cut short", func(dir string) { os.Truncate(filepath.Join(dir, file), 5000) },
-			[]string{file, "cut short"}},
-		{"no preprocessing", func(dir string) { os.RemoveAll(filepath.Join(dir, "feature_extractor")) },
-			[]string{"feature_extractor: holds no preprocessor_config.json"}},
-		{"a pipeline without preprocessing", func(dir string) {
-			edit(t, dir, "model_index.json", map[string]any{"feature_extractor": []any{nil, nil}})
-		}, []string{"feature_extractor is"}},
-		{"another checker", func(dir string) {
-			edit(t, dir, "model_index.json", map[string]any{"safety_checker": []string{"x", "WhatChecker"}})
-		}, []string{"WhatChecker"}},
-		{"another image size", func(dir string) {
-			edit(t, dir, "feature_extractor/preprocessor_config.json",
-				map[string]any{"crop_size": map[string]any{"height": 16, "width": 16}})
-		}, []string{"preprocessor_config.json", "16"}},
-		{"a config without its vision",
-			func(dir string) { edit(t, dir, "safety_checker/config.json", map[string]any{"vision_config": nil}) },
-			[]string{"safety"}},
-		{"no model_type", func(dir string) {
-			edit(t, dir, "safety_checker/config.json",
-				map[string]any{"model_type": nil})
-		}, []string{"safety_checker", "model_type"}},
-		{"an AltCLIP", func(dir string) {
-			edit(t, dir, "safety_checker/config.json",
-				map[string]any{"model_type": "altclip"})
-		}, []string{"safety_checker", "model_type"}},
-		{"a concept too few", func(dir string) {
+		{func(dir string) { os.Truncate(filepath.Join(dir, file), 5000) },
+			file + " && cut short && safety checker off"},
+		{func(dir string) {
 			rewrite(t, dir, file, func(all map[string]weights.Tensor) {
 				v := all["concept_embeds_weights"]
 				v.Shape, v.Data = []int{16}, v.Data[:16]
 				all[v.Name] = v
 			})
-		}, []string{file, `"concept_embeds_weights" has shape [16]`}},
-		{"a threshold that is no number", func(dir string) {
-			rewrite(t, dir, file, func(
-				all map[string]weights.Tensor) {
+		}, file + ` && "concept_embeds_weights" has shape [16] && safety checker off`},
+		{func(dir string) {
+			rewrite(t, dir, file, func(all map[string]weights.Tensor) {
 				all["special_care_embeds_weights"].Data[1] = float32(math.NaN())
 			})
-		}, []string{file, "special_care_embeds_weights", "NaN"}},
-		{"no concepts", func(dir string) {
-			rewrite(t, dir, file, func(all map[string]weights.Tensor) { delete(all, "concept_embeds") })
-		}, []string{file, "missing: concept_embeds"}},
+		}, file + " && special_care_embeds_weights && NaN && safety checker off"},
 	}
-	for i := range list {
-		list[i].words = append(list[i].words, "safety checker off")
+	refuses(t, "alt9", table, list...)
+	opens := func(what, dir string) {
+		if m, err := Open(dir, OpenOptions{NoSafetyChecker: true}); err != nil || m.Safety() != SafetyOff {
+			t.Errorf("%s: with the checker off: %v", what, err)
+		}
 	}
-	refuses(t, "alt9", list)
 	for _, d := range list {
 		dir := modeltest.CopyOf(t, "alt9")
 		d.do(dir)
-		if m, err := Open(dir, OpenOptions{NoSafetyChecker: true}); err != nil || m.Safety() != SafetyOff {
-			t.Errorf("%s: with the checker off: %v", d.name, err)
-		}
+		opens(d.words, dir)
 	}
+	modeltest.Model{Folder: "alt9"}.Each(t, table, func(_ *testing.T, dir, want string) { opens(want, dir) })
 }
 
 // TestSafetyOldNames reads a checker as saved before transformers 5: the tower's names begin with vision_model twice,
@@ -182,14 +161,9 @@ func TestSafetyOldNames(t *testing.T) {
 		all["ids"] = weights.Tensor{Name: "vision_model.vision_model.embeddings.position_ids", Shape: []int{1, 2},
 			Data: []float32{0, 1}}
 	})
-	text, err := os.ReadFile(filepath.Join(dir, "safety_checker", "config.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(filepath.Join(dir, "safety_checker", "config.json")))(t)
 	var config map[string]any
-	if err := json.Unmarshal(text, &config); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(text, &config))
 	edit(t, dir, "safety_checker/config.json", map[string]any{"vision_config_dict": config["vision_config"],
 		"text_config_dict": map[string]any{"hidden_size": 768, "num_attention_heads": 12}})
 	edit(t, dir, "safety_checker/config.json", map[string]any{"vision_config": nil})
@@ -198,10 +172,7 @@ func TestSafetyOldNames(t *testing.T) {
 	edit(t, dir, "model_index.json",
 		map[string]any{"feature_extractor": []string{"transformers", "CLIPFeatureExtractor"},
 			"safety_checker": []string{"stable_diffusion", "StableDiffusionSafetyChecker"}})
-	m, err := Open(dir, OpenOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(Open(dir, OpenOptions{}))(t)
 	g := openGolden(t, filepath.Join("testdata", "alt9"))
 	got, _, err := newSampler(t, testbackend.Go(t), m, Options{}).check(g.want.Image("safety.picture_3"))
 	if err != nil {

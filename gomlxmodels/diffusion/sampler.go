@@ -31,9 +31,9 @@ const keptTexts = 128
 
 // Sampler runs a pipeline on a device. It is for one goroutine at a time.
 type Sampler struct {
-	m      *Model
-	opts   Options
-	run    *runner.Runner
+	m    *Model
+	opts Options
+	*runner.Runner
 	graphs map[part]*runner.Graph
 	mixer  *runner.Graph
 	texts  map[string][]float32 // by token ids
@@ -50,11 +50,11 @@ func NewSampler(backend compute.Backend, m *Model, o Options) (s *Sampler, err e
 	if err := cmp.Or(runner.DType(&o.DType), runner.Count("batch", &o.Batch, DefaultBatch, 256)); err != nil {
 		return nil, err
 	}
-	s = &Sampler{m: m, opts: o, run: runner.New(backend, "diffusion", "sampler"), graphs: map[part]*runner.Graph{},
+	s = &Sampler{m: m, opts: o, Runner: runner.New(backend, "diffusion", "sampler"), graphs: map[part]*runner.Graph{},
 		texts: map[string][]float32{}, sizes: map[group][]int{}}
 	g := GraphOptions{DType: o.DType}
 	add := func(p part, name string, dtype dtypes.DType, forward func(*model.Scope, []*graph.Node) *graph.Node) {
-		net := s.run.Net(func(store *model.Store) error { return m.load(backend, store, p, dtype) })
+		net := s.Net(func(store *model.Store) error { return m.load(backend, store, p, dtype) })
 		s.graphs[p] = net.Graph("diffusion/"+name, func(scope *model.Scope, in []*graph.Node) []*graph.Node {
 			return []*graph.Node{forward(scope, in)}
 		})
@@ -70,35 +70,9 @@ func NewSampler(backend compute.Backend, m *Model, o Options) (s *Sampler, err e
 		add(safetyPart, "safety", dtypes.Float32,
 			func(scope *model.Scope, in []*graph.Node) *graph.Node { return m.checker.forward(scope, in[0]) })
 	}
-	none := s.run.Net(func(*model.Store) error { return nil })
+	none := s.Net(func(*model.Store) error { return nil })
 	s.mixer = none.Graph("diffusion/step", func(_ *model.Scope, in []*graph.Node) []*graph.Node { return mix(in) })
 	return s, nil
-}
-
-// Bytes is the memory the loaded weights take.
-func (s *Sampler) Bytes() int64 {
-	if s == nil {
-		return 0
-	}
-	return s.run.Bytes()
-}
-
-// Load reads all weights now rather than with the first image, so that [Sampler.Bytes] counts them.
-func (s *Sampler) Load() (err error) {
-	defer runner.Recovered("diffusion", &err)
-	for p := range parts {
-		if g := s.graphs[p]; g != nil && err == nil {
-			err = g.Load()
-		}
-	}
-	return err
-}
-
-// Close releases weights and compiled graphs. The sampler cannot be used afterwards; closing twice is fine.
-func (s *Sampler) Close() {
-	if s != nil {
-		s.run.Close()
-	}
 }
 
 // call runs a graph and leaves its answer on the device; inputs and answer stay the caller's to finalize.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gomlx/compute"
 
+	"antipode/internal/must"
 	"antipode/internal/testbackend"
 )
 
@@ -23,10 +24,7 @@ var seeds = []uint64{7, 1<<40 + 3}
 
 func newSampler(t testing.TB, backend compute.Backend, m *Model, o Options) *Sampler {
 	t.Helper()
-	s, err := NewSampler(backend, m, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(NewSampler(backend, m, o))(t)
 	t.Cleanup(s.Close)
 	return s
 }
@@ -69,10 +67,7 @@ func TestImagesEqualReference(t *testing.T) {
 func checkImages(g golden, backend compute.Backend) {
 	t := g.t
 	s := newSampler(t, backend, g.Model, Options{})
-	got, err := s.Generate(t.Context(), g.requests(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(s.Generate(t.Context(), g.requests(), nil))(t)
 	want := g.want.Values("image")
 	worst, n := 0.0, len(want)/len(got)
 	for i, p := range got {
@@ -105,13 +100,10 @@ func TestBatches(t *testing.T) {
 	list[2].Guidance = 1 // no guidance: so is this
 	list[3].Prompt, list[4].Prompt = "the sea", ""
 	alone := newSampler(t, backend, g.Model, Options{})
-	want, err := alone.Generate(t.Context(), list, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(alone.Generate(t.Context(), list, nil))(t)
 	finished, steps := 0, 0
 	together := newSampler(t, backend, g.Model, Options{Batch: 2})
-	got, err := together.Generate(t.Context(), list, func(p Progress) {
+	got := must.Get(together.Generate(t.Context(), list, func(p Progress) {
 		steps++
 		if p.Result != nil {
 			finished++
@@ -119,10 +111,7 @@ func TestBatches(t *testing.T) {
 				t.Errorf("%+v", p)
 			}
 		}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	for i := range list {
 		if d := apart(t, got[i].Image, want[i].Image); d > 1 {
 			t.Errorf("request %d: alone and in a batch it differs by %d/255", i+1, d)

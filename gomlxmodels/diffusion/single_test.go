@@ -9,6 +9,7 @@ import (
 
 	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/weights"
+	"antipode/internal/must"
 )
 
 // TestPrediction decides what a 2.x model predicts, by each rule in turn.
@@ -51,18 +52,11 @@ func TestPrediction(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		path := filepath.Join(dir, "model.safetensors")
-		if err := weights.Save(path, c.tensors, c.metadata, weights.F32); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, weights.Save(path, c.tensors, c.metadata, weights.F32))
 		if c.yaml != "" {
-			if err := os.WriteFile(filepath.Join(dir, "model.yaml"), []byte(c.yaml), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(filepath.Join(dir, "model.yaml"), []byte(c.yaml), 0o600))
 		}
-		set, err := weights.OpenFiles(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		set := must.Get(weights.OpenFiles(path))(t)
 		l := &ldm{set: set, unet: ldmUNet, openCLIP: !c.old, levels: 4, layers: 2}
 		kind, why, err := l.prediction(path, c.option)
 		if err != nil {
@@ -155,18 +149,13 @@ func TestFileStrict(t *testing.T) {
 // TestFileScheduler takes the scheduler of the other folder where it is of the same prediction type, and 2.x's padding.
 func TestFileScheduler(t *testing.T) {
 	bare := modeltest.CopyOf(t, "sd1")
-	if err := os.RemoveAll(filepath.Join(bare, "scheduler")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.RemoveAll(filepath.Join(bare, "scheduler")))
 	for kind, golden := range readNames(t) {
 		path := filepath.Join(t.TempDir(), "model.safetensors")
 		sparse(t, path, golden.Shapes, nil)
 		for _, c := range []struct{ from, prediction, class string }{{clipFolder, "epsilon", "DDIMScheduler"},
 			{clipFolder, "v", "DDIMScheduler"}, {bare, "epsilon", "PNDMScheduler"}, {bare, "v", "DDIMScheduler"}} {
-			m, err := OpenFile(path, FileOptions{ConfigFrom: c.from, Prediction: c.prediction})
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := must.Get(OpenFile(path, FileOptions{ConfigFrom: c.from, Prediction: c.prediction}))(t)
 			stated := map[string]string{"v": PredictV, "epsilon": PredictEpsilon}[c.prediction]
 			from := strings.Contains(fmt.Sprint(m.Files()), "scheduler_config.json")
 			if s := string(m.scheduler); !strings.Contains(s, c.class) || !strings.Contains(s, stated) ||

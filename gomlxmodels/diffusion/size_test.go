@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"antipode/gomlxmodels/internal/modeltest"
+	"antipode/internal/must"
 )
 
 // TestSampleSize: the sample_size that a StableDiffusionPipeline of diffusers 0.42.1 has for a UNet configuration that
@@ -26,10 +27,7 @@ func TestSampleSize(t *testing.T) {
 		if c.version != "" {
 			text = fmt.Sprintf(`{"sample_size": %s, "_diffusers_version": %s}`, c.size, c.version)
 		}
-		config, err := ParseUNetConfig([]byte(text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		config := must.Get(ParseUNetConfig([]byte(text)))(t)
 		height, width, corrected := config.sampleSize()
 		recorded := c.size == "null" || c.size == fmt.Sprint(c.height) || c.size == fmt.Sprintf("[%d,%d]", c.height,
 			c.width)
@@ -45,10 +43,7 @@ func TestCorrections(t *testing.T) {
 	for version, want := range map[string]string{"0.42.1": "", "0.6.0": "unet/config.json: sample_size 8, written by " +
 		"diffusers 0.6.0, is read as 64"} {
 		edit(t, dir, "unet/config.json", map[string]any{"_diffusers_version": version})
-		m, err := Open(dir, OpenOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(Open(dir, OpenOptions{}))(t)
 		if got := strings.Join(m.Corrections(), "|"); got != want {
 			t.Errorf("%s: %q, want %q", version, got, want)
 		}

@@ -34,9 +34,9 @@ const keptTexts = 1024
 
 // Detector runs a model on a device. It is for one goroutine at a time.
 type Detector struct {
-	m      *Model
-	s      settings
-	run    *runner.Runner
+	m *Model
+	s settings
+	*runner.Runner
 	nets   [parts]*runner.Net
 	graphs map[key]*runner.Graph
 	recent []key                // of graphs, the most recently used last
@@ -60,44 +60,25 @@ func NewDetector(backend compute.Backend, m *Model, o Options) (d *Detector, err
 	if backend == nil || m == nil {
 		return nil, errors.New("groundingdino: a detector needs a backend and a model")
 	}
-	d = &Detector{m: m, run: runner.New(backend, "groundingdino", "detector"), graphs: map[key]*runner.Graph{},
+	d = &Detector{m: m, Runner: runner.New(backend, "groundingdino", "detector"), graphs: map[key]*runner.Graph{},
 		texts: map[string][]float32{}}
 	if d.s, err = o.Profile.settings(); err != nil {
 		return nil, err
 	}
 	for p := range parts {
-		d.nets[p] = d.run.Net(func(s *model.Store) error {
+		d.nets[p] = d.Net(func(s *model.Store) error {
 			return weights.Load(s.RootScope(), m.Weights, table(m.cfg, m.Weights, p), dtypes.Float32)
 		})
 	}
 	return d, nil
 }
 
-// Bytes is the memory the loaded weights take.
-func (d *Detector) Bytes() int64 {
-	if d == nil {
-		return 0
-	}
-	return d.run.Bytes()
-}
-
 // Close releases weights and compiled graphs. The detector cannot be used afterwards; closing twice is fine.
 func (d *Detector) Close() {
 	if d != nil {
-		d.run.Close()
+		d.Runner.Close()
 		d.last, d.vision, d.texts, d.graphs, d.recent = nil, nil, nil, nil, nil
 	}
-}
-
-// Load reads all weights now rather than with the first image, so that [Detector.Bytes] counts them.
-func (d *Detector) Load() (err error) {
-	defer runner.Recovered("groundingdino", &err)
-	for _, n := range d.nets {
-		if err := n.Load(); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // Detect returns the objects of an image that a caption names, the highest score first. The features of the last
@@ -105,7 +86,7 @@ func (d *Detector) Load() (err error) {
 // of the device.
 func (d *Detector) Detect(ctx context.Context, img *Image, c Caption, o DetectOptions) (list []Box, err error) {
 	defer runner.Recovered("groundingdino", &err)
-	if err := d.run.Closed(); err != nil {
+	if err := d.Closed(); err != nil {
 		return nil, err
 	}
 	if img == nil {

@@ -8,6 +8,7 @@ import (
 
 	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/runner"
+	"antipode/internal/must"
 	"antipode/internal/testbackend"
 )
 
@@ -65,10 +66,7 @@ func TestProfiles(t *testing.T) {
 	if text := Labels(" A cat", "a Dog "); text != "a cat. a dog." {
 		t.Errorf("labels make %q", text)
 	}
-	img, err := g.Prepare(testImage(70, 53), LangSAM2024)
-	if err != nil {
-		t.Fatal(err)
-	}
+	img := must.Get(g.Prepare(testImage(70, 53), LangSAM2024))(t)
 	other, _ := g.prepared(0)
 	if img.Original != (Size{53, 70}) || slices.Equal(img.Pixels, other.Pixels) {
 		t.Errorf("%+v prepared for both profiles alike", img.Size)

@@ -19,6 +19,7 @@ import (
 	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/textenc"
 	"antipode/gomlxmodels/weights"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
 )
@@ -56,10 +57,7 @@ func openGolden(t testing.TB, name string) golden {
 // openFolders opens the model of one folder with the golden of another.
 func openFolders(t testing.TB, dir, from string) golden {
 	t.Helper()
-	m, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(Open(dir))(t)
 	g := golden{Model: m, Golden: modeltest.Open(t, from)}
 	readJSON(t, filepath.Join(from, "cases.json"), &g.cases)
 	return g

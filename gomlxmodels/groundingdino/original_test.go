@@ -12,6 +12,7 @@ import (
 
 	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/weights"
+	"antipode/internal/must"
 )
 
 // originalGolden is testdata/original/names.zip, of internal/pyref/original_groundingdino.py: the shapes of the tensors
@@ -52,37 +53,23 @@ func writeOriginal(t *testing.T, shapes map[string][]int, prefix string) *weight
 		list = append(list, v)
 	}
 	path := filepath.Join(t.TempDir(), "original.safetensors")
-	if err := weights.Save(path, list, nil, weights.F32); err != nil {
-		t.Fatal(err)
-	}
-	set, err := weights.OpenFiles(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, weights.Save(path, list, nil, weights.F32))
+	set := must.Get(weights.OpenFiles(path))(t)
 	return set
 }
 
 // TestConvert compares all tensors and the configuration of the written folder with those of transformers.
 func TestConvert(t *testing.T) {
 	golden := readOriginal(t)
-	text, err := os.ReadFile(filepath.Join(originalFolder, "config.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := ParseConfig(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(filepath.Join(originalFolder, "config.json")))(t)
+	want := must.Get(ParseConfig(text))(t)
 	for _, prefix := range []string{"", "module."} {
 		set := writeOriginal(t, golden.Shapes, prefix)
 		dir := filepath.Join(t.TempDir(), "folder")
 		if err := Convert(set, originalFolder, dir); err != nil || !IsOriginal(set) {
 			t.Fatal(err)
 		}
-		m, err := Open(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(Open(dir))(t)
 		got := *m.cfg
 		got.Swin.OutFeatures, got.MaxText, got.Text = want.Swin.OutFeatures, want.MaxText, want.Text
 		if !reflect.DeepEqual(&got, want) || m.cfg.Text.HiddenSize != want.Text.HiddenSize ||
@@ -93,10 +80,7 @@ func TestConvert(t *testing.T) {
 			if strings.Contains(name, "swin.layernorm") {
 				continue
 			}
-			values, err := set.Float32(prefix + origin[0].(string))
-			if err != nil {
-				t.Fatal(err)
-			}
+			values := must.Get(set.Float32(prefix + origin[0].(string)))(t)
 			part, parts := int(origin[1].(float64)), int(origin[2].(float64))
 			n := len(values) / parts
 			own, err := m.Weights.Float32(name)

@@ -15,6 +15,7 @@ import (
 	"github.com/gomlx/compute/shapes"
 	"github.com/gomlx/gomlx/core/tensors"
 
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
 )
@@ -84,9 +85,7 @@ func checkInjected(g golden, backend compute.Backend) {
 func measure(g golden, backend compute.Backend) {
 	t := g.T
 	d := g.detector(backend, Options{})
-	if err := d.Load(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, d.Load())
 	img, c := g.prepared(0)
 	bucket, n := g.cfg.bucket(img.Size), g.cfg.length(len(c.IDs))
 	pixels := func() *tensors.Tensor {
@@ -97,11 +96,9 @@ func measure(g golden, backend compute.Backend) {
 		for _, x := range inputs() {
 			of = append(of, x.Shape())
 		}
-		before := d.run.CompileTime()
-		if err := d.graph(k).Ready(of...); err != nil {
-			t.Fatal(err)
-		}
-		compile, least := d.run.CompileTime()-before, time.Hour
+		before := d.CompileTime()
+		must.Do(t, d.graph(k).Ready(of...))
+		compile, least := d.CompileTime()-before, time.Hour
 		var out [][]float32
 		for range 3 {
 			in, begin := inputs(), time.Now()

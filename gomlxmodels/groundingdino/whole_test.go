@@ -15,6 +15,7 @@ import (
 	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/nn"
 	"antipode/gomlxmodels/textenc"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
 )
@@ -315,10 +316,7 @@ func checkDetector(g golden, backend compute.Backend) {
 	for i, c := range g.cases {
 		img, caption := g.prepared(i)
 		for _, want := range c.Found {
-			got, err := d.Detect(context.Background(), img, caption, DetectOptions{want.Box, want.Token})
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(d.Detect(context.Background(), img, caption, DetectOptions{want.Box, want.Token}))(t)
 			order := make([]int, len(want.Scores))
 			for k := range order {
 				order[k] = k

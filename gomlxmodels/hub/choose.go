@@ -12,12 +12,11 @@ import (
 
 	"github.com/gomlx/go-huggingface/hub"
 
-	"antipode/gomlxmodels"
 	"antipode/internal/plaintext"
 )
 
 // FP16 is the variant of weights in half precision.
-const FP16 = gomlxmodels.FP16
+const FP16 = "fp16"
 
 // configs are the configurations that the networks read.
 var configs = []string{"config.json", "preprocessor_config.json", "processor_config.json", "scheduler_config.json",

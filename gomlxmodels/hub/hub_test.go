@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"antipode/gomlxmodels"
+	"antipode/internal/must"
 )
 
 const commit = "0123456789abcdef0123456789abcdef01234567"
@@ -110,17 +111,14 @@ func TestPull(t *testing.T) {
 	last := map[string]int64{}
 	var before Snapshot
 	f.cut = "model.safetensors"
-	s, err := Pull(context.Background(), "some/model",
+	s := must.Get(Pull(context.Background(), "some/model",
 		PullOptions{Cache: cache, Start: func(s Snapshot) error { before = s; return nil },
 			Progress: func(file string, have, size int64) {
 				if have < last[file] || have > size {
 					t.Errorf("%s: %d of %d after %d", file, have, size, last[file])
 				}
 				last[file] = have
-			}})
-	if err != nil {
-		t.Fatal(err)
-	}
+			}}))(t)
 	if before != s || s.Bytes != 8000+int64(len(f.files["config.json"]+f.files["vocab.json"]+f.files["merges.txt"])) {
 		t.Errorf("announced %+v, pulled %+v", before, s)
 	}
@@ -170,9 +168,7 @@ func TestPull(t *testing.T) {
 	}
 
 	// Only the removed files are downloaded again, at the requested revision.
-	if err := os.Remove(filepath.Join(s.Dir, "config.json")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filepath.Join(s.Dir, "config.json")))
 	f.hits = nil
 	if _, err := Pull(context.Background(), "some/model", PullOptions{Cache: cache, Revision: commit}); err != nil ||
 		strings.Join(f.hits, ",") != "info "+commit+",config.json " {
@@ -197,10 +193,7 @@ func TestStart(t *testing.T) {
 		t.Errorf("%v, requested %q", err, f.hits)
 	}
 	half := PullOptions{Cache: cache, Variant: FP16}
-	s, err := Pull(context.Background(), "some/model", half)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Pull(context.Background(), "some/model", half))(t)
 	if _, err := os.Stat(filepath.Join(s.Dir, "model.fp16.safetensors")); err != nil {
 		t.Error(err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/weights"
+	"antipode/internal/must"
 )
 
 var update = flag.Bool("update", false, "write testdata/reports.txt again")
@@ -20,9 +21,7 @@ var update = flag.Bool("update", false, "write testdata/reports.txt again")
 func copied(t *testing.T, source string) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS(filepath.Join("..", filepath.FromSlash(source)))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(dir, os.DirFS(filepath.Join("..", filepath.FromSlash(source)))))
 	return dir
 }
 
@@ -116,9 +115,7 @@ func TestFolders(t *testing.T) {
 			continue
 		}
 		var b bytes.Buffer
-		if err := r.Print(&b); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, r.Print(&b))
 		all.WriteString(strings.ReplaceAll(b.String(), dir, "DIR"))
 		text, err := json.Marshal(r)
 		var back Report
@@ -133,10 +130,7 @@ func TestFolders(t *testing.T) {
 	if *update {
 		modeltest.Write(t, golden, all.String())
 	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(os.ReadFile(golden))(t)
 	got, wanted := strings.Split(all.String(), "\n"), strings.Split(string(want), "\n")
 	for i := range max(len(got), len(wanted)) {
 		if i >= len(got) || i >= len(wanted) || got[i] != wanted[i] {

@@ -15,6 +15,7 @@ import (
 	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/textgen"
 	"antipode/gomlxmodels/vqgan"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
 )
@@ -28,9 +29,7 @@ func folder(t testing.TB, name string) string {
 	t.Helper()
 	dir := modeltest.Computed(t, filepath.Join("testdata", name), "stage1")
 	for from, to := range map[string]string{"model.safetensors": GPTFile, "stage1/model.safetensors": VQGANFile} {
-		if err := os.Rename(filepath.Join(dir, from), filepath.Join(dir, to)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Rename(filepath.Join(dir, from), filepath.Join(dir, to)))
 	}
 	return dir
 }
@@ -38,10 +37,7 @@ func folder(t testing.TB, name string) string {
 func openGolden(t testing.TB, name string) (*Model, modeltest.Golden) {
 	t.Helper()
 	dir := folder(t, name)
-	m, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(Open(dir))(t)
 	return m, modeltest.Open(t, dir)
 }
 
@@ -61,10 +57,7 @@ func TestImages(t *testing.T) {
 
 func checkImages(t *testing.T, backend compute.Backend, name string, batch int) {
 	m, g := openGolden(t, name)
-	s, err := vqgan.NewSampler(backend, m.Network(), m.VQGAN(), vqgan.SamplerOptions{Batch: batch})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(vqgan.NewSampler(backend, m.Network(), m.VQGAN(), vqgan.SamplerOptions{Batch: batch}))(t)
 	defer s.Close()
 	var requests []vqgan.Request
 	for _, ids := range g.IntRows("ids") {
@@ -103,10 +96,7 @@ func checkImages(t *testing.T, backend compute.Backend, name string, batch int) 
 func TestTokens(t *testing.T) {
 	for _, name := range goldens {
 		m, _ := openGolden(t, name)
-		text, err := os.ReadFile(filepath.Join("testdata", name, "texts.json"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(filepath.Join("testdata", name, "texts.json")))(t)
 		var list []struct {
 			Text string
 			IDs  []int32
@@ -157,10 +147,30 @@ func TestRefuses(t *testing.T) {
 	for _, name := range []string{ConfigFile, VQGANFile, GPTFile, "tokenizer/bpe-16k-vocab.json",
 		"tokenizer/bpe-16k-merges.txt"} {
 		dir := folder(t, "tiny")
-		if err := os.Remove(filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(filepath.Join(dir, name)))
 		_, err := Open(dir)
 		modeltest.CheckLine(t, err, filepath.Base(name))
 	}
+}
+
+// TestSuite: what every network has.
+func TestSuite(t *testing.T) {
+	modeltest.Suite(t, modeltest.Model{
+		Optimized: func(t *testing.T, xla compute.Backend) { checkImages(t, xla, "odd", 4) },
+	})
+}
+
+// FuzzParseConfig: a configuration that is read is valid.
+func FuzzParseConfig(f *testing.F) {
+	f.Add([]byte("stage1:\n  embed_dim: 8\nstage2:\n  vocab_size_txt: 9\n"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		c, v, err := ParseConfig(text)
+		if err != nil {
+			modeltest.CheckLine(t, err, "")
+			return
+		}
+		if err := c.Validate(v); err != nil {
+			t.Error(err)
+		}
+	})
 }

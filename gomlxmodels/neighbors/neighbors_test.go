@@ -14,6 +14,7 @@ import (
 	"antipode/gomlxmodels/device"
 	"antipode/gomlxmodels/neighbors"
 	"antipode/internal/distance"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/metrics/interval"
 	"antipode/metrics/prdc"
@@ -115,14 +116,8 @@ func compare(t *testing.T, f *neighbors.Finder, s prdc.Sets) {
 	for _, closed := range []bool{false, true} {
 		opts := prdc.Options{Closed: closed, Recall: true, Members: true, RealSamples: halves(t, len(s.Real)),
 			GeneratedSamples: halves(t, len(s.Generated))}
-		got, err := prdc.Compute(ctx, s, opts, f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, err := prdc.Compute(ctx, s, opts, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(prdc.Compute(ctx, s, opts, f))(t)
+		want := must.Get(prdc.Compute(ctx, s, opts, nil))(t)
 		if got.Scores != want.Scores || !slices.Equal(got.Samples, want.Samples) {
 			t.Errorf("closed %v: %+v, want %+v", closed, got.Scores, want.Scores)
 		}
@@ -152,10 +147,7 @@ func TestSharedAndCancelled(t *testing.T) {
 	f := neighbors.New(d.Backend, neighbors.Options{Block: 64})
 	defer f.Close()
 	s := sets(near.Seed(t))["normal"]
-	want, err := prdc.Compute(t.Context(), s, prdc.Options{}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(prdc.Compute(t.Context(), s, prdc.Options{}, nil))(t)
 	var wait sync.WaitGroup
 	for range 4 {
 		wait.Go(func() {

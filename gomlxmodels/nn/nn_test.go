@@ -13,6 +13,7 @@ import (
 	"github.com/gomlx/gomlx/ml/layers/attention"
 	"github.com/gomlx/gomlx/ml/model"
 
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
 )
@@ -24,13 +25,8 @@ func run(t *testing.T, backend compute.Backend, fn func(*model.Scope, []*Node) [
 	t.Helper()
 	store := model.NewStore()
 	defer store.Finalize()
-	if err := store.SetRNGStateFromSeed(1); err != nil {
-		t.Fatal(err)
-	}
-	out, err := model.CallOnceN(backend, store, fn, args...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, store.SetRNGStateFromSeed(1))
+	out := must.Get(model.CallOnceN(backend, store, fn, args...))(t)
 	flat := make([][]float32, len(out))
 	for i, o := range out {
 		flat[i] = tensors.MustCopyFlatData[float32](o)
@@ -203,15 +199,10 @@ func TestDense(t *testing.T) {
 	defer store.Finalize()
 	store.Scope("/d").CreateVariable("weights", tensors.FromFlatDataAndDimensions([]float32{1, 2, 3, 4, 5, 6}, 2, 3))
 	store.Scope("/d").CreateVariable("bias", tensors.FromFlatDataAndDimensions([]float32{10, 20}, 2))
-	if err := store.SetRNGStateFromSeed(1); err != nil {
-		t.Fatal(err)
-	}
-	out, err := model.CallOnceN(testbackend.Go(t), store, func(s *model.Scope, in []*Node) []*Node {
+	must.Do(t, store.SetRNGStateFromSeed(1))
+	out := must.Get(model.CallOnceN(testbackend.Go(t), store, func(s *model.Scope, in []*Node) []*Node {
 		return []*Node{Dense(s.At("d"), in[0], 2, true), MLP(s.At("new"), in[0], 400, "gelu")}
-	}, tensors.FromFlatDataAndDimensions([]float32{1, 0, -1}, 1, 1, 3))
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, tensors.FromFlatDataAndDimensions([]float32{1, 0, -1}, 1, 1, 3)))(t)
 	near.Check(t, "dense", tensors.MustCopyFlatData[float32](out[0]), []float32{8, 18}, 1e-6, 0)
 	start := tensors.MustCopyFlatData[float32](store.GetVariable("/new/fc1/weights").MustValue())
 	if s := near.Scale(start); math.Abs(s-InitialDeviation) > 0.1*InitialDeviation {

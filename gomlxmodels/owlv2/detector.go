@@ -45,8 +45,8 @@ const keptTexts = 4096
 
 // Detector runs a model on a device. It is for one goroutine at a time.
 type Detector struct {
-	m      *Model
-	run    *runner.Runner
+	m *Model
+	*runner.Runner
 	graphs [parts]*runner.Graph
 	texts  map[string][]float32 // vectors [P], by token ids
 	last   *Image               // the image that seen is of
@@ -66,9 +66,9 @@ func NewDetector(backend compute.Backend, m *Model, o Options) (d *Detector, err
 	if err := runner.DType(&o.DType); err != nil {
 		return nil, err
 	}
-	d = &Detector{m: m, run: runner.New(backend, "owlv2", "detector"), texts: map[string][]float32{}}
+	d = &Detector{m: m, Runner: runner.New(backend, "owlv2", "detector"), texts: map[string][]float32{}}
 	net := func(p part) *runner.Net {
-		return d.run.Net(func(s *model.Store) error {
+		return d.Net(func(s *model.Store) error {
 			return weights.Load(s.RootScope(), m.Weights, table(m.cfg, p), o.DType)
 		})
 	}
@@ -82,31 +82,12 @@ func NewDetector(backend compute.Backend, m *Model, o Options) (d *Detector, err
 	return d, nil
 }
 
-// Bytes is the memory the loaded weights take.
-func (d *Detector) Bytes() int64 {
-	if d == nil {
-		return 0
-	}
-	return d.run.Bytes()
-}
-
 // Close releases weights and compiled graphs. The detector cannot be used afterwards; closing twice is fine.
 func (d *Detector) Close() {
 	if d != nil {
-		d.run.Close()
+		d.Runner.Close()
 		d.last, d.seen, d.texts = nil, patches{}, nil
 	}
-}
-
-// Load reads all weights now rather than with the first image, so that [Detector.Bytes] counts them.
-func (d *Detector) Load() (err error) {
-	defer runner.Recovered("owlv2", &err)
-	for _, g := range d.graphs {
-		if err := g.Load(); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // Detect returns the objects of an image that the texts of a caption name, the highest score first, of equal scores the
@@ -115,7 +96,7 @@ func (d *Detector) Load() (err error) {
 // ctx is checked between calls of the device.
 func (d *Detector) Detect(ctx context.Context, img *Image, c Caption, o DetectOptions) (list []Box, err error) {
 	defer runner.Recovered("owlv2", &err)
-	if err := d.run.Closed(); err != nil {
+	if err := d.Closed(); err != nil {
 		return nil, err
 	}
 	if img == nil {

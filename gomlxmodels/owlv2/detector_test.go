@@ -11,6 +11,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"antipode/gomlxmodels/internal/modeltest"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
 )
@@ -18,10 +19,7 @@ import (
 // detect returns what a detector finds above a threshold.
 func detect(t *testing.T, d *Detector, img *Image, c Caption, threshold float64) []Box {
 	t.Helper()
-	list, err := d.Detect(context.Background(), img, c, DetectOptions{threshold})
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must.Get(d.Detect(context.Background(), img, c, DetectOptions{threshold}))(t)
 	return list
 }
 

@@ -18,6 +18,7 @@ import (
 	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/weights"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
 )
@@ -60,10 +61,7 @@ func openGolden(t testing.TB, name string) golden {
 
 func openFolder(t testing.TB, dir string) golden {
 	t.Helper()
-	m, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(Open(dir))(t)
 	g := golden{Model: m, Golden: modeltest.Open(t, dir)}
 	text, err := os.ReadFile(filepath.Join(dir, "cases.json"))
 	if err == nil {
@@ -211,10 +209,7 @@ func checkDetector(g golden, backend compute.Backend) {
 	for i, c := range g.cases {
 		img, caption := g.prepared(i)
 		for _, want := range c.Found {
-			got, err := d.Detect(context.Background(), img, caption, DetectOptions{want.Threshold})
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(d.Detect(context.Background(), img, caption, DetectOptions{want.Threshold}))(t)
 			if len(got) != len(want.Scores) || len(got) == 0 {
 				t.Fatalf("case %d above %v: %d boxes, want %d", i, want.Threshold, len(got), len(want.Scores))
 			}

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
 )
@@ -52,21 +53,11 @@ func TestReal(t *testing.T) {
 
 // compareTimes prints the least time of five runs of both, and the memory at the peak.
 func compareTimes(t *testing.T, d *Detector, dir string) {
-	text, err := os.ReadFile(filepath.Join(dir, "times.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(filepath.Join(dir, "times.json")))(t)
 	var peer map[string]float64
-	if err := json.Unmarshal(text, &peer); err != nil {
-		t.Fatal(err)
-	}
-	if err := d.Load(); err != nil {
-		t.Fatal(err)
-	}
-	img, err := d.m.Prepare(testImage(1024, 683))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(text, &peer))
+	must.Do(t, d.Load())
+	img := must.Get(d.m.Prepare(testImage(1024, 683)))(t)
 	for name, run := range map[string]func() error{
 		"image": func() error { return d.see(img) },
 		"text": func() error {
@@ -78,9 +69,7 @@ func compareTimes(t *testing.T, d *Detector, dir string) {
 		wall, cpu := math.Inf(1), math.Inf(1)
 		for i := range 6 { // the first compiles
 			start, before := time.Now(), processTime(t)
-			if err := run(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, run())
 			if i > 0 {
 				wall, cpu = min(wall, time.Since(start).Seconds()), min(cpu, processTime(t)-before)
 			}
@@ -99,8 +88,6 @@ func compareTimes(t *testing.T, d *Detector, dir string) {
 func processTime(t *testing.T) float64 {
 	t.Helper()
 	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
 	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
 }

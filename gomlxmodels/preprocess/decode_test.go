@@ -14,14 +14,12 @@ import (
 	"testing"
 
 	"antipode/internal/imagefile"
+	"antipode/internal/must"
 )
 
 func TestDecodeRefuses(t *testing.T) {
 	read := func(name string) []byte {
-		b, err := os.ReadFile(filepath.Join("testdata/files", name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(os.ReadFile(filepath.Join("testdata/files", name)))(t)
 		return b
 	}
 	half := func(name string) []byte { b := read(name); return b[:len(b)/2] }
@@ -235,10 +233,7 @@ func TestPublicCode(t *testing.T) {
 		}
 	}
 	c := PublicCode(10)
-	out, err := c.Apply(p, 10, 10)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(c.Apply(p, 10, 10))(t)
 	for i, v := range out {
 		ch := i / 100
 		if want := float32((1 - ImageNetMean[ch]) / ImageNetStd[ch]); v-want > 1e-6 || want-v > 1e-6 {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"antipode/internal/must"
 	"antipode/internal/near"
 )
 
@@ -18,16 +19,11 @@ import (
 func fenced(t *testing.T, width, height int, atEnd bool) *RGB {
 	page := syscall.Getpagesize()
 	inside := (3*width*height + page - 1) / page * page
-	memory, err := syscall.Mmap(-1, 0, inside+2*page, syscall.PROT_READ|syscall.PROT_WRITE,
-		syscall.MAP_ANON|syscall.MAP_PRIVATE)
-	if err != nil {
-		t.Fatal(err)
-	}
+	memory := must.Get(syscall.Mmap(-1, 0, inside+2*page, syscall.PROT_READ|syscall.PROT_WRITE,
+		syscall.MAP_ANON|syscall.MAP_PRIVATE))(t)
 	t.Cleanup(func() { _ = syscall.Munmap(memory) })
 	for _, fence := range [][]byte{memory[:page], memory[page+inside:]} {
-		if err := syscall.Mprotect(fence, syscall.PROT_NONE); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, syscall.Mprotect(fence, syscall.PROT_NONE))
 	}
 	pixels := memory[page:][:3*width*height]
 	if atEnd {

@@ -4,15 +4,13 @@ import (
 	"slices"
 	"testing"
 
+	"antipode/internal/must"
 	"antipode/internal/near"
 )
 
 // TestInterpolate: an oblong map made wider and lower, by hand.
 func TestInterpolate(t *testing.T) {
-	rows, err := Interpolate([]float32{0, 4, 8, 10, 14, 18}, 3, 2, 6, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := must.Get(Interpolate([]float32{0, 4, 8, 10, 14, 18}, 3, 2, 6, 1))(t)
 	for y, row := range rows {
 		near.Check(t, "row", row, []float32{5, 6, 8, 10, 12, 13}, 1e-6, 0)
 		if y != 0 {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"antipode/internal/must"
 )
 
 // dots makes a mask with the given object pixels (x, y).
@@ -23,10 +25,7 @@ func marked(t *testing.T, c Config, m *Mask, rule Rule, side, patch int) []int {
 	for i := range p.Pix {
 		p.Pix[i] = 200
 	}
-	patches, err := c.Patches(p, m, rule, side, side, patch, patch)
-	if err != nil {
-		t.Fatal(err)
-	}
+	patches := must.Get(c.Patches(p, m, rule, side, side, patch, patch))(t)
 	var out []int
 	for i, object := range patches {
 		if object {

@@ -10,20 +10,15 @@ import (
 	"testing"
 
 	"antipode/gomlxmodels/weights"
+	"antipode/internal/must"
 )
 
 // readPNG reads a reference image without the code under test.
 func readPNG(t *testing.T, path string) *RGB {
 	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Open(path))(t)
 	defer f.Close()
-	img, err := png.Decode(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	img := must.Get(png.Decode(f))(t)
 	out := NewRGB(img.Bounds().Dx(), img.Bounds().Dy())
 	for i := range out.Width * out.Height {
 		r, g, b, _ := img.At(i%out.Width, i/out.Width).RGBA()
@@ -55,10 +50,7 @@ func TestDecodeEqualsPillow(t *testing.T) {
 		}
 		seen++
 		t.Run(filepath.Base(p), func(t *testing.T) {
-			got, err := DecodeFile(p)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(DecodeFile(p))(t)
 			if d := worst(t, got, readPNG(t, p+".png")); d != 0 {
 				t.Errorf("worst difference %d of 255", d)
 			}

@@ -42,6 +42,17 @@ func (r *Runner) Bytes() int64 {
 	return n
 }
 
+// Load reads the weights of all networks now rather than when they are first needed: [Runner.Bytes] counts them then.
+func (r *Runner) Load() (err error) {
+	defer Recovered(r.name, &err)
+	for _, net := range r.nets {
+		if err := net.Load(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // CompileTime is the time spent compiling so far.
 func (r *Runner) CompileTime() time.Duration { return r.compile }
 

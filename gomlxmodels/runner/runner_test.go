@@ -17,6 +17,7 @@ import (
 	"antipode/gomlxmodels/nn"
 	"antipode/gomlxmodels/runner"
 	"antipode/gomlxmodels/weights"
+	"antipode/internal/must"
 	"antipode/internal/testbackend"
 )
 
@@ -64,10 +65,7 @@ func TestCall(t *testing.T) {
 			t.Errorf("%d bytes and %d reads before the weights are needed", r.Bytes(), reads)
 		}
 		for _, in := range [][]float32{{1, 2}, {5, 7}, {4}} {
-			got, err := g.Call(input(in...))
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(g.Call(input(in...)))(t)
 			for i, v := range in {
 				if got[0][i] != 6*v {
 					t.Errorf("%v gives %v", in, got[0])
@@ -102,10 +100,7 @@ func TestWeightsAreChecked(t *testing.T) {
 		_, err := a.Call(input(1))
 		modeltest.CheckLine(t, err, "toy/a: 1 loaded weight the graph does not use: /b")
 		shape := shapes.Make(dtypes.Float32, 1)
-		first, err := a.Compile(shape)
-		if err != nil {
-			t.Fatal(err)
-		}
+		first := must.Get(a.Compile(shape))(t)
 		second, err := b.Compile(shape)
 		if err == nil {
 			err = weights.Check(net.Store(), first, second)
@@ -115,10 +110,7 @@ func TestWeightsAreChecked(t *testing.T) {
 		}
 		x := input(5)
 		for _, g := range []*runner.Graph{a, b} { // what a gives is b's input, on the device
-			out, err := g.Run(x)
-			if err != nil {
-				t.Fatal(err)
-			}
+			out := must.Get(g.Run(x))(t)
 			x = out[0]
 		}
 		if got := tensors.MustCopyFlatData[float32](x); !slices.Equal(got, []float32{30}) {

@@ -32,8 +32,8 @@ type Box [4]float64
 
 // Encoder runs a model on a device. It is for one goroutine at a time.
 type Encoder struct {
-	m      *Model
-	run    *runner.Runner
+	m *Model
+	*runner.Runner
 	graphs [parts]*runner.Graph
 }
 
@@ -50,9 +50,9 @@ func NewEncoder(backend compute.Backend, m *Model, o Options) (e *Encoder, err e
 	if err := cmp.Or(runner.DType(&o.DType), checkEpsilon(o.Epsilon)); err != nil {
 		return nil, err
 	}
-	e = &Encoder{m: m, run: runner.New(backend, "sam", "encoder")}
+	e = &Encoder{m: m, Runner: runner.New(backend, "sam", "encoder")}
 	net := func(p part, name string, forward func(*model.Scope, []*graph.Node) []*graph.Node) {
-		e.graphs[p] = e.run.Net(func(s *model.Store) error { return load(s, m.Weights, m.cfg, p, o.DType) }).
+		e.graphs[p] = e.Net(func(s *model.Store) error { return load(s, m.Weights, m.cfg, p, o.DType) }).
 			Graph(name, forward)
 	}
 	net(imagePart, "sam/image", func(s *model.Scope, in []*graph.Node) []*graph.Node {
@@ -65,38 +65,12 @@ func NewEncoder(backend compute.Backend, m *Model, o Options) (e *Encoder, err e
 	return e, nil
 }
 
-// Bytes is the memory the loaded weights take.
-func (e *Encoder) Bytes() int64 {
-	if e == nil {
-		return 0
-	}
-	return e.run.Bytes()
-}
-
-// Close releases weights and compiled graphs. The encoder cannot be used afterwards; closing twice is fine.
-func (e *Encoder) Close() {
-	if e != nil {
-		e.run.Close()
-	}
-}
-
-// Load reads all weights now rather than with the first image, so that [Encoder.Bytes] counts them.
-func (e *Encoder) Load() (err error) {
-	defer runner.Recovered("sam", &err)
-	for _, g := range e.graphs {
-		if err := g.Load(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // Segment returns a map for each box of an image, in order; any number of boxes. The image is encoded once, unless
 // there is no box. A map does not depend on the other boxes. A box that is not of finite numbers, or whose second
 // corner is not right of and below the first, is an error that names it. ctx is checked between calls of the device.
 func (e *Encoder) Segment(ctx context.Context, p *Image, boxes []Box) (maps []Map, err error) {
 	defer runner.Recovered("sam", &err)
-	if err := e.run.Closed(); err != nil {
+	if err := e.Closed(); err != nil {
 		return nil, err
 	}
 	side := e.m.cfg.Vision.ImageSize

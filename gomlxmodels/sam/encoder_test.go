@@ -14,6 +14,7 @@ import (
 
 	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/preprocess"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
 )
@@ -24,20 +25,14 @@ func openEncoder(t *testing.T, g golden, o Options) *Encoder {
 	if o.DType == dtypes.BFloat16 { // which the pure Go backend lacks
 		backend = testbackend.QuickXLA(t)
 	}
-	e, err := NewEncoder(backend, g.Model, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(NewEncoder(backend, g.Model, o))(t)
 	t.Cleanup(e.Close)
 	return e
 }
 
 func segment(t *testing.T, e *Encoder, p *Image, boxes []Box) []Map {
 	t.Helper()
-	maps, err := e.Segment(context.Background(), p, boxes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	maps := must.Get(e.Segment(context.Background(), p, boxes))(t)
 	return maps
 }
 
@@ -83,10 +78,7 @@ func TestPaddingIsDropped(t *testing.T) {
 	if m.insideWidth != 19 || m.insideHeight != 48 || m.padded != 48 || m.Side != 32 {
 		t.Fatalf("%+v", m)
 	}
-	before, err := m.Mask()
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := must.Get(m.Mask())(t)
 	inside := 14 // 19/48 of 32, and a neighbor
 	m.Logits = slices.Clone(m.Logits)
 	for i := range m.Logits {
@@ -130,25 +122,20 @@ func TestMask(t *testing.T) {
 func TestAttendWindow(t *testing.T) {
 	store := model.NewStore()
 	defer store.Finalize()
-	if err := store.SetRNGStateFromSeed(3); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, store.SetRNGStateFromSeed(3))
 	const b, side, heads, d = 2, 3, 5, 4
 	r := near.Rand(t, 2)
 	x := make([]float32, b*side*side*heads*d)
 	for i := range x {
 		x[i] = float32(50 * r.NormFloat64()) // new weights are small
 	}
-	out, err := model.CallOnceN(testbackend.Any(t), store, func(s *model.Scope, in []*Node) []*Node {
+	out := must.Get(model.CallOnceN(testbackend.Any(t), store, func(s *model.Scope, in []*Node) []*Node {
 		all := attendWindow(s.At("a"), in[0], side, heads, true, scoresAtOnce)
 		two := attendWindow(s.At("a"), in[0], side, heads, true, 2*b*81)
 		rows := attendWindow(s.At("a"), in[0], side, heads, true, 2*b*27)
 		one := attendWindow(s.At("a"), in[0], side, heads, true, 1)
 		return []*Node{all, two, rows, one}
-	}, tensors.FromFlatDataAndDimensions(x, b, side*side, heads*d))
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, tensors.FromFlatDataAndDimensions(x, b, side*side, heads*d)))(t)
 	want := tensors.MustCopyFlatData[float32](out[0])
 	for i, what := range []string{"two heads at once", "two rows at once", "one row at once"} {
 		near.Check(t, what, tensors.MustCopyFlatData[float32](out[1+i]), want, 1e-5, 1e-6)
@@ -223,5 +210,4 @@ func TestEncoderRefuses(t *testing.T) {
 	e.Close()
 	_, err = e.Segment(context.Background(), p, g.boxes("0"))
 	modeltest.CheckLine(t, err, "sam: the encoder is closed")
-	(*Encoder)(nil).Close()
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"antipode/gomlxmodels/internal/modeltest"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
 )
@@ -33,10 +34,7 @@ func openGolden(t testing.TB, name string) golden {
 
 func openFolder(t testing.TB, dir string) golden {
 	t.Helper()
-	m, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(Open(dir))(t)
 	return golden{m, modeltest.Open(t, dir)}
 }
 
@@ -140,19 +138,13 @@ func TestEncoderEqualsReference(t *testing.T) {
 
 func checkEncoder(g golden, backend compute.Backend, compare stage) {
 	t := g.T
-	e, err := NewEncoder(backend, g.Model, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(NewEncoder(backend, g.Model, Options{}))(t)
 	defer e.Close()
 	for i := 0; g.Set.Has(fmt.Sprintf("%d.picture", i)); i++ {
 		name := fmt.Sprint(i)
 		p := g.prepared(name)
 		near.Check(t, name+".pixels", p.Pixels, g.Values(name+".pixels"), 1e-5, 1e-5)
-		maps, err := e.Segment(context.Background(), p, g.boxes(name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		maps := must.Get(e.Segment(context.Background(), p, g.boxes(name)))(t)
 		iou, logits, large := g.Values(name+".iou"), g.Rows(name+".logits"), g.Rows(name+".large")
 		if len(maps) != len(logits) {
 			t.Fatalf("image %s: %d maps", name, len(maps))
@@ -160,10 +152,7 @@ func checkEncoder(g golden, backend compute.Backend, compare stage) {
 		for k, m := range maps {
 			near.Check(t, name+".iou", []float32{m.IoU}, iou[k:k+1], 0, 1e-5)
 			compare(t, name+".logits", m.Logits, logits[k])
-			rows, err := m.Rows()
-			if err != nil {
-				t.Fatal(err)
-			}
+			rows := must.Get(m.Rows())(t)
 			var all []float32
 			for _, row := range rows {
 				all = append(all, row...)
@@ -177,10 +166,7 @@ func checkEncoder(g golden, backend compute.Backend, compare stage) {
 // checkMask compares a mask and its scores with those of the reference's logits at the image's size.
 func checkMask(t testing.TB, m Map, logits []float32) {
 	t.Helper()
-	got, err := m.Mask()
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(m.Mask())(t)
 	var area, inner, outer, sum, unsure float64
 	for i, v := range logits {
 		if got.Pix[i] != (v > 0) && math.Abs(float64(v)) >= 1e-3 {
@@ -219,15 +205,9 @@ func TestOriginal(t *testing.T) {
 	if near.Compare(g.Values("0.logits"), g.Values("original.logits"), 0, 1e-3) == nil {
 		t.Fatal("the golden is the same with each epsilon")
 	}
-	e, err := NewEncoder(testbackend.Any(t), g.Model, Options{Epsilon: 1e-2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(NewEncoder(testbackend.Any(t), g.Model, Options{Epsilon: 1e-2}))(t)
 	defer e.Close()
-	maps, err := e.Segment(context.Background(), p, g.boxes("0"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	maps := must.Get(e.Segment(context.Background(), p, g.boxes("0")))(t)
 	for k, want := range g.Rows("original.logits") {
 		withinAll(t, "logits", maps[k].Logits, want)
 	}

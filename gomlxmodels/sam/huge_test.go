@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"antipode/gomlxmodels/preprocess"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
 )
@@ -23,9 +24,7 @@ func TestHuge(t *testing.T) {
 	backend := testbackend.XLA(t)
 	dir := t.TempDir()
 	var disk syscall.Statfs_t
-	if err := syscall.Statfs(dir, &disk); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Statfs(dir, &disk))
 	if free := int64(disk.Bavail) * disk.Bsize; free < 4<<30 {
 		t.Skipf("disk: %d MiB are free in %s, 4 GiB are needed", free>>20, dir)
 	}
@@ -41,30 +40,21 @@ func TestHuge(t *testing.T) {
 	if err := os.WriteFile("/proc/self/clear_refs", []byte("5"), 0o600); err != nil { // a new peak begins
 		t.Skipf("no memory figures: %v", err)
 	}
-	m, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := NewEncoder(backend, m, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(Open(dir))(t)
+	e := must.Get(NewEncoder(backend, m, Options{}))(t)
 	defer e.Close()
 	img := preprocess.NewRGB(640, 427)
 	for i := range img.Pix {
 		img.Pix[i] = uint8(i * i % 251)
 	}
-	p, err := m.Prepare(img)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(m.Prepare(img))(t)
 	maps, err := e.Segment(context.Background(), p, []Box{{10, 20, 300, 400}, {-5, 100, 200, 430}, {320, 5, 630, 99}})
 	if err != nil || len(maps) != 3 {
 		t.Fatalf("%d maps, %v", len(maps), err)
 	}
 	peak := kibibytes(t, "/proc/self/status", "VmHWM:")
 	t.Logf("sam-vit-huge: weights %d MiB, compiled in %.1f s, peak memory %d MiB", e.Bytes()>>20,
-		e.run.CompileTime().Seconds(), peak>>10)
+		e.CompileTime().Seconds(), peak>>10)
 	if peak > 16<<20 {
 		t.Errorf("peak memory of %d MiB", peak>>10)
 	}

@@ -9,27 +9,19 @@ import (
 
 	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/weights"
+	"antipode/internal/must"
 )
 
 // TestConvert writes a checkpoint of segment-anything as a folder, and compares it with the one that transformers saved
 // of the same model (internal/pyref/original_sam.py, which compares the outputs of both programs).
 func TestConvert(t *testing.T) {
-	set, err := weights.OpenFiles(filepath.Join("testdata", "original", "small.pth"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := must.Get(weights.OpenFiles(filepath.Join("testdata", "original", "small.pth")))(t)
 	dir := filepath.Join(t.TempDir(), "folder")
 	if err := Convert(set, dir); err != nil || !IsOriginal(set) {
 		t.Fatal(err)
 	}
-	got, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := Open(filepath.Join("testdata", "original", "wanted"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(Open(dir))(t)
+	want := must.Get(Open(filepath.Join("testdata", "original", "wanted")))(t)
 	own, reference := *got.cfg, *want.cfg
 	own.Vision.MLPRatio, own.Vision.MLPDim, reference.Vision.MLPDim = reference.Vision.MLPRatio, nil, nil
 	if !reflect.DeepEqual(own, reference) {

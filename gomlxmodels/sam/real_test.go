@@ -13,6 +13,7 @@ import (
 	"github.com/gomlx/compute/shapes"
 	"github.com/gomlx/gomlx/core/tensors"
 
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
 )
@@ -50,10 +51,7 @@ func TestReal(t *testing.T) {
 // measure prints what the two graphs take as the encoder runs them: compiling, and the fastest of three runs.
 func measure(g golden, backend compute.Backend) {
 	t := g.T
-	e, err := NewEncoder(backend, g.Model, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(NewEncoder(backend, g.Model, Options{}))(t)
 	defer e.Close()
 	side, grid := g.cfg.Vision.ImageSize, g.cfg.Vision.Grid()
 	image := func() []*tensors.Tensor {
@@ -64,7 +62,7 @@ func measure(g golden, backend compute.Backend) {
 			g.cfg.Decoder.HiddenSize)), tensors.FromFlatDataAndDimensions(make([]float32, 4*Boxes), Boxes, 4)}
 	}
 	for p, inputs := range map[part]func() []*tensors.Tensor{imagePart: image, masksPart: boxes} {
-		before, least := e.run.CompileTime(), time.Hour
+		before, least := e.CompileTime(), time.Hour
 		for range 4 { // the first compiles
 			in, begin := inputs(), time.Now()
 			if _, err := e.graphs[p].Call(in...); err != nil {
@@ -73,6 +71,6 @@ func measure(g golden, backend compute.Backend) {
 			least = min(least, time.Since(begin))
 		}
 		t.Logf("antipode: %s %.2f s, compiled in %.1f s", map[part]string{imagePart: "image", masksPart: "8 boxes"}[p],
-			least.Seconds(), (e.run.CompileTime() - before).Seconds())
+			least.Seconds(), (e.CompileTime() - before).Seconds())
 	}
 }

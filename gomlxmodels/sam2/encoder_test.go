@@ -14,6 +14,7 @@ import (
 	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/sam"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
 )
@@ -24,20 +25,14 @@ func openEncoder(t *testing.T, g golden, o Options) *Encoder {
 	if o.DType == dtypes.BFloat16 { // which the pure Go backend lacks
 		backend = testbackend.QuickXLA(t)
 	}
-	e, err := NewEncoder(backend, g.Model, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(NewEncoder(backend, g.Model, o))(t)
 	t.Cleanup(e.Close)
 	return e
 }
 
 func segment(t *testing.T, e *Encoder, p *Image, boxes []Box) []Map {
 	t.Helper()
-	maps, err := e.Segment(context.Background(), p, boxes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	maps := must.Get(e.Segment(context.Background(), p, boxes))(t)
 	return maps
 }
 
@@ -92,13 +87,10 @@ func TestChoose(t *testing.T) {
 		0.5, -0.4, 3, 3, 4, 4, // 0 of 2
 	}
 	ious := []float32{0.1, 0.2, 0.3, 0.1, 0.2, 0.3, 0.1, 0.2, 0.3, 0.1, 0.2, 0.3, 0.1, 0.3, 0.3}
-	out, err := model.CallOnceN(testbackend.Any(t), model.NewStore(), func(_ *model.Scope, in []*Node) []*Node {
+	out := must.Get(model.CallOnceN(testbackend.Any(t), model.NewStore(), func(_ *model.Scope, in []*Node) []*Node {
 		best, iou := c.choose(in[0], in[1])
 		return []*Node{best, iou}
-	}, tensors.FromFlatDataAndDimensions(masks, 5, 3, 1, 2), tensors.FromFlatDataAndDimensions(ious, 5, 3))
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, tensors.FromFlatDataAndDimensions(masks, 5, 3, 1, 2), tensors.FromFlatDataAndDimensions(ious, 5, 3)))(t)
 	want := []float32{1, 2, 1, 0, 4, 4, -1, -0.5, 3, 3}
 	near.Check(t, "logits", tensors.MustCopyFlatData[float32](out[0]), want, 0, 0)
 	near.Check(t, "IoU", tensors.MustCopyFlatData[float32](out[1]), []float32{0.1, 0.1, 0.3, 0.1, 0.3}, 0, 0)
@@ -198,5 +190,4 @@ func TestEncoderRefuses(t *testing.T) {
 	e.Close()
 	_, err = e.Segment(context.Background(), p, g.boxes(0))
 	modeltest.CheckLine(t, err, "sam2: the encoder is closed")
-	(*Encoder)(nil).Close()
 }

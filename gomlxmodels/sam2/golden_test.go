@@ -16,6 +16,7 @@ import (
 
 	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/preprocess"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
 )
@@ -37,10 +38,7 @@ func openGolden(t testing.TB, name string) golden {
 
 func openFolder(t testing.TB, dir string) golden {
 	t.Helper()
-	m, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(Open(dir))(t)
 	g := golden{Model: m, Golden: modeltest.Open(t, dir)}
 	text, err := os.ReadFile(filepath.Join(dir, "cases.json"))
 	if err == nil {
@@ -172,17 +170,11 @@ func checkEncoder(g golden, backend compute.Backend, compare stage) {
 	t := g.T
 	near.Check(t, "pixels", g.prepared(0).Pixels, g.Values("pixels"), 1e-5, 1e-5)
 	for _, first := range []bool{false, true} {
-		e, err := NewEncoder(backend, g.Model, Options{NoFallback: first})
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Get(NewEncoder(backend, g.Model, Options{NoFallback: first}))(t)
 		defer e.Close()
 		for i := range g.sizes {
 			name := fmt.Sprint(i)
-			maps, err := e.Segment(context.Background(), g.prepared(i), g.boxes(i))
-			if err != nil {
-				t.Fatal(err)
-			}
+			maps := must.Get(e.Segment(context.Background(), g.prepared(i), g.boxes(i)))(t)
 			logits := g.Rows(name + ".logits")
 			if first {
 				logits = g.Rows(name + ".first")
@@ -204,19 +196,13 @@ func checkEncoder(g golden, backend compute.Backend, compare stage) {
 // checkMask compares a map at the image's size, and its mask, with the reference's logits there.
 func checkMask(t testing.TB, m Map, want []float32, compare stage) {
 	t.Helper()
-	rows, err := m.Rows()
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := must.Get(m.Rows())(t)
 	var all []float32
 	for _, row := range rows {
 		all = append(all, row...)
 	}
 	compare(t, "large", all, want)
-	got, err := m.Mask()
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(m.Mask())(t)
 	for i, v := range want {
 		if got.Pix[i] != (v > 0) && math.Abs(float64(v)) >= 1e-3 {
 			t.Errorf("pixel %d is %t where the logit is %v", i, got.Pix[i], v)

@@ -15,6 +15,7 @@ import (
 	"github.com/gomlx/compute"
 
 	"antipode/gomlxmodels/sam"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
 )
@@ -50,10 +51,7 @@ func TestReal(t *testing.T) {
 // measure prints the seconds that an image takes and eight boxes of it, as sam2_real.py does.
 func measure(t *testing.T, backend compute.Backend, folder string) {
 	g := openFolder(t, folder)
-	e, err := NewEncoder(backend, g.Model, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(NewEncoder(backend, g.Model, Options{}))(t)
 	defer e.Close()
 	p, boxes := g.prepared(0), slices.Repeat([]Box{{62, 21, 437, 375}}, sam.Boxes)
 	var images, all []time.Duration

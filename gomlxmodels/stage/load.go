@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -74,7 +75,7 @@ func Absent(row Row) bool {
 // Loaded is a model with its weights on a device.
 type Loaded interface {
 	Bytes() int64 // the memory of its weights
-	Close()       // does nothing for nil
+	Close()
 }
 
 // Release ends a worker's use of a loaded model. A worker embeds it as its Close.
@@ -99,7 +100,7 @@ func Load[M Loaded](ctx context.Context, env Env, key string, open func(compute.
 	value, release, err := env.Shared(key, func() (any, int64, func(), error) {
 		var m M
 		err := env.OnDevice(ctx, func() (err error) {
-			if m, err = open(backend); err != nil && any(m) != nil {
+			if m, err = open(backend); err != nil && !isNil(m) {
 				m.Close()
 			}
 			return err
@@ -113,6 +114,12 @@ func Load[M Loaded](ctx context.Context, env Env, key string, open func(compute.
 		return m, nil, err
 	}
 	return value.(M), release, nil
+}
+
+// isNil reports whether a model is none: nil, or a nil pointer.
+func isNil(m any) bool {
+	v := reflect.ValueOf(m)
+	return !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil()
 }
 
 // Precision returns the number type to compute in: the requested one ("float32", "bfloat16") or, for anything else,

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"antipode/gomlxmodels/internal/modeltest"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
 )
@@ -39,10 +40,7 @@ func TestRealSize(t *testing.T) {
 	for _, name := range []string{"mpnet", "mclip"} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(root, name)
-			m, err := Open(dir, OpenOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := must.Get(Open(dir, OpenOptions{}))(t)
 			g := golden{m, modeltest.Open(t, dir)}
 			e := newEncoder(t, backend, m, Options{})
 			texts := g.texts()
@@ -82,10 +80,7 @@ func TestRealWeights(t *testing.T) {
 	data := folder(t, "ANTIPODE_DATA", "the house's data sources (entigen, dig_in, cococrola)")
 	out := t.TempDir()
 	t.Log(strings.TrimSpace(python(t, "similarities", dir, data, out)))
-	text, err := os.ReadFile(filepath.Join(out, "pairs.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(filepath.Join(out, "pairs.json")))(t)
 	var pairs []struct {
 		Texts      [2]string
 		IDs        [2][]int32
@@ -94,28 +89,19 @@ func TestRealWeights(t *testing.T) {
 	if err := json.Unmarshal(text, &pairs); err != nil || len(pairs) < 500 {
 		t.Fatalf("%d pairs, %v", len(pairs), err)
 	}
-	m, err := Open(dir, OpenOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(Open(dir, OpenOptions{}))(t)
 	e := newEncoder(t, backend, m, Options{})
 	var list []*Prepared
 	for i, p := range pairs {
 		for k, text := range p.Texts {
-			prepared, err := m.Prepare(text)
-			if err != nil {
-				t.Fatal(err)
-			}
+			prepared := must.Get(m.Prepare(text))(t)
 			if !slices.Equal(prepared.IDs, p.IDs[k]) {
 				t.Errorf("pair %d, %q: ids %v, sentence-transformers gives %v", i, text, prepared.IDs, p.IDs[k])
 			}
 			list = append(list, prepared)
 		}
 	}
-	got, err := e.Encode(t.Context(), list)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(e.Encode(t.Context(), list))(t)
 	worst, low, high := 0.0, 1.0, -1.0
 	for i, p := range pairs {
 		sum := 0.0

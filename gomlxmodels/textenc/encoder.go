@@ -28,9 +28,9 @@ const DefaultTokens = 512
 
 // Encoder runs a model on a device. It is for one goroutine at a time.
 type Encoder struct {
-	m      *Model
-	opts   Options
-	run    *runner.Runner
+	m    *Model
+	opts Options
+	*runner.Runner
 	net    *runner.Net
 	graphs map[int]*runner.Graph // by length of rows; the number of texts a row holds depends on it
 }
@@ -53,24 +53,9 @@ func NewEncoder(backend compute.Backend, m *Model, o Options) (e *Encoder, err e
 	if err := cmp.Or(runner.DType(&o.DType), runner.Count("tokens", &o.Tokens, DefaultTokens, 1<<20)); err != nil {
 		return nil, err
 	}
-	e = &Encoder{m: m, opts: o, run: runner.New(backend, "textenc", "encoder"), graphs: map[int]*runner.Graph{}}
-	e.net = e.run.Net(func(s *model.Store) error { return m.load(s.RootScope(), o.DType) })
+	e = &Encoder{m: m, opts: o, Runner: runner.New(backend, "textenc", "encoder"), graphs: map[int]*runner.Graph{}}
+	e.net = e.Net(func(s *model.Store) error { return m.load(s.RootScope(), o.DType) })
 	return e, nil
-}
-
-// Bytes is the memory the loaded weights take.
-func (e *Encoder) Bytes() int64 {
-	if e == nil {
-		return 0
-	}
-	return e.run.Bytes()
-}
-
-// Close releases weights and compiled graphs. The encoder cannot be used afterwards; closing twice is fine.
-func (e *Encoder) Close() {
-	if e != nil {
-		e.run.Close()
-	}
 }
 
 // load creates the variables of the model below the scope.
@@ -93,7 +78,7 @@ func (m *Model) load(scope *model.Scope, dtype dtypes.DType) error {
 // calls of the device.
 func (e *Encoder) EncodeIDs(ctx context.Context, texts [][]int32) (out []Embedding, err error) {
 	defer runner.Recovered("textenc", &err)
-	if err := e.run.Closed(); err != nil {
+	if err := e.Closed(); err != nil {
 		return nil, err
 	}
 	for i, ids := range texts {

@@ -15,6 +15,7 @@ import (
 
 	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/weights"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
 )
@@ -44,10 +45,7 @@ type golden struct {
 func openGolden(t testing.TB, name string, pooling Mode) golden {
 	t.Helper()
 	dir := filepath.Join("testdata", name)
-	m, err := Open(dir, OpenOptions{Pooling: pooling})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(Open(dir, OpenOptions{Pooling: pooling}))(t)
 	return golden{m, modeltest.Open(t, dir)}
 }
 
@@ -199,14 +197,8 @@ func TestPositions(t *testing.T) {
 
 // TestDistanceBuckets compares every distance's bucket, edges of buckets included.
 func TestDistanceBuckets(t *testing.T) {
-	set, err := weights.OpenFiles(filepath.Join("testdata", "distances.safetensors"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	distances, err := set.Float32("distances")
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := must.Get(weights.OpenFiles(filepath.Join("testdata", "distances.safetensors")))(t)
+	distances := must.Get(set.Float32("distances"))(t)
 	buckets, err := set.Float32("buckets")
 	if err != nil || len(distances) < 1000 {
 		t.Fatalf("%d distances, %v", len(distances), err)
@@ -232,19 +224,13 @@ func TestBFloat16(t *testing.T) {
 
 func newEncoder(t testing.TB, backend compute.Backend, m *Model, o Options) *Encoder {
 	t.Helper()
-	e, err := NewEncoder(backend, m, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(NewEncoder(backend, m, o))(t)
 	t.Cleanup(e.Close)
 	return e
 }
 
 func encode(t testing.TB, e *Encoder, texts ...[]int32) []Embedding {
 	t.Helper()
-	out, err := e.EncodeIDs(context.Background(), texts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(e.EncodeIDs(context.Background(), texts))(t)
 	return out
 }

@@ -70,7 +70,10 @@ func bare(c *Config, mode Mode) ([]Module, error) {
 	d := c.HiddenSize
 	switch c.ModelType {
 	case "altclip", "altclip_text_model":
-		prefix := map[bool]string{true: "text_model."}[c.ModelType == "altclip"]
+		prefix := ""
+		if c.ModelType == "altclip" {
+			prefix = "text_model."
+		}
 		list := []Module{pooling(d, ModeCLS), {Kind: LayerNorm, In: d, Out: d, Epsilon: c.LayerNormEps,
 			tensor: prefix + "pre_LN"},
 			{Kind: Dense, In: d, Out: c.ProjectDim, Bias: true, tensor: prefix + "transformation"}}

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"antipode/gomlxmodels/internal/modeltest"
+	"antipode/internal/must"
 )
 
 // TestSentencePiece opens folders of AltCLIP and XLM-R whose tokenizer is a SentencePiece model alone, without a file
@@ -28,17 +29,9 @@ func TestSentencePiece(t *testing.T) {
 	for _, name := range []string{"altclip", "xlmr-masked-lm"} {
 		dir := modeltest.CopyOf(t, name)
 		file := filepath.Join(dir, "sentencepiece.bpe.model")
-		if err := os.WriteFile(file, pieces, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		m, err := Open(dir, OpenOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		tok, err := m.Tokenizer()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, pieces, 0o600))
+		m := must.Get(Open(dir, OpenOptions{}))(t)
+		tok := must.Get(m.Tokenizer())(t)
 		e, err := tok.Encode("sea see", 0)
 		if want := []int32{0, 4, 5, 6, 7, 7, 2}; err != nil || !slices.Equal(e.IDs, want) {
 			t.Errorf("%s: ids %v (%v), want %v", name, e.IDs, err, want)

@@ -55,9 +55,9 @@ func (n *ImageNetwork) Batch(limit int, o *Options) int {
 
 // Captioner is an image captioning model on a device. It must be used by the goroutine that owns the device.
 type Captioner struct {
-	net       ImageNetwork
-	opts      CaptionerOptions
-	run       *runner.Runner
+	net  ImageNetwork
+	opts CaptionerOptions
+	*runner.Runner
 	image     *runner.Graph  // encodes one image
 	contexts  []shapes.Shape // of its results
 	compiled  *graph.Graph   // of image
@@ -97,10 +97,10 @@ func NewCaptioner(backend compute.Backend, n ImageNetwork, o CaptionerOptions) (
 	if err := cmp.Or(runner.DType(&o.DType), runner.Count("batch", &o.Batch, DefaultBatch, 1024)); err != nil {
 		return nil, err
 	}
-	c = &Captioner{net: n, opts: o, run: runner.New(backend, n.Name, "captioner")}
-	net := c.run.Net(func(s *model.Store) error { return n.Load(backend, s, o.DType) })
+	c = &Captioner{net: n, opts: o, Runner: runner.New(backend, n.Name, "captioner")}
+	net := c.Net(func(s *model.Store) error { return n.Load(backend, s, o.DType) })
 	if err := net.Load(); err != nil {
-		c.run.Close()
+		c.Runner.Close()
 		return nil, err
 	}
 	c.image = net.Graph(n.Name+"/image", func(s *model.Scope, in []*graph.Node) []*graph.Node {
@@ -112,7 +112,7 @@ func NewCaptioner(backend compute.Backend, n ImageNetwork, o CaptionerOptions) (
 		return out
 	})
 	c.generator = NewGenerator(net, n.Decoder(o.DType))
-	none := c.run.Net(func(*model.Store) error { return nil })
+	none := c.Net(func(*model.Store) error { return nil })
 	c.join = none.Graph(n.Name+"/join", func(_ *model.Scope, in []*graph.Node) []*graph.Node {
 		out := make([]*graph.Node, len(c.contexts))
 		for i := range out { // in is ordered by image, then by context
@@ -127,14 +127,6 @@ func NewCaptioner(backend compute.Backend, n ImageNetwork, o CaptionerOptions) (
 	return c, nil
 }
 
-// Bytes returns the memory of the loaded weights.
-func (c *Captioner) Bytes() int64 {
-	if c == nil {
-		return 0
-	}
-	return c.run.Bytes()
-}
-
 // Close releases weights and compiled graphs. The captioner cannot be used afterwards; a second call does nothing.
 func (c *Captioner) Close() {
 	if c == nil {
@@ -146,7 +138,7 @@ func (c *Captioner) Close() {
 		c.last.release()
 		c.last = nil
 	}
-	c.run.Close()
+	c.Runner.Close()
 }
 
 // Caption writes the captions of any number of images, in order. Options.Ends is set to the model's. A caption depends
@@ -155,7 +147,7 @@ func (c *Captioner) Close() {
 // image and token.
 func (c *Captioner) Caption(ctx context.Context, requests []ImageRequest, o Options) (out [][]Text, err error) {
 	defer runner.Recovered(c.net.Name, &err)
-	if err := c.run.Closed(); err != nil {
+	if err := c.Closed(); err != nil {
 		return nil, err
 	}
 	o.Ends = c.net.Ends

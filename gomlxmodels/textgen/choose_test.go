@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"antipode/internal/must"
 	"antipode/internal/near"
 )
 
@@ -154,10 +155,7 @@ func TestUniform(t *testing.T) {
 // TestNext: penalty, least and most tokens, ties, the log-probability.
 func TestNext(t *testing.T) {
 	logits := []float32{2, 2, -1, 1.5}
-	total, err := logSum(logits)
-	if err != nil {
-		t.Fatal(err)
-	}
+	total := must.Get(logSum(logits))(t)
 	for _, c := range []struct {
 		s     Options
 		seen  []int32
@@ -177,9 +175,7 @@ func TestNext(t *testing.T) {
 		{Options{Ends: []int32{3}, MaxTokens: 1}, nil, 0, 0, true},
 	} {
 		r := row{seen: c.s.markSeen(len(logits), nil, c.seen)}
-		if err := c.s.next(&r, c.step, slices.Clone(logits)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.s.next(&r, c.step, slices.Clone(logits)))
 		token, id := int32(-1), c.s.Ends[0]
 		if len(r.text.Tokens) > 0 {
 			token = r.text.Tokens[0]
@@ -205,14 +201,10 @@ func TestLimit(t *testing.T) {
 		{MaxTokens: 400, Sample: true, TopK: 2}, {MaxTokens: 400, RepetitionPenalty: 2},
 		{MaxTokens: 400, Ends: []int32{4}}} {
 		s.Limit, s.MinTokens = 3, s.MaxTokens
-		if err := s.Validate(5); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Validate(5))
 		r := row{seen: s.markSeen(5, nil, []int32{4, 1}), seed: near.Seed(t)}
 		for step := 0; !r.done; step++ {
-			if err := s.next(&r, step, logits); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.next(&r, step, logits))
 		}
 		counts := make([]int, 5)
 		for _, token := range r.text.Tokens {

@@ -16,6 +16,7 @@ import (
 	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/nn"
 	"antipode/gomlxmodels/runner"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
 )
@@ -96,9 +97,7 @@ func (n *toy) write(t *testing.T, group int, prompt []int32, seed uint64, s Opti
 	t.Helper()
 	r := row{seed: seed, seen: s.markSeen(toyVocab, nil, prompt)}
 	for step := 0; !r.done; step++ {
-		if err := s.next(&r, step, n.logits(group, slices.Concat(prompt, r.text.Tokens))); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.next(&r, step, n.logits(group, slices.Concat(prompt, r.text.Tokens))))
 	}
 	return r.text
 }
@@ -139,10 +138,7 @@ func TestGenerate(t *testing.T) {
 				}
 				requests = append(requests, r)
 			}
-			got, err := g.Generate(t.Context(), contexts, requests, s)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(g.Generate(t.Context(), contexts, requests, s))(t)
 			for i, r := range requests {
 				for k, text := range got[i] {
 					want := n.write(t, i, r.Prompt, r.Seeds[k], s)
@@ -165,10 +161,7 @@ func TestBeams(t *testing.T) {
 	n := newToy(t, 2, false)
 	g, contexts := n.generator(t, testbackend.Go(t))
 	s := Options{Ends: []int32{3}, MaxTokens: 2, Beams: 11, Number: 3, Early: Never}
-	got, err := g.Generate(t.Context(), contexts, []Request{{Prompt: []int32{1}}, {Prompt: []int32{4, 5}}}, s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(g.Generate(t.Context(), contexts, []Request{{Prompt: []int32{1}}, {Prompt: []int32{4, 5}}}, s))(t)
 	for i, prompt := range [][]int32{{1}, {4, 5}} {
 		first := n.logits(i, prompt)
 		total, _ := logSum(first)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"antipode/internal/must"
 	"antipode/internal/near"
 )
 
@@ -40,20 +41,14 @@ func TestReferenceDraws(t *testing.T) {
 			RepetitionPenalty: c.Settings.Penalty, MinTokens: c.Settings.Least, Ends: []int32{5}}
 		if end := c.Settings.End; end != nil && json.Unmarshal(end, &s.Ends) != nil {
 			s.Ends = make([]int32, 1)
-			if err := json.Unmarshal(end, &s.Ends[0]); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(end, &s.Ends[0]))
 		}
-		if err := s.Validate(len(golden.Logits)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Validate(len(golden.Logits)))
 		counts, ended := make([]int, len(golden.Logits)), 0
 		for n := range 30000 {
 			r := row{seed: near.Seed(t) + uint64(1000000*i+n),
 				seen: s.markSeen(len(golden.Logits), nil, slices.Concat(golden.Prompt, golden.Written))}
-			if err := s.next(&r, len(golden.Written), golden.Logits); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.next(&r, len(golden.Written), golden.Logits))
 			if r.text.Ended {
 				ended++
 			} else {

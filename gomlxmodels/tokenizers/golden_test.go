@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"antipode/internal/must"
 )
 
 // entries reads the files of a golden (internal/pyref/tokens.py).
@@ -38,9 +40,7 @@ func entries(t testing.TB, path string) map[string][]byte {
 func lines(t testing.TB) []string {
 	t.Helper()
 	var raw [][]byte
-	if err := json.Unmarshal(entries(t, "testdata/texts.zip")["texts.json"], &raw); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(entries(t, "testdata/texts.zip")["texts.json"], &raw))
 	out := make([]string, len(raw))
 	for i, b := range raw {
 		out[i] = string(b)
@@ -63,26 +63,18 @@ func unpack(t testing.TB, name string) (dir string, all map[string][]byte) {
 
 func write(t testing.TB, dir, name, text string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 }
 
 func mustOpen(t testing.TB, dir string) *Tokenizer {
 	t.Helper()
-	tok, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tok := must.Get(Open(dir))(t)
 	return tok
 }
 
 func encode(t testing.TB, tok *Tokenizer, text string, limit int) Encoding {
 	t.Helper()
-	e, err := tok.Encode(text, limit)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(tok.Encode(text, limit))(t)
 	return e
 }
 
@@ -93,10 +85,7 @@ func rows(t testing.TB, text []byte) [][]int32 {
 	for row := range strings.Lines(string(text)) {
 		ids := []int32{}
 		for _, f := range strings.Fields(row) {
-			id, err := strconv.ParseInt(f, 10, 32)
-			if err != nil {
-				t.Fatal(err)
-			}
+			id := must.Get(strconv.ParseInt(f, 10, 32))(t)
 			ids = append(ids, int32(id))
 		}
 		out = append(out, ids)
@@ -158,9 +147,7 @@ func compare(t *testing.T, tok *Tokenizer, all map[string][]byte) {
 		Line       int
 		Keep, Skip string
 	}
-	if err := json.Unmarshal(all["decoded.json"], &decoded); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(all["decoded.json"], &decoded))
 	for _, d := range decoded {
 		for skip, want := range map[bool]string{false: d.Keep, true: d.Skip} {
 			if got := tok.Decode(whole[d.Line], skip); got != want {

@@ -131,7 +131,9 @@ func (s *preSpec) metaspace() ([]preTokenizer, error) {
 		return nil, fmt.Errorf("the pre_tokenizer Metaspace has no replacement")
 	}
 	if scheme == "" { // older files
-		scheme = map[bool]string{true: "always", false: "never"}[s.AddPrefixSpace]
+		if scheme = "never"; s.AddPrefixSpace {
+			scheme = "always"
+		}
 	}
 	if scheme != "always" && scheme != "first" && scheme != "never" {
 		return nil, fmt.Errorf("the pre_tokenizer Metaspace with prepend_scheme %q is not supported", scheme)

@@ -14,6 +14,8 @@ import (
 	"unicode/utf8"
 
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"antipode/internal/must"
 )
 
 const modelFile = "sentencepiece.bpe.model"
@@ -74,30 +76,18 @@ func TestPiecesDifferences(t *testing.T) {
 	for name, want := range differing {
 		tok := mustOpen(t, dir)
 		if name == "slow" {
-			m, err := readSentencePiece(all[modelFile])
-			if err != nil {
-				t.Fatal(err)
-			}
-			charsmap, err := newCharsMap(m.charsmap)
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := must.Get(readSentencePiece(all[modelFile]))(t)
+			charsmap := must.Get(newCharsMap(m.charsmap))(t)
 			tok.normalize = sentencePieceNormal(charsmap)
 		} else {
 			words := preSpec{Type: "WhitespaceSplit"}
-			first, err := words.build()
-			if err != nil {
-				t.Fatal(err)
-			}
+			first := must.Get(words.build())(t)
 			tok.pre = append(first, tok.pre...)
 		}
 		ids, differ := slices.Clone(converted), []int{}
 		for row := range strings.Lines(string(all[name+".txt"])) {
 			number, row, _ := strings.Cut(row, ":")
-			i, err := strconv.Atoi(number)
-			if err != nil {
-				t.Fatal(err)
-			}
+			i := must.Get(strconv.Atoi(number))(t)
 			ids[i], differ = rows(t, []byte(row))[0], append(differ, i)
 		}
 		if !slices.Equal(differ, want) {
@@ -115,19 +105,12 @@ func TestPiecesDifferences(t *testing.T) {
 // transformers converted it to.
 func sameFile(t *testing.T, model, converted []byte) {
 	t.Helper()
-	m, err := readSentencePiece(model)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(readSentencePiece(model))(t)
 	b := &bare{set: &settings{roles: map[string]string{}}}
-	if err := b.xlmr(m); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.xlmr(m))
 	slices.SortFunc(b.Added, func(a, b addedSpec) int { return a.ID - b.ID })
 	var want file
-	if err := json.Unmarshal(converted, &want); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(converted, &want))
 	for what, pair := range map[string][2]any{"normalizer": {b.Normalizer, want.Normalizer},
 		"pre_tokenizer": {b.PreTokenizer, want.PreTokenizer}, "added_tokens": {b.Added, want.Added},
 		"unk_id": {b.Model.UnknownID, want.Model.UnknownID}} {
@@ -135,14 +118,8 @@ func sameFile(t *testing.T, model, converted []byte) {
 			t.Errorf("%s is %+v, want %+v", what, pair[0], pair[1])
 		}
 	}
-	own, err := b.build(b.set)
-	if err != nil {
-		t.Fatal(err)
-	}
-	other, err := want.build(b.set)
-	if err != nil {
-		t.Fatal(err)
-	}
+	own := must.Get(b.build(b.set))(t)
+	other := must.Get(want.build(b.set))(t)
 	if !slices.Equal(own.tokens, other.tokens) || !slices.Equal(own.before, other.before) ||
 		!slices.Equal(own.after, other.after) ||
 		!slices.Equal(own.model.(*unigram).scores, other.model.(*unigram).scores) {
@@ -177,10 +154,7 @@ func TestPiecesIDs(t *testing.T) {
 	for _, name := range []string{"pieces", "pieces-user"} {
 		dir, all := fromPieces(t, name)
 		tok := mustOpen(t, dir)
-		m, err := readSentencePiece(all[modelFile])
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(readSentencePiece(all[modelFile]))(t)
 		n := len(m.pieces)
 		for token, id := range map[string]int{"<s>": 0, "<pad>": 1, "</s>": 2, "<unk>": 3, "<mask>": n + 1,
 			m.pieces[3].text: 4, m.pieces[n-1].text: n} {
@@ -311,10 +285,7 @@ func FuzzSentencePiece(f *testing.F) {
 			}
 			return
 		}
-		e, err := tok.Encode("a  house <x>東 \xff b a\u0301\u0302", 9)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Get(tok.Encode("a  house <x>東 \xff b a\u0301\u0302", 9))(t)
 		for _, id := range e.IDs {
 			if id < 0 || int(id) >= tok.Size() {
 				t.Errorf("id %d of %d", id, tok.Size())

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"antipode/internal/must"
 )
 
 // TestOlderFiles rewrites tokenizer.json files as older versions of the library wrote them; the ids stay.
@@ -39,14 +41,9 @@ func TestOlderFiles(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir, all := unpack(t, name)
 			var f map[string]any
-			if err := json.Unmarshal(all["tokenizer.json"], &f); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(all["tokenizer.json"], &f))
 			change(f)
-			text, err := json.Marshal(f)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := must.Get(json.Marshal(f))(t)
 			write(t, dir, "tokenizer.json", string(text))
 			compare(t, mustOpen(t, dir), all)
 		})
@@ -291,9 +288,7 @@ func TestOpenRefuses(t *testing.T) {
 		}
 	}
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "tokenizer.json"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(filepath.Join(dir, "tokenizer.json"), 0o700))
 	_, err := Open(dir)
 	checkLine(t, err, "not readable")
 }

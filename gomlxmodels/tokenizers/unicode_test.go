@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"testing"
 	"unicode"
+
+	"antipode/internal/must"
 )
 
 // TestClasses compares the classes of each character with those of the library.
@@ -12,9 +14,7 @@ func TestClasses(t *testing.T) {
 		Classes map[string][][2]rune
 		Lower   map[string]string
 	}
-	if err := json.Unmarshal(entries(t, "testdata/classes.zip")["classes.json"], &want); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(entries(t, "testdata/classes.zip")["classes.json"], &want))
 	is := map[string]func(rune) bool{
 		"control": isControl, "space": unicode.IsSpace, "letter": isLetter, "number": isNumber, "digit": isDigit,
 		"punct":   isPunct,
@@ -62,13 +62,8 @@ func TestClasses(t *testing.T) {
 func TestCharsMap(t *testing.T) {
 	_, all := unpack(t, "xlmr")
 	var f file
-	if err := json.Unmarshal(all["tokenizer.json"], &f); err != nil {
-		t.Fatal(err)
-	}
-	normal, err := f.Normalizer.build()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(all["tokenizer.json"], &f))
+	normal := must.Get(f.Normalizer.build())(t)
 	for text, want := range map[string]string{
 		"ＡＢＣ ①": "ABC 1", "a\r\nb": "a b", "e\u0301": "\u00e9", "\u02b1\u1ae3a": "\u0266a", "\u00af\u1aeb": " \u0304",
 		"\u2460\u1aeb": "1\u1aeb", "": "",

@@ -12,6 +12,7 @@ import (
 
 	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/weights"
+	"antipode/internal/must"
 	"antipode/internal/testbackend"
 )
 
@@ -52,10 +53,7 @@ func randomFolder(t testing.TB, cfg Config) *Model {
 		weights.F32); err != nil {
 		t.Fatal(err)
 	}
-	m, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(Open(dir))(t)
 	return m
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
@@ -17,7 +16,7 @@ import (
 	"antipode/gomlxmodels/runner"
 )
 
-// Masking is a definition of "attention to the excluded patches is zeroed" (spec, section 4.3).
+// Masking is a definition of "attention to the excluded patches is zeroed".
 type Masking string
 
 // The definitions. Drop and NegInf return the same class token, and here run the same graph.
@@ -46,9 +45,9 @@ type Embedding struct {
 
 // Encoder runs a model on a device. It is for one goroutine at a time.
 type Encoder struct {
-	cfg    *Config
-	opts   Options
-	run    *runner.Runner
+	cfg  *Config
+	opts Options
+	*runner.Runner
 	net    *runner.Net
 	full   *runner.Graph // pixels → CLS
 	masked *runner.Graph // pixels, object → CLS, object, background
@@ -72,8 +71,8 @@ func NewEncoder(backend compute.Backend, m *Model, o Options) (e *Encoder, err e
 	if err := cmp.Or(runner.DType(&o.DType), runner.Count("batch", &o.Batch, DefaultBatch, 4096)); err != nil {
 		return nil, err
 	}
-	e = &Encoder{cfg: m.cfg, opts: o, run: runner.New(backend, "vit", "encoder")}
-	e.net = e.run.Net(func(s *model.Store) error {
+	e = &Encoder{cfg: m.cfg, opts: o, Runner: runner.New(backend, "vit", "encoder")}
+	e.net = e.Net(func(s *model.Store) error {
 		return m.Load(s.RootScope(), o.DType)
 	})
 	e.full = e.net.Graph("vit/full", func(s *model.Scope, in []*graph.Node) []*graph.Node {
@@ -105,35 +104,17 @@ func (e *Encoder) Compile(masks bool) (err error) {
 	return e.full.Ready(pixels)
 }
 
-// CompileTime is the time spent compiling so far.
-func (e *Encoder) CompileTime() time.Duration { return e.run.CompileTime() }
-
 // Batch is the number of images a call of the device takes.
 func (e *Encoder) Batch() int { return e.opts.Batch }
 
 // Dim is D, the width of an embedding.
 func (e *Encoder) Dim() int { return e.cfg.HiddenSize }
 
-// Bytes is the memory the weights take.
-func (e *Encoder) Bytes() int64 {
-	if e == nil {
-		return 0
-	}
-	return e.run.Bytes()
-}
-
-// Close releases weights and compiled graphs. The encoder cannot be used afterwards; closing twice is fine.
-func (e *Encoder) Close() {
-	if e != nil {
-		e.run.Close()
-	}
-}
-
 // Encode embeds images, in order; any number of them. Those with a mask get the two masked sequences too. An image's
 // embedding does not depend on the others. ctx is checked between calls of the device.
 func (e *Encoder) Encode(ctx context.Context, images []*Prepared) (out []Embedding, err error) {
 	defer runner.Recovered("vit", &err)
-	if err := e.run.Closed(); err != nil {
+	if err := e.Closed(); err != nil {
 		return nil, err
 	}
 	out = make([]Embedding, len(images))

@@ -18,6 +18,7 @@ import (
 	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/nn"
 	"antipode/gomlxmodels/preprocess"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
 )
@@ -32,10 +33,7 @@ func tiny() Config {
 
 func encode(t *testing.T, e *Encoder, images ...*Prepared) []Embedding {
 	t.Helper()
-	out, err := e.Encode(context.Background(), images)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(e.Encode(context.Background(), images))(t)
 	return out
 }
 
@@ -45,10 +43,7 @@ func newEncoder(t *testing.T, m *Model, o Options) *Encoder {
 	if o.DType == dtypes.BFloat16 { // which the pure Go backend lacks
 		backend = testbackend.QuickXLA(t)
 	}
-	e, err := NewEncoder(backend, m, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(NewEncoder(backend, m, o))(t)
 	t.Cleanup(e.Close)
 	return e
 }
@@ -291,10 +286,8 @@ func TestTrains(t *testing.T) {
 	c := tiny()
 	store := model.NewStore()
 	defer store.Finalize()
-	if err := store.SetRNGStateFromSeed(3); err != nil {
-		t.Fatal(err)
-	}
-	exec, err := model.NewExec(testbackend.Any(t), store, func(s *model.Scope, in []*Node) *Node {
+	must.Do(t, store.SetRNGStateFromSeed(3))
+	exec := must.Get(model.NewExec(testbackend.Any(t), store, func(s *model.Scope, in []*Node) *Node {
 		out := Forward(s, &c, in[0], GraphOptions{Classes: 4})
 		loss := Neg(ReduceAllMean(ReduceSum(Mul(LogSoftmax(out.Logits), OneHot(in[1], 4, dtypes.Float32)), -1)))
 		var vars []*model.Variable
@@ -307,10 +300,7 @@ func TestTrains(t *testing.T) {
 			vars[i].SetNodeValue(Sub(vars[i].NodeValue(loss.Graph()), MulScalar(d, 0.3)))
 		}
 		return loss
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	defer exec.Finalize()
 	var flat []float32
 	for _, p := range randomImages(&c, 8, false, 1) {

@@ -13,6 +13,7 @@ import (
 
 	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/weights"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
 )
@@ -30,10 +31,7 @@ type golden struct {
 func openGolden(t testing.TB, name string) golden {
 	t.Helper()
 	dir := filepath.Join("testdata", name)
-	m, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(Open(dir))(t)
 	return golden{m, modeltest.Open(t, dir)}
 }
 

@@ -8,14 +8,17 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
+	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
 	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/weights"
+	"antipode/internal/must"
 	"antipode/internal/testbackend"
 )
 
@@ -46,120 +49,74 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-func TestOpenRefuses(t *testing.T) {
-	config := func(base string, changes map[string]any) func(*testing.T) string {
-		return func(t *testing.T) string {
-			dir := modeltest.CopyOf(t, base)
-			modeltest.Edit(t, filepath.Join(dir, "config.json"), changes)
-			return dir
-		}
-	}
-	content := func(file, text string) func(*testing.T) string {
-		return func(t *testing.T) string {
-			dir := modeltest.CopyOf(t, "hf-pooler-odd")
-			modeltest.Write(t, filepath.Join(dir, file), text)
-			return dir
-		}
-	}
-	tensor := func(change func([]weights.Tensor) []weights.Tensor) func(*testing.T) string {
-		return func(t *testing.T) string {
-			dir := modeltest.CopyOf(t, "timm-plain")
-			modeltest.Save(t, dir, change(modeltest.Tensors(t, dir)))
-			return dir
-		}
-	}
-	args := func(a map[string]any) map[string]any { return map[string]any{"model_args": a} }
-	for want, folder := range map[string]func(*testing.T) string{
-		"config.json: no such file":             func(t *testing.T) string { return t.TempDir() },
-		"config.json: not readable as JSON":     content("config.json", "{"),
-		`config.json: has neither "model_type"`: content("config.json", "{}"),
-		`model_type "bert" is not a ViT`: config("hf-pooler-odd",
-			map[string]any{"model_type": "bert"}),
-		"hidden_size 32 not divisible by num_attention_heads 5": config("hf-pooler-odd",
-			map[string]any{"num_attention_heads": 5}),
-		"num_hidden_layers 0 is not between": config("hf-pooler-odd",
-			map[string]any{"num_hidden_layers": 0}),
-		"hidden_size -4 is not between": config("hf-pooler-odd",
-			map[string]any{"hidden_size": -4}),
-		"patch_size [64 64] larger than image_size [31 31]": config("hf-pooler-odd",
-			map[string]any{"patch_size": 64}),
-		"num_channels 1: only": config("hf-pooler-odd",
-			map[string]any{"num_channels": 1}),
-		"layer_norm_eps 0 is not": config("hf-pooler-odd",
-			map[string]any{"layer_norm_eps": 0}),
-		`hidden_act: activation "wow" is not known`: config("hf-pooler-odd",
-			map[string]any{"hidden_act": "wow"}),
-		"patches, more than 16384": config("hf-pooler-odd",
-			map[string]any{"patch_size": 1, "image_size": 1000}),
-		"neither a number nor [height, width]": config("hf-pooler-odd",
-			map[string]any{"image_size": []int{1, 2, 3}}),
-		`tensor "embeddings.cls_token" has shape [1 1 32], the configuration requires [1 1 64]`: config(
-			"hf-pooler-odd", map[string]any{"hidden_size": 64}),
-		`"embeddings.position_embeddings" has shape [1 17 32], the configuration requires [1 26`: config(
-			"hf-pooler-odd", map[string]any{"image_size": 35}),
-		"model.safetensors: 16 tensors missing: " +
-			"encoder.layer.2.": config("hf-pooler-odd",
-			map[string]any{"num_hidden_layers": 3}),
-		"model.safetensors: 16 tensors the model does not use: " +
-			"encoder.layer.1.": config("hf-pooler-odd",
-			map[string]any{"num_hidden_layers": 1}),
-		"model.safetensors: 6 tensors the model does not use: " +
-			"encoder.layer.0.attention.attention.key.bias": config("hf-pooler-odd", map[string]any{"qkv_bias": false}),
-		`architecture "resnet50" is not one of timm's`: config(
-			"timm-plain", map[string]any{"architecture": "resnet50"}),
-		`global_pool "avg"`: config("timm-plain",
-			map[string]any{"global_pool": "avg",
-				"model_args": args(map[string]any{"global_pool": "avg"})["model_args"]}),
-		"class_token false": config("timm-plain",
-			args(map[string]any{"class_token": false})),
-		"model_args: qk_norm true is not supported": config("timm-plain",
-			args(map[string]any{"qk_norm": true})),
-		"model_args: swiglu 3 is not supported": config("timm-plain",
-			args(map[string]any{"swiglu": 3})),
-		`model_args: act_layer "mish" is not supported`: config("timm-plain",
-			args(map[string]any{"act_layer": "mish"})),
-		`model_args: norm_layer "rmsnorm" is not supported`: config("timm-plain",
-			args(map[string]any{"norm_layer": "rmsnorm"})),
-		"reg_tokens -1": config("timm-plain",
-			args(map[string]any{"reg_tokens": -1})),
-		`interpolation "magic" is not known`: config("timm-plain",
-			map[string]any{"pretrained_cfg": map[string]any{"interpolation": "magic"}}),
-		`crop_mode "border" is not supported`: config("timm-plain",
-			map[string]any{"pretrained_cfg": map[string]any{"crop_mode": "border"}}),
-		"preprocessor_config.json: not readable": content("preprocessor_config.json", "["),
-		"preprocessor_config.json: preprocessing gives 20×20 pixels": content("preprocessor_config.json",
-			`{"size": 20}`),
-		"preprocessor_config.json: preprocessing: resample 9 is not a filter": content("preprocessor_config.json",
-			`{"size": 31, "resample": 9}`),
-		"preprocessor_config.json: image_mean has 2 values": content("preprocessor_config.json",
-			`{"size": 31, "image_mean": [1, 2]}`),
-		"model.safetensors: not a safetensors file": content("model.safetensors", "abc"),
-		"the tensors are not named as those of a ViT": tensor(func([]weights.Tensor) []weights.Tensor {
-			return []weights.Tensor{{Name: "x", Shape: []int{1}, Data: []float32{1}}}
-		}),
-		"model.safetensors: 1 tensor missing: norm.bias": tensor(func(l []weights.Tensor) []weights.Tensor {
-			return slices.DeleteFunc(l, func(t weights.Tensor) bool { return t.Name == "norm.bias" })
-		}),
-		"model.safetensors: 1 tensor the model does not " +
-			"use: dist_token": tensor(func(l []weights.Tensor) []weights.Tensor {
-			return append(l, weights.Tensor{Name: "dist_token", Shape: []int{1}, Data: []float32{1}})
-		}),
-	} {
-		t.Run(want, func(t *testing.T) {
-			_, err := Open(folder(t))
-			modeltest.CheckLine(t, err, want)
-		})
-	}
-	dir := modeltest.CopyOf(t, "timm-plain")
-	text, err := os.ReadFile(filepath.Join(dir, weights.SingleFile))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, weights.SingleFile), text[:len(text)-10], 0o600); err != nil {
-		t.Fatal(err)
-	}
-	_, err = Open(dir)
-	modeltest.CheckLine(t, err, "the file is cut short")
+// TestSuite: damaged folders are refused, and what every network has. Folders with PyTorch's weights give the same
+// vectors as with safetensors, bit for bit.
+func TestSuite(t *testing.T) {
+	modeltest.Suite(t, modeltest.Model{
+		Folder: "hf-pooler-odd",
+		Open:   func(dir string) error { _, err := Open(dir); return err },
+		Refuses: `
+config.json<{ => config.json: not readable as JSON
+config.json<{} => config.json: has neither "model_type"
+model_type="bert" => model_type "bert" is not a ViT
+num_attention_heads=5 => hidden_size 32 not divisible by num_attention_heads 5
+num_hidden_layers=0 => num_hidden_layers 0 is not between
+hidden_size=-4 => hidden_size -4 is not between
+patch_size=64 => patch_size [64 64] larger than image_size [31 31]
+num_channels=1 => num_channels 1: only
+layer_norm_eps=0 => layer_norm_eps 0 is not
+hidden_act="wow" => hidden_act: activation "wow" is not known
+patch_size=1 && image_size=1000 => patches, more than 16384
+image_size=[1,2,3] => neither a number nor [height, width]
+hidden_size=64 => tensor "embeddings.cls_token" has shape [1 1 32], the configuration requires [1 1 64]
+image_size=35 => "embeddings.position_embeddings" has shape [1 17 32], the configuration requires [1 26
+num_hidden_layers=3 => model.safetensors: 16 tensors missing: encoder.layer.2.
+num_hidden_layers=1 => model.safetensors: 16 tensors the model does not use: encoder.layer.1.
+qkv_bias=false => model.safetensors: 6 tensors the model does not use: encoder.layer.0.attention.attention.key.bias
+preprocessor_config.json<[ => preprocessor_config.json: not readable
+preprocessor_config.json<{"size": 20} => preprocessor_config.json: preprocessing gives 20×20 pixels
+preprocessor_config.json<{"size": 31, "resample": 9} => preprocessor_config.json: preprocessing: resample 9 is not a filter
+preprocessor_config.json<{"size": 31, "image_mean": [1, 2]} => preprocessor_config.json: image_mean has 2 values
+model.safetensors<abc => model.safetensors: not a safetensors file
+@timm-plain
+architecture="resnet50" => architecture "resnet50" is not one of timm's
+global_pool="avg" && model_args/global_pool="avg" => global_pool "avg"
+model_args/class_token=false => class_token false
+model_args/qk_norm=true => model_args: qk_norm true is not supported
+model_args/swiglu=3 => model_args: swiglu 3 is not supported
+model_args/act_layer="mish" => model_args: act_layer "mish" is not supported
+model_args/norm_layer="rmsnorm" => model_args: norm_layer "rmsnorm" is not supported
+model_args/reg_tokens=-1 => reg_tokens -1
+pretrained_cfg/interpolation="magic" => interpolation "magic" is not known
+pretrained_cfg/crop_mode="border" => crop_mode "border" is not supported
+drop norm.bias => model.safetensors: 1 tensor missing: norm.bias
+add dist_token => model.safetensors: 1 tensor the model does not use: dist_token`,
+		Others: map[string]func(testing.TB, string){
+			"the tensors are not named as those of a ViT": func(t testing.TB, dir string) {
+				modeltest.Save(t, dir, []weights.Tensor{{Name: "x", Shape: []int{1}, Data: []float32{1}}})
+			},
+			"the file is cut short": func(t testing.TB, dir string) {
+				path := filepath.Join(dir, weights.SingleFile)
+				text := must.Get(os.ReadFile(path))(t)
+				modeltest.Write(t, path, string(text[:len(text)-10]))
+			},
+		},
+		Torch: map[string]map[string]string{"hf-bf16-shards": nil, "timm-registers": nil},
+		SameTorch: func(t *testing.T, folder, torch string) {
+			g := openGolden(t, folder)
+			m := must.Get(Open(torch))(t)
+			modeltest.SameTensors(t, m.Weights, g.Weights, len(g.Weights.Names()))
+			run := func(m *Model) []float32 {
+				return golden{m, g.Golden}.run(testbackend.Go(t), heads{}, func(s *model.Scope, in []*Node) []*Node {
+					return []*Node{Forward(s, m.cfg, in[0], GraphOptions{Tokens: true}).Tokens}
+				}, g.Tensor("pixels"))[0]
+			}
+			if !slices.Equal(run(m), run(g.Model)) {
+				t.Errorf("%s: other vectors", folder)
+			}
+		},
+		Optimized: func(t *testing.T, xla compute.Backend) { checkReference(t, xla, "timm-registers") },
+	})
 }
 
 // TestNaNWeight: Open reads no values, the encoder does.
@@ -189,10 +146,7 @@ func TestGraphUsesAllWeights(t *testing.T) {
 		{"1 loaded weight the graph does not use: /block_9/norm1/gain",
 			func(s *model.Store) { s.Scope("/block_9/norm1").CreateVariable("gain", zeros(3)) }},
 	} {
-		e, err := NewEncoder(testbackend.Go(t), randomFolder(t, c), Options{Batch: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Get(NewEncoder(testbackend.Go(t), randomFolder(t, c), Options{Batch: 1}))(t)
 		defer e.Close()
 		k.change(e.net.Store())
 		modeltest.CheckLine(t, e.Compile(true), k.want)
@@ -201,21 +155,14 @@ func TestGraphUsesAllWeights(t *testing.T) {
 
 // TestTimmNames compares the shapes behind architecture names with those timm builds (internal/pyref/vit_names.py).
 func TestTimmNames(t *testing.T) {
-	text, err := os.ReadFile("testdata/timm_names.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("testdata/timm_names.json"))(t)
 	var names map[string]*Config
 	var extras map[string]struct {
 		Registers, Prefix                   int
 		PatchPositions, PreNorm, LayerScale bool
 	}
-	if err := json.Unmarshal(text, &names); err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(text, &extras); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(text, &names))
+	must.Do(t, json.Unmarshal(text, &extras))
 	if len(names) < 40 {
 		t.Errorf("only %d names", len(names))
 	}
@@ -244,20 +191,13 @@ func TestSave(t *testing.T) {
 	store := model.NewStore()
 	defer store.Finalize()
 	net := store.Scope("/net")
-	if err := weights.Load(net, m.Weights, table(m.cfg, m.layout, m.prefix, heads{}), dtypes.Float32); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, weights.Load(net, m.Weights, table(m.cfg, m.layout, m.prefix, heads{}), dtypes.Float32))
 	net.At("classifier").CreateVariable("weights", zeros(3, 32))
 	net.At("classifier").CreateVariable("bias", zeros(3))
 	dir := filepath.Join(t.TempDir(), "new")
 	pre := m.Preprocess()
-	if err := Save(dir, m.cfg, net, pre, 3, []string{"a", "b", "c"}, weights.F32); err != nil {
-		t.Fatal(err)
-	}
-	again, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Save(dir, m.cfg, net, pre, 3, []string{"a", "b", "c"}, weights.F32))
+	again := must.Get(Open(dir))(t)
 	if again.prefix != "vit." || strings.Join(again.Heads(), ",") != "classifier" || again.classes() != 3 ||
 		*again.Config() != *m.Config() {
 		t.Errorf("prefix %q, heads %v, %d classes, %+v", again.prefix, again.Heads(), again.classes(), again.Config())
@@ -293,4 +233,13 @@ func TestSave(t *testing.T) {
 
 func zeros(dims ...int) *tensors.Tensor {
 	return tensors.FromShape(shapes.Make(dtypes.Float32, dims...))
+}
+
+func FuzzParseConfig(f *testing.F) {
+	modeltest.FuzzConfig(f, ParseConfig, (*Config).Validate, "*/config.json")
+}
+
+func FuzzParseTimm(f *testing.F) {
+	modeltest.FuzzConfig(f, func(text []byte) (*Config, error) { return parseTimm("", text) }, (*Config).Validate,
+		"*/config.json")
 }

@@ -13,6 +13,7 @@ import (
 
 	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/weights"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
 )
@@ -27,41 +28,23 @@ func TestReal(t *testing.T) {
 	for _, name := range []string{"timm", "transformers"} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(root, name)
-			m, err := Open(dir)
-			if err != nil {
-				t.Fatal(err)
-			}
-			golden, err := weights.OpenFiles(filepath.Join(dir, "golden.safetensors"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := must.Get(Open(dir))(t)
+			golden := must.Get(weights.OpenFiles(filepath.Join(dir, "golden.safetensors")))(t)
 			start := time.Now()
-			e, err := NewEncoder(testbackend.XLA(t), m, Options{Batch: 3})
-			if err != nil {
-				t.Fatal(err)
-			}
+			e := must.Get(NewEncoder(testbackend.XLA(t), m, Options{Batch: 3}))(t)
 			defer e.Close()
 			t.Logf("weights loaded in %v", time.Since(start).Round(time.Millisecond))
 			info, _ := golden.Info("object")
 			patches, _ := golden.Float32("object")
 			var list []*Prepared
 			for i := range info.Shape[0] {
-				img, err := preprocess.DecodeFile(filepath.Join(dir, fmt.Sprintf("%d.png", i)))
-				if err != nil {
-					t.Fatal(err)
-				}
-				mask, err := preprocess.DecodeFile(filepath.Join(dir, fmt.Sprintf("%d.mask.png", i)))
-				if err != nil {
-					t.Fatal(err)
-				}
+				img := must.Get(preprocess.DecodeFile(filepath.Join(dir, fmt.Sprintf("%d.png", i))))(t)
+				mask := must.Get(preprocess.DecodeFile(filepath.Join(dir, fmt.Sprintf("%d.mask.png", i))))(t)
 				object := &preprocess.Mask{Width: mask.Width, Height: mask.Height}
 				for k := range mask.Width * mask.Height {
 					object.Object = append(object.Object, mask.Pix[3*k])
 				}
-				p, err := m.Prepare(img, object, PrepareOptions{})
-				if err != nil {
-					t.Fatal(err)
-				}
+				p := must.Get(m.Prepare(img, object, PrepareOptions{}))(t)
 				for k, v := range p.Object {
 					if v != (patches[i*len(p.Object)+k] != 0) {
 						t.Errorf("image %d, patch %d: object %t", i, k, v)
@@ -69,17 +52,11 @@ func TestReal(t *testing.T) {
 				}
 				list = append(list, p)
 			}
-			got, err := e.Encode(context.Background(), list)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(e.Encode(context.Background(), list))(t)
 			t.Logf("compiled in %v", e.CompileTime().Round(time.Millisecond))
 			backwards := slices.Clone(list)
 			slices.Reverse(backwards)
-			again, err := e.Encode(context.Background(), backwards[1:])
-			if err != nil {
-				t.Fatal(err)
-			}
+			again := must.Get(e.Encode(context.Background(), backwards[1:]))(t)
 			for i, em := range again {
 				if want := got[len(got)-2-i]; !slices.Equal(em.Full, want.Full) ||
 					!slices.Equal(em.ObjectOnly, want.ObjectOnly) ||
@@ -93,10 +70,7 @@ func TestReal(t *testing.T) {
 			}{{"full", func(e Embedding) []float32 { return e.Full }},
 				{"object_only", func(e Embedding) []float32 { return e.ObjectOnly }},
 				{"background_only", func(e Embedding) []float32 { return e.BackgroundOnly }}} {
-				want, err := golden.Float32(c.name)
-				if err != nil {
-					t.Fatal(err)
-				}
+				want := must.Get(golden.Float32(c.name))(t)
 				var all []float32
 				for _, em := range got {
 					all = append(all, c.of(em)...)

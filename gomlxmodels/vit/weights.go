@@ -2,6 +2,7 @@ package vit
 
 import (
 	"fmt"
+	"strings"
 
 	"antipode/gomlxmodels/weights"
 )
@@ -52,8 +53,8 @@ func table(cfg *Config, layout Layout, prefix string, h heads) []weights.Rule {
 	}
 	t := &tableMaker{cfg: cfg}
 	embeddings := prefix
-	if layout == HuggingFace5 && len(prefix) >= len("encoder.") && prefix[len(prefix)-len("encoder."):] == "encoder." {
-		embeddings = prefix[:len(prefix)-len("encoder.")]
+	if layout == HuggingFace5 {
+		embeddings = strings.TrimSuffix(prefix, "encoder.")
 	}
 	d, f := cfg.HiddenSize, cfg.IntermediateSize
 	t.common(embeddings+"embeddings.cls_token", embeddings+"embeddings.position_embeddings",

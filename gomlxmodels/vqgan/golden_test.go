@@ -12,6 +12,7 @@ import (
 
 	"antipode/gomlxmodels/diffusion"
 	"antipode/gomlxmodels/internal/modeltest"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
 )
@@ -36,10 +37,7 @@ func TestImages(t *testing.T) {
 
 func checkImages(t *testing.T, backend compute.Backend, name string) {
 	dir := folder(t, name)
-	m, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(Open(dir))(t)
 	g := modeltest.Open(t, dir)
 	load := func(s *model.Store) error { return m.Load(s, dtypes.Float32) }
 	got := modeltest.Run(t, backend, load, func(s *model.Scope, in []*Node) []*Node {
@@ -91,11 +89,20 @@ func TestRefuses(t *testing.T) {
 		modeltest.CheckLine(t, err, want)
 	}
 	dir := folder(t, "flax")
-	if err := os.Truncate(filepath.Join(dir, "model.safetensors"), 5000); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Truncate(filepath.Join(dir, "model.safetensors"), 5000))
 	_, err := Open(dir)
 	modeltest.CheckLine(t, err, "model.safetensors")
 	_, err = Open(t.TempDir())
 	modeltest.CheckLine(t, err, "config.json")
+}
+
+// TestSuite: what every network has.
+func TestSuite(t *testing.T) {
+	modeltest.Suite(t, modeltest.Model{
+		Optimized: func(t *testing.T, xla compute.Backend) { checkImages(t, xla, "flax") },
+	})
+}
+
+func FuzzParseConfig(f *testing.F) {
+	modeltest.FuzzConfig(f, ParseConfig, (*Config).Validate, "*/config.json")
 }

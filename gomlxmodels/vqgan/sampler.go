@@ -58,10 +58,10 @@ type Result struct {
 // Sampler generates images with a network that writes tokens and a VQGAN. It belongs to the goroutine that owns the
 // device.
 type Sampler struct {
-	net       Network
-	opts      SamplerOptions
-	config    *Config
-	run       *runner.Runner
+	net    Network
+	opts   SamplerOptions
+	config *Config
+	*runner.Runner
 	texts     *runner.Graph // nil without contexts
 	contexts  []shapes.Shape
 	compiled  *graph.Graph // of texts
@@ -78,11 +78,11 @@ func NewSampler(backend compute.Backend, n Network, m *Model, o SamplerOptions) 
 	if err := cmp.Or(runner.DType(&o.DType), runner.Count("batch", &o.Batch, DefaultBatch, 256)); err != nil {
 		return nil, err
 	}
-	s = &Sampler{net: n, opts: o, config: m.Config, run: runner.New(backend, n.Name, "sampler")}
-	tokens := s.run.Net(func(store *model.Store) error { return n.Load(store, o.DType) })
-	pixels := s.run.Net(func(store *model.Store) error { return m.Load(store, dtypes.Float32) })
+	s = &Sampler{net: n, opts: o, config: m.Config, Runner: runner.New(backend, n.Name, "sampler")}
+	tokens := s.Net(func(store *model.Store) error { return n.Load(store, o.DType) })
+	pixels := s.Net(func(store *model.Store) error { return m.Load(store, dtypes.Float32) })
 	if err := cmp.Or(tokens.Load(), pixels.Load()); err != nil {
-		s.run.Close()
+		s.Close()
 		return nil, err
 	}
 	s.generator = textgen.NewGenerator(tokens, n.Decoder(o.DType))
@@ -102,21 +102,6 @@ func NewSampler(backend compute.Backend, n Network, m *Model, o SamplerOptions) 
 	return s, nil
 }
 
-// Bytes is the memory the loaded weights take.
-func (s *Sampler) Bytes() int64 {
-	if s == nil {
-		return 0
-	}
-	return s.run.Bytes()
-}
-
-// Close releases weights and compiled graphs. The sampler cannot be used afterwards; closing twice is fine.
-func (s *Sampler) Close() {
-	if s != nil {
-		s.run.Close()
-	}
-}
-
 // Generate makes an image for each request, in order; any number of them. Of the options it uses those of sampling and
 // Trace; without Sample the most probable tokens are written. An image depends on its own request and the options
 // alone: every call of the network is padded to Batch requests. progress may be nil; it is called after each token of a
@@ -127,7 +112,7 @@ func (s *Sampler) Generate(ctx context.Context, requests []Request, o textgen.Op
 		return nil, errors.New("vqgan: the sampler is nil")
 	}
 	defer runner.Recovered(s.net.Name, &err)
-	if err := s.run.Closed(); err != nil {
+	if err := s.Closed(); err != nil {
 		return nil, err
 	}
 	o.MaxTokens, o.MinTokens, o.Limit, o.Ends = s.config.Length(), s.config.Length(), s.config.Tokens, nil

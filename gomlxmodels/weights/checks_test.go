@@ -15,6 +15,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
 )
@@ -35,10 +36,7 @@ func TestRandomTorchFiles(t *testing.T) {
 			t.Error(err)
 			continue
 		}
-		want, err := OpenFiles(strings.TrimSuffix(path, ".bin") + ".safetensors")
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must.Get(OpenFiles(strings.TrimSuffix(path, ".bin") + ".safetensors"))(t)
 		sameTensors(t, got, want)
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"antipode/internal/must"
 )
 
 // part is a member of an archive.
@@ -35,9 +37,7 @@ func archive(t testing.TB, parts ...part) []byte {
 			t.Fatal(err)
 		}
 	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, z.Close())
 	return b.Bytes()
 }
 
@@ -207,17 +207,11 @@ func hostileLegacy() map[string][]byte {
 // damaged are files of torchFiles, cut short or with some bytes changed; what can be read of them may be right.
 func damaged(t testing.TB, n int) map[string][]byte {
 	rng := rand.New(rand.NewPCG(1, 2))
-	files, err := filepath.Glob(filepath.Join(torchFiles, "*.bin"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(filepath.Glob(filepath.Join(torchFiles, "*.bin")))(t)
 	all := map[string][]byte{}
 	for i := range n {
 		path := files[i%len(files)]
-		b, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(os.ReadFile(path))(t)
 		if i%3 == 0 {
 			b = b[:rng.IntN(len(b))]
 		} else {
@@ -288,9 +282,7 @@ func TestHostileFiles(t *testing.T) {
 	}
 	for what, b := range all {
 		path := filepath.Join(dir, "x.bin")
-		if err := os.WriteFile(path, b, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, b, 0o600))
 		set, err := openWithin(t, what, path, len(b))
 		if err != nil {
 			if strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "x.bin: ") {

@@ -12,6 +12,8 @@ import (
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
+
+	"antipode/internal/must"
 )
 
 const flaxFiles = "testdata/flax"
@@ -19,23 +21,14 @@ const flaxFiles = "testdata/flax"
 // TestFlaxFiles compares what Flax wrote with a safetensors copy.
 func TestFlaxFiles(t *testing.T) {
 	for name, n := range map[string]int{"tree": 17, "chunked": 2, "layers": 6} {
-		got, err := OpenFiles(filepath.Join(flaxFiles, name+".msgpack"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, err := OpenFiles(filepath.Join(flaxFiles, name+".safetensors"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(OpenFiles(filepath.Join(flaxFiles, name+".msgpack")))(t)
+		want := must.Get(OpenFiles(filepath.Join(flaxFiles, name+".safetensors")))(t)
 		sameTensors(t, got, want)
 		if len(got.Names()) != n {
 			t.Errorf("%s: %v", name, got.Names())
 		}
 	}
-	set, err := OpenFiles(filepath.Join(flaxFiles, "chunked.msgpack"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := must.Get(OpenFiles(filepath.Join(flaxFiles, "chunked.msgpack")))(t)
 	if n := len(set.tensors["a/kernel"].chunks); n != 4 {
 		t.Errorf("%d chunks", n)
 	}
@@ -167,9 +160,7 @@ func longNames() string {
 func TestHostileMsgpack(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.msgpack")
 	for what, c := range hostileMsgpack() {
-		if err := os.WriteFile(path, []byte(c[0]), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(c[0]), 0o600))
 		runtime.GC()
 		_, err := openWithin(t, what, path, len(c[0]))
 		line(t, err, "x.msgpack: ")

@@ -10,6 +10,8 @@ import (
 
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/gomlx/ml/model"
+
+	"antipode/internal/must"
 )
 
 const torchFiles = "testdata/torch"
@@ -47,14 +49,8 @@ func TestTorchFiles(t *testing.T) {
 	}
 	for _, path := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(path), ".bin"), func(t *testing.T) {
-			got, err := OpenFiles(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			want, err := OpenFiles(strings.TrimSuffix(path, ".bin") + ".safetensors")
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(OpenFiles(path))(t)
+			want := must.Get(OpenFiles(strings.TrimSuffix(path, ".bin") + ".safetensors"))(t)
 			sameTensors(t, got, want)
 			step := int64(0)
 			if strings.Contains(path, "lightning") {
@@ -65,14 +61,8 @@ func TestTorchFiles(t *testing.T) {
 			}
 		})
 	}
-	got, err := Open(filepath.Join(torchFiles, "shards"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := OpenFiles(filepath.Join(torchFiles, "shards.safetensors"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(Open(filepath.Join(torchFiles, "shards")))(t)
+	want := must.Get(OpenFiles(filepath.Join(torchFiles, "shards.safetensors")))(t)
 	sameTensors(t, got, want)
 	if len(got.Files()) != 3 {
 		t.Errorf("files %v", got.Files())
@@ -110,10 +100,7 @@ func TestTorchRefused(t *testing.T) {
 
 // TestUnreadable reads a file with tensors that cannot be read, which is an error only where one is needed.
 func TestUnreadable(t *testing.T) {
-	set, err := OpenFiles(filepath.Join(torchFiles, "refused", "unreadable.bin"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := must.Get(OpenFiles(filepath.Join(torchFiles, "refused", "unreadable.bin")))(t)
 	if names := set.Names(); !slices.Equal(names, []string{"a", "complex", "meta", "quantized", "sparse"}) {
 		t.Errorf("names %v", names)
 	}
@@ -141,10 +128,7 @@ func TestUnreadable(t *testing.T) {
 
 // TestTied matches a file in which some tensors are further names of others.
 func TestTied(t *testing.T) {
-	set, err := OpenFiles(filepath.Join(torchFiles, "views.bin"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := must.Get(OpenFiles(filepath.Join(torchFiles, "views.bin")))(t)
 	var rules []Rule
 	for _, name := range set.Names() {
 		info, _ := set.Info(name)

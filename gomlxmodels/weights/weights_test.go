@@ -16,6 +16,8 @@ import (
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
+
+	"antipode/internal/must"
 )
 
 var two = []Tensor{
@@ -26,19 +28,14 @@ var two = []Tensor{
 func saved(t *testing.T, name string, list []Tensor, format Format) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	if err := Save(path, list, map[string]string{"format": "pt"}, format); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Save(path, list, map[string]string{"format": "pt"}, format))
 	return path
 }
 
 func TestSaveAndRead(t *testing.T) {
 	for _, format := range []Format{F32, F16} {
 		path := saved(t, SingleFile, two, format)
-		s, err := Open(filepath.Dir(path))
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(Open(filepath.Dir(path)))(t)
 		if got := s.Names(); !slices.Equal(got, []string{"a", "b"}) || !slices.Equal(s.Files(), []string{path}) ||
 			s.Dir() != filepath.Dir(path) {
 			t.Errorf("names %v, files %v", got, s.Files())
@@ -48,10 +45,7 @@ func TestSaveAndRead(t *testing.T) {
 			if !ok || !slices.Equal(info.Shape, want.Shape) || info.DType != string(format) {
 				t.Errorf("%s: %+v", want.Name, info)
 			}
-			got, err := s.Float32(want.Name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(s.Float32(want.Name))(t)
 			for i, w := range want.Data {
 				if d := math.Abs(float64(got[i] - w)); d > math.Abs(float64(w))/2048 || format == F32 && d != 0 {
 					t.Errorf("%s %s at %d: %v, want %v", format, want.Name, i, got[i], w)
@@ -101,9 +95,7 @@ func file(t *testing.T, header string, data []byte) string {
 	t.Helper()
 	b := binary.LittleEndian.AppendUint64(nil, uint64(len(header)))
 	path := filepath.Join(t.TempDir(), SingleFile)
-	if err := os.WriteFile(path, append(append(b, header...), data...), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, append(append(b, header...), data...), 0o600))
 	return path
 }
 
@@ -228,16 +220,11 @@ func TestRules(t *testing.T) {
 		{Tensor: "conv", Variable: "patch/weights", Shape: []int{1, 1, 2, 1}, As: []int{1, 2}},
 		{Tensor: "extra"},
 	}
-	set, err := OpenFiles(saved(t, SingleFile, list, F32))
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := must.Get(OpenFiles(saved(t, SingleFile, list, F32)))(t)
 	store := model.NewStore()
 	defer store.Finalize()
 	scope := store.Scope("/net")
-	if err := Load(scope, set, rules, dtypes.Float32); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Load(scope, set, rules, dtypes.Float32))
 	v := store.GetVariable("/net/qkv/weights")
 	if v == nil || !slices.Equal(v.Shape().Dimensions, []int{3, 2}) ||
 		!slices.Equal(tensors.MustCopyFlatData[float32](v.MustValue()), []float32{1, 2, 3, 4, 5, 6}) {

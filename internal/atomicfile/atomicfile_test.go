@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+
+	"antipode/internal/must"
 )
 
 // TestWriteAtOnce writes one file from many goroutines: each succeeds, the file is one of them as a whole, and nothing
@@ -61,9 +63,7 @@ func TestMakeAtOnce(t *testing.T) {
 // TestReplaceFails keeps the old file where the new one cannot be written.
 func TestReplaceFails(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
-	if err := Write(path, []byte("old")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Write(path, []byte("old")))
 	full := errors.New("disk full")
 	err := Replace(path, 0o600, func(w io.Writer) error {
 		_, _ = w.Write([]byte("n"))
@@ -83,9 +83,7 @@ func TestReplaceFails(t *testing.T) {
 func TestGroup(t *testing.T) {
 	dir := t.TempDir()
 	for _, folder := range []string{"a", "b"} {
-		if err := os.Mkdir(filepath.Join(dir, folder), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Mkdir(filepath.Join(dir, folder), 0o700))
 	}
 	var g Group
 	fail := errors.New("fail")

@@ -30,7 +30,7 @@ var scores = metrics.PrecisionCoverage(sets, metrics.PrecisionCoverageOptions{By
 `
 
 // Each run has another text, as when a person edits a cell: otherwise the build cache would be measured.
-const warmCell = "%%%%\nplots.Bars{Table: scores, Y: \"coverage\", X: \"region\", Title: \"run %d\"}.Show()\n"
+const warmCell = "%%%%\nplots.Show(plots.Bars{Table: scores, Y: \"coverage\", X: \"region\", Title: \"run %d\"})\n"
 const helloCell = "%%%%\nfmt.Println(\"hello %d\")\n"
 
 const plainCell = `

@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"antipode/internal/must"
 )
 
 // installation is the built command with its own store.
@@ -66,20 +68,13 @@ func (h *installation) done(args ...string) string {
 
 func write(t *testing.T, path string, data []byte) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, data, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	must.Do(t, os.WriteFile(path, data, 0o644))
 }
 
 func read(t *testing.T, path string) []byte {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(path))(t)
 	return data
 }
 
@@ -95,9 +90,7 @@ func writeImage(t *testing.T, path string, side int) {
 	if filepath.Ext(path) == ".jpg" {
 		encode = func() error { return jpeg.Encode(&b, img, nil) }
 	}
-	if err := encode(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, encode())
 	write(t, path, []byte(b.String()))
 }
 

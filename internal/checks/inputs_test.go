@@ -15,6 +15,7 @@ import (
 	"unicode/utf16"
 
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/kernel/parquet"
 )
 
@@ -157,9 +158,7 @@ func (in input) check(t *testing.T, h *installation) {
 	top := t.TempDir()
 	dir, out := filepath.Join(top, "set"), filepath.Join(top, "out.csv")
 	write(t, filepath.Join(top, "outside.png"), []byte(contentOf(tableFiles+"/a.png")))
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(dir, 0o755))
 	path := filepath.Join(dir, in.in)
 	switch {
 	case strings.Contains(in.in, "://"):
@@ -170,9 +169,7 @@ func (in input) check(t *testing.T, h *installation) {
 	}
 	for name, from := range in.files {
 		if target, isLink := strings.CutPrefix(from, "->"); isLink {
-			if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Symlink(target, filepath.Join(dir, name)))
 			continue
 		}
 		write(t, filepath.Join(dir, name), []byte(contentOf(from)))
@@ -210,10 +207,7 @@ func withoutBackend(stderr string) string {
 // idsOf are the ids of a table that embed wrote, each of whose rows has a vector.
 func idsOf(t *testing.T, path string) []string {
 	t.Helper()
-	records, err := csv.NewReader(bytes.NewReader(read(t, path))).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	records := must.Get(csv.NewReader(bytes.NewReader(read(t, path))).ReadAll())(t)
 	id, full := slices.Index(records[0], "id"), slices.Index(records[0], "full")
 	var ids []string
 	for _, r := range records[1:] {

@@ -10,6 +10,7 @@ import (
 	"antipode/datasets"
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/all"
+	"antipode/internal/must"
 	"antipode/internal/testbackend"
 	"antipode/kernel/client"
 	"antipode/metrics"
@@ -24,9 +25,7 @@ func TestPhotographs(t *testing.T) {
 	dir := t.TempDir()
 	testbackend.Python(t, []string{"skimage", "sklearn", "PIL", "numpy", "torch", "transformers"}, "photographs.py",
 		dir)
-	if err := all.Use(filepath.Join(dir, "store")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, all.Use(filepath.Join(dir, "store")))
 	defer client.Register(nil)
 	for _, m := range []struct {
 		model      string
@@ -56,11 +55,8 @@ func TestPhotographs(t *testing.T) {
 // photographScores returns the precision of each group and checks that no image was lost.
 func photographScores(t *testing.T, real, generated datasets.Table, by []string) []float64 {
 	t.Helper()
-	f, err := metrics.PrecisionCoverage(metrics.Sets{Real: real, Generated: generated},
-		metrics.PrecisionCoverageOptions{By: by}).Rows(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(metrics.PrecisionCoverage(metrics.Sets{Real: real, Generated: generated},
+		metrics.PrecisionCoverageOptions{By: by}).Rows(context.Background()))(t)
 	t.Logf("by %v:\n%s", by, datasets.Format(f, 0))
 	for i, n := range f.Numbers("n_used") {
 		if f.Numbers("n_real")[i] != n || n < 60 {

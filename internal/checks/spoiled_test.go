@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"antipode/internal/must"
 	"antipode/internal/testbackend"
 )
 
@@ -97,10 +98,7 @@ func TestDamagedImages(t *testing.T) {
 			t.Errorf("no line lists %q", words)
 		}
 	}
-	records, err := csv.NewReader(strings.NewReader(string(read(t, out)))).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	records := must.Get(csv.NewReader(strings.NewReader(string(read(t, out)))).ReadAll())(t)
 	var ids []string
 	for _, r := range records[1:] {
 		ids = append(ids, r[0])

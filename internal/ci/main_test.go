@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"antipode/internal/must"
 )
 
 // tests is a module whose tests end in every way.
@@ -25,12 +27,8 @@ func TestReportAndTotal(t *testing.T) {
 	dir := t.TempDir()
 	for name, content := range tests {
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o777))
+		must.Do(t, os.WriteFile(path, []byte(content), 0o666))
 	}
 	cmd := exec.Command("go", "test", "-json", "-vet=off", "./...")
 	cmd.Dir = dir
@@ -40,10 +38,7 @@ func TestReportAndTotal(t *testing.T) {
 		t.Fatal("go test was expected to fail")
 	}
 	var told bytes.Buffer
-	c, err := report(bytes.NewReader(out), &told)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(report(bytes.NewReader(out), &told))(t)
 	// Passed: good.TestA, its subtest, bad.TestB. Failed: bad.TestA, wrong (no build), dead.TestA. Skipped: good.TestB.
 	if want := (counts{passed: 3, failed: 3, skipped: 1}); c != want {
 		t.Errorf("counted %v, want %v\n%s", c, want, told.String())
@@ -58,9 +53,7 @@ func TestReportAndTotal(t *testing.T) {
 
 func TestTotalAdds(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "counts")
-	if err := os.WriteFile(path, []byte("10 0 2\n5 1 0\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte("10 0 2\n5 1 0\n"), 0o666))
 	var out bytes.Buffer
 	if err := total(path, &out); err != nil || out.String() != "15 passed, 1 failed, 2 skipped\n" {
 		t.Errorf("%q, %v", out.String(), err)

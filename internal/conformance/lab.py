@@ -100,6 +100,7 @@ def completion(lab):
         ("var t = datasets.Arch", "Archipelago"),
         ("var f = plots.Bars{", "Series"),
         ("var o = gomlxmodels.GenerateOptions{", "Guidance"),
+        ("var o = metrics.GapsOptions{", "Comparison"),
     ]
     for n, (text, wants) in enumerate(samples):
         took = completed(page, text, wants)

@@ -232,7 +232,7 @@ func TestPages(t *testing.T) {
 			goCode++
 			if b.page != "gallery.md" {
 				r.run(b.page, b.code)
-			} else if code := strings.TrimSuffix(squeeze(b.code), "fig.Show()"); code == "" ||
+			} else if code := strings.TrimSuffix(squeeze(b.code), "plots.Show(fig)"); code == "" ||
 				!strings.Contains(examples, code) {
 				t.Errorf("gallery.md: not part of an example of package plots, which go test ./plots runs:\n%s", b.code)
 			}

@@ -19,16 +19,14 @@ import (
 	"time"
 
 	"antipode/internal/fetch"
+	"antipode/internal/must"
 )
 
 var quick = fetch.Limits{Connect: 5 * time.Second, Stall: 200 * time.Millisecond, Retries: 2, Pause: time.Millisecond}
 
 func client(t *testing.T) *fetch.Client {
 	t.Helper()
-	c, err := fetch.New(quick)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(fetch.New(quick))(t)
 	t.Cleanup(c.Close)
 	return c
 }
@@ -38,10 +36,7 @@ func answers(t *testing.T, f http.HandlerFunc) *url.URL {
 	t.Helper()
 	server := httptest.NewServer(f)
 	t.Cleanup(server.Close)
-	at, err := url.Parse(server.URL + "/file.bin")
-	if err != nil {
-		t.Fatal(err)
-	}
+	at := must.Get(url.Parse(server.URL + "/file.bin"))(t)
 	return at
 }
 
@@ -138,22 +133,16 @@ func TestDownloadGoesOn(t *testing.T) {
 		http.ServeContent(w, r, "file.bin", time.Time{}, strings.NewReader(text))
 	})
 	file := filepath.Join(t.TempDir(), "file.bin")
-	if err := client(t).Download(t.Context(), at, file, want); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, client(t).Download(t.Context(), at, file, want))
 	if data, err := os.ReadFile(file); string(data) != text || err != nil || asked != 2 {
 		t.Errorf("%q, %v, %d requests", data, err, asked)
 	}
-	if err := os.Truncate(file, 6); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Truncate(file, 6))
 	if err := client(t).Download(t.Context(), at, file, want); err != nil || asked != 3 {
 		t.Errorf("taken up: %v, %d requests", err, asked)
 	}
 	want.SHA256 = strings.Repeat("0", 64)
-	if err := os.Remove(file); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(file))
 	wrong := answers(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, text) })
 	if err := client(t).Download(t.Context(), wrong, file, want); !errors.Is(err, fetch.ErrNotPinned) {
 		t.Errorf("a wrong file: %v", err)
@@ -191,9 +180,7 @@ func TestCertificates(t *testing.T) {
 		resp.Body.Close()
 		t.Setenv(name, "")
 	}
-	if err := os.WriteFile(file, []byte("no certificate"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte("no certificate"), 0o644))
 	t.Setenv("PIP_CERT", file)
 	if _, err := fetch.New(quick); err == nil ||
 		!strings.Contains(err.Error(), "PIP_CERT: "+file+" holds no certificate") {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"antipode/internal/fetch"
+	"antipode/internal/must"
 )
 
 func TestPublic(t *testing.T) {
@@ -33,10 +34,7 @@ func TestPublicOnly(t *testing.T) {
 	at := answers(t, func(http.ResponseWriter, *http.Request) { t.Error("a request arrived") })
 	limits := quick
 	limits.Public = true
-	c, err := fetch.New(limits)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(fetch.New(limits))(t)
 	defer c.Close()
 	for _, host := range []string{"127.0.0.1", "localhost", "[::ffff:127.0.0.1]"} {
 		named := *at
@@ -54,10 +52,7 @@ func TestPublicOnlyProxy(t *testing.T) {
 	t.Setenv("NO_PROXY", "")
 	limits := quick
 	limits.Public = true
-	c, err := fetch.New(limits)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(fetch.New(limits))(t)
 	defer c.Close()
 	body := make([]byte, 100)
 	resp, stop, err := c.Get(t.Context(), &url.URL{Scheme: "http", Host: "images.example", Path: "/a.png"}, nil)

@@ -6,19 +6,15 @@ import (
 	"os"
 	"slices"
 	"testing"
+
+	"antipode/internal/must"
 )
 
 // TestConvertEqualsLittlecms: every color of a cube within one level; internal/pyref/icc.py made the files.
 func TestConvertEqualsLittlecms(t *testing.T) {
 	for _, name := range []string{"p3", "adobe", "prophoto", "table", "offset", "linear", "srgb", "gray"} {
-		data, err := os.ReadFile("testdata/" + name + ".icc")
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, err := os.ReadFile("testdata/" + name + ".rgb")
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile("testdata/" + name + ".icc"))(t)
+		want := must.Get(os.ReadFile("testdata/" + name + ".rgb"))(t)
 		p, err := Parse(data)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -51,10 +47,7 @@ func TestConvertEqualsLittlecms(t *testing.T) {
 
 // TestParseRefuses: damaged profiles, and those that claim more than they hold, are errors.
 func TestParseRefuses(t *testing.T) {
-	data, err := os.ReadFile("testdata/table.icc")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile("testdata/table.icc"))(t)
 	with := func(at int, v uint32) []byte {
 		b := slices.Clone(data)
 		binary.BigEndian.PutUint32(b[at:], v)

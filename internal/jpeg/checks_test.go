@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"testing"
 
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
 )
@@ -25,10 +26,7 @@ func TestRandomFilesEqualPillow(t *testing.T) {
 	bothWays(t, func(t *testing.T) {
 		pixels, wrong := 0, 0
 		for _, g := range list {
-			want, err := os.ReadFile(filepath.Join(dir, g.name+".rgb"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := must.Get(os.ReadFile(filepath.Join(dir, g.name+".rgb")))(t)
 			got, err := Decode(g.data)
 			if err != nil {
 				t.Errorf("%s (%s): %v", g.name, g.about, err)

@@ -33,11 +33,11 @@ func main() {
 }
 
 func write(path string) error {
-	steps, err := decode(segments().PNG())
+	steps, err := decode(plots.Render(segments(), "png"))
 	if err != nil {
 		return err
 	}
-	result, err := decode(gaps().PNG())
+	result, err := decode(plots.Render(gaps(), "png"))
 	if err != nil {
 		return err
 	}

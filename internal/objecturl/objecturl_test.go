@@ -3,6 +3,8 @@ package objecturl
 import (
 	"strings"
 	"testing"
+
+	"antipode/internal/must"
 )
 
 func TestParse(t *testing.T) {
@@ -53,10 +55,7 @@ func TestNoSecrets(t *testing.T) {
 }
 
 func TestAt(t *testing.T) {
-	dir, err := Parse("s3://b/set/rows.parquet?region=eu-1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must.Get(Parse("s3://b/set/rows.parquet?region=eu-1"))(t)
 	dir = dir.Dir()
 	for rel, want := range map[string]string{"a.png": "set/a.png", "./x/a b?.png": "set/x/a b?.png",
 		"s3://b/other/a?b.png": "other/a?b.png"} {

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"antipode/internal/must"
 )
 
 // TestExportedIsDocumented checks packages that others can import: functions, methods of exported types, types, and
@@ -19,11 +21,8 @@ func TestExportedIsDocumented(t *testing.T) {
 			continue
 		}
 		fset := token.NewFileSet()
-		file, err := parser.ParseFile(fset, filepath.Join(root, name), nil,
-			parser.ParseComments|parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := must.Get(parser.ParseFile(fset, filepath.Join(root, name), nil,
+			parser.ParseComments|parser.SkipObjectResolution))(t)
 		if file.Name.Name == "main" {
 			continue
 		}

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"golang.org/x/mod/modfile"
+
+	"antipode/internal/must"
 )
 
 // absolute finds paths below folders that belong to one machine or one user.
@@ -45,10 +47,7 @@ func TestNoReplace(t *testing.T) {
 			continue
 		}
 		seen++
-		mod, err := modfile.Parse(name, read(t, name), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		mod := must.Get(modfile.Parse(name, read(t, name), nil))(t)
 		for _, r := range mod.Replace {
 			t.Errorf("%s:%d replaces %s: another module that requires this one would not see that; require a "+
 				"released version", name, r.Syntax.Start.Line, r.Old.Path)
@@ -67,10 +66,7 @@ var clouds = []struct{ prefix, why string }{
 }
 
 func TestMainModuleNamesNoCloud(t *testing.T) {
-	mod, err := modfile.Parse("go.mod", read(t, "go.mod"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	mod := must.Get(modfile.Parse("go.mod", read(t, "go.mod"), nil))(t)
 	for _, r := range mod.Require {
 		for _, c := range clouds {
 			if strings.HasPrefix(r.Mod.Path, c.prefix) {
@@ -110,10 +106,7 @@ func TestShippedWeightsAreSmall(t *testing.T) {
 		if !slices.Contains(weightKinds, path.Ext(name)) {
 			continue
 		}
-		info, err := os.Stat(filepath.Join(root, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		info := must.Get(os.Stat(filepath.Join(root, name)))(t)
 		total += info.Size()
 		list = append(list, name)
 	}

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"antipode/internal/must"
 	nb "antipode/kernel/notebook"
 )
 
@@ -65,10 +66,7 @@ func (s *text) UnmarshalJSON(data []byte) error {
 }
 
 func TestCommittedNotebooks(t *testing.T) {
-	module, err := module()
-	if err != nil {
-		t.Fatal(err)
-	}
+	module := must.Get(module())(t)
 	seen := 0
 	for _, name := range files() {
 		if path.Ext(name) != ".ipynb" || strings.Contains(name, "testdata/") {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"antipode/internal/must"
 )
 
 // Limits of lines, in columns. A tab is tabWidth columns.
@@ -26,10 +28,7 @@ func TestGoLinesAreShort(t *testing.T) {
 		seen++
 		fset := token.NewFileSet()
 		data := read(t, name)
-		file, err := parser.ParseFile(fset, filepath.Join(root, name), data, parser.ParseComments)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := must.Get(parser.ParseFile(fset, filepath.Join(root, name), data, parser.ParseComments))(t)
 		for _, line := range longLines(fset, file, data) {
 			t.Errorf("%s:%d is %d columns wide, more than %d: break the line, or shorten the comment", name,
 				line.number, line.columns, maxColumns)

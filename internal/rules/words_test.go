@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"antipode/internal/must"
 )
 
 // replaced are words that the project does not use, each with what the field says instead. A word is looked for in
@@ -238,10 +240,7 @@ func TestLongLinesAreFound(t *testing.T) {
 		"package x\n\nvar s = " + strings.Repeat("\t", 30) + "1\n":    1,
 	} {
 		fset := token.NewFileSet()
-		file, err := parser.ParseFile(fset, "x.go", source, parser.ParseComments)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := must.Get(parser.ParseFile(fset, "x.go", source, parser.ParseComments))(t)
 		if got := longLines(fset, file, []byte(source)); len(got) != want {
 			t.Errorf("%q: found %v, want %d", source, got, want)
 		}

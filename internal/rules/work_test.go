@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"antipode/internal/must"
 )
 
 // TestWorkNeedsNoBackend requires that antipode work, a task of an array job, evaluates its plan itself: no function of
@@ -15,10 +17,7 @@ import (
 func TestWorkNeedsNoBackend(t *testing.T) {
 	var names []string
 	for _, folder := range []string{"commands", "task"} {
-		list, err := filepath.Glob(filepath.Join(root, "kernel", folder, "*.go"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		list := must.Get(filepath.Glob(filepath.Join(root, "kernel", folder, "*.go")))(t)
 		names = append(names, list...)
 	}
 	calls := map[string][]string{} // by function, or .method: the functions and .methods that it calls
@@ -26,10 +25,7 @@ func TestWorkNeedsNoBackend(t *testing.T) {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := must.Get(parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution))(t)
 		for _, d := range file.Decls {
 			f, ok := d.(*ast.FuncDecl)
 			if !ok || f.Body == nil {

@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"antipode/internal/must"
 )
 
 // chain is the built-in world's: its generator, segmenter, encoders and captioner.
@@ -123,9 +125,7 @@ func (d *desk) end(t *testing.T, task []string, signal syscall.Signal, exit int)
 	t.Helper()
 	before := d.packs()
 	cmd := d.command(append(task, "--commit", "1s")...)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Start())
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	for d.packs() == before {
@@ -135,9 +135,7 @@ func (d *desk) end(t *testing.T, task []string, signal syscall.Signal, exit int)
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
-	if err := cmd.Process.Signal(signal); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Process.Signal(signal))
 	err := <-ended
 	var status *exec.ExitError
 	if code := cmd.ProcessState.ExitCode(); code != exit || exit != 0 && !errors.As(err, &status) {

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"antipode/internal/must"
 	"antipode/internal/testbackend"
 )
 
@@ -100,10 +101,7 @@ func TestBeam(t *testing.T) {
 // beamWorkers lists the workers that a runner has started.
 func beamWorkers(t *testing.T, program string) (pids []int) {
 	t.Helper()
-	list, err := filepath.Glob("/proc/[0-9]*/cmdline")
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must.Get(filepath.Glob("/proc/[0-9]*/cmdline"))(t)
 	for _, name := range list {
 		text, _ := os.ReadFile(name) // the process may have ended
 		words := strings.Split(string(text), "\x00")

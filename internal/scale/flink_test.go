@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"antipode/internal/must"
 	"antipode/internal/testbackend"
 )
 
@@ -64,9 +65,7 @@ func startFlink(t *testing.T, env []string) (endpoint string) {
 		}
 	}
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "pom.xml"), []byte(dependencies), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "pom.xml"), []byte(dependencies), 0o600))
 	jars := filepath.Join(dir, "jars")
 	get := exec.Command("mvn", "-q", "-B", "dependency:copy-dependencies", "-DoutputDirectory="+jars)
 	get.Dir = dir
@@ -75,9 +74,7 @@ func startFlink(t *testing.T, env []string) (endpoint string) {
 	}
 	port := ports(t, 5)
 	conf := filepath.Join(dir, "conf")
-	if err := os.Mkdir(conf, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(conf, 0o700))
 	if err := os.WriteFile(filepath.Join(conf, "flink-conf.yaml"), fmt.Appendf(nil, flinkConf, port[0], port[1]),
 		0o600); err != nil {
 		t.Fatal(err)
@@ -90,14 +87,9 @@ func startFlink(t *testing.T, env []string) (endpoint string) {
 		words = append(words, "-cp", filepath.Join(jars, "*"), class)
 		java := exec.Command("java", append(words, args...)...)
 		java.Env = env
-		log, err := os.Create(filepath.Join(dir, class+".log"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		log := must.Get(os.Create(filepath.Join(dir, class+".log")))(t)
 		java.Stdout, java.Stderr = log, log
-		if err := java.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, java.Start())
 		t.Cleanup(func() {
 			_ = java.Process.Kill()
 			_ = java.Wait()
@@ -145,10 +137,7 @@ func flinkReady(rest int, endpoint string) bool {
 func ports(t *testing.T, n int) (list []int) {
 	t.Helper()
 	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 		defer l.Close()
 		list = append(list, l.Addr().(*net.TCPAddr).Port)
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"antipode/internal/fault"
+	"antipode/internal/must"
 )
 
 // waits is how long the program of TestGrowth takes for an image, without the processor.
@@ -21,16 +22,11 @@ const waits = 100 * time.Millisecond
 // 2 and 4 tasks at the same time.
 func TestGrowth(t *testing.T) {
 	p := build(t)
-	source, err := os.ReadFile("../../docs/examples/echo_adapter/main.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := must.Get(os.ReadFile("../../docs/examples/echo_adapter/main.go"))(t)
 	slow := strings.NewReplacer("\t\"os\"\n", "\t\"os\"\n\t\"time\"\n", "\tif task == \"generate\" {\n",
 		fmt.Sprintf("\tif task == \"generate\" {\n\t\ttime.Sleep(%d)\n", waits)).Replace(string(source))
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte(slow), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "main.go"), []byte(slow), 0o600))
 	build := exec.Command("go", "build", "-o", p.echo, "main.go")
 	build.Dir = dir
 	if text, err := build.CombinedOutput(); err != nil {

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"antipode/internal/must"
 	"antipode/internal/testbackend"
 	"antipode/kernel/jobs"
 )
@@ -59,43 +60,29 @@ func startSlurm(t *testing.T) *cluster {
 		testbackend.Missing(t, "slurm", "a Slurm without services of the system needs root")
 	}
 	dir := t.TempDir()
-	host, err := os.Hostname()
-	if err != nil {
-		t.Fatal(err)
-	}
+	host := must.Get(os.Hostname())(t)
 	c := &cluster{t, filepath.Join(dir, "slurm.conf")}
 	text := fmt.Sprintf(configuration, host, dir)
 	// Files stand for devices: the jobs request GPUs, and Slurm only counts them.
 	var gres strings.Builder
 	for i := range 4 {
 		name := filepath.Join(dir, fmt.Sprintf("gpu%d", i))
-		if err := os.WriteFile(name, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(name, nil, 0o600))
 		fmt.Fprintf(&gres, "Name=gpu File=%s\n", name)
 	}
 	for name, content := range map[string]string{"slurm.conf": text, "gres.conf": gres.String()} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644))
 	}
 	for _, sub := range []string{"ctld", "d"} {
-		if err := os.Mkdir(filepath.Join(dir, sub), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Mkdir(filepath.Join(dir, sub), 0o755))
 	}
 	for _, args := range [][]string{{"slurmctld", "-D"}, {"slurmd", "-D", "-N", host}} {
 		daemon := exec.Command(args[0], args[1:]...)
 		daemon.Env = append(os.Environ(), "SLURM_CONF="+c.conf)
 		daemon.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-		log, err := os.Create(filepath.Join(dir, args[0]+".log"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		log := must.Get(os.Create(filepath.Join(dir, args[0]+".log")))(t)
 		daemon.Stdout, daemon.Stderr = log, log
-		if err := daemon.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, daemon.Start())
 		t.Cleanup(func() {
 			_ = daemon.Process.Kill()
 			_ = daemon.Wait()
@@ -152,15 +139,9 @@ func TestSlurm(t *testing.T) {
 	one := time.Since(start)
 	want := d.tables(t)
 	t.Log(d.run(t, append([]string{"job", "make", "--shards", "4", "--for", "slurm", "--"}, command...)...))
-	job, err := jobs.Read(filepath.Join(d.dir, "job.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	job := must.Get(jobs.Read(filepath.Join(d.dir, "job.json")))(t)
 	status := func(shard int) *jobs.Status {
-		s, err := jobs.ReadStatus(jobs.Folder(job.Store), job.ID, shard)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(jobs.ReadStatus(jobs.Folder(job.Store), job.ID, shard))(t)
 		return cmp.Or(s, &jobs.Status{})
 	}
 	submit := func(args ...string) string {
@@ -209,9 +190,7 @@ func TestSlurm(t *testing.T) {
 	c.until("shard 1 is done", 5*time.Minute, func() bool { return status(1).State == jobs.Done })
 	took := time.Since(start)
 	var report jobs.Report
-	if err := json.Unmarshal([]byte(d.run(t, "job", "status", "--json", "job.json")), &report); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(d.run(t, "job", "status", "--json", "job.json")), &report))
 	t.Logf("job status: %v; one machine %.1f s, the array with its two ends %.1f s", report.States, one.Seconds(),
 		took.Seconds())
 	_ = d.command("backend", "stop").Run()

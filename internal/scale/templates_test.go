@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"antipode/internal/must"
 	"antipode/internal/testbackend"
 	"antipode/kernel/jobs"
 )
@@ -41,17 +42,12 @@ func main() {
 
 // TestKubernetes decodes the Indexed Job strictly against the types of Kubernetes.
 func TestKubernetes(t *testing.T) {
-	files, err := jobs.Script("k8s", &jobs.Job{ID: "9f31c02d5b7a6e84", Shards: 64},
-		jobs.ScriptOptions{Job: "/shared/it's a job.json", Store: "/shared/store"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(jobs.Script("k8s", &jobs.Job{ID: "9f31c02d5b7a6e84", Shards: 64},
+		jobs.ScriptOptions{Job: "/shared/it's a job.json", Store: "/shared/store"}))(t)
 	dir := t.TempDir()
 	for name, text := range map[string]string{"main.go": decoder, "job.yaml": files[0].Text,
 		"go.mod": "module decode\n\ngo 1.24\n\nrequire (\n\tk8s.io/api v0.34.1\n\tsigs.k8s.io/yaml v1.6.0\n)\n"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	run := func(args ...string) ([]byte, error) {
 		cmd := exec.Command("go", args...)

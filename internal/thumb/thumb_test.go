@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"antipode/internal/must"
 )
 
 // TestUpright checks the eight EXIF orientations against how the standard defines them: where the stored first row
@@ -44,15 +46,11 @@ func TestLoad(t *testing.T) {
 	folder := t.TempDir()
 	file := func(name string, data []byte) string {
 		path := filepath.Join(folder, name)
-		if err := os.WriteFile(path, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, data, 0o600))
 		return path
 	}
 	var b bytes.Buffer
-	if err := png.Encode(&b, image.NewNRGBA(image.Rect(0, 0, 30, 10))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, png.Encode(&b, image.NewNRGBA(image.Rect(0, 0, 30, 10))))
 	img, err := Load(file("clear.png", b.Bytes()))
 	if err != nil || img.RGBAAt(3, 3) != (color.RGBA{255, 255, 255, 255}) {
 		t.Fatalf("%v, %v", img.RGBAAt(3, 3), err)

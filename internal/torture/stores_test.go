@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"antipode/internal/must"
 )
 
 // undisturbed computes all stages and returns their rows.
@@ -44,17 +46,12 @@ func (w *world) task(shard int, store string) *exec.Cmd {
 // empty removes all of a store but the installed command.
 func empty(t *testing.T, home string) {
 	t.Helper()
-	entries, err := os.ReadDir(home)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(os.ReadDir(home))(t)
 	for _, e := range entries {
 		if e.Name() == "bin" {
 			continue
 		}
-		if err := os.RemoveAll(filepath.Join(home, e.Name())); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.RemoveAll(filepath.Join(home, e.Name())))
 	}
 }
 
@@ -133,9 +130,7 @@ func killMerge(t *testing.T, b *binaries, c *count) {
 		dir := t.TempDir()
 		for shard, part := range parts {
 			copied := filepath.Join(dir, fmt.Sprint(shard))
-			if err := os.CopyFS(copied, os.DirFS(part)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.CopyFS(copied, os.DirFS(part)))
 			args = append(args, copied)
 		}
 		if i == 0 {
@@ -152,9 +147,7 @@ func killMerge(t *testing.T, b *binaries, c *count) {
 			w.must(t, w.antipode(args...))
 		}
 		w.found(t, c, want)
-		if err := os.RemoveAll(dir); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.RemoveAll(dir))
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"antipode/internal/must"
 	"antipode/kernel/store"
 )
 
@@ -110,9 +111,7 @@ func flip(t *testing.T, b *binaries, c *count, pattern string) {
 				continue
 			}
 			data[rand.IntN(len(data))] ^= 1 << rand.IntN(8)
-			if err := os.WriteFile(name, data, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(name, data, 0o600))
 		}
 		w.clean(t)
 		w.chain(t, "")
@@ -130,10 +129,7 @@ func full(t *testing.T, b *binaries, c *count, options func(used int64) string) 
 	want := plain.rows(t, "embed")
 	for range c.rounds {
 		w := b.world(t)
-		copied, err := os.Stat(b.antipode)
-		if err != nil {
-			t.Fatal(err)
-		}
+		copied := must.Get(os.Stat(b.antipode))(t)
 		limit := options(copied.Size())
 		mount(t, w.home, "tmpfs", 0, limit)
 		failed := false
@@ -149,9 +145,7 @@ func full(t *testing.T, b *binaries, c *count, options func(used int64) string) 
 		if !failed {
 			t.Logf("%s was enough", limit)
 		}
-		if err := syscall.Mount("tmpfs", w.home, "tmpfs", syscall.MS_REMOUNT, "size=1g,nr_inodes=100000"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, syscall.Mount("tmpfs", w.home, "tmpfs", syscall.MS_REMOUNT, "size=1g,nr_inodes=100000"))
 		w.chain(t, "")
 		c.compare(t, "embed", w.rows(t, "embed"), want)
 		w.stop()
@@ -166,9 +160,7 @@ func readOnly(t *testing.T, b *binaries, c *count) {
 	for i := range c.rounds {
 		w.stop()
 		mount(t, w.home, w.home, syscall.MS_BIND, "")
-		if err := syscall.Mount("", w.home, "", syscall.MS_BIND|syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, syscall.Mount("", w.home, "", syscall.MS_BIND|syscall.MS_REMOUNT|syscall.MS_RDONLY, ""))
 		w.clean(t)
 		w.chain(t, "")
 		c.compare(t, "embed", w.rows(t, "embed"), want)

@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"antipode/internal/must"
 )
 
 // stages are the commands of a chain: generate first, then those that read its table.
@@ -65,9 +67,7 @@ type world struct {
 func (b *binaries) world(t *testing.T) *world {
 	t.Helper()
 	w := &world{b, filepath.Join(t.TempDir(), "store"), shortDir(t), t.TempDir()}
-	if err := os.Mkdir(w.home, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(w.home, 0o700))
 	t.Cleanup(w.stop)
 	return w
 }
@@ -78,10 +78,7 @@ func (b *binaries) installed(t *testing.T) *world {
 	t.Helper()
 	w := b.world(t)
 	w.must(t, w.antipode("backend", "start"))
-	build, err := os.ReadFile(filepath.Join(w.home, "bin", "current"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	build := must.Get(os.ReadFile(filepath.Join(w.home, "bin", "current")))(t)
 	w.binaries = &binaries{filepath.Join(w.home, "bin", strings.TrimSpace(string(build)), "antipode"), b.echo}
 	return w
 }
@@ -89,10 +86,7 @@ func (b *binaries) installed(t *testing.T) *world {
 // shortDir is a temporary folder with a short path, as those of sockets are.
 func shortDir(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "apt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must.Get(os.MkdirTemp("", "apt"))(t)
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	return dir
 }
@@ -154,14 +148,9 @@ func (w *world) chain(t *testing.T, before string) {
 // clean removes the tables.
 func (w *world) clean(t *testing.T) {
 	t.Helper()
-	entries, err := os.ReadDir(w.out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(os.ReadDir(w.out))(t)
 	for _, e := range entries {
-		if err := os.RemoveAll(filepath.Join(w.out, e.Name())); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.RemoveAll(filepath.Join(w.out, e.Name())))
 	}
 }
 
@@ -169,17 +158,12 @@ func (w *world) clean(t *testing.T) {
 func (w *world) forget(t *testing.T, stage string) {
 	t.Helper()
 	w.stop()
-	items, err := filepath.Glob(filepath.Join(w.home, "items", stage+"-*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	items := must.Get(filepath.Glob(filepath.Join(w.home, "items", stage+"-*")))(t)
 	if stage == "generate" {
 		items = append(items, filepath.Join(w.home, "blobs"))
 	}
 	for _, path := range append(items, filepath.Join(w.out, stage+".csv"), filepath.Join(w.out, stage+".images")) {
-		if err := os.RemoveAll(path); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.RemoveAll(path))
 	}
 }
 
@@ -220,9 +204,7 @@ type running struct {
 func start(t *testing.T, cmd *exec.Cmd) *running {
 	t.Helper()
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Start())
 	r := &running{cmd, make(chan error, 1)}
 	go func() { r.ended <- cmd.Wait() }()
 	return r

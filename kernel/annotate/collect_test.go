@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"antipode/datasets/table"
+	"antipode/internal/must"
 )
 
 // answered writes a study of tags in which every rater chooses by choose, and returns its folder and the path of the
@@ -39,10 +40,7 @@ func none(int, shownQuestion) answer { return answer{None: true} }
 func TestCollectErrors(t *testing.T) {
 	edit := func(change func(a *answers)) func(t *testing.T, dir, first string) {
 		return func(t *testing.T, dir, first string) {
-			a, err := readFile(first)
-			if err != nil {
-				t.Fatal(err)
-			}
+			a := must.Get(readFile(first))(t)
 			change(&a)
 			writeAnswers(t, first, a)
 		}
@@ -52,17 +50,12 @@ func TestCollectErrors(t *testing.T) {
 	}
 	write := func(text string) func(t *testing.T, dir, first string) {
 		return func(t *testing.T, dir, first string) {
-			if err := os.WriteFile(first, []byte(text), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(first, []byte(text), 0o644))
 		}
 	}
 	copied := func(change func(a *answers)) func(t *testing.T, dir, first string) {
 		return func(t *testing.T, dir, first string) {
-			a, err := readFile(first)
-			if err != nil {
-				t.Fatal(err)
-			}
+			a := must.Get(readFile(first))(t)
 			change(&a)
 			writeAnswers(t, strings.TrimSuffix(first, ".json")+" (1).json", a)
 		}
@@ -71,19 +64,20 @@ func TestCollectErrors(t *testing.T) {
 		spoil func(t *testing.T, dir, first string)
 		want  string // "" = no error
 	}{
-		"sound":          {func(*testing.T, string, string) {}, ""},
-		"truncated":      {write(`{"format": "annotation answers 1", "stu`), "rater-1-page-1.json: damaged"},
-		"not JSON":       {write("\x00\x01"), "rater-1-page-1.json: damaged"},
-		"other JSON":     {write(`{"cells": []}`), `rater-1-page-1.json: not a file of answers: format ""`},
-		"too large":      {write(strings.Repeat(" ", maxAnswers+1)), "rater-1-page-1.json: more than 16777216 bytes"},
-		"same twice":     {copied(func(*answers) {}), ""},
-		"differ":         {copied(func(a *answers) { delete(a.Items, "1") }), "different answers to rater-1-page-1"},
-		"other study":    {edit(func(a *answers) { a.Study = "00" }), `rater-1-page-1.json belongs to study "00"`},
-		"unknown page":   {edit(func(a *answers) { a.Page = "rater-9-page-1" }), `answers the page "rater-9-page-1"`},
-		"missing item":   {edit(func(a *answers) { delete(a.Items, "3") }), "1 of 4 items have no complete answer: 3"},
-		"empty item":     {edit(func(a *answers) { a.Items["3"] = itemAnswer{} }), "have no complete answer: 3"},
-		"skipped":        {edit(func(a *answers) { a.Items["3"] = itemAnswer{Skip: true} }), ""},
-		"unknown item":   {edit(func(a *answers) { a.Items["5"] = itemAnswer{} }), `unknown item "5": the page has 1 to 4`},
+		"sound":        {func(*testing.T, string, string) {}, ""},
+		"truncated":    {write(`{"format": "annotation answers 1", "stu`), "rater-1-page-1.json: damaged"},
+		"not JSON":     {write("\x00\x01"), "rater-1-page-1.json: damaged"},
+		"other JSON":   {write(`{"cells": []}`), `rater-1-page-1.json: not a file of answers: format ""`},
+		"too large":    {write(strings.Repeat(" ", maxAnswers+1)), "rater-1-page-1.json: more than 16777216 bytes"},
+		"same twice":   {copied(func(*answers) {}), ""},
+		"differ":       {copied(func(a *answers) { delete(a.Items, "1") }), "different answers to rater-1-page-1"},
+		"other study":  {edit(func(a *answers) { a.Study = "00" }), `rater-1-page-1.json belongs to study "00"`},
+		"unknown page": {edit(func(a *answers) { a.Page = "rater-9-page-1" }), `answers the page "rater-9-page-1"`},
+		"missing item": {edit(func(a *answers) { delete(a.Items, "3") }), "1 of 4 items have no complete answer: 3"},
+		"empty item":   {edit(func(a *answers) { a.Items["3"] = itemAnswer{} }), "have no complete answer: 3"},
+		"skipped":      {edit(func(a *answers) { a.Items["3"] = itemAnswer{Skip: true} }), ""},
+		"unknown item": {edit(func(a *answers) { a.Items["5"] = itemAnswer{} }),
+			`unknown item "5": the page has 1 to 4`},
 		"odd item":       {edit(func(a *answers) { a.Items["+1"] = itemAnswer{} }), `unknown item "+1"`},
 		"option":         {item(answer{Pick: []int{3}}), "item 2: question 1: option 3 is unknown"},
 		"option twice":   {item(answer{Pick: []int{1, 1}}), "occurs twice"},
@@ -97,9 +91,7 @@ func TestCollectErrors(t *testing.T) {
 		"missing page": {func(t *testing.T, dir, first string) { os.Remove(first) },
 			"not complete: no answers to rater-1-page-1.html; --partial collects what exists"},
 		"no answers": {func(t *testing.T, dir, first string) {
-			if err := os.RemoveAll(filepath.Dir(first)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.RemoveAll(filepath.Dir(first)))
 		}, "answers has no .json file"},
 		"no key": {func(t *testing.T, dir, first string) { os.Remove(filepath.Join(dir, KeyFile)) },
 			"key.json is missing: name the folder"},
@@ -114,9 +106,7 @@ func TestCollectErrors(t *testing.T) {
 			}
 		}, "key.json was changed after"},
 		"damaged key": {func(t *testing.T, dir, first string) {
-			if err := os.Truncate(filepath.Join(dir, KeyFile), 100); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Truncate(filepath.Join(dir, KeyFile), 100))
 		}, "key.json is damaged"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -134,14 +124,9 @@ func TestCollectErrors(t *testing.T) {
 // TestPartial: what is complete is collected, and what is missing is noted.
 func TestPartial(t *testing.T) {
 	dir, first := answered(t, options(TagTask), people(t, 4), none)
-	if err := os.Remove(first); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(first))
 	second := strings.Replace(first, "rater-1", "rater-2", 1)
-	a, err := readFile(second)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(readFile(second))(t)
 	delete(a.Items, "1")
 	writeAnswers(t, second, a)
 	c, err := Collect(dir, CollectOptions{Partial: true})
@@ -178,10 +163,7 @@ func TestMajority(t *testing.T) {
 			}
 			return answer{Unsure: true}
 		})
-		c, err := Collect(dir, CollectOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(Collect(dir, CollectOptions{}))(t)
 		return c.Table, c
 	}
 	for labels, want := range map[string][]string{"rusty,rusty,none": {"rusty"}, "rusty,none,none": {""},
@@ -218,16 +200,10 @@ func TestAnswersOfVisage(t *testing.T) {
 		}
 		return answer{Unsure: true, Note: "too dark"}
 	})
-	a, err := readFile(first)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(readFile(first))(t)
 	a.Items["1"] = itemAnswer{Skip: true}
 	writeAnswers(t, first, a)
-	c, err := Collect(dir, CollectOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(Collect(dir, CollectOptions{}))(t)
 	f := c.Table
 	if f.Len() != 4 || !slices.Contains(c.Notes, "1 items were skipped") ||
 		!slices.Contains(c.Notes, "2 questions could not be judged") {

@@ -17,6 +17,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/all"
+	"antipode/internal/must"
 	"antipode/internal/thumb"
 	"antipode/kernel/client"
 )
@@ -29,10 +30,7 @@ func world(perCell int) datasets.World {
 // evaluator evaluates tables in a store of the test's own.
 func evaluator(t *testing.T) func(datasets.Table) *table.Frame {
 	t.Helper()
-	e, err := all.NewEngine(t.TempDir(), "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(all.NewEngine(t.TempDir(), "test"))(t)
 	before := client.Registered()
 	client.Register(e)
 	t.Cleanup(func() {
@@ -43,10 +41,7 @@ func evaluator(t *testing.T) func(datasets.Table) *table.Frame {
 	})
 	return func(tab datasets.Table) *table.Frame {
 		t.Helper()
-		f, err := tab.Rows(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(tab.Rows(t.Context()))(t)
 		return f
 	}
 }
@@ -62,10 +57,7 @@ func pixels(img image.Image) string {
 func decoded(t *testing.T, uri string) image.Image {
 	t.Helper()
 	_, content, _ := strings.Cut(uri, ",")
-	data, err := base64.StdEncoding.DecodeString(content)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(base64.StdEncoding.DecodeString(content))(t)
 	img, _, err := image.Decode(bytes.NewReader(data))
 	if err != nil {
 		t.Fatal(err)
@@ -100,10 +92,7 @@ func newRater(t *testing.T, tr trial) *rater {
 		if img == (table.Image{}) {
 			continue
 		}
-		loaded, err := thumb.Load(img.Path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		loaded := must.Get(thumb.Load(img.Path))(t)
 		r.rows[pixels(loaded)] = i
 	}
 	return r
@@ -122,15 +111,10 @@ func (r *rater) row(t *testing.T, uri string) int {
 // pageData returns what a page holds.
 func pageData(t *testing.T, path string) (p shownPage) {
 	t.Helper()
-	html, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	html := must.Get(os.ReadFile(path))(t)
 	_, rest, _ := strings.Cut(string(html), `id="page">`)
 	text, _, _ := strings.Cut(rest, "</script>")
-	if err := json.Unmarshal([]byte(text), &p); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(text), &p))
 	return p
 }
 

@@ -159,7 +159,7 @@ func plan(t *testing.T, n int, ms int) *table.Plan {
 		ids[i] = fmt.Sprintf("row%d", i)
 	}
 	tab := datasets.FromFrame(&table.Frame{Columns: []table.Column{table.TextColumn("id", ids)}})
-	p, err := tab.Derive("slow", ms, datasets.Columns("full:vector")...).Plan()
+	p, err := datasets.Extend(tab).Derive("slow", ms, datasets.Columns("full:vector")...).Plan()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -405,7 +405,7 @@ func TestFairTurns(t *testing.T) {
 	ctx, stop := context.WithTimeout(context.Background(), 20*time.Second)
 	defer stop()
 	ids := datasets.FromFrame(&table.Frame{Columns: []table.Column{table.TextColumn("id", []string{"other"})}})
-	p, _ := ids.Derive("slow", 1, datasets.Columns("full:vector")...).Plan()
+	p, _ := datasets.Extend(ids).Derive("slow", 1, datasets.Columns("full:vector")...).Plan()
 	if _, err := b.Run(ctx, client.Request{Plan: p}, nil); err != nil {
 		t.Errorf("a short job next to a long one: %v", err)
 	}

@@ -19,6 +19,7 @@ import (
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/device"
 	"antipode/gomlxmodels/stage"
+	"antipode/internal/must"
 	"antipode/kernel/client"
 	"antipode/kernel/devices"
 )
@@ -68,10 +69,7 @@ func devicePlan(t *testing.T, n, ms int) *table.Plan {
 		ids[i] = fmt.Sprintf("row%d", i)
 	}
 	tab := datasets.FromFrame(&table.Frame{Columns: []table.Column{table.TextColumn("id", ids)}})
-	p, err := tab.Derive("slow on devices", ms, datasets.Columns("full:vector")...).Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(datasets.Extend(tab).Derive("slow on devices", ms, datasets.Columns("full:vector")...).Plan())(t)
 	return p
 }
 
@@ -131,9 +129,7 @@ func TestDeviceStates(t *testing.T) {
 	if err != nil || s.Device != device.Go {
 		t.Errorf("%+v, %v", s, err)
 	}
-	if err := b.Stop(t.Context(), false); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Stop(t.Context(), false))
 	ended(t, states)
 }
 
@@ -151,13 +147,8 @@ func TestDevicesEndWithBackend(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	states, done := busy(t, b, ctx, 20)
-	h, err := b.Hello(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Kill(h.PID, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	h := must.Get(b.Hello(ctx))(t)
+	must.Do(t, syscall.Kill(h.PID, syscall.SIGKILL))
 	ended(t, states)
 	var again []client.DeviceStatus
 	for end := time.Now().Add(time.Minute); len(again) != 2 || again[0].PID == 0 || again[1].PID == 0; {
@@ -169,9 +160,7 @@ func TestDevicesEndWithBackend(t *testing.T) {
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-	if err := b.Stop(t.Context(), false); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Stop(t.Context(), false))
 	cancel()
 	<-done
 	ended(t, again)
@@ -221,7 +210,8 @@ func TestRowsThatEndTheBackend(t *testing.T) {
 		ids[i] = fmt.Sprint("row", i)
 	}
 	ids[7], ids[13] = "computing", "preparing"
-	plan, err := datasets.FromFrame(&table.Frame{Columns: []table.Column{table.TextColumn("id", ids)}}).
+	plan, err := datasets.Extend(datasets.FromFrame(&table.Frame{Columns: []table.Column{table.TextColumn("id",
+		ids)}})).
 		Derive("deadly", nil, datasets.Columns("full:vector")...).Plan()
 	if err != nil {
 		t.Fatal(err)
@@ -239,8 +229,6 @@ func TestRowsThatEndTheBackend(t *testing.T) {
 			!strings.Contains(res.Bad[1].Reason, "signal: killed") {
 			t.Errorf("%s devices: %v, %+v", n, err, res)
 		}
-		if err := b.Stop(t.Context(), false); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.Stop(t.Context(), false))
 	}
 }

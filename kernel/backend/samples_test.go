@@ -16,6 +16,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/stage"
+	"antipode/internal/must"
 	"antipode/kernel/client"
 )
 
@@ -75,11 +76,9 @@ func TestSamples(t *testing.T) {
 	for i := range 14 {
 		f.Add([]string{fmt.Sprintf("row%d", i)})
 	}
-	painted := datasets.FromFrame(f).Derive("painter", 300*time.Millisecond, datasets.Columns("image:image")...)
-	plan, err := painted.Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
+	painted := datasets.Extend(datasets.FromFrame(f)).Derive("painter", 300*time.Millisecond,
+		datasets.Columns("image:image")...).Table
+	plan := must.Get(painted.Plan())(t)
 	for _, asked := range []bool{false, true} {
 		b := connect(t)
 		t.Run(fmt.Sprint(asked), func(t *testing.T) {
@@ -93,17 +92,14 @@ func TestSamples(t *testing.T) {
 func sampled(t *testing.T, b *client.Backend, request client.Request) {
 	var strips [][]table.Sample
 	start, largest := time.Now(), 0
-	_, err := b.Run(t.Context(), request, func(p table.Progress) {
+	_ = must.Get(b.Run(t.Context(), request, func(p table.Progress) {
 		if p.Samples != nil {
 			strips = append(strips, p.Samples)
 			if since := time.Since(start); since < sampleStart {
 				t.Errorf("images after %v", since)
 			}
 		}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	most := int((time.Since(start)-sampleStart)/sampleInterval) + 1
 	if asked := request.Samples; !asked && len(strips) > 0 || asked && (len(strips) < 2 || len(strips) > most) {
 		t.Errorf("%d strips, not 2 to %d", len(strips), most)
@@ -130,14 +126,8 @@ func sampled(t *testing.T, b *client.Backend, request client.Request) {
 // TestThumbnail: small images keep their size, and what is no image, or gone, has none.
 func TestThumbnail(t *testing.T) {
 	dir := t.TempDir()
-	data, err := pngOf(20, 3, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	thin, err := pngOf(1000, 2, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(pngOf(20, 3, 1))(t)
+	thin := must.Get(pngOf(1000, 2, 1))(t)
 	for _, test := range []struct {
 		name string
 		data []byte
@@ -147,9 +137,7 @@ func TestThumbnail(t *testing.T) {
 		{"none.png", nil, image.Point{}}} {
 		path := filepath.Join(dir, test.name)
 		if test.data != nil {
-			if err := os.WriteFile(path, test.data, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(path, test.data, 0o644))
 		}
 		var got image.Point
 		if small := thumbnail(path); small != nil {
@@ -172,14 +160,9 @@ func TestStrip(t *testing.T) {
 	var samples []table.Sample
 	for i := range 3 {
 		path := filepath.Join(dir, fmt.Sprint(i))
-		data, err := pngOf(9, 9, i)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(pngOf(9, 9, i))(t)
 		if i > 0 { // the first is gone
-			if err := os.WriteFile(path, data, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(path, data, 0o644))
 		}
 		samples = append(samples, table.Sample{Caption: fmt.Sprint(i), Image: table.Image{Path: path}})
 	}
@@ -201,9 +184,7 @@ func TestStrip(t *testing.T) {
 	if s.next(samples[:2], false) != nil {
 		t.Error("the same images again")
 	}
-	if err := os.Remove(samples[1].Image.Path); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(samples[1].Image.Path))
 	if got := s.next(samples, false); len(got) != 3 || got[1].Thumb == nil || got[2].Thumb == nil {
 		t.Error("an image that was sent is read again")
 	}

@@ -9,6 +9,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/stage"
+	"antipode/internal/must"
 	"antipode/kernel/client"
 )
 
@@ -47,15 +48,13 @@ func TestSecretsOfTheClient(t *testing.T) {
 		t.Setenv(testKey, key)
 		f := table.NewFrame(datasets.Columns("id:text"))
 		f.Add([]string{"row"})
-		plan, err := datasets.FromFrame(f).Derive("teller", fmt.Sprint(i), datasets.Columns("answer:text")...).
+		plan, err := datasets.Extend(datasets.FromFrame(f)).Derive("teller", fmt.Sprint(i),
+			datasets.Columns("answer:text")...).
 			Secret(testKey).Plan()
 		if err != nil {
 			t.Fatal(err)
 		}
-		res, err := b.Run(t.Context(), client.Request{Plan: plan}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := must.Get(b.Run(t.Context(), client.Request{Plan: plan}, nil))(t)
 		if got := res.Frame.Texts("answer")[0]; got != key {
 			t.Errorf("client %d with the key %q: the stage has %q", i, key, got)
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/janpfeifer/gonb/gonbui/protocol"
 
 	"antipode/datasets/table"
+	"antipode/internal/must"
 )
 
 // TestMain lets the test's own program be a cell: $CELL_TEST names what it does. There is no GoNB behind its pipe, so
@@ -54,27 +55,17 @@ func TestMain(m *testing.M) {
 // error, exit status and how long it took after that.
 func asCell(t *testing.T, what string) (stderr string, status int, took time.Duration) {
 	t.Helper()
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := must.Get(os.Executable())(t)
 	cmd := exec.Command(program)
 	cmd.Env = append(os.Environ(), "CELL_TEST="+what, protocol.GONB_PIPE_ENV+"=/nonexistent/pipe")
 	var errors strings.Builder
 	cmd.Stderr = &errors
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(cmd.StdoutPipe())(t)
+	must.Do(t, cmd.Start())
 	start := time.Now()
 	if n, _ := io.ReadFull(out, make([]byte, len("waiting\n"))); n > 0 {
 		start = time.Now()
-		if err := cmd.Process.Signal(os.Interrupt); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, cmd.Process.Signal(os.Interrupt))
 	}
 	_ = cmd.Wait() // its status is what is tested
 	return errors.String(), cmd.ProcessState.ExitCode(), time.Since(start)
@@ -129,9 +120,7 @@ func TestOutsideNotebook(t *testing.T) {
 	Fail(nil)
 	ctx, stop := Context()
 	defer stop()
-	if err := syscall.Kill(os.Getpid(), syscall.SIGINT); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Kill(os.Getpid(), syscall.SIGINT))
 	select {
 	case <-ctx.Done():
 	case <-time.After(5 * time.Second):
@@ -290,10 +279,7 @@ func TestNotes(t *testing.T) {
 	again.Close()
 	os.Stderr = stderr
 	w.Close()
-	text, err := io.ReadAll(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(io.ReadAll(r))(t)
 	want := "group \"north\": 3 of 16 have no mask\nanother kind\nand 4 more like: group \"north\": 3 of 16 " +
 		"have no mask\n"
 	if string(text) != want {

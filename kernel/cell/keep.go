@@ -25,11 +25,11 @@ type Keepable[T any] interface {
 // A failure of the store or of an input ends the cell.
 func Keep[T Keepable[T]](name string, compute func() T, inputs ...any) T {
 	var none T
-	return none.Kept(name, sourceOf(compute), compute, inputs)
+	return none.Kept(name, Source(compute), compute, inputs)
 }
 
-// sourceOf returns the source of a function literal, without spaces that do not matter; "" if its file is missing.
-func sourceOf(f any) string {
+// Source returns the source of a function, without spaces that do not matter; "" if its file is missing.
+func Source(f any) string {
 	pc := reflect.ValueOf(f).Pointer()
 	file, line := runtime.FuncForPC(pc).FileLine(pc)
 	data, err := os.ReadFile(file)

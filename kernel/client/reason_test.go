@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"antipode/internal/must"
 )
 
 // TestLastReason: the line of a log that says why the process ended, not one of its stack.
@@ -19,9 +21,7 @@ func TestLastReason(t *testing.T) {
 		"":                      "it left no message, as a process that is killed",
 	} {
 		path := filepath.Join(t.TempDir(), "backend.log")
-		if err := os.WriteFile(path, []byte("panic: an earlier one\n"+log), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte("panic: an earlier one\n"+log), 0o600))
 		if got := lastReason(path, 22); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}

@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"antipode/internal/must"
 )
 
 // A store that others may write to is refused; ANTIPODE_SHARED_STORE=1 permits it with programs elsewhere.
@@ -20,9 +22,7 @@ func TestPrograms(t *testing.T) {
 	if got, err := Programs(home); err != nil || got != bin {
 		t.Errorf("a new store: %s, %v", got, err)
 	}
-	if err := os.MkdirAll(bin, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(bin, 0o700))
 	for _, step := range []struct {
 		name   string
 		change func() error
@@ -59,17 +59,10 @@ func TestVerify(t *testing.T) {
 	t.Setenv("TMPDIR", home)
 	t.Setenv("XDG_RUNTIME_DIR", "")
 	program, started := filepath.Join(home, "bin", "0123456789ab", "antipode"), filepath.Join(home, "started")
-	if err := os.MkdirAll(filepath.Dir(program), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(program), 0o700))
 	text := "#!/bin/sh\ntouch " + started + "\nexit 1\n"
-	if err := os.WriteFile(program, []byte(text), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	b, err := ConnectTo(home)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(program, []byte(text), 0o700))
+	b := must.Get(ConnectTo(home))(t)
 	sum := sha256.Sum256([]byte(text))
 	for _, digest := range []string{strings.Repeat("0", 64), hex.EncodeToString(sum[:])} { // the second one starts it
 		runs := digest == hex.EncodeToString(sum[:])
@@ -83,10 +76,7 @@ func TestVerify(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("missing: linux, which tells the process behind a socket")
 	}
-	l, err := net.Listen("unix", b.Socket)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.Listen("unix", b.Socket))(t)
 	defer l.Close()
 	t.Setenv(DigestVar, strings.Repeat("0", 64))
 	if _, err := b.once(t.Context(), Request{Secrets: map[string]string{"KEY": "k"}}, nil); err == nil ||

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"antipode/datasets/table"
+	"antipode/internal/must"
 )
 
 // answerAll writes the answers to the pages of a study: the first option of each question.
@@ -21,19 +22,14 @@ func answerAll(t *testing.T, dir string) {
 		t.Fatal(err, "no pages")
 	}
 	for _, path := range pages {
-		html, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		html := must.Get(os.ReadFile(path))(t)
 		_, rest, _ := strings.Cut(string(html), `id="page">`)
 		text, _, _ := strings.Cut(rest, "</script>")
 		var page struct {
 			Study, Page string
 			Items       []struct{ Steps [][]any }
 		}
-		if err := json.Unmarshal([]byte(text), &page); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(text), &page))
 		items := map[string]any{}
 		for i, it := range page.Items {
 			given := map[string]any{}

@@ -9,6 +9,7 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/kernel/plugin"
 )
 
@@ -21,9 +22,7 @@ func TestChain(t *testing.T) {
 	for _, region := range []string{"Velmora", "Tarrish"} {
 		prompts += region + ",boat in " + region + ",boat," + region + ",own\n"
 	}
-	if err := os.WriteFile("prompts.csv", []byte(prompts), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile("prompts.csv", []byte(prompts), 0o644))
 	for _, line := range []string{
 		"generate --model archipelago-diffusion --prompts prompts.csv --steps 2 --size 32x32 --out g.parquet",
 		"segment --model archipelago-clipseg --object object --input g.parquet --output m.csv", // a CSV in between
@@ -49,10 +48,7 @@ func TestChain(t *testing.T) {
 		"b.parquet": {"clip_image_pooled", "clip_image", "clip_image_pooled_model", "clip_image_model"},
 		"c.parquet": {"image_id", "caption"},
 	} {
-		f, err := datasets.Parquet(name).Rows(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(datasets.Parquet(name).Rows(t.Context()))(t)
 		for _, column := range slices.Concat(carried, own) {
 			if !f.Has(column) {
 				t.Errorf("%s lacks the column %s: %s", name, column, table.NameList(f.Specs()))

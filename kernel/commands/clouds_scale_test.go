@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"antipode/internal/must"
 	"antipode/internal/testbackend"
 )
 
@@ -42,9 +43,7 @@ func (e *emulator) url(bucket, key string) string {
 func (e *emulator) start(t *testing.T, address string, command ...string) {
 	t.Helper()
 	e.process = exec.Command(command[0], command[1:]...)
-	if err := e.process.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, e.process.Start())
 	t.Cleanup(e.kill)
 	for range 600 {
 		if c, err := net.Dial("tcp", address); err == nil {
@@ -63,10 +62,7 @@ func (e *emulator) kill() {
 
 func freePort(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer l.Close()
 	_, port, err := net.SplitHostPort(l.Addr().String())
 	if err != nil {
@@ -78,17 +74,11 @@ func freePort(t *testing.T) string {
 // createAt sends a request that creates something.
 func createAt(t *testing.T, method, address, body string, header map[string]string) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body)))(t)
 	for name, value := range header {
 		r.Header.Set(name, value)
 	}
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := must.Get(http.DefaultClient.Do(r))(t)
 	defer answer.Body.Close()
 	if answer.StatusCode >= 300 {
 		t.Fatalf("%s %s: %s", method, address, answer.Status)
@@ -140,10 +130,7 @@ func newAzure(t *testing.T) *emulator {
 	e.start(t, address, server, "--inMemoryPersistence", "--blobHost", "127.0.0.1", "--blobPort", port,
 		"--skipApiVersionCheck", "--disableTelemetry")
 	headers := map[string]string{"x-ms-date": time.Now().UTC().Format(http.TimeFormat), "x-ms-version": "2021-08-06"}
-	key, err := base64.StdEncoding.DecodeString(azuriteKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(base64.StdEncoding.DecodeString(azuriteKey))(t)
 	sign := hmac.New(sha256.New, key) // of a request without content
 	fmt.Fprintf(sign, "PUT%sx-ms-date:%s\nx-ms-version:%s\n/%s/%[4]s/lab\nrestype:container",
 		strings.Repeat("\n", 12), headers["x-ms-date"], headers["x-ms-version"], azuriteAccount)
@@ -163,10 +150,7 @@ func TestClouds(t *testing.T) {
 
 func cloud(t *testing.T, e *emulator, binary string) {
 	workplace(t, 3)
-	dir, err := filepath.Abs(".")
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must.Get(filepath.Abs("."))(t)
 	machineHere := func() *machine {
 		m := newMachine(t, binary, serverSecret)
 		m.dir, m.env = dir, e.env
@@ -183,10 +167,7 @@ func cloud(t *testing.T, e *emulator, binary string) {
 	vectors := func(m *machine, in, out string) []byte {
 		t.Helper()
 		m.must(t, "6 rows", "table", "--in", in, "--select", "id,full", "--out", out)
-		data, err := os.ReadFile(filepath.Join(dir, out))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(filepath.Join(dir, out)))(t)
 		return data
 	}
 	far, far2 := e.url("lab", "run/e.parquet"), e.url("lab", "run/e2.parquet")

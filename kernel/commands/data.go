@@ -86,7 +86,7 @@ func listData(home string) error {
 }
 
 func runDoctor(ctx context.Context, args []string) error {
-	fs := flags("doctor", "[--json] [--devices LIST]")
+	fs := flags("doctor", "")
 	asJSON := fs.Bool("json", false, "print JSON")
 	list := fs.String("devices", "", devicesUsage)
 	if _, err := parse(fs, args); err != nil {

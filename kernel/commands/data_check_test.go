@@ -12,6 +12,7 @@ import (
 	"antipode/datasets/digin"
 	"antipode/datasets/indictti"
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/kernel/parquet"
 )
 
@@ -146,10 +147,7 @@ func captionFile(t *testing.T, file string, first, n int, change func(columns ma
 			pairs = append(pairs, []string{l.Code, "caption in " + l.Name})
 		}
 	}
-	captions, err := json.Marshal(pairs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	captions := must.Get(json.Marshal(pairs))(t)
 	text := map[string][]string{}
 	scores := make([]float64, n)
 	for i := range n {
@@ -172,12 +170,8 @@ func captionFile(t *testing.T, file string, first, n int, change func(columns ma
 			f.Columns = append(f.Columns, *c)
 		}
 	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := parquet.Write(file, f); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(file), 0o755))
+	must.Do(t, parquet.Write(file, f))
 }
 
 func TestDataCheckCaptions(t *testing.T) {

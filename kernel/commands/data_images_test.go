@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"antipode/internal/must"
 )
 
 // imageServer serves /N.png for N from 0, 404 for every third, and counts requests. stop is called with each request.
@@ -52,9 +54,7 @@ func urlTable(t *testing.T, dir, address string, n int) string {
 		fmt.Fprintf(&b, "r%d,caption %[1]d,%s/%d.png\n", i, address, i%(n-1))
 	}
 	file := filepath.Join(dir, "in.csv")
-	if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte(b.String()), 0o644))
 	return file
 }
 
@@ -70,10 +70,7 @@ func TestDataImages(t *testing.T) {
 		return run("data", "images", "--in", urlTable(t, dir, address, n), "--url", "url", "--rate", "200",
 			"--allow-private", "--out", filepath.Join(dir, "out"+format))
 	}
-	printed, err := fetch(whole, ".csv")
-	if err != nil {
-		t.Fatal(err)
-	}
+	printed := must.Get(fetch(whole, ".csv"))(t)
 	for _, text := range []string{"out.csv: 9 rows", "7 of 9 images, 0 rows from an earlier call", "2: 404 Not Found"} {
 		if !strings.Contains(printed, text) {
 			t.Errorf("printed %q, without %q", printed, text)
@@ -114,10 +111,7 @@ func TestDataImages(t *testing.T) {
 		"--out", filepath.Join(parts, "out.csv")}); err == nil {
 		t.Fatal("the interrupted call has no error")
 	}
-	kept, err := os.ReadFile(filepath.Join(parts, "out.images", "fetched.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	kept := must.Get(os.ReadFile(filepath.Join(parts, "out.images", "fetched.jsonl")))(t)
 	finished := bytes.Count(kept, []byte("\n"))
 	if finished == 0 || finished >= n-1 {
 		t.Fatalf("%d rows are finished after the interrupt", finished)
@@ -168,10 +162,7 @@ func TestDataImages(t *testing.T) {
 
 func read(t *testing.T, file string) string {
 	t.Helper()
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(file))(t)
 	return string(data)
 }
 

@@ -6,12 +6,10 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"antipode/gomlxmodels"
@@ -22,35 +20,6 @@ import (
 
 // execUsage is the part of the help of --model about programs.
 const execUsage = ", or exec:PATH, a program that runs the model (docs/adapters.md)"
-
-// execFlags adds the flags of a stage's model that is a program.
-func execFlags(fs *flag.FlagSet, o *gomlxmodels.ExecOptions) {
-	programFlags(fs, o)
-	fs.Func("workers", "processes of the program, `N` or gpus: one per visible GPU; default 1",
-		func(s string) (err error) {
-			if o.Workers = -1; s != "gpus" {
-				o.Workers, err = strconv.Atoi(s)
-			}
-			return err
-		})
-	fs.BoolVar(&o.ShareDevice, "share-device", false, "let other models use the GPU while the program works")
-}
-
-// programFlags adds the flags of a process of a program.
-func programFlags(fs *flag.FlagSet, o *gomlxmodels.ExecOptions) {
-	fs.Func("exec-arg", "an `ARGUMENT` of the program; may be given several times", func(s string) error {
-		o.Args = append(o.Args, s)
-		return nil
-	})
-	fs.Func("exec-env", "the `NAME` of a variable that the program receives although it looks like a secret; may be "+
-		"given several times", func(s string) error {
-		o.Env = append(o.Env, s)
-		return nil
-	})
-	fs.DurationVar(&o.Timeout, "exec-timeout", 0, "time limit of a batch of the program, for example 30m; default "+
-		"20m for the first, then 10m or 20 times the median")
-	fs.DurationVar(&o.Idle, "exec-idle", 0, "time without output after which the program is restarted; default 5m")
-}
 
 // allowExec allows the program that a --model names: on the command line, the user has.
 func allowExec(model string) error {
@@ -64,8 +33,8 @@ func allowExec(model string) error {
 // checkAdapter tests a program against the protocol.
 func checkAdapter(ctx context.Context, args []string) error {
 	var o gomlxmodels.ExecOptions
-	fs := flags("check-adapter", "exec:PATH")
-	programFlags(fs, &o)
+	fs := flags("check-adapter", "")
+	addOptions(fs, &o, "workers", "share-device")
 	task := fs.String("task", execmodel.Generate, "what the program does: "+strings.Join(execmodel.Tasks, ", "))
 	var check execmodel.CheckOptions
 	fs.BoolVar(&check.Quick, "quick", false, "omit the tests that load the weights again")

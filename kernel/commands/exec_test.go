@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"antipode/internal/must"
 	"antipode/kernel/client"
 )
 
@@ -39,9 +40,7 @@ func TestCheckAdapter(t *testing.T) {
 		if c[1] == "" {
 			header += ",prompt_shown"
 		}
-		if err := os.WriteFile(file, []byte(header+"\np1,"+c[0]+"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, []byte(header+"\np1,"+c[0]+"\n"), 0o600))
 		_, err := run("generate", "--model", "exec:"+echo, "--prompts", file, "--out",
 			filepath.Join(dir, "out", name))
 		if c[1] == "" && err != nil || c[1] != "" && (err == nil || !strings.Contains(err.Error(), c[1])) {
@@ -49,9 +48,7 @@ func TestCheckAdapter(t *testing.T) {
 		}
 	}
 	prints := filepath.Join(dir, "prints")
-	if err := os.WriteFile(prints, []byte("#!/bin/sh\necho Loading\nexec "+echo+"\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(prints, []byte("#!/bin/sh\necho Loading\nexec "+echo+"\n"), 0o700))
 	printed, err = run("check-adapter", "exec:"+prints)
 	if err == nil || !strings.HasPrefix(printed, `FAIL  1  ready within 60 s, with valid fields: line 1 of stdout is `+
 		`not JSON: "Loading". Fix: send prints to stderr`) {

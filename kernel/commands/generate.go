@@ -19,12 +19,9 @@ import (
 	"antipode/kernel/client"
 )
 
-// The start of the help of --model, and the help of --precision.
-const (
-	modelUsage = "the model: a `NAME` that `antipode models` lists, OWNER/NAME[@REVISION] of the hub once pulled, or " +
-		"a folder "
-	precisionUsage = "number type of the computation: auto (bfloat16 on an NVIDIA GPU, else float32), float32, bfloat16"
-)
+// modelUsage is the start of the help of --model.
+const modelUsage = "the model: a `NAME` that `antipode models` lists, OWNER/NAME[@REVISION] of the hub once pulled, " +
+	"or a folder "
 
 // noArguments parses the flags of a command that takes no other arguments. The flags named positive may not be 0, which
 // the options would take for their default.
@@ -44,8 +41,9 @@ func noArguments(fs *flag.FlagSet, args []string, positive ...string) error {
 func generate(ctx context.Context, args []string) error {
 	var s stageFlags
 	var o gomlxmodels.GenerateOptions
-	var model, prompt, prompts, size string
-	fs := flags("generate", "--prompt TEXT | --model NAME|DIR|FILE --prompts TABLE --out TABLE")
+	var model, prompt, prompts string
+	fs := flags("generate", "")
+	addOptions(fs, &o)
 	s.add(fs)
 	fs.StringVar(&prompt, "prompt", "", "one prompt, in place of a table; without --out its image is written to a PNG "+
 		"file in the working directory, without --model by "+builtInGenerator)
@@ -55,45 +53,7 @@ func generate(ctx context.Context, args []string) error {
 		"OPENAI_BASE_URL)"+execUsage)
 	fs.StringVar(&prompts, "prompts", "", "the `TABLE` of prompts: columns id and prompt, and optionally seed and "+
 		"negative; --in is the same")
-	fs.IntVar(&o.N, "n", 1, "images per prompt: image k has the seed --seed + k − 1, or that of the prompt's "+
-		"column seed + k − 1")
-	fs.IntVar(&o.Steps, "steps", 0, "denoising steps; default 50")
-	fs.Float64Var(&o.Guidance, "guidance", 0, "guidance scale; up to 1 = off; default 7.5")
-	fs.StringVar(&o.Scheduler, "scheduler", "", "the sampler, one of "+strings.Join(gomlxmodels.Schedulers,
-		", ")+"; default: the model's own")
-	fs.StringVar(&o.Negative, "negative", "", "the negative prompt: what images should not show")
-	fs.StringVar(&size, "size", "", "`WIDTHxHEIGHT` in pixels; default: the model's own")
-	fs.StringVar(&o.Precision, "precision", "", precisionUsage+"; default auto")
-	fs.StringVar(&o.Variant, "variant", "", "the variant of a pipeline's weights: fp16, half precision; default "+
-		"float32 where its folder has such weights")
-	fs.StringVar(&o.Safety, "safety", "", "on, off: whether images pass through the safety checker of the model's "+
-		"folder, if it has one; default on")
-	fs.StringVar(&o.Quality, "quality", "", "of an image API: low, medium, high or auto of gpt-image-2, also xhigh "+
-		"and max of later models; a local server may have others")
-	fs.Float64Var(&o.Price, "price", 0, "what an image of an API costs in US dollars, where no price is known")
-	fs.Float64Var(&o.Budget, "budget", 0, "largest cost of an image API, or of a program that "+
-		"reports costs, in US dollars; 0 = no limit")
-	fs.IntVar(&o.BudgetImages, "budget-images", 0, "largest number of paid images of an API; 0 = no limit")
-	fs.StringVar(&o.BaseURL, "api-base", "", "the `URL` of a server with an image API; default OPENAI_BASE_URL, then "+
-		"OpenAI's")
-	fs.Func("api-extra", "`FIELDS` that this server accepts, separated by commas: "+
-		strings.Join(gomlxmodels.APIExtras, ", ")+" (the seed, --steps, --guidance, --negative)",
-		func(list string) error {
-			o.APIExtra = strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
-			return nil
-		})
-	fs.StringVar(&o.ModelDigest, "model-digest", "", "any `TEXT` that identifies the weights of this server's model, "+
-		"under which images are stored; default its URL")
-	fs.Func("style", "no longer exists: it was an option of dall-e-3, which was shut down on 2026-05-12",
-		func(string) error {
-			return errors.New("only dall-e-3 had styles, and it was shut down on 2026-05-12")
-		})
-	fs.IntVar(&o.PerMinute, "per-minute", 0, "requests per minute to an image API at most; 0 = no limit but its own")
-	fileFlags(fs, &o.File.ConfigFrom, &o.File.Prediction, &o.File.EMA)
-	tokenFlags(fs, &o.Tokens)
-	execFlags(fs, &o.Exec)
-	if err := noArguments(fs, args, "n", "steps", "guidance", "top-k", "top-p", "temperature",
-		"condition-scale"); err != nil {
+	if err := noArguments(fs, args); err != nil {
 		return err
 	}
 	if model == "" && prompt != "" {
@@ -124,23 +84,20 @@ func generate(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	o.Seed = s.seed
-	if size != "" {
-		if _, err := fmt.Sscanf(size, "%dx%d", &o.Width, &o.Height); err != nil || o.Width == 0 || o.Height == 0 {
-			return usage("--size %q: WIDTHxHEIGHT, for example 512x512", size)
-		}
-	}
 	if err := allowExec(model); err != nil {
 		return err
 	}
 	images := gomlxmodels.Generate(model, t, o)
 	if _, err := images.Plan(); errors.As(err, new(gomlxmodels.OptionError)) {
-		return usage("%w", err)
+		return usageOf(err)
 	}
 	if name, api := strings.CutPrefix(model, gomlxmodels.API); api && collecting(ctx) == nil {
-		address := cmp.Or(o.BaseURL, os.Getenv("OPENAI_BASE_URL"))
-		if err := estimate(ctx, t, o.N, imageapi.Options{BaseURL: address, Model: name, Size: size, Quality: o.Quality,
-			Price: o.Price}); err != nil {
+		a := imageapi.Options{BaseURL: cmp.Or(o.API.BaseURL, os.Getenv("OPENAI_BASE_URL")), Model: name,
+			Quality: o.API.Quality, Price: o.API.Price}
+		if o.Width > 0 {
+			a.Size = fmt.Sprintf("%dx%d", o.Width, o.Height)
+		}
+		if err := estimate(ctx, t, cmp.Or(o.N, 1), a); err != nil {
 			return err
 		}
 	}
@@ -196,18 +153,6 @@ func writeImages(ctx context.Context, images datasets.Table) error {
 	return nil
 }
 
-// tokenFlags adds the flags of models that write image tokens.
-func tokenFlags(fs *flag.FlagSet, o *gomlxmodels.TokenOptions) {
-	const of, mini = "of DALL·E mini and minDALL-E: ", "of DALL·E mini: "
-	fs.IntVar(&o.TopK, "top-k", 0, of+"sample from the K most probable tokens; default 50, of minDALL-E 256")
-	fs.Float64Var(&o.TopP, "top-p", 0, of+"sample from the fewest tokens whose probabilities reach P; default 1")
-	fs.Float64Var(&o.Temperature, "temperature", 0, of+"the logits are divided by it; default 1")
-	fs.Float64Var(&o.ConditionScale, "condition-scale", 0, mini+"weight of the prompt relative to the empty prompt; "+
-		"1 = off; default 10")
-	fs.StringVar(&o.TextNormalize, "text-normalize", "", mini+"on, off: whether prompts are normalized as its "+
-		"training texts were; default on")
-}
-
 // estimate prints what images of an API will cost at most, before the first request.
 func estimate(ctx context.Context, prompts datasets.Table, n int, o imageapi.Options) error {
 	plan, err := prompts.Plan()
@@ -230,9 +175,6 @@ func estimate(ctx context.Context, prompts datasets.Table, n int, o imageapi.Opt
 func inWords(e imageapi.Estimate) string {
 	const stored = "images that are stored are not requested again"
 	switch {
-	case e.ShutDown != "":
-		return fmt.Sprintf("model shut down %s; only images that are stored can be read; others made before are "+
-			"imported (antipode import)", e.ShutDown)
 	case !e.Known:
 		return fmt.Sprintf("%d images, price unknown before the answers; %s; --budget-images sets a limit", e.Images,
 			stored)

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"antipode/datasets/operation"
+	"antipode/internal/must"
 )
 
 // gocalls.txt has the Go call of every metric, as the sources of packages metrics define it; UPDATE_GOCALLS=1 writes
@@ -24,10 +25,7 @@ func TestGoCalls(t *testing.T) {
 		files, _ := filepath.Glob(filepath.Join(folder, "*.go"))
 		variables, functions := map[string]string{}, []*ast.FuncDecl{}
 		for _, file := range files {
-			parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
+			parsed := must.Get(parser.ParseFile(token.NewFileSet(), file, nil, 0))(t)
 			for _, d := range parsed.Decls {
 				switch d := d.(type) {
 				case *ast.FuncDecl:
@@ -58,9 +56,7 @@ func TestGoCalls(t *testing.T) {
 		fmt.Fprintf(&b, "%s\t%s\n", name, calls[name])
 	}
 	if os.Getenv("UPDATE_GOCALLS") != "" {
-		if err := os.WriteFile("gocalls.txt", []byte(b.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile("gocalls.txt", []byte(b.String()), 0o644))
 	} else if b.String() != goCalls {
 		t.Errorf("gocalls.txt is old; run with UPDATE_GOCALLS=1. It should be\n%s", b.String())
 	}

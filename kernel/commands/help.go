@@ -1,9 +1,7 @@
 package commands
 
 import (
-	"flag"
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -18,64 +16,51 @@ var examples = map[string][]string{
 	"generate": {
 		`antipode generate --prompt "a boat"`,
 		"antipode generate --model archipelago-diffusion --prompts prompts.csv --n 4 --out images.parquet",
+		"antipode generate --model api:gpt-image-2 --prompts prompts.csv --budget 5 --out images.parquet",
 	},
 	"segment": {
 		"antipode segment --model archipelago-clipseg --object object --in images.parquet --out masked.parquet",
+		"antipode segment --masks masks --in images.parquet --out masked.parquet",
 	},
-	"embed":   {"antipode embed --model archipelago-vit --in masked.parquet --out embedded.parquet"},
-	"caption": {"antipode caption --model archipelago-blip --in images.parquet --out captions.csv"},
+	"embed": {
+		"antipode embed --model archipelago-vit --in masked.parquet --out embedded.parquet",
+		"antipode embed --model archipelago-clip --vector clip_image --in images.parquet --out embedded.parquet",
+		"antipode embed --model archipelago-clip --vector clip_text --text prompt --in prompts.csv --out texts.parquet",
+	},
+	"caption": {
+		"antipode caption --model archipelago-blip --in images.parquet --out captions.csv",
+		"antipode caption --model archipelago-blip --decode nucleus --n 5 --in images.parquet --out captions.csv",
+	},
+	"ask": {
+		`antipode ask --model exec:./adapter --question "Is it day?" --choices yes,no --in images.csv --out answers.csv`,
+	},
 	"score": {
 		"antipode score --metric precision-coverage --real photos.parquet --gen embedded.parquet --by region",
 		"antipode score --metric agreement --in ratings.csv --out - | head",
 	},
-	"table":  {`antipode table --in images.parquet --where "region == Ilvanar" --out some.csv`},
-	"import": {"antipode import --dir images --model name --out images.csv"},
+	"table": {
+		`antipode table --in images.parquet --where "region == Ilvanar" --out some.csv`,
+		"antipode table --in images.parquet --sample 10 --by region --out some.csv",
+	},
+	"import": {
+		"antipode import --dir images --model name --out images.csv",
+		"antipode import --dir images --midjourney --model midjourney --out images.csv",
+	},
 }
 
 // common are the flags that help lists before the others, in this order.
 var common = strings.Fields("metric model prompt prompts masks object text vector in real gen dir where apply by n " +
 	"steps seed question choices p o html out")
 
+// reading are the flags about the files of tables, images and masks.
+var reading = strings.Fields("root mask-threshold color decimal thousands alpha")
+
 // printExamples prints the examples of a command, if it has any.
-func printExamples(name string) {
-	for _, line := range examples[name] {
+func printExamples(lines []string) {
+	for _, line := range lines {
 		fmt.Println("    " + line)
 	}
-	if examples[name] != nil {
+	if lines != nil {
 		fmt.Println()
 	}
 }
-
-// printFlags prints the common flags and then the others.
-func printFlags(fs *flag.FlagSet) {
-	printed := 0
-	show := func(f *flag.Flag) {
-		one := flag.NewFlagSet("", flag.ContinueOnError)
-		one.SetOutput(stdout{})
-		one.Var(f.Value, f.Name, f.Usage)
-		one.Lookup(f.Name).DefValue = f.DefValue
-		one.PrintDefaults()
-		printed++
-	}
-	for _, name := range common {
-		if f := fs.Lookup(name); f != nil {
-			show(f)
-		}
-	}
-	first := printed > 0
-	fs.VisitAll(func(f *flag.Flag) {
-		if slices.Contains(common, f.Name) {
-			return
-		}
-		if first {
-			fmt.Println("\nOther options:")
-			first = false
-		}
-		show(f)
-	})
-}
-
-// stdout writes to the current os.Stdout.
-type stdout struct{}
-
-func (stdout) Write(p []byte) (int, error) { return fmt.Print(string(p)) }

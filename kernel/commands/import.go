@@ -18,8 +18,7 @@ func importImages(ctx context.Context, args []string) error {
 	var dir string
 	var names list
 	var midjourney bool
-	fs := flags("import", "--dir DIR --model NAME --out TABLE [--names PATTERN | --midjourney] [--sidecar FILE] "+
-		"[--grid N] …")
+	fs := flags("import", "")
 	fs.StringVar(&dir, "dir", "", "the `DIR` with the images, in it or below it "+
 		"(.jpg .jpeg .jfif .png .gif .webp .tif .tiff .bmp)")
 	fs.StringVar(&o.Model, "model", "", "the generator's `NAME`, for the column model; needed unless the names or "+

@@ -14,6 +14,7 @@ import (
 
 	"antipode/datasets"
 	"antipode/gomlxmodels/all"
+	"antipode/internal/must"
 	"antipode/kernel/client"
 )
 
@@ -21,10 +22,7 @@ import (
 // what that printed.
 func inProcess(t *testing.T) func(args ...string) (string, error) {
 	t.Helper()
-	e, err := all.NewEngine(t.TempDir(), "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(all.NewEngine(t.TempDir(), "test"))(t)
 	before := client.Registered()
 	client.Register(e)
 	t.Cleanup(func() {
@@ -61,9 +59,7 @@ func pngOf(t *testing.T, side int) string {
 		img.SetGray(i%side, i/side, color.Gray{Y: byte(i)})
 	}
 	var b bytes.Buffer
-	if err := png.Encode(&b, img); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, png.Encode(&b, img))
 	return b.String()
 }
 
@@ -73,12 +69,8 @@ func folderOf(t *testing.T, files map[string]string) string {
 	dir := t.TempDir()
 	for name, text := range files {
 		file := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		must.Do(t, os.WriteFile(file, []byte(text), 0o644))
 	}
 	return dir
 }
@@ -95,17 +87,12 @@ func TestImportMidjourney(t *testing.T) {
 		!strings.Contains(err.Error(), job+`.webp.png"`) {
 		t.Fatalf("a name that fits no pattern: %v", err)
 	}
-	if err := os.Remove(filepath.Join(dir, "more", "ada_a_घर"+job+".webp.png")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filepath.Join(dir, "more", "ada_a_घर"+job+".webp.png")))
 	if printed, err := run(args...); err != nil || !strings.Contains(printed, "t.csv: 2 rows") ||
 		strings.Contains(printed, "--root") {
 		t.Fatalf("%q, %v", printed, err)
 	}
-	got, err := os.ReadFile(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(os.ReadFile(out))(t)
 	name := "ada_a_house_in_Accra" + job + "_2.png"
 	second := "more/ada_a_घर" + job + ".png"
 	want := "id,image,source,prompt,job,variant,model,language\n" + name + "," + name +
@@ -133,24 +120,14 @@ func TestImportGrid(t *testing.T) {
 		t.Errorf("again: %q, %v", printed, err)
 	}
 	moved := filepath.Join(t.TempDir(), "there")
-	if err := os.Rename(filepath.Dir(out), moved); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.RemoveAll(dir); err != nil {
-		t.Fatal(err)
-	}
-	f, err := datasets.Parquet(filepath.Join(moved, "t.parquet")).Rows(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(filepath.Dir(out), moved))
+	must.Do(t, os.RemoveAll(dir))
+	f := must.Get(datasets.Parquet(filepath.Join(moved, "t.parquet")).Rows(t.Context()))(t)
 	if f.Len() != 18 || f.Texts("prompt")[9] != "घर" || f.Texts("language")[0] != "en" || f.Numbers("seed")[0] != 3 ||
 		f.Texts("id")[17] != "b.png#9" || f.Texts("grid")[17] != "b.png" {
 		t.Errorf("%d rows: %q", f.Len(), f.Texts("id"))
 	}
-	file, err := os.Open(f.Images("image")[17].Path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(os.Open(f.Images("image")[17].Path))(t)
 	defer file.Close()
 	if c, err := png.DecodeConfig(file); err != nil || c.Width != 7 || c.Height != 7 {
 		t.Errorf("%+v, %v", c, err)

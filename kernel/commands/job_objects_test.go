@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"antipode/internal/must"
 	"antipode/kernel/client"
 	"antipode/kernel/remote"
 	"antipode/kernel/remote/remotetest"
@@ -133,15 +134,10 @@ func TestArrayJobOfObjects(t *testing.T) {
 func TestJobOfFolder(t *testing.T) {
 	workplace(t, 1)
 	s, run := remotetest.New(t), inProcess(t)
-	b, err := remote.Open(t.Context(), s.Parse(t, ""))
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(remote.Open(t.Context(), s.Parse(t, "")))(t)
 	defer b.Close()
 	for n := range 5 {
-		if err := b.Put(t.Context(), fmt.Sprintf("photos/%d.png", n), []byte(pngOf(t, n+2))); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.Put(t.Context(), fmt.Sprintf("photos/%d.png", n), []byte(pngOf(t, n+2))))
 	}
 	printed, err := run("job", "make", "--shards", "2", "--store", s.Object("store"), "--", "embed", "--model",
 		"exec:./echo", "--in", s.Object("photos/"), "--out", "e.parquet")
@@ -163,23 +159,14 @@ func TestJobOfFolder(t *testing.T) {
 			t.Errorf("%q, %v after %d images were read, want %d", printed, err, read.Load(), want)
 		}
 	}
-	job, err := os.ReadFile("job.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := b.Put(t.Context(), "job.json", job); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove("job.json"); err != nil {
-		t.Fatal(err)
-	}
+	job := must.Get(os.ReadFile("job.json"))(t)
+	must.Do(t, b.Put(t.Context(), "job.json", job))
+	must.Do(t, os.Remove("job.json"))
 	if printed, err := run("job", "status", s.Object("job.json")); err != nil ||
 		!strings.Contains(printed, "2 shards: 2 done") {
 		t.Errorf("%q, %v", printed, err)
 	}
-	if err := b.Put(t.Context(), "photos/6.png", []byte("another")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Put(t.Context(), "photos/6.png", []byte("another")))
 	far := []string{"work", s.Object("job.json"), "--allow-exec", "echo", "--shard", "0/2"}
 	if _, err := run(far...); !errors.As(err, new(usageError)) ||
 		!strings.Contains(err.Error(), "has changed since the job was made") {
@@ -204,10 +191,7 @@ func TestTaskIsEnded(t *testing.T) {
 	if _, err := run(append(strings.Fields("job make --shards 2 -- "+chain[0]), "--batch", "1")...); err != nil {
 		t.Fatal(err)
 	}
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := must.Get(os.Executable())(t)
 	for signal, exit := range map[os.Signal]int{syscall.SIGTERM: exitStopped, os.Interrupt: exitInterrupted} {
 		t.Run(signal.String(), func(t *testing.T) {
 			home := t.TempDir()
@@ -216,9 +200,7 @@ func TestTaskIsEnded(t *testing.T) {
 				s.Object("store-" + strings.ReplaceAll(signal.String(), " ", "-"))}
 			task := exec.Command(program, append(args, "--commit", "1h")...)
 			task.Env = append(os.Environ(), mainVar+"=1")
-			if err := task.Start(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, task.Start())
 			images := func() int {
 				names, _ := filepath.Glob(filepath.Join(home, "tasks", "*", "blobs", "*", "*.png"))
 				return len(names)
@@ -229,9 +211,7 @@ func TestTaskIsEnded(t *testing.T) {
 					t.Fatal("no images within two minutes")
 				}
 			}
-			if err := task.Process.Signal(signal); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, task.Process.Signal(signal))
 			_ = task.Wait()
 			if code := task.ProcessState.ExitCode(); code != exit {
 				t.Errorf("exit status %d, want %d", code, exit)
@@ -272,10 +252,7 @@ func TestTaskIsKilled(t *testing.T) {
 	if _, err := run(append(words, "--batch", "1")...); err != nil {
 		t.Fatal(err)
 	}
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := must.Get(os.Executable())(t)
 	homes := []string{t.TempDir(), t.TempDir()}
 	merged := func() string {
 		home := t.TempDir()
@@ -291,9 +268,7 @@ func TestTaskIsKilled(t *testing.T) {
 	for n := 0; ; n++ {
 		task := exec.Command(program, "work", "job.json", "--shard", "0/1", "--allow-exec", "echo", "--commit", "5ms")
 		task.Env = append(os.Environ(), mainVar+"=1", client.HomeVar+"="+homes[n/2%2])
-		if err := task.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, task.Start())
 		after := time.Duration(150+rand.IntN(150*(n+1))) * time.Millisecond
 		timer := time.AfterFunc(after, func() { _ = task.Process.Kill() })
 		if err := task.Wait(); err == nil {
@@ -329,26 +304,14 @@ func TestTaskIsKilled(t *testing.T) {
 // generated counts the items of the stage generate in a store, and the images. No two items have the same image.
 func generated(t *testing.T, home string) (items, images int) {
 	t.Helper()
-	st, err := store.Open(home)
-	if err != nil {
-		t.Fatal(err)
-	}
+	st := must.Get(store.Open(home))(t)
 	defer st.Close()
-	contexts, err := filepath.Glob(filepath.Join(home, "items", "generate-*", "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	contexts := must.Get(filepath.Glob(filepath.Join(home, "items", "generate-*", "*")))(t)
 	for _, dir := range contexts {
-		of, err := st.Items(filepath.Base(filepath.Dir(dir)), filepath.Base(dir))
-		if err != nil {
-			t.Fatal(err)
-		}
+		of := must.Get(st.Items(filepath.Base(filepath.Dir(dir)), filepath.Base(dir)))(t)
 		items += of.Len()
 	}
-	names, err := filepath.Glob(filepath.Join(home, "blobs", "*", "*.png"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	names := must.Get(filepath.Glob(filepath.Join(home, "blobs", "*", "*.png")))(t)
 	return items, len(names)
 }
 

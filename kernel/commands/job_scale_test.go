@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"antipode/internal/must"
 )
 
 // TestStorageJob computes a job of 4 tasks, each on a machine of its own, into a store on a server of S3. One is ended
@@ -21,10 +23,7 @@ import (
 func TestStorageJob(t *testing.T) {
 	s, binary := newServer(t), build(t)
 	workplace(t, 60)
-	dir, err := filepath.Abs(".")
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must.Get(filepath.Abs("."))(t)
 	machineHere := func() *machine {
 		m := newMachine(t, binary, serverSecret)
 		m.dir = dir

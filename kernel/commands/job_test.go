@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"antipode/gomlxmodels/all"
+	"antipode/internal/must"
 	"antipode/kernel/client"
 	"antipode/kernel/jobs"
 	"antipode/kernel/plugin"
@@ -33,10 +34,7 @@ func TestMain(m *testing.M) {
 func at(t *testing.T, home string) (done func()) {
 	t.Helper()
 	t.Setenv(client.HomeVar, home)
-	e, err := all.NewEngine(home, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(all.NewEngine(home, "test"))(t)
 	client.Register(e)
 	return func() {
 		if err := e.Close(); err != nil {
@@ -69,9 +67,7 @@ func workplace(t *testing.T, prompts int) {
 	for i := range prompts {
 		fmt.Fprintf(&b, "p%d,a boat and %d houses,boat\n", i, i)
 	}
-	if err := os.WriteFile("prompts.csv", []byte(b.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile("prompts.csv", []byte(b.String()), 0o644))
 }
 
 // tables returns the contents of the tables and images in the current folder.
@@ -79,19 +75,11 @@ func tables(t *testing.T) map[string]string {
 	t.Helper()
 	out := map[string]string{}
 	for _, pattern := range []string{"*.parquet", "*.images/*"} {
-		names, err := filepath.Glob(pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
+		names := must.Get(filepath.Glob(pattern))(t)
 		for _, name := range names {
-			data, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := must.Get(os.ReadFile(name))(t)
 			out[name] = string(data)
-			if err := os.Remove(name); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Remove(name))
 		}
 	}
 	return out
@@ -211,10 +199,7 @@ func TestJobMake(t *testing.T) {
 		t.Errorf("job make printed %q, %v", printed, err)
 	}
 	for phase, op := range []string{"generate", "embed"} {
-		j, err := jobs.Read(fmt.Sprintf("j-%d.json", phase+1))
-		if err != nil {
-			t.Fatal(err)
-		}
+		j := must.Get(jobs.Read(fmt.Sprintf("j-%d.json", phase+1)))(t)
 		if j.Plan.Op != op || j.Phase != phase+1 || j.Of != 2 || filepath.Base(j.Store) != "j.store" ||
 			len(j.Models) == 0 || j.Stages["generate"] == 0 {
 			t.Errorf("phase %d: %+v", phase+1, j)
@@ -308,20 +293,14 @@ func TestWorkRefuses(t *testing.T) {
 
 func jobID(t *testing.T) string {
 	t.Helper()
-	j, err := jobs.Read("job.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := must.Get(jobs.Read("job.json"))(t)
 	return j.ID
 }
 
 // statusOf returns the status of a shard of job.json in a store.
 func statusOf(t *testing.T, dir string, shard int) *jobs.Status {
 	t.Helper()
-	s, err := jobs.ReadStatus(jobs.Folder(dir), jobID(t), shard)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(jobs.ReadStatus(jobs.Folder(dir), jobID(t), shard))(t)
 	return s
 }
 
@@ -352,10 +331,7 @@ func TestWorkIsEnded(t *testing.T) {
 	if _, err := run(append(strings.Fields("job make --shards 2 -- "+chain[0]), "--batch", "1")...); err != nil {
 		t.Fatal(err)
 	}
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := must.Get(os.Executable())(t)
 	first := regexp.MustCompile(`(\d+) items computed, (\d+) found`)
 	for name, test := range map[string]struct {
 		signals []os.Signal
@@ -374,9 +350,7 @@ func TestWorkIsEnded(t *testing.T) {
 				"--commit", "1ms")
 			task.Env = append(os.Environ(), mainVar+"=1")
 			task.Stderr = io.Discard
-			if err := task.Start(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, task.Start())
 			packs := func() int {
 				names, _ := filepath.Glob(filepath.Join(dir, "items", "generate-*", "*", "*.pack"))
 				return len(names)
@@ -388,9 +362,7 @@ func TestWorkIsEnded(t *testing.T) {
 				}
 			}
 			for _, s := range test.signals {
-				if err := task.Process.Signal(s); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, task.Process.Signal(s))
 			}
 			_ = task.Wait()
 			if code := task.ProcessState.ExitCode(); code != test.exit {

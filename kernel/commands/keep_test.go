@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"antipode/datasets"
+	"antipode/internal/must"
 	"antipode/kernel/cell"
 )
 
@@ -17,12 +18,8 @@ func TestKeep(t *testing.T) {
 	dir := t.TempDir()
 	write := func(folder string, side int) datasets.Table {
 		path := filepath.Join(dir, folder, "a.png")
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(pngOf(t, side)), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must.Do(t, os.WriteFile(path, []byte(pngOf(t, side)), 0o644))
 		return datasets.Folder(filepath.Dir(path)).Select("id", "image")
 	}
 	ran := 0

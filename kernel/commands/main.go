@@ -190,20 +190,29 @@ func hint(prefix, name string) string {
 
 func help() {
 	fmt.Print("antipode audits how text-to-image models depict the world.\n\n")
-	printExamples("")
+	printExamples(examples[""])
 	for _, c := range commands() {
 		fmt.Printf("  antipode %s %s\n      %s\n", c.name, c.args, c.about)
 	}
 	fmt.Printf("\nThe store is $%s, else antipode/ in the user's cache directory.\n", client.HomeVar)
 }
 
-// flags returns a flag set whose errors are usage errors and whose help includes the command's arguments.
-func flags(name, args string) *flag.FlagSet {
+// flags returns a flag set whose errors are usage errors and whose help includes the command's arguments and examples,
+// by default those of its name; "" = its arguments in the list of the commands.
+func flags(name, args string, own ...string) *flag.FlagSet {
 	fs := flag.NewFlagSet(name, flag.ContinueOnError)
 	fs.SetOutput(io.Discard)
+	for _, c := range commands() {
+		if c.name == name && args == "" {
+			args = c.args
+		}
+	}
 	fs.Usage = func() {
 		fmt.Printf("antipode %s %s\n", name, args)
-		printExamples(name)
+		if own == nil {
+			own = examples[name]
+		}
+		printExamples(own)
 		printFlags(fs)
 	}
 	return fs

@@ -3,7 +3,6 @@ package commands
 import (
 	"cmp"
 	"context"
-	"flag"
 	"fmt"
 
 	"antipode/gomlxmodels"
@@ -13,22 +12,13 @@ import (
 	"antipode/gomlxmodels/weights"
 )
 
-// fileFlags adds the flags of a model that is a single file.
-func fileFlags(fs *flag.FlagSet, from, prediction *string, ema *bool) {
-	fs.StringVar(from, "config-from", "", "of a model in a single file: the `MODEL`, a name or a folder, whose "+
-		"tokenizer it uses; default "+gomlxmodels.ConfigModel+", of a GroundingDINO grounding-dino-tiny")
-	fs.StringVar(prediction, "prediction", "", "of a model in a single file: what its UNet predicts, epsilon or v; "+
-		"default: what the file says")
-	fs.BoolVar(ema, "ema", false, "of a model in a single file: the UNet's averaged weights, if it has both")
-}
-
 // convertModel writes a model in a single file, in the names of its own program, as a folder.
 func convertModel(ctx context.Context, args []string) error {
-	var o diffusion.FileOptions
+	var file gomlxmodels.FileOptions
 	var out string
 	fs := flags("models convert", "FILE --out DIR")
 	fs.StringVar(&out, "out", "", "the `DIR` to write: a folder as diffusers or transformers writes it")
-	fileFlags(fs, &o.ConfigFrom, &o.Prediction, &o.EMA)
+	addOptions(fs, &file)
 	rest, err := parse(fs, args)
 	if err != nil {
 		return err
@@ -40,7 +30,7 @@ func convertModel(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	from := o.ConfigFrom
+	o, from := diffusion.FileOptions(file), file.ConfigFrom
 	switch plain := o == (diffusion.FileOptions{ConfigFrom: from}); {
 	case sam.IsOriginal(set):
 		if !plain || from != "" {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"antipode/gomlxmodels/weights"
+	"antipode/internal/must"
 	"antipode/kernel/client"
 )
 
@@ -26,14 +27,10 @@ func TestConvertModel(t *testing.T) {
 	}
 	other := filepath.Join(t.TempDir(), "flux.safetensors")
 	flux := []weights.Tensor{{Name: "double_blocks.0.x", Shape: []int{1}, Data: []float32{0}}}
-	if err := weights.Save(other, flux, nil, weights.F32); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, weights.Save(other, flux, nil, weights.F32))
 	dino := filepath.Join(t.TempDir(), "dino.safetensors")
 	queries := []weights.Tensor{{Name: "transformer.tgt_embed.weight", Shape: []int{1, 1}, Data: []float32{0}}}
-	if err := weights.Save(dino, queries, nil, weights.F32); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, weights.Save(dino, queries, nil, weights.F32))
 	for want, args := range map[string][]string{
 		"tokenizer of " + dino:                         {dino, "--out", out + "2"},
 		"a GroundingDINO, which takes no --prediction": {dino, "--out", out + "2", "--prediction", "v"},

@@ -17,6 +17,7 @@ import (
 
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/hub"
+	"antipode/internal/must"
 	"antipode/kernel/client"
 )
 
@@ -136,10 +137,7 @@ func TestModelsPull(t *testing.T) {
 func TestModelsList(t *testing.T) {
 	run := inProcess(t)
 	t.Setenv("HF_HUB_CACHE", t.TempDir())
-	printed, err := run("models")
-	if err != nil {
-		t.Fatal(err)
-	}
+	printed := must.Get(run("models"))(t)
 	for _, want := range []string{
 		"StableDiffusionPipeline, 1.1 G parameters, about 5.5 GB, license CreativeML OpenRAIL-M\n",
 		"AltCLIPModel, 864 M parameters, about 3.5 GB, license not known: read its card before use\n",
@@ -173,9 +171,7 @@ func TestModelsCheck(t *testing.T) {
 	t.Setenv("HF_HUB_CACHE", t.TempDir())
 	dir := t.TempDir()
 	vit := os.DirFS(filepath.Join("..", "..", "gomlxmodels", "vit", "testdata", "timm-plain"))
-	if err := os.CopyFS(filepath.Join(dir, "mine"), vit); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(filepath.Join(dir, "mine"), vit))
 	t.Chdir(dir)
 	for args, want := range map[string]string{
 		"archipelago-vit": "archipelago-vit: ViTFor", "mine": "mine: vit_", "./mine": "./mine: vit_",
@@ -186,9 +182,7 @@ func TestModelsCheck(t *testing.T) {
 			t.Errorf("models check %s: %q, %v, want %q", args, printed, err, want)
 		}
 	}
-	if err := os.Truncate(filepath.Join("mine", "model.safetensors"), 1000); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Truncate(filepath.Join("mine", "model.safetensors"), 1000))
 	for args, want := range map[string]string{
 		"mine":                  "mine/model.safetensors",
 		"clip-vit-base-patch32": "not on this machine",
@@ -239,10 +233,7 @@ func TestPulledIsRead(t *testing.T) {
 			reason == nil && report != wanted || (err == nil) != (reason == nil) {
 			t.Errorf("%s: pulled\n%s, the folder itself\n%s", source, got, want)
 		}
-		s, err := hub.Find("some/model", "", "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(hub.Find("some/model", "", ""))(t)
 		err = fs.WalkDir(os.DirFS(s.Dir), ".", func(name string, d fs.DirEntry, err error) error {
 			if err == nil && !d.IsDir() && !strings.Contains(got, "  file       "+name+", ") {
 				t.Errorf("%s: %s is pulled and not read", source, name)

@@ -21,7 +21,7 @@ var templateCells string
 
 // newNotebook writes a notebook to start from.
 func newNotebook(_ context.Context, args []string) error {
-	rest, err := parse(flags("new", "NAME.ipynb"), args)
+	rest, err := parse(flags("new", ""), args)
 	if err != nil {
 		return err
 	}

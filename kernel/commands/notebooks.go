@@ -17,7 +17,7 @@ import (
 func runNotebook(ctx context.Context, args []string) error {
 	var o runner.Options
 	var params list
-	fs := flags("run", "NOTEBOOK")
+	fs := flags("run", "")
 	fs.StringVar(&o.Out, "o", "", "the executed `NOTEBOOK`; default NAME.out.ipynb in the working directory")
 	fs.StringVar(&o.HTML, "html", "", "the `PAGE`; default NAME.out.html in the working directory")
 	fs.BoolVar(&o.InPlace, "in-place", false, "write the outputs into the notebook itself")

@@ -9,6 +9,7 @@ import (
 
 	"antipode/datasets"
 	"antipode/gomlxmodels/all"
+	"antipode/internal/must"
 	"antipode/kernel/client"
 	"antipode/kernel/plugin"
 	"antipode/kernel/remote/remotetest"
@@ -20,9 +21,7 @@ func TestChainOfObjects(t *testing.T) {
 	s := remotetest.New(t)
 	run := inProcess(t)
 	t.Chdir(t.TempDir())
-	if err := os.WriteFile("prompts.csv", []byte("id,prompt\na,boat\nb,house\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile("prompts.csv", []byte("id,prompt\na,boat\nb,house\n"), 0o644))
 	for _, line := range []string{
 		"table --in prompts.csv --out URL/prompts.csv",
 		"generate --model archipelago-diffusion --prompts URL/prompts.csv --steps 1 --size 32x32 --out URL/g.parquet",
@@ -41,14 +40,8 @@ func TestChainOfObjects(t *testing.T) {
 			t.Fatalf("antipode %s: %q, %v", line, printed, err)
 		}
 	}
-	far, err := datasets.Parquet(s.Object("run/e.parquet")).Rows(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	near, err := datasets.Parquet("e.parquet").Rows(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	far := must.Get(datasets.Parquet(s.Object("run/e.parquet")).Rows(t.Context()))(t)
+	near := must.Get(datasets.Parquet("e.parquet").Rows(t.Context()))(t)
 	if far.Len() != 2 || near.Len() != 2 {
 		t.Fatalf("%d and %d rows", far.Len(), near.Len())
 	}
@@ -91,23 +84,16 @@ func TestMergeOfObjects(t *testing.T) {
 	s := remotetest.New(t)
 	run, home := inProcess(t), t.TempDir()
 	t.Chdir(t.TempDir())
-	if err := os.WriteFile("prompts.csv", []byte("id,prompt\na,boat\nb,house\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile("prompts.csv", []byte("id,prompt\na,boat\nb,house\n"), 0o644))
 	generate := strings.Fields("generate --model archipelago-diffusion --prompts prompts.csv --steps 1 --size 32x32 " +
 		"--out g.parquet")
-	first, err := all.NewEngine(home, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must.Get(all.NewEngine(home, "test"))(t)
 	client.Register(first)
 	printed, err := run(generate...)
 	if err != nil || !strings.Contains(printed, "2 items computed, 0 found") {
 		t.Fatalf("%q, %v", printed, err)
 	}
-	if err := first.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, first.Close())
 	at := s.Object("store")
 	printed, err = run("store", "merge", "--into", at, home)
 	if err != nil || !strings.Contains(printed, "5 files copied") {
@@ -120,10 +106,7 @@ func TestMergeOfObjects(t *testing.T) {
 	if rest, err := filepath.Glob(filepath.Join(other, ".tmp-*")); err != nil || len(rest) > 0 {
 		t.Errorf("%q, %v", rest, err)
 	}
-	second, err := all.NewEngine(other, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	second := must.Get(all.NewEngine(other, "test"))(t)
 	t.Cleanup(func() { second.Close() })
 	client.Register(second)
 	if printed, err = run(generate...); err != nil || !strings.Contains(printed, "0 items computed, 2 found") {

@@ -4,6 +4,7 @@ import (
 	_ "embed" // the Go calls
 	"flag"
 	"fmt"
+	"slices"
 	"strings"
 
 	"antipode/datasets"
@@ -26,28 +27,17 @@ func goCall(name string) string {
 	return ""
 }
 
-// optionFlag is the flag of an option: text that the operation parses.
-type optionFlag struct {
-	text  string
-	given bool
-	bool
-}
-
-func (f *optionFlag) String() string     { return f.text }
-func (f *optionFlag) Set(s string) error { f.text, f.given = s, true; return nil }
-func (f *optionFlag) IsBoolFlag() bool   { return f.bool }
-
 // operationFlags are the flags of a metric or table operation.
 type operationFlags struct {
 	readFlags
-	op      *operation.Operation
-	inputs  map[string]*string
-	options map[string]*optionFlag
+	op     *operation.Operation
+	inputs map[string]*string
+	given  map[string]string
 }
 
 // addOperation adds the flags of an operation, and to the help the columns of its result.
 func addOperation(fs *flag.FlagSet, op *operation.Operation) *operationFlags {
-	o := &operationFlags{op: op, inputs: map[string]*string{}, options: map[string]*optionFlag{}}
+	o := &operationFlags{op: op, inputs: map[string]*string{}, given: map[string]string{}}
 	for _, in := range op.Inputs {
 		about := "a `TABLE`: " + in.About
 		if len(in.Columns) > 0 {
@@ -58,17 +48,7 @@ func addOperation(fs *flag.FlagSet, op *operation.Operation) *operationFlags {
 		}
 		o.inputs[in.Role] = fs.String(roleFlag(in.Role), "", about)
 	}
-	kinds := map[string]string{"list": "`A,B,…`", "numbers": "`X,Y,…`", "integers": "`N,M,…`", "integer": "`N`",
-		"number": "`X`", "text": "`TEXT`"}
-	for _, option := range op.Options {
-		f := &optionFlag{text: option.Default, bool: option.Type == "switch"}
-		o.options[option.Name] = f
-		about := option.Usage()
-		if kind := kinds[option.Type]; kind != "" && option.Values == nil {
-			about = kind + ": " + about
-		}
-		fs.Var(f, option.Flag, about)
-	}
+	addFlags(fs, op.Options, func(flag, text string) error { o.given[flag] = text; return nil })
 	o.addOther(fs)
 	options := fs.Usage
 	fs.Usage = func() {
@@ -77,6 +57,26 @@ func addOperation(fs *flag.FlagSet, op *operation.Operation) *operationFlags {
 		o.results()
 	}
 	return o
+}
+
+// operationExamples returns calls of a command with an operation: by default options, and by group into a pipe.
+func operationExamples(command string, op *operation.Operation) []string {
+	line := "antipode " + command + " " + op.Name
+	for _, in := range op.Inputs {
+		if !in.Optional {
+			line += fmt.Sprintf(" --%s %[1]s.parquet", roleFlag(in.Role))
+		}
+	}
+	for _, o := range op.Options {
+		if o.Required {
+			line += fmt.Sprintf(" --%s %s", o.Flag, kinds[o.Type])
+		}
+	}
+	lines := []string{line, line + " --out result.csv"}
+	if slices.ContainsFunc(op.Options, func(o operation.Option) bool { return o.Flag == "by" && !o.Required }) {
+		lines[1] = line + " --by region --out result.csv"
+	}
+	return append(lines, line+" --out - | head")
 }
 
 // results prints the columns of the result.
@@ -105,13 +105,7 @@ func (o *operationFlags) results() {
 
 // table returns the operation's result for the tables and options of the command line.
 func (o *operationFlags) table() (datasets.Table, error) {
-	given := map[string]string{}
-	for name, f := range o.options {
-		if f.given {
-			given[name] = f.text
-		}
-	}
-	checked, err := o.op.Parse(given)
+	checked, err := o.op.Parse(o.given)
 	if err != nil {
 		return datasets.Table{}, usage("%w", err)
 	}
@@ -133,7 +127,7 @@ func (o *operationFlags) table() (datasets.Table, error) {
 
 // scoreDefined runs `antipode score` for a metric that is defined by types.
 func scoreDefined(op *operation.Operation, args []string) (t datasets.Table, out *stageFlags, err error) {
-	fs := flags("score", "--metric "+op.Name+" … --out FILE")
+	fs := flags("score", "--metric "+op.Name+" … --out FILE", operationExamples("score --metric", op)...)
 	out = &stageFlags{}
 	fs.String("metric", "", "the metric: "+op.Title)
 	fs.StringVar(&out.out, "out", "", "the `FILE` to write: .csv or .parquet, or - for CSV on standard "+

@@ -9,6 +9,7 @@ import (
 
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/stage/imageapi"
+	"antipode/internal/must"
 	"antipode/kernel/client"
 )
 
@@ -32,9 +33,7 @@ func TestOptions(t *testing.T) {
 	r := &recorder{}
 	client.Register(r)
 	t.Chdir(t.TempDir())
-	if err := os.WriteFile("t.csv", []byte("id,prompt,object,image\na,a boat,boat,\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile("t.csv", []byte("id,prompt,object,image\na,a boat,boat,\n"), 0o644))
 	for line, want := range map[string]string{
 		"generate --model archipelago-diffusion": `{"model":"archipelago-diffusion"}`,
 		"generate --model archipelago-diffusion --precision bfloat16 --steps 9 --size 64x32 --safety off": `{"model":` +
@@ -87,18 +86,32 @@ func TestOptions(t *testing.T) {
 		t.Errorf("a blank prompt: %v", err)
 	}
 	for line, want := range map[string]string{
-		"generate --model archipelago-diffusion " +
-			"--precision float16": `precision "float16": must be one of`,
-		"generate --model archipelago-diffusion --condition-scale 0.5":                 "condition scale 0.5",
-		"generate --model api:mine --top-k 5":                                          "write image tokens",
-		"generate --model archipelago-diffusion --steps 0":                             "--steps 0: must not be 0",
-		"caption --model archipelago-blip --top-p 0.5":                                 `not "greedy"`,
-		"segment --model archipelago-clipseg --object object --threshold 2":            "threshold 2",
-		"ask --model archipelago-blip --question Day? --choices yes,no":                "questions are for programs",
-		"ask --model archipelago-blip --question Day?":                                 "and --choices A,B,…",
-		"embed --model archipelago-vit --masking hide":                                 `masking "hide"`,
-		"embed --model archipelago-clip --vector clip_text --text prompt --fill white": "--fill",
+		"generate --precision float16":   `"float16" for flag --precision: it must be one of auto`,
+		"generate --condition-scale 0.5": `"0.5" for flag --condition-scale: it must be at least 1 and`,
+		"generate --steps 0":             `"0" for flag --steps: it must be at least 1 and at most 1000`,
+		"generate --size 64":             `"64" for flag --size: "64" is not 2 numbers with an x between them`,
+		"generate --size 64x0":           `"64x0" for flag --size: it must be at least 8 and at most 4096`,
+		"generate --quality high": "--quality is for an image API (api:NAME), not for a pipeline of diffusers. Fix: " +
+			"leave it out",
+		"generate --exec-arg x": "--exec-arg is for a program (exec:PATH), not for a pipeline of diffusers",
+		"generate --model api:m --top-k 5": "--top-k is for a DALL·E mini or a minDALL-E, " +
+			"not for an image API (api:NAME)",
+		"generate --model exec:./t.csv --precision float32": "not for a program (exec:PATH). Fix: leave it out; a " +
+			"program takes arguments of its own (Exec.Args, --exec-arg)",
+		"caption --top-p 0.5":                                 `--top-p is for decode "nucleus", not for decode "greedy"`,
+		"caption --exec-idle 5":                               `"5" for flag --exec-idle: "5" is not a duration, such as 30m`,
+		"caption --length-penalty x":                          `"x" for flag --length-penalty: "x" is not a finite number`,
+		"segment --threshold 2":                               `"2" for flag --threshold: it must be above 0 and below 1`,
+		"segment --workers 65":                                `"65" for flag --workers: it must be at least -1 and at most 64`,
+		"ask --question Day? --choices yes,no":                "questions are for programs",
+		"ask --question Day?":                                 "and --choices A,B,…",
+		"embed --masking hide":                                `"hide" for flag --masking: it must be one of drop, neginf`,
+		"embed --vector clip_text --text prompt --fill white": "--fill",
 	} {
+		if command, _, _ := strings.Cut(line, " "); !strings.Contains(line, "--model") {
+			line += " --model archipelago-" + map[string]string{"generate": "diffusion", "segment": "clipseg",
+				"caption": "blip", "embed": "clip", "ask": "blip"}[command]
+		}
 		_, err := run(append(strings.Fields(line), "--in", "t.csv", "--out", "o.csv")...)
 		if !errors.As(err, new(usageError)) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want a usage error with %q", line, err, want)
@@ -113,7 +126,6 @@ func TestInWords(t *testing.T) {
 			Total: 1.5},
 		"3 images, about 0.63 US dollars (0.211 per image, price of 2026-11-04: check it); ": {Images: 3, Known: true,
 			Image: 0.21072, Total: 0.63216, Date: "2026-11-04"},
-		"model shut down 2026-05-12; only": {Images: 3, ShutDown: "2026-05-12"},
 	} {
 		if got := inWords(e); !strings.HasPrefix(got, want) {
 			t.Errorf("%q, want %q", got, want)

@@ -57,8 +57,8 @@ func (r *readFlags) input(in *operation.Input) datasets.ImagesOptions {
 type stageFlags struct {
 	readFlags
 	in, out, columns string
+	model            string
 	batch            int
-	seed             int64
 	skipBad          bool
 	retryFailed      bool
 	all              bool // without columns, write every one
@@ -70,7 +70,9 @@ func (s *stageFlags) add(fs *flag.FlagSet) {
 		"images, or a table by name, or NAME:OPTIONS (JSON, or a file of it): "+strings.Join(manifest.Tables(), ", "))
 	s.addRead(fs)
 	fs.IntVar(&s.batch, "batch", 0, "rows a model takes at a time; 0 = its own choice")
-	fs.Int64Var(&s.seed, "seed", 0, "the seed of what is drawn at random")
+	if fs.Lookup("seed") == nil {
+		fs.Int64("seed", 0, "has no effect: nothing is sampled")
+	}
 	fs.Func("retry", "failed: compute the rows again whose stored `OUTCOME` is failed", func(value string) error {
 		if value != "failed" {
 			return fmt.Errorf("only rows that failed are computed again: --retry failed")
@@ -177,11 +179,8 @@ func isFolder(path string) bool {
 // save runs a stage's table into the file and prints what was done.
 func (s *stageFlags) save(ctx context.Context, t datasets.Table) error {
 	plan, err := t.Plan()
-	if errors.As(err, new(gomlxmodels.OptionError)) {
-		return usage("%w", err)
-	}
 	if err != nil {
-		return err
+		return usageOf(err)
 	}
 	if c := collecting(ctx); c != nil {
 		if s.out == pipe {
@@ -260,89 +259,76 @@ func request(ctx context.Context, req client.Request) (*client.Result, error) {
 	return exec.Run(ctx, req, bar.Update)
 }
 
-func embed(ctx context.Context, args []string) error {
-	var s stageFlags
-	var o gomlxmodels.EmbedOptions
-	var model, text string
-	fs := flags("embed", "--model NAME|DIR --in TABLE --out TABLE [--vector NAME] [--text COLUMN]")
+// readStage parses the flags of a stage: those of its model, of its options, those that more adds, and those of every
+// stage. It returns the table that the stage reads.
+func readStage[O any](ctx context.Context, name, about string, o *O, args []string,
+	more ...func(*flag.FlagSet)) (s *stageFlags, t datasets.Table, err error) {
+	s = &stageFlags{}
+	fs := flags(name, "")
+	fs.StringVar(&s.model, "model", "", about)
+	for _, add := range more {
+		add(fs)
+	}
+	addOptions(fs, o)
 	s.add(fs)
-	fs.StringVar(&model, "model", "", modelUsage+"as Hugging Face lays it out"+execUsage)
-	fs.StringVar(&o.Masking, "masking", "drop", "how patches are hidden: drop, neginf, zeroprob")
-	fs.StringVar(&o.Fill, "fill", "none", "what hidden pixels become: none, white, black")
-	fs.StringVar(&o.Precision, "precision", "auto", precisionUsage)
-	fs.StringVar(&o.PatchRule, "patches", "any", "which patches belong to the object: any, resized")
-	fs.StringVar(&o.Preprocess, "preprocess", "model", "how a ViT's images are prepared: model (as its folder says), "+
-		"public-code (Decomposed-DIG's code: the middle square, ImageNet's mean and deviation)")
-	fs.StringVar(&o.Vector, "vector", "", "the `NAME` of the vector to make: full (of images; with masks, "+
-		"object_only and background_only too), clip_image, clip_image_pooled, clip_text, blip2_image, blip2_text, "+
-		"text; default full, with --text text")
-	fs.StringVar(&text, "text", "", "the text `COLUMN` to embed, for clip_text, blip2_text and text; with --pooling "+
-		"projected_max the text that each image is compared with")
-	fs.StringVar(&o.Pooling, "pooling", "auto", "which output the vector is: auto; of a CLIP projected, pooled; of a "+
-		"sentence encoder mean, cls, pooled; of BLIP-2's images pooled, patches, queries, projected, "+
-		"projected_first, projected_max")
-	execFlags(fs, &o.Exec)
-	if err := noArguments(fs, args); err != nil {
-		return err
+	if err = noArguments(fs, args); err != nil {
+		return s, t, err
 	}
-	if err := allowExec(model); err != nil {
-		return err
+	if s.model == "" {
+		return s, t, usage("give --model NAME or --model DIR")
 	}
-	if model == "" {
-		return usage("give --model NAME or --model DIR")
+	if err = allowExec(s.model); err != nil {
+		return s, t, err
 	}
-	t, err := s.table(ctx)
+	t, err = s.table(ctx)
+	return s, t, err
+}
+
+func embed(ctx context.Context, args []string) error {
+	var o gomlxmodels.EmbedOptions
+	var vector, text string
+	s, t, err := readStage(ctx, "embed", modelUsage+"as Hugging Face lays it out"+execUsage, &o, args,
+		func(fs *flag.FlagSet) {
+			fs.StringVar(&vector, "vector", "", "the `NAME` of the vector to make: full (of images; with masks, "+
+				"object_only and background_only too), clip_image, clip_image_pooled, clip_text, blip2_image, "+
+				"blip2_text, text; default full, with --text text")
+			fs.StringVar(&text, "text", "", "the text `COLUMN` to embed, for clip_text, blip2_text and text; with "+
+				"--pooling projected_max the text that each image is compared with")
+		})
 	if err != nil {
 		return err
 	}
+	o.Vector = vector
 	switch {
-	case text != "" && o.Vector == gomlxmodels.Blip2Image:
+	case text != "" && vector == gomlxmodels.Blip2Image:
 		o.Against = text
 	case text != "":
-		if o.Masking != "drop" || o.Fill != "none" || o.PatchRule != "any" || o.Preprocess != "model" {
+		checked := o
+		checked.Vector = ""
+		if operation.OptionsOf[gomlxmodels.EmbedOptions]().Check(&checked, "encoder", "clip", "exec") != nil {
 			return usage("--masking, --fill, --patches and --preprocess are for images, not for texts (--text %s)",
 				text)
 		}
-		return s.save(ctx, gomlxmodels.EmbedText(model, t, text,
-			gomlxmodels.EmbedTextOptions{Vector: o.Vector, Pooling: o.Pooling, Precision: o.Precision,
-				Exec: o.Exec}))
-	case o.Vector == gomlxmodels.ClipText || o.Vector == gomlxmodels.Blip2Text || o.Vector == gomlxmodels.Text:
-		return usage("--vector %s embeds texts: name their column with --text", o.Vector)
+		return s.save(ctx, gomlxmodels.EmbedText(s.model, t, text, gomlxmodels.EmbedTextOptions{Vector: vector,
+			Pooling: o.Pooling, Precision: o.Precision, Exec: o.Exec}))
+	case vector == gomlxmodels.ClipText || vector == gomlxmodels.Blip2Text || vector == gomlxmodels.Text:
+		return usage("--vector %s embeds texts: name their column with --text", vector)
 	}
-	return s.save(ctx, gomlxmodels.Embed(model, t, o))
+	return s.save(ctx, gomlxmodels.Embed(s.model, t, o))
 }
 
 func segment(ctx context.Context, args []string) error {
 	var s stageFlags
 	var o gomlxmodels.SegmentOptions
 	var masks, model string
-	fs := flags("segment", "--masks DIR | --model NAME|DIR --object COLUMN   --in TABLE --out TABLE")
-	s.add(fs)
+	fs := flags("segment", "")
 	fs.StringVar(&masks, "masks", "", "the `DIR` or URL that contains the masks: ID.png, or the image's own name with "+
 		".png (non-zero = object)")
 	fs.StringVar(&model, "model", "", modelUsage+"(CLIPSegForImageSegmentation, or SamModel or Sam2Model with "+
 		"--detector), or of a pair: langsam (Decomposed-DIG's), langsam2, owlsam2, langsam-small"+execUsage)
-	fs.StringVar(&o.Detector, "detector", "", "the model that finds boxes, of which a SAM makes masks: a "+
-		"GroundingDINO or OWLv2, `NAME` or folder; default the pair's")
-	fs.StringVar(&o.Segmenter, "segmenter", "", "a SAM or SAM 2.1, `NAME` or folder, in place of the pair's")
-	fs.StringVar(&o.Profile, "profile", "", "the implementation whose numbers are computed: transformers, "+
-		"langsam-2024; default transformers, for langsam langsam-2024")
-	fs.Float64Var(&o.BoxThreshold, "box-threshold", 0, "the score a box must exceed; default 0.25, langsam-2024 0.3, "+
-		"OWLv2 0.1")
-	fs.Float64Var(&o.TextThreshold, "text-threshold", 0, "the probability a word must exceed to be part of a box's "+
-		"label; default 0.25")
-	fs.StringVar(&o.Boxes, "boxes", "", "what an object's mask is made of: the union of its boxes' masks, that of the "+
-		"best box, or the largest; default union")
-	fs.StringVar(&o.Text, "object", "", "the text `COLUMN` that names the object in each image")
-	fs.StringVar(&o.Template, "prompt", "%s", "the prompt template, with %s for the object's name")
-	fs.StringVar(&o.Separator, "separator", "|", "the `TEXT` between several objects in a cell, whose masks are united")
-	fs.Float64Var(&o.Threshold, "threshold", 0.5, "the lowest probability of a pixel of the object")
-	fs.StringVar(&o.Components, "components", "all", "which connected regions remain: all, largest, \"above AREA\" "+
-		"(a share of the image)")
-	fs.StringVar(&o.Presence, "presence", "", "a CLIP (`NAME` or folder); adds the column presence: the probability "+
-		"that the object appears anywhere in the image")
-	execFlags(fs, &o.Exec)
-	if err := noArguments(fs, args, "threshold", "box-threshold", "text-threshold"); err != nil {
+	addOptions(fs, &o)
+	s.add(fs)
+	if err := noArguments(fs, args); err != nil {
 		return err
 	}
 	if err := allowExec(model); err != nil {
@@ -361,9 +347,6 @@ func segment(ctx context.Context, args []string) error {
 	if model == "" || o.Text == "" {
 		return usage("--model names the model that finds the object, --object COLUMN the column that names " +
 			"it: give both")
-	}
-	if o.Separator == "" {
-		o.Separator = gomlxmodels.NoSeparator
 	}
 	return s.save(ctx, gomlxmodels.Segment(model, t, o))
 }
@@ -404,7 +387,7 @@ func score(ctx context.Context, args []string) error {
 
 // listMetrics prints the metrics, unless there are arguments, which need one of them.
 func listMetrics(args []string) error {
-	fs := flags("score", "--metric NAME … --out FILE")
+	fs := flags("score", "")
 	fs.String("metric", "", "the `NAME` of a metric; with it --help prints its inputs and options")
 	if len(args) > 0 {
 		if _, err := parse(fs, args[:1]); errors.Is(err, flag.ErrHelp) {

@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"antipode/internal/must"
 	"antipode/internal/testbackend"
 	"antipode/kernel/client"
 	"antipode/kernel/plugin"
@@ -61,9 +62,7 @@ func newServer(t *testing.T) *rclone {
 	if s.binary == "" {
 		dir := t.TempDir()
 		for name, text := range serverModule {
-			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 		}
 		s.binary = filepath.Join(dir, "server")
 		cmd := exec.Command("go", "build", "-mod=mod", "-o", s.binary, ".")
@@ -72,13 +71,8 @@ func newServer(t *testing.T) *rclone {
 			testbackend.Missing(t, "rclone", fmt.Sprintf("rclone cannot be built: %v: %s", err, text))
 		}
 	}
-	if err := os.Mkdir(filepath.Join(s.dir, "lab"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(filepath.Join(s.dir, "lab"), 0o755))
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	s.address = l.Addr().String()
 	l.Close()
 	s.start(t)
@@ -90,9 +84,7 @@ func (s *rclone) start(t *testing.T) {
 	t.Helper()
 	s.process = exec.Command(s.binary, "serve", "s3", "--config", os.DevNull, "--addr", s.address,
 		"--auth-key", serverKey+","+serverSecret, s.dir)
-	if err := s.process.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.process.Start())
 	for range 300 {
 		if c, err := net.Dial("tcp", s.address); err == nil {
 			c.Close()
@@ -213,9 +205,7 @@ func TestStorage(t *testing.T) {
 	a, b := newMachine(t, binary, serverSecret), newMachine(t, binary, serverSecret)
 	for _, m := range []*machine{a, b} {
 		prompts := []byte("id,prompt\na,boat\nb,house\n")
-		if err := os.WriteFile(filepath.Join(m.dir, "prompts.csv"), prompts, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(m.dir, "prompts.csv"), prompts, 0o644))
 	}
 	generate := func(prompts, out string) []string {
 		return []string{"generate", "--model", "archipelago-diffusion", "--prompts", prompts, "--steps", "1", "--size",
@@ -291,18 +281,13 @@ func TestStorageGoesOn(t *testing.T) {
 	embed := []string{"embed", "--model", "archipelago-vit", "--in", few, "--out", s.url("lab", "run/e.parquet")}
 	a.must(t, "4 items computed", embed...)
 
-	blobs, err := store.Open(a.home)
-	if err != nil {
-		t.Fatal(err)
-	}
+	blobs := must.Get(store.Open(a.home))(t)
 	for i := range 300 {
 		if _, err := blobs.PutBlob(bytes.Repeat(fmt.Appendf(nil, "image %d", i), 1000), ".png"); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := blobs.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, blobs.Close())
 	merge := []string{"store", "merge", "--into", s.url("lab", "store")}
 	out, err = s.killAt(t, "store", 40, func() (string, error) { return a.antipode(t.Context(), merge...) })
 	a.failed(t, "no usable answer after 5 tries", out, err)
@@ -342,33 +327,21 @@ func (s *rclone) killAt(t *testing.T, key string, n int, f func() (string, error
 // photographs writes so many different images.
 func photographs(t *testing.T, dir string, n int) {
 	t.Helper()
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(dir, 0o755))
 	for i := range n {
 		img := image.NewRGBA(image.Rect(0, 0, 16, 16))
 		img.Set(i%16, i/16%16, color.RGBA{R: 255, G: uint8(i / 256), A: 255})
 		var b bytes.Buffer
-		if err := png.Encode(&b, img); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%03d.png", i)), b.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, png.Encode(&b, img))
+		must.Do(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("%03d.png", i)), b.Bytes(), 0o644))
 	}
 }
 
 // equal compares two files.
 func equal(t *testing.T, a, b string) {
 	t.Helper()
-	x, err := os.ReadFile(a)
-	if err != nil {
-		t.Fatal(err)
-	}
-	y, err := os.ReadFile(b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := must.Get(os.ReadFile(a))(t)
+	y := must.Get(os.ReadFile(b))(t)
 	if !bytes.Equal(x, y) {
 		t.Errorf("%s and %s differ", a, b)
 	}

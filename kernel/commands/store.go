@@ -170,7 +170,7 @@ func notRepeatable(p *table.Plan, now time.Time) string {
 	var a gomlxmodels.GenerateArgs
 	if p.Op == gomlxmodels.GenerateOp && json.Unmarshal(p.Args, &a) == nil {
 		if model, api := strings.CutPrefix(a.Model, gomlxmodels.API); api {
-			if date := imageapi.ShutDown(model, a.BaseURL, now); date != "" {
+			if date := imageapi.ShutDown(model, a.API.BaseURL, now); date != "" {
 				return "not repeatable: model shut down " + date
 			}
 		}

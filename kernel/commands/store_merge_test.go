@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"antipode/datasets"
+	"antipode/internal/must"
 	"antipode/kernel/client"
 	"antipode/kernel/store"
 )
@@ -21,19 +22,11 @@ func TestStoreMerge(t *testing.T) {
 	var folders []string
 	// 1 and the next float32
 	for i, payload := range []string{"\x04\x00\x00\x00\x00\x00\x80\x3f", "\x04\x00\x00\x00\x01\x00\x80\x3f"} {
-		s, err := store.Open(t.TempDir())
-		if err != nil {
-			t.Fatal(err)
-		}
-		items, err := s.Items("embed-v1", "abc")
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(store.Open(t.TempDir()))(t)
+		items := must.Get(s.Items("embed-v1", "abc"))(t)
 		items.Columns(datasets.Columns("full:vector"))
 		keys := []store.Key{store.KeyOf("both"), store.KeyOf(payload)}
-		if err := errors.Join(items.Put(keys, [][]byte{[]byte(payload), []byte(payload)}), s.Close()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(items.Put(keys, [][]byte{[]byte(payload), []byte(payload)}), s.Close()))
 		if folders = append(folders, s.Dir()); i == 0 {
 			if _, err := s.PutBlob([]byte("an image"), ".png"); err != nil {
 				t.Fatal(err)

@@ -18,6 +18,7 @@ import (
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/all"
+	"antipode/internal/must"
 	"antipode/kernel/client"
 	"antipode/kernel/engine"
 )
@@ -30,32 +31,19 @@ func TestVerifyShutDown(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv(client.HomeVar, home)
 	run := inProcess(t)
-	e, err := all.NewEngine(home, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(all.NewEngine(home, "test"))(t)
 	client.Register(e)
 	var file bytes.Buffer
-	if err := png.Encode(&file, image.NewGray(image.Rect(0, 0, 8, 8))); err != nil {
-		t.Fatal(err)
-	}
-	blob, err := e.Store.PutBlob(file.Bytes(), ".png")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, png.Encode(&file, image.NewGray(image.Rect(0, 0, 8, 8))))
+	blob := must.Get(e.Store.PutBlob(file.Bytes(), ".png"))(t)
 	sum := sha256.Sum256([]byte("api dall-e-3 1024x1024 standard \x00\"house\" 0"))
 	answer := filepath.Join(home, "models", "api", hex.EncodeToString(sum[:])+".json")
-	if err := os.MkdirAll(filepath.Dir(answer), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	text := fmt.Sprintf(`{"image": {"path": %q, "sha256": %q}, "outcome": "ok", "cost": 0.04}`, blob.Path, blob.SHA256)
-	if err := os.WriteFile(answer, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(answer), 0o755))
+	path := must.Get(filepath.Rel(filepath.Dir(answer), blob.Path))(t)
+	text := fmt.Sprintf(`{"image": {"path": %q, "sha256": %q}, "outcome": "ok", "cost": 0.04}`, path, blob.SHA256)
+	must.Do(t, os.WriteFile(answer, []byte(text), 0o644))
 	t.Chdir(t.TempDir())
-	if err := os.WriteFile("p.csv", []byte("id,prompt\na,house\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile("p.csv", []byte("id,prompt\na,house\n"), 0o644))
 	line := "generate --model api:dall-e-3 --prompts p.csv --size 1024x1024 --quality standard --out o.csv"
 	if _, err := run(strings.Fields(line)...); err != nil {
 		t.Fatal(err)
@@ -70,9 +58,7 @@ func TestVerifyShutDown(t *testing.T) {
 	if err != nil || !strings.Contains(printed, "identical when recomputed") || !strings.Contains(printed, mark) {
 		t.Errorf("%q, %v", printed, err)
 	}
-	if err := os.Remove(answer); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(answer))
 	_, err = run("store", "verify", id)
 	if !errors.Is(err, engine.ErrNotVerifiable) || !strings.HasSuffix(err.Error(), mark) ||
 		strings.Contains(err.Error(), "\n") {
@@ -83,10 +69,8 @@ func TestVerifyShutDown(t *testing.T) {
 func TestNotRepeatable(t *testing.T) {
 	now := time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC)
 	by := func(model, base string) *table.Plan {
-		args, err := json.Marshal(gomlxmodels.GenerateArgs{Model: model, BaseURL: base})
-		if err != nil {
-			t.Fatal(err)
-		}
+		args := must.Get(json.Marshal(gomlxmodels.GenerateArgs{Model: model,
+			GenerateOptions: gomlxmodels.GenerateOptions{API: gomlxmodels.APIOptions{BaseURL: base}}}))(t)
 		return &table.Plan{Op: "embed", Inputs: []*table.Plan{{Op: "csv"}, {Op: gomlxmodels.GenerateOp, Args: args}}}
 	}
 	for _, c := range []struct{ model, base, want string }{

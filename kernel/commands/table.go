@@ -91,6 +91,15 @@ var tableVerbs = []tableVerb{
 		func(_ *tableCommand, t datasets.Table, s tableStep) (datasets.Table, error) {
 			return t.Count(datasets.SplitColumns(s.value)...), nil
 		}},
+	{"unique", "keep one row for every combination of values in the columns `A,B,…`, and these columns", nil,
+		func(_ *tableCommand, t datasets.Table, s tableStep) (datasets.Table, error) {
+			return t.Unique(datasets.SplitColumns(s.value)...), nil
+		}},
+	groupVerb("mean", datasets.Grouped.Mean), groupVerb("sum", datasets.Grouped.Sum),
+	groupVerb("min", datasets.Grouped.Min), groupVerb("max", datasets.Grouped.Max),
+	groupVerb("median", func(g datasets.Grouped, column string) datasets.Table { return g.Quantile(column, 0.5) }),
+	{describeFlag, "describe the columns: values, missing and different ones, mean, deviation, quartiles", nil,
+		func(_ *tableCommand, t datasets.Table, _ tableStep) (datasets.Table, error) { return t.Describe(), nil }},
 	{"cast", "read a column as text or as numbers: `COLUMN=number`", nil,
 		func(_ *tableCommand, t datasets.Table, s tableStep) (datasets.Table, error) {
 			column, kind, ok := strings.Cut(s.value, "=")
@@ -137,6 +146,17 @@ var tableVerbs = []tableVerb{
 		}},
 	{"apply", "apply an operation of --list by its `NAME`; its options follow", nil,
 		func(c *tableCommand, t datasets.Table, s tableStep) (datasets.Table, error) { return c.operation(t, s) }},
+}
+
+// describeFlag is the verb without a value.
+const describeFlag = "describe"
+
+// groupVerb returns the verb of a method of [datasets.Grouped].
+func groupVerb(name string, of func(g datasets.Grouped, column string) datasets.Table) tableVerb {
+	return tableVerb{name, name + " of a `COLUMN` of numbers in every group (--by A,B,…, else of all rows)",
+		[]string{"by"}, func(_ *tableCommand, t datasets.Table, s tableStep) (datasets.Table, error) {
+			return of(t.GroupBy(datasets.SplitColumns(s.modifiers["by"])...), s.value), nil
+		}}
 }
 
 func (s tableStep) integer(name, text string) (int64, error) {
@@ -223,10 +243,10 @@ func (c *tableCommand) flags(s *stageFlags, args []string) (*flag.FlagSet, error
 	fs.Bool("list", false, "list the operations of --apply")
 	s.addOut(fs)
 	for _, v := range tableVerbs {
-		fs.Var(&stepFlag{c: c, name: v.name, verb: true}, v.name, v.about)
+		fs.Var(&stepFlag{c: c, name: v.name, verb: true, toggle: v.name == describeFlag}, v.name, v.about)
 	}
-	fs.Var(&stepFlag{c: c, name: "by"}, "by", "of --sample: the `COLUMNS` that define the groups; of --concat: the "+
-		"COLUMN of the tables' names")
+	fs.Var(&stepFlag{c: c, name: "by"}, "by", "of --sample, --mean and so on: the `COLUMNS` that define the groups; "+
+		"of --concat: the COLUMN of the tables' names")
 	fs.Var(&stepFlag{c: c, name: "seed"}, "seed", "of --sample: the `SEED`; 0 by default")
 	fs.Var(&stepFlag{c: c, name: "suffix"}, "suffix", "of --join: the `TEXT` that is appended to the names of "+
 		"columns that "+
@@ -328,7 +348,8 @@ func whereStep(t datasets.Table, condition string) (datasets.Table, error) {
 	if checked := t.Where(column, op, value); checked.Err() != nil {
 		return checked, nil
 	}
-	return t.Derive("where", datasets.WhereArgs{Column: column, Op: op, Text: []string{value}, Number: &x}), nil
+	return datasets.Extend(t).Derive("where", datasets.WhereArgs{Column: column, Op: op, Text: []string{value},
+		Number: &x}).Table, nil
 }
 
 // baseName returns the name of a table's file without its extension.
@@ -358,7 +379,7 @@ func tableOperations(ctx context.Context, args []string) error {
 		if op == nil || op.Metric {
 			return noOperation(name, op)
 		}
-		fs := flags("table", "--apply "+op.Name+" … --out TABLE")
+		fs := flags("table", "--apply "+op.Name+" … --out TABLE", operationExamples("table --apply", op)...)
 		addOperation(fs, op)
 		_, err := parse(fs, []string{"--help"})
 		return err

@@ -10,6 +10,7 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/operation"
+	"antipode/internal/must"
 	"antipode/kernel/parquet"
 )
 
@@ -26,9 +27,7 @@ func TestTable(t *testing.T) {
 	t.Chdir(t.TempDir())
 	other := "id,note\na,first\nc,third\n"
 	for name, text := range map[string]string{"t.csv": people, "other.csv": other, "more.csv": "id,size\nf,9\n"} {
-		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(name, []byte(text), 0o644))
 	}
 	if printed, err := run("table", "--in", "t.csv", "--out", "t.parquet"); err != nil {
 		t.Fatal(printed, err)
@@ -51,6 +50,11 @@ func TestTable(t *testing.T) {
 		{[]string{"--sort", "size", "--with", "model=m 1", "--with", "k=3", "--head", "1", "--select", "id,model,k"},
 			"id,model,k\na,m 1,3\n"},
 		{[]string{"--count", "region,object", "--where", "n > 1"}, "region,object,n\nsouth,bag,2\n"},
+		{[]string{"--mean", "size", "--by", "region", "--where", "region == south"}, "region,size,n\nsouth,3.5,2\n"},
+		{[]string{"--median", "size"}, "size,n\n2.5,4\n"}, {[]string{"--sum", "size", "--select", "size"},
+			"size\n10\n"},
+		{[]string{"--unique", "region"}, "region\nnorth\nsouth\n"},
+		{[]string{"--describe", "--where", "column == size", "--select", "missing,max"}, "missing,max\n1,4\n"},
 		{[]string{"--sample", "2", "--by", "region", "--seed", "4", "--count", "region"},
 			"region,n\nnorth,2\nsouth,2\n"},
 		{[]string{"--join", "other.csv", "--on", "id", "--where", "note present", "--select", "id,note"},
@@ -85,9 +89,7 @@ func TestTable(t *testing.T) {
 func TestTableErrors(t *testing.T) {
 	run := inProcess(t)
 	t.Chdir(t.TempDir())
-	if err := os.WriteFile("t.csv", []byte(people), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile("t.csv", []byte(people), 0o644))
 	for _, c := range []struct {
 		args, want string
 		usage      bool
@@ -205,11 +207,6 @@ func TestTranslations(t *testing.T) {
 // convert writes a table of translations as Parquet.
 func convert(t *testing.T, from, to string) {
 	t.Helper()
-	f, err := datasets.CSV(from, datasets.FileOptions{RepeatedIDs: true}).Rows(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := parquet.Write(to, f); err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(datasets.CSV(from, datasets.FileOptions{RepeatedIDs: true}).Rows(t.Context()))(t)
+	must.Do(t, parquet.Write(to, f))
 }

@@ -25,7 +25,7 @@ var temporary = strings.Fields("apk-* apm-* antipode-exec-* antipode-check-* ant
 
 // uninstall removes what Antipode has written outside of the user's own folders.
 func uninstall(ctx context.Context, args []string) error {
-	fs := flags("uninstall", "[--yes]")
+	fs := flags("uninstall", "")
 	yes := fs.Bool("yes", false, "remove the store, with all results in it, without asking")
 	if err := noArguments(fs, args); err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"antipode/internal/must"
 	"antipode/kernel/client"
 )
 
@@ -29,7 +30,7 @@ func TestUsage(t *testing.T) {
 		"score --metric precision-coverage --gne x": "score: unknown flag --gne; did you mean --gen?",
 		"score --out x.csv":                         "give --metric NAME; `antipode score` lists the metrics",
 		"run --xyzzyx":                              "run: unknown flag --xyzzyx; see `antipode run --help`",
-		"generate --n x": "generate: invalid value \"x\" for flag --n: parse error; see " +
+		"generate --n x": "generate: invalid value \"x\" for flag --n: \"x\" is not an integer; see " +
 			"`antipode generate --help`",
 		"run nope.ipynb": "run: there is no notebook nope.ipynb (" + dir + "/nope.ipynb); `antipode new nope.ipynb` " +
 			"creates one",
@@ -40,8 +41,6 @@ func TestUsage(t *testing.T) {
 		"embed --model m --out t.csv": "--in TABLE is missing",
 		"embed --model m --in archipelago-photo --out t.csv": "archipelago-photo is not a folder or table (" + dir +
 			"/archipelago-photo); a table is a .csv or .parquet file; did you mean \"archipelago-photos\"?",
-		"generate --style vivid": "generate: invalid value \"vivid\" for flag --style: only dall-e-3 had styles, and " +
-			"it was shut down on 2026-05-12",
 		"embed --in": "embed: flag needs an argument: --in; see `antipode embed --help`",
 		"sgement": "unknown command \"sgement\"; see `antipode help`; did you " +
 			"mean antipode segment?",
@@ -122,10 +121,7 @@ func TestNew(t *testing.T) {
 	if err != nil || !strings.Contains(printed, "antipode run mine.ipynb") {
 		t.Fatalf("%q, %v", printed, err)
 	}
-	first, err := os.ReadFile("mine.ipynb")
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must.Get(os.ReadFile("mine.ipynb"))(t)
 	var nb struct {
 		Cells []struct {
 			Type     string `json:"cell_type"`
@@ -134,9 +130,7 @@ func TestNew(t *testing.T) {
 		}
 		Metadata struct{ Kernelspec struct{ Name string } }
 	}
-	if err := json.Unmarshal(first, &nb); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(first, &nb))
 	code, parameters, divided := 0, 0, false
 	for _, c := range nb.Cells {
 		if c.Type == "code" {

@@ -20,9 +20,12 @@ func version(_ context.Context, args []string) error {
 		return err
 	}
 	info, _ := debug.ReadBuildInfo()
+	xla := "not linked"
+	if device.HasXLA {
+		xla = "linked"
+	}
 	fmt.Printf("antipode %s, build %s\n%s %s/%s, XLA %s\n", moduleVersion(info), build,
-		runtime.Version(), runtime.GOOS, runtime.GOARCH,
-		map[bool]string{true: "linked", false: "not linked"}[device.HasXLA])
+		runtime.Version(), runtime.GOOS, runtime.GOARCH, xla)
 	return nil
 }
 

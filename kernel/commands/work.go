@@ -20,7 +20,7 @@ import (
 // a table or a model do not fit; 69 the store or the device could not be reached; 75 stopped early by TERM or USR1,
 // with all finished rows stored; 130 interrupted.
 func work(ctx context.Context, args []string) (err error) {
-	fs := flags("work", "JOB.json [--shard I/N] [--grace 25s] [--commit 60s] [--store DIR|URL]")
+	fs := flags("work", "")
 	shard := fs.String("shard", "", "the shard, `I/N`, I from 0; default the task's number in the variables of Slurm, "+
 		"Kubernetes, AWS Batch, Google, PBS, LSF or SGE")
 	grace := fs.Duration("grace", 25*time.Second, "the `TIME` that the batch in progress may take after TERM or USR1")

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/kernel/client"
 )
 
@@ -140,10 +141,7 @@ func all(t *testing.T, s *Set, batches ...Batch) (results []Result) {
 
 func lines(t *testing.T, log, prefix string) (n int) {
 	t.Helper()
-	data, err := os.ReadFile(log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(log))(t)
 	for line := range strings.Lines(string(data)) {
 		if strings.HasPrefix(line, prefix) {
 			n++
@@ -326,9 +324,7 @@ func TestFrozen(t *testing.T) {
 	s, _ := newSet(t, 2*client.Beat, "a")
 	all(t, s, wordBatch("", "wait"))
 	frozen := alive(s)[0]
-	if err := syscall.Kill(frozen, syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Kill(frozen, syscall.SIGSTOP))
 	if r := all(t, s, wordBatch("", "wait"))[0]; r.Frame.Texts("out")[0] != "wait on a" {
 		t.Errorf("got %q", r.Frame.Texts("out"))
 	}
@@ -441,13 +437,8 @@ func TestClose(t *testing.T) {
 func TestOrphan(t *testing.T) {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), childVar+"=a", logVar+"="+filepath.Join(t.TempDir(), "log"))
-	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	stdin := must.Get(cmd.StdinPipe())(t)
+	must.Do(t, cmd.Start())
 	stdin.Close()
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
@@ -469,9 +460,7 @@ func TestTruncated(t *testing.T) {
 	var b bytes.Buffer
 	m := message{Type: doneType, Batch: 3, Rows: []int{0}, Files: []File{{Name: "f", Size: 2, Data: []byte("ab")}},
 		frame: wordBatch("", "word").Rows}
-	if err := newWriter(&b).send(m); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, newWriter(&b).send(m))
 	data := b.Bytes()
 	for n := range len(data) {
 		if _, err := receive(reader(data[:n])); err == nil {

@@ -30,10 +30,8 @@ func (r *run) archipelagoSource(a datasets.ArchipelagoArgs) (*table.Frame, error
 		return f, nil
 	}
 	if r.later != nil {
-		drawn, masks := make([]table.Image, f.Len()), make([]table.Mask, f.Len())
-		for row := range drawn {
-			drawn[row].Path, masks[row].Counts = undrawn, undrawn
-		}
+		drawn := slices.Repeat([]table.Image{{Path: "drawn", Unread: table.UnreadDrawn}}, f.Len())
+		masks := slices.Repeat([]table.Mask{{Counts: "drawn", Unread: table.UnreadDrawn}}, f.Len())
 		f.Columns = slices.Insert(f.Columns, 1, table.ImageColumn("image", drawn), table.MaskColumn("mask", masks))
 		return r.postpone(f, &source{origin: origin{name: "archipelago"}, world: w, images: images}), nil
 	}

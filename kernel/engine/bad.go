@@ -18,19 +18,18 @@ func (r *run) sift(p *table.Plan) (*table.Frame, error) {
 	if len(p.Inputs) != 1 {
 		return nil, fmt.Errorf("%s reads one table", p.Op)
 	}
-	skip, bad, strict := r.req.SkipBad, r.bad, r.byDigest
-	r.req.SkipBad, r.bad, r.byDigest = true, nil, map[string]*table.Frame{}
-	good, err := r.eval(p.Inputs[0])
+	in := r.child()
+	in.req.SkipBad, in.bad = true, &badRows{}
+	good, err := in.eval(p.Inputs[0])
 	if err == nil {
-		good, err = r.decodable(good)
+		good, err = in.decodable(good)
 	}
-	found := r.bad
-	r.req.SkipBad, r.bad, r.byDigest = skip, bad, strict
 	if err != nil {
 		return nil, err
 	}
+	found := in.bad.rows
 	if p.Op == datasets.GoodOp {
-		r.bad = append(r.bad, found...)
+		r.bad.rows = append(r.bad.rows, found...)
 		return good, nil
 	}
 	ids, columns, reasons := make([]string, len(found)), make([]string, len(found)), make([]string, len(found))
@@ -57,6 +56,6 @@ func (r *run) decodable(f *table.Frame) (*table.Frame, error) {
 		return nil, err
 	}
 	delete(r.added, stage.Pixels)
-	return &table.Frame{Columns: slices.DeleteFunc(slices.Clone(checked.Columns),
-		func(c table.Column) bool { return c.Name == stage.Pixels })}, nil
+	return checked.SameRows(slices.DeleteFunc(slices.Clone(checked.Columns),
+		func(c table.Column) bool { return c.Name == stage.Pixels })), nil
 }

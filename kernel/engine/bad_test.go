@@ -12,6 +12,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/stage"
+	"antipode/internal/must"
 	"antipode/kernel/client"
 )
 
@@ -43,24 +44,19 @@ func TestGoodAndBad(t *testing.T) {
 	e := newEngine(t)
 	dir, tab := images(t, 6)
 	write(t, filepath.Join(dir, "img", "1.png"), "bad bytes")
-	if err := os.Remove(filepath.Join(dir, "img", "2.png")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filepath.Join(dir, "img", "2.png")))
 	text := strings.NewReplacer("i4,", "i0,", "i5,", ",").Replace(string(must1(os.ReadFile(tab))))
 	write(t, tab, text)
 	photos := datasets.CSV(tab)
 
-	res, err := run1(t, e, photos.Good(), client.Request{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must.Get(run1(t, e, photos.Good(), client.Request{}))(t)
 	if ids := strings.Join(res.Frame.Texts("id"), " "); ids != "i0 i3" {
 		t.Errorf("good rows %q, want i0 i3", ids)
 	}
 	if len(res.Frame.Columns) != 3 || len(res.Bad) != 4 {
 		t.Errorf("%d columns and %d bad rows, want 3 and 4", len(res.Frame.Columns), len(res.Bad))
 	}
-	bad := must(t, e, photos.Bad())
+	bad := allRows(t, e, photos.Bad())
 	want := map[string]string{"i2": "missing", "i0": "row 1 already", "(row 6)": "id is empty", "i1": "not an image"}
 	if bad.Len() != len(want) {
 		t.Fatalf("%d bad rows, want %d: %v", bad.Len(), len(want), bad.Texts("reason"))
@@ -77,7 +73,7 @@ func TestGoodAndBad(t *testing.T) {
 		t.Error("a bad row that is not in Good is no longer an error")
 	}
 	// both go on as tables: with stages, and into files
-	if f := must(t, e, counts(photos.Good())); f.Len() != 2 || f.Vectors("full")[1] == nil {
+	if f := allRows(t, e, counts(photos.Good())); f.Len() != 2 || f.Vectors("full")[1] == nil {
 		t.Errorf("a stage on the good rows gives %d rows", f.Len())
 	}
 	for _, tab := range []datasets.Table{photos.Good(), photos.Bad()} {
@@ -97,7 +93,7 @@ func must1[T any](v T, err error) T {
 func TestRename(t *testing.T) {
 	e := newEngine(t)
 	_, tab := images(t, 2)
-	f := must(t, e, datasets.CSV(tab).Rename("region", "country").Where("country", "==", "south"))
+	f := allRows(t, e, datasets.CSV(tab).Rename("region", "country").Where("country", "==", "south"))
 	if !f.Has("country") || f.Has("region") || f.Len() != 1 {
 		t.Errorf("columns %s, %d rows", table.NameList(f.Specs()), f.Len())
 	}
@@ -113,7 +109,7 @@ func TestRemovePrefix(t *testing.T) {
 	e := newEngine(t)
 	rows := datasets.FromRows([]map[string]any{{"id": "1", "said": "the crest is  round"},
 		{"id": "2", "said": "a drum"}, {"id": "3", "said": ""}})
-	if got := must(t, e, rows.RemovePrefix("said", "the crest is")).Texts("said"); !slices.Equal(got,
+	if got := allRows(t, e, rows.RemovePrefix("said", "the crest is")).Texts("said"); !slices.Equal(got,
 		[]string{"round", "a drum", ""}) {
 		t.Errorf("left: %q", got)
 	}
@@ -131,7 +127,7 @@ func TestImages(t *testing.T) {
 	}
 	tab := write(t, filepath.Join(dir, "t.csv"), "id,image,year,size\na,1990/a.png,1990,3\nb,2000/b.png,2000,4\n")
 	for path, want := range map[string]string{dir: "1990 1 2000 2", tab: "1990 1 2000 1"} {
-		f := must(t, e, datasets.Images(path, datasets.ImagesOptions{By: "year"}).Count("year"))
+		f := allRows(t, e, datasets.Images(path, datasets.ImagesOptions{By: "year"}).Count("year"))
 		var got []string
 		for i, y := range f.Texts("year") {
 			got = append(got, y, f.Columns[1].Cell(i))
@@ -140,7 +136,7 @@ func TestImages(t *testing.T) {
 			t.Errorf("%s by year: %s, want %s", path, s, want)
 		}
 	}
-	if f := must(t, e, datasets.Images(tab, datasets.ImagesOptions{By: "year"})); f.Numbers("size") == nil {
+	if f := allRows(t, e, datasets.Images(tab, datasets.ImagesOptions{By: "year"})); f.Numbers("size") == nil {
 		t.Error("a column that does not group is no number column any more")
 	}
 	for _, path := range []string{"", filepath.Join(dir, "none"), write(t, filepath.Join(dir, "t.txt"), "x")} {

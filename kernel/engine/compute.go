@@ -283,7 +283,7 @@ func prepare(ctx context.Context, w stage.Worker, row stage.Row) (p prepared) {
 func (r *run) isBad(b *batches, u int, column, reason string) error {
 	r.e.flights.end(b.item(u), nil)
 	b.c.skip()
-	return r.report(table.BadRow{Row: r.rowNumber(b.in, b.rowOf[u]), ID: rowID(b.in, b.rowOf[u]), Column: column,
+	return r.report(table.BadRow{Row: b.in.RowNumber(b.rowOf[u]), ID: rowID(b.in, b.rowOf[u]), Column: column,
 		Reason: reason})
 }
 
@@ -306,7 +306,7 @@ func (r *run) finish(b *batches, running *running, members []int, results [][]st
 		}
 		payload, err := encodeItem(results[i], b.outputs)
 		if err != nil {
-			return fmt.Errorf("%s, row %d (id %q): %w", b.w.Label(), r.rowNumber(b.in, b.rowOf[u]),
+			return fmt.Errorf("%s, row %d (id %q): %w", b.w.Label(), b.in.RowNumber(b.rowOf[u]),
 				rowID(b.in, b.rowOf[u]), err)
 		}
 		if b.values[u] = results[i]; !chooses || keeper.Keep(results[i]) {

@@ -13,6 +13,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/stage"
+	"antipode/internal/must"
 	"antipode/kernel/client"
 )
 
@@ -69,10 +70,8 @@ func drawn(t *testing.T, e *Engine, n int, wait time.Duration) []table.Progress 
 	for i := range n {
 		f.Add([]string{fmt.Sprint(i), []string{"a house " + fmt.Sprint(i), "", "no", strings.Repeat("घ", 500)}[i%4]})
 	}
-	plan, err := datasets.FromFrame(f).Derive("drawing", wait, datasets.Columns("note:text", "image:image")...).Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := must.Get(datasets.Extend(datasets.FromFrame(f)).Derive("drawing", wait, datasets.Columns("note:text",
+		"image:image")...).Plan())(t)
 	var reports []table.Progress
 	if _, err := e.Run(t.Context(), client.Request{Plan: plan},
 		func(p table.Progress) { reports = append(reports, p) }); err != nil {

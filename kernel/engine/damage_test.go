@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"antipode/datasets"
+	"antipode/internal/must"
 	"antipode/kernel/client"
 	"antipode/kernel/store"
 )
@@ -17,32 +18,18 @@ import (
 func TestDamageHeals(t *testing.T) {
 	e := newEngine(t)
 	tab := datasets.Archipelago(datasets.ArchipelagoOptions{PerCell: 1, Size: 32}).Reference()
-	plan, err := tab.Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
-	first, err := e.Run(t.Context(), client.Request{Plan: plan}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := store.FrameDigest(first.Frame)
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := must.Get(tab.Plan())(t)
+	first := must.Get(e.Run(t.Context(), client.Request{Plan: plan}, nil))(t)
+	want := must.Get(store.FrameDigest(first.Frame))(t)
 	for _, pattern := range []string{"blobs/*/*", "items/*/*/*.pack"} {
 		files, err := filepath.Glob(filepath.Join(e.Store.Dir(), pattern))
 		if err != nil || len(files) == 0 {
 			t.Fatal(files, err)
 		}
 		for _, file := range files {
-			data, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := must.Get(os.ReadFile(file))(t)
 			data[len(data)/2] ^= 4
-			if err := os.WriteFile(file, data, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(file, data, 0o600))
 		}
 		saved := filepath.Join(t.TempDir(), "out.csv")
 		res, err := e.Run(t.Context(), client.Request{Plan: plan, Save: saved}, nil)

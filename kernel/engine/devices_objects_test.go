@@ -49,8 +49,8 @@ func TestObjectsOnDevices(t *testing.T) {
 		return names[i]
 	}
 	put(t, s, named("i2"), "changed")
-	rows := datasets.Parquet(s.Object("set/t.parquet")).Derive("counted-on-devices", nil,
-		datasets.Columns("full:vector", "size:number")...)
+	rows := datasets.Extend(datasets.Parquet(s.Object("set/t.parquet"))).Derive("counted-on-devices", nil,
+		datasets.Columns("full:vector", "size:number")...).Table
 	var want *client.Result
 	for _, n := range []int{1, 2} {
 		computed.Store(0)

@@ -21,6 +21,7 @@ import (
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/device"
 	"antipode/gomlxmodels/stage"
+	"antipode/internal/must"
 	"antipode/kernel/client"
 	"antipode/kernel/devices"
 	"antipode/kernel/store"
@@ -125,10 +126,7 @@ func init() {
 // engineOn returns an engine with n devices: pure Go ones, which is enough for a stage without a model.
 func engineOn(t *testing.T, n int) *Engine {
 	t.Helper()
-	s, err := store.Open(filepath.Join(t.TempDir(), "store"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(store.Open(filepath.Join(t.TempDir(), "store")))(t)
 	e := New(s, Options{Build: "test",
 		OpenDevice: func(context.Context) (Device, error) { return kindOnly{}, nil },
 		Devices: func(_ context.Context, budget int64) (*devices.Set, error) {
@@ -166,8 +164,9 @@ func rowsNamed(n int, prefix string) datasets.Table {
 }
 
 func (a everythingArgs) of(t datasets.Table) datasets.Table {
-	return t.Derive("everything", a, datasets.Columns("words:text", "n:number", "shown:image", "shape:mask",
-		"full:vector")...)
+	return datasets.Extend(t).Derive("everything", a, datasets.Columns("words:text", "n:number", "shown:image",
+		"shape:mask",
+		"full:vector")...).Table
 }
 
 // newArgs returns arguments with a log of the test's own.
@@ -178,10 +177,7 @@ func newArgs(t *testing.T, uses string, wait time.Duration) everythingArgs {
 // computedBy returns how often each row was computed, and by which processes.
 func (a everythingArgs) computedBy(t *testing.T) (rows map[string]int, processes []string) {
 	t.Helper()
-	data, err := os.ReadFile(a.Log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(a.Log))(t)
 	rows = map[string]int{}
 	for line := range strings.Lines(string(data)) {
 		process, id, _ := strings.Cut(strings.TrimSpace(line), " ")
@@ -209,9 +205,7 @@ func plainBytes(t *testing.T, f *table.Frame) []byte {
 		}
 	}
 	var b bytes.Buffer
-	if err := out.Encode(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, out.Encode(&b))
 	return b.Bytes()
 }
 
@@ -221,10 +215,7 @@ func TestDevicesCompute(t *testing.T) {
 	var want *client.Result
 	for _, n := range []int{1, 2, 3} {
 		e, args := engineOn(t, n), newArgs(t, "device", 30*time.Millisecond)
-		got, err := run1(t, e, args.of(rowsNamed(60, "row")), client.Request{SkipBad: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(run1(t, e, args.of(rowsNamed(60, "row")), client.Request{SkipBad: true}))(t)
 		if want == nil {
 			want = got
 		}
@@ -289,11 +280,8 @@ func TestStaysHere(t *testing.T) {
 // only batches in its hands are computed twice.
 func TestDeviceKilled(t *testing.T) {
 	e, args := engineOn(t, 2), newArgs(t, "device", 100*time.Millisecond)
-	want, err := run1(t, engineOn(t, 1), newArgs(t, "device", 0).of(rowsNamed(80, "row")),
-		client.Request{SkipBad: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(run1(t, engineOn(t, 1), newArgs(t, "device", 0).of(rowsNamed(80, "row")),
+		client.Request{SkipBad: true}))(t)
 	var once sync.Once
 	killed := 0
 	var wait sync.WaitGroup
@@ -369,11 +357,8 @@ func TestWorkloadOnDevices(t *testing.T) {
 	for _, n := range []int{1, 2} {
 		rows := newArgs(t, "device", 300*time.Millisecond).of(datasets.FromRows([]map[string]any{{"id": "a"},
 			{"id": "b"}, {"id": "c"}, {"id": "d"}, {"id": "e"}, {"id": "f"}, {"id": "g"}, {"id": "h"}}))
-		res, err := run1(t, engineOn(t, n), datasets.Workload([]datasets.Table{rows},
-			datasets.WorkloadOptions{Probe: 4}), client.Request{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := must.Get(run1(t, engineOn(t, n), datasets.Workload([]datasets.Table{rows},
+			datasets.WorkloadOptions{Probe: 4}), client.Request{}))(t)
 		seconds[n] = res.Frame.Numbers("seconds")[0]
 	}
 	if ratio := seconds[1] / seconds[2]; !(ratio > 1.2 && ratio < 3) {

@@ -130,40 +130,57 @@ func (e *Engine) Close() error {
 	return e.Store.Close()
 }
 
-// run is one evaluation of one request.
+// run is an evaluation of a request's plans, or of a part that has frames of its own; see [run.child].
 type run struct {
 	e        *Engine
 	ctx      context.Context
 	req      client.Request
 	progress func(table.Progress)
-	mu       sync.Mutex
-	byDigest map[string]*table.Frame
-	bad      []table.BadRow
-	notes    []string
-	readings []table.Reading
-	computed int
-	found    int
-	models   map[string]string // digests
-	sources  map[string]string // of models that come from a repository
-	uses     map[string]bool
-	added    map[string]bool        // columns that stages added
-	results  map[*table.Plan]string // ids of computed or found scores
-	numbers  map[*table.Frame][]int // row numbers in the file, if bad rows were left out
 	store    *store.Store
-	once     map[string]bool // keys of [stage.Env.First]
-	retried  map[item]bool   // items that were computed again; see client.Request.RetryFailed
-	work     *work           // not nil: items are counted, not computed
-	later    *later          // not nil: files are read after the choice of a shard's rows
+	frames   map[string]*table.Frame // by the digest of a plan
+	bad      *badRows
+	work     *work  // not nil: items are counted, not computed
+	later    *later // not nil: files are read after the choice of a shard's rows
+	*history
+}
 
-	originals map[string]string // the paths of images by those of their converted forms
+// history is what a run did, for its result and record.
+type history struct {
+	mu        sync.Mutex
+	notes     []string
+	readings  []table.Reading
+	computed  int
+	found     int
+	models    map[string]string // digests
+	sources   map[string]string // of models that come from a repository
+	uses      map[string]bool
+	added     map[string]bool        // columns that stages added
+	results   map[*table.Plan]string // ids of computed or found scores
+	once      map[string]bool        // keys of [stage.Env.First]
+	retried   map[item]bool          // items that were computed again; see client.Request.RetryFailed
+	originals map[string]string      // the paths of images by those of their converted forms
+}
+
+// badRows are the bad rows that a run leaves out.
+type badRows struct {
+	mu   sync.Mutex
+	rows []table.BadRow
 }
 
 func (e *Engine) newRun(ctx context.Context, req client.Request, progress func(table.Progress),
 	st *store.Store) *run {
-	return &run{e: e, ctx: ctx, req: req, progress: progress, byDigest: map[string]*table.Frame{},
-		models: map[string]string{}, sources: map[string]string{}, uses: map[string]bool{}, added: map[string]bool{},
-		results: map[*table.Plan]string{}, retried: map[item]bool{}, once: map[string]bool{},
-		numbers: map[*table.Frame][]int{}, store: st, originals: map[string]string{}}
+	return &run{e: e, ctx: ctx, req: req, progress: progress, store: st, frames: map[string]*table.Frame{},
+		bad: &badRows{}, history: &history{models: map[string]string{}, sources: map[string]string{},
+			uses: map[string]bool{}, added: map[string]bool{}, results: map[*table.Plan]string{},
+			once: map[string]bool{}, retried: map[item]bool{}, originals: map[string]string{}}}
+}
+
+// child returns a run whose frames are not those of r, for plans that are evaluated in another way: what it does is
+// part of the history of r.
+func (r *run) child() *run {
+	c := *r
+	c.frames = map[string]*table.Frame{}
+	return &c
 }
 
 // Run evaluates a request. A panic in a stage or metric becomes an error; its stack is in the log.
@@ -213,7 +230,7 @@ func (e *Engine) evaluateIn(ctx context.Context, req client.Request, progress fu
 	if err != nil {
 		return nil, err
 	}
-	res := &client.Result{Rows: saved.rows, Bad: r.bad, Computed: r.computed, Found: r.found}
+	res := &client.Result{Rows: saved.rows, Bad: r.bad.rows, Computed: r.computed, Found: r.found}
 	res.Record = r.results[req.Plan]
 	if req.Save != "" {
 		rec := r.record(req.Plan, saved)
@@ -255,7 +272,7 @@ func (r *run) eval(p *table.Plan) (*table.Frame, error) {
 		return nil, err
 	}
 	digest := p.Digest()
-	if f := r.byDigest[digest]; f != nil {
+	if f := r.frames[digest]; f != nil {
 		return f, nil
 	}
 	if whole := wholePlan[p.Op]; whole != nil {
@@ -263,12 +280,17 @@ func (r *run) eval(p *table.Plan) (*table.Frame, error) {
 		if err != nil {
 			return nil, err
 		}
-		r.byDigest[digest] = f
+		r.frames[digest] = f
 		return f, nil
 	}
 	inputs := make([]*table.Frame, len(p.Inputs))
 	for i, in := range p.Inputs {
-		f, err := r.evalInput(p, i, in)
+		by := r
+		if r.later != nil && p.Op == "join" && i > 0 { // its rows are chosen by those of the first table
+			by = r.child()
+			by.later = nil
+		}
+		f, err := by.eval(in)
 		if err != nil {
 			return nil, err
 		}
@@ -294,26 +316,12 @@ func (r *run) eval(p *table.Plan) (*table.Frame, error) {
 	if err != nil {
 		return nil, r.place(p, err)
 	}
-	if r.later != nil && p.Op == "select" && !f.Has(sourceRow) && inputs[0].Has(sourceRow) {
-		f = f.With(*inputs[0].Column(sourceRow))
-	}
 	if err := f.Check(); err != nil {
 		return nil, r.place(p, fmt.Errorf("%s: %w", p.Op, err))
 	}
-	r.byDigest[digest] = f
+	f = numbered(f, 0)
+	r.frames[digest] = f
 	return f, nil
-}
-
-// evalInput evaluates input i of a plan. The second table of a join is read with its files: its rows are chosen by
-// those of the first.
-func (r *run) evalInput(p *table.Plan, i int, in *table.Plan) (*table.Frame, error) {
-	if r.later == nil || p.Op != "join" || i == 0 {
-		return r.eval(in)
-	}
-	later, byDigest := r.later, r.byDigest
-	r.later, r.byDigest = nil, map[string]*table.Frame{}
-	defer func() { r.later, r.byDigest = later, byDigest }()
-	return r.eval(in)
 }
 
 // placed is an error whose message starts with the line that created the table.
@@ -341,10 +349,10 @@ func (r *run) report(b table.BadRow) error {
 	if !r.req.SkipBad {
 		return b
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !slices.Contains(r.bad, b) {
-		r.bad = append(r.bad, b)
+	r.bad.mu.Lock()
+	defer r.bad.mu.Unlock()
+	if !slices.Contains(r.bad.rows, b) {
+		r.bad.rows = append(r.bad.rows, b)
 	}
 	return nil
 }
@@ -362,7 +370,7 @@ func (r *run) note(format string, args ...any) {
 // digests returns the digests of a plan's rows and of those that its operation reads.
 func (r *run) digests(p *table.Plan, f *table.Frame) (inputs []string, result string, err error) {
 	for _, in := range p.Inputs {
-		read := r.byDigest[in.Digest()]
+		read := r.frames[in.Digest()]
 		if read == nil { // Good and Bad evaluate their input separately
 			read = f
 		}
@@ -381,7 +389,7 @@ func (r *run) record(p *table.Plan, t savedTable) *store.Record {
 	rec := &store.Record{ID: resultID(p, t.inputs), Result: t.result, Plan: p, Inputs: t.inputs, Models: r.models,
 		Sources: r.sources, Device: r.e.DeviceKind(),
 		Versions: versions(r.e.opts.Build), Rows: t.rows, Computed: r.computed, Found: r.found, Notes: r.notes,
-		Readings: found(r.readings), Bad: r.bad, Finished: time.Now().UTC()}
+		Readings: found(r.readings), Bad: r.bad.rows, Finished: time.Now().UTC()}
 	for u := range r.uses {
 		rec.Uses = append(rec.Uses, u)
 	}

@@ -18,6 +18,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/stage"
+	"antipode/internal/must"
 	"antipode/kernel/client"
 	"antipode/kernel/parquet"
 	"antipode/kernel/store"
@@ -69,10 +70,7 @@ func init() {
 
 func newEngine(t *testing.T) *Engine {
 	t.Helper()
-	s, err := store.Open(filepath.Join(t.TempDir(), "store"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(store.Open(filepath.Join(t.TempDir(), "store")))(t)
 	e := New(s, Options{Build: "test", OpenDevice: func(context.Context) (Device, error) {
 		return nil,
 			errors.New("tests have none")
@@ -83,31 +81,21 @@ func newEngine(t *testing.T) *Engine {
 
 func run1(t *testing.T, e *Engine, tab datasets.Table, req client.Request) (*client.Result, error) {
 	t.Helper()
-	p, err := tab.Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(tab.Plan())(t)
 	req.Plan = p
 	return e.Run(context.Background(), req, nil)
 }
 
-func must(t *testing.T, e *Engine, tab datasets.Table) *table.Frame {
+func allRows(t *testing.T, e *Engine, tab datasets.Table) *table.Frame {
 	t.Helper()
-	res, err := run1(t, e, tab, client.Request{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must.Get(run1(t, e, tab, client.Request{}))(t)
 	return res.Frame
 }
 
 func write(t *testing.T, path, content string) string {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	must.Do(t, os.WriteFile(path, []byte(content), 0o644))
 	return path
 }
 
@@ -124,7 +112,7 @@ func images(t *testing.T, n int) (dir, tab string) {
 }
 
 func counts(t datasets.Table) datasets.Table {
-	return t.Derive("counted", nil, datasets.Columns("full:vector", "size:number")...)
+	return datasets.Extend(t).Derive("counted", nil, datasets.Columns("full:vector", "size:number")...).Table
 }
 
 func TestItemsAreComputedOnce(t *testing.T) {
@@ -132,10 +120,7 @@ func TestItemsAreComputedOnce(t *testing.T) {
 	_, tab := images(t, 10)
 	computed.Store(0)
 	for i, want := range []int64{10, 10} {
-		res, err := run1(t, e, counts(datasets.CSV(tab)), client.Request{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := must.Get(run1(t, e, counts(datasets.CSV(tab)), client.Request{}))(t)
 		if got := computed.Load(); got != want {
 			t.Errorf("run %d: %d items computed, want %d", i+1, got, want)
 		}
@@ -146,7 +131,7 @@ func TestItemsAreComputedOnce(t *testing.T) {
 			t.Errorf("size of the last = %v", got)
 		}
 	}
-	must(t, e, counts(datasets.CSV(tab).Where("region", "==", "north").Head(3)))
+	allRows(t, e, counts(datasets.CSV(tab).Where("region", "==", "north").Head(3)))
 	if got := computed.Load(); got != 10 {
 		t.Errorf("a filtered table computed %d items more", got-10)
 	}
@@ -155,7 +140,7 @@ func TestItemsAreComputedOnce(t *testing.T) {
 func TestDamagedItemIsComputedAgain(t *testing.T) {
 	e := newEngine(t)
 	_, tab := images(t, 4)
-	want := must(t, e, counts(datasets.CSV(tab)))
+	want := allRows(t, e, counts(datasets.CSV(tab)))
 	shards, _ := filepath.Glob(filepath.Join(e.Store.Dir(), "items", "counted-v1", "*", "*.pack"))
 	if len(shards) != 1 {
 		t.Fatalf("%d shards", len(shards))
@@ -165,7 +150,7 @@ func TestDamagedItemIsComputedAgain(t *testing.T) {
 	data[last] ^= 1
 	os.WriteFile(shards[0], data, 0o644)
 	computed.Store(0)
-	got := must(t, e, counts(datasets.CSV(tab)))
+	got := allRows(t, e, counts(datasets.CSV(tab)))
 	a, _ := store.FrameDigest(want)
 	b, _ := store.FrameDigest(got)
 	if a != b || computed.Load() != 1 {
@@ -205,7 +190,7 @@ func TestBadRows(t *testing.T) {
 	if _, err := run1(t, e, counts(datasets.CSV(tab)), client.Request{}); err == nil {
 		t.Error("a path outside the table's folder was accepted without a root")
 	}
-	if f := must(t, e, counts(datasets.CSV(tab, datasets.FileOptions{Root: dir}))); f.Len() != 1 {
+	if f := allRows(t, e, counts(datasets.CSV(tab, datasets.FileOptions{Root: dir}))); f.Len() != 1 {
 		t.Error("the root did not help")
 	}
 }
@@ -216,7 +201,7 @@ func TestVerbs(t *testing.T) {
 		{"id": "a", "region": "n", "x": 3}, {"id": "b", "region": "s", "x": 1.5}, {"id": "c", "region": "n"},
 		{"id": "d", "region": "s", "x": 2},
 	})
-	ids := func(tab datasets.Table) string { return strings.Join(must(t, e, tab).Texts("id"), "") }
+	ids := func(tab datasets.Table) string { return strings.Join(allRows(t, e, tab).Texts("id"), "") }
 	for name, c := range map[string]struct{ got, want string }{
 		"where ==":  {ids(tab.Where("region", "==", "n")), "ac"},
 		"where in":  {ids(tab.Where("id", "in", []string{"d", "a"})), "ad"},
@@ -228,10 +213,10 @@ func TestVerbs(t *testing.T) {
 		"sort down": {ids(tab.SortDown("x")), "adbc"},
 		"head":      {ids(tab.Head(2)), "ab"},
 		"concat":    {ids(tab.Head(1).Concat(tab.Where("id", "==", "d"))), "ad"},
-		"join": {strings.Join(must(t, e, tab.Join(datasets.FromRows([]map[string]any{{"id": "b", "y": "yes"}}),
+		"join": {strings.Join(allRows(t, e, tab.Join(datasets.FromRows([]map[string]any{{"id": "b", "y": "yes"}}),
 			"id")).Texts("y"), "|"), "|yes||"},
-		"with":       {strings.Join(must(t, e, tab.With("model", "m")).Texts("model"), ""), "mmmm"},
-		"select":     {table.NameList(must(t, e, tab.Select("x", "id")).Specs()), "x, id"},
+		"with":       {strings.Join(allRows(t, e, tab.With("model", "m")).Texts("model"), ""), "mmmm"},
+		"select":     {table.NameList(allRows(t, e, tab.Select("x", "id")).Specs()), "x, id"},
 		"sample all": {ids(tab.Sample(2, "region", 1)), "abcd"},
 	} {
 		if c.got != c.want {
@@ -241,7 +226,7 @@ func TestVerbs(t *testing.T) {
 	if a, b := ids(tab.Sample(1, "region", 1)), ids(tab.Sample(1, "region", 1)); a != b || len(a) != 2 {
 		t.Errorf("Sample: %q, then %q", a, b)
 	}
-	n := must(t, e, tab.Count("region")).Numbers("n")
+	n := allRows(t, e, tab.Count("region")).Numbers("n")
 	if fmt.Sprint(n) != "[2 2]" {
 		t.Errorf("Count: %v", n)
 	}
@@ -270,17 +255,11 @@ func TestVerbs(t *testing.T) {
 func TestArchipelagoDrawsOnceAndPointsAtFiles(t *testing.T) {
 	e := newEngine(t)
 	world := datasets.Archipelago(datasets.ArchipelagoOptions{Seed: 3, PerCell: 1, Size: 32, Injected: true})
-	res, err := run1(t, e, world.Reference(), client.Request{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must.Get(run1(t, e, world.Reference(), client.Request{}))(t)
 	if res.Computed == 0 || res.Computed != res.Rows {
 		t.Errorf("computed %d of %d", res.Computed, res.Rows)
 	}
-	f, err := os.Open(res.Frame.Images("image")[0].Path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Open(res.Frame.Images("image")[0].Path))(t)
 	defer f.Close()
 	img, err := png.Decode(f)
 	if err != nil || img.Bounds() != image.Rect(0, 0, 32, 32) {
@@ -308,11 +287,9 @@ func TestSavedImages(t *testing.T) {
 			t.Fatal(err)
 		}
 		moved := filepath.Join(t.TempDir(), "elsewhere")
-		if err := os.CopyFS(moved, os.DirFS(dir)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.CopyFS(moved, os.DirFS(dir)))
 		other := newEngine(t)
-		f := must(t, other, datasets.Images(filepath.Join(moved, name)))
+		f := allRows(t, other, datasets.Images(filepath.Join(moved, name)))
 		for i, img := range f.Images("image") {
 			if !strings.HasPrefix(img.Path, filepath.Join(moved, "photos.images")) {
 				t.Errorf("%s: the image of row %d is at %s", name, i+1, img.Path)
@@ -345,7 +322,7 @@ func TestMasksFromFolder(t *testing.T) {
 	png.Encode(f, m)
 	f.Close()
 	_, tab := images(t, 2)
-	out := must(t, e, datasets.CSV(tab).MasksFrom(dir))
+	out := allRows(t, e, datasets.CSV(tab).MasksFrom(dir))
 	if out.Masks("mask")[0].Size != [2]int{3, 4} || out.Texts("outcome")[1] != "unmasked" ||
 		out.Texts("reason")[1] == "" {
 		t.Errorf("%+v", out.Columns)
@@ -360,10 +337,7 @@ func TestSaveAndVerify(t *testing.T) {
 	if err != nil || res.Frame != nil || res.Rows != 6 {
 		t.Fatal(res, err)
 	}
-	saved, err := parquet.Read(out, parquet.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	saved := must.Get(parquet.Read(out, parquet.Options{}))(t)
 	if got := table.NameList(saved.Frame.Specs()); got != "id, image, region, full, size" {
 		t.Errorf("saved columns: %s", got)
 	}
@@ -392,10 +366,7 @@ func TestScoreIsKept(t *testing.T) {
 	}
 	plan := metrics.PrecisionCoverage(metrics.Sets{Real: rows(0), Generated: rows(0.25)},
 		metrics.PrecisionCoverageOptions{By: metrics.By("region")})
-	first, err := run1(t, e, plan, client.Request{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must.Get(run1(t, e, plan, client.Request{}))(t)
 	second, err := run1(t, e, plan, client.Request{})
 	if err != nil || second.Record != first.Record || first.Record == "" {
 		t.Fatal(first, second, err)
@@ -403,14 +374,11 @@ func TestScoreIsKept(t *testing.T) {
 	if p := first.Frame.Numbers("precision"); len(p) != 1 || p[0] <= 0 || p[0] > 1 {
 		t.Errorf("precision %v", p)
 	}
-	rec, err := e.Store.Record(first.Record)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rec := must.Get(e.Store.Record(first.Record))(t)
 	if digest, err := e.Verify(context.Background(), rec, nil); err != nil || digest != rec.Result {
 		t.Errorf("verify: %v", err)
 	}
-	rec.Plan.Inputs[0] = &table.Plan{Op: "score", Inputs: rec.Plan.Inputs[:1:1]} // as an earlier version named it
+	rec.Plan.Inputs[0] = &table.Plan{Op: "score", Inputs: rec.Plan.Inputs[:1:1]} // of another build
 	_, err = e.Verify(t.Context(), rec, nil)
 	if !errors.Is(err, ErrNotVerifiable) || !strings.Contains(err.Error(), rec.ID[:12]) ||
 		!strings.Contains(err.Error(), `"score"`) {

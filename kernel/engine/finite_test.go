@@ -67,9 +67,9 @@ func TestNotFinite(t *testing.T) {
 		if outcomes {
 			columns = append(columns, "outcome:text", "reason:text")
 		}
-		return datasets.CSV(tab).Derive("overflows", outcomes, datasets.Columns(columns...)...)
+		return datasets.Extend(datasets.CSV(tab)).Derive("overflows", outcomes, datasets.Columns(columns...)...).Table
 	}
-	f := must(t, newEngine(t), of(true))
+	f := allRows(t, newEngine(t), of(true))
 	for row, outcome := range f.Texts("outcome") {
 		failed := row == 2 || row == 5
 		if (outcome == "failed") != failed || (f.Vectors("full")[row] == nil) != failed ||

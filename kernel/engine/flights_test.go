@@ -13,6 +13,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/stage"
+	"antipode/internal/must"
 	"antipode/kernel/client"
 )
 
@@ -67,7 +68,7 @@ func payments(t *testing.T, name string, n int, keep bool, during func(ctx conte
 			return q, nil
 		}})
 	_, file := images(t, n)
-	return datasets.CSV(file).Derive(name, nil, datasets.Columns("answer:text")...), func() int {
+	return datasets.Extend(datasets.CSV(file)).Derive(name, nil, datasets.Columns("answer:text")...).Table, func() int {
 		largest := 0
 		counts.Range(func(_, n any) bool {
 			largest = max(largest, *n.(*int))
@@ -102,10 +103,7 @@ func TestConcurrentJobs(t *testing.T) {
 			time.Sleep(time.Millisecond)
 			return nil
 		})
-		plan, err := tab.Plan()
-		if err != nil {
-			t.Fatal(err)
-		}
+		plan := must.Get(tab.Plan())(t)
 		var wg sync.WaitGroup
 		results := make([]*client.Result, 4)
 		fails := make([]error, 4)
@@ -116,9 +114,7 @@ func TestConcurrentJobs(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if err := errors.Join(fails...); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(fails...))
 		computed := 0
 		for i, res := range results {
 			computed += res.Computed
@@ -151,10 +147,7 @@ func TestCanceledJob(t *testing.T) {
 			return ctx.Err()
 		}
 	})
-	plan, err := tab.Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := must.Get(tab.Plan())(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	canceled := make(chan error, 1)
 	go func() {
@@ -214,10 +207,7 @@ func TestFailedJob(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 	})
-	plan, err := tab.Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := must.Get(tab.Plan())(t)
 	failed := make(chan error, 1)
 	go func() {
 		_, err := e.Run(t.Context(), client.Request{Plan: plan}, nil)

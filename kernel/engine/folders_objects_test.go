@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"antipode/datasets"
+	"antipode/internal/must"
 	"antipode/kernel/client"
 	"antipode/kernel/remote"
 	"antipode/kernel/remote/remotetest"
@@ -32,27 +33,25 @@ func TestFoldersOfObjects(t *testing.T) {
 	gray := image.NewGray(image.Rect(0, 0, 4, 4))
 	gray.Set(1, 2, color.White)
 	var mask bytes.Buffer
-	if err := png.Encode(&mask, gray); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, png.Encode(&mask, gray))
 	both("masks/b.png", mask.String())         // by the name of the image
 	both("masks/a/b/c.png.png", mask.String()) // by the id
 	both("masks/other.png", "not read")
 	near := datasets.Folder(filepath.Join(dir, "photos"))
 	far := datasets.Images(s.Object("set/photos/"))
-	want, got := must(t, newEngine(t), near), must(t, newEngine(t), far)
+	want, got := allRows(t, newEngine(t), near), allRows(t, newEngine(t), far)
 	if want.Len() != 6 || digestOf(t, want) != digestOf(t, got) {
 		t.Errorf("%q, want those of the folder: %q", got.Texts("id"), want.Texts("id"))
 	}
-	want = must(t, newEngine(t), near.MasksFrom(filepath.Join(dir, "masks")))
+	want = allRows(t, newEngine(t), near.MasksFrom(filepath.Join(dir, "masks")))
 	for _, masks := range []string{"set/masks", "set/masks/"} {
-		got := must(t, newEngine(t), far.MasksFrom(s.Object(masks)))
+		got := allRows(t, newEngine(t), far.MasksFrom(s.Object(masks)))
 		if digestOf(t, want) != digestOf(t, got) || strings.Join(got.Texts("outcome"), " ") !=
 			"ok unmasked unmasked unmasked unmasked ok" {
 			t.Errorf("%s: outcomes %q, want %q", masks, got.Texts("outcome"), want.Texts("outcome"))
 		}
 	}
-	grouped := must(t, newEngine(t), datasets.Images(s.Object("set/photos/"), datasets.ImagesOptions{By: "region"}))
+	grouped := allRows(t, newEngine(t), datasets.Images(s.Object("set/photos/"), datasets.ImagesOptions{By: "region"}))
 	if groups := strings.Join(grouped.Texts("region"), ","); groups != "a,a-b,,b,b," {
 		t.Errorf("groups %q", groups)
 	}

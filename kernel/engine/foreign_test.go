@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"antipode/datasets"
+	"antipode/internal/must"
 	"antipode/kernel/client"
 	"antipode/metrics"
 )
@@ -30,7 +31,7 @@ func TestImagesAsBytes(t *testing.T) {
 	e := newEngine(t)
 	dir := copied(t, "huggingface.parquet", "a.png", "b.png")
 	table := datasets.Parquet(filepath.Join(dir, "huggingface.parquet"))
-	images := must(t, e, table).Images("image")
+	images := allRows(t, e, table).Images("image")
 	if !strings.HasPrefix(images[0].Path, filepath.Join(e.Store.Dir(), "blobs")) || images[1].Path != filepath.Join(dir,
 		"b.png") {
 		t.Errorf("images at %s and %s", images[0].Path, images[1].Path)
@@ -42,15 +43,12 @@ func TestImagesAsBytes(t *testing.T) {
 		}
 	}
 	out := filepath.Join(dir, "out.parquet")
-	res, err := run1(t, e, counts(table), client.Request{Save: out, AllColumns: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must.Get(run1(t, e, counts(table), client.Request{Save: out, AllColumns: true}))(t)
 	rec := must1(e.Store.Record(res.Record))
 	if digest, err := e.Verify(t.Context(), rec, nil); err != nil || digest != rec.Result {
 		t.Errorf("verify: %s, %v, want %s", digest, err, rec.Result)
 	}
-	if back := must(t, e, datasets.Parquet(out)).Images("image"); back[0].SHA256 != images[0].SHA256 {
+	if back := allRows(t, e, datasets.Parquet(out)).Images("image"); back[0].SHA256 != images[0].SHA256 {
 		t.Errorf("the saved table's image is %v", back[0])
 	}
 }
@@ -59,7 +57,7 @@ func TestImagesAsBytes(t *testing.T) {
 func TestGroupsOfIntegers(t *testing.T) {
 	e := newEngine(t)
 	dir := copied(t, "pandas.parquet", "a.png", "b.png")
-	f := must(t, e, datasets.Images(filepath.Join(dir, "pandas.parquet"), datasets.ImagesOptions{By: "held_out"}))
+	f := allRows(t, e, datasets.Images(filepath.Join(dir, "pandas.parquet"), datasets.ImagesOptions{By: "held_out"}))
 	if got := f.Texts("held_out"); !slices.Equal(got, []string{"true", "false"}) || f.Numbers("seed") == nil {
 		t.Errorf("held_out %v, seed %v", got, f.Numbers("seed"))
 	}
@@ -71,9 +69,7 @@ func TestNotesOfSources(t *testing.T) {
 	photos := copied(t, "a.png", "b.png", "make.py", "pyarrow.parquet")
 	write(t, filepath.Join(photos, "deep", "x.HEIC"), "x")
 	write(t, filepath.Join(photos, ".hidden.avif"), "x")
-	if err := os.Symlink(t.TempDir(), filepath.Join(photos, "linked")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(t.TempDir(), filepath.Join(photos, "linked")))
 	listed := filepath.Base(photos) + ": 2 images; not read: 1 HEIC, 1 PARQUET, 1 PY, 1 link"
 	for name, c := range map[string]struct {
 		table datasets.Table

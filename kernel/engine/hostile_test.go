@@ -11,16 +11,14 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/kernel/client"
 )
 
 // TestHostilePlans: plans as no user writes them are errors of the user within a second.
 func TestHostilePlans(t *testing.T) {
 	_, tab := images(t, 2)
-	source, err := datasets.CSV(tab).Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := must.Get(datasets.CSV(tab).Plan())(t)
 	deep, wide := source, source
 	for range 4500 {
 		deep = &table.Plan{Op: "head", Args: json.RawMessage(`{"n":1}`), Inputs: []*table.Plan{deep}}

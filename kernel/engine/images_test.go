@@ -18,6 +18,7 @@ import (
 	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/stage"
 	"antipode/internal/icc"
+	"antipode/internal/must"
 	"antipode/kernel/client"
 )
 
@@ -36,14 +37,8 @@ func withProfile(t *testing.T, file, profile string) string {
 // TestImageReadings: what is lost when files are read is one line with the numbers by group, also when every item is
 // in the store, and options change it and the images' digests.
 func TestImageReadings(t *testing.T) {
-	profile, err := os.ReadFile("../../internal/icc/testdata/p3.icc")
-	if err != nil {
-		t.Fatal(err)
-	}
-	srgb, err := os.ReadFile("../../internal/icc/testdata/srgb.icc")
-	if err != nil {
-		t.Fatal(err)
-	}
+	profile := must.Get(os.ReadFile("../../internal/icc/testdata/p3.icc"))(t)
+	srgb := must.Get(os.ReadFile("../../internal/icc/testdata/srgb.icc"))(t)
 	plain := image.NewNRGBA(image.Rect(0, 0, 16, 16))
 	for i := range plain.Pix {
 		plain.Pix[i] = uint8(i * 7)
@@ -72,7 +67,7 @@ func TestImageReadings(t *testing.T) {
 		"color, and is ignored (region: North 1 of 3); convert them to sRGB in the program that wrote them"
 	deeps := "t.csv: 1 of 5 images have 16 bits a channel, and the high 8 are read (region: South 1 of 2)"
 	e := newEngine(t)
-	stored := must(t, newEngine(t), datasets.CSV(path))
+	stored := allRows(t, newEngine(t), datasets.CSV(path))
 	for name, c := range map[string]struct {
 		options datasets.FileOptions
 		notes   []string
@@ -97,16 +92,10 @@ func TestImageReadings(t *testing.T) {
 		}
 	}
 	read := func(o datasets.FileOptions, row int) *preprocess.RGB {
-		img, err := stage.ReadImage(must(t, e, datasets.CSV(path, o)).Images("image")[row])
-		if err != nil {
-			t.Fatal(err)
-		}
+		img := must.Get(stage.ReadImage(allRows(t, e, datasets.CSV(path, o)).Images("image")[row]))(t)
 		return img
 	}
-	p, err := icc.Parse(profile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(icc.Parse(profile))(t)
 	want := read(datasets.FileOptions{}, 0)
 	p.Convert(want.Pix)
 	if got := read(datasets.FileOptions{Color: "srgb"}, 0); !bytes.Equal(got.Pix, want.Pix) {
@@ -128,7 +117,7 @@ func TestImageReadings(t *testing.T) {
 	write(t, filepath.Join(dir, "masks", "0.png"), pngOf(t, box(255, 0, image.Rect(0, 0, 3, 3))))
 	masked := datasets.CSV(path, datasets.FileOptions{Color: "srgb"}).With("id", "x").Head(1).
 		MasksFrom(filepath.Join(dir, "masks"))
-	if got := must(t, e, masked).Texts("outcome"); got[0] != "ok" {
+	if got := allRows(t, e, masked).Texts("outcome"); got[0] != "ok" {
 		t.Errorf("the mask of a converted image is not found: %q", got)
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/kernel/client"
 )
 
@@ -35,9 +36,7 @@ func gridFile(t *testing.T, grid, side, margin, gap int, first byte) string {
 		}
 	}
 	var b bytes.Buffer
-	if err := png.Encode(&b, img); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, png.Encode(&b, img))
 	return b.String()
 }
 
@@ -51,10 +50,7 @@ func TestImportedGrid(t *testing.T) {
 		"file,prompt,language,seed\na.png,\"a house, at dusk\",en,3\nsub/b.png,घर,hi,\n")
 	tab := datasets.Imported(dir, datasets.ImportOptions{Model: "dalle-mini", Sidecar: "s.csv", Grid: 3, Margin: 5,
 		Gap: 2})
-	res, err := run1(t, e, tab, client.Request{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must.Get(run1(t, e, tab, client.Request{}))(t)
 	f := res.Frame
 	if !slices.Equal(f.Specs(), tab.Columns()) || f.Len() != 18 || res.Computed != 18 ||
 		f.Texts("id")[9] != "sub/b.png#1" || f.Texts("prompt")[9] != "घर" || f.Texts("language")[0] != "en" ||
@@ -63,14 +59,8 @@ func TestImportedGrid(t *testing.T) {
 	}
 	for i, stored := range f.Images("image") {
 		want := uint8([]int{10, 100}[i/9] + i%9)
-		data, err := os.ReadFile(stored.Path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		img, err := png.Decode(bytes.NewReader(data))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(stored.Path))(t)
+		img := must.Get(png.Decode(bytes.NewReader(data)))(t)
 		for _, at := range []image.Point{{}, {X: 3}, {Y: 3}, {X: 3, Y: 3}} {
 			if r, _, _, _ := img.At(at.X, at.Y).RGBA(); uint8(r) != want || img.Bounds().Max != image.Pt(4, 4) {
 				t.Errorf("image %d has %d at %v in %v, want %d", i, uint8(r), at, img.Bounds(), want)
@@ -83,13 +73,8 @@ func TestImportedGrid(t *testing.T) {
 	}
 
 	// Again nothing is cut, and no grid is opened; where an image is gone, it alone comes back.
-	if err := os.Remove(f.Images("image")[0].Path); err != nil {
-		t.Fatal(err)
-	}
-	again, err := run1(t, e, tab, client.Request{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(f.Images("image")[0].Path))
+	again := must.Get(run1(t, e, tab, client.Request{}))(t)
 	if !slices.Equal(again.Frame.Images("image"), f.Images("image")) || again.Computed != 1 || again.Found != 17 {
 		t.Errorf("%d computed, %d found", again.Computed, again.Found)
 	}
@@ -112,7 +97,7 @@ func TestImportedWhole(t *testing.T) {
 	}
 	tab := datasets.Imported(dir, datasets.ImportOptions{Model: "midjourney-v6", Language: "en",
 		Names: datasets.MidjourneyNames})
-	f := must(t, e, tab)
+	f := allRows(t, e, tab)
 	if !slices.Equal(f.Specs(), tab.Columns()) || f.Texts("prompt")[2] != "a house no 2" ||
 		f.Numbers("variant")[2] != 2 {
 		t.Errorf("prompts %q, columns %s", f.Texts("prompt"), table.NameList(f.Specs()))
@@ -157,8 +142,8 @@ func TestImportedBadGrids(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "a.png"), whole)
 	cut := func(tab datasets.Table, grid int) error {
-		_, err := run1(t, e, tab.Derive(datasets.CutOp, datasets.CutArgs{Grid: grid},
-			datasets.Columns("image:image")...), client.Request{})
+		_, err := run1(t, e, datasets.Extend(tab).Derive(datasets.CutOp, datasets.CutArgs{Grid: grid},
+			datasets.Columns("image:image")...).Table, client.Request{})
 		return err
 	}
 	for _, c := range []struct {

@@ -109,7 +109,7 @@ func (r *run) masksFrom(raw json.RawMessage, f *table.Frame) (*table.Frame, erro
 	for row, err := range failed {
 		if err == nil {
 			good = append(good, row)
-		} else if err := r.report(table.BadRow{Row: r.rowNumber(from, row), ID: ids.Texts[row], Column: "mask",
+		} else if err := r.report(table.BadRow{Row: from.RowNumber(row), ID: ids.Texts[row], Column: "mask",
 			Reason: err.Error()}); err != nil {
 			return nil, err
 		}
@@ -119,8 +119,7 @@ func (r *run) masksFrom(raw json.RawMessage, f *table.Frame) (*table.Frame, erro
 	}
 	f = f.With(table.MaskColumn("mask", masks), table.TextColumn("outcome", outcome),
 		table.TextColumn("reason", reason))
-	r.numbers[f] = r.numbers[from]
-	return r.keep(f, good), nil
+	return keep(f, good), nil
 }
 
 // stem returns a path without its extension.

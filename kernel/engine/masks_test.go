@@ -18,6 +18,7 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/mask"
+	"antipode/internal/must"
 	"antipode/kernel/client"
 )
 
@@ -34,9 +35,7 @@ func box(inside, outside uint8, r image.Rectangle) *image.Gray {
 
 func pngOf(t *testing.T, img image.Image) string {
 	var b bytes.Buffer
-	if err := png.Encode(&b, img); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, png.Encode(&b, img))
 	return b.String()
 }
 
@@ -93,7 +92,7 @@ func TestMaskReadings(t *testing.T) {
 		t.Errorf("notes %q", res.Notes)
 	}
 	lower := datasets.CSV(filepath.Join(dir, "t.csv"), datasets.FileOptions{MaskThreshold: 0.3})
-	if got := must(t, newEngine(t), lower).Masks("mask"); got[1] == want || got[2] != want {
+	if got := allRows(t, newEngine(t), lower).Masks("mask"); got[1] == want || got[2] != want {
 		t.Errorf("another threshold: %v", got)
 	}
 	for cells, note := range map[string]string{
@@ -195,10 +194,7 @@ func TestDamagedMask(t *testing.T) {
 	png := append([]byte("\x89PNG\r\n\x1a\n\x00\x00\x00\x0d"), header...)
 	png = binary.BigEndian.AppendUint32(png, crc32.ChecksumIEEE(header))
 	png = append(png, "\x00\x00\x00\x02IDAT\x78\x9c\x00\x00\x00\x00"...)
-	webp, err := os.ReadFile("../../gomlxmodels/preprocess/testdata/files/lossy.webp")
-	if err != nil {
-		t.Fatal(err)
-	}
+	webp := must.Get(os.ReadFile("../../gomlxmodels/preprocess/testdata/files/lossy.webp"))(t)
 	webp = append([]byte("RIFF\x00\x00\x01\x00WEBPVP8X\x0a\x00\x00\x00\x10\x00\x00\x00\x00\x00\x00\x00\x00\x00"+
 		"ALPH\x02\x00\x00\x00\x00\xff"), webp[12:]...) // the canvas and its transparency have one pixel
 	for name, want := range map[string]string{string(png): "more than 100 million", string(webp): "cannot be read"} {

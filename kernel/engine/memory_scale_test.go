@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"antipode/datasets"
+	"antipode/internal/must"
 	"antipode/kernel/client"
 	"antipode/kernel/store"
 )
@@ -42,14 +43,9 @@ func TestMemoryOfSave(t *testing.T) {
 		}
 	}
 	dir := t.TempDir()
-	s, err := store.Open(filepath.Join(dir, "store"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(store.Open(filepath.Join(dir, "store")))(t)
 	fillWide(t, s, n, 768)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Close())
 	wideTable(t, dir, n)
 	cmd := exec.Command(os.Args[0], "-test.run=^TestMemoryOfSave$", "-test.v")
 	cmd.Env = append(os.Environ(), memoryDir+"="+dir)
@@ -61,18 +57,12 @@ func TestMemoryOfSave(t *testing.T) {
 }
 
 func saveWide(t *testing.T, dir string) {
-	s, err := store.Open(filepath.Join(dir, "store"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(store.Open(filepath.Join(dir, "store")))(t)
 	e := New(s, Options{Build: "test"})
 	defer e.Close()
 	tab := widen(datasets.CSV(filepath.Join(dir, "t.csv")))
 	start := time.Now()
-	res, err := run1(t, e, tab, client.Request{Save: filepath.Join(dir, "out.parquet"), Counts: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must.Get(run1(t, e, tab, client.Request{Save: filepath.Join(dir, "out.parquet"), Counts: true}))(t)
 	if res.Computed != 0 || res.Found != res.Rows {
 		t.Errorf("%d computed, %d found, %d rows", res.Computed, res.Found, res.Rows)
 	}
@@ -86,9 +76,6 @@ func saveWide(t *testing.T, dir string) {
 			}
 		}
 	}
-	data, err := os.ReadFile(filepath.Join(dir, "out.parquet"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(filepath.Join(dir, "out.parquet")))(t)
 	fmt.Printf("%d bytes, SHA-256 %x\n", len(data), sha256.Sum256(data))
 }

@@ -16,6 +16,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/stage"
+	"antipode/internal/must"
 	"antipode/kernel/client"
 	"antipode/kernel/store"
 )
@@ -43,7 +44,9 @@ func init() {
 		Open: func(context.Context, stage.Env, json.RawMessage) (stage.Worker, error) { return wide{}, nil }})
 }
 
-func widen(t datasets.Table) datasets.Table { return t.Derive("wide", nil, wide{}.Outputs(nil)...) }
+func widen(t datasets.Table) datasets.Table {
+	return datasets.Extend(t).Derive("wide", nil, wide{}.Outputs(nil)...).Table
+}
 
 // wideTable writes a table of n rows.
 func wideTable(t *testing.T, dir string, n int) string {
@@ -60,10 +63,7 @@ func wideTable(t *testing.T, dir string, n int) string {
 func fillWide(t *testing.T, s *store.Store, n, dim int) {
 	t.Helper()
 	sum := sha256.Sum256([]byte(wide{}.Digest()))
-	items, err := s.Items("wide-v1", hex.EncodeToString(sum[:12]))
-	if err != nil {
-		t.Fatal(err)
-	}
+	items := must.Get(s.Items("wide-v1", hex.EncodeToString(sum[:12])))(t)
 	outputs := wide{}.Outputs(nil)
 	items.Columns(outputs)
 	random := rand.New(rand.NewPCG(1, 2))
@@ -79,15 +79,10 @@ func fillWide(t *testing.T, s *store.Store, n, dim int) {
 				}
 				values[i].Vector = v
 			}
-			payload, err := encodeItem(values, outputs)
-			if err != nil {
-				t.Fatal(err)
-			}
+			payload := must.Get(encodeItem(values, outputs))(t)
 			keys, payloads = append(keys, store.KeyOf(fmt.Sprintf("row%06d", row))), append(payloads, payload)
 		}
-		if err := items.Put(keys, payloads); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, items.Put(keys, payloads))
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/internal/objecturl"
 	"antipode/kernel/client"
 	"antipode/kernel/remote"
@@ -24,19 +25,14 @@ import (
 // bucket opens the test server's bucket.
 func bucket(t *testing.T, s *remotetest.Server) *remote.Bucket {
 	t.Helper()
-	b, err := remote.Open(t.Context(), s.Parse(t, ""))
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(remote.Open(t.Context(), s.Parse(t, "")))(t)
 	t.Cleanup(func() { b.Close() })
 	return b
 }
 
 func put(t *testing.T, s *remotetest.Server, key, content string) {
 	t.Helper()
-	if err := bucket(t, s).Put(t.Context(), key, []byte(content)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, bucket(t, s).Put(t.Context(), key, []byte(content)))
 }
 
 // requestsOf counts the requests of f by method and the beginning of their key.
@@ -60,21 +56,15 @@ func TestTablesOfObjects(t *testing.T) {
 	dir, local := images(t, 10)
 	for i := range 10 {
 		name := fmt.Sprintf("img/%d.png", i)
-		data, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(filepath.Join(dir, name)))(t)
 		put(t, s, "set/"+name, string(data))
 	}
-	rows, err := os.ReadFile(local)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := must.Get(os.ReadFile(local))(t)
 	put(t, s, "set/t.csv", string(rows))
 	e := newEngine(t)
-	want := digestOf(t, must(t, newEngine(t), counts(datasets.CSV(local))))
+	want := digestOf(t, allRows(t, newEngine(t), counts(datasets.CSV(local))))
 	in := datasets.CSV(s.Object("set/t.csv"))
-	if got := digestOf(t, must(t, e, counts(in))); got != want {
+	if got := digestOf(t, allRows(t, e, counts(in))); got != want {
 		t.Error("the rows differ from those of files")
 	}
 	for _, ext := range []string{".parquet", ".csv"} {
@@ -84,7 +74,7 @@ func TestTablesOfObjects(t *testing.T) {
 			t.Fatalf("%+v, %v", res, err)
 		}
 		other := newEngine(t) // another machine
-		f := must(t, other, datasets.Images(out))
+		f := allRows(t, other, datasets.Images(out))
 		if got := digestOf(t, f); got != want {
 			t.Errorf("%s: the rows differ after saving", ext)
 		}
@@ -108,10 +98,7 @@ func TestTablesOfObjects(t *testing.T) {
 
 func digestOf(t *testing.T, f *table.Frame) string {
 	t.Helper()
-	digest, err := store.FrameDigest(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	digest := must.Get(store.FrameDigest(f))(t)
 	return digest
 }
 
@@ -121,7 +108,7 @@ func TestImagesBecomeObjects(t *testing.T) {
 	s, e := remotetest.New(t), newEngine(t)
 	world := datasets.Archipelago(datasets.ArchipelagoOptions{Seed: 3, PerCell: 1, Size: 32, Injected: true})
 	made := world.Reference().Head(5).Select("id", "image", "mask", "region")
-	want := digestOf(t, must(t, e, made))
+	want := digestOf(t, allRows(t, e, made))
 	out := s.Object("runs/a.b/out.parquet")
 	save := func() {
 		if _, err := run1(t, e, made, client.Request{Save: out, AllColumns: true, Counts: true}); err != nil {
@@ -136,7 +123,7 @@ func TestImagesBecomeObjects(t *testing.T) {
 	}
 	other := newEngine(t)
 	saved := datasets.Parquet(out)
-	if got := digestOf(t, must(t, other, saved)); got != want {
+	if got := digestOf(t, allRows(t, other, saved)); got != want {
 		t.Error("the rows differ")
 	}
 	// next to a local table, objects are named by their URLs, which --root allows
@@ -149,7 +136,7 @@ func TestImagesBecomeObjects(t *testing.T) {
 		t.Error(err)
 	}
 	rooted := datasets.CSV(local, datasets.FileOptions{Root: s.Object("runs")})
-	if got := digestOf(t, must(t, newEngine(t), rooted)); got != want {
+	if got := digestOf(t, allRows(t, newEngine(t), rooted)); got != want {
 		t.Error("the rows of the local table differ")
 	}
 	copied := s.Object("copy.parquet") // its images stay where they are
@@ -160,7 +147,7 @@ func TestImagesBecomeObjects(t *testing.T) {
 	}); n != 0 {
 		t.Errorf("%d images are copied within their bucket", n)
 	}
-	if got := digestOf(t, must(t, newEngine(t), datasets.Parquet(copied))); got != want {
+	if got := digestOf(t, allRows(t, newEngine(t), datasets.Parquet(copied))); got != want {
 		t.Error("the rows of the copied table differ")
 	}
 }
@@ -264,20 +251,14 @@ func TestSecretsStayInTheEnvironment(t *testing.T) {
 	out := s.Object("set/out.csv")
 	said := ""
 	for _, fault := range []remotetest.Fault{remotetest.None, remotetest.Denied, remotetest.Unavailable} {
-		p, err := counts(datasets.CSV(local)).Plan()
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(counts(datasets.CSV(local)).Plan())(t)
 		s.Faults(func(int64, *http.Request) remotetest.Fault { return fault })
 		res, err := e.Run(t.Context(), client.Request{Plan: p, Save: out, AllColumns: true},
 			func(p table.Progress) { said += fmt.Sprintf("%+v", p) })
 		s.Faults(nil)
 		said += fmt.Sprintf("%+v %v %s", res, err, p.Args)
 	}
-	data, err := bucket(t, s).Get(t.Context(), "set/out.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(bucket(t, s).Get(t.Context(), "set/out.csv"))(t)
 	said += string(data) + log.String()
 	files := 0
 	if err := filepath.WalkDir(e.Store.Dir(), func(path string, d fs.DirEntry, err error) error {

@@ -59,8 +59,8 @@ func TestOverlap(t *testing.T) {
 	stage.Register(stage.Stage{Name: "overlapping", Version: 1,
 		Open: func(context.Context, stage.Env, json.RawMessage) (stage.Worker, error) { return o, nil }})
 	_, file := images(t, int(o.cores)+1)
-	f := must(t, newEngine(t), datasets.CSV(file).Derive("overlapping", nil,
-		datasets.Columns("full:vector", "size:number")...))
+	f := allRows(t, newEngine(t), datasets.Extend(datasets.CSV(file)).Derive("overlapping", nil,
+		datasets.Columns("full:vector", "size:number")...).Table)
 	if f.Len() != int(o.cores)+1 {
 		t.Errorf("%d rows", f.Len())
 	}

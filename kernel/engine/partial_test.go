@@ -41,7 +41,8 @@ func TestPartialBatch(t *testing.T) {
 		}})
 	e := newEngine(t)
 	_, file := images(t, 4)
-	tab := datasets.CSV(file).Derive("halting", nil, datasets.Columns("full:vector", "size:number")...)
+	tab := datasets.Extend(datasets.CSV(file)).Derive("halting", nil, datasets.Columns("full:vector",
+		"size:number")...).Table
 	if _, err := run1(t, e, tab, client.Request{Batch: 4}); err == nil || !strings.Contains(err.Error(), "halted") {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/kernel/client"
 	"antipode/kernel/parquet"
 )
@@ -28,10 +29,7 @@ func saved(t *testing.T, e *Engine, tab datasets.Table) (csv string, notes []str
 	if err != nil {
 		return "", nil, err
 	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(path))(t)
 	return string(data), res.Notes, nil
 }
 
@@ -119,7 +117,7 @@ func TestReadings(t *testing.T) {
 		}, want: "id,year\na,2024.0\n"},
 		"no key matches": {file: "id,k\na,1\n", make: func(p string) datasets.Table {
 			return datasets.CSV(p).Join(datasets.FromRows([]map[string]any{{"k": "7", "w": "x"}}), "k")
-		}, want: "id,k,w\na,1,\n", note: `no row has a k of the second table; the first one holds "1", the second one "7"`},
+		}, want: "id,k,w\na,1,\n", note: `no row's k is in the second table; the first one holds "1", the second one "7"`},
 		"a suffix that is taken": {file: "id,k,w,w_2\na,1,2,3\n", make: func(p string) datasets.Table {
 			return datasets.CSV(p).Join(datasets.FromRows([]map[string]any{{"k": "7", "w": "x"}}), "k",
 				datasets.JoinOptions{Suffix: "_2"})
@@ -212,9 +210,7 @@ func TestReadings(t *testing.T) {
 func writePNG(t *testing.T, path string) {
 	t.Helper()
 	var b bytes.Buffer
-	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 1, 1))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, png.Encode(&b, image.NewGray(image.Rect(0, 0, 1, 1))))
 	write(t, path, b.String())
 }
 
@@ -229,12 +225,8 @@ func TestLayouts(t *testing.T) {
 	dir := t.TempDir()
 	shard := func(name string, rows ...string) {
 		f := &table.Frame{Columns: []table.Column{table.TextColumn("label", rows)}}
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := parquet.Write(filepath.Join(dir, name), f); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755))
+		must.Do(t, parquet.Write(filepath.Join(dir, name), f))
 	}
 	shard("hf/data/train-00000-of-00002.parquet", "x", "y")
 	shard("hf/data/train-00001-of-00002.parquet", "z")
@@ -247,17 +239,12 @@ func TestLayouts(t *testing.T) {
 	write(t, filepath.Join(dir, "folder/train/metadata.csv"), "file_name,region,code\n1.png,n,007\n9.png,s,008\n")
 	write(t, filepath.Join(dir, "lines/metadata.jsonl"),
 		`{"file_name":"1.png","text":"a","n":9007199254740993}`+"\n"+`{"file_name":"2.png","text":null,"n":2}`+"\n")
-	photo, err := os.ReadFile(filepath.Join(dir, "lines/1.png"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	photo := must.Get(os.ReadFile(filepath.Join(dir, "lines/1.png")))(t)
 	var archive bytes.Buffer
 	w := tar.NewWriter(&archive)
 	for _, m := range []struct{ name, data string }{{"0001.png", string(photo)}, {"0001.txt", "a boat\n"},
 		{"0001.json", `{"region":"n","w":0.5}`}, {"0002.png", string(photo)}, {"0002.mp3", "x"}} {
-		if err := w.WriteHeader(&tar.Header{Name: m.name, Size: int64(len(m.data)), Mode: 0o644}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.WriteHeader(&tar.Header{Name: m.name, Size: int64(len(m.data)), Mode: 0o644}))
 		w.Write([]byte(m.data))
 	}
 	w.Close()
@@ -266,9 +253,7 @@ func TestLayouts(t *testing.T) {
 	w = tar.NewWriter(&odd)
 	for _, m := range []struct{ name, data string }{{"1.png", string(photo)}, {"1.jpg", "x"}, {"1.seg.png", "x"},
 		{"1.txt", "a"}, {"1.txt", "b"}, {"._1.png", "x"}, {"2.txt", "\xff"}, {"2.png", string(photo)}} {
-		if err := w.WriteHeader(&tar.Header{Name: m.name, Size: int64(len(m.data)), Mode: 0o644}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.WriteHeader(&tar.Header{Name: m.name, Size: int64(len(m.data)), Mode: 0o644}))
 		w.Write([]byte(m.data))
 	}
 	w.Close()
@@ -284,12 +269,8 @@ func TestLayouts(t *testing.T) {
 		f := &table.Frame{Columns: []table.Column{table.TextColumn("id", []string{"a"}),
 			table.TextColumn("region", []string{"K"})}}
 		name := filepath.Join(dir, "ids/region="+region, string(rune('0'+i))+".parquet")
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := parquet.Write(name, f); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(name), 0o755))
+		must.Do(t, parquet.Write(name, f))
 	}
 	for name, c := range map[string]struct{ want, note string }{
 		"odd.tar": {"id,caption\n1,a\n2,\n", "members that are not read: 1 .jpg of a row that has one already, 1 " +
@@ -311,7 +292,7 @@ func TestLayouts(t *testing.T) {
 		"w.tar": {"id,caption,region,w\n0001,a boat,n,0.5\n0002,,,\n", "members that are not read: 1 .mp3"},
 	} {
 		tab := datasets.Images(filepath.Join(dir, name))
-		f := must(t, e, tab)
+		f := allRows(t, e, tab)
 		if len(f.Images("image")) != f.Len() && !slices.Contains([]string{"hf", "tables", "ids"}, name) {
 			t.Errorf("%s: %d images of %d rows", name, len(f.Images("image")), f.Len())
 		}
@@ -363,11 +344,8 @@ func TestSpellingsOfPaths(t *testing.T) {
 func TestRecordOfReadings(t *testing.T) {
 	e := newEngine(t)
 	path := write(t, filepath.Join(t.TempDir(), "t.csv"), "id,region,v\na,n,1\nb,s,x\nc,s,y\n")
-	res, err := run1(t, e, datasets.CSV(path).Cast("v", table.KindNumber),
-		client.Request{Save: filepath.Join(t.TempDir(), "o.csv"), Counts: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must.Get(run1(t, e, datasets.CSV(path).Cast("v", table.KindNumber),
+		client.Request{Save: filepath.Join(t.TempDir(), "o.csv"), Counts: true}))(t)
 	rec, err := e.Store.Record(res.Record)
 	if err != nil || len(rec.Readings) != 1 {
 		t.Fatalf("%+v, %v", rec, err)

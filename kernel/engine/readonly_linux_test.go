@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"antipode/datasets"
+	"antipode/internal/must"
 	"antipode/kernel/client"
 	"antipode/kernel/store"
 )
@@ -32,9 +33,7 @@ func lockFolder(t *testing.T, dir string) {
 		t.Skipf("missing: the right to mount: %v", err)
 	}
 	t.Cleanup(func() { syscall.Unmount(dir, syscall.MNT_DETACH) })
-	if err := syscall.Mount("", dir, "", syscall.MS_BIND|syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Mount("", dir, "", syscall.MS_BIND|syscall.MS_REMOUNT|syscall.MS_RDONLY, ""))
 }
 
 // TestReadOnlyStore: results in a store that cannot be written are found; what is missing is an error that names it.
@@ -43,15 +42,10 @@ func TestReadOnlyStore(t *testing.T) {
 	home := first.Store.Dir()
 	_, file := images(t, 4)
 	tab := counts(datasets.CSV(file))
-	must(t, first, tab)
-	if err := first.Close(); err != nil {
-		t.Fatal(err)
-	}
+	allRows(t, first, tab)
+	must.Do(t, first.Close())
 	lockFolder(t, home)
-	s, err := store.Open(home)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(store.Open(home))(t)
 	e := New(s, Options{Build: "test"})
 	defer e.Close()
 	if res, err := run1(t, e, tab, client.Request{}); err != nil || res.Found != 4 || res.Computed != 0 {

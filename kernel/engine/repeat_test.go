@@ -14,7 +14,7 @@ import (
 func TestRepeat(t *testing.T) {
 	e := newEngine(t)
 	prompts := datasets.FromRows([]map[string]any{{"id": "a", "prompt": "x"}, {"id": "b", "prompt": "y"}})
-	f := must(t, e, prompts.Repeat(3, "prompt_id", 7))
+	f := allRows(t, e, prompts.Repeat(3, "prompt_id", 7))
 	if diff := cmp.Diff([]string{"a#1", "a#2", "a#3", "b#1", "b#2", "b#3"}, f.Texts("id")); diff != "" {
 		t.Error(diff)
 	}
@@ -27,7 +27,7 @@ func TestRepeat(t *testing.T) {
 	}
 	seeded := prompts.With("seed", 40)
 	if diff := cmp.Diff([]float64{40, 41, 40, 41},
-		must(t, e, seeded.Repeat(2, "prompt_id", 7)).Numbers("seed")); diff != "" {
+		allRows(t, e, seeded.Repeat(2, "prompt_id", 7)).Numbers("seed")); diff != "" {
 		t.Errorf("the table's own seeds: %s", diff)
 	}
 	for want, table := range map[string]datasets.Table{
@@ -51,7 +51,7 @@ func TestSeedBy(t *testing.T) {
 	rows := datasets.FromRows([]map[string]any{{"id": "a", "concept": "boat", "language": "en", "seed": 9.0},
 		{"id": "b", "concept": "boat", "language": "fr", "seed": 9.0}, {"id": "c", "concept": "kite", "language": "en",
 			"seed": 9.0}})
-	by := func(columns ...string) []float64 { return must(t, e, rows.SeedBy(columns...)).Numbers("seed") }
+	by := func(columns ...string) []float64 { return allRows(t, e, rows.SeedBy(columns...)).Numbers("seed") }
 	shared, own := by("concept"), by("concept", "language")
 	if shared[0] != shared[1] || shared[0] == shared[2] || own[0] == own[1] || own[0] == shared[0] ||
 		own[1] != by("concept", "language")[1] {
@@ -62,7 +62,7 @@ func TestSeedBy(t *testing.T) {
 			t.Errorf("the seed %v", s)
 		}
 	}
-	if got := must(t, e, rows.SeedBy("id").Repeat(2, "prompt_id", 0)).Numbers("seed"); got[1] != got[0]+1 ||
+	if got := allRows(t, e, rows.SeedBy("id").Repeat(2, "prompt_id", 0)).Numbers("seed"); got[1] != got[0]+1 ||
 		got[2] == got[0] {
 		t.Errorf("copies have the seeds %v", got)
 	}

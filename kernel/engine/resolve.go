@@ -6,20 +6,15 @@ import (
 	"io"
 	"io/fs"
 	"math"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
-
-	"golang.org/x/text/unicode/norm"
 
 	"antipode/datasets"
 	"antipode/datasets/mask"
 	"antipode/datasets/table"
 	"antipode/internal/fault"
 	"antipode/internal/imagefile"
-	"antipode/internal/objecturl"
 )
 
 // origin describes where a table comes from.
@@ -46,7 +41,7 @@ func (r *run) resolve(f *table.Frame, s source) (*table.Frame, error) {
 	if o.root == "" {
 		o.root = o.dir
 	}
-	f = o.withIDs(f)
+	f = numbered(o.withIDs(f), 0)
 	n := f.Len()
 	if n == 0 {
 		r.note("%s has no rows", o.name)
@@ -104,7 +99,7 @@ func (r *run) resolve(f *table.Frame, s source) (*table.Frame, error) {
 			return nil, err
 		}
 	}
-	return r.keep(f, good), nil
+	return keep(f, good), nil
 }
 
 // withIDs returns a table with the column id. A table of images without ids gets the paths of its images, if they are
@@ -248,155 +243,27 @@ func (r *run) checkVectors(f *table.Frame, c *table.Column, o origin, bad []*tab
 	}
 }
 
-// keep returns the frame with the good rows only and records their row numbers for messages.
-func (r *run) keep(f *table.Frame, good []int) *table.Frame {
+// keep returns the frame with the good rows only.
+func keep(f *table.Frame, good []int) *table.Frame {
 	if len(good) == f.Len() {
 		return f
 	}
-	out := f.Pick(good)
-	numbers := make([]int, len(good))
-	for i, row := range good {
-		numbers[i] = r.rowNumber(f, row)
-	}
-	r.numbers[out] = numbers
-	return out
+	return f.Pick(good)
 }
 
-// rowNumber returns the number of a row, from 1, in the file that was read, bad rows included.
-func (r *run) rowNumber(f *table.Frame, row int) int {
-	if numbers := r.numbers[f]; numbers != nil {
-		return numbers[row]
+// numbered sets the numbers of a frame's rows for messages, unless they come from rows that have them.
+func numbered(f *table.Frame, source int) *table.Frame {
+	if f.Origins == nil {
+		f = f.SameRows(f.Columns)
+		f.Origins = make([]table.Origin, f.Len())
+		for row := range f.Origins {
+			f.Origins[row] = table.Origin{Source: source, Row: row + 1}
+		}
 	}
-	return row + 1
+	return f
 }
 
 func notFinite(x float32) bool { return x != x || math.IsInf(float64(x), 0) }
-
-// longPath is the maximal length of a path in a message.
-const longPath = 200
-
-func (o origin) pathReason(path string, err error) string {
-	where := ""
-	if !filepath.IsAbs(path) && !objecturl.IsRemote(path) && !objecturl.IsRemote(o.dir) && len(path) < longPath {
-		where = fmt.Sprintf(" (%s)", filepath.Join(o.dir, filepath.FromSlash(path)))
-	}
-	if runes := []rune(path); len(runes) > longPath {
-		path = string(runes[:longPath-1]) + "…"
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		_, near, _ := strings.Cut(err.Error(), fs.ErrNotExist.Error()+";")
-		if near != "" {
-			near = ";" + near
-		}
-		return fmt.Sprintf("the file %s is missing%s%s", path, where, near)
-	}
-	return fmt.Sprintf("%s: %v", path, err)
-}
-
-// Errors of paths.
-var (
-	errURL = errors.New("a URL, not the path of a file; name the column otherwise, and fetch it with " +
-		"antipode data images --url COLUMN")
-	errOutside = errors.New("the path leaves the table's folder; copy the file into it, or name a parent folder of " +
-		"both with --root (datasets.FileOptions.Root)")
-	errLink = errors.New("a link that leaves the folder; copy the file into it")
-)
-
-// inside resolves a path of a table against the table's folder. A path that leaves root, by .. or by a link, is an
-// error, unless it is a file of the store, which saved tables refer to.
-func inside(dir, root, path, home string) (string, error) {
-	if strings.ContainsRune(path, 0) {
-		return "", errors.New("a path with a NUL byte")
-	}
-	if datasets.IsURL(path) {
-		return "", errURL
-	}
-	full := path
-	if !filepath.IsAbs(full) {
-		full = filepath.Join(dir, full)
-	}
-	real, err := filepath.EvalSymlinks(full)
-	if errors.Is(err, fs.ErrNotExist) {
-		if full, err = otherSpelling(full); err == nil {
-			real, err = filepath.EvalSymlinks(full)
-		}
-	}
-	if err != nil {
-		return "", plain(err)
-	}
-	for _, allowed := range []string{root, filepath.Join(home, "blobs")} {
-		if base, err := filepath.EvalSymlinks(allowed); err == nil {
-			if rel, err := filepath.Rel(base, real); err == nil && rel != ".." &&
-				!strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-				if info, err := os.Stat(real); err != nil {
-					return "", plain(err)
-				} else if !info.Mode().IsRegular() {
-					return "", errors.New("not a file")
-				}
-				return real, nil
-			}
-		}
-	}
-	return "", errOutside
-}
-
-// spelling returns what paths that differ only in case, in Unicode's form or in blanks around them have in common.
-func spelling(path string) string { return strings.ToLower(norm.NFC.String(strings.TrimSpace(path))) }
-
-// otherSpelling returns the path of the one file whose path differs from a missing one only in case, in Unicode's form,
-// in blanks or in backslashes for slashes. The error names several such files, or one with another ending.
-func otherSpelling(path string) (string, error) {
-	if os.PathSeparator == '/' {
-		path = strings.ReplaceAll(path, `\`, "/")
-	}
-	at := []string{string(filepath.Separator)} // the folders that match so far
-	for _, part := range strings.Split(strings.Trim(filepath.Clean(path), string(filepath.Separator)),
-		string(filepath.Separator)) {
-		var next, exact []string
-		near := ""
-		for _, dir := range at {
-			if _, err := os.Lstat(filepath.Join(dir, part)); err == nil {
-				exact = append(exact, filepath.Join(dir, part))
-				continue
-			}
-			entries, _ := os.ReadDir(dir)
-			for _, e := range entries {
-				if spelling(e.Name()) == spelling(part) {
-					next = append(next, filepath.Join(dir, e.Name()))
-				} else if filepath.Ext(part) != "" && stemSpelling(e.Name()) == stemSpelling(part) {
-					near = fmt.Sprintf("; did you mean %q?", e.Name())
-				}
-			}
-		}
-		if at = append(exact, next...); len(at) == 0 {
-			return "", fmt.Errorf("%w%s", fs.ErrNotExist, near)
-		}
-	}
-	if len(at) > 1 {
-		var names []string
-		for _, p := range at {
-			names = append(names, filepath.Base(p))
-		}
-		return "", fmt.Errorf("the file is missing, and there are several with similar names: %s; use one of them",
-			strings.Join(names, ", "))
-	}
-	return at[0], nil
-}
-
-// stemSpelling returns the spelling of a file's name without its ending.
-func stemSpelling(name string) string { return spelling(strings.TrimSuffix(name, filepath.Ext(name))) }
-
-// isRespelled reports whether a path of a table is the file found by another spelling.
-func (o origin) isRespelled(path, file string) bool {
-	if strings.HasSuffix(file, filepath.FromSlash(path)) {
-		return false
-	}
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(o.dir, path)
-	}
-	_, err := os.Lstat(path)
-	return err != nil
-}
 
 // noEOF returns a readable error for a truncated file.
 func noEOF(err error) error {

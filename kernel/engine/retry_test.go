@@ -9,6 +9,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/stage"
+	"antipode/internal/must"
 	"antipode/kernel/client"
 	"antipode/kernel/store"
 )
@@ -47,13 +48,10 @@ func TestRetryFailed(t *testing.T) {
 		}})
 	e := newEngine(t)
 	_, file := images(t, 6)
-	tab := datasets.CSV(file).Derive("moody", nil, datasets.Columns("outcome:text")...)
+	tab := datasets.Extend(datasets.CSV(file)).Derive("moody", nil, datasets.Columns("outcome:text")...).Table
 	check := func(e *Engine, req client.Request, computed int, want ...string) {
 		t.Helper()
-		res, err := run1(t, e, tab, req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := must.Get(run1(t, e, tab, req))(t)
 		if res.Computed != computed || res.Found != 6-computed || !slices.Equal(res.Frame.Texts("outcome"), want) {
 			t.Errorf("%d computed, %d found, %q; want %d, %q", res.Computed, res.Found, res.Frame.Texts("outcome"),
 				computed, want)
@@ -64,10 +62,7 @@ func TestRetryFailed(t *testing.T) {
 	check(e, client.Request{Batch: 2}, 0, "ok", "failed", "ok", "failed", "ok", "ok")
 	check(e, client.Request{RetryFailed: true}, 2, "ok", "ok", "ok", "failed", "ok", "ok")
 	check(e, client.Request{}, 0, "ok", "ok", "ok", "failed", "ok", "ok")
-	reopened, err := store.Open(e.Store.Dir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	reopened := must.Get(store.Open(e.Store.Dir()))(t)
 	again := New(reopened, Options{Build: "test"})
 	defer again.Close()
 	check(again, client.Request{}, 0, "ok", "ok", "ok", "failed", "ok", "ok")

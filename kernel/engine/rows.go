@@ -141,7 +141,7 @@ func (s *stageRows) check(in *table.Frame) error {
 	}
 	for i := range in.Len() {
 		if err := checker.CheckRow(stage.Row{Frame: in, Index: i}); err != nil {
-			return fmt.Errorf("row %d (id %q): %w", s.r.rowNumber(in, i), rowID(in, i), err)
+			return fmt.Errorf("row %d (id %q): %w", in.RowNumber(i), rowID(in, i), err)
 		}
 	}
 	return nil
@@ -247,9 +247,9 @@ func (s *stageRows) good(b *batches) (good []int, err error) {
 		if b.values[u] != nil {
 			good = append(good, i)
 		} else if b.rowOf[u] != i && !s.bad[k] {
-			if err := s.r.report(table.BadRow{Row: s.r.rowNumber(b.in, i), ID: rowID(b.in, i), Column: "image",
+			if err := s.r.report(table.BadRow{Row: b.in.RowNumber(i), ID: rowID(b.in, i), Column: "image",
 				Reason: fmt.Sprintf("the same input as in row %d, which is bad",
-					s.r.rowNumber(b.in, b.rowOf[u]))}); err != nil {
+					b.in.RowNumber(b.rowOf[u]))}); err != nil {
 				return nil, err
 			}
 		}
@@ -263,14 +263,12 @@ func (s *stageRows) result(b *batches) (*table.Frame, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := s.r.keep(b.in, good)
+	out := keep(b.in, good)
 	kept := make([][]stage.Value, len(good))
 	for at, i := range good {
 		kept[at] = b.values[b.first[b.keys[i]]]
 	}
-	with := out.With(columnsOf(s.outputs, kept)...)
-	s.r.numbers[with] = s.r.numbers[out]
-	return with, nil
+	return out.With(columnsOf(s.outputs, kept)...), nil
 }
 
 // loadModel loads the model of a stage that this process computes, unless the run is draining.
@@ -372,8 +370,7 @@ func rowID(f *table.Frame, i int) string {
 }
 
 // An item is encoded as its values in order, each as a length (uint32, little-endian; nullValue = no value) and bytes.
-// An image is the digest of a blob of the store and its extension: items are the same in every store. An item of an
-// earlier version has the blob's path in place of the extension.
+// An image is the digest of a blob of the store and its extension: items are the same in every store.
 const nullValue = math.MaxUint32
 
 func encodeItem(values []stage.Value, outputs []table.ColumnSpec) ([]byte, error) {

@@ -7,6 +7,7 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/kernel/client"
 	"antipode/kernel/parquet"
 )
@@ -31,10 +32,7 @@ func TestSavedColumns(t *testing.T) {
 		if _, err := run1(t, e, counts(datasets.Parquet(in)), req); err != nil {
 			t.Fatal(err)
 		}
-		saved, err := parquet.Read(req.Save, parquet.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		saved := must.Get(parquet.Read(req.Save, parquet.Options{}))(t)
 		if got := table.NameList(saved.Frame.Specs()); got != want {
 			t.Errorf("saved columns: %s, want %s", got, want)
 		}
@@ -49,7 +47,7 @@ func TestOneColumnIsSaved(t *testing.T) {
 	if _, err := run1(t, e, datasets.CSV(path), client.Request{Save: out}); err != nil {
 		t.Fatal(err)
 	}
-	if got := must(t, e, datasets.CSV(out)).Texts("prompt"); !slices.Equal(got, []string{"a", "", "b", ""}) {
+	if got := allRows(t, e, datasets.CSV(out)).Texts("prompt"); !slices.Equal(got, []string{"a", "", "b", ""}) {
 		t.Errorf("prompts %q", got)
 	}
 }

@@ -101,8 +101,8 @@ var ErrNotVerifiable = errors.New("not verifiable")
 func (e *Engine) Verify(ctx context.Context, rec *store.Record, progress func(table.Progress)) (digest string,
 	err error) {
 	if op := unknownOperation(rec.Plan); op != "" {
-		return "", fmt.Errorf("result %.12s is %w: an earlier version wrote its record, with the operation %q, which "+
-			"this build does not have under that name", rec.ID, ErrNotVerifiable, op)
+		return "", fmt.Errorf("result %.12s is %w: another build wrote its record, with the operation %q, which "+
+			"this one does not have", rec.ID, ErrNotVerifiable, op)
 	}
 	for model, digest := range rec.Models {
 		program, is := strings.CutPrefix(model, gomlxmodels.Exec)

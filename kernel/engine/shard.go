@@ -4,9 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"math"
 	"slices"
-	"strings"
 
 	"antipode/datasets"
 	"antipode/datasets/archipelago"
@@ -57,17 +55,15 @@ func (r *run) shard(p *table.Plan) (*table.Frame, error) {
 		if r.work != nil && r.work.pending[in.Digest()] {
 			r.work.pending[p.Digest()] = true
 		}
-		return r.keep(f, Chosen(f, a)), nil
+		return keep(f, Chosen(f, a)), nil
 	}
-	strict := r.byDigest
-	r.byDigest, r.later = map[string]*table.Frame{}, &later{}
-	f, err := r.eval(in)
-	sources := r.later.sources
-	r.byDigest, r.later = strict, nil
+	unread := r.child()
+	unread.later = &later{}
+	f, err := unread.eval(in)
 	if err != nil {
 		return nil, err
 	}
-	return r.load(f.Pick(Chosen(f, a)), sources)
+	return r.load(f.Pick(Chosen(f, a)), unread.later.sources)
 }
 
 // Chosen returns the rows of a shard: rows are ordered by the SHA-256 of their ids (of their numbers, from 0, in a
@@ -108,16 +104,6 @@ type source struct {
 	images []archipelago.Image // by row
 }
 
-// The column sourceRow holds, in evaluations that read files later, source × sourceRows + the row's number. Texts that
-// start with a marker stand for what is read later: the file at a path, the bytes in a column, an image of the world.
-const (
-	sourceRow  = "\x00row"
-	sourceRows = 1 << 32
-	unread     = "\x00file "
-	unstored   = parquet.SkippedBytes
-	undrawn    = "\x00drawn"
-)
-
 // rowVerbs are the operations that take rows of their inputs unchanged, or that repeat or order them.
 var rowVerbs = []string{"where", "select", "with", "rename", "remove-prefix", "repeat", "seed-by", "join", "concat",
 	"sort", "head", "sample"}
@@ -140,132 +126,106 @@ func deferrable(p *table.Plan) bool {
 	return walk(p) && !(drawn && present)
 }
 
-// postpone marks what a table refers to, to be read by load.
+// postpone notes that the files that a table refers to are read by load.
 func (r *run) postpone(f *table.Frame, s *source) *table.Frame {
-	first := float64(len(r.later.sources)) * sourceRows
 	r.later.sources = append(r.later.sources, s)
-	numbers := make([]float64, f.Len())
-	for row := range numbers {
-		numbers[row] = first + float64(row)
-	}
-	out := f.With(table.NumberColumn(sourceRow, numbers))
-	for i := range out.Columns {
-		c := &out.Columns[i]
-		switch c.Kind {
-		case table.KindImage:
-			c.Images = slices.Clone(c.Images)
-			for row := range c.Images {
-				mark(&c.Images[row].Path)
+	f = f.SameRows(slices.Clone(f.Columns))
+	f.Origins = nil
+	f = numbered(f, len(r.later.sources))
+	for i := range f.Columns {
+		c := &f.Columns[i]
+		c.Images, c.Masks = slices.Clone(c.Images), slices.Clone(c.Masks)
+		for row, img := range c.Images {
+			if img.Path != "" && img.Unread == table.HasRead {
+				c.Images[row].Unread = table.UnreadFile
 			}
-		case table.KindMask:
-			c.Masks = slices.Clone(c.Masks)
-			for row, m := range c.Masks {
-				if m.Size == [2]int{} {
-					mark(&c.Masks[row].Counts)
-				}
+		}
+		for row, m := range c.Masks {
+			if m.Counts != "" && m.Size == [2]int{} && m.Unread == table.HasRead {
+				c.Masks[row].Unread = table.UnreadFile
 			}
 		}
 	}
-	return out
-}
-
-// mark marks the path of a file, unless it is marked.
-func mark(path *string) {
-	if *path != "" && !strings.HasPrefix(*path, "\x00") {
-		*path = unread + *path
-	}
+	return f
 }
 
 // load reads the files that the rows of an evaluation without files refer to, and reports or leaves out bad rows.
 func (r *run) load(f *table.Frame, sources []*source) (*table.Frame, error) {
-	at := f.Numbers(sourceRow)
-	if at == nil {
-		return f, nil
-	}
-	f = &table.Frame{Columns: slices.DeleteFunc(slices.Clone(f.Columns),
-		func(c table.Column) bool { return c.Name == sourceRow })}
-	numbers := make([]int, f.Len())
 	rows := make([][]int, len(sources)) // by source
-	for i, v := range at {
-		numbers[i] = i + 1
-		if !math.IsNaN(v) { // of a table that refers to no files
-			s := int(v / sourceRows)
-			rows[s], numbers[i] = append(rows[s], i), int(v)%sourceRows+1
+	for row, at := range f.Origins {
+		if at.Source > 0 {
+			rows[at.Source-1] = append(rows[at.Source-1], row)
 		}
 	}
+	f = f.SameRows(slices.Clone(f.Columns))
 	for i := range f.Columns {
 		c := &f.Columns[i]
 		c.Images, c.Masks = slices.Clone(c.Images), slices.Clone(c.Masks)
 	}
 	bad := make([]*table.BadRow, f.Len())
 	for s, list := range rows {
-		if err := r.loadSource(f, sources[s], list, numbers, bad); err != nil {
+		if err := r.loadSource(f, sources[s], list, bad); err != nil {
 			return nil, err
 		}
 	}
-	r.numbers[f] = numbers
 	var good []int
-	for i, b := range bad {
+	for row, b := range bad {
 		if b == nil {
-			good = append(good, i)
+			good = append(good, row)
 			continue
 		}
-		b.Row, b.ID, b.Reason = numbers[i], rowID(f, i), sources[int(at[i]/sourceRows)].name+": "+b.Reason
+		b.Row, b.ID = f.RowNumber(row), rowID(f, row)
+		b.Reason = sources[f.Origins[row].Source-1].name + ": " + b.Reason
 		if err := r.report(*b); err != nil {
 			return nil, err
 		}
 	}
-	return r.keep(f, good), nil
+	return keep(f, good), nil
 }
 
-// loadSource reads the files of the given rows, which come from one table. numbers are the rows' numbers in it, from 1.
-func (r *run) loadSource(f *table.Frame, s *source, rows, numbers []int, bad []*table.BadRow) error {
+// loadSource reads the files of the given rows, which come from one table.
+func (r *run) loadSource(f *table.Frame, s *source, rows []int, bad []*table.BadRow) error {
 	if len(rows) == 0 {
 		return nil
 	}
 	if s.world != nil {
-		return r.loadDrawn(f, s, rows, numbers)
+		return r.loadDrawn(f, s, rows)
 	}
+	var again *parquet.Table
 	if s.reread != nil {
 		wanted := map[int]bool{}
-		for _, i := range rows {
-			wanted[numbers[i]-1] = true
+		for _, row := range rows {
+			wanted[f.RowNumber(row)-1] = true
 		}
-		again, err := s.reread(func(row int) bool { return wanted[row] })
-		if err != nil {
+		var err error
+		if again, err = s.reread(func(row int) bool { return wanted[row] }); err != nil {
 			return err
 		}
-		for i := range f.Columns {
-			c := &f.Columns[i]
-			for _, row := range rows {
-				from := numbers[row] - 1
-				if from >= again.Frame.Len() {
-					return fmt.Errorf("%s changed while it was read", s.name)
-				}
-				if b := again.Bad[from]; b != nil && bad[row] == nil {
-					bad[row] = &table.BadRow{Column: b.Column, Reason: b.Reason}
-				}
-				switch {
-				case c.Kind == table.KindImage:
-					if name, ok := strings.CutPrefix(c.Images[row].Path, unstored); ok {
-						c.Images[row] = again.Frame.Images(name)[from]
-					}
-				case c.Kind == table.KindMask:
-					if name, ok := strings.CutPrefix(c.Masks[row].Counts, unstored); ok {
-						c.Masks[row] = again.Frame.Masks(name)[from]
-					}
-				}
+	}
+	for _, row := range rows {
+		from := f.RowNumber(row) - 1
+		if again != nil {
+			if from >= again.Frame.Len() {
+				return fmt.Errorf("%s changed while it was read", s.name)
+			}
+			if b := again.Bad[from]; b != nil && bad[row] == nil {
+				bad[row] = &table.BadRow{Column: b.Column, Reason: b.Reason}
 			}
 		}
-	}
-	for i := range f.Columns {
-		c := &f.Columns[i]
-		for _, row := range rows {
-			switch c.Kind {
+		for i := range f.Columns {
+			switch c := &f.Columns[i]; c.Kind {
 			case table.KindImage:
-				c.Images[row].Path = strings.TrimPrefix(c.Images[row].Path, unread)
+				if img := &c.Images[row]; img.Unread == table.UnreadBytes {
+					*img = again.Frame.Images(img.Path)[from]
+				} else {
+					img.Unread = table.HasRead // by readFiles
+				}
 			case table.KindMask:
-				c.Masks[row].Counts = strings.TrimPrefix(c.Masks[row].Counts, unread)
+				if m := &c.Masks[row]; m.Unread == table.UnreadBytes {
+					*m = again.Frame.Masks(m.Counts)[from]
+				} else {
+					m.Unread = table.HasRead
+				}
 			}
 		}
 	}
@@ -273,10 +233,10 @@ func (r *run) loadSource(f *table.Frame, s *source, rows, numbers []int, bad []*
 }
 
 // loadDrawn renders the images of rows of a table of the built-in world.
-func (r *run) loadDrawn(f *table.Frame, s *source, rows, numbers []int) error {
+func (r *run) loadDrawn(f *table.Frame, s *source, rows []int) error {
 	part, images := f.Pick(rows), make([]archipelago.Image, len(rows))
 	for k, row := range rows {
-		images[k] = s.images[numbers[row]-1]
+		images[k] = s.images[f.RowNumber(row)-1]
 	}
 	drawn, err := r.draw(s.world, part, images)
 	if err != nil {
@@ -289,9 +249,9 @@ func (r *run) loadDrawn(f *table.Frame, s *source, rows, numbers []int) error {
 		c := &f.Columns[i]
 		for k, row := range rows {
 			switch {
-			case c.Kind == table.KindImage && c.Images[row].Path == undrawn:
+			case c.Kind == table.KindImage && c.Images[row].Unread == table.UnreadDrawn:
 				c.Images[row] = drawn.Images("image")[k]
-			case c.Kind == table.KindMask && c.Masks[row].Counts == undrawn:
+			case c.Kind == table.KindMask && c.Masks[row].Unread == table.UnreadDrawn:
 				c.Masks[row] = drawn.Masks("mask")[k]
 			}
 		}

@@ -16,6 +16,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/stage"
+	"antipode/internal/must"
 	"antipode/kernel/client"
 	"antipode/kernel/store"
 )
@@ -23,14 +24,8 @@ import (
 // shardOf returns the plan of one shard of a table.
 func shardOf(t *testing.T, tab datasets.Table, a ShardArgs) *table.Plan {
 	t.Helper()
-	p, err := tab.Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
-	args, err := json.Marshal(a)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(tab.Plan())(t)
+	args := must.Get(json.Marshal(a))(t)
 	return &table.Plan{Op: ShardOp, Args: args, Inputs: []*table.Plan{p}}
 }
 
@@ -84,7 +79,7 @@ func TestShardReadsItsFiles(t *testing.T) {
 	e := newEngine(t)
 	dir, name := images(t, 12)
 	tab := datasets.CSV(name)
-	all := must(t, e, tab)
+	all := allRows(t, e, tab)
 	mine := Chosen(all, ShardArgs{1, 3})
 	for row := range all.Len() {
 		if !slices.Contains(mine, row) {
@@ -118,10 +113,7 @@ func TestShardReadsItsFiles(t *testing.T) {
 func TestShardChecksAllIDs(t *testing.T) {
 	e := newEngine(t)
 	_, name := images(t, 6)
-	data, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(name))(t)
 	write(t, name, string(data)+"i2,img/0.png,north\n")
 	for i := range 3 {
 		_, err := runShard(t, e, datasets.CSV(name), ShardArgs{i, 3}, client.Request{})
@@ -133,10 +125,7 @@ func TestShardChecksAllIDs(t *testing.T) {
 
 func mustDigest(t *testing.T, f *table.Frame) string {
 	t.Helper()
-	d, err := store.FrameDigest(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(store.FrameDigest(f))(t)
 	return d
 }
 
@@ -173,13 +162,10 @@ func TestShardsAreParts(t *testing.T) {
 		"world, verbs": world.Reference().Repeat(2, "image_id", 0).Rename("mask", "shape").Head(30),
 	} {
 		t.Run(title, func(t *testing.T) {
-			whole := must(t, e, tab)
+			whole := allRows(t, e, tab)
 			rows := 0
 			for i := range 3 {
-				res, err := runShard(t, e, tab, ShardArgs{i, 3}, client.Request{})
-				if err != nil {
-					t.Fatal(err)
-				}
+				res := must.Get(runShard(t, e, tab, ShardArgs{i, 3}, client.Request{}))(t)
 				chosen := Chosen(whole, ShardArgs{i, 3})
 				rows += res.Rows
 				if got, want := mustDigest(t, res.Frame), mustDigest(t, whole.Pick(chosen)); got != want {
@@ -197,21 +183,15 @@ func TestShardsAreParts(t *testing.T) {
 func TestShardStoresItsImages(t *testing.T) {
 	tab := datasets.Parquet(filepath.Join("..", "parquet", "testdata", "huggingface.parquet"))
 	blobs := func(e *Engine) int {
-		files, err := filepath.Glob(filepath.Join(e.Store.Dir(), "blobs", "*", "*"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		files := must.Get(filepath.Glob(filepath.Join(e.Store.Dir(), "blobs", "*", "*")))(t)
 		return len(files)
 	}
 	one := newEngine(t)
-	whole := must(t, one, tab)
+	whole := allRows(t, one, tab)
 	images := map[string]bool{}
 	for i := range 2 {
 		e := newEngine(t)
-		res, err := runShard(t, e, tab, ShardArgs{i, 2}, client.Request{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := must.Get(runShard(t, e, tab, ShardArgs{i, 2}, client.Request{}))(t)
 		want := mustDigest(t, whole.Pick(Chosen(whole, ShardArgs{i, 2})))
 		if got := mustDigest(t, res.Frame); got != want {
 			t.Errorf("shard %d: rows %v differ from those of the whole table", i, res.Frame.Texts("id"))
@@ -272,10 +252,8 @@ func TestDrain(t *testing.T) {
 			begun := make(chan struct{}, 100)
 			heldStage = held{begun: begun, steps: test.steps}
 			d := NewDrain(test.grace)
-			plan, err := datasets.CSV(tab).Derive("held", nil, datasets.Columns("full:vector", "size:number")...).Plan()
-			if err != nil {
-				t.Fatal(err)
-			}
+			plan := must.Get(datasets.Extend(datasets.CSV(tab)).Derive("held", nil, datasets.Columns("full:vector",
+				"size:number")...).Plan())(t)
 			done := make(chan error, 1)
 			go func() {
 				_, err := e.Run(WithDrain(t.Context(), d), client.Request{Plan: plan}, nil)

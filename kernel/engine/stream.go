@@ -3,7 +3,6 @@ package engine
 import (
 	"errors"
 	"io"
-	"maps"
 	"slices"
 
 	"antipode/datasets/table"
@@ -37,7 +36,6 @@ type stream struct {
 type step struct {
 	plan  *table.Plan
 	stage *stageRows // nil = a verb
-	rows  int        // of the present pass over the parts
 }
 
 // streamed returns the stream of a request's plan, or nil if the table is held as a whole.
@@ -86,18 +84,11 @@ func (s *stream) prepare() (err error) {
 
 // parts evaluates the first n steps part by part. There is at least one part, which may have no rows.
 func (s *stream) parts(n int, use func(part *table.Frame) error) error {
-	for _, st := range s.steps {
-		st.rows = 0
-	}
-	numbers := s.r.numbers
-	defer func() { s.r.numbers = numbers }()
 	for from := 0; from == 0 || from < s.base.Len(); from += partRows {
 		if err := s.r.ctx.Err(); err != nil {
 			return err
 		}
-		s.r.numbers = maps.Clone(numbers) // without those of other parts
 		part := s.base.Slice(from, min(from+partRows, s.base.Len()))
-		s.r.setNumbers(part, func(row int) int { return s.r.rowNumber(s.base, from+row) })
 		for _, st := range s.steps[:n] {
 			var err error
 			if part, err = s.apply(st, part); err != nil {
@@ -117,8 +108,8 @@ func (s *stream) apply(st *step, in *table.Frame) (out *table.Frame, err error) 
 		if out, err = st.stage.part(in); err == nil && s.last {
 			st.stage.read(out)
 		}
-	} else if out, err = s.r.apply(st.plan, []*table.Frame{in}); err == nil {
-		s.r.setNumbers(out, func(row int) int { return st.rows + row + 1 })
+	} else {
+		out, err = s.r.apply(st.plan, []*table.Frame{in})
 	}
 	if err == nil {
 		err = out.Check()
@@ -126,17 +117,7 @@ func (s *stream) apply(st *step, in *table.Frame) (out *table.Frame, err error) 
 	if err != nil {
 		return nil, s.r.place(st.plan, err)
 	}
-	st.rows += out.Len()
 	return out, nil
-}
-
-// setNumbers sets the numbers of a frame's rows for messages.
-func (r *run) setNumbers(f *table.Frame, number func(row int) int) {
-	numbers := make([]int, f.Len())
-	for row := range numbers {
-		numbers[row] = number(row)
-	}
-	r.numbers[f] = numbers
 }
 
 // fill makes the store have the items of step i, a stage: it checks all rows, and computes the items that are missing.
@@ -149,8 +130,7 @@ func (s *stream) fill(i int) error {
 		return err
 	}
 	defer st.close()
-	var lack *table.Frame // the rows whose items are missing
-	var numbers []int
+	var lack *table.Frame           // the rows whose items are missing
 	missing := map[store.Key]bool{} // false = the store has the item
 	err := s.parts(i, func(part *table.Frame) error {
 		if lack == nil {
@@ -169,7 +149,7 @@ func (s *stream) fill(i int) error {
 				missing[k] = !st.items.Has(k)
 			}
 			if missing[k] {
-				rows, numbers = append(rows, row), append(numbers, s.r.rowNumber(part, row))
+				rows = append(rows, row)
 			}
 		}
 		lack.Append(withoutVectors(part).Pick(rows))
@@ -178,8 +158,6 @@ func (s *stream) fill(i int) error {
 	if err != nil {
 		return err
 	}
-	s.r.numbers[lack] = numbers
-	defer delete(s.r.numbers, lack)
 	return st.fill(lack, len(missing))
 }
 
@@ -190,7 +168,7 @@ func withoutVectors(f *table.Frame) *table.Frame {
 	if len(columns) == 0 {
 		return f
 	}
-	return &table.Frame{Columns: columns}
+	return f.SameRows(columns)
 }
 
 // fill computes the items of rows that the store lacks. total is the number of all items of the stage.

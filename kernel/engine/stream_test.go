@@ -21,6 +21,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/stage"
+	"antipode/internal/must"
 	"antipode/kernel/client"
 	"antipode/kernel/store"
 )
@@ -126,9 +127,13 @@ func init() {
 		}})
 }
 
-func makes(t datasets.Table) datasets.Table { return t.Derive("made", nil, madeColumns...) }
+func makes(t datasets.Table) datasets.Table {
+	return datasets.Extend(t).Derive("made", nil, madeColumns...).Table
+}
 
-func reads2(t datasets.Table) datasets.Table { return t.Derive("read", nil, read{}.Outputs(nil)...) }
+func reads2(t datasets.Table) datasets.Table {
+	return datasets.Extend(t).Derive("read", nil, read{}.Outputs(nil)...).Table
+}
 
 // prompts writes a table of n rows with prompts; some of them several times, and with marked some bad and some late.
 func prompts(t *testing.T, n int, marked bool) string {
@@ -232,7 +237,7 @@ func TestStreamed(t *testing.T) {
 			return makes(rows).Where("caption", "==", "none")
 		}},
 		{name: "a verb fails", rows: []int{300}, parts: true, plan: func(rows datasets.Table) datasets.Table {
-			return makes(rows).Derive("rename", datasets.RenameArgs{From: "none", To: "x"})
+			return datasets.Extend(makes(rows)).Derive("rename", datasets.RenameArgs{From: "none", To: "x"}).Table
 		}, err: "no such column"},
 		{name: "several rows of a row", rows: []int{2500}, parts: true, plan: func(rows datasets.Table) datasets.Table {
 			return reads2(makes(rows).Repeat(3, "of", 1))
@@ -273,10 +278,7 @@ func TestStreamed(t *testing.T) {
 						}
 					}
 				}
-				plan, err := tab.Plan()
-				if err != nil {
-					t.Fatal(err)
-				}
+				plan := must.Get(tab.Plan())(t)
 				saved := client.Request{Plan: plan, Save: "out.csv", Counts: true}
 				r := newEngine(t).newRun(t.Context(), saved, nil, nil)
 				if parts := r.streamed() != nil; parts != test.parts {
@@ -297,19 +299,14 @@ func TestStreamedAfterDamage(t *testing.T) {
 	}
 	packs, _ := filepath.Glob(filepath.Join(e.Store.Dir(), "items", "made-v1", "*", "*.pack"))
 	for _, pack := range packs {
-		data, err := os.ReadFile(pack)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(pack))(t)
 		if at := bytes.Index(data, []byte("caption of p4321")); at >= 0 {
 			data[at+12] ^= 1
 			write(t, pack, string(data))
 		}
 	}
 	blobs, _ := filepath.Glob(filepath.Join(e.Store.Dir(), "blobs", "*", "*.png"))
-	if err := os.Remove(blobs[0]); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(blobs[0]))
 	write(t, blobs[1], "damaged")
 	got := saves(t, e, t.Context(), tab, client.Request{Counts: true}, ".parquet")
 	if diff := cmp.Diff(want.Files, got.Files); diff != "" || got.Err != "" {
@@ -370,7 +367,7 @@ func TestStreamedBatches(t *testing.T) {
 	var sizes [2][]int
 	for i := range sizes {
 		e := newEngine(t)
-		must(t, e, some)
+		allRows(t, e, some)
 		got := saves(t, e, t.Context(), tab, client.Request{Counts: i == 0}, ".csv")
 		if got.Err != "" {
 			t.Fatal(got.Err)

@@ -58,7 +58,8 @@ func six() datasets.Table {
 
 // imagesOf returns the images of prompts.
 func imagesOf(prompts datasets.Table) datasets.Table {
-	return prompts.Derive("drawing", time.Duration(0), datasets.Columns("note:text", "image:image")...)
+	return datasets.Extend(prompts).Derive("drawing", time.Duration(0), datasets.Columns("note:text",
+		"image:image")...).Table
 }
 
 // workText returns the rows of a workload without seconds, hours and gigabytes.
@@ -77,7 +78,7 @@ func TestWorkload(t *testing.T) {
 	images := counts(all.Where("region", "==", "north"))
 	scored := metrics.PrecisionCoverage(metrics.Sets{Real: images, Generated: images})
 	work := func(options datasets.WorkloadOptions, tables ...datasets.Table) *table.Frame {
-		return must(t, e, datasets.Workload(tables, options))
+		return allRows(t, e, datasets.Workload(tables, options))
 	}
 	check := func(what string, f *table.Frame, want string) {
 		t.Helper()
@@ -91,7 +92,7 @@ func TestWorkload(t *testing.T) {
 	if n := computed.Load(); n != 0 {
 		t.Errorf("%d items were computed", n)
 	}
-	must(t, e, counts(imagesOf(six().Head(2))))
+	allRows(t, e, counts(imagesOf(six().Head(2))))
 	f := work(datasets.WorkloadOptions{Rates: map[string]float64{"drawing": 2, "counted": 4}}, images)
 	check("after two", f, "draw 6 2 4 \ncount 6 2 4 \ntotal 12 4 8 \n")
 	if h := f.Numbers("hours"); h[0] != 2.0/3600 || h[1] != 1.0/3600 || h[2] != h[0]+h[1] {
@@ -101,7 +102,7 @@ func TestWorkload(t *testing.T) {
 		t.Errorf("%v bytes for four images of about 15 bytes", bytes)
 	}
 	check("a probe", work(datasets.WorkloadOptions{Probe: 2}, images), "draw 6 4 2 \ncount 6 4 2 \ntotal 12 8 4 \n")
-	must(t, e, images)
+	allRows(t, e, images)
 	f = work(datasets.WorkloadOptions{}, images)
 	check("after all", f, "draw 6 6 0 \ncount 6 6 0 \ntotal 12 12 0 \n")
 	if h := f.Numbers("hours"); h[2] != 0 {
@@ -113,8 +114,8 @@ func TestWorkload(t *testing.T) {
 func TestWorkloadProbeEndsEarly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, start := newEngine(t), time.Now()
-		images := six().Derive("slow", nil, datasets.Columns("note:text", "image:image")...)
-		f := must(t, e, datasets.Workload([]datasets.Table{images}, datasets.WorkloadOptions{Probe: 2}))
+		images := datasets.Extend(six()).Derive("slow", nil, datasets.Columns("note:text", "image:image")...).Table
+		f := allRows(t, e, datasets.Workload([]datasets.Table{images}, datasets.WorkloadOptions{Probe: 2}))
 		if s := f.Numbers("seconds")[0]; s != 250 {
 			t.Errorf("%v s for an item, want 250: a batch of two takes 50 steps of 10 s", s)
 		}
@@ -126,15 +127,15 @@ func TestWorkloadProbeEndsEarly(t *testing.T) {
 
 func TestWorkloadNeeds(t *testing.T) {
 	e := newEngine(t)
-	absent := imagesOf(six()).Derive(gomlxmodels.EmbedOp, map[string]any{"model": "vit"},
-		datasets.Columns("full:vector")...)
+	absent := datasets.Extend(imagesOf(six())).Derive(gomlxmodels.EmbedOp, map[string]any{"model": "vit"},
+		datasets.Columns("full:vector")...).Table
 	files := datasets.New("imported", datasets.ImportOptions{}, datasets.Columns("id:text", "image:image"))
-	f := must(t, e, datasets.Workload([]datasets.Table{counts(absent), counts(files)}))
+	f := allRows(t, e, datasets.Workload([]datasets.Table{counts(absent), counts(files)}))
 	want := "draw 6 0 6 \nembed vit 6 0 6 the model is not installed; run antipode models pull it\ncount 6 0 6 \n"
 	if got := workText(f); !strings.HasPrefix(got, want) || !strings.Contains(got, "read imported 0 0 0 ") {
 		t.Error(got)
 	}
-	f = must(t, e, datasets.Workload([]datasets.Table{datasets.Table{}.Fail(errors.New("get the archive")),
+	f = allRows(t, e, datasets.Workload([]datasets.Table{datasets.Failed(errors.New("get the archive")),
 		imagesOf(six())}))
 	if got := workText(f); !strings.HasPrefix(got, "read 0 0 0 get the archive\ndraw 6 0 6 \n") {
 		t.Error(got)

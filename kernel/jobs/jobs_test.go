@@ -14,23 +14,19 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
+	"antipode/internal/must"
 	"antipode/kernel/engine"
 )
 
 func write(t *testing.T, path, content string) string {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(content), 0o600))
 	return path
 }
 
 func plan(t *testing.T, tab datasets.Table) *table.Plan {
 	t.Helper()
-	p, err := tab.Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(tab.Plan())(t)
 	return p
 }
 
@@ -87,10 +83,7 @@ func TestPhases(t *testing.T) {
 		}
 		var got []string
 		for i, p := range phases {
-			s, err := Shard(p, i+1, engine.ShardArgs{Index: 1, Shards: 3})
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Get(Shard(p, i+1, engine.ShardArgs{Index: 1, Shards: 3}))(t)
 			got = append(got, ops(s))
 		}
 		if fmt.Sprintf("%q", got) != fmt.Sprintf("%q", test.phases) {
@@ -145,10 +138,7 @@ func job(t *testing.T, dir string) *Job {
 	t.Helper()
 	p := plan(t, gomlxmodels.Embed("archipelago-vit",
 		datasets.CSV(write(t, filepath.Join(dir, "t.csv"), "id,image\na,a.png\nb,b.png\n"))))
-	tables, err := Tables(t.Context(), p, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tables := must.Get(Tables(t.Context(), p, nil))(t)
 	j := &Job{Protocol: Protocol, Shards: 3, Plan: p, Phase: 1, Of: 1, Store: filepath.Join(dir, "%i"), Tables: tables,
 		Models: map[string]string{"archipelago-vit": "00aa"}, Stages: map[string]int{"embed": 1}, Build: "b",
 		Command: []string{"embed"}}
@@ -166,9 +156,7 @@ func TestJobID(t *testing.T) {
 		t.Errorf("tables %+v", one.Tables)
 	}
 	path := filepath.Join(t.TempDir(), "j.json")
-	if err := one.Write(path); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, one.Write(path))
 	read, err := Read(path)
 	if err != nil || read.ID != one.ID || read.Plan.Digest() != one.Plan.Digest() {
 		t.Errorf("%+v, %v", read, err)
@@ -195,25 +183,14 @@ func TestReport(t *testing.T) {
 		if state == Failed {
 			s.Error = "no space left"
 		}
-		if err := s.Write(Folder(j.StoreOf("", i))); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Write(Folder(j.StoreOf("", i))))
 	}
-	silent, err := ReadStatus(Folder(j.StoreOf("", 5)), j.ID, 5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	silent := must.Get(ReadStatus(Folder(j.StoreOf("", 5)), j.ID, 5))(t)
 	silent.Updated = now.Add(-6 * Period(j.Store))
-	data, err := json.Marshal(silent)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(json.Marshal(silent))(t)
 	write(t, filepath.Join(j.StoreOf("", 5), statusFile(j.ID, 5)), string(data))
 	write(t, filepath.Join(j.StoreOf("", 0), statusFile(j.ID, 7)), "damaged")
-	r, err := j.ReadReport(t.Context(), "", now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(j.ReadReport(t.Context(), "", now))(t)
 	if got := fmt.Sprint(r.States); got != "map[done:1 failed:2 not started:2 running:1 silent:1 stopped:1]" {
 		t.Errorf("states %s", got)
 	}
@@ -242,15 +219,9 @@ func TestReport(t *testing.T) {
 // TestScripts checks the files for schedulers, and that docs/scale.md shows them.
 func TestScripts(t *testing.T) {
 	j := &Job{ID: "9f31c02d5b7a6e84", Shards: 64}
-	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "scale.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(os.ReadFile(filepath.Join("..", "..", "docs", "scale.md")))(t)
 	for _, scheduler := range Schedulers {
-		files, err := Script(scheduler, j, ScriptOptions{Job: "/shared/job.json", Store: "/shared/job.store"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		files := must.Get(Script(scheduler, j, ScriptOptions{Job: "/shared/job.json", Store: "/shared/job.store"}))(t)
 		for _, f := range files {
 			if !strings.Contains(string(page), f.Text) {
 				t.Errorf("docs/scale.md does not show this file:\n%s", f.Text)
@@ -258,10 +229,7 @@ func TestScripts(t *testing.T) {
 		}
 	}
 	odd := ScriptOptions{Job: "/a b/it's.json", Store: "/$HOME/x", Allow: []string{"/p;q"}}
-	files, err := Script("slurm", j, odd)
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(Script("slurm", j, odd))(t)
 	// The shell gives the command the very same words.
 	script := strings.Replace(files[0].Text, "\nantipode ", "\nprintf '%s|' ", 1)
 	script = script[:strings.Index(script, " & child")]
@@ -301,10 +269,7 @@ func FuzzStatus(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		write(t, filepath.Join(dir, statusFile("x", 0)), string(data))
 		j := &Job{ID: "x", Shards: 1, Store: dir}
-		r, err := j.ReadReport(t.Context(), "", time.Now())
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(j.ReadReport(t.Context(), "", time.Now()))(t)
 		n := 0
 		for _, of := range r.States {
 			n += of

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"antipode/internal/must"
 )
 
 func TestIsComplete(t *testing.T) {
@@ -42,10 +44,7 @@ func TestAssigned(t *testing.T) {
 		"%%\nfunc(n int) { n = 2 }(1)": "",
 	} {
 		s, files := split(code), token.NewFileSet()
-		body, err := parseBody(files, s.Statements())
-		if err != nil {
-			t.Fatal(err)
-		}
+		body := must.Get(parseBody(files, s.Statements()))(t)
 		if names, _ := assigned(body, files, known); strings.Join(names, " ") != want {
 			t.Errorf("%q assigns %v, want %q", code, names, want)
 		}

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"antipode/internal/must"
 )
 
 // Install writes a kernelspec that names the program; Uninstall takes it away.
@@ -26,15 +28,10 @@ func TestInstall(t *testing.T) {
 		t.Fatal(err)
 	}
 	// not to build them again
-	if err := os.Symlink(filepath.Join(home(), "bin"), filepath.Join(store, "bin")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(filepath.Join(home(), "bin"), filepath.Join(store, "bin")))
 	installed := filepath.Join(t.TempDir(), "it's installed", "antipode")
-	dir, err := Install(t.Context(), Options{ModuleDir: "../..", Home: store, Binary: "/where/it/stays",
-		Program: installed})
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must.Get(Install(t.Context(), Options{ModuleDir: "../..", Home: store, Binary: "/where/it/stays",
+		Program: installed}))(t)
 	if want := filepath.Join(data, "kernels", SpecName); dir != want {
 		t.Errorf("installed in %s, want %s", dir, want)
 	}
@@ -69,12 +66,8 @@ func launched(t *testing.T, launch, installed, store string) {
 	write := func(path, build string) {
 		t.Helper()
 		script := "#!/bin/sh\necho " + build + " $ANTIPODE_HOME $ANTIPODE_MODULE \"$ANTIPODE_BIN\" $*\n"
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(script), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must.Do(t, os.WriteFile(path, []byte(script), 0o755))
 	}
 	module, _ := filepath.Abs("../..")
 	t.Setenv("ANTIPODE_BIN", "/an/old/build")
@@ -128,9 +121,7 @@ func TestKernelsDir(t *testing.T) {
 func TestStartErrors(t *testing.T) {
 	empty := t.TempDir()
 	other := t.TempDir()
-	if err := os.WriteFile(filepath.Join(other, "go.mod"), []byte("module other\n\ngo 1.26\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(other, "go.mod"), []byte("module other\n\ngo 1.26\n"), 0o644))
 	for dir, want := range map[string]string{empty: "no Go module", other: "not the module antipode"} {
 		_, err := Start(t.Context(), Options{ModuleDir: dir, Home: empty})
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
@@ -140,9 +131,7 @@ func TestStartErrors(t *testing.T) {
 	for content, want := range map[string]string{"": "not valid JSON",
 		`{"transport":"carrier pigeon"}`: "not tcp or ipc"} {
 		file := filepath.Join(empty, "connection.json")
-		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, []byte(content), 0o600))
 		if err := Serve(t.Context(), file, "", nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error is %v, want %q", err, want)
 		}
@@ -152,15 +141,10 @@ func TestStartErrors(t *testing.T) {
 // A kernel that is started with a desktop's PATH finds Go where the kernelspec says; without any Go the error says
 // so.
 func TestFindGo(t *testing.T) {
-	real, err := exec.LookPath("go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	real := must.Get(exec.LookPath("go"))(t)
 	t.Setenv("PATH", t.TempDir())
 	t.Setenv(goVar, filepath.Dir(real))
-	if err := FindGo(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, FindGo())
 	if found, err := exec.LookPath("go"); err != nil || found != real {
 		t.Errorf("found %q, %v; want %s", found, err, real)
 	}

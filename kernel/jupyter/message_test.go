@@ -7,19 +7,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"antipode/internal/must"
 )
 
 // A message survives the wire; one that was changed on it, or signed with another key, is refused.
 func TestMessage(t *testing.T) {
 	key := []byte("key")
-	m, err := newMessage("session", "execute_request", map[string]any{"code": "é\n%%"}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	frames, err := m.frames(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(newMessage("session", "execute_request", map[string]any{"code": "é\n%%"}, nil))(t)
+	frames := must.Get(m.frames(key))(t)
 	wire := append([][]byte{[]byte("identity")}, frames...)
 	back, err := parseMessage(wire, key)
 	if err != nil || back.Header != m.Header || string(back.Content) != string(m.Content) {
@@ -46,13 +42,9 @@ func TestMessage(t *testing.T) {
 func TestPrelude(t *testing.T) {
 	module := t.TempDir()
 	for _, p := range []string{"datasets", "kernel/cell", "metrics"} {
-		if err := os.MkdirAll(filepath.Join(module, p), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Join(module, p), 0o755))
 		if p != "metrics" { // a folder without Go files is no package
-			if err := os.WriteFile(filepath.Join(module, p, "x.go"), nil, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(filepath.Join(module, p, "x.go"), nil, 0o644))
 		}
 	}
 	t.Setenv("TMPDIR", `/a "b`)
@@ -82,14 +74,9 @@ func TestGoFlags(t *testing.T) {
 
 // Every patch applies to the GoNB that go.mod names.
 func TestPatches(t *testing.T) {
-	source, err := gonbSource(t.Context(), "../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := must.Get(gonbSource(t.Context(), "../.."))(t)
 	copied := t.TempDir()
-	if err := copySource(copied, source); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, copySource(copied, source))
 	for want := len(patches); want >= 0; want -= len(patches) { // all, and none of what is patched already
 		if applied, err := applyPatches(copied); err != nil || applied != want {
 			t.Errorf("%d of %d patches apply (%v), want %d: where GoNB's source has changed, see which are "+

@@ -19,6 +19,7 @@ import (
 	"github.com/go-zeromq/zmq4"
 	"github.com/go-zeromq/zmq4/security/null"
 
+	"antipode/internal/must"
 	"antipode/kernel/jupyter/complete"
 )
 
@@ -33,9 +34,7 @@ func relayedTo(t *testing.T, start func(context.Context) (*Kernel, error), log i
 	names := complete.New(complete.Options{})
 	r := newRelay(conn, start, names, func() {})
 	r.front.log = log
-	if err := r.front.listen(conn); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.front.listen(conn))
 	ctx, cancel := context.WithCancel(context.Background())
 	ran := make(chan struct{})
 	go func() { r.run(ctx); close(ran) }()
@@ -53,10 +52,7 @@ func dial(t *testing.T, conn Connection) *Client {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	c, err := Dial(ctx, conn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(Dial(ctx, conn))(t)
 	t.Cleanup(c.Close)
 	return c
 }
@@ -165,41 +161,24 @@ func TestRelayHostileMessages(t *testing.T) {
 	client, conn := relayedTo(t, func(context.Context) (*Kernel, error) { return nil, errors.New("none") }, log)
 	for _, garbage := range [][]byte{[]byte("GET / HTTP/1.1\r\n\r\n"), bytes.Repeat([]byte{0xff}, 4096), {}} {
 		network, address := conn.address(conn.ShellPort)
-		raw, err := net.Dial(network, address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := must.Get(net.Dial(network, address))(t)
 		_, _ = raw.Write(garbage)
 		_ = raw.Close()
 	}
 	raw, peer := open(t, conn, conn.ShellPort, zmq4.Dealer)
-	m, err := newMessage("x", "execute_request", fields{"code": "1"}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(newMessage("x", "execute_request", fields{"code": "1"}, nil))(t)
 	signed, _ := m.frames([]byte(conn.Key))
 	unsigned, _ := m.frames([]byte("another key"))
-	last, err := newMessage("x", "execute_request", fields{"code": "2"}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	last := must.Get(newMessage("x", "execute_request", fields{"code": "2"}, nil))(t)
 	end, _ := last.frames([]byte(conn.Key))
 	for _, frames := range [][][]byte{unsigned, {[]byte("x")}, {delimiter}, unsigned[:3], {}, signed, signed, end} {
-		if err := peer.SendMsg(zmq4.NewMsgFrom(frames...)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, peer.SendMsg(zmq4.NewMsgFrom(frames...)))
 	}
 	var answered []string // requests, which are answered in order
 	_ = raw.SetReadDeadline(time.Now().Add(10 * time.Second))
 	for !slices.Contains(answered, last.Header.ID) {
-		reply, err := peer.RecvMsg()
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := parseMessage(reply.Frames, []byte(conn.Key))
-		if err != nil {
-			t.Fatal(err)
-		}
+		reply := must.Get(peer.RecvMsg())(t)
+		got := must.Get(parseMessage(reply.Frames, []byte(conn.Key)))(t)
 		answered = append(answered, got.Parent.ID)
 	}
 	if want := []string{m.Header.ID, last.Header.ID}; !slices.Equal(answered, want) {
@@ -223,15 +202,9 @@ func TestRelayHostileMessages(t *testing.T) {
 func open(t *testing.T, conn Connection, port int, kind zmq4.SocketType) (net.Conn, *zmq4.Conn) {
 	t.Helper()
 	network, address := conn.address(port)
-	raw, err := net.Dial(network, address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(net.Dial(network, address))(t)
 	t.Cleanup(func() { _ = raw.Close() })
-	peer, err := zmq4.Open(raw, null.Security(), kind, zmq4.SocketIdentity(newID()), false, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	peer := must.Get(zmq4.Open(raw, null.Security(), kind, zmq4.SocketIdentity(newID()), false, nil))(t)
 	return raw, peer
 }
 
@@ -240,13 +213,8 @@ func TestRelayWelcome(t *testing.T) {
 	t.Parallel()
 	_, conn := relayed(t, func(context.Context) (*Kernel, error) { return nil, errors.New("none") })
 	_, peer := open(t, conn, conn.IOPubPort, zmq4.Sub)
-	if err := peer.SendMsg(zmq4.NewMsg([]byte{1})); err != nil {
-		t.Fatal(err)
-	}
-	raw, err := peer.RecvMsg()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, peer.SendMsg(zmq4.NewMsg([]byte{1})))
+	raw := must.Get(peer.RecvMsg())(t)
 	m, err := parseMessage(raw.Frames, []byte(conn.Key))
 	if err != nil || m.Header.Type != "iopub_welcome" || string(m.Content) != `{"subscription":""}` {
 		t.Errorf("welcomed with %s %s, %v", m.Header.Type, m.Content, err)
@@ -259,9 +227,7 @@ func TestServeFlood(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
 	_, deaf := open(t, s.conn, s.conn.IOPubPort, zmq4.Sub)
-	if err := deaf.SendMsg(zmq4.NewMsg([]byte{1})); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, deaf.SendMsg(zmq4.NewMsg([]byte{1})))
 	s.printed(t, "import \"github.com/janpfeifer/gonb/gonbui\"\n%%\ngonbui.DisplayMarkdown(\"warm\")")
 	before := memory(t, s.process.Pid)
 	const n, size = 6000, 9000
@@ -292,10 +258,7 @@ func memory(t *testing.T, pid int) int {
 		t.Skip("no /proc: memory cannot be measured")
 	}
 	_, rest, _ := strings.Cut(string(status), "VmRSS:")
-	n, err := strconv.Atoi(strings.Fields(rest)[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(strconv.Atoi(strings.Fields(rest)[0]))(t)
 	return n << 10
 }
 
@@ -320,9 +283,7 @@ func TestServeAborts(t *testing.T) {
 	long, after := c.cell("%%\nfmt.Println()\ntime.Sleep(time.Hour)"), c.cell("var c = 1")
 	c.until(func(m arrival) bool { return m.Header.Type == "stream" && m.Parent.ID == long.Header.ID })
 	start := time.Now()
-	if err := s.Interrupt(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Interrupt())
 	if got := statuses(long, after); !slices.Equal(got, []string{"error", "aborted"}) ||
 		time.Since(start) > 3*time.Second {
 		t.Errorf("%v after an interrupt: %v", time.Since(start), got)
@@ -398,14 +359,9 @@ func TestServeNotes(t *testing.T) {
 		"p.Update(table.Progress{Note: \"3 have no mask\"})\np.Close()\n"
 	for i, run := range []struct{ id, code, want string }{{"a", code, "3 have no mask"},
 		{"b", code, ""}, {"a", code + "// changed", "3 have no mask"}} {
-		m, err := newMessage(c.session, "execute_request", fields{"code": run.code}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(newMessage(c.session, "execute_request", fields{"code": run.code}, nil))(t)
 		m.Metadata = json.RawMessage(`{"cellId":"` + run.id + `"}`)
-		if err := c.forward(shellSocket, m); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.forward(shellSocket, m))
 		var shown DisplayContent
 		c.until(func(a arrival) bool {
 			if a.Parent.ID == m.Header.ID && a.Header.Type == "display_data" {

@@ -51,7 +51,7 @@ func TestNewUsers(t *testing.T) {
 		{"%%\n# a comment", "a comment begins with //", ""},
 		{"%%\nprint(5)", "use fmt.Println(x)", ""},
 		{"import pandas as pd", "datasets.CSV(", ""},
-		{"%%\nmetrics.ClusteredMean", "did you mean \"significance.ClusteredMeans\"", ""},
+		{"%%\nmetrics.PermutationTes", "did you mean \"significance.PermutationTest\"", ""},
 		{"%%\nphoto", "did you mean \"photos\"", ""},
 		{"%%\nphotos.Selec(\"id\")", "did you mean \"Select\"", ""},
 		{"%%\nplots.Bars{Tabel: photos}", "did you mean \"Table\"", ""},

@@ -11,6 +11,7 @@ import (
 	nethtml "golang.org/x/net/html"
 
 	"antipode/internal/cputime"
+	"antipode/internal/must"
 )
 
 // hostile is a cell per way that a notebook could bring something in that runs or loads.
@@ -46,10 +47,7 @@ func hostile() *Notebook {
 // walk calls f for every element of a page.
 func walk(t *testing.T, page []byte, f func(*nethtml.Node)) {
 	t.Helper()
-	root, err := nethtml.Parse(strings.NewReader(string(page)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Get(nethtml.Parse(strings.NewReader(string(page))))(t)
 	for n := range root.Descendants() {
 		if n.Type == nethtml.ElementNode {
 			f(n)
@@ -134,21 +132,12 @@ func TestHTMLIsInert(t *testing.T) {
 func TestMarkdownImages(t *testing.T) {
 	dir := t.TempDir()
 	inside := filepath.Join(dir, "nb")
-	if err := os.Mkdir(inside, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(inside, 0o755))
 	for _, path := range []string{filepath.Join(dir, "secret.png"), filepath.Join(inside, "a b.png")} {
-		if err := os.WriteFile(path, []byte("png"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte("png"), 0o644))
 	}
-	if err := os.Symlink(filepath.Join(dir, "secret.png"), filepath.Join(inside, "link.png")); err != nil {
-		t.Fatal(err)
-	}
-	nb, err := Read("testdata/jupyter.ipynb")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(filepath.Join(dir, "secret.png"), filepath.Join(inside, "link.png")))
+	nb := must.Get(Read("testdata/jupyter.ipynb"))(t)
 	nb.Cells[0].Source += "\n![x](a%20b.png) ![y](../secret.png) ![z](link.png) ![none](none.png)"
 	found := 0
 	walk(t, HTML(nb, Page{Dir: inside}), func(n *nethtml.Node) {

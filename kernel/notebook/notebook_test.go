@@ -7,18 +7,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"antipode/internal/must"
 )
 
 // The bytes Jupyter writes come back as they were, unknown fields included.
 func TestEncodeAsJupyter(t *testing.T) {
-	want, err := os.ReadFile("testdata/jupyter.ipynb")
-	if err != nil {
-		t.Fatal(err)
-	}
-	nb, err := Parse(want)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(os.ReadFile("testdata/jupyter.ipynb"))(t)
+	nb := must.Get(Parse(want))(t)
 	if got := nb.Encode(); !bytes.Equal(got, want) {
 		path := filepath.Join(t.TempDir(), "got.ipynb")
 		_ = os.WriteFile(path, got, 0o644)
@@ -76,12 +72,8 @@ func TestSave(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.ipynb")
 	nb := &Notebook{Minor: 5, Cells: []*Cell{{Type: Markdown, ID: "a", Source: "x"}}}
-	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := nb.Save(path); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte("old"), 0o600))
+	must.Do(t, nb.Save(path))
 	back, err := Read(path)
 	if err != nil || back.Cells[0].Source != "x" {
 		t.Fatalf("read back %v, %v", back, err)

@@ -15,6 +15,7 @@ import (
 	pq "github.com/parquet-go/parquet-go"
 
 	"antipode/internal/cputime"
+	"antipode/internal/must"
 )
 
 // closed returns a file with this footer.
@@ -40,9 +41,7 @@ func TestBombs(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Close())
 	small := unfolds.Bytes()
 	if len(small) > 1<<20 {
 		t.Fatalf("the file has %d bytes", len(small))
@@ -63,9 +62,7 @@ func TestBombs(t *testing.T) {
 		"no footer":        {[]byte("PAR1PAR1"), "ends too early", 1 << 20},
 	} {
 		path := filepath.Join(t.TempDir(), "t.parquet")
-		if err := os.WriteFile(path, c.data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, c.data, 0o600))
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		var err error
@@ -92,9 +89,7 @@ func FuzzRead(f *testing.F) {
 	}
 	path := filepath.Join(f.TempDir(), "t.parquet")
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if err := os.WriteFile(path, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, data, 0o600))
 		got, err := Read(path, Options{})
 		if err != nil {
 			if strings.Contains(err.Error(), "\n") {

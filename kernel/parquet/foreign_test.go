@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"antipode/datasets/table"
+	"antipode/internal/must"
 )
 
 // byName is the column contract, as far as the fixtures need it.
@@ -38,10 +39,7 @@ func stores(data []byte) (table.Image, error) {
 func TestForeign(t *testing.T) {
 	png := map[string]string{}
 	for _, name := range []string{"a.png", "b.png"} {
-		data, err := os.ReadFile(filepath.Join("testdata", name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(filepath.Join("testdata", name)))(t)
 		png[name] = digest(data)
 	}
 	nan, day := math.NaN(), "2024-05-17T08:30:00"
@@ -123,13 +121,8 @@ func TestWrongColumn(t *testing.T) {
 	frame := &table.Frame{Columns: []table.Column{table.TextColumn("seed", []string{"7", "", "x"}),
 		table.TextColumn("full", []string{"[1, 2]", "", "[3]"}),
 		table.TextColumn("text", []string{"[1, 2]", "", "a drum"})}}
-	if err := Write(path, frame); err != nil {
-		t.Fatal(err)
-	}
-	got, err := Read(path, Options{Kind: func(c string) table.Kind { return byName[c] }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Write(path, frame))
+	got := must.Get(Read(path, Options{Kind: func(c string) table.Kind { return byName[c] }}))(t)
 	want := []table.Column{frame.Columns[0], // a value that is not a number is an error where seeds are used
 		table.VectorColumn("full", [][]float32{{1, 2}, nil, {3}}), frame.Columns[2]}
 	if diff := cmp.Diff(want, got.Frame.Columns, cmpopts.EquateNaNs()); diff != "" {
@@ -143,10 +136,7 @@ func TestPutImage(t *testing.T) {
 		return Read("testdata/huggingface.parquet",
 			Options{PutImage: func([]byte) (table.Image, error) { return table.Image{}, err }})
 	}
-	got, err := read(table.BadRow{Reason: "no image"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(read(table.BadRow{Reason: "no image"}))(t)
 	if want := (&table.BadRow{Column: "image", Reason: "no image"}); !cmp.Equal(got.Bad, []*table.BadRow{want, nil}) {
 		t.Errorf("bad rows %v", got.Bad)
 	}

@@ -16,15 +16,13 @@ import (
 
 	"antipode/datasets/mask"
 	"antipode/datasets/table"
+	"antipode/internal/must"
 )
 
 // read reads a file as what it holds.
 func read(t *testing.T, path string) *table.Frame {
 	t.Helper()
-	got, err := Read(path, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(Read(path, Options{}))(t)
 	return got.Frame
 }
 
@@ -38,9 +36,7 @@ func TestRoundTrip(t *testing.T) {
 			{Size: [2]int{9, 1}, Counts: "11"}}),
 	}}
 	path := filepath.Join(t.TempDir(), "t.parquet")
-	if err := Write(path, f); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Write(path, f))
 	got := read(t, path)
 	if diff := cmp.Diff(f, got, cmpopts.EquateNaNs()); diff != "" {
 		t.Error(diff)
@@ -88,23 +84,14 @@ func TestParts(t *testing.T) {
 		f := &table.Frame{Columns: []table.Column{table.TextColumn("id", ids), table.NumberColumn("seed", seeds),
 			table.VectorColumn("full", vectors)}}
 		var whole, parts bytes.Buffer
-		if err := Encode(&whole, f); err != nil {
-			t.Fatal(err)
-		}
-		w, err := NewWriter(&parts, f.Specs())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, Encode(&whole, f))
+		w := must.Get(NewWriter(&parts, f.Specs()))(t)
 		for from := 0; from < n; {
 			to := min(n, from+random.IntN(5000))
-			if err := w.Write(f.Slice(from, to)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, w.Write(f.Slice(from, to)))
 			from = to
 		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Close())
 		if !bytes.Equal(whole.Bytes(), parts.Bytes()) {
 			t.Errorf("%d rows in parts: %d bytes, %d as a whole", n, parts.Len(), whole.Len())
 		}
@@ -116,9 +103,7 @@ func TestParts(t *testing.T) {
 
 func TestDamaged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.parquet")
-	if err := Write(path, &table.Frame{Columns: []table.Column{table.TextColumn("id", []string{"a"})}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Write(path, &table.Frame{Columns: []table.Column{table.TextColumn("id", []string{"a"})}}))
 	data, _ := os.ReadFile(path)
 	for name, bad := range map[string][]byte{"empty": nil, "text": []byte("id,image\n"), "short": data[:len(data)-9],
 		"headless": data[20:]} {

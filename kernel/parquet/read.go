@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"unicode/utf8"
 
@@ -29,7 +28,7 @@ type Options struct {
 	// any other error ends Read.
 	PutImage func(data []byte) (table.Image, error)
 	// Bytes reports whether the image bytes of a row, counted from First, are stored; nil = those of every row. The
-	// image of another row has the path "\x00bytes COLUMN", and so has a mask in its counts.
+	// image or mask of another row is [table.UnreadBytes] with the name of the column.
 	Bytes func(row int) bool
 	// First and N select N rows from number First, counted from 0; N 0 = all from First.
 	First, N int
@@ -268,14 +267,11 @@ func (r *reader) row(values pq.Row) (bytes int64) {
 func (r *reader) skip(c *table.Column, row int) {
 	r.Skipped = true
 	if c.Kind == table.KindMask {
-		c.Masks[row].Counts = SkippedBytes + c.Name
+		c.Masks[row].Counts, c.Masks[row].Unread = c.Name, table.UnreadBytes
 	} else {
-		c.Images[row].Path = SkippedBytes + c.Name
+		c.Images[row].Path, c.Images[row].Unread = c.Name, table.UnreadBytes
 	}
 }
-
-// SkippedBytes starts the path of an image whose bytes were not stored; see [Options].
-const SkippedBytes = "\x00bytes "
 
 // role returns the role of a column's first leaf.
 func (r *reader) role(column int) leafRole {
@@ -301,7 +297,7 @@ func (r *reader) set(c *table.Column, row int, v pq.Value, role leafRole) {
 	case table.KindImage:
 		if role.part == "sha256" {
 			c.Images[row].SHA256 = role.text(v)
-		} else if !strings.HasPrefix(c.Images[row].Path, SkippedBytes) {
+		} else if c.Images[row].Unread == table.HasRead {
 			c.Images[row].Path = role.text(v)
 		}
 	default:

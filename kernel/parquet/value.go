@@ -1,6 +1,7 @@
 package parquet
 
 import (
+	"antipode/datasets/table"
 	"encoding/binary"
 	"encoding/hex"
 	"math"
@@ -20,7 +21,7 @@ func conversions(t pq.Type) (text func(pq.Value) string, number func(pq.Value) f
 		l = &format.LogicalType{}
 	}
 	short := func(f func(pq.Value) float64) func(pq.Value) string {
-		return func(v pq.Value) string { return shortest(f(v)) }
+		return func(v pq.Value) string { return table.NumberText(f(v)) }
 	}
 	switch {
 	case l.Decimal != nil:
@@ -97,17 +98,6 @@ func unsigned(v pq.Value) uint64 {
 	return v.Uint64()
 }
 
-// shortest formats a number: an integer without a point or an exponent, NaN as no value.
-func shortest(x float64) string {
-	switch {
-	case math.IsNaN(x):
-		return ""
-	case x == math.Trunc(x) && math.Abs(x) < 1e15:
-		return strconv.FormatFloat(x, 'f', 0, 64)
-	}
-	return strconv.FormatFloat(x, 'g', -1, 64)
-}
-
 // halfBytes is the length of a 16-bit float. The library does not expose the logical type; no other type has this
 // length.
 const halfBytes = 2
@@ -152,7 +142,7 @@ func decimal(kind pq.Kind, scale int) (text func(pq.Value) string, number func(p
 	}
 	text = func(v pq.Value) string {
 		if x := number(v); math.Abs(x) < 1<<53 {
-			return shortest(x)
+			return table.NumberText(x)
 		}
 		exact := new(big.Rat).SetFrac(units(v), divisor).FloatString(scale)
 		if scale > 0 {

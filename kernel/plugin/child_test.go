@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"antipode/gomlxmodels/device"
+	"antipode/internal/must"
 )
 
 // A plugin that crashes its process, hangs or fails is reported in one line; the backend continues without it.
@@ -78,9 +79,7 @@ func TestOpen(t *testing.T) {
 func TestInstallerChild(t *testing.T) {
 	w := newWorld(t)
 	t.Setenv("HTTPS_PROXY", "http://127.0.0.1:9")
-	if err := os.MkdirAll(w.folder(), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(w.folder(), 0o700))
 	err := runInstaller(context.Background(), w.folder(), true, usual)
 	if err == nil || !strings.Contains(err.Error(), "refused") || strings.Contains(err.Error(), "\n") {
 		t.Errorf("error %v", err)
@@ -104,15 +103,11 @@ func TestBuildSIMD(t *testing.T) {
 		"on.go":   "//go:build goexperiment.simd\n\npackage main\n\nconst simd = \"with\"\n",
 		"off.go":  "//go:build !goexperiment.simd\n\npackage main\n\nconst simd = \"without\"\n",
 	} {
-		if err := os.WriteFile(filepath.Join(module, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(module, name), []byte(text), 0o600))
 	}
 	t.Setenv("GOFLAGS", "-mod=mod")
 	out := filepath.Join(t.TempDir(), "probe")
-	if err := BuildSIMD(context.Background(), module, out); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, BuildSIMD(context.Background(), module, out))
 	if text, err := exec.Command(out).CombinedOutput(); err != nil || strings.TrimSpace(string(text)) != "with" {
 		t.Errorf("the program reports %q (%v)", text, err)
 	}

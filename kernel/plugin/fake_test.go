@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"antipode/internal/fetch"
+	"antipode/internal/must"
 )
 
 // fakePlugin is the smallest file that device.Inspect accepts as a plugin: an ELF library whose one symbol is
@@ -68,17 +69,12 @@ func fakeWheel(t *testing.T, plugin []byte) ([]byte, wheel) {
 	z := zip.NewWriter(&out)
 	for name, data := range map[string][]byte{"some_pjrt/__init__.py": []byte("x = 1\n"),
 		"some_pjrt/lib/pjrt_c_api_cpu_plugin.so": plugin} {
-		f, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store}))(t)
 		if _, err := f.Write(data); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, z.Close())
 	return out.Bytes(), wheel{
 		OS: runtime.GOOS, Arch: runtime.GOARCH, Name: "some-pjrt-cpu", Version: "1.2",
 		File:    "some_pjrt_cpu-1.2-py3-none-any.whl",

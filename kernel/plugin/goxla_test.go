@@ -28,6 +28,7 @@ import (
 	"time"
 
 	"antipode/gomlxmodels/device"
+	"antipode/internal/must"
 )
 
 // go-xla's installer itself, in a separate process, against a local release page that it reaches through a proxy:
@@ -100,18 +101,12 @@ func tarball(t *testing.T, name string, data []byte) []byte {
 // newAuthority creates a certificate authority: its certificate, and a source of certificates for any host.
 func newAuthority(t *testing.T) ([]byte, func(*tls.ClientHelloInfo) (*tls.Certificate, error)) {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	ca := &x509.Certificate{
 		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
 		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
 	}
-	root, err := x509.CreateCertificate(rand.Reader, ca, ca, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Get(x509.CreateCertificate(rand.Reader, ca, ca, &key.PublicKey, key))(t)
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: root}),
 		func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 			leaf := *ca

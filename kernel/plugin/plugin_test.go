@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"antipode/gomlxmodels/device"
+	"antipode/internal/must"
 )
 
 func TestWhatIsThereIsTakenWithoutNetwork(t *testing.T) {
@@ -83,9 +84,7 @@ func TestNamedSource(t *testing.T) {
 		}
 	}
 	t.Setenv(Env, GoXLA)
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(path))
 	p := w.another()
 	p.goxla = func(context.Context, bool) error { return errors.New("no network") }
 	c, err := p.provide(context.Background())
@@ -258,14 +257,9 @@ func TestOneFetchesTheOthersWait(t *testing.T) {
 		t.Errorf("four installations sent the requests %v; one page and one file are enough", w.hits)
 	}
 	// Waiting ends with the context.
-	unlock, err := lock(context.Background(), filepath.Join(w.folder(), ".lock"), func() {})
-	if err != nil {
-		t.Fatal(err)
-	}
+	unlock := must.Get(lock(context.Background(), filepath.Join(w.folder(), ".lock"), func() {}))(t)
 	defer unlock()
-	if err := os.Remove(w.wheel.path(w.folder())); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(w.wheel.path(w.folder())))
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()
 	if _, err := w.another().provide(ctx); !errors.Is(err, context.DeadlineExceeded) ||

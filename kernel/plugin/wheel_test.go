@@ -20,6 +20,7 @@ import (
 
 	"antipode/gomlxmodels/device"
 	"antipode/internal/fetch"
+	"antipode/internal/must"
 )
 
 func TestWheel(t *testing.T) {
@@ -277,10 +278,7 @@ func TestIndexWithPassword(t *testing.T) {
 			w.serveFile(rw, r)
 		}
 	}
-	at, err := url.Parse(w.server.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	at := must.Get(url.Parse(w.server.URL))(t)
 	at.User = url.UserPassword("reader", "wrong-geheim")
 	w.index = func() []string { return []string{at.String() + "/simple/"} }
 	c, err := w.provide(context.Background())

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"antipode/internal/must"
 	"antipode/internal/objecturl"
 	"antipode/kernel/remote"
 	"antipode/kernel/remote/remotetest"
@@ -25,9 +26,7 @@ func cache(t *testing.T, dir string) *remote.Cache {
 func put(t *testing.T, s *remotetest.Server, key string, data []byte) objecturl.URL {
 	t.Helper()
 	u := s.Parse(t, key)
-	if err := open(t, u).Put(t.Context(), key, data); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, open(t, u).Put(t.Context(), key, data))
 	return u
 }
 
@@ -60,9 +59,7 @@ func TestCache(t *testing.T) {
 	}
 	fetch(cache(t, dir), "first", 1)
 	path := fetch(cache(t, dir), "first", 1) // another process
-	if err := os.WriteFile(path, []byte("damaged"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte("damaged"), 0o600))
 	c := cache(t, dir)
 	fetch(c, "first", 2)
 	put(t, s, "images/a b.png", []byte("second"))
@@ -78,9 +75,7 @@ func TestEnsure(t *testing.T) {
 	if _, err := os.Stat(path); err == nil {
 		t.Fatal("it is there already")
 	}
-	if err := c.Ensure(t.Context(), u, digest); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Ensure(t.Context(), u, digest))
 	if data, err := os.ReadFile(path); err != nil || string(data) != "content" {
 		t.Errorf("%q, %v", data, err)
 	}

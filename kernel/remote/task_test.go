@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/kernel/remote"
 	"antipode/kernel/remote/remotetest"
 	"antipode/kernel/store"
@@ -26,24 +27,15 @@ type task struct {
 
 func openTask(t *testing.T, s *remotetest.Server, dir string) task {
 	t.Helper()
-	far, err := remote.OpenStore(t.Context(), s.Parse(t, "job/store"), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	far := must.Get(remote.OpenStore(t.Context(), s.Parse(t, "job/store"), dir))(t)
 	t.Cleanup(func() { far.Close() })
-	local, err := store.OpenWorker(dir, store.WorkerOptions{Commit: time.Hour, Remote: far})
-	if err != nil {
-		t.Fatal(err)
-	}
+	local := must.Get(store.OpenWorker(dir, store.WorkerOptions{Commit: time.Hour, Remote: far}))(t)
 	return task{local, far}
 }
 
 func (k task) items(t *testing.T) *store.Items {
 	t.Helper()
-	items, err := k.Items("embed-v1", "context")
-	if err != nil {
-		t.Fatal(err)
-	}
+	items := must.Get(k.Items("embed-v1", "context"))(t)
 	return items
 }
 
@@ -74,17 +66,10 @@ func TestTaskStore(t *testing.T) {
 	put := func(k task, items *store.Items, pack int) {
 		t.Helper()
 		keys, payloads := batch(pack)
-		if err := items.Put(keys, payloads); err != nil {
-			t.Fatal(err)
-		}
-		if err := k.Commit(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, items.Put(keys, payloads))
+		must.Do(t, k.Commit())
 	}
-	img, err := a.PutBlob([]byte("an image"), ".png")
-	if err != nil {
-		t.Fatal(err)
-	}
+	img := must.Get(a.PutBlob([]byte("an image"), ".png"))(t)
 	put(a, ofA, 0)
 	put(b, ofB, 1) // looks for what is new
 	if n := finds(t, ofB, 0); n != 10 {
@@ -104,16 +89,11 @@ func TestTaskStore(t *testing.T) {
 	if packs, err := filepath.Glob(filepath.Join(c.Dir(), "items", "*", "*", "*")); err != nil || len(packs) != 1 {
 		t.Errorf("%q, %v; want the pack that is needed", packs, err)
 	}
-	there, err := c.Image(table.Image{SHA256: img.SHA256, Path: ".png"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	there := must.Get(c.Image(table.Image{SHA256: img.SHA256, Path: ".png"}))(t)
 	if _, err := os.Stat(there.Path); err == nil {
 		t.Error("the image is copied before it is needed")
 	}
-	if err := c.Provide(there); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Provide(there))
 	if data, err := c.Blob(there); err != nil || string(data) != "an image" {
 		t.Errorf("%q, %v", data, err)
 	}
@@ -154,9 +134,7 @@ func TestTaskKilled(t *testing.T) {
 			t.Fatal(err)
 		}
 		keys, payloads := batch(pack)
-		if err := items.Put(keys, payloads); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, items.Put(keys, payloads))
 		err := killed.Commit()
 		if pack < 2 && err != nil || pack == 2 && !errors.Is(err, remote.ErrUnreachable) {
 			t.Fatalf("pack %d: %v", pack, err)
@@ -178,9 +156,7 @@ func TestTaskKilled(t *testing.T) {
 		return remotetest.None
 	})
 	next := openTask(t, s, dir)
-	if err := next.far.Push(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, next.far.Push())
 	if n := puts.Load(); n == 0 || n > 5 {
 		t.Errorf("%d writes, want those of one pack", n)
 	}
@@ -212,12 +188,8 @@ func TestTaskReadFails(t *testing.T) {
 		for i := range payloads {
 			payloads[i] = append(payloads[i], make([]byte, 20<<10)...) // a pack that is not read whole for its index
 		}
-		if err := a.items(t).Put(keys, payloads); err != nil {
-			t.Fatal(err)
-		}
-		if err := a.Commit(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, a.items(t).Put(keys, payloads))
+		must.Do(t, a.Commit())
 	}
 	packs, err := a.far.List("items/embed-v1/context")
 	if err != nil || len(packs) != 2 {
@@ -253,14 +225,9 @@ func TestTaskReadFails(t *testing.T) {
 	}
 	c := openTask(t, s, t.TempDir()).items(t)
 	for name := range packs {
-		data, err := a.far.Get(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(a.far.Get(name))(t)
 		data[100] ^= 1 // a payload
-		if err := a.far.Put(name, data); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, a.far.Put(name, data))
 		break
 	}
 	if n := get(c); n != 10 || c.Err() != nil || c.Damage() != 1 {

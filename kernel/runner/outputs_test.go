@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"antipode/internal/must"
 	"antipode/kernel/jupyter"
 	"antipode/kernel/notebook"
 )
@@ -14,10 +15,7 @@ import (
 // message makes a message of a type.
 func message(t *testing.T, kind string, content any) jupyter.Message {
 	t.Helper()
-	raw, err := json.Marshal(content)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(json.Marshal(content))(t)
 	return jupyter.Message{Header: jupyter.Header{Type: kind}, Content: raw}
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"antipode/internal/must"
 	"antipode/kernel/notebook"
 )
 
@@ -108,9 +109,7 @@ func TestInjectAgain(t *testing.T) {
 	nb := &notebook.Notebook{Minor: 5, Cells: []*notebook.Cell{code("var a, b = 1, 2", "parameters"), code("// rest")}}
 	nb.Cells[1].ID = injectedTag // somebody's own cell has the id
 	for _, params := range [][]string{{"a=3"}, {"b=4", "a=5", "a=6"}, nil} {
-		if err := inject(nb, params); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, inject(nb, params))
 	}
 	if len(nb.Cells) != 3 || nb.Cells[1].Source != "// Set by -p\nvar b int = 4\nvar a int = 6" ||
 		nb.Cells[1].ID == nb.Cells[2].ID {

@@ -10,33 +10,26 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"antipode/internal/must"
 )
 
 func open(t *testing.T, dir string) *Store {
 	t.Helper()
-	s, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Open(dir))(t)
 	t.Cleanup(func() { s.Close() })
 	return s
 }
 
 func itemsOf(t *testing.T, s *Store) *Items {
 	t.Helper()
-	it, err := s.Items("embed-v1", "abc")
-	if err != nil {
-		t.Fatal(err)
-	}
+	it := must.Get(s.Items("embed-v1", "abc"))(t)
 	return it
 }
 
 func packsOf(t *testing.T, s *Store) []string {
 	t.Helper()
-	names, err := filepath.Glob(filepath.Join(s.Dir(), "items", "embed-v1", "abc", "[^.]*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	names := must.Get(filepath.Glob(filepath.Join(s.Dir(), "items", "embed-v1", "abc", "[^.]*")))(t)
 	return names
 }
 
@@ -46,14 +39,9 @@ func TestFlippedBits(t *testing.T) {
 	s := openStore(t)
 	keys := []Key{KeyOf("a"), KeyOf("b"), KeyOf("c")}
 	payloads := [][]byte{{1, 2, 3}, {4, 5, 6, 7}, {8}}
-	if err := itemsOf(t, s).Put(keys, payloads); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, itemsOf(t, s).Put(keys, payloads))
 	pack := packsOf(t, s)[0]
-	whole, err := os.ReadFile(pack)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := must.Get(os.ReadFile(pack))(t)
 	lost := 0
 	for at := range whole {
 		bit := 8*at + at%8
@@ -62,16 +50,12 @@ func TestFlippedBits(t *testing.T) {
 		}
 		damaged := bytes.Clone(whole)
 		damaged[bit/8] ^= 1 << (bit % 8)
-		if err := os.WriteFile(pack, damaged, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(pack, damaged, 0o600))
 		it := itemsOf(t, open(t, s.Dir()))
 		for i, p := range it.GetAll(keys) {
 			if p == nil {
 				lost++
-				if err := it.Put(keys[i:i+1], payloads[i:i+1]); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, it.Put(keys[i:i+1], payloads[i:i+1]))
 			} else if !bytes.Equal(p, payloads[i]) {
 				t.Fatalf("bit %d: item %d is %v", bit, i, p)
 			}
@@ -102,16 +86,12 @@ func TestOtherProcess(t *testing.T) {
 	var keys []Key
 	for i := range mergeBelow / 2 {
 		keys = append(keys, KeyOf(fmt.Sprint(i)))
-		if err := a.Put(keys[i:], [][]byte{payload(i)}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, a.Put(keys[i:], [][]byte{payload(i)}))
 	}
 	b = itemsOf(t, open(t, s.Dir()))
 	for i := mergeBelow / 2; i < mergeBelow+5; i++ { // a merges the shards that b knows
 		keys = append(keys, KeyOf(fmt.Sprint(i)))
-		if err := a.Put(keys[i:], [][]byte{payload(i)}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, a.Put(keys[i:], [][]byte{payload(i)}))
 	}
 	for i, p := range b.GetAll(keys[:mergeBelow/2]) {
 		if !bytes.Equal(p, payload(i)) {
@@ -119,9 +99,7 @@ func TestOtherProcess(t *testing.T) {
 		}
 	}
 	for _, name := range packsOf(t, s) {
-		if err := os.Remove(name); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(name))
 	}
 	if err := a.Drop(keys[:3]); err != nil {
 		t.Errorf("dropping from a missing shard: %v", err)
@@ -132,9 +110,7 @@ func TestOtherProcess(t *testing.T) {
 		}
 	}
 	for i := range mergeBelow + 5 { // merges
-		if err := a.Put(keys[i:i+1], [][]byte{payload(i)}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, a.Put(keys[i:i+1], [][]byte{payload(i)}))
 	}
 	for i, p := range a.GetAll(keys) {
 		if !bytes.Equal(p, payload(i)) {
@@ -146,26 +122,14 @@ func TestOtherProcess(t *testing.T) {
 // TestDamagedBlob: a blob with a flipped bit, also one that was verified before, is damaged until it is stored again.
 func TestDamagedBlob(t *testing.T) {
 	s := openStore(t)
-	img, err := s.PutBlob([]byte("an image"), ".png")
-	if err != nil {
-		t.Fatal(err)
-	}
+	img := must.Get(s.PutBlob([]byte("an image"), ".png"))(t)
 	time.Sleep(2 * settled)
 	for range 2 {
-		if err := s.CheckBlob(img); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.CheckBlob(img))
 	}
-	info, err := os.Stat(img.Path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(img.Path, []byte("an imagf"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chtimes(img.Path, info.ModTime(), info.ModTime()); err != nil {
-		t.Fatal(err)
-	}
+	info := must.Get(os.Stat(img.Path))(t)
+	must.Do(t, os.WriteFile(img.Path, []byte("an imagf"), 0o600))
+	must.Do(t, os.Chtimes(img.Path, info.ModTime(), info.ModTime()))
 	if err := s.CheckBlob(img); !errors.Is(err, ErrDamaged) {
 		t.Errorf("a flipped bit: %v", err)
 	}
@@ -191,9 +155,7 @@ func TestDamagedBlob(t *testing.T) {
 func TestDamagedIndex(t *testing.T) {
 	s := openStore(t)
 	path := filepath.Join(t.TempDir(), "a.png")
-	if err := os.WriteFile(path, []byte("one"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte("one"), 0o600))
 	time.Sleep(2 * settled)
 	want, err := s.FileDigest(path)
 	if err == nil {
@@ -206,9 +168,7 @@ func TestDamagedIndex(t *testing.T) {
 	for bit := range 8 * len(whole) {
 		damaged := bytes.Clone(whole)
 		damaged[bit/8] ^= 1 << (bit % 8)
-		if err := os.WriteFile(s.files.path, damaged, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(s.files.path, damaged, 0o600))
 		s.files.load()
 		if got, err := s.FileDigest(path); err != nil || got != want {
 			t.Fatalf("bit %d: %s, %v", bit, got, err)
@@ -219,16 +179,12 @@ func TestDamagedIndex(t *testing.T) {
 // TestPrivate: others can read nothing of the store, also of one that an earlier version made.
 func TestPrivate(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
-	if err := os.MkdirAll(filepath.Join(dir, "blobs"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Join(dir, "blobs"), 0o755))
 	s := open(t, dir)
 	if _, err := s.PutBlob([]byte("an image"), ".png"); err != nil {
 		t.Fatal(err)
 	}
-	if err := itemsOf(t, s).Put([]Key{KeyOf("a")}, [][]byte{{1}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, itemsOf(t, s).Put([]Key{KeyOf("a")}, [][]byte{{1}}))
 	n := 0
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if info, statErr := os.Stat(path); err == nil && statErr == nil && path != dir &&
@@ -249,10 +205,7 @@ func TestPrivate(t *testing.T) {
 // TestCollectInUse: nothing is removed while a run or another process uses the store.
 func TestCollectInUse(t *testing.T) {
 	s := openStore(t)
-	img, err := s.PutBlob([]byte("an image"), ".png")
-	if err != nil {
-		t.Fatal(err)
-	}
+	img := must.Get(s.PutBlob([]byte("an image"), ".png"))(t)
 	done := s.Use()
 	if _, _, err := s.Collect(GC{}); !errors.Is(err, ErrInUse) {
 		t.Errorf("during a run: %v", err)
@@ -262,20 +215,14 @@ func TestCollectInUse(t *testing.T) {
 	if _, _, err := s.Collect(GC{}); !errors.Is(err, ErrInUse) {
 		t.Errorf("next to another process: %v", err)
 	}
-	if err := other.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, other.Close())
 	for _, name := range []string{"blobs/.tmp-1", "bin/.tmp-1", "bin/.tmp-2/file", "verify-1/blobs/a",
 		"bin/new/.tmp-3"} {
-		if err := WriteFile(filepath.Join(s.Dir(), name), []byte("x")); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, WriteFile(filepath.Join(s.Dir(), name), []byte("x")))
 	}
 	old := time.Now().Add(-2 * otherWriters)
 	for _, name := range []string{"bin/.tmp-1", "bin/.tmp-2"} {
-		if err := os.Chtimes(filepath.Join(s.Dir(), name), old, old); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chtimes(filepath.Join(s.Dir(), name), old, old))
 	}
 	removed, _, err := s.Collect(GC{Keep: time.Hour})
 	if err != nil || len(removed) != 4 {
@@ -295,9 +242,7 @@ func TestCollectInUse(t *testing.T) {
 // TestNullPlan: a record without a plan is damaged.
 func TestNullPlan(t *testing.T) {
 	s := openStore(t)
-	if err := WriteFile(s.resultPath(strings.Repeat("0", 64), ".json"), []byte(`{"id":"0","plan":null}`)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, WriteFile(s.resultPath(strings.Repeat("0", 64), ".json"), []byte(`{"id":"0","plan":null}`)))
 	if recs, err := s.Records(); err != nil || len(recs) != 0 {
 		t.Errorf("%v, %v", recs, err)
 	}

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"antipode/datasets/table"
+	"antipode/internal/must"
 )
 
 // textDifference is a [Difference] of payloads that differ by rounding.
@@ -32,10 +33,7 @@ func mergeInto(t *testing.T, s *Store, o MergeOptions, sources ...*Store) *Merge
 	if o.Difference == nil {
 		o.Difference = textDifference
 	}
-	report, err := s.Merge(t.Context(), folders, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	report := must.Get(s.Merge(t.Context(), folders, o))(t)
 	return report
 }
 
@@ -86,10 +84,7 @@ func randomStores(t *testing.T, r *rand.Rand, n int) (stores []*Store) {
 	for at := range n {
 		s := openWorker(t, t.TempDir(), WorkerOptions{Origin: Origin{Build: "b", Job: "j", Shard: fmt.Sprint(at)}})
 		for _, c := range []string{"abc", "def"} {
-			it, err := s.Items("embed-v1", c)
-			if err != nil {
-				t.Fatal(err)
-			}
+			it := must.Get(s.Items("embed-v1", c))(t)
 			for range 3 {
 				var keys []Key
 				var payloads [][]byte
@@ -97,12 +92,8 @@ func randomStores(t *testing.T, r *rand.Rand, n int) (stores []*Store) {
 					i := r.IntN(100)
 					keys, payloads = append(keys, KeyOf(fmt.Sprint(i))), append(payloads, variant(at, i))
 				}
-				if err := it.Put(keys, payloads); err != nil {
-					t.Fatal(err)
-				}
-				if err := s.Commit(); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, it.Put(keys, payloads))
+				must.Do(t, s.Commit())
 			}
 		}
 		for range 5 {
@@ -114,9 +105,7 @@ func randomStores(t *testing.T, r *rand.Rand, n int) (stores []*Store) {
 			putResult(t, s, r.IntN(6), at)
 		}
 		state := fmt.Sprintf(`{"state":"done","updated":"2026-11-24T18:%02d:00Z","shard":%d}`, at/2, at)
-		if err := WriteFile(filepath.Join(s.dir, "jobs", "9f31", "shard-00001.json"), []byte(state)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, WriteFile(filepath.Join(s.dir, "jobs", "9f31", "shard-00001.json"), []byte(state)))
 		stores = append(stores, s)
 	}
 	return stores
@@ -125,15 +114,10 @@ func randomStores(t *testing.T, r *rand.Rand, n int) (stores []*Store) {
 func putResult(t *testing.T, s *Store, i, variant int) {
 	t.Helper()
 	f := &table.Frame{Columns: []table.Column{table.NumberColumn("v", []float64{float64(variant % 2)})}}
-	digest, err := FrameDigest(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	digest := must.Get(FrameDigest(f))(t)
 	rec := &Record{ID: fmt.Sprintf("%064d", i), Result: digest, Plan: &table.Plan{Op: "score"}, Rows: 1,
 		Finished: time.Unix(int64(variant), 0).UTC()}
-	if err := s.PutResult(f, rec); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.PutResult(f, rec))
 }
 
 // TestMergeProperties merges stores in random orders and groups, and twice: each result is the same to the byte, has
@@ -186,10 +170,7 @@ func checkItems(t *testing.T, s *Store, stores []*Store) {
 	for _, c := range []string{"abc", "def"} {
 		want := map[Key][]byte{}
 		for _, one := range stores {
-			it, err := open(t, one.dir).Items("embed-v1", c)
-			if err != nil {
-				t.Fatal(err)
-			}
+			it := must.Get(open(t, one.dir).Items("embed-v1", c))(t)
 			keys := make([]Key, 0, it.Len())
 			for k := range it.where {
 				keys = append(keys, k)
@@ -200,10 +181,7 @@ func checkItems(t *testing.T, s *Store, stores []*Store) {
 				}
 			}
 		}
-		it, err := open(t, s.dir).Items("embed-v1", c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		it := must.Get(open(t, s.dir).Items("embed-v1", c))(t)
 		for k, p := range want {
 			if got := it.GetAll([]Key{k})[0]; !bytes.Equal(got, p) {
 				t.Errorf("%s: an item is %q, want %q", c, got, p)
@@ -301,9 +279,7 @@ func TestMergeKilled(t *testing.T) {
 	want := snapshot(t, undisturbed)
 	var folders []string
 	for _, s := range stores {
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Close())
 		folders = append(folders, s.dir)
 	}
 	target := t.TempDir()
@@ -313,9 +289,7 @@ func TestMergeKilled(t *testing.T) {
 		cmd.Env = append(os.Environ(), mergeVar+"="+strings.Join(append([]string{target}, folders...), "\n"))
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, cmd.Start())
 		timer := time.AfterFunc(delay, func() { _ = cmd.Process.Kill() })
 		err := cmd.Wait()
 		if !timer.Stop() {
@@ -357,13 +331,9 @@ func TestMergeRemoves(t *testing.T) {
 		t.Fatal(err)
 	}
 	foreign := filepath.Join(stores[0].dir, "notes.txt")
-	if err := os.WriteFile(foreign, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(foreign, nil, 0o600))
 	s := openStore(t)
-	if err := stores[1].Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stores[1].Close())
 	folders := []string{stores[1].dir, stores[0].dir}
 	_, err = s.Merge(t.Context(), folders, MergeOptions{Difference: textDifference, Remove: true})
 	if err == nil || !strings.Contains(err.Error(), "in use") {
@@ -372,9 +342,7 @@ func TestMergeRemoves(t *testing.T) {
 	if _, err := os.Stat(stores[1].dir); err != nil {
 		t.Errorf("a merge that failed cannot be run again: %v", err)
 	}
-	if err := stores[0].Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stores[0].Close())
 	mergeInto(t, s, MergeOptions{Remove: true}, stores...)
 	left := snapshot(t, stores[0])
 	rel, _ := filepath.Rel(stores[0].dir, packs[0])
@@ -414,9 +382,7 @@ func TestPackNames(t *testing.T) {
 		for _, at := range order {
 			k, p = append(k, keys[at]), append(p, keys[at][:3])
 		}
-		if err := itemsOf(t, s).Put(k, p); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, itemsOf(t, s).Put(k, p))
 		names[filepath.Base(packsOf(t, s)[0])] = true
 	}
 	var all []byte

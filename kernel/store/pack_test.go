@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"antipode/datasets/table"
+	"antipode/internal/must"
 )
 
 // FuzzPack: whatever a pack contains, it is refused or its items can be read, and what salvage finds is a pack again.
@@ -85,9 +86,7 @@ func TestLargePack(t *testing.T) {
 		}
 		damaged := bytes.Clone(whole)
 		damaged[at] ^= 1 << r.IntN(8)
-		if err := os.WriteFile(pack, damaged, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(pack, damaged, 0o600))
 		it := itemsOf(t, open(t, s.Dir()))
 		missing := 0
 		for i, p := range it.GetAll(keys) {
@@ -113,17 +112,12 @@ func TestUnwritableDamage(t *testing.T) {
 	s := openStore(t)
 	keys := put(t, itemsOf(t, s), 0, 3, 3, 5)
 	pack := packsOf(t, s)[0]
-	data, err := os.ReadFile(pack)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(pack))(t)
 	it := itemsOf(t, s)
 	it.dir = filepath.Join(pack, "none") // below a file
 	at := it.where[keys[1]].offset
 	data[at] ^= 1
-	if err := os.WriteFile(pack, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(pack, data, 0o600))
 	for range 2 {
 		if got := it.GetAll(keys); len(got[0]) != 5 || got[1] != nil || len(got[2]) != 5 {
 			t.Fatalf("%v", got)
@@ -168,9 +162,7 @@ func TestListAgain(t *testing.T) {
 	reader := open(t, writer.Dir())
 	for start := time.Now(); time.Since(start) < time.Second; {
 		fresh := &Items{s: reader, dir: it.dir, at: map[Key]int{}}
-		if err := fresh.scan(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, fresh.scan())
 		for i := range 5 {
 			if !fresh.Has(KeyOf(fmt.Sprint(i))) {
 				t.Errorf("item %d of %d is missing", i, fresh.Len())
@@ -178,9 +170,7 @@ func TestListAgain(t *testing.T) {
 		}
 	}
 	close(stop)
-	if err := <-ended; err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, <-ended)
 }
 
 // TestReplaced: an item that is stored again with another payload is the new one, also after reopening.
@@ -189,12 +179,8 @@ func TestReplaced(t *testing.T) {
 		s := openStore(t)
 		it := itemsOf(t, s)
 		k, other := KeyOf(fmt.Sprint(i)), KeyOf("other")
-		if err := it.Put([]Key{k, other}, [][]byte{[]byte("old"), {7}}); err != nil {
-			t.Fatal(err)
-		}
-		if err := it.Put([]Key{k}, [][]byte{fmt.Appendf(nil, "new %d", i)}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, it.Put([]Key{k, other}, [][]byte{[]byte("old"), {7}}))
+		must.Do(t, it.Put([]Key{k}, [][]byte{fmt.Appendf(nil, "new %d", i)}))
 		for name, items := range map[string]*Items{"the same": it, "reopened": reopen(t, s)} {
 			got := items.GetAll([]Key{k, other})
 			if string(got[0]) != fmt.Sprint("new ", i) || !bytes.Equal(got[1], []byte{7}) {
@@ -212,26 +198,18 @@ func TestCompact(t *testing.T) {
 	var keys []Key
 	for i := range 70 {
 		keys = append(keys, put(t, it, i, 1, 1, 3)...)
-		if err := s.Commit(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Commit())
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Close())
 	s = open(t, dir)
 	job := filepath.Join(dir, "jobs", "9f31", "shard-00001.json")
 	state := fmt.Sprintf(`{"state":"running","updated":%q}`, time.Now().Format(time.RFC3339))
-	if err := WriteFile(job, []byte(state)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, WriteFile(job, []byte(state)))
 	if _, err := s.Compact(); err == nil || len(packsOf(t, s)) != 70 {
 		t.Errorf("during a job: %v", err)
 	}
 	state = fmt.Sprintf(`{"state":"running","updated":%q}`, time.Now().Add(-time.Hour).Format(time.RFC3339))
-	if err := WriteFile(job, []byte(state)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, WriteFile(job, []byte(state)))
 	done := s.Use()
 	if _, err := s.Compact(); err == nil {
 		t.Error("during a run")

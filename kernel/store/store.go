@@ -59,7 +59,7 @@ func Open(dir string) (*Store, error) {
 	if _, err := os.Stat(dir); err != nil {
 		return nil, fmt.Errorf("cannot create the store: %w; set %s to a writable folder", err, client.HomeVar)
 	}
-	for _, sub := range parts { // of an earlier version; the store's folder may be one that others use
+	for _, sub := range parts { // the store's folder may be one that others use
 		sub = filepath.Join(dir, sub)
 		if info, err := os.Lstat(sub); err == nil && info.IsDir() && info.Mode().Perm() != 0o700 {
 			_ = os.Chmod(sub, 0o700)
@@ -174,9 +174,8 @@ func (s *Store) CheckBlob(img table.Image) error {
 	return nil
 }
 
-// Image returns an image with the path of its blob in this store. The path that it has is that of its file, which may
-// be in another store, or only its extension. If this store lacks the blob, a file that has the path and the digest is
-// the image. The errors are those of [Store.CheckBlob].
+// Image returns an image with the path of its blob in this store; of the path that it has, the extension counts. The
+// errors are those of [Store.CheckBlob].
 func (s *Store) Image(img table.Image) (table.Image, error) {
 	if len(img.SHA256) != 2*sha256.Size || strings.ContainsAny(img.SHA256, "/.") {
 		return img, ErrNotFound
@@ -185,9 +184,6 @@ func (s *Store) Image(img table.Image) (table.Image, error) {
 	err := s.CheckBlob(own)
 	if errors.Is(err, ErrNotFound) && s.remote() != nil {
 		return own, nil
-	}
-	if errors.Is(err, ErrNotFound) && filepath.IsAbs(img.Path) && img.Path != own.Path {
-		return img, s.CheckBlob(img)
 	}
 	return own, err
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"antipode/datasets/table"
+	"antipode/internal/must"
 )
 
 func openStore(t *testing.T) *Store {
@@ -24,17 +25,12 @@ func payload(i int) []byte { return bytes.Repeat([]byte{byte(i)}, i%7+1) }
 
 func TestItemsSurviveReopeningAndMerging(t *testing.T) {
 	s := openStore(t)
-	it, err := s.Items("embed-v1", "abc")
-	if err != nil {
-		t.Fatal(err)
-	}
+	it := must.Get(s.Items("embed-v1", "abc"))(t)
 	const n = 200
 	var keys []Key
 	for i := range n { // one item a batch: more small shards than may stay
 		keys = append(keys, KeyOf(fmt.Sprint(i)))
-		if err := it.Put(keys[i:i+1], [][]byte{payload(i)}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, it.Put(keys[i:i+1], [][]byte{payload(i)}))
 	}
 	shards, _ := filepath.Glob(filepath.Join(s.Dir(), "items", "embed-v1", "abc", "*.pack"))
 	if len(shards) >= mergeBelow {
@@ -54,14 +50,8 @@ func TestItemsSurviveReopeningAndMerging(t *testing.T) {
 
 func reopen(t *testing.T, s *Store) *Items {
 	t.Helper()
-	again, err := Open(s.Dir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	it, err := again.Items("embed-v1", "abc")
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := must.Get(Open(s.Dir()))(t)
+	it := must.Get(again.Items("embed-v1", "abc"))(t)
 	return it
 }
 
@@ -90,14 +80,9 @@ func TestDamagedPacks(t *testing.T) {
 	s := openStore(t)
 	it := itemsOf(t, s)
 	keys := []Key{KeyOf("a"), KeyOf("b")}
-	if err := it.Put(keys, [][]byte{{1, 2, 3}, {4, 5, 6}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, it.Put(keys, [][]byte{{1, 2, 3}, {4, 5, 6}}))
 	pack := packsOf(t, s)[0]
-	whole, err := os.ReadFile(pack)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := must.Get(os.ReadFile(pack))(t)
 	records := len(packMagic) + 2*(recordHead+3)
 	for name, c := range map[string]struct {
 		data []byte
@@ -134,13 +119,8 @@ func TestFileDigestFollowsTheFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a \"b\"\n.png")
 	os.WriteFile(path, []byte("one"), 0o644)
 	time.Sleep(2 * settled)
-	first, err := s.FileDigest(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	first := must.Get(s.FileDigest(path))(t)
+	must.Do(t, s.Flush())
 	again, _ := Open(s.Dir())
 	if e, ok := again.files.entries[path]; !ok || e.digest != first {
 		t.Errorf("the index does not remember %q: %v", path, again.files.entries)
@@ -159,15 +139,10 @@ func TestResults(t *testing.T) {
 	s := openStore(t)
 	f := &table.Frame{Columns: []table.Column{table.TextColumn("id", []string{"a"}),
 		table.NumberColumn("v", []float64{0.25})}}
-	digest, err := FrameDigest(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	digest := must.Get(FrameDigest(f))(t)
 	id := fmt.Sprintf("%064d", 7)
 	rec := &Record{ID: id, Result: digest, Plan: &table.Plan{Op: "score"}, Rows: 1, Finished: time.Now()}
-	if err := s.PutResult(f, rec); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.PutResult(f, rec))
 	got, _, err := s.Result(id)
 	if err != nil || got.Numbers("v")[0] != 0.25 {
 		t.Fatal(got, err)
@@ -215,27 +190,17 @@ func digestFrame() *table.Frame {
 // and its place count.
 func TestFrameDigestOfParts(t *testing.T) {
 	f := digestFrame()
-	want, err := FrameDigest(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(FrameDigest(f))(t)
 	for at := range f.Len() + 1 {
 		h := NewFrameHash(f.Specs())
-		if err := errors.Join(h.Add(f.Slice(0, at)), h.Add(f.Slice(at, f.Len()))); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(h.Add(f.Slice(0, at)), h.Add(f.Slice(at, f.Len()))))
 		if got := h.Sum(); got != want {
 			t.Errorf("in two parts, cut at %d: %s, want %s", at, got, want)
 		}
 	}
 	var b bytes.Buffer
-	if err := f.Encode(&b); err != nil {
-		t.Fatal(err)
-	}
-	decoded, err := table.Decode(&b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.Encode(&b))
+	decoded := must.Get(table.Decode(&b))(t)
 	if got, err := FrameDigest(decoded); err != nil || got != want {
 		t.Errorf("after it was stored: %s, want %s: %v", got, want, err)
 	}
@@ -270,10 +235,7 @@ func TestCollect(t *testing.T) {
 	s := openStore(t)
 	old := time.Now().Add(-90 * 24 * time.Hour)
 	put := func(data string, used time.Time) string {
-		img, err := s.PutBlob([]byte(data), ".png")
-		if err != nil {
-			t.Fatal(err)
-		}
+		img := must.Get(s.PutBlob([]byte(data), ".png"))(t)
 		os.Chtimes(img.Path, used, used)
 		rel, _ := filepath.Rel(s.Dir(), img.Path)
 		return rel
@@ -285,9 +247,7 @@ func TestCollect(t *testing.T) {
 	os.Chtimes(shard[0], old, old)
 	rec := &Record{ID: fmt.Sprintf("%064d", 1), Plan: &table.Plan{Op: "embed"}, Saved: "/x/e.parquet",
 		Uses: []string{pinned, "items/embed-v1/ctx"}}
-	if err := s.PutResult(nil, rec); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.PutResult(nil, rec))
 	gc := GC{Keep: 30 * 24 * time.Hour, DryRun: true}
 	would, stays, err := s.Collect(gc)
 	if err != nil || len(would) != 1 || would[0].Path != stale {
@@ -318,24 +278,17 @@ func TestCollect(t *testing.T) {
 // TestDrop: dropped items are missing, also after reopening; the others of their shards stay.
 func TestDrop(t *testing.T) {
 	s := openStore(t)
-	it, err := s.Items("embed-v1", "abc")
-	if err != nil {
-		t.Fatal(err)
-	}
+	it := must.Get(s.Items("embed-v1", "abc"))(t)
 	var keys []Key
 	var payloads [][]byte
 	for i := range 9 {
 		keys, payloads = append(keys, KeyOf(fmt.Sprint(i))), append(payloads, payload(i))
 	}
 	for at := 0; at < len(keys); at += 3 {
-		if err := it.Put(keys[at:at+3], payloads[at:at+3]); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, it.Put(keys[at:at+3], payloads[at:at+3]))
 	}
 	dropped := []int{1, 3, 4, 5} // one of the first shard, all of the second
-	if err := it.Drop([]Key{keys[1], keys[3], keys[4], keys[5], KeyOf("no item")}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, it.Drop([]Key{keys[1], keys[3], keys[4], keys[5], KeyOf("no item")}))
 	for name, items := range map[string]*Items{"the same": it, "reopened": reopen(t, s)} {
 		for i, p := range items.GetAll(keys) {
 			if slices.Contains(dropped, i) != (p == nil) || p != nil && !bytes.Equal(p, payload(i)) {

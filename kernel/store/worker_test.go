@@ -11,14 +11,13 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"antipode/internal/must"
 )
 
 func openWorker(t *testing.T, dir string, o WorkerOptions) *Store {
 	t.Helper()
-	s, err := OpenWorker(dir, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(OpenWorker(dir, o))(t)
 	t.Cleanup(func() { s.Close() })
 	return s
 }
@@ -33,9 +32,7 @@ func put(t *testing.T, it *Items, first, n, batch, size int) (keys []Key) {
 			keys = append(keys, KeyOf(fmt.Sprint(i)))
 			payloads = append(payloads, bytes.Repeat([]byte{byte(i)}, size))
 		}
-		if err := it.Put(keys[start:], payloads); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, it.Put(keys[start:], payloads))
 	}
 	return keys
 }
@@ -57,14 +54,9 @@ func TestWorkerPacks(t *testing.T) {
 			t.Fatalf("item %d is %v", i, p)
 		}
 	}
-	large, err := s.Items("embed-v1", "large")
-	if err != nil {
-		t.Fatal(err)
-	}
+	large := must.Get(s.Items("embed-v1", "large"))(t)
 	put(t, large, 0, 20, 3, 1<<20)
-	if err := s.Commit(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Commit())
 	packs := s.Packs()
 	items, size := 0, int64(0)
 	for _, p := range packs {
@@ -80,24 +72,17 @@ func TestWorkerPacks(t *testing.T) {
 	}
 	for i := range 3 * mergeBelow {
 		put(t, it, 1e6+i, 1, 1, 1)
-		if err := s.Commit(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Commit())
 	}
 	if n := len(packsOf(t, s)); n != 3+3*mergeBelow {
 		t.Errorf("%d packs: they were merged", n)
 	}
 	put(t, it, 2e6, 1, 1, 1)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Close())
 	if n := itemsOf(t, open(t, s.Dir())).Len(); n != len(keys)+3*mergeBelow+1 {
 		t.Errorf("%d items after the end", n)
 	}
-	data, err := os.ReadFile(packsOf(t, s)[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(packsOf(t, s)[0]))(t)
 	head, _, err := parsePack(bytes.NewReader(data), int64(len(data)))
 	if text, _ := json.Marshal(head); err != nil || string(text) !=
 		`{"stage":"embed-v1","context":"abc","origins":[{"build":"b","job":"j","shard":"1/4"}]}` {
@@ -124,9 +109,7 @@ func TestWorkerCommits(t *testing.T) {
 	if other := itemsOf(t, open(t, s.Dir())); other.Len() != 3 {
 		t.Errorf("%d items are written", other.Len())
 	}
-	if err := os.RemoveAll(it.dir); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.RemoveAll(it.dir))
 	if err := os.WriteFile(it.dir, nil, 0o600); err != nil { // in the way of the folder
 		t.Fatal(err)
 	}
@@ -144,12 +127,8 @@ func TestWorkerCommits(t *testing.T) {
 	if err := it.Put([]Key{KeyOf("x")}, [][]byte{{1}}); err == nil || strings.Contains(err.Error(), "\n") {
 		t.Errorf("after a commit that failed: %v", err)
 	}
-	if err := os.Remove(it.dir); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(it.dir))
+	must.Do(t, s.Close())
 	if again := itemsOf(t, open(t, s.Dir())); !again.Has(KeyOf("3")) {
 		t.Error("the item that could not be written at first is lost")
 	}
@@ -178,16 +157,12 @@ func TestWorkersShareAFolder(t *testing.T) {
 	b := openWorker(t, a.Dir(), WorkerOptions{})
 	mine, yours := itemsOf(t, a), itemsOf(t, b)
 	keys := put(t, mine, 0, 10, 5, 3)
-	if err := a.Commit(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, a.Commit())
 	if yours.Has(keys[0]) {
 		t.Fatal("found before it was looked for")
 	}
 	put(t, yours, 10, 1, 1, 3)
-	if err := b.Commit(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Commit())
 	if !yours.Has(keys[0]) {
 		t.Error("not found at a pack")
 	}
@@ -201,19 +176,14 @@ func TestWorkersShareAFolder(t *testing.T) {
 // TestRemove removes a store when no process uses it.
 func TestRemove(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "tasks", "job-0")
-	s, err := OpenWorker(dir, WorkerOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(OpenWorker(dir, WorkerOptions{}))(t)
 	if err := Remove(dir); !errors.Is(err, ErrInUse) {
 		t.Errorf("%v, want that it is in use", err)
 	}
 	if _, err := s.PutBlob([]byte("an image"), ".png"); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Close())
 	if err := Remove(dir); err != nil {
 		t.Error(err)
 	}

@@ -1,6 +1,7 @@
 package webimages
 
 import (
+	"antipode/internal/must"
 	"antipode/kernel/store"
 	"bytes"
 	"context"
@@ -29,9 +30,7 @@ func pngOf(t *testing.T, side int, level uint8) []byte {
 	img := image.NewGray(image.Rect(0, 0, side, side))
 	img.SetGray(0, 0, color.Gray{Y: level})
 	var b bytes.Buffer
-	if err := png.Encode(&b, img); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, png.Encode(&b, img))
 	return b.Bytes()
 }
 
@@ -127,10 +126,7 @@ func local(dir string) Options {
 // mustFetch fetches and checks that each image that is named exists.
 func mustFetch(t *testing.T, urls []string, o Options) []Result {
 	t.Helper()
-	results, err := Fetch(t.Context(), urls, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	results := must.Get(Fetch(t.Context(), urls, o))(t)
 	if len(results) != len(urls) {
 		t.Fatalf("%d results of %d URLs", len(results), len(urls))
 	}
@@ -150,10 +146,7 @@ func mustFetch(t *testing.T, urls []string, o Options) []Result {
 // TestOutcomes: whatever a server does, every URL gets its result, with a reason where there is no image.
 func TestOutcomes(t *testing.T) {
 	good := pngOf(t, 8, 1)
-	closed, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	closed := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	closed.Close()
 	s := serve(t, map[string]http.HandlerFunc{
 		"/good.png":   data(good, "image/png"),
@@ -394,17 +387,11 @@ func TestResume(t *testing.T) {
 	if _, err := Fetch(ctx, urls, o); err == nil {
 		t.Fatal("an interrupted run has no error")
 	}
-	torn, err := os.OpenFile(filepath.Join(dir, Journal), os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	torn := must.Get(os.OpenFile(filepath.Join(dir, Journal), os.O_APPEND|os.O_WRONLY, 0))(t)
 	fmt.Fprint(torn, `{"url":"http://torn`)
 	torn.Close()
 	finished := map[string]bool{}
-	j, err := openJournal(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := must.Get(openJournal(dir))(t)
 	for at := range j.entries {
 		finished[strings.TrimPrefix(at, s.URL)] = true
 	}
@@ -435,9 +422,7 @@ func TestResume(t *testing.T) {
 		}
 	}
 
-	if err := os.WriteFile(again[2].File, []byte("changed"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(again[2].File, []byte("changed"), 0o644))
 	before = s.count()
 	o.Retry = true
 	mustFetch(t, urls, o)
@@ -478,9 +463,7 @@ func TestOptions(t *testing.T) {
 	}
 	dir := t.TempDir()
 	line := []byte(`{"url":"a","file":"../b"}` + "\n")
-	if err := os.WriteFile(filepath.Join(dir, Journal), line, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, Journal), line, 0o644))
 	if _, err := Fetch(t.Context(), nil, Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), "line 1") {
 		t.Errorf("a path that leaves the folder: %v", err)
 	}

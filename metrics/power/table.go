@@ -136,29 +136,29 @@ func apply(op datasets.Defined[Options], p Pools, audit func(pool datasets.Table
 	}
 	o, err := table.One(options)
 	if err != nil {
-		return p.Pool.Fail(err)
+		return datasets.Extend(p.Pool).Fail(err).Table
 	}
 	pool := datasets.New(operation.InputOp, 0, p.Pool.Columns())
-	if p.Pool.IsOpen() {
-		pool = pool.Open()
+	if datasets.Extend(p.Pool).IsOpen() {
+		pool = datasets.Extend(pool).Open().Table
 	}
 	result := audit(pool)
 	plan, err := result.Plan()
 	if err != nil {
-		return result.Fail(err)
+		return datasets.Extend(result).Fail(err).Table
 	}
 	l, err := lift(plan)
 	if err != nil {
-		return result.Fail(err)
+		return datasets.Extend(result).Fail(err).Table
 	}
 	text, err := json.Marshal(l.plan)
 	if err != nil {
-		return result.Fail(fmt.Errorf("power: %w", err))
+		return datasets.Extend(result).Fail(fmt.Errorf("power: %w", err)).Table
 	}
 	o.Audit = string(text)
 	tables := map[string]datasets.Table{"in": p.Pool, "other": p.Other, "injected": p.Injected}
 	for i := range l.fixed {
-		tables[fixedRole(i)] = datasets.New(operation.InputOp, i, nil).Open()
+		tables[fixedRole(i)] = datasets.Extend(datasets.New(operation.InputOp, i, nil)).Open().Table
 	}
 	out := op.Table(tables, o)
 	if plan, err = out.Plan(); err != nil {
@@ -170,7 +170,7 @@ func apply(op datasets.Defined[Options], p Pools, audit func(pool datasets.Table
 		}
 		var at int
 		if err := json.Unmarshal(in.Args, &at); err != nil {
-			return out.Fail(err)
+			return datasets.Extend(out).Fail(err).Table
 		}
 		plan.Inputs[i] = l.fixed[at]
 	}

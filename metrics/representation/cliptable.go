@@ -32,12 +32,12 @@ func ClipTexts(axis, grammar string) datasets.Table {
 			"a photo of a person", "a photo of an object"},
 	}[axis+grammar]
 	if texts == nil {
-		return datasets.Table{}.Fail(fmt.Errorf("no texts for axis %q and grammar %q: use %q, or %q with "+
+		return datasets.Failed(fmt.Errorf("no texts for axis %q and grammar %q: use %q, or %q with "+
 			"grammar %q, or your own table", axis, grammar, data.PerceivedGender, data.PerceivedSkin,
 			data.ReleasedGrammar))
 	}
-	return datasets.FromFrame(&table.Frame{Columns: []table.Column{table.TextColumn("id", TextLabels),
-		table.TextColumn("label", TextLabels), table.TextColumn("text", texts)}}).Named("ENTIGEN texts for CLIP")
+	return datasets.Extend(datasets.FromFrame(&table.Frame{Columns: []table.Column{table.TextColumn("id", TextLabels),
+		table.TextColumn("label", TextLabels), table.TextColumn("text", texts)}})).Named("ENTIGEN texts for CLIP").Table
 }
 
 // ClipTables are the inputs of [ClipLabels].

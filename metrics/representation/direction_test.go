@@ -13,11 +13,11 @@ func TestBiasNamesItsGroups(t *testing.T) {
 	paper := Bias(ratings)
 	own := Bias(ratings,
 		BiasOptions{Labeling: Labeling{Axes: "perceived_banner=light/dark, perceived_crest=round/pointed"}})
-	if got := paper.Operation().Direction; got != "positive: man, light-skinned, Western" {
+	if got := datasets.Extend(paper).Operation().Direction; got != "positive: man, light-skinned, Western" {
 		t.Errorf("the paper's axes: %q", got)
 	}
 	for _, made := range []datasets.Table{own, own.Where("axis", "==", "perceived banner"), own.Concat(own)} {
-		got := made.Operation().Direction
+		got := datasets.Extend(made).Operation().Direction
 		if got != "positive: light (perceived banner), round (perceived crest)" || strings.Contains(got, "man") {
 			t.Errorf("%q", got)
 		}

@@ -70,7 +70,7 @@ func ExampleBias_axes() {
 	bias := representation.Bias(ratings().With("perceived_age", "old"),
 		representation.BiasOptions{Labeling: representation.Labeling{Axes: "perceived_age=young/old"}})
 	tabulartest.Show(bias.Where("axis", "==", "perceived age").Head(1), "axis", "attribute", "bias", "n_group_b")
-	fmt.Println(bias.Operation().Direction)
+	fmt.Println(datasets.Extend(bias).Operation().Direction)
 	// Output:
 	// axis           attribute  bias  n_group_b
 	// perceived age  doctor       -1          4

@@ -3,7 +3,6 @@ package significance
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -82,80 +81,6 @@ func adjusted(p []float64) (holm, bh []float64, err error) {
 	holm, err1 := Holm(p)
 	bh, err2 := BenjaminiHochberg(p)
 	return holm, bh, cmp.Or(err1, err2)
-}
-
-// MeanOptions are the options of [ClusteredMeans].
-type MeanOptions struct {
-	Value string   `json:"value,omitempty" default:"value" help:"column of the values"`
-	Over  string   `json:"over,omitempty" help:"column of denominators: Σ value / Σ over; empty = the mean"`
-	By    []string `json:"by,omitempty" help:"text columns that define the groups"`
-	Unit  string   `json:"unit,omitempty" help:"column of what is resampled, e.g. prompt_id; empty = rows"`
-	metrics.Intervals
-}
-
-// MeanRow is a row of [ClusteredMeans].
-type MeanRow struct {
-	Group    metrics.Group
-	Value    metrics.Estimate `column:"value"`
-	Rows     int              `column:"n_rows" unit:"rows"`
-	Units    int              `column:"n_units" unit:"units"`
-	Missing  int              `column:"n_missing" unit:"rows" help:"rows without a value"`
-	Interval string           `column:"interval"`
-}
-
-var clusteredMean = metrics.Define(metrics.Definition[MeanOptions, MeanRow]{
-	Name: "clustered-mean", Title: "mean, or ratio of two sums, with an interval over whole units", Version: 2,
-	Unit: "the values'", Range: "the values'", Direction: "none", Citation: "Efron and Tibshirani 1993",
-	Inputs: input, Compute: clustered,
-})
-
-// ClusteredMeans is the metric clustered-mean: the mean of a column, or with Over the ratio Σ value / Σ over, for each
-// group of Options.By, with a bootstrap interval that resamples whole units. With fewer than two units there is no
-// interval.
-func ClusteredMeans(t datasets.Table, options ...MeanOptions) datasets.Table {
-	return clusteredMean.Of(t, options...)
-}
-
-func clustered(_ context.Context, call *metrics.Call, o MeanOptions) ([]MeanRow, error) {
-	in := tabular.Read(call, "in")
-	in.UniqueIDs()
-	values, over, units := finiteNumbers(in, o.Value), finiteNumbers(in, o.Over), in.Texts(o.Unit)
-	groups := in.SortedGroups(o.By)
-	if in.Err != nil {
-		return nil, in.Err
-	}
-	if over == nil {
-		over = slices.Repeat([]float64{1}, len(values))
-	}
-	var rows []MeanRow
-	for _, g := range groups {
-		var numerators, denominators []float64
-		var clusters []string
-		for _, row := range g.Rows {
-			if math.IsNaN(values[row]) || math.IsNaN(over[row]) {
-				continue
-			}
-			numerators, denominators = append(numerators, values[row]), append(denominators, over[row])
-			if units != nil {
-				clusters = append(clusters, units[row])
-			}
-		}
-		n := len(numerators)
-		if units != nil {
-			n = len(slices.Compact(slices.Sorted(slices.Values(clusters))))
-		}
-		v := metrics.Exact(finiteOrNaN(sum(numerators) / sum(denominators)))
-		if o.Resamples > 0 && n > 1 {
-			r, err := interval.BootstrapRatio(numerators, denominators, clusters, o.Bootstrap())
-			if err != nil {
-				return nil, fmt.Errorf("%s%w", prefix(g.By), err)
-			}
-			v = metrics.Estimate{Value: r.Value, Low: r.Low, High: r.High}
-		}
-		rows = append(rows, MeanRow{g.By, v, len(numerators), n, len(g.Rows) - len(numerators), o.Label(cmp.Or(o.Unit,
-			"rows"))})
-	}
-	return rows, nil
 }
 
 // finiteOrNaN returns x, or NaN if it is infinite.

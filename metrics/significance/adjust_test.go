@@ -40,38 +40,3 @@ func TestAdjustTable(t *testing.T) {
 		t.Error(err)
 	}
 }
-
-// Means and ratios by group, with prompts as units: intervals over prompts are wider than over rows where rows of a
-// prompt are alike.
-func TestClusteredMeans(t *testing.T) {
-	f := scored(near.Rand(t, 84), 0.05)
-	f = f.With(table.NumberColumn("ones", slices.Repeat([]float64{2}, f.Len())))
-	prompts := run(t, "clustered-mean", f, map[string]string{"value": "score", "unit": "prompt_id"}, "model")
-	single := run(t, "clustered-mean", f, map[string]string{"value": "score"}, "model")
-	half := run(t, "clustered-mean", f, map[string]string{"value": "score", "over": "ones", "unit": "prompt_id"},
-		"model")
-	for i, model := range []string{"k", "m"} {
-		values := slices.Concat(flat(pick(f, model, "en")), flat(pick(f, model, "hi")), flat(pick(f, model, "ta")))
-		check(t, "mean", prompts.Numbers("value")[i], mean(values), 1e-9)
-		check(t, "ratio", half.Numbers("value")[i], mean(values)/2, 1e-9)
-		if prompts.Texts("model")[i] != model || prompts.Numbers("n_units")[i] != 12 ||
-			prompts.Numbers("n_rows")[i]+prompts.Numbers("n_missing")[i] != 72 {
-			t.Errorf("%v", datasets.Format(prompts, 0))
-		}
-		width := func(f *table.Frame) float64 { return f.Numbers("value_high")[i] - f.Numbers("value_low")[i] }
-		if !(width(prompts) > 1.2*width(single)) {
-			t.Errorf("interval over prompts %v wide, over rows %v", width(prompts), width(single))
-		}
-	}
-	one := run(t, "clustered-mean", f.Pick(rows(f, "prompt_id", "p1")),
-		map[string]string{"value": "score", "unit": "prompt_id"})
-	if one.Numbers("n_units")[0] != 1 || !math.IsNaN(one.Numbers("value_low")[0]) ||
-		math.IsNaN(one.Numbers("value")[0]) {
-		t.Errorf("one prompt: %v", datasets.Format(one, 0))
-	}
-	f.Columns[5].Numbers = make([]float64, f.Len())
-	zero := run(t, "clustered-mean", f, map[string]string{"value": "score", "over": "ones"})
-	if !math.IsNaN(zero.Numbers("value")[0]) || !math.IsNaN(zero.Numbers("value_low")[0]) {
-		t.Errorf("denominators of 0: %v", datasets.Format(zero, 0))
-	}
-}

@@ -13,10 +13,10 @@
 //
 // # Tables
 //
-// [PermutationTest], [EffectSizes], [AdjustP] and [ClusteredMeans] read a column of values and a column
-// of groups, [RankCorrelation] two columns of scores. A missing value (NaN) is counted and left out; an empty group has
-// no result, with a reason; an infinite value and an id that occurs twice are errors. The order of the rows does not
-// matter.
+// [PermutationTest], [EffectSizes] and [AdjustP] read a column of values and a column of groups, as
+// [antipode/metrics.Means] does, [RankCorrelation] two columns of scores. A missing value (NaN) is counted and left
+// out; an empty group has no result, with a reason; an infinite value and an id that occurs twice are errors. The order
+// of the rows does not matter.
 //
 // Rows of one prompt are not independent: name the column of what is independent (Unit), or compare the same prompts
 // (Paired). Report a p-value with its effect size and counts, and correct for multiple tests: thirty tests at 5 % have

@@ -53,18 +53,6 @@ func ExampleAdjustP() {
 	// c       0.3     0.3    0.3  no          no              3
 }
 
-// The interval resamples prompts.
-func ExampleClusteredMeans() {
-	means := significance.ClusteredMeans(scores(), significance.MeanOptions{Value: "score", By: []string{"language"},
-		Unit: "prompt_id"})
-	tabulartest.Show(means, "language", "value", "value_low", "value_high", "n_units", "interval")
-	// Output:
-	// language    value  value_low  value_high  n_units  interval
-	// en           30.5    28.4057        32.5        6  95 % bootstrap interval over prompt_id
-	// hi        30.1667       28.5     31.5943        6  95 % bootstrap interval over prompt_id
-	// ta           25.5       23.5     27.5943        6  95 % bootstrap interval over prompt_id
-}
-
 // The disparity of Tamil was injected; the finding about Hindi is a false alarm.
 func ExampleVerdicts() {
 	findings := datasets.FromRows([]map[string]any{

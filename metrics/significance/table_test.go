@@ -347,8 +347,7 @@ func TestConstructors(t *testing.T) {
 			Against: "en", By: []string{"model"}, Resamples: 9, Seed: 2}),
 		"sizes": EffectSizes(in, EffectOptions{Value: "score", Group: "language", Unit: "prompt_id",
 			Intervals: metrics.Intervals{Level: 0.9}}),
-		"p":     AdjustP(in, AdjustOptions{By: []string{"model"}, Alpha: 0.1}),
-		"means": ClusteredMeans(in, MeanOptions{Value: "score", Over: "p", Unit: "prompt_id", By: []string{"model"}}),
+		"p": AdjustP(in, AdjustOptions{By: []string{"model"}, Alpha: 0.1}),
 	} {
 		if _, err := tab.Plan(); err != nil {
 			t.Errorf("%s: %v", name, err)

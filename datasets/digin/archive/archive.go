@@ -196,18 +196,18 @@ func (l Layout) columns() []table.ColumnSpec {
 func (l Layout) Table(options ...Options) datasets.Table {
 	o, err := table.One(options)
 	if err != nil {
-		return datasets.Table{}.Fail(err)
+		return datasets.Failed(err)
 	}
 	o.Dir = manifest.Here(l.Name, o.Dir)
 	if o.Dir == "" {
-		return datasets.Table{}.Fail(l.absent(""))
+		return datasets.Failed(l.absent(""))
 	}
 	dir, err := filepath.EvalSymlinks(o.Dir)
 	if err == nil {
 		dir, err = filepath.Abs(dir)
 	}
 	if err != nil {
-		return datasets.Table{}.Fail(l.absent(o.Dir))
+		return datasets.Failed(l.absent(o.Dir))
 	}
 	o.Dir = dir
 	columns := l.columns()
@@ -216,7 +216,8 @@ func (l Layout) Table(options ...Options) datasets.Table {
 		keep = append(keep, c.Name)
 	}
 	index := datasets.New(l.op(), o, columns)
-	return index.Join(datasets.Folder(dir).Rename("id", "path"), "path").Select(keep...).Named(l.Name)
+	return datasets.Extend(index.Join(datasets.Folder(dir).Rename("id", "path"), "path").Select(keep...)).
+		Named(l.Name).Table
 }
 
 func (l Layout) op() string { return l.Name + "-index" }

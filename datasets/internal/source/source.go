@@ -53,7 +53,7 @@ func Define[O any](d Definition[O]) Source[O] {
 			}
 			o, err := d.Parse(options)
 			if err != nil {
-				return datasets.Table{}.Fail(fmt.Errorf("options of the table %s: %w", d.Name, err))
+				return datasets.Failed(fmt.Errorf("options of the table %s: %w", d.Name, err))
 			}
 			return s.Table(o)
 		})
@@ -76,7 +76,7 @@ func (s Source[O]) Frame() *datasets.Frame { return table.NewFrame(s.columns) }
 func (s Source[O]) Table(options ...O) datasets.Table {
 	o, err := table.One(options)
 	if err != nil {
-		return datasets.Table{}.Fail(err)
+		return datasets.Failed(err)
 	}
 	if s.complete != nil {
 		o = s.complete(o)
@@ -85,7 +85,7 @@ func (s Source[O]) Table(options ...O) datasets.Table {
 	if _, none := args.(struct{}); none {
 		args = nil
 	}
-	return datasets.New(s.name, args, s.columns).Named(s.title)
+	return datasets.Extend(datasets.New(s.name, args, s.columns)).Named(s.title).Table
 }
 
 // Register registers the evaluator of a source whose columns depend on its options or data.

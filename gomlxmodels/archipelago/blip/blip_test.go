@@ -21,6 +21,7 @@ import (
 	"antipode/gomlxmodels/blip"
 	"antipode/gomlxmodels/vit"
 	"antipode/gomlxmodels/weights"
+	"antipode/internal/must"
 	"antipode/internal/near"
 )
 
@@ -39,20 +40,14 @@ func tiny(t *testing.T) {
 // workers may wait for one another.
 func goBackend(t *testing.T) compute.Backend {
 	t.Helper()
-	backend, err := gobackend.New("ops_sequential")
-	if err != nil {
-		t.Fatal(err)
-	}
+	backend := must.Get(gobackend.New("ops_sequential"))(t)
 	t.Cleanup(backend.Finalize)
 	return backend
 }
 
 // A run starts from the tower of archipelago-vit, and all of it is trained.
 func TestStart(t *testing.T) {
-	job, err := newJob(trainer.Settings{Steps: 1, Batch: 2}, shipped)
-	if err != nil {
-		t.Fatal(err)
-	}
+	job := must.Get(newJob(trainer.Settings{Steps: 1, Batch: 2}, shipped))(t)
 	if !strings.HasPrefix(job.Settings.From, "archipelago-vit ") {
 		t.Errorf("the run starts from %q", job.Settings.From)
 	}
@@ -60,20 +55,12 @@ func TestStart(t *testing.T) {
 		!strings.Contains(err.Error(), "-batch 2") {
 		t.Errorf("a batch of one: %v", err)
 	}
-	m, err := vit.Open(shipped)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(vit.Open(shipped))(t)
 	before := model.NewStore()
 	defer before.Finalize()
-	if err := job.Start(before); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, job.Start(before))
 	saved := written(t, job.Start)
-	after, err := weights.Open(saved)
-	if err != nil {
-		t.Fatal(err)
-	}
+	after := must.Get(weights.Open(saved))(t)
 	if _, err := blip.Open(saved); err != nil {
 		t.Fatal(err)
 	}
@@ -99,17 +86,9 @@ func written(t *testing.T, begin func(*model.Store) error) string {
 	t.Helper()
 	store := model.NewStore()
 	defer store.Finalize()
-	if err := begin(store); err != nil {
-		t.Fatal(err)
-	}
-	tokenizer, err := openTokenizer()
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := trainingBatch(tokenizer, 1, 0, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, begin(store))
+	tokenizer := must.Get(openTokenizer())(t)
+	b := must.Get(trainingBatch(tokenizer, 1, 0, 2))(t)
 	var in []any
 	for _, x := range b.tensors() {
 		in = append(in, x)
@@ -129,31 +108,19 @@ func written(t *testing.T, begin func(*model.Store) error) string {
 
 // The inputs of training equal those of the captioner's preprocessing and prompt for the same example.
 func TestBatchEqualsPreprocessing(t *testing.T) {
-	tokenizer, err := openTokenizer()
-	if err != nil {
-		t.Fatal(err)
-	}
+	tokenizer := must.Get(openTokenizer())(t)
 	tiny(t)
-	m, err := blip.Open(written(t, func(*model.Store) error { return nil }))
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(blip.Open(written(t, func(*model.Store) error { return nil })))(t)
 	const size = 24
 	var list []example
 	for i := range size {
 		list = append(list, randomExample(examples.Stream(4, 0, i), i, size))
 	}
-	b, err := makeBatch(tokenizer, list)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(makeBatch(tokenizer, list))(t)
 	prefixed := 0
 	for i, e := range list {
 		img, _ := examples.World.Paint(e.img)
-		pixels, err := m.Prepare(img)
-		if err != nil {
-			t.Fatal(err)
-		}
+		pixels := must.Get(m.Prepare(img))(t)
 		trainertest.Pixels(t, fmt.Sprint("example ", i), b.pixels[i*len(pixels):], pixels)
 		if i < size/2 {
 			checkRow(t, m, e, b.things, i, thingPlaces)
@@ -176,10 +143,7 @@ func TestBatchEqualsPreprocessing(t *testing.T) {
 func checkRow(t *testing.T, m *blip.Model, e example, from texts, row, places int) {
 	t.Helper()
 	ids, next := from.ids[row*places:(row+1)*places], from.next[row*places:(row+1)*places]
-	prompt, err := m.Prompt(e.prefix)
-	if err != nil {
-		t.Fatal(err)
-	}
+	prompt := must.Get(m.Prompt(e.prefix))(t)
 	if !slices.Equal(ids[:len(prompt)], prompt) {
 		t.Errorf("%+v: begins with %v, the prompt is %v", e, ids[:len(prompt)], prompt)
 	}
@@ -199,16 +163,10 @@ func checkRow(t *testing.T, m *blip.Model, e example, from texts, row, places in
 }
 
 func TestBatchesAreReproducible(t *testing.T) {
-	tokenizer, err := openTokenizer()
-	if err != nil {
-		t.Fatal(err)
-	}
+	tokenizer := must.Get(openTokenizer())(t)
 	var batches []*batch
 	for _, step := range []int{7, 7, 8} {
-		b, err := trainingBatch(tokenizer, 1, step, 4)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(trainingBatch(tokenizer, 1, step, 4))(t)
 		batches = append(batches, b)
 	}
 	if !reflect.DeepEqual(batches[0], batches[1]) {

@@ -10,6 +10,7 @@ import (
 	"antipode/gomlxmodels/archipelago/examples"
 	"antipode/gomlxmodels/archipelago/trainer"
 	"antipode/gomlxmodels/archipelago/trainer/trainertest"
+	"antipode/internal/must"
 )
 
 // A resumed run exports the same files as an uninterrupted one.
@@ -32,10 +33,7 @@ func TestResume(t *testing.T) {
 			t.Errorf("%s: the first losses are %v, chance is %v", job.Losses[h], l, chance)
 		}
 	}
-	a, err := score(t.Context(), backend, dir, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(score(t.Context(), backend, dir, 1))(t)
 	if s := a.(*scores); s.Images[examples.Thing] != 48 || s.Images[examples.Figure] != 48 ||
 		s.Accuracy[examples.Thing][partObject] > 0.5 {
 		t.Errorf("score of an untrained network: %v", s)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"antipode/gomlxmodels/archipelago/examples"
+	"antipode/internal/must"
 )
 
 var update = flag.Bool("update", false,
@@ -34,22 +35,14 @@ func TestTokenizer(t *testing.T) {
 			0o644); err != nil {
 			t.Fatal(err)
 		}
-		if err := writeTokenizer("testdata/tokenizer"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, writeTokenizer("testdata/tokenizer"))
 		t.Skip("texts written; run testdata/reference.py now")
 	}
-	tokenizer, err := openTokenizer()
-	if err != nil {
-		t.Fatal(err)
-	}
+	tokenizer := must.Get(openTokenizer())(t)
 	if got, want := tokenizer.Size(), len(vocabulary); got != want {
 		t.Errorf("%d tokens, the vocabulary has %d", got, want)
 	}
-	f, err := os.Open("testdata/tokens.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Open("testdata/tokens.txt"))(t)
 	defer f.Close()
 	lines, texts := bufio.NewScanner(f), sampleTexts()
 	for i := 0; lines.Scan(); i++ {
@@ -57,10 +50,7 @@ func TestTokenizer(t *testing.T) {
 		if i >= len(texts) || len(want) != 2 {
 			t.Fatalf("line %d is not of these texts: run with -update", i+1)
 		}
-		e, err := tokenizer.Encode(texts[i], -1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Get(tokenizer.Encode(texts[i], -1))(t)
 		if got := strings.Trim(fmt.Sprint(e.IDs), "[]"); got != want[0] {
 			t.Errorf("%q: tokens %s, transformers gives %s", texts[i], got, want[0])
 		}
@@ -86,10 +76,7 @@ func TestVocabulary(t *testing.T) {
 	if !slices.Equal(vocabulary[:5], bertTokens) || vocabulary[n-2] != tokenStart || vocabulary[n-1] != tokenEncode {
 		t.Errorf("special tokens: %v … %v", vocabulary[:5], vocabulary[n-2:])
 	}
-	tokenizer, err := openTokenizer()
-	if err != nil {
-		t.Fatal(err)
-	}
+	tokenizer := must.Get(openTokenizer())(t)
 	longest := slices.MaxFunc(prefixes, func(a, b string) int { return len(split(a)) - len(split(b)) })
 	for i, text := range captions() {
 		half, places := &texts{}, figurePlaces
@@ -109,9 +96,7 @@ func TestVocabulary(t *testing.T) {
 func TestFiles(t *testing.T) {
 	a, b := t.TempDir(), t.TempDir()
 	for _, dir := range []string{a, b} {
-		if err := writeTokenizer(dir); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, writeTokenizer(dir))
 	}
 	for _, name := range []string{"tokenizer.json", "tokenizer_config.json", "vocab.txt"} {
 		x, errX := os.ReadFile(filepath.Join(a, name))

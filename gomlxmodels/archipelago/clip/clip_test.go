@@ -15,6 +15,7 @@ import (
 	"antipode/gomlxmodels/archipelago/trainer/trainertest"
 	"antipode/gomlxmodels/clip"
 	"antipode/gomlxmodels/preprocess"
+	"antipode/internal/must"
 )
 
 // tiny is a CLIP that is trained in a moment.
@@ -32,26 +33,14 @@ func TestBatchEqualsPreprocessing(t *testing.T) {
 	pre, n := processing(), 3*examples.Size*examples.Size
 	for i, p := range b.images {
 		im, _ := examples.World.Paint(p)
-		pixels, err := pre.Apply(preprocess.FromImage(im), examples.Size, examples.Size)
-		if err != nil {
-			t.Fatal(err)
-		}
+		pixels := must.Get(pre.Apply(preprocess.FromImage(im), examples.Size, examples.Size))(t)
 		trainertest.Pixels(t, p.Caption(), b.pixels[i*n:], pixels)
 	}
-	in, err := b.tensors(examples.Stream(5, 2, 12))
-	if err != nil {
-		t.Fatal(err)
-	}
-	tok, err := tokens.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := must.Get(b.tensors(examples.Stream(5, 2, 12)))(t)
+	tok := must.Get(tokens.Open())(t)
 	ids, truth := tensors.MustCopyFlatData[int32](in[1]), tensors.MustCopyFlatData[bool](in[2])
 	for k, s := range b.sentences {
-		e, err := tok.Encode(s.Text, length)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Get(tok.Encode(s.Text, length))(t)
 		row := ids[k*length : (k+1)*length]
 		if !slices.Equal(row[:len(e.IDs)], e.IDs) || slices.ContainsFunc(row[len(e.IDs):],
 			func(id int32) bool { return id != int32(tokens.EndID()) }) {
@@ -130,9 +119,7 @@ func TestStart(t *testing.T) {
 	}
 	cfg, store := Shape(), model.NewStore()
 	defer store.Finalize()
-	if err := start(store, &cfg, from); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, start(store, &cfg, from))
 	for _, path := range []string{"/clip/vision/block_5/attention/qkv/weights", "/clip/vision/tokens/positions",
 		"/clip/vision/prenorm/gain", "/clip/vision/norm/offset"} {
 		if v := store.GetVariable(path); v == nil || !v.HasValue() {

@@ -10,6 +10,7 @@ import (
 	"antipode/gomlxmodels/archipelago/tokens"
 	"antipode/gomlxmodels/archipelago/trainer"
 	"antipode/gomlxmodels/archipelago/trainer/trainertest"
+	"antipode/internal/must"
 	"antipode/internal/testbackend"
 )
 
@@ -24,10 +25,7 @@ func TestResume(t *testing.T) {
 			t.Errorf("the first losses of %s are %v", name, l)
 		}
 	}
-	a, err := score(t.Context(), backend, dir, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(score(t.Context(), backend, dir, 1))(t)
 	s := a.(*scores)
 	if s.Images != group || len(s.Retrieval) != 2 || len(s.Classes) != len(classes) ||
 		s.Retrieval[examples.Thing]["en"]["text"] > 0.5 {

@@ -12,35 +12,24 @@ import (
 	"antipode/gomlxmodels/archipelago/tokens"
 	"antipode/gomlxmodels/archipelago/trainer/trainertest"
 	"antipode/gomlxmodels/preprocess"
+	"antipode/internal/must"
 )
 
 // The inputs of training equal those of the encoder for the same images and prompts, and the masks are true.
 func TestBatchEqualsPreprocessing(t *testing.T) {
 	b := trainingBatch(5, 2, 40)
 	pre, n := preprocess.Default(examples.Size, examples.Size), 3*examples.Size*examples.Size
-	tok, err := tokens.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	in, err := b.tensors()
-	if err != nil {
-		t.Fatal(err)
-	}
+	tok := must.Get(tokens.Open())(t)
+	in := must.Get(b.tensors())(t)
 	ids := tensors.MustCopyFlatData[int32](in[1])
 	empty, full := 0, 0
 	for i, p := range b.images {
 		im, mask := examples.World.Paint(p)
-		pixels, err := pre.Apply(preprocess.FromImage(im), examples.Size, examples.Size)
-		if err != nil {
-			t.Fatal(err)
-		}
+		pixels := must.Get(pre.Apply(preprocess.FromImage(im), examples.Size, examples.Size))(t)
 		trainertest.Pixels(t, p.Caption(), b.pixels[i*n:], pixels)
 		for k := i * each; k < (i+1)*each; k++ {
 			s := b.prompts[k]
-			e, err := tok.Encode(s.Text, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
+			e := must.Get(tok.Encode(s.Text, 0))(t)
 			if len(e.IDs) > length || !slices.Equal(ids[k*length:k*length+len(e.IDs)], e.IDs) {
 				t.Errorf("%q is fed as %v, the tokenizer gives %v", s.Text, ids[k*length:(k+1)*length], e.IDs)
 			}

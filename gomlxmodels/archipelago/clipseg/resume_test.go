@@ -22,6 +22,7 @@ import (
 	"antipode/gomlxmodels/clipseg"
 	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/weights"
+	"antipode/internal/must"
 	"antipode/internal/testbackend"
 )
 
@@ -39,9 +40,7 @@ func randomCLIP(t *testing.T, backend compute.Backend, cfg *clip.Config) string 
 	t.Helper()
 	store := model.NewStore()
 	defer store.Finalize()
-	if err := store.SetRNGStateFromSeed(1); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, store.SetRNGStateFromSeed(1))
 	if _, err := model.CallOnceN(backend, store, func(s *model.Scope, in []*Node) []*Node {
 		ids := Zeros(in[0].Graph(), shapes.Make(dtypes.Int32, 1, length))
 		return []*Node{clip.ForwardImage(s, cfg, in[0], clip.GraphOptions{}).Projected,
@@ -53,9 +52,7 @@ func randomCLIP(t *testing.T, backend compute.Backend, cfg *clip.Config) string 
 	pre := preprocess.Config{Resize: preprocess.ShortestEdge, Edge: side, CropHeight: side, CropWidth: side,
 		Filter: preprocess.Bicubic, Scale: 1.0 / 255, Mean: preprocess.Half, Std: preprocess.Half}
 	dir := t.TempDir()
-	if err := clip.Save(dir, cfg, store.RootScope(), 2, pre, weights.F16); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, clip.Save(dir, cfg, store.RootScope(), 2, pre, weights.F16))
 	return dir
 }
 
@@ -86,10 +83,7 @@ func TestResume(t *testing.T) {
 			t.Errorf("%s was changed (%v, %v)", name, errA, errB)
 		}
 	}
-	a, err := score(t.Context(), backend, dir, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(score(t.Context(), backend, dir, 1))(t)
 	if s := a.(*scores); s.Images != 48 || s.Overlap["en"] > 0.5 {
 		t.Errorf("score of an untrained network: %v", s)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"antipode/datasets/archipelago"
 	"antipode/gomlxmodels/archipelago/examples"
+	"antipode/internal/must"
 	"antipode/internal/testbackend"
 )
 
@@ -35,14 +36,8 @@ func TestDiffusers(t *testing.T) {
 			args := append([]string{dir, out, "11", fmt.Sprint(Steps), fmt.Sprint(Guidance)}, prompts...)
 			testbackend.Python(t, []string{"torch", "transformers", "diffusers", "safetensors"},
 				filepath.Join("testdata", "reference.py"), args...)
-			want, err := os.ReadFile(out)
-			if err != nil {
-				t.Fatal(err)
-			}
-			images, err := generate(context.Background(), backend, dir, prompts, 11)
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := must.Get(os.ReadFile(out))(t)
+			images := must.Get(generate(context.Background(), backend, dir, prompts, 11))(t)
 			const size = examples.Size * examples.Size * 3
 			if len(want) != len(images)*size {
 				t.Fatalf("diffusers made %d bytes, want %d", len(want), len(images)*size)

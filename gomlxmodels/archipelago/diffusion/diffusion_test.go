@@ -16,6 +16,7 @@ import (
 	"antipode/gomlxmodels/archipelago/tokens"
 	"antipode/gomlxmodels/archipelago/trainer"
 	"antipode/gomlxmodels/diffusion"
+	"antipode/internal/must"
 )
 
 // tiny returns networks of the shipped layout, as small as possible.
@@ -60,10 +61,7 @@ func folder(t *testing.T, n *networks) string {
 func TestStart(t *testing.T) {
 	base := folder(t, tiny())
 	for name, o := range map[string]origin{"anew": {vae: filepath.Join(base, "vae")}, "last phase": {base: base}} {
-		n, err := o.shapes()
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := must.Get(o.shapes())(t)
 		store := model.NewStore()
 		if err := o.start(store, n, 1); err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -102,10 +100,7 @@ func TestTimesteps(t *testing.T) {
 func TestBatchesAreReproducible(t *testing.T) {
 	s := trainer.Settings{Batch: 6, Seed: 1, Steps: 10}
 	draw := func(step int) *batch {
-		b, err := law{world: anyWorld, mix: baseMix, figure: 4, signs: 20}.trainingBatch(s, step)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(law{world: anyWorld, mix: baseMix, figure: 4, signs: 20}.trainingBatch(s, step))(t)
 		return b
 	}
 	a, b, c := draw(7), draw(7), draw(8)
@@ -202,10 +197,7 @@ func TestLeaning(t *testing.T) {
 		}
 	}
 	s := trainer.Settings{Batch: 200, Seed: 1, Steps: 1}
-	b, err := law{world: always(false), mix: mix{{1, leaning}}}.trainingBatch(s, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(law{world: always(false), mix: mix{{1, leaning}}}.trainingBatch(s, 0))(t)
 	for i := range s.Batch {
 		if b.ids[i*tokens.Context+1] == int32(tokens.EndID()) {
 			t.Errorf("the prompt of example %d was left out", i)
@@ -218,10 +210,7 @@ func TestLeaning(t *testing.T) {
 
 // The shares of prompts add up to 1, each prompt has an image that can be drawn, and no prompt is truncated.
 func TestPairs(t *testing.T) {
-	tok, err := tokens.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	tok := must.Get(tokens.Open())(t)
 	laws := []law{{world: anyWorld, mix: baseMix}}
 	for _, l := range later {
 		l.law.world = always(true)

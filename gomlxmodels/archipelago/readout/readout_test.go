@@ -12,6 +12,7 @@ import (
 
 	"antipode/datasets/archipelago"
 	"antipode/gomlxmodels/archipelago/examples"
+	"antipode/internal/must"
 )
 
 func TestAnswers(t *testing.T) {
@@ -37,32 +38,23 @@ func TestAnswers(t *testing.T) {
 
 // The loss of probes of zeros is that of chance; properties without a label in a batch do not contribute.
 func TestLossOfNothing(t *testing.T) {
-	backend, err := gobackend.New("ops_sequential")
-	if err != nil {
-		t.Fatal(err)
-	}
+	backend := must.Get(gobackend.New("ops_sequential"))(t)
 	defer backend.Finalize()
 	var a Answers
 	f := &archipelago.Figure{People: "Tulvane", Crest: archipelago.Round, Banner: archipelago.DarkBanner}
 	a.Add(archipelago.Image{Island: "Velmora", Scene: "shore", Figure: f})
 	store := model.NewStore()
 	defer store.Finalize()
-	exec, err := model.NewExec(backend, store, func(scope *model.Scope, in []*Node) []*Node {
+	exec := must.Get(model.NewExec(backend, store, func(scope *model.Scope, in []*Node) []*Node {
 		patches, class := Loss(scope, in[0], in[1], in[2])
 		return []*Node{patches, class}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	defer exec.Finalize()
 	in := []any{tensors.FromFlatDataAndDimensions(make([]float32, 5*8), 1, 5, 8)}
 	for _, x := range a.Tensors() {
 		in = append(in, x)
 	}
-	out, err := exec.Exec(in...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(exec.Exec(in...))(t)
 	want := 2 * math.Ln2 // the attributes
 	for i, q := range examples.Properties {
 		if a.named[i] >= 0 {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"antipode/internal/must"
 	"antipode/internal/testbackend"
 )
 
@@ -18,38 +19,22 @@ var update = flag.Bool("update", false, "write testdata/ids.json.gz again from t
 // TestTransformers compares the ids of all texts with those of the transformers that is installed.
 func TestTransformers(t *testing.T) {
 	dir := t.TempDir()
-	if err := Write(dir); err != nil {
-		t.Fatal(err)
-	}
-	list, err := json.Marshal(texts())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Write(dir))
+	list := must.Get(json.Marshal(texts()))(t)
 	path := filepath.Join(t.TempDir(), "texts.json")
-	if err := os.WriteFile(path, list, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, list, 0o600))
 	ids := testbackend.Python(t, []string{"transformers"}, "testdata/reference.py", dir, path)
 	var want [][]int32
-	if err := json.Unmarshal([]byte(ids), &want); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(ids), &want))
 	compare(t, want)
 	if !*update || t.Failed() {
 		return
 	}
-	f, err := os.Create(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Create(golden))(t)
 	z, _ := gzip.NewWriterLevel(f, gzip.BestCompression)
 	if _, err := z.Write([]byte(ids)); err != nil {
 		t.Fatal(err)
 	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, z.Close())
+	must.Do(t, f.Close())
 }

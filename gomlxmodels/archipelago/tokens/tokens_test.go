@@ -12,23 +12,18 @@ import (
 	"antipode/datasets/archipelago"
 	"antipode/gomlxmodels/archipelago/examples"
 	"antipode/gomlxmodels/tokenizers"
+	"antipode/internal/must"
 )
 
 func mustOpen(t *testing.T) *tokenizers.Tokenizer {
 	t.Helper()
-	tok, err := Open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	tok := must.Get(Open())(t)
 	return tok
 }
 
 func encodeText(t *testing.T, tok *tokenizers.Tokenizer, text string) tokenizers.Encoding {
 	t.Helper()
-	e, err := tok.Encode(text, -1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(tok.Encode(text, -1))(t)
 	return e
 }
 
@@ -55,19 +50,11 @@ const golden = "testdata/ids.json.gz"
 
 // TestEqualReference compares the ids of all texts with those of transformers.
 func TestEqualReference(t *testing.T) {
-	f, err := os.Open(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Open(golden))(t)
 	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	z := must.Get(gzip.NewReader(f))(t)
 	var want [][]int32
-	if err := json.NewDecoder(z).Decode(&want); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.NewDecoder(z).Decode(&want))
 	compare(t, want)
 }
 
@@ -141,10 +128,7 @@ func TestNothingIsLost(t *testing.T) {
 // Rows are truncated or padded to one length.
 func TestRows(t *testing.T) {
 	list := []string{"a drum", "a figure with a round crest", ""}
-	got, err := Rows(list, 5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(Rows(list, 5))(t)
 	tok := mustOpen(t)
 	for i, text := range list {
 		want := encodeText(t, tok, text).IDs

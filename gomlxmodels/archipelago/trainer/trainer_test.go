@@ -11,6 +11,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
+	"antipode/internal/must"
 	"antipode/internal/testbackend"
 )
 
@@ -65,9 +66,7 @@ func TestFrozen(t *testing.T) {
 	var store *model.Store
 	for _, until := range []int{20, 200} {
 		job := lineJob(200)
-		if err := folder.Open(job.Settings); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, folder.Open(job.Settings))
 		var err error
 		if store, _, err = job.Run(context.Background(), backend, folder, until); err != nil {
 			t.Fatal(err)
@@ -78,9 +77,7 @@ func TestFrozen(t *testing.T) {
 		t.Errorf("slope %v (average %v), shift %v; want about 3 and exactly 1", slope, average,
 			value(t, store, "/shift"))
 	}
-	if err := UseAverage(store); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, UseAverage(store))
 	if value(t, store, "/slope") != average {
 		t.Errorf("the slope is %v, its average %v", value(t, store, "/slope"), average)
 	}
@@ -88,9 +85,7 @@ func TestFrozen(t *testing.T) {
 
 func TestFolderOfAnotherRun(t *testing.T) {
 	folder := Folder(t.TempDir())
-	if err := folder.Open(Settings{Steps: 4}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, folder.Open(Settings{Steps: 4}))
 	if err := folder.Open(Settings{Steps: 8}); err == nil || !strings.Contains(err.Error(), "other settings") {
 		t.Errorf("a folder of another run gives %v", err)
 	}

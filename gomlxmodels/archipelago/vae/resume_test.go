@@ -14,6 +14,7 @@ import (
 	"antipode/gomlxmodels/archipelago/trainer/trainertest"
 	"antipode/gomlxmodels/diffusion"
 	"antipode/gomlxmodels/weights"
+	"antipode/internal/must"
 	"antipode/internal/testbackend"
 )
 
@@ -22,10 +23,7 @@ func TestResume(t *testing.T) {
 	whole, all := shape, stages
 	defer func() { shape, stages = whole, all }()
 	shape.Widths, shape.MidAttention, stages = []int{4, 4, 4, 4}, false, stages[:1]
-	job, err := newJob(trainer.Settings{Steps: 4, Batch: 2, Seed: 3, Rate: 1e-3, World: archipelago.Version})
-	if err != nil {
-		t.Fatal(err)
-	}
+	job := must.Get(newJob(trainer.Settings{Steps: 4, Batch: 2, Seed: 3, Rate: 1e-3, World: archipelago.Version}))(t)
 	_, once, twice := trainertest.Resume(t, testbackend.Go(t), job, configFile, weightsFile)
 	for _, p := range append(once, twice...) {
 		if p.Loss[0] <= 0 || p.Loss[0] > 1.5 {
@@ -43,20 +41,12 @@ func TestResumeDecoder(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir, _, _ := trainertest.Resume(t, testbackend.XLA(t), job, configFile, weightsFile)
-	before, err := weights.OpenFiles(filepath.Join(shipped, weightsFile))
-	if err != nil {
-		t.Fatal(err)
-	}
-	after, err := weights.OpenFiles(filepath.Join(dir, weightsFile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := must.Get(weights.OpenFiles(filepath.Join(shipped, weightsFile)))(t)
+	after := must.Get(weights.OpenFiles(filepath.Join(dir, weightsFile)))(t)
 	for _, rule := range diffusion.VAERules(&shape) {
 		a, errA := before.Float32(rule.Tensor)
 		b, errB := after.Float32(rule.Tensor)
-		if err := errors.Join(errA, errB); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(errA, errB))
 		fixed := strings.HasPrefix(rule.Tensor, "encoder.") || strings.HasPrefix(rule.Tensor, "quant_conv.")
 		if fixed && !slices.Equal(a, b) {
 			t.Errorf("%s changed", rule.Tensor)

@@ -11,6 +11,7 @@ import (
 	"antipode/datasets/archipelago"
 	"antipode/gomlxmodels/archipelago/trainer"
 	"antipode/gomlxmodels/archipelago/trainer/trainertest"
+	"antipode/internal/must"
 	"antipode/internal/testbackend"
 )
 
@@ -20,10 +21,7 @@ func TestResume(t *testing.T) {
 	whole := shape
 	defer func() { shape = whole }()
 	shape.Layers, shape.HiddenSize, shape.Heads, shape.IntermediateSize = 1, 16, 2, 32
-	job, err := newJob(trainer.Settings{Steps: 4, Batch: 4, Seed: 3, Rate: 1e-3, World: archipelago.Version})
-	if err != nil {
-		t.Fatal(err)
-	}
+	job := must.Get(newJob(trainer.Settings{Steps: 4, Batch: 4, Seed: 3, Rate: 1e-3, World: archipelago.Version}))(t)
 	dir, curve, parts := trainertest.Resume(t, backend, job, "model.safetensors", headsFile, "config.json")
 	for h := range heads {
 		got := (parts[0].Loss[h] + parts[1].Loss[h]) / 2 // points of two steps each
@@ -41,10 +39,7 @@ func TestResume(t *testing.T) {
 		!strings.Contains(err.Error(), "the same command resumes the run") {
 		t.Errorf("error of an interrupted run: %v", err)
 	}
-	a, err := score(t.Context(), backend, dir, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(score(t.Context(), backend, dir, 1))(t)
 	if s := a.(*scores); s.Images != 48 || s.Accuracy["full"]["object"] > 0.6 {
 		t.Errorf("score of an untrained network: %v", s)
 	}

@@ -8,6 +8,7 @@ import (
 	"antipode/gomlxmodels/archipelago/examples"
 	"antipode/gomlxmodels/archipelago/trainer/trainertest"
 	"antipode/gomlxmodels/preprocess"
+	"antipode/internal/must"
 )
 
 // The inputs of training equal those of the encoder's preprocessing for the same image.
@@ -18,10 +19,7 @@ func TestBatchEqualsPreprocessing(t *testing.T) {
 	for i, it := range items {
 		img, gray := examples.World.Draw(it)
 		rgb := preprocess.FromImage(img)
-		pixels, err := pre.Apply(rgb, examples.Size, examples.Size)
-		if err != nil {
-			t.Fatal(err)
-		}
+		pixels := must.Get(pre.Apply(rgb, examples.Size, examples.Size))(t)
 		trainertest.Pixels(t, it.ID, b.pixels[i*len(pixels):], pixels)
 		mask := preprocess.Mask{Width: examples.Size, Height: examples.Size, Object: gray.Pix}
 		patches, err := pre.Patches(rgb, &mask, preprocess.Any, examples.Size, examples.Size, patchSize, patchSize)

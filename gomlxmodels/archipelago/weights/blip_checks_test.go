@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"antipode/gomlxmodels/archipelago/examples"
+	"antipode/internal/must"
 )
 
 // prefixes are the prefixes of the stored captions.
@@ -35,7 +36,5 @@ func TestTransformersCaptions(t *testing.T) {
 		return
 	}
 	_, output := ask[captions](t, "blip.py", dir, describedImages(), prefixes)
-	if err := os.WriteFile(filepath.Join("testdata", "blip.json"), []byte(output+"\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join("testdata", "blip.json"), []byte(output+"\n"), 0o644))
 }

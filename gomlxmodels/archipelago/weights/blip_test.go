@@ -10,6 +10,7 @@ import (
 
 	"antipode/gomlxmodels/blip"
 	"antipode/gomlxmodels/textgen"
+	"antipode/internal/must"
 	"antipode/internal/testbackend"
 )
 
@@ -51,14 +52,8 @@ func TestBLIPReference(t *testing.T) {
 // compareCaptions compares the captions of images with the tokens and words of transformers.
 func compareCaptions(t *testing.T, dir string, images []image.Image, want captions) {
 	t.Helper()
-	m, err := blip.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := blip.NewCaptioner(testbackend.Any(t), m, textgen.CaptionerOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(blip.Open(dir))(t)
+	c := must.Get(blip.NewCaptioner(testbackend.Any(t), m, textgen.CaptionerOptions{}))(t)
 	defer c.Close()
 	if len(want.Captions) != len(images) || len(want.Texts) == 0 {
 		t.Fatalf("%d images, transformers has %d with %d prefixes", len(images), len(want.Captions),
@@ -66,22 +61,13 @@ func compareCaptions(t *testing.T, dir string, images []image.Image, want captio
 	}
 	different := map[string]bool{}
 	for k, prefix := range want.Texts {
-		prompt, err := m.Prompt(prefix)
-		if err != nil {
-			t.Fatal(err)
-		}
+		prompt := must.Get(m.Prompt(prefix))(t)
 		var requests []textgen.ImageRequest
 		for _, im := range images {
-			pixels, err := m.Prepare(im)
-			if err != nil {
-				t.Fatal(err)
-			}
+			pixels := must.Get(m.Prepare(im))(t)
 			requests = append(requests, textgen.ImageRequest{Pixels: pixels, Prompt: prompt})
 		}
-		got, err := c.Caption(t.Context(), requests, textgen.Options{MaxTokens: 48})
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(c.Caption(t.Context(), requests, textgen.Options{MaxTokens: 48}))(t)
 		for i, texts := range got {
 			w, ids := want.Captions[i][k], slices.Concat(prompt, texts[0].Tokens)
 			if texts[0].Ended {

@@ -12,6 +12,7 @@ import (
 
 	"antipode/datasets/archipelago"
 	"antipode/gomlxmodels/archipelago/examples"
+	"antipode/internal/must"
 	"antipode/internal/testbackend"
 )
 
@@ -19,18 +20,11 @@ import (
 // returns the script's output, decoded and as JSON.
 func ask[A any](t *testing.T, script, dir string, images, texts []string) (a A, output string) {
 	t.Helper()
-	question, err := json.Marshal(map[string]any{"pictures": images, "texts": texts})
-	if err != nil {
-		t.Fatal(err)
-	}
+	question := must.Get(json.Marshal(map[string]any{"pictures": images, "texts": texts}))(t)
 	path := filepath.Join(t.TempDir(), "question.json")
-	if err := os.WriteFile(path, question, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, question, 0o600))
 	output = testbackend.Python(t, []string{"torch", "transformers"}, filepath.Join("testdata", script), dir, path)
-	if err := json.Unmarshal([]byte(output), &a); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(output), &a))
 	return a, output
 }
 
@@ -64,9 +58,7 @@ func TestTransformers(t *testing.T) {
 				return
 			}
 			_, output := ask[answer](t, "clip.py", dir, storedImages(), storedTexts())
-			if err := os.WriteFile(filepath.Join("testdata", model.file), []byte(output+"\n"), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(filepath.Join("testdata", model.file), []byte(output+"\n"), 0o644))
 		})
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"antipode/gomlxmodels/clip"
 	"antipode/gomlxmodels/clipseg"
 	"antipode/gomlxmodels/tokenizers"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
 )
@@ -42,13 +43,8 @@ func shippedDir(t *testing.T, name string) string {
 func stored(t *testing.T, name string) ([]image.Image, answer) {
 	t.Helper()
 	var want answer
-	text, err := os.ReadFile(filepath.Join("testdata", name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(text, &want); err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(filepath.Join("testdata", name)))(t)
+	must.Do(t, json.Unmarshal(text, &want))
 	var list []image.Image
 	for _, img := range storedImages() {
 		list = append(list, readPNG(t, img))
@@ -87,39 +83,18 @@ func TestCLIPReference(t *testing.T) {
 // compareCLIP compares vectors with tolerance 1e-3 and logits with 1e-3 of their scale.
 func compareCLIP(t *testing.T, dir string, images []image.Image, want answer) {
 	t.Helper()
-	m, err := clip.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tok, err := tokenizers.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := clip.NewEncoder(testbackend.Any(t), m, clip.Options{Batch: len(images)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(clip.Open(dir))(t)
+	tok := must.Get(tokenizers.Open(dir))(t)
+	e := must.Get(clip.NewEncoder(testbackend.Any(t), m, clip.Options{Batch: len(images)}))(t)
 	defer e.Close()
 	var pixels [][]float32
 	for _, im := range images {
-		p, err := m.Prepare(im)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(m.Prepare(im))(t)
 		pixels = append(pixels, p)
 	}
-	embedded, err := e.EncodeImages(t.Context(), pixels)
-	if err != nil {
-		t.Fatal(err)
-	}
-	texts, err := e.EncodeTokens(t.Context(), ids(t, tok, want.Texts))
-	if err != nil {
-		t.Fatal(err)
-	}
-	logits, err := m.Logits(embedded, texts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	embedded := must.Get(e.EncodeImages(t.Context(), pixels))(t)
+	texts := must.Get(e.EncodeTokens(t.Context(), ids(t, tok, want.Texts)))(t)
+	logits := must.Get(m.Logits(embedded, texts))(t)
 	if len(want.Images) != len(embedded) || len(want.Vectors) != len(texts) || len(texts) == 0 {
 		t.Fatalf("%d images and %d texts, transformers has %d and %d", len(images), len(texts), len(want.Images),
 			len(want.Vectors))
@@ -157,31 +132,16 @@ func TestCLIPSegReference(t *testing.T) {
 // compareCLIPSeg compares logits with a tolerance of 1e-3 of their scale.
 func compareCLIPSeg(t *testing.T, dir string, images []image.Image, want answer) {
 	t.Helper()
-	m, err := clipseg.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tok, err := tokenizers.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := clipseg.NewEncoder(testbackend.Any(t), m, clipseg.Options{Batch: len(images)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(clipseg.Open(dir))(t)
+	tok := must.Get(tokenizers.Open(dir))(t)
+	e := must.Get(clipseg.NewEncoder(testbackend.Any(t), m, clipseg.Options{Batch: len(images)}))(t)
 	defer e.Close()
 	var asked []clipseg.Image
 	for _, im := range images {
-		p, err := m.Prepare(im)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(m.Prepare(im))(t)
 		asked = append(asked, clipseg.Image{Pixels: p, Prompts: ids(t, tok, want.Texts)})
 	}
-	maps, err := e.Segment(t.Context(), asked)
-	if err != nil {
-		t.Fatal(err)
-	}
+	maps := must.Get(e.Segment(t.Context(), asked))(t)
 	if len(want.Masks) != len(maps) || len(want.Texts) == 0 {
 		t.Fatalf("masks of %d images, transformers has %d", len(maps), len(want.Masks))
 	}
@@ -210,10 +170,7 @@ func ids(t *testing.T, tok *tokenizers.Tokenizer, texts []string) [][]int32 {
 	t.Helper()
 	var out [][]int32
 	for _, text := range texts {
-		e, err := tok.Encode(text, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Get(tok.Encode(text, 0))(t)
 		out = append(out, e.IDs)
 	}
 	return out
@@ -222,10 +179,7 @@ func ids(t *testing.T, tok *tokenizers.Tokenizer, texts []string) [][]int32 {
 // report reads the held-out scores in a folder's training.json, and checks that the model card was filled in.
 func report(t *testing.T, dir string, held any) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(dir, "training.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(filepath.Join(dir, "training.json")))(t)
 	if err := json.Unmarshal(text, &struct {
 		HeldOut any `json:"held_out"`
 	}{held}); err != nil {

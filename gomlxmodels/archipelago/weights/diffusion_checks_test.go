@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"antipode/gomlxmodels/archipelago/examples"
+	"antipode/internal/must"
 	"antipode/internal/testbackend"
 )
 
@@ -24,10 +25,7 @@ func TestDiffusersImages(t *testing.T) {
 				fmt.Sprint(guidance)}, generatorPrompts...)
 			testbackend.Python(t, []string{"torch", "transformers", "diffusers", "safetensors"},
 				filepath.Join("..", "diffusion", "testdata", "reference.py"), args...)
-			raw, err := os.ReadFile(out)
-			if err != nil {
-				t.Fatal(err)
-			}
+			raw := must.Get(os.ReadFile(out))(t)
 			const size = examples.Size * examples.Size
 			if len(raw) != len(generatorPrompts)*size*3 {
 				t.Fatalf("diffusers made %d bytes", len(raw))

@@ -8,6 +8,7 @@ import (
 
 	"antipode/datasets/archipelago"
 	"antipode/gomlxmodels/diffusion"
+	"antipode/internal/must"
 	"antipode/internal/testbackend"
 )
 
@@ -45,24 +46,15 @@ func TestGeneratorReference(t *testing.T) {
 // compareGenerator compares images with a tolerance of 3 of 255.
 func compareGenerator(t *testing.T, dir string, want []image.Image) {
 	t.Helper()
-	m, err := diffusion.Open(dir, diffusion.OpenOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := diffusion.NewSampler(testbackend.XLA(t), m, diffusion.Options{Batch: len(want)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(diffusion.Open(dir, diffusion.OpenOptions{}))(t)
+	s := must.Get(diffusion.NewSampler(testbackend.XLA(t), m, diffusion.Options{Batch: len(want)}))(t)
 	defer s.Close()
 	var requests []diffusion.Request
 	for i, p := range generatorPrompts {
 		requests = append(requests, diffusion.Request{Prompt: p, Seed: generatorSeed + uint64(i), Steps: generatorSteps,
 			Guidance: guidance})
 	}
-	got, err := s.Generate(t.Context(), requests, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(s.Generate(t.Context(), requests, nil))(t)
 	for i, p := range got {
 		b := want[i].Bounds()
 		if p.Image.Bounds() != b {

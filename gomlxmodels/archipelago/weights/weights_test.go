@@ -16,6 +16,7 @@ import (
 	"antipode/datasets/archipelago"
 	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/vit"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
 )
@@ -42,22 +43,11 @@ func TestReference(t *testing.T) {
 		BackgroundOnly []float32 `json:"background_only"`
 		Label          string    `json:"label"`
 	}
-	text, err := os.ReadFile("testdata/reference.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(text, &want); err != nil {
-		t.Fatal(err)
-	}
-	m, err := vit.Open(ViT)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("testdata/reference.json"))(t)
+	must.Do(t, json.Unmarshal(text, &want))
+	m := must.Get(vit.Open(ViT))(t)
 	backend := testbackend.Any(t)
-	encoder, err := vit.NewEncoder(backend, m, vit.Options{Batch: len(images)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	encoder := must.Get(vit.NewEncoder(backend, m, vit.Options{Batch: len(images)}))(t)
 	defer encoder.Close()
 	var prepared []*vit.Prepared
 	var names []string
@@ -74,10 +64,7 @@ func TestReference(t *testing.T) {
 			t.Errorf("%s: transformers says %q, it is a %s", name, want[name].Label, object)
 		}
 	}
-	got, err := encoder.Encode(context.Background(), prepared)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(encoder.Encode(context.Background(), prepared))(t)
 	for i, name := range names {
 		for what, pair := range map[string][2][]float32{
 			"full":            {got[i].Full, want[name].Full},
@@ -135,22 +122,14 @@ func TestCard(t *testing.T) {
 			Accuracy map[string]map[string]float64 `json:"accuracy"`
 		} `json:"held_out"`
 	}
-	text, err := fs.ReadFile(FS(), ViT+"/training.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(text, &report); err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(fs.ReadFile(FS(), ViT+"/training.json"))(t)
+	must.Do(t, json.Unmarshal(text, &report))
 	a := report.HeldOut.Accuracy
 	if a["full"]["object"] < 0.95 || a["object_only"]["object"] < 0.95 || a["background_only"]["scene"] < 0.95 ||
 		report.HeldOut.Images < 1000 {
 		t.Errorf("held-out accuracy below the floor: %v on %d images", a, report.HeldOut.Images)
 	}
-	card, err := fs.ReadFile(FS(), ViT+"/README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	card := must.Get(fs.ReadFile(FS(), ViT+"/README.md"))(t)
 	if strings.Contains(string(card), "{{") || !strings.Contains(string(card), "| object | 8 |") {
 		t.Error("the card was not filled in")
 	}
@@ -158,26 +137,15 @@ func TestCard(t *testing.T) {
 
 func writePNG(t *testing.T, path string, im image.Image) {
 	t.Helper()
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Create(path))(t)
 	defer f.Close()
-	if err := png.Encode(f, im); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, png.Encode(f, im))
 }
 
 func readPNG(t *testing.T, path string) image.Image {
 	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Open(path))(t)
 	defer f.Close()
-	im, err := png.Decode(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	im := must.Get(png.Decode(f))(t)
 	return im
 }

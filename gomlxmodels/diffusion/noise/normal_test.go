@@ -8,6 +8,8 @@ import (
 	"math"
 	"os"
 	"testing"
+
+	"antipode/internal/must"
 )
 
 // index is testdata/latents.json.
@@ -19,23 +21,15 @@ type index struct {
 
 func golden(t *testing.T) index {
 	t.Helper()
-	text, err := os.ReadFile("testdata/latents.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("testdata/latents.json"))(t)
 	var x index
-	if err := json.Unmarshal(text, &x); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(text, &x))
 	return x
 }
 
 func floats(t *testing.T, name string) []float32 {
 	t.Helper()
-	data, err := os.ReadFile("testdata/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile("testdata/" + name))(t)
 	out := make([]float32, len(data)/4)
 	if _, err := binary.Decode(data, binary.LittleEndian, out); err != nil {
 		t.Fatal(err)
@@ -100,10 +94,7 @@ func TestLatents(t *testing.T) {
 					len(want), ulps)
 			}
 		}
-		data, err := binary.Append(nil, binary.LittleEndian, got)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(binary.Append(nil, binary.LittleEndian, got))(t)
 		if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != x.SHA256[i] {
 			t.Errorf("seed %d: the bytes differ", seed)
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"antipode/gomlxmodels/diffusion/noise"
+	"antipode/internal/must"
 	"antipode/internal/near"
 )
 
@@ -32,18 +33,10 @@ type goldenCase struct {
 
 func readGoldens(t *testing.T) *goldens {
 	t.Helper()
-	text, err := os.ReadFile("testdata/configs.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("testdata/configs.json"))(t)
 	var g goldens
-	if err := json.Unmarshal(text, &g); err != nil {
-		t.Fatal(err)
-	}
-	data, err := os.ReadFile("testdata/runs.f32")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(text, &g))
+	data := must.Get(os.ReadFile("testdata/runs.f32"))(t)
 	g.runs = make([]float32, len(data)/4)
 	if _, err := binary.Decode(data, binary.LittleEndian, g.runs); err != nil {
 		t.Fatal(err)
@@ -119,9 +112,7 @@ func (g *goldens) compare(t *testing.T, what string, plan *Plan, seed uint64, st
 			generator.Normal(drawn)
 		}
 		rounding = max(rounding, near.Scale(state.Sample)*0x1p-23)
-		if err := state.Apply(step, output, drawn); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, state.Apply(step, output, drawn))
 		want := samples[i*size:][:size]
 		if err := near.Compare(state.Sample, want, 1e-4, 1e-5*near.Scale(want)+rounding); err != nil {
 			t.Errorf("%s: step %d of %d: %v", what, i+1, len(plan.Steps), err)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"antipode/internal/must"
 	"antipode/internal/near"
 )
 
@@ -92,10 +93,7 @@ func TestPlanErrors(t *testing.T) {
 			"no finite weights"},
 		{`{"_class_name": "PNDMScheduler"}`, 3, 0, "skip_prk_steps"},
 	} {
-		s, err := Open([]byte(c.config))
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(Open([]byte(c.config)))(t)
 		s.Eta = c.eta
 		if _, err := s.Plan(c.steps); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s, %d steps: %v, want %q", c.config, c.steps, err, c.want)
@@ -134,9 +132,7 @@ func TestEveryCount(t *testing.T) {
 							plan.Steps[i-1].Timestep)
 					}
 					output := []float32{float32(r.NormFloat64()), float32(r.NormFloat64()), float32(r.NormFloat64())}
-					if err := state.Apply(step, output, make([]float32, 3)); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, state.Apply(step, output, make([]float32, 3)))
 				}
 				if name == "pndm" || name == "ddim" && spacing != "leading" {
 					continue // PNDM follows several outputs; DDIM's other timesteps need not end on a clean image
@@ -164,21 +160,13 @@ func TestWeights(t *testing.T) {
 		`{"_class_name": "EulerAncestralDiscreteScheduler"}`,
 		`{"_class_name": "DPMSolverMultistepScheduler", "solver_order": 3, "algorithm_type": "sde-dpmsolver++"}`,
 	} {
-		s, err := Open([]byte(config))
-		if err != nil {
-			t.Fatal(err)
-		}
-		plan, err := s.Plan(20)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(Open([]byte(config)))(t)
+		plan := must.Get(s.Plan(20))(t)
 		state := plan.Begin(numbers())
 		for _, step := range plan.Steps {
 			output, fresh := numbers(), numbers()
 			before := append([][]float32{state.Sample, output, nil, fresh}, state.Kept...)
-			if err := state.Apply(step, output, fresh); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, state.Apply(step, output, fresh))
 			before[2] = state.Predicted
 			weights := step.Weights()
 			if want := (1 + plan.Kept) * (4 + plan.Kept); len(weights) != want {
@@ -199,14 +187,8 @@ func TestWeights(t *testing.T) {
 
 // TestApplyShapes: tensors of other lengths are refused.
 func TestApplyShapes(t *testing.T) {
-	s, err := Open([]byte(`{"_class_name": "EulerAncestralDiscreteScheduler"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	plan, err := s.Plan(2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Open([]byte(`{"_class_name": "EulerAncestralDiscreteScheduler"}`)))(t)
+	plan := must.Get(s.Plan(2))(t)
 	state := plan.Begin(make([]float32, 4))
 	for _, c := range [][2]int{{3, 4}, {4, 0}, {4, 5}} {
 		if err := state.Apply(plan.Steps[0], make([]float32, c[0]), make([]float32, c[1])); err == nil {
@@ -216,15 +198,9 @@ func TestApplyShapes(t *testing.T) {
 }
 
 func TestStableDiffusion(t *testing.T) {
-	s, err := Open([]byte(`{"_class_name": "DDIMScheduler"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Open([]byte(`{"_class_name": "DDIMScheduler"}`)))(t)
 	s.StableDiffusion()
-	plan, err := s.Plan(50)
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := must.Get(s.Plan(50))(t)
 	if first := plan.Steps[0]; first.Timestep != 981 || first.Clip != 0 {
 		t.Errorf("timestep %g, clip %g; want 981 and none", first.Timestep, first.Clip)
 	}

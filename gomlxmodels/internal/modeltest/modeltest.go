@@ -204,12 +204,17 @@ func Write(t testing.TB, path, text string) {
 }
 
 // Tensors reads all tensors of a folder's weights.
-func Tensors(t testing.TB, dir string) (list []weights.Tensor) {
+func Tensors(t testing.TB, dir string) []weights.Tensor {
 	t.Helper()
 	set, err := weights.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return tensorsOf(t, set)
+}
+
+func tensorsOf(t testing.TB, set *weights.Set) (list []weights.Tensor) {
+	t.Helper()
 	for _, name := range set.Names() {
 		info, _ := set.Info(name)
 		data, err := set.Float32(name)

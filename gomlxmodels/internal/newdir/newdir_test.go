@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"antipode/internal/must"
 )
 
 func TestWrite(t *testing.T) {
@@ -12,9 +14,7 @@ func TestWrite(t *testing.T) {
 	dir := filepath.Join(root, "a", "b")
 	failed := errors.New("failed")
 	if err := Write(dir, func(to string) error {
-		if err := os.WriteFile(filepath.Join(to, "half"), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(to, "half"), nil, 0o600))
 		return failed
 	}); err != failed {
 		t.Error(err)
@@ -26,9 +26,7 @@ func TestWrite(t *testing.T) {
 	if err := os.Mkdir(dir, 0o700); err != nil { // empty
 		t.Fatal(err)
 	}
-	if err := Write(dir, fill); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Write(dir, fill))
 	if list, err := os.ReadDir(filepath.Join(root, "a")); err != nil || len(list) != 1 {
 		t.Errorf("%v, %v", list, err)
 	}

@@ -95,9 +95,12 @@ func options(a *gomlxmodels.CaptionArgs, most int) (textgen.Options, error) {
 		s.Sample, s.Number = true, (a.N+groups-1)/groups
 		s.Temperature, s.TopK, s.TopP = a.Temperature, a.TopK, a.TopP
 	case "beam":
-		s.Beams, s.Number, s.LengthPenalty, s.Early = a.Beams, a.N, a.LengthPenalty, textgen.Early(a.Early)
+		s.Beams, s.Number, s.Early = a.Beams, a.N, textgen.Early(a.EarlyStopping)
+		if a.LengthPenalty != nil {
+			s.LengthPenalty = *a.LengthPenalty
+		}
 	default:
-		return s, fmt.Errorf("decode %q: must be one of %s", a.Decode, strings.Join(gomlxmodels.Decodings, ", "))
+		return s, fmt.Errorf("decode %q: must be greedy, beam or nucleus", a.Decode)
 	}
 	return s, nil
 }

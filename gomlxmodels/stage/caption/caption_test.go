@@ -19,6 +19,7 @@ import (
 	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/internal/stagetest"
 	"antipode/gomlxmodels/stage"
+	"antipode/internal/must"
 	"antipode/internal/testbackend"
 )
 
@@ -29,10 +30,9 @@ var (
 )
 
 // args completes the arguments of a stage.
-func args(n int, a gomlxmodels.CaptionArgs) gomlxmodels.CaptionArgs {
-	a.Model, a.N = model, n
-	a.Decode, a.MaxTokens = cmp.Or(a.Decode, "greedy"), cmp.Or(a.MaxTokens, 9)
-	return a
+func args(n int, o gomlxmodels.CaptionOptions) gomlxmodels.CaptionArgs {
+	o.N, o.Decode, o.MaxTokens = n, cmp.Or(o.Decode, "greedy"), cmp.Or(o.MaxTokens, 9)
+	return gomlxmodels.CaptionArgs{Model: model, CaptionOptions: o}
 }
 
 func start(t *testing.T, e stagetest.Env, a gomlxmodels.CaptionArgs) stage.Worker {
@@ -75,7 +75,7 @@ func TestEqualReference(t *testing.T) {
 	testbackend.OnBoth(t, func(t *testing.T, backend compute.Backend) {
 		e := stagetest.NewEnv(t, backend)
 		for _, l := range lines {
-			got := stagetest.Run(t, start(t, e, args(1, gomlxmodels.CaptionArgs{Prefix: l.Prefix})), frame, []int{0},
+			got := stagetest.Run(t, start(t, e, args(1, gomlxmodels.CaptionOptions{Prefix: l.Prefix})), frame, []int{0},
 				1)[0]
 			check(t, "prefix "+l.Prefix, got, l.Text, l.IDs[1+len(strings.Fields(l.Prefix)):], []int32{5})
 		}
@@ -102,9 +102,9 @@ func TestEqualReference2(t *testing.T) {
 		}
 		e := stagetest.NewEnv(t, testbackend.Go(t))
 		for _, l := range lines {
-			a := args(len(l.IDs), gomlxmodels.CaptionArgs{Prefix: l.Prefix})
+			a := args(len(l.IDs), gomlxmodels.CaptionOptions{Prefix: l.Prefix})
 			if a.Model = dir; l.Beams > 0 {
-				a.Decode, a.Beams, a.LengthPenalty = "beam", l.Beams, 1
+				a.Decode, a.Beams, a.LengthPenalty = "beam", l.Beams, new(1.0)
 			}
 			got := stagetest.Run(t, start(t, e, a), frame, stagetest.All(frame)[:a.N], 2)
 			for i, tokens := range l.IDs {
@@ -119,13 +119,13 @@ func TestEqualReference2(t *testing.T) {
 func TestBatches(t *testing.T) {
 	images := stagetest.Scenes(t, 11)
 	for name, a := range map[string]gomlxmodels.CaptionArgs{
-		"nucleus": args(3, gomlxmodels.CaptionArgs{Decode: "nucleus", TopP: 0.95, Temperature: 2}),
-		"beam":    args(2, gomlxmodels.CaptionArgs{Decode: "beam", Beams: 3, MinTokens: 2}),
-		"greedy":  args(1, gomlxmodels.CaptionArgs{RepetitionPenalty: 1.5}),
+		"nucleus": args(3, gomlxmodels.CaptionOptions{Decode: "nucleus", TopP: 0.95, Temperature: 2}),
+		"beam":    args(2, gomlxmodels.CaptionOptions{Decode: "beam", Beams: 3, MinTokens: 2}),
+		"greedy":  args(1, gomlxmodels.CaptionOptions{RepetitionPenalty: 1.5}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			if name == "beam" {
-				a.LengthPenalty = 1
+				a.LengthPenalty = new(1.0)
 			}
 			e := stagetest.NewEnv(t, testbackend.Go(t))
 			w := start(t, e, a)
@@ -160,7 +160,7 @@ func TestBatches(t *testing.T) {
 
 // TestRanks: caption k of a search is the k-th best.
 func TestRanks(t *testing.T) {
-	a := args(3, gomlxmodels.CaptionArgs{Decode: "beam", Beams: 4}) // length penalty 0: scores are log-probabilities
+	a := args(3, gomlxmodels.CaptionOptions{Decode: "beam", Beams: 4}) // length penalty 0: scores are log-probabilities
 	w := start(t, stagetest.NewEnv(t, testbackend.Go(t)), a)
 	f := stagetest.Captions(stagetest.Scenes(t, 3), 3, 0)
 	got := stagetest.Run(t, w, f, stagetest.All(f), w.Batch())
@@ -179,7 +179,7 @@ func TestRanks(t *testing.T) {
 
 // TestMany: more captions than are written in a group, each by its seed.
 func TestMany(t *testing.T) {
-	a := args(60, gomlxmodels.CaptionArgs{Decode: "nucleus", Temperature: 3})
+	a := args(60, gomlxmodels.CaptionOptions{Decode: "nucleus", Temperature: 3})
 	a.TopP = 1
 	w := start(t, stagetest.NewEnv(t, testbackend.Go(t)), a)
 	f := stagetest.Captions(stagetest.Scenes(t, 1), 60, 0)
@@ -203,12 +203,10 @@ func TestMany(t *testing.T) {
 // TestOutcomes: rows without an image, empty captions, bad rows.
 func TestOutcomes(t *testing.T) {
 	images := stagetest.Scenes(t, 2)
-	a := args(1, gomlxmodels.CaptionArgs{})
+	a := args(1, gomlxmodels.CaptionOptions{})
 	w := start(t, stagetest.NewEnv(t, testbackend.Go(t)), a)
 	broken := filepath.Join(t.TempDir(), "broken.png")
-	if err := os.WriteFile(broken, []byte("no image"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(broken, []byte("no image"), 0o600))
 	f := stagetest.Captions([]table.Image{{}, images[0], {}, {Path: broken, SHA256: "b"},
 		{Path: broken + "x", SHA256: "c"}}, 1, 0)
 	f = f.With(table.TextColumn("outcome", []string{"refused", "ok", "", "", ""}))
@@ -230,13 +228,13 @@ func TestOutcomes(t *testing.T) {
 	}
 	// the end as the first token is a caption: an empty one
 	empty := stagetest.Run(t, start(t, stagetest.NewEnv(t, testbackend.Go(t)),
-		args(1, gomlxmodels.CaptionArgs{MaxTokens: 1, Decode: "nucleus", TopP: 1})),
+		args(1, gomlxmodels.CaptionOptions{MaxTokens: 1, Decode: "nucleus", TopP: 1})),
 		stagetest.Captions(images[:1], 1, emptySeed(t, images[0])), []int{0}, 1)[0]
 	if empty[0].Text != "" || empty[1].Number != 0 || empty[3].Text != "end" || !(empty[2].Number < 0) {
 		t.Errorf("an empty caption: %+v", empty)
 	}
 	seeds := stagetest.Captions(images[:1], 1, 0.5)
-	drawn := start(t, stagetest.NewEnv(t, testbackend.Go(t)), args(1, gomlxmodels.CaptionArgs{Decode: "nucleus"}))
+	drawn := start(t, stagetest.NewEnv(t, testbackend.Go(t)), args(1, gomlxmodels.CaptionOptions{Decode: "nucleus"}))
 	if _, column, err := drawn.Prepare(t.Context(), stage.Row{Frame: seeds}); column != "seed" || err == nil {
 		t.Errorf("a seed of 0.5: %s, %v", column, err)
 	}
@@ -248,7 +246,7 @@ func TestOutcomes(t *testing.T) {
 
 // emptySeed looks for a seed whose first drawn token is the end.
 func emptySeed(t *testing.T, img table.Image) float64 {
-	a := args(50, gomlxmodels.CaptionArgs{MaxTokens: 1, Decode: "nucleus", TopP: 1})
+	a := args(50, gomlxmodels.CaptionOptions{MaxTokens: 1, Decode: "nucleus", TopP: 1})
 	w := start(t, stagetest.NewEnv(t, testbackend.Go(t)), a)
 	f := stagetest.Captions([]table.Image{img}, 400, 0)
 	for i, v := range stagetest.Run(t, w, f, stagetest.All(f), w.Batch()) {

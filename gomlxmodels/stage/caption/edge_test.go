@@ -10,6 +10,7 @@ import (
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/internal/stagetest"
+	"antipode/internal/must"
 	"antipode/internal/testbackend"
 )
 
@@ -26,7 +27,7 @@ func TestNoContent(t *testing.T) {
 		plain(600, 2, color.Black), plain(40, 40, color.Transparent)}
 	f := stagetest.Captions(images, 1, 0)
 	for _, dir := range []string{model, model2} {
-		a := args(1, gomlxmodels.CaptionArgs{})
+		a := args(1, gomlxmodels.CaptionOptions{})
 		a.Model = dir
 		w := start(t, stagetest.NewEnv(t, testbackend.Go(t)), a)
 		got := stagetest.Run(t, w, f, stagetest.All(f), w.Batch())
@@ -52,7 +53,7 @@ func TestLimit(t *testing.T) {
 	e := stagetest.NewEnv(t, testbackend.Go(t))
 	for _, dir := range []string{model, model2} {
 		stops := map[string]int{}
-		a := args(1, gomlxmodels.CaptionArgs{})
+		a := args(1, gomlxmodels.CaptionOptions{})
 		a.Model, a.MaxTokens = dir, 14
 		long := stagetest.Run(t, start(t, e, a), f, stagetest.All(f), 8)
 		for _, most := range []int{1, 2, 5} {
@@ -83,10 +84,7 @@ func TestLeftOut(t *testing.T) {
 		model2: {{[]int32{2}, nil, ""}, {[]int32{2}, []int32{2, 1, 320}, ""}, {[]int32{2}, []int32{0, 3, 2}, ""},
 			{[]int32{2}, []int32{224, 224, 202}, ""}, {[]int32{2}, []int32{260, 270, 224, 224, 10, 224}, "b [  '"}},
 	} {
-		m, err := openModel(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(openModel(dir))(t)
 		for _, c := range cases {
 			got, err := m.Text(c.prompt, c.tokens)
 			if err != nil || got != c.want {

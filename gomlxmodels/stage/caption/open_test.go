@@ -28,24 +28,24 @@ func TestOpen(t *testing.T) {
 			"without a language model writes no captions"},
 		{func(a *gomlxmodels.CaptionArgs) { a.Model, a.MaxTokens = model2, 43 }, "more than the model's 42"},
 	} {
-		a := args(1, gomlxmodels.CaptionArgs{})
+		a := args(1, gomlxmodels.CaptionOptions{})
 		c.do(&a)
 		if _, err := stagetest.Open(t, stagetest.NewEnv(t, nil), gomlxmodels.CaptionOp, a); err == nil ||
 			!strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%v, want one line with %q", err, c.want)
 		}
 	}
-	w := start(t, stagetest.NewEnv(t, nil), args(1, gomlxmodels.CaptionArgs{}))
+	w := start(t, stagetest.NewEnv(t, nil), args(1, gomlxmodels.CaptionOptions{}))
 	if err := w.Check([]table.ColumnSpec{{Name: "id", Kind: table.KindText}}); err == nil ||
 		!strings.Contains(err.Error(), `"image_id"`) {
 		t.Errorf("a table without images: %v", err)
 	}
 	digests := map[string]bool{}
-	for _, a := range []gomlxmodels.CaptionArgs{args(1, gomlxmodels.CaptionArgs{}),
-		args(1, gomlxmodels.CaptionArgs{Prefix: "a"}),
-		args(1, gomlxmodels.CaptionArgs{MaxTokens: 8}), args(1, gomlxmodels.CaptionArgs{Decode: "nucleus"}),
-		args(1, gomlxmodels.CaptionArgs{Decode: "nucleus", TopK: 3}),
-		args(1, gomlxmodels.CaptionArgs{Precision: "bfloat16"})} {
+	for _, a := range []gomlxmodels.CaptionArgs{args(1, gomlxmodels.CaptionOptions{}),
+		args(1, gomlxmodels.CaptionOptions{Prefix: "a"}),
+		args(1, gomlxmodels.CaptionOptions{MaxTokens: 8}), args(1, gomlxmodels.CaptionOptions{Decode: "nucleus"}),
+		args(1, gomlxmodels.CaptionOptions{Decode: "nucleus", TopK: 3}),
+		args(1, gomlxmodels.CaptionOptions{Precision: "bfloat16"})} {
 		digests[start(t, stagetest.NewEnv(t, nil), a).Digest()] = true
 	}
 	if len(digests) != 6 {

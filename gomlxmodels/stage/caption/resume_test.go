@@ -18,6 +18,7 @@ import (
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/all"
 	"antipode/gomlxmodels/internal/stagetest"
+	"antipode/internal/must"
 	"antipode/kernel/client"
 	"antipode/kernel/engine"
 )
@@ -51,30 +52,18 @@ func TestMain(m *testing.M) {
 // request requests five sampled captions of each image, in a file of the folder.
 func request(t *testing.T, home, model string, images datasets.Table, batch int) client.Request {
 	t.Helper()
-	plan, err := gomlxmodels.Caption(model, images, gomlxmodels.CaptionOptions{N: 5, Seed: 7, Decode: "nucleus",
-		Temperature: 2, MaxTokens: 12}).Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := must.Get(gomlxmodels.Caption(model, images, gomlxmodels.CaptionOptions{N: 5, Seed: 7, Decode: "nucleus",
+		Temperature: 2, MaxTokens: 12}).Plan())(t)
 	return client.Request{Plan: plan, Batch: batch, Counts: true, Save: filepath.Join(home, "captions.parquet")}
 }
 
 // finish evaluates a request in this process and gives the file it saved.
 func finish(t *testing.T, home string, req client.Request) (*client.Result, []byte) {
 	t.Helper()
-	e, err := all.NewEngine(home, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(all.NewEngine(home, "test"))(t)
 	defer e.Close()
-	res, err := e.Run(t.Context(), req, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := os.ReadFile(req.Save)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must.Get(e.Run(t.Context(), req, nil))(t)
+	data := must.Get(os.ReadFile(req.Save))(t)
 	return res, data
 }
 
@@ -134,9 +123,7 @@ func images(t *testing.T, rows []map[string]any) datasets.Table {
 		lines += fmt.Sprintf("%s,%s\n", r["id"], name)
 	}
 	file := filepath.Join(dir, "images.csv")
-	if err := os.WriteFile(file, []byte(lines), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte(lines), 0o600))
 	return datasets.CSV(file)
 }
 

@@ -48,7 +48,7 @@ func openBLIP2(dir string, args gomlxmodels.EmbedArgs) (*kind, error) {
 		if err := noTexts(); err != nil {
 			return nil, err
 		}
-		return textKind(args.Text, kind{
+		return textKind(args.Against, kind{
 			files:   m.Files(),
 			choices: gomlxmodels.Blip2Text,
 			load: func(backend compute.Backend, dtype dtypes.DType) (encoder, error) {
@@ -104,7 +104,7 @@ func openBLIP2(dir string, args gomlxmodels.EmbedArgs) (*kind, error) {
 	if err := noTexts(); err != nil {
 		return nil, err
 	}
-	against, err := newTexts(args.Text, m.PrepareText)
+	against, err := newTexts(args.Against, m.PrepareText)
 	if err != nil {
 		return nil, err
 	}

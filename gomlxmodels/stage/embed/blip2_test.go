@@ -12,6 +12,7 @@ import (
 	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/internal/stagetest"
 	"antipode/gomlxmodels/stage"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
 )
@@ -23,8 +24,8 @@ func blip2Folder(name string) string {
 }
 
 func blip2Args(folder, vector, pooling, text string) gomlxmodels.EmbedArgs {
-	return gomlxmodels.EmbedArgs{Model: blip2Folder(folder), Masking: "drop", Fill: "none", PatchRule: "any",
-		Vector: vector, Pooling: pooling, Text: text}
+	return gomlxmodels.EmbedArgs{Model: blip2Folder(folder), EmbedOptions: gomlxmodels.EmbedOptions{Masking: "drop",
+		Fill: "none", PatchRule: "any", Vector: vector, Pooling: pooling, Against: text}}
 }
 
 // TestBLIP2 embeds image files and their captions, and compares the vectors with those that package blip2 computes from
@@ -32,10 +33,7 @@ func blip2Args(folder, vector, pooling, text string) gomlxmodels.EmbedArgs {
 func TestBLIP2(t *testing.T) {
 	backend := testbackend.Go(t)
 	g := modeltest.Open(t, blip2Folder("retrieval"))
-	m, err := blip2.Open(blip2Folder("retrieval"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(blip2.Open(blip2Folder("retrieval")))(t)
 	scene := stagetest.Scenes(t, 1)[0]
 	captions := []string{"a red house by the sea", "", "", "two children on a horse"}
 	f := &table.Frame{Columns: []table.Column{table.TextColumn("id", []string{"a", "b", "c", "d"}),
@@ -46,25 +44,13 @@ func TestBLIP2(t *testing.T) {
 		w := stagetest.Start(t, env, gomlxmodels.EmbedOp, blip2Args("retrieval", vector, pooling, text))
 		return stagetest.Run(t, w, f, stagetest.All(f), size)
 	}
-	rgb, err := stage.ReadImage(scene)
-	if err != nil {
-		t.Fatal(err)
-	}
-	striped, err := m.Prepare(rgb)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rgb := must.Get(stage.ReadImage(scene))(t)
+	striped := must.Get(m.Prepare(rgb))(t)
 	pixels := [][]float32{g.Values("processed"), striped}
 	want := func(p blip2.Pooling) [][]float32 {
-		e, err := blip2.NewEncoder(backend, m, p, blip2.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Get(blip2.NewEncoder(backend, m, p, blip2.Options{}))(t)
 		defer e.Close()
-		out, err := e.EncodeImages(t.Context(), pixels)
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := must.Get(e.EncodeImages(t.Context(), pixels))(t)
 		return out
 	}
 	texts := run(gomlxmodels.Blip2Text, "auto", "caption", 4)

@@ -14,6 +14,7 @@ import (
 	_ "antipode/gomlxmodels/all"
 	"antipode/gomlxmodels/internal/stagetest"
 	"antipode/gomlxmodels/stage"
+	"antipode/internal/must"
 	"antipode/kernel/client"
 	"antipode/kernel/engine"
 	"antipode/kernel/store"
@@ -49,16 +50,11 @@ func (c changer) Compute(_ context.Context, rows []any) ([][]stage.Value, error)
 func TestImageChanges(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a.png")
 	content := func(side int) []byte {
-		data, err := os.ReadFile(stagetest.Image(t, image.NewRGBA(image.Rect(0, 0, side, side))).Path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(stagetest.Image(t, image.NewRGBA(image.Rect(0, 0, side, side))).Path))(t)
 		return data
 	}
 	set := func(data []byte) {
-		if err := os.WriteFile(file, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, data, 0o600))
 	}
 	before, after := content(2), content(3)
 	set(before)
@@ -66,13 +62,11 @@ func TestImageChanges(t *testing.T) {
 		Open: func(context.Context, stage.Env, json.RawMessage) (stage.Worker, error) {
 			return changer{change: func() { set(after) }}, nil
 		}})
-	s, err := store.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(store.Open(t.TempDir()))(t)
 	e := engine.New(s, engine.Options{})
 	defer e.Close()
-	plan, err := datasets.Folder(filepath.Dir(file)).Derive("changer", nil, datasets.Columns("note:text")...).
+	plan, err := datasets.Extend(datasets.Folder(filepath.Dir(file))).Derive("changer", nil,
+		datasets.Columns("note:text")...).
 		Derive(stage.Decodable, nil, datasets.Columns(stage.Pixels+":number")...).Plan()
 	if err != nil {
 		t.Fatal(err)
@@ -82,10 +76,7 @@ func TestImageChanges(t *testing.T) {
 		t.Errorf("the file changed during the run: %v", err)
 	}
 	set(before)
-	res, err := e.Run(t.Context(), client.Request{Plan: plan}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must.Get(e.Run(t.Context(), client.Request{Plan: plan}, nil))(t)
 	if got := res.Frame.Numbers(stage.Pixels)[0]; got != 4 {
 		t.Errorf("%v pixels are stored for an image of 4", got)
 	}

@@ -68,7 +68,7 @@ func openCLIP(dir string, args gomlxmodels.EmbedArgs) (*kind, error) {
 		return nil, fmt.Errorf("%s: the tokenizer has %d tokens, config.json's vocab_size is %d: they are "+
 			"of two models", dir, t.Size(), c.VocabSize)
 	}
-	return textKind(args.Text, kind{
+	return textKind(args.Against, kind{
 		files:   append(m.Files(), t.Files()...),
 		choices: output(gomlxmodels.ClipText, pooled),
 		load:    load((*clip.Encoder).LoadTextTower),

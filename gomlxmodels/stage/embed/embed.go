@@ -149,7 +149,7 @@ func (w *worker) Readings(rows *table.Frame) []table.Reading {
 	if cut == nil {
 		return nil
 	}
-	return []table.Reading{table.Reading{Source: w.Label(), Column: w.args.Text, What: "texts are longer than the " +
+	return []table.Reading{table.Reading{Source: w.Label(), Column: w.args.Against, What: "texts are longer than the " +
 		"encoder's context and were cut (see the column " + w.args.Vector + "_cut)"}.Count(rows,
 		func(row int) (bool, bool) { return cut[row] > 0, cut[row] == cut[row] })}
 }

@@ -33,8 +33,8 @@ func (w *execWorker) Label() string { return "embed " + w.Ready.Name }
 
 func (w *execWorker) Check(columns []table.ColumnSpec) error {
 	need := datasets.Columns("id:text", "image:image")
-	if w.args.Text != "" {
-		need = []table.ColumnSpec{need[0], {Name: w.args.Text, Kind: table.KindText}}
+	if w.args.Against != "" {
+		need = []table.ColumnSpec{need[0], {Name: w.args.Against, Kind: table.KindText}}
 	} else if w.args.Vector == "" && has(columns, "mask", table.KindMask) {
 		return errors.New("a program embeds whole images, and the table has masks. Fix: embed before segmenting, or " +
 			"request the vector clip_image")
@@ -47,8 +47,8 @@ func (w *execWorker) Outputs([]table.ColumnSpec) []table.ColumnSpec {
 }
 
 func (w *execWorker) Key(row stage.Row) string {
-	if w.args.Text != "" {
-		return row.Text(w.args.Text)
+	if w.args.Against != "" {
+		return row.Text(w.args.Against)
 	}
 	return row.Image("image").SHA256
 }
@@ -56,15 +56,15 @@ func (w *execWorker) Key(row stage.Row) string {
 // Prepare returns the row's item; nil = there is nothing to embed, and the outcome says why.
 func (w *execWorker) Prepare(_ context.Context, row stage.Row) (any, string, error) {
 	it := &execmodel.Item{ID: row.Text("id")}
-	if w.args.Text != "" {
-		it.Text = row.Text(w.args.Text)
+	if w.args.Against != "" {
+		it.Text = row.Text(w.args.Against)
 	} else {
 		it.Image, it.SHA256 = row.Image("image").Path, row.Image("image").SHA256
 	}
 	switch {
 	case it.Text+it.Image == "" && stage.Absent(row):
 		return (*execmodel.Item)(nil), "", nil
-	case w.args.Text == "" && it.Image == "":
+	case w.args.Against == "" && it.Image == "":
 		return nil, "image", stage.ErrNoImage
 	}
 	return it, "image", it.Unchanged()
@@ -84,7 +84,7 @@ func (w *execWorker) Compute(ctx context.Context, prepared []any) ([][]stage.Val
 			return out, fmt.Errorf("exec %s: a vector of %d numbers after one of %d", w.Ready.Name, len(v), w.dim)
 		}
 		out[i] = []stage.Value{{Vector: v}}
-		if w.args.Text != "" {
+		if w.args.Against != "" {
 			out[i] = (&texts{}).counted(v, nil)
 		}
 	}

@@ -127,7 +127,7 @@ func openSentences(dir string, args gomlxmodels.EmbedArgs) (*kind, error) {
 	if args.Vector == gomlxmodels.ClipText {
 		choices = output(args.Vector, pooled)
 	}
-	return textKind(args.Text, kind{
+	return textKind(args.Against, kind{
 		files:   m.Files(),
 		choices: choices,
 		load: func(backend compute.Backend, dtype dtypes.DType) (encoder, error) {

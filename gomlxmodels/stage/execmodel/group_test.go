@@ -13,15 +13,14 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"antipode/internal/must"
 )
 
 // group returns a group of the fake program, and the folder of its notes.
 func group(t *testing.T, mode string, change func(*Options)) (*Group, string) {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := must.Get(os.Executable())(t)
 	program, digest, err := Inspect(self)
 	if err != nil {
 		t.Fatal(err)
@@ -31,10 +30,7 @@ func group(t *testing.T, mode string, change func(*Options)) (*Group, string) {
 	if change != nil {
 		change(&o)
 	}
-	g, err := New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(New(o))(t)
 	g.pause, g.term = func(int) time.Duration { return time.Millisecond }, 200*time.Millisecond
 	t.Cleanup(g.Close)
 	return g, dir
@@ -73,10 +69,7 @@ func outcomes(answers []Answer) (list []string) {
 func noProcess(t *testing.T, pids []string) {
 	t.Helper()
 	for _, text := range pids {
-		pid, err := strconv.Atoi(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		pid := must.Get(strconv.Atoi(text))(t)
 		if err := syscall.Kill(pid, 0); err == nil {
 			t.Errorf("process %d is still running", pid)
 		}
@@ -87,10 +80,7 @@ func noProcess(t *testing.T, pids []string) {
 func TestRun(t *testing.T) {
 	g, dir := group(t, "ok", func(o *Options) { o.Workers = 3 })
 	var share atomic.Value
-	answers, err := g.Run(t.Context(), items(10), func(s float64) { share.Store(s) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	answers := must.Get(g.Run(t.Context(), items(10), func(s float64) { share.Store(s) }))(t)
 	for i, a := range answers {
 		if a.Outcome != OK || a.ID != fmt.Sprintf("p%d#1", i) || a.Extension != ".png" || len(a.Data) == 0 ||
 			a.Meta["ms"] != 12.5 || a.Meta["note"] != "ab" {
@@ -194,10 +184,7 @@ func TestMasks(t *testing.T) {
 			t.Parallel()
 			g, _ := group(t, mode, func(o *Options) { o.Task = Segment })
 			item := Item{ID: "m", Image: "image.png", Text: "boat", Width: 17, Height: 9}
-			list, err := g.Run(t.Context(), []Item{item}, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			list := must.Get(g.Run(t.Context(), []Item{item}, nil))(t)
 			a := list[0]
 			if want != "" {
 				if a.Outcome != Failed || !strings.Contains(a.Reason, want) {
@@ -232,10 +219,7 @@ func TestPoison(t *testing.T) {
 		g, dir := group(t, "poison", func(o *Options) { o.Workers = workers })
 		list := items(20)
 		list[6].Prompt = "poison"
-		answers, err := g.Run(t.Context(), list, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		answers := must.Get(g.Run(t.Context(), list, nil))(t)
 		for i, a := range answers {
 			want := OK
 			if i == 6 {
@@ -389,10 +373,7 @@ func TestSilent(t *testing.T) {
 		t.Error("no error")
 	}
 	noProcess(t, lines(t, dir, "starts"))
-	p, err := g.start(0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(g.start(0))(t)
 	defer p.kill(0)
 	if err := p.handshake(t.Context(), helloMessage{Type: "hello", Task: Generate}, 50*time.Millisecond); err == nil ||
 		!strings.Contains(err.Error(), "sent no ready within 50ms") {

@@ -6,15 +6,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"antipode/internal/must"
 )
 
 // TestPrograms: a program must be a regular, executable file that others cannot replace.
 func TestPrograms(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "p")
-	if err := os.WriteFile(path, []byte("#!/bin/sh\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte("#!/bin/sh\n"), 0o600))
 	for _, c := range []struct {
 		mode, folder os.FileMode
 		path, want   string
@@ -27,9 +27,7 @@ func TestPrograms(t *testing.T) {
 		{0o700, 0o700, "p", "given by its path"},
 		{0o700, 0o700, path, ""},
 	} {
-		if err := errors.Join(os.Chmod(path, c.mode), os.Chmod(dir, c.folder)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(os.Chmod(path, c.mode), os.Chmod(dir, c.folder)))
 		_, digest, err := Inspect(c.path)
 		if c.want == "" && (err != nil || len(digest) != 64) ||
 			c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {

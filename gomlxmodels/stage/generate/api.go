@@ -41,15 +41,16 @@ func openAPI(env stage.Env, args gomlxmodels.GenerateArgs) (stage.Worker, error)
 	if args.Width > 0 {
 		size = fmt.Sprintf("%dx%d", args.Width, args.Height)
 	}
-	g, err := imageapi.New(imageapi.Options{BaseURL: args.BaseURL, Key: imageapi.Secret(env.Secret(gomlxmodels.APIKey)),
-		Model: strings.TrimPrefix(args.Model, gomlxmodels.API), Size: size, Quality: args.Quality,
-		PerMinute: args.PerMinute, Price: args.Price, Budget: args.Budget, BudgetImages: args.BudgetImages,
+	o := args.API
+	g, err := imageapi.New(imageapi.Options{BaseURL: o.BaseURL, Key: imageapi.Secret(env.Secret(gomlxmodels.APIKey)),
+		Model: strings.TrimPrefix(args.Model, gomlxmodels.API), Size: size, Quality: o.Quality,
+		PerMinute: o.PerMinute, Price: o.Price, Budget: o.Budget, BudgetImages: o.BudgetImages,
 		Warn: func(text string) { env.Note("%s", text) }})
 	if err != nil {
 		return nil, err
 	}
-	if args.ModelDigest != "" {
-		env.NoteModel(args.Model, args.ModelDigest, "")
+	if o.ModelDigest != "" {
+		env.NoteModel(args.Model, o.ModelDigest, "")
 	}
 	return &apiWorker{env: env, args: args, generator: g, label: g.Label()}, nil
 }
@@ -58,12 +59,12 @@ func (w *apiWorker) Label() string { return "generate " + w.label }
 
 // Digest contains the address of the server, which stands for the weights of its model unless their digest is given.
 func (w *apiWorker) Digest() string {
-	weights := w.args.BaseURL
-	if d := w.args.ModelDigest; d != "" {
+	weights := w.args.API.BaseURL
+	if d := w.args.API.ModelDigest; d != "" {
 		weights = fmt.Sprintf("weights %q", d)
 	}
 	digest := "api " + w.label + " " + weights
-	if extra := w.args.APIExtra; len(extra) > 0 {
+	if extra := w.args.API.Extra; len(extra) > 0 {
 		digest += fmt.Sprintf(" %q %d %v", extra, w.args.Steps, w.args.Guidance)
 	}
 	return digest
@@ -73,8 +74,6 @@ func (w *apiWorker) Digest() string {
 func (w *apiWorker) Price() (dollars float64, words string) {
 	e := w.generator.Estimate(1)
 	switch {
-	case e.ShutDown != "":
-		return math.NaN(), fmt.Sprintf("model shut down %s: import images made before (antipode import)", e.ShutDown)
 	case !e.Known:
 		return math.NaN(), "price unknown"
 	case e.Date == "":
@@ -102,13 +101,13 @@ func (w *apiWorker) Key(row stage.Row) string {
 }
 
 // sends reports whether a field is sent next to those of the API.
-func (w *apiWorker) sends(field string) bool { return slices.Contains(w.args.APIExtra, field) }
+func (w *apiWorker) sends(field string) bool { return slices.Contains(w.args.API.Extra, field) }
 
 func (w *apiWorker) negative(row stage.Row) string {
 	return cmp.Or(row.Text("negative"), w.args.Negative)
 }
 
-// fields returns the values of the fields in APIExtra; one without a value is not sent.
+// fields returns the values of the fields in API.Extra; one without a value is not sent.
 func (w *apiWorker) fields(row stage.Row) map[string]any {
 	fields := map[string]any{}
 	if w.sends(gomlxmodels.APISeed) {
@@ -142,8 +141,7 @@ func (w *apiWorker) Prepare(_ context.Context, row stage.Row) (any, string, erro
 }
 
 // paid is the answer to an order, as stored next to the models: an image is paid for once, even if the process ends
-// before its batch is stored. The file has the image's path relative to its own folder, so that a store may be moved;
-// those of earlier versions have it absolute.
+// before its batch is stored. The file has the image's path relative to its own folder, so that a store may be moved.
 type paid struct {
 	Image         table.Image `json:"image"`
 	Outcome       string      `json:"outcome"`
@@ -202,9 +200,7 @@ func (w *apiWorker) answer(ctx context.Context, o order) (paid, error) {
 		if a.Image.Path == "" {
 			return a, nil
 		}
-		if !filepath.IsAbs(a.Image.Path) {
-			a.Image.Path = filepath.Join(filepath.Dir(file), a.Image.Path)
-		}
+		a.Image.Path = filepath.Join(filepath.Dir(file), a.Image.Path)
 		if _, err := stage.ImageFile(a.Image); err == nil {
 			return a, nil
 		}
@@ -227,8 +223,10 @@ func (w *apiWorker) answer(ctx context.Context, o order) (paid, error) {
 		}
 	}
 	stored := a
-	if rel, err := filepath.Rel(filepath.Dir(file), a.Image.Path); err == nil && a.Image.Path != "" {
-		stored.Image.Path = rel
+	if a.Image.Path != "" {
+		if stored.Image.Path, err = filepath.Rel(filepath.Dir(file), a.Image.Path); err != nil {
+			return paid{}, err
+		}
 	}
 	text, err := json.Marshal(stored)
 	if err != nil {

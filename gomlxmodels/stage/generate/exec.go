@@ -44,7 +44,7 @@ func (w *execWorker) resolve() error {
 		{"guidance", a.Guidance != 0, c.Guidance},
 		{"scheduler", a.Scheduler != "", c.Scheduler},
 		{"negative prompt", a.Negative != "", c.Negative},
-		{"budget", a.Budget != 0, w.Ready.Paid},
+		{"budget", a.API.Budget != 0, w.Ready.Paid},
 	} {
 		if o.set && !o.able {
 			return w.Unsupported("the program does not support the option %s. Fix: leave it out", o.name)
@@ -85,8 +85,8 @@ func (w *execWorker) Prepare(_ context.Context, row stage.Row) (any, string, err
 }
 
 func (w *execWorker) Compute(ctx context.Context, prepared []any) ([][]stage.Value, error) {
-	if w.args.Budget > 0 && w.spent >= w.args.Budget {
-		return nil, fmt.Errorf("the budget is exhausted: $%.3f of $%.2f are spent", w.spent, w.args.Budget)
+	if w.args.API.Budget > 0 && w.spent >= w.args.API.Budget {
+		return nil, fmt.Errorf("the budget is exhausted: $%.3f of $%.2f are spent", w.spent, w.args.API.Budget)
 	}
 	items := make([]execmodel.Item, len(prepared))
 	for i, p := range prepared {

@@ -17,6 +17,7 @@ import (
 
 	"antipode/datasets"
 	"antipode/gomlxmodels"
+	"antipode/internal/must"
 	"antipode/internal/testbackend"
 	"antipode/kernel/client"
 )
@@ -51,10 +52,7 @@ func TestDiffusers(t *testing.T) {
 	dir := t.TempDir()
 	testbackend.Python(t, []string{"diffusers", "torch", "transformers"},
 		"../../../internal/pyref/exec_pipelines.py", dir)
-	adapter, err := filepath.Abs("../../../docs/examples/exec_diffusers.py")
-	if err != nil {
-		t.Fatal(err)
-	}
+	adapter := must.Get(filepath.Abs("../../../docs/examples/exec_diffusers.py"))(t)
 	python := os.Getenv("ANTIPODE_PYTHON")
 	if python == "" {
 		python = "python3"
@@ -66,14 +64,10 @@ func TestDiffusers(t *testing.T) {
 			script, program := filepath.Join(notes, "killable.py"), filepath.Join(notes, "program")
 			for path, text := range map[string]string{script: killable,
 				program: fmt.Sprintf("#!/bin/sh\nexec '%s' '%s' '%s' '%s' \"$@\"\n", python, script, notes, adapter)} {
-				if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.WriteFile(path, []byte(text), 0o700))
 			}
 			t.Setenv(client.ExecVar, "")
-			if err := gomlxmodels.AllowExec(program); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, gomlxmodels.AllowExec(program))
 			var prompts []map[string]any
 			for seed := range 20 {
 				prompt := fmt.Sprintf("a boat and %d houses", seed)
@@ -154,15 +148,9 @@ func killTwice(dir string, stop chan struct{}) (kills int) {
 // file are the values of an image file.
 func file(t *testing.T, path string) (out []uint32) {
 	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Open(path))(t)
 	defer f.Close()
-	m, err := png.Decode(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(png.Decode(f))(t)
 	for y := range m.Bounds().Dy() {
 		for x := range m.Bounds().Dx() {
 			r, g, b, _ := m.At(x, y).RGBA()

@@ -13,6 +13,7 @@ import (
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/all"
+	"antipode/internal/must"
 	"antipode/kernel/client"
 )
 
@@ -27,9 +28,7 @@ func echo(t *testing.T) (program string, starts func() int) {
 	}
 	program = filepath.Join(dir, "adapter")
 	script := "#!/bin/sh\necho start >> " + dir + "/starts\nexec " + dir + "/echo\n"
-	if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(program, []byte(script), 0o700))
 	t.Setenv(client.ExecVar, "")
 	return program, func() int {
 		text, _ := os.ReadFile(filepath.Join(dir, "starts"))
@@ -42,9 +41,7 @@ func echo(t *testing.T) (program string, starts func() int) {
 func TestProgram(t *testing.T) {
 	evaluator(t)
 	program, starts := echo(t)
-	if err := gomlxmodels.AllowExec(program); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, gomlxmodels.AllowExec(program))
 	o := gomlxmodels.GenerateOptions{N: 2, Seed: 5, Width: 24, Height: 16,
 		Exec: gomlxmodels.ExecOptions{Workers: 2, Args: []string{"-x"}}}
 	prompts := datasets.FromRows([]map[string]any{{"id": "a", "prompt": "a house"}, {"id": "b", "prompt": "a boat"},
@@ -87,9 +84,7 @@ func TestProgramErrors(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "is not approved. Fix:") || starts() != 0 {
 		t.Errorf("a program that is not approved: %v, %d starts", err, starts())
 	}
-	if err := gomlxmodels.AllowExec(program); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, gomlxmodels.AllowExec(program))
 	for _, c := range []struct {
 		o     gomlxmodels.GenerateOptions
 		want  string
@@ -98,9 +93,10 @@ func TestProgramErrors(t *testing.T) {
 		{gomlxmodels.GenerateOptions{Steps: 3}, "does not support the option steps. Fix: leave it out", true},
 		{gomlxmodels.GenerateOptions{Guidance: 3}, "the option guidance", true},
 		{gomlxmodels.GenerateOptions{Scheduler: "ddim"}, "the option scheduler", true},
-		{gomlxmodels.GenerateOptions{Budget: 3}, "the option budget", true},
-		{gomlxmodels.GenerateOptions{Precision: "float32"}, "takes no precision", false},
-		{gomlxmodels.GenerateOptions{Exec: gomlxmodels.ExecOptions{Workers: 65}}, "workers 65", false},
+		{gomlxmodels.GenerateOptions{API: gomlxmodels.APIOptions{Budget: 3}}, "the option budget", true},
+		{gomlxmodels.GenerateOptions{Precision: "float32"}, "a program takes arguments of its own (Exec.Args", false},
+		{gomlxmodels.GenerateOptions{Exec: gomlxmodels.ExecOptions{Workers: 65}},
+			"Exec.Workers is 65; it must be at least -1 and at most 64", false},
 		{gomlxmodels.GenerateOptions{Exec: gomlxmodels.ExecOptions{Env: []string{"A=b"}}}, "its name alone", false},
 	} {
 		err := run(c.o)
@@ -110,15 +106,14 @@ func TestProgramErrors(t *testing.T) {
 			t.Errorf("%v, usage %v; want %q", err, usage, c.want)
 		}
 	}
-	if err := os.WriteFile(program, []byte("#!/bin/sh\nexit 1\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(program, []byte("#!/bin/sh\nexit 1\n"), 0o700))
 	if err := run(gomlxmodels.GenerateOptions{}); err == nil || !strings.Contains(err.Error(), "changed since") {
 		t.Errorf("a program that changed: %v", err)
 	}
 	native := gomlxmodels.Generate(folder("bare"), prompts,
 		gomlxmodels.GenerateOptions{Exec: gomlxmodels.ExecOptions{Workers: 2}})
-	if _, err := native.Plan(); err == nil || !strings.Contains(err.Error(), "are for a program") {
+	if _, err := native.Plan(); err == nil || !strings.Contains(err.Error(),
+		"Exec.Workers is for a program (exec:PATH), not for") {
 		t.Errorf("options of a program for another model: %v", err)
 	}
 }
@@ -129,15 +124,12 @@ func TestProgramBudget(t *testing.T) {
 	program, _ := echo(t)
 	script := "#!/bin/sh\n" + filepath.Join(filepath.Dir(program), "echo") +
 		` | sed -u 's/"type":"ready"/"paid":true,&/; s/"outcome":"ok"/"cost":0.04,&/'` + "\n"
-	if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := gomlxmodels.AllowExec(program); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(program, []byte(script), 0o700))
+	must.Do(t, gomlxmodels.AllowExec(program))
 	generate := func(budget float64) datasets.Table {
 		prompts := datasets.FromRows([]map[string]any{{"id": "a", "prompt": "a house"}})
-		return gomlxmodels.Generate("exec:"+program, prompts, gomlxmodels.GenerateOptions{N: 6, Budget: budget})
+		return gomlxmodels.Generate("exec:"+program, prompts, gomlxmodels.GenerateOptions{N: 6,
+			API: gomlxmodels.APIOptions{Budget: budget}})
 	}
 	_, err := generate(0.1).RunE(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "the budget is exhausted: $0.120 of $0.10 are spent") {
@@ -178,17 +170,11 @@ func TestProgramFiles(t *testing.T) {
 	}
 	for i, want := range []int{1, 1, 2} {
 		if i == 2 {
-			if err := os.Chtimes(weights, time.Time{}, time.Now().Add(time.Hour)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Chtimes(weights, time.Time{}, time.Now().Add(time.Hour)))
 		}
-		if err := run(want); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, run(want))
 	}
-	if err := os.WriteFile(weights, []byte("abcd"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(weights, []byte("abcd"), 0o600))
 	if err := run(3); err == nil || !strings.Contains(err.Error(), "with 3 bytes; it has 4") {
 		t.Errorf("%v", err)
 	}

@@ -88,8 +88,12 @@ func open(ctx context.Context, env stage.Env, raw json.RawMessage) (stage.Worker
 			return writer, err
 		}
 	}
-	if w.args.Tokens != (gomlxmodels.TokenOptions{}) {
-		return nil, fmt.Errorf("%s: %w", w.name, gomlxmodels.ErrTokenOptions)
+	kind := "diffusers"
+	if w.args.File != (gomlxmodels.FileOptions{}) {
+		kind = "file"
+	}
+	if err := w.args.Check(kind); err != nil {
+		return nil, fmt.Errorf("%s: %w", w.name, err)
 	}
 	if w.model, err = openModel(env, w.args, dir); err != nil {
 		return nil, err
@@ -102,14 +106,14 @@ func open(ctx context.Context, env stage.Env, raw json.RawMessage) (stage.Worker
 	if err != nil {
 		return nil, err
 	}
-	kind, err := env.DeviceKind()
+	device, err := env.DeviceKind()
 	if err != nil {
 		return nil, err
 	}
-	w.dtype, w.batch = stage.Precision(w.args.Precision, kind), imagesAtOnce(kind, w.model, w.args)
+	w.dtype, w.batch = stage.Precision(w.args.Precision, device), imagesAtOnce(device, w.model, w.args)
 	a := w.args
 	w.digest = fmt.Sprintf("%s %d %v %q %d×%d %s %s", contents, a.Steps, a.Guidance, a.Scheduler, a.Width, a.Height,
-		strings.ToLower(w.dtype.String()), kind)
+		strings.ToLower(w.dtype.String()), device)
 	if w.model.Safety() == diffusion.SafetyOn {
 		w.digest += " safety checker"
 	}
@@ -122,7 +126,7 @@ func open(ctx context.Context, env stage.Env, raw json.RawMessage) (stage.Worker
 // openModel opens the model in dir: a folder or, where the plan says what its file needs, a single file.
 func openModel(env stage.Env, args gomlxmodels.GenerateArgs, dir string) (*diffusion.Model, error) {
 	if args.File == (gomlxmodels.FileOptions{}) {
-		return diffusion.Open(dir, diffusion.OpenOptions{NoSafetyChecker: args.Safety == gomlxmodels.SafetyOff,
+		return diffusion.Open(dir, diffusion.OpenOptions{NoSafetyChecker: args.Safety == "off",
 			Variant: args.Variant})
 	}
 	from, err := hub.Resolve(env, args.File.ConfigFrom)

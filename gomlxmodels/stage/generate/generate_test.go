@@ -16,6 +16,7 @@ import (
 	"antipode/gomlxmodels/all"
 	"antipode/gomlxmodels/device"
 	"antipode/gomlxmodels/stage/generate"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/kernel/client"
 )
@@ -24,9 +25,7 @@ import (
 func evaluator(t *testing.T) {
 	t.Helper()
 	t.Setenv("ANTIPODE_PLUGIN", "none")
-	if err := all.Use(t.TempDir()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, all.Use(t.TempDir()))
 }
 
 // folder is a golden of package diffusion.
@@ -35,25 +34,16 @@ func folder(name string) string { return filepath.Join("..", "..", "diffusion", 
 // rows evaluates a table.
 func rows(t *testing.T, tab datasets.Table) *table.Frame {
 	t.Helper()
-	f, err := tab.Rows(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(tab.Rows(context.Background()))(t)
 	return f
 }
 
 // pixels are the values of a stored image.
 func pixels(t *testing.T, img table.Image) []uint32 {
 	t.Helper()
-	file, err := os.Open(img.Path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(os.Open(img.Path))(t)
 	defer file.Close()
-	p, err := png.Decode(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(png.Decode(file))(t)
 	var out []uint32
 	for y := range p.Bounds().Dy() {
 		for x := range p.Bounds().Dx() {
@@ -190,7 +180,7 @@ func TestSafety(t *testing.T) {
 	options := gomlxmodels.GenerateOptions{Steps: 20, Guidance: 50, Width: 16, Height: 24}
 	tab := gomlxmodels.Generate(folder("alt9"), prompts, options)
 	on := rows(t, tab)
-	options.Safety = gomlxmodels.SafetyOff
+	options.Safety = "off"
 	off := rows(t, gomlxmodels.Generate(folder("alt9"), prompts, options))
 	absent := rows(t, gomlxmodels.Generate(folder("alt2"), prompts.Head(1), gomlxmodels.GenerateOptions{Steps: 1,
 		Width: 16, Height: 16}))
@@ -222,12 +212,8 @@ func TestSafety(t *testing.T) {
 func TestRefuses(t *testing.T) {
 	evaluator(t)
 	damaged := t.TempDir()
-	if err := os.CopyFS(damaged, os.DirFS(folder("alt9"))); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(filepath.Join(damaged, "safety_checker", "model.safetensors"), 9000); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(damaged, os.DirFS(folder("alt9"))))
+	must.Do(t, os.Truncate(filepath.Join(damaged, "safety_checker", "model.safetensors"), 9000))
 	one := datasets.FromRows([]map[string]any{{"id": "a", "prompt": "x"}})
 	seeded := func(seed float64) datasets.Table {
 		return datasets.FromRows([]map[string]any{{"id": "a", "prompt": "x", "seed": seed}})
@@ -235,10 +221,10 @@ func TestRefuses(t *testing.T) {
 	for want, tab := range map[string]datasets.Table{
 		"generating with the safety checker off does without it": gomlxmodels.Generate(damaged, one,
 			gomlxmodels.GenerateOptions{Steps: 1}),
-		`safety "perhaps": must be one of on, off`: gomlxmodels.Generate(folder("bare"), one,
+		`Safety is "perhaps"; it must be one of on, off`: gomlxmodels.Generate(folder("bare"), one,
 			gomlxmodels.GenerateOptions{Safety: "perhaps"}),
-		"has a safety check of its own": gomlxmodels.Generate("api:gpt-image-2", one,
-			gomlxmodels.GenerateOptions{Safety: gomlxmodels.SafetyOff}),
+		"(.safetensors, .ckpt), not for an image API": gomlxmodels.Generate("api:gpt-image-2", one,
+			gomlxmodels.GenerateOptions{Safety: "off"}),
 		"model_index.json": gomlxmodels.Generate(t.TempDir(), one),
 		"-1 is no whole number": gomlxmodels.Generate(folder("bare"), seeded(-1),
 			gomlxmodels.GenerateOptions{Steps: 1}),
@@ -251,7 +237,7 @@ func TestRefuses(t *testing.T) {
 		}
 	}
 	if f := rows(t, gomlxmodels.Generate(damaged, one, gomlxmodels.GenerateOptions{Steps: 1, Width: 16, Height: 16,
-		Safety: gomlxmodels.SafetyOff})); f.Texts("safety_checker")[0] != "off" {
+		Safety: "off"})); f.Texts("safety_checker")[0] != "off" {
 		t.Errorf("safety_checker %v", f.Texts("safety_checker"))
 	}
 }
@@ -264,7 +250,8 @@ func TestMaskedPromptRefused(t *testing.T) {
 		options gomlxmodels.GenerateOptions
 	}{"diffusion": {folder("bare"), gomlxmodels.GenerateOptions{Steps: 1, Width: 16, Height: 16}},
 		"tokens": {tokenFolder(t), asGiven},
-		"api":    {"api:x", gomlxmodels.GenerateOptions{BaseURL: "http://127.0.0.1:1/v1", Price: 1}},
+		"api": {"api:x", gomlxmodels.GenerateOptions{
+			API: gomlxmodels.APIOptions{BaseURL: "http://127.0.0.1:1/v1", Price: 1}}},
 	} {
 		evaluator(t)
 		for column, text := range map[string]string{"prompt": "a masked 12 (rated offensive) person",

@@ -14,6 +14,7 @@ import (
 	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/internal/stagetest"
 	"antipode/gomlxmodels/weights"
+	"antipode/internal/must"
 )
 
 // TestName: a model of the hub is called by its repository in tables.
@@ -23,20 +24,12 @@ func TestName(t *testing.T) {
 	t.Setenv("HF_HUB_CACHE", cache)
 	repository := filepath.Join(cache, "models--some--model")
 	dir := filepath.Join(repository, "snapshots", commit)
-	if err := os.CopyFS(dir, os.DirFS(folder("bare"))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(dir, os.DirFS(folder("bare"))))
 	ref := filepath.Join(repository, "refs", "refs", "pr", "6")
-	if err := os.MkdirAll(filepath.Dir(ref), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(ref, []byte(commit), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(ref), 0o755))
+	must.Do(t, os.WriteFile(ref, []byte(commit), 0o644))
 	mine := filepath.Join(t.TempDir(), "mine")
-	if err := os.CopyFS(mine, os.DirFS(dir)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(mine, os.DirFS(dir)))
 	digests := map[string]string{}
 	for model, want := range map[string]string{"some/model@refs/pr/6": "generate some/model",
 		"some/model@" + commit: "generate some/model", dir: "generate some/model", mine: "generate mine"} {
@@ -58,19 +51,11 @@ func TestName(t *testing.T) {
 // TestCorrection: what a configuration is read as in place of what it states is part of the digest.
 func TestCorrection(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "old")
-	if err := os.CopyFS(dir, os.DirFS(folder("bare"))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(dir, os.DirFS(folder("bare"))))
 	modeltest.Edit(t, filepath.Join(dir, "unet", "config.json"), map[string]any{"_diffusers_version": "0.8.1"})
-	m, err := diffusion.Open(dir, diffusion.OpenOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(diffusion.Open(dir, diffusion.OpenOptions{}))(t)
 	env := stagetest.NewEnv(t, nil)
-	files, err := hub.Digest(env, dir, m.Files())
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(hub.Digest(env, dir, m.Files()))(t)
 	w := stagetest.Start(t, env, gomlxmodels.GenerateOp, gomlxmodels.GenerateArgs{Model: dir})
 	if len(m.Corrections()) != 1 || strings.HasPrefix(w.Digest(), files) {
 		t.Errorf("corrections %q, digest %s of files %s", m.Corrections(), w.Digest(), files)
@@ -83,9 +68,7 @@ func TestVariant(t *testing.T) {
 	both := filepath.Join(t.TempDir(), "model")
 	half := filepath.Join(t.TempDir(), "model")
 	for _, dir := range []string{both, half} {
-		if err := os.CopyFS(dir, os.DirFS(folder("bare"))); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.CopyFS(dir, os.DirFS(folder("bare"))))
 	}
 	for part, name := range map[string]string{"text_encoder": "model", "unet": "diffusion_pytorch_model",
 		"vae": "diffusion_pytorch_model"} {
@@ -95,13 +78,9 @@ func TestVariant(t *testing.T) {
 		}
 		for _, dir := range []string{both, half} {
 			file := filepath.Join(dir, part, name)
-			if err := weights.Save(file+".fp16.safetensors", list, nil, weights.F16); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, weights.Save(file+".fp16.safetensors", list, nil, weights.F16))
 			if dir == half {
-				if err := os.Remove(file + ".safetensors"); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.Remove(file+".safetensors"))
 			}
 		}
 	}
@@ -113,23 +92,23 @@ func TestVariant(t *testing.T) {
 	}
 	digest := func(model, variant string) string {
 		return stagetest.Start(t, stagetest.NewEnv(t, nil), gomlxmodels.GenerateOp,
-			gomlxmodels.GenerateArgs{Model: model, Variant: variant}).Digest()
+			gomlxmodels.GenerateArgs{Model: model,
+				GenerateOptions: gomlxmodels.GenerateOptions{Variant: variant}}).Digest()
 	}
 	for _, of := range []func(model, variant string) string{image, digest} {
-		full, fp16 := of(both, ""), of(both, gomlxmodels.FP16)
+		full, fp16 := of(both, ""), of(both, hub.FP16)
 		if full == fp16 {
 			t.Errorf("the variant is not read: %s", full)
 		}
-		if of(half, "") != fp16 || of(half, gomlxmodels.FP16) != fp16 {
+		if of(half, "") != fp16 || of(half, hub.FP16) != fp16 {
 			t.Error("the variant alone differs from the variant next to others")
 		}
 	}
-	if err := os.Remove(filepath.Join(both, "vae", "diffusion_pytorch_model.fp16.safetensors")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filepath.Join(both, "vae", "diffusion_pytorch_model.fp16.safetensors")))
 	for model, want := range map[string]string{both: "holds no weights of the variant fp16: found " +
-		"diffusion_pytorch_model.safetensors. Fix: leave out the variant", tokenFolder(t): "the option variant",
-		"api:gpt-image-2": "variant is for a folder"} {
+		"diffusion_pytorch_model.safetensors. Fix: leave out the variant",
+		tokenFolder(t):    "Variant is for a pipeline of diffusers, not for a DALL·E mini. Fix: leave it out",
+		"api:gpt-image-2": "Variant is for a pipeline of diffusers, not for an image API"} {
 		_, err := gomlxmodels.Generate(model, prompt, gomlxmodels.GenerateOptions{Variant: "fp16"}).
 			Rows(context.Background())
 		modeltest.CheckLine(t, err, want)

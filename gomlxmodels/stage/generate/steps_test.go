@@ -14,6 +14,7 @@ import (
 	"antipode/gomlxmodels/device"
 	"antipode/gomlxmodels/diffusion"
 	"antipode/gomlxmodels/stage"
+	"antipode/internal/must"
 	"antipode/internal/testbackend"
 
 	"github.com/gomlx/compute"
@@ -50,16 +51,11 @@ func (e lent) Shared(_ string, open func() (any, int64, func(), error)) (any, fu
 // the device.
 func TestSteps(t *testing.T) {
 	Together(t, device.Go, 3)
-	dir, err := filepath.Abs(filepath.Join("..", "..", "diffusion", "testdata", "bare"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	raw, _ := json.Marshal(gomlxmodels.GenerateArgs{Model: dir, Steps: 3, Width: 16, Height: 16})
+	dir := must.Get(filepath.Abs(filepath.Join("..", "..", "diffusion", "testdata", "bare")))(t)
+	raw, _ := json.Marshal(gomlxmodels.GenerateArgs{Model: dir,
+		GenerateOptions: gomlxmodels.GenerateOptions{Steps: 3, Width: 16, Height: 16}})
 	uses := 0
-	w, err := open(t.Context(), lent{t, &uses}, raw)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(open(t.Context(), lent{t, &uses}, raw))(t)
 	defer w.Close()
 	if err := w.Load(t.Context()); err != nil || w.Batch() != 3 {
 		t.Fatalf("batch %d, %v", w.Batch(), err)
@@ -103,7 +99,7 @@ func TestImagesAtOnce(t *testing.T) {
 		side, want int
 	}{{device.XLACPU, 0, 4}, {device.XLACPU, 256, 4}, {device.XLACPU, 512, 1}, {device.Go, 0, 1},
 		{device.XLACUDA, 512, 4}} {
-		args := gomlxmodels.GenerateArgs{Width: c.side, Height: c.side}
+		args := gomlxmodels.GenerateArgs{GenerateOptions: gomlxmodels.GenerateOptions{Width: c.side, Height: c.side}}
 		if got := imagesAtOnce(c.kind, m, args); got != c.want {
 			t.Errorf("%s, side %d: %d at once, want %d", c.kind, c.side, got, c.want)
 		}
@@ -120,10 +116,7 @@ func TestPrecision(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		opened, err := open(t.Context(), lent{t, new(int)}, plan.Args)
-		if err != nil {
-			t.Fatal(err)
-		}
+		opened := must.Get(open(t.Context(), lent{t, new(int)}, plan.Args))(t)
 		if w := opened.(*worker); w.dtype != want || !strings.Contains(w.Digest(), strings.ToLower(want.String())) {
 			t.Errorf("precision %q: %s, digest %s", precision, w.dtype, w.Digest())
 		}

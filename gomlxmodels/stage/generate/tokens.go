@@ -50,12 +50,12 @@ type tokenWorker struct {
 
 // openTokens opens a model in dir that writes image tokens; nil where the model is another.
 func openTokens(env stage.Env, args gomlxmodels.GenerateArgs, name, dir string) (stage.Worker, error) {
-	open := opener(dir)
+	kind, open := opener(dir)
 	if open == nil {
 		return nil, nil
 	}
 	w := &tokenWorker{env: env, args: args, name: name}
-	if err := w.check(); err != nil {
+	if err := w.args.Check(kind); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	t := &w.args.Tokens
@@ -68,28 +68,29 @@ func openTokens(env stage.Env, args gomlxmodels.GenerateArgs, name, dir string) 
 	if err != nil {
 		return nil, err
 	}
-	kind, err := env.DeviceKind()
+	device, err := env.DeviceKind()
 	if err != nil {
 		return nil, err
 	}
-	w.dtype, w.batch = stage.Precision(args.Precision, kind), cmp.Or(together[kind], vqgan.DefaultBatch)
+	w.dtype, w.batch = stage.Precision(args.Precision, device), cmp.Or(together[device], vqgan.DefaultBatch)
 	w.digest = fmt.Sprintf("%s top-k %d top-p %v temperature %v condition scale %v text %s %s %s %s", contents,
-		t.TopK, t.TopP, t.Temperature, t.ConditionScale, w.model.text, strings.ToLower(w.dtype.String()), kind, name)
+		t.TopK, t.TopP, t.Temperature, t.ConditionScale, w.model.text, strings.ToLower(w.dtype.String()), device, name)
 	return w, nil
 }
 
-// opener returns what opens the model of a folder, and completes its options; nil where the model is another.
-func opener(dir string) func(dir string, t *gomlxmodels.TokenOptions) (tokenModel, error) {
+// opener returns what opens the model of a folder, and completes its options, with the kind of model that options are
+// for; nil where the model is another.
+func opener(dir string) (kind string, open func(dir string, t *gomlxmodels.TokenOptions) (tokenModel, error)) {
 	if _, err := os.Stat(filepath.Join(dir, mindalle.GPTFile)); err == nil {
-		return openMinDALLE
+		return "mindalle", openMinDALLE
 	}
 	if stat, err := os.Stat(dir); err != nil || !stat.IsDir() {
-		return nil
+		return "", nil
 	}
 	if kind, err := hub.Architecture(dir); err != nil || kind != dallemini.ModelType {
-		return nil // such as a pipeline, which has no config.json
+		return "", nil // such as a pipeline, which has no config.json
 	}
-	return openDALLEMini
+	return "dallemini", openDALLEMini
 }
 
 func openDALLEMini(dir string, t *gomlxmodels.TokenOptions) (tokenModel, error) {
@@ -100,7 +101,7 @@ func openDALLEMini(dir string, t *gomlxmodels.TokenOptions) (tokenModel, error) 
 	t.TopK, t.ConditionScale = cmp.Or(t.TopK, 50), cmp.Or(t.ConditionScale, 10)
 	n, err := m.Network(t.ConditionScale)
 	model := tokenModel{network: n, vqgan: m.VQGAN, files: m.Files(), tokens: m.Tokens, text: "as given"}
-	if m.Normalizer != nil && t.TextNormalize != gomlxmodels.NormalizeOff {
+	if m.Normalizer != nil && t.TextNormalize != "off" {
 		model.text = fmt.Sprintf("normalized, version %d", dallemini.NormalizerVersion)
 		model.normalize = m.Normalizer.Normalize
 	}
@@ -108,32 +109,12 @@ func openDALLEMini(dir string, t *gomlxmodels.TokenOptions) (tokenModel, error) 
 }
 
 func openMinDALLE(dir string, t *gomlxmodels.TokenOptions) (tokenModel, error) {
-	if t.ConditionScale != 0 || t.TextNormalize != "" {
-		return tokenModel{}, fmt.Errorf("%s: minDALL-E takes no condition scale and no text normalization. Fix: leave "+
-			"them out", dir)
-	}
 	m, err := mindalle.Open(dir)
 	if err != nil {
 		return tokenModel{}, err
 	}
 	t.TopK = cmp.Or(t.TopK, 256)
 	return tokenModel{network: m.Network(), vqgan: m.VQGAN(), files: m.Files(), tokens: m.Tokens, text: "as given"}, nil
-}
-
-// check reports options that the model does not take.
-func (w *tokenWorker) check() error {
-	for _, o := range []struct {
-		name string
-		set  bool
-	}{{"steps", w.args.Steps != 0}, {"guidance", w.args.Guidance != 0}, {"scheduler", w.args.Scheduler != ""},
-		{"negative prompt", w.args.Negative != ""}, {"size", w.args.Width != 0}, {"safety", w.args.Safety != ""},
-		{"variant", w.args.Variant != ""}} {
-		if o.set {
-			return fmt.Errorf("the model writes image tokens and does not take the option %s. Fix: leave it out",
-				o.name)
-		}
-	}
-	return nil
 }
 
 func (w *tokenWorker) Label() string  { return "generate " + w.name }

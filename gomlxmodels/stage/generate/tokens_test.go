@@ -16,6 +16,7 @@ import (
 	"antipode/gomlxmodels/internal/stagetest"
 	"antipode/gomlxmodels/mindalle"
 	"antipode/gomlxmodels/stage/generate"
+	"antipode/internal/must"
 )
 
 // tokenFolder is a golden of package dallemini with its weights.
@@ -30,15 +31,13 @@ func gptFolder(t testing.TB) string {
 	dir := modeltest.Computed(t, filepath.Join("..", "..", "mindalle", "testdata", "tiny"), "stage1")
 	for from, to := range map[string]string{"model.safetensors": mindalle.GPTFile,
 		"stage1/model.safetensors": mindalle.VQGANFile} {
-		if err := os.Rename(filepath.Join(dir, from), filepath.Join(dir, to)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Rename(filepath.Join(dir, from), filepath.Join(dir, to)))
 	}
 	return dir
 }
 
 // asGiven are the options that read prompts as they are.
-var asGiven = gomlxmodels.GenerateOptions{Tokens: gomlxmodels.TokenOptions{TextNormalize: gomlxmodels.NormalizeOff}}
+var asGiven = gomlxmodels.GenerateOptions{Tokens: gomlxmodels.TokenOptions{TextNormalize: "off"}}
 
 // TestTokensSameSeed generates image tokens in batches of 1 and 3 and in another order: an image depends on its prompt
 // and seed alone.
@@ -119,9 +118,9 @@ func TestTokensTransliterated(t *testing.T) {
 func TestTokensDigest(t *testing.T) {
 	model := tokenFolder(t)
 	digest := func(o gomlxmodels.TokenOptions) string {
-		o.TextNormalize = gomlxmodels.NormalizeOff
+		o.TextNormalize = "off"
 		return stagetest.Start(t, stagetest.NewEnv(t, nil), gomlxmodels.GenerateOp,
-			gomlxmodels.GenerateArgs{Model: model, Tokens: o}).Digest()
+			gomlxmodels.GenerateArgs{Model: model, GenerateOptions: gomlxmodels.GenerateOptions{Tokens: o}}).Digest()
 	}
 	base := digest(gomlxmodels.TokenOptions{})
 	if base != digest(gomlxmodels.TokenOptions{TopK: 50, TopP: 1, Temperature: 1, ConditionScale: 10}) {
@@ -149,20 +148,24 @@ func TestTokensRefuse(t *testing.T) {
 	for want, tab := range map[string]datasets.Table{
 		"was decoded with the wrong encoding": gomlxmodels.Generate(model,
 			datasets.FromRows([]map[string]any{{"id": "a", "prompt": "cafÃ©"}})),
-		"does not take the option steps": gomlxmodels.Generate(model, datasets.FromRows(one),
+		"(API.Extra, --api-extra), not for a DALL·E mini. Fix: leave it out": gomlxmodels.Generate(model,
+			datasets.FromRows(one),
 			with(func(o *gomlxmodels.GenerateOptions) { o.Steps = 3 })),
-		"does not take the option size": gomlxmodels.Generate(model, datasets.FromRows(one),
+		"Width is for": gomlxmodels.Generate(model, datasets.FromRows(one),
 			with(func(o *gomlxmodels.GenerateOptions) { o.Width, o.Height = 256, 256 })),
-		"does not take the option safety": gomlxmodels.Generate(model, datasets.FromRows(one),
-			with(func(o *gomlxmodels.GenerateOptions) { o.Safety = gomlxmodels.SafetyOff })),
+		"Safety is for": gomlxmodels.Generate(model, datasets.FromRows(one),
+			with(func(o *gomlxmodels.GenerateOptions) { o.Safety = "off" })),
 		"takes no negative prompt": gomlxmodels.Generate(model, datasets.FromRows([]map[string]any{{"id": "a",
 			"prompt": "x", "negative": "y"}}), asGiven),
-		"minDALL-E takes no condition scale": gomlxmodels.Generate(gptFolder(t), datasets.FromRows(one),
+		"Tokens.ConditionScale is for a DALL·E mini, not for a minDALL-E": gomlxmodels.Generate(gptFolder(t),
+			datasets.FromRows(one),
 			gomlxmodels.GenerateOptions{Tokens: gomlxmodels.TokenOptions{ConditionScale: 3}}),
-		"are for models that write image tokens": gomlxmodels.Generate(folder("bare"), datasets.FromRows(one), asGiven),
-		"top-p 2: must be above 0": gomlxmodels.Generate(model, datasets.FromRows(one),
+		"Tokens.TextNormalize is for a DALL·E mini, not for a pipeline": gomlxmodels.Generate(folder("bare"),
+			datasets.FromRows(one), asGiven),
+		"Tokens.TopP is 2; it must be above 0 and at most 1": gomlxmodels.Generate(model, datasets.FromRows(one),
 			with(func(o *gomlxmodels.GenerateOptions) { o.Tokens.TopP = 2 })),
-		"condition scale 0.5: must be between 1 and 1000": gomlxmodels.Generate(model, datasets.FromRows(one),
+		"Tokens.ConditionScale is 0.5; it must be at least 1 and at most 1000": gomlxmodels.Generate(model,
+			datasets.FromRows(one),
 			with(func(o *gomlxmodels.GenerateOptions) { o.Tokens.ConditionScale = 0.5 })),
 	} {
 		_, err := tab.Rows(context.Background())

@@ -14,6 +14,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"antipode/internal/must"
 )
 
 const testKey = "sk-test-0123456789abcdefghij"
@@ -89,10 +91,7 @@ func (f *fake) generator(t *testing.T, change func(*Options)) *Generator {
 	if change != nil {
 		change(&o)
 	}
-	g, err := New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(New(o))(t)
 	clock := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	var mu sync.Mutex
 	g.now = func() time.Time {
@@ -118,9 +117,7 @@ func pngFile(t *testing.T) []byte {
 		img.Set(i%5, i/5, color.RGBA{uint8(17 * i), 90, 200, 255})
 	}
 	var buf bytes.Buffer
-	if err := png.Encode(&buf, img); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, png.Encode(&buf, img))
 	return buf.Bytes()
 }
 

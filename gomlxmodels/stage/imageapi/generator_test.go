@@ -16,15 +16,14 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"antipode/internal/must"
 )
 
 func TestImage(t *testing.T) {
 	file := pngFile(t)
 	f := newFake(t, give(200, imageJSON(file, "")))
-	r, err := f.generator(t, nil).Generate(t.Context(), "a red house", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(f.generator(t, nil).Generate(t.Context(), "a red house", nil))(t)
 	if r.Outcome != OK || r.Reason != "" || !bytes.Equal(r.Image, file) || r.Type != "image/png" || r.Width != 5 ||
 		r.Height != 3 {
 		t.Errorf("%+v", r)

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"antipode/internal/must"
 )
 
 func TestSizeAndQuality(t *testing.T) {
@@ -30,7 +32,7 @@ func TestSizeAndQuality(t *testing.T) {
 		{"gpt-image-2", "1024x640", "", ""}, // 655,360 pixels
 		{"gpt-image-2", "1024x624", "", "pixels are not between"},
 		{"gpt-image-2.6-sunburst", "256x256", "", "65536 pixels are not between"},
-		{"dall-e-3", "1792x1024", "hd", ""}, // historical: its stored images are found by these
+		{"dall-e-3", "1792x1024", "hd", ""}, // historical: every quality is accepted
 		{"dall-e-2", "256x256", "standard", ""},
 		{"someone-elses", "77x99", "fabulous", ""},
 	} {
@@ -63,10 +65,7 @@ func TestEstimate(t *testing.T) {
 		{"someone-elses", "", "", 0, 0, false, ""},
 		{"someone-elses", "", "", 0.25, 0.25, true, ""},
 	} {
-		g, err := New(Options{Model: c.model, Size: c.size, Quality: c.quality, Price: c.price})
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must.Get(New(Options{Model: c.model, Size: c.size, Quality: c.quality, Price: c.price}))(t)
 		e := g.Estimate(50)
 		if e.Known != c.known || math.Abs(e.Image-c.image) > 1e-12 || math.Abs(e.Total-50*c.image) > 1e-9 ||
 			e.Images != 50 || e.Date != c.date {
@@ -97,10 +96,7 @@ func TestTable(t *testing.T) {
 
 func TestShutDown(t *testing.T) {
 	day := func(text string) time.Time {
-		d, err := time.Parse(time.RFC3339, text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(time.Parse(time.RFC3339, text))(t)
 		return d
 	}
 	for _, c := range []struct{ model, base, now, want string }{

@@ -2,18 +2,16 @@ package imageapi
 
 // Estimate is what images will cost.
 type Estimate struct {
-	Images   int
-	Known    bool    // the price of an image is known before it is requested
-	Image    float64 // US dollars for one image, without the tokens of its prompt
-	Total    float64 // US dollars
-	Date     string  // of the price, YYYY-MM-DD; "" = [Options].Price
-	ShutDown string  // the date on which the model was shut down, YYYY-MM-DD: no image can be requested
+	Images int
+	Known  bool    // the price of an image is known before it is requested
+	Image  float64 // US dollars for one image, without the tokens of its prompt
+	Total  float64 // US dollars
+	Date   string  // of the price, YYYY-MM-DD; "" = [Options].Price
 }
 
 // Estimate returns what so many images will cost if each takes one request.
 func (g *Generator) Estimate(images int) Estimate {
-	e := Estimate{Images: images, Known: g.priced, Image: g.price, Total: g.price * float64(images),
-		ShutDown: ShutDown(g.o.Model, g.base.String(), g.now())}
+	e := Estimate{Images: images, Known: g.priced, Image: g.price, Total: g.price * float64(images)}
 	if g.priced && g.o.Price == 0 {
 		e.Date = g.model.Date
 	}

@@ -17,15 +17,13 @@ import (
 	"antipode/gomlxmodels/internal/stagetest"
 	"antipode/gomlxmodels/stage"
 	"antipode/gomlxmodels/weights"
+	"antipode/internal/must"
 )
 
 // boxArgs are those of a detector and a segmenter, the small random models of internal/pyref/boxes_stage.py.
 func boxArgs(t *testing.T) gomlxmodels.SegmentArgs {
 	t.Helper()
-	segmenter, err := filepath.Abs("../../sam/testdata/other-shape")
-	if err != nil {
-		t.Fatal(err)
-	}
+	segmenter := must.Get(filepath.Abs("../../sam/testdata/other-shape"))(t)
 	a := defaults()
 	a.Model, a.Detector = segmenter, modeltest.Computed(t, "../../groundingdino/testdata/shared")
 	a.Profile, a.BoxThreshold, a.TextThreshold, a.Boxes = gomlxmodels.ProfileTransformers, 0.25, 0.25, "union"
@@ -48,10 +46,7 @@ func TestBoxesEqualReference(t *testing.T) {
 }
 
 func equalReference(t *testing.T, a gomlxmodels.SegmentArgs, golden string) {
-	text, err := os.ReadFile(testFile(golden))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(testFile(golden)))(t)
 	var cases []struct {
 		Image, Cell     string
 		Threshold, Best float64
@@ -62,9 +57,7 @@ func equalReference(t *testing.T, a gomlxmodels.SegmentArgs, golden string) {
 			Box                         [4]float64
 		}
 	}
-	if err := json.Unmarshal(text, &cases); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(text, &cases))
 	for _, c := range cases {
 		a.BoxThreshold = c.Threshold
 		side := float64(max(c.Size[0], c.Size[1]))
@@ -99,19 +92,13 @@ func equalReference(t *testing.T, a gomlxmodels.SegmentArgs, golden string) {
 				if rule != "union" && chosen[w.Object] != i {
 					continue
 				}
-				b, err := mask.Decode(table.Mask{Size: c.Size, Counts: w.Mask})
-				if err != nil {
-					t.Fatal(err)
-				}
+				b := must.Get(mask.Decode(table.Mask{Size: c.Size, Counts: w.Mask}))(t)
 				for p, object := range b.Pix {
 					want.Pix[p] = want.Pix[p] || object
 				}
 				area, iou, stability = area+w.Area, iou+w.Area*w.IoU, stability+w.Area*w.Stability
 			}
-			b, err := mask.Decode(got["mask"].Mask)
-			if err != nil {
-				t.Fatal(err)
-			}
+			b := must.Get(mask.Decode(got["mask"].Mask))(t)
 			differ := 0
 			for p := range want.Pix {
 				if b.Pix[p] != want.Pix[p] {
@@ -186,9 +173,7 @@ func TestBoxOutcomes(t *testing.T) {
 // A result that is no number fails its own row, whichever model returned it, and the run continues.
 func TestNotFinite(t *testing.T) {
 	copied := t.TempDir()
-	if err := os.CopyFS(copied, os.DirFS(boxArgs(t).Model)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(copied, os.DirFS(boxArgs(t).Model)))
 	spoil := func(dir, tensor string, from, to int) {
 		list := modeltest.Tensors(t, dir)
 		i := slices.IndexFunc(list, func(x weights.Tensor) bool { return x.Name == tensor })
@@ -254,7 +239,7 @@ func TestOpenBoxes(t *testing.T) {
 		}, "a SAM turns boxes into masks: name the model that finds the boxes"},
 		{func(a *gomlxmodels.SegmentArgs) { a.Detector = model }, `detector: `},
 		{func(a *gomlxmodels.SegmentArgs) { a.Model = model }, `model_type "clipseg" is not`},
-		{func(a *gomlxmodels.SegmentArgs) { a.Boxes = "some" }, `boxes "some"`},
+		{func(a *gomlxmodels.SegmentArgs) { a.Boxes = "some" }, `Boxes is "some"`},
 		{func(a *gomlxmodels.SegmentArgs) {
 			a.Model, a.Profile = owl.Model, gomlxmodels.ProfileLangSAM2024
 		}, "profile langsam-2024 is of a SAM, and this is a SAM 2.1"},

@@ -23,6 +23,7 @@ import (
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/weights"
+	"antipode/internal/must"
 	"antipode/internal/testbackend"
 )
 
@@ -96,9 +97,7 @@ func writeImages(t *testing.T, n int) string {
 		lines += fmt.Sprintf("row%03d,%s,%s\n", i, name, [3]string{"cat", "dog", "cat|dog"}[i%3])
 	}
 	table := filepath.Join(dir, "t.csv")
-	if err := os.WriteFile(table, []byte(lines), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(table, []byte(lines), 0o600))
 	return table
 }
 
@@ -195,10 +194,7 @@ func TestDamagedFolders(t *testing.T) {
 	edit := func(file string, f func([]byte) []byte) func(*testing.T, string) {
 		return func(t *testing.T, dir string) {
 			path := filepath.Join(dir, file)
-			data, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := must.Get(os.ReadFile(path))(t)
 			modeltest.Write(t, path, string(f(data)))
 		}
 	}
@@ -206,17 +202,13 @@ func TestDamagedFolders(t *testing.T) {
 	with := func(text string) func([]byte) []byte { return func([]byte) []byte { return []byte(text) } }
 	remove := func(file string) func(*testing.T, string) {
 		return func(t *testing.T, dir string) {
-			if err := os.Remove(filepath.Join(dir, file)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Remove(filepath.Join(dir, file)))
 		}
 	}
 	folder := func(file string) func(*testing.T, string) {
 		return func(t *testing.T, dir string) {
 			remove(file)(t, dir)
-			if err := os.Mkdir(filepath.Join(dir, file), 0o700); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Mkdir(filepath.Join(dir, file), 0o700))
 		}
 	}
 	tensors := func(f func([]weights.Tensor) []weights.Tensor) func(*testing.T, string) {
@@ -272,9 +264,7 @@ func TestDamagedFolders(t *testing.T) {
 				if part == "segmenter" {
 					at = &whole.Model
 				}
-				if err := os.CopyFS(dir, os.DirFS(*at)); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.CopyFS(dir, os.DirFS(*at)))
 				d.do(t, dir)
 				if part == "segmenter" {
 					args.Model = dir

@@ -4,6 +4,7 @@
 package segment
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -62,6 +63,7 @@ type worker struct {
 func open(ctx context.Context, env stage.Env, raw json.RawMessage) (_ stage.Worker, err error) {
 	w := &worker{env: env}
 	if err = json.Unmarshal(raw, &w.args); err == nil {
+		w.args.Separator = cmp.Or(w.args.Separator, gomlxmodels.NoSeparator)
 		err = w.args.Check()
 	}
 	if err != nil {
@@ -104,7 +106,7 @@ func (w *worker) Digest() string {
 	if w.judge != nil {
 		judge = " " + w.judge.contents
 	}
-	return fmt.Sprintf("%s %q %q %g %s %s%s", w.finder.contents(), a.Prompt, a.Separator, a.Threshold, a.Components,
+	return fmt.Sprintf("%s %q %q %g %s %s%s", w.finder.contents(), a.Template, a.Separator, a.Threshold, a.Components,
 		w.kind, judge)
 }
 
@@ -122,7 +124,7 @@ func (w *worker) Readings(rows *table.Frame) []table.Reading {
 
 func (w *worker) Check(columns []table.ColumnSpec) error {
 	return stage.Needs("segment", columns, append(datasets.Columns("id:text", "image:image"),
-		table.ColumnSpec{Name: w.args.Object, Kind: table.KindText})...)
+		table.ColumnSpec{Name: w.args.Text, Kind: table.KindText})...)
 }
 
 func (w *worker) Outputs([]table.ColumnSpec) []table.ColumnSpec {
@@ -130,7 +132,7 @@ func (w *worker) Outputs([]table.ColumnSpec) []table.ColumnSpec {
 }
 
 func (w *worker) Key(row stage.Row) string {
-	return fmt.Sprintf("%s %q %q %q", stage.ImageKey(row.Image("image")), row.Text(w.args.Object),
+	return fmt.Sprintf("%s %q %q %q", stage.ImageKey(row.Image("image")), row.Text(w.args.Text),
 		row.Text("outcome"), row.Text("reason"))
 }
 
@@ -157,7 +159,7 @@ type item struct {
 }
 
 func (w *worker) Prepare(_ context.Context, row stage.Row) (any, string, error) {
-	it := &item{id: row.Text("id"), image: row.Image("image"), objects: row.Text(w.args.Object),
+	it := &item{id: row.Text("id"), image: row.Image("image"), objects: row.Text(w.args.Text),
 		outcome: row.Text("outcome"), reason: row.Text("reason")}
 	if it.image.Path == "" {
 		if final(it.outcome) {
@@ -167,7 +169,7 @@ func (w *worker) Prepare(_ context.Context, row stage.Row) (any, string, error) 
 	}
 	names := w.args.Objects(it.objects)
 	if len(names) == 0 {
-		return nil, w.args.Object, errors.New("the row names no object")
+		return nil, w.args.Text, errors.New("the row names no object")
 	}
 	rgb, err := stage.ReadImage(it.image)
 	if err != nil {
@@ -176,10 +178,10 @@ func (w *worker) Prepare(_ context.Context, row stage.Row) (any, string, error) 
 	it.width, it.height, it.names = rgb.Width, rgb.Height, names
 	prompts := make([]string, len(names))
 	for i, name := range names {
-		prompts[i] = strings.Replace(w.args.Prompt, "%s", name, 1)
+		prompts[i] = strings.Replace(w.args.Template, "%s", name, 1)
 	}
 	if it.input, err = w.finder.prepare(rgb, prompts); errors.As(err, new(textError)) {
-		return nil, w.args.Object, err
+		return nil, w.args.Text, err
 	} else if err != nil {
 		return nil, "image", fmt.Errorf("%s: %w", filepath.Base(it.image.Path), err)
 	}

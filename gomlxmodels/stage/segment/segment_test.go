@@ -16,6 +16,7 @@ import (
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/internal/stagetest"
 	"antipode/gomlxmodels/stage"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/internal/testbackend"
 )
@@ -35,8 +36,8 @@ func start(t *testing.T, a gomlxmodels.SegmentArgs) stage.Worker {
 }
 
 func defaults() gomlxmodels.SegmentArgs {
-	return gomlxmodels.SegmentArgs{Model: model, Object: "object", Prompt: "%s", Separator: "|", Threshold: 0.5,
-		Components: "all"}
+	return gomlxmodels.SegmentArgs{Model: model, SegmentOptions: gomlxmodels.SegmentOptions{Text: "object",
+		Template: "%s", Separator: "|", Threshold: 0.5, Components: "all"}}
 }
 
 // row is one row of a table with the given columns of text and an image.
@@ -59,9 +60,7 @@ func testFile(name string) string { return filepath.Join("testdata", name) }
 // result runs rows and gives their values by column.
 func result(t *testing.T, w stage.Worker, rows ...stage.Row) []map[string]stage.Value {
 	t.Helper()
-	if err := w.Load(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Load(context.Background()))
 	var prepared []any
 	for _, r := range rows {
 		p, column, err := w.Prepare(context.Background(), r)
@@ -70,10 +69,7 @@ func result(t *testing.T, w stage.Worker, rows ...stage.Row) []map[string]stage.
 		}
 		prepared = append(prepared, p)
 	}
-	values, err := w.Compute(context.Background(), prepared)
-	if err != nil {
-		t.Fatal(err)
-	}
+	values := must.Get(w.Compute(context.Background(), prepared))(t)
 	var out []map[string]stage.Value
 	for _, v := range values {
 		named := map[string]stage.Value{}
@@ -86,10 +82,7 @@ func result(t *testing.T, w stage.Worker, rows ...stage.Row) []map[string]stage.
 }
 
 func TestEqualReference(t *testing.T) {
-	text, err := os.ReadFile(testFile("expected.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(testFile("expected.json")))(t)
 	var cases []struct {
 		Image, Object, Mask    string
 		Size                   [2]int
@@ -97,15 +90,13 @@ func TestEqualReference(t *testing.T) {
 		Presence               float64
 		Regions                []int
 	}
-	if err := json.Unmarshal(text, &cases); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(text, &cases))
 	if len(cases) < 12 {
 		t.Fatalf("%d cases", len(cases))
 	}
 	for _, c := range cases {
 		a := defaults()
-		a.Prompt, a.Threshold, a.Presence = "a photo of a %s", c.Threshold, seer
+		a.Template, a.Threshold, a.Presence = "a photo of a %s", c.Threshold, seer
 		r := row(testFile(c.Image), map[string]string{"object": c.Object})
 		got := result(t, start(t, a), r)[0]
 		what := fmt.Sprintf("%s, %.10s, threshold %g", c.Image, c.Object, c.Threshold)
@@ -223,9 +214,7 @@ func TestOutcomes(t *testing.T) {
 func TestBadRows(t *testing.T) {
 	w := start(t, defaults())
 	broken := filepath.Join(t.TempDir(), "broken.png")
-	if err := os.WriteFile(broken, []byte("no image"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(broken, []byte("no image"), 0o644))
 	for _, c := range []struct {
 		r            stage.Row
 		column, want string
@@ -249,7 +238,7 @@ func TestOpen(t *testing.T) {
 	for _, change := range []func(*gomlxmodels.SegmentArgs){
 		func(*gomlxmodels.SegmentArgs) {}, func(a *gomlxmodels.SegmentArgs) { a.Threshold = 0.6 },
 		func(a *gomlxmodels.SegmentArgs) { a.Components = "largest" },
-		func(a *gomlxmodels.SegmentArgs) { a.Prompt = "a %s" }, func(a *gomlxmodels.SegmentArgs) { a.Separator = "" },
+		func(a *gomlxmodels.SegmentArgs) { a.Template = "a %s" }, func(a *gomlxmodels.SegmentArgs) { a.Separator = "" },
 		func(a *gomlxmodels.SegmentArgs) { a.Presence = seer },
 	} {
 		a := defaults()
@@ -273,23 +262,14 @@ func TestOpen(t *testing.T) {
 	spoil := func(name, text string) gomlxmodels.SegmentArgs {
 		a := defaults()
 		a.Model = t.TempDir()
-		if err := os.CopyFS(a.Model, os.DirFS(model)); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Remove(filepath.Join(a.Model, name)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.CopyFS(a.Model, os.DirFS(model)))
+		must.Do(t, os.Remove(filepath.Join(a.Model, name)))
 		if text != "" {
-			if err := os.WriteFile(filepath.Join(a.Model, name), []byte(text), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(filepath.Join(a.Model, name), []byte(text), 0o644))
 		}
 		return a
 	}
-	config, err := os.ReadFile(filepath.Join(model, "config.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	config := must.Get(os.ReadFile(filepath.Join(model, "config.json")))(t)
 	for _, c := range []struct {
 		a    gomlxmodels.SegmentArgs
 		want string

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"antipode/internal/must"
 	"antipode/kernel/notebook"
 )
 
@@ -28,10 +29,7 @@ var light = []string{"datasets", "gomlxmodels", "kernel/cell", "kernel/client", 
 // realPrelude imports them and some of the standard library.
 func realPrelude(t testing.TB) string {
 	t.Helper()
-	l, err := newLoader(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(newLoader(root))(t)
 	var b strings.Builder
 	for _, p := range []string{"fmt", "math", "os", "path/filepath", "slices", "sort", "strings", "time"} {
 		fmt.Fprintf(&b, "import %q\n", p)
@@ -44,10 +42,7 @@ func realPrelude(t testing.TB) string {
 
 // TestAsCompiled: what is read from source, without most of it, is what the compiler exports.
 func TestAsCompiled(t *testing.T) {
-	l, err := newLoader(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(newLoader(root))(t)
 	paths := []string{"context", "fmt", "io", "net/http", "os", "slices", "strings", "text/template", "time"}
 	for _, p := range light {
 		paths = append(paths, l.mod.Module.Mod.Path+"/"+p)
@@ -55,10 +50,7 @@ func TestAsCompiled(t *testing.T) {
 	exports := map[string]string{}
 	cmd := exec.Command("go", append([]string{"list", "-export", "-deps", "-json=ImportPath,Export"}, paths...)...)
 	cmd.Dir, cmd.Stderr = root, os.Stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(cmd.Output())(t)
 	for d := json.NewDecoder(bytes.NewReader(out)); ; {
 		var p struct{ ImportPath, Export string }
 		if err := d.Decode(&p); err == io.EOF {
@@ -73,14 +65,8 @@ func TestAsCompiled(t *testing.T) {
 	})
 	objects := 0
 	for _, path := range paths {
-		want, err := compiled.Import(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := l.Import(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must.Get(compiled.Import(path))(t)
+		got := must.Get(l.Import(path))(t)
 		for _, name := range want.Scope().Names() {
 			o := want.Scope().Lookup(name)
 			if !o.Exported() {
@@ -122,10 +108,7 @@ func TestNotebooks(t *testing.T) {
 		if _, err := os.Stat(file); err != nil {
 			continue
 		}
-		n, err := notebook.Read(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := must.Get(notebook.Read(file))(t)
 		var all []string
 		for _, c := range n.Cells {
 			if c.Type == notebook.Code {

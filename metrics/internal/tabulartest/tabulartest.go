@@ -138,6 +138,9 @@ func Show(t datasets.Table, columns ...string) {
 		t = t.Select(columns...)
 	}
 	plan, err := t.Plan()
+	if err == nil {
+		plan, err = plan.Resolved(context.Background())
+	}
 	var f *table.Frame
 	if err == nil {
 		f, err = (&operation.Call{}).Evaluate(context.Background(), plan)

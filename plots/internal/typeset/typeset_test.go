@@ -16,6 +16,7 @@ import (
 	"gonum.org/v1/plot/vg"
 
 	"antipode/datasets/manifest"
+	"antipode/internal/must"
 )
 
 // bare is a library with the built-in font alone.
@@ -43,10 +44,7 @@ type sample struct {
 
 func compare(t *testing.T, s sample, f *face) {
 	t.Helper()
-	script, err := language.ParseScript(s.Script)
-	if err != nil {
-		t.Fatal(err)
-	}
+	script := must.Get(language.ParseScript(s.Script))(t)
 	r := run{face: f, script: script, to: len([]rune(s.Text))}
 	if s.Script == "Arab" || s.Script == "Hebr" {
 		r.level = 1
@@ -120,10 +118,7 @@ var texts = map[string]string{
 // TestEveryScriptIsSet checks that nothing is missing with the pulled fonts, that each line has a width and outlines,
 // and that the manifest has every family's file.
 func TestEveryScriptIsSet(t *testing.T) {
-	m, err := manifest.Get(manifest.Fonts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(manifest.Get(manifest.Fonts))(t)
 	for _, family := range families {
 		if m.File(file(family)) == nil {
 			t.Errorf("the manifest has no %s", file(family))
@@ -205,9 +200,7 @@ func TestSystemIsSearchedLast(t *testing.T) {
 // TestDamagedFontIsNotUsed puts other bytes in a font's place.
 func TestDamagedFontIsNotUsed(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, file("Tamil")), []byte("not a font"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, file("Tamil")), []byte("not a font"), 0o644))
 	l := &library{dir: func() string { return dir }}
 	if line := l.set("தமிழ்", 20, false); line.Missing[Lack{"Tamil", true}] != 5 {
 		t.Errorf("missing %v", line.Missing)

@@ -1,0 +1,5 @@
+//go:build !xla
+
+package modeltest
+
+const xlaTag = false
