@@ -13,6 +13,9 @@ import (
 )
 
 func computeGaps(ctx context.Context, call *Call, o GapsOptions) ([]GapRow, error) {
+	if o.Resamples == 0 {
+		return nil, errors.New("gaps have intervals; set resamples to 2 half-samples or more")
+	}
 	c, groups, err := compare(ctx, call, comparison{PrecisionCoverageOptions: PrecisionCoverageOptions{By: o.By,
 		Vector: o.Vector, Cells: o.Cells, Balance: o.Balance, Intervals: o.Intervals, Comparison: o.Comparison}},
 		"gaps", prdc.Options{})

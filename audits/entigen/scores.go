@@ -47,18 +47,18 @@ func (a Audit) diversity(labels datasets.Table, rule string) datasets.Table {
 		Cluster: a.Cluster, Intervals: a.intervals()})
 }
 
-// Part is a part of a table; see [Split].
-type Part struct {
+// TitledTable is some rows of a table; see [Split].
+type TitledTable struct {
 	Title string // the values of the columns, "profession, perceived gender"
 	Table datasets.Table
 }
 
 // Split evaluates a table and returns its rows for each combination of values in text columns, in order of appearance:
 // figures that are too wide for all. In a notebook an error ends the cell.
-func Split(t datasets.Table, by ...string) (parts []Part) {
+func Split(t datasets.Table, by ...string) (parts []TitledTable) {
 	f := t.Count(by...).MustRows()
 	for i := range f.Len() {
-		p := Part{Table: t}
+		p := TitledTable{Table: t}
 		var values []string
 		for _, column := range by {
 			value := f.Texts(column)[i]

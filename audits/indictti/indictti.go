@@ -26,8 +26,8 @@ import (
 
 // Profiles of [Audit].
 const (
-	Paper   = "paper"   // the paper's choices; sums over pairs are divided by the number of pairs
-	Printed = "printed" // the same, with equations 6, 9, 10 and 12 as printed
+	Paper     = "paper"   // the paper's choices; sums over pairs are divided by the number of pairs
+	AsPrinted = "printed" // the same, with equations 6, 9, 10 and 12 as printed
 )
 
 // Generators of the built-in world that are not models: procedural samplers with a perfect captioner, with injected
@@ -79,7 +79,8 @@ type Audit struct {
 	// (indictti.ReadLanguages).
 	Languages string
 
-	// Profile is Paper (default) or Printed. What the authors' code does where the paper is unclear is not known here.
+	// Profile is Paper (default) or AsPrinted. What the authors' code does where the paper is unclear is not known
+	// here.
 	Profile string
 
 	// Size is the number of captions. 0: all of the built-in world and of a table of prompts, else 1000.
@@ -168,7 +169,7 @@ func (a Audit) perPrompt() int {
 // options returns the choices in effect.
 func (a Audit) options() Options {
 	o, pairs, overall, mean := a.Options, "mean_uneq", "mean_pairs", "mean"
-	if a.Profile == Printed {
+	if a.Profile == AsPrinted {
 		pairs, overall, mean = "literal", "literal", "literal"
 	}
 	filter := "strict"
@@ -189,9 +190,9 @@ func (a Audit) injected() bool {
 
 // invalid returns the error of wrong fields.
 func (a Audit) invalid() error {
-	if a.Profile != "" && a.Profile != Paper && a.Profile != Printed {
+	if a.Profile != "" && a.Profile != Paper && a.Profile != AsPrinted {
 		return fmt.Errorf("indictti: profile %q: use %s or %s; what the authors' code does is not known here, so "+
-			"set single options of Audit.Options", a.Profile, Paper, Printed)
+			"set single options of Audit.Options", a.Profile, Paper, AsPrinted)
 	}
 	return audits.CheckWorld("indictti", a.builtIn(), a.Seed, a.generators()...)
 }

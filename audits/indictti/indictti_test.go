@@ -169,14 +169,14 @@ func TestRealCaptions(t *testing.T) {
 	}
 }
 
-// The profile Printed and single options change the scores, and the record names them.
+// The profile AsPrinted and single options change the scores, and the record names them.
 func TestOptions(t *testing.T) {
 	testengine.Use(t)
 	a := indictti.Audit{Generator: indictti.Sampler, Size: 5, N: 2, Resamples: -1, Languages: "qab_Deva,qac_Arab",
 		Captioner: network("blip2/testdata/opt"), Encoder: network("vit/testdata/hf-bf16-shards"),
 		TextEncoder: network("all/testdata/encoders/sentence")}
 	printed := a
-	printed.Profile = indictti.Printed
+	printed.Profile = indictti.AsPrinted
 	for _, score := range []string{"SCWL", "CLGC"} {
 		one := testengine.Rows(t, score, a.Scores(indictti.Complete).Where("score", "==", score)).Numbers("value")
 		two := testengine.Rows(t, score, printed.Scores(indictti.Complete).Where("score", "==", score)).Numbers("value")

@@ -269,7 +269,7 @@ func (a Audit) Values() datasets.Table {
 		Pairs: a.SCAL(Common), Overall: a.OverallSCAL(Common).Where("method", "==", a.options().Overall)})
 }
 
-// PaperTable returns the cells of Table 2, 3, 4 or 6 to 11 as printed next to ours; see consistency.PrintedCells.
+// PaperTable returns the cells of Table 2, 3, 4 or 6 to 11 as printed next to ours; see consistency.PaperCells.
 func (a Audit) PaperTable(number string) datasets.Table {
 	err := audits.CheckTable("indictti", number, "2", "3", "4", "6", "7", "8", "9", "10", "11")
 	n, _ := strconv.Atoi(number)
@@ -282,7 +282,7 @@ func (a Audit) PaperTable(number string) datasets.Table {
 		set = Complete
 	}
 	scores := map[string]func(set string) datasets.Table{"clgc": a.CLGC, "igc": a.IGC, "lgc": a.LGC}[score](set)
-	return consistency.PrintedCells(scores, consistency.CellOptions{Table: n, Score: score})
+	return consistency.PaperCells(scores, consistency.CellOptions{Table: n, Score: score})
 }
 
 // Ledger returns Printed next to Values, with a verdict; see metrics.Ledger.

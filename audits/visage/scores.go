@@ -265,7 +265,7 @@ func (a Audit) PaperTable(number string) datasets.Table {
 	if n > 2 {
 		return a.PaperPulls().Where("table", "==", n)
 	}
-	return stereotypes.PaperTables(a.Annotated(), stereotypes.PaperTablesOptions{StereotypeOptions: a.Stereotypes,
+	return stereotypes.PaperTable(a.Annotated(), stereotypes.PaperTableOptions{StereotypeOptions: a.Stereotypes,
 		Method: a.method()}).Where("table", "==", n)
 }
 

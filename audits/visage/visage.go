@@ -62,7 +62,7 @@ type Audit struct {
 	Generator string
 
 	// Annotations are the answers of the annotators: [Released]; or a table such as `antipode annotate collect` writes.
-	// "": the captioner stands in for annotators, see CaptionAttributeTable; for a sampler, perfect annotators.
+	// "": the captioner stands in for annotators, see CaptionAttributes; for a sampler, perfect annotators.
 	Annotations string
 
 	// Captioner describes the images: "" is archipelago-blip in the built-in world, perfect captions for its samplers,

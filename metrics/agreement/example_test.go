@@ -4,10 +4,9 @@ import (
 	"fmt"
 
 	"antipode/datasets"
+	"antipode/metrics"
 	"antipode/metrics/agreement"
 	"antipode/metrics/internal/tabulartest"
-
-	"antipode/metrics"
 	"antipode/metrics/interval"
 )
 

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"antipode/internal/near"
-
 	"antipode/metrics"
 )
 

@@ -7,6 +7,7 @@ import (
 
 	"antipode/internal/near"
 	"antipode/metrics"
+	"antipode/metrics/internal/tabulartest"
 )
 
 // TestCalibrationOfConcepts samples data sets of one concept with 10 images per language and counts how often nominal
@@ -43,26 +44,12 @@ func TestCalibrationOfConcepts(t *testing.T) {
 		}
 	}
 	for k, name := range names {
-		if held := coverage(values[k]); held < 0.92 || held > 0.99 {
+		if held := tabulartest.Coverage(values[k]); held < 0.92 || held > 0.99 {
 			t.Errorf("%s: intervals of 10 images covered the true value in %.3f of data sets", name, held)
 		} else {
 			t.Logf("%s: %.3f", name, held)
 		}
 	}
-}
-
-// coverage returns the share of intervals that cover the mean of the values.
-func coverage(values []metrics.Estimate) float64 {
-	truth, held := 0., 0.
-	for _, v := range values {
-		truth += v.Value / float64(len(values))
-	}
-	for _, v := range values {
-		if v.Low <= truth && truth <= v.High {
-			held++
-		}
-	}
-	return held / float64(len(values))
 }
 
 // TestCalibrationOfMeans does the same for means, shares, their averages over languages and models, and correlations,
@@ -112,7 +99,7 @@ func TestCalibrationOfMeans(t *testing.T) {
 		t.Fatalf("%d kinds", len(values))
 	}
 	for name, v := range values {
-		if held := coverage(v); held < 0.91 || held > 0.985 {
+		if held := tabulartest.Coverage(v); held < 0.91 || held > 0.985 {
 			t.Errorf("%s: intervals covered the true value in %.3f of data sets", name, held)
 		} else {
 			t.Logf("%s: %.3f", name, held)

@@ -6,10 +6,9 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/cococrola"
 	"antipode/datasets/table"
+	"antipode/metrics"
 	"antipode/metrics/concepts"
 	"antipode/metrics/internal/tabulartest"
-
-	"antipode/metrics"
 )
 
 // images is a table of two images of a dog and of the sea, in English and Spanish.

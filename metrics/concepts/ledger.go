@@ -29,8 +29,8 @@ func Values(scores, means datasets.Table, options ...CellOptions) datasets.Table
 	return ledgerValues.Table(map[string]datasets.Table{"scores": scores, "means": means}, options...)
 }
 
-// study is what the claims of the paper are about. Missing values are NaN.
-type study struct {
+// paperScores is what the claims of the paper are about. Missing values are NaN.
+type paperScores struct {
 	cells                         // of Table 2
 	rows    []Scored              // by concept
 	values  map[[3]string]float64 // of the cells, by label, language and score
@@ -55,7 +55,7 @@ func all(pairs ...[2]float64) verdict {
 	return out
 }
 
-func (s *study) value(label, language, score string) float64 {
+func (s *paperScores) value(label, language, score string) float64 {
 	if v, ok := s.values[[3]string{label, language, score}]; ok {
 		return v
 	}
@@ -63,7 +63,7 @@ func (s *study) value(label, language, score string) float64 {
 }
 
 // below returns the pairs of which each value of a model in some languages is below each in others.
-func (s *study) below(label, score string, low, high []string) (pairs [][2]float64) {
+func (s *paperScores) below(label, score string, low, high []string) (pairs [][2]float64) {
 	for _, l := range low {
 		for _, h := range high {
 			pairs = append(pairs, [2]float64{s.value(label, l, score), s.value(label, h, score)})
@@ -73,7 +73,7 @@ func (s *study) below(label, score string, low, high []string) (pairs [][2]float
 }
 
 // best returns the pairs of which the value of a model is the largest of all models, the smallest if sign is −1.
-func (s *study) best(label, language, score string, sign float64) (pairs [][2]float64) {
+func (s *paperScores) best(label, language, score string, sign float64) (pairs [][2]float64) {
 	for _, other := range cococrola.Models {
 		if other != label {
 			pairs = append(pairs, [2]float64{sign * s.value(other, language, score),
@@ -87,7 +87,7 @@ func (s *study) best(label, language, score string, sign float64) (pairs [][2]fl
 var english = []string{"DALL-E Mega", "DALL-E Mini", "SD 1.1", "SD 1.2", "SD 1.4", "SD 2"}
 
 // trainedInEnglish returns the pairs of claim about models trained in English, of those that were computed.
-func (s *study) trainedInEnglish(of func(label string) [][2]float64) (pairs [][2]float64) {
+func (s *paperScores) trainedInEnglish(of func(label string) [][2]float64) (pairs [][2]float64) {
 	for _, label := range english {
 		if s.of[label] != "" {
 			pairs = append(pairs, of(label)...)
@@ -104,7 +104,7 @@ func without(languages []string, except ...string) []string {
 }
 
 // uneven is the range of a model's Xc over the languages of Europe and East Asia.
-func (s *study) uneven(label string) float64 {
+func (s *paperScores) uneven(label string) float64 {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, l := range []string{"en", "es", "de", "zh", "ja"} {
 		v := s.value(label, l, "Xc")
@@ -114,7 +114,7 @@ func (s *study) uneven(label string) float64 {
 }
 
 // mostWins returns the pairs of the claim that a model is best in the most columns of Xc.
-func (s *study) mostWins(label string) (pairs [][2]float64) {
+func (s *paperScores) mostWins(label string) (pairs [][2]float64) {
 	for _, other := range cococrola.Models {
 		if math.IsNaN(s.value(other, cococrola.Average, "Xc")) {
 			return [][2]float64{{math.NaN(), math.NaN()}}
@@ -127,7 +127,7 @@ func (s *study) mostWins(label string) (pairs [][2]float64) {
 }
 
 // correlated returns the pairs of the claim about Figure 7.
-func (s *study) correlated() (pairs [][2]float64) {
+func (s *paperScores) correlated() (pairs [][2]float64) {
 	r := map[[2]string]float64{}
 	all, _ := ComputeLanguageCorrelations(s.cells.paperRows(s.rows), scoreOf("cross_consistency"), true,
 		metrics.Intervals{})
@@ -159,7 +159,7 @@ func (c cells) paperRows(rows []Scored) (out []Scored) {
 }
 
 // overModels returns the pairs of the mean over the computed models in one language, and those in others.
-func (s *study) overModels(score, low string, high []string) (pairs [][2]float64) {
+func (s *paperScores) overModels(score, low string, high []string) (pairs [][2]float64) {
 	of := func(language string) float64 {
 		var values []float64
 		for label := range s.of {
@@ -174,7 +174,7 @@ func (s *study) overModels(score, low string, high []string) (pairs [][2]float64
 }
 
 // snow returns the verdict on the possession of snow.
-func (s *study) snow() verdict {
+func (s *paperScores) snow() verdict {
 	possessed := map[[2]string]string{}
 	for _, r := range s.rows {
 		if r.Concept == "snow" {
@@ -198,7 +198,7 @@ func (s *study) snow() verdict {
 }
 
 // inverseOrder returns the pairs of the claim about Figure 9.
-func (s *study) inverseOrder() (pairs [][2]float64) {
+func (s *paperScores) inverseOrder() (pairs [][2]float64) {
 	of := func(language string) float64 {
 		if v, known := s.inverse[language]; known {
 			return v
@@ -216,7 +216,7 @@ func (s *study) inverseOrder() (pairs [][2]float64) {
 }
 
 // claims returns the verdict on each claim.
-func (s *study) claims() map[string]verdict {
+func (s *paperScores) claims() map[string]verdict {
 	latin, alt := []string{"en", "es", "de", "id"}, "AltDiffusion m9"
 	over := func(languages []string, of func(language string) [][2]float64) (pairs [][2]float64) {
 		for _, l := range languages {
@@ -263,7 +263,7 @@ func (s *study) claims() map[string]verdict {
 func computeItems(_ context.Context, call *datasets.Call, o CellOptions) (_ []metrics.ValueRow, err error) {
 	var out metrics.ValueRows
 	f, means := call.Inputs["scores"], call.Inputs["means"]
-	s := &study{values: map[[3]string]float64{}, wins: map[string]int{}, inverse: map[string]float64{}}
+	s := &paperScores{values: map[[3]string]float64{}, wins: map[string]int{}, inverse: map[string]float64{}}
 	if s.rows, err = readScored(f); err != nil {
 		return nil, err
 	}

@@ -64,7 +64,7 @@ func TestLedgerClaims(t *testing.T) {
 		"Hebrew has the lowest Xc and Wc of the languages": Yes}) {
 		t.Errorf("of one model: %d values, %v", values, claims)
 	}
-	listed := slices.Collect(maps.Keys((&study{}).claims()))
+	listed := slices.Collect(maps.Keys((&paperScores{}).claims()))
 	f, err := datasets.FindSource("cococrola-ledger")(context.Background(), nil, datasets.SourceEnv{})
 	if err != nil {
 		t.Fatal(err)

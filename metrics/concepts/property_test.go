@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"antipode/internal/near"
-
 	"antipode/metrics"
 )
 

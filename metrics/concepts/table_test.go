@@ -9,9 +9,8 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/table"
-	"antipode/metrics/internal/tabulartest"
-
 	"antipode/metrics"
+	"antipode/metrics/internal/tabulartest"
 )
 
 // scoresOf runs cococrola-scores as the backend does; words may be nil.

@@ -22,7 +22,7 @@ const (
 
 // ComputeSCAL returns SCAL by pair of languages, eq. 6–7: out[a][b] is the mean over prompts of the mean cosine
 // between images of a and of b; in [−1, 1] (literal [−2, 2]), higher is more similar. The diagonal is SCWL
-// ([WithinLanguage]). A prompt needs two images in each language (one for mean_all); others are left out of the pair,
+// ([ComputeSCWL]). A prompt needs two images in each language (one for mean_all); others are left out of the pair,
 // and counted if both languages have an image.
 //
 // With unit vectors x of a and y of b the inner sum is (Σx)·(Σy) − Σ_u x_u·y_u, which needs no loop over pairs. Prompts

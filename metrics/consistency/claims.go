@@ -40,7 +40,7 @@ var claims = datasets.Define(datasets.Operation[ClaimOptions, ClaimRow]{
 	Name: "indictti-claims", Title: "the findings of IndicTTI as expectations of a new run: pass or FAIL",
 	Version: 1, Citation: citation + ", section 6 and supplement", Inputs: inStudy,
 	Compute: func(_ context.Context, call *datasets.Call, o ClaimOptions) (out []ClaimRow, err error) {
-		s, err := readStudy(call, "scores", o.Labels)
+		s, err := readLabeled(call, "scores", o.Labels)
 		if err != nil {
 			return nil, err
 		}
@@ -64,8 +64,8 @@ func Claims(scores, pairs datasets.Table, options ...ClaimOptions) datasets.Tabl
 	return claims.Table(map[string]datasets.Table{"scores": scores, "pairs": pairs}, options...)
 }
 
-// study holds the scores of a run by the labels of the paper; other models keep their names.
-type study struct {
+// paperScores holds the scores of a run by the labels of the paper; other models keep their names.
+type paperScores struct {
 	of     map[string]string // model of the table by label
 	models []string
 	cells  map[[3]string]scored             // score, model, language
@@ -75,8 +75,8 @@ type study struct {
 // scored is a value with its interval and number of images.
 type scored struct{ value, low, high, n float64 }
 
-func readStudy(call *datasets.Call, role string, given []string) (study, error) {
-	s := study{cells: map[[3]string]scored{}, pairs: map[string]map[[2]string]float64{}}
+func readLabeled(call *datasets.Call, role string, given []string) (paperScores, error) {
+	s := paperScores{cells: map[[3]string]scored{}, pairs: map[string]map[[2]string]float64{}}
 	in := tabular.Read(call, role)
 	models, languages, scores, values := in.Texts("model"), in.Texts("language"), in.Texts("score"), in.Numbers("value")
 	if in.Err != nil {
@@ -135,7 +135,7 @@ func readStudy(call *datasets.Call, role string, given []string) (study, error) 
 }
 
 // mean returns the mean of a model's score over the languages that keep selects; NaN without one.
-func (s study) mean(score, model string, keep func(language string) bool) float64 {
+func (s paperScores) mean(score, model string, keep func(language string) bool) float64 {
 	var values []float64
 	for key, c := range s.cells {
 		if key[0] == score && key[1] == model && keep(key[2]) && !math.IsNaN(c.value) {
@@ -147,7 +147,7 @@ func (s study) mean(score, model string, keep func(language string) bool) float6
 }
 
 // between is mean for the pairs of languages.
-func (s study) between(model string, keep func(a, b string) bool) float64 {
+func (s paperScores) between(model string, keep func(a, b string) bool) float64 {
 	var values []float64
 	for pair, v := range s.pairs[model] {
 		if keep(pair[0], pair[1]) && !math.IsNaN(v) {
@@ -167,7 +167,7 @@ func meanValue(values []float64) float64 {
 }
 
 // extreme returns the largest (sign 1) or smallest (sign −1) value of a model's score in the selected languages.
-func (s study) extreme(sign float64, score, model string, keep func(language string) bool) float64 {
+func (s paperScores) extreme(sign float64, score, model string, keep func(language string) bool) float64 {
 	out := math.NaN()
 	for key, c := range s.cells {
 		if key[0] == score && key[1] == model && keep(key[2]) && !math.IsNaN(c.value) && !(sign*c.value <= sign*out) {
@@ -196,7 +196,7 @@ func without(drop func(string) bool) func(string) bool {
 }
 
 // claims returns the expectations that can be computed, in the order of the paper.
-func (s study) claims() (out []claim) {
+func (s paperScores) claims() (out []claim) {
 	add := func(name, aName string, a float64, bName string, b float64) {
 		if !math.IsNaN(a) && !math.IsNaN(b) {
 			out = append(out, claim{name, aName, bName, a, b})

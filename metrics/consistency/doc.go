@@ -38,7 +38,7 @@
 //
 // [CaptionPool] filters captions, [SelectPrompts] samples prompts, [PromptSets] nests the sets of each model,
 // [CheckTranslations] checks a table of translations, [Prompts] returns the prompts in every language with their
-// source. [Completeness] counts the images, [PrintedCells] compares scores with the printed values, [Motifs]
+// source. [Completeness] counts the images, [PaperCells] compares scores with the printed values, [Motifs]
 // counts manual tags and [TranslationRatings] evaluates ratings of translations. Package datasets/indictti contains
 // the languages, the size of the study and the printed values.
 //

@@ -9,9 +9,8 @@ import (
 	"antipode/datasets/indictti"
 	"antipode/datasets/table"
 	"antipode/internal/near"
-	"antipode/metrics/internal/tabulartest"
-
 	"antipode/metrics"
+	"antipode/metrics/internal/tabulartest"
 )
 
 func TestTableErrors(t *testing.T) {
@@ -140,7 +139,7 @@ func TestConstructors(t *testing.T) {
 		"texts": Prompts(Sources{Prompts: captions, Captions: captions, Translations: translations,
 			Languages: languages}),
 		"problems": CheckTranslations(translations, captions, datasets.Table{}),
-		"cells":    PrintedCells(in, CellOptions{Score: "clgc", Table: 9}),
+		"cells":    PaperCells(in, CellOptions{Score: "clgc", Table: 9}),
 		"motifs":   Motifs(translations, tags, MotifOptions{Per: "language", By: by}),
 		"counts":   Completeness(in, CountOptions{N: 4, By: by}),
 	} {

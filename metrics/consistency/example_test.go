@@ -6,10 +6,9 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/indictti"
 	"antipode/datasets/table"
+	"antipode/metrics"
 	"antipode/metrics/consistency"
 	"antipode/metrics/internal/tabulartest"
-
-	"antipode/metrics"
 )
 
 // images is a table of two images of one prompt in English and Hindi, with vectors in the column full.
@@ -235,8 +234,8 @@ func ExampleCheckTranslations() {
 	// c-hin_Deva  wrong script  0 of 7 letters are Devanagari
 }
 
-func ExamplePrintedCells() {
-	cells := consistency.PrintedCells(scores(), consistency.CellOptions{Table: 7})
+func ExamplePaperCells() {
+	cells := consistency.PaperCells(scores(), consistency.CellOptions{Table: 7})
 	show(cells.Where("value", "present", nil))
 	// Output:
 	// model   language  printed  value  difference  equal  computed
@@ -266,8 +265,8 @@ func ExampleComputeDrop() {
 	// Output: 8.70 over 30 languages
 }
 
-func ExampleWithinLanguage() {
-	scores, err := consistency.WithinLanguage(consistency.Images{
+func ExampleComputeSCWL() {
+	scores, err := consistency.ComputeSCWL(consistency.Images{
 		Languages: []string{"en"}, Prompts: []string{"p1"},
 		Vectors: [][][][]float32{{{{1, 0}, {3, 4}}}},
 	}, consistency.Mean)

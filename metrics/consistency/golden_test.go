@@ -93,7 +93,7 @@ func TestGolden(t *testing.T) {
 				for a := range values {
 					diagonal = append(diagonal, values[a][a])
 				}
-				within, err := WithinLanguage(p, Mean)
+				within, err := ComputeSCWL(p, Mean)
 				compare("SCWL", within, err, diagonal)
 			}
 			for images, want := range c.Dwl {

@@ -77,7 +77,7 @@ func TestClosedForms(t *testing.T) {
 		}
 	}
 	for n, want := range map[Normalizer]float64{Mean: 1, Literal: 2} {
-		if s, err := WithinLanguage(p, n); err != nil || math.Abs(s[3].Value-want) > 1e-12 {
+		if s, err := ComputeSCWL(p, n); err != nil || math.Abs(s[3].Value-want) > 1e-12 {
 			t.Errorf("SCWL, %s: %v, %v", n, s[3].Value, err)
 		}
 	}
@@ -119,7 +119,7 @@ func TestDirections(t *testing.T) {
 		}
 	}
 	c, _ := ComputeCorrectness(p, refs)
-	w, _ := WithinLanguage(p, Mean)
+	w, _ := ComputeSCWL(p, Mean)
 	d, err := ComputeDWL(p, AllImages, Mean)
 	if err != nil || !(c[0].Value > c[1].Value && w[0].Value > w[1].Value && d[0].Value < d[1].Value) {
 		t.Errorf("correctness %v, SCWL %v, DWL %v, %v", valuesOf(c), valuesOf(w), valuesOf(d), err)
@@ -147,7 +147,7 @@ func TestMissing(t *testing.T) {
 		phi(refs[0], p.Vectors[0][0][2]) + phi(refs[1], p.Vectors[0][1][1])) / 4; math.Abs(c[0].Value-want) > 1e-12 {
 		t.Errorf("correctness %v, want %v", c[0].Value, want)
 	}
-	w, err := WithinLanguage(p, Mean)
+	w, err := ComputeSCWL(p, Mean)
 	if err != nil || w[0].Prompts != 2 || w[0].Excluded != 1 || !math.IsNaN(w[2].Value) {
 		t.Errorf("SCWL: %+v, %v", w, err)
 	}
@@ -228,7 +228,7 @@ func TestRefused(t *testing.T) {
 		t.Error("a reference too few passes")
 	}
 	_, e1 := ComputeSCAL(p, "sum")
-	_, e2 := WithinLanguage(p, "sum")
+	_, e2 := ComputeSCWL(p, "sum")
 	_, e3 := ComputeDWL(p, "last", Mean)
 	_, e4 := ComputeSCALOverall([][]float64{{1, 1}, {1, 1}}, "sum")
 	for _, err := range []error{e1, e2, e3, e4} {

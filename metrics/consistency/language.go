@@ -67,10 +67,10 @@ func (n Normalizer) factor() (float64, error) {
 	return 0, fmt.Errorf("consistency: normalizer is %q; it must be %q or %q", n, Mean, Literal)
 }
 
-// WithinLanguage returns SCWL, eq. 10–11: for each prompt the mean cosine over pairs of its images, then the mean over
+// ComputeSCWL returns SCWL, eq. 10–11: for each prompt the mean cosine over pairs of its images, then the mean over
 // prompts; in [−1, 1] (literal [−2, 2]), higher is more consistent. Prompts with fewer than two images are left out and
 // counted.
-func WithinLanguage(p Images, n Normalizer) ([]Score, error) {
+func ComputeSCWL(p Images, n Normalizer) ([]Score, error) {
 	factor, err := n.factor()
 	if err != nil {
 		return nil, err

@@ -153,9 +153,9 @@ func TestAgainstLoops(t *testing.T) {
 			}
 			return sum / n
 		})
-		scores, err = WithinLanguage(p, "")
+		scores, err = ComputeSCWL(p, "")
 		check("SCWL", scores, err, func(l int) float64 { return slowPair(p, l, l, MeanUnequal) })
-		scores, err = WithinLanguage(p, Literal)
+		scores, err = ComputeSCWL(p, Literal)
 		check("SCWL, literal", scores, err, func(l int) float64 { return 2 * slowPair(p, l, l, MeanUnequal) })
 		for _, n := range []PairNormalizer{MeanUnequal, MeanUpper, MeanAll, LiteralPair} {
 			pairs, err := ComputeSCAL(p, n)

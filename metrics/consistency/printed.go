@@ -15,7 +15,7 @@ import (
 	"antipode/metrics/internal/tabular"
 )
 
-// CellOptions are the options of [PrintedCells].
+// CellOptions are the options of [PaperCells].
 type CellOptions struct {
 	Table int     `json:"table,omitempty" required:"true" values:"2,3,4,6,7,8,9,10,11" help:"number of the printed table"`
 	Score string  `json:"score,omitempty" default:"igc" help:"column of the score"`
@@ -24,7 +24,7 @@ type CellOptions struct {
 	Labels []string `json:"labels,omitempty" help:"labels of models in the paper's table, each as MODEL=LABEL; others by the paper's list of names"`
 }
 
-// CellRow is a row of [PrintedCells].
+// CellRow is a row of [PaperCells].
 type CellRow struct {
 	Model      string  `column:"model" help:"label in the paper"`
 	Language   string  `column:"language"`
@@ -40,10 +40,10 @@ var printedCells = datasets.Define(datasets.Operation[CellOptions, CellRow]{
 	Unit: "cosine × 100", Range: "[-100, 100]", Citation: tableCitation, Inputs: inModels, Compute: computeCells,
 })
 
-// PrintedCells is the table operation indictti-cells: scores compared with a printed table (2–4, 6–11), one row per
+// PaperCells is the table operation indictti-cells: scores compared with a printed table (2–4, 6–11), one row per
 // cell, without a value where the scores have none. Models are found by [CellOptions].Labels and [indictti.ModelNames].
 // Cells that are lost, cut or uncertain in print are left out. A note counts the cells that were computed.
-func PrintedCells(scores datasets.Table, options ...CellOptions) datasets.Table {
+func PaperCells(scores datasets.Table, options ...CellOptions) datasets.Table {
 	return printedCells.Of(scores, options...)
 }
 

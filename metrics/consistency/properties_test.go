@@ -23,7 +23,7 @@ func all(t *testing.T, p Images, refs [][]float32) map[string][]float64 {
 	}
 	c, err := ComputeCorrectness(p, refs)
 	put("correctness", c, err)
-	w, err := WithinLanguage(p, Mean)
+	w, err := ComputeSCWL(p, Mean)
 	put("SCWL", w, err)
 	for _, images := range []DWLImages{AllImages, SameSeed, Centroid, FirstImage} {
 		d, err := ComputeDWL(p, images, Mean)
@@ -180,7 +180,7 @@ func TestIntervalsCover(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		within, err := WithinLanguage(p, Mean)
+		within, err := ComputeSCWL(p, Mean)
 		if err != nil {
 			t.Fatal(err)
 		}

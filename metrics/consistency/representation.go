@@ -107,7 +107,7 @@ var scwl = metrics.Define(metrics.Definition[SCWLOptions, SCWLRow]{
 	Compute: func(_ context.Context, call *metrics.Call, o SCWLOptions) ([]SCWLRow, error) {
 		return withinLanguages(call, selection{By: o.By, Vector: o.Vector, ImageOptions: o.ImageOptions,
 			Intervals: o.Intervals}, o.Method, func(p Images) ([]Score, error) {
-			return WithinLanguage(p, Normalizer(o.Method))
+			return ComputeSCWL(p, Normalizer(o.Method))
 		})
 	},
 })

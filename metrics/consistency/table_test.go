@@ -114,7 +114,7 @@ func TestTables(t *testing.T) {
 	check("clgc", nil, c, err, shuffled(rng, frameOf(p, "m", "text")), referencesOf(p, refs, "text"))
 	check("igc", nil, c, err, shuffled(rng, full), referencesOf(p, refs, "full"))
 	check("lgc", map[string]string{"vector": "full"}, c, err, shuffled(rng, full), referencesOf(p, refs, "clip_text"))
-	w, err := WithinLanguage(p, Mean)
+	w, err := ComputeSCWL(p, Mean)
 	check("scwl", nil, w, err, shuffled(rng, full))
 	d, err := ComputeDWL(p, SameSeed, Mean)
 	check("dwl", map[string]string{"images": "same_seed"}, d, err, shuffled(rng, full))
@@ -230,7 +230,7 @@ func TestGroups(t *testing.T) {
 	}
 	small := a
 	small.Prompts, small.Vectors = a.Prompts[:4], [][][][]float32{a.Vectors[0][:4], a.Vectors[1][:4], a.Vectors[2][:4]}
-	if s, err := WithinLanguage(small, Mean); err != nil || s[1].Value != value(common, "a", "l01") {
+	if s, err := ComputeSCWL(small, Mean); err != nil || s[1].Value != value(common, "a", "l01") {
 		t.Errorf("common prompts: %v, %v", s, err)
 	}
 }

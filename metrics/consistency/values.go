@@ -39,11 +39,11 @@ func Values(s ValueTables, options ...ClaimOptions) datasets.Table {
 
 func computeStudy(_ context.Context, call *datasets.Call, o ClaimOptions) (_ []metrics.ValueRow, err error) {
 	var out metrics.ValueRows
-	complete, err := readStudy(call, "complete", o.Labels)
+	complete, err := readLabeled(call, "complete", o.Labels)
 	if err != nil {
 		return nil, err
 	}
-	common, err := readStudy(call, "common", o.Labels)
+	common, err := readLabeled(call, "common", o.Labels)
 	if err != nil {
 		return nil, err
 	}

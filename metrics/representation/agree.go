@@ -12,7 +12,7 @@ import (
 
 // Pair are the labels of one image by people and by CLIP.
 type Pair struct {
-	Human, Clip Group
+	Human, Clip PerceivedGroup
 	Prompt      string // cluster of the bootstrap: the images of one prompt
 }
 
@@ -27,7 +27,7 @@ type Agreement struct {
 	Share             metrics.Estimate // of images with the same label, [0, 1]; interval by bootstrap of prompts
 	Kappa             metrics.Estimate // Cohen's, at most 1; NaN where the expected agreement is 1
 	Same, Used, Asked int              // images with the same label, images counted, pairs given
-	Confusion         [3][3]int        // of all pairs given: [human][clip], by [Group]
+	Confusion         [3][3]int        // of all pairs given: [human][clip], by [PerceivedGroup]
 }
 
 // ComputeClipAgreement compares labels:

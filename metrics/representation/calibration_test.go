@@ -1,13 +1,14 @@
 package representation
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"testing"
 
 	"antipode/internal/near"
-
 	"antipode/metrics"
+	"antipode/metrics/internal/tabulartest"
 )
 
 // setting is a kind of data set whose intervals are counted: attributes with their shares of the first group,
@@ -33,8 +34,7 @@ func TestCalibration(t *testing.T) {
 	for _, s := range calibrations {
 		t.Run(s.name, func(t *testing.T) {
 			rng := near.Rand(t, 45)
-			diversity, quality, change := make([][3]float64, s.trials), make([][3]float64, s.trials),
-				make([][3]float64, s.trials)
+			var diversity, quality, change []metrics.Estimate
 			shares := draw(rng, s)
 			evener := make([]float64, len(shares)) // under an intervention
 			for k, p := range shares {
@@ -47,17 +47,18 @@ func TestCalibration(t *testing.T) {
 				counts := sample(rng, s, shares)
 				r := Resampling{metrics.Intervals{Resamples: s.resamples, Level: 0.95, Seed: 1}, fmt.Sprint(trial),
 					s.cluster, 1}
-				low, high := ends(Bootstrap(counts, diversityValue, r))
+				d, err1 := Bootstrap(counts, diversityValue, r)
 				r.Most = float64(s.images)
-				diversity[trial] = [3]float64{ComputeDiversity(counts).Value, low, high}
-				low, high = ends(Bootstrap(counts, perAttribute, r))
-				quality[trial] = [3]float64{perAttribute(counts), low, high}
-				e, _ := ComputeEffect(counts, sample(rng, s, evener), r)
-				change[trial] = [3]float64{e.Change.Value, e.Change.Low, e.Change.High}
+				q, err2 := Bootstrap(counts, perAttribute, r)
+				e, err3 := ComputeEffect(counts, sample(rng, s, evener), r)
+				if err := errors.Join(err1, err2, err3); err != nil {
+					t.Fatal(err)
+				}
+				diversity, quality, change = append(diversity, d), append(quality, q), append(change, e.Change)
 			}
-			d, q := coverage(diversity), coverage(quality)
+			d, q := tabulartest.Coverage(diversity), tabulartest.Coverage(quality)
 			t.Logf("diversity %.3f, quality %.3f of %d data sets", d, q, s.trials)
-			if c := coverage(change); s.cluster == ByImage {
+			if c := tabulartest.Coverage(change); s.cluster == ByImage {
 				t.Logf("change %.3f", c)
 				if c < s.least || c > s.most {
 					t.Errorf("intervals of the change held the truth in %.3f of data sets", c)
@@ -97,31 +98,17 @@ func draw(rng *rand.Rand, s setting) []float64 {
 	return shares
 }
 
-// coverage is the share of intervals (value, low, high) that hold the mean of the values.
-func coverage(values [][3]float64) float64 {
-	truth, held := 0., 0.
-	for _, v := range values {
-		truth += v[0] / float64(len(values))
-	}
-	for _, v := range values {
-		if v[1] <= truth && truth <= v[2] {
-			held++
-		}
-	}
-	return held / float64(len(values))
-}
-
 // TestAgreementCalibration: the same of the agreement by CLIP, where images of a prompt go together.
 func TestAgreementCalibration(t *testing.T) {
 	rng := near.Rand(t, 46)
 	const trials = 120
-	values := make([][3]float64, trials)
-	for trial := range values {
+	var values []metrics.Estimate
+	for trial := range trials {
 		var all []Pair
 		for prompt := range 40 {
 			right := 0.6 + 0.4*rng.Float64()
 			for range 9 {
-				p := Pair{Human: First + Group(rng.IntN(2)), Prompt: fmt.Sprint(prompt)}
+				p := Pair{Human: First + PerceivedGroup(rng.IntN(2)), Prompt: fmt.Sprint(prompt)}
 				if p.Clip = p.Human; rng.Float64() > right {
 					p.Clip = First + Second - p.Human
 				}
@@ -133,9 +120,9 @@ func TestAgreementCalibration(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		values[trial] = [3]float64{a.Share.Value, a.Share.Low, a.Share.High}
+		values = append(values, a.Share)
 	}
-	if held := coverage(values); held < 0.87 || held > 0.995 {
+	if held := tabulartest.Coverage(values); held < 0.87 || held > 0.995 {
 		t.Errorf("intervals held the truth in %.3f of data sets", held)
 	}
 }

@@ -34,7 +34,7 @@ const (
 
 // ClipLabel is the label of an image by CLIP.
 type ClipLabel struct {
-	Group           Group
+	Group           PerceivedGroup
 	Why             string  // "" if it has a group
 	Person          bool    // passes the filter
 	A, B, Uncertain float64 // softmax of Scale·similarity over the three texts, [0, 1]; sum 1
@@ -137,7 +137,7 @@ func clipLabel(sim [5]float64, o ClipVariant) ClipLabel {
 	case best == 2:
 		l.Why = UncertainText
 	default:
-		l.Group = []Group{First, Second}[best]
+		l.Group = []PerceivedGroup{First, Second}[best]
 	}
 	return l
 }

@@ -31,7 +31,7 @@ func TestClipLabelsByHand(t *testing.T) {
 	for _, c := range []struct {
 		image []float32 // similarities with group_a, group_b, uncertain, person, object, up to its length
 		tie   string
-		want  Group
+		want  PerceivedGroup
 		why   string
 	}{
 		{[]float32{3, 1, 1, 2, 1}, "", First, ""},
@@ -134,7 +134,8 @@ func TestClipOracle(t *testing.T) {
 		if all[i].Group != want {
 			t.Errorf("image %d: %v, want %v", i, all[i].Group, want)
 		}
-		if back := map[Group]Group{First: Second, Second: First}[other[i].Group]; back != all[i].Group ||
+		if back := map[PerceivedGroup]PerceivedGroup{First: Second,
+			Second: First}[other[i].Group]; back != all[i].Group ||
 			math.Abs(other[i].A-all[i].B) > 1e-15 {
 			t.Errorf("image %d: %+v with the groups exchanged, %+v", i, other[i], all[i])
 		}

@@ -220,7 +220,7 @@ type scope struct{ name, model, attribute string }
 // pairsOf matches the images that CLIP and people labeled; unmatched counts those that only people labeled.
 func pairsOf(byClip, byPeople *table.Frame, a axis, rule string) (scopes []scope, by map[scope][]Pair,
 	unmatched map[scope]int, err error) {
-	one := func(f *table.Frame, role, rule string) (map[string]Group, []*image, error) {
+	one := func(f *table.Frame, role, rule string) (map[string]PerceivedGroup, []*image, error) {
 		if f.Texts(a.column) == nil {
 			return nil, nil, fmt.Errorf("table %q has no column %s", role, a.column)
 		}
@@ -228,7 +228,7 @@ func pairsOf(byClip, byPeople *table.Frame, a axis, rule string) (scopes []scope
 		if err != nil {
 			return nil, nil, fmt.Errorf("table %q: %w", role, err)
 		}
-		labels := map[string]Group{}
+		labels := map[string]PerceivedGroup{}
 		for _, p := range all {
 			votes := p.votes[a.axis]
 			if len(votes) == 0 {
@@ -404,9 +404,9 @@ var clipConfusion = score(1, metrics.Definition[ConfusionOptions, confusionRow]{
 			if err != nil {
 				return nil, err
 			}
-			for _, h := range []Group{First, Second, Uncertain} {
+			for _, h := range []PerceivedGroup{First, Second, Uncertain} {
 				of := a.Confusion[h][0] + a.Confusion[h][1] + a.Confusion[h][2]
-				for _, c := range []Group{First, Second, Uncertain} {
+				for _, c := range []PerceivedGroup{First, Second, Uncertain} {
 					n := a.Confusion[h][c]
 					out = append(out, confusionRow{Scope: s.name, Model: s.model, Attribute: s.attribute,
 						Human: names[h],

@@ -10,14 +10,13 @@ import (
 	data "antipode/datasets/entigen"
 	"antipode/datasets/table"
 	"antipode/internal/near"
-	"antipode/metrics/internal/tabulartest"
-
 	"antipode/metrics"
+	"antipode/metrics/internal/tabulartest"
 )
 
 func pairs(human, clip string) (out []Pair) {
 	for i := range human {
-		out = append(out, Pair{Group(human[i] - '0'), Group(clip[i] - '0'), fmt.Sprint(i / 4)})
+		out = append(out, Pair{PerceivedGroup(human[i] - '0'), PerceivedGroup(clip[i] - '0'), fmt.Sprint(i / 4)})
 	}
 	return out
 }
@@ -64,7 +63,7 @@ func TestAgreementProperties(t *testing.T) {
 	rng := near.Rand(t, 43)
 	var base []Pair
 	for i := range 60 {
-		g := Group(rng.IntN(3))
+		g := PerceivedGroup(rng.IntN(3))
 		base = append(base, Pair{g, g, fmt.Sprint(i % 9)})
 	}
 	of := func(p []Pair, d string) Agreement {
@@ -99,7 +98,7 @@ func TestAgreementProperties(t *testing.T) {
 			rng.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
 			for k, p := range spoiled {
 				turned[k].Human, turned[k].Clip = p.Clip, p.Human
-				swap := map[Group]Group{First: Second, Second: First}
+				swap := map[PerceivedGroup]PerceivedGroup{First: Second, Second: First}
 				named[k].Human, named[k].Clip = swap[p.Human], swap[p.Clip]
 			}
 			if of(shuffled, d) != a {

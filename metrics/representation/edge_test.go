@@ -10,9 +10,8 @@ import (
 	data "antipode/datasets/entigen"
 	"antipode/datasets/table"
 	"antipode/internal/near"
-	"antipode/metrics/internal/tabulartest"
-
 	"antipode/metrics"
+	"antipode/metrics/internal/tabulartest"
 )
 
 // labeled is a table of labels, one judge an image: model m, category profession.

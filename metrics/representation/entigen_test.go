@@ -18,7 +18,8 @@ import (
 func votes(groups string, person, described int) []Vote {
 	out := make([]Vote, len(groups))
 	for i, g := range groups {
-		out[i] = Vote{Person: i < person, Described: i < described, Group: map[rune]Group{'a': First, 'b': Second,
+		out[i] = Vote{Person: i < person, Described: i < described, Group: map[rune]PerceivedGroup{'a': First,
+			'b': Second,
 			'-': Uncertain}[g]}
 	}
 	return out
@@ -28,24 +29,25 @@ func TestLabel(t *testing.T) {
 	for _, c := range []struct {
 		groups            string
 		person, described int
-		want              map[string]Group
+		want              map[string]PerceivedGroup
 	}{
-		{"aab", 3, 3, map[string]Group{Strict: First, "strict-ungated": First, PlainMajority: First, DropUnsure: First,
-			Unanimous: Uncertain, Gated(Unanimous): Uncertain}},
-		{"bbb", 2, 2, map[string]Group{Strict: Second, Unanimous: Second, Gated(Unanimous): Second}},
-		{"bbb", 1, 3, map[string]Group{Strict: Uncertain, "strict-ungated": Second, PlainMajority: Second,
+		{"aab", 3, 3, map[string]PerceivedGroup{Strict: First, "strict-ungated": First, PlainMajority: First,
+			DropUnsure: First,
+			Unanimous:  Uncertain, Gated(Unanimous): Uncertain}},
+		{"bbb", 2, 2, map[string]PerceivedGroup{Strict: Second, Unanimous: Second, Gated(Unanimous): Second}},
+		{"bbb", 1, 3, map[string]PerceivedGroup{Strict: Uncertain, "strict-ungated": Second, PlainMajority: Second,
 			Gated(PlainMajority): Uncertain, DropUnsure: Second, Gated(DropUnsure): Uncertain, Unanimous: Second,
 			Gated(Unanimous): Uncertain}},
-		{"bbb", 3, 1, map[string]Group{Strict: Uncertain, Unanimous: Second}},
-		{"aa-", 3, 3, map[string]Group{Strict: Uncertain, PlainMajority: First, DropUnsure: First,
+		{"bbb", 3, 1, map[string]PerceivedGroup{Strict: Uncertain, Unanimous: Second}},
+		{"aa-", 3, 3, map[string]PerceivedGroup{Strict: Uncertain, PlainMajority: First, DropUnsure: First,
 			Unanimous: Uncertain}},
-		{"a--", 3, 3, map[string]Group{Strict: Uncertain, PlainMajority: Uncertain, DropUnsure: First,
+		{"a--", 3, 3, map[string]PerceivedGroup{Strict: Uncertain, PlainMajority: Uncertain, DropUnsure: First,
 			Unanimous: Uncertain}},
-		{"ab-", 3, 3, map[string]Group{Strict: Uncertain, PlainMajority: Uncertain, DropUnsure: Uncertain,
+		{"ab-", 3, 3, map[string]PerceivedGroup{Strict: Uncertain, PlainMajority: Uncertain, DropUnsure: Uncertain,
 			Unanimous: Uncertain}},
-		{"---", 3, 3, map[string]Group{Strict: Uncertain, PlainMajority: Uncertain, DropUnsure: Uncertain,
+		{"---", 3, 3, map[string]PerceivedGroup{Strict: Uncertain, PlainMajority: Uncertain, DropUnsure: Uncertain,
 			Unanimous: Uncertain}},
-		{"", 0, 0, map[string]Group{Strict: Uncertain, PlainMajority: Uncertain, DropUnsure: Uncertain,
+		{"", 0, 0, map[string]PerceivedGroup{Strict: Uncertain, PlainMajority: Uncertain, DropUnsure: Uncertain,
 			Unanimous: Uncertain}},
 	} {
 		for rule, want := range c.want {

@@ -6,10 +6,9 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/entigen"
+	"antipode/metrics"
 	"antipode/metrics/internal/tabulartest"
 	"antipode/metrics/representation"
-
-	"antipode/metrics"
 )
 
 // tableOf returns a table of rows of values under the names in head.

@@ -2,21 +2,21 @@ package representation
 
 import "fmt"
 
-// Group is a rater's answer on one axis, or the label of an image.
-type Group int
+// PerceivedGroup is a rater's answer on one axis, or the label of an image.
+type PerceivedGroup int
 
 // The groups. Uncertain means "can't judge" and, as a label, an image without a group.
 const (
-	Uncertain Group = iota
-	First           // of the axis: man, light-skinned, Western, or the first group of an added axis
-	Second          // woman, dark-skinned, Non-Western, or the second group of an added axis
+	Uncertain PerceivedGroup = iota
+	First                    // of the axis: man, light-skinned, Western, or the first group of an added axis
+	Second                   // woman, dark-skinned, Non-Western, or the second group of an added axis
 )
 
 // Vote is one rater's answers about one image on one axis.
 type Vote struct {
 	Person    bool // shows a person; true if not part of the questions
 	Described bool // shows what the prompt describes
-	Group     Group
+	Group     PerceivedGroup
 }
 
 // Rules that turn the votes about an image into its label. Majority means more than half of the raters. Strict has
@@ -53,7 +53,7 @@ func Described(votes []Vote) bool {
 }
 
 // Label returns the image's group by the rule; [Uncertain] without votes.
-func Label(votes []Vote, rule string) (Group, error) {
+func Label(votes []Vote, rule string) (PerceivedGroup, error) {
 	var n [3]int
 	for _, v := range votes {
 		if v.Group < Uncertain || v.Group > Second {

@@ -23,17 +23,17 @@ type compared struct {
 	most     int // images that could have been usable
 }
 
-// study holds the cells of ratings and of labels by CLIP, with the models that the paper's labels stand for.
-type study struct {
+// paperScores holds the cells of ratings and of labels by CLIP, with the models that the paper's labels stand for.
+type paperScores struct {
 	by     map[string]map[key]*cell     // by judge: human, clip
 	of     map[string]map[string]string // by judge and label: the model
 	models []string
 	known  labels.Models
 }
 
-// studyOf reads the inputs in and clip; either may be missing. given labels models.
-func studyOf(call *metrics.Call, o Labeling, given []string) (*study, error) {
-	s := &study{by: map[string]map[key]*cell{"human": {}, "clip": {}}, of: map[string]map[string]string{},
+// labeledBy reads the inputs in and clip; either may be missing. given labels models.
+func labeledBy(call *metrics.Call, o Labeling, given []string) (*paperScores, error) {
+	s := &paperScores{by: map[string]map[key]*cell{"human": {}, "clip": {}}, of: map[string]map[string]string{},
 		known: labels.Models{Printed: data.Models, Names: data.ModelNames}}
 	for judge, role := range map[string]string{"human": "in", "clip": "clip"} {
 		if call.Inputs[role] == nil {
@@ -56,12 +56,12 @@ func studyOf(call *metrics.Call, o Labeling, given []string) (*study, error) {
 }
 
 // cell returns the cell of a model by its label, nil without one.
-func (s *study) cell(judge, category, prompt, axis, label string) *cell {
+func (s *paperScores) cell(judge, category, prompt, axis, label string) *cell {
 	return s.by[judge][key{category, prompt, axis, s.of[judge][label]}]
 }
 
 // printed returns the cell of a printed value, nil without one.
-func (s *study) printed(p data.PrintedCell) *cell {
+func (s *paperScores) printed(p data.PrintedCell) *cell {
 	axis := p.Axis
 	if p.Table == 3 {
 		axis = data.PerceivedGender
@@ -74,7 +74,7 @@ func (s *study) printed(p data.PrintedCell) *cell {
 
 // compare compares the printed values of a table (1, 2, 3, 6 or all); both includes those by CLIP. given labels models.
 func compare(call *metrics.Call, o Labeling, given []string, table string, both bool) ([]compared, error) {
-	s, err := studyOf(call, o, given)
+	s, err := labeledBy(call, o, given)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ type CellOptions struct {
 
 // PaperCells is the table operation entigen-cells (Bansal et al., EMNLP 2022, Tables 1, 2, 3, 6): every human value
 // of the paper's tables next to the same from the ratings, one a row: printed, value in [0, 1] (Table 3: images, [0,
-// 9]), equal (1 where the value agrees with the printed one, [Printed.Agrees]), feasible (whether the printed
+// 9]), equal (1 where the value agrees with the printed one, [PrintedNumber.Agrees]), feasible (whether the printed
 // value is possible with so few images, [Feasible]), n_used, computed (the model whose ratings they are). A cell
 // without ratings has no value; a note counts the others. Models are found by Labels and
 // [antipode/datasets/entigen.ModelNames].

@@ -172,18 +172,18 @@ func Change(original, now float64) string {
 	return "unchanged"
 }
 
-// Printed is a value as a paper prints it: how many decimals it was rounded or cut to.
-type Printed struct {
+// PrintedNumber is a value as a paper prints it: how many decimals it was rounded or cut to.
+type PrintedNumber struct {
 	Value    float64
 	Decimals int
 }
 
 // ParsePrinted reads a printed score. A score without decimals, such as "1", counts as exact to two, as the tables
 // around it are.
-func ParsePrinted(text string) (Printed, error) {
+func ParsePrinted(text string) (PrintedNumber, error) {
 	v, err := strconv.ParseFloat(text, 64)
 	_, decimals, _ := strings.Cut(text, ".")
-	p := Printed{v, len(decimals)}
+	p := PrintedNumber{v, len(decimals)}
 	if strings.Trim(decimals, "0") == "" {
 		p.Decimals = 2
 	}
@@ -192,7 +192,7 @@ func ParsePrinted(text string) (Printed, error) {
 
 // Agrees reports whether a value, rounded or cut to the decimals, is the printed one: the paper does both with two
 // decimals. A value with one decimal must be the rounded one: it is never cut there. Ties round either way.
-func (p Printed) Agrees(value float64) bool {
+func (p PrintedNumber) Agrees(value float64) bool {
 	unit := math.Pow(10, -float64(p.Decimals))
 	const slack = 1e-9
 	cut := p.Decimals > 1 && value >= p.Value-slack && value < p.Value+unit*(1-slack)
@@ -202,7 +202,7 @@ func (p Printed) Agrees(value float64) bool {
 // Feasible reports whether a printed diversity score is possible with at most so many usable images: whether the
 // ratio of a sum of differences and a number of usable images of equal parity agrees. It returns the smallest such
 // number.
-func Feasible(p Printed, most int) (usable int, ok bool) {
+func Feasible(p PrintedNumber, most int) (usable int, ok bool) {
 	for n := 1; n <= most; n++ {
 		for d := n % 2; d <= n; d += 2 {
 			if p.Agrees(float64(d) / float64(n)) {

@@ -204,7 +204,7 @@ func cells(f *table.Frame, o Labeling) ([]*cell, error) {
 	return out, nil
 }
 
-func (c *cell) count(attribute string, label Group, described bool) {
+func (c *cell) count(attribute string, label PerceivedGroup, described bool) {
 	if len(c.counts) == 0 || c.counts[len(c.counts)-1].Attribute != attribute {
 		c.counts = append(c.counts, Counts{Attribute: attribute})
 		c.described = append(c.described, Counts{Attribute: attribute})

@@ -34,8 +34,8 @@ func (s sample) values() []float64 {
 	return out
 }
 
-// part is the samples of a group of the grouping columns.
-type part struct {
+// split is the samples of a group of the grouping columns.
+type split struct {
 	by      []string
 	samples []sample
 }
@@ -92,17 +92,17 @@ func (s selection) eachPair(call *metrics.Call, f func(by []string, a, b sample,
 }
 
 // read returns the samples of the groups, for each group of the grouping columns.
-func (s selection) read(in *tabular.Reader) ([]part, error) {
+func (s selection) read(in *tabular.Reader) ([]split, error) {
 	in.UniqueIDs() // duplicate rows make p-values too small
 	values, groups, names := finiteNumbers(in, s.value), in.Texts(s.group), in.Texts(s.unit)
 	splits := in.SortedGroups(s.by)
 	if in.Err != nil {
 		return nil, in.Err
 	}
-	var out []part
-	for _, split := range splits {
+	var out []split
+	for _, of := range splits {
 		rows, missing := map[string][]unit{}, map[string]int{}
-		for _, row := range split.Rows {
+		for _, row := range of.Rows {
 			g, u := groups[row], unit{value: values[row]}
 			if names != nil {
 				u.name = names[row]
@@ -114,7 +114,7 @@ func (s selection) read(in *tabular.Reader) ([]part, error) {
 				rows[g] = append(rows[g], u)
 			}
 		}
-		p := part{by: split.By}
+		p := split{by: of.By}
 		for _, g := range slices.Sorted(maps.Keys(missing)) {
 			p.samples = append(p.samples, sample{name: g, units: average(rows[g], names != nil), missing: missing[g]})
 		}
@@ -144,7 +144,7 @@ func average(rows []unit, named bool) []unit {
 }
 
 // pairs returns the groups to compare: all pairs, or each group with one.
-func (p part) pairs(against string) ([][2]sample, error) {
+func (p split) pairs(against string) ([][2]sample, error) {
 	var out [][2]sample
 	if against == "" {
 		for i, a := range p.samples {

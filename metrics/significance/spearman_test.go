@@ -7,7 +7,6 @@ import (
 
 	"antipode/datasets/table"
 	"antipode/internal/near"
-
 	"antipode/metrics"
 )
 

@@ -11,9 +11,8 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/table"
 	"antipode/internal/near"
-	"antipode/metrics/internal/tabulartest"
-
 	"antipode/metrics"
+	"antipode/metrics/internal/tabulartest"
 )
 
 // scored is a table of images' scores: three groups over the same prompts, two images of each, under two models;

@@ -8,6 +8,7 @@ import (
 
 	"antipode/internal/near"
 	"antipode/metrics"
+	"antipode/metrics/internal/tabulartest"
 )
 
 // calibration says how many data sets are drawn and how far from 95 % the coverage may be.
@@ -19,20 +20,6 @@ type calibration struct {
 }
 
 var calibrations = []calibration{{"15 images", 120, 200, 15, 0.86, 1}}
-
-// held is the share of intervals that hold the mean of the values, which estimates the truth.
-func held(values []metrics.Estimate) float64 {
-	truth, n := 0., 0.
-	for _, v := range values {
-		truth += v.Value / float64(len(values))
-	}
-	for _, v := range values {
-		if v.Low <= truth && truth <= v.High {
-			n++
-		}
-	}
-	return n / float64(len(values))
-}
 
 // TestCalibration draws data sets of one identity and counts how often nominal 95 % intervals hold the expected
 // score: of likelihoods and their ratio (images with their showings drawn), of the share of captions (images with
@@ -108,7 +95,7 @@ func TestCalibration(t *testing.T) {
 			}
 			var report []string
 			for _, name := range []string{"L(stereo)", "theta", "share of captions", "pull"} {
-				h := held(values[name])
+				h := tabulartest.Coverage(values[name])
 				report = append(report, fmt.Sprintf("%s %.3f", name, h))
 				if len(values[name]) != c.trials || h < c.least || h > c.most {
 					t.Errorf("%s: %.3f of the intervals of %d data sets held the truth", name, h, len(values[name]))

@@ -5,10 +5,9 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/visage"
+	"antipode/metrics"
 	"antipode/metrics/internal/tabulartest"
 	"antipode/metrics/stereotypes"
-
-	"antipode/metrics"
 )
 
 // tableOf returns a table of rows of values under the names in head.
@@ -128,12 +127,12 @@ func ExampleOverallRatio() {
 }
 
 // The input must hold every identity of the paper's tables; here each has the same made-up answers.
-func ExamplePaperTables() {
+func ExamplePaperTable() {
 	var rows [][]any
 	for _, p := range visage.PrintedTables() {
 		rows = append(rows, []any{p.Identity, 1, "a", 1, 3, 5, 5, 5}, []any{p.Identity, 1, "b", 1, 0, 5, 5, 5})
 	}
-	tables := stereotypes.PaperTables(tableOf(
+	tables := stereotypes.PaperTable(tableOf(
 		"identity image_number attribute selected na_stereo score_asia score_europe score_na", rows...))
 	tabulartest.Show(tables.Head(2), "identity", "printed_theta", "theta", "cells_equal")
 	// Output:

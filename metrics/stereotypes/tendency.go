@@ -148,16 +148,16 @@ var overallMetric = score(metrics.Definition[TendencyOptions, overallRow]{
 	},
 })
 
-// PaperTablesOptions are the options of [PaperTables].
-type PaperTablesOptions struct {
+// PaperTableOptions are the options of [PaperTable].
+type PaperTableOptions struct {
 	StereotypeOptions
 	Method string `json:"method" default:"compat" values:"compat,clean" help:"none of the above counts or not"`
 }
 
-// PaperTables is the table operation visage-tables (Jha et al., ACL 2024, Tables 1 and 2): the printed values next to
+// PaperTable is the table operation visage-tables (Jha et al., ACL 2024, Tables 1 and 2): the printed values next to
 // the same from the annotations. cells_equal counts those of three that agree to the printed digits, ties included. An
 // identity without annotations has no values; a note counts the printed cells that were computed.
-func PaperTables(annotations datasets.Table, options ...PaperTablesOptions) datasets.Table {
+func PaperTable(annotations datasets.Table, options ...PaperTableOptions) datasets.Table {
 	return paperTables.Of(annotations, options...)
 }
 
@@ -177,11 +177,11 @@ type paperTableRow struct {
 	described
 }
 
-var paperTables = listing(metrics.Definition[PaperTablesOptions, paperTableRow]{
+var paperTables = listing(metrics.Definition[PaperTableOptions, paperTableRow]{
 	Version: 3, // 2 failed without an identity of the paper
 	Name:    "visage-tables", Title: "Tables 1 and 2 as printed, and the same from the annotations",
 	Citation: "Tables 1 and 2", Inputs: showings,
-	Compute: func(_ context.Context, call *metrics.Call, o PaperTablesOptions) ([]paperTableRow, error) {
+	Compute: func(_ context.Context, call *metrics.Call, o PaperTableOptions) ([]paperTableRow, error) {
 		ts, err := tendencies(call, o.StereotypeOptions, AssociationOptions{Method: o.Method})
 		if err != nil {
 			return nil, err

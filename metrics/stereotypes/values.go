@@ -21,16 +21,16 @@ type ValueTables struct {
 	Tendencies    datasets.Table // of Tendencies
 	Overall       datasets.Table // of OverallRatio
 	Agreement     datasets.Table // of SalienceAgreement
-	Pulls         datasets.Table // of PullTable
+	Pulls         datasets.Table // of Pulls
 	PullCount     datasets.Table // of PullCount
 	Counts        datasets.Table // of StereotypeCounts
-	Consensus     datasets.Table // of ConsensusTable
+	Consensus     datasets.Table // of Consensus
 	Visual        datasets.Table // of VisualAttributes
-	Offensiveness datasets.Table // of OffensivenessTable
+	Offensiveness datasets.Table // of Offensiveness
 }
 
-// part is an optional input of [Values].
-func part(role, columns, about string) metrics.Input {
+// optional is an optional input of [Values].
+func optional(role, columns, about string) metrics.Input {
 	return metrics.Input{Role: role, Columns: columnsOf(columns), About: about, Optional: true}
 }
 
@@ -43,18 +43,18 @@ var values = listing(metrics.Definition[struct{}, valueRow]{
 	Name: "visage-values", Version: 2, Title: "the values of the tables and claims of ViSAGe",
 	Citation: "Tables 1 to 5",
 	Inputs: []metrics.Input{
-		part("annotations", "identity:text image_number:number", "annotations"),
-		part("likelihoods", "identity:text attribute:text likelihood:number", "visage-likelihood, not masked"),
-		part("tendencies", "identity:text l_stereo:number l_random:number theta:number theta_text:text",
+		optional("annotations", "identity:text image_number:number", "annotations"),
+		optional("likelihoods", "identity:text attribute:text likelihood:number", "visage-likelihood, not masked"),
+		optional("tendencies", "identity:text l_stereo:number l_random:number theta:number theta_text:text",
 			"visage-association"),
-		part("overall", "aggregation:text ratio:number mode:text", "visage-overall"),
-		part("agreement", "share:number n_used:number", "visage-salience-agreement"),
-		part("pulls", "identity:text s_d_s:number s_d_ns:number s_s_ns:number mean_sim:number", "visage-pull"),
-		part("pull-count", "n_positive:number n_used:number", "visage-pull-count"),
-		part("counts", "identity:text n_stereotypes:number", "visage-stereotypes"),
-		part("consensus", "label:text share:number", "visage-consensus"),
-		part("visual", "attribute:text visual:text", "visage-visual-attributes"),
-		part("offensiveness", "identity:text offensiveness:number", "visage-offensiveness"),
+		optional("overall", "aggregation:text ratio:number mode:text", "visage-overall"),
+		optional("agreement", "share:number n_used:number", "visage-salience-agreement"),
+		optional("pulls", "identity:text s_d_s:number s_d_ns:number s_s_ns:number mean_sim:number", "visage-pull"),
+		optional("pull-count", "n_positive:number n_used:number", "visage-pull-count"),
+		optional("counts", "identity:text n_stereotypes:number", "visage-stereotypes"),
+		optional("consensus", "label:text share:number", "visage-consensus"),
+		optional("visual", "attribute:text visual:text", "visage-visual-attributes"),
+		optional("offensiveness", "identity:text offensiveness:number", "visage-offensiveness"),
 	},
 	Compute: func(_ context.Context, call *metrics.Call, _ struct{}) (out []valueRow, err error) {
 		var v metrics.ValueRows
