@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"antipode/datasets/table"
+	"antipode/internal/must"
 )
 
 // regionScores6 returns scores of six regions with the average and the worst region (Africa) of each score, in the
@@ -36,15 +37,9 @@ func regionScores6(t *testing.T, cells []float64) *table.Frame {
 // From the two printed rows of Table 1, every delta and percentage of the table comes out to the digit (row 13 of the
 // checklist); every item that is computed is one that the paper prints.
 func TestDecomposedDIGValues(t *testing.T) {
-	file, err := os.Open("../datasets/digin/printed.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(os.Open("../datasets/digin/printed.csv"))(t)
 	defer file.Close()
-	records, err := csv.NewReader(file).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	records := must.Get(csv.NewReader(file).ReadAll())(t)
 	var items, printed []string
 	for _, r := range records[1:] {
 		items, printed = append(items, r[0]), append(printed, r[1])

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/metrics/internal/tabulartest"
 )
 
@@ -17,10 +18,7 @@ func TestMaskTrustRows(t *testing.T) {
 		table.NumberColumn("stability_score", []float64{0.5, math.NaN(), math.NaN(), 1}),
 		table.MaskColumn("mask", []table.Mask{{Size: [2]int{2, 2}, Counts: "13"}, {}, {},
 			{Size: [2]int{2, 2}, Counts: "4"}})}}
-	got, err := tabulartest.RunOn("mask-trust", map[string]*table.Frame{"in": f, "other": f}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(tabulartest.RunOn("mask-trust", map[string]*table.Frame{"in": f, "other": f}, nil))(t)
 	if got.Numbers("n_images")[0] != 3 || got.Numbers("n_excluded")[0] != 1 || got.Numbers("unmasked")[0] != 2.0/3 ||
 		got.Numbers("agreement")[0] != 1 || got.Numbers("n_compared")[0] != 1 || got.Numbers("stability")[0] != 0.5 ||
 		!math.IsNaN(got.Numbers("score")[0]) || got.Numbers("touches_border")[0] != 1 ||

@@ -15,6 +15,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/operation"
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/metrics/internal/tabulartest"
 )
 
@@ -47,14 +48,8 @@ func evaluate(t *testing.T, a ask, inputs ...*table.Frame) (*table.Frame, []stri
 	for i := range inputs {
 		roles = append(roles, op.Inputs[i].Role)
 	}
-	args, err := checked.Args(roles)
-	if err != nil {
-		t.Fatal(err)
-	}
-	raw, err := json.Marshal(args)
-	if err != nil {
-		t.Fatal(err)
-	}
+	args := must.Get(checked.Args(roles))(t)
+	raw := must.Get(json.Marshal(args))(t)
 	var notes []string
 	f, err := op.Evaluate(context.Background(),
 		Call{Note: func(format string, a ...any) { notes = append(notes, fmt.Sprintf(format, a...)) },

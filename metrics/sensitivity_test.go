@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/metrics/internal/tabulartest"
 )
 
@@ -30,10 +31,7 @@ func TestGapVerdicts(t *testing.T) {
 			"other": gap("a", -0.2, "yes")},
 		"no gap": {"in": gap("a", -0.1, "no"), "eroded": gap("a", 0.1, "no")},
 	} {
-		f, err := tabulartest.RunOn("gap-sensitivity", in, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(tabulartest.RunOn("gap-sensitivity", in, nil))(t)
 		if got := f.Texts("verdict")[0]; got != want || !math.IsNaN(f.Numbers("gap_dilated")[0]) {
 			t.Errorf("%q, want %q; dilated %v", got, want, f.Numbers("gap_dilated"))
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/metrics/internal/tabulartest"
 	"antipode/metrics/interval"
@@ -23,28 +24,20 @@ func equal(t *testing.T, what string, got, want float64) {
 
 // TestEqualReference compares with the krippendorff package and statsmodels; testdata/reference.py says which.
 func TestEqualReference(t *testing.T) {
-	text, err := os.ReadFile("testdata/reference.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("testdata/reference.json"))(t)
 	var sets []struct {
 		Counts                     Counts
 		Values                     []float64
 		Nominal, Ordinal, Interval float64
 		Kappa                      *float64
 	}
-	if err := json.Unmarshal(text, &sets); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(text, &sets))
 	if len(sets) != 4 {
 		t.Fatalf("%d sets", len(sets))
 	}
 	for i, set := range sets {
 		for scale, want := range map[Scale]float64{Nominal: set.Nominal, Ordinal: set.Ordinal, Interval: set.Interval} {
-			s, err := Compute(set.Counts, scale, set.Values)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Get(Compute(set.Counts, scale, set.Values))(t)
 			equal(t, scale+" alpha", s.Alpha, want)
 			if (set.Kappa == nil) != math.IsNaN(s.Kappa) {
 				t.Errorf("set %d: kappa %v", i, s.Kappa)
@@ -58,10 +51,7 @@ func TestEqualReference(t *testing.T) {
 
 // TestByHand counts the pairs of three items: 3 of 3 the same, 1 of 3, 0 of 1; a fourth has one rating.
 func TestByHand(t *testing.T) {
-	s, err := Compute(Counts{{3, 0}, {1, 2}, {1, 1}, {0, 1}}, Nominal, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Compute(Counts{{3, 0}, {1, 2}, {1, 1}, {0, 1}}, Nominal, nil))(t)
 	equal(t, "percent", s.Percent, 4.0/7)
 	if s.Items != 3 || s.Ratings != 8 || !math.IsNaN(s.Kappa) {
 		t.Errorf("%+v", s)
@@ -78,10 +68,7 @@ func TestEdges(t *testing.T) {
 		"nothing": {nil, math.NaN()}, "one rating each": {Counts{{1, 0}, {0, 1}}, math.NaN()},
 		"all the same": {Counts{{2, 0}, {3, 0}}, 1},
 	} {
-		s, err := Compute(c.counts, Nominal, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(Compute(c.counts, Nominal, nil))(t)
 		equal(t, name, s.Percent, c.percent)
 		equal(t, name, s.Alpha, math.NaN())
 		equal(t, name, s.Kappa, math.NaN())
@@ -130,10 +117,7 @@ func TestIntervalCovers(t *testing.T) {
 		}
 		return c
 	}
-	large, err := Compute(sample(100_000), Nominal, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	large := must.Get(Compute(sample(100_000), Nominal, nil))(t)
 	alphas, percents := 0, 0
 	const trials = 2000
 	for i := range trials {
@@ -171,25 +155,16 @@ func score(by []string, options map[string]string) (*table.Frame, error) {
 }
 
 func TestTable(t *testing.T) {
-	f, err := score([]string{"model"}, map[string]string{"resamples": "20"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(score([]string{"model"}, map[string]string{"resamples": "20"}))(t)
 	if got := f.Texts("model"); !slices.Equal(got, []string{"k", "m"}) {
 		t.Fatalf("groups %v", got)
 	}
 	equal(t, "percent of m", f.Numbers("percent")[1], 0.5)
 	equal(t, "single of k", f.Numbers("n_left_out")[0], 1)
 	equal(t, "alpha of k", f.Numbers("alpha")[0], math.NaN())
-	stars, err := score(nil, map[string]string{"label": "stars", "scale": "interval", "resamples": "0"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stars := must.Get(score(nil, map[string]string{"label": "stars", "scale": "interval", "resamples": "0"}))(t)
 	// Items: a of both models together 1 1 2 2, b 5 4; c has none.
-	want, err := Compute(Counts{{2, 2, 0, 0}, {0, 0, 1, 1}}, Interval, []float64{1, 2, 4, 5})
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(Compute(Counts{{2, 2, 0, 0}, {0, 0, 1, 1}}, Interval, []float64{1, 2, 4, 5}))(t)
 	equal(t, "alpha of stars", stars.Numbers("alpha")[0], want.Alpha)
 	for want, o := range map[string]map[string]string{
 		"scale interval needs numbers":  {"scale": "interval"},

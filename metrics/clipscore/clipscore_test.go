@@ -9,6 +9,7 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/metrics/internal/tabulartest"
 )
 
@@ -66,10 +67,7 @@ func TestTorchmetrics(t *testing.T) {
 func TestTable(t *testing.T) {
 	x, y := []float32{1, 0}, []float32{0, 1}
 	f := frame([][]float32{x, x, nil, y}, [][]float32{x, y, x, x}, "a", "b", "c", "d")
-	one, err := tabulartest.Run("clip-score", f, nil, "id")
-	if err != nil {
-		t.Fatal(err)
-	}
+	one := must.Get(tabulartest.Run("clip-score", f, nil, "id"))(t)
 	if s := one.Numbers("clip_score"); s[0] != 100 || s[1] != 0 || !math.IsNaN(s[2]) ||
 		one.Numbers("n_missing")[2] != 1 {
 		t.Errorf("image by image: %v", s)

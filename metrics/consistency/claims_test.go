@@ -10,6 +10,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/indictti"
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/metrics"
 )
 
@@ -19,10 +20,7 @@ func printedScores(t *testing.T, tables ...int) *table.Frame {
 	f := table.NewFrame([]table.ColumnSpec{{Name: "model", Kind: "text"}, {Name: "language", Kind: "text"},
 		{Name: "score", Kind: "text"}, {Name: "value", Kind: "number"}, {Name: "n", Kind: "number"}})
 	for _, number := range tables {
-		cells, err := indictti.PrintedTable(number)
-		if err != nil {
-			t.Fatal(err)
-		}
+		cells := must.Get(indictti.PrintedTable(number))(t)
 		for _, c := range cells {
 			f.Add([]string{c.Model, c.Language, indictti.ScoreNames[c.Score]}, c.Value/100, 160)
 		}
@@ -33,10 +31,7 @@ func printedScores(t *testing.T, tables ...int) *table.Frame {
 // items returns indictti.PrintedItems.
 func items(t *testing.T) *table.Frame {
 	t.Helper()
-	f, err := datasets.FindSource("indictti-items")(context.Background(), []byte("{}"), datasets.SourceEnv{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(datasets.FindSource("indictti-items")(context.Background(), []byte("{}"), datasets.SourceEnv{}))(t)
 	return f
 }
 

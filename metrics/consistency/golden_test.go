@@ -10,16 +10,14 @@ import (
 	"testing"
 
 	"antipode/datasets/indictti"
+	"antipode/internal/must"
 	"antipode/internal/near"
 )
 
 // decode reads rows of little-endian float32; a row that starts with NaN is nil.
 func decode(t *testing.T, text string, width int) (rows [][]float32) {
 	t.Helper()
-	raw, err := base64.StdEncoding.DecodeString(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(base64.StdEncoding.DecodeString(text))(t)
 	for ; len(raw) > 0; raw = raw[4*width:] {
 		v := make([]float32, width)
 		for i := range v {
@@ -35,10 +33,7 @@ func decode(t *testing.T, text string, width int) (rows [][]float32) {
 
 // TestGolden: every variant of every score equals the value of numpy and scipy, from testdata/golden.py.
 func TestGolden(t *testing.T) {
-	text, err := os.ReadFile("testdata/golden.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("testdata/golden.json"))(t)
 	var cases []struct {
 		Name                string
 		Shape               [4]int

@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"antipode/internal/must"
 	"antipode/internal/near"
 )
 
@@ -158,10 +159,7 @@ func TestAgainstLoops(t *testing.T) {
 		scores, err = ComputeSCWL(p, Literal)
 		check("SCWL, literal", scores, err, func(l int) float64 { return 2 * slowPair(p, l, l, MeanUnequal) })
 		for _, n := range []PairNormalizer{MeanUnequal, MeanUpper, MeanAll, LiteralPair} {
-			pairs, err := ComputeSCAL(p, n)
-			if err != nil {
-				t.Fatal(err)
-			}
+			pairs := must.Get(ComputeSCAL(p, n))(t)
 			for a := range pairs {
 				check(fmt.Sprintf("SCAL, %s, %d", n, a), pairs[a], nil,
 					func(b int) float64 { return slowPair(p, a, b, n) })

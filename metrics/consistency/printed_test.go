@@ -9,6 +9,7 @@ import (
 
 	"antipode/datasets/indictti"
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/metrics/internal/tabulartest"
 )
@@ -57,10 +58,7 @@ func TestPrintedCells(t *testing.T) {
 		t.Errorf("%q, %v", notes, err)
 	}
 	for _, tab := range indictti.Tables { // a printed table next to itself: every legible cell, all equal
-		cells, err := indictti.PrintedTable(tab)
-		if err != nil {
-			t.Fatal(err)
-		}
+		cells := must.Get(indictti.PrintedTable(tab))(t)
 		var rows []string
 		legible := 0
 		for _, c := range cells {

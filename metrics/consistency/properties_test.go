@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/metrics"
 )
@@ -119,18 +120,9 @@ func TestParts(t *testing.T) {
 		return Images{Languages: p.Languages, Prompts: p.Prompts[from:to],
 			Vectors: [][][][]float32{p.Vectors[0][from:to], p.Vectors[1][from:to]}}
 	}
-	whole, err := ComputeSCAL(p, MeanUnequal)
-	if err != nil {
-		t.Fatal(err)
-	}
-	x, err := ComputeSCAL(cut(0, 4), MeanUnequal)
-	if err != nil {
-		t.Fatal(err)
-	}
-	y, err := ComputeSCAL(cut(4, 9), MeanUnequal)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := must.Get(ComputeSCAL(p, MeanUnequal))(t)
+	x := must.Get(ComputeSCAL(cut(0, 4), MeanUnequal))(t)
+	y := must.Get(ComputeSCAL(cut(4, 9), MeanUnequal))(t)
 	a, b := x[0][1], y[0][1]
 	if got := (a.Value*float64(a.Prompts) +
 		b.Value*float64(b.Prompts)) / float64(a.Prompts+b.Prompts); math.Abs(got-whole[0][1].Value) > 1e-12 {
@@ -176,22 +168,10 @@ func TestIntervalsCover(t *testing.T) {
 	rng := near.Rand(t, 22)
 	w := world{rng, vector(rng, 6), 6}
 	score := func(p Images, refs [][]float32) map[string]Score {
-		c, err := ComputeCorrectness(p, refs)
-		if err != nil {
-			t.Fatal(err)
-		}
-		within, err := ComputeSCWL(p, Mean)
-		if err != nil {
-			t.Fatal(err)
-		}
-		d, err := ComputeDWL(p, AllImages, Mean)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := ComputeSCAL(p, MeanUnequal)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(ComputeCorrectness(p, refs))(t)
+		within := must.Get(ComputeSCWL(p, Mean))(t)
+		d := must.Get(ComputeDWL(p, AllImages, Mean))(t)
+		s := must.Get(ComputeSCAL(p, MeanUnequal))(t)
 		return map[string]Score{"correctness": c[0], "SCWL": within[0], "DWL": d[0], "SCAL": s[0][1], "other": c[1]}
 	}
 	truth := score(w.set(8000))
@@ -199,10 +179,7 @@ func TestIntervalsCover(t *testing.T) {
 	const trials = 300
 	for range trials {
 		scores := score(w.set(60))
-		b, err := resample(metrics.Intervals{Resamples: 300, Level: 0.95, Seed: int64(rng.Uint32())}, 60)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(resample(metrics.Intervals{Resamples: 300, Level: 0.95, Seed: int64(rng.Uint32())}, 60))(t)
 		for name, s := range scores {
 			if low, high := b.interval(s); low <= truth[name].Value && truth[name].Value <= high {
 				held[name]++
@@ -228,10 +205,7 @@ func TestBootstrap(t *testing.T) {
 		s.set(k, float64(k), 1)
 	}
 	s.finish(5)
-	b, err := resample(metrics.Intervals{Resamples: 2000, Level: 0.95, Seed: 3}, 5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(resample(metrics.Intervals{Resamples: 2000, Level: 0.95, Seed: 3}, 5))(t)
 	again, _ := resample(metrics.Intervals{Resamples: 2000, Level: 0.95, Seed: 3}, 5)
 	other, _ := resample(metrics.Intervals{Resamples: 2000, Level: 0.95, Seed: 4}, 5)
 	low, high := b.interval(s)
@@ -247,10 +221,7 @@ func TestBootstrap(t *testing.T) {
 	one := newScore(1)
 	one.set(0, 1, 1)
 	one.finish(1)
-	single, err := resample(metrics.Intervals{Resamples: 10, Level: 0.95, Seed: 0}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	single := must.Get(resample(metrics.Intervals{Resamples: 10, Level: 0.95, Seed: 0}, 1))(t)
 	if l, h := single.interval(one); !math.IsNaN(l) || !math.IsNaN(h) || one.Value != 1 {
 		t.Errorf("one prompt: %v in [%v, %v]", one.Value, l, h)
 	}

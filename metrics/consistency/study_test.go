@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/metrics/internal/tabulartest"
 )
@@ -43,10 +44,7 @@ func TestLeastSimilar(t *testing.T) {
 	for range 30 {
 		pool = append(pool, vector(rng, 5))
 	}
-	s, err := LeastSimilar(pool, 6, 50, 9)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(LeastSimilar(pool, 6, 50, 9))(t)
 	sum := 0.
 	for i, a := range s.Rows {
 		for _, b := range s.Rows[:i] {
@@ -67,10 +65,7 @@ func TestLeastSimilar(t *testing.T) {
 	// every caption is sampled about equally often
 	sampled := make([]int, 30)
 	for seed := range 600 {
-		one, err := LeastSimilar(pool, 6, 1, int64(seed))
-		if err != nil {
-			t.Fatal(err)
-		}
+		one := must.Get(LeastSimilar(pool, 6, 1, int64(seed)))(t)
 		for _, r := range one.Rows {
 			sampled[r]++
 		}

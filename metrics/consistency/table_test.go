@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/internal/near"
 )
 
@@ -119,10 +120,7 @@ func TestTables(t *testing.T) {
 	d, err := ComputeDWL(p, SameSeed, Mean)
 	check("dwl", map[string]string{"images": "same_seed"}, d, err, shuffled(rng, full))
 
-	pairs, err := ComputeSCAL(p, MeanUpper)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pairs := must.Get(ComputeSCAL(p, MeanUpper))(t)
 	f, _, err := evaluate("indictti-scal", map[string]string{"method": "mean_ult"}, nil, full)
 	if err != nil || f.Len() != 16 {
 		t.Fatal(err)

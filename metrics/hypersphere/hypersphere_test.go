@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"antipode/internal/must"
 	"antipode/metrics/prdc"
 )
 
@@ -30,15 +31,9 @@ func label(prefix string, n int) (labels []Label) {
 
 func manifoldOf(t *testing.T, real, generated [][]float32) *Manifold {
 	t.Helper()
-	run, err := prdc.Compute(t.Context(), prdc.Sets{Real: real, Generated: generated},
-		prdc.Options{K: 1, Members: true}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := NewManifold(label("r", len(real)), label("g", len(generated)), run)
-	if err != nil {
-		t.Fatal(err)
-	}
+	run := must.Get(prdc.Compute(t.Context(), prdc.Sets{Real: real, Generated: generated},
+		prdc.Options{K: 1, Members: true}, nil))(t)
+	b := must.Get(NewManifold(label("r", len(real)), label("g", len(generated)), run))(t)
 	return b
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"antipode/internal/must"
 	"antipode/internal/near"
 )
 
@@ -34,10 +35,7 @@ func linear(sorted []float64, p float64) float64 {
 // intervals are the 95 % intervals of the mean of x that were compared.
 func intervals(t *testing.T, x []float64, seed int64) (out [6][2]float64) {
 	n := float64(len(x))
-	b, err := NewBootstrap(BootstrapOptions{Resamples: 1000, Seed: seed}, len(x))
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(NewBootstrap(BootstrapOptions{Resamples: 1000, Seed: seed}, len(x)))(t)
 	mean, sd := spread(x)
 	var means, ratios []float64
 	below := 0.0

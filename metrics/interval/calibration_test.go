@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"antipode/internal/must"
 	"antipode/internal/near"
 )
 
@@ -67,14 +68,8 @@ func (w world) calibrate(t *testing.T, stream uint64) {
 			}
 		}
 		options := BootstrapOptions{Seed: int64(trial), Resamples: 400}
-		mean, err := BootstrapMean(values, own, options)
-		if err != nil {
-			t.Fatal(err)
-		}
-		row, err := BootstrapMean(values, nil, options)
-		if err != nil {
-			t.Fatal(err)
-		}
+		mean := must.Get(BootstrapMean(values, own, options))(t)
+		row := must.Get(BootstrapMean(values, nil, options))(t)
 		ratio, err := BootstrapOf(sums[:], clusters, func(s []float64) float64 { return s[0] / s[1] / (s[2] / s[3]) },
 			options)
 		if err != nil {
@@ -109,10 +104,7 @@ func TestCalibrationOfHalves(t *testing.T) {
 	held := 0
 	cell, ids := cells(n, 3)
 	for trial := range trials {
-		d, err := HalfSample(HalfSampleOptions{Seed: uint64(trial), Resamples: 200, Cells: cell, IDs: ids})
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(HalfSample(HalfSampleOptions{Seed: uint64(trial), Resamples: 200, Cells: cell, IDs: ids}))(t)
 		values, total := make([]float64, n), 0.
 		for i := range values {
 			values[i] = rng.NormFloat64()
@@ -129,10 +121,7 @@ func TestCalibrationOfHalves(t *testing.T) {
 			}
 			samples[b] /= taken
 		}
-		i, err := FromHalves(total, samples, 0.95, Range{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		i := must.Get(FromHalves(total, samples, 0.95, Range{}))(t)
 		if !i.Excludes(0) {
 			held++
 		}

@@ -7,16 +7,14 @@ import (
 	"os"
 	"testing"
 
+	"antipode/internal/must"
 	"antipode/internal/near"
 )
 
 // TestEqualSciPy compares the expanded level with scipy's distributions, the ends with numpy's quantiles of the same
 // resamples, and the whole interval with scipy's bootstrap of its own resamples; see testdata/golden.py.
 func TestEqualSciPy(t *testing.T) {
-	text, err := os.ReadFile("testdata/golden.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("testdata/golden.json"))(t)
 	var cases []struct {
 		Name                   string
 		Values, Resamples      []float64
@@ -52,10 +50,7 @@ func TestEqualSciPy(t *testing.T) {
 func TestStrata(t *testing.T) {
 	o := BootstrapOptions{Resamples: 40, Seed: 3, Stream: "a"}
 	weights := func(o BootstrapOptions, strata ...int) [][]float64 {
-		b, err := NewBootstrap(o, strata...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(NewBootstrap(o, strata...))(t)
 		return b.Weights()
 	}
 	for _, w := range weights(o, 3, 1, 5) {
@@ -73,18 +68,12 @@ func TestStrata(t *testing.T) {
 		}
 	}
 	for _, strata := range [][]int{{1}, {1, 1}, {0}, nil} {
-		b, err := NewBootstrap(o, strata...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(NewBootstrap(o, strata...))(t)
 		if low, high := b.Of(1, func([]int) float64 { return 1 }); !math.IsNaN(low) || !math.IsNaN(high) {
 			t.Errorf("strata %v: [%g, %g]", strata, low, high)
 		}
 	}
-	b, err := NewBootstrap(BootstrapOptions{Resamples: 4, Level: 0.5, Centered: true, Range: Share}, 9)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(NewBootstrap(BootstrapOptions{Resamples: 4, Level: 0.5, Centered: true, Range: Share}, 9))(t)
 	if low, high := b.Ends(0.9, []float64{0.1, 0.2, 0.3, 0.4}); math.Abs(low-0.77) > 0.01 || high != 1 {
 		t.Errorf("centered: [%g, %g]", low, high) // the mean 0.25 is subtracted, and 1 is the largest share
 	}

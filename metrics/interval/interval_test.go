@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/stat"
+
+	"antipode/internal/must"
 )
 
 func cells(n, of int) (cells, ids []string) {
@@ -20,10 +22,7 @@ func cells(n, of int) (cells, ids []string) {
 
 func half(t *testing.T, h HalfSampleOptions) *Samples {
 	t.Helper()
-	d, err := HalfSample(h)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(HalfSample(h))(t)
 	return d
 }
 
@@ -162,10 +161,7 @@ func TestHalvesOfAMean(t *testing.T) {
 		}
 		samples[b] /= n
 	}
-	i, err := FromHalves(0, samples, 0.95, Range{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	i := must.Get(FromHalves(0, samples, 0.95, Range{}))(t)
 	if want := 2 * 1.96 * stat.StdDev(x, nil) / 20; math.Abs((i.High-i.Low)/want-1) > 0.08 {
 		t.Errorf("width %v, want about %v", i.High-i.Low, want)
 	}
@@ -184,10 +180,7 @@ func TestSimultaneous(t *testing.T) {
 			samples[v][b] = float64(v+1) * r.NormFloat64()
 		}
 	}
-	all, err := Simultaneous(values, samples, 0.95)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get(Simultaneous(values, samples, 0.95))(t)
 	for v, i := range all { // 2.93 is the 95 % quantile of the largest of 15 |normals|: Φ⁻¹((1+0.95^(1/15))/2)
 		if c := i.High / float64(v+1); math.Abs(c-2.93) > 0.06 {
 			t.Errorf("value %d: %.3f standard deviations", v, c)

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"antipode/internal/must"
 	"antipode/internal/near"
 )
 
@@ -30,11 +31,8 @@ func TestSamplesAreWithoutReplacement(t *testing.T) {
 		}
 		return []Result{{Subject: "marked", Estimate: float64(len(d.Rows)), Found: d.Rows[0] < 5}}, nil
 	}
-	out, err := Resample(t.Context(), []Cell{cell("all", 0, 20)}, audit,
-		ResampleOptions{Sizes: []int{4}, Resamples: 4000, Seed: int64(near.Seed(t) >> 1)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(Resample(t.Context(), []Cell{cell("all", 0, 20)}, audit,
+		ResampleOptions{Sizes: []int{4}, Resamples: 4000, Seed: int64(near.Seed(t) >> 1)}))(t)
 	p := out[0].BySubject()[0]
 	if math.Abs(p.Share-0.7183) > 0.022 || p.Resamples != 4000 || p.Estimate != 4 || p.Low >= p.Share ||
 		p.High <= p.Share {

@@ -10,6 +10,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/operation"
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/metrics"
 	"antipode/metrics/internal/tabulartest"
@@ -104,11 +105,8 @@ func TestFalseAlarmsKeepTheirRate(t *testing.T) {
 func TestSharesWeakenAGap(t *testing.T) {
 	injected := table.NewFrame(datasets.Columns("subject:text", "size:number"))
 	injected.Add([]string{"low"}, -2)
-	f, err := tabulartest.RunOn("power", map[string]*table.Frame{"in": poolOf(t, 100, 2, 3),
-		"other": poolOf(t, 100, 0, 4), "injected": injected}, options("shares", "0,0.5,1"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(tabulartest.RunOn("power", map[string]*table.Frame{"in": poolOf(t, 100, 2, 3),
+		"other": poolOf(t, 100, 0, 4), "injected": injected}, options("shares", "0,0.5,1")))(t)
 	for share, want := range map[float64]float64{0: 0, 0.5: -1, 1: -2} {
 		i := find(t, f, "low", 16, share)
 		if e := f.Numbers("estimate")[i]; math.Abs(e-want) > 0.25 || f.Texts("kind")[i] != "injected" ||
@@ -271,18 +269,11 @@ func TestCurve(t *testing.T) {
 	}, Options{Cells: []string{"region"}, Sizes: []int{1, 2}, Shares: []float64{0.5, 1}, Resamples: 3,
 		Subject: []string{"region", "vector"}, Value: "gap", Sign: "below", Null: 0.5, Least: 0.1, Alpha: 0.01, P: "p",
 		Correct: "bh", Unit: "id", Name: "x"})
-	plan, err := curve.Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := must.Get(curve.Plan())(t)
 	var args operation.Args
-	if err := json.Unmarshal(plan.Args, &args); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(plan.Args, &args))
 	var o Options
-	if err := json.Unmarshal(args.Options, &o); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(args.Options, &o))
 	if strings.Join(args.Roles, " ") != "in fixed1" || len(plan.Inputs) != 2 || plan.Inputs[0].Op != "rows" ||
 		plan.Inputs[1].Op != "where" {
 		t.Errorf("%v, %+v", args.Roles, plan.Inputs)
@@ -315,15 +306,9 @@ func TestCurveIsTheChain(t *testing.T) {
 			Resamples: 200})
 	}, Options{Cells: []string{"group", "prompt"}, Sizes: []int{4}, Resamples: 20, Subject: []string{"group_a"},
 		Value: "difference", P: "p", Seed: 1})
-	plan, err := curve.Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := must.Get(curve.Plan())(t)
 	plan.Inputs = []*table.Plan{operation.InputPlan(0)}
-	got, err := new(operation.Call).Evaluate(t.Context(), plan, frame)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(new(operation.Call).Evaluate(t.Context(), plan, frame))(t)
 	want := tabulartest.Evaluate(t, "power", frame, options("sizes", "4", "resamples", "20"))
 	near.Check(t, "found", got.Numbers("found"), want.Numbers("found"), 0, 0)
 	near.Check(t, "estimate", got.Numbers("estimate")[:2], want.Numbers("estimate")[:2], 0, 0)
@@ -345,14 +330,8 @@ func TestRememberedDistancesAreTheSame(t *testing.T) {
 		for name, centers := range map[string][][]float32{"fixed": real, "part of the fixed": real[20:50],
 			"not fixed": other} {
 			sets, opts := prdc.Sets{Real: centers, Generated: sample}, prdc.Options{Recall: true, Members: true}
-			got, err := prdc.Compute(t.Context(), sets, opts, n)
-			if err != nil {
-				t.Fatal(err)
-			}
-			want, err := prdc.Compute(t.Context(), sets, opts, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(prdc.Compute(t.Context(), sets, opts, n))(t)
+			want := must.Get(prdc.Compute(t.Context(), sets, opts, nil))(t)
 			if got.Scores != want.Scores || fmt.Sprint(got.Members, got.Radii, got.Balls) != fmt.Sprint(want.Members,
 				want.Radii, want.Balls) {
 				t.Errorf("%s: %+v, plain %+v", name, got.Scores, want.Scores)

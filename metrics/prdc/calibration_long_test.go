@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"testing"
 
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/metrics/interval"
 )
@@ -43,11 +44,8 @@ func TestCalibrationOfGaps(t *testing.T) {
 				}
 				samples := map[string]*interval.Samples{}
 				for _, side := range []string{"real", "generated"} {
-					h, err := interval.HalfSample(interval.HalfSampleOptions{Seed: uint64(trial), Side: side +
-						strconv.Itoa(region), Cells: cells})
-					if err != nil {
-						t.Fatal(err)
-					}
+					h := must.Get(interval.HalfSample(interval.HalfSampleOptions{Seed: uint64(trial), Side: side +
+						strconv.Itoa(region), Cells: cells}))(t)
 					samples[side] = h
 				}
 				run := compute(t, Sets{normal(r, n, d, 0, 1), normal(r, n, d, 0, scale)},
@@ -55,10 +53,7 @@ func TestCalibrationOfGaps(t *testing.T) {
 				scored = append(scored, interval.Scored{Name: strconv.Itoa(region), Value: run.Coverage,
 					Samples: run.Of(func(s Scores) float64 { return s.Coverage })})
 			}
-			gaps, err := interval.Gaps(scored, 0.95)
-			if err != nil {
-				t.Fatal(err)
-			}
+			gaps := must.Get(interval.Gaps(scored, 0.95))(t)
 			ofLower, ofOthers := false, false
 			for _, g := range gaps {
 				if g.Simultaneous.Excludes(0) {

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/metrics/interval"
 )
@@ -69,17 +70,11 @@ func calibrate(t *testing.T, s params) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		gd, err := interval.HalfSample(interval.HalfSampleOptions{Seed: uint64(trial), Side: "generated",
-			Cells: generated})
-		if err != nil {
-			t.Fatal(err)
-		}
+		gd := must.Get(interval.HalfSample(interval.HalfSampleOptions{Seed: uint64(trial), Side: "generated",
+			Cells: generated}))(t)
 		r := compute(t, sets(s.forTruth+trial), Options{Recall: true, RealSamples: rd, GeneratedSamples: gd})
 		for g := range get {
-			i, err := interval.FromHalves(get[g](r.Scores), r.Of(get[g]), 0.95, interval.Range{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			i := must.Get(interval.FromHalves(get[g](r.Scores), r.Of(get[g]), 0.95, interval.Range{}))(t)
 			if !i.Excludes(truth[g]) {
 				held[g]++
 			}

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"antipode/internal/distance"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/metrics/interval"
 )
@@ -119,18 +120,12 @@ func equal(a, b Scores) bool {
 
 func compute(t *testing.T, sets Sets, opts Options) *Result {
 	t.Helper()
-	r, err := Compute(context.Background(), sets, opts, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(Compute(context.Background(), sets, opts, nil))(t)
 	return r
 }
 
 func floats(t *testing.T, text string) []float32 {
-	raw, err := base64.StdEncoding.DecodeString(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(base64.StdEncoding.DecodeString(text))(t)
 	out := make([]float32, len(raw)/4)
 	for i := range out {
 		out[i] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:]))
@@ -148,19 +143,14 @@ func rows(flat []float32, width int) [][]float32 {
 
 // Scores and radii are those of the reference implementation; testdata/golden.py makes them.
 func TestReference(t *testing.T) {
-	text, err := os.ReadFile("testdata/golden.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("testdata/golden.json"))(t)
 	var cases []struct {
 		Name                                 string
 		K, Width                             int
 		Real, Generated, Radii               string
 		Precision, Recall, Density, Coverage float64
 	}
-	if err := json.Unmarshal(text, &cases); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(text, &cases))
 	if len(cases) < 8 {
 		t.Fatalf("%d cases in golden.json", len(cases))
 	}

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"antipode/internal/must"
 )
 
 // table1 is the paper's Table 1 as printed: columns Obj-only average and worst precision, average and worst coverage,
@@ -50,10 +52,7 @@ func values(v map[string]float64) (out []Value) {
 func near(a, b float64) bool { return math.Abs(a-b) < 1e-12 }
 
 func TestSummarize(t *testing.T) {
-	a, err := Summarize(values(map[string]float64{"b": 0.2, "a": 0.4, "d": 0.2, "c": 0.6}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(Summarize(values(map[string]float64{"b": 0.2, "a": 0.4, "d": 0.2, "c": 0.6})))(t)
 	if a.Worst != 0.2 || a.WorstRegion != "b" || a.Best != 0.6 || a.BestRegion != "c" || a.Regions != 4 {
 		t.Errorf("%+v", a)
 	}
@@ -110,10 +109,7 @@ func paper() Decomposed {
 }
 
 func TestCandidates(t *testing.T) {
-	c, err := Candidates(paper())
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(Candidates(paper()))(t)
 	want := map[string]float64{ // by hand from the numbers above: 2 / 1.193, 0.278 / 0.068, 0.197 / 0.086
 		"ratio-of-ratios, coverage": (0.556 / 0.278) / (0.42 / 0.352),
 		"span ratio, coverage":      0.278 / 0.068,
@@ -134,10 +130,7 @@ func TestTrends(t *testing.T) {
 	new := Decomposed{ObjectPrecision: add(orig.ObjectPrecision, 0.04), ObjectCoverage: orig.ObjectCoverage,
 		BackgroundPrecision: add(orig.BackgroundPrecision, -0.01), BackgroundCoverage: add(orig.BackgroundCoverage,
 			0.1)}
-	trends, err := Trends(orig, &new, TrendOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	trends := must.Get(Trends(orig, &new, TrendOptions{}))(t)
 	if len(trends) != 10 {
 		t.Fatalf("%d trends", len(trends))
 	}
@@ -156,10 +149,7 @@ func TestTrends(t *testing.T) {
 	down := Decomposed{ObjectPrecision: add(turned.ObjectPrecision, -0.04), ObjectCoverage: orig.ObjectCoverage,
 		BackgroundPrecision: add(turned.BackgroundPrecision, -0.1), BackgroundCoverage: add(turned.BackgroundCoverage,
 			-0.1)}
-	trends, err = Trends(turned, &down, TrendOptions{LowRegion: "Europe", HighRegion: "WestAsia"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	trends = must.Get(Trends(turned, &down, TrendOptions{LowRegion: "Europe", HighRegion: "WestAsia"}))(t)
 	for _, x := range trends {
 		if x.Pass {
 			t.Errorf("%v", x)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"antipode/internal/must"
 	"antipode/metrics/prdc"
 )
 
@@ -21,15 +22,9 @@ func TestRulesOnAToySet(t *testing.T) {
 	}
 	for rule, want := range map[Rule]float64{Miss: 2. / 8, Drop: 2. / 4, UseFull: 5. / 8, ZeroVector: 6. / 8} {
 		rules := Rules{Side: Generated, Unmasked: rule, Small: Miss, MinPatches: 1}
-		p, err := rules.Prepare(images)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := prdc.Compute(t.Context(), prdc.Sets{Real: real, Generated: p.Vectors},
-			prdc.Options{K: 1, Closed: false}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(rules.Prepare(images))(t)
+		r := must.Get(prdc.Compute(t.Context(), prdc.Sets{Real: real, Generated: p.Vectors},
+			prdc.Options{K: 1, Closed: false}, nil))(t)
 		if r.Precision != want {
 			t.Errorf("%s: precision %v, want %v", rule, r.Precision, want)
 		}

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/metrics"
 	"antipode/metrics/internal/tabulartest"
@@ -51,9 +52,7 @@ func TestCalibration(t *testing.T) {
 				r.Most = float64(s.images)
 				q, err2 := Bootstrap(counts, perAttribute, r)
 				e, err3 := ComputeEffect(counts, sample(rng, s, evener), r)
-				if err := errors.Join(err1, err2, err3); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, errors.Join(err1, err2, err3))
 				diversity, quality, change = append(diversity, d), append(quality, q), append(change, e.Change)
 			}
 			d, q := tabulartest.Coverage(diversity), tabulartest.Coverage(quality)
@@ -115,11 +114,8 @@ func TestAgreementCalibration(t *testing.T) {
 				all = append(all, p)
 			}
 		}
-		a, err := ComputeClipAgreement(all, BothDecided, Resampling{Name: fmt.Sprint(trial),
-			Intervals: metrics.Intervals{Resamples: 200, Level: 0.95}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Get(ComputeClipAgreement(all, BothDecided, Resampling{Name: fmt.Sprint(trial),
+			Intervals: metrics.Intervals{Resamples: 200, Level: 0.95}}))(t)
 		values = append(values, a.Share)
 	}
 	if held := tabulartest.Coverage(values); held < 0.87 || held > 0.995 {

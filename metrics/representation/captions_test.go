@@ -7,6 +7,7 @@ import (
 
 	data "antipode/datasets/entigen"
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/metrics/internal/tabulartest"
 )
 
@@ -107,10 +108,7 @@ func TestGaps(t *testing.T) {
 		table.TextColumn("category", all(data.Profession, 4)), table.TextColumn("prompt_id", images),
 		table.TextColumn("attribute", all("दर्ज़ी", 4)),
 		table.TextColumn("outcome", []string{"made", "made", "refused", "made"})}}
-	f, err := evaluate(t, "entigen-gaps", [2]string{"in", "prompts"}, in, asked, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(evaluate(t, "entigen-gaps", [2]string{"in", "prompts"}, in, asked, nil))(t)
 	if !slices.Equal(f.Texts("prompt_id"), []string{"original", "P-G1", "P-I1", "Q-1"}) ||
 		!slices.Equal(f.Texts("gap"), []string{"", "2 missing", "2 missing", "not requested"}) ||
 		!slices.Equal(f.Numbers("n_used"), []float64{2, 0, 0, 1}) || !slices.Equal(f.Numbers("n_refused"),

@@ -11,6 +11,7 @@ import (
 
 	data "antipode/datasets/entigen"
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/metrics/internal/tabulartest"
 )
@@ -59,10 +60,7 @@ func TestClipLabelsByHand(t *testing.T) {
 // TestClipProbabilities: with scale 10 and cosines 0.6, 0.8, 0: exp(6), exp(8) and 1 over their sum; person and
 // object are equal.
 func TestClipProbabilities(t *testing.T) {
-	got, err := ComputeClipLabels([][]float32{{3, 4, 0, 0, 0}}, axesTexts(), ClipVariant{Scale: 10})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(ComputeClipLabels([][]float32{{3, 4, 0, 0, 0}}, axesTexts(), ClipVariant{Scale: 10}))(t)
 	a, b, sum := math.Exp(10*float64(0.6)), math.Exp(10*float64(0.8)), math.Exp(6)+math.Exp(8)+1
 	near.Check(t, "probabilities", []float64{got[0].A, got[0].B, got[0].Uncertain, got[0].PersonRather},
 		[]float64{a / sum, b / sum, 1 / sum, 0.5}, 1e-12, 0)
@@ -97,14 +95,8 @@ func TestClipOracle(t *testing.T) {
 		}
 		return dot / math.Sqrt(x*y)
 	}
-	all, err := ComputeClipLabels(images, texts, ClipVariant{Scale: 7})
-	if err != nil {
-		t.Fatal(err)
-	}
-	other, err := ComputeClipLabels(images, swapped, ClipVariant{Scale: 7})
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get(ComputeClipLabels(images, texts, ClipVariant{Scale: 7}))(t)
+	other := must.Get(ComputeClipLabels(images, swapped, ClipVariant{Scale: 7}))(t)
 	counts := map[string]int{}
 	for i, p := range images {
 		alone, err := ComputeClipLabels(images[i:i+1], texts, ClipVariant{Scale: 7})
@@ -224,10 +216,7 @@ func clipImages(rng *rand.Rand, n int) *table.Frame {
 // were refused count as requested.
 func TestClipTable(t *testing.T) {
 	in := clipImages(near.Rand(t, 42), 40)
-	labels, err := evaluate(t, "entigen-clip-labels", [2]string{"in", "texts"}, in, textFrame(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labels := must.Get(evaluate(t, "entigen-clip-labels", [2]string{"in", "texts"}, in, textFrame(), nil))(t)
 	counts := map[string]*Counts{}
 	refused := 0
 	for i, group := range labels.Texts("perceived_gender") {

@@ -9,6 +9,7 @@ import (
 
 	data "antipode/datasets/entigen"
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/metrics"
 	"antipode/metrics/internal/tabulartest"
@@ -35,15 +36,9 @@ func TestAgreementGolden(t *testing.T) {
 		{"2011112112212111112011122002122200211000", "2011112112212101012011122002101201211000",
 			[4]float64{0.875, 0.8065764023210832, 0.9642857142857143, 0.9263157894736842}},
 	} {
-		three, err := ComputeClipAgreement(pairs(c.human, c.clip), ThreeWay,
-			Resampling{Intervals: metrics.Intervals{Resamples: 200, Level: 0.95}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		both, err := ComputeClipAgreement(pairs(c.human, c.clip), BothDecided, Resampling{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		three := must.Get(ComputeClipAgreement(pairs(c.human, c.clip), ThreeWay,
+			Resampling{Intervals: metrics.Intervals{Resamples: 200, Level: 0.95}}))(t)
+		both := must.Get(ComputeClipAgreement(pairs(c.human, c.clip), BothDecided, Resampling{}))(t)
 		near.Check(t, "agreement", []float64{three.Share.Value, three.Kappa.Value, both.Share.Value, both.Kappa.Value},
 			c.want[:], 1e-12, 0)
 		if !(three.Share.Low <= three.Share.Value && three.Share.Value <= three.Share.High &&
@@ -67,12 +62,9 @@ func TestAgreementProperties(t *testing.T) {
 		base = append(base, Pair{g, g, fmt.Sprint(i % 9)})
 	}
 	of := func(p []Pair, d string) Agreement {
-		a, err := ComputeClipAgreement(p, d, Resampling{Name: "x", Intervals: metrics.Intervals{Resamples: 50,
+		a := must.Get(ComputeClipAgreement(p, d, Resampling{Name: "x", Intervals: metrics.Intervals{Resamples: 50,
 			Level: 0.95,
-			Seed:  3}})
-		if err != nil {
-			t.Fatal(err)
-		}
+			Seed:  3}}))(t)
 		return a
 	}
 	for _, d := range []string{BothDecided, ThreeWay} {
@@ -149,10 +141,7 @@ func TestClipAgreementTables(t *testing.T) {
 	} {
 		labels := clipped.With(table.TextColumn("perceived_gender", c.labels),
 			table.NumberColumn("person", []float64{1, 1, 1}))
-		f, err := evaluate(t, "entigen-clip-agreement", [2]string{"in", "ratings"}, labels, human, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(evaluate(t, "entigen-clip-agreement", [2]string{"in", "ratings"}, labels, human, nil))(t)
 		for i, d := range f.Texts("definition") {
 			if f.Texts("scope")[i] != "pooled" {
 				continue
@@ -233,10 +222,7 @@ func TestInterventions(t *testing.T) {
 // TestIrrelevantSentences: under a sentence that should change nothing 7 of the 12 human values of Table 1 are lower
 // than the original's, as printed: 3 of 6 on perceived gender, 4 of 6 on perceived skin color.
 func TestIrrelevantSentences(t *testing.T) {
-	plan, err := data.Printed().Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := must.Get(data.Printed().Plan())(t)
 	f := tabulartest.Evaluate(t, "entigen-controls", tabulartest.Released(t, data.Name, plan.Op, nil), nil)
 	got := map[string][2]float64{}
 	for i, judge := range f.Texts("judge") {
@@ -302,11 +288,8 @@ func TestLayout(t *testing.T) {
 		t.Errorf("%q", f.Texts("perceived gender, minD")[0])
 	}
 	labels := in.With(table.TextColumn("perceived_skin_colour", make([]string, in.Len())))
-	both, err := evaluate(t, "entigen-table", [2]string{"in", "clip"}, in, labels,
-		map[string]string{"table": "1", "judges": "both"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	both := must.Get(evaluate(t, "entigen-table", [2]string{"in", "clip"}, in, labels,
+		map[string]string{"table": "1", "judges": "both"}))(t)
 	if got := both.Texts("perceived gender (CLIP), SD")[0]; got != "0.76 (printed 0.84)" {
 		t.Errorf("%q", got)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"antipode/datasets/operation"
+	"antipode/internal/must"
 )
 
 // TestDocsAreSpecifications: the comment of the constructor of each metric of the two audits on people names the
@@ -18,15 +19,9 @@ func TestDocsAreSpecifications(t *testing.T) {
 	docs := map[string]string{}
 	names := regexp.MustCompile(`is the (?:metric|table operation) (\S+?)[ :,.]`)
 	for _, folder := range []string{"representation", "stereotypes"} {
-		files, err := filepath.Glob(filepath.Join("..", folder, "*.go"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		files := must.Get(filepath.Glob(filepath.Join("..", folder, "*.go")))(t)
 		for _, path := range files {
-			file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments)
-			if err != nil {
-				t.Fatal(err)
-			}
+			file := must.Get(parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments))(t)
 			for _, d := range file.Decls {
 				if f, ok := d.(*ast.FuncDecl); ok && f.Doc != nil {
 					if m := names.FindStringSubmatch(f.Doc.Text()); m != nil {

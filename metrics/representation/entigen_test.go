@@ -10,6 +10,7 @@ import (
 
 	data "antipode/datasets/entigen"
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/metrics"
 	"antipode/metrics/internal/tabulartest"
@@ -188,10 +189,7 @@ func TestFeasible(t *testing.T) {
 		{"0.82", 18, 11, true}, // 9/11 alone
 		{"1", 18, 1, true}, {"0.5", 18, 4, true}, {"0.33", 27, 3, true}, {"0.01", 18, 0, false},
 	} {
-		p, err := ParsePrinted(c.printed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(ParsePrinted(c.printed))(t)
 		if usable, ok := Feasible(p, c.most); ok != c.ok || usable != c.usable {
 			t.Errorf("%s of at most %d: %d, %v; want %d, %v", c.printed, c.most, usable, ok, c.usable, c.ok)
 		}
@@ -242,10 +240,7 @@ func tab() *table.Frame {
 }
 
 func TestTables(t *testing.T) {
-	f, err := tabulartest.Run("entigen-diversity", tab(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(tabulartest.Run("entigen-diversity", tab(), nil))(t)
 	got := map[string]float64{}
 	for i := range f.Len() {
 		got[f.Texts("prompt_id")[i]+" "+f.Texts("axis")[i]] = f.Numbers("diversity")[i]
@@ -263,10 +258,7 @@ func TestTables(t *testing.T) {
 			t.Errorf("%s: %g, want %g", k, got[k], v)
 		}
 	}
-	f, err = tabulartest.Run("entigen-bias", tab(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f = must.Get(tabulartest.Run("entigen-bias", tab(), nil))(t)
 	for i := range f.Len() {
 		if f.Texts("attribute")[i] == "نجار" && (!math.IsNaN(f.Numbers("bias")[i]) || f.Numbers("n_used")[i] != 0) {
 			t.Errorf("no usable image returns the bias %g", f.Numbers("bias")[i])

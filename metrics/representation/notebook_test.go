@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	data "antipode/datasets/entigen"
+	"antipode/internal/must"
 )
 
 var (
@@ -23,10 +24,7 @@ var (
 // perceived one. Prompts of the paper are quoted.
 func TestNotebookSaysPerceived(t *testing.T) {
 	const name = "entigen.ipynb"
-	prompts, err := data.BuildAblations(data.AblationOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	prompts := must.Get(data.BuildAblations(data.AblationOptions{}))(t)
 	var texts, quoted []string
 	for _, p := range prompts {
 		texts = append(texts, p.Text, p.ID)
@@ -36,10 +34,7 @@ func TestNotebookSaysPerceived(t *testing.T) {
 		quoted = append(quoted, text, "")
 	}
 	unquoted := strings.NewReplacer(quoted...)
-	source, err := os.ReadFile(filepath.Join("..", "..", "notebooks", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := must.Get(os.ReadFile(filepath.Join("..", "..", "notebooks", name)))(t)
 	var nb struct {
 		Cells []struct {
 			Outputs []struct {
@@ -48,9 +43,7 @@ func TestNotebookSaysPerceived(t *testing.T) {
 			}
 		}
 	}
-	if err := json.Unmarshal(source, &nb); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(source, &nb))
 	nodes, perceived := 0, 0
 	look := func(source string) {
 		for _, n := range markup.Split(source, -1) {
@@ -76,10 +69,7 @@ func TestNotebookSaysPerceived(t *testing.T) {
 				}
 				source := strings.Join(lines, "")
 				for _, m := range dataURI.FindAllStringSubmatch(source, -1) {
-					svg, err := base64.StdEncoding.DecodeString(m[1])
-					if err != nil {
-						t.Fatal(err)
-					}
+					svg := must.Get(base64.StdEncoding.DecodeString(m[1]))(t)
 					look(string(svg))
 				}
 				look(dataURI.ReplaceAllString(source, ""))

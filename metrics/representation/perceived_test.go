@@ -8,6 +8,7 @@ import (
 
 	"antipode/datasets/operation"
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	_ "antipode/metrics/agreement"
 	_ "antipode/metrics/concepts"
@@ -95,16 +96,10 @@ func TestInfosSayPerceived(t *testing.T) {
 // TestTablesSayPerceived: in every cell of the tables about people a trait is a perceived one, and the last column
 // says what a label is.
 func TestTablesSayPerceived(t *testing.T) {
-	labels, err := evaluate(t, "entigen-clip-labels", [2]string{"in", "texts"}, clipImages(near.Rand(t, 44), 5),
-		textFrame(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labels := must.Get(evaluate(t, "entigen-clip-labels", [2]string{"in", "texts"}, clipImages(near.Rand(t, 44), 5),
+		textFrame(), nil))(t)
 	two := func(metric, second string, in, other *table.Frame) *table.Frame {
-		f, err := evaluate(t, metric, [2]string{"in", second}, in, other, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(evaluate(t, metric, [2]string{"in", second}, in, other, nil))(t)
 		return f
 	}
 	frames := map[string]*table.Frame{"entigen-clip-labels": labels,

@@ -9,6 +9,7 @@ import (
 	data "antipode/datasets/entigen"
 	"antipode/datasets/manifest"
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/metrics/internal/tabulartest"
 )
 
@@ -69,10 +70,7 @@ func TestUsableCounts(t *testing.T) {
 			t.Errorf("%s: %g images", name, f.Numbers("n_asked")[i])
 		}
 	}
-	text, err := os.ReadFile("testdata/usable_counts.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("testdata/usable_counts.csv"))(t)
 	want, err := manifest.ReadSheet("usable_counts.csv", text, "category", "prompt_id", "axis", "model", "attribute",
 		"n_group_a", "n_group_b")
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"antipode/internal/must"
 	"antipode/internal/near"
 )
 
@@ -62,10 +63,7 @@ func TestOracles(t *testing.T) {
 				hits++
 			}
 		}
-		paired, err := Paired(d, 0, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		paired := must.Get(Paired(d, 0, 0))(t)
 		check(t, "p of signs", paired.P, float64(hits)/math.Pow(2, float64(pairs)), 1e-9)
 
 		balance := 0.
@@ -78,17 +76,11 @@ func TestOracles(t *testing.T) {
 				}
 			}
 		}
-		delta, err := CliffsDelta(a, b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		delta := must.Get(CliffsDelta(a, b))(t)
 		check(t, "Cliff's delta", delta, balance/float64(len(a)*len(b)), 1e-9)
 		n, m := float64(len(a)), float64(len(b))
 		if pooled := math.Sqrt(((n-1)*stat.Variance(a, nil) + (m-1)*stat.Variance(b, nil)) / (n + m - 2)); pooled > 0 {
-			cohen, err := CohensD(a, b)
-			if err != nil {
-				t.Fatal(err)
-			}
+			cohen := must.Get(CohensD(a, b))(t)
 			check(t, "Cohen's d", cohen, (stat.Mean(a, nil)-stat.Mean(b, nil))/pooled, 1e-9)
 		}
 	}

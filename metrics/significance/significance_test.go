@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"antipode/internal/must"
 	"antipode/internal/near"
 )
 
@@ -43,28 +44,17 @@ func check(t *testing.T, what string, got, want, most float64) {
 
 // TestEqualReference compares with scipy and statsmodels; see testdata/reference.py.
 func TestEqualReference(t *testing.T) {
-	text, err := os.ReadFile("testdata/reference.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("testdata/reference.json"))(t)
 	var r reference
-	if err := json.Unmarshal(text, &r); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(text, &r))
 	if len(r.Families) != 4 || len(r.Means) != 4 || len(r.Paired) != 3 || len(r.Gaps) != 3 || len(r.H) != 3 ||
 		len(r.Ranks) != 5 {
 		t.Fatalf("the reference lacks something: %d %d %d %d %d %d", len(r.Families), len(r.Means), len(r.Paired),
 			len(r.Gaps), len(r.H), len(r.Ranks))
 	}
 	for _, f := range r.Families {
-		holm, err := Holm(f.P)
-		if err != nil {
-			t.Fatal(err)
-		}
-		bh, err := BenjaminiHochberg(f.P)
-		if err != nil {
-			t.Fatal(err)
-		}
+		holm := must.Get(Holm(f.P))(t)
+		bh := must.Get(BenjaminiHochberg(f.P))(t)
 		for i := range f.P {
 			check(t, "Holm", holm[i], f.Holm[i], 1e-12)
 			check(t, "Benjamini–Hochberg", bh[i], f.BH[i], 1e-12)
@@ -77,15 +67,9 @@ func TestEqualReference(t *testing.T) {
 		}
 		check(t, "difference", got.Difference, m.Difference, 1e-12)
 		check(t, "p", got.P, m.P, 1e-12)
-		delta, err := CliffsDelta(m.A, m.B)
-		if err != nil {
-			t.Fatal(err)
-		}
+		delta := must.Get(CliffsDelta(m.A, m.B))(t)
 		check(t, "Cliff's delta", delta, m.Delta, 1e-12)
-		d, err := CohensD(m.A, m.B)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(CohensD(m.A, m.B))(t)
 		check(t, "Cohen's d", d, m.D, 1e-12)
 	}
 	for i, p := range r.Paired {
@@ -96,20 +80,14 @@ func TestEqualReference(t *testing.T) {
 		check(t, "paired p", got.P, p.P, 1e-12)
 	}
 	for _, g := range r.Gaps {
-		got, err := SmallestMeanGap(2, g.N, g.M, g.Alpha, g.Power)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(SmallestMeanGap(2, g.N, g.M, g.Alpha, g.Power))(t)
 		check(t, "smallest gap", got, 2*g.Effect, 1e-5)
 	}
 	for _, h := range r.H {
 		check(t, "Cohen's h", CohensH(h.P, h.Q), h.H, 1e-12)
 	}
 	for _, c := range r.Ranks {
-		rho, err := Spearman(c.X, c.Y)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rho := must.Get(Spearman(c.X, c.Y))(t)
 		check(t, "Spearman's rank correlation", rho, c.Rho, 1e-12)
 	}
 }
@@ -117,10 +95,7 @@ func TestEqualReference(t *testing.T) {
 // TestExact compares the exact tests of 0 and 1 with scipy's distributions; see testdata/exact.py. Any two values give
 // the same p.
 func TestExact(t *testing.T) {
-	text, err := os.ReadFile("testdata/exact.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("testdata/exact.json"))(t)
 	var r struct {
 		Means []struct {
 			Ones, N, Others, M int
@@ -180,14 +155,8 @@ func TestRandomPermutations(t *testing.T) {
 	const trials = 400
 	means, pairs := 0, 0
 	for i := range trials {
-		m, err := Means(normal(rng, 20, 0), normal(rng, 15, 0), 199, uint64(i))
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := Paired(normal(rng, 20, 0), 199, uint64(i))
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(Means(normal(rng, 20, 0), normal(rng, 15, 0), 199, uint64(i)))(t)
+		p := must.Get(Paired(normal(rng, 20, 0), 199, uint64(i)))(t)
 		if m.P <= 0.05 {
 			means++
 		}
@@ -205,16 +174,10 @@ func TestRandomPermutations(t *testing.T) {
 func TestPower(t *testing.T) {
 	rng := near.Rand(t, 4)
 	const n, m, trials = 40, 30, 400
-	gap, err := SmallestMeanGap(1, n, m, 0.05, 0.8)
-	if err != nil {
-		t.Fatal(err)
-	}
+	gap := must.Get(SmallestMeanGap(1, n, m, 0.05, 0.8))(t)
 	seen := 0
 	for i := range trials {
-		r, err := Means(normal(rng, n, gap), normal(rng, m, 0), 199, uint64(i))
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(Means(normal(rng, n, gap), normal(rng, m, 0), 199, uint64(i)))(t)
 		if r.P <= 0.05 {
 			seen++
 		}

@@ -10,6 +10,7 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/metrics"
 	"antipode/metrics/internal/tabulartest"
@@ -56,13 +57,8 @@ func with(options map[string]string, pairs ...string) map[string]string {
 
 func run(t *testing.T, metric string, in *table.Frame, options map[string]string, by ...string) *table.Frame {
 	t.Helper()
-	f, err := tabulartest.Run(metric, in, options, by...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Check(); err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(tabulartest.Run(metric, in, options, by...))(t)
+	must.Do(t, f.Check())
 	return f
 }
 
@@ -100,10 +96,7 @@ func TestTablesEqualFunctions(t *testing.T) {
 		x, y := flat(pick(f, model, a)), flat(pick(f, model, b))
 		slices.Sort(x)
 		slices.Sort(y)
-		want, err := Means(x, y, 300, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must.Get(Means(x, y, 300, 1))(t)
 		d, _ := CohensD(x, y)
 		delta, _ := CliffsDelta(x, y)
 		for name, c := range map[string][2]float64{"p": {p.Numbers("p")[i], want.P},

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/metrics"
 	"antipode/metrics/internal/tabulartest"
@@ -23,10 +24,7 @@ func TestOverallIntervals(t *testing.T) {
 			Theta: metrics.Exact(s / r)})
 	}
 	overall := func(ts []Tendency, seed int64) []Aggregate {
-		out, err := ComputeOverallRatio(ts, metrics.Intervals{Resamples: 300, Seed: seed})
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := must.Get(ComputeOverallRatio(ts, metrics.Intervals{Resamples: 300, Seed: seed}))(t)
 		return out
 	}
 	for k, a := range overall(ts, 1) {
@@ -45,11 +43,8 @@ func TestOverallIntervals(t *testing.T) {
 			t.Errorf("%+v of one identity", one)
 		}
 	}
-	bars, err := ComputeConsensus([][3]float64{{5, 5, 1}, {4, 1, 4}, {2, 3, 3}, {1, 2, 3}, {5, 5, 5}},
-		metrics.Intervals{Resamples: 500, Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	bars := must.Get(ComputeConsensus([][3]float64{{5, 5, 1}, {4, 1, 4}, {2, 3, 3}, {1, 2, 3}, {5, 5, 5}},
+		metrics.Intervals{Resamples: 500, Seed: 1}))(t)
 	for _, b := range bars {
 		if !(0 <= b.Share.Low && b.Share.Low <= b.Share.Value && b.Share.Value <= b.Share.High &&
 			b.Share.High <= 100) ||
@@ -72,20 +67,14 @@ func TestOffensivenessScale(t *testing.T) {
 		}
 		rows = append(rows, Showing{id, 1, "unrated", k != 4, true}, Showing{id, 1, "random", false, false})
 	}
-	ts, err := ComputeTendencies(rows, AssociationOptions{Method: Clean})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ts := must.Get(ComputeTendencies(rows, AssociationOptions{Method: Clean}))(t)
 	mean := func(_, a string) float64 {
 		if v, rated := rate[a]; rated {
 			return v
 		}
 		return math.NaN()
 	}
-	out, err := ComputeOffensiveness(ts, mean, OffensivenessVariant{}, metrics.Intervals{Resamples: 200})
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(ComputeOffensiveness(ts, mean, OffensivenessVariant{}, metrics.Intervals{Resamples: 200}))(t)
 	want := []float64{0, 1.5, 1, 2.5, math.NaN()}
 	for i, r := range out {
 		scaled := want[i] / 2.5

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/metrics"
 	"antipode/metrics/internal/tabulartest"
@@ -53,19 +54,13 @@ func TestCalibration(t *testing.T) {
 						captions = append(captions, Caption{"V", fmt.Sprint(p), text})
 					}
 				}
-				ts, err := ComputeTendencies(rows,
-					AssociationOptions{Clean, metrics.Intervals{Resamples: c.draws, Seed: int64(trial)}})
-				if err != nil {
-					t.Fatal(err)
-				}
+				ts := must.Get(ComputeTendencies(rows,
+					AssociationOptions{Clean, metrics.Intervals{Resamples: c.draws, Seed: int64(trial)}}))(t)
 				add("L(stereo)", ts[0].Stereo.Value, ts[0].Stereo.Low, ts[0].Stereo.High)
 				add("theta", ts[0].Theta.Value, ts[0].Theta.Low, ts[0].Theta.High)
-				scores, err := ComputeSalience(captions, Vocabulary{Attributes: []string{"hat"}},
+				scores := must.Get(ComputeSalience(captions, Vocabulary{Attributes: []string{"hat"}},
 					SalienceVariant{Weighting: Weighting{Alpha: 1},
-						Intervals: metrics.Intervals{Resamples: c.draws, Seed: int64(trial)}})
-				if err != nil {
-					t.Fatal(err)
-				}
+						Intervals: metrics.Intervals{Resamples: c.draws, Seed: int64(trial)}}))(t)
 				add("share of captions", scores[0].Any.Value, scores[0].Any.Low, scores[0].Any.High)
 				var images []Embedded
 				put := func(set, attribute string, n int, shift float64) {
@@ -86,11 +81,8 @@ func TestCalibration(t *testing.T) {
 					put(Stereotypical, fmt.Sprint(a), 4, 0)
 					put(NonStereotypical, fmt.Sprint(a), 4, -0.5)
 				}
-				pulls, err := ComputePulls(images,
-					PullVariant{Intervals: metrics.Intervals{Resamples: c.draws, Seed: int64(trial)}})
-				if err != nil {
-					t.Fatal(err)
-				}
+				pulls := must.Get(ComputePulls(images,
+					PullVariant{Intervals: metrics.Intervals{Resamples: c.draws, Seed: int64(trial)}}))(t)
 				add("pull", pulls[0].Pull.Value, pulls[0].Pull.Low, pulls[0].Pull.High)
 			}
 			var report []string

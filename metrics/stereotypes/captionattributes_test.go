@@ -8,6 +8,7 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/metrics/internal/tabulartest"
 )
 
@@ -24,10 +25,7 @@ func captionAttributesOf(t *testing.T, captions, attributes []map[string]any, op
 func rowsFrame(t *testing.T, rows []map[string]any) *table.Frame {
 	t.Helper()
 	plan := datasets.FromRows(rows)
-	f, err := plan.Rows(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(plan.Rows(context.Background()))(t)
 	return f
 }
 
@@ -48,10 +46,7 @@ func TestCaptionAttributes(t *testing.T) {
 				"score_europe": 5.0, "score_na": 5.0})
 		}
 	}
-	f, err := captionAttributesOf(t, captions, attributes, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(captionAttributesOf(t, captions, attributes, nil))(t)
 	var got []string
 	for i, a := range f.Texts("attribute") {
 		if f.Numbers("selected")[i] == 1 {

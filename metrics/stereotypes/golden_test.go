@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	data "antipode/datasets/visage"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/metrics"
 	"antipode/metrics/internal/tabulartest"
@@ -32,13 +33,8 @@ type captionGolden struct {
 
 func readCaptionGolden(t *testing.T) (g captionGolden) {
 	t.Helper()
-	text, err := os.ReadFile("testdata/captions.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(text, &g); err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("testdata/captions.json"))(t)
+	must.Do(t, json.Unmarshal(text, &g))
 	return g
 }
 
@@ -49,11 +45,8 @@ func TestSalienceGolden(t *testing.T) {
 		captions = append(captions, Caption{c[0], c[1], c[2]})
 	}
 	for _, idf := range []string{"plain", "smooth"} {
-		scores, err := ComputeSalience(captions, Vocabulary{Attributes: g.Attributes},
-			SalienceVariant{Weighting: Weighting{Alpha: 1, Idf: idf}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		scores := must.Get(ComputeSalience(captions, Vocabulary{Attributes: g.Attributes},
+			SalienceVariant{Weighting: Weighting{Alpha: 1, Idf: idf}}))(t)
 		rows := map[[2]string]Salient{}
 		for _, s := range scores {
 			for _, a := range s.Attributes {

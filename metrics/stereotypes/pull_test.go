@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/metrics"
 )
@@ -23,10 +24,7 @@ func TestPullByHand(t *testing.T) {
 		at("Veltan", "ns", "sea", 90), at("Norra", "d", "", 10), at("Norra", "s", "hat", 40),
 		{"Norra", "ns", "sea", nil}, {"Sul", "d", "", nil}}
 	for average, want := range map[string][3]float64{"attribute": {0.75, 0, 0}, "pooled": {2.0 / 3, 0, 0}} {
-		got, err := ComputePulls(images, PullVariant{Method: average})
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(ComputePulls(images, PullVariant{Method: average}))(t)
 		n, s, v := got[0], got[1], got[2]
 		near.Check(t, average, []float64{v.DS.Value, v.DNS.Value, v.SNS.Value, v.Pull.Value, v.Mean.Value},
 			[]float64{want[0], want[1], want[2], want[0], want[0] / 3}, 1e-6, 1e-7)
@@ -134,10 +132,7 @@ func TestPullOracle(t *testing.T) {
 			return sum / n
 		}
 		for _, average := range []string{"attribute", "pooled"} {
-			got, err := ComputePulls(images, PullVariant{Method: average})
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(ComputePulls(images, PullVariant{Method: average}))(t)
 			for _, p := range got {
 				s := func(x, y string) float64 {
 					if average == "pooled" {
@@ -160,10 +155,7 @@ func TestPullOrder(t *testing.T) {
 	for _, o := range []PullVariant{{Intervals: metrics.Intervals{Resamples: 40, Seed: 3}},
 		{Cluster: "image", Intervals: metrics.Intervals{Resamples: 40}},
 		{Method: "pooled", Intervals: metrics.Intervals{Resamples: 40}}} {
-		first, err := ComputePulls(images, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		first := must.Get(ComputePulls(images, o))(t)
 		var shuffled, alone []Embedded
 		for _, i := range rng.Perm(len(images)) {
 			shuffled = append(shuffled, images[i])
@@ -192,10 +184,7 @@ func TestCopies(t *testing.T) {
 		{Cluster: "image", Intervals: metrics.Intervals{Resamples: 25}},
 		{Method: "pooled", Intervals: metrics.Intervals{Resamples: 25}},
 		{Method: "pooled", Cluster: "image", Intervals: metrics.Intervals{Resamples: 25}}} {
-		p, err := ComputePulls(images, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(ComputePulls(images, o))(t)
 		near.Check(t, "pull", []float64{p[0].Pull.Value, p[0].Pull.Low, p[0].Pull.High, p[0].SNS.Low, p[0].SNS.High},
 			[]float64{0.6, 0.6, 0.6, 0.8, 0.8}, 1e-12, 0)
 	}
@@ -227,11 +216,8 @@ func TestPullInterval(t *testing.T) {
 				add("ns", fmt.Sprint(a), ns)
 			}
 		}
-		p, err := ComputePulls(images, PullVariant{Intervals: metrics.Intervals{Resamples: 150,
-			Seed: int64(rng.Uint32())}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(ComputePulls(images, PullVariant{Intervals: metrics.Intervals{Resamples: 150,
+			Seed: int64(rng.Uint32())}}))(t)
 		if p[0].Pull.Low <= 0 && 0 <= p[0].Pull.High {
 			covered++
 		}

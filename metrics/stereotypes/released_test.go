@@ -10,6 +10,7 @@ import (
 	"antipode/datasets/manifest"
 	"antipode/datasets/table"
 	data "antipode/datasets/visage"
+	"antipode/internal/must"
 	"antipode/metrics/internal/tabulartest"
 )
 
@@ -42,15 +43,9 @@ func TestCheckValues(t *testing.T) {
 	for i, id := range f.Texts("identity") {
 		at[id] = i
 	}
-	text, err := os.ReadFile("testdata/check_values.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := manifest.ReadSheet("check_values.csv", text, "identity", "n_stereotypes", "n_random", "l_stereo",
-		"l_random", "theta")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("testdata/check_values.csv"))(t)
+	want := must.Get(manifest.ReadSheet("check_values.csv", text, "identity", "n_stereotypes", "n_random", "l_stereo",
+		"l_random", "theta"))(t)
 	if want.Len() != 53 || f.Len() != 105 {
 		t.Fatalf("%d check values, %d identities", want.Len(), f.Len())
 	}
@@ -68,10 +63,7 @@ func TestCheckValues(t *testing.T) {
 				}
 				continue
 			}
-			x, err := want.Number(row, want.Column(name))
-			if err != nil {
-				t.Fatal(err)
-			}
+			x := must.Get(want.Number(row, want.Column(name)))(t)
 			if !Agrees(got, x, 6) {
 				t.Errorf("%v: %s is %.8f", v, name, got)
 			}
@@ -159,11 +151,8 @@ func TestCheckCounts(t *testing.T) {
 	rows := 0
 	ratings := released(t, "visage-ratings", data.Options{})
 	for i, a := range ratings.Texts("attribute") {
-		v, err := Visual([3]float64{ratings.Numbers("score_asia")[i], ratings.Numbers("score_europe")[i],
-			ratings.Numbers("score_na")[i]}, AllAgree, 4)
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := must.Get(Visual([3]float64{ratings.Numbers("score_asia")[i], ratings.Numbers("score_europe")[i],
+			ratings.Numbers("score_na")[i]}, AllAgree, 4))(t)
 		if v {
 			rows++
 			visual[a] = true

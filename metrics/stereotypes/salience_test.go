@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/metrics"
 )
@@ -20,10 +21,7 @@ func TestSalienceByHand(t *testing.T) {
 	}
 	v := Vocabulary{Attributes: []string{"drum", "Old Man", "hat", "drum"},
 		Stereotypes: map[[2]string]bool{{"Veltan", "Old Man"}: true, {"Norra", "drum"}: true}}
-	got, err := ComputeSalience(captions, v, SalienceVariant{Weighting: Weighting{Alpha: 1}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(ComputeSalience(captions, v, SalienceVariant{Weighting: Weighting{Alpha: 1}}))(t)
 	n, ve := got[0], got[1]
 	if n.Identity != "Norra" || n.WithAny != 1 || n.WithStereotype != 0 || len(n.Attributes) != 1 ||
 		n.Attributes[0].Stereotype {
@@ -55,10 +53,7 @@ func TestSalienceByHand(t *testing.T) {
 		"case":           {SalienceVariant{Matching: Matching{Case: "keep"}}, 2.0 / 2 * math.Log(2)},
 		"words, α = 0.5": {SalienceVariant{Weighting: Weighting{Total: "words", Alpha: 0.5}}, 2.5 / 14.5 * math.Log(2)},
 	} {
-		got, err := ComputeSalience(captions, v, c.o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(ComputeSalience(captions, v, c.o))(t)
 		found := math.NaN()
 		for _, a := range got[1].Attributes {
 			if a.Attribute == "drum" {
@@ -94,10 +89,7 @@ func TestMatching(t *testing.T) {
 		{"cow", long, Matching{}, 1},
 		{"cow", strings.Repeat("\u0301", 1<<12), Matching{}, 0},
 	} {
-		m, err := newMatcher([]string{c.attribute}, c.m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(newMatcher([]string{c.attribute}, c.m))(t)
 		got := 0
 		m.find(c.text, func(_, times int) { got += times })
 		if got != c.want {
@@ -163,11 +155,8 @@ func TestSalienceOracle(t *testing.T) {
 		captions := randomCaptions(rng, 4, 1+rng.IntN(60))
 		attributes := []string{"a", "b", "a b", "b a b", "c c", "d", "z"}
 		alpha := rng.Float64()
-		scores, err := ComputeSalience(captions, Vocabulary{Attributes: attributes},
-			SalienceVariant{Weighting: Weighting{Alpha: alpha}, Intervals: metrics.Intervals{Resamples: 3}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		scores := must.Get(ComputeSalience(captions, Vocabulary{Attributes: attributes},
+			SalienceVariant{Weighting: Weighting{Alpha: alpha}, Intervals: metrics.Intervals{Resamples: 3}}))(t)
 		var got, want []float64
 		for _, s := range scores {
 			total, n := 0, 0
@@ -220,18 +209,12 @@ func TestSalienceOrder(t *testing.T) {
 	captions := randomCaptions(rng, 3, 80)
 	v := Vocabulary{Attributes: []string{"a", "b c", "d d"}, Stereotypes: map[[2]string]bool{{"id1", "a"}: true}}
 	o := SalienceVariant{Weighting: Weighting{Alpha: 1}, Intervals: metrics.Intervals{Resamples: 50, Seed: 7}}
-	first, err := ComputeSalience(captions, v, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must.Get(ComputeSalience(captions, v, o))(t)
 	var alone []Caption
 	for _, i := range rng.Perm(len(captions)) {
 		alone = append(alone, captions[i])
 	}
-	second, err := ComputeSalience(alone, v, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	second := must.Get(ComputeSalience(alone, v, o))(t)
 	if a, b := fmt.Sprint(first), fmt.Sprint(second); a != b {
 		t.Errorf("%s\nand %s", a, b)
 	}
@@ -241,10 +224,7 @@ func TestSalienceOrder(t *testing.T) {
 			alone = append(alone, c)
 		}
 	}
-	third, err := ComputeSalience(alone, v, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	third := must.Get(ComputeSalience(alone, v, o))(t)
 	if third[0].Any != first[1].Any || third[0].Stereotype != first[1].Stereotype {
 		t.Errorf("alone %+v, among others %+v", third[0], first[1])
 	}
@@ -268,11 +248,8 @@ func TestShareInterval(t *testing.T) {
 				captions = append(captions, Caption{"id", fmt.Sprint(p), text})
 			}
 		}
-		s, err := ComputeSalience(captions, Vocabulary{Attributes: []string{"cow"}},
-			SalienceVariant{Intervals: metrics.Intervals{Resamples: 200, Seed: int64(rng.Uint32())}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(ComputeSalience(captions, Vocabulary{Attributes: []string{"cow"}},
+			SalienceVariant{Intervals: metrics.Intervals{Resamples: 200, Seed: int64(rng.Uint32())}}))(t)
 		if s[0].Any.Low <= 0.4 && 0.4 <= s[0].Any.High {
 			covered++
 		}
@@ -286,11 +263,8 @@ func TestShareInterval(t *testing.T) {
 // identities.
 func TestIdfMoves(t *testing.T) {
 	captions := []Caption{{"Veltan", "1", "cow"}, {"Veltan", "2", "cow"}, {"Norra", "1", "cow"}, {"Norra", "2", "sea"}}
-	s, err := ComputeSalience(captions, Vocabulary{Attributes: []string{"cow", "sea"}},
-		SalienceVariant{Weighting: Weighting{Alpha: 1}, Intervals: metrics.Intervals{Resamples: 200}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(ComputeSalience(captions, Vocabulary{Attributes: []string{"cow", "sea"}},
+		SalienceVariant{Weighting: Weighting{Alpha: 1}, Intervals: metrics.Intervals{Resamples: 200}}))(t)
 	cow := s[1].Attributes[0]
 	if cow.Share != (metrics.Estimate{Value: 1, Low: 1, High: 1}) {
 		t.Errorf("share %+v", cow.Share)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/metrics"
 	"antipode/metrics/internal/tabulartest"
@@ -49,10 +50,7 @@ func TestTendencyByHand(t *testing.T) {
 		random       int
 		other, theta float64
 	}{Compat: {3, 0.5 / 3, 0.25 / (0.5 / 3)}, Clean: {2, 0.25, 1}} {
-		ts, err := ComputeTendencies(world(), AssociationOptions{Method: method})
-		if err != nil {
-			t.Fatal(err)
-		}
+		ts := must.Get(ComputeTendencies(world(), AssociationOptions{Method: method}))(t)
 		by := map[string]Tendency{}
 		for _, x := range ts {
 			by[x.Identity] = x
@@ -175,11 +173,8 @@ func TestIntervalCovers(t *testing.T) {
 					Showing{"Veltan", image, a, rng.Float64() < 0.6*tendency, true})
 			}
 		}
-		ts, err := ComputeTendencies(rows, AssociationOptions{Clean,
-			metrics.Intervals{Resamples: 300, Seed: int64(rng.Uint32())}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		ts := must.Get(ComputeTendencies(rows, AssociationOptions{Clean,
+			metrics.Intervals{Resamples: 300, Seed: int64(rng.Uint32())}}))(t)
 		if ts[0].Stereo.Low <= 0.3 && 0.3 <= ts[0].Stereo.High {
 			covered++
 		}
@@ -215,11 +210,8 @@ func TestVisual(t *testing.T) {
 }
 
 func TestConsensus(t *testing.T) {
-	bars, err := ComputeConsensus([][3]float64{{5, 5, 1}, {4, 1, 4}, {2, 3, 3}, {1, 2, 3}, {5, 5, 5}},
-		metrics.Intervals{Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	bars := must.Get(ComputeConsensus([][3]float64{{5, 5, 1}, {4, 1, 4}, {2, 3, 3}, {1, 2, 3}, {5, 5, 5}},
+		metrics.Intervals{Seed: 1}))(t)
 	got := map[string]int{}
 	for _, b := range bars {
 		got[b.Label] = b.Count
@@ -253,13 +245,10 @@ func TestOverall(t *testing.T) {
 }
 
 func TestOffensiveness(t *testing.T) {
-	ts, err := ComputeTendencies(join(show("Veltan", 1, "a", true, 3, 4), show("Veltan", 1, "b", true, 1, 4),
+	ts := must.Get(ComputeTendencies(join(show("Veltan", 1, "a", true, 3, 4), show("Veltan", 1, "b", true, 1, 4),
 		show("Veltan", 1, "c", true, 0, 4),
 		show("Veltan", 1, "u", true, 1, 4), show("Veltan", 1, "r", false, 4, 4), show("Norra", 1, "a", true, 0, 4)),
-		AssociationOptions{Method: Clean})
-	if err != nil {
-		t.Fatal(err)
-	}
+		AssociationOptions{Method: Clean}))(t)
 	mean := func(_, attribute string) float64 {
 		return map[string]float64{"a": 3, "b": -1, "c": 4, "u": math.NaN(), "r": 4}[attribute]
 	}
@@ -274,10 +263,7 @@ func TestOffensiveness(t *testing.T) {
 		{OffensivenessVariant{Present: "share", Threshold: 0.5}, 3}, // a alone
 		{OffensivenessVariant{Present: "share", Threshold: 1}, math.NaN()},
 	} {
-		rows, err := ComputeOffensiveness(ts, mean, c.o, metrics.Intervals{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		rows := must.Get(ComputeOffensiveness(ts, mean, c.o, metrics.Intervals{}))(t)
 		for _, r := range rows {
 			want := c.want
 			if r.Identity == "Norra" {
