@@ -117,6 +117,29 @@ func TestStopWaits(t *testing.T) {
 	}
 }
 
+// TestStopDuringRun: a run whose backend is stopped goes on with another one, and counts what both computed.
+func TestStopDuringRun(t *testing.T) {
+	b := connect(t)
+	started := make(chan struct{})
+	var once sync.Once
+	stopped := make(chan error, 1)
+	go func() {
+		<-started
+		stopped <- b.Stop(t.Context(), false)
+	}()
+	res, err := b.Run(t.Context(), client.Request{Plan: plan(t, items, 20)}, func(p table.Progress) {
+		if p.Computed > 0 {
+			once.Do(func() { close(started) })
+		}
+	})
+	if err != nil || res.Computed+res.Found != items || res.Computed < items-1 {
+		t.Errorf("%+v, %v", res, err)
+	}
+	if err := <-stopped; err != nil {
+		t.Error(err)
+	}
+}
+
 // TestStopIsNotForOthers: Stop does not wait for the backend that another client starts at once.
 func TestStopIsNotForOthers(t *testing.T) {
 	b := connect(t)

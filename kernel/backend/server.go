@@ -224,13 +224,25 @@ func (s *Server) run(w http.ResponseWriter, r *http.Request) {
 				p.Samples = nil // the result follows
 				write(w, client.Message{Progress: &p})
 			}
-			finish(w, j)
+			finish(w, j, s.isEnding())
 			return
 		}
 	}
 }
 
-func finish(w http.ResponseWriter, j *job) {
+// isEnding reports whether the server takes no more jobs.
+func (s *Server) isEnding() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.draining
+}
+
+// finish sends a job's result or error. A job that was canceled because the server ends is for another backend.
+func finish(w http.ResponseWriter, j *job, ending bool) {
+	if ending && errors.Is(j.err, context.Canceled) {
+		write(w, client.Message{Error: &table.Error{Code: table.CodeBusy, Message: "the backend ended"}})
+		return
+	}
 	if j.err != nil {
 		var coded *table.Error
 		remote := &table.Error{Code: table.CodeFailed, Message: j.err.Error()}

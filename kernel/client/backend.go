@@ -410,6 +410,7 @@ func (b *Backend) Run(ctx context.Context, req Request, progress func(table.Prog
 			result.Found = max(0, result.Found-carried) // computed by this run before a restart
 			return result, nil
 		case errors.As(err, &remote) && remote.Code == table.CodeBusy:
+			carried += computed
 			select {
 			case <-ctx.Done():
 				return nil, ctx.Err()
