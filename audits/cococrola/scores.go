@@ -148,14 +148,21 @@ func (a Audit) Differences() datasets.Table {
 		Intervals: metrics.Intervals{Seed: a.Scoring.Seed}}).Rename("group_a", "language")
 }
 
-// Findings returns the differences with what is known of them. A language is flagged if its interval is below zero and
-// the difference at least Audit.AtLeast. In the built-in world the verdict tells whether the language with the injected
-// disparity was found and no other was flagged; elsewhere the truth is not known.
+// Findings returns the differences with what is known of them. In the built-in world p_holm is the smallest of
+// [Audit.Tests] among a language's concepts that are worse than in English, and the verdict tells whether the language
+// with the injected disparity was found and no other was flagged: a language is flagged if p_holm is at most 0.05 and
+// its difference at least Audit.AtLeast below zero. Elsewhere the truth is not known, and a language is flagged if its
+// interval is below zero and the difference at least Audit.AtLeast.
 func (a Audit) Findings() datasets.Table {
 	o := significance.VerdictOptions{On: []string{"language"}, Side: "below", AtLeast: cmp.Or(a.AtLeast, 0.05)}
 	carriers := a.Truth().Rename("carrier", "language")
-	if a.builtIn() {
-		return significance.Verdicts(a.Differences(), carriers, o)
+	if a.builtIn() && !a.scored() {
+		o.P = "p_holm"
+		return a.each(func(one Audit) datasets.Table {
+			worst := one.Tests().Where("difference", "<", 0).GroupBy("language").Min("p_holm")
+			return significance.Verdicts(one.Differences().Join(worst.Select("language", "p_holm"), "language"),
+				carriers, o)
+		})
 	}
 	// without disparities a language is flagged by mistake, or not flagged
 	found := significance.Verdicts(a.Differences(), carriers, o)

@@ -149,12 +149,12 @@ func (a Audit) Pulls() datasets.Table {
 }
 
 // PullFindings returns the pulls with what is known of them, as [Audit.Findings] does for likelihoods. A people is
-// flagged if the interval of its pull is above 0; the intervals hold for all six peoples together.
+// flagged if the interval of its pull is above 0; the lower ends hold for all six peoples together (95 %, Bonferroni).
 func (a Audit) PullFindings() datasets.Table {
 	if !a.builtIn() {
 		return a.Pulls().With("verdict", unknown)
 	}
-	a.Pull.Level = 1 - 0.05/6
+	a.Pull.Level = 1 - 2*0.05/6
 	if a.Resamples < 0 {
 		a.Resamples = 0
 	}
