@@ -25,7 +25,8 @@
 //     [Table.Repeat].
 //   - Columns: [Table.Select], [Table.With], [Table.Rename], [Table.Join], [Table.RemovePrefix], [Table.SeedBy],
 //     [Table.MasksFrom], [Table.GrowMasks].
-//   - Groups: [Table.Count].
+//   - Groups: [Table.GroupBy] with [Grouped.Mean] and others, [Table.Count], [Table.Unique].
+//   - Functions of your own: [Table.Apply] for rows, [Table.ApplyImage] for images.
 //
 // For anything else, get the rows with [Table.Rows], compute in Go, and return to a table with [FromRows].
 //
@@ -39,7 +40,7 @@
 // [Table.Number], [Table.Text] and [Table.Value] return the value of a table of one row, [Table.Sum] the sum of a
 // column, and [Table.MustRows] all rows:
 //
-//	cell.Expect("images", photos.MustRows().Len(), 120)
+//	cell.Expect("images", photos.Len(), 120)
 //	cell.Expect("coverage of Kenya", scores.Where("region", "==", "Kenya").Number("coverage"), "0.39")
 //
 // # The built-in world

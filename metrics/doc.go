@@ -34,6 +34,15 @@
 // results of [PrecisionCoverage] and compute the numbers of the Decomposed-DIG paper. [InjectedVerdicts] compares
 // gaps with the disparities injected into the training world of the built-in models.
 //
+// # A metric of your own
+//
+// [PerImage] returns the means of a function of an image by group, with intervals, [PerRow] those of a function of a
+// row, and [Means] those of a column:
+//
+//	metrics.PerImage(images, "width", func(img image.Image) float64 {
+//		return float64(img.Bounds().Dx())
+//	}, metrics.By("region"))
+//
 // # Preparing images
 //
 // [ClassFilter] and [DuplicateVectors] find images to leave out; they are table operations, which are also available
