@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"antipode/datasets/operation"
 	"antipode/datasets/table"
 	"antipode/internal/objecturl"
 )
@@ -30,27 +31,29 @@ type CutArgs struct {
 
 // ImportOptions are the options of [Imported].
 type ImportOptions struct {
-	Model    string // the generator, for the column model; required if neither Names nor Sidecar has the column
-	Language string // the prompts' language, for the column language; "" = none, or the column of Names or Sidecar
+	// Model is the generator, for the column model; required if neither Names nor Sidecar has the column.
+	Model string `json:"model,omitempty" help:"the generator's NAME, for the column model; needed unless the names or the sidecar contain it"`
+	// Language is that of the prompts, for the column language; "" = none, or the column of Names or Sidecar.
+	Language string `json:"language,omitempty" help:"the prompts' language, for the column language"`
 
 	// Names are patterns of file names; the first that matches is used. A pattern matches the name without its
 	// extension or, if it contains a /, the path relative to the folder. {column} matches a column's value, {*} any
 	// text, and other characters themselves. {column} is the shortest text that matches; {column:words} is text with _
 	// for spaces, {column:number} digits for a number column, and {column:uuid} a UUID. A row has no value in the
 	// columns of other patterns. See [MidjourneyNames].
-	Names []string
+	Names []string `json:"names,omitempty" repeated:"true" help:"a pattern of file names without their ending, such as {prompt:words}_{seed:number}: {column}, {column:words} (_ for spaces), {column:number}, {column:uuid}, {*} = anything; with a / it matches the path below DIR. Of several the first that matches is used"`
 
 	// Sidecar is a CSV file with a row for every image: the column file is the image's path relative to the folder, the
 	// others are columns of the table. A relative path is relative to the folder. Names and Sidecar must not have the
 	// same column.
-	Sidecar string
+	Sidecar string `json:"sidecar,omitempty" help:"a CSV file, here or in DIR, with a row for every image: its column file is the path below DIR, the others are added to the table"`
 
 	// Grid cuts each image into Grid × Grid images, row by row from the top left, for generators that return grids such
 	// as DALL·E mini. Each is a row, with the text column grid (the file) and the number column cell (from 1). 0 and 1
 	// cut nothing. The images are stored; all rows of a grid that cannot be cut are bad rows.
-	Grid   int
-	Margin int // pixels around the grid
-	Gap    int // pixels between its images
+	Grid   int `json:"grid,omitempty" min:"0" max:"64" help:"split each image into N × N, row by row, as DALL·E mini arranges its nine"`
+	Margin int `json:"margin,omitempty" min:"0" help:"pixels around such a grid"`
+	Gap    int `json:"gap,omitempty" min:"0" help:"pixels between its images"`
 }
 
 // MidjourneyNames are the patterns of the file names that Midjourney exports: the user, the first words of the prompt,
@@ -74,6 +77,9 @@ type ImportedArgs struct {
 // list them.
 func Imported(dir string, options ...ImportOptions) Table {
 	o, err := table.One(options)
+	if err == nil {
+		err = operation.OptionsOf[ImportOptions]().Check(&o)
+	}
 	if err != nil {
 		return Table{}.failed(fmt.Errorf("Imported: %w", err))
 	}
@@ -118,9 +124,6 @@ var importedOwn = []string{"id", "image", "mask", "source", "grid", "cell"}
 func (a *ImportedArgs) columns() ([]table.ColumnSpec, error) {
 	o := &a.Options
 	switch {
-	case o.Grid < 0 || o.Grid > 64 || o.Margin < 0 || o.Gap < 0:
-		return nil, fmt.Errorf("grid %d with margin %d and gap %d: use 0 to 64 images a side and no "+
-			"negative pixels", o.Grid, o.Margin, o.Gap)
 	case o.Grid <= 1 && (o.Margin > 0 || o.Gap > 0):
 		return nil, errors.New("margin and gap need a grid: set the number of images a side")
 	}

@@ -205,7 +205,7 @@ func TestImportedErrors(t *testing.T) {
 			[]string{"seed cannot contain text values"}},
 		{"margin without grid", one, ImportOptions{Model: "m", Margin: 3},
 			[]string{"margin and gap need a grid"}},
-		{"negative grid", one, ImportOptions{Model: "m", Grid: -1}, []string{"grid -1"}},
+		{"negative grid", one, ImportOptions{Model: "m", Grid: -1}, []string{"Grid is -1"}},
 	} {
 		_, err := evaluate(t, Imported(folderOf(t, c.files), c.o))
 		if err == nil {

@@ -15,13 +15,13 @@ func init() { operation.Verb("grow-masks", growMasks) }
 
 // MasksArgs are the arguments of [Table.MasksFrom].
 type MasksArgs struct {
-	Dir           string  `json:"dir"`
-	MaskThreshold float64 `json:"mask_threshold,omitempty"`
+	Dir string `json:"dir"`
+	MasksOptions
 }
 
 // MasksOptions are the options of [Table.MasksFrom].
 type MasksOptions struct {
-	MaskThreshold float64 // see [FileOptions]
+	MaskThreshold float64 `json:"mask_threshold,omitempty" min:"0" max:"1" help:"see FileOptions"`
 }
 
 // MasksFrom adds the column mask from a folder of mask images; [mask.Read] describes how they are read. The mask of an
@@ -35,13 +35,13 @@ type MasksOptions struct {
 func (t Table) MasksFrom(dir string, options ...MasksOptions) Table {
 	o, err := table.One(options)
 	if err == nil {
-		err = checkThreshold(o.MaskThreshold)
+		err = operation.OptionsOf[MasksOptions]().Check(&o)
 	}
 	abs, failed := objecturl.Resolve(dir)
 	if err = cmp.Or(err, failed); err != nil {
 		return t.failed(fmt.Errorf("MasksFrom: %w", err))
 	}
-	return t.need("id", table.KindText).need("image", table.KindImage).derive("masks", MasksArgs{abs, o.MaskThreshold},
+	return t.need("id", table.KindText).need("image", table.KindImage).derive("masks", MasksArgs{abs, o},
 		Columns("mask:mask", "outcome:text", "reason:text")...)
 }
 

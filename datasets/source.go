@@ -48,71 +48,37 @@ func FindSource(op string) SourceFunc {
 // ReadFileArgs are the arguments of the sources that read one file or folder.
 type ReadFileArgs struct {
 	Path    string   `json:"path"`              // absolute, or the URL of an object
-	Root    string   `json:"root,omitempty"`    // folder of images and masks; "" = the file's own
 	Columns []string `json:"columns,omitempty"` // of a CSV file, when the table was made
-
-	RepeatedIDs bool   `json:"repeated_ids,omitempty"` // an id may occur several times
-	Decimal     string `json:"decimal,omitempty"`
-	Thousands   string `json:"thousands,omitempty"`
-
-	MaskThreshold float64 `json:"mask_threshold,omitempty"` // of soft masks; 0 = 0.5
-	Color         string  `json:"color,omitempty"`          // "" or "srgb"
-	Alpha         string  `json:"alpha,omitempty"`          // "", "white", "black" or "checker"
+	FileOptions
 }
 
 // FileOptions are the options of [CSV] and [Parquet].
 type FileOptions struct {
 	// Root is the folder that the table's images and masks must be located in; "" = the table's own folder.
-	Root string
+	Root string `json:"root,omitempty" group:"Reading tables and images" help:"a parent DIR or URL that images and masks may be in"`
 
 	// RepeatedIDs reads a table whose ids occur several times, such as one of translations with a row for each prompt
 	// and language. Otherwise a row whose id occurred before is a bad row.
-	RepeatedIDs bool
+	RepeatedIDs bool `json:"repeated_ids,omitempty" help:"ids may occur several times"`
 
 	// Decimal is the decimal mark of the numbers in a CSV file, "." or ","; "" = ".", and in a file with semicolons ","
 	// in a column whose numbers have one, which a note reports.
-	Decimal string
+	Decimal string `json:"decimal,omitempty" group:"Reading tables and images" help:"the decimal mark of the numbers in a .csv file, . or ,"`
 	// Thousands is the mark between thousands, such as "," in 1,500; "" = none. A column with such marks is text.
-	Thousands string
+	Thousands string `json:"thousands,omitempty" group:"Reading tables and images" help:"the mark between thousands in a .csv file"`
 
 	// MaskThreshold is the share of the range, above 0 and at most 1, that a pixel of a mask file with more gray
 	// values than black and another one, such as a JPEG, must reach to be object; 0 = 0.5. Masks with a palette are
 	// read by color, not by index, and those of 16 bits by value. See [mask.Read].
-	MaskThreshold float64
-
+	MaskThreshold float64 `json:"mask_threshold,omitempty" group:"Reading tables and images" min:"0" max:"1" help:"the share of white that a pixel of a mask with more gray values than black and another one must reach; default 0.5"`
 	// Color is what happens to images with another color profile than sRGB: "as-stored" (the default) reads the stored
 	// values and ignores the profile, as Pillow and the reference implementations do; "srgb" converts them. Profiles
 	// with tables of colors, such as those of printers, are not converted.
-	Color string
+	Color string `json:"color,omitempty" group:"Reading tables and images" zero:"as-stored" values:"as-stored,srgb" help:"what happens to images with another color profile than sRGB; as-stored ignores it, srgb converts them"`
 
 	// Alpha is what happens to transparent pixels: "drop" (the default) reads the colors that are stored under the
 	// transparency, as Pillow's convert("RGB") does; "white", "black" and "checker" put them on that background.
-	Alpha string
-}
-
-// The values of FileOptions.Color and Alpha; the first are the defaults.
-var (
-	colorValues = []string{"as-stored", "srgb"}
-	alphaValues = []string{"drop", "white", "black", "checker"}
-)
-
-// choose returns a value of an option, "" for the default.
-func choose(option, value string, values []string) (string, error) {
-	switch at := slices.Index(values, value); {
-	case value == "" || at == 0:
-		return "", nil
-	case at < 0:
-		return "", fmt.Errorf("%s %q is not one of %s", option, value, strings.Join(values, ", "))
-	}
-	return value, nil
-}
-
-// checkThreshold returns an error for a threshold that is not 0 to 1.
-func checkThreshold(v float64) error {
-	if !(v >= 0 && v <= 1) {
-		return fmt.Errorf("MaskThreshold %g is not a share: give a number above 0 and at most 1", v)
-	}
-	return nil
+	Alpha string `json:"alpha,omitempty" group:"Reading tables and images" zero:"drop" values:"drop,white,black,checker" help:"the background of transparent pixels; drop reads the colors that are stored under the transparency"`
 }
 
 // The columns of the column contract in ARCHITECTURE.md, by kind.
@@ -217,22 +183,15 @@ func fileArgs(verb, path string, options []FileOptions) (ReadFileArgs, Table) {
 	default:
 		args.Path, err = objecturl.Resolve(path)
 	}
-	args.RepeatedIDs, args.Decimal, args.Thousands = o.RepeatedIDs, o.Decimal, o.Thousands
+	args.FileOptions = o
 	if err == nil && (o.Decimal != "" && o.Decimal != "." && o.Decimal != "," || o.Thousands != "" &&
 		(o.Thousands == o.Decimal || o.Decimal == "" && o.Thousands == ".") ||
 		strings.ContainsAny(o.Thousands, "0123456789+-eE")) {
 		err = fmt.Errorf("decimal mark %q and thousands mark %q: use \".\" or \",\", and different ones", o.Decimal,
 			o.Thousands)
 	}
-	args.MaskThreshold = o.MaskThreshold
 	if err == nil {
-		err = checkThreshold(o.MaskThreshold)
-	}
-	if err == nil {
-		args.Color, err = choose("Color", o.Color, colorValues)
-	}
-	if err == nil {
-		args.Alpha, err = choose("Alpha", o.Alpha, alphaValues)
+		err = operation.OptionsOf[FileOptions]().Check(&args.FileOptions)
 	}
 	if err == nil && o.Root != "" {
 		args.Root, err = objecturl.Resolve(o.Root)

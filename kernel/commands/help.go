@@ -52,9 +52,6 @@ var examples = map[string][]string{
 var common = strings.Fields("metric model prompt prompts masks object text vector in real gen dir where apply by n " +
 	"steps seed question choices p o html out")
 
-// reading are the flags about the files of tables, images and masks.
-var reading = strings.Fields("root mask-threshold color decimal thousands alpha")
-
 // printExamples prints the examples of a command, if it has any.
 func printExamples(lines []string) {
 	for _, line := range lines {

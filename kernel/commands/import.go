@@ -16,23 +16,12 @@ func importImages(ctx context.Context, args []string) error {
 	s := stageFlags{all: true}
 	var o datasets.ImportOptions
 	var dir string
-	var names list
 	var midjourney bool
 	fs := flags("import", "")
 	fs.StringVar(&dir, "dir", "", "the `DIR` with the images, in it or below it "+
 		"(.jpg .jpeg .jfif .png .gif .webp .tif .tiff .bmp)")
-	fs.StringVar(&o.Model, "model", "", "the generator's `NAME`, for the column model; needed unless the names or "+
-		"the sidecar contain it")
-	fs.StringVar(&o.Language, "language", "", "the prompts' `LANGUAGE`, for the column language")
-	fs.Var(&names, "names", "a `PATTERN` of file names without their ending, such as {prompt:words}_{seed:number}: "+
-		"{column}, {column:words} (_ for spaces), {column:number}, {column:uuid}, {*} = anything; with a / it matches "+
-		"the path below DIR. Of several the first that matches is used")
+	addOptions(fs, &o)
 	fs.BoolVar(&midjourney, "midjourney", false, "the patterns of Midjourney's exports: prompt, job and variant")
-	fs.StringVar(&o.Sidecar, "sidecar", "", "a CSV `FILE`, here or in DIR, with a row for every image: its column "+
-		"file is the path below DIR, the others are added to the table")
-	fs.IntVar(&o.Grid, "grid", 0, "split each image into `N` × N, row by row, as DALL·E mini arranges its nine")
-	fs.IntVar(&o.Margin, "margin", 0, "pixels around such a grid")
-	fs.IntVar(&o.Gap, "gap", 0, "pixels between its images")
 	s.addOut(fs)
 	if err := noArguments(fs, args); err != nil {
 		return err
@@ -43,7 +32,7 @@ func importImages(ctx context.Context, args []string) error {
 	if err := tableName(s.out); err != nil {
 		return err
 	}
-	if o.Names = names; midjourney {
+	if midjourney {
 		o.Names = append(o.Names, datasets.MidjourneyNames...)
 	}
 	if o.Sidecar != "" {

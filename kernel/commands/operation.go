@@ -49,7 +49,7 @@ func addOperation(fs *flag.FlagSet, op *operation.Operation) *operationFlags {
 		o.inputs[in.Role] = fs.String(roleFlag(in.Role), "", about)
 	}
 	addFlags(fs, op.Options, func(flag, text string) error { o.given[flag] = text; return nil })
-	o.addOther(fs)
+	o.addRead(fs)
 	options := fs.Usage
 	fs.Usage = func() {
 		fmt.Printf("%s: %s\n\n%s", op.Name, op.Title, goCall(op.Name))

@@ -82,13 +82,13 @@ func groupOf(f *flag.Flag) (heading string, position int) {
 		return "", at
 	}
 	if o, ok := f.Value.(*optionFlag); ok {
-		if o.Group == "Rare options" {
+		switch o.Group {
+		case "Rare options":
 			return o.Group, 999
+		case "Reading tables and images":
+			return o.Group, 1000
 		}
 		return o.Group, len(common) + o.at
-	}
-	if slices.Contains(reading, f.Name) {
-		return "Reading tables and images", 1000
 	}
 	return "Other options", 1001
 }

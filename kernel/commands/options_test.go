@@ -71,9 +71,9 @@ func TestOptions(t *testing.T) {
 		t.Errorf("a missing column: %v", err)
 	}
 	for line, want := range map[string]string{
-		"table --color sRGB":                          `Color "sRGB" is not one of`,
-		"table --alpha red":                           `Alpha "red" is not one of`,
-		"score --metric agreement --mask-threshold 2": "MaskThreshold 2 is not a share",
+		"table --color sRGB":                          "flag --color: it must be one of as-stored, srgb",
+		"table --alpha red":                           "flag --alpha: it must be one of drop, white, black, checker",
+		"score --metric agreement --mask-threshold 2": "must be at least 0 and at most 1",
 		// an option of the metric
 		"score --metric power --audit a --sizes 2 --subject s --value v --alpha 3": "alpha is 3; it must be above 0",
 	} {

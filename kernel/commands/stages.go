@@ -23,27 +23,11 @@ import (
 // readFlags are those about the images and masks of tables.
 type readFlags struct{ read datasets.ImagesOptions }
 
+// addRead adds those whose names no other flag has: an operation's --alpha is another one.
 func (r *readFlags) addRead(fs *flag.FlagSet) {
-	fs.StringVar(&r.read.Root, "root", "", "a parent `DIR` or URL that images and masks may be in")
-	fs.Float64Var(&r.read.MaskThreshold, "mask-threshold", 0, "the share of white that a pixel of a mask with more "+
-		"gray values than black and another one must reach; default 0.5")
-	fs.StringVar(&r.read.Color, "color", "as-stored", "what happens to images with another color profile than sRGB: "+
-		"as-stored (their profile is ignored), srgb (they are converted)")
-	fs.StringVar(&r.read.Decimal, "decimal", "", "the decimal `MARK` of the numbers in a .csv file, . or ,")
-	fs.StringVar(&r.read.Thousands, "thousands", "", "the `MARK` between thousands in a .csv file")
-	fs.StringVar(&r.read.Alpha, "alpha", "drop", "the background of transparent pixels: white, black, checker, or "+
-		"drop (the colors that are stored under the transparency)")
-}
-
-// addOther adds those whose names no other flag has: an operation's --alpha is another one.
-func (r *readFlags) addOther(fs *flag.FlagSet) {
-	own := flag.NewFlagSet("", flag.ContinueOnError)
-	r.addRead(own)
-	own.VisitAll(func(f *flag.Flag) {
-		if fs.Lookup(f.Name) == nil {
-			fs.Var(f.Value, f.Name, f.Usage)
-		}
-	})
+	without := []string{"repeated-ids"}
+	fs.VisitAll(func(f *flag.Flag) { without = append(without, f.Name) })
+	addOptions(fs, &r.read.FileOptions, without...)
 }
 
 // input returns how the file of an operation's input is read.

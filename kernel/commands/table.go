@@ -273,7 +273,7 @@ func (c *tableCommand) flags(s *stageFlags, args []string) (*flag.FlagSet, error
 			}
 		}
 	}
-	c.addOther(fs)
+	c.addRead(fs)
 	return fs, nil
 }
 

@@ -110,7 +110,7 @@ func TestImageReadings(t *testing.T) {
 		}
 	}
 	for _, o := range []datasets.FileOptions{{Color: "sRGB"}, {Alpha: "red"}, {MaskThreshold: 2}} {
-		if err := datasets.CSV(path, o).Err(); err == nil || !strings.Contains(err.Error(), "is not") {
+		if err := datasets.CSV(path, o).Err(); err == nil || !strings.Contains(err.Error(), "it must be") {
 			t.Errorf("%+v: %v", o, err)
 		}
 	}
