@@ -128,9 +128,9 @@ func (t Table) Images() iter.Seq2[string, image.Image] {
 			if file.Path == "" {
 				continue
 			}
-			img, err := thumb.Load(file.Path)
+			img, err := pixels(file)
 			if err != nil {
-				err = named(rows, row, fmt.Errorf("the image %s: %w", file.Path, err))
+				err = named(rows, row, err)
 				inCell(func(context.Context) error { return err })
 				return
 			}
@@ -139,6 +139,15 @@ func (t Table) Images() iter.Seq2[string, image.Image] {
 			}
 		}
 	}
+}
+
+// pixels decodes an image: upright, in RGB on white.
+func pixels(img table.Image) (*image.RGBA, error) {
+	decoded, err := thumb.Load(img.Path)
+	if err != nil {
+		return nil, fmt.Errorf("the image %s: %w", img.Path, err)
+	}
+	return decoded, nil
 }
 
 // local adds a column that values computes in this process when the table runs, with the rows it read.
@@ -287,11 +296,11 @@ func (v *valueFile) of(img table.Image, f func(image.Image) float64) (float64, e
 }
 
 func (v *valueFile) compute(img table.Image, f func(image.Image) float64) (float64, error) {
-	pixels, err := thumb.Load(img.Path)
+	decoded, err := pixels(img)
 	if err != nil {
-		return 0, fmt.Errorf("the image %s: %w", img.Path, err)
+		return 0, err
 	}
-	x, err := caught(func() (float64, error) { return f(pixels), nil })
+	x, err := caught(func() (float64, error) { return f(decoded), nil })
 	if err == nil && v.path != "" && img.SHA256 != "" {
 		err = v.store(img.SHA256, x)
 	}

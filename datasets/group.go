@@ -210,26 +210,17 @@ func (s summary) quantile(p float64) float64 {
 	return s.sorted[i] + (at-float64(i))*(s.sorted[i+1]-s.sorted[i])
 }
 
-// describedNumbers are the number columns of [Table.Describe].
-var describedNumbers = []string{"n", "missing", "unique", "mean", "sd", "min", "q25", "median", "q75", "max"}
+// described are the columns of [Table.Describe].
+var described = Columns("column:text", "kind:text", "n:number", "missing:number", "unique:number", "mean:number",
+	"sd:number", "min:number", "q25:number", "median:number", "q75:number", "max:number")
 
 // Describe returns a row for every column: its name in column, its kind, n (rows with a value), missing (rows without),
 // unique (different values of texts and numbers), and of number columns mean, sd (standard deviation with n − 1), min,
 // the quartiles q25, median and q75 (as [Grouped.Quantile]), and max.
-func (t Table) Describe() Table {
-	specs := Columns("column:text", "kind:text")
-	for _, name := range describedNumbers {
-		specs = append(specs, table.ColumnSpec{Name: name, Kind: table.KindNumber})
-	}
-	return New("describe", nil, specs, t)
-}
+func (t Table) Describe() Table { return New("describe", nil, slices.Clone(described), t) }
 
 func describe(_ *Call, _ struct{}, in []*Frame) (*Frame, error) {
-	specs := Columns("column:text", "kind:text")
-	for _, name := range describedNumbers {
-		specs = append(specs, table.ColumnSpec{Name: name, Kind: table.KindNumber})
-	}
-	out := table.NewFrame(specs)
+	out := table.NewFrame(described)
 	for i := range in[0].Columns {
 		c := &in[0].Columns[i]
 		if as, err := c.As(table.KindNumber); err == nil && KindByName(c.Name) != table.KindText &&

@@ -64,8 +64,11 @@ func Suite(t *testing.T, m Model) {
 		}
 	})
 	t.Run("Optimized", func(t *testing.T) {
-		if m.Optimized == nil || !xlaTag {
-			t.Skip("not with the build tag xla")
+		if !xlaTag {
+			t.Skip("missing: the build tag xla, for the test with full optimization")
+		}
+		if m.Optimized == nil {
+			t.Skip("missing: Optimized, which another suite of the package has")
 		}
 		testbackend.Optimized(t, func(xla compute.Backend) { m.Optimized(t, xla) })
 	})
