@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"antipode/datasets/client"
 	"antipode/internal/must"
 	"antipode/internal/testbackend"
 	"antipode/internal/testnotebook"
-	"antipode/kernel/client"
 	"antipode/kernel/jupyter"
 )
 

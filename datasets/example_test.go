@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"antipode/datasets"
+	"antipode/datasets/client"
 	"antipode/datasets/mask"
 	"antipode/datasets/table"
-	"antipode/kernel/client"
 	"antipode/kernel/engine"
 	"antipode/kernel/store"
 )

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"antipode/datasets/client"
 	_ "antipode/datasets/cococrola"
 	_ "antipode/datasets/dollarstreet"
 	_ "antipode/datasets/entigen"
@@ -30,7 +31,6 @@ import (
 	_ "antipode/gomlxmodels/stage/embed"
 	_ "antipode/gomlxmodels/stage/generate"
 	_ "antipode/gomlxmodels/stage/segment"
-	"antipode/kernel/client"
 	"antipode/kernel/engine"
 	"antipode/kernel/plugin"
 	"antipode/kernel/store"

@@ -11,11 +11,11 @@ import (
 	"testing"
 
 	"antipode/datasets"
+	"antipode/datasets/client"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/device"
 	"antipode/internal/must"
-	"antipode/kernel/client"
 	"antipode/kernel/engine"
 )
 

@@ -18,13 +18,13 @@ import (
 	"time"
 
 	"antipode/datasets"
+	"antipode/datasets/client"
 	"antipode/datasets/mask"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/all"
 	"antipode/gomlxmodels/internal/stagetest"
 	"antipode/internal/must"
-	"antipode/kernel/client"
 )
 
 // echo builds the echo adapter and allows a script that starts it: what is sent to it and what it answers pass through

@@ -18,10 +18,10 @@ import (
 	"time"
 
 	"antipode/datasets"
+	"antipode/datasets/client"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
 	"antipode/internal/must"
-	"antipode/kernel/client"
 )
 
 // imageServer is an image API that refuses prompts with "forbidden", breaks off in the middle of the first three

@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"antipode/datasets"
+	"antipode/datasets/client"
 	"antipode/gomlxmodels"
 	"antipode/internal/must"
-	"antipode/kernel/client"
 	"antipode/kernel/engine"
 )
 

@@ -18,9 +18,9 @@ import (
 	"testing"
 
 	"antipode/datasets"
+	"antipode/datasets/client"
 	"antipode/gomlxmodels"
 	"antipode/internal/must"
-	"antipode/kernel/client"
 )
 
 // ownServer is an image API that notes the bodies of its requests.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"antipode/kernel/client"
+	"antipode/datasets/client"
 	"antipode/kernel/jupyter"
 )
 

@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"antipode/datasets"
+	"antipode/datasets/client"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/device"
 	_ "antipode/gomlxmodels/stage/embed" // the stage
-	"antipode/kernel/client"
 	"antipode/kernel/engine"
 	"antipode/kernel/store"
 	"antipode/metrics/prdc"

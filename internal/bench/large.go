@@ -18,7 +18,7 @@ import (
 	"strconv"
 	"time"
 
-	"antipode/kernel/client"
+	"antipode/datasets/client"
 )
 
 // largeBenchmark measures the antipode command on large inputs, each with a backend of its own: wall-clock time, and

@@ -22,8 +22,8 @@ import (
 	"strings"
 	"syscall"
 
+	"antipode/datasets/client"
 	"antipode/gomlxmodels/device"
-	"antipode/kernel/client"
 )
 
 // benchmark is one benchmark with the flags that it reads.

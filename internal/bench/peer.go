@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strconv"
 
-	"antipode/kernel/client"
+	"antipode/datasets/client"
 )
 
 // scripts are the peers, one file per benchmark, and peer.py with what they share.

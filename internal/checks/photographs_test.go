@@ -8,11 +8,11 @@ import (
 	"testing"
 
 	"antipode/datasets"
+	"antipode/datasets/client"
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/all"
 	"antipode/internal/must"
 	"antipode/internal/testbackend"
-	"antipode/kernel/client"
 	"antipode/metrics"
 )
 

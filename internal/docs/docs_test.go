@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"antipode/datasets/client"
 	"antipode/gomlxmodels/device"
 	"antipode/internal/testbackend"
-	"antipode/kernel/client"
 	"antipode/kernel/notebook"
 	"antipode/kernel/plugin"
 )

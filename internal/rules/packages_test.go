@@ -19,13 +19,13 @@ type layer struct {
 var layers = []layer{
 	{".", []string{"kernel/commands"}},
 	{"datasets/table", nil},
-	{"kernel/client", []string{"datasets/table"}},
-	{"kernel/cell", []string{"kernel/client", "datasets/table"}},
-	{"datasets/...", []string{"kernel/client", "kernel/cell"}},
-	{"metrics/...", []string{"datasets/...", "kernel/client", "kernel/cell"}},
-	{"audits/...", []string{"metrics/...", "datasets/...", "gomlxmodels", "kernel/client", "kernel/cell"}},
-	{"plots/...", []string{"metrics/...", "datasets/...", "kernel/client", "kernel/cell"}},
-	{"gomlxmodels/...", []string{"datasets/...", "kernel/client"}},
+	{"datasets/client", []string{"datasets/table"}},
+	{"kernel/cell", []string{"datasets/client", "datasets/table"}},
+	{"datasets/...", []string{"datasets/client", "kernel/cell"}},
+	{"metrics/...", []string{"datasets/...", "datasets/client", "kernel/cell"}},
+	{"audits/...", []string{"metrics/...", "datasets/...", "gomlxmodels", "datasets/client", "kernel/cell"}},
+	{"plots/...", []string{"metrics/...", "datasets/...", "datasets/client", "kernel/cell"}},
+	{"gomlxmodels/...", []string{"datasets/...", "datasets/client"}},
 	{"kernel/...", []string{"gomlxmodels/...", "metrics/...", "datasets/..."}},
 	{"internal/...", nil},
 	{"docs/...", nil}, // programs that users copy: they import nothing of the module
@@ -97,10 +97,10 @@ func TestOnlyTheCommandLinksAllModels(t *testing.T) {
 
 func TestClientIsStandardLibraryOnly(t *testing.T) {
 	mine, packages := own(t)
-	for _, p := range mine["kernel/client"].Deps {
-		if d := packages[p]; d != nil && !d.Standard && p != mine["kernel/client"].ImportPath &&
+	for _, p := range mine["datasets/client"].Deps {
+		if d := packages[p]; d != nil && !d.Standard && p != mine["datasets/client"].ImportPath &&
 			p != mine["datasets/table"].ImportPath {
-			t.Errorf("kernel/client reaches %s: it uses the standard library only, because every cell links it", p)
+			t.Errorf("datasets/client reaches %s: it uses the standard library only, because every cell links it", p)
 		}
 	}
 }

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"antipode/datasets/client"
 	"antipode/gomlxmodels/device"
 	"antipode/internal/testbackend"
-	"antipode/kernel/client"
 	"antipode/kernel/plugin"
 )
 

@@ -20,8 +20,8 @@ import (
 	"time"
 
 	"antipode/datasets"
+	"antipode/datasets/client"
 	"antipode/gomlxmodels"
-	"antipode/kernel/client"
 )
 
 // cells are those of a notebook that computes two stages and saves a table with the name of the first.

@@ -19,9 +19,9 @@ import (
 	"time"
 
 	"antipode/datasets"
+	"antipode/datasets/client"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/stage"
-	"antipode/kernel/client"
 	"antipode/kernel/engine"
 	"antipode/kernel/store"
 )

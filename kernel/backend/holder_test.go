@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"antipode/datasets/client"
 	"antipode/datasets/table"
-	"antipode/kernel/client"
 	"antipode/kernel/store"
 )
 

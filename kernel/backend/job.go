@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"antipode/datasets/client"
 	"antipode/datasets/table"
-	"antipode/kernel/client"
 	"antipode/kernel/engine"
 )
 

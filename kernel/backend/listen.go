@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"antipode/kernel/client"
+	"antipode/datasets/client"
 	"antipode/kernel/store"
 )
 

@@ -15,8 +15,8 @@ import (
 	"sync"
 	"time"
 
+	"antipode/datasets/client"
 	"antipode/datasets/table"
-	"antipode/kernel/client"
 	"antipode/kernel/engine"
 	"antipode/kernel/store"
 )

@@ -22,9 +22,9 @@ import (
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal"
 
+	"antipode/datasets/client"
 	"antipode/internal/objecturl"
 	"antipode/internal/plaintext"
-	"antipode/kernel/client"
 	"antipode/kernel/jobs"
 	"antipode/kernel/task"
 )

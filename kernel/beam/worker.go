@@ -13,7 +13,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
-	"antipode/kernel/client"
+	"antipode/datasets/client"
 	"antipode/kernel/engine"
 	"antipode/kernel/jobs"
 	"antipode/kernel/task"

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"antipode/kernel/client"
+	"antipode/datasets/client"
 	"antipode/kernel/jobs"
 	"antipode/kernel/task"
 )

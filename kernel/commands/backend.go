@@ -9,12 +9,12 @@ import (
 	"os"
 	"time"
 
+	"antipode/datasets/client"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/all"
 	"antipode/gomlxmodels/device"
 	"antipode/internal/plaintext"
 	"antipode/kernel/backend"
-	"antipode/kernel/client"
 	"antipode/kernel/engine"
 )
 

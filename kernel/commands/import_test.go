@@ -13,9 +13,9 @@ import (
 	"testing"
 
 	"antipode/datasets"
+	"antipode/datasets/client"
 	"antipode/gomlxmodels/all"
 	"antipode/internal/must"
-	"antipode/kernel/client"
 )
 
 // inProcess makes commands evaluate their plans in a store of the test's own. It gives a function that runs one, and

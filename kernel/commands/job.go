@@ -12,10 +12,10 @@ import (
 	"strings"
 
 	"antipode/datasets"
+	"antipode/datasets/client"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/all"
 	"antipode/internal/objecturl"
-	"antipode/kernel/client"
 	"antipode/kernel/engine"
 	"antipode/kernel/jobs"
 	"antipode/kernel/plugin"

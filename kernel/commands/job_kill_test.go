@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"antipode/datasets/client"
 	"antipode/internal/must"
-	"antipode/kernel/client"
 	"antipode/kernel/jobs"
 	"antipode/kernel/remote/remotetest"
 )

@@ -10,8 +10,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"antipode/datasets/client"
 	"antipode/internal/must"
-	"antipode/kernel/client"
 	"antipode/kernel/remote"
 	"antipode/kernel/remote/remotetest"
 	"antipode/kernel/store"

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"antipode/datasets/client"
 	"antipode/gomlxmodels/all"
 	"antipode/internal/must"
-	"antipode/kernel/client"
 	"antipode/kernel/jobs"
 	"antipode/kernel/plugin"
 )

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"antipode/datasets/client"
 	"antipode/internal/atomicfile"
-	"antipode/kernel/client"
 	"antipode/kernel/jupyter"
 	"antipode/kernel/runner"
 )

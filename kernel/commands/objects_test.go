@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"antipode/datasets"
+	"antipode/datasets/client"
 	"antipode/gomlxmodels/all"
 	"antipode/internal/must"
-	"antipode/kernel/client"
 	"antipode/kernel/plugin"
 	"antipode/kernel/remote/remotetest"
 )

@@ -10,9 +10,9 @@ import (
 	"runtime"
 	"strings"
 
+	"antipode/datasets/client"
 	"antipode/gomlxmodels/device"
 	"antipode/internal/atomicfile"
-	"antipode/kernel/client"
 	"antipode/kernel/jupyter"
 	"antipode/kernel/plugin"
 	"antipode/kernel/store"

@@ -20,9 +20,9 @@ import (
 	"testing"
 	"time"
 
+	"antipode/datasets/client"
 	"antipode/internal/must"
 	"antipode/internal/testbackend"
-	"antipode/kernel/client"
 	"antipode/kernel/plugin"
 	"antipode/kernel/store"
 )

@@ -14,13 +14,13 @@ import (
 	"time"
 
 	"antipode/datasets"
+	"antipode/datasets/client"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/all"
 	"antipode/gomlxmodels/stage/imageapi"
 	"antipode/internal/plaintext"
 	"antipode/kernel/backend"
-	"antipode/kernel/client"
 	"antipode/kernel/engine"
 	"antipode/kernel/store"
 )

@@ -15,11 +15,11 @@ import (
 	"testing"
 	"time"
 
+	"antipode/datasets/client"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/all"
 	"antipode/internal/must"
-	"antipode/kernel/client"
 	"antipode/kernel/engine"
 )
 

@@ -16,9 +16,9 @@ import (
 	"testing"
 	"time"
 
+	"antipode/datasets/client"
 	"antipode/datasets/table"
 	"antipode/internal/must"
-	"antipode/kernel/client"
 )
 
 // The environment of the children that these tests start.

@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"antipode/kernel/client"
+	"antipode/datasets/client"
 )
 
 var epoch = time.Now() // whose differences do not depend on the clock being set

@@ -11,9 +11,9 @@ import (
 	"syscall"
 	"time"
 
+	"antipode/datasets/client"
 	"antipode/datasets/table"
 	"antipode/internal/fault"
-	"antipode/kernel/client"
 )
 
 // ErrDevice is wrapped by an error of [Computer.Compute] after which the device cannot be used: the process ends.

@@ -12,8 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"antipode/datasets/client"
 	"antipode/internal/fair"
-	"antipode/kernel/client"
 )
 
 // maxDeaths is the number of failures in a row, without a result, after which a device is taken out, and after which

@@ -11,8 +11,8 @@ import (
 	"io"
 	"sync"
 
+	"antipode/datasets/client"
 	"antipode/datasets/table"
-	"antipode/kernel/client"
 )
 
 // Setup is what a child needs to begin.

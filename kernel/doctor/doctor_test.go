@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"antipode/datasets/client"
 	"antipode/gomlxmodels/device"
-	"antipode/kernel/client"
 	"antipode/kernel/jupyter"
 	"antipode/kernel/plugin"
 )

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"antipode/kernel/client"
+	"antipode/datasets/client"
 	"antipode/kernel/jupyter"
 	"antipode/kernel/store"
 )

@@ -10,10 +10,10 @@ import (
 	"testing"
 
 	"antipode/datasets"
+	"antipode/datasets/client"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/stage"
 	"antipode/internal/must"
-	"antipode/kernel/client"
 )
 
 // looked stands for the stage that decodes images: a file that begins with "bad" cannot be.

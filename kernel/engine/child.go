@@ -10,10 +10,10 @@ import (
 
 	"github.com/gomlx/compute"
 
+	"antipode/datasets/client"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/device"
 	"antipode/gomlxmodels/stage"
-	"antipode/kernel/client"
 	"antipode/kernel/devices"
 	"antipode/kernel/store"
 )

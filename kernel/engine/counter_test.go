@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"antipode/datasets"
+	"antipode/datasets/client"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/stage"
 	"antipode/internal/must"
-	"antipode/kernel/client"
 )
 
 // drawing is a stage that makes images in three steps a batch; a prompt "no" is refused.

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"slices"
 
+	"antipode/datasets/client"
 	"antipode/datasets/operation"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/stage"
-	"antipode/kernel/client"
 )
 
 // Described is what the results of a plan's stages depend on, besides its arguments and tables.

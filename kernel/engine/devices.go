@@ -9,9 +9,9 @@ import (
 	"maps"
 	"slices"
 
+	"antipode/datasets/client"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/stage"
-	"antipode/kernel/client"
 	"antipode/kernel/devices"
 )
 

@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"antipode/datasets"
+	"antipode/datasets/client"
 	"antipode/gomlxmodels/stage"
-	"antipode/kernel/client"
 	"antipode/kernel/remote"
 	"antipode/kernel/remote/remotetest"
 )

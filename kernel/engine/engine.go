@@ -16,10 +16,10 @@ import (
 	"time"
 
 	"antipode/datasets"
+	"antipode/datasets/client"
 	"antipode/datasets/operation"
 	"antipode/datasets/table"
 	"antipode/internal/fault"
-	"antipode/kernel/client"
 	"antipode/kernel/devices"
 	"antipode/kernel/remote"
 	"antipode/kernel/store"

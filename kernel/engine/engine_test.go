@@ -16,10 +16,10 @@ import (
 	"testing"
 
 	"antipode/datasets"
+	"antipode/datasets/client"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/stage"
 	"antipode/internal/must"
-	"antipode/kernel/client"
 	"antipode/kernel/parquet"
 	"antipode/kernel/store"
 	"antipode/metrics"

@@ -11,10 +11,10 @@ import (
 	"testing"
 
 	"antipode/datasets"
+	"antipode/datasets/client"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/runner"
 	"antipode/gomlxmodels/stage"
-	"antipode/kernel/client"
 )
 
 // overflows is a stage whose result is not finite for some files: a vector of NaN, or an error of the whole batch as

@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"antipode/datasets"
+	"antipode/datasets/client"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/stage"
 	"antipode/internal/must"
-	"antipode/kernel/client"
 )
 
 // paying counts how often each row is computed. It calls during in each batch.

@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"antipode/datasets"
+	"antipode/datasets/client"
 	"antipode/internal/must"
-	"antipode/kernel/client"
 	"antipode/kernel/remote"
 	"antipode/kernel/remote/remotetest"
 )

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"antipode/datasets"
+	"antipode/datasets/client"
 	"antipode/internal/must"
-	"antipode/kernel/client"
 	"antipode/metrics"
 )
 

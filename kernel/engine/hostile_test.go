@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"antipode/datasets"
+	"antipode/datasets/client"
 	"antipode/datasets/table"
 	"antipode/internal/must"
-	"antipode/kernel/client"
 )
 
 // TestHostilePlans: plans as no user writes them are errors of the user within a second.

@@ -15,11 +15,11 @@ import (
 	"testing"
 
 	"antipode/datasets"
+	"antipode/datasets/client"
 	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/stage"
 	"antipode/internal/icc"
 	"antipode/internal/must"
-	"antipode/kernel/client"
 )
 
 // withProfile adds a color profile to a PNG.

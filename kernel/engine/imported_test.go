@@ -13,9 +13,9 @@ import (
 	"testing"
 
 	"antipode/datasets"
+	"antipode/datasets/client"
 	"antipode/datasets/table"
 	"antipode/internal/must"
-	"antipode/kernel/client"
 )
 
 // gridFile is a PNG of a grid of images of side × side pixels; image k (from 0) is gray of level first + k, the

@@ -17,9 +17,9 @@ import (
 	"testing"
 
 	"antipode/datasets"
+	"antipode/datasets/client"
 	"antipode/datasets/mask"
 	"antipode/internal/must"
-	"antipode/kernel/client"
 )
 
 // box returns a gray image of 24×24 pixels with a value in a rectangle, and another around it.

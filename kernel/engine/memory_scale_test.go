@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"antipode/datasets"
+	"antipode/datasets/client"
 	"antipode/internal/must"
-	"antipode/kernel/client"
 	"antipode/kernel/store"
 )
 

@@ -14,10 +14,10 @@ import (
 	"weak"
 
 	"antipode/datasets"
+	"antipode/datasets/client"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/stage"
 	"antipode/internal/must"
-	"antipode/kernel/client"
 	"antipode/kernel/store"
 )
 

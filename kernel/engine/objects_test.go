@@ -13,10 +13,10 @@ import (
 	"testing"
 
 	"antipode/datasets"
+	"antipode/datasets/client"
 	"antipode/datasets/table"
 	"antipode/internal/must"
 	"antipode/internal/objecturl"
-	"antipode/kernel/client"
 	"antipode/kernel/remote"
 	"antipode/kernel/remote/remotetest"
 	"antipode/kernel/store"

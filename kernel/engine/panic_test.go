@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"antipode/datasets"
+	"antipode/datasets/client"
 	"antipode/gomlxmodels/stage"
 	"antipode/internal/fault"
-	"antipode/kernel/client"
 )
 
 // faulty is counted with a fault in a goroutine.

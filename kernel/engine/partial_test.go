@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"antipode/datasets/client"
 	"antipode/gomlxmodels/stage"
-	"antipode/kernel/client"
 
 	"antipode/datasets"
 )

@@ -7,7 +7,7 @@ import (
 	"sort"
 	"sync"
 
-	"antipode/kernel/client"
+	"antipode/datasets/client"
 )
 
 // pool holds expensive values (loaded models) by key and counts their users. A value in use is never closed. An unused

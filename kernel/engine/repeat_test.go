@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"antipode/datasets"
-	"antipode/kernel/client"
+	"antipode/datasets/client"
 )
 
 func TestRepeat(t *testing.T) {

@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"antipode/datasets"
+	"antipode/datasets/client"
 	"antipode/datasets/table"
 	"antipode/internal/must"
-	"antipode/kernel/client"
 	"antipode/kernel/parquet"
 )
 

@@ -9,10 +9,10 @@ import (
 	"os"
 	"strings"
 
+	"antipode/datasets/client"
 	"antipode/datasets/operation"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
-	"antipode/kernel/client"
 	"antipode/kernel/store"
 )
 

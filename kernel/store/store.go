@@ -25,9 +25,9 @@ import (
 	"syscall"
 	"time"
 
+	"antipode/datasets/client"
 	"antipode/datasets/table"
 	"antipode/internal/atomicfile"
-	"antipode/kernel/client"
 )
 
 // Store is an open store. Its methods are safe for concurrent use.

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"path/filepath"
 
+	"antipode/datasets/client"
 	"antipode/internal/objecturl"
-	"antipode/kernel/client"
 	"antipode/kernel/jobs"
 	"antipode/kernel/remote"
 	"antipode/kernel/store"

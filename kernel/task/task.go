@@ -11,11 +11,11 @@ import (
 	"sync"
 	"time"
 
+	"antipode/datasets/client"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/all"
 	"antipode/gomlxmodels/device"
 	"antipode/internal/plaintext"
-	"antipode/kernel/client"
 	"antipode/kernel/engine"
 	"antipode/kernel/jobs"
 	"antipode/kernel/plugin"

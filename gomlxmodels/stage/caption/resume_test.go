@@ -14,12 +14,12 @@ import (
 	"testing"
 
 	"antipode/datasets"
+	"antipode/datasets/client"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/all"
 	"antipode/gomlxmodels/internal/stagetest"
 	"antipode/internal/must"
-	"antipode/kernel/client"
 	"antipode/kernel/engine"
 )
 

@@ -10,12 +10,12 @@ import (
 	"testing"
 
 	"antipode/datasets"
+	"antipode/datasets/client"
 	"antipode/datasets/table"
 	_ "antipode/gomlxmodels/all"
 	"antipode/gomlxmodels/internal/stagetest"
 	"antipode/gomlxmodels/stage"
 	"antipode/internal/must"
-	"antipode/kernel/client"
 	"antipode/kernel/engine"
 	"antipode/kernel/store"
 )

@@ -16,10 +16,10 @@ import (
 	"time"
 
 	"antipode/datasets"
+	"antipode/datasets/client"
 	"antipode/gomlxmodels"
 	"antipode/internal/must"
 	"antipode/internal/testbackend"
-	"antipode/kernel/client"
 )
 
 // killable is a program that runs docs/examples/exec_diffusers.py in its own process: it notes its pid and its finished

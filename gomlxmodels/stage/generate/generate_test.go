@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"antipode/datasets"
+	"antipode/datasets/client"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/all"
@@ -18,7 +19,6 @@ import (
 	"antipode/gomlxmodels/stage/generate"
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/kernel/client"
 )
 
 // evaluator makes this process evaluate plans with the pure Go backend in an empty store of its own.
