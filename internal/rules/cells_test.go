@@ -8,7 +8,7 @@ import (
 
 // forCells are the packages that notebook cells may import.
 var forCells = []string{"audits/...", "datasets/...", "metrics/...", "plots/...", "gomlxmodels", "datasets/client",
-	"kernel/cell"}
+	"datasets/cell"}
 
 // isForCells reports whether cells may import the package in a folder: one of forCells, and no helper of tests.
 func isForCells(folder string) bool {
@@ -31,7 +31,7 @@ var heavy = []struct{ prefix, why string }{
 	{"github.com/go-zeromq/", "the kernel's protocol is not the cell's"},
 	{"github.com/yuin/goldmark", "pages are rendered by kernel/notebook"},
 	{"github.com/microcosm-cc/", "pages are rendered by kernel/notebook"},
-	{"github.com/schollz/progressbar", "a cell shows progress through kernel/cell"},
+	{"github.com/schollz/progressbar", "a cell shows progress through datasets/cell"},
 	{"google.golang.org/", "no gRPC and no protocol buffers: a cell speaks HTTP to its backend"},
 	{"golang.org/x/net/", "the standard library's net/http is enough"},
 	{"golang.org/x/tools/", "compilers are not the cell's"},

@@ -175,7 +175,7 @@ func checkOutput(o output) (problems []string) {
 	}
 	if found := clock.FindString(visible); found != "" {
 		say("its text holds %q, a timing or a bar, which would differ in the next run: report progress through "+
-			"kernel/cell", found)
+			"datasets/cell", found)
 	}
 	return problems
 }

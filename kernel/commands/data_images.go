@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"antipode/datasets"
+	"antipode/datasets/cell"
 	"antipode/datasets/client"
 	"antipode/datasets/table"
-	"antipode/kernel/cell"
 	"antipode/kernel/webimages"
 )
 

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"antipode/kernel/cell"
+	"antipode/datasets/cell"
 	"antipode/kernel/jupyter"
 	"antipode/kernel/notebook"
 )
