@@ -11,7 +11,7 @@ import (
 	"antipode/datasets/client"
 	"antipode/internal/atomicfile"
 	"antipode/kernel/jupyter"
-	"antipode/kernel/runner"
+	"antipode/kernel/jupyter/runner"
 )
 
 func runNotebook(ctx context.Context, args []string) error {

@@ -57,7 +57,7 @@ func run(t *testing.T, ctx context.Context, opts Options) (*notebook.Notebook, e
 	if testing.Short() {
 		t.Skip("-short: runs GoNB")
 	}
-	opts.ModuleDir, opts.Home = "../..", home()
+	opts.ModuleDir, opts.Home = "../../..", home()
 	if opts.Out == "" {
 		opts.Out = filepath.Join(t.TempDir(), "out.ipynb")
 	}
@@ -224,7 +224,7 @@ func isUsage(err error) bool { return errors.As(err, new(*UsageError)) }
 func TestRunUsage(t *testing.T) {
 	path := write(t, code("var n = 5", "parameters"))
 	out := filepath.Join(t.TempDir(), "out.ipynb")
-	err := Run(t.Context(), Options{Notebook: path, Out: out, Params: []string{"m=1"}, ModuleDir: "../..",
+	err := Run(t.Context(), Options{Notebook: path, Out: out, Params: []string{"m=1"}, ModuleDir: "../../..",
 		Home: t.TempDir()})
 	if _, bad := prepare(Options{Notebook: path, Params: []string{"n=x"}}); !isUsage(err) || !isUsage(bad) {
 		t.Errorf("errors are %v and %v, want a UsageError", err, bad)
