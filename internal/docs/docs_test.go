@@ -15,7 +15,7 @@ import (
 	"antipode/datasets/client"
 	"antipode/gomlxmodels/device"
 	"antipode/internal/testbackend"
-	"antipode/kernel/notebook"
+	"antipode/kernel/jupyter/notebook"
 	"antipode/kernel/plugin"
 )
 

@@ -16,7 +16,7 @@ import (
 	"unicode/utf8"
 
 	"antipode/internal/must"
-	nb "antipode/kernel/notebook"
+	nb "antipode/kernel/jupyter/notebook"
 )
 
 // Sizes of a committed notebook and of each image in it, in bytes, and of a cell, in lines and columns. Imports,

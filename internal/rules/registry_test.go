@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	nb "antipode/kernel/notebook"
+	nb "antipode/kernel/jupyter/notebook"
 )
 
 // registries are the packages with a map that functions add to at start-up, each with what it registers.

@@ -18,7 +18,7 @@ import (
 	"unicode/utf8"
 
 	"antipode/internal/must"
-	"antipode/kernel/notebook"
+	"antipode/kernel/jupyter/notebook"
 )
 
 const root = "../../.."

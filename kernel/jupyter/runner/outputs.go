@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"antipode/kernel/jupyter"
-	"antipode/kernel/notebook"
+	"antipode/kernel/jupyter/notebook"
 )
 
 // Limits of the stored output of a cell in bytes, so that a cell that prints without end does not fill the disk.

@@ -9,7 +9,7 @@ import (
 
 	"antipode/internal/must"
 	"antipode/kernel/jupyter"
-	"antipode/kernel/notebook"
+	"antipode/kernel/jupyter/notebook"
 )
 
 // message makes a message of a type.

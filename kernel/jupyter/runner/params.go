@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"antipode/kernel/notebook"
+	"antipode/kernel/jupyter/notebook"
 )
 
 // The tags of the cells with a notebook's parameters.

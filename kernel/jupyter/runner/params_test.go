@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"antipode/internal/must"
-	"antipode/kernel/notebook"
+	"antipode/kernel/jupyter/notebook"
 )
 
 const parameters = `//gonb:%args -x

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"antipode/kernel/notebook"
+	"antipode/kernel/jupyter/notebook"
 )
 
 // home is one Antipode home for the tests of this package, so that GoNB is built once; it is shared between test runs

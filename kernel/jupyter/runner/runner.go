@@ -12,7 +12,7 @@ import (
 
 	"antipode/datasets/cell"
 	"antipode/kernel/jupyter"
-	"antipode/kernel/notebook"
+	"antipode/kernel/jupyter/notebook"
 )
 
 // Options are the options of a run.
