@@ -14,7 +14,7 @@ import (
 	"antipode/datasets/client"
 	"antipode/datasets/mask"
 	"antipode/datasets/table"
-	"antipode/kernel/engine"
+	"antipode/kernel/backend/engine"
 	"antipode/kernel/store"
 )
 

@@ -31,7 +31,7 @@ import (
 	_ "antipode/gomlxmodels/stage/embed"
 	_ "antipode/gomlxmodels/stage/generate"
 	_ "antipode/gomlxmodels/stage/segment"
-	"antipode/kernel/engine"
+	"antipode/kernel/backend/engine"
 	"antipode/kernel/plugin"
 	"antipode/kernel/store"
 	_ "antipode/metrics/agreement"

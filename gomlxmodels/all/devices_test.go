@@ -16,7 +16,7 @@ import (
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/device"
 	"antipode/internal/must"
-	"antipode/kernel/engine"
+	"antipode/kernel/backend/engine"
 )
 
 func TestMain(m *testing.M) {

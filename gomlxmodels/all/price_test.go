@@ -8,7 +8,7 @@ import (
 	"antipode/datasets/client"
 	"antipode/gomlxmodels"
 	"antipode/internal/must"
-	"antipode/kernel/engine"
+	"antipode/kernel/backend/engine"
 )
 
 // registered returns an engine in a store of the test's own, which evaluates the test's tables.

@@ -12,7 +12,7 @@ import (
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/device"
 	_ "antipode/gomlxmodels/stage/embed" // the stage
-	"antipode/kernel/engine"
+	"antipode/kernel/backend/engine"
 	"antipode/kernel/store"
 	"antipode/metrics/prdc"
 

@@ -90,7 +90,7 @@ func TestNotebookRulesFind(t *testing.T) {
 		"helper function":     {page("func f() {}", nil), "declares the function f"},
 		"context":             {page("%%\nf(cell.Context())", nil), "handles a context"},
 		"not Go":              {page("%%\nx :=", nil), "is not Go"},
-		"backend's package":   {page("import \"example/kernel/engine\"\n%%\n", nil), "cells import"},
+		"backend's package":   {page("import \"example/kernel/backend/engine\"\n%%\n", nil), "cells import"},
 		"cell's package":      {page("import \"example/metrics/visage\"\n%%\n", nil), ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 
 	"antipode/datasets/client"
 	"antipode/datasets/table"
-	"antipode/kernel/engine"
+	"antipode/kernel/backend/engine"
 )
 
 // job is one running request. Clients with equal requests share a job; it is canceled when the last one disconnects.

@@ -17,7 +17,7 @@ import (
 
 	"antipode/datasets/client"
 	"antipode/datasets/table"
-	"antipode/kernel/engine"
+	"antipode/kernel/backend/engine"
 	"antipode/kernel/store"
 )
 

@@ -15,7 +15,7 @@ import (
 	"antipode/gomlxmodels/device"
 	"antipode/internal/plaintext"
 	"antipode/kernel/backend"
-	"antipode/kernel/engine"
+	"antipode/kernel/backend/engine"
 )
 
 func backendCommand(ctx context.Context, args []string) error {

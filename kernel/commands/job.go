@@ -16,7 +16,7 @@ import (
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/all"
 	"antipode/internal/objecturl"
-	"antipode/kernel/engine"
+	"antipode/kernel/backend/engine"
 	"antipode/kernel/jobs"
 	"antipode/kernel/plugin"
 	"antipode/kernel/remote"

@@ -21,7 +21,7 @@ import (
 	"antipode/gomlxmodels/stage/imageapi"
 	"antipode/internal/plaintext"
 	"antipode/kernel/backend"
-	"antipode/kernel/engine"
+	"antipode/kernel/backend/engine"
 	"antipode/kernel/store"
 )
 

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"antipode/internal/objecturl"
-	"antipode/kernel/engine"
+	"antipode/kernel/backend/engine"
 	"antipode/kernel/store"
 )
 

@@ -20,7 +20,7 @@ import (
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/all"
 	"antipode/internal/must"
-	"antipode/kernel/engine"
+	"antipode/kernel/backend/engine"
 )
 
 // TestVerifyShutDown: a result with images by a model that was shut down is verified with the stored answers, and

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"antipode/internal/objecturl"
-	"antipode/kernel/engine"
+	"antipode/kernel/backend/engine"
 	"antipode/kernel/jobs"
 	"antipode/kernel/task"
 )

@@ -15,7 +15,7 @@ import (
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
 	"antipode/internal/must"
-	"antipode/kernel/engine"
+	"antipode/kernel/backend/engine"
 )
 
 func write(t *testing.T, path, content string) string {

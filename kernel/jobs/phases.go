@@ -11,7 +11,7 @@ import (
 	"antipode/datasets/operation"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
-	"antipode/kernel/engine"
+	"antipode/kernel/backend/engine"
 )
 
 // StageOps are the operations whose items a job computes.

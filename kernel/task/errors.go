@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"antipode/internal/plaintext"
-	"antipode/kernel/engine"
+	"antipode/kernel/backend/engine"
 	"antipode/kernel/remote"
 )
 

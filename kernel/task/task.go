@@ -16,7 +16,7 @@ import (
 	"antipode/gomlxmodels/all"
 	"antipode/gomlxmodels/device"
 	"antipode/internal/plaintext"
-	"antipode/kernel/engine"
+	"antipode/kernel/backend/engine"
 	"antipode/kernel/jobs"
 	"antipode/kernel/plugin"
 	"antipode/kernel/remote"

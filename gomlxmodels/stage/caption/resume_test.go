@@ -20,7 +20,7 @@ import (
 	"antipode/gomlxmodels/all"
 	"antipode/gomlxmodels/internal/stagetest"
 	"antipode/internal/must"
-	"antipode/kernel/engine"
+	"antipode/kernel/backend/engine"
 )
 
 // childVar names the file of a request that this program, started again by a test, evaluates until it is killed.

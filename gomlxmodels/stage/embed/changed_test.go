@@ -16,7 +16,7 @@ import (
 	"antipode/gomlxmodels/internal/stagetest"
 	"antipode/gomlxmodels/stage"
 	"antipode/internal/must"
-	"antipode/kernel/engine"
+	"antipode/kernel/backend/engine"
 	"antipode/kernel/store"
 )
 

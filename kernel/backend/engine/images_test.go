@@ -37,8 +37,8 @@ func withProfile(t *testing.T, file, profile string) string {
 // TestImageReadings: what is lost when files are read is one line with the numbers by group, also when every item is
 // in the store, and options change it and the images' digests.
 func TestImageReadings(t *testing.T) {
-	profile := must.Get(os.ReadFile("../../internal/icc/testdata/p3.icc"))(t)
-	srgb := must.Get(os.ReadFile("../../internal/icc/testdata/srgb.icc"))(t)
+	profile := must.Get(os.ReadFile("../../../internal/icc/testdata/p3.icc"))(t)
+	srgb := must.Get(os.ReadFile("../../../internal/icc/testdata/srgb.icc"))(t)
 	plain := image.NewNRGBA(image.Rect(0, 0, 16, 16))
 	for i := range plain.Pix {
 		plain.Pix[i] = uint8(i * 7)

@@ -194,7 +194,7 @@ func TestDamagedMask(t *testing.T) {
 	png := append([]byte("\x89PNG\r\n\x1a\n\x00\x00\x00\x0d"), header...)
 	png = binary.BigEndian.AppendUint32(png, crc32.ChecksumIEEE(header))
 	png = append(png, "\x00\x00\x00\x02IDAT\x78\x9c\x00\x00\x00\x00"...)
-	webp := must.Get(os.ReadFile("../../gomlxmodels/preprocess/testdata/files/lossy.webp"))(t)
+	webp := must.Get(os.ReadFile("../../../gomlxmodels/preprocess/testdata/files/lossy.webp"))(t)
 	webp = append([]byte("RIFF\x00\x00\x01\x00WEBPVP8X\x0a\x00\x00\x00\x10\x00\x00\x00\x00\x00\x00\x00\x00\x00"+
 		"ALPH\x02\x00\x00\x00\x00\xff"), webp[12:]...) // the canvas and its transparency have one pixel
 	for name, want := range map[string]string{string(png): "more than 100 million", string(webp): "cannot be read"} {
