@@ -15,7 +15,7 @@ import (
 	"antipode/datasets/mask"
 	"antipode/datasets/table"
 	"antipode/kernel/backend/engine"
-	"antipode/kernel/store"
+	"antipode/kernel/backend/store"
 )
 
 // TestMain lets the examples evaluate plans in this process instead of in the resident backend.

@@ -13,7 +13,7 @@ import (
 	"antipode/gomlxmodels/device"
 	_ "antipode/gomlxmodels/stage/embed" // the stage
 	"antipode/kernel/backend/engine"
-	"antipode/kernel/store"
+	"antipode/kernel/backend/store"
 	"antipode/metrics/prdc"
 
 	"github.com/gomlx/compute"

@@ -35,7 +35,7 @@ var layers = []layer{
 var exceptions = []struct{ from, to, why string }{
 	{"gomlxmodels/all", "kernel/backend/engine", "package all gathers every model, metric and data set for the backend and " +
 		"for programs without one"},
-	{"gomlxmodels/all", "kernel/store", "as above: it opens the engine's store"},
+	{"gomlxmodels/all", "kernel/backend/store", "as above: it opens the engine's store"},
 	{"gomlxmodels/all", "kernel/plugin", "as above: it opens the engine's device"},
 	{"gomlxmodels/all", "kernel/devices", "as above: it finds the engine's devices"},
 	{"gomlxmodels/all", "metrics/...", "as above: it registers the metrics"},

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"antipode/internal/must"
-	"antipode/kernel/store"
+	"antipode/kernel/backend/store"
 )
 
 // TestTorture runs every scenario and prints the table.

@@ -23,7 +23,7 @@ import (
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/stage"
 	"antipode/kernel/backend/engine"
-	"antipode/kernel/store"
+	"antipode/kernel/backend/store"
 )
 
 // slow is a stage that takes its time with every batch, so that there is something to kill.

@@ -11,7 +11,7 @@ import (
 
 	"antipode/datasets/client"
 	"antipode/datasets/table"
-	"antipode/kernel/store"
+	"antipode/kernel/backend/store"
 )
 
 // TestOneBackend: clients with different runtime folders have one backend; none of them is disturbed, and gc goes

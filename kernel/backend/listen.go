@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"antipode/datasets/client"
-	"antipode/kernel/store"
+	"antipode/kernel/backend/store"
 )
 
 // Collected is the reply to a request to remove files from the store: the results of [store.Store.Collect].

@@ -18,7 +18,7 @@ import (
 	"antipode/datasets/client"
 	"antipode/datasets/table"
 	"antipode/kernel/backend/engine"
-	"antipode/kernel/store"
+	"antipode/kernel/backend/store"
 )
 
 // IdleTime is the time after which an idle backend ends.

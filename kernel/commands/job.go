@@ -17,10 +17,10 @@ import (
 	"antipode/gomlxmodels/all"
 	"antipode/internal/objecturl"
 	"antipode/kernel/backend/engine"
+	"antipode/kernel/backend/store"
 	"antipode/kernel/jobs"
 	"antipode/kernel/plugin"
 	"antipode/kernel/remote"
-	"antipode/kernel/store"
 	"antipode/kernel/task"
 )
 

@@ -22,7 +22,7 @@ import (
 	"antipode/internal/plaintext"
 	"antipode/kernel/backend"
 	"antipode/kernel/backend/engine"
-	"antipode/kernel/store"
+	"antipode/kernel/backend/store"
 )
 
 // storeArgs are the arguments of the command store.

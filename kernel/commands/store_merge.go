@@ -9,7 +9,7 @@ import (
 
 	"antipode/internal/objecturl"
 	"antipode/kernel/backend/engine"
-	"antipode/kernel/store"
+	"antipode/kernel/backend/store"
 )
 
 // mergeStores is `antipode store merge`.

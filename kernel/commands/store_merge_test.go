@@ -10,7 +10,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/client"
 	"antipode/internal/must"
-	"antipode/kernel/store"
+	"antipode/kernel/backend/store"
 )
 
 // TestStoreMerge merges stores from the command line: the line at the end, its repetition, --strict and --remove, and

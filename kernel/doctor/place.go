@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"antipode/datasets/client"
+	"antipode/kernel/backend/store"
 	"antipode/kernel/jupyter"
-	"antipode/kernel/store"
 )
 
 // storeFolder checks the store: its owner, whether it can be written, its size.

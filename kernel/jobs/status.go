@@ -17,8 +17,8 @@ import (
 
 	"antipode/datasets/table"
 	"antipode/internal/objecturl"
+	"antipode/kernel/backend/store"
 	"antipode/kernel/remote"
-	"antipode/kernel/store"
 )
 
 // States of a shard.

@@ -15,7 +15,7 @@ import (
 
 	"antipode/gomlxmodels/device"
 	"antipode/internal/fetch"
-	"antipode/kernel/store"
+	"antipode/kernel/backend/store"
 
 	"github.com/gomlx/go-xla/installer"
 )

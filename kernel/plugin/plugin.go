@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"antipode/gomlxmodels/device"
-	"antipode/kernel/store"
+	"antipode/kernel/backend/store"
 )
 
 // Env is the environment variable that selects the plugin: "wheel" or "go-xla" for the one of that source, "none" for

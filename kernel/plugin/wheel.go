@@ -18,7 +18,7 @@ import (
 
 	"antipode/internal/atomicfile"
 	"antipode/internal/fetch"
-	"antipode/kernel/store"
+	"antipode/kernel/backend/store"
 )
 
 // wheel pins a file of the Python package index and the plugin that it contains.

@@ -19,7 +19,7 @@ import (
 
 	"antipode/internal/atomicfile"
 	"antipode/internal/objecturl"
-	"antipode/kernel/store"
+	"antipode/kernel/backend/store"
 )
 
 // CacheVar is the environment variable with the maximal size of the cache in bytes; usualCache applies without it.

@@ -18,7 +18,7 @@ import (
 
 	"antipode/internal/atomicfile"
 	"antipode/internal/objecturl"
-	"antipode/kernel/store"
+	"antipode/kernel/backend/store"
 )
 
 // parts are the folders of a store that other stores can use. Their files are written once, under a name that follows

@@ -14,7 +14,7 @@ import (
 
 	"antipode/internal/atomicfile"
 	"antipode/internal/objecturl"
-	"antipode/kernel/store"
+	"antipode/kernel/backend/store"
 )
 
 // Store is a store in object storage, of which the store in a folder holds a part. It is a [store.Remote]. When the

@@ -7,9 +7,9 @@ import (
 
 	"antipode/datasets/client"
 	"antipode/internal/objecturl"
+	"antipode/kernel/backend/store"
 	"antipode/kernel/jobs"
 	"antipode/kernel/remote"
-	"antipode/kernel/store"
 )
 
 // Store is the store that tasks fill, in a folder or under a URL.

@@ -17,10 +17,10 @@ import (
 	"antipode/gomlxmodels/device"
 	"antipode/internal/plaintext"
 	"antipode/kernel/backend/engine"
+	"antipode/kernel/backend/store"
 	"antipode/kernel/jobs"
 	"antipode/kernel/plugin"
 	"antipode/kernel/remote"
-	"antipode/kernel/store"
 )
 
 // Options configure a [Worker].

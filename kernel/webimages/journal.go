@@ -13,7 +13,7 @@ import (
 	"syscall"
 
 	"antipode/internal/atomicfile"
-	"antipode/kernel/store"
+	"antipode/kernel/backend/store"
 )
 
 // Journal is the name of the journal in the folder of the images.

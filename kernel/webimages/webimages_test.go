@@ -2,7 +2,7 @@ package webimages
 
 import (
 	"antipode/internal/must"
-	"antipode/kernel/store"
+	"antipode/kernel/backend/store"
 	"bytes"
 	"context"
 	"encoding/binary"

@@ -17,7 +17,7 @@ import (
 	"antipode/gomlxmodels/stage"
 	"antipode/internal/must"
 	"antipode/kernel/backend/engine"
-	"antipode/kernel/store"
+	"antipode/kernel/backend/store"
 )
 
 // changer is a stage that computes nothing: it changes files in the middle of a run.

@@ -10,7 +10,7 @@ import (
 
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/stage"
-	"antipode/kernel/store"
+	"antipode/kernel/backend/store"
 )
 
 // prepared is the result of a row's preparation on the host.

@@ -10,7 +10,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/client"
 	"antipode/internal/must"
-	"antipode/kernel/store"
+	"antipode/kernel/backend/store"
 )
 
 // TestDamageHeals flips a bit in each stored image and each shard: the damage is reported in a line, what it hit is

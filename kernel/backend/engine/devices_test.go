@@ -23,8 +23,8 @@ import (
 	"antipode/gomlxmodels/device"
 	"antipode/gomlxmodels/stage"
 	"antipode/internal/must"
+	"antipode/kernel/backend/store"
 	"antipode/kernel/devices"
-	"antipode/kernel/store"
 )
 
 func TestMain(m *testing.M) {

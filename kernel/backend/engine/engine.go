@@ -20,9 +20,9 @@ import (
 	"antipode/datasets/operation"
 	"antipode/datasets/table"
 	"antipode/internal/fault"
+	"antipode/kernel/backend/store"
 	"antipode/kernel/devices"
 	"antipode/kernel/remote"
-	"antipode/kernel/store"
 	"antipode/metrics/prdc"
 
 	"github.com/gomlx/compute"

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"antipode/gomlxmodels/stage"
-	"antipode/kernel/store"
+	"antipode/kernel/backend/store"
 )
 
 // item is an item of a context.

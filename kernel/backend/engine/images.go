@@ -15,7 +15,7 @@ import (
 	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/stage"
 	"antipode/internal/imagefile"
-	"antipode/kernel/store"
+	"antipode/kernel/backend/store"
 )
 
 // imageReadings are the readings of images, by their traits.

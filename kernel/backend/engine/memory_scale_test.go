@@ -16,7 +16,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/client"
 	"antipode/internal/must"
-	"antipode/kernel/store"
+	"antipode/kernel/backend/store"
 )
 
 // Variables of the processes of [TestMemoryOfSave].

@@ -18,7 +18,7 @@ import (
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/stage"
 	"antipode/internal/must"
-	"antipode/kernel/store"
+	"antipode/kernel/backend/store"
 )
 
 // wide is a stage with three vectors, whose items are put into the store by tests.

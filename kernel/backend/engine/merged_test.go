@@ -13,7 +13,7 @@ import (
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/stage"
 	"antipode/internal/must"
-	"antipode/kernel/store"
+	"antipode/kernel/backend/store"
 )
 
 // TestMergedImages computes images in two stores, merges them and removes them: the third one finds every item, its

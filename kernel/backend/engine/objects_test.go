@@ -17,9 +17,9 @@ import (
 	"antipode/datasets/table"
 	"antipode/internal/must"
 	"antipode/internal/objecturl"
+	"antipode/kernel/backend/store"
 	"antipode/kernel/remote"
 	"antipode/kernel/remote/remotetest"
-	"antipode/kernel/store"
 )
 
 // bucket opens the test server's bucket.

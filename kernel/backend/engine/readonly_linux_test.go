@@ -11,7 +11,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/client"
 	"antipode/internal/must"
-	"antipode/kernel/store"
+	"antipode/kernel/backend/store"
 )
 
 // lockFolder makes a folder and what is in it read-only until the test ends. The permissions of files do not bind root.

@@ -11,7 +11,7 @@ import (
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/stage"
 	"antipode/internal/must"
-	"antipode/kernel/store"
+	"antipode/kernel/backend/store"
 )
 
 // moody computes an outcome for each row: failed where the set has its id.

@@ -15,7 +15,7 @@ import (
 
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/stage"
-	"antipode/kernel/store"
+	"antipode/kernel/backend/store"
 )
 
 // stageRows is a row-wise stage of a run.

@@ -13,7 +13,7 @@ import (
 	"antipode/datasets/operation"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
-	"antipode/kernel/store"
+	"antipode/kernel/backend/store"
 )
 
 // resultID identifies a whole-table result by operation, arguments and input rows.

@@ -9,7 +9,7 @@ import (
 	"antipode/gomlxmodels/stage"
 	"antipode/internal/fault"
 	"antipode/internal/objecturl"
-	"antipode/kernel/store"
+	"antipode/kernel/backend/store"
 )
 
 // A table that is saved, and whose rows nobody else needs, is made and written part by part if its last operations are

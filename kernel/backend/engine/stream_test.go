@@ -23,7 +23,7 @@ import (
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/stage"
 	"antipode/internal/must"
-	"antipode/kernel/store"
+	"antipode/kernel/backend/store"
 )
 
 // made is a stage that makes an image, a mask, a caption, a number and vectors of a prompt. Prompts that begin with bad
