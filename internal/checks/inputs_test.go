@@ -16,14 +16,14 @@ import (
 
 	"antipode/datasets/table"
 	"antipode/internal/must"
-	"antipode/kernel/parquet"
+	"antipode/kernel/backend/parquet"
 )
 
 // Files that other programs made; the scripts that make them are in these folders.
 const (
 	imageFiles   = "../../gomlxmodels/preprocess/testdata/files"
 	foreignFiles = "../../gomlxmodels/preprocess/testdata/foreign"
-	tableFiles   = "../../kernel/parquet/testdata"
+	tableFiles   = "../../kernel/backend/parquet/testdata"
 )
 
 // input is a table, an image in it, or a folder, as people have them, given to embed.

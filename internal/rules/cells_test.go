@@ -21,7 +21,7 @@ var heavy = []struct{ prefix, why string }{
 	{"github.com/gomlx/", "GoMLX, its backends and XLA add seconds to every cell, and only the backend " +
 		"opens the device"},
 	{"github.com/gx-org/", "it comes with GoMLX"},
-	{"github.com/parquet-go/", "tables at rest are read and written by the backend, through kernel/parquet"},
+	{"github.com/parquet-go/", "tables at rest are read and written by the backend, through kernel/backend/parquet"},
 	{"github.com/klauspost/compress", "compression comes with Parquet: the backend's"},
 	{"gocloud.dev", "objects are read and written by the backend, through kernel/remote"},
 	{"github.com/aws/", "as above"},

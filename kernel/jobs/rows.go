@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 
 	"antipode/datasets"
-	"antipode/kernel/parquet"
+	"antipode/kernel/backend/parquet"
 )
 
 // countRows returns the number of rows of a table.

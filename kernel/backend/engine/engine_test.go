@@ -20,8 +20,8 @@ import (
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/stage"
 	"antipode/internal/must"
+	"antipode/kernel/backend/parquet"
 	"antipode/kernel/backend/store"
-	"antipode/kernel/parquet"
 	"antipode/metrics"
 )
 

@@ -14,7 +14,7 @@ import (
 	"antipode/metrics"
 )
 
-const foreignTables = "../../parquet/testdata"
+const foreignTables = "../parquet/testdata"
 
 // copied copies files of other programs into a folder of their own.
 func copied(t *testing.T, names ...string) string {

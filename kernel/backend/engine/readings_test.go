@@ -15,7 +15,7 @@ import (
 	"antipode/datasets/client"
 	"antipode/datasets/table"
 	"antipode/internal/must"
-	"antipode/kernel/parquet"
+	"antipode/kernel/backend/parquet"
 )
 
 // saved returns a table as the CSV file that it is saved as, and the notes of the run.

@@ -13,7 +13,7 @@ import (
 	"antipode/datasets/table"
 	"antipode/internal/atomicfile"
 	"antipode/internal/objecturl"
-	"antipode/kernel/parquet"
+	"antipode/kernel/backend/parquet"
 )
 
 // savedTable is what a run record says about a table.

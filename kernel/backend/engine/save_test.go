@@ -9,7 +9,7 @@ import (
 	"antipode/datasets/client"
 	"antipode/datasets/table"
 	"antipode/internal/must"
-	"antipode/kernel/parquet"
+	"antipode/kernel/backend/parquet"
 )
 
 // TestSavedColumns: a saved table has the columns of its input, in order, and the new ones; vectors of earlier stages

@@ -9,7 +9,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/archipelago"
 	"antipode/datasets/table"
-	"antipode/kernel/parquet"
+	"antipode/kernel/backend/parquet"
 )
 
 // Operations of the plans of array jobs; package kernel/jobs adds them.

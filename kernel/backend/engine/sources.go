@@ -13,7 +13,7 @@ import (
 	"antipode/datasets/table"
 	"antipode/internal/imagefile"
 	"antipode/internal/objecturl"
-	"antipode/kernel/parquet"
+	"antipode/kernel/backend/parquet"
 )
 
 func init() {
