@@ -9,8 +9,8 @@ import (
 	"runtime"
 
 	"antipode/gomlxmodels/device"
+	"antipode/kernel/backend/devices"
 	"antipode/kernel/backend/engine"
-	"antipode/kernel/devices"
 	"antipode/kernel/plugin"
 
 	"github.com/gomlx/compute"

@@ -37,7 +37,7 @@ var exceptions = []struct{ from, to, why string }{
 		"for programs without one"},
 	{"gomlxmodels/all", "kernel/backend/store", "as above: it opens the engine's store"},
 	{"gomlxmodels/all", "kernel/plugin", "as above: it opens the engine's device"},
-	{"gomlxmodels/all", "kernel/devices", "as above: it finds the engine's devices"},
+	{"gomlxmodels/all", "kernel/backend/devices", "as above: it finds the engine's devices"},
 	{"gomlxmodels/all", "metrics/...", "as above: it registers the metrics"},
 	{"internal/testbackend", "gomlxmodels/device", "it opens a device for tests"},
 	{"internal/testengine", "gomlxmodels/all", "it evaluates tables in tests"},

@@ -21,7 +21,7 @@ import (
 	"antipode/gomlxmodels/device"
 	"antipode/gomlxmodels/stage"
 	"antipode/internal/must"
-	"antipode/kernel/devices"
+	"antipode/kernel/backend/devices"
 )
 
 // devicesVar is the number of devices of a backend that a test starts.

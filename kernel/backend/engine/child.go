@@ -14,8 +14,8 @@ import (
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/device"
 	"antipode/gomlxmodels/stage"
+	"antipode/kernel/backend/devices"
 	"antipode/kernel/backend/store"
-	"antipode/kernel/devices"
 )
 
 // ServeChild computes batches for the engine of the parent process, on one device, until standard input ends; see

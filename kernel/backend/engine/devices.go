@@ -12,7 +12,7 @@ import (
 	"antipode/datasets/client"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/stage"
-	"antipode/kernel/devices"
+	"antipode/kernel/backend/devices"
 )
 
 // deviceStage is a stage that several devices compute.

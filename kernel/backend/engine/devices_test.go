@@ -23,8 +23,8 @@ import (
 	"antipode/gomlxmodels/device"
 	"antipode/gomlxmodels/stage"
 	"antipode/internal/must"
+	"antipode/kernel/backend/devices"
 	"antipode/kernel/backend/store"
-	"antipode/kernel/devices"
 )
 
 func TestMain(m *testing.M) {

@@ -20,8 +20,8 @@ import (
 	"antipode/datasets/operation"
 	"antipode/datasets/table"
 	"antipode/internal/fault"
+	"antipode/kernel/backend/devices"
 	"antipode/kernel/backend/store"
-	"antipode/kernel/devices"
 	"antipode/kernel/remote"
 	"antipode/metrics/prdc"
 
