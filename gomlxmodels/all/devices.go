@@ -11,7 +11,7 @@ import (
 	"antipode/gomlxmodels/device"
 	"antipode/kernel/backend/devices"
 	"antipode/kernel/backend/engine"
-	"antipode/kernel/plugin"
+	"antipode/kernel/backend/plugin"
 
 	"github.com/gomlx/compute"
 )

@@ -15,8 +15,8 @@ import (
 	"antipode/datasets/client"
 	"antipode/gomlxmodels/device"
 	"antipode/internal/testbackend"
+	"antipode/kernel/backend/plugin"
 	"antipode/kernel/jupyter/notebook"
-	"antipode/kernel/plugin"
 )
 
 // exceptions are the commands that are not executed, by how they begin, each with the reason. check is what is executed

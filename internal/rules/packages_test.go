@@ -36,7 +36,7 @@ var exceptions = []struct{ from, to, why string }{
 	{"gomlxmodels/all", "kernel/backend/engine", "package all gathers every model, metric and data set for the backend and " +
 		"for programs without one"},
 	{"gomlxmodels/all", "kernel/backend/store", "as above: it opens the engine's store"},
-	{"gomlxmodels/all", "kernel/plugin", "as above: it opens the engine's device"},
+	{"gomlxmodels/all", "kernel/backend/plugin", "as above: it opens the engine's device"},
 	{"gomlxmodels/all", "kernel/backend/devices", "as above: it finds the engine's devices"},
 	{"gomlxmodels/all", "metrics/...", "as above: it registers the metrics"},
 	{"internal/testbackend", "gomlxmodels/device", "it opens a device for tests"},

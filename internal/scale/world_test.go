@@ -13,7 +13,7 @@ import (
 	"antipode/datasets/client"
 	"antipode/gomlxmodels/device"
 	"antipode/internal/testbackend"
-	"antipode/kernel/plugin"
+	"antipode/kernel/backend/plugin"
 )
 
 // programs are the command, and echo a program for models that needs no device.

@@ -17,9 +17,9 @@ import (
 	"antipode/gomlxmodels/all"
 	"antipode/internal/objecturl"
 	"antipode/kernel/backend/engine"
+	"antipode/kernel/backend/plugin"
 	"antipode/kernel/backend/store"
 	"antipode/kernel/jobs"
-	"antipode/kernel/plugin"
 	"antipode/kernel/remote"
 	"antipode/kernel/task"
 )

@@ -12,8 +12,8 @@ import (
 	"antipode/datasets/client"
 	"antipode/gomlxmodels/all"
 	"antipode/internal/must"
+	"antipode/kernel/backend/plugin"
 	"antipode/kernel/jobs"
-	"antipode/kernel/plugin"
 )
 
 // mainVar makes the test program the antipode command.

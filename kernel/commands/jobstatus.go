@@ -16,9 +16,9 @@ import (
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/all"
 	"antipode/internal/objecturl"
+	"antipode/kernel/backend/plugin"
 	"antipode/kernel/backend/store"
 	"antipode/kernel/jobs"
-	"antipode/kernel/plugin"
 	"antipode/kernel/task"
 )
 

@@ -11,7 +11,7 @@ import (
 	"antipode/datasets/client"
 	"antipode/gomlxmodels/all"
 	"antipode/internal/must"
-	"antipode/kernel/plugin"
+	"antipode/kernel/backend/plugin"
 	"antipode/kernel/remote/remotetest"
 )
 

@@ -13,9 +13,9 @@ import (
 	"antipode/datasets/client"
 	"antipode/gomlxmodels/device"
 	"antipode/internal/atomicfile"
+	"antipode/kernel/backend/plugin"
 	"antipode/kernel/backend/store"
 	"antipode/kernel/jupyter"
-	"antipode/kernel/plugin"
 	"antipode/kernel/task"
 )
 

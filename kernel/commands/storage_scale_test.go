@@ -23,8 +23,8 @@ import (
 	"antipode/datasets/client"
 	"antipode/internal/must"
 	"antipode/internal/testbackend"
+	"antipode/kernel/backend/plugin"
 	"antipode/kernel/backend/store"
-	"antipode/kernel/plugin"
 )
 
 // serverModule builds a server of S3 from rclone, with what it needs alone.

@@ -16,8 +16,8 @@ import (
 
 	"antipode/datasets/client"
 	"antipode/gomlxmodels/device"
+	"antipode/kernel/backend/plugin"
 	"antipode/kernel/jupyter"
-	"antipode/kernel/plugin"
 )
 
 // machine is a simulated machine: a PATH with the given programs, an empty home, an empty store.

@@ -17,9 +17,9 @@ import (
 	"antipode/gomlxmodels/device"
 	"antipode/internal/plaintext"
 	"antipode/kernel/backend/engine"
+	"antipode/kernel/backend/plugin"
 	"antipode/kernel/backend/store"
 	"antipode/kernel/jobs"
-	"antipode/kernel/plugin"
 	"antipode/kernel/remote"
 )
 
