@@ -23,7 +23,7 @@ var heavy = []struct{ prefix, why string }{
 	{"github.com/gx-org/", "it comes with GoMLX"},
 	{"github.com/parquet-go/", "tables at rest are read and written by the backend, through kernel/backend/parquet"},
 	{"github.com/klauspost/compress", "compression comes with Parquet: the backend's"},
-	{"gocloud.dev", "objects are read and written by the backend, through kernel/remote"},
+	{"gocloud.dev", "objects are read and written by the backend, through kernel/backend/remote"},
 	{"github.com/aws/", "as above"},
 	{"github.com/googleapis/", "it comes with gocloud.dev"},
 	{"go.opentelemetry.io/", "it comes with gocloud.dev"},

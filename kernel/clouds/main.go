@@ -15,8 +15,8 @@ import (
 	_ "gocloud.dev/blob/gcsblob"
 	"google.golang.org/api/googleapi"
 
+	"antipode/kernel/backend/remote"
 	"antipode/kernel/commands"
-	"antipode/kernel/remote"
 )
 
 func main() {

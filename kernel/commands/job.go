@@ -18,9 +18,9 @@ import (
 	"antipode/internal/objecturl"
 	"antipode/kernel/backend/engine"
 	"antipode/kernel/backend/plugin"
+	"antipode/kernel/backend/remote"
 	"antipode/kernel/backend/store"
 	"antipode/kernel/jobs"
-	"antipode/kernel/remote"
 	"antipode/kernel/task"
 )
 

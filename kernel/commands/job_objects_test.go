@@ -12,9 +12,9 @@ import (
 
 	"antipode/datasets/client"
 	"antipode/internal/must"
+	"antipode/kernel/backend/remote"
+	"antipode/kernel/backend/remote/remotetest"
 	"antipode/kernel/backend/store"
-	"antipode/kernel/remote"
-	"antipode/kernel/remote/remotetest"
 )
 
 // TestArrayJobOfObjects computes the shards of a job whose table and store are in object storage, each on a machine of

@@ -12,7 +12,7 @@ import (
 	"antipode/gomlxmodels/all"
 	"antipode/internal/must"
 	"antipode/kernel/backend/plugin"
-	"antipode/kernel/remote/remotetest"
+	"antipode/kernel/backend/remote/remotetest"
 )
 
 // TestChainOfObjects: stages and table operations read and write tables under URLs, with the results of files.

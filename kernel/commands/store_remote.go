@@ -10,8 +10,8 @@ import (
 
 	"antipode/internal/atomicfile"
 	"antipode/internal/objecturl"
+	"antipode/kernel/backend/remote"
 	"antipode/kernel/backend/store"
-	"antipode/kernel/remote"
 )
 
 // fetchStores copies what a store lacks of those under URLs into folders of it, which take their places. They have

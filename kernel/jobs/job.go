@@ -28,8 +28,8 @@ import (
 	"antipode/datasets/table"
 	"antipode/internal/atomicfile"
 	"antipode/internal/objecturl"
+	"antipode/kernel/backend/remote"
 	"antipode/kernel/backend/store"
-	"antipode/kernel/remote"
 )
 
 // Protocol is the version of job files.

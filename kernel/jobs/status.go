@@ -17,8 +17,8 @@ import (
 
 	"antipode/datasets/table"
 	"antipode/internal/objecturl"
+	"antipode/kernel/backend/remote"
 	"antipode/kernel/backend/store"
-	"antipode/kernel/remote"
 )
 
 // States of a shard.

@@ -10,7 +10,7 @@ import (
 
 	"antipode/internal/plaintext"
 	"antipode/kernel/backend/engine"
-	"antipode/kernel/remote"
+	"antipode/kernel/backend/remote"
 )
 
 // ErrMismatch is wrapped by errors of a job, a table, a model or an installation that do not fit: the task will fail

@@ -7,9 +7,9 @@ import (
 
 	"antipode/datasets/client"
 	"antipode/internal/objecturl"
+	"antipode/kernel/backend/remote"
 	"antipode/kernel/backend/store"
 	"antipode/kernel/jobs"
-	"antipode/kernel/remote"
 )
 
 // Store is the store that tasks fill, in a folder or under a URL.

@@ -18,9 +18,9 @@ import (
 	"antipode/internal/plaintext"
 	"antipode/kernel/backend/engine"
 	"antipode/kernel/backend/plugin"
+	"antipode/kernel/backend/remote"
 	"antipode/kernel/backend/store"
 	"antipode/kernel/jobs"
-	"antipode/kernel/remote"
 )
 
 // Options configure a [Worker].

@@ -14,8 +14,8 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/client"
 	"antipode/gomlxmodels/stage"
-	"antipode/kernel/remote"
-	"antipode/kernel/remote/remotetest"
+	"antipode/kernel/backend/remote"
+	"antipode/kernel/backend/remote/remotetest"
 )
 
 func init() {

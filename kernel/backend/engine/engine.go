@@ -21,8 +21,8 @@ import (
 	"antipode/datasets/table"
 	"antipode/internal/fault"
 	"antipode/kernel/backend/devices"
+	"antipode/kernel/backend/remote"
 	"antipode/kernel/backend/store"
-	"antipode/kernel/remote"
 	"antipode/metrics/prdc"
 
 	"github.com/gomlx/compute"

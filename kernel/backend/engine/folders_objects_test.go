@@ -14,8 +14,8 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/client"
 	"antipode/internal/must"
-	"antipode/kernel/remote"
-	"antipode/kernel/remote/remotetest"
+	"antipode/kernel/backend/remote"
+	"antipode/kernel/backend/remote/remotetest"
 )
 
 // TestFoldersOfObjects reads a folder of images and one of masks under URLs: the rows are those of the same files on a

@@ -18,7 +18,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/table"
 	"antipode/internal/objecturl"
-	"antipode/kernel/remote"
+	"antipode/kernel/backend/remote"
 )
 
 // requests is the number of requests to object storage at the same time.

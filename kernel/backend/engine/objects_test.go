@@ -17,9 +17,9 @@ import (
 	"antipode/datasets/table"
 	"antipode/internal/must"
 	"antipode/internal/objecturl"
+	"antipode/kernel/backend/remote"
+	"antipode/kernel/backend/remote/remotetest"
 	"antipode/kernel/backend/store"
-	"antipode/kernel/remote"
-	"antipode/kernel/remote/remotetest"
 )
 
 // bucket opens the test server's bucket.

@@ -17,7 +17,7 @@ import (
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
 
 	"antipode/internal/objecturl"
-	"antipode/kernel/remote/internal/pause"
+	"antipode/kernel/backend/remote/internal/pause"
 )
 
 // Secret is the secret access key of the tests.

@@ -12,9 +12,9 @@ import (
 	"testing"
 
 	"antipode/datasets/table"
+	"antipode/kernel/backend/remote"
+	"antipode/kernel/backend/remote/remotetest"
 	"antipode/kernel/backend/store"
-	"antipode/kernel/remote"
-	"antipode/kernel/remote/remotetest"
 )
 
 // stored fills a new store with packs of items, images and a result, and returns its folder.

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"antipode/internal/objecturl"
-	"antipode/kernel/remote"
-	"antipode/kernel/remote/remotetest"
+	"antipode/kernel/backend/remote"
+	"antipode/kernel/backend/remote/remotetest"
 )
 
 func open(t *testing.T, u objecturl.URL) *remote.Bucket {

@@ -15,7 +15,7 @@ import (
 
 	"gocloud.dev/gcerrors"
 
-	"antipode/kernel/remote/internal/pause"
+	"antipode/kernel/backend/remote/internal/pause"
 )
 
 // Errors of a [Bucket].

@@ -14,9 +14,9 @@ import (
 
 	"antipode/datasets/table"
 	"antipode/internal/must"
+	"antipode/kernel/backend/remote"
+	"antipode/kernel/backend/remote/remotetest"
 	"antipode/kernel/backend/store"
-	"antipode/kernel/remote"
-	"antipode/kernel/remote/remotetest"
 )
 
 // task is the store of a task, in a folder with object storage.

@@ -12,8 +12,8 @@ import (
 
 	"antipode/internal/must"
 	"antipode/internal/objecturl"
-	"antipode/kernel/remote"
-	"antipode/kernel/remote/remotetest"
+	"antipode/kernel/backend/remote"
+	"antipode/kernel/backend/remote/remotetest"
 )
 
 func cache(t *testing.T, dir string) *remote.Cache {
