@@ -13,7 +13,7 @@ import (
 	"antipode/datasets/cell"
 	"antipode/datasets/client"
 	"antipode/datasets/table"
-	"antipode/kernel/webimages"
+	"antipode/kernel/backend/webimages"
 )
 
 // The columns that `antipode data images` adds.
