@@ -43,7 +43,7 @@ type Result struct {
 	Record   string         `json:"record,omitempty"` // id of the run record in the store
 }
 
-// Executor runs plans: the resident backend, or the engine that package gomlxmodels/all registers in the process.
+// Executor runs plans: the resident backend, or the engine that package kernel/backend/all registers in the process.
 type Executor interface {
 	Run(ctx context.Context, req Request, progress func(table.Progress)) (*Result, error)
 }

@@ -10,9 +10,9 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/client"
 	"antipode/gomlxmodels"
-	"antipode/gomlxmodels/all"
 	"antipode/internal/must"
 	"antipode/internal/testbackend"
+	"antipode/kernel/backend/all"
 	"antipode/metrics"
 )
 

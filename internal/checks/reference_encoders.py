@@ -5,7 +5,7 @@
     python reference_encoders.py list DIR              the runs to make: NAME COLUMN, a line each
 
 SIZE "real" is CLIP B/32 and L/14, all-mpnet-base-v2 and an XLM-R large; "small" draws the configurations of SEED: widths, heads, layers, patches,
-activations, pooling; "tiny" is what gomlxmodels/all/testdata/encoders holds (seed 1; torch 2.15.0, transformers 5.23.0). Weights are random in all. Texts: 15 scripts, empty, long, with emoji and combining marks.
+activations, pooling; "tiny" is what kernel/backend/all/testdata/encoders holds (seed 1; torch 2.15.0, transformers 5.23.0). Weights are random in all. Texts: 15 scripts, empty, long, with emoji and combining marks.
 Bound: 1e-4 of the largest value for texts and lossless pictures.
 """
 

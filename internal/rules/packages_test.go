@@ -33,14 +33,14 @@ var layers = []layer{
 
 // exceptions are the imports that break the direction, each for a reason. One that is no longer needed fails the test.
 var exceptions = []struct{ from, to, why string }{
-	{"gomlxmodels/all", "kernel/backend/engine", "package all gathers every model, metric and data set for the backend and " +
+	{"kernel/backend/all", "kernel/backend/engine", "package all gathers every model, metric and data set for the backend and " +
 		"for programs without one"},
-	{"gomlxmodels/all", "kernel/backend/store", "as above: it opens the engine's store"},
-	{"gomlxmodels/all", "kernel/backend/plugin", "as above: it opens the engine's device"},
-	{"gomlxmodels/all", "kernel/backend/devices", "as above: it finds the engine's devices"},
-	{"gomlxmodels/all", "metrics/...", "as above: it registers the metrics"},
+	{"kernel/backend/all", "kernel/backend/store", "as above: it opens the engine's store"},
+	{"kernel/backend/all", "kernel/backend/plugin", "as above: it opens the engine's device"},
+	{"kernel/backend/all", "kernel/backend/devices", "as above: it finds the engine's devices"},
+	{"kernel/backend/all", "metrics/...", "as above: it registers the metrics"},
 	{"internal/testbackend", "gomlxmodels/device", "it opens a device for tests"},
-	{"internal/testengine", "gomlxmodels/all", "it evaluates tables in tests"},
+	{"internal/testengine", "kernel/backend/all", "it evaluates tables in tests"},
 	{"internal/testengine", "datasets", "as above"},
 }
 
@@ -87,9 +87,9 @@ func TestOnlyTheCommandLinksAllModels(t *testing.T) {
 	mine, _ := own(t)
 	modulePath, _ := module()
 	for _, folder := range sorted(mine) {
-		linked := slices.Contains(mine[folder].Imports, modulePath+"/gomlxmodels/all")
+		linked := slices.Contains(mine[folder].Imports, modulePath+"/kernel/backend/all")
 		if linked && !slices.Contains([]string{"kernel/commands", "kernel/task", "internal/testengine"}, folder) {
-			t.Errorf("%s imports gomlxmodels/all, which links every model: only kernel/commands and kernel/task do "+
+			t.Errorf("%s imports kernel/backend/all, which links every model: only kernel/commands and kernel/task do "+
 				"(and plain programs and tests)", folder)
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"antipode/datasets"
-	"antipode/gomlxmodels/all"
+	"antipode/kernel/backend/all"
 )
 
 // Use makes this process evaluate plans with the pure Go backend, in a store of its own.

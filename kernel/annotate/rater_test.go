@@ -17,9 +17,9 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/client"
 	"antipode/datasets/table"
-	"antipode/gomlxmodels/all"
 	"antipode/internal/must"
 	"antipode/internal/thumb"
+	"antipode/kernel/backend/all"
 )
 
 // world is the built-in world of the tests, with the disparities that a rater must find.

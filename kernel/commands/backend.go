@@ -11,10 +11,10 @@ import (
 
 	"antipode/datasets/client"
 	"antipode/datasets/table"
-	"antipode/gomlxmodels/all"
 	"antipode/gomlxmodels/device"
 	"antipode/internal/plaintext"
 	"antipode/kernel/backend"
+	"antipode/kernel/backend/all"
 	"antipode/kernel/backend/engine"
 )
 

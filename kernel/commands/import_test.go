@@ -14,8 +14,8 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/client"
-	"antipode/gomlxmodels/all"
 	"antipode/internal/must"
+	"antipode/kernel/backend/all"
 )
 
 // inProcess makes commands evaluate their plans in a store of the test's own. It gives a function that runs one, and

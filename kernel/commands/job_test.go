@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"antipode/datasets/client"
-	"antipode/gomlxmodels/all"
 	"antipode/internal/must"
+	"antipode/kernel/backend/all"
 	"antipode/kernel/backend/plugin"
 	"antipode/kernel/jobs"
 )

@@ -9,8 +9,8 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/client"
-	"antipode/gomlxmodels/all"
 	"antipode/internal/must"
+	"antipode/kernel/backend/all"
 	"antipode/kernel/backend/plugin"
 	"antipode/kernel/backend/remote/remotetest"
 )

@@ -17,10 +17,10 @@ import (
 	"antipode/datasets/client"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
-	"antipode/gomlxmodels/all"
 	"antipode/gomlxmodels/stage/imageapi"
 	"antipode/internal/plaintext"
 	"antipode/kernel/backend"
+	"antipode/kernel/backend/all"
 	"antipode/kernel/backend/engine"
 	"antipode/kernel/backend/store"
 )

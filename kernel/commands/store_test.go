@@ -18,8 +18,8 @@ import (
 	"antipode/datasets/client"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
-	"antipode/gomlxmodels/all"
 	"antipode/internal/must"
+	"antipode/kernel/backend/all"
 	"antipode/kernel/backend/engine"
 )
 

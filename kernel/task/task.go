@@ -13,9 +13,9 @@ import (
 
 	"antipode/datasets/client"
 	"antipode/datasets/table"
-	"antipode/gomlxmodels/all"
 	"antipode/gomlxmodels/device"
 	"antipode/internal/plaintext"
+	"antipode/kernel/backend/all"
 	"antipode/kernel/backend/engine"
 	"antipode/kernel/backend/plugin"
 	"antipode/kernel/backend/remote"

@@ -17,9 +17,9 @@ import (
 	"antipode/datasets/client"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
-	"antipode/gomlxmodels/all"
 	"antipode/gomlxmodels/internal/stagetest"
 	"antipode/internal/must"
+	"antipode/kernel/backend/all"
 	"antipode/kernel/backend/engine"
 )
 

@@ -12,10 +12,10 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/client"
 	"antipode/datasets/table"
-	_ "antipode/gomlxmodels/all"
 	"antipode/gomlxmodels/internal/stagetest"
 	"antipode/gomlxmodels/stage"
 	"antipode/internal/must"
+	_ "antipode/kernel/backend/all"
 	"antipode/kernel/backend/engine"
 	"antipode/kernel/backend/store"
 )

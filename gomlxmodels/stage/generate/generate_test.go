@@ -14,11 +14,11 @@ import (
 	"antipode/datasets/client"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
-	"antipode/gomlxmodels/all"
 	"antipode/gomlxmodels/device"
 	"antipode/gomlxmodels/stage/generate"
 	"antipode/internal/must"
 	"antipode/internal/near"
+	"antipode/kernel/backend/all"
 )
 
 // evaluator makes this process evaluate plans with the pure Go backend in an empty store of its own.

@@ -1,5 +1,5 @@
 // Package engine evaluates plans: it reads sources, applies the verbs of tables, runs row-wise stages item by item
-// against the store, and computes scores. The resident backend is an engine behind a socket; package gomlxmodels/all
+// against the store, and computes scores. The resident backend is an engine behind a socket; package kernel/backend/all
 // is one in-process.
 package engine
 

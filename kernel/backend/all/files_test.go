@@ -12,8 +12,8 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/operation"
 	"antipode/datasets/table"
-	"antipode/gomlxmodels/all"
 	"antipode/internal/must"
+	"antipode/kernel/backend/all"
 )
 
 // invented returns a table with the columns that an operation's input needs: those it declares, those that its options

@@ -17,7 +17,7 @@ import (
 // TestInjectedGaps runs the analysis of notebooks/decomposed_dig.ipynb for 20 seeds, with and without injected
 // disparities:
 //
-//	go test -tags seeds -run InjectedGaps -timeout 60m -v ./gomlxmodels/all
+//	go test -tags seeds -run InjectedGaps -timeout 60m -v ./kernel/backend/all
 //
 // ANTIPODE_FIRST_SEED sets the first seed; with ANTIPODE_HOME set, embeddings are cached for the next run.
 func TestInjectedGaps(t *testing.T) {
@@ -93,7 +93,7 @@ func verdicts(t *testing.T, seed int, injected bool) (missed, alarms int) {
 // injected disparities. A gap is true if it is flagged with the exact masks too: none of these may be marked as one
 // that errors of the segmentation can explain, all others must be.
 //
-//	go test -tags seeds -run MarkedGaps -timeout 60m -v ./gomlxmodels/all
+//	go test -tags seeds -run MarkedGaps -timeout 60m -v ./kernel/backend/all
 func TestMarkedGaps(t *testing.T) {
 	home := os.Getenv("ANTIPODE_HOME")
 	if home == "" {

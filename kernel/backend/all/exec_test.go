@@ -22,9 +22,9 @@ import (
 	"antipode/datasets/mask"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
-	"antipode/gomlxmodels/all"
 	"antipode/gomlxmodels/internal/stagetest"
 	"antipode/internal/must"
+	"antipode/kernel/backend/all"
 )
 
 // echo builds the echo adapter and allows a script that starts it: what is sent to it and what it answers pass through
@@ -34,7 +34,7 @@ func echo(t *testing.T, sent, answered string) (model string, starts func() int)
 	dir := t.TempDir()
 	program := filepath.Join(dir, "adapter")
 	out, err := exec.Command("go", "build", "-o", filepath.Join(dir, "echo"),
-		"../../docs/examples/echo_adapter").CombinedOutput()
+		"../../../docs/examples/echo_adapter").CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -186,7 +186,7 @@ func TestProgramSegment(t *testing.T) {
 	if err != nil || res.Found != len(objects)-1 || res.Computed != 1 || starts() != before+1 { // it lists no files
 		t.Errorf("a second run: %+v, %d starts, %v; want the busy row only", res, starts()-before, err)
 	}
-	clip := must.Get(filepath.Abs("../stage/segment/testdata/clip"))(t)
+	clip := must.Get(filepath.Abs("../../../gomlxmodels/stage/segment/testdata/clip"))(t)
 	other := segment(gomlxmodels.SegmentOptions{Components: "above 0.9", Presence: clip,
 		Exec: gomlxmodels.ExecOptions{Workers: 2}})
 	if f, err = other.Rows(t.Context()); err != nil || f.Texts("outcome")[7] != "unmasked" ||

@@ -98,7 +98,7 @@ func TestClipVectors(t *testing.T) {
 // that says so makes it.
 func TestEmbedPreprocess(t *testing.T) {
 	evaluator(t)
-	const from = "../archipelago/weights/archipelago-vit"
+	const from = "../../../gomlxmodels/archipelago/weights/archipelago-vit"
 	imageNet := t.TempDir()
 	copyFolder(t, from, imageNet, nil, nil)
 	config := filepath.Join(imageNet, "preprocessor_config.json")
@@ -233,7 +233,7 @@ func TestMasksKeepOutcomes(t *testing.T) {
 		}
 	}
 	masked := datasets.CSV(filepath.Join(dir, "t.csv")).MasksFrom(filepath.Join(dir, "masks"))
-	f := must.Get(gomlxmodels.Embed("../vit/testdata/hf-classifier-oblong", masked).Rows(context.Background()))(t)
+	f := must.Get(gomlxmodels.Embed("../../../gomlxmodels/vit/testdata/hf-classifier-oblong", masked).Rows(context.Background()))(t)
 	for i, want := range []string{"ok ", "unmasked no mask file b.png or 1.png", "refused by the API",
 		"failed no answer", "skipped not sampled", "unmasked no box of cat"} {
 		if got := f.Texts("outcome")[i] + " " + f.Texts("reason")[i]; got != want {

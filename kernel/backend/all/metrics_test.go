@@ -14,7 +14,7 @@ import (
 // Every package of metrics that registers a metric is linked into the backend: a plan would else end with "no metric".
 func TestMetricsAreLinked(t *testing.T) {
 	source := must.Get(os.ReadFile("all.go"))(t)
-	files, err := filepath.Glob("../../metrics/*/*.go")
+	files, err := filepath.Glob("../../../metrics/*/*.go")
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
 	}

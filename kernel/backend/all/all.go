@@ -1,7 +1,7 @@
 // Package all makes every stage and metric known and, imported for its effect, lets a program of its own evaluate
 // plans without the resident backend:
 //
-//	import _ "antipode/gomlxmodels/all"
+//	import _ "antipode/kernel/backend/all"
 //
 // It links GoMLX and XLA; a notebook cell does not import it.
 package all
