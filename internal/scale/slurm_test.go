@@ -16,7 +16,7 @@ import (
 
 	"antipode/internal/must"
 	"antipode/internal/testbackend"
-	"antipode/kernel/jobs"
+	"antipode/kernel/cluster/jobs"
 )
 
 // configuration is that of a Slurm of one node which needs no services of the system; %[1]s is the host, %[2]s a

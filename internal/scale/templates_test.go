@@ -10,7 +10,7 @@ import (
 
 	"antipode/internal/must"
 	"antipode/internal/testbackend"
-	"antipode/kernel/jobs"
+	"antipode/kernel/cluster/jobs"
 )
 
 // decoder decodes a file strictly as a Job of Kubernetes, in a module of its own.

@@ -25,7 +25,7 @@ import (
 	"antipode/datasets/client"
 	"antipode/internal/objecturl"
 	"antipode/internal/plaintext"
-	"antipode/kernel/jobs"
+	"antipode/kernel/cluster/jobs"
 	"antipode/kernel/task"
 )
 

@@ -15,7 +15,7 @@ import (
 
 	"antipode/datasets/client"
 	"antipode/kernel/backend/engine"
-	"antipode/kernel/jobs"
+	"antipode/kernel/cluster/jobs"
 	"antipode/kernel/task"
 )
 

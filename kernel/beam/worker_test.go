@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"antipode/datasets/client"
-	"antipode/kernel/jobs"
+	"antipode/kernel/cluster/jobs"
 	"antipode/kernel/task"
 )
 

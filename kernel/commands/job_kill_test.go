@@ -17,7 +17,7 @@ import (
 	"antipode/datasets/client"
 	"antipode/internal/must"
 	"antipode/kernel/backend/remote/remotetest"
-	"antipode/kernel/jobs"
+	"antipode/kernel/cluster/jobs"
 )
 
 // TestWorkIsEnded ends tasks by signals, after their first pack. What they have finished is found by the next task.

@@ -13,7 +13,7 @@ import (
 	"antipode/internal/must"
 	"antipode/kernel/backend/all"
 	"antipode/kernel/backend/plugin"
-	"antipode/kernel/jobs"
+	"antipode/kernel/cluster/jobs"
 )
 
 // mainVar makes the test program the antipode command.

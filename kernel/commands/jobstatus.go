@@ -18,7 +18,7 @@ import (
 	"antipode/kernel/backend/all"
 	"antipode/kernel/backend/plugin"
 	"antipode/kernel/backend/store"
-	"antipode/kernel/jobs"
+	"antipode/kernel/cluster/jobs"
 	"antipode/kernel/task"
 )
 

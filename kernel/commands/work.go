@@ -11,7 +11,7 @@ import (
 
 	"antipode/internal/objecturl"
 	"antipode/kernel/backend/engine"
-	"antipode/kernel/jobs"
+	"antipode/kernel/cluster/jobs"
 	"antipode/kernel/task"
 )
 

@@ -9,7 +9,7 @@ import (
 	"antipode/internal/objecturl"
 	"antipode/kernel/backend/remote"
 	"antipode/kernel/backend/store"
-	"antipode/kernel/jobs"
+	"antipode/kernel/cluster/jobs"
 )
 
 // Store is the store that tasks fill, in a folder or under a URL.

@@ -20,7 +20,7 @@ import (
 	"antipode/kernel/backend/plugin"
 	"antipode/kernel/backend/remote"
 	"antipode/kernel/backend/store"
-	"antipode/kernel/jobs"
+	"antipode/kernel/cluster/jobs"
 )
 
 // Options configure a [Worker].

@@ -12,7 +12,7 @@ import (
 	"antipode/kernel/backend/parquet"
 )
 
-// Operations of the plans of array jobs; package kernel/jobs adds them.
+// Operations of the plans of array jobs; package kernel/cluster/jobs adds them.
 const (
 	// ShardOp keeps the rows of a table that belong to one shard.
 	ShardOp = "shard"
