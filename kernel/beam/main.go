@@ -26,7 +26,7 @@ import (
 	"antipode/internal/objecturl"
 	"antipode/internal/plaintext"
 	"antipode/kernel/cluster/jobs"
-	"antipode/kernel/task"
+	"antipode/kernel/cluster/task"
 )
 
 func main() {

@@ -16,7 +16,7 @@ import (
 	"antipode/datasets/client"
 	"antipode/kernel/backend/engine"
 	"antipode/kernel/cluster/jobs"
-	"antipode/kernel/task"
+	"antipode/kernel/cluster/task"
 )
 
 func init() {

@@ -16,7 +16,7 @@ import (
 
 	"antipode/datasets/client"
 	"antipode/kernel/cluster/jobs"
-	"antipode/kernel/task"
+	"antipode/kernel/cluster/task"
 )
 
 // programs is the folder of the antipode command, of this program, and of echo, a model that needs no device.

@@ -21,7 +21,7 @@ import (
 	"antipode/kernel/backend/remote"
 	"antipode/kernel/backend/store"
 	"antipode/kernel/cluster/jobs"
-	"antipode/kernel/task"
+	"antipode/kernel/cluster/task"
 )
 
 const jobArgs = "make --shards N [--for slurm|k8s|aws] [--store DIR|URL] -- COMMAND… | status JOB.json | " +

@@ -19,7 +19,7 @@ import (
 	"antipode/kernel/backend/plugin"
 	"antipode/kernel/backend/store"
 	"antipode/kernel/cluster/jobs"
-	"antipode/kernel/task"
+	"antipode/kernel/cluster/task"
 )
 
 // watchInterval is that of job status --watch.

@@ -15,8 +15,8 @@ import (
 	"antipode/internal/atomicfile"
 	"antipode/kernel/backend/plugin"
 	"antipode/kernel/backend/store"
+	"antipode/kernel/cluster/task"
 	"antipode/kernel/jupyter"
-	"antipode/kernel/task"
 )
 
 // setUp creates the store's folder with a copy of this program at bin/BUILD/antipode, from which processes that outlive

@@ -7,7 +7,7 @@ import (
 	"runtime/debug"
 
 	"antipode/gomlxmodels/device"
-	"antipode/kernel/task"
+	"antipode/kernel/cluster/task"
 )
 
 // version prints the version of the program and of its parts.

@@ -12,7 +12,7 @@ import (
 	"antipode/internal/objecturl"
 	"antipode/kernel/backend/engine"
 	"antipode/kernel/cluster/jobs"
-	"antipode/kernel/task"
+	"antipode/kernel/cluster/task"
 )
 
 // work runs `antipode work`: it computes one shard of an array job in this process, without a resident backend. Exit
