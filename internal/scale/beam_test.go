@@ -24,7 +24,7 @@ func TestBeam(t *testing.T) {
 	d := build(t).onXLA(t)
 	beam := filepath.Join(d.dir, "antipode-beam")
 	cmd := exec.Command("go", "build", "-trimpath", "-o", beam, ".")
-	cmd.Dir = "../../kernel/beam"
+	cmd.Dir = "../../kernel/cluster/beam"
 	if text, err := cmd.CombinedOutput(); err != nil {
 		testbackend.Missing(t, "beam", fmt.Sprintf("%v: %s", err, text))
 	}

@@ -1,5 +1,5 @@
 // Package task computes shards of array jobs in this process, without a resident backend: one shard for `antipode
-// work`, and those that a runner of Apache Beam hands to it in the program of kernel/beam.
+// work`, and those that a runner of Apache Beam hands to it in the program of kernel/cluster/beam.
 package task
 
 import (

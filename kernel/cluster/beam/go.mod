@@ -1,4 +1,4 @@
-module antipode/kernel/beam
+module antipode/kernel/cluster/beam
 
 go 1.26.5
 

@@ -38,8 +38,8 @@ func TestMain(m *testing.M) {
 }
 
 func build(dir string) error {
-	for out, pkg := range map[string]string{"antipode": "../..", "beam": ".",
-		"echo": "../../docs/examples/echo_adapter"} {
+	for out, pkg := range map[string]string{"antipode": "../../..", "beam": ".",
+		"echo": "../../../docs/examples/echo_adapter"} {
 		if text, err := exec.Command("go", "build", "-o", filepath.Join(dir, out), pkg).CombinedOutput(); err != nil {
 			return fmt.Errorf("%s: %w: %s", pkg, err, text)
 		}
