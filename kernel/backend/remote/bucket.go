@@ -1,5 +1,5 @@
 // Package remote reads and writes objects in object storage: Amazon S3 and services with its interface, folders, and
-// in programs that link kernel/clouds Google Cloud Storage and Azure Blob Storage.
+// in programs that link kernel/cluster/clouds Google Cloud Storage and Azure Blob Storage.
 //
 // Credentials come from where the provider's own tools take them: the environment, configuration files and the
 // platform. They are in no URL, plan, record or message.
@@ -61,7 +61,7 @@ func Open(ctx context.Context, u objecturl.URL) (*Bucket, error) {
 		b.blob, err = openS3(ctx, u)
 	default:
 		if !blob.DefaultURLMux().ValidBucketScheme(u.Scheme) {
-			return nil, fmt.Errorf("%s is not in this build: it reads s3:// and file://; kernel/clouds builds the "+
+			return nil, fmt.Errorf("%s is not in this build: it reads s3:// and file://; kernel/cluster/clouds builds the "+
 				"command with gs:// and az://", b.name)
 		}
 		b.blob, err = blob.OpenBucket(ctx, u.Scheme+"://"+u.Bucket+"?"+u.Options)
@@ -73,7 +73,7 @@ func Open(ctx context.Context, u objecturl.URL) (*Bucket, error) {
 	return b, nil
 }
 
-// Driver is what package main of kernel/clouds knows of the services that this package does not link.
+// Driver is what package main of kernel/cluster/clouds knows of the services that this package does not link.
 type Driver struct {
 	Prepare func(*blob.Bucket)                        // lets each request be tried once
 	Answer  func(err error) (status int, code string) // of HTTP and of the service; 0, "" for other errors

@@ -214,7 +214,7 @@ func TestNoServer(t *testing.T) {
 	}
 	if u.Scheme = "gs"; true {
 		_, err = remote.Open(t.Context(), u)
-		if err == nil || !strings.Contains(err.Error(), "kernel/clouds") {
+		if err == nil || !strings.Contains(err.Error(), "kernel/cluster/clouds") {
 			t.Error(err)
 		}
 	}

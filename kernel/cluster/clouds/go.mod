@@ -1,4 +1,4 @@
-module antipode/kernel/clouds
+module antipode/kernel/cluster/clouds
 
 go 1.26.5
 
