@@ -1,6 +1,6 @@
 // Command bench measures this project against the libraries that people use today, side by side on one machine.
 //
-//	go run ./internal/bench NAME [flags]
+//	go run ./tools/bench NAME [flags]
 //
 // NAME is one of vit, clip, textenc, clipseg, blip, diffusion, langsam, owlsam2, neighbors, decode, embed, cells and
 // large; its flag -help lists the others with their defaults. All but cells and large have a peer, a Python program:
