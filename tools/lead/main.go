@@ -1,6 +1,6 @@
 // Command lead writes the figure at the top of README.md: from a prompt to the gaps by island, in the built-in world.
 //
-//	go run ./internal/lead docs/readme.png
+//	go run ./tools/lead docs/readme.png
 //
 // It needs a backend, as a notebook does. The images of the pool are those of notebooks/truth_test.ipynb.
 package main
