@@ -1,6 +1,6 @@
 // Command rename gives the module another path, for a public home:
 //
-//	go run ./internal/rename example.org/x/antipode
+//	go run ./tools/rename example.org/x/antipode
 //
 // It is run in the project's folder. It changes the module lines of *.mod files, imports and mentions of packages in
 // Go files, imports in notebooks and mentions in documents, and prints what it changed. The program's name, the
@@ -17,7 +17,7 @@ import (
 
 func main() {
 	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "rename: give the new module path: go run ./internal/rename example.org/x/antipode")
+		fmt.Fprintln(os.Stderr, "rename: give the new module path: go run ./tools/rename example.org/x/antipode")
 		os.Exit(2)
 	}
 	if err := run(".", os.Args[1], os.Stdout); err != nil {
