@@ -20,7 +20,7 @@ import (
 	"antipode/internal/testbackend"
 )
 
-// goldens are the folders internal/pyref/blip.py makes.
+// goldens are the folders tools/pyref/blip.py makes.
 var goldens = []string{"base", "large", "own-head-bf16", "old-hub"}
 
 // golden is one folder: a model and what the reference library computes with it.

@@ -22,7 +22,7 @@ import (
 	"antipode/internal/testbackend"
 )
 
-// writers and sharing are the folders internal/pyref/blip2.py makes: models that write captions, and one that shares
+// writers and sharing are the folders tools/pyref/blip2.py makes: models that write captions, and one that shares
 // a space with texts.
 var writers = []string{"opt", "opt-350m", "old-hub"}
 

@@ -18,7 +18,7 @@ import (
 	"antipode/internal/testbackend"
 )
 
-// goldens are the folders internal/pyref/clip.py makes.
+// goldens are the folders tools/pyref/clip.py makes.
 var goldens = []string{"quickgelu-legacy-end", "gelu-odd-patch", "inner-end", "bf16-shards", "old-hub"}
 
 // golden is one folder: a model and what the reference library computes with it.

@@ -18,7 +18,7 @@ import (
 	"antipode/internal/testbackend"
 )
 
-// goldens are the folders internal/pyref/clipseg.py makes.
+// goldens are the folders tools/pyref/clipseg.py makes.
 var goldens = []string{"refined", "simple-gelu", "odd-patch-fewer-positions", "bf16-shards", "old-hub"}
 
 // golden is one folder: a model and what the reference library computes with it.

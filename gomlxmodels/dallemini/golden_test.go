@@ -24,7 +24,7 @@ import (
 	"antipode/internal/testbackend"
 )
 
-// goldens are the folders internal/pyref/dallemini.py makes.
+// goldens are the folders tools/pyref/dallemini.py makes.
 var goldens = []string{"mini", "mega", "odd"}
 
 const scale = 10

@@ -21,7 +21,7 @@ import (
 	"antipode/internal/testbackend"
 )
 
-// altGoldens are the folders internal/pyref/altdiffusion.py makes: of two languages, and of nine.
+// altGoldens are the folders tools/pyref/altdiffusion.py makes: of two languages, and of nine.
 var altGoldens = []string{"alt2", "alt9"}
 
 // altTexts are the texts of that script.

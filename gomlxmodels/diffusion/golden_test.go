@@ -16,7 +16,7 @@ import (
 	"antipode/internal/testbackend"
 )
 
-// goldens are the folders internal/pyref/diffusion.py makes.
+// goldens are the folders tools/pyref/diffusion.py makes.
 var goldens = []string{"sd1", "sd2", "odd", "bare"}
 
 // golden is one folder: a pipeline and what the reference library computes with it.

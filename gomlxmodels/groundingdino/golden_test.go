@@ -24,7 +24,7 @@ import (
 	"antipode/internal/testbackend"
 )
 
-// goldens are the folders internal/pyref/groundingdino.py makes, with every stage; "many" has results alone.
+// goldens are the folders tools/pyref/groundingdino.py makes, with every stage; "many" has results alone.
 var goldens = []string{"shared", "apart-window7", "five-levels"}
 
 // golden is one folder: a model and what the reference library computes with it.

@@ -15,7 +15,7 @@ import (
 	"antipode/internal/must"
 )
 
-// originalGolden is testdata/original/names.zip, of internal/pyref/original_groundingdino.py: the shapes of the tensors
+// originalGolden is testdata/original/names.zip, of tools/pyref/original_groundingdino.py: the shapes of the tensors
 // of the authors' model, and for each of transformers' the one whose part it is.
 type originalGolden struct {
 	Shapes map[string][]int

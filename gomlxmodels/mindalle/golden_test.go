@@ -20,7 +20,7 @@ import (
 	"antipode/internal/testbackend"
 )
 
-// goldens are the folders internal/pyref/mindalle.py makes.
+// goldens are the folders tools/pyref/mindalle.py makes.
 var goldens = []string{"tiny", "odd", "deep"}
 
 // folder is a golden's folder with its weights in the files of the release. These are safetensors here; package weights

@@ -23,7 +23,7 @@ import (
 	"antipode/internal/testbackend"
 )
 
-// goldens are the folders internal/pyref/owlv2.py makes.
+// goldens are the folders tools/pyref/owlv2.py makes.
 var goldens = []string{"quick-gelu", "gelu-odd-patch", "wide"}
 
 // golden is one folder: a model and what the reference library computes with it.

@@ -18,7 +18,7 @@ import (
 	"antipode/internal/testbackend"
 )
 
-// goldens are the folders internal/pyref/sam.py makes.
+// goldens are the folders tools/pyref/sam.py makes.
 var goldens = []string{"windows", "other-shape", "bf16-shards"}
 
 // golden is one folder: a model and what the reference library computes with it.

@@ -20,7 +20,7 @@ import (
 	"antipode/internal/testbackend"
 )
 
-// goldens are the folders internal/pyref/textenc.py makes, with the pooling they are opened with and the number of
+// goldens are the folders tools/pyref/textenc.py makes, with the pooling they are opened with and the number of
 // modules.
 var goldens = []struct {
 	name    string

@@ -18,7 +18,7 @@ import (
 	"antipode/internal/testbackend"
 )
 
-// goldens are the folders internal/pyref/vit.py makes.
+// goldens are the folders tools/pyref/vit.py makes.
 var goldens = []string{"hf-pooler-odd", "hf-classifier-oblong", "hf5-memory", "hf-bf16-shards", "timm-plain",
 	"timm-registers", "timm-clip-quickgelu"}
 

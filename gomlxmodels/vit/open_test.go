@@ -153,7 +153,7 @@ func TestGraphUsesAllWeights(t *testing.T) {
 	}
 }
 
-// TestTimmNames compares the shapes behind architecture names with those timm builds (internal/pyref/vit_names.py).
+// TestTimmNames compares the shapes behind architecture names with those timm builds (tools/pyref/vit_names.py).
 func TestTimmNames(t *testing.T) {
 	text := must.Get(os.ReadFile("testdata/timm_names.json"))(t)
 	var names map[string]*Config

@@ -17,7 +17,7 @@ import (
 	"antipode/internal/testbackend"
 )
 
-// goldens are the folders internal/pyref/vqgan.py makes.
+// goldens are the folders tools/pyref/vqgan.py makes.
 var goldens = []string{"taming", "flax"}
 
 // folder is a golden's folder with its weights.

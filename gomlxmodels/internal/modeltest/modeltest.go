@@ -280,7 +280,7 @@ func resident(t *testing.T) int64 {
 }
 
 // Computed copies a folder of golden files and adds its weights, and those of the given subfolders. They are computed
-// from the names, shapes, means and deviations in tensors.json as internal/pyref/groundingdino.py does.
+// from the names, shapes, means and deviations in tensors.json as tools/pyref/groundingdino.py does.
 func Computed(t testing.TB, golden string, subfolders ...string) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -23,7 +23,7 @@ import (
 	"antipode/internal/testbackend"
 )
 
-// model and model2 are the small random models with a tokenizer that internal/pyref/blip.py and blip2.py make.
+// model and model2 are the small random models with a tokenizer that tools/pyref/blip.py and blip2.py make.
 var (
 	model, _  = filepath.Abs("../../blip/testdata/base")
 	model2, _ = filepath.Abs("../../blip2/testdata/opt")

@@ -17,7 +17,7 @@ import (
 	"antipode/internal/testbackend"
 )
 
-// blip2Folder is one that internal/pyref/blip2.py makes.
+// blip2Folder is one that tools/pyref/blip2.py makes.
 func blip2Folder(name string) string {
 	dir, _ := filepath.Abs(filepath.Join("../../blip2/testdata", name))
 	return dir

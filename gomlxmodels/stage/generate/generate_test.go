@@ -171,7 +171,7 @@ func checkInterrupted(t *testing.T, model string, options gomlxmodels.GenerateOp
 	}
 }
 
-// TestSafety runs the images of internal/pyref/altdiffusion.py: the first is blocked, the second is not.
+// TestSafety runs the images of tools/pyref/altdiffusion.py: the first is blocked, the second is not.
 func TestSafety(t *testing.T) {
 	evaluator(t)
 	prompts := datasets.FromRows([]map[string]any{{"id": "a", "prompt": "a small house by the sea",

@@ -20,7 +20,7 @@ import (
 	"antipode/internal/must"
 )
 
-// boxArgs are those of a detector and a segmenter, the small random models of internal/pyref/boxes_stage.py.
+// boxArgs are those of a detector and a segmenter, the small random models of tools/pyref/boxes_stage.py.
 func boxArgs(t *testing.T) gomlxmodels.SegmentArgs {
 	t.Helper()
 	segmenter := must.Get(filepath.Abs("../../sam/testdata/other-shape"))(t)

@@ -21,7 +21,7 @@ import (
 	"antipode/internal/testbackend"
 )
 
-// model and seer are the small random models that internal/pyref/clipseg.py and clipseg_stage.py make.
+// model and seer are the small random models that tools/pyref/clipseg.py and clipseg_stage.py make.
 var (
 	model, _ = filepath.Abs("../../clipseg/testdata/refined")
 	seer, _  = filepath.Abs("testdata/clip")
