@@ -31,7 +31,7 @@ func evaluator(t *testing.T) {
 const encoders = "testdata/encoders"
 
 // The stage's vectors are those that transformers and sentence-transformers made; testdata/encoders is the work of
-// internal/checks/reference_encoders.py.
+// test/checks/reference_encoders.py.
 func TestEmbedAsTheLibraries(t *testing.T) {
 	evaluator(t)
 	reference := must.Get(weights.Open(filepath.Join(encoders, "reference")))(t)

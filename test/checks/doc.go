@@ -2,7 +2,7 @@
 // photographs, broken files at every command, the reference libraries' own model folders. They are tests behind the
 // build tag "checks":
 //
-//	go test -tags checks ./internal/checks
+//	go test -tags checks ./test/checks
 //
 // TestInputs, which takes seconds and no foreign tool, has no tag: good, bad and foreign inputs at the built command.
 //
