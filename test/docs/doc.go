@@ -2,7 +2,7 @@
 // command of their code blocks is executed from an empty home folder, in order, and every Go example is compiled and
 // run:
 //
-//	go test -tags docs ./internal/docs
+//	go test -tags docs ./test/docs
 //
 // The few commands that cannot be executed there are listed in the test, each with its reason, and are checked
 // otherwise. The test needs the XLA plugin, and for one part a Python with pandas, polars and DuckDB (ANTIPODE_PYTHON
