@@ -1,4 +1,4 @@
-// Package rules holds the project's conventions as tests: go test ./internal/rules.
+// Package rules holds the project's conventions as tests: go test ./test/rules.
 //
 // Each test states one rule, and its failure message names the fix. CONTRIBUTING.md lists the rules:
 //
