@@ -1,6 +1,6 @@
 """Requests, the first second of a kernel, hostile messages, two front ends, the first completion.
 
-To run it: see harness.py; in short, python internal/conformance/protocol_test.py -v [CLASS[.TEST]]
+To run it: see harness.py; in short, python test/conformance/protocol_test.py -v [CLASS[.TEST]]
 """
 
 import json

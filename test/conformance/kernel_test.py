@@ -1,6 +1,6 @@
 """jupyter_kernel_test with all samples set.
 
-To run it: see harness.py; in short, python internal/conformance/kernel_test.py -v
+To run it: see harness.py; in short, python test/conformance/kernel_test.py -v
 """
 
 import functools

@@ -1,6 +1,6 @@
 """How cells run, end, fail and read: what Jupyter's messaging specification and a careful front end expect.
 
-To run it: see harness.py; in short, python internal/conformance/execution_test.py -v [CLASS[.TEST]]
+To run it: see harness.py; in short, python test/conformance/execution_test.py -v [CLASS[.TEST]]
 """
 
 import time

@@ -1,6 +1,6 @@
 """Notebooks run by nbclient and papermill, and a session in jupyter console.
 
-To run it: see harness.py; in short, python internal/conformance/clients_test.py -v
+To run it: see harness.py; in short, python test/conformance/clients_test.py -v
 
 The papermill tests need the package in integrations/papermill installed. ANTIPODE_CONFORMANCE_NOTEBOOKS=1 adds the
 notebooks that people open, which takes minutes.

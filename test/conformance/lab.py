@@ -3,7 +3,7 @@
 To run it: see harness.py for the environment, then
 
     pip install jupyterlab==4.6.6 playwright==1.65.2      # a Chromium on PATH is used; playwright's own otherwise
-    python internal/conformance/lab.py --out FOLDER [SCENARIO…]
+    python test/conformance/lab.py --out FOLDER [SCENARIO…]
 
 SCENARIO is any of status, completion, small, stop, restart, two, columns, slow, keep, builds, homes, tour; without one
 all run, in this order. Screenshots go to FOLDER. The exit status is 1 where a scenario failed. tour and stop need a

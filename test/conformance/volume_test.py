@@ -1,6 +1,6 @@
 """Much output: nothing stops, the memory of the kernel does not grow.
 
-To run it: see harness.py; in short, python internal/conformance/volume_test.py -v [CLASS[.TEST]]
+To run it: see harness.py; in short, python test/conformance/volume_test.py -v [CLASS[.TEST]]
 """
 
 import threading
