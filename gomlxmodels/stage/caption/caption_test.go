@@ -17,9 +17,9 @@ import (
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/internal/modeltest"
-	"antipode/gomlxmodels/internal/stagetest"
 	"antipode/gomlxmodels/stage"
 	"antipode/internal/must"
+	"antipode/internal/stagetest"
 	"antipode/internal/testbackend"
 )
 

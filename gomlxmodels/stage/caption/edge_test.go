@@ -9,8 +9,8 @@ import (
 
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
-	"antipode/gomlxmodels/internal/stagetest"
 	"antipode/internal/must"
+	"antipode/internal/stagetest"
 	"antipode/internal/testbackend"
 )
 

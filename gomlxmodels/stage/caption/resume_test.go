@@ -17,8 +17,8 @@ import (
 	"antipode/datasets/client"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
-	"antipode/gomlxmodels/internal/stagetest"
 	"antipode/internal/must"
+	"antipode/internal/stagetest"
 	"antipode/kernel/backend/all"
 	"antipode/kernel/backend/engine"
 )

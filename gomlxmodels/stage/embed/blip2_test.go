@@ -10,10 +10,10 @@ import (
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/blip2"
 	"antipode/gomlxmodels/internal/modeltest"
-	"antipode/gomlxmodels/internal/stagetest"
 	"antipode/gomlxmodels/stage"
 	"antipode/internal/must"
 	"antipode/internal/near"
+	"antipode/internal/stagetest"
 	"antipode/internal/testbackend"
 )
 

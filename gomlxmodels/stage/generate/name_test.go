@@ -12,9 +12,9 @@ import (
 	"antipode/gomlxmodels/diffusion"
 	"antipode/gomlxmodels/hub"
 	"antipode/gomlxmodels/internal/modeltest"
-	"antipode/gomlxmodels/internal/stagetest"
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/must"
+	"antipode/internal/stagetest"
 )
 
 // TestName: a model of the hub is called by its repository in tables.

@@ -13,10 +13,10 @@ import (
 	"antipode/gomlxmodels/dallemini"
 	"antipode/gomlxmodels/device"
 	"antipode/gomlxmodels/internal/modeltest"
-	"antipode/gomlxmodels/internal/stagetest"
 	"antipode/gomlxmodels/mindalle"
 	"antipode/gomlxmodels/stage/generate"
 	"antipode/internal/must"
+	"antipode/internal/stagetest"
 )
 
 // tokenFolder is a golden of package dallemini with its weights.

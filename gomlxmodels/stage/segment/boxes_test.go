@@ -14,10 +14,10 @@ import (
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/internal/modeltest"
-	"antipode/gomlxmodels/internal/stagetest"
 	"antipode/gomlxmodels/stage"
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/must"
+	"antipode/internal/stagetest"
 )
 
 // boxArgs are those of a detector and a segmenter, the small random models of tools/pyref/boxes_stage.py.

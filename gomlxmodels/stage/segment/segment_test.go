@@ -14,10 +14,10 @@ import (
 	"antipode/datasets/mask"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
-	"antipode/gomlxmodels/internal/stagetest"
 	"antipode/gomlxmodels/stage"
 	"antipode/internal/must"
 	"antipode/internal/near"
+	"antipode/internal/stagetest"
 	"antipode/internal/testbackend"
 )
 

@@ -22,8 +22,8 @@ import (
 	"antipode/datasets/mask"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
-	"antipode/gomlxmodels/internal/stagetest"
 	"antipode/internal/must"
+	"antipode/internal/stagetest"
 	"antipode/kernel/backend/all"
 )
 
