@@ -21,7 +21,6 @@ import (
 	"antipode/kernel/backend/remote"
 	"antipode/kernel/backend/store"
 	"antipode/kernel/cluster/jobs"
-	"antipode/kernel/cluster/task"
 )
 
 const jobArgs = "make --shards N [--for slurm|k8s|aws] [--store DIR|URL] -- COMMAND… | status JOB.json | " +
@@ -230,7 +229,7 @@ func ownEngine() (*engine.Engine, string, *remote.Cache, error) {
 	if err != nil {
 		return nil, "", nil, err
 	}
-	build, err := task.Build()
+	build, err := jobs.Build()
 	if err != nil {
 		return nil, "", nil, err
 	}

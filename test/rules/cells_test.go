@@ -7,8 +7,7 @@ import (
 )
 
 // forCells are the packages that notebook cells may import.
-var forCells = []string{"audits/...", "datasets/...", "metrics/...", "plots/...", "gomlxmodels", "datasets/client",
-	"datasets/cell"}
+var forCells = []string{"audits/...", "datasets/...", "metrics/...", "plots/...", "gomlxmodels"}
 
 // isForCells reports whether cells may import the package in a folder: one of forCells, and no helper of tests.
 func isForCells(folder string) bool {

@@ -21,64 +21,37 @@ var layers = []layer{
 	{"datasets/table", nil},
 	{"datasets/client", []string{"datasets/table"}},
 	{"datasets/cell", []string{"datasets/client", "datasets/table"}},
-	{"datasets/...", []string{"datasets/client", "datasets/cell"}},
-	{"metrics/...", []string{"datasets/...", "datasets/client", "datasets/cell"}},
-	{"audits/...", []string{"metrics/...", "datasets/...", "gomlxmodels", "datasets/client", "datasets/cell"}},
-	{"plots/...", []string{"metrics/...", "datasets/...", "datasets/client", "datasets/cell"}},
-	{"gomlxmodels/...", []string{"datasets/...", "datasets/client"}},
+	{"datasets/...", nil},
+	{"metrics/...", []string{"datasets/..."}},
+	{"audits/...", []string{"metrics/...", "datasets/...", "gomlxmodels"}},
+	{"plots/...", []string{"metrics/...", "datasets/..."}},
+	{"gomlxmodels/...", []string{"datasets/..."}},
 	{"kernel/...", []string{"gomlxmodels/...", "metrics/...", "datasets/..."}},
 	{"internal/...", nil},
 	{"docs/...", nil}, // programs that users copy: they import nothing of the module
 }
 
-// exceptions are the imports that break the direction, each for a reason. One that is no longer needed fails the test.
-var exceptions = []struct{ from, to, why string }{
-	{"kernel/backend/all", "kernel/backend/engine", "package all gathers every model, metric and data set for the backend and " +
-		"for programs without one"},
-	{"kernel/backend/all", "kernel/backend/store", "as above: it opens the engine's store"},
-	{"kernel/backend/all", "kernel/backend/plugin", "as above: it opens the engine's device"},
-	{"kernel/backend/all", "kernel/backend/devices", "as above: it finds the engine's devices"},
-	{"kernel/backend/all", "metrics/...", "as above: it registers the metrics"},
-	{"internal/testbackend", "gomlxmodels/device", "it opens a device for tests"},
-	{"internal/testengine", "kernel/backend/all", "it evaluates tables in tests"},
-	{"internal/testengine", "datasets", "as above"},
-}
-
 func TestImportsGoOneWay(t *testing.T) {
 	mine, _ := own(t)
 	modulePath, _ := module()
-	used := make([]bool, len(exceptions))
 	for _, folder := range sorted(mine) {
+		if withinAny(folder, []string{"test/...", "tools/..."}) {
+			continue // suites, what they share, and programs: nothing else imports them
+		}
 		i := slices.IndexFunc(layers, func(l layer) bool { return within(folder, l.folders) })
 		if i < 0 {
-			t.Errorf("%s belongs to no layer: put it below datasets, metrics, plots, gomlxmodels, kernel or internal",
+			t.Errorf("%s belongs to no layer: put it below one of them",
 				folder)
 			continue
 		}
-		if within(folder, "internal/...") && mine[folder].Name == "main" {
-			continue // a program that nothing can import: it may import every package
-		}
-	imports:
 		for _, p := range mine[folder].Imports {
 			to, ours := folderOf(modulePath, p)
-			if !ours || within(to, layers[i].folders) || withinAny(to, layers[i].imports) ||
-				strings.HasPrefix(to, "internal/") && i > 0 {
-				continue
+			if ours && !within(to, layers[i].folders) && !withinAny(to, layers[i].imports) &&
+				!(within(to, "internal/...") && i > 0) {
+				t.Errorf("%s imports %s: the layer %s may import %v, itself and internal; move the code to where "+
+					"both may reach it, or declare an interface there",
+					folder, to, layers[i].folders, layers[i].imports)
 			}
-			for j, e := range exceptions {
-				if within(folder, e.from) && within(to, e.to) {
-					used[j] = true
-					continue imports
-				}
-			}
-			t.Errorf("%s imports %s: the layer %s may import %v, itself and internal; move the code to where "+
-				"both may reach it, or declare an interface there",
-				folder, to, layers[i].folders, layers[i].imports)
-		}
-	}
-	for j, e := range exceptions {
-		if !used[j] && mine[strings.TrimSuffix(e.from, "/...")] != nil {
-			t.Errorf("nothing needs the exception %s → %s any more: remove it from exceptions", e.from, e.to)
 		}
 	}
 }
@@ -88,9 +61,9 @@ func TestOnlyTheCommandLinksAllModels(t *testing.T) {
 	modulePath, _ := module()
 	for _, folder := range sorted(mine) {
 		linked := slices.Contains(mine[folder].Imports, modulePath+"/kernel/backend/all")
-		if linked && !slices.Contains([]string{"kernel/commands", "kernel/cluster/task", "internal/testengine"}, folder) {
-			t.Errorf("%s imports kernel/backend/all, which links every model: only kernel/commands and kernel/cluster/task do "+
-				"(and plain programs and tests)", folder)
+		if linked && !slices.Contains([]string{"kernel/commands", "kernel/cluster/jobs", "test/testengine"}, folder) {
+			t.Errorf("%s imports kernel/backend/all, which links every model: only kernel/commands and "+
+				"kernel/cluster/jobs do (and plain programs and tests)", folder)
 		}
 	}
 }

@@ -13,10 +13,10 @@ import (
 )
 
 // TestWorkNeedsNoBackend requires that antipode work, a task of an array job, evaluates its plan itself: no function of
-// packages commands and task that it reaches connects to the resident backend or starts one.
+// packages commands and jobs that it reaches connects to the resident backend or starts one.
 func TestWorkNeedsNoBackend(t *testing.T) {
 	var names []string
-	for _, folder := range []string{"commands", "task"} {
+	for _, folder := range []string{"commands", "cluster/jobs"} {
 		list := must.Get(filepath.Glob(filepath.Join(root, "kernel", folder, "*.go")))(t)
 		names = append(names, list...)
 	}

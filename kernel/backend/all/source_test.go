@@ -17,7 +17,7 @@ func TestSource(t *testing.T) {
 	cache := t.TempDir()
 	t.Setenv("HF_HUB_CACHE", cache)
 	repository := filepath.Join(cache, "models--some--model")
-	bare := os.DirFS(filepath.Join("../../../gomlxmodels", "diffusion", "testdata", "bare"))
+	bare := os.DirFS(filepath.Join("..", "..", "..", "gomlxmodels", "diffusion", "testdata", "bare"))
 	must.Do(t, os.CopyFS(filepath.Join(repository, "snapshots", commit), bare))
 	must.Do(t, os.Mkdir(filepath.Join(repository, "refs"), 0o700))
 	must.Do(t, os.WriteFile(filepath.Join(repository, "refs", "main"), []byte(commit), 0o600))

@@ -67,8 +67,8 @@ func inside(dir, root, path, home string) (string, error) {
 	}
 	for _, allowed := range []string{root, filepath.Join(home, "blobs")} {
 		if base, err := filepath.EvalSymlinks(allowed); err == nil {
-			if rel, err := filepath.Rel(base, real); err == nil && rel != "../.." &&
-				!strings.HasPrefix(rel, "../.."+string(filepath.Separator)) {
+			if rel, err := filepath.Rel(base, real); err == nil && rel != ".." &&
+				!strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
 				if info, err := os.Stat(real); err != nil {
 					return "", plain(err)
 				} else if !info.Mode().IsRegular() {

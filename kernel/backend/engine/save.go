@@ -101,7 +101,7 @@ func (r *run) savedImages(f *table.Frame, images []table.Image, first int) ([]ta
 					filepath.Base(r.req.Save), plain(err))
 			}
 		}
-		if rel, err := filepath.Rel(dir, out[i].Path); err == nil && !strings.HasPrefix(rel, "../..") {
+		if rel, err := filepath.Rel(dir, out[i].Path); err == nil && !strings.HasPrefix(rel, "..") {
 			out[i].Path = filepath.ToSlash(rel)
 		}
 	}

@@ -181,7 +181,7 @@ func TestShardsAreParts(t *testing.T) {
 
 // TestShardStoresItsImages reads a Parquet file that holds the bytes of images.
 func TestShardStoresItsImages(t *testing.T) {
-	tab := datasets.Parquet(filepath.Join("../..", "parquet", "testdata", "huggingface.parquet"))
+	tab := datasets.Parquet(filepath.Join("..", "parquet", "testdata", "huggingface.parquet"))
 	blobs := func(e *Engine) int {
 		files := must.Get(filepath.Glob(filepath.Join(e.Store.Dir(), "blobs", "*", "*")))(t)
 		return len(files)

@@ -462,7 +462,7 @@ func TestOptions(t *testing.T) {
 		}
 	}
 	dir := t.TempDir()
-	line := []byte(`{"url":"a","file":"../../b"}` + "\n")
+	line := []byte(`{"url":"a","file":"../b"}` + "\n")
 	must.Do(t, os.WriteFile(filepath.Join(dir, Journal), line, 0o644))
 	if _, err := Fetch(t.Context(), nil, Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), "line 1") {
 		t.Errorf("a path that leaves the folder: %v", err)

@@ -26,7 +26,6 @@ import (
 	"antipode/internal/objecturl"
 	"antipode/internal/plaintext"
 	"antipode/kernel/cluster/jobs"
-	"antipode/kernel/cluster/task"
 )
 
 func main() {
@@ -54,7 +53,7 @@ func status(err error) int {
 // run submits the job that the arguments name and waits for its end. In a process that a runner has started it is the
 // worker instead, and does not return.
 func run(ctx context.Context) error {
-	var o task.Options
+	var o jobs.WorkerOptions
 	o.Flags(flag.CommandLine)
 	store := flag.String("store", "", "the `DIR` or URL of the store, which every worker reaches; default the job's")
 	if slices.ContainsFunc(os.Args, func(a string) bool { return strings.HasPrefix(a, provision) }) {

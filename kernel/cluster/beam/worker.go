@@ -16,7 +16,6 @@ import (
 	"antipode/datasets/client"
 	"antipode/kernel/backend/engine"
 	"antipode/kernel/cluster/jobs"
-	"antipode/kernel/cluster/task"
 )
 
 func init() {
@@ -38,7 +37,7 @@ const grace = 25 * time.Second
 // shardFn computes shards of a job. Its fields are sent to the workers.
 type shardFn struct {
 	Job      string // the content of its file
-	Store    string // see [task.Options], as Commit and Pull
+	Store    string // see [jobs.WorkerOptions], as Commit and Pull
 	Commit   int64  // nanoseconds
 	Pull     bool
 	Programs string // the value of [client.ExecVar]
@@ -53,7 +52,7 @@ func (f *shardFn) ProcessElement(ctx context.Context, shard int) (int, error) {
 		return 0, err
 	}
 	_, err = w.Shard(engine.WithDrain(ctx, drain), shard)
-	again := []error{task.ErrUnreachable, task.ErrMismatch, engine.ErrDrained, context.Canceled}
+	again := []error{jobs.ErrUnreachable, jobs.ErrMismatch, engine.ErrDrained, context.Canceled}
 	if err == nil || w.Reported() && !slices.ContainsFunc(again, func(e error) bool { return errors.Is(err, e) }) {
 		return shard, nil
 	}
@@ -64,11 +63,11 @@ func (f *shardFn) ProcessElement(ctx context.Context, shard int) (int, error) {
 // them and does not tear them down.
 var (
 	mu    sync.Mutex
-	the   *task.Worker
+	the   *jobs.Worker
 	drain = engine.NewDrain(grace)
 )
 
-func open(f *shardFn) (*task.Worker, error) {
+func open(f *shardFn) (*jobs.Worker, error) {
 	mu.Lock()
 	defer mu.Unlock()
 	if the != nil {
@@ -81,7 +80,7 @@ func open(f *shardFn) (*task.Worker, error) {
 	if err := os.Setenv(client.ExecVar, f.Programs); err != nil {
 		return nil, err
 	}
-	the = task.New(job, task.Options{Store: f.Store, Commit: time.Duration(f.Commit), Pull: f.Pull,
+	the = jobs.NewWorker(job, jobs.WorkerOptions{Store: f.Store, Commit: time.Duration(f.Commit), Pull: f.Pull,
 		Say: func(line string) { fmt.Fprintln(os.Stderr, line) }})
 	return the, nil
 }

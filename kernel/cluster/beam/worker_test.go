@@ -16,7 +16,6 @@ import (
 
 	"antipode/datasets/client"
 	"antipode/kernel/cluster/jobs"
-	"antipode/kernel/cluster/task"
 )
 
 // programs is the folder of the antipode command, of this program, and of echo, a model that needs no device.
@@ -118,7 +117,7 @@ func TestPrism(t *testing.T) {
 func TestErrors(t *testing.T) {
 	j := job(t, prompts, generate)
 	f := function(t, j)
-	if _, err := f.ProcessElement(t.Context(), 3); !errors.Is(err, task.ErrMismatch) {
+	if _, err := f.ProcessElement(t.Context(), 3); !errors.Is(err, jobs.ErrMismatch) {
 		t.Errorf("shard 3 of 3: %v", err)
 	}
 	for shard := range 3 {
@@ -136,7 +135,7 @@ func TestErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	the = nil
-	if _, err := f.ProcessElement(t.Context(), 0); !errors.Is(err, task.ErrMismatch) {
+	if _, err := f.ProcessElement(t.Context(), 0); !errors.Is(err, jobs.ErrMismatch) {
 		t.Errorf("a changed table: %v", err)
 	}
 }

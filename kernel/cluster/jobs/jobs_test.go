@@ -219,7 +219,7 @@ func TestReport(t *testing.T) {
 // TestScripts checks the files for schedulers, and that docs/scale.md shows them.
 func TestScripts(t *testing.T) {
 	j := &Job{ID: "9f31c02d5b7a6e84", Shards: 64}
-	page := must.Get(os.ReadFile(filepath.Join("../..", "../..", "docs", "scale.md")))(t)
+	page := must.Get(os.ReadFile(filepath.Join("..", "..", "..", "docs", "scale.md")))(t)
 	for _, scheduler := range Schedulers {
 		files := must.Get(Script(scheduler, j, ScriptOptions{Job: "/shared/job.json", Store: "/shared/job.store"}))(t)
 		for _, f := range files {

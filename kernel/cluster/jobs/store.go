@@ -1,4 +1,4 @@
-package task
+package jobs
 
 import (
 	"context"
@@ -9,13 +9,12 @@ import (
 	"antipode/internal/objecturl"
 	"antipode/kernel/backend/remote"
 	"antipode/kernel/backend/store"
-	"antipode/kernel/cluster/jobs"
 )
 
 // Store is the store that tasks fill, in a folder or under a URL.
 type Store struct {
 	*store.Store
-	Files jobs.Files    // of the folder or URL
+	Files Files         // of the folder or URL
 	far   *remote.Store // nil for a folder
 }
 
@@ -27,7 +26,7 @@ const folder = "tasks"
 func OpenStore(ctx context.Context, at, name string, o store.WorkerOptions) (*Store, error) {
 	if !objecturl.IsRemote(at) {
 		s, err := store.OpenWorker(at, o)
-		return &Store{Store: s, Files: jobs.Folder(at)}, err
+		return &Store{Store: s, Files: Folder(at)}, err
 	}
 	u, err := objecturl.Parse(at)
 	if err != nil {

@@ -1,6 +1,4 @@
-// Package task computes shards of array jobs in this process, without a resident backend: one shard for `antipode
-// work`, and those that a runner of Apache Beam hands to it in the program of kernel/cluster/beam.
-package task
+package jobs
 
 import (
 	"context"
@@ -20,11 +18,10 @@ import (
 	"antipode/kernel/backend/plugin"
 	"antipode/kernel/backend/remote"
 	"antipode/kernel/backend/store"
-	"antipode/kernel/cluster/jobs"
 )
 
-// Options configure a [Worker].
-type Options struct {
+// WorkerOptions configure a [Worker].
+type WorkerOptions struct {
 	// Store is the store that the worker fills, a folder or a URL.
 	Store string
 	// Commit is the time for which results are collected before they are written; 0 = 60 s, or 300 s where a batch
@@ -37,7 +34,7 @@ type Options struct {
 }
 
 // Flags defines the flags of every program that computes shards.
-func (o *Options) Flags(fs *flag.FlagSet) {
+func (o *WorkerOptions) Flags(fs *flag.FlagSet) {
 	fs.DurationVar(&o.Commit, "commit", 0, "the `TIME` for which results are collected before they are written; "+
 		"default 60s, or 300s where a batch takes more than 10s")
 	fs.BoolVar(&o.Pull, "pull", false, "download the XLA plugin if it is missing")
@@ -47,8 +44,8 @@ func (o *Options) Flags(fs *flag.FlagSet) {
 // Worker computes shards of one job, one at a time, with one engine: a model is loaded once for all shards. It is safe
 // for concurrent use.
 type Worker struct {
-	job *jobs.Job
-	Options
+	job *Job
+	WorkerOptions
 
 	shard  sync.Mutex     // held while a shard is computed
 	engine *engine.Engine // nil = not open
@@ -56,13 +53,13 @@ type Worker struct {
 
 	writing sync.Mutex // held while a status is written
 	mu      sync.Mutex // guards the fields below
-	status  *jobs.Status
+	status  *Status
 	store   *Store // the last that was opened
 	first   int    // the number of its packs when the shard began
 }
 
-// New returns a worker for a job. It opens nothing yet.
-func New(job *jobs.Job, o Options) *Worker { return &Worker{job: job, Options: o} }
+// NewWorker returns a worker for a job. It opens nothing yet.
+func NewWorker(job *Job, o WorkerOptions) *Worker { return &Worker{job: job, WorkerOptions: o} }
 
 // Close writes what is collected, and releases the models, the device and the store.
 func (w *Worker) Close() error {
@@ -107,16 +104,16 @@ func (w *Worker) Shard(ctx context.Context, index int) (*client.Result, error) {
 		}
 		return err
 	})
-	state := jobs.Failed
+	state := Failed
 	switch {
 	case err == nil:
-		state = jobs.Done
+		state = Done
 	case ctx.Err() != nil:
-		state, err = jobs.Stopped, ctx.Err()
+		state, err = Stopped, ctx.Err()
 	case Unreachable(err), errors.Is(err, remote.ErrUnreachable):
 		err = unreached{err}
 	case errors.Is(err, engine.ErrDrained):
-		state = jobs.Stopped
+		state = Stopped
 	}
 	w.finish(state, err, res)
 	return res, err
@@ -126,8 +123,8 @@ func (w *Worker) Shard(ctx context.Context, index int) (*client.Result, error) {
 func (w *Worker) begin(index int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s := &jobs.Status{Job: w.job.ID, Shard: index, Of: w.job.Shards, Attempt: 1, Started: time.Now().UTC(),
-		State: jobs.Running}
+	s := &Status{Job: w.job.ID, Shard: index, Of: w.job.Shards, Attempt: 1, Started: time.Now().UTC(),
+		State: Running}
 	var err error
 	if s.Host, err = os.Hostname(); err != nil {
 		s.Host = "unknown"
@@ -139,12 +136,12 @@ func (w *Worker) begin(index int) {
 func (w *Worker) finish(state string, err error, res *client.Result) {
 	w.mu.Lock()
 	w.status.State = state
-	if err != nil && state == jobs.Failed {
+	if err != nil && state == Failed {
 		w.status.Error = plaintext.OneLine(err.Error())
 	}
 	if res != nil {
 		w.status.Computed, w.status.Found = res.Computed, res.Found
-		w.status.BadRows, w.status.Bad = len(res.Bad), res.Bad[:min(len(res.Bad), jobs.MaxBad)]
+		w.status.BadRows, w.status.Bad = len(res.Bad), res.Bad[:min(len(res.Bad), MaxBad)]
 	}
 	w.mu.Unlock()
 	w.write()
@@ -212,7 +209,7 @@ func (w *Worker) compute(ctx context.Context, index int) (*client.Result, error)
 	origin := w.store.Origin()
 	origin.Shard = fmt.Sprintf("%d/%d", index, w.job.Shards)
 	w.store.SetOrigin(origin)
-	old, err := jobs.ReadStatus(w.store.Files, w.job.ID, index)
+	old, err := ReadStatus(w.store.Files, w.job.ID, index)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the store: %w", err)
 	}
@@ -231,7 +228,7 @@ func (w *Worker) compute(ctx context.Context, index int) (*client.Result, error)
 		}
 		w.fit = true
 	}
-	plan, err := jobs.Shard(w.job.Plan, w.job.Phase, engine.ShardArgs{Index: index, Shards: w.job.Shards})
+	plan, err := Shard(w.job.Plan, w.job.Phase, engine.ShardArgs{Index: index, Shards: w.job.Shards})
 	if err != nil {
 		return nil, mismatch{err}
 	}
@@ -257,7 +254,7 @@ func (w *Worker) fits(ctx context.Context) error {
 		}
 		return mismatch{err}
 	}
-	d, err := w.engine.Describe(ctx, w.job.Plan, jobs.StageOps)
+	d, err := w.engine.Describe(ctx, w.job.Plan, StageOps)
 	if err != nil {
 		return err
 	}
@@ -289,7 +286,7 @@ func (w *Worker) keepReporting() (stop func()) {
 	ended, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
-		tick := time.NewTicker(jobs.Period(w.Store))
+		tick := time.NewTicker(Period(w.Store))
 		defer tick.Stop()
 		for {
 			select {
