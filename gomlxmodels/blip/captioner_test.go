@@ -19,7 +19,7 @@ import (
 	"antipode/gomlxmodels/textgen"
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 // TestWords takes an image of bytes to a caption in words, as transformers' processor, generate and batch_decode do.

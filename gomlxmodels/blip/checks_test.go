@@ -9,7 +9,7 @@ import (
 
 	"antipode/gomlxmodels/internal/captiontest"
 	"antipode/gomlxmodels/textgen"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 // python runs tools/pyref/blip_real.py.

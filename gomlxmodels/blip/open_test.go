@@ -12,7 +12,7 @@ import (
 	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/textgen"
 	"antipode/internal/must"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 // TestSuite: damaged folders are refused, and what every network has. Folders with PyTorch's weights give the same

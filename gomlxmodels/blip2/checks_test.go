@@ -11,7 +11,7 @@ import (
 	"antipode/gomlxmodels/textgen"
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 // TestRealWidth compares a BLIP-2 of the published widths and few layers, random weights in float16 shards, with

@@ -16,7 +16,7 @@ import (
 	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 func newEncoder(t *testing.T, backend compute.Backend, m *Model, p Pooling, o Options) *Encoder {

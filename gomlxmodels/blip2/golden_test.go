@@ -19,7 +19,7 @@ import (
 	"antipode/gomlxmodels/textgen"
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 // writers and sharing are the folders tools/pyref/blip2.py makes: models that write captions, and one that shares

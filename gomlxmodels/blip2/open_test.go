@@ -13,7 +13,7 @@ import (
 	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/textgen"
 	"antipode/internal/must"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 // TestSuite: damaged folders are refused, and what every network has. PyTorch's weights name the words a second time as

@@ -22,7 +22,7 @@ import (
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 // tiny is a small configuration: 16 patches, 2 blocks a tower, the usual context of 77 tokens, of which 90 is the

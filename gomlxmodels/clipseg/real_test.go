@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"antipode/internal/near"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 // TestReal compares every stage with transformers at real size (rd64-refined's shape) and for shapes drawn from

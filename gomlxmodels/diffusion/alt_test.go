@@ -18,7 +18,7 @@ import (
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 // altGoldens are the folders tools/pyref/altdiffusion.py makes: of two languages, and of nine.

@@ -17,7 +17,7 @@ import (
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 // TestSafetyEqualsReference compares cosines and decisions with diffusers' checker: of images some are blocked, one

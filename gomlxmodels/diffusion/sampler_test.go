@@ -11,7 +11,7 @@ import (
 	"github.com/gomlx/compute"
 
 	"antipode/internal/must"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 // The prompts and seeds of tools/pyref/diffusion.py.

@@ -9,7 +9,7 @@ import (
 	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/runner"
 	"antipode/internal/must"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 // TestThresholds: a higher threshold keeps the boxes above it, in the same order, and takes no token into a label.

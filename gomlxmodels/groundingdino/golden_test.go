@@ -21,7 +21,7 @@ import (
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 // goldens are the folders tools/pyref/groundingdino.py makes, with every stage; "many" has results alone.

@@ -17,7 +17,7 @@ import (
 	"antipode/gomlxmodels/textenc"
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 // view is how a batch is given to the network: what it is compiled for, and what is outside of images and captions.

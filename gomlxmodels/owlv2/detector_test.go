@@ -13,7 +13,7 @@ import (
 	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 // detect returns what a detector finds above a threshold.

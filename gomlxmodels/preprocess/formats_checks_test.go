@@ -14,7 +14,7 @@ import (
 
 	"antipode/datasets/mask"
 	"antipode/internal/imagefile"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 // TestFormatsEqualPillow: about 90 kinds of image files and 40 of mask files have the pixels that Pillow reads, or are

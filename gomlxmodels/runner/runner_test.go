@@ -18,7 +18,7 @@ import (
 	"antipode/gomlxmodels/runner"
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/must"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 // two is a network of two variables, a and b, and counts how often it was read.

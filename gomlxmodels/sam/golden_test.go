@@ -15,7 +15,7 @@ import (
 	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 // goldens are the folders tools/pyref/sam.py makes.

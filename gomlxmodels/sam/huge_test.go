@@ -14,7 +14,7 @@ import (
 	"antipode/gomlxmodels/preprocess"
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 // TestHuge loads sam-vit-huge's shape, random weights of 2.5 GB, segments one image with 3 boxes, and prints the peak

@@ -16,7 +16,7 @@ import (
 	"antipode/gomlxmodels/sam"
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 func openEncoder(t *testing.T, g golden, o Options) *Encoder {

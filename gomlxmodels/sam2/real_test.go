@@ -17,7 +17,7 @@ import (
 	"antipode/gomlxmodels/sam"
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 // TestReal compares every stage with transformers at real size (sam2.1-hiera-tiny's shape) and for shapes drawn from

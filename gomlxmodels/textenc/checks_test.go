@@ -13,7 +13,7 @@ import (
 	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 // python runs tools/pyref/textenc_real.py.

@@ -17,7 +17,7 @@ import (
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 // goldens are the folders tools/pyref/textenc.py makes, with the pooling they are opened with and the number of

@@ -11,7 +11,7 @@ import (
 
 	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/internal/must"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 type object = map[string]any

@@ -18,7 +18,7 @@ import (
 	"antipode/gomlxmodels/runner"
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 const toyVocab = 23

@@ -20,7 +20,7 @@ import (
 	"antipode/gomlxmodels/preprocess"
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 // tiny is a small configuration: 16 patches, 2 blocks.

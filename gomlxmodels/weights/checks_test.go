@@ -17,7 +17,7 @@ import (
 
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 // TestRandomTorchFiles compares 200 state dicts of random views, saved by torch in all of its ways and drawn from

@@ -11,7 +11,7 @@ import (
 
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 // The pixels of 2,000 random files, from ANTIPODE_TEST_SEED, are equal to Pillow's. ANTIPODE_PYTHON names the Python.

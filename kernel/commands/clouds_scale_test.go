@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"antipode/internal/must"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 // The account that every Azurite has. Its key is public.

@@ -22,9 +22,9 @@ import (
 
 	"antipode/datasets/client"
 	"antipode/internal/must"
-	"antipode/internal/testbackend"
 	"antipode/kernel/backend/plugin"
 	"antipode/kernel/backend/store"
+	"antipode/test/testbackend"
 )
 
 // serverModule builds a server of S3 from rclone, with what it needs alone.

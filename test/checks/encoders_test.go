@@ -10,7 +10,7 @@ import (
 
 	"antipode/gomlxmodels"
 	"antipode/internal/near"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 // `antipode embed` and `antipode segment` on encoders that transformers and sentence-transformers have just saved

@@ -11,9 +11,9 @@ import (
 	"antipode/datasets/client"
 	"antipode/gomlxmodels"
 	"antipode/internal/must"
-	"antipode/internal/testbackend"
 	"antipode/kernel/backend/all"
 	"antipode/metrics"
+	"antipode/test/testbackend"
 )
 
 // Crops of real photographs, EXIF-rotated, gray and alpha ones among them: their mirrored and slightly recolored

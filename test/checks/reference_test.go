@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 // `antipode embed` on ViT-B/16 folders as timm and transformers save them agrees with the libraries: whole image,

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"antipode/internal/must"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 // spoiled are rows that embed cannot use, each with what its one line must name.

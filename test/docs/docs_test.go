@@ -14,9 +14,9 @@ import (
 
 	"antipode/datasets/client"
 	"antipode/gomlxmodels/device"
-	"antipode/internal/testbackend"
 	"antipode/kernel/backend/plugin"
 	"antipode/kernel/jupyter/notebook"
+	"antipode/test/testbackend"
 )
 
 // exceptions are the commands that are not executed, by how they begin, each with the reason. check is what is executed

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"antipode/internal/must"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 // TestBeam runs the chain on one machine, on Beam's runner Prism, and on Flink with two workers, each of which is

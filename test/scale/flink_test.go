@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"antipode/internal/must"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 // dependencies names Flink, the job server of Beam for it, and a logger.

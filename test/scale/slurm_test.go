@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"antipode/internal/must"
-	"antipode/internal/testbackend"
 	"antipode/kernel/cluster/jobs"
+	"antipode/test/testbackend"
 )
 
 // configuration is that of a Slurm of one node which needs no services of the system; %[1]s is the host, %[2]s a

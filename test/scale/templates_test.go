@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"antipode/internal/must"
-	"antipode/internal/testbackend"
 	"antipode/kernel/cluster/jobs"
+	"antipode/test/testbackend"
 )
 
 // decoder decodes a file strictly as a Job of Kubernetes, in a module of its own.

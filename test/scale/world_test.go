@@ -12,8 +12,8 @@ import (
 
 	"antipode/datasets/client"
 	"antipode/gomlxmodels/device"
-	"antipode/internal/testbackend"
 	"antipode/kernel/backend/plugin"
+	"antipode/test/testbackend"
 )
 
 // programs are the command, and echo a program for models that needs no device.

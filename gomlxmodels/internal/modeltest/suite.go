@@ -11,7 +11,7 @@ import (
 	"github.com/gomlx/compute"
 
 	"antipode/gomlxmodels/weights"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 // Model is what [Suite] tests of the package of a network.

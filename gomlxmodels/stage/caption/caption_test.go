@@ -20,7 +20,7 @@ import (
 	"antipode/gomlxmodels/stage"
 	"antipode/internal/must"
 	"antipode/internal/stagetest"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 // model and model2 are the small random models with a tokenizer that tools/pyref/blip.py and blip2.py make.

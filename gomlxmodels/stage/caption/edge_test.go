@@ -11,7 +11,7 @@ import (
 	"antipode/gomlxmodels"
 	"antipode/internal/must"
 	"antipode/internal/stagetest"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 // TestNoContent: images without anything to see are described like any other, whatever their size.

@@ -14,7 +14,7 @@ import (
 	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/internal/stagetest"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 // blip2Folder is one that tools/pyref/blip2.py makes.

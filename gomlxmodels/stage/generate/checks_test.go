@@ -13,7 +13,7 @@ import (
 	"antipode/datasets"
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/near"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 // command builds the program and returns what runs it with a store in dir.

@@ -19,7 +19,7 @@ import (
 	"antipode/datasets/client"
 	"antipode/gomlxmodels"
 	"antipode/internal/must"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 // killable is a program that runs docs/examples/exec_diffusers.py in its own process: it notes its pid and its finished

@@ -18,7 +18,7 @@ import (
 	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/internal/stagetest"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 // model and seer are the small random models that tools/pyref/clipseg.py and clipseg_stage.py make.
