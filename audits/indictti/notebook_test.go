@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"antipode/internal/must"
-	"antipode/internal/testengine"
 	"antipode/internal/testnotebook"
 	"antipode/test/testbackend"
+	"antipode/test/testengine"
 )
 
 // TestNotebook runs notebooks/indictti.ipynb through the built command on captions in the layout of LAION-COCO-NLLB,
