@@ -14,9 +14,9 @@ import (
 
 	"antipode/datasets/client"
 	"antipode/internal/must"
-	"antipode/internal/testnotebook"
 	"antipode/kernel/jupyter"
 	"antipode/test/testbackend"
+	"antipode/test/testnotebook"
 )
 
 // TestResume runs each audit's notebook on a small study of the built-in world, in a store of its own. Then, in an
