@@ -19,7 +19,7 @@ import (
 	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/stage"
 	"antipode/internal/must"
-	"antipode/internal/stagetest"
+	"antipode/test/stagetest"
 	"antipode/test/testbackend"
 )
 

@@ -10,7 +10,7 @@ import (
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
 	"antipode/internal/must"
-	"antipode/internal/stagetest"
+	"antipode/test/stagetest"
 	"antipode/test/testbackend"
 )
 

@@ -18,9 +18,9 @@ import (
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
 	"antipode/internal/must"
-	"antipode/internal/stagetest"
 	"antipode/kernel/backend/all"
 	"antipode/kernel/backend/engine"
+	"antipode/test/stagetest"
 )
 
 // childVar names the file of a request that this program, started again by a test, evaluates until it is killed.

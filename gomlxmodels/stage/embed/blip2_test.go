@@ -13,7 +13,7 @@ import (
 	"antipode/gomlxmodels/stage"
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/internal/stagetest"
+	"antipode/test/stagetest"
 	"antipode/test/testbackend"
 )
 

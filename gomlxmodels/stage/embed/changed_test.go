@@ -14,10 +14,10 @@ import (
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/stage"
 	"antipode/internal/must"
-	"antipode/internal/stagetest"
 	_ "antipode/kernel/backend/all"
 	"antipode/kernel/backend/engine"
 	"antipode/kernel/backend/store"
+	"antipode/test/stagetest"
 )
 
 // changer is a stage that computes nothing: it changes files in the middle of a run.

@@ -14,7 +14,7 @@ import (
 	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/must"
-	"antipode/internal/stagetest"
+	"antipode/test/stagetest"
 )
 
 // TestName: a model of the hub is called by its repository in tables.

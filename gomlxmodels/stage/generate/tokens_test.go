@@ -16,7 +16,7 @@ import (
 	"antipode/gomlxmodels/mindalle"
 	"antipode/gomlxmodels/stage/generate"
 	"antipode/internal/must"
-	"antipode/internal/stagetest"
+	"antipode/test/stagetest"
 )
 
 // tokenFolder is a golden of package dallemini with its weights.

@@ -17,7 +17,7 @@ import (
 	"antipode/gomlxmodels/stage"
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/must"
-	"antipode/internal/stagetest"
+	"antipode/test/stagetest"
 )
 
 // boxArgs are those of a detector and a segmenter, the small random models of tools/pyref/boxes_stage.py.

@@ -23,8 +23,8 @@ import (
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
 	"antipode/internal/must"
-	"antipode/internal/stagetest"
 	"antipode/kernel/backend/all"
+	"antipode/test/stagetest"
 )
 
 // echo builds the echo adapter and allows a script that starts it: what is sent to it and what it answers pass through
