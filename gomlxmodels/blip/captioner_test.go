@@ -15,10 +15,10 @@ import (
 	"github.com/gomlx/compute/dtypes"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/textgen"
 	"antipode/internal/must"
 	"antipode/internal/near"
+	"antipode/test/modeltest"
 	"antipode/test/testbackend"
 )
 

@@ -8,10 +8,10 @@ import (
 
 	"github.com/gomlx/compute"
 
-	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/textgen"
 	"antipode/internal/must"
+	"antipode/test/modeltest"
 	"antipode/test/testbackend"
 )
 

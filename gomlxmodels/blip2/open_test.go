@@ -10,9 +10,9 @@ import (
 	"github.com/gomlx/compute/dtypes"
 
 	"antipode/gomlxmodels/internal/captiontest"
-	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/textgen"
 	"antipode/internal/must"
+	"antipode/test/modeltest"
 	"antipode/test/testbackend"
 )
 

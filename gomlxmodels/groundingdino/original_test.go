@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/must"
+	"antipode/test/modeltest"
 )
 
 // originalGolden is testdata/original/names.zip, of tools/pyref/original_groundingdino.py: the shapes of the tensors

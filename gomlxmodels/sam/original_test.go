@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/must"
+	"antipode/test/modeltest"
 )
 
 // TestConvert writes a checkpoint of segment-anything as a folder, and compares it with the one that transformers saved

@@ -9,8 +9,8 @@ import (
 
 	"github.com/gomlx/compute"
 
-	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/internal/must"
+	"antipode/test/modeltest"
 	"antipode/test/testbackend"
 )
 

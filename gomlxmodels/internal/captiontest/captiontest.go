@@ -13,9 +13,9 @@ import (
 
 	"github.com/gomlx/compute"
 
-	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/textgen"
 	"antipode/internal/near"
+	"antipode/test/modeltest"
 )
 
 // Written is one line of a golden's captions.json: what generate made of an image.

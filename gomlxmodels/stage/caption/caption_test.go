@@ -16,9 +16,9 @@ import (
 
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
-	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/stage"
 	"antipode/internal/must"
+	"antipode/test/modeltest"
 	"antipode/test/stagetest"
 	"antipode/test/testbackend"
 )

@@ -9,10 +9,10 @@ import (
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/blip2"
-	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/stage"
 	"antipode/internal/must"
 	"antipode/internal/near"
+	"antipode/test/modeltest"
 	"antipode/test/stagetest"
 	"antipode/test/testbackend"
 )

@@ -11,9 +11,9 @@ import (
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/diffusion"
 	"antipode/gomlxmodels/hub"
-	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/must"
+	"antipode/test/modeltest"
 	"antipode/test/stagetest"
 )
 

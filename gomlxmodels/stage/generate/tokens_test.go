@@ -12,10 +12,10 @@ import (
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/dallemini"
 	"antipode/gomlxmodels/device"
-	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/mindalle"
 	"antipode/gomlxmodels/stage/generate"
 	"antipode/internal/must"
+	"antipode/test/modeltest"
 	"antipode/test/stagetest"
 )
 

@@ -13,10 +13,10 @@ import (
 	"antipode/datasets/mask"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
-	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/stage"
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/must"
+	"antipode/test/modeltest"
 	"antipode/test/stagetest"
 )
 

@@ -21,9 +21,9 @@ import (
 	"time"
 
 	"antipode/gomlxmodels"
-	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/must"
+	"antipode/test/modeltest"
 	"antipode/test/testbackend"
 )
 
