@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"antipode/gomlxmodels/internal/captiontest"
 	"antipode/gomlxmodels/textgen"
+	"antipode/test/captiontest"
 	"antipode/test/testbackend"
 )
 

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"antipode/gomlxmodels/internal/captiontest"
 	"antipode/gomlxmodels/textgen"
 	"antipode/internal/must"
 	"antipode/internal/near"
+	"antipode/test/captiontest"
 	"antipode/test/testbackend"
 )
 

@@ -14,10 +14,10 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"antipode/gomlxmodels/internal/captiontest"
 	"antipode/gomlxmodels/textgen"
 	"antipode/internal/must"
 	"antipode/internal/near"
+	"antipode/test/captiontest"
 	"antipode/test/modeltest"
 	"antipode/test/testbackend"
 )

@@ -9,9 +9,9 @@ import (
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
 
-	"antipode/gomlxmodels/internal/captiontest"
 	"antipode/gomlxmodels/textgen"
 	"antipode/internal/must"
+	"antipode/test/captiontest"
 	"antipode/test/modeltest"
 	"antipode/test/testbackend"
 )

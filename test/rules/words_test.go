@@ -70,7 +70,7 @@ var keptWords = []struct{ file, text, why string }{
 	{"gomlxmodels/stage/caption/*_test.go", "picture", "a prompt and output of the model, a golden tensor"},
 	{"gomlxmodels/stage/embed/blip2_test.go", "picture", "a golden tensor"},
 	{"gomlxmodels/*/*_test.go", "picture", "golden tensors"},
-	{"gomlxmodels/internal/captiontest/captiontest.go", "picture", "a key of captions.json"},
+	{"test/captiontest/captiontest.go", "picture", "a key of captions.json"},
 	{"gomlxmodels/preprocess/reference_test.go", "pictures", "a test folder that the reference script writes"},
 	{"gomlxmodels/stage/segment/segment_test.go", "grey", "a test file that the reference script writes"},
 	{"metrics/representation/*.go", "colour", "the column perceived_skin_colour, whose name seeds the bootstrap; " +
