@@ -22,7 +22,7 @@ import (
 // ANTIPODE_PYTHON names the Python.
 func TestFormatsEqualPillow(t *testing.T) {
 	dir := t.TempDir()
-	testbackend.Python(t, []string{"PIL", "numpy", "tifffile"}, filepath.Join("..", "..", "tools", "pyref", "formats.py"), dir)
+	testbackend.Python(t, []string{"PIL", "numpy", "tifffile"}, "../../tools/pyref/formats.py", dir)
 	text, err := os.ReadFile(filepath.Join(dir, "list.json"))
 	if err != nil {
 		t.Fatal(err)

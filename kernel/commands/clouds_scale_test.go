@@ -139,8 +139,8 @@ func newAzure(t *testing.T) *emulator {
 	return e
 }
 
-// TestClouds runs the command of kernel/cluster/clouds against emulators of Google Cloud Storage and Azure Blob Storage: tables
-// and images, a store, a job, and what fails.
+// TestClouds runs the command of kernel/cluster/clouds against emulators of Google Cloud Storage and Azure Blob
+// Storage: tables and images, a store, a job, and what fails.
 func TestClouds(t *testing.T) {
 	binary := buildIn(t, "../cluster/clouds")
 	for name, start := range map[string]func(*testing.T) *emulator{"gs": newGoogle, "az": newAzure} {

@@ -60,7 +60,8 @@ func TestNoReplace(t *testing.T) {
 
 // clouds are modules that the main go.mod does not name, with the reason.
 var clouds = []struct{ prefix, why string }{
-	{"cloud.google.com/", "the drivers of Google and Azure double the command's size: kernel/cluster/clouds links them"},
+	{"cloud.google.com/", "the drivers of Google and Azure double the command's size: " +
+		"kernel/cluster/clouds links them"},
 	{"github.com/Azure/", "as above"},
 	{"github.com/apache/beam", "Beam belongs in a nested module"},
 }

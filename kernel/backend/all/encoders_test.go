@@ -233,7 +233,8 @@ func TestMasksKeepOutcomes(t *testing.T) {
 		}
 	}
 	masked := datasets.CSV(filepath.Join(dir, "t.csv")).MasksFrom(filepath.Join(dir, "masks"))
-	f := must.Get(gomlxmodels.Embed("../../../gomlxmodels/vit/testdata/hf-classifier-oblong", masked).Rows(context.Background()))(t)
+	const model = "../../../gomlxmodels/vit/testdata/hf-classifier-oblong"
+	f := must.Get(gomlxmodels.Embed(model, masked).Rows(t.Context()))(t)
 	for i, want := range []string{"ok ", "unmasked no mask file b.png or 1.png", "refused by the API",
 		"failed no answer", "skipped not sampled", "unmasked no box of cat"} {
 		if got := f.Texts("outcome")[i] + " " + f.Texts("reason")[i]; got != want {

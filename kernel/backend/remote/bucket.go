@@ -61,8 +61,8 @@ func Open(ctx context.Context, u objecturl.URL) (*Bucket, error) {
 		b.blob, err = openS3(ctx, u)
 	default:
 		if !blob.DefaultURLMux().ValidBucketScheme(u.Scheme) {
-			return nil, fmt.Errorf("%s is not in this build: it reads s3:// and file://; kernel/cluster/clouds builds the "+
-				"command with gs:// and az://", b.name)
+			return nil, fmt.Errorf("%s is not in this build: it reads s3:// and file://; kernel/cluster/clouds builds "+
+				"the command with gs:// and az://", b.name)
 		}
 		b.blob, err = blob.OpenBucket(ctx, u.Scheme+"://"+u.Bucket+"?"+u.Options)
 	}
