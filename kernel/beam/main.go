@@ -26,6 +26,7 @@ import (
 	"antipode/internal/plaintext"
 	"antipode/kernel/client"
 	"antipode/kernel/jobs"
+	_ "antipode/kernel/remote/cloud" // stores and tables in object storage
 	"antipode/kernel/task"
 )
 

@@ -17,6 +17,7 @@ import (
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
 
 	"antipode/internal/objecturl"
+	_ "antipode/kernel/remote/cloud"
 	"antipode/kernel/remote/internal/pause"
 )
 
