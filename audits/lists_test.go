@@ -10,7 +10,7 @@ import (
 	"antipode/audits/indictti"
 	"antipode/audits/visage"
 	"antipode/datasets"
-	"antipode/internal/testengine"
+	"antipode/test/testengine"
 )
 
 // A name in a list of the study that matches nothing is an error with the nearest one, before any image is generated.

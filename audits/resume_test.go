@@ -12,11 +12,11 @@ import (
 	"testing"
 	"time"
 
+	"antipode/datasets/client"
 	"antipode/internal/must"
-	"antipode/internal/testbackend"
-	"antipode/internal/testnotebook"
-	"antipode/kernel/client"
 	"antipode/kernel/jupyter"
+	"antipode/test/testbackend"
+	"antipode/test/testnotebook"
 )
 
 // TestResume runs each audit's notebook on a small study of the built-in world, in a store of its own. Then, in an

@@ -22,11 +22,11 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"antipode/datasets/cell"
+	"antipode/datasets/client"
 	"antipode/datasets/operation"
 	"antipode/datasets/table"
 	"antipode/internal/thumb"
-	"antipode/kernel/cell"
-	"antipode/kernel/client"
 )
 
 func init() { operation.Verb("with-values", withValues) }

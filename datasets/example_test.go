@@ -11,11 +11,11 @@ import (
 	"testing"
 
 	"antipode/datasets"
+	"antipode/datasets/client"
 	"antipode/datasets/mask"
 	"antipode/datasets/table"
-	"antipode/kernel/client"
-	"antipode/kernel/engine"
-	"antipode/kernel/store"
+	"antipode/kernel/backend/engine"
+	"antipode/kernel/backend/store"
 )
 
 // TestMain lets the examples evaluate plans in this process instead of in the resident backend.

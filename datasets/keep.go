@@ -11,10 +11,10 @@ import (
 	"regexp"
 	"time"
 
+	"antipode/datasets/cell"
+	"antipode/datasets/client"
 	"antipode/datasets/operation"
 	"antipode/datasets/table"
-	"antipode/kernel/cell"
-	"antipode/kernel/client"
 )
 
 func init() { operation.Verb("digest", digestRows) }

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
+	"antipode/datasets/cell"
+	"antipode/datasets/client"
 	"antipode/datasets/table"
 	"antipode/internal/objecturl"
-	"antipode/kernel/cell"
-	"antipode/kernel/client"
 )
 
 // Rows runs the table and returns its rows.

@@ -10,11 +10,11 @@ import (
 
 	"github.com/rivo/uniseg"
 
+	"antipode/datasets/cell"
 	"antipode/datasets/mask"
 	"antipode/datasets/table"
 	"antipode/internal/plaintext"
 	"antipode/internal/thumb"
-	"antipode/kernel/cell"
 )
 
 // The number of rows of [Table.Print] and [Table.Show]; tables with images show fewer.

@@ -16,10 +16,10 @@ import (
 	"testing"
 	"time"
 
+	"antipode/datasets/client"
 	"antipode/datasets/mask"
 	"antipode/datasets/table"
 	"antipode/internal/must"
-	"antipode/kernel/client"
 )
 
 // shown is a table of n rows with a column of each kind; row 2 has no values and row 3 an image that cannot be read.

@@ -10,10 +10,10 @@ import (
 	"image/png"
 	"strings"
 
+	"antipode/datasets/cell"
 	"antipode/datasets/mask"
 	"antipode/datasets/table"
 	"antipode/internal/thumb"
-	"antipode/kernel/cell"
 )
 
 // Sizes of thumbnails and texts in a shown table.

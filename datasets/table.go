@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"antipode/datasets/cell"
 	"antipode/datasets/table"
-	"antipode/kernel/cell"
 )
 
 // Frame is a table's rows in memory; see [table.Frame].

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"antipode/datasets"
-	"antipode/kernel/client"
+	"antipode/datasets/client"
 )
 
 // Exec is the prefix of the name of a model that is a program: "exec:./my_generator.py".

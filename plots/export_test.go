@@ -3,7 +3,7 @@ package plots
 import (
 	"context"
 
-	"antipode/kernel/cell"
+	"antipode/datasets/cell"
 )
 
 // What the tests of the package see of its inside.

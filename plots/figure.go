@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"antipode/datasets"
+	"antipode/datasets/cell"
 	"antipode/datasets/table"
-	"antipode/kernel/cell"
 )
 
 // Figure is a description of a figure or a printed table: [Bars], [Forest], [Gallery], [Grid], [Heat], [Histogram],

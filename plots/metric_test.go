@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"antipode/datasets/client"
 	"antipode/datasets/operation"
 	"antipode/datasets/table"
-	"antipode/kernel/client"
 	"antipode/metrics"
 	"antipode/plots"
 )

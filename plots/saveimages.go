@@ -10,9 +10,9 @@ import (
 	"path/filepath"
 	"strings"
 
+	"antipode/datasets/cell"
 	"antipode/datasets/table"
 	"antipode/internal/thumb"
-	"antipode/kernel/cell"
 )
 
 // ImageOptions are the options of [SaveImages].

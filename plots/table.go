@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"antipode/datasets"
+	"antipode/datasets/cell"
 	"antipode/datasets/table"
-	"antipode/kernel/cell"
 )
 
 // Table prints columns of a table: as HTML and text in a notebook, to a file as CSV, Markdown, LaTeX, text or HTML. A

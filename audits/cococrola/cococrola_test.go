@@ -13,8 +13,8 @@ import (
 	"antipode/datasets"
 	models "antipode/gomlxmodels"
 	"antipode/internal/must"
-	"antipode/internal/testengine"
 	"antipode/metrics"
+	"antipode/test/testengine"
 )
 
 func write(t *testing.T, file, text string) {

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"antipode/internal/must"
-	"antipode/internal/testbackend"
-	"antipode/internal/testengine"
-	"antipode/internal/testnotebook"
+	"antipode/test/testbackend"
+	"antipode/test/testengine"
+	"antipode/test/testnotebook"
 )
 
 // TestNotebook runs notebooks/cococrola.ipynb through the built command on a list in the form of the released one, with

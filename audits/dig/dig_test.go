@@ -15,8 +15,8 @@ import (
 	"antipode/datasets/digin"
 	models "antipode/gomlxmodels"
 	"antipode/internal/must"
-	"antipode/internal/testengine"
 	"antipode/metrics"
+	"antipode/test/testengine"
 )
 
 // objects are those of the fixture.

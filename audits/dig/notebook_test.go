@@ -12,9 +12,9 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/digin"
 	"antipode/internal/must"
-	"antipode/internal/testbackend"
-	"antipode/internal/testengine"
-	"antipode/internal/testnotebook"
+	"antipode/test/testbackend"
+	"antipode/test/testengine"
+	"antipode/test/testnotebook"
 )
 
 // TestNotebook runs notebooks/decomposed_dig.ipynb through the built command on an archive in the layout of GeoDE, with

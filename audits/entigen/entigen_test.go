@@ -12,8 +12,8 @@ import (
 	data "antipode/datasets/entigen"
 	"antipode/datasets/manifest/manifesttest"
 	models "antipode/gomlxmodels"
-	"antipode/internal/testengine"
 	"antipode/metrics"
+	"antipode/test/testengine"
 )
 
 // verdicts counts the verdicts of the items whose name contains a text.

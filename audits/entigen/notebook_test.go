@@ -15,10 +15,10 @@ import (
 	"antipode/datasets"
 	data "antipode/datasets/entigen"
 	"antipode/internal/must"
-	"antipode/internal/testbackend"
-	"antipode/internal/testengine"
-	"antipode/internal/testnotebook"
 	"antipode/kernel/annotate"
+	"antipode/test/testbackend"
+	"antipode/test/testengine"
+	"antipode/test/testnotebook"
 )
 
 // TestNotebook runs notebooks/entigen.ipynb through the built command on prompts of the paper's list, with random

@@ -14,8 +14,8 @@ import (
 	data "antipode/datasets/indictti"
 	models "antipode/gomlxmodels"
 	"antipode/internal/must"
-	"antipode/internal/testengine"
 	"antipode/metrics"
+	"antipode/test/testengine"
 )
 
 // network is the folder of a network with random weights.

@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"antipode/internal/must"
-	"antipode/internal/testbackend"
-	"antipode/internal/testengine"
-	"antipode/internal/testnotebook"
+	"antipode/test/testbackend"
+	"antipode/test/testengine"
+	"antipode/test/testnotebook"
 )
 
 // TestNotebook runs notebooks/indictti.ipynb through the built command on captions in the layout of LAION-COCO-NLLB,

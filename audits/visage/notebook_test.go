@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"antipode/internal/must"
-	"antipode/internal/testbackend"
-	"antipode/internal/testnotebook"
+	"antipode/test/testbackend"
+	"antipode/test/testnotebook"
 )
 
 // TestNotebook runs notebooks/visage.ipynb through the built command on pairs in the layout of SeeGULL with ViSAGe's

@@ -11,9 +11,9 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/manifest/manifesttest"
 	"antipode/internal/must"
-	"antipode/internal/testengine"
 	"antipode/metrics"
 	"antipode/metrics/stereotypes"
+	"antipode/test/testengine"
 )
 
 // With perfect annotators and a perfect encoder the audit finds the people with the injected stereotypes, by both

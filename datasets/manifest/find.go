@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"antipode/kernel/client"
+	"antipode/datasets/client"
 )
 
 // FindOptions are the options of [Find]. The zero value suits programs and cells.

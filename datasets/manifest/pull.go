@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"antipode/datasets/client"
 	"antipode/internal/atomicfile"
-	"antipode/kernel/client"
 )
 
 // Options are the options of [Pull].

@@ -15,11 +15,11 @@ import (
 	"github.com/gomlx/compute/dtypes"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/textgen"
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/internal/testbackend"
+	"antipode/test/modeltest"
+	"antipode/test/testbackend"
 )
 
 // TestWords takes an image of bytes to a caption in words, as transformers' processor, generate and batch_decode do.

@@ -7,15 +7,15 @@ import (
 	"strings"
 	"testing"
 
-	"antipode/gomlxmodels/internal/captiontest"
 	"antipode/gomlxmodels/textgen"
-	"antipode/internal/testbackend"
+	"antipode/test/captiontest"
+	"antipode/test/testbackend"
 )
 
-// python runs internal/pyref/blip_real.py.
+// python runs tools/pyref/blip_real.py.
 func python(t *testing.T, args ...string) string {
 	return testbackend.Python(t, []string{"torch", "transformers", "safetensors"},
-		filepath.Join("..", "..", "internal", "pyref", "blip_real.py"), args...)
+		filepath.Join("..", "..", "tools", "pyref", "blip_real.py"), args...)
 }
 
 // TestRealSize compares a captioner of the base shape, random weights, with transformers: logits of every step,

@@ -11,16 +11,16 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"antipode/gomlxmodels/internal/captiontest"
-	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/textgen"
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/internal/testbackend"
+	"antipode/test/captiontest"
+	"antipode/test/modeltest"
+	"antipode/test/testbackend"
 )
 
-// goldens are the folders internal/pyref/blip.py makes.
+// goldens are the folders tools/pyref/blip.py makes.
 var goldens = []string{"base", "large", "own-head-bf16", "old-hub"}
 
 // golden is one folder: a model and what the reference library computes with it.

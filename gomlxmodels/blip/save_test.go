@@ -8,10 +8,10 @@ import (
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/must"
+	"antipode/test/modeltest"
 )
 
 // TestSave: a folder that was written opens as the model it was written from.

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"antipode/gomlxmodels/internal/captiontest"
 	"antipode/gomlxmodels/textgen"
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/internal/testbackend"
+	"antipode/test/captiontest"
+	"antipode/test/testbackend"
 )
 
 // TestRealWidth compares a BLIP-2 of the published widths and few layers, random weights in float16 shards, with
@@ -19,7 +19,7 @@ import (
 // token. Then captions are drawn alone and among others, which must not change a bit.
 func TestRealWidth(t *testing.T) {
 	backend, dir := testbackend.XLA(t), t.TempDir()
-	script := filepath.Join("..", "..", "internal", "pyref", "blip2_real.py")
+	script := filepath.Join("..", "..", "tools", "pyref", "blip2_real.py")
 	t.Log(strings.TrimSpace(testbackend.Python(t, []string{"torch", "transformers", "safetensors", "tokenizers", "PIL"},
 		script, dir)))
 	g := openIn(t, dir)

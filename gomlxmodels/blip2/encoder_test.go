@@ -13,10 +13,10 @@ import (
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
 
-	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/internal/testbackend"
+	"antipode/test/modeltest"
+	"antipode/test/testbackend"
 )
 
 func newEncoder(t *testing.T, backend compute.Backend, m *Model, p Pooling, o Options) *Encoder {

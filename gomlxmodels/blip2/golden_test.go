@@ -14,15 +14,15 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"antipode/gomlxmodels/internal/captiontest"
-	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/textgen"
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/internal/testbackend"
+	"antipode/test/captiontest"
+	"antipode/test/modeltest"
+	"antipode/test/testbackend"
 )
 
-// writers and sharing are the folders internal/pyref/blip2.py makes: models that write captions, and one that shares
+// writers and sharing are the folders tools/pyref/blip2.py makes: models that write captions, and one that shares
 // a space with texts.
 var writers = []string{"opt", "opt-350m", "old-hub"}
 

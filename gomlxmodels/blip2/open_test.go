@@ -9,11 +9,11 @@ import (
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
 
-	"antipode/gomlxmodels/internal/captiontest"
-	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/textgen"
 	"antipode/internal/must"
-	"antipode/internal/testbackend"
+	"antipode/test/captiontest"
+	"antipode/test/modeltest"
+	"antipode/test/testbackend"
 )
 
 // TestSuite: damaged folders are refused, and what every network has. PyTorch's weights name the words a second time as

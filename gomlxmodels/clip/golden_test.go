@@ -11,14 +11,14 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/internal/testbackend"
+	"antipode/test/modeltest"
+	"antipode/test/testbackend"
 )
 
-// goldens are the folders internal/pyref/clip.py makes.
+// goldens are the folders tools/pyref/clip.py makes.
 var goldens = []string{"quickgelu-legacy-end", "gelu-odd-patch", "inner-end", "bf16-shards", "old-hub"}
 
 // golden is one folder: a model and what the reference library computes with it.

@@ -13,7 +13,7 @@ import (
 
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 // scene gives n random images of a model, each with one to three random prompts.

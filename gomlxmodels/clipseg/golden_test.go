@@ -12,13 +12,13 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"antipode/gomlxmodels/clip"
-	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/internal/testbackend"
+	"antipode/test/modeltest"
+	"antipode/test/testbackend"
 )
 
-// goldens are the folders internal/pyref/clipseg.py makes.
+// goldens are the folders tools/pyref/clipseg.py makes.
 var goldens = []string{"refined", "simple-gelu", "odd-patch-fewer-positions", "bf16-shards", "old-hub"}
 
 // golden is one folder: a model and what the reference library computes with it.

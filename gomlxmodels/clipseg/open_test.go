@@ -5,7 +5,7 @@ import (
 
 	"github.com/gomlx/compute"
 
-	"antipode/gomlxmodels/internal/modeltest"
+	"antipode/test/modeltest"
 )
 
 // TestSuite: damaged folders are refused, and what every network has.

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"antipode/internal/near"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 // TestReal compares every stage with transformers at real size (rd64-refined's shape) and for shapes drawn from
@@ -27,7 +27,7 @@ func TestReal(t *testing.T) {
 			fmt.Sprintf("%s cannot import torch, transformers, PIL; name one that can in ANTIPODE_PYTHON", python))
 	}
 	dir := t.TempDir()
-	out, err := exec.Command(python, "../../internal/pyref/clipseg_real.py", dir,
+	out, err := exec.Command(python, "../../tools/pyref/clipseg_real.py", dir,
 		fmt.Sprint(near.Seed(t))).CombinedOutput()
 	if err != nil {
 		t.Fatalf("clipseg_real.py: %v\n%s", err, out)

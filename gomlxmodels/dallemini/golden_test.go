@@ -15,16 +15,16 @@ import (
 	gomlx "github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/textgen"
 	"antipode/gomlxmodels/vqgan"
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/internal/testbackend"
+	"antipode/test/modeltest"
+	"antipode/test/testbackend"
 )
 
-// goldens are the folders internal/pyref/dallemini.py makes.
+// goldens are the folders tools/pyref/dallemini.py makes.
 var goldens = []string{"mini", "mega", "odd"}
 
 const scale = 10

@@ -16,8 +16,8 @@ import (
 
 	"github.com/mozillazg/go-unidecode"
 
-	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/internal/must"
+	"antipode/test/modeltest"
 )
 
 func readJSON(t *testing.T, name string, to any) {

@@ -16,13 +16,13 @@ import (
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
 
-	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/textgen"
 	"antipode/gomlxmodels/vqgan"
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/internal/testbackend"
+	"antipode/test/modeltest"
+	"antipode/test/testbackend"
 )
 
 // sampled are images of the texts with the seeds.

@@ -2,7 +2,7 @@
 // ("xla:cpu"), or GoMLX's pure Go backend ("go"), which is always available and many times slower.
 //
 // XLA comes as a plugin, a shared library that speaks PJRT; [Find] returns where one is installed, package
-// antipode/kernel/plugin installs one. [Open] loads it by its path, never tries the network and never panics:
+// antipode/kernel/backend/plugin installs one. [Open] loads it by its path, never tries the network and never panics:
 //
 //	d, err := device.Open(device.XLACPU, "")
 //	if err != nil {

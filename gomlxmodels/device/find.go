@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"antipode/kernel/client"
+	"antipode/datasets/client"
 )
 
 // PathEnv names the folders to search for plugins, colon-separated; go-xla reads it too.

@@ -14,14 +14,14 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/internal/testbackend"
+	"antipode/test/modeltest"
+	"antipode/test/testbackend"
 )
 
-// altGoldens are the folders internal/pyref/altdiffusion.py makes: of two languages, and of nine.
+// altGoldens are the folders tools/pyref/altdiffusion.py makes: of two languages, and of nine.
 var altGoldens = []string{"alt2", "alt9"}
 
 // altTexts are the texts of that script.

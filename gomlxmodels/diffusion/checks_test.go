@@ -20,15 +20,15 @@ import (
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
-// modules are what the scripts of internal/pyref import.
+// modules are what the scripts of tools/pyref import.
 var modules = []string{"torch", "transformers", "diffusers", "safetensors"}
 
-// python runs a script of internal/pyref.
+// python runs a script of tools/pyref.
 func python(t *testing.T, script string, args ...string) string {
-	return testbackend.Python(t, modules, filepath.Join("..", "..", "internal", "pyref", script), args...)
+	return testbackend.Python(t, modules, filepath.Join("..", "..", "tools", "pyref", script), args...)
 }
 
 // TestFresh compares folders freshly saved by diffusers, of shapes sampled from ANTIPODE_TEST_SEED, one for each
@@ -58,7 +58,7 @@ func TestFresh(t *testing.T) {
 func TestFreshAlt(t *testing.T) {
 	dir := t.TempDir()
 	t.Logf("\n%s", testbackend.Python(t, append(modules, "sentencepiece"),
-		filepath.Join("..", "..", "internal", "pyref", "altdiffusion_fresh.py"), dir, fmt.Sprint(near.Seed(t))))
+		filepath.Join("..", "..", "tools", "pyref", "altdiffusion_fresh.py"), dir, fmt.Sprint(near.Seed(t))))
 	for i, name := range []string{"two", "nine", "plain", "pieces2", "pieces9"} {
 		t.Run(name, func(t *testing.T) {
 			backend := testbackend.Go(t)
@@ -72,7 +72,7 @@ func TestFreshAlt(t *testing.T) {
 
 // TestReal compares Stable Diffusion 1.5's shape with random weights: text tower, a step of the UNet and a decoding
 // of 512×512. It needs 15 GiB of memory and 2 GiB of disk. ANTIPODE_DIFFUSION_REAL names a folder that
-// internal/pyref/diffusion_real.py made; without it one is made.
+// tools/pyref/diffusion_real.py made; without it one is made.
 func TestReal(t *testing.T) {
 	backend := testbackend.XLA(t)
 	dir := os.Getenv("ANTIPODE_DIFFUSION_REAL")

@@ -3,7 +3,7 @@ package diffusion
 import (
 	"testing"
 
-	"antipode/gomlxmodels/internal/modeltest"
+	"antipode/test/modeltest"
 )
 
 func FuzzUNetConfig(f *testing.F) {

@@ -10,13 +10,13 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/internal/testbackend"
+	"antipode/test/modeltest"
+	"antipode/test/testbackend"
 )
 
-// goldens are the folders internal/pyref/diffusion.py makes.
+// goldens are the folders tools/pyref/diffusion.py makes.
 var goldens = []string{"sd1", "sd2", "odd", "bare"}
 
 // golden is one folder: a pipeline and what the reference library computes with it.

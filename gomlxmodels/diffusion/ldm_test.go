@@ -14,10 +14,10 @@ import (
 	"strings"
 	"testing"
 
-	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/must"
-	"antipode/internal/testbackend"
+	"antipode/test/modeltest"
+	"antipode/test/testbackend"
 )
 
 // ldmNames is a kind of model in ldm_names.zip: the tensors of a file, and for each of diffusers' names the tensor that

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/must"
-	"antipode/internal/testbackend"
+	"antipode/test/modeltest"
+	"antipode/test/testbackend"
 )
 
 // edit changes keys of a JSON file of the folder; a nil value takes the key away.

@@ -13,11 +13,11 @@ import (
 
 	"github.com/gomlx/compute"
 
-	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/internal/testbackend"
+	"antipode/test/modeltest"
+	"antipode/test/testbackend"
 )
 
 // TestSafetyEqualsReference compares cosines and decisions with diffusers' checker: of images some are blocked, one

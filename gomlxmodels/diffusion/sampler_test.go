@@ -11,10 +11,10 @@ import (
 	"github.com/gomlx/compute"
 
 	"antipode/internal/must"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
-// The prompts and seeds of internal/pyref/diffusion.py.
+// The prompts and seeds of tools/pyref/diffusion.py.
 const (
 	prompt   = "a small house by the sea"
 	negative = "blurry"
@@ -45,7 +45,7 @@ func apart(t testing.TB, a, b *image.NRGBA) (worst int) {
 func (g golden) requests() (list []Request) {
 	shape, guidance := g.want.Shape("image"), 7.5
 	if _, alt := g.text.(*AltTextConfig); alt {
-		guidance = 50 // GUIDANCE of internal/pyref/altdiffusion.py
+		guidance = 50 // GUIDANCE of tools/pyref/altdiffusion.py
 	}
 	for _, seed := range seeds {
 		list = append(list, Request{Prompt: prompt, Negative: negative, Seed: seed, Steps: 20, Guidance: guidance,

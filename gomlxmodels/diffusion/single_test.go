@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/must"
+	"antipode/test/modeltest"
 )
 
 // TestPrediction decides what a 2.x model predicts, by each rule in turn.

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/internal/must"
+	"antipode/test/modeltest"
 )
 
 // TestSampleSize: the sample_size that a StableDiffusionPipeline of diffusers 0.42.1 has for a UNet configuration that

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 // TestEveryFolderOnXLA is TestEqualReference and TestImagesEqualReference on XLA for all goldens.

@@ -15,16 +15,16 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/textenc"
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/internal/testbackend"
+	"antipode/test/modeltest"
+	"antipode/test/testbackend"
 )
 
-// goldens are the folders internal/pyref/groundingdino.py makes, with every stage; "many" has results alone.
+// goldens are the folders tools/pyref/groundingdino.py makes, with every stage; "many" has results alone.
 var goldens = []string{"shared", "apart-window7", "five-levels"}
 
 // golden is one folder: a model and what the reference library computes with it.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/gomlx/compute"
 
-	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/weights"
+	"antipode/test/modeltest"
 )
 
 // TestSuite: damaged folders are refused, names of other versions of the files are accepted, and what every network

@@ -10,12 +10,12 @@ import (
 	"strings"
 	"testing"
 
-	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/must"
+	"antipode/test/modeltest"
 )
 
-// originalGolden is testdata/original/names.zip, of internal/pyref/original_groundingdino.py: the shapes of the tensors
+// originalGolden is testdata/original/names.zip, of tools/pyref/original_groundingdino.py: the shapes of the tensors
 // of the authors' model, and for each of transformers' the one whose part it is.
 type originalGolden struct {
 	Shapes map[string][]int

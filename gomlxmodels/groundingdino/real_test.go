@@ -17,7 +17,7 @@ import (
 
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 // TestReal compares every stage with transformers at real size (grounding-dino-tiny's shape, 800×1066 pixels) and for
@@ -27,7 +27,7 @@ func TestReal(t *testing.T) {
 	backend := testbackend.XLA(t)
 	dir := t.TempDir()
 	t.Logf("\n%s", testbackend.Python(t, []string{"torch", "torchvision", "transformers", "PIL"},
-		"../../internal/pyref/groundingdino_real.py", dir, fmt.Sprint(near.Seed(t))))
+		"../../tools/pyref/groundingdino_real.py", dir, fmt.Sprint(near.Seed(t))))
 	folders, err := filepath.Glob(filepath.Join(dir, "*", "config.json"))
 	if err != nil || len(folders) != 5 {
 		t.Fatalf("%d folders, %v", len(folders), err)

@@ -12,12 +12,12 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/nn"
 	"antipode/gomlxmodels/textenc"
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/internal/testbackend"
+	"antipode/test/modeltest"
+	"antipode/test/testbackend"
 )
 
 // view is how a batch is given to the network: what it is compiled for, and what is outside of images and captions.

@@ -12,15 +12,15 @@ import (
 
 	"github.com/gomlx/compute"
 
-	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/textgen"
 	"antipode/gomlxmodels/vqgan"
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/internal/testbackend"
+	"antipode/test/modeltest"
+	"antipode/test/testbackend"
 )
 
-// goldens are the folders internal/pyref/mindalle.py makes.
+// goldens are the folders tools/pyref/mindalle.py makes.
 var goldens = []string{"tiny", "odd", "deep"}
 
 // folder is a golden's folder with its weights in the files of the release. These are safetensors here; package weights

@@ -15,7 +15,7 @@ import (
 
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 // backends are what every block is tested on.

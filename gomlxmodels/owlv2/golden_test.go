@@ -15,15 +15,15 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/internal/testbackend"
+	"antipode/test/modeltest"
+	"antipode/test/testbackend"
 )
 
-// goldens are the folders internal/pyref/owlv2.py makes.
+// goldens are the folders tools/pyref/owlv2.py makes.
 var goldens = []string{"quick-gelu", "gelu-odd-patch", "wide"}
 
 // golden is one folder: a model and what the reference library computes with it.

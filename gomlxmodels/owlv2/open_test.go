@@ -5,7 +5,7 @@ import (
 
 	"github.com/gomlx/compute"
 
-	"antipode/gomlxmodels/internal/modeltest"
+	"antipode/test/modeltest"
 )
 
 // TestSuite: damaged folders are refused, tensors that other versions of the files have are accepted, and what every

@@ -16,7 +16,7 @@ import (
 
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 // TestReal compares every stage with transformers at real size (owlv2-base-patch16-ensemble's shape) and for shapes
@@ -26,7 +26,7 @@ func TestReal(t *testing.T) {
 	backend := testbackend.XLA(t)
 	dir := t.TempDir()
 	t.Logf("\n%s", testbackend.Python(t, []string{"torch", "torchvision", "transformers", "PIL"},
-		"../../internal/pyref/owlv2_real.py", dir, fmt.Sprint(near.Seed(t))))
+		"../../tools/pyref/owlv2_real.py", dir, fmt.Sprint(near.Seed(t))))
 	real := filepath.Join(dir, "base-patch16")
 	t.Run("times", func(t *testing.T) { compareTimes(t, openFolder(t, real).detector(backend, Options{}), real) })
 	folders, err := filepath.Glob(filepath.Join(dir, "*", "config.json"))

@@ -10,7 +10,7 @@
 //
 // # How near
 //
-// Worst differences in levels of 0 to 255, over the goldens of internal/pyref/preprocess.py:
+// Worst differences in levels of 0 to 255, over the goldens of tools/pyref/preprocess.py:
 //
 //	PNG, JPEG, GIF, WebP, Pillow 13       0
 //	resizing, six filters, Pillow 13      0

@@ -14,7 +14,7 @@ import (
 
 	"antipode/datasets/mask"
 	"antipode/internal/imagefile"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 // TestFormatsEqualPillow: about 90 kinds of image files and 40 of mask files have the pixels that Pillow reads, or are
@@ -22,8 +22,7 @@ import (
 // ANTIPODE_PYTHON names the Python.
 func TestFormatsEqualPillow(t *testing.T) {
 	dir := t.TempDir()
-	testbackend.Python(t, []string{"PIL", "numpy", "tifffile"}, filepath.Join("..", "..", "internal", "pyref",
-		"formats.py"), dir)
+	testbackend.Python(t, []string{"PIL", "numpy", "tifffile"}, "../../tools/pyref/formats.py", dir)
 	text, err := os.ReadFile(filepath.Join(dir, "list.json"))
 	if err != nil {
 		t.Fatal(err)

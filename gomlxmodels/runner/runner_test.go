@@ -13,12 +13,12 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/nn"
 	"antipode/gomlxmodels/runner"
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/must"
-	"antipode/internal/testbackend"
+	"antipode/test/modeltest"
+	"antipode/test/testbackend"
 )
 
 // two is a network of two variables, a and b, and counts how often it was read.

@@ -12,13 +12,13 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/internal/testbackend"
+	"antipode/test/modeltest"
+	"antipode/test/testbackend"
 )
 
-// goldens are the folders internal/pyref/sam.py makes.
+// goldens are the folders tools/pyref/sam.py makes.
 var goldens = []string{"windows", "other-shape", "bf16-shards"}
 
 // golden is one folder: a model and what the reference library computes with it.

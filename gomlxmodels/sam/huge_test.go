@@ -14,7 +14,7 @@ import (
 	"antipode/gomlxmodels/preprocess"
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 // TestHuge loads sam-vit-huge's shape, random weights of 2.5 GB, segments one image with 3 boxes, and prints the peak
@@ -31,7 +31,7 @@ func TestHuge(t *testing.T) {
 	if free := kibibytes(t, "/proc/meminfo", "MemAvailable:"); free < 16<<20 {
 		t.Skipf("memory: %d MiB are available, 16 GiB are needed", free>>10)
 	}
-	testbackend.Python(t, []string{"torch", "torchvision", "transformers"}, "../../internal/pyref/sam_huge.py", dir,
+	testbackend.Python(t, []string{"torch", "torchvision", "transformers"}, "../../tools/pyref/sam_huge.py", dir,
 		fmt.Sprint(near.Seed(t)))
 	file, err := os.Stat(filepath.Join(dir, "model.safetensors"))
 	if err != nil || file.Size() < 2500<<20*9/10 {

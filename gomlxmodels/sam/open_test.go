@@ -8,9 +8,9 @@ import (
 	"github.com/gomlx/compute"
 
 	"antipode/gomlxmodels/hub"
-	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/must"
+	"antipode/test/modeltest"
 )
 
 // TestParseConfig: the hub's folders leave out what has SamConfig's own value.

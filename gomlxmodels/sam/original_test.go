@@ -7,13 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/must"
+	"antipode/test/modeltest"
 )
 
 // TestConvert writes a checkpoint of segment-anything as a folder, and compares it with the one that transformers saved
-// of the same model (internal/pyref/original_sam.py, which compares the outputs of both programs).
+// of the same model (tools/pyref/original_sam.py, which compares the outputs of both programs).
 func TestConvert(t *testing.T) {
 	set := must.Get(weights.OpenFiles(filepath.Join("testdata", "original", "small.pth")))(t)
 	dir := filepath.Join(t.TempDir(), "folder")

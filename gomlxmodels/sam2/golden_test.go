@@ -14,14 +14,14 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/preprocess"
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/internal/testbackend"
+	"antipode/test/modeltest"
+	"antipode/test/testbackend"
 )
 
-// goldens are the folders internal/pyref/sam2.py makes.
+// goldens are the folders tools/pyref/sam2.py makes.
 var goldens = []string{"windows", "other-shape", "video"}
 
 // golden is one folder: a model and what the reference library computes with it.
@@ -67,7 +67,7 @@ func (g golden) boxes(image int) (list []Box) {
 	return list
 }
 
-// image is an image of the golden, as internal/pyref/groundingdino.py computes it.
+// image is an image of the golden, as tools/pyref/groundingdino.py computes it.
 func (g golden) image(i int) *preprocess.RGB {
 	p := preprocess.NewRGB(g.sizes[i][0], g.sizes[i][1])
 	for y := range p.Height {

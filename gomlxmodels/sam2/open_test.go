@@ -8,8 +8,8 @@ import (
 
 	"github.com/gomlx/compute"
 
-	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/weights"
+	"antipode/test/modeltest"
 )
 
 // TestParseConfig: folders may leave out what has Sam2Config's own value. The four published sizes are accepted.

@@ -10,16 +10,16 @@ import (
 	"strings"
 	"testing"
 
-	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/internal/testbackend"
+	"antipode/test/modeltest"
+	"antipode/test/testbackend"
 )
 
-// python runs internal/pyref/textenc_real.py.
+// python runs tools/pyref/textenc_real.py.
 func python(t *testing.T, args ...string) string {
 	return testbackend.Python(t, []string{"torch", "transformers", "sentence_transformers", "safetensors"},
-		filepath.Join("..", "..", "internal", "pyref", "textenc_real.py"), args...)
+		filepath.Join("..", "..", "tools", "pyref", "textenc_real.py"), args...)
 }
 
 // folder is the path that a variable of the environment names.

@@ -13,14 +13,14 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/internal/testbackend"
+	"antipode/test/modeltest"
+	"antipode/test/testbackend"
 )
 
-// goldens are the folders internal/pyref/textenc.py makes, with the pooling they are opened with and the number of
+// goldens are the folders tools/pyref/textenc.py makes, with the pooling they are opened with and the number of
 // modules.
 var goldens = []struct {
 	name    string

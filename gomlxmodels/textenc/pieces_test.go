@@ -9,8 +9,8 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/internal/must"
+	"antipode/test/modeltest"
 )
 
 // TestSentencePiece opens folders of AltCLIP and XLM-R whose tokenizer is a SentencePiece model alone, without a file

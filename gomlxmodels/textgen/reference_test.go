@@ -11,7 +11,7 @@ import (
 )
 
 // TestReferenceDraws draws the next token of a text under settings, by seeds of its own, and holds the counts against
-// the probabilities that transformers' processors of logits leave (internal/pyref/decode.py).
+// the probabilities that transformers' processors of logits leave (tools/pyref/decode.py).
 func TestReferenceDraws(t *testing.T) {
 	var golden struct {
 		Logits          []float32

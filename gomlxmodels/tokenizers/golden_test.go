@@ -14,7 +14,7 @@ import (
 	"antipode/internal/must"
 )
 
-// entries reads the files of a golden (internal/pyref/tokens.py).
+// entries reads the files of a golden (tools/pyref/tokens.py).
 func entries(t testing.TB, path string) map[string][]byte {
 	t.Helper()
 	z, err := zip.OpenReader(path)

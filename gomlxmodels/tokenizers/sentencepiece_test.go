@@ -20,7 +20,7 @@ import (
 
 const modelFile = "sentencepiece.bpe.model"
 
-// fromPieces writes the SentencePiece model of a golden (internal/pyref/pieces.py) into a folder.
+// fromPieces writes the SentencePiece model of a golden (tools/pyref/pieces.py) into a folder.
 func fromPieces(t testing.TB, name string) (dir string, all map[string][]byte) {
 	t.Helper()
 	all = entries(t, filepath.Join("testdata", name+".zip"))

@@ -13,7 +13,7 @@ import (
 	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/must"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 // randomFolder saves a model of random weights in transformers' layout and opens it again.

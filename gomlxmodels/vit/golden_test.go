@@ -11,14 +11,14 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/internal/testbackend"
+	"antipode/test/modeltest"
+	"antipode/test/testbackend"
 )
 
-// goldens are the folders internal/pyref/vit.py makes.
+// goldens are the folders tools/pyref/vit.py makes.
 var goldens = []string{"hf-pooler-odd", "hf-classifier-oblong", "hf5-memory", "hf-bf16-shards", "timm-plain",
 	"timm-registers", "timm-clip-quickgelu"}
 

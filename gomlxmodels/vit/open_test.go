@@ -15,11 +15,11 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/must"
-	"antipode/internal/testbackend"
+	"antipode/test/modeltest"
+	"antipode/test/testbackend"
 )
 
 func TestOpen(t *testing.T) {
@@ -153,7 +153,7 @@ func TestGraphUsesAllWeights(t *testing.T) {
 	}
 }
 
-// TestTimmNames compares the shapes behind architecture names with those timm builds (internal/pyref/vit_names.py).
+// TestTimmNames compares the shapes behind architecture names with those timm builds (tools/pyref/vit_names.py).
 func TestTimmNames(t *testing.T) {
 	text := must.Get(os.ReadFile("testdata/timm_names.json"))(t)
 	var names map[string]*Config

@@ -15,15 +15,15 @@ import (
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 // TestReal compares ViT-B/16 at real size, files to vectors, with the reference libraries; see
-// internal/pyref/vit_real.py.
+// tools/pyref/vit_real.py.
 func TestReal(t *testing.T) {
 	root := os.Getenv("ANTIPODE_VIT_REAL")
 	if root == "" {
-		testbackend.Missing(t, "weights", "ANTIPODE_VIT_REAL names no folder made by internal/pyref/vit_real.py")
+		testbackend.Missing(t, "weights", "ANTIPODE_VIT_REAL names no folder made by tools/pyref/vit_real.py")
 	}
 	for _, name := range []string{"timm", "transformers"} {
 		t.Run(name, func(t *testing.T) {

@@ -11,13 +11,13 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"antipode/gomlxmodels/diffusion"
-	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/internal/testbackend"
+	"antipode/test/modeltest"
+	"antipode/test/testbackend"
 )
 
-// goldens are the folders internal/pyref/vqgan.py makes.
+// goldens are the folders tools/pyref/vqgan.py makes.
 var goldens = []string{"taming", "flax"}
 
 // folder is a golden's folder with its weights.

@@ -17,7 +17,7 @@ import (
 
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 // TestRandomTorchFiles compares 200 state dicts of random views, saved by torch in all of its ways and drawn from
@@ -25,7 +25,7 @@ import (
 func TestRandomTorchFiles(t *testing.T) {
 	dir := t.TempDir()
 	testbackend.Python(t, []string{"torch", "safetensors"},
-		filepath.Join("..", "..", "internal", "pyref", "torchfiles.py"), dir, "--random", fmt.Sprint(near.Seed(t)))
+		filepath.Join("..", "..", "tools", "pyref", "torchfiles.py"), dir, "--random", fmt.Sprint(near.Seed(t)))
 	files, err := filepath.Glob(filepath.Join(dir, "*.bin"))
 	if err != nil || len(files) != 200 {
 		t.Fatalf("%d files, %v", len(files), err)

@@ -10,7 +10,7 @@ import (
 	"antipode/internal/must"
 )
 
-// TestConvertEqualsLittlecms: every color of a cube within one level; internal/pyref/icc.py made the files.
+// TestConvertEqualsLittlecms: every color of a cube within one level; tools/pyref/icc.py made the files.
 func TestConvertEqualsLittlecms(t *testing.T) {
 	for _, name := range []string{"p3", "adobe", "prophoto", "table", "offset", "linear", "srgb", "gray"} {
 		data := must.Get(os.ReadFile("testdata/" + name + ".icc"))(t)

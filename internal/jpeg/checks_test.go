@@ -11,13 +11,13 @@ import (
 
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 // The pixels of 2,000 random files, from ANTIPODE_TEST_SEED, are equal to Pillow's. ANTIPODE_PYTHON names the Python.
 func TestRandomFilesEqualPillow(t *testing.T) {
 	dir := t.TempDir()
-	testbackend.Python(t, []string{"PIL", "numpy"}, filepath.Join("..", "pyref", "jpeg.py"), dir, "2000",
+	testbackend.Python(t, []string{"PIL", "numpy"}, filepath.Join("..", "..", "tools", "pyref", "jpeg.py"), dir, "2000",
 		strconv.FormatUint(near.Seed(t), 10))
 	list := goldens(t, dir)
 	if len(list) != 2000 {

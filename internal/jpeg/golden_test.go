@@ -17,7 +17,7 @@ type golden struct {
 	data          []byte
 }
 
-// goldens reads the files that internal/pyref/jpeg.py wrote to a folder.
+// goldens reads the files that tools/pyref/jpeg.py wrote to a folder.
 func goldens(t testing.TB, folder string) (list []golden) {
 	t.Helper()
 	lines, err := os.ReadFile(filepath.Join(folder, "pixels.txt"))

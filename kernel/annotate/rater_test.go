@@ -15,11 +15,11 @@ import (
 	"testing"
 
 	"antipode/datasets"
+	"antipode/datasets/client"
 	"antipode/datasets/table"
-	"antipode/gomlxmodels/all"
 	"antipode/internal/must"
 	"antipode/internal/thumb"
-	"antipode/kernel/client"
+	"antipode/kernel/backend/all"
 )
 
 // world is the built-in world of the tests, with the disparities that a rater must find.

@@ -19,11 +19,11 @@ import (
 	"time"
 
 	"antipode/datasets"
+	"antipode/datasets/client"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/stage"
-	"antipode/kernel/client"
-	"antipode/kernel/engine"
-	"antipode/kernel/store"
+	"antipode/kernel/backend/engine"
+	"antipode/kernel/backend/store"
 )
 
 // slow is a stage that takes its time with every batch, so that there is something to kill.

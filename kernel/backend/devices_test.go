@@ -16,12 +16,12 @@ import (
 	"time"
 
 	"antipode/datasets"
+	"antipode/datasets/client"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/device"
 	"antipode/gomlxmodels/stage"
 	"antipode/internal/must"
-	"antipode/kernel/client"
-	"antipode/kernel/devices"
+	"antipode/kernel/backend/devices"
 )
 
 // devicesVar is the number of devices of a backend that a test starts.

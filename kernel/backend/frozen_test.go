@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"antipode/datasets/client"
 	"antipode/datasets/table"
-	"antipode/kernel/client"
 )
 
 // TestFrozen stops the backend's process in the middle of a run: its clients say so, the state is reported as it is,

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"antipode/datasets/client"
 	"antipode/datasets/table"
-	"antipode/kernel/client"
-	"antipode/kernel/store"
+	"antipode/kernel/backend/store"
 )
 
 // TestOneBackend: clients with different runtime folders have one backend; none of them is disturbed, and gc goes

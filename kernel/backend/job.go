@@ -8,9 +8,9 @@ import (
 	"sync"
 	"time"
 
+	"antipode/datasets/client"
 	"antipode/datasets/table"
-	"antipode/kernel/client"
-	"antipode/kernel/engine"
+	"antipode/kernel/backend/engine"
 )
 
 // job is one running request. Clients with equal requests share a job; it is canceled when the last one disconnects.

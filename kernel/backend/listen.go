@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"antipode/kernel/client"
-	"antipode/kernel/store"
+	"antipode/datasets/client"
+	"antipode/kernel/backend/store"
 )
 
 // Collected is the reply to a request to remove files from the store: the results of [store.Store.Collect].

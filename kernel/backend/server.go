@@ -15,10 +15,10 @@ import (
 	"sync"
 	"time"
 
+	"antipode/datasets/client"
 	"antipode/datasets/table"
-	"antipode/kernel/client"
-	"antipode/kernel/engine"
-	"antipode/kernel/store"
+	"antipode/kernel/backend/engine"
+	"antipode/kernel/backend/store"
 )
 
 // IdleTime is the time after which an idle backend ends.

@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"antipode/kernel/client"
+	"antipode/datasets/client"
 )
 
 // Environment variables of a test program that is started as a backend.

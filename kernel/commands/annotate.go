@@ -10,10 +10,10 @@ import (
 	"strings"
 
 	"antipode/datasets"
+	"antipode/datasets/client"
 	"antipode/datasets/table"
 	"antipode/datasets/visage"
 	"antipode/kernel/annotate"
-	"antipode/kernel/client"
 )
 
 const (

@@ -9,13 +9,13 @@ import (
 	"os"
 	"time"
 
+	"antipode/datasets/client"
 	"antipode/datasets/table"
-	"antipode/gomlxmodels/all"
 	"antipode/gomlxmodels/device"
 	"antipode/internal/plaintext"
 	"antipode/kernel/backend"
-	"antipode/kernel/client"
-	"antipode/kernel/engine"
+	"antipode/kernel/backend/all"
+	"antipode/kernel/backend/engine"
 )
 
 func backendCommand(ctx context.Context, args []string) error {

@@ -10,7 +10,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/table"
 	"antipode/internal/must"
-	"antipode/kernel/plugin"
+	"antipode/kernel/backend/plugin"
 )
 
 // TestChain: every stage reads what the stage before it wrote, with the columns that are written by default.

@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"antipode/internal/must"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 // The account that every Azurite has. Its key is public.
@@ -139,8 +139,8 @@ func newAzure(t *testing.T) *emulator {
 	return e
 }
 
-// TestClouds runs the command of kernel/clouds against emulators of Google Cloud Storage and Azure Blob Storage: tables
-// and images, a store, a job, and what fails.
+// TestClouds runs the command of kernel/cluster/clouds against emulators of Google Cloud Storage and Azure Blob
+// Storage: tables and images, a store, a job, and what fails.
 func TestClouds(t *testing.T) {
 	binary := build(t)
 	for name, start := range map[string]func(*testing.T) *emulator{"gs": newGoogle, "az": newAzure} {

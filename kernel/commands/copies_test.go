@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"antipode/datasets/client"
 	"antipode/kernel/backend"
-	"antipode/kernel/client"
 )
 
 // TestOldCopies: a new build removes the copies that nothing uses, and no others.

@@ -7,10 +7,10 @@ import (
 	"path/filepath"
 	"strings"
 
+	"antipode/datasets/client"
 	"antipode/datasets/manifest"
 	"antipode/gomlxmodels/device"
 	"antipode/internal/fetch"
-	"antipode/kernel/client"
 	"antipode/kernel/doctor"
 )
 

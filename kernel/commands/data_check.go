@@ -13,7 +13,7 @@ import (
 	"antipode/datasets/geode"
 	"antipode/datasets/indictti"
 	"antipode/gomlxmodels/preprocess"
-	"antipode/kernel/parquet"
+	"antipode/kernel/backend/parquet"
 )
 
 // captionData is the name of the caption data set in package manifest.

@@ -13,7 +13,7 @@ import (
 	"antipode/datasets/indictti"
 	"antipode/datasets/table"
 	"antipode/internal/must"
-	"antipode/kernel/parquet"
+	"antipode/kernel/backend/parquet"
 )
 
 // geodeFiles is a made-up archive in the layout of GeoDE: two photos of eight objects in each region.

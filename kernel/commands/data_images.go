@@ -10,10 +10,10 @@ import (
 	"strings"
 
 	"antipode/datasets"
+	"antipode/datasets/cell"
+	"antipode/datasets/client"
 	"antipode/datasets/table"
-	"antipode/kernel/cell"
-	"antipode/kernel/client"
-	"antipode/kernel/webimages"
+	"antipode/kernel/backend/webimages"
 )
 
 // The columns that `antipode data images` adds.

@@ -12,10 +12,10 @@ import (
 	"slices"
 	"strings"
 
+	"antipode/datasets/client"
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/stage/execmodel"
 	"antipode/internal/atomicfile"
-	"antipode/kernel/client"
 )
 
 // execUsage is the part of the help of --model about programs.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"antipode/datasets/client"
 	"antipode/internal/must"
-	"antipode/kernel/client"
 )
 
 // TestCheckAdapter checks the echo adapter, and a program that prints.

@@ -13,10 +13,10 @@ import (
 	"unicode"
 
 	"antipode/datasets"
+	"antipode/datasets/client"
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/stage/imageapi"
 	"antipode/internal/atomicfile"
-	"antipode/kernel/client"
 )
 
 // modelUsage is the start of the help of --model.

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"antipode/datasets"
+	"antipode/datasets/client"
 	"antipode/internal/objecturl"
-	"antipode/kernel/client"
 )
 
 func importImages(ctx context.Context, args []string) error {

@@ -13,9 +13,9 @@ import (
 	"testing"
 
 	"antipode/datasets"
-	"antipode/gomlxmodels/all"
+	"antipode/datasets/client"
 	"antipode/internal/must"
-	"antipode/kernel/client"
+	"antipode/kernel/backend/all"
 )
 
 // inProcess makes commands evaluate their plans in a store of the test's own. It gives a function that runs one, and

@@ -12,16 +12,15 @@ import (
 	"strings"
 
 	"antipode/datasets"
+	"antipode/datasets/client"
 	"antipode/datasets/table"
-	"antipode/gomlxmodels/all"
 	"antipode/internal/objecturl"
-	"antipode/kernel/client"
-	"antipode/kernel/engine"
-	"antipode/kernel/jobs"
-	"antipode/kernel/plugin"
-	"antipode/kernel/remote"
-	"antipode/kernel/store"
-	"antipode/kernel/task"
+	"antipode/kernel/backend/all"
+	"antipode/kernel/backend/engine"
+	"antipode/kernel/backend/plugin"
+	"antipode/kernel/backend/remote"
+	"antipode/kernel/backend/store"
+	"antipode/kernel/cluster/jobs"
 )
 
 const jobArgs = "make --shards N [--for slurm|k8s|aws] [--store DIR|URL] -- COMMAND… | status JOB.json | " +
@@ -230,7 +229,7 @@ func ownEngine() (*engine.Engine, string, *remote.Cache, error) {
 	if err != nil {
 		return nil, "", nil, err
 	}
-	build, err := task.Build()
+	build, err := jobs.Build()
 	if err != nil {
 		return nil, "", nil, err
 	}

@@ -14,10 +14,10 @@ import (
 	"testing"
 	"time"
 
+	"antipode/datasets/client"
 	"antipode/internal/must"
-	"antipode/kernel/client"
-	"antipode/kernel/jobs"
-	"antipode/kernel/remote/remotetest"
+	"antipode/kernel/backend/remote/remotetest"
+	"antipode/kernel/cluster/jobs"
 )
 
 // TestWorkIsEnded ends tasks by signals, after their first pack. What they have finished is found by the next task.

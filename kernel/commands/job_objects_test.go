@@ -10,11 +10,11 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"antipode/datasets/client"
 	"antipode/internal/must"
-	"antipode/kernel/client"
-	"antipode/kernel/remote"
-	"antipode/kernel/remote/remotetest"
-	"antipode/kernel/store"
+	"antipode/kernel/backend/remote"
+	"antipode/kernel/backend/remote/remotetest"
+	"antipode/kernel/backend/store"
 )
 
 // TestArrayJobOfObjects computes the shards of a job whose table and store are in object storage, each on a machine of

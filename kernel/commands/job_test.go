@@ -9,11 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"antipode/gomlxmodels/all"
+	"antipode/datasets/client"
 	"antipode/internal/must"
-	"antipode/kernel/client"
-	"antipode/kernel/jobs"
-	"antipode/kernel/plugin"
+	"antipode/kernel/backend/all"
+	"antipode/kernel/backend/plugin"
+	"antipode/kernel/cluster/jobs"
 )
 
 // mainVar makes the test program the antipode command.

@@ -12,14 +12,13 @@ import (
 	"time"
 
 	"antipode/datasets"
+	"antipode/datasets/client"
 	"antipode/datasets/table"
-	"antipode/gomlxmodels/all"
 	"antipode/internal/objecturl"
-	"antipode/kernel/client"
-	"antipode/kernel/jobs"
-	"antipode/kernel/plugin"
-	"antipode/kernel/store"
-	"antipode/kernel/task"
+	"antipode/kernel/backend/all"
+	"antipode/kernel/backend/plugin"
+	"antipode/kernel/backend/store"
+	"antipode/kernel/cluster/jobs"
 )
 
 // watchInterval is that of job status --watch.
@@ -241,11 +240,11 @@ func workload(ctx context.Context, j *jobs.Job, at string, o datasets.WorkloadOp
 	if err != nil {
 		return nil, err
 	}
-	build, err := task.Build()
+	build, err := jobs.Build()
 	if err != nil {
 		return nil, err
 	}
-	s, err := task.OpenStore(ctx, at, j.ID+"-plan", store.WorkerOptions{Origin: store.Origin{Build: build}})
+	s, err := jobs.OpenStore(ctx, at, j.ID+"-plan", store.WorkerOptions{Origin: store.Origin{Build: build}})
 	if err != nil {
 		return nil, err
 	}

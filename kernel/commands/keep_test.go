@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"antipode/datasets"
+	"antipode/datasets/cell"
 	"antipode/internal/must"
-	"antipode/kernel/cell"
 )
 
 // Keep computes once for the content of its inputs: a changed image, value or function computes again, an equal file

@@ -13,9 +13,9 @@ import (
 	"strings"
 	"syscall"
 
+	"antipode/datasets/client"
 	"antipode/datasets/table"
 	"antipode/internal/plaintext"
-	"antipode/kernel/client"
 )
 
 // Exit statuses.

@@ -6,10 +6,10 @@ import (
 	"os"
 	"path/filepath"
 
+	"antipode/datasets/client"
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/hub"
 	"antipode/gomlxmodels/inspect"
-	"antipode/kernel/client"
 )
 
 func checkModels(args []string) error {

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"antipode/datasets/client"
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/must"
-	"antipode/kernel/client"
 )
 
 // TestConvertModel converts a SAM, and refuses what is no model.

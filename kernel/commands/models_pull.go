@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 
+	"antipode/datasets/cell"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/hub"
 	"antipode/gomlxmodels/inspect"
-	"antipode/kernel/cell"
 )
 
 // pulled are the flags of models pull.

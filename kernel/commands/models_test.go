@@ -15,10 +15,10 @@ import (
 	"strings"
 	"testing"
 
+	"antipode/datasets/client"
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/hub"
 	"antipode/internal/must"
-	"antipode/kernel/client"
 )
 
 // fakeHub serves one repository, with the given files, and returns the requested paths.

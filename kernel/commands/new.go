@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"antipode/kernel/jupyter"
-	"antipode/kernel/notebook"
+	"antipode/kernel/jupyter/notebook"
 )
 
 // templateCells are the cells of a new notebook: each begins with a line "### TYPE [TAG]".

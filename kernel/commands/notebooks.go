@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 	"strings"
 
+	"antipode/datasets/client"
 	"antipode/internal/atomicfile"
-	"antipode/kernel/client"
 	"antipode/kernel/jupyter"
-	"antipode/kernel/runner"
+	"antipode/kernel/jupyter/runner"
 )
 
 func runNotebook(ctx context.Context, args []string) error {

@@ -8,12 +8,12 @@ import (
 	"testing"
 
 	"antipode/datasets"
-	"antipode/gomlxmodels/all"
+	"antipode/datasets/client"
 	"antipode/internal/must"
-	"antipode/kernel/client"
-	"antipode/kernel/plugin"
-	"antipode/kernel/remote/remotetest"
-	"antipode/kernel/store"
+	"antipode/kernel/backend/all"
+	"antipode/kernel/backend/plugin"
+	"antipode/kernel/backend/remote/remotetest"
+	"antipode/kernel/backend/store"
 )
 
 // TestChainOfObjects: stages and table operations read and write tables under URLs, with the results of files.

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"antipode/datasets/client"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/stage/imageapi"
 	"antipode/internal/must"
-	"antipode/kernel/client"
 )
 
 // recorder is an executor that records the arguments of the last stage of a plan.

@@ -10,13 +10,13 @@ import (
 	"runtime"
 	"strings"
 
+	"antipode/datasets/client"
 	"antipode/gomlxmodels/device"
 	"antipode/internal/atomicfile"
-	"antipode/kernel/client"
+	"antipode/kernel/backend/plugin"
+	"antipode/kernel/backend/store"
+	"antipode/kernel/cluster/jobs"
 	"antipode/kernel/jupyter"
-	"antipode/kernel/plugin"
-	"antipode/kernel/store"
-	"antipode/kernel/task"
 )
 
 // setUp creates the store's folder with a copy of this program at bin/BUILD/antipode, from which processes that outlive
@@ -55,7 +55,7 @@ func setUp() (home, binary string, err error) {
 			return "", "", err
 		}
 		os.Setenv(client.DigestVar, sum)
-		binary = filepath.Join(bin, task.BuildOf(sum), "antipode")
+		binary = filepath.Join(bin, jobs.BuildOf(sum), "antipode")
 		if _, err := os.Stat(binary); errors.Is(err, os.ErrNotExist) {
 			if err := copyProgram(self, binary); err != nil {
 				return "", "", fmt.Errorf("cannot create the store: %w; set %s to a writable folder", err,

@@ -11,13 +11,13 @@ import (
 	"strings"
 
 	"antipode/datasets"
+	"antipode/datasets/cell"
+	"antipode/datasets/client"
 	"antipode/datasets/manifest"
 	"antipode/datasets/operation"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
 	"antipode/internal/objecturl"
-	"antipode/kernel/cell"
-	"antipode/kernel/client"
 )
 
 // readFlags are those about the images and masks of tables.

@@ -20,11 +20,11 @@ import (
 	"testing"
 	"time"
 
+	"antipode/datasets/client"
 	"antipode/internal/must"
-	"antipode/internal/testbackend"
-	"antipode/kernel/client"
-	"antipode/kernel/plugin"
-	"antipode/kernel/store"
+	"antipode/kernel/backend/plugin"
+	"antipode/kernel/backend/store"
+	"antipode/test/testbackend"
 )
 
 // serverModule builds a server of S3 from rclone, with what it needs alone.
@@ -248,7 +248,7 @@ func build(t *testing.T) string {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), "antipode")
 	cmd := exec.Command("go", "build", "-o", binary, ".")
-	cmd.Dir = "../clouds"
+	cmd.Dir = "../cluster/clouds"
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%s%v", out, err)
 	}

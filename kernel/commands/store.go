@@ -14,15 +14,15 @@ import (
 	"time"
 
 	"antipode/datasets"
+	"antipode/datasets/client"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
-	"antipode/gomlxmodels/all"
 	"antipode/gomlxmodels/stage/imageapi"
 	"antipode/internal/plaintext"
 	"antipode/kernel/backend"
-	"antipode/kernel/client"
-	"antipode/kernel/engine"
-	"antipode/kernel/store"
+	"antipode/kernel/backend/all"
+	"antipode/kernel/backend/engine"
+	"antipode/kernel/backend/store"
 )
 
 // storeArgs are the arguments of the command store.

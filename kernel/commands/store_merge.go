@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"antipode/internal/objecturl"
-	"antipode/kernel/engine"
-	"antipode/kernel/store"
+	"antipode/kernel/backend/engine"
+	"antipode/kernel/backend/store"
 )
 
 // mergeStores is `antipode store merge`.

@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"antipode/datasets"
+	"antipode/datasets/client"
 	"antipode/internal/must"
-	"antipode/kernel/client"
-	"antipode/kernel/store"
+	"antipode/kernel/backend/store"
 )
 
 // TestStoreMerge merges stores from the command line: the line at the end, its repetition, --strict and --remove, and

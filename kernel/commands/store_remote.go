@@ -10,8 +10,8 @@ import (
 
 	"antipode/internal/atomicfile"
 	"antipode/internal/objecturl"
-	"antipode/kernel/remote"
-	"antipode/kernel/store"
+	"antipode/kernel/backend/remote"
+	"antipode/kernel/backend/store"
 )
 
 // fetchStores copies what a store lacks of those under URLs into folders of it, which take their places. They have

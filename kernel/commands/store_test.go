@@ -15,12 +15,12 @@ import (
 	"testing"
 	"time"
 
+	"antipode/datasets/client"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
-	"antipode/gomlxmodels/all"
 	"antipode/internal/must"
-	"antipode/kernel/client"
-	"antipode/kernel/engine"
+	"antipode/kernel/backend/all"
+	"antipode/kernel/backend/engine"
 )
 
 // TestVerifyShutDown: a result with images by a model that was shut down is verified with the stored answers, and

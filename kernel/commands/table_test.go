@@ -11,7 +11,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/operation"
 	"antipode/internal/must"
-	"antipode/kernel/parquet"
+	"antipode/kernel/backend/parquet"
 )
 
 const people = `id,region,object,code,size

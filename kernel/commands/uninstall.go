@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"antipode/kernel/client"
+	"antipode/datasets/client"
 	"antipode/kernel/jupyter"
 )
 

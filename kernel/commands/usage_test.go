@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"antipode/datasets/client"
 	"antipode/internal/must"
-	"antipode/kernel/client"
 )
 
 // TestUsage: a mistake in the arguments is one line that names what was meant.

@@ -7,7 +7,7 @@ import (
 	"runtime/debug"
 
 	"antipode/gomlxmodels/device"
-	"antipode/kernel/task"
+	"antipode/kernel/cluster/jobs"
 )
 
 // version prints the version of the program and of its parts.
@@ -15,7 +15,7 @@ func version(_ context.Context, args []string) error {
 	if err := noArguments(flags("version", ""), args); err != nil {
 		return err
 	}
-	build, err := task.Build()
+	build, err := jobs.Build()
 	if err != nil {
 		return err
 	}

@@ -10,9 +10,8 @@ import (
 	"time"
 
 	"antipode/internal/objecturl"
-	"antipode/kernel/engine"
-	"antipode/kernel/jobs"
-	"antipode/kernel/task"
+	"antipode/kernel/backend/engine"
+	"antipode/kernel/cluster/jobs"
 )
 
 // work runs `antipode work`: it computes one shard of an array job in this process, without a resident backend. Exit
@@ -25,7 +24,7 @@ func work(ctx context.Context, args []string) (err error) {
 		"Kubernetes, AWS Batch, Google, PBS, LSF or SGE")
 	grace := fs.Duration("grace", 25*time.Second, "the `TIME` that the batch in progress may take after TERM or USR1")
 	at := fs.String("store", "", "the `DIR` or URL of the store, in which %i is the shard's number; default the job's")
-	var o task.Options
+	var o jobs.WorkerOptions
 	o.Flags(fs)
 	rest, err := parse(fs, args)
 	if err != nil {
@@ -43,7 +42,7 @@ func work(ctx context.Context, args []string) (err error) {
 		return usageError{err}
 	}
 	o.Say = func(line string) { say("%s", line) }
-	w := task.New(job, o)
+	w := jobs.NewWorker(job, o)
 	defer func() { err = errors.Join(err, w.Close()) }()
 	running, stop := listen(ctx, engine.NewDrain(*grace))
 	defer stop()
@@ -51,11 +50,11 @@ func work(ctx context.Context, args []string) (err error) {
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return ctx.Err()
-	case errors.Is(err, task.ErrUnreachable):
+	case errors.Is(err, jobs.ErrUnreachable):
 		return exitError{err, exitUnreachable}
 	case err != nil && running.Err() != nil, errors.Is(err, engine.ErrDrained):
 		return exitError{engine.ErrDrained, exitStopped}
-	case errors.Is(err, task.ErrMismatch):
+	case errors.Is(err, jobs.ErrMismatch):
 		return usageError{err}
 	case err != nil:
 		return err

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"antipode/gomlxmodels/device"
-	"antipode/kernel/plugin"
+	"antipode/kernel/backend/plugin"
 
 	"golang.org/x/mod/modfile"
 )

@@ -14,10 +14,10 @@ import (
 	"testing"
 	"time"
 
+	"antipode/datasets/client"
 	"antipode/gomlxmodels/device"
-	"antipode/kernel/client"
+	"antipode/kernel/backend/plugin"
 	"antipode/kernel/jupyter"
-	"antipode/kernel/plugin"
 )
 
 // machine is a simulated machine: a PATH with the given programs, an empty home, an empty store.

@@ -13,9 +13,9 @@ import (
 	"syscall"
 	"time"
 
-	"antipode/kernel/client"
+	"antipode/datasets/client"
+	"antipode/kernel/backend/store"
 	"antipode/kernel/jupyter"
-	"antipode/kernel/store"
 )
 
 // storeFolder checks the store: its owner, whether it can be written, its size.

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"antipode/kernel/notebook"
+	"antipode/kernel/jupyter/notebook"
 )
 
 // source is a cell's code, divided.

@@ -41,7 +41,7 @@ func TestMessage(t *testing.T) {
 // The hidden first cell imports what the module has, and gives cells the user's temporary folder.
 func TestPrelude(t *testing.T) {
 	module := t.TempDir()
-	for _, p := range []string{"datasets", "kernel/cell", "metrics"} {
+	for _, p := range []string{"datasets", "datasets/cell", "metrics"} {
 		must.Do(t, os.MkdirAll(filepath.Join(module, p), 0o755))
 		if p != "metrics" { // a folder without Go files is no package
 			must.Do(t, os.WriteFile(filepath.Join(module, p, "x.go"), nil, 0o644))
@@ -50,7 +50,7 @@ func TestPrelude(t *testing.T) {
 	t.Setenv("TMPDIR", `/a "b`)
 	got := Prelude(module)
 	for _, want := range []string{"%noautoget\n", "%goflags \"-ldflags=-s -w\"\n", "\t\"antipode/datasets\"\n",
-		"\t\"antipode/kernel/cell\"\n", "\t\"fmt\"\n", `os.Setenv("TMPDIR", "/a \"b")`} {
+		"\t\"antipode/datasets/cell\"\n", "\t\"fmt\"\n", `os.Setenv("TMPDIR", "/a \"b")`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the prelude lacks %q:\n%s", want, got)
 		}

@@ -11,7 +11,7 @@ import (
 var standard = []string{"fmt", "math", "os", "path/filepath", "slices", "sort", "strings", "time"}
 
 // packages are the packages of Antipode that cells use without an import.
-var packages = []string{"datasets", "gomlxmodels", "kernel/cell", "kernel/client", "metrics", "plots"}
+var packages = []string{"datasets", "gomlxmodels", "datasets/cell", "datasets/client", "metrics", "plots"}
 
 // Prelude returns the hidden first cell. It turns automatic downloads off, makes binaries smaller (a third of a second
 // faster per cell) and declares the imports; GoNB removes unused ones from each cell. Declaring them here spares
@@ -27,8 +27,8 @@ func Prelude(moduleDir string) string {
 	}
 	for _, p := range present(moduleDir) {
 		b.WriteString("\t\"antipode/" + p + "\"\n")
-		if p == "kernel/cell" {
-			b.WriteString("\t" + light + " \"antipode/kernel/cell\"\n")
+		if p == "datasets/cell" {
+			b.WriteString("\t" + light + " \"antipode/datasets/cell\"\n")
 		}
 	}
 	restore := `antipode_os.Unsetenv("TMPDIR")`

@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"time"
 
-	"antipode/kernel/client"
+	"antipode/datasets/client"
 )
 
 // Options are the options of a kernel.

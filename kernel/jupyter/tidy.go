@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"antipode/kernel/notebook"
+	"antipode/kernel/jupyter/notebook"
 )
 
 // GoNB reports positions in the program it generates, whose folder and name change in each run, and reports a failed

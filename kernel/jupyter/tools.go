@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/mod/modfile"
 
-	"antipode/kernel/client"
+	"antipode/datasets/client"
 	"antipode/kernel/jupyter/complete"
 )
 

@@ -23,7 +23,7 @@ import (
 	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/must"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 // tiny is a CLIPSeg that is trained in a moment.

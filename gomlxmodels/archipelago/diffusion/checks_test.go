@@ -13,7 +13,7 @@ import (
 	"antipode/datasets/archipelago"
 	"antipode/gomlxmodels/archipelago/examples"
 	"antipode/internal/must"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 // TestDiffusers compares images with those that diffusers makes of the same folder, prompts and seeds: at most

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"antipode/internal/must"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 var update = flag.Bool("update", false, "write testdata/ids.json.gz again from transformers' ids")

@@ -12,7 +12,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"antipode/internal/must"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 func TestRate(t *testing.T) {

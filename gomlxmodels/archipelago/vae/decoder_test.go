@@ -9,7 +9,7 @@ import (
 
 	"antipode/gomlxmodels/archipelago/examples"
 	"antipode/gomlxmodels/archipelago/trainer"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 func TestDecoderBatches(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 	"antipode/gomlxmodels/diffusion"
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/must"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 // A resumed run exports the same files as an uninterrupted one.

@@ -12,7 +12,7 @@ import (
 	"antipode/gomlxmodels/archipelago/trainer"
 	"antipode/gomlxmodels/archipelago/trainer/trainertest"
 	"antipode/internal/must"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 // A resumed run exports the same files as an uninterrupted one.

@@ -11,7 +11,7 @@ import (
 	"antipode/gomlxmodels/blip"
 	"antipode/gomlxmodels/textgen"
 	"antipode/internal/must"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 const blipName = "archipelago-blip"

@@ -13,7 +13,7 @@ import (
 	"antipode/datasets/archipelago"
 	"antipode/gomlxmodels/archipelago/examples"
 	"antipode/internal/must"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 // ask runs a script of testdata, which evaluates the model in a folder with transformers on images and texts. It

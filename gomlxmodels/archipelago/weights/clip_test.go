@@ -15,7 +15,7 @@ import (
 	"antipode/gomlxmodels/tokenizers"
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 // answer is the output of testdata/clip.py.

@@ -11,7 +11,7 @@ import (
 
 	"antipode/gomlxmodels/archipelago/examples"
 	"antipode/internal/must"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 // TestDiffusersImages compares the generators with the diffusers that is installed; -update writes the stored

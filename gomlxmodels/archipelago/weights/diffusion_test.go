@@ -9,7 +9,7 @@ import (
 	"antipode/datasets/archipelago"
 	"antipode/gomlxmodels/diffusion"
 	"antipode/internal/must"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 // generators are the folders of the generators.

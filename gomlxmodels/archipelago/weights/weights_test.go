@@ -18,7 +18,7 @@ import (
 	"antipode/gomlxmodels/vit"
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 var update = flag.Bool("update", false, "redraw the images in testdata (then run testdata/reference.py)")

@@ -15,7 +15,7 @@ import (
 // size is how many numbers a golden sample has.
 const size = 4
 
-// goldens is testdata/configs.json; see internal/pyref/schedule.py.
+// goldens is testdata/configs.json; see tools/pyref/schedule.py.
 type goldens struct {
 	Matrix []float32    `json:"matrix"`
 	Offset []float32    `json:"offset"`

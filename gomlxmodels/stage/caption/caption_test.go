@@ -16,14 +16,14 @@ import (
 
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
-	"antipode/gomlxmodels/internal/modeltest"
-	"antipode/gomlxmodels/internal/stagetest"
 	"antipode/gomlxmodels/stage"
 	"antipode/internal/must"
-	"antipode/internal/testbackend"
+	"antipode/test/modeltest"
+	"antipode/test/stagetest"
+	"antipode/test/testbackend"
 )
 
-// model and model2 are the small random models with a tokenizer that internal/pyref/blip.py and blip2.py make.
+// model and model2 are the small random models with a tokenizer that tools/pyref/blip.py and blip2.py make.
 var (
 	model, _  = filepath.Abs("../../blip/testdata/base")
 	model2, _ = filepath.Abs("../../blip2/testdata/opt")

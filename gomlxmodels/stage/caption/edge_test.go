@@ -9,9 +9,9 @@ import (
 
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
-	"antipode/gomlxmodels/internal/stagetest"
 	"antipode/internal/must"
-	"antipode/internal/testbackend"
+	"antipode/test/stagetest"
+	"antipode/test/testbackend"
 )
 
 // TestNoContent: images without anything to see are described like any other, whatever their size.

@@ -7,7 +7,7 @@ import (
 
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
-	"antipode/gomlxmodels/internal/stagetest"
+	"antipode/test/stagetest"
 )
 
 // TestOpen: what the model or the settings rule out is said at once.

@@ -14,13 +14,13 @@ import (
 	"testing"
 
 	"antipode/datasets"
+	"antipode/datasets/client"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
-	"antipode/gomlxmodels/all"
-	"antipode/gomlxmodels/internal/stagetest"
 	"antipode/internal/must"
-	"antipode/kernel/client"
-	"antipode/kernel/engine"
+	"antipode/kernel/backend/all"
+	"antipode/kernel/backend/engine"
+	"antipode/test/stagetest"
 )
 
 // childVar names the file of a request that this program, started again by a test, evaluates until it is killed.

@@ -9,15 +9,15 @@ import (
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/blip2"
-	"antipode/gomlxmodels/internal/modeltest"
-	"antipode/gomlxmodels/internal/stagetest"
 	"antipode/gomlxmodels/stage"
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/internal/testbackend"
+	"antipode/test/modeltest"
+	"antipode/test/stagetest"
+	"antipode/test/testbackend"
 )
 
-// blip2Folder is one that internal/pyref/blip2.py makes.
+// blip2Folder is one that tools/pyref/blip2.py makes.
 func blip2Folder(name string) string {
 	dir, _ := filepath.Abs(filepath.Join("../../blip2/testdata", name))
 	return dir

@@ -10,14 +10,14 @@ import (
 	"testing"
 
 	"antipode/datasets"
+	"antipode/datasets/client"
 	"antipode/datasets/table"
-	_ "antipode/gomlxmodels/all"
-	"antipode/gomlxmodels/internal/stagetest"
 	"antipode/gomlxmodels/stage"
 	"antipode/internal/must"
-	"antipode/kernel/client"
-	"antipode/kernel/engine"
-	"antipode/kernel/store"
+	_ "antipode/kernel/backend/all"
+	"antipode/kernel/backend/engine"
+	"antipode/kernel/backend/store"
+	"antipode/test/stagetest"
 )
 
 // changer is a stage that computes nothing: it changes files in the middle of a run.

@@ -13,11 +13,11 @@ import (
 	"strings"
 	"time"
 
+	"antipode/datasets/client"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/stage"
 	"antipode/internal/atomicfile"
-	"antipode/kernel/client"
 )
 
 // Model is a program that a stage uses.

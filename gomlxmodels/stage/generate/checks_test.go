@@ -13,7 +13,7 @@ import (
 	"antipode/datasets"
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/near"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 )
 
 // command builds the program and returns what runs it with a store in dir.
@@ -85,7 +85,7 @@ func TestFreshCommand(t *testing.T) {
 	testbackend.XLA(t)
 	dir := t.TempDir()
 	t.Logf("\n%s", testbackend.Python(t, []string{"torch", "transformers", "diffusers", "safetensors", "sentencepiece"},
-		filepath.Join("..", "..", "..", "internal", "pyref", "altdiffusion_fresh.py"), dir, fmt.Sprint(near.Seed(t))))
+		filepath.Join("..", "..", "..", "tools", "pyref", "altdiffusion_fresh.py"), dir, fmt.Sprint(near.Seed(t))))
 	run := command(t, dir)
 	defer run("backend", "stop")
 	for _, name := range []string{"two", "nine", "plain", "pieces2", "pieces9"} {
@@ -104,7 +104,7 @@ func TestFreshFileCommand(t *testing.T) {
 	testbackend.XLA(t)
 	dir := t.TempDir()
 	t.Logf("\n%s", testbackend.Python(t, []string{"torch", "transformers", "diffusers", "safetensors"},
-		filepath.Join("..", "..", "..", "internal", "pyref", "ldm.py"), "fresh", dir, fmt.Sprint(near.Seed(t))))
+		filepath.Join("..", "..", "..", "tools", "pyref", "ldm.py"), "fresh", dir, fmt.Sprint(near.Seed(t))))
 	prompts := filepath.Join(dir, "prompts.csv")
 	if err := os.WriteFile(prompts, []byte("id,prompt\na,a small house by the sea\nb,\"the sea, the sea\"\n"),
 		0o600); err != nil {

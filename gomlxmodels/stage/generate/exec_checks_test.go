@@ -16,10 +16,10 @@ import (
 	"time"
 
 	"antipode/datasets"
+	"antipode/datasets/client"
 	"antipode/gomlxmodels"
 	"antipode/internal/must"
-	"antipode/internal/testbackend"
-	"antipode/kernel/client"
+	"antipode/test/testbackend"
 )
 
 // killable is a program that runs docs/examples/exec_diffusers.py in its own process: it notes its pid and its finished
@@ -51,7 +51,7 @@ runpy.run_path(adapter, run_name="__main__")
 func TestDiffusers(t *testing.T) {
 	dir := t.TempDir()
 	testbackend.Python(t, []string{"diffusers", "torch", "transformers"},
-		"../../../internal/pyref/exec_pipelines.py", dir)
+		"../../../tools/pyref/exec_pipelines.py", dir)
 	adapter := must.Get(filepath.Abs("../../../docs/examples/exec_diffusers.py"))(t)
 	python := os.Getenv("ANTIPODE_PYTHON")
 	if python == "" {

@@ -10,11 +10,11 @@ import (
 	"time"
 
 	"antipode/datasets"
+	"antipode/datasets/client"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
-	"antipode/gomlxmodels/all"
 	"antipode/internal/must"
-	"antipode/kernel/client"
+	"antipode/kernel/backend/all"
 )
 
 // echo builds the echo adapter and returns a script that starts it, the folder, and the number of starts so far.

@@ -11,14 +11,14 @@ import (
 	"testing"
 
 	"antipode/datasets"
+	"antipode/datasets/client"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
-	"antipode/gomlxmodels/all"
 	"antipode/gomlxmodels/device"
 	"antipode/gomlxmodels/stage/generate"
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/kernel/client"
+	"antipode/kernel/backend/all"
 )
 
 // evaluator makes this process evaluate plans with the pure Go backend in an empty store of its own.
@@ -171,7 +171,7 @@ func checkInterrupted(t *testing.T, model string, options gomlxmodels.GenerateOp
 	}
 }
 
-// TestSafety runs the images of internal/pyref/altdiffusion.py: the first is blocked, the second is not.
+// TestSafety runs the images of tools/pyref/altdiffusion.py: the first is blocked, the second is not.
 func TestSafety(t *testing.T) {
 	evaluator(t)
 	prompts := datasets.FromRows([]map[string]any{{"id": "a", "prompt": "a small house by the sea",

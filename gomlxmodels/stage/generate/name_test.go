@@ -11,10 +11,10 @@ import (
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/diffusion"
 	"antipode/gomlxmodels/hub"
-	"antipode/gomlxmodels/internal/modeltest"
-	"antipode/gomlxmodels/internal/stagetest"
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/must"
+	"antipode/test/modeltest"
+	"antipode/test/stagetest"
 )
 
 // TestName: a model of the hub is called by its repository in tables.

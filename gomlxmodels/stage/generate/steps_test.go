@@ -15,7 +15,7 @@ import (
 	"antipode/gomlxmodels/diffusion"
 	"antipode/gomlxmodels/stage"
 	"antipode/internal/must"
-	"antipode/internal/testbackend"
+	"antipode/test/testbackend"
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"

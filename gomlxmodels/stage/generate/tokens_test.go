@@ -12,11 +12,11 @@ import (
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/dallemini"
 	"antipode/gomlxmodels/device"
-	"antipode/gomlxmodels/internal/modeltest"
-	"antipode/gomlxmodels/internal/stagetest"
 	"antipode/gomlxmodels/mindalle"
 	"antipode/gomlxmodels/stage/generate"
 	"antipode/internal/must"
+	"antipode/test/modeltest"
+	"antipode/test/stagetest"
 )
 
 // tokenFolder is a golden of package dallemini with its weights.

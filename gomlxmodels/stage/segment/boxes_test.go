@@ -13,14 +13,14 @@ import (
 	"antipode/datasets/mask"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
-	"antipode/gomlxmodels/internal/modeltest"
-	"antipode/gomlxmodels/internal/stagetest"
 	"antipode/gomlxmodels/stage"
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/must"
+	"antipode/test/modeltest"
+	"antipode/test/stagetest"
 )
 
-// boxArgs are those of a detector and a segmenter, the small random models of internal/pyref/boxes_stage.py.
+// boxArgs are those of a detector and a segmenter, the small random models of tools/pyref/boxes_stage.py.
 func boxArgs(t *testing.T) gomlxmodels.SegmentArgs {
 	t.Helper()
 	segmenter := must.Get(filepath.Abs("../../sam/testdata/other-shape"))(t)

@@ -21,10 +21,10 @@ import (
 	"time"
 
 	"antipode/gomlxmodels"
-	"antipode/gomlxmodels/internal/modeltest"
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/must"
-	"antipode/internal/testbackend"
+	"antipode/test/modeltest"
+	"antipode/test/testbackend"
 )
 
 // command is the built command with a store of its own.

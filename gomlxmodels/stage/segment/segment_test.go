@@ -14,14 +14,14 @@ import (
 	"antipode/datasets/mask"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
-	"antipode/gomlxmodels/internal/stagetest"
 	"antipode/gomlxmodels/stage"
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/internal/testbackend"
+	"antipode/test/stagetest"
+	"antipode/test/testbackend"
 )
 
-// model and seer are the small random models that internal/pyref/clipseg.py and clipseg_stage.py make.
+// model and seer are the small random models that tools/pyref/clipseg.py and clipseg_stage.py make.
 var (
 	model, _ = filepath.Abs("../../clipseg/testdata/refined")
 	seer, _  = filepath.Abs("testdata/clip")

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"antipode/kernel/notebook"
+	"antipode/kernel/jupyter/notebook"
 )
 
 // placeholder completes the name before the cursor to an identifier, so that the code can be parsed even if there is no

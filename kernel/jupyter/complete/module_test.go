@@ -18,13 +18,13 @@ import (
 	"unicode/utf8"
 
 	"antipode/internal/must"
-	"antipode/kernel/notebook"
+	"antipode/kernel/jupyter/notebook"
 )
 
 const root = "../../.."
 
 // light are the packages that notebooks have without an import of their own.
-var light = []string{"datasets", "gomlxmodels", "kernel/cell", "kernel/client", "metrics", "plots"}
+var light = []string{"datasets", "gomlxmodels", "datasets/cell", "datasets/client", "metrics", "plots"}
 
 // realPrelude imports them and some of the standard library.
 func realPrelude(t testing.TB) string {

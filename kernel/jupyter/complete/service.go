@@ -3,7 +3,7 @@ package complete
 import (
 	"context"
 
-	"antipode/kernel/notebook"
+	"antipode/kernel/jupyter/notebook"
 )
 
 // Options are the options of a service.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"antipode/kernel/notebook"
+	"antipode/kernel/jupyter/notebook"
 )
 
 // contract are the columns that a table may have whose columns are known only when it runs.

@@ -16,8 +16,8 @@ import (
 	"github.com/go-text/typesetting/fontscan"
 	"github.com/go-text/typesetting/language"
 
+	"antipode/datasets/client"
 	"antipode/datasets/manifest"
-	"antipode/kernel/client"
 )
 
 // families are the Noto families by script: as the file of [manifest.Fonts] and CSS name them.

@@ -1,0 +1,151 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"antipode/datasets"
+	"antipode/datasets/client"
+	"antipode/datasets/table"
+	"antipode/gomlxmodels/stage"
+	"antipode/internal/must"
+)
+
+// looked stands for the stage that decodes images: a file that begins with "bad" cannot be.
+type looked struct{ counted }
+
+func (looked) Outputs([]table.ColumnSpec) []table.ColumnSpec {
+	return datasets.Columns(stage.Pixels + ":number")
+}
+
+func (looked) Compute(_ context.Context, in []any) ([][]stage.Value, error) {
+	out := make([][]stage.Value, len(in))
+	for i := range out {
+		out[i] = []stage.Value{{Number: 1}}
+	}
+	return out, nil
+}
+
+func init() {
+	stage.Register(stage.Stage{Name: stage.Decodable, Version: 1,
+		Open: func(_ context.Context, env stage.Env, _ json.RawMessage) (stage.Worker, error) {
+			return looked{counted{env}}, nil
+		}})
+}
+
+// A table of six rows, of which four are bad in four ways, gives the two good ones and the list of the four; read
+// as it is, it stays an error.
+func TestGoodAndBad(t *testing.T) {
+	e := newEngine(t)
+	dir, tab := images(t, 6)
+	write(t, filepath.Join(dir, "img", "1.png"), "bad bytes")
+	must.Do(t, os.Remove(filepath.Join(dir, "img", "2.png")))
+	text := strings.NewReplacer("i4,", "i0,", "i5,", ",").Replace(string(must1(os.ReadFile(tab))))
+	write(t, tab, text)
+	photos := datasets.CSV(tab)
+
+	res := must.Get(run1(t, e, photos.Good(), client.Request{}))(t)
+	if ids := strings.Join(res.Frame.Texts("id"), " "); ids != "i0 i3" {
+		t.Errorf("good rows %q, want i0 i3", ids)
+	}
+	if len(res.Frame.Columns) != 3 || len(res.Bad) != 4 {
+		t.Errorf("%d columns and %d bad rows, want 3 and 4", len(res.Frame.Columns), len(res.Bad))
+	}
+	bad := allRows(t, e, photos.Bad())
+	want := map[string]string{"i2": "missing", "i0": "row 1 already", "(row 6)": "id is empty", "i1": "not an image"}
+	if bad.Len() != len(want) {
+		t.Fatalf("%d bad rows, want %d: %v", bad.Len(), len(want), bad.Texts("reason"))
+	}
+	for i, id := range bad.Texts("id") {
+		if reason := bad.Texts("reason")[i]; want[id] == "" || !strings.Contains(reason, want[id]) {
+			t.Errorf("bad row %q: %q, want %q", id, reason, want[id])
+		}
+	}
+	if _, err := run1(t, e, photos, client.Request{}); err == nil {
+		t.Error("the table as it is runs despite its bad rows")
+	}
+	if _, err := run1(t, e, photos.Good().Concat(photos.Head(0)), client.Request{}); err == nil {
+		t.Error("a bad row that is not in Good is no longer an error")
+	}
+	// both go on as tables: with stages, and into files
+	if f := allRows(t, e, counts(photos.Good())); f.Len() != 2 || f.Vectors("full")[1] == nil {
+		t.Errorf("a stage on the good rows gives %d rows", f.Len())
+	}
+	for _, tab := range []datasets.Table{photos.Good(), photos.Bad()} {
+		if _, err := run1(t, e, tab, client.Request{Save: filepath.Join(t.TempDir(), "out.csv")}); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func must1[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+func TestRename(t *testing.T) {
+	e := newEngine(t)
+	_, tab := images(t, 2)
+	f := allRows(t, e, datasets.CSV(tab).Rename("region", "country").Where("country", "==", "south"))
+	if !f.Has("country") || f.Has("region") || f.Len() != 1 {
+		t.Errorf("columns %s, %d rows", table.NameList(f.Specs()), f.Len())
+	}
+	if err := datasets.CSV(tab).Rename("region", "id").Err(); err == nil {
+		t.Error("a name that is taken is accepted")
+	}
+	if err := datasets.CSV(tab).Rename("continent", "country").Err(); err == nil {
+		t.Error("a missing column is renamed")
+	}
+}
+
+func TestRemovePrefix(t *testing.T) {
+	e := newEngine(t)
+	rows := datasets.FromRows([]map[string]any{{"id": "1", "said": "the crest is  round"},
+		{"id": "2", "said": "a drum"}, {"id": "3", "said": ""}})
+	if got := allRows(t, e, rows.RemovePrefix("said", "the crest is")).Texts("said"); !slices.Equal(got,
+		[]string{"round", "a drum", ""}) {
+		t.Errorf("left: %q", got)
+	}
+	if err := rows.RemovePrefix("heard", "the").Err(); err == nil {
+		t.Error("a missing column is cut")
+	}
+}
+
+// The column that groups is text, whatever its values look like; in a folder it is named after the folders' meaning.
+func TestImages(t *testing.T) {
+	e := newEngine(t)
+	dir := t.TempDir()
+	for _, name := range []string{"1990/a.png", "2000/b.png", "2000/deep/c.png"} {
+		write(t, filepath.Join(dir, name), name)
+	}
+	tab := write(t, filepath.Join(dir, "t.csv"), "id,image,year,size\na,1990/a.png,1990,3\nb,2000/b.png,2000,4\n")
+	for path, want := range map[string]string{dir: "1990 1 2000 2", tab: "1990 1 2000 1"} {
+		f := allRows(t, e, datasets.Images(path, datasets.ImagesOptions{By: "year"}).Count("year"))
+		var got []string
+		for i, y := range f.Texts("year") {
+			got = append(got, y, f.Columns[1].Cell(i))
+		}
+		if s := strings.Join(got, " "); s != want {
+			t.Errorf("%s by year: %s, want %s", path, s, want)
+		}
+	}
+	if f := allRows(t, e, datasets.Images(tab, datasets.ImagesOptions{By: "year"})); f.Numbers("size") == nil {
+		t.Error("a column that does not group is no number column any more")
+	}
+	for _, path := range []string{"", filepath.Join(dir, "none"), write(t, filepath.Join(dir, "t.txt"), "x")} {
+		if datasets.Images(path).Err() == nil {
+			t.Errorf("images of %q", path)
+		}
+	}
+	if err := datasets.Images(tab, datasets.ImagesOptions{By: "region"}).Err(); err == nil ||
+		!strings.Contains(err.Error(), "region") {
+		t.Errorf("a missing column: %v", err)
+	}
+}

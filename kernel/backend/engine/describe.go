@@ -1,0 +1,67 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"antipode/datasets/client"
+	"antipode/datasets/operation"
+	"antipode/datasets/table"
+	"antipode/gomlxmodels/stage"
+)
+
+// Described is what the results of a plan's stages depend on, besides its arguments and tables.
+type Described struct {
+	Models map[string]string `json:"models,omitempty"` // model → digest
+	Stages map[string]int    `json:"stages,omitempty"` // stage → version
+}
+
+// Describe opens the stages of a plan, those operations that stages lists, without their models' weights. It reads no
+// table and computes nothing.
+func (e *Engine) Describe(ctx context.Context, plan *table.Plan, stages []string) (d Described, err error) {
+	defer e.Store.Use()()
+	err = protect(func() error {
+		r := e.newRun(ctx, client.Request{}, func(table.Progress) {}, e.Store)
+		d = Described{Models: r.models, Stages: map[string]int{}}
+		return r.describe(plan, stages, d.Stages)
+	})
+	return d, err
+}
+
+func (r *run) describe(p *table.Plan, stages []string, versions map[string]int) error {
+	if slices.Contains(stages, p.Op) {
+		evaluate := operation.EvaluatorOf(p.Op)
+		if evaluate == nil {
+			return fmt.Errorf("no operation %q", p.Op)
+		}
+		o := &opener{r, p, versions}
+		if _, err := evaluate(stage.WithRunner(r.ctx, o), operation.Call{Home: r.e.home()}, p.Args,
+			[]*table.Frame{{}}); err != nil {
+			return err
+		}
+	}
+	for _, in := range p.Inputs {
+		if err := r.describe(in, stages, versions); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// opener is a [stage.Runner] that only opens stages.
+type opener struct {
+	r        *run
+	plan     *table.Plan
+	versions map[string]int
+}
+
+func (o *opener) RunStage(s stage.Stage, in *table.Frame) (*table.Frame, error) {
+	w, err := s.Open(o.r.ctx, env{o.r}, o.plan.Args)
+	if err != nil {
+		return nil, err
+	}
+	w.Close()
+	o.versions[s.Name] = s.Version
+	return in, nil
+}

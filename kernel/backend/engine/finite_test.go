@@ -1,0 +1,93 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"antipode/datasets"
+	"antipode/datasets/client"
+	"antipode/datasets/table"
+	"antipode/gomlxmodels/runner"
+	"antipode/gomlxmodels/stage"
+)
+
+// overflows is a stage whose result is not finite for some files: a vector of NaN, or an error of the whole batch as
+// the encoders return it.
+type overflows struct {
+	counted
+	outcomes bool
+}
+
+func (w overflows) Digest() string { return fmt.Sprint("overflows ", w.outcomes) }
+
+func (w overflows) Outputs([]table.ColumnSpec) []table.ColumnSpec {
+	if w.outcomes {
+		return datasets.Columns("full:vector", "outcome:text", "reason:text")
+	}
+	return datasets.Columns("full:vector")
+}
+
+func (w overflows) Compute(_ context.Context, in []any) ([][]stage.Value, error) {
+	out := make([][]stage.Value, len(in))
+	for i, p := range in {
+		x := float32(len(p.([]byte)))
+		switch string(p.([]byte)) {
+		case "nan":
+			x = float32(math.NaN())
+		case "error":
+			return nil, fmt.Errorf("the network gave NaN: %w", runner.ErrNotFinite)
+		}
+		if out[i] = []stage.Value{{Vector: []float32{x}}}; w.outcomes {
+			out[i] = append(out[i], stage.Value{Text: "ok"}, stage.Value{})
+		}
+	}
+	return out, nil
+}
+
+func init() {
+	stage.Register(stage.Stage{Name: "overflows", Version: 1,
+		Open: func(_ context.Context, env stage.Env, args json.RawMessage) (stage.Worker, error) {
+			return overflows{counted{env}, string(args) == "true"}, nil
+		}})
+}
+
+// TestNotFinite: an image whose result is NaN or infinite is a failed or bad row, and the others are computed.
+func TestNotFinite(t *testing.T) {
+	dir, tab := images(t, 9)
+	write(t, filepath.Join(dir, "img", "2.png"), "nan")
+	write(t, filepath.Join(dir, "img", "5.png"), "error")
+	of := func(outcomes bool) datasets.Table {
+		columns := []string{"full:vector"}
+		if outcomes {
+			columns = append(columns, "outcome:text", "reason:text")
+		}
+		return datasets.Extend(datasets.CSV(tab)).Derive("overflows", outcomes, datasets.Columns(columns...)...).Table
+	}
+	f := allRows(t, newEngine(t), of(true))
+	for row, outcome := range f.Texts("outcome") {
+		failed := row == 2 || row == 5
+		if (outcome == "failed") != failed || (f.Vectors("full")[row] == nil) != failed ||
+			strings.Contains(f.Texts("reason")[row], "NaN") != failed {
+			t.Errorf("row %d: %s %q %v", row, outcome, f.Texts("reason")[row], f.Vectors("full")[row])
+		}
+	}
+	e := newEngine(t)
+	_, err := run1(t, e, of(false), client.Request{})
+	if err == nil || !strings.Contains(err.Error(), `row 3 (id "i2")`) || !strings.Contains(err.Error(), "NaN") {
+		t.Errorf("error %v", err)
+	}
+	res, err := run1(t, e, of(false), client.Request{SkipBad: true})
+	if err != nil || !slices.Equal(res.Frame.Texts("id"), []string{"i0", "i1", "i3", "i4", "i6", "i7", "i8"}) ||
+		len(res.Bad) != 2 {
+		t.Fatal(err, res)
+	}
+	if res.Found == 0 {
+		t.Error("the rows of the batch that failed were not stored")
+	}
+}

@@ -1,0 +1,224 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"antipode/datasets"
+	"antipode/datasets/client"
+	"antipode/datasets/table"
+	"antipode/gomlxmodels/stage"
+	"antipode/internal/must"
+)
+
+// paying counts how often each row is computed. It calls during in each batch.
+type paying struct {
+	counted
+	counts *sync.Map // id → *int
+	mu     *sync.Mutex
+	during func(ctx context.Context, ids []string) error
+	keep   bool
+}
+
+func (paying) Outputs([]table.ColumnSpec) []table.ColumnSpec { return datasets.Columns("answer:text") }
+func (paying) Key(r stage.Row) string                        { return r.Text("id") }
+func (p paying) Keep([]stage.Value) bool                     { return p.keep }
+func (paying) Prepare(_ context.Context, r stage.Row) (any, string, error) {
+	return r.Text("id"), "", nil
+}
+
+func (p paying) Compute(ctx context.Context, in []any) ([][]stage.Value, error) {
+	var ids []string
+	for _, id := range in {
+		ids = append(ids, id.(string))
+	}
+	p.mu.Lock()
+	for _, id := range ids {
+		n, _ := p.counts.LoadOrStore(id, new(int))
+		*n.(*int)++
+	}
+	p.mu.Unlock()
+	if err := p.during(ctx, ids); err != nil {
+		return nil, err
+	}
+	out := make([][]stage.Value, len(in))
+	for i, id := range ids {
+		out[i] = []stage.Value{{Text: "answer to " + id}}
+	}
+	return out, nil
+}
+
+// payments registers a stage, and returns a table of n rows that it computes, and the largest number of times that it
+// computed a row.
+func payments(t *testing.T, name string, n int, keep bool, during func(ctx context.Context, ids []string) error) (
+	tab datasets.Table, most func() int) {
+	t.Helper()
+	counts := &sync.Map{}
+	p := paying{counts: counts, mu: &sync.Mutex{}, during: during, keep: keep}
+	stage.Register(stage.Stage{Name: name, Version: 1,
+		Open: func(_ context.Context, env stage.Env, _ json.RawMessage) (stage.Worker, error) {
+			q := p
+			q.counted = counted{env}
+			return q, nil
+		}})
+	_, file := images(t, n)
+	return datasets.Extend(datasets.CSV(file)).Derive(name, nil, datasets.Columns("answer:text")...).Table, func() int {
+		largest := 0
+		counts.Range(func(_, n any) bool {
+			largest = max(largest, *n.(*int))
+			return true
+		})
+		return largest
+	}
+}
+
+func answers(n int) (out []string) {
+	for i := range n {
+		out = append(out, fmt.Sprintf("answer to i%d", i))
+	}
+	return out
+}
+
+// TestConcurrentJobs: four jobs that need the same rows compute each of them once. A result that is not stored is for
+// the jobs that wait for it, too.
+func TestConcurrentJobs(t *testing.T) {
+	for _, keep := range []bool{true, false} {
+		e := newEngine(t)
+		var together sync.WaitGroup // all jobs have begun
+		together.Add(4)
+		var once sync.Map
+		name := fmt.Sprintf("paying %v", keep)
+		tab, most := payments(t, name, 24, keep, func(ctx context.Context, _ []string) error {
+			name, _ := ctx.Value(owner{}).(string)
+			if _, known := once.LoadOrStore(name, true); !known {
+				together.Done()
+			}
+			together.Wait()
+			time.Sleep(time.Millisecond)
+			return nil
+		})
+		plan := must.Get(tab.Plan())(t)
+		var wg sync.WaitGroup
+		results := make([]*client.Result, 4)
+		fails := make([]error, 4)
+		for i := range results {
+			wg.Go(func() {
+				ctx := WithOwner(t.Context(), fmt.Sprint("job ", i))
+				results[i], fails[i] = e.Run(ctx, client.Request{Plan: plan, Batch: 2}, nil)
+			})
+		}
+		wg.Wait()
+		must.Do(t, errors.Join(fails...))
+		computed := 0
+		for i, res := range results {
+			computed += res.Computed
+			if res.Computed+res.Found != 24 || !slices.Equal(res.Frame.Texts("answer"), answers(24)) {
+				t.Errorf("keep %v, job %d: %d computed, %d found, %q", keep, i, res.Computed, res.Found,
+					res.Frame.Texts("answer"))
+			}
+		}
+		if limit := map[bool]int{true: 24, false: 4*24 - 1}[keep]; computed > limit || keep && most() != 1 {
+			t.Errorf("keep %v: a row was computed %d times; %d rows in all", keep, most(), computed)
+		}
+	}
+}
+
+// TestCanceledJob: what a canceled job has begun is finished for a job that needs it, and nothing is computed twice.
+func TestCanceledJob(t *testing.T) {
+	e := newEngine(t)
+	begun, proceed := make(chan bool), make(chan bool)
+	first := true
+	tab, most := payments(t, "canceled", 4, true, func(ctx context.Context, _ []string) error {
+		if !first {
+			return nil
+		}
+		first = false
+		close(begun)
+		select {
+		case <-proceed:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	})
+	plan := must.Get(tab.Plan())(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	canceled := make(chan error, 1)
+	go func() {
+		_, err := e.Run(ctx, client.Request{Plan: plan}, nil)
+		canceled <- err
+	}()
+	<-begun
+	waits := make(chan error, 1)
+	var res *client.Result
+	go func() {
+		var err error
+		res, err = e.Run(t.Context(), client.Request{Plan: plan}, nil)
+		waits <- err
+	}()
+	for needed := 0; needed < 4; time.Sleep(time.Millisecond) { // until the second job waits
+		needed = 0
+		e.flights.mu.Lock()
+		for _, f := range e.flights.of {
+			needed += f.needed
+		}
+		e.flights.mu.Unlock()
+	}
+	cancel()
+	time.Sleep(2 * lookAgain)
+	close(proceed)
+	if err := <-canceled; !errors.Is(err, context.Canceled) {
+		t.Errorf("the canceled job: %v", err)
+	}
+	if err := <-waits; err != nil || !slices.Equal(res.Frame.Texts("answer"), answers(4)) {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	if most() != 1 {
+		t.Errorf("a row was computed %d times", most())
+	}
+}
+
+// TestFailedJob: a job whose rows failed in another one computes them itself.
+func TestFailedJob(t *testing.T) {
+	e := newEngine(t)
+	begun := make(chan bool)
+	first := true
+	tab, most := payments(t, "fails once", 4, true, func(context.Context, []string) error {
+		if !first {
+			return nil
+		}
+		first = false
+		close(begun)
+		for { // until the second job waits
+			e.flights.mu.Lock()
+			for _, f := range e.flights.of {
+				if f.needed > 0 {
+					e.flights.mu.Unlock()
+					return errors.New("no connection")
+				}
+			}
+			e.flights.mu.Unlock()
+			time.Sleep(time.Millisecond)
+		}
+	})
+	plan := must.Get(tab.Plan())(t)
+	failed := make(chan error, 1)
+	go func() {
+		_, err := e.Run(t.Context(), client.Request{Plan: plan}, nil)
+		failed <- err
+	}()
+	<-begun
+	res, err := e.Run(t.Context(), client.Request{Plan: plan, Counts: false}, nil)
+	if err != nil || res.Computed != 4 || !slices.Equal(res.Frame.Texts("answer"), answers(4)) {
+		t.Errorf("%+v, %v", res, err)
+	}
+	if err := <-failed; err == nil || most() != 2 {
+		t.Errorf("%v; a row was computed %d times", err, most())
+	}
+}

@@ -1,0 +1,121 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"weak"
+
+	"antipode/datasets"
+	"antipode/datasets/client"
+	"antipode/datasets/table"
+	"antipode/gomlxmodels/stage"
+	"antipode/internal/must"
+	"antipode/kernel/backend/store"
+)
+
+// wide is a stage with three vectors, whose items are put into the store by tests.
+type wide struct{}
+
+func (wide) Label() string                  { return "wide" }
+func (wide) Digest() string                 { return "wide" }
+func (wide) Check([]table.ColumnSpec) error { return nil }
+func (wide) Outputs([]table.ColumnSpec) []table.ColumnSpec {
+	return datasets.Columns("full:vector", "object_only:vector", "background_only:vector")
+}
+func (wide) Key(r stage.Row) string     { return r.Text("id") }
+func (wide) Batch() int                 { return 64 }
+func (wide) Load(context.Context) error { return nil }
+func (wide) Close()                     {}
+func (wide) Prepare(_ context.Context, r stage.Row) (any, string, error) {
+	return nil, "id", fmt.Errorf("%s is not in the store", r.Text("id"))
+}
+func (wide) Compute(context.Context, []any) ([][]stage.Value, error) { return nil, nil }
+
+func init() {
+	stage.Register(stage.Stage{Name: "wide", Version: 1,
+		Open: func(context.Context, stage.Env, json.RawMessage) (stage.Worker, error) { return wide{}, nil }})
+}
+
+func widen(t datasets.Table) datasets.Table {
+	return datasets.Extend(t).Derive("wide", nil, wide{}.Outputs(nil)...).Table
+}
+
+// wideTable writes a table of n rows.
+func wideTable(t *testing.T, dir string, n int) string {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("id,text\n")
+	for row := range n {
+		fmt.Fprintf(&b, "row%06d,the text of row %d\n", row, row)
+	}
+	return write(t, filepath.Join(dir, "t.csv"), b.String())
+}
+
+// fillWide puts the items of n rows into a store, with vectors of so many numbers.
+func fillWide(t *testing.T, s *store.Store, n, dim int) {
+	t.Helper()
+	sum := sha256.Sum256([]byte(wide{}.Digest()))
+	items := must.Get(s.Items("wide-v1", hex.EncodeToString(sum[:12])))(t)
+	outputs := wide{}.Outputs(nil)
+	items.Columns(outputs)
+	random := rand.New(rand.NewPCG(1, 2))
+	for from := 0; from < n; from += 8192 {
+		var keys []store.Key
+		var payloads [][]byte
+		for row := from; row < min(n, from+8192); row++ {
+			values := make([]stage.Value, len(outputs))
+			for i := range values {
+				v := make([]float32, dim)
+				for j := range v {
+					v[j] = float32(random.NormFloat64())
+				}
+				values[i].Vector = v
+			}
+			payload := must.Get(encodeItem(values, outputs))(t)
+			keys, payloads = append(keys, store.KeyOf(fmt.Sprintf("row%06d", row))), append(payloads, payload)
+		}
+		must.Do(t, items.Put(keys, payloads))
+	}
+}
+
+// TestPartsAreReleased: a part of a saved table is not reachable any more when the next one but one is made.
+func TestPartsAreReleased(t *testing.T) {
+	const parts = 5
+	e := newEngine(t)
+	fillWide(t, e.Store, parts*partRows, 8)
+	plan, err := widen(widen(datasets.CSV(wideTable(t, t.TempDir(), parts*partRows)))).Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := e.newRun(t.Context(), client.Request{Plan: plan, Save: "t.parquet", Counts: true}, func(table.Progress) {},
+		e.Store)
+	s := r.streamed()
+	defer s.close()
+	if err := s.prepare(); err != nil {
+		t.Fatal(err)
+	}
+	var frames []weak.Pointer[table.Frame]
+	var vectors []weak.Pointer[float32]
+	err = s.parts(len(s.steps), func(part *table.Frame) error {
+		runtime.GC()
+		for i, f := range frames[:max(0, len(frames)-1)] {
+			if f.Value() != nil || vectors[i].Value() != nil {
+				t.Errorf("part %d is reachable after part %d", i+1, len(frames))
+			}
+		}
+		frames = append(frames, weak.Make(part))
+		vectors = append(vectors, weak.Make(&part.Vectors("full")[0][0]))
+		return nil
+	})
+	if err != nil || len(frames) != parts {
+		t.Errorf("%d parts: %v", len(frames), err)
+	}
+}

@@ -1,0 +1,126 @@
+package engine
+
+import (
+	"bytes"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"antipode/datasets"
+	"antipode/datasets/client"
+	"antipode/datasets/table"
+	"antipode/gomlxmodels/stage"
+	"antipode/internal/must"
+	"antipode/kernel/backend/store"
+)
+
+// TestMergedImages computes images in two stores, merges them and removes them: the third one finds every item, its
+// images are its own, and a saved table has copies of them.
+func TestMergedImages(t *testing.T) {
+	var plans []*table.Plan
+	var want []string
+	var folders []string
+	for seed := range 2 {
+		world := datasets.Archipelago(datasets.ArchipelagoOptions{PerCell: 1, Size: 16, Seed: seed + 1})
+		plan := must.Get(world.Reference().Plan())(t)
+		e := newEngine(t)
+		res := must.Get(e.Run(t.Context(), client.Request{Plan: plan}, nil))(t)
+		digest, err := store.FrameDigest(res.Frame)
+		if err == nil {
+			err = e.Store.Close()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		plans, want, folders = append(plans, plan), append(want, digest), append(folders, e.Store.Dir())
+	}
+	e := newEngine(t)
+	report, err := e.Store.Merge(t.Context(), folders, store.MergeOptions{Difference: Difference, Remove: true})
+	if err != nil || !report.Within() {
+		t.Fatal(report, err)
+	}
+	for i, plan := range plans {
+		if _, err := os.Stat(folders[i]); err == nil {
+			t.Fatalf("%s stays", folders[i])
+		}
+		saved := filepath.Join(t.TempDir(), "out.csv")
+		res := must.Get(e.Run(t.Context(), client.Request{Plan: plan, Save: saved}, nil))(t)
+		digest, err := store.FrameDigest(res.Frame)
+		if err != nil || digest != want[i] || res.Computed != 0 {
+			t.Errorf("%d items computed, %d found; rows %.8s, want %.8s: %v", res.Computed, res.Found, digest, want[i],
+				err)
+		}
+		for _, img := range res.Frame.Images("image") {
+			if !strings.HasPrefix(img.Path, e.Store.Dir()) {
+				t.Fatalf("an image of another store: %s", img.Path)
+			}
+		}
+		copies, err := filepath.Glob(filepath.Join(filepath.Dir(saved), "out.images", "*.png"))
+		if err != nil || len(copies) == 0 {
+			t.Errorf("%d images next to the table: %v", len(copies), err)
+		}
+	}
+}
+
+// TestImageItems: an item has no path, and an image is found by its digest in this store.
+func TestImageItems(t *testing.T) {
+	e := newEngine(t)
+	outputs := datasets.Columns("image:image", "outcome:text")
+	own := must.Get(e.Store.PutBlob([]byte("an image"), ".png"))(t)
+	written, err := encodeItem([]stage.Value{{Image: own}, {Text: "ok"}}, outputs)
+	if err != nil || bytes.Contains(written, []byte("/")) || !bytes.Contains(written, []byte(own.SHA256+".png")) {
+		t.Errorf("%q, %v", written, err)
+	}
+	lost := must.Get(encodeItem([]stage.Value{{Image: table.Image{SHA256: strings.Repeat("0", 64), Path: ".png"}},
+		{Text: "ok"}}, outputs))(t)
+	refused := must.Get(encodeItem([]stage.Value{{}, {Text: "ok"}}, outputs))(t)
+	items := must.Get(e.Store.Items("made-v1", "abc"))(t)
+	payloads := [][]byte{written, lost, refused}
+	keys := make([]store.Key, len(payloads))
+	for i := range keys {
+		keys[i] = store.KeyOf(string(rune('a' + i)))
+	}
+	must.Do(t, items.Put(keys, payloads))
+	values, damage := e.newRun(t.Context(), client.Request{}, nil, e.Store).storedValues(items, keys, outputs)
+	for i, want := range []table.Image{own, {}, {}} {
+		if i == 1 {
+			if values[i] != nil {
+				t.Errorf("the image is lost: %v", values[i])
+			}
+		} else if values[i] == nil || values[i][0].Image != want || values[i][1].Text != "ok" {
+			t.Errorf("item %d: %v, want %v", i, values[i], want)
+		}
+	}
+	if damage != 0 {
+		t.Errorf("%d are damaged", damage)
+	}
+}
+
+func TestDifference(t *testing.T) {
+	columns := datasets.Columns("full:vector", "caption:text", "score:number", "mask:mask")
+	item := func(caption string, score float64, vector ...float32) []byte {
+		data := must.Get(encodeItem([]stage.Value{{Vector: vector}, {Text: caption}, {Number: score},
+			{Mask: table.Mask{Size: [2]int{1, 1}, Counts: "01"}}}, columns))(t)
+		return data
+	}
+	a := item("a", math.NaN(), 1, -4)
+	for name, c := range map[string]struct {
+		b       []byte
+		vectors float64
+		others  bool
+	}{
+		"equal": {a, 0, false}, "vectors": {item("a", math.NaN(), 1.5, -4), 0.125, false},
+		"text": {item("b", math.NaN(), 1, -4), 0, true}, "number": {item("a", 1, 1, -4), 0, true},
+		"length": {item("a", math.NaN(), 1), 0, true}, "no vector": {item("a", math.NaN()), 0, true},
+		"damaged": {a[:5], 0, true},
+	} {
+		if vectors, others := Difference(columns, a, c.b); vectors != c.vectors || others != c.others {
+			t.Errorf("%s: %v, %v", name, vectors, others)
+		}
+	}
+	if _, others := Difference(nil, a, a); !others {
+		t.Error("items whose columns are not known count as equal")
+	}
+}

@@ -1,0 +1,70 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"antipode/datasets"
+	"antipode/datasets/client"
+	"antipode/gomlxmodels/stage"
+	"antipode/internal/fault"
+)
+
+// faulty is counted with a fault in a goroutine.
+type faulty struct {
+	counted
+	in string
+}
+
+func (f faulty) Prepare(ctx context.Context, r stage.Row) (any, string, error) {
+	if f.in == "Prepare" && r.Text("id") == "i2" {
+		var none []int
+		_ = none[len(r.Text("id"))]
+	}
+	return f.counted.Prepare(ctx, r)
+}
+
+func (f faulty) Compute(ctx context.Context, in []any) ([][]stage.Value, error) {
+	if f.in == "Compute" {
+		var g fault.Group
+		g.Go(func() { panic("of a worker") })
+		g.Wait()
+	}
+	return f.counted.Compute(ctx, in)
+}
+
+// TestPanics: a panic in a goroutine ends the row or the job with an error of one line, and nothing else.
+func TestPanics(t *testing.T) {
+	for _, in := range []string{"Prepare", "Compute", "parallel"} {
+		name := "faulty " + in
+		stage.Register(stage.Stage{Name: name, Version: 1,
+			Open: func(_ context.Context, env stage.Env, _ json.RawMessage) (stage.Worker, error) {
+				if in == "parallel" {
+					parallel(3, func(i int) { panic("of a row") })
+				}
+				return faulty{counted{env}, in}, nil
+			}})
+		e := newEngine(t)
+		_, file := images(t, 4)
+		tab := datasets.Extend(datasets.CSV(file)).Derive(name, nil, datasets.Columns("full:vector",
+			"size:number")...).Table
+		_, err := run1(t, e, tab, client.Request{})
+		if err == nil || !strings.Contains(err.Error(), "a fault of Antipode's own") ||
+			strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v", in, err)
+		}
+		res, err := run1(t, e, tab, client.Request{SkipBad: true})
+		if in == "Prepare" {
+			if err != nil || len(res.Bad) != 1 || res.Bad[0].ID != "i2" {
+				t.Errorf("%s: %+v, %v", in, res, err)
+			}
+		} else if err == nil {
+			t.Errorf("%s: no error", in)
+		}
+		if f := allRows(t, e, counts(datasets.CSV(file))); f.Len() != 4 {
+			t.Errorf("%s: the engine computes %d rows afterwards", in, f.Len())
+		}
+	}
+}

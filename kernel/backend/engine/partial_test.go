@@ -1,0 +1,53 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"antipode/datasets/client"
+	"antipode/gomlxmodels/stage"
+
+	"antipode/datasets"
+)
+
+// halting computes like counted, and stops with an error in the middle of its first batch.
+type halting struct {
+	counted
+	halted *bool
+}
+
+func (h halting) Compute(ctx context.Context, prepared []any) ([][]stage.Value, error) {
+	if *h.halted {
+		return h.counted.Compute(ctx, prepared)
+	}
+	*h.halted = true
+	half := len(prepared) / 2
+	values, err := h.counted.Compute(ctx, prepared[:half])
+	if err != nil {
+		return nil, err
+	}
+	return append(values, make([][]stage.Value, len(prepared)-half)...), errors.New("halted")
+}
+
+// TestPartialBatch: rows that a stage returns together with an error are stored.
+func TestPartialBatch(t *testing.T) {
+	halted := false
+	stage.Register(stage.Stage{Name: "halting", Version: 1,
+		Open: func(_ context.Context, env stage.Env, _ json.RawMessage) (stage.Worker, error) {
+			return halting{counted{env}, &halted}, nil
+		}})
+	e := newEngine(t)
+	_, file := images(t, 4)
+	tab := datasets.Extend(datasets.CSV(file)).Derive("halting", nil, datasets.Columns("full:vector",
+		"size:number")...).Table
+	if _, err := run1(t, e, tab, client.Request{Batch: 4}); err == nil || !strings.Contains(err.Error(), "halted") {
+		t.Fatal(err)
+	}
+	res, err := run1(t, e, tab, client.Request{Batch: 4})
+	if err != nil || res.Found == 0 || res.Found+res.Computed != 4 {
+		t.Errorf("%+v, %v", res, err)
+	}
+}

@@ -1,0 +1,470 @@
+package engine
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"antipode/datasets/table"
+	"antipode/gomlxmodels/stage"
+	"antipode/kernel/backend/store"
+)
+
+// stageRows is a row-wise stage of a run.
+type stageRows struct {
+	r       *run
+	stage   stage.Stage
+	plan    *table.Plan
+	opened  *opening
+	w       stage.Worker
+	digest  string // of w
+	loaded  bool   // w has its model
+	outputs []table.ColumnSpec
+	items   *store.Items
+	devices *deviceStage
+	c       *counter
+	damage  int // results that were found damaged, not noted yet
+
+	// Of rows that come in parts, after the missing items were computed:
+	bad   map[store.Key]bool          // items of bad rows, which were reported
+	loose map[store.Key][]stage.Value // results that are not stored; see [stage.Keeper]
+}
+
+// rowStage runs a row-wise stage and returns the table with the new columns. It takes stored items from the store and
+// computes the others in batches, each stored when it is done. A bad row is an error, or with SkipBad is left out.
+func (r *run) rowStage(st stage.Stage, p *table.Plan, in *table.Frame) (*table.Frame, error) {
+	s := &stageRows{r: r, stage: st, plan: p}
+	if err := s.open(); err != nil {
+		if r.work != nil {
+			return r.work.unopened(p, in, err)
+		}
+		return nil, err
+	}
+	defer s.close()
+	if err := s.begin(in.Specs()); err != nil {
+		return nil, err
+	}
+	if err := s.check(in); err != nil {
+		return nil, err
+	}
+	b := s.batches(in)
+	missing, failed, err := s.find(b)
+	if err != nil {
+		return nil, err
+	}
+	if r.work == nil {
+		s.noteDamage()
+	}
+	err = s.count(b, len(b.unique), missing)
+	switch {
+	case err != nil:
+	case r.work != nil:
+		err = r.count(b, p, st.Name, missing)
+	default:
+		err = s.compute(b, missing, failed)
+	}
+	if err != nil {
+		return nil, err
+	}
+	out, err := s.result(b)
+	if err == nil {
+		s.read(out)
+	}
+	return out, err
+}
+
+// read reports the stage's readings of rows with its columns.
+func (s *stageRows) read(f *table.Frame) {
+	if reader, reads := s.w.(stage.Reader); reads {
+		for _, x := range reader.Readings(f) {
+			s.r.read(x)
+		}
+	}
+}
+
+// open opens the stage.
+func (s *stageRows) open() error {
+	opened := &opening{env: env{s.r}, files: map[string]string{}}
+	w, err := s.stage.Open(s.r.ctx, opened, s.plan.Args)
+	if err != nil {
+		return err
+	}
+	digest := w.Digest()
+	if s.digest != "" && s.digest != digest {
+		w.Close()
+		return fmt.Errorf("%s changed during the run; run it again", w.Label())
+	}
+	s.opened, s.w, s.digest, s.loaded = opened, w, digest, false
+	return nil
+}
+
+// close closes the worker. [stageRows.compute] opens it again where it is needed.
+func (s *stageRows) close() {
+	if s.opened != nil {
+		s.w.Close()
+		s.opened = nil
+	}
+}
+
+// begin checks the columns of the table and opens the items.
+func (s *stageRows) begin(columns []table.ColumnSpec) (err error) {
+	if err := s.w.Check(columns); err != nil {
+		return err
+	}
+	s.outputs = s.w.Outputs(columns)
+	for _, o := range s.outputs {
+		s.r.added[o.Name] = true
+	}
+	sum := sha256.Sum256([]byte(s.digest))
+	name, context := fmt.Sprintf("%s-v%d", s.stage.Name, s.stage.Version), hex.EncodeToString(sum[:12])
+	if s.items, err = s.r.store.Items(name, context); err != nil {
+		return err
+	}
+	s.items.Columns(s.outputs)
+	s.r.uses[filepath.Join("items", name, context)] = true
+	return nil
+}
+
+// check checks rows before any work.
+func (s *stageRows) check(in *table.Frame) error {
+	checker, checks := s.w.(stage.RowChecker)
+	if !checks {
+		return nil
+	}
+	for i := range in.Len() {
+		if err := checker.CheckRow(stage.Row{Frame: in, Index: i}); err != nil {
+			return fmt.Errorf("row %d (id %q): %w", in.RowNumber(i), rowID(in, i), err)
+		}
+	}
+	return nil
+}
+
+// key returns the key of a row's item.
+func (s *stageRows) key(in *table.Frame, row int) store.Key {
+	return store.KeyOf(s.w.Key(stage.Row{Frame: in, Index: row}))
+}
+
+// batches returns the items of rows, without values.
+func (s *stageRows) batches(in *table.Frame) *batches {
+	b := &batches{w: s.w, items: s.items, in: in, outputs: s.outputs, c: s.c, keys: make([]store.Key, in.Len()),
+		first: map[store.Key]int{}, devices: s.devices}
+	for i := range b.keys {
+		b.keys[i] = s.key(in, i)
+		if _, seen := b.first[b.keys[i]]; !seen {
+			b.first[b.keys[i]] = len(b.unique)
+			b.unique, b.rowOf = append(b.unique, b.keys[i]), append(b.rowOf, i)
+		}
+	}
+	b.values = make([][]stage.Value, len(b.unique))
+	return b
+}
+
+// find sets the values of the items that the store has. It returns the others that are not known to be of bad rows, and
+// the keys of those among them that are to be removed from the store before they are computed again.
+func (s *stageRows) find(b *batches) (missing []int, failed []store.Key, err error) {
+	values, damage := s.r.storedValues(s.items, b.unique, s.outputs)
+	if err := s.items.Err(); err != nil {
+		return nil, nil, fmt.Errorf("cannot read stored results: %w", err)
+	}
+	s.damage += damage
+	for u, v := range values {
+		if loose := s.loose[b.unique[u]]; loose != nil {
+			v = loose
+		}
+		if v != nil && !s.r.retries(s.items, b.unique[u], v, s.outputs) {
+			if b.values[u] = v; b.drop {
+				b.values[u] = inStore
+			}
+			continue
+		}
+		if v != nil {
+			failed = append(failed, b.unique[u])
+		}
+		if !s.bad[b.unique[u]] {
+			missing = append(missing, u)
+		}
+	}
+	return missing, failed, nil
+}
+
+// noteDamage notes the results that were found damaged.
+func (s *stageRows) noteDamage() {
+	if s.damage > 0 {
+		s.r.note("%s: %d damaged results in the store count as missing and are computed again", s.w.Label(), s.damage)
+		s.damage = 0
+	}
+}
+
+// count starts the counter of the stage's items, of which there are total, and finds the devices.
+func (s *stageRows) count(b *batches, total int, missing []int) (err error) {
+	found := total - len(missing)
+	s.c = &counter{r: s.r, label: s.w.Label(), total: total, found: found, start: time.Now()}
+	s.r.e.found.Add(int64(found))
+	s.r.found += found
+	s.c.report()
+	s.devices, err = s.opened.onDevices(s.stage, s.plan.Args, s.w)
+	b.c, b.devices = s.c, s.devices
+	return err
+}
+
+// compute computes missing items, after those in failed have been removed from the store.
+func (s *stageRows) compute(b *batches, missing []int, failed []store.Key) error {
+	if len(missing) == 0 {
+		return nil
+	}
+	if err := s.items.Drop(failed); err != nil {
+		return err
+	}
+	if s.opened == nil {
+		if err := s.open(); err != nil {
+			return err
+		}
+		b.w = s.w
+	}
+	if !s.loaded {
+		if err := s.r.loadModel(b); err != nil {
+			return err
+		}
+		s.loaded = true
+	}
+	s.c.start = time.Now()
+	return s.r.compute(s.r.ctx, b, missing)
+}
+
+// good returns the rows whose items have values. The others are bad, and were reported unless a row before them has the
+// same item.
+func (s *stageRows) good(b *batches) (good []int, err error) {
+	for i, k := range b.keys {
+		u := b.first[k]
+		if b.values[u] != nil {
+			good = append(good, i)
+		} else if b.rowOf[u] != i && !s.bad[k] {
+			if err := s.r.report(table.BadRow{Row: b.in.RowNumber(i), ID: rowID(b.in, i), Column: "image",
+				Reason: fmt.Sprintf("the same input as in row %d, which is bad",
+					b.in.RowNumber(b.rowOf[u]))}); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return good, nil
+}
+
+// result returns the good rows with the new columns.
+func (s *stageRows) result(b *batches) (*table.Frame, error) {
+	good, err := s.good(b)
+	if err != nil {
+		return nil, err
+	}
+	out := keep(b.in, good)
+	kept := make([][]stage.Value, len(good))
+	for at, i := range good {
+		kept[at] = b.values[b.first[b.keys[i]]]
+	}
+	return out.With(columnsOf(s.outputs, kept)...), nil
+}
+
+// loadModel loads the model of a stage that this process computes, unless the run is draining.
+func (r *run) loadModel(b *batches) error {
+	if b.devices != nil {
+		return nil
+	}
+	drain := drainOf(r.ctx)
+	if err := drain.err(); err != nil {
+		return err
+	}
+	ctx, end := drain.hold(r.ctx, func() (time.Duration, bool) { return 0, false })
+	defer end()
+	return drain.ended(r.ctx, b.w.Load(ctx))
+}
+
+// storedValues returns the values of items, nil for one that is missing or damaged or lacks one of its images, and the
+// number of items and images that were found damaged.
+func (r *run) storedValues(items *store.Items, keys []store.Key, outputs []table.ColumnSpec) ([][]stage.Value, int) {
+	values := make([][]stage.Value, len(keys))
+	var images atomic.Int64
+	for at := 0; at < len(keys); at += storedAtOnce {
+		end := min(at+storedAtOnce, len(keys))
+		r.decodeStored(items, keys[at:end], outputs, values[at:end], &images)
+	}
+	return values, items.Damage() + int(images.Load())
+}
+
+// storedAtOnce is the number of items whose encoded form is in memory at once.
+const storedAtOnce = 4096
+
+// decodeStored sets the values of items, and counts their damaged images.
+func (r *run) decodeStored(items *store.Items, keys []store.Key, outputs []table.ColumnSpec, values [][]stage.Value,
+	images *atomic.Int64) {
+	payloads := items.GetAll(keys)
+	parallel(len(keys), func(u int) {
+		if payloads[u] == nil {
+			return
+		}
+		v, err := decodeItem(payloads[u], outputs)
+		for j, o := range outputs {
+			if err == nil && o.Kind == table.KindImage && v[j].Image.SHA256 != "" {
+				v[j].Image, err = r.store.Image(v[j].Image)
+			}
+		}
+		if err == nil {
+			values[u] = v
+		} else if !errors.Is(err, store.ErrNotFound) {
+			images.Add(1)
+		}
+	})
+}
+
+// retries reports whether an item that was found is computed again, at most once in a run: its outcome is failed, and
+// the request has RetryFailed.
+func (r *run) retries(items *store.Items, k store.Key, v []stage.Value, outputs []table.ColumnSpec) bool {
+	if !r.req.RetryFailed {
+		return false
+	}
+	at := slices.IndexFunc(outputs, func(o table.ColumnSpec) bool { return strings.HasSuffix(o.Name, "outcome") })
+	if at < 0 || v[at].Text != "failed" || r.retried[item{items, k}] {
+		return false
+	}
+	if r.work == nil {
+		r.retried[item{items, k}] = true
+	}
+	return true
+}
+
+// columnsOf returns the columns of a stage's results, a row of values each.
+func columnsOf(outputs []table.ColumnSpec, values [][]stage.Value) []table.Column {
+	added := make([]table.Column, len(outputs))
+	for j, spec := range outputs {
+		c := table.Column{ColumnSpec: spec}
+		for _, row := range values {
+			switch v := row[j]; spec.Kind {
+			case table.KindText:
+				c.Texts = append(c.Texts, v.Text)
+			case table.KindNumber:
+				c.Numbers = append(c.Numbers, v.Number)
+			case table.KindImage:
+				c.Images = append(c.Images, v.Image)
+			case table.KindMask:
+				c.Masks = append(c.Masks, v.Mask)
+			default:
+				c.Vectors = append(c.Vectors, v.Vector)
+			}
+		}
+		added[j] = c
+	}
+	return added
+}
+
+func rowID(f *table.Frame, i int) string {
+	if ids := f.Texts("id"); ids != nil {
+		return ids[i]
+	}
+	return ""
+}
+
+// An item is encoded as its values in order, each as a length (uint32, little-endian; nullValue = no value) and bytes.
+// An image is the digest of a blob of the store and its extension: items are the same in every store.
+const nullValue = math.MaxUint32
+
+func encodeItem(values []stage.Value, outputs []table.ColumnSpec) ([]byte, error) {
+	if len(values) != len(outputs) {
+		return nil, fmt.Errorf("%d values for %d columns", len(values), len(outputs))
+	}
+	var b []byte
+	put := func(data []byte) {
+		b = binary.LittleEndian.AppendUint32(b, uint32(len(data)))
+		b = append(b, data...)
+	}
+	for i, v := range values {
+		switch outputs[i].Kind {
+		case table.KindText:
+			put([]byte(v.Text))
+		case table.KindNumber:
+			put(binary.LittleEndian.AppendUint64(nil, math.Float64bits(v.Number)))
+		case table.KindImage:
+			put([]byte(v.Image.SHA256 + filepath.Ext(v.Image.Path)))
+		case table.KindMask:
+			data := binary.LittleEndian.AppendUint32(nil, uint32(v.Mask.Size[0]))
+			data = binary.LittleEndian.AppendUint32(data, uint32(v.Mask.Size[1]))
+			put(append(data, v.Mask.Counts...))
+		case table.KindVector:
+			if v.Vector == nil {
+				b = binary.LittleEndian.AppendUint32(b, nullValue)
+				continue
+			}
+			data := make([]byte, 0, 4*len(v.Vector))
+			for _, x := range v.Vector {
+				data = binary.LittleEndian.AppendUint32(data, math.Float32bits(x))
+			}
+			put(data)
+		default:
+			return nil, fmt.Errorf("column %q has the unknown kind %q", outputs[i].Name, outputs[i].Kind)
+		}
+	}
+	return b, nil
+}
+
+var errItem = errors.New("a damaged item")
+
+// decodeItem returns the values of an item. The path of an image is what the item has after its digest;
+// [store.Store.Image] completes it.
+func decodeItem(b []byte, outputs []table.ColumnSpec) ([]stage.Value, error) {
+	values := make([]stage.Value, len(outputs))
+	for i, o := range outputs {
+		if len(b) < 4 {
+			return nil, errItem
+		}
+		n := binary.LittleEndian.Uint32(b)
+		b = b[4:]
+		if n == nullValue {
+			continue
+		}
+		if uint64(n) > uint64(len(b)) {
+			return nil, errItem
+		}
+		data := b[:n]
+		b = b[n:]
+		v := &values[i]
+		switch o.Kind {
+		case table.KindText:
+			v.Text = string(data)
+		case table.KindNumber:
+			if n != 8 {
+				return nil, errItem
+			}
+			v.Number = math.Float64frombits(binary.LittleEndian.Uint64(data))
+		case table.KindImage:
+			if n > 0 && n < 64 {
+				return nil, errItem
+			}
+			if n > 0 {
+				v.Image = table.Image{SHA256: string(data[:64]), Path: string(data[64:])}
+			}
+		case table.KindMask:
+			if n < 8 {
+				return nil, errItem
+			}
+			v.Mask = table.Mask{Size: [2]int{int(binary.LittleEndian.Uint32(data)),
+				int(binary.LittleEndian.Uint32(data[4:]))}, Counts: string(data[8:])}
+		case table.KindVector:
+			if n%4 != 0 {
+				return nil, errItem
+			}
+			v.Vector = make([]float32, n/4)
+			for j := range v.Vector {
+				v.Vector[j] = math.Float32frombits(binary.LittleEndian.Uint32(data[4*j:]))
+			}
+		}
+	}
+	if len(b) != 0 {
+		return nil, errItem
+	}
+	return values, nil
+}

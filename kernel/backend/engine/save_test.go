@@ -1,0 +1,53 @@
+package engine
+
+import (
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"antipode/datasets"
+	"antipode/datasets/client"
+	"antipode/datasets/table"
+	"antipode/internal/must"
+	"antipode/kernel/backend/parquet"
+)
+
+// TestSavedColumns: a saved table has the columns of its input, in order, and the new ones; vectors of earlier stages
+// only on request.
+func TestSavedColumns(t *testing.T) {
+	e := newEngine(t)
+	world := datasets.Archipelago(datasets.ArchipelagoOptions{Seed: 3, PerCell: 1, Size: 32, Injected: true})
+	before := world.Reference().Head(3).Select("id", "image", "mask", "region", "seed").
+		Join(datasets.FromRows([]map[string]any{{"region": "Velmora", "clip_image": []float32{1, 2}}}), "region")
+	in := filepath.Join(t.TempDir(), "in.parquet")
+	if _, err := run1(t, e, before, client.Request{Save: in, AllColumns: true}); err != nil {
+		t.Fatal(err)
+	}
+	for want, req := range map[string]client.Request{
+		"id, image, mask, region, seed, full, size":             {},
+		"id, image, mask, region, seed, clip_image, full, size": {AllColumns: true},
+		"id, clip_image, size":                                  {Columns: []string{"size", "clip_image"}},
+	} {
+		req.Save = filepath.Join(filepath.Dir(in), "out.parquet")
+		if _, err := run1(t, e, counts(datasets.Parquet(in)), req); err != nil {
+			t.Fatal(err)
+		}
+		saved := must.Get(parquet.Read(req.Save, parquet.Options{}))(t)
+		if got := table.NameList(saved.Frame.Specs()); got != want {
+			t.Errorf("saved columns: %s, want %s", got, want)
+		}
+	}
+}
+
+// TestOneColumnIsSaved: a row without a value survives saving a table of one column.
+func TestOneColumnIsSaved(t *testing.T) {
+	e := newEngine(t)
+	path := write(t, filepath.Join(t.TempDir(), "t.csv"), "prompt\na\n\"\"\nb\n\"\"\n")
+	out := filepath.Join(t.TempDir(), "out.csv")
+	if _, err := run1(t, e, datasets.CSV(path), client.Request{Save: out}); err != nil {
+		t.Fatal(err)
+	}
+	if got := allRows(t, e, datasets.CSV(out)).Texts("prompt"); !slices.Equal(got, []string{"a", "", "b", ""}) {
+		t.Errorf("prompts %q", got)
+	}
+}

@@ -1,0 +1,137 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"antipode/datasets/client"
+	"antipode/datasets/operation"
+	"antipode/datasets/table"
+	"antipode/gomlxmodels"
+	"antipode/kernel/backend/store"
+)
+
+// resultID identifies a whole-table result by operation, arguments and input rows.
+func resultID(p *table.Plan, inputs []string) string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%s\x00%s", p.Op, p.Args)
+	for _, in := range inputs {
+		fmt.Fprintf(h, "\x00%s", in)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// saveID identifies the record of a saved table; a table saved to two files has two records.
+func saveID(id, path string) string {
+	sum := sha256.Sum256([]byte(id + "\x00" + path))
+	return hex.EncodeToString(sum[:])
+}
+
+// stored computes a metric or table operation, or returns its result from the store if it has one for the same
+// arguments and rows.
+func (r *run) stored(p *table.Plan, in []*table.Frame,
+	evaluate func(operation.Call) (*table.Frame, error)) (*table.Frame, error) {
+	var inputs []string
+	for _, f := range in {
+		d, err := store.FrameDigest(f)
+		if err != nil {
+			return nil, err
+		}
+		inputs = append(inputs, d)
+	}
+	id := resultID(p, inputs)
+	r.results[p] = id
+	if f, rec, err := r.store.Result(id); err == nil {
+		for _, n := range rec.Notes {
+			r.note("%s", n)
+		}
+		for _, x := range rec.Readings {
+			r.readOnce(x)
+		}
+		return f, nil
+	}
+	var notes []string // of the operation itself; notes of its inputs are repeated when these are evaluated
+	note := func(format string, args ...any) {
+		notes = append(notes, fmt.Sprintf(format, args...))
+		r.note(format, args...)
+	}
+	var readings []table.Reading // of the operation itself, likewise
+	read := func(x table.Reading) {
+		readings = append(readings, x)
+		r.readOnce(x)
+	}
+	call := operation.Call{Progress: r.progress, Note: note, Read: read}
+	if operation.Find(p.Op).Near {
+		if d, err := r.e.openDevice(r); err == nil {
+			call.Neighbors = d.Neighbors(r.e.queue.do)
+		} else {
+			note("no device (%v): nearest neighbors are found in plain Go", err)
+		}
+	}
+	f, err := evaluate(call)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.Check(); err != nil {
+		return nil, err
+	}
+	digest, err := store.FrameDigest(f)
+	if err != nil {
+		return nil, err
+	}
+	rec := r.record(p, savedTable{f.Len(), inputs, digest})
+	rec.Notes, rec.Readings = notes, found(readings)
+	r.keepResult(f, rec)
+	return f, nil
+}
+
+// ErrNotVerifiable is wrapped by the error for a record that this build cannot compute again. It tells nothing about
+// the result.
+var ErrNotVerifiable = errors.New("not verifiable")
+
+// Verify recomputes a stored or saved result from its record, starting at the sources: it uses only models and file
+// digests of the store. It returns the digest of the rows, which equals rec.Result if they are the same. A record of
+// an operation that this build does not have, or of a program that is not allowed to run ([client.AllowExec]), gives
+// [ErrNotVerifiable], before anything is computed.
+func (e *Engine) Verify(ctx context.Context, rec *store.Record, progress func(table.Progress)) (digest string,
+	err error) {
+	if op := unknownOperation(rec.Plan); op != "" {
+		return "", fmt.Errorf("result %.12s is %w: another build wrote its record, with the operation %q, which "+
+			"this one does not have", rec.ID, ErrNotVerifiable, op)
+	}
+	for model, digest := range rec.Models {
+		program, is := strings.CutPrefix(model, gomlxmodels.Exec)
+		if is && client.Allowed(os.Getenv(client.ExecVar), program) != digest {
+			return "", fmt.Errorf("result %.12s is %w: the program %s made it, which is not allowed to run or has "+
+				"changed since. Fix: --allow-exec %[3]s, if it is the same", rec.ID, ErrNotVerifiable, program)
+		}
+	}
+	scratch, remove, err := e.Store.Scratch()
+	if err != nil {
+		return "", err
+	}
+	defer remove()
+	res, err := e.evaluate(ctx, client.Request{Plan: rec.Plan, SkipBad: len(rec.Bad) > 0}, progress, scratch)
+	if err != nil {
+		return "", err
+	}
+	return store.FrameDigest(res.Frame)
+}
+
+// unknownOperation returns an operation of a plan that this build does not have, or "".
+func unknownOperation(p *table.Plan) string {
+	if wholePlan[p.Op] == nil && operation.EvaluatorOf(p.Op) == nil {
+		return p.Op
+	}
+	for _, in := range p.Inputs {
+		if op := unknownOperation(in); op != "" {
+			return op
+		}
+	}
+	return ""
+}

@@ -1,0 +1,306 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"antipode/datasets"
+	"antipode/datasets/client"
+	"antipode/datasets/table"
+	"antipode/gomlxmodels/stage"
+	"antipode/internal/must"
+	"antipode/kernel/backend/store"
+)
+
+// shardOf returns the plan of one shard of a table.
+func shardOf(t *testing.T, tab datasets.Table, a ShardArgs) *table.Plan {
+	t.Helper()
+	p := must.Get(tab.Plan())(t)
+	args := must.Get(json.Marshal(a))(t)
+	return &table.Plan{Op: ShardOp, Args: args, Inputs: []*table.Plan{p}}
+}
+
+func runShard(t *testing.T, e *Engine, tab datasets.Table, a ShardArgs, req client.Request) (*client.Result, error) {
+	t.Helper()
+	req.Plan = shardOf(t, tab, a)
+	return e.Run(t.Context(), req, nil)
+}
+
+func TestShardsPartition(t *testing.T) {
+	ids := make([]string, 61)
+	for i := range ids {
+		ids[i] = fmt.Sprintf("row %d", i)
+	}
+	f := &table.Frame{Columns: []table.Column{table.TextColumn("id", ids)}}
+	order := rand.New(rand.NewPCG(1, 2)).Perm(len(ids))
+	shuffled := f.Pick(order)
+	for n := 1; n <= 200; n++ {
+		seen := make([]int, len(ids))
+		for i := range n {
+			rows := Chosen(f, ShardArgs{i, n})
+			if len(rows) != 61/n && len(rows) != 61/n+1 {
+				t.Fatalf("shard %d of %d has %d rows", i, n, len(rows))
+			}
+			for _, row := range rows {
+				seen[row]++
+			}
+			var same []string
+			for _, row := range Chosen(shuffled, ShardArgs{i, n}) {
+				same = append(same, shuffled.Texts("id")[row])
+			}
+			slices.Sort(same)
+			want := f.Pick(rows).Texts("id")
+			slices.Sort(want)
+			if !slices.Equal(same, want) {
+				t.Fatalf("shard %d of %d depends on the order of rows", i, n)
+			}
+		}
+		if slices.ContainsFunc(seen, func(times int) bool { return times != 1 }) {
+			t.Fatalf("%d shards: a row is in none or in several", n)
+		}
+	}
+	if rows := Chosen(&table.Frame{Columns: []table.Column{table.NumberColumn("x", make([]float64, 5))}},
+		ShardArgs{0, 1}); len(rows) != 5 {
+		t.Errorf("a table without ids: rows %v", rows)
+	}
+}
+
+// TestShardReadsItsFiles removes the files of all other shards' rows: they are not read.
+func TestShardReadsItsFiles(t *testing.T) {
+	e := newEngine(t)
+	dir, name := images(t, 12)
+	tab := datasets.CSV(name)
+	all := allRows(t, e, tab)
+	mine := Chosen(all, ShardArgs{1, 3})
+	for row := range all.Len() {
+		if !slices.Contains(mine, row) {
+			if err := os.Remove(filepath.Join(dir, "img", fmt.Sprintf("%d.png", row))); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	e = newEngine(t) // without an index of digests
+	res, err := runShard(t, e, tab, ShardArgs{1, 3}, client.Request{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := mustDigest(t, res.Frame), mustDigest(t, all.Pick(mine)); got != want {
+		t.Errorf("rows %v, want those of the whole table", res.Frame.Texts("id"))
+	}
+	_, err = runShard(t, e, tab, ShardArgs{0, 3}, client.Request{})
+	first := Chosen(all, ShardArgs{0, 3})[0]
+	want := fmt.Sprintf("row %d (id %q), column image: t.csv: the file img/%d.png is missing (%s)", first+1,
+		fmt.Sprintf("i%d", first), first, filepath.Join(dir, "img", fmt.Sprintf("%d.png", first)))
+	if err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+	res, err = runShard(t, e, tab, ShardArgs{0, 3}, client.Request{SkipBad: true})
+	if err != nil || res.Rows != 0 || len(res.Bad) != 4 || res.Bad[0].Row != first+1 {
+		t.Errorf("%v, %+v, want 4 bad rows", err, res)
+	}
+}
+
+// TestShardChecksAllIDs finds an id that occurs twice in every shard.
+func TestShardChecksAllIDs(t *testing.T) {
+	e := newEngine(t)
+	_, name := images(t, 6)
+	data := must.Get(os.ReadFile(name))(t)
+	write(t, name, string(data)+"i2,img/0.png,north\n")
+	for i := range 3 {
+		_, err := runShard(t, e, datasets.CSV(name), ShardArgs{i, 3}, client.Request{})
+		if err == nil || !strings.Contains(err.Error(), `the id is in row 3 already`) {
+			t.Errorf("shard %d: %v", i, err)
+		}
+	}
+}
+
+func mustDigest(t *testing.T, f *table.Frame) string {
+	t.Helper()
+	d := must.Get(store.FrameDigest(f))(t)
+	return d
+}
+
+// TestShardsAreParts compares the rows of shards with those of whole tables: sources with verbs that files are read
+// after, and others.
+func TestShardsAreParts(t *testing.T) {
+	e := newEngine(t)
+	dir, name := images(t, 9)
+	csv := datasets.CSV(name)
+	plain := filepath.Join(dir, "saved.parquet")
+	if _, err := run1(t, e, csv, client.Request{Save: plain, AllColumns: true}); err != nil {
+		t.Fatal(err)
+	}
+	right := datasets.CSV(write(t, filepath.Join(dir, "right.csv"), "region,photo,note\nnorth,img/0.png,a\n"+
+		"south,img/1.png,b\n"))
+	world := datasets.Archipelago(datasets.ArchipelagoOptions{Seed: 3, PerCell: 1, Size: 16})
+	for title, tab := range map[string]datasets.Table{
+		"csv":     csv,
+		"parquet": datasets.Parquet(plain),
+		"folder":  datasets.Folder(filepath.Join(dir, "img")),
+		"verbs": csv.Where("region", "==", "south").Rename("image", "photo").Select("id", "photo").
+			With("x", 1.0),
+		"head":         csv.Sort("region").Head(5),
+		"sample":       csv.Sample(2, "region", 1),
+		"repeat":       csv.Repeat(3, "image_id", 4),
+		"concat":       csv.Concat(csv.Rename("id", "old").Rename("image", "old_image").With("id", "x").Head(1)),
+		"join":         csv.Join(right.Rename("photo", "image2"), "region"),
+		"without id":   csv.Select("region", "image"),
+		"in memory":    datasets.FromRows([]map[string]any{{"id": "a"}, {"id": "b"}, {"id": "c"}, {"id": "d"}}),
+		"with a mask":  csv.MasksFrom(dir),
+		"counted":      counts(csv),
+		"good":         csv.Where("region", "present", "").Count("region"),
+		"the world":    world.Reference(),
+		"world, verbs": world.Reference().Repeat(2, "image_id", 0).Rename("mask", "shape").Head(30),
+	} {
+		t.Run(title, func(t *testing.T) {
+			whole := allRows(t, e, tab)
+			rows := 0
+			for i := range 3 {
+				res := must.Get(runShard(t, e, tab, ShardArgs{i, 3}, client.Request{}))(t)
+				chosen := Chosen(whole, ShardArgs{i, 3})
+				rows += res.Rows
+				if got, want := mustDigest(t, res.Frame), mustDigest(t, whole.Pick(chosen)); got != want {
+					t.Errorf("shard %d: %d rows differ from rows %v of the whole table", i, res.Rows, chosen)
+				}
+			}
+			if rows != whole.Len() || rows == 0 {
+				t.Errorf("%d rows, want %d", rows, whole.Len())
+			}
+		})
+	}
+}
+
+// TestShardStoresItsImages reads a Parquet file that holds the bytes of images.
+func TestShardStoresItsImages(t *testing.T) {
+	tab := datasets.Parquet(filepath.Join("..", "parquet", "testdata", "huggingface.parquet"))
+	blobs := func(e *Engine) int {
+		files := must.Get(filepath.Glob(filepath.Join(e.Store.Dir(), "blobs", "*", "*")))(t)
+		return len(files)
+	}
+	one := newEngine(t)
+	whole := allRows(t, one, tab)
+	images := map[string]bool{}
+	for i := range 2 {
+		e := newEngine(t)
+		res := must.Get(runShard(t, e, tab, ShardArgs{i, 2}, client.Request{}))(t)
+		want := mustDigest(t, whole.Pick(Chosen(whole, ShardArgs{i, 2})))
+		if got := mustDigest(t, res.Frame); got != want {
+			t.Errorf("shard %d: rows %v differ from those of the whole table", i, res.Frame.Texts("id"))
+		}
+		own := map[string]bool{}
+		for _, img := range res.Frame.Images("image") {
+			if strings.HasPrefix(img.Path, e.Store.Dir()) { // the other one is a file next to the table
+				own[img.SHA256], images[img.SHA256] = true, true
+			}
+		}
+		if n := blobs(e); n != len(own) {
+			t.Errorf("shard %d stores %d images, and has %d", i, n, len(own))
+		}
+	}
+	if blobs(one) != len(images) || len(images) == 0 {
+		t.Errorf("%d images in shards, %d in all", len(images), blobs(one))
+	}
+}
+
+// held is a stage of batches of two, whose Compute waits until it is told.
+type held struct {
+	counted
+	begun chan struct{}
+	steps bool
+}
+
+func (held) Batch() int { return 2 }
+func (s held) Compute(ctx context.Context, in []any) ([][]stage.Value, error) {
+	s.begun <- struct{}{}
+	for i := range 30 {
+		if s.steps {
+			stage.Step(ctx, i, 30)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	return s.counted.Compute(ctx, in)
+}
+
+// TestDrain ends a run after its first batch has begun: the batch is stored if the grace period suffices.
+func TestDrain(t *testing.T) {
+	for name, test := range map[string]struct {
+		grace time.Duration
+		steps bool
+		kept  int
+		most  time.Duration // after the start of the drain
+	}{
+		"long enough":      {grace: time.Minute, kept: 2, most: 20 * time.Second},
+		"too short":        {grace: 50 * time.Millisecond, kept: 0, most: 20 * time.Second},
+		"known to be long": {grace: 20 * time.Millisecond, steps: true, kept: 0, most: 20 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEngine(t)
+			_, tab := images(t, 7)
+			begun := make(chan struct{}, 100)
+			heldStage = held{begun: begun, steps: test.steps}
+			d := NewDrain(test.grace)
+			plan := must.Get(datasets.Extend(datasets.CSV(tab)).Derive("held", nil, datasets.Columns("full:vector",
+				"size:number")...).Plan())(t)
+			done := make(chan error, 1)
+			go func() {
+				_, err := e.Run(WithDrain(t.Context(), d), client.Request{Plan: plan}, nil)
+				done <- err
+			}()
+			<-begun
+			time.Sleep(15 * time.Millisecond) // a step
+			d.Start()
+			start := time.Now()
+			if err := <-done; !errors.Is(err, ErrDrained) {
+				t.Fatalf("%v, want ErrDrained", err)
+			}
+			if took := time.Since(start); took > test.most {
+				t.Errorf("drained after %v", took)
+			}
+			if computed, _ := e.Counts(); int(computed) != test.kept || len(begun) != 0 {
+				t.Errorf("%d items are stored, want %d; %d more batches begun", computed, test.kept, len(begun))
+			}
+			heldStage = held{begun: make(chan struct{}, 100)}
+			res, err := e.Run(t.Context(), client.Request{Plan: plan}, nil)
+			if err != nil || res.Found != test.kept || res.Computed != 7-test.kept {
+				t.Errorf("again: %v, %+v, want %d found", err, res, test.kept)
+			}
+		})
+	}
+}
+
+var heldStage held
+
+func init() {
+	stage.Register(stage.Stage{Name: "held", Version: 1,
+		Open: func(_ context.Context, env stage.Env, _ json.RawMessage) (stage.Worker, error) {
+			s := heldStage
+			s.env = env
+			return s, nil
+		}})
+}
+
+// TestDescribe names models and versions without reading a table.
+func TestDescribe(t *testing.T) {
+	e := newEngine(t)
+	plan, err := counts(datasets.Parquet(write(t, filepath.Join(t.TempDir(), "t.parquet"), "no table"))).Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := e.Describe(t.Context(), plan, []string{"counted"})
+	if err != nil || d.Stages["counted"] != 1 || len(d.Stages) != 1 {
+		t.Errorf("%v, %+v", err, d)
+	}
+}

@@ -1,0 +1,279 @@
+package engine
+
+import (
+	"errors"
+	"io"
+	"slices"
+
+	"antipode/datasets/table"
+	"antipode/gomlxmodels/stage"
+	"antipode/internal/fault"
+	"antipode/internal/objecturl"
+	"antipode/kernel/backend/store"
+)
+
+// A table that is saved, and whose rows nobody else needs, is made and written part by part if its last operations are
+// stages and verbs that take each row by itself. What they start from is evaluated as a whole. Then each stage computes
+// its missing items, in the batches of a whole table. Then the parts are made from the items of the store and written.
+// So the memory that a table takes is that of its columns before the stages, a key for each row, and a few parts.
+
+// partRows is the number of rows of a part.
+const partRows = storedAtOnce
+
+// partVerbs are the verbs whose result for a row depends on the row alone, errors included.
+var partVerbs = []string{"where", "select", "with", "rename", "remove-prefix", "seed-by"}
+
+// stream is the last operations of a plan, evaluated part by part.
+type stream struct {
+	r     *run
+	plan  *table.Plan  // of the table that enters the first step
+	base  *table.Frame // its rows
+	steps []*step      // the first one is a stage
+	last  bool         // the present pass over the parts is the one that writes them
+}
+
+// step is one operation: a stage or a verb.
+type step struct {
+	plan  *table.Plan
+	stage *stageRows // nil = a verb
+}
+
+// streamed returns the stream of a request's plan, or nil if the table is held as a whole.
+func (r *run) streamed() *stream {
+	if r.req.Save == "" || !r.req.Counts || r.req.RetryFailed || objecturl.IsRemote(r.req.Save) {
+		return nil
+	}
+	s := &stream{r: r}
+	var verbs []*step // below the last stage
+	for p := r.req.Plan; len(p.Inputs) == 1; p = p.Inputs[0] {
+		st, isStage := stage.Find(p.Op)
+		switch {
+		case isStage:
+			s.steps = append(append(s.steps, verbs...),
+				&step{plan: p, stage: &stageRows{r: r, stage: st, plan: p}})
+			s.plan, verbs = p.Inputs[0], nil
+			continue
+		case slices.Contains(partVerbs, p.Op):
+			verbs = append(verbs, &step{plan: p})
+			continue
+		}
+		break
+	}
+	if s.plan == nil {
+		return nil
+	}
+	slices.Reverse(s.steps)
+	return s
+}
+
+// prepare evaluates what the stream starts from, and computes the missing items of its stages.
+func (s *stream) prepare() (err error) {
+	if s.base, err = s.r.eval(s.plan); err != nil {
+		return err
+	}
+	for i, st := range s.steps {
+		if st.stage == nil {
+			continue
+		}
+		if err := s.fill(i); err != nil {
+			return s.r.place(st.plan, err)
+		}
+	}
+	return nil
+}
+
+// parts evaluates the first n steps part by part. There is at least one part, which may have no rows.
+func (s *stream) parts(n int, use func(part *table.Frame) error) error {
+	for from := 0; from == 0 || from < s.base.Len(); from += partRows {
+		if err := s.r.ctx.Err(); err != nil {
+			return err
+		}
+		part := s.base.Slice(from, min(from+partRows, s.base.Len()))
+		for _, st := range s.steps[:n] {
+			var err error
+			if part, err = s.apply(st, part); err != nil {
+				return err
+			}
+		}
+		if err := use(part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// apply evaluates a step for one part.
+func (s *stream) apply(st *step, in *table.Frame) (out *table.Frame, err error) {
+	if st.stage != nil {
+		if out, err = st.stage.part(in); err == nil && s.last {
+			st.stage.read(out)
+		}
+	} else {
+		out, err = s.r.apply(st.plan, []*table.Frame{in})
+	}
+	if err == nil {
+		err = out.Check()
+	}
+	if err != nil {
+		return nil, s.r.place(st.plan, err)
+	}
+	return out, nil
+}
+
+// fill makes the store have the items of step i, a stage: it checks all rows, and computes the items that are missing.
+func (s *stream) fill(i int) error {
+	st := s.steps[i].stage
+	if err := s.r.ctx.Err(); err != nil {
+		return err
+	}
+	if err := st.open(); err != nil {
+		return err
+	}
+	defer st.close()
+	var lack *table.Frame           // the rows whose items are missing
+	missing := map[store.Key]bool{} // false = the store has the item
+	err := s.parts(i, func(part *table.Frame) error {
+		if lack == nil {
+			if err := st.begin(part.Specs()); err != nil {
+				return err
+			}
+			lack = withoutVectors(part).Pick(nil)
+		}
+		if err := st.check(part); err != nil {
+			return err
+		}
+		var rows []int
+		for row := range part.Len() {
+			k := st.key(part, row)
+			if _, seen := missing[k]; !seen {
+				missing[k] = !st.items.Has(k)
+			}
+			if missing[k] {
+				rows = append(rows, row)
+			}
+		}
+		lack.Append(withoutVectors(part).Pick(rows))
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return st.fill(lack, len(missing))
+}
+
+// withoutVectors returns a frame without its vectors, which no stage reads, unless it has nothing else.
+func withoutVectors(f *table.Frame) *table.Frame {
+	columns := slices.DeleteFunc(slices.Clone(f.Columns),
+		func(c table.Column) bool { return c.Kind == table.KindVector })
+	if len(columns) == 0 {
+		return f
+	}
+	return f.SameRows(columns)
+}
+
+// fill computes the items of rows that the store lacks. total is the number of all items of the stage.
+func (s *stageRows) fill(lack *table.Frame, total int) error {
+	b := s.batches(lack)
+	b.drop = true
+	missing, failed, err := s.find(b)
+	if err != nil {
+		return err
+	}
+	s.noteDamage()
+	if err := s.count(b, total, missing); err != nil {
+		return err
+	}
+	if err := s.compute(b, missing, failed); err != nil {
+		return err
+	}
+	if _, err := s.good(b); err != nil {
+		return err
+	}
+	s.bad, s.loose = map[store.Key]bool{}, map[store.Key][]stage.Value{}
+	for u, v := range b.values {
+		switch {
+		case v == nil:
+			s.bad[b.unique[u]] = true
+		case len(v) > 0 && !s.items.Has(b.unique[u]):
+			s.loose[b.unique[u]] = v
+		}
+	}
+	return nil
+}
+
+// part returns the good rows of a part with the new columns. Items that are damaged or lost since [stageRows.fill] are
+// computed again.
+func (s *stageRows) part(in *table.Frame) (*table.Frame, error) {
+	b := s.batches(in)
+	missing, failed, err := s.find(b)
+	if err != nil {
+		return nil, err
+	}
+	s.c.lost(len(missing))
+	if err := s.compute(b, missing, failed); err != nil {
+		return nil, err
+	}
+	return s.result(b)
+}
+
+// close releases the stages.
+func (s *stream) close() {
+	for _, st := range s.steps {
+		if st.stage != nil && st.stage.w != nil {
+			st.stage.noteDamage()
+			st.stage.close()
+		}
+	}
+}
+
+// save writes the table to the file that the request names.
+func (s *stream) save() (saved savedTable, err error) {
+	defer s.close()
+	if err := s.prepare(); err != nil {
+		return saved, err
+	}
+	last := s.steps[len(s.steps)-1]
+	var input, result *store.FrameHash
+	var failed, unwritten error // of the table, of the file
+	s.last = true
+	err = writeTable(s.r.req.Save, func(to io.Writer) error {
+		var w tableWriter
+		failed = s.parts(len(s.steps)-1, func(in *table.Frame) error {
+			out, err := s.apply(last, in)
+			if err != nil {
+				return err
+			}
+			rows, err := s.r.savedRows(out, saved.rows)
+			if err != nil {
+				return err
+			}
+			if w == nil {
+				input, result = store.NewFrameHash(in.Specs()), store.NewFrameHash(out.Specs())
+				if w, unwritten = newTableWriter(to, s.r.req.Save, rows.Specs()); unwritten != nil {
+					return unwritten
+				}
+			}
+			saved.rows += out.Len()
+			var digests fault.Group // while the rows are written
+			var inputErr, resultErr error
+			digests.Go(func() { inputErr = input.Add(in) })
+			digests.Go(func() { resultErr = result.Add(out) })
+			unwritten = w.Write(rows)
+			digests.Wait()
+			return errors.Join(unwritten, inputErr, resultErr)
+		})
+		if failed == nil {
+			unwritten = w.Close()
+		}
+		return errors.Join(failed, unwritten)
+	})
+	switch {
+	case failed != nil && unwritten == nil:
+		return saved, failed
+	case err != nil:
+		return saved, err
+	}
+	s.close() // its notes are part of the record
+	saved.inputs, saved.result = []string{input.Sum()}, result.Sum()
+	return saved, nil
+}

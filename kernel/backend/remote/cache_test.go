@@ -1,0 +1,126 @@
+package remote_test
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"antipode/internal/must"
+	"antipode/internal/objecturl"
+	"antipode/kernel/backend/remote"
+	"antipode/kernel/backend/remote/remotetest"
+)
+
+func cache(t *testing.T, dir string) *remote.Cache {
+	c := remote.NewCache(dir)
+	t.Cleanup(c.Close)
+	return c
+}
+
+// put writes an object.
+func put(t *testing.T, s *remotetest.Server, key string, data []byte) objecturl.URL {
+	t.Helper()
+	u := s.Parse(t, key)
+	must.Do(t, open(t, u).Put(t.Context(), key, data))
+	return u
+}
+
+// TestCache fetches an object once, and again when it or the copy has changed.
+func TestCache(t *testing.T) {
+	s, dir := remotetest.New(t), t.TempDir()
+	u := put(t, s, "images/a b.png", []byte("first"))
+	gets := 0
+	s.Faults(func(_ int64, r *http.Request) remotetest.Fault {
+		if r.Method == http.MethodGet {
+			gets++
+		}
+		return remotetest.None
+	})
+	fetch := func(c *remote.Cache, want string, wantGets int) string {
+		t.Helper()
+		path, digest, err := c.Fetch(t.Context(), u)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := os.ReadFile(path)
+		if err != nil || string(data) != want || gets != wantGets || filepath.Base(path) != "a b.png" ||
+			!c.Holds(path) || !strings.Contains(path, digest) {
+			t.Fatalf("%s: %q, %v, %d downloads", path, data, err, gets)
+		}
+		if from, known := c.URL(path); !known || from != u {
+			t.Errorf("%v, %v", from, known)
+		}
+		return path
+	}
+	fetch(cache(t, dir), "first", 1)
+	path := fetch(cache(t, dir), "first", 1) // another process
+	must.Do(t, os.WriteFile(path, []byte("damaged"), 0o600))
+	c := cache(t, dir)
+	fetch(c, "first", 2)
+	put(t, s, "images/a b.png", []byte("second"))
+	fetch(c, "second", 3)
+}
+
+// TestEnsure provides the object of a known digest, and refuses other content.
+func TestEnsure(t *testing.T) {
+	s, c := remotetest.New(t), cache(t, t.TempDir())
+	u := put(t, s, "a.png", []byte("content"))
+	const digest = "ed7002b439e9ac845f22357d822bac1444730fbdb6016d3ec9432297b9ec9f73" // of content
+	path := c.Path(u, digest)
+	if _, err := os.Stat(path); err == nil {
+		t.Fatal("it is there already")
+	}
+	must.Do(t, c.Ensure(t.Context(), u, digest))
+	if data, err := os.ReadFile(path); err != nil || string(data) != "content" {
+		t.Errorf("%q, %v", data, err)
+	}
+	other := strings.Repeat("0", 64)
+	err := c.Ensure(t.Context(), u, other)
+	if err == nil || !strings.Contains(err.Error(), "s3://lab/a.png is not the file the table was made with") {
+		t.Error(err)
+	}
+	if _, err := os.Stat(c.Path(u, other)); err == nil {
+		t.Error("the content of another digest was kept")
+	}
+}
+
+// TestCacheIsBounded removes what was not used for the longest time.
+func TestCacheIsBounded(t *testing.T) {
+	s, dir := remotetest.New(t), t.TempDir()
+	c := cache(t, dir)
+	remote.Limit(c, 100_000)
+	var paths []string
+	for i := range 20 {
+		u := put(t, s, fmt.Sprintf("%d.png", i), bytes.Repeat([]byte{byte(i)}, 10_000))
+		path, _, err := c.Fetch(t.Context(), u)
+		if err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, path)
+	}
+	var size int64
+	err := filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			info, infoErr := d.Info()
+			size, err = size+info.Size(), infoErr
+		}
+		return err
+	})
+	if err != nil || size > 100_000 || size < 50_000 {
+		t.Errorf("%d bytes, %v", size, err)
+	}
+	if _, err := os.Stat(paths[0]); err == nil {
+		t.Error("the oldest file is still there")
+	}
+	if _, err := os.Stat(paths[19]); err != nil {
+		t.Error(err)
+	}
+	if path, _, err := c.Fetch(t.Context(), s.Parse(t, "0.png")); err != nil || path != paths[0] {
+		t.Errorf("%s, %v", path, err)
+	}
+}

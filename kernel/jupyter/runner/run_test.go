@@ -1,0 +1,321 @@
+package runner
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"antipode/kernel/jupyter/notebook"
+)
+
+// home is one Antipode home for the tests of this package, so that GoNB is built once; it is shared between test runs
+// where the user has a cache folder.
+var home = sync.OnceValue(func() string {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		cache = os.TempDir()
+	}
+	return filepath.Join(cache, "antipode-test-tools")
+})
+
+// code makes a code cell with tags.
+func code(source string, tags ...string) *notebook.Cell {
+	c := &notebook.Cell{Type: notebook.Code, Source: source, Metadata: map[string]any{}}
+	var list []any
+	for _, t := range tags {
+		list = append(list, t)
+	}
+	if list != nil {
+		c.Metadata["tags"] = list
+	}
+	return c
+}
+
+// write saves cells as a notebook in a new folder.
+func write(t *testing.T, cells ...*notebook.Cell) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "test.ipynb")
+	nb := &notebook.Notebook{Cells: cells, Minor: 4, Metadata: map[string]any{}}
+	if err := nb.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// run executes a notebook and returns the saved notebook.
+func run(t *testing.T, ctx context.Context, opts Options) (*notebook.Notebook, error) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("-short: runs GoNB")
+	}
+	opts.ModuleDir, opts.Home = "../../..", home()
+	if opts.Out == "" {
+		opts.Out = filepath.Join(t.TempDir(), "out.ipynb")
+	}
+	err := Run(ctx, opts)
+	nb, reading := notebook.Read(opts.Out)
+	if reading != nil {
+		t.Fatal(reading, err)
+	}
+	return nb, err
+}
+
+// text joins what a cell printed on a stream.
+func text(c *notebook.Cell, stream string) string {
+	var b strings.Builder
+	for _, o := range c.Outputs {
+		if o.Type == notebook.Stream && o.Name == stream {
+			b.WriteString(o.Text)
+		}
+	}
+	return b.String()
+}
+
+// A note that several cells have is shown by the first, another one where it arises, and all of them by the next run.
+func TestRunNotes(t *testing.T) {
+	t.Parallel()
+	noted := func(notes ...string) *notebook.Cell {
+		source := "import \"antipode/datasets/table\"\n%%\np := cell.NewProgress()\n"
+		for _, n := range notes {
+			source += fmt.Sprintf("p.Update(table.Progress{Note: %q})\n", n)
+		}
+		return code(source + "p.Close()")
+	}
+	path := write(t, noted("3 of 16 have no mask", "4 of 16 have no mask"), noted("3 of 16 have no mask"),
+		noted("4 of 16 have no mask", "3 of 16 have no mask", "radius 0"),
+		code("%%\np := cell.NewProgress()\np.Announce(\"embed: 9 items, about 2 min\")\np.Close()"))
+	want := [][]string{
+		{"display_data:3 of 16 have no mask", "display_data:and 1 more like: 3 of 16 have no mask"}, nil,
+		{"display_data:4 of 16 have no mask", "display_data:radius 0",
+			"display_data:and 1 more like: 4 of 16 have no mask"}, nil, // nothing of an announcement
+	}
+	for range 2 {
+		nb, err := run(t, t.Context(), Options{Notebook: path})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, c := range nb.Cells {
+			if got := summary(c); !reflect.DeepEqual(got, want[i]) {
+				t.Errorf("cell %d shows %q, want %q", i+1, got, want[i])
+			}
+			for _, o := range c.Outputs {
+				if len(o.Metadata) > 0 {
+					t.Errorf("cell %d: metadata %v", i+1, o.Metadata)
+				}
+			}
+		}
+	}
+}
+
+// A run injects parameters, skips, continues after an expected failure, updates displays, and stops at a failing cell
+// with everything saved.
+func TestRun(t *testing.T) {
+	t.Parallel()
+	path := write(t,
+		code("var n = 5\nvar wait time.Duration", "parameters"),
+		code("var twice = 2 * n\n%%\nfmt.Println(twice, wait)\nfmt.Println(\"done\")"),
+		code("%%\nfmt.Println(\"not me\")", "skip-execution"),
+		code("%%\nfmt.Fprintln(os.Stderr, \"row 7 is wrong\")\nos.Exit(1)", "raises-exception"),
+		code("import \"github.com/janpfeifer/gonb/gonbui\"\n%%\ngonbui.UpdateHTML(\"a\", "+
+			"\"<b>1</b>\")\ngonbui.UpdateHTML(\"a\", \"<b>2</b>\")\n"+
+			"gonbui.UpdateHTML(\"gone\", \"x\")\ngonbui.UpdateHTML(\"gone\", \"\")\ngonbui.Sync()"),
+		code("%%\nfmt.Println(undefined)"),
+		code("%%\nfmt.Println(\"never\")"),
+	)
+	original, err := notebook.Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said bytes.Buffer
+	page := filepath.Join(t.TempDir(), "out.html")
+	nb, err := run(t, t.Context(), Options{Notebook: path, HTML: page, Params: []string{"n=7", "wait=90s"},
+		Progress: &said})
+	var failed *CellError
+	if !errors.As(err, &failed) || isUsage(err) || errors.Is(err, ErrInterrupted) {
+		t.Fatalf("error is %v, want a CellError", err)
+	}
+	if failed.Number != 6 || failed.Line != "cell [6], line 2: undefined: undefined" ||
+		failed.Source != original.Cells[5].Source {
+		t.Errorf("failed: %+v", *failed)
+	}
+	if strings.Contains(err.Error(), "\n") || !strings.Contains(said.String(), "    fmt.Println(undefined)\n") {
+		t.Errorf("error is %q, told:\n%s", err, said.String())
+	}
+	want := [][]string{nil, nil, {"stdout:14 1m30s\ndone\n"}, nil, {"error:row 7 is wrong"}, {"display_data:<b>2</b>"},
+		{"error:cell [6], line 2: undefined: undefined"}, nil}
+	for i, c := range nb.Cells {
+		if got := summary(c); !reflect.DeepEqual(got, want[i]) {
+			t.Errorf("cell %d gave %q, want %q", i+1, got, want[i])
+		}
+	}
+	if nb.Cells[1].Source != "// Set by -p\nvar n int = 7\nvar wait time.Duration = 90000000000 // 1m30s" ||
+		nb.Cells[2].ExecutionCount != 3 || nb.Cells[3].ExecutionCount != 0 {
+		t.Errorf("cells are %+v %+v %+v", *nb.Cells[1], *nb.Cells[2], *nb.Cells[3])
+	}
+	if html, err := os.ReadFile(page); err != nil || !strings.Contains(string(html), "14 1m30s") {
+		t.Errorf("the page lacks the output: %v", err)
+	}
+	if same, err := notebook.Read(path); err != nil || !bytes.Equal(same.Encode(), original.Encode()) {
+		t.Error("the run changed the notebook it read")
+	}
+}
+
+// Two runs of one notebook give the same bytes, and one that succeeds has status 0.
+func TestRunTwice(t *testing.T) {
+	t.Parallel()
+	path := write(t, code("var n = 2"),
+		code("%%\ncell.Print(\"a\")\ncell.HTML(\"<b>b</b>\")\ncell.Say(\"c\")\ncell.PNG([]byte(\"png\"), \"an "+
+			"image\")\nfor i := range n {\n\tcell.Print(fmt.Sprint(i))\n}"),
+		code("%%\nfmt.Fprintln(os.Stderr, \"no\")\npanic(\"boo\")", "raises-exception"))
+	first, err := run(t, t.Context(), Options{Notebook: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := len(first.Cells[1].Outputs), 6; got != want {
+		t.Errorf("%d outputs, want %d, in the order of the calls", got, want)
+	} else if shown := first.Cells[1].Outputs[1].Data; shown["text/html"] != "<b>b</b>" || shown["text/plain"] != "b" ||
+		first.Cells[1].Outputs[2].Data["text/plain"] != "c" {
+		t.Errorf("outputs are out of order: %q", summary(first.Cells[1]))
+	} else if shown := first.Cells[1].Outputs[3].Data; shown["image/png"] != "cG5n" ||
+		shown["text/plain"] != "an image" {
+		t.Errorf("a PNG is stored as %q", shown)
+	}
+	second, err := run(t, t.Context(), Options{Notebook: path, Out: path}) // in place, by name
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(first.Encode(), second.Encode()) {
+		t.Errorf("first run\n%s\nsecond run\n%s", first.Encode(), second.Encode())
+	}
+}
+
+// A cell that stops the run ends it without an error; the notebook has the reason, and the terminal what the cell
+// showed.
+func TestRunStops(t *testing.T) {
+	t.Parallel()
+	path := write(t, code("%%\ncell.Print(\"40 images\")\ncell.Stop(\"that is the plan\")"),
+		code("%%\nfmt.Println(\"never\")"))
+	var said bytes.Buffer
+	nb, err := run(t, t.Context(), Options{Notebook: path, Progress: &said})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(summary(nb.Cells[0]), "|"); !strings.HasSuffix(got, "stdout:that is the plan\n") ||
+		strings.Contains(got, "error") {
+		t.Errorf("outputs %q", got)
+	}
+	if len(nb.Cells[1].Outputs) != 0 || !strings.Contains(said.String(), "40 images\nthat is the plan\n") {
+		t.Errorf("went on: %q, told %q", summary(nb.Cells[1]), said.String())
+	}
+}
+
+func isUsage(err error) bool { return errors.As(err, new(*UsageError)) }
+
+// Wrong parameters are found before anything runs or is written.
+func TestRunUsage(t *testing.T) {
+	path := write(t, code("var n = 5", "parameters"))
+	out := filepath.Join(t.TempDir(), "out.ipynb")
+	err := Run(t.Context(), Options{Notebook: path, Out: out, Params: []string{"m=1"}, ModuleDir: "../../..",
+		Home: t.TempDir()})
+	if _, bad := prepare(Options{Notebook: path, Params: []string{"n=x"}}); !isUsage(err) || !isUsage(bad) {
+		t.Errorf("errors are %v and %v, want a UsageError", err, bad)
+	}
+	if _, err := prepare(Options{Notebook: path, Params: []string{"n=1"}}); err != nil {
+		t.Errorf("right parameters: %v", err)
+	}
+	if _, err := os.Stat(out); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("something was written: %v", err)
+	}
+}
+
+// An interrupt ends a cell within moments, even one that ignores it, and keeps what was finished.
+func TestRunInterrupt(t *testing.T) {
+	t.Parallel()
+	for name, first := range map[string]string{"sleeping": "", "stubborn": "signal.Ignore(os.Interrupt)"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			began := filepath.Join(t.TempDir(), "began")
+			path := write(t, code("%%\nfmt.Println(\"finished\")"),
+				code("import \"os/signal\"\n%%\n"+first+"\nfmt.Println(\"begun\")\nos.WriteFile("+
+					strconv.Quote(began)+", nil, 0o600)\ntime.Sleep(time.Hour)"),
+				code("%%\nfmt.Println(\"never\")"))
+			ctx, cancel := context.WithCancel(t.Context())
+			var at time.Time
+			go func() {
+				for _, err := os.Stat(began); err != nil && t.Context().Err() == nil; _, err = os.Stat(began) {
+					time.Sleep(20 * time.Millisecond)
+				}
+				at = time.Now()
+				cancel()
+			}()
+			nb, err := run(t, ctx, Options{Notebook: path})
+			if !errors.Is(err, ErrInterrupted) {
+				t.Errorf("error is %v, want ErrInterrupted", err)
+			}
+			if took := time.Since(at); took > 5*time.Second {
+				t.Errorf("the run ended %v after the interrupt", took)
+			}
+			if text(nb.Cells[0], "stdout") != "finished\n" || text(nb.Cells[1], "stdout") != "begun\n" ||
+				len(nb.Cells[2].Outputs) != 0 {
+				t.Errorf("outputs are %q, %q, %q", summary(nb.Cells[0]), summary(nb.Cells[1]), summary(nb.Cells[2]))
+			}
+		})
+	}
+}
+
+// A cell that prints 20 MB is cut; one that kills GoNB fails with its source; both leave what came before.
+func TestRunHostileCells(t *testing.T) {
+	t.Parallel()
+	path := write(t,
+		code("%%\nlog.SetFlags(log.LstdFlags | log.Lshortfile)\nlog.Println(\"a: b: main.go:3\")"), // ended GoNB 0.11.4
+		code("%%\nline := strings.Repeat(\"x\", 99) + \"\\n\"\nfor range 200_000 {\n\tfmt.Print(line)\n}"),
+		code("%%\nfmt.Println(\"before\")\ntime.Sleep(200*time.Millisecond)\nsyscall.Kill(os.Getppid(), "+
+			"syscall.SIGKILL)\ntime.Sleep(time.Minute)"),
+		code("%%\nfmt.Println(\"never\")"))
+	nb, err := run(t, t.Context(), Options{Notebook: path})
+	var failed *CellError
+	if !errors.As(err, &failed) || failed.Number != 3 || !strings.Contains(failed.Line, "ended unexpectedly") {
+		t.Errorf("error is %v, want a CellError of cell 3", err)
+	}
+	if got := text(nb.Cells[0], "stderr"); !strings.HasSuffix(got, "a: b: main.go:3\n") {
+		t.Errorf("cell 1 printed %q", got)
+	}
+	if n := len(text(nb.Cells[1], "stdout")); n != maxText {
+		t.Errorf("%d bytes kept, want %d", n, maxText)
+	}
+	if got := text(nb.Cells[1], "stderr"); !strings.Contains(got, "18951424 more bytes") {
+		t.Errorf("the cut is told as %q", got)
+	}
+	if got := text(nb.Cells[2], "stdout"); got != "before\n" {
+		t.Errorf("cell 3 printed %q", got)
+	}
+}
+
+// A notebook with the line ends of Windows runs, and so do parameters named like packages that the program imports; a
+// cell that uses both is told of the clash in one line.
+func TestRunClashes(t *testing.T) {
+	t.Parallel()
+	path := write(t, code("var flag = \"x\"\r\nvar os = 3\r\nvar fmt = 0.5\r\n", "parameters"),
+		code("%%\r\ncell.Print(flag)\r\nos\r\n"),
+		code("import \"fmt\"\r\n%%\r\nfmt.Println(os)\r\n", "raises-exception"),
+		code("%%\r\nfmt.Println(os)\r\n", "raises-exception"))
+	nb, err := run(t, t.Context(), Options{Notebook: path, Params: []string{"flag=y", "fmt=0.25"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const hides = "variable fmt hides package fmt"
+	for i, want := range []string{"", "", "y|execute_result:3", hides, hides} {
+		if got := strings.Join(summary(nb.Cells[i]), "|"); !strings.Contains(got, want) {
+			t.Errorf("cell %d shows %q, want %q", i+1, got, want)
+		}
+	}
+}

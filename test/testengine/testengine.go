@@ -1,0 +1,28 @@
+// Package testengine evaluates tables in the process of a test.
+package testengine
+
+import (
+	"testing"
+
+	"antipode/datasets"
+	"antipode/kernel/backend/all"
+)
+
+// Use makes this process evaluate plans with the pure Go backend, in a store of its own.
+func Use(t *testing.T) {
+	t.Helper()
+	t.Setenv("ANTIPODE_PLUGIN", "none")
+	if err := all.Use(t.TempDir()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Rows runs a table, which name stands for in an error.
+func Rows(t *testing.T, name string, tab datasets.Table) *datasets.Frame {
+	t.Helper()
+	f, err := tab.Rows(t.Context())
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return f
+}

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"antipode/datasets/client"
+	"antipode/kernel/jupyter"
+)
+
+// cellsBenchmark measures notebook cells by wall clock, from the request to the cell's reply: a warm cell that embeds
+// already embedded images with a resident model, scores them and draws a plot; a cell that prints a line; and a cell of
+// plain GoNB and GoMLX that does the same work: it loads the weights, compiles, embeds, scores and draws.
+var cellsBenchmark = benchmark{
+	about: "notebook cells: warm, hello world, and the same work with plain GoNB and GoMLX; needs -model and -table",
+	ints:  map[string]int{"n": 20, "repeat": 3},
+	texts: map[string]string{"model": "", "table": ""},
+	run:   timeCells,
+}
+
+const planCell = `
+var all = gomlxmodels.Embed(%q, datasets.CSV(%q))
+var sets = metrics.Sets{Real: all.Where("source", "==", "real"), Generated: all.Where("source", "==", "generated")}
+var scores = metrics.PrecisionCoverage(sets, metrics.PrecisionCoverageOptions{By: metrics.By("region"),
+	Comparison: metrics.Comparison{K: 1}})
+`
+
+// Each run has another text, as when a person edits a cell: otherwise the build cache would be measured.
+const warmCell = "%%%%\nplots.Show(plots.Bars{Table: scores, Y: \"coverage\", X: \"region\", Title: \"run %d\"})\n"
+const helloCell = "%%%%\nfmt.Println(\"hello %d\")\n"
+
+const plainCell = `
+import (
+	"context"
+	"encoding/csv"
+	"os"
+	"path/filepath"
+
+	"antipode/gomlxmodels/device"
+	"antipode/gomlxmodels/preprocess"
+	"antipode/gomlxmodels/vit"
+	"antipode/metrics/prdc"
+
+	"github.com/janpfeifer/gonb/gonbui"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+)
+
+func check(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+%%%%
+table := %q
+f, err := os.Open(table)
+check(err)
+rows, err := csv.NewReader(f).ReadAll()
+check(err)
+dev, err := device.Open("", "")
+check(err)
+m, err := vit.Open(%q)
+check(err)
+enc, err := vit.NewEncoder(dev.Backend, m, vit.Options{})
+check(err)
+var images []*vit.Prepared
+for _, row := range rows[1:] {
+	data, err := os.ReadFile(filepath.Join(filepath.Dir(table), row[1]))
+	check(err)
+	img, err := preprocess.Decode(data)
+	check(err)
+	p, err := m.Prepare(img, nil, vit.PrepareOptions{})
+	check(err)
+	images = append(images, p)
+}
+out, err := enc.Encode(context.Background(), images)
+check(err)
+values := plotter.Values{}
+for _, region := range []string{"north", "south"} {
+	var real, generated [][]float32
+	for i, row := range rows[1:] {
+		switch {
+		case row[2] != region:
+		case row[3] == "real":
+			real = append(real, out[i].Full)
+		default:
+			generated = append(generated, out[i].Full)
+		}
+	}
+	r, err := prdc.Compute(context.Background(), prdc.Sets{Real: real, Generated: generated}, prdc.Options{K: 1}, nil)
+	check(err)
+	values = append(values, r.Coverage)
+}
+p := plot.New()
+bars, err := plotter.NewBarChart(values, vg.Points(20))
+check(err)
+p.Add(bars)
+w, err := p.WriterTo(300, 200, "svg")
+check(err)
+var svg strings.Builder
+_, err = w.WriteTo(&svg)
+check(err)
+gonbui.DisplaySvg(svg.String())
+gonbui.Sync()
+`
+
+// timeCells runs n warm cells, n cells that print, and -repeat plain cells.
+func timeCells(s *session) error {
+	module, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	home, err := client.Home()
+	if err != nil {
+		return err
+	}
+	binary, err := client.Binary(home)
+	if err != nil {
+		return err
+	}
+	model, err := filepath.Abs(s.text("model"))
+	if err != nil {
+		return err
+	}
+	table, err := filepath.Abs(s.text("table"))
+	if err != nil {
+		return err
+	}
+	ctx := context.Background()
+	k, err := jupyter.Start(ctx, jupyter.Options{ModuleDir: module, Home: home, Binary: binary})
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	cell := func(code string) (float64, error) {
+		start := time.Now()
+		var printed strings.Builder
+		reply, err := k.Run(ctx, jupyter.Cell{Source: code}, func(m jupyter.Message) {
+			if m.Header.Type == "stream" || m.Header.Type == "error" {
+				printed.Write(m.Content)
+			}
+		})
+		if err == nil && reply.Status != "ok" {
+			err = fmt.Errorf("a cell failed: %s", printed.String())
+		}
+		return time.Since(start).Seconds(), err
+	}
+	if _, err := cell(fmt.Sprintf(planCell, model, table)); err != nil {
+		return err
+	}
+	for _, kind := range []struct {
+		name string
+		n    int
+		code func(run int) string
+	}{
+		{"first cell: backend starts, model loads, compiles, embeds", 1,
+			func(int) string { return fmt.Sprintf(warmCell, 0) }},
+		{"warm cell: embedded images, scores, plot", s.int("n"),
+			func(run int) string { return fmt.Sprintf(warmCell, run) }},
+		{"hello world", s.int("n"), func(run int) string { return fmt.Sprintf(helloCell, run) }},
+		{"the same as a cell of plain GoNB and GoMLX", s.int("repeat"), func(run int) string {
+			return fmt.Sprintf(plainCell, table, model) + fmt.Sprintf("// run %d\n", run)
+		}},
+	} {
+		line := row{name: "antipode"}
+		for run := range kind.n {
+			seconds, err := cell(kind.code(run + 1))
+			if err != nil {
+				return fmt.Errorf("%s: %w", kind.name, err)
+			}
+			line.seconds = append(line.seconds, seconds)
+		}
+		printTable(part{kind.name, "cells", 1}, []row{line})
+	}
+	return nil
+}
