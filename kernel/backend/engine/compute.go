@@ -24,7 +24,7 @@ type prepared struct {
 // and, once it is known, its values.
 type batches struct {
 	w       stage.Worker
-	items   *store.Items
+	items   store.Items
 	in      *table.Frame
 	outputs []table.ColumnSpec
 	c       *counter

@@ -28,7 +28,7 @@ type stageRows struct {
 	digest  string // of w
 	loaded  bool   // w has its model
 	outputs []table.ColumnSpec
-	items   *store.Items
+	items   store.Items
 	devices *deviceStage
 	c       *counter
 	damage  int // results that were found damaged, not noted yet
@@ -287,7 +287,7 @@ func (r *run) loadModel(b *batches) error {
 
 // storedValues returns the values of items, nil for one that is missing or damaged or lacks one of its images, and the
 // number of items and images that were found damaged.
-func (r *run) storedValues(items *store.Items, keys []store.Key, outputs []table.ColumnSpec) ([][]stage.Value, int) {
+func (r *run) storedValues(items store.Items, keys []store.Key, outputs []table.ColumnSpec) ([][]stage.Value, int) {
 	values := make([][]stage.Value, len(keys))
 	var images atomic.Int64
 	for at := 0; at < len(keys); at += storedAtOnce {
@@ -301,7 +301,7 @@ func (r *run) storedValues(items *store.Items, keys []store.Key, outputs []table
 const storedAtOnce = 4096
 
 // decodeStored sets the values of items, and counts their damaged images.
-func (r *run) decodeStored(items *store.Items, keys []store.Key, outputs []table.ColumnSpec, values [][]stage.Value,
+func (r *run) decodeStored(items store.Items, keys []store.Key, outputs []table.ColumnSpec, values [][]stage.Value,
 	images *atomic.Int64) {
 	payloads := items.GetAll(keys)
 	parallel(len(keys), func(u int) {
@@ -324,7 +324,7 @@ func (r *run) decodeStored(items *store.Items, keys []store.Key, outputs []table
 
 // retries reports whether an item that was found is computed again, at most once in a run: its outcome is failed, and
 // the request has RetryFailed.
-func (r *run) retries(items *store.Items, k store.Key, v []stage.Value, outputs []table.ColumnSpec) bool {
+func (r *run) retries(items store.Items, k store.Key, v []stage.Value, outputs []table.ColumnSpec) bool {
 	if !r.req.RetryFailed {
 		return false
 	}

@@ -33,14 +33,14 @@ func openTask(t *testing.T, s *remotetest.Server, dir string) task {
 	return task{local, far}
 }
 
-func (k task) items(t *testing.T) *store.Items {
+func (k task) items(t *testing.T) store.Items {
 	t.Helper()
 	items := must.Get(k.Items("embed-v1", "context"))(t)
 	return items
 }
 
 // finds reports which items of a pack the store has.
-func finds(t *testing.T, items *store.Items, pack int) (n int) {
+func finds(t *testing.T, items store.Items, pack int) (n int) {
 	t.Helper()
 	keys, payloads := batch(pack)
 	for i, got := range items.GetAll(keys) {
@@ -63,7 +63,7 @@ func TestTaskStore(t *testing.T) {
 	s := remotetest.New(t)
 	a, b := openTask(t, s, t.TempDir()), openTask(t, s, t.TempDir())
 	ofA, ofB := a.items(t), b.items(t)
-	put := func(k task, items *store.Items, pack int) {
+	put := func(k task, items store.Items, pack int) {
 		t.Helper()
 		keys, payloads := batch(pack)
 		must.Do(t, items.Put(keys, payloads))
@@ -195,7 +195,7 @@ func TestTaskReadFails(t *testing.T) {
 	if err != nil || len(packs) != 2 {
 		t.Fatal(packs, err)
 	}
-	get := func(items *store.Items) (n int) {
+	get := func(items store.Items) (n int) {
 		for pack := range 2 {
 			keys, _ := batch(pack)
 			for _, got := range items.GetAll(keys) {

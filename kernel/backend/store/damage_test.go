@@ -21,7 +21,7 @@ func open(t *testing.T, dir string) *Store {
 	return s
 }
 
-func itemsOf(t *testing.T, s *Store) *Items {
+func itemsOf(t *testing.T, s *Store) Items {
 	t.Helper()
 	it := must.Get(s.Items("embed-v1", "abc"))(t)
 	return it
@@ -176,7 +176,7 @@ func TestDamagedIndex(t *testing.T) {
 	}
 }
 
-// TestPrivate: others can read nothing of the store, also of one that an earlier version made.
+// TestPrivate: others can read nothing of the store, also of one whose folders others could read.
 func TestPrivate(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	must.Do(t, os.MkdirAll(filepath.Join(dir, "blobs"), 0o755))

@@ -95,7 +95,7 @@ func (s *Store) Collect(gc GC) (removed []Removal, stays int64, err error) {
 	}
 	if !gc.DryRun {
 		s.mu.Lock()
-		s.items = map[string]*Items{} // indexed again on use
+		clear(s.items) // indexed again on use
 		s.mu.Unlock()
 	}
 	return removed, stays, nil

@@ -140,7 +140,7 @@ func (m *merging) open(folder string, remove bool) error {
 	if os.SameFile(own, info) {
 		return fmt.Errorf("store merge: %s is the store to merge into; name others", folder)
 	}
-	source := &Store{dir: dir, items: map[string]*Items{}}
+	source := &Store{dir: dir}
 	if err := source.share(); err != nil {
 		return err
 	}

@@ -172,7 +172,7 @@ func checkItems(t *testing.T, s *Store, stores []*Store) {
 		for _, one := range stores {
 			it := must.Get(open(t, one.dir).Items("embed-v1", c))(t)
 			keys := make([]Key, 0, it.Len())
-			for k := range it.where {
+			for k := range it.(*packs).where {
 				keys = append(keys, k)
 			}
 			for i, p := range it.GetAll(keys) {

@@ -34,7 +34,7 @@ import (
 type Store struct {
 	dir   string
 	mu    sync.Mutex
-	items map[string]*Items
+	items map[string]Items // by folder
 	files fileIndex
 
 	verified sync.Map     // path → fileState of the blobs that have been found to have their digest
@@ -65,7 +65,7 @@ func Open(dir string) (*Store, error) {
 			_ = os.Chmod(sub, 0o700)
 		}
 	}
-	s := &Store{dir: dir, items: map[string]*Items{}}
+	s := &Store{dir: dir, items: map[string]Items{}}
 	if err := s.share(); err != nil {
 		return nil, err
 	}

@@ -23,7 +23,7 @@ func openWorker(t *testing.T, dir string, o WorkerOptions) *Store {
 }
 
 // put stores n items, the first with the given number, in batches.
-func put(t *testing.T, it *Items, first, n, batch, size int) (keys []Key) {
+func put(t *testing.T, it Items, first, n, batch, size int) (keys []Key) {
 	t.Helper()
 	for at := first; at < first+n; at += batch {
 		var payloads [][]byte
@@ -94,7 +94,7 @@ func TestWorkerPacks(t *testing.T) {
 // is an error of the next batch.
 func TestWorkerCommits(t *testing.T) {
 	s := openWorker(t, t.TempDir(), WorkerOptions{Commit: 20 * time.Millisecond})
-	it := itemsOf(t, s)
+	it := itemsOf(t, s).(*workerItems)
 	put(t, it, 0, 3, 3, 1)
 	waiting := func() int {
 		it.mu.Lock()
@@ -136,7 +136,7 @@ func TestWorkerCommits(t *testing.T) {
 
 // TestCommitInterval: slow batches are written less often.
 func TestCommitInterval(t *testing.T) {
-	it := &Items{s: &Store{worker: &WorkerOptions{}}}
+	it := &workerItems{}
 	if got := it.interval(); got != time.Minute {
 		t.Errorf("at first: %v", got)
 	}
@@ -144,7 +144,7 @@ func TestCommitInterval(t *testing.T) {
 	if got := it.interval(); got != 5*time.Minute {
 		t.Errorf("slow batches: %v", got)
 	}
-	it.s.worker.Commit = time.Second
+	it.every = time.Second
 	if got := it.interval(); got != time.Second {
 		t.Errorf("as requested: %v", got)
 	}
