@@ -158,11 +158,7 @@ func concat(_ *Call, _ struct{}, in []*Frame) (*Frame, error) {
 	out := &Frame{}
 	for _, f := range in {
 		for row := range f.Len() {
-			origin := table.Origin{Row: row + 1}
-			if f.Origins != nil {
-				origin = f.Origins[row]
-			}
-			out.Origins = append(out.Origins, origin)
+			out.RowNumbers = append(out.RowNumbers, f.RowNumber(row))
 		}
 		for _, spec := range f.Specs() {
 			if out.Has(spec.Name) {

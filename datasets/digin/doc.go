@@ -1,6 +1,6 @@
 // Package digin provides the prompt lists of DIG In (Hall et al. 2023, arXiv 2308.06198) and of Decomposed-DIG (Sureddy
-// et al. 2024, arXiv 2406.11988): everyday objects in the regions and countries
-// of GeoDE and DollarStreet.
+// et al. 2024, arXiv 2406.11988), everyday objects in the regions and countries of GeoDE and DollarStreet, and reads
+// their reference images.
 //
 // # Prompts
 //
@@ -17,6 +17,13 @@
 //
 // [Released] returns the lists as DIG In published them. They have a row for each reference image, so the counts
 // follow the reference images and are not balanced.
+//
+// # Reference images
+//
+// An [Archive] describes a released archive of photographs, a CSV index and the folders of images next to it; packages
+// geode and dollarstreet have theirs. Nothing is downloaded and no image is decoded. A row whose image is not in the
+// archive's folder has the outcome failed; paths that leave the folder (.. , absolute paths, links) are errors. An
+// error in an index is one line with file, line and column.
 //
 // # Balanced samples
 //

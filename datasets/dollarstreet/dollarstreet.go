@@ -31,7 +31,6 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/check"
 	"antipode/datasets/digin"
-	"antipode/datasets/digin/archive"
 	"antipode/datasets/manifest"
 )
 
@@ -46,12 +45,12 @@ const (
 )
 
 // Options are the options of [Photos].
-type Options = archive.Options
+type Options = digin.PhotoOptions
 
 // regionIDs are the index's codes.
 var regionIDs = map[string]string{"af": "Africa", "am": "Americas", "as": "Asia", "eu": "Europe"}
 
-var layout = archive.Layout{
+var layout = digin.Archive{
 	Name: Name, Page: Page, Shape: "images_v2.csv next to the folder assets",
 	Indexes: [][]string{
 		{"images_v2.csv"}, {"dataset_dollarstreet/images_v2.csv"},
@@ -59,16 +58,16 @@ var layout = archive.Layout{
 		{"dataset_dollarstreet/images_v2_imagenet_train.csv", "dataset_dollarstreet/images_v2_imagenet_test.csv"},
 	},
 	Folders: []string{"."}, Path: "imageRelPath", Need: []string{"region.id", "topics"}, Income: true, Photos: photos,
-	Published: archive.Published{Images: 38_479, Regions: archive.Keys(digin.DollarStreetRegions()), Countries: 63},
+	Published: digin.Published{Images: 38_479, Regions: digin.Keys(digin.DollarStreetRegions()), Countries: 63},
 }
 
 // photos returns a row for each topic of a photo.
-func photos(s *manifest.Sheet, row int) ([]archive.Photo, error) {
+func photos(s *manifest.Sheet, row int) ([]digin.Photo, error) {
 	region, err := regionOf(s, row)
 	if err != nil {
 		return nil, err
 	}
-	p := archive.Photo{ID: s.Cell(row, "id"), Path: s.Cell(row, "imageRelPath"), Region: region,
+	p := digin.Photo{ID: s.Cell(row, "id"), Path: s.Cell(row, "imageRelPath"), Region: region,
 		Country: s.Cell(row, "country.name"), Income: math.NaN()}
 	p.ID = cmp.Or(p.ID, p.Path)
 	if at := s.Column("income"); at >= 0 {
@@ -81,16 +80,16 @@ func photos(s *manifest.Sheet, row int) ([]archive.Photo, error) {
 	if err != nil {
 		return nil, s.Errorf(row, at, "%v", err)
 	}
-	var out []archive.Photo
+	var out []digin.Photo
 	for _, topic := range topics {
 		one := p
-		if one.Object = archive.Words(topic); one.Object == "" {
+		if one.Object = digin.Words(topic); one.Object == "" {
 			return nil, s.Errorf(row, at, "a topic is empty")
 		}
 		if len(topics) > 1 {
 			one.ID += "/" + one.Object
 		}
-		if !slices.ContainsFunc(out, func(p archive.Photo) bool { return p.Object == one.Object }) {
+		if !slices.ContainsFunc(out, func(p digin.Photo) bool { return p.Object == one.Object }) {
 			out = append(out, one)
 		}
 	}
@@ -100,7 +99,7 @@ func photos(s *manifest.Sheet, row int) ([]archive.Photo, error) {
 // regionOf returns the key of the row's region, given by its code (as) or its name (Asia).
 func regionOf(s *manifest.Sheet, row int) (string, error) {
 	at := s.Column("region.id")
-	name := strings.TrimPrefix(archive.Words(s.Rows[row][at]), "the ")
+	name := strings.TrimPrefix(digin.Words(s.Rows[row][at]), "the ")
 	if key, known := regionIDs[name]; known {
 		return key, nil
 	}
@@ -160,9 +159,9 @@ func list(text string) ([]string, error) {
 func Photos(options ...Options) datasets.Table { return layout.Table(options...) }
 
 // CheckOptions are the options of [Check].
-type CheckOptions = archive.CheckOptions
+type CheckOptions = digin.CheckOptions
 
-// Check compares an unpacked archive with what [Photos] expects; see [archive.Layout.Check].
+// Check compares an unpacked archive with what [Photos] expects; see [digin.Archive.Check].
 func Check(dir string, o CheckOptions) (*check.Report, error) { return layout.Check(dir, o) }
 
 func init() {

@@ -28,7 +28,6 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/check"
 	"antipode/datasets/digin"
-	"antipode/datasets/digin/archive"
 	"antipode/datasets/manifest"
 )
 
@@ -43,16 +42,16 @@ const (
 )
 
 // Options are the options of [Photos].
-type Options = archive.Options
+type Options = digin.PhotoOptions
 
-var layout = archive.Layout{
+var layout = digin.Archive{
 	Name: Name, Page: Page, Shape: "index.csv next to the folder images, or a folder with both for each region",
 	Indexes: [][]string{{"index.csv"}, {"*/index.csv"}}, Folders: []string{"images", "."},
 	Path: "file_path", Need: []string{"object", "region"},
-	Published: archive.Published{Images: 61_940, Regions: archive.Keys(digin.GeoDERegions()),
+	Published: digin.Published{Images: 61_940, Regions: digin.Keys(digin.GeoDERegions()),
 		Objects: digin.Objects40(), Balanced: digin.Objects27(), Least: 170},
-	Photos: func(s *manifest.Sheet, row int) ([]archive.Photo, error) {
-		file, object := s.Cell(row, "file_path"), archive.Words(s.Cell(row, "object"))
+	Photos: func(s *manifest.Sheet, row int) ([]digin.Photo, error) {
+		file, object := s.Cell(row, "file_path"), digin.Words(s.Cell(row, "object"))
 		if object == "" {
 			return nil, s.Errorf(row, s.Column("object"), "the object is empty")
 		}
@@ -61,7 +60,7 @@ var layout = archive.Layout{
 			return nil, err
 		}
 		country := cmp.Or(s.Cell(row, "ip_country"), s.Cell(row, "country"))
-		return []archive.Photo{{ID: file, Path: file, Object: object, Region: region,
+		return []digin.Photo{{ID: file, Path: file, Object: object, Region: region,
 			Country: strings.ReplaceAll(country, "_", " "), Income: math.NaN()}}, nil
 	},
 }
@@ -70,7 +69,7 @@ var layout = archive.Layout{
 // (Southeast Asia).
 func regionOf(s *manifest.Sheet, row int) (string, error) {
 	at := s.Column("region")
-	name := strings.TrimPrefix(archive.Words(s.Rows[row][at]), "the ")
+	name := strings.TrimPrefix(digin.Words(s.Rows[row][at]), "the ")
 	var keys []string
 	for _, r := range digin.GeoDERegions() {
 		if strings.EqualFold(strings.ReplaceAll(name, " ", ""), r.Key) {
@@ -88,9 +87,9 @@ func regionOf(s *manifest.Sheet, row int) (string, error) {
 func Photos(options ...Options) datasets.Table { return layout.Table(options...) }
 
 // CheckOptions are the options of [Check].
-type CheckOptions = archive.CheckOptions
+type CheckOptions = digin.CheckOptions
 
-// Check compares an unpacked archive with what [Photos] expects; see [archive.Layout.Check].
+// Check compares an unpacked archive with what [Photos] expects; see [digin.Archive.Check].
 func Check(dir string, o CheckOptions) (*check.Report, error) { return layout.Check(dir, o) }
 
 func init() {

@@ -3,23 +3,19 @@ package operation
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 
 	"antipode/datasets/table"
 )
 
-// ErrBackend is wrapped by the errors of operations that only a backend can evaluate.
-var ErrBackend = errors.New("only a backend can evaluate this operation")
-
 // Evaluator computes one operation of a plan on frames.
 type Evaluator func(ctx context.Context, call Call, args json.RawMessage, in []*table.Frame) (*table.Frame, error)
 
 var evaluators = map[string]Evaluator{}
 
-// Register makes an evaluator known under the name of its operation in plans. All operations are registered here:
-// sources, verbs, stages, metrics and table operations. It panics if the name is taken.
+// Register makes an evaluator known under the name of its operation in plans: sources of data sets, verbs, metrics and
+// table operations, which need their arguments and rows alone. It panics if the name is taken.
 func Register(name string, e Evaluator) {
 	mu.Lock()
 	defer mu.Unlock()
@@ -93,7 +89,7 @@ func (c *Call) evaluate(ctx context.Context, plan *table.Plan, inputs []*table.F
 			return nil, err
 		}
 	}
-	f, err := e(ctx, Call{Neighbors: c.Neighbors, Note: c.Note, Read: c.Read, inMemory: true}, plan.Args, in)
+	f, err := e(ctx, Call{Neighbors: c.Neighbors, Note: c.Note, Read: c.Read}, plan.Args, in)
 	if err == nil {
 		known[digest] = f
 	}

@@ -71,12 +71,7 @@ type Call struct {
 
 	// Copies is set by an operation that found copies among its images: intervals of no width are left out.
 	Copies bool
-
-	inMemory bool
 }
-
-// InMemory reports whether the operation is part of a plan computed by [Call.Evaluate], without store and device.
-func (c *Call) InMemory() bool { return c.inMemory }
 
 // Notef adds a warning that travels with the result.
 func (c *Call) Notef(format string, args ...any) {

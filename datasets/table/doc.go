@@ -3,6 +3,6 @@
 // format in which frames cross the backend's socket ([Frame.Encode], [Decode]).
 //
 // Package datasets builds plans, package datasets/client sends them to the backend, package kernel/backend/engine
-// evaluates them. This package imports the standard library only, so that a notebook cell that links it builds in a fraction of
-// a second.
+// evaluates them. This package imports the standard library only, so that a notebook cell that links it builds in a
+// fraction of a second.
 package table

@@ -42,21 +42,11 @@ type Mask struct {
 	Unread Unread `json:"-"`
 }
 
-// Unread says what the Path of an image, or the Counts of a mask, refers to while an evaluation has not read it.
-type Unread uint8
-
-// The values of [Unread].
-const (
-	HasRead     Unread = iota // it is read, or has no value
-	UnreadFile                // the path of a file, as the table has it
-	UnreadBytes               // the column of the row's file that holds its bytes
-	UnreadDrawn               // an image of the built-in world
-)
-
-// Origin is the row of a table's source that a row of a frame comes from.
-type Origin struct {
-	Source int // of those that an evaluation has not read completely, from 1; 0 = another one
-	Row    int // from 1
+// Unread is the place of an image or mask that an evaluation has not read yet, because nothing has needed it: its Path
+// or Counts is what the table says. The zero value says that it is read, or has no value.
+type Unread struct {
+	Source      int32 // of those of the evaluation, from 1
+	Column, Row int32 // of the source's table, from 0
 }
 
 // Column is one column of a Frame. The slice of its Kind is used; its length is the number of rows. A number column may
@@ -73,21 +63,21 @@ type Column struct {
 // Frame is a table in memory, the result of a plan. Treat a Frame as read-only; its columns may be shared with other
 // frames.
 type Frame struct {
-	Columns []Column
-	Origins []Origin // by row, for messages; nil = the rows are those of a source
+	Columns    []Column
+	RowNumbers []int // in the table that the rows come from, from 1, for messages; nil = the rows are its first ones
 }
 
 // RowNumber returns the number of a row, from 1, in its source.
 func (f *Frame) RowNumber(row int) int {
-	if f.Origins != nil {
-		return f.Origins[row].Row
+	if f.RowNumbers != nil {
+		return f.RowNumbers[row]
 	}
 	return row + 1
 }
 
 // SameRows returns a frame of other columns for the rows of this one.
 func (f *Frame) SameRows(columns []Column) *Frame {
-	return &Frame{Columns: columns, Origins: f.Origins}
+	return &Frame{Columns: columns, RowNumbers: f.RowNumbers}
 }
 
 // ErrNoColumn is wrapped by errors about a missing column.
@@ -264,8 +254,8 @@ func (f *Frame) Pick(rows []int) *Frame {
 	for i := range f.Columns {
 		out.Columns[i] = f.Columns[i].Pick(rows)
 	}
-	if f.Origins != nil {
-		out.Origins = pick(f.Origins, rows, Origin{})
+	if f.RowNumbers != nil {
+		out.RowNumbers = pick(f.RowNumbers, rows, 0)
 	}
 	return out
 }
@@ -273,8 +263,8 @@ func (f *Frame) Pick(rows []int) *Frame {
 // Slice returns the rows from one position to before another. It shares the values of the frame.
 func (f *Frame) Slice(from, to int) *Frame {
 	out := NewFrame(f.Specs())
-	if f.Origins != nil {
-		out.Origins = f.Origins[from:to:to]
+	if f.RowNumbers != nil {
+		out.RowNumbers = f.RowNumbers[from:to:to]
 	}
 	for i := range f.Columns {
 		switch c, part := &f.Columns[i], &out.Columns[i]; c.Kind {
@@ -298,7 +288,7 @@ func (f *Frame) Slice(from, to int) *Frame {
 
 // Append adds the rows of a frame with the same columns.
 func (f *Frame) Append(rows *Frame) {
-	f.Origins = append(f.Origins, rows.Origins...)
+	f.RowNumbers = append(f.RowNumbers, rows.RowNumbers...)
 	for i := range f.Columns {
 		f.Columns[i].Append(&rows.Columns[i])
 	}

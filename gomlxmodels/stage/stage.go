@@ -210,28 +210,7 @@ func Find(name string) (s Stage, known bool) {
 // Register registers a stage as an operation of plans, under its name. It panics if the name is taken: that is a
 // mistake in the program.
 func Register(s Stage) {
-	registered.Store(s.Name, s)
-	operation.Register(s.Name, func(ctx context.Context, call operation.Call, _ json.RawMessage,
-		in []*table.Frame) (*table.Frame, error) {
-		r, ok := ctx.Value(runnerKey{}).(Runner)
-		if !ok || call.InMemory() {
-			return nil, fmt.Errorf("%s: %w", s.Name, operation.ErrBackend)
-		}
-		if len(in) != 1 {
-			return nil, fmt.Errorf("%s: %d tables are given, not 1", s.Name, len(in))
-		}
-		return r.RunStage(s, in[0])
-	})
-}
-
-// Runner runs stages row by row: the engine.
-type Runner interface {
-	RunStage(s Stage, in *table.Frame) (*table.Frame, error)
-}
-
-type runnerKey struct{}
-
-// WithRunner returns a context with the runner of the stages that are evaluated with it.
-func WithRunner(ctx context.Context, r Runner) context.Context {
-	return context.WithValue(ctx, runnerKey{}, r)
+	if _, taken := registered.LoadOrStore(s.Name, s); taken || operation.EvaluatorOf(s.Name) != nil {
+		panic(fmt.Sprintf("stage: %q is registered twice", s.Name))
+	}
 }

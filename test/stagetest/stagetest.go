@@ -18,7 +18,6 @@ import (
 
 	"github.com/gomlx/compute"
 
-	"antipode/datasets/operation"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/device"
 	"antipode/gomlxmodels/stage"
@@ -120,24 +119,11 @@ func Open(t *testing.T, env Env, name string, args any) (stage.Worker, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	evaluate := operation.EvaluatorOf(name)
-	if evaluate == nil {
+	st, known := stage.Find(name)
+	if !known {
 		t.Fatalf("no stage %q", name)
 	}
-	var o opener
-	if _, err := evaluate(stage.WithRunner(t.Context(), &o), operation.Call{}, raw, []*table.Frame{{}}); err != nil {
-		t.Fatal(err)
-	}
-	return o.Open(t.Context(), env, raw)
-}
-
-// opener is the runner of a stage that is only opened.
-type opener struct{ stage.Stage }
-
-// RunStage notes the stage.
-func (o *opener) RunStage(s stage.Stage, _ *table.Frame) (*table.Frame, error) {
-	o.Stage = s
-	return nil, nil
+	return st.Open(t.Context(), env, raw)
 }
 
 // Run computes the given rows of a table in batches of a size and gives their values by row.

@@ -16,11 +16,9 @@ import (
 	"antipode/gomlxmodels/stage"
 )
 
-func init() { registerSource("archipelago", (*run).archipelagoSource) }
-
 // archipelagoSource evaluates a table of the built-in world. Its images are rendered by a row-wise stage, so that each
 // is rendered once and stored.
-func (r *run) archipelagoSource(a datasets.ArchipelagoArgs) (*table.Frame, error) {
+func (r *run) archipelagoSource(p *table.Plan, a datasets.ArchipelagoArgs) (*table.Frame, error) {
 	w := archipelago.New(archipelago.Options{Seed: a.Seed, Injected: a.Injected, PerCell: a.PerCell, Size: a.Size})
 	f, images, ok := w.Table(a.Set)
 	if !ok {
@@ -29,18 +27,29 @@ func (r *run) archipelagoSource(a datasets.ArchipelagoArgs) (*table.Frame, error
 	if images == nil {
 		return f, nil
 	}
-	if r.later != nil {
-		drawn := slices.Repeat([]table.Image{{Path: "drawn", Unread: table.UnreadDrawn}}, f.Len())
-		masks := slices.Repeat([]table.Mask{{Counts: "drawn", Unread: table.UnreadDrawn}}, f.Len())
-		f.Columns = slices.Insert(f.Columns, 1, table.ImageColumn("image", drawn), table.MaskColumn("mask", masks))
-		return r.postpone(f, &source{origin: origin{name: "archipelago"}, world: w, images: images}), nil
+	n := f.Len()
+	f.Columns = slices.Insert(f.Columns, 1,
+		table.ImageColumn("image", slices.Repeat([]table.Image{{Path: "not drawn yet"}}, n)),
+		table.MaskColumn("mask", slices.Repeat([]table.Mask{{Counts: "not drawn yet"}}, n)))
+	s := &source{origin: origin{name: "archipelago", bad: make([]*table.BadRow, n)}, plan: p}
+	s.read = func(rows []int) error {
+		part := make([]archipelago.Image, len(rows))
+		for i, row := range rows {
+			part[i] = images[row]
+		}
+		drawn, err := r.draw(w, s.f.Pick(rows), part)
+		if err != nil {
+			return err
+		}
+		if drawn.Len() != len(rows) {
+			return fmt.Errorf("%s: %d of %d images are drawn", s.name, drawn.Len(), len(rows))
+		}
+		for i, row := range rows {
+			s.f.Columns[1].Images[row], s.f.Columns[2].Masks[row] = drawn.Images("image")[i], drawn.Masks("mask")[i]
+		}
+		return nil
 	}
-	drawn, err := r.draw(w, f, images)
-	if err != nil {
-		return nil, err
-	}
-	f.Columns = slices.Insert(f.Columns, 1, *drawn.Column("image"), *drawn.Column("mask"))
-	return f, nil
+	return r.add(f, s), nil
 }
 
 // draw adds the columns image and mask; images[i] is the image of row i.
@@ -49,6 +58,8 @@ func (r *run) draw(w *archipelago.World, f *table.Frame, images []archipelago.Im
 		Open: func(_ context.Context, env stage.Env, _ json.RawMessage) (stage.Worker, error) {
 			return &painter{world: w, env: env, images: images}, nil
 		}}
+	f = f.SameRows(slices.DeleteFunc(slices.Clone(f.Columns),
+		func(c table.Column) bool { return c.Name == "image" || c.Name == "mask" }))
 	return r.rowStage(draw, &table.Plan{Op: "archipelago"}, f)
 }
 

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"antipode/datasets"
-	"antipode/datasets/operation"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/stage"
 )
@@ -20,7 +19,7 @@ func (r *run) sift(p *table.Plan) (*table.Frame, error) {
 	}
 	in := r.child()
 	in.req.SkipBad, in.bad = true, &badRows{}
-	good, err := in.eval(p.Inputs[0])
+	good, err := in.rows(p.Inputs[0])
 	if err == nil {
 		good, err = in.decodable(good)
 	}
@@ -48,7 +47,7 @@ func (r *run) decodable(f *table.Frame) (*table.Frame, error) {
 	if f.Images("image") == nil {
 		return f, nil
 	}
-	if operation.EvaluatorOf(stage.Decodable) == nil {
+	if _, known := stage.Find(stage.Decodable); !known {
 		return nil, errors.New("this program has no decoder of images")
 	}
 	checked, err := r.apply(&table.Plan{Op: stage.Decodable}, []*table.Frame{f})

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"antipode/datasets/client"
-	"antipode/datasets/operation"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/stage"
 )
@@ -31,15 +30,16 @@ func (e *Engine) Describe(ctx context.Context, plan *table.Plan, stages []string
 
 func (r *run) describe(p *table.Plan, stages []string, versions map[string]int) error {
 	if slices.Contains(stages, p.Op) {
-		evaluate := operation.EvaluatorOf(p.Op)
-		if evaluate == nil {
+		st, known := stage.Find(p.Op)
+		if !known {
 			return fmt.Errorf("no operation %q", p.Op)
 		}
-		o := &opener{r, p, versions}
-		if _, err := evaluate(stage.WithRunner(r.ctx, o), operation.Call{Home: r.e.home()}, p.Args,
-			[]*table.Frame{{}}); err != nil {
+		w, err := st.Open(r.ctx, env{r}, p.Args)
+		if err != nil {
 			return err
 		}
+		w.Close()
+		versions[st.Name] = st.Version
 	}
 	for _, in := range p.Inputs {
 		if err := r.describe(in, stages, versions); err != nil {
@@ -47,21 +47,4 @@ func (r *run) describe(p *table.Plan, stages []string, versions map[string]int) 
 		}
 	}
 	return nil
-}
-
-// opener is a [stage.Runner] that only opens stages.
-type opener struct {
-	r        *run
-	plan     *table.Plan
-	versions map[string]int
-}
-
-func (o *opener) RunStage(s stage.Stage, in *table.Frame) (*table.Frame, error) {
-	w, err := s.Open(o.r.ctx, env{o.r}, o.plan.Args)
-	if err != nil {
-		return nil, err
-	}
-	w.Close()
-	o.versions[s.Name] = s.Version
-	return in, nil
 }

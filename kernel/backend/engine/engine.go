@@ -139,8 +139,7 @@ type run struct {
 	store    *store.Store
 	frames   map[string]*table.Frame // by the digest of a plan
 	bad      *badRows
-	work     *work  // not nil: items are counted, not computed
-	later    *later // not nil: files are read after the choice of a shard's rows
+	work     *work // not nil: items are counted, not computed
 	*history
 }
 
@@ -152,13 +151,14 @@ type history struct {
 	computed  int
 	found     int
 	models    map[string]string // digests
-	sources   map[string]string // of models that come from a repository
+	origins   map[string]string // of models that come from a repository
 	uses      map[string]bool
 	added     map[string]bool        // columns that stages added
 	results   map[*table.Plan]string // ids of computed or found scores
 	once      map[string]bool        // keys of [stage.Env.First]
 	retried   map[item]bool          // items that were computed again; see client.Request.RetryFailed
 	originals map[string]string      // the paths of images by those of their converted forms
+	sources   []*source              // whose files are read when they are needed
 }
 
 // badRows are the bad rows that a run leaves out.
@@ -170,7 +170,7 @@ type badRows struct {
 func (e *Engine) newRun(ctx context.Context, req client.Request, progress func(table.Progress),
 	st *store.Store) *run {
 	return &run{e: e, ctx: ctx, req: req, progress: progress, store: st, frames: map[string]*table.Frame{},
-		bad: &badRows{}, history: &history{models: map[string]string{}, sources: map[string]string{},
+		bad: &badRows{}, history: &history{models: map[string]string{}, origins: map[string]string{},
 			uses: map[string]bool{}, added: map[string]bool{}, results: map[*table.Plan]string{},
 			once: map[string]bool{}, retried: map[item]bool{}, originals: map[string]string{}}}
 }
@@ -220,7 +220,7 @@ func (e *Engine) evaluateIn(ctx context.Context, req client.Request, progress fu
 	var err error
 	if s := r.streamed(); s != nil {
 		saved, err = s.save()
-	} else if f, err = r.eval(req.Plan); err == nil {
+	} else if f, err = r.rows(req.Plan); err == nil {
 		saved.rows = f.Len()
 		if req.Save != "" {
 			saved, err = r.save(f)
@@ -257,16 +257,20 @@ func (r *run) keepResult(f *table.Frame, rec *store.Record) {
 	}
 }
 
-// wholePlan are the operations that evaluate their input plans themselves.
-var wholePlan map[string]func(r *run, p *table.Plan) (*table.Frame, error)
-
-func init() {
-	wholePlan = map[string]func(r *run, p *table.Plan) (*table.Frame, error){
-		datasets.GoodOp: (*run).sift, datasets.BadOp: (*run).sift, datasets.WorkloadOp: (*run).workload,
-		ShardOp: (*run).shard, EachOp: (*run).each}
+// whole returns the evaluation of an operation that evaluates its input plans in another way than the rest of the
+// request, and nil for all others.
+func (r *run) whole(op string) func(p *table.Plan) (*table.Frame, error) {
+	switch op {
+	case datasets.GoodOp, datasets.BadOp:
+		return r.sift
+	case datasets.WorkloadOp:
+		return r.workload
+	}
+	return nil
 }
 
-// eval returns a plan's rows; equal plans in one request are evaluated once.
+// eval returns a plan's rows, whose images and masks may be unread; see [run.rows]. Equal plans in one request are
+// evaluated once.
 func (r *run) eval(p *table.Plan) (*table.Frame, error) {
 	if err := r.ctx.Err(); err != nil {
 		return nil, err
@@ -275,8 +279,8 @@ func (r *run) eval(p *table.Plan) (*table.Frame, error) {
 	if f := r.frames[digest]; f != nil {
 		return f, nil
 	}
-	if whole := wholePlan[p.Op]; whole != nil {
-		f, err := whole(r, p)
+	if whole := r.whole(p.Op); whole != nil {
+		f, err := whole(p)
 		if err != nil {
 			return nil, err
 		}
@@ -285,12 +289,11 @@ func (r *run) eval(p *table.Plan) (*table.Frame, error) {
 	}
 	inputs := make([]*table.Frame, len(p.Inputs))
 	for i, in := range p.Inputs {
-		by := r
-		if r.later != nil && p.Op == "join" && i > 0 { // its rows are chosen by those of the first table
-			by = r.child()
-			by.later = nil
+		read := r.eval
+		if needsFiles(p, i) {
+			read = r.rows
 		}
-		f, err := by.eval(in)
+		f, err := read(in)
 		if err != nil {
 			return nil, err
 		}
@@ -319,7 +322,7 @@ func (r *run) eval(p *table.Plan) (*table.Frame, error) {
 	if err := f.Check(); err != nil {
 		return nil, r.place(p, fmt.Errorf("%s: %w", p.Op, err))
 	}
-	f = numbered(f, 0)
+	f = numbered(f)
 	r.frames[digest] = f
 	return f, nil
 }
@@ -370,9 +373,11 @@ func (r *run) note(format string, args ...any) {
 // digests returns the digests of a plan's rows and of those that its operation reads.
 func (r *run) digests(p *table.Plan, f *table.Frame) (inputs []string, result string, err error) {
 	for _, in := range p.Inputs {
-		read := r.frames[in.Digest()]
-		if read == nil { // Good and Bad evaluate their input separately
-			read = f
+		read := f
+		if r.frames[in.Digest()] != nil { // Good and Bad evaluate their input separately
+			if read, err = r.rows(in); err != nil {
+				return nil, "", err
+			}
 		}
 		d, err := store.FrameDigest(read)
 		if err != nil {
@@ -387,7 +392,7 @@ func (r *run) digests(p *table.Plan, f *table.Frame) (inputs []string, result st
 // record describes the run of a plan and its result.
 func (r *run) record(p *table.Plan, t savedTable) *store.Record {
 	rec := &store.Record{ID: resultID(p, t.inputs), Result: t.result, Plan: p, Inputs: t.inputs, Models: r.models,
-		Sources: r.sources, Device: r.e.DeviceKind(),
+		Sources: r.origins, Device: r.e.DeviceKind(),
 		Versions: versions(r.e.opts.Build), Rows: t.rows, Computed: r.computed, Found: r.found, Notes: r.notes,
 		Readings: found(r.readings), Bad: r.bad.rows, Finished: time.Now().UTC()}
 	for u := range r.uses {

@@ -80,7 +80,7 @@ func (v env) NoteModel(name, digest, source string) {
 	defer v.r.mu.Unlock()
 	v.r.models[name] = digest
 	if source != "" {
-		v.r.sources[name] = source
+		v.r.origins[name] = source
 	}
 }
 

@@ -22,9 +22,9 @@ import (
 	"antipode/internal/objecturl"
 )
 
-func (r *run) folderSource(a datasets.ReadFileArgs) (*table.Frame, error) {
+func (r *run) folderSource(p *table.Plan, a datasets.ReadFileArgs) (*table.Frame, error) {
 	if datasets.IsArchive(a.Path) {
-		return r.archives(a, filepath.Dir(a.Path), []string{filepath.Base(a.Path)})
+		return r.archives(p, a, filepath.Dir(a.Path), []string{filepath.Base(a.Path)})
 	}
 	files, err := r.imageFiles(a.Path)
 	if err != nil {
@@ -33,9 +33,9 @@ func (r *run) folderSource(a datasets.ReadFileArgs) (*table.Frame, error) {
 	local := !objecturl.IsRemote(a.Path)
 	switch {
 	case local && len(files.Paths) == 0 && len(files.Tables) > 0:
-		return r.shards(a, files.Tables)
+		return r.shards(p, a, files.Tables)
 	case local && len(files.Paths) == 0 && len(files.Archives) > 0:
-		return r.archives(a, a.Path, files.Archives)
+		return r.archives(p, a, a.Path, files.Archives)
 	}
 	if err := files.None(a.Path); err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func (r *run) folderSource(a datasets.ReadFileArgs) (*table.Frame, error) {
 	}
 	o := originOf(a)
 	o.dir, o.folder = a.Path, true
-	return r.resolve(f, source{origin: o})
+	return r.resolve(f, &source{origin: o, plan: p})
 }
 
 // hiveColumns returns the columns of folders named KEY=VALUE in paths.
@@ -92,13 +92,13 @@ func hiveColumns(paths []string) []table.Column {
 }
 
 // shards returns the rows of a folder's Parquet files, in the order of their paths.
-func (r *run) shards(a datasets.ReadFileArgs, files []string) (*table.Frame, error) {
+func (r *run) shards(p *table.Plan, a datasets.ReadFileArgs, files []string) (*table.Frame, error) {
 	slices.Sort(files)
 	parts := make([]*table.Frame, len(files))
 	for i, file := range files {
 		o, local := originOf(a), filepath.Join(a.Path, filepath.FromSlash(file))
 		o.name, o.dir, o.root, o.shard = file, filepath.Dir(local), a.Path, file
-		f, err := r.parquetTable(local, o)
+		f, err := r.parquetTable(local, &source{origin: o, plan: p})
 		if err != nil {
 			return nil, err
 		}
@@ -362,7 +362,7 @@ func jsonFields(raw []byte) (out []field, err error) {
 
 // archives returns the rows of .tar files in the layout of WebDataset: members with the same name up to the first dot
 // of their base name are one row.
-func (r *run) archives(a datasets.ReadFileArgs, dir string, files []string) (*table.Frame, error) {
+func (r *run) archives(p *table.Plan, a datasets.ReadFileArgs, dir string, files []string) (*table.Frame, error) {
 	slices.Sort(files)
 	var ids []string
 	var images []table.Image
@@ -445,7 +445,7 @@ func (r *run) archives(a datasets.ReadFileArgs, dir string, files []string) (*ta
 		With(fields.columns()...)
 	o := originOf(a)
 	o.name, o.dir, o.bad = strings.Join(files, ", "), dir, bad
-	return r.resolve(f, source{origin: o})
+	return r.resolve(f, &source{origin: o, plan: p})
 }
 
 // kindOfMember returns what a row has one of: an image, in whatever format, or a member of another extension.

@@ -81,8 +81,8 @@ func TestNotesOfSources(t *testing.T) {
 			`pyarrow.parquet: columns that are not read: "boxes" (lists of lists of numbers), ` +
 				`"objects" (lists or maps of structs), "tags" (lists or maps of structs), ` +
 				`"size" (structs of width, height), "raw" (bytes)` +
-				"\npyarrow.parquet: 2 of 2 masks look inverted: more than half is object, at all borders (language: " +
-				"en 1 of 1, (blank) 1 of 1); object is what is not black; invert the masks whose background is white"},
+				"\npyarrow.parquet: 1 of 1 masks look inverted: more than half is object, at all borders (language: " +
+				"en 1 of 1); object is what is not black; invert the masks whose background is white"},
 		"no rows": {datasets.CSV(write(t, filepath.Join(t.TempDir(), "t.csv"), "id,image\n")), "t.csv has no rows"},
 		"all":     {datasets.Folder(copied(t, "a.png")), ""},
 	} {

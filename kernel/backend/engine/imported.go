@@ -19,12 +19,11 @@ import (
 )
 
 func init() {
-	registerSource(datasets.ImportedOp, (*run).importedSource)
 	stage.Register(stage.Stage{Name: datasets.CutOp, Version: 1, Open: openCutter})
 }
 
 // importedSource lists the images of a folder as package datasets does, and hashes them with the store's index.
-func (r *run) importedSource(raw json.RawMessage) (*table.Frame, error) {
+func (r *run) importedSource(p *table.Plan, raw json.RawMessage) (*table.Frame, error) {
 	var a datasets.ImportedArgs
 	if err := json.Unmarshal(raw, &a); err != nil {
 		return nil, err
@@ -34,7 +33,7 @@ func (r *run) importedSource(raw json.RawMessage) (*table.Frame, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.resolve(f, source{origin: origin{name: filepath.Base(a.Dir), dir: a.Dir, folder: true}})
+	return r.resolve(f, &source{origin: origin{name: filepath.Base(a.Dir), dir: a.Dir, folder: true}, plan: p})
 }
 
 // cutter is the row-wise stage that splits grids into their images. It needs no device.

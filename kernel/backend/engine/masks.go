@@ -20,21 +20,12 @@ import (
 	"antipode/internal/objecturl"
 )
 
-func init() {
-	register("masks", func(r *run, p *table.Plan, in []*table.Frame) (*table.Frame, error) {
-		if len(in) != 1 {
-			return nil, fmt.Errorf("masks: %d tables are given, not 1", len(in))
-		}
-		return r.masksFrom(p.Args, in[0])
-	})
-}
-
 // masksFrom adds the masks of a folder to a table with images.
-func (r *run) masksFrom(raw json.RawMessage, f *table.Frame) (*table.Frame, error) {
-	var a datasets.MasksArgs
-	if err := json.Unmarshal(raw, &a); err != nil {
-		return nil, err
+func (r *run) masksFrom(_ *table.Plan, a datasets.MasksArgs, in []*table.Frame) (*table.Frame, error) {
+	if len(in) != 1 {
+		return nil, fmt.Errorf("masks: %d tables are given, not 1", len(in))
 	}
+	f := in[0]
 	ids, err := f.Need("id", table.KindText)
 	if err != nil {
 		return nil, err

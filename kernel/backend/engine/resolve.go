@@ -33,39 +33,25 @@ type origin struct {
 	shard string // the file among several that the rows are from; ids are made from it
 }
 
-// resolve replaces the paths of a table by images and masks, checks its ids, and reports or leaves out bad rows. A mask
-// that is a path has it in Counts and no size; the masks of a saved table are run lengths already. In an evaluation
-// that reads files later, the paths stay as they are; see [ShardOp].
-func (r *run) resolve(f *table.Frame, s source) (*table.Frame, error) {
-	o := s.origin
-	if o.root == "" {
-		o.root = o.dir
+// resolve makes the paths of a table references to images and masks, checks its ids and vectors, and reports or leaves
+// out bad rows. A mask that is a path has it in Counts and no size; the masks of a saved table are run lengths already.
+func (r *run) resolve(f *table.Frame, s *source) (*table.Frame, error) {
+	if s.root == "" {
+		s.root = s.dir
 	}
-	f = numbered(o.withIDs(f), 0)
+	f = s.withIDs(f)
 	n := f.Len()
 	if n == 0 {
-		r.note("%s has no rows", o.name)
+		r.note("%s has no rows", s.name)
 	}
-	bad := o.bad
-	if bad == nil {
-		bad = make([]*table.BadRow, n)
+	if s.bad == nil {
+		s.bad = make([]*table.BadRow, n)
 	}
-	if r.later != nil {
-		s.origin = o
-		f = r.postpone(f, &s)
-	} else {
-		for i := range f.Columns {
-			c := &f.Columns[i]
-			c.Images, c.Masks = slices.Clone(c.Images), slices.Clone(c.Masks)
-		}
-		all := make([]int, n)
-		for i := range all {
-			all[i] = i
-		}
-		if err := r.readFiles(f, all, o, bad); err != nil {
-			return nil, err
-		}
+	if s.read == nil {
+		s.read = r.readFile(s)
 	}
+	f = r.add(f, s)
+	o, bad := s.origin, s.bad
 	for i := range f.Columns {
 		if c := &f.Columns[i]; c.Kind == table.KindVector {
 			r.checkVectors(f, c, o, bad)
@@ -94,8 +80,7 @@ func (r *run) resolve(f *table.Frame, s source) (*table.Frame, error) {
 			good = append(good, i)
 			continue
 		}
-		b.Row, b.ID, b.Reason = i+1, rowID(f, i), o.name+": "+b.Reason
-		if err := r.report(*b); err != nil {
+		if err := r.report(s.described(*b, i)); err != nil {
 			return nil, err
 		}
 	}
@@ -132,7 +117,10 @@ func (r *run) readFiles(f *table.Frame, rows []int, o origin, bad []*table.BadRo
 	var broken broken
 	for i := range f.Columns {
 		c := &f.Columns[i]
-		respelled := make([]bool, f.Len())
+		asked, respelled := make([]bool, f.Len()), make([]bool, f.Len())
+		for _, row := range rows {
+			asked[row] = true
+		}
 		switch c.Kind {
 		case table.KindImage:
 			traits := make([]imagefile.Traits, f.Len())
@@ -216,7 +204,7 @@ func (r *run) readFiles(f *table.Frame, rows []int, o origin, bad []*table.BadRo
 		r.read(table.Reading{Source: o.name, Column: c.Name, What: fmt.Sprintf("paths of the column %q were found "+
 			"under "+
 			"another spelling (upper or lower case, Unicode form, blanks, backslashes)", c.Name)}.Count(f,
-			func(row int) (bool, bool) { return respelled[row], true }))
+			func(row int) (bool, bool) { return respelled[row], asked[row] }))
 	}
 	if broken.is() {
 		return fmt.Errorf("%s: %w", o.name, broken.err)
@@ -252,12 +240,12 @@ func keep(f *table.Frame, good []int) *table.Frame {
 }
 
 // numbered sets the numbers of a frame's rows for messages, unless they come from rows that have them.
-func numbered(f *table.Frame, source int) *table.Frame {
-	if f.Origins == nil {
+func numbered(f *table.Frame) *table.Frame {
+	if f.RowNumbers == nil {
 		f = f.SameRows(f.Columns)
-		f.Origins = make([]table.Origin, f.Len())
-		for row := range f.Origins {
-			f.Origins[row] = table.Origin{Source: source, Row: row + 1}
+		f.RowNumbers = make([]int, f.Len())
+		for row := range f.RowNumbers {
+			f.RowNumbers[row] = row + 1
 		}
 	}
 	return f

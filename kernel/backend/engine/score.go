@@ -34,8 +34,7 @@ func saveID(id, path string) string {
 
 // stored computes a metric or table operation, or returns its result from the store if it has one for the same
 // arguments and rows.
-func (r *run) stored(p *table.Plan, in []*table.Frame,
-	evaluate func(operation.Call) (*table.Frame, error)) (*table.Frame, error) {
+func (r *run) stored(p *table.Plan, in []*table.Frame, evaluate operation.Evaluator) (*table.Frame, error) {
 	var inputs []string
 	for _, f := range in {
 		d, err := store.FrameDigest(f)
@@ -73,7 +72,7 @@ func (r *run) stored(p *table.Plan, in []*table.Frame,
 			note("no device (%v): nearest neighbors are found in plain Go", err)
 		}
 	}
-	f, err := evaluate(call)
+	f, err := evaluate(r.ctx, call, p.Args, in)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +124,7 @@ func (e *Engine) Verify(ctx context.Context, rec *store.Record, progress func(ta
 
 // unknownOperation returns an operation of a plan that this build does not have, or "".
 func unknownOperation(p *table.Plan) string {
-	if wholePlan[p.Op] == nil && operation.EvaluatorOf(p.Op) == nil {
+	if !isKnown(p.Op) {
 		return p.Op
 	}
 	for _, in := range p.Inputs {

@@ -16,13 +16,7 @@ import (
 	"antipode/kernel/backend/parquet"
 )
 
-func init() {
-	registerSource("csv", (*run).csvSource)
-	registerSource("parquet", (*run).parquetSource)
-	registerSource("folder", (*run).folderSource)
-}
-
-func (r *run) csvSource(a datasets.ReadFileArgs) (*table.Frame, error) {
+func (r *run) csvSource(p *table.Plan, a datasets.ReadFileArgs) (*table.Frame, error) {
 	name := objecturl.Base(a.Path)
 	path, err := r.file(a.Path)
 	if err != nil {
@@ -62,7 +56,7 @@ func (r *run) csvSource(a datasets.ReadFileArgs) (*table.Frame, error) {
 	if a.Decimal == "" && cr.Comma == ';' {
 		r.decimalCommas(f, name, a.Thousands)
 	}
-	return r.resolve(f, source{origin: originOf(a)})
+	return r.resolve(f, &source{origin: originOf(a), plan: p})
 }
 
 // decimalCommas reads the text columns of a file with semicolons whose values are all numbers with decimal commas as
@@ -106,12 +100,12 @@ func (r *run) decimalCommas(f *table.Frame, name, thousands string) {
 	}
 }
 
-func (r *run) parquetSource(a datasets.ReadFileArgs) (*table.Frame, error) {
+func (r *run) parquetSource(p *table.Plan, a datasets.ReadFileArgs) (*table.Frame, error) {
 	path, err := r.file(a.Path)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the table: %w", err)
 	}
-	return r.parquetTable(path, originOf(a))
+	return r.parquetTable(path, &source{origin: originOf(a), plan: p})
 }
 
 // originOf returns the origin of a file's table.
@@ -120,30 +114,57 @@ func originOf(a datasets.ReadFileArgs) origin {
 		threshold: a.MaskThreshold, color: a.Color, alpha: a.Alpha}
 }
 
-// parquetTable reads the table of a Parquet file.
-func (r *run) parquetTable(path string, o origin) (*table.Frame, error) {
-	options := parquet.Options{PutImage: r.putImage, Kind: datasets.KindByName}
-	src := source{origin: o}
-	if r.later != nil {
-		src.reread = func(want func(row int) bool) (*parquet.Table, error) {
-			again := options
-			again.Bytes = want
-			return parquet.Read(path, again)
-		}
-		options.Bytes = func(int) bool { return false }
-	}
+// parquetTable reads the table of a Parquet file. The bytes of images that it holds are read when they are needed.
+func (r *run) parquetTable(path string, s *source) (*table.Frame, error) {
+	options := parquet.Options{PutImage: r.putImage, Kind: datasets.KindByName, Bytes: func(int) bool { return false }}
 	t, err := parquet.Read(path, options)
 	if err != nil {
 		return nil, err
 	}
 	if len(t.Unread) > 0 {
-		r.note("%s: columns that are not read: %s", o.name, strings.Join(t.Unread, ", "))
+		r.note("%s: columns that are not read: %s", s.name, strings.Join(t.Unread, ", "))
 	}
-	if r.later != nil && !t.Skipped {
-		src.reread = nil // the table holds no bytes of images
+	s.bad = t.Bad
+	if files := r.readFile(s); len(t.Held) > 0 {
+		s.read = func(rows []int) error {
+			options.Bytes = func(row int) bool { _, want := slices.BinarySearch(rows, row); return want }
+			again, err := parquet.Read(path, options)
+			if err != nil {
+				return err
+			}
+			if err := s.held(again, t.Held, rows); err != nil {
+				return err
+			}
+			return files(rows)
+		}
 	}
-	src.bad = t.Bad
-	return r.resolve(t.Frame, src)
+	return r.resolve(t.Frame, s)
+}
+
+// held sets the images and masks of rows whose bytes the table holds, and the rows of which it holds bad bytes.
+func (s *source) held(t *parquet.Table, held map[string]map[int]bool, rows []int) error {
+	if t.Frame.Len() != s.f.Len() {
+		return s.changed()
+	}
+	for _, row := range rows {
+		if s.bad[row] == nil {
+			s.bad[row] = t.Bad[row]
+		}
+		for i := range s.f.Columns {
+			c := &s.f.Columns[i]
+			if !held[c.Name][row] {
+				continue
+			}
+			if from := t.Frame.Column(c.Name); from == nil || from.Kind != c.Kind {
+				return s.changed()
+			} else if c.Kind == table.KindImage {
+				c.Images[row] = from.Images[row]
+			} else {
+				c.Masks[row] = from.Masks[row]
+			}
+		}
+	}
+	return nil
 }
 
 // putImage stores the bytes of an image that a table holds.

@@ -68,7 +68,7 @@ func (r *run) streamed() *stream {
 
 // prepare evaluates what the stream starts from, and computes the missing items of its stages.
 func (s *stream) prepare() (err error) {
-	if s.base, err = s.r.eval(s.plan); err != nil {
+	if s.base, err = s.r.rows(s.plan); err != nil {
 		return err
 	}
 	for i, st := range s.steps {

@@ -150,6 +150,15 @@ func (w *work) failed(ctx context.Context, p *table.Plan, err error) error {
 	return fmt.Errorf("%s %w", p.Op, errPending)
 }
 
+// unread returns what an error in reading the files of a table means; see [work.failed].
+func (w *work) unread(ctx context.Context, err error) error {
+	if ctx.Err() != nil || errors.Is(err, errPending) {
+		return err
+	}
+	w.stage("read images", "read images").needs = err.Error()
+	return fmt.Errorf("images %w", errPending)
+}
+
 // unopened counts the rows of a stage whose model is missing.
 func (w *work) unopened(p *table.Plan, in *table.Frame, err error) (*table.Frame, error) {
 	var args struct{ Model, Vector string }

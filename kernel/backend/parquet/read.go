@@ -28,7 +28,7 @@ type Options struct {
 	// any other error ends Read.
 	PutImage func(data []byte) (table.Image, error)
 	// Bytes reports whether the image bytes of a row, counted from First, are stored; nil = those of every row. The
-	// image or mask of another row is [table.UnreadBytes] with the name of the column.
+	// image or mask of another row has the name of its column as Path or Counts; see [Table.Held].
 	Bytes func(row int) bool
 	// First and N select N rows from number First, counted from 0; N 0 = all from First.
 	First, N int
@@ -41,7 +41,7 @@ type Table struct {
 	Unread []string        // columns without a kind: name and type
 	Rows   int             // of the file
 
-	Skipped bool // there are image bytes that Options.Bytes has left out
+	Held map[string]map[int]bool // by column and row: whose image bytes Options.Bytes has left out
 }
 
 // stored is an image whose bytes are not stored yet.
@@ -88,7 +88,8 @@ func Read(path string, o Options) (t *Table, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s is damaged or not a Parquet file: %w", name, err)
 	}
-	r := &reader{Table: &Table{Rows: int(pf.NumRows())}, o: o, budget: table.NewBudget(info.Size())}
+	r := &reader{Table: &Table{Rows: int(pf.NumRows()), Held: map[string]map[int]bool{}}, o: o,
+		budget: table.NewBudget(info.Size())}
 	if r.roles, err = r.layout(pf.Schema(), o); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -265,11 +266,14 @@ func (r *reader) row(values pq.Row) (bytes int64) {
 
 // skip marks the image or mask of a row whose bytes are not stored.
 func (r *reader) skip(c *table.Column, row int) {
-	r.Skipped = true
+	if r.Held[c.Name] == nil {
+		r.Held[c.Name] = map[int]bool{}
+	}
+	r.Held[c.Name][row] = true
 	if c.Kind == table.KindMask {
-		c.Masks[row].Counts, c.Masks[row].Unread = c.Name, table.UnreadBytes
+		c.Masks[row].Counts = c.Name
 	} else {
-		c.Images[row].Path, c.Images[row].Unread = c.Name, table.UnreadBytes
+		c.Images[row].Path = c.Name
 	}
 }
 
@@ -297,7 +301,7 @@ func (r *reader) set(c *table.Column, row int, v pq.Value, role leafRole) {
 	case table.KindImage:
 		if role.part == "sha256" {
 			c.Images[row].SHA256 = role.text(v)
-		} else if c.Images[row].Unread == table.HasRead {
+		} else if !r.Held[c.Name][row] {
 			c.Images[row].Path = role.text(v)
 		}
 	default:

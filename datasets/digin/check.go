@@ -1,4 +1,4 @@
-package archive
+package digin
 
 import (
 	"errors"
@@ -13,7 +13,6 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/check"
-	"antipode/datasets/digin"
 	"antipode/datasets/manifest"
 )
 
@@ -27,7 +26,7 @@ type Published struct {
 	Least     int
 }
 
-// CheckOptions are the options of [Layout.Check].
+// CheckOptions are the options of [Archive.Check].
 type CheckOptions struct {
 	N      int                // images to decode, evenly spaced; 0 = all
 	Decode func([]byte) error // whether the file of an image can be decoded
@@ -35,7 +34,7 @@ type CheckOptions struct {
 
 // checking is a check of one archive.
 type checking struct {
-	Layout
+	Archive
 	root      *os.Root
 	report    check.Report
 	first     map[string]string // id → its place in an index
@@ -50,23 +49,23 @@ type checking struct {
 // Check compares an unpacked archive with what the loader expects: index files, columns, rows, regions, objects, and
 // the files of the images, of which it decodes some. Differences that the loader cannot live with are marked. An error
 // means that the folder cannot be read.
-func (l Layout) Check(dir string, o CheckOptions) (*check.Report, error) {
+func (a Archive) Check(dir string, o CheckOptions) (*check.Report, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, fmt.Errorf("%s: cannot read the folder %s; %w", l.Name, dir, l.absent(dir))
+		return nil, fmt.Errorf("%s: cannot read the folder %s; %w", a.Name, dir, a.absent(dir))
 	}
 	defer root.Close()
-	c := &checking{Layout: l, root: root, first: map[string]string{}, countries: map[string]bool{},
+	c := &checking{Archive: a, root: root, first: map[string]string{}, countries: map[string]bool{},
 		lacking: map[string]int{}}
 	c.report.Counts = check.Counts{}
 	files, err := datasets.ListImageFiles(root.FS())
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", l.Name, err)
+		return nil, fmt.Errorf("%s: %w", a.Name, err)
 	}
 	c.report.Fact("%s: %d files of images", dir, len(files.Paths))
-	names, err := l.indexes(root.FS(), dir)
+	names, err := a.indexes(root.FS(), dir)
 	if err != nil {
-		c.report.Lack("%s", strings.TrimPrefix(err.Error(), l.Name+": "))
+		c.report.Lack("%s", strings.TrimPrefix(err.Error(), a.Name+": "))
 		return &c.report, nil
 	}
 	for _, name := range names {
@@ -247,7 +246,7 @@ func (c *checking) decode(o CheckOptions) {
 }
 
 // Keys returns the keys of regions.
-func Keys(regions []digin.Region) []string {
+func Keys(regions []Region) []string {
 	keys := make([]string, len(regions))
 	for i, r := range regions {
 		keys[i] = r.Key

@@ -1,10 +1,4 @@
-// Package archive reads the reference images of DIG In, GeoDE and DollarStreet, from their released archives: a
-// CSV index and the folders of images next to it. Packages geode and dollarstreet describe theirs with a [Layout].
-//
-// The package downloads nothing and decodes no image. A row whose image is not in the archive's folder has the outcome
-// failed; paths that leave the folder (.. , absolute paths, links) are errors. An error in an index is one line with
-// file, line and column.
-package archive
+package digin
 
 import (
 	"context"
@@ -26,16 +20,16 @@ import (
 // Photo is one row of the table: an image and an object in it.
 type Photo struct {
 	ID      string  // unique in the table
-	Path    string  // of the image: from Layout.Photos as in the index, from [Layout.Read] below the archive's folder
+	Path    string  // of the image: from Archive.Photos as in the index, from [Archive.Read] below the archive's folder
 	Object  string  // words with spaces, as in prompts
 	Region  string  // the region's key: "SouthEastAsia"
 	Country string  // "" if the index has none
 	Income  float64 // of the household, US dollars a month (purchasing power parity); NaN if the index has none
-	Missing bool    // whether the image is not in the archive's folder; set by [Layout.Read]
+	Missing bool    // whether the image is not in the archive's folder; set by [Archive.Read]
 }
 
-// Layout describes the files of an archive and the columns of its index.
-type Layout struct {
+// Archive describes the files of an archive and the columns of its index.
+type Archive struct {
 	Name  string // of the data set, in [manifest]
 	Page  string // the page that offers it
 	Shape string // the files of an unpacked archive, in one line
@@ -47,14 +41,14 @@ type Layout struct {
 	Need    []string // the other required columns
 	Income  bool     // the table has a column income
 
-	Published Published // what [Layout.Check] compares the archive with
+	Published Published // what [Archive.Check] compares the archive with
 
 	// Photos returns the rows of the table for a row of the index.
 	Photos func(s *manifest.Sheet, row int) ([]Photo, error)
 }
 
-// Options are the options of a table of reference images.
-type Options struct {
+// PhotoOptions are the options of a table of reference images.
+type PhotoOptions struct {
 	Dir     string `json:"dir,omitempty"`     // folder of the unpacked archive; "" = found, see [manifest.Find]
 	Present bool   `json:"present,omitempty"` // omit rows whose image is missing, which have the outcome failed otherwise
 }
@@ -63,14 +57,14 @@ type Options struct {
 var endings = []string{".jpg", ".jpeg", ".png", ".gif", ".webp"}
 
 // Read reads the index of the archive in a folder. missing is the number of rows whose image is missing; they are
-// omitted by Options.Present. An archive without any of its images is an error.
-func (l Layout) Read(o Options) (photos []Photo, missing int, err error) {
+// omitted by PhotoOptions.Present. An archive without any of its images is an error.
+func (a Archive) Read(o PhotoOptions) (photos []Photo, missing int, err error) {
 	root, err := os.OpenRoot(o.Dir)
 	if err != nil {
-		return nil, 0, l.absent(o.Dir)
+		return nil, 0, a.absent(o.Dir)
 	}
 	defer root.Close()
-	names, err := l.indexes(root.FS(), o.Dir)
+	names, err := a.indexes(root.FS(), o.Dir)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -78,24 +72,24 @@ func (l Layout) Read(o Options) (photos []Photo, missing int, err error) {
 	for _, name := range names {
 		data, err := fs.ReadFile(root.FS(), name)
 		if err != nil {
-			return nil, 0, fmt.Errorf("%s: %w", l.Name, err)
+			return nil, 0, fmt.Errorf("%s: %w", a.Name, err)
 		}
-		s, err := manifest.ReadSheet(name, data, append([]string{l.Path}, l.Need...)...)
+		s, err := manifest.ReadSheet(name, data, append([]string{a.Path}, a.Need...)...)
 		if err != nil {
-			return nil, 0, fmt.Errorf("%s: %w", l.Name, err)
+			return nil, 0, fmt.Errorf("%s: %w", a.Name, err)
 		}
 		for row := range s.Len() {
-			found, err := l.Photos(s, row)
+			found, err := a.Photos(s, row)
 			if err != nil {
-				return nil, 0, fmt.Errorf("%s: %w", l.Name, err)
+				return nil, 0, fmt.Errorf("%s: %w", a.Name, err)
 			}
 			for _, p := range found {
 				if at, twice := first[p.ID]; twice {
 					return nil, 0, fmt.Errorf("%s: %s, line %d: the id %q is in %s already; remove one of "+
-						"the two rows", l.Name, s.Name, s.Line(row), p.ID, at)
+						"the two rows", a.Name, s.Name, s.Line(row), p.ID, at)
 				}
 				first[p.ID] = fmt.Sprintf("%s, line %d,", s.Name, s.Line(row))
-				switch file, err := l.locate(root, path.Dir(name), p.Path); {
+				switch file, err := a.locate(root, path.Dir(name), p.Path); {
 				case errors.Is(err, fs.ErrNotExist):
 					missing++
 					if o.Present {
@@ -103,7 +97,7 @@ func (l Layout) Read(o Options) (photos []Photo, missing int, err error) {
 					}
 					p.Missing = true
 				case err != nil:
-					return nil, 0, fmt.Errorf("%s: %w", l.Name, s.Errorf(row, s.Column(l.Path), "%v", err))
+					return nil, 0, fmt.Errorf("%s: %w", a.Name, s.Errorf(row, s.Column(a.Path), "%v", err))
 				default:
 					present++
 					p.Path = file
@@ -113,15 +107,15 @@ func (l Layout) Read(o Options) (photos []Photo, missing int, err error) {
 		}
 	}
 	if present == 0 {
-		return nil, 0, fmt.Errorf("%s: none of the images in %s exists in %s; unpack %s", l.Name,
-			strings.Join(names, ", "), o.Dir, l.Shape)
+		return nil, 0, fmt.Errorf("%s: none of the images in %s exists in %s; unpack %s", a.Name,
+			strings.Join(names, ", "), o.Dir, a.Shape)
 	}
 	return photos, missing, nil
 }
 
 // indexes returns the paths of the existing index files.
-func (l Layout) indexes(fsys fs.FS, dir string) ([]string, error) {
-	for _, patterns := range l.Indexes {
+func (a Archive) indexes(fsys fs.FS, dir string) ([]string, error) {
+	for _, patterns := range a.Indexes {
 		var names []string
 		for _, p := range patterns {
 			found, err := fs.Glob(fsys, p)
@@ -134,19 +128,19 @@ func (l Layout) indexes(fsys fs.FS, dir string) ([]string, error) {
 			return names, nil
 		}
 	}
-	return nil, l.absent(dir)
+	return nil, a.absent(dir)
 }
 
-func (l Layout) absent(dir string) error {
+func (a Archive) absent(dir string) error {
 	if dir == "" {
 		dir = "the store's data folder"
 	}
 	return fmt.Errorf("%s: no index in %s: get the archive from %s and unpack it (%s), then name its folder, or set "+
-		"ANTIPODE_DATA to the folder that holds it as %s", l.Name, dir, l.Page, l.Shape, l.Name)
+		"ANTIPODE_DATA to the folder that holds it as %s", a.Name, dir, a.Page, a.Shape, a.Name)
 }
 
 // locate returns an image's path below the root. The error wraps [fs.ErrNotExist] if there is no such file.
-func (l Layout) locate(root *os.Root, dir, name string) (string, error) {
+func (a Archive) locate(root *os.Root, dir, name string) (string, error) {
 	if name == "" {
 		return "", errors.New("the path is empty")
 	}
@@ -159,7 +153,7 @@ func (l Layout) locate(root *os.Root, dir, name string) (string, error) {
 	if !slices.Contains(endings, strings.ToLower(path.Ext(clean))) {
 		return "", fmt.Errorf("%q is not an image; its name ends in none of %s", name, strings.Join(endings, " "))
 	}
-	for _, folder := range l.Folders {
+	for _, folder := range a.Folders {
 		full := path.Join(dir, folder, clean)
 		info, err := root.Stat(filepath.FromSlash(full))
 		switch {
@@ -181,10 +175,10 @@ func (l Layout) locate(root *os.Root, dir, name string) (string, error) {
 	return "", fs.ErrNotExist
 }
 
-func (l Layout) columns() []table.ColumnSpec {
+func (a Archive) columns() []table.ColumnSpec {
 	names := []string{"id:text", "path:text", "object:text", "region:text", "country:text", "outcome:text",
 		"reason:text"}
-	if l.Income {
+	if a.Income {
 		names = append(names, "income:number")
 	}
 	return datasets.Columns(names...)
@@ -193,40 +187,40 @@ func (l Layout) columns() []table.ColumnSpec {
 // Table returns the archive's images: id, image, object, region, country, outcome, reason, and income if the layout has
 // it. The outcome is ok, or failed without an image where its file is missing. The first run reads the files of all
 // images in the folder to compute their content hashes; a hash is cached until its file changes.
-func (l Layout) Table(options ...Options) datasets.Table {
+func (a Archive) Table(options ...PhotoOptions) datasets.Table {
 	o, err := table.One(options)
 	if err != nil {
 		return datasets.Failed(err)
 	}
-	o.Dir = manifest.Here(l.Name, o.Dir)
+	o.Dir = manifest.Here(a.Name, o.Dir)
 	if o.Dir == "" {
-		return datasets.Failed(l.absent(""))
+		return datasets.Failed(a.absent(""))
 	}
 	dir, err := filepath.EvalSymlinks(o.Dir)
 	if err == nil {
 		dir, err = filepath.Abs(dir)
 	}
 	if err != nil {
-		return datasets.Failed(l.absent(o.Dir))
+		return datasets.Failed(a.absent(o.Dir))
 	}
 	o.Dir = dir
-	columns := l.columns()
+	columns := a.columns()
 	keep := []string{"id", "image"}
 	for _, c := range columns[2:] {
 		keep = append(keep, c.Name)
 	}
-	index := datasets.New(l.op(), o, columns)
+	index := datasets.New(a.op(), o, columns)
 	return datasets.Extend(index.Join(datasets.Folder(dir).Rename("id", "path"), "path").Select(keep...)).
-		Named(l.Name).Table
+		Named(a.Name).Table
 }
 
-func (l Layout) op() string { return l.Name + "-index" }
+func (a Archive) op() string { return a.Name + "-index" }
 
 // Register registers the layout's table under the data set's name, and the source that it reads.
-func (l Layout) Register() {
-	manifest.RegisterTable(l.Name, func() datasets.Table { return l.Table() })
-	source.Register(l.op(), func(_ context.Context, o Options, env datasets.SourceEnv) (*datasets.Frame, error) {
-		photos, missing, err := l.Read(o)
+func (a Archive) Register() {
+	manifest.RegisterTable(a.Name, func() datasets.Table { return a.Table() })
+	source.Register(a.op(), func(_ context.Context, o PhotoOptions, env datasets.SourceEnv) (*datasets.Frame, error) {
+		photos, missing, err := a.Read(o)
 		if err != nil {
 			return nil, err
 		}
@@ -235,21 +229,21 @@ func (l Layout) Register() {
 			if o.Present {
 				what = "are left out"
 			}
-			env.Note("%s: %d rows %s: their images are not in %s; see `antipode data check %s`", l.Name, missing, what,
-				o.Dir, l.Name)
+			env.Note("%s: %d rows %s: their images are not in %s; see `antipode data check %s`", a.Name, missing, what,
+				o.Dir, a.Name)
 		}
-		return l.frame(photos), nil
+		return a.frame(photos), nil
 	})
 }
 
-func (l Layout) frame(photos []Photo) *datasets.Frame {
-	f := table.NewFrame(l.columns())
+func (a Archive) frame(photos []Photo) *datasets.Frame {
+	f := table.NewFrame(a.columns())
 	for _, p := range photos {
 		texts := []string{p.ID, p.Path, p.Object, p.Region, p.Country, "ok", ""}
 		if p.Missing {
 			texts[5], texts[6] = "failed", fmt.Sprintf("the image %s is missing in the archive's folder", p.Path)
 		}
-		if l.Income {
+		if a.Income {
 			f.Add(texts, p.Income)
 		} else {
 			f.Add(texts)
