@@ -120,21 +120,20 @@ func (f *farPack) ReadAt(p []byte, offset int64) (int, error) {
 type bucketItems struct {
 	*workerItems
 	remote Remote
-	far    map[Key]place   // items of packs that the folder lacks, and that are used rather than those of the folder
-	known  map[string]bool // these packs, by the path that they will have
+	far    *packs          // those that the folder lacks: an index only
 	lost   map[string]bool // packs that cannot be used
 	unread error           // since the last call of Err
 }
 
 func newBucketItems(w *workerItems) *bucketItems {
-	it := &bucketItems{workerItems: w, remote: w.s.remote(), lost: map[string]bool{}}
+	it := &bucketItems{workerItems: w, remote: w.s.remote(), far: &packs{}, lost: map[string]bool{}}
 	w.to = it
 	return it
 }
 
 // scan indexes the folder and object storage anew.
 func (it *bucketItems) scan() error {
-	it.known = nil
+	it.far.reset()
 	if err := it.packs.scan(); err != nil {
 		return err
 	}
@@ -163,47 +162,34 @@ func (it *bucketItems) refreshFar() error {
 			sizes[path] = size
 		}
 	}
-	removed := func(path string) bool { _, there := sizes[path]; return !there }
-	if it.known == nil || slices.ContainsFunc(slices.Collect(maps.Keys(it.known)), removed) {
-		it.far, it.known = map[Key]place{}, map[string]bool{}
+	for path := range it.far.files {
+		if _, there := sizes[path]; !there {
+			it.far.reset()
+			break
+		}
 	}
 	var paths []string
 	for path := range sizes {
-		if !it.known[path] {
+		if it.far.files[path] == nil {
 			paths = append(paths, path)
 		}
 	}
-	slices.Sort(paths)
 	entries := make([][]entry, len(paths))
-	errs := each(paths, func(i int, path string) (err error) {
+	for i, err := range each(paths, func(i int, path string) (err error) {
 		pack := &farPack{Remote: it.remote, name: it.s.name(path)}
 		_, entries[i], err = openPack(pack, sizes[path], filepath.Base(path))
 		return err
-	})
-	for i, path := range paths {
+	}) {
 		switch {
-		case errs[i] == nil:
-			it.addFar(path, entries[i])
-		case lost(errs[i]):
-			it.lose(path, errs[i])
+		case err == nil:
+			it.far.add(paths[i], &file{}, entries[i], false)
+		case lost(err):
+			it.lose(paths[i], err)
 		default:
-			return errs[i]
+			return err
 		}
 	}
 	return nil
-}
-
-// addFar adds the entries of a pack to the index.
-func (it *bucketItems) addFar(path string, entries []entry) {
-	it.known[path] = true
-	for _, e := range entries {
-		p := place{path, e}
-		near, stored := it.where[e.key]
-		other, known := it.far[e.key]
-		if (!stored || p.before(&near)) && (!known || p.before(&other)) {
-			it.far[e.key] = p
-		}
-	}
 }
 
 // each calls f for each path, several at the same time.
@@ -227,30 +213,27 @@ func (it *bucketItems) lose(path string, err error) {
 		it.damage++
 	}
 	it.lost[path] = true
-	it.forgetFar(path)
+	it.far.forget(path)
 }
 
-func (it *bucketItems) forgetFar(path string) {
-	delete(it.known, path)
-	maps.DeleteFunc(it.far, func(_ Key, p place) bool { return p.path == path })
-}
-
-// fetch copies the packs of items that the folder lacks. It returns false if some cannot be used.
+// fetch copies the packs into the folder whose items it lacks, or has with a larger checksum. It returns false if some
+// cannot be used.
 func (it *bucketItems) fetch(keys []Key) (complete bool) {
 	needed := map[string]bool{}
 	for _, k := range keys {
-		if p, ok := it.far[k]; ok {
+		near, stored := it.where[k]
+		if p, far := it.far.where[k]; far && (!stored || p.sum < near.sum) {
 			needed[p.path] = true
 		}
 	}
-	paths := slices.Sorted(maps.Keys(needed))
+	paths := slices.Collect(maps.Keys(needed))
 	complete = true
 	for i, err := range each(paths, func(_ int, path string) error { return it.remote.Fetch(it.s.name(path)) }) {
 		switch {
 		case err == nil:
 			_, err = it.index(paths[i])
 			it.note(err)
-			it.forgetFar(paths[i])
+			delete(it.far.files, paths[i]) // its items are found in the folder first
 		case lost(err):
 			it.lose(paths[i], err)
 			complete = false
@@ -267,7 +250,7 @@ func (it *bucketItems) store(records []record) error {
 		return err
 	}
 	for _, r := range records {
-		delete(it.far, r.key)
+		delete(it.far.where, r.key)
 	}
 	return it.remote.Push()
 }
@@ -279,23 +262,7 @@ func (it *bucketItems) Has(k Key) bool {
 	return it.has(k)
 }
 
-func (it *bucketItems) has(k Key) bool {
-	_, far := it.far[k]
-	return far || it.workerItems.has(k)
-}
-
-// Len is part of [Items].
-func (it *bucketItems) Len() int {
-	n := it.workerItems.Len()
-	it.mu.Lock()
-	defer it.mu.Unlock()
-	for k := range it.far {
-		if !it.workerItems.has(k) {
-			n++
-		}
-	}
-	return n
-}
+func (it *bucketItems) has(k Key) bool { return it.far.has(k) || it.workerItems.has(k) }
 
 // GetAll is part of [Items].
 func (it *bucketItems) GetAll(keys []Key) [][]byte {
@@ -319,20 +286,17 @@ func (it *bucketItems) GetAll(keys []Key) [][]byte {
 // changed reports whether others may have written packs since the last refresh.
 func (it *bucketItems) changed() bool {
 	_, err := os.Stat(it.dir)
-	return err != nil && len(it.known) > 0 || it.packs.changed()
+	return err != nil && len(it.far.files) > 0 || it.packs.changed()
 }
 
 // Drop is part of [Items].
 func (it *bucketItems) Drop(keys []Key) error {
-	if err := it.workerItems.Drop(keys); err != nil {
-		return err
-	}
 	it.mu.Lock()
-	defer it.mu.Unlock()
 	for _, k := range keys {
-		delete(it.far, k)
+		delete(it.far.where, k)
 	}
-	return nil
+	it.mu.Unlock()
+	return it.workerItems.Drop(keys)
 }
 
 // note keeps an error for Err.

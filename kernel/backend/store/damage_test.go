@@ -27,6 +27,19 @@ func itemsOf(t *testing.T, s *Store) Items {
 	return it
 }
 
+// count returns the number of items.
+func count(it Items) int {
+	n := it.(interface{ Len() int }).Len()
+	if w, ok := it.(*workerItems); ok {
+		for k := range w.at {
+			if !w.packs.has(k) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
 func packsOf(t *testing.T, s *Store) []string {
 	t.Helper()
 	names := must.Get(filepath.Glob(filepath.Join(s.Dir(), "items", "embed-v1", "abc", "[^.]*")))(t)

@@ -34,8 +34,6 @@ type Items interface {
 	Columns(columns []table.ColumnSpec)
 	// Has reports whether an item exists.
 	Has(k Key) bool
-	// Len returns the number of items.
-	Len() int
 	// GetAll returns the payloads of items, nil for a missing or damaged one. It finds those that another process has
 	// stored meanwhile.
 	GetAll(keys []Key) [][]byte
@@ -129,9 +127,12 @@ func (it *packs) Columns(columns []table.ColumnSpec) {
 
 // scan indexes the folder anew.
 func (it *packs) scan() error {
-	it.where, it.files = map[Key]place{}, map[string]*file{}
+	it.reset()
 	return it.refresh()
 }
+
+// reset empties the index.
+func (it *packs) reset() { it.where, it.files = map[Key]place{}, map[string]*file{} }
 
 // relist is the number of times that a folder whose files vanish while they are opened is listed.
 const relist = 20
@@ -154,7 +155,7 @@ func (it *packs) refresh() error {
 		}
 		for name := range it.files {
 			if !there[name] {
-				it.where, it.files = map[Key]place{}, map[string]*file{}
+				it.reset()
 				break
 			}
 		}
@@ -302,7 +303,7 @@ func (it *packs) has(k Key) bool {
 	return stored
 }
 
-// Len is part of [Items].
+// Len returns the number of items in packs of the folder.
 func (it *packs) Len() int {
 	it.mu.Lock()
 	defer it.mu.Unlock()

@@ -60,8 +60,8 @@ func TestMergeConflicts(t *testing.T) {
 				got[1] == nil && got[2] != nil && string(got[0]) == "2"; !whole || of != nil && got[1] == nil {
 				t.Errorf("%s: %q", own, got)
 			}
-			if items, err = s.Items("embed-v1", "def"); err != nil || items.Len() != 2 {
-				t.Errorf("%s: %d items that agree, %v", own, items.Len(), err)
+			if items, err = s.Items("embed-v1", "def"); err != nil || count(items) != 2 {
+				t.Errorf("%s: %d items that agree, %v", own, count(items), err)
 			}
 		}
 	}

@@ -171,7 +171,7 @@ func checkItems(t *testing.T, s *Store, stores []*Store) {
 		want := map[Key][]byte{}
 		for _, one := range stores {
 			it := must.Get(open(t, one.dir).Items("embed-v1", c))(t)
-			keys := make([]Key, 0, it.Len())
+			keys := make([]Key, 0, count(it))
 			for k := range it.(*packs).where {
 				keys = append(keys, k)
 			}
@@ -187,8 +187,8 @@ func checkItems(t *testing.T, s *Store, stores []*Store) {
 				t.Errorf("%s: an item is %q, want %q", c, got, p)
 			}
 		}
-		if it.Len() != len(want) || it.Damage() > 0 {
-			t.Errorf("%s: %d items, want %d", c, it.Len(), len(want))
+		if count(it) != len(want) || it.Damage() > 0 {
+			t.Errorf("%s: %d items, want %d", c, count(it), len(want))
 		}
 	}
 }

@@ -101,8 +101,8 @@ func TestLargePack(t *testing.T) {
 		if missing > 1 || missing > 0 && damage == 0 || inIndex && (missing > 0 || damage != 1) {
 			t.Errorf("byte %d of %d: %d are missing, %d are damaged", at, len(whole), missing, damage)
 		}
-		if again := itemsOf(t, open(t, s.Dir())); again.Len() != len(keys)-missing || again.Damage() > 0 {
-			t.Errorf("byte %d: %d items after healing", at, again.Len())
+		if again := itemsOf(t, open(t, s.Dir())); count(again) != len(keys)-missing || again.Damage() > 0 {
+			t.Errorf("byte %d: %d items after healing", at, count(again))
 		}
 	}
 }
@@ -165,7 +165,7 @@ func TestListAgain(t *testing.T) {
 		must.Do(t, fresh.scan())
 		for i := range 5 {
 			if !fresh.Has(KeyOf(fmt.Sprint(i))) {
-				t.Errorf("item %d of %d is missing", i, fresh.Len())
+				t.Errorf("item %d of %d is missing", i, count(fresh))
 			}
 		}
 	}

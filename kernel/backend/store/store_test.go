@@ -37,8 +37,8 @@ func TestItemsSurviveReopeningAndMerging(t *testing.T) {
 		t.Errorf("%d shards stay for %d items", len(shards), n)
 	}
 	for name, items := range map[string]Items{"the same": it, "reopened": reopen(t, s)} {
-		if items.Len() != n {
-			t.Errorf("%s: %d items", name, items.Len())
+		if count(items) != n {
+			t.Errorf("%s: %d items", name, count(items))
 		}
 		for i, p := range items.GetAll(keys) {
 			if !bytes.Equal(p, payload(i)) {

@@ -210,19 +210,6 @@ func (it *workerItems) has(k Key) bool {
 	return collected || it.packs.has(k)
 }
 
-// Len is part of [Items].
-func (it *workerItems) Len() int {
-	it.mu.Lock()
-	defer it.mu.Unlock()
-	n := len(it.where)
-	for k := range it.at {
-		if !it.packs.has(k) {
-			n++
-		}
-	}
-	return n
-}
-
 // GetAll is part of [Items].
 func (it *workerItems) GetAll(keys []Key) [][]byte {
 	it.mu.Lock()

@@ -46,8 +46,8 @@ func TestWorkerPacks(t *testing.T) {
 	if n := len(packsOf(t, s)); n != 2 {
 		t.Errorf("%d packs before the end", n)
 	}
-	if it.Len() != len(keys) || !it.Has(keys[len(keys)-1]) {
-		t.Errorf("%d items", it.Len())
+	if count(it) != len(keys) || !it.Has(keys[len(keys)-1]) {
+		t.Errorf("%d items", count(it))
 	}
 	for i, p := range it.GetAll(keys) {
 		if len(p) != 10 || p[0] != byte(i) {
@@ -79,7 +79,7 @@ func TestWorkerPacks(t *testing.T) {
 	}
 	put(t, it, 2e6, 1, 1, 1)
 	must.Do(t, s.Close())
-	if n := itemsOf(t, open(t, s.Dir())).Len(); n != len(keys)+3*mergeBelow+1 {
+	if n := count(itemsOf(t, open(t, s.Dir()))); n != len(keys)+3*mergeBelow+1 {
 		t.Errorf("%d items after the end", n)
 	}
 	data := must.Get(os.ReadFile(packsOf(t, s)[0]))(t)
@@ -106,8 +106,8 @@ func TestWorkerCommits(t *testing.T) {
 			t.Fatal("nothing was written")
 		}
 	}
-	if other := itemsOf(t, open(t, s.Dir())); other.Len() != 3 {
-		t.Errorf("%d items are written", other.Len())
+	if other := itemsOf(t, open(t, s.Dir())); count(other) != 3 {
+		t.Errorf("%d items are written", count(other))
 	}
 	must.Do(t, os.RemoveAll(it.dir))
 	if err := os.WriteFile(it.dir, nil, 0o600); err != nil { // in the way of the folder
