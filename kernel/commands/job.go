@@ -237,7 +237,7 @@ func ownEngine() (*engine.Engine, string, *remote.Cache, error) {
 	if err != nil {
 		return nil, "", nil, err
 	}
-	return all.EngineOn(s, plugin.Options{Home: home}, build), build, remote.NewCache(home), nil
+	return all.EngineOn(s, plugin.Options{Home: home}, engine.Options{Build: build}), build, remote.NewCache(home), nil
 }
 
 // writeJob writes a job's file and those of its scheduler.

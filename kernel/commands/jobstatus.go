@@ -16,6 +16,7 @@ import (
 	"antipode/datasets/table"
 	"antipode/internal/objecturl"
 	"antipode/kernel/backend/all"
+	"antipode/kernel/backend/engine"
 	"antipode/kernel/backend/plugin"
 	"antipode/kernel/backend/store"
 	"antipode/kernel/cluster/jobs"
@@ -248,7 +249,7 @@ func workload(ctx context.Context, j *jobs.Job, at string, o datasets.WorkloadOp
 	if err != nil {
 		return nil, err
 	}
-	e := all.EngineOn(s.Store, plugin.Options{Home: home}, build)
+	e := all.EngineOn(s.Store, plugin.Options{Home: home}, engine.Options{Build: build})
 	defer func() { err = errors.Join(err, s.Closed(e.Close()), s.Release()) }()
 	args, err := json.Marshal(datasets.WorkloadArgs{WorkloadOptions: o})
 	if err != nil {

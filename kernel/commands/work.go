@@ -42,9 +42,10 @@ func work(ctx context.Context, args []string) (err error) {
 		return usageError{err}
 	}
 	o.Say = func(line string) { say("%s", line) }
+	o.Drain = engine.NewDrain(*grace)
 	w := jobs.NewWorker(job, o)
 	defer func() { err = errors.Join(err, w.Close()) }()
-	running, stop := listen(ctx, engine.NewDrain(*grace))
+	running, stop := listen(ctx, o.Drain)
 	defer stop()
 	res, err := w.Shard(running, index)
 	switch {
@@ -69,7 +70,7 @@ func work(ctx context.Context, args []string) (err error) {
 
 // listen begins to drain at the first TERM or USR1, and ends running at the second.
 func listen(ctx context.Context, drain *engine.Drain) (running context.Context, stop func()) {
-	running, cancel := context.WithCancel(engine.WithDrain(ctx, drain))
+	running, cancel := context.WithCancel(ctx)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGUSR1)
 	go func() {

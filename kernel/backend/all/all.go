@@ -54,14 +54,15 @@ func NewEngine(home, build string) (*engine.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return EngineOn(s, plugin.Options{Home: home}, build), nil
+	return EngineOn(s, plugin.Options{Home: home}, engine.Options{Build: build}), nil
 }
 
 // EngineOn returns an engine on an open store, with the best device there is. Models and data sets are those of the
 // folder from.Home, and so is the plugin of the device.
-func EngineOn(s *store.Store, from plugin.Options, build string) *engine.Engine {
-	return engine.New(s, engine.Options{Build: build, Home: from.Home,
-		OpenDevice: func(ctx context.Context) (engine.Device, error) { return openDevice(ctx, from) }})
+func EngineOn(s *store.Store, from plugin.Options, o engine.Options) *engine.Engine {
+	o.Home = from.Home
+	o.OpenDevice = func(ctx context.Context) (engine.Device, error) { return openDevice(ctx, from) }
+	return engine.New(s, o)
 }
 
 // NewBackend is [NewEngine] for the antipode command. Where several devices are chosen ([device.ListEnv]), the engine

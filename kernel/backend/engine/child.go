@@ -158,7 +158,7 @@ func (c *child) Compute(ctx context.Context, b devices.Batch) (r devices.Result,
 	if len(batch) > 0 {
 		b.Began()
 		var bad map[int]error
-		if values, bad, err = computeBatch(stage.WithSteps(ctx, b.Step), w, batch, outputs); err != nil {
+		if values, bad, err = computeFinite(stage.WithSteps(ctx, b.Step), w, batch, outputs); err != nil {
 			err = c.checked(ctx, err)
 		}
 		for i, reason := range bad {

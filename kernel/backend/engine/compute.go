@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/stage"
+	"antipode/kernel/backend/devices"
 	"antipode/kernel/backend/store"
 )
 
@@ -23,18 +25,18 @@ type prepared struct {
 // batches are the items of a stage: those of the rows with the keys unique, each with the first row that has the key
 // and, once it is known, its values.
 type batches struct {
-	w       stage.Worker
-	items   store.Items
-	in      *table.Frame
-	outputs []table.ColumnSpec
-	c       *counter
-	keys    []store.Key       // by row
-	first   map[store.Key]int // key → position in unique
-	unique  []store.Key
-	rowOf   []int
-	values  [][]stage.Value
-	devices *deviceStage // nil = this process computes them
-	drop    bool         // values that are stored are replaced by inStore
+	w        stage.Worker
+	items    store.Items
+	in       *table.Frame
+	outputs  []table.ColumnSpec
+	c        *counter
+	keys     []store.Key       // by row
+	first    map[store.Key]int // key → position in unique
+	unique   []store.Key
+	rowOf    []int
+	values   [][]stage.Value
+	computer computer
+	drop     bool // values that are stored are replaced by inStore
 }
 
 // inStore stands for values that the store has.
@@ -51,23 +53,43 @@ func (b *batches) itemsOf(members []int) []item {
 	return items
 }
 
-// compute computes the missing items in batches, each stored when it is done. It waits for those that other jobs are
-// computing, and computes the rest of them if they do not succeed.
-func (r *run) compute(ctx context.Context, b *batches, missing []int) error {
-	for len(missing) > 0 {
-		var err error
-		if missing, err = r.computeOrWait(ctx, b, missing); err != nil {
-			return err
-		}
+// batch is a part of the missing items of a stage, computed together. A bad row keeps its place: batches depend neither
+// on which rows are bad nor on where they are computed.
+type batch struct {
+	members []int            // positions in batches.unique
+	before  <-chan struct{}  // closed when the batch before it has ended; nil = it is the first
+	done    chan struct{}    // closed when it has ended
+	bad     []devices.BadRow // Row is a position in members
+	err     error
+}
+
+// computer computes batches: [here] in this process, [deviceStage] in those of several devices.
+type computer interface {
+	// begin prepares for batches of a size. It returns the number of batches that are in work at once.
+	begin(size int) (room int, end func())
+	// compute computes the rows at some positions in s.members, stores their results and adds to s.bad.
+	compute(ctx context.Context, r *run, b *batches, s *batch, at []int) error
+}
+
+// compute computes missing items in batches, each stored when it is done. It waits for the items that other jobs are
+// computing, and computes those that do not succeed there.
+func (r *run) compute(ctx context.Context, b *batches, missing []int) (err error) {
+	for len(missing) > 0 && err == nil {
+		missing, err = r.computeOrWait(ctx, b, missing)
 	}
-	return nil
+	return err
 }
 
 // computeOrWait returns the items whose computation by another job did not succeed.
 func (r *run) computeOrWait(ctx context.Context, b *batches, missing []int) (again []int, err error) {
 	c := &claims{others: map[int]*flight{}}
-	defer func() { r.e.flights.leave(c.others) }()
-	if err := r.computeClaims(ctx, b, missing, c); err != nil {
+	defer func() { // also after a panic
+		for _, u := range c.own {
+			r.e.flights.end(b.item(u), nil)
+		}
+		r.e.flights.leave(c.others)
+	}()
+	if err := r.computeBatches(ctx, b, missing, c); err != nil {
 		return nil, err
 	}
 	for _, u := range slices.Sorted(maps.Keys(c.others)) {
@@ -85,17 +107,181 @@ func (r *run) computeOrWait(ctx context.Context, b *batches, missing []int) (aga
 	return again, nil
 }
 
-// computeClaims computes those of the missing items that no other job is computing.
-func (r *run) computeClaims(ctx context.Context, b *batches, missing []int, c *claims) error {
-	defer func() { // also after a panic
-		for _, u := range c.own {
-			r.e.flights.end(b.item(u), nil)
-		}
+// computeBatches computes those of the missing items that no other job is computing. Bad rows and errors are reported in
+// the order of the batches.
+func (r *run) computeBatches(given context.Context, b *batches, missing []int, c *claims) error {
+	ctx, cancel := context.WithCancel(given)
+	defer cancel()
+	size := r.size(b.w)
+	room, end := b.computer.begin(size)
+	defer end()
+	all := make(chan *batch, len(missing)/size+1) // in order
+	var failed error                              // of the goroutine that fills all, which alone writes c
+	go func() {
+		defer close(all)
+		failed = protect(func() error { r.startBatches(ctx, b, missing, c, size, room, all); return nil })
 	}()
-	if b.devices != nil {
-		return r.computeOnDevices(ctx, b, missing, c)
+	var first error
+	for s := range all {
+		<-s.done
+		if first != nil {
+			continue // what is done is stored
+		}
+		slices.SortFunc(s.bad, func(x, y devices.BadRow) int { return cmp.Compare(x.Row, y.Row) })
+		for _, bad := range s.bad {
+			if err := r.isBad(b, s.members[bad.Row], bad.Column, bad.Reason); err != nil && first == nil {
+				first = err
+			}
+		}
+		if first == nil {
+			first = s.err
+		}
+		if first != nil {
+			cancel()
+		}
 	}
-	return r.computeOwn(ctx, b, missing, c)
+	if first == nil && given.Err() != nil {
+		return given.Err()
+	}
+	return errors.Join(first, failed)
+}
+
+// startBatches claims items and starts their batches, as many at once as there is room for.
+func (r *run) startBatches(ctx context.Context, b *batches, missing []int, c *claims, size, room int,
+	all chan<- *batch) {
+	free := make(chan struct{}, room)
+	var members []int
+	var before chan struct{}
+	start := func() {
+		if len(members) == 0 {
+			return
+		}
+		select {
+		case free <- struct{}{}:
+		case <-ctx.Done():
+			return
+		}
+		s := &batch{members: members, before: before, done: make(chan struct{})}
+		members, before = nil, s.done
+		all <- s
+		go func() {
+			defer close(s.done)
+			defer func() { <-free }()
+			s.err = protect(func() error { return r.computeBatch(ctx, b, s) })
+		}()
+	}
+	for _, u := range missing {
+		if ctx.Err() != nil {
+			return
+		}
+		if r.claim(b, c, u) {
+			if members = append(members, u); len(members) == size {
+				start()
+			}
+		}
+	}
+	start()
+}
+
+// computeBatch provides the images of a batch that are objects, computes it and stores its results.
+func (r *run) computeBatch(ctx context.Context, b *batches, s *batch) error {
+	at, down := r.fetched(ctx, b, s)
+	if len(at) == 0 {
+		return down
+	}
+	return errors.Join(down, b.computer.compute(ctx, r, b, s, at))
+}
+
+// fetched provides the images of a batch that are objects. It returns the positions in members of the rows whose images
+// are there: if the storage cannot be reached, those before the first row without, and the error.
+func (r *run) fetched(ctx context.Context, b *batches, s *batch) (at []int, err error) {
+	columns, errs := make([]string, len(s.members)), make([]error, len(s.members))
+	var down broken
+	spread(len(s.members), requests, func(i int) {
+		if down.is() {
+			errs[i] = down.err
+			return
+		}
+		columns[i], errs[i] = r.fetch(ctx, b.in, b.rowOf[s.members[i]])
+		down.set(errs[i])
+	})
+	for i, err := range errs {
+		switch {
+		case err == nil:
+			at = append(at, i)
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case outage(err):
+			return at, err
+		default:
+			s.bad = append(s.bad, devices.BadRow{Row: i, Column: columns[i], Reason: err.Error()})
+		}
+	}
+	return at, nil
+}
+
+// here computes batches in this process, one after the other; the rows of the next ones are prepared meanwhile.
+type here struct{ preparing chan struct{} }
+
+// begin keeps every core preparing, also for small batches.
+func (h *here) begin(size int) (room int, end func()) {
+	cores := runtime.GOMAXPROCS(0)
+	h.preparing = make(chan struct{}, cores)
+	return 1 + max(1, (cores+size-1)/size), func() {}
+}
+
+func (h *here) compute(ctx context.Context, r *run, b *batches, s *batch, at []int) error {
+	drain := r.e.opts.Drain
+	rows := make([]prepared, len(at))
+	parallel(len(at), func(i int) {
+		h.preparing <- struct{}{}
+		defer func() { <-h.preparing }()
+		if rows[i].err = cmp.Or(ctx.Err(), drain.err()); rows[i].err == nil {
+			rows[i] = prepare(ctx, b.w, stage.Row{Frame: b.in, Index: b.rowOf[s.members[at[i]]]})
+		}
+	})
+	if s.before != nil {
+		select {
+		case <-s.before:
+		case <-ctx.Done():
+		case <-drain.begun():
+		}
+	}
+	if err := cmp.Or(ctx.Err(), drain.err()); err != nil {
+		return err
+	}
+	var inputs []any
+	var members, places []int
+	for i, p := range rows {
+		if p.err != nil {
+			s.bad = append(s.bad, devices.BadRow{Row: at[i], Column: p.column, Reason: p.err.Error()})
+			continue
+		}
+		inputs, members, places = append(inputs, p.value), append(members, s.members[at[i]]), append(places, at[i])
+	}
+	if len(inputs) == 0 {
+		return nil
+	}
+	running := b.c.begin(len(inputs))
+	defer running.end()
+	allowed, end := drain.hold(ctx, running.left)
+	held, release := r.e.flights.hold(allowed, b.itemsOf(members))
+	results, bad, failed := computeFinite(stage.WithSteps(held, running.at), b.w, inputs, b.outputs)
+	release()
+	end()
+	good, values := members, results
+	if len(bad) > 0 && len(results) == len(members) {
+		good, values = nil, nil
+		for i, u := range members {
+			if bad[i] == nil {
+				good, values = append(good, u), append(values, results[i])
+			}
+		}
+	}
+	for i, reason := range bad {
+		s.bad = append(s.bad, devices.BadRow{Row: places[i], Reason: reason.Error()})
+	}
+	return r.finish(b, running, good, values, drain.ended(ctx, failed))
 }
 
 // claims are the items that a job computes itself, and those that other jobs compute.
@@ -124,148 +310,12 @@ func (r *run) claim(b *batches, c *claims, u int) bool {
 	return true
 }
 
-// size returns the number of rows in a batch. A bad row keeps its place: batches do not depend on which rows are bad,
-// nor on where they are prepared.
+// size returns the number of rows in a batch.
 func (r *run) size(w stage.Worker) int {
 	if r.req.Batch > 0 {
 		return min(w.Batch(), r.req.Batch)
 	}
 	return w.Batch()
-}
-
-// ahead is a row that is being prepared.
-type ahead struct {
-	u int // its position in unique
-	p chan prepared
-}
-
-// computeOwn is computeClaims in this process.
-func (r *run) computeOwn(ctx context.Context, b *batches, missing []int, c *claims) (err error) {
-	drain := drainOf(ctx)
-	ctx, cancel := context.WithCancel(ctx)
-	size, cores := r.size(b.w), runtime.GOMAXPROCS(0)
-	rows := make(chan ahead, size+max(size, cores)) // in order; a small batch keeps no core from preparing
-	limit := make(chan struct{}, cores)
-	var failed error // of the goroutine that fills rows, which alone writes c
-	fill := func() {
-		for _, u := range missing {
-			if ctx.Err() != nil {
-				return
-			}
-			if !r.claim(b, c, u) {
-				continue
-			}
-			row := ahead{u, make(chan prepared, 1)}
-			select {
-			case rows <- row:
-			case <-ctx.Done():
-				return
-			}
-			limit <- struct{}{}
-			go func() {
-				defer func() { <-limit }()
-				row.p <- r.prepare(ctx, b, u)
-			}()
-		}
-	}
-	go func() {
-		defer close(rows)
-		failed = protect(func() error { fill(); return nil })
-	}()
-	defer func() {
-		cancel()
-		for range rows { // until the goroutine has ended
-		}
-		if failed != nil {
-			err = errors.Join(err, failed)
-		}
-	}()
-	var batch []any
-	var members []int
-	flush := func() error {
-		if len(batch) == 0 {
-			return nil
-		}
-		if err := drain.err(); err != nil {
-			return err
-		}
-		running := b.c.begin(len(batch))
-		defer running.end()
-		allowed, end := drain.hold(ctx, running.left)
-		held, release := r.e.flights.hold(allowed, b.itemsOf(members))
-		results, bad, failed := computeBatch(stage.WithSteps(held, running.at), b.w, batch, b.outputs)
-		release()
-		end()
-		good, values := members, results
-		if len(bad) > 0 && len(results) == len(members) {
-			good, values = nil, nil
-			for i, u := range members {
-				if bad[i] == nil {
-					good, values = append(good, u), append(values, results[i])
-				}
-			}
-		}
-		if err := r.finish(b, running, good, values, drain.ended(ctx, failed)); err != nil {
-			return err
-		}
-		for i, u := range members {
-			if bad[i] != nil {
-				if err := r.isBad(b, u, "", bad[i].Error()); err != nil {
-					return err
-				}
-			}
-		}
-		batch, members = batch[:0], members[:0]
-		return nil
-	}
-	places := 0
-	for row := range rows {
-		var p prepared
-		select {
-		case p = <-row.p:
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-drain.begun():
-			return ErrDrained
-		}
-		if p.err != nil {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			if outage(p.err) {
-				return errors.Join(p.err, flush())
-			}
-			if err := r.isBad(b, row.u, p.column, p.err.Error()); err != nil {
-				if keepErr := flush(); keepErr != nil { // store the good rows before it
-					return keepErr
-				}
-				return err
-			}
-		} else {
-			batch, members = append(batch, p.value), append(members, row.u)
-		}
-		if places++; places == size {
-			if err := flush(); err != nil {
-				return err
-			}
-			places = 0
-		}
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	return flush()
-}
-
-// prepare provides the images of an item's row that are objects, and prepares it.
-func (r *run) prepare(ctx context.Context, b *batches, u int) (p prepared) {
-	if p.err = protect(func() (err error) {
-		p.column, err = r.fetch(ctx, b.in, b.rowOf[u])
-		return err
-	}); p.err != nil {
-		return p
-	}
-	return prepare(ctx, b.w, stage.Row{Frame: b.in, Index: b.rowOf[u]})
 }
 
 // prepare prepares a row.

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,7 +14,7 @@ import (
 	"antipode/kernel/backend/devices"
 )
 
-// deviceStage is a stage that several devices compute.
+// deviceStage is the [computer] of a stage that several devices compute.
 type deviceStage struct {
 	set   *devices.Set
 	stage devices.Stage
@@ -62,145 +61,31 @@ func (e *Engine) Devices() []client.DeviceStatus {
 	return e.set.Status()
 }
 
-// onDevices returns what the devices need to compute a stage's batches, or nil if this process computes them: there is
-// one device, the stage does not use it, or it needs a secret, which stays in this process.
-func (v *opening) onDevices(s stage.Stage, args json.RawMessage, w stage.Worker) (*deviceStage,
-	error) {
+// computer returns what computes a stage's batches: this process, if there is one device, or the stage does not use it
+// or needs a secret, which stays in this process.
+func (v *opening) computer(s stage.Stage, args json.RawMessage, w stage.Worker) (computer, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if !v.kind && !(v.r.req.Careful && s.Name == stage.Decodable) || v.secret {
-		return nil, nil
+		return &here{}, nil
 	}
 	set, err := v.r.devices()
 	if set == nil || err != nil {
-		return nil, err
+		return &here{}, err
 	}
 	return &deviceStage{set: set, stage: devices.Stage{Op: s.Name, Args: args, Digest: w.Digest(),
 		Files: maps.Clone(v.files)}}, nil
 }
 
-// sent is a batch that a device computes.
-type sent struct {
-	members []int
-	done    chan struct{} // closed when its results are stored
-	bad     []devices.BadRow
-	err     error
-}
-
-// computeOnDevices is computeClaims on several devices, with batches of the same rows. Each is stored when it is done;
-// bad rows and errors are reported in the order of the batches. A [Drain] is not asked: tasks that drain have one
-// device.
-func (r *run) computeOnDevices(given context.Context, b *batches, missing []int, c *claims) error {
-	ctx, cancel := context.WithCancel(given)
-	defer cancel()
-	defer b.devices.set.Use(&b.devices.stage)()
-	size := r.size(b.w)
-	all := make(chan *sent, len(missing)/size+1) // in order
-	var failed error                             // of the goroutine that fills all, which alone writes c
-	go func() {
-		defer close(all)
-		failed = protect(func() error { r.send(ctx, b, missing, c, size, all); return nil })
-	}()
-	var first error
-	for s := range all {
-		<-s.done
-		if first != nil {
-			continue // what is done is stored
-		}
-		for _, bad := range s.bad {
-			if err := r.isBad(b, s.members[bad.Row], bad.Column, bad.Reason); err != nil && first == nil {
-				first = err
-			}
-		}
-		if first == nil {
-			first = s.err
-		}
-		if first != nil {
-			cancel()
-		}
-	}
-	switch {
-	case first == nil && given.Err() != nil:
-		return given.Err()
-	case failed != nil:
-		return errors.Join(first, failed)
-	}
-	return first
-}
-
-// send claims items and gives them to the devices, as many batches at once as these have room for.
-func (r *run) send(ctx context.Context, b *batches, missing []int, c *claims, size int, all chan<- *sent) {
-	room := b.devices.set.Room()
-	if b.devices.one {
+func (d *deviceStage) begin(int) (room int, end func()) {
+	if room = d.set.Room(); d.one {
 		room = 1
 	}
-	free := make(chan struct{}, room)
-	var members []int
-	flush := func() {
-		if len(members) == 0 {
-			return
-		}
-		select {
-		case free <- struct{}{}:
-		case <-ctx.Done():
-			return
-		}
-		s := &sent{members: members, done: make(chan struct{})}
-		members = nil
-		all <- s
-		go func() {
-			defer close(s.done)
-			defer func() { <-free }()
-			s.err = protect(func() error { return r.onDevice(ctx, b, s) })
-		}()
-	}
-	for _, u := range missing {
-		if ctx.Err() != nil {
-			return
-		}
-		if r.claim(b, c, u) {
-			if members = append(members, u); len(members) == size {
-				flush()
-			}
-		}
-	}
-	flush()
+	return room, d.set.Use(&d.stage)
 }
 
-// fetched provides the images of a batch that are objects. It returns the positions in members of the rows whose images
-// are there: if the storage cannot be reached, those before the first row without, and the error.
-func (r *run) fetched(ctx context.Context, b *batches, s *sent) (at []int, err error) {
-	columns, errs := make([]string, len(s.members)), make([]error, len(s.members))
-	var down broken
-	spread(len(s.members), requests, func(i int) {
-		if down.is() {
-			errs[i] = down.err
-			return
-		}
-		columns[i], errs[i] = r.fetch(ctx, b.in, b.rowOf[s.members[i]])
-		down.set(errs[i])
-	})
-	for i, err := range errs {
-		switch {
-		case err == nil:
-			at = append(at, i)
-		case ctx.Err() != nil:
-			return nil, ctx.Err()
-		case outage(err):
-			return at, err
-		default:
-			s.bad = append(s.bad, devices.BadRow{Row: i, Column: columns[i], Reason: err.Error()})
-		}
-	}
-	return at, nil
-}
-
-// onDevice computes a batch on the next device and stores its results.
-func (r *run) onDevice(ctx context.Context, b *batches, s *sent) error {
-	at, down := r.fetched(ctx, b, s)
-	if len(at) == 0 {
-		return down
-	}
+// compute computes a batch on the next device. A [Drain] is not asked: tasks that drain have one device.
+func (d *deviceStage) compute(ctx context.Context, r *run, b *batches, s *batch, at []int) error {
 	running := b.c.begin(len(at))
 	defer running.end()
 	rows, members := make([]int, len(at)), make([]int, len(at))
@@ -209,18 +94,18 @@ func (r *run) onDevice(ctx context.Context, b *batches, s *sent) error {
 		rows[i] = b.rowOf[members[i]]
 	}
 	held, release := r.e.flights.hold(ctx, b.itemsOf(members))
-	got, err := b.devices.set.Compute(held, devices.Batch{Stage: b.devices.stage, Job: ownerOf(ctx),
+	got, err := d.set.Compute(held, devices.Batch{Stage: d.stage, Job: ownerOf(ctx),
 		Rows: b.in.Pick(rows), Began: running.again, Step: running.at})
 	release()
-	r.e.setOrigin(b.devices.set)
+	r.e.setOrigin(d.set)
 	for _, n := range got.Notes {
 		r.note("%s", n)
 	}
 	if errors.Is(err, devices.ErrRows) {
-		return errors.Join(down, r.oneByOne(ctx, b, s, at, err))
+		return d.oneByOne(ctx, r, b, s, at, err)
 	}
 	if err != nil {
-		return errors.Join(down, err)
+		return err
 	}
 	var failed error
 	if got.Err != nil {
@@ -241,7 +126,6 @@ func (r *run) onDevice(ctx context.Context, b *batches, s *sent) error {
 		bad.Row = at[bad.Row]
 		s.bad = append(s.bad, bad)
 	}
-	slices.SortFunc(s.bad, func(x, y devices.BadRow) int { return cmp.Compare(x.Row, y.Row) })
 	var good []int
 	var values [][]stage.Value
 	for i, u := range members {
@@ -249,24 +133,19 @@ func (r *run) onDevice(ctx context.Context, b *batches, s *sent) error {
 			good, values = append(good, u), append(values, results[i])
 		}
 	}
-	return errors.Join(down, r.finish(b, running, good, values, failed))
+	return r.finish(b, running, good, values, failed)
 }
 
 // oneByOne computes the rows of a batch that ended the processes which computed it. One that does so alone is a bad
 // row.
-func (r *run) oneByOne(ctx context.Context, b *batches, s *sent, at []int, err error) error {
+func (d *deviceStage) oneByOne(ctx context.Context, r *run, b *batches, s *batch, at []int, err error) error {
 	if len(at) == 1 {
 		s.bad = append(s.bad, devices.BadRow{Row: at[0], Reason: err.Error()})
 		return nil
 	}
-	for _, i := range at {
-		one := &sent{members: s.members[i : i+1]}
-		if err := r.onDevice(ctx, b, one); err != nil {
+	for i := range at {
+		if err := d.compute(ctx, r, b, s, at[i:i+1]); err != nil {
 			return err
-		}
-		for _, bad := range one.bad {
-			bad.Row = i
-			s.bad = append(s.bad, bad)
 		}
 	}
 	return nil

@@ -11,7 +11,7 @@ import (
 var ErrDrained = errors.New("stopped early; all finished rows are stored")
 
 // Drain ends runs early without loss: after Start no batch begins, and the one in progress goes on for as long as the
-// grace period allows. See [WithDrain].
+// grace period allows. See [Options]. Its methods other than Start do nothing on nil.
 type Drain struct {
 	grace    time.Duration
 	once     sync.Once
@@ -28,18 +28,6 @@ func (d *Drain) Start() {
 		d.deadline = time.Now().Add(d.grace)
 		close(d.started)
 	})
-}
-
-type drainKey struct{}
-
-// WithDrain returns a context whose runs d ends early, with [ErrDrained].
-func WithDrain(ctx context.Context, d *Drain) context.Context {
-	return context.WithValue(ctx, drainKey{}, d)
-}
-
-func drainOf(ctx context.Context) *Drain {
-	d, _ := ctx.Value(drainKey{}).(*Drain)
-	return d
 }
 
 // begun returns a channel that is closed when the drain starts; nil for no drain.

@@ -44,6 +44,8 @@ type Options struct {
 	Build string
 	// Home is the folder of models and data sets; "" = the store's.
 	Home string
+	// Drain ends runs early, with [ErrDrained]; nil = only their contexts do.
+	Drain *Drain
 }
 
 // Device is the accelerator.

@@ -13,10 +13,10 @@ import (
 	"antipode/gomlxmodels/stage"
 )
 
-// computeBatch is [stage.Worker.Compute] of a batch in which some rows may give NaN or infinity: their result is the
+// computeFinite is [stage.Worker.Compute] of a batch in which some rows may give NaN or infinity: their result is the
 // outcome failed with the reason, if the stage has these columns, else nil, with the reason in bad. The rows of a batch
 // that fails for that are computed one at a time.
-func computeBatch(ctx context.Context, w stage.Worker, batch []any, outputs []table.ColumnSpec) (
+func computeFinite(ctx context.Context, w stage.Worker, batch []any, outputs []table.ColumnSpec) (
 	results [][]stage.Value, bad map[int]error, err error) {
 	bad = map[int]error{}
 	results, err = w.Compute(ctx, batch)

@@ -20,18 +20,18 @@ import (
 
 // stageRows is a row-wise stage of a run.
 type stageRows struct {
-	r       *run
-	stage   stage.Stage
-	plan    *table.Plan
-	opened  *opening
-	w       stage.Worker
-	digest  string // of w
-	loaded  bool   // w has its model
-	outputs []table.ColumnSpec
-	items   store.Items
-	devices *deviceStage
-	c       *counter
-	damage  int // results that were found damaged, not noted yet
+	r        *run
+	stage    stage.Stage
+	plan     *table.Plan
+	opened   *opening
+	w        stage.Worker
+	digest   string // of w
+	loaded   bool   // w has its model
+	outputs  []table.ColumnSpec
+	items    store.Items
+	computer computer
+	c        *counter
+	damage   int // results that were found damaged, not noted yet
 
 	// Of rows that come in parts, after the missing items were computed:
 	bad   map[store.Key]bool          // items of bad rows, which were reported
@@ -155,7 +155,7 @@ func (s *stageRows) key(in *table.Frame, row int) store.Key {
 // batches returns the items of rows, without values.
 func (s *stageRows) batches(in *table.Frame) *batches {
 	b := &batches{w: s.w, items: s.items, in: in, outputs: s.outputs, c: s.c, keys: make([]store.Key, in.Len()),
-		first: map[store.Key]int{}, devices: s.devices}
+		first: map[store.Key]int{}, computer: s.computer}
 	for i := range b.keys {
 		b.keys[i] = s.key(in, i)
 		if _, seen := b.first[b.keys[i]]; !seen {
@@ -210,8 +210,8 @@ func (s *stageRows) count(b *batches, total int, missing []int) (err error) {
 	s.r.e.found.Add(int64(found))
 	s.r.found += found
 	s.c.report()
-	s.devices, err = s.opened.onDevices(s.stage, s.plan.Args, s.w)
-	b.c, b.devices = s.c, s.devices
+	s.computer, err = s.opened.computer(s.stage, s.plan.Args, s.w)
+	b.c, b.computer = s.c, s.computer
 	return err
 }
 
@@ -273,10 +273,10 @@ func (s *stageRows) result(b *batches) (*table.Frame, error) {
 
 // loadModel loads the model of a stage that this process computes, unless the run is draining.
 func (r *run) loadModel(b *batches) error {
-	if b.devices != nil {
+	if _, isHere := b.computer.(*here); !isHere {
 		return nil
 	}
-	drain := drainOf(r.ctx)
+	drain := r.e.opts.Drain
 	if err := drain.err(); err != nil {
 		return err
 	}

@@ -252,11 +252,12 @@ func TestDrain(t *testing.T) {
 			begun := make(chan struct{}, 100)
 			heldStage = held{begun: begun, steps: test.steps}
 			d := NewDrain(test.grace)
+			e.opts.Drain = d
 			plan := must.Get(datasets.Extend(datasets.CSV(tab)).Derive("held", nil, datasets.Columns("full:vector",
 				"size:number")...).Plan())(t)
 			done := make(chan error, 1)
 			go func() {
-				_, err := e.Run(WithDrain(t.Context(), d), client.Request{Plan: plan}, nil)
+				_, err := e.Run(t.Context(), client.Request{Plan: plan}, nil)
 				done <- err
 			}()
 			<-begun
@@ -272,7 +273,7 @@ func TestDrain(t *testing.T) {
 			if computed, _ := e.Counts(); int(computed) != test.kept || len(begun) != 0 {
 				t.Errorf("%d items are stored, want %d; %d more batches begun", computed, test.kept, len(begun))
 			}
-			heldStage = held{begun: make(chan struct{}, 100)}
+			heldStage, e.opts.Drain = held{begun: make(chan struct{}, 100)}, nil
 			res, err := e.Run(t.Context(), client.Request{Plan: plan}, nil)
 			if err != nil || res.Found != test.kept || res.Computed != 7-test.kept {
 				t.Errorf("again: %v, %+v, want %d found", err, res, test.kept)

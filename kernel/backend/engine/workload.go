@@ -287,11 +287,11 @@ func (r *run) probe(b *batches, s *stageWork, given []int) error {
 		s.needs = err.Error()
 		return r.ctx.Err()
 	}
-	if b.devices != nil { // one batch at a time, as if all devices took as long
-		b.devices.one = true
+	if d, several := b.computer.(*deviceStage); several { // one batch at a time, as if all devices took as long
+		d.one = true
 		defer func() {
-			b.devices.one = false
-			s.seconds /= float64(b.devices.set.Len())
+			d.one = false
+			s.seconds /= float64(d.set.Len())
 		}()
 	}
 	ctx, cancel := context.WithCancel(r.ctx)

@@ -39,22 +39,23 @@
 //
 // # Three kinds of Items
 //
-//   - Of a folder ([Open]): a batch is written at once. When 64 packs hold less than 512 items and 4 MB each, they are
-//     written again as few. A payload that replaces another one, or an item that is dropped, lets the packs be written
-//     again without the old one.
+//   - Of a folder ([Open]): a batch is written at once. When 64 packs hold less than 512 items and 4 MB each, they
+//     are written again as few. A payload that replaces another one, or an item that is dropped, lets the packs be
+//     written again without the old one.
 //   - Of a worker ([OpenWorker]), one of several processes that fill a store: items are collected until a pack is full
 //     or an interval has passed, and small packs are not written again.
-//   - Of a worker with object storage ([Remote]): packs are also written there, after the images that they name. The
-//     indexes of other workers' packs are read there; such a pack is copied into the folder when an item of it is needed.
+//   - Of a worker with object storage ([Remote]): packs are also written there, after the images that they name.
+//     The indexes of other workers' packs are read there; such a pack is copied into the folder when an item of it
+//     is needed.
 //
 // # Damage
 //
 // What is read is verified: a payload by its CRC, a blob by its SHA-256 (again when its size, times or inode have
-// changed), a result by the digest of its rows, a line of files.idx by a CRC-32C. What is damaged counts as missing, and
+// changed), a result by the digest of its rows, a line of files.idx by a CRC-32C. What is damaged counts as missing and
 // is computed again. A pack whose index is damaged, or one of whose payloads is, is healed: the records that have their
-// CRC, found by the index and by going from record to record, are written to a new pack, and the damaged one is removed.
-// In a store that cannot be written they are used from where they are. A pack of another version ("APS" and another
-// digit) is left alone; its items count as missing.
+// CRC, found by the index and by going from record to record, are written to a new pack, and the damaged pack is
+// removed. In a store that cannot be written they are used from where they are. A pack of another version ("APS" and
+// another digit) is left alone; its items count as missing.
 //
 // # Locks
 //

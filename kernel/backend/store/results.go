@@ -41,7 +41,8 @@ type Record struct {
 
 func (s *Store) resultPath(id, ext string) string { return filepath.Join(s.dir, "results", id+ext) }
 
-// Result returns a stored table and its record, or [ErrNotFound] if it is missing or damaged. id may be a unique prefix.
+// Result returns a stored table and its record, or [ErrNotFound] if it is missing or damaged. id may be a unique
+// prefix.
 func (s *Store) Result(id string) (*table.Frame, *Record, error) {
 	rec, err := s.Record(id)
 	if err != nil {

@@ -51,7 +51,7 @@ func (f *shardFn) ProcessElement(ctx context.Context, shard int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	_, err = w.Shard(engine.WithDrain(ctx, drain), shard)
+	_, err = w.Shard(ctx, shard)
 	again := []error{jobs.ErrUnreachable, jobs.ErrMismatch, engine.ErrDrained, context.Canceled}
 	if err == nil || w.Reported() && !slices.ContainsFunc(again, func(e error) bool { return errors.Is(err, e) }) {
 		return shard, nil
@@ -80,7 +80,7 @@ func open(f *shardFn) (*jobs.Worker, error) {
 	if err := os.Setenv(client.ExecVar, f.Programs); err != nil {
 		return nil, err
 	}
-	the = jobs.NewWorker(job, jobs.WorkerOptions{Store: f.Store, Commit: time.Duration(f.Commit), Pull: f.Pull,
+	the = jobs.NewWorker(job, jobs.WorkerOptions{Store: f.Store, Commit: time.Duration(f.Commit), Pull: f.Pull, Drain: drain,
 		Say: func(line string) { fmt.Fprintln(os.Stderr, line) }})
 	return the, nil
 }

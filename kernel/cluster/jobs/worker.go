@@ -29,6 +29,8 @@ type WorkerOptions struct {
 	Commit time.Duration
 	// Pull allows the worker to download the XLA plugin if it is missing.
 	Pull bool
+	// Drain ends shards early; nil = only their contexts do.
+	Drain *engine.Drain
 	// Say receives lines for the user; nil discards them.
 	Say func(line string)
 }
@@ -84,8 +86,8 @@ func (w *Worker) say(format string, args ...any) {
 }
 
 // Shard computes the rows of one shard and writes its status until the end. When it returns, everything computed is
-// in the store. Where the store or the device cannot be reached it tries again, 5 times at most. A drain of ctx
-// ([engine.WithDrain]) or its end stops the shard early.
+// in the store. Where the store or the device cannot be reached it tries again, 5 times at most. The worker's drain or
+// the end of ctx stops the shard early.
 //
 // Errors wrap [ErrMismatch] for a job, table or model that does not fit, [ErrUnreachable] after the last try, and
 // [engine.ErrDrained] or the context's error if the shard was stopped early. Any other error, such as a bad row or a
@@ -191,7 +193,7 @@ func (w *Worker) open(ctx context.Context, index int) error {
 	if err != nil {
 		return err
 	}
-	w.engine = all.EngineOn(s.Store, from, build)
+	w.engine = all.EngineOn(s.Store, from, engine.Options{Build: build, Drain: w.Drain})
 	w.mu.Lock()
 	before := w.store
 	w.store = s
