@@ -20,8 +20,8 @@ import (
 )
 
 // Portable reports whether a file of a store, by its path relative to it with slashes and its content, is one that
-// other stores can use: an image, a pack, or a part of a result. Damaged files are not, nor are those of earlier
-// versions.
+// other stores can use: an image, a pack, or a part of a result. Damaged files are not, nor are packs of another
+// version.
 func Portable(name string, data []byte) bool {
 	base, depth := path.Base(name), strings.Count(name, "/")
 	switch part, _, _ := strings.Cut(name, "/"); {
