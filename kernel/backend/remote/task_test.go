@@ -121,6 +121,36 @@ func TestTaskStore(t *testing.T) {
 	}
 }
 
+// TestTaskReplaces: an item that a task computes again, or drops, is its own, whatever another task has committed.
+func TestTaskReplaces(t *testing.T) {
+	s := remotetest.New(t)
+	a := openTask(t, s, t.TempDir())
+	keys, payloads := batch(0)
+	must.Do(t, a.items(t).Put(keys, payloads))
+	must.Do(t, a.Commit())
+	b := openTask(t, s, t.TempDir())
+	items := b.items(t)
+	if n := finds(t, items, 0); n != 10 {
+		t.Fatalf("%d of 10 items", n)
+	}
+	c := openTask(t, s, t.TempDir())
+	for i, of := range []store.Items{items, c.items(t)} { // with the other's pack in the folder, and without
+		own := [][]byte{fmt.Appendf(nil, "own %d", i)}
+		must.Do(t, of.Put(keys[:1], own))
+		for _, when := range []string{"collected", "written"} {
+			if got := of.GetAll(keys[:2]); !bytes.Equal(got[0], own[0]) || !bytes.Equal(got[1], payloads[1]) {
+				t.Errorf("store %d, %s: %q", i, when, got)
+			}
+			must.Do(t, []task{b, c}[i].Commit())
+		}
+	}
+	d := openTask(t, s, t.TempDir()).items(t)
+	must.Do(t, d.Drop(keys[2:3]))
+	if d.Has(keys[2]) || !d.Has(keys[3]) {
+		t.Error("an item that was dropped is there")
+	}
+}
+
 // TestTaskKilled abandons a task whose packs are on its disk but not all in object storage: the next one in the folder
 // writes them, and only them. Faults in between change nothing.
 func TestTaskKilled(t *testing.T) {

@@ -3,7 +3,6 @@ package store
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"time"
 )
@@ -69,12 +68,9 @@ func (s *Store) wrote(path string, items, size int) {
 	if s.worker == nil {
 		return
 	}
-	if rel, err := filepath.Rel(s.dir, path); err == nil {
-		path = filepath.ToSlash(rel)
-	}
 	s.packsMu.Lock()
 	defer s.packsMu.Unlock()
-	s.packs = append(s.packs, PackInfo{path, items, int64(size)})
+	s.packs = append(s.packs, PackInfo{s.name(path), items, int64(size)})
 }
 
 // Commit writes the items that a worker has collected, and what it has to object storage.
