@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"antipode/internal/must"
 	"antipode/internal/objecturl"
 	"antipode/kernel/backend/remote"
 	"antipode/kernel/backend/remote/remotetest"
@@ -17,10 +18,7 @@ import (
 
 func open(t *testing.T, u objecturl.URL) *remote.Bucket {
 	t.Helper()
-	b, err := remote.Open(t.Context(), u)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(remote.Open(t.Context(), u))(t)
 	t.Cleanup(func() { b.Close() })
 	return b
 }
@@ -32,9 +30,7 @@ func TestBucket(t *testing.T) {
 	content := map[string][]byte{"a/1": []byte("one"), "a/भारत 1.png": []byte("two"), "b/large": large}
 	for key, data := range content {
 		for range 2 { // again, as after an interruption
-			if err := b.Put(t.Context(), key, data); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, b.Put(t.Context(), key, data))
 		}
 		got, err := b.Get(t.Context(), key)
 		if err != nil || !bytes.Equal(got, data) {
@@ -64,9 +60,7 @@ func TestBucket(t *testing.T) {
 func TestListAll(t *testing.T) {
 	b := open(t, remotetest.New(t).Parse(t, ""))
 	for i := range 1005 {
-		if err := b.Put(t.Context(), fmt.Sprintf("k/%04d", i), []byte{1}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.Put(t.Context(), fmt.Sprintf("k/%04d", i), []byte{1}))
 	}
 	n := 0
 	if err := b.List(t.Context(), "k/", func(o remote.Object) error {
@@ -120,9 +114,7 @@ func TestFaults(t *testing.T) {
 				if fault != remotetest.Cut { // the answer to a write has no body
 					try("put", func() error { return b.Put(t.Context(), key, data) })
 				}
-				if err := b.Put(t.Context(), key, data); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, b.Put(t.Context(), key, data))
 				try("get", func() error {
 					got, err := b.Get(t.Context(), key)
 					if err == nil && !bytes.Equal(got, data) {
@@ -189,11 +181,8 @@ func TestOneLine(t *testing.T) {
 // TestNoServer reports a server that does not answer and one that needs credentials which are missing.
 func TestNoServer(t *testing.T) {
 	remotetest.Environment(t)
-	u, err := objecturl.Parse("s3://lab/?endpoint=http://127.0.0.1:1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = open(t, u).Get(t.Context(), "x")
+	u := must.Get(objecturl.Parse("s3://lab/?endpoint=http://127.0.0.1:1"))(t)
+	_, err := open(t, u).Get(t.Context(), "x")
 	if !errors.Is(err, remote.ErrUnreachable) || !strings.Contains(err.Error(), "connection refused") {
 		t.Error(err)
 	}

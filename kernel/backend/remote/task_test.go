@@ -167,9 +167,7 @@ func TestTaskKilled(t *testing.T) {
 		if pack == 2 {
 			s.Faults(down)
 		}
-		if _, err := killed.PutBlob(fmt.Appendf(nil, "image %d", pack), ".png"); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(killed.PutBlob(fmt.Appendf(nil, "image %d", pack), ".png"))(t)
 		keys, payloads := batch(pack)
 		must.Do(t, items.Put(keys, payloads))
 		err := killed.Commit()

@@ -97,9 +97,7 @@ func randomStores(t *testing.T, r *rand.Rand, n int) (stores []*Store) {
 			}
 		}
 		for range 5 {
-			if _, err := s.PutBlob(fmt.Appendf(nil, "image %d", r.IntN(10)), ".png"); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(s.PutBlob(fmt.Appendf(nil, "image %d", r.IntN(10)), ".png"))(t)
 		}
 		for range 3 {
 			putResult(t, s, r.IntN(6), at)

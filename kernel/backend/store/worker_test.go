@@ -180,9 +180,7 @@ func TestRemove(t *testing.T) {
 	if err := Remove(dir); !errors.Is(err, ErrInUse) {
 		t.Errorf("%v, want that it is in use", err)
 	}
-	if _, err := s.PutBlob([]byte("an image"), ".png"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.PutBlob([]byte("an image"), ".png"))(t)
 	must.Do(t, s.Close())
 	if err := Remove(dir); err != nil {
 		t.Error(err)
