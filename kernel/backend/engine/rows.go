@@ -26,7 +26,7 @@ type stageRows struct {
 	digest   string // of w
 	loaded   bool   // w has its model
 	outputs  []table.ColumnSpec
-	items    *store.Items
+	items    store.Items
 	computer computer
 	c        *counter
 	damage   int // results that were found damaged, not noted yet
@@ -285,7 +285,7 @@ func (r *run) loadModel(b *batches) error {
 
 // storedValues returns the values of items, nil for one that is missing or damaged or lacks one of its images, and the
 // number of items and images that were found damaged.
-func (r *run) storedValues(items *store.Items, keys []store.Key, outputs []table.ColumnSpec) ([][]table.Value, int) {
+func (r *run) storedValues(items store.Items, keys []store.Key, outputs []table.ColumnSpec) ([][]table.Value, int) {
 	values := make([][]table.Value, len(keys))
 	var images atomic.Int64
 	for at := 0; at < len(keys); at += storedAtOnce {
@@ -299,7 +299,7 @@ func (r *run) storedValues(items *store.Items, keys []store.Key, outputs []table
 const storedAtOnce = 4096
 
 // decodeStored sets the values of items, and counts their damaged images.
-func (r *run) decodeStored(items *store.Items, keys []store.Key, outputs []table.ColumnSpec, values [][]table.Value,
+func (r *run) decodeStored(items store.Items, keys []store.Key, outputs []table.ColumnSpec, values [][]table.Value,
 	images *atomic.Int64) {
 	payloads := items.GetAll(keys)
 	parallel(len(keys), func(u int) {
@@ -322,7 +322,7 @@ func (r *run) decodeStored(items *store.Items, keys []store.Key, outputs []table
 
 // retries reports whether an item that was found is computed again, at most once in a run: its outcome is failed, and
 // the request has RetryFailed.
-func (r *run) retries(items *store.Items, k store.Key, v []table.Value, outputs []table.ColumnSpec) bool {
+func (r *run) retries(items store.Items, k store.Key, v []table.Value, outputs []table.ColumnSpec) bool {
 	if !r.req.RetryFailed {
 		return false
 	}

@@ -12,7 +12,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"antipode/internal/atomicfile"
 	"antipode/internal/objecturl"
 	"antipode/kernel/backend/store"
 )
@@ -162,18 +161,11 @@ func (s *Store) Push() error {
 func (s *Store) lacking(part string) (names []string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	err = filepath.WalkDir(filepath.Join(s.dir, part), func(file string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || atomicfile.IsTemporary(file) {
-			if errors.Is(err, fs.ErrNotExist) {
-				err = nil
-			}
-			return err
-		}
-		rel, err := filepath.Rel(s.dir, file)
-		if name := filepath.ToSlash(rel); err == nil && !s.there[name] {
+	err = store.Files(s.dir, part, func(name string, _ fs.FileInfo) error {
+		if !s.there[name] {
 			names = append(names, name)
 		}
-		return err
+		return nil
 	})
 	return names, err
 }
