@@ -173,8 +173,9 @@ func (e *Engine) newRun(ctx context.Context, req client.Request, progress func(t
 	st *store.Store) *run {
 	return &run{e: e, ctx: ctx, req: req, progress: progress, store: st, frames: map[string]*table.Frame{},
 		bad: &badRows{}, missing: computing{}, history: &history{models: map[string]string{},
-			origins: map[string]string{}, uses: map[string]bool{}, added: map[string]bool{}, results: map[*table.Plan]string{},
-			once: map[string]bool{}, retried: map[item]bool{}, originals: map[string]string{}}}
+			origins: map[string]string{}, uses: map[string]bool{}, added: map[string]bool{},
+			results: map[*table.Plan]string{}, once: map[string]bool{}, retried: map[item]bool{},
+			originals: map[string]string{}}}
 }
 
 // child returns a run whose frames are not those of r, for plans that are evaluated in another way: what it does is
