@@ -36,7 +36,8 @@ func stored(t *testing.T) string {
 }
 
 func record(t *testing.T) *store.Record {
-	digest := must.Get(store.FrameDigest(&table.Frame{Columns: []table.Column{table.TextColumn("id", []string{"a"})}}))(t)
+	f := &table.Frame{Columns: []table.Column{table.TextColumn("id", []string{"a"})}}
+	digest := must.Get(store.FrameDigest(f))(t)
 	return &store.Record{ID: strings.Repeat("ab", 32), Result: digest, Plan: &table.Plan{Op: "rows"}, Rows: 1}
 }
 
