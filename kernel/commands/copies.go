@@ -41,8 +41,7 @@ func use(dir string) error {
 // copyName matches the folder of a copy: a build id, with -simd if it was built with GOEXPERIMENT=simd.
 var copyName = regexp.MustCompile(`^[0-9a-f]{12}(-simd)?$`)
 
-// unmarkedAge is the age at which a copy without an inUse file is removed: its process was killed before it wrote the
-// file.
+// unmarkedAge is the age at which a copy without an inUse file is removed: its process was killed before it wrote that.
 const unmarkedAge = 24 * time.Hour
 
 // removeOld removes the copies of other builds, 60 to 80 MB each, from the store, except those used by a process, the

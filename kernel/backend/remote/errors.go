@@ -47,14 +47,17 @@ func (f *Failure) Error() string { return f.Err.Error() }
 // Unwrap returns the driver's error.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// missing is the error for what does not exist.
-type missing struct{ text string }
+// told is an error with a text of its own.
+type told struct {
+	text string
+	error
+}
 
 // Error is part of error.
-func (m missing) Error() string { return m.text }
+func (t told) Error() string { return t.text }
 
-// Unwrap makes the error one of package fs.
-func (m missing) Unwrap() error { return fs.ErrNotExist }
+// Unwrap returns the error that is told.
+func (t told) Unwrap() error { return t.error }
 
 // most is the number of tries of a request.
 const most = 5
@@ -148,9 +151,9 @@ func (b *Bucket) explain(ctx context.Context, key string, err error) error {
 	}
 	switch {
 	case code == "NoSuchBucket", f.Kind == NotFound && b.driver != nil && !b.exists(ctx):
-		return missing{b.name + ": the bucket does not exist; create it, or correct its name"}
+		return told{b.name + ": the bucket does not exist; create it, or correct its name", fs.ErrNotExist}
 	case f.Kind == NotFound, errors.Is(err, fs.ErrNotExist):
-		return missing{at + ": no such object"}
+		return told{at + ": no such object", fs.ErrNotExist}
 	case errors.Is(err, ErrNoCredentials):
 		return fmt.Errorf("%s: %w: no credentials were found; %s", at, ErrDenied, b.checkCredentials())
 	case f.Kind == Denied, f.Status == http.StatusForbidden, f.Status == http.StatusUnauthorized,

@@ -107,7 +107,7 @@ func (s *Store) Fetch(name string) error {
 		return err
 	}
 	if !store.Portable(name, data) {
-		return damaged{s.bucket.name + s.prefix + name}
+		return told{s.bucket.name + s.prefix + name + ": damaged; write it again from a sound store", store.ErrDamaged}
 	}
 	if err := store.WriteFile(filepath.Join(s.dir, filepath.FromSlash(name)), data); err != nil {
 		return err
@@ -115,15 +115,6 @@ func (s *Store) Fetch(name string) error {
 	s.is(name)
 	return nil
 }
-
-// damaged is the error for a damaged object.
-type damaged struct{ at string }
-
-// Error is part of error.
-func (d damaged) Error() string { return d.at + ": damaged; write it again from a sound store" }
-
-// Unwrap makes the error one of package store.
-func (d damaged) Unwrap() error { return store.ErrDamaged }
 
 // is records that a file of the folder is in object storage.
 func (s *Store) is(name string) {
