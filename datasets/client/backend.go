@@ -23,7 +23,7 @@ import (
 )
 
 // Protocol is the version of the protocol between clients and the backend.
-const Protocol = 1
+const Protocol = 2
 
 // Hello is the backend's reply to a handshake.
 type Hello struct {

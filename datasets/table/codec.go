@@ -2,21 +2,18 @@ package table
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 )
 
-// A frame travels as: "APF1", the header's length (uint32, little-endian like all that follows), a JSON header with
-// the columns and the number of rows, then the columns one after another. Text, image and mask columns are a uint32
-// length and a JSON array; numbers are float64; vectors are one uint32 length a row (nullVector = no value), then all
-// float32 values.
+// A frame travels as: "APF2", the header's length (uint32, little-endian), a JSON header with the columns and the
+// number of rows, then the columns one after another, each as its values ([AppendValue]).
 const (
-	frameMagic = "APF1"
-	nullVector = math.MaxUint32
+	frameMagic = "APF2"
 	maxHeader  = 1 << 24
 	maxRows    = 1 << 31
 )
@@ -43,49 +40,21 @@ func (f *Frame) Encode(w io.Writer) error {
 	if err := writeJSON(bw, header); err != nil {
 		return err
 	}
-	var buf [8]byte
+	var buf []byte
 	for i := range f.Columns {
 		c := &f.Columns[i]
-		switch c.Kind {
-		case KindText:
-			if err := writeJSON(bw, c.Texts); err != nil {
-				return err
+		for row := range c.Len() {
+			var err error
+			if buf, err = AppendValue(buf[:0], c.Kind, c.Value(row)); err != nil {
+				return fmt.Errorf("column %q: %w", c.Name, err)
 			}
-		case KindImage:
-			if err := writeJSON(bw, c.Images); err != nil {
-				return err
+			bw.Write(buf)
+		}
+		if c.Kind == KindNumber {
+			for _, text := range c.Texts {
+				buf, _ = AppendValue(buf[:0], KindText, Value{Text: text})
+				bw.Write(buf)
 			}
-		case KindMask:
-			if err := writeJSON(bw, c.Masks); err != nil {
-				return err
-			}
-		case KindNumber:
-			for _, v := range c.Numbers {
-				binary.LittleEndian.PutUint64(buf[:], math.Float64bits(v))
-				bw.Write(buf[:8])
-			}
-			if c.Texts != nil {
-				if err := writeJSON(bw, c.Texts); err != nil {
-					return err
-				}
-			}
-		case KindVector:
-			for _, v := range c.Vectors {
-				n := uint32(len(v))
-				if v == nil {
-					n = nullVector
-				}
-				binary.LittleEndian.PutUint32(buf[:], n)
-				bw.Write(buf[:4])
-			}
-			for _, v := range c.Vectors {
-				for _, x := range v {
-					binary.LittleEndian.PutUint32(buf[:], math.Float32bits(x))
-					bw.Write(buf[:4])
-				}
-			}
-		default:
-			return fmt.Errorf("column %q has the unknown kind %q", c.Name, c.Kind)
 		}
 	}
 	return bw.Flush()
@@ -123,28 +92,14 @@ func Decode(r io.Reader) (*Frame, error) {
 	for i, spec := range h.Columns {
 		c := &f.Columns[i]
 		c.ColumnSpec = spec
-		var err error
-		switch spec.Kind {
-		case KindText:
-			err = readJSON(br, &c.Texts, math.MaxUint32)
-		case KindImage:
-			err = readJSON(br, &c.Images, math.MaxUint32)
-		case KindMask:
-			err = readJSON(br, &c.Masks, math.MaxUint32)
-		case KindNumber:
-			if c.Numbers, err = readNumbers(br, h.Rows); err == nil && slices.Contains(h.Cells, spec.Name) {
-				err = readJSON(br, &c.Texts, math.MaxUint32)
-			}
-		case KindVector:
-			c.Vectors, err = readVectors(br, h.Rows)
-		default:
-			err = fmt.Errorf("unknown kind %q", spec.Kind)
+		err := readValues(br, c, h.Rows)
+		if err == nil && spec.Kind == KindNumber && slices.Contains(h.Cells, spec.Name) {
+			texts := Column{ColumnSpec: ColumnSpec{spec.Name, KindText}}
+			err = readValues(br, &texts, h.Rows)
+			c.Texts = texts.Texts
 		}
 		if err != nil {
 			return nil, fmt.Errorf("column %q: %w", spec.Name, err)
-		}
-		if c.Len() != h.Rows || spec.Kind == KindNumber && c.Texts != nil && len(c.Texts) != h.Rows {
-			return nil, fmt.Errorf("column %q: %d values in a table of %d rows", spec.Name, c.Len(), h.Rows)
 		}
 	}
 	return f, nil
@@ -170,46 +125,34 @@ func readJSON(r io.Reader, v any, limit uint32) error {
 	return json.Unmarshal(data, v)
 }
 
-func readNumbers(r io.Reader, rows int) ([]float64, error) {
-	out := make([]float64, 0, min(rows, 1<<16))
-	var buf [8]byte
-	for range rows {
-		if _, err := io.ReadFull(r, buf[:]); err != nil {
-			return nil, err
-		}
-		out = append(out, math.Float64frombits(binary.LittleEndian.Uint64(buf[:])))
+// readValues adds the values of rows to a column.
+func readValues(r *bufio.Reader, c *Column, rows int) error {
+	if !slices.Contains([]Kind{KindText, KindNumber, KindImage, KindMask, KindVector}, c.Kind) {
+		return fmt.Errorf("unknown kind %q", c.Kind)
 	}
-	return out, nil
-}
-
-func readVectors(r io.Reader, rows int) ([][]float32, error) {
-	lengths := make([]uint32, 0, min(rows, 1<<16))
-	var buf [4]byte
+	var length [4]byte
+	var data bytes.Buffer
 	for range rows {
-		if _, err := io.ReadFull(r, buf[:]); err != nil {
-			return nil, err
+		if _, err := io.ReadFull(r, length[:]); err != nil {
+			return err
 		}
-		lengths = append(lengths, binary.LittleEndian.Uint32(buf[:]))
-	}
-	out := make([][]float32, rows)
-	var raw []byte
-	for i, n := range lengths {
-		if n == nullVector {
+		n := binary.LittleEndian.Uint32(length[:])
+		if n == noVector {
+			c.Add(Value{})
 			continue
 		}
-		if n > maxHeader {
-			return nil, fmt.Errorf("a damaged table: a vector of %d numbers", n)
+		if c.Kind == KindVector && n > maxVector {
+			return fmt.Errorf("a damaged table: a vector of %d bytes", n)
 		}
-		if cap(raw) < int(n)*4 {
-			raw = make([]byte, n*4)
+		data.Reset()
+		if _, err := io.CopyN(&data, r, int64(n)); err != nil {
+			return io.ErrUnexpectedEOF
 		}
-		if _, err := io.ReadFull(r, raw[:n*4]); err != nil {
-			return nil, err
+		v, err := decodeValue(data.Bytes(), c.Kind)
+		if err != nil {
+			return err
 		}
-		out[i] = make([]float32, n)
-		for j := range out[i] {
-			out[i][j] = math.Float32frombits(binary.LittleEndian.Uint32(raw[j*4:]))
-		}
+		c.Add(v)
 	}
-	return out, nil
+	return nil
 }

@@ -109,15 +109,6 @@ func (r Row) Mask(column string) table.Mask {
 	return table.Mask{}
 }
 
-// Value is one output value; the field of the output column's kind is used.
-type Value struct {
-	Text   string
-	Number float64
-	Image  table.Image
-	Mask   table.Mask
-	Vector []float32
-}
-
 // Reader is a [Worker] that reports what reading the rows' values lost or guessed, such as texts that were cut.
 type Reader interface {
 	// Readings returns the readings of rows with the columns of Outputs; it is called for results that the store had
@@ -147,7 +138,7 @@ type Worker interface {
 	// Compute takes at most Batch prepared rows and returns, for each, the values of Outputs in their order. It calls
 	// Env.OnDevice for what needs the device. With an error it may return the values of the rows that are done, nil for
 	// the others: they are stored.
-	Compute(ctx context.Context, prepared []any) ([][]Value, error)
+	Compute(ctx context.Context, prepared []any) ([][]table.Value, error)
 	// Close releases the worker's resources. The model may stay loaded for other runs. Label and Key may be called
 	// after it.
 	Close()
@@ -174,7 +165,7 @@ func Step(ctx context.Context, done, total int) {
 // Keeper is a [Worker] of which not every result is stored: a result that another run should compute again, such as a
 // request that timed out, is returned in this run only.
 type Keeper interface {
-	Keep(values []Value) bool
+	Keep(values []table.Value) bool
 }
 
 // RowChecker is a [Worker] that refuses some rows. The engine calls CheckRow for each row before any work; an error

@@ -41,7 +41,7 @@ func (slow) Prepare(_ context.Context, r stage.Row) (any, string, error) {
 	return r.Text("id"), "", nil
 }
 
-func (s slow) Compute(ctx context.Context, in []any) ([][]stage.Value, error) {
+func (s slow) Compute(ctx context.Context, in []any) ([][]table.Value, error) {
 	// every computed item leaves a byte, so that none goes uncounted
 	if f := os.Getenv("ANTIPODE_TEST_COUNT"); f != "" {
 		log, err := os.OpenFile(f, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
@@ -56,9 +56,9 @@ func (s slow) Compute(ctx context.Context, in []any) ([][]stage.Value, error) {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	out := make([][]stage.Value, len(in))
+	out := make([][]table.Value, len(in))
 	for i, id := range in {
-		out[i] = []stage.Value{{Vector: []float32{float32(len(id.(string))), 1}}}
+		out[i] = []table.Value{{Vector: []float32{float32(len(id.(string))), 1}}}
 	}
 	return out, nil
 }

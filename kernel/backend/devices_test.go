@@ -184,7 +184,7 @@ func (deadly) Prepare(_ context.Context, r stage.Row) (any, string, error) {
 	return r.Text("id"), "", nil
 }
 
-func (d deadly) Compute(ctx context.Context, in []any) ([][]stage.Value, error) {
+func (d deadly) Compute(ctx context.Context, in []any) ([][]table.Value, error) {
 	for _, id := range in {
 		if strings.HasPrefix(id.(string), "computing") {
 			fmt.Fprintln(os.Stderr, "fatal error: out of memory\n\ngoroutine 1 [running]:\n\tmain.go:1 +0x1")

@@ -31,9 +31,9 @@ func (painter) Outputs([]table.ColumnSpec) []table.ColumnSpec {
 	return datasets.Columns("image:image")
 }
 
-func (p painter) Compute(ctx context.Context, in []any) ([][]stage.Value, error) {
+func (p painter) Compute(ctx context.Context, in []any) ([][]table.Value, error) {
 	time.Sleep(p.wait)
-	out := make([][]stage.Value, len(in))
+	out := make([][]table.Value, len(in))
 	for i, id := range in {
 		data, err := pngOf(400, 200, len(id.(string)))
 		if err != nil {
@@ -43,7 +43,7 @@ func (p painter) Compute(ctx context.Context, in []any) ([][]stage.Value, error)
 		if err != nil {
 			return nil, err
 		}
-		out[i] = []stage.Value{{Image: blob}}
+		out[i] = []table.Value{{Image: blob}}
 	}
 	return out, nil
 }

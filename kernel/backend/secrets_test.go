@@ -25,10 +25,10 @@ type teller struct {
 func (t teller) Digest() string                              { return "teller " + t.row }
 func (teller) Outputs([]table.ColumnSpec) []table.ColumnSpec { return datasets.Columns("answer:text") }
 
-func (t teller) Compute(_ context.Context, in []any) ([][]stage.Value, error) {
-	out := make([][]stage.Value, len(in))
+func (t teller) Compute(_ context.Context, in []any) ([][]table.Value, error) {
+	out := make([][]table.Value, len(in))
 	for i := range in {
-		out[i] = []stage.Value{{Text: t.env.Secret(testKey)}}
+		out[i] = []table.Value{{Text: t.env.Secret(testKey)}}
 	}
 	return out, nil
 }

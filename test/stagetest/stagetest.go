@@ -127,7 +127,7 @@ func Open(t *testing.T, env Env, name string, args any) (stage.Worker, error) {
 }
 
 // Run computes the given rows of a table in batches of a size and gives their values by row.
-func Run(t *testing.T, w stage.Worker, f *table.Frame, rows []int, size int) map[int][]stage.Value {
+func Run(t *testing.T, w stage.Worker, f *table.Frame, rows []int, size int) map[int][]table.Value {
 	t.Helper()
 	if err := w.Check(f.Specs()); err != nil {
 		t.Fatal(err)
@@ -135,7 +135,7 @@ func Run(t *testing.T, w stage.Worker, f *table.Frame, rows []int, size int) map
 	if err := w.Load(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	out := map[int][]stage.Value{}
+	out := map[int][]table.Value{}
 	for part := range slices.Chunk(rows, size) {
 		var prepared []any
 		for _, i := range part {

@@ -86,13 +86,13 @@ func (w *worker) Prepare(_ context.Context, row stage.Row) (any, string, error) 
 	return items, "image", items[0].Unchanged()
 }
 
-func (w *worker) Compute(ctx context.Context, prepared []any) ([][]stage.Value, error) {
+func (w *worker) Compute(ctx context.Context, prepared []any) ([][]table.Value, error) {
 	rows := make([][]execmodel.Item, len(prepared))
 	for i, p := range prepared {
 		rows[i] = p.([]execmodel.Item)
 	}
 	answers, failed := w.RunRows(ctx, rows)
-	out := make([][]stage.Value, len(rows))
+	out := make([][]table.Value, len(rows))
 	for i, of := range answers {
 		if of != nil {
 			out[i] = w.values(of)
@@ -102,7 +102,7 @@ func (w *worker) Compute(ctx context.Context, prepared []any) ([][]stage.Value, 
 }
 
 // values returns the columns of a row from its answers, one for each order of the choices; none = no image.
-func (w *worker) values(answers []execmodel.Answer) []stage.Value {
+func (w *worker) values(answers []execmodel.Answer) []table.Value {
 	n := len(w.args.Choices)
 	probabilities := slices.Repeat([]float64{math.NaN()}, n)
 	answer, source, text, outcome, reason := "", "", "", "", ""
@@ -130,12 +130,12 @@ func (w *worker) values(answers []execmodel.Answer) []stage.Value {
 			source = execmodel.FromNothing
 		}
 	}
-	out := []stage.Value{{Text: answer}}
+	out := []table.Value{{Text: answer}}
 	for _, p := range probabilities {
-		out = append(out, stage.Value{Number: p})
+		out = append(out, table.Value{Number: p})
 	}
-	return append(out, stage.Value{Text: source}, stage.Value{Text: text}, stage.Value{Text: outcome},
-		stage.Value{Text: reason})
+	return append(out, table.Value{Text: source}, table.Value{Text: text}, table.Value{Text: outcome},
+		table.Value{Text: reason})
 }
 
 // average averages the probabilities with those of an answer to the reversed choices and returns the most probable
@@ -159,6 +159,6 @@ func (w *worker) average(probabilities []float64, choice int, reversed execmodel
 }
 
 // Keep stores every answer but the transient ones.
-func (w *worker) Keep(values []stage.Value) bool {
+func (w *worker) Keep(values []table.Value) bool {
 	return !strings.HasPrefix(values[len(values)-1].Text, execmodel.Transient)
 }

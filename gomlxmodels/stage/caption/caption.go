@@ -277,7 +277,7 @@ func (w *worker) read(img table.Image) ([]float32, error) {
 	return pixels, nil
 }
 
-func (w *worker) Compute(ctx context.Context, prepared []any) ([][]stage.Value, error) {
+func (w *worker) Compute(ctx context.Context, prepared []any) ([][]table.Value, error) {
 	var items []*item
 	for _, p := range prepared {
 		if it := p.(*item); it != nil {
@@ -293,10 +293,10 @@ func (w *worker) Compute(ctx context.Context, prepared []any) ([][]stage.Value, 
 	if err != nil {
 		return nil, err
 	}
-	out := make([][]stage.Value, len(prepared))
+	out := make([][]table.Value, len(prepared))
 	for i, p := range prepared {
 		if p.(*item) == nil {
-			out[i] = []stage.Value{{}, {Number: math.NaN()}, {Number: math.NaN()}, {}}
+			out[i] = []table.Value{{}, {Number: math.NaN()}, {Number: math.NaN()}, {}}
 			continue
 		}
 		at := places[0]
@@ -310,7 +310,7 @@ func (w *worker) Compute(ctx context.Context, prepared []any) ([][]stage.Value, 
 		if text.Ended {
 			stop = "end"
 		}
-		out[i] = []stage.Value{{Text: words}, {Number: float64(len(text.Tokens))},
+		out[i] = []table.Value{{Text: words}, {Number: float64(len(text.Tokens))},
 			{Number: math.Round(text.LogProb*1e4) / 1e4}, {Text: stop}}
 	}
 	return out, nil

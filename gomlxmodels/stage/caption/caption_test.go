@@ -54,7 +54,7 @@ func reference(t *testing.T, dir string, lines any) *table.Frame {
 }
 
 // check holds a row's values against a text and its tokens, the end included where there is one.
-func check(t *testing.T, what string, got []stage.Value, text string, tokens, ends []int32) {
+func check(t *testing.T, what string, got []table.Value, text string, tokens, ends []int32) {
 	t.Helper()
 	n, stop := len(tokens), "limit"
 	if slices.Contains(ends, tokens[n-1]) {
@@ -134,7 +134,7 @@ func TestBatches(t *testing.T) {
 			want := stagetest.Run(t, w, f, rows, w.Batch())
 			turned := slices.Clone(rows)
 			slices.Reverse(turned)
-			for what, got := range map[string]map[int][]stage.Value{
+			for what, got := range map[string]map[int][]table.Value{
 				"one by one":    stagetest.Run(t, start(t, e, a), f, rows, 1),
 				"in eights":     stagetest.Run(t, start(t, e, a), f, rows, 8),
 				"from the end":  stagetest.Run(t, start(t, e, a), f, turned, 5),

@@ -58,9 +58,9 @@ func (w *execWorker) Prepare(_ context.Context, row stage.Row) (any, string, err
 	return it, "image", it.Unchanged()
 }
 
-func (w *execWorker) Compute(ctx context.Context, prepared []any) ([][]stage.Value, error) {
+func (w *execWorker) Compute(ctx context.Context, prepared []any) ([][]table.Value, error) {
 	answers, failed := w.RunGiven(ctx, prepared)
-	out := make([][]stage.Value, len(prepared))
+	out := make([][]table.Value, len(prepared))
 	for i, a := range answers {
 		if a == nil {
 			continue
@@ -72,7 +72,7 @@ func (w *execWorker) Compute(ctx context.Context, prepared []any) ([][]stage.Val
 		if len(a.Scores) > 0 {
 			logProb = a.Scores[0]
 		}
-		out[i] = []stage.Value{{Text: text}, {Number: math.NaN()}, {Number: logProb}, {}}
+		out[i] = []table.Value{{Text: text}, {Number: math.NaN()}, {Number: logProb}, {}}
 	}
 	return out, failed
 }

@@ -93,9 +93,9 @@ func openBLIP2(dir string, args gomlxmodels.EmbedArgs) (*kind, error) {
 			return m.Prepare(rgb)
 		}),
 		encode: each((*blip2.Encoder).EncodeImages),
-		values: func(embedding, _ any, _ bool) []stage.Value {
+		values: func(embedding, _ any, _ bool) []table.Value {
 			v, _ := embedding.([]float32)
-			return []stage.Value{{Vector: v}}
+			return []table.Value{{Vector: v}}
 		},
 	}
 	if !compares {

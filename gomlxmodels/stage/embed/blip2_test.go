@@ -40,7 +40,7 @@ func TestBLIP2(t *testing.T) {
 		table.ImageColumn("image", []table.Image{stagetest.Image(t, g.Image("picture")), scene, {}, scene}),
 		table.TextColumn("caption", captions), table.TextColumn("outcome", []string{"", "", "refused", ""})}}
 	env := stagetest.NewEnv(t, backend)
-	run := func(vector, pooling, text string, size int) map[int][]stage.Value {
+	run := func(vector, pooling, text string, size int) map[int][]table.Value {
 		w := stagetest.Start(t, env, gomlxmodels.EmbedOp, blip2Args("retrieval", vector, pooling, text))
 		return stagetest.Run(t, w, f, stagetest.All(f), size)
 	}

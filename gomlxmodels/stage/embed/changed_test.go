@@ -36,11 +36,11 @@ func (changer) Load(context.Context) error                              { return
 func (changer) Close()                                                  {}
 func (changer) Prepare(context.Context, stage.Row) (any, string, error) { return nil, "", nil }
 
-func (c changer) Compute(_ context.Context, rows []any) ([][]stage.Value, error) {
+func (c changer) Compute(_ context.Context, rows []any) ([][]table.Value, error) {
 	c.change()
-	out := make([][]stage.Value, len(rows))
+	out := make([][]table.Value, len(rows))
 	for i := range out {
-		out[i] = []stage.Value{{}}
+		out[i] = []table.Value{{}}
 	}
 	return out, nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/gomlx/compute/dtypes"
 
 	"antipode/datasets"
+	"antipode/datasets/table"
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/clip"
 	"antipode/gomlxmodels/preprocess"
@@ -53,9 +54,9 @@ func openCLIP(dir string, args gomlxmodels.EmbedArgs) (*kind, error) {
 				return m.Prepare(rgb)
 			}),
 			encode: each((*clip.Encoder).EncodeImages),
-			values: func(embedding, _ any, _ bool) []stage.Value {
+			values: func(embedding, _ any, _ bool) []table.Value {
 				e, _ := embedding.(clip.Embedding)
-				return []stage.Value{{Vector: vector(e)}}
+				return []table.Value{{Vector: vector(e)}}
 			},
 		}, nil
 	}

@@ -40,7 +40,7 @@ type kind struct {
 	// encode embeds prepared rows, none of them nil, on the device's goroutine.
 	encode func(ctx context.Context, e encoder, prepared []any) ([]any, error)
 	// values returns a row's columns; embedding is one of encode's results, or nil.
-	values func(embedding, prepared any, masked bool) []stage.Value
+	values func(embedding, prepared any, masked bool) []table.Value
 }
 
 // each returns an encode function that calls f, a method of an encoder, with prepared rows of its type.
@@ -166,7 +166,7 @@ func (w *worker) Prepare(_ context.Context, row stage.Row) (any, string, error) 
 	return w.kind.prepare(row)
 }
 
-func (w *worker) Compute(ctx context.Context, prepared []any) ([][]stage.Value, error) {
+func (w *worker) Compute(ctx context.Context, prepared []any) ([][]table.Value, error) {
 	var given []any
 	for _, p := range prepared {
 		if p != nil {
@@ -181,7 +181,7 @@ func (w *worker) Compute(ctx context.Context, prepared []any) ([][]stage.Value, 
 	if err != nil {
 		return nil, err
 	}
-	out := make([][]stage.Value, len(prepared))
+	out := make([][]table.Value, len(prepared))
 	for i, p := range prepared {
 		var e any
 		if p != nil {

@@ -70,9 +70,9 @@ func (w *execWorker) Prepare(_ context.Context, row stage.Row) (any, string, err
 	return it, "image", it.Unchanged()
 }
 
-func (w *execWorker) Compute(ctx context.Context, prepared []any) ([][]stage.Value, error) {
+func (w *execWorker) Compute(ctx context.Context, prepared []any) ([][]table.Value, error) {
 	answers, failed := w.RunGiven(ctx, prepared)
-	out := make([][]stage.Value, len(prepared))
+	out := make([][]table.Value, len(prepared))
 	for i, a := range answers {
 		if a == nil {
 			continue
@@ -83,7 +83,7 @@ func (w *execWorker) Compute(ctx context.Context, prepared []any) ([][]stage.Val
 		} else if w.dim = cmp.Or(w.dim, len(v)); len(v) != w.dim {
 			return out, fmt.Errorf("exec %s: a vector of %d numbers after one of %d", w.Ready.Name, len(v), w.dim)
 		}
-		out[i] = []stage.Value{{Vector: v}}
+		out[i] = []table.Value{{Vector: v}}
 		if w.args.Against != "" {
 			out[i] = (&texts{}).counted(v, nil)
 		}

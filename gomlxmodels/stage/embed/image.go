@@ -96,10 +96,10 @@ func (decodable) Prepare(_ context.Context, row stage.Row) (any, string, error) 
 	return rgb.Width * rgb.Height, "", nil
 }
 
-func (decodable) Compute(_ context.Context, prepared []any) ([][]stage.Value, error) {
-	out := make([][]stage.Value, len(prepared))
+func (decodable) Compute(_ context.Context, prepared []any) ([][]table.Value, error) {
+	out := make([][]table.Value, len(prepared))
 	for i, pixels := range prepared {
-		out[i] = []stage.Value{{Number: float64(pixels.(int))}}
+		out[i] = []table.Value{{Number: float64(pixels.(int))}}
 	}
 	return out, nil
 }

@@ -54,16 +54,16 @@ func ids(prepared []*tokenizers.Encoding) [][]int32 {
 }
 
 // counted returns a text's vector and its counts.
-func (t *texts) counted(vector []float32, prepared any) []stage.Value {
+func (t *texts) counted(vector []float32, prepared any) []table.Value {
 	nan := math.NaN()
 	counts := [4]float64{nan, nan, nan, nan}
 	if e, ok := prepared.(*tokenizers.Encoding); ok {
 		counts = [4]float64{float64(e.Tokens), float64(e.Words), float64(e.Unknown),
 			float64(e.Tokens + t.around - len(e.IDs))}
 	}
-	out := []stage.Value{{Vector: vector}}
+	out := []table.Value{{Vector: vector}}
 	for _, n := range counts {
-		out = append(out, stage.Value{Number: n})
+		out = append(out, table.Value{Number: n})
 	}
 	return out
 }
@@ -83,7 +83,7 @@ func textKind[M encoder, E any](column string, k kind, tokenize func(string) (to
 	k.encode = each(func(e M, ctx context.Context, list []*tokenizers.Encoding) ([]E, error) {
 		return encode(e, ctx, ids(list))
 	})
-	k.values = func(embedding, prepared any, _ bool) []stage.Value {
+	k.values = func(embedding, prepared any, _ bool) []table.Value {
 		var v []float32
 		if e, ok := embedding.(E); ok {
 			v = vector(e)

@@ -8,6 +8,7 @@ import (
 	"github.com/gomlx/compute/dtypes"
 
 	"antipode/datasets"
+	"antipode/datasets/table"
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/device"
 	"antipode/gomlxmodels/hub"
@@ -81,16 +82,16 @@ func callBatch(backend compute.Backend, n int) int {
 	return n
 }
 
-func vitValues(embedding, prepared any, masked bool) []stage.Value {
+func vitValues(embedding, prepared any, masked bool) []table.Value {
 	e, _ := embedding.(vit.Embedding)
 	patches := [2]float64{math.NaN(), math.NaN()}
 	if p, ok := prepared.(*vit.Prepared); ok && p.Object != nil {
 		patches = [2]float64{float64(e.ObjectPatches), float64(e.BackgroundPatches)}
 	}
-	out := []stage.Value{{Vector: e.Full}}
+	out := []table.Value{{Vector: e.Full}}
 	if masked {
-		out = append(out, stage.Value{Vector: e.ObjectOnly}, stage.Value{Vector: e.BackgroundOnly},
-			stage.Value{Number: patches[0]}, stage.Value{Number: patches[1]})
+		out = append(out, table.Value{Vector: e.ObjectOnly}, table.Value{Vector: e.BackgroundOnly},
+			table.Value{Number: patches[0]}, table.Value{Number: patches[1]})
 	}
 	return out
 }

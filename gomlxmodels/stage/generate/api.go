@@ -158,7 +158,7 @@ func (p *paid) cost() float64 {
 	return *p.Cost
 }
 
-func (w *apiWorker) Compute(ctx context.Context, prepared []any) ([][]stage.Value, error) {
+func (w *apiWorker) Compute(ctx context.Context, prepared []any) ([][]table.Value, error) {
 	answers, fails := make([]paid, len(prepared)), make([]error, len(prepared))
 	var wg sync.WaitGroup
 	for i, p := range prepared {
@@ -174,9 +174,9 @@ func (w *apiWorker) Compute(ctx context.Context, prepared []any) ([][]stage.Valu
 		first := fails[slices.IndexFunc(fails, func(e error) bool { return e != nil })]
 		return nil, fmt.Errorf("%w; answers are stored", first)
 	}
-	out := make([][]stage.Value, len(answers))
+	out := make([][]table.Value, len(answers))
 	for i, a := range answers {
-		out[i] = []stage.Value{{Image: a.Image}, {Text: strings.TrimPrefix(w.args.Model, gomlxmodels.API)},
+		out[i] = []table.Value{{Image: a.Image}, {Text: strings.TrimPrefix(w.args.Model, gomlxmodels.API)},
 			{Text: "generated"}, {Text: a.Outcome}, {Text: a.Reason},
 			{Text: "the provider's own"}, {Text: a.RevisedPrompt}, {Number: a.cost()}}
 	}
@@ -187,7 +187,7 @@ func (w *apiWorker) Compute(ctx context.Context, prepared []any) ([][]stage.Valu
 const transient = "may pass: "
 
 // Keep stores every answer but the transient ones.
-func (w *apiWorker) Keep(values []stage.Value) bool {
+func (w *apiWorker) Keep(values []table.Value) bool {
 	return !strings.HasPrefix(values[4].Text, transient)
 }
 

@@ -84,7 +84,7 @@ func (w *execWorker) Prepare(_ context.Context, row stage.Row) (any, string, err
 		Guidance: r.Guidance, Scheduler: r.Scheduler, Width: r.Width, Height: r.Height}, "", nil
 }
 
-func (w *execWorker) Compute(ctx context.Context, prepared []any) ([][]stage.Value, error) {
+func (w *execWorker) Compute(ctx context.Context, prepared []any) ([][]table.Value, error) {
 	if w.args.API.Budget > 0 && w.spent >= w.args.API.Budget {
 		return nil, fmt.Errorf("the budget is exhausted: $%.3f of $%.2f are spent", w.spent, w.args.API.Budget)
 	}
@@ -93,7 +93,7 @@ func (w *execWorker) Compute(ctx context.Context, prepared []any) ([][]stage.Val
 		items[i] = p.(execmodel.Item)
 	}
 	answers, failed := w.Run(ctx, items)
-	out := make([][]stage.Value, len(answers))
+	out := make([][]table.Value, len(answers))
 	for i, a := range answers {
 		if a.Outcome == "" {
 			continue
@@ -108,7 +108,7 @@ func (w *execWorker) Compute(ctx context.Context, prepared []any) ([][]stage.Val
 }
 
 // values returns an image's columns.
-func (w *execWorker) values(a *execmodel.Answer) ([]stage.Value, error) {
+func (w *execWorker) values(a *execmodel.Answer) ([]table.Value, error) {
 	var blob table.Image
 	if a.Outcome == execmodel.OK {
 		var err error
@@ -125,11 +125,11 @@ func (w *execWorker) values(a *execmodel.Answer) ([]stage.Value, error) {
 		meta = string(text)
 	}
 	outcome, reason := a.Result()
-	return []stage.Value{{Image: blob}, {Text: cmp.Or(w.Ready.Model.ID, w.Ready.Name)}, {Text: "generated"},
+	return []table.Value{{Image: blob}, {Text: cmp.Or(w.Ready.Model.ID, w.Ready.Name)}, {Text: "generated"},
 		{Text: outcome}, {Text: reason}, {Text: "the program's own"}, {Number: a.Cost}, {Text: meta}}, nil
 }
 
 // Keep stores every answer but the transient ones.
-func (w *execWorker) Keep(values []stage.Value) bool {
+func (w *execWorker) Keep(values []table.Value) bool {
 	return !strings.HasPrefix(values[4].Text, execmodel.Transient)
 }

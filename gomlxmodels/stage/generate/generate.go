@@ -212,7 +212,7 @@ func (w *worker) Prepare(_ context.Context, row stage.Row) (any, string, error) 
 	return r, "", nil
 }
 
-func (w *worker) Compute(ctx context.Context, prepared []any) ([][]stage.Value, error) {
+func (w *worker) Compute(ctx context.Context, prepared []any) ([][]table.Value, error) {
 	requests := make([]diffusion.Request, len(prepared))
 	for i, p := range prepared {
 		requests[i] = p.(diffusion.Request)
@@ -227,7 +227,7 @@ func (w *worker) Compute(ctx context.Context, prepared []any) ([][]stage.Value, 
 			return nil, err
 		}
 	}
-	out := make([][]stage.Value, len(job.Results))
+	out := make([][]table.Value, len(job.Results))
 	for i, p := range job.Results {
 		if out[i], err = w.values(p); err != nil {
 			return nil, err
@@ -240,7 +240,7 @@ func (w *worker) Compute(ctx context.Context, prepared []any) ([][]stage.Value, 
 const truncated = "the prompt is longer than the model's context: its end was truncated"
 
 // values returns an image's columns. One that the safety checker blocked is a refused row without an image.
-func (w *worker) values(p diffusion.Result) ([]stage.Value, error) {
+func (w *worker) values(p diffusion.Result) ([]table.Value, error) {
 	var blob table.Image
 	outcome, reason := "ok", ""
 	if p.Truncated {
@@ -254,7 +254,7 @@ func (w *worker) values(p diffusion.Result) ([]stage.Value, error) {
 			return nil, err
 		}
 	}
-	return []stage.Value{{Image: blob}, {Text: w.name}, {Text: "generated"}, {Text: outcome}, {Text: reason},
+	return []table.Value{{Image: blob}, {Text: w.name}, {Text: "generated"}, {Text: outcome}, {Text: reason},
 		{Text: string(w.model.Safety())}}, nil
 }
 

@@ -175,7 +175,7 @@ func (w *tokenWorker) Prepare(_ context.Context, row stage.Row) (any, string, er
 	return text{vqgan.Request{Text: ids, Seed: n}, strings.Join(reasons, "; ")}, "", nil
 }
 
-func (w *tokenWorker) Compute(ctx context.Context, prepared []any) ([][]stage.Value, error) {
+func (w *tokenWorker) Compute(ctx context.Context, prepared []any) ([][]table.Value, error) {
 	var requests []vqgan.Request
 	for _, p := range prepared {
 		requests = append(requests, p.(text).Request)
@@ -189,13 +189,13 @@ func (w *tokenWorker) Compute(ctx context.Context, prepared []any) ([][]stage.Va
 	}); err != nil {
 		return nil, err
 	}
-	var out [][]stage.Value
+	var out [][]table.Value
 	for i, r := range results {
 		blob, err := putPNG(w.env, r.Image)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, []stage.Value{{Image: blob}, {Text: w.name}, {Text: "generated"}, {Text: "ok"},
+		out = append(out, []table.Value{{Image: blob}, {Text: w.name}, {Text: "generated"}, {Text: "ok"},
 			{Text: prepared[i].(text).reason}, {Text: string(diffusion.SafetyAbsent)}})
 	}
 	return out, nil

@@ -7,7 +7,6 @@ import (
 	"antipode/datasets/mask"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
-	"antipode/gomlxmodels/stage"
 )
 
 // found is what a finder finds in an image.
@@ -58,7 +57,7 @@ func short(text string) string {
 }
 
 // values returns a row's values in the order of gomlxmodels.SegmentArgs.Columns.
-func (w *worker) values(it *item, f found, presence float64) []stage.Value {
+func (w *worker) values(it *item, f found, presence float64) []table.Value {
 	outcome, reason := "ok", ""
 	switch {
 	case final(it.outcome):
@@ -68,22 +67,22 @@ func (w *worker) values(it *item, f found, presence float64) []stage.Value {
 	case f.mask.Counts == "":
 		outcome, reason = "unmasked", f.reason
 	}
-	number := func(v float64) stage.Value {
+	number := func(v float64) table.Value {
 		if it.input == nil || f.outcome != "" {
 			v = math.NaN()
 		}
-		return stage.Value{Number: v}
+		return table.Value{Number: v}
 	}
-	out := []stage.Value{{Mask: f.mask}, number(f.score), number(f.area), number(float64(f.components)),
+	out := []table.Value{{Mask: f.mask}, number(f.score), number(f.area), number(float64(f.components)),
 		{Text: outcome}, {Text: reason}}
 	if w.args.ListsBoxes() {
-		out = append(out, stage.Value{Text: f.boxes})
+		out = append(out, table.Value{Text: f.boxes})
 	}
 	if w.args.Detector != "" {
 		out = append(out, number(f.boxScore), number(f.stability), number(f.border))
 	}
 	if w.judge != nil {
-		out = append(out, stage.Value{Number: presence})
+		out = append(out, table.Value{Number: presence})
 	}
 	return out
 }

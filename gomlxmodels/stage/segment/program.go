@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"antipode/datasets/mask"
+	"antipode/datasets/table"
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/stage"
@@ -107,7 +108,7 @@ func (p *program) find(it *item, result any) (found, error) {
 }
 
 // Keep stores every answer but the transient ones of a program.
-func (w *worker) Keep(values []stage.Value) bool {
+func (w *worker) Keep(values []table.Value) bool {
 	_, is := w.finder.(*program)
 	return !is || !strings.HasPrefix(values[5].Text, execmodel.Transient)
 }

@@ -198,7 +198,7 @@ func final(outcome string) bool {
 	return !slices.Contains([]string{"", "ok", "unmasked"}, outcome)
 }
 
-func (w *worker) Compute(ctx context.Context, prepared []any) ([][]stage.Value, error) {
+func (w *worker) Compute(ctx context.Context, prepared []any) ([][]table.Value, error) {
 	var items []*item
 	var questions []*question
 	for _, p := range prepared {
@@ -227,7 +227,7 @@ func (w *worker) Compute(ctx context.Context, prepared []any) ([][]stage.Value, 
 	if err != nil && (results == nil || w.judge != nil && presence == nil) {
 		return nil, err
 	}
-	out, failed := make([][]stage.Value, len(prepared)), make([]error, len(prepared))
+	out, failed := make([][]table.Value, len(prepared)), make([]error, len(prepared))
 	var wait sync.WaitGroup
 	for i, p := range prepared {
 		it := p.(*item)

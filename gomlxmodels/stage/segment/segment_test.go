@@ -58,7 +58,7 @@ func row(file string, texts map[string]string) stage.Row {
 func testFile(name string) string { return filepath.Join("testdata", name) }
 
 // result runs rows and gives their values by column.
-func result(t *testing.T, w stage.Worker, rows ...stage.Row) []map[string]stage.Value {
+func result(t *testing.T, w stage.Worker, rows ...stage.Row) []map[string]table.Value {
 	t.Helper()
 	must.Do(t, w.Load(context.Background()))
 	var prepared []any
@@ -70,9 +70,9 @@ func result(t *testing.T, w stage.Worker, rows ...stage.Row) []map[string]stage.
 		prepared = append(prepared, p)
 	}
 	values := must.Get(w.Compute(context.Background(), prepared))(t)
-	var out []map[string]stage.Value
+	var out []map[string]table.Value
 	for _, v := range values {
-		named := map[string]stage.Value{}
+		named := map[string]table.Value{}
 		for i, c := range w.Outputs(nil) {
 			named[c.Name] = v[i]
 		}

@@ -105,7 +105,7 @@ func (p *painter) Prepare(_ context.Context, row stage.Row) (any, string, error)
 	if err != nil {
 		return nil, "image", err
 	}
-	values := []stage.Value{{Image: blob}, {}}
+	values := []table.Value{{Image: blob}, {}}
 	if m != nil {
 		b, err := mask.FromImage(m)
 		if err != nil {
@@ -116,10 +116,10 @@ func (p *painter) Prepare(_ context.Context, row stage.Row) (any, string, error)
 	return values, "", nil
 }
 
-func (p *painter) Compute(_ context.Context, prepared []any) ([][]stage.Value, error) {
-	out := make([][]stage.Value, len(prepared))
+func (p *painter) Compute(_ context.Context, prepared []any) ([][]table.Value, error) {
+	out := make([][]table.Value, len(prepared))
 	for i, v := range prepared {
-		out[i] = v.([]stage.Value)
+		out[i] = v.([]table.Value)
 	}
 	return out, nil
 }

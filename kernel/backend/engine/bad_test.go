@@ -23,10 +23,10 @@ func (looked) Outputs([]table.ColumnSpec) []table.ColumnSpec {
 	return datasets.Columns(stage.Pixels + ":number")
 }
 
-func (looked) Compute(_ context.Context, in []any) ([][]stage.Value, error) {
-	out := make([][]stage.Value, len(in))
+func (looked) Compute(_ context.Context, in []any) ([][]table.Value, error) {
+	out := make([][]table.Value, len(in))
 	for i := range out {
-		out[i] = []stage.Value{{Number: 1}}
+		out[i] = []table.Value{{Number: 1}}
 	}
 	return out, nil
 }

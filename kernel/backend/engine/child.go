@@ -153,7 +153,7 @@ func (c *child) Compute(ctx context.Context, b devices.Batch) (r devices.Result,
 		}
 		batch, of = append(batch, p.value), append(of, i)
 	}
-	var values [][]stage.Value
+	var values [][]table.Value
 	outputs := w.Outputs(b.Rows.Specs())
 	if len(batch) > 0 {
 		b.Began()
@@ -168,7 +168,7 @@ func (c *child) Compute(ctx context.Context, b devices.Batch) (r devices.Result,
 	if err == nil && len(values) != len(batch) {
 		err = fmt.Errorf("%s returned %d results for %d rows", w.Label(), len(values), len(batch))
 	}
-	var done [][]stage.Value
+	var done [][]table.Value
 	if len(values) == len(batch) {
 		for i, v := range values {
 			if v != nil {

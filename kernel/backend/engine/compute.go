@@ -8,9 +8,11 @@ import (
 	"maps"
 	"runtime"
 	"slices"
+	"sync"
 
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/stage"
+	"antipode/internal/fault"
 	"antipode/kernel/backend/devices"
 	"antipode/kernel/backend/store"
 )
@@ -34,13 +36,13 @@ type batches struct {
 	first    map[store.Key]int // key → position in unique
 	unique   []store.Key
 	rowOf    []int
-	values   [][]stage.Value
+	values   [][]table.Value
 	computer computer
 	drop     bool // values that are stored are replaced by inStore
 }
 
 // inStore stands for values that the store has.
-var inStore = []stage.Value{}
+var inStore = []table.Value{}
 
 // item returns the item of a position in unique.
 func (b *batches) item(u int) item { return item{b.items, b.unique[u]} }
@@ -57,7 +59,9 @@ func (b *batches) itemsOf(members []int) []item {
 // on which rows are bad nor on where they are computed.
 type batch struct {
 	members []int            // positions in batches.unique
-	before  <-chan struct{}  // closed when the batch before it has ended; nil = it is the first
+	before  *batch           // nil = it is the first
+	started chan struct{}    // closed when all its rows are being prepared, or it has ended
+	start   sync.Once        // closes started
 	done    chan struct{}    // closed when it has ended
 	bad     []devices.BadRow // Row is a position in members
 	err     error
@@ -107,8 +111,8 @@ func (r *run) computeOrWait(ctx context.Context, b *batches, missing []int) (aga
 	return again, nil
 }
 
-// computeBatches computes those of the missing items that no other job is computing. Bad rows and errors are reported in
-// the order of the batches.
+// computeBatches computes those of the missing items that no other job is computing. Bad rows and errors are reported
+// in the order of the batches.
 func (r *run) computeBatches(given context.Context, b *batches, missing []int, c *claims) error {
 	ctx, cancel := context.WithCancel(given)
 	defer cancel()
@@ -151,7 +155,7 @@ func (r *run) startBatches(ctx context.Context, b *batches, missing []int, c *cl
 	all chan<- *batch) {
 	free := make(chan struct{}, room)
 	var members []int
-	var before chan struct{}
+	var before *batch
 	start := func() {
 		if len(members) == 0 {
 			return
@@ -161,11 +165,12 @@ func (r *run) startBatches(ctx context.Context, b *batches, missing []int, c *cl
 		case <-ctx.Done():
 			return
 		}
-		s := &batch{members: members, before: before, done: make(chan struct{})}
-		members, before = nil, s.done
+		s := &batch{members: members, before: before, started: make(chan struct{}), done: make(chan struct{})}
+		members, before = nil, s
 		all <- s
 		go func() {
 			defer close(s.done)
+			defer s.hasStarted()
 			defer func() { <-free }()
 			s.err = protect(func() error { return r.computeBatch(ctx, b, s) })
 		}()
@@ -182,6 +187,9 @@ func (r *run) startBatches(ctx context.Context, b *batches, missing []int, c *cl
 	}
 	start()
 }
+
+// hasStarted lets the next batch prepare its rows.
+func (s *batch) hasStarted() { s.start.Do(func() { close(s.started) }) }
 
 // computeBatch provides the images of a batch that are objects, computes it and stores its results.
 func (r *run) computeBatch(ctx context.Context, b *batches, s *batch) error {
@@ -233,16 +241,27 @@ func (h *here) begin(size int) (room int, end func()) {
 func (h *here) compute(ctx context.Context, r *run, b *batches, s *batch, at []int) error {
 	drain := r.e.opts.Drain
 	rows := make([]prepared, len(at))
-	parallel(len(at), func(i int) {
+	if s.before != nil { // rows are prepared in order
+		<-s.before.started
+	}
+	var preparing fault.Group
+	for i, place := range at {
 		h.preparing <- struct{}{}
-		defer func() { <-h.preparing }()
-		if rows[i].err = cmp.Or(ctx.Err(), drain.err()); rows[i].err == nil {
-			rows[i] = prepare(ctx, b.w, stage.Row{Frame: b.in, Index: b.rowOf[s.members[at[i]]]})
-		}
-	})
+		preparing.Go(func() {
+			defer func() { <-h.preparing }()
+			if rows[i].err = cmp.Or(ctx.Err(), drain.err()); rows[i].err == nil {
+				rows[i] = prepare(ctx, b.w, stage.Row{Frame: b.in, Index: b.rowOf[s.members[place]]})
+			}
+		})
+	}
+	s.hasStarted()
+	preparing.Wait()
 	if s.before != nil {
 		select {
-		case <-s.before:
+		case <-s.before.done:
+			if s.before.err != nil || len(s.before.bad) > 0 && !r.req.SkipBad {
+				return context.Canceled // the run ends with the error of that batch
+			}
 		case <-ctx.Done():
 		case <-drain.begun():
 		}
@@ -339,7 +358,7 @@ func (r *run) isBad(b *batches, u int, column, reason string) error {
 
 // finish stores the results of a batch and ends the computation of its items. With the error failed, a row that is not
 // done has a nil result.
-func (r *run) finish(b *batches, running *running, members []int, results [][]stage.Value, failed error) error {
+func (r *run) finish(b *batches, running *running, members []int, results [][]table.Value, failed error) error {
 	if failed != nil && len(results) != len(members) {
 		return failed
 	}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"antipode/datasets/table"
-	"antipode/gomlxmodels/stage"
 )
 
 // counter reports the progress of a stage: its finished items and the steps of the batches that are being computed.
@@ -187,7 +186,7 @@ func (b *running) at(done, total int) {
 // samples returns the last images of a batch, from the first image column, each with its prompt or else its id as
 // caption.
 func samples(in *table.Frame, outputs []table.ColumnSpec, members, rowOf []int,
-	values [][]stage.Value) []table.Sample {
+	values [][]table.Value) []table.Sample {
 	column := -1
 	for j, o := range outputs {
 		if o.Kind == table.KindImage {

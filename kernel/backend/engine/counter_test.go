@@ -34,16 +34,16 @@ func (drawing) Prepare(_ context.Context, r stage.Row) (any, string, error) {
 	return r.Text("prompt"), "", nil
 }
 
-func (d drawing) Compute(ctx context.Context, in []any) ([][]stage.Value, error) {
+func (d drawing) Compute(ctx context.Context, in []any) ([][]table.Value, error) {
 	stage.Step(ctx, 1, 0) // of no steps: says nothing
 	for step := range 3 {
 		time.Sleep(d.wait)
 		stage.Step(ctx, step+1, 3)
 	}
 	go stage.Step(ctx, 1, 3) // late, and from elsewhere
-	out := make([][]stage.Value, len(in))
+	out := make([][]table.Value, len(in))
 	for i, p := range in {
-		if out[i] = make([]stage.Value, 2); p == "no" {
+		if out[i] = make([]table.Value, 2); p == "no" {
 			continue
 		}
 		blob, err := d.env.PutBlob([]byte(p.(string)), ".png")

@@ -127,7 +127,7 @@ func (d *deviceStage) compute(ctx context.Context, r *run, b *batches, s *batch,
 		s.bad = append(s.bad, bad)
 	}
 	var good []int
-	var values [][]stage.Value
+	var values [][]table.Value
 	for i, u := range members {
 		if !isBad[i] {
 			good, values = append(good, u), append(values, results[i])
@@ -152,8 +152,8 @@ func (d *deviceStage) oneByOne(ctx context.Context, r *run, b *batches, s *batch
 }
 
 // valuesOf returns the values of a batch of n rows, nil for one without, and stores its new images.
-func (r *run) valuesOf(n int, outputs []table.ColumnSpec, got devices.Result) ([][]stage.Value, error) {
-	out := make([][]stage.Value, n)
+func (r *run) valuesOf(n int, outputs []table.ColumnSpec, got devices.Result) ([][]table.Value, error) {
+	out := make([][]table.Value, n)
 	if got.Frame == nil {
 		return out, nil
 	}
@@ -174,23 +174,13 @@ func (r *run) valuesOf(n int, outputs []table.ColumnSpec, got devices.Result) ([
 		if row < 0 || row >= n {
 			return nil, fmt.Errorf("a device returned row %d of %d", row+1, n)
 		}
-		out[row] = make([]stage.Value, len(outputs))
+		out[row] = make([]table.Value, len(outputs))
 		for j, c := range f.Columns {
-			switch v := &out[row][j]; c.Kind {
-			case table.KindText:
-				v.Text = c.Texts[at]
-			case table.KindNumber:
-				v.Number = c.Numbers[at]
-			case table.KindImage:
-				v.Image = c.Images[at]
-				if img, isNew := images[v.Image.Path]; isNew {
-					v.Image = img
-				}
-			case table.KindMask:
-				v.Mask = c.Masks[at]
-			default:
-				v.Vector = c.Vectors[at]
+			v := c.Value(at)
+			if img, isNew := images[v.Image.Path]; isNew {
+				v.Image = img
 			}
+			out[row][j] = v
 		}
 	}
 	return out, nil

@@ -69,8 +69,8 @@ func (everything) Prepare(_ context.Context, r stage.Row) (any, string, error) {
 	return nil, "id", errors.New("is a bad id")
 }
 
-func (e everything) Compute(ctx context.Context, in []any) ([][]stage.Value, error) {
-	out := make([][]stage.Value, len(in))
+func (e everything) Compute(ctx context.Context, in []any) ([][]table.Value, error) {
+	out := make([][]table.Value, len(in))
 	err := e.env.OnDevice(ctx, func() error {
 		for i, p := range in {
 			id := p.(string)
@@ -88,10 +88,10 @@ func (e everything) Compute(ctx context.Context, in []any) ([][]stage.Value, err
 			if err != nil {
 				return err
 			}
-			out[i] = []stage.Value{{Text: "“" + id + "”\n"}, {Number: math.Inf(-1)}, {Image: img},
+			out[i] = []table.Value{{Text: "“" + id + "”\n"}, {Number: math.Inf(-1)}, {Image: img},
 				{Mask: table.Mask{Size: [2]int{1, 2}, Counts: "02"}}, {Vector: []float32{float32(len(id)), -0.1}}}
 			if len(id)%2 == 1 { // no values
-				out[i] = []stage.Value{{}, {Number: math.NaN()}, {}, {}, {}}
+				out[i] = []table.Value{{}, {Number: math.NaN()}, {}, {}, {}}
 			}
 		}
 		select {

@@ -51,12 +51,12 @@ func (c counted) Prepare(_ context.Context, r stage.Row) (any, string, error) {
 	return data, "", nil
 }
 
-func (c counted) Compute(_ context.Context, in []any) ([][]stage.Value, error) {
-	out := make([][]stage.Value, len(in))
+func (c counted) Compute(_ context.Context, in []any) ([][]table.Value, error) {
+	out := make([][]table.Value, len(in))
 	for i, p := range in {
 		data := p.([]byte)
 		computed.Add(1)
-		out[i] = []stage.Value{{Vector: []float32{float32(len(data)), float32(data[0])}}, {Number: float64(len(data))}}
+		out[i] = []table.Value{{Vector: []float32{float32(len(data)), float32(data[0])}}, {Number: float64(len(data))}}
 	}
 	return out, nil
 }

@@ -17,11 +17,11 @@ import (
 // outcome failed with the reason, if the stage has these columns, else nil, with the reason in bad. The rows of a batch
 // that fails for that are computed one at a time.
 func computeFinite(ctx context.Context, w stage.Worker, batch []any, outputs []table.ColumnSpec) (
-	results [][]stage.Value, bad map[int]error, err error) {
+	results [][]table.Value, bad map[int]error, err error) {
 	bad = map[int]error{}
 	results, err = w.Compute(ctx, batch)
 	if errors.Is(err, runner.ErrNotFinite) {
-		results = make([][]stage.Value, len(batch))
+		results = make([][]table.Value, len(batch))
 		for i := range batch {
 			one, failed := w.Compute(ctx, batch[i:i+1])
 			switch {
@@ -36,7 +36,7 @@ func computeFinite(ctx context.Context, w stage.Worker, batch []any, outputs []t
 		err = nil
 	}
 	for i, values := range results {
-		if at := slices.IndexFunc(values, func(v stage.Value) bool {
+		if at := slices.IndexFunc(values, func(v table.Value) bool {
 			return slices.ContainsFunc(v.Vector, notFinite)
 		}); at >= 0 {
 			bad[i] = fmt.Errorf("column %s: the model returned a vector with NaN or infinity", outputs[at].Name)
@@ -51,8 +51,8 @@ func computeFinite(ctx context.Context, w stage.Worker, batch []any, outputs []t
 }
 
 // failedRow returns the values of a row whose outcome is failed, nil for a stage without outcomes.
-func failedRow(outputs []table.ColumnSpec, reason error) []stage.Value {
-	values, named := make([]stage.Value, len(outputs)), 0
+func failedRow(outputs []table.ColumnSpec, reason error) []table.Value {
+	values, named := make([]table.Value, len(outputs)), 0
 	for i, o := range outputs {
 		switch {
 		case o.Kind == table.KindNumber:

@@ -33,8 +33,8 @@ func (w overflows) Outputs([]table.ColumnSpec) []table.ColumnSpec {
 	return datasets.Columns("full:vector")
 }
 
-func (w overflows) Compute(_ context.Context, in []any) ([][]stage.Value, error) {
-	out := make([][]stage.Value, len(in))
+func (w overflows) Compute(_ context.Context, in []any) ([][]table.Value, error) {
+	out := make([][]table.Value, len(in))
 	for i, p := range in {
 		x := float32(len(p.([]byte)))
 		switch string(p.([]byte)) {
@@ -43,8 +43,8 @@ func (w overflows) Compute(_ context.Context, in []any) ([][]stage.Value, error)
 		case "error":
 			return nil, fmt.Errorf("the network gave NaN: %w", runner.ErrNotFinite)
 		}
-		if out[i] = []stage.Value{{Vector: []float32{x}}}; w.outcomes {
-			out[i] = append(out[i], stage.Value{Text: "ok"}, stage.Value{})
+		if out[i] = []table.Value{{Vector: []float32{x}}}; w.outcomes {
+			out[i] = append(out[i], table.Value{Text: "ok"}, table.Value{})
 		}
 	}
 	return out, nil

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"antipode/gomlxmodels/stage"
+	"antipode/datasets/table"
 	"antipode/kernel/backend/store"
 )
 
@@ -19,7 +19,7 @@ type item struct {
 // flight is the computation of an item by one job. Other jobs that need the item wait for it.
 type flight struct {
 	done   chan struct{} // closed when the computation has ended
-	values []stage.Value // nil = it failed, or its job was canceled
+	values []table.Value // nil = it failed, or its job was canceled
 	needed int           // jobs that wait for it, or will
 }
 
@@ -45,7 +45,7 @@ func (f *flights) begin(k item) (*flight, bool) {
 }
 
 // end ends the caller's computations; values are nil where there is no result.
-func (f *flights) end(k item, values []stage.Value) {
+func (f *flights) end(k item, values []table.Value) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if own := f.of[k]; own != nil {
@@ -56,7 +56,7 @@ func (f *flights) end(k item, values []stage.Value) {
 }
 
 // wait returns the result of another job's computation, nil if it has none.
-func (f *flight) wait(ctx context.Context) ([]stage.Value, error) {
+func (f *flight) wait(ctx context.Context) ([]table.Value, error) {
 	select {
 	case <-f.done:
 		return f.values, nil

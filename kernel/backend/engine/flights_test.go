@@ -28,12 +28,12 @@ type paying struct {
 
 func (paying) Outputs([]table.ColumnSpec) []table.ColumnSpec { return datasets.Columns("answer:text") }
 func (paying) Key(r stage.Row) string                        { return r.Text("id") }
-func (p paying) Keep([]stage.Value) bool                     { return p.keep }
+func (p paying) Keep([]table.Value) bool                     { return p.keep }
 func (paying) Prepare(_ context.Context, r stage.Row) (any, string, error) {
 	return r.Text("id"), "", nil
 }
 
-func (p paying) Compute(ctx context.Context, in []any) ([][]stage.Value, error) {
+func (p paying) Compute(ctx context.Context, in []any) ([][]table.Value, error) {
 	var ids []string
 	for _, id := range in {
 		ids = append(ids, id.(string))
@@ -47,9 +47,9 @@ func (p paying) Compute(ctx context.Context, in []any) ([][]stage.Value, error) 
 	if err := p.during(ctx, ids); err != nil {
 		return nil, err
 	}
-	out := make([][]stage.Value, len(in))
+	out := make([][]table.Value, len(in))
 	for i, id := range ids {
-		out[i] = []stage.Value{{Text: "answer to " + id}}
+		out[i] = []table.Value{{Text: "answer to " + id}}
 	}
 	return out, nil
 }

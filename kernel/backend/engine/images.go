@@ -125,7 +125,7 @@ func (r *run) convert(f *table.Frame, c *table.Column, rows []int, o origin, tra
 			err := protect(func() (err error) {
 				var img table.Image
 				if img, err = r.converted(c.Images[row], sRGB(row), background); err == nil {
-					values[k] = []stage.Value{{Image: img}}
+					values[k] = []table.Value{{Image: img}}
 					made[k], err = encodeItem(values[k], converted)
 				}
 				return err

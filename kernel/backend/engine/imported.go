@@ -101,10 +101,10 @@ func (c *cutter) Prepare(_ context.Context, row stage.Row) (any, string, error) 
 	return blob, "image", err
 }
 
-func (c *cutter) Compute(_ context.Context, prepared []any) ([][]stage.Value, error) {
-	out := make([][]stage.Value, len(prepared))
+func (c *cutter) Compute(_ context.Context, prepared []any) ([][]table.Value, error) {
+	out := make([][]table.Value, len(prepared))
 	for i, p := range prepared {
-		out[i] = []stage.Value{{Image: p.(table.Image)}}
+		out[i] = []table.Value{{Image: p.(table.Image)}}
 	}
 	return out, nil
 }

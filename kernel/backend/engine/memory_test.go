@@ -37,7 +37,7 @@ func (wide) Close()                     {}
 func (wide) Prepare(_ context.Context, r stage.Row) (any, string, error) {
 	return nil, "id", fmt.Errorf("%s is not in the store", r.Text("id"))
 }
-func (wide) Compute(context.Context, []any) ([][]stage.Value, error) { return nil, nil }
+func (wide) Compute(context.Context, []any) ([][]table.Value, error) { return nil, nil }
 
 func init() {
 	stage.Register(stage.Stage{Name: "wide", Version: 1,
@@ -71,7 +71,7 @@ func fillWide(t *testing.T, s *store.Store, n, dim int) {
 		var keys []store.Key
 		var payloads [][]byte
 		for row := from; row < min(n, from+8192); row++ {
-			values := make([]stage.Value, len(outputs))
+			values := make([]table.Value, len(outputs))
 			for i := range values {
 				v := make([]float32, dim)
 				for j := range v {

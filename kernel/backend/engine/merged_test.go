@@ -11,7 +11,6 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/client"
 	"antipode/datasets/table"
-	"antipode/gomlxmodels/stage"
 	"antipode/internal/must"
 	"antipode/kernel/backend/store"
 )
@@ -69,13 +68,13 @@ func TestImageItems(t *testing.T) {
 	e := newEngine(t)
 	outputs := datasets.Columns("image:image", "outcome:text")
 	own := must.Get(e.Store.PutBlob([]byte("an image"), ".png"))(t)
-	written, err := encodeItem([]stage.Value{{Image: own}, {Text: "ok"}}, outputs)
+	written, err := encodeItem([]table.Value{{Image: own}, {Text: "ok"}}, outputs)
 	if err != nil || bytes.Contains(written, []byte("/")) || !bytes.Contains(written, []byte(own.SHA256+".png")) {
 		t.Errorf("%q, %v", written, err)
 	}
-	lost := must.Get(encodeItem([]stage.Value{{Image: table.Image{SHA256: strings.Repeat("0", 64), Path: ".png"}},
+	lost := must.Get(encodeItem([]table.Value{{Image: table.Image{SHA256: strings.Repeat("0", 64), Path: ".png"}},
 		{Text: "ok"}}, outputs))(t)
-	refused := must.Get(encodeItem([]stage.Value{{}, {Text: "ok"}}, outputs))(t)
+	refused := must.Get(encodeItem([]table.Value{{}, {Text: "ok"}}, outputs))(t)
 	items := must.Get(e.Store.Items("made-v1", "abc"))(t)
 	payloads := [][]byte{written, lost, refused}
 	keys := make([]store.Key, len(payloads))
@@ -101,7 +100,7 @@ func TestImageItems(t *testing.T) {
 func TestDifference(t *testing.T) {
 	columns := datasets.Columns("full:vector", "caption:text", "score:number", "mask:mask")
 	item := func(caption string, score float64, vector ...float32) []byte {
-		data := must.Get(encodeItem([]stage.Value{{Vector: vector}, {Text: caption}, {Number: score},
+		data := must.Get(encodeItem([]table.Value{{Vector: vector}, {Text: caption}, {Number: score},
 			{Mask: table.Mask{Size: [2]int{1, 1}, Counts: "01"}}}, columns))(t)
 		return data
 	}

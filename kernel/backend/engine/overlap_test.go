@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"antipode/datasets"
+	"antipode/datasets/table"
 	"antipode/gomlxmodels/stage"
 )
 
@@ -37,7 +38,7 @@ func (o *overlapping) Prepare(ctx context.Context, r stage.Row) (any, string, er
 	return o.counted.Prepare(ctx, r)
 }
 
-func (o *overlapping) Compute(ctx context.Context, in []any) (out [][]stage.Value, err error) {
+func (o *overlapping) Compute(ctx context.Context, in []any) (out [][]table.Value, err error) {
 	o.once.Do(func() {
 		defer close(o.release)
 		select {

@@ -8,6 +8,7 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/client"
+	"antipode/datasets/table"
 	"antipode/gomlxmodels/stage"
 	"antipode/internal/fault"
 )
@@ -26,7 +27,7 @@ func (f faulty) Prepare(ctx context.Context, r stage.Row) (any, string, error) {
 	return f.counted.Prepare(ctx, r)
 }
 
-func (f faulty) Compute(ctx context.Context, in []any) ([][]stage.Value, error) {
+func (f faulty) Compute(ctx context.Context, in []any) ([][]table.Value, error) {
 	if f.in == "Compute" {
 		var g fault.Group
 		g.Go(func() { panic("of a worker") })

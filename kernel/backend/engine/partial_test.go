@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"antipode/datasets/client"
+	"antipode/datasets/table"
 	"antipode/gomlxmodels/stage"
 
 	"antipode/datasets"
@@ -19,7 +20,7 @@ type halting struct {
 	halted *bool
 }
 
-func (h halting) Compute(ctx context.Context, prepared []any) ([][]stage.Value, error) {
+func (h halting) Compute(ctx context.Context, prepared []any) ([][]table.Value, error) {
 	if *h.halted {
 		return h.counted.Compute(ctx, prepared)
 	}
@@ -29,7 +30,7 @@ func (h halting) Compute(ctx context.Context, prepared []any) ([][]stage.Value, 
 	if err != nil {
 		return nil, err
 	}
-	return append(values, make([][]stage.Value, len(prepared)-half)...), errors.New("halted")
+	return append(values, make([][]table.Value, len(prepared)-half)...), errors.New("halted")
 }
 
 // TestPartialBatch: rows that a stage returns together with an error are stored.

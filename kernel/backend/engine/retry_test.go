@@ -26,14 +26,14 @@ func (moody) Prepare(_ context.Context, r stage.Row) (any, string, error) {
 	return r.Text("id"), "", nil
 }
 
-func (m moody) Compute(_ context.Context, in []any) ([][]stage.Value, error) {
-	out := make([][]stage.Value, len(in))
+func (m moody) Compute(_ context.Context, in []any) ([][]table.Value, error) {
+	out := make([][]table.Value, len(in))
 	for i, id := range in {
 		outcome := "ok"
 		if m.fails[id.(string)] {
 			outcome = "failed"
 		}
-		out[i] = []stage.Value{{Text: outcome}}
+		out[i] = []table.Value{{Text: outcome}}
 	}
 	return out, nil
 }

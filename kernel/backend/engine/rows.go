@@ -2,11 +2,9 @@ package engine
 
 import (
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -35,7 +33,7 @@ type stageRows struct {
 
 	// Of rows that come in parts, after the missing items were computed:
 	bad   map[store.Key]bool          // items of bad rows, which were reported
-	loose map[store.Key][]stage.Value // results that are not stored; see [stage.Keeper]
+	loose map[store.Key][]table.Value // results that are not stored; see [stage.Keeper]
 }
 
 // rowStage runs a row-wise stage and returns the table with the new columns. It takes stored items from the store and
@@ -163,7 +161,7 @@ func (s *stageRows) batches(in *table.Frame) *batches {
 			b.unique, b.rowOf = append(b.unique, b.keys[i]), append(b.rowOf, i)
 		}
 	}
-	b.values = make([][]stage.Value, len(b.unique))
+	b.values = make([][]table.Value, len(b.unique))
 	return b
 }
 
@@ -264,7 +262,7 @@ func (s *stageRows) result(b *batches) (*table.Frame, error) {
 		return nil, err
 	}
 	out := keep(b.in, good)
-	kept := make([][]stage.Value, len(good))
+	kept := make([][]table.Value, len(good))
 	for at, i := range good {
 		kept[at] = b.values[b.first[b.keys[i]]]
 	}
@@ -287,8 +285,8 @@ func (r *run) loadModel(b *batches) error {
 
 // storedValues returns the values of items, nil for one that is missing or damaged or lacks one of its images, and the
 // number of items and images that were found damaged.
-func (r *run) storedValues(items *store.Items, keys []store.Key, outputs []table.ColumnSpec) ([][]stage.Value, int) {
-	values := make([][]stage.Value, len(keys))
+func (r *run) storedValues(items *store.Items, keys []store.Key, outputs []table.ColumnSpec) ([][]table.Value, int) {
+	values := make([][]table.Value, len(keys))
 	var images atomic.Int64
 	for at := 0; at < len(keys); at += storedAtOnce {
 		end := min(at+storedAtOnce, len(keys))
@@ -301,7 +299,7 @@ func (r *run) storedValues(items *store.Items, keys []store.Key, outputs []table
 const storedAtOnce = 4096
 
 // decodeStored sets the values of items, and counts their damaged images.
-func (r *run) decodeStored(items *store.Items, keys []store.Key, outputs []table.ColumnSpec, values [][]stage.Value,
+func (r *run) decodeStored(items *store.Items, keys []store.Key, outputs []table.ColumnSpec, values [][]table.Value,
 	images *atomic.Int64) {
 	payloads := items.GetAll(keys)
 	parallel(len(keys), func(u int) {
@@ -324,7 +322,7 @@ func (r *run) decodeStored(items *store.Items, keys []store.Key, outputs []table
 
 // retries reports whether an item that was found is computed again, at most once in a run: its outcome is failed, and
 // the request has RetryFailed.
-func (r *run) retries(items *store.Items, k store.Key, v []stage.Value, outputs []table.ColumnSpec) bool {
+func (r *run) retries(items *store.Items, k store.Key, v []table.Value, outputs []table.ColumnSpec) bool {
 	if !r.req.RetryFailed {
 		return false
 	}
@@ -339,25 +337,13 @@ func (r *run) retries(items *store.Items, k store.Key, v []stage.Value, outputs 
 }
 
 // columnsOf returns the columns of a stage's results, a row of values each.
-func columnsOf(outputs []table.ColumnSpec, values [][]stage.Value) []table.Column {
+func columnsOf(outputs []table.ColumnSpec, values [][]table.Value) []table.Column {
 	added := make([]table.Column, len(outputs))
 	for j, spec := range outputs {
-		c := table.Column{ColumnSpec: spec}
+		added[j].ColumnSpec = spec
 		for _, row := range values {
-			switch v := row[j]; spec.Kind {
-			case table.KindText:
-				c.Texts = append(c.Texts, v.Text)
-			case table.KindNumber:
-				c.Numbers = append(c.Numbers, v.Number)
-			case table.KindImage:
-				c.Images = append(c.Images, v.Image)
-			case table.KindMask:
-				c.Masks = append(c.Masks, v.Mask)
-			default:
-				c.Vectors = append(c.Vectors, v.Vector)
-			}
+			added[j].Add(row[j])
 		}
-		added[j] = c
 	}
 	return added
 }
@@ -369,102 +355,32 @@ func rowID(f *table.Frame, i int) string {
 	return ""
 }
 
-// An item is encoded as its values in order, each as a length (uint32, little-endian; nullValue = no value) and bytes.
-// An image is the digest of a blob of the store and its extension: items are the same in every store.
-const nullValue = math.MaxUint32
-
-func encodeItem(values []stage.Value, outputs []table.ColumnSpec) ([]byte, error) {
+// encodeItem returns the values of an item, one after the other in the form of [table.AppendValue]. Of an image's path
+// only the extension is kept, since its digest names its blob: items are the same in every store.
+func encodeItem(values []table.Value, outputs []table.ColumnSpec) (b []byte, err error) {
 	if len(values) != len(outputs) {
 		return nil, fmt.Errorf("%d values for %d columns", len(values), len(outputs))
 	}
-	var b []byte
-	put := func(data []byte) {
-		b = binary.LittleEndian.AppendUint32(b, uint32(len(data)))
-		b = append(b, data...)
-	}
 	for i, v := range values {
-		switch outputs[i].Kind {
-		case table.KindText:
-			put([]byte(v.Text))
-		case table.KindNumber:
-			put(binary.LittleEndian.AppendUint64(nil, math.Float64bits(v.Number)))
-		case table.KindImage:
-			put([]byte(v.Image.SHA256 + filepath.Ext(v.Image.Path)))
-		case table.KindMask:
-			data := binary.LittleEndian.AppendUint32(nil, uint32(v.Mask.Size[0]))
-			data = binary.LittleEndian.AppendUint32(data, uint32(v.Mask.Size[1]))
-			put(append(data, v.Mask.Counts...))
-		case table.KindVector:
-			if v.Vector == nil {
-				b = binary.LittleEndian.AppendUint32(b, nullValue)
-				continue
-			}
-			data := make([]byte, 0, 4*len(v.Vector))
-			for _, x := range v.Vector {
-				data = binary.LittleEndian.AppendUint32(data, math.Float32bits(x))
-			}
-			put(data)
-		default:
-			return nil, fmt.Errorf("column %q has the unknown kind %q", outputs[i].Name, outputs[i].Kind)
+		v.Image.Path = filepath.Ext(v.Image.Path)
+		if b, err = table.AppendValue(b, outputs[i].Kind, v); err != nil {
+			return nil, fmt.Errorf("column %q: %w", outputs[i].Name, err)
 		}
 	}
 	return b, nil
 }
 
-var errItem = errors.New("a damaged item")
-
-// decodeItem returns the values of an item. The path of an image is what the item has after its digest;
-// [store.Store.Image] completes it.
-func decodeItem(b []byte, outputs []table.ColumnSpec) ([]stage.Value, error) {
-	values := make([]stage.Value, len(outputs))
+// decodeItem returns the values of an item; [store.Store.Image] completes the paths of its images. Errors wrap
+// [table.ErrDamaged].
+func decodeItem(b []byte, outputs []table.ColumnSpec) (values []table.Value, err error) {
+	values = make([]table.Value, len(outputs))
 	for i, o := range outputs {
-		if len(b) < 4 {
-			return nil, errItem
-		}
-		n := binary.LittleEndian.Uint32(b)
-		b = b[4:]
-		if n == nullValue {
-			continue
-		}
-		if uint64(n) > uint64(len(b)) {
-			return nil, errItem
-		}
-		data := b[:n]
-		b = b[n:]
-		v := &values[i]
-		switch o.Kind {
-		case table.KindText:
-			v.Text = string(data)
-		case table.KindNumber:
-			if n != 8 {
-				return nil, errItem
-			}
-			v.Number = math.Float64frombits(binary.LittleEndian.Uint64(data))
-		case table.KindImage:
-			if n > 0 && n < 64 {
-				return nil, errItem
-			}
-			if n > 0 {
-				v.Image = table.Image{SHA256: string(data[:64]), Path: string(data[64:])}
-			}
-		case table.KindMask:
-			if n < 8 {
-				return nil, errItem
-			}
-			v.Mask = table.Mask{Size: [2]int{int(binary.LittleEndian.Uint32(data)),
-				int(binary.LittleEndian.Uint32(data[4:]))}, Counts: string(data[8:])}
-		case table.KindVector:
-			if n%4 != 0 {
-				return nil, errItem
-			}
-			v.Vector = make([]float32, n/4)
-			for j := range v.Vector {
-				v.Vector[j] = math.Float32frombits(binary.LittleEndian.Uint32(data[4*j:]))
-			}
+		if values[i], b, err = table.CutValue(b, o.Kind); err != nil {
+			return nil, err
 		}
 	}
 	if len(b) != 0 {
-		return nil, errItem
+		return nil, table.ErrDamaged
 	}
 	return values, nil
 }

@@ -219,7 +219,7 @@ type held struct {
 }
 
 func (held) Batch() int { return 2 }
-func (s held) Compute(ctx context.Context, in []any) ([][]stage.Value, error) {
+func (s held) Compute(ctx context.Context, in []any) ([][]table.Value, error) {
 	s.begun <- struct{}{}
 	for i := range 30 {
 		if s.steps {

@@ -189,7 +189,7 @@ func (s *stageRows) fill(lack *table.Frame, total int) error {
 	if _, err := s.good(b); err != nil {
 		return err
 	}
-	s.bad, s.loose = map[store.Key]bool{}, map[store.Key][]stage.Value{}
+	s.bad, s.loose = map[store.Key]bool{}, map[store.Key][]table.Value{}
 	for u, v := range b.values {
 		switch {
 		case v == nil:

@@ -60,12 +60,12 @@ func (made) Prepare(_ context.Context, r stage.Row) (any, string, error) {
 	return r.Text("prompt"), "", nil
 }
 
-func (m made) Compute(_ context.Context, in []any) ([][]stage.Value, error) {
-	out := make([][]stage.Value, len(in))
+func (m made) Compute(_ context.Context, in []any) ([][]table.Value, error) {
+	out := make([][]table.Value, len(in))
 	for i, p := range in {
 		prompt := p.(string)
 		n := len(prompt)
-		v := []stage.Value{{}, {Mask: table.Mask{Size: [2]int{n, 3}, Counts: "0" + fmt.Sprint(n%8)}},
+		v := []table.Value{{}, {Mask: table.Mask{Size: [2]int{n, 3}, Counts: "0" + fmt.Sprint(n%8)}},
 			{Text: "caption of " + prompt}, {Number: float64(n)}, {Vector: []float32{float32(n), float32(prompt[n-1])}}}
 		if strings.HasSuffix(prompt, "7") {
 			v[1].Mask, v[4].Vector = table.Mask{}, nil
@@ -85,7 +85,7 @@ func (m made) Compute(_ context.Context, in []any) ([][]stage.Value, error) {
 	return out, nil
 }
 
-func (made) Keep(values []stage.Value) bool {
+func (made) Keep(values []table.Value) bool {
 	return !strings.HasPrefix(values[2].Text, "caption of late")
 }
 
@@ -107,14 +107,14 @@ func (read) Prepare(_ context.Context, r stage.Row) (any, string, error) {
 	}
 	return read{}.Key(r), "", nil
 }
-func (read) Compute(_ context.Context, in []any) ([][]stage.Value, error) {
-	out := make([][]stage.Value, len(in))
+func (read) Compute(_ context.Context, in []any) ([][]table.Value, error) {
+	out := make([][]table.Value, len(in))
 	for i, p := range in {
-		out[i] = []stage.Value{{Vector: []float32{float32(len(p.(string))), 1}}, {Number: float64(len(p.(string)))}}
+		out[i] = []table.Value{{Vector: []float32{float32(len(p.(string))), 1}}, {Number: float64(len(p.(string)))}}
 	}
 	return out, nil
 }
-func (read) Keep([]stage.Value) bool { return true }
+func (read) Keep([]table.Value) bool { return true }
 
 func init() {
 	stage.Register(stage.Stage{Name: "made", Version: 1,

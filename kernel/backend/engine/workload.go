@@ -182,7 +182,7 @@ func (w *work) unopened(p *table.Plan, in *table.Frame, err error) (*table.Frame
 	s.items += in.Len()
 	s.needs = err.Error()
 	w.pending[p.Digest()] = true
-	values := make([][]stage.Value, in.Len())
+	values := make([][]table.Value, in.Len())
 	for i := range values {
 		values[i] = placeholder(outputs, fmt.Sprintf("%s %d", p.Digest(), i))
 	}
@@ -201,12 +201,12 @@ func reads(f *table.Frame, row int) bool {
 }
 
 // placeholder returns the values of an item that is missing; key identifies it.
-func placeholder(outputs []table.ColumnSpec, key string) []stage.Value {
+func placeholder(outputs []table.ColumnSpec, key string) []table.Value {
 	sum := sha256.Sum256([]byte("missing " + key))
 	name := hex.EncodeToString(sum[:])
-	values := make([]stage.Value, len(outputs))
+	values := make([]table.Value, len(outputs))
 	for i, o := range outputs {
-		v := stage.Value{Text: absent + name, Number: math.NaN(),
+		v := table.Value{Text: absent + name, Number: math.NaN(),
 			Image: table.Image{SHA256: name, Path: absent + name}, Mask: table.Mask{Size: [2]int{1, 1}, Counts: "01"}}
 		switch o.Name {
 		case "outcome":
@@ -254,7 +254,7 @@ func (r *run) count(b *batches, p *table.Plan, name string, missing []int) error
 }
 
 // size adds the bytes that an item takes in the store.
-func (s *stageWork) size(values []stage.Value) {
+func (s *stageWork) size(values []table.Value) {
 	if s.sized >= maxSized {
 		return
 	}

@@ -25,7 +25,7 @@ import (
 type slow struct{ drawing }
 
 func (slow) Label() string { return "slow" }
-func (slow) Compute(ctx context.Context, in []any) ([][]stage.Value, error) {
+func (slow) Compute(ctx context.Context, in []any) ([][]table.Value, error) {
 	for step := range 50 {
 		select {
 		case <-time.After(10 * time.Second):

@@ -80,8 +80,9 @@ func open(f *shardFn) (*jobs.Worker, error) {
 	if err := os.Setenv(client.ExecVar, f.Programs); err != nil {
 		return nil, err
 	}
-	the = jobs.NewWorker(job, jobs.WorkerOptions{Store: f.Store, Commit: time.Duration(f.Commit), Pull: f.Pull, Drain: drain,
-		Say: func(line string) { fmt.Fprintln(os.Stderr, line) }})
+	the = jobs.NewWorker(job, jobs.WorkerOptions{Store: f.Store, Commit: time.Duration(f.Commit), Pull: f.Pull,
+		Drain: drain,
+		Say:   func(line string) { fmt.Fprintln(os.Stderr, line) }})
 	return the, nil
 }
 
