@@ -334,7 +334,8 @@ func (a Audit) Record() datasets.Table {
 		{"equation 12", o.Between, "mean, literal", "normalizer of DWL"},
 		{"images of equation 12", o.Images, "all, same_seed, centroid, first", "the missing index"},
 		{"empty captions", o.Empty, "keep, skip", "not mentioned in the paper"},
-		{"missing images", o.Missing, "count, fail", "not mentioned in the paper"},
+		{"missing images", o.Missing + "; every prompt has the same weight", "count, fail",
+			"not mentioned in the paper"},
 	} {
 		rows = append(rows, map[string]any{"option": r[0], "value": r[1], "others": r[2], "point": r[3]})
 	}
