@@ -187,8 +187,8 @@ func (a Audit) Tests() datasets.Table {
 			"p:number", "p_holm:number", "found_holm:text"))
 	}
 	return a.each(func(one Audit) datasets.Table {
-		return significance.AdjustP(ConceptTests(one.Embedded(), one.Words(), models.ClipImage)).
-			Rename("group_a", "language")
+		return significance.AdjustP(ConceptTests(one.Embedded(), one.Words(), models.ClipImage).
+			With("model", audits.ModelName(one.Generator))).Rename("group_a", "language")
 	})
 }
 
