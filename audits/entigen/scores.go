@@ -331,6 +331,9 @@ func (a Audit) Ledger() datasets.Table {
 		"needs other models or prompts, ratings by people, labels by CLIP, or training captions")
 }
 
+// RunName returns the name of files that this run writes; see audits.RunName.
+func (a Audit) RunName() string { return audits.RunName("entigen", a.Generator, a, Audit{}) }
+
 // Workload returns what remains to be computed, by stage, with the time measured on probe items of each, the disk, the
 // dollars, and the models and data that are missing; see datasets.Workload.
 func (a Audit) Workload(probe int) datasets.Table {

@@ -342,6 +342,9 @@ func (a Audit) Record() datasets.Table {
 	return datasets.FromRows(rows)
 }
 
+// RunName returns the name of files that this run writes; see audits.RunName.
+func (a Audit) RunName() string { return audits.RunName("indictti", a.Generator, a, Audit{}) }
+
 // Workload returns what remains to be computed, by stage, with the time measured on probe items of each, the disk, the
 // dollars, and the models and data that are missing; see datasets.Workload.
 func (a Audit) Workload(probe int) datasets.Table {
