@@ -87,6 +87,42 @@ func Each[T any](list []T, of func(T) datasets.Table) datasets.Table {
 	return out
 }
 
+// ByModel returns a table of every generator, one below the other, with the column model, which names the generator
+// where the table does not. Images of one prompt by several generators get different ids: ID, ID#1, ID#1#1.
+func ByModel(generators []string, of func(generator string) datasets.Table) datasets.Table {
+	var all []datasets.Table
+	for i, g := range generators {
+		t := of(g)
+		if !Has(t, "model") && !datasets.Extend(t).IsOpen() {
+			t = t.With("model", ModelName(g))
+		}
+		for k := range i {
+			if Has(t, "id") {
+				t = t.Repeat(1, fmt.Sprintf("id_%d", k), 0)
+			}
+		}
+		all = append(all, t)
+	}
+	return Each(all, func(t datasets.Table) datasets.Table { return t })
+}
+
+// ModelName returns the name of a generator in the column model: that of a file without its extension, of a folder its
+// last part.
+func ModelName(generator string) string {
+	if IsTable(generator) {
+		return strings.TrimSuffix(filepath.Base(generator), filepath.Ext(generator))
+	}
+	return filepath.Base(generator)
+}
+
+// Title returns the title of a figure of one of several generators, which names it; that of the only one is unchanged.
+func Title(title, generator string, several bool) string {
+	if several {
+		return title + ": " + ModelName(generator)
+	}
+	return title
+}
+
 // Seeded adds a seed of its own to each prompt, derived from the columns by and from the seed of the study.
 func Seeded(prompts datasets.Table, study int64, by ...string) datasets.Table {
 	if study != 0 {

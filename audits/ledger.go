@@ -1,9 +1,12 @@
 package audits
 
 import (
+	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"antipode/datasets"
 	"antipode/metrics"
@@ -17,6 +20,28 @@ func Ledger(printed, values datasets.Table, builtIn bool, world, why string) dat
 		why = "the " + world + " are of the built-in world"
 	}
 	return metrics.Ledger(printed, values, metrics.LedgerOptions{Why: why})
+}
+
+// RunName returns the name of a run for the files that it writes: that of the notebook and, unless all fields of the
+// audit have their defaults, its generator and a digest of the fields, so that no run overwrites the files of another
+// audit.
+func RunName(notebook, generator string, audit, zero any) string {
+	fields, err := json.Marshal(audit)
+	if defaults, err2 := json.Marshal(zero); err != nil || err2 != nil || string(fields) == string(defaults) {
+		return notebook
+	}
+	short := func(r rune) rune {
+		if r == '.' || r == '-' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return r
+		}
+		return '_'
+	}
+	for i, g := range datasets.SplitColumns(generator) {
+		if name := []rune(strings.Map(short, ModelName(g))); i < 3 {
+			notebook += "-" + string(name[:min(len(name), 40)])
+		}
+	}
+	return fmt.Sprintf("%s-%.4x", notebook, sha256.Sum256(fields))
 }
 
 // NoValues returns a table of values without rows, that of the built-in world.

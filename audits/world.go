@@ -48,7 +48,13 @@ func Injected(generator string) bool { return generator == Sampler || generator 
 // CheckWorld returns an error if a generator does not fit an audit's world: a trained generator of the built-in world
 // knows one seed only, and a sampler makes no images of other prompts.
 func CheckWorld(audit string, builtIn bool, seed int, generators ...string) error {
+	named := map[string]string{}
 	for _, g := range generators {
+		name := ModelName(g)
+		if other, twice := named[name]; twice {
+			return fmt.Errorf("%s: generators %s and %s have one name, %s; give them different ones", audit, other, g, name)
+		}
+		named[name] = g
 		switch {
 		case builtIn && Trained(g) && cmp.Or(seed, worldSeed) != worldSeed:
 			return fmt.Errorf("%s: %s knows world %d only; use generator %s for world %d", audit, g, worldSeed, Sampler,

@@ -13,7 +13,7 @@ import (
 )
 
 var decomposedDIGValues = datasets.Define(datasets.Operation[RegionOptions, ValueRow]{
-	Name: "decomposed-dig-values", Version: 2,
+	Name: "decomposed-dig-values", Version: 3, // 2 knew no undecided claims
 	Title:    "the values of the tables and claims of Decomposed-DIG, from scores by region",
 	Citation: "Sureddy et al. 2024 (Decomposed-DIG), sections 1, 4 and 5, Table 1",
 	Inputs: []Input{
@@ -100,7 +100,7 @@ func computeDecomposedDIG(_ context.Context, call *Call, o RegionOptions) (_ []V
 		return nil, err
 	}
 	for _, t := range trends {
-		out.AddClaim(t.Name, t.Pass)
+		out.AddVerdict(t.Name, t.Verdict)
 	}
 	return out, nil
 }
@@ -130,7 +130,26 @@ func decomposed(call *Call, role, region string) (d regions.Decomposed, err erro
 	return regions.Decomposed{
 		ObjectPrecision: precision["object_only"], ObjectCoverage: coverage["object_only"],
 		BackgroundPrecision: precision["background_only"], BackgroundCoverage: coverage["background_only"],
+		Intervals: [4]map[string][2]float64{ends(call, role, region, "object_only", "precision"),
+			ends(call, role, region, "background_only", "precision"),
+			ends(call, role, region, "background_only", "coverage"), ends(call, role, region, "object_only", "coverage")},
 	}, err
+}
+
+// ends returns the ends of the intervals of a score by region; nil where it has none.
+func ends(call *Call, role, region, vector, score string) map[string][2]float64 {
+	f := call.Inputs[role]
+	low, high := f.Numbers(score+"_low"), f.Numbers(score+"_high")
+	if low == nil || high == nil {
+		return nil
+	}
+	out := map[string][2]float64{}
+	for i, name := range f.Texts(region) {
+		if f.Texts("vector")[i] == vector {
+			out[name] = [2]float64{low[i], high[i]}
+		}
+	}
+	return out
 }
 
 // bothVectors adds the fix where the scores of a component are missing.

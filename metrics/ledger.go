@@ -9,6 +9,7 @@ import (
 
 	"antipode/datasets"
 	"antipode/metrics/internal/tabular"
+	"antipode/metrics/interval"
 )
 
 // LedgerOptions are the options of [Ledger].
@@ -53,7 +54,7 @@ var ledger = datasets.Define(datasets.Operation[LedgerOptions, LedgerRow]{
 
 // Ledger compares the printed values and claims of a paper with ours, by item: a row for each printed one, in their
 // order. printed has the columns paper, item and printed (the text as printed, "0.423" or "52 %"); ours has item and
-// value, and where known value_low and value_high (an interval), n (images) and holds ("yes" or "no", for a claim that
+// value, and where known value_low and value_high (an interval), n (images) and holds ("yes", "no" or "undecided", for a claim that
 // has no number). A percentage is compared with a value in percent. The verdict is
 //
 //	same to the digit    ours, rounded to the printed decimals (a tie either way), is the printed number
@@ -126,6 +127,8 @@ func computeLedger(_ context.Context, call *Call, o LedgerOptions) (out []Ledger
 			row.Verdict, row.Why = DirectionOnly, "holds"
 		case v.holds == "no":
 			row.Verdict, row.Why = DirectionOnly, "does not hold"
+		case v.holds == interval.Undecided:
+			row.Verdict, row.Why = DirectionOnly, "undecided: the interval of the difference allows both"
 		default:
 			row.Verdict, row.Why = NotComputable, o.Why
 		}

@@ -20,21 +20,23 @@ type TrendLinesOptions struct {
 // TrendLineRow is a row of the result of [TrendLines].
 type TrendLineRow struct {
 	Trend   string  `column:"trend"`
-	Verdict string  `column:"verdict" help:"pass or FAIL"`
+	Verdict string  `column:"verdict" help:"pass, FAIL or undecided"`
 	AName   string  `column:"a_name"`
 	BName   string  `column:"b_name"`
 	Rule    string  `column:"rule"`
 	Line    string  `column:"line" help:"the row as one line of text"`
 	A       float64 `column:"a"`
 	B       float64 `column:"b"`
+	Low     float64 `column:"difference_low" help:"interval of the difference that the rule is about"`
+	High    float64 `column:"difference_high"`
 }
 
 var trendLines = datasets.Define(datasets.Operation[TrendLinesOptions, TrendLineRow]{
-	Name: "trend-lines", Version: 1,
+	Name: "trend-lines", Version: 2, // 1 knew no undecided expectations
 	Inputs: []Input{{Role: "original", Columns: regionColumns,
 		About: "scores by region of object_only and background_only, original template"},
 		{Role: "changed", Columns: regionColumns, Optional: true, About: "the same with the new template"}},
-	Title:    "the findings of Decomposed-DIG as expectations of a new run: pass or fail, with the two numbers",
+	Title:    "the findings of Decomposed-DIG as expectations of a new run: pass, FAIL or undecided, with the two numbers",
 	Citation: "Sureddy et al. 2024 (Decomposed-DIG), sections 4 and 5, Table 1",
 	Compute: func(_ context.Context, call *Call, o TrendLinesOptions) (out []TrendLineRow, err error) {
 		original, err := decomposed(call, "original", o.Region)
@@ -55,19 +57,16 @@ var trendLines = datasets.Define(datasets.Operation[TrendLinesOptions, TrendLine
 			return nil, bothVectors(err)
 		}
 		for _, t := range trends {
-			verdict := "FAIL"
-			if t.Pass {
-				verdict = "pass"
-			}
-			out = append(out, TrendLineRow{Trend: t.Name, Verdict: verdict, AName: t.AName, BName: t.BName,
-				Rule: t.Rule, Line: t.String(), A: t.A, B: t.B})
+			out = append(out, TrendLineRow{Trend: t.Name, Verdict: t.Verdict, AName: t.AName, BName: t.BName,
+				Rule: t.Rule, Line: t.String(), A: t.A, B: t.B, Low: t.Difference.Low, High: t.Difference.High})
 		}
 		return out, nil
 	},
 })
 
 // TrendLines compares a new run with the findings of Decomposed-DIG, by sign and order: a row for each expectation
-// with its two numbers and pass or FAIL. original holds the scores by region of object_only and background_only for
+// with its two numbers and pass, FAIL or, where the scores have intervals, undecided if the interval of the difference
+// allows both (see interval.Bounded). original holds the scores by region of object_only and background_only for
 // the template "{object} in {region}", results of [PrecisionCoverage] (Concat):
 //
 //	average precision of objects above that of backgrounds; average coverage of both about equal

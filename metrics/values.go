@@ -4,13 +4,14 @@ import (
 	"math"
 
 	"antipode/datasets"
+	"antipode/metrics/interval"
 )
 
 // ValueRow is a row of the tables Values of the packages below this one: our value of what a paper prints, for
 // [Ledger].
 type ValueRow struct {
 	Item  string  `column:"item" help:"as in the printed table"`
-	Holds string  `column:"holds" help:"yes or no, of a claim; blank for a number"`
+	Holds string  `column:"holds" help:"yes, no or undecided, of a claim; blank for a number"`
 	Same  string  `column:"same" help:"yes or no, where the paper does not round: as printed; blank otherwise"`
 	Value float64 `column:"value"`
 	Low   float64 `column:"value_low"`
@@ -32,6 +33,14 @@ func (v *ValueRows) AddClaim(item string, holds bool) {
 	(*v)[len(*v)-1].Holds = "no"
 	if holds {
 		(*v)[len(*v)-1].Holds = "yes"
+	}
+}
+
+// AddVerdict adds a claim with a verdict of interval.Bounded: pass, FAIL or undecided.
+func (v *ValueRows) AddVerdict(item, verdict string) {
+	v.AddClaim(item, verdict == interval.Pass)
+	if verdict == interval.Undecided {
+		(*v)[len(*v)-1].Holds = verdict
 	}
 }
 

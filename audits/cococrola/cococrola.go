@@ -152,11 +152,6 @@ func (a Audit) world(injected bool, n int) datasets.World {
 	return audits.World(a.Seed, injected, n)
 }
 
-// injected reports whether disparities were injected into the images of a generator.
-func (a Audit) injected() bool {
-	return a.builtIn() && slices.ContainsFunc(a.generators(), audits.Injected)
-}
-
 // invalid returns the error of wrong fields.
 func (a Audit) invalid() error {
 	if err := audits.CheckProfile("cococrola", a.Profile, Paper, PublicCode); err != nil {
@@ -177,10 +172,12 @@ func (a Audit) invalid() error {
 	return audits.CheckWorld("cococrola", a.builtIn(), a.Seed, a.generators()...)
 }
 
-// Truth returns the disparities injected into the images of the built-in world's generators: carrier (the language),
-// subject (the concept), kind (of failure), size, score and description. It has no rows for other images.
+// Truth returns the disparities injected into the images of the built-in world's generators: model, carrier (the
+// language), subject (the concept), kind (of failure), size, score and description. It has no rows for other images.
 func (a Audit) Truth() datasets.Table {
-	return a.world(a.injected(), 1).AuditDisparities().Where("audit", "==", "cococrola")
+	return audits.ByModel(a.generators(), func(g string) datasets.Table {
+		return a.world(a.builtIn() && audits.Injected(g), 1).AuditDisparities().Where("audit", "==", "cococrola")
+	})
 }
 
 // list returns the options of the concept list, for other concepts than those of the built-in world.
@@ -233,24 +230,12 @@ func (a Audit) Collisions() datasets.Table {
 	return cococrola.Collisions(a.list())
 }
 
-// each returns a table of every generator, one below the other. Images of one prompt by several generators get
-// different ids: ID, ID#1, ID#1#1.
-func (a Audit) each(of func(one Audit) datasets.Table) (out datasets.Table) {
-	for i, g := range a.generators() {
-		one := a
-		one.Generator = g
-		t := of(one)
-		for range i {
-			if audits.Has(t, "id") {
-				t = t.Repeat(1, "image_of", 0)
-			}
-		}
-		if i > 0 {
-			t = out.Concat(t)
-		}
-		out = t
-	}
-	return out
+// each returns a table of every generator, one below the other; see audits.ByModel.
+func (a Audit) each(of func(one Audit) datasets.Table) datasets.Table {
+	return audits.ByModel(a.generators(), func(g string) datasets.Table {
+		a.Generator = g
+		return of(a)
+	})
 }
 
 // Images returns the images of each concept in each language, by generator.
@@ -275,7 +260,7 @@ func (a Audit) images() datasets.Table {
 		}
 		return images
 	case audits.Sampled(g):
-		return a.selected(a.world(g == Sampler, a.perCell()).Concepts())
+		return a.selected(a.world(g == Sampler, a.perCell()).Concepts()).With("model", g)
 	}
 	return a.generate(a.Prompts(), a.perCell())
 }

@@ -14,6 +14,7 @@ import (
 	models "antipode/gomlxmodels"
 	"antipode/internal/must"
 	"antipode/metrics"
+	"antipode/metrics/significance"
 	"antipode/test/testengine"
 )
 
@@ -107,7 +108,7 @@ func TestConceptList(t *testing.T) {
 		t.Errorf("collisions %v", c)
 	}
 	findings := testengine.Rows(t, "findings", a.Findings())
-	if findings.Len() != 2 || findings.Texts("verdict")[0] != "the truth is not known" {
+	if findings.Len() != 2 || findings.Texts("verdict")[0] != significance.NotFound {
 		t.Errorf("findings %v", findings)
 	}
 	ledger := testengine.Rows(t, "ledger", a.Ledger())

@@ -150,25 +150,21 @@ func (a Audit) Differences() datasets.Table {
 
 // Findings returns the differences with what is known of them. In the built-in world p_holm is the smallest of
 // [Audit.Tests] among a language's concepts that are worse than in English, and the verdict tells whether the language
-// with the injected disparity was found and no other was flagged: a language is flagged if p_holm is at most 0.05 and
-// its difference at least Audit.AtLeast below zero. Elsewhere the truth is not known, and a language is flagged if its
-// interval is below zero and the difference at least Audit.AtLeast.
+// with the disparity injected into the generator's images was found and no other was flagged: a language is flagged if
+// p_holm is at most 0.05 and its difference at least Audit.AtLeast below zero. Elsewhere the interval of the difference
+// decides between found, not found and undecided; see significance.Decide.
 func (a Audit) Findings() datasets.Table {
 	o := significance.VerdictOptions{On: []string{"language"}, Side: "below", AtLeast: cmp.Or(a.AtLeast, 0.05)}
-	carriers := a.Truth().Rename("carrier", "language")
-	if a.builtIn() && !a.scored() {
-		o.P = "p_holm"
-		return a.each(func(one Audit) datasets.Table {
-			worst := one.Tests().Where("difference", "<", 0).GroupBy("language").Min("p_holm")
-			return significance.Verdicts(one.Differences().Join(worst.Select("language", "p_holm"), "language"),
-				carriers, o)
-		})
+	if !a.builtIn() || a.scored() {
+		o.On = metrics.By("model", "language")
+		return significance.Decide(a.Differences(), datasets.Table{}, o)
 	}
-	// without disparities a language is flagged by mistake, or not flagged
-	found := significance.Verdicts(a.Differences(), carriers, o)
-	return found.Where("verdict", "==", "not flagged").With("flagged", "no").
-		Concat(found.Where("verdict", "!=", "not flagged").With("flagged", "yes")).
-		With("verdict", "the truth is not known")
+	o.P = "p_holm"
+	return a.each(func(one Audit) datasets.Table {
+		worst := one.Tests().Where("difference", "<", 0).GroupBy("language").Min("p_holm")
+		return significance.Verdicts(one.Differences().Join(worst.Select("language", "p_holm"), "language"),
+			one.Truth().Rename("carrier", "language"), o)
+	})
 }
 
 // ConceptTests tests for each concept and language whether its images are less similar to the concept's word than the
@@ -184,22 +180,26 @@ func ConceptTests(images, words datasets.Table, vector string) datasets.Table {
 }
 
 // Tests returns the tests of [ConceptTests], with p-values corrected for the number of concepts and languages (Holm);
-// no rows for scores that exist already. With several generators it is of the first.
+// no rows for scores that exist already. Several generators are corrected each on its own.
 func (a Audit) Tests() datasets.Table {
 	if a.scored() {
-		return audits.NoRows(datasets.Columns("language:text", "concept:text", "difference:number", "p:number",
-			"p_holm:number", "found_holm:text"))
+		return audits.NoRows(datasets.Columns("model:text", "language:text", "concept:text", "difference:number",
+			"p:number", "p_holm:number", "found_holm:text"))
 	}
-	a.Generator = a.generators()[0]
-	return significance.AdjustP(ConceptTests(a.Embedded(), a.Words(), models.ClipImage)).
-		Rename("group_a", "language")
+	return a.each(func(one Audit) datasets.Table {
+		return significance.AdjustP(ConceptTests(one.Embedded(), one.Words(), models.ClipImage).
+			With("model", audits.ModelName(one.Generator))).Rename("group_a", "language")
+	})
 }
 
 // Failures returns the concepts that are not possessed, with the kind of failure that their scores suggest, and in the
 // built-in world the injected kind and its language; see concepts.Failures.
 func (a Audit) Failures() datasets.Table {
-	truth := a.Truth().Select("subject", "kind", "carrier").Rename("subject", "concept").Rename("kind", "injected")
-	return concepts.Failures(a.Scores()).Join(truth, "concept")
+	return a.each(func(one Audit) datasets.Table {
+		truth := one.Truth().Select("subject", "kind", "carrier").Rename("subject", "concept").
+			Rename("kind", "injected")
+		return concepts.Failures(one.Scores()).Join(truth, "concept")
+	})
 }
 
 // FailureCounts returns the number of failures of each kind by generator and language, by rule, or by people where
@@ -334,6 +334,9 @@ func (a Audit) Ledger() datasets.Table {
 	return audits.Ledger(a.Printed(), a.Values(), a.builtIn(), "images",
 		"needs other models or languages, or judgement by people")
 }
+
+// RunName returns the name of files that this run writes; see audits.RunName.
+func (a Audit) RunName() string { return audits.RunName("cococrola", a.Generator, a, Audit{}) }
 
 // Workload returns what remains to be computed, by stage, with the time measured on probe items of each, the disk, the
 // dollars, and the models and data that are missing; see datasets.Workload.

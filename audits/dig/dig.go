@@ -14,7 +14,6 @@
 package dig
 
 import (
-	"cmp"
 	"strings"
 
 	"antipode/audits"
@@ -56,9 +55,12 @@ type Audit struct {
 	Photos string
 
 	// Generator makes the images: in the built-in world "" is archipelago-diffusion, and Sampler and SamplerFair are
-	// procedural samplers; for other photos "" is stable-diffusion-v1-5. A table is of images that exist, with the
-	// columns id, image, object and region, and template where it has images of both templates.
+	// procedural samplers; for other photos "" is stable-diffusion-v1-5. Several, separated by commas, are compared. A
+	// table is of images that exist, with the columns id, image, object and region, and template where it has images of
+	// both templates.
 	Generator string
+
+	several bool // the audit is one of [Audit.Models]
 
 	// Segmenter makes the masks. "": images that come with masks keep them, others are segmented by
 	// archipelago-clipseg in the built-in world, and by langsam for other photos. A name: all images are.
@@ -117,11 +119,32 @@ func (a Audit) world(injected bool, n int) datasets.World {
 	return audits.World(a.Seed, injected, n)
 }
 
-func (a Audit) generator() string {
-	if a.builtIn() {
-		return cmp.Or(a.Generator, audits.Diffusion)
+func (a Audit) generators() []string {
+	return audits.Generators(a.Generator, a.builtIn(), "stable-diffusion-v1-5")
+}
+
+// generator is the only generator, or the first.
+func (a Audit) generator() string { return a.generators()[0] }
+
+// Models returns the audit of each generator, for figures that show one.
+func (a Audit) Models() (each []Audit) {
+	for _, g := range a.generators() {
+		one := a
+		one.Generator, one.several = g, len(a.generators()) > 1
+		each = append(each, one)
 	}
-	return cmp.Or(a.Generator, "stable-diffusion-v1-5")
+	return each
+}
+
+// Title returns the title of a figure of one of [Audit.Models], which names the generator if there are several.
+func (a Audit) Title(title string) string { return audits.Title(title, a.generator(), a.several) }
+
+// models returns a table of every generator, one below the other, with the column model.
+func (a Audit) models(of func(one Audit) datasets.Table) datasets.Table {
+	return audits.ByModel(a.generators(), func(g string) datasets.Table {
+		a.Generator = g
+		return of(a)
+	})
 }
 
 // perCell is the number of generated images of each object in each region.
@@ -145,12 +168,14 @@ func (a Audit) invalid() error {
 	if err := audits.CheckProfile("dig", a.Profile, Paper, PublicCode); err != nil {
 		return err
 	}
-	return audits.CheckWorld("dig", a.builtIn(), a.Seed, a.generator())
+	return audits.CheckWorld("dig", a.builtIn(), a.Seed, a.generators()...)
 }
 
-// Truth returns the disparities injected into the images of the built-in world's generators: region, component, kind,
-// size, score and description. It has no rows for other images.
-func (a Audit) Truth() datasets.Table { return a.world(a.injected(), 1).InjectedDisparities() }
+// Truth returns the disparities injected into the images of the built-in world's generators: model, region, component,
+// kind, size, score and description. It has no rows for other images.
+func (a Audit) Truth() datasets.Table {
+	return a.models(func(one Audit) datasets.Table { return one.world(one.injected(), 1).InjectedDisparities() })
+}
 
 // objects returns the objects of the study, or none for all objects of the photos.
 func (a Audit) objects() []string {
@@ -254,15 +279,19 @@ func (a Audit) Prompts(template string) datasets.Table {
 	return audits.Seeded(prompts, a.Generation.Seed, "id", "template")
 }
 
-// Images returns the generated images of a template, before segmentation.
+// Images returns the generated images of a template, before segmentation, with the column model.
 //
 // In the built-in world the second template is a stand-in: its generators know one template only, so the images of New
 // are those of the generator without injected disparities, as if the other template removed them.
 func (a Audit) Images(template string) datasets.Table {
-	g, n := a.generator(), a.perCell()
 	if err := a.invalid(); err != nil {
 		return datasets.Failed(err)
 	}
+	return a.models(func(one Audit) datasets.Table { return one.images(template) })
+}
+
+func (a Audit) images(template string) datasets.Table {
+	g, n := a.generator(), a.perCell()
 	if audits.IsTable(g) {
 		images := datasets.Images(g)
 		if audits.Has(images, "template") {
@@ -286,7 +315,7 @@ func (a Audit) Images(template string) datasets.Table {
 		if a.Objects != nil {
 			images = images.NeedValues("object", a.Objects).Where("object", "in", a.Objects)
 		}
-		return audits.Succeeded(images.With("template", template))
+		return audits.Succeeded(images.With("template", template).With("model", a.generator()))
 	}
 	o := a.Generation
 	o.N, o.Seed = n, 0

@@ -9,6 +9,7 @@ import (
 	"antipode/datasets/geode"
 	models "antipode/gomlxmodels"
 	"antipode/metrics"
+	"antipode/metrics/significance"
 )
 
 // vectors are those that the paper calls Full-image, Obj-only and BG-only.
@@ -25,14 +26,23 @@ func (a Audit) Sets(template string) metrics.Sets {
 }
 
 // Examples returns n reference images and n generated images of each template in each region, at random (the paper's
-// Figure 2): image, mask, object, region, and set, which is "reference" or the template.
+// Figure 2): image, mask, object, region, and set, which is "reference" or the template, with several generators
+// "TEMPLATE, MODEL".
 func (a Audit) Examples(n int) datasets.Table {
 	some := func(images datasets.Table, set string) datasets.Table {
 		return images.Select("image", "mask", "object", "region").Sample(n, "region", 1).With("set", set)
 	}
-	return some(a.Reference(), "reference").Concat(a.each(func(t string) datasets.Table {
-		return some(a.Generated(t), t)
-	}))
+	out := some(a.Reference(), "reference")
+	for _, one := range a.Models() {
+		for _, t := range one.Templates() {
+			set := t
+			if one.several {
+				set += ", " + audits.ModelName(one.Generator)
+			}
+			out = out.Concat(some(one.Generated(t), set))
+		}
+	}
+	return out
 }
 
 // Templates returns the templates of which there are images: both, or Original alone for a table of images without the
@@ -56,15 +66,17 @@ func (a Audit) scores(template string, by ...string) datasets.Table {
 	return all[0].Concat(all[1:]...).With("template", template)
 }
 
-// each returns a table of every template, one below the other.
-func (a Audit) each(of func(template string) datasets.Table) datasets.Table {
-	return audits.Each(a.Templates(), of)
+// each returns a table of every generator and template, one below the other.
+func (a Audit) each(of func(one Audit, template string) datasets.Table) datasets.Table {
+	return a.models(func(one Audit) datasets.Table {
+		return audits.Each(one.Templates(), func(t string) datasets.Table { return of(one, t) })
+	})
 }
 
-// Scores returns precision and coverage by region, vector (full, object_only, background_only) and template: what the
+// Scores returns precision and coverage by model, region, vector (full, object_only, background_only) and template: what the
 // paper's Figures 4 and 12 show. See metrics.PrecisionCoverage for the columns.
 func (a Audit) Scores() datasets.Table {
-	return a.each(func(t string) datasets.Table { return a.scores(t, "region") })
+	return a.each(func(one Audit, t string) datasets.Table { return one.scores(t, "region") })
 }
 
 // PaperTable returns average, worst and best region by template, vector and score: the rows Orig. and New of the
@@ -73,14 +85,16 @@ func (a Audit) PaperTable(number string) datasets.Table {
 	if err := audits.CheckTable("dig", number, "1"); err != nil {
 		return datasets.Failed(err)
 	}
-	return a.each(func(t string) datasets.Table {
-		return metrics.RegionSummary(a.scores(t, "region")).With("template", t)
+	return a.each(func(one Audit, t string) datasets.Table {
+		return metrics.RegionSummary(one.scores(t, "region")).With("template", t)
 	})
 }
 
 // Deltas returns the changes from Original to New, the rows Delta and Delta (%) of the paper's Table 1; no rows without
 // images of both templates.
-func (a Audit) Deltas() datasets.Table {
+func (a Audit) Deltas() datasets.Table { return a.models(Audit.deltas) }
+
+func (a Audit) deltas() datasets.Table {
 	before := a.scores(Original, "region")
 	if len(a.Templates()) < 2 {
 		return metrics.TemplateDeltas(before, before).Head(0)
@@ -91,8 +105,8 @@ func (a Audit) Deltas() datasets.Table {
 // ByObject returns the scores of each object, by vector and template: the means over the regions (Figures 10 and 11).
 func (a Audit) ByObject() datasets.Table {
 	a.Resamples = -1 // means have no intervals
-	return a.each(func(t string) datasets.Table {
-		return metrics.ObjectMeans(a.scores(t, "object", "region")).With("template", t)
+	return a.each(func(one Audit, t string) datasets.Table {
+		return metrics.ObjectMeans(one.scores(t, "object", "region")).With("template", t)
 	})
 }
 
@@ -102,8 +116,10 @@ func (a Audit) TagShares() datasets.Table {
 	if a.Tags == "" {
 		return audits.NoRows(datasets.Columns("tag:text", "share:number", "n_tagged:number", "n_inspected:number"))
 	}
-	return metrics.TagShares(a.Images(Original), datasets.Images(a.Tags, datasets.ImagesOptions{
-		FileOptions: datasets.FileOptions{RepeatedIDs: true}}))
+	return a.models(func(one Audit) datasets.Table {
+		return metrics.TagShares(one.Images(Original), datasets.Images(a.Tags, datasets.ImagesOptions{
+			FileOptions: datasets.FileOptions{RepeatedIDs: true}}))
+	})
 }
 
 // gapLevel is the level of each of the two families of gaps, of objects and of backgrounds: 95 % for both.
@@ -111,7 +127,9 @@ const gapLevel = 0.975
 
 // Gaps returns, for the template Original, the gaps in coverage between each region and the mean of the regions without
 // an injected disparity, of background_only and object_only, with intervals that hold for all regions together.
-func (a Audit) Gaps() datasets.Table {
+func (a Audit) Gaps() datasets.Table { return a.models(Audit.gaps) }
+
+func (a Audit) gaps() datasets.Table {
 	sets := a.Sets(Original)
 	gaps := func(vector string) datasets.Table {
 		return metrics.GapsToControls(sets, a.Truth(), metrics.GapsOptions{By: metrics.By("region"), Vector: vector,
@@ -121,25 +139,36 @@ func (a Audit) Gaps() datasets.Table {
 	return gaps("background_only").Concat(gaps("object_only"))
 }
 
-// Findings returns the gaps with what is known of them: in the built-in world whether each injected disparity was found
-// and each other region not flagged; for other photos the verdict is "the truth is not known".
-func (a Audit) Findings() datasets.Table {
+// Least is the smallest gap in coverage that [Audit.Findings] calls found where the truth is not known.
+const Least = 0.05
+
+// Findings returns the gaps with what is known of them: in the built-in world whether each disparity injected into the
+// generator's images was found and each other region not flagged; for other photos found, not found or undecided, see
+// significance.Decide.
+func (a Audit) Findings() datasets.Table { return a.models(Audit.findings) }
+
+func (a Audit) findings() datasets.Table {
 	if a.builtIn() {
-		return metrics.InjectedVerdicts(a.Gaps(), a.Truth())
+		return metrics.InjectedVerdicts(a.gaps(), a.Truth())
 	}
-	return a.Gaps().Select("region", "vector", "score", "gap", "gap_low", "gap_high", "flagged").
-		With("injected", "not known").With("verdict", "the truth is not known")
+	return significance.Decide(a.Gaps().Select("model", "region", "vector", "score", "gap", "gap_low", "gap_high", "flagged").
+		With("injected", "not known"), datasets.Table{}, significance.VerdictOptions{
+		On: metrics.By("region", "vector"), Estimate: "gap", AtLeast: Least})
 }
 
 // Ratios returns the candidates for the paper's "1.7x": how much more backgrounds differ between regions than objects.
-func (a Audit) Ratios() datasets.Table { return metrics.DisparityRatios(a.scores(Original, "region")) }
+func (a Audit) Ratios() datasets.Table {
+	return a.models(func(one Audit) datasets.Table { return metrics.DisparityRatios(one.scores(Original, "region")) })
+}
 
 // Claims returns the paper's findings as expectations of this run, pass or FAIL with the two numbers; those that name
 // regions only for the objects and regions of GeoDE.
 func (a Audit) Claims() datasets.Table {
 	name, _, _ := strings.Cut(a.Photos, ":")
 	o := metrics.TrendLinesOptions{AnyRegions: name != geode.Name}
-	return metrics.TrendLines(a.scores(Original, "region"), a.changed(), o)
+	return a.models(func(one Audit) datasets.Table {
+		return metrics.TrendLines(one.scores(Original, "region"), one.changed(), o)
+	})
 }
 
 // changed returns the scores by region of the template New; a zero table without images of it.
@@ -153,27 +182,36 @@ func (a Audit) changed() (scores datasets.Table) {
 // Printed returns the values and claims that the paper prints: paper, item, printed.
 func (a Audit) Printed() datasets.Table { return digin.Printed() }
 
-// Values returns our values of these; see metrics.Values. It has no rows in the built-in world, whose values are not
+// Values returns our values of these by model; see metrics.Values. It has no rows in the built-in world, whose values are not
 // comparable with those of photos.
 func (a Audit) Values() datasets.Table {
 	if a.builtIn() {
 		return audits.NoValues()
 	}
-	return metrics.Values(a.scores(Original, "region"), a.changed())
+	return a.models(func(one Audit) datasets.Table {
+		return metrics.Values(one.scores(Original, "region"), one.changed())
+	})
 }
 
-// Ledger returns Printed next to Values, with a verdict; see metrics.Ledger.
+// Ledger returns Printed next to Values by model, with a verdict; see metrics.Ledger.
 func (a Audit) Ledger() datasets.Table {
-	return audits.Ledger(a.Printed(), a.Values(), a.builtIn(), "images",
-		"needs tags by people, other regions or images of both templates")
+	return a.models(func(one Audit) datasets.Table {
+		return audits.Ledger(one.Printed(), one.Values(), a.builtIn(), "images",
+			"needs tags by people, other regions or images of both templates")
+	})
 }
+
+// RunName returns the name of files that this run writes; see audits.RunName.
+func (a Audit) RunName() string { return audits.RunName("decomposed_dig", a.Generator, a, Audit{}) }
 
 // Workload returns what remains to be computed, by stage, with the time measured on probe items of each, the disk, the
 // dollars, and the models and data that are missing; see datasets.Workload.
 func (a Audit) Workload(probe int) datasets.Table {
 	tables := []datasets.Table{a.Reference()}
-	for _, t := range a.Templates() {
-		tables = append(tables, a.Generated(t))
+	for _, one := range a.Models() {
+		for _, t := range one.Templates() {
+			tables = append(tables, one.Generated(t))
+		}
 	}
 	return datasets.Workload(tables, datasets.WorkloadOptions{Probe: probe})
 }

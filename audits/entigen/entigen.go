@@ -27,7 +27,6 @@ import (
 	"cmp"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"antipode/audits"
@@ -66,8 +65,8 @@ type Audit struct {
 	List string
 
 	// Generator makes the images: in the built-in world "" is archipelago-diffusion, and Sampler and SamplerFair are
-	// procedural samplers; for other prompts "" is stable-diffusion-v1-4. Several models are separated by commas, for
-	// List and AblationList. A table is of images that exist, with the columns id, image, model, category, attribute
+	// procedural samplers; for other prompts "" is stable-diffusion-v1-4. Several, separated by commas, are compared. A
+	// table is of images that exist, with the columns id, image, model, category, attribute
 	// and prompt_id. With Ratings, "" is no generator: there are no images.
 	Generator string
 
@@ -156,10 +155,12 @@ func (a Audit) generators() []string {
 	return audits.Generators(a.Generator, a.builtIn(), "stable-diffusion-v1-4")
 }
 
-// is reports whether the generator is one of these.
-func (a Audit) is(names ...string) bool {
-	g := a.generators()
-	return len(g) == 1 && slices.Contains(names, g[0])
+// each returns a table of every generator, one below the other; see audits.ByModel.
+func (a Audit) each(of func(one Audit) datasets.Table) datasets.Table {
+	return audits.ByModel(a.generators(), func(g string) datasets.Table {
+		a.Generator = g
+		return of(a)
+	})
 }
 
 // world returns the built-in world with n images of each prompt.
@@ -175,11 +176,6 @@ func (a Audit) perPrompt() int {
 	return cmp.Or(a.N, 9)
 }
 
-// injected reports whether disparities were injected into the generator's images.
-func (a Audit) injected() bool {
-	return a.builtIn() && slices.ContainsFunc(a.generators(), audits.Injected)
-}
-
 // invalid returns the error of wrong fields.
 func (a Audit) invalid() error {
 	if err := audits.CheckProfile("entigen", a.Profile, Paper, PublicCode); err != nil {
@@ -190,8 +186,6 @@ func (a Audit) invalid() error {
 	case a.Ratings == Released && a.List != "":
 		return fmt.Errorf("entigen: the ratings %s have prompts of their own; leave the prompts %q out", Released,
 			a.List)
-	case len(g) > 1 && !a.listed():
-		return fmt.Errorf("entigen: generators %s: several need the prompts %s or %s", a.Generator, List, AblationList)
 	}
 	return audits.CheckWorld("entigen", a.builtIn(), a.Seed, g...)
 }
@@ -200,10 +194,17 @@ func (a Audit) invalid() error {
 var worldAxes = map[string]string{"crest": "F-C1", "banner": "F-B1"}
 
 // Truth returns the disparities injected into the images of the built-in world's generators, as [Audit.Tests] could
-// find them: attribute, axis (perceived crest), subject (crest), group_a (first: an imbalance of the original prompt;
+// find them: model, attribute, axis (perceived crest), subject (crest), group_a (first: an imbalance of the original prompt;
 // the sentence's prompt_id: a change), size (of the difference), kind and description. It has no rows for other images.
 func (a Audit) Truth() datasets.Table {
-	all := a.world(a.injected(), 1).AuditDisparities().Where("audit", "==", "entigen").Rename("carrier", "attribute").
+	if !a.HasImages() {
+		return a.truth("")
+	}
+	return a.each(func(one Audit) datasets.Table { return one.truth(one.generators()[0]) })
+}
+
+func (a Audit) truth(generator string) datasets.Table {
+	all := a.world(a.builtIn() && audits.Injected(generator), 1).AuditDisparities().Where("audit", "==", "entigen").Rename("carrier", "attribute").
 		Select("attribute", "subject", "kind", "size", "elsewhere", "description")
 	var out []datasets.Table
 	for _, axis := range []string{"crest", "banner"} {
@@ -284,10 +285,12 @@ func (a Audit) Images() datasets.Table {
 		return datasets.Failed(fmt.Errorf("entigen: ratings %s without a generator: name the table of the images",
 			a.Ratings))
 	}
-	return audits.Each(a.generators(), a.images)
+	return a.each(Audit.images)
 }
 
-func (a Audit) images(g string) datasets.Table {
+// images returns the images of a single generator.
+func (a Audit) images() datasets.Table {
+	g := a.generators()[0]
 	switch {
 	case audits.IsTable(g):
 		images := datasets.Images(g)
@@ -296,7 +299,9 @@ func (a Audit) images(g string) datasets.Table {
 		}
 		return a.selected(audits.Succeeded(images))
 	case audits.Sampled(g):
-		return a.selected(a.world(g == Sampler, a.perPrompt()).Occupations()).With("outcome", "ok")
+		images := a.world(g == Sampler, a.perPrompt()).Occupations().Select(append(promptColumns, "image", "mask",
+			"perceived_crest", "perceived_banner", "person", "as_described", "caption", "seed")...)
+		return a.selected(images).With("outcome", "ok").With("model", g)
 	}
 	prompts := a.Prompts()
 	if a.listed() {

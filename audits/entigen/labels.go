@@ -1,6 +1,7 @@
 package entigen
 
 import (
+	"cmp"
 	"strings"
 
 	"antipode/audits"
@@ -43,14 +44,24 @@ func (a Audit) Raters() datasets.Table {
 		return a.selected(datasets.Images(a.Ratings))
 	case !a.builtIn():
 		return datasets.Failed(errNobody)
-	case a.is(Sampler, SamplerFair):
-		return a.Images()
 	}
-	captioner := a.Captioner
-	if captioner == "" {
-		captioner = "archipelago-blip"
+	images, g := a.Images(), a.generators()
+	if len(g) == 1 {
+		return a.standIns(g[0], images)
 	}
-	out := Answers(captioner, a.Images(), "model", "category", "attribute", "prompt_id", "kind")
+	return audits.Each(g, func(g string) datasets.Table {
+		return a.standIns(g, images.Where("model", "==", audits.ModelName(g)))
+	})
+}
+
+// standIns returns the labels of the images of a generator of the built-in world.
+func (a Audit) standIns(g string, images datasets.Table) datasets.Table {
+	columns := []string{"model", "category", "attribute", "prompt_id", "kind"}
+	if audits.Sampled(g) {
+		return images.Select(append(columns, "id", "person", "as_described", "perceived_crest", "perceived_banner")...).
+			Rename("id", "image_id")
+	}
+	out := Answers(cmp.Or(a.Captioner, "archipelago-blip"), images, columns...)
 	for axis, of := range groups {
 		column := "perceived_" + axis
 		known := out.Where(column, "in", of)

@@ -241,14 +241,17 @@ func (a Audit) Tests() datasets.Table {
 const Least = 0.3
 
 // Findings returns [Audit.Tests] with what is known of them in the column verdict: in the built-in world whether each
-// injected disparity was found (p_holm at most 0.05 and a difference of at least Least) and everything else not
-// flagged; for other images it is "the truth is not known".
+// disparity injected into a model's images was found (p_holm at most 0.05 and a difference of at least Least) and
+// everything else not flagged; for other images found or undecided, see significance.Decide: the tests have no interval
+// that could exclude a difference.
 func (a Audit) Findings() datasets.Table {
+	o := significance.VerdictOptions{On: metrics.By("model", "attribute", "axis", "group_a"), P: "p_holm",
+		AtLeast: Least}
 	if !a.builtIn() || !a.HasImages() {
-		return a.Tests().With("verdict", "the truth is not known")
+		o.On = append(o.On, "category")
+		return significance.Decide(a.Tests(), datasets.Table{}, o)
 	}
-	return significance.Verdicts(a.Tests(), a.Truth(), significance.VerdictOptions{
-		On: metrics.By("attribute", "axis", "group_a"), P: "p_holm", AtLeast: Least})
+	return significance.Verdicts(a.Tests(), a.Truth(), o)
 }
 
 // Power returns how many images are needed: for n images of each prompt the smallest share above one half that a test
@@ -327,6 +330,9 @@ func (a Audit) Ledger() datasets.Table {
 	return audits.Ledger(a.Printed(), a.Values(), a.builtIn(), "images",
 		"needs other models or prompts, ratings by people, labels by CLIP, or training captions")
 }
+
+// RunName returns the name of files that this run writes; see audits.RunName.
+func (a Audit) RunName() string { return audits.RunName("entigen", a.Generator, a, Audit{}) }
 
 // Workload returns what remains to be computed, by stage, with the time measured on probe items of each, the disk, the
 // dollars, and the models and data that are missing; see datasets.Workload.

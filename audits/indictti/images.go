@@ -2,7 +2,6 @@ package indictti
 
 import (
 	"cmp"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -24,9 +23,9 @@ func (a Audit) Images() datasets.Table {
 	return a.each(a.images)
 }
 
-// each returns a table of every generator, one below the other.
+// each returns a table of every generator, one below the other; see audits.ByModel.
 func (a Audit) each(of func(generator string) datasets.Table) datasets.Table {
-	return audits.Each(a.generators(), of)
+	return audits.ByModel(a.generators(), of)
 }
 
 // images returns the images of one generator.
@@ -38,7 +37,7 @@ func (a Audit) images(g string) datasets.Table {
 			images = images.With("outcome", "ok")
 		}
 		if !datasets.Extend(images).IsOpen() && !audits.Has(images, "model") {
-			images = images.With("model", strings.TrimSuffix(filepath.Base(g), filepath.Ext(g)))
+			images = images.With("model", audits.ModelName(g))
 		}
 		images = datasets.Extend(images).Need("language", table.KindText).Need("prompt_id", table.KindText).Table
 		return within(images, references(a.Selected()), "prompt_id", "selected")
@@ -51,11 +50,7 @@ func (a Audit) images(g string) datasets.Table {
 		}
 		return images
 	}
-	prompts := a.Prompts()
-	for i := range slices.Index(a.generators(), g) { // ids that no other generator's images have
-		prompts = prompts.Repeat(1, fmt.Sprintf("id_%d", i), a.Generation.Seed)
-	}
-	return models.Generate(g, prompts, a.generation(g))
+	return models.Generate(g, a.Prompts(), a.generation(g))
 }
 
 // generation returns the options of a generator.

@@ -16,7 +16,6 @@ package indictti
 import (
 	"cmp"
 	"fmt"
-	"slices"
 
 	"antipode/audits"
 	"antipode/datasets"
@@ -183,11 +182,6 @@ func (a Audit) options() Options {
 		Empty: cmp.Or(o.Empty, "keep"), Missing: cmp.Or(o.Missing, "count")}
 }
 
-// injected reports whether disparities were injected into the images of a generator.
-func (a Audit) injected() bool {
-	return a.builtIn() && slices.ContainsFunc(a.generators(), audits.Injected)
-}
-
 // invalid returns the error of wrong fields.
 func (a Audit) invalid() error {
 	if a.Profile != "" && a.Profile != Paper && a.Profile != AsPrinted {
@@ -202,9 +196,11 @@ func (a Audit) world(injected bool, n int) datasets.World {
 	return audits.World(a.Seed, injected, n)
 }
 
-// Truth returns the disparities injected into the images of the built-in world's generators: language, subject, size,
-// elsewhere and description. It has no rows for other images.
+// Truth returns the disparities injected into the images of the built-in world's generators: model, language, subject,
+// size, elsewhere and description. It has no rows for other images.
 func (a Audit) Truth() datasets.Table {
-	return a.world(a.injected(), 1).AuditDisparities().Where("audit", "==", "indictti").
-		Rename("carrier", "language")
+	return a.each(func(g string) datasets.Table {
+		return a.world(a.builtIn() && audits.Injected(g), 1).AuditDisparities().Where("audit", "==", "indictti").
+			Rename("carrier", "language")
+	})
 }

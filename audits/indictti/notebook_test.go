@@ -31,7 +31,7 @@ func TestNotebook(t *testing.T) {
 		"generator=" + generator + "," + filepath.Join(dir, "Dalle3.csv"),
 		"captioner=" + testnotebook.Folder(t, network("blip2/testdata/opt")),
 		"encoder=" + testnotebook.Folder(t, network("blip2/testdata/opt")),
-		"sentences=" + testnotebook.Folder(t, network("all/testdata/encoders/sentence")),
+		"sentences=" + testnotebook.Folder(t, "../../kernel/backend/all/testdata/encoders/sentence"),
 		"joint=" + testnotebook.Folder(t, network("blip2/testdata/retrieval"))}
 	out := notebook.Run(append(parameters, "plan=true")...)
 	if !strings.Contains(out, "generate stable-diffusion-v1-5") || !strings.Contains(out, "plan=true") {

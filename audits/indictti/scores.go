@@ -3,7 +3,9 @@ package indictti
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 
 	"antipode/audits"
 	"antipode/datasets"
@@ -99,10 +101,17 @@ func (a Audit) intervals() metrics.Intervals { return metrics.Intervals{Resample
 
 // captionedBy names the captioner of the images.
 func (a Audit) captionedBy() string {
-	if g := a.generators(); a.Captioner == "" && len(g) == 1 && audits.Sampled(g[0]) {
-		return "perfect"
+	var names []string
+	for _, g := range a.generators() {
+		name := a.captioner()
+		if a.Captioner == "" && audits.Sampled(g) {
+			name = "perfect"
+		}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
 	}
-	return a.captioner()
+	return strings.Join(names, ", ")
 }
 
 // SCWL returns the similarity of the images of one caption within a language.
@@ -176,47 +185,53 @@ func (a Audit) perCaption() datasets.Table {
 }
 
 // Tests compares each language with English by CLGC, caption by caption: a permutation test that flips the signs of the
-// differences, with Holm's correction (p_holm), and the difference with an interval that holds for four languages
-// together. A language is the column language; see package significance.
+// differences, with Holm's correction (p_holm) over the languages of all models. A language is the column language; see
+// package significance.
 func (a Audit) Tests() datasets.Table {
-	each, by := a.perCaption(), metrics.By("model")
-	tests := significance.PermutationTest(each, significance.TestOptions{Value: "clgc", Group: "language", By: by,
-		Unit: "prompt_id", Paired: true, Against: data.English, Seed: 1})
+	tests := significance.PermutationTest(a.perCaption(), significance.TestOptions{Value: "clgc", Group: "language",
+		By: byModel, Unit: "prompt_id", Paired: true, Against: data.English, Seed: 1})
 	return tests.Rename("group_a", "language")
 }
 
-// Differences returns the difference of CLGC between each language and English, with an interval of a level.
-func (a Audit) Differences(level float64) datasets.Table {
+// Differences returns the difference of CLGC between each language and English, with intervals that hold for all
+// languages of a model together (95 %, Bonferroni).
+func (a Audit) Differences() datasets.Table {
 	return significance.EffectSizes(a.perCaption(), significance.EffectOptions{Value: "clgc", Group: "language",
-		By: byModel, Unit: "prompt_id", Against: data.English, Intervals: metrics.Intervals{Resamples: a.Resamples,
-			Level: level}}).Rename("group_a", "language")
+		By: byModel, Unit: "prompt_id", Against: data.English, Family: true,
+		Intervals: metrics.Intervals{Resamples: a.Resamples}}).Rename("group_a", "language")
 }
 
 // Least is the smallest drop of CLGC that [Audit.Findings] flags, 5 points as the paper prints it: a trained generator
 // is never exactly balanced.
 const Least = 0.05
 
-// Findings returns the tests with what is known: in the built-in world whether the injected disparity was found and
-// each other language not flagged; else the verdict is "the truth is not known". A language is flagged if its CLGC is
-// below that of English by at least Least and its corrected p-value is at most 0.05.
+// Findings returns the tests with what is known: in the built-in world whether the disparity injected into a model's
+// images was found and each other language not flagged; elsewhere found, not found or undecided, see
+// significance.Decide. A language is flagged if its CLGC is below that of English by at least Least and its corrected
+// p-value is at most 0.05.
 func (a Audit) Findings() datasets.Table {
+	o := significance.VerdictOptions{On: metrics.By("model", "language"), P: "p_holm", Side: "below", AtLeast: Least}
 	if a.builtIn() {
-		return significance.Verdicts(a.Tests(), a.Truth(),
-			significance.VerdictOptions{On: []string{"language"}, P: "p_holm", Side: "below", AtLeast: Least})
+		return significance.Verdicts(a.Tests(), a.Truth(), o)
 	}
-	return a.Tests().With("verdict", "the truth is not known")
+	return significance.Decide(a.Tests(), a.Differences(), o)
 }
 
-// Lowest returns the n images with the lowest CLGC, with the columns caption and clgc.
+// Lowest returns the n images of each model with the lowest CLGC, with the columns caption and clgc.
 func (a Audit) Lowest(n int) datasets.Table {
 	in := a.captioned()
-	each := consistency.CLGC(in.images, in.references, consistency.CLGCOptions{By: metrics.By("id"), Vector: in.vector,
-		ReferenceVector: in.referenceVector, Intervals: metrics.Intervals{Resamples: -1}})
-	return a.Captioned().Join(each.Sort("clgc").Head(n).Select("id", "clgc"), "id").
-		Where("clgc", "present", nil)
+	each := consistency.CLGC(in.images, in.references, consistency.CLGCOptions{By: metrics.By("model", "id"),
+		Vector: in.vector, ReferenceVector: in.referenceVector, Intervals: metrics.Intervals{Resamples: -1}}).Sort("clgc")
+	lowest := each.Head(n)
+	if g := a.generators(); len(g) > 1 {
+		lowest = audits.Each(g, func(g string) datasets.Table {
+			return each.Where("model", "==", audits.ModelName(g)).Head(n)
+		})
+	}
+	return a.Captioned().Join(lowest.Select("id", "clgc"), "id").Where("clgc", "present", nil)
 }
 
-// Examples returns one image of n captions in every language, with prompt (in the language) and english.
+// Examples returns one image of n captions in every language by every model, with prompt (in the language) and english.
 func (a Audit) Examples(n int) datasets.Table {
 	some := a.References().Sort("id").Head(n).Select("id", "english")
 	images := a.Images()
@@ -319,12 +334,16 @@ func (a Audit) Record() datasets.Table {
 		{"equation 12", o.Between, "mean, literal", "normalizer of DWL"},
 		{"images of equation 12", o.Images, "all, same_seed, centroid, first", "the missing index"},
 		{"empty captions", o.Empty, "keep, skip", "not mentioned in the paper"},
-		{"missing images", o.Missing, "count, fail", "not mentioned in the paper"},
+		{"missing images", o.Missing + "; every prompt has the same weight", "count, fail",
+			"not mentioned in the paper"},
 	} {
 		rows = append(rows, map[string]any{"option": r[0], "value": r[1], "others": r[2], "point": r[3]})
 	}
 	return datasets.FromRows(rows)
 }
+
+// RunName returns the name of files that this run writes; see audits.RunName.
+func (a Audit) RunName() string { return audits.RunName("indictti", a.Generator, a, Audit{}) }
 
 // Workload returns what remains to be computed, by stage, with the time measured on probe items of each, the disk, the
 // dollars, and the models and data that are missing; see datasets.Workload.

@@ -3,6 +3,7 @@ package visage
 import (
 	"antipode/audits"
 	"antipode/datasets"
+	"antipode/datasets/archipelago"
 	"antipode/datasets/visage"
 	"antipode/metrics"
 	"antipode/metrics/significance"
@@ -20,7 +21,9 @@ func (a Audit) method() string {
 
 // Annotated returns the answers of the annotators: a row for each image and attribute shown, with the columns that
 // stereotypes.Likelihoods reads; see Audit.Annotations.
-func (a Audit) Annotated() datasets.Table {
+func (a Audit) Annotated() datasets.Table { return a.each(Audit.annotated) }
+
+func (a Audit) annotated() datasets.Table {
 	switch {
 	case a.Annotations == Released:
 		return a.checked(a.mine(visage.Annotations(visage.Options{Dir: a.Data, SeeGULL: a.SeeGULLData,
@@ -52,20 +55,22 @@ func (a Audit) tendency() stereotypes.TendencyOptions {
 
 // Likelihoods returns L(a, id) of each attribute shown for an identity (section 4; Figure 3, left).
 func (a Audit) Likelihoods() datasets.Table {
-	return stereotypes.Likelihoods(a.Annotated(), a.tendency())
+	return a.each(func(one Audit) datasets.Table { return stereotypes.Likelihoods(one.annotated(), a.tendency()) })
 }
 
 // Scores returns L(stereo), L(random) and theta by identity: Tables 1 and 2.
 func (a Audit) Scores() datasets.Table {
-	return stereotypes.Tendencies(a.Annotated(), a.tendency())
+	return a.each(func(one Audit) datasets.Table { return stereotypes.Tendencies(one.annotated(), a.tendency()) })
 }
 
 // Overall returns how much more likely stereotypes are than other attributes, by aggregation and by profile: the
 // candidates for the paper's "thrice", which does not name its formula.
-func (a Audit) Overall() datasets.Table {
+func (a Audit) Overall() datasets.Table { return a.each(Audit.overall) }
+
+func (a Audit) overall() datasets.Table {
 	paper, clean := a.tendency(), a.tendency()
 	paper.Method, clean.Method = stereotypes.Compat, stereotypes.Clean
-	return stereotypes.OverallRatio(a.Annotated(), paper).Concat(stereotypes.OverallRatio(a.Annotated(), clean))
+	return stereotypes.OverallRatio(a.annotated(), paper).Concat(stereotypes.OverallRatio(a.annotated(), clean))
 }
 
 // Tests returns, for each identity, an exact permutation test whether its stereotypes are more likely than the other
@@ -78,26 +83,27 @@ func Tests(annotations datasets.Table, o stereotypes.TendencyOptions) datasets.T
 		significance.TestOptions{Value: "likelihood", Group: "kind", By: metrics.By("identity")})
 }
 
-// Tests returns [Tests] of the audit's annotations.
-func (a Audit) Tests() datasets.Table { return Tests(a.Annotated(), a.tendency()) }
+// Tests returns [Tests] of the audit's annotations, of each generator on its own.
+func (a Audit) Tests() datasets.Table {
+	return a.each(func(one Audit) datasets.Table { return Tests(one.annotated(), a.tendency()) })
+}
 
-// unknown is the verdict where the truth is not known.
-const unknown = "the truth is not known"
+// Findings returns the tests with what is known of them: in the built-in world whether the stereotypes injected into the
+// generator's images were found and no other people flagged, after correction for the number of peoples; for others
+// found or undecided, see significance.Decide: the tests have no interval that could exclude a difference.
+func (a Audit) Findings() datasets.Table { return a.each(Audit.findings) }
 
-// Findings returns the tests with what is known of them: in the built-in world whether the injected stereotypes were
-// found and no other people flagged, after correction for the number of peoples; for others the verdict is "the
-// truth is not known".
-func (a Audit) Findings() datasets.Table {
+func (a Audit) findings() datasets.Table {
+	o := significance.VerdictOptions{On: []string{"identity"}, P: "p_holm", Side: "below"}
 	if !a.builtIn() {
-		return a.Tests().With("verdict", unknown)
+		return significance.Decide(a.Tests(), datasets.Table{}, o)
 	}
-	return significance.Verdicts(a.Tests(), a.Truth(), significance.VerdictOptions{On: []string{"identity"},
-		P: "p_holm", Side: "below"})
+	return significance.Verdicts(a.Tests(), a.Truth(), o)
 }
 
 // captioned are the captions and the attributes that they are searched for.
 func (a Audit) captioned() stereotypes.CaptionTables {
-	return stereotypes.CaptionTables{Captions: a.Captions(), Attributes: a.pairs(true)}
+	return stereotypes.CaptionTables{Captions: a.captions(), Attributes: a.pairs(true)}
 }
 
 func (a Audit) search() stereotypes.CaptionSearch {
@@ -120,20 +126,31 @@ const (
 // SalienceOf returns the attributes that captions name, most salient first (section 3.2; Figure 3, right), from a
 // vocabulary: Visual or All. kind is stereotype or random, as in [Audit.Likelihoods].
 func (a Audit) SalienceOf(vocabulary string) datasets.Table {
-	t := a.salience(vocabulary, a.ShowOffensive)
-	return t.Where("stereotype", "==", "yes").With("kind", "stereotype").
-		Concat(t.Where("stereotype", "==", "no").With("kind", "random")).With("vocabulary", vocabulary)
+	return a.each(func(one Audit) datasets.Table {
+		t := one.salience(vocabulary, a.ShowOffensive)
+		return t.Where("stereotype", "==", "yes").With("kind", "stereotype").
+			Concat(t.Where("stereotype", "==", "no").With("kind", "random")).With("vocabulary", vocabulary)
+	})
 }
 
-// CaptionShares returns the share of captions that name an attribute, and a stereotype of the identity.
-func (a Audit) CaptionShares() datasets.Table {
-	return a.ofImages(stereotypes.CaptionShares(a.captioned(), stereotypes.CaptionOptions{
-		CaptionSearch: a.search(), Intervals: metrics.Intervals{Resamples: a.Resamples}}))
+// CaptionShares returns the share of captions that name an attribute, and a stereotype of the identity, and the number
+// of attributes found: visual ones, and all.
+func (a Audit) CaptionShares() datasets.Table { return a.each(Audit.captionShares) }
+
+func (a Audit) captionShares() datasets.Table {
+	found := func(vocabulary, name string) datasets.Table {
+		return a.salience(vocabulary, a.ShowOffensive).Count("identity").Rename("n", name)
+	}
+	return a.ofImages(stereotypes.CaptionShares(a.captioned(), stereotypes.CaptionOptions{CaptionSearch: a.search(),
+		Intervals: metrics.Intervals{Resamples: a.Resamples}}).Join(found(Visual, "visual"), "identity").
+		Join(found(All, "all"), "identity"))
 }
 
 // Agreed returns the share of salient stereotypes that annotators saw as well (section 4.2; printed 44.69 %), at the
 // threshold of Audit.Agreement. Where the captioner stands in for the annotators, it is compared with itself.
-func (a Audit) Agreed() datasets.Table {
+func (a Audit) Agreed() datasets.Table { return a.each(Audit.agreed) }
+
+func (a Audit) agreed() datasets.Table {
 	open := a
 	open.ShowOffensive = true
 	o := a.Agreement
@@ -142,30 +159,38 @@ func (a Audit) Agreed() datasets.Table {
 }
 
 // Pulls returns S(d, s), S(d, ns), S(s, ns), their mean and the pull by identity: Tables 3 to 5, sorted as they are.
-func (a Audit) Pulls() datasets.Table {
+func (a Audit) Pulls() datasets.Table { return a.each(Audit.pulls) }
+
+func (a Audit) pulls() datasets.Table {
 	o := a.Pull
 	o.Vector, o.Resamples = a.vector(), a.Resamples
-	return a.ofImages(stereotypes.Pulls(a.Embedded(), o))
+	return a.ofImages(stereotypes.Pulls(a.embedded(), o))
 }
 
 // PullFindings returns the pulls with what is known of them, as [Audit.Findings] does for likelihoods. A people is
-// flagged if the interval of its pull is above 0; the lower ends hold for all six peoples together (95 %, Bonferroni).
-func (a Audit) PullFindings() datasets.Table {
+// flagged if the interval of its pull is above 0; in the built-in world the lower ends hold for all peoples of the study
+// together (95 %, Bonferroni).
+func (a Audit) PullFindings() datasets.Table { return a.each(Audit.pullFindings) }
+
+func (a Audit) pullFindings() datasets.Table {
+	o := significance.VerdictOptions{On: []string{"identity"}, Estimate: "pull", Side: "above"}
 	if !a.builtIn() {
-		return a.Pulls().With("verdict", unknown)
+		return significance.Decide(a.Pulls(), datasets.Table{}, o)
 	}
-	a.Pull.Level = 1 - 2*0.05/6
-	if a.Resamples < 0 {
-		a.Resamples = 0
+	a.Pull.Level = 1 - 2*0.05/float64(max(len(a.Identities), 1))
+	if len(a.Identities) == 0 {
+		a.Pull.Level = 1 - 2*0.05/float64(len(archipelago.PeopleNames()))
 	}
-	return significance.Verdicts(a.Pulls(), a.Truth(), significance.VerdictOptions{On: []string{"identity"},
-		Estimate: "pull", Side: "above"})
+	a.Resamples = max(a.Resamples, 0)
+	return significance.Verdicts(a.Pulls(), a.truth(), o)
 }
 
 // PullCounts returns the number of identities with a pull above 0: as printed (121 of 135), and of this audit.
 func (a Audit) PullCounts() datasets.Table {
 	return stereotypes.PullCount(visage.PrintedPull(a.Regions)).With("from", "paper").
-		Concat(a.ofImages(stereotypes.PullCount(a.Pulls())).With("from", "this run"))
+		Concat(a.each(func(one Audit) datasets.Table {
+			return one.ofImages(stereotypes.PullCount(one.pulls())).With("from", "this run")
+		}))
 }
 
 // Similarities are the columns of Tables 3 to 5.
@@ -173,8 +198,10 @@ var similarities = []string{"s_d_s", "s_d_ns", "s_s_ns", "mean_sim", "pull"}
 
 // PaperPulls returns Tables 3 to 5 as printed with ours next to them: identity, region, table, s_d_s, s_d_ns, s_s_ns,
 // mean_sim and pull, and the same with the suffix _ours.
-func (a Audit) PaperPulls() datasets.Table {
-	ours := a.Pulls().Select(append([]string{"identity"}, similarities...)...)
+func (a Audit) PaperPulls() datasets.Table { return a.each(Audit.paperPulls) }
+
+func (a Audit) paperPulls() datasets.Table {
+	ours := a.pulls().Select(append([]string{"identity"}, similarities...)...)
 	for _, column := range similarities {
 		ours = ours.Rename(column, column+"_ours")
 	}
@@ -183,8 +210,10 @@ func (a Audit) PaperPulls() datasets.Table {
 
 // Ranks compares Tables 3 to 5 with ours by rank: Spearman's correlation of each column over the identities that both
 // have. Values of another encoder are not comparable, ranks are.
-func (a Audit) Ranks() datasets.Table {
-	pulls := a.PaperPulls()
+func (a Audit) Ranks() datasets.Table { return a.each(Audit.ranks) }
+
+func (a Audit) ranks() datasets.Table {
+	pulls := a.paperPulls()
 	var all []datasets.Table
 	for _, column := range similarities {
 		all = append(all, significance.RankCorrelation(pulls, significance.CorrelationOptions{X: column,
@@ -222,11 +251,13 @@ func (a Audit) Consensus() datasets.Table {
 
 // Offensive returns O(id) by identity (Figure 8), with region, country and iso3; see Audit.Offensiveness for what the
 // paper leaves open. Unrated pairs are counted apart, they are not 0.
-func (a Audit) Offensive() datasets.Table {
+func (a Audit) Offensive() datasets.Table { return a.each(Audit.offensive) }
+
+func (a Audit) offensive() datasets.Table {
 	o := a.Offensiveness
 	o.StereotypeOptions = a.Stereotypes
 	o.Method, o.Resamples = a.method(), a.Resamples
-	return a.placed(stereotypes.Offensiveness(a.Annotated(), o))
+	return a.placed(stereotypes.Offensiveness(a.annotated(), o))
 }
 
 // OffensiveVariants returns [Audit.Offensive] for each choice that the paper leaves open, by identity: variant is the
@@ -265,8 +296,10 @@ func (a Audit) PaperTable(number string) datasets.Table {
 	if n > 2 {
 		return a.PaperPulls().Where("table", "==", n)
 	}
-	return stereotypes.PaperTable(a.Annotated(), stereotypes.PaperTableOptions{StereotypeOptions: a.Stereotypes,
-		Method: a.method()}).Where("table", "==", n)
+	return a.each(func(one Audit) datasets.Table {
+		return stereotypes.PaperTable(one.annotated(), stereotypes.PaperTableOptions{StereotypeOptions: a.Stereotypes,
+			Method: a.method()}).Where("table", "==", n)
+	})
 }
 
 // Printed returns the values and claims that the paper prints: paper, item, printed.
@@ -274,7 +307,9 @@ func (a Audit) Printed() datasets.Table { return visage.PrintedValues() }
 
 // Values returns our values of these; see stereotypes.Values. It has no rows in the built-in world, whose identities
 // are not those of the paper.
-func (a Audit) Values() datasets.Table {
+func (a Audit) Values() datasets.Table { return a.each(Audit.values) }
+
+func (a Audit) values() datasets.Table {
 	if a.builtIn() {
 		return audits.NoValues()
 	}
@@ -293,10 +328,15 @@ func (a Audit) Values() datasets.Table {
 func (a Audit) Claims() datasets.Table { return audits.Claims(a.Values()) }
 
 // Ledger returns Printed next to Values, with a verdict; see metrics.Ledger.
-func (a Audit) Ledger() datasets.Table {
-	return audits.Ledger(a.Printed(), a.Values(), a.builtIn(), "identities",
+func (a Audit) Ledger() datasets.Table { return a.each(Audit.ledger) }
+
+func (a Audit) ledger() datasets.Table {
+	return audits.Ledger(a.Printed(), a.values(), a.builtIn(), "identities",
 		"needs images of the identity, or the paper does not say enough")
 }
+
+// RunName returns the name of files that this run writes; see audits.RunName.
+func (a Audit) RunName() string { return audits.RunName("visage", a.Generator, a, Audit{}) }
 
 // Workload returns what remains to be computed, by stage, with the time measured on probe items of each, the disk, the
 // dollars, and the models and data that are missing; see datasets.Workload.

@@ -55,11 +55,14 @@ type Audit struct {
 	Attributes string
 
 	// Generator makes the images: in the built-in world "" is archipelago-diffusion, and Sampler and SamplerFair are
-	// procedural samplers; for other identities "" is stable-diffusion-v1-4. A table is of images that exist, with the
+	// procedural samplers; for other identities "" is stable-diffusion-v1-4. Several, separated by commas, are compared:
+	// tables have the column model, and files of annotations are of one. A table is of images that exist, with the
 	// columns id, image and identity, and set (d, s or ns) and attribute where it has images of all three sets; its
 	// default images (d) are those that are annotated and captioned, too. With released annotations "" is no images:
 	// the paper's were not released.
 	Generator string
+
+	several bool // the audit is one of [Audit.Models]
 
 	// Annotations are the answers of the annotators: [Released]; or a table such as `antipode annotate collect` writes.
 	// "": the captioner stands in for annotators, see CaptionAttributes; for a sampler, perfect annotators.
@@ -145,15 +148,42 @@ func (a Audit) world(injected bool, n int) datasets.World {
 	return audits.World(a.Seed, injected, n)
 }
 
-// generator returns the generator, "" if there are no images.
-func (a Audit) generator() string {
-	switch {
-	case a.Generator != "" || a.Annotations == Released:
-		return a.Generator
-	case a.builtIn():
-		return audits.Diffusion
+// generators returns the generators, "" if there are no images.
+func (a Audit) generators() []string {
+	if a.Generator == "" && a.Annotations == Released {
+		return []string{""}
 	}
-	return "stable-diffusion-v1-4"
+	return audits.Generators(a.Generator, a.builtIn(), "stable-diffusion-v1-4")
+}
+
+// generator is the only generator, or the first.
+func (a Audit) generator() string { return a.generators()[0] }
+
+// Models returns the audit of each generator, for figures that show one.
+func (a Audit) Models() (each []Audit) {
+	for _, g := range a.generators() {
+		one := a
+		one.Generator, one.several = g, len(a.generators()) > 1
+		each = append(each, one)
+	}
+	return each
+}
+
+// Title returns the title of a figure of one of [Audit.Models], which names the generator if there are several.
+func (a Audit) Title(title string) string { return audits.Title(title, a.generator(), a.several) }
+
+// each returns a table of every generator, one below the other, with the column model; see audits.ByModel.
+func (a Audit) each(of func(one Audit) datasets.Table) datasets.Table {
+	if err := a.invalid(); err != nil {
+		return datasets.Failed(err)
+	}
+	if a.generator() == "" {
+		return of(a).With("model", Released)
+	}
+	return audits.ByModel(a.generators(), func(g string) datasets.Table {
+		a.Generator = g
+		return of(a)
+	})
 }
 
 // HasImages reports whether the audit has images: not with released annotations alone, whose images were not released.
@@ -178,7 +208,12 @@ func (a Audit) invalid() error {
 		return fmt.Errorf("visage: prompts are made for stereotypes by na_stereo and the rule %s only; give images of "+
 			"your own in place of the generator %s", stereotypes.AllAgree, a.generator())
 	}
-	return audits.CheckWorld("visage", a.builtIn(), a.Seed, a.generator())
+	g := a.generators()
+	if len(g) > 1 && a.Annotations != "" {
+		return fmt.Errorf("visage: annotations %s are of the images of one generator, not of %s", a.Annotations,
+			a.Generator)
+	}
+	return audits.CheckWorld("visage", a.builtIn(), a.Seed, g...)
 }
 
 // checked returns the table, in error if fields of the audit are wrong.
@@ -224,10 +259,12 @@ func (a Audit) Detail(list string) []string {
 	return []string{"Sudanese", "Bangladeshi", "Mexican", "Indian"}
 }
 
-// Truth returns the disparities injected into the images of the built-in world's generators: identity, subject (the
-// stereotype), size (its likelihood), elsewhere (that of the other attributes), score and description. It has no rows
-// for other images.
-func (a Audit) Truth() datasets.Table {
+// Truth returns the disparities injected into the images of the built-in world's generators: model, identity, subject
+// (the stereotype), size (its likelihood), elsewhere (that of the other attributes), score and description. It has no
+// rows for other images.
+func (a Audit) Truth() datasets.Table { return a.each(Audit.truth) }
+
+func (a Audit) truth() datasets.Table {
 	return a.world(a.injected(), 1).AuditDisparities().Where("audit", "==", "visage").Rename("carrier", "identity")
 }
 
@@ -292,7 +329,7 @@ func (a Audit) images(prompts datasets.Table) datasets.Table {
 		}
 		return a.checked(a.named(audits.Succeeded(images)))
 	case a.sampled():
-		return a.checked(a.named(audits.Succeeded(a.world(g == Sampler, a.N).Peoples())))
+		return a.checked(a.named(audits.Succeeded(a.world(g == Sampler, a.N).Peoples()).With("model", g)))
 	case g == "":
 		return a.checked(a.ofImages(a.world(false, 1).Peoples().With("outcome", "ok")))
 	}
@@ -307,15 +344,21 @@ func (a Audit) images(prompts datasets.Table) datasets.Table {
 
 // Images returns the images that annotators and captioners see: those of [Audit.Prompts].
 func (a Audit) Images() datasets.Table {
-	return a.images(a.Prompts()).Where("set", "==", stereotypes.Default)
+	return a.each(func(one Audit) datasets.Table {
+		return one.images(one.Prompts()).Where("set", "==", stereotypes.Default)
+	})
 }
 
 // SetImages returns the images of the three sets d, s and ns. In the built-in world, and for a table of images, those
 // of d are [Audit.Images].
-func (a Audit) SetImages() datasets.Table { return a.images(a.SetPrompts()) }
+func (a Audit) SetImages() datasets.Table {
+	return a.each(func(one Audit) datasets.Table { return one.images(one.SetPrompts()) })
+}
 
 // Embedded returns the images of the three sets with their vectors.
-func (a Audit) Embedded() datasets.Table {
+func (a Audit) Embedded() datasets.Table { return a.each(Audit.embedded) }
+
+func (a Audit) embedded() datasets.Table {
 	name := a.Encoder
 	switch {
 	case a.exact():
@@ -345,8 +388,10 @@ func (a Audit) vector() string {
 	return models.ClipImage
 }
 
-// Captions returns the captions of [Audit.Images]: image_id, identity, caption.
-func (a Audit) Captions() datasets.Table {
+// Captions returns the captions of [Audit.Images]: image_id, model, identity, caption.
+func (a Audit) Captions() datasets.Table { return a.each(Audit.captions) }
+
+func (a Audit) captions() datasets.Table {
 	name, o := a.Captioner, a.Captioning
 	switch {
 	case name == "" && a.sampled():

@@ -1,6 +1,7 @@
 package consistency
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -12,6 +13,7 @@ import (
 	"antipode/datasets/table"
 	"antipode/metrics/internal/labels"
 	"antipode/metrics/internal/tabular"
+	"antipode/metrics/interval"
 )
 
 // ClaimOptions are the options of [Claims] and [Values].
@@ -22,11 +24,13 @@ type ClaimOptions struct {
 // ClaimRow is a row of [Claims].
 type ClaimRow struct {
 	Claim   string  `column:"claim"`
-	Verdict string  `column:"verdict" help:"pass or FAIL"`
+	Verdict string  `column:"verdict" help:"pass, FAIL or undecided"`
 	AName   string  `column:"a_name"`
 	BName   string  `column:"b_name"`
 	A       float64 `column:"a"`
 	B       float64 `column:"b"`
+	Low     float64 `column:"difference_low" help:"interval of a − b"`
+	High    float64 `column:"difference_high"`
 }
 
 var inStudy = []datasets.Input{
@@ -37,26 +41,26 @@ var inStudy = []datasets.Input{
 }
 
 var claims = datasets.Define(datasets.Operation[ClaimOptions, ClaimRow]{
-	Name: "indictti-claims", Title: "the findings of IndicTTI as expectations of a new run: pass or FAIL",
-	Version: 1, Citation: citation + ", section 6 and supplement", Inputs: inStudy,
+	Name: "indictti-claims", Title: "the findings of IndicTTI as expectations of a new run: pass, FAIL or undecided",
+	Version: 2, Citation: citation + ", section 6 and supplement", Inputs: inStudy,
 	Compute: func(_ context.Context, call *datasets.Call, o ClaimOptions) (out []ClaimRow, err error) {
 		s, err := readLabeled(call, "scores", o.Labels)
 		if err != nil {
 			return nil, err
 		}
 		for _, c := range s.claims() {
-			verdict := "FAIL"
-			if c.a > c.b {
-				verdict = "pass"
-			}
-			out = append(out, ClaimRow{c.name, verdict, c.aName, c.bName, c.a, c.b})
+			d := c.a.Minus(c.b)
+			out = append(out, ClaimRow{c.name, d.Within(0, math.Inf(1)), c.aName, c.bName, c.a.Value, c.b.Value, d.Low,
+				d.High})
 		}
 		return out, nil
 	},
 })
 
 // Claims is the table operation indictti-claims: the findings that the paper states without a number, as expectations
-// of a new run, one row each with the two numbers that it compares; a above b passes. scores has a row for each model,
+// of a new run, one row each with the two numbers that it compares; a above b passes. Where the scores have intervals, a
+// claim is undecided if the interval of a − b contains 0 (interval.Bounded; the ends of a mean over languages are the
+// means of theirs, which is wide enough however the languages' scores are correlated). scores has a row for each model,
 // language and score (CLGC, IGC, LGC, SCWL, DWL) with the column value; pairs is [SCAL] by model, or the zero Table. A
 // claim whose models or languages are missing has no row: those about one model need that model alone, and those that
 // name no model are about every model.
@@ -68,15 +72,18 @@ func Claims(scores, pairs datasets.Table, options ...ClaimOptions) datasets.Tabl
 type paperScores struct {
 	of     map[string]string // model of the table by label
 	models []string
-	cells  map[[3]string]scored             // score, model, language
-	pairs  map[string]map[[2]string]float64 // by model; pairs of different languages
+	cells  map[[3]string]scored                      // score, model, language
+	pairs  map[string]map[[2]string]interval.Bounded // by model; pairs of different languages
 }
 
 // scored is a value with its interval and number of images.
-type scored struct{ value, low, high, n float64 }
+type scored struct {
+	interval.Bounded
+	n float64
+}
 
 func readLabeled(call *datasets.Call, role string, given []string) (paperScores, error) {
-	s := paperScores{cells: map[[3]string]scored{}, pairs: map[string]map[[2]string]float64{}}
+	s := paperScores{cells: map[[3]string]scored{}, pairs: map[string]map[[2]string]interval.Bounded{}}
 	in := tabular.Read(call, role)
 	models, languages, scores, values := in.Texts("model"), in.Texts("language"), in.Texts("score"), in.Numbers("value")
 	if in.Err != nil {
@@ -97,8 +104,8 @@ func readLabeled(call *datasets.Call, role string, given []string) (paperScores,
 		}
 		return model
 	}
-	optional := func(column string, i int) float64 {
-		if v := in.Frame.Numbers(column); v != nil {
+	optional := func(f *table.Frame, column string, i int) float64 {
+		if v := f.Numbers(column); v != nil {
 			return v[i]
 		}
 		return math.NaN()
@@ -109,7 +116,8 @@ func readLabeled(call *datasets.Call, role string, given []string) (paperScores,
 			return s, table.BadRow{Row: i + 1, ID: key[1], Column: "score",
 				Reason: fmt.Sprintf("the model has two values of %s for %s", score, key[2])}
 		}
-		s.cells[key] = scored{values[i], optional("value_low", i), optional("value_high", i), optional("n", i)}
+		s.cells[key] = scored{interval.Bounded{Value: values[i], Low: optional(in.Frame, "value_low", i),
+			High: optional(in.Frame, "value_high", i)}, optional(in.Frame, "n", i)}
 		if !slices.Contains(s.models, key[1]) {
 			s.models = append(s.models, key[1])
 		}
@@ -126,52 +134,56 @@ func readLabeled(call *datasets.Call, role string, given []string) (paperScores,
 	for i, model := range names {
 		if kinds[i] == "SCAL" {
 			if s.pairs[name(model)] == nil {
-				s.pairs[name(model)] = map[[2]string]float64{}
+				s.pairs[name(model)] = map[[2]string]interval.Bounded{}
 			}
-			s.pairs[name(model)][[2]string{as[i], bs[i]}] = scal[i]
+			s.pairs[name(model)][[2]string{as[i], bs[i]}] = interval.Bounded{Value: scal[i],
+				Low: optional(p.Frame, "scal_low", i), High: optional(p.Frame, "scal_high", i)}
 		}
 	}
 	return s, nil
 }
 
 // mean returns the mean of a model's score over the languages that keep selects; NaN without one.
-func (s paperScores) mean(score, model string, keep func(language string) bool) float64 {
-	var values []float64
+func (s paperScores) mean(score, model string, keep func(language string) bool) interval.Bounded {
+	var values []interval.Bounded
 	for key, c := range s.cells {
-		if key[0] == score && key[1] == model && keep(key[2]) && !math.IsNaN(c.value) {
-			values = append(values, c.value)
+		if key[0] == score && key[1] == model && keep(key[2]) && !math.IsNaN(c.Value) {
+			values = append(values, c.Bounded)
 		}
 	}
-	slices.Sort(values) // the sum does not depend on the order of the map
 	return meanValue(values)
 }
 
 // between is mean for the pairs of languages.
-func (s paperScores) between(model string, keep func(a, b string) bool) float64 {
-	var values []float64
+func (s paperScores) between(model string, keep func(a, b string) bool) interval.Bounded {
+	var values []interval.Bounded
 	for pair, v := range s.pairs[model] {
-		if keep(pair[0], pair[1]) && !math.IsNaN(v) {
+		if keep(pair[0], pair[1]) && !math.IsNaN(v.Value) {
 			values = append(values, v)
 		}
 	}
-	slices.Sort(values)
 	return meanValue(values)
 }
 
-func meanValue(values []float64) float64 {
-	sum := 0.0
+// meanValue returns the means of values and of the ends of their intervals; 0/0 is NaN.
+func meanValue(values []interval.Bounded) (sum interval.Bounded) {
+	slices.SortFunc(values, func(a, b interval.Bounded) int { // the sums do not depend on the order of a map
+		return cmp.Or(cmp.Compare(a.Value, b.Value), cmp.Compare(a.Low, b.Low), cmp.Compare(a.High, b.High))
+	})
 	for _, v := range values {
-		sum += v
+		sum = interval.Bounded{Value: sum.Value + v.Value, Low: sum.Low + v.Low, High: sum.High + v.High}
 	}
-	return sum / float64(len(values)) // 0/0 is NaN
+	n := float64(len(values))
+	return interval.Bounded{Value: sum.Value / n, Low: sum.Low / n, High: sum.High / n}
 }
 
 // extreme returns the largest (sign 1) or smallest (sign −1) value of a model's score in the selected languages.
-func (s paperScores) extreme(sign float64, score, model string, keep func(language string) bool) float64 {
-	out := math.NaN()
+func (s paperScores) extreme(sign float64, score, model string, keep func(language string) bool) interval.Bounded {
+	out := interval.Bounded{Value: math.NaN()}
 	for key, c := range s.cells {
-		if key[0] == score && key[1] == model && keep(key[2]) && !math.IsNaN(c.value) && !(sign*c.value <= sign*out) {
-			out = c.value
+		if key[0] == score && key[1] == model && keep(key[2]) && !math.IsNaN(c.Value) &&
+			!(sign*c.Value <= sign*out.Value) {
+			out = c.Bounded
 		}
 	}
 	return out
@@ -180,7 +192,7 @@ func (s paperScores) extreme(sign float64, score, model string, keep func(langua
 // claim is an expectation: a is above b.
 type claim struct {
 	name, aName, bName string
-	a, b               float64
+	a, b               interval.Bounded
 }
 
 func other(language string) bool     { return language != indictti.English }
@@ -197,8 +209,8 @@ func without(drop func(string) bool) func(string) bool {
 
 // claims returns the expectations that can be computed, in the order of the paper.
 func (s paperScores) claims() (out []claim) {
-	add := func(name, aName string, a float64, bName string, b float64) {
-		if !math.IsNaN(a) && !math.IsNaN(b) {
+	add := func(name, aName string, a interval.Bounded, bName string, b interval.Bounded) {
+		if !math.IsNaN(a.Value) && !math.IsNaN(b.Value) {
 			out = append(out, claim{name, aName, bName, a, b})
 		}
 	}
@@ -216,9 +228,9 @@ func (s paperScores) claims() (out []claim) {
 	}
 	// against compares a model with the highest (sign 1) or lowest (−1) of others, over languages.
 	against := func(name, score, model string, sign float64, keep func(string) bool, others ...string) {
-		best, of := math.NaN(), ""
+		best, of := interval.Bounded{Value: math.NaN()}, ""
 		for _, m := range others {
-			if v := s.mean(score, m, keep); !math.IsNaN(v) && !(sign*v <= sign*best) {
+			if v := s.mean(score, m, keep); !math.IsNaN(v.Value) && !(sign*v.Value <= sign*best.Value) {
 				best, of = v, m
 			}
 		}
@@ -233,7 +245,7 @@ func (s paperScores) claims() (out []claim) {
 		against("claim 10: Alt Diffusion next after Dalle3 in other languages", score, alt, 1, other, sd, mj)
 		against("claim 10: Alt Diffusion lowest in English", score, alt, -1, english, sd, mj, dalle)
 	}
-	overall := func(m string) float64 { return s.between(m, func(a, b string) bool { return true }) }
+	overall := func(m string) interval.Bounded { return s.between(m, func(a, b string) bool { return true }) }
 	rising := []string{m9, alt, sd, mj, dalle}
 	for i, low := range rising[:4] {
 		add(fmt.Sprintf("claim 11: overall SCAL of %s above that of %s", rising[i+1], low), rising[i+1],

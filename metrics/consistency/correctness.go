@@ -125,7 +125,8 @@ const faithful = "higher is more faithful"
 
 var clgc = metrics.Define(metrics.Definition[CLGCOptions, CLGCRow]{
 	Name: "indictti-clgc", Title: "similarity of an image's caption to the English prompt, by language",
-	Version: 3, Unit: cosine, Range: "[-1, 1]", Direction: faithful, Citation: citation + ", equations 2 and 3",
+	Version: 4, // 3 gave every image the same weight
+	Unit:    cosine, Range: "[-1, 1]", Direction: faithful, Citation: citation + ", equations 2 and 3",
 	Inputs: withReference,
 	Compute: func(_ context.Context, call *metrics.Call, o CLGCOptions) ([]CLGCRow, error) {
 		s := selection{By: o.By, Vector: o.Vector, ImageOptions: o.ImageOptions, Intervals: o.Intervals}
@@ -146,6 +147,9 @@ var clgc = metrics.Define(metrics.Definition[CLGCOptions, CLGCRow]{
 //
 //	CLGC(l) = mean over prompts k and images r of φ(t(p_k), t(c(i(k,l,r))))
 //
+// It is the mean over prompts of the mean over a prompt's images: where images are missing, every prompt that has one
+// keeps the same weight. So it is in IGC, LGC, SCWL, DWL and SCAL.
+//
 // captions has one row per image: language, prompt_id, the sentence vector of the caption generated from the image in
 // the column text, and optionally outcome, seed and caption. english has one row per prompt: prompt_id and the
 // sentence vector of its English text. Cosine in [−1, 1], higher is more faithful. The columns count prompts and
@@ -157,7 +161,8 @@ func CLGC(captions, english datasets.Table, options ...CLGCOptions) datasets.Tab
 
 var igc = metrics.Define(metrics.Definition[IGCOptions, IGCRow]{
 	Name: "indictti-igc", Title: "similarity of an image to the data set's photograph, by language",
-	Version: 2, Unit: cosine, Range: "[-1, 1]", Direction: faithful, Citation: citation + ", equation 4",
+	Version: 3, // 2 gave every image the same weight
+	Unit:    cosine, Range: "[-1, 1]", Direction: faithful, Citation: citation + ", equation 4",
 	Inputs: withReference, Compute: correctness,
 })
 
@@ -173,7 +178,8 @@ func IGC(images, photographs datasets.Table, options ...IGCOptions) datasets.Tab
 
 var lgc = metrics.Define(metrics.Definition[LGCOptions, LGCRow]{
 	Name: "indictti-lgc", Title: "similarity of an image to the English prompt in a joint space, by language",
-	Version: 3, Unit: cosine, Range: "[-1, 1]", Direction: faithful, Citation: citation + ", equation 5",
+	Version: 4, // 3 gave every image the same weight
+	Unit:    cosine, Range: "[-1, 1]", Direction: faithful, Citation: citation + ", equation 5",
 	Inputs: withReference,
 	Compute: func(ctx context.Context, call *metrics.Call, o LGCOptions) ([]LGCRow, error) {
 		rows, err := correctness(ctx, call, IGCOptions(o))
@@ -210,7 +216,8 @@ func correctness(_ context.Context, call *metrics.Call, o IGCOptions) (out []IGC
 var dropFromEnglish = metrics.Define(metrics.Definition[DropOptions, DropRow]{
 	Name:    "indictti-drop",
 	Title:   "drop of a correctness score from English to the mean of the other languages",
-	Version: 2, Unit: cosine, Range: "[-2, 2]", Direction: "0 is no drop", Citation: citation + ", sections 5 and 6",
+	Version: 3, // 2 gave every image the same weight
+	Unit:    cosine, Range: "[-2, 2]", Direction: "0 is no drop", Citation: citation + ", sections 5 and 6",
 	Inputs: withReference, Compute: computeDrop,
 })
 

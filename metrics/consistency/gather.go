@@ -74,7 +74,7 @@ type ImageOptions struct {
 	Languages []string `json:"languages,omitempty" help:"languages of the result; default: those of the table, English first"`
 	English   string   `json:"english,omitempty" default:"en" help:"code of English in the column language"`
 	Prompts   string   `json:"prompts,omitempty" default:"complete" values:"complete,common" help:"the prompts of each group, or those that all groups have"`
-	Missing   string   `json:"missing,omitempty" default:"count" values:"count,fail" help:"missing images are counted, or an error"`
+	Missing   string   `json:"missing,omitempty" default:"count" values:"count,fail" help:"missing images are counted, or an error; every prompt with an image has the same weight"`
 }
 
 // gather groups the rows of the table of images by the grouping columns, language, prompt and index.

@@ -143,8 +143,8 @@ func TestMissing(t *testing.T) {
 		c[2].Missing != 12 || !math.IsNaN(c[2].Value) {
 		t.Errorf("correctness: %+v, %v", c, err)
 	}
-	if want := (phi(refs[0], p.Vectors[0][0][0]) + phi(refs[0], p.Vectors[0][0][1]) +
-		phi(refs[0], p.Vectors[0][0][2]) + phi(refs[1], p.Vectors[0][1][1])) / 4; math.Abs(c[0].Value-want) > 1e-12 {
+	if want := (phi(refs[0], p.Vectors[0][0][0])+phi(refs[0], p.Vectors[0][0][1])+
+		phi(refs[0], p.Vectors[0][0][2]))/6 + phi(refs[1], p.Vectors[0][1][1])/2; math.Abs(c[0].Value-want) > 1e-12 {
 		t.Errorf("correctness %v, want %v", c[0].Value, want)
 	}
 	w, err := ComputeSCWL(p, Mean)

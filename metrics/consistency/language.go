@@ -16,8 +16,9 @@ import (
 //	IGC,  eq. 4:   vectors of the images, references of the data set's photographs (one image encoder)
 //	LGC,  eq. 5:   vectors of the images, references of the English captions (an encoder with a joint space)
 //
-// references are in the order of p.Prompts; a prompt without one (nil) is left out and counted. The mean is over all
-// available images, so a prompt with fewer images weighs less.
+// references are in the order of p.Prompts; a prompt without one (nil) is left out and counted. The mean is that over
+// prompts of the mean over a prompt's available images: every prompt has the same weight, as in SCWL, DWL and SCAL,
+// however many of its images are missing.
 func ComputeCorrectness(p Images, references [][]float32) ([]Score, error) {
 	width, err := p.check()
 	if err != nil {
@@ -44,7 +45,7 @@ func ComputeCorrectness(p Images, references [][]float32) ([]Score, error) {
 		if units[k] == nil {
 			return 0, 0
 		}
-		return floats.Dot(units[k], b.sum), float64(b.n)
+		return floats.Dot(units[k], b.sum) / float64(b.n), 1
 	}), nil
 }
 

@@ -144,15 +144,19 @@ func TestAgainstLoops(t *testing.T) {
 		}
 		scores, err := ComputeCorrectness(p, refs)
 		check("correctness", scores, err, func(l int) float64 {
-			sum, n := 0., 0.
+			sum, prompts := 0., 0.
 			for k, images := range p.Vectors[l] {
+				of, n := 0., 0.
 				for _, v := range images {
 					if v != nil {
-						sum, n = sum+phi(refs[k], v), n+1
+						of, n = of+phi(refs[k], v), n+1
 					}
 				}
+				if n > 0 {
+					sum, prompts = sum+of/n, prompts+1
+				}
 			}
-			return sum / n
+			return sum / prompts
 		})
 		scores, err = ComputeSCWL(p, "")
 		check("SCWL", scores, err, func(l int) float64 { return slowPair(p, l, l, MeanUnequal) })

@@ -21,7 +21,7 @@ type ValueTables struct {
 
 var studyValues = datasets.Define(datasets.Operation[ClaimOptions, metrics.ValueRow]{
 	Name: "indictti-values", Title: "the values of IndicTTI's tables and claims, from the scores of a run",
-	Version: 2, Citation: tableCitation,
+	Version: 3, Citation: tableCitation, // 2 knew no undecided claims
 	Inputs: []datasets.Input{
 		{Role: "complete", Columns: inStudy[0].Columns, About: inStudy[0].About + ", on the complete sets"},
 		{Role: "common", Columns: inStudy[0].Columns, About: "the same on the common set"}, inStudy[1],
@@ -57,8 +57,8 @@ func computeStudy(_ context.Context, call *datasets.Call, o ClaimOptions) (_ []m
 			of = complete
 		}
 		v, has := of.cells[[3]string{indictti.ScoreNames[c.Score], c.Model, c.Language}]
-		if has && c.State == indictti.Legible && !math.IsNaN(v.value) {
-			out.Add(c.Item(), metrics.Estimate{Value: 100 * v.value, Low: 100 * v.low, High: 100 * v.high}, v.n)
+		if has && c.State == indictti.Legible && !math.IsNaN(v.Value) {
+			out.Add(c.Item(), metrics.Estimate{Value: 100 * v.Value, Low: 100 * v.Low, High: 100 * v.High}, v.n)
 		}
 	}
 	none := math.NaN()
@@ -84,13 +84,15 @@ func computeStudy(_ context.Context, call *datasets.Call, o ClaimOptions) (_ []m
 		}
 	}
 	for _, m := range indictti.Models {
-		drop := func(score string) float64 { return common.mean(score, m, english) - common.mean(score, m, other) }
+		drop := func(score string) float64 {
+			return common.mean(score, m, english).Value - common.mean(score, m, other).Value
+		}
 		number(indictti.QuotedDropCLGC, m, drop("CLGC"), none, none)
 		number(indictti.QuotedDropIGC, m, drop("IGC"), none, none)
-		number(indictti.QuotedMeanLGC, m, common.mean("LGC", m, other), none, none)
+		number(indictti.QuotedMeanLGC, m, common.mean("LGC", m, other).Value, none, none)
 	}
 	for _, c := range common.claims() {
-		out.AddClaim(c.name, c.a > c.b)
+		out.AddVerdict(c.name, c.a.Minus(c.b).Within(0, math.Inf(1)))
 	}
 	return out, nil
 }

@@ -95,6 +95,10 @@ type Candidate struct {
 type Decomposed struct {
 	ObjectPrecision, ObjectCoverage         []Value
 	BackgroundPrecision, BackgroundCoverage []Value
+
+	// Intervals are the ends of the intervals by region, of object precision, background precision, background coverage
+	// and object coverage; nil where the scores have none.
+	Intervals [4]map[string][2]float64
 }
 
 // Candidates returns the possible definitions of the paper's "1.7x" (claim 3), which it does not define: the ratio of

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"antipode/internal/must"
+	"antipode/metrics/interval"
 )
 
 // table1 is the paper's Table 1 as printed: columns Obj-only average and worst precision, average and worst coverage,
@@ -135,7 +136,7 @@ func TestTrends(t *testing.T) {
 		t.Fatalf("%d trends", len(trends))
 	}
 	for _, x := range trends {
-		if !x.Pass {
+		if x.Verdict != interval.Pass {
 			t.Errorf("%v", x)
 		}
 	}
@@ -151,7 +152,7 @@ func TestTrends(t *testing.T) {
 			-0.1)}
 	trends = must.Get(Trends(turned, &down, TrendOptions{LowRegion: "Europe", HighRegion: "WestAsia"}))(t)
 	for _, x := range trends {
-		if x.Pass {
+		if x.Verdict == interval.Pass {
 			t.Errorf("%v", x)
 		}
 	}
@@ -217,5 +218,38 @@ func TestCopies(t *testing.T) {
 	copies := Copies([][]float32{{1, 2}, {3, 0}, nil, {1, 2}, nil, {4, 5}, {3, -zero}, {1, 2}})
 	if !slices.Equal(copies, []int{3, 2, 1, 3, 1, 1, 2, 3}) {
 		t.Errorf("%v", copies)
+	}
+}
+
+// With intervals that allow both, every expectation about a difference is undecided; those of tight ones are as without.
+func TestUndecided(t *testing.T) {
+	for half, want := range map[float64]string{0.4: interval.Undecided, 1e-9: interval.Pass} {
+		orig := paper()
+		new := orig
+		for i, list := range [][]Value{orig.ObjectPrecision, orig.BackgroundPrecision, orig.BackgroundCoverage,
+			orig.ObjectCoverage} {
+			orig.Intervals[i] = map[string][2]float64{}
+			for _, v := range list {
+				orig.Intervals[i][v.Region] = [2]float64{v.Value - half, v.Value + half}
+			}
+		}
+		new.ObjectPrecision, new.BackgroundCoverage = add(orig.ObjectPrecision, 0.04), add(orig.BackgroundCoverage, 0.04)
+		new.Intervals = orig.Intervals
+		for i := range new.Intervals {
+			list := [][]Value{new.ObjectPrecision, new.BackgroundPrecision, new.BackgroundCoverage, new.ObjectCoverage}[i]
+			new.Intervals[i] = map[string][2]float64{}
+			for _, v := range list {
+				new.Intervals[i][v.Region] = [2]float64{v.Value - half, v.Value + half}
+			}
+		}
+		trends, err := Trends(orig, &new, TrendOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range trends {
+			if x.Verdict != want && x.Name != "best/worst coverage larger for background" {
+				t.Errorf("±%g: %v, difference %+v, want %s", half, x, x.Difference, want)
+			}
+		}
 	}
 }

@@ -5,24 +5,23 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"antipode/metrics/interval"
 )
 
 // Trend is an expectation of a new run, with the two numbers that it compares.
 type Trend struct {
 	Name         string
-	Pass         bool
+	Verdict      string // pass, FAIL or undecided, see [interval.Bounded]
 	A, B         float64
 	AName, BName string
-	Rule         string // required relation of A and B
+	Rule         string           // required relation of A and B
+	Difference   interval.Bounded // what the rule is about; without an interval where A or B has none
 }
 
 // String returns the trend as a line of a report.
 func (t Trend) String() string {
-	verdict := "FAIL"
-	if t.Pass {
-		verdict = "pass"
-	}
-	return fmt.Sprintf("%s  %s: %s %.3f, %s %.3f (%s)", verdict, t.Name, t.AName, t.A, t.BName, t.B, t.Rule)
+	return fmt.Sprintf("%s  %s: %s %.3f, %s %.3f (%s)", t.Verdict, t.Name, t.AName, t.A, t.BName, t.B, t.Rule)
 }
 
 // TrendOptions are the options of [Trends], with defaults in brackets.
@@ -36,7 +35,8 @@ type TrendOptions struct {
 }
 
 // Trends checks the signs and orders of the paper's findings in a new run (section 8 of the specification). If new is
-// nil, the expectations of a second template are omitted.
+// nil, the expectations of a second template are omitted. Where the scores have intervals, an expectation is undecided if
+// the interval of the difference that it is about allows both.
 func Trends(orig Decomposed, new *Decomposed, o TrendOptions) ([]Trend, error) {
 	o = TrendOptions{cmp.Or(o.Equal, 0.05), cmp.Or(o.Clearly, 0.02), cmp.Or(o.LowRegion, "Africa"),
 		cmp.Or(o.HighRegion, "SouthEastAsia"), o.SkipRegions}
@@ -44,35 +44,58 @@ func Trends(orig Decomposed, new *Decomposed, o TrendOptions) ([]Trend, error) {
 	if err != nil {
 		return nil, err
 	}
-	above := func(name, an string, x float64, bn string, y float64) Trend {
-		return Trend{name, x > y, x, y, an, bn, "first above second"}
+	trend := func(name, an string, x interval.Bounded, bn string, y, d interval.Bounded, least, most float64, rule string) Trend {
+		return Trend{name, d.Within(least, most), x.Value, y.Value, an, bn, rule, d}
 	}
-	equal := func(name, an string, x float64, bn string, y float64) Trend {
-		return Trend{name, math.Abs(x-y) <= o.Equal, x, y, an, bn, fmt.Sprintf("at most %.2f apart", o.Equal)}
+	above := func(name, an string, x interval.Bounded, bn string, y interval.Bounded) Trend {
+		return trend(name, an, x, bn, y, x.Minus(y), 0, math.Inf(1), "first above second")
 	}
-	up := func(name string, x, y float64) Trend {
-		return Trend{name, y-x >= o.Clearly, x, y, "Orig.", "New", fmt.Sprintf("up by at least %.2f", o.Clearly)}
+	equal := func(name, an string, x interval.Bounded, bn string, y interval.Bounded) Trend {
+		return trend(name, an, x, bn, y, x.Minus(y), math.Nextafter(-o.Equal, -1), o.Equal,
+			fmt.Sprintf("at most %.2f apart", o.Equal))
+	}
+	up := func(name string, x, y interval.Bounded) Trend {
+		return trend(name, "Orig.", x, "New", y, y.Minus(x), math.Nextafter(o.Clearly, 0), math.Inf(1),
+			fmt.Sprintf("up by at least %.2f", o.Clearly))
+	}
+	// extreme compares a region's background coverage with the smallest (sign 1) or largest (−1) of the others.
+	extreme := func(name, region, what string, sign float64, worst float64, worstRegion string) (Trend, error) {
+		of, err := find(orig.BackgroundCoverage, region)
+		if err != nil {
+			return Trend{}, err
+		}
+		next := interval.Bounded{Value: math.NaN()}
+		for _, v := range orig.BackgroundCoverage {
+			if v.Region != region && !(sign*v.Value >= sign*next.Value) {
+				next = orig.bounded(2, v)
+			}
+		}
+		own, d := orig.bounded(2, Value{region, of}), interval.Bounded{}
+		if d = next.Minus(own); sign < 0 {
+			d = own.Minus(next)
+		}
+		return trend(name+region, region, own, what+worstRegion+")", interval.Bounded{Value: worst}, d,
+			math.Nextafter(0, -1), math.Inf(1), "the same"), nil
 	}
 	trends := []Trend{
-		above("average precision, object above background", "Obj-only", a.op.Average, "BG-only", a.bp.Average),
-		equal("average coverage about equal", "Obj-only", a.oc.Average, "BG-only", a.bc.Average),
-		above("best/worst coverage larger for background", "BG-only", a.bc.Ratio, "Obj-only", a.oc.Ratio),
+		above("average precision, object above background", "Obj-only", orig.average(0), "BG-only", orig.average(1)),
+		equal("average coverage about equal", "Obj-only", orig.average(3), "BG-only", orig.average(2)),
+		above("best/worst coverage larger for background", "BG-only", interval.Bounded{Value: a.bc.Ratio}, "Obj-only",
+			interval.Bounded{Value: a.oc.Ratio}),
 	}
 	if !o.SkipRegions {
-		low, err1 := find(orig.BackgroundCoverage, o.LowRegion)
-		high, err2 := find(orig.BackgroundCoverage, o.HighRegion)
+		low, err1 := extreme("smallest background coverage in ", o.LowRegion, "smallest (", 1, a.bc.Worst,
+			a.bc.WorstRegion)
+		high, err2 := extreme("largest background coverage in ", o.HighRegion, "largest (", -1, a.bc.Best,
+			a.bc.BestRegion)
 		lowObject, err3 := find(orig.ObjectPrecision, o.LowRegion)
 		lowBackground, err4 := find(orig.BackgroundPrecision, o.LowRegion)
 		if err := cmp.Or(err1, err2, err3, err4); err != nil {
 			return nil, err
 		}
-		trends = append(trends,
-			Trend{"smallest background coverage in " + o.LowRegion, low == a.bc.Worst, low, a.bc.Worst, o.LowRegion,
-				"smallest (" + a.bc.WorstRegion + ")", "the same"},
-			Trend{"largest background coverage in " + o.HighRegion, high == a.bc.Best, high, a.bc.Best, o.HighRegion,
-				"largest (" + a.bc.BestRegion + ")", "the same"},
-			equal(o.LowRegion+"'s precision about equal in both components", "Obj-only", lowObject, "BG-only",
-				lowBackground))
+		trends = append(trends, low, high, equal(o.LowRegion+"'s precision about equal in both components", "Obj-only",
+			orig.bounded(0, Value{o.LowRegion, lowObject}), "BG-only",
+			orig.bounded(1, Value{o.LowRegion, lowBackground})))
 	}
 	if new == nil {
 		return trends, nil
@@ -82,10 +105,36 @@ func Trends(orig Decomposed, new *Decomposed, o TrendOptions) ([]Trend, error) {
 		return nil, err
 	}
 	return append(trends,
-		up("average background coverage clearly up", a.bc.Average, b.bc.Average),
-		up("worst background coverage clearly up", a.bc.Worst, b.bc.Worst),
-		equal("average background precision little changed", "Orig.", a.bp.Average, "New", b.bp.Average),
-		above("average object precision up", "New", b.op.Average, "Orig.", a.op.Average)), nil
+		up("average background coverage clearly up", orig.average(2), new.average(2)),
+		up("worst background coverage clearly up", orig.bounded(2, Value{a.bc.WorstRegion, a.bc.Worst}),
+			new.bounded(2, Value{b.bc.WorstRegion, b.bc.Worst})),
+		equal("average background precision little changed", "Orig.", orig.average(1), "New", new.average(1)),
+		above("average object precision up", "New", new.average(0), "Orig.", orig.average(0))), nil
+}
+
+// bounded returns the score of a region with its interval; the list is by number: object precision, background
+// precision, background coverage, object coverage.
+func (d Decomposed) bounded(list int, v Value) interval.Bounded {
+	ends := d.Intervals[list][v.Region]
+	return interval.Bounded{Value: v.Value, Low: ends[0], High: ends[1]}
+}
+
+// average returns the average of a list with its interval: the regions' images are disjoint, so the squares of their
+// intervals' halves add up.
+func (d Decomposed) average(list int) interval.Bounded {
+	values := [][]Value{d.ObjectPrecision, d.BackgroundPrecision, d.BackgroundCoverage, d.ObjectCoverage}[list]
+	var out interval.Bounded
+	var below, above float64
+	n := float64(len(values))
+	for _, v := range values {
+		b := d.bounded(list, v)
+		out.Value += v.Value / n
+		below, above = math.Hypot(below, b.Value-b.Low), math.Hypot(above, b.High-b.Value)
+	}
+	if len(d.Intervals[list]) == len(values) {
+		out.Low, out.High = out.Value-below/n, out.Value+above/n
+	}
+	return out
 }
 
 type summaries struct{ op, oc, bp, bc Aggregate }

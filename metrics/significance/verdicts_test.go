@@ -43,6 +43,35 @@ func TestVerdicts(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
 	}
+	in.Columns[0].Texts[4] = "a" // two rows of a subject have no interval
+	for _, test := range []struct {
+		options map[string]string
+		want    []string
+	}{
+		{map[string]string{}, []string{"found", "undecided", "found", "found", "undecided"}},
+		{map[string]string{"side": "below", "at_least": "0.05"},
+			[]string{"found", "undecided", "not found", "not found", "undecided"}},
+		{map[string]string{"p": "p", "at_least": "0.05"},
+			[]string{"found", "undecided", "not found", "undecided", "undecided"}},
+	} {
+		test.options["on"] = "language"
+		f, err := tabulartest.RunOn("verdicts", map[string]*table.Frame{"in": in}, test.options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := f.Texts("verdict"); !slices.Equal(got, test.want) {
+			t.Errorf("%v: %q, want %q", test.options, got, test.want)
+		}
+	}
+	for want, o := range map[string]VerdictOptions{
+		"found = gap differs from 0 and its interval excludes 0;": {Estimate: "gap", Side: "either"},
+		"found = d is at least 0.05 below 0 and p_holm is at most 0.05;": {Estimate: "d", Side: "below",
+			AtLeast: 0.05, P: "p_holm", Alpha: 0.05},
+	} {
+		if got := o.rule(); !strings.Contains(got, want) {
+			t.Errorf("%q has no %q", got, want)
+		}
+	}
 	_, err := tabulartest.RunOn("verdicts", map[string]*table.Frame{"in": in, "injected": injected},
 		map[string]string{"on": "people"})
 	if err == nil || !strings.Contains(err.Error(), `"people"`) {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // Notebook is a copy of a notebook in a temporary folder, in which it runs.
@@ -64,10 +65,20 @@ func (n *Notebook) Run(parameters ...string) string {
 	return string(out)
 }
 
-// File returns a file that the last run wrote: the notebook's name with an extension, such as ".ledger.csv".
+// File returns the newest file with the notebook's name and an extension, such as ".ledger.csv".
 func (n *Notebook) File(extension string) string {
 	n.t.Helper()
-	data, err := os.ReadFile(filepath.Join(n.dir, n.name+extension))
+	files, err := filepath.Glob(filepath.Join(n.dir, n.name+"*"+extension))
+	if err != nil || len(files) == 0 {
+		n.t.Fatalf("no file %s*%s: %v", n.name, extension, err)
+	}
+	newest, last := "", time.Time{}
+	for _, name := range files {
+		if info, err := os.Stat(name); err == nil && info.ModTime().After(last) {
+			newest, last = name, info.ModTime()
+		}
+	}
+	data, err := os.ReadFile(newest)
 	if err != nil {
 		n.t.Fatal(err)
 	}

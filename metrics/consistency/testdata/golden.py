@@ -28,7 +28,8 @@ def mean(values):
 
 
 def correctness(x, ref):
-    return [mean(phi(ref[k], v) for k in range(x.shape[1]) for v in x[l, k] if there(v)) for l in range(x.shape[0])]
+    per_prompt = [[mean(phi(ref[k], v) for v in x[l, k] if there(v)) for k in range(x.shape[1])] for l in range(x.shape[0])]
+    return [mean(v for v in prompts if v is not None) for prompts in per_prompt]
 
 
 def scal(x, a, b, reading):

@@ -1,0 +1,44 @@
+package interval
+
+import "math"
+
+// Bounded is a value with its interval; Low and High are NaN, or both equal, where it has none.
+type Bounded struct{ Value, Low, High float64 }
+
+// known reports whether there is an interval.
+func (b Bounded) known() bool { return b.Low < b.High }
+
+// Minus returns a − b. The interval is that of two independent estimates by the method of variance estimates recovery
+// (Zou and Donner 2008): the distances of the ends from the values add up by their squares. For estimates that are
+// correlated positively, such as those of the same prompts or reference images, it is too wide, never too narrow.
+func (b Bounded) Minus(other Bounded) Bounded {
+	d := Bounded{b.Value - other.Value, math.NaN(), math.NaN()}
+	if b.known() && other.known() {
+		d.Low = d.Value - math.Hypot(b.Value-b.Low, other.High-other.Value)
+		d.High = d.Value + math.Hypot(b.High-b.Value, other.Value-other.Low)
+	}
+	return d
+}
+
+// Verdicts of [Bounded.Within].
+const (
+	Pass      = "pass"
+	Fail      = "FAIL"
+	Undecided = "undecided"
+)
+
+// Within tells whether the value is above least and at most most: [Pass], or [Fail]; [Undecided] if it has an interval
+// with values on both sides of an end. Without an interval the value decides.
+func (b Bounded) Within(least, most float64) string {
+	low, high := b.Low, b.High
+	if !b.known() {
+		low, high = b.Value, b.Value
+	}
+	switch {
+	case low > least && high <= most:
+		return Pass
+	case high <= least || low > most || math.IsNaN(low):
+		return Fail
+	}
+	return Undecided
+}

@@ -1,0 +1,43 @@
+package interval
+
+import (
+	"math"
+	"testing"
+)
+
+// The difference of two means with normal intervals is the textbook interval: half widths add up by squares.
+func TestMinus(t *testing.T) {
+	d := Bounded{0.852, 0.812, 0.882}.Minus(Bounded{0.846, 0.816, 0.886})
+	low, high := 0.006-math.Sqrt(0.04*0.04+0.04*0.04), 0.006+math.Sqrt(0.03*0.03+0.03*0.03)
+	if math.Abs(d.Value-0.006) > 1e-12 || math.Abs(d.Low-low) > 1e-12 || math.Abs(d.High-high) > 1e-12 {
+		t.Errorf("%+v, want [%v, %v]", d, low, high)
+	}
+	none := Bounded{1, math.NaN(), math.NaN()}
+	if d := none.Minus(Bounded{0.5, 0.4, 0.6}); d.Value != 0.5 || !math.IsNaN(d.Low) {
+		t.Errorf("%+v", d)
+	}
+}
+
+func TestWithin(t *testing.T) {
+	inf := math.Inf(1)
+	for _, c := range []struct {
+		of          Bounded
+		least, most float64
+		want        string
+	}{
+		{Bounded{0.006, -0.05, 0.05}, 0, inf, Undecided},
+		{Bounded{0.06, 0.01, 0.11}, 0, inf, Pass},
+		{Bounded{-0.06, -0.11, -0.01}, 0, inf, Fail},
+		{Bounded{0.06, math.NaN(), math.NaN()}, 0, inf, Pass},
+		{Bounded{0, math.NaN(), math.NaN()}, 0, inf, Fail},
+		{Bounded{math.NaN(), math.NaN(), math.NaN()}, 0, inf, Fail},
+		{Bounded{0.01, -0.02, 0.04}, -0.05, 0.05, Pass},
+		{Bounded{0.01, -0.02, 0.06}, -0.05, 0.05, Undecided},
+		{Bounded{0.1, 0.06, 0.14}, -0.05, 0.05, Fail},
+		{Bounded{0.02, -0.03, 0.07}, 0.02, inf, Undecided},
+	} {
+		if got := c.of.Within(c.least, c.most); got != c.want {
+			t.Errorf("%+v in (%v, %v]: %s, want %s", c.of, c.least, c.most, got, c.want)
+		}
+	}
+}
