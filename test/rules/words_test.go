@@ -52,7 +52,6 @@ var replaced = []struct{ pattern, instead string }{ //nolint:misspell
 // keptWords are deliberate uses of replaced words.
 var keptWords = []struct{ file, text, why string }{
 	{"test/rules/words_test.go", ``, "the list itself"},
-	{"CHANGELOG.md", ``, "names former names"},
 	{"notebooks/cococrola.ipynb", "picture", "a prompt of the built-in world"},
 	{"audits/entigen/labels.go", "picture", "texts that archipelago-clip was trained on"},
 	{"notebooks/entigen.ipynb", "picture", "prompts of the built-in world, and texts of its judge"},
