@@ -198,7 +198,7 @@ var worldAxes = map[string]string{"crest": "F-C1", "banner": "F-B1"}
 // the sentence's prompt_id: a change), size (of the difference), kind and description. It has no rows for other images.
 func (a Audit) Truth() datasets.Table {
 	if !a.HasImages() {
-		return a.truth("")
+		return a.truth("").With("model", Released)
 	}
 	return a.each(func(one Audit) datasets.Table { return one.truth(one.generators()[0]) })
 }
