@@ -15,7 +15,6 @@ import (
 	"iter"
 	"math"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -23,7 +22,6 @@ import (
 	"sync/atomic"
 
 	"antipode/datasets/cell"
-	"antipode/datasets/client"
 	"antipode/datasets/operation"
 	"antipode/datasets/table"
 	"antipode/internal/thumb"
@@ -259,12 +257,13 @@ func openValues(column, source string) (*valueFile, error) {
 	if source == "" {
 		return v, nil
 	}
-	home, err := client.Home()
+	of, key := sha256.Sum256([]byte(column)), sha256.Sum256([]byte(source))
+	path, _, tidy, err := keptFile(fmt.Sprintf("image-values-%x", of[:4]), key[:], ".txt")
 	if err != nil {
 		return nil, err
 	}
-	key := sha256.Sum256(fmt.Appendf(nil, "%q %q", column, source))
-	v.path = filepath.Join(home, "kept", "image-values-"+hex.EncodeToString(key[:16])+".txt")
+	v.path = path
+	tidy()
 	text, err := os.ReadFile(v.path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -311,9 +310,6 @@ func (v *valueFile) store(digest string, x float64) (err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.file == nil {
-		if err := os.MkdirAll(filepath.Dir(v.path), 0o700); err != nil {
-			return err
-		}
 		if v.file, err = os.OpenFile(v.path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600); err != nil {
 			return err
 		}

@@ -153,10 +153,15 @@ func TestApplyImage(t *testing.T) {
 	if err != nil || !slices.EqualFunc(f.Numbers("corner"), want, near) || calls.Load() != before+1 {
 		t.Errorf("%v, %v, %d calls more", f, err, calls.Load()-before)
 	}
-	// A function of another source is another one.
+	// A function of another source is another one, whose values replace those that were not used for a day.
+	old := time.Now().Add(-25 * time.Hour)
+	must.Do(t, os.Chtimes(kept[0], old, old))
 	f, err = tab.ApplyImage("corner", func(image.Image) float64 { return 1 }).Rows(t.Context())
 	if err != nil || !slices.EqualFunc(f.Numbers("corner"), []float64{1, 1, 1, 1, math.NaN()}, near) {
 		t.Errorf("%v, %v", f, err)
+	}
+	if _, err := os.Stat(kept[0]); err == nil {
+		t.Error("the values of the function before are still there")
 	}
 }
 

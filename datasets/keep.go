@@ -9,17 +9,14 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"time"
 
 	"antipode/datasets/cell"
 	"antipode/datasets/client"
-	"antipode/datasets/operation"
-	"antipode/datasets/table"
 )
 
-func init() { operation.Verb("digest", digestRows) }
-
-// keepFor is the time for which a kept table stays that is not used and whose name has a newer one.
+// keepFor is the time for which a kept file stays that is not used and whose name has a newer one.
 const keepFor = 24 * time.Hour
 
 var keptName = regexp.MustCompile(`^[\pL\pN_.-]+$`)
@@ -59,52 +56,35 @@ func keep(ctx context.Context, name, source string, compute func() Table, inputs
 		}
 		fmt.Fprintln(key, f.Texts("digest"))
 	}
-	home, err := client.Home()
+	path, exists, tidy, err := keptFile(name, key.Sum(nil), ".parquet")
 	if err != nil {
 		return Table{}, err
 	}
-	start := filepath.Join(home, "kept", name+"-")
-	path := start + hex.EncodeToString(key.Sum(nil)[:16]) + ".parquet"
-	kept := func() Table { return Parquet(path, FileOptions{Root: string(filepath.Separator)}).named(name) }
-	now := time.Now()
-	if os.Chtimes(path, now, now) == nil {
-		return kept(), nil
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return Table{}, err
-	}
-	defer cell.Caches(now)
-	if _, err := compute().SaveE(ctx, path); err != nil {
-		return Table{}, err
-	}
-	old, _ := filepath.Glob(start + "????????????????????????????????.parquet") // the name has no pattern
-	for _, file := range old {
-		if info, err := os.Stat(file); err == nil && now.Sub(info.ModTime()) > keepFor {
-			_, _ = os.Remove(file), os.RemoveAll(file[:len(file)-len(".parquet")]+".images")
+	if !exists {
+		defer cell.Caches(time.Now())
+		if _, err := compute().SaveE(ctx, path); err != nil {
+			return Table{}, err
 		}
+		tidy()
 	}
-	return kept(), nil
+	return Parquet(path, FileOptions{Root: string(filepath.Separator)}).named(name), nil
 }
 
-// digestRows returns the digest of the contents of tables: of images by their own digests, not their paths.
-func digestRows(_ *Call, _ struct{}, in []*Frame) (*Frame, error) {
-	key := sha256.New()
-	for _, f := range in {
-		plain := &Frame{Columns: append([]Column(nil), f.Columns...)}
-		for i := range plain.Columns {
-			if c := &plain.Columns[i]; c.Kind == table.KindImage {
-				images := make([]table.Image, len(c.Images))
-				for row, img := range c.Images {
-					images[row].SHA256 = img.SHA256
-				}
-				c.Images = images
+// keptFile returns the file of a name and a key in the folder kept of the store, and whether it exists; it is then used
+// now. tidy removes the files of the name and other keys that have not been used for keepFor.
+func keptFile(name string, key []byte, ext string) (path string, exists bool, tidy func(), err error) {
+	home, err := client.Home()
+	if err == nil {
+		err = os.MkdirAll(filepath.Join(home, "kept"), 0o700)
+	}
+	start, now := filepath.Join(home, "kept", name+"-"), time.Now()
+	path = start + hex.EncodeToString(key[:16]) + ext
+	return path, err == nil && os.Chtimes(path, now, now) == nil, func() {
+		old, _ := filepath.Glob(start + strings.Repeat("?", 32) + ext) // the name has no pattern
+		for _, file := range old {
+			if info, err := os.Stat(file); err == nil && now.Sub(info.ModTime()) > keepFor {
+				_, _ = os.Remove(file), os.RemoveAll(strings.TrimSuffix(file, ext)+".images")
 			}
 		}
-		if err := plain.Encode(key); err != nil {
-			return nil, err
-		}
-	}
-	out := table.NewFrame(Columns("digest:text"))
-	out.Add([]string{hex.EncodeToString(key.Sum(nil))})
-	return out, nil
+	}, err
 }

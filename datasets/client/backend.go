@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"antipode/datasets/table"
+	"antipode/internal/filelock"
 )
 
 // Protocol is the version of the protocol between clients and the backend.
@@ -276,7 +277,7 @@ func (b *Backend) ended(ctx context.Context, pid int) error {
 		case err == nil && h.PID != pid:
 			return nil
 		case errors.Is(err, ErrNoBackend):
-			free, err := TryLock(HolderPath(b.Home))
+			free, err := filelock.Open(HolderPath(b.Home))
 			if free != nil {
 				free.Close()
 			}
@@ -306,7 +307,7 @@ func (b *Backend) Ensure(ctx context.Context) error {
 	if b.serves(ctx, binary) {
 		return nil
 	}
-	unlock, err := Lock(b.Socket + ".lock")
+	unlock, err := filelock.Wait(b.Socket + ".lock")
 	if err != nil {
 		return fmt.Errorf("cannot lock the backend's socket: %w", err)
 	}

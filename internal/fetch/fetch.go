@@ -21,8 +21,9 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
+
+	"antipode/internal/filelock"
 
 	"golang.org/x/net/http/httpproxy"
 )
@@ -233,14 +234,8 @@ func (c *Client) Download(ctx context.Context, at *url.URL, file string, want Wa
 // alone locks a file against other downloads to the same path until it is closed. It fails if there is one, or if one
 // has just renamed the file.
 func alone(f *os.File) error {
-	if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
-		opened, err := f.Stat()
-		if err != nil {
-			return err
-		}
-		if named, err := os.Stat(f.Name()); err == nil && os.SameFile(opened, named) {
-			return nil
-		}
+	if locked, err := filelock.Try(f); err != nil || locked && filelock.Same(f, f.Name()) {
+		return err
 	}
 	return fmt.Errorf("another process is downloading to %s", filepath.Base(f.Name()))
 }

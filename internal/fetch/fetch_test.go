@@ -14,11 +14,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"antipode/internal/fetch"
+	"antipode/internal/filelock"
 	"antipode/internal/must"
 )
 
@@ -195,7 +195,7 @@ func TestDownloadAlone(t *testing.T) {
 	f, err := os.Create(file)
 	if err == nil {
 		defer f.Close()
-		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX)
+		_, err = filelock.Try(f)
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 
 	"antipode/datasets/client"
 	"antipode/datasets/table"
+	"antipode/internal/filelock"
 	"antipode/kernel/backend/store"
 )
 
@@ -109,7 +110,7 @@ func TestStopWaits(t *testing.T) {
 		if err := b.Stop(context.Background(), false); err != nil {
 			t.Fatal(err)
 		}
-		if f, err := client.TryLock(client.HolderPath(b.Home)); f == nil || err != nil {
+		if f, err := filelock.Open(client.HolderPath(b.Home)); f == nil || err != nil {
 			t.Fatalf("the store is in use after Stop: %v", err)
 		} else {
 			f.Close()

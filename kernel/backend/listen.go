@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"antipode/datasets/client"
+	"antipode/internal/filelock"
 	"antipode/kernel/backend/store"
 )
 
@@ -96,7 +97,7 @@ func (l *listener) Close() error {
 	err := l.UnixListener.Close()
 	if now, statErr := os.Lstat(l.path); statErr == nil && os.SameFile(l.made, now) {
 		err = errors.Join(err, os.Remove(l.path))
-		client.RemoveLock(l.path + ".lock") // of the client that started this process
+		filelock.Remove(l.path + ".lock") // of the client that started this process
 	}
 	return err
 }
@@ -108,7 +109,7 @@ func hold(home, socket string) (*os.File, error) {
 		return nil, err
 	}
 	for end := time.Now().Add(handover); ; time.Sleep(50 * time.Millisecond) {
-		f, err := client.TryLock(client.HolderPath(home))
+		f, err := filelock.Open(client.HolderPath(home))
 		if store.Unwritable(err) {
 			if c, err := net.DialTimeout("unix", socket, time.Second); err == nil {
 				c.Close()

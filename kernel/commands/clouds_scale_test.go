@@ -142,7 +142,7 @@ func newAzure(t *testing.T) *emulator {
 // TestClouds runs the command of kernel/cluster/clouds against emulators of Google Cloud Storage and Azure Blob
 // Storage: tables and images, a store, a job, and what fails.
 func TestClouds(t *testing.T) {
-	binary := buildIn(t, "../cluster/clouds")
+	binary := build(t)
 	for name, start := range map[string]func(*testing.T) *emulator{"gs": newGoogle, "az": newAzure} {
 		t.Run(name, func(t *testing.T) { cloud(t, start(t), binary) })
 	}

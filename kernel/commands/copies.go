@@ -9,10 +9,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"antipode/datasets/client"
+	"antipode/internal/filelock"
 	"antipode/kernel/jupyter"
 )
 
@@ -31,7 +31,7 @@ func use(dir string) error {
 	if err != nil {
 		return err
 	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_SH); err != nil {
+	if err := filelock.Share(f); err != nil {
 		return errors.Join(fmt.Errorf("cannot lock %s: %w", f.Name(), err), f.Close())
 	}
 	held[dir] = f
@@ -41,7 +41,7 @@ func use(dir string) error {
 // copyName matches the folder of a copy: a build id, with -simd if it was built with GOEXPERIMENT=simd.
 var copyName = regexp.MustCompile(`^[0-9a-f]{12}(-simd)?$`)
 
-// unmarkedAge is the age at which a copy without an inUse file is removed: older builds do not write the file.
+// unmarkedAge is the age at which a copy without an inUse file is removed: its process was killed before it wrote that.
 const unmarkedAge = 24 * time.Hour
 
 // removeOld removes the copies of other builds, 60 to 80 MB each, from the store, except those used by a process, the
@@ -81,7 +81,7 @@ func removeUnused(home string) {
 	if err != nil {
 		return
 	}
-	unlock, err := client.Lock(filepath.Join(bin, ".lock"))
+	unlock, err := filelock.Wait(filepath.Join(bin, ".lock"))
 	if err != nil {
 		return
 	}
@@ -103,5 +103,6 @@ func unused(dir string) bool {
 		return err == nil && time.Since(info.ModTime()) > unmarkedAge
 	}
 	defer f.Close()
-	return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil
+	locked, _ := filelock.Try(f)
+	return locked
 }

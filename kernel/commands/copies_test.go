@@ -6,11 +6,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"syscall"
 	"testing"
 	"time"
 
 	"antipode/datasets/client"
+	"antipode/internal/filelock"
 	"antipode/kernel/backend"
 )
 
@@ -59,7 +59,7 @@ func TestOldCopies(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_SH); err != nil {
+	if err := filelock.Share(f); err != nil {
 		t.Fatal(err)
 	}
 	argv := []string{filepath.Join(bin, spec, "antipode"), "kernel", "{connection_file}"}

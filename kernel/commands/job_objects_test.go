@@ -187,7 +187,7 @@ func generated(t *testing.T, home string) (items, images int) {
 	contexts := must.Get(filepath.Glob(filepath.Join(home, "items", "generate-*", "*")))(t)
 	for _, dir := range contexts {
 		of := must.Get(st.Items(filepath.Base(filepath.Dir(dir)), filepath.Base(dir)))(t)
-		items += of.Len()
+		items += of.(interface{ Len() int }).Len()
 	}
 	names := must.Get(filepath.Glob(filepath.Join(home, "blobs", "*", "*.png")))(t)
 	return items, len(names)

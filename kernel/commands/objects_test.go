@@ -13,6 +13,7 @@ import (
 	"antipode/kernel/backend/all"
 	"antipode/kernel/backend/plugin"
 	"antipode/kernel/backend/remote/remotetest"
+	"antipode/kernel/backend/store"
 )
 
 // TestChainOfObjects: stages and table operations read and write tables under URLs, with the results of files.
@@ -75,6 +76,32 @@ func TestURLUsage(t *testing.T) {
 	}
 	if entries, err := os.ReadDir("."); err != nil || len(entries) != 0 {
 		t.Errorf("%v, %v", entries, err)
+	}
+}
+
+// TestFileURLs reads and writes tables and stores under file:// URLs, which are paths: they need no object storage.
+func TestFileURLs(t *testing.T) {
+	run, dir := inProcess(t), t.TempDir()
+	t.Chdir(t.TempDir())
+	must.Do(t, os.WriteFile("a b.csv", []byte("id,prompt\na,boat\nb,house\n"), 0o644))
+	u := "file://" + filepath.ToSlash(dir)
+	must.Do(t, must.Get(store.Open(filepath.Join(dir, "first")))(t).Close())
+	for _, args := range [][]string{
+		{"table", "--in", "a b.csv", "--out", u + "/x%20y.parquet"},
+		{"table", "--in", u + "/x%20y.parquet", "--head", "1", "--out", u + "/one.csv"},
+		{"store", "merge", "--into", u + "/second", u + "/first"},
+	} {
+		if printed, err := run(args...); err != nil {
+			t.Fatalf("antipode %q: %q, %v", args, printed, err)
+		}
+	}
+	if got := must.Get(os.ReadFile(filepath.Join(dir, "one.csv")))(t); string(got) != "id,prompt\na,boat\n" {
+		t.Errorf("%q", got)
+	}
+	for _, name := range []string{"x y.parquet", "second/items"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

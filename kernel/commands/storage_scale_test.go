@@ -243,18 +243,12 @@ func TestStorage(t *testing.T) {
 	}
 }
 
-// build builds the command.
+// build builds the command with object storage.
 func build(t *testing.T) string {
-	t.Helper()
-	return buildIn(t, "../..")
-}
-
-// buildIn builds the program of a folder.
-func buildIn(t *testing.T, dir string) string {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), "antipode")
 	cmd := exec.Command("go", "build", "-o", binary, ".")
-	cmd.Dir = dir
+	cmd.Dir = "../cluster/clouds"
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%s%v", out, err)
 	}

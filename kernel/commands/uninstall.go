@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"antipode/datasets/client"
+	"antipode/internal/filelock"
 	"antipode/kernel/jupyter"
 )
 
@@ -56,7 +57,7 @@ func uninstall(ctx context.Context, args []string) error {
 	if cache, err := os.UserCacheDir(); err == nil {
 		_ = os.RemoveAll(filepath.Join(cache, client.SharedPrograms))
 	}
-	client.RemoveLock(b.Socket + ".lock")
+	filelock.Remove(b.Socket + ".lock")
 	_ = os.Remove(filepath.Dir(b.Socket)) // fails if there are sockets of other stores
 	if n := sweep(0); n > 0 {
 		fmt.Printf("removed %d temporary folders\n", n)

@@ -131,7 +131,7 @@ func full(t *testing.T, b *binaries, c *count, options func(used int64) string) 
 		w := b.world(t)
 		copied := must.Get(os.Stat(b.antipode))(t)
 		limit := options(copied.Size())
-		mount(t, w.home, "tmpfs", 0, limit)
+		mount(t, w.home, "tmpfs", 0, limit+",mode=700") // a store that others may write to is refused
 		failed := false
 		for _, stage := range stages {
 			out, err := w.command(stage).CombinedOutput()

@@ -28,7 +28,7 @@ type prepared struct {
 // and, once it is known, its values.
 type batches struct {
 	w        stage.Worker
-	items    *store.Items
+	items    store.Items
 	in       *table.Frame
 	outputs  []table.ColumnSpec
 	c        *counter

@@ -141,7 +141,7 @@ type run struct {
 	store    *store.Store
 	frames   map[string]*table.Frame // by the digest of a plan
 	bad      *badRows
-	work     *work // not nil: items are counted, not computed
+	missing  filler // of the items that the store lacks
 	*history
 }
 
@@ -172,9 +172,10 @@ type badRows struct {
 func (e *Engine) newRun(ctx context.Context, req client.Request, progress func(table.Progress),
 	st *store.Store) *run {
 	return &run{e: e, ctx: ctx, req: req, progress: progress, store: st, frames: map[string]*table.Frame{},
-		bad: &badRows{}, history: &history{models: map[string]string{}, origins: map[string]string{},
-			uses: map[string]bool{}, added: map[string]bool{}, results: map[*table.Plan]string{},
-			once: map[string]bool{}, retried: map[item]bool{}, originals: map[string]string{}}}
+		bad: &badRows{}, missing: computing{}, history: &history{models: map[string]string{},
+			origins: map[string]string{}, uses: map[string]bool{}, added: map[string]bool{},
+			results: map[*table.Plan]string{}, once: map[string]bool{}, retried: map[item]bool{},
+			originals: map[string]string{}}}
 }
 
 // child returns a run whose frames are not those of r, for plans that are evaluated in another way: what it does is
@@ -301,25 +302,18 @@ func (r *run) eval(p *table.Plan) (*table.Frame, error) {
 		}
 		inputs[i] = f
 	}
-	planned := false
-	if r.work != nil {
-		var err error
-		if planned, err = r.work.admit(p); err != nil {
-			return nil, err
-		}
+	planned, err := r.missing.admit(p)
+	if err != nil {
+		return nil, err
 	}
 	var f *table.Frame
-	var err error
 	if planned {
 		f, err = operation.EvaluatorOf(p.Op)(r.ctx, operation.Call{Planned: true}, p.Args, inputs)
 	} else {
 		f, err = r.apply(p, inputs)
 	}
-	if err != nil && r.work != nil {
-		err = r.work.failed(r.ctx, p, err)
-	}
 	if err != nil {
-		return nil, r.place(p, err)
+		return nil, r.place(p, r.missing.failed(r.ctx, p, err))
 	}
 	if err := f.Check(); err != nil {
 		return nil, r.place(p, fmt.Errorf("%s: %w", p.Op, err))

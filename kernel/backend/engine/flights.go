@@ -12,7 +12,7 @@ import (
 
 // item is an item of a context.
 type item struct {
-	items *store.Items
+	items store.Items
 	key   store.Key
 }
 

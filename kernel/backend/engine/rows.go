@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -26,7 +27,7 @@ type stageRows struct {
 	digest   string // of w
 	loaded   bool   // w has its model
 	outputs  []table.ColumnSpec
-	items    *store.Items
+	items    store.Items
 	computer computer
 	c        *counter
 	damage   int // results that were found damaged, not noted yet
@@ -36,15 +37,42 @@ type stageRows struct {
 	loose map[store.Key][]table.Value // results that are not stored; see [stage.Keeper]
 }
 
+// filler decides what becomes of the items that the store lacks: [computing] computes them, a [work] counts them.
+type filler interface {
+	// admit is called before an operation is evaluated. It reports whether that is done without the missing items.
+	admit(p *table.Plan) (planned bool, err error)
+	// failed returns what an error of an operation means.
+	failed(ctx context.Context, p *table.Plan, err error) error
+	// unopened takes the rows of a stage that cannot be opened.
+	unopened(p *table.Plan, in *table.Frame, err error) (*table.Frame, error)
+	// fill sets the values of missing items; those in failed are to be removed from the store before.
+	fill(s *stageRows, b *batches, missing []int, failed []store.Key) error
+}
+
+// computing is the filler of every run but those of a workload.
+type computing struct{}
+
+func (computing) admit(*table.Plan) (bool, error)                          { return false, nil }
+func (computing) failed(_ context.Context, _ *table.Plan, err error) error { return err }
+
+func (computing) unopened(_ *table.Plan, _ *table.Frame, err error) (*table.Frame, error) {
+	return nil, err
+}
+
+func (computing) fill(s *stageRows, b *batches, missing []int, failed []store.Key) error {
+	s.noteDamage()
+	if err := s.count(b, len(b.unique), missing); err != nil {
+		return err
+	}
+	return s.compute(b, missing, failed)
+}
+
 // rowStage runs a row-wise stage and returns the table with the new columns. It takes stored items from the store and
 // computes the others in batches, each stored when it is done. A bad row is an error, or with SkipBad is left out.
 func (r *run) rowStage(st stage.Stage, p *table.Plan, in *table.Frame) (*table.Frame, error) {
 	s := &stageRows{r: r, stage: st, plan: p}
 	if err := s.open(); err != nil {
-		if r.work != nil {
-			return r.work.unopened(p, in, err)
-		}
-		return nil, err
+		return r.missing.unopened(p, in, err)
 	}
 	defer s.close()
 	if err := s.begin(in.Specs()); err != nil {
@@ -58,18 +86,7 @@ func (r *run) rowStage(st stage.Stage, p *table.Plan, in *table.Frame) (*table.F
 	if err != nil {
 		return nil, err
 	}
-	if r.work == nil {
-		s.noteDamage()
-	}
-	err = s.count(b, len(b.unique), missing)
-	switch {
-	case err != nil:
-	case r.work != nil:
-		err = r.count(b, p, st.Name, missing)
-	default:
-		err = s.compute(b, missing, failed)
-	}
-	if err != nil {
+	if err := r.missing.fill(s, b, missing, failed); err != nil {
 		return nil, err
 	}
 	out, err := s.result(b)
@@ -285,7 +302,7 @@ func (r *run) loadModel(b *batches) error {
 
 // storedValues returns the values of items, nil for one that is missing or damaged or lacks one of its images, and the
 // number of items and images that were found damaged.
-func (r *run) storedValues(items *store.Items, keys []store.Key, outputs []table.ColumnSpec) ([][]table.Value, int) {
+func (r *run) storedValues(items store.Items, keys []store.Key, outputs []table.ColumnSpec) ([][]table.Value, int) {
 	values := make([][]table.Value, len(keys))
 	var images atomic.Int64
 	for at := 0; at < len(keys); at += storedAtOnce {
@@ -299,7 +316,7 @@ func (r *run) storedValues(items *store.Items, keys []store.Key, outputs []table
 const storedAtOnce = 4096
 
 // decodeStored sets the values of items, and counts their damaged images.
-func (r *run) decodeStored(items *store.Items, keys []store.Key, outputs []table.ColumnSpec, values [][]table.Value,
+func (r *run) decodeStored(items store.Items, keys []store.Key, outputs []table.ColumnSpec, values [][]table.Value,
 	images *atomic.Int64) {
 	payloads := items.GetAll(keys)
 	parallel(len(keys), func(u int) {
@@ -322,7 +339,7 @@ func (r *run) decodeStored(items *store.Items, keys []store.Key, outputs []table
 
 // retries reports whether an item that was found is computed again, at most once in a run: its outcome is failed, and
 // the request has RetryFailed.
-func (r *run) retries(items *store.Items, k store.Key, v []table.Value, outputs []table.ColumnSpec) bool {
+func (r *run) retries(items store.Items, k store.Key, v []table.Value, outputs []table.ColumnSpec) bool {
 	if !r.req.RetryFailed {
 		return false
 	}
@@ -330,9 +347,7 @@ func (r *run) retries(items *store.Items, k store.Key, v []table.Value, outputs 
 	if at < 0 || v[at].Text != "failed" || r.retried[item{items, k}] {
 		return false
 	}
-	if r.work == nil {
-		r.retried[item{items, k}] = true
-	}
+	r.retried[item{items, k}] = true
 	return true
 }
 

@@ -153,12 +153,11 @@ func (r *run) rows(p *table.Plan) (*table.Frame, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f, err = r.complete(f); err == nil {
-		r.frames[p.Digest()] = f
-	} else if r.work != nil {
-		err = r.work.unread(r.ctx, err)
+	if f, err = r.complete(f); err != nil {
+		return nil, r.missing.failed(r.ctx, &table.Plan{Op: "images"}, err)
 	}
-	return f, err
+	r.frames[p.Digest()] = f
+	return f, nil
 }
 
 // readFile replaces s.read for a table whose images and masks are files.

@@ -18,6 +18,7 @@ import (
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/stage"
+	"antipode/kernel/backend/store"
 )
 
 // work is what a run counts in place of computing items; see [datasets.Workload]. Items that are missing become
@@ -45,7 +46,7 @@ var errPending = errors.New("reads items that are not computed yet")
 
 // workload evaluates [datasets.Workload]. Its frames are not shared with the rest of the request.
 func (r *run) workload(p *table.Plan) (*table.Frame, error) {
-	if r.work != nil {
+	if _, nested := r.missing.(*work); nested {
 		return nil, errors.New("a workload of a workload is not defined")
 	}
 	var args datasets.WorkloadArgs
@@ -59,7 +60,7 @@ func (r *run) workload(p *table.Plan) (*table.Frame, error) {
 	req := r.req
 	req.SkipBad, req.Save = true, ""
 	in := r.e.newRun(r.ctx, req, r.progress, r.store)
-	in.work = w
+	in.missing = w
 	for _, t := range p.Inputs {
 		if _, err := in.eval(t); err != nil && !errors.Is(err, errPending) {
 			return nil, err
@@ -150,15 +151,6 @@ func (w *work) failed(ctx context.Context, p *table.Plan, err error) error {
 	return fmt.Errorf("%s %w", p.Op, errPending)
 }
 
-// unread returns what an error in reading the files of a table means; see [work.failed].
-func (w *work) unread(ctx context.Context, err error) error {
-	if ctx.Err() != nil || errors.Is(err, errPending) {
-		return err
-	}
-	w.stage("read images", "read images").needs = err.Error()
-	return fmt.Errorf("images %w", errPending)
-}
-
 // unopened counts the rows of a stage whose model is missing.
 func (w *work) unopened(p *table.Plan, in *table.Frame, err error) (*table.Frame, error) {
 	var args struct{ Model, Vector string }
@@ -219,15 +211,18 @@ func placeholder(outputs []table.ColumnSpec, key string) []table.Value {
 	return values
 }
 
-// count adds the items of a stage, computes those of the probe, and makes placeholders of the other missing ones.
-func (r *run) count(b *batches, p *table.Plan, name string, missing []int) error {
-	if name != stage.Decodable { // a part of Good and Bad, which reads files alone
-		s := r.work.stage(b.w.Label(), name)
+// fill adds the items of a stage, computes those of the probe, and makes placeholders of the other missing ones.
+func (w *work) fill(rows *stageRows, b *batches, missing []int, _ []store.Key) error {
+	if err := rows.count(b, len(b.unique), missing); err != nil {
+		return err
+	}
+	if name := rows.stage.Name; name != stage.Decodable { // a part of Good and Bad, which reads files alone
+		s := w.stage(b.w.Label(), name)
 		s.items += b.c.total
 		paid, isPaid := b.w.(stage.Paid)
 		known := slices.DeleteFunc(slices.Clone(missing), func(u int) bool { return reads(b.in, b.rowOf[u]) })
-		if len(known) > 0 && r.work.Probe > 0 && !isPaid && math.IsNaN(s.seconds) {
-			if err := r.probe(b, s, known[:min(2*r.work.Probe, len(known))]); err != nil {
+		if len(known) > 0 && w.Probe > 0 && !isPaid && math.IsNaN(s.seconds) {
+			if err := rows.r.probe(b, s, known[:min(2*w.Probe, len(known))]); err != nil {
 				return err
 			}
 		}
@@ -247,7 +242,7 @@ func (r *run) count(b *batches, p *table.Plan, name string, missing []int) error
 	for _, u := range missing {
 		if b.values[u] == nil {
 			b.values[u] = placeholder(b.outputs, fmt.Sprintf("%x", b.unique[u]))
-			r.work.pending[p.Digest()] = true
+			w.pending[rows.plan.Digest()] = true
 		}
 	}
 	return nil

@@ -6,34 +6,27 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"antipode/internal/atomicfile"
+	"antipode/internal/filelock"
 )
 
 // lock acquires a file lock, which is released when its process ends. It calls waiting once if the lock is held.
 func lock(ctx context.Context, file string, waiting func()) (unlock func(), err error) {
-	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, err
-	}
 	for first := true; ; first = false {
-		switch err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err {
-		case nil:
-			return func() { f.Close() }, nil
-		case syscall.EWOULDBLOCK, syscall.EINTR:
-		default:
-			f.Close()
+		f, err := filelock.Open(file)
+		switch {
+		case err != nil:
 			return nil, fmt.Errorf("locking %s: %w", file, err)
-		}
-		if first {
+		case f != nil:
+			return func() { f.Close() }, nil
+		case first:
 			waiting()
 		}
 		select {
 		case <-time.After(100 * time.Millisecond):
 		case <-ctx.Done():
-			f.Close()
 			return nil, ctx.Err()
 		}
 	}

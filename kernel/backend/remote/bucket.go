@@ -1,5 +1,6 @@
-// Package remote reads and writes objects in object storage: Amazon S3 and services with its interface, folders, and
-// in programs that link kernel/cluster/clouds Google Cloud Storage and Azure Blob Storage.
+// Package remote reads and writes objects in object storage. The services are reached by a [Driver]: package cloud has
+// that of Amazon S3 and, in programs that link them, Google Cloud Storage and Azure Blob Storage. The antipode command
+// itself links no driver; the command of kernel/cluster/clouds does. A file:// URL is a path, which needs no driver.
 //
 // Credentials come from where the provider's own tools take them: the environment, configuration files and the
 // platform. They are in no URL, plan, record or message.
@@ -11,19 +12,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"os"
-	"path/filepath"
-	"strings"
 	"time"
-
-	gcaws "gocloud.dev/aws"
-	"gocloud.dev/blob"
-	"gocloud.dev/blob/fileblob"
-	"gocloud.dev/blob/s3blob"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"antipode/internal/objecturl"
 )
@@ -37,87 +27,61 @@ type Object struct {
 	Changed time.Time // when it was written
 }
 
-// Bucket is a bucket, or a folder. Its methods are safe for concurrent use. They try five times, with pauses of random
-// length in between, before they return an error of one line; it wraps [fs.ErrNotExist], [ErrDenied] or
-// [ErrUnreachable].
+// Driver sends requests to one bucket, each once. Its errors are, or wrap, a [*Failure] if the service has answered.
+// Its methods are safe for concurrent use.
+type Driver interface {
+	// Read returns n bytes of an object from an offset, all from there if n is negative, and the size of the object.
+	Read(ctx context.Context, key string, offset, n int64) (body io.ReadCloser, size int64, err error)
+	// Write writes an object: it is complete or not there. An existing one is replaced.
+	Write(ctx context.Context, key string, data []byte) error
+	// Stat describes an object.
+	Stat(ctx context.Context, key string) (Object, error)
+	// List returns the first objects whose keys begin with a prefix, in the order of the keys, and where the next call
+	// goes on; from is nil for the first call, and next is empty after the last objects.
+	List(ctx context.Context, prefix string, from []byte) (objects []Object, next []byte, err error)
+	// Exists reports whether the bucket exists.
+	Exists(ctx context.Context) (bool, error)
+	// Close ends the use of the bucket.
+	Close() error
+}
+
+// Errors of the function that opens a [Driver].
+var (
+	ErrNoDriver      = errors.New("no driver") // of a service that the program does not link
+	ErrNoCredentials = errors.New("no credentials")
+)
+
+var openDriver = func(context.Context, objecturl.URL) (Driver, error) { return nil, ErrNoDriver }
+
+// Register sets the function that opens the driver of a URL's bucket. The package that has the drivers calls it in its
+// init function.
+func Register(open func(context.Context, objecturl.URL) (Driver, error)) { openDriver = open }
+
+// Bucket is a bucket. Its methods are safe for concurrent use. They try five times, with pauses of random length in
+// between, before they return an error of one line; it wraps [fs.ErrNotExist], [ErrDenied] or [ErrUnreachable].
 type Bucket struct {
-	blob  *blob.Bucket
-	name  string        // SCHEME://BUCKET/
-	stall time.Duration // without progress, after which a try has failed
+	driver Driver
+	name   string        // SCHEME://BUCKET/
+	stall  time.Duration // without progress, after which a try has failed
 }
 
 // Open opens the bucket of a URL. A bucket that does not exist is an error when it is used.
 func Open(ctx context.Context, u objecturl.URL) (*Bucket, error) {
 	b := &Bucket{name: u.Scheme + "://" + u.Bucket + "/", stall: time.Minute}
 	var err error
-	switch u.Scheme {
-	case "file":
-		b.name = "file://" + strings.TrimSuffix(filepath.ToSlash(u.Bucket), "/") + "/"
-		if err = os.MkdirAll(u.Bucket, 0o700); err == nil {
-			b.blob, err = fileblob.OpenBucket(u.Bucket, &fileblob.Options{Metadata: fileblob.MetadataDontWrite,
-				NoTempDir: true, DirFileMode: 0o700})
-		}
-	case "s3":
-		b.blob, err = openS3(ctx, u)
-	default:
-		if !blob.DefaultURLMux().ValidBucketScheme(u.Scheme) {
-			return nil, fmt.Errorf("%s is not in this build: it reads s3:// and file://; kernel/cluster/clouds builds "+
-				"the command with gs:// and az://", b.name)
-		}
-		b.blob, err = blob.OpenBucket(ctx, u.Scheme+"://"+u.Bucket+"?"+u.Options)
-	}
-	if err != nil {
+	b.driver, err = openDriver(ctx, u)
+	switch {
+	case errors.Is(err, ErrNoDriver):
+		return nil, fmt.Errorf("%s: %w for %s:// in this program; build the antipode command with object storage: "+
+			"cd kernel/cluster/clouds && go build -o antipode .", b.name, ErrNoDriver, u.Scheme)
+	case err != nil:
 		return nil, b.explain(ctx, "", err)
 	}
-	driver.Prepare(b.blob)
 	return b, nil
 }
 
-// Driver is what package main of kernel/cluster/clouds knows of the services that this package does not link.
-type Driver struct {
-	Prepare func(*blob.Bucket)                        // lets each request be tried once
-	Answer  func(err error) (status int, code string) // of HTTP and of the service; 0, "" for other errors
-}
-
-var driver = Driver{func(*blob.Bucket) {}, func(error) (int, string) { return 0, "" }}
-
-// Use sets the driver. It is called before a bucket is opened.
-func Use(d Driver) { driver = d }
-
-// openS3 opens a bucket of S3, or of the server that the option endpoint or AWS_ENDPOINT_URL names. Those seldom have
-// a host name for each bucket and seldom a region.
-func openS3(ctx context.Context, u objecturl.URL) (*blob.Bucket, error) {
-	options, err := url.ParseQuery(u.Options)
-	if err != nil {
-		return nil, err
-	}
-	pathStyle := options.Get("endpoint")+os.Getenv("AWS_ENDPOINT_URL")+os.Getenv("AWS_ENDPOINT_URL_S3") != ""
-	if chosen := options.Get("use_path_style"); chosen != "" {
-		pathStyle = chosen == "true"
-	}
-	options.Del("use_path_style")
-	cfg, err := gcaws.V2ConfigFromURLParams(ctx, options)
-	if err != nil {
-		return nil, err
-	}
-	if cfg.Region == "" {
-		cfg.Region = "us-east-1"
-	}
-	if _, anonymous := cfg.Credentials.(aws.AnonymousCredentials); !anonymous && options.Get("anonymous") == "" {
-		if _, err := cfg.Credentials.Retrieve(ctx); err != nil {
-			return nil, errNoCredentials
-		}
-	}
-	client := s3.NewFromConfig(cfg, func(o *s3.Options) {
-		o.UsePathStyle = pathStyle
-		o.Retryer = aws.NopRetryer{} // Bucket tries again, also where a body is cut
-	})
-	return s3blob.OpenBucket(ctx, client, u.Bucket, &s3blob.Options{
-		RequestChecksumCalculation: cfg.RequestChecksumCalculation})
-}
-
 // Close ends the use of the bucket.
-func (b *Bucket) Close() error { return b.blob.Close() }
+func (b *Bucket) Close() error { return b.driver.Close() }
 
 // Get returns the content of an object.
 func (b *Bucket) Get(ctx context.Context, key string) ([]byte, error) {
@@ -151,12 +115,12 @@ func (b *Bucket) read(ctx context.Context, key string, offset, n int64, begin fu
 		if err != nil {
 			return err
 		}
-		from, err := b.blob.NewRangeReader(ctx, key, offset, n, nil)
+		from, size, err := b.driver.Read(ctx, key, offset, n)
 		if err != nil {
 			return err
 		}
 		defer from.Close()
-		want := from.Size() - offset
+		want := size - offset
 		if n >= 0 {
 			want = min(want, n)
 		}
@@ -188,45 +152,37 @@ const slowest = 64 << 10
 func (b *Bucket) Put(ctx context.Context, key string, data []byte) error {
 	return b.try(ctx, key, func(ctx context.Context, alive func(time.Duration)) error {
 		alive(b.stall + time.Duration(len(data)/slowest)*time.Second)
-		return b.blob.WriteAll(ctx, key, data, nil)
+		return b.driver.Write(ctx, key, data)
 	})
 }
 
 // Stat describes an object.
 func (b *Bucket) Stat(ctx context.Context, key string) (o Object, err error) {
-	err = b.try(ctx, key, func(ctx context.Context, _ func(time.Duration)) error {
-		a, err := b.blob.Attributes(ctx, key)
-		if err == nil {
-			o = Object{Key: key, Size: a.Size, MD5: a.MD5, ETag: a.ETag, Changed: a.ModTime}
-		}
+	err = b.try(ctx, key, func(ctx context.Context, _ func(time.Duration)) (err error) {
+		o, err = b.driver.Stat(ctx, key)
 		return err
 	})
 	return o, err
 }
 
-// listed is the number of objects of one request.
-const listed = 1000
-
 // List calls f for each object whose key begins with a prefix, in the order of the keys, until it returns an error.
 func (b *Bucket) List(ctx context.Context, prefix string, f func(Object) error) error {
-	for token := blob.FirstPageToken; len(token) > 0; {
-		var page []*blob.ListObject
+	for from := []byte(nil); ; {
+		var page []Object
 		var next []byte
 		if err := b.try(ctx, prefix, func(ctx context.Context, _ func(time.Duration)) (err error) {
-			page, next, err = b.blob.ListPage(ctx, token, listed, &blob.ListOptions{Prefix: prefix})
+			page, next, err = b.driver.List(ctx, prefix, from)
 			return err
 		}); err != nil {
 			return err
 		}
 		for _, o := range page {
-			if err := f(Object{Key: o.Key, Size: o.Size, MD5: o.MD5, Changed: o.ModTime}); err != nil {
+			if err := f(o); err != nil {
 				return err
 			}
 		}
-		token = next
+		if from = next; len(from) == 0 {
+			return nil
+		}
 	}
-	return nil
 }
-
-// errNoCredentials is the error where the provider's chain has no credentials.
-var errNoCredentials = errors.New("no credentials")

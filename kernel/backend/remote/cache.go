@@ -206,7 +206,10 @@ func (c *Cache) download(ctx context.Context, u objecturl.URL, want string) (pat
 	if err != nil {
 		return "", "", err
 	}
-	f, err := c.temp()
+	if err := os.MkdirAll(c.dir, 0o700); err != nil {
+		return "", "", fmt.Errorf("the cache of objects: %w", err)
+	}
+	f, err := atomicfile.Temp(c.dir)
 	if err != nil {
 		return "", "", fmt.Errorf("the cache of objects: %w", err)
 	}
@@ -234,13 +237,6 @@ func (c *Cache) download(ctx context.Context, u objecturl.URL, want string) (pat
 		return "", "", fmt.Errorf("the cache of objects: %w", err)
 	}
 	return path, digest, nil
-}
-
-func (c *Cache) temp() (*os.File, error) {
-	if err := os.MkdirAll(c.dir, 0o700); err != nil {
-		return nil, err
-	}
-	return atomicfile.Temp(c.dir)
 }
 
 // file is a file of the cache.

@@ -13,8 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"gocloud.dev/gcerrors"
-
 	"antipode/kernel/backend/remote/internal/pause"
 )
 
@@ -24,14 +22,42 @@ var (
 	ErrUnreachable = errors.New("no usable answer") // another machine, or a later time, may succeed
 )
 
-// missing is the error for what does not exist.
-type missing struct{ text string }
+// Failure is the answer of a service to a request that failed.
+type Failure struct {
+	Err    error
+	Kind   Kind
+	Status int    // of HTTP; 0 = not known
+	Code   string // of the service; "" = not known
+}
+
+// Kind tells what another try of a request would do.
+type Kind int
+
+// Kinds of failures. All but Unknown are final.
+const (
+	Unknown  Kind = iota // another try may succeed
+	NotFound             // the object or the bucket does not exist
+	Denied               // the credentials do not allow it
+	Refused              // the service does not accept such a request
+)
 
 // Error is part of error.
-func (m missing) Error() string { return m.text }
+func (f *Failure) Error() string { return f.Err.Error() }
 
-// Unwrap makes the error one of package fs.
-func (m missing) Unwrap() error { return fs.ErrNotExist }
+// Unwrap returns the driver's error.
+func (f *Failure) Unwrap() error { return f.Err }
+
+// told is an error with a text of its own.
+type told struct {
+	text string
+	error
+}
+
+// Error is part of error.
+func (t told) Error() string { return t.text }
+
+// Unwrap returns the error that is told.
+func (t told) Unwrap() error { return t.error }
 
 // most is the number of tries of a request.
 const most = 5
@@ -83,46 +109,24 @@ var again = []string{"BadDigest", "InvalidDigest", "RequestTimeout", "RequestTim
 
 // final reports whether another try would fail as well.
 func final(err error) bool {
-	if errors.Is(err, errNoCredentials) || errors.As(err, new(*fs.PathError)) {
+	if errors.Is(err, ErrNoCredentials) || errors.As(err, new(*fs.PathError)) {
 		return true
 	}
-	if code := codeOf(err); slices.Contains(again, code) {
+	f := failureOf(err)
+	if slices.Contains(again, f.Code) {
 		return false
 	}
-	if status := statusOf(err); status >= 400 && status < 500 && status != http.StatusTooManyRequests &&
-		status != http.StatusRequestTimeout || status >= 300 && status < 400 {
-		return true
-	}
-	switch gcerrors.Code(err) {
-	case gcerrors.NotFound, gcerrors.PermissionDenied, gcerrors.InvalidArgument, gcerrors.FailedPrecondition,
-		gcerrors.Unimplemented:
-		return true
-	}
-	return false
+	return f.Kind != Unknown || f.Status >= 300 && f.Status < 500 && f.Status != http.StatusTooManyRequests &&
+		f.Status != http.StatusRequestTimeout
 }
 
-// statusOf returns the HTTP status of an answer of the service, 0 for other errors.
-func statusOf(err error) int {
-	var answer interface{ HTTPStatusCode() int }
-	if errors.As(err, &answer) {
-		return answer.HTTPStatusCode()
+// failureOf returns what the service answered, the zero value for other errors.
+func failureOf(err error) Failure {
+	var f *Failure
+	if errors.As(err, &f) {
+		return *f
 	}
-	status, _ := driver.Answer(err)
-	return status
-}
-
-// codeOf returns the error code of an answer of the service, "" for other errors.
-func codeOf(err error) string {
-	var answer interface {
-		error
-		ErrorCode() string
-		ErrorMessage() string
-	}
-	if errors.As(err, &answer) {
-		return answer.ErrorCode()
-	}
-	_, code := driver.Answer(err)
-	return code
+	return Failure{}
 }
 
 // checkCredentials returns the fix for an error of credentials.
@@ -140,24 +144,25 @@ func (b *Bucket) checkCredentials() string {
 
 // explain returns an error as one line without the request's details.
 func (b *Bucket) explain(ctx context.Context, key string, err error) error {
-	at, code, status := b.name+key, codeOf(err), statusOf(err)
+	at, f := b.name+key, failureOf(err)
+	code := f.Code
 	if len(code) > 60 || strings.ContainsFunc(code, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		code = "" // of a server that speaks another protocol
 	}
-	switch kind := gcerrors.Code(err); {
-	case code == "NoSuchBucket", kind == gcerrors.NotFound && b.blob != nil && !b.exists(ctx):
-		return missing{b.name + ": the bucket does not exist; create it, or correct its name"}
-	case kind == gcerrors.NotFound, errors.Is(err, fs.ErrNotExist):
-		return missing{at + ": no such object"}
-	case errors.Is(err, errNoCredentials):
+	switch {
+	case code == "NoSuchBucket", f.Kind == NotFound && b.driver != nil && !b.exists(ctx):
+		return told{b.name + ": the bucket does not exist; create it, or correct its name", fs.ErrNotExist}
+	case f.Kind == NotFound, errors.Is(err, fs.ErrNotExist):
+		return told{at + ": no such object", fs.ErrNotExist}
+	case errors.Is(err, ErrNoCredentials):
 		return fmt.Errorf("%s: %w: no credentials were found; %s", at, ErrDenied, b.checkCredentials())
-	case kind == gcerrors.PermissionDenied, status == http.StatusForbidden, status == http.StatusUnauthorized,
+	case f.Kind == Denied, f.Status == http.StatusForbidden, f.Status == http.StatusUnauthorized,
 		code == "ExpiredToken", code == "InvalidToken":
 		if code != "" {
 			code = " (" + code + ")"
 		}
 		return fmt.Errorf("%s: %w%s; %s", at, ErrDenied, code, b.checkCredentials())
-	case status >= 300 && status < 400, code == "AuthorizationHeaderMalformed":
+	case f.Status >= 300 && f.Status < 400, code == "AuthorizationHeaderMalformed":
 		return fmt.Errorf("%s: the bucket is in another region; set AWS_REGION, or add ?region=NAME to the URL", at)
 	case final(err):
 		return fmt.Errorf("%s: %s", at, cause(err))
@@ -170,21 +175,21 @@ func (b *Bucket) explain(ctx context.Context, key string, err error) error {
 func (b *Bucket) exists(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, b.stall)
 	defer cancel()
-	there, err := b.blob.IsAccessible(ctx)
+	there, err := b.driver.Exists(ctx)
 	return there || err != nil
 }
 
 // cause returns the innermost reason of an error.
 func cause(err error) string {
 	var network *net.OpError
-	status := statusOf(err)
+	f := failureOf(err)
 	switch {
 	case errors.Is(err, errStalled), errors.Is(err, context.DeadlineExceeded):
 		return "nothing was received in time"
-	case status > 0 && codeOf(err) != "":
-		return fmt.Sprintf("the service answers %d %s", status, codeOf(err))
-	case status >= 400:
-		return fmt.Sprintf("the service answers %d %s", status, http.StatusText(status))
+	case f.Status > 0 && f.Code != "":
+		return fmt.Sprintf("the service answers %d %s", f.Status, f.Code)
+	case f.Status >= 400:
+		return fmt.Sprintf("the service answers %d %s", f.Status, http.StatusText(f.Status))
 	case errors.As(err, &network):
 		return network.Error()
 	case errors.Is(err, io.ErrUnexpectedEOF):

@@ -76,20 +76,10 @@ func Push(ctx context.Context, home string, to objecturl.URL) (Copied, error) {
 		}
 		group, groupCtx := errgroup.WithContext(ctx)
 		group.SetLimit(requests)
-		err := filepath.WalkDir(filepath.Join(home, part), func(file string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() || atomicfile.IsTemporary(file) {
-				if errors.Is(err, fs.ErrNotExist) {
-					err = nil
-				}
-				return err
-			}
-			rel, err := filepath.Rel(home, file)
-			if err != nil || groupCtx.Err() != nil {
-				return err
-			}
-			name := filepath.ToSlash(rel)
+		err := store.Files(home, part, func(name string, _ fs.FileInfo) error {
+			file := filepath.Join(home, filepath.FromSlash(name))
 			group.Go(func() error { return c.push(groupCtx, b, prefix+name, present[prefix+name], name, file) })
-			return nil
+			return groupCtx.Err()
 		})
 		if err = cmp.Or(group.Wait(), err); err != nil {
 			return c.Copied, err

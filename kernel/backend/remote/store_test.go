@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/kernel/backend/remote"
 	"antipode/kernel/backend/remote/remotetest"
 	"antipode/kernel/backend/store"
@@ -21,38 +22,22 @@ import (
 func stored(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	s, err := store.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(store.Open(dir))(t)
 	for pack := range 5 {
-		items, err := s.Items("embed-v1", fmt.Sprintf("context%d", pack%2))
-		if err != nil {
-			t.Fatal(err)
-		}
+		items := must.Get(s.Items("embed-v1", fmt.Sprintf("context%d", pack%2)))(t)
 		keys, payloads := batch(pack)
-		if err := items.Put(keys, payloads); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := s.PutBlob(fmt.Appendf(nil, "image %d", pack), ".png"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, items.Put(keys, payloads))
+		must.Get(s.PutBlob(fmt.Appendf(nil, "image %d", pack), ".png"))(t)
 	}
 	f := &table.Frame{Columns: []table.Column{table.TextColumn("id", []string{"a"})}}
-	if err := s.PutResult(f, record(t)); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.PutResult(f, record(t)))
+	must.Do(t, s.Close())
 	return dir
 }
 
 func record(t *testing.T) *store.Record {
-	digest, err := store.FrameDigest(&table.Frame{Columns: []table.Column{table.TextColumn("id", []string{"a"})}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := &table.Frame{Columns: []table.Column{table.TextColumn("id", []string{"a"})}}
+	digest := must.Get(store.FrameDigest(f))(t)
 	return &store.Record{ID: strings.Repeat("ab", 32), Result: digest, Plan: &table.Plan{Op: "rows"}, Rows: 1}
 }
 
@@ -68,24 +53,14 @@ func batch(pack int) (keys []store.Key, payloads [][]byte) {
 func pulled(t *testing.T, s *remotetest.Server) (copied remote.Copied, lacks []string) {
 	t.Helper()
 	dir := t.TempDir()
-	local, err := store.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	local := must.Get(store.Open(dir))(t)
 	defer local.Close()
 	folder := filepath.Join(dir, ".tmp-pulled")
-	if copied, err = remote.Pull(t.Context(), s.Parse(t, "team/store"), dir, folder); err != nil {
-		t.Fatal(err)
-	}
+	copied = must.Get(remote.Pull(t.Context(), s.Parse(t, "team/store"), dir, folder))(t)
 	differs := func(_ []table.ColumnSpec, a, b []byte) (float64, bool) { return 0, !bytes.Equal(a, b) }
-	if _, err := local.Merge(t.Context(), []string{folder}, store.MergeOptions{Difference: differs}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(local.Merge(t.Context(), []string{folder}, store.MergeOptions{Difference: differs}))(t)
 	for pack := range 5 {
-		items, err := local.Items("embed-v1", fmt.Sprintf("context%d", pack%2))
-		if err != nil {
-			t.Fatal(err)
-		}
+		items := must.Get(local.Items("embed-v1", fmt.Sprintf("context%d", pack%2)))(t)
 		keys, payloads := batch(pack)
 		for i, got := range items.GetAll(keys) {
 			if !bytes.Equal(got, payloads[i]) {
@@ -166,26 +141,16 @@ func TestPushGoesOn(t *testing.T) {
 func TestDamagedObjects(t *testing.T) {
 	s, home := remotetest.New(t), stored(t)
 	to := s.Parse(t, "team/store")
-	if _, err := remote.Push(t.Context(), home, to); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(remote.Push(t.Context(), home, to))(t)
 	packs, err := filepath.Glob(filepath.Join(home, "items", "*", "*", "*.pack"))
 	if err != nil || len(packs) != 5 {
 		t.Fatal(packs, err)
 	}
-	rel, err := filepath.Rel(home, packs[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	rel := must.Get(filepath.Rel(home, packs[0]))(t)
 	key := "team/store/" + filepath.ToSlash(rel)
-	data, err := os.ReadFile(packs[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(packs[0]))(t)
 	data[len(data)/2] ^= 1
-	if err := open(t, to).Put(t.Context(), key, data); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, open(t, to).Put(t.Context(), key, data))
 	if copied, lacks := pulled(t, s); len(copied.Left) != 1 || !strings.HasSuffix(copied.Left[0], key) ||
 		len(lacks) != 10 {
 		t.Errorf("%+v, lacks %q", copied, lacks)

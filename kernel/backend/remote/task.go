@@ -12,7 +12,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"antipode/internal/atomicfile"
 	"antipode/internal/objecturl"
 	"antipode/kernel/backend/store"
 )
@@ -108,7 +107,7 @@ func (s *Store) Fetch(name string) error {
 		return err
 	}
 	if !store.Portable(name, data) {
-		return damaged{s.bucket.name + s.prefix + name}
+		return told{s.bucket.name + s.prefix + name + ": damaged; write it again from a sound store", store.ErrDamaged}
 	}
 	if err := store.WriteFile(filepath.Join(s.dir, filepath.FromSlash(name)), data); err != nil {
 		return err
@@ -116,15 +115,6 @@ func (s *Store) Fetch(name string) error {
 	s.is(name)
 	return nil
 }
-
-// damaged is the error for a damaged object.
-type damaged struct{ at string }
-
-// Error is part of error.
-func (d damaged) Error() string { return d.at + ": damaged; write it again from a sound store" }
-
-// Unwrap makes the error one of package store.
-func (d damaged) Unwrap() error { return store.ErrDamaged }
 
 // is records that a file of the folder is in object storage.
 func (s *Store) is(name string) {
@@ -162,18 +152,11 @@ func (s *Store) Push() error {
 func (s *Store) lacking(part string) (names []string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	err = filepath.WalkDir(filepath.Join(s.dir, part), func(file string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || atomicfile.IsTemporary(file) {
-			if errors.Is(err, fs.ErrNotExist) {
-				err = nil
-			}
-			return err
-		}
-		rel, err := filepath.Rel(s.dir, file)
-		if name := filepath.ToSlash(rel); err == nil && !s.there[name] {
+	err = store.Files(s.dir, part, func(name string, _ fs.FileInfo) error {
+		if !s.there[name] {
 			names = append(names, name)
 		}
-		return err
+		return nil
 	})
 	return names, err
 }

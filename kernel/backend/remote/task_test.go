@@ -33,14 +33,19 @@ func openTask(t *testing.T, s *remotetest.Server, dir string) task {
 	return task{local, far}
 }
 
-func (k task) items(t *testing.T) *store.Items {
+func (k task) items(t *testing.T) store.Items {
 	t.Helper()
 	items := must.Get(k.Items("embed-v1", "context"))(t)
 	return items
 }
 
+func keysOf(pack int) []store.Key {
+	keys, _ := batch(pack)
+	return keys
+}
+
 // finds reports which items of a pack the store has.
-func finds(t *testing.T, items *store.Items, pack int) (n int) {
+func finds(t *testing.T, items store.Items, pack int) (n int) {
 	t.Helper()
 	keys, payloads := batch(pack)
 	for i, got := range items.GetAll(keys) {
@@ -63,7 +68,7 @@ func TestTaskStore(t *testing.T) {
 	s := remotetest.New(t)
 	a, b := openTask(t, s, t.TempDir()), openTask(t, s, t.TempDir())
 	ofA, ofB := a.items(t), b.items(t)
-	put := func(k task, items *store.Items, pack int) {
+	put := func(k task, items store.Items, pack int) {
 		t.Helper()
 		keys, payloads := batch(pack)
 		must.Do(t, items.Put(keys, payloads))
@@ -77,8 +82,10 @@ func TestTaskStore(t *testing.T) {
 	}
 	c := openTask(t, s, t.TempDir())
 	ofC := c.items(t)
-	if ofC.Len() != 20 {
-		t.Errorf("%d items, want 20", ofC.Len())
+	for i, k := range append(keysOf(0), keysOf(1)...) {
+		if !ofC.Has(k) {
+			t.Errorf("item %d is missing", i)
+		}
 	}
 	if packs, err := filepath.Glob(filepath.Join(c.Dir(), "items", "*", "*", "*")); err != nil || len(packs) > 0 {
 		t.Errorf("%q are copied before they are needed, %v", packs, err)
@@ -114,6 +121,36 @@ func TestTaskStore(t *testing.T) {
 	}
 }
 
+// TestTaskReplaces: an item that a task computes again, or drops, is its own, whatever another task has committed.
+func TestTaskReplaces(t *testing.T) {
+	s := remotetest.New(t)
+	a := openTask(t, s, t.TempDir())
+	keys, payloads := batch(0)
+	must.Do(t, a.items(t).Put(keys, payloads))
+	must.Do(t, a.Commit())
+	b := openTask(t, s, t.TempDir())
+	items := b.items(t)
+	if n := finds(t, items, 0); n != 10 {
+		t.Fatalf("%d of 10 items", n)
+	}
+	c := openTask(t, s, t.TempDir())
+	for i, of := range []store.Items{items, c.items(t)} { // with the other's pack in the folder, and without
+		own := [][]byte{fmt.Appendf(nil, "own %d", i)}
+		must.Do(t, of.Put(keys[:1], own))
+		for _, when := range []string{"collected", "written"} {
+			if got := of.GetAll(keys[:2]); !bytes.Equal(got[0], own[0]) || !bytes.Equal(got[1], payloads[1]) {
+				t.Errorf("store %d, %s: %q", i, when, got)
+			}
+			must.Do(t, []task{b, c}[i].Commit())
+		}
+	}
+	d := openTask(t, s, t.TempDir()).items(t)
+	must.Do(t, d.Drop(keys[2:3]))
+	if d.Has(keys[2]) || !d.Has(keys[3]) {
+		t.Error("an item that was dropped is there")
+	}
+}
+
 // TestTaskKilled abandons a task whose packs are on its disk but not all in object storage: the next one in the folder
 // writes them, and only them. Faults in between change nothing.
 func TestTaskKilled(t *testing.T) {
@@ -130,9 +167,7 @@ func TestTaskKilled(t *testing.T) {
 		if pack == 2 {
 			s.Faults(down)
 		}
-		if _, err := killed.PutBlob(fmt.Appendf(nil, "image %d", pack), ".png"); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(killed.PutBlob(fmt.Appendf(nil, "image %d", pack), ".png"))(t)
 		keys, payloads := batch(pack)
 		must.Do(t, items.Put(keys, payloads))
 		err := killed.Commit()
@@ -195,7 +230,7 @@ func TestTaskReadFails(t *testing.T) {
 	if err != nil || len(packs) != 2 {
 		t.Fatal(packs, err)
 	}
-	get := func(items *store.Items) (n int) {
+	get := func(items store.Items) (n int) {
 		for pack := range 2 {
 			keys, _ := batch(pack)
 			for _, got := range items.GetAll(keys) {

@@ -33,11 +33,7 @@ func (s *Store) Compact() (c Compacted, err error) {
 		return c, err
 	}
 	for _, dir := range dirs {
-		it, err := s.Items(filepath.Base(filepath.Dir(dir)), filepath.Base(dir))
-		if err != nil {
-			return c, err
-		}
-		before, after, items, err := it.compact()
+		before, after, items, err := s.packsOf(filepath.Base(filepath.Dir(dir)), filepath.Base(dir)).compact()
 		c.Before, c.After, c.Items = c.Before+before, c.After+after, c.Items+items
 		if err != nil {
 			return c, fmt.Errorf("cannot compact %s: %w", dir, err)
@@ -46,10 +42,8 @@ func (s *Store) Compact() (c Compacted, err error) {
 	return c, nil
 }
 
-func (it *Items) compact() (before, after, items int, err error) {
-	it.mu.Lock()
-	defer it.mu.Unlock()
-	if err := it.refresh(); err != nil {
+func (it *packs) compact() (before, after, items int, err error) {
+	if err := it.scan(); err != nil {
 		return 0, 0, 0, err
 	}
 	before = len(it.files)

@@ -93,85 +93,86 @@ func (m *merging) compare(ctx context.Context, difference Difference) error {
 	return nil
 }
 
-// copies are the items of one context in one store, or in several.
-type copies struct {
-	dir     string
-	names   []string                      // of the packs
-	paths   []string                      // likewise
-	entries map[string][]entry            // by path
-	columns map[string][]table.ColumnSpec // likewise
+// indexed is a pack whose index has been read.
+type indexed struct {
+	path    string
+	columns []table.ColumnSpec
+	entries []entry
 }
 
-// readCopies reads the indexes of the packs in a folder.
-func readCopies(dir string) (c copies, err error) {
-	c = copies{dir: dir, entries: map[string][]entry{}, columns: map[string][]table.ColumnSpec{}}
+func (p *indexed) name() string { return filepath.Base(p.path) }
+
+func byName(a, b indexed) int { return strings.Compare(a.name(), b.name()) }
+
+// readContext reads the indexes of the packs in a folder, in the order of their names.
+func readContext(dir string) (packs []indexed, err error) {
 	list, err := os.ReadDir(dir)
 	if err != nil {
-		return c, ifThere(err)
+		return nil, ifThere(err)
 	}
 	for _, e := range list {
 		path := filepath.Join(dir, e.Name())
 		head, entries, err := readIndex(path)
 		if err != nil {
-			return c, err
+			return nil, err
 		}
 		if len(entries) > 0 {
-			c.names, c.paths = append(c.names, e.Name()), append(c.paths, path)
-			c.entries[path], c.columns[path] = entries, head.Columns
+			packs = append(packs, indexed{path, head.Columns, entries})
 		}
 	}
-	return c, nil
+	return packs, nil
 }
 
 // with returns the packs of two stores, each name once: a pack is named by its content.
-func (c copies) with(more copies) copies {
-	out := copies{names: slices.Clone(c.names), paths: slices.Clone(c.paths), entries: maps.Clone(c.entries),
-		columns: maps.Clone(c.columns)}
-	for i, name := range more.names {
-		if path := more.paths[i]; !slices.Contains(c.names, name) {
-			out.names, out.paths = append(out.names, name), append(out.paths, path)
-			out.entries[path], out.columns[path] = more.entries[path], more.columns[path]
+func with(packs, more []indexed) []indexed {
+	names, both := map[string]bool{}, slices.Clone(packs)
+	for _, p := range packs {
+		names[p.name()] = true
+	}
+	for _, p := range more {
+		if !names[p.name()] {
+			both = append(both, p)
 		}
 	}
-	return out
+	return both
 }
 
 // compareContext compares the items of one context. The store's own come first, then the sources by the names of their
 // packs, so that their order does not matter.
 func (m *merging) compareContext(rel string, difference Difference) error {
-	own, err := readCopies(filepath.Join(m.s.dir, rel))
+	merged, err := readContext(filepath.Join(m.s.dir, rel))
 	if err != nil {
 		return err
 	}
+	type copies struct {
+		dir   string
+		packs []indexed
+	}
 	var others []copies
 	for _, source := range m.sources {
-		c, err := readCopies(filepath.Join(source.dir, rel))
+		packs, err := readContext(filepath.Join(source.dir, rel))
 		if err != nil {
 			return err
 		}
-		others = append(others, c)
+		others = append(others, copies{source.dir, packs})
 	}
-	slices.SortStableFunc(others, func(a, b copies) int { return slices.Compare(a.names, b.names) })
-	merged := copies{entries: map[string][]entry{}, columns: map[string][]table.ColumnSpec{}}
-	for _, c := range append([]copies{own}, others...) {
-		both := merged.with(c)
-		d, err := both.compare(difference, merged.paths)
+	slices.SortStableFunc(others, func(a, b copies) int { return slices.CompareFunc(a.packs, b.packs, byName) })
+	for _, c := range others {
+		both := with(merged, c.packs)
+		d, err := compare(both, difference, len(merged))
 		if err != nil {
 			return err
 		}
-		if d.beyond > 0 && c.dir != own.dir {
-			m.left[c.dir] = true
+		if d.beyond > 0 {
+			m.left[filepath.Join(c.dir, rel)] = true
 			m.report.add(d)
-			m.report.Left = append(m.report.Left, fmt.Sprintf("%d in %s of %s", d.beyond, filepath.ToSlash(rel),
-				strings.TrimSuffix(c.dir, string(filepath.Separator)+rel)))
+			m.report.Left = append(m.report.Left, fmt.Sprintf("%d in %s of %s", d.beyond, filepath.ToSlash(rel), c.dir))
 			continue
 		}
 		merged = both
 	}
-	slices.SortFunc(merged.paths, func(a, b string) int { // as they will be listed
-		return strings.Compare(filepath.Base(a), filepath.Base(b))
-	})
-	d, err := merged.compare(difference, nil)
+	slices.SortFunc(merged, byName) // as they will be listed
+	d, err := compare(merged, difference, 0)
 	d.beyond = 0 // among the store's own
 	m.report.add(d)
 	return err
@@ -188,35 +189,40 @@ func (r *MergeReport) add(d compared) {
 	r.Largest = max(r.Largest, d.largest)
 }
 
-// compare compares the items that several packs hold with the one that is used; with old, only those of other packs
-// with items of these.
-func (c copies) compare(difference Difference, old []string) (d compared, err error) {
-	where := map[Key]place{}
-	pairs := map[[2]string][][2]entry{} // by files: items that may differ
-	for at, path := range c.paths {
-		for _, e := range c.entries[path] {
-			p := place{path, e}
+// compare compares the items that several packs hold with the one that is used. Of the first packs, as many as old,
+// only items that others hold as well are compared.
+func compare(packs []indexed, difference Difference, old int) (d compared, err error) {
+	type found struct {
+		place
+		pack int
+	}
+	where := map[Key]found{}
+	pairs := map[[2]int][][2]entry{} // by packs: items that may differ
+	for at, pack := range packs {
+		for _, e := range pack.entries {
+			p := found{place{pack.path, e}, at}
 			other, twice := where[e.key]
-			if !twice || old == nil && p.before(&other) {
+			if !twice || old == 0 && p.before(&other.place) {
 				where[e.key] = p
 			}
 			switch {
-			case !twice || old != nil && at < len(old):
+			case !twice || at < old:
 			case other.sum == e.sum:
 				d.twice++
 			default:
-				files := [2]string{other.path, path}
-				pairs[files] = append(pairs[files], [2]entry{other.entry, e})
+				both := [2]int{other.pack, at}
+				pairs[both] = append(pairs[both], [2]entry{other.entry, e})
 			}
 		}
 	}
-	for files, items := range pairs {
-		described := c.columns[files[0]]
-		if described == nil {
-			described = c.columns[files[1]]
+	for both, items := range pairs {
+		a, b := packs[both[0]], packs[both[1]]
+		columns := a.columns
+		if columns == nil {
+			columns = b.columns
 		}
 		for _, part := range chunks(len(items), func(i int) int { return int(items[i][0].size) }) {
-			if err := d.payloads(files, items[part[0]:part[1]], described, difference); err != nil {
+			if err := d.payloads([2]string{a.path, b.path}, items[part[0]:part[1]], columns, difference); err != nil {
 				return d, err
 			}
 		}

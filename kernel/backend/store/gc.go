@@ -53,21 +53,10 @@ func (s *Store) Collect(gc GC) (removed []Removal, stays int64, err error) {
 	}
 	var all []Removal
 	for _, sub := range parts {
-		err := filepath.WalkDir(filepath.Join(s.dir, sub), func(path string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() || atomicfile.IsTemporary(path) {
-				return err
-			}
-			info, err := d.Info()
-			if err != nil {
-				return nil // removed meanwhile
-			}
-			rel, err := filepath.Rel(s.dir, path)
-			if err != nil {
-				return err
-			}
+		err := Files(s.dir, sub, func(name string, info fs.FileInfo) error {
 			stays += info.Size()
-			if !isPinned(pinned, rel) {
-				all = append(all, Removal{rel, info.Size(), info.ModTime()})
+			if !isPinned(pinned, name) {
+				all = append(all, Removal{name, info.Size(), info.ModTime()})
 			}
 			return nil
 		})
@@ -95,10 +84,29 @@ func (s *Store) Collect(gc GC) (removed []Removal, stays int64, err error) {
 	}
 	if !gc.DryRun {
 		s.mu.Lock()
-		s.items = map[string]*Items{} // indexed again on use
+		clear(s.items) // indexed again on use
 		s.mu.Unlock()
 	}
 	return removed, stays, nil
+}
+
+// Files calls f for each file in a part of the store in a folder, with its path relative to the store, with slashes.
+// Temporary files and what is removed meanwhile are left out.
+func Files(home, part string, f func(name string, info fs.FileInfo) error) error {
+	return filepath.WalkDir(filepath.Join(home, part), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || atomicfile.IsTemporary(path) {
+			return ifThere(err)
+		}
+		info, err := d.Info()
+		if err != nil {
+			return ifThere(err)
+		}
+		rel, err := filepath.Rel(home, path)
+		if err != nil {
+			return err
+		}
+		return f(filepath.ToSlash(rel), info)
+	})
 }
 
 // otherWriters is the age of a temporary file from which on no process is writing it. It matters in the folders of

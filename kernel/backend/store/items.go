@@ -26,36 +26,80 @@ type Key [32]byte
 // KeyOf returns the key of a row's inputs.
 func KeyOf(inputs string) Key { return sha256.Sum256([]byte(inputs)) }
 
-// Items stores the items of one context: one stage, version, model and options.
-type Items struct {
+// Items are the items of one context: one stage, version, model and options. Its methods are safe for concurrent use.
+// There are three kinds: those of a folder, of a worker ([OpenWorker]), which collects items into full packs, and of a
+// worker whose store is in object storage.
+type Items interface {
+	// Columns names the columns of the items' values, for the headers of packs.
+	Columns(columns []table.ColumnSpec)
+	// Has reports whether an item exists.
+	Has(k Key) bool
+	// GetAll returns the payloads of items, nil for a missing or damaged one. It finds those that another process has
+	// stored meanwhile.
+	GetAll(keys []Key) [][]byte
+	// Put stores a batch of items: when it returns they are in a pack, or of a worker will be at the next commit.
+	Put(keys []Key, payloads [][]byte) error
+	// Drop removes items, so that they count as missing.
+	Drop(keys []Key) error
+	// Damage returns the number of items, and of files with lost items, that were found damaged since the last call.
+	Damage() int
+	// Err returns the error of the last read of object storage since the last call, for which items count as missing.
+	Err() error
+
+	// commit writes what is collected.
+	commit() error
+}
+
+// Items opens the items of a context. stage is a name with a version such as "embed-v1"; context is a digest.
+func (s *Store) Items(stage, context string) (Items, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.packsOf(stage, context)
+	if it := s.items[p.dir]; it != nil {
+		return it, nil
+	}
+	var it interface {
+		Items
+		scan() error
+	} = p
+	if s.worker != nil {
+		w := &workerItems{packs: p, to: p, every: s.worker.Commit, at: map[Key]int{}}
+		it = w
+		if s.worker.Remote != nil {
+			it = newBucketItems(w)
+		}
+	}
+	if err := it.scan(); err != nil {
+		return nil, err
+	}
+	s.items[p.dir] = it
+	return it, nil
+}
+
+// packsOf returns the packs of a context, which scan then indexes.
+func (s *Store) packsOf(stage, context string) *packs {
+	return &packs{s: s, stage: stage, context: context, dir: filepath.Join(s.dir, "items", stage, context)}
+}
+
+// packs are the packs of one context in a folder, and the [Items] in them.
+type packs struct {
 	s              *Store
 	stage, context string
 	dir            string
 
-	mu      sync.Mutex
+	mu      sync.Mutex // guards the fields below, and those of the types that embed packs
 	columns []table.ColumnSpec
 	where   map[Key]place
 	files   map[string]*file // packs that are indexed, by path
 	seen    time.Time        // the folder's time before it was listed
 	recent  bool             // a change of the folder since may have left that time as it is
 	damage  int              // items and files that were found damaged since the last call of Damage
-	lost    map[string]bool  // packs in object storage that cannot be used
-	unread  error            // of object storage, since the last call of Err
-
-	collected []record      // of a worker: not written yet
-	at        map[Key]int   // their positions
-	bytes     int           // their size
-	timer     *time.Timer   // writes them when the commit interval has passed
-	lastPut   time.Time     // to estimate the time of a batch
-	batch     time.Duration // the time between the last two batches
-	failed    error         // of the timer's commit
 }
 
 // file is an indexed pack.
 type file struct {
 	records, hidden int // hidden are those whose key another file holds, too
 	size            int64
-	far             bool // a pack that is in object storage only
 	origins         []Origin
 }
 
@@ -74,40 +118,27 @@ func (p *place) before(q *place) bool {
 	return cmp.Or(cmp.Compare(p.sum, q.sum), strings.Compare(filepath.Base(p.path), filepath.Base(q.path))) < 0
 }
 
-// Items opens the items of a context. stage is a name with a version such as "embed-v1"; context is a digest.
-func (s *Store) Items(stage, context string) (*Items, error) {
-	dir := filepath.Join(s.dir, "items", stage, context)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if it := s.items[dir]; it != nil {
-		return it, nil
-	}
-	it := &Items{s: s, stage: stage, context: context, dir: dir, at: map[Key]int{}, lost: map[string]bool{}}
-	if err := it.scan(); err != nil {
-		return nil, err
-	}
-	s.items[dir] = it
-	return it, nil
-}
-
-// Columns names the columns of the items' values, for the headers of packs.
-func (it *Items) Columns(columns []table.ColumnSpec) {
+// Columns is part of [Items].
+func (it *packs) Columns(columns []table.ColumnSpec) {
 	it.mu.Lock()
 	defer it.mu.Unlock()
 	it.columns = columns
 }
 
 // scan indexes the folder anew.
-func (it *Items) scan() error {
-	it.where, it.files = map[Key]place{}, map[string]*file{}
+func (it *packs) scan() error {
+	it.reset()
 	return it.refresh()
 }
+
+// reset empties the index.
+func (it *packs) reset() { it.where, it.files = map[Key]place{}, map[string]*file{} }
 
 // relist is the number of times that a folder whose files vanish while they are opened is listed.
 const relist = 20
 
 // refresh indexes the files that other processes have written. If they have removed some, it indexes all anew.
-func (it *Items) refresh() error {
+func (it *packs) refresh() error {
 	for range relist {
 		var seen time.Time
 		if info, err := os.Stat(it.dir); err == nil {
@@ -122,16 +153,9 @@ func (it *Items) refresh() error {
 		for _, name := range names {
 			there[name] = true
 		}
-		far, err := it.listFar(there)
-		if err != nil {
-			return err
-		}
-		for name := range far {
-			there[name] = true
-		}
 		for name := range it.files {
 			if !there[name] {
-				it.where, it.files = map[Key]place{}, map[string]*file{}
+				it.reset()
 				break
 			}
 		}
@@ -145,9 +169,6 @@ func (it *Items) refresh() error {
 				vanished = vanished || gone
 			}
 		}
-		if err := it.indexFar(far); err != nil {
-			return err
-		}
 		if !vanished {
 			it.seen, it.recent = seen, recent
 			return nil
@@ -157,7 +178,7 @@ func (it *Items) refresh() error {
 }
 
 // list returns the paths of the packs, sorted.
-func (it *Items) list() (names []string, err error) {
+func (it *packs) list() (names []string, err error) {
 	list, err := os.ReadDir(it.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -171,7 +192,7 @@ func (it *Items) list() (names []string, err error) {
 }
 
 // changed reports whether files may have been written or removed since the folder was listed.
-func (it *Items) changed() bool {
+func (it *packs) changed() bool {
 	info, err := os.Stat(it.dir)
 	if err != nil {
 		return len(it.files) > 0
@@ -181,7 +202,7 @@ func (it *Items) changed() bool {
 
 // index reads a file's index. It writes a damaged file again, with the items that are not lost.
 // gone reports that the file has been removed meanwhile.
-func (it *Items) index(name string) (gone bool, err error) {
+func (it *packs) index(name string) (gone bool, err error) {
 	f, err := os.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return true, nil
@@ -211,7 +232,7 @@ func (it *Items) index(name string) (gone bool, err error) {
 }
 
 // add adds the entries of a file to the index. With replace they are used rather than those of other files.
-func (it *Items) add(name string, f *file, entries []entry, replace bool) {
+func (it *packs) add(name string, f *file, entries []entry, replace bool) {
 	f.records = len(entries)
 	it.files[name] = f
 	for _, e := range entries {
@@ -229,14 +250,14 @@ func (it *Items) add(name string, f *file, entries []entry, replace bool) {
 }
 
 // forget removes a file and its items from the index.
-func (it *Items) forget(name string) {
+func (it *packs) forget(name string) {
 	delete(it.files, name)
 	maps.DeleteFunc(it.where, func(_ Key, p place) bool { return p.path == name })
 }
 
 // heal writes the items of a damaged file that are not lost into a pack, and removes the file. Where that fails, as in
 // a store that cannot be written, the sound items of the file are used all the same, and healed is false.
-func (it *Items) heal(name string) (healed bool, err error) {
+func (it *packs) heal(name string) (healed bool, err error) {
 	data, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return true, nil
@@ -258,8 +279,8 @@ func (it *Items) heal(name string) (healed bool, err error) {
 	return false, nil
 }
 
-// Damage returns the number of items, and of files with lost items, that were found damaged since the last call.
-func (it *Items) Damage() int {
+// Damage is part of [Items].
+func (it *packs) Damage() int {
 	it.mu.Lock()
 	defer it.mu.Unlock()
 	n := it.damage
@@ -267,72 +288,67 @@ func (it *Items) Damage() int {
 	return n
 }
 
-// Has reports whether an item exists.
-func (it *Items) Has(k Key) bool {
+// Err is part of [Items]: what cannot be read in a folder is computed again.
+func (it *packs) Err() error { return nil }
+
+// Has is part of [Items].
+func (it *packs) Has(k Key) bool {
 	it.mu.Lock()
 	defer it.mu.Unlock()
 	return it.has(k)
 }
 
-func (it *Items) has(k Key) bool {
+func (it *packs) has(k Key) bool {
 	_, stored := it.where[k]
-	_, collected := it.at[k]
-	return stored || collected
+	return stored
 }
 
-// Len returns the number of items.
-func (it *Items) Len() int {
+// Len returns the number of items in packs of the folder.
+func (it *packs) Len() int {
 	it.mu.Lock()
 	defer it.mu.Unlock()
-	n := len(it.where)
-	for k := range it.at {
-		if _, stored := it.where[k]; !stored {
-			n++
-		}
-	}
-	return n
+	return len(it.where)
 }
 
-// GetAll returns the payloads of items, nil for a missing or damaged one. It finds those that another process has
-// stored meanwhile.
-func (it *Items) GetAll(keys []Key) [][]byte {
+// GetAll is part of [Items].
+func (it *packs) GetAll(keys []Key) [][]byte {
 	it.mu.Lock()
 	defer it.mu.Unlock()
 	out := make([][]byte, len(keys))
-	missing := func(k Key) bool { return !it.has(k) }
-	if slices.ContainsFunc(keys, missing) && it.changed() {
-		it.note(it.refresh())
+	_ = it.getAll(keys, out)
+	return out
+}
+
+// getAll reads the payloads that out lacks, and looks for packs of other processes if the folder has changed. After an
+// error it returns those that it can read all the same.
+func (it *packs) getAll(keys []Key, out [][]byte) (err error) {
+	for i, k := range keys {
+		if out[i] == nil && !it.has(k) && it.changed() {
+			err = it.refresh()
+			break
+		}
 	}
 	for range relist {
 		if it.get(keys, out) {
 			break
 		}
-		if err := it.scan(); err != nil { // files were removed, or damaged ones written again
-			it.note(err)
-			break
+		if again := it.scan(); again != nil { // files were removed, or damaged ones written again
+			return again
 		}
 	}
-	return out
+	return err
 }
 
 // get reads the payloads that out lacks. It returns false if files have been removed, or were damaged.
-func (it *Items) get(keys []Key, out [][]byte) (complete bool) {
+func (it *packs) get(keys []Key, out [][]byte) (complete bool) {
 	byFile := map[string][]int{}
 	for i, k := range keys {
-		if at, ok := it.at[k]; ok {
-			out[i] = it.collected[at].payload
-		} else if p, ok := it.where[k]; ok && out[i] == nil {
+		if p, ok := it.where[k]; ok && out[i] == nil {
 			byFile[p.path] = append(byFile[p.path], i)
 		}
 	}
-	if !it.fetch(slices.Collect(maps.Keys(byFile))) {
-		return false
-	}
 	complete = true
 	for _, name := range slices.Sorted(maps.Keys(byFile)) {
-		if it.files[name] != nil && it.files[name].far { // it could not be read
-			continue
-		}
 		at := byFile[name]
 		entries := make([]entry, len(at))
 		for j, i := range at {

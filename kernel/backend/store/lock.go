@@ -6,7 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
+
+	"antipode/internal/filelock"
 )
 
 // lockFile is the file that every process which has the store open locks: shared to use it, alone to remove files.
@@ -26,7 +27,7 @@ func (s *Store) share() error {
 		}
 	}
 	if err == nil {
-		if err = flock(f, syscall.LOCK_SH); err != nil {
+		if err = filelock.Share(f); err != nil {
 			f.Close()
 		}
 	}
@@ -45,18 +46,14 @@ func (s *Store) Use() (done func()) {
 
 // alone locks the store for this call alone, or returns [ErrInUse] if a run or another process uses it.
 func (s *Store) alone() (done func(), err error) {
-	if s.lock == nil {
-		return nil, fmt.Errorf("the store %s cannot be written: %w", s.dir, fs.ErrPermission)
-	}
 	if !s.running.TryLock() {
 		return nil, ErrInUse
 	}
-	err = flock(s.lock, syscall.LOCK_EX|syscall.LOCK_NB)
-	if errors.Is(err, syscall.EWOULDBLOCK) {
-		err = ErrInUse
-	}
+	err = s.lockAlone()
 	done = func() {
-		_ = flock(s.lock, syscall.LOCK_SH) // which a failed change of the lock has released, too
+		if s.lock != nil {
+			_ = filelock.Share(s.lock) // which a failed change of the lock has released, too
+		}
 		s.running.Unlock()
 	}
 	if err != nil {
@@ -83,10 +80,14 @@ func Remove(dir string) error {
 	return os.RemoveAll(dir)
 }
 
-func flock(f *os.File, how int) error {
-	for {
-		if err := syscall.Flock(int(f.Fd()), how); !errors.Is(err, syscall.EINTR) {
-			return err
-		}
+// lockAlone makes the lock an exclusive one. The error is [ErrInUse] if another process has locked the store.
+func (s *Store) lockAlone() error {
+	if s.lock == nil {
+		return fmt.Errorf("the store %s cannot be written: %w", s.dir, fs.ErrPermission)
 	}
+	locked, err := filelock.Try(s.lock)
+	if err == nil && !locked {
+		err = ErrInUse
+	}
+	return err
 }

@@ -12,7 +12,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -46,7 +45,6 @@ type merging struct {
 	s       *Store
 	sources []*Store
 	files   atomicfile.Group // that are copied
-	whole   chan struct{}    // holds an element for each file that is in memory as a whole
 	names   [16]sync.Mutex   // one is locked to write a pack, by the last digit of its name
 
 	mu     sync.Mutex
@@ -65,8 +63,7 @@ type merging struct {
 // with each other, in the order of their packs' names, are copied.
 func (s *Store) Merge(ctx context.Context, folders []string, o MergeOptions) (*MergeReport, error) {
 	defer s.Use()()
-	m := &merging{s: s, left: map[string]bool{}, kept: map[string]bool{},
-		whole: make(chan struct{}, 2*runtime.NumCPU())}
+	m := &merging{s: s, left: map[string]bool{}, kept: map[string]bool{}}
 	defer func() {
 		for _, source := range m.sources {
 			_ = source.lock.Close()
@@ -140,7 +137,7 @@ func (m *merging) open(folder string, remove bool) error {
 	if os.SameFile(own, info) {
 		return fmt.Errorf("store merge: %s is the store to merge into; name others", folder)
 	}
-	source := &Store{dir: dir, items: map[string]*Items{}}
+	source := &Store{dir: dir}
 	if err := source.share(); err != nil {
 		return err
 	}
@@ -272,10 +269,11 @@ func (m *merging) items(source *Store, path string) error {
 	if filepath.Ext(path) != packSuffix || m.left[filepath.Dir(path)] {
 		return nil
 	}
-	context := filepath.Base(filepath.Dir(path))
-	stage := filepath.Base(filepath.Dir(filepath.Dir(path)))
-	dir := filepath.Join(m.s.dir, "items", stage, context)
-	n, copied, err := m.pack(filepath.Join(dir, filepath.Base(path)), path)
+	rel, err := filepath.Rel(source.dir, path)
+	if err != nil {
+		return err
+	}
+	n, copied, err := m.pack(filepath.Join(m.s.dir, rel), path)
 	switch {
 	case errors.Is(err, ErrDamaged):
 		m.damaged(path)
@@ -292,7 +290,8 @@ func (m *merging) items(source *Store, path string) error {
 	return nil
 }
 
-// pack copies a pack of n items unless the store has it. The error is ErrDamaged if it is not sound.
+// pack copies a pack of n items unless the store has it. Packs of one name differ at most in their headers: that with
+// the smaller SHA-256 stays. The error is ErrDamaged if the pack is not sound.
 func (m *merging) pack(to, path string) (n int, copied bool, err error) {
 	f, size, err := openFile(path)
 	if err != nil {
@@ -300,33 +299,39 @@ func (m *merging) pack(to, path string) (n int, copied bool, err error) {
 	}
 	defer f.Close()
 	_, entries, err := openPack(f, size, filepath.Base(path))
-	start, end := make([]byte, len(packMagic)), make([]byte, packSum)
-	if err == nil {
-		err = errors.Join(readAt(f, start, 0), readAt(f, end, size-int64(packSum)))
-	}
 	switch {
-	case errors.Is(err, errPack), errors.Is(err, errLater), err == nil && string(start) != packMagic:
+	case errors.Is(err, errPack), errors.Is(err, errLater):
 		return 0, false, ErrDamaged
 	case err != nil:
 		return 0, false, err
 	}
-	if _, err := os.Stat(to); err == nil { // before the lock
-		m.whole <- struct{}{}
-		defer func() { <-m.whole }()
+	sum := make([]byte, sha256.Size)
+	if err := readAt(f, sum, size-int64(packSum)); err != nil {
+		return 0, false, err
 	}
 	defer m.lock(to)()
-	if _, err := os.Stat(to); err == nil {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			return 0, false, err
-		}
-		if !sound(data) {
-			return 0, false, ErrDamaged
-		}
-		copied, err = m.put(to, data)
-		return len(entries), copied, err
+	if there, err := soundSum(to); err == nil && bytes.Compare(there, sum) <= 0 {
+		_, err := soundSum(path)
+		return len(entries), false, err
 	}
-	return len(entries), true, m.copy(to, f, size, int64(packSum), hex.EncodeToString(end[:sha256.Size]))
+	return len(entries), true, m.copy(to, f, size, int64(packSum), hex.EncodeToString(sum))
+}
+
+// soundSum returns the SHA-256 at the end of a pack, or ErrDamaged if the pack has another one.
+func soundSum(path string) (sum []byte, err error) {
+	f, size, err := openFile(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	h, end := sha256.New(), make([]byte, sha256.Size)
+	if _, err = io.Copy(h, io.NewSectionReader(f, 0, size-int64(packSum))); err == nil {
+		err = readAt(f, end, size-int64(packSum))
+	}
+	if err == nil && !bytes.Equal(h.Sum(nil), end) || errors.Is(err, errPack) {
+		err = ErrDamaged
+	}
+	return end, err
 }
 
 // lock locks the name of a pack, which other sources may have, too.
@@ -334,15 +339,6 @@ func (m *merging) lock(path string) (unlock func()) {
 	own := &m.names[path[len(path)-len(packSuffix)-1]%byte(len(m.names))]
 	own.Lock()
 	return own.Unlock
-}
-
-// put writes a pack unless the store has it. Packs of one name differ at most in their headers: the smaller one stays.
-// The caller has locked the name.
-func (m *merging) put(path string, pack []byte) (copied bool, err error) {
-	if there, err := os.ReadFile(path); err == nil && sound(there) && bytes.Compare(there, pack) <= 0 {
-		return false, nil
-	}
-	return true, WriteFile(path, pack)
 }
 
 // result copies a run record and its table. Of two sound results of one name it keeps the one whose record is smaller.

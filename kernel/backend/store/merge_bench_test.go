@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"testing"
+
+	"antipode/internal/must"
 )
 
 // BenchmarkMerge merges a store of eight packs of 16 MB and 1,280 images of 100 kB into an empty one.
@@ -15,14 +17,8 @@ func BenchmarkMerge(b *testing.B) {
 		_, _ = random.Read(p)
 		return p
 	}
-	from, err := OpenWorker(b.TempDir(), WorkerOptions{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	it, err := from.Items("embed-v1", "abc")
-	if err != nil {
-		b.Fatal(err)
-	}
+	from := must.Get(OpenWorker(b.TempDir(), WorkerOptions{}))(b)
+	it := must.Get(from.Items("embed-v1", "abc"))(b)
 	size := 0
 	for i := range 8 {
 		var keys []Key
@@ -31,42 +27,26 @@ func BenchmarkMerge(b *testing.B) {
 			keys, payloads = append(keys, KeyOf(fmt.Sprint(i, j))), append(payloads, data(9228))
 			size += 9228
 		}
-		if err := it.Put(keys, payloads); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, it.Put(keys, payloads))
 	}
 	for range 1280 {
-		if _, err := from.PutBlob(data(100_000), ".png"); err != nil {
-			b.Fatal(err)
-		}
+		must.Get(from.PutBlob(data(100_000), ".png"))(b)
 		size += 100_000
 	}
-	if err := from.Close(); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, from.Close())
 	b.SetBytes(int64(size))
 	for b.Loop() {
 		b.StopTimer()
-		dir, err := os.MkdirTemp(b.TempDir(), "into")
-		if err != nil {
-			b.Fatal(err)
-		}
-		into, err := Open(dir)
-		if err != nil {
-			b.Fatal(err)
-		}
+		dir := must.Get(os.MkdirTemp(b.TempDir(), "into"))(b)
+		into := must.Get(Open(dir))(b)
 		b.StartTimer()
 		report, err := into.Merge(b.Context(), []string{from.Dir()}, MergeOptions{})
 		if err != nil || report.Images != 1280 || report.Packs < 8 {
 			b.Fatal(report, err)
 		}
 		b.StopTimer()
-		if err := into.Close(); err != nil {
-			b.Fatal(err)
-		}
-		if err := os.RemoveAll(dir); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, into.Close())
+		must.Do(b, os.RemoveAll(dir))
 		b.StartTimer()
 	}
 }

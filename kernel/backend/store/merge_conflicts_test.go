@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"antipode/datasets/table"
+	"antipode/internal/must"
 )
 
 // TestMergeConflicts: items that differ beyond rounding are never mixed in one context. Strict changes nothing; else
@@ -14,18 +15,13 @@ func TestMergeConflicts(t *testing.T) {
 	source := func(contexts map[string]string) *Store {
 		s := openWorker(t, t.TempDir(), WorkerOptions{Origin: Origin{Build: "b", Job: "j", Shard: "1"}})
 		for context, payload := range contexts {
-			it, err := s.Items("embed-v1", context)
-			if err != nil {
-				t.Fatal(err)
-			}
+			it := must.Get(s.Items("embed-v1", context))(t)
 			if err := it.Put([]Key{KeyOf("both"), KeyOf("only " + payload)}, [][]byte{[]byte(payload),
 				[]byte(payload)}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := s.Commit(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Commit())
 		return s
 	}
 	apart := func(_ []table.ColumnSpec, a, b []byte) (float64, bool) { return 0.5, false }
@@ -51,17 +47,14 @@ func TestMergeConflicts(t *testing.T) {
 				"device") {
 				t.Errorf("%s: %+v", own, report)
 			}
-			items, err := s.Items("embed-v1", "abc")
-			if err != nil {
-				t.Fatal(err)
-			}
+			items := must.Get(s.Items("embed-v1", "abc"))(t)
 			got := items.GetAll([]Key{KeyOf("both"), KeyOf("only 1"), KeyOf("only 2")})
 			if whole := got[1] != nil && got[2] == nil && string(got[0]) == "1" ||
 				got[1] == nil && got[2] != nil && string(got[0]) == "2"; !whole || of != nil && got[1] == nil {
 				t.Errorf("%s: %q", own, got)
 			}
-			if items, err = s.Items("embed-v1", "def"); err != nil || items.Len() != 2 {
-				t.Errorf("%s: %d items that agree, %v", own, items.Len(), err)
+			if n := count(must.Get(s.Items("embed-v1", "def"))(t)); n != 2 {
+				t.Errorf("%s: %d items that agree", own, n)
 			}
 		}
 	}
@@ -76,18 +69,13 @@ func TestMergeConflicts(t *testing.T) {
 	}
 	same(t, "again", snapshot(t, s), after)
 	for _, of := range []*Store{one, two, three} {
-		if err := of.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, of.Close())
 	}
 	mergeInto(t, s, MergeOptions{Difference: apart, Remove: true}, one, two, three)
 	same(t, "removed", snapshot(t, s), after)
 	left := 0
 	for _, of := range []*Store{s, one, two, three} {
-		packs, err := filepath.Glob(filepath.Join(of.dir, "items/embed-v1/*/*"+packSuffix))
-		if err != nil {
-			t.Fatal(err)
-		}
+		packs := must.Get(filepath.Glob(filepath.Join(of.dir, "items/embed-v1/*/*"+packSuffix)))(t)
 		left += len(packs)
 	}
 	if left != 2+len(first.Left) {

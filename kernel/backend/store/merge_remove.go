@@ -2,23 +2,15 @@ package store
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"syscall"
 )
 
 // remove removes the files of a source that the store has, and the folders that are then empty, but its own.
 func (m *merging) remove(source *Store) error {
-	if source.lock == nil {
-		return fmt.Errorf("it cannot be written: %w", fs.ErrPermission)
-	}
-	if err := flock(source.lock, syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		if errors.Is(err, syscall.EWOULDBLOCK) {
-			err = ErrInUse
-		}
+	if err := source.lockAlone(); err != nil {
 		return err
 	}
 	var folders []string

@@ -97,9 +97,7 @@ func randomStores(t *testing.T, r *rand.Rand, n int) (stores []*Store) {
 			}
 		}
 		for range 5 {
-			if _, err := s.PutBlob(fmt.Appendf(nil, "image %d", r.IntN(10)), ".png"); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(s.PutBlob(fmt.Appendf(nil, "image %d", r.IntN(10)), ".png"))(t)
 		}
 		for range 3 {
 			putResult(t, s, r.IntN(6), at)
@@ -171,8 +169,8 @@ func checkItems(t *testing.T, s *Store, stores []*Store) {
 		want := map[Key][]byte{}
 		for _, one := range stores {
 			it := must.Get(open(t, one.dir).Items("embed-v1", c))(t)
-			keys := make([]Key, 0, it.Len())
-			for k := range it.where {
+			keys := make([]Key, 0, count(it))
+			for k := range it.(*packs).where {
 				keys = append(keys, k)
 			}
 			for i, p := range it.GetAll(keys) {
@@ -187,8 +185,8 @@ func checkItems(t *testing.T, s *Store, stores []*Store) {
 				t.Errorf("%s: an item is %q, want %q", c, got, p)
 			}
 		}
-		if it.Len() != len(want) || it.Damage() > 0 {
-			t.Errorf("%s: %d items, want %d", c, it.Len(), len(want))
+		if count(it) != len(want) || it.Damage() > 0 {
+			t.Errorf("%s: %d items, want %d", c, count(it), len(want))
 		}
 	}
 }

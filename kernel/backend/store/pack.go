@@ -15,15 +15,7 @@ import (
 	"antipode/datasets/table"
 )
 
-// A pack is a file of items that is written once. Its name is that of its items' keys and checksums, so that the same
-// results have the same name:
-//
-//	"APS3" · records · header · index · lengths of header and index · SHA-256 of all before · "APS3"
-//
-// Numbers are little-endian. A record is the item's 32-byte key, the payload's length, the CRC-32C of all the rest of
-// the record (uint32 each), and the payload; records are in the order of their keys. The header is JSON. The index has
-// for each record its key, the payload's offset (uint64) and length, and the CRC-32C. To open a pack is to read its
-// last 128 KiB. Where the index is damaged the records are read one after another.
+// The form of packs; see the package comment.
 const (
 	packMagic  = "APS3"
 	packSuffix = ".pack"

@@ -101,8 +101,8 @@ func TestLargePack(t *testing.T) {
 		if missing > 1 || missing > 0 && damage == 0 || inIndex && (missing > 0 || damage != 1) {
 			t.Errorf("byte %d of %d: %d are missing, %d are damaged", at, len(whole), missing, damage)
 		}
-		if again := itemsOf(t, open(t, s.Dir())); again.Len() != len(keys)-missing || again.Damage() > 0 {
-			t.Errorf("byte %d: %d items after healing", at, again.Len())
+		if again := itemsOf(t, open(t, s.Dir())); count(again) != len(keys)-missing || again.Damage() > 0 {
+			t.Errorf("byte %d: %d items after healing", at, count(again))
 		}
 	}
 }
@@ -113,7 +113,7 @@ func TestUnwritableDamage(t *testing.T) {
 	keys := put(t, itemsOf(t, s), 0, 3, 3, 5)
 	pack := packsOf(t, s)[0]
 	data := must.Get(os.ReadFile(pack))(t)
-	it := itemsOf(t, s)
+	it := itemsOf(t, s).(*packs)
 	it.dir = filepath.Join(pack, "none") // below a file
 	at := it.where[keys[1]].offset
 	data[at] ^= 1
@@ -131,7 +131,7 @@ func TestUnwritableDamage(t *testing.T) {
 // TestListAgain opens items while another process writes them again and again: each that was stored before is found.
 func TestListAgain(t *testing.T) {
 	writer := openStore(t)
-	it := itemsOf(t, writer)
+	it := itemsOf(t, writer).(*packs)
 	put(t, it, 0, 5, 1, 10)
 	stop, ended := make(chan bool), make(chan error, 1)
 	go func() {
@@ -161,11 +161,11 @@ func TestListAgain(t *testing.T) {
 	}()
 	reader := open(t, writer.Dir())
 	for start := time.Now(); time.Since(start) < time.Second; {
-		fresh := &Items{s: reader, dir: it.dir, at: map[Key]int{}}
+		fresh := reader.packsOf("embed-v1", "abc")
 		must.Do(t, fresh.scan())
 		for i := range 5 {
 			if !fresh.Has(KeyOf(fmt.Sprint(i))) {
-				t.Errorf("item %d of %d is missing", i, fresh.Len())
+				t.Errorf("item %d of %d is missing", i, count(fresh))
 			}
 		}
 	}
@@ -181,7 +181,7 @@ func TestReplaced(t *testing.T) {
 		k, other := KeyOf(fmt.Sprint(i)), KeyOf("other")
 		must.Do(t, it.Put([]Key{k, other}, [][]byte{[]byte("old"), {7}}))
 		must.Do(t, it.Put([]Key{k}, [][]byte{fmt.Appendf(nil, "new %d", i)}))
-		for name, items := range map[string]*Items{"the same": it, "reopened": reopen(t, s)} {
+		for name, items := range map[string]Items{"the same": it, "reopened": reopen(t, s)} {
 			got := items.GetAll([]Key{k, other})
 			if string(got[0]) != fmt.Sprint("new ", i) || !bytes.Equal(got[1], []byte{7}) {
 				t.Errorf("%s: %q", name, got)

@@ -41,27 +41,24 @@ type Record struct {
 
 func (s *Store) resultPath(id, ext string) string { return filepath.Join(s.dir, "results", id+ext) }
 
-// Result returns a stored table and its record, or [ErrNotFound] if it is missing or damaged.
+// Result returns a stored table and its record, or [ErrNotFound] if it is missing or damaged. id may be a unique
+// prefix.
 func (s *Store) Result(id string) (*table.Frame, *Record, error) {
 	rec, err := s.Record(id)
 	if err != nil {
 		return nil, nil, err
 	}
-	data, err := os.ReadFile(s.resultPath(id, ".frame"))
-	if err != nil {
+	raw, err := s.rawResult(rec.ID)
+	if errors.Is(err, errResult) {
+		return nil, nil, fmt.Errorf("result %s is damaged: %w", id, ErrNotFound)
+	}
+	if raw.table == nil {
 		return nil, nil, fmt.Errorf("result %s: %w", id, ErrNotFound)
 	}
-	f, err := table.Decode(bytes.NewReader(data))
-	if err != nil {
-		return nil, nil, fmt.Errorf("result %s is damaged: %w", id, ErrNotFound)
+	if info, err := os.Stat(s.resultPath(rec.ID, ".frame")); err == nil {
+		touch(s.resultPath(rec.ID, ".frame"), info)
 	}
-	if digest, err := FrameDigest(f); err != nil || digest != rec.Result {
-		return nil, nil, fmt.Errorf("result %s is damaged: %w", id, ErrNotFound)
-	}
-	if info, err := os.Stat(s.resultPath(id, ".frame")); err == nil {
-		touch(s.resultPath(id, ".frame"), info)
-	}
-	for _, c := range f.Columns { // of a result that comes from another store
+	for _, c := range raw.table.Columns { // of a result that comes from another store
 		for i, img := range c.Images {
 			if filepath.Base(img.Path) == img.SHA256+filepath.Ext(img.Path) && !strings.HasPrefix(img.Path, s.dir) {
 				if own, err := s.Image(img); err == nil {
@@ -70,18 +67,21 @@ func (s *Store) Result(id string) (*table.Frame, *Record, error) {
 			}
 		}
 	}
-	return f, rec, nil
+	return raw.table, rec, nil
 }
 
 // rawResult is a result as it is stored: its record and, unless it was saved to a file only, its table.
-type rawResult struct{ record, frame []byte }
+type rawResult struct {
+	record, frame []byte
+	table         *table.Frame // that frame encodes
+}
 
 // rawResult returns a result. The error is [ErrNotFound] if a part of it is missing.
 func (s *Store) rawResult(id string) (raw rawResult, err error) {
-	rec := &Record{}
 	if raw.record, err = os.ReadFile(s.resultPath(id, ".json")); err != nil {
 		return raw, ErrNotFound
 	}
+	rec := &Record{}
 	if json.Unmarshal(raw.record, rec) != nil || rec.Plan == nil || rec.ID != id {
 		return raw, errResult
 	}
@@ -91,11 +91,10 @@ func (s *Store) rawResult(id string) (raw rawResult, err error) {
 		}
 		return raw, ErrNotFound
 	}
-	f, err := table.Decode(bytes.NewReader(raw.frame))
-	if err != nil {
+	if raw.table, err = table.Decode(bytes.NewReader(raw.frame)); err != nil {
 		return raw, errResult
 	}
-	if digest, err := FrameDigest(f); err != nil || digest != rec.Result {
+	if digest, err := FrameDigest(raw.table); err != nil || digest != rec.Result {
 		return raw, errResult
 	}
 	return raw, nil

@@ -1,13 +1,3 @@
-// Package store stores computed data: blobs (images) by SHA-256, items (results of row-wise stages) by digest in packs,
-// and results (whole tables) with their run records.
-//
-// Files are written to a temporary name, synced and renamed, so that a process killed at any moment loses at most the
-// batch in flight. Checksums are verified when data is read; a damaged item counts as missing and is computed again.
-//
-//	blobs/ab/abcdef….png          images
-//	items/STAGE-vN/CONTEXT/*.pack  items of one stage, version, model and options
-//	results/DIGEST.frame, .json    tables and run records
-//	files.idx                      digests of files by path, size, time and inode
 package store
 
 import (
@@ -34,7 +24,7 @@ import (
 type Store struct {
 	dir   string
 	mu    sync.Mutex
-	items map[string]*Items
+	items map[string]Items // by folder
 	files fileIndex
 
 	verified sync.Map     // path → fileState of the blobs that have been found to have their digest
@@ -65,7 +55,7 @@ func Open(dir string) (*Store, error) {
 			_ = os.Chmod(sub, 0o700)
 		}
 	}
-	s := &Store{dir: dir, items: map[string]*Items{}}
+	s := &Store{dir: dir, items: map[string]Items{}}
 	if err := s.share(); err != nil {
 		return nil, err
 	}

@@ -36,9 +36,9 @@ func TestItemsSurviveReopeningAndMerging(t *testing.T) {
 	if len(shards) >= mergeBelow {
 		t.Errorf("%d shards stay for %d items", len(shards), n)
 	}
-	for name, items := range map[string]*Items{"the same": it, "reopened": reopen(t, s)} {
-		if items.Len() != n {
-			t.Errorf("%s: %d items", name, items.Len())
+	for name, items := range map[string]Items{"the same": it, "reopened": reopen(t, s)} {
+		if count(items) != n {
+			t.Errorf("%s: %d items", name, count(items))
 		}
 		for i, p := range items.GetAll(keys) {
 			if !bytes.Equal(p, payload(i)) {
@@ -48,7 +48,7 @@ func TestItemsSurviveReopeningAndMerging(t *testing.T) {
 	}
 }
 
-func reopen(t *testing.T, s *Store) *Items {
+func reopen(t *testing.T, s *Store) Items {
 	t.Helper()
 	again := must.Get(Open(s.Dir()))(t)
 	it := must.Get(again.Items("embed-v1", "abc"))(t)
@@ -289,7 +289,7 @@ func TestDrop(t *testing.T) {
 	}
 	dropped := []int{1, 3, 4, 5} // one of the first shard, all of the second
 	must.Do(t, it.Drop([]Key{keys[1], keys[3], keys[4], keys[5], KeyOf("no item")}))
-	for name, items := range map[string]*Items{"the same": it, "reopened": reopen(t, s)} {
+	for name, items := range map[string]Items{"the same": it, "reopened": reopen(t, s)} {
 		for i, p := range items.GetAll(keys) {
 			if slices.Contains(dropped, i) != (p == nil) || p != nil && !bytes.Equal(p, payload(i)) {
 				t.Errorf("%s: item %d is %v", name, i, p)

@@ -2,7 +2,8 @@ package store
 
 import (
 	"errors"
-	"path/filepath"
+	"fmt"
+	"slices"
 	"time"
 )
 
@@ -67,12 +68,9 @@ func (s *Store) wrote(path string, items, size int) {
 	if s.worker == nil {
 		return
 	}
-	if rel, err := filepath.Rel(s.dir, path); err == nil {
-		path = filepath.ToSlash(rel)
-	}
 	s.packsMu.Lock()
 	defer s.packsMu.Unlock()
-	s.packs = append(s.packs, PackInfo{path, items, int64(size)})
+	s.packs = append(s.packs, PackInfo{s.name(path), items, int64(size)})
 }
 
 // Commit writes the items that a worker has collected, and what it has to object storage.
@@ -81,27 +79,57 @@ func (s *Store) Commit() error {
 	defer s.mu.Unlock()
 	var errs []error
 	for _, it := range s.items {
-		it.mu.Lock()
-		if len(it.collected) > 0 {
-			errs = append(errs, it.commit())
-		}
-		it.mu.Unlock()
+		errs = append(errs, it.commit())
 	}
-	if err := errors.Join(errs...); err != nil {
-		return err
+	if r := s.remote(); r != nil && errors.Join(errs...) == nil {
+		return r.Push()
 	}
-	return s.push()
+	return errors.Join(errs...)
+}
+
+// workerItems are the [Items] of a worker.
+type workerItems struct {
+	*packs
+	to    sink
+	every time.Duration // see [WorkerOptions.Commit]
+
+	collected []record      // not written yet
+	at        map[Key]int   // their positions
+	bytes     int           // their size
+	timer     *time.Timer   // writes them when the commit interval has passed
+	lastPut   time.Time     // to estimate the time of a batch
+	batch     time.Duration // the time between the last two batches
+	failed    error         // of the timer's commit
+}
+
+// sink is where a worker's items are written: its folder, or object storage, too.
+type sink interface {
+	store(records []record) error
+	refresh() error // finds what others have written
+}
+
+// Put is part of [Items].
+func (it *workerItems) Put(keys []Key, payloads [][]byte) error {
+	if len(keys) == 0 {
+		return nil
+	}
+	it.mu.Lock()
+	defer it.mu.Unlock()
+	if err := it.collect(recordsOf(keys, payloads)); err != nil {
+		return fmt.Errorf("cannot store results: %w", err)
+	}
+	return nil
 }
 
 // collect adds records to those that are written later, and writes them when they fill a pack.
-func (it *Items) collect(records []record) error {
+func (it *workerItems) collect(records []record) error {
 	size := 0
 	for _, r := range records {
 		size += recordHead + len(r.payload)
 	}
 	if it.failed != nil || len(it.collected) > 0 &&
 		(len(it.collected)+len(records) > maxPackItems || it.bytes+size > maxPackSize) {
-		if err := it.commit(); err != nil {
+		if err := it.flush(); err != nil {
 			return err
 		}
 	}
@@ -120,43 +148,88 @@ func (it *Items) collect(records []record) error {
 	}
 	it.bytes += size
 	if len(it.collected) >= maxPackItems || it.bytes >= maxPackSize {
-		return it.commit()
+		return it.flush()
 	}
 	if it.timer == nil {
 		it.timer = time.AfterFunc(it.interval(), func() {
 			it.mu.Lock()
 			defer it.mu.Unlock()
-			if len(it.collected) > 0 {
-				it.failed = it.commit()
-			}
+			it.failed = it.flush()
 		})
 	}
 	return nil
 }
 
 // interval returns the time for which items are collected.
-func (it *Items) interval() time.Duration {
+func (it *workerItems) interval() time.Duration {
 	switch {
-	case it.s.worker.Commit > 0:
-		return it.s.worker.Commit
+	case it.every > 0:
+		return it.every
 	case it.batch > slowBatch:
 		return slowCommitInterval
 	}
 	return commitInterval
 }
 
-// commit writes the collected items. If that fails they stay collected.
-func (it *Items) commit() error {
+// commit is part of [Items].
+func (it *workerItems) commit() error {
+	it.mu.Lock()
+	defer it.mu.Unlock()
+	return it.flush()
+}
+
+// flush writes the collected items. If that fails they stay collected.
+func (it *workerItems) flush() error {
+	if len(it.collected) == 0 {
+		return nil
+	}
 	if it.timer != nil {
 		it.timer.Stop()
 		it.timer = nil
 	}
-	if err := it.store(append([]record(nil), it.collected...)); err != nil {
-		return err
-	}
-	if err := it.s.push(); err != nil {
+	if err := it.to.store(slices.Clone(it.collected)); err != nil {
 		return err
 	}
 	it.collected, it.at, it.bytes, it.failed = nil, map[Key]int{}, 0, nil
-	return it.refresh()
+	return it.to.refresh()
+}
+
+// Has is part of [Items].
+func (it *workerItems) Has(k Key) bool {
+	it.mu.Lock()
+	defer it.mu.Unlock()
+	return it.has(k)
+}
+
+func (it *workerItems) has(k Key) bool {
+	_, collected := it.at[k]
+	return collected || it.packs.has(k)
+}
+
+// GetAll is part of [Items].
+func (it *workerItems) GetAll(keys []Key) [][]byte {
+	it.mu.Lock()
+	defer it.mu.Unlock()
+	out := make([][]byte, len(keys))
+	_ = it.getAll(keys, out)
+	return out
+}
+
+func (it *workerItems) getAll(keys []Key, out [][]byte) error {
+	for i, k := range keys {
+		if at, ok := it.at[k]; ok {
+			out[i] = it.collected[at].payload
+		}
+	}
+	return it.packs.getAll(keys, out)
+}
+
+// Drop is part of [Items].
+func (it *workerItems) Drop(keys []Key) error {
+	it.mu.Lock()
+	defer it.mu.Unlock()
+	if err := it.flush(); err != nil {
+		return err
+	}
+	return it.drop(keys)
 }

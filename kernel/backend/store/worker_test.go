@@ -23,7 +23,7 @@ func openWorker(t *testing.T, dir string, o WorkerOptions) *Store {
 }
 
 // put stores n items, the first with the given number, in batches.
-func put(t *testing.T, it *Items, first, n, batch, size int) (keys []Key) {
+func put(t *testing.T, it Items, first, n, batch, size int) (keys []Key) {
 	t.Helper()
 	for at := first; at < first+n; at += batch {
 		var payloads [][]byte
@@ -46,8 +46,8 @@ func TestWorkerPacks(t *testing.T) {
 	if n := len(packsOf(t, s)); n != 2 {
 		t.Errorf("%d packs before the end", n)
 	}
-	if it.Len() != len(keys) || !it.Has(keys[len(keys)-1]) {
-		t.Errorf("%d items", it.Len())
+	if count(it) != len(keys) || !it.Has(keys[len(keys)-1]) {
+		t.Errorf("%d items", count(it))
 	}
 	for i, p := range it.GetAll(keys) {
 		if len(p) != 10 || p[0] != byte(i) {
@@ -79,7 +79,7 @@ func TestWorkerPacks(t *testing.T) {
 	}
 	put(t, it, 2e6, 1, 1, 1)
 	must.Do(t, s.Close())
-	if n := itemsOf(t, open(t, s.Dir())).Len(); n != len(keys)+3*mergeBelow+1 {
+	if n := count(itemsOf(t, open(t, s.Dir()))); n != len(keys)+3*mergeBelow+1 {
 		t.Errorf("%d items after the end", n)
 	}
 	data := must.Get(os.ReadFile(packsOf(t, s)[0]))(t)
@@ -94,7 +94,7 @@ func TestWorkerPacks(t *testing.T) {
 // is an error of the next batch.
 func TestWorkerCommits(t *testing.T) {
 	s := openWorker(t, t.TempDir(), WorkerOptions{Commit: 20 * time.Millisecond})
-	it := itemsOf(t, s)
+	it := itemsOf(t, s).(*workerItems)
 	put(t, it, 0, 3, 3, 1)
 	waiting := func() int {
 		it.mu.Lock()
@@ -106,8 +106,8 @@ func TestWorkerCommits(t *testing.T) {
 			t.Fatal("nothing was written")
 		}
 	}
-	if other := itemsOf(t, open(t, s.Dir())); other.Len() != 3 {
-		t.Errorf("%d items are written", other.Len())
+	if other := itemsOf(t, open(t, s.Dir())); count(other) != 3 {
+		t.Errorf("%d items are written", count(other))
 	}
 	must.Do(t, os.RemoveAll(it.dir))
 	if err := os.WriteFile(it.dir, nil, 0o600); err != nil { // in the way of the folder
@@ -136,7 +136,7 @@ func TestWorkerCommits(t *testing.T) {
 
 // TestCommitInterval: slow batches are written less often.
 func TestCommitInterval(t *testing.T) {
-	it := &Items{s: &Store{worker: &WorkerOptions{}}}
+	it := &workerItems{}
 	if got := it.interval(); got != time.Minute {
 		t.Errorf("at first: %v", got)
 	}
@@ -144,7 +144,7 @@ func TestCommitInterval(t *testing.T) {
 	if got := it.interval(); got != 5*time.Minute {
 		t.Errorf("slow batches: %v", got)
 	}
-	it.s.worker.Commit = time.Second
+	it.every = time.Second
 	if got := it.interval(); got != time.Second {
 		t.Errorf("as requested: %v", got)
 	}
@@ -180,9 +180,7 @@ func TestRemove(t *testing.T) {
 	if err := Remove(dir); !errors.Is(err, ErrInUse) {
 		t.Errorf("%v, want that it is in use", err)
 	}
-	if _, err := s.PutBlob([]byte("an image"), ".png"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.PutBlob([]byte("an image"), ".png"))(t)
 	must.Do(t, s.Close())
 	if err := Remove(dir); err != nil {
 		t.Error(err)

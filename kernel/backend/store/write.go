@@ -14,31 +14,33 @@ import (
 // mergeBelow is the number of small packs of a context from which on they are merged.
 const mergeBelow = 64
 
-// Put stores a batch of items: when it returns they are in a pack, or with [OpenWorker] will be.
-func (it *Items) Put(keys []Key, payloads [][]byte) error {
+// Put is part of [Items].
+func (it *packs) Put(keys []Key, payloads [][]byte) error {
 	if len(keys) == 0 {
 		return nil
 	}
 	it.mu.Lock()
 	defer it.mu.Unlock()
+	if err := it.store(recordsOf(keys, payloads)); err != nil {
+		return fmt.Errorf("cannot store results: %w", err)
+	}
+	it.mergeSmall()
+	return nil
+}
+
+// commit is part of [Items]: everything is in a pack.
+func (it *packs) commit() error { return nil }
+
+func recordsOf(keys []Key, payloads [][]byte) []record {
 	records := make([]record, len(keys))
 	for i, k := range keys {
 		records[i] = record{k, payloads[i]}
 	}
-	var err error
-	if it.s.worker != nil {
-		err = it.collect(records)
-	} else if err = it.store(records); err == nil {
-		it.mergeSmall()
-	}
-	if err != nil {
-		return fmt.Errorf("cannot store results: %w", err)
-	}
-	return nil
+	return records
 }
 
 // mergeSmall merges small packs if there are many. Where that fails the next batch tries it again.
-func (it *Items) mergeSmall() {
+func (it *packs) mergeSmall() {
 	var small []string
 	for name, f := range it.files {
 		if f.small() {
@@ -50,8 +52,26 @@ func (it *Items) mergeSmall() {
 	}
 }
 
-// store writes records of any order. They replace items of their keys.
-func (it *Items) store(records []record) error {
+// store writes records of any order. They replace items of their keys, whose packs are written again without them.
+func (it *packs) store(records []record) error {
+	records = newest(records)
+	replaced := map[string]bool{} // files with another payload of a key, which would come back
+	for _, r := range records {
+		if p, ok := it.where[r.key]; ok && !p.holds(r.payload) {
+			replaced[p.path] = true
+		}
+	}
+	if _, err := it.write(records, it.origins(), true); err != nil {
+		return err
+	}
+	if len(replaced) > 0 {
+		return it.rewrite(slices.Collect(maps.Keys(replaced)))
+	}
+	return nil
+}
+
+// newest returns records in the order of their keys, the last one of each.
+func newest(records []record) []record {
 	slices.SortStableFunc(records, func(a, b record) int { return bytes.Compare(a.key[:], b.key[:]) })
 	last := records[:0]
 	for i, r := range records {
@@ -59,21 +79,13 @@ func (it *Items) store(records []record) error {
 			last = append(last, r)
 		}
 	}
-	replaced := map[string]bool{} // files with another payload of a key, which would come back
-	for _, r := range last {
-		if p, ok := it.where[r.key]; ok && !p.holds(r.payload) && it.s.remote() == nil {
-			replaced[p.path] = true
-		}
-	}
-	var origins []Origin
+	return last
+}
+
+// origins returns the origin of what is computed now.
+func (it *packs) origins() []Origin {
 	if o := it.s.Origin(); o != (Origin{}) {
-		origins = []Origin{o}
-	}
-	if _, err := it.write(last, origins, true); err != nil {
-		return err
-	}
-	if len(replaced) > 0 {
-		return it.rewrite(slices.Collect(maps.Keys(replaced)))
+		return []Origin{o}
 	}
 	return nil
 }
@@ -96,7 +108,7 @@ func chunks(n int, size func(i int) int) (parts [][2]int) {
 }
 
 // write writes records, which are in the order of their keys, into packs, and adds them to the index.
-func (it *Items) write(records []record, origins []Origin, replace bool) (names map[string]bool, err error) {
+func (it *packs) write(records []record, origins []Origin, replace bool) (names map[string]bool, err error) {
 	names = map[string]bool{}
 	head := header{Stage: it.stage, Context: it.context, Columns: it.columns, Origins: origins}
 	for _, part := range chunks(len(records), func(i int) int { return len(records[i].payload) }) {
@@ -121,15 +133,14 @@ func writePack(dir string, head header, records []record) (path string, size int
 	return path, len(data), entries, WriteFile(path, data)
 }
 
-// Drop removes items, so that they count as missing: their packs are written again without them.
-func (it *Items) Drop(keys []Key) error {
+// Drop is part of [Items]: the packs of the items are written again without them.
+func (it *packs) Drop(keys []Key) error {
 	it.mu.Lock()
 	defer it.mu.Unlock()
-	if len(it.collected) > 0 {
-		if err := it.commit(); err != nil {
-			return err
-		}
-	}
+	return it.drop(keys)
+}
+
+func (it *packs) drop(keys []Key) error {
 	from := map[string]bool{}
 	for _, k := range keys {
 		if p, ok := it.where[k]; ok {
@@ -152,7 +163,7 @@ func (it *Items) Drop(keys []Key) error {
 }
 
 // rewrite writes the items of files into as few packs as possible, in the order of their keys, and removes the files.
-func (it *Items) rewrite(names []string) error {
+func (it *packs) rewrite(names []string) error {
 	from := map[string]bool{}
 	var origins [][]Origin
 	slices.Sort(names)
@@ -193,7 +204,7 @@ func (it *Items) rewrite(names []string) error {
 
 // read returns the records of places, in their order, without those that are damaged, which it removes from the index,
 // and those of files that another process has removed.
-func (it *Items) read(places []place) (records []record, vanished bool, err error) {
+func (it *packs) read(places []place) (records []record, vanished bool, err error) {
 	byFile := map[string][]int{}
 	for i, p := range places {
 		byFile[p.path] = append(byFile[p.path], i)
@@ -229,7 +240,7 @@ func (it *Items) read(places []place) (records []record, vanished bool, err erro
 }
 
 // remove removes files that were written again, but not those that have the name of a new one.
-func (it *Items) remove(names, written map[string]bool) error {
+func (it *packs) remove(names, written map[string]bool) error {
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		if written[name] {
 			continue

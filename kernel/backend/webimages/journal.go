@@ -10,9 +10,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"syscall"
 
 	"antipode/internal/atomicfile"
+	"antipode/internal/filelock"
 	"antipode/kernel/backend/store"
 )
 
@@ -43,7 +43,7 @@ func openJournal(dir string) (*journal, error) {
 		return nil, err
 	}
 	j := &journal{dir: dir, file: f, entries: map[string]entry{}}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+	if locked, err := filelock.Try(f); !locked || err != nil {
 		f.Close()
 		return nil, fmt.Errorf("another run fetches images into %s; wait until it ends, or name another table", dir)
 	}

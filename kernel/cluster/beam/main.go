@@ -25,6 +25,7 @@ import (
 	"antipode/datasets/client"
 	"antipode/internal/objecturl"
 	"antipode/internal/plaintext"
+	_ "antipode/kernel/backend/remote/cloud" // stores and tables in object storage
 	"antipode/kernel/cluster/jobs"
 )
 

@@ -1,5 +1,5 @@
-// Clouds is the antipode command with Google Cloud Storage (gs://) and Azure Blob Storage (az://). It is a module of
-// its own: the command itself links neither.
+// Clouds is the antipode command with object storage: Amazon S3 (s3://), Google Cloud Storage (gs://) and Azure Blob
+// Storage (az://). It is a module of its own: the command itself links none of their drivers.
 package main
 
 import (
@@ -15,12 +15,12 @@ import (
 	_ "gocloud.dev/blob/gcsblob"
 	"google.golang.org/api/googleapi"
 
-	"antipode/kernel/backend/remote"
+	"antipode/kernel/backend/remote/cloud"
 	"antipode/kernel/commands"
 )
 
 func main() {
-	remote.Use(remote.Driver{Prepare: prepare, Answer: answer})
+	cloud.Use(cloud.Service{Prepare: prepare, Answer: answer})
 	os.Exit(commands.Main(os.Args[1:]))
 }
 

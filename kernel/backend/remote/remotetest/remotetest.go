@@ -17,6 +17,7 @@ import (
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
 
 	"antipode/internal/objecturl"
+	_ "antipode/kernel/backend/remote/cloud"
 	"antipode/kernel/backend/remote/internal/pause"
 )
 
