@@ -44,7 +44,8 @@ func TestNotebook(t *testing.T) {
 	other := filepath.Join(t.TempDir(), "other") // the same model under another name
 	must.Do(t, os.CopyFS(other, os.DirFS(network("diffusion/testdata/sd1"))))
 	parameters := []string{"photos=geode:" + dir, "objects=boat,drum", "n=4",
-		"generator=" + testnotebook.Folder(t, network("diffusion/testdata/sd1")) + "," + other, "segmenter=archipelago-clipseg",
+		"generator=" + testnotebook.Folder(t, network("diffusion/testdata/sd1")) + "," + other,
+		"segmenter=archipelago-clipseg",
 		"encoder=" + testnotebook.Folder(t, network("vit/testdata/hf-bf16-shards"))}
 	if out := notebook.Run(append(parameters, "plan=true")...); !strings.Contains(out, "generate sd1") ||
 		!strings.Contains(out, "plan=true") {
