@@ -63,124 +63,159 @@ func (f Bars) figure() drawer {
 // cells are the values of one panel by name and series.
 type cells map[[2]string]value
 
+// barData is what a chart of bars shows: by row of the table, a value, the name of its bar and its series.
+type barData struct {
+	s          *options
+	f          *datasets.Frame
+	values     []value
+	x, series  string // columns
+	xs, ss     []string
+	levels     []string // of the series
+	panels     *facets
+	placed     [][]string // the bars of each column of panels
+	horizontal bool
+
+	none, left []string // bars without a value; what is left out
+	whiskers   bool
+}
+
 func buildBars(f *datasets.Frame, column string, s *options) (drawing, error) {
-	v, err := s.read(f, column)
+	b, err := readBars(f, column, s)
 	if err != nil {
 		return nil, err
 	}
-	s.write = digits(v)
-	x, series, err := s.barColumns(f)
-	if err != nil {
-		return nil, err
+	c := s.chart(b.panels, column+" by "+b.x, s.shown(column)...)
+	c.own = s.free || s.sorted && len(b.panels.rows) > 1
+	b.place(c)
+	for i, rows := range b.panels.rows {
+		p, err := b.panel(c, i, rows)
+		if err != nil {
+			return nil, err
+		}
+		c.panels = append(c.panels, p)
 	}
-	xs, err := names(f, x)
-	if err != nil {
-		return nil, err
-	}
-	ss, levels, err := s.colored(f, series)
-	if err != nil {
-		return nil, err
-	}
-	panels, err := s.split(f, 3)
-	if err != nil {
-		return nil, err
-	}
-	c := s.chart(panels, column+" by "+x, s.shown(column)...)
-	c.own = s.free || s.sorted && len(panels.rows) > 1
-	bars := s.levels(x, xs)
-	placed := panels.placed(bars, xs) // the names of each column of panels
-	horizontal := s.horizontal
-	for _, own := range placed {
-		if !fitsBelow(own, s.theme, panels.columns, len(levels)) {
-			slanted := len(own) < len(bars) && bandBelow(own, s.theme, panels.columns) >= max(16,
-				8*float64(len(levels)))
-			c.turned = c.turned || slanted
-			horizontal = horizontal || !slanted
-		}
-	}
-	c.turned = c.turned && !horizontal
-	if horizontal && !c.own {
-		for i := range placed {
-			placed[i] = bars // the names are written once, at the left of a row of panels
-		}
-	}
-	var none, left []string
-	whiskers := false
-	for i, rows := range panels.rows {
-		if rows == nil && panels.heads != nil {
-			c.panels = append(c.panels, nil)
-			continue
-		}
-		at := cells{}
-		var mine []value
-		for _, r := range rows {
-			k := [2]string{xs[r], ss[r]}
-			if _, twice := at[k]; twice {
-				return nil, twoRows(f, r, x, xs[r], series, ss[r])
-			}
-			at[k] = v[r]
-			mine = append(mine, v[r])
-			whiskers = whiskers || v[r].interval()
-			if v[r].none() {
-				none = append(none, isolate(strings.Join(strings.Fields(xs[r]+" "+ss[r]+" "+panels.name(i)), " ")))
-			}
-		}
-		own := placed[i%panels.columns]
-		if s.sorted {
-			own = sortBars(own, levels, at)
-		}
-		if c.own && s.sorted {
-			own = slices.DeleteFunc(own, func(n string) bool {
-				return !slices.ContainsFunc(rows, func(r int) bool { return xs[r] == n })
-			})
-		}
-		if s.limit > 0 && len(own) > s.limit {
-			left = append(left, fmt.Sprintf("%d of %d", s.limit, len(own)))
-			own = own[:s.limit]
-		}
-		scope := mine
-		if !s.free {
-			scope = v
-		}
-		c.panels = append(c.panels, barPanel(panels.titles[i], own, levels, at, shareAxis(scope, s.ylim, s.free, 5),
-			horizontal, s))
-	}
-	c.seriesKeys(series, levels, func(int) int { return boxKey })
+	c.seriesKeys(b.series, b.levels, func(int) int { return boxKey })
 	c.refKeys(s)
 	c.xname, c.yname = s.xlabel, s.axis(s.ylabel, column)
-	if horizontal {
+	if b.horizontal {
 		c.xname, c.yname = c.yname, c.xname
 	}
-	if first := panels.titles[0]; !horizontal && first == "" && panels.heads == nil {
-		for _, w := range v {
+	b.size(c)
+	c.sentences(s, f, column, b.whiskers, b.none)
+	if b.left != nil {
+		c.caption = append(c.caption, "Only the largest are shown: "+list(b.left, 8)+".")
+	}
+	c.cut(b.values, s.ylim)
+	if s.ylim.Low > 0 || s.ylim.High < 0 {
+		c.caption = append(c.caption, "The bars do not start at zero.")
+	}
+	return c, nil
+}
+
+// readBars reads the columns of a chart of bars.
+func readBars(f *datasets.Frame, column string, s *options) (*barData, error) {
+	b := &barData{s: s, f: f, horizontal: s.horizontal}
+	var err error
+	if b.values, err = s.read(f, column); err != nil {
+		return nil, err
+	}
+	s.write = digits(b.values)
+	if b.x, b.series, err = s.barColumns(f); err != nil {
+		return nil, err
+	}
+	if b.xs, err = names(f, b.x); err != nil {
+		return nil, err
+	}
+	if b.ss, b.levels, err = s.colored(f, b.series); err != nil {
+		return nil, err
+	}
+	b.panels, err = s.split(f, 3)
+	return b, err
+}
+
+// place decides which bars a panel has, and whether they are horizontal or their names are turned.
+func (b *barData) place(c *chart) {
+	bars, s := b.s.levels(b.x, b.xs), b.s
+	b.placed = b.panels.placed(bars, b.xs)
+	for _, own := range b.placed {
+		if !fitsBelow(own, s.theme, b.panels.columns, len(b.levels)) {
+			slanted := len(own) < len(bars) && bandBelow(own, s.theme, b.panels.columns) >= max(16,
+				8*float64(len(b.levels)))
+			c.turned = c.turned || slanted
+			b.horizontal = b.horizontal || !slanted
+		}
+	}
+	c.turned = c.turned && !b.horizontal
+	if b.horizontal && !c.own {
+		for i := range b.placed {
+			b.placed[i] = bars // the names are written once, at the left of a row of panels
+		}
+	}
+}
+
+// panel returns panel i, with rows of the table; nil if it is empty.
+func (b *barData) panel(c *chart, i int, rows []int) (*panel, error) {
+	s := b.s
+	if rows == nil && b.panels.heads != nil {
+		return nil, nil
+	}
+	at, scope := cells{}, b.values
+	var mine []value
+	for _, r := range rows {
+		k, v := [2]string{b.xs[r], b.ss[r]}, b.values[r]
+		if _, twice := at[k]; twice {
+			return nil, twoRows(b.f, r, b.x, b.xs[r], b.series, b.ss[r])
+		}
+		at[k] = v
+		mine = append(mine, v)
+		b.whiskers = b.whiskers || v.interval()
+		if v.none() {
+			b.none = append(b.none, isolate(strings.Join(strings.Fields(b.xs[r]+" "+b.ss[r]+" "+b.panels.name(i)),
+				" ")))
+		}
+	}
+	if s.free {
+		scope = mine
+	}
+	own := b.placed[i%b.panels.columns]
+	if s.sorted {
+		own = sortBars(own, b.levels, at)
+	}
+	if c.own && s.sorted {
+		own = slices.DeleteFunc(own, func(n string) bool {
+			return !slices.ContainsFunc(rows, func(r int) bool { return b.xs[r] == n })
+		})
+	}
+	if s.limit > 0 && len(own) > s.limit {
+		b.left = append(b.left, fmt.Sprintf("%d of %d", s.limit, len(own)))
+		own = own[:s.limit]
+	}
+	return barPanel(b.panels.titles[i], own, b.levels, at, shareAxis(scope, s.ylim, s.free, 5), b.horizontal, s), nil
+}
+
+// size sets the height of the panels, and the space above and to the right of the bars.
+func (b *barData) size(c *chart) {
+	if first := b.panels.titles[0]; !b.horizontal && first == "" && b.panels.heads == nil {
+		for _, w := range b.values {
 			if !w.none() && c.panels[0].y.at(w.top(), 1, 0) < 0.04 {
-				c.above = s.theme.Small // the number over a bar that reaches the top
+				c.above = b.s.theme.Small // the number over a bar that reaches the top
 			}
 		}
 	}
 	c.height = 250
-	if len(panels.rows) > panels.columns {
+	if len(b.panels.rows) > b.panels.columns {
 		c.height = 180
 	}
-	if horizontal {
+	if b.horizontal {
 		most := 0.0
 		for _, p := range c.panels {
 			if p != nil {
 				most = max(most, p.y.high)
 			}
 		}
-		c.height = most * max(18, 6+11*float64(len(levels)))
+		c.height = most * max(18, 6+11*float64(len(b.levels)))
 		c.right = 34
 	}
-	c.sentences(s, f, column, whiskers, none)
-	if left != nil {
-		c.caption = append(c.caption, "Only the largest are shown: "+list(left, 8)+".")
-	}
-	c.cut(v, s.ylim)
-	if s.ylim.Low > 0 || s.ylim.High < 0 {
-		c.caption = append(c.caption, "The bars do not start at zero.")
-	}
-	return c, nil
 }
 
 // twoRows is the error for two rows of one name and series; columns are pairs of a column and its value.

@@ -114,98 +114,114 @@ func (o origin) withIDs(f *table.Frame) *table.Frame {
 // readFiles replaces the paths in some rows of a table by the digests of images and by masks, in place. It records the
 // rows that cannot be read in bad; the error is that of an object storage that cannot be reached.
 func (r *run) readFiles(f *table.Frame, rows []int, o origin, bad []*table.BadRow) error {
-	var broken broken
 	for i := range f.Columns {
 		c := &f.Columns[i]
+		if c.Kind != table.KindImage && c.Kind != table.KindMask {
+			continue
+		}
 		asked, respelled := make([]bool, f.Len()), make([]bool, f.Len())
 		for _, row := range rows {
 			asked[row] = true
 		}
-		switch c.Kind {
-		case table.KindImage:
-			traits := make([]imagefile.Traits, f.Len())
-			spread(len(rows), o.workers(), func(k int) {
-				row := rows[k]
-				img := c.Images[row]
-				if img.Path == "" || bad[row] != nil || broken.is() {
-					return
-				}
-				file, digest, err := r.image(o, img)
-				if broken.set(err) {
-					return
-				}
-				if errors.Is(err, errOutside) && o.folder {
-					err = errLink
-				}
-				if err == nil && img.SHA256 != "" && img.SHA256 != digest {
-					err = fmt.Errorf("%s is not the file the table was made with (SHA-256 %.12s…, the table "+
-						"says %.12s…)", img.Path, digest, img.SHA256)
-				}
-				if err == nil {
-					respelled[row] = o.isRespelled(img.Path, file)
-					c.Images[row] = table.Image{SHA256: digest, Path: file}
-					traits[row], err = r.traits(o, c.Images[row])
-				}
-				if broken.set(err) {
-					return
-				}
-				if err != nil {
-					bad[row] = &table.BadRow{Row: row + 1, ID: rowID(f, row), Column: c.Name,
-						Reason: o.pathReason(img.Path, err)}
-				}
-			})
-			if broken.is() {
-				break
-			}
-			r.readImages(f, c.Name, o, traits)
-			if err := r.convert(f, c, rows, o, traits, bad); err != nil {
-				return err
-			}
-		case table.KindMask:
-			guesses := make([]mask.Guess, f.Len())
-			spread(len(rows), o.workers(), func(k int) {
-				row := rows[k]
-				m := c.Masks[row]
-				if m.Counts == "" || m.Size != [2]int{} || bad[row] != nil || broken.is() {
-					return
-				}
-				if isInline(m.Counts) { // as a saved CSV holds them
-					inline, err := inlineMask(m.Counts)
-					if err != nil {
-						bad[row] = &table.BadRow{Row: row + 1, ID: rowID(f, row), Column: c.Name, Reason: err.Error()}
-					}
-					c.Masks[row] = inline
-					return
-				}
-				file, _, err := r.image(o, table.Image{Path: m.Counts})
-				if broken.set(err) {
-					return
-				}
-				if err == nil {
-					respelled[row] = o.isRespelled(m.Counts, file)
-					c.Masks[row], guesses[row], err = readMask(file, o.threshold)
-				}
-				if err != nil {
-					bad[row] = &table.BadRow{Row: row + 1, ID: rowID(f, row), Column: c.Name,
-						Reason: o.pathReason(m.Counts, err)}
-				}
-			})
-			masks := make([]table.Mask, f.Len()) // those of rows
-			for _, row := range rows {
-				if bad[row] == nil && c.Masks[row].Size != [2]int{} {
-					masks[row] = c.Masks[row]
-				}
-			}
-			r.readMasks(o.name, c.Name, o.threshold, f, masks, guesses)
+		read := r.readImageColumn
+		if c.Kind == table.KindMask {
+			read = r.readMaskColumn
 		}
-		if c.Kind != table.KindImage && c.Kind != table.KindMask {
-			continue
+		if err := read(f, c, rows, o, bad, respelled); err != nil {
+			return err
 		}
 		r.read(table.Reading{Source: o.name, Column: c.Name, What: fmt.Sprintf("paths of the column %q were found "+
-			"under "+
-			"another spelling (upper or lower case, Unicode form, blanks, backslashes)", c.Name)}.Count(f,
+			"under another spelling (upper or lower case, Unicode form, blanks, backslashes)", c.Name)}.Count(f,
 			func(row int) (bool, bool) { return respelled[row], asked[row] }))
 	}
+	return nil
+}
+
+// readImageColumn is readFiles for the images of one column. It sets respelled for the paths that were found under
+// another spelling.
+func (r *run) readImageColumn(f *table.Frame, c *table.Column, rows []int, o origin, bad []*table.BadRow,
+	respelled []bool) error {
+	traits := make([]imagefile.Traits, f.Len())
+	err := o.each(f, c, rows, bad, func(row int) (path string, err error) {
+		img := c.Images[row]
+		if img.Path == "" {
+			return "", nil
+		}
+		file, digest, err := r.image(o, img)
+		switch {
+		case errors.Is(err, errOutside) && o.folder:
+			return img.Path, errLink
+		case err != nil:
+			return img.Path, err
+		case img.SHA256 != "" && img.SHA256 != digest:
+			return img.Path, fmt.Errorf("%s is not the file the table was made with (SHA-256 %.12s…, the table "+
+				"says %.12s…)", img.Path, digest, img.SHA256)
+		}
+		respelled[row] = o.isRespelled(img.Path, file)
+		c.Images[row] = table.Image{SHA256: digest, Path: file}
+		traits[row], err = r.traits(o, c.Images[row])
+		return img.Path, err
+	})
+	if err != nil {
+		return err
+	}
+	r.readImages(f, c.Name, o, traits)
+	return r.convert(f, c, rows, o, traits, bad)
+}
+
+// readMaskColumn is readFiles for the masks of one column.
+func (r *run) readMaskColumn(f *table.Frame, c *table.Column, rows []int, o origin, bad []*table.BadRow,
+	respelled []bool) error {
+	guesses := make([]mask.Guess, f.Len())
+	err := o.each(f, c, rows, bad, func(row int) (path string, err error) {
+		m := c.Masks[row]
+		switch {
+		case m.Counts == "" || m.Size != [2]int{}:
+			return "", nil
+		case isInline(m.Counts): // as a saved CSV holds them
+			c.Masks[row], err = inlineMask(m.Counts)
+			return "", err
+		}
+		file, _, err := r.image(o, table.Image{Path: m.Counts})
+		if err == nil {
+			respelled[row] = o.isRespelled(m.Counts, file)
+			c.Masks[row], guesses[row], err = readMask(file, o.threshold)
+		}
+		return m.Counts, err
+	})
+	if err != nil {
+		return err
+	}
+	masks := make([]table.Mask, f.Len()) // those of rows
+	for _, row := range rows {
+		if bad[row] == nil && c.Masks[row].Size != [2]int{} {
+			masks[row] = c.Masks[row]
+		}
+	}
+	r.readMasks(o.name, c.Name, o.threshold, f, masks, guesses)
+	return nil
+}
+
+// each calls read for rows that are not bad, on several goroutines, and records those with an error in bad. read returns
+// the path of what it reads, "" = the value is in the table itself. It ends early, with the error, where an object
+// storage cannot be reached.
+func (o origin) each(f *table.Frame, c *table.Column, rows []int, bad []*table.BadRow,
+	read func(row int) (path string, err error)) error {
+	var broken broken
+	spread(len(rows), o.workers(), func(k int) {
+		row := rows[k]
+		if bad[row] != nil || broken.is() {
+			return
+		}
+		path, err := read(row)
+		if err == nil || broken.set(err) {
+			return
+		}
+		bad[row] = &table.BadRow{Row: row + 1, ID: rowID(f, row), Column: c.Name, Reason: err.Error()}
+		if path != "" {
+			bad[row].Reason = o.pathReason(path, err)
+		}
+	})
 	if broken.is() {
 		return fmt.Errorf("%s: %w", o.name, broken.err)
 	}
