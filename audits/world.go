@@ -52,7 +52,8 @@ func CheckWorld(audit string, builtIn bool, seed int, generators ...string) erro
 	for _, g := range generators {
 		name := ModelName(g)
 		if other, twice := named[name]; twice {
-			return fmt.Errorf("%s: generators %s and %s have one name, %s; give them different ones", audit, other, g, name)
+			return fmt.Errorf("%s: generators %s and %s have one name, %s; give them different ones", audit, other,
+				g, name)
 		}
 		named[name] = g
 		switch {

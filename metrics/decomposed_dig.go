@@ -132,7 +132,8 @@ func decomposed(call *Call, role, region string) (d regions.Decomposed, err erro
 		BackgroundPrecision: precision["background_only"], BackgroundCoverage: coverage["background_only"],
 		Intervals: [4]map[string][2]float64{ends(call, role, region, "object_only", "precision"),
 			ends(call, role, region, "background_only", "precision"),
-			ends(call, role, region, "background_only", "coverage"), ends(call, role, region, "object_only", "coverage")},
+			ends(call, role, region, "background_only", "coverage"),
+			ends(call, role, region, "object_only", "coverage")},
 	}, err
 }
 

@@ -54,8 +54,8 @@ var ledger = datasets.Define(datasets.Operation[LedgerOptions, LedgerRow]{
 
 // Ledger compares the printed values and claims of a paper with ours, by item: a row for each printed one, in their
 // order. printed has the columns paper, item and printed (the text as printed, "0.423" or "52 %"); ours has item and
-// value, and where known value_low and value_high (an interval), n (images) and holds ("yes", "no" or "undecided", for a claim that
-// has no number). A percentage is compared with a value in percent. The verdict is
+// value, and where known value_low and value_high (an interval), n (images) and holds ("yes", "no" or "undecided", for
+// a claim that has no number). A percentage is compared with a value in percent. The verdict is
 //
 //	same to the digit    ours, rounded to the printed decimals (a tie either way), is the printed number
 //	inside our interval  the printed number is between value_low and value_high

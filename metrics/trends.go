@@ -36,7 +36,7 @@ var trendLines = datasets.Define(datasets.Operation[TrendLinesOptions, TrendLine
 	Inputs: []Input{{Role: "original", Columns: regionColumns,
 		About: "scores by region of object_only and background_only, original template"},
 		{Role: "changed", Columns: regionColumns, Optional: true, About: "the same with the new template"}},
-	Title:    "the findings of Decomposed-DIG as expectations of a new run: pass, FAIL or undecided, with the two numbers",
+	Title:    "the findings of Decomposed-DIG as expectations of a new run: pass, FAIL or undecided",
 	Citation: "Sureddy et al. 2024 (Decomposed-DIG), sections 4 and 5, Table 1",
 	Compute: func(_ context.Context, call *Call, o TrendLinesOptions) (out []TrendLineRow, err error) {
 		original, err := decomposed(call, "original", o.Region)

@@ -41,8 +41,11 @@ func TestNotebook(t *testing.T) {
 	}
 	must.Do(t, os.WriteFile(filepath.Join(dir, "index.csv"), []byte(index.String()), 0o600))
 	notebook := testnotebook.Open(t, "decomposed_dig")
+	other := filepath.Join(t.TempDir(), "other") // the same model under another name
+	must.Do(t, os.CopyFS(other, os.DirFS(network("diffusion/testdata/sd1"))))
 	parameters := []string{"photos=geode:" + dir, "objects=boat,drum", "n=4",
-		"generator=" + testnotebook.Folder(t, network("diffusion/testdata/sd1")), "segmenter=archipelago-clipseg",
+		"generator=" + testnotebook.Folder(t, network("diffusion/testdata/sd1")) + "," + other,
+		"segmenter=archipelago-clipseg",
 		"encoder=" + testnotebook.Folder(t, network("vit/testdata/hf-bf16-shards"))}
 	if out := notebook.Run(append(parameters, "plan=true")...); !strings.Contains(out, "generate sd1") ||
 		!strings.Contains(out, "plan=true") {
@@ -50,7 +53,8 @@ func TestNotebook(t *testing.T) {
 	}
 	notebook.Run(parameters...)
 	page := notebook.Page()
-	if !strings.Contains(page, "the truth is not known") || !strings.Contains(page, "WestAsia") {
+	if !strings.Contains(page, "the truth is not known") || !strings.Contains(page, "WestAsia") ||
+		!strings.Contains(page, "Gaps in coverage") || !strings.Contains(page, "Low-realism backgrounds: other") {
 		t.Error("the page has no findings of GeoDE's regions")
 	}
 	computed := 0

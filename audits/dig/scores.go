@@ -73,8 +73,8 @@ func (a Audit) each(of func(one Audit, template string) datasets.Table) datasets
 	})
 }
 
-// Scores returns precision and coverage by model, region, vector (full, object_only, background_only) and template: what the
-// paper's Figures 4 and 12 show. See metrics.PrecisionCoverage for the columns.
+// Scores returns precision and coverage by model, region, vector (full, object_only, background_only) and template:
+// what the paper's Figures 4 and 12 show. See metrics.PrecisionCoverage for the columns.
 func (a Audit) Scores() datasets.Table {
 	return a.each(func(one Audit, t string) datasets.Table { return one.scores(t, "region") })
 }
@@ -151,7 +151,8 @@ func (a Audit) findings() datasets.Table {
 	if a.builtIn() {
 		return metrics.InjectedVerdicts(a.gaps(), a.Truth())
 	}
-	return significance.Decide(a.Gaps().Select("model", "region", "vector", "score", "gap", "gap_low", "gap_high", "flagged").
+	return significance.Decide(a.Gaps().Select("model", "region", "vector", "score", "gap", "gap_low",
+		"gap_high", "flagged").
 		With("injected", "not known"), datasets.Table{}, significance.VerdictOptions{
 		On: metrics.By("region", "vector"), Estimate: "gap", AtLeast: Least})
 }
@@ -182,8 +183,8 @@ func (a Audit) changed() (scores datasets.Table) {
 // Printed returns the values and claims that the paper prints: paper, item, printed.
 func (a Audit) Printed() datasets.Table { return digin.Printed() }
 
-// Values returns our values of these by model; see metrics.Values. It has no rows in the built-in world, whose values are not
-// comparable with those of photos.
+// Values returns our values of these by model; see metrics.Values. It has no rows in the built-in world, whose values
+// are not comparable with those of photos.
 func (a Audit) Values() datasets.Table {
 	if a.builtIn() {
 		return audits.NoValues()

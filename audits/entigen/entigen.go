@@ -194,17 +194,19 @@ func (a Audit) invalid() error {
 var worldAxes = map[string]string{"crest": "F-C1", "banner": "F-B1"}
 
 // Truth returns the disparities injected into the images of the built-in world's generators, as [Audit.Tests] could
-// find them: model, attribute, axis (perceived crest), subject (crest), group_a (first: an imbalance of the original prompt;
-// the sentence's prompt_id: a change), size (of the difference), kind and description. It has no rows for other images.
+// find them: model, attribute, axis (perceived crest), subject (crest), group_a (first: an imbalance of the original
+// prompt; the sentence's prompt_id: a change), size (of the difference), kind and description. It has no rows for other
+// images.
 func (a Audit) Truth() datasets.Table {
 	if !a.HasImages() {
-		return a.truth("")
+		return a.truth("").With("model", Released)
 	}
 	return a.each(func(one Audit) datasets.Table { return one.truth(one.generators()[0]) })
 }
 
 func (a Audit) truth(generator string) datasets.Table {
-	all := a.world(a.builtIn() && audits.Injected(generator), 1).AuditDisparities().Where("audit", "==", "entigen").Rename("carrier", "attribute").
+	all := a.world(a.builtIn() && audits.Injected(generator), 1).AuditDisparities().
+		Where("audit", "==", "entigen").Rename("carrier", "attribute").
 		Select("attribute", "subject", "kind", "size", "elsewhere", "description")
 	var out []datasets.Table
 	for _, axis := range []string{"crest", "banner"} {

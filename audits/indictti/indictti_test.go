@@ -215,8 +215,9 @@ func TestPromptTable(t *testing.T) {
 		network("diffusion/testdata/alt2")}, ",")
 	a := indictti.Audit{Captions: file, N: 2, Resamples: -1, Generator: generators,
 		Generation: models.GenerateOptions{Steps: 1}, Captioner: network("blip2/testdata/opt"),
-		Encoder: network("vit/testdata/hf-bf16-shards"), TextEncoder: "../../kernel/backend/all/testdata/encoders/sentence",
-		Joint: network("blip2/testdata/retrieval"), Options: indictti.Options{JointPooling: "projected_max"}}
+		Encoder:     network("vit/testdata/hf-bf16-shards"),
+		TextEncoder: "../../kernel/backend/all/testdata/encoders/sentence",
+		Joint:       network("blip2/testdata/retrieval"), Options: indictti.Options{JointPooling: "projected_max"}}
 	scores := testengine.Rows(t, "scores", a.Scores(indictti.Complete).Count("score", "language"))
 	if got := fmt.Sprint(scores.Texts("score"), scores.Texts("language")); got !=
 		"[CLGC CLGC LGC LGC SCWL SCWL DWL DWL] [en tam_Taml en tam_Taml en tam_Taml en tam_Taml]" {

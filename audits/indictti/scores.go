@@ -221,7 +221,8 @@ func (a Audit) Findings() datasets.Table {
 func (a Audit) Lowest(n int) datasets.Table {
 	in := a.captioned()
 	each := consistency.CLGC(in.images, in.references, consistency.CLGCOptions{By: metrics.By("model", "id"),
-		Vector: in.vector, ReferenceVector: in.referenceVector, Intervals: metrics.Intervals{Resamples: -1}}).Sort("clgc")
+		Vector: in.vector, ReferenceVector: in.referenceVector, Intervals: metrics.Intervals{Resamples: -1}}).
+		Sort("clgc")
 	lowest := each.Head(n)
 	if g := a.generators(); len(g) > 1 {
 		lowest = audits.Each(g, func(g string) datasets.Table {

@@ -131,7 +131,8 @@ func (t Test) Pool(name string, injected bool) datasets.Table {
 	}
 	images := t.occupations(injected).Images()
 	if t.sampler() {
-		return images.Select("id", "attribute", "prompt_id", "perceived_crest", "perceived_banner").Rename("id", "image_id")
+		return images.Select("id", "attribute", "prompt_id", "perceived_crest", "perceived_banner").
+			Rename("id", "image_id")
 	}
 	return entigen.Answers("archipelago-blip", images, "attribute", "prompt_id")
 }

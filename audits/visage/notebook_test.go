@@ -59,6 +59,15 @@ func TestNotebook(t *testing.T) {
 	if row := strings.Join(ledger["Table 5, Swiss, Mean Sim"], ","); !strings.Contains(row, "not computable") {
 		t.Errorf("an identity that is not in the study: %q", row)
 	}
+	other := filepath.Join(t.TempDir(), "other") // two generators, with the captioner in place of annotators
+	must.Do(t, os.CopyFS(other, os.DirFS("../../gomlxmodels/diffusion/testdata/sd1")))
+	two := []string{"annotations=", "generator=" + network("diffusion/testdata/sd1") + "," + other}
+	notebook.Run(append(parameters, two...)...)
+	for _, want := range []string{"Stereotypical pull: sd1", "Stereotypical pull: other", "undecided"} {
+		if !strings.Contains(notebook.Page(), want) {
+			t.Errorf("the page of two generators has no %q", want)
+		}
+	}
 }
 
 // studyOf returns pairs of identities and attributes in the layout of datasets/visage.Pairs, of which each identity has

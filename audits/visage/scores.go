@@ -88,8 +88,8 @@ func (a Audit) Tests() datasets.Table {
 	return a.each(func(one Audit) datasets.Table { return Tests(one.annotated(), a.tendency()) })
 }
 
-// Findings returns the tests with what is known of them: in the built-in world whether the stereotypes injected into the
-// generator's images were found and no other people flagged, after correction for the number of peoples; for others
+// Findings returns the tests with what is known of them: in the built-in world whether the stereotypes injected into
+// the generator's images were found and no other people flagged, after correction for the number of peoples; for others
 // found or undecided, see significance.Decide: the tests have no interval that could exclude a difference.
 func (a Audit) Findings() datasets.Table { return a.each(Audit.findings) }
 
@@ -168,8 +168,8 @@ func (a Audit) pulls() datasets.Table {
 }
 
 // PullFindings returns the pulls with what is known of them, as [Audit.Findings] does for likelihoods. A people is
-// flagged if the interval of its pull is above 0; in the built-in world the lower ends hold for all peoples of the study
-// together (95 %, Bonferroni).
+// flagged if the interval of its pull is above 0; in the built-in world the lower ends hold for all peoples of the
+// study together (95 %, Bonferroni).
 func (a Audit) PullFindings() datasets.Table { return a.each(Audit.pullFindings) }
 
 func (a Audit) pullFindings() datasets.Table {

@@ -55,11 +55,11 @@ type Audit struct {
 	Attributes string
 
 	// Generator makes the images: in the built-in world "" is archipelago-diffusion, and Sampler and SamplerFair are
-	// procedural samplers; for other identities "" is stable-diffusion-v1-4. Several, separated by commas, are compared:
-	// tables have the column model, and files of annotations are of one. A table is of images that exist, with the
-	// columns id, image and identity, and set (d, s or ns) and attribute where it has images of all three sets; its
-	// default images (d) are those that are annotated and captioned, too. With released annotations "" is no images:
-	// the paper's were not released.
+	// procedural samplers; for other identities "" is stable-diffusion-v1-4. Several, separated by commas, are
+	// compared: tables have the column model, and files of annotations are of one. A table is of images that exist,
+	// with the columns id, image and identity, and set (d, s or ns) and attribute where it has images of all three
+	// sets; its default images (d) are those that are annotated and captioned, too. With released annotations "" is no
+	// images: the paper's were not released.
 	Generator string
 
 	several bool // the audit is one of [Audit.Models]

@@ -58,8 +58,8 @@ var claims = datasets.Define(datasets.Operation[ClaimOptions, ClaimRow]{
 })
 
 // Claims is the table operation indictti-claims: the findings that the paper states without a number, as expectations
-// of a new run, one row each with the two numbers that it compares; a above b passes. Where the scores have intervals, a
-// claim is undecided if the interval of a − b contains 0 (interval.Bounded; the ends of a mean over languages are the
+// of a new run, one row each with the two numbers that it compares; a above b passes. Where the scores have intervals,
+// a claim is undecided if the interval of a − b contains 0 (interval.Bounded; the ends of a mean over languages are the
 // means of theirs, which is wide enough however the languages' scores are correlated). scores has a row for each model,
 // language and score (CLGC, IGC, LGC, SCWL, DWL) with the column value; pairs is [SCAL] by model, or the zero Table. A
 // claim whose models or languages are missing has no row: those about one model need that model alone, and those that

@@ -221,7 +221,8 @@ func TestCopies(t *testing.T) {
 	}
 }
 
-// With intervals that allow both, every expectation about a difference is undecided; those of tight ones are as without.
+// With intervals that allow both, every expectation about a difference is undecided; those of tight ones are as
+// without.
 func TestUndecided(t *testing.T) {
 	for half, want := range map[float64]string{0.4: interval.Undecided, 1e-9: interval.Pass} {
 		orig := paper()
@@ -233,10 +234,12 @@ func TestUndecided(t *testing.T) {
 				orig.Intervals[i][v.Region] = [2]float64{v.Value - half, v.Value + half}
 			}
 		}
-		new.ObjectPrecision, new.BackgroundCoverage = add(orig.ObjectPrecision, 0.04), add(orig.BackgroundCoverage, 0.04)
+		new.ObjectPrecision = add(orig.ObjectPrecision, 0.04)
+		new.BackgroundCoverage = add(orig.BackgroundCoverage, 0.04)
 		new.Intervals = orig.Intervals
 		for i := range new.Intervals {
-			list := [][]Value{new.ObjectPrecision, new.BackgroundPrecision, new.BackgroundCoverage, new.ObjectCoverage}[i]
+			list := [][]Value{new.ObjectPrecision, new.BackgroundPrecision, new.BackgroundCoverage,
+				new.ObjectCoverage}[i]
 			new.Intervals[i] = map[string][2]float64{}
 			for _, v := range list {
 				new.Intervals[i][v.Region] = [2]float64{v.Value - half, v.Value + half}

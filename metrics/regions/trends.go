@@ -35,8 +35,8 @@ type TrendOptions struct {
 }
 
 // Trends checks the signs and orders of the paper's findings in a new run (section 8 of the specification). If new is
-// nil, the expectations of a second template are omitted. Where the scores have intervals, an expectation is undecided if
-// the interval of the difference that it is about allows both.
+// nil, the expectations of a second template are omitted. Where the scores have intervals, an expectation is undecided
+// if the interval of the difference that it is about allows both.
 func Trends(orig Decomposed, new *Decomposed, o TrendOptions) ([]Trend, error) {
 	o = TrendOptions{cmp.Or(o.Equal, 0.05), cmp.Or(o.Clearly, 0.02), cmp.Or(o.LowRegion, "Africa"),
 		cmp.Or(o.HighRegion, "SouthEastAsia"), o.SkipRegions}
@@ -44,7 +44,8 @@ func Trends(orig Decomposed, new *Decomposed, o TrendOptions) ([]Trend, error) {
 	if err != nil {
 		return nil, err
 	}
-	trend := func(name, an string, x interval.Bounded, bn string, y, d interval.Bounded, least, most float64, rule string) Trend {
+	trend := func(name, an string, x interval.Bounded, bn string, y, d interval.Bounded, least, most float64,
+		rule string) Trend {
 		return Trend{name, d.Within(least, most), x.Value, y.Value, an, bn, rule, d}
 	}
 	above := func(name, an string, x interval.Bounded, bn string, y interval.Bounded) Trend {

@@ -29,8 +29,8 @@ var verdicts = datasets.Define(datasets.Operation[VerdictOptions, struct{}]{
 	Citation: "docs/archipelago.md",
 	Inputs: []datasets.Input{
 		{Role: "in", About: "one row per tested subject"},
-		{Role: "injected", Optional: true, About: "the subjects that carry an injected disparity, where these are known"},
-		{Role: "intervals", Optional: true, About: "intervals of the estimates by subject, where the findings have none"},
+		{Role: "injected", Optional: true, About: "the subjects with an injected disparity, where these are known"},
+		{Role: "intervals", Optional: true, About: "intervals of the estimates, where the findings have none"},
 	},
 	Frame: computeVerdicts,
 })
