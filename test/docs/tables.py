@@ -1,4 +1,4 @@
-"""Reads the tables that the commands of README.md write with pandas, polars and DuckDB: python3 tables.py FOLDER.
+"""Reads the tables that the commands of docs/command_line.md write with pandas, polars and DuckDB: python3 tables.py FOLDER.
 
 Tried with pandas 2 and 3, polars 1, DuckDB 1, pyarrow 17 to 22.
 """
