@@ -202,9 +202,9 @@ func (r *run) readMaskColumn(f *table.Frame, c *table.Column, rows []int, o orig
 	return nil
 }
 
-// each calls read for rows that are not bad, on several goroutines, and records those with an error in bad. read returns
-// the path of what it reads, "" = the value is in the table itself. It ends early, with the error, where an object
-// storage cannot be reached.
+// each calls read for rows that are not bad, on several goroutines, and records those with an error in bad. read
+// returns the path of what it reads, "" = the value is in the table itself. It ends early, with the error, where an
+// object storage cannot be reached.
 func (o origin) each(f *table.Frame, c *table.Column, rows []int, bad []*table.BadRow,
 	read func(row int) (path string, err error)) error {
 	var broken broken
