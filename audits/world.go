@@ -67,6 +67,14 @@ func CheckWorld(audit string, builtIn bool, seed int, generators ...string) erro
 	return nil
 }
 
+// Without returns the table without its rows, for a part that an audit does not have; an errored table stays one.
+func Without(t datasets.Table) datasets.Table {
+	if t.Err() != nil {
+		return t
+	}
+	return NoRows(t.Columns())
+}
+
 // NoRows returns a table with columns and without rows: the result of a part that an audit does not have.
 func NoRows(columns []table.ColumnSpec) datasets.Table {
 	return datasets.FromFrame(table.NewFrame(columns))

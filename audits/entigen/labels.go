@@ -237,7 +237,7 @@ func (a Audit) confusion(axis string) representation.ConfusionOptions {
 func (a Audit) compared(of func(judged, rated datasets.Table, axis string) datasets.Table) datasets.Table {
 	labels := a.Labels()
 	if !a.HasImages() || !a.HasRaters() {
-		return audits.NoRows(of(labels, labels, data.PerceivedGender).Columns())
+		return audits.Without(of(labels, labels, data.PerceivedGender))
 	}
 	var out []datasets.Table
 	judged := a.Judged()

@@ -163,7 +163,7 @@ func (a Audit) Cells(rule string) datasets.Table {
 	cells := representation.PaperCells(a.Labels(), representation.CellOptions{Labeling: a.labeling(rule),
 		Labels: a.ModelLabels})
 	if a.builtIn() {
-		return audits.NoRows(cells.Columns())
+		return audits.Without(cells)
 	}
 	return cells
 }

@@ -229,7 +229,7 @@ func (a Audit) ofImages(t datasets.Table) datasets.Table {
 	if a.HasImages() || t.Err() != nil {
 		return t
 	}
-	return audits.NoRows(t.Columns())
+	return audits.Without(t)
 }
 
 // named is mine for a table in which each identity of the study must occur.
