@@ -1,6 +1,7 @@
 package jupyter
 
 import (
+	"antipode/datasets/client"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -217,8 +218,8 @@ func TestServe(t *testing.T) {
 	got, reply := s.printed(t,
 		"var early = os.TempDir() // before any init of the cell\n%%\nfmt.Println(os.Getenv(\"ANTIPODE_MODULE\") != "+
 			"\"\", os.TempDir(), early, client.Protocol)")
-	if want := "true " + os.TempDir() + " " + os.TempDir() + " 1\n"; got != want || reply.Status != "ok" ||
-		reply.ExecutionCount == nil || *reply.ExecutionCount != 1 {
+	want := fmt.Sprintln(true, os.TempDir(), os.TempDir(), client.Protocol)
+	if got != want || reply.Status != "ok" || reply.ExecutionCount == nil || *reply.ExecutionCount != 1 {
 		t.Errorf("printed %q, want %q; reply %+v", got, want, reply)
 	}
 	if n := len(marked(t, s.mark)); n < 3 {
