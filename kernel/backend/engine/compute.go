@@ -288,19 +288,25 @@ func (h *here) compute(ctx context.Context, r *run, b *batches, s *batch, at []i
 	results, bad, failed := computeFinite(stage.WithSteps(held, running.at), b.w, inputs, b.outputs)
 	release()
 	end()
-	good, values := members, results
-	if len(bad) > 0 && len(results) == len(members) {
-		good, values = nil, nil
-		for i, u := range members {
-			if bad[i] == nil {
-				good, values = append(good, u), append(values, results[i])
-			}
-		}
-	}
 	for i, reason := range bad {
 		s.bad = append(s.bad, devices.BadRow{Row: places[i], Reason: reason.Error()})
 	}
+	good, values := withoutBad(members, results, bad)
 	return r.finish(b, running, good, values, drain.ended(ctx, failed))
+}
+
+// withoutBad returns the members of a batch and their results but for the bad ones, by position. Results of another
+// number are returned as they are, for [run.finish] to report.
+func withoutBad[V any](members []int, results [][]table.Value, bad map[int]V) (good []int, values [][]table.Value) {
+	if len(bad) == 0 || len(results) != len(members) {
+		return members, results
+	}
+	for i, u := range members {
+		if _, isBad := bad[i]; !isBad {
+			good, values = append(good, u), append(values, results[i])
+		}
+	}
+	return good, values
 }
 
 // claims are the items that a job computes itself, and those that other jobs compute.

@@ -126,13 +126,7 @@ func (d *deviceStage) compute(ctx context.Context, r *run, b *batches, s *batch,
 		bad.Row = at[bad.Row]
 		s.bad = append(s.bad, bad)
 	}
-	var good []int
-	var values [][]table.Value
-	for i, u := range members {
-		if !isBad[i] {
-			good, values = append(good, u), append(values, results[i])
-		}
-	}
+	good, values := withoutBad(members, results, isBad)
 	return r.finish(b, running, good, values, failed)
 }
 

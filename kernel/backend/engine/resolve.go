@@ -47,9 +47,6 @@ func (r *run) resolve(f *table.Frame, s *source) (*table.Frame, error) {
 	if s.bad == nil {
 		s.bad = make([]*table.BadRow, n)
 	}
-	if s.read == nil {
-		s.read = r.readFile(s)
-	}
 	f = r.add(f, s)
 	o, bad := s.origin, s.bad
 	for i := range f.Columns {

@@ -16,8 +16,9 @@ type source struct {
 	plan *table.Plan
 	f    *table.Frame // its rows, of which those in done are read
 	done []bool
-	// read reads the images and masks of rows in f, in place, and sets bad for those that cannot be read. An error is
-	// one of the whole table, such as an object storage that cannot be reached.
+	// read reads the images and masks of rows in f, in place, and sets bad for those that cannot be read; nil = they
+	// are files ([run.readFiles]). An error is one of the whole table, such as an object storage that cannot be
+	// reached.
 	read func(rows []int) error
 }
 
@@ -52,7 +53,11 @@ func (s *source) need(r *run, rows []int) error {
 	if len(rows) == 0 {
 		return nil
 	}
-	if err := s.read(rows); err != nil {
+	read := s.read
+	if read == nil {
+		read = func(rows []int) error { return r.readFiles(s.f, rows, s.origin, s.bad) }
+	}
+	if err := read(rows); err != nil {
 		return r.place(s.plan, err)
 	}
 	for _, row := range rows {
@@ -153,16 +158,14 @@ func (r *run) rows(p *table.Plan) (*table.Frame, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f, err = r.complete(f); err != nil {
+	read, err := r.complete(f)
+	if err != nil {
 		return nil, r.missing.failed(r.ctx, &table.Plan{Op: "images"}, err)
 	}
-	r.frames[p.Digest()] = f
-	return f, nil
-}
-
-// readFile replaces s.read for a table whose images and masks are files.
-func (r *run) readFile(s *source) func(rows []int) error {
-	return func(rows []int) error { return r.readFiles(s.f, rows, s.origin, s.bad) }
+	if read != f {
+		r.frames[p.Digest()] = read
+	}
+	return read, nil
 }
 
 // changed is the error of a table that has other rows than when it was first read.

@@ -125,7 +125,7 @@ func (r *run) parquetTable(path string, s *source) (*table.Frame, error) {
 		r.note("%s: columns that are not read: %s", s.name, strings.Join(t.Unread, ", "))
 	}
 	s.bad = t.Bad
-	if files := r.readFile(s); len(t.Held) > 0 {
+	if len(t.Held) > 0 {
 		s.read = func(rows []int) error {
 			options.Bytes = func(row int) bool { _, want := slices.BinarySearch(rows, row); return want }
 			again, err := parquet.Read(path, options)
@@ -135,7 +135,7 @@ func (r *run) parquetTable(path string, s *source) (*table.Frame, error) {
 			if err := s.held(again, t.Held, rows); err != nil {
 				return err
 			}
-			return files(rows)
+			return r.readFiles(s.f, rows, s.origin, s.bad)
 		}
 	}
 	return r.resolve(t.Frame, s)
