@@ -256,25 +256,18 @@ func FromRows(rows []map[string]any) Table {
 	for _, name := range order {
 		c := Column{ColumnSpec: table.ColumnSpec{Name: name, Kind: names[name]}}
 		for _, row := range rows {
+			value := table.Value{Number: math.NaN()} // "no value"
 			switch v := row[name].(type) {
 			case string:
-				c.Texts = append(c.Texts, v)
+				value.Text = v
 			case int:
-				c.Numbers = append(c.Numbers, float64(v))
+				value.Number = float64(v)
 			case float64:
-				c.Numbers = append(c.Numbers, v)
+				value.Number = v
 			case []float32:
-				c.Vectors = append(c.Vectors, v)
-			default:
-				switch c.Kind {
-				case table.KindText:
-					c.Texts = append(c.Texts, "")
-				case table.KindNumber:
-					c.Numbers = append(c.Numbers, math.NaN())
-				default:
-					c.Vectors = append(c.Vectors, nil)
-				}
+				value.Vector = v
 			}
+			c.Add(value)
 		}
 		if wide[name] {
 			c = table.TextColumn(name, make([]string, len(rows)))

@@ -309,20 +309,11 @@ func (r *reader) set(c *table.Column, row int, v pq.Value, role leafRole) {
 	}
 }
 
+// appendNone appends "no value".
 func appendNone(c *table.Column) {
-	switch c.Kind {
-	case table.KindText:
+	c.Add(table.Value{Number: math.NaN()})
+	if c.Kind == table.KindNumber && c.Texts != nil {
 		c.Texts = append(c.Texts, "")
-	case table.KindNumber:
-		if c.Numbers = append(c.Numbers, math.NaN()); c.Texts != nil {
-			c.Texts = append(c.Texts, "")
-		}
-	case table.KindImage:
-		c.Images = append(c.Images, table.Image{})
-	case table.KindMask:
-		c.Masks = append(c.Masks, table.Mask{})
-	default:
-		c.Vectors = append(c.Vectors, nil)
 	}
 }
 
