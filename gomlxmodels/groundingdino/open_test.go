@@ -7,7 +7,6 @@ import (
 
 	"github.com/gomlx/compute"
 
-	"antipode/gomlxmodels/weights"
 	"antipode/test/modeltest"
 )
 
@@ -118,13 +117,6 @@ func TestCopies(t *testing.T) {
 		} else if err != nil {
 			t.Error(err)
 		}
-	}
-}
-
-// without removes the tensors that begin with a prefix.
-func without(prefix string) func([]weights.Tensor) []weights.Tensor {
-	return func(l []weights.Tensor) []weights.Tensor {
-		return slices.DeleteFunc(l, func(x weights.Tensor) bool { return strings.HasPrefix(x.Name, prefix) })
 	}
 }
 
