@@ -115,6 +115,15 @@ func ModelName(generator string) string {
 	return filepath.Base(generator)
 }
 
+// Models returns the audit of each generator, for figures that show one. of makes it, and is told whether there are
+// several.
+func Models[A any](generators []string, of func(generator string, several bool) A) (each []A) {
+	for _, g := range generators {
+		each = append(each, of(g, len(generators) > 1))
+	}
+	return each
+}
+
 // Title returns the title of a figure of one of several generators, which names it; that of the only one is unchanged.
 func Title(title, generator string, several bool) string {
 	if several {

@@ -127,13 +127,11 @@ func (a Audit) generators() []string {
 func (a Audit) generator() string { return a.generators()[0] }
 
 // Models returns the audit of each generator, for figures that show one.
-func (a Audit) Models() (each []Audit) {
-	for _, g := range a.generators() {
-		one := a
-		one.Generator, one.several = g, len(a.generators()) > 1
-		each = append(each, one)
-	}
-	return each
+func (a Audit) Models() []Audit {
+	return audits.Models(a.generators(), func(g string, several bool) Audit {
+		a.Generator, a.several = g, several
+		return a
+	})
 }
 
 // Title returns the title of a figure of one of [Audit.Models], which names the generator if there are several.

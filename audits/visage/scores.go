@@ -8,6 +8,7 @@ import (
 	"antipode/metrics"
 	"antipode/metrics/significance"
 	"antipode/metrics/stereotypes"
+	"cmp"
 	"slices"
 )
 
@@ -177,10 +178,7 @@ func (a Audit) pullFindings() datasets.Table {
 	if !a.builtIn() {
 		return significance.Decide(a.Pulls(), datasets.Table{}, o)
 	}
-	a.Pull.Level = 1 - 2*0.05/float64(max(len(a.Identities), 1))
-	if len(a.Identities) == 0 {
-		a.Pull.Level = 1 - 2*0.05/float64(len(archipelago.PeopleNames()))
-	}
+	a.Pull.Level = 1 - 2*0.05/float64(cmp.Or(len(a.Identities), len(archipelago.PeopleNames())))
 	a.Resamples = max(a.Resamples, 0)
 	return significance.Verdicts(a.Pulls(), a.truth(), o)
 }

@@ -160,13 +160,11 @@ func (a Audit) generators() []string {
 func (a Audit) generator() string { return a.generators()[0] }
 
 // Models returns the audit of each generator, for figures that show one.
-func (a Audit) Models() (each []Audit) {
-	for _, g := range a.generators() {
-		one := a
-		one.Generator, one.several = g, len(a.generators()) > 1
-		each = append(each, one)
-	}
-	return each
+func (a Audit) Models() []Audit {
+	return audits.Models(a.generators(), func(g string, several bool) Audit {
+		a.Generator, a.several = g, several
+		return a
+	})
 }
 
 // Title returns the title of a figure of one of [Audit.Models], which names the generator if there are several.
@@ -226,7 +224,7 @@ func (a Audit) checked(t datasets.Table) datasets.Table {
 
 // ofImages returns a table that is computed from images: without rows where the audit has none.
 func (a Audit) ofImages(t datasets.Table) datasets.Table {
-	if a.HasImages() || t.Err() != nil {
+	if a.HasImages() {
 		return t
 	}
 	return audits.Without(t)
