@@ -108,7 +108,7 @@ func Vectors(model string) []string {
 		return []string{Blip2Image}
 	case config.ModelType == "clip" || config.ModelType == "altclip":
 		return []string{ClipImage, ClipImagePooled, ClipText}
-	case config.ModelType == "vit":
+	case slices.Contains([]string{"vit", "dinov2", "dinov2_with_registers"}, config.ModelType):
 		return []string{Full}
 	}
 	return nil

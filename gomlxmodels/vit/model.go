@@ -116,8 +116,11 @@ func (f *forward) patches(pixels *Node) *Node {
 
 // positionsBefore is the number of position embeddings that belong to prefix tokens.
 func (c *Config) positionsBefore() int {
-	if c.PatchPositions {
+	switch {
+	case c.PatchPositions:
 		return 0
+	case c.BareRegisters:
+		return 1
 	}
 	return c.Prefix()
 }
@@ -135,11 +138,14 @@ func (f *forward) positions(g *Graph, from, n int) *Node {
 func (f *forward) sequence(patches *Node, copies int) *Node {
 	g, b, c := patches.Graph(), patches.Shape().Dim(0), f.cfg
 	prefix := nn.Param(f.scope.At("tokens"), g, "class", f.dtype, 1, 1, c.HiddenSize)
+	if c.BareRegisters {
+		prefix = Add(prefix, f.positions(g, 0, 1))
+	}
 	if c.Registers > 0 {
 		prefix = Concatenate([]*Node{prefix, nn.Param(f.scope.At("tokens"), g, "registers", f.dtype, 1, c.Registers,
 			c.HiddenSize)}, 1)
 	}
-	if n := c.positionsBefore(); n > 0 {
+	if n := c.positionsBefore(); n > 0 && !c.BareRegisters {
 		prefix = Add(prefix, f.positions(g, 0, n))
 	}
 	var parts []*Node
@@ -163,7 +169,7 @@ func (f *forward) sequence(patches *Node, copies int) *Node {
 func (f *forward) blocks(x *Node, block nn.Block) (out []*Node) {
 	c := f.cfg
 	block.Heads, block.NoQKVBias, block.Hidden, block.Activation = c.Heads, !c.QKVBias, c.IntermediateSize, c.HiddenAct
-	block.Epsilon, block.LayerScale = c.LayerNormEps, c.LayerScale
+	block.Epsilon, block.LayerScale, block.Gated = c.LayerNormEps, c.LayerScale, c.Gated
 	queries := block.Queries
 	block.Queries = 0
 	for i := range c.Layers {

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Goldens for gomlxmodels/vit: small random models of transformers and timm, saved as those libraries save them, with
+"""Goldens for gomlxmodels/vit: small random models of transformers (ViT, DINOv2) and timm, saved as those libraries save them, with
 what every stage gives and with the masked embeddings in the three readings.
 
     python tools/pyref/vit.py gomlxmodels/vit/testdata
 
-Versions: torch 2.15.0, transformers 5.23.0, timm 1.0.31, safetensors, Python 3.11+. Seed 20240617 (per configuration: + its number).
+Versions: torch 2.15.0, transformers 5.24.0, timm 1.0.31, safetensors, Python 3.11+. Seed 20240617 (per configuration: + its number).
 Torch runs on one thread in float32. `drop` removes tokens from the sequence, `neginf` adds minus infinity to the scores of
 excluded keys, both through the libraries' own blocks; `zeroprob` replaces the attention by one that multiplies by 0 after the softmax.
 """
@@ -17,7 +17,7 @@ import sys
 import timm
 import torch
 from safetensors.torch import save_file
-from transformers import ViTConfig, ViTForImageClassification, ViTModel
+from transformers import Dinov2Config, Dinov2Model, Dinov2WithRegistersConfig, Dinov2WithRegistersModel, ViTConfig, ViTForImageClassification, ViTModel
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
 torch.set_num_threads(1)
@@ -64,6 +64,15 @@ class HF:
 
         ALL_ATTENTION_FUNCTIONS["zeroprob"] = attention
         self.vit.config._attn_implementation = "zeroprob" if on else "eager"
+
+
+class Dino(HF):
+    """… its DINOv2 …"""
+
+    def __init__(self, model):
+        self.model = self.vit = model
+        self.prefix = 1 + getattr(model.config, "num_register_tokens", 0)
+        self.blocks = model.encoder.layer
 
 
 class Timm:
@@ -142,7 +151,7 @@ def golden(face, size, patch, generator, folder):
         hidden = getattr(whole, "last_hidden_state", None)
         if hidden is not None:
             assert (hidden - out["norm"]).abs().max() < 1e-5
-        if getattr(whole, "pooler_output", None) is not None:
+        if getattr(whole, "pooler_output", None) is not None and not isinstance(face, Dino):
             out["pooled"] = whole.pooler_output
         logits = whole if torch.is_tensor(whole) else getattr(whole, "logits", None)
         if logits is not None and logits.shape[-1] != out["cls"].shape[-1]:
@@ -222,6 +231,30 @@ def main(root):
     m, args = small("vit_base_patch16_clip_quickgelu_224")
     save_timm(shake(m, g), args, folder)
     golden(Timm(m), (32, 32), (8, 8), g, folder)
+
+    def dino(name, config, model, size, memory=False, **kw):
+        """position embeddings of image_size, images of another size"""
+        folder, g = start(name)
+        base = dict(hidden_size=32, num_hidden_layers=2, num_attention_heads=4, mlp_ratio=2, patch_size=7, attn_implementation="eager")
+        m = shake(model(config(**{**base, **kw})), g)
+        if memory:  # transformers 5's names
+            m.config.save_pretrained(folder)
+            save_file({k: v.clone() for k, v in m.state_dict().items()}, folder / "model.safetensors")
+        else:
+            m.save_pretrained(folder)
+        processor = {"image_processor_type": "BitImageProcessor", "do_resize": True, "size": {"shortest_edge": 60}, "resample": 3, "do_center_crop": True}
+        (folder / "preprocessor_config.json").write_text(json.dumps({**processor, "crop_size": {"height": size[0], "width": size[1]}}))
+        golden(Dino(m), size, (7, 7), g, folder)
+
+    dino("dinov2-down", Dinov2Config, Dinov2Model, (28, 28), image_size=42)
+    dino("dinov2-giant-up", Dinov2Config, Dinov2Model, (28, 40), image_size=21, use_swiglu_ffn=True, use_mask_token=False, memory=True)
+    dino("dinov2-registers-down", Dinov2WithRegistersConfig, Dinov2WithRegistersModel, (21, 28), image_size=42, use_swiglu_ffn=True)
+    dino("dinov2-registers-up", Dinov2WithRegistersConfig, Dinov2WithRegistersModel, (35, 35), image_size=21, num_register_tokens=2, qkv_bias=False, memory=True)
+
+    folder, g = start("timm-dinov2-giant")
+    m, args = small("vit_giant_patch14_dinov2", patch_size=7, img_size=21, mlp_ratio=1)
+    save_timm(shake(m, g), args, folder)
+    golden(Timm(m), (21, 21), (7, 7), g, folder)
 
     for p in sorted(root.rglob("*")):
         if p.is_file() and p.stat().st_size > 200_000:
