@@ -9,6 +9,7 @@ import (
 
 	"antipode/gomlxmodels/clip"
 	"antipode/gomlxmodels/preprocess"
+	"antipode/gomlxmodels/vit"
 	"antipode/gomlxmodels/weights"
 )
 
@@ -73,7 +74,7 @@ func decoderTable(cfg *Config) []weights.Rule {
 	t.Dense("decoder.film_mul", "film_mul", r, p)
 	t.Dense("decoder.film_add", "film_add", r, p)
 	for i := range cfg.ExtractLayers {
-		clip.BlockRules(&t, fmt.Sprintf("decoder.layers.%d.", i), fmt.Sprintf("layer_%d/", i), r,
+		vit.BlockRules(&t, fmt.Sprintf("decoder.layers.%d.", i), fmt.Sprintf("layer_%d/", i), r,
 			cfg.DecoderIntermediateSize)
 	}
 	k := cfg.enlarge()

@@ -60,6 +60,9 @@ type Config struct {
 	// the same. With Antialias as torch's antialiased bicubic interpolation does, else without.
 	Stored    Pair `json:"-"`
 	Antialias bool `json:"-"`
+
+	// There is no class token: the embedding is that of a learned query that attends to the patches (SigLIP).
+	AttentionPool bool `json:"-"`
 }
 
 // DefaultConfig is ViTConfig's: ViT-B/16 at 224 pixels.
@@ -90,11 +93,16 @@ func (c *Config) Patches() int {
 }
 
 // Prefix is T, the number of tokens before the patches.
-func (c *Config) Prefix() int { return 1 + c.Registers }
+func (c *Config) Prefix() int {
+	if c.AttentionPool {
+		return 0
+	}
+	return 1 + c.Registers
+}
 
 // own reports what transformers' ViTModel does not have.
 func (c *Config) own() bool {
-	return c.Registers > 0 || c.PreNorm || c.LayerScale || c.PatchPositions || c.Stored != Pair{}
+	return c.Registers > 0 || c.PreNorm || c.LayerScale || c.PatchPositions || c.AttentionPool || c.Stored != Pair{}
 }
 
 // poolerSize is the width of the pooler's output.
@@ -159,8 +167,8 @@ func (s *SquareConfig) Validate() error {
 	return s.ViT().check()
 }
 
-// ParseConfig reads a config.json, of Hugging Face ("model_type": "vit", "dinov2", "dinov2_with_registers") or of timm
-// ("architecture": "vit_…"), and validates it.
+// ParseConfig reads a config.json, of Hugging Face ("model_type": "vit", "dinov2", "dinov2_with_registers"; of "siglip"
+// the vision_config) or of timm ("architecture": "vit_…"), and validates it.
 func ParseConfig(text []byte) (*Config, error) {
 	var kind struct {
 		ModelType    *string `json:"model_type"`
@@ -181,8 +189,10 @@ func ParseConfig(text []byte) (*Config, error) {
 		c, err = &d, json.Unmarshal(text, &d)
 	case strings.HasPrefix(*kind.ModelType, dinov2):
 		c, err = parseDINOv2(*kind.ModelType, text)
+	case *kind.ModelType == siglip:
+		c, err = parseSigLIP(text)
 	default:
-		return nil, hub.WrongType(*kind.ModelType, "a ViT (vit, dinov2, dinov2_with_registers)")
+		return nil, hub.WrongType(*kind.ModelType, "a ViT (vit, dinov2, dinov2_with_registers, siglip)")
 	}
 	if err != nil {
 		return nil, err

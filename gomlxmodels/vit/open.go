@@ -50,10 +50,9 @@ func Open(dir string) (*Model, error) {
 	if m.layout, m.prefix, err = detect(m.Weights); err != nil {
 		return nil, err
 	}
-	if timm := m.layout == Timm; m.cfg.own() && timm == (m.cfg.Stored != Pair{}) {
-		names := map[bool]string{true: "transformers", false: "timm"}
-		return nil, fmt.Errorf("%s: the configuration is of %s, the tensors of %s are named as in %s", path,
-			names[timm], m.Weights.Files()[0], names[!timm])
+	if !m.cfg.fits(m.layout) {
+		return nil, fmt.Errorf("%s: the configuration is not of %s, as the names of the tensors of %s", path, m.layout,
+			m.Weights.Files()[0])
 	}
 	if err := m.Match(m.table()); err != nil {
 		return nil, err
@@ -70,7 +69,12 @@ func Open(dir string) (*Model, error) {
 }
 
 // table is the correspondence between the checkpoint and the variables of [Forward].
-func (m *Model) table() []weights.Rule { return table(m.cfg, m.layout, m.prefix, heads{}) }
+func (m *Model) table() []weights.Rule {
+	if m.layout == SigLIP {
+		return siglipTable(m.cfg, m.Weights)
+	}
+	return table(m.cfg, m.layout, m.prefix, heads{})
+}
 
 // openPreprocessing reads preprocessor_config.json, else timm's pretrained_cfg, else takes the default.
 func (m *Model) openPreprocessing(configPath string, config []byte) error {
@@ -78,6 +82,8 @@ func (m *Model) openPreprocessing(configPath string, config []byte) error {
 	d := preprocess.Default(h, w)
 	if m.cfg.Stored != (Pair{}) {
 		d = dinov2Preprocess
+	} else if m.cfg.AttentionPool {
+		d.Filter, d.Source = preprocess.Bicubic, "default of SiglipImageProcessor"
 	}
 	pre, path := &d, filepath.Join(m.Dir, "preprocessor_config.json")
 	var timm struct {

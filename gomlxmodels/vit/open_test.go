@@ -94,7 +94,7 @@ pretrained_cfg/interpolation="magic" => interpolation "magic" is not known
 pretrained_cfg/crop_mode="border" => crop_mode "border" is not supported
 drop norm.bias => model.safetensors: 1 tensor missing: norm.bias
 add dist_token => model.safetensors: 1 tensor the model does not use: dist_token
-config.json<{"model_type": "dinov2", "num_attention_heads": 4, "hidden_size": 32} => the configuration is of transformers
+config.json<{"model_type": "dinov2", "num_attention_heads": 4, "hidden_size": 32} => the configuration is not of timm
 @dinov2-registers-down
 mlp_ratio=0 => mlp_ratio 0 of hidden_size 32 is not between 1 and
 mlp_ratio=1e9 => mlp_ratio 1e+09 of hidden_size 32
@@ -109,8 +109,15 @@ layer_norm_eps=-1 => layer_norm_eps -1 is not
 preprocessor_config.json:crop_size=6 => patch_size [7 7] larger than image_size [6 6]
 preprocessor_config.json:do_center_crop=false => gives images of many sizes
 drop encoder.layer.1.layer_scale2.lambda1 => 1 tensor missing: encoder.layer.1.layer_scale2.lambda1
+@siglip
+vision_config/vision_use_head=false => vision_config: vision_use_head false is not supported
+vision_config=[] => vision_config: json: cannot unmarshal array
+vision_config/image_size=40 => "vision_model.embeddings.position_embedding.weight" has shape [9 32], the configuration requires [25 32]
+drop vision_model.head.mlp.fc2.bias => 1 tensor missing: vision_model.head.mlp.fc2.bias
+add vision_model.more => 1 tensor the model does not use: vision_model.more
+model_type="dinov2" => the configuration is not of siglip, as the names of the tensors of
 @hf5-memory
-config.json<{"architecture": "vit_small_patch14_dinov2"} => the configuration is of timm`,
+config.json<{"architecture": "vit_small_patch14_dinov2"} => the configuration is not of transformers-5`,
 		Opens: "@dinov2-down\nrm preprocessor_config.json",
 		Others: map[string]func(testing.TB, string){
 			"the tensors are not named as those of a ViT": func(t testing.TB, dir string) {

@@ -20,7 +20,19 @@ const (
 	HuggingFace  Layout = "transformers"   // encoder.layer.0.attention.attention.query.weight
 	HuggingFace5 Layout = "transformers-5" // layers.0.attention.q_proj.weight: what transformers 5 holds in memory
 	Timm         Layout = "timm"           // blocks.0.attn.qkv.weight
+	SigLIP       Layout = "siglip"         // vision_model.encoder.layers.0.self_attn.q_proj.weight
 )
+
+// fits reports whether there are checkpoints of the configuration with that layout.
+func (c *Config) fits(l Layout) bool {
+	switch {
+	case c.AttentionPool || l == SigLIP:
+		return c.AttentionPool && l == SigLIP
+	case c.Stored != Pair{}:
+		return l != Timm
+	}
+	return l == Timm || !c.own()
+}
 
 // detect finds the layout and the prefix of the names by one tensor every checkpoint of the layout has.
 func detect(set *weights.Set) (Layout, string, error) {
@@ -33,6 +45,7 @@ func detect(set *weights.Set) (Layout, string, error) {
 		{HuggingFace5, "encoder.layers.0.attention.q_proj.weight"},
 		{HuggingFace5, "encoder.layer.0.attention.q_proj.weight"}, // DINOv2
 		{Timm, "blocks.0.attn.qkv.weight"},
+		{SigLIP, "vision_model.encoder.layers.0.self_attn.q_proj.weight"},
 	} {
 		for _, prefix := range []string{"", "vit.", "dinov2.", "dinov2_with_registers."} {
 			if set.Has(prefix + l.marker) {
