@@ -66,6 +66,18 @@ func (m *Model) Runs() error {
 		"of its images", m.Name, m.Name)
 }
 
+// InceptionFiles are the names of files of an Inception v3, without a config.json: of the network of FID as pytorch-fid and
+// torch-fidelity name it, and of torchvision's.
+var InceptionFiles = []string{"pt_inception-*.pth", "weights-inception-*.pth", "inception_v3*.pth"}
+
+// isInception reports whether a folder has one of [InceptionFiles].
+func isInception(dir string) bool {
+	return slices.ContainsFunc(InceptionFiles, func(pattern string) bool {
+		found, _ := filepath.Glob(filepath.Join(dir, pattern))
+		return len(found) > 0
+	})
+}
+
 // Pair is a detector and a segmenter with one name.
 type Pair struct{ Name, Segmenter, Detector, Profile, About string }
 
@@ -95,9 +107,13 @@ func Vectors(model string) []string {
 	}
 	var config struct {
 		ModelType     string `json:"model_type"`
+		Architecture  string
 		Architectures []string
 	}
 	data, err := os.ReadFile(filepath.Join(model, "config.json"))
+	if err != nil && isInception(model) {
+		return []string{Full, Logits}
+	}
 	if err != nil || json.Unmarshal(data, &config) != nil {
 		return nil
 	}
@@ -108,6 +124,8 @@ func Vectors(model string) []string {
 		return []string{Blip2Image}
 	case config.ModelType == "clip" || config.ModelType == "altclip":
 		return []string{ClipImage, ClipImagePooled, ClipText}
+	case config.Architecture == "inception_v3":
+		return []string{Full, Logits}
 	case config.ModelType == "siglip":
 		return []string{Full, ClipImage, ClipText}
 	case slices.Contains([]string{"vit", "dinov2", "dinov2_with_registers"}, config.ModelType):
@@ -180,6 +198,9 @@ func resolve(model string) (string, error) {
 		if _, err := os.Stat(filepath.Join(abs, name)); err == nil {
 			return abs, nil
 		}
+	}
+	if isInception(abs) {
+		return abs, nil
 	}
 	if info, err := os.Stat(abs); err != nil || !info.IsDir() {
 		if hubName.MatchString(model) {

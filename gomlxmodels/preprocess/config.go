@@ -25,6 +25,9 @@ const (
 	// with 0 right and below to a square, in floating point blurred where it is shrunk, then stretched without
 	// antialiasing: OWLv2's image processor
 	PadSquare Resizing = "pad-square"
+	// to Height × Width in floating point, bilinearly from the upper left corners of pixels, without antialiasing: the
+	// resize_bilinear of TensorFlow 1
+	TensorFlow Resizing = "tensorflow"
 )
 
 // Config is one preprocessing: resize, crop, rescale, normalize. JSON is the form Parse reads back and run records
@@ -91,7 +94,7 @@ func (c *Config) Validate(height, width int) error {
 				"without a center crop", c.Edge, c.Width, c.Height)
 		}
 		fallthrough
-	case Stretch, SquareThenFit, Cover, PadSquare:
+	case Stretch, SquareThenFit, Cover, PadSquare, TensorFlow:
 		if !in(c.Height) || !in(c.Width) {
 			return fmt.Errorf("preprocessing: size %d×%d is not between 1 and %d", c.Width, c.Height, limit)
 		}
