@@ -28,7 +28,8 @@ func computeDecomposedDIGTable(_ context.Context, call *Call, _ struct{}) (*tabl
 	if in.Err != nil {
 		return nil, in.Err
 	}
-	out := &table.Frame{Columns: []table.Column{table.TextColumn("row", []string{"Orig.", "New", "Delta", "Delta (%)"})}}
+	rows := []string{"Orig.", "New", "Delta", "Delta (%)"}
+	out := &table.Frame{Columns: []table.Column{table.TextColumn("row", rows)}}
 	for _, c := range [][2]string{{"object_only", "Obj-only"}, {"background_only", "BG-only"}} {
 		for _, s := range [][2]string{{"precision", "Prec."}, {"coverage", "Covg."}} {
 			for _, a := range [][2]string{{"average", "Avg."}, {"worst region", "Worst"}} {

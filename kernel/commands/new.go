@@ -29,7 +29,8 @@ func newNotebook(_ context.Context, args []string) error {
 	var audit, images string
 	var params list
 	fs := flags("new", "")
-	fs.StringVar(&audit, "audit", "", "write the notebook of an audit `NAME`: dig, indictti, visage, cococrola, entigen")
+	fs.StringVar(&audit, "audit", "", "write the notebook of the audit `NAME`: dig, indictti, visage, cococrola or "+
+		"entigen")
 	fs.StringVar(&images, "images", "", "with --audit: a folder or table of generated images, `PATH`, its parameter "+
 		"generator")
 	fs.Var(&params, "p", "with --audit: a parameter of the notebook, `name=value`; may be given several times")

@@ -11,6 +11,7 @@ import (
 	"antipode/datasets/table"
 	data "antipode/datasets/visage"
 	"antipode/metrics"
+	"antipode/metrics/interval"
 )
 
 // ValueTables are the inputs of [Values]: results of this package, of which any may be missing. Annotations and
@@ -27,6 +28,7 @@ type ValueTables struct {
 	Consensus     datasets.Table // of Consensus
 	Visual        datasets.Table // of VisualAttributes
 	Offensiveness datasets.Table // of Offensiveness
+	South         datasets.Table // verdicts on the Global South by measure: found, not found or undecided
 }
 
 // optional is an optional input of [Values].
@@ -55,13 +57,15 @@ var values = listing(metrics.Definition[struct{}, valueRow]{
 		optional("consensus", "label:text share:number", "visage-consensus"),
 		optional("visual", "attribute:text visual:text", "visage-visual-attributes"),
 		optional("offensiveness", "identity:text offensiveness:number", "visage-offensiveness"),
+		optional("south", "measure:text verdict:text", "verdicts on the Global South, of this run"),
 	},
 	Compute: func(_ context.Context, call *metrics.Call, _ struct{}) (out []valueRow, err error) {
 		var v metrics.ValueRows
 		v.AddItems(call, items...)
 		v.AddItems(call, printedItems()...)
 		for role, add := range map[string]func(v *metrics.ValueRows, f *table.Frame){"annotations": annotations,
-			"tendencies": tendencyClaims, "counts": single, "offensiveness": offensiveClaims} {
+			"tendencies": tendencyClaims, "counts": single, "offensiveness": offensiveClaims,
+			"south": southClaims} {
 			if f := call.Inputs[role]; f != nil && f.Len() > 0 {
 				add(&v, f)
 			}
@@ -130,7 +134,7 @@ func Values(t ValueTables) datasets.Table {
 	return values.Table(map[string]datasets.Table{"annotations": t.Annotations, "likelihoods": t.Likelihoods,
 		"tendencies": t.Tendencies, "overall": t.Overall, "agreement": t.Agreement, "pulls": t.Pulls,
 		"pull-count": t.PullCount, "counts": t.Counts, "consensus": t.Consensus, "visual": t.Visual,
-		"offensiveness": t.Offensiveness})
+		"offensiveness": t.Offensiveness, "south": t.South})
 }
 
 func number(v *metrics.ValueRows, item string, n int) {
@@ -181,6 +185,30 @@ func single(v *metrics.ValueRows, f *table.Frame) {
 		}
 	}
 	number(v, "section 3.1: identities with one visual stereotype", one)
+}
+
+// southClaims adds the two statements about the Global South: that of several measures holds where it holds for each,
+// and fails where one fails.
+func southClaims(v *metrics.ValueRows, f *table.Frame) {
+	verdicts := f.Texts("verdict")
+	for item, measures := range map[string][]string{"abstract: stronger pull of the Global South": {"pull"},
+		"section 6: higher similarity of the Global South in all three measures": {"s_d_s", "s_d_ns", "s_s_ns"}} {
+		seen, verdict := 0, interval.Pass
+		for i, m := range f.Texts("measure") {
+			switch {
+			case !slices.Contains(measures, m):
+				continue
+			case verdicts[i] == "not found":
+				verdict = interval.Fail
+			case verdicts[i] == "undecided" && verdict == interval.Pass:
+				verdict = interval.Undecided
+			}
+			seen++
+		}
+		if seen == len(measures) {
+			v.AddVerdict(item, verdict)
+		}
+	}
 }
 
 // offensiveClaims adds whether the five most and least offensive groups are those of Figure 8.
