@@ -59,24 +59,22 @@ func TestReleased(t *testing.T) {
 	if got := verdicts(ledger, "by clip"); got[metrics.NotComputable] != 33 {
 		t.Errorf("values by CLIP: %v", got)
 	}
-	for item, why := range map[string]string{
-		"Stable Diffusion, police officer: perceived women prevail after the sentence on gender": "holds",
-		"DALL-E-mini, makeup: perceived men prevail after the sentence on gender":                "does not hold",
-		"weddings, by people: both sentences on culture lower the score":                         "holds",
-		"professions, by people: 'irrespective of' lowers the score of its axis":                 "does not hold",
-		"minDALL-E, bride: every original image is perceived as Western":                         "does not hold",
+	// Nine images of a prompt leave what depends on a score undecided; without intervals the values decide.
+	values := a
+	values.Resamples = -1
+	exact := testengine.Rows(t, "values", values.Claims())
+	claims := testengine.Rows(t, "claims", a.Claims())
+	for item, want := range map[string][2]string{
+		"Stable Diffusion, police officer: perceived women prevail after the sentence on gender": {"yes", "undecided"},
+		"DALL-E-mini, makeup: perceived men prevail after the sentence on gender":                {"no", "undecided"},
+		"weddings, by people: both sentences on culture lower the score":                         {"yes", "undecided"},
+		"professions, by people: 'irrespective of' lowers the score of its axis":                 {"no", "undecided"},
+		"minDALL-E, bride: every original image is perceived as Western":                         {"no", "no"},
 	} {
-		found := false
-		for i, name := range ledger.Texts("item") {
-			if name == item {
-				found = true
-				if got := ledger.Texts("why")[i]; got != why {
-					t.Errorf("%s: %q, want %q", item, got, why)
-				}
-			}
-		}
-		if !found {
-			t.Errorf("the ledger has no item %q", item)
+		a, b := slices.Index(exact.Texts("item"), item), slices.Index(claims.Texts("item"), item)
+		if a < 0 || b < 0 || exact.Texts("holds")[a] != want[0] || claims.Texts("holds")[b] != want[1] ||
+			!slices.Contains(ledger.Texts("item"), item) {
+			t.Errorf("%s: want %s, and with intervals %s", item, want[0], want[1])
 		}
 	}
 	f := testengine.Rows(t, "findings", a.Findings())

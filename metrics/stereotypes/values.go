@@ -42,7 +42,8 @@ type valueRow struct {
 }
 
 var values = listing(metrics.Definition[struct{}, valueRow]{
-	Name: "visage-values", Version: 2, Title: "the values of the tables and claims of ViSAGe",
+	Name: "visage-values", Version: 3, // 2 had no claims about the Global South
+	Title:    "the values of the tables and claims of ViSAGe",
 	Citation: "Tables 1 to 5",
 	Inputs: []metrics.Input{
 		optional("annotations", "identity:text image_number:number", "annotations"),
@@ -187,26 +188,19 @@ func single(v *metrics.ValueRows, f *table.Frame) {
 	number(v, "section 3.1: identities with one visual stereotype", one)
 }
 
-// southClaims adds the two statements about the Global South: that of several measures holds where it holds for each,
-// and fails where one fails.
+// southClaims adds the two statements about the Global South.
 func southClaims(v *metrics.ValueRows, f *table.Frame) {
-	verdicts := f.Texts("verdict")
+	of := map[string]string{"found": interval.Pass, "not found": interval.Fail, "undecided": interval.Undecided}
 	for item, measures := range map[string][]string{"abstract: stronger pull of the Global South": {"pull"},
 		"section 6: higher similarity of the Global South in all three measures": {"s_d_s", "s_d_ns", "s_s_ns"}} {
-		seen, verdict := 0, interval.Pass
+		var verdicts []string
 		for i, m := range f.Texts("measure") {
-			switch {
-			case !slices.Contains(measures, m):
-				continue
-			case verdicts[i] == "not found":
-				verdict = interval.Fail
-			case verdicts[i] == "undecided" && verdict == interval.Pass:
-				verdict = interval.Undecided
+			if slices.Contains(measures, m) {
+				verdicts = append(verdicts, of[f.Texts("verdict")[i]])
 			}
-			seen++
 		}
-		if seen == len(measures) {
-			v.AddVerdict(item, verdict)
+		if len(verdicts) == len(measures) {
+			v.AddVerdict(item, interval.Every(verdicts...))
 		}
 	}
 }
