@@ -46,7 +46,8 @@ func (b Bounded) Within(least, most float64) string {
 	return Undecided
 }
 
-// Every returns the verdict on a conjunction: [Fail] if one of the verdicts is, else [Undecided] if one is, else [Pass].
+// Every returns the verdict on a conjunction: [Fail] if one of the verdicts is, else [Undecided] if one is, and else
+// [Pass].
 func Every(verdicts ...string) string {
 	for _, v := range []string{Fail, Undecided} {
 		if slices.Contains(verdicts, v) {

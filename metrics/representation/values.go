@@ -163,19 +163,19 @@ var claims = []claim{
 	{"professions, by CLIP: both sentences on gender lower the score of perceived gender",
 		every("clip", data.Profession, data.PerceivedGender, lowered, "P-G1", "P-G2")},
 	{"professions, by CLIP: 'irrespective of their gender' lowers it more than 'all genders'",
-		of("clip", data.Profession, data.PerceivedGender, []string{"P-G1", "P-G2"}, func(s []interval.Bounded) []string {
-			return []string{lowered(s[2], s[1])}
-		})},
+		of("clip", data.Profession, data.PerceivedGender, []string{"P-G1", "P-G2"},
+			func(s []interval.Bounded) []string { return []string{lowered(s[2], s[1])} })},
 	{"professions, by CLIP: sentences on skin color change it by at most 0.1",
 		every("clip", data.Profession, data.PerceivedGender, unchanged, "P-S1", "P-S2")},
-	{"professions, by CLIP: an irrelevant sentence changes it by more than 0.1", func(s *paperScores) ([]string, error) {
-		same, err := every("clip", data.Profession, data.PerceivedGender, unchanged, "P-I1", "P-I2")(s)
-		if len(same) == 0 {
-			return nil, err
-		}
-		return []string{map[string]string{interval.Pass: interval.Fail, interval.Fail: interval.Pass,
-			interval.Undecided: interval.Undecided}[interval.Every(same...)]}, err
-	}},
+	{"professions, by CLIP: an irrelevant sentence changes it by more than 0.1",
+		func(s *paperScores) ([]string, error) {
+			same, err := every("clip", data.Profession, data.PerceivedGender, unchanged, "P-I1", "P-I2")(s)
+			if len(same) == 0 {
+				return nil, err
+			}
+			return []string{map[string]string{interval.Pass: interval.Fail, interval.Fail: interval.Pass,
+				interval.Undecided: interval.Undecided}[interval.Every(same...)]}, err
+		}},
 	{"professions, by people: 'irrespective of' lowers the score of its axis",
 		both(every("human", data.Profession, data.PerceivedGender, lowered, "P-G1"),
 			every("human", data.Profession, data.PerceivedSkin, lowered, "P-S1"))},
