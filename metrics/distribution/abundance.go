@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sort"
 
 	"gonum.org/v1/gonum/mathext"
 )
@@ -227,4 +228,34 @@ func draw(rng *rand.Rand, population []float64, n int) Abundances {
 		counts[min(i, len(counts)-1)]++
 	}
 	return slices.DeleteFunc(counts, func(x int) bool { return x == 0 })
+}
+
+// few is the number of images below which samples of the estimated population do not bound a Hill number from above.
+const few = 50
+
+// bound returns an upper bound of the population's Hill number: the most equally likely categories of which so few are
+// among the images with a probability of tail or more, and where no category is estimated to be unseen the number with
+// one that the images miss with this probability. It is infinite if all images differ.
+func (a Abundances) bound(order string, tail float64) float64 {
+	n, k := a.Size(), len(a)
+	if k == n {
+		return math.Inf(1)
+	}
+	above := k
+	for step := 1; ; step *= 2 {
+		if below, _ := occupied(k, n, above+step); below < tail {
+			above += sort.Search(step, func(i int) bool { below, _ := occupied(k, n, above+i+1); return below < tail })
+			break
+		}
+		above += step
+	}
+	if a.tail() > 0 {
+		return float64(above)
+	}
+	missed := 1 - math.Pow(tail, 1/float64(n))
+	p := []float64{missed}
+	for _, x := range a {
+		p = append(p, (1-missed)*float64(x)/float64(n))
+	}
+	return max(float64(above), effective(p, order))
 }

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"antipode/internal/fault"
@@ -40,8 +41,7 @@ type result struct {
 	*group
 	value, ceiling metrics.Estimate
 	Compared
-	n      int       // generated images in a score
-	halves []float64 // the score of half-samples, scaled to the variance of the value; nil = no interval
+	n int // generated images in a score
 }
 
 // counts returns the usual counts.
@@ -76,12 +76,12 @@ func (o Sampling) run(ctx context.Context, call *metrics.Call, groups []*group, 
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", g.named(o.By), err)
 		}
-		if o.Resamples > 0 && r.halves == nil {
+		if o.Resamples > 0 && math.IsNaN(r.value.Low) {
 			notes.Add("too few images for an interval", g.label())
 		}
 	}
 	notes.AddTo(call, o.By...)
-	return out, o.compare(out)
+	return out, compare(out, o.By, o.Against, o.Level)
 }
 
 // sizes are the numbers of images of each set in a score.
@@ -127,8 +127,8 @@ func (o Sampling) sizes(g *group, least sizes, m measure) sizes {
 
 // estimate computes the score of a group, with its interval.
 func (r *result) estimate(ctx context.Context, o Sampling, m measure, score scorer, s sizes) error {
-	half, resamples := sizes{s.real / 2, s.generated / 2}, o.Resamples
-	if half.generated < m.least || m.two && half.real < m.least {
+	part, resamples := sizes{s.real * 3 / 4, s.generated * 3 / 4}, o.Resamples
+	if part.generated < m.least || m.two && part.real < m.least {
 		resamples = 0
 	}
 	plain := func(rng *rand.Rand, s sizes) pair {
@@ -138,8 +138,7 @@ func (r *result) estimate(ctx context.Context, o Sampling, m measure, score scor
 		real := r.real.sample(rng, s.real)
 		return pair{real, r.real.without(real).sample(rng, s.generated), true}
 	}
-	of := func(name string, draw func(*rand.Rand, sizes) pair, whole bool, ratio float64) (metrics.Estimate, []float64,
-		error) {
+	of := func(name string, draw func(*rand.Rand, sizes) pair, whole bool, ratio float64) (metrics.Estimate, error) {
 		samples, rng := o.Samples, tabular.Random(o.Seed, m.name+"\x00"+name+"\x00"+r.label())
 		if whole {
 			samples = 1
@@ -149,32 +148,34 @@ func (r *result) estimate(ctx context.Context, o Sampling, m measure, score scor
 			pairs = append(pairs, draw(rng, s))
 		}
 		for range resamples {
-			pairs = append(pairs, draw(rng, half))
+			pairs = append(pairs, draw(rng, part))
 		}
 		values, err := score(ctx, pairs)
 		if err != nil {
-			return metrics.Estimate{}, nil, err
+			return metrics.Estimate{}, err
 		}
 		e := metrics.Exact(mean(values[:samples]))
-		halves := values[samples:]
-		if len(halves) == 0 || math.IsNaN(e.Value) || slices.ContainsFunc(halves, math.IsNaN) {
-			return e, nil, nil
+		parts := values[samples:]
+		if len(parts) == 0 || math.IsNaN(e.Value) || slices.ContainsFunc(parts, math.IsNaN) {
+			return e, nil
 		}
-		center := mean(halves)
-		for i := range halves {
-			halves[i] = center + ratio*(halves[i]-center)
+		center := mean(parts)
+		for i := range parts {
+			parts[i] = center + ratio*(parts[i]-center)
 		}
-		iv, err := interval.FromHalves(e.Value, halves, o.Level, m.within)
-		return metrics.Estimate{Value: iv.Value, Low: iv.Low, High: iv.High}, halves, err
+		iv, err := interval.FromHalves(e.Value, parts, o.Level, m.within)
+		return metrics.Estimate{Value: iv.Value, Low: iv.Low, High: iv.High}, err
 	}
 	whole := s.generated == len(r.generated.rows) && (!m.two || s.real == len(r.real.rows))
-	ratio := scale(half.generated, len(r.generated.rows))
+	ratio := scale(part.generated, len(r.generated.rows))
 	if m.two {
-		ratio = max(ratio, scale(half.real, len(r.real.rows)))
+		ratio = max(ratio, scale(part.real, len(r.real.rows)))
+	} else if s.generated > 1 { // as Student's quantile to the normal one
+		ratio *= interval.Student(o.Level, float64(s.generated-1)) / interval.Student(o.Level, 1e6)
 	}
 	var err error
-	if r.value, r.halves, err = of("value", plain, whole, ratio); err == nil && m.ceiling {
-		r.ceiling, _, err = of("ceiling", held, false, scale(half.real+half.generated, len(r.real.rows)))
+	if r.value, err = of("value", plain, whole, ratio); err == nil && m.ceiling {
+		r.ceiling, err = of("ceiling", held, false, scale(part.real+part.generated, len(r.real.rows)))
 	}
 	return err
 }
@@ -229,33 +230,32 @@ func (s set) without(taken []int) set {
 	return out
 }
 
-// compare fills in the gaps between groups that have intervals.
-func (o Sampling) compare(results []*result) error {
-	var scored []interval.Scored
-	var names []string
-	index := map[string]*result{}
-	for _, r := range results {
-		if r.halves != nil {
-			scored = append(scored, interval.Scored{Name: r.label(), Value: r.value.Value, Samples: r.halves})
-			names = append(names, r.label())
-			index[r.label()] = r
+// compare fills in the gaps between the groups: of each to the mean of the others, or of those of against.
+func compare(results []*result, by, against []string, level float64) error {
+	for _, name := range against {
+		if !slices.ContainsFunc(results, func(r *result) bool { return r.label() == name }) {
+			return fmt.Errorf("against: there is no group %q of %s", name, strings.Join(by, ", "))
 		}
 	}
-	reference := names
-	if len(o.Against) > 0 {
-		reference = o.Against
+	var scored []*result
+	n := math.MaxInt
+	for _, r := range results {
+		if !math.IsNaN(r.value.Low) || !math.IsNaN(r.value.High) {
+			scored, n = append(scored, r), min(n, r.n)
+		}
 	}
-	if len(o.By) == 0 || len(scored) < 2 {
-		return nil
-	}
-	gaps, err := interval.GapsToMean(scored, reference, o.Level)
-	if err != nil {
-		return fmt.Errorf("gaps: %w", err)
-	}
-	for _, g := range gaps {
-		iv, r := g.Simultaneous, index[g.A]
-		r.Gap = metrics.Estimate{Value: iv.Value, Low: iv.Low, High: iv.High}
-		r.Flagged = iv.Low < iv.High && iv.Excludes(0)
+	for _, r := range scored {
+		var others []interval.Bounded
+		for _, o := range scored {
+			if o != r && (len(against) == 0 || slices.Contains(against, o.label())) {
+				others = append(others, interval.Bounded(o.value))
+			}
+		}
+		if len(others) == 0 {
+			continue
+		}
+		gap := interval.Bounded(r.value).MinusMean(others, len(scored), level, n)
+		r.Gap, r.Flagged = metrics.Estimate(gap), gap.Low > 0 || gap.High < 0
 	}
 	return nil
 }
@@ -265,7 +265,7 @@ func (o Sampling) label() string {
 	if o.Resamples == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%.4g %% half-sampling interval", 100*o.Level)
+	return fmt.Sprintf("%.4g %% subsampling interval", 100*o.Level)
 }
 
 // each computes n values on all processors, unless the context ends.
