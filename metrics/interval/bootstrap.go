@@ -78,9 +78,13 @@ func NewBootstrap(o BootstrapOptions, strata ...int) (*Bootstrap, error) {
 // distribution with f degrees of freedom, for n units in n − f strata. The normal quantile, and resamples whose
 // variance is too small by f/n, give intervals of few units that are too narrow.
 func expanded(level, n, free float64) float64 {
+	return math.Erfc(math.Sqrt(n/free)*Student(level, free)/math.Sqrt2) / 2
+}
+
+// Student returns the (1+level)/2 quantile of Student's distribution with so many degrees of freedom, above 0.
+func Student(level, free float64) float64 {
 	x := mathext.InvRegIncBeta(free/2, 0.5, 1-level)
-	t := math.Sqrt(free * (1 - x) / x)
-	return math.Erfc(math.Sqrt(n/free)*t/math.Sqrt2) / 2
+	return math.Sqrt(free * (1 - x) / x)
 }
 
 // Units yields the number of each resample and the units in it, numbered through all strata from 0. The slice is

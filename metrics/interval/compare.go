@@ -1,6 +1,9 @@
 package interval
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Bounded is a value with its interval; Low and High are NaN, or both equal, where it has none.
 type Bounded struct{ Value, Low, High float64 }
@@ -18,6 +21,23 @@ func (b Bounded) Minus(other Bounded) Bounded {
 		d.High = d.Value + math.Hypot(b.High-b.Value, other.Value-other.Low)
 	}
 	return d
+}
+
+// MinusMean returns b minus the mean of others, independent estimates from at least n images each, as Minus does. The
+// interval is widened so that so many of them hold at once with the probability level of the estimates' intervals: by
+// the ratio of Student's quantiles with n − 1 degrees of freedom (Bonferroni). It is NaN if an estimate has none.
+func (b Bounded) MinusMean(others []Bounded, family int, level float64, n int) Bounded {
+	count := float64(len(others))
+	mean, below, above := 0.0, 0.0, 0.0 // sums of squares
+	for _, o := range others {
+		mean += o.Value / count
+		below, above = below+math.Pow((o.Value-o.Low)/count, 2), above+math.Pow((o.High-o.Value)/count, 2)
+	}
+	free := float64(max(n-1, 1))
+	wider := Student(1-(1-level)/float64(family), free) / Student(level, free)
+	d := b.Value - mean
+	return Bounded{d, d - wider*math.Hypot(b.Value-b.Low, math.Sqrt(above)),
+		d + wider*math.Hypot(b.High-b.Value, math.Sqrt(below))}
 }
 
 // Verdicts of [Bounded.Within].
@@ -41,4 +61,15 @@ func (b Bounded) Within(least, most float64) string {
 		return Fail
 	}
 	return Undecided
+}
+
+// Every returns the verdict on a conjunction: [Fail] if one of the verdicts is, else [Undecided] if one is, and else
+// [Pass].
+func Every(verdicts ...string) string {
+	for _, v := range []string{Fail, Undecided} {
+		if slices.Contains(verdicts, v) {
+			return v
+		}
+	}
+	return Pass
 }

@@ -1,0 +1,117 @@
+package distribution
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+
+	"antipode/datasets"
+	"antipode/metrics"
+	"antipode/metrics/interval"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// InceptionOptions are the options of [InceptionScore].
+type InceptionOptions struct {
+	Vector   string `json:"vector,omitempty" default:"full" help:"vector column of class logits or probabilities"`
+	Splits   int    `json:"splits,omitempty" default:"1" min:"1" help:"parts, in the order of the rows, whose scores are averaged"`
+	Ceiling  bool   `json:"ceiling,omitempty" help:"also score reference images, at the same n"`
+	Sampling `resamples:"200"`
+}
+
+// InceptionRow is a row of the result of [InceptionScore].
+type InceptionRow struct {
+	Group    metrics.Group
+	Vector   string           `column:"vector"`
+	Interval string           `column:"interval" help:"kind of the intervals"`
+	Score    metrics.Estimate `column:"inception_score" unit:"effective classes" range:"[1, classes]"`
+	Ceiling  metrics.Estimate `column:"ceiling" unit:"effective classes" help:"of reference images, at the same n"`
+	Compared
+	N int `column:"n_each" unit:"images" help:"generated images in a score"`
+	metrics.Counts
+}
+
+var inceptionScore = metrics.Define(metrics.Definition[InceptionOptions, InceptionRow]{
+	Name: "inception-score", Version: 1,
+	Inputs: []metrics.Input{{Role: "real", Optional: true, About: "the reference images, for the ceiling"}, twoSets[1]},
+	Title:  "Inception score of generated images by group, for comparison with older papers (not recommended)",
+	Unit:   "effective classes", Range: "[1, classes]", Direction: "higher is better",
+	Citation: "Salimans et al. 2016; Barratt and Sharma 2018",
+	Compute: func(ctx context.Context, call *metrics.Call, o InceptionOptions) (out []InceptionRow, err error) {
+		roles := []string{"real", "generated"}
+		if !o.Ceiling {
+			roles = roles[1:]
+		} else if call.Inputs["real"] == nil {
+			return nil, errors.New("the ceiling needs reference images: give the table real")
+		}
+		groups, vectors, _, err := gatherVectors(ctx, call, o.Sampling, o.Vector, roles...)
+		if err != nil {
+			return nil, err
+		}
+		results, err := o.run(ctx, call, groups, measure{name: "inception-score", two: o.Ceiling, ceiling: o.Ceiling,
+			least: 2, within: interval.Range{Min: 1, Max: math.Inf(1)}, score: func(g *group) (scorer, error) {
+				real, generated := pick(vectors["real"], g.real.rows), pick(vectors["generated"], g.generated.rows)
+				return func(ctx context.Context, pairs []pair) ([]float64, error) {
+					return each(ctx, len(pairs), func(i int) (float64, error) {
+						return Inception(pairs[i].pick(real, generated).Generated, o.Splits)
+					})
+				}, nil
+			}})
+		for _, r := range results {
+			out = append(out, InceptionRow{r.values, o.Vector, o.label(), r.value, r.ceiling, r.Compared, r.n, r.counts()})
+		}
+		return out, err
+	},
+})
+
+// InceptionScore is the metric inception-score: the [Inception] score of generated images by group. It is here to compare
+// with older papers and not recommended: it knows no reference images, only the classes of ImageNet, its value depends
+// on n, on the classifier and on the number of splits, and images of one class each that are all alike have the best
+// score (Barratt and Sharma 2018).
+func InceptionScore(sets metrics.Sets, options ...InceptionOptions) datasets.Table {
+	return inceptionScore.Table(tables(sets), options...)
+}
+
+// Inception returns exp of the mean Kullback-Leibler divergence of each image's class probabilities from their mean, in
+// [1, classes]; with several splits the mean over contiguous parts of the rows (torch-fidelity without shuffling). Rows
+// are probabilities if none is below 0 and each sums to 1 within 0.001, else logits, of which the softmax is taken.
+// Errors: fewer rows than splits, rows of unequal length.
+func Inception(rows [][]float32, splits int) (float64, error) {
+	if _, err := (Vectors{rows, rows}).check(max(1, splits)); err != nil {
+		return 0, err
+	}
+	p := dense(rows)
+	n, classes := p.Dims()
+	logits := slices.ContainsFunc(count(n), func(i int) bool {
+		return floats.Min(p.RawRowView(i)) < 0 || math.Abs(floats.Sum(p.RawRowView(i))-1) > 1e-3
+	})
+	entropy := func(row []float64) (sum float64) {
+		for _, x := range row {
+			if x > 0 {
+				sum -= x * math.Log(x)
+			}
+		}
+		return sum
+	}
+	score, average := 0.0, make([]float64, classes)
+	for s := range splits {
+		from, to := s*n/splits, (s+1)*n/splits
+		clear(average)
+		within := 0.0
+		for i := from; i < to; i++ {
+			row := p.RawRowView(i)
+			if logits {
+				total := floats.LogSumExp(row)
+				for c := range row {
+					row[c] = math.Exp(row[c] - total)
+				}
+			}
+			within += entropy(row) / float64(to-from)
+			floats.AddScaled(average, 1/float64(to-from), row)
+		}
+		score += math.Exp(entropy(average)-within) / float64(splits)
+	}
+	return score, nil
+}
