@@ -46,9 +46,11 @@ type EmbedOptions struct {
 	// (the mask is resized to the patch grid).
 	PatchRule string `json:"patch_rule" flag:"patches" default:"any" for:"full" values:"any,resized" help:"which patches belong to the object"`
 
-	// Preprocess is how a ViT's images are prepared: "model" (default; as its folder says) or "public-code", as in
-	// Decomposed-DIG's public code: the middle square, resized bilinearly, with the mean and deviation of ImageNet.
-	Preprocess string `json:"preprocess,omitempty" group:"Rare options" zero:"model" for:"full" values:"model,public-code" help:"how a ViT's images are prepared: as its folder says, or as Decomposed-DIG's code does (the middle square, ImageNet's mean and deviation)"`
+	// Preprocess is how images are prepared: "model" (default; as the model's folder says); of a ViT also "public-code",
+	// as in Decomposed-DIG's public code: the middle square, resized bilinearly, with the mean and deviation of
+	// ImageNet; of a CLIP also "cmmd", as in CMMD's public code: stretched to a square in floating point, bicubic
+	// without antialiasing.
+	Preprocess string `json:"preprocess,omitempty" group:"Rare options" zero:"model" for:"full,clip" values:"model,public-code,cmmd" help:"how images are prepared: as the model's folder says; of a ViT also as Decomposed-DIG's code does (the middle square, ImageNet's mean and deviation); of a CLIP also as CMMD's code does (stretched, bicubic without antialiasing)"`
 
 	// Precision is the number type of the computation: "auto" (default; bfloat16 on an NVIDIA GPU, else float32),
 	// "float32" or "bfloat16". bfloat16 changes a vector by about a hundredth of its scale.
@@ -138,6 +140,8 @@ func Embed(model string, images datasets.Table, options ...EmbedOptions) dataset
 	case o.Vector == ClipImagePooled && o.Pooling != "auto" && o.Pooling != "pooled":
 		err = fmt.Errorf("vector %s with pooling %s: that vector is pooled; use vector %s", o.Vector, o.Pooling,
 			ClipImage)
+	case o.Preprocess != "" && (o.Preprocess == "cmmd") != strings.HasPrefix(o.Vector, ClipImage):
+		err = fmt.Errorf("preprocess %s: public-code is for the vector full, cmmd for clip_image", o.Preprocess)
 	case o.Pooling == projectedMax && o.Against == "":
 		err = fmt.Errorf("pooling %s compares each image with a text: name the text column in Against (--text)",
 			projectedMax)

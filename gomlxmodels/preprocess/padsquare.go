@@ -150,6 +150,21 @@ func (c *Config) tensorFlow(p *RGB) []float32 {
 	return out
 }
 
+// torchBicubic is Apply for TorchBicubic.
+func (c *Config) torchBicubic(p *RGB) []float32 {
+	values := make([]float32, len(p.Pix))
+	for i, v := range p.Pix {
+		values[i] = float32(float64(v) * c.Scale)
+	}
+	n := c.Width * c.Height
+	out := make([]float32, 3*n)
+	for i, v := range ResizeGrid(values, [2]int{p.Height, p.Width}, [2]int{c.Height, c.Width}, 3, false) {
+		ch := i % 3
+		out[ch*n+i/3] = (v - float32(c.Mean[ch])) / float32(c.Std[ch])
+	}
+	return out
+}
+
 // mix is a value between two, rounded at each step as TensorFlow does.
 func mix(a, b, weight float32) float32 { return a + float32(float32(b-a)*weight) }
 

@@ -96,8 +96,11 @@ func (c *Config) margin(spare int) int {
 // another than height × width.
 func (c *Config) Apply(p *RGB, height, width int) ([]float32, error) {
 	if c.floating() && p.Width > 0 && p.Height > 0 && c.Height == height && c.Width == width {
-		if c.Resize == TensorFlow {
+		switch c.Resize {
+		case TensorFlow:
 			return c.tensorFlow(p), nil
+		case TorchBicubic:
+			return c.torchBicubic(p), nil
 		}
 		return c.padSquare(p)
 	}
@@ -140,7 +143,9 @@ func (c *Config) Pixels(p *RGB, height, width int) (*RGB, error) {
 }
 
 // floating reports whether resized pixels are not rounded to 8 bits.
-func (c *Config) floating() bool { return c.Resize == PadSquare || c.Resize == TensorFlow }
+func (c *Config) floating() bool {
+	return c.Resize == PadSquare || c.Resize == TensorFlow || c.Resize == TorchBicubic
+}
 
 func (c *Config) placeFor(width, height, outHeight, outWidth int) (geometry, error) {
 	if width < 1 || height < 1 {

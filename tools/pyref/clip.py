@@ -88,6 +88,10 @@ def golden(model, ids, generator, folder, picture):
             out["picture"] = image
             processor = (CLIPImageProcessor if clip else SiglipImageProcessor).from_pretrained(folder)
             out["processed"] = processor(Image.fromarray(image.to(torch.uint8).numpy()), return_tensors="pt").pixel_values[0]
+            if clip:  # as cmmd-pytorch prepares images of one size
+                square = torch.nn.functional.interpolate(image.permute(2, 0, 1)[None] / 255, size=(side, side), mode="bicubic")
+                mean, std = (torch.tensor(v)[:, None, None] for v in (processor.image_mean, processor.image_std))
+                out["cmmd"] = (square[0] - mean) / std
             out["picture.projected"] = model.get_image_features(out["processed"][None]).pooler_output[0]
     out["pixels"], out["ids"] = pixels, ids
     save_file({k: v.float().contiguous() for k, v in out.items()}, folder / "golden.safetensors")
