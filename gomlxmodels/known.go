@@ -111,6 +111,9 @@ func Vectors(model string) []string {
 		Architectures []string
 	}
 	data, err := os.ReadFile(filepath.Join(model, "config.json"))
+	if _, open := os.Stat(filepath.Join(model, openCLIP)); err != nil && open == nil {
+		return []string{ClipImage, ClipImagePooled, ClipText}
+	}
 	if err != nil && isInception(model) {
 		return []string{Full, Logits}
 	}
@@ -181,6 +184,9 @@ func pairNames() (names []string) {
 	return names
 }
 
+// openCLIP is the configuration in a folder of open_clip.
+const openCLIP = "open_clip_config.json"
+
 // hubName matches a model on the hub, OWNER/NAME or OWNER/NAME@REVISION.
 var hubName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._-]*(@[A-Za-z0-9._/-]+)?$`)
 
@@ -194,7 +200,7 @@ func resolve(model string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, name := range []string{"config.json", "modules.json", "model_index.json", "config.yaml"} {
+	for _, name := range []string{"config.json", "modules.json", "model_index.json", "config.yaml", openCLIP} {
 		if _, err := os.Stat(filepath.Join(abs, name)); err == nil {
 			return abs, nil
 		}

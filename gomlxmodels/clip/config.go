@@ -23,6 +23,8 @@ type Config struct {
 	// and its logits have a bias.
 	SigLIP bool `json:"-"`
 
+	openCLIP bool // tensors are named as open_clip does
+
 	layer string // the checkpoint's name for its list of blocks; "" = layers
 }
 

@@ -167,6 +167,8 @@ func classOf(dir string) (kind, class string) {
 		}
 		read("model_index.json", &index)
 		return pipeline, index.Class
+	case clip.IsOpenCLIP(dir) && !exists("config.json"):
+		return "clip", "open_clip"
 	case inception.Is(dir):
 		return inceptionV3, inceptionV3
 	case exists(mindalle.GPTFile):

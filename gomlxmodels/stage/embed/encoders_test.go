@@ -53,6 +53,10 @@ func TestEncoders(t *testing.T) {
 	if cut := texts[1][4].Number; cut < 1 || texts[0][4].Number != 0 || texts[2][0].Vector != nil {
 		t.Errorf("%v tokens of a long text are cut; %+v", cut, texts)
 	}
+	open := modeltest.Open(t, "../../clip/testdata/open-clip")
+	f.Columns[1] = table.ImageColumn("image", []table.Image{stagetest.Image(t, open.Image("picture")), scene, {}})
+	near.Check(t, "open_clip", run("clip/testdata/open-clip", gomlxmodels.ClipImage, "", f)[0][0].Vector,
+		open.Values("picture.projected"), 1e-4, 1e-4)
 	rows := &table.Frame{Columns: []table.Column{table.TextColumn("id", []string{"a", "b"}),
 		table.ImageColumn("image", []table.Image{scene, scene}),
 		table.MaskColumn("mask", []table.Mask{leftHalf(t, scene), {}})}}
