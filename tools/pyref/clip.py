@@ -126,7 +126,7 @@ def golden(model, ids, generator, folder, picture):
             out["picture"] = image
             processor = (CLIPImageProcessor if clip else SiglipImageProcessor).from_pretrained(folder)
             out["processed"] = processor(Image.fromarray(image.to(torch.uint8).numpy()), return_tensors="pt").pixel_values[0]
-            if clip:  # as cmmd-pytorch prepares images of one size
+            if folder.name == "quickgelu-legacy-end":  # as cmmd-pytorch prepares images of one size
                 square = torch.nn.functional.interpolate(image.permute(2, 0, 1)[None] / 255, size=(side, side), mode="bicubic")
                 mean, std = (torch.tensor(v)[:, None, None] for v in (processor.image_mean, processor.image_std))
                 out["cmmd"] = (square[0] - mean) / std
@@ -137,7 +137,7 @@ def golden(model, ids, generator, folder, picture):
 def finish(out, model, pixels, ids, generator, folder, picture):
     """Of open_clip: an image through its transform."""
     image = torch.randint(0, 256, (picture[1], picture[0], 3), generator=generator)
-    transform = open_clip.image_transform(32, is_train=False)
+    transform = open_clip.image_transform(16, is_train=False)
     out["picture"], out["processed"] = image, transform(Image.fromarray(image.to(torch.uint8).numpy()))
     out["picture.projected"] = model.image(out["processed"][None])[0][0]
     save(out, pixels, ids, folder)
@@ -215,26 +215,26 @@ def main(root):
     # SigLIP: towers of different width; the texts padded to 12 tokens
     folder, g = start("siglip")
     small = dict(num_hidden_layers=2, num_attention_heads=4)
-    text = dict(small, hidden_size=24, intermediate_size=40, vocab_size=64, max_position_embeddings=12, projection_size=32)
-    m = shake(SiglipModel(SiglipConfig(text_config=text, vision_config=dict(small, hidden_size=32, intermediate_size=48, image_size=32, patch_size=8))), g)
+    text = dict(small, hidden_size=12, intermediate_size=20, vocab_size=64, max_position_embeddings=12, projection_size=16)
+    m = shake(SiglipModel(SiglipConfig(text_config=text, vision_config=dict(small, hidden_size=16, intermediate_size=24, image_size=16, patch_size=4))), g)
     m.save_pretrained(folder)
-    SiglipImageProcessor(size={"height": 32, "width": 32}).save_pretrained(folder)
+    SiglipImageProcessor(size={"height": 16, "width": 16}).save_pretrained(folder)
     pieces = [("<pad>", 0.0), ("</s>", 0.0), ("<unk>", 0.0), *((p, -1.0 - i / 50) for i, p in enumerate("▁a ▁ca t s ▁on ▁the ▁se a ▁ c e n o".split()))]
     t = Tokenizer(models.Unigram(pieces, unk_id=2))
     t.pre_tokenizer = pre_tokenizers.Metaspace()
     t.post_processor = processors.TemplateProcessing(single="$A </s>", special_tokens=[("</s>", 1)])
     t = PreTrainedTokenizerFast(tokenizer_object=t, pad_token="</s>", eos_token="</s>", unk_token="<unk>", model_max_length=12)
     t.save_pretrained(folder)
-    golden(m, t(SENTENCES, padding="max_length", truncation=True, return_tensors="pt").input_ids, g, folder, (53, 40))
+    golden(m, t(SENTENCES, padding="max_length", truncation=True, return_tensors="pt").input_ids, g, folder, (31, 22))
 
     # open_clip's names, QuickGELU
     folder, g = start("open-clip")
-    tower = dict(width=32, layers=2, mlp_ratio=1.5)
-    config_ = dict(embed_dim=24, quick_gelu=True, vision_cfg=dict(tower, image_size=32, patch_size=8, head_width=8), text_cfg=dict(tower, context_length=12, vocab_size=64, heads=4))
+    tower = dict(width=16, layers=2, mlp_ratio=1.5)
+    config_ = dict(embed_dim=12, quick_gelu=True, vision_cfg=dict(tower, image_size=16, patch_size=4, head_width=8), text_cfg=dict(tower, context_length=12, vocab_size=64, heads=4))
     m = shake(open_clip.CLIP(**config_), g)
     m.visual.image_mean, m.visual.image_std = open_clip.OPENAI_DATASET_MEAN, open_clip.OPENAI_DATASET_STD
     save_for_hf(m, types.SimpleNamespace(save_pretrained=lambda _: None, tokenizer=types.SimpleNamespace(save_pretrained=lambda _: None)), config_, folder, safe_serialization=True)
-    golden(OpenCLIP(m), rows(12, 64, 63, 0, g), g, folder, (53, 40))
+    golden(OpenCLIP(m), rows(12, 64, 63, 0, g), g, folder, (31, 22))
 
     print(json.dumps({str(p.relative_to(root)): sum(f.stat().st_size for f in p.iterdir()) for p in sorted(root.iterdir()) if p.is_dir()}, indent=1))
 
