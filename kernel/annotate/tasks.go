@@ -450,8 +450,8 @@ func tagsTask(in *table.Frame, o Options) (*study, error) {
 func isolated(text string) string { return "\u2068" + text + "\u2069" }
 
 func translationsTask(in *table.Frame, _ Options) (*study, error) {
-	s := &study{intro: []string{"You see an English sentence and its translation into another language. Say how much of " +
-		"the meaning of the one is in the other. Judge the meaning, not style or grammar."}}
+	s := &study{intro: []string{"You see an English sentence and its translation into another language. Say how much " +
+		"of the meaning of the one is in the other. Judge the meaning, not style or grammar."}}
 	var columns [4][]string
 	for i, name := range []string{"prompt_id", "language", "prompt", "english"} {
 		c, err := in.Need(name, table.KindText)

@@ -40,8 +40,8 @@ type Failing struct {
 //	Self below 0.5                      non-specific: the images vary
 //	else Reference below 0.75·Nearest   generic collision: the concept shares its images with another one, and they
 //	                                    are not of that one either
-//	else                                specific collision: a consistent wrong concept, the nearest one if it is one of
-//	                                    the study's
+//	else                                specific collision: a consistent wrong concept, the nearest one if it is one
+//	                                    of the study's
 //
 // The paper labels images by eye. This rule is an addition of this package; in twelve worlds of the Archipelago, whose
 // injected kinds are known, it names that of 68 of 69 failures of a sampler. [FailureCounts] takes labels by people.
