@@ -208,7 +208,8 @@ func (a Audit) failures() datasets.Table {
 	if !a.scored() {
 		images = a.Embedded()
 	}
-	return concepts.Failures(a.Scores(), images, concepts.FailureOptions{Vector: a.vector(), Source: a.options().Source})
+	o := concepts.FailureOptions{Vector: a.vector(), Source: a.options().Source}
+	return concepts.Failures(a.Scores(), images, o)
 }
 
 // FailureCounts returns the number of failures of each kind by generator and language, by rule, or by people where

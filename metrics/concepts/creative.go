@@ -111,7 +111,8 @@ func computeShown(_ context.Context, call *metrics.Call, o ShownOptions) (out []
 			}
 			unit, reason := tabular.Unit(vectors[row])
 			if reason == "" && len(words) > 0 && len(unit) != len(words[0]) {
-				reason = fmt.Sprintf("it has %d numbers, those of the words have %d: use one model", len(unit), len(words[0]))
+				reason = fmt.Sprintf("it has %d numbers, those of the words have %d: use one model", len(unit),
+					len(words[0]))
 			}
 			if reason != "" {
 				return nil, tabular.BadRow(in.Frame, row, o.Joint, "%s", reason)

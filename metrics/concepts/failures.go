@@ -38,14 +38,13 @@ type Failing struct {
 // on the scale from Base, 0, to Typical, 1:
 //
 //	Self below 0.5                      non-specific: the images vary
-//	else Reference below 0.75·Nearest   generic collision: the concept shares its images with another one, and they are
-//	                                    not of that one either
-//	else                                specific collision: a consistent wrong concept, which they are of if it is one
-//	                                    of the study
+//	else Reference below 0.75·Nearest   generic collision: the concept shares its images with another one, and they
+//	                                    are not of that one either
+//	else                                specific collision: a consistent wrong concept, the nearest one if it is one
+//	                                    of the study's
 //
 // The paper labels images by eye. This rule is an addition of this package; in twelve worlds of the Archipelago, whose
-// injected kinds are known, it names that of 68 of 69 failures of a sampler. [FailureCounts] takes
-// labels by people.
+// injected kinds are known, it names that of 68 of 69 failures of a sampler. [FailureCounts] takes labels by people.
 func KindOf(f Failing) string {
 	scaled := func(x float64) float64 { return (x - f.Base) / (f.Typical - f.Base) }
 	self, nearest, reference := scaled(f.Self), scaled(f.Nearest), scaled(f.Reference)
