@@ -46,10 +46,10 @@ type EmbedOptions struct {
 	// (the mask is resized to the patch grid).
 	PatchRule string `json:"patch_rule" flag:"patches" default:"any" for:"full" values:"any,resized" help:"which patches belong to the object"`
 
-	// Preprocess is how images are prepared: "model" (default; as the model's folder says); of a ViT also "public-code",
-	// as in Decomposed-DIG's public code: the middle square, resized bilinearly, with the mean and deviation of
-	// ImageNet; of a CLIP also "cmmd", as in CMMD's public code: stretched to a square in floating point, bicubic
-	// without antialiasing.
+	// Preprocess is how images are prepared: "model" (default; as the model's folder says); of a ViT also
+	// "public-code", as in Decomposed-DIG's public code: the middle square, resized bilinearly, with the mean and
+	// deviation of ImageNet; of a CLIP also "cmmd", as in CMMD's public code: stretched to a square in floating point,
+	// bicubic without antialiasing.
 	Preprocess string `json:"preprocess,omitempty" group:"Rare options" zero:"model" for:"full,clip" values:"model,public-code,cmmd" help:"how images are prepared: as the model's folder says; of a ViT also as Decomposed-DIG's code does (the middle square, ImageNet's mean and deviation); of a CLIP also as CMMD's code does (stretched, bicubic without antialiasing)"`
 
 	// Precision is the number type of the computation: "auto" (default; bfloat16 on an NVIDIA GPU, else float32),
@@ -106,11 +106,11 @@ type EmbedArgs struct {
 
 // Embed adds vectors of the images. Which columns are added depends on [EmbedOptions].Vector:
 //
-//   - "full", of a vision transformer (ViT, DINOv2, SigLIP): full, the vector of the whole image. Where the table has a column mask,
-//     also object_only and background_only, computed from the same image with the other patches hidden, and
-//     object_patches and background_patches, the number of patches of each. A vector for which no patch is left (an
-//     image without a mask, for example) is null. The vector of a SigLIP is made by its pooling head, which sees the
-//     patches that are not hidden. Of an Inception v3, full alone; a table with masks is an error.
+//   - "full", of a vision transformer (ViT, DINOv2, SigLIP): full, the vector of the whole image. Where the table has a
+//     column mask, also object_only and background_only, computed from the same image with the other patches hidden,
+//     and object_patches and background_patches, the number of patches of each. A vector for which no patch is left
+//     (an image without a mask, for example) is null. The vector of a SigLIP is made by its pooling head, which sees
+//     the patches that are not hidden. Of an Inception v3, full alone; a table with masks is an error.
 //   - "logits", of an Inception v3: logits, of its classes, whose softmax are the probabilities of the Inception score.
 //     Those of the network of the score have no bias, as its definition says.
 //   - "clip_image", of a CLIP or SigLIP: clip_image, the projected vector, and clip_image_model, the name of the model.
@@ -157,8 +157,8 @@ func Embed(model string, images datasets.Table, options ...EmbedOptions) dataset
 }
 
 // EmbedText adds vectors of a text column. Which column is added depends on [EmbedTextOptions].Vector: "text", of a
-// sentence encoder; "clip_text", of the text tower of a CLIP or SigLIP, with its name in clip_text_model; "blip2_text", of a
-// Blip2ForImageTextRetrieval.
+// sentence encoder; "clip_text", of the text tower of a CLIP or SigLIP, with its name in clip_text_model; "blip2_text",
+// of a Blip2ForImageTextRetrieval.
 //
 // Four numbers per text are added too, named after the vector. They vary widely between languages:
 //

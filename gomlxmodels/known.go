@@ -66,8 +66,8 @@ func (m *Model) Runs() error {
 		"of its images", m.Name, m.Name)
 }
 
-// InceptionFiles are the names of files of an Inception v3, without a config.json: of the network of FID as pytorch-fid and
-// torch-fidelity name it, and of torchvision's.
+// InceptionFiles are the names of files of an Inception v3, without a config.json: of the network of FID as pytorch-fid
+// and torch-fidelity name it, and of torchvision's.
 var InceptionFiles = []string{"pt_inception-*.pth", "weights-inception-*.pth", "inception_v3*.pth"}
 
 // isInception reports whether a folder has one of [InceptionFiles].

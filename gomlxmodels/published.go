@@ -54,10 +54,12 @@ func encoders() []Model {
 			License: "Apache-2.0", About: "image encoder of FID, KID and the Inception score: " +
 				"pt_inception-2015-12-05-6726825d.pth of pytorch-fid, in a folder of its own", Columns: "full logits"},
 		{Name: "inception-v3-torchvision", Hub: "timm/inception_v3.tv_in1k", Architecture: "Inception v3",
-			Parameters: "24 M", Bytes: 109e6, About: "the same network with torchvision's weights, which are not FID's",
+			Parameters: "24 M", Bytes: 109e6,
+			About:   "the same network with torchvision's weights, which are not FID's",
 			Columns: "full logits"},
 		{Name: "siglip-base-patch16-224", Hub: "google/siglip-base-patch16-224", Architecture: "SiglipModel",
-			Parameters: "203 M", Bytes: 813e6, License: "Apache-2.0", About: "images and English texts in one space",
+			Parameters: "203 M", Bytes: 813e6, License: "Apache-2.0",
+			About:   "images and English texts in one space",
 			Columns: "full object_only background_only clip_image clip_text"},
 		{Name: "siglip2-base-patch16-224", Hub: "google/siglip2-base-patch16-224", Architecture: "SiglipModel",
 			Parameters: "375 M", Bytes: 1.5e9, License: "Apache-2.0",
@@ -77,8 +79,8 @@ func encoders() []Model {
 			Parameters: "428 M", Bytes: 1.7e9, About: "the same at 336 pixels: CMMD (--preprocess cmmd)",
 			Columns: "clip_image clip_image_pooled clip_text"},
 		{Name: "pickscore-v1", Hub: "yuvalkirstain/PickScore_v1", Architecture: "CLIPModel", Parameters: "986 M",
-			Bytes: 3.9e9, About: "a CLIP that was trained on preferences between images of a prompt: PickScore is its " +
-				"logit, 100 times the cosine similarity of image and prompt",
+			Bytes: 3.9e9, About: "a CLIP trained on preferences between images: PickScore is its logit, 100 times " +
+				"the cosine similarity of image and prompt",
 			Columns: "clip_image clip_image_pooled clip_text"},
 		{Name: "altclip", Hub: "BAAI/AltCLIP", Architecture: "AltCLIPModel", Parameters: "864 M", Bytes: 3.5e9,
 			License: "CreativeML OpenRAIL-M", About: "images and texts in English and Chinese",

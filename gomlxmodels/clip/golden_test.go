@@ -21,7 +21,8 @@ import (
 )
 
 // goldens are the folders tools/pyref/clip.py makes.
-var goldens = []string{"quickgelu-legacy-end", "gelu-odd-patch", "inner-end", "bf16-shards", "old-hub", "siglip", "open-clip"}
+var goldens = []string{"quickgelu-legacy-end", "gelu-odd-patch", "inner-end", "bf16-shards", "old-hub", "siglip",
+	"open-clip"}
 
 // golden is one folder: a model and what the reference library computes with it.
 type golden struct {

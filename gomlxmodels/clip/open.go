@@ -17,10 +17,10 @@ type Model struct {
 }
 
 // Open reads the folder of a model: config.json, preprocessor_config.json (or the image_processor of
-// processor_config.json, else CLIP's or SigLIP's own preprocessing at the model's size), its weights ([weights.Open]). It
-// checks that every tensor that the configuration requires exists in the right shape and that there is no other;
-// values are read by [Encoder]. A folder without such a config.json may be one of open_clip, with open_clip_config.json and
-// its weights. Errors are one line and name the file.
+// processor_config.json, else CLIP's or SigLIP's own preprocessing at the model's size), its weights ([weights.Open]).
+// It checks that every tensor that the configuration requires exists in the right shape and that there is no other;
+// values are read by [Encoder]. A folder without such a config.json may be one of open_clip, with open_clip_config.json
+// and its weights. Errors are one line and name the file.
 func Open(dir string) (m *Model, err error) {
 	defer runner.Recovered("clip", &err)
 	m = &Model{}

@@ -114,9 +114,9 @@ inception_v3_google-0cc3c7bd.pth<abc => inception_v3_google-0cc3c7bd.pth: neithe
 pt_inception-2015-12-05-6726825d.pth<abc => 2 files of an Inception v3
 rm inception_v3_google-0cc3c7bd.pth => 0 files of an Inception v3 (pt_inception-*.pth, weights-inception-*.pth, inception_v3*.pth), not one, and no config.json`,
 		Others: map[string]func(testing.TB, string){
-			"1 tensor missing: Mixed_7c.branch3x3_2b.bn.running_var": damaged(drop("Mixed_7c.branch3x3_2b.bn.running_var")),
-			"1 tensor missing: fc.bias":                              damaged(drop("fc.bias")),
-			"no tensor fc.weight":                                    damaged(drop("fc.weight")),
+			"1 tensor missing: Mixed_7c.branch3x3_2b.bn.bias": damaged(drop("Mixed_7c.branch3x3_2b.bn.bias")),
+			"1 tensor missing: fc.bias":                       damaged(drop("fc.bias")),
+			"no tensor fc.weight":                             damaged(drop("fc.weight")),
 			`"Conv2d_1a_3x3.conv.weight" has shape [1 3 3 3]`: damaged(func(list []weights.Tensor) []weights.Tensor {
 				for i := range list {
 					if list[i].Name == "Conv2d_1a_3x3.conv.weight" {

@@ -65,8 +65,8 @@ func parse(text []byte) ([]byte, error) {
 	return text, nil
 }
 
-// torchvision is how images of torchvision's checkpoint are prepared: the network's transform_input makes the usual mean
-// and deviation of ImageNet to 0.5.
+// torchvision is how images of torchvision's checkpoint are prepared: the network's transform_input makes the usual
+// mean and deviation of ImageNet to 0.5.
 var torchvision = preprocess.Config{Resize: preprocess.ShortestEdge, Edge: 342, Filter: preprocess.Bilinear,
 	CropHeight: Side, CropWidth: Side, RoundCropEven: true, Scale: 1.0 / 255, Mean: preprocess.Half,
 	Std: preprocess.Half, Source: "torchvision's ImageClassification"}

@@ -21,7 +21,7 @@ import (
 func TestReal(t *testing.T) {
 	root := os.Getenv("ANTIPODE_INCEPTION_REAL")
 	if root == "" {
-		testbackend.Missing(t, "weights", "ANTIPODE_INCEPTION_REAL names no folder made by tools/pyref/inception.py --real")
+		testbackend.Missing(t, "weights", "ANTIPODE_INCEPTION_REAL names no folder of tools/pyref/inception.py --real")
 	}
 	for _, name := range []string{"fid", "torchvision", "timm"} {
 		t.Run(name, func(t *testing.T) {

@@ -18,8 +18,8 @@ import (
 	"antipode/test/testbackend"
 )
 
-// TestReal compares ViT-B/16, DINOv2-S/14 and SigLIP-B/16 at real size, files to vectors, with the reference libraries; see
-// tools/pyref/vit_real.py.
+// TestReal compares ViT-B/16, DINOv2-S/14 and SigLIP-B/16 at real size, files to vectors, with the reference libraries;
+// see tools/pyref/vit_real.py.
 func TestReal(t *testing.T) {
 	root := os.Getenv("ANTIPODE_VIT_REAL")
 	if root == "" {

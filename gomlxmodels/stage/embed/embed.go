@@ -146,8 +146,8 @@ func (w *worker) Check(columns []table.ColumnSpec) error {
 		return err
 	}
 	if w.masked = has(columns, "mask", table.KindMask); w.masked && w.kind.whole {
-		return errors.New("an Inception v3 embeds whole images, without object_only and background_only, and the table " +
-			"has masks. Fix: embed before segmenting, or leave out the column mask")
+		return errors.New("an Inception v3 embeds whole images, without object_only and background_only, and the " +
+			"table has masks. Fix: embed before segmenting, or leave out the column mask")
 	}
 	return nil
 }
