@@ -128,7 +128,8 @@ func Captions(path string) datasets.Table {
 // definePrompts defines a table of prompts with a row for each requested image.
 func definePrompts[O any](name, title, example string,
 	build func(O) ([]Prompt, error)) source.Source[promptArgs[O]] {
-	return source.Define(source.Definition[promptArgs[O]]{Name: name, Title: title, Listed: true, Parse: parse[O], Example: example,
+	return source.Define(source.Definition[promptArgs[O]]{Name: name, Title: title, Listed: true,
+		Parse: parse[O], Example: example,
 		Columns: "id:text model:text category:text axis:text kind:text prompt_id:text attribute:text prompt:text " +
 			"group_a:text group_b:text removed:text number:number seed:number",
 		Read: func(a promptArgs[O], _ datasets.SourceEnv, f *datasets.Frame) error {
