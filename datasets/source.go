@@ -47,8 +47,8 @@ func FindSource(op string) SourceFunc {
 
 // ReadFileArgs are the arguments of the sources that read one file or folder.
 type ReadFileArgs struct {
-	Path    string   `json:"path"`              // absolute, or the URL of an object
-	Columns []string `json:"columns,omitempty"` // of a CSV file, when the table was made
+	Path    string   `json:"path" help:"a file to read instead"` // absolute, or the URL of an object
+	Columns []string `json:"columns,omitempty"`                  // of a CSV file, when the table was made
 	FileOptions
 }
 

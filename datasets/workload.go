@@ -21,6 +21,10 @@ type WorkloadOptions struct {
 	// Rates are items per second of a stage ("generate", "segment", "embed", "caption") on a device that you state,
 	// in place of a measurement.
 	Rates map[string]float64 `json:"rates,omitempty"`
+
+	// Device is the device for which the hours are stated, one of gomlxmodels.Devices: "" = this machine. For another
+	// one nothing is probed.
+	Device string `json:"device,omitempty"`
 }
 
 // WorkloadArgs are the arguments of [Workload] in a plan.
@@ -39,9 +43,12 @@ var position = regexp.MustCompile(`^\S+\.go:\d+: `)
 //	items      rows of the stage; rows with the same inputs count once
 //	found      of these, in the store; they are not computed again
 //	missing    to be computed
-//	seconds    for an item, measured by Probe or from Rates; compilation and loading of the model are not included
+//	seconds    for an item: measured by Probe, from Rates, or from a table of published models (gomlxmodels.Rate), for
+//	           Device, or where the model is not on this machine; compilation and loading are not included
+//	rate       how the seconds are known: "measured here", "given", or the device and "measured" or "computed"
 //	hours      for the missing items
-//	gigabytes  of disk for the missing items, from the mean size of those in the store or of the probe
+//	gigabytes  of disk for the missing items, from the mean size of those in the store or of the probe, else typical
+//	download   gigabytes of a model that is missing on this machine, if it is known
 //	dollars    for the missing items of a paid API, if its price is known
 //	price      of one of these, with its date; that it is unknown; that the model is shut down; "" = not paid for
 //	needs      what is missing on this machine (a model, a data set) and how to get it; "" = nothing
@@ -53,7 +60,8 @@ var position = regexp.MustCompile(`^\S+\.go:\d+: `)
 func Workload(tables []Table, options ...WorkloadOptions) Table {
 	o, err := table.One(options)
 	columns := Columns("stage:text", "items:number", "found:number", "missing:number", "seconds:number",
-		"hours:number", "gigabytes:number", "dollars:number", "price:text", "needs:text")
+		"hours:number", "gigabytes:number", "download:number", "dollars:number", "rate:text", "price:text",
+		"needs:text")
 	switch {
 	case err != nil:
 	case o.Probe < 0:

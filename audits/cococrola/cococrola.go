@@ -5,7 +5,7 @@
 // compute nothing before they are shown:
 //
 //	var audit = cococrola.Audit{Concepts: "cococrola", Generator: "stable-diffusion-v1-4"}
-//	plots.Show(plots.Table{Table: audit.Workload(3)})   // what has to be computed, and how long it takes
+//	plots.Show(plots.Table{Table: audit.Workload(datasets.WorkloadOptions{})}) // what has to be computed, in hours
 //	plots.Show(plots.Table{Table: audit.PaperTable("2")})  // Table 2
 //	plots.Show(plots.Table{Table: audit.Ledger()})      // every printed value next to ours
 //

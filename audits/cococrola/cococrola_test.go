@@ -79,7 +79,7 @@ func real(t *testing.T) cococrola.Audit {
 func TestConceptList(t *testing.T) {
 	testengine.Use(t)
 	a := real(t)
-	work := testengine.Rows(t, "workload", a.Workload(0))
+	work := testengine.Rows(t, "workload", a.Workload(datasets.WorkloadOptions{}))
 	if got := fmt.Sprint(work.Texts("stage"), work.Numbers("items")); got != "[embed clip-random generate sd1 "+
 		"total] [76 48 124]" {
 		t.Errorf("workload %s", got)

@@ -362,9 +362,9 @@ func (a Audit) RunName() string { return audits.RunName("cococrola", a.Generator
 
 // Workload returns what remains to be computed, by stage, with the time measured on probe items of each, the disk, the
 // dollars, and the models and data that are missing; see datasets.Workload.
-func (a Audit) Workload(probe int) datasets.Table {
+func (a Audit) Workload(o datasets.WorkloadOptions) datasets.Table {
 	if a.scored() {
-		return datasets.Workload([]datasets.Table{a.Scores()}, datasets.WorkloadOptions{Probe: probe})
+		return datasets.Workload([]datasets.Table{a.Scores()}, o)
 	}
 	tables := []datasets.Table{a.Words(), a.CreativeImages(2)}
 	for _, g := range a.generators() {
@@ -375,5 +375,5 @@ func (a Audit) Workload(probe int) datasets.Table {
 			tables = append(tables, one.embed(one.generate(one.templatePrompts(), one.perCell())))
 		}
 	}
-	return datasets.Workload(tables, datasets.WorkloadOptions{Probe: probe})
+	return datasets.Workload(tables, o)
 }

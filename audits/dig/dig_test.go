@@ -75,7 +75,7 @@ func photographs(t *testing.T, n int) dig.Audit {
 func TestPhotographs(t *testing.T) {
 	testengine.Use(t)
 	a := photographs(t, 4)
-	work := testengine.Rows(t, "workload", a.Workload(0))
+	work := testengine.Rows(t, "workload", a.Workload(datasets.WorkloadOptions{}))
 	if got := fmt.Sprint(work.Texts("stage"), work.Numbers("items")); got != "[segment refined embed hf-bf16-shards "+
 		"generate sd1 total] [144 144 96 384]" {
 		t.Errorf("workload %s", got)

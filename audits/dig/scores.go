@@ -232,12 +232,12 @@ func (a Audit) RunName() string { return audits.RunName("decomposed_dig", a.Gene
 
 // Workload returns what remains to be computed, by stage, with the time measured on probe items of each, the disk, the
 // dollars, and the models and data that are missing; see datasets.Workload.
-func (a Audit) Workload(probe int) datasets.Table {
+func (a Audit) Workload(o datasets.WorkloadOptions) datasets.Table {
 	tables := []datasets.Table{a.Reference()}
 	for _, one := range a.Models() {
 		for _, t := range one.Templates() {
 			tables = append(tables, one.Generated(t))
 		}
 	}
-	return datasets.Workload(tables, datasets.WorkloadOptions{Probe: probe})
+	return datasets.Workload(tables, o)
 }

@@ -7,7 +7,7 @@
 // nothing before they are shown:
 //
 //	var audit = entigen.Audit{List: "entigen", Generator: "stable-diffusion-v1-4"}
-//	plots.Show(plots.Table{Table: audit.Workload(3)})  // what has to be computed, and how long it takes
+//	plots.Show(plots.Table{Table: audit.Workload(datasets.WorkloadOptions{})}) // what has to be computed, in hours
 //	plots.Show(plots.Table{Table: audit.Effects()})    // what each sentence changes
 //	plots.Show(plots.Table{Table: audit.Ledger()})     // every printed value next to ours
 //

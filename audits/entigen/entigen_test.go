@@ -133,7 +133,7 @@ func photographs() entigen.Audit {
 func TestModels(t *testing.T) {
 	testengine.Use(t)
 	a := photographs()
-	work := testengine.Rows(t, "workload", a.Workload(0))
+	work := testengine.Rows(t, "workload", a.Workload(datasets.WorkloadOptions{}))
 	if got := fmt.Sprint(work.Texts("stage"), work.Numbers("items")); got != "[generate sd1 embed clip total] "+
 		"[24 19 43]" {
 		t.Errorf("workload %s", got)

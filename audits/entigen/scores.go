@@ -336,7 +336,7 @@ func (a Audit) RunName() string { return audits.RunName("entigen", a.Generator, 
 
 // Workload returns what remains to be computed, by stage, with the time measured on probe items of each, the disk, the
 // dollars, and the models and data that are missing; see datasets.Workload.
-func (a Audit) Workload(probe int) datasets.Table {
+func (a Audit) Workload(o datasets.WorkloadOptions) datasets.Table {
 	var tables []datasets.Table
 	if a.HasRaters() {
 		tables = append(tables, a.Raters())
@@ -347,5 +347,5 @@ func (a Audit) Workload(probe int) datasets.Table {
 	if a.HasImages() && !a.builtIn() { // images that nobody labels, such as those of cultural scenarios
 		tables = append(tables, a.Images())
 	}
-	return datasets.Workload(tables, datasets.WorkloadOptions{Probe: probe})
+	return datasets.Workload(tables, o)
 }

@@ -5,7 +5,7 @@
 // compute nothing before they are shown:
 //
 //	var audit = indictti.Audit{Captions: "captions.parquet", Generator: "stable-diffusion-v1-5"}
-//	plots.Show(plots.Table{Table: audit.Workload(3)})  // what has to be computed, and how long it takes
+//	plots.Show(plots.Table{Table: audit.Workload(datasets.WorkloadOptions{})}) // what has to be computed, in hours
 //	plots.Show(plots.Table{Table: audit.Scores()})     // CLGC, IGC, LGC, SCWL and DWL by language
 //	plots.Show(plots.Table{Table: audit.Ledger()})     // every printed value next to ours
 //

@@ -105,7 +105,7 @@ func real(t *testing.T, dir string) indictti.Audit {
 func TestRealCaptions(t *testing.T) {
 	testengine.Use(t)
 	a := real(t, laion(t))
-	work := testengine.Rows(t, "workload", a.Workload(0))
+	work := testengine.Rows(t, "workload", a.Workload(datasets.WorkloadOptions{}))
 	if got := fmt.Sprint(work.Texts("stage"), work.Numbers("items")); got != "[embed sentence generate sd1 "+
 		"caption opt embed retrieval embed opt total] [56 32 46 50 50 234]" {
 		t.Errorf("workload %s", got)

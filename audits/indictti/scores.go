@@ -358,9 +358,9 @@ func (a Audit) RunName() string { return audits.RunName("indictti", a.Generator,
 
 // Workload returns what remains to be computed, by stage, with the time measured on probe items of each, the disk, the
 // dollars, and the models and data that are missing; see datasets.Workload.
-func (a Audit) Workload(probe int) datasets.Table {
+func (a Audit) Workload(o datasets.WorkloadOptions) datasets.Table {
 	text, joint := a.captioned(), a.joined()
 	tables := []datasets.Table{text.images, text.references, joint.images, joint.references, a.embed(a.Images())}
 	tables = append(tables, a.embedded().references)
-	return datasets.Workload(tables, datasets.WorkloadOptions{Probe: probe})
+	return datasets.Workload(tables, o)
 }

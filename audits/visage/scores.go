@@ -339,7 +339,7 @@ func (a Audit) RunName() string { return audits.RunName("visage", a.Generator, a
 
 // Workload returns what remains to be computed, by stage, with the time measured on probe items of each, the disk, the
 // dollars, and the models and data that are missing; see datasets.Workload.
-func (a Audit) Workload(probe int) datasets.Table {
+func (a Audit) Workload(o datasets.WorkloadOptions) datasets.Table {
 	tables := []datasets.Table{a.Pairs()}
 	if a.Annotations != "" {
 		tables = append(tables, a.Annotated())
@@ -347,5 +347,5 @@ func (a Audit) Workload(probe int) datasets.Table {
 	if a.HasImages() {
 		tables = append(tables, a.Captions(), a.Embedded())
 	}
-	return datasets.Workload(tables, datasets.WorkloadOptions{Probe: probe})
+	return datasets.Workload(tables, o)
 }

@@ -60,9 +60,9 @@ const (
 
 // DemoOptions are the options of [DemoScores] and [DemoImages].
 type DemoOptions struct {
-	Dir      string `json:"dir,omitempty"`      // the unpacked repository; "" = see [manifest.Find]
-	Failures string `json:"failures,omitempty"` // "" = [FailuresMinusOne]
-	Concepts string `json:"concepts,omitempty"` // another concept file than the released one, as in [Options]
+	Dir      string `json:"dir,omitempty" help:"the unpacked repository; empty = found in ANTIPODE_DATA or the store"`
+	Failures string `json:"failures,omitempty" help:"of a failed cell: minus-one (default) or blank"`
+	Concepts string `json:"concepts,omitempty" help:"another concept file than the released one, as in Options"`
 }
 
 func (o DemoOptions) here() DemoOptions {

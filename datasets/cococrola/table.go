@@ -17,19 +17,16 @@ import (
 // Options are the options of [Prompts] and [Collisions]. The zero value selects the released list and one image per
 // prompt.
 type Options struct {
-	Dir       string   `json:"dir,omitempty"`       // folder of the data set; "" = see [manifest.Find]
-	Languages []string `json:"languages,omitempty"` // to include, in this order; none = all
-	// N is the number of images, and so rows, per prompt; 0 = 1. The paper does not state it; 10 is recommended.
-	N    int   `json:"n,omitempty"`
-	Seed int64 `json:"seed,omitempty"` // of the first image of each prompt; image k uses Seed + k
-	// Model adds a column model and the prefix MODEL/ to each id, so that tables of several models can be concatenated.
-	Model     string `json:"model,omitempty"`
-	Corrected bool   `json:"corrected,omitempty"` // apply the authors' later corrections
-	// TemplateVariants selects the templates of [TemplateVariants] instead of the main ones.
-	TemplateVariants bool     `json:"template_variants,omitempty"`
-	Only             []string `json:"only,omitempty"`      // concepts to include; none = all
-	Concepts         string   `json:"concepts,omitempty"`  // another concept file, with any languages
-	Templates        string   `json:"templates,omitempty"` // another template file
+	Dir              string   `json:"dir,omitempty" help:"folder of the data set; empty = found in ANTIPODE_DATA or the store"`
+	Languages        []string `json:"languages,omitempty" help:"to include, in this order; none = all"`
+	N                int      `json:"n,omitempty" help:"images, and so rows, of each prompt; 0 = 1; the paper does not state it, 10 is recommended"`
+	Seed             int64    `json:"seed,omitempty" help:"of the first image of each prompt; image k uses Seed + k"`
+	Model            string   `json:"model,omitempty" help:"the column model, and MODEL/ before each id, so that tables of several models can be concatenated"`
+	Corrected        bool     `json:"corrected,omitempty" help:"apply the authors' later corrections"`
+	TemplateVariants bool     `json:"template_variants,omitempty" help:"several templates of each language instead of the main ones"`
+	Only             []string `json:"only,omitempty" help:"concepts to include; none = all"`
+	Concepts         string   `json:"concepts,omitempty" help:"another concept file, with any languages"`
+	Templates        string   `json:"templates,omitempty" help:"another template file"`
 }
 
 // absolute makes paths independent of the working directory: the backend has another one.

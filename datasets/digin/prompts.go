@@ -108,16 +108,16 @@ func repeated(objects []string, regions []Region) (string, bool) {
 // PromptOptions are the options of [Prompts]. The zero value is Decomposed-DIG's first list: 24 objects, GeoDE's
 // regions, "{object} in {region}", one image each.
 type PromptOptions struct {
-	Template string   `json:"template,omitempty"` // "" = [InRegion]
-	Objects  []string `json:"objects,omitempty"`  // none = [Objects24]
-	Regions  []Region `json:"regions,omitempty"`  // none = [GeoDERegions]
-	// images of each object and region; 0 = 1 (170 in Decomposed-DIG, 180 in DIG In)
-	N    int   `json:"per_cell,omitempty"`
-	Seed int64 `json:"seed,omitempty"` // of the first image; it increases by 1 from row to row
+	Template string   `json:"template,omitempty" help:"empty = {object} in {region}; slots {object}, {region}, {country}, {adjective}"`
+	Objects  []string `json:"objects,omitempty" help:"none = Decomposed-DIG's 24"`
+	Regions  []Region `json:"regions,omitempty" help:"{key, place, adjective, countries}; none = those of GeoDE"`
+	N        int      `json:"per_cell,omitempty" help:"images of each object and region; 0 = 1 (170 in Decomposed-DIG, 180 in DIG In)"`
+	Seed     int64    `json:"seed,omitempty" help:"of the first image; it increases by 1 from row to row"`
 }
 
 var prompts = source.Define(source.Definition[PromptOptions]{
 	Name: "digin-prompts", Title: "DIG In prompts", Listed: true,
+	Example: `{"template":"{adjective} {object}","objects":["bag","car"],"per_cell":2}`,
 	Columns: "id:text prompt:text template:text object:text region:text country:text number:number seed:number",
 	Read: func(o PromptOptions, _ datasets.SourceEnv, f *datasets.Frame) error {
 		o.Template = cmp.Or(o.Template, InRegion)

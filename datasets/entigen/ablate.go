@@ -65,19 +65,19 @@ func Ablated(id string) (whole, removed string) {
 // the sentences about perceived gender, without "irrespective of their gender".
 type AblationOptions struct {
 	// as in [PromptOptions]
-	Grammar       string         `json:"grammar,omitempty"`
-	Tables        bool           `json:"tables,omitempty"`
-	Judged        bool           `json:"judged,omitempty"`
-	Axes          []Axis         `json:"axes,omitempty"`
-	Categories    []Category     `json:"categories,omitempty"`
-	Interventions []Intervention `json:"interventions,omitempty"`
+	Grammar       string         `json:"grammar,omitempty" help:"as of entigen-prompts"`
+	Tables        bool           `json:"tables,omitempty" help:"as of entigen-prompts"`
+	Judged        bool           `json:"judged,omitempty" help:"as of entigen-prompts"`
+	Axes          []Axis         `json:"axes,omitempty" help:"as of entigen-prompts"`
+	Categories    []Category     `json:"categories,omitempty" help:"as of entigen-prompts"`
+	Interventions []Intervention `json:"interventions,omitempty" help:"as of entigen-prompts"`
 	N             int            `json:"-"`
 	Seed          int64          `json:"-"`
 	Model         string         `json:"-"`
 
-	IDs        []string `json:"ids,omitempty"`        // of interventions; none = P-G1 and O-G1
-	Attributes []string `json:"attributes,omitempty"` // none = makeup and police officer
-	Spans      []string `json:"spans,omitempty"`      // none = "irrespective of their gender"
+	IDs        []string `json:"ids,omitempty" help:"of interventions; none = P-G1 and O-G1"`
+	Attributes []string `json:"attributes,omitempty" help:"none = makeup and police officer"`
+	Spans      []string `json:"spans,omitempty" help:"none = 'irrespective of their gender'"`
 }
 
 // BuildAblations returns for each attribute the base prompt, and the prompt with each intervention without each subset

@@ -130,13 +130,12 @@ type Prompt struct {
 
 // PromptOptions of [Build]. The zero value is the paper's set in the paper's grammar: 246 prompts.
 type PromptOptions struct {
-	Grammar string `json:"grammar,omitempty"` // [PaperGrammar] (also "") or [ReleasedGrammar]
-	Tables  bool   `json:"tables,omitempty"`  // only those that the paper's tables report: 222
-	Judged  bool   `json:"judged,omitempty"`  // only attributes that people rated
-	Axes    []Axis `json:"axes,omitempty"`    // further ones
-	// further ones; one of a known name adds its attributes to that
-	Categories    []Category     `json:"categories,omitempty"`
-	Interventions []Intervention `json:"interventions,omitempty"` // further ones
+	Grammar       string         `json:"grammar,omitempty" help:"paper (also empty) or released"`
+	Tables        bool           `json:"tables,omitempty" help:"only those that the paper's tables report: 222"`
+	Judged        bool           `json:"judged,omitempty" help:"only attributes that people rated"`
+	Axes          []Axis         `json:"axes,omitempty" help:"further ones, {name, groups}"`
+	Categories    []Category     `json:"categories,omitempty" help:"further ones, {name, base, attributes}; a known one gets the attributes"`
+	Interventions []Intervention `json:"interventions,omitempty" help:"further ones, {id, category, axis, text}"`
 
 	// The images that [Prompts] requests. Build and [Cues] do not use these.
 	N     int    `json:"-"` // of each prompt: rows of it; 0 = 1 (the paper: 9)

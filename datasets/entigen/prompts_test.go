@@ -322,7 +322,7 @@ func TestListedOptions(t *testing.T) {
 			t.Errorf("%s: %d rows, want %d", name, n, want)
 		}
 	}
-	for name, want := range map[string]string{`entigen-prompts:{"gramar":"released"}`: `unknown field "gramar"`,
+	for name, want := range map[string]string{`entigen-prompts:{"gramar":"released"}`: `no option "gramar"`,
 		"entigen-prompts:none.json": "write entigen-prompts:FILE.json", "entigen-prompts:{": "unexpected end"} {
 		tab, _ := manifest.Table(name)
 		if err := tab.Err(); err == nil || !strings.Contains(err.Error(), want) {

@@ -20,15 +20,19 @@ import (
 // promptArgs are the arguments of a prompt table in a plan.
 type promptArgs[O any] struct {
 	Options O      `json:"options"`
-	N       int    `json:"n,omitempty"`
-	Seed    int64  `json:"seed,omitempty"`
-	Model   string `json:"model,omitempty"`
+	N       int    `json:"n,omitempty" help:"images, and so rows, of each prompt; 0 = 1"`
+	Seed    int64  `json:"seed,omitempty" help:"of each prompt's first image"`
+	Model   string `json:"model,omitempty" help:"the column model, and MODEL/ before each id"`
 }
 
 var (
-	promptTable = definePrompts("entigen-prompts", "ENTIGEN prompts", Build)
-	ablations   = definePrompts("entigen-ablations", "ENTIGEN ablated prompts", BuildAblations)
-	cueTable    = source.Define(source.Definition[PromptOptions]{
+	promptTable = definePrompts("entigen-prompts", "ENTIGEN prompts", `{"n":2,"axes":[{"name":"perceived `+
+		`age","groups":["young","old"]}],"categories":[{"name":"profession","attributes":["baker"]}],`+
+		`"interventions":[{"id":"P-A1","category":"profession","axis":"perceived age","text":"if all individuals `+
+		`can be a {attribute} irrespective of their age"}]}`, Build)
+	ablations = definePrompts("entigen-ablations", "ENTIGEN ablated prompts",
+		`{"attributes":["makeup"],"n":2}`, BuildAblations)
+	cueTable = source.Define(source.Definition[PromptOptions]{
 		Name: "entigen-cues", Title: "ENTIGEN visual cues",
 		Columns: "prompt_id:text category:text word:text class:text at:number text:text",
 		Read: func(o PromptOptions, _ datasets.SourceEnv, f *datasets.Frame) error {
@@ -122,8 +126,10 @@ func Captions(path string) datasets.Table {
 }
 
 // definePrompts defines a table of prompts with a row for each requested image.
-func definePrompts[O any](name, title string, build func(O) ([]Prompt, error)) source.Source[promptArgs[O]] {
-	return source.Define(source.Definition[promptArgs[O]]{Name: name, Title: title, Listed: true, Parse: parse[O],
+func definePrompts[O any](name, title, example string,
+	build func(O) ([]Prompt, error)) source.Source[promptArgs[O]] {
+	return source.Define(source.Definition[promptArgs[O]]{Name: name, Title: title, Listed: true,
+		Parse: parse[O], Example: example,
 		Columns: "id:text model:text category:text axis:text kind:text prompt_id:text attribute:text prompt:text " +
 			"group_a:text group_b:text removed:text number:number seed:number",
 		Read: func(a promptArgs[O], _ datasets.SourceEnv, f *datasets.Frame) error {

@@ -12,7 +12,7 @@ import (
 
 // Options of [Ratings].
 type Options struct {
-	Dir string `json:"dir,omitempty"` // folder of the data set; "" = see [manifest.Find]
+	Dir string `json:"dir,omitempty" help:"folder of the data set; empty = found in ANTIPODE_DATA or the store"`
 }
 
 // here names the folder of the data set.

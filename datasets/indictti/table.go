@@ -16,8 +16,8 @@ const Citation = "Mittal et al., ECCV 2024, Navigating Text-to-Image Generative 
 
 // Options are the options of the tables of this package. The zero value selects the paper's languages and all tables.
 type Options struct {
-	Languages string `json:"languages,omitempty"` // CSV file of languages; "" = the paper's 31
-	Tables    []int  `json:"tables,omitempty"`    // printed tables to include; none = all
+	Languages string `json:"languages,omitempty" help:"CSV file of languages; empty = the paper's 31"`
+	Tables    []int  `json:"tables,omitempty" help:"printed tables to include; none = all"`
 }
 
 // absolute makes paths independent of the working directory: the backend has another one.

@@ -10,7 +10,33 @@ import (
 	"antipode/datasets"
 )
 
-var tables = map[string]func(options []byte) datasets.Table{}
+var (
+	tables       = map[string]func(options []byte) datasets.Table{}
+	descriptions = map[string]string{}
+)
+
+// DescribeTable sets what [TableHelp] says of a table's columns and options.
+func DescribeTable(name, help string) {
+	mu.Lock()
+	defer mu.Unlock()
+	descriptions[name] = help
+}
+
+// TableHelp returns a description of a named table, with or without options: its columns, and its options with an
+// example; false if there is no such table.
+func TableHelp(name string) (string, bool) {
+	name, _, _ = strings.Cut(name, ":")
+	mu.Lock()
+	defer mu.Unlock()
+	if _, known := tables[name]; !known {
+		return "", false
+	}
+	help := descriptions[name]
+	if help == "" {
+		help = "It takes no options.\n"
+	}
+	return fmt.Sprintf("The table %s\n\n%s", name, help), true
+}
 
 // RegisterTable registers a table of a data set under a name that commands accept in place of a file. It panics if the
 // name is registered already.

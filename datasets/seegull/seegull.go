@@ -108,8 +108,8 @@ func Read(name string, data []byte) ([]Pair, Report, error) {
 
 // Options are the options of [Stereotypes]. The zero value masks.
 type Options struct {
-	Dir           string `json:"dir,omitempty"`            // folder of the data set; "" = see [manifest.Find]
-	ShowOffensive bool   `json:"show_offensive,omitempty"` // show attributes that [Masker] masks
+	Dir           string `json:"dir,omitempty" help:"folder of the data set; empty = found in ANTIPODE_DATA or the store"`
+	ShowOffensive bool   `json:"show_offensive,omitempty" help:"show offensive and unrated attributes"`
 }
 
 var stereotypes = source.Define(source.Definition[Options]{

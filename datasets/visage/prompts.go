@@ -32,10 +32,10 @@ var (
 // PromptOptions are the options of [Prompts]. The zero value is study 1: 135 identities, 3 templates, 5 images each,
 // 2,025 jobs.
 type PromptOptions struct {
-	Identities []string `json:"identities,omitempty"` // none = the paper's 135
-	Templates  []string `json:"templates,omitempty"`  // none = [Templates]
-	N          int      `json:"n,omitempty"`          // of each prompt; 0 = 5
-	Seed       int64    `json:"seed,omitempty"`       // of the first image; it increases by 1 from row to row
+	Identities []string `json:"identities,omitempty" help:"none = the paper's 135"`
+	Templates  []string `json:"templates,omitempty" help:"none = three of this project's; the paper's were lost"`
+	N          int      `json:"n,omitempty" help:"of each prompt; 0 = 5"`
+	Seed       int64    `json:"seed,omitempty" help:"of the first image; it increases by 1 from row to row"`
 }
 
 // SetOptions are the options of [SetPrompts]. The zero value takes every visual stereotype of the paper's 135
@@ -78,6 +78,7 @@ type SetPromptRow struct {
 var (
 	prompts = source.Define(source.Definition[PromptOptions]{
 		Name: "visage-prompts", Title: "ViSAGe prompts", Listed: true, Read: addPrompts,
+		Example: `{"identities":["Indian","Swiss"],"n":2}`,
 		Columns: "id:text identity:text prompt:text template:text number:number seed:number"})
 	setPrompts = datasets.Define(datasets.Operation[SetPromptsOfOptions, SetPromptRow]{
 		Name: "visage-set-prompts", Version: 1,

@@ -14,10 +14,10 @@ import (
 
 // Options are the options of the tables. The zero value reads the newest version that exists and masks attributes.
 type Options struct {
-	Dir           string `json:"dir,omitempty"`            // folder of ViSAGe; "" = see [manifest.Find]
-	SeeGULL       string `json:"seegull,omitempty"`        // folder of SeeGULL; "" = see [manifest.Find]
-	Version       string `json:"version,omitempty"`        // [AnyVersion], [CurrentVersion] or [WorkbookOnly]
-	ShowOffensive bool   `json:"show_offensive,omitempty"` // show attributes that package seegull masks
+	Dir           string `json:"dir,omitempty" help:"folder of ViSAGe; empty = found in ANTIPODE_DATA or the store"`
+	SeeGULL       string `json:"seegull,omitempty" help:"folder of SeeGULL; empty = found in ANTIPODE_DATA or the store"`
+	Version       string `json:"version,omitempty" help:"empty = the current file, else the workbook; current; workbook"`
+	ShowOffensive bool   `json:"show_offensive,omitempty" help:"show offensive and unrated attributes"`
 }
 
 func (o Options) here() Options {

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"antipode/datasets"
+	"antipode/datasets/manifest"
 	"antipode/datasets/operation"
 	"antipode/datasets/table"
 )
@@ -371,7 +372,9 @@ func tableOperations(ctx context.Context, args []string) error {
 		for _, name := range operation.Names(false) {
 			fmt.Printf("  %-24s %s\n", name, operation.Find(name).Title)
 		}
-		fmt.Println("\nInputs and options of an operation: antipode table --apply NAME --help")
+		fmt.Println("\nInputs and options of an operation: antipode table --apply NAME --help\n" +
+			"Columns and options of a named table: antipode table --in NAME --help; the names are " +
+			strings.Join(manifest.Tables(), ", "))
 		return nil
 	}
 	if name := peek(args, "apply"); name != "" && slices.ContainsFunc(args, isHelp) {
@@ -383,6 +386,12 @@ func tableOperations(ctx context.Context, args []string) error {
 		addOperation(fs, op)
 		_, err := parse(fs, []string{"--help"})
 		return err
+	}
+	if name := peek(args, "in"); name != "" && slices.ContainsFunc(args, isHelp) {
+		if help, named := manifest.TableHelp(name); named {
+			fmt.Print(help)
+			return nil
+		}
 	}
 	var s stageFlags
 	c := &tableCommand{}

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"encoding/json"
 	"errors"
 	"flag"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"antipode/datasets"
+	"antipode/datasets/manifest"
 	"antipode/datasets/operation"
 	"antipode/internal/must"
 	"antipode/kernel/backend/parquet"
@@ -209,4 +211,32 @@ func convert(t *testing.T, from, to string) {
 	t.Helper()
 	f := must.Get(datasets.CSV(from, datasets.FileOptions{RepeatedIDs: true}).Rows(t.Context()))(t)
 	must.Do(t, parquet.Write(to, f))
+}
+
+// TestNamedTables: the help of every named table lists its options, and the example in it is one that the table takes.
+func TestNamedTables(t *testing.T) {
+	run, examples := inProcess(t), 0
+	for _, name := range manifest.Tables() {
+		printed, err := run("table", "--in", name, "--help")
+		if err != nil || !strings.HasPrefix(printed, "The table "+name) {
+			t.Errorf("%s: %q, %v", name, printed, err)
+		}
+		if _, example, has := strings.Cut(printed, "--in '"+name+":"); has {
+			example, _, _ = strings.Cut(example, "' --out")
+			made, known := manifest.Table(name + ":" + example)
+			if examples++; !known || made.Err() != nil || !json.Valid([]byte(example)) {
+				t.Errorf("%s: %s: %v", name, example, made.Err())
+			}
+		}
+	}
+	if examples < 4 {
+		t.Errorf("%d examples", examples)
+	}
+	for options, want := range map[string]string{`{"templat":"x"}`: `no option "templat"; the options are template, `,
+		`{"per_cell":"x"}`: "per_cell: a number is expected, not a string"} {
+		if made, _ := manifest.Table("digin-prompts:" + options); made.Err() == nil ||
+			!strings.Contains(made.Err().Error(), want) {
+			t.Errorf("%s: %v", options, made.Err())
+		}
+	}
 }

@@ -3,9 +3,12 @@ package source
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 
 	"antipode/datasets"
@@ -20,6 +23,7 @@ type Definition[O any] struct {
 	Title   string // of the table, in messages
 	Columns string // NAME:KIND, separated by spaces
 	Listed  bool   // commands accept the name in place of a file, and NAME:OPTIONS; see manifest.Table
+	Example string // options of a listed table, as JSON, for its help
 
 	// Complete fills in what depends on the process that makes the table, such as absolute paths; nil = nothing.
 	Complete func(o O) O
@@ -53,10 +57,11 @@ func Define[O any](d Definition[O]) Source[O] {
 			}
 			o, err := d.Parse(options)
 			if err != nil {
-				return datasets.Failed(fmt.Errorf("options of the table %s: %w", d.Name, err))
+				return datasets.Failed(fmt.Errorf("options of the table %s: %w", d.Name, plain[O](err)))
 			}
 			return s.Table(o)
 		})
+		manifest.DescribeTable(d.Name, d.help())
 	}
 	return s
 }
@@ -100,4 +105,72 @@ func Register[O any](name string, read func(context.Context, O, datasets.SourceE
 		}
 		return read(ctx, o, env)
 	})
+}
+
+// field is an option of a listed table.
+type field struct{ name, kind, help string }
+
+// fields returns the options of a struct, those of embedded structs and of a field named Options included.
+func fields(t reflect.Type) (out []field) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case (f.Anonymous || f.Name == "Options") && f.Type.Kind() == reflect.Struct && name != "-":
+			out = append(out, fields(f.Type)...)
+		case name != "" && name != "-":
+			out = append(out, field{name, kindOf(f.Type), f.Tag.Get("help")})
+		}
+	}
+	return out
+}
+
+// kindOf says what JSON a type takes.
+func kindOf(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.String:
+		return "text"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Slice, reflect.Array:
+		return "a list of " + map[bool]string{true: "objects", false: "values"}[t.Elem().Kind() == reflect.Struct]
+	case reflect.Struct, reflect.Map:
+		return "an object"
+	}
+	return "a number"
+}
+
+// help returns the columns and options of a listed table.
+func (d Definition[O]) help() string {
+	b := &strings.Builder{}
+	fmt.Fprintf(b, "Columns: %s\n", strings.Join(strings.Fields(d.Columns), ", "))
+	all := fields(reflect.TypeFor[O]())
+	if len(all) == 0 {
+		return b.String() + "It takes no options.\n"
+	}
+	fmt.Fprintf(b, "\nOptions, as JSON in NAME:{…} or in a file, NAME:FILE.json:\n")
+	for _, f := range all {
+		fmt.Fprintf(b, "  %s (%s)  %s\n", f.name, f.kind, f.help)
+	}
+	if d.Example != "" {
+		fmt.Fprintf(b, "\nExample:\n    antipode table --in '%s:%s' --out t.csv\n", d.Name, d.Example)
+	}
+	return b.String()
+}
+
+// plain returns an error of decoding JSON that names options, not Go types.
+func plain[O any](err error) error {
+	var wrong *json.UnmarshalTypeError
+	if errors.As(err, &wrong) {
+		return fmt.Errorf("%s: %s is expected, not a %s", cmp.Or(wrong.Field, "the options"), kindOf(wrong.Type),
+			wrong.Value)
+	}
+	if _, name, unknown := strings.Cut(err.Error(), "unknown field "); unknown {
+		var names []string
+		for _, f := range fields(reflect.TypeFor[O]()) {
+			names = append(names, f.name)
+		}
+		return fmt.Errorf("there is no option %s; the options are %s", name, strings.Join(names, ", "))
+	}
+	return err
 }

@@ -38,7 +38,9 @@ type stageWork struct {
 	bytes        float64 // of the items in sized
 	sized        int
 	dollars      float64
+	download     float64 // bytes of a missing model
 	price, needs string
+	rate         string // how seconds are known
 }
 
 // errPending ends the evaluation of a plan that needs items which are missing.
@@ -51,6 +53,9 @@ func (r *run) workload(p *table.Plan) (*table.Frame, error) {
 	}
 	var args datasets.WorkloadArgs
 	if err := json.Unmarshal(p.Args, &args); err != nil {
+		return nil, err
+	}
+	if _, _, err := gomlxmodels.Rate("", "", 0, args.Device); err != nil {
 		return nil, err
 	}
 	w := &work{WorkloadOptions: args.WorkloadOptions, pending: map[string]bool{}}
@@ -72,13 +77,16 @@ func (r *run) workload(p *table.Plan) (*table.Frame, error) {
 // frame returns the rows of [datasets.Workload].
 func (w *work) frame() *table.Frame {
 	all := append(slices.Clone(w.stages), &stageWork{label: "total"})
-	names := []string{"items", "found", "missing", "seconds", "hours", "gigabytes", "dollars"}
+	names := []string{"items", "found", "missing", "seconds", "hours", "gigabytes", "download", "dollars"}
 	numbers := make([][]float64, len(names))
-	var labels, prices, needs []string
+	var labels, rates, prices, needs []string
 	sums := make([]float64, len(names))
 	for _, s := range all {
 		missing := float64(s.items - s.found)
 		gigabytes := s.bytes / float64(s.sized) * missing / 1e9 // NaN where no size is known
+		if typical := gomlxmodels.ItemBytes(s.op); s.sized == 0 && typical > 0 {
+			gigabytes = typical * missing / 1e9
+		}
 		if missing == 0 {
 			gigabytes = 0
 		}
@@ -86,12 +94,14 @@ func (w *work) frame() *table.Frame {
 		if missing == 0 {
 			hours = 0
 		}
-		row := []float64{float64(s.items), float64(s.found), missing, s.seconds, hours, gigabytes, s.dollars}
+		row := []float64{float64(s.items), float64(s.found), missing, s.seconds, hours, gigabytes,
+			s.download / 1e9, s.dollars}
 		if s.label == "total" {
 			row = slices.Clone(sums)
 			row[3] = math.NaN()
 		}
-		labels, prices, needs = append(labels, s.label), append(prices, s.price), append(needs, s.needs)
+		labels, rates = append(labels, s.label), append(rates, s.rate)
+		prices, needs = append(prices, s.price), append(needs, s.needs)
 		for i, v := range row {
 			numbers[i] = append(numbers[i], v)
 			sums[i] += v
@@ -101,7 +111,8 @@ func (w *work) frame() *table.Frame {
 	for i, name := range names {
 		columns = append(columns, table.NumberColumn(name, numbers[i]))
 	}
-	return &table.Frame{Columns: append(columns, table.TextColumn("price", prices), table.TextColumn("needs", needs))}
+	return &table.Frame{Columns: append(columns, table.TextColumn("rate", rates), table.TextColumn("price", prices),
+		table.TextColumn("needs", needs))}
 }
 
 // stage returns the work of the stage with a label.
@@ -113,10 +124,41 @@ func (w *work) stage(label, op string) *stageWork {
 	}
 	s := &stageWork{label: label, op: op, seconds: math.NaN()}
 	if rate := w.Rates[op]; rate > 0 {
-		s.seconds = 1 / rate
+		s.seconds, s.rate = 1/rate, "given"
 	}
 	w.stages = append(w.stages, s)
 	return s
+}
+
+// published sets the seconds of an item from those of published models, if they are not known.
+func (w *work) published(s *stageWork, p *table.Plan) {
+	var args struct {
+		Model string
+		Steps int
+	}
+	if !math.IsNaN(s.seconds) || json.Unmarshal(p.Args, &args) != nil {
+		return
+	}
+	if seconds, how, err := gomlxmodels.Rate(p.Op, args.Model, args.Steps, w.Device); err == nil && seconds > 0 {
+		s.seconds, s.rate = seconds, how
+	}
+}
+
+// downloads returns the bytes of a known model that is to be pulled, with the detector of a pair and what it needs.
+func downloads(p *table.Plan) (bytes float64) {
+	var args struct{ Model, Detector string }
+	if json.Unmarshal(p.Args, &args) != nil {
+		return 0
+	}
+	for _, name := range []string{args.Model, args.Detector} {
+		if m, known := gomlxmodels.Find(name); known {
+			bytes += float64(m.Bytes)
+			if with, known := gomlxmodels.Find(m.With); known {
+				bytes += float64(with.Bytes)
+			}
+		}
+	}
+	return bytes
 }
 
 // admit notes that a plan reads placeholders, and reports whether it is an operation that is evaluated on them. It
@@ -172,7 +214,8 @@ func (w *work) unopened(p *table.Plan, in *table.Frame, err error) (*table.Frame
 	}
 	s := w.stage(p.Op+" "+args.Model, p.Op)
 	s.items += in.Len()
-	s.needs = err.Error()
+	s.needs, s.download = err.Error(), downloads(p)
+	w.published(s, p)
 	w.pending[p.Digest()] = true
 	values := make([][]table.Value, in.Len())
 	for i := range values {
@@ -221,9 +264,14 @@ func (w *work) fill(rows *stageRows, b *batches, missing []int, _ []store.Key) e
 		s.items += b.c.total
 		paid, isPaid := b.w.(stage.Paid)
 		known := slices.DeleteFunc(slices.Clone(missing), func(u int) bool { return reads(b.in, b.rowOf[u]) })
-		if len(known) > 0 && w.Probe > 0 && !isPaid && math.IsNaN(s.seconds) {
+		if w.Device != "" {
+			w.published(s, rows.plan)
+		} else if len(known) > 0 && w.Probe > 0 && !isPaid && math.IsNaN(s.seconds) {
 			if err := rows.r.probe(b, s, known[:min(2*w.Probe, len(known))]); err != nil {
 				return err
+			}
+			if !math.IsNaN(s.seconds) {
+				s.rate = "measured here"
 			}
 		}
 		there := s.found

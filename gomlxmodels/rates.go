@@ -1,0 +1,103 @@
+package gomlxmodels
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Device is a device of a plan for another machine; see [Rate].
+type Device struct {
+	Name  string
+	About string
+	speed float64 // relative to the two cores of the measurements
+}
+
+// twoCores sustain about this many operations a second on these networks; utilization is the share of a GPU's peak that
+// the computed rates assume.
+const (
+	twoCores    = 0.17e12
+	utilization = 0.25
+)
+
+// Devices lists the devices of [Rate]: two cores, where rates were measured, and GPUs, for which they are computed from
+// these and the peak of dense bfloat16 (float16 on a T4) operations that the maker states.
+func Devices() []Device {
+	out := []Device{{"cpu-2", "two cores of an AMD EPYC with AVX-512, float32", 1}}
+	for _, gpu := range []struct {
+		name string
+		peak float64
+	}{{"t4", 65e12}, {"l4", 121e12}, {"rtx-4090", 165e12}, {"a100", 312e12}, {"h100", 989e12}} {
+		out = append(out, Device{gpu.name, fmt.Sprintf("computed: %.0f %% of %.0f TFLOP/s", 100*utilization,
+			gpu.peak/1e12), utilization * gpu.peak / twoCores})
+	}
+	return out
+}
+
+// rate is the time of an item on two cores: fixed seconds and, of a generator, seconds of a step.
+type rate struct {
+	op, model   string
+	fixed, step float64
+	measured    bool // else computed from a measured network and the numbers of operations
+}
+
+// rates are from docs/benchmarks.md, 2026-11-23.
+var rates = []rate{
+	{EmbedOp, "vit-base-patch16-224", 0.41, 0, true},
+	{EmbedOp, "clip-vit-base-patch32", 0.051, 0, true},
+	{EmbedOp, "clip-vit-large-patch14", 0.94, 0, false},
+	{EmbedOp, "blip2-opt-2.7b", 3.1, 0, false},
+	{EmbedOp, "blip2-itm-vit-g", 3.1, 0, false},
+	{EmbedOp, "all-mpnet-base-v2", 0.044, 0, true},
+	{CaptionOp, "blip-image-captioning-base", 1, 0, true},
+	{CaptionOp, "blip2-opt-2.7b", 4.7, 0, false},
+	{SegmentOp, "clipseg", 0.47, 0, true},
+	{SegmentOp, "sam-vit-base", 10.7, 0, true}, // with grounding-dino-tiny
+	{SegmentOp, "sam-vit-huge", 49, 0, false},  // with grounding-dino-base
+	{SegmentOp, "sam2.1-hiera-small", 10.5, 0, false},
+	{GenerateOp, "stable-diffusion-v1-1", 15, 13.9, true},
+	{GenerateOp, "stable-diffusion-v1-2", 15, 13.9, true},
+	{GenerateOp, "stable-diffusion-v1-4", 15, 13.9, true},
+	{GenerateOp, "stable-diffusion-v1-5", 15, 13.9, true},
+	{GenerateOp, "stable-diffusion-2-base", 15, 13.9, false},
+	{GenerateOp, "stable-diffusion-2-1-base", 15, 13.9, false},
+	{GenerateOp, "stable-diffusion-2", 34, 35, false},
+	{GenerateOp, "stable-diffusion-2-1", 34, 35, false},
+	{GenerateOp, "altdiffusion", 15, 13.9, false},
+	{GenerateOp, "altdiffusion-m9", 15, 13.9, false},
+}
+
+// Rate returns the seconds of an item of a stage by a known model on one of [Devices] ("" = cpu-2), and how they are
+// known; 0 for others. steps are those of a generator (0 = 50). An unknown device is an error.
+func Rate(op, model string, steps int, device string) (seconds float64, how string, err error) {
+	devices := Devices()
+	at := 0
+	if device != "" {
+		if at = slices.IndexFunc(devices, func(d Device) bool { return d.Name == device }); at < 0 {
+			var names []string
+			for _, d := range devices {
+				names = append(names, d.Name)
+			}
+			return 0, "", fmt.Errorf("device %q is not known; use %s", device, strings.Join(names, ", "))
+		}
+	}
+	i := slices.IndexFunc(rates, func(r rate) bool { return r.op == op && r.model == model })
+	if i < 0 {
+		return 0, "", nil
+	}
+	r := rates[i]
+	if steps == 0 {
+		steps = 50
+	}
+	how = devices[at].Name + ", computed"
+	if r.measured && at == 0 {
+		how = devices[at].Name + ", measured 2026-11-23"
+	}
+	return (r.fixed + r.step*float64(steps)) / devices[at].speed, how, nil
+}
+
+// ItemBytes returns about how much disk an item of a stage takes, by typical sizes: a PNG of 512×512 pixels, a mask,
+// three vectors of 768 numbers, a caption; 0 for other stages.
+func ItemBytes(op string) float64 {
+	return map[string]float64{GenerateOp: 450e3, SegmentOp: 2e3, EmbedOp: 9.2e3, CaptionOp: 100}[op]
+}

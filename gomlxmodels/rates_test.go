@@ -1,0 +1,31 @@
+package gomlxmodels
+
+import (
+	"math"
+	"strings"
+	"testing"
+)
+
+// TestRates: every rate is of a model that is known, a generator's depends on its steps, and a GPU is faster than two
+// cores by the same factor for each model.
+func TestRates(t *testing.T) {
+	for _, r := range rates {
+		if m, known := Find(r.model); !known || m.Bytes == 0 || r.fixed <= 0 {
+			t.Errorf("%s %s: known %v, %d bytes, %g s", r.op, r.model, known, m.Bytes, r.fixed)
+		}
+	}
+	slow, how, err := Rate(GenerateOp, "stable-diffusion-v1-5", 20, "")
+	if math.Abs(slow-(15+20*13.9)) > 1e-9 || !strings.Contains(how, "measured") || err != nil {
+		t.Errorf("20 steps: %g s, %s, %v", slow, how, err)
+	}
+	fast, how, err := Rate(GenerateOp, "stable-diffusion-v1-5", 20, "a100")
+	if math.Abs(slow/fast-0.25*312e12/0.17e12) > 1e-6 || how != "a100, computed" || err != nil {
+		t.Errorf("on a GPU: %g s, %s, %v", fast, how, err)
+	}
+	if none, _, err := Rate(EmbedOp, "mine", 0, "h100"); none != 0 || err != nil {
+		t.Errorf("an unknown model: %g s, %v", none, err)
+	}
+	if _, _, err := Rate(EmbedOp, "mine", 0, "abacus"); err == nil || !strings.Contains(err.Error(), "cpu-2, t4") {
+		t.Error(err)
+	}
+}
