@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"antipode/datasets"
+	"antipode/datasets/operation"
 	"antipode/datasets/table"
 )
 
@@ -141,7 +142,11 @@ func Embed(model string, images datasets.Table, options ...EmbedOptions) dataset
 		err = fmt.Errorf("vector %s with pooling %s: that vector is pooled; use vector %s", o.Vector, o.Pooling,
 			ClipImage)
 	case o.Preprocess != "" && (o.Preprocess == "cmmd") != strings.HasPrefix(o.Vector, ClipImage):
-		err = fmt.Errorf("preprocess %s: public-code is for the vector full, cmmd for clip_image", o.Preprocess)
+		problem := "is for a ViT (the vector full), not for a CLIP, unless it is cmmd. Fix: leave it out"
+		if o.Preprocess == "cmmd" {
+			problem = "cmmd is for a CLIP (the vector clip_image), not for a ViT (the vector full). Fix: leave it out"
+		}
+		err = &operation.Invalid{Name: "Preprocess", Problem: problem, Option: &operation.Option{Flag: "preprocess"}}
 	case o.Pooling == projectedMax && o.Against == "":
 		err = fmt.Errorf("pooling %s compares each image with a text: name the text column in Against (--text)",
 			projectedMax)

@@ -12,7 +12,7 @@ import (
 
 // encodersBenchmark measures the way from prepared pixels, or token ids, to vectors of whole images and texts.
 var encodersBenchmark = benchmark{
-	about: "DINOv2-B/14 and SigLIP-B/16 (images and texts of 64 tokens), against transformers, and FID's Inception v3, " +
+	about: "DINOv2-B/14 and SigLIP-B/16 (images, texts of 64 tokens) against transformers, FID's Inception v3 " +
 		"against torch-fidelity",
 	ints: map[string]int{"n": 16, "texts": 64, "repeat": 5, "batch": vit.DefaultBatch, "seed": 1},
 	run: func(s *session) error {

@@ -182,6 +182,8 @@ func TestEmbedRefuses(t *testing.T) {
 		"is not a text encoder": gomlxmodels.EmbedText(clip, texts, "caption"),
 		"Preprocess is for a ViT (the vector full), not for a CLIP": gomlxmodels.Embed(clip, images,
 			gomlxmodels.EmbedOptions{Vector: "clip_image", Preprocess: "public-code"}),
+		"Preprocess cmmd is for a CLIP (the vector clip_image), not for a ViT": gomlxmodels.Embed(clip, images,
+			gomlxmodels.EmbedOptions{Preprocess: "cmmd"}),
 		"Vector is \"text\"; it must be one of full": gomlxmodels.Embed(clip, images,
 			gomlxmodels.EmbedOptions{Vector: "text"}),
 		"projected or pooled": gomlxmodels.Embed(clip, images, gomlxmodels.EmbedOptions{Vector: "clip_image",
