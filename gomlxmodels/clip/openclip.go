@@ -15,15 +15,9 @@ import (
 	"antipode/gomlxmodels/weights"
 )
 
-// The files of a folder of open_clip.
-const openCLIPConfig = "open_clip_config.json"
-
-var openCLIPWeights = []string{"open_clip_model.safetensors", "open_clip_pytorch_model.safetensors",
-	"open_clip_pytorch_model.bin"}
-
 // IsOpenCLIP reports whether a folder contains a CLIP as open_clip saves it and none as transformers does.
 func IsOpenCLIP(dir string) bool {
-	if _, err := os.Stat(filepath.Join(dir, openCLIPConfig)); err != nil {
+	if _, err := os.Stat(filepath.Join(dir, hub.OpenCLIPConfig)); err != nil {
 		return false
 	}
 	kind, err := hub.Architecture(dir)
@@ -32,7 +26,7 @@ func IsOpenCLIP(dir string) bool {
 
 // openCLIP opens a folder of open_clip: its configuration, preprocessing and weights.
 func (m *Model) openCLIP(dir string) error {
-	path := filepath.Join(dir, openCLIPConfig)
+	path := filepath.Join(dir, hub.OpenCLIPConfig)
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return err
@@ -47,7 +41,7 @@ func (m *Model) openCLIP(dir string) error {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	m.UsePreprocessing(*pre, m.cfg.Vision.ImageSize, m.cfg.Vision.ImageSize)
-	for _, name := range openCLIPWeights {
+	for _, name := range hub.OpenCLIPWeights {
 		file := filepath.Join(dir, name)
 		if _, err := os.Stat(file); err == nil {
 			m.Weights, err = weights.OpenFiles(file)
@@ -56,7 +50,7 @@ func (m *Model) openCLIP(dir string) error {
 		}
 	}
 	return fmt.Errorf("%s: holds no weights of open_clip (%s). Fix: download the folder again", dir,
-		strings.Join(openCLIPWeights, ", "))
+		strings.Join(hub.OpenCLIPWeights, ", "))
 }
 
 // taggedOpenAI reports whether a part of a folder's path ends in open_clip's tag openai: OpenAI's weights, which are of
@@ -143,7 +137,7 @@ func parseOpenCLIP(text []byte, quick bool) (*Config, *preprocess.Config, error)
 	pre := preprocess.CMMD(v.ImageSize) // whose mean and deviation are CLIP's
 	pre = preprocess.Config{Resize: preprocess.ShortestEdge, Edge: v.ImageSize, Filter: preprocess.Bicubic,
 		CropHeight: v.ImageSize, CropWidth: v.ImageSize, RoundCropEven: true, Scale: pre.Scale, Mean: pre.Mean,
-		Std: pre.Std, Source: openCLIPConfig}
+		Std: pre.Std, Source: hub.OpenCLIPConfig}
 	for _, three := range []struct {
 		from []float64
 		to   *[3]float64

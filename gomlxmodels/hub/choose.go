@@ -30,6 +30,13 @@ var vocabularies = [][]string{{"tokenizer.json"}, {"vocab.txt"}, {"vocab.json", 
 // flaxFile is the file of weights that transformers writes for Flax.
 const flaxFile = "flax_model.msgpack"
 
+// OpenCLIPConfig is the configuration of a folder of open_clip.
+const OpenCLIPConfig = "open_clip_config.json"
+
+// OpenCLIPWeights are the files of its weights by preference.
+var OpenCLIPWeights = []string{"open_clip_model.safetensors", "open_clip_pytorch_model.safetensors",
+	"open_clip_pytorch_model.bin"}
+
 // others are the suffixes of weights in other formats, for errors.
 var others = []string{".safetensors", ".bin", ".h5", ".msgpack", ".ckpt", ".pt", ".pth", ".onnx", ".ot", ".gguf",
 	".tflite", ".mlmodel"}
@@ -183,6 +190,13 @@ func (c *chooser) weightsOf(dir string, needed bool) error {
 	if f := c.files[flaxFile]; f != nil && dir == "" && c.variant == "" && c.flax() {
 		c.weights = append(c.weights, f)
 		return nil
+	}
+	for _, name := range OpenCLIPWeights {
+		config, f := c.files[OpenCLIPConfig], c.files[name]
+		if dir == "" && c.variant == "" && config != nil && f != nil {
+			c.small, c.weights = append(c.small, config), append(c.weights, f)
+			return nil
+		}
 	}
 	return c.unreadable(dir)
 }
