@@ -17,6 +17,7 @@ const EmbedOp = "embed"
 // The vectors a model makes, by the name of their column.
 const (
 	Full      = "full"       // of an image; with masks, object_only and background_only too
+	Logits    = "logits"     // of an image: its logits of the classes of an Inception v3
 	ClipImage = "clip_image" // of an image, in CLIP's shared space
 	ClipText  = "clip_text"  // of a text, in CLIP's shared space
 
@@ -45,17 +46,19 @@ type EmbedOptions struct {
 	// (the mask is resized to the patch grid).
 	PatchRule string `json:"patch_rule" flag:"patches" default:"any" for:"full" values:"any,resized" help:"which patches belong to the object"`
 
-	// Preprocess is how a ViT's images are prepared: "model" (default; as its folder says) or "public-code", as in
-	// Decomposed-DIG's public code: the middle square, resized bilinearly, with the mean and deviation of ImageNet.
-	Preprocess string `json:"preprocess,omitempty" group:"Rare options" zero:"model" for:"full" values:"model,public-code" help:"how a ViT's images are prepared: as its folder says, or as Decomposed-DIG's code does (the middle square, ImageNet's mean and deviation)"`
+	// Preprocess is how images are prepared: "model" (default; as the model's folder says); of a ViT also
+	// "public-code", as in Decomposed-DIG's public code: the middle square, resized bilinearly, with the mean and
+	// deviation of ImageNet; of a CLIP also "cmmd", as in CMMD's public code: stretched to a square in floating point,
+	// bicubic without antialiasing.
+	Preprocess string `json:"preprocess,omitempty" group:"Rare options" zero:"model" for:"full,clip" values:"model,public-code,cmmd" help:"how images are prepared: as the model's folder says; of a ViT also as Decomposed-DIG's code does (the middle square, ImageNet's mean and deviation); of a CLIP also as CMMD's code does (stretched, bicubic without antialiasing)"`
 
 	// Precision is the number type of the computation: "auto" (default; bfloat16 on an NVIDIA GPU, else float32),
 	// "float32" or "bfloat16". bfloat16 changes a vector by about a hundredth of its scale.
 	Precision string `json:"precision,omitempty" group:"Rare options" default:"auto" for:"encoder" values:"auto,float32,bfloat16" help:"number type of the computation; auto is bfloat16 on an NVIDIA GPU, else float32"`
 
-	// Vector is the vector to make: "full" (default), "clip_image", "clip_image_pooled" or "blip2_image". The model
-	// must make it.
-	Vector string `json:"vector,omitempty" zero:"full" values:"full,clip_image,clip_image_pooled,blip2_image" help:"the vector to make"`
+	// Vector is the vector to make: "full" (default), "logits", "clip_image", "clip_image_pooled" or "blip2_image". The
+	// model must make it.
+	Vector string `json:"vector,omitempty" zero:"full" values:"full,logits,clip_image,clip_image_pooled,blip2_image" help:"the vector to make"`
 
 	// Against is the text column that Pooling "projected_max" compares each image with. The vector is that of the
 	// query with the highest cosine similarity to the text's vector, so that the cosine similarity of the two is
@@ -103,11 +106,14 @@ type EmbedArgs struct {
 
 // Embed adds vectors of the images. Which columns are added depends on [EmbedOptions].Vector:
 //
-//   - "full", of a vision transformer (ViT): full, the vector of the whole image. Where the table has a column mask,
-//     also object_only and background_only, computed from the same image with the other patches hidden, and
-//     object_patches and background_patches, the number of patches of each. A vector for which no patch is left (an
-//     image without a mask, for example) is null.
-//   - "clip_image", of a CLIP: clip_image, the projected vector, and clip_image_model, the name of the CLIP.
+//   - "full", of a vision transformer (ViT, DINOv2, SigLIP): full, the vector of the whole image. Where the table has a
+//     column mask, also object_only and background_only, computed from the same image with the other patches hidden,
+//     and object_patches and background_patches, the number of patches of each. A vector for which no patch is left
+//     (an image without a mask, for example) is null. The vector of a SigLIP is made by its pooling head, which sees
+//     the patches that are not hidden. Of an Inception v3, full alone; a table with masks is an error.
+//   - "logits", of an Inception v3: logits, of its classes, whose softmax are the probabilities of the Inception score.
+//     Those of the network of the score have no bias, as its definition says.
+//   - "clip_image", of a CLIP or SigLIP: clip_image, the projected vector, and clip_image_model, the name of the model.
 //   - "clip_image_pooled", of a CLIP: clip_image_pooled, the vector before the projection, and clip_image_pooled_model.
 //     Neither is normalized. Embed twice for both columns.
 //   - "blip2_image", of a BLIP-2 with any language model: blip2_image.
@@ -122,7 +128,7 @@ func Embed(model string, images datasets.Table, options ...EmbedOptions) dataset
 		if strings.HasPrefix(model, Exec) {
 			return []string{"exec"}
 		}
-		vector, _, _ := strings.Cut(cmp.Or(o.Vector, Full), "_") // full, clip or blip2
+		vector, _, _ := strings.Cut(cmp.Or(o.Vector, Full), "_") // full, logits, clip or blip2
 		of := []string{vector, "encoder"}
 		if o.Vector == Blip2Image && o.Pooling == projectedMax {
 			of = append(of, "compares")
@@ -134,6 +140,8 @@ func Embed(model string, images datasets.Table, options ...EmbedOptions) dataset
 	case o.Vector == ClipImagePooled && o.Pooling != "auto" && o.Pooling != "pooled":
 		err = fmt.Errorf("vector %s with pooling %s: that vector is pooled; use vector %s", o.Vector, o.Pooling,
 			ClipImage)
+	case o.Preprocess != "" && (o.Preprocess == "cmmd") != strings.HasPrefix(o.Vector, ClipImage):
+		err = fmt.Errorf("preprocess %s: public-code is for the vector full, cmmd for clip_image", o.Preprocess)
 	case o.Pooling == projectedMax && o.Against == "":
 		err = fmt.Errorf("pooling %s compares each image with a text: name the text column in Against (--text)",
 			projectedMax)
@@ -149,8 +157,8 @@ func Embed(model string, images datasets.Table, options ...EmbedOptions) dataset
 }
 
 // EmbedText adds vectors of a text column. Which column is added depends on [EmbedTextOptions].Vector: "text", of a
-// sentence encoder; "clip_text", of a CLIP's text tower, with its name in clip_text_model; "blip2_text", of a
-// Blip2ForImageTextRetrieval.
+// sentence encoder; "clip_text", of the text tower of a CLIP or SigLIP, with its name in clip_text_model; "blip2_text",
+// of a Blip2ForImageTextRetrieval.
 //
 // Four numbers per text are added too, named after the vector. They vary widely between languages:
 //
@@ -213,7 +221,7 @@ func checkpoint(model string) string {
 // EmbedColumns returns the columns that an embedding adds, by its vector ("" = full) and whether the table has masks.
 func EmbedColumns(vector string, masked bool) []table.ColumnSpec {
 	switch {
-	case vector == ClipImage, vector == ClipImagePooled, vector == Blip2Image:
+	case slices.Contains([]string{Logits, ClipImage, ClipImagePooled, Blip2Image}, vector):
 		return datasets.Columns(vector + ":vector")
 	case slices.Contains(textVectors, vector):
 		return datasets.Columns(vector+":vector", vector+"_tokens:number", vector+"_words:number",

@@ -66,6 +66,18 @@ func (m *Model) Runs() error {
 		"of its images", m.Name, m.Name)
 }
 
+// InceptionFiles are the names of files of an Inception v3, without a config.json: of the network of FID as pytorch-fid
+// and torch-fidelity name it, and of torchvision's.
+var InceptionFiles = []string{"pt_inception-*.pth", "weights-inception-*.pth", "inception_v3*.pth"}
+
+// isInception reports whether a folder has one of [InceptionFiles].
+func isInception(dir string) bool {
+	return slices.ContainsFunc(InceptionFiles, func(pattern string) bool {
+		found, _ := filepath.Glob(filepath.Join(dir, pattern))
+		return len(found) > 0
+	})
+}
+
 // Pair is a detector and a segmenter with one name.
 type Pair struct{ Name, Segmenter, Detector, Profile, About string }
 
@@ -95,9 +107,16 @@ func Vectors(model string) []string {
 	}
 	var config struct {
 		ModelType     string `json:"model_type"`
+		Architecture  string
 		Architectures []string
 	}
 	data, err := os.ReadFile(filepath.Join(model, "config.json"))
+	if _, open := os.Stat(filepath.Join(model, openCLIP)); err != nil && open == nil {
+		return []string{ClipImage, ClipImagePooled, ClipText}
+	}
+	if err != nil && isInception(model) {
+		return []string{Full, Logits}
+	}
 	if err != nil || json.Unmarshal(data, &config) != nil {
 		return nil
 	}
@@ -108,6 +127,8 @@ func Vectors(model string) []string {
 		return []string{Blip2Image}
 	case config.ModelType == "clip" || config.ModelType == "altclip":
 		return []string{ClipImage, ClipImagePooled, ClipText}
+	case config.Architecture == "inception_v3":
+		return []string{Full, Logits}
 	case config.ModelType == "siglip":
 		return []string{Full, ClipImage, ClipText}
 	case slices.Contains([]string{"vit", "dinov2", "dinov2_with_registers"}, config.ModelType):
@@ -163,6 +184,9 @@ func pairNames() (names []string) {
 	return names
 }
 
+// openCLIP is the configuration in a folder of open_clip.
+const openCLIP = "open_clip_config.json"
+
 // hubName matches a model on the hub, OWNER/NAME or OWNER/NAME@REVISION.
 var hubName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._-]*(@[A-Za-z0-9._/-]+)?$`)
 
@@ -176,10 +200,13 @@ func resolve(model string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, name := range []string{"config.json", "modules.json", "model_index.json", "config.yaml"} {
+	for _, name := range []string{"config.json", "modules.json", "model_index.json", "config.yaml", openCLIP} {
 		if _, err := os.Stat(filepath.Join(abs, name)); err == nil {
 			return abs, nil
 		}
+	}
+	if isInception(abs) {
+		return abs, nil
 	}
 	if info, err := os.Stat(abs); err != nil || !info.IsDir() {
 		if hubName.MatchString(model) {

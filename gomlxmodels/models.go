@@ -66,6 +66,7 @@ var kinds = map[string]string{
 	"detector":  "a detector with a segmenter (Detector, --detector, or a pair such as langsam)",
 	"pair":      "a pair such as langsam",
 	"full":      "a ViT (the vector full)",
+	"logits":    "an Inception v3 (the vector logits)",
 	"clip":      "a CLIP",
 	"blip2":     "a BLIP-2",
 	"compares":  "the vector blip2_image with pooling projected_max",

@@ -19,9 +19,11 @@ type Config struct {
 	// then stays at its default and means nothing.
 	ImagesOnly bool `json:"-"`
 
-	// SigLIP says that the model is a SigLIP: its image tower ends in a pooling head (package vit) without a projection,
-	// and its logits have a bias.
+	// SigLIP says that the model is a SigLIP: its image tower ends in a pooling head (package vit) without a
+	// projection, and its logits have a bias.
 	SigLIP bool `json:"-"`
+
+	openCLIP bool // tensors are named as open_clip does
 
 	layer string // the checkpoint's name for its list of blocks; "" = layers
 }
@@ -35,8 +37,8 @@ type TextConfig struct {
 	// checkpoints, whose configurations contain a wrong one.
 	EndToken int `json:"eos_token_id"`
 
-	// Full says that every token attends to all, that texts are padded to Context tokens, and that the last of these has
-	// the embedding: SigLIP's tower. Pad is the token of the padding, which is on the left with PadLeft;
+	// Full says that every token attends to all, that texts are padded to Context tokens, and that the last of these
+	// has the embedding: SigLIP's tower. Pad is the token of the padding, which is on the left with PadLeft;
 	// [Model.Texts] sets both.
 	Full    bool  `json:"-"`
 	Pad     int32 `json:"-"`

@@ -10,8 +10,8 @@
 // token ids, start and end tokens included, as package tokenizers returns them.
 //
 // The image tower is package vit's with a norm before block 1; the text tower is a causal transformer whose embedding
-// is the row of the end-of-text token. SigLIP's image tower has no class token and ends in a pooling head; its text tower
-// is not causal, and its texts are padded to the context.
+// is the row of the end-of-text token. SigLIP's image tower has no class token and ends in a pooling head; its text
+// tower is not causal, and its texts are padded to the context.
 //
 // Letters of the shapes: B batch, H height, W width, N patches, S tokens of a text, D width of a tower, P
 // projection_dim.

@@ -103,11 +103,10 @@ func (e *Encoder) EncodeImages(ctx context.Context, images [][]float32) (out []E
 }
 
 // EncodeTokens embeds texts given as token ids, start and end tokens included, in order; any number of them, of any
-// length up to the model's context. What follows the end-of-text token (padding) does not matter; texts of a SigLIP come
-// without padding, after [Model.Texts]. Texts share rows
-// (package pack), and a token attends to its own text alone: a text's embedding depends on the others by no more than
-// rounding. A text that is too long, without an end or with an id out of range is an error that names it. ctx is
-// checked between device calls.
+// length up to the model's context. What follows the end-of-text token (padding) does not matter; texts of a SigLIP
+// come without padding, after [Model.Texts]. Texts share rows (package pack), and a token attends to its own text
+// alone: a text's embedding depends on the others by no more than rounding. A text that is too long, without an end or
+// with an id out of range is an error that names it. ctx is checked between device calls.
 func (e *Encoder) EncodeTokens(ctx context.Context, texts [][]int32) (out []Embedding, err error) {
 	defer runner.Recovered("clip", &err)
 	c := &e.m.cfg.Text

@@ -12,6 +12,7 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
+	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/must"
 	"antipode/internal/near"
@@ -20,7 +21,8 @@ import (
 )
 
 // goldens are the folders tools/pyref/clip.py makes.
-var goldens = []string{"quickgelu-legacy-end", "gelu-odd-patch", "inner-end", "bf16-shards", "old-hub", "siglip"}
+var goldens = []string{"quickgelu-legacy-end", "gelu-odd-patch", "inner-end", "bf16-shards", "old-hub", "siglip",
+	"open-clip"}
 
 // golden is one folder: a model and what the reference library computes with it.
 type golden struct {
@@ -146,6 +148,13 @@ func checkEncoder(t *testing.T, backend compute.Backend, name string) {
 	}
 	pixels := must.Get(g.Prepare(g.Image("picture")))(t)
 	near.Check(t, "processed", pixels, g.Values("processed"), 1e-5, 1e-5)
+	if g.Set.Has("cmmd") {
+		side := g.cfg.Vision.ImageSize
+		cmmd := preprocess.CMMD(side)
+		must.Do(t, cmmd.Validate(side, side))
+		got := must.Get(cmmd.Apply(g.Image("picture"), side, side))(t)
+		near.Check(t, "cmmd", got, g.Values("cmmd"), 1e-5, 1e-5)
+	}
 	one := must.Get(e.EncodeImages(context.Background(), [][]float32{pixels}))(t)
 	near.Check(t, "picture.projected", one[0].Projected, g.Values("picture.projected"), 1e-4, 1e-4)
 }

@@ -47,9 +47,9 @@ func project(scope *model.Scope, cfg *Config, pooled *Node, o GraphOptions) *Nod
 	return nn.Float32(nn.Dense(scope.At("projection"), x, cfg.ProjectionDim, cfg.SigLIP))
 }
 
-// ForwardText is the text tower: a causal transformer, of a SigLIP one in which every token attends to all. Tokens after the end-of-text token have no influence. A text
-// without one is pooled at its first token, as in transformers. It panics on wrong shapes; ids out of range give
-// meaningless numbers.
+// ForwardText is the text tower: a causal transformer, of a SigLIP one in which every token attends to all. Tokens
+// after the end-of-text token have no influence. A text without one is pooled at its first token, as in transformers.
+// It panics on wrong shapes; ids out of range give meaningless numbers.
 //
 // Shapes: ids [B,S] int, S ≤ max_position_embeddings → [Outputs].
 func ForwardText(scope *model.Scope, cfg *Config, ids *Node, o GraphOptions) Outputs {

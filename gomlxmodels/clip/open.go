@@ -17,23 +17,19 @@ type Model struct {
 }
 
 // Open reads the folder of a model: config.json, preprocessor_config.json (or the image_processor of
-// processor_config.json, else CLIP's or SigLIP's own preprocessing at the model's size), its weights ([weights.Open]). It
-// checks that every tensor that the configuration requires exists in the right shape and that there is no other;
-// values are read by [Encoder]. Errors are one line and name the file.
+// processor_config.json, else CLIP's or SigLIP's own preprocessing at the model's size), its weights ([weights.Open]).
+// It checks that every tensor that the configuration requires exists in the right shape and that there is no other;
+// values are read by [Encoder]. A folder without such a config.json may be one of open_clip, with open_clip_config.json
+// and its weights. Errors are one line and name the file.
 func Open(dir string) (m *Model, err error) {
 	defer runner.Recovered("clip", &err)
 	m = &Model{}
-	if m.Folder, m.cfg, err = hub.OpenFolder("clip", dir, ParseConfig); err != nil {
-		return nil, err
+	if IsOpenCLIP(dir) {
+		err = m.openCLIP(dir)
+	} else {
+		err = m.openTransformers(dir)
 	}
-	processor := preprocess.CLIP
-	if m.cfg.SigLIP {
-		processor = preprocess.SigLIP
-	}
-	if err := m.OpenPreprocessing(processor, m.cfg.Vision.ImageSize); err != nil {
-		return nil, err
-	}
-	if err := m.OpenWeights(); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	if m.Weights.Has("vision_model.encoder.layer.0.layer_norm1.weight") { // so transformers 5 saves an AltCLIPModel
@@ -57,6 +53,21 @@ func Open(dir string) (m *Model, err error) {
 		return nil, fmt.Errorf("%s: tensor %q is %v: its exponential is no finite factor", dir, logitScale, scale[0])
 	}
 	return m, nil
+}
+
+// openTransformers opens a folder of transformers: its configuration, preprocessing and weights.
+func (m *Model) openTransformers(dir string) (err error) {
+	if m.Folder, m.cfg, err = hub.OpenFolder("clip", dir, ParseConfig); err != nil {
+		return err
+	}
+	processor := preprocess.CLIP
+	if m.cfg.SigLIP {
+		processor = preprocess.SigLIP
+	}
+	if err := m.OpenPreprocessing(processor, m.cfg.Vision.ImageSize); err != nil {
+		return err
+	}
+	return m.OpenWeights()
 }
 
 // Config returns the configuration.

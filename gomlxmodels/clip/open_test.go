@@ -10,6 +10,7 @@ import (
 
 	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/weights"
+	"antipode/internal/must"
 	"antipode/test/modeltest"
 	"antipode/test/testbackend"
 )
@@ -51,17 +52,30 @@ drop text_model.encoder.layers.1.self_attn.k_proj.bias => 1 tensor missing: text
 drop logit_scale => tensor "logit_scale" is missing
 add text_model.extra => 1 tensor the model does not use: text_model.extra
 @siglip
-text_config/projection_size=24 => projection_size 24 of texts is not the hidden_size 32 of images
+text_config/projection_size=24 => projection_size 24 of texts is not the hidden_size 16 of images
 text_config/max_position_embeddings=0 => text_config: max_position_embeddings 0 is not between
 text_config/hidden_size=25 => text_config: hidden_size 25 not divisible by num_attention_heads 4
 text_config=3 => text_config: json: cannot unmarshal number
 vision_config/vision_use_head=false => vision_config: vision_use_head false is not supported
-vision_config/patch_size=16 => "vision_model.embeddings.position_embedding.weight" has shape [16 32], the configuration requires [4 32]
+vision_config/patch_size=8 => "vision_model.embeddings.position_embedding.weight" has shape [16 16], the configuration requires [4 16]
 model_type="siglip2" => model_type "siglip2" is not a CLIPModel (clip), AltCLIPModel (altclip) or SiglipModel (siglip)
 drop logit_bias => tensor "logit_bias" is missing
 drop vision_model.head.probe => 1 tensor missing: vision_model.head.probe
 drop text_model.head.bias => 1 tensor missing: text_model.head.bias
-rm preprocessor_config.json && vision_config/image_size=40 => has shape [16 32], the configuration requires [25 32]`,
+rm preprocessor_config.json && vision_config/image_size=20 => has shape [16 16], the configuration requires [25 16]
+@open-clip
+open_clip_config.json<{ => open_clip_config.json: not readable
+open_clip_config.json:model_cfg/vision_cfg/timm_model_name="vit" => unknown field "timm_model_name"
+open_clip_config.json:model_cfg/custom_text=true => unknown field "custom_text"
+open_clip_config.json:model_cfg/vision_cfg/head_width=0 => head_width 0 is not between 1 and
+open_clip_config.json:model_cfg/text_cfg/mlp_ratio=-1 => text_config: intermediate_size -16 is not between
+open_clip_config.json:model_cfg/text_cfg/heads=5 => text_config: hidden_size 16 not divisible by num_attention_heads 5
+open_clip_config.json:preprocess_cfg/resize_mode="squash" => resize_mode "squash" is not supported: only "shortest" is
+open_clip_config.json:preprocess_cfg/mean=[1] => preprocess_cfg: mean or std has 1 values, not 3
+open_clip_config.json:preprocess_cfg/std=[1,0,1] => deviations must be positive numbers
+open_clip_config.json:model_cfg/embed_dim=23 => "visual.proj" has shape [16 12], the configuration requires [16 23]
+rm open_clip_model.safetensors => holds no weights of open_clip (open_clip_model.safetensors,
+open_clip_model.safetensors<{} => open_clip_model.safetensors: not a safetensors file`,
 		Opens: "@siglip\nrm preprocessor_config.json",
 		Others: map[string]func(testing.TB, string){
 			`tensor "logit_scale" has shape [1], the configuration requires []`: scale(
@@ -120,4 +134,17 @@ func TestDefaultConfig(t *testing.T) {
 
 func FuzzParseConfig(f *testing.F) {
 	modeltest.FuzzConfig(f, ParseConfig, (*Config).Validate, "*/config.json")
+}
+
+// TestOpenAITag: open_clip's tag openai means QuickGELU, whatever the configuration says.
+func TestOpenAITag(t *testing.T) {
+	for name, want := range map[string]string{"vit_base_patch32_clip_224.openai": "quick_gelu", "ViT-B-32": "gelu"} {
+		dir := filepath.Join(t.TempDir(), name, "snapshot")
+		must.Do(t, os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "open-clip"))))
+		modeltest.Damage(t, dir, "open_clip_config.json:model_cfg/quick_gelu=false")
+		m := must.Get(Open(dir))(t)
+		if c := m.Config(); c.Text.HiddenAct != want || c.Vision.HiddenAct != want {
+			t.Errorf("%s: activations %s, %s", name, c.Text.HiddenAct, c.Vision.HiddenAct)
+		}
+	}
 }

@@ -58,7 +58,7 @@ func (m *Model) Texts() (*tokenizers.Tokenizer, error) {
 	}
 	if c.Full {
 		if c.Pad, c.PadLeft = t.PadID(), t.PadLeft(); c.Pad < 0 {
-			return nil, errors.New(m.Dir + ": the tokenizer has no padding token, with which SigLIP's texts are filled up")
+			return nil, errors.New(m.Dir + ": the tokenizer has no padding token, which SigLIP's texts need")
 		}
 	}
 	return t, nil

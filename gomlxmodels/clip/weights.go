@@ -41,7 +41,10 @@ func table(cfg *Config, set *weights.Set, load ...tower) []weights.Rule {
 			continue
 		}
 		part := TextRules(cfg, "")
-		if half == imageTower {
+		switch {
+		case cfg.openCLIP:
+			part = openCLIPRules(cfg, half)
+		case half == imageTower:
 			part = ImageRules(cfg, "")
 		}
 		if !slices.Contains(load, half) {

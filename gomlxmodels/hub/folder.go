@@ -45,6 +45,9 @@ func OpenFolder[C any](network, dir string, parse func(text []byte) (C, error), 
 	return Folder{Dir: dir, network: network, files: append(before, path)}, config, err
 }
 
+// Bare is the folder of a network that has no config.json.
+func Bare(network, dir string) Folder { return Folder{Dir: dir, network: network} }
+
 // OpenPreprocessing reads how images of side × side pixels are prepared: preprocessor_config.json, else the
 // image_processor of processor_config.json, else the processor's defaults at that size.
 func (f *Folder) OpenPreprocessing(p preprocess.Processor, side int) error {

@@ -32,6 +32,8 @@ var folders = []struct {
 }{
 	{"vit-classifier", func(t *testing.T) string { return copied(t, "vit/testdata/hf-classifier-oblong") }},
 	{"vit-timm", func(t *testing.T) string { return copied(t, "vit/testdata/timm-registers") }},
+	{"dinov2", func(t *testing.T) string { return copied(t, "vit/testdata/dinov2-registers-up") }},
+	{"siglip", func(t *testing.T) string { return copied(t, "clip/testdata/siglip") }},
 	{"clip", func(t *testing.T) string { return copied(t, "archipelago/weights/archipelago-clip") }},
 	{"blip", func(t *testing.T) string { return copied(t, "blip/testdata/base") }},
 	{"blip2-captions", func(t *testing.T) string { return copied(t, "blip2/testdata/opt") }},

@@ -18,6 +18,7 @@ import (
 	"antipode/gomlxmodels/diffusion"
 	"antipode/gomlxmodels/groundingdino"
 	"antipode/gomlxmodels/hub"
+	"antipode/gomlxmodels/inception"
 	"antipode/gomlxmodels/mindalle"
 	"antipode/gomlxmodels/owlv2"
 	"antipode/gomlxmodels/sam"
@@ -34,6 +35,8 @@ const (
 	timm     = "timm"     // config.json with an architecture
 	gpt      = "minDALL-E"
 	decoder  = "VQGAN" // config.json with ch_mult
+
+	inceptionV3 = "Inception v3"
 )
 
 // openers are the networks, by the model_type of config.json or the kind of folder.
@@ -62,6 +65,8 @@ var openers = map[string]func(dir string) ([]opened, error){
 	"sam2_video":     one(sam2.Open),
 	"blip":           one(blip.Open),
 	"blip-2":         openBLIP2,
+
+	inceptionV3: one(inception.Open),
 
 	dallemini.ModelType: one(dallemini.Open),
 	gpt:                 one(mindalle.Open),
@@ -100,7 +105,8 @@ func opener(kind, dir string) (func(dir string) ([]opened, error), error) {
 		return one(openTexts), nil
 	}
 	known := slices.DeleteFunc(slices.Sorted(maps.Keys(openers)), func(name string) bool {
-		return name == pipeline || name == sentence || name == timm || name == gpt || name == decoder
+		return name == pipeline || name == sentence || name == timm || name == gpt || name == decoder ||
+			name == inceptionV3
 	})
 	return nil, fmt.Errorf("%s: %w", dir, hub.WrongType(kind, "one that is read ("+strings.Join(known, ", ")+
 		", text encoders)"))
@@ -161,6 +167,10 @@ func classOf(dir string) (kind, class string) {
 		}
 		read("model_index.json", &index)
 		return pipeline, index.Class
+	case clip.IsOpenCLIP(dir) && !exists("config.json"):
+		return "clip", "open_clip"
+	case inception.Is(dir):
+		return inceptionV3, inceptionV3
 	case exists(mindalle.GPTFile):
 		return gpt, gpt
 	case exists("modules.json"):

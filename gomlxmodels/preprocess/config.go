@@ -25,6 +25,11 @@ const (
 	// with 0 right and below to a square, in floating point blurred where it is shrunk, then stretched without
 	// antialiasing: OWLv2's image processor
 	PadSquare Resizing = "pad-square"
+	// to Height × Width in floating point, bilinearly from the upper left corners of pixels, without antialiasing: the
+	// resize_bilinear of TensorFlow 1
+	TensorFlow Resizing = "tensorflow"
+	// to Height × Width in floating point, bicubic without antialiasing (torch's interpolate): CMMD's public code
+	TorchBicubic Resizing = "torch-bicubic"
 )
 
 // Config is one preprocessing: resize, crop, rescale, normalize. JSON is the form Parse reads back and run records
@@ -73,6 +78,14 @@ func PublicCode(side int) Config {
 		Mean: ImageNetMean, Std: ImageNetStd, Source: "Decomposed-DIG public code"}
 }
 
+// CMMD is the preprocessing of CMMD's public code (arXiv 2401.09603): bicubic without antialiasing, whatever the shape,
+// and CLIP's mean and deviation.
+func CMMD(side int) Config {
+	return Config{Resize: TorchBicubic, Height: side, Width: side, Filter: Bicubic, Scale: 1.0 / 255,
+		Mean: [3]float64{0.48145466, 0.4578275, 0.40821073}, Std: [3]float64{0.26862954, 0.26130258, 0.27577711},
+		Source: "CMMD public code"}
+}
+
 // Validate checks the configuration; the output must be height × width, both 0 for a model that takes images of any
 // size, by Within.
 func (c *Config) Validate(height, width int) error {
@@ -91,7 +104,7 @@ func (c *Config) Validate(height, width int) error {
 				"without a center crop", c.Edge, c.Width, c.Height)
 		}
 		fallthrough
-	case Stretch, SquareThenFit, Cover, PadSquare:
+	case Stretch, SquareThenFit, Cover, PadSquare, TensorFlow, TorchBicubic:
 		if !in(c.Height) || !in(c.Width) {
 			return fmt.Errorf("preprocessing: size %d×%d is not between 1 and %d", c.Width, c.Height, limit)
 		}

@@ -129,3 +129,53 @@ func blurDown(plane []float32, side int, kernel []float32) {
 		}
 	}
 }
+
+// tensorFlow is Apply for TensorFlow.
+func (c *Config) tensorFlow(p *RGB) []float32 {
+	across, down := cornersOf(p.Width, c.Width), cornersOf(p.Height, c.Height)
+	n := c.Width * c.Height
+	out := make([]float32, 3*n)
+	for y, v := range down {
+		low, high := p.Pix[3*v.low*p.Width:], p.Pix[3*v.high*p.Width:]
+		for x, h := range across {
+			for ch := range 3 {
+				left, right := 3*h.low+ch, 3*h.high+ch
+				top := mix(float32(low[left]), float32(low[right]), h.weight)
+				value := mix(top, mix(float32(high[left]), float32(high[right]), h.weight), v.weight)
+				scaled := float32(float64(value) * c.Scale)
+				out[ch*n+y*c.Width+x] = (scaled - float32(c.Mean[ch])) / float32(c.Std[ch])
+			}
+		}
+	}
+	return out
+}
+
+// torchBicubic is Apply for TorchBicubic.
+func (c *Config) torchBicubic(p *RGB) []float32 {
+	values := make([]float32, len(p.Pix))
+	for i, v := range p.Pix {
+		values[i] = float32(float64(v) * c.Scale)
+	}
+	n := c.Width * c.Height
+	out := make([]float32, 3*n)
+	for i, v := range ResizeGrid(values, [2]int{p.Height, p.Width}, [2]int{c.Height, c.Width}, 3, false) {
+		ch := i % 3
+		out[ch*n+i/3] = (v - float32(c.Mean[ch])) / float32(c.Std[ch])
+	}
+	return out
+}
+
+// mix is a value between two, rounded at each step as TensorFlow does.
+func mix(a, b, weight float32) float32 { return a + float32(float32(b-a)*weight) }
+
+// cornersOf are the inputs of each of out values that are made of in, from the corners of pixels.
+func cornersOf(in, out int) []neighbors {
+	list := make([]neighbors, out)
+	scale := float32(float64(in) / float64(out))
+	for i := range list {
+		x := float32(i) * scale
+		low := min(int(x), in-1)
+		list[i] = neighbors{low, min(low+1, in-1), x - float32(low)}
+	}
+	return list
+}

@@ -95,7 +95,13 @@ func (c *Config) margin(spare int) int {
 // Shapes: → [3·H·W] float32, red plane first. It fails where the configuration does not resize and the size is
 // another than height × width.
 func (c *Config) Apply(p *RGB, height, width int) ([]float32, error) {
-	if c.Resize == PadSquare && p.Width > 0 && p.Height > 0 && c.Height == height && c.Width == width {
+	if c.floating() && p.Width > 0 && p.Height > 0 && c.Height == height && c.Width == width {
+		switch c.Resize {
+		case TensorFlow:
+			return c.tensorFlow(p), nil
+		case TorchBicubic:
+			return c.torchBicubic(p), nil
+		}
 		return c.padSquare(p)
 	}
 	g, err := c.placeFor(p.Width, p.Height, height, width)
@@ -136,11 +142,16 @@ func (c *Config) Pixels(p *RGB, height, width int) (*RGB, error) {
 	return g.pixels(p, c), nil
 }
 
+// floating reports whether resized pixels are not rounded to 8 bits.
+func (c *Config) floating() bool {
+	return c.Resize == PadSquare || c.Resize == TensorFlow || c.Resize == TorchBicubic
+}
+
 func (c *Config) placeFor(width, height, outHeight, outWidth int) (geometry, error) {
 	if width < 1 || height < 1 {
 		return geometry{}, fmt.Errorf("the image has no pixels (%d×%d)", width, height)
 	}
-	if c.Resize == PadSquare {
+	if c.floating() {
 		return geometry{}, fmt.Errorf("preprocessing %q gives %d×%d pixels, none of them of 8 bits", c.Resize,
 			c.Width, c.Height)
 	}

@@ -123,8 +123,8 @@ func finalSigma(text string) string {
 }
 
 // sentencePiece normalizes as SentencePiece itself does: it replaces the longest sequences of its character map over
-// the whole text, where the library of transformers goes by grapheme clusters and takes the shortest. Of a run of spaces
-// one remains, at the end none.
+// the whole text, where the library of transformers goes by grapheme clusters and takes the shortest. Of a run of
+// spaces one remains, at the end none.
 func (m *charsMap) sentencePiece(text string) string {
 	var b strings.Builder
 	for text != "" {

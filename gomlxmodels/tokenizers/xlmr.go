@@ -21,8 +21,8 @@ func (o *opener) modelType() (string, error) {
 }
 
 // pieces reads a SentencePiece model under the rules of an XLMRobertaTokenizer or a SiglipTokenizer, the classes that
-// are known: which ids its pieces have is not in the file. For the first it makes the tokenizer.json that transformers 4
-// converts such a model to.
+// are known: which ids its pieces have is not in the file. For the first it makes the tokenizer.json that transformers
+// 4 converts such a model to.
 func (o *opener) pieces(path string, text []byte, set *settings) (*Tokenizer, error) {
 	class := strings.TrimSuffix(set.class, "Fast")
 	if class == "" {

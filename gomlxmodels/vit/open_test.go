@@ -96,23 +96,23 @@ drop norm.bias => model.safetensors: 1 tensor missing: norm.bias
 add dist_token => model.safetensors: 1 tensor the model does not use: dist_token
 config.json<{"model_type": "dinov2", "num_attention_heads": 4, "hidden_size": 32} => the configuration is not of timm
 @dinov2-registers-down
-mlp_ratio=0 => mlp_ratio 0 of hidden_size 32 is not between 1 and
-mlp_ratio=1e9 => mlp_ratio 1e+09 of hidden_size 32
-image_size=[42,49] => image_size [42 49]: position embeddings of a square image are required
-image_size=49 => "embeddings.position_embeddings" has shape [1 37 32], the configuration requires [1 50
-num_register_tokens=3 => "embeddings.register_tokens" has shape [1 4 32], the configuration requires [1 3 32]
+mlp_ratio=0 => mlp_ratio 0 of hidden_size 16 is not between 1 and
+mlp_ratio=1e9 => mlp_ratio 1e+09 of hidden_size 16
+image_size=[30,35] => image_size [30 35]: position embeddings of a square image are required
+image_size=35 => "embeddings.position_embeddings" has shape [1 37 16], the configuration requires [1 50
+num_register_tokens=3 => "embeddings.register_tokens" has shape [1 4 16], the configuration requires [1 3 16]
 model_type="dinov2" => 1 tensor the model does not use: embeddings.register_tokens
 model_type="dinov2_with_more" => model_type "dinov2_with_more" is not a DINOv2
-model_type="vit" => preprocessing gives 28×21 pixels (width×height), the model takes 42×42
+model_type="vit" => preprocessing gives 20×15 pixels (width×height), the model takes 30×30
 use_swiglu_ffn=false => tensors missing: encoder.layer.0.mlp.fc1.weight
 layer_norm_eps=-1 => layer_norm_eps -1 is not
-preprocessor_config.json:crop_size=6 => patch_size [7 7] larger than image_size [6 6]
+preprocessor_config.json:crop_size=4 => patch_size [5 5] larger than image_size [4 4]
 preprocessor_config.json:do_center_crop=false => gives images of many sizes
 drop encoder.layer.1.layer_scale2.lambda1 => 1 tensor missing: encoder.layer.1.layer_scale2.lambda1
 @siglip
 vision_config/vision_use_head=false => vision_config: vision_use_head false is not supported
 vision_config=[] => vision_config: json: cannot unmarshal array
-vision_config/image_size=40 => "vision_model.embeddings.position_embedding.weight" has shape [9 32], the configuration requires [25 32]
+vision_config/image_size=20 => "vision_model.embeddings.position_embedding.weight" has shape [9 16], the configuration requires [25 16]
 drop vision_model.head.mlp.fc2.bias => 1 tensor missing: vision_model.head.mlp.fc2.bias
 add vision_model.more => 1 tensor the model does not use: vision_model.more
 model_type="dinov2" => the configuration is not of siglip, as the names of the tensors of

@@ -72,8 +72,8 @@ func BlockRules(t *weights.Table, from, to string, d, f int) {
 	t.Norm(from+"layer_norm2", to+"norm2", d)
 }
 
-// SigLIPRules is the correspondence between the tensors of a SigLIP's vision tower, whose names begin with from, and the
-// variables of [Forward], whose paths begin with to.
+// SigLIPRules is the correspondence between the tensors of a SigLIP's vision tower, whose names begin with from, and
+// the variables of [Forward], whose paths begin with to.
 func SigLIPRules(c *Config, from, to string) weights.Table {
 	var t weights.Table
 	d, f, n, p := c.HiddenSize, c.IntermediateSize, c.Patches(), c.PatchSize[0]

@@ -36,6 +36,8 @@ var exceptions = []struct{ begins, why, check string }{
 	{"antipode segment --model clipseg ", "needs a real model", "help"},
 	{"antipode embed --model vit-base-patch16-224 ", "needs a real model", "help"},
 	{"antipode embed --model clip-vit-base-patch32 ", "needs a real model", "help"},
+	{"antipode embed --model dinov2-base ", "needs a real model", "help"},
+	{"antipode embed --model inception-fid ", "needs a real model", "help"},
 	{"antipode import --dir exports ", "needs images of Midjourney; kernel/commands has a test of it", "help"},
 	{"antipode data check ", "needs an archive of a data set; kernel/commands has a test of it", "help"},
 	{"antipode data images ", "needs a table of URLs and the network; kernel/commands has a test of it", "help"},

@@ -213,6 +213,22 @@ func Tensors(t testing.TB, dir string) []weights.Tensor {
 	return tensorsOf(t, set)
 }
 
+// TensorsOf reads all tensors of a file that have numbers in floating point.
+func TensorsOf(t testing.TB, path string) (list []weights.Tensor) {
+	t.Helper()
+	set, err := weights.OpenFiles(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range set.Names() {
+		info, _ := set.Info(name)
+		if data, err := set.Float32(name); err == nil {
+			list = append(list, weights.Tensor{Name: name, Shape: info.Shape, Data: data})
+		}
+	}
+	return list
+}
+
 func tensorsOf(t testing.TB, set *weights.Set) (list []weights.Tensor) {
 	t.Helper()
 	for _, name := range set.Names() {

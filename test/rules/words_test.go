@@ -67,7 +67,7 @@ var keptWords = []struct{ file, text, why string }{
 	{"gomlxmodels/archipelago/tokens/texts.go", "picture", "training texts"},
 	{"gomlxmodels/caption*.go", "picture", "a prompt of the models"},
 	{"gomlxmodels/stage/caption/*_test.go", "picture", "a prompt and output of the model, a golden tensor"},
-	{"gomlxmodels/stage/embed/blip2_test.go", "picture", "a golden tensor"},
+	{"gomlxmodels/stage/embed/*_test.go", "picture", "a golden tensor"},
 	{"gomlxmodels/*/*_test.go", "picture", "golden tensors"},
 	{"test/captiontest/captiontest.go", "picture", "a key of captions.json"},
 	{"gomlxmodels/preprocess/reference_test.go", "pictures", "a test folder that the reference script writes"},

@@ -4,7 +4,7 @@ folders are), with what every stage of both towers gives.
 
     python tools/pyref/clip.py gomlxmodels/clip/testdata
 
-Versions: torch 2.15.0, transformers 5.23.0, safetensors, Python 3.11+. Seed 20210226 (per configuration: + its number).
+Versions: torch 2.15.0, transformers 5.24.0, open_clip 3.3.0, safetensors, Python 3.11+. Seed 20210226 (per configuration: + its number).
 Torch runs on one thread in float32.
 """
 
@@ -12,7 +12,10 @@ import json
 import pathlib
 import shutil
 import sys
+import types
 
+import open_clip
+from open_clip.push_to_hf_hub import save_for_hf
 import torch
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from PIL import Image
@@ -43,6 +46,30 @@ def config(text=None, vision=None, **kw):
     return CLIPConfig(text_config={**t, **(text or {})}, vision_config={**v, **(vision or {})}, projection_dim=kw.pop("projection_dim", 24), **kw)
 
 
+class OpenCLIP:
+    """What golden needs of a CLIPModel, of open_clip's."""
+
+    def __init__(self, m):
+        self.m, v = m, m.visual
+        out = lambda **kw: types.SimpleNamespace(**kw)
+        part = lambda blocks, **kw: out(encoder=out(layers=blocks), **kw)
+        pooled = []
+        v.ln_post.register_forward_hook(lambda _, __, y: pooled.append(y[:, 0]))
+        m.ln_final.register_forward_hook(lambda _, __, y: pooled.append(y))
+        self.vision_model = types.SimpleNamespace(encoder=out(layers=v.transformer.resblocks), pre_layrnorm=v.ln_pre)
+        self.text_model = types.SimpleNamespace(encoder=out(layers=m.transformer.resblocks))
+        self.pooled = pooled
+        self.config = out(vision_config=out(image_size=v.image_size[0]))
+
+    def image(self, pixels):
+        return self.m.encode_image(pixels), self.pooled.pop()
+
+    def text(self, ids):
+        projected = self.m.encode_text(ids)
+        tokens = self.pooled.pop()
+        return projected, tokens, tokens[torch.arange(len(ids)), ids.argmax(-1)]
+
+
 def rows(length, vocab, end, pad, generator):
     """Three texts: an early end, an end at the last place, a start that is the end's neighbour."""
     ids = torch.randint(3, vocab - 2, (3, length), generator=generator)
@@ -55,6 +82,7 @@ def rows(length, vocab, end, pad, generator):
 
 def golden(model, ids, generator, folder, picture):
     out = {}
+    open_ = isinstance(model, OpenCLIP)
     hooks = []
 
     def keep(name, module):
@@ -64,14 +92,24 @@ def golden(model, ids, generator, folder, picture):
         hooks.append(module.register_forward_hook(hook))
 
     clip = isinstance(model, CLIPModel)
-    keep("image.embedded", model.vision_model.pre_layrnorm if clip else model.vision_model.embeddings)
-    keep("text.embedded", model.text_model.embeddings)
+    keep("image.embedded", model.vision_model.pre_layrnorm if clip or open_ else model.vision_model.embeddings)
+    if open_:
+        hooks.append(model.text_model.encoder.layers[0].register_forward_pre_hook(lambda _, x: out.update({"text.embedded": x[0]})))
+    else:
+        keep("text.embedded", model.text_model.embeddings)
     for tower, part in (("image", model.vision_model), ("text", model.text_model)):
         for i, layer in enumerate(part.encoder.layers):
             keep(f"{tower}.block_{i}", layer)
     side = model.config.vision_config.image_size
     pixels = torch.randn(2, 3, side, side, generator=generator)
     with torch.inference_mode():
+        if open_:
+            out["image.projected"], out["image.pooled"] = model.image(pixels)
+            out["text.projected"], out["text.norm"], out["text.pooled"] = model.text(ids)
+            out["logits"] = model.m.get_logits(pixels, ids)[0]
+            for h in hooks:
+                h.remove()
+            return finish(out, model, pixels, ids, generator, folder, picture)
         whole = model(input_ids=ids, pixel_values=pixels)
         for h in hooks:
             h.remove()
@@ -88,7 +126,24 @@ def golden(model, ids, generator, folder, picture):
             out["picture"] = image
             processor = (CLIPImageProcessor if clip else SiglipImageProcessor).from_pretrained(folder)
             out["processed"] = processor(Image.fromarray(image.to(torch.uint8).numpy()), return_tensors="pt").pixel_values[0]
+            if folder.name == "quickgelu-legacy-end":  # as cmmd-pytorch prepares images of one size
+                square = torch.nn.functional.interpolate(image.permute(2, 0, 1)[None] / 255, size=(side, side), mode="bicubic")
+                mean, std = (torch.tensor(v)[:, None, None] for v in (processor.image_mean, processor.image_std))
+                out["cmmd"] = (square[0] - mean) / std
             out["picture.projected"] = model.get_image_features(out["processed"][None]).pooler_output[0]
+    save(out, pixels, ids, folder)
+
+
+def finish(out, model, pixels, ids, generator, folder, picture):
+    """Of open_clip: an image through its transform."""
+    image = torch.randint(0, 256, (picture[1], picture[0], 3), generator=generator)
+    transform = open_clip.image_transform(16, is_train=False)
+    out["picture"], out["processed"] = image, transform(Image.fromarray(image.to(torch.uint8).numpy()))
+    out["picture.projected"] = model.image(out["processed"][None])[0][0]
+    save(out, pixels, ids, folder)
+
+
+def save(out, pixels, ids, folder):
     out["pixels"], out["ids"] = pixels, ids
     save_file({k: v.float().contiguous() for k, v in out.items()}, folder / "golden.safetensors")
 
@@ -160,17 +215,26 @@ def main(root):
     # SigLIP: towers of different width; the texts padded to 12 tokens
     folder, g = start("siglip")
     small = dict(num_hidden_layers=2, num_attention_heads=4)
-    text = dict(small, hidden_size=24, intermediate_size=40, vocab_size=64, max_position_embeddings=12, projection_size=32)
-    m = shake(SiglipModel(SiglipConfig(text_config=text, vision_config=dict(small, hidden_size=32, intermediate_size=48, image_size=32, patch_size=8))), g)
+    text = dict(small, hidden_size=12, intermediate_size=20, vocab_size=64, max_position_embeddings=12, projection_size=16)
+    m = shake(SiglipModel(SiglipConfig(text_config=text, vision_config=dict(small, hidden_size=16, intermediate_size=24, image_size=16, patch_size=4))), g)
     m.save_pretrained(folder)
-    SiglipImageProcessor(size={"height": 32, "width": 32}).save_pretrained(folder)
+    SiglipImageProcessor(size={"height": 16, "width": 16}).save_pretrained(folder)
     pieces = [("<pad>", 0.0), ("</s>", 0.0), ("<unk>", 0.0), *((p, -1.0 - i / 50) for i, p in enumerate("▁a ▁ca t s ▁on ▁the ▁se a ▁ c e n o".split()))]
     t = Tokenizer(models.Unigram(pieces, unk_id=2))
     t.pre_tokenizer = pre_tokenizers.Metaspace()
     t.post_processor = processors.TemplateProcessing(single="$A </s>", special_tokens=[("</s>", 1)])
     t = PreTrainedTokenizerFast(tokenizer_object=t, pad_token="</s>", eos_token="</s>", unk_token="<unk>", model_max_length=12)
     t.save_pretrained(folder)
-    golden(m, t(SENTENCES, padding="max_length", truncation=True, return_tensors="pt").input_ids, g, folder, (53, 40))
+    golden(m, t(SENTENCES, padding="max_length", truncation=True, return_tensors="pt").input_ids, g, folder, (31, 22))
+
+    # open_clip's names, QuickGELU
+    folder, g = start("open-clip")
+    tower = dict(width=16, layers=2, mlp_ratio=1.5)
+    config_ = dict(embed_dim=12, quick_gelu=True, vision_cfg=dict(tower, image_size=16, patch_size=4, head_width=8), text_cfg=dict(tower, context_length=12, vocab_size=64, heads=4))
+    m = shake(open_clip.CLIP(**config_), g)
+    m.visual.image_mean, m.visual.image_std = open_clip.OPENAI_DATASET_MEAN, open_clip.OPENAI_DATASET_STD
+    save_for_hf(m, types.SimpleNamespace(save_pretrained=lambda _: None, tokenizer=types.SimpleNamespace(save_pretrained=lambda _: None)), config_, folder, safe_serialization=True)
+    golden(OpenCLIP(m), rows(12, 64, 63, 0, g), g, folder, (31, 22))
 
     print(json.dumps({str(p.relative_to(root)): sum(f.stat().st_size for f in p.iterdir()) for p in sorted(root.iterdir()) if p.is_dir()}, indent=1))
 

@@ -266,7 +266,7 @@ def main(root):
     def dino(name, config, model, size, memory=False, **kw):
         """position embeddings of image_size, images of another size"""
         folder, g = start(name)
-        base = dict(hidden_size=32, num_hidden_layers=2, num_attention_heads=4, mlp_ratio=2, patch_size=7, attn_implementation="eager")
+        base = dict(hidden_size=16, num_hidden_layers=2, num_attention_heads=2, mlp_ratio=2, patch_size=5, attn_implementation="eager")
         m = shake(model(config(**{**base, **kw})), g)
         if memory:  # transformers 5's names
             m.config.save_pretrained(folder)
@@ -275,24 +275,24 @@ def main(root):
             m.save_pretrained(folder)
         processor = {"image_processor_type": "BitImageProcessor", "do_resize": True, "size": {"shortest_edge": 60}, "resample": 3, "do_center_crop": True}
         (folder / "preprocessor_config.json").write_text(json.dumps({**processor, "crop_size": {"height": size[0], "width": size[1]}}))
-        golden(Dino(m), size, (7, 7), g, folder)
+        golden(Dino(m), size, (5, 5), g, folder)
 
-    dino("dinov2-down", Dinov2Config, Dinov2Model, (28, 28), image_size=42)
-    dino("dinov2-giant-up", Dinov2Config, Dinov2Model, (28, 40), image_size=21, use_swiglu_ffn=True, use_mask_token=False, memory=True)
-    dino("dinov2-registers-down", Dinov2WithRegistersConfig, Dinov2WithRegistersModel, (21, 28), image_size=42, use_swiglu_ffn=True)
-    dino("dinov2-registers-up", Dinov2WithRegistersConfig, Dinov2WithRegistersModel, (35, 35), image_size=21, num_register_tokens=2, qkv_bias=False, memory=True)
+    dino("dinov2-down", Dinov2Config, Dinov2Model, (20, 20), image_size=30)
+    dino("dinov2-giant-up", Dinov2Config, Dinov2Model, (20, 28), image_size=15, use_swiglu_ffn=True, use_mask_token=False, memory=True)
+    dino("dinov2-registers-down", Dinov2WithRegistersConfig, Dinov2WithRegistersModel, (15, 20), image_size=30, use_swiglu_ffn=True)
+    dino("dinov2-registers-up", Dinov2WithRegistersConfig, Dinov2WithRegistersModel, (25, 25), image_size=15, num_register_tokens=2, qkv_bias=False, memory=True)
 
     folder, g = start("timm-dinov2-giant")
-    m, args = small("vit_giant_patch14_dinov2", patch_size=7, img_size=21, mlp_ratio=1)
+    m, args = small("vit_giant_patch14_dinov2", patch_size=4, img_size=12, embed_dim=16, num_heads=2, mlp_ratio=1)
     save_timm(shake(m, g), args, folder)
-    golden(Timm(m), (21, 21), (7, 7), g, folder)
+    golden(Timm(m), (12, 12), (4, 4), g, folder)
 
     folder, g = start("siglip")
-    text = dict(hidden_size=8, intermediate_size=8, num_hidden_layers=1, num_attention_heads=1, vocab_size=9, max_position_embeddings=4, projection_size=32)
-    vision = dict(hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=4, image_size=30, patch_size=8)
+    text = dict(hidden_size=8, intermediate_size=8, num_hidden_layers=1, num_attention_heads=1, vocab_size=9, max_position_embeddings=4, projection_size=16)
+    vision = dict(hidden_size=16, intermediate_size=24, num_hidden_layers=2, num_attention_heads=2, image_size=15, patch_size=4)
     m = shake(SiglipModel(SiglipConfig(text_config=text, vision_config=vision, attn_implementation="eager")), g)
     m.save_pretrained(folder)
-    golden(Siglip(m), (30, 30), (8, 8), g, folder)
+    golden(Siglip(m), (15, 15), (4, 4), g, folder)
 
     for p in sorted(root.rglob("*")):
         if p.is_file() and p.stat().st_size > 200_000:

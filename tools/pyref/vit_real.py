@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""ViT-B/16 at real size with random weights, in both layouts, and DINOv2-S/14 of both kinds at 224 pixels, with what the reference libraries make of pictures and masks.
+"""ViT-B/16 at real size with random weights, in both layouts, DINOv2-S/14 of both kinds at 224 pixels and SigLIP-B/16, with what the reference libraries make of pictures and masks.
 
     python tools/pyref/vit_real.py DIR
     ANTIPODE_VIT_REAL=DIR go test -tags real -run Real -v ./gomlxmodels/vit
 
-Writes DIR/timm, DIR/transformers, DIR/dinov2, DIR/dinov2-registers: config.json, model.safetensors (346 and 88 MB), preprocessor_config.json where the
+Writes DIR/timm, DIR/transformers, DIR/dinov2, DIR/dinov2-registers, DIR/siglip: config.json, model.safetensors (346, 88 and 372 MB), preprocessor_config.json where the
 library has one, pictures (PNG), masks (PNG), images.csv and golden.safetensors (full, object_only, background_only: drop).
 Versions: torch 2.15.0, transformers 5.24.0, timm 1.0.31, Pillow 13.0.0. Seed 20240617.
 """
@@ -20,10 +20,10 @@ import torch
 from PIL import Image
 from safetensors.torch import save_file
 from timm.data import create_transform, resolve_model_data_config
-from transformers import BitImageProcessor, Dinov2Config, Dinov2Model, Dinov2WithRegistersConfig, Dinov2WithRegistersModel, ViTConfig, ViTImageProcessor, ViTModel
+from transformers import BitImageProcessor, Dinov2Config, Dinov2Model, Dinov2WithRegistersConfig, Dinov2WithRegistersModel, SiglipConfig, SiglipImageProcessor, SiglipModel, ViTConfig, ViTImageProcessor, ViTModel
 
 from preprocess import picture
-from vit import HF, SEED, Dino, Timm, masked, shake
+from vit import HF, SEED, Dino, Siglip, Timm, masked, shake
 
 SIZES = [(640, 480), (300, 400), (224, 224), (1024, 683), (97, 130), (500, 333)]
 
@@ -117,6 +117,16 @@ def main(root):
         p = BitImageProcessor(size={"shortest_edge": 256}, image_mean=[0.485, 0.456, 0.406], image_std=[0.229, 0.224, 0.225])
         p.save_pretrained(folder)
         write(folder, Dino(m), lambda im: p(im, return_tensors="pt").pixel_values[0], crop(256, 224), 14)
+
+    folder = root / "siglip"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    small = dict(hidden_size=8, intermediate_size=8, num_hidden_layers=1, num_attention_heads=1, vocab_size=9, projection_size=768)
+    m = shake(SiglipModel(SiglipConfig(text_config=small, attn_implementation="eager")), g)
+    m.save_pretrained(folder)
+    p = SiglipImageProcessor()
+    p.save_pretrained(folder)
+    write(folder, Siglip(m), lambda im: p(im, return_tensors="pt").pixel_values[0], lambda w, h: (224, 224, 0, 0))
 
 
 if __name__ == "__main__":

@@ -25,6 +25,9 @@ func openCLIP(dir string, args gomlxmodels.EmbedArgs) (*kind, error) {
 	if err != nil {
 		return nil, err
 	}
+	if side := m.Config().Vision.ImageSize; args.Preprocess == "cmmd" {
+		m.UsePreprocessing(preprocess.CMMD(side), side, side)
+	}
 	pooled := args.Pooling == "pooled" || args.Vector == gomlxmodels.ClipImagePooled
 	vector := func(e clip.Embedding) []float32 {
 		if pooled {

@@ -1,10 +1,12 @@
 // Package embed is the stage that adds vectors of images and texts: it runs the encoder of the requested model on the
-// device. Each kind of model is one file: vit.go, clip.go, text.go, blip2.go.
+// device. Each kind of model is one file: vit.go, inception.go, clip.go,
+// text.go, blip2.go.
 package embed
 
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,6 +17,7 @@ import (
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/hub"
+	"antipode/gomlxmodels/inception"
 	"antipode/gomlxmodels/stage"
 )
 
@@ -32,6 +35,7 @@ type kind struct {
 	choices    string   // the arguments of the plan that the output depends on
 	needs      []table.ColumnSpec
 	batch      int
+	whole      bool                                    // it embeds whole images only
 	key        func(row stage.Row, masked bool) string // identifies the row's own inputs
 	// load makes the encoder; it runs on the device's goroutine.
 	load func(backend compute.Backend, dtype dtypes.DType) (encoder, error)
@@ -91,7 +95,13 @@ func open(ctx context.Context, env stage.Env, raw json.RawMessage) (stage.Worker
 	}
 	switch w.args.Vector {
 	case "", gomlxmodels.Full:
-		w.kind, err = openViT(dir, w.args)
+		if inception.Is(dir) {
+			w.kind, err = openInception(dir, w.args)
+		} else {
+			w.kind, err = openViT(dir, w.args)
+		}
+	case gomlxmodels.Logits:
+		w.kind, err = openInception(dir, w.args)
 	case gomlxmodels.ClipImage, gomlxmodels.ClipImagePooled:
 		w.kind, err = openCLIP(dir, w.args)
 	case gomlxmodels.Blip2Image, gomlxmodels.Blip2Text:
@@ -135,7 +145,10 @@ func (w *worker) Check(columns []table.ColumnSpec) error {
 	if err := stage.Needs("embed", columns, w.kind.needs...); err != nil {
 		return err
 	}
-	w.masked = has(columns, "mask", table.KindMask)
+	if w.masked = has(columns, "mask", table.KindMask); w.masked && w.kind.whole {
+		return errors.New("an Inception v3 embeds whole images, without object_only and background_only, and the " +
+			"table has masks. Fix: embed before segmenting, or leave out the column mask")
+	}
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
+	"antipode/gomlxmodels/clip"
 	"antipode/gomlxmodels/hub"
 	"antipode/gomlxmodels/stage"
 	"antipode/gomlxmodels/textenc"
@@ -149,6 +150,9 @@ func openSentences(dir string, args gomlxmodels.EmbedArgs) (*kind, error) {
 
 // isCLIP reports whether a folder contains a CLIP or SigLIP whose text tower is package clip's.
 func isCLIP(dir string) (bool, error) {
+	if clip.IsOpenCLIP(dir) {
+		return true, nil
+	}
 	architecture, err := hub.Architecture(dir)
 	return architecture == "clip" || architecture == "siglip", err
 }

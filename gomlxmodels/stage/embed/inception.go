@@ -1,0 +1,57 @@
+package embed
+
+import (
+	"fmt"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
+
+	"antipode/datasets"
+	"antipode/datasets/table"
+	"antipode/gomlxmodels"
+	"antipode/gomlxmodels/inception"
+	"antipode/gomlxmodels/preprocess"
+	"antipode/gomlxmodels/stage"
+)
+
+// openInception opens an Inception v3.
+func openInception(dir string, args gomlxmodels.EmbedArgs) (*kind, error) {
+	if args.Pooling != "" && args.Pooling != "auto" {
+		return nil, fmt.Errorf("pooling %q: the vector of an Inception v3 is its last map, averaged", args.Pooling)
+	}
+	if args.Preprocess != "" {
+		return nil, fmt.Errorf("preprocess %q is for a ViT, not for an Inception v3", args.Preprocess)
+	}
+	m, err := inception.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	logits := args.Vector == gomlxmodels.Logits
+	choices := gomlxmodels.Full
+	if logits {
+		choices = gomlxmodels.Logits
+	}
+	return &kind{
+		files:      m.Files(),
+		parameters: []any{m.Preprocess()},
+		choices:    choices,
+		whole:      !logits,
+		needs:      datasets.Columns("id:text", "image:image"),
+		batch:      inception.DefaultBatch,
+		key:        imageKey,
+		load: func(backend compute.Backend, dtype dtypes.DType) (encoder, error) {
+			return inception.NewEncoder(backend, m, inception.Options{DType: dtype})
+		},
+		prepare: prepareImage(func(_ stage.Row, rgb *preprocess.RGB, _ *preprocess.Mask) ([]float32, error) {
+			return m.Prepare(rgb)
+		}),
+		encode: each((*inception.Encoder).Encode),
+		values: func(embedding, _ any, _ bool) []table.Value {
+			e, _ := embedding.(inception.Embedding)
+			if logits {
+				return []table.Value{{Vector: e.Logits}}
+			}
+			return []table.Value{{Vector: e.Pooled}}
+		},
+	}, nil
+}
