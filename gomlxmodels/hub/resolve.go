@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -34,7 +35,7 @@ func Add(name string, files fs.FS) { builtin[name] = files }
 
 // Resolve returns a model's folder on disk. A model is named by a name that gomlxmodels.Known lists, by a name on the
 // hub, or by the absolute path of its folder. A built-in model is written to the store first; a model of the hub must
-// be in the cache already.
+// be in the cache already, or in the store from packages of the Python index (see [PullPackages]).
 func Resolve(store interface{ ModelDir() string }, model string) (string, error) {
 	if files, ok := builtin[model]; ok {
 		return unpack(filepath.Join(store.ModelDir(), model), files)
@@ -44,6 +45,9 @@ func Resolve(store interface{ ModelDir() string }, model string) (string, error)
 			return "", err
 		}
 		s, err := FindKnown(m)
+		if errors.Is(err, ErrNotPulled) {
+			return findPackaged(store.ModelDir(), m, err)
+		}
 		return s.Dir, err
 	} else if filepath.IsAbs(model) {
 		return model, nil

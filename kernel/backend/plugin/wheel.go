@@ -5,10 +5,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"os"
 	"path"
 	"path/filepath"
@@ -18,6 +16,7 @@ import (
 
 	"antipode/internal/atomicfile"
 	"antipode/internal/fetch"
+	"antipode/internal/pypi"
 	"antipode/kernel/backend/store"
 )
 
@@ -74,24 +73,17 @@ func (p *provider) stepWheel(ctx context.Context) error {
 		return err
 	}
 	defer web.Close()
-	last := errors.New("PIP_NO_INDEX forbids using a package index")
-	for _, index := range p.index() {
-		var at *url.URL
-		if at, last = findFile(ctx, web, index, w); last != nil {
-			continue
-		}
-		file := filepath.Join(p.folder(), "."+w.File+".part")
-		if last = web.Download(ctx, at, file, fetch.Want{Size: w.Size, SHA256: w.SHA256}); last != nil {
-			continue
-		}
-		last = w.unpack(file, p.folder())
-		_ = os.Remove(file) // done with, or wrong
-		if last == nil {
-			delete(p.skip, w.path(p.folder()))
-			return nil
-		}
+	file := filepath.Join(p.folder(), "."+w.File+".part")
+	pinned := pypi.File{Project: w.Name, Name: w.File, Size: w.Size, SHA256: w.SHA256}
+	if err := pypi.Download(ctx, web, p.index(), pinned, file, nil); err != nil {
+		return err
 	}
-	return last
+	err = w.unpack(file, p.folder())
+	_ = os.Remove(file) // done with, or wrong
+	if err == nil {
+		delete(p.skip, w.path(p.folder()))
+	}
+	return err
 }
 
 // unpack extracts the plugin from a verified wheel and installs it atomically.

@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -337,35 +336,6 @@ func TestProxyAndCertificates(t *testing.T) {
 	w.want(c, err, device.XLACPU, w.wheel.path(w.folder()))
 	if proxied != 2 {
 		t.Errorf("the proxy saw %d requests", proxied)
-	}
-}
-
-func TestIndexes(t *testing.T) {
-	newWorld(t)
-	if got := indexes(); len(got) != 1 || got[0] != publicIndex {
-		if _, err := os.Stat("/etc/pip.conf"); err != nil { // a machine may have its own
-			t.Errorf("by default: %v", got)
-		}
-	}
-	file := filepath.Join(t.TempDir(), "pip.conf")
-	if err := os.WriteFile(file,
-		[]byte("# ours\n[global]\ntimeout = 5\nindex-url = http://global.test/simple\n[install]\nindex_url: "+
-			"http://install.test/simple\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("PIP_CONFIG_FILE", file)
-	for _, step := range []struct{ name, value, want string }{
-		{"PIP_CONFIG_FILE", file, "http://install.test/simple"},
-		{"PIP_EXTRA_INDEX_URL", "http://a.test http://b.test",
-			"http://install.test/simple http://a.test http://b.test"},
-		{"PIP_INDEX_URL", "http://pip.test", "http://pip.test http://a.test http://b.test"},
-		{"UV_INDEX_URL", "http://uv.test", "http://uv.test http://a.test http://b.test"},
-		{"PIP_NO_INDEX", "1", ""},
-	} {
-		t.Setenv(step.name, step.value)
-		if got := strings.Join(indexes(), " "); got != step.want {
-			t.Errorf("with %s: %q, want %q", step.name, got, step.want)
-		}
 	}
 }
 

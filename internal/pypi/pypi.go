@@ -1,9 +1,11 @@
-package plugin
+// Package pypi downloads pinned files of a Python package index, as configured for pip and uv.
+package pypi
 
 import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"mime"
@@ -19,13 +21,39 @@ import (
 	"golang.org/x/net/html"
 )
 
+// File is a pinned file of a project.
+type File struct {
+	Project string // as the index names it, normalized
+	Name    string // of the file
+	Size    int64  // bytes
+	SHA256  string
+}
+
+// Download downloads a file from the first of the indexes that has it, into a path. progress receives the bytes
+// downloaded so far; it may be nil.
+func Download(ctx context.Context, web *fetch.Client, indexes []string, f File, into string,
+	progress func(have int64)) error {
+	last := errors.New("PIP_NO_INDEX forbids using a package index")
+	for _, index := range indexes {
+		var at *url.URL
+		if at, last = find(ctx, web, index, f); last != nil {
+			continue
+		}
+		want := fetch.Want{Size: f.Size, SHA256: f.SHA256, Progress: progress}
+		if last = web.Download(ctx, at, into, want); last == nil {
+			return nil
+		}
+	}
+	return last
+}
+
 // publicIndex is the Python package index that pip and uv use by default.
 const publicIndex = "https://pypi.org/simple/"
 
-// indexes lists the package indexes to query, as configured for pip and uv: UV_DEFAULT_INDEX, UV_INDEX_URL,
+// Indexes lists the package indexes to query, as configured for pip and uv: UV_DEFAULT_INDEX, UV_INDEX_URL,
 // PIP_INDEX_URL, pip's configuration files, else the public index; then PIP_EXTRA_INDEX_URL. With PIP_NO_INDEX the
 // list is empty.
-func indexes() []string {
+func Indexes() []string {
 	if v := os.Getenv("PIP_NO_INDEX"); v != "" && v != "0" && v != "false" {
 		return nil
 	}
@@ -95,9 +123,9 @@ func pipIndexURL(file string) string {
 	return found["global"]
 }
 
-// findFile queries a package index (PEP 503 and 691, HTML or JSON) for the address of the wheel.
-func findFile(ctx context.Context, web *fetch.Client, index string, want wheel) (*url.URL, error) {
-	base, err := url.Parse(strings.TrimSuffix(index, "/") + "/" + want.Name + "/")
+// find queries a package index (PEP 503 and 691, HTML or JSON) for the address of a file.
+func find(ctx context.Context, web *fetch.Client, index string, want File) (*url.URL, error) {
+	base, err := url.Parse(strings.TrimSuffix(index, "/") + "/" + want.Project + "/")
 	if err != nil || base.Host == "" || (base.Scheme != "https" && base.Scheme != "http") {
 		return nil, fmt.Errorf("the package index is not an http address: see PIP_INDEX_URL and UV_INDEX_URL")
 	}
@@ -109,7 +137,7 @@ func findFile(ctx context.Context, web *fetch.Client, index string, want wheel) 
 	}
 	defer stop()
 	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("the index %s answers %q for %s", base.Host, resp.Status, want.Name)
+		return nil, fmt.Errorf("the index %s answers %q for %s", base.Host, resp.Status, want.Project)
 	}
 	page, err := io.ReadAll(io.LimitReader(resp.Body, 8<<20))
 	if err != nil {
@@ -124,11 +152,11 @@ func findFile(ctx context.Context, web *fetch.Client, index string, want wheel) 
 	}
 	for _, link := range links {
 		at, err := from.Parse(link)
-		if err != nil || path.Base(at.Path) != want.File {
+		if err != nil || path.Base(at.Path) != want.Name {
 			continue
 		}
 		if sum, ok := strings.CutPrefix(at.Fragment, "sha256="); ok && !strings.EqualFold(sum, want.SHA256) {
-			return nil, fmt.Errorf("the index %s offers another %s: SHA-256 %s, it must be %s", base.Host, want.File,
+			return nil, fmt.Errorf("the index %s offers another %s: SHA-256 %s, it must be %s", base.Host, want.Name,
 				sum, want.SHA256)
 		}
 		at.Fragment = ""
@@ -137,7 +165,7 @@ func findFile(ctx context.Context, web *fetch.Client, index string, want wheel) 
 		}
 		return at, nil
 	}
-	return nil, fmt.Errorf("the index %s does not list %s", base.Host, want.File)
+	return nil, fmt.Errorf("the index %s does not list %s", base.Host, want.Name)
 }
 
 // indexLinks returns the addresses of an index page, with "#sha256=…" where the page contains it.
