@@ -121,7 +121,7 @@ var layouts = []layout{
 		files: "#config.json #flax_model.msgpack",
 		err:   "no readable weights in its root: found flax_model.msgpack. Fix: choose a revision"},
 	{name: "apple/DFN5B-CLIP-ViT-H-14", // open_clip's alone
-		files: "+open_clip_config.json +open_clip_pytorch_model.bin +tokenizer.json #merges.txt #vocab.json #README.md"},
+		files: "+open_clip_config.json +open_clip_pytorch_model.bin +tokenizer.json #merges.txt #README.md"},
 	{name: "laion/CLIP-ViT-H-14-laion2B-s32B-b79K",
 		files: "+config.json +model.safetensors +preprocessor_config.json +tokenizer.json #open_clip_config.json " +
 			"#open_clip_model.safetensors #open_clip_pytorch_model.bin"},
