@@ -60,35 +60,37 @@ func equal(rng *rand.Rand, _ bool) []float32 { return cloud(rng, false) }
 // scores are the scores of two sets by name.
 var scores = map[string]struct {
 	measure
-	of pairScore
+	of func(g *group, v Vectors) (scorer, error)
 }{
 	"frechet": {measure{two: true, least: 2, within: interval.Range{Max: math.Inf(1)}},
-		FrechetOptions{Extrapolate: "none"}.scorer(&metrics.Call{})},
-	"kid": {measure{two: true, least: 2}, func(_ *group, real, generated [][]float32, _ int) (scorer, error) {
-		return Polynomial.scorer(real, generated, Unbiased)
+		func(_ *group, v Vectors) (scorer, error) {
+			return FrechetOptions{Extrapolate: "none"}.scorer(&metrics.Call{}, v), nil
+		}},
+	"kid": {measure{two: true, least: 2}, func(_ *group, v Vectors) (scorer, error) {
+		return Polynomial.scorer(v, Unbiased)
 	}},
 	"cmmd": {measure{two: true, least: 2, within: interval.Range{Max: math.Inf(1)}},
-		func(_ *group, real, generated [][]float32, _ int) (scorer, error) {
-			return Gaussian.scorer(real, generated, Biased)
+		func(_ *group, v Vectors) (scorer, error) {
+			return Gaussian.scorer(v, Biased)
 		}},
 	"retrieval": {measure{two: true, least: 1, within: interval.Share},
-		func(_ *group, real, generated [][]float32, _ int) (scorer, error) {
-			s, _, err := retrievalScorer(context.Background(), Vectors{real, generated})
+		func(_ *group, v Vectors) (scorer, error) {
+			s, _, err := retrievalScorer(context.Background(), v)
 			return s, err
 		}},
 	"vendi": {measure{least: 1, within: interval.Range{Min: 1, Max: math.Inf(1)}},
-		func(_ *group, _, generated [][]float32, _ int) (scorer, error) {
+		func(_ *group, v Vectors) (scorer, error) {
 			return func(ctx context.Context, pairs []pair) ([]float64, error) {
 				return each(ctx, len(pairs), func(i int) (float64, error) {
-					return Vendi(pick(generated, pairs[i].generated), "1")
+					return Vendi(pairs[i].of(v).Generated, "1")
 				})
 			}, nil
 		}},
 	"inception": {measure{least: 2, within: interval.Range{Min: 1, Max: math.Inf(1)}},
-		func(_ *group, _, generated [][]float32, _ int) (scorer, error) {
+		func(_ *group, v Vectors) (scorer, error) {
 			return func(ctx context.Context, pairs []pair) ([]float64, error) {
 				return each(ctx, len(pairs), func(i int) (float64, error) {
-					return Inception(pick(generated, pairs[i].generated), 1)
+					return Inception(pairs[i].of(v).Generated, 1)
 				})
 			}, nil
 		}},
@@ -112,7 +114,7 @@ func TestCalibrationOfIntervals(t *testing.T) {
 					o := Sampling{Intervals: metrics.Intervals{Resamples: 100, Level: 0.95, Seed: int64(trial)}}
 					m := s.measure
 					m.name = name
-					must.Do(t, r.estimate(context.Background(), o, m, must.Get(s.of(r.group, real, generated, 16))(t),
+					must.Do(t, r.estimate(context.Background(), o, m, must.Get(s.of(r.group, Vectors{real, generated}))(t),
 						sizes{n, n}))
 					values = append(values, r.value)
 				}

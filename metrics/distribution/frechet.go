@@ -3,6 +3,7 @@ package distribution
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 
 	"antipode/datasets"
@@ -42,11 +43,21 @@ var frechetDistance = metrics.Define(metrics.Definition[FrechetOptions, FrechetR
 	Unit:  "squared distance", Range: "[0, ∞)", Direction: "lower is better",
 	Citation: "Heusel et al. 2017; Chong and Forsyth 2020; Stein et al. 2023",
 	Compute: func(ctx context.Context, call *metrics.Call, o FrechetOptions) (out []FrechetRow, err error) {
+		width := 0
 		results, err := o.vectors(ctx, call, o.Vector, measure{name: "frechet-distance", least: 2, ceiling: o.Ceiling,
-			within: interval.Range{Min: 0, Max: math.Inf(1)}}, o.scorer(call))
+			within: interval.Range{Min: 0, Max: math.Inf(1)}}, func(_ *group, v Vectors) (scorer, error) {
+			width = len(v.Real[0])
+			return o.scorer(call, v), nil
+		})
+		var notes metrics.GroupNotes
 		for _, r := range results {
-			out = append(out, FrechetRow{r.values, o.Vector, o.label(), r.value, r.ceiling, r.Compared, r.n, r.counts()})
+			if r.n > 0 && r.n < 2*width {
+				notes.Add(fmt.Sprintf("n is below twice the %d numbers of a vector: the distance is mostly bias; compare "+
+					"it only at equal n", width), r.label())
+			}
+			out = append(out, FrechetRow{r.values, o.Vector, r.interval, r.value, r.ceiling, r.Compared, r.n, r.counts()})
 		}
+		notes.AddTo(call, o.By...)
 		return out, err
 	},
 })
@@ -67,40 +78,29 @@ func tables(s metrics.Sets) map[string]datasets.Table {
 	return map[string]datasets.Table{"real": s.Real, "generated": s.Generated}
 }
 
-// pairScore makes the scorer of a group from its vectors.
-type pairScore func(g *group, real, generated [][]float32, width int) (scorer, error)
-
-// vectors scores two tables by a vector column.
-func (o Sampling) vectors(ctx context.Context, call *metrics.Call, vector string, m measure, score pairScore,
-) ([]*result, error) {
-	groups, vectors, width, err := gatherVectors(ctx, call, o, vector, "real", "generated")
+// vectors scores two tables by a vector column; score makes the scorer of a group.
+func (o Sampling) vectors(ctx context.Context, call *metrics.Call, vector string, m measure,
+	score func(g *group, v Vectors) (scorer, error)) ([]*result, error) {
+	groups, vectors, err := gatherVectors(ctx, call, o, vector, "real", "generated")
 	if err != nil {
 		return nil, err
 	}
 	m.two, m.score = true, func(g *group) (scorer, error) {
-		return score(g, pick(vectors["real"], g.real.rows), pick(vectors["generated"], g.generated.rows), width)
+		return score(g, Vectors{pick(vectors["real"], g.real.rows), pick(vectors["generated"], g.generated.rows)})
 	}
 	return o.run(ctx, call, groups, m)
 }
 
-func (o FrechetOptions) scorer(call *metrics.Call) pairScore {
-	return func(g *group, real, generated [][]float32, width int) (scorer, error) {
-		distance := Frechet
-		if o.Extrapolate != "none" {
-			distance = func(v Vectors) (float64, error) { return FrechetInfinity(v, Extrapolation(o.Extrapolate)) }
-		}
-		noted := false
-		return func(ctx context.Context, pairs []pair) ([]float64, error) {
-			if n := min(len(pairs[0].real), len(pairs[0].generated)); n < 2*width && !noted {
-				noted = true
-				call.Notef("%s: n = %d is below twice the %d numbers of a vector: the distance is mostly bias; compare "+
-					"it only at equal n", g.named(o.By), n, width)
-			}
-			return each(ctx, len(pairs), func(i int) (float64, error) {
-				call.Report("frechet-distance", i, len(pairs))
-				return distance(pairs[i].pick(real, generated))
-			})
-		}, nil
+func (o FrechetOptions) scorer(call *metrics.Call, v Vectors) scorer {
+	distance := Frechet
+	if o.Extrapolate != "none" {
+		distance = func(v Vectors) (float64, error) { return FrechetInfinity(v, Extrapolation(o.Extrapolate)) }
+	}
+	return func(ctx context.Context, pairs []pair) ([]float64, error) {
+		return each(ctx, len(pairs), func(i int) (float64, error) {
+			call.Report("frechet-distance", i, len(pairs))
+			return distance(pairs[i].of(v))
+		})
 	}
 }
 
@@ -138,7 +138,7 @@ func Frechet(v Vectors) (float64, error) {
 			return 0, err
 		}
 		var left, both mat.Dense
-		left.Mul(f, two)
+		left.Mul(f, mat.DenseCopyOf(two)) // Mul is slow for matrices of other kinds
 		both.Mul(&left, f.T())
 		for i := range d {
 			for j := i; j < d; j++ {
@@ -158,12 +158,12 @@ func Frechet(v Vectors) (float64, error) {
 }
 
 // factor returns F with FᵀF = Σ: the Cholesky factor, or where Σ is (nearly) singular that of its eigenvalues.
-func factor(sigma *mat.SymDense) (mat.Matrix, error) {
+func factor(sigma *mat.SymDense) (*mat.Dense, error) {
 	var chol mat.Cholesky
 	if chol.Factorize(sigma) && chol.Cond() < 1e10 {
-		u := new(mat.TriDense)
-		chol.UTo(u)
-		return u, nil
+		var u mat.TriDense
+		chol.UTo(&u)
+		return mat.DenseCopyOf(&u), nil
 	}
 	var e mat.EigenSym
 	if !e.Factorize(sigma, true) {

@@ -46,21 +46,21 @@ var inceptionScore = metrics.Define(metrics.Definition[InceptionOptions, Incepti
 		} else if call.Inputs["real"] == nil {
 			return nil, errors.New("the ceiling needs reference images: give the table real")
 		}
-		groups, vectors, _, err := gatherVectors(ctx, call, o.Sampling, o.Vector, roles...)
+		groups, vectors, err := gatherVectors(ctx, call, o.Sampling, o.Vector, roles...)
 		if err != nil {
 			return nil, err
 		}
 		results, err := o.run(ctx, call, groups, measure{name: "inception-score", two: o.Ceiling, ceiling: o.Ceiling,
 			least: 2, within: interval.Range{Min: 1, Max: math.Inf(1)}, score: func(g *group) (scorer, error) {
-				real, generated := pick(vectors["real"], g.real.rows), pick(vectors["generated"], g.generated.rows)
+				v := Vectors{pick(vectors["real"], g.real.rows), pick(vectors["generated"], g.generated.rows)}
 				return func(ctx context.Context, pairs []pair) ([]float64, error) {
 					return each(ctx, len(pairs), func(i int) (float64, error) {
-						return Inception(pairs[i].pick(real, generated).Generated, o.Splits)
+						return Inception(pairs[i].of(v).Generated, o.Splits)
 					})
 				}, nil
 			}})
 		for _, r := range results {
-			out = append(out, InceptionRow{r.values, o.Vector, o.label(), r.value, r.ceiling, r.Compared, r.n, r.counts()})
+			out = append(out, InceptionRow{r.values, o.Vector, r.interval, r.value, r.ceiling, r.Compared, r.n, r.counts()})
 		}
 		return out, err
 	},

@@ -33,14 +33,13 @@ func (v Vectors) check(least int) (width int, err error) {
 	return width, nil
 }
 
-// pick returns the vectors of a pair's positions in two sets.
-func (p pair) pick(real, generated [][]float32) Vectors {
-	v := Vectors{Real: pick(real, p.real)}
+// of returns a pair's vectors.
+func (p pair) of(v Vectors) Vectors {
+	from := v.Generated
 	if p.held {
-		generated = real
+		from = v.Real
 	}
-	v.Generated = pick(generated, p.generated)
-	return v
+	return Vectors{pick(v.Real, p.real), pick(from, p.generated)}
 }
 
 // dense copies vectors to a matrix.
@@ -77,20 +76,32 @@ func center(a, b *mat.Dense) (distance float64, traces [2]float64) {
 	return floats.Dot(means[0], means[0]), traces
 }
 
-// gram sets s to scale·MMᵀ. (Package blas64 multiplies by Gemm faster than by Syrk.)
+// gram sets s to scale·MMᵀ, of which it computes the upper triangle. (Gemm of blocks is faster than blas64.Syrk.)
 func gram(s *mat.SymDense, scale float64, m mat.Matrix) {
 	n, _ := m.Dims()
-	out, trans := blas64.General{Rows: n, Cols: n, Stride: n, Data: make([]float64, n*n)}, blas.NoTrans
-	if t, is := m.(mat.Transpose); is {
-		m, trans = t.Matrix, blas.Trans
+	t, transposed := m.(mat.Transpose)
+	if transposed {
+		m = t.Matrix
 	}
 	raw := m.(*mat.Dense).RawMatrix()
-	other := blas.Trans
-	if trans == blas.Trans {
-		other = blas.NoTrans
+	out := blas64.General{Rows: n, Cols: n, Stride: n, Data: make([]float64, n*n)}
+	const block = 192
+	for i := 0; i < n; i += block {
+		rows := min(block, n-i)
+		to := blas64.General{Rows: rows, Cols: n - i, Stride: n, Data: out.Data[i*n+i:]}
+		if transposed {
+			blas64.Gemm(blas.Trans, blas.NoTrans, scale, columns(raw, i, rows), columns(raw, i, n-i), 0, to)
+		} else {
+			blas64.Gemm(blas.NoTrans, blas.Trans, scale, rowsOf(m.(*mat.Dense), i, i+rows), rowsOf(m.(*mat.Dense), i, n), 0, to)
+		}
 	}
-	blas64.Gemm(trans, other, scale, raw, raw, 0, out)
 	*s = *mat.NewSymDense(n, out.Data)
+}
+
+// columns returns some columns of a matrix, which it shares.
+func columns(m blas64.General, from, count int) blas64.General {
+	m.Data, m.Cols = m.Data[from:], count
+	return m
 }
 
 // eigenvalues returns the eigenvalues of a symmetric matrix, ascending.

@@ -56,7 +56,7 @@ var kid = metrics.Define(metrics.Definition[KernelOptions, KIDRow]{
 	Compute: func(ctx context.Context, call *metrics.Call, o KernelOptions) (out []KIDRow, err error) {
 		results, err := o.run(ctx, call, "kid", Polynomial)
 		for _, r := range results {
-			out = append(out, KIDRow{r.values, o.Vector, o.label(), r.value, r.ceiling, r.Compared, r.n, r.counts()})
+			out = append(out, KIDRow{r.values, o.Vector, r.interval, r.value, r.ceiling, r.Compared, r.n, r.counts()})
 		}
 		return out, err
 	},
@@ -70,7 +70,7 @@ var cmmd = metrics.Define(metrics.Definition[KernelOptions, CMMDRow]{
 	Compute: func(ctx context.Context, call *metrics.Call, o KernelOptions) (out []CMMDRow, err error) {
 		results, err := o.run(ctx, call, "cmmd", Gaussian)
 		for _, r := range results {
-			out = append(out, CMMDRow{r.values, o.Vector, o.label(), r.value, r.ceiling, r.Compared, r.n, r.counts()})
+			out = append(out, CMMDRow{r.values, o.Vector, r.interval, r.value, r.ceiling, r.Compared, r.n, r.counts()})
 		}
 		return out, err
 	},
@@ -118,7 +118,7 @@ func MMD(v Vectors, k Kernel, e Estimator) (float64, error) {
 		return 0, err
 	}
 	whole := pair{real: count(len(v.Real)), generated: count(len(v.Generated))}
-	s, err := k.scorer(v.Real, v.Generated, e)
+	s, err := k.scorer(v, e)
 	if err != nil {
 		return 0, err
 	}
@@ -145,8 +145,8 @@ func (o KernelOptions) run(ctx context.Context, call *metrics.Call, name string,
 	if e == Biased {
 		m.within = interval.Range{Min: 0, Max: math.Inf(1)}
 	}
-	return o.vectors(ctx, call, o.Vector, m, func(_ *group, real, generated [][]float32, _ int) (scorer, error) {
-		return k.scorer(real, generated, e)
+	return o.vectors(ctx, call, o.Vector, m, func(_ *group, v Vectors) (scorer, error) {
+		return k.scorer(v, e)
 	})
 }
 
@@ -183,12 +183,12 @@ func (k Kernel) of(product, squareX, squareY float64, width int) float64 {
 }
 
 // scorer returns the squared MMD of pairs, for all of them in one pass over the kernels.
-func (k Kernel) scorer(real, generated [][]float32, e Estimator) (scorer, error) {
-	x, err := k.points(real)
+func (k Kernel) scorer(v Vectors, e Estimator) (scorer, error) {
+	x, err := k.points(v.Real)
 	if err != nil {
 		return nil, fmt.Errorf("reference %w", err)
 	}
-	y, err := k.points(generated)
+	y, err := k.points(v.Generated)
 	if err != nil {
 		return nil, fmt.Errorf("generated %w", err)
 	}

@@ -44,13 +44,13 @@ var imageRetrieval = metrics.Define(metrics.Definition[RetrievalOptions, Retriev
 	Compute: func(ctx context.Context, call *metrics.Call, o RetrievalOptions) (out []RetrievalRow, err error) {
 		retrieved := map[string]int{}
 		results, err := o.vectors(ctx, call, o.Vector, measure{name: "image-retrieval", least: 1, ceiling: o.Ceiling,
-			within: interval.Share}, func(g *group, real, generated [][]float32, _ int) (scorer, error) {
-			s, k, err := retrievalScorer(ctx, Vectors{real, generated})
+			within: interval.Share}, func(g *group, v Vectors) (scorer, error) {
+			s, k, err := retrievalScorer(ctx, v)
 			retrieved[g.label()] = k
 			return s, err
 		})
 		for _, r := range results {
-			row := RetrievalRow{r.values, o.Vector, o.label(), r.value, metrics.Exact(math.NaN()), r.ceiling,
+			row := RetrievalRow{r.values, o.Vector, r.interval, r.value, metrics.Exact(math.NaN()), r.ceiling,
 				retrieved[r.label()], r.Compared, r.n, r.counts()}
 			if n := len(r.generated.rows); n > 0 {
 				limit, err := RetrievalLimit(row.Retrieved, n, len(r.real.rows), o.Level)

@@ -41,7 +41,8 @@ type result struct {
 	*group
 	value, ceiling metrics.Estimate
 	Compared
-	n int // generated images in a score
+	n        int    // generated images in a score
+	interval string // kind of the interval; "" = none
 }
 
 // counts returns the usual counts.
@@ -65,7 +66,7 @@ func (o Sampling) run(ctx context.Context, call *metrics.Call, groups []*group, 
 		out[i] = r
 		s := o.sizes(g, least, m)
 		if s.generated < m.least || m.two && s.real < m.least {
-			notes.Add(fmt.Sprintf("no score: it needs at least %d images of each set with a vector", m.least), g.label())
+			notes.Add(fmt.Sprintf("no score: fewer than %d images with a vector", m.least), g.label())
 			continue
 		}
 		r.n = s.generated
@@ -76,7 +77,10 @@ func (o Sampling) run(ctx context.Context, call *metrics.Call, groups []*group, 
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", g.named(o.By), err)
 		}
-		if o.Resamples > 0 && math.IsNaN(r.value.Low) {
+		switch {
+		case !math.IsNaN(r.value.Low):
+			r.interval = fmt.Sprintf("%.4g %% subsampling interval", 100*o.Level)
+		case o.Resamples > 0:
 			notes.Add("too few images for an interval", g.label())
 		}
 	}
@@ -258,14 +262,6 @@ func compare(results []*result, by, against []string, level float64) error {
 		r.Gap, r.Flagged = metrics.Estimate(gap), gap.Low > 0 || gap.High < 0
 	}
 	return nil
-}
-
-// label describes the intervals.
-func (o Sampling) label() string {
-	if o.Resamples == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%.4g %% subsampling interval", 100*o.Level)
 }
 
 // each computes n values on all processors, unless the context ends.

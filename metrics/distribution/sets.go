@@ -140,14 +140,14 @@ func gather(call *metrics.Call, o Sampling, usable func(role string, row int) bo
 	return out, nil
 }
 
-// vectorsOf reads the vectors of the tables and checks them: finite, of one length, which it returns too.
-func vectorsOf(call *metrics.Call, name string, roles ...string) (vectors map[string][][]float32, width int, err error) {
-	vectors = map[string][][]float32{}
+// vectorsOf reads the vectors of the tables and checks them: finite, of one length.
+func vectorsOf(call *metrics.Call, name string, roles ...string) (map[string][][]float32, error) {
+	vectors, width := map[string][][]float32{}, 0
 	for _, role := range roles {
 		in := tabular.Read(call, role)
 		column := in.Vectors(name)
 		if in.Err != nil {
-			return nil, 0, in.Err
+			return nil, in.Err
 		}
 		for row, v := range column {
 			if len(v) == 0 || tabular.Outcome(in.Frame, row) != "" {
@@ -160,11 +160,11 @@ func vectorsOf(call *metrics.Call, name string, roles ...string) (vectors map[st
 				return fmt.Errorf("table %q: %w", role, tabular.BadRow(in.Frame, row, name, format, args...))
 			}
 			if len(v) != width {
-				return nil, 0, bad("%d numbers, the vectors before it have %d; use vectors of one model", len(v), width)
+				return nil, bad("%d numbers, the vectors before it have %d; use vectors of one model", len(v), width)
 			}
 			for i, x := range v {
 				if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
-					return nil, 0, bad("number %d of the vector is %g; embed the image again or omit the row", i+1, x)
+					return nil, bad("number %d of the vector is %g; embed the image again or omit the row", i+1, x)
 				}
 			}
 		}
@@ -173,7 +173,7 @@ func vectorsOf(call *metrics.Call, name string, roles ...string) (vectors map[st
 			call.Copies = slices.Contains(tabular.Copies(call, role, name), true) || call.Copies
 		}
 	}
-	return vectors, width, nil
+	return vectors, nil
 }
 
 // pick returns the rows' vectors.
@@ -187,14 +187,14 @@ func pick(vectors [][]float32, rows []int) [][]float32 {
 
 // gatherVectors reads two tables, or one, of which each group has images with a vector.
 func gatherVectors(ctx context.Context, call *metrics.Call, o Sampling, vector string, roles ...string) ([]*group,
-	map[string][][]float32, int, error) {
-	vectors, width, err := vectorsOf(call, vector, roles...)
+	map[string][][]float32, error) {
+	vectors, err := vectorsOf(call, vector, roles...)
 	if err != nil {
-		return nil, nil, 0, err
+		return nil, nil, err
 	}
 	groups, err := gather(call, o, func(role string, row int) bool { return len(vectors[role][row]) > 0 }, roles...)
 	if err != nil {
-		return nil, nil, 0, err
+		return nil, nil, err
 	}
-	return groups, vectors, width, ctx.Err()
+	return groups, vectors, ctx.Err()
 }

@@ -55,7 +55,7 @@ func VendiScore(images datasets.Table, options ...VendiOptions) datasets.Table {
 }
 
 func computeVendi(ctx context.Context, call *metrics.Call, o VendiOptions) (out []VendiRow, err error) {
-	groups, vectors, _, err := gatherVectors(ctx, call, o.Sampling, o.Vector, "in")
+	groups, vectors, err := gatherVectors(ctx, call, o.Sampling, o.Vector, "in")
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func computeVendi(ctx context.Context, call *metrics.Call, o VendiOptions) (out 
 			return nil, err
 		}
 		for _, r := range results {
-			out = append(out, VendiRow{r.values, o.Vector, order, o.label(), r.value, r.Compared, r.n, r.used,
+			out = append(out, VendiRow{r.values, o.Vector, order, r.interval, r.value, r.Compared, r.n, r.used,
 				r.unmasked, r.asked, r.refused})
 		}
 	}
