@@ -126,7 +126,7 @@ func TestCeiling(t *testing.T) {
 			f.Numbers("n_each")[0] != 120 {
 			t.Errorf("%s: ceiling %v in [%v, %v], of the same distribution %v", m.name, c, low, high, v)
 		}
-		if m.name != "inception-score" && m.name != "image-retrieval" && math.Abs(f.Numbers(m.column)[0]-c) < high-low {
+		if m.name != "inception-score" && m.name != "image-retrieval" && f.Numbers(m.column)[0] < 2*c {
 			t.Errorf("%s: %v of other images is near the ceiling %v", m.name, f.Numbers(m.column)[0], c)
 		}
 	}
@@ -161,7 +161,7 @@ func TestIdentities(t *testing.T) {
 		}
 	}
 	big, reference := images(3, 3000, 0).Vectors("full"), images(4, 3000, 0).Vectors("full")
-	for of, most := range map[Extrapolation]float64{ExtrapolateGenerated: 0.08, ExtrapolateBoth: 0.04} {
+	for of, most := range map[Extrapolation]float64{ExtrapolateGenerated: 0.08, ExtrapolateBoth: 0.06} {
 		plain := must.Get(Frechet(Vectors{reference[:600], big[:600]}))(t)
 		limit := must.Get(FrechetInfinity(Vectors{reference[:600], big[:600]}, of))(t)
 		if math.Abs(limit) > most || limit >= plain {
