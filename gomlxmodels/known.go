@@ -108,7 +108,9 @@ func Vectors(model string) []string {
 		return []string{Blip2Image}
 	case config.ModelType == "clip" || config.ModelType == "altclip":
 		return []string{ClipImage, ClipImagePooled, ClipText}
-	case config.ModelType == "vit":
+	case config.ModelType == "siglip":
+		return []string{Full, ClipImage, ClipText}
+	case slices.Contains([]string{"vit", "dinov2", "dinov2_with_registers"}, config.ModelType):
 		return []string{Full}
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -70,6 +71,21 @@ func TestDecomposedDIGValues(t *testing.T) {
 	}
 	if count[SameDigits] < 32 || count[DirectionOnly] != 10 || count[NotComputable] != 4 {
 		t.Errorf("verdicts %v", count)
+	}
+	deltas, _, err := evaluate(t, ask{Metric: "template-deltas"}, orig, changed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	layout, _, err := evaluate(t, ask{Metric: "decomposed-dig-table"}, deltas)
+	if err != nil || len(layout.Columns) != 9 {
+		t.Fatalf("%d columns, %v", len(layout.Columns), err)
+	}
+	for column, want := range map[string][]string{"Obj-only, Worst Covg.": {"0.352", "0.344", "-0.008", "-2%"},
+		"BG-only, Avg. Prec.": {"0.481", "0.466", "-0.015", "-3%"}, "row": {"Orig.", "New", "Delta", "Delta (%)"},
+		"BG-only, Worst Covg.": {"0.278", "0.423", "0.145", "52%"}} {
+		if got := layout.Texts(column); !slices.Equal(got, want) {
+			t.Errorf("Table 1, %s: %q, the paper prints %q", column, got, want)
+		}
 	}
 	one, _, err := evaluate(t, ask{Metric: "decomposed-dig-values"}, orig.Pick([]int{1, 2, 7, 8}))
 	if err != nil || one.Len() != 8+4+3 || !math.IsNaN(one.Numbers("n")[0]) {

@@ -81,9 +81,12 @@ type Audit struct {
 	Corrected bool
 
 	// Vector is the vector of Dt, Sc and Xc, which the paper does not state: "" is clip_image_pooled, that of the
-	// public code; clip_image; or full, of a ViT (archipelago-vit, or vit-base-patch16-224 for other concepts). Wc
-	// always compares clip_image.
+	// public code; clip_image; or full, of a ViT. Wc always compares clip_image.
 	Vector string
+
+	// ViT makes the vector full: "" is archipelago-vit in the built-in world, vit-base-patch16-224 for other concepts.
+	// If it is named, Vector is full.
+	ViT string
 
 	// Generation are the other options of generated images. N is Audit.N. Each image has a seed of its own, derived
 	// from its prompt and number and from Generation.Seed: the paper fixes no seed. The default of the built-in world
@@ -134,7 +137,12 @@ func (a Audit) encoder() string {
 	return cmp.Or(a.Encoder, "clip-vit-base-patch32")
 }
 
-func (a Audit) vector() string { return cmp.Or(a.Vector, models.ClipImagePooled) }
+func (a Audit) vector() string {
+	if a.ViT != "" {
+		return cmp.Or(a.Vector, models.Full)
+	}
+	return cmp.Or(a.Vector, models.ClipImagePooled)
+}
 
 // perCell is the number of images of each concept in each language.
 func (a Audit) perCell() int {
@@ -161,6 +169,9 @@ func (a Audit) invalid() error {
 	switch {
 	case !slices.Contains([]string{models.ClipImagePooled, models.ClipImage, models.Full}, a.vector()):
 		return fmt.Errorf("cococrola: vector %q: use %s, %s or %s", a.Vector, models.ClipImagePooled, models.ClipImage,
+			models.Full)
+	case a.ViT != "" && a.vector() != models.Full:
+		return fmt.Errorf("cococrola: vector %s is not that of the ViT %s: leave it out, or use %s", a.Vector, a.ViT,
 			models.Full)
 	case a.Encoder == Released && !a.released():
 		return fmt.Errorf("cococrola: encoder %s: the authors' scores are of their images; use generator %s", Released,

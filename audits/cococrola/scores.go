@@ -18,9 +18,9 @@ func (a Audit) embed(images datasets.Table) datasets.Table {
 	for _, v := range []string{a.vector(), models.ClipImage} {
 		encoder, o := a.encoder(), models.EmbedOptions{Vector: v}
 		if v == models.Full {
-			encoder = "vit-base-patch16-224"
+			encoder = cmp.Or(a.ViT, "vit-base-patch16-224")
 			if a.builtIn() {
-				encoder = models.ArchipelagoViT
+				encoder = cmp.Or(a.ViT, models.ArchipelagoViT)
 			}
 		}
 		if !audits.Has(images, v) {
@@ -192,14 +192,24 @@ func (a Audit) Tests() datasets.Table {
 	})
 }
 
-// Failures returns the concepts that are not possessed, with the kind of failure that their scores suggest, and in the
+// Failures returns the concepts that are not possessed, with the kind of failure that their images suggest, and in the
 // built-in world the injected kind and its language; see concepts.Failures.
 func (a Audit) Failures() datasets.Table {
 	return a.each(func(one Audit) datasets.Table {
 		truth := one.Truth().Select("subject", "kind", "carrier").Rename("subject", "concept").
 			Rename("kind", "injected")
-		return concepts.Failures(one.Scores()).Join(truth, "concept")
+		return one.failures().Join(truth, "concept")
 	})
+}
+
+// failures are those of one generator; scores without images have no kinds.
+func (a Audit) failures() datasets.Table {
+	var images datasets.Table
+	if !a.scored() {
+		images = a.Embedded()
+	}
+	o := concepts.FailureOptions{Vector: a.vector(), Source: a.options().Source}
+	return concepts.Failures(a.Scores(), images, o)
 }
 
 // FailureCounts returns the number of failures of each kind by generator and language, by rule, or by people where
@@ -209,7 +219,7 @@ func (a Audit) FailureCounts() datasets.Table {
 	if a.Labels != "" {
 		labels = datasets.Images(a.Labels)
 	}
-	return concepts.FailureCounts(concepts.Failures(a.Scores()), labels)
+	return concepts.FailureCounts(a.each(Audit.failures), labels)
 }
 
 // Ranking returns the n concepts with the largest values (with lowest: the smallest) of a score in each language, by
@@ -235,7 +245,7 @@ func (a Audit) Ranked(language, score string, n int, lowest bool) datasets.Table
 		}
 		ranks := one.Ranking(score, n, lowest).Where("language", "==", language).Select("concept", "rank", "value")
 		return one.images().Where("language", "==", language).Join(ranks, "concept").Where("rank", ">=", 1).
-			With("set", set)
+			Sort("rank").With("set", set)
 	})
 }
 
@@ -312,6 +322,18 @@ func (a Audit) CreativeImages(n int) datasets.Table {
 		return a.creativePrompts().Head(0)
 	}
 	return a.each(func(one Audit) datasets.Table { return one.generate(one.seeded(one.creativePrompts()), n) })
+}
+
+// CreativeShown returns the share of n images of each creative prompt that show each of its concepts, and all of them,
+// as the CLIP sees them, next to the possession that should foretell it (possessed, all_possessed); see concepts.Shown.
+// No rows for images that exist already.
+func (a Audit) CreativeShown(n int) datasets.Table {
+	if !a.Generates() {
+		return audits.NoRows(datasets.Columns("model:text", "language:text", "prompt_id:text", "concept:text",
+			"shown:number", "all_shown:number", "n_images:number", "possessed:text", "all_possessed:text"))
+	}
+	images := models.Embed(a.encoder(), a.CreativeImages(n), models.EmbedOptions{Vector: models.ClipImage})
+	return concepts.Shown(images, a.Words(), a.Scores())
 }
 
 // Printed returns the values and claims that the paper prints: paper, item, printed.

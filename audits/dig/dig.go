@@ -14,6 +14,8 @@
 package dig
 
 import (
+	"cmp"
+	"fmt"
 	"strings"
 
 	"antipode/audits"
@@ -97,6 +99,18 @@ type Audit struct {
 	// Segmentation are the other options of masks, such as thresholds and the detector of a SAM.
 	Segmentation models.SegmentOptions
 
+	// Embedding are the other options of vectors: how patches are hidden, what their pixels become, and which are the
+	// object's. Empty fields are the profile's.
+	Embedding models.EmbedOptions
+
+	// Comparison are k and the boundary of the balls, and the treatment of images without a mask. Its Profile is
+	// Audit.Profile.
+	Comparison metrics.Comparison
+
+	// Template is a third prompt template, compared next to Original and New: slots {object}, {region}, {adjective}
+	// and, for the regions of GeoDE, {country}. Not in the built-in world, whose generators know one template.
+	Template string
+
 	// Resamples is the number of half-samples of an interval: 0 = 200; −1 = no intervals.
 	Resamples int
 }
@@ -166,6 +180,10 @@ func (a Audit) invalid() error {
 	if err := audits.CheckProfile("dig", a.Profile, Paper, PublicCode); err != nil {
 		return err
 	}
+	if a.builtIn() && a.Template != "" {
+		return fmt.Errorf("dig: template %q: the generators of the built-in world know one template; name photos",
+			a.Template)
+	}
 	return audits.CheckWorld("dig", a.builtIn(), a.Seed, a.generators()...)
 }
 
@@ -222,7 +240,7 @@ func (a Audit) segment(images datasets.Table) datasets.Table {
 }
 
 func (a Audit) embed(images datasets.Table) datasets.Table {
-	name, o := a.Encoder, models.EmbedOptions{}
+	name, o := a.Encoder, a.Embedding
 	if name == "" {
 		name = "vit-base-patch16-224"
 		if a.builtIn() {
@@ -230,7 +248,7 @@ func (a Audit) embed(images datasets.Table) datasets.Table {
 		}
 	}
 	if a.publicCode() {
-		o.Preprocess, o.PatchRule = "public-code", "resized"
+		o.Preprocess, o.PatchRule = cmp.Or(o.Preprocess, "public-code"), cmp.Or(o.PatchRule, "resized")
 	}
 	return models.Embed(name, images, o)
 }
@@ -321,4 +339,13 @@ func (a Audit) images(template string) datasets.Table {
 		o = audits.Sampling(o)
 	}
 	return models.Generate(g, a.Prompts(template), o)
+}
+
+// TemplateNote returns the note of figures that compare the templates: in the built-in world that the second is a
+// stand-in, elsewhere nothing.
+func (a Audit) TemplateNote() string {
+	if a.builtIn() {
+		return "A stand-in: the images of " + New + " are those of the generator without injected disparities."
+	}
+	return ""
 }

@@ -99,7 +99,7 @@ func TestPhotographs(t *testing.T) {
 	}
 	for name, tab := range map[string]datasets.Table{"objects": a.ByObject(), "deltas": a.Deltas(),
 		"claims": a.Claims(), "ratios": a.Ratios(), "examples": a.Examples(2), "failures": a.Failures(),
-		"table": a.PaperTable("1")} {
+		"table": a.PaperTable("1"), "summary": a.Summary()} {
 		if f := testengine.Rows(t, name, tab); f.Len() == 0 {
 			t.Errorf("%s: no rows", name)
 		}
@@ -111,6 +111,46 @@ func TestPhotographs(t *testing.T) {
 	}
 	if testengine.Rows(t, "truth", a.Truth()).Len() != 0 {
 		t.Error("injected disparities in photographs")
+	}
+	a.Template, a.Comparison.K, a.Embedding.Masking = "{object}, {country}", 1, "zeroprob"
+	third := testengine.Rows(t, "deltas", a.Deltas().Where("of", "==", "average"))
+	if got := third.Texts("template"); third.Len() != 12 || got[0] != dig.New || got[11] != a.Template {
+		t.Errorf("three templates: %q", got)
+	}
+	if f := testengine.Rows(t, "prompts", a.Prompts(a.Template).Head(1)); f.Texts("prompt")[0] != "bag, Nigeria" {
+		t.Errorf("prompt %q", f.Texts("prompt"))
+	}
+	if a.Photos = ""; a.Images(dig.Original).Err() == nil {
+		t.Error("a third template in the built-in world")
+	}
+}
+
+// TestSensitivity: the first choice is the audit's; a choice that is the default's other name changes nothing, another
+// k does; a field of the audit is no choice any more.
+func TestSensitivity(t *testing.T) {
+	testengine.Use(t)
+	a := dig.Audit{Generator: dig.Sampler, Objects: []string{"boat", "drum"}, N: 4, Resamples: 20,
+		Encoder: network("vit/testdata/hf-bf16-shards")}
+	all := testengine.Rows(t, "sensitivity", a.Sensitivity())
+	gaps := map[string][]float64{}
+	for i, c := range all.Texts("choice") {
+		gaps[c] = append(gaps[c], all.Numbers("gap")[i])
+	}
+	if len(gaps) != 14 || all.Texts("choice")[0] != dig.Configured ||
+		!slices.Equal(gaps["masking neginf"], gaps[dig.Configured]) ||
+		slices.Equal(gaps["k 1"], gaps[dig.Configured]) || slices.Equal(gaps["fill white"], gaps[dig.Configured]) {
+		t.Errorf("gaps by choice: %v", gaps)
+	}
+	conclusions := testengine.Rows(t, "conclusions", a.Conclusions())
+	choices := testengine.Rows(t, "choices", a.Choices())
+	if conclusions.Len() != len(gaps[dig.Configured]) || conclusions.Numbers("n_choices")[0] != 14 ||
+		choices.Len() != 14 || choices.Numbers("same")[0] != 1 || choices.Numbers("rank_correlation")[0] != 1 {
+		t.Errorf("conclusions %v, choices %v", conclusions.Numbers("n_choices"), choices.Numbers("same"))
+	}
+	a.Comparison.K = 1
+	other := testengine.Rows(t, "k 1", a.Findings())
+	if !slices.Equal(other.Numbers("gap"), gaps["k 1"]) {
+		t.Errorf("gaps with k 1: %v, want %v", other.Numbers("gap"), gaps["k 1"])
 	}
 }
 

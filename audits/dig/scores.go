@@ -45,13 +45,22 @@ func (a Audit) Examples(n int) datasets.Table {
 	return out
 }
 
-// Templates returns the templates of which there are images: both, or Original alone for a table of images without the
-// column template.
+// Templates returns the templates of which there are images: Original, New and Audit.Template, or Original alone for a
+// table of images without the column template.
 func (a Audit) Templates() []string {
 	if g := a.generator(); audits.IsTable(g) && !audits.Has(datasets.Images(g), "template") {
 		return []string{Original}
 	}
+	if a.Template != "" {
+		return []string{Original, New, a.Template}
+	}
 	return []string{Original, New}
+}
+
+func (a Audit) comparison() metrics.Comparison {
+	c := a.Comparison
+	c.Profile = a.settings().Name
+	return c
 }
 
 // scores returns the scores of a template by groups, of all vectors.
@@ -61,7 +70,7 @@ func (a Audit) scores(template string, by ...string) datasets.Table {
 	for _, v := range vectors {
 		all = append(all, metrics.PrecisionCoverage(sets, metrics.PrecisionCoverageOptions{By: by, Vector: v,
 			Intervals:  metrics.Intervals{Resamples: a.Resamples},
-			Comparison: metrics.Comparison{Profile: a.settings().Name}}))
+			Comparison: a.comparison()}))
 	}
 	return all[0].Concat(all[1:]...).With("template", template)
 }
@@ -79,27 +88,43 @@ func (a Audit) Scores() datasets.Table {
 	return a.each(func(one Audit, t string) datasets.Table { return one.scores(t, "region") })
 }
 
-// PaperTable returns average, worst and best region by template, vector and score: the rows Orig. and New of the
-// paper's Table "1", its only one, and Figures 3 and 9.
-func (a Audit) PaperTable(number string) datasets.Table {
-	if err := audits.CheckTable("dig", number, "1"); err != nil {
-		return datasets.Failed(err)
-	}
+// Summary returns average, worst and best region by template, vector and score (Figures 3 and 9); see
+// metrics.RegionSummary.
+func (a Audit) Summary() datasets.Table {
 	return a.each(func(one Audit, t string) datasets.Table {
 		return metrics.RegionSummary(one.scores(t, "region")).With("template", t)
 	})
 }
 
-// Deltas returns the changes from Original to New, the rows Delta and Delta (%) of the paper's Table 1; no rows without
-// images of both templates.
+// PaperTable returns the paper's Table "1", its only one, in its layout, by model; see metrics.PaperTable. Without
+// images of the template New it has the row Orig. alone.
+func (a Audit) PaperTable(number string) datasets.Table {
+	if err := audits.CheckTable("dig", number, "1"); err != nil {
+		return datasets.Failed(err)
+	}
+	return a.models(func(one Audit) datasets.Table {
+		if len(one.Templates()) > 1 {
+			return metrics.PaperTable(one.change(New))
+		}
+		return metrics.PaperTable(one.change(Original)).Head(1)
+	})
+}
+
+// Deltas returns the changes from Original to each other template, of Table 1 (its rows Delta and Delta (%)) and of
+// each region; no rows without images of another template.
 func (a Audit) Deltas() datasets.Table { return a.models(Audit.deltas) }
 
 func (a Audit) deltas() datasets.Table {
-	before := a.scores(Original, "region")
-	if len(a.Templates()) < 2 {
-		return metrics.TemplateDeltas(before, before).Head(0)
+	others := a.Templates()[1:]
+	if len(others) == 0 {
+		return a.change(Original).Head(0).With("template", New)
 	}
-	return metrics.TemplateDeltas(before, a.scores(New, "region"))
+	return audits.Each(others, func(t string) datasets.Table { return a.change(t).With("template", t) })
+}
+
+// change returns the changes from Original to a template.
+func (a Audit) change(template string) datasets.Table {
+	return metrics.TemplateDeltas(a.scores(Original, "region"), a.scores(template, "region"))
 }
 
 // ByObject returns the scores of each object, by vector and template: the means over the regions (Figures 10 and 11).
@@ -133,7 +158,7 @@ func (a Audit) gaps() datasets.Table {
 	sets := a.Sets(Original)
 	gaps := func(vector string) datasets.Table {
 		return metrics.GapsToControls(sets, a.Truth(), metrics.GapsOptions{By: metrics.By("region"), Vector: vector,
-			Scores: []string{"coverage"}, Comparison: metrics.Comparison{Profile: a.settings().Name},
+			Scores: []string{"coverage"}, Comparison: a.comparison(),
 			Intervals: metrics.Intervals{Level: gapLevel, Resamples: max(a.Resamples, 0)}})
 	}
 	return gaps("background_only").Concat(gaps("object_only"))

@@ -79,7 +79,8 @@ type Audit struct {
 	Captioner string
 
 	// Judge is the CLIP model that labels images: "" is archipelago-clip in the built-in world, clip-vit-base-patch32
-	// for other prompts. It does not label cultural scenarios, as in the paper.
+	// for images of other prompts that nobody rated, and none where there are Ratings. It does not label cultural
+	// scenarios, as in the paper.
 	Judge string
 
 	// Texts are those that the judge compares images with: "" those of the profile; or a table with the columns id,
@@ -335,6 +336,10 @@ func (a Audit) Choices() datasets.Table {
 	if a.Texts != "" || a.builtIn() {
 		texts = cmp.Or(a.Texts, "built-in world")
 	}
+	judge := a.judge()
+	if !a.HasJudge() {
+		judge, texts, tie, axes = "none", "none", "none", "none"
+	}
 	row := func(choice string, value any, source string) map[string]any {
 		return map[string]any{"choice": choice, "value": fmt.Sprint(value), "source": source}
 	}
@@ -344,7 +349,7 @@ func (a Audit) Choices() datasets.Table {
 		row("images of each prompt", a.perPrompt(), "paper: 9"),
 		row("seed of an image", seeds, "paper: open; public code: 0 to 8"),
 		row("rule of ratings", cmp.Or(a.Rule, representation.Strict), "paper: majority view; reconstructed"),
-		row("judge", a.judge(), "paper: CLIP; public code: ViT-B/32"),
+		row("judge", judge, "paper: CLIP; public code: ViT-B/32"),
 		row("texts of the judge", texts, "paper and public code differ"),
 		row("axes of the judge", axes, "paper: perceived gender; public code: perceived skin color too"),
 		row("as similar to person as to object", tie, "paper: stay; public code: drop"),

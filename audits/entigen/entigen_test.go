@@ -3,6 +3,7 @@ package entigen_test
 import (
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	data "antipode/datasets/entigen"
 	"antipode/datasets/manifest/manifesttest"
 	models "antipode/gomlxmodels"
+	"antipode/internal/must"
 	"antipode/metrics"
 	"antipode/metrics/significance"
 	"antipode/test/testengine"
@@ -57,24 +59,22 @@ func TestReleased(t *testing.T) {
 	if got := verdicts(ledger, "by clip"); got[metrics.NotComputable] != 33 {
 		t.Errorf("values by CLIP: %v", got)
 	}
-	for item, why := range map[string]string{
-		"Stable Diffusion, police officer: perceived women prevail after the sentence on gender": "holds",
-		"DALL-E-mini, makeup: perceived men prevail after the sentence on gender":                "does not hold",
-		"weddings, by people: both sentences on culture lower the score":                         "holds",
-		"professions, by people: 'irrespective of' lowers the score of its axis":                 "does not hold",
-		"minDALL-E, bride: every original image is perceived as Western":                         "does not hold",
+	// Nine images of a prompt leave what depends on a score undecided; without intervals the values decide.
+	values := a
+	values.Resamples = -1
+	exact := testengine.Rows(t, "values", values.Claims())
+	claims := testengine.Rows(t, "claims", a.Claims())
+	for item, want := range map[string][2]string{
+		"Stable Diffusion, police officer: perceived women prevail after the sentence on gender": {"yes", "undecided"},
+		"DALL-E-mini, makeup: perceived men prevail after the sentence on gender":                {"no", "undecided"},
+		"weddings, by people: both sentences on culture lower the score":                         {"yes", "undecided"},
+		"professions, by people: 'irrespective of' lowers the score of its axis":                 {"no", "undecided"},
+		"minDALL-E, bride: every original image is perceived as Western":                         {"no", "no"},
 	} {
-		found := false
-		for i, name := range ledger.Texts("item") {
-			if name == item {
-				found = true
-				if got := ledger.Texts("why")[i]; got != why {
-					t.Errorf("%s: %q, want %q", item, got, why)
-				}
-			}
-		}
-		if !found {
-			t.Errorf("the ledger has no item %q", item)
+		a, b := slices.Index(exact.Texts("item"), item), slices.Index(claims.Texts("item"), item)
+		if a < 0 || b < 0 || exact.Texts("holds")[a] != want[0] || claims.Texts("holds")[b] != want[1] ||
+			!slices.Contains(ledger.Texts("item"), item) {
+			t.Errorf("%s: want %s, and with intervals %s", item, want[0], want[1])
 		}
 	}
 	f := testengine.Rows(t, "findings", a.Findings())
@@ -165,5 +165,46 @@ func TestModels(t *testing.T) {
 	}
 	if got := verdicts(testengine.Rows(t, "ledger", a.Ledger()), "by human"); got[metrics.NotComputable] != 81 {
 		t.Errorf("values by people without people: %v", got)
+	}
+}
+
+// TestOwnAxis: ratings of an axis of one's own and images made before need no judge; one that labels another axis is
+// compared on none.
+func TestOwnAxis(t *testing.T) {
+	testengine.Use(t)
+	dir := t.TempDir()
+	images, ratings := "id,image,model,category,attribute,prompt_id,outcome\n", "image_id,model,category,attribute,"+
+		"prompt_id,kind,person,as_described,perceived_age\n"
+	for i := range 12 {
+		row := fmt.Sprintf(",mine,job,baker,%s", []string{"original", "age"}[i%2])
+		images += fmt.Sprintf("i%d,%d.png%s,ok\n", i, i, row)
+		ratings += fmt.Sprintf("i%d%s,age,1,1,%s\n", i, row, []string{"young", "old", "old"}[i%3])
+		must.Do(t, os.WriteFile(filepath.Join(dir, fmt.Sprint(i, ".png")), nil, 0o600)) // nothing reads it
+	}
+	for name, text := range map[string]string{"images.csv": images, "ratings.csv": ratings} {
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+	}
+	a := entigen.Audit{List: entigen.List, Generator: filepath.Join(dir, "images.csv"), Resamples: 20,
+		Ratings: filepath.Join(dir, "ratings.csv"), Axes: "perceived_age=young/old"}
+	if a.HasJudge() || len(a.JudgeAxes()) > 0 {
+		t.Error("a judge without a name")
+	}
+	judges := testengine.Rows(t, "judges", a.Judges())
+	if judges.Len() != 2 || judges.Texts("judge")[0] != "raters" || judges.Texts("axis")[0] != "perceived age" {
+		t.Errorf("diversity: %v %v", judges.Texts("judge"), judges.Texts("axis"))
+	}
+	for _, judge := range []string{"", "archipelago-clip"} {
+		a.Judge = judge
+		if f := testengine.Rows(t, "agreement", a.Agreement()); f.Len() != 0 || len(f.Columns) < 5 {
+			t.Errorf("agreement with judge %q: %d rows", judge, f.Len())
+		}
+		if f := testengine.Rows(t, "confusion", a.Confusion()); f.Len() != 0 {
+			t.Errorf("labels compared with those of judge %q: %d rows", judge, f.Len())
+		}
+	}
+	a.Axes = ""
+	_, err := a.Bias().Rows(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "perceived_age=young/old") {
+		t.Errorf("an axis that is not named: %v", err)
 	}
 }

@@ -2,6 +2,7 @@ package entigen
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"antipode/audits"
@@ -77,6 +78,11 @@ func (a Audit) standIns(g string, images datasets.Table) datasets.Table {
 // HasRaters reports whether there are ratings: by people, or by the stand-ins of the built-in world.
 func (a Audit) HasRaters() bool { return a.Ratings != "" || a.builtIn() }
 
+// HasJudge reports whether a CLIP model labels the images.
+func (a Audit) HasJudge() bool {
+	return a.HasImages() && (a.Judge != "" || a.builtIn() || !a.HasRaters())
+}
+
 // judge is the CLIP model.
 func (a Audit) judge() string {
 	switch {
@@ -88,9 +94,11 @@ func (a Audit) judge() string {
 	return "clip-vit-base-patch32"
 }
 
-// JudgeAxes are the axes that the judge labels.
+// JudgeAxes are the axes that the judge labels, none without a judge.
 func (a Audit) JudgeAxes() (axes []string) {
 	switch {
+	case !a.HasJudge():
+		return nil
 	case a.Texts != "" && a.Axes != "":
 		for _, axis := range strings.Split(a.Axes, ",") {
 			column, _, _ := strings.Cut(strings.TrimSpace(axis), "=")
@@ -213,7 +221,7 @@ func (a Audit) RaterAgreement() datasets.Table {
 }
 
 // Agreement returns the agreement of the judge with the raters, by both definitions, pooled and by model and attribute;
-// see representation.ClipAgreement. It has no rows without images or raters.
+// see representation.ClipAgreement. It has no rows without a judge or raters, or if no axis has the labels of both.
 func (a Audit) Agreement() datasets.Table {
 	return a.compared(func(judged, rated datasets.Table, axis string) datasets.Table {
 		return representation.ClipAgreement(judged, rated, representation.AgreementOptions{
@@ -222,7 +230,7 @@ func (a Audit) Agreement() datasets.Table {
 }
 
 // Confusion returns the labels of the raters against those of the judge, counted; see representation.ClipConfusion. It
-// has no rows without images or raters.
+// has no rows where [Audit.Agreement] has none.
 func (a Audit) Confusion() datasets.Table {
 	return a.compared(func(judged, rated datasets.Table, axis string) datasets.Table {
 		return representation.ClipConfusion(judged, rated, a.confusion(axis))
@@ -233,16 +241,17 @@ func (a Audit) confusion(axis string) representation.ConfusionOptions {
 	return representation.ConfusionOptions{Axis: axis, Axes: a.axes(), Rule: a.Rule}
 }
 
-// compared returns a table for each axis of the judge, or their columns without rows.
+// compared returns a table for each axis that the judge and the raters label, or its columns without rows.
 func (a Audit) compared(of func(judged, rated datasets.Table, axis string) datasets.Table) datasets.Table {
-	labels := a.Labels()
-	if !a.HasImages() || !a.HasRaters() {
-		return audits.Without(of(labels, labels, data.PerceivedGender))
+	labels, axes := a.Labels(), a.AxisNames()
+	if both := slices.DeleteFunc(a.JudgeAxes(), func(axis string) bool {
+		return !slices.Contains(axes, axis)
+	}); a.HasRaters() && len(both) > 0 {
+		judged := a.Judged()
+		return audits.Each(both, func(axis string) datasets.Table { return of(judged, labels, axis) })
 	}
-	var out []datasets.Table
-	judged := a.Judged()
-	for _, axis := range a.JudgeAxes() {
-		out = append(out, of(judged, labels, axis))
+	if len(axes) == 0 {
+		return datasets.Failed(errNobody)
 	}
-	return out[0].Concat(out[1:]...)
+	return audits.Without(of(labels, labels, axes[0]))
 }

@@ -74,7 +74,7 @@ func Split(t datasets.Table, by ...string) (parts []TitledTable) {
 // other is missing.
 func (a Audit) Judges() datasets.Table {
 	switch by := a.diversity; {
-	case !a.HasImages():
+	case !a.HasJudge():
 		return by(a.Raters(), a.Rule).With("judge", "raters")
 	case !a.HasRaters():
 		return by(a.Judged(), a.Rule).With("judge", "CLIP")
@@ -148,7 +148,7 @@ func (a Audit) both() (rated, judged datasets.Table) {
 	if a.HasRaters() {
 		rated = a.Raters()
 	}
-	if a.HasImages() {
+	if a.HasJudge() {
 		judged = a.Judged()
 	}
 	return rated, judged
@@ -341,11 +341,11 @@ func (a Audit) Workload(probe int) datasets.Table {
 	if a.HasRaters() {
 		tables = append(tables, a.Raters())
 	}
-	if a.HasImages() {
+	if a.HasJudge() {
 		tables = append(tables, a.Judged())
-		if !a.builtIn() { // images that nobody labels, such as those of cultural scenarios
-			tables = append(tables, a.Images())
-		}
+	}
+	if a.HasImages() && !a.builtIn() { // images that nobody labels, such as those of cultural scenarios
+		tables = append(tables, a.Images())
 	}
 	return datasets.Workload(tables, datasets.WorkloadOptions{Probe: probe})
 }

@@ -268,6 +268,16 @@ func (a Audit) Motifs() datasets.Table {
 	return consistency.Motifs(a.Images(), a.file(a.Tags), consistency.MotifOptions{By: byModel})
 }
 
+// MotifTests tests for each motif and script whether its share differs from that in the other scripts, corrected for
+// the number of tests; no rows without Audit.Tags. See consistency.MotifTests.
+func (a Audit) MotifTests() datasets.Table {
+	if a.Tags == "" {
+		return audits.NoRows(datasets.Columns("model:text", "script:text", "tag:text", "share:number",
+			"share_others:number", "p_holm:number", "n_inspected:number"))
+	}
+	return consistency.MotifTests(a.Images(), a.file(a.Tags), consistency.MotifOptions{By: byModel})
+}
+
 // Claims returns the paper's findings without a number as expectations of this run, pass or FAIL; see
 // consistency.Claims.
 func (a Audit) Claims() datasets.Table { return consistency.Claims(a.Scores(Common), a.SCAL(Common)) }

@@ -318,6 +318,7 @@ func (a Audit) values() datasets.Table {
 		Visual: a.VisualAttributes(), Offensiveness: a.Offensive()}
 	if a.HasImages() {
 		tables.Pulls, tables.PullCount, tables.Agreement = a.Pulls(), stereotypes.PullCount(a.Pulls()), a.Agreed()
+		tables.South = a.GlobalSouth().Where("from", "==", "this run")
 	}
 	return stereotypes.Values(tables)
 }

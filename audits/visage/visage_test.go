@@ -11,7 +11,9 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/manifest/manifesttest"
 	"antipode/internal/must"
+	"antipode/internal/near"
 	"antipode/metrics"
+	"antipode/metrics/significance"
 	"antipode/metrics/stereotypes"
 	"antipode/test/testengine"
 )
@@ -48,7 +50,7 @@ func TestSampler(t *testing.T) {
 				t.Fatalf("the built-in world has a value of the paper: %s", v)
 			}
 		}
-		if ledger.Len() != 881 { // 26 claims, 315 cells of Tables 1 and 2, 540 of Tables 3 to 5
+		if ledger.Len() != 882 { // 27 claims, 315 cells of Tables 1 and 2, 540 of Tables 3 to 5
 			t.Errorf("%d printed values", ledger.Len())
 		}
 	}
@@ -62,6 +64,17 @@ func TestReleased(t *testing.T) {
 	got := testengine.Rows(t, "tables", a.PaperTable("1").Concat(a.PaperTable("2")))
 	if got.Len() != 105 || sum(got.Numbers("cells_equal")) != 315 {
 		t.Errorf("%v printed cells in %d rows", sum(got.Numbers("cells_equal")), got.Len())
+	}
+	south := testengine.Rows(t, "south", a.GlobalSouth())
+	verdicts := map[string]string{}
+	for i, m := range south.Texts("measure") {
+		verdicts[south.Texts("from")[i]+" "+m] = south.Texts("verdict")[i]
+	}
+	// without intervals nothing is undecided; the numbers are those of pandas
+	if d := south.Numbers("difference"); south.Len() != 6 || verdicts["paper s_s_ns"] != significance.Found ||
+		near.Compare([]float64{d[1], south.Numbers("mean_a")[1], south.Numbers("n_b")[1]},
+			[]float64{0.0049269940, 0.0255927835, 38}, 0, 1e-9) != nil {
+		t.Errorf("the Global South: %v, %v", verdicts, south.Numbers("difference"))
 	}
 	ledger := testengine.Rows(t, "ledger", a.Ledger())
 	same := map[string]int{}

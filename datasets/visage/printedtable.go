@@ -76,7 +76,7 @@ var (
 		}})
 	regions = source.Define(source.Definition[datasets.ReadFileArgs]{
 		Name: "visage-regions", Title: "ViSAGe regions", Listed: true,
-		Columns: "identity:text name:text region:text country:text iso3:text",
+		Columns: "identity:text name:text region:text country:text iso3:text part:text",
 		Read: func(a datasets.ReadFileArgs, _ datasets.SourceEnv, f *datasets.Frame) error {
 			return addRegions(a, f)
 		}})
@@ -106,11 +106,34 @@ func fromFile(s source.Source[datasets.ReadFileArgs], path string) datasets.Tabl
 // l_stereo, l_random, theta (no value for N/A) and theta_text.
 func Printed() datasets.Table { return printed.Table() }
 
-// Regions is the table of SeeGULL's 176 identities with their region: identity (the key), name, region, country and
-// iso3 (ISO 3166-1 alpha-3; blank where there is none). The regions are the eight of SeeGULL's data card, which does
-// not map identities to them; the mapping is this project's (South East and Central Asia belong to East Asia, North
-// Africa and Turkey to the Middle East, the Caucasus to Europe, Mexico to Latin America). path is a CSV file with the
-// same columns to read instead; "" = the project's. Join it to a score by identity, for bars or a map by country. An
+// Parts of the world in the table of [Regions].
+const (
+	GlobalSouth = "Global South"
+	GlobalNorth = "Global North"
+)
+
+// part returns the part of the world of a country, as UNCTAD's statistics divide it: the Global North is Europe, North
+// America, Australia and New Zealand, Cyprus, Israel, Japan and South Korea.
+func part(region, iso3 string) string {
+	switch iso3 {
+	case "CYP", "ISR", "JPN", "KOR":
+		return GlobalNorth
+	case "ARM", "AZE", "GEO":
+		return GlobalSouth
+	}
+	switch region {
+	case "Europe", "North America", "Australia":
+		return GlobalNorth
+	}
+	return GlobalSouth
+}
+
+// Regions is the table of SeeGULL's 176 identities with their region: identity (the key), name, region, country, iso3
+// (ISO 3166-1 alpha-3; blank where there is none) and part, GlobalSouth or GlobalNorth. The regions are the eight of
+// SeeGULL's data card, which does not map identities to them; the mapping is this project's (South East and Central
+// Asia belong to East Asia, North Africa and Turkey to the Middle East, the Caucasus to Europe, Mexico to Latin
+// America). path is a CSV file with the columns identity, region, country and iso3 to read instead, and part if it
+// divides the world otherwise; "" = the project's. Join it to a score by identity, for bars or a map by country. An
 // identity that scores show under another name (United Kingdom) has a second row with that name.
 func Regions(path string) datasets.Table { return fromFile(regions, path) }
 
@@ -138,10 +161,14 @@ func addRegions(a datasets.ReadFileArgs, f *datasets.Frame) error {
 			return s.Errorf(row, s.Column("region"), "%s has no region", id)
 		}
 		seen[id] = true
-		f.Add([]string{id, DisplayName(id), region, v[s.Column("country")], v[s.Column("iso3")]})
+		place := []string{region, v[s.Column("country")], v[s.Column("iso3")], s.Cell(row, "part")}
+		if s.Column("part") < 0 {
+			place[3] = part(region, place[2])
+		}
+		f.Add(append([]string{id, DisplayName(id)}, place...))
 		if shown := DisplayName(id); shown != id && !seen[shown] {
 			seen[shown] = true
-			f.Add([]string{shown, shown, region, v[s.Column("country")], v[s.Column("iso3")]})
+			f.Add(append([]string{shown, shown}, place...))
 		}
 	}
 	return nil

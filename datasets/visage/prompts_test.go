@@ -218,6 +218,12 @@ func TestRegions(t *testing.T) {
 			t.Errorf("%s: %q", f.Texts("identity")[i], code)
 		}
 	}
+	for identity, want := range map[string]string{"Japanese": GlobalNorth, "Georgian": GlobalSouth,
+		"Indian": GlobalSouth, "United Kingdom": GlobalNorth, "Mexican": GlobalSouth} {
+		if got := f.Texts("part")[slices.Index(f.Texts("identity"), identity)]; got != want {
+			t.Errorf("%s: %s", identity, got)
+		}
+	}
 	pairs, _, err := seegull.Load(os.DirFS(manifesttest.Dir(t, seegull.Name)))
 	if err != nil {
 		t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 	"antipode/gomlxmodels/vit"
 )
 
-// Config is the configuration of a CLIP: the keys of Hugging Face's CLIPConfig.
+// Config is the configuration of a CLIP: the keys of Hugging Face's CLIPConfig. That of a SigLIP is made the same.
 type Config struct {
 	Text          TextConfig       `json:"text_config"`
 	Vision        vit.SquareConfig `json:"vision_config"`
@@ -18,6 +18,10 @@ type Config struct {
 	// ImagesOnly says that the text tower is another model's: of an AltCLIPModel package textenc reads it. Text
 	// then stays at its default and means nothing.
 	ImagesOnly bool `json:"-"`
+
+	// SigLIP says that the model is a SigLIP: its image tower ends in a pooling head (package vit) without a projection,
+	// and its logits have a bias.
+	SigLIP bool `json:"-"`
 
 	layer string // the checkpoint's name for its list of blocks; "" = layers
 }
@@ -30,6 +34,13 @@ type TextConfig struct {
 	// EndToken is the end-of-text token; [HighestToken] means the token with the highest id in a text, as in the first
 	// checkpoints, whose configurations contain a wrong one.
 	EndToken int `json:"eos_token_id"`
+
+	// Full says that every token attends to all, that texts are padded to Context tokens, and that the last of these has
+	// the embedding: SigLIP's tower. Pad is the token of the padding, which is on the left with PadLeft;
+	// [Model.Texts] sets both.
+	Full    bool  `json:"-"`
+	Pad     int32 `json:"-"`
+	PadLeft bool  `json:"-"`
 }
 
 // HighestToken is the [TextConfig.EndToken] that means the token with the highest id of a text.
@@ -51,9 +62,13 @@ func DefaultConfig() Config {
 // ParseConfig reads the config.json of a CLIPModel and validates it. Where the file holds text_config_dict or
 // vision_config_dict, as old ones do, they replace text_config and vision_config, as in transformers.
 func ParseConfig(text []byte) (*Config, error) {
-	kind, err := hub.ModelType(text, "a CLIPModel (clip) or AltCLIPModel (altclip)", "clip", altCLIP)
+	kind, err := hub.ModelType(text, "a CLIPModel (clip), AltCLIPModel (altclip) or SiglipModel (siglip)", "clip",
+		altCLIP, sigLIP)
 	if err != nil {
 		return nil, err
+	}
+	if kind == sigLIP {
+		return parseSigLIP(text)
 	}
 	var f struct {
 		Text          json.RawMessage `json:"text_config"`
@@ -92,7 +107,7 @@ const altCLIP = "altclip"
 func (c *Config) Validate() error {
 	t := &c.Text
 	var end error
-	if t.EndToken != HighestToken {
+	if t.EndToken != HighestToken && !t.Full {
 		end = hub.Token("eos_token_id", t.EndToken, t.VocabSize)
 	}
 	return hub.In("clip", cmp.Or(
@@ -105,14 +120,17 @@ func (c *Config) Validate() error {
 // tower returns the image tower as package vit knows it.
 func (c *Config) tower() *vit.Config {
 	v := c.Vision.ViT()
-	v.PreNorm = true
+	v.PreNorm, v.AttentionPool = !c.SigLIP, c.SigLIP
 	return v
 }
 
 // End returns the position of the end-of-text token in a text: the first token of that id, or under the legacy rule
-// the first of the highest id. −1 where there is none.
+// the first of the highest id; with Full the last token. −1 where there is none.
 func (t *TextConfig) End(ids []int32) int {
 	at := -1
+	if t.Full {
+		return len(ids) - 1
+	}
 	for i, id := range ids {
 		if t.EndToken == HighestToken {
 			if at < 0 || id > ids[at] {

@@ -103,7 +103,8 @@ func (e *Encoder) EncodeImages(ctx context.Context, images [][]float32) (out []E
 }
 
 // EncodeTokens embeds texts given as token ids, start and end tokens included, in order; any number of them, of any
-// length up to the model's context. What follows the end-of-text token (padding) does not matter. Texts share rows
+// length up to the model's context. What follows the end-of-text token (padding) does not matter; texts of a SigLIP come
+// without padding, after [Model.Texts]. Texts share rows
 // (package pack), and a token attends to its own text alone: a text's embedding depends on the others by no more than
 // rounding. A text that is too long, without an end or with an id out of range is an error that names it. ctx is
 // checked between device calls.
@@ -115,7 +116,7 @@ func (e *Encoder) EncodeTokens(ctx context.Context, texts [][]int32) (out []Embe
 		if err := c.Check(ids); err != nil {
 			return nil, fmt.Errorf("text %d: %w", i+1, err)
 		}
-		own[i] = ids[:c.End(ids)+1]
+		own[i] = c.own(ids)
 	}
 	if err := e.LoadTextTower(); err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/gomlx/compute"
@@ -19,7 +20,7 @@ import (
 )
 
 // goldens are the folders tools/pyref/clip.py makes.
-var goldens = []string{"quickgelu-legacy-end", "gelu-odd-patch", "inner-end", "bf16-shards", "old-hub"}
+var goldens = []string{"quickgelu-legacy-end", "gelu-odd-patch", "inner-end", "bf16-shards", "old-hub", "siglip"}
 
 // golden is one folder: a model and what the reference library computes with it.
 type golden struct {
@@ -109,7 +110,23 @@ func checkEncoder(t *testing.T, backend compute.Backend, name string) {
 	e := must.Get(NewEncoder(backend, g.Model, Options{Batch: 3, Tokens: 200}))(t)
 	defer e.Close()
 	images := must.Get(e.EncodeImages(context.Background(), g.Rows("pixels")))(t)
-	texts := must.Get(e.EncodeTokens(context.Background(), g.IntRows("ids")))(t)
+	ids := g.IntRows("ids")
+	if g.cfg.SigLIP { // whose texts come without padding
+		tok, c := must.Get(g.Texts())(t), &g.cfg.Text
+		for i, text := range []string{"a cat", "", "cats on the sea on the sea on the sea by night", "Ŝ"} {
+			own := must.Get(tok.Encode(text, c.Context))(t).IDs
+			if !slices.Equal(c.own(own), ids[i]) {
+				t.Errorf("%q: tokens %v, padded %v, want %v", text, own, c.own(own), ids[i])
+			}
+			ids[i] = own
+		}
+		c.PadLeft = true
+		if got := c.own([]int32{5}); got[11] != 5 || got[0] != c.Pad || len(got) != 12 {
+			t.Errorf("padded on the left: %v", got)
+		}
+		c.PadLeft = false
+	}
+	texts := must.Get(e.EncodeTokens(context.Background(), ids))(t)
 	for prefix, list := range map[string][]Embedding{"image.": images, "text.": texts} {
 		for i, em := range list {
 			near.Check(t, prefix+"pooled", em.Pooled, g.Rows(prefix + "pooled")[i], 1e-4, 1e-5)

@@ -32,8 +32,11 @@ type Outputs struct {
 func ForwardImage(scope *model.Scope, cfg *Config, pixels *Node, o GraphOptions) Outputs {
 	scope = scope.At("vision")
 	v := vit.Forward(scope, cfg.tower(), pixels, vit.GraphOptions{Tokens: o.Tokens, DType: nn.DType(o.DType)})
-	return Outputs{Pooled: v.CLS, Projected: project(scope, cfg, v.CLS, o), Embedded: v.Embedded, Blocks: v.Blocks,
-		Tokens: v.Tokens}
+	projected := v.CLS
+	if !cfg.SigLIP {
+		projected = project(scope, cfg, v.CLS, o)
+	}
+	return Outputs{Pooled: v.CLS, Projected: projected, Embedded: v.Embedded, Blocks: v.Blocks, Tokens: v.Tokens}
 }
 
 // project maps a tower's embedding to the shared space.
@@ -41,17 +44,20 @@ func ForwardImage(scope *model.Scope, cfg *Config, pixels *Node, o GraphOptions)
 // Shapes: pooled [...,D] → [...,P].
 func project(scope *model.Scope, cfg *Config, pooled *Node, o GraphOptions) *Node {
 	x := ConvertDType(pooled, nn.DType(o.DType))
-	return nn.Float32(nn.Dense(scope.At("projection"), x, cfg.ProjectionDim, false))
+	return nn.Float32(nn.Dense(scope.At("projection"), x, cfg.ProjectionDim, cfg.SigLIP))
 }
 
-// ForwardText is the text tower: a causal transformer. Tokens after the end-of-text token have no influence. A text
+// ForwardText is the text tower: a causal transformer, of a SigLIP one in which every token attends to all. Tokens after the end-of-text token have no influence. A text
 // without one is pooled at its first token, as in transformers. It panics on wrong shapes; ids out of range give
 // meaningless numbers.
 //
 // Shapes: ids [B,S] int, S ≤ max_position_embeddings → [Outputs].
 func ForwardText(scope *model.Scope, cfg *Config, ids *Node, o GraphOptions) Outputs {
 	ids.AssertRank(2)
-	causal := InsertAxes(LowerTriangular(ids.Graph(), ids.Shape().Dim(1)), 0, 0) // [1,1,S,S]
+	var causal *Node
+	if !cfg.Text.Full {
+		causal = InsertAxes(LowerTriangular(ids.Graph(), ids.Shape().Dim(1)), 0, 0) // [1,1,S,S]
+	}
 	out := forwardText(scope.At("text"), cfg, ids, nil, causal, end(&cfg.Text, ids), o)
 	out.Pooled, out.Projected = Squeeze(out.Pooled, 1), Squeeze(out.Projected, 1)
 	return out
@@ -66,7 +72,7 @@ type TextRows struct {
 }
 
 // ForwardTextRows is [ForwardText] for several texts in a row: a token attends to itself and the tokens of its own text
-// before it.
+// before it, of a SigLIP all tokens of its text.
 //
 // Shapes: in, see TextRows → Outputs.Pooled [R,T,D], Outputs.Projected [R,T,P], the others [R,L,D]. Rows that belong to
 // no text are meaningless.
@@ -77,7 +83,9 @@ func ForwardTextRows(scope *model.Scope, cfg *Config, in TextRows, o GraphOption
 	in.Segments.AssertDims(r, l)
 	in.Ends.AssertDims(r, -1)
 	own := Equal(InsertAxes(in.Segments, 2), InsertAxes(in.Segments, 1)) // [R,L,L]
-	own = LogicalAnd(own, BroadcastToShape(InsertAxes(LowerTriangular(in.IDs.Graph(), l), 0), own.Shape()))
+	if !cfg.Text.Full {
+		own = LogicalAnd(own, BroadcastToShape(InsertAxes(LowerTriangular(in.IDs.Graph(), l), 0), own.Shape()))
+	}
 	return forwardText(scope.At("text"), cfg, in.IDs, in.Positions, InsertAxes(own, 1), in.Ends, o)
 }
 
@@ -116,6 +124,9 @@ func forwardText(scope *model.Scope, cfg *Config, ids, positions, keep, at *Node
 // Shapes: ids [B,S] int → [B,1] int32.
 func end(c *TextConfig, ids *Node) *Node {
 	b, s := ids.Shape().Dim(0), ids.Shape().Dim(1)
+	if c.Full {
+		return BroadcastToDims(Const(ids.Graph(), [][]int32{{int32(s - 1)}}), b, 1)
+	}
 	ids = ConvertDType(ids, dtypes.Int32)
 	mark := ConstAs(ids, int32(c.EndToken))
 	if c.EndToken == HighestToken {

@@ -12,12 +12,12 @@ import (
 // Model is an opened model folder. It holds no weights and no device.
 type Model struct {
 	hub.Folder
-	cfg   *Config
-	scale float64
+	cfg         *Config
+	scale, bias float64 // of logits
 }
 
 // Open reads the folder of a model: config.json, preprocessor_config.json (or the image_processor of
-// processor_config.json, else CLIP's own preprocessing at the model's size), its weights ([weights.Open]). It
+// processor_config.json, else CLIP's or SigLIP's own preprocessing at the model's size), its weights ([weights.Open]). It
 // checks that every tensor that the configuration requires exists in the right shape and that there is no other;
 // values are read by [Encoder]. Errors are one line and name the file.
 func Open(dir string) (m *Model, err error) {
@@ -26,7 +26,11 @@ func Open(dir string) (m *Model, err error) {
 	if m.Folder, m.cfg, err = hub.OpenFolder("clip", dir, ParseConfig); err != nil {
 		return nil, err
 	}
-	if err := m.OpenPreprocessing(preprocess.CLIP, m.cfg.Vision.ImageSize); err != nil {
+	processor := preprocess.CLIP
+	if m.cfg.SigLIP {
+		processor = preprocess.SigLIP
+	}
+	if err := m.OpenPreprocessing(processor, m.cfg.Vision.ImageSize); err != nil {
 		return nil, err
 	}
 	if err := m.OpenWeights(); err != nil {
@@ -41,6 +45,13 @@ func Open(dir string) (m *Model, err error) {
 	scale, err := m.Weights.Float32(logitScale)
 	if err != nil {
 		return nil, err
+	}
+	if m.cfg.SigLIP {
+		bias, err := m.Weights.Float32(logitBias)
+		if err != nil {
+			return nil, err
+		}
+		m.bias = float64(bias[0])
 	}
 	if m.scale = math.Exp(float64(scale[0])); math.IsInf(m.scale, 0) {
 		return nil, fmt.Errorf("%s: tensor %q is %v: its exponential is no finite factor", dir, logitScale, scale[0])
@@ -76,7 +87,8 @@ func (e Embedding) Unit() []float32 {
 }
 
 // Logits is CLIP's score of each image (row) with each text (column): the cosine of their projected vectors times
-// [Model.LogitScale]. The softmax of a row is the probability of each text for that image. An error names vectors of
+// [Model.LogitScale]. The softmax of a row is the probability of each text for that image. A SigLIP adds its bias, and
+// the logistic function of a logit is the probability that the text is of the image. An error names vectors of
 // another width than projection_dim.
 func (m *Model) Logits(images, texts []Embedding) ([][]float64, error) {
 	units := func(what string, list []Embedding) ([][]float32, error) {
@@ -102,6 +114,7 @@ func (m *Model) Logits(images, texts []Embedding) ([][]float64, error) {
 	for i := range a {
 		out[i] = make([]float64, len(b))
 		for j := range b {
+			out[i][j] = m.bias
 			for k, v := range a[i] {
 				out[i][j] += m.scale * float64(v) * float64(b[j][k])
 			}

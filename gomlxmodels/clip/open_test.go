@@ -49,7 +49,20 @@ preprocessor_config.json<[] => preprocessor_config.json: not readable
 drop visual_projection.weight => model.safetensors: 1 tensor missing: visual_projection.weight
 drop text_model.encoder.layers.1.self_attn.k_proj.bias => 1 tensor missing: text_model.encoder.layers.1.self_attn.k_proj.bias
 drop logit_scale => tensor "logit_scale" is missing
-add text_model.extra => 1 tensor the model does not use: text_model.extra`,
+add text_model.extra => 1 tensor the model does not use: text_model.extra
+@siglip
+text_config/projection_size=24 => projection_size 24 of texts is not the hidden_size 32 of images
+text_config/max_position_embeddings=0 => text_config: max_position_embeddings 0 is not between
+text_config/hidden_size=25 => text_config: hidden_size 25 not divisible by num_attention_heads 4
+text_config=3 => text_config: json: cannot unmarshal number
+vision_config/vision_use_head=false => vision_config: vision_use_head false is not supported
+vision_config/patch_size=16 => "vision_model.embeddings.position_embedding.weight" has shape [16 32], the configuration requires [4 32]
+model_type="siglip2" => model_type "siglip2" is not a CLIPModel (clip), AltCLIPModel (altclip) or SiglipModel (siglip)
+drop logit_bias => tensor "logit_bias" is missing
+drop vision_model.head.probe => 1 tensor missing: vision_model.head.probe
+drop text_model.head.bias => 1 tensor missing: text_model.head.bias
+rm preprocessor_config.json && vision_config/image_size=40 => has shape [16 32], the configuration requires [25 32]`,
+		Opens: "@siglip\nrm preprocessor_config.json",
 		Others: map[string]func(testing.TB, string){
 			`tensor "logit_scale" has shape [1], the configuration requires []`: scale(
 				func(w *weights.Tensor) { w.Shape = []int{1} }),

@@ -21,8 +21,8 @@ func Save(dir string, cfg *Config, scope *model.Scope, logScale float32, pre pre
 	if err := cfg.Validate(); err != nil {
 		return err
 	}
-	if cfg.ImagesOnly {
-		return errors.New("clip: a model without its text tower has no place in a CLIPModel's folder")
+	if cfg.ImagesOnly || cfg.SigLIP {
+		return errors.New("clip: a SigLIP, or a model without its text tower, has no place in a CLIPModel's folder")
 	}
 	if err := pre.Validate(cfg.Vision.ImageSize, cfg.Vision.ImageSize); err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"antipode/gomlxmodels/vit"
 	"antipode/gomlxmodels/weights"
 )
 
@@ -17,13 +18,19 @@ const (
 	textTower
 )
 
-// logitScale is the tensor no tower uses: the logarithm of the factor of [Model.Logits].
-const logitScale = "logit_scale"
+// The tensors no tower uses: the logarithm of the factor of [Model.Logits], and of a SigLIP what is added to it.
+const (
+	logitScale = "logit_scale"
+	logitBias  = "logit_bias"
+)
 
 // table is the whole correspondence between a checkpoint and the variables of the given towers. The tensors of the
 // others are known and left alone.
 func table(cfg *Config, set *weights.Set, load ...tower) []weights.Rule {
 	rules := []weights.Rule{{Tensor: logitScale, Shape: []int{}}}
+	if cfg.SigLIP {
+		rules = []weights.Rule{{Tensor: logitScale, Shape: []int{1}}, {Tensor: logitBias, Shape: []int{1}}}
+	}
 	for _, half := range []tower{imageTower, textTower} {
 		if half == textTower && cfg.ImagesOnly { // another package reads them
 			for _, name := range set.Names() {
@@ -48,6 +55,9 @@ func table(cfg *Config, set *weights.Set, load ...tower) []weights.Rule {
 // ImageRules is the correspondence between the image tower's tensors, whose names begin with a prefix, and the
 // variables of [ForwardImage].
 func ImageRules(cfg *Config, prefix string) []weights.Rule {
+	if cfg.SigLIP {
+		return vit.SigLIPRules(cfg.tower(), prefix+"vision_model.", "vision/")
+	}
 	t := weights.Table(VisionRules(cfg, prefix+"vision_model.", "pre_layrnorm"))
 	t.As(prefix+"visual_projection.weight", "vision/projection/weights", nil, cfg.ProjectionDim, cfg.Vision.HiddenSize)
 	return t
@@ -66,7 +76,7 @@ func VisionRules(cfg *Config, from, prenorm string) []weights.Rule {
 	t.Skip(from + "embeddings.position_ids")
 	t.Norm(from+prenorm, "vision/prenorm", d)
 	for i := range c.Layers {
-		BlockRules(&t, fmt.Sprintf("%sencoder.%s.%d.", from, cmp.Or(cfg.layer, "layers"), i),
+		vit.BlockRules(&t, fmt.Sprintf("%sencoder.%s.%d.", from, cmp.Or(cfg.layer, "layers"), i),
 			fmt.Sprintf("vision/block_%d/", i), d, c.IntermediateSize)
 	}
 	t.Norm(from+"post_layernorm", "vision/norm", d)
@@ -83,22 +93,14 @@ func TextRules(cfg *Config, prefix string) []weights.Rule {
 	t.As(from+"embeddings.position_embedding.weight", "text/tokens/positions", nil, c.Context, d)
 	t.Skip(from + "embeddings.position_ids")
 	for i := range c.Layers {
-		BlockRules(&t, fmt.Sprintf("%sencoder.layers.%d.", from, i), fmt.Sprintf("text/block_%d/", i), d,
+		vit.BlockRules(&t, fmt.Sprintf("%sencoder.layers.%d.", from, i), fmt.Sprintf("text/block_%d/", i), d,
 			c.IntermediateSize)
 	}
 	t.Norm(from+"final_layer_norm", "text/norm", d)
+	if cfg.SigLIP {
+		t.Dense(from+"head", "text/projection", cfg.ProjectionDim, d)
+		return t
+	}
 	t.As(prefix+"text_projection.weight", "text/projection/weights", nil, cfg.ProjectionDim, d)
 	return t
-}
-
-// BlockRules adds a block of width d and hidden width f to a table: from and to end in "." and "/". Both towers, and
-// decoders made of such blocks, name its parts alike.
-func BlockRules(t *weights.Table, from, to string, d, f int) {
-	t.Fused([]string{from + "self_attn.q_proj", from + "self_attn.k_proj", from + "self_attn.v_proj"},
-		to+"attention/qkv", d, d, true)
-	t.Dense(from+"self_attn.out_proj", to+"attention/out", d, d)
-	t.Dense(from+"mlp.fc1", to+"mlp/fc1", f, d)
-	t.Dense(from+"mlp.fc2", to+"mlp/fc2", d, f)
-	t.Norm(from+"layer_norm1", to+"norm1", d)
-	t.Norm(from+"layer_norm2", to+"norm2", d)
 }

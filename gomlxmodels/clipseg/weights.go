@@ -9,6 +9,7 @@ import (
 
 	"antipode/gomlxmodels/clip"
 	"antipode/gomlxmodels/preprocess"
+	"antipode/gomlxmodels/vit"
 	"antipode/gomlxmodels/weights"
 )
 
@@ -73,7 +74,7 @@ func decoderTable(cfg *Config) []weights.Rule {
 	t.Dense("decoder.film_mul", "film_mul", r, p)
 	t.Dense("decoder.film_add", "film_add", r, p)
 	for i := range cfg.ExtractLayers {
-		clip.BlockRules(&t, fmt.Sprintf("decoder.layers.%d.", i), fmt.Sprintf("layer_%d/", i), r,
+		vit.BlockRules(&t, fmt.Sprintf("decoder.layers.%d.", i), fmt.Sprintf("layer_%d/", i), r,
 			cfg.DecoderIntermediateSize)
 	}
 	k := cfg.enlarge()
@@ -106,34 +107,11 @@ func load(store *model.Store, set *weights.Set, cfg *Config, p part, dtype dtype
 	if err != nil {
 		return err
 	}
-	value, err := weights.Value(resizePositions(values, stored, grid, d), []int{1, 1 + grid*grid, d}, dtype)
+	resized := preprocess.ResizeGrid(values[d:], [2]int{stored, stored}, [2]int{grid, grid}, d, false)
+	value, err := weights.Value(slices.Concat(values[:d], resized), []int{1, 1 + grid*grid, d}, dtype)
 	if err != nil {
 		return err
 	}
 	_, err = store.Scope("/vision/tokens").CreateVariable("positions", value)
 	return err
-}
-
-// resizePositions resizes a square of position embeddings, the class token's before them, as torch's bicubic
-// interpolation does (align_corners=False, a = −0.75, no antialiasing, edges repeated).
-//
-// Shapes: values [1+from²,D] → [1+to²,D].
-func resizePositions(values []float32, from, to, d int) []float32 {
-	out := make([]float32, (1+to*to)*d)
-	copy(out, values[:d])
-	taps := preprocess.CubicTaps(from, to)
-	for y := range to {
-		for x := range to {
-			row := out[(1+y*to+x)*d:][:d]
-			for _, v := range taps[y] {
-				for _, h := range taps[x] {
-					w := float32(v.Weight * h.Weight)
-					for c, value := range values[(1+v.At*from+h.At)*d:][:d] {
-						row[c] += w * value
-					}
-				}
-			}
-		}
-	}
-	return out
 }

@@ -44,7 +44,8 @@ var openers = map[string]func(dir string) ([]opened, error){
 	sentence: one(openTexts),
 	timm:     one(vit.Open),
 	"vit":    one(vit.Open),
-	"clip":   one(openCLIP),
+	"dinov2": one(vit.Open), "dinov2_with_registers": one(vit.Open),
+	"clip": one(openCLIP), "siglip": one(openCLIP),
 	"altclip": func(dir string) ([]opened, error) { // two towers of two packages
 		images, err := clip.Open(dir)
 		if err != nil {

@@ -18,6 +18,7 @@ type Block struct {
 	Epsilon    float64
 	PostNorm   bool // normalize after each residual connection (BERT), not before attention and MLP (ViT)
 	LayerScale bool // a learned factor for each channel of both residual branches
+	Gated      bool // the MLP is [GatedMLP]
 }
 
 // Forward is the block as a graph. Scopes: "norm1", "attention", "norm2", "mlp", and with LayerScale "scale1",
@@ -40,7 +41,11 @@ func (o Block) Forward(scope *model.Scope, x *Node) *Node {
 		x = Slice(x, AxisRange(), AxisRange(0, o.Queries))
 	}
 	x = norm("norm1", Add(x, o.scale(scope.At("scale1"), y)), o.PostNorm)
-	y = MLP(scope.At("mlp"), norm("norm2", x, !o.PostNorm), o.Hidden, o.Activation)
+	mlp := MLP
+	if o.Gated {
+		mlp = GatedMLP
+	}
+	y = mlp(scope.At("mlp"), norm("norm2", x, !o.PostNorm), o.Hidden, o.Activation)
 	return norm("norm2", Add(x, o.scale(scope.At("scale2"), y)), o.PostNorm)
 }
 

@@ -161,6 +161,16 @@ func MLP(scope *model.Scope, x *Node, hidden int, act string) *Node {
 	return Dense(scope.In("fc2"), Activation(act, y), x.Shape().Dim(-1), true)
 }
 
+// GatedMLP is [MLP] with twice the hidden width, of which the first half, after the activation, multiplies the second:
+// SwiGLU with the activation silu.
+//
+// Shapes: x [...,D] → [...,D].
+func GatedMLP(scope *model.Scope, x *Node, hidden int, act string) *Node {
+	y := Dense(scope.In("fc1"), x, 2*hidden, true)
+	half := func(from int) *Node { return Slice(y, AxisRange().Spacer(), AxisRange(from*hidden, (from+1)*hidden)) }
+	return Dense(scope.In("fc2"), Mul(Activation(act, half(0)), half(1)), x.Shape().Dim(-1), true)
+}
+
 // Unit scales vectors to length 1, as torch.nn.functional.normalize does: vectors shorter than 1e-12 are divided by
 // 1e-12.
 //

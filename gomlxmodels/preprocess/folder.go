@@ -109,7 +109,10 @@ func (p Processor) complete(text []byte, size int) ([]byte, error) {
 var (
 	Blip = Processor{Class: "BlipImageProcessor", Side: 384, Keys: clipKeys} // of BLIP-2 too
 	CLIP = Processor{Class: "CLIPImageProcessor", Side: 224, Crops: true, Keys: clipKeys}
-	SAM  = Processor{Class: "SamImageProcessor", Side: 1024, Pads: true, Keys: map[string]string{
+	// of SigLIP
+	SigLIP = Processor{Class: "SiglipImageProcessor", Side: 224, Keys: map[string]string{"resample": "3"}}
+
+	SAM = Processor{Class: "SamImageProcessor", Side: 1024, Pads: true, Keys: map[string]string{
 		"image_mean": "[0.485, 0.456, 0.406]", "image_std": "[0.229, 0.224, 0.225]"}}
 
 	SAM2 = Processor{Class: "Sam2ImageProcessor", Side: 1024, Keys: map[string]string{

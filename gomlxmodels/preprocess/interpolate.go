@@ -58,18 +58,51 @@ type Tap struct {
 }
 
 // CubicTaps are the inputs of each of to values that are made of from, by torch's bicubic interpolation of position
-// embeddings: align_corners=False, a = −0.75, no antialiasing, edges repeated. Both must be positive.
+// embeddings with align_corners=False: with a = −0.75 and edges repeated or, antialiased, with a = −0.5 and what is
+// beyond an edge left out. Both must be positive.
 //
 // Shapes: → [to].
-func CubicTaps(from, to int) [][4]Tap {
-	taps := make([][4]Tap, to)
+func CubicTaps(from, to int, antialias bool) [][]Tap {
+	taps := make([][]Tap, to)
+	if antialias {
+		firsts, ends, shares := sharesOf(from, to, Bicubic)
+		for i := range taps {
+			for k, share := range shares[ends[i]:ends[i+1]] {
+				taps[i] = append(taps[i], Tap{firsts[i] + k, share})
+			}
+		}
+		return taps
+	}
 	for i := range taps {
 		x := (float64(i)+0.5)*float64(from)/float64(to) - 0.5
 		low := math.Floor(x)
-		for k := range taps[i] {
+		for k := range 4 {
 			at := int(low) - 1 + k
-			taps[i][k] = Tap{min(max(at, 0), from-1), keys(x-float64(at), -0.75)}
+			taps[i] = append(taps[i], Tap{min(max(at, 0), from-1), keys(x-float64(at), -0.75)})
 		}
 	}
 	return taps
+}
+
+// ResizeGrid resizes a grid of vectors, position embeddings, by [CubicTaps]. Grids are rows × columns; the vectors have
+// d numbers, and all sizes must be positive.
+//
+// Shapes: values [from·from,D] → [to·to,D].
+func ResizeGrid(values []float32, from, to [2]int, d int, antialias bool) []float32 {
+	out := make([]float32, to[0]*to[1]*d)
+	across := CubicTaps(from[1], to[1], antialias)
+	for y, down := range CubicTaps(from[0], to[0], antialias) {
+		for x := range across {
+			row := out[(y*to[1]+x)*d:][:d]
+			for _, v := range down {
+				for _, h := range across[x] {
+					w := float32(v.Weight * h.Weight)
+					for c, value := range values[(v.At*from[1]+h.At)*d:][:d] {
+						row[c] += w * value
+					}
+				}
+			}
+		}
+	}
+	return out
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"image"
 	"math"
+	"slices"
 )
 
 // Filter is a resampling filter, numbered as in Pillow and in preprocessor_config.json.
@@ -117,34 +118,10 @@ func newPlan(in, out, low, high int, f Filter, torchvision bool) *plan {
 	if in == out {
 		return &plan{from: low, to: high, same: true}
 	}
-	kernel := filters[f]
-	scale := float64(in) / float64(out)
-	stretch := max(scale, 1)
-	support := kernel.support * stretch
 	p := &plan{from: in, taps: make([]taps, out), bits: pillowBits}
-	ends := make([]int, out+1)                             // of the shares of output pixels
-	shares := make([]float64, 0, out*(2*int(support+1)+1)) // the weights before rounding
-	largest := 0.0
-	for i := range p.taps {
-		center := (float64(i) + 0.5) * scale
-		first := max(0, int(center-support+0.5))
-		last := min(in, int(center+support+0.5))
-		sum := 0.0
-		for k := first; k < last; k++ {
-			w := kernel.weight((float64(k) - center + 0.5) * (1 / stretch))
-			sum += w
-			shares = append(shares, w)
-		}
-		for k := range shares[ends[i]:] {
-			share := &shares[ends[i]+k]
-			if sum != 0 {
-				*share *= 1 / sum
-			}
-			largest = max(largest, *share)
-		}
-		p.taps[i].first, ends[i+1] = first, len(shares)
-	}
+	firsts, ends, shares := sharesOf(in, out, f)
 	if torchvision {
+		largest := slices.Max(shares)
 		for p.bits = 0; p.bits < pillowBits && int(0.5+largest*float64(int(2)<<p.bits)) < 1<<15; p.bits++ {
 		}
 	}
@@ -154,7 +131,7 @@ func newPlan(in, out, low, high int, f Filter, torchvision bool) *plan {
 	}
 	for i := range p.taps {
 		t := &p.taps[i]
-		t.weights = weights[ends[i]:ends[i+1]]
+		t.first, t.weights = firsts[i], weights[ends[i]:ends[i+1]]
 		if i >= low && i < high {
 			p.from, p.to = min(p.from, t.first), max(p.to, t.first+len(t.weights))
 			p.most = max(p.most, len(t.weights))
@@ -165,6 +142,35 @@ func newPlan(in, out, low, high int, f Filter, torchvision bool) *plan {
 		p.taps[i].first -= p.from
 	}
 	return p
+}
+
+// sharesOf returns the weights of the inputs of each of out values that are made of in, antialiased: those of value i
+// are shares[ends[i]:ends[i+1]], of the inputs from firsts[i] on.
+func sharesOf(in, out int, f Filter) (firsts, ends []int, shares []float64) {
+	kernel := filters[f]
+	scale := float64(in) / float64(out)
+	stretch := max(scale, 1)
+	support := kernel.support * stretch
+	firsts, ends = make([]int, out), make([]int, out+1)
+	shares = make([]float64, 0, out*(2*int(support+1)+1))
+	for i := range firsts {
+		center := (float64(i) + 0.5) * scale
+		first := max(0, int(center-support+0.5))
+		last := min(in, int(center+support+0.5))
+		sum := 0.0
+		for k := first; k < last; k++ {
+			w := kernel.weight((float64(k) - center + 0.5) * (1 / stretch))
+			sum += w
+			shares = append(shares, w)
+		}
+		for k := range shares[ends[i]:] {
+			if sum != 0 {
+				shares[ends[i]+k] *= 1 / sum
+			}
+		}
+		firsts[i], ends[i+1] = first, len(shares)
+	}
+	return firsts, ends, shares
 }
 
 // Resize returns the image at another size, equal to Pillow's Image.resize to the last bit: one direction after the

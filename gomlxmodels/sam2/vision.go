@@ -72,7 +72,7 @@ func embed(scope *model.Scope, cfg *Config, pixels *Node) *Node {
 	x = Add(x, Reshape(bias, 1, 1, 1, d))
 	enlarge := func(from int) *Node { // [S,from]
 		weights := make([][]float32, s)
-		for i, taps := range preprocess.CubicTaps(from, s) {
+		for i, taps := range preprocess.CubicTaps(from, s, false) {
 			weights[i] = make([]float32, from)
 			for _, tap := range taps {
 				weights[i][tap.At] += float32(tap.Weight)

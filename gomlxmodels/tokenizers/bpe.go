@@ -19,6 +19,8 @@ type bytePair struct {
 	inside  string    // prefix of tokens that go on a word
 	end     string    // suffix of tokens that end a word
 	whole   bool      // a word that is a token is that token, whatever the merges
+	// the ids of "<0x00>" … "<0xFF>", for the bytes of a character that has no token; nil = it is unknown
+	fallback []int32
 }
 
 // merge is what a pair of tokens becomes, and how early it does.
@@ -66,12 +68,22 @@ func (m *bytePair) prepare(merges [][2]string) error {
 			return fmt.Errorf("merge %d: %q and %q, or both together, are not in the vocabulary", i+1, pair[0], pair[1])
 		}
 	}
+	for b := range m.fallback {
+		id, ok := m.vocab[byteToken(b)]
+		if !ok {
+			return fmt.Errorf("byte_fallback needs the token %s, which is not in the vocabulary", byteToken(b))
+		}
+		m.fallback[b] = id
+	}
 	for b := range shown {
 		m.first[b] = m.part(shown[b])
 		m.last[b] = m.part(shown[b] + m.end)
 	}
 	return nil
 }
+
+// byteToken is the token of a byte under byte_fallback.
+func byteToken(b int) string { return fmt.Sprintf("<0x%02X>", b) }
 
 func (m *bytePair) part(name string) part {
 	if id, ok := m.vocab[name]; ok {
@@ -96,7 +108,13 @@ func (m *bytePair) parts(out []part, word string) []part {
 		if i+utf8.RuneLen(r) == len(word) {
 			name += m.end
 		}
-		out = append(out, m.part(name))
+		p := m.part(name)
+		for i := 0; p.unknown && m.fallback != nil && i < len(name); i++ {
+			out = append(out, part{id: m.fallback[name[i]]})
+		}
+		if !p.unknown || m.fallback == nil {
+			out = append(out, p)
+		}
 	}
 	return out
 }

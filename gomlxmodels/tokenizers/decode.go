@@ -3,6 +3,7 @@ package tokenizers
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 )
 
 // decoder changes tokens on their way to text, in place; it may return fewer.
@@ -17,6 +18,8 @@ type decoderSpec struct {
 	Replacement string        `json:"replacement"`
 	Scheme      string        `json:"prepend_scheme"`
 	AddPrefix   *bool         `json:"add_prefix_space"`
+	Pattern     pattern       `json:"pattern"`
+	Content     string        `json:"content"`
 	Decoders    []decoderSpec `json:"decoders"`
 }
 
@@ -49,6 +52,18 @@ func (s *decoderSpec) build() ([]decoder, error) {
 			}
 			return tokens
 		}}, nil
+	case "Replace":
+		if s.Pattern.String == nil || *s.Pattern.String == "" {
+			return nil, fmt.Errorf("the decoder Replace without a text to replace is not supported")
+		}
+		return []decoder{func(tokens []string) []string {
+			for i := range tokens {
+				tokens[i] = strings.ReplaceAll(tokens[i], *s.Pattern.String, s.Content)
+			}
+			return tokens
+		}}, nil
+	case "ByteFallback":
+		return []decoder{fromFallback}, nil
 	case "Fuse":
 		return []decoder{func(tokens []string) []string { return []string{strings.Join(tokens, "")} }}, nil
 	case "Sequence":
@@ -63,6 +78,31 @@ func (s *decoderSpec) build() ([]decoder, error) {
 		return all, nil
 	}
 	return nil, fmt.Errorf("the decoder %q is not supported", s.Type)
+}
+
+// fromFallback makes characters of the tokens of bytes (byte_fallback). Neighbors that are not UTF-8 together become
+// U+FFFD each.
+func fromFallback(tokens []string) []string {
+	var out []string
+	for i := 0; i < len(tokens); i++ {
+		var bytes []byte
+		for ; i < len(tokens); i++ {
+			var b int
+			if n, _ := fmt.Sscanf(tokens[i], "<0x%02X>", &b); n != 1 || tokens[i] != byteToken(b) {
+				break
+			}
+			bytes = append(bytes, byte(b))
+		}
+		if utf8.Valid(bytes) {
+			out = append(out, string(bytes))
+		} else {
+			out = append(out, strings.Repeat("\uFFFD", len(bytes)))
+		}
+		if i < len(tokens) {
+			out = append(out, tokens[i])
+		}
+	}
+	return out
 }
 
 func (s *decoderSpec) wordPiece(tokens []string) []string {

@@ -158,7 +158,7 @@ func (s *modelSpec) build(bytes bool) (model, []string, error) {
 		}
 	}
 	switch {
-	case s.ByteFallback:
+	case s.ByteFallback && (s.Type != "BPE" || bytes):
 		return nil, nil, fmt.Errorf("a %s model with byte_fallback is not supported", s.Type)
 	case s.Dropout != nil && *s.Dropout != 0:
 		return nil, nil, fmt.Errorf("a %s model with dropout gives other ids each time; set it to null", s.Type)
@@ -195,6 +195,9 @@ func (s *modelSpec) build(bytes bool) (model, []string, error) {
 		if bytes && m.inside != "" {
 			return nil, nil, fmt.Errorf("a byte-level BPE model with continuing_subword_prefix %q is not supported",
 				m.inside)
+		}
+		if s.ByteFallback {
+			m.fallback = make([]int32, 256)
 		}
 		merges, err := s.merges()
 		if err == nil {

@@ -98,6 +98,10 @@ func (s *normalSpec) build() (normalizer, error) {
 
 func on(b *bool) bool { return b == nil || *b }
 
+// charClass matches the regular expressions [...] of characters of ASCII that mean the same in the library and in Go:
+// without classes in the class, intersections and letters with a backslash.
+var charClass = regexp.MustCompile(`^\[(?:[ -%'-Z_-~]|\\[^a-zA-Z0-9])(?:[ -%'-Z^-~]|&[^&\]]|\\[^a-zA-Z0-9])*\]$`)
+
 func (s *normalSpec) replace() (normalizer, error) {
 	switch p := s.Pattern; {
 	case p.String != nil:
@@ -112,6 +116,12 @@ func (s *normalSpec) replace() (normalizer, error) {
 		return func(text string) string { return runs.ReplaceAllLiteralString(text, s.Content) }, nil
 	case *p.Regex == `\s+`:
 		return func(text string) string { return spaces(text, s.Content) }, nil
+	case charClass.MatchString(*p.Regex):
+		class, err := regexp.Compile(*p.Regex)
+		if err != nil {
+			break
+		}
+		return func(text string) string { return class.ReplaceAllLiteralString(text, s.Content) }, nil
 	}
 	return nil, fmt.Errorf("the normalizer Replace with the pattern %q is not supported", *s.Pattern.Regex)
 }

@@ -30,7 +30,7 @@ type settings struct {
 
 // Open reads the tokenizer of a model folder: tokenizer.json, else vocab.txt (BERT, MPNet), else vocab.json and
 // merges.txt (CLIP, GPT-2, RoBERTa, OPT), else a SentencePiece model (sentencepiece.bpe.model, spiece.model or
-// tokenizer.model) of an XLMRobertaTokenizer, with tokenizer_config.json and special_tokens_map.json next to it where
+// tokenizer.model) of an XLMRobertaTokenizer or SiglipTokenizer, with tokenizer_config.json and special_tokens_map.json next to it where
 // they are there. Errors are one line that names the file.
 func Open(dir string) (*Tokenizer, error) {
 	o := opener{dir: dir}
@@ -52,6 +52,9 @@ func Open(dir string) (*Tokenizer, error) {
 			return nil, fmt.Errorf("%s: not readable: %w", path, err)
 		}
 		t, err := kind.read(path, text, set)
+		if err == nil {
+			err = o.siglipLower(t)
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -178,6 +178,14 @@ func (s *preSpec) split() ([]preTokenizer, error) {
 			return []preTokenizer{clipSplit(clipSpecial)}, nil
 		}
 	}
+	if p := s.Pattern.String; p != nil && *p != "" && !s.Invert && s.Behavior == "MergedWithPrevious" {
+		return []preTokenizer{func(out []chunk, c chunk) []chunk {
+			for i, word := range strings.SplitAfter(c.text, *p) {
+				out = append(out, chunk{word, c.first && i == 0})
+			}
+			return out
+		}}, nil
+	}
 	name := "no pattern"
 	if p := s.Pattern.Regex; p != nil {
 		name = fmt.Sprintf("%q", *p)

@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
@@ -41,25 +40,6 @@ func TestPiecesEqualConverted(t *testing.T) {
 	}
 }
 
-// sentencePieceNormal normalizes as SentencePiece itself does: it replaces the longest sequences of its character map
-// over the whole text, where the library of transformers goes by grapheme clusters and takes the shortest.
-func sentencePieceNormal(m *charsMap) normalizer {
-	return func(text string) string {
-		var b strings.Builder
-		for text != "" {
-			_, size := utf8.DecodeRuneInString(text)
-			to := text[:size]
-			for n, s := range m.matches(text) {
-				size, to = n, s
-			}
-			b.WriteString(to)
-			text = text[size:]
-		}
-		words := strings.FieldsFunc(b.String(), func(r rune) bool { return r == ' ' }) // remove_extra_whitespaces
-		return strings.Join(words, " ")
-	}
-}
-
 // differing are the lines, from 0, of which the slow tokenizer of transformers 4, which runs SentencePiece itself, and
 // the class of transformers 5 have other ids: docs/parity.md explains them.
 var differing = map[string][]int{
@@ -78,7 +58,7 @@ func TestPiecesDifferences(t *testing.T) {
 		if name == "slow" {
 			m := must.Get(readSentencePiece(all[modelFile]))(t)
 			charsmap := must.Get(newCharsMap(m.charsmap))(t)
-			tok.normalize = sentencePieceNormal(charsmap)
+			tok.normalize = charsmap.sentencePiece
 		} else {
 			words := preSpec{Type: "WhitespaceSplit"}
 			first := must.Get(words.build())(t)

@@ -18,7 +18,8 @@ type Encoding struct {
 
 // Tokenizer turns texts into token ids, and back. It is safe on several goroutines at once.
 type Tokenizer struct {
-	raw, normal   []addedToken // looked for in the text as it is, and in the normalized text
+	raw, normal   []addedToken        // looked for in the text as it is, and in the normalized text
+	begin         func(string) string // of a SigLIP: changes the whole text; nil = nothing does
 	normalize     normalizer
 	pre           []preTokenizer
 	model         model
@@ -53,7 +54,14 @@ func (t *Tokenizer) Encode(text string, limit int) (Encoding, error) {
 	}
 	text = valid(text)
 	e := Encoding{Words: len(strings.Fields(text)), IDs: append(make([]int32, 0, around+len(text)/3+8), t.before...)}
+	if t.begin != nil {
+		text = t.begin(text)
+	}
 	t.text(&e, text)
+	if n := len(e.IDs); t.begin != nil && n > 0 && e.IDs[n-1] == t.after[0] { // </s> is written out at the end
+		e.IDs = e.IDs[:n-1]
+		e.Special--
+	}
 	e.Tokens = len(e.IDs) - len(t.before)
 	if room := limit - around; limit > 0 && e.Tokens > room {
 		e.Truncated = true

@@ -237,8 +237,8 @@ func TestOpenRefuses(t *testing.T) {
 		`a "WordLevel" model is not supported`: one(`"model": {"type": "WordLevel"}`),
 		`the normalizer "Nmt" is not supported`: one(
 			`"normalizer": {"type": "Sequence", "normalizers": [{"type": "Nmt"}]}`),
-		`the normalizer Replace with the pattern "[0-9]" is`: one(
-			`"normalizer": {"type": "Replace", "pattern": {"Regex": "[0-9]"}}`),
+		`the normalizer Replace with the pattern "[0-9]+" is`: one(
+			`"normalizer": {"type": "Replace", "pattern": {"Regex": "[0-9]+"}}`),
 		"broken precompiled_charsmap": one(
 			`"normalizer": {"type": "Precompiled", "precompiled_charsmap": "AAAA"}`),
 		`the pre_tokenizer "UnicodeScripts" is not supported`: one(`"pre_tokenizer": {"type": "UnicodeScripts"}`),

@@ -11,35 +11,61 @@ import (
 // xlmrTypes are the model_types of config.json that mean an XLMRobertaTokenizer where the folder names no class.
 var xlmrTypes = []string{"xlm-roberta", "altclip"}
 
-// pieces reads a SentencePiece model under the rules of an XLMRobertaTokenizer, the one class that is known: which ids
-// its pieces have is not in the file. It makes the tokenizer.json that transformers 4 converts such a model to.
+// modelType returns the model_type of config.json; "" = there is none.
+func (o *opener) modelType() (string, error) {
+	var config struct {
+		Type string `json:"model_type"`
+	}
+	err := o.object("config.json", &config)
+	return config.Type, err
+}
+
+// pieces reads a SentencePiece model under the rules of an XLMRobertaTokenizer or a SiglipTokenizer, the classes that
+// are known: which ids its pieces have is not in the file. For the first it makes the tokenizer.json that transformers 4
+// converts such a model to.
 func (o *opener) pieces(path string, text []byte, set *settings) (*Tokenizer, error) {
-	class := set.class
+	class := strings.TrimSuffix(set.class, "Fast")
 	if class == "" {
-		var config struct {
-			Type string `json:"model_type"`
-		}
-		if err := o.object("config.json", &config); err != nil {
+		kind, err := o.modelType()
+		switch {
+		case err != nil:
 			return nil, err
-		}
-		if slices.Contains(xlmrTypes, config.Type) {
+		case slices.Contains(xlmrTypes, kind):
 			class = "XLMRobertaTokenizer"
+		case kind == siglip:
+			class = siglipClass
 		}
 	}
-	if strings.TrimSuffix(class, "Fast") != "XLMRobertaTokenizer" {
-		return nil, fmt.Errorf("%s: not read for the tokenizer_class %q of %s (only for XLMRobertaTokenizer); "+
-			"AutoTokenizer.from_pretrained(…).save_pretrained(…) in transformers writes a tokenizer.json", path, class,
-			filepath.Join(o.dir, "tokenizer_config.json"))
+	if class != "XLMRobertaTokenizer" && class != siglipClass {
+		return nil, fmt.Errorf("%s: not read for the tokenizer_class %q of %s (only for XLMRobertaTokenizer and "+
+			"SiglipTokenizer); AutoTokenizer.from_pretrained(…).save_pretrained(…) in transformers writes a "+
+			"tokenizer.json", path, set.class, filepath.Join(o.dir, "tokenizer_config.json"))
 	}
 	m, err := readSentencePiece(text)
 	if err != nil {
 		return nil, fmt.Errorf("%s: not a SentencePiece model, or damaged: %w; get the file again", path, err)
 	}
 	b := &bare{set: set}
+	if class == siglipClass {
+		return o.siglip(path, b, m)
+	}
 	if err := b.xlmr(m); err != nil {
 		return nil, fmt.Errorf("%s: %w; save the tokenizer as a tokenizer.json", path, err)
 	}
 	return o.finish(path, b)
+}
+
+// check reports what no class supports.
+func (m *sentencePiece) check() error {
+	switch {
+	case m.kind != modelUnigram:
+		return fmt.Errorf("a model of type %d, not 1 (Unigram), is not supported", m.kind)
+	case m.byteFallback:
+		return fmt.Errorf("a model with byte_fallback is not supported")
+	case m.plain != "":
+		return fmt.Errorf("a normalizer without %s is not supported", m.plain)
+	}
+	return nil
 }
 
 // xlmr makes the tokenizer.json of an XLM-R. Pieces have their id in the SentencePiece model + 1, but for its first
@@ -51,13 +77,8 @@ func (b *bare) xlmr(m *sentencePiece) error {
 			return fmt.Errorf("piece %d is not %s, as in an XLM-R", i, p.text)
 		}
 	}
-	switch {
-	case m.kind != modelUnigram:
-		return fmt.Errorf("a model of type %d, not 1 (Unigram), is not supported", m.kind)
-	case m.byteFallback:
-		return fmt.Errorf("a model with byte_fallback is not supported")
-	case m.plain != "":
-		return fmt.Errorf("a normalizer without %s is not supported", m.plain)
+	if err := m.check(); err != nil {
+		return err
 	}
 	list := [][2]any{{"<s>", 0}, {"<pad>", 0}, {"</s>", 0}, {"<unk>", 0}}
 	for i, p := range m.pieces[len(own):] {

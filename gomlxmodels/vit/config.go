@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"antipode/gomlxmodels/hub"
 	"antipode/gomlxmodels/nn"
@@ -38,7 +39,7 @@ func (p Pair) MarshalJSON() ([]byte, error) {
 	return json.Marshal([2]int(p))
 }
 
-// Config is a ViT's shape: the keys of Hugging Face's ViTConfig, and what only timm models have.
+// Config is a ViT's shape: the keys of Hugging Face's ViTConfig, and what timm's models, DINOv2 and SigLIP have.
 type Config struct {
 	hub.Transformer
 	ImageSize        Pair   `json:"image_size"`
@@ -52,6 +53,16 @@ type Config struct {
 	PatchPositions bool `json:"-"` // position embeddings for patches only (timm no_embed_class)
 	PreNorm        bool `json:"-"` // a norm before block 1, and no bias in the patch embedding (CLIP's ViT)
 	LayerScale     bool `json:"-"` // a learned scale on each residual branch (timm init_values)
+
+	Gated         bool `json:"-"` // SwiGLU in place of the MLP; IntermediateSize is the width of its gate
+	BareRegisters bool `json:"-"` // registers have no position embeddings, the class token has one
+	// The grid of the checkpoint's position embeddings, in patches, which are interpolated to that of ImageSize; zero =
+	// the same. With Antialias as torch's antialiased bicubic interpolation does, else without.
+	Stored    Pair `json:"-"`
+	Antialias bool `json:"-"`
+
+	// There is no class token: the embedding is that of a learned query that attends to the patches (SigLIP).
+	AttentionPool bool `json:"-"`
 }
 
 // DefaultConfig is ViTConfig's: ViT-B/16 at 224 pixels.
@@ -66,6 +77,15 @@ func (c *Config) Grid() (rows, columns int) {
 	return c.ImageSize[0] / c.PatchSize[0], c.ImageSize[1] / c.PatchSize[1]
 }
 
+// stored is the grid of the checkpoint's position embeddings.
+func (c *Config) stored() [2]int {
+	if c.Stored != (Pair{}) {
+		return c.Stored
+	}
+	rows, columns := c.Grid()
+	return [2]int{rows, columns}
+}
+
 // Patches is N, the number of patches.
 func (c *Config) Patches() int {
 	rows, columns := c.Grid()
@@ -73,7 +93,17 @@ func (c *Config) Patches() int {
 }
 
 // Prefix is T, the number of tokens before the patches.
-func (c *Config) Prefix() int { return 1 + c.Registers }
+func (c *Config) Prefix() int {
+	if c.AttentionPool {
+		return 0
+	}
+	return 1 + c.Registers
+}
+
+// own reports what transformers' ViTModel does not have.
+func (c *Config) own() bool {
+	return c.Registers > 0 || c.PreNorm || c.LayerScale || c.PatchPositions || c.AttentionPool || c.Stored != Pair{}
+}
 
 // poolerSize is the width of the pooler's output.
 func (c *Config) poolerSize() int {
@@ -137,8 +167,8 @@ func (s *SquareConfig) Validate() error {
 	return s.ViT().check()
 }
 
-// ParseConfig reads a config.json, of Hugging Face ("model_type": "vit") or of timm ("architecture": "vit_…"), and
-// validates it.
+// ParseConfig reads a config.json, of Hugging Face ("model_type": "vit", "dinov2", "dinov2_with_registers"; of "siglip"
+// the vision_config) or of timm ("architecture": "vit_…"), and validates it.
 func ParseConfig(text []byte) (*Config, error) {
 	var kind struct {
 		ModelType    *string `json:"model_type"`
@@ -157,8 +187,12 @@ func ParseConfig(text []byte) (*Config, error) {
 	case *kind.ModelType == "vit":
 		d := DefaultConfig()
 		c, err = &d, json.Unmarshal(text, &d)
+	case strings.HasPrefix(*kind.ModelType, dinov2):
+		c, err = parseDINOv2(*kind.ModelType, text)
+	case *kind.ModelType == siglip:
+		c, err = parseSigLIP(text)
 	default:
-		return nil, hub.WrongType(*kind.ModelType, "a ViT (vit)")
+		return nil, hub.WrongType(*kind.ModelType, "a ViT (vit, dinov2, dinov2_with_registers, siglip)")
 	}
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 // Package vit is the Vision Transformer (Dosovitskiy et al. 2021, arXiv 2010.11929) with patch-attention masking: the
-// feature extractor of Decomposed-DIG (arXiv 2406.11988, section 3.2). It reads Hugging Face ViTModel and
-// ViTForImageClassification folders and timm vit_*_patch* folders, at any image size, patch and width.
+// feature extractor of Decomposed-DIG (arXiv 2406.11988, section 3.2). It reads Hugging Face ViTModel,
+// ViTForImageClassification, Dinov2Model and Dinov2WithRegistersModel folders and timm vit_*_patch* folders, at any
+// image size, patch and width.
 //
 // # Two APIs
 //

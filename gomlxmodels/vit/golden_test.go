@@ -11,7 +11,6 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"antipode/gomlxmodels/weights"
 	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/test/modeltest"
@@ -20,7 +19,8 @@ import (
 
 // goldens are the folders tools/pyref/vit.py makes.
 var goldens = []string{"hf-pooler-odd", "hf-classifier-oblong", "hf5-memory", "hf-bf16-shards", "timm-plain",
-	"timm-registers", "timm-clip-quickgelu"}
+	"timm-registers", "timm-clip-quickgelu", "timm-dinov2-giant", "dinov2-down", "dinov2-giant-up",
+	"dinov2-registers-down", "dinov2-registers-up", "siglip"}
 
 // golden is one folder: a model and what the reference library computes with it.
 type golden struct {
@@ -48,7 +48,11 @@ func (g golden) object() *tensors.Tensor {
 func (g golden) run(backend compute.Backend, h heads, fn func(*model.Scope, []*Node) []*Node, args ...any) [][]float32 {
 	g.T.Helper()
 	return modeltest.Run(g.T, backend, func(s *model.Store) error {
-		return weights.Load(s.RootScope(), g.Weights, table(g.cfg, g.layout, g.prefix, h), dtypes.Float32)
+		rules := g.table()
+		if g.layout != SigLIP {
+			rules = table(g.cfg, g.layout, g.prefix, h)
+		}
+		return load(s.RootScope(), g.Weights, g.cfg, rules, dtypes.Float32)
 	}, fn, args...)
 }
 
@@ -103,7 +107,8 @@ func TestZeroProbEqualsReference(t *testing.T) {
 		name    string
 		backend func(testing.TB) compute.Backend
 	}{{"hf-pooler-odd", testbackend.Any}, {"timm-registers", testbackend.Any}, {"hf5-memory", testbackend.Go},
-		{"timm-plain", testbackend.Go}} {
+		{"timm-plain", testbackend.Go}, {"dinov2-registers-down", testbackend.Go},
+		{"siglip", testbackend.Go}} {
 		t.Run(c.name, func(t *testing.T) {
 			backend := c.backend(t)
 			g := openGolden(t, c.name)

@@ -1,6 +1,8 @@
 package vit
 
 import (
+	"slices"
+
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
@@ -26,7 +28,7 @@ type GraphOptions struct {
 // Outputs is the result of [Forward]; what was not requested is nil. All are float32 except Embedded and Blocks, which
 // have the dtype of the computation.
 type Outputs struct {
-	CLS        *Node   // [B,D] Full-image: the class token after the final norm
+	CLS        *Node   // [B,D] Full-image: the class token after the final norm, or the output of the pooling head
 	Object     *Node   // [B,D] Obj-only; meaningless for a row without object patches
 	Background *Node   // [B,D] BG-only; meaningless for a row without background patches
 	Tokens     *Node   // [B,T+N,D] all tokens of the full pass after the final norm
@@ -49,7 +51,7 @@ func Forward(scope *model.Scope, cfg *Config, pixels *Node, o GraphOptions) (out
 	patches := f.patches(pixels)
 	out.Embedded = f.sequence(patches, 1)
 	last := nn.Block{SelfAttentionOptions: nn.SelfAttentionOptions{Queries: 1}}
-	if o.Tokens {
+	if o.Tokens || cfg.AttentionPool {
 		last.Queries = 0
 	}
 	out.Blocks = f.blocks(out.Embedded, last)
@@ -57,7 +59,7 @@ func Forward(scope *model.Scope, cfg *Config, pixels *Node, o GraphOptions) (out
 	if o.Tokens {
 		out.Tokens = nn.Float32(x)
 	}
-	cls := row(x, 0)
+	cls := f.embedding(x, nn.AttentionOptions{})
 	out.CLS = nn.Float32(cls)
 	if o.Pooler {
 		out.Pooled = nn.Float32(nn.Activation(cfg.PoolerAct, nn.Dense(scope.At("pooler"), cls, cfg.poolerSize(), true)))
@@ -79,6 +81,16 @@ func Forward(scope *model.Scope, cfg *Config, pixels *Node, o GraphOptions) (out
 	}
 	out.CLS.AssertDims(pixels.Shape().Dim(0), cfg.HiddenSize)
 	return out
+}
+
+// embedding is the class token of tokens after the final norm, or what the pooling head makes of those that o keeps.
+//
+// Shapes: x [B,S,D] → [B,D].
+func (f *forward) embedding(x *Node, o nn.AttentionOptions) *Node {
+	if f.cfg.AttentionPool {
+		return f.pool(x, o)
+	}
+	return row(x, 0)
 }
 
 // forward is the graph of one network under construction.
@@ -116,8 +128,11 @@ func (f *forward) patches(pixels *Node) *Node {
 
 // positionsBefore is the number of position embeddings that belong to prefix tokens.
 func (c *Config) positionsBefore() int {
-	if c.PatchPositions {
+	switch {
+	case c.PatchPositions:
 		return 0
+	case c.BareRegisters:
+		return 1
 	}
 	return c.Prefix()
 }
@@ -134,12 +149,18 @@ func (f *forward) positions(g *Graph, from, n int) *Node {
 // Shapes: patches [B,N,D] → [B,copies·T+N,D].
 func (f *forward) sequence(patches *Node, copies int) *Node {
 	g, b, c := patches.Graph(), patches.Shape().Dim(0), f.cfg
+	if c.Prefix() == 0 {
+		return patches
+	}
 	prefix := nn.Param(f.scope.At("tokens"), g, "class", f.dtype, 1, 1, c.HiddenSize)
+	if c.BareRegisters {
+		prefix = Add(prefix, f.positions(g, 0, 1))
+	}
 	if c.Registers > 0 {
 		prefix = Concatenate([]*Node{prefix, nn.Param(f.scope.At("tokens"), g, "registers", f.dtype, 1, c.Registers,
 			c.HiddenSize)}, 1)
 	}
-	if n := c.positionsBefore(); n > 0 {
+	if n := c.positionsBefore(); n > 0 && !c.BareRegisters {
 		prefix = Add(prefix, f.positions(g, 0, n))
 	}
 	var parts []*Node
@@ -163,7 +184,7 @@ func (f *forward) sequence(patches *Node, copies int) *Node {
 func (f *forward) blocks(x *Node, block nn.Block) (out []*Node) {
 	c := f.cfg
 	block.Heads, block.NoQKVBias, block.Hidden, block.Activation = c.Heads, !c.QKVBias, c.IntermediateSize, c.HiddenAct
-	block.Epsilon, block.LayerScale = c.LayerNormEps, c.LayerScale
+	block.Epsilon, block.LayerScale, block.Gated = c.LayerNormEps, c.LayerScale, c.Gated
 	queries := block.Queries
 	block.Queries = 0
 	for i := range c.Layers {
@@ -178,11 +199,14 @@ func (f *forward) blocks(x *Node, block nn.Block) (out []*Node) {
 	return out
 }
 
-// masked is the output of the final norm of a sequence under a mask: its first queries rows.
+// masked is the output of the final norm of a sequence under a mask: its first queries rows, all for a pooling head.
 func (f *forward) masked(x *Node, o nn.AttentionOptions, queries int) *Node {
+	if f.cfg.AttentionPool {
+		queries = 0
+	}
 	blocks := f.blocks(x, nn.Block{SelfAttentionOptions: nn.SelfAttentionOptions{AttentionOptions: o,
 		Queries: queries}})
-	return nn.Float32(f.norm("norm", blocks[f.cfg.Layers-1]))
+	return f.norm("norm", blocks[f.cfg.Layers-1])
 }
 
 // packed computes Obj-only and BG-only in one sequence: every prefix token twice, once for each side, and attention
@@ -190,17 +214,22 @@ func (f *forward) masked(x *Node, o nn.AttentionOptions, queries int) *Node {
 //
 // Shapes: patches [B,N,D]; object [B,N] bool → [B,D], [B,D].
 func (f *forward) packed(patches, object *Node) (*Node, *Node) {
-	g, b := patches.Graph(), patches.Shape().Dim(0)
-	prefix := make([]bool, 0, 2*f.cfg.Prefix())
-	for range f.cfg.Prefix() {
-		prefix = append(prefix, true, false)
+	g, b, side := patches.Graph(), patches.Shape().Dim(0), object // [B,S]
+	if t := f.cfg.Prefix(); t > 0 {
+		prefix := slices.Repeat([]bool{true, false}, t)
+		side = Concatenate([]*Node{BroadcastToDims(Const(g, [][]bool{prefix}), b, 2*t), object}, 1)
 	}
-	side := Concatenate([]*Node{BroadcastToDims(Const(g, [][]bool{prefix}), b, len(prefix)), object}, 1) // [B,S]
 	s := side.Shape().Dim(1)
 	keep := LogicalNot(LogicalXor(BroadcastToDims(InsertAxes(side, -1), b, s, s),
 		BroadcastToDims(InsertAxes(side, 1), b, s, s)))
 	x := f.masked(f.sequence(patches, 2), nn.AttentionOptions{Keep: InsertAxes(keep, 1)}, 2)
-	return row(x, 0), row(x, 1)
+	if f.cfg.AttentionPool {
+		of := func(side *Node) *Node {
+			return nn.Float32(f.pool(x, nn.AttentionOptions{Keep: InsertAxes(side, 1, 1)}))
+		}
+		return of(side), of(LogicalNot(side))
+	}
+	return nn.Float32(row(x, 0)), nn.Float32(row(x, 1))
 }
 
 // zeroProb computes Obj-only and BG-only as two sequences one after the other in the batch, multiplying the attention
@@ -213,8 +242,10 @@ func (f *forward) zeroProb(patches, object *Node) (*Node, *Node) {
 	x := f.sequence(patches, 1)
 	x = Concatenate([]*Node{x, x}, 0)
 	side := Concatenate([]*Node{object, LogicalNot(object)}, 0)
-	ones := BroadcastToDims(Const(g, [][]bool{{true}}), 2*b, t)
-	keep := InsertAxes(Concatenate([]*Node{ones, side}, 1), 1, 1) // [2B,1,1,S]
-	cls := row(f.masked(x, nn.AttentionOptions{Keep: keep, ZeroProb: true}, 1), 0)
+	if t > 0 {
+		side = Concatenate([]*Node{BroadcastToDims(Const(g, [][]bool{{true}}), 2*b, t), side}, 1)
+	}
+	keep := nn.AttentionOptions{Keep: InsertAxes(side, 1, 1), ZeroProb: true} // [2B,1,1,S]
+	cls := nn.Float32(f.embedding(f.masked(x, keep, 1), keep))
 	return Slice(cls, AxisRange(0, b)), Slice(cls, AxisRange(b, 2*b))
 }

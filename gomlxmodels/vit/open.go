@@ -27,7 +27,8 @@ type Model struct {
 }
 
 // Open reads the folder of a model: config.json, preprocessor_config.json (or timm's pretrained_cfg inside
-// config.json), its weights ([weights.Open]). It checks that every tensor that the configuration requires exists in
+// config.json), its weights ([weights.Open]). Images of a DINOv2 are as large as its preprocessing makes them; the
+// position embeddings are interpolated. It checks that every tensor that the configuration requires exists in
 // the right shape and that there is no other; values are read by [NewEncoder]. Errors are one line and name the file.
 func Open(dir string) (*Model, error) {
 	m := &Model{}
@@ -49,9 +50,9 @@ func Open(dir string) (*Model, error) {
 	if m.layout, m.prefix, err = detect(m.Weights); err != nil {
 		return nil, err
 	}
-	if m.layout != Timm && (m.cfg.Registers > 0 || m.cfg.PreNorm || m.cfg.LayerScale || m.cfg.PatchPositions) {
-		return nil, fmt.Errorf("%s: the configuration is timm's, the tensors of %s are named as transformers does",
-			path, m.Weights.Files()[0])
+	if !m.cfg.fits(m.layout) {
+		return nil, fmt.Errorf("%s: the configuration is not of %s, as the names of the tensors of %s", path, m.layout,
+			m.Weights.Files()[0])
 	}
 	if err := m.Match(m.table()); err != nil {
 		return nil, err
@@ -68,12 +69,22 @@ func Open(dir string) (*Model, error) {
 }
 
 // table is the correspondence between the checkpoint and the variables of [Forward].
-func (m *Model) table() []weights.Rule { return table(m.cfg, m.layout, m.prefix, heads{}) }
+func (m *Model) table() []weights.Rule {
+	if m.layout == SigLIP {
+		return siglipTable(m.cfg, m.Weights)
+	}
+	return table(m.cfg, m.layout, m.prefix, heads{})
+}
 
 // openPreprocessing reads preprocessor_config.json, else timm's pretrained_cfg, else takes the default.
 func (m *Model) openPreprocessing(configPath string, config []byte) error {
 	h, w := m.cfg.ImageSize[0], m.cfg.ImageSize[1]
 	d := preprocess.Default(h, w)
+	if m.cfg.Stored != (Pair{}) {
+		d = dinov2Preprocess
+	} else if m.cfg.AttentionPool {
+		d.Filter, d.Source = preprocess.Bicubic, "default of SiglipImageProcessor"
+	}
 	pre, path := &d, filepath.Join(m.Dir, "preprocessor_config.json")
 	var timm struct {
 		Cfg json.RawMessage `json:"pretrained_cfg"`
@@ -92,6 +103,9 @@ func (m *Model) openPreprocessing(configPath string, config []byte) error {
 		err = nil
 	}
 	if err == nil {
+		err = m.cfg.fit(pre)
+	}
+	if err == nil {
 		err = m.SetPreprocess(*pre)
 	}
 	return hub.In(path, err)
@@ -107,7 +121,7 @@ func (m *Model) base() string {
 
 // Load puts the weights into the variables of [Forward] below scope, which must not exist yet: to run, or to train on.
 func (m *Model) Load(scope *model.Scope, dtype dtypes.DType) error {
-	return weights.Load(scope, m.Weights, m.table(), dtype)
+	return load(scope, m.Weights, m.cfg, m.table(), dtype)
 }
 
 // Config returns the configuration.

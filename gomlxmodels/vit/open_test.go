@@ -35,6 +35,9 @@ func TestOpen(t *testing.T) {
 		"hf-bf16-shards":       {HuggingFace, "", preprocess.Bilinear, 4},
 		"timm-plain":           {Timm, "classifier", preprocess.Bicubic, 2},
 		"timm-registers":       {Timm, "", preprocess.Bicubic, 2},
+		"timm-dinov2-giant":    {Timm, "", preprocess.Bicubic, 2},
+		"dinov2-down":          {HuggingFace, "", preprocess.Bicubic, 3},
+		"dinov2-giant-up":      {HuggingFace5, "", preprocess.Bicubic, 3},
 	} {
 		m, err := Open(filepath.Join("testdata", name))
 		if err != nil {
@@ -90,7 +93,32 @@ model_args/reg_tokens=-1 => reg_tokens -1
 pretrained_cfg/interpolation="magic" => interpolation "magic" is not known
 pretrained_cfg/crop_mode="border" => crop_mode "border" is not supported
 drop norm.bias => model.safetensors: 1 tensor missing: norm.bias
-add dist_token => model.safetensors: 1 tensor the model does not use: dist_token`,
+add dist_token => model.safetensors: 1 tensor the model does not use: dist_token
+config.json<{"model_type": "dinov2", "num_attention_heads": 4, "hidden_size": 32} => the configuration is not of timm
+@dinov2-registers-down
+mlp_ratio=0 => mlp_ratio 0 of hidden_size 32 is not between 1 and
+mlp_ratio=1e9 => mlp_ratio 1e+09 of hidden_size 32
+image_size=[42,49] => image_size [42 49]: position embeddings of a square image are required
+image_size=49 => "embeddings.position_embeddings" has shape [1 37 32], the configuration requires [1 50
+num_register_tokens=3 => "embeddings.register_tokens" has shape [1 4 32], the configuration requires [1 3 32]
+model_type="dinov2" => 1 tensor the model does not use: embeddings.register_tokens
+model_type="dinov2_with_more" => model_type "dinov2_with_more" is not a DINOv2
+model_type="vit" => preprocessing gives 28×21 pixels (width×height), the model takes 42×42
+use_swiglu_ffn=false => tensors missing: encoder.layer.0.mlp.fc1.weight
+layer_norm_eps=-1 => layer_norm_eps -1 is not
+preprocessor_config.json:crop_size=6 => patch_size [7 7] larger than image_size [6 6]
+preprocessor_config.json:do_center_crop=false => gives images of many sizes
+drop encoder.layer.1.layer_scale2.lambda1 => 1 tensor missing: encoder.layer.1.layer_scale2.lambda1
+@siglip
+vision_config/vision_use_head=false => vision_config: vision_use_head false is not supported
+vision_config=[] => vision_config: json: cannot unmarshal array
+vision_config/image_size=40 => "vision_model.embeddings.position_embedding.weight" has shape [9 32], the configuration requires [25 32]
+drop vision_model.head.mlp.fc2.bias => 1 tensor missing: vision_model.head.mlp.fc2.bias
+add vision_model.more => 1 tensor the model does not use: vision_model.more
+model_type="dinov2" => the configuration is not of siglip, as the names of the tensors of
+@hf5-memory
+config.json<{"architecture": "vit_small_patch14_dinov2"} => the configuration is not of transformers-5`,
+		Opens: "@dinov2-down\nrm preprocessor_config.json",
 		Others: map[string]func(testing.TB, string){
 			"the tensors are not named as those of a ViT": func(t testing.TB, dir string) {
 				modeltest.Save(t, dir, []weights.Tensor{{Name: "x", Shape: []int{1}, Data: []float32{1}}})
@@ -160,6 +188,7 @@ func TestTimmNames(t *testing.T) {
 	var extras map[string]struct {
 		Registers, Prefix                   int
 		PatchPositions, PreNorm, LayerScale bool
+		Gated                               bool
 	}
 	must.Do(t, json.Unmarshal(text, &names))
 	must.Do(t, json.Unmarshal(text, &extras))
@@ -175,7 +204,7 @@ func TestTimmNames(t *testing.T) {
 		x := extras[name]
 		want.Registers, want.PatchPositions, want.PreNorm, want.LayerScale = x.Registers, x.PatchPositions, x.PreNorm,
 			x.LayerScale
-		want.PoolerAct = got.PoolerAct
+		want.PoolerAct, want.Gated = got.PoolerAct, x.Gated
 		if *got != *want {
 			t.Errorf("%s: %+v, timm has %+v", name, *got, *want)
 		}
@@ -221,7 +250,7 @@ func TestSave(t *testing.T) {
 	modeltest.CheckLine(t, Save(dir, m.cfg, store.RootScope(), pre, 0, nil, weights.F32), "has no value to save")
 	registers := *m.cfg
 	registers.Registers = 1
-	modeltest.CheckLine(t, Save(dir, &registers, net, pre, 0, nil, weights.F32), "no place in a transformers folder")
+	modeltest.CheckLine(t, Save(dir, &registers, net, pre, 0, nil, weights.F32), "no place in a ViTModel")
 	modeltest.CheckLine(t, Save(dir, m.cfg, net, preprocess.PublicCode(32), 0, nil, weights.F32),
 		"cannot be written as a ViTImageProcessor")
 	modeltest.CheckLine(t, m.SetPreprocess(preprocess.PublicCode(31)), "gives 31×31 pixels")

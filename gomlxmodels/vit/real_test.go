@@ -18,14 +18,14 @@ import (
 	"antipode/test/testbackend"
 )
 
-// TestReal compares ViT-B/16 at real size, files to vectors, with the reference libraries; see
+// TestReal compares ViT-B/16 and DINOv2-S/14 at real size, files to vectors, with the reference libraries; see
 // tools/pyref/vit_real.py.
 func TestReal(t *testing.T) {
 	root := os.Getenv("ANTIPODE_VIT_REAL")
 	if root == "" {
 		testbackend.Missing(t, "weights", "ANTIPODE_VIT_REAL names no folder made by tools/pyref/vit_real.py")
 	}
-	for _, name := range []string{"timm", "transformers"} {
+	for _, name := range []string{"timm", "transformers", "dinov2", "dinov2-registers"} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(root, name)
 			m := must.Get(Open(dir))(t)

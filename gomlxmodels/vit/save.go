@@ -20,9 +20,9 @@ func Save(dir string, cfg *Config, scope *model.Scope, pre preprocess.Config, cl
 	if err := cfg.Validate(); err != nil {
 		return err
 	}
-	if cfg.Registers > 0 || cfg.PreNorm || cfg.LayerScale || cfg.PatchPositions {
+	if cfg.own() {
 		return errors.New("vit: registers, a norm before block 1, layer scales and positions of patches only have no " +
-			"place in a transformers folder")
+			"place in a ViTModel")
 	}
 	if labels != nil && len(labels) != classes {
 		return fmt.Errorf("vit: %d labels for %d classes", len(labels), classes)

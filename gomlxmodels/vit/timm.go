@@ -104,7 +104,7 @@ func parseTimm(architecture string, text []byte) (*Config, error) {
 	}
 	if m[6] != "" {
 		if m[1] == "giant" {
-			return nil, fmt.Errorf("architecture %q: its gated MLP is not supported", architecture)
+			c.HiddenSize, c.Heads, size.mlp, c.Gated, c.HiddenAct = 1536, 24, 2.66667*2, true, "silu"
 		}
 		c.LayerScale, c.ImageSize = true, Pair{518, 518}
 		if m[5] != "" {
@@ -125,7 +125,9 @@ func parseTimm(architecture string, text []byte) (*Config, error) {
 	set(&c.PatchPositions, a.NoEmbed)
 	set(&c.Registers, a.Registers)
 	set(&c.PreNorm, a.PreNorm)
-	c.IntermediateSize = int(float64(c.HiddenSize) * size.mlp)
+	if c.IntermediateSize = int(float64(c.HiddenSize) * size.mlp); c.Gated {
+		c.IntermediateSize /= 2
+	}
 	c.LayerScale = c.LayerScale || (a.InitValues != nil && *a.InitValues != 0)
 	if err := timmLayers(&c, a); err != nil {
 		return nil, err

@@ -110,7 +110,8 @@ func people(t *testing.T, n int) *table.Frame {
 	return &table.Frame{Columns: []table.Column{texts("id", "SECRET-ID-%d", n), imageColumn(t, n, flat, 24),
 		texts("identity", "Zorblattian", n), texts("prompt", "SECRET-PROMPT", n), texts("model", "SECRET-MODEL", n),
 		texts("category", "profession", n), texts("prompt_id", "SECRET-PROMPT-ID", n), texts("attribute", "doctor", n),
-		texts("language", "SECRET-LANGUAGE", n), texts("concept", "dog", n)}}
+		texts("language", "SECRET-LANGUAGE", n), texts("concept", "dog", n),
+		texts("english", "a dog", n)}}
 }
 
 // attributes is a table of pairs: three stereotypes of Zorblattians, the third rated offensive, and six attributes
@@ -181,6 +182,9 @@ func TestPagesTellNothing(t *testing.T) {
 			t.Fatalf("%s: %d pages", task, len(pages))
 		}
 		for name, html := range pages {
+			if task == Translations { // raters read the prompt
+				html = strings.ReplaceAll(html, isolated("SECRET-PROMPT"), "")
+			}
 			for _, secret := range []string{"SECRET", "secret", "Zorblatt", "stereotyp", "Stereotyp", "visage",
 				"entigen", "seed", "http:", "https:", "na_stereo", "innerHTML", "outerHTML", "insertAdjacent"} {
 				if strings.Contains(name+html, secret) {
@@ -350,7 +354,7 @@ func TestMakeErrors(t *testing.T) {
 		o   Options
 		dir string
 	}{
-		`no task "visag"; tasks: visage, visual, entigen, failures, tags; did you mean "visage"?`: {in,
+		`no task "visag"; tasks: visage, visual, entigen, failures, tags, translations; did you mean "visage"?`: {in,
 			Options{Task: "visag"}, ""},
 		`no such column: "identity"`:                {without, options(Visage), ""},
 		`row 1 (id "SECRET-ID-0"), column identity`: {empty, options(Visage), ""},

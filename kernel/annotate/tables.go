@@ -16,7 +16,7 @@ import (
 
 // tables make the table of each task.
 var tables = map[string]func(c *collector) *table.Frame{Visage: visageTable, Visual: visualTable,
-	Entigen: entigenTable, Failures: failuresTable, TagTask: tagsTable}
+	Entigen: entigenTable, Failures: failuresTable, TagTask: tagsTable, Translations: translationsTable}
 
 // frame collects rows whose columns are known when they are added.
 type frame struct {
@@ -302,6 +302,20 @@ func tagsTable(c *collector) *table.Frame {
 		if !tagged {
 			add("", 0)
 		}
+	}
+	return f.table()
+}
+
+func translationsTable(c *collector) *table.Frame {
+	f := columns("id language prompt_id annotator rating:number")
+	for _, v := range c.votes {
+		if v.unsure {
+			continue
+		}
+		sub := &c.Subjects[v.subject]
+		rating, _ := strconv.ParseFloat(c.Asks[v.ask].Options[v.picked[0]].Label, 64) // the labels are numbers
+		f.add(map[string]any{"id": fmt.Sprint(sub.ID, "#", v.rater), "annotator": fmt.Sprint("rater ", v.rater),
+			"language": sub.Texts["language"], "prompt_id": sub.Texts["prompt_id"], "rating": rating})
 	}
 	return f.table()
 }

@@ -23,14 +23,16 @@ const (
 	Entigen  = "entigen"
 	Failures = "failures"
 	TagTask  = "tags"
+
+	Translations = "translations"
 )
 
 // Tasks lists the tasks.
-var Tasks = []string{Visage, Visual, Entigen, Failures, TagTask}
+var Tasks = []string{Visage, Visual, Entigen, Failures, TagTask, Translations}
 
 // tasks prepare the questions of each task.
 var tasks = map[string]func(in *table.Frame, o Options) (*study, error){Visage: visageTask, Visual: visualTask,
-	Entigen: entigenTask, Failures: failuresTask, TagTask: tagsTask}
+	Entigen: entigenTask, Failures: failuresTask, TagTask: tagsTask, Translations: translationsTask}
 
 // carry returns the values of columns that collect copies to the result.
 func carry(f *table.Frame, row int, names ...string) (texts map[string]string, numbers map[string]float64) {
@@ -440,6 +442,47 @@ func tagsTask(in *table.Frame, o Options) (*study, error) {
 	for _, row := range rows {
 		s.subjects = append(s.subjects, subject{ID: in.Texts("id")[row], Asks: []int{at},
 			images: in.Images("image")[row : row+1]})
+	}
+	return s, nil
+}
+
+// isolated returns a text as one whose direction does not change that of the text around it.
+func isolated(text string) string { return "\u2068" + text + "\u2069" }
+
+func translationsTask(in *table.Frame, _ Options) (*study, error) {
+	s := &study{intro: []string{"You see an English sentence and its translation into another language. Say how much of " +
+		"the meaning of the one is in the other. Judge the meaning, not style or grammar."}}
+	var columns [4][]string
+	for i, name := range []string{"prompt_id", "language", "prompt", "english"} {
+		c, err := in.Need(name, table.KindText)
+		if err != nil {
+			return nil, err
+		}
+		columns[i] = c.Texts
+	}
+	options := []option{{"All of it: equivalent, also in tone", "5", nil},
+		{"All of it: equivalent, but said in another way", "4", nil},
+		{"Most of it: less important details differ", "3", nil},
+		{"Some of it: something important differs or is missing", "2", nil},
+		{"Little or nothing: they are about different things", "1", nil}}
+	seen, without := map[string]bool{}, 0
+	for i, language := range columns[1] {
+		id, text, english := columns[0][i]+"/"+language, columns[2][i], columns[3][i]
+		switch {
+		case language == "en" || seen[id]:
+			continue
+		case text == "" || english == "":
+			without++
+			continue
+		}
+		seen[id] = true
+		s.subjects = append(s.subjects, subject{ID: id,
+			Texts: map[string]string{"language": language, "prompt_id": columns[0][i]}, heading: isolated(english),
+			Asks: []int{s.ask(id, ask{Name: "rating", Order: scale, Unsure: "Can’t judge", Options: options,
+				Text: isolated(text) + " How much of the meaning is the same?"})}})
+	}
+	if without > 0 {
+		s.note("%d rows without a text in both languages are left out", without)
 	}
 	return s, nil
 }

@@ -14,6 +14,7 @@ import (
 	"antipode/metrics"
 	"antipode/metrics/agreement"
 	"antipode/metrics/concepts"
+	"antipode/metrics/consistency"
 	"antipode/metrics/representation"
 	"antipode/metrics/stereotypes"
 )
@@ -71,7 +72,8 @@ func pick(q seen, text string) reply { return reply{pick: []int{slices.Index(q.o
 // trials are those of every task.
 func trials(evaluate func(datasets.Table) *table.Frame) map[string]trial {
 	return map[string]trial{Visage: visageTrial(evaluate), Entigen: entigenTrial(evaluate),
-		Visual: visualTrial(evaluate), Failures: failuresTrial(evaluate), TagTask: tagsTrial(evaluate)}
+		Visual: visualTrial(evaluate), Failures: failuresTrial(evaluate), TagTask: tagsTrial(evaluate),
+		Translations: translationsTrial(evaluate)}
 }
 
 // visageTrial: theta is that of perfect annotators, and largest for the people whose stereotypes were injected.
@@ -238,6 +240,30 @@ func tagsTrial(evaluate func(datasets.Table) *table.Frame) trial {
 		same(t, "share", values(f, "share", "tag"), want)
 		if f.Numbers("n_inspected")[0] != float64(in.Len()) {
 			t.Error(fmt.Sprint(f))
+		}
+	}}
+}
+
+// translationsTrial: the mean rating of each language is the rater's; English prompts are not rated.
+func translationsTrial(evaluate func(datasets.Table) *table.Frame) trial {
+	in := table.NewFrame(datasets.Columns("prompt_id:text", "language:text", "prompt:text", "english:text"))
+	for _, row := range [][]string{{"p1", "en", "a bus", "a bus"}, {"p1", "hin_Deva", "एक बस", "a bus"},
+		{"p2", "hin_Deva", "दो कुत्ते", "two dogs"}, {"p1", "urd_Arab", "ایک بس", "a bus"},
+		{"p2", "urd_Arab", "", "two dogs"}} {
+		in.Add(row)
+	}
+	return trial{in, Options{Raters: 4}, func(q seen) reply {
+		if strings.Contains(q.text, "एक") {
+			return pick(q, "Some of it: something important differs or is missing")
+		}
+		return pick(q, "All of it: equivalent, also in tone")
+	}, func(t *testing.T, c *Collected) {
+		unanimous(t, evaluate, c)
+		ratings := evaluate(consistency.TranslationRatings(datasets.FromFrame(c.Table)))
+		same(t, "rating", values(ratings, "rating", "language"),
+			map[string]float64{"hin_Deva": 3.5, "urd_Arab": 5, "all": 4})
+		if ratings.Numbers("n_annotators")[0] != 4 {
+			t.Errorf("%g annotators", ratings.Numbers("n_annotators")[0])
 		}
 	}}
 }

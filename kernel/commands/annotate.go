@@ -18,7 +18,7 @@ import (
 
 const (
 	annotateArgs     = "make … | collect DIR …"
-	annotateMakeArgs = "--task visage|visual|entigen|failures|tags --in TABLE --out DIR [--raters N] [--tags A,B] …"
+	annotateMakeArgs = "--task visage|visual|entigen|failures|tags|translations --in TABLE --out DIR [--raters N] [--tags A,B] …"
 )
 
 func annotateCommand(ctx context.Context, args []string) error {

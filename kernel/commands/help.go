@@ -13,6 +13,8 @@ var examples = map[string][]string{
 		"antipode new mine.ipynb",
 	},
 	"run": {"antipode run notebooks/tour.ipynb -p n=2"},
+	"new": {"antipode new mine.ipynb", "antipode new --audit entigen --images images.csv mine.ipynb",
+		"antipode new --audit dig -p photos=geode -p generator=stable-diffusion-v1-5 mine.ipynb"},
 	"generate": {
 		`antipode generate --prompt "a boat"`,
 		"antipode generate --model archipelago-diffusion --prompts prompts.csv --n 4 --out images.parquet",

@@ -5,13 +5,14 @@ import (
 	_ "embed" // the notebook's cells
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"antipode/kernel/jupyter"
 	"antipode/kernel/jupyter/notebook"
+	"antipode/kernel/jupyter/runner"
 )
 
 // templateCells are the cells of a new notebook: each begins with a line "### TYPE [TAG]".
@@ -19,14 +20,26 @@ import (
 //go:embed template.txt
 var templateCells string
 
-// newNotebook writes a notebook to start from.
+// auditNotebooks are the notebooks of the audits by the audit's name, in the order of the help.
+var auditNotebooks = [][2]string{{"dig", "decomposed_dig"}, {"indictti", "indictti"}, {"visage", "visage"},
+	{"cococrola", "cococrola"}, {"entigen", "entigen"}}
+
+// newNotebook writes a notebook to start from, or an audit's with parameters.
 func newNotebook(_ context.Context, args []string) error {
-	rest, err := parse(flags("new", ""), args)
+	var audit, images string
+	var params list
+	fs := flags("new", "")
+	fs.StringVar(&audit, "audit", "", "write the notebook of the audit `NAME`: dig, indictti, visage, cococrola or "+
+		"entigen")
+	fs.StringVar(&images, "images", "", "with --audit: a folder or table of generated images, `PATH`, its parameter "+
+		"generator")
+	fs.Var(&params, "p", "with --audit: a parameter of the notebook, `name=value`; may be given several times")
+	rest, err := parse(fs, args)
 	if err != nil {
 		return err
 	}
 	if len(rest) != 1 {
-		return usage("new takes one name: antipode new NAME.ipynb")
+		return usage("new takes one name: antipode new [--audit NAME] NAME.ipynb")
 	}
 	path := rest[0]
 	if filepath.Ext(path) == "" {
@@ -35,14 +48,23 @@ func newNotebook(_ context.Context, args []string) error {
 	if filepath.Ext(path) != ".ipynb" {
 		return usage("%s: the name of a notebook ends in .ipynb", path)
 	}
+	nb := template()
+	switch {
+	case audit != "":
+		if nb, err = auditNotebook(audit, images, params); err != nil {
+			return err
+		}
+	case images != "" || len(params) > 0:
+		return usage("--images and -p need --audit NAME")
+	}
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
-	if errors.Is(err, fs.ErrExist) {
+	if errors.Is(err, os.ErrExist) {
 		return fmt.Errorf("%s exists; choose another name, or remove it", path)
 	}
 	if err != nil {
 		return err
 	}
-	if _, err := f.Write(template().Encode()); err != nil {
+	if _, err := f.Write(nb.Encode()); err != nil {
 		return errors.Join(err, f.Close())
 	}
 	if err := f.Close(); err != nil {
@@ -50,6 +72,45 @@ func newNotebook(_ context.Context, args []string) error {
 	}
 	fmt.Printf("wrote %s\n  run it:   antipode run %[1]s\n  open it:  antipode lab %[1]s\n", path)
 	return nil
+}
+
+// auditNotebook returns the notebook of an audit, which is part of the module, without outputs and with parameters.
+func auditNotebook(audit, images string, params []string) (*notebook.Notebook, error) {
+	at := slices.IndexFunc(auditNotebooks, func(n [2]string) bool { return n[0] == audit || n[1] == audit })
+	if at < 0 {
+		var names []string
+		for _, n := range auditNotebooks {
+			names = append(names, n[0])
+		}
+		return nil, usage("--audit %s: there is no such audit; use %s", audit, strings.Join(names, ", "))
+	}
+	dir, err := moduleDir()
+	if err != nil {
+		return nil, err
+	}
+	nb, err := notebook.Read(filepath.Join(dir, "notebooks", auditNotebooks[at][1]+".ipynb"))
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range nb.Cells {
+		c.Outputs, c.ExecutionCount = nil, 0
+	}
+	if images != "" {
+		if _, err := os.Stat(images); err != nil {
+			return nil, usage("--images %s: there is no such file or folder", images)
+		}
+		full, err := filepath.Abs(images)
+		if err != nil {
+			return nil, err
+		}
+		params = append([]string{"generator=" + full}, params...)
+	}
+	err = runner.Inject(nb, params)
+	var wrong *runner.UsageError
+	if errors.As(err, &wrong) {
+		return nil, usageError{err}
+	}
+	return nb, err
 }
 
 // template is the notebook that [newNotebook] writes.

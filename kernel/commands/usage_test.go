@@ -152,4 +152,22 @@ func TestNew(t *testing.T) {
 	if _, err := run("new", filepath.Join("no", "folder.ipynb")); err == nil {
 		t.Error("no error for a missing folder")
 	}
+	must.Do(t, os.WriteFile("images.csv", []byte("id,image\n"), 0o600))
+	for _, audit := range []string{"dig", "indictti", "visage", "cococrola", "entigen"} {
+		if _, err := run("new", "--audit", audit, "--images", "images.csv", "-p", "seed=3", audit); err != nil {
+			t.Fatal(err)
+		}
+		full, _ := filepath.Abs("images.csv")
+		if nb := string(must.Get(os.ReadFile(audit + ".ipynb"))(t)); !strings.Contains(nb, full) ||
+			!strings.Contains(nb, "var seed int = 3") || strings.Contains(nb, "image/png") {
+			t.Errorf("%s: %.2000s", audit, nb)
+		}
+	}
+	for want, args := range map[string][]string{"no such audit; use dig, ind": {"--audit", "x", "a"},
+		"--images and -p need --audit": {"-p", "n=1", "a"}, "no parameter \"x\"": {"--audit", "dig", "-p", "x=1", "a"},
+		"there is no such file or folder": {"--audit", "dig", "--images", "none", "a"}} {
+		if _, err := run(append([]string{"new"}, args...)...); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v", args, err)
+		}
+	}
 }

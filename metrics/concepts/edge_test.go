@@ -269,7 +269,7 @@ func TestRegistered(t *testing.T) {
 			t.Errorf("%s: %+v", name, m)
 		}
 	}
-	if n != 13 {
+	if n != 14 {
 		t.Errorf("%d operations", n)
 	}
 }

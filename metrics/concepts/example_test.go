@@ -141,19 +141,45 @@ func failed() datasets.Table {
 		table.NumberColumn("inverse_distinctiveness", []float64{0.3, 0.4})}})
 }
 
+// generated are images of three concepts: in Spanish those of dog show cats, and those of sea vary.
+func generated() datasets.Table {
+	f := &table.Frame{Columns: []table.Column{table.TextColumn("model", nil), table.TextColumn("language", nil),
+		table.TextColumn("concept", nil), table.VectorColumn("full", nil)}}
+	for _, l := range []string{"en", "es"} {
+		for i, c := range []string{"cat", "dog", "sea"} {
+			for k := range 3 {
+				v := make([]float32, 6)
+				switch {
+				case l == "es" && c == "sea":
+					v[k+2] = 1
+				case l == "es":
+					i = 0
+					fallthrough
+				default:
+					v[i], v[k+3] = 1, 0.3
+				}
+				for at, text := range []string{"A", l, c} {
+					f.Columns[at].Texts = append(f.Columns[at].Texts, text)
+				}
+				f.Columns[3].Vectors = append(f.Columns[3].Vectors, v)
+			}
+		}
+	}
+	return datasets.FromFrame(f)
+}
+
 // The images of dog are consistent but show another concept; those of sea vary.
 func ExampleFailures() {
-	show(concepts.Failures(failed(), concepts.FailureOptions{HighSc: "0.8", HighDt: "0.6"}),
-		"model", "language", "concept", "self_consistency", "kind")
+	show(concepts.Failures(failed(), generated()), "model", "language", "concept", "kind", "nearest")
 	// Output:
-	// model  language  concept  self_consistency  kind
-	// A      es        dog                   0.9  specific collision
-	// A      es        sea                   0.5  non-specific
+	// model  language  concept  kind                nearest
+	// A      es        dog      specific collision  cat
+	// A      es        sea      non-specific        cat
 }
 
 // A person labels the failure of sea as a generic collision.
 func ExampleFailureCounts() {
-	failures := concepts.Failures(failed(), concepts.FailureOptions{HighSc: "0.8", HighDt: "0.6"})
+	failures := concepts.Failures(failed(), generated())
 	labels := datasets.FromRows([]map[string]any{{"model": "A", "language": "es", "concept": "sea",
 		"kind": concepts.GenericCollision}})
 	show(concepts.FailureCounts(failures, labels), "language", "kind", "n", "share", "n_by_hand", "n_changed")
@@ -274,6 +300,7 @@ func ExampleRule_Possessed() {
 }
 
 func ExampleKindOf() {
-	fmt.Println(concepts.KindOf(0.9, 0.3, 0.8, 0.6))
+	fmt.Println(concepts.KindOf(concepts.Failing{Self: 0.9, Nearest: 0.9, Reference: 0.85, Typical: 0.8,
+		Base: 0.2}))
 	// Output: specific collision
 }

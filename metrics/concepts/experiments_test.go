@@ -258,3 +258,27 @@ func TestConstructorsOfExperiments(t *testing.T) {
 		t.Error(tab.Err())
 	}
 }
+
+// TestShown: an image shows the concepts whose words are nearest; possession is that of the scores.
+func TestShown(t *testing.T) {
+	words := &table.Frame{Columns: []table.Column{table.TextColumn("concept", []string{"dog", "sea", "sun"}),
+		table.VectorColumn("clip_text", [][]float32{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}})}}
+	same := func(v string) []string { return []string{v, v, v} }
+	images := &table.Frame{Columns: []table.Column{table.TextColumn("model", same("A")),
+		table.TextColumn("language", same("es")), table.TextColumn("prompt_id", same("p")),
+		table.TextColumn("concepts", same("dog, sea")),
+		table.VectorColumn("clip_image", [][]float32{{2, 1, 0}, {1, 0, 0.5}, nil})}}
+	got, _, err := compute("cococrola-shown", map[string]*table.Frame{"in": images, "words": words,
+		"scores": tab("A es dog 0.9 30 yes", "A es sea 0.1 10 no")})
+	if err != nil || !slices.Equal(got.Numbers("shown"), []float64{1, 0.5}) ||
+		!slices.Equal(got.Numbers("all_shown"), []float64{0.5, 0.5}) || got.Numbers("n_images")[0] != 2 ||
+		!slices.Equal(got.Texts("possessed"), []string{"yes", "no"}) ||
+		!slices.Equal(got.Texts("all_possessed"), []string{"no", "no"}) {
+		t.Errorf("%v, %+v", err, got)
+	}
+	images.Columns[3].Texts[0] = "dog, cat"
+	if _, _, err := compute("cococrola-shown", map[string]*table.Frame{"in": images, "words": words}); err == nil ||
+		!strings.Contains(err.Error(), `"cat" is not among the words`) {
+		t.Error(err)
+	}
+}

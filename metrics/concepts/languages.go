@@ -2,17 +2,13 @@ package concepts
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
-	"sort"
-	"strconv"
 	"strings"
 
 	"antipode/datasets"
 	"antipode/datasets/table"
 	"antipode/metrics"
-	"antipode/metrics/interval"
 )
 
 var inScores = []metrics.Input{{Role: "in",
@@ -125,84 +121,6 @@ var languageCorrelations = metrics.Define(metrics.Definition[CorrelationOptions,
 // model (n_used); blank under three pairs or if a score is constant.
 func LanguageCorrelations(scores datasets.Table, options ...CorrelationOptions) datasets.Table {
 	return languageCorrelations.Of(scores, options...)
-}
-
-// FailureOptions are the options of [Failures].
-type FailureOptions struct {
-	HighSc string `json:"high_sc,omitempty" default:"median" help:"Sc is high from this on: a number, or the median of the model"`
-	HighDt string `json:"high_dt,omitempty" default:"median" help:"Dt is high from this on: a number, or the median of the model"`
-}
-
-// FailureRow is a row of [Failures].
-type FailureRow struct {
-	Model    string  `column:"model"`
-	Language string  `column:"language"`
-	Concept  string  `column:"concept"`
-	Kind     string  `column:"kind"`
-	Xc       float64 `column:"cross_consistency"`
-	Wc       float64 `column:"text_match"`
-	Sc       float64 `column:"self_consistency"`
-	Dt       float64 `column:"inverse_distinctiveness"`
-	HighSc   float64 `column:"high_sc"`
-	HighDt   float64 `column:"high_dt"`
-}
-
-var failures = metrics.Define(metrics.Definition[FailureOptions, FailureRow]{
-	Name:    "cococrola-failures",
-	Title:   "concepts not possessed, with the kind of failure that their scores suggest",
-	Version: 1, Unit: cosines, Range: ranges, Direction: "none",
-	Citation: citation + ", section 5.2; the rule is an addition", Inputs: inScores,
-	Compute: func(_ context.Context, call *metrics.Call, o FailureOptions) ([]FailureRow, error) {
-		rows, err := readScored(call.Inputs["in"])
-		if err != nil {
-			return nil, err
-		}
-		sc, err := threshold(rows, "high-sc", o.HighSc, scoreOf("self_consistency"))
-		if err != nil {
-			return nil, err
-		}
-		dt, err := threshold(rows, "high-dt", o.HighDt, scoreOf("inverse_distinctiveness"))
-		if err != nil {
-			return nil, err
-		}
-		var out []FailureRow
-		for _, s := range rows {
-			if s.Possessed == No {
-				highSc, highDt := sc(s.Model), dt(s.Model)
-				out = append(out, FailureRow{s.Model, s.Language, s.Concept, KindOf(s.Sc, s.Dt, highSc, highDt), s.Xc,
-					s.Wc, s.Sc, s.Dt, highSc, highDt})
-			}
-		}
-		return out, nil
-	},
-})
-
-// threshold returns the threshold of each model: a number, or the median of its scores.
-func threshold(rows []Scored, option, text string, score func(Scored) float64) (func(model string) float64, error) {
-	if text != "median" {
-		x, err := strconv.ParseFloat(text, 64)
-		if err != nil || math.IsNaN(x) {
-			return nil, fmt.Errorf("%s is %q; it must be a number or median", option, text)
-		}
-		return func(string) float64 { return x }, nil
-	}
-	by := map[string][]float64{}
-	for _, s := range rows {
-		if v := score(s); !math.IsNaN(v) {
-			by[s.Model] = append(by[s.Model], v)
-		}
-	}
-	for _, v := range by {
-		sort.Float64s(v)
-	}
-	return func(model string) float64 { return interval.Quantile(by[model], 0.5) }, nil
-}
-
-// Failures is the metric cococrola-failures (section 5.2): the concepts that are not possessed, with the kind of
-// failure that their scores suggest ([KindOf]): generic collision if Dt is high, else specific collision if Sc is
-// high, else non-specific. The thresholds are additions of this package.
-func Failures(scores datasets.Table, options ...FailureOptions) datasets.Table {
-	return failures.Of(scores, options...)
 }
 
 // WinOptions are the options of [ColumnWins].

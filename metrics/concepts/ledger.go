@@ -9,10 +9,11 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/cococrola"
 	"antipode/metrics"
+	"antipode/metrics/interval"
 )
 
 var ledgerValues = datasets.Define(datasets.Operation[CellOptions, metrics.ValueRow]{
-	Name: "cococrola-values", Version: 2,
+	Name: "cococrola-values", Version: 3, // 2 knew no undecided claims
 	Title:    "the values of Table 2 and the claims of CoCo-CroLa, from scores and means",
 	Citation: citation + ", section 5, Table 2",
 	Inputs: []metrics.Input{
@@ -22,7 +23,8 @@ var ledgerValues = datasets.Define(datasets.Operation[CellOptions, metrics.Value
 })
 
 // Values returns the values of the items that cococrola.PrintedItems lists, for metrics.Ledger: the cells of
-// Table 2 with their intervals, ×100 as printed, and whether the claims hold. A cell or claim has a row if the models
+// Table 2 with their intervals, ×100 as printed, and whether the claims hold: undecided where the interval of the
+// difference of two cells allows both. A cell or claim has a row if the models
 // and languages that it is about are among the scores; models are found as in [PaperCells]. means are those of
 // [LanguageMeans] of the scores.
 func Values(scores, means datasets.Table, options ...CellOptions) datasets.Table {
@@ -31,53 +33,59 @@ func Values(scores, means datasets.Table, options ...CellOptions) datasets.Table
 
 // paperScores is what the claims of the paper are about. Missing values are NaN.
 type paperScores struct {
-	cells                         // of Table 2
-	rows    []Scored              // by concept
-	values  map[[3]string]float64 // of the cells, by label, language and score
-	wins    map[string]int        // columns of Xc, by label
-	inverse map[string]float64    // mean of Dt over models, by language
+	cells                                  // of Table 2
+	rows    []Scored                       // by concept
+	values  map[[3]string]interval.Bounded // of the cells, by label, language and score
+	wins    map[string]int                 // columns of Xc, by label
+	inverse map[string]float64             // mean of Dt over models, by language
 }
 
-// verdict is whether a claim holds; "" if it cannot be computed.
-type verdict = string
+// pair are two values that a claim says are in ascending order.
+type pair [2]interval.Bounded
 
-// all returns whether every pair is in ascending order, "" if a value is missing.
-func all(pairs ...[2]float64) verdict {
-	out := verdict(Yes)
+// exactly returns a value without an interval.
+func exactly(v float64) interval.Bounded {
+	return interval.Bounded{Value: v, Low: math.NaN(), High: math.NaN()}
+}
+
+// all returns the verdict of interval.Bounded on every pair, "" if a value is missing.
+func all(pairs ...pair) string {
+	var verdicts []string
 	for _, p := range pairs {
-		switch {
-		case math.IsNaN(p[0]) || math.IsNaN(p[1]):
+		if math.IsNaN(p[0].Value) || math.IsNaN(p[1].Value) {
 			return Unknown
-		case p[0] >= p[1]:
-			out = No
 		}
+		verdicts = append(verdicts, p[1].Minus(p[0]).Within(0, math.Inf(1)))
 	}
-	return out
+	return interval.Every(verdicts...)
 }
 
-func (s *paperScores) value(label, language, score string) float64 {
+func (s *paperScores) value(label, language, score string) interval.Bounded {
 	if v, ok := s.values[[3]string{label, language, score}]; ok {
 		return v
 	}
-	return math.NaN()
+	return exactly(math.NaN())
 }
 
 // below returns the pairs of which each value of a model in some languages is below each in others.
-func (s *paperScores) below(label, score string, low, high []string) (pairs [][2]float64) {
+func (s *paperScores) below(label, score string, low, high []string) (pairs []pair) {
 	for _, l := range low {
 		for _, h := range high {
-			pairs = append(pairs, [2]float64{s.value(label, l, score), s.value(label, h, score)})
+			pairs = append(pairs, pair{s.value(label, l, score), s.value(label, h, score)})
 		}
 	}
 	return pairs
 }
 
 // best returns the pairs of which the value of a model is the largest of all models, the smallest if sign is −1.
-func (s *paperScores) best(label, language, score string, sign float64) (pairs [][2]float64) {
+func (s *paperScores) best(label, language, score string, sign float64) (pairs []pair) {
 	for _, other := range cococrola.Models {
 		if other != label {
-			pairs = append(pairs, [2]float64{sign * s.value(other, language, score),
-				sign * s.value(label, language, score)})
+			of := pair{s.value(other, language, score), s.value(label, language, score)}
+			if sign < 0 {
+				of[0], of[1] = of[1], of[0]
+			}
+			pairs = append(pairs, of)
 		}
 	}
 	return pairs
@@ -87,14 +95,14 @@ func (s *paperScores) best(label, language, score string, sign float64) (pairs [
 var english = []string{"DALL-E Mega", "DALL-E Mini", "SD 1.1", "SD 1.2", "SD 1.4", "SD 2"}
 
 // trainedInEnglish returns the pairs of claim about models trained in English, of those that were computed.
-func (s *paperScores) trainedInEnglish(of func(label string) [][2]float64) (pairs [][2]float64) {
+func (s *paperScores) trainedInEnglish(of func(label string) []pair) (pairs []pair) {
 	for _, label := range english {
 		if s.of[label] != "" {
 			pairs = append(pairs, of(label)...)
 		}
 	}
 	if pairs == nil {
-		return [][2]float64{{math.NaN(), math.NaN()}}
+		return []pair{{exactly(math.NaN())}}
 	}
 	return pairs
 }
@@ -104,44 +112,44 @@ func without(languages []string, except ...string) []string {
 }
 
 // uneven is the range of a model's Xc over the languages of Europe and East Asia.
-func (s *paperScores) uneven(label string) float64 {
+func (s *paperScores) uneven(label string) interval.Bounded {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, l := range []string{"en", "es", "de", "zh", "ja"} {
-		v := s.value(label, l, "Xc")
+		v := s.value(label, l, "Xc").Value
 		low, high = min(low, v), max(high, v) // NaN if one is
 	}
-	return high - low
+	return exactly(high - low)
 }
 
 // mostWins returns the pairs of the claim that a model is best in the most columns of Xc.
-func (s *paperScores) mostWins(label string) (pairs [][2]float64) {
+func (s *paperScores) mostWins(label string) (pairs []pair) {
 	for _, other := range cococrola.Models {
-		if math.IsNaN(s.value(other, cococrola.Average, "Xc")) {
-			return [][2]float64{{math.NaN(), math.NaN()}}
+		if math.IsNaN(s.value(other, cococrola.Average, "Xc").Value) {
+			return []pair{{exactly(math.NaN())}}
 		}
 		if other != label {
-			pairs = append(pairs, [2]float64{float64(s.wins[other]), float64(s.wins[label])})
+			pairs = append(pairs, pair{exactly(float64(s.wins[other])), exactly(float64(s.wins[label]))})
 		}
 	}
 	return pairs
 }
 
 // correlated returns the pairs of the claim about Figure 7.
-func (s *paperScores) correlated() (pairs [][2]float64) {
+func (s *paperScores) correlated() (pairs []pair) {
 	r := map[[2]string]float64{}
 	all, _ := ComputeLanguageCorrelations(s.cells.paperRows(s.rows), scoreOf("cross_consistency"), true,
 		metrics.Intervals{})
 	for _, c := range all {
 		r[[2]string{c.A, c.B}], r[[2]string{c.B, c.A}] = c.R.Value, c.R.Value
 	}
-	of := func(a, b string) float64 {
+	of := func(a, b string) interval.Bounded {
 		if v, known := r[[2]string{a, b}]; known {
-			return v
+			return exactly(v)
 		}
-		return math.NaN()
+		return exactly(math.NaN())
 	}
 	for _, p := range [][2]string{{"es", "de"}, {"es", "id"}, {"zh", "ja"}} {
-		pairs = append(pairs, [2]float64{of("es", "ja"), of(p[0], p[1])})
+		pairs = append(pairs, pair{of("es", "ja"), of(p[0], p[1])})
 	}
 	return pairs
 }
@@ -159,29 +167,29 @@ func (c cells) paperRows(rows []Scored) (out []Scored) {
 }
 
 // overModels returns the pairs of the mean over the computed models in one language, and those in others.
-func (s *paperScores) overModels(score, low string, high []string) (pairs [][2]float64) {
-	of := func(language string) float64 {
+func (s *paperScores) overModels(score, low string, high []string) (pairs []pair) {
+	of := func(language string) interval.Bounded {
 		var values []float64
 		for label := range s.of {
-			values = append(values, s.value(label, language, score))
+			values = append(values, s.value(label, language, score).Value)
 		}
-		return mean(values, nil)
+		return exactly(mean(values, nil))
 	}
 	for _, h := range high {
-		pairs = append(pairs, [2]float64{of(low), of(h)})
+		pairs = append(pairs, pair{of(low), of(h)})
 	}
 	return pairs
 }
 
 // snow returns the verdict on the possession of snow.
-func (s *paperScores) snow() verdict {
+func (s *paperScores) snow() string {
 	possessed := map[[2]string]string{}
 	for _, r := range s.rows {
 		if r.Concept == "snow" {
 			possessed[[2]string{r.Model, r.Language}] = r.Possessed
 		}
 	}
-	out := verdict(Yes)
+	out := interval.Pass
 	for _, label := range []string{"DALL-E Mega", "AltDiffusion m9", "SD 2"} {
 		for language, want := range map[string]string{"en": Yes, "es": Yes,
 			"ja": map[bool]string{true: Yes, false: No}[label == "SD 2"]} {
@@ -190,7 +198,7 @@ func (s *paperScores) snow() verdict {
 				return Unknown
 			case want:
 			default:
-				out = No
+				out = interval.Fail
 			}
 		}
 	}
@@ -198,55 +206,55 @@ func (s *paperScores) snow() verdict {
 }
 
 // inverseOrder returns the pairs of the claim about Figure 9.
-func (s *paperScores) inverseOrder() (pairs [][2]float64) {
-	of := func(language string) float64 {
+func (s *paperScores) inverseOrder() (pairs []pair) {
+	of := func(language string) interval.Bounded {
 		if v, known := s.inverse[language]; known {
-			return v
+			return exactly(v)
 		}
-		return math.NaN()
+		return exactly(math.NaN())
 	}
 	latin := []string{"en", "es", "de", "id"}
 	for _, l := range without(cococrola.Languages, "he") {
-		pairs = append(pairs, [2]float64{of(l), of("he")})
+		pairs = append(pairs, pair{of(l), of("he")})
 	}
 	for _, l := range latin {
-		pairs = append(pairs, [2]float64{of(l), of("zh")}, [2]float64{of(l), of("ja")})
+		pairs = append(pairs, pair{of(l), of("zh")}, pair{of(l), of("ja")})
 	}
 	return pairs
 }
 
 // claims returns the verdict on each claim.
-func (s *paperScores) claims() map[string]verdict {
+func (s *paperScores) claims() map[string]string {
 	latin, alt := []string{"en", "es", "de", "id"}, "AltDiffusion m9"
-	over := func(languages []string, of func(language string) [][2]float64) (pairs [][2]float64) {
+	over := func(languages []string, of func(language string) []pair) (pairs []pair) {
 		for _, l := range languages {
 			pairs = append(pairs, of(l)...)
 		}
 		return pairs
 	}
-	out := map[string]verdict{
-		"English-trained models are best in English": all(s.trainedInEnglish(func(m string) [][2]float64 {
+	out := map[string]string{
+		"English-trained models are best in English": all(s.trainedInEnglish(func(m string) []pair {
 			return s.below(m, "Xc", without(cococrola.Languages, "en"), []string{"en"})
 		})...),
 		"CogView 2 is best in Chinese": all(s.below("CogView 2", "Xc", without(cococrola.Languages, "zh"),
 			[]string{"zh"})...),
 		"DALL-E 2 is more even over EN, ES, DE, ZH and JA than the English-trained models": all(
-			s.trainedInEnglish(func(m string) [][2]float64 {
-				return [][2]float64{{s.uneven("DALL-E 2"), s.uneven(m)}}
+			s.trainedInEnglish(func(m string) []pair {
+				return []pair{{s.uneven("DALL-E 2"), s.uneven(m)}}
 			})...),
 		"AltDiffusion m9 is better in EN, ES, DE, ZH and JA than in HE and ID": all(s.below(alt, "Xc",
 			[]string{"he", "id"}, without(cococrola.Languages, "he", "id"))...),
 		"AltDiffusion m9 has the highest average Xc":        all(s.best(alt, cococrola.Average, "Xc", 1)...),
 		"AltDiffusion m9 is best in the most columns by Xc": all(s.mostWins(alt)...),
-		"DALL-E Mega has the highest Xc in EN, ES, DE and ID": all(over(latin, func(l string) [][2]float64 {
+		"DALL-E Mega has the highest Xc in EN, ES, DE and ID": all(over(latin, func(l string) []pair {
 			return s.best("DALL-E Mega", l, "Xc", 1)
 		})...),
 		"DALL-E Mega has the highest average Wc": all(s.best("DALL-E Mega", cococrola.Average, "Wc", 1)...),
 		"AltDiffusion m9 is better than SD 2 in JA and HE, and worse in EN and DE": all(
-			[2]float64{s.value("SD 2", "ja", "Xc"), s.value(alt, "ja", "Xc")},
-			[2]float64{s.value("SD 2", "he", "Xc"), s.value(alt, "he", "Xc")},
-			[2]float64{s.value(alt, "en", "Xc"), s.value("SD 2", "en", "Xc")},
-			[2]float64{s.value(alt, "de", "Xc"), s.value("SD 2", "de", "Xc")}),
+			pair{s.value("SD 2", "ja", "Xc"), s.value(alt, "ja", "Xc")},
+			pair{s.value("SD 2", "he", "Xc"), s.value(alt, "he", "Xc")},
+			pair{s.value(alt, "en", "Xc"), s.value("SD 2", "en", "Xc")},
+			pair{s.value(alt, "de", "Xc"), s.value("SD 2", "de", "Xc")}),
 		"CogView 2 has the lowest average Xc and Wc": all(append(s.best("CogView 2", cococrola.Average, "Xc", -1),
 			s.best("CogView 2", cococrola.Average, "Wc", -1)...)...),
 		"Hebrew has the lowest Xc and Wc of the languages": all(append(
@@ -263,7 +271,7 @@ func (s *paperScores) claims() map[string]verdict {
 func computeItems(_ context.Context, call *datasets.Call, o CellOptions) (_ []metrics.ValueRow, err error) {
 	var out metrics.ValueRows
 	f, means := call.Inputs["scores"], call.Inputs["means"]
-	s := &paperScores{values: map[[3]string]float64{}, wins: map[string]int{}, inverse: map[string]float64{}}
+	s := &paperScores{values: map[[3]string]interval.Bounded{}, wins: map[string]int{}, inverse: map[string]float64{}}
 	if s.rows, err = readScored(f); err != nil {
 		return nil, err
 	}
@@ -298,7 +306,7 @@ func computeItems(_ context.Context, call *datasets.Call, o CellOptions) (_ []me
 		out.Add(cococrola.Item(c.Model, c.Language, c.Score), metrics.Estimate{Value: c.Value, Low: end[0],
 			High: end[1]},
 			images[[2]string{c.Computed, c.Language}])
-		s.values[[3]string{c.Model, c.Language, c.Score}] = c.Value
+		s.values[[3]string{c.Model, c.Language, c.Score}] = interval.Bounded{Value: c.Value, Low: end[0], High: end[1]}
 		if c.Score == "Xc" {
 			rounded[[2]string{c.Model, c.Language}] = math.Round(c.Value)
 		}
@@ -322,9 +330,9 @@ func computeItems(_ context.Context, call *datasets.Call, o CellOptions) (_ []me
 			out.Add(item, metrics.Exact(n), math.NaN())
 		}
 	}
-	for item, holds := range s.claims() {
-		if holds != Unknown {
-			out.AddClaim(item, holds == Yes)
+	for item, verdict := range s.claims() {
+		if verdict != Unknown {
+			out.AddVerdict(item, verdict)
 		}
 	}
 	slices.SortFunc(out, func(a, b metrics.ValueRow) int { return cmp.Compare(a.Item, b.Item) })

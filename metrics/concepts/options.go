@@ -18,6 +18,7 @@ const (
 
 	PerConcept = "per-concept" // sample of Dt: one per concept
 	Shared     = "shared"      // one list of concepts per model, one image of each per language
+	All        = "all"         // no sample: all images of the other concepts in the language
 
 	ExcludeOwn = "exclude" // a concept's own images are not in its sample of Dt
 	IncludeOwn = "include" // they may be
@@ -41,7 +42,7 @@ type Options struct {
 	Word              string // language of the word of Wc: a code, or "source"
 	Self              string // [ExcludeSelf], [Literal]
 	M                 int    // images in the sample of Dt; 0 = one of each other concept
-	Sample            string // [PerConcept], [Shared]
+	Sample            string // [PerConcept], [Shared], [All]
 	Own               string // [ExcludeOwn], [IncludeOwn]
 	Replacement       string // [Without], [With]
 	Product           string // [Cosine], [Dot]
@@ -70,7 +71,7 @@ func (o Options) check(model string) (Options, error) {
 		allowed []string // the default first
 	}{
 		{"self", &o.Self, []string{ExcludeSelf, Literal}},
-		{"sample", &o.Sample, []string{PerConcept, Shared}},
+		{"sample", &o.Sample, []string{PerConcept, Shared, All}},
 		{"own", &o.Own, []string{ExcludeOwn, IncludeOwn}},
 		{"replacement", &o.Replacement, []string{Without, With}},
 		{"product", &o.Product, []string{Cosine, Dot}},

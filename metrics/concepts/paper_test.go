@@ -173,11 +173,14 @@ func TestPossession(t *testing.T) {
 	if _, err := (Rule{When: "neither"}).Possessed(1, 1); err == nil {
 		t.Error("an unknown rule is accepted")
 	}
-	for want, c := range map[string][2]float64{NonSpecific: {0.4, 0.2}, SpecificCollision: {0.8, 0.2},
-		GenericCollision: {0.8, 0.7}, "": {nan, 0.7}} {
-		if got := KindOf(c[0], c[1], 0.6, 0.5); got != want {
+	for want, c := range map[string][3]float64{NonSpecific: {0.4, 0.4, 0.4}, SpecificCollision: {0.8, 0.8, 0.75},
+		GenericCollision: {0.9, 0.9, 0.5}, "": {0.8, nan, nan}} {
+		if got := KindOf(Failing{c[0], c[1], c[2], 0.8, 0.2}); got != want {
 			t.Errorf("%v: %q, want %q", c, got, want)
 		}
+	}
+	if got := KindOf(Failing{0.8, 0.3, 0.25, 0.8, 0.2}); got != SpecificCollision {
+		t.Errorf("a consistent concept that is none of the study's: %q", got)
 	}
 }
 

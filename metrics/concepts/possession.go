@@ -43,27 +43,3 @@ func (r Rule) Possessed(xc, wc float64) (string, error) {
 	}
 	return Unknown, nil
 }
-
-// Kinds of failure (section 5.2).
-const (
-	NonSpecific       = "non-specific"       // images of unrelated kinds: Xc and Sc are low
-	SpecificCollision = "specific collision" // a consistent but wrong concept: Xc is low, Sc is high, Dt is not high
-	GenericCollision  = "generic collision"  // the same scene for every concept: Xc is low, Dt is high
-)
-
-// Kinds are the kinds of failure, and "" for unlabeled.
-var Kinds = []string{NonSpecific, SpecificCollision, GenericCollision, ""}
-
-// KindOf returns the kind of failure of a concept that is not possessed, from its Sc and Dt; "" if one is NaN. The
-// paper labels images by eye: this rule and its thresholds are additions of this package.
-func KindOf(sc, dt, highSc, highDt float64) string {
-	switch {
-	case math.IsNaN(sc) || math.IsNaN(dt):
-		return ""
-	case dt >= highDt:
-		return GenericCollision
-	case sc >= highSc:
-		return SpecificCollision
-	}
-	return NonSpecific
-}

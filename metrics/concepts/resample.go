@@ -90,6 +90,12 @@ func (s *sampler) others(c Cell) (out [][]float64) {
 	if s.o.Own == ExcludeOwn {
 		names = slices.DeleteFunc(names, func(n string) bool { return n == c.Concept })
 	}
+	if s.o.Sample == All {
+		for _, n := range names {
+			out = append(out, s.all[Cell{c.Language, n}].unit...)
+		}
+		return out
+	}
 	rng := seeded(s.o.Seed, "sample", s.model, c.Language, c.Concept)
 	for _, n := range s.pick(rng, names) {
 		images := s.all[Cell{c.Language, n}].unit

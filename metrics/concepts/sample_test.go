@@ -93,6 +93,10 @@ func TestSample(t *testing.T) {
 	if b := of(Options{M: 200, Replacement: With}, 3); len(b) != 200 || distinct(b) < 25 || slices.Contains(b, 3) {
 		t.Errorf("with replacement: %d, %d distinct", len(b), distinct(b))
 	}
+	if b := of(Options{M: 10, Sample: All, Own: ExcludeOwn}, 3); distinct(b) != 29 || slices.Contains(b, 3) ||
+		len(b) != 29*4 {
+		t.Errorf("all images: %d of %d concepts", len(b), distinct(b))
+	}
 	shared := Options{M: 10, Sample: Shared, Own: IncludeOwn}
 	a, b := of(shared, 3), of(shared, 4)
 	if len(a) != 10 || distinct(a) != 10 || !slices.Equal(a, b) {

@@ -30,7 +30,7 @@ type ScoreOptions struct {
 
 	// The default of these is the profile's; see the package comment.
 	Self        string `json:"self,omitempty" values:"exclude_self,literal" help:"Xc in the source language: whether an image counts with itself"`
-	Sample      string `json:"sample,omitempty" values:"per-concept,shared" help:"sample of Dt: one per concept, or one per model"`
+	Sample      string `json:"sample,omitempty" values:"per-concept,shared,all" help:"sample of Dt: one per concept, one per model, or all images of the other concepts"`
 	Own         string `json:"own,omitempty" values:"exclude,include" help:"whether the concept's own images may be in its sample of Dt"`
 	Replacement string `json:"replacement,omitempty" values:"without,with" help:"whether the sample of Dt may contain a concept twice"`
 	Product     string `json:"product,omitempty" values:"cosine,dot" help:"Wc: mean of 100 × cosine, or of the dot product"`

@@ -42,7 +42,8 @@ func TestConstructors(t *testing.T) {
 	for name, made := range map[string]datasets.Table{"scores": scores,
 		"no words": ConceptScores(Tables{Images: datasets.FromFrame(images)}), "means": means,
 		"table": PaperTable(means), "cells": PaperCells(means), "wins": ColumnWins(means),
-		"ranking": Ranking(scores), "correlations": LanguageCorrelations(scores), "failures": Failures(scores)} {
+		"ranking": Ranking(scores), "correlations": LanguageCorrelations(scores),
+		"failures": Failures(scores, datasets.FromFrame(images))} {
 		if made.Err() != nil || len(made.Columns()) == 0 {
 			t.Errorf("%s: %v, %d columns", name, made.Err(), len(made.Columns()))
 		}

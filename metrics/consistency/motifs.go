@@ -12,6 +12,7 @@ import (
 	"antipode/datasets/table"
 	"antipode/metrics"
 	"antipode/metrics/internal/tabular"
+	"antipode/metrics/significance"
 )
 
 // MotifOptions are the options of [Motifs].
@@ -49,6 +50,69 @@ var motifs = metrics.Define(metrics.Definition[MotifOptions, MotifRow]{
 // people.
 func Motifs(images, tags datasets.Table, options ...MotifOptions) datasets.Table {
 	return motifs.Table(map[string]datasets.Table{"in": images, "tags": tags}, options...)
+}
+
+// MotifTestRow is a row of [MotifTests].
+type MotifTestRow struct {
+	Group      metrics.Group
+	Script     string  `column:"script"`
+	Language   string  `column:"language"`
+	Tag        string  `column:"tag"`
+	Share      float64 `column:"share" unit:"share of inspected images" range:"[0, 1]"`
+	Others     float64 `column:"share_others" unit:"share of inspected images" range:"[0, 1]" help:"of the other scripts or languages"`
+	Difference float64 `column:"difference" unit:"difference of shares" range:"[-1, 1]"`
+	P          float64 `column:"p" unit:"probability" range:"(0, 1]" help:"exact, two-sided"`
+	Holm       float64 `column:"p_holm" unit:"probability" range:"(0, 1]" help:"corrected over all rows"`
+	Inspected  int     `column:"n_inspected" unit:"images"`
+	NOthers    int     `column:"n_others" unit:"images" help:"inspected, of the other scripts or languages"`
+}
+
+var motifTests = metrics.Define(metrics.Definition[MotifOptions, MotifTestRow]{
+	Name: "indictti-motif-tests", Title: "whether a motif is more or less frequent in a script than in the others",
+	Version: 1, Unit: "probability", Range: "(0, 1]", Direction: "lower is less likely by chance",
+	Citation: citation + ", section 6; Fisher 1935; Holm 1979", Inputs: motifs.Operation.Inputs,
+	Compute: func(ctx context.Context, call *metrics.Call, o MotifOptions) (out []MotifTestRow, err error) {
+		rows, err := computeMotifs(ctx, call, o)
+		if err != nil {
+			return nil, err
+		}
+		ones := func(k, n int) []float64 {
+			return append(slices.Repeat([]float64{1}, k), make([]float64, n-k)...)
+		}
+		var p []float64
+		for i, r := range rows {
+			k, n := 0, 0
+			for j, other := range rows {
+				if j != i && other.Tag == r.Tag && slices.Equal(other.Group, r.Group) {
+					k, n = k+other.Tagged, n+other.Inspected
+				}
+			}
+			if r.Inspected == 0 || n == 0 {
+				continue
+			}
+			result, err := significance.Means(ones(r.Tagged, r.Inspected), ones(k, n), 0, 0)
+			if err != nil {
+				return nil, err
+			}
+			p = append(p, result.P)
+			others := float64(k) / float64(n)
+			out = append(out, MotifTestRow{Group: r.Group, Script: r.Script, Language: r.Language, Tag: r.Tag,
+				Share: r.Share, Others: others, Difference: r.Share - others, P: result.P, Inspected: r.Inspected,
+				NOthers: n})
+		}
+		holm, err := significance.Holm(p)
+		for i, v := range holm {
+			out[i].Holm = v
+		}
+		return out, err
+	},
+})
+
+// MotifTests is the metric indictti-motif-tests: for each motif and script (or language) of [Motifs] an exact test
+// whether its share of the inspected images differs from that in all other scripts, corrected for the number of tests.
+// It takes images for independent: tag one image of each prompt and language, or read the p-values with care.
+func MotifTests(images, tags datasets.Table, options ...MotifOptions) datasets.Table {
+	return motifTests.Table(map[string]datasets.Table{"in": images, "tags": tags}, options...)
 }
 
 // CountOptions are the options of [Completeness].

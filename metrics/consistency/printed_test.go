@@ -121,6 +121,33 @@ func TestMotifs(t *testing.T) {
 	}
 }
 
+// TestMotifTests: a motif in 5 of 5 images of one script and in 0 of 5 of the other has the exact p of Fisher's test, one
+// in 1 and 0 none.
+func TestMotifTests(t *testing.T) {
+	in := &table.Frame{Columns: []table.Column{table.TextColumn("id", nil), table.TextColumn("language", nil)}}
+	tags := &table.Frame{Columns: []table.Column{table.TextColumn("id", nil), table.TextColumn("tag", nil)}}
+	for i := range 10 {
+		id, tag := fmt.Sprint(i), ""
+		if i < 5 {
+			tag = "temple"
+		}
+		in.Add([]string{id, []string{"hin_Deva", "ben_Beng"}[i/5]})
+		tags.Add([]string{id, tag})
+	}
+	tags.Add([]string{"9", "sari"})
+	f, _, err := compute("indictti-motif-tests", nil, nil, map[string]*table.Frame{"in": in, "tags": tags})
+	if err != nil {
+		t.Fatal(err)
+	}
+	temple := 2. / 252 // of C(10, 5) divisions two are as extreme
+	for column, want := range map[string][]float64{"p": {1, temple, 1, temple}, "p_holm": {1, 4 * temple, 1, 4 * temple},
+		"difference": {0.2, -1, -0.2, 1}, "n_others": {5, 5, 5, 5}} {
+		if err := near.Compare(f.Numbers(column), want, 0, 1e-12); err != nil {
+			t.Errorf("%s of %q: %v", column, f.Texts("tag"), err)
+		}
+	}
+}
+
 // TestCompleteness: a refused, a failed and a missing image and an empty caption are counted.
 func TestCompleteness(t *testing.T) {
 	var languages, prompts, outcomes, captions []string

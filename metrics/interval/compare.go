@@ -1,6 +1,9 @@
 package interval
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Bounded is a value with its interval; Low and High are NaN, or both equal, where it has none.
 type Bounded struct{ Value, Low, High float64 }
@@ -58,4 +61,15 @@ func (b Bounded) Within(least, most float64) string {
 		return Fail
 	}
 	return Undecided
+}
+
+// Every returns the verdict on a conjunction: [Fail] if one of the verdicts is, else [Undecided] if one is, and else
+// [Pass].
+func Every(verdicts ...string) string {
+	for _, v := range []string{Fail, Undecided} {
+		if slices.Contains(verdicts, v) {
+			return v
+		}
+	}
+	return Pass
 }

@@ -29,6 +29,8 @@ type paperScores struct {
 	of     map[string]map[string]string // by judge and label: the model
 	models []string
 	known  labels.Models
+
+	resampling Resampling // of the claims' intervals
 }
 
 // labeledBy reads the inputs in and clip; either may be missing. given labels models.

@@ -198,7 +198,7 @@ func cells(f *table.Frame, o Labeling) ([]*cell, error) {
 	}
 	if len(out) == 0 {
 		return nil, errors.New("no row has a vote on any axis: check the columns perceived_gender, " +
-			"perceived_skin_colour and perceived_culture")
+			"perceived_skin_colour and perceived_culture, or name other axes with axes, as perceived_age=young/old")
 	}
 	sort.SliceStable(out, func(i, j int) bool { return rank(out[i].key) < rank(out[j].key) })
 	return out, nil

@@ -11,6 +11,7 @@ import (
 	data "antipode/datasets/entigen"
 	"antipode/datasets/table"
 	"antipode/metrics"
+	"antipode/metrics/interval"
 )
 
 // ValueOptions are the options of [Values].
@@ -33,13 +34,13 @@ type ValueTables struct {
 // values of the items of [data.Printed] and [data.Claims], for [metrics.Ledger]. A score in [0, 1] has a bootstrap
 // interval and n, its usable images; same is "yes" where it agrees with the printed one ([PrintedNumber.Agrees]: the
 // paper rounds some values and cuts others). A claim about "every model" is tested on the models of the tables: holds
-// is "yes" if it is true of all.
+// is "yes" if it is true of all, "no" if the intervals exclude it for one, and else "undecided".
 func Values(t ValueTables, options ...ValueOptions) datasets.Table {
 	return paperValues.Table(map[string]datasets.Table{"in": t.Ratings, "clip": t.Clip, "phrases": t.Phrases},
 		options...)
 }
 
-var paperValues = listing(2, metrics.Definition[ValueOptions, metrics.ValueRow]{
+var paperValues = listing(3, metrics.Definition[ValueOptions, metrics.ValueRow]{
 	Name: "entigen-values", Title: "the values of the paper's tables and claims, for a ledger",
 	Citation: "Tables 1, 2, 3, 6, sections 3 and 4",
 	Inputs: []metrics.Input{
@@ -77,13 +78,18 @@ var paperValues = listing(2, metrics.Definition[ValueOptions, metrics.ValueRow]{
 			out[len(out)-1].Same = yesNo(printed.Agrees(e.Value))
 		}
 		if clip, people := call.Inputs["clip"], call.Inputs["in"]; clip != nil && people != nil {
-			if err := agreements(&out, clip, people, o.Rule); err != nil {
+			if err := agreements(&out, clip, people, o); err != nil {
 				return nil, err
 			}
 		}
+		s.resampling = Resampling{Intervals: o.Intervals, Cluster: o.Cluster}
 		for _, c := range claims {
-			if holds, known := c.holds(s); known {
-				out.AddClaim(c.item, holds)
+			verdicts, err := c.verdicts(s)
+			if err != nil {
+				return nil, err
+			}
+			if len(verdicts) > 0 {
+				out.AddVerdict(c.item, interval.Every(verdicts...))
 			}
 		}
 		for _, query := range slices.Sorted(maps.Keys(captionClaims)) {
@@ -108,7 +114,7 @@ var captionClaims = map[string]string{
 }
 
 // agreements returns whether the agreement of CLIP with people is in the printed range, for every model.
-func agreements(out *metrics.ValueRows, byClip, byPeople *table.Frame, rule string) error {
+func agreements(out *metrics.ValueRows, byClip, byPeople *table.Frame, o ValueOptions) error {
 	for i, r := range []struct {
 		item      string
 		low, high float64
@@ -118,36 +124,36 @@ func agreements(out *metrics.ValueRows, byClip, byPeople *table.Frame, rule stri
 		if byClip.Texts(a.column) == nil || byPeople.Texts(a.column) == nil {
 			continue
 		}
-		scopes, by, _, err := pairsOf(byClip, byPeople, a, rule)
+		scopes, by, _, err := pairsOf(byClip, byPeople, a, o.Rule)
 		if err != nil {
 			return err
 		}
-		holds, n := true, 0
+		var verdicts []string
+		n := 0
 		for _, scope := range scopes {
 			if scope.name != "model" {
 				continue
 			}
-			agreement, err := ComputeClipAgreement(by[scope], BothDecided, Resampling{})
+			agreement, err := ComputeClipAgreement(by[scope], BothDecided, Resampling{Intervals: o.Intervals,
+				Name: scope.model, Cluster: o.Cluster, Most: 1})
 			if err != nil {
 				return err
 			}
 			n += agreement.Used
-			if share := agreement.Share.Value; !(share >= r.low && share <= r.high) {
-				holds = false
-			}
+			verdicts = append(verdicts, ranged(agreement.Share).Within(math.Nextafter(r.low, 0), r.high))
 		}
 		if n > 0 {
-			out.AddClaim(r.item, holds)
+			out.AddVerdict(r.item, interval.Every(verdicts...))
 			(*out)[len(*out)-1].N = float64(n)
 		}
 	}
 	return nil
 }
 
-// claim is a finding of the paper without a number.
+// claim is a finding of the paper without a number. It holds if every verdict is a pass; none = it cannot be computed.
 type claim struct {
-	item  string
-	holds func(*paperScores) (holds, known bool)
+	item     string
+	verdicts func(*paperScores) ([]string, error)
 }
 
 // aboutUnchanged is the largest change of a score that a claim calls none; the paper states no limit.
@@ -157,16 +163,18 @@ var claims = []claim{
 	{"professions, by CLIP: both sentences on gender lower the score of perceived gender",
 		every("clip", data.Profession, data.PerceivedGender, lowered, "P-G1", "P-G2")},
 	{"professions, by CLIP: 'irrespective of their gender' lowers it more than 'all genders'",
-		func(s *paperScores) (bool, bool) {
-			return s.every("clip", data.Profession, data.PerceivedGender, []string{"P-G1", "P-G2"},
-				func(_, a, b float64) bool { return a < b })
-		}},
+		of("clip", data.Profession, data.PerceivedGender, []string{"P-G1", "P-G2"},
+			func(s []interval.Bounded) []string { return []string{lowered(s[2], s[1])} })},
 	{"professions, by CLIP: sentences on skin color change it by at most 0.1",
 		every("clip", data.Profession, data.PerceivedGender, unchanged, "P-S1", "P-S2")},
 	{"professions, by CLIP: an irrelevant sentence changes it by more than 0.1",
-		func(s *paperScores) (bool, bool) {
-			same, known := s.each("clip", data.Profession, data.PerceivedGender, unchanged, "P-I1", "P-I2")
-			return !same, known
+		func(s *paperScores) ([]string, error) {
+			same, err := every("clip", data.Profession, data.PerceivedGender, unchanged, "P-I1", "P-I2")(s)
+			if len(same) == 0 {
+				return nil, err
+			}
+			return []string{map[string]string{interval.Pass: interval.Fail, interval.Fail: interval.Pass,
+				interval.Undecided: interval.Undecided}[interval.Every(same...)]}, err
 		}},
 	{"professions, by people: 'irrespective of' lowers the score of its axis",
 		both(every("human", data.Profession, data.PerceivedGender, lowered, "P-G1"),
@@ -192,81 +200,101 @@ var claims = []claim{
 	{"DALL-E-mini, police officer: perceived men prevail without 'irrespective of their gender'",
 		prevails(data.DALLEMini, data.Profession, "police officer", "P-G1 minus [irrespective of their gender]",
 			data.PerceivedGender, 1)},
-	{"minDALL-E, bride: every original image is perceived as Western", func(s *paperScores) (bool, bool) {
-		n, known := s.attribute(data.MinDALLE, data.Culture, "bride", data.Original, data.PerceivedScene)
-		return n.Second == 0, known
-	}},
-	{"minDALL-E, bride: perceived Non-Western images after 'from diverse cultures'", func(s *paperScores) (bool, bool) {
-		n, known := s.attribute(data.MinDALLE, data.Culture, "bride", "C-1", data.PerceivedScene)
-		return n.Second > 0, known
-	}},
+	{"minDALL-E, bride: every original image is perceived as Western", counted(data.MinDALLE, data.Culture, "bride",
+		data.Original, data.PerceivedScene, func(n Counts) bool { return n.Second == 0 })},
+	{"minDALL-E, bride: perceived Non-Western images after 'from diverse cultures'", counted(data.MinDALLE,
+		data.Culture, "bride", "C-1", data.PerceivedScene, func(n Counts) bool { return n.Second > 0 })},
 }
 
-func lowered(before, after float64) bool { return after < before }
+func ranged(e metrics.Estimate) interval.Bounded {
+	return interval.Bounded{Value: e.Value, Low: e.Low, High: e.High}
+}
 
-func unchanged(before, after float64) bool { return math.Abs(after-before) <= aboutUnchanged+1e-9 }
+func lowered(before, after interval.Bounded) string {
+	return before.Minus(after).Within(0, math.Inf(1))
+}
+
+func unchanged(before, after interval.Bounded) string {
+	return after.Minus(before).Within(-aboutUnchanged-1e-9, aboutUnchanged+1e-9)
+}
+
+// bounded returns a score of a cell with its interval.
+func (s *paperScores) bounded(c *cell, score func([]Counts) float64, most float64) (interval.Bounded, error) {
+	r := s.resampling
+	r.Name, r.Most = c.String(), most
+	e, err := Bootstrap(c.counts, score, r)
+	return ranged(e), err
+}
 
 // scores returns the diversity scores of the original prompt and of others for each model that has all of them.
-func (s *paperScores) scores(judge, category, axis string, prompts []string) (out [][]float64) {
+func (s *paperScores) scores(judge, category, axis string, prompts []string) (out [][]interval.Bounded, err error) {
 	for _, label := range data.Models {
-		var of []float64
+		var of []interval.Bounded
 		for _, p := range append([]string{data.Original}, prompts...) {
-			if c := s.cell(judge, category, p, axis, label); c != nil {
-				if v := diversityValue(c.counts); !math.IsNaN(v) {
-					of = append(of, v)
+			if c := s.cell(judge, category, p, axis, label); c != nil && !math.IsNaN(diversityValue(c.counts)) {
+				v, err := s.bounded(c, diversityValue, 1)
+				if err != nil {
+					return nil, err
 				}
+				of = append(of, v)
 			}
 		}
 		if len(of) == 1+len(prompts) {
 			out = append(out, of)
 		}
 	}
-	return out
+	return out, nil
 }
 
-// every reports whether a relation of the original's score with those of two prompts is true of every model.
-func (s *paperScores) every(judge, category, axis string, prompts []string, is func(before, a, b float64) bool) (holds,
-	known bool) {
-	all := s.scores(judge, category, axis, prompts)
-	return !slices.ContainsFunc(all, func(v []float64) bool { return !is(v[0], v[1], v[2]) }), len(all) > 0
-}
-
-// each reports whether a relation with the original's score is true of each prompt of every model.
-func (s *paperScores) each(judge, category, axis string, is func(before, after float64) bool, prompts ...string) (holds,
-	known bool) {
-	all := s.scores(judge, category, axis, prompts)
-	return !slices.ContainsFunc(all, func(v []float64) bool {
-		return slices.ContainsFunc(v[1:], func(after float64) bool { return !is(v[0], after) })
-	}), len(all) > 0
-}
-
-func every(judge, category, axis string, is func(before, after float64) bool,
-	prompts ...string) func(*paperScores) (bool, bool) {
-	return func(s *paperScores) (bool, bool) { return s.each(judge, category, axis, is, prompts...) }
-}
-
-func both(a, b func(*paperScores) (bool, bool)) func(*paperScores) (bool, bool) {
-	return func(s *paperScores) (bool, bool) {
-		holdsA, knownA := a(s)
-		holdsB, knownB := b(s)
-		return holdsA && holdsB, knownA && knownB
-	}
-}
-
-// mostNotLowered reports whether irrelevant sentences lower at most half of the scores of professions, on both axes.
-func mostNotLowered(s *paperScores) (holds, known bool) {
-	lower, all := 0, 0
-	for _, axis := range []string{data.PerceivedGender, data.PerceivedSkin} {
-		for _, v := range s.scores("human", data.Profession, axis, []string{"P-I1", "P-I2"}) {
-			for _, after := range v[1:] {
-				all++
-				if after < v[0] {
-					lower++
-				}
-			}
+// of returns the verdicts on the scores of every model: of the original prompt and of others.
+func of(judge, category, axis string, prompts []string,
+	verdicts func(scores []interval.Bounded) []string) func(*paperScores) ([]string, error) {
+	return func(s *paperScores) (out []string, err error) {
+		all, err := s.scores(judge, category, axis, prompts)
+		for _, scores := range all {
+			out = append(out, verdicts(scores)...)
 		}
+		return out, err
 	}
-	return 2*lower <= all, all > 0
+}
+
+// every returns the verdicts on a relation of the original's score with that of each prompt, of every model.
+func every(judge, category, axis string, is func(before, after interval.Bounded) string,
+	prompts ...string) func(*paperScores) ([]string, error) {
+	return of(judge, category, axis, prompts, func(s []interval.Bounded) (out []string) {
+		for _, after := range s[1:] {
+			out = append(out, is(s[0], after))
+		}
+		return out
+	})
+}
+
+func both(a, b func(*paperScores) ([]string, error)) func(*paperScores) ([]string, error) {
+	return func(s *paperScores) ([]string, error) {
+		x, err1 := a(s)
+		y, err2 := b(s)
+		if len(x) == 0 || len(y) == 0 {
+			return nil, errors.Join(err1, err2)
+		}
+		return append(x, y...), errors.Join(err1, err2)
+	}
+}
+
+// mostNotLowered returns whether irrelevant sentences lower at most half of the scores of professions, on both axes:
+// undecided if that depends on scores for which it is undecided.
+func mostNotLowered(s *paperScores) ([]string, error) {
+	x, err := both(every("human", data.Profession, data.PerceivedGender, lowered, "P-I1", "P-I2"),
+		every("human", data.Profession, data.PerceivedSkin, lowered, "P-I1", "P-I2"))(s)
+	if err != nil || len(x) == 0 {
+		return nil, err
+	}
+	count := map[string]float64{}
+	for _, v := range x {
+		count[v]++
+	}
+	lower, half := count[interval.Pass], float64(len(x))/2
+	return []string{interval.Bounded{Value: lower, Low: lower, High: lower + count[interval.Undecided]}.
+		Within(-1, half)}, nil
 }
 
 // attribute returns the counts of an attribute by people.
@@ -282,18 +310,42 @@ func (s *paperScores) attribute(label, category, attribute, prompt, axis string)
 	return c.counts[at], true
 }
 
-// prevails reports whether an attribute's bias has a sign.
-func prevails(label, category, attribute, prompt, axis string, sign float64) func(*paperScores) (bool, bool) {
-	return func(s *paperScores) (bool, bool) {
+// prevails returns whether an attribute's bias has a sign.
+func prevails(label, category, attribute, prompt, axis string, sign float64) func(*paperScores) ([]string, error) {
+	return func(s *paperScores) ([]string, error) {
 		n, known := s.attribute(label, category, attribute, prompt, axis)
-		return sign*ComputeBias(n) > 0, known
+		if !known {
+			return nil, nil
+		}
+		b := interval.Bounded{Value: ComputeBias(n), Low: math.NaN(), High: math.NaN()}
+		if s.resampling.Resamples > 0 {
+			b = ranged(BiasInterval(n, s.resampling.Level))
+		}
+		if sign < 0 {
+			b = interval.Bounded{Value: -b.Value, Low: -b.High, High: -b.Low}
+		}
+		return []string{b.Within(0, 1)}, nil
 	}
 }
 
-// qualityStays reports whether the good images of Table 3 fall by at most 1.5 per attribute from the original prompt,
+// counted returns whether the counts of an attribute are as stated.
+func counted(label, category, attribute, prompt, axis string,
+	is func(Counts) bool) func(*paperScores) ([]string, error) {
+	return func(s *paperScores) ([]string, error) {
+		n, known := s.attribute(label, category, attribute, prompt, axis)
+		switch {
+		case !known:
+			return nil, nil
+		case is(n):
+			return []string{interval.Pass}, nil
+		}
+		return []string{interval.Fail}, nil
+	}
+}
+
+// qualityStays returns whether the good images of Table 3 fall by at most 1.5 per attribute from the original prompt,
 // except those of professions of DALL-E-mini and Stable Diffusion.
-func qualityStays(s *paperScores) (holds, known bool) {
-	holds = true
+func qualityStays(s *paperScores) (out []string, err error) {
 	for _, p := range data.PrintedTables() {
 		excepted := p.Category == data.Profession && p.Model != data.MinDALLE
 		if p.Table != 3 || p.Prompt == data.Original || excepted {
@@ -302,9 +354,13 @@ func qualityStays(s *paperScores) (holds, known bool) {
 		after := s.printed(p)
 		p.Prompt = data.Original
 		if before := s.printed(p); before != nil && after != nil {
-			known = true
-			holds = holds && perAttribute(before.counts)-perAttribute(after.counts) <= 1.5
+			x, err1 := s.bounded(before, perAttribute, 0)
+			y, err2 := s.bounded(after, perAttribute, 0)
+			if err := errors.Join(err1, err2); err != nil {
+				return nil, err
+			}
+			out = append(out, x.Minus(y).Within(math.Inf(-1), 1.5))
 		}
 	}
-	return holds, known
+	return out, nil
 }

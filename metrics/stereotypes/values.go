@@ -11,6 +11,7 @@ import (
 	"antipode/datasets/table"
 	data "antipode/datasets/visage"
 	"antipode/metrics"
+	"antipode/metrics/interval"
 )
 
 // ValueTables are the inputs of [Values]: results of this package, of which any may be missing. Annotations and
@@ -27,6 +28,7 @@ type ValueTables struct {
 	Consensus     datasets.Table // of Consensus
 	Visual        datasets.Table // of VisualAttributes
 	Offensiveness datasets.Table // of Offensiveness
+	South         datasets.Table // verdicts on the Global South by measure: found, not found or undecided
 }
 
 // optional is an optional input of [Values].
@@ -40,7 +42,8 @@ type valueRow struct {
 }
 
 var values = listing(metrics.Definition[struct{}, valueRow]{
-	Name: "visage-values", Version: 2, Title: "the values of the tables and claims of ViSAGe",
+	Name: "visage-values", Version: 3, // 2 had no claims about the Global South
+	Title:    "the values of the tables and claims of ViSAGe",
 	Citation: "Tables 1 to 5",
 	Inputs: []metrics.Input{
 		optional("annotations", "identity:text image_number:number", "annotations"),
@@ -55,13 +58,15 @@ var values = listing(metrics.Definition[struct{}, valueRow]{
 		optional("consensus", "label:text share:number", "visage-consensus"),
 		optional("visual", "attribute:text visual:text", "visage-visual-attributes"),
 		optional("offensiveness", "identity:text offensiveness:number", "visage-offensiveness"),
+		optional("south", "measure:text verdict:text", "verdicts on the Global South, of this run"),
 	},
 	Compute: func(_ context.Context, call *metrics.Call, _ struct{}) (out []valueRow, err error) {
 		var v metrics.ValueRows
 		v.AddItems(call, items...)
 		v.AddItems(call, printedItems()...)
 		for role, add := range map[string]func(v *metrics.ValueRows, f *table.Frame){"annotations": annotations,
-			"tendencies": tendencyClaims, "counts": single, "offensiveness": offensiveClaims} {
+			"tendencies": tendencyClaims, "counts": single, "offensiveness": offensiveClaims,
+			"south": southClaims} {
 			if f := call.Inputs[role]; f != nil && f.Len() > 0 {
 				add(&v, f)
 			}
@@ -130,7 +135,7 @@ func Values(t ValueTables) datasets.Table {
 	return values.Table(map[string]datasets.Table{"annotations": t.Annotations, "likelihoods": t.Likelihoods,
 		"tendencies": t.Tendencies, "overall": t.Overall, "agreement": t.Agreement, "pulls": t.Pulls,
 		"pull-count": t.PullCount, "counts": t.Counts, "consensus": t.Consensus, "visual": t.Visual,
-		"offensiveness": t.Offensiveness})
+		"offensiveness": t.Offensiveness, "south": t.South})
 }
 
 func number(v *metrics.ValueRows, item string, n int) {
@@ -181,6 +186,23 @@ func single(v *metrics.ValueRows, f *table.Frame) {
 		}
 	}
 	number(v, "section 3.1: identities with one visual stereotype", one)
+}
+
+// southClaims adds the two statements about the Global South.
+func southClaims(v *metrics.ValueRows, f *table.Frame) {
+	of := map[string]string{"found": interval.Pass, "not found": interval.Fail, "undecided": interval.Undecided}
+	for item, measures := range map[string][]string{"abstract: stronger pull of the Global South": {"pull"},
+		"section 6: higher similarity of the Global South in all three measures": {"s_d_s", "s_d_ns", "s_s_ns"}} {
+		var verdicts []string
+		for i, m := range f.Texts("measure") {
+			if slices.Contains(measures, m) {
+				verdicts = append(verdicts, of[f.Texts("verdict")[i]])
+			}
+		}
+		if len(verdicts) == len(measures) {
+			v.AddVerdict(item, interval.Every(verdicts...))
+		}
+	}
 }
 
 // offensiveClaims adds whether the five most and least offensive groups are those of Figure 8.

@@ -98,23 +98,33 @@ func TestBuildTagsOfTestsAreDocumented(t *testing.T) {
 // weightKinds are the files that hold weights.
 var weightKinds = []string{".safetensors", ".bin", ".onnx", ".pt", ".npz", ".gguf"}
 
-// maxWeights bounds all weights shipped with the module, goldens included.
-const maxWeights = 40 << 20
+// Bounds of the weights of shipped models, and of the random weights and expected values that tests read.
+const (
+	maxWeights = 40e6
+	maxTests   = 16e6
+)
 
 func TestShippedWeightsAreSmall(t *testing.T) {
-	total, list := int64(0), []string{}
+	var models, tests int64
 	for _, name := range files() {
 		if !slices.Contains(weightKinds, path.Ext(name)) {
 			continue
 		}
-		info := must.Get(os.Stat(filepath.Join(root, name)))(t)
-		total += info.Size()
-		list = append(list, name)
+		size := must.Get(os.Stat(filepath.Join(root, name)))(t).Size()
+		if strings.Contains(name, "testdata/") {
+			tests += size
+		} else {
+			models += size
+		}
 	}
-	if total > maxWeights {
-		t.Errorf("%d bytes of weights are shipped, more than %d: make a smaller model or let it be pulled: %v", total,
-			int64(maxWeights), list)
+	if models > maxWeights {
+		t.Errorf("%d bytes of weights are shipped, more than %.0f: make a smaller model or let it be pulled", models,
+			maxWeights)
 	}
+	if tests > maxTests {
+		t.Errorf("%d bytes of weights for tests, more than %.0f: make smaller networks", tests, maxTests)
+	}
+	t.Logf("weights: %d bytes of models, %d bytes for tests", models, tests)
 }
 
 func TestLicense(t *testing.T) {

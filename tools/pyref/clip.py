@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Goldens for gomlxmodels/clip: small random CLIP models, saved as transformers saves them (and one as the hub's first CLIP
+"""Goldens for gomlxmodels/clip: small random CLIP and SigLIP models, saved as transformers saves them (and one as the hub's first CLIP
 folders are), with what every stage of both towers gives.
 
     python tools/pyref/clip.py gomlxmodels/clip/testdata
@@ -14,12 +14,14 @@ import shutil
 import sys
 
 import torch
+from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from PIL import Image
 from safetensors.torch import load_file, save_file
-from transformers import CLIPConfig, CLIPImageProcessor, CLIPModel
+from transformers import CLIPConfig, CLIPImageProcessor, CLIPModel, PreTrainedTokenizerFast, SiglipConfig, SiglipImageProcessor, SiglipModel
 
 torch.set_num_threads(1)
 SEED = 20210226
+SENTENCES = ["a cat", "", "cats on the sea on the sea on the sea by night", "Ŝ"]
 
 
 def shake(model, generator):
@@ -61,7 +63,8 @@ def golden(model, ids, generator, folder, picture):
 
         hooks.append(module.register_forward_hook(hook))
 
-    keep("image.embedded", model.vision_model.pre_layrnorm)
+    clip = isinstance(model, CLIPModel)
+    keep("image.embedded", model.vision_model.pre_layrnorm if clip else model.vision_model.embeddings)
     keep("text.embedded", model.text_model.embeddings)
     for tower, part in (("image", model.vision_model), ("text", model.text_model)):
         for i, layer in enumerate(part.encoder.layers):
@@ -74,7 +77,7 @@ def golden(model, ids, generator, folder, picture):
             h.remove()
         out["text.norm"] = whole.text_model_output.last_hidden_state
         out["image.pooled"] = model.vision_model(pixels).pooler_output
-        out["text.pooled"] = model.text_model(input_ids=ids).pooler_output
+        out["text.pooled"] = model.text_model(input_ids=ids).pooler_output if clip else out["text.norm"][:, -1]
         out["image.projected"] = model.get_image_features(pixels).pooler_output
         out["text.projected"] = model.get_text_features(ids).pooler_output
         out["logits"] = whole.logits_per_image
@@ -83,7 +86,7 @@ def golden(model, ids, generator, folder, picture):
             y, x = torch.meshgrid(torch.arange(height), torch.arange(width), indexing="ij")
             image = torch.stack([(x * 5 + y * 3) % 256, (x * y) % 256, torch.randint(0, 256, (height, width), generator=generator)], -1)
             out["picture"] = image
-            processor = CLIPImageProcessor.from_pretrained(folder)
+            processor = (CLIPImageProcessor if clip else SiglipImageProcessor).from_pretrained(folder)
             out["processed"] = processor(Image.fromarray(image.to(torch.uint8).numpy()), return_tensors="pt").pixel_values[0]
             out["picture.projected"] = model.get_image_features(out["processed"][None]).pooler_output[0]
     out["pixels"], out["ids"] = pixels, ids
@@ -153,6 +156,21 @@ def main(root):
     again = CLIPModel.from_pretrained(folder).eval()
     assert again.config.text_config.num_attention_heads == 4 and again.config.vision_config.hidden_act == "quick_gelu"
     golden(again, rows(12, 64, 63, 63, g), g, folder, (40, 61))
+
+    # SigLIP: towers of different width; the texts padded to 12 tokens
+    folder, g = start("siglip")
+    small = dict(num_hidden_layers=2, num_attention_heads=4)
+    text = dict(small, hidden_size=24, intermediate_size=40, vocab_size=64, max_position_embeddings=12, projection_size=32)
+    m = shake(SiglipModel(SiglipConfig(text_config=text, vision_config=dict(small, hidden_size=32, intermediate_size=48, image_size=32, patch_size=8))), g)
+    m.save_pretrained(folder)
+    SiglipImageProcessor(size={"height": 32, "width": 32}).save_pretrained(folder)
+    pieces = [("<pad>", 0.0), ("</s>", 0.0), ("<unk>", 0.0), *((p, -1.0 - i / 50) for i, p in enumerate("▁a ▁ca t s ▁on ▁the ▁se a ▁ c e n o".split()))]
+    t = Tokenizer(models.Unigram(pieces, unk_id=2))
+    t.pre_tokenizer = pre_tokenizers.Metaspace()
+    t.post_processor = processors.TemplateProcessing(single="$A </s>", special_tokens=[("</s>", 1)])
+    t = PreTrainedTokenizerFast(tokenizer_object=t, pad_token="</s>", eos_token="</s>", unk_token="<unk>", model_max_length=12)
+    t.save_pretrained(folder)
+    golden(m, t(SENTENCES, padding="max_length", truncation=True, return_tensors="pt").input_ids, g, folder, (53, 40))
 
     print(json.dumps({str(p.relative_to(root)): sum(f.stat().st_size for f in p.iterdir()) for p in sorted(root.iterdir()) if p.is_dir()}, indent=1))
 

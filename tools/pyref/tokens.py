@@ -28,7 +28,7 @@ os.environ["TOKENIZERS_PARALLELISM"] = "false"
 os.environ["RAYON_NUM_THREADS"] = "1"
 
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
-from transformers import AutoTokenizer, BertTokenizer, CLIPTokenizer, GPT2Tokenizer, MPNetTokenizer, RobertaTokenizer, XLMRobertaTokenizer
+from transformers import AutoTokenizer, BertTokenizer, CLIPTokenizer, GPT2Tokenizer, MPNetTokenizer, RobertaTokenizer, Siglip2Tokenizer, XLMRobertaTokenizer
 
 SEED = 20180819
 LINES = 2000
@@ -288,6 +288,27 @@ def clip_old(f):
     config(f, tokenizer_class="CLIPTokenizer", bos_token=token("<|startoftext|>"), eos_token=token("<|endoftext|>"), unk_token="<|endoftext|>", pad_token="!", model_max_length=77)
 
 
+def gemma(f):
+    """SigLIP 2's: byte-pair encoding of characters, the bytes of those without a token, small letters."""
+    t = Tokenizer(models.BPE())
+    t.normalizer = normalizers.Sequence([normalizers.Lowercase(), normalizers.Replace(" ", "▁")])
+    names = ["<pad>", "<eos>", "<bos>", "<unk>", "<mask>", *(f"<0x{b:02X}>" for b in range(256))]
+    t.train_from_iterator(SCRIPTS * 3, trainers.BpeTrainer(vocab_size=900, special_tokens=names, limit_alphabet=120, show_progress=False))
+    m = json.loads(t.to_str())["model"]
+    t = Siglip2Tokenizer(vocab=m["vocab"], merges=[tuple(x) for x in m["merges"]], add_bos_token=False, add_eos_token=True, model_max_length=64, padding_side="right")
+    t.save_pretrained(f)
+
+
+def siglip(f):
+    """SigLIP's: a SentencePiece model, read by the slow class."""
+    import sentencepiece
+
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(sentence_iterator=iter(SCRIPTS * 3), model_writer=model, vocab_size=900, hard_vocab_limit=False, character_coverage=0.98, normalization_rule_name="nmt_nfkc", minloglevel=3, pad_id=0, eos_id=1, unk_id=2, bos_id=-1, required_chars="<>")
+    (f / "spiece.model").write_bytes(model.getvalue())
+    config(f, tokenizer_class="SiglipTokenizer", model_max_length=64)
+
+
 def classes():
     """For each class of characters the ranges that the library takes for it."""
 
@@ -359,7 +380,7 @@ def golden(folder, out):
         text = raw.decode("utf-8", errors="replace")
         ids.append(encode(text, None))
         short.append(encode(text, CUT))
-        if i % 5 == 0:
+        if i % 5 == 0 and not (folder / "spiece.model").exists():  # which is for a model that writes no text
             decoded.append({"line": i, "keep": decode(ids[-1], False), "skip": decode(ids[-1], True)})
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as z:
         def put(name, text):
@@ -374,7 +395,7 @@ def golden(folder, out):
     print(out.name, out.stat().st_size, sum(map(len, ids)), "ids")
 
 
-FILES = {"tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt", "vocab.json", "merges.txt", "added_tokens.json"}
+FILES = {"tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt", "vocab.json", "merges.txt", "added_tokens.json", "spiece.model"}
 
 
 def speed(folder):
@@ -396,7 +417,7 @@ def main(root, names):
         z.writestr(zipfile.ZipInfo("classes.json", (1980, 1, 1, 0, 0, 0)), json.dumps(classes()), zipfile.ZIP_DEFLATED, 9)
     with zipfile.ZipFile(root / "texts.zip", "w") as z:
         z.writestr(zipfile.ZipInfo("texts.json", (1980, 1, 1, 0, 0, 0)), json.dumps([base64.b64encode(b).decode() for b in lines()]), zipfile.ZIP_DEFLATED, 9)
-    for make in (bert, bert_vocab, mpnet, mpnet_vocab, xlmr, unigram_old, roberta, roberta_old, opt, clip, clip_old):
+    for make in (bert, bert_vocab, mpnet, mpnet_vocab, xlmr, unigram_old, roberta, roberta_old, opt, clip, clip_old, gemma, siglip):
         if names and make.__name__ not in names:
             continue
         folder = pathlib.Path(tempfile.mkdtemp())

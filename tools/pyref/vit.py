@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Goldens for gomlxmodels/vit: small random models of transformers and timm, saved as those libraries save them, with
+"""Goldens for gomlxmodels/vit: small random models of transformers (ViT, DINOv2, SigLIP) and timm, saved as those libraries save them, with
 what every stage gives and with the masked embeddings in the three readings.
 
     python tools/pyref/vit.py gomlxmodels/vit/testdata
 
-Versions: torch 2.15.0, transformers 5.23.0, timm 1.0.31, safetensors, Python 3.11+. Seed 20240617 (per configuration: + its number).
+Versions: torch 2.15.0, transformers 5.24.0, timm 1.0.31, safetensors, Python 3.11+. Seed 20240617 (per configuration: + its number).
 Torch runs on one thread in float32. `drop` removes tokens from the sequence, `neginf` adds minus infinity to the scores of
 excluded keys, both through the libraries' own blocks; `zeroprob` replaces the attention by one that multiplies by 0 after the softmax.
 """
@@ -17,7 +17,7 @@ import sys
 import timm
 import torch
 from safetensors.torch import save_file
-from transformers import ViTConfig, ViTForImageClassification, ViTModel
+from transformers import Dinov2Config, Dinov2Model, Dinov2WithRegistersConfig, Dinov2WithRegistersModel, SiglipConfig, SiglipModel, ViTConfig, ViTForImageClassification, ViTModel
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
 torch.set_num_threads(1)
@@ -57,6 +57,9 @@ class HF:
     def norm(self, x):
         return self.vit.layernorm(x)
 
+    def pool(self, x, keep, mode):
+        return x[:, 0]
+
     def zeroprob(self, on, keep=None):
         def attention(module, q, k, v, mask, scaling=None, **kwargs):
             w = (q @ k.transpose(2, 3) * scaling).softmax(-1) * keep
@@ -64,6 +67,40 @@ class HF:
 
         ALL_ATTENTION_FUNCTIONS["zeroprob"] = attention
         self.vit.config._attn_implementation = "zeroprob" if on else "eager"
+
+
+class Dino(HF):
+    """… its DINOv2 …"""
+
+    def __init__(self, model):
+        self.model = self.vit = model
+        self.prefix = 1 + getattr(model.config, "num_register_tokens", 0)
+        self.blocks = model.encoder.layer
+
+
+class Siglip(HF):
+    """… its SigLIP …"""
+
+    def __init__(self, model):
+        self.model, self.vit = model.vision_model, model.vision_model
+        self.prefix = 0
+        self.blocks = self.vit.encoder.layers
+
+    def norm(self, x):
+        return self.vit.post_layernorm(x)
+
+    def pool(self, x, keep, mode):
+        """neginf and zeroprob by hand, in the head too."""
+        head = self.vit.head
+        if mode not in ("neginf", "zeroprob"):
+            return head(x)
+        q, k, v = torch.nn.functional.linear(torch.cat([head.probe, x], 1), head.attention.in_proj_weight, head.attention.in_proj_bias).chunk(3, -1)
+        split = lambda y: y.unflatten(-1, (head.attention.num_heads, -1)).transpose(1, 2)
+        q, k, v = split(q[:, :1]), split(k[:, 1:]), split(v[:, 1:])
+        w = q @ k.transpose(2, 3) * q.shape[-1] ** -0.5
+        w = w.softmax(-1) * keep if mode == "zeroprob" else w.masked_fill(~keep, float("-inf")).softmax(-1)
+        y = head.attention.out_proj((w @ v).transpose(1, 2).flatten(2))
+        return (y + head.mlp(head.layernorm(y)))[:, 0]
 
 
 class Timm:
@@ -85,6 +122,9 @@ class Timm:
 
     def norm(self, x):
         return self.vit.norm(x)
+
+    def pool(self, x, keep, mode):
+        return x[:, 0]
 
     def zeroprob(self, on, keep=None):
         def attention(a):
@@ -109,7 +149,7 @@ def stages(face, pixels):
     for i, blk in enumerate(face.blocks):
         x = out[f"block_{i}"] = face.block(blk, x)
     out["norm"] = face.norm(x)
-    out["cls"] = out["norm"][:, 0]
+    out["cls"] = face.pool(out["norm"], None, None)
     return out
 
 
@@ -127,7 +167,7 @@ def masked(face, pixels, keep, mode):
     for blk in face.blocks:
         x = face.block(blk, x, bias)
     face.zeroprob(False)
-    return face.norm(x)[0, 0]
+    return face.pool(face.norm(x), keep, mode)[0]
 
 
 def golden(face, size, patch, generator, folder):
@@ -142,7 +182,7 @@ def golden(face, size, patch, generator, folder):
         hidden = getattr(whole, "last_hidden_state", None)
         if hidden is not None:
             assert (hidden - out["norm"]).abs().max() < 1e-5
-        if getattr(whole, "pooler_output", None) is not None:
+        if getattr(whole, "pooler_output", None) is not None and type(face) is HF:
             out["pooled"] = whole.pooler_output
         logits = whole if torch.is_tensor(whole) else getattr(whole, "logits", None)
         if logits is not None and logits.shape[-1] != out["cls"].shape[-1]:
@@ -222,6 +262,37 @@ def main(root):
     m, args = small("vit_base_patch16_clip_quickgelu_224")
     save_timm(shake(m, g), args, folder)
     golden(Timm(m), (32, 32), (8, 8), g, folder)
+
+    def dino(name, config, model, size, memory=False, **kw):
+        """position embeddings of image_size, images of another size"""
+        folder, g = start(name)
+        base = dict(hidden_size=32, num_hidden_layers=2, num_attention_heads=4, mlp_ratio=2, patch_size=7, attn_implementation="eager")
+        m = shake(model(config(**{**base, **kw})), g)
+        if memory:  # transformers 5's names
+            m.config.save_pretrained(folder)
+            save_file({k: v.clone() for k, v in m.state_dict().items()}, folder / "model.safetensors")
+        else:
+            m.save_pretrained(folder)
+        processor = {"image_processor_type": "BitImageProcessor", "do_resize": True, "size": {"shortest_edge": 60}, "resample": 3, "do_center_crop": True}
+        (folder / "preprocessor_config.json").write_text(json.dumps({**processor, "crop_size": {"height": size[0], "width": size[1]}}))
+        golden(Dino(m), size, (7, 7), g, folder)
+
+    dino("dinov2-down", Dinov2Config, Dinov2Model, (28, 28), image_size=42)
+    dino("dinov2-giant-up", Dinov2Config, Dinov2Model, (28, 40), image_size=21, use_swiglu_ffn=True, use_mask_token=False, memory=True)
+    dino("dinov2-registers-down", Dinov2WithRegistersConfig, Dinov2WithRegistersModel, (21, 28), image_size=42, use_swiglu_ffn=True)
+    dino("dinov2-registers-up", Dinov2WithRegistersConfig, Dinov2WithRegistersModel, (35, 35), image_size=21, num_register_tokens=2, qkv_bias=False, memory=True)
+
+    folder, g = start("timm-dinov2-giant")
+    m, args = small("vit_giant_patch14_dinov2", patch_size=7, img_size=21, mlp_ratio=1)
+    save_timm(shake(m, g), args, folder)
+    golden(Timm(m), (21, 21), (7, 7), g, folder)
+
+    folder, g = start("siglip")
+    text = dict(hidden_size=8, intermediate_size=8, num_hidden_layers=1, num_attention_heads=1, vocab_size=9, max_position_embeddings=4, projection_size=32)
+    vision = dict(hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=4, image_size=30, patch_size=8)
+    m = shake(SiglipModel(SiglipConfig(text_config=text, vision_config=vision, attn_implementation="eager")), g)
+    m.save_pretrained(folder)
+    golden(Siglip(m), (30, 30), (8, 8), g, folder)
 
     for p in sorted(root.rglob("*")):
         if p.is_file() and p.stat().st_size > 200_000:

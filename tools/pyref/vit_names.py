@@ -17,12 +17,12 @@ NAME = re.compile(r"^(vit|deit)_(tiny|small|base|large|huge|giant|gigantic)_patc
 
 def act(m):
     a = m.blocks[0].mlp.act
-    return {"GELU": "gelu", "QuickGELU": "quick_gelu"}[type(a).__name__]
+    return {"GELU": "gelu", "QuickGELU": "quick_gelu", "SiLU": "silu"}[type(a).__name__]
 
 
 out = {}
 for name in timm.list_models():
-    if not NAME.match(name) or re.match("vit_giant_.*dinov2", name):
+    if not NAME.match(name):
         continue
     with torch.device("meta"):
         m = timm.create_model(name, pretrained=False)
@@ -31,7 +31,7 @@ for name in timm.list_models():
         "hidden_size": m.embed_dim,
         "num_hidden_layers": len(m.blocks),
         "num_attention_heads": b.attn.num_heads,
-        "intermediate_size": b.mlp.fc1.out_features,
+        "intermediate_size": b.mlp.fc2.in_features,
         "hidden_act": act(m),
         "layer_norm_eps": m.norm.eps,
         "image_size": list(m.patch_embed.img_size),
@@ -41,6 +41,7 @@ for name in timm.list_models():
         "Registers": m.num_reg_tokens,
         "PatchPositions": m.no_embed_class,
         "PreNorm": type(m.norm_pre).__name__ != "Identity",
+        "Gated": b.mlp.fc1.out_features > b.mlp.fc2.in_features,
         "LayerScale": type(b.ls1).__name__ == "LayerScale",
     }
 print(json.dumps(out, indent=1))

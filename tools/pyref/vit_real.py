@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""ViT-B/16 at real size with random weights, in both layouts, with what the reference libraries make of pictures and masks.
+"""ViT-B/16 at real size with random weights, in both layouts, and DINOv2-S/14 of both kinds at 224 pixels, with what the reference libraries make of pictures and masks.
 
     python tools/pyref/vit_real.py DIR
     ANTIPODE_VIT_REAL=DIR go test -tags real -run Real -v ./gomlxmodels/vit
 
-Writes DIR/timm and DIR/transformers: config.json, model.safetensors (346 MB each), preprocessor_config.json where the
+Writes DIR/timm, DIR/transformers, DIR/dinov2, DIR/dinov2-registers: config.json, model.safetensors (346 and 88 MB), preprocessor_config.json where the
 library has one, pictures (PNG), masks (PNG), images.csv and golden.safetensors (full, object_only, background_only: drop).
-Versions: torch 2.15.0, transformers 5.23.0, timm 1.0.31, Pillow 13.0.0. Seed 20240617.
+Versions: torch 2.15.0, transformers 5.24.0, timm 1.0.31, Pillow 13.0.0. Seed 20240617.
 """
 
 import csv
@@ -20,11 +20,10 @@ import torch
 from PIL import Image
 from safetensors.torch import save_file
 from timm.data import create_transform, resolve_model_data_config
-from transformers import ViTConfig, ViTModel
-from transformers.models.vit.image_processing_pil_vit import ViTImageProcessorPil
+from transformers import BitImageProcessor, Dinov2Config, Dinov2Model, Dinov2WithRegistersConfig, Dinov2WithRegistersModel, ViTConfig, ViTImageProcessor, ViTModel
 
 from preprocess import picture
-from vit import HF, SEED, Timm, masked, shake
+from vit import HF, SEED, Dino, Timm, masked, shake
 
 SIZES = [(640, 480), (300, 400), (224, 224), (1024, 683), (97, 130), (500, 333)]
 
@@ -59,7 +58,17 @@ def shortest(edge, side):
     return f
 
 
-def write(folder, face, prepare, geometry):
+def crop(edge, side):
+    """As shortest, with the crop of transformers."""
+
+    def f(w, h):
+        W, H, _, _ = shortest(edge, side)(w, h)
+        return W, H, (W - side) // 2, (H - side) // 2
+
+    return f
+
+
+def write(folder, face, prepare, geometry, patch=16):
     rows, out = [], {"full": [], "object_only": [], "background_only": [], "object": []}
     with torch.inference_mode():
         for i, (w, h) in enumerate(SIZES):
@@ -67,7 +76,7 @@ def write(folder, face, prepare, geometry):
             p.save(folder / f"{i}.png")
             Image.fromarray((m * 255).astype(np.uint8)).save(folder / f"{i}.mask.png")
             rows.append([f"p{i}", f"{i}.png", f"{i}.mask.png"])
-            x, obj = prepare(p), patches(m, geometry)
+            x, obj = prepare(p), patches(m, geometry, patch)
             every = torch.ones_like(obj)
             for name, keep in (("full", every), ("object_only", obj), ("background_only", ~obj)):
                 out[name].append(masked(face, x, keep, "drop"))
@@ -95,9 +104,19 @@ def main(root):
     folder.mkdir(parents=True)
     m = shake(ViTModel(ViTConfig(attn_implementation="eager")), g)
     m.save_pretrained(folder)
-    p = ViTImageProcessorPil()
+    p = ViTImageProcessor()
     p.save_pretrained(folder)
     write(folder, HF(m), lambda im: p(im, return_tensors="pt").pixel_values[0], lambda w, h: (224, 224, 0, 0))
+
+    for name, config, model in (("dinov2", Dinov2Config, Dinov2Model), ("dinov2-registers", Dinov2WithRegistersConfig, Dinov2WithRegistersModel)):
+        folder = root / name
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        m = shake(model(config(hidden_size=384, num_attention_heads=6, image_size=518, patch_size=14, attn_implementation="eager")), g)
+        m.save_pretrained(folder)
+        p = BitImageProcessor(size={"shortest_edge": 256}, image_mean=[0.485, 0.456, 0.406], image_std=[0.229, 0.224, 0.225])
+        p.save_pretrained(folder)
+        write(folder, Dino(m), lambda im: p(im, return_tensors="pt").pixel_values[0], crop(256, 224), 14)
 
 
 if __name__ == "__main__":

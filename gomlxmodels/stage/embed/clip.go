@@ -16,7 +16,7 @@ import (
 	"antipode/gomlxmodels/tokenizers"
 )
 
-// openCLIP opens a tower of a CLIP.
+// openCLIP opens a tower of a CLIP or SigLIP.
 func openCLIP(dir string, args gomlxmodels.EmbedArgs) (*kind, error) {
 	if !slices.Contains([]string{"", "auto", "projected", "pooled"}, args.Pooling) {
 		return nil, fmt.Errorf("pooling %q: a CLIP's vectors are projected or pooled", args.Pooling)
@@ -60,15 +60,11 @@ func openCLIP(dir string, args gomlxmodels.EmbedArgs) (*kind, error) {
 			},
 		}, nil
 	}
-	t, err := tokenizers.Open(dir)
+	t, err := m.Texts()
 	if err != nil {
 		return nil, err
 	}
 	c := m.Config().Text
-	if t.Size() > c.VocabSize {
-		return nil, fmt.Errorf("%s: the tokenizer has %d tokens, config.json's vocab_size is %d: they are "+
-			"of two models", dir, t.Size(), c.VocabSize)
-	}
 	return textKind(args.Against, kind{
 		files:   append(m.Files(), t.Files()...),
 		choices: output(gomlxmodels.ClipText, pooled),

@@ -147,8 +147,8 @@ func openSentences(dir string, args gomlxmodels.EmbedArgs) (*kind, error) {
 	})
 }
 
-// isCLIP reports whether a folder contains a CLIP whose text tower is package clip's.
+// isCLIP reports whether a folder contains a CLIP or SigLIP whose text tower is package clip's.
 func isCLIP(dir string) (bool, error) {
 	architecture, err := hub.Architecture(dir)
-	return architecture == "clip", err
+	return architecture == "clip" || architecture == "siglip", err
 }

@@ -37,7 +37,10 @@ func openJudge(env stage.Env, name string) (*judge, error) {
 	if j.model, err = clip.Open(dir); err != nil {
 		return nil, err
 	}
-	if j.tokenizer, err = openTokenizer(dir, &j.model.Config().Text); err != nil {
+	if _, err = openTokenizer(dir, &j.model.Config().Text); err == nil {
+		j.tokenizer, err = j.model.Texts()
+	}
+	if err != nil {
 		return nil, err
 	}
 	j.contents, err = hub.Digest(env, name, slices.Concat(j.model.Files(), j.tokenizer.Files()),

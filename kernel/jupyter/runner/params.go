@@ -28,9 +28,10 @@ func (e *UsageError) Error() string { return e.Message }
 
 func usage(format string, args ...any) error { return &UsageError{fmt.Sprintf(format, args...)} }
 
-// inject adds a cell with the parameters, each "name=value", after the cell tagged "parameters". Every name must be a
-// variable of that cell, every value must have its type. It replaces a cell that an earlier run added.
-func inject(nb *notebook.Notebook, params []string) error {
+// Inject adds a cell with the parameters, each "name=value", after the cell tagged "parameters". Every name must be a
+// variable of that cell, every value must have its type; else the error is a [UsageError]. It replaces a cell that an
+// earlier run added.
+func Inject(nb *notebook.Notebook, params []string) error {
 	if len(params) == 0 {
 		return nil
 	}

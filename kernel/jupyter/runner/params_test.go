@@ -52,7 +52,7 @@ func TestInject(t *testing.T) {
 	} {
 		nb := &notebook.Notebook{Minor: 5, Cells: []*notebook.Cell{{Type: notebook.Markdown}, code("// first"),
 			code(parameters, "parameters"), code("// last")}}
-		if err := inject(nb, []string{test.param}); err != nil {
+		if err := Inject(nb, []string{test.param}); err != nil {
 			t.Errorf("%q: %v", test.param, err)
 			continue
 		}
@@ -83,7 +83,7 @@ func TestInjectErrors(t *testing.T) {
 		{"list=x", "its type is not one that -p can set"},
 	} {
 		nb := &notebook.Notebook{Minor: 5, Cells: []*notebook.Cell{code(parameters, "parameters")}}
-		err := inject(nb, []string{test.param})
+		err := Inject(nb, []string{test.param})
 		var wrong *UsageError
 		if !errors.As(err, &wrong) || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%q: error is %v, want a UsageError with %q", test.param, err, test.want)
@@ -94,12 +94,12 @@ func TestInjectErrors(t *testing.T) {
 	}
 	for source, want := range map[string]string{"var n = 1": `no cell tagged "parameters"`} {
 		nb := &notebook.Notebook{Cells: []*notebook.Cell{code(source)}}
-		if err := inject(nb, []string{"n=1"}); !isUsage(err) || !strings.Contains(err.Error(), want) {
+		if err := Inject(nb, []string{"n=1"}); !isUsage(err) || !strings.Contains(err.Error(), want) {
 			t.Errorf("error is %v, want %q", err, want)
 		}
 	}
 	nb := &notebook.Notebook{Cells: []*notebook.Cell{code("var n = ", "parameters")}}
-	if err := inject(nb, []string{"n=1"}); !isUsage(err) || !strings.Contains(err.Error(), "does not parse") {
+	if err := Inject(nb, []string{"n=1"}); !isUsage(err) || !strings.Contains(err.Error(), "does not parse") {
 		t.Errorf("error is %v", err)
 	}
 }
@@ -109,7 +109,7 @@ func TestInjectAgain(t *testing.T) {
 	nb := &notebook.Notebook{Minor: 5, Cells: []*notebook.Cell{code("var a, b = 1, 2", "parameters"), code("// rest")}}
 	nb.Cells[1].ID = injectedTag // somebody's own cell has the id
 	for _, params := range [][]string{{"a=3"}, {"b=4", "a=5", "a=6"}, nil} {
-		must.Do(t, inject(nb, params))
+		must.Do(t, Inject(nb, params))
 	}
 	if len(nb.Cells) != 3 || nb.Cells[1].Source != "// Set by -p\nvar b int = 4\nvar a int = 6" ||
 		nb.Cells[1].ID == nb.Cells[2].ID {

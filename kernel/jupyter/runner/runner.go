@@ -58,7 +58,7 @@ func prepare(opts Options) (*notebook.Notebook, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := inject(nb, opts.Params); err != nil {
+	if err := Inject(nb, opts.Params); err != nil {
 		return nil, err
 	}
 	normalize(nb)

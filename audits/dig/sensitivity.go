@@ -1,0 +1,84 @@
+package dig
+
+import (
+	"cmp"
+	"fmt"
+
+	"antipode/audits"
+	"antipode/datasets"
+	"antipode/metrics"
+	"antipode/metrics/significance"
+)
+
+// Configured is the choice of [Audit.Sensitivity] that changes nothing.
+const Configured = "as configured"
+
+// choice is a choice that the paper leaves open, or that one could make otherwise.
+type choice struct {
+	name string
+	set  func(*Audit)
+}
+
+// choices returns every choice that differs in one field from the audit: how patches are hidden, what their pixels
+// become, which patches are the object's, k and the boundary of the balls, and the treatment of images without a mask.
+func (a Audit) choices() []choice {
+	out := []choice{{Configured, func(*Audit) {}}}
+	patches := "any"
+	if a.publicCode() {
+		patches = "resized"
+	}
+	for _, c := range []struct {
+		name, now string
+		field     func(*Audit) *string
+		values    []string
+	}{
+		{"masking", cmp.Or(a.Embedding.Masking, "drop"), func(a *Audit) *string { return &a.Embedding.Masking },
+			[]string{"drop", "neginf", "zeroprob"}},
+		{"fill", cmp.Or(a.Embedding.Fill, "none"), func(a *Audit) *string { return &a.Embedding.Fill },
+			[]string{"none", "white", "black"}},
+		{"patches", cmp.Or(a.Embedding.PatchRule, patches), func(a *Audit) *string { return &a.Embedding.PatchRule },
+			[]string{"any", "resized"}},
+		{"boundary", cmp.Or(a.Comparison.Boundary, "<"), func(a *Audit) *string { return &a.Comparison.Boundary },
+			[]string{"<", "<="}},
+		{"unmasked", cmp.Or(a.Comparison.Unmasked, "profile"), func(a *Audit) *string { return &a.Comparison.Unmasked },
+			[]string{"profile", "miss", "full-image", "drop", "zero-vector"}},
+		{"unmasked_real", cmp.Or(a.Comparison.UnmaskedReal, "profile"),
+			func(a *Audit) *string { return &a.Comparison.UnmaskedReal }, []string{"profile", "full-image"}},
+	} {
+		for _, v := range c.values {
+			if v != c.now {
+				out = append(out, choice{c.name + " " + v, func(a *Audit) { *c.field(a) = v }})
+			}
+		}
+	}
+	for _, k := range []int{1, 3, 5} {
+		if k != cmp.Or(a.Comparison.K, 3) {
+			out = append(out, choice{fmt.Sprint("k ", k), func(a *Audit) { a.Comparison.K = k }})
+		}
+	}
+	return out
+}
+
+// Sensitivity returns [Audit.Findings] under each open choice of the analysis, one changed at a time, with the column
+// choice; the first is [Configured]. See significance.ByConclusion and significance.ByChoice, which summarize it, and
+// [Audit.Conclusions].
+func (a Audit) Sensitivity() datasets.Table {
+	return audits.Each(a.choices(), func(c choice) datasets.Table {
+		one := a
+		c.set(&one)
+		return one.Findings().Select("model", "region", "vector", "score", "gap", "gap_low", "gap_high",
+			"injected", "verdict").With("choice", c.name)
+	})
+}
+
+var conclusions = significance.ChoiceOptions{By: metrics.By("model", "region", "vector", "score"), Estimate: "gap"}
+
+// Conclusions returns, for each gap, in how many choices of [Audit.Sensitivity] its verdict is the same, which differ,
+// and the range of the gap; see significance.ByConclusion.
+func (a Audit) Conclusions() datasets.Table {
+	return significance.ByConclusion(a.Sensitivity(), conclusions)
+}
+
+// Choices returns, for each choice of [Audit.Sensitivity], how many verdicts it changes and the rank correlation of its
+// gaps with those of the audit; see significance.ByChoice.
+func (a Audit) Choices() datasets.Table { return significance.ByChoice(a.Sensitivity(), conclusions) }
