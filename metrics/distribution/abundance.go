@@ -9,9 +9,9 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// Abundances are the numbers of images of each category of a sample, all above 0. Its methods are the estimators of Chao
-// and Jost (Ecology 93, 2012; Methods in Ecology and Evolution 6, 2015), as in their program iNEXT. Orders are "0", "1" and
-// "2".
+// Abundances are the numbers of images of each category of a sample, all above 0. Its methods are the estimators of
+// Chao and Jost (Ecology 93, 2012; Methods in Ecology and Evolution 6, 2015), as in their program iNEXT. Orders are
+// "0", "1" and "2".
 type Abundances []int
 
 // Size returns the number of images n.
@@ -120,9 +120,9 @@ func (a Abundances) At(order string, m int) float64 {
 	return observed + (a.Infinity(order)-observed)*(1-math.Pow(tail, float64(m-n)))
 }
 
-// Infinity returns the Hill number estimated for infinitely many images: of order 0 Chao's lower bound, of order 1 that of
-// the entropy of Chao, Wang and Jost 2013, of order 2 that of the unbiased Σ p². It is +Inf for order 2 if no two images
-// share a category.
+// Infinity returns the Hill number estimated for infinitely many images: of order 0 Chao's lower bound, of order 1
+// that of the entropy of Chao, Wang and Jost 2013, of order 2 that of the unbiased Σ p². It is +Inf for order 2 if
+// no two images share a category.
 func (a Abundances) Infinity(order string) float64 {
 	n := a.Size()
 	one, unseen, tail := a.rare()
@@ -151,8 +151,8 @@ func (a Abundances) Infinity(order string) float64 {
 	return math.Exp(h + one/float64(n)*rest)
 }
 
-// AtCoverage returns the Hill number at an estimated coverage of the population, between those of the two nearest numbers
-// of images, and this number, at most 2n.
+// AtCoverage returns the Hill number at an estimated coverage of the population, between those of the two nearest
+// numbers of images, and this number, at most 2n.
 func (a Abundances) AtCoverage(order string, coverage float64) (hill, size float64) {
 	m := 1 + sort.Search(2*a.Size()-1, func(i int) bool { return a.Coverage(i+1) >= coverage })
 	hill, size = a.At(order, m), float64(m)
@@ -163,8 +163,8 @@ func (a Abundances) AtCoverage(order string, coverage float64) (hill, size float
 	return hill, size
 }
 
-// Population returns estimated shares of the population's categories: of those of the sample, less what is unseen, and of
-// the estimated number of unseen ones, with equal shares (Chao and Jost 2015, appendix).
+// Population returns estimated shares of the population's categories: of those of the sample, less what is unseen,
+// and of the estimated number of unseen ones, with equal shares (Chao and Jost 2015, appendix).
 func (a Abundances) Population() (shares []float64) {
 	n, weight := float64(a.Size()), 0.0
 	one, unseen, tail := a.rare()

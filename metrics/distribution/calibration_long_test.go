@@ -101,13 +101,15 @@ func TestCalibrationOfIntervals(t *testing.T) {
 					v := Vectors{real, generated}
 					whole := set{rows: v.whole().real, cells: [][]int{v.whole().real}}
 					r := &result{group: &group{real: whole, generated: whole, vectors: v}}
-					o := Sampling{Samples: 1, Intervals: metrics.Intervals{Resamples: 100, Level: 0.95, Seed: int64(trial)}}
+					o := Sampling{Samples: 1}
+					o.Intervals = metrics.Intervals{Resamples: 100, Level: 0.95, Seed: int64(trial)}
 					m.name = name
 					must.Do(t, r.estimate(context.Background(), o, m, must.Get(m.score(r.group))(t), sizes{n, n}))
 					values = append(values, r.value)
 				}
 				c := tabulartest.Coverage(values)
-				line := fmt.Sprintf("%-10s %-6s n = %3d: covered %.3f", name, []string{"forms", "cloud", "equal"}[at], n, c)
+				line := fmt.Sprintf("%-10s %-6s n = %3d: covered %.3f", name,
+					[]string{"forms", "cloud", "equal"}[at], n, c)
 				t.Log(line)
 				if c < 0.90 {
 					t.Error(line)
@@ -146,7 +148,8 @@ func TestCalibrationOfHillNumbers(t *testing.T) {
 					a := draw(rng, population, n)
 					o := metrics.Intervals{Resamples: 200, Level: 0.95, Seed: int64(trial)}
 					r := &result{group: &group{}, value: none}
-					must.Do(t, r.hill(o, a, order, math.Inf(1), func(a Abundances) float64 { return a.Infinity(order) }))
+					infinity := func(a Abundances) float64 { return a.Infinity(order) }
+					must.Do(t, r.hill(o, a, order, math.Inf(1), infinity))
 					if !(r.value.Low > truth+1e-9 || r.value.High < truth-1e-9) { // a blank end bounds nothing
 						held++
 					}
@@ -171,8 +174,8 @@ func TestCalibrationOfHillNumbers(t *testing.T) {
 	}
 }
 
-// TestCalibrationOfAlarms counts in how many of 200 fair worlds, four groups of unequal sizes and one distribution, some
-// gap is flagged.
+// TestCalibrationOfAlarms counts in how many of 200 fair worlds, four groups of unequal sizes and one distribution,
+// some gap is flagged.
 func TestCalibrationOfAlarms(t *testing.T) {
 	columns := func(rng *rand.Rand, sizes []int, generated bool) *table.Frame {
 		var region, answer []string
@@ -195,7 +198,8 @@ func TestCalibrationOfAlarms(t *testing.T) {
 			options map[string]string
 		}{
 			{"frechet-distance", nil}, {"kid", nil}, {"cmmd", nil}, {"image-retrieval", nil},
-			{"inception-score", map[string]string{"vector": "logits"}}, {"vendi", nil}, {"vendi", map[string]string{"order": "2"}},
+			{"inception-score", map[string]string{"vector": "logits"}},
+			{"vendi", nil}, {"vendi", map[string]string{"order": "2"}},
 			{"hill-numbers", map[string]string{"column": "answer", "order": "0"}},
 			{"hill-numbers", map[string]string{"column": "answer"}},
 			{"hill-numbers", map[string]string{"column": "answer", "at": "coverage"}},

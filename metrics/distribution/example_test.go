@@ -60,12 +60,12 @@ func ExampleCMMD() {
 
 func ExampleImageRetrieval() {
 	tabulartest.Show(distribution.ImageRetrieval(sets, distribution.RetrievalOptions{Sampling: byArea}),
-		"region", "image_retrieval", "image_retrieval_limit", "image_retrieval_limit_low", "image_retrieval_limit_high",
-		"n_retrieved")
+		"region", "image_retrieval", "image_retrieval_limit", "image_retrieval_limit_low",
+		"image_retrieval_limit_high")
 	// Output:
-	// region  image_retrieval  image_retrieval_limit  image_retrieval_limit_low  image_retrieval_limit_high  n_retrieved
-	// north              0.39                   0.63                       0.48                        0.94           39
-	// south              0.29                   0.35                        0.3                        0.46           29
+	// region  image_retrieval  image_retrieval_limit  image_retrieval_limit_low  image_retrieval_limit_high
+	// north              0.39                   0.63                       0.48                        0.94
+	// south              0.29                   0.35                        0.3                        0.46
 }
 
 func ExampleInceptionScore() {

@@ -42,8 +42,8 @@ var frechetDistance = metrics.Define(metrics.Definition[FrechetOptions, FrechetR
 		var notes metrics.GroupNotes
 		for _, r := range results {
 			if r.N > 0 && r.N < 2*len(r.vectors.Real[0]) {
-				notes.Add(fmt.Sprintf("n is below twice the %d numbers of a vector: the distance is mostly bias; compare "+
-					"it only at equal n", len(r.vectors.Real[0])), r.label())
+				notes.Add(fmt.Sprintf("n is below twice the %d numbers of a vector: the distance is mostly bias; "+
+					"compare it only at equal n", len(r.vectors.Real[0])), r.label())
 			}
 			out = append(out, FrechetRow{r.subject(o.Sampling), r.value, r.Scored})
 		}
@@ -55,9 +55,9 @@ var frechetDistance = metrics.Define(metrics.Definition[FrechetOptions, FrechetR
 // FrechetDistance is the metric frechet-distance: the [Frechet] distance of generated and reference images in the space
 // of one vector column, by group. With Inception's vectors it is the FID, with DINOv2's the FD-DINOv2.
 //
-// The distance grows as n falls: about as 1/n for n above twice the length of the vectors, faster below (a note says so).
-// With intervals and By, all groups are therefore scored at the n of the smallest one, and gap compares them. Extrapolate
-// selects [FrechetInfinity]. Resamples -1 is the reference implementation's value on all rows.
+// The distance grows as n falls: about as 1/n for n above twice the length of the vectors, faster below (a note says
+// so). With intervals and By, all groups are therefore scored at the n of the smallest one, and gap compares them.
+// Extrapolate selects [FrechetInfinity]. Resamples -1 is the reference implementation's value on all rows.
 func FrechetDistance(sets metrics.Sets, options ...FrechetOptions) datasets.Table {
 	return frechetDistance.Table(tables(sets), options...)
 }

@@ -41,16 +41,17 @@ type HillRow struct {
 }
 
 var hillNumbers = metrics.Define(metrics.Definition[HillOptions, HillRow]{
-	Name: "hill-numbers", Version: 1, Inputs: []metrics.Input{{Role: "in", About: "a row for each image, with a category"}},
-	Title: "effective number of categories (Hill numbers) by group, at equal n or coverage, with intervals",
-	Unit:  "effective categories", Range: "[1, ∞)", Direction: "higher is more diverse",
+	Name: "hill-numbers", Version: 1,
+	Inputs: []metrics.Input{{Role: "in", About: "a row for each image, with a category"}},
+	Title:  "effective number of categories (Hill numbers) by group, at equal n or coverage, with intervals",
+	Unit:   "effective categories", Range: "[1, ∞)", Direction: "higher is more diverse",
 	Citation: "Hill 1973; Chao and Jost 2012; Chao et al. 2014",
 	Compute:  computeHill,
 })
 
-// HillNumbers is the metric hill-numbers: the effective number of categories (answers to a question, clusters, labels) of
-// the images of each group, a row for each order: 0 the number of categories, 1 exp(−Σ p log p), 2 1/Σ p². All grow with
-// the number of images, the more so the lower the order; At selects how groups are compared:
+// HillNumbers is the metric hill-numbers: the effective number of categories (answers to a question, clusters,
+// labels) of the images of each group, a row for each order: 0 the number of categories, 1 exp(−Σ p log p), 2 1/Σ
+// p². All grow with the number of images, the more so the lower the order; At selects how groups are compared:
 //
 //   - "size": at N images each, by default those of the smallest group: the exact mean of repeated sampling without
 //     replacement ([Abundances.At]). Larger N extrapolate, reliably up to twice a group's images.
@@ -59,11 +60,11 @@ var hillNumbers = metrics.Define(metrics.Definition[HillOptions, HillRow]{
 //   - "infinity": estimated for infinitely many images ([Abundances.Infinity]), which does not grow with n. Of order 0
 //     it is a lower bound.
 //
-// Without intervals (Resamples -1), N and At the value is that of all images. Intervals are from samples of the estimated
-// population ([Abundances.Population]), centered and on the scale of the logarithm; they contain the value. For fewer
-// than 50 images, which often miss categories without a sign of it, and for order 0, the upper end is at least the
-// largest number of equally likely categories, and the number with one more category, that the images do not exclude; it
-// is blank where there is none, as if all images differ.
+// Without intervals (Resamples -1), N and At the value is that of all images. Intervals are from samples of the
+// estimated population ([Abundances.Population]), centered and on the scale of the logarithm; they contain the
+// value. For fewer than 50 images, which often miss categories without a sign of it, and for order 0, the upper end
+// is at least the largest number of equally likely categories, and the number with one more category, that the
+// images do not exclude; it is blank where there is none, as if all images differ.
 func HillNumbers(images datasets.Table, options ...HillOptions) datasets.Table {
 	return hillNumbers.Of(images, options...)
 }
@@ -143,7 +144,8 @@ const few = 50
 
 // hill fills in a Hill number with its interval, from samples of the estimated population; most is the largest possible
 // value.
-func (r *result) hill(o metrics.Intervals, a Abundances, order string, most float64, value func(Abundances) float64) error {
+func (r *result) hill(o metrics.Intervals, a Abundances, order string, most float64,
+	value func(Abundances) float64) error {
 	n, hill := a.Size(), value(a)
 	if math.IsInf(hill, 1) {
 		return nil

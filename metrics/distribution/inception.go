@@ -57,10 +57,10 @@ var inceptionScore = metrics.Define(metrics.Definition[InceptionOptions, Incepti
 	},
 })
 
-// InceptionScore is the metric inception-score: the [Inception] score of generated images by group; Vector is a column of
-// class logits or probabilities. It is here to compare with older papers and not recommended: it knows no reference
-// images, only the classes of ImageNet, depends on n, on the classifier and on the number of splits, and images of one
-// class each that are all alike have the best score (Barratt and Sharma 2018).
+// InceptionScore is the metric inception-score: the [Inception] score of generated images by group; Vector is a
+// column of class logits or probabilities. It is here to compare with older papers and not recommended: it knows no
+// reference images, only the classes of ImageNet, depends on n, on the classifier and on the number of splits, and
+// images of one class each that are all alike have the best score (Barratt and Sharma 2018).
 func InceptionScore(sets metrics.Sets, options ...InceptionOptions) datasets.Table {
 	return inceptionScore.Table(tables(sets), options...)
 }

@@ -56,9 +56,9 @@ var imageRetrieval = metrics.Define(metrics.Definition[RetrievalOptions, Retriev
 })
 
 // ImageRetrieval is the metric image-retrieval (the image retrieval score of Dombrowski et al. 2025): the share of
-// reference images that are the nearest one of some generated image, by group. It grows with n, so groups are compared at
-// equal n; image_retrieval_limit is [RetrievalLimit], of all images of the group. Ceiling scores held-out reference images:
-// the paper divides the limit of generated images by theirs.
+// reference images that are the nearest one of some generated image, by group. It grows with n, so groups are
+// compared at equal n; image_retrieval_limit is [RetrievalLimit], of all images of the group. Ceiling scores
+// held-out reference images: the paper divides the limit of generated images by theirs.
 func ImageRetrieval(sets metrics.Sets, options ...RetrievalOptions) datasets.Table {
 	return imageRetrieval.Table(tables(sets), options...)
 }

@@ -118,13 +118,12 @@ func (o Sampling) run(ctx context.Context, call *metrics.Call, m measure, roles 
 	least := sizes{math.MaxInt, math.MaxInt} // of the groups that have a score
 	for _, g := range groups {
 		s := sizes{len(g.real.rows), len(g.generated.rows)}
-		if m.two && s.real < m.least {
-			return nil, fmt.Errorf("%s has %d reference images with a vector; %s needs %d", g.named(o.By), s.real, m.name,
-				m.least)
+		if need := max(m.least, o.N); m.two && s.real < need {
+			return nil, fmt.Errorf("%s has %d reference images with a vector; a score needs %d", g.named(o.By), s.real,
+				need)
 		}
-		if s.generated > 0 && (s.generated < o.N || m.two && s.real < o.N) {
-			return nil, fmt.Errorf("%s has %d generated and %d reference images; n is %d", g.named(o.By), s.generated,
-				s.real, o.N)
+		if s.generated > 0 && s.generated < o.N {
+			return nil, fmt.Errorf("%s has %d images with a vector; n is %d", g.named(o.By), s.generated, o.N)
 		}
 		if s.generated >= m.least {
 			least = sizes{min(least.real, s.real), min(least.generated, s.generated)}

@@ -140,7 +140,8 @@ func gather(call *metrics.Call, o Sampling, roles ...string) ([]*group, error) {
 						width = len(v)
 					}
 					if reason := unusable(v, width); reason != "" {
-						return nil, fmt.Errorf("table %q: %w", role, tabular.BadRow(in.Frame, row, o.Vector, "%s", reason))
+						err := tabular.BadRow(in.Frame, row, o.Vector, "%s", reason)
+						return nil, fmt.Errorf("table %q: %w", role, err)
 					}
 					rows = append(rows, row)
 				}
@@ -152,7 +153,8 @@ func gather(call *metrics.Call, o Sampling, roles ...string) ([]*group, error) {
 				g.asked, g.refused, g.unmasked = len(part.Rows), refused, missing
 			}
 			if missing > 0 {
-				notes.Add(fmt.Sprintf("%%d images of the table %q have no vector and are left out", role), g.label(), missing)
+				notes.Add(fmt.Sprintf("%%d images of the table %q have no vector and are left out", role), g.label(),
+					missing)
 			}
 		}
 		if in.Err != nil {

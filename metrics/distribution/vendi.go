@@ -42,8 +42,8 @@ var vendi = metrics.Define(metrics.Definition[VendiOptions, VendiRow]{
 // VendiScore is the metric vendi: the [Vendi] score of the images of each group, a row for each order. With object_only
 // or background_only as vector it is the diversity of objects or of backgrounds.
 //
-// The score grows with n and is at most n. With intervals and By, groups are therefore compared at the n of the smallest
-// one, as the mean over samples of n images; compare scores of different tables at equal N only.
+// The score grows with n and is at most n. With intervals and By, groups are therefore compared at the n of the
+// smallest one, as the mean over samples of n images; compare scores of different tables at equal N only.
 func VendiScore(images datasets.Table, options ...VendiOptions) datasets.Table {
 	return vendi.Of(images, options...)
 }
@@ -86,8 +86,8 @@ func computeVendi(ctx context.Context, call *metrics.Call, o VendiOptions) (out 
 //
 //	order 0: the number of λ above 0    1: exp(−Σ λ log λ)    2: 1/Σ λ²    inf: 1/max λ
 //
-// A λ counts as above 0 from n·2⁻⁵² times the largest. (vendi-score counts what rounding leaves, too: its order 0 is not
-// the rank.) Errors: no rows, rows of unequal length, a vector of length 0, an unknown order.
+// A λ counts as above 0 from n·2⁻⁵² times the largest. (vendi-score counts what rounding leaves, too: its order 0 is
+// not the rank.) Errors: no rows, rows of unequal length, a vector of length 0, an unknown order.
 func Vendi(rows [][]float32, order string) (float64, error) {
 	if !slices.Contains([]string{"0", "1", "2", "inf"}, order) {
 		return 0, fmt.Errorf("order is %q; it must be 0, 1, 2 or inf", order)
