@@ -68,7 +68,7 @@ func InceptionScore(sets metrics.Sets, options ...InceptionOptions) datasets.Tab
 // Inception returns exp of the mean Kullback-Leibler divergence of each image's class probabilities from their mean, in
 // [1, classes]; with several splits the mean over contiguous parts of the rows (torch-fidelity without shuffling). Rows
 // are probabilities if none is below 0 and each sums to 1 within 0.001, else logits, of which the softmax is taken.
-// Errors: fewer rows than splits, rows of unequal length.
+// Errors: fewer rows than splits, vectors of unequal length or with NaN.
 func Inception(rows [][]float32, splits int) (float64, error) {
 	if err := (Vectors{rows, rows}).check(max(1, splits)); err != nil {
 		return 0, err

@@ -9,6 +9,8 @@ import (
 	"antipode/datasets"
 	"antipode/metrics"
 	"antipode/metrics/interval"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // RetrievalOptions are the options of [ImageRetrieval].
@@ -117,7 +119,8 @@ func occupied(k, n, s int) (below, above float64) {
 	return below, above
 }
 
-// retrieval returns the scorer of a group: for all pairs in one pass over the distances.
+// retrieval returns the scorer of a group: for all pairs in one pass over the distances. At equal distances the first
+// reference image is the nearest one.
 func retrieval(v Vectors) scorer {
 	return func(ctx context.Context, pairs []pair) ([]float64, error) {
 		from, hit, members := v.Generated, make([]map[int]bool, len(pairs)), map[int][]int{}
@@ -130,40 +133,31 @@ func retrieval(v Vectors) scorer {
 				members[i] = append(members[i], s)
 			}
 		}
-		err := distances(ctx, from, v.Real, func(i int, toReal []float64) {
-			for _, s := range members[i] {
-				nearest := pairs[s].real[0]
-				for _, j := range pairs[s].real {
-					if toReal[j] < toReal[nearest] {
-						nearest = j
+		x, y, squares := dense(from), dense(v.Real), make([]float64, len(v.Real))
+		for j := range squares {
+			squares[j] = floats.Dot(y.RawRowView(j), y.RawRowView(j))
+		}
+		for start := 0; start < len(from) && ctx.Err() == nil; start += tile {
+			all := products(x, y, start, min(start+tile, len(from)), 0, len(v.Real))
+			for i := range all.Rows {
+				near := all.Data[i*all.Stride : (i+1)*all.Stride] // twice the product less the square: the nearer the more
+				floats.Scale(2, near)
+				floats.Sub(near, squares)
+				for _, s := range members[start+i] {
+					nearest := pairs[s].real[0]
+					for _, j := range pairs[s].real {
+						if near[j] > near[nearest] {
+							nearest = j
+						}
 					}
+					hit[s][nearest] = true
 				}
-				hit[s][nearest] = true
 			}
-		})
+		}
 		out := make([]float64, len(pairs))
 		for s, p := range pairs {
 			out[s] = float64(len(hit[s])) / float64(len(p.real))
 		}
-		return out, err
+		return out, ctx.Err()
 	}
-}
-
-// distances calls visit, one call at a time, with the squared distances of each vector to all points, less the vector's
-// own square.
-func distances(ctx context.Context, vectors, to [][]float32, visit func(i int, distances []float64)) error {
-	x, y := dense(vectors), dense(to)
-	squares, err := Polynomial.points(to)
-	for from := 0; from < len(vectors) && err == nil; from += tile {
-		all := products(x, y, from, min(from+tile, len(vectors)), 0, len(to))
-		for i := range all.Rows {
-			row := all.Data[i*all.Stride : (i+1)*all.Stride]
-			for j := range row {
-				row[j] = squares.squares[j] - 2*row[j]
-			}
-			visit(from+i, row)
-		}
-		err = ctx.Err()
-	}
-	return err
 }

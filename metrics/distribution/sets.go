@@ -18,20 +18,15 @@ import (
 // Vectors are the two sets that a score compares, as rows of equal length.
 type Vectors struct{ Real, Generated [][]float32 }
 
-// check returns an error about sets of fewer than least rows, or rows of unequal length.
+// check returns an error about sets of fewer than least rows, or about rows that cannot be used.
 func (v Vectors) check(least int) error {
-	width := -1
-	for side, rows := range [][][]float32{v.Real, v.Generated} {
+	for _, rows := range [][][]float32{v.Real, v.Generated} {
 		if len(rows) < least {
-			return fmt.Errorf("%d %s vectors; at least %d are needed", len(rows), []string{"reference",
-				"generated"}[side], least)
+			return fmt.Errorf("%d vectors; at least %d are needed", len(rows), least)
 		}
-		for _, row := range rows {
-			if width < 0 {
-				width = len(row)
-			}
-			if len(row) != width || width == 0 {
-				return fmt.Errorf("vectors of %d and %d numbers; use vectors of one model", width, len(row))
+		for i, row := range rows {
+			if reason := unusable(row, len(v.Generated[0])); reason != "" || len(row) == 0 {
+				return fmt.Errorf("vector %d: %s", i+1, cmp.Or(reason, "it has no numbers"))
 			}
 		}
 	}
@@ -175,7 +170,7 @@ func gather(call *metrics.Call, o Sampling, roles ...string) ([]*group, error) {
 // unusable returns why a vector cannot be used.
 func unusable(v []float32, width int) string {
 	if len(v) != width {
-		return fmt.Sprintf("%d numbers, the vectors before it have %d; use vectors of one model", len(v), width)
+		return fmt.Sprintf("%d numbers, others have %d; use vectors of one model", len(v), width)
 	}
 	for i, x := range v {
 		if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {

@@ -87,7 +87,7 @@ func computeVendi(ctx context.Context, call *metrics.Call, o VendiOptions) (out 
 //	order 0: the number of λ above 0    1: exp(−Σ λ log λ)    2: 1/Σ λ²    inf: 1/max λ
 //
 // A λ counts as above 0 from n·2⁻⁵² times the largest. (vendi-score counts what rounding leaves, too: its order 0 is
-// not the rank.) Errors: no rows, rows of unequal length, a vector of length 0, an unknown order.
+// not the rank.) Errors: no rows, vectors of unequal length or with NaN, a vector of length 0, an unknown order.
 func Vendi(rows [][]float32, order string) (float64, error) {
 	if !slices.Contains([]string{"0", "1", "2", "inf"}, order) {
 		return 0, fmt.Errorf("order is %q; it must be 0, 1, 2 or inf", order)
