@@ -55,6 +55,7 @@
 //	prdc             precision, coverage, density and recall
 //	regions          summaries of scores by region, rules for images without a mask
 //	hypersphere      the generated images in each reference image's ball
+//	distribution     Fréchet and kernel distances, image retrieval, Vendi score, Hill numbers
 //	consistency      correctness and consistency of images across languages
 //	concepts         concepts that a model possesses in each language
 //	representation   identity groups in images, diversity, annotators' ratings

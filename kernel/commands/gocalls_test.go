@@ -98,8 +98,12 @@ func goCallOf(pkg string, f *ast.FuncDecl) string {
 		if dots, ok := kind.(*ast.Ellipsis); ok {
 			kind = dots.Elt
 		}
+		selector, _ := kind.(*ast.SelectorExpr)
 		for _, name := range p.Names {
 			arg := name.Name
+			if selector != nil && selector.Sel.Name == "Sets" {
+				arg = "metrics.Sets{Real: real, Generated: generated}"
+			}
 			if id, ok := kind.(*ast.Ident); ok && id.IsExported() {
 				arg = pkg + "." + id.Name + "{…}"
 				if id.Name == "Sets" {

@@ -57,47 +57,38 @@ func cloud(rng *rand.Rand, generated bool) []float32 {
 
 func equal(rng *rand.Rand, _ bool) []float32 { return cloud(rng, false) }
 
-// scores are the scores of two sets by name.
-var scores = map[string]struct {
-	measure
-	of pairScore
-}{
-	"frechet": {measure{two: true, least: 2, within: interval.Range{Max: math.Inf(1)}},
-		FrechetOptions{Extrapolate: "none"}.scorer(&metrics.Call{})},
-	"kid": {measure{two: true, least: 2}, func(_ *group, real, generated [][]float32, _ int) (scorer, error) {
-		return Polynomial.scorer(real, generated, Unbiased)
+// scores are the measures by name.
+var scores = map[string]measure{
+	"frechet": {two: true, least: 2, within: positive, score: FrechetOptions{Extrapolate: "none"}.scorer},
+	"kid": {two: true, least: 2, score: func(g *group) (scorer, error) {
+		return Polynomial.scorer(g.vectors, Unbiased)
 	}},
-	"cmmd": {measure{two: true, least: 2, within: interval.Range{Max: math.Inf(1)}},
-		func(_ *group, real, generated [][]float32, _ int) (scorer, error) {
-			return Gaussian.scorer(real, generated, Biased)
-		}},
-	"retrieval": {measure{two: true, least: 1, within: interval.Share},
-		func(_ *group, real, generated [][]float32, _ int) (scorer, error) {
-			s, _, err := retrievalScorer(context.Background(), Vectors{real, generated})
-			return s, err
-		}},
-	"vendi": {measure{least: 1, within: interval.Range{Min: 1, Max: math.Inf(1)}},
-		func(_ *group, _, generated [][]float32, _ int) (scorer, error) {
-			return func(ctx context.Context, pairs []pair) ([]float64, error) {
-				return each(ctx, len(pairs), func(i int) (float64, error) {
-					return Vendi(pick(generated, pairs[i].generated), "1")
-				})
-			}, nil
-		}},
-	"inception": {measure{least: 2, within: interval.Range{Min: 1, Max: math.Inf(1)}},
-		func(_ *group, _, generated [][]float32, _ int) (scorer, error) {
-			return func(ctx context.Context, pairs []pair) ([]float64, error) {
-				return each(ctx, len(pairs), func(i int) (float64, error) {
-					return Inception(pick(generated, pairs[i].generated), 1)
-				})
-			}, nil
-		}},
+	"cmmd": {two: true, least: 2, within: positive, score: func(g *group) (scorer, error) {
+		return Gaussian.scorer(g.vectors, Biased)
+	}},
+	"retrieval": {two: true, least: 1, within: interval.Share, score: func(g *group) (scorer, error) {
+		return retrieval(g.vectors), nil
+	}},
+	"vendi": {least: 1, within: fromOne, score: ofOne(func(rows [][]float32) (float64, error) {
+		return Vendi(rows, "1")
+	})},
+	"inception": {least: 2, within: fromOne, score: ofOne(func(rows [][]float32) (float64, error) {
+		return Inception(rows, 1)
+	})},
+}
+
+func ofOne(of func(rows [][]float32) (float64, error)) func(g *group) (scorer, error) {
+	return func(g *group) (scorer, error) {
+		return func(ctx context.Context, pairs []pair) ([]float64, error) {
+			return each(ctx, len(pairs), func(i int) (float64, error) { return of(pairs[i].of(g.vectors).Generated) })
+		}, nil
+	}
 }
 
 // TestCalibrationOfIntervals counts how often nominal 95 % intervals contain the expected score at the same numbers of
 // images, the mean of 400 sets.
 func TestCalibrationOfIntervals(t *testing.T) {
-	for name, s := range scores {
+	for name, m := range scores {
 		for at, w := range []world{forms, cloud, equal} {
 			for _, n := range []int{12, 36, 100} {
 				rng := rand.New(rand.NewPCG(near.Seed(t)+uint64(n), uint64(at)))
@@ -107,17 +98,18 @@ func TestCalibrationOfIntervals(t *testing.T) {
 					for range n {
 						real, generated = append(real, w(rng, false)), append(generated, w(rng, true))
 					}
-					whole := set{rows: count(n), cells: [][]int{count(n)}}
-					r := &result{group: &group{real: whole, generated: whole}}
-					o := Sampling{Intervals: metrics.Intervals{Resamples: 100, Level: 0.95, Seed: int64(trial)}}
-					m := s.measure
+					v := Vectors{real, generated}
+					whole := set{rows: v.whole().real, cells: [][]int{v.whole().real}}
+					r := &result{group: &group{real: whole, generated: whole, vectors: v}}
+					o := Sampling{Samples: 1}
+					o.Intervals = metrics.Intervals{Resamples: 100, Level: 0.95, Seed: int64(trial)}
 					m.name = name
-					must.Do(t, r.estimate(context.Background(), o, m, must.Get(s.of(r.group, real, generated, 16))(t),
-						sizes{n, n}))
+					must.Do(t, r.estimate(context.Background(), o, m, must.Get(m.score(r.group))(t), sizes{n, n}))
 					values = append(values, r.value)
 				}
 				c := tabulartest.Coverage(values)
-				line := fmt.Sprintf("%-10s %-6s n = %3d: covered %.3f", name, []string{"forms", "cloud", "equal"}[at], n, c)
+				line := fmt.Sprintf("%-10s %-6s n = %3d: covered %.3f", name,
+					[]string{"forms", "cloud", "equal"}[at], n, c)
 				t.Log(line)
 				if c < 0.90 {
 					t.Error(line)
@@ -155,10 +147,10 @@ func TestCalibrationOfHillNumbers(t *testing.T) {
 				for trial := range trials {
 					a := draw(rng, population, n)
 					o := metrics.Intervals{Resamples: 200, Level: 0.95, Seed: int64(trial)}
-					infinity := func(a Abundances) (float64, float64) { return a.Infinity(order), 0 }
-					e := must.Get((&result{group: &group{}}).resample(o, a, order, a.Infinity(order), math.Inf(1),
-						infinity))(t)
-					if !(e.Low > truth+1e-9 || e.High < truth-1e-9) { // a blank end bounds nothing
+					r := &result{group: &group{}, value: none}
+					infinity := func(a Abundances) float64 { return a.Infinity(order) }
+					must.Do(t, r.hill(o, a, order, math.Inf(1), infinity))
+					if !(r.value.Low > truth+1e-9 || r.value.High < truth-1e-9) { // a blank end bounds nothing
 						held++
 					}
 					var plains []float64
@@ -182,8 +174,8 @@ func TestCalibrationOfHillNumbers(t *testing.T) {
 	}
 }
 
-// TestCalibrationOfAlarms counts in how many of 200 fair worlds, four groups of unequal sizes and one distribution, some
-// gap is flagged.
+// TestCalibrationOfAlarms counts in how many of 200 fair worlds, four groups of unequal sizes and one distribution,
+// some gap is flagged.
 func TestCalibrationOfAlarms(t *testing.T) {
 	columns := func(rng *rand.Rand, sizes []int, generated bool) *table.Frame {
 		var region, answer []string
@@ -206,7 +198,8 @@ func TestCalibrationOfAlarms(t *testing.T) {
 			options map[string]string
 		}{
 			{"frechet-distance", nil}, {"kid", nil}, {"cmmd", nil}, {"image-retrieval", nil},
-			{"inception-score", map[string]string{"vector": "logits"}}, {"vendi", nil}, {"vendi", map[string]string{"order": "2"}},
+			{"inception-score", map[string]string{"vector": "logits"}},
+			{"vendi", nil}, {"vendi", map[string]string{"order": "2"}},
 			{"hill-numbers", map[string]string{"column": "answer", "order": "0"}},
 			{"hill-numbers", map[string]string{"column": "answer"}},
 			{"hill-numbers", map[string]string{"column": "answer", "at": "coverage"}},

@@ -3,7 +3,9 @@ package distribution
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
+	"math/rand/v2"
 
 	"antipode/datasets"
 	"antipode/metrics"
@@ -15,26 +17,19 @@ import (
 
 // FrechetOptions are the options of [FrechetDistance].
 type FrechetOptions struct {
-	Vector      string `json:"vector,omitempty" default:"full" help:"vector column to compare"`
 	Extrapolate string `json:"extrapolate,omitempty" default:"none" values:"none,generated,both" help:"the distance for infinitely many images of these sets, from samples of different n"`
-	Ceiling     bool   `json:"ceiling,omitempty" help:"also score held-out reference images as if they were generated"`
+	Ceiling     bool   `json:"ceiling,omitempty" help:"also score held-out reference images as if they were generated; all scores are then of half of the reference images"`
 	Sampling    `resamples:"200"`
 }
 
 // FrechetRow is a row of the result of [FrechetDistance].
 type FrechetRow struct {
-	Group    metrics.Group
-	Vector   string           `column:"vector"`
-	Interval string           `column:"interval" help:"kind of the intervals"`
+	Subject
 	Distance metrics.Estimate `column:"frechet_distance" unit:"squared distance" range:"[0, ∞)"`
-	Ceiling  metrics.Estimate `column:"ceiling" unit:"squared distance" help:"of held-out reference images, at the same n"`
-	Compared
-	N int `column:"n_each" unit:"images" help:"generated images in a score"`
-	metrics.Counts
+	Scored
 }
 
-var twoSets = []metrics.Input{{Role: "real", About: "the reference images"},
-	{Role: "generated", About: "the generated images"}}
+var positive = interval.Range{Min: 0, Max: math.Inf(1)}
 
 var frechetDistance = metrics.Define(metrics.Definition[FrechetOptions, FrechetRow]{
 	Name: "frechet-distance", Version: 1, Inputs: twoSets,
@@ -42,11 +37,17 @@ var frechetDistance = metrics.Define(metrics.Definition[FrechetOptions, FrechetR
 	Unit:  "squared distance", Range: "[0, ∞)", Direction: "lower is better",
 	Citation: "Heusel et al. 2017; Chong and Forsyth 2020; Stein et al. 2023",
 	Compute: func(ctx context.Context, call *metrics.Call, o FrechetOptions) (out []FrechetRow, err error) {
-		results, err := o.vectors(ctx, call, o.Vector, measure{name: "frechet-distance", least: 2, ceiling: o.Ceiling,
-			within: interval.Range{Min: 0, Max: math.Inf(1)}}, o.scorer(call))
+		results, err := o.run(ctx, call, measure{name: "frechet-distance", two: true, ceiling: o.Ceiling, least: 2,
+			within: positive, score: o.scorer}, "real", "generated")
+		var notes metrics.GroupNotes
 		for _, r := range results {
-			out = append(out, FrechetRow{r.values, o.Vector, o.label(), r.value, r.ceiling, r.Compared, r.n, r.counts()})
+			if r.N > 0 && r.N < 2*len(r.vectors.Real[0]) {
+				notes.Add(fmt.Sprintf("n is below twice the %d numbers of a vector: the distance is mostly bias; "+
+					"compare it only at equal n", len(r.vectors.Real[0])), r.label())
+			}
+			out = append(out, FrechetRow{r.subject(o.Sampling), r.value, r.Scored})
 		}
+		notes.AddTo(call, o.By...)
 		return out, err
 	},
 })
@@ -54,54 +55,21 @@ var frechetDistance = metrics.Define(metrics.Definition[FrechetOptions, FrechetR
 // FrechetDistance is the metric frechet-distance: the [Frechet] distance of generated and reference images in the space
 // of one vector column, by group. With Inception's vectors it is the FID, with DINOv2's the FD-DINOv2.
 //
-// The distance grows as n falls: about as 1/n for n above twice the length d of the vectors, faster below (a note says
-// so). With intervals and By, all groups are therefore scored at the n of the smallest one (see [Sampling]), and gap
-// compares them. Extrapolate estimates the distance for infinitely many images by the line through the distances of 15
-// sizes from n/2 to n over 1/n: of the generated images, as Chong and Forsyth, or of both sets. Ceiling scores reference
-// images against others of them. Resamples -1 is the reference implementation's value on all rows.
+// The distance grows as n falls: about as 1/n for n above twice the length of the vectors, faster below (a note says
+// so). With intervals and By, all groups are therefore scored at the n of the smallest one, and gap compares them.
+// Extrapolate selects [FrechetInfinity]. Resamples -1 is the reference implementation's value on all rows.
 func FrechetDistance(sets metrics.Sets, options ...FrechetOptions) datasets.Table {
 	return frechetDistance.Table(tables(sets), options...)
 }
 
-func tables(s metrics.Sets) map[string]datasets.Table {
-	return map[string]datasets.Table{"real": s.Real, "generated": s.Generated}
-}
-
-// pairScore makes the scorer of a group from its vectors.
-type pairScore func(g *group, real, generated [][]float32, width int) (scorer, error)
-
-// vectors scores two tables by a vector column.
-func (o Sampling) vectors(ctx context.Context, call *metrics.Call, vector string, m measure, score pairScore,
-) ([]*result, error) {
-	groups, vectors, width, err := gatherVectors(ctx, call, o, vector, "real", "generated")
-	if err != nil {
-		return nil, err
+func (o FrechetOptions) scorer(g *group) (scorer, error) {
+	distance := Frechet
+	if o.Extrapolate != "none" {
+		distance = func(v Vectors) (float64, error) { return FrechetInfinity(v, Extrapolation(o.Extrapolate)) }
 	}
-	m.two, m.score = true, func(g *group) (scorer, error) {
-		return score(g, pick(vectors["real"], g.real.rows), pick(vectors["generated"], g.generated.rows), width)
-	}
-	return o.run(ctx, call, groups, m)
-}
-
-func (o FrechetOptions) scorer(call *metrics.Call) pairScore {
-	return func(g *group, real, generated [][]float32, width int) (scorer, error) {
-		distance := Frechet
-		if o.Extrapolate != "none" {
-			distance = func(v Vectors) (float64, error) { return FrechetInfinity(v, Extrapolation(o.Extrapolate)) }
-		}
-		noted := false
-		return func(ctx context.Context, pairs []pair) ([]float64, error) {
-			if n := min(len(pairs[0].real), len(pairs[0].generated)); n < 2*width && !noted {
-				noted = true
-				call.Notef("%s: n = %d is below twice the %d numbers of a vector: the distance is mostly bias; compare "+
-					"it only at equal n", g.named(o.By), n, width)
-			}
-			return each(ctx, len(pairs), func(i int) (float64, error) {
-				call.Report("frechet-distance", i, len(pairs))
-				return distance(pairs[i].pick(real, generated))
-			})
-		}, nil
-	}
+	return func(ctx context.Context, pairs []pair) ([]float64, error) {
+		return each(ctx, len(pairs), func(i int) (float64, error) { return distance(pairs[i].of(g.vectors)) })
+	}, nil
 }
 
 // Frechet returns the Fréchet distance of two sets of vectors, in float64:
@@ -110,77 +78,68 @@ func (o FrechetOptions) scorer(call *metrics.Call) pairScore {
 //
 // Covariances have the divisor n − 1. The trace of the root is the sum of the roots of the eigenvalues of F Σ₂ Fᵀ with
 // FᵀF = Σ₁, which are those of Σ₁Σ₂ where the covariances are singular, too; those below 0 by rounding count as 0. This
-// is torch-fidelity's value, up to the accuracy of eigenvalues. Errors: fewer than 2 rows, rows of unequal length.
+// is torch-fidelity's value, up to the accuracy of eigenvalues. Errors: fewer than 2 rows, vectors of unequal length or with NaN.
 func Frechet(v Vectors) (float64, error) {
-	if _, err := v.check(2); err != nil {
+	if err := v.check(2); err != nil {
 		return 0, err
 	}
 	a, b := dense(v.Real), dense(v.Generated)
-	means, trace := center(a, b)
+	mean, other := center(a), center(b)
 	n, d := a.Dims()
 	m, _ := b.Dims()
-	product := mat.NewSymDense(min(n, m, d), nil)
-	scale := 1 / (float64(n-1) * float64(m-1))
+	var product mat.Dense
 	if min(n, m) < d { // the eigenvalues of Σ₁Σ₂ other than 0 are those of ABᵀBAᵀ, which is smaller
-		var c mat.Dense
-		c.Mul(a, b.T())
-		if n <= m {
-			gram(product, scale, &c)
-		} else {
-			gram(product, scale, c.T())
+		product.Mul(a, b.T())
+		if n > m {
+			product = *mat.DenseCopyOf(product.T())
 		}
+		product = *gram(&product, false)
 	} else {
-		one, two := mat.NewSymDense(d, nil), mat.NewSymDense(d, nil)
-		gram(one, 1/float64(n-1), a.T())
-		gram(two, 1/float64(m-1), b.T())
-		f, err := factor(one)
+		two := gram(b, true)
+		f, err := factor(gram(a, true))
 		if err != nil {
 			return 0, err
 		}
-		var left, both mat.Dense
-		left.Mul(f, two)
-		both.Mul(&left, f.T())
-		for i := range d {
-			for j := i; j < d; j++ {
-				product.SetSym(i, j, (both.At(i, j)+both.At(j, i))/2)
-			}
+		product.Mul(f, two)
+		product.Mul(mat.DenseCopyOf(&product), f.T())
+	}
+	values, err := eigenvalues(&product)
+	floats.Sub(mean, other)
+	distance := floats.Dot(mean, mean)
+	for _, s := range []*mat.Dense{a, b} {
+		rows, _ := s.Dims()
+		for i := range rows {
+			distance += floats.Dot(s.RawRowView(i), s.RawRowView(i)) / float64(rows-1)
 		}
 	}
-	values, err := eigenvalues(product)
-	if err != nil {
-		return 0, err
+	for _, x := range values {
+		distance -= 2 * math.Sqrt(max(x, 0)/(float64(n-1)*float64(m-1)))
 	}
-	root := 0.0
-	for _, v := range values {
-		root += math.Sqrt(max(v, 0))
-	}
-	return max(0, means+trace[0]+trace[1]-2*root), nil
+	return max(0, distance), err
 }
 
-// factor returns F with FᵀF = Σ: the Cholesky factor, or where Σ is (nearly) singular that of its eigenvalues.
-func factor(sigma *mat.SymDense) (mat.Matrix, error) {
+// factor returns F with FᵀF = S: the Cholesky factor, or where S is (nearly) singular that of its eigenvalues.
+func factor(s *mat.Dense) (*mat.Dense, error) {
+	n, _ := s.Dims()
+	symmetric := mat.NewSymDense(n, s.RawMatrix().Data)
 	var chol mat.Cholesky
-	if chol.Factorize(sigma) && chol.Cond() < 1e10 {
-		u := new(mat.TriDense)
-		chol.UTo(u)
-		return u, nil
+	if chol.Factorize(symmetric) && chol.Cond() < 1e10 {
+		var u mat.TriDense
+		chol.UTo(&u)
+		return mat.DenseCopyOf(&u), nil
 	}
 	var e mat.EigenSym
-	if !e.Factorize(sigma, true) {
+	if !e.Factorize(symmetric, true) {
 		return nil, errors.New("the eigenvalues of a covariance did not converge")
 	}
 	var v mat.Dense
 	e.VectorsTo(&v)
-	roots := e.Values(nil)
 	f := mat.DenseCopyOf(v.T())
-	for i, x := range roots {
+	for i, x := range e.Values(nil) {
 		floats.Scale(math.Sqrt(max(x, 0)), f.RawRowView(i))
 	}
 	return f, nil
 }
-
-// extrapolated is the number of sizes from which [FrechetInfinity] extrapolates.
-const extrapolated = 15
 
 // Extrapolation says of which sets [FrechetInfinity] has infinitely many images.
 type Extrapolation string
@@ -197,22 +156,25 @@ const (
 // The samples are the first rows of fixed permutations. The result may be below 0. Errors: those of Frechet; fewer than
 // 4 images.
 func FrechetInfinity(v Vectors, of Extrapolation) (float64, error) {
-	if _, err := v.check(4); err != nil {
+	if err := v.check(4); err != nil {
 		return 0, err
 	}
+	const samples = 15
 	var x, y []float64
-	for i := range extrapolated {
-		share := 0.5 + 0.5*float64(i)/(extrapolated-1)
-		n, sample := int(share*float64(len(v.Generated))), v
-		if of == ExtrapolateBoth {
-			sample.Real = shuffled(v.Real, uint64(2*i))[:int(share*float64(len(v.Real)))]
+	for i := range samples {
+		some := func(rows [][]float32) [][]float32 {
+			n := int(float64(len(rows)) * (0.5 + 0.5*float64(i)/(samples-1)))
+			return pick(rows, rand.New(rand.NewPCG(uint64(i), 0)).Perm(len(rows))[:n])
 		}
-		sample.Generated = shuffled(v.Generated, uint64(2*i+1))[:n]
+		sample := Vectors{v.Real, some(v.Generated)}
+		if of == ExtrapolateBoth {
+			sample.Real = some(v.Real)
+		}
 		d, err := Frechet(sample)
 		if err != nil {
 			return 0, err
 		}
-		x, y = append(x, 1/float64(n)), append(y, d)
+		x, y = append(x, 1/float64(len(sample.Generated))), append(y, d)
 	}
 	mx, my, above, below := mean(x), mean(y), 0.0, 0.0
 	for i := range x {

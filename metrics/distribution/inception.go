@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"slices"
 
 	"antipode/datasets"
 	"antipode/metrics"
@@ -15,23 +14,19 @@ import (
 
 // InceptionOptions are the options of [InceptionScore].
 type InceptionOptions struct {
-	Vector   string `json:"vector,omitempty" default:"full" help:"vector column of class logits or probabilities"`
-	Splits   int    `json:"splits,omitempty" default:"1" min:"1" help:"parts, in the order of the rows, whose scores are averaged"`
-	Ceiling  bool   `json:"ceiling,omitempty" help:"also score reference images, at the same n"`
+	Splits   int  `json:"splits,omitempty" default:"1" min:"1" help:"parts, in the order of the rows, whose scores are averaged"`
+	Ceiling  bool `json:"ceiling,omitempty" help:"also score reference images; all scores are then of at most half as many"`
 	Sampling `resamples:"200"`
 }
 
 // InceptionRow is a row of the result of [InceptionScore].
 type InceptionRow struct {
-	Group    metrics.Group
-	Vector   string           `column:"vector"`
-	Interval string           `column:"interval" help:"kind of the intervals"`
-	Score    metrics.Estimate `column:"inception_score" unit:"effective classes" range:"[1, classes]"`
-	Ceiling  metrics.Estimate `column:"ceiling" unit:"effective classes" help:"of reference images, at the same n"`
-	Compared
-	N int `column:"n_each" unit:"images" help:"generated images in a score"`
-	metrics.Counts
+	Subject
+	Score metrics.Estimate `column:"inception_score" unit:"effective classes" range:"[1, classes]"`
+	Scored
 }
+
+var fromOne = interval.Range{Min: 1, Max: math.Inf(1)}
 
 var inceptionScore = metrics.Define(metrics.Definition[InceptionOptions, InceptionRow]{
 	Name: "inception-score", Version: 1,
@@ -46,30 +41,26 @@ var inceptionScore = metrics.Define(metrics.Definition[InceptionOptions, Incepti
 		} else if call.Inputs["real"] == nil {
 			return nil, errors.New("the ceiling needs reference images: give the table real")
 		}
-		groups, vectors, _, err := gatherVectors(ctx, call, o.Sampling, o.Vector, roles...)
-		if err != nil {
-			return nil, err
-		}
-		results, err := o.run(ctx, call, groups, measure{name: "inception-score", two: o.Ceiling, ceiling: o.Ceiling,
-			least: 2, within: interval.Range{Min: 1, Max: math.Inf(1)}, score: func(g *group) (scorer, error) {
-				real, generated := pick(vectors["real"], g.real.rows), pick(vectors["generated"], g.generated.rows)
+		m := measure{name: "inception-score", two: o.Ceiling, ceiling: o.Ceiling, least: 2, within: fromOne,
+			score: func(g *group) (scorer, error) {
 				return func(ctx context.Context, pairs []pair) ([]float64, error) {
 					return each(ctx, len(pairs), func(i int) (float64, error) {
-						return Inception(pairs[i].pick(real, generated).Generated, o.Splits)
+						return Inception(pairs[i].of(g.vectors).Generated, o.Splits)
 					})
 				}, nil
-			}})
+			}}
+		results, err := o.run(ctx, call, m, roles...)
 		for _, r := range results {
-			out = append(out, InceptionRow{r.values, o.Vector, o.label(), r.value, r.ceiling, r.Compared, r.n, r.counts()})
+			out = append(out, InceptionRow{r.subject(o.Sampling), r.value, r.Scored})
 		}
 		return out, err
 	},
 })
 
-// InceptionScore is the metric inception-score: the [Inception] score of generated images by group. It is here to compare
-// with older papers and not recommended: it knows no reference images, only the classes of ImageNet, its value depends
-// on n, on the classifier and on the number of splits, and images of one class each that are all alike have the best
-// score (Barratt and Sharma 2018).
+// InceptionScore is the metric inception-score: the [Inception] score of generated images by group; Vector is a
+// column of class logits or probabilities. It is here to compare with older papers and not recommended: it knows no
+// reference images, only the classes of ImageNet, depends on n, on the classifier and on the number of splits, and
+// images of one class each that are all alike have the best score (Barratt and Sharma 2018).
 func InceptionScore(sets metrics.Sets, options ...InceptionOptions) datasets.Table {
 	return inceptionScore.Table(tables(sets), options...)
 }
@@ -77,29 +68,19 @@ func InceptionScore(sets metrics.Sets, options ...InceptionOptions) datasets.Tab
 // Inception returns exp of the mean Kullback-Leibler divergence of each image's class probabilities from their mean, in
 // [1, classes]; with several splits the mean over contiguous parts of the rows (torch-fidelity without shuffling). Rows
 // are probabilities if none is below 0 and each sums to 1 within 0.001, else logits, of which the softmax is taken.
-// Errors: fewer rows than splits, rows of unequal length.
+// Errors: fewer rows than splits, vectors of unequal length or with NaN.
 func Inception(rows [][]float32, splits int) (float64, error) {
-	if _, err := (Vectors{rows, rows}).check(max(1, splits)); err != nil {
+	if err := (Vectors{rows, rows}).check(max(1, splits)); err != nil {
 		return 0, err
 	}
-	p := dense(rows)
-	n, classes := p.Dims()
-	logits := slices.ContainsFunc(count(n), func(i int) bool {
-		return floats.Min(p.RawRowView(i)) < 0 || math.Abs(floats.Sum(p.RawRowView(i))-1) > 1e-3
-	})
-	entropy := func(row []float64) (sum float64) {
-		for _, x := range row {
-			if x > 0 {
-				sum -= x * math.Log(x)
-			}
-		}
-		return sum
+	p, logits, n, score := dense(rows), false, len(rows), 0.0
+	for i := range n {
+		row := p.RawRowView(i)
+		logits = logits || floats.Min(row) < 0 || math.Abs(floats.Sum(row)-1) > 1e-3
 	}
-	score, average := 0.0, make([]float64, classes)
 	for s := range splits {
 		from, to := s*n/splits, (s+1)*n/splits
-		clear(average)
-		within := 0.0
+		average, divergence := make([]float64, len(rows[0])), 0.0
 		for i := from; i < to; i++ {
 			row := p.RawRowView(i)
 			if logits {
@@ -108,10 +89,20 @@ func Inception(rows [][]float32, splits int) (float64, error) {
 					row[c] = math.Exp(row[c] - total)
 				}
 			}
-			within += entropy(row) / float64(to-from)
+			divergence -= entropy(row) / float64(to-from)
 			floats.AddScaled(average, 1/float64(to-from), row)
 		}
-		score += math.Exp(entropy(average)-within) / float64(splits)
+		score += math.Exp(divergence+entropy(average)) / float64(splits)
 	}
 	return score, nil
+}
+
+// entropy returns −Σ p log p.
+func entropy(p []float64) (sum float64) {
+	for _, x := range p {
+		if x > 0 {
+			sum -= x * math.Log(x)
+		}
+	}
+	return sum
 }

@@ -8,7 +8,6 @@ import (
 	"antipode/datasets"
 	"antipode/metrics"
 	"antipode/metrics/internal/tabular"
-	"antipode/metrics/interval"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -18,45 +17,33 @@ import (
 
 // KernelOptions are the options of [KID] and [CMMD].
 type KernelOptions struct {
-	Vector   string `json:"vector,omitempty" default:"full" help:"vector column to compare"`
-	Method   string `json:"method,omitempty" values:"unbiased,biased" help:"with or without the kernel of each image with itself; empty = as the reference implementation (kid unbiased, cmmd biased)"`
-	Ceiling  bool   `json:"ceiling,omitempty" help:"also score held-out reference images as if they were generated"`
+	Method   string `json:"method,omitempty" values:"unbiased,biased" help:"without or with the kernel of each image with itself; empty = as the reference implementation (kid unbiased, cmmd biased)"`
+	Ceiling  bool   `json:"ceiling,omitempty" help:"also score held-out reference images as if they were generated; all scores are then of half of the reference images"`
 	Sampling `resamples:"200" samples:"100"`
 }
 
 // KIDRow is a row of the result of [KID].
 type KIDRow struct {
-	Group    metrics.Group
-	Vector   string           `column:"vector"`
-	Interval string           `column:"interval" help:"kind of the intervals"`
-	KID      metrics.Estimate `column:"kid" unit:"squared MMD"`
-	Ceiling  metrics.Estimate `column:"ceiling" unit:"squared MMD" help:"of held-out reference images, at the same n"`
-	Compared
-	N int `column:"n_each" unit:"images" help:"generated images in a score"`
-	metrics.Counts
+	Subject
+	KID metrics.Estimate `column:"kid" unit:"squared MMD"`
+	Scored
 }
 
 // CMMDRow is a row of the result of [CMMD].
 type CMMDRow struct {
-	Group    metrics.Group
-	Vector   string           `column:"vector"`
-	Interval string           `column:"interval" help:"kind of the intervals"`
-	CMMD     metrics.Estimate `column:"cmmd" unit:"1000 × squared MMD"`
-	Ceiling  metrics.Estimate `column:"ceiling" unit:"1000 × squared MMD" help:"of held-out reference images, at the same n"`
-	Compared
-	N int `column:"n_each" unit:"images" help:"generated images in a score"`
-	metrics.Counts
+	Subject
+	CMMD metrics.Estimate `column:"cmmd" unit:"1000 × squared MMD"`
+	Scored
 }
 
 var kid = metrics.Define(metrics.Definition[KernelOptions, KIDRow]{
 	Name: "kid", Version: 1, Inputs: twoSets,
 	Title: "kernel distance (KID) of generated and reference images by group, with intervals",
-	Unit:  "squared MMD", Range: "(-∞, ∞)", Direction: "lower is better",
-	Citation: "Bińkowski et al. 2018",
+	Unit:  "squared MMD", Range: "(-∞, ∞)", Direction: "lower is better", Citation: "Bińkowski et al. 2018",
 	Compute: func(ctx context.Context, call *metrics.Call, o KernelOptions) (out []KIDRow, err error) {
-		results, err := o.run(ctx, call, "kid", Polynomial)
+		results, err := o.kernel(ctx, call, "kid", Polynomial)
 		for _, r := range results {
-			out = append(out, KIDRow{r.values, o.Vector, o.label(), r.value, r.ceiling, r.Compared, r.n, r.counts()})
+			out = append(out, KIDRow{r.subject(o.Sampling), r.value, r.Scored})
 		}
 		return out, err
 	},
@@ -68,26 +55,26 @@ var cmmd = metrics.Define(metrics.Definition[KernelOptions, CMMDRow]{
 	Unit:  "1000 × squared MMD", Range: "[0, 2000]; unbiased also below 0", Direction: "lower is better",
 	Citation: "Jayasumana et al. 2024 (arXiv 2401.09603)",
 	Compute: func(ctx context.Context, call *metrics.Call, o KernelOptions) (out []CMMDRow, err error) {
-		results, err := o.run(ctx, call, "cmmd", Gaussian)
+		results, err := o.kernel(ctx, call, "cmmd", Gaussian)
 		for _, r := range results {
-			out = append(out, CMMDRow{r.values, o.Vector, o.label(), r.value, r.ceiling, r.Compared, r.n, r.counts()})
+			out = append(out, CMMDRow{r.subject(o.Sampling), r.value, r.Scored})
 		}
 		return out, err
 	},
 })
 
-// KID is the metric kid: the kernel distance of Bińkowski et al. 2018, the unbiased [MMD] with the [Polynomial] kernel,
-// of generated and reference images by group. Its expectation does not depend on n: it is 0 for sets of one
-// distribution, and may be below 0. N and Samples score subsets of stated size and average them, as torch-fidelity does
-// with 100 of 1,000 images; without N the score is that of all images, which these averages estimate. The interval is
-// that of the score over other images of the same number, not the spread over subsets.
+// KID is the metric kid: the kernel distance of Bińkowski et al. 2018, the unbiased [MMD] with the [Polynomial]
+// kernel, of generated and reference images by group. Its expectation does not depend on n: it is 0 for sets of one
+// distribution, and values may be below 0. N and Samples average over subsets of stated size, as torch-fidelity does
+// over 100 of 1,000 images; without N the score is that of all images, which these averages estimate. The interval
+// is that of the score over other images of the same number, not the spread of subsets.
 func KID(sets metrics.Sets, options ...KernelOptions) datasets.Table {
 	return kid.Table(tables(sets), options...)
 }
 
-// CMMD is the metric cmmd: 1000 times the [MMD] with the [Gaussian] kernel, by group; meant for the normalized vectors of
-// CLIP ViT-L/14-336. As in cmmd-pytorch the estimator is the biased one, which is above 0 for sets of one distribution
-// by about 1000/n·(1 − the mean kernel) of each set: compare it at equal n, or use Method "unbiased".
+// CMMD is the metric cmmd: 1000 times the [MMD] with the [Gaussian] kernel, by group, meant for the vectors of CLIP
+// ViT-L/14-336. As in cmmd-pytorch the estimator is the biased one, which is above 0 for sets of one distribution,
+// by about 1000/n·(1 − the mean kernel) for each set: compare it at equal n, or use Method "unbiased".
 func CMMD(sets metrics.Sets, options ...KernelOptions) datasets.Table {
 	return cmmd.Table(tables(sets), options...)
 }
@@ -111,66 +98,64 @@ const (
 )
 
 // MMD returns the squared maximum mean discrepancy of two sets of vectors (Gretton et al. 2012), in float64: the mean
-// kernel within each set less twice the mean kernel between them. Errors: fewer than 2 rows, rows of unequal length,
+// kernel within each set less twice the mean kernel between them. Errors: fewer than 2 rows, vectors of unequal length or with NaN,
 // vectors of length 0 with the Gaussian kernel.
 func MMD(v Vectors, k Kernel, e Estimator) (float64, error) {
-	if _, err := v.check(2); err != nil {
+	if err := v.check(2); err != nil {
 		return 0, err
 	}
-	whole := pair{real: count(len(v.Real)), generated: count(len(v.Generated))}
-	s, err := k.scorer(v.Real, v.Generated, e)
+	s, err := k.scorer(v, e)
 	if err != nil {
 		return 0, err
 	}
-	values, err := s(context.Background(), []pair{whole})
-	if err != nil {
-		return 0, err
-	}
-	return values[0], nil
+	values, err := s(context.Background(), []pair{v.whole()})
+	return mean(values), err
 }
 
-func count(n int) []int {
-	out := make([]int, n)
-	for i := range out {
-		out[i] = i
-	}
-	return out
-}
-
-func (o KernelOptions) run(ctx context.Context, call *metrics.Call, name string, k Kernel) ([]*result, error) {
-	e, m := Estimator(o.Method), measure{name: name, least: 2, ceiling: o.Ceiling}
+func (o KernelOptions) kernel(ctx context.Context, call *metrics.Call, name string, k Kernel) ([]*result, error) {
+	e, m := Estimator(o.Method), measure{name: name, two: true, ceiling: o.Ceiling, least: 2}
 	if e == "" {
 		e = map[Kernel]Estimator{Polynomial: Unbiased, Gaussian: Biased}[k]
 	}
 	if e == Biased {
-		m.within = interval.Range{Min: 0, Max: math.Inf(1)}
+		m.within = positive
 	}
-	return o.vectors(ctx, call, o.Vector, m, func(_ *group, real, generated [][]float32, _ int) (scorer, error) {
-		return k.scorer(real, generated, e)
-	})
+	m.score = func(g *group) (scorer, error) { return k.scorer(g.vectors, e) }
+	return o.run(ctx, call, m, "real", "generated")
 }
 
-// points are vectors with their squared lengths.
+// points are vectors with their squared lengths, and indicators of the samples that contain them.
 type points struct {
 	*mat.Dense
 	squares []float64
+	in      *mat.Dense
 }
 
 // points prepares vectors for the kernel.
-func (k Kernel) points(rows [][]float32) (points, error) {
-	p := points{Dense: dense(rows)}
+func (k Kernel) points(rows [][]float32) (*points, error) {
+	p := &points{Dense: dense(rows)}
 	for i, v := range rows {
-		row := p.RawRowView(i)
 		if k == Gaussian {
 			unit, reason := tabular.Unit(v)
 			if reason != "" {
-				return p, fmt.Errorf("vector %d: %s", i+1, reason)
+				return nil, fmt.Errorf("vector %d: %s", i+1, reason)
 			}
-			copy(row, unit)
+			p.SetRow(i, unit)
 		}
-		p.squares = append(p.squares, floats.Dot(row, row))
+		p.squares = append(p.squares, floats.Dot(p.RawRowView(i), p.RawRowView(i)))
 	}
 	return p, nil
+}
+
+// sampled returns the points with the indicators of samples, which are lists of positions.
+func (p *points) sampled(count int, positions func(sample int) []int) *points {
+	out := &points{p.Dense, p.squares, mat.NewDense(len(p.squares), count, nil)}
+	for s := range count {
+		for _, i := range positions(s) {
+			out.in.Set(i, s, 1)
+		}
+	}
+	return out
 }
 
 // of replaces an inner product by the kernel.
@@ -183,109 +168,94 @@ func (k Kernel) of(product, squareX, squareY float64, width int) float64 {
 }
 
 // scorer returns the squared MMD of pairs, for all of them in one pass over the kernels.
-func (k Kernel) scorer(real, generated [][]float32, e Estimator) (scorer, error) {
-	x, err := k.points(real)
+func (k Kernel) scorer(v Vectors, e Estimator) (scorer, error) {
+	real, err := k.points(v.Real)
 	if err != nil {
 		return nil, fmt.Errorf("reference %w", err)
 	}
-	y, err := k.points(generated)
+	generated, err := k.points(v.Generated)
 	if err != nil {
 		return nil, fmt.Errorf("generated %w", err)
 	}
 	return func(ctx context.Context, pairs []pair) ([]float64, error) {
-		y := y
+		x, y := real, generated
 		if pairs[0].held {
-			y = x
+			y = real
 		}
-		inX, inY := mat.NewDense(len(x.squares), len(pairs), nil), mat.NewDense(len(y.squares), len(pairs), nil)
-		for p := range pairs {
-			for _, i := range pairs[p].real {
-				inX.Set(i, p, 1)
-			}
-			for _, i := range pairs[p].generated {
-				inY.Set(i, p, 1)
-			}
-		}
+		x = x.sampled(len(pairs), func(s int) []int { return pairs[s].real })
+		y = y.sampled(len(pairs), func(s int) []int { return pairs[s].generated })
 		out := make([]float64, len(pairs))
-		for _, part := range []struct {
-			x, y     points
-			inX, inY *mat.Dense
-			within   bool
-		}{{x, x, inX, inX, true}, {y, y, inY, inY, true}, {x, y, inX, inY, false}} {
-			sums, err := k.sums(ctx, part.x, part.y, part.inX, part.inY, part.within)
+		for _, part := range [][2]*points{{x, x}, {y, y}, {x, y}} {
+			sums, err := k.sums(ctx, part[0], part[1])
 			if err != nil {
 				return nil, err
 			}
-			for p := range pairs {
-				n, m := floats.Sum(mat.Col(nil, p, part.inX)), floats.Sum(mat.Col(nil, p, part.inY))
+			for s, p := range pairs {
+				n, m := float64(len(p.real)), float64(len(p.generated))
 				switch {
-				case !part.within:
-					out[p] -= 2 * sums[p] / (n * m)
-				case e == Biased:
-					out[p] += sums[p] / (n * n)
-				default:
-					for i, square := range part.x.squares {
-						sums[p] -= part.inX.At(i, p) * k.of(square, square, square, part.x.RawMatrix().Cols)
-					}
-					out[p] += sums[p] / (n * (n - 1))
+				case part[0] != part[1]:
+					out[s] -= 2 * sums[s] / (n * m)
+					continue
+				case part[0] == y:
+					n = m
 				}
+				if e == Biased {
+					out[s] += sums[s] / (n * n)
+					continue
+				}
+				for i, square := range part[0].squares {
+					sums[s] -= part[0].in.At(i, s) * k.of(square, square, square, x.RawMatrix().Cols)
+				}
+				out[s] += sums[s] / (n * (n - 1))
 			}
 		}
 		return out, nil
 	}, nil
 }
 
-// tile is the number of vectors whose kernels are computed at a time.
+// tile is the number of vectors whose products are computed at a time.
 const tile = 512
 
-// sums returns, for each column of the indicators, the sum of the kernel over the pairs of vectors that both have.
-func (k Kernel) sums(ctx context.Context, x, y points, inX, inY *mat.Dense, symmetric bool) ([]float64, error) {
-	_, samples := inX.Dims()
+// sums returns, for each sample, the sum of the kernel over the pairs of vectors in it.
+func (k Kernel) sums(ctx context.Context, x, y *points) ([]float64, error) {
+	_, samples := x.in.Dims()
 	var tiles [][2]int
 	for i := 0; i < len(x.squares); i += tile {
 		for j := 0; j < len(y.squares); j += tile {
-			if !symmetric || j >= i {
+			if x != y || j >= i { // the kernel is symmetric
 				tiles = append(tiles, [2]int{i, j})
 			}
 		}
 	}
-	parts, width := make([][]float64, len(tiles)), x.RawMatrix().Cols
+	parts := make([][]float64, len(tiles))
 	_, err := each(ctx, len(tiles), func(t int) (float64, error) {
 		i, j := tiles[t][0], tiles[t][1]
 		endI, endJ := min(i+tile, len(x.squares)), min(j+tile, len(y.squares))
-		kernels := blas64.General{Rows: endI - i, Cols: endJ - j, Stride: endJ - j,
-			Data: make([]float64, (endI-i)*(endJ-j))}
-		blas64.Gemm(blas.NoTrans, blas.Trans, 1, rowsOf(x.Dense, i, endI), rowsOf(y.Dense, j, endJ), 0, kernels)
+		kernels := products(x.Dense, y.Dense, i, endI, j, endJ)
 		for a := range kernels.Rows {
 			row := kernels.Data[a*kernels.Stride : (a+1)*kernels.Stride]
 			for b, product := range row {
-				row[b] = k.of(product, x.squares[i+a], y.squares[j+b], width)
+				row[b] = k.of(product, x.squares[i+a], y.squares[j+b], x.RawMatrix().Cols)
 			}
 		}
 		of := blas64.General{Rows: endI - i, Cols: samples, Stride: samples, Data: make([]float64, (endI-i)*samples)}
-		blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, kernels, rowsOf(inY, j, endJ), 0, of)
-		sum := make([]float64, samples)
+		blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, kernels, rowsOf(y.in, j, endJ), 0, of)
+		parts[t] = make([]float64, samples)
 		for a := range of.Rows {
-			for p, in := range inX.RawRowView(i + a) {
-				sum[p] += in * of.Data[a*samples+p]
+			for s, in := range x.in.RawRowView(i + a) {
+				parts[t][s] += in * of.Data[a*samples+s]
 			}
 		}
-		if symmetric && j > i {
-			floats.Scale(2, sum)
+		if x == y && j > i {
+			floats.Scale(2, parts[t])
 		}
-		parts[t] = sum
 		return 0, nil
 	})
 	sums := make([]float64, samples)
 	for _, part := range parts {
-		if part != nil {
+		if err == nil {
 			floats.Add(sums, part)
 		}
 	}
 	return sums, err
-}
-
-// rowsOf returns some rows of a matrix, which it shares.
-func rowsOf(m *mat.Dense, from, to int) blas64.General {
-	return m.Slice(from, to, 0, m.RawMatrix().Cols).(*mat.Dense).RawMatrix()
 }

@@ -10,17 +10,71 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"antipode/datasets"
 	"antipode/internal/fault"
 	"antipode/metrics"
 	"antipode/metrics/internal/tabular"
 	"antipode/metrics/interval"
 )
 
-// pair is a sample of both sets, as positions in them; real is nil where there is one set. Held-out reference images
-// that are scored as generated ones are positions in the reference set.
+// Sampling are the options of vectors, groups, equal numbers of images and intervals, which the scores share.
+type Sampling struct {
+	By      []string `json:"by,omitempty" help:"text columns that define the groups; each is compared with its own reference images"`
+	Vector  string   `json:"vector,omitempty" default:"full" help:"vector column"`
+	Cells   string   `json:"cells,omitempty" default:"object" none:"none" help:"text column whose proportions every sample of a group has, where the tables have it; none = simple samples"`
+	N       int      `json:"n,omitempty" min:"0" help:"images of each set in a score, the mean over samples of so many; 0 = all, and with intervals as many in every group as the smallest has"`
+	Samples int      `json:"samples,omitempty" default:"20" min:"1" help:"samples of n images whose scores are averaged"`
+	Against []string `json:"against,omitempty" help:"groups that the others are compared with; empty = all"`
+	metrics.Intervals
+}
+
+// Subject are the first columns of a result.
+type Subject struct {
+	Group    metrics.Group
+	Vector   string `column:"vector"`
+	Interval string `column:"interval" help:"kind of the intervals"`
+}
+
+// Compared are the columns of the differences between groups.
+type Compared struct {
+	Gap     metrics.Estimate `column:"gap" help:"the score less the mean of the other groups; the intervals of all groups hold at once"`
+	Flagged bool             `column:"flagged" help:"yes where the interval of the gap excludes 0"`
+	N       int              `column:"n_each" unit:"images" help:"images in a score"`
+}
+
+// Scored are the last columns of a result on two sets.
+type Scored struct {
+	Ceiling metrics.Estimate `column:"ceiling" help:"the score of held-out reference images, at the same n"`
+	Compared
+	metrics.Counts
+}
+
+// pair is a sample of both sets, as positions in them; generated positions that are held out are in the reference set.
 type pair struct {
 	real, generated []int
 	held            bool
+}
+
+// of returns a pair's vectors.
+func (p pair) of(v Vectors) Vectors {
+	from := v.Generated
+	if p.held {
+		from = v.Real
+	}
+	return Vectors{pick(v.Real, p.real), pick(from, p.generated)}
+}
+
+// whole is the pair of all positions.
+func (v Vectors) whole() (p pair) {
+	for i := range max(len(v.Real), len(v.Generated)) {
+		if i < len(v.Real) {
+			p.real = append(p.real, i)
+		}
+		if i < len(v.Generated) {
+			p.generated = append(p.generated, i)
+		}
+	}
+	return p
 }
 
 // scorer computes the score of each pair of a group.
@@ -28,47 +82,77 @@ type scorer func(ctx context.Context, pairs []pair) ([]float64, error)
 
 // measure is a score.
 type measure struct {
-	name    string
-	two     bool // it compares two sets
-	ceiling bool // also score reference images that were held out
-	least   int  // images that it needs of each set
-	within  interval.Range
-	score   func(g *group) (scorer, error)
+	name         string
+	two, ceiling bool // it compares two sets, and scores held-out reference images
+	least        int  // images that it needs of each set
+	within       interval.Range
+	score        func(g *group) (scorer, error)
 }
 
 // result is the score of a group.
 type result struct {
 	*group
-	value, ceiling metrics.Estimate
-	Compared
-	n int // generated images in a score
+	Scored
+	value    metrics.Estimate
+	interval string // its kind; "" = none
 }
 
-// counts returns the usual counts.
-func (r *result) counts() metrics.Counts {
-	return metrics.Counts{Real: len(r.real.rows), Generated: len(r.generated.rows), Asked: r.asked, Refused: r.refused,
-		Unmasked: r.unmasked, Used: r.used}
+func (r *result) subject(o Sampling) Subject { return Subject{r.values, o.Vector, r.interval} }
+
+var (
+	none    = metrics.Exact(math.NaN())
+	twoSets = []metrics.Input{{Role: "real", About: "the reference images"},
+		{Role: "generated", About: "the generated images"}}
+)
+
+func tables(s metrics.Sets) map[string]datasets.Table {
+	return map[string]datasets.Table{"real": s.Real, "generated": s.Generated}
 }
 
-// run scores the groups.
-func (o Sampling) run(ctx context.Context, call *metrics.Call, groups []*group, m measure) ([]*result, error) {
-	least, err := o.smallest(groups, m)
+// run scores the groups of the tables.
+func (o Sampling) run(ctx context.Context, call *metrics.Call, m measure, roles ...string) ([]*result, error) {
+	groups, err := gather(call, o, roles...)
 	if err != nil {
 		return nil, err
+	}
+	least := sizes{math.MaxInt, math.MaxInt} // of the groups that have a score
+	for _, g := range groups {
+		s := sizes{len(g.real.rows), len(g.generated.rows)}
+		if need := max(m.least, o.N); m.two && s.real < need {
+			return nil, fmt.Errorf("%s has %d reference images with a vector; a score needs %d", g.named(o.By), s.real,
+				need)
+		}
+		if s.generated > 0 && s.generated < o.N {
+			return nil, fmt.Errorf("%s has %d images with a vector; n is %d", g.named(o.By), s.generated, o.N)
+		}
+		if s.generated >= m.least {
+			least = sizes{min(least.real, s.real), min(least.generated, s.generated)}
+		}
 	}
 	var notes metrics.GroupNotes
 	out := make([]*result, len(groups))
 	for i, g := range groups {
 		call.Report(m.name, i, len(groups))
-		none := metrics.Exact(math.NaN())
-		r := &result{group: g, value: none, ceiling: none, Compared: Compared{Gap: none}}
+		r := &result{group: g, value: none, Scored: Scored{Ceiling: none, Compared: Compared{Gap: none},
+			Counts: metrics.Counts{Real: len(g.real.rows), Generated: len(g.generated.rows), Asked: g.asked,
+				Refused: g.refused, Unmasked: g.unmasked, Used: len(g.generated.rows)}}}
 		out[i] = r
-		s := o.sizes(g, least, m)
-		if s.generated < m.least || m.two && s.real < m.least {
-			notes.Add(fmt.Sprintf("no score: it needs at least %d images of each set with a vector", m.least), g.label())
+		s := sizes{len(g.real.rows), len(g.generated.rows)}
+		switch {
+		case o.N > 0:
+			s = sizes{min(s.real, o.N), min(s.generated, o.N)}
+		case o.Resamples > 0 && len(o.By) > 0:
+			s = sizes{least.real, min(s.generated, least.generated)}
+		}
+		if m.ceiling {
+			s.real = min(s.real, len(g.real.rows)/2)
+			s.generated = min(s.generated, s.real)
+		}
+		if s.generated < m.least {
+			notes.Add(fmt.Sprintf("no score: fewer than %d images with a vector", m.least), g.label())
 			continue
 		}
-		r.n = s.generated
+		r.N = s.generated
 		score, err := m.score(g)
 		if err == nil {
 			err = r.estimate(ctx, o, m, score, s)
@@ -76,7 +160,7 @@ func (o Sampling) run(ctx context.Context, call *metrics.Call, groups []*group, 
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", g.named(o.By), err)
 		}
-		if o.Resamples > 0 && math.IsNaN(r.value.Low) {
+		if r.interval == "" && o.Resamples > 0 {
 			notes.Add("too few images for an interval", g.label())
 		}
 	}
@@ -87,63 +171,14 @@ func (o Sampling) run(ctx context.Context, call *metrics.Call, groups []*group, 
 // sizes are the numbers of images of each set in a score.
 type sizes struct{ real, generated int }
 
-// smallest returns the sizes of the smallest group that has generated images.
-func (o Sampling) smallest(groups []*group, m measure) (sizes, error) {
-	least := sizes{math.MaxInt, math.MaxInt}
-	for _, g := range groups {
-		n, real := len(g.generated.rows), len(g.real.rows)
-		if m.two && real < m.least {
-			return least, fmt.Errorf("%s has %d reference images with a vector; %s needs %d", g.named(o.By), real, m.name,
-				m.least)
-		}
-		if o.N > 0 && n > 0 && (n < o.N || m.two && real < o.N) {
-			return least, fmt.Errorf("%s has %d generated and %d reference images; n is %d", g.named(o.By), n, real, o.N)
-		}
-		if n >= m.least {
-			least = sizes{min(least.real, real), min(least.generated, n)}
-		}
-	}
-	return least, nil
-}
-
-// sizes returns the sizes of a group's scores.
-func (o Sampling) sizes(g *group, least sizes, m measure) sizes {
-	s := sizes{len(g.real.rows), len(g.generated.rows)}
-	switch {
-	case o.N > 0:
-		s = sizes{min(s.real, o.N), min(s.generated, o.N)}
-	case o.Resamples > 0 && len(o.By) > 0:
-		s = sizes{min(s.real, least.real), min(s.generated, least.generated)}
-	}
-	if m.ceiling {
-		s.real = min(s.real, len(g.real.rows)/2)
-		if o.Resamples > 0 && len(o.By) > 0 {
-			s.real = min(s.real, least.real/2)
-		}
-		s.generated = min(s.generated, s.real)
-	}
-	return s
-}
-
-// estimate computes the score of a group, with its interval.
-func (r *result) estimate(ctx context.Context, o Sampling, m measure, score scorer, s sizes) error {
+// estimate computes the score of a group, with its interval from samples of three quarters of the images.
+func (r *result) estimate(ctx context.Context, o Sampling, m measure, score scorer, s sizes) (err error) {
 	part, resamples := sizes{s.real * 3 / 4, s.generated * 3 / 4}, o.Resamples
 	if part.generated < m.least || m.two && part.real < m.least {
 		resamples = 0
 	}
-	plain := func(rng *rand.Rand, s sizes) pair {
-		return pair{r.real.sample(rng, s.real), r.generated.sample(rng, s.generated), false}
-	}
-	held := func(rng *rand.Rand, s sizes) pair {
-		real := r.real.sample(rng, s.real)
-		return pair{real, r.real.without(real).sample(rng, s.generated), true}
-	}
-	of := func(name string, draw func(*rand.Rand, sizes) pair, whole bool, ratio float64) (metrics.Estimate, error) {
-		samples, rng := o.Samples, tabular.Random(o.Seed, m.name+"\x00"+name+"\x00"+r.label())
-		if whole {
-			samples = 1
-		}
-		var pairs []pair
+	of := func(name string, samples int, ratio float64, draw func(*rand.Rand, sizes) pair) (metrics.Estimate, error) {
+		rng, pairs := tabular.Random(o.Seed, strings.Join([]string{m.name, name, r.label()}, "\x00")), []pair(nil)
 		for range samples {
 			pairs = append(pairs, draw(rng, s))
 		}
@@ -152,36 +187,45 @@ func (r *result) estimate(ctx context.Context, o Sampling, m measure, score scor
 		}
 		values, err := score(ctx, pairs)
 		if err != nil {
-			return metrics.Estimate{}, err
+			return none, err
 		}
-		e := metrics.Exact(mean(values[:samples]))
-		parts := values[samples:]
-		if len(parts) == 0 || math.IsNaN(e.Value) || slices.ContainsFunc(parts, math.IsNaN) {
-			return e, nil
+		value, parts := mean(values[:samples]), values[samples:]
+		if resamples == 0 || math.IsNaN(value) || slices.ContainsFunc(parts, math.IsNaN) {
+			return metrics.Exact(value), nil
 		}
 		center := mean(parts)
 		for i := range parts {
 			parts[i] = center + ratio*(parts[i]-center)
 		}
-		iv, err := interval.FromHalves(e.Value, parts, o.Level, m.within)
+		iv, err := interval.FromHalves(value, parts, o.Level, m.within)
+		r.interval = fmt.Sprintf("%.4g %% subsampling interval", 100*o.Level)
 		return metrics.Estimate{Value: iv.Value, Low: iv.Low, High: iv.High}, err
 	}
-	whole := s.generated == len(r.generated.rows) && (!m.two || s.real == len(r.real.rows))
-	ratio := scale(part.generated, len(r.generated.rows))
+	samples, ratio := o.Samples, scale(part.generated, len(r.generated.rows))
+	if s.generated == len(r.generated.rows) && (!m.two || s.real == len(r.real.rows)) {
+		samples = 1
+	}
 	if m.two {
 		ratio = max(ratio, scale(part.real, len(r.real.rows)))
 	} else if s.generated > 1 { // as Student's quantile to the normal one
 		ratio *= interval.Student(o.Level, float64(s.generated-1)) / interval.Student(o.Level, 1e6)
 	}
-	var err error
-	if r.value, err = of("value", plain, whole, ratio); err == nil && m.ceiling {
-		r.ceiling, err = of("ceiling", held, false, scale(part.real+part.generated, len(r.real.rows)))
+	r.value, err = of("value", samples, ratio, func(rng *rand.Rand, s sizes) pair {
+		return pair{r.real.sample(rng, s.real), r.generated.sample(rng, s.generated), false}
+	})
+	if err != nil || !m.ceiling {
+		return err
 	}
+	ratio = scale(part.real+part.generated, len(r.real.rows))
+	r.Ceiling, err = of("ceiling", o.Samples, ratio, func(rng *rand.Rand, s sizes) pair {
+		real := r.real.sample(rng, s.real)
+		return pair{real, r.real.without(real).sample(rng, s.generated), true}
+	})
 	return err
 }
 
 // scale is the ratio of the standard deviation of a score of n images to that of its samples of h of them without
-// replacement: √(1/n) / √((1 − h/n) / h), which is 1 for half of them.
+// replacement: √(1/n) / √((1 − h/n) / h).
 func scale(h, n int) float64 { return math.Sqrt(float64(h) / float64(n-h)) }
 
 func mean(x []float64) (sum float64) {
@@ -191,45 +235,6 @@ func mean(x []float64) (sum float64) {
 	return sum
 }
 
-// sample returns k positions without replacement, of each cell its share (rounded at random).
-func (s set) sample(rng *rand.Rand, k int) []int {
-	out, total := make([]int, 0, k), 0
-	for _, c := range s.cells {
-		total += len(c)
-	}
-	if k >= total {
-		return s.all()
-	}
-	at, before, seen := rng.Float64(), 0, 0
-	for i, c := range s.cells {
-		seen += len(c)
-		until := int(float64(seen)*float64(k)/float64(total) + at)
-		if i == len(s.cells)-1 {
-			until = k
-		}
-		take := min(max(until-before, 0), len(c))
-		for _, j := range rng.Perm(len(c))[:take] {
-			out = append(out, c[j])
-		}
-		before += take
-	}
-	slices.Sort(out)
-	return out
-}
-
-// without returns the set without some positions.
-func (s set) without(taken []int) set {
-	out := set{rows: s.rows}
-	for _, c := range s.cells {
-		rest := slices.DeleteFunc(slices.Clone(c), func(i int) bool {
-			_, found := slices.BinarySearch(taken, i)
-			return found
-		})
-		out.cells = append(out.cells, rest)
-	}
-	return out
-}
-
 // compare fills in the gaps between the groups: of each to the mean of the others, or of those of against.
 func compare(results []*result, by, against []string, level float64) error {
 	for _, name := range against {
@@ -237,12 +242,10 @@ func compare(results []*result, by, against []string, level float64) error {
 			return fmt.Errorf("against: there is no group %q of %s", name, strings.Join(by, ", "))
 		}
 	}
-	var scored []*result
+	scored := slices.DeleteFunc(slices.Clone(results), func(r *result) bool { return r.interval == "" })
 	n := math.MaxInt
-	for _, r := range results {
-		if !math.IsNaN(r.value.Low) || !math.IsNaN(r.value.High) {
-			scored, n = append(scored, r), min(n, r.n)
-		}
+	for _, r := range scored {
+		n = min(n, r.N)
 	}
 	for _, r := range scored {
 		var others []interval.Bounded
@@ -251,21 +254,12 @@ func compare(results []*result, by, against []string, level float64) error {
 				others = append(others, interval.Bounded(o.value))
 			}
 		}
-		if len(others) == 0 {
-			continue
+		if len(others) > 0 {
+			r.Gap = metrics.Estimate(interval.Bounded(r.value).MinusMean(others, len(scored), level, n))
+			r.Flagged = r.Gap.Low > 0 || r.Gap.High < 0
 		}
-		gap := interval.Bounded(r.value).MinusMean(others, len(scored), level, n)
-		r.Gap, r.Flagged = metrics.Estimate(gap), gap.Low > 0 || gap.High < 0
 	}
 	return nil
-}
-
-// label describes the intervals.
-func (o Sampling) label() string {
-	if o.Resamples == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%.4g %% subsampling interval", 100*o.Level)
 }
 
 // each computes n values on all processors, unless the context ends.

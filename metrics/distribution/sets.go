@@ -2,10 +2,11 @@ package distribution
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -14,34 +15,33 @@ import (
 	"antipode/metrics/internal/tabular"
 )
 
-// Sampling are the options of groups, of equal numbers of images and of intervals, which all scores share.
-type Sampling struct {
-	By      []string `json:"by,omitempty" help:"text columns that define the groups; each is compared with its own reference images"`
-	Cells   string   `json:"cells,omitempty" default:"object" none:"none" help:"text column whose proportions every sample of a group has, where the tables have it; none = simple samples"`
-	N       int      `json:"n,omitempty" min:"0" help:"images of each set in a score, the mean over samples of so many; 0 = all, and with intervals as many in every group as the smallest has"`
-	Samples int      `json:"samples,omitempty" default:"20" min:"1" help:"samples of n images whose scores are averaged"`
-	Against []string `json:"against,omitempty" help:"groups that the others are compared with; empty = all"`
-	metrics.Intervals
+// Vectors are the two sets that a score compares, as rows of equal length.
+type Vectors struct{ Real, Generated [][]float32 }
+
+// check returns an error about sets of fewer than least rows, or about rows that cannot be used.
+func (v Vectors) check(least int) error {
+	for _, rows := range [][][]float32{v.Real, v.Generated} {
+		if len(rows) < least {
+			return fmt.Errorf("%d vectors; at least %d are needed", len(rows), least)
+		}
+		for i, row := range rows {
+			if reason := unusable(row, len(v.Generated[0])); reason != "" || len(row) == 0 {
+				return fmt.Errorf("vector %d: %s", i+1, cmp.Or(reason, "it has no numbers"))
+			}
+		}
+	}
+	return nil
 }
 
-// Compared are the columns of a score's difference between groups.
-type Compared struct {
-	Gap     metrics.Estimate `column:"gap" help:"the score less the mean of the other groups; intervals hold simultaneously over the groups"`
-	Flagged bool             `column:"flagged" help:"yes where the interval of the gap excludes 0"`
-}
-
-// set is the images of a group on one side, with the vector.
+// set is the images of a group on one side.
 type set struct {
-	rows  []int // of the input table
-	cells [][]int
+	rows  []int   // of the input table
+	cells [][]int // positions in rows, by cell; samples have their proportions
 }
 
-// newSet arranges positions 0 … n-1 by cell and, where there are ids, by id, so that samples do not depend on the order
-// of the rows.
+// newSet arranges positions by cell and, where there are ids, by id: samples do not depend on the order of the rows.
 func newSet(f *table.Frame, rows []int, cells string) set {
-	s := set{rows: rows}
-	names, ids := f.Texts(cells), f.Texts("id")
-	index := map[string][]int{}
+	s, names, ids, index := set{rows: rows}, f.Texts(cells), f.Texts("id"), map[string][]int{}
 	for i, row := range rows {
 		name := ""
 		if names != nil {
@@ -49,29 +49,54 @@ func newSet(f *table.Frame, rows []int, cells string) set {
 		}
 		index[name] = append(index[name], i)
 	}
-	for _, positions := range index {
+	for _, name := range slices.Sorted(maps.Keys(index)) {
+		c := index[name]
 		if ids != nil {
-			slices.SortStableFunc(positions, func(a, b int) int { return cmp.Compare(ids[rows[a]], ids[rows[b]]) })
+			slices.SortStableFunc(c, func(a, b int) int { return cmp.Compare(ids[rows[a]], ids[rows[b]]) })
 		}
-		s.cells = append(s.cells, positions)
+		s.cells = append(s.cells, c)
 	}
-	slices.SortFunc(s.cells, func(a, b []int) int { // by the name of the cell
-		if names == nil {
-			return 0
-		}
-		return cmp.Compare(names[rows[a[0]]], names[rows[b[0]]])
-	})
 	return s
 }
 
-// all returns every position.
-func (s set) all() []int { return slices.Sorted(slices.Values(slices.Concat(s.cells...))) }
+// sample returns k positions without replacement, of each cell its share (rounded at random), ascending.
+func (s set) sample(rng *rand.Rand, k int) []int {
+	total := 0
+	for _, c := range s.cells {
+		total += len(c)
+	}
+	out, at, seen := make([]int, 0, k), rng.Float64(), 0
+	for i, c := range s.cells {
+		seen += len(c)
+		until := int(float64(seen)*float64(k)/float64(total) + at)
+		if i == len(s.cells)-1 {
+			until = k
+		}
+		for _, j := range rng.Perm(len(c))[:min(max(until-len(out), 0), len(c))] {
+			out = append(out, c[j])
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// without returns the set without some positions, which are ascending.
+func (s set) without(taken []int) (out set) {
+	for _, c := range s.cells {
+		out.cells = append(out.cells, slices.DeleteFunc(slices.Clone(c), func(i int) bool {
+			_, found := slices.BinarySearch(taken, i)
+			return found
+		}))
+	}
+	return out
+}
 
 // group is the images of a group.
 type group struct {
-	values                         []string
-	real, generated                set
-	asked, refused, unmasked, used int
+	values                   []string
+	real, generated          set // of one table, generated
+	vectors                  Vectors
+	asked, refused, unmasked int
 }
 
 func (g *group) label() string { return strings.Join(g.values, ", ") }
@@ -84,52 +109,54 @@ func (g *group) named(by []string) string {
 	return fmt.Sprintf("%s %q", strings.Join(by, ", "), g.label())
 }
 
-// side describes an input table: one role is "generated" or "in", the other "real" or missing.
-func (g *group) side(role string) *set {
-	if role == "real" {
-		return &g.real
-	}
-	return &g.generated
-}
-
-// gather groups the rows of the tables. usable reports whether a row has a value; nil columns are an error before.
-func gather(call *metrics.Call, o Sampling, usable func(role string, row int) bool, roles ...string) ([]*group,
-	error) {
-	index, out := map[string]*group{}, []*group(nil)
+// gather groups the rows of tables that have a vector: of the roles real and generated, or in.
+func gather(call *metrics.Call, o Sampling, roles ...string) ([]*group, error) {
+	index, out, width := map[string]*group{}, []*group(nil), 0
 	var notes metrics.GroupNotes
 	for _, role := range roles {
 		in := tabular.Read(call, role)
+		vectors := in.Vectors(o.Vector)
 		for _, part := range in.SortedGroups(o.By) {
 			key := strings.Join(part.By, "\x00")
-			g := index[key]
-			if g == nil {
-				g = &group{values: part.By}
-				index[key], out = g, append(out, g)
+			if index[key] == nil {
+				index[key] = &group{values: part.By}
+				out = append(out, index[key])
 			}
-			var rows []int
-			refused, missing := 0, 0
+			g, rows, refused, missing := index[key], []int(nil), 0, 0
 			for _, row := range part.Rows {
-				switch outcome := tabular.Outcome(in.Frame, row); {
+				switch outcome, v := tabular.Outcome(in.Frame, row), vectors[row]; {
 				case outcome == "refused":
 					refused++
 				case outcome != "":
-				case usable(role, row):
-					rows = append(rows, row)
-				default:
+				case len(v) == 0:
 					missing++
+				default:
+					if width == 0 {
+						width = len(v)
+					}
+					if reason := unusable(v, width); reason != "" {
+						err := tabular.BadRow(in.Frame, row, o.Vector, "%s", reason)
+						return nil, fmt.Errorf("table %q: %w", role, err)
+					}
+					rows = append(rows, row)
 				}
 			}
-			*g.side(role) = newSet(in.Frame, rows, o.Cells)
-			if role != "real" {
-				g.asked, g.refused, g.unmasked, g.used = len(part.Rows), refused, missing, len(rows)
+			if role == "real" {
+				g.real, g.vectors.Real = newSet(in.Frame, rows, o.Cells), pick(vectors, rows)
+			} else {
+				g.generated, g.vectors.Generated = newSet(in.Frame, rows, o.Cells), pick(vectors, rows)
+				g.asked, g.refused, g.unmasked = len(part.Rows), refused, missing
 			}
 			if missing > 0 {
-				notes.Add(fmt.Sprintf("%%d images of the table %q have no value and are left out", role), g.label(),
+				notes.Add(fmt.Sprintf("%%d images of the table %q have no vector and are left out", role), g.label(),
 					missing)
 			}
 		}
 		if in.Err != nil {
 			return nil, in.Err
+		}
+		if role != "real" {
+			call.Copies = slices.Contains(tabular.Copies(call, role, o.Vector), true)
 		}
 	}
 	if len(out) == 0 {
@@ -140,61 +167,24 @@ func gather(call *metrics.Call, o Sampling, usable func(role string, row int) bo
 	return out, nil
 }
 
-// vectorsOf reads the vectors of the tables and checks them: finite, of one length, which it returns too.
-func vectorsOf(call *metrics.Call, name string, roles ...string) (vectors map[string][][]float32, width int, err error) {
-	vectors = map[string][][]float32{}
-	for _, role := range roles {
-		in := tabular.Read(call, role)
-		column := in.Vectors(name)
-		if in.Err != nil {
-			return nil, 0, in.Err
-		}
-		for row, v := range column {
-			if len(v) == 0 || tabular.Outcome(in.Frame, row) != "" {
-				continue
-			}
-			if width == 0 {
-				width = len(v)
-			}
-			bad := func(format string, args ...any) error {
-				return fmt.Errorf("table %q: %w", role, tabular.BadRow(in.Frame, row, name, format, args...))
-			}
-			if len(v) != width {
-				return nil, 0, bad("%d numbers, the vectors before it have %d; use vectors of one model", len(v), width)
-			}
-			for i, x := range v {
-				if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
-					return nil, 0, bad("number %d of the vector is %g; embed the image again or omit the row", i+1, x)
-				}
-			}
-		}
-		vectors[role] = column
-		if role != "real" {
-			call.Copies = slices.Contains(tabular.Copies(call, role, name), true) || call.Copies
+// unusable returns why a vector cannot be used.
+func unusable(v []float32, width int) string {
+	if len(v) != width {
+		return fmt.Sprintf("%d numbers, others have %d; use vectors of one model", len(v), width)
+	}
+	for i, x := range v {
+		if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
+			return fmt.Sprintf("number %d of the vector is %g; embed the image again or omit the row", i+1, x)
 		}
 	}
-	return vectors, width, nil
+	return ""
 }
 
-// pick returns the rows' vectors.
-func pick(vectors [][]float32, rows []int) [][]float32 {
-	out := make([][]float32, len(rows))
-	for i, row := range rows {
-		out[i] = vectors[row]
+// pick returns the vectors at some positions.
+func pick(vectors [][]float32, at []int) [][]float32 {
+	out := make([][]float32, len(at))
+	for i, j := range at {
+		out[i] = vectors[j]
 	}
 	return out
-}
-
-// gatherVectors reads two tables, or one, of which each group has images with a vector.
-func gatherVectors(ctx context.Context, call *metrics.Call, o Sampling, vector string, roles ...string) ([]*group,
-	map[string][][]float32, int, error) {
-	vectors, width, err := vectorsOf(call, vector, roles...)
-	if err != nil {
-		return nil, nil, 0, err
-	}
-	groups, err := gather(call, o, func(role string, row int) bool { return len(vectors[role][row]) > 0 }, roles...)
-	if err != nil {
-		return nil, nil, 0, err
-	}
-	return groups, vectors, width, ctx.Err()
 }

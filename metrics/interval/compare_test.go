@@ -41,3 +41,21 @@ func TestWithin(t *testing.T) {
 		}
 	}
 }
+
+// A score less the mean of two others: half widths add up by squares, those of the mean by half, and are wider for a
+// family by the ratio of Student's quantiles.
+func TestMinusMean(t *testing.T) {
+	others := []Bounded{{0.4, 0.3, 0.5}, {0.6, 0.4, 0.8}}
+	d := Bounded{0.9, 0.8, 1.1}.MinusMean(others, 1, 0.95, 30)
+	low, high := 0.4-math.Sqrt(0.1*0.1+(0.1*0.1+0.2*0.2)/4), 0.4+math.Sqrt(0.2*0.2+(0.1*0.1+0.2*0.2)/4)
+	if math.Abs(d.Value-0.4) > 1e-12 || math.Abs(d.Low-low) > 1e-12 || math.Abs(d.High-high) > 1e-12 {
+		t.Errorf("%+v, want [%v, %v]", d, low, high)
+	}
+	wide := Bounded{0.9, 0.8, 1.1}.MinusMean(others, 4, 0.95, 6) // t(5): 3.8100 at 98.75 %, 2.5706 at 95 %
+	if r := (wide.High - wide.Value) / (d.High - d.Value); math.Abs(r-3.8100/2.5706) > 1e-4 {
+		t.Errorf("wider by %v", r)
+	}
+	if none := (Bounded{1, math.NaN(), math.NaN()}).MinusMean(others, 2, 0.95, 9); !math.IsNaN(none.Low) {
+		t.Errorf("%+v", none)
+	}
+}
