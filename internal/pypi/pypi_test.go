@@ -10,8 +10,8 @@ import (
 func TestIndexes(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
-	for _, name := range []string{"PIP_NO_INDEX", "UV_DEFAULT_INDEX", "UV_INDEX_URL", "PIP_INDEX_URL", "PIP_CONFIG_FILE",
-		"VIRTUAL_ENV", "PIP_EXTRA_INDEX_URL"} {
+	for _, name := range []string{"PIP_NO_INDEX", "UV_DEFAULT_INDEX", "UV_INDEX_URL", "PIP_INDEX_URL",
+		"PIP_CONFIG_FILE", "VIRTUAL_ENV", "PIP_EXTRA_INDEX_URL"} {
 		t.Setenv(name, "")
 	}
 	if got := Indexes(); len(got) != 1 || got[0] != publicIndex {

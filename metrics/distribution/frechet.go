@@ -78,7 +78,8 @@ func (o FrechetOptions) scorer(g *group) (scorer, error) {
 //
 // Covariances have the divisor n − 1. The trace of the root is the sum of the roots of the eigenvalues of F Σ₂ Fᵀ with
 // FᵀF = Σ₁, which are those of Σ₁Σ₂ where the covariances are singular, too; those below 0 by rounding count as 0. This
-// is torch-fidelity's value, up to the accuracy of eigenvalues. Errors: fewer than 2 rows, vectors of unequal length or with NaN.
+// is torch-fidelity's value, up to the accuracy of eigenvalues. Errors: fewer than 2 rows, vectors of unequal length or
+// with NaN.
 func Frechet(v Vectors) (float64, error) {
 	if err := v.check(2); err != nil {
 		return 0, err

@@ -140,7 +140,8 @@ func retrieval(v Vectors) scorer {
 		for start := 0; start < len(from) && ctx.Err() == nil; start += tile {
 			all := products(x, y, start, min(start+tile, len(from)), 0, len(v.Real))
 			for i := range all.Rows {
-				near := all.Data[i*all.Stride : (i+1)*all.Stride] // twice the product less the square: the nearer the more
+				// twice the product less the square: the nearer the more
+				near := all.Data[i*all.Stride : (i+1)*all.Stride]
 				floats.Scale(2, near)
 				floats.Sub(near, squares)
 				for _, s := range members[start+i] {
