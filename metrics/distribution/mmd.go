@@ -99,8 +99,7 @@ const (
 
 // MMD returns the squared maximum mean discrepancy of two sets of vectors (Gretton et al. 2012), in float64: the mean
 // kernel within each set less twice the mean kernel between them. Errors: fewer than 2 rows, vectors of unequal length
-// or with NaN,
-// vectors of length 0 with the Gaussian kernel.
+// or with NaN, vectors of length 0 with the Gaussian kernel.
 func MMD(v Vectors, k Kernel, e Estimator) (float64, error) {
 	if err := v.check(2); err != nil {
 		return 0, err
