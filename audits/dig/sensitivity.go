@@ -51,7 +51,11 @@ func (a Audit) choices() []choice {
 			}
 		}
 	}
-	for _, k := range []int{1, 3, 5} {
+	radii := []int{1, 3, 5}
+	if !a.builtIn() && a.perCell() < 12 {
+		radii = radii[:2] // half of so few reference images has no fifth neighbor
+	}
+	for _, k := range radii {
 		if k != cmp.Or(a.Comparison.K, 3) {
 			out = append(out, choice{fmt.Sprint("k ", k), func(a *Audit) { a.Comparison.K = k }})
 		}

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"antipode/datasets"
-	"antipode/datasets/table"
 	"antipode/metrics"
 	"antipode/metrics/internal/tabular"
 	"antipode/metrics/interval"
@@ -52,7 +51,8 @@ var shown = metrics.Define(metrics.Definition[ShownOptions, ShownRow]{
 
 // Shown measures what the possession of concepts only suggests (section 5.6, Figure 10): whether the images of a
 // creative prompt show its concepts. An image shows a concept if the concept's word is among the k of all words that
-// are most similar to it, k being the number of concepts of the prompt. Intervals are Wilson's. words are the words of
+// are most similar to it, k being the number of concepts of the prompt. Intervals are Wilson's. A prompt with a concept
+// that is not among the words is left out, with a note. words are the words of
 // the study's concepts in one language, and both tables have vectors of one CLIP. scores are those of [ConceptScores],
 // whose possession should foretell what is shown; they may be missing.
 func Shown(images, words, scores datasets.Table, options ...ShownOptions) datasets.Table {
@@ -98,11 +98,9 @@ func computeShown(_ context.Context, call *metrics.Call, o ShownOptions) (out []
 	}
 	for _, g := range groups {
 		concepts := datasets.SplitColumns(lists[g.Rows[0]])
-		for _, c := range concepts {
-			if !slices.Contains(names, c) {
-				return nil, table.BadRow{Row: g.Rows[0] + 1, Column: "concepts",
-					Reason: fmt.Sprintf("%q is not among the words", c)}
-			}
+		if at := slices.IndexFunc(concepts, func(c string) bool { return !slices.Contains(names, c) }); at >= 0 {
+			call.Notef("prompt %s is left out: %q is not among the words", g.By[2], concepts[at])
+			continue
 		}
 		n, all, each := 0, 0, make([]int, len(concepts))
 		for _, row := range g.Rows {
