@@ -23,6 +23,18 @@ func computeGaps(ctx context.Context, call *Call, o GapsOptions) ([]GapRow, erro
 		return nil, err
 	}
 	index := map[string]*group{}
+	if o.SkipFew {
+		groups = slices.DeleteFunc(groups, func(g *group) bool {
+			few := len(g.result.Samples) == 0
+			if few {
+				call.Notef("group %s is left out: too few images for a gap with an interval", g.name(c.By))
+			}
+			return few
+		})
+		if len(groups) < 2 {
+			return nil, nil
+		}
+	}
 	for _, g := range groups {
 		if len(g.result.Samples) == 0 {
 			return nil, fmt.Errorf("group %s has too few images for a gap with an interval", g.name(c.By))

@@ -90,6 +90,7 @@ type GapsOptions struct {
 	Vector    string   `json:"vector,omitempty" default:"full" help:"vector column to compare"`
 	Scores    []string `json:"scores,omitempty" default:"precision,coverage" values:"precision,coverage" help:"scores to compare"`
 	Against   []string `json:"against,omitempty" help:"reference groups; empty = all but those of the table except"`
+	SkipFew   bool     `json:"skip_few,omitempty" help:"leave out groups with too few images for an interval, with a note, in place of an error"`
 	Cells     string   `json:"cells,omitempty" default:"object" none:"none" help:"text column that divides a group into strata of the half-sampling, where the tables have it; none = no strata"`
 	Balance   bool     `json:"balance,omitempty" help:"sample as many images of each cell from every group as the group with the fewest has, of both sets"`
 	Intervals `resamples:"200"`

@@ -63,6 +63,7 @@ type Audit struct {
 	Generator string
 
 	several bool // the audit is one of [Audit.Models]
+	skipFew bool // a choice of [Audit.Sensitivity] may leave a region without images
 
 	// Segmenter makes the masks. "": images that come with masks keep them, others are segmented by
 	// archipelago-clipseg in the built-in world, and by langsam for other photos. A name: all images are.

@@ -158,7 +158,7 @@ func (a Audit) gaps() datasets.Table {
 	sets := a.Sets(Original)
 	gaps := func(vector string) datasets.Table {
 		return metrics.GapsToControls(sets, a.Truth(), metrics.GapsOptions{By: metrics.By("region"), Vector: vector,
-			Scores: []string{"coverage"}, Comparison: a.comparison(),
+			Scores: []string{"coverage"}, Comparison: a.comparison(), SkipFew: a.skipFew,
 			Intervals: metrics.Intervals{Level: gapLevel, Resamples: max(a.Resamples, 0)}})
 	}
 	return gaps("background_only").Concat(gaps("object_only"))

@@ -69,6 +69,7 @@ func (a Audit) choices() []choice {
 func (a Audit) Sensitivity() datasets.Table {
 	return audits.Each(a.choices(), func(c choice) datasets.Table {
 		one := a
+		one.skipFew = c.name != Configured
 		c.set(&one)
 		return one.Findings().Select("model", "region", "vector", "score", "gap", "gap_low", "gap_high",
 			"injected", "verdict").With("choice", c.name)

@@ -33,19 +33,24 @@ func (a Audit) compared(of func(measured datasets.Table) datasets.Table) dataset
 	if a.builtIn() && a.Regions == "" { // its peoples have no region
 		return printed
 	}
+	several := len(a.generators()) > 1
 	return printed.Concat(a.each(func(one Audit) datasets.Table {
+		from := "this run"
+		if several {
+			from += ": " + audits.ModelName(one.generator())
+		}
 		tables := []datasets.Table{one.offensive()}
 		if one.HasImages() {
 			tables = append(tables, one.pulls())
 		}
-		return of(one.measured(tables...)).With("from", "this run")
+		return of(one.measured(tables...)).With("from", from)
 	}))
 }
 
 // ByRegion returns the means over the identities of each region, as the paper's Tables 3 to 5 give them and of this run
-// (column from), with bootstrap intervals over identities: offensiveness, s_d_s, s_d_ns, s_s_ns, mean_sim and pull in
-// the column measure. The regions are those of Audit.Regions. Of the built-in world it has no rows, unless
-// Audit.Regions maps its peoples.
+// (column from; with several generators "this run: MODEL"), with bootstrap intervals over identities: offensiveness,
+// s_d_s, s_d_ns, s_s_ns, mean_sim and pull in the column measure. The regions are those of Audit.Regions. Of the
+// built-in world it has no rows, unless Audit.Regions maps its peoples.
 func (a Audit) ByRegion() datasets.Table {
 	return a.compared(func(t datasets.Table) datasets.Table {
 		return metrics.Means(t, metrics.MeanOptions{By: metrics.By("measure", "region"), Unit: "identity",
