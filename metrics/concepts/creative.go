@@ -52,29 +52,11 @@ var shown = metrics.Define(metrics.Definition[ShownOptions, ShownRow]{
 // Shown measures what the possession of concepts only suggests (section 5.6, Figure 10): whether the images of a
 // creative prompt show its concepts. An image shows a concept if the concept's word is among the k of all words that
 // are most similar to it, k being the number of concepts of the prompt. Intervals are Wilson's. A prompt with a concept
-// that is not among the words is left out, with a note. words are the words of
-// the study's concepts in one language, and both tables have vectors of one CLIP. scores are those of [ConceptScores],
-// whose possession should foretell what is shown; they may be missing.
+// that is not among the words is left out, with a note. words are the words of the study's concepts in one language,
+// and both tables have vectors of one CLIP. scores are those of [ConceptScores], whose possession should foretell what
+// is shown; they may be missing.
 func Shown(images, words, scores datasets.Table, options ...ShownOptions) datasets.Table {
 	return shown.Table(map[string]datasets.Table{"in": images, "words": words, "scores": scores}, options...)
-}
-
-// possession returns whether a model possesses a concept in a language, by the scores.
-func possession(call *metrics.Call) (func(model string, c Cell) string, error) {
-	of := map[string]map[Cell]string{}
-	if f := call.Inputs["scores"]; f != nil {
-		rows, err := readScored(f)
-		if err != nil {
-			return nil, err
-		}
-		for _, r := range rows {
-			if of[r.Model] == nil {
-				of[r.Model] = map[Cell]string{}
-			}
-			of[r.Model][r.Cell] = r.Possessed
-		}
-	}
-	return func(model string, c Cell) string { return of[model][c] }, nil
 }
 
 func computeShown(_ context.Context, call *metrics.Call, o ShownOptions) (out []ShownRow, err error) {
@@ -84,10 +66,13 @@ func computeShown(_ context.Context, call *metrics.Call, o ShownOptions) (out []
 	if err := cmp.Or(in.Err, w.Err); err != nil {
 		return nil, err
 	}
-	possessed, err := possession(call)
-	if err != nil {
-		return nil, err
+	var scores []Scored
+	if f := call.Inputs["scores"]; f != nil {
+		if scores, err = readScored(f); err != nil {
+			return nil, err
+		}
 	}
+	scored := byModel(scores)
 	words := make([][]float64, len(texts))
 	for i, v := range texts {
 		unit, reason := tabular.Unit(v)
@@ -130,17 +115,11 @@ func computeShown(_ context.Context, call *metrics.Call, o ShownOptions) (out []
 		if n == 0 {
 			continue
 		}
-		from, every := len(out), Yes
+		every, _ := allPossessed(scored[g.By[0]], g.By[1], concepts)
 		for i, c := range concepts {
-			has := possessed(g.By[0], Cell{g.By[1], c})
-			if has == No || has == Unknown && every == Yes {
-				every = has
-			}
 			out = append(out, ShownRow{Model: g.By[0], Language: g.By[1], PromptID: g.By[2], Concept: c,
-				Shown: share(each[i], n), All: share(all, n), Predicted: has, Images: n, Words: len(words)})
-		}
-		for i := range out[from:] {
-			out[from+i].AllPredicted = every
+				Shown: share(each[i], n), All: share(all, n), Predicted: scored[g.By[0]][Cell{g.By[1], c}].Possessed,
+				AllPredicted: every, Images: n, Words: len(words)})
 		}
 	}
 	return out, nil

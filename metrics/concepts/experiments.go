@@ -181,42 +181,52 @@ func computeCreative(_ context.Context, call *metrics.Call, _ struct{}) ([]Creat
 				Text: f.Texts("prompt")[i], Concepts: concepts})
 		}
 	}
-	scored, models := map[string]map[Cell]Scored{}, []string{}
-	for _, r := range rows {
-		if scored[r.Model] == nil {
-			scored[r.Model] = map[Cell]Scored{}
-			models = append(models, r.Model)
-		}
-		scored[r.Model][r.Cell] = r
-	}
-	slices.SortFunc(models, compareModels)
+	scored := byModel(rows)
+	models := slices.SortedFunc(maps.Keys(scored), compareModels)
 	var out []CreativeRow
 	for _, p := range prompts {
 		for _, m := range models {
-			all, possessed := Yes, 0
-			from := len(out)
+			all, possessed := allPossessed(scored[m], p.Language, p.Concepts)
 			for _, concept := range p.Concepts {
 				s, known := scored[m][Cell{p.Language, concept}]
 				if !known {
 					s = Scored{Xc: math.NaN(), Wc: math.NaN()}
 				}
-				switch {
-				case s.Possessed == Yes:
-					possessed++
-				case s.Possessed == No:
-					all = No
-				case all == Yes:
-					all = Unknown
-				}
 				out = append(out, CreativeRow{PromptID: p.ID, Language: p.Language, Prompt: p.Text, Model: m,
-					Concept: concept, Xc: s.Xc, Wc: s.Wc, Possessed: s.Possessed, Concepts: len(p.Concepts)})
-			}
-			for i := range out[from:] {
-				out[from+i].AllPossessed, out[from+i].NPossessed = all, possessed
+					Concept: concept, Xc: s.Xc, Wc: s.Wc, Possessed: s.Possessed, AllPossessed: all,
+					NPossessed: possessed, Concepts: len(p.Concepts)})
 			}
 		}
 	}
 	return out, nil
+}
+
+// byModel returns the scores by model and cell.
+func byModel(rows []Scored) map[string]map[Cell]Scored {
+	out := map[string]map[Cell]Scored{}
+	for _, r := range rows {
+		if out[r.Model] == nil {
+			out[r.Model] = map[Cell]Scored{}
+		}
+		out[r.Model][r.Cell] = r
+	}
+	return out
+}
+
+// allPossessed returns whether a model possesses all of some concepts in a language, and how many it does.
+func allPossessed(of map[Cell]Scored, language string, concepts []string) (all string, possessed int) {
+	all = Yes
+	for _, c := range concepts {
+		switch s := of[Cell{language, c}]; {
+		case s.Possessed == Yes:
+			possessed++
+		case s.Possessed == No:
+			all = No
+		case all == Yes:
+			all = Unknown
+		}
+	}
+	return all, possessed
 }
 
 // FailureCountRow is a row of [FailureCounts].

@@ -187,6 +187,7 @@ func computeFailures(_ context.Context, call *metrics.Call, o FailureOptions) (o
 	} else {
 		call.Notef("there are no images: the kinds of failure are not known")
 	}
+	levels := map[string]Failing{} // of each model, without what depends on the concept
 	for _, s := range rows {
 		if s.Possessed != No {
 			continue
@@ -196,8 +197,13 @@ func computeFailures(_ context.Context, call *metrics.Call, o FailureOptions) (o
 			return nil, err
 		}
 		of := means[s.Model]
-		f := Failing{Self: of[s.Cell].self(), Nearest: math.NaN(), Reference: math.NaN()}
-		f.Typical, f.Base = sourceLevels(of, source)
+		f, known := levels[s.Model]
+		if !known {
+			f = Failing{Nearest: math.NaN(), Reference: math.NaN()}
+			f.Typical, f.Base = sourceLevels(of, source)
+			levels[s.Model] = f
+		}
+		f.Self = of[s.Cell].self()
 		row := FailureRow{Model: s.Model, Language: s.Language, Concept: s.Concept, Xc: s.Xc, Wc: s.Wc, Self: s.Sc}
 		for c, other := range of {
 			if x := of[s.Cell].with(other); c.Language == s.Language && c.Concept != s.Concept &&
