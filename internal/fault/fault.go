@@ -4,6 +4,7 @@ package fault
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"runtime/debug"
 	"sync"
 )
@@ -65,4 +66,18 @@ func (g *Group) Wait() {
 	if g.first != nil {
 		panic(g.first)
 	}
+}
+
+// Each calls f(0) … f(n-1), GOMAXPROCS of them at a time, and panics as [Group.Wait] does.
+func Each(n int, f func(i int)) {
+	var wait Group
+	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for i := range n {
+		slots <- struct{}{}
+		wait.Go(func() {
+			defer func() { <-slots }()
+			f(i)
+		})
+	}
+	wait.Wait()
 }

@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"antipode/datasets"
 	"antipode/internal/fault"
@@ -265,16 +263,11 @@ func compare(results []*result, by, against []string, level float64) error {
 // each computes n values on all processors, unless the context ends.
 func each(ctx context.Context, n int, f func(i int) (float64, error)) ([]float64, error) {
 	out, errs := make([]float64, n), make([]error, n)
-	var next atomic.Int64
-	var wait fault.Group
-	for range min(n, runtime.GOMAXPROCS(0)) {
-		wait.Go(func() {
-			for i := int(next.Add(1)) - 1; i < n && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
-				out[i], errs[i] = f(i)
-			}
-		})
-	}
-	wait.Wait()
+	fault.Each(n, func(i int) {
+		if ctx.Err() == nil {
+			out[i], errs[i] = f(i)
+		}
+	})
 	for _, err := range append(errs, ctx.Err()) {
 		if err != nil {
 			return nil, err

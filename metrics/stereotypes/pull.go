@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"antipode/internal/fault"
 	"antipode/metrics"
 	"antipode/metrics/internal/tabular"
 	"antipode/metrics/interval"
@@ -238,7 +239,7 @@ func ComputePulls(images []Embedded, o PullVariant) ([]Pull, error) {
 		return nil, err
 	}
 	out, errs := make([]Pull, len(identities)), make([]error, len(identities))
-	each(len(out), func(i int) { out[i], errs[i] = pullOf(identities[i], by[identities[i]], o) })
+	fault.Each(len(out), func(i int) { out[i], errs[i] = pullOf(identities[i], by[identities[i]], o) })
 	return out, errors.Join(errs...)
 }
 

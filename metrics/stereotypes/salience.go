@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"antipode/internal/fault"
 	"antipode/metrics"
 	"antipode/metrics/interval"
 )
@@ -101,7 +102,7 @@ func salienceOf(documents []document, names []string, v Vocabulary, o SalienceVa
 	}
 	samples := c.samples(all)
 	out := make([]CaptionScores, len(all))
-	each(len(out), func(i int) { out[i] = c.score(all[i], names, v, samples) })
+	fault.Each(len(out), func(i int) { out[i] = c.score(all[i], names, v, samples) })
 	return out, nil
 }
 
