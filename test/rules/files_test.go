@@ -96,7 +96,7 @@ func TestBuildTagsOfTestsAreDocumented(t *testing.T) {
 }
 
 // weightKinds are the files that hold weights.
-var weightKinds = []string{".safetensors", ".bin", ".onnx", ".pt", ".npz", ".gguf"}
+var weightKinds = []string{".safetensors", ".bin", ".onnx", ".pt", ".pth", ".npz", ".gguf"}
 
 // Bounds of the weights of shipped models, and of the random weights and expected values that tests read.
 const (
