@@ -6,13 +6,6 @@ import (
 	"strings"
 )
 
-// Device is a device of a plan for another machine; see [Rate].
-type Device struct {
-	Name  string
-	About string
-	speed float64 // relative to the two cores of the measurements
-}
-
 // twoCores sustain about this many operations a second on these networks; utilization is the share of a GPU's peak that
 // the computed rates assume.
 const (
@@ -20,18 +13,24 @@ const (
 	utilization = 0.25
 )
 
-// Devices lists the devices of [Rate]: two cores, where rates were measured, and GPUs, for which they are computed from
-// these and the peak of dense bfloat16 (float16 on a T4) operations that the maker states.
-func Devices() []Device {
-	out := []Device{{"cpu-2", "two cores of an AMD EPYC with AVX-512, float32", 1}}
-	for _, gpu := range []struct {
-		name string
-		peak float64
-	}{{"t4", 65e12}, {"l4", 121e12}, {"rtx-4090", 165e12}, {"a100", 312e12}, {"h100", 989e12}} {
-		out = append(out, Device{gpu.name, fmt.Sprintf("computed: %.0f %% of %.0f TFLOP/s", 100*utilization,
-			gpu.peak/1e12), utilization * gpu.peak / twoCores})
+// cpu2 is the device of the measurements: two cores of an AMD EPYC with AVX-512, float32.
+const cpu2 = "cpu-2"
+
+// peaks are the operations per second of devices: those that two cores sustain, of which all count, and the peaks of
+// dense bfloat16 (float16 on a T4) that the makers of GPUs state.
+var peaks = []struct {
+	name string
+	peak float64
+}{{cpu2, twoCores / utilization}, {"t4", 65e12}, {"l4", 121e12}, {"rtx-4090", 165e12}, {"a100", 312e12},
+	{"h100", 989e12}}
+
+// Devices lists the devices of [Rate]: cpu-2, two cores, where rates were measured, and GPUs, for which they are
+// computed from these.
+func Devices() (names []string) {
+	for _, d := range peaks {
+		names = append(names, d.name)
 	}
-	return out
+	return names
 }
 
 // rate is the time of an item on two cores: fixed seconds and, of a generator, seconds of a step.
@@ -70,16 +69,12 @@ var rates = []rate{
 // Rate returns the seconds of an item of a stage by a known model on one of [Devices] ("" = cpu-2), and how they are
 // known; 0 for others. steps are those of a generator (0 = 50). An unknown device is an error.
 func Rate(op, model string, steps int, device string) (seconds float64, how string, err error) {
-	devices := Devices()
-	at := 0
-	if device != "" {
-		if at = slices.IndexFunc(devices, func(d Device) bool { return d.Name == device }); at < 0 {
-			var names []string
-			for _, d := range devices {
-				names = append(names, d.Name)
-			}
-			return 0, "", fmt.Errorf("device %q is not known; use %s", device, strings.Join(names, ", "))
-		}
+	if device == "" {
+		device = cpu2
+	}
+	at := slices.Index(Devices(), device)
+	if at < 0 {
+		return 0, "", fmt.Errorf("device %q is not known; use %s", device, strings.Join(Devices(), ", "))
 	}
 	i := slices.IndexFunc(rates, func(r rate) bool { return r.op == op && r.model == model })
 	if i < 0 {
@@ -89,11 +84,11 @@ func Rate(op, model string, steps int, device string) (seconds float64, how stri
 	if steps == 0 {
 		steps = 50
 	}
-	how = devices[at].Name + ", computed"
-	if r.measured && at == 0 {
-		how = devices[at].Name + ", measured 2026-11-23"
+	how = device + ", computed"
+	if r.measured && device == cpu2 {
+		how = device + ", measured 2026-11-23"
 	}
-	return (r.fixed + r.step*float64(steps)) / devices[at].speed, how, nil
+	return (r.fixed + r.step*float64(steps)) * twoCores / (utilization * peaks[at].peak), how, nil
 }
 
 // ItemBytes returns about how much disk an item of a stage takes, by typical sizes: a PNG of 512×512 pixels, a mask,
