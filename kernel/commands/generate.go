@@ -15,7 +15,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/client"
 	"antipode/gomlxmodels"
-	"antipode/gomlxmodels/stage/imageapi"
+	"antipode/gomlxmodels/stage/apimodel"
 	"antipode/internal/atomicfile"
 )
 
@@ -92,7 +92,7 @@ func generate(ctx context.Context, args []string) error {
 		return usageOf(err)
 	}
 	if name, api := strings.CutPrefix(model, gomlxmodels.API); api && collecting(ctx) == nil {
-		a := imageapi.Options{BaseURL: cmp.Or(o.API.BaseURL, os.Getenv("OPENAI_BASE_URL")), Model: name,
+		a := apimodel.Options{BaseURL: cmp.Or(o.API.BaseURL, os.Getenv("OPENAI_BASE_URL")), Model: name,
 			Quality: o.API.Quality, Price: o.API.Price}
 		if o.Width > 0 {
 			a.Size = fmt.Sprintf("%dx%d", o.Width, o.Height)
@@ -154,7 +154,7 @@ func writeImages(ctx context.Context, images datasets.Table) error {
 }
 
 // estimate prints what images of an API will cost at most, before the first request.
-func estimate(ctx context.Context, prompts datasets.Table, n int, o imageapi.Options) error {
+func estimate(ctx context.Context, prompts datasets.Table, n int, o apimodel.Options) error {
 	plan, err := prompts.Plan()
 	if err != nil {
 		return err
@@ -163,7 +163,7 @@ func estimate(ctx context.Context, prompts datasets.Table, n int, o imageapi.Opt
 	if err != nil {
 		return err
 	}
-	g, err := imageapi.New(o)
+	g, err := apimodel.New(o)
 	if err != nil {
 		return err
 	}
@@ -172,7 +172,7 @@ func estimate(ctx context.Context, prompts datasets.Table, n int, o imageapi.Opt
 }
 
 // inWords describes an estimate.
-func inWords(e imageapi.Estimate) string {
+func inWords(e apimodel.Estimate) string {
 	const stored = "images that are stored are not requested again"
 	switch {
 	case !e.Known:

@@ -9,7 +9,7 @@ import (
 
 	"antipode/datasets/client"
 	"antipode/datasets/table"
-	"antipode/gomlxmodels/stage/imageapi"
+	"antipode/gomlxmodels/stage/apimodel"
 	"antipode/internal/must"
 )
 
@@ -120,7 +120,7 @@ func TestOptions(t *testing.T) {
 }
 
 func TestInWords(t *testing.T) {
-	for want, e := range map[string]imageapi.Estimate{
+	for want, e := range map[string]apimodel.Estimate{
 		"3 images, price unknown before the answers; ": {Images: 3},
 		"3 images, 1.50 US dollars (0.500 per image by --price); ": {Images: 3, Known: true, Image: 0.5,
 			Total: 1.5},

@@ -19,7 +19,7 @@ import (
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/stage"
-	"antipode/gomlxmodels/stage/imageapi"
+	"antipode/gomlxmodels/stage/apimodel"
 	"antipode/internal/atomicfile"
 	"antipode/internal/fault"
 )
@@ -29,7 +29,7 @@ type apiWorker struct {
 	prompts
 	env       stage.Env
 	args      gomlxmodels.GenerateArgs
-	generator *imageapi.Generator
+	generator *apimodel.Client
 	label     string
 }
 
@@ -42,9 +42,9 @@ func openAPI(env stage.Env, args gomlxmodels.GenerateArgs) (stage.Worker, error)
 		size = fmt.Sprintf("%dx%d", args.Width, args.Height)
 	}
 	o := args.API
-	g, err := imageapi.New(imageapi.Options{BaseURL: o.BaseURL, Key: imageapi.Secret(env.Secret(gomlxmodels.APIKey)),
+	g, err := apimodel.New(apimodel.Options{BaseURL: o.BaseURL, Key: apimodel.Secret(env.Secret(gomlxmodels.APIKey)),
 		Model: strings.TrimPrefix(args.Model, gomlxmodels.API), Size: size, Quality: o.Quality,
-		PerMinute: o.PerMinute, Price: o.Price, Budget: o.Budget, BudgetImages: o.BudgetImages,
+		PerMinute: o.PerMinute, Price: o.Price, Budget: o.Budget, BudgetPaid: o.BudgetImages,
 		Warn: func(text string) { env.Note("%s", text) }})
 	if err != nil {
 		return nil, err
@@ -217,7 +217,7 @@ func (w *apiWorker) answer(ctx context.Context, o order) (paid, error) {
 		a.Reason = transient + r.Reason
 		return a, nil
 	}
-	if r.Outcome == imageapi.OK {
+	if r.Outcome == apimodel.OK {
 		if a.Image, err = w.env.PutBlob(r.Image, extension(r.Type)); err != nil {
 			return paid{}, err
 		}
