@@ -153,9 +153,9 @@ func writeImages(ctx context.Context, images datasets.Table) error {
 	return nil
 }
 
-// estimate prints what images of an API will cost at most, before the first request.
-func estimate(ctx context.Context, prompts datasets.Table, n int, o apimodel.Options) error {
-	plan, err := prompts.Plan()
+// estimate prints what images or answers of an API will cost at most, before the first request.
+func estimate(ctx context.Context, rows datasets.Table, n int, o apimodel.Options) error {
+	plan, err := rows.Plan()
 	if err != nil {
 		return err
 	}
@@ -173,14 +173,18 @@ func estimate(ctx context.Context, prompts datasets.Table, n int, o apimodel.Opt
 
 // inWords describes an estimate.
 func inWords(e apimodel.Estimate) string {
-	const stored = "images that are stored are not requested again"
+	unit := cmp.Or(e.Unit, "image")
+	stored, limit := unit+"s that are stored are not requested again", "--budget-images"
+	if unit != "image" {
+		limit = "--budget-requests"
+	}
 	switch {
 	case !e.Known:
-		return fmt.Sprintf("%d images, price unknown before the answers; %s; --budget-images sets a limit", e.Images,
-			stored)
+		return fmt.Sprintf("%d %ss, price unknown before the answers; %s; %s sets a limit", e.Images, unit, stored,
+			limit)
 	case e.Date == "":
-		return fmt.Sprintf("%d images, %.2f US dollars (%.3f per image by --price); %s; --budget sets a limit",
-			e.Images, e.Total, e.Image, stored)
+		return fmt.Sprintf("%d %ss, %.2f US dollars (%.3f per %[2]s by --price); %[5]s; --budget sets a limit",
+			e.Images, unit, e.Total, e.Image, stored)
 	}
 	return fmt.Sprintf("%d images, about %.2f US dollars (%.3f per image, price of %s: check it); %s; --budget sets a "+
 		"limit", e.Images, e.Total, e.Image, e.Date, stored)

@@ -103,7 +103,7 @@ func TestOptions(t *testing.T) {
 		"caption --length-penalty x":                          `"x" for flag --length-penalty: "x" is not a finite number`,
 		"segment --threshold 2":                               `"2" for flag --threshold: it must be above 0 and below 1`,
 		"segment --workers 65":                                `"65" for flag --workers: it must be at least -1 and at most 64`,
-		"ask --question Day? --choices yes,no":                "questions are for programs",
+		"ask --question Day? --choices yes,no":                "questions are for chat models",
 		"ask --question Day?":                                 "and --choices A,B,…",
 		"embed --masking hide":                                `"hide" for flag --masking: it must be one of drop, neginf`,
 		"embed --vector clip_text --text prompt --fill white": "--fill",

@@ -22,7 +22,7 @@ type Options struct {
 	Quality string // one of the model's [Model].Qualities, any for another model; "" or "auto" = the server chooses
 
 	PerMinute   int           // requests per minute at most; 0 = no limit but the server's
-	Price       float64       // US dollars per image or answer, where the answer does not tell the cost; 0 = by [Models]
+	Price       float64       // US dollars per image or answer where its tokens do not tell; 0 = by [Models]
 	Budget      float64       // largest total cost in US dollars; 0 = no limit. It requires a known price
 	BudgetPaid  int           // largest number of paid images or answers; 0 = no limit
 	Retries     int           // how often an unpaid request is repeated; 0 = 6, −1 = never
