@@ -104,7 +104,7 @@ func TestOptions(t *testing.T) {
 		"segment --threshold 2":                               `"2" for flag --threshold: it must be above 0 and below 1`,
 		"segment --workers 65":                                `"65" for flag --workers: it must be at least -1 and at most 64`,
 		"ask --question Day? --choices yes,no":                "questions are for chat models",
-		"ask --question Day?":                                 "and --choices A,B,…",
+		"ask --question Day?":                                 "with --choices A,B,…",
 		"embed --masking hide":                                `"hide" for flag --masking: it must be one of drop, neginf`,
 		"embed --vector clip_text --text prompt --fill white": "--fill",
 	} {
