@@ -173,3 +173,25 @@ func calibrationWorlds(t *testing.T, worlds, labeled int, method string) (r worl
 	}
 	return r
 }
+
+// TestQuestionScores: TIFA and Soft-TIFA of images by hand.
+func TestQuestionScores(t *testing.T) {
+	nan := math.NaN()
+	f := &table.Frame{Columns: []table.Column{table.TextColumn("image_id", []string{"a", "a", "a", "b", "c"}),
+		table.TextColumn("region", []string{"n", "n", "n", "s", "s"}),
+		table.NumberColumn("answer_correct", []float64{1, 0, nan, 1, nan}),
+		table.NumberColumn("answer_p_wanted", []float64{0.9, 0.4, nan, 0, nan})}}
+	out, _, err := evaluate(t, ask{"question-scores", []string{"image_id", "region"}, nil}, f)
+	must.Do(t, err)
+	near.Check(t, "tifa", out.Numbers("tifa"), []float64{0.5, 1, nan}, 1e-12, 0)
+	near.Check(t, "soft", out.Numbers("soft_tifa"), []float64{0.65, 0, nan}, 1e-12, 0)
+	near.Check(t, "geometric", out.Numbers("soft_tifa_gm"), []float64{math.Sqrt(0.36), 0, nan}, 1e-12, 0)
+	near.Check(t, "unanswered", out.Numbers("n_unanswered"), []float64{1, 0, 1}, 0, 0)
+	if out.Texts("region")[1] != "s" || out.Texts("id")[0] != "a" {
+		t.Errorf("%s", datasets.Format(out, 0))
+	}
+	if _, _, err := evaluate(t, ask{"question-scores", nil, nil}, f.With(table.NumberColumn("answer_p_wanted",
+		[]float64{2, 0, 0, 0, 0}))); err == nil || !strings.Contains(err.Error(), "2 is no probability") {
+		t.Errorf("no probability: %v", err)
+	}
+}
