@@ -38,7 +38,8 @@ func (t Table) Questions(questions Table, on ...string) Table {
 	columns := append(slices.Clone(t.columns), table.ColumnSpec{Name: a.Of, Kind: table.KindText})
 	for _, c := range a.added(questions.columns) {
 		if table.Position(columns, c.Name) >= 0 {
-			err = fmt.Errorf("Questions: both tables have a column %q; Select the columns that are needed from one", c.Name)
+			err = fmt.Errorf("Questions: both tables have a column %q; Select the columns that are needed from one",
+				c.Name)
 		}
 		columns = append(columns, c)
 	}
@@ -51,7 +52,9 @@ func (t Table) Questions(questions Table, on ...string) Table {
 
 // added returns the columns that questions add.
 func (a questionArgs) added(columns []table.ColumnSpec) []table.ColumnSpec {
-	out := slices.DeleteFunc(slices.Clone(columns), func(c table.ColumnSpec) bool { return c.Name == "id" || c.Name == a.On })
+	out := slices.DeleteFunc(slices.Clone(columns), func(c table.ColumnSpec) bool {
+		return c.Name == "id" || c.Name == a.On
+	})
 	if table.Position(out, "question_id") < 0 {
 		out = append(out, table.ColumnSpec{Name: "question_id", Kind: table.KindText})
 	}

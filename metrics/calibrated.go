@@ -73,7 +73,7 @@ type CalibratedGapRow struct {
 }
 
 var calibratedGaps = Define(Definition[CalibratedOptions, CalibratedGapRow]{
-	Name: "calibrated-gaps", Title: "gaps between groups in a judge's answers, corrected by a labeled sample", Version: 1,
+	Name: "calibrated-gaps", Version: 1, Title: "gaps between groups in a judge's answers, corrected by a labeled sample",
 	Unit: "the answers'", Range: "the answers'", Direction: "none", Citation: calibrationCitation,
 	Inputs: calibratedInputs, Compute: computeCalibratedGaps,
 })
@@ -285,8 +285,8 @@ func computeCalibratedGaps(_ context.Context, call *Call, o CalibratedOptions) (
 			e.Low, e.High = interval.PoweredGap(level, weights, of...)
 			return e
 		}
-		r := CalibratedGapRow{Group: g.by, Gap: gap(corrected), JudgeGap: gap(plain), Judged: len(g.judged) + len(g.rest),
-			Labeled: len(g.labels), Interval: o.interval(", simultaneous over the groups")}
+		r := CalibratedGapRow{Group: g.by, Gap: gap(corrected), JudgeGap: gap(plain),
+			Judged: len(g.judged) + len(g.rest), Labeled: len(g.labels), Interval: o.interval(", simultaneous over the groups")}
 		r.Flagged, r.JudgeFlagged = r.Gap.Low > 0 || r.Gap.High < 0, r.JudgeGap.Low > 0 || r.JudgeGap.High < 0
 		out = append(out, r)
 	}

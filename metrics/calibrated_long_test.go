@@ -12,8 +12,8 @@ func TestCalibrationOfJudges(t *testing.T) {
 	for _, method := range []string{"published", "adjusted"} {
 		for _, labeled := range []int{10, 20, 40, 80} {
 			r := calibrationWorlds(t, 200, labeled, method)
-			t.Logf("%s %d: %.3f %.3f %.3f %.3f %.2f %.0f", method, labeled, r.alarms, r.judgeAlarms, r.found, r.coverage,
-				r.width, r.saved)
+			t.Logf("%s %d: %.3f %.3f %.3f %.3f %.2f %.0f", method, labeled, r.alarms, r.judgeAlarms, r.found,
+				r.coverage, r.width, r.saved)
 		}
 	}
 }

@@ -27,11 +27,13 @@ type QuestionRow struct {
 }
 
 var questionScores = Define(Definition[QuestionOptions, QuestionRow]{
-	Name: "question-scores", Title: "how well each image answers the questions of its prompt: TIFA, Soft-TIFA", Version: 1,
-	Unit: "share of questions", Range: "[0, 1]", Direction: "higher is better",
+	Name: "question-scores", Title: "how well each image fits the questions of its prompt: TIFA, Soft-TIFA",
+	Version: 1,
+	Unit:    "share of questions", Range: "[0, 1]", Direction: "higher is better",
 	Citation: "Hu et al., ICCV 2023 (TIFA); GenEval 2, 2025 (Soft-TIFA)",
-	Inputs:   []Input{{Role: "in", About: "answers to questions with an answer wanted, a row for each image and question"}},
-	Compute:  computeQuestionScores,
+	Inputs: []Input{{Role: "in", About: "answers to questions with an answer wanted, a row for each image and " +
+		"question"}},
+	Compute: computeQuestionScores,
 })
 
 // QuestionScores is the metric question-scores: scores of each image from its answers to several questions, which

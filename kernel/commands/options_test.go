@@ -46,8 +46,8 @@ func TestOptions(t *testing.T) {
 		"generate --model api:mine --steps 9 --api-base http://localhost:1/v1 --model-digest r1 " +
 			"--api-extra seed,num_inference_steps": `{"model":"api:mine","steps":9,` +
 			`"base_url":"http://localhost:1/v1","api_extra":["num_inference_steps","seed"],"model_digest":"r1"}`,
-		"ask --model chat:m --api-base http://localhost:1/v1 --question Day? --choices yes,no --samples 3 --format words " +
-			"--price 0.1 --budget-requests 5 --shuffle": `{"model":"chat:m","question":"Day?","choices":["yes","no"],` +
+		"ask --model chat:m --api-base http://localhost:1/v1 --question Day? --choices yes,no --samples 3 " +
+			"--format words --price 0.1 --budget-requests 5 --shuffle": `{"model":"chat:m","question":"Day?","choices":["yes","no"],` +
 			`"column":"answer","shuffle":true,"chat":{"base_url":"http://localhost:1/v1","price":0.1,` +
 			`"budget_requests":5,"samples":3,"format":"words"}}`,
 		"segment --model archipelago-clipseg --object object": `{"model":"archipelago-clipseg","object":"object",` +

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Powered is the prediction-powered estimate of a mean (Angelopoulos et al., Science 382, 2023; with power tuning, PPI++,
-// arXiv 2311.01453): the mean of a judge's values, corrected by what labels say of the judge's errors.
+// Powered is the prediction-powered estimate of a mean (Angelopoulos et al., Science 382, 2023; with power tuning,
+// PPI++, arXiv 2311.01453): the mean of a judge's values, corrected by what labels show of the judge's errors.
 type Powered struct {
 	Value  float64 // λ·mean(rest) + mean(labels − λ·judged)
 	Tuning float64 // λ from 0 (the judge is of no use) to 1, by which the variance is smallest
@@ -20,10 +20,10 @@ type Powered struct {
 // PredictionPowered estimates a mean from the labels of some units with a judge's values of the same units, and the
 // judge's values of the other units. The labeled units are a random sample.
 //
-// As published the interval is normal, and ends where the variance of the errors that the sample has ends it: of a judge
-// that is right about all of ten images it has almost no width. Otherwise it is Student's and, if all values are from 0
-// to 1, a half of each pair of 0 and 1 is added to the labeled sample (Agresti and Min, Biometrics 61, 2005): few labels
-// keep their coverage then. The value is the published one in both.
+// As published the interval is normal, with the variance of the errors in the sample: for a judge that is right about
+// all of ten images it has almost no width. Otherwise it is Student's and, if all values are from 0 to 1, a half of
+// each pair of 0 and 1 is added to the labeled sample (Agresti and Min, Biometrics 61, 2005), so that intervals of few
+// labels keep their coverage. The value is the published one in both.
 //
 // Errors: fewer than two labels, unequal numbers, values that are NaN or infinite.
 func PredictionPowered(labels, judged, rest []float64, published bool) (Powered, error) {

@@ -33,8 +33,8 @@ func TestEqualPPI(t *testing.T) {
 			near.Check(t, c.Name, []float64{high - low}, []float64{ratio * (c.Published[1] - c.Published[0])}, 1e-9, 0)
 			continue
 		}
-		near.Check(t, c.Name+", adjusted", []float64{q.Value, low, high}, append([]float64{c.Value}, c.Adjusted...), 1e-9,
-			1e-12)
+		near.Check(t, c.Name+", adjusted", []float64{q.Value, low, high}, append([]float64{c.Value}, c.Adjusted...),
+			1e-9, 1e-12)
 	}
 }
 

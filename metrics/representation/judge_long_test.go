@@ -63,8 +63,8 @@ func TestCalibrationOfHiddenRatings(t *testing.T) {
 				}
 				width, saved = width+(high-low)/(h-l)/200, saved+(alone.Variance()/p.Variance()-1)*float64(n)/200
 			}
-			t.Log(fmt.Sprintf("%s: %d of %d labels, rate %.2f, raters agree on %.2f: coverage %.3f, width %.2f, %.0f labels saved",
-				model, n, len(pairs), truth, agree, covered, width, saved))
+			t.Log(fmt.Sprintf("%s: %d of %d labels, rate %.2f, raters agree on %.2f: coverage %.3f, width %.2f, "+
+				"%.0f labels saved", model, n, len(pairs), truth, agree, covered, width, saved))
 			if covered < 0.92 {
 				t.Errorf("%s, %g hidden: coverage %v", model, hidden, covered)
 			}

@@ -31,9 +31,9 @@ func Each(n int, f func(i int) error) []error {
 	return errs
 }
 
-// Once returns the answer that a folder has under a key or, where there is none or it is not valid, the one that request
-// returns, which is stored if it is to be kept: what is paid for is paid for once, even if the process ends before the
-// row's batch is stored. valid may be nil.
+// Once returns the answer that a folder has under a key or, where there is none or it is not valid, the one that
+// request returns, which is stored if it is to be kept: what is paid for is paid for once, even if the process ends
+// before the row's batch is stored. valid may be nil.
 func Once[T any](dir, key string, valid func(T) bool, request func() (answer T, keep bool, err error)) (T, error) {
 	sum := sha256.Sum256([]byte(key))
 	file := filepath.Join(dir, hex.EncodeToString(sum[:])+".json")

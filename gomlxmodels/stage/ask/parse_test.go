@@ -25,9 +25,11 @@ func TestFind(t *testing.T) {
 		text    string
 		want    string // the choice; "" = none
 	}{
-		{"letters", yesNo, "A", "yes"}, {"letters", yesNo, " b.", "no"}, {"letters", yesNo, "C) cannot tell", "cannot tell"},
+		{"letters", yesNo, "A", "yes"}, {"letters", yesNo, " b.", "no"},
+		{"letters", yesNo, "C) cannot tell", "cannot tell"},
 		{"letters", yesNo, "**B**", "no"}, {"letters", yesNo, "The answer is B.", "no"},
-		{"letters", yesNo, "Answer: C", "cannot tell"}, {"letters", yesNo, "No", "no"}, {"letters", yesNo, "yes, it is", "yes"},
+		{"letters", yesNo, "Answer: C", "cannot tell"}, {"letters", yesNo, "No", "no"},
+		{"letters", yesNo, "yes, it is", "yes"},
 		{"letters", yesNo, "A person is visible", ""}, {"letters", yesNo, "D", ""}, {"letters", yesNo, "", ""},
 		{"letters", yesNo, "I cannot tell from this image", "cannot tell"},
 		{"letters", yesNo, "The answer is A, or the answer is B", ""}, {"letters", yesNo, "Notable", ""},
@@ -35,7 +37,8 @@ func TestFind(t *testing.T) {
 		{"words", yesNo, "The image shows yes", ""}, {"words", yesNo, "It is **no**, clearly", "no"},
 		{"words", yesNo, "I'm sorry, I can't help with that", ""},
 		{"plain", colors, "dark red", "dark red"}, {"plain", colors, "Red", "red"}, {"plain", colors, "rot", "Rot"},
-		{"plain", colors, "It is dark red.", "dark red"}, {"plain", colors, "नीला", "नीला"}, {"plain", colors, "redder", ""},
+		{"plain", colors, "It is dark red.", "dark red"}, {"plain", colors, "नीला", "नीला"},
+		{"plain", colors, "redder", ""},
 	} {
 		choice, start := spellings(c.choices, c.format).find(c.text)
 		if got := nameOf(c.choices, choice); got != c.want || choice >= 0 && (start < 0 || start >= len(c.text)) {

@@ -49,8 +49,8 @@ func newChatServer(t *testing.T) *chatServer {
 }
 
 // letterJSON is an answer with log-probabilities 0.8 and 0.2 for A and B.
-const letterJSON = `{"choices":[{"message":{"content":"A"},"finish_reason":"stop","logprobs":{"content":[{"token":"A",` +
-	`"logprob":-0.22314355131420976,"top_logprobs":[{"token":"A","logprob":-0.22314355131420976},{"token":" B",` +
+const letterJSON = `{"choices":[{"message":{"content":"A"},"finish_reason":"stop","logprobs":{"content":[{` +
+	`"token":"A","logprob":-0.22314355131420976,"top_logprobs":[{"token":"A","logprob":-0.22314355131420976},{"token":" B",` +
 	`"logprob":-1.6094379124341003}]}]}}]}`
 
 func textJSON(text, more string) string {
@@ -148,8 +148,8 @@ func TestAskChat(t *testing.T) {
 	t.Setenv("ANTIPODE_PLUGIN", "none")
 	must.Do(t, Use(home))
 	const none = "failed the answer names none of the choices: "
-	words := []string{"good", "slow", "cut", "reset", "limited", "invalid", "refused", "filtered", "sorry", "wrong", "extra",
-		"reasons", "always reset"}
+	words := []string{"good", "slow", "cut", "reset", "limited", "invalid", "refused", "filtered", "sorry", "wrong",
+		"extra", "reasons", "always reset"}
 	wants := []string{"yes logits ok ", "yes logits ok ", "yes logits ok ", "yes logits ok ", "yes logits ok ",
 		"  failed the answer is not the JSON of an API for answers", "  refused I cannot judge people, [key]",
 		"  refused blocked (content_filter)", "  refused I'm sorry, I can't help with that.",
@@ -179,8 +179,8 @@ func TestAskChat(t *testing.T) {
 	}
 	first := s.sent[0]
 	url := fmt.Sprint(first["messages"].([]any)[1])
-	if first["model"] != "judge" || first["temperature"] != 0.0 || first["max_tokens"] != 64.0 || first["logprobs"] != true ||
-		first["top_logprobs"] != 20.0 || !strings.Contains(url, "data:image/png;base64,iVBOR") ||
+	if first["model"] != "judge" || first["temperature"] != 0.0 || first["max_tokens"] != 64.0 ||
+		first["logprobs"] != true || first["top_logprobs"] != 20.0 || !strings.Contains(url, "data:image/png;base64,iVBOR") ||
 		!strings.Contains(url, "A. yes\nB. no\nC. cannot tell\nAnswer with the letter") {
 		t.Errorf("the request is %.600v", first)
 	}
@@ -254,7 +254,8 @@ func TestAskChatFields(t *testing.T) {
 			func(b map[string]any, _ string) bool { return b["logprobs"] == nil && b["top_logprobs"] == nil }},
 		{"newer", gomlxmodels.AskOptions{}, "yes", "none", math.NaN(), 2,
 			func(b map[string]any, _ string) bool { return b["max_completion_tokens"] == 64.0 }},
-		{"different", gomlxmodels.AskOptions{Seed: 4, Chat: gomlxmodels.ChatOptions{Samples: 4}}, "yes", "samples", 2.0 / 3, 4,
+		{"different", gomlxmodels.AskOptions{Seed: 4, Chat: gomlxmodels.ChatOptions{Samples: 4}}, "yes", "samples",
+			2.0 / 3, 4,
 			func(b map[string]any, _ string) bool { return b["temperature"] == nil }},
 		{"permuted", gomlxmodels.AskOptions{Permute: true}, "yes", "logits", 0.5, 2,
 			func(b map[string]any, text string) bool { return b["seed"] == 0.0 }},
@@ -299,7 +300,8 @@ func TestAskChatFields(t *testing.T) {
 		`no such column: "nowhere"`: {Question: "{nowhere}?", Choices: choices},
 		`no such column: "choices"`: {Question: "?"},
 	} {
-		if _, err := gomlxmodels.Ask("chat:judge", images, o).Plan(); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := gomlxmodels.Ask("chat:judge", images, o).Plan(); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
@@ -307,7 +309,7 @@ func TestAskChatFields(t *testing.T) {
 
 // TestAskQuestions: each question of a table is asked about each image, or about those of its prompt, with its choices.
 func TestAskQuestions(t *testing.T) {
-	s := newChatServer(t)
+	newChatServer(t)
 	evaluator(t)
 	images := scenesWith(t, "prompt_id", "a", "b", "c")
 	questions := datasets.FromRows([]map[string]any{
@@ -334,13 +336,13 @@ func TestAskQuestions(t *testing.T) {
 	if every.Len() != 9 || every.Texts("id")[8] != "p2#q3" {
 		t.Errorf("%q", every.Texts("id"))
 	}
-	if _, err := images.Questions(questions).Plan(); err == nil || !strings.Contains(err.Error(), `a column "prompt_id"`) {
+	if _, err := images.Questions(questions).Plan(); err == nil ||
+		!strings.Contains(err.Error(), `a column "prompt_id"`) {
 		t.Errorf("two columns of one name: %v", err)
 	}
 	bad := datasets.FromRows([]map[string]any{{"id": "q", "question": "?", "choices": "yes", "wanted": "no"}})
-	if _, err := gomlxmodels.Ask("chat:judge", images.Questions(bad), gomlxmodels.AskOptions{}).Rows(t.Context()); err == nil ||
-		!strings.Contains(err.Error(), "1 choices: give 2 to 64") {
+	_, err := gomlxmodels.Ask("chat:judge", images.Questions(bad), gomlxmodels.AskOptions{}).Rows(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "1 choices: give 2 to 64") {
 		t.Errorf("one choice: %v", err)
 	}
-	_ = s
 }
