@@ -73,8 +73,9 @@ type CalibratedGapRow struct {
 }
 
 var calibratedGaps = Define(Definition[CalibratedOptions, CalibratedGapRow]{
-	Name: "calibrated-gaps", Version: 1, Title: "gaps between groups in a judge's answers, corrected by a labeled sample",
-	Unit: "the answers'", Range: "the answers'", Direction: "none", Citation: calibrationCitation,
+	Name: "calibrated-gaps", Version: 1,
+	Title: "gaps between groups in a judge's answers, corrected by a labeled sample",
+	Unit:  "the answers'", Range: "the answers'", Direction: "none", Citation: calibrationCitation,
 	Inputs: calibratedInputs, Compute: computeCalibratedGaps,
 })
 
@@ -286,7 +287,8 @@ func computeCalibratedGaps(_ context.Context, call *Call, o CalibratedOptions) (
 			return e
 		}
 		r := CalibratedGapRow{Group: g.by, Gap: gap(corrected), JudgeGap: gap(plain),
-			Judged: len(g.judged) + len(g.rest), Labeled: len(g.labels), Interval: o.interval(", simultaneous over the groups")}
+			Judged: len(g.judged) + len(g.rest), Labeled: len(g.labels),
+			Interval: o.interval(", simultaneous over the groups")}
 		r.Flagged, r.JudgeFlagged = r.Gap.Low > 0 || r.Gap.High < 0, r.JudgeGap.Low > 0 || r.JudgeGap.High < 0
 		out = append(out, r)
 	}

@@ -180,7 +180,8 @@ func TestAskChat(t *testing.T) {
 	first := s.sent[0]
 	url := fmt.Sprint(first["messages"].([]any)[1])
 	if first["model"] != "judge" || first["temperature"] != 0.0 || first["max_tokens"] != 64.0 ||
-		first["logprobs"] != true || first["top_logprobs"] != 20.0 || !strings.Contains(url, "data:image/png;base64,iVBOR") ||
+		first["logprobs"] != true || first["top_logprobs"] != 20.0 ||
+		!strings.Contains(url, "data:image/png;base64,iVBOR") ||
 		!strings.Contains(url, "A. yes\nB. no\nC. cannot tell\nAnswer with the letter") {
 		t.Errorf("the request is %.600v", first)
 	}
