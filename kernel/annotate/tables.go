@@ -16,7 +16,8 @@ import (
 
 // tables make the table of each task.
 var tables = map[string]func(c *collector) *table.Frame{Visage: visageTable, Visual: visualTable,
-	Entigen: entigenTable, Failures: failuresTable, TagTask: tagsTable, Translations: translationsTable}
+	Entigen: entigenTable, Failures: failuresTable, TagTask: tagsTable, Translations: translationsTable,
+	Question: questionTable}
 
 // frame collects rows whose columns are known when they are added.
 type frame struct {
@@ -316,6 +317,27 @@ func translationsTable(c *collector) *table.Frame {
 		rating, _ := strconv.ParseFloat(c.Asks[v.ask].Options[v.picked[0]].Label, 64) // the labels are numbers
 		f.add(map[string]any{"id": fmt.Sprint(sub.ID, "#", v.rater), "annotator": fmt.Sprint("rater ", v.rater),
 			"language": sub.Texts["language"], "prompt_id": sub.Texts["prompt_id"], "rating": rating})
+	}
+	return f.table()
+}
+
+func questionTable(c *collector) *table.Frame {
+	f := columns("id label n_raters:number n_agree:number")
+	judged, picked, order := c.byOption()
+	open := 0
+	for _, at := range order {
+		row := map[string]any{"id": c.Subjects[at].ID, "n_raters": float64(judged[at])}
+		for o, n := range picked[at] {
+			if 2*n > judged[at] {
+				row["label"], row["n_agree"] = c.Asks[c.Subjects[at].Asks[0]].Options[o].Label, float64(n)
+			}
+		}
+		if f.add(row); row["label"] == nil {
+			open++
+		}
+	}
+	if open > 0 {
+		c.note("%d images have no majority: their label is blank", open)
 	}
 	return f.table()
 }
