@@ -3,6 +3,7 @@ package metrics
 import (
 	"context"
 	"math"
+	"slices"
 
 	"antipode/datasets"
 	"antipode/metrics/internal/tabular"
@@ -39,8 +40,8 @@ var questionScores = Define(Definition[QuestionOptions, QuestionRow]{
 // QuestionScores is the metric question-scores: scores of each image from its answers to several questions, which
 // [antipode/gomlxmodels.Ask] asks of a table of questions. TIFA is the share of answers that are the one wanted;
 // Soft-TIFA the arithmetic mean of the probabilities of the answers wanted, per atom of a prompt, and their geometric
-// mean, per prompt. A question without an answer, or without its probability, is left out and counted. [Means] of the
-// result have intervals by group.
+// mean, per prompt. A question without an answer, or without its probability, is left out and counted; one whose text
+// in the column wanted is blank has no answer wanted. [Means] of the result have intervals by group.
 func QuestionScores(answers datasets.Table, options ...QuestionOptions) datasets.Table {
 	return questionScores.Of(answers, options...)
 }
@@ -53,9 +54,13 @@ func computeQuestionScores(_ context.Context, call *Call, o QuestionOptions) (ou
 		return nil, in.Err
 	}
 	for _, g := range groups {
-		r := QuestionRow{Group: g.By, ID: g.By[0], Questions: len(g.Rows)}
+		rows := g.Rows
+		if texts := in.Frame.Texts("wanted"); texts != nil {
+			rows = slices.DeleteFunc(rows, func(row int) bool { return texts[row] == "" })
+		}
+		r := QuestionRow{Group: g.By, ID: g.By[0], Questions: len(rows)}
 		sums, n, probabilities := [3]float64{}, 0.0, 0.0
-		for _, row := range g.Rows {
+		for _, row := range rows {
 			if c := correct[row]; c == c {
 				sums[0], n = sums[0]+c, n+1
 			}
@@ -67,7 +72,7 @@ func computeQuestionScores(_ context.Context, call *Call, o QuestionOptions) (ou
 			}
 		}
 		r.TIFA, r.Soft, r.Geometric = sums[0]/n, sums[1]/probabilities, math.Exp(sums[2]/probabilities)
-		r.Unanswered = len(g.Rows) - int(n)
+		r.Unanswered = len(rows) - int(n)
 		out = append(out, r)
 	}
 	return out, nil
