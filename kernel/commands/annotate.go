@@ -18,8 +18,8 @@ import (
 
 const (
 	annotateArgs     = "make … | collect DIR …"
-	annotateMakeArgs = "--task visage|visual|entigen|failures|tags|translations|question --in TABLE --out DIR [--raters N] " +
-		"[--tags A,B] …"
+	annotateMakeArgs = "--task visage|visual|entigen|failures|tags|translations|question --in TABLE --out DIR " +
+		"[--raters N] [--tags A,B] …"
 )
 
 func annotateCommand(ctx context.Context, args []string) error {
