@@ -24,17 +24,19 @@ func viewTable(ctx context.Context, args []string) error {
 	var side int
 	var quiet bool
 	fs := flags("view", "")
-	fs.StringVar(&against, "compare", "", "a `TABLE` whose images are shown beside those of the first")
-	fs.StringVar(&on, "on", "", "of --compare: the columns `A,B` that identify a row in both; default prompt_id,seed, else id")
-	fs.StringVar(&o.Vector, "vector", "", "of --compare: the vector column whose distance is computed; default the first "+
-		"that both have")
+	fs.StringVar(&against, "compare", "", "a `TABLE` whose images are shown next to those of the first")
+	fs.StringVar(&on, "on", "", "of --compare: the columns `A,B` that identify a row in both; default "+
+		"prompt_id,seed, else id")
+	fs.StringVar(&o.Vector, "vector", "", "of --compare: the vector column whose distance is computed; default the "+
+		"first that both have")
 	fs.StringVar(&root, "root", "", "a parent `DIR` that images may be in")
 	fs.StringVar(&export, "export", "", "write the `PAGE.html` that works without a server, and exit")
 	fs.IntVar(&side, "side", 256, "of --export: the longer side of its thumbnails in pixels")
 	fs.IntVar(&serve.Port, "port", 0, "the port on 127.0.0.1; 0 = any that is free")
 	fs.BoolVar(&quiet, "no-browser", false, "only print the page's address")
 	fs.StringVar(&tags, "tags", "", "what the keys 1 to 9 say of an image, `A,B,…`")
-	fs.StringVar(&rater, "rater", "", "the `NAME` under which tags are stored, in TABLE.tags-NAME.csv; default the user's")
+	fs.StringVar(&rater, "rater", "", "the `NAME` under which tags are stored, in TABLE.tags-NAME.csv; default the "+
+		"user's")
 	rest, err := parse(fs, args)
 	if err != nil {
 		return err

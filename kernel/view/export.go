@@ -54,8 +54,8 @@ func (g *Gallery) Export(path string, side int) error {
 		}
 	}
 	if total > mostBytes {
-		return fmt.Errorf("the thumbnails have %d MB; a page holds %d. Fix: --side with fewer than %d pixels, or fewer rows",
-			total/1e6, int(mostBytes)/1e6, side)
+		return fmt.Errorf("the thumbnails have %d MB; a page holds %d. Fix: --side with fewer than %d pixels, or "+
+			"fewer rows", total/1e6, int(mostBytes)/1e6, side)
 	}
 	p.Links = g.links(path)
 	data, err := p.encode()

@@ -17,7 +17,7 @@ import (
 // Options are the options of [New].
 type Options struct {
 	Title   string
-	Compare *table.Frame // a table whose images are shown beside those of the first
+	Compare *table.Frame // a table whose images are shown next to those of the first
 	On      []string     // text or number columns that identify a row in both; none = prompt_id and seed, else id
 	Vector  string       // of Compare: the vector whose cosine distance is computed; "" = the first that both have
 }
@@ -131,7 +131,8 @@ func components(c table.Column) []table.Column {
 func compare(a, b *table.Frame, o Options) (*table.Frame, error) {
 	on := o.On
 	if len(on) == 0 {
-		if on = []string{"prompt_id", "seed"}; !a.Has("prompt_id") || !a.Has("seed") || !b.Has("prompt_id") || !b.Has("seed") {
+		on = []string{"prompt_id", "seed"}
+		if slices.ContainsFunc(on, func(name string) bool { return !a.Has(name) || !b.Has(name) }) {
 			on = []string{"id"}
 		}
 	}
@@ -196,7 +197,8 @@ func joined(a, b *table.Frame, pairs [][2]int, vector string) (*table.Frame, err
 	for i, c := range a.Columns {
 		other := b.Column(c.Name)
 		if other != nil && other.Kind != c.Kind {
-			return nil, fmt.Errorf("the column %q holds %s in one table and %s in the other", c.Name, c.Kind, other.Kind)
+			return nil, fmt.Errorf("the column %q holds %s in one table and %s in the other", c.Name, c.Kind,
+				other.Kind)
 		}
 		for _, p := range pairs {
 			switch {

@@ -44,8 +44,8 @@ type pageFields struct {
 }
 
 // servedPolicy permits what the server itself serves.
-const servedPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
-	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+const servedPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
+	"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // ServeOptions are the options of [Gallery.Serve].
 type ServeOptions struct {

@@ -66,7 +66,9 @@ func (t *Tags) list() []Tag {
 func (t *Tags) set(ids []string, tag string, on bool, now time.Time) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	all := slices.DeleteFunc(slices.Clone(t.all), func(o Tag) bool { return o.Tag == tag && slices.Contains(ids, o.ID) })
+	all := slices.DeleteFunc(slices.Clone(t.all), func(o Tag) bool {
+		return o.Tag == tag && slices.Contains(ids, o.ID)
+	})
 	if on {
 		for _, id := range ids {
 			all = append(all, Tag{id, tag, t.rater, now.UTC().Format(time.RFC3339)})

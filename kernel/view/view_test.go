@@ -46,7 +46,8 @@ func images(t *testing.T) (*table.Frame, string) {
 	}
 	return &table.Frame{Columns: []table.Column{
 		table.TextColumn("id", []string{"a", hostile, "c", "d"}),
-		table.ImageColumn("image", []table.Image{write("a.png", 90), write("b #?.png", 200), {}, {SHA256: "x", Path: bad}}),
+		table.ImageColumn("image", []table.Image{write("a.png", 90), write("b #?.png", 200), {},
+			{SHA256: "x", Path: bad}}),
 		table.MaskColumn("mask", []table.Mask{mask.Encode(half), {}, {}, {}}),
 		table.TextColumn("prompt", []string{"a secret", hostile, "", ""}),
 		table.TextColumn("prompt_shown", []string{"a ******", hostile, "", ""}),
@@ -62,7 +63,8 @@ func TestServer(t *testing.T) {
 	frame, dir := images(t)
 	g := must.Get(New(frame, Options{Title: hostile}))(t)
 	saved := filepath.Join(dir, "t.csv")
-	s := must.Get(g.server(ServeOptions{Tags: []string{"good"}, Saved: must.Get(OpenTags(saved, "r"))(t), Dir: dir}, 0))(t)
+	tags := must.Get(OpenTags(saved, "r"))(t)
+	s := must.Get(g.server(ServeOptions{Tags: []string{"good"}, Saved: tags, Dir: dir}, 0))(t)
 	web := httptest.NewServer(s)
 	defer web.Close()
 	base := must.Get(url.Parse(web.URL))(t)
@@ -78,8 +80,10 @@ func TestServer(t *testing.T) {
 		defer answer.Body.Close()
 		return answer.StatusCode, string(must.Get(io.ReadAll(answer.Body))(t)), answer.Header
 	}
-	for _, path := range []string{"/", "/data.json", "/view.js", "/thumb/0/0", "/image/0/0", "/?token=" + strings.Repeat("0", 32)} {
-		if code, text, _ := ask(&http.Client{}, "GET", path, "", nil); code != 403 || !strings.Contains(text, "antipode view") {
+	for _, path := range []string{"/", "/data.json", "/view.js", "/thumb/0/0", "/image/0/0",
+		"/?token=" + strings.Repeat("0", 32)} {
+		code, text, _ := ask(&http.Client{}, "GET", path, "", nil)
+		if code != 403 || !strings.Contains(text, "antipode view") {
 			t.Errorf("without the token %s: %d %s", path, code, text)
 		}
 	}
@@ -117,10 +121,11 @@ func TestServer(t *testing.T) {
 	}
 	for path, want := range map[string]int{"/thumb/0/0?side=64": 200, "/thumb/0/0?side=64&part=outline": 200,
 		"/thumb/1/0?part=object": 404, "/thumb/2/0": 404, "/thumb/3/0": 404, "/thumb/4/0": 404, "/thumb/-1/0": 404,
-		"/thumb/0/1": 404, "/image/0/0": 200, "/image/3/0": 404, "/image/../../etc/passwd": 404, "/near/9?vector=full": 200,
+		"/thumb/0/1": 404, "/image/0/0": 200, "/image/3/0": 404, "/image/../../etc/passwd": 404,
+		"/near/9?vector=full":  200,
 		"/near/0?vector=other": 200, "/etc/passwd": 404} {
 		code, body, head := ask(client, "GET", path, "", nil)
-		if code != want || strings.Contains(head.Get("Content-Type"), "svg") || strings.Contains(head.Get("Content-Type"), "html") {
+		if kind := head.Get("Content-Type"); code != want || strings.Contains(kind, "svg") || strings.Contains(kind, "html") {
 			t.Errorf("%s: %d %s %.60s", path, code, head.Get("Content-Type"), body)
 		}
 	}
@@ -137,13 +142,15 @@ func TestServer(t *testing.T) {
 		t.Errorf("removing a tag: %d %s", code, text)
 	}
 	rows := must.Get(csv.NewReader(must.Get(os.Open(saved))(t)).ReadAll())(t)
-	if len(rows) != 2 || !slices.Equal(rows[0], tagColumns) || rows[1][1] != hostile || rows[1][2] != "good" || rows[1][3] != "r" {
+	if len(rows) != 2 || !slices.Equal(rows[0], tagColumns) || rows[1][1] != hostile || rows[1][2] != "good" ||
+		rows[1][3] != "r" {
 		t.Errorf("tags %q", rows)
 	}
 	if again := must.Get(OpenTags(saved, "r"))(t).list(); len(again) != 1 || again[0].ID != hostile {
 		t.Errorf("tags read again %v", again)
 	}
-	if _, err := OpenTags(filepath.Join(dir, "bad.png"), "r"); err == nil || !strings.Contains(err.Error(), "not a table of tags") {
+	_, err := OpenTags(filepath.Join(dir, "bad.png"), "r")
+	if err == nil || !strings.Contains(err.Error(), "not a table of tags") {
 		t.Errorf("another file as tags: %v", err)
 	}
 	code, text, _ := ask(client, "POST", "/copies", `{"rows":[1,2]}`, nil)
@@ -167,7 +174,8 @@ func TestExport(t *testing.T) {
 	data, _, _ := strings.Cut(rest, "</script>")
 	var page shownPage
 	must.Do(t, json.Unmarshal([]byte(data), &page))
-	if !strings.HasPrefix(page.Thumbs[0][0], "data:image/png;base64,") || page.Thumbs[0][3] != "" || page.Missing[3] == "" ||
+	if !strings.HasPrefix(page.Thumbs[0][0], "data:image/png;base64,") || page.Thumbs[0][3] != "" ||
+		page.Missing[3] == "" ||
 		page.Links[0] != "a.png" || page.Links[1] != "b%20%23%3F.png" || page.Links[2] != "" {
 		t.Errorf("thumbs %.40q, missing %q, links %q", page.Thumbs, page.Missing, page.Links)
 	}
