@@ -125,8 +125,9 @@ func TestServer(t *testing.T) {
 		"/near/9?vector=full":  200,
 		"/near/0?vector=other": 200, "/etc/passwd": 404} {
 		code, body, head := ask(client, "GET", path, "", nil)
-		if kind := head.Get("Content-Type"); code != want || strings.Contains(kind, "svg") || strings.Contains(kind, "html") {
-			t.Errorf("%s: %d %s %.60s", path, code, head.Get("Content-Type"), body)
+		kind := head.Get("Content-Type")
+		if code != want || strings.Contains(kind, "svg") || strings.Contains(kind, "html") {
+			t.Errorf("%s: %d %s %.60s", path, code, kind, body)
 		}
 	}
 	if _, text, _ := ask(client, "GET", "/near/0?vector=full", "", nil); !strings.HasPrefix(text, `[{"row":1,"distance":0.006`) {
