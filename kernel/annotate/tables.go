@@ -320,24 +320,3 @@ func translationsTable(c *collector) *table.Frame {
 	}
 	return f.table()
 }
-
-func questionTable(c *collector) *table.Frame {
-	f := columns("id label n_raters:number n_agree:number")
-	judged, picked, order := c.byOption()
-	open := 0
-	for _, at := range order {
-		row := map[string]any{"id": c.Subjects[at].ID, "n_raters": float64(judged[at])}
-		for o, n := range picked[at] {
-			if 2*n > judged[at] {
-				row["label"], row["n_agree"] = c.Asks[c.Subjects[at].Asks[0]].Options[o].Label, float64(n)
-			}
-		}
-		if f.add(row); row["label"] == nil {
-			open++
-		}
-	}
-	if open > 0 {
-		c.note("%d images have no majority: their label is blank", open)
-	}
-	return f.table()
-}
