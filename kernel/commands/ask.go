@@ -31,7 +31,11 @@ func ask(ctx context.Context, args []string) error {
 		if err != nil {
 			return err
 		}
-		t = t.Questions(q, strings.Fields(on)...)
+		var columns []string
+		if on != "" {
+			columns = []string{on}
+		}
+		t = t.Questions(q, columns...)
 	} else if o.Question == "" || o.Choices == nil || on != "" {
 		return usage("give --model chat:NAME or exec:PATH, and --question TEXT with --choices A,B,…, or " +
 			"--questions TABLE")

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/stage/apimodel"
 	"antipode/gomlxmodels/stage/execmodel"
 	"antipode/internal/must"
@@ -144,4 +145,35 @@ func serve(t *testing.T, response []byte) stored {
 	client := must.Get(apimodel.New(apimodel.Options{Chat: true, Model: "m", BaseURL: server.URL + "/v1"}))(t)
 	r := must.Get(client.Ask(t.Context(), apimodel.Question{Text: "?", MaxTokens: 5}))(t)
 	return stored{Outcome: r.Outcome, Reason: r.Reason, Reply: r.Reply}
+}
+
+// FuzzAnswer: any answer names a choice or none, and probabilities sum to 1.
+func FuzzAnswer(f *testing.F) {
+	f.Add("The answer is **B**.", "A", "not sure", 0.7, uint8(2))
+	f.Add("İ yes, İİ no", "yes", "y", 1.0, uint8(0))
+	f.Fuzz(func(t *testing.T, text, first, second string, p float64, format uint8) {
+		choices := []string{first, second, "cannot tell"}
+		if gomlxmodels.CheckChoices(choices) != nil || !(p >= 0 && p <= 1) {
+			t.Skip()
+		}
+		n := spellings(choices, []string{"letters", "words", "plain"}[format%3])
+		choice, start := n.find(text)
+		if choice >= len(choices) || choice < -2 {
+			t.Fatalf("choice %d", choice)
+		}
+		if choice < 0 {
+			return
+		}
+		var tokens []apimodel.Token
+		for _, r := range text {
+			tokens = append(tokens, token(string(r), p, token(first, 1-p)))
+		}
+		got, sum := n.probabilities(apimodel.Reply{Text: text, Tokens: tokens}, start), 0.0
+		for _, x := range got {
+			sum += x
+		}
+		if got != nil && math.Abs(sum-1) > 1e-9 {
+			t.Errorf("probabilities %v", got)
+		}
+	})
 }

@@ -2,6 +2,7 @@ package all
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -345,5 +346,40 @@ func TestAskQuestions(t *testing.T) {
 	_, err := gomlxmodels.Ask("chat:judge", images.Questions(bad), gomlxmodels.AskOptions{}).Rows(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "1 choices: give 2 to 64") {
 		t.Errorf("one choice: %v", err)
+	}
+}
+
+// TestAskPaidOnce: three clients ask the same questions at once, and one of them ends early. Each answer is requested
+// once.
+func TestAskPaidOnce(t *testing.T) {
+	s := newChatServer(t)
+	evaluator(t)
+	images := scenesWith(t, "word", slices.Repeat([]string{"good"}, 12)...)
+	plan := must.Get(gomlxmodels.Ask("chat:judge", images, gomlxmodels.AskOptions{Question: "good {id}?",
+		Choices: []string{"yes", "no"}}).Plan())(t)
+	early, end := context.WithCancel(t.Context())
+	var wait sync.WaitGroup
+	for i := range 3 {
+		wait.Go(func() {
+			ctx := t.Context()
+			if i == 0 {
+				ctx = early
+			}
+			res, err := client.Registered().Run(ctx, client.Request{Plan: plan, Batch: i + 1}, nil)
+			if i > 0 && (err != nil || slices.Contains(res.Frame.Texts("answer"), "")) {
+				t.Errorf("client %d: %v", i, err)
+			}
+		})
+	}
+	time.Sleep(20 * time.Millisecond)
+	end()
+	wait.Wait()
+	for what, n := range s.paid {
+		if n != 1 {
+			t.Errorf("%d requests for %s", n, what)
+		}
+	}
+	if len(s.paid) != 12 {
+		t.Errorf("%d answers", len(s.paid))
 	}
 }
