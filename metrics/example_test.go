@@ -359,7 +359,7 @@ func ExampleCalibrated() {
 	show(rates, "judge", "calibrated", "calibrated_low", "calibrated_high", "judge_bias", "n_labeled", "basis")
 	// Output:
 	// judge  calibrated  calibrated_low  calibrated_high  judge_bias  n_labeled  basis
-	// 0.375       0.625        0.365984          0.85543       -0.25         16  judge and labels
+	// 0.375       0.625        0.381941         0.832204       -0.25         16  judge and labels
 }
 
 func ExampleQuestionScores() {
