@@ -60,8 +60,10 @@ var optionalFields = []string{"top_logprobs", "logprobs", "max_tokens", "tempera
 // server does not accept, such as the request for log-probabilities, are left out then and in later questions.
 func (g *Client) Ask(ctx context.Context, q Question) (Result, error) {
 	r := Result{Outcome: Failed}
+	var without []string // of the request that was sent last: others may have left out fields since
 	p, answered, err := g.send(ctx, &r, exchange{path: []string{"chat", "completions"}, read: g.reply,
-		body: func() ([]byte, error) { return g.chatBody(q) }, adjust: g.leaveOut})
+		body:   func() (body []byte, err error) { body, without, err = g.chatBody(q); return body, err },
+		adjust: func(reason string) bool { return g.leaveOut(reason, without) }})
 	switch {
 	case err != nil || !answered:
 		return r, err
@@ -73,8 +75,8 @@ func (g *Client) Ask(ctx context.Context, q Question) (Result, error) {
 	return r, nil
 }
 
-// chatBody is the request for one answer.
-func (g *Client) chatBody(q Question) ([]byte, error) {
+// chatBody is the request for one answer, and the fields that it leaves out.
+func (g *Client) chatBody(q Question) (body []byte, without []string, err error) {
 	type object = map[string]any
 	var messages []object
 	if q.System != "" {
@@ -90,23 +92,28 @@ func (g *Client) chatBody(q Question) ([]byte, error) {
 		request["temperature"] = 0
 	}
 	g.mu.Lock()
-	defer g.mu.Unlock()
-	for _, name := range g.without {
+	without = slices.Clone(g.without)
+	g.mu.Unlock()
+	for _, name := range without {
 		if delete(request, name); name == "max_tokens" {
 			request["max_completion_tokens"] = q.MaxTokens
 		}
 	}
-	return json.Marshal(request)
+	body, err = json.Marshal(request)
+	return body, without, err
 }
 
-// leaveOut leaves out the first optional field that the reason of a refused request names. It reports whether there is
-// one.
-func (g *Client) leaveOut(reason string) bool {
+// leaveOut leaves out the first optional field that the reason of a refused request names and that the request had. It
+// reports whether there is one.
+func (g *Client) leaveOut(reason string, without []string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, name := range optionalFields {
-		if !strings.Contains(reason, name) || slices.Contains(g.without, name) {
+		switch {
+		case !strings.Contains(reason, name) || slices.Contains(without, name):
 			continue
+		case slices.Contains(g.without, name): // another request was refused before
+			return true
 		}
 		left := []string{name}
 		if strings.HasSuffix(name, "logprobs") {

@@ -282,6 +282,12 @@ func TestAskChatFields(t *testing.T) {
 				f.Texts("answer_source")[0], p, len(s.sent)-before, last)
 		}
 	}
+	many := scenesWith(t, "word", "a", "b", "c", "d", "e", "f") // of which four are asked at once, with logprobs
+	fresh := gomlxmodels.AskOptions{Question: "without {word}?", Choices: choices, System: "Be brief."}
+	f := must.Get(gomlxmodels.Ask("chat:judge", many, fresh).Rows(t.Context()))(t)
+	if slices.ContainsFunc(f.Texts("answer"), func(a string) bool { return a != "yes" }) {
+		t.Errorf("answers %q, %q", f.Texts("answer"), f.Texts("answer_reason"))
+	}
 	more := gomlxmodels.AskOptions{Question: "different?", Choices: choices, Seed: 4,
 		Chat: gomlxmodels.ChatOptions{Samples: 8}}
 	before := len(s.sent)
