@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -15,8 +16,8 @@ import (
 
 // CalibratedOptions are the options of [Calibrated] and [CalibratedGaps].
 type CalibratedOptions struct {
-	Value    string   `json:"value,omitempty" default:"answer" help:"column of the judge's answers: numbers, or texts of which --positive counts 1"`
-	Positive string   `json:"positive,omitempty" help:"the text that counts 1; every other one counts 0"`
+	Value    string   `json:"value,omitempty" default:"answer" help:"column of the judge's answers, such as answer_p_yes: numbers, or texts of which --positive counts 1"`
+	Positive string   `json:"positive,omitempty" help:"of columns of texts: the one that counts 1; every other one counts 0"`
 	Label    string   `json:"label,omitempty" default:"label" help:"column of the labels, as that of the answers"`
 	Item     string   `json:"item,omitempty" default:"id" help:"column of both tables with what is judged; several labels of one are averaged"`
 	By       []string `json:"by,omitempty" help:"text columns that define the groups"`
@@ -108,10 +109,10 @@ type judgedGroup struct {
 // readJudged returns the groups of a call.
 func readJudged(call *Call, o CalibratedOptions) ([]*judgedGroup, error) {
 	in := tabular.Read(call, "in")
-	items, answers := in.Texts(o.Item), readAnswers(in, o.Value, o.Positive)
-	groups := in.SortedGroups(o.By)
-	if in.Err != nil {
-		return nil, in.Err
+	items, groups := in.Texts(o.Item), in.SortedGroups(o.By)
+	answers, err := readAnswers(call, in, o.Value, o.Positive)
+	if err = cmp.Or(in.Err, err); err != nil {
+		return nil, err
 	}
 	at := map[string]int{}
 	for row, item := range items {
@@ -124,9 +125,10 @@ func readJudged(call *Call, o CalibratedOptions) ([]*judgedGroup, error) {
 	labels := make([]struct{ sum, n float64 }, len(items))
 	if call.Inputs["labels"] != nil {
 		other := tabular.Read(call, "labels")
-		names, values := other.Texts(o.Item), readAnswers(other, o.Label, o.Positive)
-		if other.Err != nil {
-			return nil, other.Err
+		names := other.Texts(o.Item)
+		values, err := readAnswers(call, other, o.Label, o.Positive)
+		if err = cmp.Or(other.Err, err); err != nil {
+			return nil, err
 		}
 		unknown := 0
 		for i, name := range names {
@@ -178,23 +180,29 @@ func readJudged(call *Call, o CalibratedOptions) ([]*judgedGroup, error) {
 	return out, nil
 }
 
-// readAnswers returns a column's numbers, or 1 where its text is the positive one and else 0; NaN = no value.
-func readAnswers(in *tabular.Reader, column, positive string) []float64 {
-	if positive == "" {
-		return in.Numbers(column)
+// readAnswers returns a column's numbers or, of texts, 1 where it is the positive one and else 0; NaN = no value.
+func readAnswers(call *Call, in *tabular.Reader, column, positive string) (out []float64, err error) {
+	if c := in.Frame.Column(column); c != nil && c.Kind == table.KindNumber {
+		return in.Numbers(column), nil
 	}
-	var out []float64
+	found := false
 	for _, text := range in.Texts(column) {
 		v := 0.0
-		switch text {
-		case "":
+		switch {
+		case text == "":
 			v = math.NaN()
-		case positive:
-			v = 1
+		case positive == "":
+			return nil, fmt.Errorf("the column %q holds texts such as %q: name the one that counts 1 (Positive, "+
+				"--positive)", column, text)
+		case text == positive:
+			v, found = 1, true
 		}
 		out = append(out, v)
 	}
-	return out
+	if len(out) > 0 && !found {
+		call.Notef("no value of the column %q is %q: every rate of it is 0", column, positive)
+	}
+	return out, nil
 }
 
 // estimate computes the estimates of the group.

@@ -110,6 +110,18 @@ func TestCalibratedReads(t *testing.T) {
 	}
 	again, _ := run(answers.Pick([]int{5, 3, 1, 0, 2, 4}), labels.Pick([]int{5, 4, 3, 2, 1, 0}))
 	near.Check(t, "another order", again.Numbers("calibrated"), f.Numbers("calibrated"), 1e-12, 0)
+	words := labels.With(table.TextColumn("label", []string{"yes", "no", "no", "yes", "yes", ""}))
+	if _, _, err := evaluate(t, ask{"calibrated", nil, options}, answers, words); err == nil ||
+		!strings.Contains(err.Error(), `holds texts such as "yes": name the one that counts 1`) {
+		t.Errorf("texts: %v", err)
+	}
+	options["positive"] = "yes" // of the labels; answers are numbers
+	mixed, _ := run(answers, words)
+	near.Check(t, "labels as texts", mixed.Numbers("calibrated"), f.Numbers("calibrated"), 1e-12, 0)
+	options["positive"] = "Yes"
+	if _, notes := run(answers, words); !strings.Contains(strings.Join(notes, " "), `no value of the column "label"`) {
+		t.Errorf("%q", notes)
+	}
 	twice := answers.Pick([]int{0, 0})
 	if _, _, err := evaluate(t, ask{"calibrated", nil, options}, twice, labels); err == nil ||
 		!strings.Contains(err.Error(), `"a" is in row 1, too`) {
