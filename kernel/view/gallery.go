@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
@@ -18,7 +17,7 @@ import (
 type Options struct {
 	Title   string
 	Compare *table.Frame // a table whose images are shown next to those of the first
-	On      []string     // text or number columns that identify a row in both; none = prompt_id and seed, else id
+	On      []string     // columns that identify a row in both; see table.Match
 	Vector  string       // of Compare: the vector whose cosine distance is computed; "" = the first that both have
 }
 
@@ -41,11 +40,13 @@ const (
 func New(rows *table.Frame, o Options) (*Gallery, error) {
 	g := &Gallery{title: cmp.Or(o.Title, "Images"), frame: rows}
 	if o.Compare != nil {
-		joined, err := compare(rows, o.Compare, o)
+		pairs, _, err := table.Match(rows, o.Compare, o.On)
+		if err == nil {
+			g.frame, err = joined(rows, o.Compare, pairs, o.Vector)
+		}
 		if err != nil {
 			return nil, err
 		}
-		g.frame = joined
 	}
 	g.frame = g.frame.Shown()
 	for _, c := range g.frame.Columns {
@@ -125,68 +126,6 @@ func components(c table.Column) []table.Column {
 		out = append(out, table.NumberColumn(fmt.Sprintf("%s, component %d", c.Name, k+1), values))
 	}
 	return out
-}
-
-// compare joins two tables by their keys: the rows of a in their order, then those of b alone.
-func compare(a, b *table.Frame, o Options) (*table.Frame, error) {
-	on := o.On
-	if len(on) == 0 {
-		on = []string{"prompt_id", "seed"}
-		if slices.ContainsFunc(on, func(name string) bool { return !a.Has(name) || !b.Has(name) }) {
-			on = []string{"id"}
-		}
-	}
-	left, err := keys(a, on)
-	if err != nil {
-		return nil, fmt.Errorf("the first table: %w", err)
-	}
-	right, err := keys(b, on)
-	if err != nil {
-		return nil, fmt.Errorf("the table to compare with: %w", err)
-	}
-	pairs := make([][2]int, 0, a.Len()) // rows of a and b; −1 = none
-	for _, k := range left.order {
-		j, both := right.row[k]
-		if !both {
-			j = -1
-		}
-		pairs = append(pairs, [2]int{left.row[k], j})
-	}
-	for _, k := range right.order {
-		if _, both := left.row[k]; !both {
-			pairs = append(pairs, [2]int{-1, right.row[k]})
-		}
-	}
-	return joined(a, b, pairs, o.Vector)
-}
-
-// index is the rows of a table by key.
-type index struct {
-	row   map[string]int
-	order []string
-}
-
-func keys(f *table.Frame, on []string) (index, error) {
-	out := index{row: map[string]int{}}
-	for _, name := range on {
-		if !f.Has(name) {
-			return out, fmt.Errorf("no column %q identifies its rows (--on)", name)
-		}
-	}
-	for i := range f.Len() {
-		var parts []string
-		for _, name := range on {
-			parts = append(parts, f.Column(name).Cell(i))
-		}
-		k := strings.Join(parts, "\x00")
-		if before, twice := out.row[k]; twice {
-			return out, fmt.Errorf("rows %d and %d have the same %s, %s; name columns that identify a row (--on)",
-				f.RowNumber(before), f.RowNumber(i), strings.Join(on, " and "), strings.Join(parts, ", "))
-		}
-		out.row[k] = i
-		out.order = append(out.order, k)
-	}
-	return out, nil
 }
 
 // joined is the table of pairs of rows: the columns of a, filled from b where a has no row; the images of b; texts and

@@ -208,7 +208,7 @@ func TestCompare(t *testing.T) {
 		t.Errorf("columns %v, images %v", f.Specs(), g.images)
 	}
 	for want, o := range map[string]Options{
-		`no column "nothing"`: {Compare: b, On: []string{"nothing"}}, "rows 1 and 2 have the same outcome": {Compare: b,
+		`no column "nothing"`: {Compare: b, On: []string{"nothing"}}, "rows 1 and 2 of the second table have the same outcome": {Compare: b,
 			On: []string{"outcome"}}, "--vector other": {Compare: b, Vector: "other"},
 		"no column of images in common": {Compare: &table.Frame{Columns: a.Columns[:1]}}} {
 		if _, err := New(a, o); err == nil || !strings.Contains(err.Error(), want) {
