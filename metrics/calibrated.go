@@ -64,7 +64,7 @@ var calibrated = Define(Definition[CalibratedOptions, CalibratedRow]{
 // CalibratedGapRow is a row of [CalibratedGaps].
 type CalibratedGapRow struct {
 	Group        Group
-	Gap          Estimate `column:"gap" help:"calibrated rate of the group − mean of all groups"`
+	Gap          Estimate `column:"gap" help:"calibrated rate of the group − mean of the other groups"`
 	Flagged      bool     `column:"flagged" help:"the interval excludes 0"`
 	JudgeGap     Estimate `column:"judge_gap" help:"the same of the judge's answers, taken for the truth"`
 	JudgeFlagged bool     `column:"judge_flagged"`
@@ -90,7 +90,7 @@ func Calibrated(answers, labels datasets.Table, options ...CalibratedOptions) da
 	return calibrated.Table(map[string]datasets.Table{"in": answers, "labels": labels}, options...)
 }
 
-// CalibratedGaps is the metric calibrated-gaps: the difference of each group to the mean of all groups, corrected as in
+// CalibratedGaps is the metric calibrated-gaps: the difference of each group to the mean of the others, corrected as in
 // [Calibrated], with intervals that hold for all groups at once (Šidák). Groups without two labels are left out.
 func CalibratedGaps(answers, labels datasets.Table, options ...CalibratedOptions) datasets.Table {
 	return calibratedGaps.Table(map[string]datasets.Table{"in": answers, "labels": labels}, options...)
@@ -284,8 +284,8 @@ func computeCalibratedGaps(_ context.Context, call *Call, o CalibratedOptions) (
 		corrected, plain = append(corrected, *g.powered), append(plain, *g.judge)
 	}
 	for i, g := range groups {
-		weights := slices.Repeat([]float64{-1 / n}, len(groups))
-		weights[i]++
+		weights := slices.Repeat([]float64{-1 / (n - 1)}, len(groups))
+		weights[i] = 1
 		gap := func(of []interval.Powered) Estimate {
 			e := Estimate{}
 			for k, p := range of {
