@@ -131,8 +131,9 @@ func ExampleSegments_patches() {
 		Table:    photos(),
 		Patches:  8,
 		Captions: []string{"object"},
-		Limit:    2,
+		Limit:    1,
 		Title:    "Patches that are kept",
+		Theme:    plots.Theme{Width: 420},
 	}
 	golden("segments-patches", fig)
 	// Output: as in segments-patches.svg

@@ -255,13 +255,18 @@ func (sc *scene) circles(p *panel, points []point) {
 		}
 		tint := q.color
 		tint.A = 30
-		ring := path{closed: true, stroke: mix(q.color, sc.theme.Paper, 0.3), width: 1, fill: tint}
-		radius := q.circle[0].high - q.circle[0].v
+		ring, edge := mix(q.color, sc.theme.Paper, 0.3), q.circle[0].high
+		if x, y := q.circle[0], q.circle[1]; p.x.holds(x.low) && p.x.holds(x.high) && p.y.holds(y.low) &&
+			p.y.holds(y.high) {
+			sc.add(disc{pt{p.px(x.v), p.py(y.v)}, p.px(edge) - p.px(x.v), ring, 1, tint})
+			continue
+		}
+		part := path{closed: true, stroke: ring, width: 1, fill: tint}
 		for i := range 72 {
 			sin, cos := math.Sincos(float64(i) * math.Pi / 36)
-			ring.points = append(ring.points, pt{p.px(q.x.v + radius*cos), p.py(q.y.v + radius*sin)})
+			part.points = append(part.points, pt{p.px(q.x.v + (edge-q.x.v)*cos), p.py(q.y.v + (edge-q.x.v)*sin)})
 		}
-		sc.add(ring)
+		sc.add(part)
 	}
 }
 

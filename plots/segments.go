@@ -13,7 +13,7 @@ type Segments struct {
 	Table    datasets.Table
 	Image    string   // image column (default: image)
 	Mask     string   // mask column (default: mask)
-	Patches  int      // splits at the border between Patches × Patches patches, as in [Grid]
+	Patches  int      // splits at the border between Patches × Patches patches, as in [Grid], and draws their borders
 	Captions []string // text and number columns to write below each image
 	Limit    int      // images shown (default: 4)
 	Title    string
