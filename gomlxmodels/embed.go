@@ -107,11 +107,12 @@ type EmbedArgs struct {
 
 // Embed adds vectors of the images. Which columns are added depends on [EmbedOptions].Vector:
 //
-//   - "full", of a vision transformer (ViT, DINOv2, SigLIP): full, the vector of the whole image. Where the table has a
-//     column mask, also object_only and background_only, computed from the same image with the other patches hidden,
-//     and object_patches and background_patches, the number of patches of each. A vector for which no patch is left
-//     (an image without a mask, for example) is null. The vector of a SigLIP is made by its pooling head, which sees
-//     the patches that are not hidden. Of an Inception v3, full alone; a table with masks is an error.
+//   - "full", of a vision transformer (ViT, DINOv2, SigLIP, CLIP): full, the vector of the whole image, of a CLIP or
+//     SigLIP that of clip_image. Where the table has a column mask, also object_only and background_only, computed from
+//     the same image with the other patches hidden, and object_patches and background_patches, the number of patches of
+//     each. A vector for which no patch is left (an image without a mask, for example) is null. The vector of a SigLIP
+//     is made by its pooling head, which sees the patches that are not hidden. Of an Inception v3, full alone; a table
+//     with masks is an error.
 //   - "logits", of an Inception v3: logits, of its classes, whose softmax are the probabilities of the Inception score.
 //     Those of the network of the score have no bias, as its definition says.
 //   - "clip_image", of a CLIP or SigLIP: clip_image, the projected vector, and clip_image_model, the name of the model.

@@ -135,7 +135,7 @@ func ExampleKnown() {
 	// Output:
 	// archipelago-vit adds full object_only background_only
 	// archipelago-blip adds caption
-	// archipelago-clip adds clip_image clip_image_pooled clip_text
+	// archipelago-clip adds full object_only background_only clip_image clip_image_pooled clip_text
 	// archipelago-clipseg adds mask mask_score mask_area mask_components
 	// archipelago-diffusion adds image
 	// archipelago-diffusion-fair adds image

@@ -190,7 +190,19 @@ func (b *barData) panel(c *chart, i int, rows []int) (*panel, error) {
 		b.left = append(b.left, fmt.Sprintf("%d of %d", s.limit, len(own)))
 		own = own[:s.limit]
 	}
-	return barPanel(b.panels.titles[i], own, b.levels, at, shareAxis(scope, s.ylim, s.free, 5), b.horizontal, s), nil
+	return barPanel(b.panels.titles[i], own, b.levels, at, b.scale(scope), b.horizontal, s), nil
+}
+
+// scale is the axis of values, with room for the number below a vertical bar that reaches its lower end.
+func (b *barData) scale(values []value) axis {
+	a := shareAxis(values, b.s.ylim, b.s.free, 5)
+	for _, v := range values {
+		if !b.horizontal && !b.s.ylim.set() && v.bottom() < 0 && a.at(v.bottom(), 0, 1) < 0.06 {
+			low := value{a.low - 0.02*(a.high-a.low), math.NaN(), math.NaN()}
+			return shareAxis(append(slices.Clone(values), low), b.s.ylim, b.s.free, 5)
+		}
+	}
+	return a
 }
 
 // size sets the height of the panels, and the space above and to the right of the bars.

@@ -56,6 +56,9 @@ const (
 	SamplerFair = audits.SamplerFair
 )
 
+// None as Captioner leaves the built-in world without stand-ins for raters.
+const None = "none"
+
 // Audit is an ENTIGEN audit. The zero value of a field is its default; package audits explains how a string names a
 // part.
 type Audit struct {
@@ -75,7 +78,7 @@ type Audit struct {
 	Ratings string
 
 	// Captioner answers in place of raters in the built-in world; "" is archipelago-blip. It does not for the samplers,
-	// whose raters are perfect.
+	// whose raters are perfect. With None the judge alone labels the images.
 	Captioner string
 
 	// Judge is the CLIP model that labels images: "" is archipelago-clip in the built-in world, clip-vit-base-patch32

@@ -101,6 +101,12 @@ func TestSampler(t *testing.T) {
 	if want := map[string]int{"found": 3, "not flagged": 45}; !maps.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
+	a.Attributes = testengine.Rows(t, "truth", a.Truth()).Texts("attribute")[:1]
+	a.Captioner, a.N = entigen.None, 20 // the CLIP alone
+	f := testengine.Rows(t, "findings of the CLIP", a.Findings().Where("test", "==", "imbalance"))
+	if !slices.Contains(f.Texts("verdict"), "found") || f.Len() != 2 {
+		t.Errorf("by the CLIP %v: %v", f.Texts("axis"), f.Texts("verdict"))
+	}
 }
 
 func TestFields(t *testing.T) {

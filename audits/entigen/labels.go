@@ -76,7 +76,7 @@ func (a Audit) standIns(g string, images datasets.Table) datasets.Table {
 }
 
 // HasRaters reports whether there are ratings: by people, or by the stand-ins of the built-in world.
-func (a Audit) HasRaters() bool { return a.Ratings != "" || a.builtIn() }
+func (a Audit) HasRaters() bool { return a.Ratings != "" || a.builtIn() && a.Captioner != None }
 
 // HasJudge reports whether a CLIP model labels the images.
 func (a Audit) HasJudge() bool {
@@ -171,7 +171,7 @@ func (a Audit) Labels() datasets.Table {
 
 // axes are those next to the paper's, in the form of the option Axes of scores.
 func (a Audit) axes() string {
-	return a.axesOf(a.HasRaters() && audits.Has(a.Raters(), "perceived_crest"))
+	return a.axesOf(audits.Has(a.Labels(), "perceived_crest"))
 }
 
 func (a Audit) axesOf(world bool) string {

@@ -16,6 +16,7 @@ package indictti
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"antipode/audits"
 	"antipode/datasets"
@@ -73,6 +74,9 @@ type Audit struct {
 
 	// Joint makes the vectors of images and texts for LGC: "" is archipelago-clip or blip2-itm-vit-g.
 	Joint string
+
+	// Score is the score of Tests, Differences and Findings: "" is clgc; igc or lgc.
+	Score string
 
 	// Languages are the languages of the study besides English: "" all; a list of codes; or a CSV file of languages
 	// (indictti.ReadLanguages).
@@ -187,6 +191,9 @@ func (a Audit) invalid() error {
 	if a.Profile != "" && a.Profile != Paper && a.Profile != AsPrinted {
 		return fmt.Errorf("indictti: profile %q: use %s or %s; what the authors' code does is not known here, so "+
 			"set single options of Audit.Options", a.Profile, Paper, AsPrinted)
+	}
+	if !slices.Contains([]string{"", "clgc", "igc", "lgc"}, a.Score) {
+		return fmt.Errorf("indictti: score %q: use clgc, igc or lgc", a.Score)
 	}
 	return audits.CheckWorld("indictti", a.builtIn(), a.Seed, a.generators()...)
 }

@@ -176,38 +176,51 @@ func (a Audit) Drops(set string) datasets.Table {
 	return out.Concat(drop(a.joined(), "LGC"))
 }
 
-// perCaption returns CLGC by model, language and caption.
+// perCaption returns the score by model, language and caption.
 func (a Audit) perCaption() datasets.Table {
+	by, once := metrics.By("model", "prompt_id"), metrics.Intervals{Resamples: -1}
+	of := func(in inputs) consistency.IGCOptions {
+		return consistency.IGCOptions{By: by, Vector: in.vector, ReferenceVector: in.referenceVector, Intervals: once}
+	}
+	switch a.score() {
+	case "igc":
+		in := a.embedded()
+		return consistency.IGC(in.images, in.references, of(in))
+	case "lgc":
+		in := a.joined()
+		return consistency.LGC(in.images, in.references, consistency.LGCOptions(of(in)))
+	}
 	in := a.captioned()
-	return consistency.CLGC(in.images, in.references, consistency.CLGCOptions{By: metrics.By("model", "prompt_id"),
-		Vector: in.vector, ReferenceVector: in.referenceVector, Empty: a.options().Empty,
-		Intervals: metrics.Intervals{Resamples: -1}})
+	return consistency.CLGC(in.images, in.references, consistency.CLGCOptions{By: by, Vector: in.vector,
+		ReferenceVector: in.referenceVector, Empty: a.options().Empty, Intervals: once})
 }
 
-// Tests compares each language with English by CLGC, caption by caption: a permutation test that flips the signs of the
-// differences, with Holm's correction (p_holm) over the languages of all models. A language is the column language; see
-// package significance.
+func (a Audit) score() string { return cmp.Or(a.Score, "clgc") }
+
+// Tests compares each language with English by CLGC or Audit.Score, caption by caption: a permutation test that flips
+// the signs of the differences, with Holm's correction (p_holm) over the languages of all models. A
+// language is the column language; see package significance.
 func (a Audit) Tests() datasets.Table {
-	tests := significance.PermutationTest(a.perCaption(), significance.TestOptions{Value: "clgc", Group: "language",
+	tests := significance.PermutationTest(a.perCaption(), significance.TestOptions{Value: a.score(), Group: "language",
 		By: byModel, Unit: "prompt_id", Paired: true, Against: data.English, Seed: 1})
 	return tests.Rename("group_a", "language")
 }
 
-// Differences returns the difference of CLGC between each language and English, with intervals that hold for all
+// Differences returns the difference of the score between each language and English, with intervals that hold for all
 // languages of a model together (95 %, Bonferroni).
 func (a Audit) Differences() datasets.Table {
-	return significance.EffectSizes(a.perCaption(), significance.EffectOptions{Value: "clgc", Group: "language",
+	return significance.EffectSizes(a.perCaption(), significance.EffectOptions{Value: a.score(), Group: "language",
 		By: byModel, Unit: "prompt_id", Against: data.English, Family: true,
 		Intervals: metrics.Intervals{Resamples: a.Resamples}}).Rename("group_a", "language")
 }
 
-// Least is the smallest drop of CLGC that [Audit.Findings] flags, 5 points as the paper prints it: a trained generator
-// is never exactly balanced.
+// Least is the smallest drop of the score that [Audit.Findings] flags, 5 points as the paper prints it: a trained
+// generator is never exactly balanced.
 const Least = 0.05
 
 // Findings returns the tests with what is known: in the built-in world whether the disparity injected into a model's
 // images was found and each other language not flagged; elsewhere found, not found or undecided, see
-// significance.Decide. A language is flagged if its CLGC is below that of English by at least Least and its corrected
+// significance.Decide. A language is flagged if its score is below that of English by at least Least and its corrected
 // p-value is at most 0.05.
 func (a Audit) Findings() datasets.Table {
 	o := significance.VerdictOptions{On: metrics.By("model", "language"), P: "p_holm", Side: "below", AtLeast: Least}

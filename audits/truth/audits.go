@@ -8,6 +8,7 @@ import (
 	"antipode/metrics"
 	"antipode/metrics/concepts"
 	"antipode/metrics/consistency"
+	"antipode/metrics/distribution"
 	"antipode/metrics/power"
 	"antipode/metrics/significance"
 	"antipode/metrics/stereotypes"
@@ -28,6 +29,9 @@ type audit struct {
 // audits returns the five audits. A finding is significant and at least as large as a difference that matters,
 // because a trained generator is never exactly balanced.
 func (t Test) audits() []audit {
+	if t.Scores {
+		return t.scores()
+	}
 	return []audit{
 		{"Decomposed-DIG", "regions", t.decomposedDIG, t.injectedRegions(), 16, 8, []int{2, 4, 8, 12},
 			power.Options{Cells: []string{"region", "object"}, Subject: []string{"region", "vector"}, Value: "gap",
@@ -57,6 +61,51 @@ func (t Test) decomposedDIG(pool datasets.Table) datasets.Table {
 			Scores: []string{"coverage"}, Intervals: metrics.Intervals{Level: 0.975}})
 	}
 	return gaps("background_only").Concat(gaps("object_only"))
+}
+
+// scores returns audits that compare backgrounds and objects of the islands by one score each; the first is
+// Decomposed-DIG's coverage. Of the others a finding is a gap whose simultaneous interval excludes 0, to the side of a
+// worse score.
+func (t Test) scores() []audit {
+	one := t
+	one.Scores = false
+	coverage := one.audits()[0]
+	coverage.name, coverage.sizes = "coverage", []int{4, 8}
+	out := []audit{coverage}
+	for _, score := range []struct {
+		name, sign string
+		of         func(sets metrics.Sets, s distribution.Sampling) datasets.Table
+	}{
+		{"frechet-distance", "above", func(sets metrics.Sets, s distribution.Sampling) datasets.Table {
+			return distribution.FrechetDistance(sets, distribution.FrechetOptions{Sampling: s})
+		}},
+		{"kid", "above", func(sets metrics.Sets, s distribution.Sampling) datasets.Table {
+			return distribution.KID(sets, distribution.KernelOptions{Sampling: s})
+		}},
+		{"cmmd", "above", func(sets metrics.Sets, s distribution.Sampling) datasets.Table {
+			return distribution.CMMD(sets, distribution.KernelOptions{Sampling: s})
+		}},
+		{"image-retrieval", "below", func(sets metrics.Sets, s distribution.Sampling) datasets.Table {
+			return distribution.ImageRetrieval(sets, distribution.RetrievalOptions{Sampling: s})
+		}},
+		{"vendi", "below", func(sets metrics.Sets, s distribution.Sampling) datasets.Table {
+			return distribution.VendiScore(sets.Generated, distribution.VendiOptions{Sampling: s})
+		}},
+	} {
+		run := func(pool datasets.Table) datasets.Table {
+			sets := metrics.Sets{Real: embed(t.world(false, 0).Reference()), Generated: pool}
+			of := func(vector string) datasets.Table {
+				return score.of(sets, distribution.Sampling{By: metrics.By("region"), Vector: vector, Samples: 5,
+					Intervals: metrics.Intervals{Level: 0.975, Resamples: 60}})
+			}
+			columns := []string{"region", "vector", "gap", "gap_low", "gap_high"}
+			return of("background_only").Select(columns...).Concat(of("object_only").Select(columns...))
+		}
+		out = append(out, audit{score.name, "regions", run, t.injectedRegions(), 16, 8, coverage.sizes,
+			power.Options{Cells: coverage.options.Cells, Subject: coverage.options.Subject, Value: "gap",
+				Sign: score.sign}})
+	}
+	return out
 }
 
 // cocoCroLa compares the similarity of a concept's images to reference images of the concept with that in English.

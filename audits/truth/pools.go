@@ -24,6 +24,9 @@ type Test struct {
 	// Quick reads the pools from the folder Pools, and uses fewer resamples and shares for the power curves.
 	Quick bool
 
+	// Scores tests scores of distributions by island in place of the five audits, on the images of Decomposed-DIG.
+	Scores bool
+
 	// Pools is the folder of stored pools, default "truth_pools".
 	Pools string
 }

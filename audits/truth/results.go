@@ -44,6 +44,9 @@ func (t Test) FalseAlarms() datasets.Table {
 	return t.each(func(a audit) datasets.Table {
 		o := a.options
 		o.Name, o.Sizes, o.Resamples = a.name, []int{a.study}, 200
+		if t.Scores && t.Quick {
+			o.Resamples = 60
+		}
 		return power.Curve(power.Pools{Pool: t.Pool(a.pool, false)}, a.run, o)
 	})
 }
@@ -56,6 +59,9 @@ func (t Test) Curves() datasets.Table {
 		o.Name, o.Sizes, o.Resamples, o.Shares = a.name, a.sizes, 200, []float64{0.25, 0.5, 1}
 		if t.Quick {
 			o.Resamples, o.Shares = 100, []float64{0.5, 1}
+		}
+		if t.Scores && t.Quick {
+			o.Resamples, o.Shares = 60, []float64{1}
 		}
 		return power.Curve(power.Pools{Pool: t.Pool(a.pool, true), Other: t.Pool(a.pool, false),
 			Injected: a.injected},

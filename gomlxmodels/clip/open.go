@@ -3,10 +3,12 @@ package clip
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"antipode/gomlxmodels/hub"
 	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/runner"
+	"antipode/gomlxmodels/vit"
 )
 
 // Model is an opened model folder. It holds no weights and no device.
@@ -68,6 +70,18 @@ func (m *Model) openTransformers(dir string) (err error) {
 		return err
 	}
 	return m.OpenWeights()
+}
+
+// Vision returns the image tower with its projection as a ViT, which embeds parts of images, too.
+func (m *Model) Vision() *vit.Model {
+	c, rules := m.cfg.tower(), table(m.cfg, m.Weights, imageTower)
+	for i := range rules {
+		rules[i].Variable = strings.TrimPrefix(rules[i].Variable, "vision/")
+	}
+	if !m.cfg.SigLIP {
+		c.Projection = m.cfg.ProjectionDim
+	}
+	return vit.Tower(m.Folder, c, rules)
 }
 
 // Config returns the configuration.

@@ -63,6 +63,9 @@ type Config struct {
 
 	// There is no class token: the embedding is that of a learned query that attends to the patches (SigLIP).
 	AttentionPool bool `json:"-"`
+
+	// Embeddings are projected to vectors of so many numbers, without a bias (CLIP); 0 = they are not.
+	Projection int `json:"-"`
 }
 
 // DefaultConfig is ViTConfig's: ViT-B/16 at 224 pixels.

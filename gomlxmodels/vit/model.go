@@ -28,7 +28,9 @@ type GraphOptions struct {
 // Outputs is the result of [Forward]; what was not requested is nil. All are float32 except Embedded and Blocks, which
 // have the dtype of the computation.
 type Outputs struct {
-	CLS        *Node   // [B,D] Full-image: the class token after the final norm, or the output of the pooling head
+	// Full-image: the class token after the final norm, or the output of the pooling head. Of a tower with a projection
+	// [B,P], as Object and Background.
+	CLS        *Node   // [B,D]
 	Object     *Node   // [B,D] Obj-only; meaningless for a row without object patches
 	Background *Node   // [B,D] BG-only; meaningless for a row without background patches
 	Tokens     *Node   // [B,T+N,D] all tokens of the full pass after the final norm
@@ -80,6 +82,11 @@ func Forward(scope *model.Scope, cfg *Config, pixels *Node, o GraphOptions) (out
 		out.Object, out.Background = masked(patches, o.Object)
 	}
 	out.CLS.AssertDims(pixels.Shape().Dim(0), cfg.HiddenSize)
+	for _, x := range []**Node{&out.CLS, &out.Object, &out.Background} {
+		if cfg.Projection > 0 && *x != nil {
+			*x = nn.Float32(nn.Dense(scope.At("projection"), ConvertDType(*x, f.dtype), cfg.Projection, false))
+		}
+	}
 	return out
 }
 

@@ -24,6 +24,12 @@ type Model struct {
 	layout Layout
 	prefix string
 	heads  []string
+	rules  []weights.Rule // of a tower; nil = those of the layout
+}
+
+// Tower is the image tower of a larger model, whose other tensors rules leave alone, as a model of its own.
+func Tower(folder hub.Folder, cfg *Config, rules []weights.Rule) *Model {
+	return &Model{Folder: folder, cfg: cfg, rules: rules}
 }
 
 // Open reads the folder of a model: config.json, preprocessor_config.json (or timm's pretrained_cfg inside
@@ -70,6 +76,9 @@ func Open(dir string) (*Model, error) {
 
 // table is the correspondence between the checkpoint and the variables of [Forward].
 func (m *Model) table() []weights.Rule {
+	if m.rules != nil {
+		return m.rules
+	}
 	if m.layout == SigLIP {
 		return siglipTable(m.cfg, m.Weights)
 	}

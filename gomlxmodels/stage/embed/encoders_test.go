@@ -41,7 +41,8 @@ func TestEncoders(t *testing.T) {
 		return stagetest.Run(t, stagetest.Start(t, env, gomlxmodels.EmbedOp, encoderArgs(folder, vector, text)), f,
 			stagetest.All(f), 2)
 	}
-	const siglip = "clip/testdata/siglip"
+	const siglip, openCLIP = "clip/testdata/siglip", "clip/testdata/open-clip"
+	const clip = "clip/testdata/quickgelu-legacy-end"
 	full, image := run(siglip, "", "", f), run(siglip, gomlxmodels.ClipImage, "", f)
 	golden := modeltest.Open(t, "../../clip/testdata/siglip")
 	near.Check(t, "full", full[0][0].Vector, golden.Values("picture.projected"), 1e-4, 1e-4)
@@ -55,12 +56,15 @@ func TestEncoders(t *testing.T) {
 	}
 	open := modeltest.Open(t, "../../clip/testdata/open-clip")
 	f.Columns[1] = table.ImageColumn("image", []table.Image{stagetest.Image(t, open.Image("picture")), scene, {}})
-	near.Check(t, "open_clip", run("clip/testdata/open-clip", gomlxmodels.ClipImage, "", f)[0][0].Vector,
+	near.Check(t, "open_clip", run(openCLIP, gomlxmodels.ClipImage, "", f)[0][0].Vector,
 		open.Values("picture.projected"), 1e-4, 1e-4)
+	near.Check(t, "open_clip, full", run(openCLIP, "", "", f)[0][0].Vector, open.Values("picture.projected"), 1e-4,
+		1e-4)
 	rows := &table.Frame{Columns: []table.Column{table.TextColumn("id", []string{"a", "b"}),
 		table.ImageColumn("image", []table.Image{scene, scene}),
 		table.MaskColumn("mask", []table.Mask{leftHalf(t, scene), {}})}}
-	for _, folder := range []string{siglip, "vit/testdata/dinov2-down", "vit/testdata/dinov2-registers-up"} {
+	for _, folder := range []string{siglip, openCLIP, clip, "vit/testdata/dinov2-down",
+		"vit/testdata/dinov2-registers-up"} {
 		got := run(folder, "", "", rows)
 		v := got[0]
 		if len(v) != 5 || v[3].Number < 1 || v[4].Number < 1 || got[1][1].Vector != nil || got[1][0].Vector == nil {
@@ -70,6 +74,10 @@ func TestEncoders(t *testing.T) {
 		near.Check(t, "full", got[1][0].Vector, v[0].Vector, 1e-4, 1e-5)
 		if near.Compare(v[1].Vector, v[2].Vector, 1e-2, 1e-2) == nil {
 			t.Errorf("%s: object and background have one vector", folder)
+		}
+		if folder == clip {
+			whole := run(clip, gomlxmodels.ClipImage, "", rows)
+			near.Check(t, "full of a CLIP", v[0].Vector, whole[0][0].Vector, 1e-5, 1e-6)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
+	"antipode/gomlxmodels/clip"
 	"antipode/gomlxmodels/device"
 	"antipode/gomlxmodels/hub"
 	"antipode/gomlxmodels/preprocess"
@@ -19,19 +20,10 @@ import (
 
 // openViT opens a ViT.
 func openViT(dir string, args gomlxmodels.EmbedArgs) (*kind, error) {
-	switch architecture, err := hub.Architecture(dir); {
-	case err != nil:
-		return nil, err
-	case architecture == "clip" || architecture == "altclip":
-		return nil, fmt.Errorf("%s: a %s makes the vectors clip_image and clip_text (--vector), not full", dir,
-			architecture)
-	case architecture == "blip-2":
-		return nil, fmt.Errorf("%s: a BLIP-2 makes the vectors blip2_image and blip2_text (--vector), not full", dir)
-	}
 	if args.Pooling != "" && args.Pooling != "auto" {
 		return nil, fmt.Errorf("pooling %q: the vector of a ViT is its class token", args.Pooling)
 	}
-	m, err := vit.Open(dir)
+	m, err := visionTower(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -63,6 +55,24 @@ func openViT(dir string, args gomlxmodels.EmbedArgs) (*kind, error) {
 		encode: each((*vit.Encoder).Encode),
 		values: vitValues,
 	}, nil
+}
+
+// visionTower opens a ViT, or the image tower of a CLIP.
+func visionTower(dir string) (*vit.Model, error) {
+	architecture, err := hub.Architecture(dir)
+	switch {
+	case architecture == "clip" || architecture == "altclip" || clip.IsOpenCLIP(dir):
+		m, err := clip.Open(dir)
+		if err != nil {
+			return nil, err
+		}
+		return m.Vision(), nil
+	case err != nil:
+		return nil, err
+	case architecture == "blip-2":
+		return nil, fmt.Errorf("%s: a BLIP-2 makes the vectors blip2_image and blip2_text (--vector), not full", dir)
+	}
+	return vit.Open(dir)
 }
 
 // vitBatch is the number of images per call of the device: more for small models, whose calls cost little.
