@@ -51,7 +51,8 @@ type Scatter struct {
 
 func (f Scatter) figure() drawer {
 	return figure{fmt.Sprintf("scatter of %q and %q", f.X, f.Y), f.Table, [][2]string{{"X", f.X}, {"Y", f.Y}}, options{
-		label: f.Label, series: f.Series, shade: f.Shade, radius: f.Radius, panels: f.Panels, panelRows: f.PanelRows, order: f.Order,
+		label: f.Label, series: f.Series, shade: f.Shade, radius: f.Radius, panels: f.Panels,
+		panelRows: f.PanelRows, order: f.Order,
 		title: f.Title, xlabel: f.XLabel, ylabel: f.YLabel, xlim: f.XLimits, ylim: f.YLimits, free: f.FreeLimits,
 		percent: f.Percent, lines: f.Lines, fits: f.Fits, interval: f.Interval, note: f.Note, theme: f.Theme,
 	}, func(frame *datasets.Frame, s *options) (drawing, error) { return buildScatter(frame, f.X, f.Y, s) }}
@@ -174,7 +175,8 @@ func buildScatter(f *datasets.Frame, x, y string, s *options) (drawing, error) {
 			case !p.x.holds(xs[r].v) || !p.y.holds(ys[r].v):
 				outside++
 			default:
-				q := point{x: xs[r], y: ys[r], circle: [2]value{xcircles[r], ycircles[r]}, name: look.names[r], kind: at[look.of[r]] % markKinds,
+				q := point{x: xs[r], y: ys[r], circle: [2]value{xcircles[r], ycircles[r]}, name: look.names[r],
+					kind:  at[look.of[r]] % markKinds,
 					color: s.theme.Series[at[look.of[r]]%len(s.theme.Series)]}
 				if look.colors != nil {
 					q.color = look.colors.color(look.shades[r].v)

@@ -36,7 +36,8 @@ func buildSegments(f *datasets.Frame, s *options) (drawing, error) {
 		heads: []string{"full image", "object on white", "background (object white)"}}
 	if s.patches > 0 {
 		out.heads = []string{"full image", "object patches", "background patches"}
-		out.caption = append(out.caption, fmt.Sprintf("%d × %d patches; white: the patches of the other part.", s.patches, s.patches))
+		out.caption = append(out.caption, fmt.Sprintf("%d × %d patches; white: the patches of the other part.",
+			s.patches, s.patches))
 	}
 	var block sheetBlock
 	letter := 'a'

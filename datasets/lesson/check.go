@@ -10,8 +10,8 @@ import (
 	"antipode/datasets/cell"
 )
 
-// Check says whether the answer to an exercise of a lesson is right: "1a: right", or what to look at, without the
-// answer. An empty answer is not an error: the cell says that it is not answered yet.
+// Check prints whether the answer to an exercise of a lesson is right: "1a: right", or a hint that does not contain the
+// answer. An empty answer is not an error: the cell prints that it is not answered yet.
 //
 // want is what the cell computed: a number, of any type; a text, which may list names separated by commas, in any
 // order; or nil where the exercise has its answer. A number is compared within the tolerance of the exercise; it may be
@@ -29,11 +29,11 @@ func Check(exercise, answer string, want any, slips ...any) {
 // Predicted shows the student's prediction next to what was observed. It is not graded.
 func Predicted(prediction string, observed any) {
 	if strings.TrimSpace(prediction) == "" {
-		cell.Say("No prediction yet. Write one before you look at the result: what surprises is remembered.")
+		cell.Say("No prediction yet. Write one before you run the cells that follow: what surprises is remembered.")
 		return
 	}
 	if v, ok := observed.(float64); ok {
-		observed = strconv.FormatFloat(v, 'f', 2, 64)
+		observed = strconv.FormatFloat(v, 'g', 3, 64)
 	}
 	cell.Say(fmt.Sprintf("Predicted: %s. Observed: %v.", strings.TrimSpace(prediction), observed))
 }

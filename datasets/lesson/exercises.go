@@ -5,7 +5,7 @@ type exercise struct {
 	right     string   // the answer, where no cell computes it
 	choices   []string // the words to choose from; none = a number or names
 	tolerance float64  // of a number
-	hint      string   // what to look at
+	hint      string   // what to inspect
 	slips     []string // hints for the values of Check's slips or, with choices, for each of them
 }
 
@@ -18,7 +18,7 @@ var exercises = map[string]exercise{
 		hint:  "Take the circles one by one: is there a square inside? Divide by the number of circles.",
 		slips: []string{"That is the share of squares. Coverage is a share of the reference images."}},
 	"1c": {tolerance: 0.005,
-		hint: "How far is the copied image from any other reference image, compared with the radius of that one's ball?",
+		hint: "How far is the copied image from any other image, compared with the radius of that one's ball?",
 		slips: []string{"That counts the image that was copied. Is its copy outside the balls of the other nine? How " +
 			"large are they?"}},
 	"1d": {choices: []string{"precision", "coverage", "both", "neither"}, right: "coverage",
@@ -29,9 +29,9 @@ var exercises = map[string]exercise{
 	"2a": {hint: "Count the squares of (b) that are not white, row by row.",
 		slips: []string{"Those are the background patches."}},
 	"2b": {hint: "A cosine of 1 to all decimals is the same vector. Which row differs from it?"},
-	"2c": {hint: "Which pixels does each way change or remove, and are there any of them in an object patch? Look at " +
-		"the border in figure (b).",
-		slips: []string{"That one does. Look at the border in figure (b): are there pixels that another way changes?"}},
+	"2c": {hint: "Which pixels does each way change or remove, and are there any of them in an object patch? " +
+		"Inspect the border in figure (b).",
+		slips: []string{"That one does. Inspect the border in figure (b): are there pixels that another way changes?"}},
 	"2d": {hint: "Count image (a) in this figure and in the first one of the lesson.",
 		slips: []string{"The sign: the mask became smaller.", "That is the number left, not the change."}},
 	"2e": {hint: "Compare the two bars of each island: which pair differs most in length?"},
@@ -63,16 +63,17 @@ var exercises = map[string]exercise{
 			"A false alarm is a finding without a disparity. Here is a disparity without a finding."}},
 	"4e": {tolerance: 25,
 		hint:  "Change n and run the cell until the difference it prints is 0.1. It shrinks with the square root of n.",
-		slips: []string{"That is enough for a difference of 0.2. To halve the difference, n must grow by more than 2."}},
-	"4d": {tolerance: 0.005, hint: "Multiply the number of tests by the level. One alarm is an expected number, not a bound.",
-		slips: []string{"That is for one test."}},
+		slips: []string{"That is enough for a difference of 0.2. For half of it twice as many are too few."}},
+	"4d": {tolerance: 0.005,
+		hint:  "How many tests do ten studies make? Each raises an alarm with probability 0.05.",
+		slips: []string{"That is for one study."}},
 	"5a": {tolerance: 0.01,
-		hint:  "Take the rows whose perceived crest is round. In which share of their images did the judge answer round?",
+		hint:  "Take the rows whose perceived crest is round. In which share did the judge answer round?",
 		slips: []string{"That is the share of all images. Take those with a round crest only."}},
 	"5b": {tolerance: 0.005,
 		hint: "Apply the judge to each share first: of the round crests it sees 60 %, of the pointed ones none. Then " +
 			"subtract.",
-		slips: []string{"That would be a judge without errors.", "That is a share, not a gap: subtract the other one."}},
+		slips: []string{"That would be a judge without errors.", "That is a share, not a gap: subtract the other."}},
 	"5c": {tolerance: 0.03,
 		hint: "The judge's share is the true share times the sensitivity. Solve for the true share.",
 		slips: []string{"That is the share according to the judge.",
@@ -84,7 +85,7 @@ var exercises = map[string]exercise{
 	"5e": {hint: "Compare the two panels: which mark is filled in one of them only, and on the left of the line?",
 		slips: []string{"That one is found with the exact masks, too: it is in the images."}},
 	"5f": {choices: []string{"object", "background", "neither"}, right: "object",
-		hint: "Without a mask the whole image is compared as background. What is in it that the other backgrounds lack?",
+		hint: "Without a mask the whole image is compared as background. What does it contain that others lack?",
 		slips: []string{"", "The backgrounds of this island are like the others: see the panel of the exact masks.",
 			"The vector is of the whole image. What is in it?"}},
 }

@@ -51,7 +51,7 @@ func Points(set string, o PointsOptions) datasets.Table {
 func FairWorlds(n int) datasets.Table {
 	worlds := map[string]datasets.Table{}
 	for seed := range n {
-		options := datasets.ArchipelagoOptions{Seed: seed, PerCell: 30, Size: 16} // the images are not looked at
+		options := datasets.ArchipelagoOptions{Seed: seed, PerCell: 30, Size: 16} // nothing reads the images
 		worlds[fmt.Sprint(seed)] = datasets.Archipelago(options).Occupations().Where("category", "==", "occupation").
 			Where("intervention", "in", []string{"original", "irrelevant"}).
 			Select("id", "attribute", "intervention", "perceived_banner", "perceived_crest")

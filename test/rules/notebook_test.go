@@ -114,7 +114,8 @@ func checkNotebook(module, name string, data []byte) (problems []string) {
 		switch {
 		case lesson:
 			if c.Count != nil {
-				say("%s has been executed: a lesson shows no result before its prediction; its solution has them", where)
+				say("%s has been executed: "+
+					"a lesson shows no result before the prediction; its solution does", where)
 			}
 		case c.Count == nil && !slices.Contains(c.Metadata.Tags, "skip-execution"):
 			idle = append(idle, fmt.Sprint(i+1))
