@@ -15,18 +15,20 @@ const (
 // scene draws the sheet as one image, for SVG and PNG.
 func (s *sheet) scene() (*scene, error) {
 	th := s.set.theme
-	sc := &scene{width: th.Width, title: s.title, about: strings.Join(s.caption, " "), theme: th}
-	wide := th.Width - 2*margin
+	left, width := s.columns()
+	sc := &scene{width: width, title: s.title, about: strings.Join(s.caption, " "), theme: th}
+	wide := width - 2*margin
 	y := sc.paragraph(margin, 6, wide, s.title, th.Title, true, th.Ink) + 6
-	left := make([]float64, len(s.across)+1)
-	left[0] = margin + s.named
-	for i, n := range s.across {
-		left[i+1] = left[i] + float64(n)*(s.size+thumbGap) - thumbGap + cellGap
-	}
 	if s.heads != nil {
+		size := th.Text
 		for i, h := range s.heads {
-			sc.add(label{at: pt{left[i], y + th.Text}, text: fit(h, th.Text, true, max(left[i+1]-left[i]-cellGap, 60)),
-				size: th.Text, bold: true, color: th.Ink, anchor: start})
+			if measure(h, size, true) > left[i+1]-left[i]-4 {
+				size = th.Small
+			}
+		}
+		for i, h := range s.heads {
+			sc.add(label{at: pt{left[i], y + th.Text}, text: fit(h, size, true, left[i+1]-left[i]-4), size: size,
+				bold: true, color: th.Ink, anchor: start})
 		}
 		y += th.Text + 8
 	}
@@ -55,6 +57,17 @@ func (s *sheet) scene() (*scene, error) {
 	y = sc.paragraph(margin, y+2, wide, strings.Join(s.caption, " "), th.Small, false, th.Muted)
 	sc.height = math.Ceil(y + 6)
 	return sc, nil
+}
+
+// columns returns the left ends of the columns of cells, with that of the next one, and the width of the sheet: the
+// theme's, or more for many columns.
+func (s *sheet) columns() (left []float64, width float64) {
+	left = make([]float64, len(s.across)+1)
+	left[0] = margin + s.named
+	for i, n := range s.across {
+		left[i+1] = left[i] + float64(n)*(s.size+thumbGap) - thumbGap + cellGap
+	}
+	return left, max(s.set.theme.Width, math.Ceil(left[len(s.across)]-cellGap+margin))
 }
 
 // drawCell draws a cell at its top left corner and returns the y below it.
@@ -148,7 +161,7 @@ func (s *sheet) html() (string, error) {
 	th := s.set.theme
 	var b strings.Builder
 	const plain = `border:0;background:none;text-align:left;vertical-align:top`
-	fmt.Fprintf(&b, `<figure style="margin:0;max-width:%spx;font-family:%s;font-size:%spx">`+"\n", num(th.Width),
+	fmt.Fprintf(&b, `<figure style="margin:0;max-width:100%%;overflow-x:auto;font-family:%s;font-size:%spx">`+"\n",
 		escape(th.Fonts), num(th.Text))
 	fmt.Fprintf(&b, `<div style="font-size:%spx;font-weight:bold;margin-bottom:6px">%s</div>`+"\n", num(th.Title),
 		text(s.title))
@@ -182,7 +195,7 @@ func (s *sheet) html() (string, error) {
 		for _, r := range block.rows {
 			row(func() {
 				if s.named > 0 {
-					fmt.Fprintf(&b, `<th style="%s;padding:0 8px 8px 0;width:%spx;overflow-wrap:anywhere">%s`, plain,
+					fmt.Fprintf(&b, `<th style="%s;padding:0 8px 8px 0;min-width:%spx;overflow-wrap:anywhere">%s`, plain,
 						num(s.named-8), text(r.name))
 					if r.note != "" {
 						fmt.Fprintf(&b, `<div style="font-weight:normal;font-size:%spx">%s</div>`, num(th.Small),
@@ -200,8 +213,8 @@ func (s *sheet) html() (string, error) {
 		}
 	}
 	b.WriteString("</table>\n")
-	fmt.Fprintf(&b, `<figcaption style="font-size:%spx;%s;font-style:normal">%s</figcaption></figure>`, num(th.Small),
-		muted, text(strings.Join(s.caption, " ")))
+	fmt.Fprintf(&b, `<figcaption style="max-width:%spx;font-size:%spx;%s;font-style:normal">%s</figcaption></figure>`,
+		num(th.Width), num(th.Small), muted, text(strings.Join(s.caption, " ")))
 	return b.String(), nil
 }
 

@@ -12,7 +12,12 @@ var examples = map[string][]string{
 		`antipode generate --prompt "a boat"`,
 		"antipode new mine.ipynb",
 	},
-	"run": {"antipode run notebooks/tour.ipynb -p n=2"},
+	"run":  {"antipode run notebooks/tour.ipynb -p n=2"},
+	"diff": {"antipode diff before.csv after.csv --on region"},
+	"view": {
+		"antipode view images.parquet --tags good,wrong",
+		"antipode view before.parquet --compare after.parquet --export both.html",
+	},
 	"new": {"antipode new mine.ipynb", "antipode new --audit entigen --images images.csv mine.ipynb",
 		"antipode new --audit dig -p photos=geode -p generator=stable-diffusion-v1-5 mine.ipynb"},
 	"generate": {

@@ -94,6 +94,9 @@ func commands() []command {
 		{"score", "--metric NAME … --out FILE",
 			"compute a metric; without flags list the metrics, `--metric NAME --help` " +
 				"prints inputs and options", score},
+		{"view", viewArgs, "show the images of a table in the browser: sort, filter, enlarge, compare, tag", viewTable},
+		{"diff", diffArgs, "compare two tables row by row: what differs, and how far numbers moved; exit status 3 if " +
+			"anything does", diff},
 		{"table", "--in TABLE [--where 'COLUMN OP VALUE'] [--sample N --by A,B] [--apply NAME …] … --out TABLE",
 			"filter, sort, sample, join tables and apply operations; --list lists these", tableOperations},
 		{"job", jobArgs, "make an array job of commands that compute rows, or show its state and its cost", jobCommand},

@@ -29,6 +29,8 @@ var exceptions = []struct{ begins, why, check string }{
 	{"go run ./tools/bench cells ", "needs a real model", "package"},
 	{"go run ./tools/bench large ", "minutes, and gigabytes of memory", "package"},
 	{"antipode lab ", "opens a browser", "antipode help lab"},
+	{"antipode view e.parquet", "serves until it is interrupted; kernel/view has a test of it", "help"},
+	{"antipode view g.images ", "serves until it is interrupted; kernel/view has a test of it", "help"},
 	{"antipode models pull ", "gigabytes from the network", "help"},
 	{"antipode models check stable-diffusion-v1-5", "needs a real model", "help"},
 	{"antipode models convert ", "needs a real model", "help"},

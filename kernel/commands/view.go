@@ -1,0 +1,113 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"antipode/datasets"
+	"antipode/kernel/view"
+)
+
+const viewArgs = "TABLE [--compare TABLE] [--export PAGE.html] [--port N] [--no-browser]"
+
+// viewTable shows the images of a table in the browser, or writes the page.
+func viewTable(ctx context.Context, args []string) error {
+	var o view.Options
+	var serve view.ServeOptions
+	var against, root, on, export, tags, rater string
+	var side int
+	var quiet bool
+	fs := flags("view", "")
+	fs.StringVar(&against, "compare", "", "a `TABLE` whose images are shown next to those of the first")
+	fs.StringVar(&on, "on", "", "of --compare: the columns `A,B` that identify a row in both; default "+
+		"prompt_id,seed, else id")
+	fs.StringVar(&o.Vector, "vector", "", "of --compare: the vector column whose distance is computed; default the "+
+		"first that both have")
+	fs.StringVar(&root, "root", "", "a parent `DIR` that images may be in")
+	fs.StringVar(&export, "export", "", "write the `PAGE.html` that works without a server, and exit")
+	fs.IntVar(&side, "side", 256, "of --export: the longer side of its thumbnails in pixels")
+	fs.IntVar(&serve.Port, "port", 0, "the port on 127.0.0.1; 0 = any that is free")
+	fs.BoolVar(&quiet, "no-browser", false, "only print the page's address")
+	fs.StringVar(&tags, "tags", "", "what the keys 1 to 9 say of an image, `A,B,…`")
+	fs.StringVar(&rater, "rater", "", "the `NAME` under which tags are stored, in TABLE.tags-NAME.csv; default the "+
+		"user's")
+	rest, err := parse(fs, args)
+	if err != nil {
+		return err
+	}
+	if len(rest) != 1 {
+		return usage("antipode view %s", viewArgs)
+	}
+	path := rest[0]
+	switch serve.Tags = datasets.SplitColumns(tags); {
+	case len(serve.Tags) > 9:
+		return usage("--tags: %d tags; keys 1 to 9 set nine at most", len(serve.Tags))
+	case side < 32 || side > 1024:
+		return usage("--side %d: use 32 to 1024 pixels", side)
+	case export != "" && tags != "":
+		return usage("--tags need a server; leave out --export")
+	}
+	o.On, o.Title = datasets.SplitColumns(on), filepath.Base(path)
+	images, err := rows(ctx, path, root)
+	if err != nil {
+		return err
+	}
+	if against != "" {
+		if o.Compare, err = rows(ctx, against, root); err != nil {
+			return err
+		}
+		o.Title += " and " + filepath.Base(against)
+	}
+	gallery, err := view.New(images, o)
+	if err != nil {
+		return err
+	}
+	if export != "" {
+		if err := gallery.Export(export, side); err != nil {
+			return err
+		}
+		fmt.Printf("wrote %s, %d rows\n", export, gallery.Len())
+		return nil
+	}
+	if len(serve.Tags) > 0 {
+		if rater == "" {
+			rater = "rater"
+			if u, err := user.Current(); err == nil {
+				rater = filepath.Base(u.Username)
+			}
+		}
+		if strings.ContainsAny(rater, `/\`) {
+			return usage("--rater %q: use a name without a slash", rater)
+		}
+		file := strings.TrimSuffix(filepath.Clean(path), filepath.Ext(path)) + ".tags-" + rater + ".csv"
+		if serve.Saved, err = view.OpenTags(file, rater); err != nil {
+			return err
+		}
+		fmt.Println("tags: " + file)
+	}
+	return gallery.Serve(ctx, serve, func(address string) {
+		fmt.Printf("%d rows: %s (Ctrl-C closes it)\n", gallery.Len(), address)
+		if !quiet {
+			browse(address)
+		}
+	})
+}
+
+// browse opens an address in the user's browser, if there is one.
+func browse(address string) {
+	name, args := "xdg-open", []string{address}
+	if runtime.GOOS == "darwin" {
+		name = "open"
+	} else if os.Getenv("DISPLAY") == "" && os.Getenv("WAYLAND_DISPLAY") == "" {
+		return
+	}
+	if cmd := exec.Command(name, args...); cmd.Start() == nil {
+		go cmd.Wait()
+	}
+}

@@ -1,0 +1,175 @@
+package view
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"image/png"
+	"math"
+	"slices"
+	"strings"
+
+	"antipode/datasets/mask"
+	"antipode/datasets/table"
+	"antipode/internal/thumb"
+)
+
+// shownColumn is a column as the page gets it: texts by their position in Values, or numbers, null where there is none.
+type shownColumn struct {
+	Name    string     `json:"name"`
+	Values  []string   `json:"values,omitempty"`
+	Codes   []int      `json:"codes,omitempty"`
+	Numbers []*float64 `json:"numbers,omitempty"`
+}
+
+// shownPage is what the page gets besides images.
+type shownPage struct {
+	Title   string        `json:"title"`
+	Rows    int           `json:"rows"`
+	Columns []shownColumn `json:"columns"`
+	Images  []string      `json:"images"`  // names of the image columns
+	Missing []string      `json:"missing"` // by row: why there is no image; "" where there is one
+	Vectors []string      `json:"vectors,omitempty"`
+	Masks   bool          `json:"masks,omitempty"`
+	Tags    []string      `json:"tags,omitempty"`   // that the keys 1 to 9 set
+	Tagged  []Tag         `json:"tagged,omitempty"` // set before
+	Rater   string        `json:"rater,omitempty"`
+	Thumbs  [][]string    `json:"thumbs,omitempty"` // of a page without a server: data URIs by image column and row
+	Links   []string      `json:"links,omitempty"`  // and the paths of the originals, relative to the page; "" = none
+}
+
+// page returns what the page gets.
+func (g *Gallery) page() *shownPage {
+	p := &shownPage{Title: g.title, Rows: g.Len(), Images: g.images, Missing: make([]string, g.Len())}
+	outcome, reason := g.frame.Texts("outcome"), g.frame.Texts("reason")
+	for i, img := range g.frame.Images(g.images[0]) {
+		switch {
+		case img.Path != "" || len(g.images) > 1 && g.frame.Images(g.images[1])[i].Path != "":
+		case outcome != nil && outcome[i] != "":
+			p.Missing[i] = outcome[i]
+			if reason != nil && reason[i] != "" {
+				p.Missing[i] += ": " + reason[i]
+			}
+		default:
+			p.Missing[i] = "no image"
+		}
+	}
+	for i := range g.frame.Columns {
+		c := &g.frame.Columns[i]
+		switch c.Kind {
+		case table.KindText:
+			p.Columns = append(p.Columns, coded(c))
+		case table.KindNumber:
+			shown := shownColumn{Name: c.Name, Numbers: make([]*float64, c.Len())}
+			for i, x := range c.Numbers {
+				if !math.IsNaN(x) && !math.IsInf(x, 0) {
+					shown.Numbers[i] = &x
+				}
+			}
+			p.Columns = append(p.Columns, shown)
+		case table.KindVector:
+			p.Vectors = append(p.Vectors, c.Name)
+		case table.KindMask:
+			p.Masks = p.Masks || c.Name == "mask"
+		}
+	}
+	return p
+}
+
+func coded(c *table.Column) shownColumn {
+	out, at := shownColumn{Name: c.Name, Codes: make([]int, c.Len())}, map[string]int{}
+	for i, text := range c.Texts {
+		k, known := at[text]
+		if !known {
+			k = len(out.Values)
+			at[text] = k
+			out.Values = append(out.Values, text)
+		}
+		out.Codes[i] = k
+	}
+	return out
+}
+
+// parts of an image that a thumbnail can show, where there is a mask.
+var parts = []string{"whole", "outline", "object", "background"}
+
+// thumbnail encodes an image of a row anew, at most side pixels wide and high, without its metadata.
+func (g *Gallery) thumbnail(row int, column, part string, side int) ([]byte, string, error) {
+	img, err := thumb.Load(g.frame.Images(column)[row].Path)
+	if err != nil {
+		return nil, "", err
+	}
+	img = thumb.Within(img, float64(side))
+	if masks := g.frame.Masks("mask"); masks != nil && part != "" && part != parts[0] && column == g.images[0] {
+		if masks[row].Counts == "" {
+			return nil, "", fmt.Errorf("no mask")
+		}
+		bits, err := mask.Decode(masks[row])
+		if err != nil {
+			return nil, "", err
+		}
+		overlay(img, bits, part)
+	}
+	var b bytes.Buffer
+	if max(img.Rect.Dx(), img.Rect.Dy()) <= 128 { // sharp where it is small
+		err = png.Encode(&b, img)
+		return b.Bytes(), "image/png", err
+	}
+	err = jpeg.Encode(&b, img, &jpeg.Options{Quality: 85})
+	return b.Bytes(), "image/jpeg", err
+}
+
+// overlay shows a part of an image: the rest becomes white, or the object gets a line of red with a white border.
+func overlay(img *image.RGBA, bits mask.Bitmap, part string) {
+	w, h := img.Rect.Dx(), img.Rect.Dy()
+	in := func(x, y int) bool {
+		x, y = min(max(x, 0), w-1), min(max(y, 0), h-1)
+		return bits.At((2*x+1)*bits.Width/(2*w), (2*y+1)*bits.Height/(2*h))
+	}
+	white, red := color.RGBA{255, 255, 255, 255}, color.RGBA{213, 0, 0, 255}
+	for y := range h {
+		for x := range w {
+			object := in(x, y)
+			switch part {
+			case "object", "background":
+				if object == (part == "background") {
+					img.SetRGBA(x, y, white)
+				}
+				continue
+			}
+			edge := func(d int) bool {
+				return in(x-d, y) != object || in(x+d, y) != object || in(x, y-d) != object || in(x, y+d) != object
+			}
+			switch {
+			case object && edge(1), object && edge(2) && max(w, h) > 200:
+				img.SetRGBA(x, y, red)
+			case !object && edge(1):
+				img.SetRGBA(x, y, white)
+			}
+		}
+	}
+}
+
+// encode is the page's data, for a file of its own or inside HTML: <, > and & are escaped.
+func (p *shownPage) encode() ([]byte, error) { return json.Marshal(p) }
+
+// at returns the position of a name, and whether it is one.
+func at(list []string, name string) (int, bool) {
+	i := slices.Index(list, name)
+	return i, i >= 0
+}
+
+// ids are the names of the rows.
+func (g *Gallery) ids() []string {
+	if ids := g.frame.Texts("id"); ids != nil {
+		return ids
+	}
+	out := make([]string, g.Len())
+	for i := range out {
+		out[i] = strings.TrimSpace(fmt.Sprint(i + 1))
+	}
+	return out
+}

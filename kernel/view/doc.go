@@ -1,0 +1,22 @@
+// Package view is the gallery of a table of images: a page on which a person sorts, filters, enlarges, compares and
+// tags them. [New] reads a table, or two that are compared; [Gallery.Serve] serves the page on this machine and
+// [Gallery.Export] writes it as one HTML file that works without a server.
+//
+// # Page
+//
+// The page holds every row, those without an image with their reason. Columns are sent once; thumbnails and images are
+// loaded when they are visible. Vectors are not sent: a column of vectors becomes two number columns, its first
+// principal components, and the server answers which rows are nearest. What is filtered, sorted and shown is in the
+// address, so that reloading, the back button and a copied link show it again.
+//
+// # Security
+//
+// The server listens on 127.0.0.1 only. The address contains a random token, which becomes a cookie; requests without
+// it, for another host or from another origin are refused. Images are addressed by row and column, never by path. The
+// Content-Security-Policy permits the page's own script and style alone. Texts of the table are shown as text.
+//
+// # Tags
+//
+// Tags are a CSV file with the columns id, image_id, tag, rater and time, one for each rater, which is written whenever
+// a tag changes. metrics.TagShares reads it.
+package view

@@ -1,0 +1,243 @@
+package view
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"antipode/datasets/table"
+)
+
+// Options are the options of [New].
+type Options struct {
+	Title   string
+	Compare *table.Frame // a table whose images are shown next to those of the first
+	On      []string     // columns that identify a row in both; see table.Match
+	Vector  string       // of Compare: the vector whose cosine distance is computed; "" = the first that both have
+}
+
+// Gallery is the content of a page.
+type Gallery struct {
+	title  string
+	frame  *table.Frame // what the page shows, with the columns of both tables
+	images []string     // its image columns that the page shows
+}
+
+// Names of the columns that a comparison adds; the second image, and what differs in it, have the suffix.
+const (
+	changed  = "changed"
+	distance = "distance"
+	second   = "_b"
+)
+
+// New returns the gallery of the rows of a table with an image column. Errors: no image column, a column of the
+// comparison that is missing, or a key with two rows.
+func New(rows *table.Frame, o Options) (*Gallery, error) {
+	g := &Gallery{title: cmp.Or(o.Title, "Images"), frame: rows}
+	if o.Compare != nil {
+		pairs, _, err := table.Match(rows, o.Compare, o.On)
+		if err == nil {
+			g.frame, err = joined(rows, o.Compare, pairs, o.Vector)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	g.frame = g.frame.Shown()
+	for _, c := range g.frame.Columns {
+		if c.Kind == table.KindImage {
+			g.images = append(g.images, c.Name)
+		}
+	}
+	if len(g.images) == 0 {
+		return nil, errors.New("the table has no column of images")
+	}
+	if g.images = []string{g.images[0]}; o.Compare != nil {
+		g.images = append(g.images, g.images[0]+second)
+	}
+	for _, c := range g.frame.Columns {
+		if c.Kind == table.KindVector {
+			g.frame = g.frame.With(components(c)...)
+		}
+	}
+	return g, nil
+}
+
+// Len is the number of rows.
+func (g *Gallery) Len() int { return g.frame.Len() }
+
+// fitted is the number of vectors that principal components are computed from.
+const fitted = 2000
+
+// components are the first two principal components of vectors as number columns; none for fewer than three vectors,
+// or for vectors of several lengths.
+func components(c table.Column) []table.Column {
+	var known []int
+	for i, v := range c.Vectors {
+		if len(v) > 0 {
+			known = append(known, i)
+		}
+	}
+	if len(known) < 3 || len(c.Vectors[known[0]]) < 2 {
+		return nil
+	}
+	width := len(c.Vectors[known[0]])
+	for _, i := range known {
+		if len(c.Vectors[i]) != width {
+			return nil
+		}
+	}
+	step := max(1, len(known)/fitted)
+	sample := mat.NewDense((len(known)+step-1)/step, width, nil)
+	for k := 0; k < len(known); k += step {
+		for j, x := range c.Vectors[known[k]] {
+			sample.Set(k/step, j, float64(x))
+		}
+	}
+	var pc stat.PC
+	if !pc.PrincipalComponents(sample, nil) {
+		return nil
+	}
+	var axes mat.Dense
+	pc.VectorsTo(&axes)
+	if _, n := axes.Dims(); n < 2 {
+		return nil
+	}
+	mean := make([]float64, width)
+	for j := range mean {
+		mean[j] = stat.Mean(mat.Col(nil, j, sample), nil)
+	}
+	var out []table.Column
+	for k := range 2 {
+		values := make([]float64, len(c.Vectors))
+		for i, v := range c.Vectors {
+			if values[i] = math.NaN(); len(v) > 0 {
+				values[i] = 0
+				for j, x := range v {
+					values[i] += (float64(x) - mean[j]) * axes.At(j, k)
+				}
+			}
+		}
+		out = append(out, table.NumberColumn(fmt.Sprintf("%s, component %d", c.Name, k+1), values))
+	}
+	return out
+}
+
+// joined is the table of pairs of rows: the columns of a, filled from b where a has no row; the images of b; texts and
+// numbers of b where one differs; changed; and the distance of a vector that both have.
+func joined(a, b *table.Frame, pairs [][2]int, vector string) (*table.Frame, error) {
+	out := table.NewFrame(a.Specs())
+	var images, others []string
+	for i, c := range a.Columns {
+		other := b.Column(c.Name)
+		if other != nil && other.Kind != c.Kind {
+			return nil, fmt.Errorf("the column %q holds %s in one table and %s in the other", c.Name, c.Kind,
+				other.Kind)
+		}
+		for _, p := range pairs {
+			switch {
+			case p[0] >= 0:
+				out.Columns[i].Add(c.Value(p[0]))
+			case other != nil && c.Kind != table.KindImage:
+				out.Columns[i].Add(other.Value(p[1]))
+			default:
+				out.Columns[i].Add(table.Value{Number: math.NaN()})
+			}
+		}
+		switch {
+		case other == nil:
+		case c.Kind == table.KindImage:
+			images = append(images, c.Name)
+		case c.Kind == table.KindNumber, c.Kind == table.KindText:
+			others = append(others, c.Name)
+		case c.Kind == table.KindVector && vector == "":
+			vector = c.Name
+		}
+	}
+	if len(images) == 0 {
+		return nil, errors.New("the tables have no column of images in common")
+	}
+	var more []table.Column
+	for _, name := range append(images[:1:1], others...) {
+		c := table.NewFrame([]table.ColumnSpec{{Name: name + second, Kind: b.Column(name).Kind}}).Columns[0]
+		differs := c.Kind == table.KindImage
+		for _, p := range pairs {
+			if p[1] < 0 {
+				c.Add(table.Value{Number: math.NaN()})
+				continue
+			}
+			c.Add(b.Column(name).Value(p[1]))
+			differs = differs || p[0] >= 0 && a.Column(name).Cell(p[0]) != b.Column(name).Cell(p[1])
+		}
+		if differs {
+			more = append(more, c)
+		}
+	}
+	states := make([]string, len(pairs))
+	for i, p := range pairs {
+		switch {
+		case p[1] < 0:
+			states[i] = "only in the first"
+		case p[0] < 0:
+			states[i] = "only in the second"
+		case a.Images(images[0])[p[0]].SHA256 == b.Images(images[0])[p[1]].SHA256:
+			states[i] = "same"
+		default:
+			states[i] = changed
+		}
+	}
+	more = append(more, table.TextColumn(changed, states))
+	if vector != "" {
+		if a.Vectors(vector) == nil || b.Vectors(vector) == nil {
+			return nil, fmt.Errorf("--vector %s: both tables need that column of vectors", vector)
+		}
+		d := make([]float64, len(pairs))
+		for i, p := range pairs {
+			if d[i] = math.NaN(); p[0] >= 0 && p[1] >= 0 {
+				d[i] = cosineDistance(a.Vectors(vector)[p[0]], b.Vectors(vector)[p[1]])
+			}
+		}
+		more = append(more, table.NumberColumn(distance, d))
+	}
+	return out.With(more...), nil
+}
+
+// cosineDistance is one less the cosine; NaN where there is none.
+func cosineDistance(x, y []float32) float64 {
+	if len(x) != len(y) {
+		return math.NaN()
+	}
+	var xy, xx, yy float64
+	for i := range x {
+		a, b := float64(x[i]), float64(y[i])
+		xy, xx, yy = xy+a*b, xx+a*a, yy+b*b
+	}
+	return 1 - xy/math.Sqrt(xx*yy)
+}
+
+// neighbor is a row and its distance.
+type neighbor struct {
+	Row      int     `json:"row"`
+	Distance float64 `json:"distance"`
+}
+
+// near returns the n rows whose vectors are nearest to that of a row, nearest first.
+func (g *Gallery) near(row int, vector string, n int) []neighbor {
+	vectors := g.frame.Vectors(vector)
+	if vectors == nil || row < 0 || row >= len(vectors) {
+		return nil
+	}
+	var out []neighbor
+	for i, v := range vectors {
+		if d := cosineDistance(vectors[row], v); i != row && !math.IsNaN(d) {
+			out = append(out, neighbor{i, d})
+		}
+	}
+	slices.SortFunc(out, func(a, b neighbor) int { return cmp.Or(cmp.Compare(a.Distance, b.Distance), a.Row-b.Row) })
+	return out[:min(n, len(out))]
+}

@@ -1,0 +1,318 @@
+package view
+
+import (
+	"compress/gzip"
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	_ "embed" // the page
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html/template"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"antipode/datasets/table"
+)
+
+//go:embed page.html
+var pageHTML string
+
+//go:embed view.css
+var style string
+
+//go:embed view.js
+var script string
+
+// pageTemplate is the page; its fields are the policy, the title, and of a page without a server style, data and
+// script.
+var pageTemplate = template.Must(template.New("page").Parse(pageHTML))
+
+type pageFields struct {
+	Title  string
+	Policy string       // "" = that of the server's header
+	Style  template.CSS // "" = the server's file
+	Data   template.JS
+	Script template.JS
+}
+
+// servedPolicy permits what the server itself serves.
+const servedPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
+	"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// ServeOptions are the options of [Gallery.Serve].
+type ServeOptions struct {
+	Port  int      // 0 = any that is free
+	Tags  []string // that the keys 1 to 9 set; at most nine
+	Saved *Tags    // where tags are stored; nil = there are none
+	Dir   string   // where copies of a selection are made; "" = the current folder
+}
+
+// server is a gallery that is served.
+type server struct {
+	*Gallery
+	o      ServeOptions
+	token  string
+	cookie string
+	hosts  []string
+}
+
+// Serve serves the page on 127.0.0.1 until ctx is done. ready gets the page's address, with its token.
+func (g *Gallery) Serve(ctx context.Context, o ServeOptions, ready func(address string)) error {
+	listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", o.Port))
+	if err != nil {
+		return fmt.Errorf("cannot serve the page on port %d: %w", o.Port, err)
+	}
+	s, err := g.server(o, listener.Addr().(*net.TCPAddr).Port)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	web := &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second}
+	context.AfterFunc(ctx, func() { web.Close() })
+	ready(fmt.Sprintf("http://%s/?token=%s", s.hosts[0], s.token))
+	if err := web.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+func (g *Gallery) server(o ServeOptions, port int) (*server, error) {
+	random := make([]byte, 16)
+	if _, err := rand.Read(random); err != nil {
+		return nil, err
+	}
+	return &server{Gallery: g, o: o, token: hex.EncodeToString(random), cookie: fmt.Sprintf("antipode-view-%d", port),
+		hosts: []string{fmt.Sprintf("127.0.0.1:%d", port), fmt.Sprintf("localhost:%d", port)}}, nil
+}
+
+// ServeHTTP refuses what does not come from the page, and answers the rest.
+func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Security-Policy", servedPolicy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Cache-Control", "no-store")
+	origin := r.Header.Get("Origin")
+	_, known := at(s.hosts, r.Host)
+	same := func(token string) bool { return subtle.ConstantTimeCompare([]byte(token), []byte(s.token)) == 1 }
+	cookie, err := r.Cookie(s.cookie)
+	switch {
+	case !known, origin != "" && origin != "http://"+r.Host:
+		http.Error(w, "this page is not for other hosts or origins", http.StatusForbidden)
+	case r.URL.Path == "/" && same(r.URL.Query().Get("token")):
+		http.SetCookie(w, &http.Cookie{Name: s.cookie, Value: s.token, Path: "/", HttpOnly: true,
+			SameSite: http.SameSiteStrictMode})
+		http.Redirect(w, r, "/", http.StatusSeeOther)
+	case err != nil || !same(cookie.Value):
+		http.Error(w, "open the address that `antipode view` printed: its token is missing here, or belongs to a page "+
+			"that was closed", http.StatusForbidden)
+	default:
+		s.routes().ServeHTTP(w, r)
+	}
+}
+
+func (s *server) routes() http.Handler {
+	mux := http.NewServeMux()
+	file := func(kind, text string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", kind)
+			io.WriteString(w, text)
+		}
+	}
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		pageTemplate.Execute(w, pageFields{Title: s.title})
+	})
+	mux.HandleFunc("GET /view.js", file("text/javascript; charset=utf-8", script))
+	mux.HandleFunc("GET /view.css", file("text/css; charset=utf-8", style))
+	mux.HandleFunc("GET /data.json", s.data)
+	mux.HandleFunc("GET /thumb/{row}/{image}", s.thumb)
+	mux.HandleFunc("GET /image/{row}/{image}", s.original)
+	mux.HandleFunc("GET /near/{row}", s.nearest)
+	mux.HandleFunc("POST /tags", s.tag)
+	mux.HandleFunc("POST /copies", s.copies)
+	return mux
+}
+
+func (s *server) data(w http.ResponseWriter, r *http.Request) {
+	p := s.page()
+	if p.Tags = s.o.Tags; s.o.Saved != nil {
+		p.Rater, p.Tagged = s.o.Saved.rater, s.o.Saved.list()
+	}
+	data, err := p.encode()
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Encoding", "gzip")
+	out := gzip.NewWriter(w)
+	out.Write(data)
+	out.Close()
+}
+
+// place reads the row and the image column of a request.
+func (s *server) place(r *http.Request) (row int, column string, img table.Image, err error) {
+	row, err = strconv.Atoi(r.PathValue("row"))
+	k, bad := strconv.Atoi(r.PathValue("image"))
+	if err != nil || bad != nil || row < 0 || row >= s.Len() || k < 0 || k >= len(s.images) {
+		return 0, "", img, errors.New("there is no such image")
+	}
+	if img = s.frame.Images(s.images[k])[row]; img.Path == "" {
+		err = errors.New("there is no image")
+	}
+	return row, s.images[k], img, err
+}
+
+func (s *server) thumb(w http.ResponseWriter, r *http.Request) {
+	row, column, _, err := s.place(r)
+	if err == nil {
+		side, _ := strconv.Atoi(r.URL.Query().Get("side"))
+		var data []byte
+		var kind string
+		if data, kind, err = s.thumbnail(row, column, r.URL.Query().Get("part"), min(max(side, 32), 1024)); err == nil {
+			w.Header().Set("Content-Type", kind)
+			w.Header().Set("Cache-Control", "private, max-age=3600")
+			w.Write(data)
+			return
+		}
+	}
+	http.Error(w, err.Error(), http.StatusNotFound)
+}
+
+// original sends the bytes of an image of a format that browsers show, and a PNG of others.
+func (s *server) original(w http.ResponseWriter, r *http.Request) {
+	row, column, img, err := s.place(r)
+	var data []byte
+	if err == nil {
+		data, err = os.ReadFile(img.Path)
+	}
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusNotFound)
+		return
+	}
+	kind := http.DetectContentType(data)
+	if _, shown := at([]string{"image/png", "image/jpeg", "image/gif", "image/webp"}, kind); !shown {
+		if data, kind, err = s.thumbnail(row, column, "", 4096); err != nil {
+			http.Error(w, err.Error(), http.StatusNotFound)
+			return
+		}
+	}
+	w.Header().Set("Content-Type", kind)
+	w.Write(data)
+}
+
+func (s *server) nearest(w http.ResponseWriter, r *http.Request) {
+	row, err := strconv.Atoi(r.PathValue("row"))
+	if err != nil {
+		http.Error(w, "there is no such row", http.StatusNotFound)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	json.NewEncoder(w).Encode(s.near(row, r.URL.Query().Get("vector"), 8))
+}
+
+// rows reads the rows of a request from its body.
+func (s *server) rows(w http.ResponseWriter, r *http.Request, to any, rows *[]int) bool {
+	err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 4<<20)).Decode(to)
+	for _, row := range *rows {
+		if row < 0 || row >= s.Len() {
+			err = errors.New("there is no such row")
+		}
+	}
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+	}
+	return err == nil
+}
+
+func (s *server) tag(w http.ResponseWriter, r *http.Request) {
+	var request struct {
+		Rows []int
+		Tag  string
+		On   bool
+	}
+	if !s.rows(w, r, &request, &request.Rows) {
+		return
+	}
+	_, known := at(s.o.Tags, request.Tag)
+	if !known || s.o.Saved == nil {
+		http.Error(w, "there is no such tag", http.StatusBadRequest)
+		return
+	}
+	ids, all := make([]string, len(request.Rows)), s.ids()
+	for i, row := range request.Rows {
+		ids[i] = all[row]
+	}
+	if err := s.o.Saved.set(ids, request.Tag, request.On, time.Now()); err != nil {
+		http.Error(w, "the tag is not stored: "+err.Error(), http.StatusInternalServerError)
+	}
+}
+
+// copies copies the images of rows into a new folder, with a table of their texts and numbers.
+func (s *server) copies(w http.ResponseWriter, r *http.Request) {
+	var request struct{ Rows []int }
+	if !s.rows(w, r, &request, &request.Rows) {
+		return
+	}
+	dir, n, err := s.copy(request.Rows)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	fmt.Fprintf(w, "%d images copied to %s, with the table images.csv", n, dir)
+}
+
+func (s *server) copy(rows []int) (dir string, n int, err error) {
+	for k := 1; ; k++ {
+		dir = filepath.Join(s.o.Dir, fmt.Sprintf("selection-%d", k))
+		if err = os.Mkdir(dir, 0o755); !errors.Is(err, os.ErrExist) {
+			break
+		}
+	}
+	if err != nil {
+		return "", 0, err
+	}
+	names := map[int]string{}
+	for _, row := range rows {
+		img := s.frame.Images(s.images[0])[row]
+		if img.Path == "" {
+			continue
+		}
+		data, err := os.ReadFile(img.Path)
+		if err != nil {
+			return "", n, err
+		}
+		names[row] = fmt.Sprintf("%d%s", row+1, extension(data))
+		if err := os.WriteFile(filepath.Join(dir, names[row]), data, 0o644); err != nil {
+			return "", n, err
+		}
+		n++
+	}
+	return dir, n, s.writeTable(filepath.Join(dir, "images.csv"), rows, names)
+}
+
+// extension is that of an image file's format.
+func extension(data []byte) string {
+	switch http.DetectContentType(data) {
+	case "image/png":
+		return ".png"
+	case "image/jpeg":
+		return ".jpg"
+	case "image/gif":
+		return ".gif"
+	case "image/webp":
+		return ".webp"
+	case "image/bmp":
+		return ".bmp"
+	}
+	return ".img"
+}

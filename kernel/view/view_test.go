@@ -1,0 +1,221 @@
+package view
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"antipode/datasets/mask"
+	"antipode/datasets/table"
+	"antipode/internal/must"
+)
+
+const hostile = `</script><script>alert(1)</script><img src=x onerror=alert(2)>`
+
+// images is a table of four rows: two images, a refused one and a file that is no image.
+func images(t *testing.T) (*table.Frame, string) {
+	dir := t.TempDir()
+	write := func(name string, shade uint8) table.Image {
+		img := image.NewRGBA(image.Rect(0, 0, 300, 200))
+		for i := range img.Pix {
+			img.Pix[i] = shade
+		}
+		img.Set(0, 0, color.RGBA{shade, 0, 0, 255})
+		path := filepath.Join(dir, name)
+		must.Do(t, png.Encode(must.Get(os.Create(path))(t), img))
+		return table.Image{SHA256: name, Path: path}
+	}
+	bad := filepath.Join(dir, "bad.png")
+	must.Do(t, os.WriteFile(bad, []byte("<svg onload=alert(1)>"), 0o600))
+	half := mask.New(300, 200)
+	for i := range half.Pix {
+		half.Pix[i] = i%300 < 150
+	}
+	return &table.Frame{Columns: []table.Column{
+		table.TextColumn("id", []string{"a", hostile, "c", "d"}),
+		table.ImageColumn("image", []table.Image{write("a.png", 90), write("b #?.png", 200), {},
+			{SHA256: "x", Path: bad}}),
+		table.MaskColumn("mask", []table.Mask{mask.Encode(half), {}, {}, {}}),
+		table.TextColumn("prompt", []string{"a secret", hostile, "", ""}),
+		table.TextColumn("prompt_shown", []string{"a ******", hostile, "", ""}),
+		table.NumberColumn("score", []float64{1, 2, 3, 4}),
+		table.VectorColumn("full", [][]float32{{1, 0, 0}, {0.9, 0.1, 0}, {0, 1, 0}, nil}),
+		table.TextColumn("outcome", []string{"ok", "ok", "refused", "ok"}),
+		table.TextColumn("reason", []string{"", "", "unsafe <b>prompt</b>", ""}),
+	}}, dir
+}
+
+// TestServer asks the server as the page does, and as pages of others, and users without the token, would.
+func TestServer(t *testing.T) {
+	frame, dir := images(t)
+	g := must.Get(New(frame, Options{Title: hostile}))(t)
+	saved := filepath.Join(dir, "t.csv")
+	tags := must.Get(OpenTags(saved, "r"))(t)
+	s := must.Get(g.server(ServeOptions{Tags: []string{"good"}, Saved: tags, Dir: dir}, 0))(t)
+	web := httptest.NewServer(s)
+	defer web.Close()
+	base := must.Get(url.Parse(web.URL))(t)
+	s.hosts = []string{base.Host}
+	client := &http.Client{Jar: must.Get(cookiejar.New(nil))(t)}
+	ask := func(c *http.Client, method, path, body string, change func(*http.Request)) (int, string, http.Header) {
+		t.Helper()
+		r := must.Get(http.NewRequestWithContext(t.Context(), method, web.URL+path, strings.NewReader(body)))(t)
+		if change != nil {
+			change(r)
+		}
+		answer := must.Get(c.Do(r))(t)
+		defer answer.Body.Close()
+		return answer.StatusCode, string(must.Get(io.ReadAll(answer.Body))(t)), answer.Header
+	}
+	for _, path := range []string{"/", "/data.json", "/view.js", "/thumb/0/0", "/image/0/0",
+		"/?token=" + strings.Repeat("0", 32)} {
+		code, text, _ := ask(&http.Client{}, "GET", path, "", nil)
+		if code != 403 || !strings.Contains(text, "antipode view") {
+			t.Errorf("without the token %s: %d %s", path, code, text)
+		}
+	}
+	if code, _, head := ask(client, "GET", "/?token="+s.token, "", nil); code != 200 ||
+		!strings.Contains(head.Get("Content-Security-Policy"), "script-src 'self';") {
+		t.Fatalf("with the token: %d, %v", code, head)
+	}
+	for name, change := range map[string]func(*http.Request){
+		"host":   func(r *http.Request) { r.Host = "evil.example" },
+		"origin": func(r *http.Request) { r.Header.Set("Origin", "http://evil.example") },
+		"null":   func(r *http.Request) { r.Header.Set("Origin", "null") },
+	} {
+		if code, _, _ := ask(client, "POST", "/tags", `{"rows":[0],"tag":"good","on":true}`, change); code != 403 {
+			t.Errorf("another %s: %d", name, code)
+		}
+	}
+	if code, text, _ := ask(client, "GET", "/", "", nil); code != 200 || strings.Contains(text, "<script>alert") {
+		t.Errorf("page: %d %s", code, text)
+	}
+	var page shownPage
+	_, text, _ := ask(client, "GET", "/data.json", "", nil)
+	must.Do(t, json.Unmarshal([]byte(text), &page))
+	if strings.Contains(text, "secret") || strings.Contains(text, "<b>") || strings.Contains(text, dir) {
+		t.Errorf("the page gets what it must not show, or what is not escaped: %s", text)
+	}
+	if want := []string{"", "", "refused: unsafe <b>prompt</b>", ""}; !slices.Equal(page.Missing, want) || !page.Masks {
+		t.Errorf("missing %q", page.Missing)
+	}
+	names := []string{}
+	for _, c := range page.Columns {
+		names = append(names, c.Name)
+	}
+	if want := "id prompt score outcome reason full, component 1 full, component 2"; strings.Join(names, " ") != want {
+		t.Errorf("columns %q", names)
+	}
+	for path, want := range map[string]int{"/thumb/0/0?side=64": 200, "/thumb/0/0?side=64&part=outline": 200,
+		"/thumb/1/0?part=object": 404, "/thumb/2/0": 404, "/thumb/3/0": 404, "/thumb/4/0": 404, "/thumb/-1/0": 404,
+		"/thumb/0/1": 404, "/image/0/0": 200, "/image/3/0": 404, "/image/../../etc/passwd": 404,
+		"/near/9?vector=full":  200,
+		"/near/0?vector=other": 200, "/etc/passwd": 404} {
+		code, body, head := ask(client, "GET", path, "", nil)
+		kind := head.Get("Content-Type")
+		if code != want || strings.Contains(kind, "svg") || strings.Contains(kind, "html") {
+			t.Errorf("%s: %d %s %.60s", path, code, kind, body)
+		}
+	}
+	if _, text, _ := ask(client, "GET", "/near/0?vector=full", "", nil); !strings.HasPrefix(text, `[{"row":1,"distance":0.006`) {
+		t.Errorf("nearest %s", text)
+	}
+	for body, want := range map[string]int{`{"rows":[0,1],"tag":"good","on":true}`: 200, `{"rows":[0],"tag":"other","on":true}`: 400,
+		`{"rows":[7],"tag":"good","on":true}`: 400, `{`: 400} {
+		if code, text, _ := ask(client, "POST", "/tags", body, nil); code != want {
+			t.Errorf("tags %s: %d %s", body, code, text)
+		}
+	}
+	if code, text, _ := ask(client, "POST", "/tags", `{"rows":[0],"tag":"good","on":false}`, nil); code != 200 {
+		t.Errorf("removing a tag: %d %s", code, text)
+	}
+	rows := must.Get(csv.NewReader(must.Get(os.Open(saved))(t)).ReadAll())(t)
+	if len(rows) != 2 || !slices.Equal(rows[0], tagColumns) || rows[1][1] != hostile || rows[1][2] != "good" ||
+		rows[1][3] != "r" {
+		t.Errorf("tags %q", rows)
+	}
+	if again := must.Get(OpenTags(saved, "r"))(t).list(); len(again) != 1 || again[0].ID != hostile {
+		t.Errorf("tags read again %v", again)
+	}
+	_, err := OpenTags(filepath.Join(dir, "bad.png"), "r")
+	if err == nil || !strings.Contains(err.Error(), "not a table of tags") {
+		t.Errorf("another file as tags: %v", err)
+	}
+	code, text, _ := ask(client, "POST", "/copies", `{"rows":[1,2]}`, nil)
+	copied := must.Get(os.ReadFile(filepath.Join(dir, "selection-1", "images.csv")))(t)
+	if code != 200 || !strings.HasPrefix(text, "1 images copied") || !strings.Contains(string(copied), "2.png,") {
+		t.Errorf("copies: %d %s\n%s", code, text, copied)
+	}
+}
+
+// TestExport writes a page: nothing of the table is markup, images are embedded, originals below the folder are linked.
+func TestExport(t *testing.T) {
+	frame, dir := images(t)
+	g := must.Get(New(frame, Options{Title: hostile}))(t)
+	path := filepath.Join(dir, "page.html")
+	must.Do(t, g.Export(path, 64))
+	text := string(must.Get(os.ReadFile(path))(t))
+	if strings.Count(text, "<script") != 2 || strings.Contains(text, "<img src=x") || strings.Contains(text, dir) {
+		t.Errorf("%d scripts in the page, or markup of the table", strings.Count(text, "<script"))
+	}
+	_, rest, _ := strings.Cut(text, `id="data">`)
+	data, _, _ := strings.Cut(rest, "</script>")
+	var page shownPage
+	must.Do(t, json.Unmarshal([]byte(data), &page))
+	if !strings.HasPrefix(page.Thumbs[0][0], "data:image/png;base64,") || page.Thumbs[0][3] != "" ||
+		page.Missing[3] == "" ||
+		page.Links[0] != "a.png" || page.Links[1] != "b%20%23%3F.png" || page.Links[2] != "" {
+		t.Errorf("thumbs %.40q, missing %q, links %q", page.Thumbs, page.Missing, page.Links)
+	}
+}
+
+// TestCompare joins two tables.
+func TestCompare(t *testing.T) {
+	a, _ := images(t)
+	b := &table.Frame{Columns: slices.Clone(a.Columns)}
+	b = b.Pick([]int{0, 1, 3})
+	b.Column("id").Texts[2] = "new"
+	b.Column("image").Images[1].SHA256 = "other"
+	b.Column("score").Numbers[0] = 5
+	b.Column("full").Vectors[1] = []float32{0, 0, 1}
+	g := must.Get(New(a, Options{Compare: b}))(t)
+	f := g.frame
+	for name, want := range map[string]string{
+		changed:          "[same changed only in the first only in the first only in the second]",
+		"score" + second: "[5 2   4]", "score": "[1 2 3 4 4]", distance: "[0 1   ]"} {
+		got := make([]string, f.Len())
+		for i := range got {
+			got[i] = f.Column(name).Cell(i)
+		}
+		if fmt.Sprint(got) != want {
+			t.Errorf("%s %v, want %s", name, got, want)
+		}
+	}
+	if f.Has("outcome"+second) || len(g.images) != 2 {
+		t.Errorf("columns %v, images %v", f.Specs(), g.images)
+	}
+	for want, o := range map[string]Options{
+		`no column "nothing"`: {Compare: b, On: []string{"nothing"}}, "rows 1 and 2 of the second table have the same outcome": {Compare: b,
+			On: []string{"outcome"}}, "--vector other": {Compare: b, Vector: "other"},
+		"no column of images in common": {Compare: &table.Frame{Columns: a.Columns[:1]}}} {
+		if _, err := New(a, o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	if _, err := New(&table.Frame{Columns: a.Columns[:1]}, Options{}); err == nil {
+		t.Error("a table without images: no error")
+	}
+}
