@@ -133,7 +133,7 @@ func ExampleSegments_patches() {
 		Captions: []string{"object"},
 		Limit:    1,
 		Title:    "Patches that are kept",
-		Theme:    plots.Theme{Width: 420},
+		Theme:    plots.Theme{Width: 460},
 	}
 	golden("segments-patches", fig)
 	// Output: as in segments-patches.svg
