@@ -15,9 +15,9 @@ import (
 	"antipode/datasets/table"
 )
 
-// Figure is a description of a figure or a printed table: [Bars], [Forest], [Gallery], [Grid], [Heat], [Histogram],
-// [Lines], [Map], [Scatter], [Segments] or [Table]. Its table runs, and its fields are checked, in [Show], [Save],
-// [Render] and [SaveImages]. The same rows produce the same bytes.
+// Figure is a description of a figure or a printed table: [Bars], [Browse], [Forest], [Gallery], [Grid], [Heat],
+// [Histogram], [Lines], [Map], [Scatter], [Segments] or [Table]. Its table runs, and its fields are checked, in [Show],
+// [Save], [Render] and [SaveImages]. The same rows produce the same bytes.
 type Figure interface{ figure() drawer }
 
 // drawer is what a figure does.
@@ -85,15 +85,15 @@ func SaveE(ctx context.Context, f Figure, path string) error {
 	if err != nil {
 		return err
 	}
-	if format == "html" {
-		title := ""
-		switch f := f.figure().(type) {
-		case figure:
-			title = f.what
-		case Table:
-			title = f.Title
+	switch f := f.figure().(type) {
+	case figure:
+		if format == "html" {
+			data = page(f.what, string(data))
 		}
-		data = page(title, string(data))
+	case Table:
+		if format == "html" {
+			data = page(f.Title, string(data))
+		}
 	}
 	if err := os.WriteFile(path, data, 0o644); err != nil {
 		return fmt.Errorf("cannot write the figure: %w", err)

@@ -22,8 +22,8 @@ const (
 func diff(ctx context.Context, args []string) error {
 	var on, root string
 	fs := flags("diff", "")
-	fs.StringVar(&on, "on", "", "the columns `A,B` that identify a row in both; default prompt_id,seed, else id, else all "+
-		"texts that both have")
+	fs.StringVar(&on, "on", "", "the columns `A,B` that identify a row in both; default prompt_id,seed, else id, else "+
+		"all texts that both have")
 	fs.StringVar(&root, "root", "", "a parent `DIR` that images may be in")
 	rest, err := parse(fs, args)
 	if err != nil {

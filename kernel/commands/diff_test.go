@@ -10,8 +10,8 @@ import (
 	"antipode/internal/must"
 )
 
-// TestDifferent compares tables whose differences are known. The interval is scipy.stats.t.interval(0.95, 2, 1, 1/√3) of
-// the differences 0, 1, 2.
+// TestDifferent compares tables whose differences are known. The interval is scipy.stats.t.interval(0.95, 2, 1, 1/√3)
+// of the differences 0, 1, 2.
 func TestDifferent(t *testing.T) {
 	nan := math.NaN()
 	frame := func(ids []string, score []float64, sum string, vector []float32) *table.Frame {
@@ -30,8 +30,8 @@ func TestDifferent(t *testing.T) {
 	}{
 		"equal": {a, "4 rows in both, by id; 0 only in the first, 0 only in the second"},
 		"numbers and rows": {frame([]string{"c", "a", "b", "y"}, []float64{3, 1, 2, 0}, "same", []float32{1}),
-			"3 rows in both, by id; 1 only in the first (x), 1 only in the second (y)\nscore 2 3 1 -1.48414 3.48414 2\n" +
-				"image 1 3"},
+			"3 rows in both, by id; 1 only in the first (x), 1 only in the second (y)\n" +
+				"score 2 3 1 -1.48414 3.48414 2\nimage 1 3"},
 		"image and vector": {frame([]string{"a", "b", "c", "x"}, []float64{1, 1, 1, 0}, "2", []float32{2}),
 			"4 rows in both, by id; 0 only in the first, 0 only in the second\nimage 1 4\nfull 1 4"},
 		"a number that is missing": {frame([]string{"a", "b", "c", "x"}, []float64{nan, 1, 1, 0}, "1", []float32{1}),

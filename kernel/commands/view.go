@@ -69,11 +69,11 @@ func viewTable(ctx context.Context, args []string) error {
 		return err
 	}
 	if export != "" {
-		if err := gallery.Export(export, side); err != nil {
-			return err
+		size, err := gallery.Export(export, side)
+		if err == nil {
+			fmt.Printf("wrote %s, %d rows, %.1f MB\n", export, gallery.Len(), float64(size)/1e6)
 		}
-		fmt.Printf("wrote %s, %d rows\n", export, gallery.Len())
-		return nil
+		return err
 	}
 	if len(serve.Tags) > 0 {
 		if rater == "" {

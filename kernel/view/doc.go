@@ -1,13 +1,9 @@
 // Package view is the gallery of a table of images: a page on which a person sorts, filters, enlarges, compares and
-// tags them. [New] reads a table, or two that are compared; [Gallery.Serve] serves the page on this machine and
-// [Gallery.Export] writes it as one HTML file that works without a server.
+// tags them (package plots/browse). [New] reads a table, or two that are compared; [Gallery.Serve] serves the page on
+// this machine.
 //
-// # Page
-//
-// The page holds every row, those without an image with their reason. Columns are sent once; thumbnails and images are
-// loaded when they are visible. Vectors are not sent: a column of vectors becomes two number columns, its first
-// principal components, and the server answers which rows are nearest. What is filtered, sorted and shown is in the
-// address, so that reloading, the back button and a copied link show it again.
+// Columns are sent once; thumbnails and images are loaded when they are visible. Vectors are not sent: a column of
+// vectors becomes two number columns, its first principal components, and the server answers which rows are nearest.
 //
 // # Security
 //

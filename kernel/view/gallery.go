@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"antipode/datasets/table"
+	"antipode/plots/browse"
 )
 
 // Options are the options of [New].
@@ -22,11 +23,7 @@ type Options struct {
 }
 
 // Gallery is the content of a page.
-type Gallery struct {
-	title  string
-	frame  *table.Frame // what the page shows, with the columns of both tables
-	images []string     // its image columns that the page shows
-}
+type Gallery struct{ *browse.Gallery }
 
 // Names of the columns that a comparison adds; the second image, and what differs in it, have the suffix.
 const (
@@ -38,38 +35,26 @@ const (
 // New returns the gallery of the rows of a table with an image column. Errors: no image column, a column of the
 // comparison that is missing, or a key with two rows.
 func New(rows *table.Frame, o Options) (*Gallery, error) {
-	g := &Gallery{title: cmp.Or(o.Title, "Images"), frame: rows}
 	if o.Compare != nil {
 		pairs, _, err := table.Match(rows, o.Compare, o.On)
 		if err == nil {
-			g.frame, err = joined(rows, o.Compare, pairs, o.Vector)
+			rows, err = joined(rows, o.Compare, pairs, o.Vector)
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
-	g.frame = g.frame.Shown()
-	for _, c := range g.frame.Columns {
-		if c.Kind == table.KindImage {
-			g.images = append(g.images, c.Name)
-		}
-	}
-	if len(g.images) == 0 {
-		return nil, errors.New("the table has no column of images")
-	}
-	if g.images = []string{g.images[0]}; o.Compare != nil {
-		g.images = append(g.images, g.images[0]+second)
-	}
-	for _, c := range g.frame.Columns {
+	for _, c := range rows.Columns {
 		if c.Kind == table.KindVector {
-			g.frame = g.frame.With(components(c)...)
+			rows = rows.With(components(c)...)
 		}
 	}
-	return g, nil
+	g, err := browse.New(cmp.Or(o.Title, "Images"), rows)
+	if err == nil && o.Compare != nil {
+		g.Images = append(g.Images, g.Images[0]+second)
+	}
+	return &Gallery{g}, err
 }
-
-// Len is the number of rows.
-func (g *Gallery) Len() int { return g.frame.Len() }
 
 // fitted is the number of vectors that principal components are computed from.
 const fitted = 2000
@@ -228,7 +213,7 @@ type neighbor struct {
 
 // near returns the n rows whose vectors are nearest to that of a row, nearest first.
 func (g *Gallery) near(row int, vector string, n int) []neighbor {
-	vectors := g.frame.Vectors(vector)
+	vectors := g.Rows.Vectors(vector)
 	if vectors == nil || row < 0 || row >= len(vectors) {
 		return nil
 	}

@@ -5,43 +5,24 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
-	_ "embed" // the page
+	"encoding/csv"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"html/template"
 	"io"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
 	"antipode/datasets/table"
+	"antipode/internal/atomicfile"
+	"antipode/plots/browse"
 )
-
-//go:embed page.html
-var pageHTML string
-
-//go:embed view.css
-var style string
-
-//go:embed view.js
-var script string
-
-// pageTemplate is the page; its fields are the policy, the title, and of a page without a server style, data and
-// script.
-var pageTemplate = template.Must(template.New("page").Parse(pageHTML))
-
-type pageFields struct {
-	Title  string
-	Policy string       // "" = that of the server's header
-	Style  template.CSS // "" = the server's file
-	Data   template.JS
-	Script template.JS
-}
 
 // servedPolicy permits what the server itself serves.
 const servedPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
@@ -101,7 +82,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Cache-Control", "no-store")
 	origin := r.Header.Get("Origin")
-	_, known := at(s.hosts, r.Host)
+	known := slices.Contains(s.hosts, r.Host)
 	same := func(token string) bool { return subtle.ConstantTimeCompare([]byte(token), []byte(s.token)) == 1 }
 	cookie, err := r.Cookie(s.cookie)
 	switch {
@@ -129,10 +110,10 @@ func (s *server) routes() http.Handler {
 	}
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		pageTemplate.Execute(w, pageFields{Title: s.title})
+		w.Write(browse.Served(s.Title))
 	})
-	mux.HandleFunc("GET /view.js", file("text/javascript; charset=utf-8", script))
-	mux.HandleFunc("GET /view.css", file("text/css; charset=utf-8", style))
+	mux.HandleFunc("GET /page.js", file("text/javascript; charset=utf-8", browse.Script))
+	mux.HandleFunc("GET /page.css", file("text/css; charset=utf-8", browse.Style))
 	mux.HandleFunc("GET /data.json", s.data)
 	mux.HandleFunc("GET /thumb/{row}/{image}", s.thumb)
 	mux.HandleFunc("GET /image/{row}/{image}", s.original)
@@ -143,11 +124,11 @@ func (s *server) routes() http.Handler {
 }
 
 func (s *server) data(w http.ResponseWriter, r *http.Request) {
-	p := s.page()
+	p := s.Page()
 	if p.Tags = s.o.Tags; s.o.Saved != nil {
 		p.Rater, p.Tagged = s.o.Saved.rater, s.o.Saved.list()
 	}
-	data, err := p.encode()
+	data, err := json.Marshal(p)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
@@ -163,13 +144,13 @@ func (s *server) data(w http.ResponseWriter, r *http.Request) {
 func (s *server) place(r *http.Request) (row int, column string, img table.Image, err error) {
 	row, err = strconv.Atoi(r.PathValue("row"))
 	k, bad := strconv.Atoi(r.PathValue("image"))
-	if err != nil || bad != nil || row < 0 || row >= s.Len() || k < 0 || k >= len(s.images) {
+	if err != nil || bad != nil || row < 0 || row >= s.Len() || k < 0 || k >= len(s.Images) {
 		return 0, "", img, errors.New("there is no such image")
 	}
-	if img = s.frame.Images(s.images[k])[row]; img.Path == "" {
+	if img = s.Rows.Images(s.Images[k])[row]; img.Path == "" {
 		err = errors.New("there is no image")
 	}
-	return row, s.images[k], img, err
+	return row, s.Images[k], img, err
 }
 
 func (s *server) thumb(w http.ResponseWriter, r *http.Request) {
@@ -178,7 +159,7 @@ func (s *server) thumb(w http.ResponseWriter, r *http.Request) {
 		side, _ := strconv.Atoi(r.URL.Query().Get("side"))
 		var data []byte
 		var kind string
-		if data, kind, err = s.thumbnail(row, column, r.URL.Query().Get("part"), min(max(side, 32), 1024)); err == nil {
+		if data, kind, err = s.Thumbnail(row, column, r.URL.Query().Get("part"), min(max(side, 32), 1024)); err == nil {
 			w.Header().Set("Content-Type", kind)
 			w.Header().Set("Cache-Control", "private, max-age=3600")
 			w.Write(data)
@@ -200,8 +181,8 @@ func (s *server) original(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	kind := http.DetectContentType(data)
-	if _, shown := at([]string{"image/png", "image/jpeg", "image/gif", "image/webp"}, kind); !shown {
-		if data, kind, err = s.thumbnail(row, column, "", 4096); err != nil {
+	if !slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp"}, kind) {
+		if data, kind, err = s.Thumbnail(row, column, "", 4096); err != nil {
 			http.Error(w, err.Error(), http.StatusNotFound)
 			return
 		}
@@ -243,12 +224,11 @@ func (s *server) tag(w http.ResponseWriter, r *http.Request) {
 	if !s.rows(w, r, &request, &request.Rows) {
 		return
 	}
-	_, known := at(s.o.Tags, request.Tag)
-	if !known || s.o.Saved == nil {
+	if !slices.Contains(s.o.Tags, request.Tag) || s.o.Saved == nil {
 		http.Error(w, "there is no such tag", http.StatusBadRequest)
 		return
 	}
-	ids, all := make([]string, len(request.Rows)), s.ids()
+	ids, all := make([]string, len(request.Rows)), s.IDs()
 	for i, row := range request.Rows {
 		ids[i] = all[row]
 	}
@@ -283,7 +263,7 @@ func (s *server) copy(rows []int) (dir string, n int, err error) {
 	}
 	names := map[int]string{}
 	for _, row := range rows {
-		img := s.frame.Images(s.images[0])[row]
+		img := s.Rows.Images(s.Images[0])[row]
 		if img.Path == "" {
 			continue
 		}
@@ -315,4 +295,28 @@ func extension(data []byte) string {
 		return ".bmp"
 	}
 	return ".img"
+}
+
+// writeTable writes texts and numbers of rows as CSV, with the names of their images.
+func (g *Gallery) writeTable(path string, rows []int, names map[int]string) error {
+	return atomicfile.Replace(path, 0o644, func(w io.Writer) error {
+		out := csv.NewWriter(w)
+		head := []string{"image"}
+		var columns []*table.Column
+		for i := range g.Rows.Columns {
+			if c := &g.Rows.Columns[i]; c.Kind == table.KindText || c.Kind == table.KindNumber {
+				head, columns = append(head, c.Name), append(columns, c)
+			}
+		}
+		out.Write(head)
+		for _, row := range rows {
+			cells := []string{names[row]}
+			for _, c := range columns {
+				cells = append(cells, c.CSV(row))
+			}
+			out.Write(cells)
+		}
+		out.Flush()
+		return out.Error()
+	})
 }

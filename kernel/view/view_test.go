@@ -21,6 +21,7 @@ import (
 	"antipode/datasets/mask"
 	"antipode/datasets/table"
 	"antipode/internal/must"
+	"antipode/plots/browse"
 )
 
 const hostile = `</script><script>alert(1)</script><img src=x onerror=alert(2)>`
@@ -80,7 +81,7 @@ func TestServer(t *testing.T) {
 		defer answer.Body.Close()
 		return answer.StatusCode, string(must.Get(io.ReadAll(answer.Body))(t)), answer.Header
 	}
-	for _, path := range []string{"/", "/data.json", "/view.js", "/thumb/0/0", "/image/0/0",
+	for _, path := range []string{"/", "/data.json", "/page.js", "/thumb/0/0", "/image/0/0",
 		"/?token=" + strings.Repeat("0", 32)} {
 		code, text, _ := ask(&http.Client{}, "GET", path, "", nil)
 		if code != 403 || !strings.Contains(text, "antipode view") {
@@ -103,7 +104,7 @@ func TestServer(t *testing.T) {
 	if code, text, _ := ask(client, "GET", "/", "", nil); code != 200 || strings.Contains(text, "<script>alert") {
 		t.Errorf("page: %d %s", code, text)
 	}
-	var page shownPage
+	var page browse.Page
 	_, text, _ := ask(client, "GET", "/data.json", "", nil)
 	must.Do(t, json.Unmarshal([]byte(text), &page))
 	if strings.Contains(text, "secret") || strings.Contains(text, "<b>") || strings.Contains(text, dir) {
@@ -130,11 +131,13 @@ func TestServer(t *testing.T) {
 			t.Errorf("%s: %d %s %.60s", path, code, kind, body)
 		}
 	}
-	if _, text, _ := ask(client, "GET", "/near/0?vector=full", "", nil); !strings.HasPrefix(text, `[{"row":1,"distance":0.006`) {
+	_, text, _ = ask(client, "GET", "/near/0?vector=full", "", nil)
+	if !strings.HasPrefix(text, `[{"row":1,"distance":0.006`) {
 		t.Errorf("nearest %s", text)
 	}
-	for body, want := range map[string]int{`{"rows":[0,1],"tag":"good","on":true}`: 200, `{"rows":[0],"tag":"other","on":true}`: 400,
-		`{"rows":[7],"tag":"good","on":true}`: 400, `{`: 400} {
+	for body, want := range map[string]int{`{"rows":[0,1],"tag":"good","on":true}`: 200,
+		`{"rows":[0],"tag":"other","on":true}`: 400,
+		`{"rows":[7],"tag":"good","on":true}`:  400, `{`: 400} {
 		if code, text, _ := ask(client, "POST", "/tags", body, nil); code != want {
 			t.Errorf("tags %s: %d %s", body, code, text)
 		}
@@ -166,14 +169,14 @@ func TestExport(t *testing.T) {
 	frame, dir := images(t)
 	g := must.Get(New(frame, Options{Title: hostile}))(t)
 	path := filepath.Join(dir, "page.html")
-	must.Do(t, g.Export(path, 64))
+	must.Get(g.Export(path, 64))(t)
 	text := string(must.Get(os.ReadFile(path))(t))
 	if strings.Count(text, "<script") != 2 || strings.Contains(text, "<img src=x") || strings.Contains(text, dir) {
 		t.Errorf("%d scripts in the page, or markup of the table", strings.Count(text, "<script"))
 	}
 	_, rest, _ := strings.Cut(text, `id="data">`)
 	data, _, _ := strings.Cut(rest, "</script>")
-	var page shownPage
+	var page browse.Page
 	must.Do(t, json.Unmarshal([]byte(data), &page))
 	if !strings.HasPrefix(page.Thumbs[0][0], "data:image/png;base64,") || page.Thumbs[0][3] != "" ||
 		page.Missing[3] == "" ||
@@ -192,7 +195,7 @@ func TestCompare(t *testing.T) {
 	b.Column("score").Numbers[0] = 5
 	b.Column("full").Vectors[1] = []float32{0, 0, 1}
 	g := must.Get(New(a, Options{Compare: b}))(t)
-	f := g.frame
+	f := g.Rows
 	for name, want := range map[string]string{
 		changed:          "[same changed only in the first only in the first only in the second]",
 		"score" + second: "[5 2   4]", "score": "[1 2 3 4 4]", distance: "[0 1   ]"} {
@@ -204,13 +207,13 @@ func TestCompare(t *testing.T) {
 			t.Errorf("%s %v, want %s", name, got, want)
 		}
 	}
-	if f.Has("outcome"+second) || len(g.images) != 2 {
-		t.Errorf("columns %v, images %v", f.Specs(), g.images)
+	if f.Has("outcome"+second) || len(g.Images) != 2 {
+		t.Errorf("columns %v, images %v", f.Specs(), g.Images)
 	}
 	for want, o := range map[string]Options{
-		`no column "nothing"`: {Compare: b, On: []string{"nothing"}}, "rows 1 and 2 of the second table have the same outcome": {Compare: b,
-			On: []string{"outcome"}}, "--vector other": {Compare: b, Vector: "other"},
-		"no column of images in common": {Compare: &table.Frame{Columns: a.Columns[:1]}}} {
+		`no column "nothing"`: {Compare: b, On: []string{"nothing"}}, "--vector other": {Compare: b, Vector: "other"},
+		"rows 1 and 2 of the second table have the same outcome": {Compare: b, On: []string{"outcome"}},
+		"no column of images in common":                          {Compare: &table.Frame{Columns: a.Columns[:1]}}} {
 		if _, err := New(a, o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}

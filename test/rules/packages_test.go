@@ -26,7 +26,7 @@ var layers = []layer{
 	{"audits/...", []string{"metrics/...", "datasets/...", "gomlxmodels"}},
 	{"plots/...", []string{"metrics/...", "datasets/..."}},
 	{"gomlxmodels/...", []string{"datasets/..."}},
-	{"kernel/...", []string{"gomlxmodels/...", "metrics/...", "datasets/..."}},
+	{"kernel/...", []string{"gomlxmodels/...", "metrics/...", "datasets/...", "plots/browse"}},
 	{"internal/...", nil},
 	{"docs/...", nil}, // programs that users copy: they import nothing of the module
 }

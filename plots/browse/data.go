@@ -1,21 +1,26 @@
-package view
+package browse
 
 import (
 	"bytes"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"image"
 	"image/color"
 	"image/jpeg"
 	"image/png"
 	"math"
-	"slices"
-	"strings"
 
 	"antipode/datasets/mask"
 	"antipode/datasets/table"
 	"antipode/internal/thumb"
 )
+
+// Gallery is a table of images that a page shows.
+type Gallery struct {
+	Title  string
+	Rows   *table.Frame
+	Images []string // image columns: one, or two that are shown next to each other
+}
 
 // shownColumn is a column as the page gets it: texts by their position in Values, or numbers, null where there is none.
 type shownColumn struct {
@@ -25,8 +30,8 @@ type shownColumn struct {
 	Numbers []*float64 `json:"numbers,omitempty"`
 }
 
-// shownPage is what the page gets besides images.
-type shownPage struct {
+// Page is what a page gets next to its images.
+type Page struct {
 	Title   string        `json:"title"`
 	Rows    int           `json:"rows"`
 	Columns []shownColumn `json:"columns"`
@@ -35,19 +40,33 @@ type shownPage struct {
 	Vectors []string      `json:"vectors,omitempty"`
 	Masks   bool          `json:"masks,omitempty"`
 	Tags    []string      `json:"tags,omitempty"`   // that the keys 1 to 9 set
-	Tagged  []Tag         `json:"tagged,omitempty"` // set before
+	Tagged  any           `json:"tagged,omitempty"` // set before: objects with id and tag
 	Rater   string        `json:"rater,omitempty"`
 	Thumbs  [][]string    `json:"thumbs,omitempty"` // of a page without a server: data URIs by image column and row
 	Links   []string      `json:"links,omitempty"`  // and the paths of the originals, relative to the page; "" = none
 }
 
-// page returns what the page gets.
-func (g *Gallery) page() *shownPage {
-	p := &shownPage{Title: g.title, Rows: g.Len(), Images: g.images, Missing: make([]string, g.Len())}
-	outcome, reason := g.frame.Texts("outcome"), g.frame.Texts("reason")
-	for i, img := range g.frame.Images(g.images[0]) {
+// New returns the gallery of the first image column of a table. A column X_shown is shown in place of X.
+func New(title string, rows *table.Frame) (*Gallery, error) {
+	rows = rows.Shown()
+	for _, c := range rows.Columns {
+		if c.Kind == table.KindImage {
+			return &Gallery{title, rows, []string{c.Name}}, nil
+		}
+	}
+	return nil, errors.New("the table has no column of images")
+}
+
+// Len is the number of rows.
+func (g *Gallery) Len() int { return g.Rows.Len() }
+
+// Page returns what the page gets.
+func (g *Gallery) Page() *Page {
+	p := &Page{Title: g.Title, Rows: g.Len(), Images: g.Images, Missing: make([]string, g.Len())}
+	outcome, reason := g.Rows.Texts("outcome"), g.Rows.Texts("reason")
+	for i, img := range g.Rows.Images(g.Images[0]) {
 		switch {
-		case img.Path != "" || len(g.images) > 1 && g.frame.Images(g.images[1])[i].Path != "":
+		case img.Path != "" || len(g.Images) > 1 && g.Rows.Images(g.Images[1])[i].Path != "":
 		case outcome != nil && outcome[i] != "":
 			p.Missing[i] = outcome[i]
 			if reason != nil && reason[i] != "" {
@@ -57,8 +76,8 @@ func (g *Gallery) page() *shownPage {
 			p.Missing[i] = "no image"
 		}
 	}
-	for i := range g.frame.Columns {
-		c := &g.frame.Columns[i]
+	for i := range g.Rows.Columns {
+		c := &g.Rows.Columns[i]
 		switch c.Kind {
 		case table.KindText:
 			p.Columns = append(p.Columns, coded(c))
@@ -93,19 +112,17 @@ func coded(c *table.Column) shownColumn {
 	return out
 }
 
-// parts of an image that a thumbnail can show, where there is a mask.
-var parts = []string{"whole", "outline", "object", "background"}
-
-// thumbnail encodes an image of a row anew, at most side pixels wide and high, without its metadata.
-func (g *Gallery) thumbnail(row int, column, part string, side int) ([]byte, string, error) {
-	img, err := thumb.Load(g.frame.Images(column)[row].Path)
+// Thumbnail encodes an image of a row anew, at most side pixels wide and high, without its metadata, and returns its
+// media type. part is whole (also ""), or with a mask outline, object or background.
+func (g *Gallery) Thumbnail(row int, column, part string, side int) ([]byte, string, error) {
+	img, err := thumb.Load(g.Rows.Images(column)[row].Path)
 	if err != nil {
 		return nil, "", err
 	}
 	img = thumb.Within(img, float64(side))
-	if masks := g.frame.Masks("mask"); masks != nil && part != "" && part != parts[0] && column == g.images[0] {
+	if masks := g.Rows.Masks("mask"); masks != nil && part != "" && part != "whole" && column == g.Images[0] {
 		if masks[row].Counts == "" {
-			return nil, "", fmt.Errorf("no mask")
+			return nil, "", errors.New("no mask")
 		}
 		bits, err := mask.Decode(masks[row])
 		if err != nil {
@@ -153,23 +170,14 @@ func overlay(img *image.RGBA, bits mask.Bitmap, part string) {
 	}
 }
 
-// encode is the page's data, for a file of its own or inside HTML: <, > and & are escaped.
-func (p *shownPage) encode() ([]byte, error) { return json.Marshal(p) }
-
-// at returns the position of a name, and whether it is one.
-func at(list []string, name string) (int, bool) {
-	i := slices.Index(list, name)
-	return i, i >= 0
-}
-
-// ids are the names of the rows.
-func (g *Gallery) ids() []string {
-	if ids := g.frame.Texts("id"); ids != nil {
+// IDs are the names of the rows: the column id, else their numbers.
+func (g *Gallery) IDs() []string {
+	if ids := g.Rows.Texts("id"); ids != nil {
 		return ids
 	}
 	out := make([]string, g.Len())
 	for i := range out {
-		out[i] = strings.TrimSpace(fmt.Sprint(i + 1))
+		out[i] = fmt.Sprint(i + 1)
 	}
 	return out
 }
