@@ -10,8 +10,9 @@ import (
 
 // scoresBenchmark measures the scores of all vectors, without intervals, one after the other.
 var scoresBenchmark = benchmark{
-	about: "Fréchet distance, KID and Vendi score of -n real and -n generated vectors, against clean-fid and vendi-score",
-	ints:  map[string]int{"n": 10000, "size": 768, "repeat": 3, "seed": 1},
+	about: "Fréchet distance, KID and Vendi score of -n real and -n generated vectors, against clean-fid and " +
+		"vendi-score",
+	ints: map[string]int{"n": 10000, "size": 768, "repeat": 3, "seed": 1},
 	run: func(s *session) error {
 		n, d := s.int("n"), s.int("size")
 		sets := twoSets(s, n, d)
