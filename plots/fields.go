@@ -67,6 +67,7 @@ type options struct {
 	captions              []string
 	rows, columns, block  string
 	limit, perCell        int
+	size                  float64
 	fade                  Side
 	plain                 bool // no outline on whole images
 	patches               int
