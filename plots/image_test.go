@@ -392,7 +392,7 @@ func TestNumbersBelowImages(t *testing.T) {
 	}
 }
 
-// TestGridSize: a single image is as wide as the figure, several as wide as asked, beyond the figure's width if need be.
+// TestGridSize: a single image is as wide as the figure, several as wide as asked, beyond the figure's width too.
 func TestGridSize(t *testing.T) {
 	img := store(t, "a.png", encodePNG(t, image.NewRGBA(image.Rect(0, 0, 900, 600))))
 	of := func(n int, size float64) (string, error) {
