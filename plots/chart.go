@@ -22,6 +22,7 @@ type chart struct {
 	xname, yname string
 	own          bool // every panel has its own axes and labels
 	height       float64
+	equal        bool    // a unit has one length on both axes of the panels, which sets height
 	right        float64 // space to the right of every panel's data area
 	turned       bool    // names below panels are slanted
 	ramp         *ramp   // the scale of colors, for the legend
@@ -136,6 +137,10 @@ func (c *chart) scene() (*scene, error) {
 		gap, between = 28, 16 // space for the last tick of one panel and the first of the next
 	}
 	width := (wide - named - side - lefts - gap*float64(c.columns-1)) / float64(c.columns)
+	if c.equal && len(c.panels) > 0 && c.panels[0] != nil {
+		x, y := c.panels[0].x, c.panels[0].y
+		c.height = (width - c.right) * (y.high - y.low) / (x.high - x.low)
+	}
 	top := y
 	for row := range rows {
 		head := 4.0

@@ -108,6 +108,37 @@ func ExampleLines() {
 	// Output: as in lines.svg
 }
 
+// Nearest-neighbor balls: a circle around each reference image, in a plane.
+func ExampleScatter_balls() {
+	fig := plots.Scatter{
+		Table:  balls(),
+		X:      "x",
+		Y:      "y",
+		Radius: "radius",
+		Series: "set",
+		Panels: "k",
+		Title:  "Balls around the reference images",
+		XLabel: "first number",
+		YLabel: "second number",
+	}
+	golden("scatter-balls", fig)
+	// Output: as in scatter-balls.svg
+}
+
+// What a vision transformer attends to: the patches of the object, and those of the background, next to the image.
+func ExampleSegments_patches() {
+	fig := plots.Segments{
+		Table:    photos(),
+		Patches:  8,
+		Captions: []string{"object"},
+		Limit:    1,
+		Title:    "Patches that are kept",
+		Theme:    plots.Theme{Width: 460},
+	}
+	golden("segments-patches", fig)
+	// Output: as in segments-patches.svg
+}
+
 // Images in lines, as they come.
 func ExampleGrid_lines() {
 	fig := plots.Grid{Table: photos(), Captions: []string{"object", "region"}, Limit: 8, Title: "The first images"}

@@ -67,6 +67,7 @@ type options struct {
 	captions              []string
 	rows, columns, block  string
 	limit, perCell        int
+	size                  float64
 	fade                  Side
 	plain                 bool // no outline on whole images
 	patches               int
@@ -74,6 +75,7 @@ type options struct {
 	box                   Box
 	boxes                 string    // text column
 	shade, rowValue       string    // number columns: of a scatter's colors, of a grid's rows
+	radius                string    // number column of a scatter's circles
 	groups                [2]string // text columns: of a heat table's rows and columns
 	hatched, crossed      Match
 	percent, totals       bool

@@ -13,11 +13,12 @@ func TestFieldsWithoutEffect(t *testing.T) {
 	tab := made(texts("a", "x", "y"), texts("b", "p", "q"), small(1, 2))
 	for want, f := range map[string]plots.Figure{
 		"Y is empty; name a column of the table (there are: a, b, v)": plots.Bars{Table: tab},
-		"Value is empty":         plots.Heat{Table: tab},
-		"Limit needs Sorted":     plots.Bars{Table: tab, Y: "v", Limit: 2},
-		"PanelRows needs Panels": plots.Lines{Table: tab, X: "a", Y: "v", PanelRows: "b"},
-		"limits 1 to 0":          plots.Scatter{Table: tab, X: "v", Y: "v", XLimits: plots.Range{Low: 1}},
-		`Names: "w" is not`:      plots.Forest{Table: tab, X: "v", Names: map[string]string{"w": "W"}},
+		"Value is empty":           plots.Heat{Table: tab},
+		"Limit needs Sorted":       plots.Bars{Table: tab, Y: "v", Limit: 2},
+		"PanelRows needs Panels":   plots.Lines{Table: tab, X: "a", Y: "v", PanelRows: "b"},
+		"limits 1 to 0":            plots.Scatter{Table: tab, X: "v", Y: "v", XLimits: plots.Range{Low: 1}},
+		"Radius needs axes of one": plots.Scatter{Table: tab, X: "v", Y: "v", Radius: "v", FreeLimits: true},
+		`Names: "w" is not`:        plots.Forest{Table: tab, X: "v", Names: map[string]string{"w": "W"}},
 		"Sorted and RowGroups both": plots.Heat{Table: tab, Value: "v", Rows: "a", Columns: "b", RowGroups: "b",
 			Sorted: true},
 		"Sorted and Percent need":        plots.Grid{Table: photos(), Sorted: true},

@@ -2,7 +2,9 @@ package plots_test
 
 import (
 	"context"
+	"fmt"
 	"math"
+	"slices"
 
 	"antipode/datasets"
 	"antipode/datasets/archipelago"
@@ -142,6 +144,29 @@ func distances() datasets.Table {
 	}
 	return datasets.FromFrame(&datasets.Frame{Columns: []table.Column{table.TextColumn("source", source),
 		table.NumberColumn("distance", v)}})
+}
+
+// balls is seven reference images with the distance to their k-th nearest other one, and four generated images.
+func balls() datasets.Table {
+	at := [][2]float64{{1, 1}, {1.6, 1.3}, {2.1, 0.7}, {3.4, 2.6}, {4.1, 2.9}, {3.2, 3.4}, {1.2, 3.1},
+		{1.5, 0.9}, {3.7, 2.9}, {2.4, 2.2}, {4.9, 0.8}}
+	var rows []map[string]any
+	for _, k := range []int{1, 3} {
+		for i, p := range at {
+			row := map[string]any{"id": fmt.Sprint(k, i), "k": fmt.Sprintf("k = %d", k), "set": "generated",
+				"x": p[0], "y": p[1]}
+			if i < 7 {
+				var distances []float64
+				for _, q := range at[:7] {
+					distances = append(distances, math.Hypot(p[0]-q[0], p[1]-q[1]))
+				}
+				slices.Sort(distances)
+				row["set"], row["radius"] = "reference", distances[k]
+			}
+			rows = append(rows, row)
+		}
+	}
+	return datasets.FromRows(rows)
 }
 
 // growth is the width of an interval over the number of images.

@@ -38,6 +38,7 @@ type Grid struct {
 	Sorted   bool     // rows by RowValue, largest first
 	Limit    int      // images shown (default: 60)
 	PerCell  int      // images shown in each cell (default: as Limit allows)
+	Size     float64  // side of an image in CSS pixels (default: at most 200; a single image is as wide as the figure)
 	Title    string
 	Note     string // first sentence of the caption
 	Theme    Theme
@@ -47,14 +48,17 @@ func (f Grid) figure() drawer {
 	return figure{"image grid", f.Table, nil, options{
 		rows: f.Rows, columns: f.Columns, block: f.Blocks, order: f.Order, image: f.Image, mask: f.Outline, box: f.Box,
 		boxes: f.Boxes, fade: f.Fade, patches: f.Patches, captions: f.Captions, rowValue: f.RowValue,
-		percent: f.Percent, sorted: f.Sorted, limit: f.Limit, perCell: f.PerCell, title: f.Title, note: f.Note,
-		theme: f.Theme,
+		percent: f.Percent, sorted: f.Sorted, limit: f.Limit, perCell: f.PerCell, size: f.Size, title: f.Title,
+		note: f.Note, theme: f.Theme,
 	}, buildGrid}
 }
 
 func buildGrid(f *datasets.Frame, s *options) (drawing, error) {
 	if (s.sorted || s.percent) && s.rowValue == "" {
 		return nil, errors.New("Sorted and Percent need RowValue")
+	}
+	if s.size != 0 && !(s.size >= 16 && s.size <= 4096) {
+		return nil, fmt.Errorf("Size is %g pixels; use 16 to 4096", s.size)
 	}
 	limit := s.limit
 	if limit <= 0 {

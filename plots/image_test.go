@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -388,5 +389,29 @@ func TestNumbersBelowImages(t *testing.T) {
 	}, "html")
 	if err != nil || !strings.Contains(page, "seed 4294967295<") || !strings.Contains(page, "distance 0.1235<") {
 		t.Errorf("%v\n%s", err, uri.ReplaceAllString(page, ""))
+	}
+}
+
+// TestGridSize: a single image is as wide as the figure, several as wide as asked, beyond the figure's width too.
+func TestGridSize(t *testing.T) {
+	img := store(t, "a.png", encodePNG(t, image.NewRGBA(image.Rect(0, 0, 900, 600))))
+	of := func(n int, size float64) (string, error) {
+		images := slices.Repeat([]table.Image{img}, n)
+		rows := &table.Frame{Columns: []table.Column{table.TextColumn("id", []string{"a", "b", "c"}[:n]),
+			table.ImageColumn("image", images)}}
+		html, err := plots.Render(plots.Grid{Table: datasets.FromFrame(rows), Size: size}, "html")
+		return string(html), err
+	}
+	for _, c := range []struct {
+		n    int
+		size float64
+		want string
+	}{{1, 0, `width="674"`}, {3, 0, `width="200"`}, {3, 512, `width="512"`}, {1, 100, `width="100"`}} {
+		if html := must.Get(of(c.n, c.size))(t); strings.Count(html, c.want) != c.n {
+			t.Errorf("%d images of size %g: want %s in %.900s", c.n, c.size, c.want, html)
+		}
+	}
+	if _, err := of(1, 5); err == nil || !strings.Contains(err.Error(), "Size is 5 pixels") {
+		t.Errorf("a size of 5: %v", err)
 	}
 }

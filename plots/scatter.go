@@ -16,6 +16,9 @@ import (
 // another column; with Shade, the color is that of a number column; marks are then named only where Label is set.
 // Whiskers show the intervals of both columns. The axes extend a little beyond the data and end in ticks.
 //
+// Radius draws a circle around each mark that has a value in it, in the units of the axes, which then have one scale:
+// the balls of metrics.Hyperspheres, where vectors have two components.
+//
 // Fits is a table with a row for each panel, found by the columns Panels and PanelRows, or with one row. Its columns
 // pearson, r_squared and n_used are written into the panel, and slope and intercept are drawn as a line. The metric
 // cococrola-correlations returns such a table.
@@ -28,6 +31,7 @@ type Scatter struct {
 	Label      string // column that names the marks (default: the first text column that names rows)
 	Series     string // column of colors and shapes (default: Label)
 	Shade      string // number column of colors, with its scale in the legend
+	Radius     string // number column of the radii of circles around the marks
 	Panels     string // column with a panel for each value
 	PanelRows  string // column with a row of panels for each value; Panels then has a column for each
 	Order      Order  // order of the values of columns
@@ -47,7 +51,8 @@ type Scatter struct {
 
 func (f Scatter) figure() drawer {
 	return figure{fmt.Sprintf("scatter of %q and %q", f.X, f.Y), f.Table, [][2]string{{"X", f.X}, {"Y", f.Y}}, options{
-		label: f.Label, series: f.Series, shade: f.Shade, panels: f.Panels, panelRows: f.PanelRows, order: f.Order,
+		label: f.Label, series: f.Series, shade: f.Shade, radius: f.Radius, panels: f.Panels,
+		panelRows: f.PanelRows, order: f.Order,
 		title: f.Title, xlabel: f.XLabel, ylabel: f.YLabel, xlim: f.XLimits, ylim: f.YLimits, free: f.FreeLimits,
 		percent: f.Percent, lines: f.Lines, fits: f.Fits, interval: f.Interval, note: f.Note, theme: f.Theme,
 	}, func(frame *datasets.Frame, s *options) (drawing, error) { return buildScatter(frame, f.X, f.Y, s) }}
@@ -115,6 +120,17 @@ func buildScatter(f *datasets.Frame, x, y string, s *options) (drawing, error) {
 	if err != nil {
 		return nil, err
 	}
+	xcircles, ycircles := xs, ys // with the circles
+	if s.radius != "" {
+		radii, err := s.read(f, s.radius)
+		if err != nil {
+			return nil, err
+		}
+		if s.free {
+			return nil, fmt.Errorf("Radius needs axes of one scale: leave FreeLimits out")
+		}
+		xcircles, ycircles = around(xs, radii), around(ys, radii)
+	}
 	look, err := s.style(f)
 	if err != nil {
 		return nil, err
@@ -132,7 +148,7 @@ func buildScatter(f *datasets.Frame, x, y string, s *options) (drawing, error) {
 		title += " by " + look.column
 	}
 	c := s.chart(panels, title, x, y)
-	c.right, c.ramp, c.rampName = 8, look.colors, s.shade
+	c.right, c.ramp, c.rampName, c.equal = 8, look.colors, s.shade, s.radius != ""
 	c.xname, c.yname = s.axis(s.xlabel, x), s.axis(s.ylabel, y)
 	at := index(look.levels)
 	var none []string
@@ -142,7 +158,7 @@ func buildScatter(f *datasets.Frame, x, y string, s *options) (drawing, error) {
 			c.panels = append(c.panels, nil)
 			continue
 		}
-		px, py := xs, ys
+		px, py := xcircles, ycircles
 		if s.free {
 			px, py = choose(xs, rows), choose(ys, rows)
 		}
@@ -159,7 +175,8 @@ func buildScatter(f *datasets.Frame, x, y string, s *options) (drawing, error) {
 			case !p.x.holds(xs[r].v) || !p.y.holds(ys[r].v):
 				outside++
 			default:
-				q := point{x: xs[r], y: ys[r], name: look.names[r], kind: at[look.of[r]] % markKinds,
+				q := point{x: xs[r], y: ys[r], circle: [2]value{xcircles[r], ycircles[r]}, name: look.names[r],
+					kind:  at[look.of[r]] % markKinds,
 					color: s.theme.Series[at[look.of[r]]%len(s.theme.Series)]}
 				if look.colors != nil {
 					q.color = look.colors.color(look.shades[r].v)
@@ -170,6 +187,9 @@ func buildScatter(f *datasets.Frame, x, y string, s *options) (drawing, error) {
 		}
 		p.draw = func(sc *scene, p *panel) {
 			sc.straights(p, append(slices.Clone(s.lines), fits[i].lines...))
+			if s.radius != "" {
+				sc.circles(p, points)
+			}
 			sc.points(p, points, fits[i].text)
 		}
 		c.panels = append(c.panels, p)
@@ -203,6 +223,9 @@ func buildScatter(f *datasets.Frame, x, y string, s *options) (drawing, error) {
 	if slices.ContainsFunc(fits, func(fit panelFit) bool { return fit.lines != nil }) {
 		c.caption = append(c.caption, "Solid line: the fit.")
 	}
+	if s.radius != "" {
+		c.caption = append(c.caption, "Circles: "+s.radius+".")
+	}
 	if outside > 0 {
 		c.caption = append(c.caption, fmt.Sprintf("%d points are outside the axes.", outside))
 	}
@@ -210,10 +233,43 @@ func buildScatter(f *datasets.Frame, x, y string, s *options) (drawing, error) {
 }
 
 type point struct {
-	x, y  value
-	name  string
-	kind  int
-	color color.NRGBA
+	x, y   value
+	circle [2]value // its lowest and highest value on each axis
+	name   string
+	kind   int
+	color  color.NRGBA
+}
+
+// around returns values with the intervals of circles of the radii; without a radius there is no circle.
+func around(values, radii []value) []value {
+	out := make([]value, len(values))
+	for i, v := range values {
+		out[i] = value{v.v, v.v - radii[i].v, v.v + radii[i].v}
+	}
+	return out
+}
+
+// circles draws the circles of points, cut off at the edge of the panel.
+func (sc *scene) circles(p *panel, points []point) {
+	for _, q := range points {
+		if !q.circle[0].interval() {
+			continue
+		}
+		tint := q.color
+		tint.A = 30
+		ring, edge := mix(q.color, sc.theme.Paper, 0.3), q.circle[0].high
+		if x, y := q.circle[0], q.circle[1]; p.x.holds(x.low) && p.x.holds(x.high) && p.y.holds(y.low) &&
+			p.y.holds(y.high) {
+			sc.add(disc{pt{p.px(x.v), p.py(y.v)}, p.px(edge) - p.px(x.v), ring, 1, tint})
+			continue
+		}
+		part := path{closed: true, stroke: ring, width: 1, fill: tint}
+		for i := range 72 {
+			sin, cos := math.Sincos(float64(i) * math.Pi / 36)
+			part.points = append(part.points, pt{p.px(q.x.v + (edge-q.x.v)*cos), p.py(q.y.v + (edge-q.x.v)*sin)})
+		}
+		sc.add(part)
+	}
 }
 
 // points draws whiskers, then marks, then the lines of a note in the corner with fewest marks, then the names that

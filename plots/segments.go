@@ -13,7 +13,7 @@ type Segments struct {
 	Table    datasets.Table
 	Image    string   // image column (default: image)
 	Mask     string   // mask column (default: mask)
-	Patches  int      // splits at the border between Patches × Patches patches, as in [Grid]
+	Patches  int      // splits at the border between Patches × Patches patches, as in [Grid], and draws their borders
 	Captions []string // text and number columns to write below each image
 	Limit    int      // images shown (default: 4)
 	Title    string
@@ -34,6 +34,11 @@ func buildSegments(f *datasets.Frame, s *options) (drawing, error) {
 	}
 	out := &sheet{set: s, title: cmp.Or(s.title, "Image, object and background"), caption: s.opening(),
 		heads: []string{"full image", "object on white", "background (object white)"}}
+	if s.patches > 0 {
+		out.heads = []string{"full image", "object patches", "background patches"}
+		out.caption = append(out.caption, fmt.Sprintf("%d × %d patches; white: the patches of the other part.",
+			s.patches, s.patches))
+	}
 	var block sheetBlock
 	letter := 'a'
 	for i, full := range thumbs[:min(cmp.Or(max(s.limit, 0), 4), len(thumbs))] {

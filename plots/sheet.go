@@ -208,10 +208,17 @@ func (s *sheet) finish() (*sheet, error) {
 	if s.named > 0 {
 		s.named += 10
 	}
-	const gap, largest = 6, 200
-	smallest := 64.0
-	if s.set.perCell > 0 {
+	const gap = 6
+	images := 0
+	s.each(func(*thumbnail) { images++ })
+	smallest, largest := 64.0, 200.0
+	switch {
+	case s.set.size > 0:
+		smallest, largest = s.set.size, s.set.size
+	case s.set.perCell > 0:
 		smallest = 48 // so that PerCell images fit side by side
+	case images == 1:
+		largest = wide
 	}
 	for {
 		total = 0
@@ -228,7 +235,7 @@ func (s *sheet) finish() (*sheet, error) {
 		}
 		s.across[widest]--
 	}
-	s.size = math.Floor(min(max(s.size, 40), largest))
+	s.size = math.Floor(min(max(s.size, 40, s.set.size), largest))
 	s.parallel(func(t *thumbnail) { t.load(s.set, 2*s.size) })
 	var bad []string
 	loaded := 0

@@ -154,6 +154,11 @@ func (t *thumbnail) overlay(img *image.RGBA, s *options, line float64) {
 				pale := func(v uint8) uint8 { return uint8(255 - (255-int(v))*45/100) }
 				img.SetRGBA(x, y, color.RGBA{pale(p.R), pale(p.G), pale(p.B), 255})
 			}
+			if s.plain && s.patches > 0 && (x > 0 && x*t.bits.Width/w != (x-1)*t.bits.Width/w ||
+				y > 0 && y*t.bits.Height/h != (y-1)*t.bits.Height/h) {
+				p := img.RGBAAt(x, y) // a border of patches
+				img.SetRGBA(x, y, color.RGBA{p.R/2 + 90, p.G/2 + 90, p.B/2 + 90, 255})
+			}
 		}
 	}
 	if t.part != whole || s.plain {

@@ -120,7 +120,7 @@ func (s source) variables() []string {
 // assigned returns the notebook variables that the statements assign to, with the line of the first assignment. Names
 // that the statements declare themselves are local.
 func assigned(body *ast.BlockStmt, files *token.FileSet, variables map[string]int) (names []string, lines []int) {
-	own := map[string]bool{}
+	own := map[string]bool{"_": true}
 	declare := func(names ...ast.Expr) {
 		for _, x := range names {
 			if id, ok := x.(*ast.Ident); ok {

@@ -36,12 +36,12 @@ func TestStatementError(t *testing.T) {
 }
 
 func TestAssigned(t *testing.T) {
-	known := map[string]int{"photos": 1, "n": 1}
+	known := map[string]int{"photos": 1, "n": 1, "_": 1}
 	for code, want := range map[string]string{
 		"%%\nphotos = 1": "photos", "%%\n\nn++": "n", "%%\nphotos.X[2] = 1; n += 2": "photos n",
 		"%%\nphotos := 1\nphotos = 2": "",
 		"%%\nfor n = range 3 {\n}":    "", "%%\nfor n := range 3 { n = 2 }": "", "%%\nother = 1": "",
-		"%%\nfunc(n int) { n = 2 }(1)": "",
+		"%%\nfunc(n int) { n = 2 }(1)": "", "%%\n_ = 1": "",
 	} {
 		s, files := split(code), token.NewFileSet()
 		body := must.Get(parseBody(files, s.Statements()))(t)

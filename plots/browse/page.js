@@ -157,7 +157,7 @@ function tile(row, place) {
   const e = make('div', { className: 'tile', tabIndex: -1, id: 'tile-' + place });
   e.setAttribute('role', 'option');
   e.setAttribute('aria-selected', selected.has(row));
-  e.setAttribute('aria-label', id(row) + (data.missing[row] ? ', ' + data.missing[row] : ''));
+  if (!state.captions.length) e.setAttribute('aria-label', id(row)); // else its texts name it
   e.style.width = tileWidth - 4 + 'px'; e.style.height = tileHeight - 4 + 'px';
   const picture = make('div', { className: 'picture' }, ...pictures(row, Math.ceil(state.size * Math.min(2, devicePixelRatio) / 64) * 64, state.part));
   picture.style.height = state.size + 'px';

@@ -101,6 +101,7 @@ func checkNotebook(module, name string, data []byte) (problems []string) {
 	if n.Metadata.Kernelspec.Name != "antipode" {
 		say("its kernel is %q: choose \"Go (Antipode)\" and save", n.Metadata.Kernelspec.Name)
 	}
+	lesson := path.Base(path.Dir(name)) == "lessons" && !strings.HasSuffix(name, "_solution.ipynb")
 	var idle []string
 	for i, c := range n.Cells {
 		where := fmt.Sprintf("cell %d", i+1)
@@ -110,7 +111,13 @@ func checkNotebook(module, name string, data []byte) (problems []string) {
 		if slices.Contains(c.Metadata.Tags, "injected-parameters") {
 			say("%s holds injected parameters: run the notebook without -p before it is committed", where)
 		}
-		if c.Count == nil && !slices.Contains(c.Metadata.Tags, "skip-execution") {
+		switch {
+		case lesson:
+			if c.Count != nil {
+				say("%s has been executed: "+
+					"a lesson shows no result before the prediction; its solution does", where)
+			}
+		case c.Count == nil && !slices.Contains(c.Metadata.Tags, "skip-execution"):
 			idle = append(idle, fmt.Sprint(i+1))
 		}
 		for _, o := range c.Outputs {

@@ -2,10 +2,10 @@
 //
 //	go run ./tools/bench NAME [flags]
 //
-// NAME is one of vit, clip, encoders, textenc, clipseg, blip, diffusion, langsam, owlsam2, neighbors, decode, embed,
-// cells and large; its flag -help lists the others with their defaults. All but cells and large have a peer, a Python
-// program: they run it with the Python that PYTHON names, else python3, which needs the peer's libraries (the imports
-// of NAME.py).
+// NAME is one of vit, clip, encoders, textenc, clipseg, blip, diffusion, langsam, owlsam2, neighbors, scores, decode,
+// embed, cells and large; its flag -help lists the others with their defaults. All but cells and large have a peer, a
+// Python program: they run it with the Python that PYTHON names, else python3, which needs the peer's libraries (the
+// imports of NAME.py).
 //
 // Both sides have the same random weights and inputs and the same number of threads, compute in float32, and take turns
 // (A B A B …). This one uses huge pages of memory, as the backend does; the peer runs as its users run it. Loading and
@@ -38,7 +38,7 @@ var benchmarks = map[string]benchmark{
 	"vit": vitBenchmark, "clip": clipBenchmark, "textenc": textencBenchmark, "clipseg": clipsegBenchmark,
 	"blip": blipBenchmark, "diffusion": diffusionBenchmark, "neighbors": neighborsBenchmark, "decode": decodeBenchmark,
 	"cells": cellsBenchmark, "embed": embedBenchmark, "langsam": langsamBenchmark, "owlsam2": owlsam2Benchmark,
-	"large": largeBenchmark, "encoders": encodersBenchmark,
+	"large": largeBenchmark, "encoders": encodersBenchmark, "scores": scoresBenchmark,
 }
 
 // usages of the flags, the same for every benchmark.
@@ -48,7 +48,7 @@ var usages = map[string]string{
 	"repeat":  "runs of each side",
 	"batch":   "items per call of the device",
 	"tokens":  "tokens per call of the device; of blip: tokens of a caption",
-	"size":    "side of the image in pixels; of neighbors and large: numbers of a vector",
+	"size":    "side of the image in pixels; of neighbors, scores and large: numbers of a vector",
 	"side":    "side of the large image in pixels",
 	"vectors": "vectors of a set",
 	"k":       "nearest neighbor",

@@ -36,6 +36,7 @@ type reply struct {
 	Seconds             []float64 // of each part of the work
 	MiB                 float64   // peak memory
 	Precision, Coverage float64   // of neighbors
+	Values              []float64 // of scores
 }
 
 // start starts the peer. Its arguments are the temporary folder, the number of threads, the seed, and the given ones.
