@@ -87,7 +87,7 @@ func commands() []command {
 			"add embeddings of images (whole, object, background) or of texts", embed},
 		{"caption", "--model NAME|DIR --in TABLE --out TABLE [--n N] [--decode HOW] …",
 			"caption images, a row for each caption", caption},
-		{"ask", "--model chat:NAME|exec:PATH --question TEXT --choices A,B,…|--questions TABLE --in TABLE --out FILE …",
+		{"ask", "--model chat:NAME|exec:PATH|NAME|DIR --question TEXT --choices A,B,…|--questions TABLE --in TABLE --out FILE …",
 			"ask a chat model or a program of yours questions about images", ask},
 		{"annotate", annotateArgs, "make pages on which people annotate images offline, and collect their answers",
 			annotateCommand},
