@@ -182,8 +182,8 @@ func (a *AskArgs) Check() error {
 		return fmt.Errorf("model %q: questions are for chat models (chat:NAME), programs (exec:PATH) and BLIP-VQA "+
 			"(blip-vqa-base or a folder); no other model answers them", a.Model)
 	case kind == "encoder" && (a.System != "" || a.Permute || a.Shuffle):
-		return errors.New("a BLIP-VQA reads neither a system message nor the choices, whose likelihood it gives; leave " +
-			"out System, Permute and Shuffle")
+		return errors.New("a BLIP-VQA reads neither a system message nor the choices, whose likelihood it gives; " +
+			"leave out System, Permute and Shuffle")
 	case a.Question != "" && strings.TrimSpace(a.Question) == "":
 		return errors.New("the question is blank")
 	case kind == "chat" && a.Chat.Format == FormatPlain && (a.Permute || a.Shuffle):

@@ -36,8 +36,8 @@ func TestRealSize(t *testing.T) {
 	captiontest.Alone(t, c, images, start)
 }
 
-// TestRealQuestions compares a model of the shape of blip-vqa-base, random weights, with transformers: encoded questions,
-// logits of forced answers, likelihoods and greedy answers. It logs the seconds of both per question: image, question,
+// TestRealQuestions compares a model of the shape of blip-vqa-base, random weights, with transformers: encoded
+// questions, logits of forced answers, likelihoods and greedy answers. It logs the seconds of both per question: image, question,
 // likelihoods of the choices and ten tokens.
 func TestRealQuestions(t *testing.T) {
 	backend, dir := testbackend.XLA(t), t.TempDir()
@@ -50,7 +50,7 @@ func TestRealQuestions(t *testing.T) {
 	for range 2 { // the first time graphs are compiled
 		for i, c := range cases {
 			begin := time.Now()
-			must.Get(a.Answer(t.Context(), []Question{{Pixels: g.images()[c.Picture], Tokens: c.Question,
+			must.Get(a.Answer(t.Context(), []Question{{Pixels: g.images()[c.Image], Tokens: c.Question,
 				Choices: c.Choices}}))(t)
 			t.Logf("question %d: %.2f s, transformers %.2f s", i, time.Since(begin).Seconds(), c.Seconds)
 		}

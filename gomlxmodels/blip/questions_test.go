@@ -24,7 +24,7 @@ import (
 
 // questionCase is one question of questions.json.
 type questionCase struct {
-	Picture     int
+	Image       int
 	Text        string
 	Words       []string
 	Question    []int32
@@ -66,7 +66,7 @@ func checkQuestion(t *testing.T, backend compute.Backend, g golden, n int, c que
 	}
 	padded := append(slices.Clone(c.Question), 7, 7, 7)
 	side := g.cfg.Vision.ImageSize
-	args := []any{tensors.FromFlatDataAndDimensions(g.images()[c.Picture], 1, 3, side, side), [][]int32{padded},
+	args := []any{tensors.FromFlatDataAndDimensions(g.images()[c.Image], 1, 3, side, side), [][]int32{padded},
 		[][]int32{{int32(len(c.Question))}}}
 	for _, ids := range c.Choices {
 		args = append(args, [][]int32{ids[:len(ids)-1]})
@@ -76,8 +76,8 @@ func checkQuestion(t *testing.T, backend compute.Backend, g golden, n int, c que
 		encoded := ForwardQuestion(s, g.cfg, in[1], in[2], ForwardImage(s, g.cfg, in[0], o).Context, o)
 		out := []*Node{Slice(encoded.Hidden, AxisRange(), AxisRange(0, len(c.Question)))}
 		for _, ids := range in[3:] {
-			out = append(out, ForwardText(s, g.cfg, textgen.Inputs{IDs: ids, Positions: Iota(ids.Graph(), ids.Shape(), 1),
-				Context: encoded.Context, Cache: textgen.NewCache(32)}, o).Logits)
+			out = append(out, ForwardText(s, g.cfg, textgen.Inputs{IDs: ids, Context: encoded.Context,
+				Positions: Iota(ids.Graph(), ids.Shape(), 1), Cache: textgen.NewCache(32)}, o).Logits)
 		}
 		return out
 	}, args...)
@@ -98,13 +98,14 @@ func checkAnswers(t *testing.T, backend compute.Backend, g golden, cases []quest
 	var questions []Question
 	cases = append([]questionCase{cases[0]}, cases...)
 	for _, c := range cases {
-		questions = append(questions, Question{Pixels: g.images()[c.Picture], Image: fmt.Sprint(c.Picture),
+		questions = append(questions, Question{Pixels: g.images()[c.Image], Image: fmt.Sprint(c.Image),
 			Tokens: c.Question, Choices: c.Choices})
 	}
 	answers := must.Get(a.Answer(t.Context(), questions))(t)
 	for i, c := range cases {
 		near.Check(t, "likelihoods", answers[i].LogProbs, c.Likelihoods, 2e-5, 1e-4)
-		want := slices.DeleteFunc(slices.Clone(c.Written), func(id int32) bool { return id == int32(g.cfg.Text.EndToken) })
+		end := int32(g.cfg.Text.EndToken)
+		want := slices.DeleteFunc(slices.Clone(c.Written), func(id int32) bool { return id == end })
 		if !slices.Equal(answers[i].Written, want) {
 			t.Errorf("question %d: written %v, want %v", i, answers[i].Written, want)
 		}

@@ -5,10 +5,10 @@ computes with it.
     python tools/pyref/blip_questions.py gomlxmodels/blip/testdata/questions
     python tools/pyref/blip_questions.py --real FOLDER
 
-With --real the model has the shape of blip-vqa-base (1.5 GB). questions.json lists, for each case, the picture, the tokens of the question
+With --real the model has the shape of blip-vqa-base (1.5 GB). questions.json lists, for each case, the image, the tokens of the question
 and of each choice (as the tokenizer writes them), the log-likelihood of each choice (its tokens and the end, summed), the tokens of the
-greedy answer, and the seconds of all three; golden.safetensors has pixels, of which the last are those of picture (bytes), hidden.N [L,D], the encoded question of case N, and logits.N_K [T,V],
-the decoder's with choice K forced. A question is encoded alone, without padding.
+greedy answer, and the seconds of all three; golden.safetensors has pixels, of which the
+last are those of image (bytes), hidden.N [L,D], the encoded question of case N, and logits.N_K [T,V], the decoder's with choice K forced. A question is encoded alone, without padding.
 
 Versions: torch 2.15.0, transformers 5.24.0, safetensors, Python 3.11+. Seed 20220130. Torch runs in float32.
 """
@@ -31,7 +31,7 @@ QUESTIONS = [
     ("a red house, a green tree and small fish on the table near the window - by the sea", ["cat", "dog"]),
     ("dog", ["sun", "rain", "night", "day", "song", "the old market", "train", "bird"]),
     ("Child sitting by the lamp", ["sitting", "standing", "walking"]),
-    ("a man and a dog in the boat, by the river", ["man", "dog", "cat"]),  # about the picture
+    ("a man and a dog in the boat, by the river", ["man", "dog", "cat"]),  # about the image
 ]
 
 
@@ -94,16 +94,16 @@ def main(root, real):
     pixels = torch.randn(2, 3, side, side, generator=g) * 2
     out, cases = {"pixels": pixels}, []
     if not real:
-        out["picture"] = torch.randint(0, 256, (16, 20, 3), generator=g)
-        processed = BlipImageProcessor.from_pretrained(root)(Image.fromarray(out["picture"].to(torch.uint8).numpy()), return_tensors="pt").pixel_values
+        out["image"] = torch.randint(0, 256, (16, 20, 3), generator=g)
+        processed = BlipImageProcessor.from_pretrained(root)(Image.fromarray(out["image"].to(torch.uint8).numpy()), return_tensors="pt").pixel_values
         out["pixels"] = pixels = torch.cat([pixels, processed])
     for n, ((question, choices), (text, words)) in enumerate(zip(pairs, texts)):
-        picture = n // 2
-        hidden, logits, sums, written, seconds = case(model, pixels[picture : picture + 1], question, choices)
+        at = n // 2
+        hidden, logits, sums, written, seconds = case(model, pixels[at : at + 1], question, choices)
         out[f"hidden.{n}"] = hidden
         for k, x in enumerate(logits):
             out[f"logits.{n}_{k}"] = x
-        cases.append(dict(picture=picture, text=text, words=words, question=question, choices=choices, likelihoods=sums, written=written, seconds=seconds if real else 0))
+        cases.append(dict(image=at, text=text, words=words, question=question, choices=choices, likelihoods=sums, written=written, seconds=seconds if real else 0))
     (root / "questions.json").write_text("[\n" + ",\n".join(json.dumps(c) for c in cases) + "\n]\n")
     save_file({k: v.float().contiguous() for k, v in out.items()}, root / "golden.safetensors")
     print(json.dumps([dict(written=c["written"], likelihoods=c["likelihoods"], seconds=c["seconds"]) for c in cases]))

@@ -147,6 +147,11 @@ func (w *worker) Prepare(_ context.Context, row stage.Row) (any, string, error) 
 		}
 		q.items = append(q.items, item)
 	}
+	if j, ok := w.judge.(*blipJudge); ok {
+		if column, err := j.encode(q); err != nil {
+			return nil, column, err
+		}
+	}
 	return q, "image", w.read(q)
 }
 

@@ -6,6 +6,7 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/gomlx/compute"
 
@@ -38,12 +39,14 @@ func openBLIP(env stage.Env, args gomlxmodels.AskArgs) (j *blipJudge, err error)
 	if j.model, err = blip.OpenQuestions(dir); err != nil {
 		return nil, err
 	}
-	for _, c := range args.Choices { // also reports a folder without a tokenizer
-		if _, err := j.model.Choice(c); err != nil {
-			return nil, err
-		}
-	}
 	if _, err := j.model.Tokenizer(); err != nil {
+		return nil, err
+	}
+	q := &question{items: []execmodel.Item{{Question: args.Question, Choices: args.Choices}}}
+	if strings.Contains(args.Question, "{") {
+		q.items[0].Question = ""
+	}
+	if _, err := j.encode(q); err != nil {
 		return nil, err
 	}
 	if j.contents, err = hub.Digest(env, args.Model, j.model.Files(), j.model.Preprocess()); err != nil {
@@ -65,7 +68,23 @@ func (j *blipJudge) Load(ctx context.Context) (err error) {
 	return err
 }
 
-// read decodes and prepares the image, and the texts.
+// encode sets the tokens of a question and its choices; column is the one of a text that the model does not read.
+func (j *blipJudge) encode(q *question) (column string, err error) {
+	item := q.items[0]
+	if q.blip.Tokens, err = j.model.Question(item.Question); err != nil {
+		return "question", err
+	}
+	for _, c := range item.Choices {
+		ids, err := j.model.Choice(c)
+		if err != nil {
+			return "choices", err
+		}
+		q.blip.Choices = append(q.blip.Choices, ids)
+	}
+	return "", nil
+}
+
+// read decodes and prepares the image.
 func (j *blipJudge) read(q *question) error {
 	rgb, err := stage.ReadImage(q.image)
 	if err != nil {
@@ -74,16 +93,6 @@ func (j *blipJudge) read(q *question) error {
 	q.blip.Image = stage.ImageKey(q.image)
 	if q.blip.Pixels, err = j.model.Prepare(rgb); err != nil {
 		return fmt.Errorf("%s: %w", filepath.Base(q.image.Path), err)
-	}
-	if q.blip.Tokens, err = j.model.Question(q.items[0].Question); err != nil {
-		return err
-	}
-	for _, c := range q.items[0].Choices {
-		ids, err := j.model.Choice(c)
-		if err != nil {
-			return err
-		}
-		q.blip.Choices = append(q.blip.Choices, ids)
 	}
 	return nil
 }
