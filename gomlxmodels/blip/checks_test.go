@@ -37,8 +37,8 @@ func TestRealSize(t *testing.T) {
 }
 
 // TestRealQuestions compares a model of the shape of blip-vqa-base, random weights, with transformers: encoded
-// questions, logits of forced answers, likelihoods and greedy answers. It logs the seconds of both per question: image, question,
-// likelihoods of the choices and ten tokens.
+// questions, logits of forced answers, likelihoods and greedy answers. It logs the seconds of both per
+// question: image, question, likelihoods of the choices and ten tokens.
 func TestRealQuestions(t *testing.T) {
 	backend, dir := testbackend.XLA(t), t.TempDir()
 	python(t, "blip_questions.py", "--real", dir)
