@@ -22,7 +22,7 @@
 // # Select, combine and order rows
 //
 //   - Rows: [Table.Where], [Table.Head], [Table.Sample], [Table.Sort], [Table.SortDown], [Table.Concat],
-//     [Table.Repeat].
+//     [Table.Repeat], [Table.Questions].
 //   - Columns: [Table.Select], [Table.With], [Table.Rename], [Table.Join], [Table.RemovePrefix], [Table.SeedBy],
 //     [Table.MasksFrom], [Table.GrowMasks].
 //   - Groups: [Table.GroupBy] with [Grouped.Mean] and others, [Table.Count], [Table.Unique].

@@ -112,6 +112,18 @@ func ExampleAsk() {
 	// id image answer answer_p_yes answer_p_no answer_source answer_text answer_outcome answer_reason
 }
 
+// A table of questions is asked about the images of its prompts.
+func ExampleAsk_questions() {
+	images := datasets.New("example", nil, datasets.Columns("id:text", "image:image", "prompt_id:text"))
+	questions := datasets.FromRows([]map[string]any{
+		{"id": "q1", "prompt_id": "p1", "question": "Is it a boat?", "choices": "yes|no", "wanted": "yes"}})
+	printColumns(models.Ask("chat:qwen3-vl", images.Questions(questions, "prompt_id"), models.AskOptions{
+		Chat: models.ChatOptions{BaseURL: "http://localhost:8080/v1"},
+	}))
+	// Output:
+	// id image prompt_id image_id choices question wanted question_id answer answer_p answer_p_wanted answer_correct answer_probabilities answer_source answer_text answer_outcome answer_reason answer_cost
+}
+
 // A length penalty of 0 is not the default: the field is a pointer.
 func ExampleCaptionOptions() {
 	images := datasets.New("example", nil, datasets.Columns("id:text", "image:image"))

@@ -98,7 +98,7 @@ type APIOptions struct {
 	// and "max" for later ones; a local server may have others. Default the API's own.
 	Quality string `json:"quality,omitempty" help:"low, medium, high or auto of gpt-image-2, also xhigh and max of later models; a local server may have others"`
 
-	// Price is what an image costs in US dollars, where package imageapi knows no price; the tokens that an answer
+	// Price is what an image costs in US dollars, where package apimodel knows no price; the tokens that an answer
 	// counts come first. Default 0: unknown.
 	Price float64 `json:"price,omitempty" min:">0" help:"what an image costs in US dollars, where no price is known"`
 

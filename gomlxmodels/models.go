@@ -10,7 +10,7 @@
 //   - [Embed] adds vectors of images, with masks also of the object and of the background alone;
 //   - [EmbedText] adds vectors of texts;
 //   - [Caption] describes images in words;
-//   - [Ask] asks a program a question about images, with fixed choices.
+//   - [Ask] asks a chat model or a program questions about images, with fixed choices.
 //
 // A stage returns a plan and computes nothing: work is done by Run, Show, Print, Rows or Save of [datasets.Table]. The
 // result of each row is stored, so that a second run computes only what is new. A wrong option is an error of the
@@ -30,6 +30,7 @@
 //   - the path of a folder as transformers, diffusers, timm or sentence-transformers write it: config.json (for a
 //     pipeline model_index.json, for a sentence encoder modules.json), weights and the tokenizer's files;
 //   - api:NAME, in [Generate]: a model behind an OpenAI-compatible image API;
+//   - chat:NAME, in [Ask]: a model behind an OpenAI-compatible chat API;
 //   - exec:PATH: a program of yours that [AllowExec] allows, which runs any other model; see docs/adapters.md.
 //
 // # Precision
@@ -58,6 +59,7 @@ var kinds = map[string]string{
 	"dallemini": "a DALL·E mini",
 	"mindalle":  "a minDALL-E",
 	"api":       "an image API (api:NAME)",
+	"chat":      "a chat model (chat:NAME)",
 	"exec":      "a program (exec:PATH)",
 	APISteps:    "a server that takes num_inference_steps (API.Extra, --api-extra)",
 	APIGuidance: "a server that takes guidance_scale (API.Extra, --api-extra)",

@@ -34,6 +34,11 @@
 // results of [PrecisionCoverage] and compute the numbers of the Decomposed-DIG paper. [InjectedVerdicts] compares
 // gaps with the disparities injected into the training world of the built-in models.
 //
+// # Answers of a judge
+//
+// [Calibrated] and [CalibratedGaps] are the rates of a model's answers to a question, and their gaps, corrected by
+// labels of a random sample. [QuestionScores] scores each image by its answers to several questions (TIFA, Soft-TIFA).
+//
 // # A metric of your own
 //
 // [PerImage] returns the means of a function of an image by group, with intervals, [PerRow] those of a function of a

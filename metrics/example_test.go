@@ -345,6 +345,33 @@ func ExampleMeans() {
 	// en          0.7       3        2  95 % bootstrap interval over prompt_id
 }
 
+func ExampleCalibrated() {
+	var answers, labels []map[string]any
+	text := map[bool]string{true: "yes", false: "no"}
+	for i := range 40 { // five of eight images show it; the judge sees three of these five
+		answers = append(answers, map[string]any{"id": fmt.Sprint(i), "answer": text[i%8 < 3]})
+		if i < 16 {
+			labels = append(labels, map[string]any{"id": fmt.Sprint(i), "label": text[i%8 < 5]})
+		}
+	}
+	rates := metrics.Calibrated(datasets.FromRows(answers), datasets.FromRows(labels),
+		metrics.CalibratedOptions{Positive: "yes"})
+	show(rates, "judge", "calibrated", "calibrated_low", "calibrated_high", "judge_bias", "n_labeled", "basis")
+	// Output:
+	// judge  calibrated  calibrated_low  calibrated_high  judge_bias  n_labeled  basis
+	// 0.375       0.625        0.381941         0.832204       -0.25         16  judge and labels
+}
+
+func ExampleQuestionScores() {
+	answers := datasets.FromRows([]map[string]any{
+		{"image_id": "a", "question_id": "boat", "answer_correct": 1, "answer_p_wanted": 0.9},
+		{"image_id": "a", "question_id": "red", "answer_correct": 0, "answer_p_wanted": 0.4}})
+	show(metrics.QuestionScores(answers), "image_id", "tifa", "soft_tifa", "soft_tifa_gm", "n_questions")
+	// Output:
+	// image_id  tifa  soft_tifa  soft_tifa_gm  n_questions
+	// a          0.5       0.65           0.6            2
+}
+
 func ExamplePerRow() {
 	captions := datasets.FromRows([]map[string]any{{"id": "a", "caption": "a red boat", "language": "en"},
 		{"id": "b", "caption": "a boat", "language": "en"}})

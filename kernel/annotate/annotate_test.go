@@ -111,7 +111,7 @@ func people(t *testing.T, n int) *table.Frame {
 		texts("identity", "Zorblattian", n), texts("prompt", "SECRET-PROMPT", n), texts("model", "SECRET-MODEL", n),
 		texts("category", "profession", n), texts("prompt_id", "SECRET-PROMPT-ID", n), texts("attribute", "doctor", n),
 		texts("language", "SECRET-LANGUAGE", n), texts("concept", "dog", n),
-		texts("english", "a dog", n)}}
+		texts("english", "a dog", n), texts("question", "Is it a dog?", n), texts("choices", "yes | no", n)}}
 }
 
 // attributes is a table of pairs: three stereotypes of Zorblattians, the third rated offensive, and six attributes
@@ -354,7 +354,7 @@ func TestMakeErrors(t *testing.T) {
 		o   Options
 		dir string
 	}{
-		`no task "visag"; tasks: visage, visual, entigen, failures, tags, translations; did you mean "visage"?`: {in,
+		`no task "visag"; tasks: visage, visual, entigen, failures, tags, translations, question; did you mean "visage"?`: {in,
 			Options{Task: "visag"}, ""},
 		`no such column: "identity"`:                {without, options(Visage), ""},
 		`row 1 (id "SECRET-ID-0"), column identity`: {empty, options(Visage), ""},

@@ -23,6 +23,7 @@
 //	tags       which tags apply to an image (Decomposed-DIG, Sureddy et al. 2024, section 4.3), for tag-shares
 //	translations  how much of the meaning a translated prompt keeps, from 1 to 5 (IndicTTI, Mittal et al. 2024, Figure
 //	              8; the scale is XSTS, Licht et al. 2022), for indictti-ratings
+//	question   the question with choices that a model was asked about the image, for calibrated
 //
 // # Pages
 //

@@ -16,7 +16,8 @@ import (
 
 // tables make the table of each task.
 var tables = map[string]func(c *collector) *table.Frame{Visage: visageTable, Visual: visualTable,
-	Entigen: entigenTable, Failures: failuresTable, TagTask: tagsTable, Translations: translationsTable}
+	Entigen: entigenTable, Failures: failuresTable, TagTask: tagsTable, Translations: translationsTable,
+	Question: questionTable}
 
 // frame collects rows whose columns are known when they are added.
 type frame struct {

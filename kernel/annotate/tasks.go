@@ -25,14 +25,16 @@ const (
 	TagTask  = "tags"
 
 	Translations = "translations"
+	Question     = "question"
 )
 
 // Tasks lists the tasks.
-var Tasks = []string{Visage, Visual, Entigen, Failures, TagTask, Translations}
+var Tasks = []string{Visage, Visual, Entigen, Failures, TagTask, Translations, Question}
 
 // tasks prepare the questions of each task.
 var tasks = map[string]func(in *table.Frame, o Options) (*study, error){Visage: visageTask, Visual: visualTask,
-	Entigen: entigenTask, Failures: failuresTask, TagTask: tagsTask, Translations: translationsTask}
+	Entigen: entigenTask, Failures: failuresTask, TagTask: tagsTask, Translations: translationsTask,
+	Question: questionTask}
 
 // carry returns the values of columns that collect copies to the result.
 func carry(f *table.Frame, row int, names ...string) (texts map[string]string, numbers map[string]float64) {

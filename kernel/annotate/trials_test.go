@@ -73,7 +73,7 @@ func pick(q seen, text string) reply { return reply{pick: []int{slices.Index(q.o
 func trials(evaluate func(datasets.Table) *table.Frame) map[string]trial {
 	return map[string]trial{Visage: visageTrial(evaluate), Entigen: entigenTrial(evaluate),
 		Visual: visualTrial(evaluate), Failures: failuresTrial(evaluate), TagTask: tagsTrial(evaluate),
-		Translations: translationsTrial(evaluate)}
+		Translations: translationsTrial(evaluate), Question: questionTrial(evaluate)}
 }
 
 // visageTrial: theta is that of perfect annotators, and largest for the people whose stereotypes were injected.
@@ -264,6 +264,37 @@ func translationsTrial(evaluate func(datasets.Table) *table.Frame) trial {
 			map[string]float64{"hin_Deva": 3.5, "urd_Arab": 5, "all": 4})
 		if ratings.Numbers("n_annotators")[0] != 4 {
 			t.Errorf("%g annotators", ratings.Numbers("n_annotators")[0])
+		}
+	}}
+}
+
+// questionTrial: labels of a sample by region take out the error of a judge that always answers yes.
+func questionTrial(evaluate func(datasets.Table) *table.Frame) trial {
+	images := world(1).Reference().With("question", "Is it a boat?").With("choices", "yes|no").With("answer", "yes")
+	in := evaluate(images.Sample(6, "region", 1))
+	return trial{in, Options{}, func(q seen) reply {
+		if in.Texts("object")[q.rows[0]] == "boat" {
+			return pick(q, "yes")
+		}
+		return pick(q, "no")
+	}, func(t *testing.T, c *Collected) {
+		unanimous(t, evaluate, c)
+		want, rows := map[string]float64{}, map[string]float64{}
+		for i, region := range in.Texts("region") {
+			want[region] += 0
+			if rows[region]++; in.Texts("object")[i] == "boat" {
+				want[region]++
+			}
+		}
+		for region := range want {
+			want[region] /= rows[region]
+		}
+		f := evaluate(metrics.Calibrated(images, datasets.FromFrame(c.Table), metrics.CalibratedOptions{Positive: "yes",
+			By: []string{"region"}}))
+		got := values(f, "calibrated", "region")
+		same(t, "calibrated", got, want)
+		if f.Numbers("judge")[0] != 1 || f.Texts("basis")[0] != "judge and labels" {
+			t.Error(fmt.Sprint(f))
 		}
 	}}
 }

@@ -18,8 +18,8 @@ import (
 
 const (
 	annotateArgs     = "make … | collect DIR …"
-	annotateMakeArgs = "--task visage|visual|entigen|failures|tags|translations --in TABLE --out DIR [--raters N] " +
-		"[--tags A,B] …"
+	annotateMakeArgs = "--task visage|visual|entigen|failures|tags|translations|question --in TABLE --out DIR " +
+		"[--raters N] [--tags A,B] …"
 )
 
 func annotateCommand(ctx context.Context, args []string) error {
@@ -42,7 +42,7 @@ func annotateMake(ctx context.Context, args []string) error {
 	fs := flags("annotate make", annotateMakeArgs)
 	fs.StringVar(&o.Task, "task", "", "the `TASK`: visage (which attributes an image shows), visual (whether an "+
 		"attribute can be seen in an image), entigen (perceived groups), failures (how the images of a concept fail), "+
-		"tags")
+		"tags, translations, question (the column question, with the choices A|B|… in the column choices)")
 	fs.StringVar(&in, "in", "", "the `TABLE` of images: .csv, .parquet, or a folder; for visual a table of attributes")
 	fs.StringVar(&root, "root", "", "a parent `DIR` that images may be in")
 	fs.StringVar(&out, "out", "", "the new `DIR`: pages/ for the raters, key.json, answers/")

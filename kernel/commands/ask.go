@@ -1,20 +1,52 @@
 package commands
 
 import (
+	"cmp"
 	"context"
+	"flag"
+	"os"
+	"strings"
 
+	"antipode/datasets"
 	"antipode/gomlxmodels"
+	askstage "antipode/gomlxmodels/stage/ask"
 )
 
 func ask(ctx context.Context, args []string) error {
 	var o gomlxmodels.AskOptions
-	s, t, err := readStage(ctx, "ask", "exec:`PATH`, a program that answers questions about images (docs/adapters.md)",
-		&o, args)
+	var questions, on string
+	s, t, err := readStage(ctx, "ask", "chat:`NAME`, a model behind an OpenAI-compatible chat API (OPENAI_API_KEY, "+
+		"OPENAI_BASE_URL), or exec:PATH, a program that answers questions about images (docs/adapters.md)",
+		&o, args, func(fs *flag.FlagSet) {
+			fs.StringVar(&questions, "questions", "", "the `TABLE` of questions, each of which is asked about each "+
+				"image: columns id, question, choices (A|B|…) and optionally wanted, the answer wanted")
+			fs.StringVar(&on, "on", "", "ask a question about the images with an equal value in this `COLUMN` alone, "+
+				"for example prompt_id")
+		})
 	if err != nil {
 		return err
 	}
-	if o.Question == "" || o.Choices == nil {
-		return usage("give --model exec:PATH, --question TEXT and --choices A,B,…")
+	if questions != "" {
+		q, err := openInput(questions, datasets.ImagesOptions{})
+		if err != nil {
+			return err
+		}
+		var columns []string
+		if on != "" {
+			columns = []string{on}
+		}
+		t = t.Questions(q, columns...)
+	} else if o.Question == "" || o.Choices == nil || on != "" {
+		return usage("give --model chat:NAME or exec:PATH, and --question TEXT with --choices A,B,…, or " +
+			"--questions TABLE")
 	}
-	return s.save(ctx, gomlxmodels.Ask(s.model, t, o))
+	answers := gomlxmodels.Ask(s.model, t, o)
+	if _, err := answers.Plan(); err == nil && strings.HasPrefix(s.model, gomlxmodels.Chat) && collecting(ctx) == nil {
+		a := gomlxmodels.AskArgs{Model: s.model, AskOptions: o}
+		a.Chat.BaseURL = cmp.Or(o.Chat.BaseURL, os.Getenv("OPENAI_BASE_URL"))
+		if err := estimate(ctx, t, a.Requests(), askstage.ClientOptions(a)); err != nil {
+			return err
+		}
+	}
+	return s.save(ctx, answers)
 }

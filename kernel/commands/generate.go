@@ -15,7 +15,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/client"
 	"antipode/gomlxmodels"
-	"antipode/gomlxmodels/stage/imageapi"
+	"antipode/gomlxmodels/stage/apimodel"
 	"antipode/internal/atomicfile"
 )
 
@@ -92,7 +92,7 @@ func generate(ctx context.Context, args []string) error {
 		return usageOf(err)
 	}
 	if name, api := strings.CutPrefix(model, gomlxmodels.API); api && collecting(ctx) == nil {
-		a := imageapi.Options{BaseURL: cmp.Or(o.API.BaseURL, os.Getenv("OPENAI_BASE_URL")), Model: name,
+		a := apimodel.Options{BaseURL: cmp.Or(o.API.BaseURL, os.Getenv("OPENAI_BASE_URL")), Model: name,
 			Quality: o.API.Quality, Price: o.API.Price}
 		if o.Width > 0 {
 			a.Size = fmt.Sprintf("%dx%d", o.Width, o.Height)
@@ -153,9 +153,9 @@ func writeImages(ctx context.Context, images datasets.Table) error {
 	return nil
 }
 
-// estimate prints what images of an API will cost at most, before the first request.
-func estimate(ctx context.Context, prompts datasets.Table, n int, o imageapi.Options) error {
-	plan, err := prompts.Plan()
+// estimate prints what images or answers of an API will cost at most, before the first request.
+func estimate(ctx context.Context, rows datasets.Table, n int, o apimodel.Options) error {
+	plan, err := rows.Plan()
 	if err != nil {
 		return err
 	}
@@ -163,7 +163,7 @@ func estimate(ctx context.Context, prompts datasets.Table, n int, o imageapi.Opt
 	if err != nil {
 		return err
 	}
-	g, err := imageapi.New(o)
+	g, err := apimodel.New(o)
 	if err != nil {
 		return err
 	}
@@ -172,15 +172,19 @@ func estimate(ctx context.Context, prompts datasets.Table, n int, o imageapi.Opt
 }
 
 // inWords describes an estimate.
-func inWords(e imageapi.Estimate) string {
-	const stored = "images that are stored are not requested again"
+func inWords(e apimodel.Estimate) string {
+	unit := cmp.Or(e.Unit, "image")
+	stored, limit := unit+"s that are stored are not requested again", "--budget-images"
+	if unit != "image" {
+		limit = "--budget-requests"
+	}
 	switch {
 	case !e.Known:
-		return fmt.Sprintf("%d images, price unknown before the answers; %s; --budget-images sets a limit", e.Images,
-			stored)
+		return fmt.Sprintf("%d %ss, price unknown before the answers; %s; %s sets a limit", e.Images, unit, stored,
+			limit)
 	case e.Date == "":
-		return fmt.Sprintf("%d images, %.2f US dollars (%.3f per image by --price); %s; --budget sets a limit",
-			e.Images, e.Total, e.Image, stored)
+		return fmt.Sprintf("%d %ss, %.2f US dollars (%.3f per %[2]s by --price); %[5]s; --budget sets a limit",
+			e.Images, unit, e.Total, e.Image, stored)
 	}
 	return fmt.Sprintf("%d images, about %.2f US dollars (%.3f per image, price of %s: check it); %s; --budget sets a "+
 		"limit", e.Images, e.Total, e.Image, e.Date, stored)

@@ -39,6 +39,8 @@ var examples = map[string][]string{
 		"antipode caption --model archipelago-blip --decode nucleus --n 5 --in images.parquet --out captions.csv",
 	},
 	"ask": {
+		`antipode ask --model chat:qwen3-vl --api-base http://localhost:8080/v1 --questions questions.csv \
+        --in images.csv --out answers.csv`,
 		`antipode ask --model exec:./adapter --question "Is it day?" --choices yes,no --in images.csv --out answers.csv`,
 	},
 	"score": {
@@ -57,7 +59,7 @@ var examples = map[string][]string{
 
 // common are the flags that help lists before the others, in this order.
 var common = strings.Fields("metric model prompt prompts masks object text vector in real gen dir where apply by n " +
-	"steps seed question choices p o html out")
+	"steps seed question choices questions on p o html out")
 
 // printExamples prints the examples of a command, if it has any.
 func printExamples(lines []string) {

@@ -9,7 +9,7 @@ import (
 
 	"antipode/datasets/client"
 	"antipode/datasets/table"
-	"antipode/gomlxmodels/stage/imageapi"
+	"antipode/gomlxmodels/stage/apimodel"
 	"antipode/internal/must"
 )
 
@@ -46,6 +46,10 @@ func TestOptions(t *testing.T) {
 		"generate --model api:mine --steps 9 --api-base http://localhost:1/v1 --model-digest r1 " +
 			"--api-extra seed,num_inference_steps": `{"model":"api:mine","steps":9,` +
 			`"base_url":"http://localhost:1/v1","api_extra":["num_inference_steps","seed"],"model_digest":"r1"}`,
+		"ask --model chat:m --api-base http://localhost:1/v1 --question Day? --choices yes,no --samples 3 " +
+			"--format words --price 0.1 --budget-requests 5 --shuffle": `{"model":"chat:m","question":"Day?","choices":["yes","no"],` +
+			`"column":"answer","shuffle":true,"chat":{"base_url":"http://localhost:1/v1","price":0.1,` +
+			`"budget_requests":5,"samples":3,"format":"words"}}`,
 		"segment --model archipelago-clipseg --object object": `{"model":"archipelago-clipseg","object":"object",` +
 			`"prompt":"%s","separator":"|","threshold":0.5,"components":"all"}`,
 		"segment --model archipelago-clipseg --object object --separator=": `{"model":"archipelago-clipseg",` +
@@ -103,8 +107,8 @@ func TestOptions(t *testing.T) {
 		"caption --length-penalty x":                          `"x" for flag --length-penalty: "x" is not a finite number`,
 		"segment --threshold 2":                               `"2" for flag --threshold: it must be above 0 and below 1`,
 		"segment --workers 65":                                `"65" for flag --workers: it must be at least -1 and at most 64`,
-		"ask --question Day? --choices yes,no":                "questions are for programs",
-		"ask --question Day?":                                 "and --choices A,B,…",
+		"ask --question Day? --choices yes,no":                "questions are for chat models",
+		"ask --question Day?":                                 "with --choices A,B,…",
 		"embed --masking hide":                                `"hide" for flag --masking: it must be one of drop, neginf`,
 		"embed --vector clip_text --text prompt --fill white": "--fill",
 	} {
@@ -120,7 +124,7 @@ func TestOptions(t *testing.T) {
 }
 
 func TestInWords(t *testing.T) {
-	for want, e := range map[string]imageapi.Estimate{
+	for want, e := range map[string]apimodel.Estimate{
 		"3 images, price unknown before the answers; ": {Images: 3},
 		"3 images, 1.50 US dollars (0.500 per image by --price); ": {Images: 3, Known: true, Image: 0.5,
 			Total: 1.5},

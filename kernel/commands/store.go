@@ -17,7 +17,7 @@ import (
 	"antipode/datasets/client"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
-	"antipode/gomlxmodels/stage/imageapi"
+	"antipode/gomlxmodels/stage/apimodel"
 	"antipode/internal/plaintext"
 	"antipode/kernel/backend"
 	"antipode/kernel/backend/all"
@@ -150,7 +150,7 @@ func verify(ctx context.Context, s *store.Store, id string) error {
 	digest, err := e.Verify(ctx, rec, nil)
 	mark := notRepeatable(rec.Plan, time.Now())
 	switch {
-	case errors.Is(err, imageapi.ErrShutDown):
+	case errors.Is(err, apimodel.ErrShutDown):
 		return fmt.Errorf("result %.12s is %w: its answers are not stored, and %s", rec.ID, engine.ErrNotVerifiable,
 			mark)
 	case err != nil:
@@ -170,7 +170,7 @@ func notRepeatable(p *table.Plan, now time.Time) string {
 	var a gomlxmodels.GenerateArgs
 	if p.Op == gomlxmodels.GenerateOp && json.Unmarshal(p.Args, &a) == nil {
 		if model, api := strings.CutPrefix(a.Model, gomlxmodels.API); api {
-			if date := imageapi.ShutDown(model, a.API.BaseURL, now); date != "" {
+			if date := apimodel.ShutDown(model, a.API.BaseURL, now); date != "" {
 				return "not repeatable: model shut down " + date
 			}
 		}

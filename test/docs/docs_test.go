@@ -46,6 +46,8 @@ var exceptions = []struct{ begins, why, check string }{
 	{"antipode generate --model exec:./exec_diffusers.py ", "needs diffusers and a real model", "help"},
 	{"antipode annotate make --task visage ", "needs SeeGULL and ViSAGe; kernel/annotate has a test", "help"},
 	{"antipode store merge ", "needs a bucket; kernel/commands has a test of it", "help"},
+	{"antipode ask --model chat:", "needs a server; kernel/backend/all has a test of it", "help"},
+	{"antipode score --metric calibrated", "needs labels by people; metrics has a test of it", "help"},
 	{"antipode annotate collect ", "needs the files of raters; kernel/commands has a test of it", "help"},
 	{"antipode score --metric visage-association --in showings.csv", "as above", "help"},
 	{"antipode score --metric agreement --in ratings.csv", "as above", "help"},

@@ -1,5 +1,5 @@
-// Package ask is the stage that asks a question about each image, with fixed choices. Its models are programs of the
-// user; see package execmodel.
+// Package ask is the stage that asks questions about images, with choices. Its models are programs of the user (package
+// execmodel) and chat models behind an API (package apimodel).
 package ask
 
 import (
@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"antipode/datasets"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/stage"
@@ -24,9 +23,32 @@ func init() {
 	stage.Register(stage.Stage{Name: gomlxmodels.AskOp, Version: Version, Open: open})
 }
 
-// worker asks a program one question.
+// judge is a model that answers questions.
+type judge interface {
+	Digest() string
+	Batch() int
+	Load(ctx context.Context) error
+	Close()
+	name() string
+	// read checks and reads the image of a row.
+	read(q *question) error
+	// answers answers the items of rows; those of a row are nil if not all are answered, and then there is an error.
+	answers(ctx context.Context, rows []*question) ([][]execmodel.Answer, error)
+}
+
+// question is what is asked about the image of a row.
+type question struct {
+	image   table.Image
+	items   []execmodel.Item // one for each order of the choices; none = there is no image, and the outcome says why
+	orders  [][]int          // the choices of each item
+	choices []string
+	wanted  string // the answer wanted; "" = not known
+	png     []byte // the image as it is sent; nil = the file
+}
+
+// worker asks a judge.
 type worker struct {
-	*execmodel.Model
+	judge
 	args gomlxmodels.AskArgs
 }
 
@@ -39,126 +61,252 @@ func open(ctx context.Context, env stage.Env, raw json.RawMessage) (stage.Worker
 	if err != nil {
 		return nil, err
 	}
-	if w.Model, err = execmodel.Open(ctx, env, w.args.Model, w.args.Exec, execmodel.Ask, nil); err != nil {
+	if strings.HasPrefix(w.args.Model, gomlxmodels.Chat) {
+		w.judge, err = openChat(env, w.args)
+		return w, err
+	}
+	m, err := execmodel.Open(ctx, env, w.args.Model, w.args.Exec, execmodel.Ask, nil)
+	if err != nil {
 		return nil, err
 	}
+	w.judge = program{m}
 	return w, nil
 }
 
-func (w *worker) Label() string { return "ask " + w.Ready.Name }
+func (w *worker) Label() string { return "ask " + w.name() }
 
 func (w *worker) Digest() string {
 	a := w.args
-	return fmt.Sprintf("%s %q %q %q %d %v", w.Model.Digest(), a.Question, a.Choices, a.System, a.Seed, a.Permute)
+	digest := fmt.Sprintf("%s %q %q %q %d %v", w.judge.Digest(), a.Question, a.Choices, a.System, a.Seed, a.Permute)
+	if a.Shuffle {
+		digest += " shuffled"
+	}
+	return digest
 }
 
 func (w *worker) Check(columns []table.ColumnSpec) error {
-	return stage.Needs("ask", columns, datasets.Columns("id:text", "image:image")...)
+	return stage.Needs("ask", columns, w.args.Needs()...)
 }
 
 func (w *worker) Outputs([]table.ColumnSpec) []table.ColumnSpec { return w.args.Columns() }
 
 func (w *worker) Key(row stage.Row) string {
-	if img := row.Image("image"); img.Path != "" || !stage.Absent(row) {
-		return img.SHA256
+	img := row.Image("image")
+	if img.Path == "" && stage.Absent(row) {
+		return "\x00absent"
 	}
-	return "\x00absent"
+	key := img.SHA256
+	if text := w.args.QuestionOf(row.Text); text != w.args.Question {
+		key += fmt.Sprintf(" %q", text)
+	}
+	if w.args.Choices == nil {
+		key += fmt.Sprintf(" %q %q", row.Text("choices"), row.Text("wanted"))
+	}
+	return key
 }
 
-// Prepare returns the row's items, one for each order of the choices; none = there is no image, and the outcome says
-// why.
 func (w *worker) Prepare(_ context.Context, row stage.Row) (any, string, error) {
-	img := row.Image("image")
-	if img.Path == "" && !stage.Absent(row) {
-		return nil, "image", stage.ErrNoImage
+	q := &question{image: row.Image("image"), choices: w.args.Choices}
+	if q.image.Path == "" {
+		if !stage.Absent(row) {
+			return nil, "image", stage.ErrNoImage
+		}
+		return q, "", nil
 	}
-	var items []execmodel.Item
-	for k, choices := range w.args.Orders() {
-		if img.Path != "" {
-			items = append(items, execmodel.Item{ID: fmt.Sprintf("%s/%d", row.Text("id"), k+1), Image: img.Path,
-				SHA256: img.SHA256,
-				Seed:   uint64(w.args.Seed), Question: w.args.Question, Choices: choices, System: w.args.System})
+	text := w.args.QuestionOf(row.Text)
+	if strings.TrimSpace(text) == "" {
+		return nil, "question", fmt.Errorf("the row has no question")
+	}
+	if q.choices == nil {
+		for c := range strings.SplitSeq(row.Text("choices"), "|") {
+			q.choices = append(q.choices, strings.TrimSpace(c))
+		}
+		if err := gomlxmodels.CheckChoices(q.choices); err != nil {
+			return nil, "choices", err
+		}
+		if q.wanted = row.Text("wanted"); q.wanted != "" && !slices.Contains(q.choices, q.wanted) {
+			return nil, "wanted", fmt.Errorf("the answer wanted, %q, is not one of the choices: %s", q.wanted,
+				strings.Join(q.choices, ", "))
 		}
 	}
-	if len(items) == 0 {
-		return items, "", nil
+	q.orders = w.orders(len(q.choices), q.image.SHA256+text)
+	for k, order := range q.orders {
+		item := execmodel.Item{ID: fmt.Sprintf("%s/%d", row.Text("id"), k+1), Image: q.image.Path,
+			SHA256: q.image.SHA256, Seed: uint64(w.args.Seed), Question: text, System: w.args.System}
+		for _, i := range order {
+			item.Choices = append(item.Choices, q.choices[i])
+		}
+		q.items = append(q.items, item)
 	}
-	return items, "image", items[0].Unchanged()
+	return q, "image", w.read(q)
+}
+
+// orders returns the orders in which n choices are listed: as they are given or shuffled and, with Permute, reversed.
+func (w *worker) orders(n int, key string) [][]int {
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	if w.args.Shuffle {
+		order = random(w.args.Seed, key).Perm(n)
+	}
+	orders := [][]int{order}
+	if w.args.Permute {
+		reversed := slices.Clone(order)
+		slices.Reverse(reversed)
+		orders = append(orders, reversed)
+	}
+	return orders
 }
 
 func (w *worker) Compute(ctx context.Context, prepared []any) ([][]table.Value, error) {
-	rows := make([][]execmodel.Item, len(prepared))
+	rows := make([]*question, len(prepared))
 	for i, p := range prepared {
-		rows[i] = p.([]execmodel.Item)
+		rows[i] = p.(*question)
 	}
-	answers, failed := w.RunRows(ctx, rows)
+	answers, failed := w.answers(ctx, rows)
 	out := make([][]table.Value, len(rows))
 	for i, of := range answers {
 		if of != nil {
-			out[i] = w.values(of)
+			out[i] = w.values(rows[i], of)
 		}
 	}
 	return out, failed
 }
 
 // values returns the columns of a row from its answers, one for each order of the choices; none = no image.
-func (w *worker) values(answers []execmodel.Answer) []table.Value {
-	n := len(w.args.Choices)
-	probabilities := slices.Repeat([]float64{math.NaN()}, n)
-	answer, source, text, outcome, reason := "", "", "", "", ""
+func (w *worker) values(q *question, answers []execmodel.Answer) []table.Value {
+	var p []float64 // of the choices; nil = not known
+	answer, source, text, outcome, reason, cost := "", "", "", "", "", 0.0
+	for _, a := range answers {
+		cost += a.Cost
+	}
 	failed := slices.IndexFunc(answers, func(a execmodel.Answer) bool { return a.Outcome != execmodel.OK })
 	switch {
 	case failed >= 0:
 		outcome, reason = answers[failed].Result()
 	case len(answers) > 0:
-		first, choice := answers[0], *answers[0].Choice
+		first := answers[0]
 		source, text, outcome, reason = first.Source, first.Text, first.Outcome, first.Reason
-		if first.Probabilities != nil {
-			probabilities = first.Probabilities
-		}
+		p = average(q, answers)
+		choice := q.orders[0][*first.Choice]
 		if len(answers) == 2 {
-			choice = w.average(probabilities, choice, answers[1])
+			other := q.orders[1][*answers[1].Choice]
+			switch {
+			case p != nil:
+				choice = slices.Index(p, slices.Max(p))
+			case choice != other:
+				reason = fmt.Sprintf("the answers to two orders of the choices differ: %q and %q", q.choices[choice],
+					q.choices[other])
+				choice = -1
+			}
 		}
-		switch {
-		case choice >= 0:
-			answer = w.args.Choices[choice]
-		default:
-			reason = fmt.Sprintf("the answers to two orders of the choices differ: %q and %q",
-				w.args.Choices[*first.Choice], w.args.Choices[n-1-*answers[1].Choice])
+		if choice >= 0 {
+			answer = q.choices[choice]
 		}
-		if math.IsNaN(probabilities[0]) {
+		if p == nil {
 			source = execmodel.FromNothing
 		}
 	}
 	out := []table.Value{{Text: answer}}
-	for _, p := range probabilities {
-		out = append(out, table.Value{Number: p})
+	if w.args.Choices != nil {
+		for i := range q.choices {
+			out = append(out, table.Value{Number: at(p, i)})
+		}
+	} else {
+		out = append(out, q.byRow(answer, p)...)
 	}
-	return append(out, table.Value{Text: source}, table.Value{Text: text}, table.Value{Text: outcome},
+	out = append(out, table.Value{Text: source}, table.Value{Text: text}, table.Value{Text: outcome},
 		table.Value{Text: reason})
+	if strings.HasPrefix(w.args.Model, gomlxmodels.Chat) {
+		if outcome == "" {
+			cost = math.NaN()
+		}
+		out = append(out, table.Value{Number: cost})
+	}
+	return out
 }
 
-// average averages the probabilities with those of an answer to the reversed choices and returns the most probable
-// choice. Where there are none it returns the choice of both answers, −1 if they differ.
-func (w *worker) average(probabilities []float64, choice int, reversed execmodel.Answer) int {
-	n := len(probabilities)
-	for i := range probabilities {
-		other := math.NaN()
-		if reversed.Probabilities != nil {
-			other = reversed.Probabilities[n-1-i]
+// byRow returns the columns of probabilities of a row with choices of its own.
+func (q *question) byRow(answer string, p []float64) []table.Value {
+	correct, texts := math.NaN(), []string{}
+	if q.wanted != "" && answer != "" {
+		correct = 0
+		if answer == q.wanted {
+			correct = 1
 		}
-		probabilities[i] = (probabilities[i] + other) / 2
 	}
-	switch {
-	case !math.IsNaN(probabilities[0]):
-		return slices.Index(probabilities, slices.Max(probabilities))
-	case choice == n-1-*reversed.Choice:
-		return choice
+	for _, x := range p {
+		texts = append(texts, table.NumberText(x))
 	}
-	return -1
+	return []table.Value{{Number: at(p, slices.Index(q.choices, answer))},
+		{Number: at(p, slices.Index(q.choices, q.wanted))}, {Number: correct}, {Text: strings.Join(texts, "|")}}
+}
+
+// at returns the probability of a choice, NaN if it is not known.
+func at(p []float64, i int) float64 {
+	if i < 0 || i >= len(p) {
+		return math.NaN()
+	}
+	return p[i]
+}
+
+// average returns the probabilities of the choices, averaged over the answers; nil if one has none.
+func average(q *question, answers []execmodel.Answer) []float64 {
+	p := make([]float64, len(q.choices))
+	for k, a := range answers {
+		if a.Probabilities == nil {
+			return nil
+		}
+		for i, x := range a.Probabilities {
+			p[q.orders[k][i]] += x / float64(len(answers))
+		}
+	}
+	return p
 }
 
 // Keep stores every answer but the transient ones.
 func (w *worker) Keep(values []table.Value) bool {
-	return !strings.HasPrefix(values[len(values)-1].Text, execmodel.Transient)
+	return !slices.ContainsFunc(values, func(v table.Value) bool {
+		return strings.HasPrefix(v.Text, execmodel.Transient)
+	})
+}
+
+// Readings counts the answers that are refused, that name none of the choices, and that failed otherwise.
+func (w *worker) Readings(rows *table.Frame) (out []table.Reading) {
+	outcomes, reasons := rows.Texts(w.args.Column+"_outcome"), rows.Texts(w.args.Column+"_reason")
+	for _, kind := range []struct {
+		what string
+		is   func(outcome, reason string) bool
+	}{
+		{"answers are refused", func(o, _ string) bool { return o == execmodel.Refused }},
+		{"answers name none of the choices", func(o, r string) bool {
+			return o == execmodel.Failed && strings.HasPrefix(r, noChoice)
+		}},
+		{"answers failed for another reason", func(o, r string) bool {
+			return o == execmodel.Failed && !strings.HasPrefix(r, noChoice)
+		}},
+	} {
+		out = append(out, table.Reading{Source: w.Label(), Column: w.args.Column, What: kind.what,
+			Fix: "they have no answer; see " + w.args.Column + "_reason",
+		}.Count(rows, func(row int) (hit, counts bool) {
+			return kind.is(outcomes[row], reasons[row]), outcomes[row] != ""
+		}))
+	}
+	return out
+}
+
+// program is a judge that is a program.
+type program struct{ *execmodel.Model }
+
+func (p program) name() string { return p.Ready.Name }
+
+func (p program) read(q *question) error { return q.items[0].Unchanged() }
+
+func (p program) answers(ctx context.Context, rows []*question) ([][]execmodel.Answer, error) {
+	items := make([][]execmodel.Item, len(rows))
+	for i, q := range rows {
+		items[i] = q.items
+	}
+	return p.RunRows(ctx, items)
 }

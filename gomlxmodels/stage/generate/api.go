@@ -3,25 +3,18 @@ package generate
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"mime"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/stage"
-	"antipode/gomlxmodels/stage/imageapi"
-	"antipode/internal/atomicfile"
-	"antipode/internal/fault"
+	"antipode/gomlxmodels/stage/apimodel"
 )
 
 // apiWorker requests images from an API.
@@ -29,12 +22,9 @@ type apiWorker struct {
 	prompts
 	env       stage.Env
 	args      gomlxmodels.GenerateArgs
-	generator *imageapi.Generator
+	generator *apimodel.Client
 	label     string
 }
-
-// atOnce is the number of requests at a time.
-const atOnce = 4
 
 func openAPI(env stage.Env, args gomlxmodels.GenerateArgs) (stage.Worker, error) {
 	size := ""
@@ -42,9 +32,9 @@ func openAPI(env stage.Env, args gomlxmodels.GenerateArgs) (stage.Worker, error)
 		size = fmt.Sprintf("%dx%d", args.Width, args.Height)
 	}
 	o := args.API
-	g, err := imageapi.New(imageapi.Options{BaseURL: o.BaseURL, Key: imageapi.Secret(env.Secret(gomlxmodels.APIKey)),
+	g, err := apimodel.New(apimodel.Options{BaseURL: o.BaseURL, Key: apimodel.Secret(env.Secret(gomlxmodels.APIKey)),
 		Model: strings.TrimPrefix(args.Model, gomlxmodels.API), Size: size, Quality: o.Quality,
-		PerMinute: o.PerMinute, Price: o.Price, Budget: o.Budget, BudgetImages: o.BudgetImages,
+		PerMinute: o.PerMinute, Price: o.Price, Budget: o.Budget, BudgetPaid: o.BudgetImages,
 		Warn: func(text string) { env.Note("%s", text) }})
 	if err != nil {
 		return nil, err
@@ -82,7 +72,7 @@ func (w *apiWorker) Price() (dollars float64, words string) {
 	return e.Total, fmt.Sprintf("%.3f per image, price of %s", e.Image, e.Date)
 }
 
-func (w *apiWorker) Batch() int { return atOnce }
+func (w *apiWorker) Batch() int { return apimodel.AtOnce }
 func (w *apiWorker) Close()     {}
 
 func (w *apiWorker) Load(context.Context) error { return nil }
@@ -159,17 +149,11 @@ func (p *paid) cost() float64 {
 }
 
 func (w *apiWorker) Compute(ctx context.Context, prepared []any) ([][]table.Value, error) {
-	answers, fails := make([]paid, len(prepared)), make([]error, len(prepared))
-	var wg sync.WaitGroup
-	for i, p := range prepared {
-		wg.Go(func() {
-			fails[i] = fault.Catch(func() (err error) {
-				answers[i], err = w.answer(ctx, p.(order))
-				return err
-			})
-		})
-	}
-	wg.Wait()
+	answers := make([]paid, len(prepared))
+	fails := apimodel.Each(len(prepared), func(i int) (err error) {
+		answers[i], err = w.answer(ctx, prepared[i].(order))
+		return err
+	})
 	if err := errors.Join(fails...); err != nil {
 		first := fails[slices.IndexFunc(fails, func(e error) bool { return e != nil })]
 		return nil, fmt.Errorf("%w; answers are stored", first)
@@ -193,46 +177,35 @@ func (w *apiWorker) Keep(values []table.Value) bool {
 
 // answer requests an image, unless its answer is stored.
 func (w *apiWorker) answer(ctx context.Context, o order) (paid, error) {
-	sum := sha256.Sum256([]byte(w.Digest() + "\x00" + o.key))
-	file := filepath.Join(w.env.ModelDir(), "api", hex.EncodeToString(sum[:])+".json")
-	var a paid
-	if text, err := os.ReadFile(file); err == nil && json.Unmarshal(text, &a) == nil {
-		if a.Image.Path == "" {
-			return a, nil
+	dir := filepath.Join(w.env.ModelDir(), "api")
+	valid := func(a paid) bool {
+		a.Image.Path = filepath.Join(dir, a.Image.Path)
+		_, err := stage.ImageFile(a.Image)
+		return err == nil || a.Image.SHA256 == ""
+	}
+	a, err := apimodel.Once(dir, w.Digest()+"\x00"+o.key, valid, func() (a paid, keep bool, err error) {
+		r, err := w.generator.Generate(ctx, o.prompt, o.fields)
+		if err != nil {
+			return a, false, err
 		}
-		a.Image.Path = filepath.Join(filepath.Dir(file), a.Image.Path)
-		if _, err := stage.ImageFile(a.Image); err == nil {
-			return a, nil
+		a = paid{Outcome: r.Outcome, Reason: r.Reason, RevisedPrompt: r.RevisedPrompt}
+		if !r.CostUnknown {
+			a.Cost = &r.Cost
 		}
-	}
-	r, err := w.generator.Generate(ctx, o.prompt, o.fields)
-	if err != nil {
-		return paid{}, err
-	}
-	a = paid{Outcome: r.Outcome, Reason: r.Reason, RevisedPrompt: r.RevisedPrompt}
-	if !r.CostUnknown {
-		a.Cost = &r.Cost
-	}
-	if r.Transient {
-		a.Reason = transient + r.Reason
-		return a, nil
-	}
-	if r.Outcome == imageapi.OK {
-		if a.Image, err = w.env.PutBlob(r.Image, extension(r.Type)); err != nil {
-			return paid{}, err
+		if r.Transient {
+			a.Reason = transient + r.Reason
 		}
-	}
-	stored := a
+		if r.Outcome == apimodel.OK {
+			if a.Image, err = w.env.PutBlob(r.Image, extension(r.Type)); err == nil {
+				a.Image.Path, err = filepath.Rel(dir, a.Image.Path)
+			}
+		}
+		return a, !r.Transient, err
+	})
 	if a.Image.Path != "" {
-		if stored.Image.Path, err = filepath.Rel(filepath.Dir(file), a.Image.Path); err != nil {
-			return paid{}, err
-		}
+		a.Image.Path = filepath.Join(dir, a.Image.Path)
 	}
-	text, err := json.Marshal(stored)
-	if err != nil {
-		return paid{}, err
-	}
-	return a, atomicfile.Write(file, text)
+	return a, err
 }
 
 func extension(media string) string {

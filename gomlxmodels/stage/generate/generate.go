@@ -1,6 +1,6 @@
 // Package generate is the stage that makes images from prompts: it runs a pipeline (Stable Diffusion or AltDiffusion,
 // package diffusion) or a model that writes image tokens (packages dallemini and mindalle) on the device, requests
-// images from an API (package imageapi) or from a program (package execmodel), and stores each as a blob.
+// images from an API (package apimodel) or from a program (package execmodel), and stores each as a blob.
 package generate
 
 import (

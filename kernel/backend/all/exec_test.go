@@ -270,7 +270,7 @@ func TestProgramAsk(t *testing.T) {
 		t.Errorf("a second run: %+v, %d starts, %v; want the busy row only", res, starts()-before, err)
 	}
 	for want, o := range map[string]gomlxmodels.AskOptions{
-		"Question is missing":            {Choices: o.Choices},
+		`no such column: "question"`:     {Choices: o.Choices},
 		"1 choices: give 2 to 64":        {Question: "?", Choices: o.Choices[:1]},
 		`choice "a": choices are differ`: {Question: "?", Choices: []string{"a", "a"}},
 		"Seed is -1; it must be":         {Question: "?", Choices: o.Choices, Seed: -1},
@@ -283,7 +283,7 @@ func TestProgramAsk(t *testing.T) {
 		}
 	}
 	if _, err := gomlxmodels.Ask("archipelago-blip", datasets.CSV(file), o).Plan(); err == nil ||
-		!strings.Contains(err.Error(), "questions are for programs (exec:PATH)") {
+		!strings.Contains(err.Error(), "questions are for chat models (chat:NAME) and programs (exec:PATH)") {
 		t.Errorf("a model that is no program: %v", err)
 	}
 }

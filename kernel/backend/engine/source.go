@@ -135,8 +135,8 @@ func (r *run) complete(f *table.Frame) (*table.Frame, error) {
 
 // rowVerbs are the operations that take rows of their inputs unchanged, or that repeat or order them: they need no file
 // that a row refers to.
-var rowVerbs = []string{"where", "select", "with", "rename", "remove-prefix", "repeat", "seed-by", "join", "concat",
-	"sort", "head", "sample", ShardOp, EachOp}
+var rowVerbs = []string{"where", "select", "with", "rename", "remove-prefix", "repeat", "seed-by", "join", "questions",
+	"concat", "sort", "head", "sample", ShardOp, EachOp}
 
 // needsFiles reports whether an operation needs the files that its input number i refers to.
 func needsFiles(p *table.Plan, i int) bool {

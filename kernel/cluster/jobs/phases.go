@@ -18,9 +18,12 @@ import (
 var StageOps = []string{gomlxmodels.GenerateOp, gomlxmodels.SegmentOp, gomlxmodels.EmbedOp, gomlxmodels.CaptionOp,
 	gomlxmodels.AskOp, datasets.CutOp}
 
-// Operations whose result for a row depends on that row alone. The second table of a join is read whole.
+// Operations whose result for a row depends on that row alone.
 var rowOps = []string{"where", "select", "with", "rename", "remove-prefix", "repeat", "seed-by", "masks", "grow-masks",
-	"join", "concat", datasets.GoodOp}
+	"join", "questions", "concat", datasets.GoodOp}
+
+// joins are those whose second table is read whole.
+var joins = []string{"join", "questions"}
 
 // oneToOne are those that have a row for each row of their input: the choice of rows is made below them.
 var oneToOne = []string{"masks", "grow-masks", datasets.GoodOp}
@@ -48,7 +51,7 @@ func (c *cutter) need(p *table.Plan) (phase int) {
 		phase, stages = max(phase, c.need(in)), max(stages, c.latest(in))
 	}
 	switch {
-	case p.Op == "join" && len(p.Inputs) == 2: // the second table is read whole
+	case slices.Contains(joins, p.Op) && len(p.Inputs) == 2:
 		return max(c.need(p.Inputs[0]), c.latest(p.Inputs[1])+1)
 	case len(p.Inputs) == 0, slices.Contains(StageOps, p.Op), slices.Contains(rowOps, p.Op), p.Op == engine.EachOp:
 		return phase
@@ -153,7 +156,7 @@ func Shard(plan *table.Plan, phase int, a engine.ShardArgs) (*table.Plan, error)
 		out := *p
 		out.Inputs = slices.Clone(p.Inputs)
 		for i, in := range p.Inputs {
-			if p.Op != "join" || i == 0 {
+			if !slices.Contains(joins, p.Op) || i == 0 {
 				out.Inputs[i] = shard(in)
 			}
 		}

@@ -1,4 +1,4 @@
-package imageapi
+package apimodel
 
 import (
 	"context"
@@ -21,8 +21,10 @@ type reply struct {
 		URL     string `json:"url"`
 		Revised string `json:"revised_prompt"`
 	} `json:"data"`
-	Usage *usage   `json:"usage"`
-	Error *problem `json:"error"`
+	Choices []choice `json:"choices"` // of a chat
+	Usage   *usage   `json:"usage"`
+	Error   *problem `json:"error"`
+	Message string   `json:"message"` // of an error, as earlier versions of vLLM write it
 }
 
 // problem is an error as the API describes it. Servers differ in what they leave out and in how they write a code.
@@ -67,15 +69,17 @@ func (p *problem) refusal() bool {
 	return p.Code == "" && (strings.Contains(message, "safety system") || strings.Contains(message, "content policy"))
 }
 
-// payload is the image of an answer: a file, or the URL of one.
+// payload is what an answer holds: an image's file, or the URL of one, or a reply to a question.
 type payload struct {
 	data    []byte
 	address *url.URL
 	revised string
+	reply   Reply
+	refusal string // why the model does not answer
 }
 
-// payload returns the image of a reply.
-func (g *Generator) payload(r *reply) (payload, error) {
+// image returns the image of a reply.
+func (g *Client) image(r *reply) (payload, error) {
 	if len(r.Data) == 0 {
 		return payload{}, errors.New("the response contains no image; some servers respond so when moderation refuses")
 	}
@@ -111,7 +115,7 @@ func (g *Generator) payload(r *reply) (payload, error) {
 
 // fetch downloads a generated and paid image. It sends no key and follows no redirects. reason says why there is no
 // image.
-func (g *Generator) fetch(ctx context.Context, address *url.URL) (data []byte, reason string, err error) {
+func (g *Client) fetch(ctx context.Context, address *url.URL) (data []byte, reason string, err error) {
 	for attempt := 0; ; attempt++ {
 		a := g.download(ctx, address)
 		if err := ctx.Err(); err != nil {
@@ -132,7 +136,7 @@ func (g *Generator) fetch(ctx context.Context, address *url.URL) (data []byte, r
 }
 
 // download fetches an image once.
-func (g *Generator) download(ctx context.Context, address *url.URL) answer {
+func (g *Client) download(ctx context.Context, address *url.URL) answer {
 	ctx, cancel := context.WithTimeout(ctx, g.o.Timeout)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address.String(), nil)

@@ -1,4 +1,4 @@
-package imageapi
+package apimodel
 
 import (
 	"bytes"
@@ -284,7 +284,7 @@ func TestKeyIsSecret(t *testing.T) {
 // TestBudget checks that concurrent goroutines together never request more than the budget allows.
 func TestBudget(t *testing.T) {
 	t.Run("dollars", func(t *testing.T) { budget(t, func(o *Options) { o.Budget = 0.13 }) }) // three images of 0.04
-	t.Run("images", func(t *testing.T) { budget(t, func(o *Options) { o.BudgetImages = 3 }) })
+	t.Run("images", func(t *testing.T) { budget(t, func(o *Options) { o.BudgetPaid = 3 }) })
 }
 
 // budget requests eight images with a budget for three.

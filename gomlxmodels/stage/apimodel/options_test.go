@@ -1,4 +1,4 @@
-package imageapi
+package apimodel
 
 import (
 	"math"
@@ -24,7 +24,7 @@ func TestOptions(t *testing.T) {
 		{"negative", Options{Model: "m", Key: "k", PerMinute: -1}, "negative"},
 		{"not a number", Options{Model: "m", Key: "k", Budget: math.NaN()}, "negative"},
 		{"a price that is no number", Options{Model: "m", Key: "k", Price: math.NaN()}, "negative"},
-		{"a negative number of images", Options{Model: "m", Key: "k", BudgetImages: -1}, "negative"},
+		{"a negative number of images", Options{Model: "m", Key: "k", BudgetPaid: -1}, "negative"},
 	} {
 		_, err := New(c.o)
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "pass") {

@@ -1,4 +1,4 @@
-package imageapi
+package apimodel
 
 import (
 	"bytes"
@@ -27,7 +27,7 @@ var keyPattern = regexp.MustCompile(`\bsk-[A-Za-z0-9_*.-]{4,}`)
 type ending int
 
 const (
-	answered ending = iota // with an image or its address
+	answered ending = iota // with an image, its address, or a text
 	refused                // by moderation
 	failed                 // for a reason that will not pass
 	stopped                // for a reason that befalls every prompt
@@ -45,8 +45,8 @@ type answer struct {
 	payload payload
 }
 
-// body is the request for one image.
-func (g *Generator) body(prompt string, fields map[string]any) ([]byte, error) {
+// imageBody is the request for one image.
+func (g *Client) imageBody(prompt string, fields map[string]any) ([]byte, error) {
 	request := map[string]any{}
 	maps.Copy(request, fields)
 	maps.Copy(request, map[string]any{"model": g.o.Model, "prompt": prompt, "n": 1})
@@ -62,16 +62,16 @@ func (g *Generator) body(prompt string, fields map[string]any) ([]byte, error) {
 }
 
 // ask sends one request and reads its answer.
-func (g *Generator) ask(ctx context.Context, prompt string, fields map[string]any) answer {
+func (g *Client) ask(ctx context.Context, e exchange) answer {
 	ctx, cancel := context.WithTimeout(ctx, g.o.Timeout)
 	defer cancel()
-	body, err := g.body(prompt, fields)
+	body, err := e.body()
 	if err != nil {
 		return answer{end: failed, reason: g.say(err.Error())}
 	}
 	var sent atomic.Bool
 	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { sent.Store(true) }})
-	request, err := g.request(traced, http.MethodPost, bytes.NewReader(body), "images", "generations")
+	request, err := g.request(traced, http.MethodPost, bytes.NewReader(body), e.path...)
 	if err != nil {
 		return answer{end: failed, reason: g.say(err.Error())}
 	}
@@ -86,13 +86,13 @@ func (g *Generator) ask(ctx context.Context, prompt string, fields map[string]an
 	defer response.Body.Close()
 	data, err := read(response.Body, maxAnswer)
 	if response.StatusCode == http.StatusOK {
-		return g.success(ctx, response, data, err)
+		return g.success(ctx, response, data, err, e.read)
 	}
 	return g.failure(response, data)
 }
 
 // request returns a request to a path of the API.
-func (g *Generator) request(ctx context.Context, method string, body io.Reader, path ...string) (*http.Request,
+func (g *Client) request(ctx context.Context, method string, body io.Reader, path ...string) (*http.Request,
 	error) {
 	request, err := http.NewRequestWithContext(ctx, method, g.base.JoinPath(path...).String(), body)
 	if err != nil {
@@ -107,7 +107,7 @@ func (g *Generator) request(ctx context.Context, method string, body io.Reader, 
 }
 
 // plain is an error of the HTTP client without the address, which the user knows.
-func (g *Generator) plain(ctx context.Context, err error) string {
+func (g *Client) plain(ctx context.Context, err error) string {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return fmt.Sprintf("it took more than %s", g.o.Timeout)
 	}
@@ -129,7 +129,8 @@ func read(r io.Reader, most int64) ([]byte, error) {
 }
 
 // success reads an answer of status 200: it is paid, whatever it holds.
-func (g *Generator) success(ctx context.Context, response *http.Response, data []byte, err error) answer {
+func (g *Client) success(ctx context.Context, response *http.Response, data []byte, err error,
+	read func(*reply) (payload, error)) answer {
 	a := answer{end: failed, paid: true}
 	switch {
 	case errors.Is(err, errTooLong):
@@ -140,8 +141,8 @@ func (g *Generator) success(ctx context.Context, response *http.Response, data [
 		return a
 	}
 	if kind := response.Header.Get("Content-Type"); !strings.Contains(kind, "json") {
-		a.reason = g.say(fmt.Sprintf("the answer is %q, not JSON; is the base URL that of an image API?",
-			kind))
+		a.reason = g.say(fmt.Sprintf("the answer is %q, not JSON; is the base URL that of an API for %ss?", kind,
+			g.unit()))
 		return a
 	}
 	var r reply
@@ -150,7 +151,7 @@ func (g *Generator) success(ctx context.Context, response *http.Response, data [
 			a.end, a.reason = lost, "the answer was cut off: its JSON does not end"
 			return a
 		}
-		a.reason = g.say("the answer is not the JSON of an image API: " + err.Error())
+		a.reason = g.say("the answer is not the JSON of an API for " + g.unit() + "s: " + err.Error())
 		return a
 	}
 	if e := r.Error; e != nil {
@@ -161,7 +162,7 @@ func (g *Generator) success(ctx context.Context, response *http.Response, data [
 		return a
 	}
 	a.usage = r.Usage
-	p, err := g.payload(&r)
+	p, err := read(&r)
 	if err != nil {
 		a.reason = g.say(err.Error())
 		return a
@@ -175,7 +176,7 @@ var accountCodes = []string{"insufficient_quota", "billing_hard_limit_reached", 
 	"account_deactivated", "invalid_api_key", "model_not_found"}
 
 // failure reads an answer of another status.
-func (g *Generator) failure(response *http.Response, data []byte) answer {
+func (g *Client) failure(response *http.Response, data []byte) answer {
 	status := response.StatusCode
 	if status >= 300 && status < 400 {
 		return answer{end: stopped,
@@ -184,7 +185,7 @@ func (g *Generator) failure(response *http.Response, data []byte) answer {
 	}
 	var r reply
 	if json.Unmarshal(data, &r) != nil || r.Error == nil {
-		r.Error = &problem{}
+		r.Error = &problem{Message: r.Message}
 	}
 	e := r.Error
 	a := answer{reason: g.say(fmt.Sprintf("status %d: %s", status, e.text())),

@@ -1,7 +1,8 @@
-// Package imageapi makes images with an OpenAI-compatible image API: the GPT image models ([Models]), and models of
-// servers with the same protocol, for example on this machine.
+// Package apimodel requests images and answers from servers with OpenAI's protocol: images of the GPT image models
+// ([Models]) and of other servers, answers of chat models to questions about images ([Client.Ask]). A server may be on
+// this machine, for example llama.cpp or vLLM.
 //
-//	g, err := imageapi.New(imageapi.Options{Model: "gpt-image-2", Size: "1024x1024", Quality: "high", Budget: 5})
+//	g, err := apimodel.New(apimodel.Options{Model: "gpt-image-2", Size: "1024x1024", Quality: "high", Budget: 5})
 //	estimate, err := g.Estimate(100)                  // before anything is paid
 //	result, err := g.Generate(ctx, "a house in Accra")
 //
@@ -11,13 +12,13 @@
 // # Outcomes and errors
 //
 // A prompt that moderation refuses is a result with the outcome "refused"; it is not sent again. A prompt that
-// fails for another reason of its own has the outcome "failed". An error is for causes that affect every prompt:
-// the key is refused, the quota or the budget is exhausted, the model is unknown or was shut down, the context has
-// ended.
+// fails for another reason of its own has the outcome "failed"; both hold for questions too. An error is for causes
+// that affect every prompt: the key is refused, the quota or the budget is exhausted, the model is unknown or was shut
+// down, the context has ended.
 //
 // # Models that were shut down
 //
-// Before its first request for an image a [Generator] gets the server's list of models, once and free of charge. A
+// Before its first request for an image a [Client] gets the server's list of models, once and free of charge. A
 // model that is not in the list, or whose shutdown_date is over, is an error; one that will be shut down within 60 days
 // is a warning. A server without such a list is not checked. DALL·E 2 and 3 (2026-05-12), gpt-image-1 and its
 // successors before gpt-image-2 are historical: OpenAI no longer has them, but a server at another address may.
@@ -35,10 +36,16 @@
 // again.
 //
 // OpenAI's API takes no seed: the same prompt returns another image each time, so results can be stored but not
-// reproduced. Other servers take a seed, and more, as further fields of [Generator.Generate].
+// reproduced. Other servers take a seed, and more, as further fields of [Client.Generate].
+//
+// # Questions
+//
+// A question is one request to chat/completions with the image as a PNG in a data URI. The log-probabilities of the
+// answer's tokens are requested; [Reply].Tokens has them where the server offers them. An optional field that a server
+// refuses (log-probabilities, temperature, seed, max_tokens) is left out, with a warning.
 //
 // # Why not openai-go
 //
 // The official client retries paid requests, shortens Retry-After, has no timeout, reads responses of any size and
 // does not report which of these happened. One POST and two JSON objects are less code than turning that off.
-package imageapi
+package apimodel

@@ -1,4 +1,4 @@
-package imageapi
+package apimodel
 
 import (
 	"errors"
@@ -64,7 +64,7 @@ func TestBudgetWithoutPrice(t *testing.T) {
 			t.Errorf("%v after %d requests", err, asked)
 		}
 	}
-	g := f.generator(t, func(o *Options) { o.Price, o.BudgetImages = 0, 3 })
+	g := f.generator(t, func(o *Options) { o.Price, o.BudgetPaid = 0, 3 })
 	for i, want := range []string{Refused, OK, OK} { // the third is requested twice, and may have been paid twice
 		if r, err := g.Generate(t.Context(), "a red house", nil); err != nil || r.Outcome != want ||
 			r.CostUnknown != (want == OK) {

@@ -1,4 +1,4 @@
-package imageapi
+package apimodel
 
 import (
 	"errors"
@@ -17,17 +17,18 @@ type Options struct {
 	Key     Secret // may be empty for another server than OpenAI's. Over http it is sent to this machine only
 
 	Model   string // one of [Models], or any that the server has
+	Chat    bool   // requests are questions ([Client.Ask]), not for images
 	Size    string // "1024x1024", …; "" or "auto" = the server chooses
 	Quality string // one of the model's [Model].Qualities, any for another model; "" or "auto" = the server chooses
 
-	PerMinute    int           // requests per minute at most; 0 = no limit but the server's
-	Price        float64       // US dollars per image, where the answer does not tell the cost; 0 = by [Models]
-	Budget       float64       // largest total cost in US dollars; 0 = no limit. It requires a known price
-	BudgetImages int           // largest number of paid images; 0 = no limit
-	Retries      int           // how often an unpaid request is repeated; 0 = 6, −1 = never
-	PaidRetries  int           // how often a request that may have been paid is repeated; 0 = 1, −1 = never
-	Timeout      time.Duration // per request; 0 = 3 minutes
-	LongestWait  time.Duration // a longer Retry-After is an error; 0 = 10 minutes
+	PerMinute   int           // requests per minute at most; 0 = no limit but the server's
+	Price       float64       // US dollars per image or answer where its tokens do not tell; 0 = by [Models]
+	Budget      float64       // largest total cost in US dollars; 0 = no limit. It requires a known price
+	BudgetPaid  int           // largest number of paid images or answers; 0 = no limit
+	Retries     int           // how often an unpaid request is repeated; 0 = 6, −1 = never
+	PaidRetries int           // how often a request that may have been paid is repeated; 0 = 1, −1 = never
+	Timeout     time.Duration // per request; 0 = 3 minutes
+	LongestWait time.Duration // a longer Retry-After is an error; 0 = 10 minutes
 
 	Warn      func(text string) // called with a warning in one line; nil = warnings are dropped
 	Transport http.RoundTripper // nil = the default one
@@ -53,8 +54,11 @@ const (
 
 // New checks the options; it sends nothing. What only a request needs (the key, a model that was not shut down, a
 // price for the budget) is checked before the first request, so that stored images can be read without it.
-func New(o Options) (*Generator, error) {
+func New(o Options) (*Client, error) {
 	if o.Model == "" {
+		if o.Chat {
+			return nil, errors.New("name the chat model as its server lists it")
+		}
 		return nil, errors.New("name the image model, for example " + Models[0].Name)
 	}
 	if o.BaseURL == "" {
@@ -68,11 +72,14 @@ func New(o Options) (*Generator, error) {
 	if o.Size != "" && o.Size != "auto" && !sizePattern.MatchString(o.Size) {
 		return nil, fmt.Errorf("size %q: write it as WIDTHxHEIGHT, for example 1024x1024", o.Size)
 	}
-	model := find(o.Model)
+	model := Model{}
+	if !o.Chat {
+		model = find(o.Model)
+	}
 	if err := model.check(o.Size, o.Quality); err != nil {
 		return nil, err
 	}
-	if o.PerMinute < 0 || !(o.Budget >= 0) || !(o.Price >= 0) || o.BudgetImages < 0 || o.Timeout < 0 ||
+	if o.PerMinute < 0 || !(o.Budget >= 0) || !(o.Price >= 0) || o.BudgetPaid < 0 || o.Timeout < 0 ||
 		o.LongestWait < 0 {
 		return nil, errors.New("a price or a limit of requests, cost or time is negative; leave it at 0 for the " +
 			"default")
@@ -90,7 +97,7 @@ func New(o Options) (*Generator, error) {
 	}
 	key := string(o.Key)
 	o.Key = ""
-	g := &Generator{o: o, key: func() string { return key }, base: base, model: model, now: time.Now,
+	g := &Client{o: o, key: func() string { return key }, base: base, model: model, now: time.Now,
 		sleep: sleep}
 	g.client = &http.Client{Transport: o.Transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}

@@ -1,4 +1,4 @@
-package imageapi
+package apimodel
 
 import (
 	"context"
@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// ErrBudget is wrapped by the error about an image that would exceed [Options].Budget or BudgetImages.
+// ErrBudget is wrapped by the error about a request that would exceed [Options].Budget or BudgetPaid.
 var ErrBudget = errors.New("the budget is exhausted")
 
 // admit waits until the rate limit and the server allow another request, and reserves its cost.
-func (g *Generator) admit(ctx context.Context) error {
+func (g *Client) admit(ctx context.Context) error {
 	for {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -41,32 +41,32 @@ func (g *Generator) admit(ctx context.Context) error {
 	}
 }
 
-// exhausted reports that another image would exceed a budget. The caller holds the lock.
-func (g *Generator) exhausted() error {
+// exhausted reports that another request would exceed a budget. The caller holds the lock.
+func (g *Client) exhausted() error {
 	reserved := g.spent + g.price*float64(g.flying)
 	if g.o.Budget > 0 && reserved+g.price > g.o.Budget*(1+1e-9) {
-		return fmt.Errorf("%w: $%.3f of $%.2f are spent or reserved, and the next image costs $%.3f", ErrBudget,
-			reserved, g.o.Budget, g.price)
+		return fmt.Errorf("%w: $%.3f of $%.2f are spent or reserved, and the next %s costs $%.3f", ErrBudget,
+			reserved, g.o.Budget, g.unit(), g.price)
 	}
-	if n := g.images + g.flying; g.o.BudgetImages > 0 && n >= g.o.BudgetImages {
-		return fmt.Errorf("%w: %d of %d images are paid or requested", ErrBudget, n, g.o.BudgetImages)
+	if n := g.count + g.flying; g.o.BudgetPaid > 0 && n >= g.o.BudgetPaid {
+		return fmt.Errorf("%w: %d of %d %ss are paid or requested", ErrBudget, n, g.o.BudgetPaid, g.unit())
 	}
 	return nil
 }
 
 // settle replaces the reservation of a request by its cost.
-func (g *Generator) settle(paid bool, cost float64) {
+func (g *Client) settle(paid bool, cost float64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.flying--
 	g.spent += cost
 	if paid {
-		g.images++
+		g.count++
 	}
 }
 
 // postpone delays all requests.
-func (g *Generator) postpone(wait time.Duration) {
+func (g *Client) postpone(wait time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if until := g.now().Add(wait); until.After(g.next) {
@@ -75,7 +75,7 @@ func (g *Generator) postpone(wait time.Duration) {
 }
 
 // Spent returns the known cost of all requests so far in US dollars; requests that may have been paid count.
-func (g *Generator) Spent() float64 {
+func (g *Client) Spent() float64 {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.spent

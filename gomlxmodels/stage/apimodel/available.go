@@ -1,4 +1,4 @@
-package imageapi
+package apimodel
 
 import (
 	"context"
@@ -18,7 +18,7 @@ const (
 )
 
 // begin checks what every request needs, once and before the first one.
-func (g *Generator) begin(ctx context.Context) error {
+func (g *Client) begin(ctx context.Context) error {
 	g.beginning.Lock()
 	defer g.beginning.Unlock()
 	if g.begun {
@@ -33,7 +33,7 @@ func (g *Generator) begin(ctx context.Context) error {
 }
 
 // check reports what makes every request useless. It sends at most one request, which costs nothing.
-func (g *Generator) check(ctx context.Context) error {
+func (g *Client) check(ctx context.Context) error {
 	ownAPI := official(g.base.String())
 	if date := ShutDown(g.o.Model, g.base.String(), g.now()); date != "" {
 		return g.shutDown(date)
@@ -42,8 +42,12 @@ func (g *Generator) check(ctx context.Context) error {
 		return errors.New("set OPENAI_API_KEY to the key of your account")
 	}
 	if g.o.Budget > 0 && !g.priced {
-		return fmt.Errorf("the price of an image by %s is unknown, so that a budget in US dollars cannot be kept; set "+
-			"Price (--price), or BudgetImages (--budget-images) in place of Budget", g.Label())
+		other := "BudgetImages (--budget-images)"
+		if g.o.Chat {
+			other = "BudgetRequests (--budget-requests)"
+		}
+		return fmt.Errorf("the price of an %s by %s is unknown, so that a budget in US dollars cannot be kept; set "+
+			"Price (--price), or %s in place of Budget", g.unit(), g.Label(), other)
 	}
 	date, err := g.listed(ctx)
 	if err != nil {
@@ -57,14 +61,17 @@ func (g *Generator) check(ctx context.Context) error {
 			return g.shutDown(date)
 		}
 		if g.o.Warn != nil && day.Before(g.now().AddDate(0, 0, notice)) {
-			g.o.Warn(fmt.Sprintf("%s will be shut down on %s: images cannot be requested after that; stored ones stay "+
-				"readable", g.o.Model, date))
+			g.o.Warn(fmt.Sprintf("%s will be shut down on %s: %ss cannot be requested after that; stored ones stay "+
+				"readable", g.o.Model, date, g.unit()))
 		}
 	}
 	return nil
 }
 
-func (g *Generator) shutDown(date string) error {
+func (g *Client) shutDown(date string) error {
+	if g.o.Chat {
+		return fmt.Errorf("%w %s: %s; use another one", ErrShutDown, date, g.o.Model)
+	}
 	return fmt.Errorf("%w %s: %s; import existing images with `antipode import`, or use one of %s", ErrShutDown, date,
 		g.o.Model, names())
 }
@@ -72,7 +79,7 @@ func (g *Generator) shutDown(date string) error {
 // listed returns the date in the server's list of models on which the model will be shut down, "" if there is none,
 // and reports a model that is not in the list. Not every server has a list, and not every key may read it: then it
 // returns "".
-func (g *Generator) listed(ctx context.Context) (shutdown string, err error) {
+func (g *Client) listed(ctx context.Context) (shutdown string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, min(g.o.Timeout, listTimeout))
 	defer cancel()
 	request, err := g.request(ctx, http.MethodGet, nil, "models")
@@ -110,13 +117,14 @@ func (g *Generator) listed(ctx context.Context) (shutdown string, err error) {
 	if list.More {
 		return "", nil
 	}
-	return "", errors.New(g.say(fmt.Sprintf("%s has no model %q; it has %s", g.base.Host, g.o.Model, some(others))))
+	return "", errors.New(g.say(fmt.Sprintf("%s has no model %q; it has %s", g.base.Host, g.o.Model,
+		some(others, !g.o.Chat))))
 }
 
-// some lists up to five names, those of image models if there are any.
-func some(names []string) string {
+// some lists up to five names, those of image models, if wanted, where there are any.
+func some(names []string, ofImages bool) string {
 	images := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !strings.Contains(n, "image") })
-	if len(images) > 0 {
+	if ofImages && len(images) > 0 {
 		names = images
 	}
 	slices.Sort(names)

@@ -1,7 +1,8 @@
-package imageapi
+package apimodel
 
-// Estimate is what images will cost.
+// Estimate is what images or answers will cost.
 type Estimate struct {
+	Unit   string // "image" or "answer"
 	Images int
 	Known  bool    // the price of an image is known before it is requested
 	Image  float64 // US dollars for one image, without the tokens of its prompt
@@ -10,8 +11,8 @@ type Estimate struct {
 }
 
 // Estimate returns what so many images will cost if each takes one request.
-func (g *Generator) Estimate(images int) Estimate {
-	e := Estimate{Images: images, Known: g.priced, Image: g.price, Total: g.price * float64(images)}
+func (g *Client) Estimate(images int) Estimate {
+	e := Estimate{Unit: g.unit(), Images: images, Known: g.priced, Image: g.price, Total: g.price * float64(images)}
 	if g.priced && g.o.Price == 0 {
 		e.Date = g.model.Date
 	}
@@ -38,7 +39,7 @@ type usage struct {
 
 // cost returns what a request cost in US dollars: by the tokens of its answer, else by the price of an image. It is
 // not known if the answer counts no tokens, or the model's price of a token is unknown, and so is that of an image.
-func (g *Generator) cost(a *answer) (dollars float64, known bool) {
+func (g *Client) cost(a *answer) (dollars float64, known bool) {
 	if !a.paid {
 		return 0, true
 	}

@@ -1,4 +1,4 @@
-package imageapi
+package apimodel
 
 import (
 	"bytes"
@@ -84,7 +84,7 @@ func (f *fake) counts() (asked, fetched int) {
 }
 
 // generator makes one for the fake, whose waits are noted and not waited for.
-func (f *fake) generator(t *testing.T, change func(*Options)) *Generator {
+func (f *fake) generator(t *testing.T, change func(*Options)) *Client {
 	t.Helper()
 	o := Options{BaseURL: f.URL + "/v1", Key: testKey, Model: "house-painter", Size: "1024x1024", Quality: "standard",
 		Price: 0.040, Timeout: time.Minute}

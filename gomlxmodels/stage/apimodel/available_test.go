@@ -1,4 +1,4 @@
-package imageapi
+package apimodel
 
 import (
 	"errors"
@@ -30,7 +30,7 @@ func (f *fake) official(t *testing.T) func(*Options) {
 }
 
 // at sets the generator's clock.
-func at(t *testing.T, g *Generator, date string) {
+func at(t *testing.T, g *Client, date string) {
 	t.Helper()
 	now := must.Get(time.Parse(time.DateOnly, date))(t)
 	g.now = func() time.Time { return now.Add(12 * time.Hour) }

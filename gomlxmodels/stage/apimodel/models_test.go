@@ -1,4 +1,4 @@
-package imageapi
+package apimodel
 
 import (
 	"math"
