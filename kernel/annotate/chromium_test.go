@@ -289,7 +289,8 @@ func TestChromiumHostile(t *testing.T) {
 	}
 	n := len(hostile)
 	in := people(t, n)
-	for _, name := range []string{"id", "identity", "model", "language", "prompt", "attribute", "concept"} {
+	for _, name := range []string{"id", "identity", "model", "language", "prompt", "attribute", "concept",
+		"question"} {
 		in = in.With(table.TextColumn(name, hostile))
 	}
 	words := attributes()

@@ -84,7 +84,7 @@ func TestChromium(t *testing.T) {
 	base, _, _ := strings.Cut(open, "/?")
 	for _, r := range b.Requests {
 		if !strings.HasPrefix(r, base) && !strings.HasPrefix(r, "file://"+page) && !strings.HasPrefix(r, "data:") {
-			t.Errorf("a page asked for %s", r)
+			t.Errorf("a page requested %s", r)
 		}
 	}
 }
