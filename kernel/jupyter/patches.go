@@ -32,8 +32,10 @@ var patches = []patch{
 		"		exec.drained = make(chan struct{})\n		go func() {\n			defer close(exec.drained)\n" +
 			"			exec.pollNamedPipeReader()\n		}()\n"},
 	{"internal/jpyexec/jpyexec.go", "	exec.exitError = cmd.Wait()\n",
-		"	ended := cmd.Wait()\n	exec.exitError = ended\n	if drained := exec.drained; drained != nil {\n" +
-			"		select {\n		case <-drained:\n		case <-time.After(2 * time.Second):\n		}\n	}\n"},
+		"	ended := cmd.Wait()\n	exec.exitError = ended\n" +
+			"	if drained := exec.drained; drained != nil {\n" +
+			"		select {\n		case <-drained:\n" +
+			"		case <-time.After(2 * time.Second):\n		}\n	}\n"},
 	// A cell may declare a variable flag. The hidden first cell imports this name of package flag.
 	{"internal/goexec/composer.go", "w.Write(\"func main() {\\n\\tflag.Parse()\\n\")",
 		"w.Write(\"func main() {\\n\\tantipode_flag.Parse()\\n\")"},
