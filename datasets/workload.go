@@ -23,7 +23,7 @@ type WorkloadOptions struct {
 	Rates map[string]float64 `json:"rates,omitempty"`
 
 	// Device is the device for which the hours are stated, one of gomlxmodels.Devices: "" = this machine. For another
-	// one nothing is probed.
+	// one nothing is probed. "a100@1.80" is one that costs 1.80 US dollars an hour.
 	Device string `json:"device,omitempty"`
 }
 
@@ -49,7 +49,7 @@ var position = regexp.MustCompile(`^\S+\.go:\d+: `)
 //	hours      for the missing items
 //	gigabytes  of disk for the missing items, from the mean size of those in the store or of the probe, else typical
 //	download   gigabytes of a model that is missing on this machine, if it is known
-//	dollars    for the missing items of a paid API, if its price is known
+//	dollars    for the missing items of a paid API, if its price is known, or for the hours of a rented device
 //	price      of one of these, with its date; that it is unknown; that the model is shut down; "" = not paid for
 //	needs      what is missing on this machine (a model, a data set) and how to get it; "" = nothing
 //

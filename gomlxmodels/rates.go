@@ -3,6 +3,7 @@ package gomlxmodels
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -31,6 +32,19 @@ func Devices() (names []string) {
 		names = append(names, d.name)
 	}
 	return names
+}
+
+// Rented splits a device of a plan, "a100@1.80", into its name and what an hour of it costs in US dollars, 0 where no
+// price is given: prices change too often for a table. A price that is no number above 0 is an error.
+func Rented(device string) (name string, hour float64, err error) {
+	name, price, priced := strings.Cut(device, "@")
+	if priced {
+		if hour, err = strconv.ParseFloat(price, 64); err != nil || !(hour > 0 && hour < 1e6) {
+			return "", 0, fmt.Errorf("device %q: after @ comes what an hour of it costs in US dollars, such as "+
+				"a100@1.80", device)
+		}
+	}
+	return name, hour, nil
 }
 
 // rate is the time of an item on two cores: fixed seconds and, of a generator, seconds of a step.

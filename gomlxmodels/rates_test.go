@@ -25,6 +25,14 @@ func TestRates(t *testing.T) {
 	if none, _, err := Rate(EmbedOp, "mine", 0, "h100"); none != 0 || err != nil {
 		t.Errorf("an unknown model: %g s, %v", none, err)
 	}
+	if name, hour, err := Rented("a100@1.8"); name != "a100" || hour != 1.8 || err != nil {
+		t.Errorf("rented %s for %g, %v", name, hour, err)
+	}
+	for _, wrong := range []string{"a100@", "a100@-1", "a100@NaN", "a100@cheap"} {
+		if _, _, err := Rented(wrong); err == nil || !strings.Contains(err.Error(), "an hour of it costs") {
+			t.Errorf("%s: %v", wrong, err)
+		}
+	}
 	if _, _, err := Rate(EmbedOp, "mine", 0, "abacus"); err == nil || !strings.Contains(err.Error(), "cpu-2, t4") {
 		t.Error(err)
 	}

@@ -3,11 +3,10 @@
 package annotate
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -16,163 +15,16 @@ import (
 	"time"
 
 	"antipode/datasets/table"
+	"antipode/test/chromium"
 )
 
-// browser is a headless Chromium that the test controls over a pipe (--remote-debugging-pipe): messages of the
-// DevTools protocol, each with a zero byte at its end.
-type browser struct {
-	t        *testing.T
-	in       *os.File
-	out      *bufio.Reader
-	id       int
-	session  string
-	requests []string // addresses that pages requested, and dialogs that they opened
-}
+// browser is a browser in which raters answer pages.
+type browser struct{ *chromium.Browser }
 
-// newBrowser starts a browser with a profile of its own, which downloads into a folder.
-func newBrowser(t *testing.T) *browser {
-	t.Helper()
-	at := slices.IndexFunc([]string{"chromium", "chromium-browser", "google-chrome"}, func(name string) bool {
-		_, err := exec.LookPath(name)
-		return err == nil
-	})
-	if at < 0 {
-		t.Fatal("the tag chromium needs a browser, and none of chromium, chromium-browser, google-chrome is in PATH")
-	}
-	fromTest, in, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, toTest, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command([]string{"chromium", "chromium-browser", "google-chrome"}[at], "--headless", "--no-sandbox",
-		"--disable-gpu", "--remote-debugging-pipe", "--no-first-run", "--user-data-dir="+t.TempDir(),
-		"--window-size=1280,800", "about:blank")
-	cmd.ExtraFiles = []*os.File{fromTest, toTest} // descriptors 3 and 4
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	fromTest.Close()
-	toTest.Close()
-	b := &browser{t: t, in: in, out: bufio.NewReader(out)}
-	t.Cleanup(func() {
-		b.call("Browser.close", nil, nil)
-		in.Close()
-		cmd.Wait()
-		out.Close()
-	})
-	var target struct{ TargetID string }
-	b.call("Target.createTarget", map[string]any{"url": "about:blank"}, &target)
-	var session struct{ SessionID string }
-	b.call("Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &session)
-	b.session = session.SessionID
-	b.call("Network.enable", nil, nil)
-	b.call("Page.enable", nil, nil)
-	return b
-}
-
-// call sends a command and reads its result.
-func (b *browser) call(method string, params map[string]any, result any) {
-	b.t.Helper()
-	b.id++
-	message := map[string]any{"id": b.id, "method": method, "params": params}
-	if params == nil {
-		message["params"] = map[string]any{}
-	}
-	if b.session != "" && !strings.HasPrefix(method, "Browser.") {
-		message["sessionId"] = b.session
-	}
-	data, err := json.Marshal(message)
-	if err == nil {
-		_, err = b.in.Write(append(data, 0))
-	}
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	for {
-		line, err := b.out.ReadBytes(0)
-		if err != nil {
-			b.t.Fatalf("%s: the browser ended: %v", method, err)
-		}
-		var got struct {
-			ID     int
-			Method string
-			Params struct{ Request struct{ URL string } }
-			Result json.RawMessage
-			Error  *struct{ Message string }
-		}
-		if err := json.Unmarshal(line[:len(line)-1], &got); err != nil {
-			b.t.Fatal(err)
-		}
-		switch {
-		case got.Method == "Network.requestWillBeSent":
-			b.requests = append(b.requests, got.Params.Request.URL)
-		case got.Method == "Page.javascriptDialogOpening":
-			b.requests = append(b.requests, "dialog")
-		}
-		if got.ID != b.id {
-			continue
-		}
-		if got.Error != nil {
-			b.t.Fatalf("%s: %s", method, got.Error.Message)
-		}
-		if result != nil {
-			if err := json.Unmarshal(got.Result, result); err != nil {
-				b.t.Fatal(err)
-			}
-		}
-		return
-	}
-}
-
-// eval evaluates an expression in the page.
-func (b *browser) eval(expression string, into any) {
-	b.t.Helper()
-	var got struct {
-		Result           struct{ Value json.RawMessage }
-		ExceptionDetails *struct{ Text string }
-	}
-	b.call("Runtime.evaluate", map[string]any{"expression": expression, "returnByValue": true}, &got)
-	if got.ExceptionDetails != nil {
-		b.t.Fatalf("%s: %s", expression, got.ExceptionDetails.Text)
-	}
-	if err := json.Unmarshal(got.Result.Value, into); err != nil {
-		b.t.Fatalf("%s: %v", expression, err)
-	}
-}
+func newBrowser(t *testing.T) *browser { return &browser{chromium.New(t)} }
 
 // open opens a file and waits until its script has run; the same file again is a reload.
-func (b *browser) open(path string) {
-	b.t.Helper()
-	b.call("Page.navigate", map[string]any{"url": "file://" + path}, nil)
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		ready := false
-		b.eval(fmt.Sprintf("document.readyState === 'complete' && decodeURI(location.pathname) === %q", path), &ready)
-		if ready {
-			return
-		}
-		if time.Now().After(deadline) {
-			b.t.Fatalf("%s was not loaded", path)
-		}
-	}
-}
-
-// press presses keys: characters, or the names of keys in the form of KeyboardEvent.key.
-func (b *browser) press(keys ...string) {
-	b.t.Helper()
-	for _, key := range keys {
-		code := map[string]int{"Enter": 13, "ArrowLeft": 37, "ArrowDown": 40}[key]
-		down := map[string]any{"type": "keyDown", "key": key, "windowsVirtualKeyCode": code}
-		if len(key) == 1 {
-			down["text"] = key
-		}
-		b.call("Input.dispatchKeyEvent", down, nil)
-		b.call("Input.dispatchKeyEvent", map[string]any{"type": "keyUp", "key": key, "windowsVirtualKeyCode": code},
-			nil)
-	}
-}
+func (b *browser) open(path string) { b.Open((&url.URL{Scheme: "file", Path: path}).String()) }
 
 // screen is what a rater sees.
 type screen struct {
@@ -193,8 +45,8 @@ type shownNow struct {
 }
 
 func (b *browser) screen() (s screen) {
-	b.t.Helper()
-	b.eval(`(() => {
+	b.T.Helper()
+	b.Eval(`(() => {
 		const all = (e, q) => [...(e?.querySelectorAll(q) ?? [])];
 		const labels = e => all(e, 'button').map(o => o.lastElementChild.textContent);
 		return {
@@ -213,47 +65,47 @@ func (b *browser) screen() (s screen) {
 
 // item answers the item that is shown, with the keyboard alone.
 func (r *rater) item(b *browser) {
-	b.t.Helper()
+	b.T.Helper()
 	for s := b.screen(); ; s = b.screen() {
 		at := slices.IndexFunc(s.Questions, func(q shownNow) bool { return q.Active })
 		if at < 0 {
-			b.t.Fatalf("no question is active: %s", s.Text)
+			b.T.Fatalf("no question is active: %s", s.Text)
 		}
 		q := s.Questions[at]
 		if s.Complete && q.Chosen > 0 {
-			b.press("Enter")
+			b.Press("Enter")
 			return
 		}
 		if q.Chosen > 0 {
-			b.press("ArrowDown")
+			b.Press("ArrowDown")
 			continue
 		}
 		see := seen{heading: s.Heading, text: q.Text, options: q.Options}
 		for _, uri := range s.Images {
-			see.rows = append(see.rows, r.row(b.t, uri))
+			see.rows = append(see.rows, r.row(b.T, uri))
 		}
 		reply := r.answer(see)
 		for _, o := range reply.pick {
-			b.press(fmt.Sprint(o + 1))
+			b.Press(fmt.Sprint(o + 1))
 		}
 		switch {
 		case reply.unsure:
-			b.press("u")
+			b.Press("u")
 		case len(reply.pick) == 0:
-			b.press("n")
+			b.Press("n")
 		}
 	}
 }
 
 // page answers a page and downloads the answers into a folder. A reload in the middle loses nothing.
 func (r *rater) page(b *browser, path, downloads string, reload bool) {
-	b.t.Helper()
+	b.T.Helper()
 	b.open(path)
 	s := b.screen()
 	if !strings.Contains(s.Text, "Content warning") || len(s.Questions) > 0 || len(s.Images) > 0 {
-		b.t.Fatalf("%s does not begin with a content warning: %s", path, s.Text)
+		b.T.Fatalf("%s does not begin with a content warning: %s", path, s.Text)
 	}
-	b.press("Enter")
+	b.Press("Enter")
 	for i := 0; ; i++ {
 		if s = b.screen(); len(s.Questions) == 0 {
 			break
@@ -263,28 +115,28 @@ func (r *rater) page(b *browser, path, downloads string, reload bool) {
 			again := b.screen()
 			if !strings.Contains(again.Text, "Your earlier answers are here") ||
 				!strings.Contains(again.Text, "Content warning") {
-				b.t.Fatalf("after a reload: %s", again.Text)
+				b.T.Fatalf("after a reload: %s", again.Text)
 			}
-			b.press("Enter")
+			b.Press("Enter")
 			if again = b.screen(); !reflect.DeepEqual(again, s) {
-				b.t.Fatalf("after a reload another item is shown: %s, before: %s", again.Text, s.Text)
+				b.T.Fatalf("after a reload another item is shown: %s, before: %s", again.Text, s.Text)
 			}
 		}
 		r.item(b)
 	}
 	if !strings.Contains(s.Text, "All items are complete") {
-		b.t.Fatalf("the end: %s", s.Text)
+		b.T.Fatalf("the end: %s", s.Text)
 	}
-	b.download(downloads, func() { b.press("d") })
+	b.download(downloads, func() { b.Press("d") })
 }
 
 // download waits for the file that an action downloads into a folder.
 func (b *browser) download(dir string, do func()) {
-	b.t.Helper()
-	b.call("Browser.setDownloadBehavior", map[string]any{"behavior": "allow", "downloadPath": dir}, nil)
+	b.T.Helper()
+	b.Call("Browser.setDownloadBehavior", map[string]any{"behavior": "allow", "downloadPath": dir}, nil)
 	before, err := filepath.Glob(filepath.Join(dir, "*.json"))
 	if err != nil {
-		b.t.Fatal(err)
+		b.T.Fatal(err)
 	}
 	do()
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
@@ -295,18 +147,7 @@ func (b *browser) download(dir string, do func()) {
 			}
 		}
 	}
-	b.t.Fatal("nothing was downloaded")
-}
-
-// click clicks the element of a selector.
-func (b *browser) click(selector string) {
-	b.t.Helper()
-	var at struct{ X, Y, Width, Height float64 }
-	b.eval(fmt.Sprintf("document.querySelector(%q).getBoundingClientRect().toJSON()", selector), &at)
-	for _, kind := range []string{"mousePressed", "mouseReleased"} {
-		b.call("Input.dispatchMouseEvent", map[string]any{"type": kind, "x": at.X + at.Width/2, "y": at.Y + at.Height/2,
-			"button": "left", "buttons": 1, "clickCount": 1}, nil)
-	}
+	b.T.Fatal("nothing was downloaded")
 }
 
 // TestChromiumTasks: for each task a rater fills in the pages in a browser, with the keyboard, knowing only what they
@@ -330,7 +171,7 @@ func TestChromiumTasks(t *testing.T) {
 				}
 				r.page(b, path, filepath.Join(dir, AnswersDir), i == 0)
 			}
-			for _, url := range b.requests {
+			for _, url := range b.Requests {
 				if !strings.HasPrefix(url, "file://") && !strings.HasPrefix(url, "data:image/") &&
 					!strings.HasPrefix(url, "blob:") {
 					t.Errorf("a page requests %.80s", url)
@@ -352,19 +193,19 @@ func TestChromiumAnswers(t *testing.T) {
 	dir, _ := made(t, people(t, 3), o)
 	b := newBrowser(t)
 	b.open(filepath.Join(dir, PagesDir, "rater-1-page-1.html"))
-	if b.press("s", "1"); len(b.screen().Questions) > 0 {
+	if b.Press("s", "1"); len(b.screen().Questions) > 0 {
 		t.Error("an item is shown before the rater agreed to the content warning")
 	}
-	b.click("#begin")
+	b.Click("#begin")
 	if s := b.screen(); s.Complete || len(s.Questions) != 1 {
 		t.Fatalf("%+v", s)
 	}
-	b.press("Enter") // without an answer
-	b.press("1", "2", "2", "n", "1", "u", "2")
+	b.Press("Enter") // without an answer
+	b.Press("1", "2", "2", "n", "1", "u", "2")
 	var box struct{ X, Y, Width, Height float64 }
-	b.eval("document.querySelector('.frame').getBoundingClientRect().toJSON()", &box)
+	b.Eval("document.querySelector('.frame').getBoundingClientRect().toJSON()", &box)
 	mouse := func(kind string, x, y float64) {
-		b.call("Input.dispatchMouseEvent", map[string]any{"type": kind, "x": box.X + x*box.Width,
+		b.Call("Input.dispatchMouseEvent", map[string]any{"type": kind, "x": box.X + x*box.Width,
 			"y": box.Y + y*box.Height, "button": "left", "buttons": 1, "clickCount": 1}, nil)
 	}
 	mouse("mousePressed", 0.75, 0.5)
@@ -372,22 +213,22 @@ func TestChromiumAnswers(t *testing.T) {
 	mouse("mouseMoved", 0.25, 0.25)
 	mouse("mouseReleased", 0.25, 0.25)
 	chosen := b.screen().Questions[0].Options[1]
-	b.press("Enter")
-	b.press("s")
+	b.Press("Enter")
+	b.Press("s")
 	if s := b.screen(); !strings.Contains(s.Text, "Item 3 of 3 · 2 complete") {
 		t.Errorf("after an item was skipped: %s", s.Text)
 	}
-	b.press("ArrowLeft", "ArrowLeft")
+	b.Press("ArrowLeft", "ArrowLeft")
 	if s := b.screen(); s.Questions[0].Chosen != 1 || !s.Complete || !strings.Contains(s.Text, "Item 1 of 3") {
 		t.Errorf("back at the first item: %s", s.Text)
 	}
-	b.press("Enter", "Enter") // the skipped item stays skipped
-	b.click(".extra .option:last-child")
-	b.press("Enter")
+	b.Press("Enter", "Enter") // the skipped item stays skipped
+	b.Click(".extra .option:last-child")
+	b.Press("Enter")
 	if s := b.screen(); !strings.Contains(s.Text, "All items are complete") || !strings.Contains(s.Text, "1 skipped") {
 		t.Errorf("the end: %s", s.Text)
 	}
-	b.download(filepath.Join(dir, AnswersDir), func() { b.press("d") })
+	b.download(filepath.Join(dir, AnswersDir), func() { b.Press("d") })
 	c, err := Collect(dir, CollectOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -408,14 +249,14 @@ func TestChromiumAnswers(t *testing.T) {
 	o.Task, o.Raters = Visual, 3
 	dir, _ = made(t, attributes(), o)
 	b.open(filepath.Join(dir, PagesDir, "rater-1-page-1.html"))
-	b.press("Enter", "u")
-	b.eval("document.querySelector('.note input').focus() ?? 0", new(any))
-	b.press("s", "1") // text, not keys of the page
-	b.press("Enter")
+	b.Press("Enter", "u")
+	b.Eval("document.querySelector('.note input').focus() ?? 0", new(any))
+	b.Press("s", "1") // text, not keys of the page
+	b.Press("Enter")
 	if s := b.screen(); !strings.Contains(s.Text, "Item 2 of 9") {
 		t.Errorf("after a note: %s", s.Text)
 	}
-	b.download(filepath.Join(dir, AnswersDir), func() { b.click(".quiet") })
+	b.download(filepath.Join(dir, AnswersDir), func() { b.Click(".quiet") })
 	c, err = Collect(dir, CollectOptions{Partial: true})
 	if err != nil || c.Ratings.Len() != 1 || c.Ratings.Numbers("label")[0] != 3 || c.Ratings.Texts("note")[0] != "s1" {
 		t.Errorf("%+v, %v", c, err)
@@ -436,7 +277,7 @@ func TestChromiumHostile(t *testing.T) {
 		t.Helper()
 		b.open(path)
 		time.Sleep(200 * time.Millisecond)
-		b.eval("document.documentElement.hasAttribute('data-ran')", &is)
+		b.Eval("document.documentElement.hasAttribute('data-ran')", &is)
 		return is
 	}
 	bare := filepath.Join(t.TempDir(), "bare.html")
@@ -448,7 +289,8 @@ func TestChromiumHostile(t *testing.T) {
 	}
 	n := len(hostile)
 	in := people(t, n)
-	for _, name := range []string{"id", "identity", "model", "language", "prompt", "attribute", "concept"} {
+	for _, name := range []string{"id", "identity", "model", "language", "prompt", "attribute", "concept",
+		"question"} {
 		in = in.With(table.TextColumn(name, hostile))
 	}
 	words := attributes()
@@ -462,16 +304,16 @@ func TestChromiumHostile(t *testing.T) {
 			from = in.With(texts("identity", hostile[1], n))
 		}
 		dir, _ := made(t, from, o)
-		b.requests = nil
+		b.Requests = nil
 		if ran(filepath.Join(dir, PagesDir, "rater-1-page-1.html")) {
 			t.Fatalf("%s: something ran", task)
 		}
-		b.press("Enter")
+		b.Press("Enter")
 		shown := ""
 		for s := b.screen(); len(s.Questions) > 0; s = b.screen() {
-			b.press("1")
+			b.Press("1")
 			shown += b.screen().Text + s.Text
-			b.press("s")
+			b.Press("s")
 		}
 		found := 0
 		for _, text := range hostile {
@@ -483,10 +325,10 @@ func TestChromiumHostile(t *testing.T) {
 			t.Errorf("%s: %d of the texts are shown as they are", task, found)
 		}
 		is := true
-		if b.eval("document.documentElement.hasAttribute('data-ran')", &is); is {
+		if b.Eval("document.documentElement.hasAttribute('data-ran')", &is); is {
 			t.Errorf("%s: something ran", task)
 		}
-		for _, url := range b.requests {
+		for _, url := range b.Requests {
 			if !strings.HasPrefix(url, "file://") && !strings.HasPrefix(url, "data:image/") {
 				t.Errorf("%s: requests %.80s", task, url)
 			}

@@ -11,7 +11,7 @@ import (
 )
 
 // patchesRevision is increased if patches change, so that GoNB is built again.
-const patchesRevision = 3
+const patchesRevision = 4
 
 // patch is a change to one file of GoNB.
 type patch struct {
@@ -24,6 +24,18 @@ var patches = []patch{
 	{"internal/goexec/gonberror.go", "	if col == -1 {\n", "	if col < 1 {\n"},
 	// An interrupted cell ends within 3 seconds, also one that ignores the signal.
 	{"internal/jpyexec/jpyexec.go", "var WaitToKill = 5 * time.Second", "var WaitToKill = 2 * time.Second"},
+	// What a program displays last is read before its cell ends: it may still be in the pipe, up to 64 KB of it.
+	{"internal/jpyexec/jpyexec.go",
+		"	pipeReader                               io.ReadCloser // GONB_PIPE\n",
+		"	pipeReader io.ReadCloser // GONB_PIPE\n	drained chan struct{}\n"},
+	{"internal/jpyexec/namedpipes.go", "		go exec.pollNamedPipeReader()\n",
+		"		exec.drained = make(chan struct{})\n		go func() {\n			defer close(exec.drained)\n" +
+			"			exec.pollNamedPipeReader()\n		}()\n"},
+	{"internal/jpyexec/jpyexec.go", "	exec.exitError = cmd.Wait()\n",
+		"	ended := cmd.Wait()\n	exec.exitError = ended\n" +
+			"	if drained := exec.drained; drained != nil {\n" +
+			"		select {\n		case <-drained:\n" +
+			"		case <-time.After(2 * time.Second):\n		}\n	}\n"},
 	// A cell may declare a variable flag. The hidden first cell imports this name of package flag.
 	{"internal/goexec/composer.go", "w.Write(\"func main() {\\n\\tflag.Parse()\\n\")",
 		"w.Write(\"func main() {\\n\\tantipode_flag.Parse()\\n\")"},

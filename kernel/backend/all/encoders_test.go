@@ -174,7 +174,6 @@ func TestEmbedRefuses(t *testing.T) {
 			gomlxmodels.EmbedTextOptions{Vector: "clip_text"}),
 		"the configuration requires [9": gomlxmodels.EmbedText(small, texts, "caption",
 			gomlxmodels.EmbedTextOptions{Vector: "clip_text"}),
-		"clip_image and clip_text": gomlxmodels.Embed(clip, images),
 		"model_type \"bert\" is not a CLIP": gomlxmodels.Embed(sentence, images,
 			gomlxmodels.EmbedOptions{Vector: "clip_image"}),
 		"its vector is text, not clip_text": gomlxmodels.EmbedText(sentence, texts, "caption",

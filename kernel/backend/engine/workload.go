@@ -26,6 +26,7 @@ import (
 // too.
 type work struct {
 	datasets.WorkloadOptions
+	hour    float64 // what an hour of the device costs in US dollars; 0 = it is not rented
 	stages  []*stageWork
 	pending map[string]bool // digests of plans whose rows contain placeholders
 }
@@ -55,10 +56,14 @@ func (r *run) workload(p *table.Plan) (*table.Frame, error) {
 	if err := json.Unmarshal(p.Args, &args); err != nil {
 		return nil, err
 	}
-	if _, _, err := gomlxmodels.Rate("", "", 0, args.Device); err != nil {
+	w := &work{WorkloadOptions: args.WorkloadOptions, pending: map[string]bool{}}
+	var err error
+	if w.Device, w.hour, err = gomlxmodels.Rented(args.Device); err == nil {
+		_, _, err = gomlxmodels.Rate("", "", 0, w.Device)
+	}
+	if err != nil {
 		return nil, err
 	}
-	w := &work{WorkloadOptions: args.WorkloadOptions, pending: map[string]bool{}}
 	for _, needs := range args.Unreadable {
 		w.stages = append(w.stages, &stageWork{label: "read", needs: needs, seconds: math.NaN()})
 	}
@@ -94,14 +99,18 @@ func (w *work) frame() *table.Frame {
 		if missing == 0 {
 			hours = 0
 		}
+		dollars, price := s.dollars, s.price
+		if w.hour > 0 && price == "" && s.op != "" {
+			dollars, price = hours*w.hour, fmt.Sprintf("%.2f dollars an hour of %s, given", w.hour, w.Device)
+		}
 		row := []float64{float64(s.items), float64(s.found), missing, s.seconds, hours, gigabytes,
-			s.download / 1e9, s.dollars}
+			s.download / 1e9, dollars}
 		if s.label == "total" {
 			row = slices.Clone(sums)
 			row[3] = math.NaN()
 		}
 		labels, rates = append(labels, s.label), append(rates, s.rate)
-		prices, needs = append(prices, s.price), append(needs, s.needs)
+		prices, needs = append(prices, price), append(needs, s.needs)
 		for i, v := range row {
 			numbers[i] = append(numbers[i], v)
 			sums[i] += v

@@ -98,6 +98,12 @@ func TestWorkload(t *testing.T) {
 	if h := f.Numbers("hours"); h[0] != 2.0/3600 || h[1] != 1.0/3600 || h[2] != h[0]+h[1] {
 		t.Errorf("hours %v for four images at 2 and at 4 per second", h)
 	}
+	rented := work(datasets.WorkloadOptions{Rates: map[string]float64{"drawing": 2, "counted": 4},
+		Device: "a100@3"}, images)
+	if d := rented.Numbers("dollars"); math.Abs(d[0]-6.0/3600) > 1e-12 || d[2] != d[0]+d[1] ||
+		!strings.Contains(rented.Texts("price")[0], "3.00 dollars an hour of a100") {
+		t.Errorf("dollars %v, %v", d, rented.Texts("price"))
+	}
 	if bytes := f.Numbers("gigabytes")[0] * 1e9; math.Abs(bytes-4*(15+8)) > 8*4 {
 		t.Errorf("%v bytes for four images of about 15 bytes", bytes)
 	}

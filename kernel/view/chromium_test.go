@@ -1,0 +1,90 @@
+//go:build chromium
+
+package view
+
+import (
+	"context"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"antipode/internal/must"
+	"antipode/test/chromium"
+)
+
+// TestChromium uses the served page as a person does, with the keyboard, and opens an exported one. Nothing of a
+// hostile table runs, and the page asks its own server alone.
+func TestChromium(t *testing.T) {
+	frame, dir := images(t)
+	g := must.Get(New(frame, Options{Title: hostile}))(t)
+	file := filepath.Join(dir, "tags.csv")
+	ctx, stop := context.WithCancel(t.Context())
+	address, ended := make(chan string, 1), make(chan error, 1)
+	go func() {
+		ended <- g.Serve(ctx, ServeOptions{Tags: []string{"good"}, Saved: must.Get(OpenTags(file, "r"))(t), Dir: dir},
+			func(a string) { address <- a })
+	}()
+	b := chromium.New(t)
+	open := <-address
+	b.Open(open)
+	b.Wait("document.querySelectorAll('.tile').length === 4")
+	is := func(want, expression string) {
+		t.Helper()
+		var got string
+		if b.Eval("String("+expression+")", &got); got != want {
+			t.Errorf("%s is %q, want %q", expression, got, want)
+		}
+	}
+	b.Wait("document.querySelectorAll('.tile .missing').length === 2") // refused, and no image
+	is(hostile, "document.title")
+	is("4 rows", "document.getElementById('count').textContent")
+	is("refused: unsafe <b>prompt</b>", "document.querySelectorAll('.tile')[2].querySelector('.missing').textContent")
+	is("a ******", "document.querySelectorAll('.tile')[0].querySelectorAll('.caption')[1].textContent")
+
+	b.Eval("document.getElementById('grid').focus() ?? 0", new(any))
+	b.Press("ArrowRight", "ArrowRight", "1")
+	b.Wait("document.querySelectorAll('.tile')[1].querySelector('.tags').textContent === 'good'")
+	if text := string(must.Get(os.ReadFile(file))(t)); !strings.Contains(text, "good,r,") {
+		t.Errorf("tags %s", text)
+	}
+	b.Press("u")
+	b.Wait("document.querySelectorAll('.tile')[1].querySelector('.tags').textContent === ''")
+	b.Press("Enter")
+	b.Wait("document.querySelector('#stage img')?.naturalWidth === 300")
+	is("Image "+hostile, "document.getElementById('detail').getAttribute('aria-label')")
+	b.Wait("document.querySelectorAll('#facts .near button').length === 2")
+	b.Press("ArrowRight")
+	b.Wait("document.getElementById('stage').textContent.startsWith('refused')")
+	b.Press("Escape")
+	b.Wait("!document.getElementById('detail').open")
+
+	search := func(text string) {
+		b.Eval(`(s => { s.value = '`+text+`'; s.oninput(); return 0; })(document.getElementById('search'))`, new(any))
+	}
+	search("SECRET")
+	b.Wait("document.getElementById('count').textContent === '0 of 4 rows'") // what is masked is not found
+	search("Ｃ")
+	b.Wait("document.getElementById('count').textContent.startsWith('2 of 4')") // c, refused, and the hostile texts
+	b.Eval("document.documentElement.dataset.left = 1", new(any))
+	b.Call("Page.reload", nil, nil)
+	b.Wait("!document.documentElement.dataset.left && " + // the address holds the filter
+		"document.getElementById('count')?.textContent.startsWith('2 of 4')")
+	b.Click("#clear")
+	b.Wait("document.getElementById('count').textContent === '4 rows'")
+
+	page := filepath.Join(dir, "page.html")
+	must.Get(g.Export(page, 64))(t)
+	stop()
+	must.Do(t, <-ended)
+	b.Open((&url.URL{Scheme: "file", Path: page}).String())
+	b.Wait("document.querySelectorAll('.tile img').length === 2")
+	is("2", "document.querySelectorAll('script').length")
+	base, _, _ := strings.Cut(open, "/?")
+	for _, r := range b.Requests {
+		if !strings.HasPrefix(r, base) && !strings.HasPrefix(r, "file://"+page) && !strings.HasPrefix(r, "data:") {
+			t.Errorf("a page requested %s", r)
+		}
+	}
+}
