@@ -89,20 +89,21 @@ type ChatOptions struct {
 
 // AskArgs are the arguments of an ask stage in a plan.
 type AskArgs struct {
-	Model string `json:"model"` // a program or a chat model
+	Model string `json:"model"` // a program, a chat model or a BLIP-VQA
 	AskOptions
 }
 
 // Ask asks a model a question about each image, with fixed choices. The model is "chat:NAME", one behind an
-// OpenAI-compatible chat API whose key is the environment variable OPENAI_API_KEY, or a program ("exec:PATH", see
-// docs/adapters.md), for example one that runs a vision-language model. An answer about a person is what the model
-// perceives, not a fact about the person. Added are
+// OpenAI-compatible chat API whose key is the environment variable OPENAI_API_KEY, a program ("exec:PATH", see
+// docs/adapters.md), for example one that runs a vision-language model, or a BLIP-VQA ("blip-vqa-base", or the folder
+// of a BlipForQuestionAnswering), which ranks the choices by their likelihood. An answer about a person is what the
+// model perceives, not a fact about the person. Added are
 //
 //   - answer, one of the choices;
 //   - answer_p_CHOICE, for each of [AskOptions].Choices its probability; they sum to 1, and are null if there is none;
-//   - answer_source, where the probabilities come from: "logits" of the choices at the position of the answer,
-//     "samples", the shares of several answers, or "none";
-//   - answer_text, what the model wrote;
+//   - answer_source, where the probabilities come from: "logits" of the choices at the position of the answer, or of
+//     their whole texts (BLIP-VQA), "samples", the shares of several answers, or "none";
+//   - answer_text, what the model wrote; of a BLIP-VQA what it answers without regard to the choices;
 //   - answer_outcome and answer_reason: "ok", "refused" or "failed", also of an answer that names no choice. The
 //     columns outcome and reason of the image remain;
 //   - answer_cost in US dollars, of a chat model.
@@ -166,19 +167,23 @@ func (a *AskArgs) QuestionOf(text func(column string) string) string {
 
 // Check completes and validates the arguments.
 func (a *AskArgs) Check() error {
-	kind := "exec"
+	kind := kindOf(a.Model, "encoder")
 	if strings.HasPrefix(a.Model, Chat) {
 		kind = "chat"
 	}
+	known, is := Find(a.Model)
 	if err := check(&a.AskOptions, kind); err != nil {
 		return err
 	}
 	switch {
 	case kind == "chat" && a.Model == Chat:
 		return errors.New("name the chat model as its server lists it: chat:NAME")
-	case kind == "exec" && !strings.HasPrefix(a.Model, Exec):
-		return fmt.Errorf("model %q: questions are for chat models (chat:NAME) and programs (exec:PATH); no other "+
-			"model answers them", a.Model)
+	case a.Model == "" || is && known.Architecture != "BlipForQuestionAnswering":
+		return fmt.Errorf("model %q: questions are for chat models (chat:NAME), programs (exec:PATH) and BLIP-VQA "+
+			"(blip-vqa-base or a folder); no other model answers them", a.Model)
+	case kind == "encoder" && (a.System != "" || a.Permute || a.Shuffle):
+		return errors.New("a BLIP-VQA reads neither a system message nor the choices, whose likelihood it gives; " +
+			"leave out System, Permute and Shuffle")
 	case a.Question != "" && strings.TrimSpace(a.Question) == "":
 		return errors.New("the question is blank")
 	case kind == "chat" && a.Chat.Format == FormatPlain && (a.Permute || a.Shuffle):

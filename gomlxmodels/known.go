@@ -59,9 +59,6 @@ func (m *Model) Runs() error {
 	if m.Status != ImportOnly {
 		return nil
 	}
-	if m.Columns != "image" {
-		return fmt.Errorf("%s is not run by Antipode", m.Name)
-	}
 	return fmt.Errorf("%s is not run by Antipode. Fix: run it elsewhere; `antipode import --model %s` makes a table "+
 		"of its images", m.Name, m.Name)
 }

@@ -14,8 +14,8 @@ import (
 
 // NewCaptioner reads the weights of a model.
 func NewCaptioner(backend compute.Backend, m *Model, o textgen.CaptionerOptions) (*textgen.Captioner, error) {
-	if m == nil {
-		return nil, errors.New("blip: a captioner needs a model")
+	if m == nil || m.cfg.questions {
+		return nil, errors.New("blip: a captioner needs a model that writes captions")
 	}
 	return textgen.NewCaptioner(backend, m.Network(), o)
 }

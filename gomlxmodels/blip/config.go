@@ -10,7 +10,13 @@ import (
 	"antipode/gomlxmodels/vit"
 )
 
-// Config is a captioner's shape: the keys of Hugging Face's BlipConfig.
+// The classes of transformers whose folders are read.
+const (
+	CaptionClass  = "BlipForConditionalGeneration"
+	QuestionClass = "BlipForQuestionAnswering"
+)
+
+// Config is a model's shape: the keys of Hugging Face's BlipConfig.
 type Config struct {
 	Text   TextConfig       `json:"text_config"`
 	Vision vit.SquareConfig `json:"vision_config"`
@@ -18,6 +24,7 @@ type Config struct {
 	// Tied says that the head's weights are the words' own where the checkpoint holds no others.
 	Tied bool `json:"tie_word_embeddings"`
 
+	questions        bool // a [QuestionClass]: its decoder attends to an encoded question, not to the image
 	ownHead, ownBias bool // the head's weights, or its bias, are tensors of their own
 }
 
@@ -44,8 +51,18 @@ func DefaultConfig() Config {
 	}
 }
 
-// ParseConfig reads the config.json of a BlipForConditionalGeneration and validates it.
+// ParseConfig reads the config.json of a [CaptionClass] and validates it.
 func ParseConfig(text []byte) (*Config, error) {
+	return parse(text, CaptionClass, "writes no captions")
+}
+
+// ParseQuestions reads the config.json of a [QuestionClass] and validates it.
+func ParseQuestions(text []byte) (*Config, error) {
+	return parse(text, QuestionClass, "answers no questions")
+}
+
+// parse reads the config.json of a class; lacks says what other classes do not do.
+func parse(text []byte, class, lacks string) (*Config, error) {
 	if _, err := hub.ModelType(text, "a BLIP (blip)", "blip"); err != nil {
 		return nil, err
 	}
@@ -58,10 +75,11 @@ func ParseConfig(text []byte) (*Config, error) {
 	if err := json.Unmarshal(text, &f); err != nil {
 		return nil, fmt.Errorf("not readable as JSON: %w", err)
 	}
-	if len(f.Architectures) > 0 && f.Architectures[0] != "BlipForConditionalGeneration" {
-		return nil, fmt.Errorf("a %s writes no captions: take a BlipForConditionalGeneration", f.Architectures[0])
+	if len(f.Architectures) > 0 && f.Architectures[0] != class {
+		return nil, fmt.Errorf("a %s %s: take a %s", f.Architectures[0], lacks, class)
 	}
 	c := DefaultConfig()
+	c.questions = class == QuestionClass
 	if f.Tied != nil {
 		c.Tied = *f.Tied
 	}

@@ -18,7 +18,9 @@ type GraphOptions struct {
 
 // Image is the result of [ForwardImage]. Tokens are float32, the others have the dtype of the computation.
 type Image struct {
-	Context  []*Node // keys and values of the decoder's cross-attention, block by block: [B,H,S,d] each
+	// keys and values of the cross-attention of the decoder, or of the encoder of questions, block by block:
+	// [B,H,S,d] each
+	Context  []*Node
 	Tokens   *Node   // [B,S,E] all tokens after the final norm
 	Embedded *Node   // [B,S,E] input of block 0
 	Blocks   []*Node // [B,S,E] each, after every block
@@ -31,18 +33,27 @@ type Text struct {
 	Blocks   []*Node // [R,Q,D] each, after every block
 }
 
-// ForwardImage is the vision tower and the keys and values that the decoder's blocks compute from its tokens. It
-// panics on wrong shapes.
+// ForwardImage is the vision tower and the keys and values that the blocks that attend to it compute from its tokens.
+// It panics on wrong shapes.
 //
 // Shapes: pixels [B,3,H,W] float, normalized as the checkpoint requires → [Image].
 func ForwardImage(scope *model.Scope, cfg *Config, pixels *Node, o GraphOptions) Image {
-	dtype, c := nn.DType(o.DType), &cfg.Text
+	dtype, reader := nn.DType(o.DType), "text"
+	if cfg.questions {
+		reader = "question"
+	}
 	v := vit.Forward(scope.At("vision"), cfg.Vision.ViT(), pixels, vit.GraphOptions{Tokens: true, DType: dtype})
-	out := Image{Tokens: v.Tokens, Embedded: v.Embedded, Blocks: v.Blocks}
-	x := ConvertDType(v.Tokens, dtype)
+	return Image{Context: contexts(scope.At("%s", reader), &cfg.Text, ConvertDType(v.Tokens, dtype)), Tokens: v.Tokens,
+		Embedded: v.Embedded, Blocks: v.Blocks}
+}
+
+// contexts returns keys and values of the cross-attention of all blocks.
+//
+// Shapes: x [B,S,·] → [B,H,S,d] each.
+func contexts(scope *model.Scope, c *TextConfig, x *Node) (out []*Node) {
 	for i := range c.Layers {
-		at := scope.At("text").At("block_%d", i).At("look")
-		out.Context = append(out.Context, textgen.SplitHeads(at.At("key"), x, c.HiddenSize, c.Heads),
+		at := scope.At("block_%d", i).At("look")
+		out = append(out, textgen.SplitHeads(at.At("key"), x, c.HiddenSize, c.Heads),
 			textgen.SplitHeads(at.At("value"), x, c.HiddenSize, c.Heads))
 	}
 	return out
@@ -51,18 +62,19 @@ func ForwardImage(scope *model.Scope, cfg *Config, pixels *Node, o GraphOptions)
 // ForwardText is the decoder; see textgen.Decoder. It panics on wrong shapes; ids out of range give meaningless
 // numbers.
 //
-// Shapes: in as in textgen.Inputs, with the Context of [Image] → [Text].
+// Shapes: in as in textgen.Inputs, with the Context of [Image] or [Question] → [Text].
 func ForwardText(scope *model.Scope, cfg *Config, in textgen.Inputs, o GraphOptions) (out Text) {
 	in.IDs.AssertRank(2)
 	c, dtype, q := &cfg.Text, nn.DType(o.DType), in.IDs.Shape().Dim(1)
 	scope = scope.At("text")
-	words := nn.Param(scope.At("tokens"), in.IDs.Graph(), "words", dtype, c.VocabSize, c.HiddenSize)
-	x := Gather(words, InsertAxes(in.IDs, -1))
-	x = Add(x, nn.Embedding(scope.At("tokens"), "positions", in.Positions, dtype, c.Positions, c.HiddenSize))
-	x = nn.LayerNorm(scope.At("norm"), x, c.LayerNormEps)
+	x, words := embed(scope, c, in.IDs, in.Positions, dtype)
 	out.Embedded = x
+	var keep *Node
+	if cfg.questions {
+		keep = in.Context[2*c.Layers]
+	}
 	for i := range c.Layers {
-		x = block(scope.At("block_%d", i), c, x, in.Cache, in.Context[2*i], in.Context[2*i+1])
+		x = block(scope.At("block_%d", i), c, x, in.Cache.Update, in.Context[2*i], in.Context[2*i+1], keep)
 		out.Blocks = append(out.Blocks, x)
 	}
 	if !o.AllLogits && q > 1 {
@@ -76,17 +88,28 @@ func ForwardText(scope *model.Scope, cfg *Config, in textgen.Inputs, o GraphOpti
 	return out
 }
 
-// block is causal self-attention, cross-attention to the image, and an MLP, each normalized after its residual
-// connection.
+// embed returns the normalized sum of the embeddings of words and positions, and the former's table.
 //
-// Shapes: x [R,Q,D]; key, value [B,H,S,d] → [R,Q,D].
-func block(scope *model.Scope, c *TextConfig, x *Node, cache *textgen.Cache, key, value *Node) *Node {
+// Shapes: ids, positions [R,Q] → [R,Q,D], [V,D].
+func embed(scope *model.Scope, c *TextConfig, ids, positions *Node, dtype dtypes.DType) (x, words *Node) {
+	words = nn.Param(scope.At("tokens"), ids.Graph(), "words", dtype, c.VocabSize, c.HiddenSize)
+	x = Add(Gather(words, InsertAxes(ids, -1)),
+		nn.Embedding(scope.At("tokens"), "positions", positions, dtype, c.Positions, c.HiddenSize))
+	return nn.LayerNorm(scope.At("norm"), x, c.LayerNormEps), words
+}
+
+// block is self-attention, cross-attention and an MLP, each normalized after its residual connection. attend returns
+// the keys and values that the block's own may attend to, and their mask; see [textgen.Cache.Update].
+//
+// Shapes: x [R,Q,D]; key, value [B,H,S,d]; look [B,1,1,S], nil = all → [R,Q,D].
+func block(scope *model.Scope, c *TextConfig, x *Node, attend func(k, v *Node) (keys, values, keep *Node), key, value,
+	look *Node) *Node {
 	at := scope.At("attention")
 	project := func(name string) *Node { return textgen.SplitHeads(at.At("%s", name), x, c.HiddenSize, c.Heads) }
-	keys, values, keep := cache.Update(project("key"), project("value"))
+	keys, values, keep := attend(project("key"), project("value"))
 	y := nn.Attention(project("query"), keys, values, nn.AttentionOptions{Keep: keep})
 	x = nn.LayerNorm(scope.At("norm1"), Add(x, textgen.JoinHeads(at.At("out"), y)), c.LayerNormEps)
-	x = nn.LayerNorm(scope.At("norm2"), Add(x, textgen.CrossAttention(scope.At("look"), x, key, value)),
+	x = nn.LayerNorm(scope.At("norm2"), Add(x, textgen.CrossAttention(scope.At("look"), x, key, value, look)),
 		c.LayerNormEps)
 	y = nn.MLP(scope.At("mlp"), x, c.IntermediateSize, c.HiddenAct)
 	return nn.LayerNorm(scope.At("norm3"), Add(x, y), c.LayerNormEps)

@@ -6,6 +6,7 @@ import (
 	"antipode/gomlxmodels/hub"
 	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/runner"
+	"antipode/gomlxmodels/tokenizers"
 )
 
 // Model is an opened model folder: its configuration, its preprocessing, its tokenizer, the headers of its weights.
@@ -15,15 +16,20 @@ type Model struct {
 	cfg *Config
 }
 
-// Open reads the folder of a model: config.json, preprocessor_config.json (or the image_processor of
+// Open reads the folder of a captioner: config.json, preprocessor_config.json (or the image_processor of
 // processor_config.json, else BlipImageProcessor's own preprocessing at the model's size), the tokenizer,
 // its weights ([weights.Open]). It checks that every tensor the configuration requires is there in the right shape
 // and no other; values are read by [NewCaptioner]. Errors are one line and name the file. A folder without a
 // tokenizer opens: tokens can be written without one.
-func Open(dir string) (m *Model, err error) {
+func Open(dir string) (*Model, error) { return open(dir, ParseConfig) }
+
+// OpenQuestions reads the folder of a model that answers questions, as [Open] does, for [NewAnswerer].
+func OpenQuestions(dir string) (*Model, error) { return open(dir, ParseQuestions) }
+
+func open(dir string, parse func([]byte) (*Config, error)) (m *Model, err error) {
 	defer runner.Recovered("blip", &err)
 	m = &Model{}
-	if m.Folder, m.cfg, err = hub.OpenFolder("blip", dir, ParseConfig); err != nil {
+	if m.Folder, m.cfg, err = hub.OpenFolder("blip", dir, parse); err != nil {
 		return nil, err
 	}
 	if err := m.OpenPreprocessing(preprocess.Blip, m.cfg.Vision.ImageSize); err != nil {
@@ -52,13 +58,21 @@ func (m *Model) Prompt(prefix string) (ids []int32, err error) {
 		return ids, nil
 	}
 	e, err := m.EncodePrefix(prefix)
+	if err == nil {
+		err = m.marked(e)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if len(e.IDs) < 2 || len(e.IDs) != e.Tokens+2 {
-		return nil, fmt.Errorf("%s: the tokenizer puts %d special tokens around a text, BLIP's puts two", m.Dir,
-			len(e.IDs)-e.Tokens)
-	}
 	// as transformers: the start replaces the first, the last is left out
 	return append(ids, e.IDs[1:len(e.IDs)-1]...), nil
+}
+
+// marked reports a text that is not between two special tokens.
+func (m *Model) marked(e tokenizers.Encoding) error {
+	if len(e.IDs) < 2 || len(e.IDs) != e.Tokens+2 {
+		return fmt.Errorf("%s: the tokenizer puts %d special tokens around a text, BLIP's puts two", m.Dir,
+			len(e.IDs)-e.Tokens)
+	}
+	return nil
 }

@@ -109,7 +109,10 @@ func TestPreprocessing(t *testing.T) {
 
 // TestTable: every tensor and every variable stands once.
 func TestTable(t *testing.T) {
-	m := must.Get(Open(filepath.Join("testdata", "large")))(t)
+	checkTable(t, must.Get(Open(filepath.Join("testdata", "large")))(t))
+}
+
+func checkTable(t *testing.T, m *Model) {
 	tensors, variables := map[string]bool{}, map[string]bool{}
 	for _, r := range table(m.cfg) {
 		if tensors[r.Tensor] || r.Variable != "" && variables[r.Variable] {

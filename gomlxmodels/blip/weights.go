@@ -20,7 +20,16 @@ const (
 func table(cfg *Config) []weights.Rule {
 	var t weights.Table
 	TowerRules(&t, cfg.Vision.ViT())
-	textRules(&t, &cfg.Text, cfg.Vision.HiddenSize)
+	if tower := cfg.Vision.HiddenSize; cfg.questions {
+		bertRules(&t, &cfg.Text, "text_encoder.", "question", tower)
+		bertRules(&t, &cfg.Text, "text_decoder.bert.", "text", cfg.Text.HiddenSize)
+	} else {
+		bertRules(&t, &cfg.Text, "text_decoder.bert.", "text", tower)
+	}
+	d := cfg.Text.HiddenSize
+	const head = "text_decoder.cls.predictions."
+	t.Dense(head+"transform.dense", "text/head/transform", d, d)
+	t.Norm(head+"transform.LayerNorm", "text/head/norm", d)
 	used, left := headBias, decoderBias
 	if cfg.ownBias {
 		used, left = left, used
@@ -57,21 +66,20 @@ func TowerRules(t *weights.Table, c *vit.Config) {
 	t.Norm("vision_model.post_layernorm", "vision/norm", d)
 }
 
-// textRules adds the decoder, without what checkpoints differ in ([table]). tower is the width of the tokens it looks
-// at.
-func textRules(t *weights.Table, c *TextConfig, tower int) {
+// bertRules adds a BERT without a head, with its variables below a scope. seen is the width of the tokens that its
+// cross-attention attends to.
+func bertRules(t *weights.Table, c *TextConfig, bert, scope string, seen int) {
 	d, f := c.HiddenSize, c.IntermediateSize
-	const bert, head = "text_decoder.bert.", "text_decoder.cls.predictions."
-	t.As(wordWeights, "text/tokens/words", nil, c.VocabSize, d)
-	t.As(bert+"embeddings.position_embeddings.weight", "text/tokens/positions", nil, c.Positions, d)
-	t.Norm(bert+"embeddings.LayerNorm", "text/norm", d)
+	t.As(bert+"embeddings.word_embeddings.weight", scope+"/tokens/words", nil, c.VocabSize, d)
+	t.As(bert+"embeddings.position_embeddings.weight", scope+"/tokens/positions", nil, c.Positions, d)
+	t.Norm(bert+"embeddings.LayerNorm", scope+"/norm", d)
 	t.Skip(bert + "embeddings.position_ids")
 	for i := range c.Layers {
-		from, to := fmt.Sprintf("%sencoder.layer.%d.", bert, i), fmt.Sprintf("text/block_%d/", i)
+		from, to := fmt.Sprintf("%sencoder.layer.%d.", bert, i), fmt.Sprintf("%s/block_%d/", scope, i)
 		for _, part := range []struct {
 			from, to, norm string
 			width          int // of what keys and values are made of
-		}{{"attention", "attention", "norm1", d}, {"crossattention", "look", "norm2", tower}} {
+		}{{"attention", "attention", "norm1", d}, {"crossattention", "look", "norm2", seen}} {
 			self := from + part.from + ".self."
 			t.Dense(self+"query", to+part.to+"/query", d, d)
 			t.Dense(self+"key", to+part.to+"/key", d, part.width)
@@ -83,6 +91,4 @@ func textRules(t *weights.Table, c *TextConfig, tower int) {
 		t.Dense(from+"output.dense", to+"mlp/fc2", d, f)
 		t.Norm(from+"output.LayerNorm", to+"norm3", d)
 	}
-	t.Dense(head+"transform.dense", "text/head/transform", d, d)
-	t.Norm(head+"transform.LayerNorm", "text/head/norm", d)
 }

@@ -66,7 +66,7 @@ func (c *QFormerConfig) block(scope *model.Scope, x, tokens *Node, cross bool) *
 		at := scope.At("look")
 		key, value := textgen.SplitHeads(at.At("key"), tokens, c.HiddenSize, c.Heads),
 			textgen.SplitHeads(at.At("value"), tokens, c.HiddenSize, c.Heads)
-		x = nn.LayerNorm(at.At("norm"), Add(x, textgen.CrossAttention(at, x, key, value)), c.LayerNormEps)
+		x = nn.LayerNorm(at.At("norm"), Add(x, textgen.CrossAttention(at, x, key, value, nil)), c.LayerNormEps)
 	}
 	at := scope.At("queries")
 	y = nn.MLP(at.At("mlp"), x, c.IntermediateSize, c.HiddenAct)

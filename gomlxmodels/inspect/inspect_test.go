@@ -36,6 +36,7 @@ var folders = []struct {
 	{"siglip", func(t *testing.T) string { return copied(t, "clip/testdata/siglip") }},
 	{"clip", func(t *testing.T) string { return copied(t, "archipelago/weights/archipelago-clip") }},
 	{"blip", func(t *testing.T) string { return copied(t, "blip/testdata/base") }},
+	{"blip-questions", func(t *testing.T) string { return copied(t, "blip/testdata/questions") }},
 	{"blip2-captions", func(t *testing.T) string { return copied(t, "blip2/testdata/opt") }},
 	{"blip2-retrieval", func(t *testing.T) string { return copied(t, "blip2/testdata/retrieval") }},
 	{"clipseg", func(t *testing.T) string { return copied(t, "clipseg/testdata/refined") }},

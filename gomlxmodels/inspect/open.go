@@ -63,7 +63,7 @@ var openers = map[string]func(dir string) ([]opened, error){
 	"sam":            one(sam.Open),
 	"sam2":           one(sam2.Open),
 	"sam2_video":     one(sam2.Open),
-	"blip":           one(blip.Open),
+	"blip":           one(openBLIP),
 	"blip-2":         openBLIP2,
 
 	inceptionV3: one(inception.Open),
@@ -128,6 +128,13 @@ func openCLIPSeg(dir string) (*clipseg.Model, error) {
 		return nil, err
 	}
 	return m, m.OpenTokenizer(m.Config().Text.VocabSize, 0)
+}
+
+func openBLIP(dir string) (*blip.Model, error) {
+	if _, class := classOf(dir); class == blip.QuestionClass {
+		return blip.OpenQuestions(dir)
+	}
+	return blip.Open(dir)
 }
 
 // openBLIP2 opens a BLIP-2 for its vectors, and for captions where it has a language model.

@@ -37,12 +37,15 @@ func Joined(y *Node) *Node {
 	return Reshape(TransposeAllAxes(y, 0, 2, 1, 3), r, q, h*d)
 }
 
-// CrossAttention attends to encoder states using precomputed keys and values. Scopes: "query" and "out".
+// CrossAttention attends to encoder states using precomputed keys and values; keep says to which, nil = to all. Scopes:
+// "query" and "out".
 //
-// Shapes: x [R,Q,D]; key, value [B,H,S,d], B divides R: rows b·R/B to (b+1)·R/B−1 attend to b → [R,Q,D].
-func CrossAttention(scope *model.Scope, x, key, value *Node) *Node {
+// Shapes: x [R,Q,D]; key, value [B,H,S,d]; keep [B,1,1,S] bool; B divides R: rows b·R/B to (b+1)·R/B−1 attend to b →
+// [R,Q,D].
+func CrossAttention(scope *model.Scope, x, key, value, keep *Node) *Node {
 	r, q, d, b := x.Shape().Dim(0), x.Shape().Dim(1), x.Shape().Dim(2), key.Shape().Dim(0)
 	rows := Reshape(x, b, r/b*q, d) // all rows with one context share one copy of it
-	y := nn.Attention(SplitHeads(scope.At("query"), rows, d, key.Shape().Dim(1)), key, value, nn.AttentionOptions{})
+	y := nn.Attention(SplitHeads(scope.At("query"), rows, d, key.Shape().Dim(1)), key, value,
+		nn.AttentionOptions{Keep: keep})
 	return Reshape(JoinHeads(scope.At("out"), y), r, q, d)
 }

@@ -87,8 +87,9 @@ func commands() []command {
 			"add embeddings of images (whole, object, background) or of texts", embed},
 		{"caption", "--model NAME|DIR --in TABLE --out TABLE [--n N] [--decode HOW] …",
 			"caption images, a row for each caption", caption},
-		{"ask", "--model chat:NAME|exec:PATH --question TEXT --choices A,B,…|--questions TABLE --in TABLE --out FILE …",
-			"ask a chat model or a program of yours questions about images", ask},
+		{"ask", "--model chat:NAME|exec:PATH|DIR --question TEXT --choices A,B,…|--questions TABLE --in TABLE " +
+			"--out FILE …",
+			"ask a chat model, a program of yours or BLIP-VQA questions about images", ask},
 		{"annotate", annotateArgs, "make pages on which people annotate images offline, and collect their answers",
 			annotateCommand},
 		{"score", "--metric NAME … --out FILE",

@@ -105,10 +105,7 @@ func whereabouts(m *gomlxmodels.Model) string {
 	case gomlxmodels.Archive:
 		return "not on the hub: unpack its authors' archive and give the folder to --model"
 	case gomlxmodels.ImportOnly:
-		if m.Columns == "image" {
-			return "not run by Antipode: `antipode import` reads images that it made elsewhere"
-		}
-		return "not run by Antipode"
+		return "not run by Antipode: `antipode import` reads images that it made elsewhere"
 	}
 	where, pull := "", "antipode models pull "+m.Name
 	if m.Status == gomlxmodels.Mirror {

@@ -1,5 +1,5 @@
 // Package ask is the stage that asks questions about images, with choices. Its models are programs of the user (package
-// execmodel) and chat models behind an API (package apimodel).
+// execmodel), chat models behind an API (package apimodel) and BLIP-VQA (package blip).
 package ask
 
 import (
@@ -12,6 +12,7 @@ import (
 
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
+	"antipode/gomlxmodels/blip"
 	"antipode/gomlxmodels/stage"
 	"antipode/gomlxmodels/stage/execmodel"
 )
@@ -44,6 +45,7 @@ type question struct {
 	choices []string
 	wanted  string // the answer wanted; "" = not known
 	png     []byte // the image as it is sent; nil = the file
+	blip    blip.Question
 }
 
 // worker asks a judge.
@@ -63,6 +65,10 @@ func open(ctx context.Context, env stage.Env, raw json.RawMessage) (stage.Worker
 	}
 	if strings.HasPrefix(w.args.Model, gomlxmodels.Chat) {
 		w.judge, err = openChat(env, w.args)
+		return w, err
+	}
+	if !strings.HasPrefix(w.args.Model, gomlxmodels.Exec) {
+		w.judge, err = openBLIP(env, w.args)
 		return w, err
 	}
 	m, err := execmodel.Open(ctx, env, w.args.Model, w.args.Exec, execmodel.Ask, nil)
@@ -96,6 +102,9 @@ func (w *worker) Key(row stage.Row) string {
 		return "\x00absent"
 	}
 	key := img.SHA256
+	if _, decoded := w.judge.(*blipJudge); decoded {
+		key = stage.ImageKey(img)
+	}
 	if text := w.args.QuestionOf(row.Text); text != w.args.Question {
 		key += fmt.Sprintf(" %q", text)
 	}
@@ -137,6 +146,11 @@ func (w *worker) Prepare(_ context.Context, row stage.Row) (any, string, error) 
 			item.Choices = append(item.Choices, q.choices[i])
 		}
 		q.items = append(q.items, item)
+	}
+	if j, ok := w.judge.(*blipJudge); ok {
+		if column, err := j.encode(q); err != nil {
+			return nil, column, err
+		}
 	}
 	return q, "image", w.read(q)
 }
