@@ -74,7 +74,7 @@ type CalibratedGapRow struct {
 }
 
 var calibratedGaps = Define(Definition[CalibratedOptions, CalibratedGapRow]{
-	Name: "calibrated-gaps", Version: 1,
+	Name: "calibrated-gaps", Version: 2, // 1 compared with the mean of all groups
 	Title: "gaps between groups in a judge's answers, corrected by a labeled sample",
 	Unit:  "the answers'", Range: "the answers'", Direction: "none", Citation: calibrationCitation,
 	Inputs: calibratedInputs, Compute: computeCalibratedGaps,
