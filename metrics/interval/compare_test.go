@@ -59,3 +59,19 @@ func TestMinusMean(t *testing.T) {
 		t.Errorf("%+v", none)
 	}
 }
+
+// TestCompareReference: the ends are numpy's and scipy's, written down from the formulas of Zou and Donner.
+func TestCompareReference(t *testing.T) {
+	a, others := Bounded{0.62, 0.50, 0.71}, []Bounded{{0.40, 0.31, 0.52}, {0.55, 0.47, 0.60}, {0.33, 0.20, 0.45}}
+	for name, c := range map[string]struct{ got, want Bounded }{
+		"minus": {a.Minus(others[0]), Bounded{0.22, 0.05029437251522856, 0.3472792206135785}},
+		"mean": {a.MinusMean(others, 4, 0.95, 20), Bounded{0.19333333333333333, 0.017107708263867455,
+			0.3352172576109066}},
+	} {
+		for i, d := range []float64{c.got.Value - c.want.Value, c.got.Low - c.want.Low, c.got.High - c.want.High} {
+			if math.Abs(d) > 1e-9 {
+				t.Errorf("%s, number %d: %v, want %v", name, i+1, c.got, c.want)
+			}
+		}
+	}
+}
