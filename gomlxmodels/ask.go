@@ -110,7 +110,7 @@ type AskArgs struct {
 //
 // If the choices are those of the rows, answer_p is the probability of the answer, and answer_probabilities lists that
 // of each choice, with | between them; answer_p_wanted is the probability of the row's text in the column wanted, and
-// answer_correct is 1 or 0, whether the answer is that text. [datasets.Table.Cross] makes the rows of a table of
+// answer_correct is 1 or 0, whether the answer is that text. [datasets.Table.Questions] makes the rows of a table of
 // questions.
 //
 // Columns of these names are replaced. A row without an image whose outcome is refused, failed or skipped has no answer

@@ -131,20 +131,16 @@ func firstRows(f *table.Frame, by []string, rows []int) string {
 	if len(rows) == 0 {
 		return ""
 	}
-	text := " ("
-	for k, row := range rows[:min(3, len(rows))] {
-		if k > 0 {
-			text += "; "
+	var names []string
+	for _, row := range rows[:min(3, len(rows))] {
+		var cells []string
+		for _, name := range by {
+			cells = append(cells, f.Column(name).Cell(row))
 		}
-		for i, name := range by {
-			if i > 0 {
-				text += ", "
-			}
-			text += f.Column(name).Cell(row)
-		}
+		names = append(names, strings.Join(cells, ", "))
 	}
 	if len(rows) > 3 {
-		text += "; …"
+		names = append(names, "…")
 	}
-	return text + ")"
+	return " (" + strings.Join(names, "; ") + ")"
 }

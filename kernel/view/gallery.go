@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"antipode/datasets/table"
+	"antipode/metrics/clipscore"
 	"antipode/plots/browse"
 )
 
@@ -194,15 +195,11 @@ func joined(a, b *table.Frame, pairs [][2]int, vector string) (*table.Frame, err
 
 // cosineDistance is one less the cosine; NaN where there is none.
 func cosineDistance(x, y []float32) float64 {
-	if len(x) != len(y) {
+	cosine, err := clipscore.Cosine(x, y)
+	if err != nil {
 		return math.NaN()
 	}
-	var xy, xx, yy float64
-	for i := range x {
-		a, b := float64(x[i]), float64(y[i])
-		xy, xx, yy = xy+a*b, xx+a*a, yy+b*b
-	}
-	return 1 - xy/math.Sqrt(xx*yy)
+	return 1 - cosine
 }
 
 // neighbor is a row and its distance.

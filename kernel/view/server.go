@@ -43,6 +43,7 @@ type server struct {
 	token  string
 	cookie string
 	hosts  []string
+	routes http.Handler // of requests that are not refused
 }
 
 // Serve serves the page on 127.0.0.1 until ctx is done. ready gets the page's address, with its token.
@@ -69,8 +70,10 @@ func (g *Gallery) server(o ServeOptions, port int) (*server, error) {
 	if _, err := rand.Read(random); err != nil {
 		return nil, err
 	}
-	return &server{Gallery: g, o: o, token: hex.EncodeToString(random), cookie: fmt.Sprintf("antipode-view-%d", port),
-		hosts: []string{fmt.Sprintf("127.0.0.1:%d", port), fmt.Sprintf("localhost:%d", port)}}, nil
+	s := &server{Gallery: g, o: o, token: hex.EncodeToString(random), cookie: fmt.Sprintf("antipode-view-%d", port),
+		hosts: []string{fmt.Sprintf("127.0.0.1:%d", port), fmt.Sprintf("localhost:%d", port)}}
+	s.routes = s.mux()
+	return s, nil
 }
 
 // ServeHTTP refuses what does not come from the page, and answers the rest.
@@ -96,11 +99,11 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "open the address that `antipode view` printed: its token is missing here, or belongs to a page "+
 			"that was closed", http.StatusForbidden)
 	default:
-		s.routes().ServeHTTP(w, r)
+		s.routes.ServeHTTP(w, r)
 	}
 }
 
-func (s *server) routes() http.Handler {
+func (s *server) mux() http.Handler {
 	mux := http.NewServeMux()
 	file := func(kind, text string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
@@ -169,7 +172,7 @@ func (s *server) thumb(w http.ResponseWriter, r *http.Request) {
 	http.Error(w, err.Error(), http.StatusNotFound)
 }
 
-// original sends the bytes of an image of a format that browsers show, and a PNG of others.
+// original sends the bytes of an image of a format that browsers show, others encoded anew.
 func (s *server) original(w http.ResponseWriter, r *http.Request) {
 	row, column, img, err := s.place(r)
 	var data []byte
