@@ -31,8 +31,8 @@ type judge interface {
 	Load(ctx context.Context) error
 	Close()
 	name() string
-	// read checks and reads the image of a row.
-	read(q *question) error
+	// read checks and reads the texts and the image of a row; the column is that of an error.
+	read(q *question) (column string, err error)
 	// answers answers the items of rows; those of a row are nil if not all are answered, and then there is an error.
 	answers(ctx context.Context, rows []*question) ([][]execmodel.Answer, error)
 }
@@ -147,12 +147,8 @@ func (w *worker) Prepare(_ context.Context, row stage.Row) (any, string, error) 
 		}
 		q.items = append(q.items, item)
 	}
-	if j, ok := w.judge.(*blipJudge); ok {
-		if column, err := j.encode(q); err != nil {
-			return nil, column, err
-		}
-	}
-	return q, "image", w.read(q)
+	column, err := w.read(q)
+	return q, column, err
 }
 
 // orders returns the orders in which n choices are listed: as they are given or shuffled and, with Permute, reversed.
@@ -315,7 +311,7 @@ type program struct{ *execmodel.Model }
 
 func (p program) name() string { return p.Ready.Name }
 
-func (p program) read(q *question) error { return q.items[0].Unchanged() }
+func (p program) read(q *question) (string, error) { return "image", q.items[0].Unchanged() }
 
 func (p program) answers(ctx context.Context, rows []*question) ([][]execmodel.Answer, error) {
 	items := make([][]execmodel.Item, len(rows))

@@ -84,17 +84,20 @@ func (j *blipJudge) encode(q *question) (column string, err error) {
 	return "", nil
 }
 
-// read decodes and prepares the image.
-func (j *blipJudge) read(q *question) error {
+// read encodes the texts, and decodes and prepares the image.
+func (j *blipJudge) read(q *question) (string, error) {
+	if column, err := j.encode(q); err != nil {
+		return column, err
+	}
 	rgb, err := stage.ReadImage(q.image)
 	if err != nil {
-		return err
+		return "image", err
 	}
 	q.blip.Image = stage.ImageKey(q.image)
 	if q.blip.Pixels, err = j.model.Prepare(rgb); err != nil {
-		return fmt.Errorf("%s: %w", filepath.Base(q.image.Path), err)
+		return "image", fmt.Errorf("%s: %w", filepath.Base(q.image.Path), err)
 	}
-	return nil
+	return "image", nil
 }
 
 func (j *blipJudge) answers(ctx context.Context, rows []*question) ([][]execmodel.Answer, error) {

@@ -78,22 +78,22 @@ func (c *chatJudge) Price() (dollars float64, words string) {
 }
 
 // read decodes the image and encodes it as it is sent: a PNG of at most the stated size.
-func (c *chatJudge) read(q *question) error {
+func (c *chatJudge) read(q *question) (string, error) {
 	rgb, err := stage.ReadImage(q.image)
 	if err != nil {
-		return err
+		return "image", err
 	}
 	if edge, size := max(rgb.Width, rgb.Height), c.args.Chat.ImageSize; edge > size {
 		height, width := max(1, rgb.Height*size/edge), max(1, rgb.Width*size/edge)
 		fit := preprocess.Config{Resize: preprocess.Stretch, Height: height, Width: width, Filter: preprocess.Bicubic}
 		if rgb, err = fit.Pixels(rgb, height, width); err != nil {
-			return err
+			return "image", err
 		}
 	}
 	var b bytes.Buffer
 	err = (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(&b, rgb)
 	q.png = b.Bytes()
-	return err
+	return "image", err
 }
 
 func (c *chatJudge) answers(ctx context.Context, rows []*question) ([][]execmodel.Answer, error) {
