@@ -2,7 +2,6 @@ package annotate
 
 import (
 	"bytes"
-	"crypto/sha256"
 	_ "embed" // style and script of the pages
 	"encoding/base64"
 	"encoding/json"
@@ -14,6 +13,7 @@ import (
 
 	"antipode/datasets/table"
 	"antipode/internal/thumb"
+	"antipode/plots/browse"
 )
 
 //go:embed page.css
@@ -154,10 +154,6 @@ func (s *study) page(k *key, p sheet, embedded map[string]string) ([]byte, error
 	if err != nil {
 		return nil, err
 	}
-	sum := func(text string) string {
-		h := sha256.Sum256([]byte(text))
-		return "'sha256-" + base64.StdEncoding.EncodeToString(h[:]) + "'"
-	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `<!DOCTYPE html>
 <html lang="en">
@@ -176,7 +172,7 @@ func (s *study) page(k *key, p sheet, embedded map[string]string) ([]byte, error
 <script>%s</script>
 </body>
 </html>
-`, sum(style), sum(script), shown.Title, style, data, script)
+`, browse.Hash(style), browse.Hash(script), shown.Title, style, data, script)
 	return b.Bytes(), nil
 }
 

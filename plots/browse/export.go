@@ -90,14 +90,16 @@ func (g *Gallery) HTML(dir string, side int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	sum := func(text string) string {
-		h := sha256.Sum256([]byte(text))
-		return "'sha256-" + base64.StdEncoding.EncodeToString(h[:]) + "'"
-	}
 	policy := `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src ` +
-		sum(Style) + "; script-src " + sum(Script) + "; base-uri 'none'; form-action 'none'\">\n"
+		Hash(Style) + "; script-src " + Hash(Script) + "; base-uri 'none'; form-action 'none'\">\n"
 	return fill(g.Title, policy, "<style>"+Style+"</style>",
 		`<script type="application/json" id="data">`+string(data)+"</script>\n<script>"+Script+"</script>"), nil
+}
+
+// Hash names an inline script or style in a Content-Security-Policy.
+func Hash(text string) string {
+	h := sha256.Sum256([]byte(text))
+	return "'sha256-" + base64.StdEncoding.EncodeToString(h[:]) + "'"
 }
 
 // links are the paths of the originals relative to a folder, "" for those that are not below it.
