@@ -89,7 +89,7 @@ func commands() []command {
 			"caption images, a row for each caption", caption},
 		{"ask", "--model chat:NAME|exec:PATH|DIR --question TEXT --choices A,B,…|--questions TABLE --in TABLE " +
 			"--out FILE …",
-			"ask a chat model, a program of yours or BLIP-VQA questions about images", ask},
+			"ask a chat model, a program of yours or a BLIP questions about images", ask},
 		{"annotate", annotateArgs, "make pages on which people annotate images offline, and collect their answers",
 			annotateCommand},
 		{"score", "--metric NAME … --out FILE",
