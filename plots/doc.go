@@ -99,8 +99,8 @@
 // # Text and style
 //
 // All text from data is escaped. SVG stores text as text, with a list of fonts and the writing direction; a browser
-// shapes any script. PNG shapes text itself, in Liberation Sans, the fonts that `antipode data pull fonts` downloads
-// (Indic scripts, Arabic, Hebrew, Thai, Chinese, Japanese, Korean) and those of the system. Characters that none of
-// them has are left out; a line at the bottom counts them by script and suggests a fix. All figures share one
+// shapes any script. PDF and PNG have shaped text, in Liberation Sans, the fonts that `antipode data pull fonts`
+// downloads (Indic scripts, Arabic, Hebrew, Thai, Chinese, Japanese, Korean) and those of the system. Characters that
+// none of them has are left out; a line at the bottom counts them by script and suggests a fix. All figures share one
 // [Theme], which is safe for color-blind readers.
 package plots

@@ -23,6 +23,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the images in docs/gallery and docs/gallery.md")
 
+var images = flag.String("images", "", "folder to write each image of the gallery to, as PNG and PDF")
+
 const gallery = "../docs/gallery"
 
 // inlineImage is an embedded thumbnail: images are compared without them, since the last bit of a scaled pixel may
@@ -37,6 +39,11 @@ func golden(name string, f plots.Figure) {
 	if err != nil {
 		fmt.Println(err)
 		return
+	}
+	for _, format := range []string{"png", "pdf"} {
+		if *images != "" {
+			plots.Save(f, filepath.Join(*images, name+"."+format))
+		}
 	}
 	path := filepath.Join(gallery, name+".svg")
 	if *update {

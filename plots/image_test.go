@@ -323,7 +323,7 @@ func TestSave(t *testing.T) {
 		}
 	}
 	if err := plots.SaveE(context.Background(), (plots.Bars{Table: averages(), Y: "coverage"}), "f.gif"); err == nil ||
-		!strings.Contains(err.Error(), ".svg, .png or .html") {
+		!strings.Contains(err.Error(), ".svg, .pdf, .png or .html") {
 		t.Errorf("a GIF: %v", err)
 	}
 }
