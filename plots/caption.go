@@ -1,9 +1,12 @@
 package plots
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
+	"unicode"
 
 	"antipode/datasets"
 )
@@ -13,6 +16,40 @@ const (
 	noIntervals = "No intervals in the table."
 	undrawn     = "The table has intervals; they are not drawn."
 )
+
+// Caption returns the title and the caption of a figure, or the title and the notes of a [Table], for the command
+// \caption of LaTeX: in one line, with the characters that are special in LaTeX escaped. Scripts other than Latin need
+// XeLaTeX or LuaLaTeX. The table runs; the errors are those of [Render].
+func Caption(f Figure) (string, error) {
+	return inContext(func(ctx context.Context) (string, error) {
+		about := &scene{}
+		switch f := f.figure().(type) {
+		case figure:
+			d, err := f.draw(ctx)
+			if err == nil {
+				about, err = d.scene()
+			}
+			if err != nil {
+				return "", err
+			}
+		case Table:
+			bodies, err := f.bodies(ctx, 0)
+			if err != nil {
+				return "", err
+			}
+			about = &scene{title: f.Title, about: bodies[len(bodies)-1].note()}
+		default:
+			return "", errors.New("Caption: a page of images has no caption")
+		}
+		plain := strings.Map(func(r rune) rune {
+			if unicode.Is(unicode.Bidi_Control, r) {
+				return -1
+			}
+			return r
+		}, about.description())
+		return latexEscapes.Replace(plain), nil
+	})
+}
 
 // sentences writes the caption that figures of values share.
 func (c *chart) sentences(s *options, f *datasets.Frame, column string, whiskers bool, none []string) {

@@ -112,7 +112,7 @@ func (c *chart) scene() (*scene, error) {
 	th := c.theme
 	s := &scene{width: th.Width, title: c.title, about: strings.Join(c.caption, " "), theme: th}
 	wide := th.Width - 2*margin
-	y := s.paragraph(margin, 6, wide, c.title, th.Title, true, th.Ink) + 4
+	y := s.heading() + 4
 	y = c.legend(s, y) + c.above
 
 	rows := (len(c.panels) + c.columns - 1) / c.columns
@@ -197,9 +197,7 @@ func (c *chart) scene() (*scene, error) {
 			middle)
 		y += th.Text + 8
 	}
-	y = s.paragraph(margin, y+4, wide, strings.Join(c.caption, " "), th.Small, false, th.Muted)
-	s.height = math.Ceil(y + 6)
-	return s, nil
+	return s.finish(y + 4), nil
 }
 
 func (c *chart) html() (string, error) {

@@ -33,6 +33,12 @@
 // Thumbnails are inline and take less than 190 KB in total, 84 KB for 24 images. [SaveImages] copies the originals, or
 // writes reduced ones for publication.
 //
+// # Figures for a paper
+//
+// [Save] writes PDF, SVG and PNG. [Theme] has the width, which is that of the column, and Bare, which leaves out title
+// and caption; [Caption] returns them for LaTeX. `antipode export NOTEBOOK --to DIR` does so for all figures and tables
+// of a notebook.
+//
 // # Printed tables
 //
 // [Table] prints columns as HTML, text, Markdown, CSV and LaTeX. Its fields Wide, Block, Span, Names and Decimals

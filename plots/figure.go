@@ -186,6 +186,7 @@ func (f figure) render(ctx context.Context, format string) ([]byte, error) {
 	if !slices.Contains([]string{"svg", "png", "pdf", "html"}, format) {
 		return nil, formatError{"figure", ".svg, .pdf, .png or .html"}
 	}
+	f.set.print = format == "pdf" || format == "png"
 	d, err := f.draw(ctx)
 	if err != nil {
 		return nil, err

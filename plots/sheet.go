@@ -236,7 +236,7 @@ func (s *sheet) finish() (*sheet, error) {
 		s.across[widest]--
 	}
 	s.size = math.Floor(min(max(s.size, 40, s.set.size), largest))
-	s.parallel(func(t *thumbnail) { t.load(s.set, 2*s.size) })
+	s.parallel(func(t *thumbnail) { t.load(s.set, max(2, float64(th.DPI)/96)*s.size) })
 	var bad []string
 	loaded := 0
 	s.each(func(t *thumbnail) {
@@ -260,6 +260,7 @@ func (s *sheet) finish() (*sheet, error) {
 }
 
 // encode reduces resolution and quality until the images fit into the limit; at the smallest step images are left out.
+// In print there is no limit.
 func (s *sheet) encode() {
 	steps := []struct {
 		scale   float64
@@ -268,6 +269,9 @@ func (s *sheet) encode() {
 	n := 0
 	s.each(func(*thumbnail) { n++ })
 	most := inlineBytes(n)
+	if s.set.print {
+		steps[0].scale, steps[0].quality, most = float64(s.set.theme.DPI)/96, 92, math.MaxInt
+	}
 	for i, step := range steps {
 		s.parallel(func(t *thumbnail) {
 			if t.full != nil {

@@ -18,12 +18,13 @@ type Theme struct {
 	Low      color.NRGBA   // heat tables: below the reference, at full strength
 	High     color.NRGBA   // heat tables: above the reference (or largest), at full strength
 	Fonts    string        // CSS font families of SVG and HTML, in order of preference
-	Width    float64       // width of a figure
+	Width    float64       // width of a figure: 312 for a column of 3.25 inches, 648 for a text width of 6.75
 	Title    float64       // font size of titles
 	Text     float64       // font size of axes, labels, legends
 	Small    float64       // font size of captions and numbers at marks
 	Outlines float64       // width of a mask's outline; thinner on thumbnails of less than 120 pixels
-	DPI      int           // resolution of PNG files in dots per inch, 24 to 1200; 96 is one dot per CSS pixel
+	DPI      int           // resolution of PNG files and of images in PDF, 24 to 1200 dots per inch
+	Bare     bool          // no title and no caption, which [Caption] returns
 }
 
 // complete sets the fields that are zero to those of the default theme.

@@ -29,11 +29,12 @@ type Page struct {
 	content bytes.Buffer
 	color   color.NRGBA
 	fonts   []*Font
-	images  []picture
+	images  []embedded
 	alphas  []uint8
 }
 
-type picture struct {
+// embedded is an image of the page.
+type embedded struct {
 	about string
 	data  []byte
 	jpeg  bool
@@ -183,9 +184,9 @@ func (p *Page) image(into vg.Rectangle, data []byte, size image.Point, jpeg bool
 		float64(into.Min.Y))
 	p.write(fmt.Sprintf("/I%d Do", len(p.images)))
 	p.Pop()
-	about := fmt.Sprintf("/Type/XObject/Subtype/Image/Width %d/Height %d/ColorSpace/DeviceRGB/BitsPerComponent 8", size.X,
-		size.Y)
-	p.images = append(p.images, picture{about, data, jpeg})
+	about := fmt.Sprintf("/Type/XObject/Subtype/Image/Width %d/Height %d/ColorSpace/DeviceRGB/BitsPerComponent 8",
+		size.X, size.Y)
+	p.images = append(p.images, embedded{about, data, jpeg})
 }
 
 // File returns the page as a file, with its size in points and its title.
@@ -222,7 +223,8 @@ func (p *Page) File(width, height float64, title string) []byte {
 	for _, at := range out.at {
 		fmt.Fprintf(out, "%010d 00000 n \n", at)
 	}
-	fmt.Fprintf(out, "trailer\n<</Size %d/Root 1 0 R/Info %d 0 R>>\nstartxref\n%d\n%%%%EOF\n", len(out.at)+1, info, start)
+	fmt.Fprintf(out, "trailer\n<</Size %d/Root 1 0 R/Info %d 0 R>>\nstartxref\n%d\n%%%%EOF\n", len(out.at)+1, info,
+		start)
 	return out.Bytes()
 }
 
