@@ -23,7 +23,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the images in docs/gallery and docs/gallery.md")
 
-var images = flag.String("images", "", "folder to write each image of the gallery to, as PNG and PDF")
+var images = flag.String("images", "", "folder for the figures of the gallery, as PNG and "+
+	"PDF, and for contact sheets that show them as color-blind readers see them")
 
 const gallery = "../docs/gallery"
 
@@ -180,6 +181,11 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	status := m.Run()
+	if *images != "" {
+		if err := contactSheets(*images); err != nil {
+			panic(err)
+		}
+	}
 	os.RemoveAll(drawings)
 	os.Exit(status)
 }

@@ -137,6 +137,16 @@ func TestOverlayPixels(t *testing.T) {
 		!like(at(got, .75, .5), 140, 140, 230) {
 		t.Errorf("outlined: %v %v %v", at(got, .25, .5), at(got, .5, .5), at(got, .75, .5))
 	}
+	for _, way := range []int{-1, 1} { // white next to the outline, on either side
+		brightest := uint8(0)
+		for d := 1; d <= 4; d++ {
+			c := color.GrayModel.Convert(got.At(got.Bounds().Dx()/2+way*d, got.Bounds().Dy()/2)).(color.Gray)
+			brightest = max(brightest, c.Y)
+		}
+		if brightest < 200 {
+			t.Errorf("brightness %d next to the outline", brightest)
+		}
+	}
 	segments := thumbnails(t, plots.Segments{Table: tab})
 	if len(segments) != 3 {
 		t.Fatalf("%d segments", len(segments))
