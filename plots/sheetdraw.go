@@ -61,7 +61,13 @@ func (s *sheet) columns() (left []float64, width float64) {
 	left = make([]float64, len(s.across)+1)
 	left[0] = margin + s.named
 	for i, n := range s.across {
-		left[i+1] = left[i] + float64(n)*(s.size+thumbGap) - thumbGap + cellGap
+		wide := float64(n)*(s.size+thumbGap) - thumbGap
+		if s.heads != nil { // a word of a name is not broken
+			for _, word := range strings.Fields(s.heads[i]) {
+				wide = max(wide, min(measure(word, s.set.theme.Text, true), 120)-7)
+			}
+		}
+		left[i+1] = left[i] + wide + cellGap
 	}
 	return left, max(s.set.theme.Width, math.Ceil(left[len(s.across)]-cellGap+margin))
 }
