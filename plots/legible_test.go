@@ -66,7 +66,7 @@ func TestSparseBarsAreAtTheirNames(t *testing.T) {
 	}
 }
 
-// TestNumbersClearOfWhiskers draws four series with intervals: no number is within 5 pixels of the whisker of
+// TestNumbersClearOfWhiskers draws four series with intervals: no number is within 7 pixels of the whisker of
 // another bar.
 func TestNumbersClearOfWhiskers(t *testing.T) {
 	var names, kinds []string
@@ -90,7 +90,7 @@ func TestNumbersClearOfWhiskers(t *testing.T) {
 	for _, n := range numbers {
 		const wide, cap = 20, 8 // of a number
 		for _, w := range whiskers {
-			if w[2] > n[0] && w[0] < n[0]+wide && max(w[1], w[3]) > n[1]-cap-5 && min(w[1], w[3]) < n[1]+5 {
+			if w[2] > n[0] && w[0] < n[0]+wide && max(w[1], w[3]) > n[1]-cap-7 && min(w[1], w[3]) < n[1]+7 {
 				t.Errorf("the number at %v is near the line %v", n, w)
 			}
 		}
