@@ -22,33 +22,41 @@ const (
 // XeLaTeX or LuaLaTeX. The table runs; the errors are those of [Render].
 func Caption(f Figure) (string, error) {
 	return inContext(func(ctx context.Context) (string, error) {
-		about := &scene{}
 		switch f := f.figure().(type) {
 		case figure:
 			d, err := f.draw(ctx)
-			if err == nil {
-				about, err = d.scene()
-			}
 			if err != nil {
 				return "", err
 			}
+			s, err := d.scene()
+			if err != nil {
+				return "", err
+			}
+			return latexText(s.description()), nil
 		case Table:
-			bodies, err := f.bodies(ctx, 0)
-			if err != nil {
-				return "", err
-			}
-			about = &scene{title: f.Title, about: bodies[len(bodies)-1].note()}
-		default:
-			return "", errors.New("Caption: a page of images has no caption")
+			return f.caption(ctx)
 		}
-		plain := strings.Map(func(r rune) rune {
-			if unicode.Is(unicode.Bidi_Control, r) {
-				return -1
-			}
-			return r
-		}, about.description())
-		return latexEscapes.Replace(plain), nil
+		return "", errors.New("Caption: a page of images has no caption")
 	})
+}
+
+func (v Table) caption(ctx context.Context) (string, error) {
+	bodies, err := v.bodies(ctx, 0)
+	if err != nil {
+		return "", err
+	}
+	about := scene{title: v.Title, about: bodies[len(bodies)-1].note()}
+	return latexText(about.description()), nil
+}
+
+// latexText escapes a line for LaTeX, which has other means for the writing direction.
+func latexText(line string) string {
+	return latexEscapes.Replace(strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Bidi_Control, r) {
+			return -1
+		}
+		return r
+	}, line))
 }
 
 // sentences writes the caption that figures of values share.

@@ -5,9 +5,12 @@ import (
 	"encoding/binary"
 	"image/png"
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"antipode/datasets/cell"
 	"antipode/internal/must"
 	"antipode/plots"
 )
@@ -63,5 +66,41 @@ func TestResolution(t *testing.T) {
 	}
 	if w := must.Get(png.Decode(bytes.NewReader(data)))(t).Bounds().Dx(); w != 975 {
 		t.Errorf("%d dots wide, want 975", w)
+	}
+}
+
+// TestExport shows figures as `antipode export` has a notebook show them: the files of each are numbered and named by
+// its title in plain letters, and the captions are escaped.
+func TestExport(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv(cell.ExportVariable, dir)
+	t.Setenv(cell.ExportWidthVariable, "3.25")
+	tab := made(texts("region", "a", "b_c"), small(0.5, 1))
+	for _, f := range []plots.Figure{
+		plots.Bars{Table: tab, Y: "v", Title: "../é/{50 %} of a\nTITLE"},
+		plots.Table{Table: tab, Title: `\input{x}`, Notes: []string{"100 %"}},
+		plots.Grid{Table: photos(), Title: "चित्र"},
+	} {
+		must.Do(t, plots.ShowE(t.Context(), f))
+	}
+	if err := plots.ShowE(t.Context(), plots.Bars{Table: tab, Y: "w"}); err == nil {
+		t.Error("no error")
+	}
+	got := map[string]string{}
+	for _, e := range must.Get(os.ReadDir(dir))(t) {
+		got[e.Name()] = string(must.Get(os.ReadFile(filepath.Join(dir, e.Name())))(t))
+	}
+	const bars = "001-50-of-a-title"
+	for name, want := range map[string]string{
+		bars + ".pdf": "%PDF-", bars + ".svg": `width="312"`, bars + ".png": "\x89PNG", bars + ".tex": `\caption{../é/\{50 \%\}`,
+		"002-input-x.csv": "region,v\na,0.5\n", "002-input-x.tex": `\caption{\textbackslash{}input\{x\}. 100 \%}`,
+		"003.pdf": "%PDF-", "003.svg": "<image", "003.png": "\x89PNG", "003.tex": `\caption{चित्र.`,
+	} {
+		if !strings.Contains(got[name], want) {
+			t.Errorf("%s: %.300q, want %q", name, got[name], want)
+		}
+	}
+	if len(got) != 10 || strings.Contains(got[bars+".svg"], "No intervals in the table.</text>") {
+		t.Errorf("%d files, or a figure with its caption", len(got))
 	}
 }

@@ -63,7 +63,7 @@ func ShowE(ctx context.Context, f Figure, options ...ShowOptions) error {
 		b.Text += "\n"
 	}
 	cell.Show(b)
-	return nil
+	return export(ctx, f)
 }
 
 // Save writes a figure to a file in the format that the extension names, one of those of [Render]; an .html file is a

@@ -110,8 +110,8 @@ func TestAxesOfShares(t *testing.T) {
 		{[]float64{-0.99, 0.3}, false, "-1.0 … 0.5"},
 		{[]float64{0.9, 1.3}, false, "0.8 … 1.4"},
 	} {
-		svg := drawSVG(t, plots.Scatter{Table: made(table.NumberColumn("x", []float64{1, 2}), small(c.values...)), X: "x",
-			Y: "v", Percent: c.percent})
+		tab := made(table.NumberColumn("x", []float64{1, 2}), small(c.values...))
+		svg := drawSVG(t, plots.Scatter{Table: tab, X: "x", Y: "v", Percent: c.percent})
 		var at []string
 		for _, m := range regexp.MustCompile(`text-anchor="end">([-0-9.]+)<`).FindAllStringSubmatch(svg, -1) {
 			at = append(at, m[1])
@@ -124,8 +124,8 @@ func TestAxesOfShares(t *testing.T) {
 
 // TestManyColumns names 14 columns of images: every word is whole, and the figure is as wide as they are.
 func TestManyColumns(t *testing.T) {
-	words := strings.Fields("lantern boat kite kettle umbrella drum mushroom windmill shore meadow forest peak market " +
-		"square")
+	words := strings.Fields("lantern boat kite kettle umbrella drum mushroom windmill shore meadow forest peak " +
+		"market square")
 	f := must.Get(photos().Rows(context.Background()))(t)
 	svg := drawSVG(t, plots.Grid{
 		Table:   datasets.FromFrame(f.Pick(all(len(words))).With(table.TextColumn("concept", words))),
