@@ -42,7 +42,8 @@ func Show(f Figure, options ...ShowOptions) {
 	inCell(func(ctx context.Context) error { return ShowE(ctx, f, options...) })
 }
 
-// ShowE is [Show] for programs: it returns the error.
+// ShowE is [Show] for programs: it returns the error. While `antipode export` runs a notebook, both write the figure's
+// files as well.
 func ShowE(ctx context.Context, f Figure, options ...ShowOptions) error {
 	o, err := table.One(options)
 	if err != nil {

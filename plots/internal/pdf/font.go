@@ -54,11 +54,13 @@ func (p *Page) DrawText(pieces []Text) {
 			p.write("0 Tr")
 		}
 		p.content.WriteByte('[')
+		ahead := 0.0 // of kerning and of rounded advances
 		for _, s := range t.Shapes {
 			n, stored := f.shape(s)
 			fmt.Fprintf(&p.content, "<%04X>", n)
-			if d := stored - s.Advance; math.Abs(d) >= 0.05 { // kerning
-				p.content.WriteString(number(d) + " ")
+			if ahead += stored - s.Advance; math.Abs(ahead) >= 1 {
+				p.content.WriteString(number(ahead))
+				ahead = 0
 			}
 		}
 		p.write("] TJ")
