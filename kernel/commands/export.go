@@ -30,7 +30,8 @@ func exportNotebook(ctx context.Context, args []string) error {
 	var width float64
 	var params list
 	fs := flags("export", "")
-	fs.StringVar(&dir, "to", "", "the folder `DIR`: a new or an empty one, or that of an earlier export, which it replaces")
+	fs.StringVar(&dir, "to", "", "the folder `DIR`: a new or an empty one, or that of an earlier export, which is "+
+		"replaced")
 	fs.Float64Var(&width, "width", 0, "of figures, in `INCHES`, 1 to 20; default as in the notebook")
 	fs.Var(&params, "p", "a parameter, `name=value`; may be given several times")
 	fs.Func("allow-exec", "a `PATH` of a program that cells may run as a model (exec:PATH); may be given several times",
@@ -117,8 +118,8 @@ func publish(from, dir, notebook string, earlier []string) error {
 	figures, tables, last := 0, 0, ""
 	var page, tex strings.Builder
 	title := strings.ReplaceAll(plaintext.OneLine(notebook), "`", "'")
-	fmt.Fprintf(&page, "# Figures and tables of `%s`\n\n%s. In LaTeX: `\\newcommand\\exportpath{DIR/}` with this folder, then "+
-		"`\\input{DIR/all}`, or one of the files; packages graphicx and booktabs.\n", title, exportMark)
+	fmt.Fprintf(&page, "# Figures and tables of `%s`\n\n%s. In LaTeX: `\\newcommand\\exportpath{DIR/}` with this "+
+		"folder, then `\\input{DIR/all}`, or one of the files; packages graphicx and booktabs.\n", title, exportMark)
 	tex.WriteString("\\providecommand\\exportpath{}\n")
 	for _, e := range entries { // sorted: by number, then csv, pdf, png, svg, tex
 		stem := strings.TrimSuffix(e.Name(), filepath.Ext(e.Name()))
