@@ -99,7 +99,7 @@ func (sc *scene) text(x, y float64, text string, size float64, c color.NRGBA, a 
 // heading adds the title below the upper margin and returns the y below it.
 func (sc *scene) heading() float64 {
 	if sc.theme.Bare {
-		return 2
+		return 6
 	}
 	return sc.paragraph(margin, 6, sc.width-2*margin, sc.title, sc.theme.Title, true, sc.theme.Ink)
 }
