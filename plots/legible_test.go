@@ -127,11 +127,17 @@ func TestManyColumns(t *testing.T) {
 	words := strings.Fields("lantern boat kite kettle umbrella drum mushroom windmill shore meadow forest peak " +
 		"market square")
 	f := must.Get(photos().Rows(context.Background()))(t)
-	svg := drawSVG(t, plots.Grid{
+	grid := plots.Grid{
 		Table:   datasets.FromFrame(f.Pick(all(len(words))).With(table.TextColumn("concept", words))),
 		Columns: "concept",
 		Rows:    "object",
-	})
+	}
+	for _, named := range found(must.Get(plots.Text(grid, "html"))(t), `min-width:([0-9.]+)px;overflow-wrap:anywhere">`) {
+		if named[0] < 40 {
+			t.Errorf("in HTML a row's name has %g pixels", named[0])
+		}
+	}
+	svg := drawSVG(t, grid)
 	drawn := labels(svg)
 	for _, w := range words {
 		if !slices.Contains(drawn, w) {

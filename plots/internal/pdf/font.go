@@ -14,8 +14,8 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// Font is a subset of a font: the shapes that a page uses.
-type Font struct {
+// subset is the part of a font that a page uses.
+type subset struct {
 	key    any
 	name   string
 	shapes []Shape
@@ -69,8 +69,8 @@ func (p *Page) DrawText(pieces []Text) {
 }
 
 // font returns the subset of a text's font, and its number.
-func (p *Page) font(t Text) (*Font, int) {
-	n := slices.IndexFunc(p.fonts, func(f *Font) bool { return f.key == t.Font })
+func (p *Page) font(t Text) (*subset, int) {
+	n := slices.IndexFunc(p.fonts, func(f *subset) bool { return f.key == t.Font })
 	if n < 0 {
 		n = len(p.fonts)
 		name := strings.Map(func(r rune) rune {
@@ -79,13 +79,13 @@ func (p *Page) font(t Text) (*Font, int) {
 			}
 			return -1
 		}, t.Name)
-		p.fonts = append(p.fonts, &Font{key: t.Font, name: name, known: map[string]int{}})
+		p.fonts = append(p.fonts, &subset{key: t.Font, name: name, known: map[string]int{}})
 	}
 	return p.fonts[n], n
 }
 
 // shape returns the number of a shape, which is added at its first use, and its advance then. Numbers begin at 1.
-func (f *Font) shape(s Shape) (n int, advance float64) {
+func (f *subset) shape(s Shape) (n int, advance float64) {
 	if f.known[s.Key] == 0 {
 		s.Advance = math.Round(s.Advance)
 		s.outline = s.Outline()
@@ -97,7 +97,7 @@ func (f *Font) shape(s Shape) (n int, advance float64) {
 }
 
 // object adds the font to a file and returns its number.
-func (f *Font) object(out *file) int {
+func (f *subset) object(out *file) int {
 	program := f.program()
 	sum := sha256.Sum256(program)
 	tag := ""
@@ -121,7 +121,7 @@ func (f *Font) object(out *file) int {
 }
 
 // toUnicode returns the CMap from shape numbers to their texts.
-func (f *Font) toUnicode() []byte {
+func (f *subset) toUnicode() []byte {
 	var b bytes.Buffer
 	b.WriteString("/CIDInit /ProcSet findresource begin\n12 dict begin\nbegincmap\n/CIDSystemInfo<</Registry(Adobe)" +
 		"/Ordering(UCS)/Supplement 0>>def\n/CMapName/Adobe-Identity-UCS def\n/CMapType 2 def\n" +
@@ -148,7 +148,7 @@ func utf16Hex(text string) string {
 }
 
 // box returns the smallest box around all outlines and their control points.
-func (f *Font) box() (box [4]int) {
+func (f *subset) box() (box [4]int) {
 	for _, s := range f.shapes {
 		for _, part := range s.outline {
 			if part.Type == vg.CloseComp {
@@ -165,7 +165,7 @@ func (f *Font) box() (box [4]int) {
 
 // program returns the font in the Compact Font Format (Adobe Technical Note 5176), keyed by CID: the number of a shape
 // is its CID. Shape 0 is empty.
-func (f *Font) program() []byte {
+func (f *subset) program() []byte {
 	shapes := [][]byte{{14}} // endchar
 	for _, s := range f.shapes {
 		shapes = append(shapes, s.charString())

@@ -28,7 +28,7 @@ import (
 type Page struct {
 	content bytes.Buffer
 	color   color.NRGBA
-	fonts   []*Font
+	fonts   []*subset
 	images  []embedded
 	alphas  []uint8
 }
