@@ -56,6 +56,8 @@ func commands() []command {
 	return []command{
 		{"run", "NOTEBOOK [-o OUT.ipynb] [--html OUT.html] [--in-place] [-p name=value]…",
 			"run a notebook headless; writes the executed notebook and an HTML page", runNotebook},
+		{"export", exportArgs, "run a notebook; writes its figures as PDF, SVG and PNG, its tables as CSV and LaTeX",
+			exportNotebook},
 		{"new", "[--audit NAME [--images PATH] [-p name=value]…] NAME.ipynb",
 			"write a starter notebook, or that of an audit with your images", newNotebook},
 		{"install", "", "install the kernel \"Go (Antipode)\" in Jupyter", install},
