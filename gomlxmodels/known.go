@@ -47,7 +47,7 @@ const ArchipelagoViT = "archipelago-vit"
 // Known lists the models known by name: those that are part of Antipode, then those of the published audits, most of
 // which `antipode models pull NAME` downloads.
 func Known() []Model {
-	return slices.Concat(builtIn(), encoders(), segmenters(), captioners(), generators())
+	return slices.Clone(known())
 }
 
 // Runs returns an error for a model that Antipode does not run under its name.

