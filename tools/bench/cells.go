@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	_ "embed"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -33,82 +34,8 @@ var scores = metrics.PrecisionCoverage(sets, metrics.PrecisionCoverageOptions{By
 const warmCell = "%%%%\nplots.Show(plots.Bars{Table: scores, Y: \"coverage\", X: \"region\", Title: \"run %d\"})\n"
 const helloCell = "%%%%\nfmt.Println(\"hello %d\")\n"
 
-const plainCell = `
-import (
-	"context"
-	"encoding/csv"
-	"os"
-	"path/filepath"
-
-	"antipode/gomlxmodels/device"
-	"antipode/gomlxmodels/preprocess"
-	"antipode/gomlxmodels/vit"
-	"antipode/metrics/prdc"
-
-	"github.com/janpfeifer/gonb/gonbui"
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
-)
-
-func check(err error) {
-	if err != nil {
-		panic(err)
-	}
-}
-
-%%%%
-table := %q
-f, err := os.Open(table)
-check(err)
-rows, err := csv.NewReader(f).ReadAll()
-check(err)
-dev, err := device.Open("", "")
-check(err)
-m, err := vit.Open(%q)
-check(err)
-enc, err := vit.NewEncoder(dev.Backend, m, vit.Options{})
-check(err)
-var images []*vit.Prepared
-for _, row := range rows[1:] {
-	data, err := os.ReadFile(filepath.Join(filepath.Dir(table), row[1]))
-	check(err)
-	img, err := preprocess.Decode(data)
-	check(err)
-	p, err := m.Prepare(img, nil, vit.PrepareOptions{})
-	check(err)
-	images = append(images, p)
-}
-out, err := enc.Encode(context.Background(), images)
-check(err)
-values := plotter.Values{}
-for _, region := range []string{"north", "south"} {
-	var real, generated [][]float32
-	for i, row := range rows[1:] {
-		switch {
-		case row[2] != region:
-		case row[3] == "real":
-			real = append(real, out[i].Full)
-		default:
-			generated = append(generated, out[i].Full)
-		}
-	}
-	r, err := prdc.Compute(context.Background(), prdc.Sets{Real: real, Generated: generated}, prdc.Options{K: 1}, nil)
-	check(err)
-	values = append(values, r.Coverage)
-}
-p := plot.New()
-bars, err := plotter.NewBarChart(values, vg.Points(20))
-check(err)
-p.Add(bars)
-w, err := p.WriterTo(300, 200, "svg")
-check(err)
-var svg strings.Builder
-_, err = w.WriteTo(&svg)
-check(err)
-gonbui.DisplaySvg(svg.String())
-gonbui.Sync()
-`
+//go:embed plain_cell.txt
+var plainCell string // with %q for the table and %q for the model
 
 // timeCells runs n warm cells, n cells that print, and -repeat plain cells.
 func timeCells(s *session) error {

@@ -1,12 +1,20 @@
 package jobs
 
 import (
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"strings"
 
 	"antipode/internal/plaintext"
+)
+
+var (
+	//go:embed job.sbatch.txt
+	slurmScript string
+	//go:embed job.k8s.txt
+	kubernetesJob string
 )
 
 // Schedulers lists those that [Script] knows.
@@ -60,19 +68,7 @@ func slurm(j *Job, o ScriptOptions) string {
 	for i, a := range quoted {
 		quoted[i] = shellQuote(a)
 	}
-	return fmt.Sprintf(`#!/bin/bash
-#SBATCH --job-name=antipode-%s
-#SBATCH --array=0-%d
-#SBATCH --gres=gpu:1
-#SBATCH --requeue
-#SBATCH --open-mode=append
-#SBATCH --signal=B:USR1@120
-antipode %s & child=$!
-trap 'last=USR1; kill -USR1 $child' USR1; trap 'kill -TERM $child' TERM
-wait $child; s=$?; while kill -0 $child 2>/dev/null; do wait $child; s=$?; done
-[ "$s" = 75 ] && [ "$last" = USR1 ] && scontrol requeue "${SLURM_ARRAY_JOB_ID}_${SLURM_ARRAY_TASK_ID}"
-exit $s
-`, j.ID, j.Shards-1, strings.Join(quoted, " "))
+	return fmt.Sprintf(slurmScript, j.ID, j.Shards-1, strings.Join(quoted, " "))
 }
 
 // shellQuote quotes a word of a shell command where it needs it.
@@ -95,44 +91,7 @@ func kubernetes(j *Job, o ScriptOptions) string {
 		quoted[i] = string(text)
 	}
 	folder, _ := json.Marshal(filepath.Dir(o.Job))
-	return fmt.Sprintf(`apiVersion: batch/v1
-kind: Job
-metadata:
-  name: antipode-%s
-  # labels: {kueue.x-k8s.io/queue-name: QUEUE}   # with Kueue, and suspend: true in spec
-spec:
-  completionMode: Indexed
-  completions: %d
-  parallelism: %[2]d
-  backoffLimitPerIndex: 3
-  maxFailedIndexes: %d
-  podFailurePolicy:
-    rules:
-    - action: Ignore          # pre-empted, drained, evicted: a new pod, not counted
-      onPodConditions:
-      - type: DisruptionTarget
-        status: "True"
-    - action: Ignore          # stopped early; all finished work is stored
-      onExitCodes: {containerName: work, operator: In, values: [75]}
-    - action: FailIndex       # will fail again
-      onExitCodes: {containerName: work, operator: In, values: [1, 2]}
-  template:
-    spec:
-      restartPolicy: Never
-      terminationGracePeriodSeconds: 120
-      containers:
-      - name: work
-        image: IMAGE          # the antipode command, the XLA plugin and the models
-        command: [%s]
-        resources:
-          limits:
-            nvidia.com/gpu: 1
-        volumeMounts:
-        - {name: shared, mountPath: %s}
-      volumes:
-      - name: shared          # ReadWriteMany: tables, images and the store
-        persistentVolumeClaim: {claimName: CLAIM}
-`, j.ID, j.Shards, max(1, j.Shards/10), strings.Join(quoted, ", "), folder)
+	return fmt.Sprintf(kubernetesJob, j.ID, j.Shards, max(1, j.Shards/10), strings.Join(quoted, ", "), folder)
 }
 
 // aws returns the definition of a job of AWS Batch and its submission.
