@@ -311,7 +311,6 @@ func latin1(s string) string {
 	return b.String()
 }
 
-// notCSV returns an error for data that is not a CSV file.
 func notCSV(head []byte, name string) error {
 	for magic, what := range map[string]string{
 		"PK\x03\x04":       "a zip archive or an Excel workbook; save the table as CSV UTF-8",

@@ -64,12 +64,10 @@ func ImageFilesOf(paths []string) ImageFiles {
 // IsArchive reports whether a file has the extension of an archive that [Folder] reads.
 func IsArchive(file string) bool { return strings.EqualFold(path.Ext(file), ".tar") }
 
-// isImage reports whether a file has the extension of an image.
 func isImage(file string) bool {
 	return slices.Contains(imageExtensions, strings.ToLower(path.Ext(file)))
 }
 
-// add adds a file.
 func (f *ImageFiles) add(file string) {
 	if isImage(file) {
 		f.Paths = append(f.Paths, file)

@@ -191,7 +191,6 @@ var (
 	fieldName    = regexp.MustCompile(`^([a-z][a-z0-9_]*)(:words|:number|:uuid)?$`)
 )
 
-// patterns parses Names.
 func (o *ImportOptions) patterns() ([]namePattern, error) {
 	var out []namePattern
 	for _, text := range o.Names {

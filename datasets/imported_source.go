@@ -19,7 +19,6 @@ import (
 	"antipode/datasets/table"
 )
 
-// importedRow is an image file with its values.
 type importedRow struct {
 	file   string // path relative to the folder, with /
 	values map[string]string

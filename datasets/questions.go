@@ -50,7 +50,6 @@ func (t Table) Questions(questions Table, on ...string) Table {
 	return out
 }
 
-// added returns the columns that questions add.
 func (a questionArgs) added(columns []table.ColumnSpec) []table.ColumnSpec {
 	out := slices.DeleteFunc(slices.Clone(columns), func(c table.ColumnSpec) bool {
 		return c.Name == "id" || c.Name == a.On

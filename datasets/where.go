@@ -186,7 +186,6 @@ func isMissing(c *table.Column, i int) bool {
 	}
 }
 
-// needValuesArgs lists values of a text column.
 type needValuesArgs struct {
 	Column string   `json:"column"`
 	Values []string `json:"values"`

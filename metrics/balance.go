@@ -51,7 +51,6 @@ func (s *side) byCell(group string) map[string][]int {
 	return out
 }
 
-// pick returns some of the side's rows.
 func (s *side) pick(rows []int) (out side) {
 	for _, i := range rows {
 		out.rows, out.vectors = append(out.rows, s.rows[i]), append(out.vectors, s.vectors[i])

@@ -96,7 +96,6 @@ func CalibratedGaps(answers, labels datasets.Table, options ...CalibratedOptions
 	return calibratedGaps.Table(map[string]datasets.Table{"in": answers, "labels": labels}, options...)
 }
 
-// judgedGroup is a group of answers with its estimates.
 type judgedGroup struct {
 	by                    []string
 	labels, judged, rest  []float64
@@ -106,7 +105,6 @@ type judgedGroup struct {
 	within                bool              // all values are from 0 to 1
 }
 
-// readJudged returns the groups of a call.
 func readJudged(call *Call, o CalibratedOptions) ([]*judgedGroup, error) {
 	in := tabular.Read(call, "in")
 	items, groups := in.Texts(o.Item), in.SortedGroups(o.By)
@@ -205,7 +203,6 @@ func readAnswers(call *Call, in *tabular.Reader, column, positive string) (out [
 	return out, nil
 }
 
-// estimate computes the estimates of the group.
 func (g *judgedGroup) estimate(published bool) error {
 	of := func(labels, judged, rest []float64) (*interval.Powered, error) {
 		if len(labels) < 2 {

@@ -183,7 +183,6 @@ func Gallery(sets Sets, options ...GalleryOptions) datasets.Table {
 	return gallery.Table(sets.inputs(), options...)
 }
 
-// galleryRows collects the rows of a gallery.
 type galleryRows struct {
 	call *Call
 	at   map[string]map[string]int // role → id → row of the input

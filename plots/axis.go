@@ -25,7 +25,6 @@ func (a axis) at(v, from, to float64) float64 {
 
 func (a axis) holds(v float64) bool { return v >= a.low && v <= a.high }
 
-// bandAxis returns an axis of names.
 func bandAxis(names []string) axis {
 	a := axis{high: float64(len(names)), bands: true}
 	for i, n := range names {

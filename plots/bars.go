@@ -113,7 +113,6 @@ func buildBars(f *datasets.Frame, column string, s *options) (drawing, error) {
 	return c, nil
 }
 
-// readBars reads the columns of a chart of bars.
 func readBars(f *datasets.Frame, column string, s *options) (*barData, error) {
 	b := &barData{s: s, f: f, horizontal: s.horizontal}
 	var err error

@@ -6,7 +6,6 @@ import (
 	"antipode/datasets"
 )
 
-// facets assigns rows to panels.
 type facets struct {
 	rows    [][]int  // row numbers of each panel, panel rows first
 	titles  []string // one a panel, where there is one panel column

@@ -8,13 +8,11 @@ import (
 	"antipode/datasets/table"
 )
 
-// panelFit is the row of the table of Fits for a panel.
 type panelFit struct {
 	text  []string
 	lines []Line
 }
 
-// fitsOf returns the fit of each panel.
 func (s *options) fitsOf(panels *facets) ([]panelFit, error) {
 	out := make([]panelFit, len(panels.rows))
 	f := s.fitted

@@ -64,7 +64,6 @@ type heatTable struct {
 	sums          func(float64) string // how totals are written; nil = none
 }
 
-// heatPanel is one panel's cells.
 type heatPanel struct {
 	at      cells
 	hatched map[[2]string]bool

@@ -78,7 +78,6 @@ func (sc *scene) typeset() *typed {
 	return t
 }
 
-// paint draws the scene as an image.
 func (sc *scene) paint(dpi int) (image.Image, error) {
 	set := sc.typeset()
 	// One unit of the canvas is one CSS pixel: 1/72 of its "inch", which has dpi·72/96 dots.

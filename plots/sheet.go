@@ -317,7 +317,6 @@ func (s *sheet) parallel(visit func(t *thumbnail)) {
 	done.Wait()
 }
 
-// fileName returns a file name for an id.
 func fileName(id string) string {
 	name := strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-_#=+", r) {

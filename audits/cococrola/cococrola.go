@@ -130,7 +130,6 @@ func (a Audit) released() bool {
 	return name == Released
 }
 
-// builtIn reports whether the audit is of the built-in world.
 func (a Audit) builtIn() bool { return a.Concepts == "" && !a.released() }
 
 func (a Audit) generators() []string {

@@ -79,7 +79,6 @@ func (a Audit) scores() datasets.Table {
 	return concepts.ConceptScores(concepts.Tables{Images: a.embed(a.images()), Words: a.Words()}, a.options())
 }
 
-// options returns the options of scores.
 func (a Audit) options() concepts.ScoreOptions {
 	o := a.Scoring
 	o.Vector, o.Joint, o.Profile = a.vector(), models.ClipImage, cmp.Or(a.Profile, Paper)

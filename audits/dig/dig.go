@@ -116,7 +116,6 @@ type Audit struct {
 	Resamples int
 }
 
-// builtIn reports whether the audit is of the built-in world.
 func (a Audit) builtIn() bool { return a.Photos == "" }
 
 func (a Audit) publicCode() bool { return a.Profile == PublicCode }

@@ -234,7 +234,6 @@ func (a Audit) truth(generator string) datasets.Table {
 	return out[0].Concat(out[2], out[1], out[3])
 }
 
-// promptColumns describe a prompt.
 var promptColumns = []string{"id", "prompt", "category", "attribute", "prompt_id", "kind"}
 
 // Prompts returns the prompts: id, prompt, category, attribute, prompt_id (original, or the id of the added
@@ -260,7 +259,6 @@ func (a Audit) Prompts() datasets.Table {
 	return a.selected(prompts)
 }
 
-// list returns a list of the paper for a model.
 func (a Audit) list(name, model string) datasets.Table {
 	prompts := data.Prompts(data.PromptOptions{Grammar: a.grammar(), Model: model})
 	if name == AblationList {

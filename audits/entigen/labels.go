@@ -207,7 +207,6 @@ func (a Audit) Judged() datasets.Table {
 	return out
 }
 
-// answered returns the labels that a model answers.
 func (a Audit) answered(model string, images datasets.Table) datasets.Table {
 	columns := []string{"id", "model", "category", "attribute", "prompt_id"}
 	if audits.Has(images, "kind") {
@@ -272,7 +271,6 @@ func (a Audit) axesOf(world bool) string {
 // axisName returns the name of the axis of a column: perceived crest of perceived_crest.
 func axisName(column string) string { return strings.ReplaceAll(column, "_", " ") }
 
-// axisColumns returns the columns of labels by axis.
 func axisColumns(labels datasets.Table) (columns []string) {
 	for _, c := range labels.Columns() {
 		if strings.HasPrefix(c.Name, "perceived_") {

@@ -138,7 +138,6 @@ type Options struct {
 	Missing string // missing images: count (default) or fail
 }
 
-// builtIn reports whether the audit is of the built-in world.
 func (a Audit) builtIn() bool { return a.Captions == "" }
 
 // or returns the name of a part: given, or its default in the built-in world or for other captions.

@@ -142,10 +142,8 @@ type Audit struct {
 	Resamples int
 }
 
-// builtIn reports whether the audit is of the built-in world.
 func (a Audit) builtIn() bool { return a.Attributes == "" && a.Annotations != Released }
 
-// seeGULL reports whether the identities are SeeGULL's.
 func (a Audit) seeGULL() bool {
 	return a.Attributes == SeeGULL || a.Attributes == "" && a.Annotations == Released
 }

@@ -89,7 +89,6 @@ func findTool(list []tool, name string) *tool {
 	return find(list, name, func(t tool) string { return t.name })
 }
 
-// known reports whether all names of a figure are known.
 func (f *Figure) known() bool {
 	ok := slices.Contains(PeopleNames(), f.People) && slices.Contains([]string{Round, Pointed}, f.Crest) &&
 		slices.Contains([]string{LightBanner, DarkBanner}, f.Banner)

@@ -102,7 +102,6 @@ func (w *World) Peoples() []PeopleItem {
 	return out
 }
 
-// stereotypes returns the stereotypes of a people.
 func (w *World) stereotypes(people string) []string {
 	var out []string
 	for _, p := range w.Stereotypes() {

@@ -21,7 +21,6 @@ import (
 // DemoName is the name of the authors' demo repository as a data set.
 const DemoName = "cococrola-demo"
 
-// demoModel is a folder of the demo repository.
 type demoModel struct {
 	folder, model, source string
 	images                int // of each concept and language

@@ -32,7 +32,6 @@ type CheckOptions struct {
 	Decode func([]byte) error // whether the file of an image can be decoded
 }
 
-// checking is a check of one archive.
 type checking struct {
 	Archive
 	root      *os.Root

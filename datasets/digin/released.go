@@ -79,7 +79,6 @@ func key(place string) (string, bool) {
 	return "", place == ""
 }
 
-// addReleased adds the rows of a list.
 func addReleased(fsys fs.FS, list string, f *datasets.Frame) error {
 	if list == "" {
 		list = GeoDEPlaces

@@ -143,7 +143,6 @@ type PromptOptions struct {
 	Model string `json:"-"` // generator: the column model, and MODEL/ before each id
 }
 
-// sets returns the axes, categories and interventions of the paper and the options.
 func (o PromptOptions) sets() (axes []Axis, categories []Category, interventions []Intervention, err error) {
 	if o.Grammar != "" && o.Grammar != PaperGrammar && o.Grammar != ReleasedGrammar {
 		return nil, nil, nil, fmt.Errorf("entigen: no grammar %q; use %q or %q", o.Grammar, PaperGrammar,

@@ -9,7 +9,6 @@ type exercise struct {
 	slips     []string // hints for the values of Check's slips or, with choices, for each of them
 }
 
-// exercises are those of all lessons, by name.
 var exercises = map[string]exercise{
 	"1a": {tolerance: 0.005,
 		hint:  "Take the squares one by one: is it inside at least one circle? Divide by the number of squares.",

@@ -116,7 +116,6 @@ func (p *plane) set(i int, v uint16) {
 	}
 }
 
-// pixels returns a function that returns the color of a pixel.
 func pixels(img image.Image) func(x, y int) color.RGBA64 {
 	of := func(c color.Color) color.RGBA64 {
 		r, g, b, a := c.RGBA()

@@ -125,7 +125,6 @@ func readJSON(r io.Reader, v any, limit uint32) error {
 	return json.Unmarshal(data, v)
 }
 
-// readValues adds the values of rows to a column.
 func readValues(r *bufio.Reader, c *Column, rows int) error {
 	if !slices.Contains([]Kind{KindText, KindNumber, KindImage, KindMask, KindVector}, c.Kind) {
 		return fmt.Errorf("unknown kind %q", c.Kind)

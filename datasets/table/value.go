@@ -114,7 +114,6 @@ func CutValue(b []byte, kind Kind) (v Value, rest []byte, err error) {
 	return v, b[n:], err
 }
 
-// decodeValue decodes the bytes of a value.
 func decodeValue(data []byte, kind Kind) (v Value, err error) {
 	n := len(data)
 	switch {

@@ -26,7 +26,6 @@ type ldmShapes struct {
 	err error
 }
 
-// dims is the shape of a tensor of that rank.
 func (s *ldmShapes) dims(name string, rank int) []int {
 	t, ok := s.set.Info(name)
 	if s.err == nil && !ok {

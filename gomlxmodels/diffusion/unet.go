@@ -55,7 +55,6 @@ type transformer struct {
 
 func (u unet) all() []block { return slices.Concat(u.down, []block{u.mid}, u.up) }
 
-// blocks returns the UNet's blocks.
 func (c *UNetConfig) blocks() (u unet) {
 	n, in := len(c.Widths), c.Widths[0]
 	// A block of a level has one layer per skip, the width that is joined to its input; the first so many attend.

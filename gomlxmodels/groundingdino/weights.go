@@ -82,7 +82,6 @@ func imageTable(c *Config, _ *weights.Set) weights.Table {
 	return t
 }
 
-// swinRules is a block of a stage.
 func swinRules(t *weights.Table, s *Swin, from, to string, stage int) {
 	w, hidden, side := s.width(stage), s.hidden(stage), 2*s.Window-1
 	const self = "attention.self."

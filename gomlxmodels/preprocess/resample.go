@@ -271,7 +271,6 @@ func acrossGo(out, v view, columns *plan) {
 	}
 }
 
-// acrossRow resizes a row.
 func acrossRow(out, row []uint8, columns *plan) {
 	bits := columns.bits & 31
 	for _, t := range columns.taps {

@@ -59,7 +59,6 @@ func OptionalPrompts(width int) weights.Table {
 	return t
 }
 
-// imageTable is the image encoder.
 func imageTable(cfg *Config) []weights.Rule {
 	var t weights.Table
 	c := &cfg.Vision

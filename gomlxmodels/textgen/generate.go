@@ -25,7 +25,6 @@ type Generator struct {
 	steps map[sizes]*step // by sizes without that of the prompt, on which a step does not depend
 }
 
-// step is a compiled graph of one step.
 type step struct {
 	graph *runner.Graph
 	built *Graph
@@ -93,7 +92,6 @@ func (g *Generator) Compile(contexts []shapes.Shape, prompt int, s Options, grap
 	return err
 }
 
-// compiled gives the graphs of some sizes.
 func (g *Generator) compiled(z sizes, contexts []shapes.Shape, others []*Graph) (*pair, error) {
 	p := g.pairs[z]
 	if p == nil {

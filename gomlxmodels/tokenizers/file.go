@@ -64,7 +64,6 @@ func (o *opener) one(path string, text []byte, set *settings) (*Tokenizer, error
 	return t, nil
 }
 
-// build makes the tokenizer of a file.
 func (f *file) build(set *settings) (*Tokenizer, error) {
 	t := &Tokenizer{special: map[int32]bool{}, ids: map[string]int32{}, cleanUp: set.cleanUp && f.Model.Type != "BPE"}
 	var err error

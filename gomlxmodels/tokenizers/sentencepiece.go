@@ -108,7 +108,6 @@ func readSentencePiece(model []byte) (*sentencePiece, error) {
 	return m, nil
 }
 
-// piece reads a SentencePiece message.
 func (m *sentencePiece) piece(message []byte) error {
 	p := piece{kind: pieceNormal}
 	err := fields(message, func(f *field) error {

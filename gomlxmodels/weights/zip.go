@@ -29,7 +29,6 @@ type member struct {
 	method uint16
 }
 
-// zipArchive is the directory of an archive.
 type zipArchive struct {
 	file    io.ReaderAt
 	members []member // by name
@@ -180,7 +179,6 @@ func (a *zipArchive) check(directory int64) error {
 	return nil
 }
 
-// find returns the member of that name.
 func (a *zipArchive) find(name string) (member, bool) {
 	i, ok := slices.BinarySearchFunc(a.members, name, func(m member, name string) int {
 		return strings.Compare(m.name, name)

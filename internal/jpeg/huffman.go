@@ -9,7 +9,6 @@ import (
 // lookahead is the number of bits that index the fast table of a Huffman code.
 const lookahead = 10
 
-// huffman is a Huffman code.
 type huffman struct {
 	// fast is indexed by the next bits of the data. An entry holds the bits to skip, 8 bits; the symbol, which is the
 	// size in bits of the value that follows, 4, and a run of zeros, 4; and the value itself, 16 bits signed, where

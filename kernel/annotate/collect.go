@@ -150,7 +150,6 @@ func readKey(path string) (*key, error) {
 	return k, nil
 }
 
-// file is a file of answers with its path.
 type file struct {
 	path string
 	answers

@@ -182,7 +182,6 @@ func visualTask(in *table.Frame, o Options) (*study, error) {
 	return s, nil
 }
 
-// axis is an axis of perception, with its column and groups.
 type axis struct {
 	column string
 	groups [2]string

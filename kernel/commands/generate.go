@@ -110,7 +110,6 @@ func generate(ctx context.Context, args []string) error {
 // builtInGenerator is the generator of a prompt without --model.
 const builtInGenerator = "archipelago-diffusion"
 
-// fileName returns a name for the image of a prompt.
 func fileName(prompt string) string {
 	name := strings.Join(strings.FieldsFunc(prompt, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
@@ -171,7 +170,6 @@ func estimate(ctx context.Context, rows datasets.Table, n int, o apimodel.Option
 	return nil
 }
 
-// inWords describes an estimate.
 func inWords(e apimodel.Estimate) string {
 	unit := cmp.Or(e.Unit, "image")
 	stored, limit := unit+"s that are stored are not requested again", "--budget-images"

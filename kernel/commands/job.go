@@ -287,7 +287,6 @@ func writeJob(j *jobs.Job, out, folder, scheduler string, allow []string) error 
 	return nil
 }
 
-// shownName is a path in a command that is shown.
 func shownName(path string) string { return oneLine(errors.New(path)) }
 
 // writeNew writes a file for a scheduler unless there is one: users edit them.

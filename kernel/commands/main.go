@@ -28,7 +28,6 @@ const (
 	exitInterrupted = 130
 )
 
-// exitError is an error with an exit status of its own.
 type exitError struct {
 	error
 	status int

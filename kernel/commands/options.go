@@ -12,7 +12,6 @@ import (
 	"antipode/gomlxmodels"
 )
 
-// optionFlag is the flag of an option of a struct.
 type optionFlag struct {
 	operation.Option
 	at   int    // its position among the options
@@ -126,7 +125,6 @@ func printFlags(fs *flag.FlagSet) {
 	}
 }
 
-// printFlag prints the help of a flag.
 func printFlag(f *flag.Flag) {
 	kind, about := flag.UnquoteUsage(f)
 	if o, ok := f.Value.(*optionFlag); ok {

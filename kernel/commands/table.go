@@ -278,7 +278,6 @@ func (c *tableCommand) flags(s *stageFlags, args []string) (*flag.FlagSet, error
 	return fs, nil
 }
 
-// noOperation is the error of a name that is no table operation.
 func noOperation(name string, op *operation.Operation) error {
 	if op != nil {
 		return usage("%s is a metric: `antipode score --metric %s`", name, op.Name)

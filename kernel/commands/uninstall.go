@@ -17,7 +17,6 @@ import (
 	"antipode/kernel/jupyter"
 )
 
-// storeParts are the files and folders of a store.
 var storeParts = strings.Fields(".backend .lock backend.log bin blobs cache data files.idx items kept models module " +
 	"plugins results")
 

@@ -49,7 +49,6 @@ type execution struct {
 	ended    chan struct{}
 }
 
-// arrival is a message with the index of its socket.
 type arrival struct {
 	socket int
 	Message

@@ -28,7 +28,6 @@ func (s source) parseDeclarations(files *token.FileSet) (*ast.File, error) {
 
 const bodyStart = "package p; func _() { "
 
-// parseBody parses statements of a cell.
 func parseBody(files *token.FileSet, statements string) (*ast.BlockStmt, error) {
 	file, err := parser.ParseFile(files, "", bodyStart+statements+"\n}", parser.SkipObjectResolution)
 	if err != nil {

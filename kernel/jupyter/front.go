@@ -32,7 +32,6 @@ type front struct {
 	once    sync.Once
 }
 
-// peer is one connection of a front end.
 type peer struct {
 	socket   int    // which of the five sockets it is connected to
 	identity string // of the front end

@@ -202,7 +202,6 @@ func cosineDistance(x, y []float32) float64 {
 	return 1 - cosine
 }
 
-// neighbor is a row and its distance.
 type neighbor struct {
 	Row      int     `json:"row"`
 	Distance float64 `json:"distance"`

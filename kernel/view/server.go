@@ -36,7 +36,6 @@ type ServeOptions struct {
 	Dir   string   // where copies of a selection are made; "" = the current folder
 }
 
-// server is a gallery that is served.
 type server struct {
 	*Gallery
 	o      ServeOptions
@@ -143,7 +142,6 @@ func (s *server) data(w http.ResponseWriter, r *http.Request) {
 	out.Close()
 }
 
-// place reads the row and the image column of a request.
 func (s *server) place(r *http.Request) (row int, column string, img table.Image, err error) {
 	row, err = strconv.Atoi(r.PathValue("row"))
 	k, bad := strconv.Atoi(r.PathValue("image"))

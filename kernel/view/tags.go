@@ -55,7 +55,6 @@ func OpenTags(path, rater string) (*Tags, error) {
 	return t, nil
 }
 
-// list returns the tags.
 func (t *Tags) list() []Tag {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -201,7 +201,6 @@ func computeCreative(_ context.Context, call *metrics.Call, _ struct{}) ([]Creat
 	return out, nil
 }
 
-// byModel returns the scores by model and cell.
 func byModel(rows []Scored) map[string]map[Cell]Scored {
 	out := map[string]map[Cell]Scored{}
 	for _, r := range rows {

@@ -33,7 +33,6 @@ type Mean struct {
 	Answered  int              `column:"n_answered" unit:"concepts" help:"whose possession is known"`
 }
 
-// modelLanguage is a model and a language.
 type modelLanguage struct{ model, language string }
 
 // compare orders by model, then language; those of the paper first.

@@ -114,7 +114,6 @@ var paperCells = datasets.Define(datasets.Operation[CellOptions, CellRow]{
 	},
 })
 
-// paperModels are the labels of the paper's models.
 var paperModels = labels.Models{Printed: cococrola.Models, Names: cococrola.ModelNames}
 
 // cells are means compared with the printed Table 2.

@@ -34,7 +34,6 @@ func resampleUnits(i metrics.Intervals, n int, stream ...string) (*resamples, er
 	return &resamples{b, b.Weights()}, err
 }
 
-// estimate returns a value with its interval from the scores of the resamples.
 func (r *resamples) estimate(value float64, score func(w []float64) float64) metrics.Estimate {
 	e, values := metrics.Exact(value), make([]float64, len(r.weights))
 	for b, w := range r.weights {

@@ -214,7 +214,6 @@ func NearestConcepts(texts datasets.Table, options ...SimilarityOptions) dataset
 	return nearestConcepts.Of(texts, options...)
 }
 
-// conceptTexts are the texts of a language, by concept.
 type conceptTexts struct {
 	language string
 	names    []string // concepts in table order

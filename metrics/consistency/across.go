@@ -185,7 +185,6 @@ func ComputeSCALOverall(pairs [][]float64, n OverallNormalizer) (float64, error)
 	return 0, fmt.Errorf("consistency: normalizer is %q; it must be one of %v", n, OverallNormalizers)
 }
 
-// valuesOf returns the values of scores.
 func valuesOf(scores []Score) []float64 {
 	out := make([]float64, len(scores))
 	for i, s := range scores {

@@ -249,7 +249,6 @@ func computePool(_ context.Context, call *datasets.Call, o PoolOptions) ([]PoolR
 	return rows, nil
 }
 
-// parseSets parses names and sizes.
 func parseSets(list string) (names []string, sizes []int, err error) {
 	for _, entry := range datasets.SplitColumns(list) {
 		name, size, ok := strings.Cut(entry, "=")

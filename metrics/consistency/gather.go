@@ -14,7 +14,6 @@ import (
 	"antipode/metrics/internal/tabular"
 )
 
-// group holds the images of one group of the grouping columns.
 type group struct {
 	values   []string // of the grouping columns
 	images   Images
@@ -27,7 +26,6 @@ type group struct {
 	rows      map[cell]*tallies // of a prompt in a language
 }
 
-// cell is a prompt in a language.
 type cell struct{ language, prompt string }
 
 // tallies counts the rows of a cell.
@@ -181,7 +179,6 @@ func indexColumn(f *table.Frame, name string) func(row int) string {
 	return func(int) string { return "" }
 }
 
-// take adds a row to its group.
 func (r *reader) take(g *group, row int) error {
 	at, v := cell{r.languages[row], r.prompts[row]}, r.vectors[row]
 	if at.language == "" || at.prompt == "" {

@@ -158,7 +158,6 @@ func (b *block) equals(other *block) (sum float64, n int) {
 	return sum, n
 }
 
-// byLanguage scores each language.
 func (p Images) byLanguage(width int, add func(k int, b *block) (sum, count float64)) []Score {
 	out := make([]Score, len(p.Languages))
 	b := newBlock(p.indices(), width)

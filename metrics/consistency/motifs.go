@@ -152,7 +152,6 @@ func Completeness(images datasets.Table, options ...CountOptions) datasets.Table
 	return completeness.Of(images, options...)
 }
 
-// byQuotedValues orders groups by their quoted values.
 func byQuotedValues(a, b tabular.Group) int {
 	return strings.Compare(fmt.Sprintf("%q", a.By), fmt.Sprintf("%q", b.By))
 }

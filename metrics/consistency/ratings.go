@@ -86,7 +86,6 @@ func ComputeTranslationRatings(ratings []Rating, tolerance float64) ([]LanguageR
 	return out, nil
 }
 
-// add adds the ratings of one item.
 func (l *LanguageRatings) add(item []Rating, tolerance float64) {
 	k, _ := slices.BinarySearch(l.Prompts, item[0].Prompt)
 	sum := 0.0

@@ -60,7 +60,6 @@ func CheckTranslations(translations, prompts, languages datasets.Table) datasets
 		"languages": languages})
 }
 
-// translationsOf reads a table of translations.
 func translationsOf(f *table.Frame) []indictti.Translation {
 	rows := make([]indictti.Translation, f.Len())
 	sources := f.Texts("source")

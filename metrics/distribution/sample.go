@@ -78,7 +78,6 @@ func (v Vectors) whole() (p pair) {
 // scorer computes the score of each pair of a group.
 type scorer func(ctx context.Context, pairs []pair) ([]float64, error)
 
-// measure is a score.
 type measure struct {
 	name         string
 	two, ceiling bool // it compares two sets, and scores held-out reference images
@@ -87,7 +86,6 @@ type measure struct {
 	score        func(g *group) (scorer, error)
 }
 
-// result is the score of a group.
 type result struct {
 	*group
 	Scored

@@ -101,7 +101,6 @@ type group struct {
 
 func (g *group) label() string { return strings.Join(g.values, ", ") }
 
-// named names the group in an error.
 func (g *group) named(by []string) string {
 	if len(by) == 0 {
 		return "the table"

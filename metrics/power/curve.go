@@ -63,7 +63,6 @@ func resample(ctx context.Context, call *metrics.Call, o Options) (*audit, []Out
 	return a, outcomes, nil
 }
 
-// run runs the audit on a sample.
 func (a *audit) run(ctx context.Context, s Sample) ([]Result, error) {
 	pool := a.pool.Pick(s.Rows)
 	var err error

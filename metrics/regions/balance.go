@@ -10,7 +10,6 @@ import (
 	"slices"
 )
 
-// cell is an object in a region.
 type cell struct{ object, region string }
 
 // Labels are the ids, objects and regions of rows.

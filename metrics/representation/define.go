@@ -20,7 +20,6 @@ type noted struct {
 
 func (n *noted) note() { n.Note = Note }
 
-// score defines a metric.
 func score[O, R any](version int, d metrics.Definition[O, R]) datasets.Defined[O] {
 	return metrics.Define(complete(version, d))
 }

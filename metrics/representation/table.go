@@ -149,7 +149,6 @@ type cell struct {
 	described []Counts // of the same attributes: First as described, Uncertain not
 }
 
-// cellRow are the columns of a cell.
 type cellRow struct {
 	Category string `column:"category"`
 	Prompt   string `column:"prompt_id"`

@@ -218,7 +218,6 @@ func unchanged(before, after interval.Bounded) string {
 	return after.Minus(before).Within(-aboutUnchanged-1e-9, aboutUnchanged+1e-9)
 }
 
-// bounded returns a score of a cell with its interval.
 func (s *paperScores) bounded(c *cell, score func([]Counts) float64, most float64) (interval.Bounded, error) {
 	r := s.resampling
 	r.Name, r.Most = c.String(), most

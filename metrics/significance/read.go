@@ -178,7 +178,6 @@ func prefix(by []string) string {
 	return strings.Join(by, ", ") + ": "
 }
 
-// inGroups adds the groups to an error.
 func inGroups(by []string, a, b string, err error) error {
 	return fmt.Errorf("%s%s, %s: %w", prefix(by), a, b, err)
 }

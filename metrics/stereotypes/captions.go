@@ -163,7 +163,6 @@ type captioned struct {
 	hits                         []hit
 }
 
-// searched counts the captions of one identity.
 type searched struct {
 	identity   string
 	images     []captioned // by name

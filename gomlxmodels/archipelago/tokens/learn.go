@@ -22,7 +22,6 @@ const (
 // words is the regular expression with which CLIP splits texts.
 const words = `'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+`
 
-// vocabulary is a learned vocabulary.
 type vocabulary struct {
 	tokens []string    // by id: bytes, bytes with wordEnd, merges, added words, Start, End
 	merges [][2]string // in the order in which they were learned

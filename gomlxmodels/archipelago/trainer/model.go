@@ -113,7 +113,6 @@ func (m Model) train(ctx context.Context, f *flag.FlagSet, args []string) error 
 	return job.report(curve, parameters, d.Kind, scores).write(*out, m.Card)
 }
 
-// runFolder returns the default folder of a run.
 func (m Model) runFolder(s Settings) (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {

@@ -185,7 +185,6 @@ func (c *class) own(settings map[string]json.RawMessage) ([]string, error) {
 	return own, nil
 }
 
-// reads reports whether the class reads a parameter.
 func (c *class) reads(key string) bool {
 	return slices.Contains(everyKey, key) || slices.Contains(c.keys, key)
 }

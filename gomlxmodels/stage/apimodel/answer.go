@@ -78,7 +78,6 @@ type payload struct {
 	refusal string // why the model does not answer
 }
 
-// image returns the image of a reply.
 func (g *Client) image(r *reply) (payload, error) {
 	if len(r.Data) == 0 {
 		return payload{}, errors.New("the response contains no image; some servers respond so when moderation refuses")

@@ -45,7 +45,6 @@ type answer struct {
 	payload payload
 }
 
-// imageBody is the request for one image.
 func (g *Client) imageBody(prompt string, fields map[string]any) ([]byte, error) {
 	request := map[string]any{}
 	maps.Copy(request, fields)

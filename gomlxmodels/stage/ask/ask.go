@@ -24,7 +24,6 @@ func init() {
 	stage.Register(stage.Stage{Name: gomlxmodels.AskOp, Version: Version, Open: open})
 }
 
-// judge is a model that answers questions.
 type judge interface {
 	Digest() string
 	Batch() int
@@ -48,7 +47,6 @@ type question struct {
 	blip    blip.Question
 }
 
-// worker asks a judge.
 type worker struct {
 	judge
 	args gomlxmodels.AskArgs

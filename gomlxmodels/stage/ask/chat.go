@@ -207,7 +207,6 @@ func (c *chatJudge) answer(item *execmodel.Item, replies []stored) (a execmodel.
 // noChoice starts the reason of an answer that names none of the choices, or several.
 const noChoice = "the answer names none of the choices: "
 
-// single returns the answer to an item from a reply.
 func (c *chatJudge) single(item *execmodel.Item, s stored) execmodel.Answer {
 	a := execmodel.Answer{Outcome: s.Outcome, Reason: s.Reason, Transient: s.transient, Text: s.Reply.Text,
 		Source: execmodel.FromNothing}

@@ -43,7 +43,6 @@ func prompt(item *execmodel.Item, format string) string {
 	return b.String()
 }
 
-// names are the ways to name each choice.
 type names struct {
 	labels  []string // nil = there are none
 	choices []string

@@ -112,7 +112,6 @@ func openBLIP2(dir string, args gomlxmodels.EmbedArgs) (*kind, error) {
 	return k, nil
 }
 
-// compared is an image, and the text that it is compared with.
 type compared struct {
 	pixels []float32
 	text   *tokenizers.Encoding

@@ -54,7 +54,6 @@ func ids(prepared []*tokenizers.Encoding) [][]int32 {
 	return out
 }
 
-// counted returns a text's vector and its counts.
 func (t *texts) counted(vector []float32, prepared any) []table.Value {
 	nan := math.NaN()
 	counts := [4]float64{nan, nan, nan, nan}

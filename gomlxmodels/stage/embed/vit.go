@@ -18,7 +18,6 @@ import (
 	"antipode/gomlxmodels/vit"
 )
 
-// openViT opens a ViT.
 func openViT(dir string, args gomlxmodels.EmbedArgs) (*kind, error) {
 	if args.Pooling != "" && args.Pooling != "auto" {
 		return nil, fmt.Errorf("pooling %q: the vector of a ViT is its class token", args.Pooling)

@@ -115,7 +115,6 @@ func Check(ctx context.Context, o Options, options CheckOptions, report func(Fin
 	return result, nil
 }
 
-// sample returns the n-th item with a text.
 func (c *checker) sample(n int, text string) Item {
 	it := Item{ID: fmt.Sprintf("check %d", n), Seed: uint64(n)}
 	d := c.g.ready.Defaults

@@ -171,7 +171,6 @@ func (w *worker) Outputs([]table.ColumnSpec) []table.ColumnSpec {
 	return gomlxmodels.GenerateColumns("")
 }
 
-// request returns the request of a row.
 func (w *worker) request(row stage.Row) (diffusion.Request, string, error) {
 	r := diffusion.Request{Prompt: row.Text("prompt"), Negative: w.args.Negative, Steps: w.args.Steps,
 		Guidance:  w.args.Guidance,
@@ -258,7 +257,6 @@ func (w *worker) values(p diffusion.Result) ([]table.Value, error) {
 		{Text: string(w.model.Safety())}}, nil
 }
 
-// putPNG stores an image.
 func putPNG(env stage.Env, img image.Image) (table.Image, error) {
 	var b bytes.Buffer
 	if err := (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(&b, img); err != nil {

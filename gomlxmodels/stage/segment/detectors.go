@@ -17,7 +17,6 @@ import (
 	"antipode/gomlxmodels/stage"
 )
 
-// detector finds boxes of objects by their names.
 type detector interface {
 	Files() []string
 	Preprocess() preprocess.Config
@@ -62,7 +61,6 @@ func openDetector(dir string, args *gomlxmodels.SegmentArgs) (detector, error) {
 // anyBox is a threshold that every score exceeds.
 const anyBox = math.SmallestNonzeroFloat64
 
-// dino is a GroundingDINO.
 type dino struct {
 	*groundingdino.Model
 	profile groundingdino.Profile

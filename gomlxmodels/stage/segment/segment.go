@@ -31,7 +31,6 @@ func init() {
 	stage.Register(stage.Stage{Name: gomlxmodels.SegmentOp, Version: Version, Open: open})
 }
 
-// finder finds objects in images by their names.
 type finder interface {
 	// contents identifies the models' files and what else its results depend on besides the arguments.
 	contents() string

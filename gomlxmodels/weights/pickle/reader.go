@@ -85,7 +85,6 @@ var (
 	errMark  = errors.New("no mark is on the stack")
 )
 
-// take returns the next n bytes.
 func (r *Reader) take(n int) ([]byte, error) {
 	if n < 0 || n > len(r.data)-r.at {
 		return nil, errEnd

@@ -52,7 +52,6 @@ type Set struct {
 	running sync.WaitGroup // processes
 }
 
-// slot is a device.
 type slot struct {
 	Device
 	p      *process // nil = not started

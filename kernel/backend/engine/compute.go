@@ -343,7 +343,6 @@ func (r *run) size(w stage.Worker) int {
 	return w.Batch()
 }
 
-// prepare prepares a row.
 func prepare(ctx context.Context, w stage.Worker, row stage.Row) (p prepared) {
 	if err := protect(func() (err error) {
 		p.value, p.column, err = w.Prepare(ctx, row)

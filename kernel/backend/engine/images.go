@@ -18,7 +18,6 @@ import (
 	"antipode/kernel/backend/store"
 )
 
-// imageReadings are the readings of images, by their traits.
 var imageReadings = []struct {
 	trait     imagefile.Traits
 	what, fix string
@@ -38,7 +37,6 @@ var imageReadings = []struct {
 	{imagefile.Gray, "images are gray", "", true},
 }
 
-// readImages reports what the images of a column are read with.
 func (r *run) readImages(f *table.Frame, column string, o origin, traits []imagefile.Traits) {
 	for _, x := range imageReadings {
 		if x.trait == imagefile.Profile && o.color != "" || x.trait == imagefile.Transparent && o.alpha != "" {

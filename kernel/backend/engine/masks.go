@@ -127,7 +127,6 @@ func (r *run) pathOf(img table.Image) string {
 	return filepath.ToSlash(img.Path)
 }
 
-// maskNames finds the mask files of images by their names.
 type maskNames struct {
 	files  map[string]string    // by path without extension
 	bases  map[string][]string  // those of a last element
@@ -229,7 +228,6 @@ func (m *maskNames) of(img, id string) (string, error) {
 	return "", nil
 }
 
-// readMasks reports which of the masks of a column were guessed.
 func (r *run) readMasks(source, column string, threshold float64, f *table.Frame, masks []table.Mask,
 	guesses []mask.Guess) {
 	has := func(row int) bool { return masks[row].Counts != "" }
@@ -324,7 +322,6 @@ func inlineMask(text string) (table.Mask, error) {
 	return inline, nil
 }
 
-// readMask reads a mask file.
 func readMask(file string, threshold float64) (m table.Mask, guess mask.Guess, err error) {
 	data, err := os.ReadFile(file)
 	if err != nil {

@@ -166,7 +166,6 @@ func (r *run) readImageColumn(f *table.Frame, c *table.Column, rows []int, o ori
 	return r.convert(f, c, rows, o, traits, bad)
 }
 
-// readMaskColumn is readFiles for the masks of one column.
 func (r *run) readMaskColumn(f *table.Frame, c *table.Column, rows []int, o origin, bad []*table.BadRow,
 	respelled []bool) error {
 	guesses := make([]mask.Guess, f.Len())

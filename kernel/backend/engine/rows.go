@@ -17,7 +17,6 @@ import (
 	"antipode/kernel/backend/store"
 )
 
-// stageRows is a row-wise stage of a run.
 type stageRows struct {
 	r        *run
 	stage    stage.Stage
@@ -96,7 +95,6 @@ func (r *run) rowStage(st stage.Stage, p *table.Plan, in *table.Frame) (*table.F
 	return out, err
 }
 
-// read reports the stage's readings of rows with its columns.
 func (s *stageRows) read(f *table.Frame) {
 	if reader, reads := s.w.(stage.Reader); reads {
 		for _, x := range reader.Readings(f) {
@@ -105,7 +103,6 @@ func (s *stageRows) read(f *table.Frame) {
 	}
 }
 
-// open opens the stage.
 func (s *stageRows) open() error {
 	opened := &opening{env: env{s.r}, files: map[string]string{}}
 	w, err := s.stage.Open(s.r.ctx, opened, s.plan.Args)
@@ -162,7 +159,6 @@ func (s *stageRows) check(in *table.Frame) error {
 	return nil
 }
 
-// key returns the key of a row's item.
 func (s *stageRows) key(in *table.Frame, row int) store.Key {
 	return store.KeyOf(s.w.Key(stage.Row{Frame: in, Index: row}))
 }

@@ -167,7 +167,6 @@ func (s *source) held(t *parquet.Table, held map[string]map[int]bool, rows []int
 	return nil
 }
 
-// putImage stores the bytes of an image that a table holds.
 func (r *run) putImage(data []byte) (table.Image, error) {
 	extension, err := imagefile.Extension(data)
 	if err != nil {

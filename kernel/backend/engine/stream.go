@@ -17,7 +17,6 @@ import (
 // its missing items, in the batches of a whole table. Then the parts are made from the items of the store and written.
 // So the memory that a table takes is that of its columns before the stages, a key for each row, and a few parts.
 
-// partRows is the number of rows of a part.
 const partRows = storedAtOnce
 
 // partVerbs are the verbs whose result for a row depends on the row alone, errors included.
@@ -32,7 +31,6 @@ type stream struct {
 	last  bool         // the present pass over the parts is the one that writes them
 }
 
-// step is one operation: a stage or a verb.
 type step struct {
 	plan  *table.Plan
 	stage *stageRows // nil = a verb

@@ -31,7 +31,6 @@ type work struct {
 	pending map[string]bool // digests of plans whose rows contain placeholders
 }
 
-// stageWork is the work of one stage.
 type stageWork struct {
 	label, op    string
 	items, found int
@@ -124,7 +123,6 @@ func (w *work) frame() *table.Frame {
 		table.TextColumn("needs", needs))}
 }
 
-// stage returns the work of the stage with a label.
 func (w *work) stage(label, op string) *stageWork {
 	for _, s := range w.stages {
 		if s.label == label {

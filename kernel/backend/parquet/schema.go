@@ -26,7 +26,6 @@ const (
 	masks                // structs of size and counts
 )
 
-// leafRole is the role of a leaf of the file's schema.
 type leafRole struct {
 	column   int    // -1 = left out
 	holds    holds  // the type of the leaf's column

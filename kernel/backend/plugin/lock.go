@@ -56,7 +56,6 @@ func readRecords(folder string) map[string]record {
 	return records
 }
 
-// writeRecord changes the record of one plugin.
 func writeRecord(folder, path string, change func(*record)) error {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -249,7 +249,6 @@ func (p *provider) describe(kind, path, source string) Choice {
 	return c
 }
 
-// provide implements Provide.
 func (p *provider) provide(ctx context.Context) (Choice, error) {
 	if c, decided, err := p.decided(); decided {
 		if err != nil {

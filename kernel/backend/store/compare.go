@@ -230,7 +230,6 @@ func compare(packs []indexed, difference Difference, old int) (d compared, err e
 	return d, nil
 }
 
-// payloads compares items of two files.
 func (d *compared) payloads(files [2]string, items [][2]entry, columns []table.ColumnSpec,
 	difference Difference) error {
 	var payloads [2][][]byte

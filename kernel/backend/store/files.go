@@ -11,7 +11,6 @@ import (
 	"time"
 )
 
-// indexFile is the file of the index of files.
 const indexFile = "files.idx"
 
 // fileIndex caches digests and traits of files by path, size, time and inode. A line of its file is the CRC-32C of the

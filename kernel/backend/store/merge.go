@@ -40,7 +40,6 @@ type MergeOptions struct {
 // at the same time.
 const copiesAtOnce = 64
 
-// merging is a merge of stores into one.
 type merging struct {
 	s       *Store
 	sources []*Store
@@ -225,7 +224,6 @@ func (m *merging) blob(_ *Store, path string) error {
 	return nil
 }
 
-// openFile opens a file and returns its size.
 func openFile(path string) (f *os.File, size int64, err error) {
 	if f, err = os.Open(path); err != nil {
 		return nil, 0, err

@@ -118,7 +118,6 @@ func FreeSpace(folder string) (int64, error) {
 	return int64(st.Bavail) * int64(st.Bsize), err //nolint:unconvert // the types differ between systems
 }
 
-// blobPath returns the path of a blob.
 func (s *Store) blobPath(digest, ext string) string {
 	return filepath.Join(s.dir, "blobs", digest[:2], digest+ext)
 }

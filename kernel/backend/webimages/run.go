@@ -42,7 +42,6 @@ type answer struct {
 	err      error         // the run cannot continue
 }
 
-// host is a server with its waiting tasks.
 type host struct {
 	name    string
 	waiting []*task

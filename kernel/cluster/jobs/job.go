@@ -202,7 +202,6 @@ func Tables(ctx context.Context, plan *table.Plan, objects *remote.Cache) ([]Tab
 	return list, nil
 }
 
-// describe describes the table of a source.
 func describe(ctx context.Context, path, op string, objects *remote.Cache) (t Table, err error) {
 	t.Path = path
 	file := path

@@ -233,7 +233,6 @@ func hidden(name string) bool {
 	return name == "_" || name == "main" || strings.HasPrefix(name, "init_")
 }
 
-// object returns the candidate of an object.
 func object(o types.Object) candidate {
 	c := candidate{name: o.Name(), object: o}
 	switch o := o.(type) {

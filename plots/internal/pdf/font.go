@@ -252,7 +252,6 @@ func operand(b []byte, v int) []byte {
 // offset appends a number to a DICT, always in five bytes.
 func offset(b []byte, v int) []byte { return binary.BigEndian.AppendUint32(append(b, 29), uint32(v)) }
 
-// index returns an INDEX structure.
 func index(items ...[]byte) []byte {
 	b := binary.BigEndian.AppendUint16(nil, uint16(len(items)))
 	if len(items) == 0 {

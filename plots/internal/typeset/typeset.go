@@ -237,7 +237,6 @@ func (l Line) Pieces() []pdf.Text {
 	return out
 }
 
-// cluster returns the shape of the glyphs of a cluster.
 func (r run) cluster(glyphs []shaping.Glyph, text []rune) pdf.Shape {
 	drawn := slices.DeleteFunc(slices.Clone(glyphs), func(g shaping.Glyph) bool { return g.GlyphID == 0 })
 	from := glyphs[0].TextIndex()

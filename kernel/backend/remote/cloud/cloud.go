@@ -39,7 +39,6 @@ func Use(s Service) { service = s }
 // bucket is a [remote.Driver].
 type bucket struct{ *blob.Bucket }
 
-// open opens the bucket of a URL.
 func open(ctx context.Context, u objecturl.URL) (remote.Driver, error) {
 	var b *blob.Bucket
 	var err error
