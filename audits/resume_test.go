@@ -31,9 +31,7 @@ func TestResume(t *testing.T) {
 	}
 	t.Setenv("ANTIPODE_HOME", home)
 	t.Setenv("XDG_RUNTIME_DIR", run)
-	if _, err := jupyter.Tools(t.Context(), "..", home, nil); err != nil {
-		t.Fatal(err)
-	}
+	_ = must.Get(jupyter.Tools(t.Context(), "..", home, nil))(t)
 	for name, parameters := range map[string][]string{
 		"decomposed_dig": {"generator=archipelago-sampler", "objects=boat,drum", "n=4"},
 		"indictti":       {"generator=archipelago-sampler", "prompts=3", "n=2"},

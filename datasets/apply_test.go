@@ -65,9 +65,7 @@ func TestGroupBy(t *testing.T) {
 
 func TestDescribe(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "v.csv")
-	if _, err := values.SaveE(t.Context(), path); err != nil {
-		t.Fatal(err)
-	}
+	_ = must.Get(values.SaveE(t.Context(), path))(t)
 	for name, tab := range map[string]datasets.Table{"rows": values, "file": datasets.CSV(path)} {
 		f := must.Get(tab.Describe().Rows(t.Context()))(t)
 		want := map[string][4]float64{"n": {8, 8, 6, 8}, "missing": {0, 0, 2, 0}, "unique": {8, 3, 6, 8},

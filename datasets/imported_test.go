@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"antipode/internal/must"
 )
 
 const job = "3f1b2c3d-0123-4567-89ab-cdef01234567"
@@ -21,16 +23,12 @@ func folderOf(t *testing.T, files map[string]string) string {
 	dir := t.TempDir()
 	for name, text := range files {
 		file := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(file), 0o755))
 		data := []byte(text)
 		if text == "" {
 			data = onePixel(t, byte(len(name)))
 		}
-		if err := os.WriteFile(file, data, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, data, 0o644))
 	}
 	return dir
 }
@@ -39,9 +37,7 @@ func folderOf(t *testing.T, files map[string]string) string {
 func onePixel(t *testing.T, level byte) []byte {
 	t.Helper()
 	var buf bytes.Buffer
-	if err := png.Encode(&buf, &image.Gray{Pix: []byte{level}, Stride: 1, Rect: image.Rect(0, 0, 1, 1)}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, png.Encode(&buf, &image.Gray{Pix: []byte{level}, Stride: 1, Rect: image.Rect(0, 0, 1, 1)}))
 	return buf.Bytes()
 }
 
@@ -74,11 +70,8 @@ func TestImportedNames(t *testing.T) {
 		"more/ada_a_घर_in__Delhi_" + job + "_3.png":    "",
 		".hidden/x.png": "", "notes.txt": "no image",
 	})
-	f, err := evaluate(t, Imported(dir, ImportOptions{Model: "midjourney-v6", Language: "en",
-		Names: MidjourneyNames}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(evaluate(t, Imported(dir, ImportOptions{Model: "midjourney-v6", Language: "en",
+		Names: MidjourneyNames})))(t)
 	if got := f.Texts("prompt"); !slices.Equal(got, []string{"A house in Accra at dusk", "a घर in Delhi"}) {
 		t.Errorf("prompts %q", got)
 	}
@@ -101,11 +94,8 @@ func TestImportedNames(t *testing.T) {
 
 func TestImportedPaths(t *testing.T) {
 	dir := folderOf(t, map[string]string{"hi/Ghana/घर--7.png": "", "en/Peru/a house--12.png": ""})
-	f, err := evaluate(t, Imported(dir,
-		ImportOptions{Model: "m", Names: []string{"{language}/{country}/{prompt}--{seed:number}"}}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(evaluate(t, Imported(dir,
+		ImportOptions{Model: "m", Names: []string{"{language}/{country}/{prompt}--{seed:number}"}})))(t)
 	if got := fmt.Sprint(f.Texts("language"), f.Texts("country"), f.Texts("prompt"),
 		f.Numbers("seed")); got != "[en hi] [Peru Ghana] [a house घर] [12 7]" {
 		t.Error(got)
@@ -116,10 +106,7 @@ func TestImportedSidecar(t *testing.T) {
 	dir := folderOf(t, map[string]string{"1.png": "", "sub/22.png": "",
 		"prompts.csv": "\ufefffile,prompt,language,seed,model,rating\nsub\\22.png,\"maison, la " +
 			"nuit\",fr,8,craiyon,4.5\n1.png,house,en,,dalle-mini,\n"})
-	f, err := evaluate(t, Imported(dir, ImportOptions{Sidecar: "prompts.csv"}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(evaluate(t, Imported(dir, ImportOptions{Sidecar: "prompts.csv"})))(t)
 	got := fmt.Sprint(f.Texts("id"), f.Texts("prompt"), f.Texts("language"), f.Texts("model"), f.Numbers("seed"),
 		f.Numbers("rating"))
 	if got != "[1.png sub/22.png] [house maison, la nuit] [en fr] [dalle-mini craiyon] [NaN 8] [NaN 4.5]" {
@@ -132,10 +119,7 @@ func TestImportedGrid(t *testing.T) {
 	dir := folderOf(t, map[string]string{"a.png": "", "b#1.png": ""})
 	table := Imported(dir, ImportOptions{Model: "dalle-mini", Names: []string{"{prompt}"}, Grid: 3, Margin: 5,
 		Gap: 2})
-	f, err := evaluate(t, table)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(evaluate(t, table))(t)
 	if f.Len() != 18 || f.Texts("id")[9] != "b#1.png#1" || f.Texts("grid")[17] != "b#1.png" ||
 		f.Numbers("cell")[17] != 9 || f.Texts("prompt")[3] != "a" ||
 		filepath.Base(f.Images("image")[8].Path) != "a.png" {
@@ -228,9 +212,7 @@ func TestImportedErrors(t *testing.T) {
 func TestImportedSidecarChanged(t *testing.T) {
 	dir := folderOf(t, map[string]string{"1.png": "", "s.csv": "file,prompt\n1.png,x\n"})
 	table := Imported(dir, ImportOptions{Model: "m", Sidecar: "s.csv"})
-	if err := os.WriteFile(filepath.Join(dir, "s.csv"), []byte("file,caption\n1.png,x\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "s.csv"), []byte("file,caption\n1.png,x\n"), 0o644))
 	if _, err := evaluate(t, table); err == nil || !strings.Contains(err.Error(), "changed") {
 		t.Error(err)
 	}

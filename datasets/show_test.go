@@ -52,7 +52,6 @@ func shown(t *testing.T, n int) *Frame {
 		table.NumberColumn("score", scores), table.VectorColumn("full", vectors))
 }
 
-// textFrame is a frame of text columns.
 func textFrame(names ...string) *Frame {
 	specs := make([]table.ColumnSpec, len(names))
 	for i, name := range names {

@@ -18,7 +18,6 @@ func printColumns(t datasets.Table) {
 	fmt.Println(strings.Join(names, " "))
 }
 
-// prompts is a table with one prompt.
 func prompts() datasets.Table {
 	return datasets.FromRows([]map[string]any{{"id": "boat", "prompt": "boat in Velmora"}})
 }

@@ -10,7 +10,6 @@ import (
 	"antipode/metrics/internal/tabulartest"
 )
 
-// gap is a table of gaps with one row.
 func gap(region string, value float64, flagged string) *table.Frame {
 	text := func(name, v string) table.Column { return table.TextColumn(name, []string{v}) }
 	number := func(name string, v float64) table.Column { return table.NumberColumn(name, []float64{v}) }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/plots"
 )
 
@@ -102,9 +103,7 @@ func TestHistogramHoldsAllRows(t *testing.T) {
 	var at [][2]float64
 	for _, p := range strings.Split(area[1], "L") {
 		var x, y float64
-		if _, err := fmt.Sscan(p, &x, &y); err != nil {
-			t.Fatal(err)
-		}
+		_ = must.Get(fmt.Sscan(p, &x, &y))(t)
 		at = append(at, [2]float64{x, y})
 	}
 	base, wide := at[0][1], at[len(at)-1][0]-at[0][0]

@@ -18,6 +18,7 @@ import (
 	"antipode/datasets/archipelago"
 	"antipode/datasets/mask"
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/plots"
 )
 
@@ -213,7 +214,6 @@ func photos() datasets.Table {
 		table.TextColumn("source", source), table.NumberColumn("distance", distance)}})
 }
 
-// galleryImages reads the images of the gallery.
 func galleryImages(t *testing.T) map[string][]byte {
 	t.Helper()
 	paths, err := filepath.Glob(gallery + "/*.svg")
@@ -222,9 +222,7 @@ func galleryImages(t *testing.T) map[string][]byte {
 	}
 	out := map[string][]byte{}
 	for _, p := range paths {
-		if out[filepath.Base(p)], err = os.ReadFile(p); err != nil {
-			t.Fatal(err)
-		}
+		out[filepath.Base(p)] = must.Get(os.ReadFile(p))(t)
 	}
 	return out
 }

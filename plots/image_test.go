@@ -90,7 +90,6 @@ func TestInlineBytes(t *testing.T) {
 	}
 }
 
-// thumbnails decodes the images of a figure.
 func thumbnails(t *testing.T, f plots.Figure) []image.Image {
 	t.Helper()
 	svg := must.Get(plots.Render(f, "svg"))(t)

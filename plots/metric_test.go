@@ -32,7 +32,6 @@ type hitRow struct {
 	Used   int              `column:"n_used" unit:"images"`
 }
 
-// hits is a metric of the tests.
 var hits = metrics.Define(metrics.Definition[struct{}, hitRow]{
 	Name: "test-hits", Title: "images that show their object", Version: 1, Unit: "share of images",
 	Direction: "higher is better", Inputs: []metrics.Input{{Role: "in"}},

@@ -124,7 +124,6 @@ func ratings() datasets.Table {
 		table.NumberColumn("rating_low", low), table.NumberColumn("rating_high", high), table.NumberColumn("n", n))
 }
 
-// drawnRow is an image of the Archipelago in a row of a table.
 type drawnRow struct {
 	text []string // values of text columns
 	item archipelago.Item

@@ -21,7 +21,6 @@ import (
 	"antipode/plots"
 )
 
-// failure returns the error of drawing a figure.
 func failure(f plots.Figure) error {
 	_, err := plots.Render(f, "svg")
 	return err
@@ -52,7 +51,6 @@ func count(texts []string, want string) int {
 	return n
 }
 
-// small and texts are columns of small tables.
 func small(v ...float64) table.Column { return table.NumberColumn("v", v) }
 
 func texts(name string, values ...string) table.Column { return table.TextColumn(name, values) }

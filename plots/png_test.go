@@ -34,7 +34,6 @@ func TestRightToLeftAnchors(t *testing.T) {
 	}
 }
 
-// named is a table with a bar of each name.
 func named(names ...string) datasets.Table {
 	v := make([]float64, len(names))
 	for i := range v {

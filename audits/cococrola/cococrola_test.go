@@ -61,9 +61,7 @@ func clip(t *testing.T) string {
 	for i, added := range tokenizer["added_tokens"].([]any) {
 		added.(map[string]any)["id"] = 62 + i
 	}
-	if data, err = json.Marshal(tokenizer); err != nil {
-		t.Fatal(err)
-	}
+	data = must.Get(json.Marshal(tokenizer))(t)
 	ids := strings.NewReplacer("517", "62", "518", "63") // of the start and the end, elsewhere in the file
 	write(t, filepath.Join(dir, "tokenizer.json"), ids.Replace(string(data)))
 	return dir

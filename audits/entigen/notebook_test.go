@@ -32,23 +32,17 @@ func TestNotebook(t *testing.T) {
 	a.Attributes = []string{"doctor", "police officer", "bride"}
 	frame := testengine.Rows(t, "images", a.Images())
 	images := filepath.Join(dir, "images.parquet")
-	if _, err := datasets.FromFrame(frame).SaveE(t.Context(), images); err != nil {
-		t.Fatal(err)
-	}
+	_ = must.Get(datasets.FromFrame(frame).SaveE(t.Context(), images))(t)
 	ratings := filepath.Join(dir, "ratings.csv")
-	if _, err := datasets.FromFrame(rated(t, frame)).SaveE(t.Context(), ratings); err != nil {
-		t.Fatal(err)
-	}
+	_ = must.Get(datasets.FromFrame(rated(t, frame)).SaveE(t.Context(), ratings))(t)
 	texts := filepath.Join(dir, "texts.csv")
 	// The texts of random weights: with those of the paper every image is nearest to the uncertain one.
-	if err := os.WriteFile(texts, []byte("id,axis,label,text\n"+
+	must.Do(t, os.WriteFile(texts, []byte("id,axis,label,text\n"+
 		"1,perceived gender,group_a,a photo of a person with uncertain gender\n"+
 		"2,perceived gender,group_b,a photo of a person who looks like a woman\n"+
 		"3,perceived gender,uncertain,a photo of a person who looks like a man\n"+
 		"4,perceived gender,person,a photo of a person\n"+
-		"5,perceived gender,object,a photo of an object\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+		"5,perceived gender,object,a photo of an object\n"), 0o600))
 	notebook := testnotebook.Open(t, "entigen")
 	parameters := []string{"attributes=doctor,police officer,bride", "n=2", "labels=sd1=Stable Diffusion",
 		"judge=" + testnotebook.Folder(t, a.Judge), "texts=" + texts, "prompts=" + entigen.List}
@@ -89,9 +83,7 @@ func ledger(notebook *testnotebook.Notebook, part, n string) (computed int) {
 func rated(t *testing.T, images *datasets.Frame) *datasets.Frame {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "study")
-	if _, err := annotate.Make(images, dir, annotate.Options{Task: annotate.Entigen}); err != nil {
-		t.Fatal(err)
-	}
+	_ = must.Get(annotate.Make(images, dir, annotate.Options{Task: annotate.Entigen}))(t)
 	var key struct {
 		Study string
 		Asks  []struct {

@@ -84,9 +84,7 @@ func laion(t *testing.T) (dir string) {
 	write("Dalle3.csv", generated...)
 	must.Do(t, os.Mkdir(filepath.Join(dir, "data"), 0o755))
 	file := filepath.Join(dir, "data", "test-00000-of-00001.parquet")
-	if _, err := datasets.FromRows(released).SaveE(context.Background(), file); err != nil {
-		t.Fatal(err)
-	}
+	_ = must.Get(datasets.FromRows(released).SaveE(context.Background(), file))(t)
 	return dir
 }
 
@@ -217,10 +215,8 @@ func TestPromptTable(t *testing.T) {
 	testengine.Use(t)
 	dir := t.TempDir()
 	file := filepath.Join(dir, "prompts.csv")
-	if err := os.WriteFile(file, []byte("id,language,text\na,en,a boat in Goa\na,tam_Taml,படகு\nb,en,a drum\n"+
-		"b,tam_Taml,மேளம்\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte("id,language,text\na,en,a boat in Goa\na,tam_Taml,படகு\nb,en,a drum\n"+
+		"b,tam_Taml,மேளம்\n"), 0o600))
 	generators := strings.Join([]string{network("diffusion/testdata/sd1"), network("diffusion/testdata/sd2"),
 		network("diffusion/testdata/alt2")}, ",")
 	a := indictti.Audit{Captions: file, N: 2, Resamples: -1, Generator: generators,

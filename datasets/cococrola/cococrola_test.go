@@ -265,10 +265,8 @@ func TestPull(t *testing.T) {
 	dir := manifesttest.Dir(t, Name)
 	m := must.Get(manifest.Get(Name))(t)
 	dest := t.TempDir()
-	if err := manifest.Pull(context.Background(), Name,
-		manifest.Options{Dest: dest, BaseURL: manifesttest.Serve(t, m, dir)}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, manifest.Pull(context.Background(), Name,
+		manifest.Options{Dest: dest, BaseURL: manifesttest.Serve(t, m, dir)}))
 	if d, err := Load(os.DirFS(dest), Options{Corrected: true}); err != nil || len(d.Concepts) != 193 {
 		t.Errorf("%d concepts, %v", len(d.Concepts), err)
 	}

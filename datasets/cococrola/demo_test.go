@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"antipode/datasets"
+	"antipode/internal/must"
 )
 
 // demo returns a made-up copy of the demo repository's layout, with two models, three languages and two concepts, and
@@ -23,12 +24,8 @@ func demo(t *testing.T) DemoOptions {
 	write := func(name, text string) {
 		t.Helper()
 		file := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		must.Do(t, os.WriteFile(file, []byte(text), 0o600))
 	}
 	self := func(true float64, n int) string { return fmt.Sprint(true * float64(n-1) / float64(n)) }
 	write("concepts.csv", "en,zh,he\neye,眼,עין\ndog,狗,כלב\n")
@@ -47,10 +44,7 @@ func demo(t *testing.T) DemoOptions {
 
 func demoFrame(t *testing.T, source string, o DemoOptions) (*datasets.Frame, error) {
 	t.Helper()
-	raw, err := json.Marshal(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(json.Marshal(o))(t)
 	return datasets.FindSource(source)(context.Background(), raw, datasets.SourceEnv{Home: t.TempDir()})
 }
 
@@ -58,10 +52,7 @@ func demoFrame(t *testing.T, source string, o DemoOptions) (*datasets.Frame, err
 // that were declared.
 func TestDemoScores(t *testing.T) {
 	o := demo(t)
-	f, err := demoFrame(t, "cococrola-demo-scores", o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(demoFrame(t, "cococrola-demo-scores", o))(t)
 	if f.Len() != 12 || !slices.Equal(f.Specs(), DemoScores(o).Columns()) {
 		t.Fatalf("%d rows, columns %v", f.Len(), f.Specs())
 	}
@@ -82,9 +73,7 @@ func TestDemoScores(t *testing.T) {
 		}
 	}
 	o.Failures = FailuresBlank
-	if f, err = demoFrame(t, "cococrola-demo-scores", o); err != nil {
-		t.Fatal(err)
-	}
+	f = must.Get(demoFrame(t, "cococrola-demo-scores", o))(t)
 	blank := 0
 	for _, v := range f.Numbers("cross_consistency") {
 		if math.IsNaN(v) {
@@ -98,9 +87,7 @@ func TestDemoScores(t *testing.T) {
 	for text, want := range map[string]string{"en,zh,he\n0,0,0\n": "has 1 rows of scores, the concept file 2 concepts",
 		"en,zh,he\n0,0\n0,0,0\n": "line 2: 2 scores for 3 languages", "en,zh,he\n0,2,0\n0,0,0\n": `column zh: "2"`,
 		"en,zh,he\neye,0,0,0\ncat,0,0,0\n": `line 3: the concept is "cat"`} {
-		if err := os.WriteFile(damaged, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(damaged, []byte(text), 0o600))
 		if _, err := demoFrame(t, "cococrola-demo-scores", o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v does not say %q", err, want)
 		}

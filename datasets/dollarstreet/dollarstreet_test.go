@@ -12,14 +12,12 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/manifest"
+	"antipode/internal/must"
 )
 
 func index(t *testing.T, o Options) (*datasets.Frame, error) {
 	t.Helper()
-	raw, err := json.Marshal(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(json.Marshal(o))(t)
 	f, err := datasets.FindSource("dollarstreet-index")(context.Background(), raw,
 		datasets.SourceEnv{Home: t.TempDir(), Note: t.Logf})
 	if err == nil {
@@ -31,10 +29,7 @@ func index(t *testing.T, o Options) (*datasets.Frame, error) {
 }
 
 func TestArchive(t *testing.T) {
-	f, err := index(t, Options{Dir: "testdata/dollarstreet"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(index(t, Options{Dir: "testdata/dollarstreet"}))(t)
 	for column, want := range map[string][]string{
 		"id":      {"h1", "h2/cups", "h2/children's toys", "h3"},
 		"path":    {"assets/5d4b/one.jpg", "assets/5d4b/two.jpg", "assets/5d4b/two.jpg", "assets/5d4c/three.jpeg"},
@@ -63,15 +58,15 @@ func TestArchive(t *testing.T) {
 func TestVariants(t *testing.T) {
 	dir := t.TempDir()
 	down := filepath.Join(dir, "dataset_dollarstreet")
-	must(t, os.CopyFS(down, os.DirFS("testdata/dollarstreet")))
+	must.Do(t, os.CopyFS(down, os.DirFS("testdata/dollarstreet")))
 	f, err := index(t, Options{Dir: dir})
 	if err != nil || f.Texts("path")[0] != "dataset_dollarstreet/assets/5d4b/one.jpg" {
 		t.Fatalf("%v, %v", f, err)
 	}
-	must(t, os.Remove(filepath.Join(down, "images_v2.csv")))
-	must(t, os.WriteFile(filepath.Join(down, "images_v2_imagenet_train.csv"),
+	must.Do(t, os.Remove(filepath.Join(down, "images_v2.csv")))
+	must.Do(t, os.WriteFile(filepath.Join(down, "images_v2_imagenet_train.csv"),
 		[]byte("imageRelPath,topics,region.id\nassets/5d4b/one.jpg,\"[\"\"Bed\"\"]\",eu\n"), 0o644))
-	must(t, os.WriteFile(filepath.Join(down, "images_v2_imagenet_test.csv"),
+	must.Do(t, os.WriteFile(filepath.Join(down, "images_v2_imagenet_test.csv"),
 		[]byte("imageRelPath,topics,region.id\nassets/5d4b/two.jpg,[],eu\nassets/5d4c/three.jpeg,\"['Roof', "+
 			"'Wall']\",eu\n"), 0o644))
 	f, err = index(t, Options{Dir: dir})
@@ -83,7 +78,7 @@ func TestVariants(t *testing.T) {
 
 func TestDamagedArchives(t *testing.T) {
 	data, err := os.ReadFile("testdata/dollarstreet/images_v2.csv")
-	must(t, err)
+	must.Do(t, err)
 	for name, c := range map[string]struct {
 		old, new string
 		want     []string
@@ -102,12 +97,12 @@ func TestDamagedArchives(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "ds")
-			must(t, os.CopyFS(dir, os.DirFS("testdata/dollarstreet")))
+			must.Do(t, os.CopyFS(dir, os.DirFS("testdata/dollarstreet")))
 			text := strings.Replace(string(data), c.old, c.new, 1)
 			if text == string(data) {
 				t.Fatalf("%q is not in the index", c.old)
 			}
-			must(t, os.WriteFile(filepath.Join(dir, "images_v2.csv"), []byte(text), 0o644))
+			must.Do(t, os.WriteFile(filepath.Join(dir, "images_v2.csv"), []byte(text), 0o644))
 			_, err := index(t, Options{Dir: dir})
 			if err == nil {
 				t.Fatal("no error")
@@ -148,18 +143,11 @@ func TestFoundByName(t *testing.T) {
 	}
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // A row whose image is missing has an outcome.
 func TestMissingImages(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "ds")
-	must(t, os.CopyFS(dir, os.DirFS("testdata/dollarstreet")))
-	must(t, os.Remove(filepath.Join(dir, "assets", "5d4b", "two.jpg")))
+	must.Do(t, os.CopyFS(dir, os.DirFS("testdata/dollarstreet")))
+	must.Do(t, os.Remove(filepath.Join(dir, "assets", "5d4b", "two.jpg")))
 	f, err := index(t, Options{Dir: dir})
 	if err != nil || !slices.Equal(f.Texts("outcome"), []string{"ok", "failed", "failed", "ok"}) ||
 		f.Texts("reason")[1] != "the image assets/5d4b/two.jpg is missing in the archive's folder" ||

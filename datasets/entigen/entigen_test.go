@@ -184,10 +184,8 @@ func TestPullReleased(t *testing.T) {
 	source := manifesttest.Dir(t, Name)
 	m := must.Get(manifest.Get(Name))(t)
 	dir := t.TempDir()
-	if err := manifest.Pull(context.Background(), Name,
-		manifest.Options{Dest: dir, BaseURL: manifesttest.Serve(t, m, source)}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, manifest.Pull(context.Background(), Name,
+		manifest.Options{Dest: dir, BaseURL: manifesttest.Serve(t, m, source)}))
 	_, report, err := Load(os.DirFS(dir))
 	if err != nil {
 		t.Fatal(err)

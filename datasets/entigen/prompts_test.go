@@ -19,8 +19,7 @@ import (
 
 func build(t *testing.T, o PromptOptions) []Prompt {
 	t.Helper()
-	out := must.Get(Build(o))(t)
-	return out
+	return must.Get(Build(o))(t)
 }
 
 // TestPromptCounts: 25·7 + 8·7 + 3·5 = 246 prompts; the paper's tables have 25·7 + 8·4 + 3·5 = 222 of them; people
@@ -250,10 +249,8 @@ func TestPromptTables(t *testing.T) {
 
 func TestCaptionFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "captions.tsv")
-	if err := os.WriteFile(path,
-		[]byte("a banquet irrespective of dress\thttps://images.example/1.jpg\n\nसब लोग\r\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path,
+		[]byte("a banquet irrespective of dress\thttps://images.example/1.jpg\n\nसब लोग\r\n"), 0o600))
 	f := evaluate(t, Captions(path))
 	if !slices.Equal(f.Texts("caption"), []string{"a banquet irrespective of dress", "सब लोग"}) ||
 		!slices.Equal(f.Texts("link"), []string{"https://images.example/1.jpg", ""}) ||

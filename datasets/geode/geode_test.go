@@ -14,15 +14,13 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/digin"
 	"antipode/datasets/manifest"
+	"antipode/internal/must"
 )
 
 // index runs the source under [Photos].
 func index(t *testing.T, o Options) (*datasets.Frame, string, error) {
 	t.Helper()
-	raw, err := json.Marshal(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(json.Marshal(o))(t)
 	var note string
 	f, err := datasets.FindSource("geode-index")(context.Background(), raw,
 		datasets.SourceEnv{Home: t.TempDir(), Note: func(format string, args ...any) {
@@ -40,9 +38,7 @@ func index(t *testing.T, o Options) (*datasets.Frame, string, error) {
 func mine(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "geode")
-	if err := os.CopyFS(dir, os.DirFS("testdata/geode")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(dir, os.DirFS("testdata/geode")))
 	return dir
 }
 
@@ -129,9 +125,7 @@ func TestNotThere(t *testing.T) {
 func TestDamagedArchives(t *testing.T) {
 	const bag = "Africa_Egypt_Egypt_bag_1.jpg"
 	outside := filepath.Join(t.TempDir(), "outside.jpg")
-	if err := os.WriteFile(outside, []byte("x"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(outside, []byte("x"), 0o644))
 	replace := func(old, new string) func(*testing.T, string) {
 		return func(t *testing.T, dir string) {
 			path := filepath.Join(dir, "index.csv")
@@ -139,24 +133,22 @@ func TestDamagedArchives(t *testing.T) {
 			if err != nil || !bytes.Contains(data, []byte(old)) {
 				t.Fatalf("%q is not in the index: %v", old, err)
 			}
-			if err := os.WriteFile(path, bytes.Replace(data, []byte(old), []byte(new), 1), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(path, bytes.Replace(data, []byte(old), []byte(new), 1), 0o644))
 		}
 	}
 	for name, c := range map[string]struct {
 		damage func(t *testing.T, dir string)
 		want   []string
 	}{
-		"no index": {func(t *testing.T, dir string) { must(t, os.Remove(filepath.Join(dir, "index.csv"))) },
+		"no index": {func(t *testing.T, dir string) { must.Do(t, os.Remove(filepath.Join(dir, "index.csv"))) },
 			[]string{"no index in", Page, "unpack"}},
 		"empty index": {func(t *testing.T,
 			dir string) {
-			must(t, os.WriteFile(filepath.Join(dir, "index.csv"), nil, 0o644))
+			must.Do(t, os.WriteFile(filepath.Join(dir, "index.csv"), nil, 0o644))
 		},
 			[]string{"index.csv is empty", "file_path"}},
 		"no rows": {func(t *testing.T, dir string) {
-			must(t, os.WriteFile(filepath.Join(dir, "index.csv"), []byte("file_path,object,region\n"), 0o644))
+			must.Do(t, os.WriteFile(filepath.Join(dir, "index.csv"), []byte("file_path,object,region\n"), 0o644))
 		}, []string{"none of the images in"}},
 		"wrong column": {replace("file_path", "path"), []string{`index.csv, line 1: no column "file_path"`,
 			"there are:"}},
@@ -173,16 +165,16 @@ func TestDamagedArchives(t *testing.T) {
 		"same id twice": {replace("SouthEastAsia_Indonesia_Indonesia_bag_3.jpg", bag),
 			[]string{"index.csv, line 4", bag, "index.csv, line 2"}},
 		"a link that leaves": {func(t *testing.T, dir string) {
-			must(t, os.Remove(filepath.Join(dir, "images", bag)))
-			must(t, os.Symlink(outside, filepath.Join(dir, "images", bag)))
+			must.Do(t, os.Remove(filepath.Join(dir, "images", bag)))
+			must.Do(t, os.Symlink(outside, filepath.Join(dir, "images", bag)))
 		}, []string{"line 2, column file_path", "link"}},
 		"a link to a folder": {func(t *testing.T, dir string) {
-			must(t, os.Rename(filepath.Join(dir, "images"), filepath.Join(dir, "photos")))
-			must(t, os.Symlink("photos", filepath.Join(dir, "images")))
+			must.Do(t, os.Rename(filepath.Join(dir, "images"), filepath.Join(dir, "photos")))
+			must.Do(t, os.Symlink("photos", filepath.Join(dir, "images")))
 		}, []string{"line 2, column file_path", "behind the link images"}},
 		"a folder": {func(t *testing.T, dir string) {
-			must(t, os.Remove(filepath.Join(dir, "images", bag)))
-			must(t, os.Mkdir(filepath.Join(dir, "images", bag), 0o755))
+			must.Do(t, os.Remove(filepath.Join(dir, "images", bag)))
+			must.Do(t, os.Mkdir(filepath.Join(dir, "images", bag), 0o755))
 		}, []string{"is not a file"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -207,7 +199,7 @@ func TestDamagedArchives(t *testing.T) {
 // A row whose image is missing has an outcome, or is left out; an archive without photos is an error.
 func TestMissingImages(t *testing.T) {
 	dir := mine(t)
-	must(t, os.Remove(filepath.Join(dir, "images", "Africa_Egypt_Egypt_bag_1.jpg")))
+	must.Do(t, os.Remove(filepath.Join(dir, "images", "Africa_Egypt_Egypt_bag_1.jpg")))
 	all, note, err := index(t, Options{Dir: dir})
 	if err != nil || !strings.Contains(note, "1 rows have no image and the outcome failed") {
 		t.Fatalf("%v, note %q", err, note)
@@ -221,7 +213,7 @@ func TestMissingImages(t *testing.T) {
 	if err != nil || f.Len() != 3 || !strings.Contains(note, "left out") {
 		t.Errorf("%v, %v, note %q", f, err, note)
 	}
-	must(t, os.RemoveAll(filepath.Join(dir, "images")))
+	must.Do(t, os.RemoveAll(filepath.Join(dir, "images")))
 	for _, present := range []bool{true, false} {
 		if _, _, err := index(t, Options{Dir: dir, Present: present}); err == nil ||
 			!strings.Contains(err.Error(), "none of the images in") {
@@ -240,12 +232,5 @@ func TestPullSkips(t *testing.T) {
 		}})
 	if err != nil {
 		t.Error(err)
-	}
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

@@ -66,11 +66,9 @@ func TestLanguages(t *testing.T) {
 // TestAnotherLanguage adds a 32nd language by one more row in a file.
 func TestAnotherLanguage(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "own.csv")
-	if err := os.WriteFile(file,
+	must.Do(t, os.WriteFile(file,
 		append(slices.Clone(languageFile),
-			"tcy_Knda,Tulu,,Kannada,Dravidian,South Dravidian,1.8,no,my translator,\n"...), 0o600); err != nil {
-		t.Fatal(err)
-	}
+			"tcy_Knda,Tulu,,Kannada,Dravidian,South Dravidian,1.8,no,my translator,\n"...), 0o600))
 	o := Options{Languages: file}
 	if f := run(t, LanguageTable(o)); f.Len() != 32 || f.Texts("script")[31] != "Knda" ||
 		f.Texts("caption_source")[31] != "my translator" {

@@ -78,7 +78,6 @@ func outputs(t *testing.T, path string, nb *notebook.Notebook, want string) (nam
 	return names
 }
 
-// printed returns the texts that a cell printed.
 func printed(c *notebook.Cell) (text string) {
 	for _, o := range c.Outputs {
 		plain, _ := o.Data["text/plain"].(string)

@@ -18,6 +18,8 @@ import (
 	"time"
 
 	fetcher "antipode/internal/fetch" // renamed: the package declares fetch
+
+	"antipode/internal/must"
 )
 
 func hashOf(s string) string {
@@ -138,9 +140,7 @@ func TestPull(t *testing.T) {
 	dir := t.TempDir()
 	states := map[string]string{}
 	o := Options{Dest: dir, BaseURL: base, Progress: func(s Step) { states[s.File] = s.State }}
-	if err := Pull(context.Background(), m.Name, o); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Pull(context.Background(), m.Name, o))
 	mustContain(t, dir, map[string]string{"plain.csv": plain, "set/a.csv": tidyA, "set/b.csv": tidyB,
 		"blob.csv": "free\nw1\n", "old.csv": ""})
 	if states["old.csv"] != "skipped" || states["set/b.csv"] != "stored" || requests() != 4 {
@@ -155,16 +155,10 @@ func TestPull(t *testing.T) {
 	}
 
 	// a set is fetched whole: its labels belong together
-	if err := os.Remove(filepath.Join(dir, "set", "b.csv")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "plain.csv"), []byte("damaged"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filepath.Join(dir, "set", "b.csv")))
+	must.Do(t, os.WriteFile(filepath.Join(dir, "plain.csv"), []byte("damaged"), 0o644))
 	o.All = true
-	if err := Pull(context.Background(), m.Name, o); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Pull(context.Background(), m.Name, o))
 	mustContain(t, dir, map[string]string{"plain.csv": plain, "set/a.csv": tidyA, "set/b.csv": tidyB,
 		"old.csv": "old"})
 	if requests() != 8 {
@@ -219,9 +213,7 @@ func TestPullRefuses(t *testing.T) {
 			// earlier files remain
 			mustContain(t, dir, map[string]string{"plain.csv": plain, "set/a.csv": "", "set/b.csv": ""})
 			base, requests := upstream(t, nil)
-			if err := Pull(context.Background(), m.Name, Options{Dest: dir, BaseURL: base}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, Pull(context.Background(), m.Name, Options{Dest: dir, BaseURL: base}))
 			// The set's two files; the file behind it only where the fault was not of the set alone.
 			want := 3
 			if c.name == "wrong hash" || c.name == "missing" {
@@ -259,9 +251,7 @@ func TestPullFollowsRedirects(t *testing.T) {
 		"/elsewhere": func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, plain) },
 	})
 	dir := t.TempDir()
-	if err := Pull(context.Background(), m.Name, Options{Dest: dir, BaseURL: base}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Pull(context.Background(), m.Name, Options{Dest: dir, BaseURL: base}))
 	mustContain(t, dir, map[string]string{"plain.csv": plain})
 }
 
@@ -340,12 +330,8 @@ func TestFind(t *testing.T) {
 	root := t.TempDir()
 	place := func(dir string) string {
 		dir = filepath.Join(root, dir, m.Name)
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, "plain.csv"), []byte(plain), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(dir, 0o755))
+		must.Do(t, os.WriteFile(filepath.Join(dir, "plain.csv"), []byte(plain), 0o644))
 		return dir
 	}
 	t.Setenv("ANTIPODE_DATA", "")

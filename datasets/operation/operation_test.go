@@ -80,9 +80,7 @@ func evaluate(options string) (*table.Frame, error) {
 }
 
 func TestDefaults(t *testing.T) {
-	if _, err := evaluate(""); err != nil {
-		t.Fatal(err)
-	}
+	_ = must.Get(evaluate(""))(t)
 	want := testOptions{Vector: "full", K: 3, Profile: "paper", shared: shared{200, 0.95}, Sizes: []int{1, 2}}
 	if !reflect.DeepEqual(last, want) {
 		t.Errorf("%+v", last)
@@ -204,10 +202,7 @@ func TestEvaluate(t *testing.T) {
 	checked, _ := define.Parse(options("seed=4"))
 	args, _ := checked.Args([]string{"in"})
 	raw, _ := json.Marshal(args)
-	raw, err := operation.AddSeed("test-operation", raw, 38)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw = must.Get(operation.AddSeed("test-operation", raw, 38))(t)
 	plan := &table.Plan{Op: "test-operation", Args: raw, Inputs: []*table.Plan{operation.InputPlan(1)}}
 	notes := 0
 	call := operation.Call{Note: func(string, ...any) { notes++ }}

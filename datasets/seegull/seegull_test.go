@@ -125,10 +125,8 @@ func TestPullReleased(t *testing.T) {
 	source := manifesttest.Dir(t, Name)
 	m := must.Get(manifest.Get(Name))(t)
 	dir := t.TempDir()
-	if err := manifest.Pull(context.Background(), Name,
-		manifest.Options{Dest: dir, BaseURL: manifesttest.Serve(t, m, source)}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, manifest.Pull(context.Background(), Name,
+		manifest.Options{Dest: dir, BaseURL: manifesttest.Serve(t, m, source)}))
 	if _, report, err := Load(os.DirFS(dir)); err != nil || report.Rows != m.File(File).Rows {
 		t.Errorf("%+v, %v", report, err)
 	}

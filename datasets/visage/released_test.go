@@ -14,6 +14,7 @@ import (
 	"antipode/datasets/manifest"
 	"antipode/datasets/manifest/manifesttest"
 	"antipode/datasets/seegull"
+	"antipode/internal/must"
 )
 
 func sha(data []byte) []byte {
@@ -49,15 +50,9 @@ func TestTablesMask(t *testing.T) {
 	manifesttest.Dir(t, Name)
 	for _, op := range []string{"visage-annotations", "visage-pairs"} {
 		load := func(o Options) *datasets.Frame {
-			args, err := json.Marshal(o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			f, err := datasets.FindSource(op)(context.Background(), args, datasets.SourceEnv{Home: t.TempDir()})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return f
+			args := must.Get(json.Marshal(o))(t)
+			env := datasets.SourceEnv{Home: t.TempDir()}
+			return must.Get(datasets.FindSource(op)(context.Background(), args, env))(t)
 		}
 		masked, shown := load(Options{}), load(Options{ShowOffensive: true})
 		label, back := map[[2]string]string{}, map[[2]string]string{}

@@ -101,9 +101,7 @@ func workbook(t *testing.T, sheet string, parts map[string]string) []byte {
 			continue
 		}
 		w := must.Get(z.Create(name))(t)
-		if _, err := w.Write([]byte(text)); err != nil {
-			t.Fatal(err)
-		}
+		_ = must.Get(w.Write([]byte(text)))(t)
 	}
 	must.Do(t, z.Close())
 	return b.Bytes()

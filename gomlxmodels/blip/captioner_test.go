@@ -230,10 +230,7 @@ func TestHalf(t *testing.T) {
 			first = slices.Clone(logits)
 		}
 	}}
-	if _, err := c.Caption(t.Context(), []textgen.ImageRequest{{Pixels: g.images()[0], Prompt: []int32{96}}},
-		s); err != nil {
-		t.Fatal(err)
-	}
+	_ = must.Get(c.Caption(t.Context(), []textgen.ImageRequest{{Pixels: g.images()[0], Prompt: []int32{96}}}, s))(t)
 	want, shape := g.Values("step.logits"), g.Shape("step.logits")
 	want = want[:shape[2]]
 	worst, at := near.Worst(first[0], want)

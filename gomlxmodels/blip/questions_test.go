@@ -22,7 +22,6 @@ import (
 	"antipode/test/testbackend"
 )
 
-// questionCase is one question of questions.json.
 type questionCase struct {
 	Image       int
 	Text        string

@@ -121,10 +121,7 @@ func TestCaptions(t *testing.T) {
 func TestWords(t *testing.T) {
 	for _, name := range writers {
 		g := openGolden(t, name)
-		pixels, err := g.Prepare(g.Image("picture"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		pixels := must.Get(g.Prepare(g.Image("picture")))(t)
 		near.Check(t, name+": pixels", pixels, g.Values("processed"), 0, 1e-5)
 		var lines []struct {
 			Prefix string
@@ -153,9 +150,7 @@ func TestWords(t *testing.T) {
 	}
 	dir := modeltest.CopyOf(t, "old-hub")
 	for _, file := range []string{"tokenizer.json", "tokenizer_config.json"} {
-		if err := os.Remove(filepath.Join(dir, file)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(filepath.Join(dir, file)))
 	}
 	bare, err := OpenCaptioner(dir)
 	if err != nil {

@@ -20,10 +20,8 @@ func TestSave(t *testing.T) {
 	m := must.Get(Open(filepath.Join("testdata", "gelu-odd-patch")))(t)
 	store := model.NewStore()
 	defer store.Finalize()
-	if err := weights.Load(store.RootScope(), m.Weights, table(m.cfg, m.Weights, imageTower, textTower),
-		dtypes.Float32); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, weights.Load(store.RootScope(), m.Weights, table(m.cfg, m.Weights, imageTower, textTower),
+		dtypes.Float32))
 	side := m.cfg.Vision.ImageSize
 	pre := preprocess.Config{Resize: preprocess.ShortestEdge, Edge: side, CropHeight: side, CropWidth: side,
 		Filter: preprocess.Bicubic, Torchvision: true,

@@ -30,10 +30,7 @@ func TestSave(t *testing.T) {
 		cfg := *m.cfg
 		cfg.Side = cfg.Vision.ImageSize
 		dir := t.TempDir()
-		if err := Save(dir, &cfg, store.RootScope(), 1.5, preprocess.Default(cfg.Side, cfg.Side),
-			weights.F32); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, Save(dir, &cfg, store.RootScope(), 1.5, preprocess.Default(cfg.Side, cfg.Side), weights.F32))
 		got := must.Get(Open(dir))(t)
 		if !reflect.DeepEqual(got.cfg, &cfg) {
 			t.Errorf("%s: configuration %+v, want %+v", name, got.cfg, cfg)

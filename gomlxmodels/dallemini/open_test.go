@@ -25,7 +25,6 @@ import (
 	"antipode/test/testbackend"
 )
 
-// sampled are images of the texts with the seeds.
 func sampled(t *testing.T, s *vqgan.Sampler, texts [][]int32, seeds []uint64, o textgen.Options) []vqgan.Result {
 	t.Helper()
 	o.Sample = true
@@ -33,8 +32,7 @@ func sampled(t *testing.T, s *vqgan.Sampler, texts [][]int32, seeds []uint64, o 
 	for i := range texts {
 		requests = append(requests, vqgan.Request{Text: texts[i], Seed: seeds[i]})
 	}
-	out := must.Get(s.Generate(context.Background(), requests, o, nil))(t)
-	return out
+	return must.Get(s.Generate(context.Background(), requests, o, nil))(t)
 }
 
 // TestLayersOneByOne: the scanned checkpoint with a folder for each layer gives the same image.
@@ -218,14 +216,12 @@ func TestBFloat16(t *testing.T) {
 	ids, valid := g.IntRows("ids")[0][:m.Config.TextLength], g.Rows("valid")[0][:m.Config.TextLength]
 	text := ids[:slices.Index(append(slices.Clone(valid), 0), 0)]
 	var first []float32
-	if _, err := s.Generate(context.Background(), []vqgan.Request{{Text: text}}, textgen.Options{
+	_ = must.Get(s.Generate(context.Background(), []vqgan.Request{{Text: text}}, textgen.Options{
 		Trace: func(step int, all [][]float32) {
 			if step == 0 {
 				first = slices.Clone(all[0])
 			}
-		}}, nil); err != nil {
-		t.Fatal(err)
-	}
+		}}, nil))(t)
 	want := g.Rows("logits")[0][:m.Config.ImageVocab+1]
 	if d, _ := near.Worst(first, want); d == 0 || d > 0.3*near.Scale(want) {
 		t.Errorf("the logits differ by up to %v, their scale is %v", d, near.Scale(want))

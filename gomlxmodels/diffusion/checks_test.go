@@ -83,13 +83,11 @@ func TestReal(t *testing.T) {
 	g := openGolden(t, dir)
 	s := newSampler(t, backend, g.Model, Options{})
 	scale := g.want.Tensor("z")
-	if err := tensors.MutableFlatData(scale, func(flat []float32) {
+	must.Do(t, tensors.MutableFlatData(scale, func(flat []float32) {
 		for i := range flat {
 			flat[i] *= float32(g.vae.ScalingFactor)
 		}
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	// The sampler's UNet takes one timestep and answers for prompt and negative prompt at once: guidance 1 gives the
 	// answer to the prompt alone, 0 the other.
 	sample, context := g.want.Values("sample"), g.want.Values("context")

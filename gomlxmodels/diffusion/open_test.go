@@ -64,10 +64,7 @@ func refuses(t *testing.T, folder, table string, list ...damage) {
 }
 
 func TestOpen(t *testing.T) {
-	m, err := Open(filepath.Join("testdata", "sd2"), OpenOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(Open(filepath.Join("testdata", "sd2"), OpenOptions{}))(t)
 	if w, h := m.Size(); w != 16 || h != 16 || m.Safety() != SafetyAbsent {
 		t.Errorf("size %d×%d, safety checker %s", w, h, m.Safety())
 	}
@@ -88,13 +85,9 @@ func TestOpen(t *testing.T) {
 	edit(t, dir, "model_index.json",
 		map[string]any{"safety_checker": []string{"stable_diffusion", "StableDiffusionSafetyChecker"}})
 	vae := filepath.Join(dir, "vae", "diffusion_pytorch_model")
-	if err := os.Rename(vae+".safetensors", vae+".fp16.safetensors"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(vae+".safetensors", vae+".fp16.safetensors"))
 	edit(t, dir, "unet/config.json", map[string]any{"sample_size": []int{6, 10}})
-	if m, err = Open(dir, OpenOptions{NoSafetyChecker: true}); err != nil {
-		t.Fatal(err)
-	}
+	m = must.Get(Open(dir, OpenOptions{NoSafetyChecker: true}))(t)
 	if w, h := m.Size(); w != 20 || h != 12 || m.Safety() != SafetyOff {
 		t.Errorf("size %d×%d, safety checker %s", w, h, m.Safety())
 	}
@@ -178,10 +171,7 @@ func TestTexts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := m.request(Request{Prompt: "sea", Width: 16, Height: 16})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(m.request(Request{Prompt: "sea", Width: 16, Height: 16}))(t)
 		if len(r.prompt.ids) != 77 || r.prompt.ids[0] != 517 || r.prompt.ids[3] != 518 && r.prompt.ids[4] != 518 ||
 			r.prompt.ids[76] != pad || r.truncated {
 			t.Errorf("%s: prompt %v", name, r.prompt.ids)
@@ -284,10 +274,7 @@ func TestWeightFiles(t *testing.T) {
 	for file, hint := range map[string]string{name + ".non_ema.safetensors": "found " + name + ".non_ema.safetensors",
 		"flax_model.msgpack": "found flax_model.msgpack", "other": "Fix: download the folder again"} {
 		dir := modeltest.CopyOf(t, "bare")
-		if err := os.Rename(filepath.Join(dir, "unet", name+".safetensors"),
-			filepath.Join(dir, "unet", file)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Rename(filepath.Join(dir, "unet", name+".safetensors"), filepath.Join(dir, "unet", file)))
 		_, err := Open(dir, OpenOptions{})
 		line(t, err, "unet: holds no weights", hint)
 	}

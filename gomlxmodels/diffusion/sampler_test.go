@@ -187,24 +187,14 @@ func TestJobs(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := Request{Prompt: "x", Seed: 9, Steps: 6, Width: 16, Height: 16}
-	job, err := s.Begin(list, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	job := must.Get(s.Begin(list, nil))(t)
 	defer job.Close()
-	unrelated, err := s.Begin([]Request{other}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	unrelated := must.Get(s.Begin([]Request{other}, nil))(t)
 	pieces := 0
 	for more := true; more; pieces++ {
-		if more, err = job.Next(); err != nil {
-			t.Fatal(err)
-		}
+		more = must.Get(job.Next())(t)
 		if pieces < 4 {
-			if _, err := unrelated.Next(); err != nil {
-				t.Fatal(err)
-			}
+			_ = must.Get(unrelated.Next())(t)
 		} else {
 			unrelated.Close()
 		}
@@ -223,10 +213,7 @@ func TestJobs(t *testing.T) {
 	if more, err := unrelated.Next(); more || err != nil {
 		t.Errorf("after Close: %t, %v", more, err)
 	}
-	again, err := s.Begin(list, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := must.Get(s.Begin(list, nil))(t)
 	s.Close()
 	_, err = again.Next()
 	line(t, err, "the sampler is closed")

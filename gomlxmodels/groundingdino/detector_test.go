@@ -95,11 +95,7 @@ func TestGraphsAreBounded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		list, err := d.Detect(context.Background(), img, c, DetectOptions{BoxThreshold: 1e-9})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return list
+		return must.Get(d.Detect(context.Background(), img, c, DetectOptions{BoxThreshold: 1e-9}))(t)
 	}
 	first := detect(38)
 	var before []*runner.Graph // of the first size, and of the text

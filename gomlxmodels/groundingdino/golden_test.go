@@ -80,7 +80,6 @@ func folder(t testing.TB, name string) string {
 	return modeltest.Computed(t, filepath.Join("testdata", name))
 }
 
-// testImage is the image of a case.
 func testImage(width, height int) *preprocess.RGB {
 	p := preprocess.NewRGB(width, height)
 	for i := range width * height {
@@ -127,7 +126,6 @@ func (g golden) whole(s Size) Size {
 	return Size{(s.Height + p - 1) / p * p, (s.Width + p - 1) / p * p}
 }
 
-// batched is a golden as a batch of one.
 func (g golden) batched(name string, dims ...int) *tensors.Tensor {
 	if dims == nil {
 		dims = g.Shape(name)

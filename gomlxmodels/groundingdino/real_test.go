@@ -102,10 +102,7 @@ func measure(g golden, backend compute.Backend) {
 		var out [][]float32
 		for range 3 {
 			in, begin := inputs(), time.Now()
-			var err error
-			if out, err = d.graph(k).Call(in...); err != nil {
-				t.Fatal(err)
-			}
+			out = must.Get(d.graph(k).Call(in...))(t)
 			least = min(least, time.Since(begin))
 		}
 		t.Logf("antipode: %s %.2f s, compiled in %.1f s", what, least.Seconds(), compile.Seconds())

@@ -197,9 +197,7 @@ func TestStart(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(s.Dir, "model.fp16.safetensors")); err != nil {
 		t.Error(err)
 	}
-	if _, err := Pull(context.Background(), "some/model", PullOptions{Cache: cache}); err != nil {
-		t.Fatal(err)
-	}
+	_ = must.Get(Pull(context.Background(), "some/model", PullOptions{Cache: cache}))(t)
 	if _, err := Pull(context.Background(), "some/model", half); err == nil ||
 		!strings.Contains(err.Error(), "model.safetensors is in "+s.Dir+" already") {
 		t.Errorf("error %v", err)

@@ -51,9 +51,7 @@ var folders = []struct {
 		dir := modeltest.Computed(t, filepath.Join("..", "mindalle", "testdata", "tiny"), "stage1")
 		for from, to := range map[string]string{"model.safetensors": "stage2_last.ckpt",
 			"stage1/model.safetensors": "stage1_last.ckpt"} {
-			if err := os.Rename(filepath.Join(dir, from), filepath.Join(dir, to)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Rename(filepath.Join(dir, from), filepath.Join(dir, to)))
 		}
 		return dir
 	}},
@@ -88,9 +86,7 @@ var folders = []struct {
 	}},
 	{"damaged-cut", func(t *testing.T) string {
 		dir := copied(t, "sam/testdata/windows")
-		if err := os.Truncate(filepath.Join(dir, weights.SingleFile), 1000); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Truncate(filepath.Join(dir, weights.SingleFile), 1000))
 		return dir
 	}},
 	{"another-network", func(t *testing.T) string {

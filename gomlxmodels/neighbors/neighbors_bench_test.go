@@ -7,6 +7,7 @@ import (
 
 	"antipode/gomlxmodels/device"
 	"antipode/gomlxmodels/neighbors"
+	"antipode/internal/must"
 	"antipode/metrics/prdc"
 	"antipode/test/modeltest"
 )
@@ -24,9 +25,7 @@ func BenchmarkPrecisionCoverage(b *testing.B) {
 				b.Fatal(err)
 			}
 			for b.Loop() {
-				if _, err := prdc.Compute(b.Context(), s, prdc.Options{}, f); err != nil {
-					b.Fatal(err)
-				}
+				_ = must.Get(prdc.Compute(b.Context(), s, prdc.Options{}, f))(b)
 			}
 		})
 	}

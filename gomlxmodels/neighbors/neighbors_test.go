@@ -118,11 +118,8 @@ func compare(t *testing.T, f *neighbors.Finder, s prdc.Sets) {
 }
 
 func halves(t *testing.T, n int) *interval.Samples {
-	d, err := interval.HalfSample(interval.HalfSampleOptions{Seed: 3, Resamples: 70, Cells: make([]string, n)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
+	o := interval.HalfSampleOptions{Seed: 3, Resamples: 70, Cells: make([]string, n)}
+	return must.Get(interval.HalfSample(o))(t)
 }
 
 // Several callers share a Finder; the device sees one at a time.

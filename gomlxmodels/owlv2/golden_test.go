@@ -73,7 +73,6 @@ func openFolder(t testing.TB, dir string) golden {
 	return g
 }
 
-// testImage is the image of a case.
 func testImage(width, height int) *preprocess.RGB {
 	p := preprocess.NewRGB(width, height)
 	for i := range width * height {

@@ -14,6 +14,7 @@ import (
 
 	"antipode/datasets/mask"
 	"antipode/internal/imagefile"
+	"antipode/internal/must"
 	"antipode/test/testbackend"
 )
 
@@ -23,10 +24,7 @@ import (
 func TestFormatsEqualPillow(t *testing.T) {
 	dir := t.TempDir()
 	testbackend.Python(t, []string{"PIL", "numpy", "tifffile"}, "../../tools/pyref/formats.py", dir)
-	text, err := os.ReadFile(filepath.Join(dir, "list.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(filepath.Join(dir, "list.json")))(t)
 	var list []struct {
 		Name, Kind, Refused string
 		Size                []int
@@ -76,10 +74,7 @@ func TestFormatsEqualPillow(t *testing.T) {
 		case x.Refused != "":
 			t.Errorf("%s: no error, want %q", x.Name, x.Refused)
 		default:
-			want, err := os.ReadFile(filepath.Join(dir, x.Name+".raw"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := must.Get(os.ReadFile(filepath.Join(dir, x.Name+".raw")))(t)
 			if width != x.Size[0] || height != x.Size[1] || !bytes.Equal(got, want) {
 				differ := 0
 				for i := range min(len(got), len(want)) {

@@ -96,10 +96,7 @@ func TestPipelinesEqualReference(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			set, err := weights.OpenFiles(strings.TrimSuffix(p, ".json") + ".safetensors")
-			if err != nil {
-				t.Fatal(err)
-			}
+			set := must.Get(weights.OpenFiles(strings.TrimSuffix(p, ".json") + ".safetensors"))(t)
 			worstLevels := 0.0
 			for _, file := range set.Names() {
 				info, _ := set.Info(file)
@@ -116,18 +113,10 @@ func TestPipelinesEqualReference(t *testing.T) {
 				if strings.HasPrefix(name, "hf") && !strings.HasSuffix(name, "-torchvision") {
 					c.Torchvision = false // transformers' Pillow processor
 				}
-				if err := c.Validate(h, w); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, c.Validate(h, w))
 				src := readPNG(t, "testdata/pictures/"+file+".png")
-				got, err := c.Apply(src, h, w)
-				if err != nil {
-					t.Fatal(err)
-				}
-				want, err := set.Float32(file)
-				if err != nil {
-					t.Fatal(err)
-				}
+				got := must.Get(c.Apply(src, h, w))(t)
+				want := must.Get(set.Float32(file))(t)
 				for i := range want {
 					ch := i / (h * w)
 					levels := math.Abs(float64(got[i])-float64(want[i])) * c.Std[ch] / c.Scale

@@ -129,9 +129,7 @@ func TestGraphClose(t *testing.T) {
 		net := two(r, &reads)
 		first, second := net.Graph("toy/first", times("a", "b")), net.Graph("toy/second", times("b", "a", "a"))
 		for _, g := range []*runner.Graph{first, second} {
-			if _, err := g.Call(input(1)); err != nil {
-				t.Fatal(err)
-			}
+			_ = must.Get(g.Call(input(1)))(t)
 		}
 		first.Close()
 		first.Close()

@@ -40,10 +40,7 @@ func TestConvert(t *testing.T) {
 // TestConvertRefuses gives it checkpoints with a tensor missing, unknown or of another shape.
 func TestConvertRefuses(t *testing.T) {
 	path := filepath.Join("testdata", "original", "small.pth")
-	set, err := weights.OpenFiles(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := must.Get(weights.OpenFiles(path))(t)
 	for want, change := range map[string]func(all map[string]weights.Tensor){
 		"1 tensor missing: vision_encoder.neck.conv2.weight": func(all map[string]weights.Tensor) {
 			delete(all, "image_encoder.neck.2.weight")
@@ -62,10 +59,7 @@ func TestConvertRefuses(t *testing.T) {
 	} {
 		all := map[string]weights.Tensor{}
 		for _, name := range set.Names() {
-			values, err := set.Float32(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			values := must.Get(set.Float32(name))(t)
 			info, _ := set.Info(name)
 			all[name] = weights.Tensor{Name: name, Shape: info.Shape, Data: values}
 		}
@@ -76,9 +70,7 @@ func TestConvertRefuses(t *testing.T) {
 		}
 		root := t.TempDir()
 		file := filepath.Join(root, "sam.safetensors")
-		if err := weights.Save(file, list, nil, weights.F32); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, weights.Save(file, list, nil, weights.F32))
 		changed, err := weights.OpenFiles(file)
 		if err != nil {
 			t.Fatal(err)

@@ -57,13 +57,9 @@ func measure(t *testing.T, backend compute.Backend, folder string) {
 	var images, all []time.Duration
 	for range 6 {
 		start := time.Now()
-		if _, err := e.encode(p.Pixels); err != nil {
-			t.Fatal(err)
-		}
+		_ = must.Get(e.encode(p.Pixels))(t)
 		middle := time.Now()
-		if _, err := e.Segment(context.Background(), p, boxes); err != nil {
-			t.Fatal(err)
-		}
+		_ = must.Get(e.Segment(context.Background(), p, boxes))(t)
 		images, all = append(images, middle.Sub(start)), append(all, time.Since(middle))
 	}
 	median := func(list []time.Duration) float64 {

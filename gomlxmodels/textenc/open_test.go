@@ -139,10 +139,7 @@ func TestOpen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := m.Prepare("House unknown house")
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(m.Prepare("House unknown house"))(t)
 	if want := []int32{2, 5, 6, 8, 1, 3}; !slices.Equal(p.IDs, want) || !p.Truncated || p.Unknown != 1 {
 		t.Errorf("%+v, want ids %v, cut, 1 unknown", p, want)
 	}
@@ -151,9 +148,7 @@ func TestOpen(t *testing.T) {
 	}
 	modeltest.Edit(t, filepath.Join(dir, "sentence_bert_config.json"),
 		object{"do_lower_case": true, "max_seq_length": 20})
-	if m, err = Open(dir, OpenOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	m = must.Get(Open(dir, OpenOptions{}))(t)
 	if p, err = m.Prepare("House"); err != nil || !slices.Equal(p.IDs, []int32{2, 5, 6, 7, 3}) {
 		t.Errorf("in small letters: %+v, %v", p, err)
 	}
@@ -173,10 +168,7 @@ func TestOpen(t *testing.T) {
 // FuzzParseConfig feeds damaged configurations: each is refused in one line, or valid with room for a token.
 func FuzzParseConfig(f *testing.F) {
 	for _, c := range goldens {
-		text, err := os.ReadFile(filepath.Join("testdata", c.name, "config.json"))
-		if err != nil {
-			f.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(filepath.Join("testdata", c.name, "config.json")))(f)
 		f.Add(string(text))
 	}
 	f.Fuzz(func(t *testing.T, text string) {

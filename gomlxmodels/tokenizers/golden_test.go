@@ -17,20 +17,12 @@ import (
 // entries reads the files of a golden (tools/pyref/tokens.py).
 func entries(t testing.TB, path string) map[string][]byte {
 	t.Helper()
-	z, err := zip.OpenReader(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	z := must.Get(zip.OpenReader(path))(t)
 	defer z.Close()
 	out := map[string][]byte{}
 	for _, f := range z.File {
-		r, err := f.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if out[f.Name], err = io.ReadAll(r); err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(f.Open())(t)
+		out[f.Name] = must.Get(io.ReadAll(r))(t)
 		r.Close()
 	}
 	return out
@@ -68,14 +60,12 @@ func write(t testing.TB, dir, name, text string) {
 
 func mustOpen(t testing.TB, dir string) *Tokenizer {
 	t.Helper()
-	tok := must.Get(Open(dir))(t)
-	return tok
+	return must.Get(Open(dir))(t)
 }
 
 func encode(t testing.TB, tok *Tokenizer, text string, limit int) Encoding {
 	t.Helper()
-	e := must.Get(tok.Encode(text, limit))(t)
-	return e
+	return must.Get(tok.Encode(text, limit))(t)
 }
 
 // rows reads ids, a text's in each line.

@@ -121,10 +121,7 @@ func TestRealPieces(t *testing.T) {
 	}
 	var files [2][]byte
 	for i, name := range []string{modelFile, "tokenizer.json"} {
-		var err error
-		if files[i], err = os.ReadFile(filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
-		}
+		files[i] = must.Get(os.ReadFile(filepath.Join(dir, name)))(t)
 	}
 	sameFile(t, files[0], files[1])
 }

@@ -43,18 +43,12 @@ func randomFolder(t testing.TB, cfg Config) *Model {
 			flat[i] = float32(random.NormFloat64() * scale)
 		}
 		at, name := model.SplitPath("/" + r.Variable)
-		if _, err := store.Scope(at).CreateVariable(name,
-			tensors.FromFlatDataAndDimensions(flat, shape...)); err != nil {
-			t.Fatal(err)
-		}
+		_ = must.Get(store.Scope(at).CreateVariable(name, tensors.FromFlatDataAndDimensions(flat, shape...)))(t)
 	}
 	dir := t.TempDir()
-	if err := Save(dir, &cfg, store.RootScope(), preprocess.Default(cfg.ImageSize[0], cfg.ImageSize[1]), 0, nil,
-		weights.F32); err != nil {
-		t.Fatal(err)
-	}
-	m := must.Get(Open(dir))(t)
-	return m
+	must.Do(t, Save(dir, &cfg, store.RootScope(), preprocess.Default(cfg.ImageSize[0], cfg.ImageSize[1]), 0, nil,
+		weights.F32))
+	return must.Get(Open(dir))(t)
 }
 
 // randomImages prepares n images of noise, with masks of random patches where masks.
@@ -93,20 +87,13 @@ func BenchmarkEncode(b *testing.B) {
 			kind := map[bool]string{false: "full", true: "masked"}[masks]
 			b.Run(fmt.Sprintf("%s/%s/batch%d", c.name, kind, c.batch), func(b *testing.B) {
 				m := randomFolder(b, c.cfg)
-				e, err := NewEncoder(testbackend.XLA(b), m, Options{Batch: c.batch})
-				if err != nil {
-					b.Fatal(err)
-				}
+				e := must.Get(NewEncoder(testbackend.XLA(b), m, Options{Batch: c.batch}))(b)
 				defer e.Close()
 				images := randomImages(m.Config(), c.batch, masks, 4)
-				if _, err := e.Encode(context.Background(), images); err != nil {
-					b.Fatal(err)
-				}
+				_ = must.Get(e.Encode(context.Background(), images))(b)
 				b.ResetTimer()
 				for range b.N {
-					if _, err := e.Encode(context.Background(), images); err != nil {
-						b.Fatal(err)
-					}
+					_ = must.Get(e.Encode(context.Background(), images))(b)
 				}
 				b.ReportMetric(float64(b.N*c.batch)/b.Elapsed().Seconds(), "img/s")
 				b.ReportMetric(e.CompileTime().Seconds(), "compile-s")

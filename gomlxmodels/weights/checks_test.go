@@ -56,28 +56,19 @@ func TestTorchMemory(t *testing.T) {
 		rules = append(rules, Rule{Tensor: name, Variable: name, Shape: []int{2048, 2048}})
 	}
 	path := filepath.Join(t.TempDir(), "x.bin")
-	if err := os.WriteFile(path, archive(t, append(parts, part{"a/data.pkl", []byte(pickle + "u."), 0})...),
-		0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, archive(t, append(parts, part{"a/data.pkl", []byte(pickle + "u."), 0})...), 0o600))
 	debug.FreeOSMemory()
 	base := inUse()
 	bound := base + n*tensor/2 + tensor + 64<<20
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(int64(bound)))
-	set, err := OpenFiles(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := must.Get(OpenFiles(path))(t)
 	store := model.NewStore()
 	defer store.Finalize()
 	peak := uint64(0)
-	err = Stream(store.RootScope(), set, rules, dtypes.BFloat16, Hooks{Place: func(string, *tensors.Tensor) error {
+	must.Do(t, Stream(store.RootScope(), set, rules, dtypes.BFloat16, Hooks{Place: func(string, *tensors.Tensor) error {
 		peak = max(peak, inUse())
 		return nil
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}}))
 	t.Logf("%d MiB before, at most %d MiB while loading %d MiB", base>>20, peak>>20, n*tensor>>20)
 	if peak > bound {
 		t.Errorf("%d MiB, more than %d", peak>>20, bound>>20)

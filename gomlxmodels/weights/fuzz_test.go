@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"antipode/internal/must"
 )
 
 // fuzzed opens data as torch's and reads its tensors.
@@ -41,10 +43,7 @@ func seeds(f *testing.F, pattern string) {
 		f.Fatalf("no files: %v", err)
 	}
 	for _, path := range files {
-		b, err := os.ReadFile(path)
-		if err != nil {
-			f.Fatal(err)
-		}
+		b := must.Get(os.ReadFile(path))(f)
 		if len(b) < 10_000 {
 			f.Add(b)
 		}
@@ -97,10 +96,7 @@ func FuzzZip(f *testing.F) {
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
 	for _, name := range []string{"archive/data.pkl", "archive/data/0"} {
-		part, err := w.Create(name)
-		if err != nil {
-			f.Fatal(err)
-		}
+		part := must.Get(w.Create(name))(f)
 		part.Write([]byte("some bytes"))
 	}
 	w.Close()

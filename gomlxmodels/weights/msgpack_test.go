@@ -62,13 +62,8 @@ func TestLayouts(t *testing.T) {
 	store := model.NewStore()
 	defer store.Finalize()
 	for file, rules := range map[string][]Rule{"layers.msgpack": flax, "layers.torch.safetensors": torch} {
-		set, err := OpenFiles(filepath.Join(flaxFiles, file))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := Load(store.Scope("/"+file[7:12]), set, rules, dtypes.Float32); err != nil {
-			t.Fatal(err)
-		}
+		set := must.Get(OpenFiles(filepath.Join(flaxFiles, file)))(t)
+		must.Do(t, Load(store.Scope("/"+file[7:12]), set, rules, dtypes.Float32))
 	}
 	n := 0
 	for v := range store.IterVariables() {
@@ -174,10 +169,7 @@ func TestHostileMsgpack(t *testing.T) {
 
 func FuzzMsgpack(f *testing.F) {
 	for _, name := range []string{"tree", "chunked", "layers"} {
-		b, err := os.ReadFile(filepath.Join(flaxFiles, name+".msgpack"))
-		if err != nil {
-			f.Fatal(err)
-		}
+		b := must.Get(os.ReadFile(filepath.Join(flaxFiles, name+".msgpack")))(f)
 		f.Add(b)
 	}
 	for _, c := range hostileMsgpack() {

@@ -176,10 +176,7 @@ func TestShards(t *testing.T) {
 		os.WriteFile(filepath.Join(dir, IndexFile), text, 0o600)
 	}
 	for i, tensor := range two {
-		if err := Save(filepath.Join(dir, fmt.Sprintf("part-%d.safetensors", i)), []Tensor{tensor}, nil,
-			F32); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, Save(filepath.Join(dir, fmt.Sprintf("part-%d.safetensors", i)), []Tensor{tensor}, nil, F32))
 	}
 	write(map[string]string{"b": "part-0.safetensors", "a": "part-1.safetensors"})
 	s, err := Open(dir)

@@ -36,8 +36,7 @@ func answers(t *testing.T, f http.HandlerFunc) *url.URL {
 	t.Helper()
 	server := httptest.NewServer(f)
 	t.Cleanup(server.Close)
-	at := must.Get(url.Parse(server.URL + "/file.bin"))(t)
-	return at
+	return must.Get(url.Parse(server.URL + "/file.bin"))(t)
 }
 
 // TestStall: a server that falls silent, before its answer or within it, is left; one that is slow is not. The same
@@ -167,10 +166,8 @@ func TestCertificates(t *testing.T) {
 		t.Fatal("an unknown authority was trusted")
 	}
 	file := filepath.Join(t.TempDir(), "ca.pem")
-	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}),
-		0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}),
+		0o644))
 	for _, name := range fetch.CertificateEnvs[1:] {
 		t.Setenv(name, file)
 		resp, err := client(t).HTTP().Get(server.URL)

@@ -67,10 +67,7 @@ func TestParseRefuses(t *testing.T) {
 // FuzzParse: no profile ends the program.
 func FuzzParse(f *testing.F) {
 	for _, name := range []string{"p3", "adobe", "offset", "gray"} {
-		data, err := os.ReadFile("testdata/" + name + ".icc")
-		if err != nil {
-			f.Fatal(err)
-		}
+		data := must.Get(os.ReadFile("testdata/" + name + ".icc"))(f)
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -17,16 +17,14 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"antipode/internal/must"
 )
 
 const files = "../../gomlxmodels/preprocess/testdata/files/"
 
 func read(t testing.TB, name string) []byte {
-	data, err := os.ReadFile(files + name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
+	return must.Get(os.ReadFile(files + name))(t)
 }
 
 func chunk(id string, data []byte) []byte {
@@ -94,10 +92,8 @@ func TestDecodeMalformed(t *testing.T) {
 func TestLargeWait(t *testing.T) {
 	most := func(side, n int) int32 {
 		var file bytes.Buffer
-		if err := png.Encode(&file, image.NewPaletted(image.Rect(0, 0, side, side),
-			color.Palette{color.Black, color.White})); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, png.Encode(&file, image.NewPaletted(image.Rect(0, 0, side, side),
+			color.Palette{color.Black, color.White})))
 		var running, peak atomic.Int32
 		var wg sync.WaitGroup
 		for range n {
@@ -194,10 +190,7 @@ func TestFaxEqualsPillow(t *testing.T) {
 
 // TestTraits of files that Pillow made, and of bytes that are no image.
 func TestTraits(t *testing.T) {
-	p3, err := os.ReadFile("../icc/testdata/p3.icc")
-	if err != nil {
-		t.Fatal(err)
-	}
+	p3 := must.Get(os.ReadFile("../icc/testdata/p3.icc"))(t)
 	printer := bytes.Replace(p3, []byte("rTRC"), []byte("A2B0"), 1)
 	withProfile := func(profile, file []byte) []byte { // with the profile in two segments, the second one first
 		b := []byte("\xff\xd8")
@@ -210,16 +203,10 @@ func TestTraits(t *testing.T) {
 		return append(b, file[2:]...)
 	}
 	profile := func(name string) []byte {
-		data, err := os.ReadFile("../icc/testdata/" + name + ".icc")
-		if err != nil {
-			t.Fatal(err)
-		}
-		return data
+		return must.Get(os.ReadFile("../icc/testdata/" + name + ".icc"))(t)
 	}
 	var gray bytes.Buffer
-	if err := jpeg.Encode(&gray, image.NewGray(image.Rect(0, 0, 8, 8)), nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, jpeg.Encode(&gray, image.NewGray(image.Rect(0, 0, 8, 8)), nil))
 	damaged := bytes.Replace(read(t, "rgb.png"), []byte("\x00\x00\x00\x00IEND"),
 		[]byte("\x00\x00\x00\x07iCCPp\x00\x00none\x00\x00\x00\x00\x00\x00\x00\x00IEND"), 1)
 	apng := bytes.Replace(read(t, "rgb.png"), []byte("\x00\x00\x00\x00IEND"),

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"antipode/internal/must"
 )
 
 // golden is a file with what Pillow decodes it to.
@@ -20,19 +22,14 @@ type golden struct {
 // goldens reads the files that tools/pyref/jpeg.py wrote to a folder.
 func goldens(t testing.TB, folder string) (list []golden) {
 	t.Helper()
-	lines, err := os.ReadFile(filepath.Join(folder, "pixels.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	lines := must.Get(os.ReadFile(filepath.Join(folder, "pixels.txt")))(t)
 	for line := range strings.Lines(string(lines)) {
 		var g golden
 		if _, err := fmt.Sscan(line, &g.name, &g.width, &g.height, &g.sum); err != nil {
 			t.Fatalf("%q: %v", line, err)
 		}
 		_, g.about, _ = strings.Cut(strings.TrimSpace(line), g.sum)
-		if g.data, err = os.ReadFile(filepath.Join(folder, g.name+".jpg")); err != nil {
-			t.Fatal(err)
-		}
+		g.data = must.Get(os.ReadFile(filepath.Join(folder, g.name+".jpg")))(t)
 		list = append(list, g)
 	}
 	return list

@@ -21,6 +21,7 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/metrics/representation"
 )
 
@@ -33,18 +34,12 @@ func TestTasks(t *testing.T) {
 		t.Run(task, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "study")
 			trial.o.Task, trial.o.Seed = task, 3
-			made, err := Make(trial.in, dir, trial.o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			made := must.Get(Make(trial.in, dir, trial.o))(t)
 			if made.Largest > maxPage || made.Pages == 0 {
 				t.Errorf("%+v", made)
 			}
 			newRater(t, trial).fill(t, dir)
-			c, err := Collect(dir, CollectOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := must.Get(Collect(dir, CollectOptions{}))(t)
 			trial.check(t, c)
 		})
 	}
@@ -63,14 +58,10 @@ func imageColumn(t *testing.T, n int, pixel func(i, x, y int) color.Color, side 
 			}
 		}
 		var b bytes.Buffer
-		if err := png.Encode(&b, img); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, png.Encode(&b, img))
 		data := withText(b.Bytes(), "parameters\x00SECRET-METADATA")
 		path := filepath.Join(dir, fmt.Sprintf("SECRET-FILE-%d.png", i))
-		if err := os.WriteFile(path, data, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, data, 0o644))
 		sum := sha256.Sum256(data)
 		c.Images = append(c.Images, table.Image{SHA256: hex.EncodeToString(sum[:]), Path: path})
 	}
@@ -142,13 +133,8 @@ func options(task string) Options {
 func made(t *testing.T, in *table.Frame, o Options) (dir string, k *key) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "study")
-	if _, err := Make(in, dir, o); err != nil {
-		t.Fatal(err)
-	}
-	k, err := readKey(filepath.Join(dir, KeyFile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	_ = must.Get(Make(in, dir, o))(t)
+	k = must.Get(readKey(filepath.Join(dir, KeyFile)))(t)
 	return dir, k
 }
 
@@ -191,9 +177,7 @@ func TestPagesTellNothing(t *testing.T) {
 			var p shownPage
 			_, rest, _ := strings.Cut(html, `id="page">`)
 			text, _, _ := strings.Cut(rest, "</script>")
-			if err := json.Unmarshal([]byte(text), &p); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal([]byte(text), &p))
 			for _, uri := range p.Images {
 				_, encoded, _ := strings.Cut(uri, ",")
 				if img := decoded(t, uri); strings.Contains(encoded, "SECRET") || img.Bounds().Dx() != 24 {
@@ -254,10 +238,7 @@ func TestAttributes(t *testing.T) {
 	sorted := func(o Options) (stereo, others []string, made *Made) {
 		t.Helper()
 		dir := filepath.Join(t.TempDir(), "study")
-		made, err := Make(people(t, 5), dir, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		made = must.Get(Make(people(t, 5), dir, o))(t)
 		k, err := readKey(filepath.Join(dir, KeyFile))
 		if err != nil || len(k.Asks) != 1 {
 			t.Fatal(err, k.Asks)
@@ -315,10 +296,7 @@ func TestPageSize(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "study")
 	o := options(TagTask)
 	o.Raters = 1
-	made, err := Make(in, dir, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := must.Get(Make(in, dir, o))(t)
 	if made.Pages != 1 || made.Largest > maxPage || made.Largest < maxPage/3 {
 		t.Errorf("%+v, want one page of at most %d bytes", made, maxPage)
 	}
@@ -380,10 +358,7 @@ func TestPaperQuestions(t *testing.T) {
 		return pick(q, "No")
 	}})
 	r.fill(t, dir)
-	c, err := Collect(dir, CollectOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(Collect(dir, CollectOptions{}))(t)
 	if len(asked) != 4 || !asked["Does the image show a person?"] || !asked["Does the person look like a doctor?"] ||
 		!asked["Perceived culture: which fits what you see?"] {
 		t.Errorf("asked %v", asked)

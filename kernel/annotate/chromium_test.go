@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/test/chromium"
 )
 
@@ -35,7 +36,6 @@ type screen struct {
 	Complete  bool // the button Next can be pressed
 }
 
-// shownNow is a question on the screen.
 type shownNow struct {
 	Text    string
 	Active  bool
@@ -157,9 +157,7 @@ func TestChromiumTasks(t *testing.T) {
 		t.Run(task, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "study")
 			trial.o.Task, trial.o.Seed = task, 3
-			if _, err := Make(trial.in, dir, trial.o); err != nil {
-				t.Fatal(err)
-			}
+			_ = must.Get(Make(trial.in, dir, trial.o))(t)
 			b, r := newBrowser(t), newRater(t, trial)
 			paths, err := filepath.Glob(filepath.Join(dir, PagesDir, "*.html"))
 			if err != nil || len(paths) == 0 {
@@ -177,10 +175,7 @@ func TestChromiumTasks(t *testing.T) {
 					t.Errorf("a page requests %.80s", url)
 				}
 			}
-			c, err := Collect(dir, CollectOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := must.Get(Collect(dir, CollectOptions{}))(t)
 			trial.check(t, c)
 		})
 	}
@@ -281,9 +276,7 @@ func TestChromiumHostile(t *testing.T) {
 		return is
 	}
 	bare := filepath.Join(t.TempDir(), "bare.html")
-	if err := os.WriteFile(bare, []byte("<!DOCTYPE html><body>"+hostile[1]), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(bare, []byte("<!DOCTYPE html><body>"+hostile[1]), 0o644))
 	if !ran(bare) {
 		t.Error("nothing ran in the bare page: the test tells nothing")
 	}

@@ -53,7 +53,6 @@ func pixels(img image.Image) string {
 	return fmt.Sprint(rgba.Rect) + string(rgba.Pix)
 }
 
-// decoded returns the image of a data URI.
 func decoded(t *testing.T, uri string) image.Image {
 	t.Helper()
 	_, content, _ := strings.Cut(uri, ",")

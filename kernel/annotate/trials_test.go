@@ -11,6 +11,7 @@ import (
 	audit "antipode/audits/visage"
 	"antipode/datasets"
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/metrics"
 	"antipode/metrics/agreement"
 	"antipode/metrics/concepts"
@@ -66,7 +67,6 @@ type trial struct {
 	check  func(t *testing.T, c *Collected)
 }
 
-// pick picks the option with that text.
 func pick(q seen, text string) reply { return reply{pick: []int{slices.Index(q.options, text)}} }
 
 // trials are those of every task.
@@ -107,9 +107,7 @@ func visageTrial(evaluate func(datasets.Table) *table.Frame) trial {
 		got := theta(c.Table, "theta")
 		same(t, "theta", got, theta(truth.Pick(rows), "theta"))
 		path := filepath.Join(t.TempDir(), "showings.csv") // as antipode annotate collect writes it
-		if _, err := datasets.FromFrame(c.Table).SaveE(t.Context(), path); err != nil {
-			t.Fatal(err)
-		}
+		_ = must.Get(datasets.FromFrame(c.Table).SaveE(t.Context(), path))(t)
 		audit := audit.Audit{Annotations: path, Generator: audit.Sampler, Resamples: -1}
 		same(t, "theta of the audit", values(evaluate(audit.Scores()), "theta", "identity"), got)
 		injected := evaluate(w.AuditDisparities().Where("audit", "==", "visage")).Texts("carrier")[0]

@@ -22,6 +22,7 @@ import (
 	"antipode/datasets/client"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/stage"
+	"antipode/internal/must"
 	"antipode/kernel/backend/engine"
 	"antipode/kernel/backend/store"
 )
@@ -123,23 +124,13 @@ func serve(home string) error {
 func connect(t *testing.T) *client.Backend {
 	t.Helper()
 	home := t.TempDir()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := must.Get(os.Executable())(t)
 	binary := filepath.Join(home, "bin", "build1", "antipode")
-	if err := os.MkdirAll(filepath.Dir(binary), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(self, binary); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(binary), 0o755))
+	must.Do(t, os.Symlink(self, binary))
 	t.Setenv(client.BinaryVar, binary)
 	t.Setenv("ANTIPODE_TEST_COUNT", filepath.Join(home, "computed"))
-	b, err := client.ConnectTo(home)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(client.ConnectTo(home))(t)
 	t.Cleanup(func() {
 		b.Stop(context.Background(), false)
 		for range 100 { // a process that found the store in use may not have ended yet
@@ -159,19 +150,13 @@ func plan(t *testing.T, n int, ms int) *table.Plan {
 		ids[i] = fmt.Sprintf("row%d", i)
 	}
 	tab := datasets.FromFrame(&table.Frame{Columns: []table.Column{table.TextColumn("id", ids)}})
-	p, err := datasets.Extend(tab).Derive("slow", ms, datasets.Columns("full:vector")...).Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return must.Get(datasets.Extend(tab).Derive("slow", ms, datasets.Columns("full:vector")...).Plan())(t)
 }
 
 func encode(t *testing.T, f *table.Frame) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := f.Encode(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.Encode(&b))
 	return b.Bytes()
 }
 
@@ -216,17 +201,11 @@ func TestKill(t *testing.T) {
 	}
 	cancel()
 	wg.Wait()
-	got, err := b.Run(context.Background(), client.Request{Plan: plan(t, items, 0)}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(b.Run(context.Background(), client.Request{Plan: plan(t, items, 0)}, nil))(t)
 	if !bytes.Equal(encode(t, got.Frame), encode(t, want.Frame)) {
 		t.Error("the table is not that of an uninterrupted run")
 	}
-	log, err := os.ReadFile(filepath.Join(b.Home, "computed"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := must.Get(os.ReadFile(filepath.Join(b.Home, "computed")))(t)
 	if len(log) > items+killed*batch {
 		t.Errorf("%d items computed for %d, with %d kills and batches of %d", len(log), items, killed, batch)
 	}
@@ -255,10 +234,7 @@ func TestSharedAndCanceled(t *testing.T) {
 	}
 	<-started
 	for { // both wait for one job
-		st, err := b.Status(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
+		st := must.Get(b.Status(context.Background()))(t)
 		if len(st.Jobs) == 1 && st.Jobs[0].Waiters == 2 {
 			break
 		}
@@ -273,10 +249,7 @@ func TestSharedAndCanceled(t *testing.T) {
 	}
 	deadline := time.Now().Add(5 * time.Second)
 	for {
-		st, err := b.Status(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
+		st := must.Get(b.Status(context.Background()))(t)
 		if len(st.Jobs) == 0 {
 			break
 		}
@@ -289,13 +262,8 @@ func TestSharedAndCanceled(t *testing.T) {
 
 func TestAnotherBuildDrainsAndIsReplaced(t *testing.T) {
 	b := connect(t)
-	if err := b.Ensure(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	first, err := b.Hello(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Ensure(context.Background()))
+	first := must.Get(b.Hello(context.Background()))(t)
 	done := make(chan error, 1)
 	started := make(chan struct{})
 	var once sync.Once
@@ -310,9 +278,7 @@ func TestAnotherBuildDrainsAndIsReplaced(t *testing.T) {
 	self, _ := os.Executable()
 	os.Symlink(self, newer)
 	t.Setenv(client.BinaryVar, newer)
-	if _, err := b.Run(context.Background(), client.Request{Plan: plan(t, 3, 0)}, nil); err != nil {
-		t.Fatal(err)
-	}
+	_ = must.Get(b.Run(context.Background(), client.Request{Plan: plan(t, 3, 0)}, nil))(t)
 	second, err := b.Hello(context.Background())
 	if err != nil || second.Build != "build2" || second.PID == first.PID {
 		t.Errorf("%+v, then %+v, %v", first, second, err)
@@ -325,22 +291,13 @@ func TestAnotherBuildDrainsAndIsReplaced(t *testing.T) {
 // TestReplyBeforeEnd: Serve returns after the replies to the requests in progress, or a client that stops the backend
 // would find the connection closed.
 func TestReplyBeforeEnd(t *testing.T) {
-	l, err := net.Listen("unix", filepath.Join(t.TempDir(), "socket"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	st, err := store.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.Listen("unix", filepath.Join(t.TempDir(), "socket")))(t)
+	st := must.Get(store.Open(t.TempDir()))(t)
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	served := make(chan error, 1)
 	go func() { served <- New(engine.New(st, engine.Options{}), "test", time.Minute).Serve(ctx, l) }()
-	conn, err := net.Dial("unix", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get(net.Dial("unix", l.Addr().String()))(t)
 	defer conn.Close()
 	in := bufio.NewReader(conn)
 	fmt.Fprint(conn, "POST /v1/run HTTP/1.1\r\nHost: antipode\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n")
@@ -365,9 +322,7 @@ func TestReplyBeforeEnd(t *testing.T) {
 func TestIdleEnds(t *testing.T) {
 	b := connect(t)
 	t.Setenv("ANTIPODE_TEST_IDLE", "200ms")
-	if err := b.Ensure(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Ensure(context.Background()))
 	deadline := time.Now().Add(10 * time.Second)
 	for {
 		if _, err := b.Hello(context.Background()); errors.Is(err, client.ErrNoBackend) {

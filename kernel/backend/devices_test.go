@@ -69,8 +69,7 @@ func devicePlan(t *testing.T, n, ms int) *table.Plan {
 		ids[i] = fmt.Sprintf("row%d", i)
 	}
 	tab := datasets.FromFrame(&table.Frame{Columns: []table.Column{table.TextColumn("id", ids)}})
-	p := must.Get(datasets.Extend(tab).Derive("slow on devices", ms, datasets.Columns("full:vector")...).Plan())(t)
-	return p
+	return must.Get(datasets.Extend(tab).Derive("slow on devices", ms, datasets.Columns("full:vector")...).Plan())(t)
 }
 
 // busy starts a long run on a backend with two devices and returns their state, once both compute.
@@ -210,12 +209,9 @@ func TestRowsThatEndTheBackend(t *testing.T) {
 		ids[i] = fmt.Sprint("row", i)
 	}
 	ids[7], ids[13] = "computing", "preparing"
-	plan, err := datasets.Extend(datasets.FromFrame(&table.Frame{Columns: []table.Column{table.TextColumn("id",
+	plan := must.Get(datasets.Extend(datasets.FromFrame(&table.Frame{Columns: []table.Column{table.TextColumn("id",
 		ids)}})).
-		Derive("deadly", nil, datasets.Columns("full:vector")...).Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
+		Derive("deadly", nil, datasets.Columns("full:vector")...).Plan())(t)
 	for _, n := range []string{"", "2"} {
 		b := connect(t)
 		t.Setenv(devicesVar, n)

@@ -11,6 +11,7 @@ import (
 
 	"antipode/datasets/client"
 	"antipode/datasets/table"
+	"antipode/internal/must"
 )
 
 // TestFrozen stops the backend's process in the middle of a run: its clients say so, the state is reported as it is,
@@ -47,9 +48,7 @@ func TestFrozen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := syscall.Kill(h.PID, syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Kill(h.PID, syscall.SIGSTOP))
 	defer syscall.Kill(h.PID, syscall.SIGKILL)
 	var frozen *client.Frozen
 	_, err = b.Status(ctx)
@@ -80,7 +79,5 @@ func TestBeat(t *testing.T) {
 	b := connect(t)
 	b.Patience = 3 * client.Beat / 2
 	b.Say = func(line string) { t.Errorf("the client said %q", line) }
-	if _, err := b.Run(context.Background(), client.Request{Plan: plan(t, 1, 2000)}, nil); err != nil {
-		t.Fatal(err)
-	}
+	_ = must.Get(b.Run(context.Background(), client.Request{Plan: plan(t, 1, 2000)}, nil))(t)
 }

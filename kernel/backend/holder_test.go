@@ -12,6 +12,7 @@ import (
 	"antipode/datasets/client"
 	"antipode/datasets/table"
 	"antipode/internal/filelock"
+	"antipode/internal/must"
 	"antipode/kernel/backend/store"
 )
 
@@ -27,10 +28,7 @@ func TestOneBackend(t *testing.T) {
 		}
 		t.Cleanup(func() { os.RemoveAll(short) })
 		t.Setenv("XDG_RUNTIME_DIR", short)
-		c, err := client.ConnectTo(b.Home)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(client.ConnectTo(b.Home))(t)
 		clients = append(clients, c)
 	}
 	var wait sync.WaitGroup
@@ -107,9 +105,7 @@ func TestStopWaits(t *testing.T) {
 		})
 		<-started
 		cancel()
-		if err := b.Stop(context.Background(), false); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.Stop(context.Background(), false))
 		if f, err := filelock.Open(client.HolderPath(b.Home)); f == nil || err != nil {
 			t.Fatalf("the store is in use after Stop: %v", err)
 		} else {
@@ -177,14 +173,8 @@ func TestStopIsNotForOthers(t *testing.T) {
 // TestOwnSocket: a backend that ends leaves the socket of another one.
 func TestOwnSocket(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "socket")
-	first, err := listen(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	second, err := listen(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must.Get(listen(path))(t)
+	second := must.Get(listen(path))(t)
 	if err := first.Close(); err != nil {
 		t.Error(err)
 	}

@@ -48,12 +48,9 @@ func TestSecretsOfTheClient(t *testing.T) {
 		t.Setenv(testKey, key)
 		f := table.NewFrame(datasets.Columns("id:text"))
 		f.Add([]string{"row"})
-		plan, err := datasets.Extend(datasets.FromFrame(f)).Derive("teller", fmt.Sprint(i),
+		plan := must.Get(datasets.Extend(datasets.FromFrame(f)).Derive("teller", fmt.Sprint(i),
 			datasets.Columns("answer:text")...).
-			Secret(testKey).Plan()
-		if err != nil {
-			t.Fatal(err)
-		}
+			Secret(testKey).Plan())(t)
 		res := must.Get(b.Run(t.Context(), client.Request{Plan: plan}, nil))(t)
 		if got := res.Frame.Texts("answer")[0]; got != key {
 			t.Errorf("client %d with the key %q: the stage has %q", i, key, got)

@@ -11,6 +11,7 @@ import (
 
 	"antipode/datasets/client"
 	"antipode/internal/filelock"
+	"antipode/internal/must"
 	"antipode/kernel/backend"
 )
 
@@ -29,12 +30,8 @@ func TestOldCopies(t *testing.T) {
 	t.Setenv("TMPDIR", root)
 	write := func(path, text string) {
 		t.Helper()
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must.Do(t, os.WriteFile(path, []byte(text), 0o755))
 	}
 	bin := filepath.Join(home, "bin")
 	const (
@@ -49,29 +46,16 @@ func TestOldCopies(t *testing.T) {
 		write(filepath.Join(bin, build, "antipode"), "#!/bin/sh\n")
 	}
 	old := time.Now().Add(-2 * unmarkedAge)
-	if err := os.Chtimes(filepath.Join(bin, aged), old, old); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chtimes(filepath.Join(bin, aged), old, old))
 	write(filepath.Join(bin, "gonb-v0.11.4", "gonb"), "#!/bin/sh\n")
 	write(filepath.Join(bin, "current"), unusedCopy+"\n")
-	f, err := os.Open(filepath.Join(bin, used, inUse))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Open(filepath.Join(bin, used, inUse)))(t)
 	defer f.Close()
-	if err := filelock.Share(f); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, filelock.Share(f))
 	argv := []string{filepath.Join(bin, spec, "antipode"), "kernel", "{connection_file}"}
-	kernelspec, err := json.Marshal(map[string]any{"argv": argv})
-	if err != nil {
-		t.Fatal(err)
-	}
+	kernelspec := must.Get(json.Marshal(map[string]any{"argv": argv}))(t)
 	write(filepath.Join(data, "kernels", "antipode", "kernel.json"), string(kernelspec))
-	l, err := backend.Listen(home)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(backend.Listen(home))(t)
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/hello", func(w http.ResponseWriter, _ *http.Request) {
 		json.NewEncoder(w).Encode(client.Hello{Protocol: client.Protocol, Build: served})
@@ -84,10 +68,7 @@ func TestOldCopies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	folders, err := filepath.Glob(filepath.Join(bin, "*", "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	folders := must.Get(filepath.Glob(filepath.Join(bin, "*", "*")))(t)
 	var got []string
 	for _, path := range folders {
 		if name := filepath.Base(path); name != inUse {

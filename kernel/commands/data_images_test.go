@@ -118,9 +118,7 @@ func TestDataImages(t *testing.T) {
 	}
 	stop = func(int) {}
 	middle := counts()
-	if _, err := fetch(parts, ".csv"); err != nil {
-		t.Fatal(err)
-	}
+	_ = must.Get(fetch(parts, ".csv"))(t)
 	if got := read(t, filepath.Join(parts, "out.csv")); got != want {
 		t.Errorf("in two calls\n%s, in one\n%s", got, want)
 	}
@@ -137,9 +135,7 @@ func TestDataImages(t *testing.T) {
 	// the same images in another format: no request
 	last := counts()
 	for _, dir := range []string{whole, parts} {
-		if _, err := fetch(dir, ".parquet"); err != nil {
-			t.Fatal(err)
-		}
+		_ = must.Get(fetch(dir, ".parquet"))(t)
 	}
 	if a, b := read(t, filepath.Join(whole, "out.parquet")), read(t, filepath.Join(parts, "out.parquet")); a != b {
 		t.Error("the Parquet tables differ")
@@ -151,10 +147,8 @@ func TestDataImages(t *testing.T) {
 	}
 	// a later stage reads the table; the rows without an image stay
 	back := filepath.Join(whole, "few.csv")
-	if _, err := run("table", "--in", filepath.Join(whole, "out.parquet"), "--where", "outcome == failed", "--out",
-		back); err != nil {
-		t.Fatal(err)
-	}
+	_ = must.Get(run("table", "--in", filepath.Join(whole, "out.parquet"), "--where", "outcome == failed", "--out",
+		back))(t)
 	if text := read(t, back); strings.Count(text, "404 Not Found") != 2 {
 		t.Errorf("the failed rows are\n%s", text)
 	}
@@ -176,10 +170,8 @@ func TestDataImagesExpected(t *testing.T) {
 		"b," + address + "/1.png,,failed,not rated\n" +
 		"c," + address + "/3.png,,,\n"})
 	out := filepath.Join(dir, "out.csv")
-	if _, err := run("data", "images", "--in", filepath.Join(dir, "in.csv"), "--url", "url", "--allow-private", "--out",
-		out); err != nil {
-		t.Fatal(err)
-	}
+	_ = must.Get(run("data", "images", "--in", filepath.Join(dir, "in.csv"), "--url", "url", "--allow-private", "--out",
+		out))(t)
 	lines := strings.Split(read(t, out), "\n")
 	for i, text := range []string{"failed,another image than expected: its SHA-256 is ", "failed,not rated,",
 		",ok,,out.images/"} {

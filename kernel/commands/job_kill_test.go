@@ -24,9 +24,7 @@ import (
 func TestWorkIsEnded(t *testing.T) {
 	workplace(t, 300)
 	run := inProcess(t)
-	if _, err := run(append(strings.Fields("job make --shards 2 -- "+chain[0]), "--batch", "1")...); err != nil {
-		t.Fatal(err)
-	}
+	_ = must.Get(run(append(strings.Fields("job make --shards 2 -- "+chain[0]), "--batch", "1")...))(t)
 	program := must.Get(os.Executable())(t)
 	first := regexp.MustCompile(`(\d+) items computed, (\d+) found`)
 	for name, test := range map[string]struct {
@@ -86,9 +84,7 @@ func TestWorkIsEnded(t *testing.T) {
 func TestTaskIsEnded(t *testing.T) {
 	workplace(t, 300)
 	s, run := remotetest.New(t), inProcess(t)
-	if _, err := run(append(strings.Fields("job make --shards 2 -- "+chain[0]), "--batch", "1")...); err != nil {
-		t.Fatal(err)
-	}
+	_ = must.Get(run(append(strings.Fields("job make --shards 2 -- "+chain[0]), "--batch", "1")...))(t)
 	program := must.Get(os.Executable())(t)
 	for signal, exit := range map[os.Signal]int{syscall.SIGTERM: exitStopped, os.Interrupt: exitInterrupted} {
 		t.Run(signal.String(), func(t *testing.T) {
@@ -138,18 +134,14 @@ func TestTaskIsKilled(t *testing.T) {
 	lines := []string{chain[0], chain[2]} // generate, embed
 	done := at(t, t.TempDir())
 	for _, line := range lines {
-		if _, err := run(strings.Fields(line)...); err != nil {
-			t.Fatal(err)
-		}
+		_ = must.Get(run(strings.Fields(line)...))(t)
 	}
 	done()
 	want := tables(t)
 	url := s.Object("store")
 	words := append([]string{"job", "make", "--shards", "1", "--store", url, "--"}, strings.Fields(lines[0])...)
 	words = append(append(words, "--"), strings.Fields(lines[1])...)
-	if _, err := run(append(words, "--batch", "1")...); err != nil {
-		t.Fatal(err)
-	}
+	_ = must.Get(run(append(words, "--batch", "1")...))(t)
 	program := must.Get(os.Executable())(t)
 	homes := []string{t.TempDir(), t.TempDir()}
 	merged := func() string {

@@ -101,7 +101,6 @@ func (s *rclone) kill() {
 	_ = s.process.Wait()
 }
 
-// url returns the URL of an object.
 func (s *rclone) url(bucket, key string) string {
 	return "s3://" + bucket + "/" + key + "?endpoint=" + url.QueryEscape("http://"+s.address)
 }
@@ -277,9 +276,7 @@ func TestStorageGoesOn(t *testing.T) {
 
 	blobs := must.Get(store.Open(a.home))(t)
 	for i := range 300 {
-		if _, err := blobs.PutBlob(bytes.Repeat(fmt.Appendf(nil, "image %d", i), 1000), ".png"); err != nil {
-			t.Fatal(err)
-		}
+		_ = must.Get(blobs.PutBlob(bytes.Repeat(fmt.Appendf(nil, "image %d", i), 1000), ".png"))(t)
 	}
 	must.Do(t, blobs.Close())
 	merge := []string{"store", "merge", "--into", s.url("lab", "store")}

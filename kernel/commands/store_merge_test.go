@@ -28,9 +28,7 @@ func TestStoreMerge(t *testing.T) {
 		keys := []store.Key{store.KeyOf("both"), store.KeyOf(payload)}
 		must.Do(t, errors.Join(items.Put(keys, [][]byte{[]byte(payload), []byte(payload)}), s.Close()))
 		if folders = append(folders, s.Dir()); i == 0 {
-			if _, err := s.PutBlob([]byte("an image"), ".png"); err != nil {
-				t.Fatal(err)
-			}
+			_ = must.Get(s.PutBlob([]byte("an image"), ".png"))(t)
 		}
 	}
 	merge := func(args ...string) (string, error) {

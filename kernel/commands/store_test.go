@@ -45,9 +45,7 @@ func TestVerifyShutDown(t *testing.T) {
 	t.Chdir(t.TempDir())
 	must.Do(t, os.WriteFile("p.csv", []byte("id,prompt\na,house\n"), 0o644))
 	line := "generate --model api:dall-e-3 --prompts p.csv --size 1024x1024 --quality standard --out o.csv"
-	if _, err := run(strings.Fields(line)...); err != nil {
-		t.Fatal(err)
-	}
+	_ = must.Get(run(strings.Fields(line)...))(t)
 	records, err := e.Store.Records()
 	if err != nil || len(records) != 1 {
 		t.Fatal(records, err)

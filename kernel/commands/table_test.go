@@ -179,10 +179,8 @@ func TestTranslations(t *testing.T) {
 		!strings.Contains(err.Error(), "the id is in row 1 already") {
 		t.Errorf("repeated ids: %v", err)
 	}
-	if _, err := run("table", "--in", file("t.csv"), "--apply", "indictti-translations", "--prompts",
-		file("prompts.csv"), "--languages", file("languages.csv"), "--out", file("problems.csv")); err != nil {
-		t.Fatal(err)
-	}
+	_ = must.Get(run("table", "--in", file("t.csv"), "--apply", "indictti-translations", "--prompts",
+		file("prompts.csv"), "--languages", file("languages.csv"), "--out", file("problems.csv")))(t)
 	want := "id,prompt_id,language,problem,detail,prompt\n" +
 		"a-tam_Taml,a,tam_Taml,untranslated,the English caption,a red bus\n" +
 		"b-tam_Taml,b,tam_Taml,missing,no translation,\n"
@@ -193,10 +191,8 @@ func TestTranslations(t *testing.T) {
 		if format == ".parquet" {
 			convert(t, file("t.csv"), file("t.parquet"))
 		}
-		if _, err := run("table", "--in", file("prompts.csv"), "--apply", "indictti-captions", "--translations",
-			file("t"+format), "--languages", file("languages.csv"), "--out", file("all.csv")); err != nil {
-			t.Fatal(err)
-		}
+		_ = must.Get(run("table", "--in", file("prompts.csv"), "--apply", "indictti-captions", "--translations",
+			file("t"+format), "--languages", file("languages.csv"), "--out", file("all.csv")))(t)
 		got := read(t, file("all.csv"))
 		if strings.Count(got, "\n") != 7 ||
 			!strings.Contains(got, "\nb-hin_Deva,b,hin_Deva,Deva,दो कुत्ते,two dogs,IndicTrans2,ok,\n") ||

@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"antipode/internal/must"
 )
 
 // uninstall removes the kernelspec, temporary folders that no process uses and, with a yes, the store's own files.
@@ -24,14 +26,9 @@ func TestUninstall(t *testing.T) {
 	spec := filepath.Join(root, "jupyter", "kernels", "antipode")
 	for _, dir := range []string{spec, filepath.Join(home, "bin"), filepath.Join(home, "kept"), temp,
 		filepath.Join(temp, "apk-1"), filepath.Join(temp, "antipode-exec-2"), filepath.Join(temp, "other")} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(dir, 0o700))
 	}
-	used, err := os.Open(filepath.Join(temp, "antipode-exec-2"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	used := must.Get(os.Open(filepath.Join(temp, "antipode-exec-2")))(t)
 	defer used.Close()
 	text, err := run("uninstall")
 	_, specErr := os.Stat(spec)
@@ -48,17 +45,13 @@ func TestUninstall(t *testing.T) {
 		t.Errorf("left in the temporary folder: %s, want %s", got, want)
 	}
 	own := filepath.Join(home, "thesis.txt")
-	if err := os.WriteFile(own, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(own, nil, 0o600))
 	text, err = run("uninstall", "--yes")
 	rest, _ := os.ReadDir(home)
 	if err != nil || len(rest) != 1 || !strings.Contains(text, "has other files and stays") {
 		t.Errorf("with --yes: %q, %v, %v", text, err, rest)
 	}
-	if err := os.Remove(own); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(own))
 	if text, err = run("uninstall", "--yes"); err != nil || !strings.Contains(text, "removed the store") {
 		t.Errorf("%q, %v", text, err)
 	}

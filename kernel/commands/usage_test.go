@@ -157,9 +157,7 @@ func TestNew(t *testing.T) {
 	}
 	must.Do(t, os.WriteFile("images.csv", []byte("id,image\n"), 0o600))
 	for _, audit := range []string{"dig", "indictti", "visage", "cococrola", "entigen"} {
-		if _, err := run("new", "--audit", audit, "--images", "images.csv", "-p", "seed=3", audit); err != nil {
-			t.Fatal(err)
-		}
+		_ = must.Get(run("new", "--audit", audit, "--images", "images.csv", "-p", "seed=3", audit))(t)
 		full, _ := filepath.Abs("images.csv")
 		if nb := string(must.Get(os.ReadFile(audit + ".ipynb"))(t)); !strings.Contains(nb, full) ||
 			!strings.Contains(nb, "var seed int = 3") || strings.Contains(nb, "image/png") {

@@ -16,6 +16,7 @@ import (
 
 	"antipode/datasets/client"
 	"antipode/gomlxmodels/device"
+	"antipode/internal/must"
 	"antipode/kernel/backend/plugin"
 	"antipode/kernel/jupyter"
 )
@@ -36,9 +37,7 @@ func newMachine(t *testing.T) *machine {
 	m := &machine{t: t, bin: filepath.Join(root, "bin"), home: filepath.Join(root, "store"),
 		module: filepath.Join(root, "src")}
 	for _, dir := range []string{m.bin, m.module, filepath.Join(root, "user")} {
-		if err := os.Mkdir(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Mkdir(dir, 0o700))
 	}
 	for _, name := range []string{
 		"PJRT_PLUGIN_LIBRARY_PATH", "LD_LIBRARY_PATH", "GOMLX_BACKEND", "GOTOOLCHAIN", "CC", "CGO_ENABLED",
@@ -137,9 +136,7 @@ func TestGo(t *testing.T) {
 	m.want("go", OK, "go1.27rc1")
 	m.program("go", "echo 'cannot find GOROOT' >&2; exit 2")
 	m.want("go", Fail, "cannot find GOROOT")
-	if err := os.Remove(filepath.Join(m.bin, "go")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filepath.Join(m.bin, "go")))
 	findGo = func() error { return nil }
 	t.Cleanup(func() { findGo = jupyter.FindGo })
 	m.want("go", Fail, "no go command")
@@ -148,9 +145,7 @@ func TestGo(t *testing.T) {
 	}
 	elsewhere := t.TempDir()
 	m.write(filepath.Join(elsewhere, "go"), "#!/bin/sh\necho go1.27.1\n")
-	if err := os.Chmod(filepath.Join(elsewhere, "go"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(filepath.Join(elsewhere, "go"), 0o755))
 	t.Setenv("ANTIPODE_GO", elsewhere)
 	findGo = jupyter.FindGo
 	m.want("go", OK, "go1.27.1", elsewhere)
@@ -171,9 +166,7 @@ func TestCompiler(t *testing.T) {
 		t.Skip("missing: cgo")
 	}
 	m := newMachine(t)
-	if err := os.Remove(filepath.Join(m.bin, "cc")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filepath.Join(m.bin, "cc")))
 	m.want("c compiler", Warn, "next build will not", "install")
 	m.program("mycc", "")
 	m.program("go", "echo 'mycc -m64'; echo 0")
@@ -237,20 +230,14 @@ func TestStore(t *testing.T) {
 	m := newMachine(t)
 	m.write(filepath.Join(m.home, "blobs", "x"), strings.Repeat("x", 1_500_000))
 	m.want("store", OK, "1.5 MB in 1 files")
-	if err := os.Chmod(m.home, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(m.home, 0o777))
 	m.want("store", Fail, "chmod go-w")
 	if os.Getuid() != 0 {
-		if err := os.Chmod(m.home, 0o500); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chmod(m.home, 0o500))
 		m.want("store", Fail, "cannot be written")
 	} else if err := os.Chown(m.home, 12345, -1); err == nil {
 		m.want("store", Fail, "12345")
-		if err := os.Chown(m.home, 0, -1); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chown(m.home, 0, -1))
 	}
 	file := filepath.Join(m.module, "file")
 	m.write(file, "")
@@ -270,21 +257,13 @@ func TestDisk(t *testing.T) {
 
 func TestBackend(t *testing.T) {
 	m := newMachine(t)
-	path, err := client.SocketPath(m.home)
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := must.Get(client.SocketPath(m.home))(t)
 	m.want("backend", OK, "not running", path)
-	l, err := net.Listen("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.Listen("unix", path))(t)
 	defer l.Close()
 	m.want("backend", Warn, "does not answer", "antipode backend stop", path) // nothing reads what is sent
 	_ = l.Close()
-	if l, err = net.Listen("unix", path); err != nil {
-		t.Fatal(err)
-	}
+	l = must.Get(net.Listen("unix", path))(t)
 	go http.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"pid":7}`) }))
 	m.want("backend", OK, "running, process 7", path)
 	long := filepath.Join(os.Getenv("TMPDIR"), strings.Repeat("long", 30))
@@ -315,17 +294,13 @@ func TestKernelAndJupyter(t *testing.T) {
 func TestPrinting(t *testing.T) {
 	checks := []Check{{"go", OK, "go1.26.8 at /usr/bin/go", ""}, {"c compiler", Warn, "none <cc>", "install one"}}
 	var b bytes.Buffer
-	if err := Text(&b, checks); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Text(&b, checks))
 	want := "ok    go          go1.26.8 at /usr/bin/go\nwarn  c compiler  none <cc>\n                  → install one\n"
 	if b.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
 	}
 	b.Reset()
-	if err := JSON(&b, checks); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, JSON(&b, checks))
 	var back []Check
 	if err := json.Unmarshal(b.Bytes(), &back); err != nil || len(back) != 2 || back[1] != checks[1] ||
 		!strings.Contains(b.String(), `"state": "warn"`) {

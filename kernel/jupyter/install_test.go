@@ -24,9 +24,7 @@ func TestInstall(t *testing.T) {
 	if _, _, err := Installed(); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("before: %v", err)
 	}
-	if _, err := Tools(t.Context(), "../..", home(), nil); err != nil {
-		t.Fatal(err)
-	}
+	_ = must.Get(Tools(t.Context(), "../..", home(), nil))(t)
 	// not to build them again
 	must.Do(t, os.Symlink(filepath.Join(home(), "bin"), filepath.Join(store, "bin")))
 	installed := filepath.Join(t.TempDir(), "it's installed", "antipode")

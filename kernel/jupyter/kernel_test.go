@@ -2,6 +2,7 @@ package jupyter
 
 import (
 	"antipode/datasets/client"
+	"antipode/internal/must"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -95,10 +96,7 @@ func freePorts(t *testing.T) Connection {
 	t.Helper()
 	var ports []int
 	for range 5 {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 		defer l.Close()
 		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
 	}
@@ -115,7 +113,6 @@ type served struct {
 	ended   chan struct{}
 }
 
-// connectionFile is the name of the kernel's connection file.
 func (s *served) connectionFile() string { return "kernel-" + s.mark + ".json" }
 
 func serve(t *testing.T) *served { return serveAs(t, "kernel") }
@@ -126,37 +123,25 @@ func serveAs(t *testing.T, role string) *served {
 	if testing.Short() {
 		t.Skip("-short: runs GoNB")
 	}
-	module, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	module := must.Get(filepath.Abs("../.."))(t)
 	if _, err := Tools(t.Context(), module, home(), nil); err != nil { // not during the test's first cell
 		t.Fatal(err)
 	}
 	conn := freePorts(t)
 	s := &served{mark: newID(), ended: make(chan struct{})}
 	file := filepath.Join(t.TempDir(), s.connectionFile())
-	if err := conn.write(file); err != nil {
-		t.Fatal(err)
-	}
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, conn.write(file))
+	program := must.Get(os.Executable())(t)
 	cmd := exec.Command(program, role, file)
 	cmd.Env = append(os.Environ(), markVar+"="+s.mark, "ANTIPODE_MODULE="+module, "ANTIPODE_HOME="+home())
 	cmd.Stderr = os.Stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Start())
 	s.process = cmd.Process
 	go func() { _ = cmd.Wait(); close(s.ended) }()
 	t.Cleanup(func() { _ = cmd.Process.Kill() })
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	if s.Client, err = Dial(ctx, conn); err != nil {
-		t.Fatal(err)
-	}
+	s.Client = must.Get(Dial(ctx, conn))(t)
 	t.Cleanup(s.Client.Close)
 	return s
 }
@@ -167,16 +152,13 @@ func (s *served) printed(t *testing.T, code string) (string, ReplyContent) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	var b strings.Builder
-	reply, err := s.execute(ctx, code, false, func(m Message) {
+	reply := must.Get(s.execute(ctx, code, false, func(m Message) {
 		if m.Header.Type == "stream" {
 			var c StreamContent
 			_ = json.Unmarshal(m.Content, &c)
 			b.WriteString(c.Text)
 		}
-	}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, nil))(t)
 	return b.String(), reply
 }
 
@@ -227,9 +209,7 @@ func TestServe(t *testing.T) {
 	}
 	replied := s.sleeping(t)
 	start := time.Now()
-	if err := s.Interrupt(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Interrupt())
 	select {
 	case reply := <-replied:
 		if reply.Status != "error" || time.Since(start) > 2*time.Second {
@@ -242,9 +222,7 @@ func TestServe(t *testing.T) {
 		t.Errorf("after an interrupt a cell printed %q", got)
 	}
 	s.sleeping(t)
-	if err := s.Shutdown(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Shutdown())
 	s.waitEnd(t)
 }
 
@@ -256,9 +234,7 @@ func TestServeEndsEverything(t *testing.T) {
 			t.Parallel()
 			s := serve(t)
 			s.sleeping(t)
-			if err := s.process.Signal(sig); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.process.Signal(sig))
 			s.waitEnd(t)
 			if left, _ := filepath.Glob(filepath.Join(os.TempDir(), "apk-*", s.connectionFile())); len(left) > 0 {
 				t.Errorf("left files behind: %v", left)
@@ -298,8 +274,6 @@ func TestServeFrontEndKilled(t *testing.T) {
 	t.Parallel()
 	s := serveAs(t, "front end")
 	s.printed(t, "%%\nfmt.Println()")
-	if err := s.process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.process.Kill())
 	s.waitEnd(t)
 }

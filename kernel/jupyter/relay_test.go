@@ -105,7 +105,6 @@ func (c conversation) until(done func(arrival) bool) (seen []arrival) {
 	}
 }
 
-// reply waits for the reply to a request.
 func (c conversation) reply(request Message) fields {
 	c.t.Helper()
 	seen := c.until(func(m arrival) bool {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/metrics"
 )
@@ -25,9 +26,6 @@ func BenchmarkScore(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := ComputeConceptScores(set, Options{M: 100,
-			Intervals: metrics.Intervals{Resamples: 1000}}); err != nil {
-			b.Fatal(err)
-		}
+		_ = must.Get(ComputeConceptScores(set, Options{M: 100, Intervals: metrics.Intervals{Resamples: 1000}}))(b)
 	}
 }

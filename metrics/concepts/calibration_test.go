@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/metrics"
 	"antipode/metrics/internal/tabulartest"
@@ -30,11 +31,8 @@ func TestCalibrationOfConcepts(t *testing.T) {
 						Joint: vector(rng, center, 0.8, width)})
 			}
 		}
-		scores, err := ComputeConceptScores(set, Options{Intervals: metrics.Intervals{Resamples: 300,
-			Seed: int64(trial)}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		scores := must.Get(ComputeConceptScores(set, Options{Intervals: metrics.Intervals{Resamples: 300,
+			Seed: int64(trial)}}))(t)
 		for _, s := range scores {
 			if s.Cell == (Cell{"es", "a"}) {
 				for k, v := range []metrics.Estimate{s.Sc, s.Xc, s.Wc, s.Dt} {
@@ -78,10 +76,7 @@ func TestCalibrationOfMeans(t *testing.T) {
 			}
 		}
 		i := metrics.Intervals{Resamples: 300, Seed: int64(trial)}
-		means, err := ComputeLanguageMeans(rows, LeaveOut, i)
-		if err != nil {
-			t.Fatal(err)
-		}
+		means := must.Get(ComputeLanguageMeans(rows, LeaveOut, i))(t)
 		for _, m := range means {
 			switch m.Model + m.Language {
 			case "Aen", "AAvg", "Avgen":
@@ -89,10 +84,7 @@ func TestCalibrationOfMeans(t *testing.T) {
 				values["share "+m.Model+" "+m.Language] = append(values["share "+m.Model+" "+m.Language], m.Possessed)
 			}
 		}
-		r, err := ComputeLanguageCorrelations(rows, func(s Scored) float64 { return s.Xc }, true, i)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(ComputeLanguageCorrelations(rows, func(s Scored) float64 { return s.Xc }, true, i))(t)
 		values["r"] = append(values["r"], r[0].R)
 	}
 	if len(values) != 7 {

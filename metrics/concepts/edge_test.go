@@ -8,6 +8,7 @@ import (
 
 	"antipode/datasets/operation"
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/metrics/internal/tabulartest"
 )
 
@@ -46,13 +47,9 @@ func row(t *testing.T, f *table.Frame, language, concept string) int {
 	return 0
 }
 
-func must(t *testing.T, images, words *table.Frame, options map[string]string) *table.Frame {
+func scored(t *testing.T, images, words *table.Frame, options map[string]string) *table.Frame {
 	t.Helper()
-	f, err := scoresOf(images, words, options, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
+	return must.Get(scoresOf(images, words, options, 1))(t)
 }
 
 // TestMissing: refused and failed images are left out and counted; a missing language is blank, and left out of
@@ -63,7 +60,7 @@ func TestMissing(t *testing.T) {
 	p.Column("outcome").Texts[0], p.Column("full").Vectors[0], p.Column("clip_image").Vectors[0] = "refused", nil, nil
 	p.Column("outcome").Texts[1] = "failed"
 	p.Column("full").Vectors[9] = nil // he sea
-	f := must(t, p, w, nil)
+	f := scored(t, p, w, nil)
 	dog := row(t, f, "en", "dog")
 	if f.Numbers("n_asked")[dog] != 3 || f.Numbers("n_refused")[dog] != 1 || f.Numbers("n_used")[dog] != 1 ||
 		f.Numbers("n_text")[dog] != 1 {
@@ -81,7 +78,7 @@ func TestMissing(t *testing.T) {
 	if sea := row(t, f, "he", "sea"); f.Numbers("n_used")[sea] != 2 || f.Numbers("n_asked")[sea] != 3 {
 		t.Error("he sea: a image without a vector is left out")
 	}
-	literal := must(t, p, w, map[string]string{"self": "literal"})
+	literal := scored(t, p, w, map[string]string{"self": "literal"})
 	if v := literal.Numbers("cross_consistency")[dog]; math.Abs(v-1) > 1e-12 {
 		t.Errorf("literal Xc of one image with itself is 1, not %g", v)
 	}
@@ -91,7 +88,7 @@ func TestMissing(t *testing.T) {
 			p.Column("model").Texts[i] = "other"
 		}
 	}
-	f = must(t, p, w, nil)
+	f = scored(t, p, w, nil)
 	if f.Len() != 8 {
 		t.Fatalf("%d rows, want a grid of 8", f.Len())
 	}
@@ -117,7 +114,7 @@ func TestMissing(t *testing.T) {
 
 func TestOneImage(t *testing.T) {
 	p, w := small(1)
-	f := must(t, p, w, nil)
+	f := scored(t, p, w, nil)
 	for i := range f.Len() {
 		en := f.Texts("language")[i] == "en"
 		if !math.IsNaN(f.Numbers("self_consistency")[i]) || math.IsNaN(f.Numbers("cross_consistency")[i]) != en ||
@@ -133,7 +130,7 @@ func TestCopies(t *testing.T) {
 	one := p.Pick(make([]int, p.Len()))
 	p = p.With(table.VectorColumn("full", one.Vectors("full")),
 		table.VectorColumn("clip_image", one.Vectors("clip_image")))
-	f := must(t, p, w, nil)
+	f := scored(t, p, w, nil)
 	for _, c := range f.Columns {
 		name, is := strings.CutSuffix(c.Name, "_low")
 		for row, low := range c.Numbers {
@@ -149,7 +146,7 @@ func TestCopies(t *testing.T) {
 
 func TestNoWords(t *testing.T) {
 	p, _ := small(3)
-	f := must(t, p, nil, nil)
+	f := scored(t, p, nil, nil)
 	for i := range f.Len() {
 		want := Unknown // Wc is blank: only a high Xc decides
 		if f.Numbers("cross_consistency")[i] >= 0.5 {
@@ -164,7 +161,7 @@ func TestNoWords(t *testing.T) {
 // TestSource: the source language can depend on the model.
 func TestSource(t *testing.T) {
 	p, w := small(3)
-	f := must(t, p, w, map[string]string{"source": "en,SD 2=he"})
+	f := scored(t, p, w, map[string]string{"source": "en,SD 2=he"})
 	for i, l := range f.Texts("language") {
 		if xc, sc := f.Numbers("cross_consistency")[i],
 			f.Numbers("self_consistency")[i]; f.Texts("source")[i] != "he" || (l == "he") != (xc == sc) {
@@ -221,7 +218,7 @@ func TestBad(t *testing.T) {
 		}
 	}
 	p, w := small(3)
-	f := must(t, p, w, nil)
+	f := scored(t, p, w, nil)
 	if _, err := tabulartest.Run("cococrola-means", f, nil, "language"); err == nil ||
 		!strings.Contains(err.Error(), "no option \"by\"") {
 		t.Errorf("grouped: %v", err)
@@ -240,12 +237,12 @@ func TestBad(t *testing.T) {
 // TestRowsInAnyOrder: the result does not depend on the order of rows.
 func TestRowsInAnyOrder(t *testing.T) {
 	p, w := small(5)
-	f := must(t, p, w, nil)
+	f := scored(t, p, w, nil)
 	for i := range p.Columns {
 		slices.Reverse(p.Columns[i].Texts)
 		slices.Reverse(p.Columns[i].Vectors)
 	}
-	g := must(t, p, w, nil)
+	g := scored(t, p, w, nil)
 	for i, c := range f.Columns {
 		if !slices.Equal(c.Texts, g.Columns[i].Texts) || !slices.EqualFunc(c.Numbers, g.Columns[i].Numbers,
 			func(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) }) {

@@ -13,6 +13,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/cococrola"
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/metrics"
 	"antipode/metrics/internal/tabulartest"
@@ -79,7 +80,7 @@ func TestScoresByTemplate(t *testing.T) {
 		withTemplates.Texts("model")[i] = "CogView 2"
 	}
 	options := map[string]string{"template": "prompt_id", "source": "en,CogView 2=he", "resamples": "0"}
-	f := must(t, withTemplates, words, options)
+	f := scored(t, withTemplates, words, options)
 	if f.Len() != 8 || f.Texts("model")[0] != "CogView 2 / 1" || f.Texts("source")[0] != "he" ||
 		f.Numbers("n_used")[0] != 2 {
 		t.Fatalf("%v", datasets.Format(f, 0))
@@ -90,7 +91,7 @@ func TestScoresByTemplate(t *testing.T) {
 			first = append(first, i)
 		}
 	}
-	alone := must(t, withTemplates.Pick(first), words, map[string]string{"source": "he", "resamples": "0"})
+	alone := scored(t, withTemplates.Pick(first), words, map[string]string{"source": "he", "resamples": "0"})
 	for _, column := range []string{"self_consistency", "cross_consistency", "text_match"} {
 		if err := near.Compare(f.Numbers(column)[:4], alone.Numbers(column), 0, 1e-12); err != nil {
 			t.Errorf("%s: %v", column, err)
@@ -99,7 +100,7 @@ func TestScoresByTemplate(t *testing.T) {
 	if f.Texts("vector")[0] != "full" || f.Texts("joint")[0] != "clip_image" || f.Texts("profile")[0] != Paper {
 		t.Errorf("the result does not name the vectors it compares: %v", f.Specs())
 	}
-	if bare := must(t, withTemplates, nil, options); bare.Texts("joint")[0] != "" {
+	if bare := scored(t, withTemplates, nil, options); bare.Texts("joint")[0] != "" {
 		t.Errorf("no words, yet joint is %q", bare.Texts("joint")[0])
 	}
 	if _, err := scoresOf(images, words, map[string]string{"template": "prompt_id"}, 1); err == nil ||
@@ -168,16 +169,11 @@ func TestFailureCounts(t *testing.T) {
 	var text strings.Builder
 	w := csv.NewWriter(&text)
 	for i := range hand.Len() {
-		if err := w.Write([]string{hand.Columns[0].Texts[i], hand.Columns[1].Texts[i], hand.Columns[2].Texts[i],
-			hand.Columns[3].Texts[i]}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Write([]string{hand.Columns[0].Texts[i], hand.Columns[1].Texts[i], hand.Columns[2].Texts[i],
+			hand.Columns[3].Texts[i]}))
 	}
 	w.Flush()
-	again, err := csv.NewReader(strings.NewReader(text.String())).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := must.Get(csv.NewReader(strings.NewReader(text.String())).ReadAll())(t)
 	var lines []string
 	for _, r := range again {
 		lines = append(lines, strings.Join(r, "|"))

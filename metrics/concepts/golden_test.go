@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/metrics"
 	"antipode/metrics/internal/tabulartest"
@@ -58,13 +59,8 @@ func decode(t *testing.T, text string, width int) (rows [][]float32) {
 
 func readGolden(t *testing.T) (g golden) {
 	t.Helper()
-	text, err := os.ReadFile("testdata/golden.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(text, &g); err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("testdata/golden.json"))(t)
+	must.Do(t, json.Unmarshal(text, &g))
 	for i := range g.Cells {
 		g.Cells[i].vectors, g.Cells[i].joint = decode(t, g.Cells[i].Vectors, g.Width), decode(t, g.Cells[i].Joint, 6)
 	}
@@ -109,14 +105,8 @@ func TestGolden(t *testing.T) {
 	var scored []Scored
 	for _, model := range []string{"M1", "M2"} {
 		set := g.sets(t)[model]
-		plain, err := ComputeConceptScores(set, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		literal, err := ComputeConceptScores(set, Options{Self: Literal, Product: Dot})
-		if err != nil {
-			t.Fatal(err)
-		}
+		plain := must.Get(ComputeConceptScores(set, Options{}))(t)
+		literal := must.Get(ComputeConceptScores(set, Options{Self: Literal, Product: Dot}))(t)
 		for i, s := range plain {
 			want := at[model+s.Language+s.Concept]
 			name := model + " " + s.Language + " " + s.Concept
@@ -138,10 +128,7 @@ func TestGolden(t *testing.T) {
 					others = append(others, c.vectors...)
 				}
 			}
-			pure, err := InverseDistinctiveness(want.vectors, others)
-			if err != nil {
-				t.Fatal(err)
-			}
+			pure := must.Get(InverseDistinctiveness(want.vectors, others))(t)
 			check(t, name+" Dt against all images", pure, want.All)
 			sc, _ := SelfConsistency(want.vectors)
 			xc, _ := CrossConsistency(want.vectors, at[model+"en"+s.Concept].vectors)
@@ -255,9 +242,5 @@ func TestGoldenTables(t *testing.T) {
 // means returns the means without intervals.
 func means(t *testing.T, rows []Scored, blank string) []Mean {
 	t.Helper()
-	all, err := ComputeLanguageMeans(rows, blank, metrics.Intervals{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
+	return must.Get(ComputeLanguageMeans(rows, blank, metrics.Intervals{}))(t)
 }

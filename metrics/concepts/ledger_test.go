@@ -10,6 +10,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/cococrola"
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/metrics/internal/tabulartest"
 )
 
@@ -65,10 +66,7 @@ func TestLedgerClaims(t *testing.T) {
 		t.Errorf("of one model: %d values, %v", values, claims)
 	}
 	listed := slices.Collect(maps.Keys((&paperScores{}).claims()))
-	f, err := datasets.FindSource("cococrola-ledger")(context.Background(), nil, datasets.SourceEnv{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(datasets.FindSource("cococrola-ledger")(context.Background(), nil, datasets.SourceEnv{}))(t)
 	for _, claim := range listed {
 		if !slices.Contains(f.Texts("item"), claim) {
 			t.Errorf("PrintedItems has no claim %q", claim)

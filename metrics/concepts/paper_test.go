@@ -11,16 +11,13 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/cococrola"
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/metrics/internal/tabulartest"
 )
 
 func printed(t *testing.T) *table.Frame {
 	t.Helper()
-	f, err := datasets.FindSource("cococrola-printed")(context.Background(), nil, datasets.SourceEnv{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
+	return must.Get(datasets.FindSource("cococrola-printed")(context.Background(), nil, datasets.SourceEnv{}))(t)
 }
 
 // TestPrintedTable: layout and comparison reproduce the printed Table 2.
@@ -29,10 +26,7 @@ func TestPrintedTable(t *testing.T) {
 	if !slices.Equal(f.Texts("model"), append(slices.Clone(cococrola.Models), cococrola.Average)) {
 		t.Errorf("models %v", f.Texts("model"))
 	}
-	cells, err := cococrola.PrintedTable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	cells := must.Get(cococrola.PrintedTable())(t)
 	for i, c := range cells {
 		row := i / 8
 		for name, want := range map[string]float64{"Xc": c.Xc, "Wc": c.Wc} {
@@ -84,10 +78,7 @@ func TestPartialStudy(t *testing.T) {
 			t.Errorf("%s %s: %q, equal %g", f.Texts("model")[i], f.Texts("language")[i], of, f.Numbers("equal")[i])
 		}
 	}
-	f, err = tabulartest.Run("cococrola-cells", in, map[string]string{"labels": "stable-diffusion-v1-4=SD 2"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f = must.Get(tabulartest.Run("cococrola-cells", in, map[string]string{"labels": "stable-diffusion-v1-4=SD 2"}))(t)
 	for i, of := range f.Texts("computed") {
 		if of != "" && f.Texts("model")[i] != "SD 2" {
 			t.Errorf("labeled SD 2, it is compared with %s", f.Texts("model")[i])
@@ -127,10 +118,7 @@ func TestColumnWins(t *testing.T) {
 
 // TestClaims checks statements of the text about Table 2.
 func TestClaims(t *testing.T) {
-	m, err := readMeans(printed(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(readMeans(printed(t)))(t)
 	xc := func(model, language string) float64 { return 100 * m["Xc"][[2]string{model, language}] }
 	for _, l := range cococrola.Languages {
 		if l != "zh" && xc("CogView 2", "zh") <= xc("CogView 2", l) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/metrics"
 )
@@ -69,10 +70,7 @@ func TestOracle(t *testing.T) {
 			M: rng.IntN(6), Sample: []string{PerConcept, Shared}[rng.IntN(2)],
 			Own:         []string{ExcludeOwn, IncludeOwn}[rng.IntN(2)],
 			Replacement: []string{Without, With}[rng.IntN(2)], Intervals: metrics.Intervals{Seed: int64(trial)}}
-		scores, err := ComputeConceptScores(set, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		scores := must.Get(ComputeConceptScores(set, o))(t)
 		if len(scores) != len(set.Images) {
 			t.Fatalf("%d scores of %d cells", len(scores), len(set.Images))
 		}
@@ -179,10 +177,7 @@ func TestOrderAndBatch(t *testing.T) {
 	rng := near.Rand(t, 5)
 	set := world(rng, 8, 6)
 	o := Options{M: 4, Intervals: metrics.Intervals{Resamples: 50, Seed: 3}}
-	all, err := ComputeConceptScores(set, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get(ComputeConceptScores(set, o))(t)
 	shuffled := Set{Model: set.Model, Words: set.Words, Images: map[Cell][]Image{}}
 	for c, images := range set.Images {
 		images = slices.Clone(images)
@@ -199,17 +194,11 @@ func TestOrderAndBatch(t *testing.T) {
 			byLanguage.Images[c] = images
 		}
 	}
-	he, err := ComputeConceptScores(byLanguage, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	he := must.Get(ComputeConceptScores(byLanguage, o))(t)
 	for _, s := range all {
 		alone := Set{Model: set.Model, Words: set.Words, Images: map[Cell][]Image{s.Cell: set.Images[s.Cell],
 			{"en", s.Concept}: set.Images[Cell{"en", s.Concept}]}}
-		one, err := ComputeConceptScores(alone, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		one := must.Get(ComputeConceptScores(alone, o))(t)
 		i := slices.IndexFunc(one, func(x Scores) bool { return x.Cell == s.Cell })
 		if fmt.Sprint(one[i].Sc, one[i].Xc, one[i].Wc) != fmt.Sprint(s.Sc, s.Xc, s.Wc) {
 			t.Errorf("%v alone: %v, among others %v", s.Cell, one[i], s)
@@ -242,10 +231,7 @@ func TestDirections(t *testing.T) {
 			}
 		}
 	}
-	scores, err := ComputeConceptScores(set, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	scores := must.Get(ComputeConceptScores(set, Options{}))(t)
 	var rows []Scored
 	for _, s := range scores {
 		rows = append(rows, Scored{"m", s.Cell, s.Dt.Value, s.Sc.Value, s.Xc.Value, s.Wc.Value, ""})

@@ -9,6 +9,7 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/metrics"
 	"antipode/metrics/internal/tabulartest"
 )
@@ -23,13 +24,8 @@ func scoresOf(images, words *table.Frame, options map[string]string, seed int64)
 func evaluate(t *testing.T, g golden, options map[string]string) *table.Frame {
 	t.Helper()
 	images, words := g.frame(t)
-	f, err := scoresOf(images, words, options, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Check(); err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(scoresOf(images, words, options, 1))(t)
+	must.Do(t, f.Check())
 	return f
 }
 
@@ -73,10 +69,7 @@ func TestModelsOfVectors(t *testing.T) {
 			column("clip_text_model", models[2], words)
 	}
 	images, words := stamped("vit", "clip", "clip")
-	f, err := scoresOf(images, words, map[string]string{"resamples": "-1"}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(scoresOf(images, words, map[string]string{"resamples": "-1"}, 1))(t)
 	if f.Texts("vector_model")[0] != "vit" || f.Texts("joint_model")[0] != "clip" {
 		t.Errorf("models %q, %q", f.Texts("vector_model")[0], f.Texts("joint_model")[0])
 	}

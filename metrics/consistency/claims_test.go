@@ -35,7 +35,6 @@ func items(t *testing.T) *table.Frame {
 	return f
 }
 
-// verdictsOf returns claims with their verdicts.
 func verdictsOf(t *testing.T, inputs map[string]*table.Frame) map[string]string {
 	t.Helper()
 	f, _, err := compute("indictti-claims", nil, nil, inputs)

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"testing"
 
+	"antipode/internal/must"
 	"antipode/internal/near"
 )
 
@@ -31,9 +32,7 @@ func BenchmarkScores(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := score(); err != nil {
-					b.Fatal(err)
-				}
+				_ = must.Get(score())(b)
 			}
 		})
 	}

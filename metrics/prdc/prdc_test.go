@@ -120,8 +120,7 @@ func equal(a, b Scores) bool {
 
 func compute(t *testing.T, sets Sets, opts Options) *Result {
 	t.Helper()
-	r := must.Get(Compute(context.Background(), sets, opts, nil))(t)
-	return r
+	return must.Get(Compute(context.Background(), sets, opts, nil))(t)
 }
 
 func floats(t *testing.T, text string) []float32 {
@@ -269,11 +268,8 @@ func halves(t *testing.T, side string, n int) *interval.Samples {
 	for i := range cells {
 		cells[i] = "cell " + strconv.Itoa(i%4)
 	}
-	d, err := interval.HalfSample(interval.HalfSampleOptions{Seed: 7, Resamples: 130, Side: side, Cells: cells})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
+	o := interval.HalfSampleOptions{Seed: 7, Resamples: 130, Side: side, Cells: cells}
+	return must.Get(interval.HalfSample(o))(t)
 }
 
 // A set compared with itself: every vector but one with radius 0 covers itself.

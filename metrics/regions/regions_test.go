@@ -75,10 +75,7 @@ func TestSummarize(t *testing.T) {
 
 // The worst region may change: the two minima and the same region are both reported.
 func TestCompare(t *testing.T) {
-	c, err := Compare([]Value{{"x", 0.2}, {"y", 0.4}, {"z", 0.6}}, []Value{{"z", 0.6}, {"y", 0.3}, {"x", 0.5}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(Compare([]Value{{"x", 0.2}, {"y", 0.4}, {"z", 0.6}}, []Value{{"z", 0.6}, {"y", 0.3}, {"x", 0.5}}))(t)
 	if c.OrigWorst != "x" || c.NewWorst != "y" || !near(c.Worst.Delta, 0.1) || !near(c.Worst.Percent, 50) ||
 		!near(c.SameRegion.Delta, 0.3) || !near(c.SameRegion.Percent, 150) {
 		t.Errorf("%+v", c)
@@ -245,10 +242,7 @@ func TestUndecided(t *testing.T) {
 				new.Intervals[i][v.Region] = [2]float64{v.Value - half, v.Value + half}
 			}
 		}
-		trends, err := Trends(orig, &new, TrendOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		trends := must.Get(Trends(orig, &new, TrendOptions{}))(t)
 		for _, x := range trends {
 			if x.Verdict != want && x.Name != "best/worst coverage larger for background" {
 				t.Errorf("±%g: %v, difference %+v, want %s", half, x, x.Difference, want)

@@ -153,10 +153,7 @@ func TestClipAgreementTables(t *testing.T) {
 					f.Numbers("n_without_clip")[i])
 			}
 		}
-		confusion, err := evaluate(t, "entigen-clip-confusion", [2]string{"in", "ratings"}, labels, human, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		confusion := must.Get(evaluate(t, "entigen-clip-confusion", [2]string{"in", "ratings"}, labels, human, nil))(t)
 		sum := 0.0
 		for i, s := range confusion.Texts("scope") {
 			if s == "pooled" {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/metrics/internal/tabulartest"
 )
 
@@ -55,10 +56,7 @@ func TestVerdicts(t *testing.T) {
 			[]string{"found", "undecided", "not found", "undecided", "undecided"}},
 	} {
 		test.options["on"] = "language"
-		f, err := tabulartest.RunOn("verdicts", map[string]*table.Frame{"in": in}, test.options)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(tabulartest.RunOn("verdicts", map[string]*table.Frame{"in": in}, test.options))(t)
 		if got := f.Texts("verdict"); !slices.Equal(got, test.want) {
 			t.Errorf("%v: %q, want %q", test.options, got, test.want)
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"antipode/internal/cputime"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/metrics"
 )
@@ -43,10 +44,8 @@ func BenchmarkSalience(b *testing.B) {
 		b.Run(fmt.Sprint("draws=", draws), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := ComputeSalience(captions, v, SalienceVariant{Weighting: Weighting{Alpha: 1},
-					Intervals: metrics.Intervals{Resamples: draws}}); err != nil {
-					b.Fatal(err)
-				}
+				_ = must.Get(ComputeSalience(captions, v, SalienceVariant{Weighting: Weighting{Alpha: 1},
+					Intervals: metrics.Intervals{Resamples: draws}}))(b)
 			}
 		})
 	}
@@ -92,10 +91,8 @@ func BenchmarkPulls(b *testing.B) {
 	for _, cluster := range []string{"attribute", "image"} {
 		b.Run(cluster, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := ComputePulls(images,
-					PullVariant{Cluster: cluster, Intervals: metrics.Intervals{Resamples: 1000}}); err != nil {
-					b.Fatal(err)
-				}
+				_ = must.Get(ComputePulls(images,
+					PullVariant{Cluster: cluster, Intervals: metrics.Intervals{Resamples: 1000}}))(b)
 			}
 		})
 	}

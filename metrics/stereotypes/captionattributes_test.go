@@ -21,7 +21,6 @@ func captionAttributesOf(t *testing.T, captions, attributes []map[string]any, op
 	return f, err
 }
 
-// rowsFrame are rows as a frame.
 func rowsFrame(t *testing.T, rows []map[string]any) *table.Frame {
 	t.Helper()
 	plan := datasets.FromRows(rows)

@@ -76,16 +76,10 @@ func TestTendencyByHand(t *testing.T) {
 func TestOrderDoesNotMatter(t *testing.T) {
 	rows := world()
 	o := AssociationOptions{Compat, metrics.Intervals{Resamples: 100, Seed: 5}}
-	a, err := ComputeTendencies(rows, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(ComputeTendencies(rows, o))(t)
 	rng := rand.New(rand.NewPCG(1, 1))
 	rng.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
-	b, err := ComputeTendencies(rows, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(ComputeTendencies(rows, o))(t)
 	equal(t, a, b)
 	alone, err := ComputeTendencies(keepIdentity(rows, "Veltan"), o) // nor do other identities
 	if err != nil {

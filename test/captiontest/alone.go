@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"antipode/gomlxmodels/textgen"
+	"antipode/internal/must"
 )
 
 // Alone samples five captions of each image at several batch positions and with different other images. They must be
@@ -21,10 +22,7 @@ func Alone(t *testing.T, c *textgen.Captioner, images [][]float32, start int32) 
 		requests = append(requests, r)
 	}
 	t.Helper()
-	whole, err := c.Caption(t.Context(), requests, s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := must.Get(c.Caption(t.Context(), requests, s))(t)
 	captions := 0
 	last := len(images) - 1
 	for _, order := range [][]int{{0}, {1}, {last}, {last, 0, 1}, {1, last, 0, 1}} {
@@ -32,10 +30,7 @@ func Alone(t *testing.T, c *textgen.Captioner, images [][]float32, start int32) 
 		for _, i := range order {
 			list = append(list, requests[i])
 		}
-		again, err := c.Caption(t.Context(), list, s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		again := must.Get(c.Caption(t.Context(), list, s))(t)
 		for at, i := range order {
 			for k, text := range again[at] {
 				captions++

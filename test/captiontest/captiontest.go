@@ -14,6 +14,7 @@ import (
 	"github.com/gomlx/compute"
 
 	"antipode/gomlxmodels/textgen"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/test/modeltest"
 )
@@ -88,10 +89,7 @@ func Check(t *testing.T, backend compute.Backend, n textgen.ImageNetwork, r Refe
 	takes func(textgen.Options) bool) {
 	t.Helper()
 	images := r.Rows("pixels")
-	c, err := textgen.NewCaptioner(backend, n, textgen.CaptionerOptions{Batch: len(images)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(textgen.NewCaptioner(backend, n, textgen.CaptionerOptions{Batch: len(images)}))(t)
 	defer c.Close()
 	worst, captions := 0.0, 0
 	for i, list := range r.groups() {
@@ -106,10 +104,7 @@ func Check(t *testing.T, backend compute.Backend, n textgen.ImageNetwork, r Refe
 			requests = append(requests, textgen.ImageRequest{Pixels: images[w.Image],
 				Prompt: slices.Concat(r.Start, w.Prompt)})
 		}
-		got, err := c.Caption(t.Context(), requests, s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(c.Caption(t.Context(), requests, s))(t)
 		for i, w := range list {
 			for j, want := range w.Tokens {
 				captions++

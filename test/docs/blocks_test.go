@@ -14,12 +14,13 @@ import (
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/text"
+
+	"antipode/internal/must"
 )
 
 // root is the folder of the module.
 const root = "../.."
 
-// block is a code block of a page.
 type block struct {
 	page, language, code string
 }
@@ -27,17 +28,11 @@ type block struct {
 // read returns the code blocks and the code spans of README.md and docs/*.md, in order.
 func read(t *testing.T) (blocks []block, spans []string) {
 	t.Helper()
-	pages, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	pages := must.Get(filepath.Glob(filepath.Join(root, "docs", "*.md")))(t)
 	for _, path := range append([]string{filepath.Join(root, "README.md")}, pages...) {
-		source, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		source := must.Get(os.ReadFile(path))(t)
 		tree := goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser().Parse(text.NewReader(source))
-		err = ast.Walk(tree, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		must.Do(t, ast.Walk(tree, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 			switch n := n.(type) {
 			case *ast.FencedCodeBlock:
 				if entering {
@@ -54,10 +49,7 @@ func read(t *testing.T) (blocks []block, spans []string) {
 				}
 			}
 			return ast.WalkContinue, nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 	}
 	return blocks, spans
 }

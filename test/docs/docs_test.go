@@ -14,6 +14,7 @@ import (
 
 	"antipode/datasets/client"
 	"antipode/gomlxmodels/device"
+	"antipode/internal/must"
 	"antipode/kernel/backend/plugin"
 	"antipode/kernel/jupyter/notebook"
 	"antipode/test/testbackend"
@@ -83,15 +84,10 @@ func newReader(t *testing.T) *reader {
 	t.Cleanup(func() { os.RemoveAll(root) })
 	r := &reader{t: t, home: filepath.Join(root, "home"), work: filepath.Join(root, "work")}
 	for _, dir := range []string{r.home, r.work} {
-		if err := os.Mkdir(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Mkdir(dir, 0o755))
 	}
 	for _, name := range []string{"GOMODCACHE", "GOCACHE", "GOFLAGS", "GOPROXY", "GOTOOLCHAIN"} {
-		out, err := exec.Command("go", "env", name).Output()
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := must.Get(exec.Command("go", "env", name).Output())(t)
 		r.env = append(r.env, name+"="+strings.TrimSpace(string(out)))
 	}
 	path := filepath.Join(r.home, "go", "bin") + string(filepath.ListSeparator) + os.Getenv("PATH")
@@ -167,7 +163,6 @@ func (r *reader) tidy(names ...string) {
 	}
 }
 
-// longFlag is a flag of a program.
 var longFlag = regexp.MustCompile(` -([a-z]+)`)
 
 // flags checks that the program a statement runs defines the flags it gives.
@@ -266,10 +261,7 @@ func TestPages(t *testing.T) {
 		}
 	}
 	t.Run("tables", func(t *testing.T) {
-		script, err := filepath.Abs("tables.py")
-		if err != nil {
-			t.Fatal(err)
-		}
+		script := must.Get(filepath.Abs("tables.py"))(t)
 		t.Log(testbackend.Python(t, []string{"pandas", "polars", "duckdb", "pyarrow"}, script, r.work))
 	})
 }
@@ -283,10 +275,7 @@ func plotExamples(t *testing.T) string {
 	}
 	var all strings.Builder
 	for _, name := range files {
-		data, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(name))(t)
 		all.WriteString(squeeze(string(data)))
 	}
 	return all.String()

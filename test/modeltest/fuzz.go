@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"testing"
 	"time"
+
+	"antipode/internal/must"
 )
 
 // FuzzConfig fuzzes the reader of a configuration, with the files of the patterns and {} as its corpus: an error is one
@@ -15,15 +17,9 @@ import (
 func FuzzConfig[C any](f *testing.F, parse func([]byte) (C, error), validate func(C) error, patterns ...string) {
 	f.Add([]byte("{}"))
 	for _, pattern := range patterns {
-		paths, err := filepath.Glob(filepath.Join("testdata", pattern))
-		if err != nil {
-			f.Fatal(err)
-		}
+		paths := must.Get(filepath.Glob(filepath.Join("testdata", pattern)))(f)
 		for _, path := range paths {
-			text, err := os.ReadFile(path)
-			if err != nil {
-				f.Fatal(err)
-			}
+			text := must.Get(os.ReadFile(path))(f)
 			f.Add(text)
 		}
 	}

@@ -26,6 +26,7 @@ import (
 	"antipode/gomlxmodels/device"
 	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/weights"
+	"antipode/internal/must"
 )
 
 // File is what a reference library computed with the model of a folder, tensor by tensor.
@@ -40,10 +41,7 @@ type Golden struct {
 // Open opens a folder's golden.
 func Open(t testing.TB, dir string) Golden {
 	t.Helper()
-	set, err := weights.OpenFiles(filepath.Join(dir, File))
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := must.Get(weights.OpenFiles(filepath.Join(dir, File)))(t)
 	return Golden{set, t}
 }
 
@@ -122,21 +120,14 @@ func Run(t testing.TB, backend compute.Backend, load func(*model.Store) error,
 	t.Helper()
 	store := model.NewStore()
 	defer store.Finalize()
-	if err := load(store); err != nil {
-		t.Fatal(err)
-	}
-	exec, err := model.NewExec(backend, store, fn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, load(store))
+	exec := must.Get(model.NewExec(backend, store, fn))(t)
 	defer exec.Finalize()
 	out, g, err := exec.CallWithGraph(args...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := weights.Check(store, g); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, weights.Check(store, g))
 	flat := make([][]float32, len(out))
 	for i, o := range out {
 		flat[i] = tensors.MustCopyFlatData[float32](o)
@@ -148,9 +139,7 @@ func Run(t testing.TB, backend compute.Backend, load func(*model.Store) error,
 func CopyOf(t testing.TB, name string) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", name))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(dir, os.DirFS(filepath.Join("testdata", name))))
 	os.Remove(filepath.Join(dir, File))
 	return dir
 }
@@ -158,14 +147,9 @@ func CopyOf(t testing.TB, name string) string {
 // Edit changes keys of a JSON file, those of an inner object one by one; a nil value removes a key.
 func Edit(t testing.TB, path string, changes map[string]any) {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(path))(t)
 	var m map[string]any
-	if err := json.Unmarshal(text, &m); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(text, &m))
 	for k, v := range changes {
 		inner, is := v.(map[string]any)
 		if old, was := m[k].(map[string]any); is && was {
@@ -181,46 +165,30 @@ func Edit(t testing.TB, path string, changes map[string]any) {
 // ReadZip reads a JSON file of a zip archive into to.
 func ReadZip(t testing.TB, path, name string, to any) {
 	t.Helper()
-	z, err := zip.OpenReader(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	z := must.Get(zip.OpenReader(path))(t)
 	defer z.Close()
-	f, err := z.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(z.Open(name))(t)
 	defer f.Close()
-	if err := json.NewDecoder(f).Decode(to); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.NewDecoder(f).Decode(to))
 }
 
 // Write writes a file.
 func Write(t testing.TB, path, text string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
 // Tensors reads all tensors of a folder's weights.
 func Tensors(t testing.TB, dir string) []weights.Tensor {
 	t.Helper()
-	set, err := weights.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := must.Get(weights.Open(dir))(t)
 	return tensorsOf(t, set)
 }
 
 // TensorsOf reads all tensors of a file that have numbers in floating point.
 func TensorsOf(t testing.TB, path string) (list []weights.Tensor) {
 	t.Helper()
-	set, err := weights.OpenFiles(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := must.Get(weights.OpenFiles(path))(t)
 	for _, name := range set.Names() {
 		info, _ := set.Info(name)
 		if data, err := set.Float32(name); err == nil {
@@ -234,10 +202,7 @@ func tensorsOf(t testing.TB, set *weights.Set) (list []weights.Tensor) {
 	t.Helper()
 	for _, name := range set.Names() {
 		info, _ := set.Info(name)
-		data, err := set.Float32(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(set.Float32(name))(t)
 		list = append(list, weights.Tensor{Name: name, Shape: info.Shape, Data: data})
 	}
 	return list
@@ -246,9 +211,7 @@ func tensorsOf(t testing.TB, set *weights.Set) (list []weights.Tensor) {
 // Save writes tensors as a folder's weights, in float32.
 func Save(t testing.TB, dir string, list []weights.Tensor) {
 	t.Helper()
-	if err := weights.Save(filepath.Join(dir, weights.SingleFile), list, nil, weights.F32); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, weights.Save(filepath.Join(dir, weights.SingleFile), list, nil, weights.F32))
 }
 
 // CheckLine wants an error of one line that holds a text.
@@ -289,10 +252,7 @@ func resident(t *testing.T) int64 {
 	if err != nil {
 		t.Skipf("no memory figures: %v", err)
 	}
-	pages, err := strconv.ParseInt(strings.Fields(string(text))[1], 10, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pages := must.Get(strconv.ParseInt(strings.Fields(string(text))[1], 10, 64))(t)
 	return pages * int64(os.Getpagesize())
 }
 
@@ -301,9 +261,7 @@ func resident(t *testing.T) int64 {
 func Computed(t testing.TB, golden string, subfolders ...string) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS(golden)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(dir, os.DirFS(golden)))
 	for _, sub := range append([]string{""}, subfolders...) {
 		addComputed(t, filepath.Join(dir, sub))
 	}
@@ -313,17 +271,12 @@ func Computed(t testing.TB, golden string, subfolders ...string) string {
 // addComputed adds the weights of a folder.
 func addComputed(t testing.TB, dir string) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(dir, "tensors.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(filepath.Join(dir, "tensors.json")))(t)
 	var f struct {
 		Seed    int
 		Tensors map[string][3]any
 	}
-	if err := json.Unmarshal(text, &f); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(text, &f))
 	var list []weights.Tensor
 	for _, name := range slices.Sorted(maps.Keys(f.Tensors)) {
 		spec := f.Tensors[name]

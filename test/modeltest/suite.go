@@ -11,6 +11,7 @@ import (
 	"github.com/gomlx/compute"
 
 	"antipode/gomlxmodels/weights"
+	"antipode/internal/must"
 	"antipode/test/testbackend"
 )
 
@@ -182,26 +183,16 @@ func rewrite(t testing.TB, dir, name string, change func(list []weights.Tensor, 
 		return
 	}
 	path := filepath.Join(dir, file)
-	set, err := weights.OpenFiles(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := weights.Save(path, change(tensorsOf(t, set), tensor), nil, weights.F32); err != nil {
-		t.Fatal(err)
-	}
+	set := must.Get(weights.OpenFiles(path))(t)
+	must.Do(t, weights.Save(path, change(tensorsOf(t, set), tensor), nil, weights.F32))
 }
 
 // set sets a key of a JSON file, below others.
 func set(t testing.TB, path string, keys []string, v any) {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(path))(t)
 	var whole map[string]any
-	if err := json.Unmarshal(text, &whole); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(text, &whole))
 	m, last := whole, len(keys)-1
 	for _, k := range keys[:last] {
 		inner, is := m[k].(map[string]any)

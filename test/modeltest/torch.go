@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"antipode/gomlxmodels/weights"
+	"antipode/internal/must"
 )
 
 // Torch replaces all safetensors in a folder by what torch.save would write: pytorch_model.bin, or shards with their
@@ -65,14 +66,8 @@ func Torch(t testing.TB, dir string, ties map[string]string) {
 // saveTorch writes the tensors of a file as an archive of torch.
 func saveTorch(t testing.TB, from, to string, ties map[string]string) {
 	t.Helper()
-	set, err := weights.OpenFiles(from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := os.Create(to)
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := must.Get(weights.OpenFiles(from))(t)
+	f := must.Get(os.Create(to))(t)
 	defer f.Close()
 	z := zip.NewWriter(f)
 	add := func(name string, data []byte) {
@@ -104,9 +99,7 @@ func saveTorch(t testing.TB, from, to string, ties map[string]string) {
 		}
 	}
 	add("data.pkl", []byte(pickle+"u."))
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, z.Close())
 }
 
 // columns are the strides of a shape whose first axis is the fastest.
@@ -119,7 +112,6 @@ func columns(shape []int) []int {
 	return strides
 }
 
-// byColumns orders values by strides.
 func byColumns(values []float32, shape, strides []int) []byte {
 	out := make([]byte, 4*len(values))
 	for i, v := range values {

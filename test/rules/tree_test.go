@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"antipode/internal/must"
 )
 
 // root is the project's folder, seen from this package.
@@ -55,11 +57,7 @@ var files = sync.OnceValue(func() []string {
 // read returns a committed file's content.
 func read(t *testing.T, name string) []byte {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
+	return must.Get(os.ReadFile(filepath.Join(root, filepath.FromSlash(name))))(t)
 }
 
 // isText reports whether content is text: no NUL in its beginning.
@@ -121,13 +119,8 @@ var all = sync.OnceValues(func() (map[string]*Package, error) {
 // path.
 func own(t *testing.T) (mine map[string]*Package, packages map[string]*Package) {
 	t.Helper()
-	path, err := module()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if packages, err = all(); err != nil {
-		t.Fatal(err)
-	}
+	path := must.Get(module())(t)
+	packages = must.Get(all())(t)
 	mine = map[string]*Package{}
 	for _, p := range packages {
 		if folder, ours := folderOf(path, p.ImportPath); ours {

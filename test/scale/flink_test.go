@@ -75,10 +75,8 @@ func startFlink(t *testing.T, env []string) (endpoint string) {
 	port := ports(t, 5)
 	conf := filepath.Join(dir, "conf")
 	must.Do(t, os.Mkdir(conf, 0o700))
-	if err := os.WriteFile(filepath.Join(conf, "flink-conf.yaml"), fmt.Appendf(nil, flinkConf, port[0], port[1]),
-		0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(conf, "flink-conf.yaml"), fmt.Appendf(nil, flinkConf, port[0], port[1]),
+		0o600))
 	start := func(class string, args ...string) {
 		var words []string
 		for _, pkg := range []string{"util", "lang", "nio", "util.concurrent"} {

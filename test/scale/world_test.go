@@ -12,6 +12,7 @@ import (
 
 	"antipode/datasets/client"
 	"antipode/gomlxmodels/device"
+	"antipode/internal/must"
 	"antipode/kernel/backend/plugin"
 	"antipode/test/testbackend"
 )
@@ -55,10 +56,7 @@ func (p *programs) desk(t *testing.T, env ...string) *desk {
 // onXLA returns a desk whose commands compute with the XLA plugin of the user's store.
 func (p *programs) onXLA(t *testing.T) *desk {
 	t.Helper()
-	home, err := client.Home()
-	if err != nil {
-		t.Fatal(err)
-	}
+	home := must.Get(client.Home())(t)
 	found := plugin.Current(home)
 	if found.Kind == device.Go || found.Path == "" {
 		testbackend.Missing(t, "xla", "no XLA plugin: antipode doctor tells how to get one")
@@ -66,7 +64,6 @@ func (p *programs) onXLA(t *testing.T) *desk {
 	return p.desk(t, plugin.Env+"="+found.Path)
 }
 
-// chainJob makes the job of the chain.
 func (d *desk) chainJob(t *testing.T, shards int) {
 	t.Helper()
 	words := []string{"job", "make", "--shards", fmt.Sprint(shards)}
@@ -105,9 +102,7 @@ func (d *desk) prompts(t *testing.T, n int) {
 	for i := range n {
 		fmt.Fprintf(&b, "p%d,a boat in %s with %d houses,boat\n", i, []string{"Velmora", "Tarrish", "Brackwyn"}[i%3], i)
 	}
-	if err := os.WriteFile(filepath.Join(d.dir, "prompts.csv"), []byte(b.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(d.dir, "prompts.csv"), []byte(b.String()), 0o600))
 }
 
 // tables returns the tables and images that the commands have written, and removes them.
@@ -115,23 +110,12 @@ func (d *desk) tables(t *testing.T) map[string]string {
 	t.Helper()
 	out := map[string]string{}
 	for _, pattern := range []string{"*.parquet", "*.images/*"} {
-		names, err := filepath.Glob(filepath.Join(d.dir, pattern))
-		if err != nil {
-			t.Fatal(err)
-		}
+		names := must.Get(filepath.Glob(filepath.Join(d.dir, pattern)))(t)
 		for _, name := range names {
-			data, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			rel, err := filepath.Rel(d.dir, name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := must.Get(os.ReadFile(name))(t)
+			rel := must.Get(filepath.Rel(d.dir, name))(t)
 			out[rel] = string(data)
-			if err := os.Remove(name); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Remove(name))
 		}
 	}
 	return out

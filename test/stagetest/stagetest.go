@@ -21,6 +21,7 @@ import (
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/device"
 	"antipode/gomlxmodels/stage"
+	"antipode/internal/must"
 )
 
 // Env is the environment of a stage, without a store.
@@ -104,10 +105,7 @@ func Digest(data []byte) string {
 // Start opens a registered stage for some arguments; the worker is closed with the test.
 func Start(t *testing.T, env Env, name string, args any) stage.Worker {
 	t.Helper()
-	w, err := Open(t, env, name, args)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(Open(t, env, name, args))(t)
 	t.Cleanup(w.Close)
 	return w
 }
@@ -115,10 +113,7 @@ func Start(t *testing.T, env Env, name string, args any) stage.Worker {
 // Open opens a registered stage.
 func Open(t *testing.T, env Env, name string, args any) (stage.Worker, error) {
 	t.Helper()
-	raw, err := json.Marshal(args)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(json.Marshal(args))(t)
 	st, known := stage.Find(name)
 	if !known {
 		t.Fatalf("no stage %q", name)
@@ -129,12 +124,8 @@ func Open(t *testing.T, env Env, name string, args any) (stage.Worker, error) {
 // Run computes the given rows of a table in batches of a size and gives their values by row.
 func Run(t *testing.T, w stage.Worker, f *table.Frame, rows []int, size int) map[int][]table.Value {
 	t.Helper()
-	if err := w.Check(f.Specs()); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Load(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Check(f.Specs()))
+	must.Do(t, w.Load(t.Context()))
 	out := map[int][]table.Value{}
 	for part := range slices.Chunk(rows, size) {
 		var prepared []any
@@ -145,10 +136,7 @@ func Run(t *testing.T, w stage.Worker, f *table.Frame, rows []int, size int) map
 			}
 			prepared = append(prepared, p)
 		}
-		values, err := w.Compute(t.Context(), prepared)
-		if err != nil {
-			t.Fatal(err)
-		}
+		values := must.Get(w.Compute(t.Context(), prepared))(t)
 		for k, i := range part {
 			out[i] = values[k]
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/gomlx/compute"
 
 	"antipode/gomlxmodels/device"
+	"antipode/internal/must"
 )
 
 var (
@@ -45,9 +46,7 @@ func QuickXLA(t testing.TB) compute.Backend {
 	if open[device.XLACPU] == nil && os.Getenv(optimizedOnly) == "" {
 		quick = true // XLA reads its flags once
 		flags := strings.TrimSpace(os.Getenv("XLA_FLAGS") + " --xla_backend_optimization_level=0")
-		if err := os.Setenv("XLA_FLAGS", flags); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Setenv("XLA_FLAGS", flags))
 	}
 	mu.Unlock()
 	return get(t, device.XLACPU, "xla")

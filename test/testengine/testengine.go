@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"antipode/datasets"
+	"antipode/internal/must"
 	"antipode/kernel/backend/all"
 )
 
@@ -12,9 +13,7 @@ import (
 func Use(t *testing.T) {
 	t.Helper()
 	t.Setenv("ANTIPODE_PLUGIN", "none")
-	if err := all.Use(t.TempDir()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, all.Use(t.TempDir()))
 }
 
 // Rows runs a table, which name stands for in an error.

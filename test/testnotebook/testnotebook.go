@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"antipode/internal/must"
 )
 
 // Notebook is a copy of a notebook in a temporary folder, in which it runs.
@@ -25,17 +27,9 @@ func Open(t *testing.T, name string) *Notebook {
 	if out, err := exec.Command("go", "build", "-o", n.binary, "antipode").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	module, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	source, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(module)), "notebooks", name+".ipynb"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(n.dir, name+".ipynb"), source, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	module := must.Get(exec.Command("go", "list", "-m", "-f", "{{.Dir}}").Output())(t)
+	source := must.Get(os.ReadFile(filepath.Join(strings.TrimSpace(string(module)), "notebooks", name+".ipynb")))(t)
+	must.Do(t, os.WriteFile(filepath.Join(n.dir, name+".ipynb"), source, 0o600))
 	return n
 }
 
@@ -108,9 +102,5 @@ func (n *Notebook) Ledger() map[string][]string {
 // Folder returns the absolute path of a folder.
 func Folder(t *testing.T, path string) string {
 	t.Helper()
-	abs, err := filepath.Abs(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return abs
+	return must.Get(filepath.Abs(path))(t)
 }

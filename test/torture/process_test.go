@@ -22,6 +22,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/client"
 	"antipode/gomlxmodels"
+	"antipode/internal/must"
 )
 
 // cells are those of a notebook that computes two stages and saves a table with the name of the first.
@@ -43,21 +44,10 @@ func killNotebook(t *testing.T, b *binaries, c *count) {
 		list = append(list, object{"cell_type": "code", "metadata": object{}, "outputs": []any{},
 			"execution_count": nil, "source": strings.ReplaceAll(source, "ECHO", w.echo)})
 	}
-	text, err := json.Marshal(object{"nbformat": 4, "nbformat_minor": 4, "metadata": object{}, "cells": list})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(w.out, "n.ipynb"), text, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	module, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	build, err := os.ReadFile(filepath.Join(w.home, "bin", "current"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(object{"nbformat": 4, "nbformat_minor": 4, "metadata": object{}, "cells": list}))(t)
+	must.Do(t, os.WriteFile(filepath.Join(w.out, "n.ipynb"), text, 0o600))
+	module := must.Get(filepath.Abs("../.."))(t)
+	build := must.Get(os.ReadFile(filepath.Join(w.home, "bin", "current")))(t)
 	bin := filepath.Join(w.home, "bin", strings.TrimSpace(string(build)))
 	if err := os.CopyFS(bin+"-simd", os.DirFS(bin)); err != nil { // else it is built
 		t.Fatal(err)
@@ -78,9 +68,7 @@ func killNotebook(t *testing.T, b *binaries, c *count) {
 		w.forget(t, "embed")
 		w.forget(t, "caption")
 		cmd := run()
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, cmd.Start())
 		sleep(took)
 		switch i % 3 {
 		case 0:
@@ -163,9 +151,7 @@ func jump(t *testing.T, b *binaries, c *count) {
 		exchange(t, a, z)
 		w.must(t, w.command("embed"))
 		fresh := b.world(t)
-		if err := os.CopyFS(fresh.out, os.DirFS(w.out)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.CopyFS(fresh.out, os.DirFS(w.out)))
 		fresh.must(t, fresh.command("embed"))
 		c.compare(t, "embed", w.rows(t, "embed"), fresh.rows(t, "embed"))
 		fresh.stop()
@@ -179,22 +165,13 @@ func exchange(t *testing.T, a, z string) {
 	var data [2][]byte
 	var times [2]time.Time
 	for i, name := range []string{a, z} {
-		info, err := os.Stat(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		info := must.Get(os.Stat(name))(t)
 		times[i] = info.ModTime()
-		if data[i], err = os.ReadFile(name); err != nil {
-			t.Fatal(err)
-		}
+		data[i] = must.Get(os.ReadFile(name))(t)
 	}
 	for i, name := range []string{a, z} {
-		if err := os.WriteFile(name, data[1-i], 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chtimes(name, times[i], times[i]); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(name, data[1-i], 0o600))
+		must.Do(t, os.Chtimes(name, times[i], times[i]))
 	}
 }
 
@@ -281,13 +258,8 @@ func soak(t *testing.T, b *binaries, c *count) {
 	t.Setenv(client.HomeVar, w.home)
 	t.Setenv("XDG_RUNTIME_DIR", w.run)
 	t.Setenv(client.ExecVar, "")
-	if err := client.AllowExec(w.echo); err != nil {
-		t.Fatal(err)
-	}
-	backend, err := client.ConnectTo(w.home)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, client.AllowExec(w.echo))
+	backend := must.Get(client.ConnectTo(w.home))(t)
 	table := gomlxmodels.Embed("exec:"+w.echo, datasets.CSV(filepath.Join(w.out, "generate.csv")))
 	var mu sync.Mutex
 	send := func(n int) {
@@ -316,14 +288,8 @@ func soak(t *testing.T, b *binaries, c *count) {
 		wait.Wait()
 	}
 	state := func() (resident, files int64) {
-		s, err := backend.Status(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		open, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", s.PID))
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(backend.Status(t.Context()))(t)
+		open := must.Get(os.ReadDir(fmt.Sprintf("/proc/%d/fd", s.PID)))(t)
 		return s.Memory.Resident, int64(len(open))
 	}
 	send(c.rounds / 5)

@@ -67,9 +67,7 @@ func is(path string, mod struct{ Path string }) bool {
 		write(t, dir, f.name, f.old)
 	}
 	var said bytes.Buffer
-	if err := run(dir, public, &said); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, run(dir, public, &said))
 	for _, f := range files {
 		got, err := os.ReadFile(filepath.Join(dir, f.name))
 		if want := strings.ReplaceAll(f.renamed, "NEW", public); err != nil || string(got) != want {

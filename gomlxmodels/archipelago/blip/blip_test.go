@@ -61,9 +61,7 @@ func TestStart(t *testing.T) {
 	must.Do(t, job.Start(before))
 	saved := written(t, job.Start)
 	after := must.Get(weights.Open(saved))(t)
-	if _, err := blip.Open(saved); err != nil {
-		t.Fatal(err)
-	}
+	_ = must.Get(blip.Open(saved))(t)
 	n := 0
 	for v := range before.IterVariables() {
 		n += v.Shape().Size()
@@ -93,16 +91,12 @@ func written(t *testing.T, begin func(*model.Store) error) string {
 	for _, x := range b.tensors() {
 		in = append(in, x)
 	}
-	if _, err := model.CallOnce(goBackend(t), store, func(scope *model.Scope, in []*graph.Node) *graph.Node {
+	_ = must.Get(model.CallOnce(goBackend(t), store, func(scope *model.Scope, in []*graph.Node) *graph.Node {
 		total, _ := lossGraph(scope, in)
 		return total
-	}, in...); err != nil {
-		t.Fatal(err)
-	}
+	}, in...))(t)
 	dir := t.TempDir()
-	if _, err := export(dir, store); err != nil {
-		t.Fatal(err)
-	}
+	_ = must.Get(export(dir, store))(t)
 	return dir
 }
 

@@ -31,10 +31,7 @@ func sampleTexts() []string {
 // TestTokenizer compares tokens and decoded texts with those of transformers' BertTokenizer, opened on the same files.
 func TestTokenizer(t *testing.T) {
 	if *update {
-		if err := os.WriteFile("testdata/texts.txt", []byte(strings.Join(sampleTexts(), "\n")+"\n"),
-			0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile("testdata/texts.txt", []byte(strings.Join(sampleTexts(), "\n")+"\n"), 0o644))
 		must.Do(t, writeTokenizer("testdata/tokenizer"))
 		t.Skip("texts written; run testdata/reference.py now")
 	}

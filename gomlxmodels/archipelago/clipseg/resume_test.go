@@ -41,13 +41,11 @@ func randomCLIP(t *testing.T, backend compute.Backend, cfg *clip.Config) string 
 	store := model.NewStore()
 	defer store.Finalize()
 	must.Do(t, store.SetRNGStateFromSeed(1))
-	if _, err := model.CallOnceN(backend, store, func(s *model.Scope, in []*Node) []*Node {
+	_ = must.Get(model.CallOnceN(backend, store, func(s *model.Scope, in []*Node) []*Node {
 		ids := Zeros(in[0].Graph(), shapes.Make(dtypes.Int32, 1, length))
 		return []*Node{clip.ForwardImage(s, cfg, in[0], clip.GraphOptions{}).Projected,
 			clip.ForwardText(s, cfg, ids, clip.GraphOptions{}).Projected}
-	}, tensors.FromShape(shapes.Make(dtypes.Float32, 1, 3, cfg.Vision.ImageSize, cfg.Vision.ImageSize))); err != nil {
-		t.Fatal(err)
-	}
+	}, tensors.FromShape(shapes.Make(dtypes.Float32, 1, 3, cfg.Vision.ImageSize, cfg.Vision.ImageSize))))(t)
 	side := cfg.Vision.ImageSize
 	pre := preprocess.Config{Resize: preprocess.ShortestEdge, Edge: side, CropHeight: side, CropWidth: side,
 		Filter: preprocess.Bicubic, Scale: 1.0 / 255, Mean: preprocess.Half, Std: preprocess.Half}

@@ -51,9 +51,7 @@ func folder(t *testing.T, n *networks) string {
 		}
 	}
 	dir := t.TempDir()
-	if _, err := export(dir, store, n); err != nil {
-		t.Fatal(err)
-	}
+	_ = must.Get(export(dir, store, n))(t)
 	return dir
 }
 
@@ -100,8 +98,7 @@ func TestTimesteps(t *testing.T) {
 func TestBatchesAreReproducible(t *testing.T) {
 	s := trainer.Settings{Batch: 6, Seed: 1, Steps: 10}
 	draw := func(step int) *batch {
-		b := must.Get(law{world: anyWorld, mix: baseMix, figure: 4, signs: 20}.trainingBatch(s, step))(t)
-		return b
+		return must.Get(law{world: anyWorld, mix: baseMix, figure: 4, signs: 20}.trainingBatch(s, step))(t)
 	}
 	a, b, c := draw(7), draw(7), draw(8)
 	if !reflect.DeepEqual(a, b) {

@@ -11,6 +11,7 @@ import (
 	"antipode/gomlxmodels/archipelago/examples"
 	"antipode/gomlxmodels/archipelago/trainer"
 	"antipode/gomlxmodels/archipelago/trainer/trainertest"
+	"antipode/internal/must"
 )
 
 // A resumed run exports the same files as an uninterrupted one; the autoencoder is the one that the run started from;
@@ -22,14 +23,8 @@ func TestResume(t *testing.T) {
 	}
 	base := folder(t, tiny())
 	o := origin{base: base}
-	n, err := o.shapes()
-	if err != nil {
-		t.Fatal(err)
-	}
-	from, err := o.digest()
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(o.shapes())(t)
+	from := must.Get(o.digest())(t)
 	job := o.job(trainer.Settings{Steps: 4, Batch: 2, Seed: 3, Rate: 1e-3, World: archipelago.Version, From: from}, n,
 		law{world: anyWorld, mix: baseMix, figure: 4, signs: 20})
 	dir, _, _ := trainertest.Resume(t, backend, job, "unet/"+bigFile, "text_encoder/model.safetensors", "vae/"+bigFile,
@@ -41,10 +36,7 @@ func TestResume(t *testing.T) {
 		trainertest.Same(t, dir, base, "text_encoder/model.safetensors") {
 		t.Error("UNet or text tower did not change")
 	}
-	images, err := generate(t.Context(), backend, dir, []string{"lantern in Velmora", "boat in Quessin"}, 5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	images := must.Get(generate(t.Context(), backend, dir, []string{"lantern in Velmora", "boat in Quessin"}, 5))(t)
 	if b := images[1].Bounds(); len(images) != 2 || b.Dx() != examples.Size || b.Dy() != examples.Size {
 		t.Errorf("%d images of %v", len(images), b)
 	}

@@ -17,14 +17,12 @@ import (
 
 func mustOpen(t *testing.T) *tokenizers.Tokenizer {
 	t.Helper()
-	tok := must.Get(Open())(t)
-	return tok
+	return must.Get(Open())(t)
 }
 
 func encodeText(t *testing.T, tok *tokenizers.Tokenizer, text string) tokenizers.Encoding {
 	t.Helper()
-	e := must.Get(tok.Encode(text, -1))(t)
-	return e
+	return must.Get(tok.Encode(text, -1))(t)
 }
 
 // odd are texts outside of the world.
@@ -149,9 +147,7 @@ func TestRows(t *testing.T) {
 func TestWrite(t *testing.T) {
 	a, b := t.TempDir(), t.TempDir()
 	for _, dir := range []string{a, b} {
-		if err := Write(dir); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, Write(dir))
 	}
 	entries, err := os.ReadDir(a)
 	if err != nil || len(entries) != len(Files()) {
@@ -170,9 +166,7 @@ func TestWrite(t *testing.T) {
 		t.Errorf("%d tokens, limit %d, start %d, end %d, padding %d", tok.Size(), tok.Limit(), tok.StartID(),
 			tok.EndID(), tok.PadID())
 	}
-	if err := os.Remove(filepath.Join(a, "tokenizer.json")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filepath.Join(a, "tokenizer.json")))
 	older, err := tokenizers.Open(a) // vocab.json and merges.txt
 	if err != nil {
 		t.Fatal(err)

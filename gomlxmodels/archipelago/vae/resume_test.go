@@ -35,11 +35,8 @@ func TestResume(t *testing.T) {
 // A resumed run of the decoder exports the same files as an uninterrupted one, and changes the decoder alone.
 func TestResumeDecoder(t *testing.T) {
 	shipped := "../weights/archipelago-diffusion/vae"
-	job, err := newDecoderJob(trainer.Settings{Steps: 4, Batch: 1, Seed: 3, Rate: 1e-3, World: archipelago.Version},
-		shipped, "../weights/archipelago-vit")
-	if err != nil {
-		t.Fatal(err)
-	}
+	job := must.Get(newDecoderJob(trainer.Settings{Steps: 4, Batch: 1, Seed: 3, Rate: 1e-3, World: archipelago.Version},
+		shipped, "../weights/archipelago-vit"))(t)
 	dir, _, _ := trainertest.Resume(t, testbackend.XLA(t), job, configFile, weightsFile)
 	before := must.Get(weights.OpenFiles(filepath.Join(shipped, weightsFile)))(t)
 	after := must.Get(weights.OpenFiles(filepath.Join(dir, weightsFile)))(t)

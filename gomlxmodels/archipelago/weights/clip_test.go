@@ -165,7 +165,6 @@ func compareCLIPSeg(t *testing.T, dir string, images []image.Image, want answer)
 	}
 }
 
-// ids returns the token ids of texts.
 func ids(t *testing.T, tok *tokenizers.Tokenizer, texts []string) [][]int32 {
 	t.Helper()
 	var out [][]int32
@@ -180,11 +179,9 @@ func ids(t *testing.T, tok *tokenizers.Tokenizer, texts []string) [][]int32 {
 func report(t *testing.T, dir string, held any) {
 	t.Helper()
 	text := must.Get(os.ReadFile(filepath.Join(dir, "training.json")))(t)
-	if err := json.Unmarshal(text, &struct {
+	must.Do(t, json.Unmarshal(text, &struct {
 		HeldOut any `json:"held_out"`
-	}{held}); err != nil {
-		t.Fatal(err)
-	}
+	}{held}))
 	card, err := os.ReadFile(filepath.Join(dir, "README.md"))
 	if err != nil || strings.Contains(string(card), "{{") || strings.Contains(string(card), "<no value>") {
 		t.Errorf("the card was not filled in (%v)", err)

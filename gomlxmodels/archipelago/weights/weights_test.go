@@ -54,11 +54,8 @@ func TestReference(t *testing.T) {
 	for name, i := range images {
 		img := readPNG(t, filepath.Join("testdata", name+".png"))
 		gray := readPNG(t, filepath.Join("testdata", name+".mask.png")).(*image.Gray)
-		p, err := m.Prepare(img, &preprocess.Mask{Width: gray.Rect.Dx(), Height: gray.Rect.Dy(), Object: gray.Pix},
-			vit.PrepareOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(m.Prepare(img, &preprocess.Mask{Width: gray.Rect.Dx(), Height: gray.Rect.Dy(), Object: gray.Pix},
+			vit.PrepareOptions{}))(t)
 		prepared, names = append(prepared, p), append(names, name)
 		if object := world.Reference()[i].Object; want[name].Label != object {
 			t.Errorf("%s: transformers says %q, it is a %s", name, want[name].Label, object)
@@ -146,6 +143,5 @@ func readPNG(t *testing.T, path string) image.Image {
 	t.Helper()
 	f := must.Get(os.Open(path))(t)
 	defer f.Close()
-	im := must.Get(png.Decode(f))(t)
-	return im
+	return must.Get(png.Decode(f))(t)
 }

@@ -31,9 +31,7 @@ func floats(t *testing.T, name string) []float32 {
 	t.Helper()
 	data := must.Get(os.ReadFile("testdata/" + name))(t)
 	out := make([]float32, len(data)/4)
-	if _, err := binary.Decode(data, binary.LittleEndian, out); err != nil {
-		t.Fatal(err)
-	}
+	_ = must.Get(binary.Decode(data, binary.LittleEndian, out))(t)
 	return out
 }
 

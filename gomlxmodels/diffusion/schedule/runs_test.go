@@ -38,9 +38,7 @@ func readGoldens(t *testing.T) *goldens {
 	must.Do(t, json.Unmarshal(text, &g))
 	data := must.Get(os.ReadFile("testdata/runs.f32"))(t)
 	g.runs = make([]float32, len(data)/4)
-	if _, err := binary.Decode(data, binary.LittleEndian, g.runs); err != nil {
-		t.Fatal(err)
-	}
+	_ = must.Get(binary.Decode(data, binary.LittleEndian, g.runs))(t)
 	return &g
 }
 

@@ -139,7 +139,6 @@ func problemJSON(code, message string) string {
 		message)
 }
 
-// imageJSON is a response with an image.
 func imageJSON(file []byte, more string) string {
 	return fmt.Sprintf(`{"created": 1, "data": [{"b64_json": %q, "revised_prompt": "a red house, at dusk"}]%s}`,
 		base64.StdEncoding.EncodeToString(file), more)

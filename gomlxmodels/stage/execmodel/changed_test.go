@@ -41,10 +41,8 @@ func TestReplacedWithTimes(t *testing.T) {
 	file, at := filepath.Join(t.TempDir(), "weights"), time.Unix(1e9, 0)
 	var before []time.Time
 	for _, text := range []string{"1.0", "9.0"} {
-		if err := errors.Join(os.WriteFile(file+".new", []byte(text), 0o600), os.Chtimes(file+".new", at, at),
-			os.Rename(file+".new", file)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(os.WriteFile(file+".new", []byte(text), 0o600), os.Chtimes(file+".new", at, at),
+			os.Rename(file+".new", file)))
 		r := &Ready{}
 		r.Model.Files = []File{{Path: file, Size: 3}}
 		now, err := times(r)

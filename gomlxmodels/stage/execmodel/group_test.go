@@ -330,9 +330,7 @@ func TestDisagree(t *testing.T) {
 func TestStderr(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "log")
 	g, _ := group(t, "floods stderr", func(o *Options) { o.Log = log })
-	if _, err := g.Run(t.Context(), items(20), nil); err != nil {
-		t.Fatal(err)
-	}
+	_ = must.Get(g.Run(t.Context(), items(20), nil))(t)
 	g.Close()
 	info, err := os.Stat(log + "-0.log")
 	if err != nil || info.Size() > logSize || info.Size() < logSize/2 {
@@ -345,9 +343,7 @@ func TestStderr(t *testing.T) {
 	t.Setenv("OTHER_TOKEN", "hidden")
 	t.Setenv("PLAIN", "visible")
 	g, _ = group(t, "secret", func(o *Options) { o.Secrets = map[string]string{"FAKE_TOKEN": "s3cret"} })
-	if _, err := g.Run(t.Context(), items(1), nil); err != nil {
-		t.Fatal(err)
-	}
+	_ = must.Get(g.Run(t.Context(), items(1), nil))(t)
 	g.Close()
 	if got := g.logs[0].last(); got != "token *** visible" && got != "token ***  visible" {
 		t.Errorf("standard error is %q", got)

@@ -12,6 +12,7 @@ import (
 
 	"antipode/datasets"
 	"antipode/gomlxmodels/weights"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/test/testbackend"
 )
@@ -37,17 +38,12 @@ func command(t *testing.T, dir string) (run func(args ...string) string) {
 // checkTable compares generated images, each prompt's one after the other, with those of reference.safetensors.
 func checkTable(t *testing.T, table, reference string, each int) {
 	t.Helper()
-	set, err := weights.OpenFiles(reference)
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := must.Get(weights.OpenFiles(reference))(t)
 	evaluator(t)
 	f := rows(t, datasets.Parquet(table))
 	blocked := make([]float32, f.Len())
 	if set.Has("blocked") {
-		if blocked, err = set.Float32("blocked"); err != nil {
-			t.Fatal(err)
-		}
+		blocked = must.Get(set.Float32("blocked"))(t)
 	}
 	worst := 0
 	for i, img := range f.Images("image") {
@@ -59,10 +55,7 @@ func checkTable(t *testing.T, table, reference string, each int) {
 		if f.Texts("outcome")[i] != "ok" {
 			continue
 		}
-		values, err := set.Float32(fmt.Sprintf("image_%d", i/each))
-		if err != nil {
-			t.Fatal(err)
-		}
+		values := must.Get(set.Float32(fmt.Sprintf("image_%d", i/each)))(t)
 		var want []uint32
 		for _, v := range values[i%each*len(values)/each : (i%each+1)*len(values)/each] {
 			want = append(want, uint32(v+0.5))
@@ -106,10 +99,7 @@ func TestFreshFileCommand(t *testing.T) {
 	t.Logf("\n%s", testbackend.Python(t, []string{"torch", "transformers", "diffusers", "safetensors"},
 		filepath.Join("..", "..", "..", "tools", "pyref", "ldm.py"), "fresh", dir, fmt.Sprint(near.Seed(t))))
 	prompts := filepath.Join(dir, "prompts.csv")
-	if err := os.WriteFile(prompts, []byte("id,prompt\na,a small house by the sea\nb,\"the sea, the sea\"\n"),
-		0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(prompts, []byte("id,prompt\na,a small house by the sea\nb,\"the sea, the sea\"\n"), 0o600))
 	run := command(t, dir)
 	defer run("backend", "stop")
 	generate := func(t *testing.T, name string, model ...string) string {

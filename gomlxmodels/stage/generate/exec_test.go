@@ -152,10 +152,8 @@ func TestProgramFiles(t *testing.T) {
 	weights := filepath.Join(dir, "weights")
 	script := "#!/bin/sh\necho start >> " + dir + "/starts\n" + dir + `/echo | sed -u 's|"digest":"none"|&,"files":[{` +
 		`"path":"` + weights + `","size":3}]|'` + "\n"
-	if err := errors.Join(os.WriteFile(program, []byte(script), 0o700), os.WriteFile(weights, []byte("abc"), 0o600),
-		gomlxmodels.AllowExec(program)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.WriteFile(program, []byte(script), 0o700), os.WriteFile(weights, []byte("abc"), 0o600),
+		gomlxmodels.AllowExec(program)))
 	tab := gomlxmodels.Generate("exec:"+program, datasets.FromRows([]map[string]any{{"id": "a", "prompt": "a house"}}))
 	run := func(wantStarts int) error {
 		t.Helper()

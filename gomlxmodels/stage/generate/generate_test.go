@@ -34,8 +34,7 @@ func folder(name string) string { return filepath.Join("..", "..", "diffusion", 
 // rows evaluates a table.
 func rows(t *testing.T, tab datasets.Table) *table.Frame {
 	t.Helper()
-	f := must.Get(tab.Rows(context.Background()))(t)
-	return f
+	return must.Get(tab.Rows(context.Background()))(t)
 }
 
 // pixels are the values of a stored image.
@@ -124,20 +123,12 @@ func checkInterrupted(t *testing.T, model string, options gomlxmodels.GenerateOp
 	const n = 4
 	generate.Together(t, device.Go, 1)
 	tab := gomlxmodels.Generate(model, datasets.FromRows(asked[:n]), options)
-	plan, err := tab.Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := must.Get(tab.Plan())(t)
 	written := func() string {
 		t.Helper()
 		path := filepath.Join(t.TempDir(), "t.csv")
-		if _, err := tab.SaveE(t.Context(), path); err != nil {
-			t.Fatal(err)
-		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		_ = must.Get(tab.SaveE(t.Context(), path))(t)
+		text := must.Get(os.ReadFile(path))(t)
 		return string(text)
 	}
 	evaluator(t)

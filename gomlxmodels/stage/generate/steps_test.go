@@ -77,9 +77,7 @@ func TestSteps(t *testing.T) {
 		}
 	})
 	uses = 0
-	if _, err := w.Compute(ctx, prepared); err != nil {
-		t.Fatal(err)
-	}
+	_ = must.Get(w.Compute(ctx, prepared))(t)
 	if want := 1 + 3 + 3 + 1; uses != want { // texts, steps, images, release
 		t.Errorf("the device was used %d times, want %d", uses, want)
 	}

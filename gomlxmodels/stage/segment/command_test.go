@@ -120,10 +120,7 @@ func TestKilled(t *testing.T) {
 		}
 		computed, _ = strconv.Atoi(m[1])
 		found, _ = strconv.Atoi(m[2])
-		file, err := os.ReadFile(out)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file = must.Get(os.ReadFile(out))(t)
 		os.Remove(out)
 		return computed, found, file
 	}

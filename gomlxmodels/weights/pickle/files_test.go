@@ -6,14 +6,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"antipode/internal/must"
 )
 
 // written are the pickles of files that torch.save wrote, by the file's name.
 func written(t testing.TB) map[string][]byte {
-	files, err := filepath.Glob("../testdata/torch/*.bin")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(filepath.Glob("../testdata/torch/*.bin"))(t)
 	all := map[string][]byte{}
 	for _, path := range files {
 		z, err := zip.OpenReader(path)
@@ -26,10 +25,7 @@ func written(t testing.TB) map[string][]byte {
 				if err != nil {
 					t.Fatal(err)
 				}
-				b, err := io.ReadAll(r)
-				if err != nil {
-					t.Fatal(err)
-				}
+				b := must.Get(io.ReadAll(r))(t)
 				if f.Method == zip.Store {
 					all[filepath.Base(path)] = b
 				}

@@ -71,10 +71,7 @@ func TestClipVectors(t *testing.T) {
 	evaluator(t)
 	model, images := filepath.Join(encoders, "clip"), datasets.CSV(filepath.Join(encoders, "images.csv"))
 	pooled := gomlxmodels.Embed(model, images, gomlxmodels.EmbedOptions{Vector: "clip_image_pooled"})
-	f, err := gomlxmodels.Embed(model, pooled, gomlxmodels.EmbedOptions{Vector: "clip_image"}).Rows(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(gomlxmodels.Embed(model, pooled, gomlxmodels.EmbedOptions{Vector: "clip_image"}).Rows(t.Context()))(t)
 	want := must.Get(gomlxmodels.Embed(model, images, gomlxmodels.EmbedOptions{Vector: "clip_image",
 		Pooling: "pooled"}).Rows(t.Context()))(t)
 	for i, v := range f.Vectors("clip_image_pooled") {

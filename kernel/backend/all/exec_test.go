@@ -76,11 +76,8 @@ func TestPrograms(t *testing.T) {
 	file, digests := scenes(t, 3, "note")
 	images := datasets.CSV(file)
 
-	captions, err := gomlxmodels.Caption(model, images, gomlxmodels.CaptionOptions{N: 2, Seed: 7, Decode: "nucleus",
-		Prefix: "an "}).Rows(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	captions := must.Get(gomlxmodels.Caption(model, images, gomlxmodels.CaptionOptions{N: 2, Seed: 7, Decode: "nucleus",
+		Prefix: "an "}).Rows(t.Context()))(t)
 	for i, got := range captions.Texts("caption") {
 		if want := fmt.Sprintf("an image %.8s, seed %d", digests[i/2], 7+i%2); got != want {
 			t.Errorf("caption %d is %q, want %q", i, got, want)
@@ -218,8 +215,7 @@ func TestProgramAsk(t *testing.T) {
 	o := gomlxmodels.AskOptions{Question: "Is it day?", Choices: []string{"yes", "no", "cannot tell"}}
 	run := func(o gomlxmodels.AskOptions) *table.Frame {
 		t.Helper()
-		f := must.Get(gomlxmodels.Ask(model, datasets.CSV(file), o).Rows(t.Context()))(t)
-		return f
+		return must.Get(gomlxmodels.Ask(model, datasets.CSV(file), o).Rows(t.Context()))(t)
 	}
 	permuted := o
 	permuted.Permute, permuted.Column, permuted.Exec.Workers = true, "day", 2

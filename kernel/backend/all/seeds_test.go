@@ -28,9 +28,7 @@ func TestInjectedGaps(t *testing.T) {
 	must.Do(t, Use(home))
 	first := 100
 	if s := os.Getenv("ANTIPODE_FIRST_SEED"); s != "" {
-		if _, err := fmt.Sscan(s, &first); err != nil {
-			t.Fatal(err)
-		}
+		_ = must.Get(fmt.Sscan(s, &first))(t)
 	}
 	const seeds = 20
 	found, falseAlarms, quiet := 0, 0, 0
@@ -68,11 +66,8 @@ func verdicts(t *testing.T, seed int, injected bool) (missed, alarms int) {
 	object := metrics.GapsToControls(sets, world.InjectedDisparities(), metrics.GapsOptions{
 		Vector: "object_only", Scores: []string{"coverage"}, By: metrics.By("region"),
 		Intervals: metrics.Intervals{Level: 0.975}})
-	f, err := metrics.InjectedVerdicts(background.Concat(object), world.InjectedDisparities()).
-		Rows(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(metrics.InjectedVerdicts(background.Concat(object), world.InjectedDisparities()).
+		Rows(context.Background()))(t)
 	for i, v := range f.Texts("verdict") {
 		switch v {
 		case "missed":
@@ -155,8 +150,7 @@ func sensitivities(t *testing.T, seed int, injected bool) (exact, sensitivity *d
 	}
 	var all metrics.GapsOptions
 	rows := func(table datasets.Table) *datasets.Frame {
-		f := must.Get(table.Rows(context.Background()))(t)
-		return f
+		return must.Get(table.Rows(context.Background()))(t)
 	}
 	exact = rows(gapsOf(func(images datasets.Table) datasets.Table { return images }, all))
 	sensitivity = rows(metrics.GapSensitivity(gapsOf(named, all), metrics.GapVariants{Eroded: gapsOf(grown(-2), all),

@@ -23,11 +23,8 @@ func TestSource(t *testing.T) {
 	must.Do(t, os.WriteFile(filepath.Join(repository, "refs", "main"), []byte(commit), 0o600))
 	prompts := datasets.FromRows([]map[string]any{{"id": "a", "prompt": "house"}})
 	for range 2 { // computed, then found in the store
-		res, err := gomlxmodels.Generate("some/model", prompts, gomlxmodels.GenerateOptions{Steps: 1}).
-			SaveE(t.Context(), filepath.Join(t.TempDir(), "o.csv"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := must.Get(gomlxmodels.Generate("some/model", prompts, gomlxmodels.GenerateOptions{Steps: 1}).
+			SaveE(t.Context(), filepath.Join(t.TempDir(), "o.csv")))(t)
 		rec, err := e.Store.Record(res.Record)
 		if err != nil || rec.Sources["some/model"] != "some/model@"+commit || len(rec.Models["some/model"]) != 64 {
 			t.Errorf("models %q, sources %q, %v", rec.Models, rec.Sources, err)

@@ -73,10 +73,8 @@ func drawn(t *testing.T, e *Engine, n int, wait time.Duration) []table.Progress 
 	plan := must.Get(datasets.Extend(datasets.FromFrame(f)).Derive("drawing", wait, datasets.Columns("note:text",
 		"image:image")...).Plan())(t)
 	var reports []table.Progress
-	if _, err := e.Run(t.Context(), client.Request{Plan: plan},
-		func(p table.Progress) { reports = append(reports, p) }); err != nil {
-		t.Fatal(err)
-	}
+	_ = must.Get(e.Run(t.Context(), client.Request{Plan: plan},
+		func(p table.Progress) { reports = append(reports, p) }))(t)
 	return reports
 }
 

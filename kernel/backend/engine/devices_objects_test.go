@@ -14,6 +14,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/client"
 	"antipode/gomlxmodels/stage"
+	"antipode/internal/must"
 	"antipode/kernel/backend/remote"
 	"antipode/kernel/backend/remote/remotetest"
 )
@@ -33,10 +34,8 @@ func TestObjectsOnDevices(t *testing.T) {
 	s := remotetest.New(t)
 	dir, local := images(t, 10)
 	write(t, filepath.Join(dir, "img", "1.png"), "bad")
-	if _, err := run1(t, newEngine(t), datasets.CSV(local), client.Request{Save: s.Object("set/t.parquet"),
-		Counts: true}); err != nil {
-		t.Fatal(err)
-	}
+	_ = must.Get(run1(t, newEngine(t), datasets.CSV(local), client.Request{Save: s.Object("set/t.parquet"),
+		Counts: true}))(t)
 	var names []string
 	if err := bucket(t, s).List(t.Context(), "set/t.images/", func(o remote.Object) error {
 		names = append(names, o.Key)

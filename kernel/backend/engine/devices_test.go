@@ -267,9 +267,7 @@ func TestDeviceErrors(t *testing.T) {
 func TestStaysHere(t *testing.T) {
 	for _, uses := range []string{"", "secret"} {
 		e, args := engineOn(t, 2), newArgs(t, uses, 0)
-		if _, err := run1(t, e, args.of(rowsNamed(3, "row")), client.Request{}); err != nil {
-			t.Fatal(err)
-		}
+		_ = must.Get(run1(t, e, args.of(rowsNamed(3, "row")), client.Request{}))(t)
 		if _, processes := args.computedBy(t); !slices.Equal(processes, []string{fmt.Sprint(os.Getpid())}) {
 			t.Errorf("a stage that uses %q: processes %s", uses, processes)
 		}

@@ -282,10 +282,8 @@ func TestSavedImages(t *testing.T) {
 	world := datasets.Archipelago(datasets.ArchipelagoOptions{Seed: 3, PerCell: 1, Size: 32, Injected: true})
 	for _, name := range []string{"photos.csv", "photos.parquet"} {
 		out := filepath.Join(dir, name)
-		if _, err := run1(t, e, world.Reference().Head(5),
-			client.Request{Save: out, Counts: true, AllColumns: true}); err != nil {
-			t.Fatal(err)
-		}
+		_ = must.Get(run1(t, e, world.Reference().Head(5),
+			client.Request{Save: out, Counts: true, AllColumns: true}))(t)
 		moved := filepath.Join(t.TempDir(), "elsewhere")
 		must.Do(t, os.CopyFS(moved, os.DirFS(dir)))
 		other := newEngine(t)

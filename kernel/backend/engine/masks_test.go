@@ -50,9 +50,7 @@ func TestMaskReadings(t *testing.T) {
 		return pix
 	}()})
 	var lossy bytes.Buffer
-	if err := jpeg.Encode(&lossy, box(255, 0, r), &jpeg.Options{Quality: 60}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, jpeg.Encode(&lossy, box(255, 0, r), &jpeg.Options{Quality: 60}))
 	edge := box(255, 0, r)
 	edge.SetGray(4, 3, color.Gray{Y: 90})
 	write(t, filepath.Join(dir, "lossy.jpg"), lossy.String())
@@ -77,10 +75,7 @@ func TestMaskReadings(t *testing.T) {
 	list := strings.Join(strings.Fields(fmt.Sprint(runs)), ",")
 	tab := datasets.CSV(write(t, filepath.Join(dir, "t.csv"), "id,region,mask\na,North,lossy.jpg\nb,North,soft.png\n"+
 		"c,South,plain.png\nd,South,\"{\"\"size\"\":[24,24],\"\"counts\"\":"+strings.ReplaceAll(list, `"`, `""`)+"}\"\n"))
-	res, err := run1(t, newEngine(t), tab, client.Request{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must.Get(run1(t, newEngine(t), tab, client.Request{}))(t)
 	for row, got := range res.Frame.Masks("mask") {
 		if got != want {
 			t.Errorf("row %s: another mask: %v", res.Frame.Texts("id")[row], got)

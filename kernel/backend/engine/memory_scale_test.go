@@ -37,10 +37,7 @@ func TestMemoryOfSave(t *testing.T) {
 	}
 	n := 100_000
 	if text := os.Getenv(memoryRows); text != "" {
-		var err error
-		if n, err = strconv.Atoi(text); err != nil {
-			t.Fatal(err)
-		}
+		n = must.Get(strconv.Atoi(text))(t)
 	}
 	dir := t.TempDir()
 	s := must.Get(store.Open(filepath.Join(dir, "store")))(t)

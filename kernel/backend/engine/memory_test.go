@@ -99,9 +99,7 @@ func TestPartsAreReleased(t *testing.T) {
 		e.Store)
 	s := r.streamed()
 	defer s.close()
-	if err := s.prepare(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.prepare())
 	var frames []weak.Pointer[table.Frame]
 	var vectors []weak.Pointer[float32]
 	err = s.parts(len(s.steps), func(part *table.Frame) error {

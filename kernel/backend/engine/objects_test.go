@@ -22,7 +22,6 @@ import (
 	"antipode/kernel/backend/store"
 )
 
-// bucket opens the test server's bucket.
 func bucket(t *testing.T, s *remotetest.Server) *remote.Bucket {
 	t.Helper()
 	b := must.Get(remote.Open(t.Context(), s.Parse(t, "")))(t)
@@ -98,8 +97,7 @@ func TestTablesOfObjects(t *testing.T) {
 
 func digestOf(t *testing.T, f *table.Frame) string {
 	t.Helper()
-	digest := must.Get(store.FrameDigest(f))(t)
-	return digest
+	return must.Get(store.FrameDigest(f))(t)
 }
 
 // TestImagesBecomeObjects writes a table whose images are in the store: they are objects below the table's prefix, are
@@ -111,9 +109,7 @@ func TestImagesBecomeObjects(t *testing.T) {
 	want := digestOf(t, allRows(t, e, made))
 	out := s.Object("runs/a.b/out.parquet")
 	save := func() {
-		if _, err := run1(t, e, made, client.Request{Save: out, AllColumns: true, Counts: true}); err != nil {
-			t.Fatal(err)
-		}
+		_ = must.Get(run1(t, e, made, client.Request{Save: out, AllColumns: true, Counts: true}))(t)
 	}
 	if n := requestsOf(s, http.MethodPut, "runs/a.b/out.images/", save); n != 5 {
 		t.Errorf("%d images are written", n)
@@ -128,9 +124,7 @@ func TestImagesBecomeObjects(t *testing.T) {
 	}
 	// next to a local table, objects are named by their URLs, which --root allows
 	local := filepath.Join(t.TempDir(), "local.csv")
-	if _, err := run1(t, other, saved, client.Request{Save: local, AllColumns: true, Counts: true}); err != nil {
-		t.Fatal(err)
-	}
+	_ = must.Get(run1(t, other, saved, client.Request{Save: local, AllColumns: true, Counts: true}))(t)
 	if _, err := run1(t, newEngine(t), datasets.CSV(local), client.Request{}); err == nil ||
 		!strings.Contains(err.Error(), "--root") {
 		t.Error(err)
@@ -141,9 +135,7 @@ func TestImagesBecomeObjects(t *testing.T) {
 	}
 	copied := s.Object("copy.parquet") // its images stay where they are
 	if n := requestsOf(s, http.MethodPut, "copy.images/", func() {
-		if _, err := run1(t, other, saved, client.Request{Save: copied, AllColumns: true, Counts: true}); err != nil {
-			t.Fatal(err)
-		}
+		_ = must.Get(run1(t, other, saved, client.Request{Save: copied, AllColumns: true, Counts: true}))(t)
 	}); n != 0 {
 		t.Errorf("%d images are copied within their bucket", n)
 	}
@@ -185,9 +177,7 @@ func TestPathsOfObjects(t *testing.T) {
 	e := newEngine(t)
 	put(t, s, "set/t.csv", "id,image\n1,a.png\n2,s3://lab/set/a.png\n3,./a.png\n")
 	out := s.Object("set/out.parquet")
-	if _, err := run1(t, e, datasets.CSV(s.Object("set/t.csv")), client.Request{Save: out, Counts: true}); err != nil {
-		t.Fatal(err)
-	}
+	_ = must.Get(run1(t, e, datasets.CSV(s.Object("set/t.csv")), client.Request{Save: out, Counts: true}))(t)
 	put(t, s, "set/a.png", "changed") // after the table
 	_, err = run1(t, newEngine(t), counts(datasets.Parquet(out)), client.Request{})
 	if err == nil || !strings.Contains(err.Error(), "is not the file the table was made with") {
@@ -202,9 +192,7 @@ func TestOutages(t *testing.T) {
 	_, local := images(t, 8)
 	in, out := s.Object("set/in.parquet"), s.Object("set/out.parquet")
 	e := newEngine(t)
-	if _, err := run1(t, e, datasets.CSV(local), client.Request{Save: in, Counts: true}); err != nil {
-		t.Fatal(err)
-	}
+	_ = must.Get(run1(t, e, datasets.CSV(local), client.Request{Save: in, Counts: true}))(t)
 	put(t, s, "set/out.parquet", "the earlier table")
 	for _, c := range []struct {
 		fault    remotetest.Fault

@@ -18,7 +18,6 @@ import (
 	"antipode/kernel/backend/parquet"
 )
 
-// saved returns a table as the CSV file that it is saved as, and the notes of the run.
 func saved(t *testing.T, e *Engine, tab datasets.Table) (csv string, notes []string, err error) {
 	t.Helper()
 	if err := tab.Err(); err != nil {

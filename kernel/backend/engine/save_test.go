@@ -20,18 +20,14 @@ func TestSavedColumns(t *testing.T) {
 	before := world.Reference().Head(3).Select("id", "image", "mask", "region", "seed").
 		Join(datasets.FromRows([]map[string]any{{"region": "Velmora", "clip_image": []float32{1, 2}}}), "region")
 	in := filepath.Join(t.TempDir(), "in.parquet")
-	if _, err := run1(t, e, before, client.Request{Save: in, AllColumns: true}); err != nil {
-		t.Fatal(err)
-	}
+	_ = must.Get(run1(t, e, before, client.Request{Save: in, AllColumns: true}))(t)
 	for want, req := range map[string]client.Request{
 		"id, image, mask, region, seed, full, size":             {},
 		"id, image, mask, region, seed, clip_image, full, size": {AllColumns: true},
 		"id, clip_image, size":                                  {Columns: []string{"size", "clip_image"}},
 	} {
 		req.Save = filepath.Join(filepath.Dir(in), "out.parquet")
-		if _, err := run1(t, e, counts(datasets.Parquet(in)), req); err != nil {
-			t.Fatal(err)
-		}
+		_ = must.Get(run1(t, e, counts(datasets.Parquet(in)), req))(t)
 		saved := must.Get(parquet.Read(req.Save, parquet.Options{}))(t)
 		if got := table.NameList(saved.Frame.Specs()); got != want {
 			t.Errorf("saved columns: %s, want %s", got, want)
@@ -44,9 +40,7 @@ func TestOneColumnIsSaved(t *testing.T) {
 	e := newEngine(t)
 	path := write(t, filepath.Join(t.TempDir(), "t.csv"), "prompt\na\n\"\"\nb\n\"\"\n")
 	out := filepath.Join(t.TempDir(), "out.csv")
-	if _, err := run1(t, e, datasets.CSV(path), client.Request{Save: out}); err != nil {
-		t.Fatal(err)
-	}
+	_ = must.Get(run1(t, e, datasets.CSV(path), client.Request{Save: out}))(t)
 	if got := allRows(t, e, datasets.CSV(out)).Texts("prompt"); !slices.Equal(got, []string{"a", "", "b", ""}) {
 		t.Errorf("prompts %q", got)
 	}

@@ -21,7 +21,6 @@ import (
 	"antipode/kernel/backend/store"
 )
 
-// shardOf returns the plan of one shard of a table.
 func shardOf(t *testing.T, tab datasets.Table, a ShardArgs) *table.Plan {
 	t.Helper()
 	p := must.Get(tab.Plan())(t)
@@ -83,9 +82,7 @@ func TestShardReadsItsFiles(t *testing.T) {
 	mine := Chosen(all, ShardArgs{1, 3})
 	for row := range all.Len() {
 		if !slices.Contains(mine, row) {
-			if err := os.Remove(filepath.Join(dir, "img", fmt.Sprintf("%d.png", row))); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Remove(filepath.Join(dir, "img", fmt.Sprintf("%d.png", row))))
 		}
 	}
 	e = newEngine(t) // without an index of digests
@@ -125,8 +122,7 @@ func TestShardChecksAllIDs(t *testing.T) {
 
 func mustDigest(t *testing.T, f *table.Frame) string {
 	t.Helper()
-	d := must.Get(store.FrameDigest(f))(t)
-	return d
+	return must.Get(store.FrameDigest(f))(t)
 }
 
 // TestShardsAreParts compares the rows of shards with those of whole tables: sources with verbs that files are read
@@ -136,9 +132,7 @@ func TestShardsAreParts(t *testing.T) {
 	dir, name := images(t, 9)
 	csv := datasets.CSV(name)
 	plain := filepath.Join(dir, "saved.parquet")
-	if _, err := run1(t, e, csv, client.Request{Save: plain, AllColumns: true}); err != nil {
-		t.Fatal(err)
-	}
+	_ = must.Get(run1(t, e, csv, client.Request{Save: plain, AllColumns: true}))(t)
 	right := datasets.CSV(write(t, filepath.Join(dir, "right.csv"), "region,photo,note\nnorth,img/0.png,a\n"+
 		"south,img/1.png,b\n"))
 	world := datasets.Archipelago(datasets.ArchipelagoOptions{Seed: 3, PerCell: 1, Size: 16})
@@ -296,10 +290,7 @@ func init() {
 // TestDescribe names models and versions without reading a table.
 func TestDescribe(t *testing.T) {
 	e := newEngine(t)
-	plan, err := counts(datasets.Parquet(write(t, filepath.Join(t.TempDir(), "t.parquet"), "no table"))).Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := must.Get(counts(datasets.Parquet(write(t, filepath.Join(t.TempDir(), "t.parquet"), "no table"))).Plan())(t)
 	d, err := e.Describe(t.Context(), plan, []string{"counted"})
 	if err != nil || d.Stages["counted"] != 1 || len(d.Stages) != 1 {
 		t.Errorf("%v, %+v", err, d)

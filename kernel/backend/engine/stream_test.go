@@ -169,9 +169,7 @@ func saves(t *testing.T, e *Engine, ctx context.Context, tab datasets.Table, req
 	ext string) (o outcome) {
 	t.Helper()
 	var err error
-	if req.Plan, err = tab.Plan(); err != nil {
-		t.Fatal(err)
-	}
+	req.Plan = must.Get(tab.Plan())(t)
 	dir := t.TempDir()
 	req.Save = filepath.Join(dir, "out"+ext)
 	var res *client.Result
@@ -186,9 +184,7 @@ func saves(t *testing.T, e *Engine, ctx context.Context, tab datasets.Table, req
 		o.Err = strings.ReplaceAll(err.Error(), dir, "DIR")
 	} else {
 		o.Result = *res
-		if o.Record, err = e.Store.Record(res.Record); err != nil {
-			t.Fatal(err)
-		}
+		o.Record = must.Get(e.Store.Record(res.Record))(t)
 		o.Result.Frame, o.Result.Record = nil, ""
 		o.Record.ID, o.Record.Saved, o.Record.Finished = "", "", o.Record.Finished.AddDate(-3000, 0, 0).Truncate(1e18)
 	}

@@ -56,7 +56,6 @@ func six() datasets.Table {
 	return datasets.FromRows(rows)
 }
 
-// imagesOf returns the images of prompts.
 func imagesOf(prompts datasets.Table) datasets.Table {
 	return datasets.Extend(prompts).Derive("drawing", time.Duration(0), datasets.Columns("note:text",
 		"image:image")...).Table

@@ -37,9 +37,7 @@ func TestBombs(t *testing.T) {
 		for i := range rows {
 			rows[i] = row{"a", strings.Repeat("x", 100_000)}
 		}
-		if _, err := w.Write(rows); err != nil {
-			t.Fatal(err)
-		}
+		_ = must.Get(w.Write(rows))(t)
 	}
 	must.Do(t, w.Close())
 	small := unfolds.Bytes()
@@ -81,10 +79,7 @@ func TestBombs(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	paths, _ := filepath.Glob("testdata/*.parquet")
 	for _, path := range paths {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			f.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(path))(f)
 		f.Add(data)
 	}
 	path := filepath.Join(f.TempDir(), "t.parquet")

@@ -51,10 +51,8 @@ func TestManyRows(t *testing.T) {
 		ids[i] = string(rune('a' + i%26))
 	}
 	path := filepath.Join(t.TempDir(), "t.parquet")
-	if err := Write(path, &table.Frame{Columns: []table.Column{table.TextColumn("id", ids),
-		table.VectorColumn("full", v)}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Write(path, &table.Frame{Columns: []table.Column{table.TextColumn("id", ids),
+		table.VectorColumn("full", v)}}))
 	for _, c := range []struct{ first, n, rows int }{{0, 3, 3}, {4000, 200, 200}, {4096, 1, 1}, {8500, 0, 1500},
 		{9999, 5, 1}, {10000, 5, 0}} {
 		part, err := Read(path, Options{First: c.first, N: c.n})
@@ -123,10 +121,8 @@ func TestNullInside(t *testing.T) {
 	}
 	one := float32(1)
 	path := filepath.Join(t.TempDir(), "t.parquet")
-	if err := pq.WriteFile(path, []row{{"a", []*float32{&one, nil}}, {"b", []*float32{nil, &one}}, {"c", nil},
-		{"d", []*float32{&one}}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, pq.WriteFile(path, []row{{"a", []*float32{&one, nil}}, {"b", []*float32{nil, &one}}, {"c", nil},
+		{"d", []*float32{&one}}}))
 	got := read(t, path)
 	nan := float32(math.NaN())
 	if diff := cmp.Diff([][]float32{{1, nan}, {nan, 1}, nil, {1}}, got.Vectors("full"),
@@ -146,10 +142,8 @@ func TestRunLengths(t *testing.T) {
 		Mask runs   `parquet:"mask"`
 	}
 	path := filepath.Join(t.TempDir(), "t.parquet")
-	if err := pq.WriteFile(path, []row{{"a", runs{[]int64{1, 2, 3}, []int32{2, 3}}},
-		{"b", runs{[]int64{7}, []int32{2, 3}}}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, pq.WriteFile(path, []row{{"a", runs{[]int64{1, 2, 3}, []int32{2, 3}}},
+		{"b", runs{[]int64{7}, []int32{2, 3}}}}))
 	got, err := Read(path, Options{})
 	if err != nil || got.Bad[0] != nil || got.Bad[1] == nil || got.Bad[1].Column != "mask" {
 		t.Fatal(err, got)

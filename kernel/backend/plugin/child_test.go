@@ -111,10 +111,8 @@ func TestBuildSIMD(t *testing.T) {
 	if text, err := exec.Command(out).CombinedOutput(); err != nil || strings.TrimSpace(string(text)) != "with" {
 		t.Errorf("the program reports %q (%v)", text, err)
 	}
-	if err := os.WriteFile(filepath.Join(module, "off.go"), []byte("package main\n\nfunc f() { undefined() }\n"),
-		0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(module, "off.go"), []byte("package main\n\nfunc f() { undefined() }\n"),
+		0o600))
 	if err := BuildSIMD(context.Background(), module, out); err == nil || strings.Contains(err.Error(), "\n") {
 		t.Errorf("a module that does not build: %v", err)
 	}

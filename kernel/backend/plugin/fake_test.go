@@ -70,9 +70,7 @@ func fakeWheel(t *testing.T, plugin []byte) ([]byte, wheel) {
 	for name, data := range map[string][]byte{"some_pjrt/__init__.py": []byte("x = 1\n"),
 		"some_pjrt/lib/pjrt_c_api_cpu_plugin.so": plugin} {
 		f := must.Get(z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store}))(t)
-		if _, err := f.Write(data); err != nil {
-			t.Fatal(err)
-		}
+		_ = must.Get(f.Write(data))(t)
 	}
 	must.Do(t, z.Close())
 	return out.Bytes(), wheel{

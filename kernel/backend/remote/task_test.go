@@ -44,7 +44,6 @@ func keysOf(pack int) []store.Key {
 	return keys
 }
 
-// finds reports which items of a pack the store has.
 func finds(t *testing.T, items store.Items, pack int) (n int) {
 	t.Helper()
 	keys, payloads := batch(pack)

@@ -16,10 +16,8 @@ func TestMergeConflicts(t *testing.T) {
 		s := openWorker(t, t.TempDir(), WorkerOptions{Origin: Origin{Build: "b", Job: "j", Shard: "1"}})
 		for context, payload := range contexts {
 			it := must.Get(s.Items("embed-v1", context))(t)
-			if err := it.Put([]Key{KeyOf("both"), KeyOf("only " + payload)}, [][]byte{[]byte(payload),
-				[]byte(payload)}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, it.Put([]Key{KeyOf("both"), KeyOf("only " + payload)}, [][]byte{[]byte(payload),
+				[]byte(payload)}))
 		}
 		must.Do(t, s.Commit())
 		return s

@@ -26,8 +26,7 @@ func write(t *testing.T, path, content string) string {
 
 func plan(t *testing.T, tab datasets.Table) *table.Plan {
 	t.Helper()
-	p := must.Get(tab.Plan())(t)
-	return p
+	return must.Get(tab.Plan())(t)
 }
 
 // ops writes a plan as the names of its operations: embed(where(csv)).
@@ -263,9 +262,7 @@ func FuzzJob(f *testing.F) {
 func FuzzStatus(f *testing.F) {
 	f.Add([]byte(`{"job":"x","shard":0,"state":"running","updated":"2026-01-02T03:04:05Z","rate":-1,"done":3}`))
 	dir := f.TempDir()
-	if err := (&Status{Job: "x"}).Write(Folder(dir)); err != nil {
-		f.Fatal(err)
-	}
+	must.Do(f, (&Status{Job: "x"}).Write(Folder(dir)))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		write(t, filepath.Join(dir, statusFile("x", 0)), string(data))
 		j := &Job{ID: "x", Shards: 1, Store: dir}

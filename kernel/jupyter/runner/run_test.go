@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"antipode/datasets/cell"
+	"antipode/internal/must"
 	"antipode/kernel/jupyter/notebook"
 )
 
@@ -28,7 +29,6 @@ var home = sync.OnceValue(func() string {
 	return filepath.Join(cache, "antipode-test-tools")
 })
 
-// code makes a code cell with tags.
 func code(source string, tags ...string) *notebook.Cell {
 	c := &notebook.Cell{Type: notebook.Code, Source: source, Metadata: map[string]any{}}
 	var list []any
@@ -46,9 +46,7 @@ func write(t *testing.T, cells ...*notebook.Cell) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "test.ipynb")
 	nb := &notebook.Notebook{Cells: cells, Minor: 4, Metadata: map[string]any{}}
-	if err := nb.Save(path); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, nb.Save(path))
 	return path
 }
 
@@ -100,10 +98,7 @@ func TestRunNotes(t *testing.T) {
 			"display_data:and 1 more like: 4 of 16 have no mask"}, nil, // nothing of an announcement
 	}
 	for range 2 {
-		nb, err := run(t, t.Context(), Options{Notebook: path})
-		if err != nil {
-			t.Fatal(err)
-		}
+		nb := must.Get(run(t, t.Context(), Options{Notebook: path}))(t)
 		for i, c := range nb.Cells {
 			if got := summary(c); !reflect.DeepEqual(got, want[i]) {
 				t.Errorf("cell %d shows %q, want %q", i+1, got, want[i])
@@ -124,9 +119,7 @@ func TestRunExports(t *testing.T) {
 	path := write(t, code("import (\n\"antipode/datasets\"\n\"antipode/plots\"\n)\nvar rows = datasets.FromRows("+
 		"[]map[string]any{{\"region\": \"a\", \"v\": 0.5}})\n%%\nplots.Show(plots.Bars{Table: rows, Y: \"v\"})\n"+
 		"plots.Show(plots.Table{Table: rows})"))
-	if _, err := run(t, t.Context(), Options{Notebook: path}); err != nil {
-		t.Fatal(err)
-	}
+	_ = must.Get(run(t, t.Context(), Options{Notebook: path}))(t)
 	for _, name := range []string{"001-v-by-region.pdf", "001-v-by-region.tex", "002.csv"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
 			t.Error(err)
@@ -149,10 +142,7 @@ func TestRun(t *testing.T) {
 		code("%%\nfmt.Println(undefined)"),
 		code("%%\nfmt.Println(\"never\")"),
 	)
-	original, err := notebook.Read(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	original := must.Get(notebook.Read(path))(t)
 	var said bytes.Buffer
 	page := filepath.Join(t.TempDir(), "out.html")
 	nb, err := run(t, t.Context(), Options{Notebook: path, HTML: page, Params: []string{"n=7", "wait=90s"},
@@ -194,10 +184,7 @@ func TestRunTwice(t *testing.T) {
 		code("%%\ncell.Print(\"a\")\ncell.HTML(\"<b>b</b>\")\ncell.Say(\"c\")\ncell.PNG([]byte(\"png\"), \"an "+
 			"image\")\nfor i := range n {\n\tcell.Print(fmt.Sprint(i))\n}"),
 		code("%%\nfmt.Fprintln(os.Stderr, \"no\")\npanic(\"boo\")", "raises-exception"))
-	first, err := run(t, t.Context(), Options{Notebook: path})
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must.Get(run(t, t.Context(), Options{Notebook: path}))(t)
 	if got, want := len(first.Cells[1].Outputs), 6; got != want {
 		t.Errorf("%d outputs, want %d, in the order of the calls", got, want)
 	} else if shown := first.Cells[1].Outputs[1].Data; shown["text/html"] != "<b>b</b>" || shown["text/plain"] != "b" ||
@@ -223,10 +210,7 @@ func TestRunStops(t *testing.T) {
 	path := write(t, code("%%\ncell.Print(\"40 images\")\ncell.Stop(\"that is the plan\")"),
 		code("%%\nfmt.Println(\"never\")"))
 	var said bytes.Buffer
-	nb, err := run(t, t.Context(), Options{Notebook: path, Progress: &said})
-	if err != nil {
-		t.Fatal(err)
-	}
+	nb := must.Get(run(t, t.Context(), Options{Notebook: path, Progress: &said}))(t)
 	if got := strings.Join(summary(nb.Cells[0]), "|"); !strings.HasSuffix(got, "stdout:that is the plan\n") ||
 		strings.Contains(got, "error") {
 		t.Errorf("outputs %q", got)
@@ -326,10 +310,7 @@ func TestRunClashes(t *testing.T) {
 		code("%%\r\ncell.Print(flag)\r\nos\r\n"),
 		code("import \"fmt\"\r\n%%\r\nfmt.Println(os)\r\n", "raises-exception"),
 		code("%%\r\nfmt.Println(os)\r\n", "raises-exception"))
-	nb, err := run(t, t.Context(), Options{Notebook: path, Params: []string{"flag=y", "fmt=0.25"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	nb := must.Get(run(t, t.Context(), Options{Notebook: path, Params: []string{"flag=y", "fmt=0.25"}}))(t)
 	const hides = "variable fmt hides package fmt"
 	for i, want := range []string{"", "", "y|execute_result:3", hides, hides} {
 		if got := strings.Join(summary(nb.Cells[i]), "|"); !strings.Contains(got, want) {
