@@ -1,6 +1,7 @@
 package gomlxmodels
 
 import (
+	"cmp"
 	"encoding/json"
 	"reflect"
 	"slices"
@@ -35,9 +36,7 @@ func TestEmbedBLIP2(t *testing.T) {
 		var got EmbedArgs
 		must.Do(t, json.Unmarshal(p.Args, &got))
 		c.want.Masking, c.want.Fill, c.want.PatchRule, c.want.Precision = "drop", "none", "any", "auto"
-		if c.want.Pooling == "" {
-			c.want.Pooling = "auto"
-		}
+		c.want.Pooling = cmp.Or(c.want.Pooling, "auto")
 		if !reflect.DeepEqual(got, EmbedArgs{model, c.want}) {
 			t.Errorf("%+v, want %+v", got, c.want)
 		}

@@ -1,6 +1,7 @@
 package gomlxmodels
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -83,9 +84,7 @@ var rates = []rate{
 // Rate returns the seconds of an item of a stage by a known model on one of [Devices] ("" = cpu-2), and how they are
 // known; 0 for others. steps are those of a generator (0 = 50). An unknown device is an error.
 func Rate(op, model string, steps int, device string) (seconds float64, how string, err error) {
-	if device == "" {
-		device = cpu2
-	}
+	device = cmp.Or(device, cpu2)
 	at := slices.Index(Devices(), device)
 	if at < 0 {
 		return 0, "", fmt.Errorf("device %q is not known; use %s", device, strings.Join(Devices(), ", "))
@@ -95,9 +94,7 @@ func Rate(op, model string, steps int, device string) (seconds float64, how stri
 		return 0, "", nil
 	}
 	r := rates[i]
-	if steps == 0 {
-		steps = 50
-	}
+	steps = cmp.Or(steps, 50)
 	how = device + ", computed"
 	if r.measured && device == cpu2 {
 		how = device + ", measured 2026-11-23"

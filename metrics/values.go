@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"cmp"
 	"math"
 
 	"antipode/datasets"
@@ -75,10 +76,7 @@ func (v *ValueRows) AddItems(call *Call, items ...ItemValue) {
 			}
 			return math.NaN()
 		}
-		scale := i.Scale
-		if scale == 0 {
-			scale = 1
-		}
+		scale := cmp.Or(i.Scale, 1)
 		switch {
 		case i.Column == "":
 			v.Add(i.Item, Exact(float64(rows)), math.NaN())

@@ -1,6 +1,7 @@
 package entigen
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -166,9 +167,7 @@ func (a Audit) both() (rated, judged datasets.Table) {
 // Cells returns every printed value by people next to ours by a rule ("" = Audit.Rule); see
 // representation.PaperCells. It has no rows in the built-in world.
 func (a Audit) Cells(rule string) datasets.Table {
-	if rule == "" {
-		rule = a.Rule
-	}
+	rule = cmp.Or(rule, a.Rule)
 	cells := representation.PaperCells(a.Labels(), representation.CellOptions{Labeling: a.labeling(rule),
 		Labels: a.ModelLabels})
 	if a.builtIn() {

@@ -1,6 +1,7 @@
 package truth
 
 import (
+	"cmp"
 	"path"
 
 	"antipode/audits/entigen"
@@ -45,9 +46,7 @@ func (t Test) sampler() bool { return t.Generator == Sampler }
 
 // world returns the world with n images per prompt.
 func (t Test) world(injected bool, n int) datasets.World {
-	if t.Seed == 0 {
-		t.Seed = 7
-	}
+	t.Seed = cmp.Or(t.Seed, 7)
 	return datasets.Archipelago(datasets.ArchipelagoOptions{Seed: t.Seed, Injected: injected, PerCell: n})
 }
 
@@ -106,10 +105,7 @@ func (t Test) PoolFile(folder, name string, injected bool) string {
 // without injected disparities: what the audit reads of its images.
 func (t Test) Pool(name string, injected bool) datasets.Table {
 	if t.Quick && !t.sampler() {
-		folder := t.Pools
-		if folder == "" {
-			folder = "truth_pools"
-		}
+		folder := cmp.Or(t.Pools, "truth_pools")
 		return datasets.Parquet(t.PoolFile(folder, name, injected))
 	}
 	switch name {

@@ -102,9 +102,7 @@ func (o ListOptions) plain(language, word string) string {
 // result is in the order of the merged list, added words last. Errors are those of the context, translators and
 // dictionary, with the word.
 func BuildList(ctx context.Context, o ListOptions) ([]Candidate, error) {
-	if o.Top == 0 {
-		o.Top = 2000
-	}
+	o.Top = cmp.Or(o.Top, 2000)
 	if len(o.Translators) == 0 || o.Synsets == nil || !slices.Contains(o.Languages, "en") || len(o.Languages) < 2 {
 		return nil, errors.New("cococrola: a concept list needs languages (including en), translators and a " +
 			"source of synsets")

@@ -1,6 +1,7 @@
 package digin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -132,9 +133,7 @@ func (a Archive) indexes(fsys fs.FS, dir string) ([]string, error) {
 }
 
 func (a Archive) absent(dir string) error {
-	if dir == "" {
-		dir = "the store's data folder"
-	}
+	dir = cmp.Or(dir, "the store's data folder")
 	return fmt.Errorf("%s: no index in %s: get the archive from %s and unpack it (%s), then name its folder, or set "+
 		"ANTIPODE_DATA to the folder that holds it as %s", a.Name, dir, a.Page, a.Shape, a.Name)
 }

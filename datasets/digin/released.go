@@ -1,6 +1,7 @@
 package digin
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"os"
@@ -80,9 +81,7 @@ func key(place string) (string, bool) {
 }
 
 func addReleased(fsys fs.FS, list string, f *datasets.Frame) error {
-	if list == "" {
-		list = GeoDEPlaces
-	}
+	list = cmp.Or(list, GeoDEPlaces)
 	if !slices.Contains(Lists(), list) {
 		return fmt.Errorf("digin: no list %q; the lists are %s", list, strings.Join(Lists(), ", "))
 	}

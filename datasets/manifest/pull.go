@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,9 +59,7 @@ func Pull(ctx context.Context, name string, o Options) error {
 	if o.Client == nil {
 		o.Client = &http.Client{}
 	}
-	if o.Timeout == 0 {
-		o.Timeout = 5 * time.Minute
-	}
+	o.Timeout = cmp.Or(o.Timeout, 5*time.Minute)
 	if o.Progress == nil {
 		o.Progress = func(Step) {}
 	}

@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"os"
@@ -31,10 +32,7 @@ func TableHelp(name string) (string, bool) {
 	if _, known := tables[name]; !known {
 		return "", false
 	}
-	help := descriptions[name]
-	if help == "" {
-		help = "It takes no options.\n"
-	}
+	help := cmp.Or(descriptions[name], "It takes no options.\n")
 	return fmt.Sprintf("The table %s\n\n%s", name, help), true
 }
 

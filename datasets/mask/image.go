@@ -1,6 +1,7 @@
 package mask
 
 import (
+	"cmp"
 	"fmt"
 	"image"
 	"image/color"
@@ -50,9 +51,7 @@ func Read(img image.Image, threshold float64) (b Bitmap, guess Guess, err error)
 			b, err = Bitmap{}, fmt.Errorf("mask: the image lacks some of its %d×%d pixels", r.Dx(), r.Dy())
 		}
 	}()
-	if threshold == 0 {
-		threshold = 0.5
-	}
+	threshold = cmp.Or(threshold, 0.5)
 	shown, opaque := newPlane(r, threshold), newPlane(r, threshold)
 	gray, at, i := true, pixels(img), 0
 	for y := range r.Dy() {

@@ -92,9 +92,7 @@ func (x Reading) Empty() Reading {
 // Add returns the reading with the counts of another part of the same table.
 func (x Reading) Add(y Reading) Reading {
 	x.N, x.Of, x.Groups, x.First = x.N+y.N, x.Of+y.Of, slices.Clone(x.Groups), cmp.Or(x.First, y.First)
-	if x.By == "" {
-		x.By = y.By
-	}
+	x.By = cmp.Or(x.By, y.By)
 	for _, g := range y.Groups {
 		at := slices.IndexFunc(x.Groups, func(o ReadingGroup) bool { return o.Name == g.Name })
 		if at < 0 {

@@ -164,9 +164,7 @@ func addPrompts(o PromptOptions, _ datasets.SourceEnv, f *datasets.Frame) error 
 	if err != nil {
 		return err
 	}
-	if o.N == 0 {
-		o.N = 5
-	}
+	o.N = cmp.Or(o.N, 5)
 	for _, id := range identities {
 		number := 0
 		for _, t := range templates {

@@ -138,9 +138,7 @@ func ParseConfig(text []byte) (*Config, error) {
 			return nil, err
 		}
 	}
-	if c.Text.WordSize == 0 {
-		c.Text.WordSize = c.Text.HiddenSize
-	}
+	c.Text.WordSize = cmp.Or(c.Text.WordSize, c.Text.HiddenSize)
 	return &c, c.Validate()
 }
 

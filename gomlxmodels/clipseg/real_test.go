@@ -3,6 +3,7 @@
 package clipseg
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
@@ -18,10 +19,7 @@ import (
 // the Python.
 func TestReal(t *testing.T) {
 	backend := testbackend.XLA(t)
-	python := os.Getenv("ANTIPODE_PYTHON")
-	if python == "" {
-		python = "python3"
-	}
+	python := cmp.Or(os.Getenv("ANTIPODE_PYTHON"), "python3")
 	if err := exec.Command(python, "-c", "import torch, transformers, PIL").Run(); err != nil {
 		testbackend.Missing(t, "python",
 			fmt.Sprintf("%s cannot import torch, transformers, PIL; name one that can in ANTIPODE_PYTHON", python))

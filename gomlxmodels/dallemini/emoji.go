@@ -1,6 +1,7 @@
 package dallemini
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"sync"
@@ -40,9 +41,7 @@ func demojize(text string) string {
 		name, size, first := "", 0, 0
 		for i, r := range text[at:] {
 			end := i + len(string(r))
-			if first == 0 {
-				first = end
-			}
+			first = cmp.Or(first, end)
 			n, ok := names[text[at:at+end]]
 			if !ok {
 				break

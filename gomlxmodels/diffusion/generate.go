@@ -1,6 +1,7 @@
 package diffusion
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"image"
@@ -221,10 +222,7 @@ func (s *Sampler) mixed(step *schedule.Step, state []*tensors.Tensor, fresh *ten
 		return nil, err
 	}
 	defer release(answers...)
-	bound := step.Clip
-	if bound == 0 {
-		bound = math.MaxFloat32
-	}
+	bound := cmp.Or(step.Clip, math.MaxFloat32)
 	numbers := tensors.FromFlatDataAndDimensions([]float32{step.Predict.Sample, step.Predict.Output, bound}, 3)
 	k := len(state) - 1
 	table := tensors.FromFlatDataAndDimensions(step.Weights(), 1+k, 4+k)

@@ -1,6 +1,7 @@
 package diffusion
 
 import (
+	"cmp"
 	"fmt"
 	"image"
 	"math"
@@ -74,18 +75,10 @@ type group struct {
 // request fills in a request's defaults and turns its texts into ids.
 func (m *Model) request(r Request) (*run, error) {
 	width, height := m.Size()
-	if r.Width == 0 {
-		r.Width = width
-	}
-	if r.Height == 0 {
-		r.Height = height
-	}
-	if r.Steps == 0 {
-		r.Steps = DefaultSteps
-	}
-	if r.Guidance == 0 {
-		r.Guidance = DefaultGuidance
-	}
+	r.Width = cmp.Or(r.Width, width)
+	r.Height = cmp.Or(r.Height, height)
+	r.Steps = cmp.Or(r.Steps, DefaultSteps)
+	r.Guidance = cmp.Or(r.Guidance, DefaultGuidance)
 	multiple := max(8, m.vae.Factor())
 	switch {
 	case r.Width < multiple || r.Height < multiple || r.Width > maxSide || r.Height > maxSide ||

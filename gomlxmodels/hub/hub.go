@@ -9,6 +9,7 @@
 package hub
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -75,9 +76,7 @@ func Find(id, revision, cache string) (Snapshot, error) {
 	}
 	commit := revision
 	if !commitForm.MatchString(commit) {
-		if commit == "" {
-			commit = "main"
-		}
+		commit = cmp.Or(commit, "main")
 		text, err := os.ReadFile(filepath.Join(folder(cache, id), "refs", filepath.FromSlash(commit)))
 		if err != nil {
 			return Snapshot{}, missing(at(id, revision), folder(cache, id), at(id, revision))

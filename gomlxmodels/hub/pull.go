@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -56,9 +57,7 @@ func Pull(ctx context.Context, id string, o PullOptions) (Snapshot, error) {
 	if o.Cache == "" {
 		o.Cache = Cache()
 	}
-	if o.Revision == "" {
-		o.Revision = "main"
-	}
+	o.Revision = cmp.Or(o.Revision, "main")
 	if o.Progress == nil {
 		o.Progress = func(string, int64, int64) {}
 	}

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -14,10 +15,7 @@ const some = 5
 // Print writes a report as text, one fact per line.
 func (r *Report) Print(w io.Writer) error {
 	var b strings.Builder
-	class := r.Class
-	if class == "" {
-		class = "class not stated"
-	}
+	class := cmp.Or(r.Class, "class not stated")
 	fmt.Fprintf(&b, "%s: %s\n", r.Name, class)
 	row := func(label, format string, args ...any) {
 		fmt.Fprintf(&b, "  %-10s %s\n", label, fmt.Sprintf(format, args...))

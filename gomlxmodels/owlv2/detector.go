@@ -102,9 +102,7 @@ func (d *Detector) Detect(ctx context.Context, img *Image, c Caption, o DetectOp
 	if img == nil {
 		return nil, errors.New("owlv2: no image")
 	}
-	if o.BoxThreshold == 0 {
-		o.BoxThreshold = BoxThreshold
-	}
+	o.BoxThreshold = cmp.Or(o.BoxThreshold, BoxThreshold)
 	if err := cmp.Or(d.checkImage(img), d.checkCaption(c)); err != nil {
 		return nil, err
 	}

@@ -44,9 +44,7 @@ func NewEncoder(backend compute.Backend, m *Model, o Options) (e *Encoder, err e
 	if backend == nil || m == nil {
 		return nil, errors.New("sam: an encoder needs a backend and a model")
 	}
-	if o.Epsilon == 0 {
-		o.Epsilon = m.cfg.Decoder.LayerNormEps
-	}
+	o.Epsilon = cmp.Or(o.Epsilon, m.cfg.Decoder.LayerNormEps)
 	if err := cmp.Or(runner.DType(&o.DType), checkEpsilon(o.Epsilon)); err != nil {
 		return nil, err
 	}

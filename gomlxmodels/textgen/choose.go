@@ -1,6 +1,7 @@
 package textgen
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -117,10 +118,7 @@ func uniform(seed uint64, i int) float64 {
 // sample samples a token: temperature first, then top-k, then top-p over what top-k left, as
 // transformers does. u is in [0,1).
 func (s *Options) sample(scores []float32, u float64) int {
-	temperature := s.Temperature
-	if temperature == 0 {
-		temperature = 1
-	}
+	temperature := cmp.Or(s.Temperature, 1)
 	top := slices.Max(scores)
 	mass := make([]float64, len(scores))
 	total := 0.0

@@ -1,6 +1,7 @@
 package tokenizers
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -45,9 +46,7 @@ type model interface {
 // Python's decode(errors="replace"). The one error is a limit that has no room for the special tokens.
 func (t *Tokenizer) Encode(text string, limit int) (Encoding, error) {
 	around := len(t.before) + len(t.after)
-	if limit == 0 {
-		limit = t.set.limit
-	}
+	limit = cmp.Or(limit, t.set.limit)
 	if limit > 0 && limit < around {
 		return Encoding{}, fmt.Errorf("tokenizer: a limit of %d tokens is below the number of special tokens (%d); "+
 			"raise it", limit, around)

@@ -3,6 +3,7 @@
 package fetch
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha1"
 	"crypto/sha256"
@@ -75,12 +76,8 @@ func New(l Limits) (*Client, error) {
 	proxies := httpproxy.FromEnvironment()
 	for _, name := range []string{"ALL_PROXY", "all_proxy"} {
 		if all := os.Getenv(name); all != "" {
-			if proxies.HTTPSProxy == "" {
-				proxies.HTTPSProxy = all
-			}
-			if proxies.HTTPProxy == "" {
-				proxies.HTTPProxy = all
-			}
+			proxies.HTTPSProxy = cmp.Or(proxies.HTTPSProxy, all)
+			proxies.HTTPProxy = cmp.Or(proxies.HTTPProxy, all)
 		}
 	}
 	proxy, dialer := proxies.ProxyFunc(), net.Dialer{Timeout: l.Connect}

@@ -3,6 +3,7 @@ package pypi
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -69,9 +70,7 @@ func Indexes() []string {
 		}
 		main = pipIndexURL(file)
 	}
-	if main == "" {
-		main = publicIndex
-	}
+	main = cmp.Or(main, publicIndex)
 	return append([]string{main}, strings.Fields(os.Getenv("PIP_EXTRA_INDEX_URL"))...)
 }
 

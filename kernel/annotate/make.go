@@ -1,6 +1,7 @@
 package annotate
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -149,12 +150,8 @@ func (s *study) ask(id string, a ask) int {
 //
 // Errors: a folder that has a key already, unknown tasks, missing columns, images that cannot be read.
 func Make(in *table.Frame, dir string, o Options) (*Made, error) {
-	if o.Raters == 0 {
-		o.Raters = 3
-	}
-	if o.PerPage == 0 {
-		o.PerPage = 50
-	}
+	o.Raters = cmp.Or(o.Raters, 3)
+	o.PerPage = cmp.Or(o.PerPage, 50)
 	if o.Raters < 0 || o.Raters > 99 || o.PerPage < 0 || o.PerPage > 200 {
 		return nil, fmt.Errorf("annotate: %d raters, %d images per page; use at most 99 and 200", o.Raters, o.PerPage)
 	}

@@ -2,6 +2,7 @@ package backend
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -42,9 +43,7 @@ type Server struct {
 
 // New returns a server. build is the build id of the handshake; idle is the time after which it ends, 0 = [IdleTime].
 func New(e *engine.Engine, build string, idle time.Duration) *Server {
-	if idle == 0 {
-		idle = IdleTime
-	}
+	idle = cmp.Or(idle, IdleTime)
 	return &Server{engine: e, build: build, started: time.Now(), lastUsed: time.Now(), idle: idle,
 		jobs: map[string]*job{}, done: make(chan struct{})}
 }

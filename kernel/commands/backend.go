@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -161,10 +162,7 @@ func status(ctx context.Context, b *client.Backend, name string, args []string) 
 		fmt.Println(string(data))
 		return nil
 	}
-	kind := s.Device
-	if kind == "" {
-		kind = "not opened yet"
-	}
+	kind := cmp.Or(s.Device, "not opened yet")
 	if n := len(s.Devices); n > 0 {
 		kind += fmt.Sprintf(", %d devices", n)
 	}

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -243,9 +244,7 @@ func ownEngine() (*engine.Engine, string, *remote.Cache, error) {
 // writeJob writes a job's file and those of its scheduler.
 func writeJob(j *jobs.Job, out, folder, scheduler string, allow []string) error {
 	base := strings.TrimSuffix(out, filepath.Ext(out))
-	if folder == "" {
-		folder = base + ".store"
-	}
+	folder = cmp.Or(folder, base+".store")
 	if j.Of > 1 {
 		base = fmt.Sprintf("%s-%d", base, j.Phase)
 		out = base + filepath.Ext(out)

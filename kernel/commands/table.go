@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -115,10 +116,7 @@ var tableVerbs = []tableVerb{
 			if err != nil {
 				return t, err
 			}
-			on := s.modifiers["on"]
-			if on == "" {
-				on = "id"
-			}
+			on := cmp.Or(s.modifiers["on"], "id")
 			return t.Join(other, on, datasets.JoinOptions{Suffix: s.modifiers["suffix"]}), nil
 		}},
 	{"concat", "append the rows of another `TABLE` (--by COLUMN: the names of the tables become a column, and part " +

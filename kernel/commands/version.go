@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -34,10 +35,7 @@ func moduleVersion(info *debug.BuildInfo) string {
 	if info == nil {
 		return "(unknown version)"
 	}
-	v := info.Main.Version
-	if v == "" {
-		v = "(devel)"
-	}
+	v := cmp.Or(info.Main.Version, "(devel)")
 	settings := map[string]string{}
 	for _, s := range info.Settings {
 		settings[s.Key] = s.Value

@@ -1,6 +1,7 @@
 package jupyter
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -102,10 +103,7 @@ func TestKernelsDir(t *testing.T) {
 	t.Setenv("HOME", "/h")
 	t.Setenv("XDG_DATA_HOME", "/x")
 	t.Setenv("JUPYTER_DATA_DIR", "")
-	want := map[string]string{"darwin": "/h/Library/Jupyter/kernels"}[runtime.GOOS]
-	if want == "" {
-		want = "/x/jupyter/kernels"
-	}
+	want := cmp.Or(map[string]string{"darwin": "/h/Library/Jupyter/kernels"}[runtime.GOOS], "/x/jupyter/kernels")
 	if got, err := KernelsDir(); err != nil || got != want {
 		t.Errorf("got %s, %v; want %s", got, err, want)
 	}

@@ -1,6 +1,7 @@
 package consistency
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -139,10 +140,7 @@ func computeRatings(_ context.Context, call *metrics.Call, o RatingOptions) ([]R
 		if err != nil {
 			return nil, err
 		}
-		name := l.Language
-		if name == "" {
-			name = "all"
-		}
+		name := cmp.Or(l.Language, "all")
 		low, high := boot.interval(l.Mean)
 		agreeLow, agreeHigh := boot.interval(l.Agreement)
 		out = append(out, RatingRow{name, metrics.Estimate{Value: l.Mean.Value, Low: low, High: high},

@@ -1,6 +1,7 @@
 package distribution
 
 import (
+	"cmp"
 	"os"
 	"strconv"
 	"testing"
@@ -12,9 +13,7 @@ import (
 // BenchmarkScores measures the plain scores of n × n vectors of 768 numbers; ANTIPODE_BENCH_N sets n (default 500).
 func BenchmarkScores(b *testing.B) {
 	n, _ := strconv.Atoi(os.Getenv("ANTIPODE_BENCH_N"))
-	if n == 0 {
-		n = 500
-	}
+	n = cmp.Or(n, 500)
 	rng, v := near.Rand(b, 1), Vectors{}
 	for range n {
 		x, y := make([]float32, 768), make([]float32, 768)

@@ -55,9 +55,7 @@ type Bootstrap struct {
 //
 // Errors: a level outside (0, 1), a negative number of resamples.
 func NewBootstrap(o BootstrapOptions, strata ...int) (*Bootstrap, error) {
-	if o.Level == 0 {
-		o.Level = 0.95
-	}
+	o.Level = cmp.Or(o.Level, 0.95)
 	if !(o.Level > 0 && o.Level < 1) || o.Resamples < 0 {
 		return nil, fmt.Errorf("interval: level is %g and resamples is %d; level must be between 0 and 1, and "+
 			"resamples at least 0", o.Level, o.Resamples)

@@ -33,9 +33,7 @@ type HalfSampleOptions struct {
 // HalfSample selects half of every cell without replacement, Resamples times. Equal options give equal half-samples;
 // those of a cell do not depend on the other cells.
 func HalfSample(h HalfSampleOptions) (*Samples, error) {
-	if h.Resamples == 0 {
-		h.Resamples = 200
-	}
+	h.Resamples = cmp.Or(h.Resamples, 200)
 	if h.Resamples < 2 {
 		return nil, fmt.Errorf("interval: %d half-samples; at least 2 are needed", h.Resamples)
 	}

@@ -1,6 +1,7 @@
 package prdc
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -80,9 +81,7 @@ func Compute(ctx context.Context, sets Sets, opts Options, n Neighbors) (*Result
 	if n == nil {
 		n = Plain{}
 	}
-	if opts.K == 0 {
-		opts.K = 3
-	}
+	opts.K = cmp.Or(opts.K, 3)
 	if opts.K < 0 {
 		return nil, fmt.Errorf("prdc: k = %d; it must be at least 1", opts.K)
 	}

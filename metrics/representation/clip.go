@@ -1,6 +1,8 @@
 package representation
 
 import (
+	"cmp"
+
 	"antipode/metrics/internal/tabular"
 	"fmt"
 	"math"
@@ -50,9 +52,7 @@ type ClipLabel struct {
 //
 // Errors: a text missing, a vector that is zero, not finite, or of another length.
 func ComputeClipLabels(images [][]float32, texts map[string][]float32, o ClipVariant) ([]ClipLabel, error) {
-	if o.Scale == 0 {
-		o.Scale = 100
-	}
+	o.Scale = cmp.Or(o.Scale, 100)
 	if !(o.Scale > 0) || math.IsInf(o.Scale, 0) {
 		return nil, fmt.Errorf("representation: the logit scale %g is not above 0", o.Scale)
 	}

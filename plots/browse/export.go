@@ -1,6 +1,7 @@
 package browse
 
 import (
+	"cmp"
 	"crypto/sha256"
 	_ "embed" // the page
 	"encoding/base64"
@@ -58,9 +59,7 @@ func (g *Gallery) HTML(dir string, side int) ([]byte, error) {
 		return nil, fmt.Errorf("%d rows; a page holds at most %d. Fix: select rows, or use antipode view without "+
 			"--export", g.Len(), mostExported)
 	}
-	if side == 0 {
-		side = 256
-	}
+	side = cmp.Or(side, 256)
 	p := g.Page()
 	p.Vectors, p.Masks, p.Links = nil, false, g.links(dir)
 	total := 0

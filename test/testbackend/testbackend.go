@@ -3,6 +3,7 @@
 package testbackend
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
@@ -129,10 +130,7 @@ func get(t testing.TB, kind, requirement string) compute.Backend {
 // is skipped where one of the modules is missing. Hubs are not asked.
 func Python(t testing.TB, modules []string, script string, args ...string) string {
 	t.Helper()
-	name := os.Getenv("ANTIPODE_PYTHON")
-	if name == "" {
-		name = "python3"
-	}
+	name := cmp.Or(os.Getenv("ANTIPODE_PYTHON"), "python3")
 	list := strings.Join(modules, ", ")
 	if err := exec.Command(name, "-c", "import "+list).Run(); err != nil {
 		Missing(t, "python", fmt.Sprintf("%s cannot import %s; name one that can in ANTIPODE_PYTHON", name, list))

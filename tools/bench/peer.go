@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"embed"
 	"encoding/json"
 	"fmt"
@@ -51,10 +52,7 @@ func (s *session) start(arguments ...any) error {
 			return err
 		}
 	}
-	python := os.Getenv("PYTHON")
-	if python == "" {
-		python = "python3"
-	}
+	python := cmp.Or(os.Getenv("PYTHON"), "python3")
 	threads := strconv.Itoa(runtime.GOMAXPROCS(0))
 	args := []string{filepath.Join(s.dir, s.name+".py"), s.dir, threads, strconv.Itoa(s.int("seed"))}
 	for _, a := range arguments {

@@ -1,6 +1,7 @@
 package apimodel
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -49,10 +50,7 @@ func (p *problem) UnmarshalJSON(text []byte) error {
 }
 
 func (p *problem) text() string {
-	text := p.Message
-	if text == "" {
-		text = "the server gives no reason"
-	}
+	text := cmp.Or(p.Message, "the server gives no reason")
 	if p.Code != "" {
 		text += " (" + p.Code + ")"
 	}

@@ -1,6 +1,7 @@
 package apimodel
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -61,9 +62,7 @@ func New(o Options) (*Client, error) {
 		}
 		return nil, errors.New("name the image model, for example " + Models[0].Name)
 	}
-	if o.BaseURL == "" {
-		o.BaseURL = officialURL
-	}
+	o.BaseURL = cmp.Or(o.BaseURL, officialURL)
 	o.Key = Secret(strings.TrimSpace(string(o.Key)))
 	base, err := baseURL(o.BaseURL, o.Key)
 	if err != nil {
@@ -86,12 +85,8 @@ func New(o Options) (*Client, error) {
 	}
 	o.Retries = orDefault(o.Retries, 6)
 	o.PaidRetries = orDefault(o.PaidRetries, 1)
-	if o.Timeout == 0 {
-		o.Timeout = 3 * time.Minute
-	}
-	if o.LongestWait == 0 {
-		o.LongestWait = 10 * time.Minute
-	}
+	o.Timeout = cmp.Or(o.Timeout, 3*time.Minute)
+	o.LongestWait = cmp.Or(o.LongestWait, 10*time.Minute)
 	if o.Transport == nil {
 		o.Transport = http.DefaultTransport
 	}

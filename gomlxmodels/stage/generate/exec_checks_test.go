@@ -3,6 +3,7 @@
 package generate_test
 
 import (
+	"cmp"
 	"fmt"
 	"image/png"
 	"math"
@@ -53,10 +54,7 @@ func TestDiffusers(t *testing.T) {
 	testbackend.Python(t, []string{"diffusers", "torch", "transformers"},
 		"../../../tools/pyref/exec_pipelines.py", dir)
 	adapter := must.Get(filepath.Abs("../../../docs/examples/exec_diffusers.py"))(t)
-	python := os.Getenv("ANTIPODE_PYTHON")
-	if python == "" {
-		python = "python3"
-	}
+	python := cmp.Or(os.Getenv("ANTIPODE_PYTHON"), "python3")
 	for _, name := range []string{"sdxl", "sd3"} {
 		t.Run(name, func(t *testing.T) {
 			evaluator(t)

@@ -1,6 +1,7 @@
 package devices
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -108,9 +109,7 @@ var (
 
 // New returns a set. It starts no process.
 func New(o Options) *Set {
-	if o.Patience == 0 {
-		o.Patience = time.Minute
-	}
+	o.Patience = cmp.Or(o.Patience, time.Minute)
 	s := &Set{o: o, stages: map[string]int{}}
 	for _, d := range o.Devices {
 		s.slots = append(s.slots, &slot{Device: d})

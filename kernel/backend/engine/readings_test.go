@@ -3,6 +3,7 @@ package engine
 import (
 	"archive/tar"
 	"bytes"
+	"cmp"
 	"image"
 	"image/png"
 	"os"
@@ -166,9 +167,7 @@ func TestReadings(t *testing.T) {
 		if c.make != nil {
 			tab = c.make(path)
 		}
-		if c.want == "" {
-			c.want = c.file
-		}
+		c.want = cmp.Or(c.want, c.file)
 		for _, format := range []string{"csv", "parquet"} { // the same after a way through Parquet
 			if format == "parquet" {
 				if c.make != nil || c.err != "" {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -36,9 +37,7 @@ type origin struct {
 // resolve makes the paths of a table references to images and masks, checks its ids and vectors, and reports or leaves
 // out bad rows. A mask that is a path has it in Counts and no size; the masks of a saved table are run lengths already.
 func (r *run) resolve(f *table.Frame, s *source) (*table.Frame, error) {
-	if s.root == "" {
-		s.root = s.dir
-	}
+	s.root = cmp.Or(s.root, s.dir)
 	f = s.withIDs(f)
 	n := f.Len()
 	if n == 0 {

@@ -1,6 +1,7 @@
 package webimages
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -97,24 +98,12 @@ func Fetch(ctx context.Context, urls []string, o Options) ([]Result, error) {
 
 // complete fills in the defaults.
 func (o Options) complete() (Options, error) {
-	if o.MaxBytes == 0 {
-		o.MaxBytes = 32 << 20
-	}
-	if o.Rate == 0 {
-		o.Rate = 2
-	}
-	if o.Workers == 0 {
-		o.Workers = 16
-	}
-	if o.Timeout == 0 {
-		o.Timeout = time.Minute
-	}
-	if o.pause == 0 {
-		o.pause = 2 * time.Second
-	}
-	if o.UserAgent == "" {
-		o.UserAgent = "antipode"
-	}
+	o.MaxBytes = cmp.Or(o.MaxBytes, 32<<20)
+	o.Rate = cmp.Or(o.Rate, 2)
+	o.Workers = cmp.Or(o.Workers, 16)
+	o.Timeout = cmp.Or(o.Timeout, time.Minute)
+	o.pause = cmp.Or(o.pause, 2*time.Second)
+	o.UserAgent = cmp.Or(o.UserAgent, "antipode")
 	if o.Progress == nil {
 		o.Progress = func(int, int, int) {}
 	}

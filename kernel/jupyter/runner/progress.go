@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -57,9 +58,7 @@ func (p *progress) draw(text string) {
 	if p.bar == nil {
 		return
 	}
-	if text == "" {
-		text = p.cell
-	}
+	text = cmp.Or(text, p.cell)
 	p.bar.Describe(fmt.Sprintf("%-32.32s", text)) // Describe also draws
 }
 

@@ -179,9 +179,7 @@ func targets(opts Options) (out, page string) {
 		out = opts.Notebook
 	case out == "":
 		out = name + ".ipynb"
-		if page == "" {
-			page = name + ".html"
-		}
+		page = cmp.Or(page, name+".html")
 	}
 	return out, page
 }

@@ -5,6 +5,7 @@
 package cloud
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -73,9 +74,7 @@ func openS3(ctx context.Context, u objecturl.URL) (*blob.Bucket, error) {
 	if err != nil {
 		return nil, err
 	}
-	if cfg.Region == "" {
-		cfg.Region = "us-east-1"
-	}
+	cfg.Region = cmp.Or(cfg.Region, "us-east-1")
 	if _, anonymous := cfg.Credentials.(aws.AnonymousCredentials); !anonymous && options.Get("anonymous") == "" {
 		if _, err := cfg.Credentials.Retrieve(ctx); err != nil {
 			return nil, remote.ErrNoCredentials
