@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -242,10 +243,7 @@ func FromRows(rows []map[string]any) Table {
 			names[name] = kind
 		}
 	}
-	var order []string
-	for n := range names {
-		order = append(order, n)
-	}
+	order := slices.Collect(maps.Keys(names))
 	sort.Slice(order, func(i, j int) bool {
 		if (order[i] == "id") != (order[j] == "id") {
 			return order[i] == "id"

@@ -333,12 +333,9 @@ func (sc *scene) points(p *panel, points []point, note []string) {
 type rect struct{ l, t, r, b float64 }
 
 func (a rect) hits(others []rect) bool {
-	for _, b := range others {
-		if a.l < b.r && b.l < a.r && a.t < b.b && b.t < a.b {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(others, func(b rect) bool {
+		return a.l < b.r && b.l < a.r && a.t < b.b && b.t < a.b
+	})
 }
 
 func choose(values []value, rows []int) []value {

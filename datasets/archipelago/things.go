@@ -1,6 +1,9 @@
 package archipelago
 
-import "image/color"
+import (
+	"image/color"
+	"slices"
+)
 
 // knownForms is the number of an object's forms that occur in reference images; only a disparity shows the others.
 const knownForms = 4
@@ -44,12 +47,7 @@ func findThing(name string) *thing {
 
 // form returns the index of a form's name, -1 for an unknown form.
 func (t *thing) form(name string) int {
-	for i, f := range t.forms {
-		if f == name {
-			return i
-		}
-	}
-	return -1
+	return slices.Index(t.forms, name)
 }
 
 // look holds the form and the colors of one object.

@@ -2,8 +2,8 @@ package entigen
 
 import (
 	"fmt"
+	"maps"
 	"slices"
-	"sort"
 
 	"antipode/datasets/manifest"
 )
@@ -71,17 +71,12 @@ var (
 // normalize is the manifest's Normalize: identifiers become labels w00001, a00001, h00001 … in the order of their first
 // appearance over all files of the set, one label per identifier; approval rates and batch annotations become empty.
 func normalize(_ string, files map[string][]byte) (map[string][]byte, error) {
-	var names []string
-	for name := range files {
-		names = append(names, name)
-	}
-	sort.Strings(names)
 	labels := map[string]map[string]string{}
 	for column := range labeled {
 		labels[column] = map[string]string{}
 	}
 	out := map[string][]byte{}
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
 		s, err := manifest.ReadSheet(name, files[name], "WorkerId", "AssignmentId", "HITId")
 		if err != nil {
 			return nil, err

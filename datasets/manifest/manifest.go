@@ -7,8 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
-	"sort"
 	"strings"
 	"sync"
 
@@ -67,12 +67,7 @@ func Register(m Manifest) {
 func Names() []string {
 	mu.Lock()
 	defer mu.Unlock()
-	var names []string
-	for n := range manifests {
-		names = append(names, n)
-	}
-	sort.Strings(names)
-	return names
+	return slices.Sorted(maps.Keys(manifests))
 }
 
 // Get returns the manifest of that name, or an error that lists the registered ones.

@@ -196,17 +196,8 @@ func (w *writer) choose(step int) error {
 
 // over says that every text is written.
 func (w *writer) over() bool {
-	for _, b := range w.searches {
-		if !b.over {
-			return false
-		}
-	}
-	for i := range w.rows {
-		if !w.rows[i].done {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(w.searches, func(b *search) bool { return !b.over }) &&
+		!slices.ContainsFunc(w.rows, func(r row) bool { return !r.done })
 }
 
 // texts are those of request i.

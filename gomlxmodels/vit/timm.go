@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
-	"sort"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -153,12 +154,7 @@ func refuseTimmArgs(args map[string]json.RawMessage) error {
 		"embed_dim": true, "depth": true, "num_heads": true,
 		"mlp_ratio": true, "qkv_bias": true, "init_values": true, "class_token": true, "no_embed_class": true,
 		"reg_tokens": true, "pre_norm": true, "act_layer": true, "norm_layer": true}
-	var names []string
-	for name := range args {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(args)) {
 		value := string(bytes.TrimSpace(args[name]))
 		if known[name] || timmHarmless[name] || value == "null" || timmDefaults[name] == value {
 			continue

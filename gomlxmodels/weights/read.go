@@ -3,9 +3,9 @@ package weights
 import (
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
-	"sort"
 
 	"github.com/gomlx/compute/dtypes/bfloat16"
 	"github.com/gomlx/compute/dtypes/float16"
@@ -49,12 +49,7 @@ func (s *Set) Files() []string { return slices.Clone(s.files) }
 
 // Names lists the tensors, sorted.
 func (s *Set) Names() []string {
-	names := make([]string, 0, len(s.tensors))
-	for n := range s.tensors {
-		names = append(names, n)
-	}
-	sort.Strings(names)
-	return names
+	return slices.Sorted(maps.Keys(s.tensors))
 }
 
 // Info describes a tensor; false where the set lacks it.

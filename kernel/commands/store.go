@@ -8,7 +8,6 @@ import (
 	"maps"
 	"os"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -83,13 +82,8 @@ func listStore(s *store.Store) error {
 	if err != nil {
 		return err
 	}
-	var parts []string
-	for p := range use {
-		parts = append(parts, p)
-	}
-	sort.Strings(parts)
 	fmt.Println(s.Dir())
-	for _, p := range parts {
+	for _, p := range slices.Sorted(maps.Keys(use)) {
 		fmt.Printf("  %-12s %10.1f MiB\n", p, float64(use[p])/(1<<20))
 	}
 	recs, err := s.Records()

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -273,10 +275,7 @@ func (f *front) close() {
 			_ = l.Close()
 		}
 		f.mu.Lock()
-		var all []*peer
-		for p := range f.peers {
-			all = append(all, p)
-		}
+		all := slices.Collect(maps.Keys(f.peers))
 		f.mu.Unlock()
 		deadline := time.Now().Add(time.Second)
 		for _, p := range all {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -72,11 +73,7 @@ func ComputeConceptScores(set Set, o Options) ([]Scores, error) {
 	if err != nil {
 		return nil, err
 	}
-	cells := make([]Cell, 0, len(set.Images))
-	for c := range set.Images {
-		cells = append(cells, c)
-	}
-	slices.SortFunc(cells, compareCells)
+	cells := slices.SortedFunc(maps.Keys(set.Images), compareCells)
 	all := map[Cell]*usable{}
 	width := 0
 	for _, c := range cells {

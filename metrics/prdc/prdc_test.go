@@ -9,6 +9,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -189,10 +190,10 @@ func TestByHand(t *testing.T) {
 	if r.Precision != 2./4 || r.Coverage != 3./4 || r.Density != 3./4 || r.Misses != 1 || r.Generated != 4 {
 		t.Errorf("open: %+v", r)
 	}
-	if want := []int32{1, 1, 0, 1}; !equalInts(r.Inside, want) {
+	if want := []int32{1, 1, 0, 1}; !slices.Equal(r.Inside, want) {
 		t.Errorf("inside = %v, want %v", r.Inside, want)
 	}
-	if want := []int32{2, 1, 0, 0}; !equalInts(r.Balls, want) {
+	if want := []int32{2, 1, 0, 0}; !slices.Equal(r.Balls, want) {
 		t.Errorf("balls = %v, want %v", r.Balls, want)
 	}
 	if len(r.Members[3]) != 1 || r.Members[3][0] != (Member{1, 2}) || r.Members[2] != nil {
@@ -205,18 +206,6 @@ func TestByHand(t *testing.T) {
 	if dropped.Precision != 2./3 {
 		t.Errorf("with the miss left out precision = %v", dropped.Precision)
 	}
-}
-
-func equalInts(a, b []int32) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
 }
 
 func TestOracle(t *testing.T) {

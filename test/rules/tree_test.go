@@ -150,10 +150,5 @@ func within(folder, pattern string) bool {
 }
 
 func withinAny(folder string, patterns []string) bool {
-	for _, p := range patterns {
-		if within(folder, p) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(patterns, func(p string) bool { return within(folder, p) })
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -365,11 +366,7 @@ func (s *Set) died(d *slot, p *process, why error) {
 	}
 	d.deaths, d.reason = d.deaths+1, why.Error()
 	fmt.Fprintf(s.o.Log, "device %s: the process ended: %v\n", d.Name, why)
-	numbers := make([]int64, 0, len(p.tasks))
-	for n := range p.tasks {
-		numbers = append(numbers, n)
-	}
-	slices.Sort(numbers)
+	numbers := slices.Sorted(maps.Keys(p.tasks))
 	slices.Reverse(numbers) // the first of them comes first again
 	for _, n := range numbers {
 		t := p.tasks[n]

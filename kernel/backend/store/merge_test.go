@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -169,10 +170,7 @@ func checkItems(t *testing.T, s *Store, stores []*Store) {
 		want := map[Key][]byte{}
 		for _, one := range stores {
 			it := must.Get(open(t, one.dir).Items("embed-v1", c))(t)
-			keys := make([]Key, 0, count(it))
-			for k := range it.(*packs).where {
-				keys = append(keys, k)
-			}
+			keys := slices.Collect(maps.Keys(it.(*packs).where))
 			for i, p := range it.GetAll(keys) {
 				if old := want[keys[i]]; old == nil || recordSum(keys[i], p) < recordSum(keys[i], old) {
 					want[keys[i]] = p

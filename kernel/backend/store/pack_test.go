@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -146,11 +147,7 @@ func TestListAgain(t *testing.T) {
 			err := it.Put([]Key{k}, [][]byte{{1}})
 			if err == nil {
 				it.mu.Lock()
-				var names []string
-				for name := range it.files {
-					names = append(names, name)
-				}
-				err = it.rewrite(names)
+				err = it.rewrite(slices.Collect(maps.Keys(it.files)))
 				it.mu.Unlock()
 			}
 			if err != nil {

@@ -1,13 +1,15 @@
 package runner
 
 import (
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"go/types"
+	"maps"
 	"math"
-	"sort"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -222,13 +224,5 @@ func literalOf(kind, value string) (string, error) {
 }
 
 func names(variables map[string]string) string {
-	var list []string
-	for name := range variables {
-		list = append(list, name)
-	}
-	sort.Strings(list)
-	if len(list) == 0 {
-		return "none"
-	}
-	return strings.Join(list, ", ")
+	return cmp.Or(strings.Join(slices.Sorted(maps.Keys(variables)), ", "), "none")
 }
