@@ -50,7 +50,7 @@ type HypersphereRow struct {
 }
 
 var hyperspheres = Define(Definition[HyperspheresOptions, HypersphereRow]{
-	Name: "hyperspheres", Version: 1, Near: true, Inputs: twoSets, Unit: "images", Citation: galleryCitation,
+	Name: "hyperspheres", Version: 1, Device: true, Inputs: twoSets, Unit: "images", Citation: galleryCitation,
 	Title: "radius and number of generated images of every reference image's ball; number of balls of every " +
 		"generated image",
 	Compute: func(ctx context.Context, call *Call, o HyperspheresOptions) (out []HypersphereRow, err error) {
@@ -86,7 +86,7 @@ type HubShareRow struct {
 }
 
 var hubShares = Define(Definition[HyperspheresOptions, HubShareRow]{
-	Name: "hub-shares", Version: 1, Near: true, Inputs: twoSets, Citation: galleryCitation,
+	Name: "hub-shares", Version: 1, Device: true, Inputs: twoSets, Citation: galleryCitation,
 	Title: "share of in-manifold generated images that depend on the largest hubs",
 	Unit:  "share of in-manifold images", Range: "[0, 1]",
 	Compute: func(ctx context.Context, call *Call, o HyperspheresOptions) (out []HubShareRow, err error) {
@@ -167,7 +167,7 @@ type GalleryRow struct {
 }
 
 var gallery = datasets.Define(datasets.Operation[GalleryOptions, GalleryRow]{
-	Name: "gallery", Version: 1, Near: true, Citation: galleryCitation,
+	Name: "gallery", Version: 1, Device: true, Citation: galleryCitation,
 	Title: "the images behind a score: reference images and the generated images in their balls",
 	Inputs: []Input{
 		{Role: "real", Columns: datasets.Columns("id:text", "image:image"), About: "the reference images"},

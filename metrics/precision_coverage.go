@@ -58,7 +58,7 @@ type PrecisionCoverageRow struct {
 }
 
 var precisionCoverage = Define(Definition[PrecisionCoverageOptions, PrecisionCoverageRow]{
-	Name: "precision-coverage", Version: 3, Near: true, Inputs: twoSets,
+	Name: "precision-coverage", Version: 3, Device: true, Inputs: twoSets,
 	Title:     "precision, coverage, density and recall of generated images by group",
 	Unit:      "share of images",
 	Range:     "[0, 1]; density [0, ∞)",
@@ -110,7 +110,7 @@ type GapRow struct {
 }
 
 var gaps = Define(Definition[GapsOptions, GapRow]{
-	Name: "region-gaps", Version: 3, Near: true,
+	Name: "region-gaps", Version: 3, Device: true,
 	Inputs: append(slices.Clone(twoSets),
 		Input{Role: "except", Optional: true, About: "groups that are no reference, in the column of the grouping"}),
 	Title:     "differences of precision and coverage between groups, with simultaneous intervals",

@@ -26,7 +26,7 @@ type Definition[O, R any] struct {
 	// DirectionOf returns the direction where it depends on the options; "" or nil = Direction.
 	DirectionOf func(options O) string
 
-	Near bool // it searches nearest neighbors: Call.Neighbors uses the device
+	Device bool // it searches nearest neighbors or multiplies large matrices: the device is opened for it
 	// Planned makes datasets.Workload evaluate it with Call.Planned where items that it reads are missing; false = what
 	// follows it is not known then.
 	Planned bool
@@ -108,7 +108,7 @@ type Operation struct {
 	Metric                 bool // a score; false = another operation on tables
 	Version                int
 	Inputs                 []Input
-	Near, Planned          bool
+	Device, Planned        bool
 	Options                Options
 	Results                []Result // the columns, with their units; nil where they depend on the data
 
@@ -129,7 +129,7 @@ var (
 func Define[O, R any](d Definition[O, R], metric bool) *Operation {
 	op := &Operation{Name: d.Name, Title: d.Title, Citation: d.Citation, Unit: d.Unit, Range: d.Range,
 		Direction: d.Direction, Metric: metric, Version: d.Version, Inputs: d.Inputs,
-		Near: d.Near, Planned: d.Planned,
+		Device: d.Device, Planned: d.Planned,
 		newOptions: func() reflect.Value { return reflect.ValueOf(new(O)) }}
 	var err error
 	if op.Options, err = optionsOf(reflect.TypeFor[O]()); err != nil {

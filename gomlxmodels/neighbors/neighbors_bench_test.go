@@ -8,6 +8,7 @@ import (
 	"antipode/gomlxmodels/device"
 	"antipode/gomlxmodels/neighbors"
 	"antipode/metrics/prdc"
+	"antipode/test/modeltest"
 )
 
 // Precision and coverage of 3,000 vectors against 3,000 of 768 numbers.
@@ -16,7 +17,7 @@ func BenchmarkPrecisionCoverage(b *testing.B) {
 	s := prdc.Sets{Real: rows(3000, 768, r.NormFloat64), Generated: rows(3000, 768, r.NormFloat64)}
 	for _, block := range []int{512, 1024, 2048} {
 		b.Run(fmt.Sprint(block), func(b *testing.B) {
-			d := open(b, device.XLACPU)
+			d := modeltest.Device(b, device.XLACPU)
 			f := neighbors.New(d.Backend, neighbors.Options{Block: block})
 			defer f.Close()
 			if _, err := prdc.Compute(b.Context(), s, prdc.Options{}, f); err != nil { // compiles

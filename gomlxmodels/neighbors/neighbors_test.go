@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 
@@ -18,24 +16,10 @@ import (
 	"antipode/internal/near"
 	"antipode/metrics/interval"
 	"antipode/metrics/prdc"
+	"antipode/test/modeltest"
 )
 
 var _ prdc.Neighbors = (*neighbors.Finder)(nil)
-
-// open gives the pure Go backend, or XLA's on the processor. Without a plugin the test is skipped by name;
-// REQUIRE=xla makes that a failure.
-func open(t testing.TB, kind string) *device.Device {
-	t.Helper()
-	d, err := device.Open(kind, "")
-	if err != nil {
-		if kind == device.XLACPU && slices.Contains(strings.Split(os.Getenv("REQUIRE"), ","), "xla") {
-			t.Fatal(err)
-		}
-		t.Skipf("no %s device: %v", kind, err)
-	}
-	t.Cleanup(d.Close)
-	return d
-}
 
 // rows makes n vectors of d numbers.
 func rows(n, d int, number func() float64) [][]float32 {
@@ -83,7 +67,7 @@ func sets(seed uint64) map[string]prdc.Sets {
 func TestEqualsPlain(t *testing.T) {
 	for _, kind := range []string{device.Go, device.XLACPU} {
 		t.Run(kind, func(t *testing.T) {
-			d := open(t, kind)
+			d := modeltest.Device(t, kind)
 			for _, block := range []int{64, 96, 0} {
 				f := neighbors.New(d.Backend, neighbors.Options{Block: block})
 				defer f.Close()
@@ -143,7 +127,7 @@ func halves(t *testing.T, n int) *interval.Samples {
 
 // Several callers share a Finder; the device sees one at a time.
 func TestSharedAndCancelled(t *testing.T) {
-	d := open(t, device.Go)
+	d := modeltest.Device(t, device.Go)
 	f := neighbors.New(d.Backend, neighbors.Options{Block: 64})
 	defer f.Close()
 	s := sets(near.Seed(t))["normal"]
@@ -166,7 +150,7 @@ func TestSharedAndCancelled(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
-	d := open(t, device.Go)
+	d := modeltest.Device(t, device.Go)
 	f := neighbors.New(d.Backend, neighbors.Options{})
 	defer f.Close()
 	points := sets(1)["normal"].Real

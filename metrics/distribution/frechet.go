@@ -32,7 +32,7 @@ type FrechetRow struct {
 var positive = interval.Range{Min: 0, Max: math.Inf(1)}
 
 var frechetDistance = metrics.Define(metrics.Definition[FrechetOptions, FrechetRow]{
-	Name: "frechet-distance", Version: 1, Inputs: twoSets,
+	Name: "frechet-distance", Version: 1, Device: true, Inputs: twoSets,
 	Title: "Fréchet distance of generated and reference images (FID, FD-DINOv2) by group, with intervals",
 	Unit:  "squared distance", Range: "[0, ∞)", Direction: "lower is better",
 	Citation: "Heusel et al. 2017; Chong and Forsyth 2020; Stein et al. 2023",

@@ -37,7 +37,7 @@ func center(m *mat.Dense) []float64 {
 // gram returns MᵀM, or MMᵀ. It is symmetric: the upper triangle is computed. (Gemm of blocks is faster than Syrk.)
 func gram(m *mat.Dense, columns bool) *mat.Dense {
 	n, d := m.Dims()
-	raw, block := m.RawMatrix(), 192
+	raw, block := m.RawMatrix(), 512
 	if columns {
 		n, d = d, n
 	}

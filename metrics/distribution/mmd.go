@@ -37,7 +37,7 @@ type CMMDRow struct {
 }
 
 var kid = metrics.Define(metrics.Definition[KernelOptions, KIDRow]{
-	Name: "kid", Version: 1, Inputs: twoSets,
+	Name: "kid", Version: 1, Device: true, Inputs: twoSets,
 	Title: "kernel distance (KID) of generated and reference images by group, with intervals",
 	Unit:  "squared MMD", Range: "(-∞, ∞)", Direction: "lower is better", Citation: "Bińkowski et al. 2018",
 	Compute: func(ctx context.Context, call *metrics.Call, o KernelOptions) (out []KIDRow, err error) {
@@ -50,7 +50,7 @@ var kid = metrics.Define(metrics.Definition[KernelOptions, KIDRow]{
 })
 
 var cmmd = metrics.Define(metrics.Definition[KernelOptions, CMMDRow]{
-	Name: "cmmd", Version: 1, Inputs: twoSets,
+	Name: "cmmd", Version: 1, Device: true, Inputs: twoSets,
 	Title: "kernel distance of CLIP's vectors (CMMD) of generated and reference images by group, with intervals",
 	Unit:  "1000 × squared MMD", Range: "[0, 2000]; unbiased also below 0", Direction: "lower is better",
 	Citation: "Jayasumana et al. 2024 (arXiv 2401.09603)",

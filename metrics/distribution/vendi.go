@@ -32,7 +32,7 @@ type VendiRow struct {
 }
 
 var vendi = metrics.Define(metrics.Definition[VendiOptions, VendiRow]{
-	Name: "vendi", Version: 1, Inputs: []metrics.Input{{Role: "in", About: "images with a vector"}},
+	Name: "vendi", Version: 1, Device: true, Inputs: []metrics.Input{{Role: "in", About: "images with a vector"}},
 	Title: "effective number of different images (Vendi score) by group, at equal n, with intervals",
 	Unit:  "effective images", Range: "[1, n]", Direction: "higher is more diverse",
 	Citation: "Friedman and Dieng 2023; Pasarkar and Dieng 2024",

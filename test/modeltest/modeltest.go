@@ -23,6 +23,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
+	"antipode/gomlxmodels/device"
 	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/weights"
 )
@@ -345,4 +346,19 @@ func addComputed(t testing.TB, dir string) {
 		list = append(list, v)
 	}
 	Save(t, dir, list)
+}
+
+// Device opens the pure Go backend, or XLA's on the processor, until the test ends. Without a plugin the test is
+// skipped by name; REQUIRE=xla makes that a failure.
+func Device(t testing.TB, kind string) *device.Device {
+	t.Helper()
+	d, err := device.Open(kind, "")
+	if err != nil {
+		if kind == device.XLACPU && slices.Contains(strings.Split(os.Getenv("REQUIRE"), ","), "xla") {
+			t.Fatal(err)
+		}
+		t.Skipf("no %s device: %v", kind, err)
+	}
+	t.Cleanup(d.Close)
+	return d
 }

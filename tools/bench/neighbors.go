@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"time"
 
 	"antipode/gomlxmodels/neighbors"
 	"antipode/metrics/prdc"
@@ -41,33 +42,20 @@ var neighborsBenchmark = benchmark{
 		if _, err := compute(prdc.Sets{Real: sets.Real[:few], Generated: sets.Generated[:few]}); err != nil {
 			return err
 		}
-		debug.FreeOSMemory()
-		before, err := memory("self", "VmRSS:")
-		if err != nil {
-			return err
-		}
 		var result *prdc.Result
 		var peak, theirPeak float64
 		var last reply
-		ours := timed("antipode, "+s.device.Kind, func() (err error) {
-			result, err = compute(sets)
-			return err
-		})
-		measured := side{ours.name, func() ([]float64, error) {
-			debug.FreeOSMemory()
-			if err := os.WriteFile("/proc/self/clear_refs", []byte("5"), 0); err != nil { // resets the peak
-				return nil, err
-			}
-			seconds, err := ours.run()
-			if err != nil {
-				return nil, err
-			}
-			now, err := memory("self", "VmHWM:")
-			peak = max(peak, now-before)
-			return seconds, err
+		measured := side{"antipode, " + s.device.Kind, func() ([]float64, error) {
+			seconds, mib, err := peaked(func() (err error) {
+				result, err = compute(sets)
+				return err
+			})
+			peak = max(peak, mib)
+			return []float64{seconds}, err
 		}}
-		err = s.turns([]part{{fmt.Sprintf("precision and coverage, N = M = %d, d = %d, k = %d", n, d, k), "scores", 1}},
-			measured, side{s.peer.name, func() (_ []float64, err error) {
+		title := fmt.Sprintf("precision and coverage, N = M = %d, d = %d, k = %d", n, d, k)
+		err := s.turns([]part{{title, "scores", 1}}, measured,
+			side{s.peer.name, func() (_ []float64, err error) {
 				last, err = s.peer.do("run")
 				theirPeak = max(theirPeak, last.MiB)
 				return last.Seconds, err
@@ -99,6 +87,25 @@ func twoSets(s *session, n, d int) (sets prdc.Sets) {
 		sets.Generated = append(sets.Generated, row)
 	}
 	return sets
+}
+
+// peaked runs f and returns its seconds and the peak memory above what the process had before.
+func peaked(f func() error) (seconds, mib float64, err error) {
+	debug.FreeOSMemory()
+	before, err := memory("self", "VmRSS:")
+	if err == nil {
+		err = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) // resets the peak
+	}
+	if err != nil {
+		return 0, 0, err
+	}
+	begin := time.Now()
+	if err := f(); err != nil {
+		return 0, 0, err
+	}
+	seconds = time.Since(begin).Seconds()
+	peak, err := memory("self", "VmHWM:")
+	return seconds, peak - before, err
 }
 
 // memory reads a size of a process, "self" or its number, in MiB.

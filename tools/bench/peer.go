@@ -35,6 +35,7 @@ type reply struct {
 	Name                string    // of the first line
 	Seconds             []float64 // of each part of the work
 	MiB                 float64   // peak memory
+	Peaks               []float64 // of each part of the work, MiB
 	Precision, Coverage float64   // of neighbors
 	Values              []float64 // of scores
 }

@@ -1,17 +1,19 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"math"
-	"time"
+	"sync"
 
+	"antipode/gomlxmodels/blas"
 	"antipode/metrics/distribution"
 )
 
 // scoresBenchmark measures the scores of all vectors, without intervals, one after the other.
 var scoresBenchmark = benchmark{
-	about: "Fréchet distance, KID and Vendi score of -n real and -n generated vectors, against clean-fid and " +
-		"vendi-score",
+	about: "Fréchet distance, KID, CMMD and Vendi score of -n real and -n generated vectors, against clean-fid, " +
+		"torch-fidelity, numpy and vendi-score",
 	ints: map[string]int{"n": 10000, "size": 768, "repeat": 3, "seed": 1},
 	run: func(s *session) error {
 		n, d := s.int("n"), s.int("size")
@@ -25,37 +27,63 @@ var scoresBenchmark = benchmark{
 		if err := s.begin(d); err != nil {
 			return err
 		}
+		var one sync.Mutex
+		multiplier := blas.Use(s.device.Backend, func(_ context.Context, f func() error) error {
+			one.Lock()
+			defer one.Unlock()
+			return f()
+		})
+		defer multiplier.Close()
 		v := distribution.Vectors{Real: sets.Real, Generated: sets.Generated}
-		scores := []func() (float64, error){
-			func() (float64, error) { return distribution.Frechet(v) },
-			func() (float64, error) { return distribution.MMD(v, distribution.Polynomial, distribution.Unbiased) },
-			func() (float64, error) { return distribution.Vendi(v.Generated, "1") },
+		distance := func() (float64, error) { return distribution.Frechet(v) }
+		kernel := func() (float64, error) {
+			return distribution.MMD(v, distribution.Polynomial, distribution.Unbiased)
 		}
-		values := make([]float64, len(scores))
+		scores := []struct {
+			peer    string
+			compute func() (float64, error)
+		}{
+			{"Fréchet distance, clean-fid", distance}, {"Fréchet distance, torch-fidelity", distance},
+			{"KID, clean-fid", kernel}, {"KID, torch-fidelity", kernel},
+			{"CMMD, numpy", func() (float64, error) {
+				return distribution.MMD(v, distribution.Gaussian, distribution.Biased)
+			}},
+			{"Vendi score, vendi-score", func() (float64, error) { return distribution.Vendi(v.Generated, "1") }},
+		}
+		var parts []part
+		for _, score := range scores {
+			parts = append(parts, part{fmt.Sprintf("%s, N = M = %d, d = %d", score.peer, n, d), "scores", 1})
+			if _, err := score.compute(); err != nil { // compiles
+				return err
+			}
+		}
+		values, peaks := make([]float64, len(scores)), make([]float64, len(scores))
 		var theirs reply
-		size := fmt.Sprintf(", N = M = %d, d = %d", n, d)
-		err := s.turns([]part{{"Fréchet distance" + size, "scores", 1}, {"KID" + size, "scores", 1},
-			{"Vendi score" + size, "scores", 1}},
-			side{"antipode", func() (seconds []float64, err error) {
-				for i, score := range scores {
-					start := time.Now()
-					if values[i], err = score(); err != nil {
-						return nil, err
-					}
-					seconds = append(seconds, time.Since(start).Seconds())
+		err := s.turns(parts, side{"antipode, " + s.device.Kind, func() ([]float64, error) {
+			seconds := make([]float64, len(scores))
+			for i, score := range scores {
+				var err error
+				seconds[i], peaks[i], err = peaked(func() (err error) {
+					values[i], err = score.compute()
+					return err
+				})
+				if err != nil {
+					return nil, err
 				}
-				return seconds, nil
-			}}, side{s.peer.name, func() (_ []float64, err error) {
-				theirs, err = s.peer.do("run")
-				return theirs.Seconds, err
-			}})
+			}
+			return seconds, nil
+		}}, side{s.peer.name, func() (_ []float64, err error) {
+			theirs, err = s.peer.do("run")
+			return theirs.Seconds, err
+		}})
 		if err != nil {
 			return err
 		}
 		for i, value := range values {
 			other := theirs.Values[i]
-			fmt.Printf("  %.10g and %.10g\n", value, other)
-			if math.Abs(value-other) > 1e-6*max(math.Abs(other), 1) {
+			fmt.Printf("  %s: %.10g and %.10g; peak memory above the inputs %.0f and %.0f MiB\n", scores[i].peer,
+				value, other, peaks[i], theirs.Peaks[i])
+			if math.Abs(value-other) > 1e-6*math.Abs(other) {
 				return fmt.Errorf("score %d differs: %v and %v", i+1, value, other)
 			}
 		}

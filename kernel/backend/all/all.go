@@ -23,6 +23,7 @@ import (
 	"antipode/datasets/table"
 	_ "antipode/datasets/visage"
 	"antipode/gomlxmodels/archipelago/weights"
+	"antipode/gomlxmodels/blas"
 	"antipode/gomlxmodels/device"
 	"antipode/gomlxmodels/hub"
 	"antipode/gomlxmodels/neighbors"
@@ -112,6 +113,7 @@ type accelerator struct {
 	device *device.Device
 	once   sync.Once
 	finder *neighbors.Finder
+	blas   *blas.Multiplier
 }
 
 func (a *accelerator) Kind() string             { return a.device.Kind }
@@ -125,18 +127,23 @@ func (a *accelerator) Describe() (text, plugin string) {
 	return a.device.Description, plugin
 }
 
-// Neighbors is the device's search, nil for the pure Go device: plain Go is faster than a graph there.
+// Neighbors is the device's search, nil for the pure Go device: plain Go is faster than a graph there. From then on
+// gonum multiplies large matrices on the device.
 func (a *accelerator) Neighbors(onDevice func(context.Context, func() error) error) prdc.Neighbors {
 	if a.device.Kind == device.Go {
 		return nil
 	}
-	a.once.Do(func() { a.finder = neighbors.New(a.device.Backend, neighbors.Options{OnDevice: onDevice}) })
+	a.once.Do(func() {
+		a.finder = neighbors.New(a.device.Backend, neighbors.Options{OnDevice: onDevice})
+		a.blas = blas.Use(a.device.Backend, onDevice)
+	})
 	return a.finder
 }
 
 func (a *accelerator) Close() {
 	if a.finder != nil {
 		a.finder.Close()
+		a.blas.Close()
 	}
 	a.device.Close()
 }

@@ -53,7 +53,7 @@ type Device interface {
 	Kind() string             // "xla:cpu", "xla:cuda", "go"
 	Backend() compute.Backend // the backend of stages
 	// Neighbors returns a nearest-neighbor search that uses the device within onDevice only; nil = the slower search in
-	// Go.
+	// Go. It may also make gonum multiply there.
 	Neighbors(onDevice func(context.Context, func() error) error) prdc.Neighbors
 	Close()
 }

@@ -65,11 +65,11 @@ func (r *run) stored(p *table.Plan, in []*table.Frame, evaluate operation.Evalua
 		r.readOnce(x)
 	}
 	call := operation.Call{Progress: r.progress, Note: note, Read: read}
-	if operation.Find(p.Op).Near {
+	if operation.Find(p.Op).Device {
 		if d, err := r.e.openDevice(r); err == nil {
 			call.Neighbors = d.Neighbors(r.e.queue.do)
 		} else {
-			note("no device (%v): nearest neighbors are found in plain Go", err)
+			note("no device (%v): it is computed in plain Go, slower", err)
 		}
 	}
 	f, err := evaluate(r.ctx, call, p.Args, in)
