@@ -28,17 +28,18 @@ type Bars struct {
 	Order      Order             // order of the values of columns
 	Names      map[string]string // names of the columns Y and MoreY in the figure
 	Title      string
-	XLabel     string // label of the axis of names, wherever it is drawn
-	YLabel     string // label of the value axis, with the unit
-	YLimits    Range  // limits of the value axis
-	FreeLimits bool   // panels have separate limits
-	Percent    bool   // values, intervals and axis are times 100; YLimits and References are then in percent
-	Horizontal bool   // bars are horizontal even where their names fit below them
-	Sorted     bool   // largest first, bars without data last
-	Limit      int    // shows only the first bars of each panel; needs Sorted
-	References []Mark // lines across the value axis
-	Interval   string // kind of the intervals (default: the text column "interval")
-	Note       string // first sentence of the caption
+	XLabel     string         // label of the axis of names, wherever it is drawn
+	YLabel     string         // label of the value axis, with the unit
+	YLimits    Range          // limits of the value axis
+	FreeLimits bool           // panels have separate limits
+	Percent    bool           // values, intervals and axis are times 100; YLimits and References are then in percent
+	Horizontal bool           // bars are horizontal even where their names fit below them
+	Sorted     bool           // largest first, bars without data last
+	Limit      int            // shows only the first bars of each panel; needs Sorted
+	References []Mark         // lines across the value axis
+	Interval   string         // kind of the intervals (default: the text column "interval")
+	Note       string         // first sentence of the caption
+	Browse     datasets.Table // images: Show adds a page on which a click on a bar selects those of its group
 	Theme      Theme
 }
 
@@ -47,7 +48,7 @@ func (f Bars) figure() drawer {
 		more: f.MoreY, x: f.X, series: f.Series, panels: f.Panels, panelRows: f.PanelRows, order: f.Order,
 		names: f.Names, title: f.Title, xlabel: f.XLabel, ylabel: f.YLabel, ylim: f.YLimits, free: f.FreeLimits,
 		percent: f.Percent, horizontal: f.Horizontal, sorted: f.Sorted, limit: f.Limit, refs: f.References,
-		interval: f.Interval, note: f.Note, theme: f.Theme,
+		interval: f.Interval, note: f.Note, images: f.Browse, theme: f.Theme,
 	}, func(frame *datasets.Frame, s *options) (drawing, error) {
 		if s.limit > 0 && !s.sorted {
 			return nil, fmt.Errorf("Limit needs Sorted")
@@ -159,14 +160,14 @@ func (b *barData) panel(c *chart, i int, rows []int) (*panel, error) {
 	if rows == nil && b.panels.heads != nil {
 		return nil, nil
 	}
-	at, scope := cells{}, b.values
+	at, scope, of := cells{}, b.values, map[[2]string]int{}
 	var mine []value
 	for _, r := range rows {
 		k, v := [2]string{b.xs[r], b.ss[r]}, b.values[r]
 		if _, twice := at[k]; twice {
 			return nil, twoRows(b.f, r, b.x, b.xs[r], b.series, b.ss[r])
 		}
-		at[k] = v
+		at[k], of[k] = v, r
 		mine = append(mine, v)
 		b.whiskers = b.whiskers || v.interval()
 		if v.none() {
@@ -190,7 +191,9 @@ func (b *barData) panel(c *chart, i int, rows []int) (*panel, error) {
 		b.left = append(b.left, fmt.Sprintf("%d of %d", s.limit, len(own)))
 		own = own[:s.limit]
 	}
-	return barPanel(b.panels.titles[i], own, b.levels, at, b.scale(scope), b.horizontal, s), nil
+	p := barPanel(b.panels.titles[i], own, b.levels, at, b.scale(scope), b.horizontal, s)
+	p.rows = of
+	return p, nil
 }
 
 // scale is the axis of values, with room for the number below a vertical bar that reaches its lower end.
@@ -333,9 +336,11 @@ func barPanel(title string, names, series []string, at cells, scale axis, horizo
 				if horizontal {
 					y := p.t + (float64(i)+0.5)*long + offset
 					sc.flatBar(p, v, y, thick, base, s, j)
+					sc.behind(p, [2]string{name, level}, p.l, y-thick/2, p.r-p.l, thick)
 				} else {
 					x := p.l + (float64(i)+0.5)*long + offset
 					sc.tallBar(p, v, x, thick, base, s, j)
+					sc.behind(p, [2]string{name, level}, x-thick/2, p.t, thick, p.b-p.t)
 				}
 			}
 		}

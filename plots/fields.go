@@ -81,7 +81,7 @@ type options struct {
 	percent, totals       bool
 	stacked, joined       bool
 	lines                 []Line
-	fits                  datasets.Table
+	fits, images          datasets.Table
 
 	metric *operation.Operation // that computed the table, or nil
 	melted []string             // the columns that were made one

@@ -440,6 +440,28 @@ if (served) actions.push(['Copies in a folder', async () => say(await (await fet
 line.hidden = true;
 $('take').append(make('div', { textContent: 'Of the selected rows, or of all that are shown:' }), ...actions.map(([name, f]) => { const b = make('button', { textContent: name }); b.onclick = f; return b; }), line);
 
+// A figure whose marks select rows.
+const marked = [];
+if (data.figure) {
+  const f = data.figure, box = make(f.image ? 'div' : 'table', { className: 'plot' });
+  if (f.image) box.append(make('img', { src: f.image, alt: f.text }));
+  else box.append(make('tr', {}, ...f.head.map(t => make('th', { textContent: t, dir: 'auto' }))));
+  f.marks.forEach((m, i) => {
+    const lists = m.Lists || {}, name = Object.entries(lists).map(([c, v]) => `${c}: ${v[0] || '(empty)'}`).join(', ');
+    const b = make('button', { title: name, ariaLabel: name, disabled: !m.Lists });
+    b.onclick = () => change({ lists: same(lists) ? {} : lists, row: null });
+    marked.push([b, lists]);
+    if (f.image) { for (const [k, v] of [['left', m.X], ['top', m.Y], ['width', m.W], ['height', m.H]]) b.style[k] = 100 * v + '%'; box.append(b); return; }
+    b.textContent = f.cells[i][0] || '(empty)';
+    box.append(make('tr', {}, make('td', {}, b), ...f.cells[i].slice(1).map(t => make('td', { textContent: t, dir: 'auto' }))));
+  });
+  $('figure').append(box); $('figure').hidden = false;
+}
+function same(lists) {
+  const text = o => JSON.stringify(Object.keys(o).sort().map(k => [k, [...o[k]].sort()]));
+  return text(lists) === text(state.lists);
+}
+
 // Controls.
 const choose = (e, list, none) => { e.replaceChildren(...(none ? [make('option', { value: '', textContent: none })] : []), ...list.map(c => make('option', { value: c.name, textContent: c.name }))); };
 choose($('sort'), columns, 'the table'); choose($('group'), lists, 'nothing'); choose($('color'), lists, 'nothing');
@@ -475,6 +497,7 @@ function update() {
   if (document.activeElement !== $('search')) $('search').value = state.q;
   $('down').setAttribute('aria-pressed', state.down);
   $('plot').setAttribute('aria-pressed', state.plot);
+  for (const [b, lists] of marked) b.setAttribute('aria-pressed', same(lists));
   for (const box of $('captions').querySelectorAll('input')) box.checked = state.captions.includes(box.value);
   if (what !== drawn) { drawn = what; filter(); facets(); layout(); } else { for (const [, e] of shown) e.forEach(x => x.remove()); shown.clear(); paint(); }
   if (kept && $('tile-' + focus)) $('tile-' + focus).focus({ preventScroll: true });
