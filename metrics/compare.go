@@ -399,7 +399,8 @@ func (r *runs) verdicts(order []scoreOf, values [2]map[scoreOf]float64, samples 
 func (r *runs) count(row *CompareRow) (free float64, equal bool) {
 	equal = true
 	for _, u := range r.units {
-		if r.by != nil && r.o.Subject == nil && row.Subject != u.stratum && !strings.HasPrefix(row.Subject, u.stratum+", ") {
+		if r.by != nil && r.o.Subject == nil && row.Subject != u.stratum &&
+			!strings.HasPrefix(row.Subject, u.stratum+", ") {
 			continue
 		}
 		equal = equal && u.equal

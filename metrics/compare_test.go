@@ -120,7 +120,8 @@ func TestCompareReads(t *testing.T) {
 	} {
 		with := a.With(table.NumberColumn("answer_correct", make([]float64, a.Len())),
 			table.NumberColumn("answer_p_wanted", make([]float64, a.Len())))
-		if _, _, err := evaluate(t, ask{"compare", nil, o}, with, with); err == nil || !strings.Contains(err.Error(), want) {
+		_, _, err := evaluate(t, ask{"compare", nil, o}, with, with)
+		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
@@ -189,7 +190,8 @@ func compareRuns(t *testing.T, pairs int) {
 		t.Logf("paired %v: %d alarms, %d covered, %d of %d found", paired, alarms, covered, found, pairs)
 		slack := func(p float64) float64 { return 2 * math.Sqrt(p*(1-p)/float64(pairs)) }
 		share := func(k int) float64 { return float64(k) / float64(pairs) }
-		if share(alarms) > max(0.05, 1/float64(pairs)) || share(covered) < 0.95-slack(0.95) || share(found) < power-slack(power) {
+		if share(alarms) > max(0.05, 1/float64(pairs)) || share(covered) < 0.95-slack(0.95) ||
+			share(found) < power-slack(power) {
 			t.Errorf("paired %v: %d alarms, %d covered, %d of %d found", paired, alarms, covered, found, pairs)
 		}
 	}

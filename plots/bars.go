@@ -28,19 +28,20 @@ type Bars struct {
 	Order      Order             // order of the values of columns
 	Names      map[string]string // names of the columns Y and MoreY in the figure
 	Title      string
-	XLabel     string         // label of the axis of names, wherever it is drawn
-	YLabel     string         // label of the value axis, with the unit
-	YLimits    Range          // limits of the value axis
-	FreeLimits bool           // panels have separate limits
-	Percent    bool           // values, intervals and axis are times 100; YLimits and References are then in percent
-	Horizontal bool           // bars are horizontal even where their names fit below them
-	Sorted     bool           // largest first, bars without data last
-	Limit      int            // shows only the first bars of each panel; needs Sorted
-	References []Mark         // lines across the value axis
-	Interval   string         // kind of the intervals (default: the text column "interval")
-	Note       string         // first sentence of the caption
-	Browse     datasets.Table // images: Show adds a page on which a click on a bar selects those of its group
+	XLabel     string // label of the axis of names, wherever it is drawn
+	YLabel     string // label of the value axis, with the unit
+	YLimits    Range  // limits of the value axis
+	FreeLimits bool   // panels have separate limits
+	Percent    bool   // values, intervals and axis are times 100; YLimits and References are then in percent
+	Horizontal bool   // bars are horizontal even where their names fit below them
+	Sorted     bool   // largest first, bars without data last
+	Limit      int    // shows only the first bars of each panel; needs Sorted
+	References []Mark // lines across the value axis
+	Interval   string // kind of the intervals (default: the text column "interval")
+	Note       string // first sentence of the caption
 	Theme      Theme
+
+	Browse datasets.Table // images: below the figure, a page on which a click on a mark selects those of its group
 }
 
 func (f Bars) figure() drawer {

@@ -34,16 +34,17 @@ type Forest struct {
 	XLabel     string // label of the value axis, with the unit
 	YLabel     string
 	XLimits    Range
-	FreeLimits bool           // panels have separate limits
-	Percent    bool           // values, intervals and axis are times 100; XLimits and References are then in percent
-	Sorted     bool           // largest first, rows without data last
-	Joined     bool           // the marks of a row are on one line and connected; intervals are not drawn
-	Crossed    Match          // rows with a cross as mark; their value of the column is in the legend
-	References []Mark         // lines across the value axis, for example the zero of a gap
-	Interval   string         // kind of the intervals (default: the text column "interval")
-	Note       string         // first sentence of the caption
-	Browse     datasets.Table // images: Show adds a page on which a click on a mark selects those of its group
+	FreeLimits bool   // panels have separate limits
+	Percent    bool   // values, intervals and axis are times 100; XLimits and References are then in percent
+	Sorted     bool   // largest first, rows without data last
+	Joined     bool   // the marks of a row are on one line and connected; intervals are not drawn
+	Crossed    Match  // rows with a cross as mark; their value of the column is in the legend
+	References []Mark // lines across the value axis, for example the zero of a gap
+	Interval   string // kind of the intervals (default: the text column "interval")
+	Note       string // first sentence of the caption
 	Theme      Theme
+
+	Browse datasets.Table // images: below the figure, a page on which a click on a mark selects those of its group
 }
 
 func (f Forest) figure() drawer {

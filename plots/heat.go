@@ -29,21 +29,23 @@ type Heat struct {
 	Title        string
 	XLabel       string
 	YLabel       string
-	Limits       Range          // ends of the color scale
-	Percent      bool           // values are times 100; Limits and Reference are then in percent
-	Sorted       bool           // rows by the value of their first column, largest first; not with RowGroups
-	Reference    Mark           // value from which colors diverge; at 0 it needs a name
-	Hatched      Match          // cells to strike out: their number is of another kind, as on the diagonal of a table of pairs
-	Totals       bool           // sums of rows and columns, for counts; with equal names also the share on the diagonal
-	Note         string         // first sentence of the caption
-	Browse       datasets.Table // images: Show adds a page on which a click on a cell selects those of its group
+	Limits       Range  // ends of the color scale
+	Percent      bool   // values are times 100; Limits and Reference are then in percent
+	Sorted       bool   // rows by the value of their first column, largest first; not with RowGroups
+	Reference    Mark   // value from which colors diverge; at 0 it needs a name
+	Hatched      Match  // cells to strike out: their number is of another kind, as on the diagonal of a table of pairs
+	Totals       bool   // sums of rows and columns, for counts; with equal names also the share on the diagonal
+	Note         string // first sentence of the caption
 	Theme        Theme
+
+	Browse datasets.Table // images: below the figure, a page on which a click on a mark selects those of its group
 }
 
 func (f Heat) figure() drawer {
 	set := options{rows: f.Rows, columns: f.Columns, groups: [2]string{f.RowGroups, f.ColumnGroups}, panels: f.Panels,
 		panelRows: f.PanelRows, order: f.Order, title: f.Title, xlabel: f.XLabel, ylabel: f.YLabel, limits: f.Limits,
-		percent: f.Percent, sorted: f.Sorted, hatched: f.Hatched, totals: f.Totals, note: f.Note, images: f.Browse, theme: f.Theme}
+		percent: f.Percent, sorted: f.Sorted, hatched: f.Hatched, totals: f.Totals, note: f.Note, images: f.Browse,
+		theme: f.Theme}
 	if f.Reference != (Mark{}) {
 		set.refs = []Mark{f.Reference}
 	}

@@ -33,7 +33,8 @@ func TestMarksSelectImages(t *testing.T) {
 		{"region": {"e\u0301", "\u00e9"}, "object": {"boat"}}, {"region": {hostile}, "object": {"house"}},
 		{"region": {"e\u0301", "\u00e9"}, "object": {"house"}}, {"object": {"boat"}}}
 	for name, f := range map[string]plots.Figure{
-		"Bars":    plots.Bars{Table: scores, Y: "x", MoreY: []string{"y"}, Panels: "object", Title: "Bars", Browse: images},
+		"Bars": plots.Bars{Table: scores, Y: "x", MoreY: []string{"y"}, Panels: "object", Title: "Bars",
+			Browse: images},
 		"Forest":  plots.Forest{Table: scores, X: "x", Title: "Forest", Browse: images},
 		"Heat":    plots.Heat{Table: scores, Value: "x", Title: "Heat", Browse: images},
 		"Scatter": plots.Scatter{Table: scores, X: "x", Y: "y", Title: "Scatter", Browse: images},

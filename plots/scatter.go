@@ -46,8 +46,9 @@ type Scatter struct {
 	Fits       datasets.Table // fitted lines, from another table
 	Interval   string         // kind of the intervals (default: the text column "interval")
 	Note       string         // first sentence of the caption
-	Browse     datasets.Table // images: Show adds a page on which a click on a mark selects those of its group
 	Theme      Theme
+
+	Browse datasets.Table // images: below the figure, a page on which a click on a mark selects those of its group
 }
 
 func (f Scatter) figure() drawer {

@@ -41,7 +41,7 @@ type Table struct {
 	Repeat []string // columns repeated in every block
 	Span   string   // separator in labels: equal text before it is a common label; not in CSV and Markdown
 
-	Browse datasets.Table // images: Show adds a page on which a click on a row selects those of its group
+	Browse datasets.Table // images: below the table, a page on which a click on a row selects those of its group
 
 	Footer    []string // text columns, equal in all rows, to print once below the table; in CSV they are columns
 	Constants bool     // prints all text columns that are equal in all rows below the table, as Footer does
