@@ -35,8 +35,8 @@ func compareRuns(ctx context.Context, args []string) error {
 	addOptions(fs, &o)
 	fs.BoolVar(&strict, "strict", false, "exit status 3 for an undecided change, too: there are too few images")
 	fs.IntVar(&most, "moved", 5, "list so many of the `N` images that changed most, by --vector; 0 = none")
-	fs.StringVar(&vector, "vector", "", "a vector `COLUMN`: what the metric reads, and by which images that changed are "+
-		"listed; default the first that both tables have")
+	fs.StringVar(&vector, "vector", "", "a vector `COLUMN`: what the metric reads, and by which images that changed "+
+		"are listed; default the first that both tables have")
 	fs.StringVar(&out, "out", "", "write the table to a `FILE`, too: .csv or .parquet")
 	help, itself := fs.Usage, operation.Find("compare")
 	var score *operationFlags

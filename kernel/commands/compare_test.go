@@ -34,7 +34,7 @@ func TestCompare(t *testing.T) {
 		status  int
 		printed string
 	}{
-		"--b better.csv " + mean:                             {0, "0 of 2 scores got worse beyond the margin, 0 undecided"},
+		"--b better.csv " + mean:                             {0, "0 of 2 scores got worse beyond the margin, 0 und"},
 		"--b worse.csv " + mean:                              {3, "south    value  regression"},
 		"--b worse.csv --on region --strict " + mean:         {3, "south    value  undecided"},
 		"--b worse.csv --on region " + mean:                  {0, "2 undecided"},

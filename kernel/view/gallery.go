@@ -21,10 +21,18 @@ type Options struct {
 	Compare *table.Frame // a table whose images are shown next to those of the first
 	On      []string     // columns that identify a row in both; see table.Match
 	Vector  string       // of Compare: the vector whose cosine distance is computed; "" = the first that both have
+
+	Real    *table.Frame // reference images, of which the large view shows the nearest by Vector
+	Spheres *table.Frame // of Real and the rows: a result of metrics.Hyperspheres by By and Vector
+	By      []string
 }
 
 // Gallery is the content of a page.
-type Gallery struct{ *browse.Gallery }
+type Gallery struct {
+	*browse.Gallery
+	real   *reference // nil = none
+	vector string     // of real
+}
 
 // Names of the columns that a comparison adds; the second image, and what differs in it, have the suffix.
 const (
@@ -54,7 +62,11 @@ func New(rows *table.Frame, o Options) (*Gallery, error) {
 	if err == nil && o.Compare != nil {
 		g.Images = append(g.Images, g.Images[0]+second)
 	}
-	return &Gallery{g}, err
+	out := &Gallery{Gallery: g, vector: o.Vector}
+	if err == nil && o.Real != nil {
+		out.real, err = newReference(o.Real, o.Spheres, o.By)
+	}
+	return out, err
 }
 
 // fitted is the number of vectors that principal components are computed from.

@@ -67,8 +67,10 @@ type Page struct {
 	Tagged  any           `json:"tagged,omitempty"` // set before: objects with id and tag
 	Rater   string        `json:"rater,omitempty"`
 	Figure  *Figure       `json:"figure,omitempty"`
-	Thumbs  [][]string    `json:"thumbs,omitempty"` // of a page without a server: data URIs by image column and row
-	Links   []string      `json:"links,omitempty"`  // and the paths of the originals, relative to the page; "" = none
+
+	Reference string     `json:"reference,omitempty"` // the vector by which the server finds reference images
+	Thumbs    [][]string `json:"thumbs,omitempty"`    // of a page without a server: data URIs by image column and row
+	Links     []string   `json:"links,omitempty"`     // and the paths of the originals, relative to the page; "" = none
 }
 
 // New returns the gallery of the first image column of a table. A column X_shown is shown in place of X.

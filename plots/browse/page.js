@@ -393,6 +393,7 @@ async function facts(row) {
   if (command(row)) add('to make a similar image again', command(row));
   $('facts').replaceChildren(list);
   if (!served && data.links[row]) list.prepend(make('dt', { textContent: 'original' }), make('dd', {}, make('a', { href: data.links[row], textContent: data.links[row], target: '_blank', rel: 'noreferrer' })));
+  if (data.reference) await balls(row);
   for (const name of served ? data.vectors || [] : []) {
     const near = await (await fetch(`near/${row}?vector=${encodeURIComponent(name)}`)).json();
     if (row !== state.row || !near || !near.length) continue;
@@ -402,6 +403,17 @@ async function facts(row) {
       return b;
     })));
   }
+}
+async function balls(row) {
+  const found = await (await fetch('reference/' + row)).json();
+  if (row !== state.row || !found) return;
+  const text = found.inside ? `In the balls of ${found.inside} of ${found.of} reference images by ${data.reference}: it counts for precision, ` +
+    `and covers them for coverage${found.alone ? `, ${found.alone} of them alone` : ''}.` :
+    `In no ball of ${found.of} reference images by ${data.reference}: it does not count for precision, and covers none.`;
+  $('facts').append(make('p', { id: 'balls', textContent: text + ' The nearest, with distance and radius of the ball:' }),
+    make('div', { className: 'near' }, ...found.nearest.map(n => make('div', { className: n.inside ? 'inside' : '', title: n.id },
+      make('img', { alt: n.id, src: `reference/${n.row}/thumb`, loading: 'lazy' }),
+      make('div', { textContent: `${n.distance.toPrecision(3)} ${n.inside ? '<' : '≥'} ${n.radius.toPrecision(3)}` })))));
 }
 let showing = null;
 function detail() {
