@@ -491,7 +491,7 @@ for (const name of ['x', 'y']) $(name).onchange = () => change({ [name]: $(name)
 $('down').onclick = () => change({ down: !state.down });
 $('size').oninput = () => change({ size: Number($('size').value) }, true);
 let typing;
-$('search').oninput = () => { clearTimeout(typing); typing = setTimeout(() => change({ q: $('search').value }, true), 150); };
+$('search').oninput = () => { const q = $('search').value; clearTimeout(typing); typing = setTimeout(() => change({ q }, true), 150); };
 $('plot').onclick = () => {
   const part = numbers.filter(c => / component [12]$/.test(c.name)), [a, b] = part.length > 1 ? part : numbers;
   change({ plot: !state.plot, x: state.x || a.name, y: state.y || b.name });
