@@ -128,7 +128,8 @@ def view(images: TableLike, **options: Any) -> Optional[View]:
     with contextlib.ExitStack() as files:
         args = ["view", _file(images, files), *_flags({"root": "/", **options}, files)]
         if options.get("export"):
-            return _run(args)
+            _run(args)
+            return None
         process = subprocess.Popen(
             [_command(), *args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
@@ -236,7 +237,7 @@ def _read(path: str) -> pd.DataFrame:
             frame["image"] = [_image(path, v) for v in frame["image"]]
         return frame
     stored = pq.read_table(path)
-    frame = stored.to_pandas(ignore_metadata=True)
+    frame: pd.DataFrame = stored.to_pandas(ignore_metadata=True)
     for field in stored.schema:
         if pa.types.is_struct(field.type) and field.type.get_field_index("sha256") >= 0:
             frame[field.name] = [_image(path, v and v["path"]) for v in frame[field.name]]
