@@ -14,7 +14,7 @@ import (
 
 // NewCaptioner reads the weights of a model.
 func NewCaptioner(backend compute.Backend, m *Model, o textgen.CaptionerOptions) (*textgen.Captioner, error) {
-	if m == nil || m.cfg.questions {
+	if m == nil || m.cfg.encodes() {
 		return nil, errors.New("blip: a captioner needs a model that writes captions")
 	}
 	return textgen.NewCaptioner(backend, m.Network(), o)

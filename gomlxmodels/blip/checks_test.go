@@ -36,23 +36,30 @@ func TestRealSize(t *testing.T) {
 	captiontest.Alone(t, c, images, start)
 }
 
-// TestRealQuestions compares a model of the shape of blip-vqa-base, random weights, with transformers: encoded
-// questions, logits of forced answers, likelihoods and greedy answers. It logs the seconds of both per
-// question: image, question, likelihoods of the choices and ten tokens.
+// TestRealQuestions compares models of the shapes of blip-vqa-base and blip-itm-base-coco, random weights, with
+// transformers: encoded questions, logits of forced answers, likelihoods and greedy answers. It logs the seconds of
+// both per question: image, question, likelihoods of the choices and ten tokens, or image and text.
 func TestRealQuestions(t *testing.T) {
 	backend, dir := testbackend.XLA(t), t.TempDir()
-	python(t, "blip_questions.py", "--real", dir)
-	g, cases := openQuestions(t, dir)
-	checkQuestion(t, backend, g, 0, cases[0])
-	checkAnswers(t, backend, g, cases)
-	a := must.Get(NewAnswerer(backend, g.Model))(t)
-	defer a.Close()
-	for range 2 { // the first time graphs are compiled
-		for i, c := range cases {
-			begin := time.Now()
-			must.Get(a.Answer(t.Context(), []Question{{Pixels: g.images()[c.Image], Tokens: c.Question,
-				Choices: c.Choices}}))(t)
-			t.Logf("question %d: %.2f s, transformers %.2f s", i, time.Since(begin).Seconds(), c.Seconds)
+	questions, match := filepath.Join(dir, "questions"), filepath.Join(dir, "match")
+	python(t, "blip_questions.py", "--real", questions)
+	python(t, "blip_judges.py", "--real", dir)
+	for _, folder := range []string{questions, match} {
+		g, cases := openQuestions(t, folder)
+		if folder == questions {
+			checkQuestion(t, backend, g, 0, cases[0])
 		}
+		checkAnswers(t, backend, g, cases)
+		a := must.Get(NewAnswerer(backend, g.Model))(t)
+		for range 2 { // the first time graphs are compiled
+			for i, c := range cases {
+				begin := time.Now()
+				must.Get(a.Answer(t.Context(), []Question{{Pixels: g.images()[c.Image], Tokens: c.Question,
+					Choices: c.Choices}}))(t)
+				t.Logf("%s %d: %.2f s, transformers %.2f s", filepath.Base(folder), i, time.Since(begin).Seconds(),
+					c.Seconds)
+			}
+		}
+		a.Close()
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"antipode/gomlxmodels/hub"
 	"antipode/gomlxmodels/vit"
@@ -14,6 +15,7 @@ import (
 const (
 	CaptionClass  = "BlipForConditionalGeneration"
 	QuestionClass = "BlipForQuestionAnswering"
+	MatchClass    = "BlipForImageTextRetrieval"
 )
 
 // Config is a model's shape: the keys of Hugging Face's BlipConfig.
@@ -24,9 +26,12 @@ type Config struct {
 	// Tied says that the head's weights are the words' own where the checkpoint holds no others.
 	Tied bool `json:"tie_word_embeddings"`
 
-	questions        bool // a [QuestionClass]: its decoder attends to an encoded question, not to the image
-	ownHead, ownBias bool // the head's weights, or its bias, are tensors of their own
+	class            string // of a [QuestionClass] the decoder attends to an encoded question, not to the image
+	ownHead, ownBias bool   // the head's weights, or its bias, are tensors of their own
 }
+
+// encodes reports whether a text encoder reads the image: not in a [CaptionClass].
+func (c *Config) encodes() bool { return c.class == QuestionClass || c.class == MatchClass }
 
 // TextConfig is the decoder's shape: the keys of BlipTextConfig.
 type TextConfig struct {
@@ -53,16 +58,16 @@ func DefaultConfig() Config {
 
 // ParseConfig reads the config.json of a [CaptionClass] and validates it.
 func ParseConfig(text []byte) (*Config, error) {
-	return parse(text, CaptionClass, "writes no captions")
+	return parse(text, "writes no captions", CaptionClass)
 }
 
-// ParseQuestions reads the config.json of a [QuestionClass] and validates it.
+// ParseQuestions reads the config.json of a model of any of the classes and validates it.
 func ParseQuestions(text []byte) (*Config, error) {
-	return parse(text, QuestionClass, "answers no questions")
+	return parse(text, "answers no questions", QuestionClass, MatchClass, CaptionClass)
 }
 
-// parse reads the config.json of a class; lacks says what other classes do not do.
-func parse(text []byte, class, lacks string) (*Config, error) {
+// parse reads the config.json of one of some classes, by default the first; lacks says what others do not do.
+func parse(text []byte, lacks string, classes ...string) (*Config, error) {
 	if _, err := hub.ModelType(text, "a BLIP (blip)", "blip"); err != nil {
 		return nil, err
 	}
@@ -75,11 +80,13 @@ func parse(text []byte, class, lacks string) (*Config, error) {
 	if err := json.Unmarshal(text, &f); err != nil {
 		return nil, fmt.Errorf("not readable as JSON: %w", err)
 	}
-	if len(f.Architectures) > 0 && f.Architectures[0] != class {
-		return nil, fmt.Errorf("a %s %s: take a %s", f.Architectures[0], lacks, class)
-	}
 	c := DefaultConfig()
-	c.questions = class == QuestionClass
+	c.class = classes[0]
+	if len(f.Architectures) > 0 {
+		if c.class = f.Architectures[0]; !slices.Contains(classes, c.class) {
+			return nil, fmt.Errorf("a %s %s: take a %s", c.class, lacks, classes[0])
+		}
+	}
 	if f.Tied != nil {
 		c.Tied = *f.Tied
 	}
@@ -94,7 +101,7 @@ func parse(text []byte, class, lacks string) (*Config, error) {
 func (c *Config) Validate() error {
 	t := &c.Text
 	var decoder error
-	if !t.IsDecoder {
+	if !t.IsDecoder && c.class != MatchClass {
 		decoder = errors.New("is_decoder is false: the model writes no text")
 	}
 	return hub.In("blip", cmp.Or(

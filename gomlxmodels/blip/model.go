@@ -39,7 +39,7 @@ type Text struct {
 // Shapes: pixels [B,3,H,W] float, normalized as the checkpoint requires → [Image].
 func ForwardImage(scope *model.Scope, cfg *Config, pixels *Node, o GraphOptions) Image {
 	dtype, reader := nn.DType(o.DType), "text"
-	if cfg.questions {
+	if cfg.encodes() {
 		reader = "question"
 	}
 	v := vit.Forward(scope.At("vision"), cfg.Vision.ViT(), pixels, vit.GraphOptions{Tokens: true, DType: dtype})
@@ -70,7 +70,7 @@ func ForwardText(scope *model.Scope, cfg *Config, in textgen.Inputs, o GraphOpti
 	x, words := embed(scope, c, in.IDs, in.Positions, dtype)
 	out.Embedded = x
 	var keep *Node
-	if cfg.questions {
+	if cfg.class == QuestionClass {
 		keep = in.Context[2*c.Layers]
 	}
 	for i := range c.Layers {

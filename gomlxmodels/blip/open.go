@@ -23,7 +23,7 @@ type Model struct {
 // tokenizer opens: tokens can be written without one.
 func Open(dir string) (*Model, error) { return open(dir, ParseConfig) }
 
-// OpenQuestions reads the folder of a model that answers questions, as [Open] does, for [NewAnswerer].
+// OpenQuestions reads the folder of a model of any of the classes, as [Open] does, for [NewAnswerer].
 func OpenQuestions(dir string) (*Model, error) { return open(dir, ParseQuestions) }
 
 func open(dir string, parse func([]byte) (*Config, error)) (m *Model, err error) {

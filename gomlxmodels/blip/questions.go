@@ -1,7 +1,6 @@
 package blip
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,7 +28,7 @@ type Encoded struct {
 	Hidden  *Node // [R,Q,D] float32, after the last block
 }
 
-// ForwardQuestion encodes questions about images. It panics on wrong shapes.
+// ForwardQuestion encodes questions about images, or with a [MatchClass] texts. It panics on wrong shapes.
 //
 // Shapes: ids [R,Q] int32, of which the first count [R,1] int32 are a question; image is the Context of [Image], with
 // B = R → [Encoded].
@@ -42,7 +41,18 @@ func ForwardQuestion(scope *model.Scope, cfg *Config, ids, count *Node, image []
 	for i := range c.Layers {
 		x = block(scope.At("question").At("block_%d", i), c, x, all, image[2*i], image[2*i+1], nil)
 	}
-	return Encoded{Context: append(contexts(scope.At("text"), c, x), keep), Hidden: nn.Float32(x)}
+	if out.Hidden = nn.Float32(x); cfg.class == QuestionClass {
+		out.Context = append(contexts(scope.At("text"), c, x), keep)
+	}
+	return out
+}
+
+// ForwardMatch is the head of a [MatchClass]: from the first token of the encoded text.
+//
+// Shapes: hidden [R,Q,D] float32 → [R,2] float32, the logits of "no" and "yes", the text describes the image.
+func ForwardMatch(scope *model.Scope, hidden *Node) *Node {
+	first := Squeeze(Slice(hidden, AxisRange(), AxisElem(0)), 1)
+	return nn.Dense(scope.At("match"), first, 2, true)
 }
 
 // likelihood returns the sum of the log-probabilities of the tokens that follow others.
@@ -59,28 +69,37 @@ func likelihood(logits, targets *Node) *Node {
 // AnswerTokens is the largest number of tokens of an answer that the model writes itself.
 const AnswerTokens = 10
 
-// Question is a question about an image.
+// Question is a question about an image. For a [CaptionClass] it is the begin of a caption, which the choices continue
+// ("the animal is": "a cat", "a dog"); for a [MatchClass] a text that may describe the image: the choices are [No] and
+// [Yes].
 type Question struct {
 	Pixels []float32 // as [Model.Prepare] returns them
 	// Image identifies the pixels: consecutive questions about one image encode it once. "" = different from all others
 	Image   string
 	Tokens  []int32   // as [Model.Question] returns them
-	Choices [][]int32 // as [Model.Choice] returns them; none = only a written answer
+	Choices [][]int32 // as [Model.Choice] returns them; none = only a written answer; none for a [MatchClass]
 }
+
+// The choices of a [MatchClass], in this order.
+const (
+	No  = "no"
+	Yes = "yes"
+)
 
 // Answer is the answer to a [Question].
 type Answer struct {
-	LogProbs []float64 // log-likelihood of each choice, its end included
-	Written  []int32   // the answer that the model writes, greedily, without regard to the choices
+	LogProbs []float64 // log-likelihood of each choice, its end included; of a [MatchClass] of its two choices
+	// Written is the answer that the model writes, greedily, without regard to the choices; a [MatchClass] writes none.
+	Written []int32
 }
 
 // Answerer is a model that answers questions, on a device. It is for the goroutine that owns the device.
 type Answerer struct {
 	m *Model
 	*runner.Runner
-	image, question, rank *runner.Graph
+	image, question, rank *runner.Graph // question returns the logits of a [MatchClass]
 	generator             *textgen.Generator
-	compiled              []*Graph // of image and question
+	compiled              []*Graph // of image and, of a [QuestionClass], of question
 	last                  string   // the image encoded last
 	context               []*tensors.Tensor
 }
@@ -88,8 +107,8 @@ type Answerer struct {
 // NewAnswerer reads the weights of a model of [OpenQuestions]. It computes in float32.
 func NewAnswerer(backend compute.Backend, m *Model) (a *Answerer, err error) {
 	defer runner.Recovered("blip", &err)
-	if backend == nil || m == nil || !m.cfg.questions {
-		return nil, errors.New("blip: an answerer needs a backend and a model that answers questions")
+	if backend == nil || m == nil {
+		return nil, errors.New("blip: an answerer needs a backend and a model")
 	}
 	a = &Answerer{m: m, Runner: runner.New(backend, "blip", "answerer")}
 	net := a.Net(func(s *model.Store) error {
@@ -103,8 +122,15 @@ func NewAnswerer(backend compute.Backend, m *Model) (a *Answerer, err error) {
 		return ForwardImage(s, m.cfg, in[0], GraphOptions{}).Context
 	})
 	a.question = net.Graph("blip/question", func(s *model.Scope, in []*Node) []*Node {
-		return ForwardQuestion(s, m.cfg, in[0], in[1], in[2:], GraphOptions{}).Context
+		encoded := ForwardQuestion(s, m.cfg, in[0], in[1], in[2:], GraphOptions{})
+		if m.cfg.class == MatchClass {
+			return []*Node{LogSoftmax(ForwardMatch(s, encoded.Hidden))}
+		}
+		return encoded.Context
 	})
+	if m.cfg.class == MatchClass {
+		return a, nil
+	}
 	a.rank = net.Graph("blip/rank", func(s *model.Scope, in []*Node) []*Node {
 		ids := in[0]
 		text := ForwardText(s, m.cfg, textgen.Inputs{IDs: ids, Positions: Iota(ids.Graph(), ids.Shape(), 1),
@@ -147,6 +173,9 @@ func (a *Answerer) Answer(ctx context.Context, questions []Question) (out []Answ
 			if err == nil && len(ids) < 2 {
 				err = errors.New("it has one token, not even start and end")
 			}
+			if given := a.given(&q); err == nil && k > 0 && len(ids) <= given {
+				err = fmt.Errorf("it has %d tokens, no more than the %d that are given", len(ids), given)
+			}
 			if err != nil && k > 0 {
 				err = fmt.Errorf("choice %d: %w", k, err)
 			}
@@ -180,39 +209,79 @@ func (a *Answerer) answer(ctx context.Context, q *Question) (out Answer, err err
 		release(a.context)
 		a.context, a.last = context, q.Image
 	}
-	size := min(multiple(len(q.Tokens), 16), c.Positions)
-	ids := make([]int32, size)
-	copy(ids, q.Tokens)
-	inputs := []*tensors.Tensor{tensors.FromFlatDataAndDimensions(ids, 1, size),
-		tensors.FromFlatDataAndDimensions([]int32{int32(len(q.Tokens))}, 1, 1)}
-	defer release(inputs)
-	encoded, err := a.question.Run(slices.Concat(inputs, a.context)...)
-	if err != nil {
-		return out, err
-	}
-	defer release(encoded)
-	if a.compiled == nil {
-		of := func(list ...*tensors.Tensor) (out []shapes.Shape) {
-			for _, t := range list {
-				out = append(out, t.Shape())
-			}
-			return out
-		}
-		image, err := a.image.Compile(shapes.Make(dtypes.Float32, 1, 3, side, side))
-		question, err2 := a.question.Compile(of(slices.Concat(inputs, a.context)...)...)
-		if err := cmp.Or(err, err2); err != nil {
+	encoded, prompt := a.context, q.Tokens
+	if a.m.cfg.encodes() {
+		inputs := a.inputs(q.Tokens)
+		defer release(inputs)
+		if encoded, err = a.question.Run(slices.Concat(inputs, a.context)...); err != nil {
 			return out, err
 		}
-		a.compiled = []*Graph{image, question}
+		defer release(encoded)
+		prompt = []int32{int32(c.StartToken)}
 	}
-	texts, err := a.generator.Generate(ctx, encoded, []textgen.Request{{Prompt: []int32{int32(c.StartToken)}}},
+	if a.m.cfg.class == MatchClass {
+		flat, err := tensors.CopyFlatData[float32](encoded[0])
+		if err != nil {
+			return out, err
+		}
+		p, err := runner.Row(flat, 0, 1)
+		if err != nil {
+			return out, err
+		}
+		return Answer{LogProbs: []float64{float64(p[0]), float64(p[1])}}, nil
+	}
+	if a.compiled == nil {
+		if err := a.compile(q.Tokens); err != nil {
+			return out, err
+		}
+	}
+	texts, err := a.generator.Generate(ctx, encoded, []textgen.Request{{Prompt: prompt}},
 		textgen.Options{MaxTokens: min(AnswerTokens, c.Positions), Ends: []int32{int32(c.EndToken)}}, a.compiled...)
 	if err != nil {
 		return out, err
 	}
 	out.Written = texts[0][0].Tokens
-	out.LogProbs, err = a.likelihoods(q.Choices, encoded)
+	out.LogProbs, err = a.likelihoods(q.Choices, encoded, a.given(q))
 	return out, err
+}
+
+// given is the number of tokens that a choice begins with and whose likelihood does not count.
+func (a *Answerer) given(q *Question) int {
+	if !a.m.cfg.encodes() {
+		return len(q.Tokens)
+	}
+	return 1
+}
+
+// inputs are those of the encoder of questions, without the image.
+func (a *Answerer) inputs(question []int32) []*tensors.Tensor {
+	size := min(multiple(len(question), 16), a.m.cfg.Text.Positions)
+	ids := make([]int32, size)
+	copy(ids, question)
+	return []*tensors.Tensor{tensors.FromFlatDataAndDimensions(ids, 1, size),
+		tensors.FromFlatDataAndDimensions([]int32{int32(len(question))}, 1, 1)}
+}
+
+// compile compiles the graphs that encode an image and a question: they show the generator which weights are used.
+func (a *Answerer) compile(question []int32) error {
+	side := a.m.cfg.Vision.ImageSize
+	image, err := a.image.Compile(shapes.Make(dtypes.Float32, 1, 3, side, side))
+	if err != nil {
+		return err
+	}
+	a.compiled = []*Graph{image}
+	if !a.m.cfg.encodes() {
+		return nil
+	}
+	inputs := a.inputs(question)
+	defer release(inputs)
+	var of []shapes.Shape
+	for _, t := range slices.Concat(inputs, a.context) {
+		of = append(of, t.Shape())
+	}
+	encoder, err := a.question.Compile(of...)
+	a.compiled = append(a.compiled, encoder)
+	return err
 }
 
 // multiple returns the smallest multiple of a step that is not below n.
@@ -221,8 +290,8 @@ func multiple(n, step int) int { return (n + step - 1) / step * step }
 // rankTokens is the largest number of tokens per call that choices are filled up to, unless one is longer.
 const rankTokens = 128
 
-// likelihoods returns the log-likelihood of each choice, given the encoded question.
-func (a *Answerer) likelihoods(choices [][]int32, encoded []*tensors.Tensor) (out []float64, err error) {
+// likelihoods returns the log-likelihood of each choice after its given tokens.
+func (a *Answerer) likelihoods(choices [][]int32, encoded []*tensors.Tensor, given int) (out []float64, err error) {
 	longest := 1
 	for _, ids := range choices {
 		longest = max(longest, len(ids)-1)
@@ -236,7 +305,7 @@ func (a *Answerer) likelihoods(choices [][]int32, encoded []*tensors.Tensor) (ou
 		ids, targets := make([]int32, rows*size), slices.Repeat([]int32{-1}, rows*size)
 		for i, choice := range part {
 			copy(ids[i*size:], choice[:len(choice)-1])
-			copy(targets[i*size:], choice[1:])
+			copy(targets[i*size+given-1:], choice[given:])
 		}
 		inputs := []*tensors.Tensor{tensors.FromFlatDataAndDimensions(ids, rows, size),
 			tensors.FromFlatDataAndDimensions(targets, rows, size)}
@@ -263,17 +332,28 @@ func (a *Answerer) likelihoods(choices [][]int32, encoded []*tensors.Tensor) (ou
 
 // Question returns the tokens of a question, its special tokens included. What the vocabulary lacks is an error, and so
 // is a folder without a tokenizer.
-func (m *Model) Question(text string) ([]int32, error) { return m.tokens("question", text) }
+func (m *Model) Question(text string) ([]int32, error) {
+	if !m.cfg.encodes() {
+		return m.Prompt(text)
+	}
+	return m.tokens("question", text)
+}
 
-// Choice returns the tokens of a possible answer: the start token, its own, the end token. Errors are those of
-// [Model.Question].
-func (m *Model) Choice(text string) ([]int32, error) {
+// Choice returns the tokens of a possible answer to a question: the start token, of a [CaptionClass] the question's, its
+// own, the end token. Errors are those of [Model.Question].
+func (m *Model) Choice(question, text string) ([]int32, error) {
+	if !m.cfg.encodes() {
+		text = question + " " + text
+	}
 	ids, err := m.tokens("choice", text)
 	if err == nil {
 		ids[0], ids[len(ids)-1] = int32(m.cfg.Text.StartToken), int32(m.cfg.Text.EndToken)
 	}
 	return ids, err
 }
+
+// Matches reports whether the model answers whether a text describes an image; its choices are [No] and [Yes] then.
+func (m *Model) Matches() bool { return m.cfg.class == MatchClass }
 
 // tokens returns those of a text, which errors call by a name.
 func (m *Model) tokens(name, text string) (ids []int32, err error) {

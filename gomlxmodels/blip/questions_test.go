@@ -56,6 +56,10 @@ func TestQuestions(t *testing.T) {
 			checkQuestion(t, backend, g, n, c)
 		}
 		checkAnswers(t, backend, g, cases)
+		for _, folder := range []string{"base", "match"} { // of tools/pyref/blip_judges.py
+			g, cases := openQuestions(t, filepath.Join("testdata", folder))
+			checkAnswers(t, backend, g, cases)
+		}
 	})
 }
 
@@ -110,6 +114,9 @@ func checkAnswers(t *testing.T, backend compute.Backend, g golden, cases []quest
 			t.Errorf("question %d: written %v, want %v", i, answers[i].Written, want)
 		}
 	}
+	if g.cfg.class != QuestionClass {
+		return
+	}
 	bad := questions[0]
 	bad.Choices = [][]int32{{96, 5}, {96, 98, 5}}
 	bad.Choices[1][1] = int32(g.cfg.Text.VocabSize)
@@ -119,23 +126,24 @@ func checkAnswers(t *testing.T, backend compute.Backend, g golden, cases []quest
 
 // TestQuestionTexts: texts become the tokens of transformers, and what no text is answers with an error.
 func TestQuestionTexts(t *testing.T) {
-	m, cases := openQuestions(t, questionFolder)
-	for _, c := range cases {
-		if got := must.Get(m.Question(c.Text))(t); !slices.Equal(got, c.Question) {
-			t.Errorf("%q: %v, want %v", c.Text, got, c.Question)
-		}
-		for k, word := range c.Words {
-			if got := must.Get(m.Choice(word))(t); !slices.Equal(got, c.Choices[k]) {
-				t.Errorf("%q: %v, want %v", word, got, c.Choices[k])
+	for _, folder := range []string{"base", "match", "questions"} {
+		m, cases := openQuestions(t, filepath.Join("testdata", folder))
+		for _, c := range cases {
+			if got := must.Get(m.Question(c.Text))(t); !slices.Equal(got, c.Question) {
+				t.Errorf("%q: %v, want %v", c.Text, got, c.Question)
+			}
+			for k, ids := range c.Choices {
+				if got := must.Get(m.Choice(c.Text, c.Words[k]))(t); !slices.Equal(got, ids) {
+					t.Errorf("%q: %v, want %v", c.Words[k], got, ids)
+				}
 			}
 		}
 	}
-	_, err := m.Choice("an elephant")
+	m, _ := openQuestions(t, questionFolder)
+	_, err := m.Choice("", "an elephant")
 	modeltest.CheckLine(t, err, `choice "an elephant": the model's vocabulary lacks part of it`)
 	_, err = NewCaptioner(testbackend.Go(t), m.Model, textgen.CaptionerOptions{})
 	modeltest.CheckLine(t, err, "needs a model that writes captions")
-	_, err = OpenQuestions(filepath.Join("testdata", "base"))
-	modeltest.CheckLine(t, err, "a BlipForConditionalGeneration answers no questions: take a BlipForQuestionAnswering")
 	bare := modeltest.CopyOf(t, "questions")
 	for _, name := range []string{"tokenizer.json", "tokenizer_config.json", "vocab.txt"} {
 		must.Do(t, os.Remove(filepath.Join(bare, name)))
@@ -149,7 +157,7 @@ func TestQuestionFolders(t *testing.T) {
 	modeltest.Suite(t, modeltest.Model{Folder: "questions",
 		Open: func(dir string) error { _, err := OpenQuestions(dir); return err },
 		Refuses: `
-architectures=["BlipForImageTextRetrieval"] => answers no questions
+architectures=["BlipModel"] => a BlipModel answers no questions: take a BlipForQuestionAnswering
 text_config/num_hidden_layers=1 => does not use: text_decoder.bert.encoder.layer.1
 text_config/num_hidden_layers=3 => missing: text_encoder.encoder.layer.2
 text_config/vocab_size=97 && text_config/bos_token_id=95 => the configuration requires [97
@@ -162,4 +170,11 @@ add text_encoder.pooler.dense.weight => does not use: text_encoder.pooler.dense.
 			modeltest.SameTensors(t, g.Weights, m.Weights, len(g.Weights.Names()))
 		}})
 	checkTable(t, must.Get(OpenQuestions(questionFolder))(t))
+	modeltest.Suite(t, modeltest.Model{Folder: "match",
+		Open: func(dir string) error { _, err := OpenQuestions(dir); return err },
+		Refuses: `
+text_config/num_hidden_layers=3 => missing: text_encoder.encoder.layer.2
+drop itm_head.bias => missing: itm_head.bias
+add text_encoder.pooler.dense.weight => does not use: text_encoder.pooler.dense.weight`})
+	checkTable(t, must.Get(OpenQuestions(filepath.Join("testdata", "match")))(t))
 }

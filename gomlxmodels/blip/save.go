@@ -24,7 +24,7 @@ func Save(dir string, cfg *Config, scope *model.Scope, pre preprocess.Config, fo
 		return err
 	}
 	processor["image_processor_type"], processor["do_convert_rgb"] = "BlipImageProcessor", true
-	config := map[string]any{"architectures": []string{"BlipForConditionalGeneration"}, "model_type": "blip",
+	config := map[string]any{"architectures": []string{CaptionClass}, "model_type": "blip",
 		"tie_word_embeddings": cfg.Tied,
 		"text_config": struct {
 			ModelType string `json:"model_type"`

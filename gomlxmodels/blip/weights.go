@@ -20,13 +20,19 @@ const (
 func table(cfg *Config) []weights.Rule {
 	var t weights.Table
 	TowerRules(&t, cfg.Vision.ViT())
-	if tower := cfg.Vision.HiddenSize; cfg.questions {
+	d, tower := cfg.Text.HiddenSize, cfg.Vision.HiddenSize
+	switch cfg.class {
+	case MatchClass:
 		bertRules(&t, &cfg.Text, "text_encoder.", "question", tower)
-		bertRules(&t, &cfg.Text, "text_decoder.bert.", "text", cfg.Text.HiddenSize)
-	} else {
+		t.Dense("itm_head", "match", 2, d)
+		t.Skip("vision_proj.weight", "vision_proj.bias", "text_proj.weight", "text_proj.bias")
+		return t
+	case QuestionClass:
+		bertRules(&t, &cfg.Text, "text_encoder.", "question", tower)
+		bertRules(&t, &cfg.Text, "text_decoder.bert.", "text", d)
+	default:
 		bertRules(&t, &cfg.Text, "text_decoder.bert.", "text", tower)
 	}
-	d := cfg.Text.HiddenSize
 	const head = "text_decoder.cls.predictions."
 	t.Dense(head+"transform.dense", "text/head/transform", d, d)
 	t.Norm(head+"transform.LayerNorm", "text/head/norm", d)

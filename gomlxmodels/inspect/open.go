@@ -131,7 +131,7 @@ func openCLIPSeg(dir string) (*clipseg.Model, error) {
 }
 
 func openBLIP(dir string) (*blip.Model, error) {
-	if _, class := classOf(dir); class == blip.QuestionClass {
+	if _, class := classOf(dir); class != "" && class != blip.CaptionClass {
 		return blip.OpenQuestions(dir)
 	}
 	return blip.Open(dir)

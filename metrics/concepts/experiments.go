@@ -236,8 +236,8 @@ type FailureCountRow struct {
 	Kind     string  `column:"kind"`
 	N        int     `column:"n" unit:"concepts"`
 	Share    float64 `column:"share" unit:"share of failures" range:"[0, 1]"`
-	ByHand   int     `column:"n_by_hand" unit:"concepts" help:"paperScores by hand"`
-	ByRule   int     `column:"n_by_rule" unit:"concepts" help:"paperScores by the rule"`
+	ByHand   int     `column:"n_by_hand" unit:"concepts" help:"labeled by hand"`
+	ByRule   int     `column:"n_by_rule" unit:"concepts" help:"labeled by the rule"`
 	Changed  int     `column:"n_changed" unit:"concepts" help:"whose label differs from the rule's"`
 }
 
@@ -245,17 +245,17 @@ var kindColumns = append(slices.Clone(cellColumns), datasets.Columns("kind:text"
 
 var failureCounts = metrics.Define(metrics.Definition[struct{}, FailureCountRow]{
 	Name:    "cococrola-failure-counts",
-	Title:   "failures of each kind by model and language, paperScores by hand or by rule",
+	Title:   "failures of each kind by model and language, labeled by hand or by rule",
 	Version: 1, Unit: "concepts", Range: "[0, concepts]", Direction: "lower is better",
 	Citation: citation + ", section 5.2",
 	Inputs: []metrics.Input{{Role: "in", Columns: kindColumns, About: "failures with the kind from the rule"},
-		{Role: "labels", Columns: kindColumns, Optional: true, About: "kinds paperScores by hand"}},
+		{Role: "labels", Columns: kindColumns, Optional: true, About: "kinds labeled by hand"}},
 	Compute: computeFailureCounts,
 })
 
 // FailureCounts is the metric cococrola-failure-counts: the number of failures of each kind by model and language.
 // failures is the table of [Failures], or any table with model, language, concept and kind ([Kinds]). labels, with the
-// same columns, holds kinds paperScores by hand, which replace those of the rule; the zero Table = none.
+// same columns, holds kinds labeled by hand, which replace those of the rule; the zero Table = none.
 func FailureCounts(failures, labels datasets.Table) datasets.Table {
 	return failureCounts.Table(map[string]datasets.Table{"in": failures, "labels": labels})
 }

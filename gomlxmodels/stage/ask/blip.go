@@ -17,7 +17,9 @@ import (
 	"antipode/gomlxmodels/stage/execmodel"
 )
 
-// blipJudge is a judge that Antipode runs: it ranks the choices by their likelihood.
+// blipJudge is a judge that Antipode runs, a BLIP. One that answers questions ranks the choices by their likelihood, one
+// that writes captions those of the question continued by each choice, and one that compares texts and images ("yes" or
+// "no") tells whether the question describes the image.
 type blipJudge struct {
 	stage.Release
 	env            stage.Env
@@ -74,8 +76,16 @@ func (j *blipJudge) encode(q *question) (column string, err error) {
 	if q.blip.Tokens, err = j.model.Question(item.Question); err != nil {
 		return "question", err
 	}
+	if j.model.Matches() {
+		sorted := slices.Sorted(slices.Values(item.Choices))
+		if len(sorted) > 0 && !slices.Equal(sorted, []string{blip.No, blip.Yes}) {
+			return "choices", fmt.Errorf("%s tells whether a text describes an image; its choices are %s and %s, not %s",
+				j.label, blip.Yes, blip.No, strings.Join(item.Choices, ", "))
+		}
+		return "", nil
+	}
 	for _, c := range item.Choices {
-		ids, err := j.model.Choice(c)
+		ids, err := j.model.Choice(item.Question, c)
 		if err != nil {
 			return "choices", err
 		}
@@ -126,6 +136,9 @@ func (j *blipJudge) answers(ctx context.Context, rows []*question) ([][]execmode
 			return nil, err
 		}
 		p := softmax(answers[0].LogProbs)
+		if j.model.Matches() && q.items[0].Choices[0] == blip.Yes {
+			slices.Reverse(p)
+		}
 		best := slices.Index(p, slices.Max(p))
 		out[i] = append(out[i], execmodel.Answer{Outcome: execmodel.OK, Choice: &best, Probabilities: p,
 			Source: execmodel.FromLogits, Text: text})

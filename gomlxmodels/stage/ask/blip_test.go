@@ -13,6 +13,8 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
+	"antipode/gomlxmodels/blip"
+	"antipode/gomlxmodels/stage"
 	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/test/modeltest"
@@ -81,8 +83,48 @@ func TestBLIP(t *testing.T) {
 		_, err := stagetest.Open(t, env(nil), gomlxmodels.AskOp, args(o))
 		modeltest.CheckLine(t, err, want)
 	}
-	captioner := args(gomlxmodels.AskOptions{Question: c.Text, Choices: c.Words})
-	captioner.Model = filepath.Join(filepath.Dir(dir), "base")
-	_, err = stagetest.Open(t, env(nil), gomlxmodels.AskOp, captioner)
-	modeltest.CheckLine(t, err, "a BlipForConditionalGeneration answers no questions")
+	args = func(o gomlxmodels.AskOptions) gomlxmodels.AskArgs {
+		o.Column = "answer"
+		return gomlxmodels.AskArgs{Model: filepath.Join(filepath.Dir(dir), "match"), AskOptions: o}
+	}
+	_, err = stagetest.Open(t, env(nil), gomlxmodels.AskOp, args(gomlxmodels.AskOptions{Question: c.Text,
+		Choices: []string{"yes", "cannot tell"}}))
+	modeltest.CheckLine(t, err, "its choices are yes and no, not yes, cannot tell")
+}
+
+// TestBLIPWithoutQuestions: a captioner ranks how a question goes on, and a model that compares texts with images tells
+// whether the question describes the image, in either order of yes and no.
+func TestBLIPWithoutQuestions(t *testing.T) {
+	backend := testbackend.Go(t)
+	dir := must.Get(filepath.Abs("../../blip/testdata"))(t)
+	image := stagetest.Image(t, modeltest.Open(t, filepath.Join(dir, "questions")).Image("image"))
+	f := &table.Frame{Columns: []table.Column{table.TextColumn("id", []string{"a"}),
+		table.ImageColumn("image", []table.Image{image})}}
+	for folder, choices := range map[string][]string{"base": {"dog", "cat", "red house"}, "match": {"yes", "no"}} {
+		m := must.Get(blip.OpenQuestions(filepath.Join(dir, folder)))(t)
+		answerer := must.Get(blip.NewAnswerer(backend, m))(t)
+		defer answerer.Close()
+		q := blip.Question{Tokens: must.Get(m.Question("man and"))(t),
+			Pixels: must.Get(m.Prepare(must.Get(stage.ReadImage(image))(t)))(t)}
+		for _, c := range choices {
+			if !m.Matches() {
+				q.Choices = append(q.Choices, must.Get(m.Choice("man and", c))(t))
+			}
+		}
+		want := softmax(must.Get(answerer.Answer(t.Context(), []blip.Question{q}))(t)[0].LogProbs)
+		if m.Matches() { // the model's order is no, yes
+			slices.Reverse(want)
+		}
+		for range 2 {
+			w := stagetest.Start(t, stagetest.NewEnv(t, backend), gomlxmodels.AskOp, gomlxmodels.AskArgs{
+				Model: filepath.Join(dir, folder), AskOptions: gomlxmodels.AskOptions{Column: "answer",
+					Question: "man and", Choices: choices}})
+			row := stagetest.Run(t, w, f, stagetest.All(f), 1)[0]
+			for i := range choices {
+				near.Check(t, folder+" "+choices[i], []float64{row[1+i].Number}, want[i:i+1], 0, 1e-6)
+			}
+			slices.Reverse(choices)
+			slices.Reverse(want)
+		}
+	}
 }
