@@ -232,12 +232,12 @@ def _text(counts: Union[str, bytes]) -> str:
 def _read(path: str) -> pd.DataFrame:
     """Read a table that the command wrote; images become the paths of their files."""
     if path.endswith(".csv"):
-        frame = pd.read_csv(path, keep_default_na=False, na_values=[""])
+        frame: pd.DataFrame = pd.read_csv(path, keep_default_na=False, na_values=[""])
         if "image" in frame:
             frame["image"] = [_image(path, v) for v in frame["image"]]
         return frame
     stored = pq.read_table(path)
-    frame: pd.DataFrame = stored.to_pandas(ignore_metadata=True)
+    frame = stored.to_pandas(ignore_metadata=True)
     for field in stored.schema:
         if pa.types.is_struct(field.type) and field.type.get_field_index("sha256") >= 0:
             frame[field.name] = [_image(path, v and v["path"]) for v in frame[field.name]]
