@@ -76,6 +76,22 @@ func ExampleGapsToControls() {
 	// south   coverage   yes
 }
 
+// Two equal runs; the reference images are the same for both.
+func ExampleCompare() {
+	run := sets()
+	score := func(generated datasets.Table) datasets.Table {
+		return metrics.PrecisionCoverage(metrics.Sets{Real: run.Real, Generated: generated},
+			metrics.PrecisionCoverageOptions{By: metrics.By("region")})
+	}
+	changes := metrics.Compare(run.Generated, run.Generated, score, metrics.CompareOptions{Margin: 0.05,
+		Scores: []string{"precision"}, Intervals: metrics.Intervals{Resamples: 20}})
+	show(changes, "subject", "score", "verdict", "n_paired", "change_low", "change_high")
+	// Output:
+	// subject      score      verdict        n_paired  change_low  change_high
+	// north, full  precision  no regression        30           0            0
+	// south, full  precision  no regression        30           0            0
+}
+
 func ExampleHyperspheres() {
 	show(metrics.Hyperspheres(sets(), metrics.HyperspheresOptions{By: metrics.By("region")}).Head(2),
 		"region", "source", "id", "radius", "n_inside")
