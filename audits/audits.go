@@ -9,6 +9,7 @@
 //	images.csv, g.parquet   a table; of images that exist already, so that nothing is generated
 //	DIR                     a folder of images, or of a model as Hugging Face lays it out
 //	vit-base-patch16-224    a model, see package gomlxmodels; api:NAME and exec:PATH too
+//	ask:blip-vqa-base       a judge that answers questions, see models.Ask; ask:chat:NAME and ask:exec:PATH too
 //
 // # Methods
 //
@@ -32,6 +33,7 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/table"
+	models "antipode/gomlxmodels"
 	"antipode/internal/objecturl"
 )
 
@@ -49,6 +51,24 @@ func Images(part string, builtIn datasets.Table, sets ...Set) datasets.Table {
 	}
 	return datasets.Images(part, datasets.ImagesOptions{Default: builtIn})
 }
+
+// Asked returns the model that answers questions in a judge's name, ask:MODEL.
+func Asked(judge string) (model string, asked bool) { return strings.CutPrefix(judge, "ask:") }
+
+// CheckJudge returns the error of a judge that answers no questions, or of options that are the audit's.
+func CheckJudge(audit, judge string, o models.AskOptions) error {
+	if _, asked := Asked(judge); judge != "" && !asked {
+		return fmt.Errorf("%s: judge %q: name a model that answers questions, ask:MODEL", audit, judge)
+	}
+	if o.Question != "" || len(o.Choices) > 0 || o.Column != "" {
+		return fmt.Errorf("%s: the question, the choices and their column are the audit's; leave them out of Asking",
+			audit)
+	}
+	return nil
+}
+
+// CannotTell is the choice of a judge who chooses no other.
+const CannotTell = "cannot tell"
 
 // IsTable reports whether a part names images that exist already, in a .csv or .parquet file or in a folder, and not a
 // model. A folder with a config.json or a model_index.json is a model.

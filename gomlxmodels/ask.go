@@ -89,21 +89,26 @@ type ChatOptions struct {
 
 // AskArgs are the arguments of an ask stage in a plan.
 type AskArgs struct {
-	Model string `json:"model"` // a program, a chat model or a BLIP-VQA
+	Model string `json:"model"` // a program, a chat model or a BLIP
 	AskOptions
 }
 
 // Ask asks a model a question about each image, with fixed choices. The model is "chat:NAME", one behind an
 // OpenAI-compatible chat API whose key is the environment variable OPENAI_API_KEY, a program ("exec:PATH", see
-// docs/adapters.md), for example one that runs a vision-language model, or a BLIP-VQA ("blip-vqa-base", or the folder
-// of a BlipForQuestionAnswering), which ranks the choices by their likelihood. An answer about a person is what the
-// model perceives, not a fact about the person. Added are
+// docs/adapters.md), for example one that runs a vision-language model, or a BLIP, by name or folder:
+//
+//   - a BlipForQuestionAnswering ("blip-vqa-base") ranks the choices by their likelihood;
+//   - a BlipForConditionalGeneration, which writes captions ("archipelago-blip"), ranks the captions that begin with
+//     the question and end with a choice: "the crest is", with the choices "round" and "pointed";
+//   - a BlipForImageTextRetrieval tells whether the question, a text, describes the image, with the choices yes and no.
+//
+// An answer about a person is what the model perceives, not a fact about the person. Added are
 //
 //   - answer, one of the choices;
 //   - answer_p_CHOICE, for each of [AskOptions].Choices its probability; they sum to 1, and are null if there is none;
 //   - answer_source, where the probabilities come from: "logits" of the choices at the position of the answer, or of
-//     their whole texts (BLIP-VQA), "samples", the shares of several answers, or "none";
-//   - answer_text, what the model wrote; of a BLIP-VQA what it answers without regard to the choices;
+//     their whole texts (BLIP), "samples", the shares of several answers, or "none";
+//   - answer_text, what the model wrote; of a BLIP what it answers without regard to the choices;
 //   - answer_outcome and answer_reason: "ok", "refused" or "failed", also of an answer that names no choice. The
 //     columns outcome and reason of the image remain;
 //   - answer_cost in US dollars, of a chat model.
@@ -178,11 +183,11 @@ func (a *AskArgs) Check() error {
 	switch {
 	case kind == "chat" && a.Model == Chat:
 		return errors.New("name the chat model as its server lists it: chat:NAME")
-	case a.Model == "" || is && known.Architecture != "BlipForQuestionAnswering":
-		return fmt.Errorf("model %q: questions are for chat models (chat:NAME), programs (exec:PATH) and BLIP-VQA "+
+	case a.Model == "" || is && !strings.HasPrefix(known.Architecture, "BlipFor"):
+		return fmt.Errorf("model %q: questions are for chat models (chat:NAME), programs (exec:PATH) and BLIP "+
 			"(blip-vqa-base or a folder); no other model answers them", a.Model)
 	case kind == "encoder" && (a.System != "" || a.Permute || a.Shuffle):
-		return errors.New("a BLIP-VQA reads neither a system message nor the choices, whose likelihood it gives; " +
+		return errors.New("a BLIP reads neither a system message nor the choices, whose likelihood it gives; " +
 			"leave out System, Permute and Shuffle")
 	case a.Question != "" && strings.TrimSpace(a.Question) == "":
 		return errors.New("the question is blank")

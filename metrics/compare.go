@@ -125,8 +125,8 @@ func computeCompare(ctx context.Context, call *Call, o CompareOptions) (out []Co
 	if r.plan, err = chain.Compile(o.Audit, len(r.fixed)); err != nil {
 		return nil, err
 	}
-	if r.o.Better == "" {
-		r.o.Better, _, _ = strings.Cut(operation.Find(r.plan.Op).With(r.plan.Args).Direction, " is better")
+	if op := operation.Find(r.plan.Op); r.o.Better == "" && op != nil {
+		r.o.Better, _, _ = strings.Cut(op.With(r.plan.Args).Direction, " is better")
 	}
 	if r.o.Better != "higher" && r.o.Better != "lower" {
 		return nil, &table.Error{Code: table.CodeUsage, Message: fmt.Sprintf("%s does not define which values are "+

@@ -114,6 +114,7 @@ func TestCompareReads(t *testing.T) {
 		`table "a": clustered-mean: table "in": no such column: "w"`: options("audit", "clustered-mean value=w"),
 		`table "a" has no column "nose" to identify its rows by`:     options("on", "nose"),
 		"no column of the result of question-scores has an interval": options("audit", "question-scores by=id"),
+		"concat does not define":                                     options("better", "", "audit", "clustered-mean value=v ; clustered-mean value=one"),
 		`no such column: "nose"`:                                     options("scores", "nose"),
 		"two rows for":                                               options("subject", "interval"),
 		"set resamples to 2":                                         options("resamples", "1"),

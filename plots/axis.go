@@ -119,7 +119,30 @@ func shareAxis(values []value, limits Range, free bool, n int) axis {
 	if low >= 0 && high <= 1 && high > 0.05 && !limits.set() && !free {
 		limits = Range{0, 1}
 	}
-	return numberAxis(low, high, limits, n)
+	return closed(low, high, 0, limits, n)
+}
+
+// closed is numberAxis with a share of the range as padding, but does not go beyond 0, 1 or 100, or -1 or -100, where
+// the values do not: a share has no values above 1.
+func closed(low, high, pad float64, limits Range, n int) axis {
+	pad *= high - low
+	a := numberAxis(low-pad, high+pad, limits, n)
+	if limits.set() || low == high {
+		return a
+	}
+	ends := Range{a.low, a.high}
+	for _, bound := range []float64{0, 1, 100} {
+		if low >= -bound {
+			ends.Low = max(ends.Low, -bound)
+		}
+		if high <= bound {
+			ends.High = min(ends.High, bound)
+		}
+	}
+	if ends == (Range{a.low, a.high}) {
+		return a
+	}
+	return numberAxis(low, high, ends, n)
 }
 
 // snugAxis returns an axis of round numbers around the values, with a share of their range as padding.
@@ -131,6 +154,5 @@ func snugAxis(values []value, limits Range, n int, pad float64) axis {
 	if low > high {
 		low, high = 0, 1
 	}
-	pad *= high - low
-	return numberAxis(low-pad, high+pad, limits, n)
+	return closed(low, high, pad, limits, n)
 }

@@ -75,6 +75,7 @@ type barData struct {
 	levels     []string // of the series
 	panels     *facets
 	placed     [][]string // the bars of each column of panels
+	most       int        // bars that a name has in a panel
 	horizontal bool
 
 	none, left []string // bars without a value; what is left out
@@ -131,8 +132,17 @@ func readBars(f *datasets.Frame, column string, s *options) (*barData, error) {
 	if b.ss, b.levels, err = s.colored(f, b.series); err != nil {
 		return nil, err
 	}
-	b.panels, err = s.split(f, 3)
-	return b, err
+	if b.panels, err = s.split(f, 3); err != nil {
+		return nil, err
+	}
+	for _, rows := range b.panels.rows {
+		n := map[string]int{}
+		for _, r := range rows {
+			n[b.xs[r]]++
+			b.most = max(b.most, n[b.xs[r]])
+		}
+	}
+	return b, nil
 }
 
 // place decides which bars a panel has, and whether they are horizontal or their names are turned.
@@ -140,9 +150,9 @@ func (b *barData) place(c *chart) {
 	bars, s := b.s.levels(b.x, b.xs), b.s
 	b.placed = b.panels.placed(bars, b.xs)
 	for _, own := range b.placed {
-		if !fitsBelow(own, s.theme, b.panels.columns, len(b.levels)) {
+		if !fitsBelow(own, s.theme, b.panels.columns, b.most) {
 			slanted := len(own) < len(bars) && bandBelow(own, s.theme, b.panels.columns) >= max(16,
-				8*float64(len(b.levels)))
+				8*float64(b.most))
 			c.turned = c.turned || slanted
 			b.horizontal = b.horizontal || !slanted
 		}
@@ -192,7 +202,7 @@ func (b *barData) panel(c *chart, i int, rows []int) (*panel, error) {
 		b.left = append(b.left, fmt.Sprintf("%d of %d", s.limit, len(own)))
 		own = own[:s.limit]
 	}
-	p := barPanel(b.panels.titles[i], own, b.levels, at, b.scale(scope), b.horizontal, s)
+	p := barPanel(b.panels.titles[i], own, at, b.scale(scope), b, s)
 	p.rows = of
 	return p, nil
 }
@@ -229,7 +239,11 @@ func (b *barData) size(c *chart) {
 				most = max(most, p.y.high)
 			}
 		}
-		c.height = most * max(18, 6+11*float64(len(b.levels)))
+		each := 11.0
+		if b.whiskers && b.most > 1 {
+			each = 15 // a whisker does not touch the numbers of the bars next to it
+		}
+		c.height = most * max(18, 6+each*float64(b.most))
 		c.right = 34
 	}
 }
@@ -311,9 +325,10 @@ func sortBars(names, series []string, at cells) []string {
 	return out
 }
 
-// barPanel draws the bars of one panel.
-func barPanel(title string, names, series []string, at cells, scale axis, horizontal bool, s *options) *panel {
+// barPanel draws the bars of one panel. The bars of a name, of the series that it has, are centered at it.
+func barPanel(title string, names []string, at cells, scale axis, b *barData, s *options) *panel {
 	p := &panel{title: title}
+	horizontal := b.horizontal
 	if horizontal {
 		p.x, p.y = scale, bandAxis(reversed(names))
 	} else {
@@ -325,23 +340,27 @@ func barPanel(title string, names, series []string, at cells, scale axis, horizo
 		if horizontal {
 			long = (p.b - p.t) / p.y.high
 		}
-		thick := min(long*0.8/float64(len(series)), 44)
+		thick := min(long*0.8/float64(b.most), 44)
 		base := min(max(0, scale.low), scale.high)
 		for i, name := range names {
-			for j, level := range series {
-				v, known := at[[2]string{name, level}]
-				if !known {
-					continue
+			var own []int
+			for j, level := range b.levels {
+				if _, known := at[[2]string{name, level}]; known {
+					own = append(own, j)
 				}
-				offset := (float64(j) - float64(len(series)-1)/2) * thick
+			}
+			for n, j := range own {
+				k := [2]string{name, b.levels[j]}
+				v := at[k]
+				offset := (float64(n) - float64(len(own)-1)/2) * thick
 				if horizontal {
 					y := p.t + (float64(i)+0.5)*long + offset
 					sc.flatBar(p, v, y, thick, base, s, j)
-					sc.behind(p, [2]string{name, level}, p.l, y-thick/2, p.r-p.l, thick)
+					sc.behind(p, k, p.l, y-thick/2, p.r-p.l, thick)
 				} else {
 					x := p.l + (float64(i)+0.5)*long + offset
 					sc.tallBar(p, v, x, thick, base, s, j)
-					sc.behind(p, [2]string{name, level}, x-thick/2, p.t, thick, p.b-p.t)
+					sc.behind(p, k, x-thick/2, p.t, thick, p.b-p.t)
 				}
 			}
 		}

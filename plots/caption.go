@@ -1,9 +1,12 @@
 package plots
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
+	"unicode"
 
 	"antipode/datasets"
 )
@@ -13,6 +16,48 @@ const (
 	noIntervals = "No intervals in the table."
 	undrawn     = "The table has intervals; they are not drawn."
 )
+
+// Caption returns the title and the caption of a figure, or the title and the notes of a [Table], for the command
+// \caption of LaTeX: in one line, with the characters that are special in LaTeX escaped. Scripts other than Latin need
+// XeLaTeX or LuaLaTeX. The table runs; the errors are those of [Render].
+func Caption(f Figure) (string, error) {
+	return inContext(func(ctx context.Context) (string, error) {
+		switch f := f.figure().(type) {
+		case figure:
+			d, err := f.draw(ctx)
+			if err != nil {
+				return "", err
+			}
+			s, err := d.scene()
+			if err != nil {
+				return "", err
+			}
+			return latexText(s.description()), nil
+		case Table:
+			return f.caption(ctx)
+		}
+		return "", errors.New("Caption: a page of images has no caption")
+	})
+}
+
+func (v Table) caption(ctx context.Context) (string, error) {
+	bodies, err := v.bodies(ctx, 0)
+	if err != nil {
+		return "", err
+	}
+	about := scene{title: v.Title, about: bodies[len(bodies)-1].note()}
+	return latexText(about.description()), nil
+}
+
+// latexText escapes a line for LaTeX, which has other means for the writing direction.
+func latexText(line string) string {
+	return latexEscapes.Replace(strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Bidi_Control, r) {
+			return -1
+		}
+		return r
+	}, line))
+}
 
 // sentences writes the caption that figures of values share.
 func (c *chart) sentences(s *options, f *datasets.Frame, column string, whiskers bool, none []string) {

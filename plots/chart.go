@@ -113,7 +113,7 @@ func (c *chart) scene() (*scene, error) {
 	th := c.theme
 	s := &scene{width: th.Width, title: c.title, about: strings.Join(c.caption, " "), theme: th}
 	wide := th.Width - 2*margin
-	y := s.paragraph(margin, 6, wide, c.title, th.Title, true, th.Ink) + 4
+	y := s.heading() + 4
 	y = c.legend(s, y) + c.above
 
 	rows := (len(c.panels) + c.columns - 1) / c.columns
@@ -145,12 +145,19 @@ func (c *chart) scene() (*scene, error) {
 	top := y
 	for row := range rows {
 		head := 4.0
-		if row == 0 && c.heads != nil {
-			head = th.Text + 10
-		}
+		titles := make([][]string, c.columns)
 		for col := range c.columns {
-			if i := row*c.columns + col; i < len(c.panels) && c.panels[i] != nil && c.panels[i].title != "" {
-				head = th.Text + 10
+			i := row*c.columns + col
+			if i >= len(c.panels) || c.panels[i] == nil {
+				continue
+			}
+			title := c.panels[i].title
+			if row == 0 && c.heads != nil {
+				title = c.heads[col]
+			}
+			titles[col] = wrap(title, th.Text, true, width+gap-8)
+			if n := len(titles[col]); n > 0 {
+				head = max(head, 1.2*th.Text*float64(n-1)+th.Text+10)
 			}
 		}
 		foot := between
@@ -171,12 +178,10 @@ func (c *chart) scene() (*scene, error) {
 			p.r, p.t = p.l+width-c.right, y+head
 			p.space = left - 8
 			p.b = p.t + c.height
-			title := p.title
-			if row == 0 && c.heads != nil {
-				title = c.heads[col]
+			for n, line := range titles[col] {
+				s.add(label{at: pt{(p.l + p.r) / 2, p.t - 6 - 1.2*th.Text*float64(len(titles[col])-1-n)}, text: line,
+					size: th.Text, bold: true, color: th.Ink, anchor: middle})
 			}
-			s.add(label{at: pt{(p.l + p.r) / 2, p.t - 6}, text: fit(title, th.Text, true, width+gap-8), size: th.Text,
-				bold: true, color: th.Ink, anchor: middle})
 			below := i+c.columns >= len(c.panels) || c.panels[i+c.columns] == nil
 			c.axes(s, p, c.own || col == 0, c.own || below)
 			p.draw(s, p)
@@ -198,9 +203,7 @@ func (c *chart) scene() (*scene, error) {
 			middle)
 		y += th.Text + 8
 	}
-	y = s.paragraph(margin, y+4, wide, strings.Join(c.caption, " "), th.Small, false, th.Muted)
-	s.height = math.Ceil(y + 6)
-	return s, nil
+	return s.finish(y + 4), nil
 }
 
 func (c *chart) html() (string, error) {

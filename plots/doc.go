@@ -33,6 +33,12 @@
 // Thumbnails are inline and take less than 190 KB in total, 84 KB for 24 images. [SaveImages] copies the originals, or
 // writes reduced ones for publication.
 //
+// # Figures for a paper
+//
+// [Save] writes PDF, SVG and PNG. [Theme] has the width, which is that of the column, and Bare, which leaves out title
+// and caption; [Caption] returns them for LaTeX. `antipode export NOTEBOOK --to DIR` does so for all figures and tables
+// of a notebook.
+//
 // # Printed tables
 //
 // [Table] prints columns as HTML, text, Markdown, CSV and LaTeX. Its fields Wide, Block, Span, Names and Decimals
@@ -99,8 +105,8 @@
 // # Text and style
 //
 // All text from data is escaped. SVG stores text as text, with a list of fonts and the writing direction; a browser
-// shapes any script. PNG shapes text itself, in Liberation Sans, the fonts that `antipode data pull fonts` downloads
-// (Indic scripts, Arabic, Hebrew, Thai, Chinese, Japanese, Korean) and those of the system. Characters that none of
-// them has are left out; a line at the bottom counts them by script and suggests a fix. All figures share one
+// shapes any script. PDF and PNG have shaped text, in Liberation Sans, the fonts that `antipode data pull fonts`
+// downloads (Indic scripts, Arabic, Hebrew, Thai, Chinese, Japanese, Korean) and those of the system. Characters that
+// none of them has are left out; a line at the bottom counts them by script and suggests a fix. All figures share one
 // [Theme], which is safe for color-blind readers.
 package plots

@@ -1,6 +1,8 @@
 package plots_test
 
 import (
+	"fmt"
+
 	"antipode/plots"
 )
 
@@ -16,6 +18,22 @@ func ExampleBars() {
 	}
 	golden("bars", fig)
 	// Output: as in bars.svg
+}
+
+// A figure for a column of 3.25 inches, without title and caption, which LaTeX sets. plots.Save(fig, "coverage.pdf")
+// writes it.
+func ExampleCaption() {
+	fig := plots.Bars{
+		Table:  pick(scores(), "template", "thing in island"),
+		X:      "region",
+		Y:      "coverage",
+		Series: "vector",
+		Title:  "Coverage of each island, by part of the image",
+		Theme:  plots.Theme{Bare: true, Width: 312},
+	}
+	fmt.Println(plots.Caption(fig))
+	// Output:
+	// Coverage of each island, by part of the image. Whiskers: 95 \% half-sampling interval, 200 draws. n per value: 240 real, 233–240 generated. <nil>
 }
 
 // A heat table with the number in each cell. A cell without a row is hatched.

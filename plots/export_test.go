@@ -14,7 +14,7 @@ var (
 )
 
 // InlineBytes is the limit of inline image data of a number of images.
-func InlineBytes(n int) int { return inlineBytes(n) }
+func InlineBytes(n int) int { return inlineBytes(n, false) }
 
 // PreviewBytes is the limit of the PNG of a figure that is shown.
 const PreviewBytes = previewBytes

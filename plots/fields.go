@@ -82,6 +82,7 @@ type options struct {
 	stacked, joined       bool
 	lines                 []Line
 	fits, images          datasets.Table
+	print                 bool // images in the theme's resolution, however large the file
 
 	metric *operation.Operation // that computed the table, or nil
 	melted []string             // the columns that were made one

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 
 	"antipode/datasets"
@@ -42,7 +43,8 @@ func Show(f Figure, options ...ShowOptions) {
 	inCell(func(ctx context.Context) error { return ShowE(ctx, f, options...) })
 }
 
-// ShowE is [Show] for programs: it returns the error.
+// ShowE is [Show] for programs: it returns the error. While `antipode export` runs a notebook, both write the figure's
+// files as well.
 func ShowE(ctx context.Context, f Figure, options ...ShowOptions) error {
 	o, err := table.One(options)
 	if err != nil {
@@ -63,7 +65,7 @@ func ShowE(ctx context.Context, f Figure, options ...ShowOptions) error {
 		b.Text += "\n"
 	}
 	cell.Show(b)
-	return nil
+	return export(ctx, f)
 }
 
 // Save writes a figure to a file in the format that the extension names, one of those of [Render]; an .html file is a
@@ -104,9 +106,10 @@ func SaveE(ctx context.Context, f Figure, path string) error {
 
 // Render returns a figure in a format:
 //
-//   - of a figure: "svg", a complete document without script and remote source, with text as text; "png", of
-//     [Theme].DPI dots per inch, where characters that no font has are left out and counted by script below the
-//     figure; "html", an element without script, an <img> with the SVG or a table of images;
+//   - of a figure: "svg", a complete document without script and remote source, with text as text; "pdf", a page of
+//     vector graphics with subsets of the fonts, whose text can be selected and searched; "png", of [Theme].DPI dots
+//     per inch; "html", an element without script, an <img> with the SVG or a table of images. PDF and PNG leave out
+//     characters that no font has, and count them by script below the figure;
 //   - of a [Table]: "html", an element for each block; "txt", aligned columns; "md", GitHub's Markdown; "tex", a
 //     tabular for the booktabs package for each block, with the notes as comments (scripts other than Latin need
 //     XeLaTeX or LuaLaTeX); "csv" and "json", all digits, interval columns separately, a missing value empty.
@@ -182,9 +185,10 @@ func (f figure) drawFrame(ctx context.Context, frame *datasets.Frame, set *optio
 }
 
 func (f figure) render(ctx context.Context, format string) ([]byte, error) {
-	if format != "svg" && format != "png" && format != "html" {
-		return nil, formatError{"figure", ".svg, .png or .html"}
+	if !slices.Contains([]string{"svg", "png", "pdf", "html"}, format) {
+		return nil, formatError{"figure", ".svg, .pdf, .png or .html"}
 	}
+	f.set.print = format == "pdf" || format == "png"
 	d, err := f.draw(ctx)
 	if err != nil {
 		return nil, err
@@ -197,9 +201,12 @@ func (f figure) render(ctx context.Context, format string) ([]byte, error) {
 	} else {
 		var s *scene
 		if s, err = d.scene(); err == nil {
-			if format == "svg" {
+			switch format {
+			case "svg":
 				data = s.svg()
-			} else {
+			case "pdf":
+				data = s.pdf()
+			default:
 				data, err = s.png(s.theme.DPI)
 			}
 		}

@@ -95,7 +95,7 @@ func TestHistogramHoldsAllRows(t *testing.T) {
 		XLimits: plots.Range{High: 1},
 		YLimits: plots.Range{High: 100},
 	})
-	area := regexp.MustCompile(`<path d="M([^"]+)Z" fill="#0072b2" fill-opacity`).FindStringSubmatch(svg)
+	area := regexp.MustCompile(`<path d="M([^"]+)Z" fill="#0d64a1" fill-opacity`).FindStringSubmatch(svg)
 	if area == nil {
 		t.Fatal("no area")
 	}

@@ -23,6 +23,9 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the images in docs/gallery and docs/gallery.md")
 
+var images = flag.String("images", "", "folder for the figures of the gallery, as PNG and "+
+	"PDF, and for contact sheets that show them as color-blind readers see them")
+
 const gallery = "../docs/gallery"
 
 // inlineImage is an embedded thumbnail: images are compared without them, since the last bit of a scaled pixel may
@@ -37,6 +40,11 @@ func golden(name string, f plots.Figure) {
 	if err != nil {
 		fmt.Println(err)
 		return
+	}
+	for _, format := range []string{"png", "pdf"} {
+		if *images != "" {
+			plots.Save(f, filepath.Join(*images, name+"."+format))
+		}
 	}
 	path := filepath.Join(gallery, name+".svg")
 	if *update {
@@ -173,6 +181,11 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	status := m.Run()
+	if *images != "" {
+		if err := contactSheets(*images); err != nil {
+			panic(err)
+		}
+	}
 	os.RemoveAll(drawings)
 	os.Exit(status)
 }

@@ -84,7 +84,7 @@ func buildHeat(f *datasets.Frame, column string, s *options) (drawing, error) {
 	}
 	c := s.chart(panels, fmt.Sprintf("%s by %s and %s", column, h.down, h.across), column)
 	c.ramp = &h.colors
-	c.xname, c.yname = cmp.Or(s.xlabel, h.across), cmp.Or(s.ylabel, h.down)
+	c.xname, c.yname = cmp.Or(s.xlabel, spaced(h.across)), cmp.Or(s.ylabel, spaced(h.down))
 	const most = 1500
 	h.dense = len(h.rows)*len(h.columns)*len(panels.rows) > most
 	var none []string

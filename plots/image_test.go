@@ -137,6 +137,16 @@ func TestOverlayPixels(t *testing.T) {
 		!like(at(got, .75, .5), 140, 140, 230) {
 		t.Errorf("outlined: %v %v %v", at(got, .25, .5), at(got, .5, .5), at(got, .75, .5))
 	}
+	for _, way := range []int{-1, 1} { // white next to the outline, on either side
+		brightest := uint8(0)
+		for d := 1; d <= 4; d++ {
+			c := color.GrayModel.Convert(got.At(got.Bounds().Dx()/2+way*d, got.Bounds().Dy()/2)).(color.Gray)
+			brightest = max(brightest, c.Y)
+		}
+		if brightest < 200 {
+			t.Errorf("brightness %d next to the outline", brightest)
+		}
+	}
 	segments := thumbnails(t, plots.Segments{Table: tab})
 	if len(segments) != 3 {
 		t.Fatalf("%d segments", len(segments))
@@ -323,7 +333,7 @@ func TestSave(t *testing.T) {
 		}
 	}
 	if err := plots.SaveE(context.Background(), (plots.Bars{Table: averages(), Y: "coverage"}), "f.gif"); err == nil ||
-		!strings.Contains(err.Error(), ".svg, .png or .html") {
+		!strings.Contains(err.Error(), ".svg, .pdf, .png or .html") {
 		t.Errorf("a GIF: %v", err)
 	}
 }

@@ -103,7 +103,7 @@ func buildLines(f *datasets.Frame, x, y string, s *options) (drawing, error) {
 		return nil, err
 	}
 	c := s.chart(panels, y+" over "+x, s.shown(y)...)
-	c.xname, c.yname, c.height, c.right = cmp.Or(s.xlabel, x), s.axis(s.ylabel, y), 250, 10
+	c.xname, c.yname, c.height, c.right = cmp.Or(s.xlabel, spaced(x)), s.axis(s.ylabel, y), 250, 10
 	var none []string
 	shaded := false
 	for i, rows := range panels.rows {

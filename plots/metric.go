@@ -55,17 +55,21 @@ func (s *options) axis(given, column string) string {
 	unit := s.unit(columns[0])
 	for _, c := range columns {
 		if unit == "" || s.unit(c) != unit {
-			return s.name(column)
+			return spaced(s.name(column))
 		}
 	}
 	if strings.HasPrefix(unit, s.name(column)) {
 		return unit // cosine × 100
 	}
-	return s.name(column) + " (" + unit + ")"
+	return spaced(s.name(column)) + " (" + unit + ")"
 }
+
+// spaced is the label of a column without one: its name in words.
+func spaced(column string) string { return strings.TrimSpace(strings.ReplaceAll(column, "_", " ")) }
 
 // heading is the title: the given one, or the default, with a capital letter where the table is a metric's result.
 func (s *options) heading(text string) string {
+	text = spaced(text)
 	if s.title != "" || s.metric == nil {
 		return cmp.Or(s.title, text)
 	}

@@ -207,7 +207,7 @@ func TestScatterFits(t *testing.T) {
 	}
 	var lines [][4]float64
 	for _, m := range regexp.MustCompile(
-		`<path d="M([0-9.]+) ([0-9.]+)L([0-9.]+) ([0-9.]+)" fill="none" stroke="#222222" stroke-width="1.2"/>`).FindAllStringSubmatch(svg, -1) {
+		`<path d="M([0-9.]+) ([0-9.]+)L([0-9.]+) ([0-9.]+)" stroke="#222222" stroke-width="1.2"/>`).FindAllStringSubmatch(svg, -1) {
 		var l [4]float64
 		for i := range l {
 			fmt.Sscan(m[i+1], &l[i])

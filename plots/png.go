@@ -2,7 +2,9 @@ package plots
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
+	"hash/crc32"
 	"image"
 	"image/color"
 	"image/draw"
@@ -13,10 +15,11 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/vgimg"
 
+	"antipode/plots/internal/pdf"
 	"antipode/plots/internal/typeset"
 )
 
-// png paints the scene as a PNG file.
+// png paints the scene as a PNG file that names its resolution.
 func (sc *scene) png(dpi int) ([]byte, error) {
 	img, err := sc.paint(dpi)
 	if err != nil {
@@ -26,36 +29,87 @@ func (sc *scene) png(dpi int) ([]byte, error) {
 	if err := png.Encode(&out, img); err != nil {
 		return nil, err
 	}
-	return out.Bytes(), nil
+	const header = 8 + 25 // the signature and the chunk IHDR, which pHYs follows
+	perMeter := uint32(math.Round(float64(dpi) / 0.0254))
+	chunk := binary.BigEndian.AppendUint32([]byte("pHYs"), perMeter)
+	chunk = append(binary.BigEndian.AppendUint32(chunk, perMeter), 1)
+	sized := append(binary.BigEndian.AppendUint32(nil, uint32(len(chunk)-4)), chunk...)
+	sized = binary.BigEndian.AppendUint32(sized, crc32.ChecksumIEEE(chunk))
+	return slices.Insert(out.Bytes(), header, sized...), nil
 }
 
-// paint draws the scene. Text is shaped in the available fonts; characters that no font has are left out and counted
-// in a line at the bottom.
-func (sc *scene) paint(dpi int) (image.Image, error) {
-	lines := map[label]typeset.Line{}
+// pdf writes the scene as a PDF file of its size.
+func (sc *scene) pdf() []byte {
+	set := sc.typeset()
+	var page pdf.Page
+	const point = 72. / 96
+	page.Scale(point, point)
+	page.SetColor(sc.theme.Paper)
+	page.Fill(vg.Rectangle{Max: vg.Point{X: vg.Length(sc.width), Y: vg.Length(set.height)}}.Path())
+	set.draw(&page)
+	return page.File(sc.width*point, set.height*point, oneLine(sc.title))
+}
+
+// typed is a scene whose text is shaped.
+type typed struct {
+	shapes []any
+	lines  map[label]typeset.Line
+	height float64
+}
+
+// typeset shapes the text in the available fonts. Characters that no font has are left out and counted in a line at
+// the bottom.
+func (sc *scene) typeset() *typed {
+	t := &typed{sc.shapes, map[label]typeset.Line{}, sc.height}
 	missing := typeset.Missing{}
 	for _, shape := range sc.shapes {
 		if v, ok := shape.(label); ok {
 			line := typeset.Set(oneLine(v.text), v.size, v.bold)
-			lines[v] = line
+			t.lines[v] = line
 			missing.Add(line.Missing)
 		}
 	}
-	shapes, height := sc.shapes, sc.height
 	if note := missing.String(); note != "" {
 		foot := scene{theme: sc.theme}
-		height += math.Ceil(foot.paragraph(margin, height, sc.width-2*margin, note, sc.theme.Small, false,
-			sc.theme.Outline) + 0.5*sc.theme.Small - height)
-		shapes = append(slices.Clone(shapes), foot.shapes...)
+		t.height += math.Ceil(foot.paragraph(margin, t.height, sc.width-2*margin, note, sc.theme.Small, false,
+			sc.theme.Outline) + 0.5*sc.theme.Small - t.height)
+		t.shapes = append(slices.Clone(sc.shapes), foot.shapes...)
 	}
+	return t
+}
+
+// paint draws the scene as an image.
+func (sc *scene) paint(dpi int) (image.Image, error) {
+	set := sc.typeset()
 	// One unit of the canvas is one CSS pixel: 1/72 of its "inch", which has dpi·72/96 dots.
 	const largest = 20000
-	if w, h := sc.width*float64(dpi)/96, height*float64(dpi)/96; w > largest || h > largest {
+	if w, h := sc.width*float64(dpi)/96, set.height*float64(dpi)/96; w > largest || h > largest {
 		return nil, fmt.Errorf("the image would be %.0f × %.0f dots; reduce Theme.DPI", w, h)
 	}
-	c := vgimg.NewWith(vgimg.UseWH(vg.Length(sc.width), vg.Length(height)), vgimg.UseDPI(dpi*72/96),
+	c := vgimg.NewWith(vgimg.UseWH(vg.Length(sc.width), vg.Length(set.height)), vgimg.UseDPI(dpi*72/96),
 		vgimg.UseBackgroundColor(sc.theme.Paper))
-	at := func(p pt) vg.Point { return vg.Point{X: vg.Length(p.x), Y: vg.Length(height - p.y)} }
+	set.draw(c)
+	return c.Image(), nil
+}
+
+// canvas is what a scene is drawn on: an image or the page of a PDF file.
+type canvas interface {
+	SetLineWidth(vg.Length)
+	SetLineDash(pattern []vg.Length, offset vg.Length)
+	SetColor(color.Color)
+	Rotate(radians float64)
+	Translate(vg.Point)
+	Scale(x, y float64)
+	Push()
+	Pop()
+	Stroke(vg.Path)
+	Fill(vg.Path)
+	DrawImage(vg.Rectangle, image.Image)
+}
+
+// draw draws the shapes; one unit of the canvas is one CSS pixel.
+func (t *typed) draw(c canvas) {
+	at := func(p pt) vg.Point { return vg.Point{X: vg.Length(p.x), Y: vg.Length(t.height - p.y)} }
 	fillAndStroke := func(p vg.Path, fill, stroke color.NRGBA, width float64, dash bool) {
 		if fill.A > 0 {
 			c.SetColor(fill)
@@ -71,7 +125,7 @@ func (sc *scene) paint(dpi int) (image.Image, error) {
 			c.Stroke(p)
 		}
 	}
-	for _, shape := range shapes {
+	for _, shape := range t.shapes {
 		switch v := shape.(type) {
 		case path:
 			var p vg.Path
@@ -93,23 +147,29 @@ func (sc *scene) paint(dpi int) (image.Image, error) {
 			p.Close()
 			fillAndStroke(p, v.fill, v.stroke, v.width, false)
 		case label:
-			line, set := lines[v]
+			if v.text == "" {
+				continue
+			}
+			line, set := t.lines[v]
 			if !set { // the note at the bottom
 				line = typeset.Set(v.text, v.size, v.bold)
 			}
-			v.paint(c, at, line)
+			v.draw(c, at, line)
 		case raster:
 			corner := at(pt{v.at.x, v.at.y + v.height})
-			c.DrawImage(vg.Rectangle{Min: corner,
-				Max: corner.Add(vg.Point{X: vg.Length(v.width), Y: vg.Length(v.height)})}, opaque(v.image))
+			box := vg.Rectangle{Min: corner, Max: corner.Add(vg.Point{X: vg.Length(v.width), Y: vg.Length(v.height)})}
+			if page, ok := c.(*pdf.Page); ok && v.mime == jpegType {
+				page.DrawJPEG(box, v.data, v.image.Bounds().Size())
+			} else {
+				c.DrawImage(box, opaque(v.image))
+			}
 		}
 	}
-	return c.Image(), nil
 }
 
-// paint draws a shaped label. The layout reserves the width that measure returns, which is the same on every machine; a
+// draw draws a shaped label. The layout reserves the width that measure returns, which is the same on every machine; a
 // line that is wider in this machine's fonts is condensed.
-func (v label) paint(c *vgimg.Canvas, at func(pt) vg.Point, line typeset.Line) {
+func (v label) draw(c canvas, at func(pt) vg.Point, line typeset.Line) {
 	narrow := 1.0
 	if space := measure(oneLine(v.text), v.size, v.bold); line.Width > space {
 		narrow = space / line.Width
@@ -124,6 +184,10 @@ func (v label) paint(c *vgimg.Canvas, at func(pt) vg.Point, line typeset.Line) {
 	}
 	c.Scale(narrow, 1)
 	c.Translate(vg.Point{X: vg.Length(map[anchor]float64{start: 0, middle: -0.5, end: -1}[v.anchor] * line.Width)})
+	if page, ok := c.(*pdf.Page); ok {
+		page.DrawText(line.Pieces())
+		return
+	}
 	line.Draw(func(outline vg.Path, embolden float64) {
 		c.Fill(outline)
 		if embolden > 0 {

@@ -151,7 +151,7 @@ func buildScatter(f *datasets.Frame, x, y string, s *options) (drawing, error) {
 		title += " by " + look.column
 	}
 	c := s.chart(panels, title, x, y)
-	c.right, c.ramp, c.rampName, c.equal = 8, look.colors, s.shade, s.radius != ""
+	c.right, c.ramp, c.rampName, c.equal = 8, look.colors, spaced(s.shade), s.radius != ""
 	c.xname, c.yname = s.axis(s.xlabel, x), s.axis(s.ylabel, y)
 	at := index(look.levels)
 	var none []string

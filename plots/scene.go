@@ -110,6 +110,23 @@ func (sc *scene) text(x, y float64, text string, size float64, c color.NRGBA, a 
 	sc.add(label{at: pt{x, y + 0.36*size}, text: text, size: size, color: c, anchor: a})
 }
 
+// heading adds the title below the upper margin and returns the y below it.
+func (sc *scene) heading() float64 {
+	if sc.theme.Bare {
+		return 6
+	}
+	return sc.paragraph(margin, 6, sc.width-2*margin, sc.title, sc.theme.Title, true, sc.theme.Ink)
+}
+
+// finish adds the caption below y and sets the height.
+func (sc *scene) finish(y float64) *scene {
+	if !sc.theme.Bare {
+		y = sc.paragraph(margin, y, sc.width-2*margin, sc.about, sc.theme.Small, false, sc.theme.Muted)
+	}
+	sc.height = math.Ceil(y + 6)
+	return sc
+}
+
 // paragraph adds wrapped text below y and returns the y below it.
 func (sc *scene) paragraph(x, y, width float64, text string, size float64, bold bool, c color.NRGBA) float64 {
 	for _, line := range wrap(text, size, bold, width) {

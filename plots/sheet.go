@@ -47,8 +47,13 @@ type sheetCell struct {
 }
 
 // inlineBytes is the limit of image data in the HTML of a figure of n images, in base64 characters; each image takes at
-// least about a thousand.
-func inlineBytes(n int) int { return min(60_000+1000*n, 190_000) }
+// least about a thousand. Images larger than the default may take all that a figure may.
+func inlineBytes(n int, large bool) int {
+	if large {
+		return 190_000
+	}
+	return min(60_000+1000*n, 190_000)
+}
 
 // thumbs returns a thumbnail of each row.
 func (s *options) thumbs(f *datasets.Frame) ([]*thumbnail, error) {
@@ -236,7 +241,7 @@ func (s *sheet) finish() (*sheet, error) {
 		s.across[widest]--
 	}
 	s.size = math.Floor(min(max(s.size, 40, s.set.size), largest))
-	s.parallel(func(t *thumbnail) { t.load(s.set, 2*s.size) })
+	s.parallel(func(t *thumbnail) { t.load(s.set, max(2, float64(th.DPI)/96)*s.size) })
 	var bad []string
 	loaded := 0
 	s.each(func(t *thumbnail) {
@@ -260,6 +265,7 @@ func (s *sheet) finish() (*sheet, error) {
 }
 
 // encode reduces resolution and quality until the images fit into the limit; at the smallest step images are left out.
+// In print there is no limit.
 func (s *sheet) encode() {
 	steps := []struct {
 		scale   float64
@@ -267,7 +273,10 @@ func (s *sheet) encode() {
 	}{{1.5, 82}, {1.25, 80}, {1.1, 80}, {1, 75}, {1, 65}, {0.9, 60}, {0.8, 55}, {0.66, 50}, {0.5, 45}}
 	n := 0
 	s.each(func(*thumbnail) { n++ })
-	most := inlineBytes(n)
+	most := inlineBytes(n, s.size > 200)
+	if s.set.print {
+		steps[0].scale, steps[0].quality, most = float64(s.set.theme.DPI)/96, 92, math.MaxInt
+	}
 	for i, step := range steps {
 		s.parallel(func(t *thumbnail) {
 			if t.full != nil {

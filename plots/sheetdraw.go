@@ -18,19 +18,17 @@ func (s *sheet) scene() (*scene, error) {
 	left, width := s.columns()
 	sc := &scene{width: width, title: s.title, about: strings.Join(s.caption, " "), theme: th}
 	wide := width - 2*margin
-	y := sc.paragraph(margin, 6, wide, s.title, th.Title, true, th.Ink) + 6
+	y := sc.heading() + 6
 	if s.heads != nil {
-		size := th.Text
+		lines := 1
 		for i, h := range s.heads {
-			if measure(h, size, true) > left[i+1]-left[i]-4 {
-				size = th.Small
+			for j, line := range wrap(h, th.Text, true, left[i+1]-left[i]-4) {
+				sc.add(label{at: pt{left[i], y + th.Text*(1+1.2*float64(j))}, text: line, size: th.Text, bold: true,
+					color: th.Ink, anchor: start})
+				lines = max(lines, j+1)
 			}
 		}
-		for i, h := range s.heads {
-			sc.add(label{at: pt{left[i], y + th.Text}, text: fit(h, size, true, left[i+1]-left[i]-4), size: size,
-				bold: true, color: th.Ink, anchor: start})
-		}
-		y += th.Text + 8
+		y += th.Text*(1+1.2*float64(lines-1)) + 8
 	}
 	for _, b := range s.blocks {
 		if b.title != "" {
@@ -54,9 +52,7 @@ func (s *sheet) scene() (*scene, error) {
 			y = bottom + 8
 		}
 	}
-	y = sc.paragraph(margin, y+2, wide, strings.Join(s.caption, " "), th.Small, false, th.Muted)
-	sc.height = math.Ceil(y + 6)
-	return sc, nil
+	return sc.finish(y + 2), nil
 }
 
 // columns returns the left ends of the columns of cells, with that of the next one, and the width of the sheet: the
@@ -65,7 +61,13 @@ func (s *sheet) columns() (left []float64, width float64) {
 	left = make([]float64, len(s.across)+1)
 	left[0] = margin + s.named
 	for i, n := range s.across {
-		left[i+1] = left[i] + float64(n)*(s.size+thumbGap) - thumbGap + cellGap
+		wide := float64(n)*(s.size+thumbGap) - thumbGap
+		if s.heads != nil { // a word of a name is not broken
+			for _, word := range strings.Fields(s.heads[i]) {
+				wide = max(wide, min(measure(word, s.set.theme.Text, true), 120)-7)
+			}
+		}
+		left[i+1] = left[i] + wide + cellGap
 	}
 	return left, max(s.set.theme.Width, math.Ceil(left[len(s.across)]-cellGap+margin))
 }
@@ -163,8 +165,10 @@ func (s *sheet) html() (string, error) {
 	const plain = `border:0;background:none;text-align:left;vertical-align:top`
 	fmt.Fprintf(&b, `<figure style="margin:0;max-width:100%%;overflow-x:auto;font-family:%s;font-size:%spx">`+"\n",
 		escape(th.Fonts), num(th.Text))
-	fmt.Fprintf(&b, `<div style="font-size:%spx;font-weight:bold;margin-bottom:6px">%s</div>`+"\n", num(th.Title),
-		text(s.title))
+	if !th.Bare {
+		fmt.Fprintf(&b, `<div style="font-size:%spx;font-weight:bold;margin-bottom:6px">%s</div>`+"\n", num(th.Title),
+			text(s.title))
+	}
 	b.WriteString(`<table style="border-collapse:collapse;border:0;margin:0;font-size:inherit;color:inherit">` + "\n")
 	columns := len(s.across)
 	if s.named > 0 {
@@ -213,8 +217,11 @@ func (s *sheet) html() (string, error) {
 		}
 	}
 	b.WriteString("</table>\n")
-	fmt.Fprintf(&b, `<figcaption style="max-width:%spx;font-size:%spx;%s;font-style:normal">%s</figcaption></figure>`,
-		num(th.Width), num(th.Small), muted, text(strings.Join(s.caption, " ")))
+	if !th.Bare {
+		fmt.Fprintf(&b, `<figcaption style="max-width:%spx;font-size:%spx;%s;font-style:normal">%s</figcaption>`,
+			num(th.Width), num(th.Small), muted, text(strings.Join(s.caption, " ")))
+	}
+	b.WriteString("</figure>")
 	return b.String(), nil
 }
 

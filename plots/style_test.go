@@ -1,8 +1,11 @@
 package plots_test
 
 import (
+	"bytes"
 	"context"
+	"image"
 	"image/color"
+	"image/png"
 	"math"
 	"os"
 	"path/filepath"
@@ -10,36 +13,48 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/image/draw"
+
 	"antipode/datasets"
 	"antipode/datasets/table"
 	"antipode/internal/must"
 	"antipode/plots"
 )
 
-// TestColors sees the series colors as people without long, middle or short cones do (Viénot 1999 for the first
-// two, Brettel-like projection for the third, linear RGB) and checks that any two of the first six differ by at least
-// 10 in CIE Lab, all eight by 8.
+// eyes are matrices in linear RGB of what people see; those without a kind of cones as in Machado et al. 2009.
+var eyes = []struct {
+	name string
+	m    [3][3]float64
+}{
+	{"all cones", [3][3]float64{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}},
+	{"protanopia", [3][3]float64{{0.152286, 1.052583, -0.204868}, {0.114503, 0.786281, 0.099216},
+		{-0.003882, -0.048116, 1.051998}}},
+	{"deuteranopia", [3][3]float64{{0.367322, 0.860646, -0.227968}, {0.280085, 0.672501, 0.047413},
+		{-0.011820, 0.042940, 0.968881}}},
+	{"tritanopia", [3][3]float64{{1.255528, -0.076749, -0.178779}, {-0.078411, 0.930809, 0.147602},
+		{0.004733, 0.691367, 0.303900}}},
+	// the projections of Viénot 1999, and one as Brettel's for the third
+	{"no long cones", [3][3]float64{{0.11238, 0.88762, 0}, {0.11238, 0.88762, 0}, {0.00401, -0.00401, 1}}},
+	{"no middle cones", [3][3]float64{{0.29275, 0.70725, 0}, {0.29275, 0.70725, 0}, {-0.02234, 0.02234, 1}}},
+	{"no short cones", [3][3]float64{{1.01277, 0.13548, -0.14826}, {-0.01243, 0.86812, 0.14431},
+		{0.07589, 0.805, 0.11911}}},
+}
+
+// TestColors checks that any two of the series' colors and white differ by at least 20 in CIE Lab to every eye of
+// Machado et al., and by 14 in the other simulations; so do the two ends of heat tables.
 func TestColors(t *testing.T) {
-	eyes := map[string][3][3]float64{
-		"all cones":       {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
-		"no long cones":   {{0.11238, 0.88762, 0}, {0.11238, 0.88762, 0}, {0.00401, -0.00401, 1}},
-		"no middle cones": {{0.29275, 0.70725, 0}, {0.29275, 0.70725, 0}, {-0.02234, 0.02234, 1}},
-		"no short cones":  {{1.01277, 0.13548, -0.14826}, {-0.01243, 0.86812, 0.14431}, {0.07589, 0.805, 0.11911}},
-		"no color at all": {{0.2126, 0.7152, 0.0722}, {0.2126, 0.7152, 0.0722}, {0.2126, 0.7152, 0.0722}},
-	}
-	series := plots.DefaultTheme().Series
-	for name, m := range eyes {
-		for i := range series {
-			for j := range i {
-				want := 8.0
-				if i < 6 {
-					want = 10
-				}
-				if name == "no color at all" {
-					continue // eight grays cannot all differ: shapes and the order of the legend do
-				}
-				if d := distance(series[i], series[j], m); d < want {
-					t.Errorf("%s: colors %d and %d differ by %.1f", name, i, j, d)
+	th := plots.DefaultTheme()
+	for i, eye := range eyes {
+		want := 20.0
+		if i > 3 {
+			want = 14
+		}
+		for _, set := range [][]color.NRGBA{append(th.Series, th.Paper), {th.Low, th.High, th.Paper}} {
+			for i := range set {
+				for j := range i {
+					if d := distance(set[i], set[j], eye.m); d < want {
+						t.Errorf("%s: colors %d and %d differ by %.1f", eye.name, i, j, d)
+					}
 				}
 			}
 		}
@@ -51,7 +66,8 @@ func distance(a, b color.NRGBA, eye [3][3]float64) float64 {
 	return math.Hypot(math.Hypot(p[0]-q[0], p[1]-q[1]), p[2]-q[2])
 }
 
-func lab(c color.NRGBA, eye [3][3]float64) [3]float64 {
+// sees returns a color as an eye sees it, in linear RGB.
+func sees(c color.NRGBA, eye [3][3]float64) (out [3]float64) {
 	linear := func(v uint8) float64 {
 		x := float64(v) / 255
 		if x <= 0.04045 {
@@ -60,13 +76,17 @@ func lab(c color.NRGBA, eye [3][3]float64) [3]float64 {
 		return math.Pow((x+0.055)/1.055, 2.4)
 	}
 	rgb := [3]float64{linear(c.R), linear(c.G), linear(c.B)}
-	var seen [3]float64
-	for i := range seen {
+	for i := range out {
 		for j := range rgb {
-			seen[i] += eye[i][j] * rgb[j]
+			out[i] += eye[i][j] * rgb[j]
 		}
-		seen[i] = min(max(seen[i], 0), 1)
+		out[i] = min(max(out[i], 0), 1)
 	}
+	return out
+}
+
+func lab(c color.NRGBA, eye [3][3]float64) [3]float64 {
+	seen := sees(c, eye)
 	f := func(t float64) float64 {
 		if t > 216.0/24389 {
 			return math.Cbrt(t)
@@ -77,6 +97,60 @@ func lab(c color.NRGBA, eye [3][3]float64) [3]float64 {
 	y := f(0.2126*seen[0] + 0.7152*seen[1] + 0.0722*seen[2])
 	z := f((0.0193*seen[0] + 0.1192*seen[1] + 0.9505*seen[2]) / 1.08883)
 	return [3]float64{116*y - 16, 500 * (x - y), 200 * (y - z)}
+}
+
+// contactSheets writes the images of a folder as each eye sees them, small, onto one sheet for an eye.
+func contactSheets(folder string) error {
+	paths, err := filepath.Glob(filepath.Join(folder, "*.png"))
+	if err != nil {
+		return err
+	}
+	const columns, wide, high = 7, 400, 420
+	for _, eye := range eyes[:4] {
+		sheet := image.NewNRGBA(image.Rect(0, 0, columns*wide, (len(paths)+columns-1)/columns*high))
+		memory := map[color.NRGBA]color.NRGBA{}
+		for i, p := range paths {
+			data, err := os.ReadFile(p)
+			if err != nil {
+				return err
+			}
+			img, err := png.Decode(bytes.NewReader(data))
+			if err != nil {
+				return err
+			}
+			zoom := min(wide/float64(img.Bounds().Dx()), high/float64(img.Bounds().Dy()))
+			at := image.Pt(i%columns*wide, i/columns*high)
+			draw.CatmullRom.Scale(sheet, image.Rectangle{at, at.Add(image.Pt(int(zoom*float64(img.Bounds().Dx())),
+				int(zoom*float64(img.Bounds().Dy()))))}, img, img.Bounds(), draw.Src, nil)
+		}
+		for i := 0; i < len(sheet.Pix); i += 4 {
+			c := color.NRGBA{sheet.Pix[i], sheet.Pix[i+1], sheet.Pix[i+2], 255}
+			if _, known := memory[c]; !known {
+				var out [3]uint8
+				for k, v := range sees(c, eye.m) {
+					if v *= 12.92; v > 0.04045 {
+						v = 1.055*math.Pow(v/12.92, 1/2.4) - 0.055
+					}
+					out[k] = uint8(v*255 + 0.5)
+				}
+				memory[c] = color.NRGBA{out[0], out[1], out[2], 255}
+			}
+			c = memory[c]
+			sheet.Pix[i], sheet.Pix[i+1], sheet.Pix[i+2] = c.R, c.G, c.B
+		}
+		var out bytes.Buffer
+		if err := png.Encode(&out, sheet); err != nil {
+			return err
+		}
+		folder := filepath.Join(folder, "contact")
+		if err := os.MkdirAll(folder, 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(folder, eye.name+".png"), out.Bytes(), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // printed is a small table with what each form must escape.

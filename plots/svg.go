@@ -16,7 +16,7 @@ import (
 // script; images are data URIs; it has no script and no remote source.
 func (sc *scene) svg() []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%s" height="%s" viewBox="0 0 %[1]s %[2]s" role="img" font-family="%s">`+"\n",
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%s" height="%s" viewBox="0 0 %[1]s %[2]s" role="img" fill="none" font-family="%s">`+"\n",
 		num(sc.width), num(sc.height), escape(sc.theme.Fonts))
 	fmt.Fprintf(&b, "<title>%s</title>\n<desc>%s</desc>\n", escape(sc.title), escape(sc.about))
 	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" fill="%s"/>`+"\n", hex(sc.theme.Paper))
@@ -77,7 +77,7 @@ func withFamilies(fonts, families string) string {
 }
 
 func paint(fill, stroke color.NRGBA, width float64, dash bool) string {
-	out := ` fill="none"`
+	out := ""
 	if fill.A > 0 {
 		out = ` fill="` + hex(fill) + `"`
 		if fill.A < 255 {

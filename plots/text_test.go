@@ -347,7 +347,7 @@ func TestMissingIsMarked(t *testing.T) {
 		if !bytes.Contains(svg, []byte(">no data</text>")) || !bytes.Contains(svg, []byte("No data: Dorn.")) {
 			t.Errorf("%s: the missing value is not marked", name)
 		}
-		if n := bytes.Count(svg, []byte(`fill="#0072b2"`)); n != 1 {
+		if n := bytes.Count(svg, []byte(`fill="#0d64a1"`)); n != 1 {
 			t.Errorf("%s: %d bars, want 1", name, n)
 		}
 	}
@@ -359,7 +359,7 @@ func TestBarLength(t *testing.T) {
 		[]string{"a", "b"}), table.NumberColumn("v", []float64{0.25, 0.75})}})
 	svg := must.Get(plots.Render(plots.Bars{Table: tab, Y: "v"}, "svg"))(t)
 	bars := regexp.MustCompile(
-		`<path d="M[0-9.]+ ([0-9.]+)L[0-9.]+ [0-9.]+L[0-9.]+ ([0-9.]+)L[^"]*" fill="#0072b2"`).FindAllSubmatch(svg, -1)
+		`<path d="M[0-9.]+ ([0-9.]+)L[0-9.]+ [0-9.]+L[0-9.]+ ([0-9.]+)L[^"]*" fill="#0d64a1"`).FindAllSubmatch(svg, -1)
 	if len(bars) != 2 {
 		t.Fatalf("%d bars", len(bars))
 	}

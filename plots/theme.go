@@ -18,12 +18,13 @@ type Theme struct {
 	Low      color.NRGBA   // heat tables: below the reference, at full strength
 	High     color.NRGBA   // heat tables: above the reference (or largest), at full strength
 	Fonts    string        // CSS font families of SVG and HTML, in order of preference
-	Width    float64       // width of a figure
+	Width    float64       // width of a figure: 312 for a column of 3.25 inches, 648 for a text width of 6.75
 	Title    float64       // font size of titles
 	Text     float64       // font size of axes, labels, legends
 	Small    float64       // font size of captions and numbers at marks
 	Outlines float64       // width of a mask's outline; thinner on thumbnails of less than 120 pixels
-	DPI      int           // resolution of PNG files in dots per inch, 24 to 1200; 96 is one dot per CSS pixel
+	DPI      int           // resolution of PNG files and of images in PDF, 24 to 1200 dots per inch
+	Bare     bool          // no title and no caption, which [Caption] returns
 }
 
 // complete sets the fields that are zero to those of the default theme.
@@ -37,19 +38,21 @@ func (t Theme) complete() Theme {
 	return t
 }
 
-// DefaultTheme returns the default style: the colors of Okabe and Ito's Color Universal Design
-// on white, 700 pixels wide.
+// DefaultTheme returns the default style, 700 pixels wide, on white. Its colors are those of Okabe and Ito's Color
+// Universal Design, moved apart: any two, and each and white, differ by at least 20 in CIE Lab, as seen with all cones
+// and with those for red, for green or for blue missing (simulated as in Machado, Oliveira and Fernandes, A
+// Physiologically-based Model for Simulation of Color Vision Deficiency, IEEE TVCG 2009).
 func DefaultTheme() Theme {
 	return Theme{
 		Series: []color.NRGBA{
-			{0x00, 0x72, 0xB2, 255}, // blue
-			{0xE6, 0x9F, 0x00, 255}, // orange
-			{0x00, 0x9E, 0x73, 255}, // bluish green
-			{0xCC, 0x79, 0xA7, 255}, // reddish purple
-			{0xD5, 0x5E, 0x00, 255}, // vermilion
-			{0x56, 0xB4, 0xE9, 255}, // sky blue
-			{0x5A, 0x5A, 0x5A, 255}, // gray, for black, which is the ink
-			{0xF0, 0xE4, 0x42, 255}, // yellow
+			{0x0D, 0x64, 0xA1, 255}, // blue
+			{0xE1, 0x93, 0x00, 255}, // orange
+			{0x17, 0x9D, 0x6E, 255}, // bluish green
+			{0xC6, 0x7C, 0xAB, 255}, // reddish purple
+			{0xC4, 0x51, 0x00, 255}, // vermilion
+			{0x5E, 0xC2, 0xFA, 255}, // sky blue
+			{0x58, 0x58, 0x58, 255}, // gray, for black, which is the ink
+			{0xF6, 0xE5, 0x42, 255}, // yellow
 		},
 		Ink:      color.NRGBA{0x22, 0x22, 0x22, 255},
 		Muted:    color.NRGBA{0x5F, 0x5F, 0x5F, 255},

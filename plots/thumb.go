@@ -167,10 +167,17 @@ func (t *thumbnail) overlay(img *image.RGBA, s *options, line float64) {
 	stroke(img, t.bits, s.theme.Outline, line)
 }
 
-// stroke draws the outline of a mask of the image's shape, line pixels wide.
+// stroke draws the outline of a mask of the image's shape, line pixels wide, between white lines of half that width:
+// it is seen on a background of any color, by any eye.
 func stroke(img *image.RGBA, bits mask.Bitmap, c color.NRGBA, line float64) {
-	half := line / 2
-	for _, polygon := range bits.Outline() {
+	outline := bits.Outline()
+	trace(img, outline, bits, color.RGBA{255, 255, 255, 255}, line)
+	trace(img, outline, bits, color.RGBA{c.R, c.G, c.B, 255}, line/2)
+}
+
+// trace draws an outline; half is half the width of its line.
+func trace(img *image.RGBA, outline [][]image.Point, bits mask.Bitmap, c color.RGBA, half float64) {
+	for _, polygon := range outline {
 		for i, a := range polygon {
 			b := polygon[(i+1)%len(polygon)]
 			at := func(v, of, to int, d float64) int {
@@ -180,8 +187,7 @@ func stroke(img *image.RGBA, bits mask.Bitmap, c color.NRGBA, line float64) {
 			side := image.Rect(
 				at(min(a.X, b.X), bits.Width, w, -half), at(min(a.Y, b.Y), bits.Height, h, -half),
 				at(max(a.X, b.X), bits.Width, w, half), at(max(a.Y, b.Y), bits.Height, h, half))
-			opaque := image.NewUniform(color.RGBA{c.R, c.G, c.B, 255})
-			draw.Draw(img, side.Intersect(img.Rect), opaque, image.Point{}, draw.Src)
+			draw.Draw(img, side.Intersect(img.Rect), image.NewUniform(c), image.Point{}, draw.Src)
 		}
 	}
 }

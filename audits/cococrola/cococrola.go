@@ -109,6 +109,13 @@ type Audit struct {
 
 	// Labels is a table of kinds of failure that people gave, as antipode annotate collect writes it: "" = none.
 	Labels string
+
+	// Judge is a model that answers questions (models.Ask), ask:MODEL: about the images of creative prompts, in place
+	// of the CLIP, and about those of failures, in place of people. "" = none.
+	Judge string
+
+	// Asking are the other options of the judge.
+	Asking models.AskOptions
 }
 
 // part returns the name of a part and what follows its colon, a folder.
@@ -165,8 +172,13 @@ func (a Audit) invalid() error {
 	if err := audits.CheckProfile("cococrola", a.Profile, Paper, PublicCode); err != nil {
 		return err
 	}
+	if err := audits.CheckJudge("cococrola", a.Judge, a.Asking); err != nil {
+		return err
+	}
 	name, _ := part(a.Concepts)
 	switch {
+	case a.Judge != "" && a.Labels != "":
+		return fmt.Errorf("cococrola: there are labels %s; leave the judge %s out", a.Labels, a.Judge)
 	case !slices.Contains([]string{models.ClipImagePooled, models.ClipImage, models.Full}, a.vector()):
 		return fmt.Errorf("cococrola: vector %q: use %s, %s or %s", a.Vector, models.ClipImagePooled, models.ClipImage,
 			models.Full)

@@ -212,12 +212,30 @@ func (a Audit) failures() datasets.Table {
 	return concepts.Failures(a.Scores(), images, o)
 }
 
+// JudgedKinds returns the kinds of failure that the judge's answers suggest; see concepts.JudgedKinds.
+func (a Audit) JudgedKinds() datasets.Table {
+	return a.each(func(one Audit) datasets.Table {
+		images := one.Images()
+		questions := concepts.FailureQuestions(one.failures(), images).Select("id", "nearest", "question", "choices")
+		return concepts.JudgedKinds(one.ask(images.Join(questions, "id").Where("question", "present", nil)))
+	})
+}
+
+// ask returns the judge's answers to the questions of rows.
+func (a Audit) ask(rows datasets.Table) datasets.Table {
+	model, _ := audits.Asked(a.Judge)
+	return models.Ask(model, rows, a.Asking)
+}
+
 // FailureCounts returns the number of failures of each kind by generator and language, by rule, or by people where
-// Audit.Labels has a label.
+// Audit.Labels has a label, or by Audit.Judge.
 func (a Audit) FailureCounts() datasets.Table {
 	var labels datasets.Table
-	if a.Labels != "" {
+	switch {
+	case a.Labels != "":
 		labels = datasets.Images(a.Labels)
+	case a.Judge != "" && !a.scored():
+		labels = a.JudgedKinds()
 	}
 	return concepts.FailureCounts(a.each(Audit.failures), labels)
 }
@@ -325,12 +343,16 @@ func (a Audit) CreativeImages(n int) datasets.Table {
 }
 
 // CreativeShown returns the share of n images of each creative prompt that show each of its concepts, and all of them,
-// as the CLIP sees them, next to the possession that should foretell it (possessed, all_possessed); see concepts.Shown.
-// No rows for images that exist already.
+// as the CLIP sees them, or the judge, next to the possession that should foretell it (possessed, all_possessed); see
+// concepts.Shown. No rows for images that exist already.
 func (a Audit) CreativeShown(n int) datasets.Table {
 	if !a.Generates() {
 		return audits.NoRows(datasets.Columns("model:text", "language:text", "prompt_id:text", "concept:text",
 			"shown:number", "all_shown:number", "n_images:number", "possessed:text", "all_possessed:text"))
+	}
+	if a.Judge != "" {
+		asked := a.CreativeImages(n).Questions(concepts.ShownQuestions(a.creativePrompts()), "prompt_id")
+		return concepts.ShownByJudge(a.ask(asked), a.Scores())
 	}
 	images := models.Embed(a.encoder(), a.CreativeImages(n), models.EmbedOptions{Vector: models.ClipImage})
 	return concepts.Shown(images, a.Words(), a.Scores())

@@ -83,8 +83,12 @@ type Audit struct {
 
 	// Judge is the CLIP model that labels images: "" is archipelago-clip in the built-in world, clip-vit-base-patch32
 	// for images of other prompts that nobody rated, and none where there are Ratings. It does not label cultural
-	// scenarios, as in the paper.
+	// scenarios, as in the paper. A judge ask:MODEL answers a question about each axis instead (models.Ask): the group,
+	// "cannot tell" or "nobody"; one that writes captions, such as ask:archipelago-blip, continues "the crest is".
 	Judge string
+
+	// Asking are the other options of such a judge.
+	Asking models.AskOptions
 
 	// Texts are those that the judge compares images with: "" those of the profile; or a table with the columns id,
 	// axis, label (group_a, group_b, uncertain, person, object) and text.
@@ -186,7 +190,13 @@ func (a Audit) invalid() error {
 		return err
 	}
 	g := a.generators()
+	if err := audits.CheckJudge("entigen", "", a.Asking); err != nil {
+		return err
+	}
+	_, asked := audits.Asked(a.Judge)
 	switch {
+	case asked && a.Texts != "":
+		return fmt.Errorf("entigen: texts %s are for a CLIP; the judge %s answers questions", a.Texts, a.Judge)
 	case a.Ratings == Released && a.List != "":
 		return fmt.Errorf("entigen: the ratings %s have prompts of their own; leave the prompts %q out", Released,
 			a.List)

@@ -78,12 +78,12 @@ func (a Audit) standIns(g string, images datasets.Table) datasets.Table {
 // HasRaters reports whether there are ratings: by people, or by the stand-ins of the built-in world.
 func (a Audit) HasRaters() bool { return a.Ratings != "" || a.builtIn() && a.Captioner != None }
 
-// HasJudge reports whether a CLIP model labels the images.
+// HasJudge reports whether a model labels the images: a CLIP, or one that answers questions.
 func (a Audit) HasJudge() bool {
 	return a.HasImages() && (a.Judge != "" || a.builtIn() || !a.HasRaters())
 }
 
-// judge is the CLIP model.
+// judge is the model.
 func (a Audit) judge() string {
 	switch {
 	case a.Judge != "":
@@ -94,29 +94,70 @@ func (a Audit) judge() string {
 	return "clip-vit-base-patch32"
 }
 
+// ownAxes returns the groups of Audit.Axes by axis, and the axes in order.
+func (a Audit) ownAxes() (axes []string, groups map[string][]string) {
+	groups = map[string][]string{}
+	for _, axis := range datasets.SplitColumns(a.Axes) {
+		column, of, _ := strings.Cut(axis, "=")
+		axes = append(axes, axisName(column))
+		groups[axisName(column)] = strings.Split(of, "/")
+	}
+	return axes, groups
+}
+
 // JudgeAxes are the axes that the judge labels, none without a judge.
 func (a Audit) JudgeAxes() (axes []string) {
+	own, _ := a.ownAxes()
+	_, asked := audits.Asked(a.judge())
 	switch {
 	case !a.HasJudge():
 		return nil
 	case a.Texts != "" && a.Axes != "":
-		for _, axis := range strings.Split(a.Axes, ",") {
-			column, _, _ := strings.Cut(strings.TrimSpace(axis), "=")
-			axes = append(axes, axisName(column))
-		}
-		return axes
+		return own
 	case a.builtIn():
-		return []string{"perceived crest", "perceived banner"}
+		axes = []string{"perceived crest", "perceived banner"}
 	case a.publicCode():
-		return []string{data.PerceivedGender, data.PerceivedSkin}
+		axes = []string{data.PerceivedGender, data.PerceivedSkin}
+	default:
+		axes = []string{data.PerceivedGender}
 	}
-	return []string{data.PerceivedGender}
+	if asked {
+		axes = append(axes, own...)
+	}
+	return axes
 }
 
-// JudgeTexts returns the texts that the judge compares images with, for an axis: id, label and text (Table 4).
+// nobody is the choice of a judge that sees no person.
+const nobody = "nobody"
+
+// question returns what a judge is asked about an axis, and the choices, the two groups first.
+func (a Audit) question(axis string) (text string, choices []string) {
+	name := strings.TrimPrefix(axis, "perceived ")
+	if of := groups[name]; a.builtIn() && of != nil {
+		return "the " + name + " is", of
+	}
+	_, own := a.ownAxes()
+	choices = own[axis]
+	if of, known := data.Groups[axis]; known {
+		choices = of[:]
+	}
+	return "What is the " + axis + " of the person in this image?", slices.Concat(choices,
+		[]string{audits.CannotTell, nobody})
+}
+
+// JudgeTexts returns the texts that the judge compares images with, for an axis: id, label and text (Table 4); or the
+// question, with the label question, and its choices.
 func (a Audit) JudgeTexts(axis string) datasets.Table {
 	name := strings.TrimPrefix(axis, "perceived ")
+	_, asked := audits.Asked(a.judge())
 	switch {
+	case asked:
+		question, choices := a.question(axis)
+		rows := []map[string]any{{"id": "question", "label": "question", "text": question}}
+		for _, c := range choices {
+			rows = append(rows, map[string]any{"id": c, "label": "choice", "text": c})
+		}
+		return datasets.FromRows(rows)
 	case a.Texts != "":
 		return datasets.Extend(datasets.Images(a.Texts)).Need("axis", table.KindText).Need("label", table.KindText).
 			Need("text", table.KindText).Where("axis", "==", axis)
@@ -135,11 +176,16 @@ func (a Audit) JudgeTexts(axis string) datasets.Table {
 
 // Judged returns the judge's labels of the images, one row each, in the form of ratings: image_id, model, category,
 // attribute, prompt_id, kind, perceived_… for each of its axes, person, reason (why there is no group) and
-// probabilities; see representation.ClipLabels.
+// probabilities; see representation.ClipLabels. With a judge that answers questions it has, in place of
+// probabilities, what models.Ask returns for each axis, with the axis's column as prefix; an image without an answer
+// has no label.
 func (a Audit) Judged() datasets.Table {
 	images := a.Images()
 	if !a.builtIn() {
 		images = images.Where("category", "!=", data.Culture)
+	}
+	if model, asked := audits.Asked(a.judge()); asked {
+		return a.answered(model, images)
 	}
 	embedded := models.Embed(a.judge(), images, models.EmbedOptions{Vector: models.ClipImage})
 	o := representation.ClipOptions{Axes: a.axesOf(true)}
@@ -157,6 +203,45 @@ func (a Audit) Judged() datasets.Table {
 		} else {
 			out = out.Join(labels.Select("image_id", strings.ReplaceAll(axis, " ", "_")), "image_id")
 		}
+	}
+	return out
+}
+
+// answered returns the labels that a model answers.
+func (a Audit) answered(model string, images datasets.Table) datasets.Table {
+	columns := []string{"id", "model", "category", "attribute", "prompt_id"}
+	if audits.Has(images, "kind") {
+		columns = append(columns, "kind")
+	}
+	var out datasets.Table
+	for i, axis := range a.JudgeAxes() {
+		o, column := a.Asking, strings.ReplaceAll(axis, " ", "_")
+		o.Column = column
+		o.Question, o.Choices = a.question(axis)
+		answers := models.Ask(model, images, o)
+		var answer []string
+		for _, c := range answers.Columns() {
+			if strings.HasPrefix(c.Name, column) {
+				answer = append(answer, c.Name)
+			}
+		}
+		if i == 0 {
+			labels := answers.Select(slices.Concat(columns, answer)...).Rename("id", "image_id")
+			out = labels.Where(column, "!=", nobody).With("person", 1).
+				Concat(labels.Where(column, "==", nobody).With("person", 0)).
+				With("as_described", "").Cast("as_described", table.KindNumber) // nobody was asked
+		} else {
+			out = out.Join(answers.Select(append(answer, "id")...).Rename("id", "image_id"), "image_id")
+		}
+		none := []string{audits.CannotTell, nobody}
+		if a.builtIn() {
+			continue
+		}
+		known := out
+		for _, c := range none {
+			known = known.Where(column, "!=", c)
+		}
+		out = known.Concat(out.Where(column, "in", none).With(column, data.NoGroup))
 	}
 	return out
 }

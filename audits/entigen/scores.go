@@ -77,10 +77,19 @@ func (a Audit) Judges() datasets.Table {
 	case !a.HasJudge():
 		return by(a.Raters(), a.Rule).With("judge", "raters")
 	case !a.HasRaters():
-		return by(a.Judged(), a.Rule).With("judge", "CLIP")
+		return by(a.Judged(), a.Rule).With("judge", a.judgeName())
 	default:
-		return by(a.Raters(), a.Rule).With("judge", "raters").Concat(by(a.Judged(), a.Rule).With("judge", "CLIP"))
+		return by(a.Raters(), a.Rule).With("judge", "raters").Concat(by(a.Judged(), a.Rule).
+			With("judge", a.judgeName()))
 	}
+}
+
+// judgeName names the judge in tables: CLIP, or the model that answers questions.
+func (a Audit) judgeName() string {
+	if model, asked := audits.Asked(a.judge()); asked {
+		return model
+	}
+	return "CLIP"
 }
 
 // Quality returns the good images per attribute, by both definitions of good (Table 3); see
@@ -143,12 +152,12 @@ func (a Audit) PaperTable(number string) datasets.Table {
 	return representation.PaperTable(rated, judged, o)
 }
 
-// both returns the ratings and the judge's labels, zero tables where they are missing.
+// both returns the ratings and the labels of a CLIP, zero tables where they are missing.
 func (a Audit) both() (rated, judged datasets.Table) {
 	if a.HasRaters() {
 		rated = a.Raters()
 	}
-	if a.HasJudge() {
+	if a.HasJudge() && a.judgeName() == "CLIP" {
 		judged = a.Judged()
 	}
 	return rated, judged

@@ -5,6 +5,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/archipelago"
 	"antipode/datasets/visage"
+	models "antipode/gomlxmodels"
 	"antipode/metrics"
 	"antipode/metrics/significance"
 	"antipode/metrics/stereotypes"
@@ -31,6 +32,8 @@ func (a Audit) annotated() datasets.Table {
 			ShowOffensive: a.ShowOffensive})))
 	case a.Annotations != "":
 		return a.checked(a.mine(datasets.Images(a.Annotations)))
+	case a.Judge != "":
+		return a.judged()
 	case a.sampled() && a.Captioner == "":
 		return a.checked(a.mine(a.world(a.generator() == Sampler, a.N).Annotations()))
 	}
@@ -38,11 +41,34 @@ func (a Audit) annotated() datasets.Table {
 		CaptionSearch: a.search(), ShowOffensive: a.ShowOffensive})
 }
 
-// Annotators names who annotated: "annotators", "perfect annotators" or "captioner".
+// judged returns the judge's answers in the form of annotations.
+func (a Audit) judged() datasets.Table {
+	model, _ := audits.Asked(a.Judge)
+	columns := []string{"id", "image", "identity"}
+	images := a.Images()
+	for _, name := range []string{"outcome", "reason"} {
+		if audits.Has(images, name) {
+			columns = append(columns, name)
+		}
+	}
+	shown := a.pairs(true)
+	if !a.builtIn() { // whose few attributes are all shown
+		shown = stereotypes.Presented(shown, stereotypes.PresentedOptions{Seed: int64(a.Seed),
+			ShowOffensive: a.ShowOffensive})
+	}
+	o := a.Asking
+	o.Question, o.Choices = "Does this image show {attribute}?", []string{"yes", "no", audits.CannotTell}
+	answers := models.Ask(model, a.checked(images.Select(columns...)).Questions(shown, "identity"), o)
+	return stereotypes.Judged(answers, stereotypes.JudgedOptions{ShowOffensive: a.ShowOffensive})
+}
+
+// Annotators names who annotated: "annotators", "perfect annotators", "captioner" or "judge".
 func (a Audit) Annotators() string {
 	switch {
 	case a.Annotations != "":
 		return "annotators"
+	case a.Judge != "":
+		return "judge"
 	case a.sampled() && a.Captioner == "":
 		return "perfect annotators"
 	}

@@ -68,6 +68,13 @@ type Audit struct {
 	// "": the captioner stands in for annotators, see CaptionAttributes; for a sampler, perfect annotators.
 	Annotations string
 
+	// Judge answers in place of annotators whether an image shows an attribute, those that annotators would see: "" is
+	// nobody, ask:MODEL a model that answers questions (models.Ask).
+	Judge string
+
+	// Asking are the other options of the judge.
+	Asking models.AskOptions
+
 	// Captioner describes the images: "" is archipelago-blip in the built-in world, perfect captions for its samplers,
 	// and blip2-opt-2.7b for other identities. The paper's own captions are n-grams scored by CLIP and completed by
 	// BART, of which nothing is released.
@@ -207,6 +214,12 @@ func (a Audit) invalid() error {
 			"your own in place of the generator %s", stereotypes.AllAgree, a.generator())
 	}
 	g := a.generators()
+	if err := audits.CheckJudge("visage", a.Judge, a.Asking); err != nil {
+		return err
+	}
+	if a.Judge != "" && a.Annotations != "" {
+		return fmt.Errorf("visage: there are annotations %s; leave the judge %s out", a.Annotations, a.Judge)
+	}
 	if len(g) > 1 && a.Annotations != "" {
 		return fmt.Errorf("visage: annotations %s are of the images of one generator, not of %s", a.Annotations,
 			a.Generator)

@@ -13,6 +13,13 @@ import (
 	"github.com/janpfeifer/gonb/gonbui/protocol"
 )
 
+// Variables of the environment with which `antipode export` runs a notebook: the folder that figures and tables are
+// exported to, and the width of figures in inches.
+const (
+	ExportVariable      = "ANTIPODE_EXPORT"
+	ExportWidthVariable = "ANTIPODE_EXPORT_WIDTH"
+)
+
 // InNotebook reports whether this process is a notebook cell.
 func InNotebook() bool { return gonbui.IsNotebook }
 

@@ -339,8 +339,8 @@ func (m *Model) Question(text string) ([]int32, error) {
 	return m.tokens("question", text)
 }
 
-// Choice returns the tokens of a possible answer to a question: the start token, of a [CaptionClass] the question's, its
-// own, the end token. Errors are those of [Model.Question].
+// Choice returns the tokens of a possible answer to a question: the start token, of a [CaptionClass] the question's,
+// its own, the end token. Errors are those of [Model.Question].
 func (m *Model) Choice(question, text string) ([]int32, error) {
 	if !m.cfg.encodes() {
 		text = question + " " + text

@@ -20,10 +20,7 @@ import (
 	"testing"
 
 	"antipode/datasets"
-	"antipode/datasets/manifest/manifesttest"
-	"antipode/datasets/seegull"
 	"antipode/datasets/table"
-	"antipode/datasets/visage"
 	"antipode/metrics/representation"
 )
 
@@ -300,22 +297,6 @@ func TestAttributes(t *testing.T) {
 		if _, err := Make(people(t, 5), filepath.Join(t.TempDir(), "x"), o); err == nil ||
 			!strings.Contains(err.Error(), "masked name") {
 			t.Errorf("a masked attribute: %v", err)
-		}
-	}
-}
-
-// TestReleasedPairs: from the released pairs, the numbers of visual stereotypes are the paper's.
-func TestReleasedPairs(t *testing.T) {
-	manifesttest.Dir(t, visage.Name)
-	manifesttest.Dir(t, seegull.Name)
-	p, err := readPairs(evaluator(t)(visage.Pairs(visage.Options{ShowOffensive: true})), true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for identity, want := range map[string]int{"Australian": 63, "Mexican": 46, "Indian": 34, "New Zealand": 31,
-		"Ethiopian": 27, "Japanese": 20} {
-		if list, others := p.options(identity, 1); len(list)-others != want || others != want {
-			t.Errorf("%s: %d stereotypes, %d others, the paper has %d", identity, len(list)-others, others, want)
 		}
 	}
 }

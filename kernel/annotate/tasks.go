@@ -1,11 +1,9 @@
 package annotate
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -79,110 +77,8 @@ func (s *study) note(format string, args ...any) {
 	s.notes = append(s.notes, fmt.Sprintf(format, args...))
 }
 
-// least of SeeGULL's annotators who call a pair a stereotype, and least score of a visual attribute: the defaults of
-// the metric visage-association.
-const (
-	leastStereo = 2
-	leastVisual = 4
-)
-
 // pairColumns are the columns that collect writes for each attribute.
-var pairColumns = []string{"na_stereo", "region_stereo", "offensiveness", "score_asia", "score_europe", "score_na"}
-
-// masked matches the labels of [seegull.Masker].
-var masked = regexp.MustCompile(`^masked \d+ \((rated offensive|not rated)\)$`)
-
-// attribute is an attribute with respect to an identity.
-type attribute struct {
-	name   string
-	values []float64 // pairColumns
-}
-
-// pairs are the attributes of a table in the form of visage.Pairs.
-type pairs struct {
-	stereotypes map[string][]attribute  // St(identity)
-	called      map[[2]string]bool      // identity and attribute that an annotator calls a stereotype
-	values      map[[2]string][]float64 // of identity and attribute
-	visual      []attribute             // every visual attribute once, with values but those of a pair
-	hidden      map[string]int          // stereotypes left out, by identity
-}
-
-func readPairs(f *table.Frame, offensive bool) (*pairs, error) {
-	p := &pairs{map[string][]attribute{}, map[[2]string]bool{}, map[[2]string][]float64{}, nil,
-		map[string]int{}}
-	for _, name := range []string{"identity", "attribute"} {
-		if _, err := f.Need(name, table.KindText); err != nil {
-			return nil, fmt.Errorf("attributes: %w", err)
-		}
-	}
-	var columns [][]float64
-	for _, name := range pairColumns {
-		c, err := f.Need(name, table.KindNumber)
-		if err != nil {
-			return nil, fmt.Errorf("attributes: %w", err)
-		}
-		columns = append(columns, c.Numbers)
-	}
-	offends, seen := map[string]bool{}, map[string]bool{}
-	var visual []attribute
-	for i, name := range f.Texts("attribute") {
-		if masked.MatchString(name) { // whether the attribute offends anybody cannot be known
-			return nil, fmt.Errorf("attributes: row %d: %q is a masked name; use a table of visage.Pairs with "+
-				"ShowOffensive, or leave --attributes out: offensive ones are not shown unless --show-offensive",
-				i+1, name)
-		}
-		a := attribute{name, nil}
-		for _, c := range columns {
-			a.values = append(a.values, c[i])
-		}
-		pair := [2]string{f.Texts("identity")[i], name}
-		p.values[pair] = a.values
-		p.called[pair] = a.values[0] > 0
-		offends[name] = offends[name] || a.values[2] > 0
-		can, err := stereotypes.Visual([3]float64(a.values[3:]), stereotypes.AllAgree, leastVisual)
-		if err != nil || !can {
-			continue
-		}
-		if !seen[name] {
-			seen[name] = true
-			visual = append(visual, attribute{name, append(slices.Repeat([]float64{math.NaN()}, 3), a.values[3:]...)})
-		}
-		switch {
-		case !(a.values[0] >= leastStereo):
-		case !offensive && !seegull.Shown(a.values[2]):
-			p.hidden[pair[0]]++
-		default:
-			p.stereotypes[pair[0]] = append(p.stereotypes[pair[0]], a)
-		}
-	}
-	for _, a := range visual {
-		if offensive || !offends[a.name] {
-			p.visual = append(p.visual, a)
-		}
-	}
-	slices.SortFunc(p.visual, func(a, b attribute) int { return cmp.Compare(a.name, b.name) })
-	return p, nil
-}
-
-// options are the attributes that raters see for an identity: its stereotypes, and as many visual attributes that
-// nobody calls a stereotype of it.
-func (p *pairs) options(identity string, seed int64) (list []attribute, others int) {
-	list = slices.Clone(p.stereotypes[identity])
-	want := len(list)
-	for _, at := range random(seed, "others", identity).Perm(len(p.visual)) {
-		a := p.visual[at]
-		pair := [2]string{identity, a.name}
-		if others == want || p.called[pair] {
-			continue
-		}
-		if values, known := p.values[pair]; known {
-			a.values = values
-		}
-		list, others = append(list, a), others+1
-	}
-	slices.SortFunc(list, func(a, b attribute) int { return cmp.Compare(a.name, b.name) })
-	return list, others
-}
+var pairColumns = stereotypes.PairColumns
 
 func visageTask(in *table.Frame, o Options) (*study, error) {
 	s := &study{boxes: true, each: 4, intro: []string{
@@ -198,17 +94,17 @@ func visageTask(in *table.Frame, o Options) (*study, error) {
 	if o.Attributes == nil {
 		return nil, errors.New("the table of attributes is missing")
 	}
-	p, err := readPairs(o.Attributes, o.ShowOffensive)
+	p, err := stereotypes.ReadPairs(o.Attributes, o.ShowOffensive)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("attributes: %w", err)
 	}
 	hidden, without, few, number := 0, 0, 0, map[string]int{}
 	for _, row := range rows {
 		identity := in.Texts("identity")[row]
 		if number[identity]++; number[identity] == 1 {
-			hidden += p.hidden[identity]
+			hidden += p.Hidden[identity]
 		}
-		list, others := p.options(identity, o.Seed)
+		list, others := p.Presented(identity, o.Seed)
 		if len(list) == others { // no stereotype
 			without++
 			continue
@@ -224,7 +120,7 @@ func visageTask(in *table.Frame, o Options) (*study, error) {
 		a := ask{Name: identity, Text: "Which of these does the image show?", Many: true, Unsure: "Can’t judge",
 			Order: shuffleEach, Columns: pairColumns}
 		for _, attribute := range list {
-			a.Options = append(a.Options, option{attribute.name, "yes", nullable(attribute.values)})
+			a.Options = append(a.Options, option{attribute.Name, "yes", nullable(attribute.Values)})
 		}
 		sub.Asks = []int{s.ask(identity, a)}
 		s.subjects = append(s.subjects, sub)
@@ -272,7 +168,7 @@ func visualTask(in *table.Frame, o Options) (*study, error) {
 			{"Disagree", "2", nil}, {"Strongly disagree", "1", nil}}})
 	seen := map[string]bool{}
 	for i, name := range c.Texts {
-		if masked.MatchString(name) {
+		if name != "" && seegull.Masked(name) == name {
 			return nil, table.BadRow{Row: i + 1, Column: "attribute", Reason: fmt.Sprintf("%q is a masked name; write "+
 				"the table with the option ShowOffensive", name)}
 		}

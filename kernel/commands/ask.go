@@ -16,7 +16,7 @@ func ask(ctx context.Context, args []string) error {
 	var o gomlxmodels.AskOptions
 	var questions, on string
 	s, t, err := readStage(ctx, "ask", "chat:`NAME`, a model behind an OpenAI-compatible chat API (OPENAI_API_KEY, "+
-		"OPENAI_BASE_URL), exec:PATH, a program that answers questions about images (docs/adapters.md), or a BLIP-VQA "+
+		"OPENAI_BASE_URL), exec:PATH, a program that answers questions about images (docs/adapters.md), or a BLIP "+
 		"(blip-vqa-base, or a folder)",
 		&o, args, func(fs *flag.FlagSet) {
 			fs.StringVar(&questions, "questions", "", "the `TABLE` of questions, each of which is asked about each "+
@@ -38,7 +38,7 @@ func ask(ctx context.Context, args []string) error {
 		}
 		t = t.Questions(q, columns...)
 	} else if o.Question == "" || o.Choices == nil || on != "" {
-		return usage("give --model chat:NAME, exec:PATH or a BLIP-VQA, and --question TEXT with --choices A,B,…, or " +
+		return usage("give --model chat:NAME, exec:PATH or a BLIP, and --question TEXT with --choices A,B,…, or " +
 			"--questions TABLE")
 	}
 	answers := gomlxmodels.Ask(s.model, t, o)

@@ -12,8 +12,9 @@ var examples = map[string][]string{
 		`antipode generate --prompt "a boat"`,
 		"antipode new mine.ipynb",
 	},
-	"run":  {"antipode run notebooks/tour.ipynb -p n=2"},
-	"diff": {"antipode diff before.csv after.csv --on region"},
+	"run":    {"antipode run notebooks/tour.ipynb -p n=2"},
+	"export": {"antipode export notebooks/tour.ipynb --to figures --width 3.25"},
+	"diff":   {"antipode diff before.csv after.csv --on region"},
 	"compare": {
 		`antipode compare --a old.parquet --b new.parquet --metric precision-coverage --real photos.parquet --by region \
         --margin 0.05`,

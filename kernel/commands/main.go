@@ -56,6 +56,8 @@ func commands() []command {
 	return []command{
 		{"run", "NOTEBOOK [-o OUT.ipynb] [--html OUT.html] [--in-place] [-p name=value]…",
 			"run a notebook headless; writes the executed notebook and an HTML page", runNotebook},
+		{"export", exportArgs, "run a notebook; writes its figures as PDF, SVG and PNG, its tables as CSV and LaTeX",
+			exportNotebook},
 		{"new", "[--audit NAME [--images PATH] [-p name=value]…] NAME.ipynb",
 			"write a starter notebook, or that of an audit with your images", newNotebook},
 		{"install", "", "install the kernel \"Go (Antipode)\" in Jupyter", install},
@@ -89,7 +91,7 @@ func commands() []command {
 			"caption images, a row for each caption", caption},
 		{"ask", "--model chat:NAME|exec:PATH|DIR --question TEXT --choices A,B,…|--questions TABLE --in TABLE " +
 			"--out FILE …",
-			"ask a chat model, a program of yours or BLIP-VQA questions about images", ask},
+			"ask a chat model, a program of yours or a BLIP questions about images", ask},
 		{"annotate", annotateArgs, "make pages on which people annotate images offline, and collect their answers",
 			annotateCommand},
 		{"score", "--metric NAME … --out FILE",

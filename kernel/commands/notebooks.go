@@ -31,13 +31,27 @@ func runNotebook(ctx context.Context, args []string) error {
 	if len(rest) != 1 {
 		return usage("run takes one notebook: antipode run NOTEBOOK")
 	}
-	if _, err := os.Stat(rest[0]); os.IsNotExist(err) { // before anything is downloaded
-		tried, _ := filepath.Abs(rest[0]) // only for the message
-		return usage("run: there is no notebook %s (%s); `antipode new %[1]s` creates one from a template", rest[0],
-			tried)
+	if err := missingNotebook("run", rest[0]); err != nil {
+		return err
 	}
-	o.Notebook, o.Params, o.Progress = rest[0], params, os.Stderr
-	if o.ModuleDir, err = moduleDir(filepath.Dir(rest[0])); err != nil {
+	o.Notebook, o.Params = rest[0], params
+	return execute(ctx, o)
+}
+
+// missingNotebook is the error of a command for a notebook that does not exist: before anything is downloaded.
+func missingNotebook(command, path string) error {
+	if _, err := os.Stat(path); !os.IsNotExist(err) {
+		return nil
+	}
+	tried, _ := filepath.Abs(path) // only for the message
+	return usage("%s: there is no notebook %s (%s); `antipode new %[2]s` creates one from a template", command, path,
+		tried)
+}
+
+// execute runs a notebook.
+func execute(ctx context.Context, o runner.Options) (err error) {
+	o.Progress = os.Stderr
+	if o.ModuleDir, err = moduleDir(filepath.Dir(o.Notebook)); err != nil {
 		return err
 	}
 	if o.Home, o.Binary, err = prepare(ctx); err != nil {

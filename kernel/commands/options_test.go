@@ -114,7 +114,7 @@ func TestOptions(t *testing.T) {
 	} {
 		if command, _, _ := strings.Cut(line, " "); !strings.Contains(line, "--model") {
 			line += " --model archipelago-" + map[string]string{"generate": "diffusion", "segment": "clipseg",
-				"caption": "blip", "embed": "clip", "ask": "blip"}[command]
+				"caption": "blip", "embed": "clip", "ask": "clip"}[command]
 		}
 		_, err := run(append(strings.Fields(line), "--in", "t.csv", "--out", "o.csv")...)
 		if !errors.As(err, new(usageError)) || !strings.Contains(err.Error(), want) {

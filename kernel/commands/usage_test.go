@@ -57,9 +57,12 @@ func TestUsage(t *testing.T) {
 		"backend stauts": "antipode backend start|status|stop|log; did you mean status?",
 		"backend start --devices cpu:0": "ANTIPODE_DEVICES=cpu:0: the number of processes is not from 1 to 64; use " +
 			"auto, numbers of GPUs such as 0,2, UUIDs, or cpu:2",
-		"version 2": "version takes no argument \"2\"",
-		"new":       "new takes one name",
-		"new a.txt": "a.txt: the name of a notebook ends in .ipynb",
+		"version 2":                        "version takes no argument \"2\"",
+		"export n.ipynb":                   "antipode export NOTEBOOK --to DIR",
+		"export nope.ipynb --to x":         "export: there is no notebook nope.ipynb (",
+		"export --to x n.ipynb --width 99": "--width 99: use 1 to 20 inches",
+		"new":                              "new takes one name",
+		"new a.txt":                        "a.txt: the name of a notebook ends in .ipynb",
 	} {
 		printed, err := run(strings.Fields(args)...)
 		isUsage := errors.As(err, new(usageError)) || strings.Contains(want, "cannot read")

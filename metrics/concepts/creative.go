@@ -32,7 +32,7 @@ type ShownRow struct {
 	Predicted    string           `column:"possessed" help:"the concept, by the scores: yes, no, or blank if unknown"`
 	AllPredicted string           `column:"all_possessed" help:"yes if all concepts of the prompt are, no if one is not, blank if unknown"`
 	Images       int              `column:"n_images" unit:"images"`
-	Words        int              `column:"n_words" unit:"concepts" help:"whose words are ranked"`
+	Words        int              `column:"n_words" unit:"concepts" help:"whose words are ranked; 0 by a judge"`
 }
 
 var shown = metrics.Define(metrics.Definition[ShownOptions, ShownRow]{
@@ -66,13 +66,10 @@ func computeShown(_ context.Context, call *metrics.Call, o ShownOptions) (out []
 	if err := cmp.Or(in.Err, w.Err); err != nil {
 		return nil, err
 	}
-	var scores []Scored
-	if f := call.Inputs["scores"]; f != nil {
-		if scores, err = readScored(f); err != nil {
-			return nil, err
-		}
+	possessed, err := readPossessed(call)
+	if err != nil {
+		return nil, err
 	}
-	scored := byModel(scores)
 	words := make([][]float64, len(texts))
 	for i, v := range texts {
 		unit, reason := tabular.Unit(v)
@@ -115,14 +112,32 @@ func computeShown(_ context.Context, call *metrics.Call, o ShownOptions) (out []
 		if n == 0 {
 			continue
 		}
-		every, _ := allPossessed(scored[g.By[0]], g.By[1], concepts)
-		for i, c := range concepts {
-			out = append(out, ShownRow{Model: g.By[0], Language: g.By[1], PromptID: g.By[2], Concept: c,
-				Shown: share(each[i], n), All: share(all, n), Predicted: scored[g.By[0]][Cell{g.By[1], c}].Possessed,
-				AllPredicted: every, Images: n, Words: len(words)})
-		}
+		out = append(out, possessed.rows(g.By, concepts, each, all, n, len(words))...)
 	}
 	return out, nil
+}
+
+// possession are the scores by model and cell.
+type possession map[string]map[Cell]Scored
+
+// readPossessed reads the scores, if there are any.
+func readPossessed(call *metrics.Call) (possession, error) {
+	if f := call.Inputs["scores"]; f != nil {
+		scores, err := readScored(f)
+		return byModel(scores), err
+	}
+	return nil, nil
+}
+
+// rows returns the rows of a prompt, by model, language and prompt: each of n images shows concept i, and all all.
+func (p possession) rows(by, concepts []string, each []int, all, n, words int) (out []ShownRow) {
+	every, _ := allPossessed(p[by[0]], by[1], concepts)
+	for i, c := range concepts {
+		out = append(out, ShownRow{Model: by[0], Language: by[1], PromptID: by[2], Concept: c, Shown: share(each[i], n),
+			All: share(all, n), Predicted: p[by[0]][Cell{by[1], c}].Possessed, AllPredicted: every, Images: n,
+			Words: words})
+	}
+	return out
 }
 
 // nearestWords returns the names of the k words that are most similar to an image; of equally similar ones the first

@@ -269,7 +269,7 @@ func TestRegistered(t *testing.T) {
 			t.Errorf("%s: %+v", name, m)
 		}
 	}
-	if n != 14 {
+	if n != 18 {
 		t.Errorf("%d operations", n)
 	}
 }

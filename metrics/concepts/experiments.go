@@ -255,7 +255,8 @@ var failureCounts = metrics.Define(metrics.Definition[struct{}, FailureCountRow]
 
 // FailureCounts is the metric cococrola-failure-counts: the number of failures of each kind by model and language.
 // failures is the table of [Failures], or any table with model, language, concept and kind ([Kinds]). labels, with the
-// same columns, holds kinds labeled by hand, which replace those of the rule; the zero Table = none.
+// same columns, holds kinds labeled by hand or by a judge ([JudgedKinds]), which replace those of the rule; the zero
+// Table = none.
 func FailureCounts(failures, labels datasets.Table) datasets.Table {
 	return failureCounts.Table(map[string]datasets.Table{"in": failures, "labels": labels})
 }

@@ -1,5 +1,5 @@
 // Package ask is the stage that asks questions about images, with choices. Its models are programs of the user (package
-// execmodel), chat models behind an API (package apimodel) and BLIP-VQA (package blip).
+// execmodel), chat models behind an API (package apimodel) and BLIP (package blip).
 package ask
 
 import (

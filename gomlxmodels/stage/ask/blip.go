@@ -17,9 +17,9 @@ import (
 	"antipode/gomlxmodels/stage/execmodel"
 )
 
-// blipJudge is a judge that Antipode runs, a BLIP. One that answers questions ranks the choices by their likelihood, one
-// that writes captions those of the question continued by each choice, and one that compares texts and images ("yes" or
-// "no") tells whether the question describes the image.
+// blipJudge is a judge that Antipode runs, a BLIP. One that answers questions ranks the choices by their likelihood,
+// one that writes captions those of the question continued by each choice, and one that compares texts and images
+// ("yes" or "no") tells whether the question describes the image.
 type blipJudge struct {
 	stage.Release
 	env            stage.Env
@@ -79,8 +79,8 @@ func (j *blipJudge) encode(q *question) (column string, err error) {
 	if j.model.Matches() {
 		sorted := slices.Sorted(slices.Values(item.Choices))
 		if len(sorted) > 0 && !slices.Equal(sorted, []string{blip.No, blip.Yes}) {
-			return "choices", fmt.Errorf("%s tells whether a text describes an image; its choices are %s and %s, not %s",
-				j.label, blip.Yes, blip.No, strings.Join(item.Choices, ", "))
+			return "choices", fmt.Errorf("%s tells whether a text describes an image; its choices are %s and %s, not "+
+				"%s", j.label, blip.Yes, blip.No, strings.Join(item.Choices, ", "))
 		}
 		return "", nil
 	}

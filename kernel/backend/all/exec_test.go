@@ -282,8 +282,8 @@ func TestProgramAsk(t *testing.T) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
-	if _, err := gomlxmodels.Ask("archipelago-blip", datasets.CSV(file), o).Plan(); err == nil ||
-		!strings.Contains(err.Error(), "questions are for chat models (chat:NAME), programs (exec:PATH) and BLIP-VQA") {
+	if _, err := gomlxmodels.Ask("archipelago-clip", datasets.CSV(file), o).Plan(); err == nil ||
+		!strings.Contains(err.Error(), "questions are for chat models (chat:NAME), programs (exec:PATH) and BLIP") {
 		t.Errorf("a model that is no program: %v", err)
 	}
 }

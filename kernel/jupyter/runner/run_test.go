@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"antipode/datasets/cell"
 	"antipode/kernel/jupyter/notebook"
 )
 
@@ -112,6 +113,23 @@ func TestRunNotes(t *testing.T) {
 					t.Errorf("cell %d: metadata %v", i+1, o.Metadata)
 				}
 			}
+		}
+	}
+}
+
+// A figure that a notebook shows is exported where `antipode export` has set the folder.
+func TestRunExports(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv(cell.ExportVariable, dir)
+	path := write(t, code("import (\n\"antipode/datasets\"\n\"antipode/plots\"\n)\nvar rows = datasets.FromRows("+
+		"[]map[string]any{{\"region\": \"a\", \"v\": 0.5}})\n%%\nplots.Show(plots.Bars{Table: rows, Y: \"v\"})\n"+
+		"plots.Show(plots.Table{Table: rows})"))
+	if _, err := run(t, t.Context(), Options{Notebook: path}); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"001-v-by-region.pdf", "001-v-by-region.tex", "002.csv"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			t.Error(err)
 		}
 	}
 }

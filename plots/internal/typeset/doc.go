@@ -1,4 +1,4 @@
-// Package typeset shapes one line of text in any script for PNG images: it chooses fonts, orders runs of both writing
+// Package typeset shapes one line of text in any script for PNG and PDF: it chooses fonts, orders runs of both writing
 // directions, shapes them and returns outlines. SVG and HTML do not need it: there the browser shapes text.
 //
 // Shaping is github.com/go-text/typesetting, a port of HarfBuzz in pure Go. golang.org/x/image/font, which gonum/plot

@@ -17,6 +17,7 @@ import (
 	"gonum.org/v1/plot/vg"
 
 	"antipode/datasets/manifest"
+	"antipode/plots/internal/pdf"
 )
 
 // Line is one line of shaped text, of a size.
@@ -24,6 +25,7 @@ type Line struct {
 	Width   float64 // advance width, in the unit of the size
 	Missing Missing // characters left out because no font has them
 	runs    []run   // from left to right
+	text    []rune  // without what is missing
 }
 
 // Missing counts characters that no font has.
@@ -67,6 +69,7 @@ func (l *library) set(text string, size float64, bold bool) Line {
 		}
 		line.runs = append(line.runs, run{from: i, to: i + 1, level: levels[i], script: scripts[i], face: faces[i]})
 	}
+	line.text = runes
 	var shaper shaping.HarfbuzzShaper
 	for i := range line.runs {
 		r := &line.runs[i]
@@ -212,6 +215,55 @@ func (l Line) Draw(paint func(outline vg.Path, embolden float64)) {
 			paint(p, r.embolden)
 		}
 	}
+}
+
+// Pieces returns the line as text of a PDF page: a shape for each cluster, the glyphs of one or more characters.
+func (l Line) Pieces() []pdf.Text {
+	var out []pdf.Text
+	for _, r := range l.runs {
+		upem := float64(r.face.Upem())
+		t := pdf.Text{Font: r.face, Name: r.face.Describe().Family, Size: r.scale * upem, Embolden: r.embolden}
+		r.scale = 1000 / upem
+		for i := 0; i < len(r.glyphs); {
+			at, end := r.glyphs[i].TextIndex(), i
+			for end < len(r.glyphs) && r.glyphs[end].TextIndex() == at {
+				end++
+			}
+			t.Shapes = append(t.Shapes, r.cluster(r.glyphs[i:end], l.text))
+			i = end
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// cluster returns the shape of the glyphs of a cluster.
+func (r run) cluster(glyphs []shaping.Glyph, text []rune) pdf.Shape {
+	drawn := slices.DeleteFunc(slices.Clone(glyphs), func(g shaping.Glyph) bool { return g.GlyphID == 0 })
+	from := glyphs[0].TextIndex()
+	s := pdf.Shape{Outline: func() vg.Path {
+		var p vg.Path
+		x := 0.0
+		for _, g := range drawn {
+			r.outline(&p, g, x)
+			x += float64(g.Advance) / 64 * r.scale
+		}
+		return p
+	}}
+	for _, c := range text[from : from+glyphs[0].RunesCount()] {
+		if !unicode.Is(unicode.Bidi_Control, c) {
+			s.Text += string(c)
+		}
+	}
+	s.Key = s.Text
+	for i, g := range drawn {
+		s.Advance += float64(g.Advance) / 64 * r.scale
+		s.Key += fmt.Sprintf("\x00%d %d %d", g.GlyphID, g.XOffset, g.YOffset)
+		if i < len(drawn)-1 {
+			s.Key += fmt.Sprint(" ", g.Advance)
+		}
+	}
+	return s
 }
 
 func (r *run) outline(p *vg.Path, g shaping.Glyph, x float64) {

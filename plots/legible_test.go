@@ -1,0 +1,170 @@
+package plots_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"antipode/datasets"
+	"antipode/datasets/table"
+	"antipode/internal/must"
+	"antipode/plots"
+)
+
+// found returns the numbers that a pattern captures in a drawing, a list for each match.
+func found(svg, pattern string) (out [][]float64) {
+	for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(svg, -1) {
+		var row []float64
+		for _, s := range m[1:] {
+			v, _ := strconv.ParseFloat(s, 64)
+			row = append(row, v)
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+// withIntervals is a table with a row for each name and series, in order, and values with intervals.
+func withIntervals(names, series []string, v ...float64) datasets.Table {
+	low, high := make([]float64, len(v)), make([]float64, len(v))
+	for i := range v {
+		low[i], high[i] = v[i]-0.2, min(v[i]+0.3, 1)
+	}
+	return made(texts("name", names...), texts("kind", series...), table.NumberColumn("my_share", v),
+		table.NumberColumn("my_share_low", low), table.NumberColumn("my_share_high", high))
+}
+
+// TestSparseBarsAreAtTheirNames draws one bar of two series at each name: it is level with the name. The axis of values
+// is named in words and ends at 1.
+func TestSparseBarsAreAtTheirNames(t *testing.T) {
+	svg := drawSVG(t, plots.Bars{
+		Table:      withIntervals([]string{"a", "b", "c"}, []string{"k", "l", "k"}, 0.5, 0.7, 0.9),
+		Y:          "my_share",
+		X:          "name",
+		Series:     "kind",
+		Horizontal: true,
+	})
+	names := found(svg, `y="([0-9.]+)" font-size="12" fill="#222222" text-anchor="end">[abc]<`)
+	bars := found(svg, `<path d="M[0-9.]+ ([0-9.]+)L[0-9.]+ [0-9.]+L[0-9.]+ ([0-9.]+)L[^"]*Z" fill="#(?:0d64a1|e19300)"/>`)
+	if len(names) != 3 || len(bars) != 3+2 {
+		t.Fatalf("%d names, %d bars", len(names), len(bars))
+	}
+	slices.Reverse(names)
+	for i, n := range names {
+		bar := bars[2+i] // after those of the legend
+		if middle := (bar[0] + bar[1]) / 2; math.Abs(middle-(n[0]-0.36*12)) > 1 {
+			t.Errorf("bar %d is at %g, its name at %g", i, middle, n[0])
+		}
+	}
+	if words := labels(svg); count(words, "my share") != 1 || count(words, "1.0") != 1 {
+		t.Errorf("axis: %q", words)
+	}
+}
+
+// TestNumbersClearOfWhiskers draws four series with intervals: no number is within 7 pixels of the whisker of
+// another bar.
+func TestNumbersClearOfWhiskers(t *testing.T) {
+	var names, kinds []string
+	var v []float64
+	for i := range 20 {
+		names, kinds = append(names, fmt.Sprint("n", i/4)), append(kinds, fmt.Sprint("k", i%4))
+		v = append(v, 0.7*wave(i))
+	}
+	svg := drawSVG(t, plots.Bars{
+		Table:      withIntervals(names, kinds, v...),
+		Y:          "my_share",
+		X:          "name",
+		Series:     "kind",
+		Horizontal: true,
+	})
+	numbers := found(svg, `<text x="([0-9.]+)" y="([0-9.]+)" font-size="11" fill="#222222">-?[0-9.]+</text>`)
+	whiskers := found(svg, `<path d="M([0-9.]+) ([0-9.]+)L([0-9.]+) ([0-9.]+)" stroke="#222222" stroke-width="1.3"/>`)
+	if len(numbers) != 20 || len(whiskers) != 60 {
+		t.Fatalf("%d numbers, %d lines", len(numbers), len(whiskers))
+	}
+	for _, n := range numbers {
+		const wide, cap = 20, 8 // of a number
+		for _, w := range whiskers {
+			if w[2] > n[0] && w[0] < n[0]+wide && max(w[1], w[3]) > n[1]-cap-7 && min(w[1], w[3]) < n[1]+7 {
+				t.Errorf("the number at %v is near the line %v", n, w)
+			}
+		}
+	}
+}
+
+// TestAxesOfShares compares the ends of axes of values that do not go beyond 0, 1 or 100.
+func TestAxesOfShares(t *testing.T) {
+	for _, c := range []struct {
+		values  []float64
+		percent bool
+		want    string
+	}{
+		{[]float64{0.75, 0.99}, false, "0.70 … 1.00"},
+		{[]float64{0.75, 0.99}, true, "70 … 100"},
+		{[]float64{0.01, 0.02}, false, "0.008 … 0.022"},
+		{[]float64{-0.99, 0.3}, false, "-1.0 … 0.5"},
+		{[]float64{0.9, 1.3}, false, "0.8 … 1.4"},
+	} {
+		tab := made(table.NumberColumn("x", []float64{1, 2}), small(c.values...))
+		svg := drawSVG(t, plots.Scatter{Table: tab, X: "x", Y: "v", Percent: c.percent})
+		var at []string
+		for _, m := range regexp.MustCompile(`text-anchor="end">([-0-9.]+)<`).FindAllStringSubmatch(svg, -1) {
+			at = append(at, m[1])
+		}
+		if got := at[0] + " … " + at[len(at)-1]; got != c.want {
+			t.Errorf("%v: the axis is %s, want %s", c.values, got, c.want)
+		}
+	}
+}
+
+// TestManyColumns names 14 columns of images: every word is whole, and the figure is as wide as they are.
+func TestManyColumns(t *testing.T) {
+	words := strings.Fields("lantern boat kite kettle umbrella drum mushroom windmill shore meadow forest peak " +
+		"market square")
+	f := must.Get(photos().Rows(context.Background()))(t)
+	grid := plots.Grid{
+		Table:   datasets.FromFrame(f.Pick(all(len(words))).With(table.TextColumn("concept", words))),
+		Columns: "concept",
+		Rows:    "object",
+	}
+	for _, named := range found(must.Get(plots.Text(grid, "html"))(t), `min-width:([0-9.]+)px;overflow-wrap:anywhere">`) {
+		if named[0] < 40 {
+			t.Errorf("in HTML a row's name has %g pixels", named[0])
+		}
+	}
+	svg := drawSVG(t, grid)
+	drawn := labels(svg)
+	for _, w := range words {
+		if !slices.Contains(drawn, w) {
+			t.Errorf("%q is not whole: %q", w, drawn[:20])
+		}
+	}
+	width := found(svg, `viewBox="0 0 ([0-9.]+) `)[0][0]
+	for _, image := range found(svg, `<image x="([0-9.]+)" y="[0-9.]+" width="([0-9.]+)"`) {
+		if image[0]+image[1] > width {
+			t.Errorf("an image ends at %g of %g", image[0]+image[1], width)
+		}
+	}
+}
+
+func all(n int) (rows []int) {
+	for i := range n {
+		rows = append(rows, i)
+	}
+	return rows
+}
+
+// TestPanelTitlesWrap finds whole titles above narrow panels.
+func TestPanelTitlesWrap(t *testing.T) {
+	svg := drawSVG(t, plots.Bars{Table: scores(), Y: "coverage", X: "region", Series: "vector", Panels: "template",
+		Theme: plots.Theme{Width: 312}})
+	if words := strings.Join(labels(svg), " "); !strings.Contains(words, "island adjective thing") ||
+		strings.Contains(words, "…") {
+		t.Errorf("titles: %s", words)
+	}
+}
