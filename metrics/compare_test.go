@@ -108,13 +108,14 @@ func TestCompareReads(t *testing.T) {
 			t.Errorf("%s: %s", c.name, datasets.Format(f, 0))
 		}
 	}
+	two := "clustered-mean value=v by=region ; clustered-mean value=one by=region"
 	for want, o := range map[string]map[string]string{
+		"concat does not define which values are better":             options("better", "", "audit", two),
 		"clustered-mean does not define which values are better":     options("better", ""),
 		`no metric "clustered-mena"`:                                 options("audit", "clustered-mena value=v"),
 		`table "a": clustered-mean: table "in": no such column: "w"`: options("audit", "clustered-mean value=w"),
 		`table "a" has no column "nose" to identify its rows by`:     options("on", "nose"),
 		"no column of the result of question-scores has an interval": options("audit", "question-scores by=id"),
-		"concat does not define":                                     options("better", "", "audit", "clustered-mean value=v ; clustered-mean value=one"),
 		`no such column: "nose"`:                                     options("scores", "nose"),
 		"two rows for":                                               options("subject", "interval"),
 		"set resamples to 2":                                         options("resamples", "1"),
