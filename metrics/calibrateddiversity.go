@@ -49,15 +49,15 @@ var calibratedDiversity = Define(Definition[CalibratedDiversityOptions, Calibrat
 })
 
 // CalibratedDiversity is the metric calibrated-diversity: the Hill number of the categories in each group, by a judge's
-// answers and labels of a random sample. A judge that calls one category by the name of another moves no number by that,
-// if the labels show it. Images without an answer are left out.
+// answers and labels of a random sample. A judge that calls one category by the name of another moves no number by
+// that, if the labels show it. Images without an answer are left out.
 //
-// The share of a category is Σ (share of the answer m · share of the category among the labels of images with the answer
-// m): post-stratification by the answer. Shares of answers and of labels are drawn from their Dirichlet posteriors, with
-// prior counts that sum to 1 for each answer, so that a category that the labels lack is not excluded. With d, the
-// logarithm of the Hill number of the mean shares less the mean logarithm, the value is the mean logarithm + d; the
-// interval is that of the draws, with an upper end + 2d, as noise makes shares uneven. In simulations it contains the
-// truth in 94 to 100 % (docs/judges.md).
+// The share of a category is Σ (share of the answer m · share of the category among the labels of images with the
+// answer m): post-stratification by the answer. Shares of answers and of labels are drawn from their Dirichlet
+// posteriors, with prior counts that sum to 1 for each answer, so that a category that the labels lack is not excluded.
+// With d, the logarithm of the Hill number of the mean shares less the mean logarithm, the value is the mean logarithm
+// + d; the interval is that of the draws, with an upper end + 2d, as noise makes shares uneven. In simulations it
+// contains the truth in 94 to 100 % (docs/judges.md).
 func CalibratedDiversity(answers, labels datasets.Table, options ...CalibratedDiversityOptions) datasets.Table {
 	return calibratedDiversity.Table(map[string]datasets.Table{"in": answers, "labels": labels}, options...)
 }
@@ -89,8 +89,8 @@ func computeCalibratedDiversity(_ context.Context, call *Call, o CalibratedDiver
 	delete(names, "")
 	categories := slices.Sorted(maps.Keys(names))
 	if len(categories) < 2 {
-		return nil, &table.Error{Code: table.CodeUsage, Message: fmt.Sprintf("calibrated-diversity: the columns %s and "+
-			"%s hold %d categories; diversity needs two", o.Value, o.Label, len(categories))}
+		return nil, &table.Error{Code: table.CodeUsage, Message: fmt.Sprintf("calibrated-diversity: the columns %s "+
+			"and %s hold %d categories; diversity needs two", o.Value, o.Label, len(categories))}
 	}
 	known := map[string]bool{}
 	var notes GroupNotes
