@@ -34,3 +34,17 @@ func TestCalibrationOfDiversity(t *testing.T) {
 		}
 	}
 }
+
+// TestCalibrationOfBounds simulates 200 worlds in which a generator refuses 30 % of one people's images; docs/trust.md
+// has the table. Run with:
+//
+//	go test -tags calibration -run CalibrationOfBounds -v ./metrics
+func TestCalibrationOfBounds(t *testing.T) {
+	for _, atRandom := range []bool{true, false} {
+		h := refused(t, 200, atRandom)
+		t.Logf("at random %v: %+v", atRandom, h)
+		if h.bounds < 0.999 || h.interval < 0.92 || h.gaps > 0.08 {
+			t.Error("too rarely, or too many alarms")
+		}
+	}
+}
