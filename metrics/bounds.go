@@ -58,8 +58,8 @@ var bounds = Define(Definition[BoundsOptions, BoundsRow]{
 
 // Bounds is the metric bounds: the rate or mean of a column in each group of Options.By, between the values that it
 // has if every missing value is the least and the largest possible one. Missing are images that a generator refused or
-// that failed, images without a mask, and answers that a judge did not give. If they are missing for what they show, the
-// mean of the others is wrong, and no number of images corrects it; the bounds hold all the same.
+// that failed, images without a mask, and answers that a judge did not give. If they are missing for what they show,
+// the mean of the others is wrong, and no number of images corrects it; the bounds hold all the same.
 //
 // The interval contains the mean with the stated probability, whichever it is between the bounds (Imbens and Manski
 // 2004). With Rule "at-least" the mean of what is missing is assumed to be at least that of what is there, which raises
@@ -83,8 +83,8 @@ func computeBounds(_ context.Context, call *Call, o BoundsOptions) (out []Bounds
 		return nil, err
 	}
 	if !(o.Least < o.Most) {
-		return nil, &table.Error{Code: table.CodeUsage, Message: fmt.Sprintf("bounds: the least value is %g, the largest "+
-			"%g", o.Least, o.Most)}
+		return nil, &table.Error{Code: table.CodeUsage, Message: fmt.Sprintf("bounds: the least value is %g, the "+
+			"largest %g", o.Least, o.Most)}
 	}
 	none := math.NaN()
 	var all []boundedGroup
@@ -103,8 +103,8 @@ func computeBounds(_ context.Context, call *Call, o BoundsOptions) (out []Bounds
 			case math.IsNaN(v):
 				row.Unmasked++
 			case v < o.Least || v > o.Most:
-				return nil, tabular.BadRow(in.Frame, i, o.Value, "%g is not from %g to %g; set the options least and most",
-					v, o.Least, o.Most)
+				return nil, tabular.BadRow(in.Frame, i, o.Value, "%g is not from %g to %g; set the options least and "+
+					"most", v, o.Least, o.Most)
 			default:
 				there = append(there, v)
 			}
