@@ -397,3 +397,30 @@ func ExamplePerRow() {
 	// language  words  n_rows
 	// en          2.5       2
 }
+
+// A generator refused one image of the Brillomi: their rate is between a quarter and a half.
+func ExampleBounds() {
+	shown := datasets.FromRows([]map[string]any{
+		{"id": "a", "identity": "Brillomi", "outcome": "ok", "value": 1},
+		{"id": "b", "identity": "Brillomi", "outcome": "ok", "value": 0},
+		{"id": "c", "identity": "Brillomi", "outcome": "ok", "value": 0},
+		{"id": "d", "identity": "Brillomi", "outcome": "refused"},
+	})
+	show(metrics.Bounds(shown, metrics.BoundsOptions{By: metrics.By("identity")}), "identity", "value", "bound_low",
+		"bound_high", "n_refused")
+	// Output:
+	// identity     value  bound_low  bound_high  n_refused
+	// Brillomi  0.333333       0.25         0.5          1
+}
+
+// A judge calls every tree a bush: its answers look less diverse than the images are.
+func ExampleCalibratedDiversity() {
+	answers := datasets.FromRows([]map[string]any{{"id": "a", "answer": "bush"}, {"id": "b", "answer": "bush"},
+		{"id": "c", "answer": "bush"}, {"id": "d", "answer": "house"}})
+	labels := datasets.FromRows([]map[string]any{{"id": "a", "label": "bush"}, {"id": "b", "label": "tree"},
+		{"id": "d", "label": "house"}})
+	show(metrics.CalibratedDiversity(answers, labels), "judge_hill", "calibrated_hill", "n_labeled", "basis")
+	// Output:
+	// judge_hill  calibrated_hill  n_labeled  basis
+	//    1.75477          2.95115          3  judge and labels
+}
