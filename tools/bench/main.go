@@ -125,7 +125,8 @@ type session struct {
 	texts     map[string]*string
 	device    *device.Device
 	peer      *peer
-	last      reply // of the peer's command run
+	last      reply   // of the peer's command run
+	tolerance float64 // of vectors, in their scale; 0 = 1e-3
 }
 
 func (s *session) int(flag string) int     { return *s.ints[flag] }
