@@ -104,10 +104,11 @@ func inside(s *session) ([]call, error) {
 	if err != nil {
 		return nil, err
 	}
-	frame := &table.Frame{Columns: []table.Column{table.TextColumn("region", []string{"Velmora", "Tarrish", "Ondulay"}),
-		table.NumberColumn("coverage", []float64{0.4, 0.6, 0.5}), table.NumberColumn("coverage_low", []float64{0.3, 0.5, 0.4}),
-		table.NumberColumn("coverage_high", []float64{0.5, 0.7, 0.6})}}
-	scores := datasets.FromFrame(frame)
+	scores := datasets.FromFrame(&table.Frame{Columns: []table.Column{
+		table.TextColumn("region", []string{"Velmora", "Tarrish", "Ondulay"}),
+		table.NumberColumn("coverage", []float64{0.4, 0.6, 0.5}),
+		table.NumberColumn("coverage_low", []float64{0.3, 0.5, 0.4}),
+		table.NumberColumn("coverage_high", []float64{0.5, 0.7, 0.6})}})
 	text := "a photo of a boat with a striped sail in the harbor of Velmora, in the rain"
 	number := 0
 	return []call{
@@ -124,7 +125,8 @@ func inside(s *session) ([]call, error) {
 			return err
 		}},
 		{"plan of five stages, as JSON", func() error {
-			images := gomlxmodels.Generate("archipelago-diffusion", datasets.Archipelago(datasets.ArchipelagoOptions{PerCell: 1}).Prompts(), gomlxmodels.GenerateOptions{})
+			prompts := datasets.Archipelago(datasets.ArchipelagoOptions{PerCell: 1}).Prompts()
+			images := gomlxmodels.Generate("archipelago-diffusion", prompts, gomlxmodels.GenerateOptions{})
 			masked := gomlxmodels.Segment("archipelago-clipseg", images, gomlxmodels.SegmentOptions{})
 			plan, err := gomlxmodels.Embed("archipelago-vit", masked, gomlxmodels.EmbedOptions{}).Plan()
 			if err == nil {
