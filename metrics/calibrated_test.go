@@ -207,3 +207,71 @@ func TestQuestionScores(t *testing.T) {
 		t.Errorf("no probability: %v", err)
 	}
 }
+
+// diversityWorlds simulates groups of 400 images in categories with the given shares, of which some have labels; the
+// judge takes 5, 10 and 30 % of the images of the first three categories, and 30 % of others, for the first one. It
+// returns how often intervals contain the true Hill number, their mean width, and the biases of the values and of the
+// judge.
+func diversityWorlds(t *testing.T, worlds int, shares []float64, labeled int) (coverage, width, bias, judge float64) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(near.Seed(t), uint64(labeled)))
+	truth, n := hill(shares, "1"), float64(worlds)
+	for range worlds {
+		var ids, answers, names, labels []string
+		for i := range 400 {
+			x, k := rng.Float64(), 0
+			for ; k < len(shares)-1 && x >= shares[k]; k++ {
+				x -= shares[k]
+			}
+			answer := k
+			if rng.Float64() < []float64{0.05, 0.1, 0.3}[min(k, 2)] {
+				answer = 0
+			}
+			ids, answers = append(ids, fmt.Sprint(i)), append(answers, fmt.Sprint("kind ", answer))
+			if i < labeled {
+				names, labels = append(names, fmt.Sprint(i)), append(labels, fmt.Sprint("kind ", k))
+			}
+		}
+		f, _, err := evaluate(t, ask{"calibrated-diversity", nil, map[string]string{"resamples": "200"}},
+			&table.Frame{Columns: []table.Column{table.TextColumn("id", ids), table.TextColumn("answer", answers)}},
+			&table.Frame{Columns: []table.Column{table.TextColumn("id", names), table.TextColumn("label", labels)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		low, high := f.Numbers("calibrated_hill_low")[0], f.Numbers("calibrated_hill_high")[0]
+		if low <= truth && truth <= high+1e-9 {
+			coverage += 1 / n
+		}
+		width += (high - low) / n
+		bias += (f.Numbers("calibrated_hill")[0] - truth) / n
+		judge += (f.Numbers("judge_hill")[0] - truth) / n
+	}
+	return coverage, width, bias, judge
+}
+
+// TestCalibratedDiversity: known values, several labels of an image, groups without labels, and few simulated worlds;
+// calibrated_long_test.go has more.
+func TestCalibratedDiversity(t *testing.T) {
+	text := func(name string, values ...string) table.Column { return table.TextColumn(name, values) }
+	answers := &table.Frame{Columns: []table.Column{text("id", "a", "b", "c", "d", "e", "f", "g"),
+		text("region", "x", "x", "x", "x", "y", "y", "x"), text("answer", "p", "p", "q", "q", "p", "p", "")}}
+	labels := &table.Frame{Columns: []table.Column{text("id", "a", "a", "b", "c"), text("label", "p", "q", "p", "q")}}
+	// Of x, answers p: labels p 1.5, q 0.5; answers q: q 1. With prior counts of 1/2: p 2/3, q 1/3; p 1/4, q 3/4.
+	f, notes, err := evaluate(t, ask{"calibrated-diversity", []string{"region"}, map[string]string{"resamples": "-1",
+		"order": "2"}}, answers, labels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := (2./3 + 1./4) / 2
+	near.Check(t, "Hill numbers", []float64{f.Numbers("calibrated_hill")[0], f.Numbers("judge_hill")[0],
+		f.Numbers("label_hill")[0], f.Numbers("judge_hill")[1]},
+		[]float64{1 / (p*p + (1-p)*(1-p)), 2, 2, 1}, 1e-12, 0)
+	if !math.IsNaN(f.Numbers("calibrated_hill")[1]) || f.Texts("basis")[1] != basisJudge || len(notes) != 2 ||
+		!strings.Contains(notes[0], "1 images have no answer") || f.Numbers("n_labeled")[0] != 3 {
+		t.Errorf("%s\n%q", datasets.Format(f, 0), notes)
+	}
+	coverage, _, bias, judge := diversityWorlds(t, 40, []float64{0.5, 0.3, 0.15, 0.05}, 40)
+	if coverage < 0.85 || math.Abs(bias) > 0.15 || judge > -0.3 {
+		t.Errorf("coverage %.3f, bias %.2f, of the judge %.2f", coverage, bias, judge)
+	}
+}

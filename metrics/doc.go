@@ -34,6 +34,10 @@
 // results of [PrecisionCoverage] and compute the numbers of the Decomposed-DIG paper. [InjectedVerdicts] compares
 // gaps with the disparities injected into the training world of the built-in models.
 //
+// # Two runs
+//
+// [Compare] scores two tables, of two models for example, by the same metric and says which scores got worse.
+//
 // # Answers of a judge
 //
 // [Calibrated] and [CalibratedGaps] are the rates of a model's answers to a question, and their gaps, corrected by

@@ -76,6 +76,22 @@ func ExampleGapsToControls() {
 	// south   coverage   yes
 }
 
+// Two equal runs; the reference images are the same for both.
+func ExampleCompare() {
+	run := sets()
+	score := func(generated datasets.Table) datasets.Table {
+		return metrics.PrecisionCoverage(metrics.Sets{Real: run.Real, Generated: generated},
+			metrics.PrecisionCoverageOptions{By: metrics.By("region")})
+	}
+	changes := metrics.Compare(run.Generated, run.Generated, score, metrics.CompareOptions{Margin: 0.05,
+		Scores: []string{"precision"}, Intervals: metrics.Intervals{Resamples: 20}})
+	show(changes, "subject", "score", "verdict", "n_paired", "change_low", "change_high")
+	// Output:
+	// subject      score      verdict        n_paired  change_low  change_high
+	// north, full  precision  no regression        30           0            0
+	// south, full  precision  no regression        30           0            0
+}
+
 func ExampleHyperspheres() {
 	show(metrics.Hyperspheres(sets(), metrics.HyperspheresOptions{By: metrics.By("region")}).Head(2),
 		"region", "source", "id", "radius", "n_inside")
@@ -380,4 +396,31 @@ func ExamplePerRow() {
 	// Output:
 	// language  words  n_rows
 	// en          2.5       2
+}
+
+// A generator refused one image of the Brillomi: their rate is between a quarter and a half.
+func ExampleBounds() {
+	shown := datasets.FromRows([]map[string]any{
+		{"id": "a", "identity": "Brillomi", "outcome": "ok", "value": 1},
+		{"id": "b", "identity": "Brillomi", "outcome": "ok", "value": 0},
+		{"id": "c", "identity": "Brillomi", "outcome": "ok", "value": 0},
+		{"id": "d", "identity": "Brillomi", "outcome": "refused"},
+	})
+	show(metrics.Bounds(shown, metrics.BoundsOptions{By: metrics.By("identity")}), "identity", "value", "bound_low",
+		"bound_high", "n_refused")
+	// Output:
+	// identity     value  bound_low  bound_high  n_refused
+	// Brillomi  0.333333       0.25         0.5          1
+}
+
+// A judge calls every tree a bush: its answers look less diverse than the images are.
+func ExampleCalibratedDiversity() {
+	answers := datasets.FromRows([]map[string]any{{"id": "a", "answer": "bush"}, {"id": "b", "answer": "bush"},
+		{"id": "c", "answer": "bush"}, {"id": "d", "answer": "house"}})
+	labels := datasets.FromRows([]map[string]any{{"id": "a", "label": "bush"}, {"id": "b", "label": "tree"},
+		{"id": "d", "label": "house"}})
+	show(metrics.CalibratedDiversity(answers, labels), "judge_hill", "calibrated_hill", "n_labeled", "basis")
+	// Output:
+	// judge_hill  calibrated_hill  n_labeled  basis
+	//    1.75477          2.95115          3  judge and labels
 }

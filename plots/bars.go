@@ -40,6 +40,8 @@ type Bars struct {
 	Interval   string // kind of the intervals (default: the text column "interval")
 	Note       string // first sentence of the caption
 	Theme      Theme
+
+	Browse datasets.Table // images: below the figure, a page on which a click on a mark selects those of its group
 }
 
 func (f Bars) figure() drawer {
@@ -47,7 +49,7 @@ func (f Bars) figure() drawer {
 		more: f.MoreY, x: f.X, series: f.Series, panels: f.Panels, panelRows: f.PanelRows, order: f.Order,
 		names: f.Names, title: f.Title, xlabel: f.XLabel, ylabel: f.YLabel, ylim: f.YLimits, free: f.FreeLimits,
 		percent: f.Percent, horizontal: f.Horizontal, sorted: f.Sorted, limit: f.Limit, refs: f.References,
-		interval: f.Interval, note: f.Note, theme: f.Theme,
+		interval: f.Interval, note: f.Note, images: f.Browse, theme: f.Theme,
 	}, func(frame *datasets.Frame, s *options) (drawing, error) {
 		if s.limit > 0 && !s.sorted {
 			return nil, fmt.Errorf("Limit needs Sorted")
@@ -168,14 +170,14 @@ func (b *barData) panel(c *chart, i int, rows []int) (*panel, error) {
 	if rows == nil && b.panels.heads != nil {
 		return nil, nil
 	}
-	at, scope := cells{}, b.values
+	at, scope, of := cells{}, b.values, map[[2]string]int{}
 	var mine []value
 	for _, r := range rows {
 		k, v := [2]string{b.xs[r], b.ss[r]}, b.values[r]
 		if _, twice := at[k]; twice {
 			return nil, twoRows(b.f, r, b.x, b.xs[r], b.series, b.ss[r])
 		}
-		at[k] = v
+		at[k], of[k] = v, r
 		mine = append(mine, v)
 		b.whiskers = b.whiskers || v.interval()
 		if v.none() {
@@ -199,7 +201,9 @@ func (b *barData) panel(c *chart, i int, rows []int) (*panel, error) {
 		b.left = append(b.left, fmt.Sprintf("%d of %d", s.limit, len(own)))
 		own = own[:s.limit]
 	}
-	return barPanel(b.panels.titles[i], own, at, b.scale(scope), b, s), nil
+	p := barPanel(b.panels.titles[i], own, at, b.scale(scope), b, s)
+	p.rows = of
+	return p, nil
 }
 
 // scale is the axis of values, with room for the number below a vertical bar that reaches its lower end.
@@ -345,14 +349,17 @@ func barPanel(title string, names []string, at cells, scale axis, b *barData, s 
 				}
 			}
 			for n, j := range own {
-				v := at[[2]string{name, b.levels[j]}]
+				k := [2]string{name, b.levels[j]}
+				v := at[k]
 				offset := (float64(n) - float64(len(own)-1)/2) * thick
 				if horizontal {
 					y := p.t + (float64(i)+0.5)*long + offset
 					sc.flatBar(p, v, y, thick, base, s, j)
+					sc.behind(p, k, p.l, y-thick/2, p.r-p.l, thick)
 				} else {
 					x := p.l + (float64(i)+0.5)*long + offset
 					sc.tallBar(p, v, x, thick, base, s, j)
+					sc.behind(p, k, x-thick/2, p.t, thick, p.b-p.t)
 				}
 			}
 		}

@@ -7,9 +7,14 @@ import (
 	"html"
 	"net/url"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
 
 	"antipode/datasets"
 	"antipode/datasets/cell"
+	"antipode/datasets/operation"
+	"antipode/datasets/table"
 	"antipode/plots/browse"
 )
 
@@ -21,6 +26,63 @@ type Browse struct {
 	Title string // default: "Images"
 	Path  string // of the file that Show writes; default: images.html, next to the notebook
 	Side  int    // longer side of a thumbnail in pixels; default 256
+}
+
+// linked writes the page of the images behind a figure's marks, next to the notebook, and returns the HTML that shows
+// it. rows are the marks' rows of the figure's table: a mark selects the images that have its texts in all columns that
+// both tables have. JupyterLab opens links in a viewer without scripts, and frames as the server sends them.
+func linked(ctx context.Context, images, scores datasets.Table, title string, of *browse.Figure,
+	frame *datasets.Frame, rows []int) (string, error) {
+	f := Browse{Table: images, Title: cmp.Or(title, "Images")}
+	g, err := f.gallery(ctx)
+	if err != nil {
+		return "", err
+	}
+	shared := 0
+	for _, c := range frame.Shown().Columns {
+		values := g.Rows.Texts(c.Name)
+		if c.Kind != table.KindText || values == nil {
+			continue
+		}
+		spelled := map[string][]string{}
+		for _, v := range slices.Compact(slices.Sorted(slices.Values(values))) {
+			spelled[operation.Label(v)] = append(spelled[operation.Label(v)], v)
+		}
+		for i, row := range rows {
+			if same := spelled[operation.Label(c.Texts[row])]; same != nil {
+				of.Marks[i].Select(c.Name, same)
+				shared++
+			}
+		}
+	}
+	if shared == 0 {
+		return "", fmt.Errorf("Browse: no text of the figure's table is in a column of that name of the images (%s)",
+			list(columnNames(g.Rows), 20))
+	}
+	plan, err := scores.Plan()
+	if err != nil {
+		return "", err
+	}
+	g.Figure = of
+	path := fmt.Sprintf("%s-%.6s.html", strings.Trim(notName.ReplaceAllString(f.Title, "-"), "-"), plan.Digest())
+	size, err := g.Export(path, 0)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf(`<details><summary>Images behind the figure: %d rows</summary>`+
+		`<iframe src="%s" title="%s" loading="lazy" style="width:100%%;height:760px;border:%s"></iframe>%s</details>`,
+		g.Len(), html.EscapeString((&url.URL{Path: path}).String()), html.EscapeString(f.Title), rule,
+		pageLink(path, g, size)), nil
+}
+
+// notName is what names of files do without.
+var notName = regexp.MustCompile(`[^\pL\pN]+`)
+
+// pageLink is a link to a page.
+func pageLink(path string, g *browse.Gallery, size int) string {
+	return fmt.Sprintf(`<p><a href="%s" target="_blank">%s</a> (%d rows, %.1f MB): open it in a browser</p>`,
+		html.EscapeString((&url.URL{Path: filepath.ToSlash(path)}).String()), html.EscapeString(path), g.Len(),
+		float64(size)/1e6)
 }
 
 func (f Browse) figure() drawer { return f }
@@ -57,10 +119,7 @@ func (f Browse) bundle(ctx context.Context) (b cell.Bundle, err error) {
 	if err != nil {
 		return b, fmt.Errorf("page of images: %w", err)
 	}
-	about := fmt.Sprintf("%d rows, %.1f MB", g.Len(), float64(size)/1e6)
-	link := (&url.URL{Path: filepath.ToSlash(path)}).String()
-	b.HTML = fmt.Sprintf(`<p><a href="%s" target="_blank">%s</a> (%s): open it in a browser</p>`,
-		html.EscapeString(link), html.EscapeString(path), about)
-	b.Text = fmt.Sprintf("%s: %s\n", path, about)
+	b.HTML = pageLink(path, g, size)
+	b.Text = fmt.Sprintf("%s: %d rows, %.1f MB\n", path, g.Len(), float64(size)/1e6)
 	return b, nil
 }

@@ -63,6 +63,9 @@ func latexText(line string) string {
 func (c *chart) sentences(s *options, f *datasets.Frame, column string, whiskers bool, none []string) {
 	c.caption = append(c.caption, s.kind(f, column, whiskers))
 	c.count(f)
+	if sentence := basis(f); sentence != "" {
+		c.caption = append(c.caption, sentence)
+	}
 	if s.free && len(c.panels) > 1 {
 		c.caption = append(c.caption, "Panels differ in scale.")
 	}
@@ -76,6 +79,23 @@ func (c *chart) count(f *datasets.Frame) {
 	if sentence := counts(f, all(f.Len())); sentence != "" {
 		c.caption = append(c.caption, sentence)
 	}
+}
+
+// basis says what the values rest on, where the table does: a judge alone, or a judge and labels.
+func basis(f *datasets.Frame) string {
+	count, order := map[string]int{}, []string(nil)
+	for _, text := range f.Texts("basis") {
+		if count[text]++; count[text] == 1 {
+			order = append(order, text)
+		}
+	}
+	for i, text := range order {
+		order[i] = fmt.Sprintf("%s (%d of %d)", isolate(oneLine(text)), count[text], f.Len())
+	}
+	if order == nil {
+		return ""
+	}
+	return "Basis of the values: " + strings.Join(order, "; ") + "."
 }
 
 // cut counts the values that the limits cut off.

@@ -23,6 +23,8 @@ func TestCaption(t *testing.T) {
 			Title: `50 % & \x`, Note: "First.", Theme: plots.Theme{Bare: true}},
 		`v by region. No intervals in the table. No data: a.`: plots.Bars{Table: made(texts("region", "a", "b"),
 			small(math.NaN(), 1)), Y: "v"},
+		`v by region. No intervals in the table. Basis of the values: judge alone (1 of 2); labels (1 of 2).`: plots.Bars{
+			Table: made(texts("region", "a", "b"), small(0.5, 1), texts("basis", "judge alone", "labels")), Y: "v"},
 		`T\_1. by hand`: plots.Table{Table: tab, Title: "T_1", Notes: []string{"by hand"}},
 	} {
 		if got, err := plots.Caption(f); got != want || err != nil {

@@ -36,8 +36,9 @@ type panel struct {
 	title      string
 	x, y       axis
 	draw       func(s *scene, p *panel)
-	l, t, r, b float64 // the data area, in pixels
-	space      float64 // width for the labels at its left
+	rows       map[[2]string]int // of the table, by the names of a mark
+	l, t, r, b float64           // the data area, in pixels
+	space      float64           // width for the labels at its left
 }
 
 func (p *panel) px(v float64) float64 { return p.x.at(v, p.l, p.r) }

@@ -81,7 +81,7 @@ type options struct {
 	percent, totals       bool
 	stacked, joined       bool
 	lines                 []Line
-	fits                  datasets.Table
+	fits, images          datasets.Table
 	print                 bool // images in the theme's resolution, however large the file
 
 	metric *operation.Operation // that computed the table, or nil

@@ -14,6 +14,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/cell"
 	"antipode/datasets/table"
+	"antipode/plots/browse"
 )
 
 // Figure is a description of a figure or a printed table: [Bars], [Browse], [Forest], [Gallery], [Grid], [Heat],
@@ -234,6 +235,24 @@ func (f figure) bundle(ctx context.Context) (cell.Bundle, error) {
 		return cell.Bundle{}, fmt.Errorf("%s: %w", f.what, err)
 	}
 	b.Text = s.description()
+	if !reflect.ValueOf(f.set.images).IsZero() {
+		frame, err := f.table.Rows(ctx)
+		if err != nil {
+			return b, err
+		}
+		of := &browse.Figure{Image: dataURI("image/svg+xml", s.svg()), Text: b.Text}
+		rows := make([]int, len(s.areas))
+		for i, a := range s.areas {
+			of.Marks = append(of.Marks, browse.Mark{X: a.x / s.width, Y: a.y / s.height, W: a.w / s.width,
+				H: a.h / s.height})
+			rows[i] = a.row % frame.Len() // figures of several columns have each row several times
+		}
+		page, err := linked(ctx, f.set.images, f.table, s.title, of, frame, rows)
+		if err != nil {
+			return b, fmt.Errorf("%s: %w", f.what, err)
+		}
+		b.HTML += page
+	}
 	return b, nil
 }
 

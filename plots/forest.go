@@ -43,6 +43,8 @@ type Forest struct {
 	Interval   string // kind of the intervals (default: the text column "interval")
 	Note       string // first sentence of the caption
 	Theme      Theme
+
+	Browse datasets.Table // images: below the figure, a page on which a click on a mark selects those of its group
 }
 
 func (f Forest) figure() drawer {
@@ -51,7 +53,7 @@ func (f Forest) figure() drawer {
 		names: f.Names, title: f.Title, xlabel: f.XLabel, ylabel: f.YLabel, xlim: f.XLimits, free: f.FreeLimits,
 		percent: f.Percent, sorted: f.Sorted, joined: f.Joined,
 		crossed: f.Crossed, refs: f.References, interval: f.Interval,
-		note: f.Note, theme: f.Theme,
+		note: f.Note, images: f.Browse, theme: f.Theme,
 	}, func(frame *datasets.Frame, s *options) (drawing, error) {
 		frame, column, err := s.melt(frame, f.X)
 		if err != nil {
@@ -107,13 +109,14 @@ func buildForest(f *datasets.Frame, column string, s *options) (drawing, error) 
 			c.panels = append(c.panels, nil)
 			continue
 		}
-		at, out, seen := cells{}, map[[2]string]bool{}, map[string]bool{}
+		at, out, seen, of := cells{}, map[[2]string]bool{}, map[string]bool{}, map[[2]string]int{}
 		for _, r := range mine {
 			k := [2]string{rowOf[r], seriesOf[r]}
 			if _, twice := at[k]; twice {
 				return nil, twoRows(f, r, name, k[0], series, k[1])
 			}
 			out[k] = s.crossed.Column != "" && crossed[r] == s.crossed.Value
+			of[k] = r
 			if at[k] = v[r]; seen[k[0]] {
 				lanes = len(levels)
 			}
@@ -134,7 +137,7 @@ func buildForest(f *datasets.Frame, column string, s *options) (drawing, error) 
 			scope = choose(v, mine)
 		}
 		p := &panel{title: panels.titles[i], x: snugAxis(scope, s.xlim, ticks+2, 0),
-			y: bandAxis(reversed(own))}
+			y: bandAxis(reversed(own)), rows: of}
 		p.draw = func(sc *scene, p *panel) { sc.forest(p, own, levels, at, out, lanes, s) }
 		c.panels = append(c.panels, p)
 	}
@@ -188,6 +191,7 @@ func (sc *scene) forest(p *panel, rows, levels []string, at cells, crossed map[[
 				sc.text(p.r+10, y, "no data", th.Small, th.Muted, start)
 				continue
 			}
+			sc.behind(p, k, p.l, y-min(7, band/2), p.r-p.l, min(14, band))
 			color := th.Series[j]
 			if v.interval() {
 				sc.add(path{points: []pt{{p.px(v.low), y}, {p.px(v.high), y}}, stroke: color, width: 2,
@@ -225,6 +229,7 @@ func (sc *scene) joined(p *panel, row string, levels []string, at cells, y float
 		if v, known := at[[2]string{row, level}]; known && !v.none() {
 			apart := 3 * (float64(j) - float64(len(levels)-1)/2) // marks at one value are all seen
 			sc.mark(j, pt{p.px(v.v), y + apart}, 4.5, th.Series[j], th.Paper)
+			sc.behind(p, [2]string{row, level}, p.px(v.v)-6, y+apart-6, 12, 12)
 		}
 	}
 }

@@ -37,12 +37,15 @@ type Heat struct {
 	Totals       bool   // sums of rows and columns, for counts; with equal names also the share on the diagonal
 	Note         string // first sentence of the caption
 	Theme        Theme
+
+	Browse datasets.Table // images: below the figure, a page on which a click on a mark selects those of its group
 }
 
 func (f Heat) figure() drawer {
 	set := options{rows: f.Rows, columns: f.Columns, groups: [2]string{f.RowGroups, f.ColumnGroups}, panels: f.Panels,
 		panelRows: f.PanelRows, order: f.Order, title: f.Title, xlabel: f.XLabel, ylabel: f.YLabel, limits: f.Limits,
-		percent: f.Percent, sorted: f.Sorted, hatched: f.Hatched, totals: f.Totals, note: f.Note, theme: f.Theme}
+		percent: f.Percent, sorted: f.Sorted, hatched: f.Hatched, totals: f.Totals, note: f.Note, images: f.Browse,
+		theme: f.Theme}
 	if f.Reference != (Mark{}) {
 		set.refs = []Mark{f.Reference}
 	}
@@ -90,14 +93,14 @@ func buildHeat(f *datasets.Frame, column string, s *options) (drawing, error) {
 			c.panels = append(c.panels, nil)
 			continue
 		}
-		hp := heatPanel{cells{}, map[[2]string]bool{}}
+		hp, of := heatPanel{cells{}, map[[2]string]bool{}}, map[[2]string]int{}
 		for _, r := range mine {
 			k := [2]string{h.rowOf[r], h.colOf[r]}
 			if _, twice := hp.at[k]; twice {
 				return nil, fmt.Errorf("two rows for %s %q, %s %q: %s is the second; set Panels to the column that "+
 					"distinguishes them, or use Where", h.down, k[0], h.across, k[1], rowName(f, r))
 			}
-			hp.at[k] = h.v[r]
+			hp.at[k], of[k] = h.v[r], r
 			hp.hatched[k] = h.hatchedIn != nil && h.hatchedIn[r] == s.hatched.Value
 			whiskers = whiskers || h.v[r].interval()
 		}
@@ -121,7 +124,7 @@ func buildHeat(f *datasets.Frame, column string, s *options) (drawing, error) {
 				c.caption = append(c.caption, cmp.Or(panels.titles[i], "All")+": "+sentence)
 			}
 		}
-		p := &panel{title: panels.titles[i], x: bandAxis(x), y: bandAxis(reversed(y))}
+		p := &panel{title: panels.titles[i], x: bandAxis(x), y: bandAxis(reversed(y)), rows: of}
 		p.draw = func(sc *scene, p *panel) { sc.heat(p, rows, h, hp) }
 		c.panels = append(c.panels, p)
 	}

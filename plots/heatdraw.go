@@ -55,6 +55,7 @@ func (sc *scene) heat(p *panel, rows []string, h *heatTable, hp heatPanel) {
 		for j, c := range columns {
 			x, y := p.l+float64(j)*w, p.t+float64(i)*tall
 			k := [2]string{r, c}
+			sc.behind(p, k, x, y, w, tall)
 			v, known := hp.at[k]
 			if !known || v.none() {
 				sc.hatch(x+gap, y+gap, w-2*gap, tall-2*gap)

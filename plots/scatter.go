@@ -47,6 +47,8 @@ type Scatter struct {
 	Interval   string         // kind of the intervals (default: the text column "interval")
 	Note       string         // first sentence of the caption
 	Theme      Theme
+
+	Browse datasets.Table // images: below the figure, a page on which a click on a mark selects those of its group
 }
 
 func (f Scatter) figure() drawer {
@@ -54,7 +56,8 @@ func (f Scatter) figure() drawer {
 		label: f.Label, series: f.Series, shade: f.Shade, radius: f.Radius, panels: f.Panels,
 		panelRows: f.PanelRows, order: f.Order,
 		title: f.Title, xlabel: f.XLabel, ylabel: f.YLabel, xlim: f.XLimits, ylim: f.YLimits, free: f.FreeLimits,
-		percent: f.Percent, lines: f.Lines, fits: f.Fits, interval: f.Interval, note: f.Note, theme: f.Theme,
+		percent: f.Percent, lines: f.Lines, fits: f.Fits, interval: f.Interval, note: f.Note, images: f.Browse,
+		theme: f.Theme,
 	}, func(frame *datasets.Frame, s *options) (drawing, error) { return buildScatter(frame, f.X, f.Y, s) }}
 }
 
@@ -175,7 +178,7 @@ func buildScatter(f *datasets.Frame, x, y string, s *options) (drawing, error) {
 			case !p.x.holds(xs[r].v) || !p.y.holds(ys[r].v):
 				outside++
 			default:
-				q := point{x: xs[r], y: ys[r], circle: [2]value{xcircles[r], ycircles[r]}, name: look.names[r],
+				q := point{row: r, x: xs[r], y: ys[r], circle: [2]value{xcircles[r], ycircles[r]}, name: look.names[r],
 					kind:  at[look.of[r]] % markKinds,
 					color: s.theme.Series[at[look.of[r]]%len(s.theme.Series)]}
 				if look.colors != nil {
@@ -233,6 +236,7 @@ func buildScatter(f *datasets.Frame, x, y string, s *options) (drawing, error) {
 }
 
 type point struct {
+	row    int
 	x, y   value
 	circle [2]value // its lowest and highest value on each axis
 	name   string
@@ -301,6 +305,7 @@ func (sc *scene) points(p *panel, points []point, note []string) {
 	}
 	for _, q := range points {
 		sc.mark(q.kind, pt{p.px(q.x.v), p.py(q.y.v)}, r, q.color, th.Paper)
+		sc.areas = append(sc.areas, area{p.px(q.x.v) - 7, p.py(q.y.v) - 7, 14, 14, q.row})
 	}
 	taken = append(taken, sc.corner(p, note, taken))
 	for _, q := range points {

@@ -20,6 +20,20 @@ type scene struct {
 	title, about  string
 	theme         Theme
 	shapes        []any // path, disc, label, raster
+	areas         []area
+}
+
+// area is where a click opens the images behind a row of the figure's table.
+type area struct {
+	x, y, w, h float64
+	row        int
+}
+
+// behind adds the area of a row that the panel has.
+func (sc *scene) behind(p *panel, k [2]string, x, y, w, h float64) {
+	if row, known := p.rows[k]; known {
+		sc.areas = append(sc.areas, area{x, y, w, h, row})
+	}
 }
 
 // description is the scene in one line: its title and its caption.

@@ -5,12 +5,14 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 
 	"antipode/datasets"
 	"antipode/datasets/cell"
 	"antipode/datasets/table"
+	"antipode/plots/browse"
 )
 
 // Table prints columns of a table: as HTML and text in a notebook, to a file as CSV, Markdown, LaTeX, text or HTML. A
@@ -38,6 +40,8 @@ type Table struct {
 	Block  int      // breaks the table into blocks of at most so many columns, one below the other; not in CSV
 	Repeat []string // columns repeated in every block
 	Span   string   // separator in labels: equal text before it is a common label; not in CSV and Markdown
+
+	Browse datasets.Table // images: below the table, a page on which a click on a row selects those of its group
 
 	Footer    []string // text columns, equal in all rows, to print once below the table; in CSV they are columns
 	Constants bool     // prints all text columns that are equal in all rows below the table, as Footer does
@@ -224,5 +228,21 @@ func (v Table) bundle(ctx context.Context) (b cell.Bundle, err error) {
 	if b.Text, err = v.text(ctx); err == nil {
 		b.HTML, err = v.html(ctx)
 	}
+	if err != nil || reflect.ValueOf(v.Browse).IsZero() {
+		return b, err
+	}
+	v.Block = 0
+	bodies, err := v.bodies(ctx, v.limit())
+	if err != nil {
+		return b, err
+	}
+	frame, _, err := v.frame(ctx)
+	if err != nil {
+		return b, err
+	}
+	of := &browse.Figure{Text: v.Title, Head: bodies[0].full, Cells: bodies[0].cells,
+		Marks: make([]browse.Mark, len(bodies[0].cells))}
+	page, err := linked(ctx, v.Browse, v.Table, v.Title, of, frame, all(len(of.Marks)))
+	b.HTML += page
 	return b, err
 }

@@ -102,22 +102,38 @@ func AddSeed(name string, args json.RawMessage, n int64) (json.RawMessage, error
 	if n == 0 || op == nil || !slices.ContainsFunc(op.Options, func(o Option) bool { return o.Name == "seed" }) {
 		return args, nil
 	}
+	return editOption(args, "seed", func(raw json.RawMessage) (json.RawMessage, error) {
+		seed := int64(0)
+		if len(raw) > 0 {
+			if err := json.Unmarshal(raw, &seed); err != nil {
+				return nil, fmt.Errorf("%s: option seed: %w", name, err)
+			}
+		}
+		return json.Marshal(seed + n)
+	})
+}
+
+// SetOption returns the arguments of a defined operation with an option set to a value in JSON.
+func SetOption(args json.RawMessage, name string, value json.RawMessage) (json.RawMessage, error) {
+	return editOption(args, name, func(json.RawMessage) (json.RawMessage, error) { return value, nil })
+}
+
+func editOption(args json.RawMessage, name string,
+	edit func(json.RawMessage) (json.RawMessage, error)) (json.RawMessage, error) {
 	var outer Args
-	if err := json.Unmarshal(args, &outer); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+	fields := map[string]json.RawMessage{}
+	err := json.Unmarshal(args, &outer)
+	if err == nil && len(outer.Options) > 0 {
+		err = json.Unmarshal(outer.Options, &fields)
 	}
-	fields, seed := map[string]json.RawMessage{}, int64(0)
-	if len(outer.Options) > 0 {
-		if err := json.Unmarshal(outer.Options, &fields); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
+	if err != nil {
+		return nil, fmt.Errorf("arguments of the plan: %w", err)
 	}
-	if raw := fields["seed"]; len(raw) > 0 {
-		if err := json.Unmarshal(raw, &seed); err != nil {
-			return nil, fmt.Errorf("%s: option seed: %w", name, err)
-		}
+	if fields[name], err = edit(fields[name]); err != nil {
+		return nil, err
 	}
-	fields["seed"], _ = json.Marshal(seed + n)
-	outer.Options, _ = json.Marshal(fields)
+	if outer.Options, err = json.Marshal(fields); err != nil {
+		return nil, err
+	}
 	return json.Marshal(outer)
 }

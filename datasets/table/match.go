@@ -2,6 +2,7 @@ package table
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 )
@@ -78,4 +79,12 @@ func matching(a, b *Frame) []string {
 		}
 	}
 	return by
+}
+
+// Same reports whether two columns have the same value in row i of the first and row k of the second: images by the
+// SHA-256 of their files, masks by their runs; a missing value equals another one.
+func Same(x *Column, i int, y *Column, k int) bool {
+	v, w := x.Value(i), y.Value(k)
+	return x.Kind == y.Kind && slices.Equal(v.Vector, w.Vector) && v.Text == w.Text && v.Mask == w.Mask &&
+		v.Image.SHA256 == w.Image.SHA256 && (v.Number == w.Number || math.IsNaN(v.Number) && math.IsNaN(w.Number))
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"antipode/datasets"
@@ -91,14 +90,12 @@ func different(a, b *table.Frame, pairs [][2]int, by []string) difference {
 		}
 		n, mean, square, largest := 0, 0.0, 0.0, 0.0
 		for _, p := range shared {
-			v, w := x.Value(p[0]), y.Value(p[1])
-			same := slices.Equal(v.Vector, w.Vector) && v.Text == w.Text && v.Mask == w.Mask &&
-				v.Image.SHA256 == w.Image.SHA256
-			d := w.Number - v.Number
+			d := y.Value(p[1]).Number - x.Value(p[0]).Number
 			if math.IsNaN(d) {
-				same, d = same && math.IsNaN(v.Number) == math.IsNaN(w.Number), 0
+				d = 0
 			}
-			if mean, square, largest = mean+d, square+d*d, max(largest, math.Abs(d)); !same || d != 0 {
+			mean, square, largest = mean+d, square+d*d, max(largest, math.Abs(d))
+			if !table.Same(x, p[0], y, p[1]) {
 				n++
 			}
 		}

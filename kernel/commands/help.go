@@ -15,6 +15,12 @@ var examples = map[string][]string{
 	"run":    {"antipode run notebooks/tour.ipynb -p n=2"},
 	"export": {"antipode export notebooks/tour.ipynb --to figures --width 3.25"},
 	"diff":   {"antipode diff before.csv after.csv --on region"},
+	"compare": {
+		`antipode compare --a old.parquet --b new.parquet --metric precision-coverage --real photos.parquet --by region \
+        --margin 0.05`,
+		`antipode compare --a old.csv --b new.csv --metric clustered-mean --value answer_correct --better higher \
+        --margin 0.02 --strict`,
+	},
 	"view": {
 		"antipode view images.parquet --tags good,wrong",
 		"antipode view before.parquet --compare after.parquet --export both.html",

@@ -99,6 +99,8 @@ func commands() []command {
 		{"view", viewArgs, "show the images of a table in the browser: sort, filter, enlarge, compare, tag", viewTable},
 		{"diff", diffArgs, "compare two tables row by row: what differs, and how far numbers moved; exit status 3 if " +
 			"anything does", diff},
+		{"compare", compareArgs, "compare a metric of two tables with intervals; exit status 3 if it got worse " +
+			"beyond the margin", compareRuns},
 		{"table", "--in TABLE [--where 'COLUMN OP VALUE'] [--sample N --by A,B] [--apply NAME …] … --out TABLE",
 			"filter, sort, sample, join tables and apply operations; --list lists these", tableOperations},
 		{"job", jobArgs, "make an array job of commands that compute rows, or show its state and its cost", jobCommand},

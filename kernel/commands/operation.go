@@ -35,10 +35,14 @@ type operationFlags struct {
 	given  map[string]string
 }
 
-// addOperation adds the flags of an operation, and to the help the columns of its result.
-func addOperation(fs *flag.FlagSet, op *operation.Operation) *operationFlags {
+// addOperation adds the flags of an operation, without inputs that are given otherwise, and to the help the columns of
+// its result.
+func addOperation(fs *flag.FlagSet, op *operation.Operation, without ...string) *operationFlags {
 	o := &operationFlags{op: op, inputs: map[string]*string{}, given: map[string]string{}}
 	for _, in := range op.Inputs {
+		if slices.Contains(without, in.Role) {
+			continue
+		}
 		about := "a `TABLE`: " + in.About
 		if len(in.Columns) > 0 {
 			about += " (columns " + table.NameList(in.Columns) + ")"
@@ -48,7 +52,9 @@ func addOperation(fs *flag.FlagSet, op *operation.Operation) *operationFlags {
 		}
 		o.inputs[in.Role] = fs.String(roleFlag(in.Role), "", about)
 	}
-	addFlags(fs, op.Options, func(flag, text string) error { o.given[flag] = text; return nil })
+	known := func(o operation.Option) bool { return fs.Lookup(o.Flag) != nil }
+	addFlags(fs, slices.DeleteFunc(slices.Clone(op.Options), known),
+		func(flag, text string) error { o.given[flag] = text; return nil })
 	o.addRead(fs)
 	options := fs.Usage
 	fs.Usage = func() {
@@ -110,19 +116,27 @@ func (o *operationFlags) table() (datasets.Table, error) {
 		return datasets.Table{}, usage("%w", err)
 	}
 	tables := map[string]datasets.Table{}
-	for _, in := range o.op.Inputs {
-		path := *o.inputs[in.Role]
-		switch {
-		case path == "" && in.Optional:
-			continue
-		case path == "":
-			return datasets.Table{}, usage("%s: give --%s TABLE: %s", o.op.Name, roleFlag(in.Role), in.About)
-		}
-		if tables[in.Role], err = openInput(path, o.input(&in)); err != nil {
-			return datasets.Table{}, err
-		}
+	if err := o.open(tables); err != nil {
+		return datasets.Table{}, err
 	}
 	return datasets.Apply(o.op, tables, checked), nil
+}
+
+// open opens the tables of the inputs that have flags.
+func (o *operationFlags) open(tables map[string]datasets.Table) (err error) {
+	for _, in := range o.op.Inputs {
+		path := o.inputs[in.Role]
+		switch {
+		case path == nil || *path == "" && in.Optional:
+			continue
+		case *path == "":
+			return usage("%s: give --%s TABLE: %s", o.op.Name, roleFlag(in.Role), in.About)
+		}
+		if tables[in.Role], err = openInput(*path, o.input(&in)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // scoreDefined runs `antipode score` for a metric that is defined by types.

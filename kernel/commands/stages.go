@@ -348,13 +348,9 @@ func score(ctx context.Context, args []string) error {
 	if name == "" {
 		return listMetrics(args)
 	}
-	if op := operation.Find(name); op != nil && !op.Metric {
-		return usage("%s is a table operation: `antipode table --apply %s`", name, op.Name)
-	}
-	op := operation.Find(name)
-	if op == nil {
-		return usage("no metric %q: `antipode score` lists the metrics%s", name,
-			table.Hint(name, operation.Names(true)))
+	op, err := metricOf(name)
+	if err != nil {
+		return err
 	}
 	t, s, err := scoreDefined(op, args)
 	if err != nil {
@@ -367,6 +363,19 @@ func score(ctx context.Context, args []string) error {
 		return err
 	}
 	return s.save(ctx, t)
+}
+
+// metricOf returns the metric of a name.
+func metricOf(name string) (*operation.Operation, error) {
+	op := operation.Find(name)
+	switch {
+	case op == nil:
+		return nil, usage("no metric %q: `antipode score` lists the metrics%s", name,
+			table.Hint(name, operation.Names(true)))
+	case !op.Metric:
+		return nil, usage("%s is a table operation: `antipode table --apply %s`", name, op.Name)
+	}
+	return op, nil
 }
 
 // listMetrics prints the metrics, unless there are arguments, which need one of them.

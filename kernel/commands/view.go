@@ -11,24 +11,30 @@ import (
 	"strings"
 
 	"antipode/datasets"
+	"antipode/datasets/table"
 	"antipode/kernel/view"
+	"antipode/metrics"
 )
 
-const viewArgs = "TABLE [--compare TABLE] [--export PAGE.html] [--port N] [--no-browser]"
+const viewArgs = "TABLE [--compare TABLE] [--real TABLE] [--export PAGE.html] [--port N] [--no-browser]"
 
 // viewTable shows the images of a table in the browser, or writes the page.
 func viewTable(ctx context.Context, args []string) error {
 	var o view.Options
 	var serve view.ServeOptions
-	var against, root, on, export, tags, rater string
+	var against, real, by, root, on, export, tags, rater string
 	var side int
 	var quiet bool
 	fs := flags("view", "")
 	fs.StringVar(&against, "compare", "", "a `TABLE` whose images are shown next to those of the first")
 	fs.StringVar(&on, "on", "", "of --compare: the columns `A,B` that identify a row in both; default "+
 		"prompt_id,seed, else id")
-	fs.StringVar(&o.Vector, "vector", "", "of --compare: the vector column whose distance is computed; default the "+
-		"first that both have")
+	fs.StringVar(&real, "real", "", "a `TABLE` of reference images: the large view shows the nearest, and whether "+
+		"the image is in a ball (precision) or covers one (coverage)")
+	fs.StringVar(&by, "by", "", "of --real: the columns `A,B` of the groups that are compared with their own "+
+		"reference images")
+	fs.StringVar(&o.Vector, "vector", "", "of --compare and --real: the vector column whose distance is computed; "+
+		"default the first that both have")
 	fs.StringVar(&root, "root", "", "a parent `DIR` that images may be in")
 	fs.StringVar(&export, "export", "", "write the `PAGE.html` that works without a server, and exit")
 	fs.IntVar(&side, "side", 256, "of --export: the longer side of its thumbnails in pixels")
@@ -50,6 +56,8 @@ func viewTable(ctx context.Context, args []string) error {
 		return usage("--tags: %d tags; keys 1 to 9 set nine at most", len(serve.Tags))
 	case side < 32 || side > 1024:
 		return usage("--side %d: use 32 to 1024 pixels", side)
+	case export != "" && real != "":
+		return usage("--real needs a server; leave out --export")
 	case export != "" && tags != "":
 		return usage("--tags need a server; leave out --export")
 	}
@@ -63,6 +71,11 @@ func viewTable(ctx context.Context, args []string) error {
 			return err
 		}
 		o.Title += " and " + filepath.Base(against)
+	}
+	if real != "" {
+		if err := readReference(ctx, &o, images, path, real, root, datasets.SplitColumns(by)); err != nil {
+			return err
+		}
 	}
 	gallery, err := view.New(images, o)
 	if err != nil {
@@ -97,6 +110,33 @@ func viewTable(ctx context.Context, args []string) error {
 			browse(address)
 		}
 	})
+}
+
+// readReference reads the reference images of a view, and the balls around them.
+func readReference(ctx context.Context, o *view.Options, images *table.Frame, path, real, root string,
+	by []string) error {
+	reference, err := open(real, root)
+	if err != nil {
+		return err
+	}
+	if o.Real, err = evaluated(ctx, reference); err != nil {
+		return err
+	}
+	for _, c := range images.Columns {
+		if o.Vector == "" && c.Kind == table.KindVector && o.Real.Vectors(c.Name) != nil {
+			o.Vector = c.Name
+		}
+	}
+	if o.Vector == "" {
+		return usage("--real %s: both tables need a column of vectors (antipode embed)", real)
+	}
+	generated, err := open(path, root)
+	if err == nil {
+		o.By = by
+		o.Spheres, err = evaluated(ctx, metrics.Hyperspheres(metrics.Sets{Real: reference, Generated: generated},
+			metrics.HyperspheresOptions{By: by, Vector: o.Vector}))
+	}
+	return err
 }
 
 // browse opens an address in the user's browser, if there is one.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"antipode/datasets/table"
 	"antipode/internal/must"
 	"antipode/test/chromium"
 )
@@ -18,7 +19,10 @@ import (
 // hostile table runs, and the page asks its own server alone.
 func TestChromium(t *testing.T) {
 	frame, dir := images(t)
-	g := must.Get(New(frame, Options{Title: hostile}))(t)
+	spheres := &table.Frame{Columns: []table.Column{table.TextColumn("source", []string{"real", "real", "generated"}),
+		table.TextColumn("id", []string{"a", hostile, hostile}), table.NumberColumn("radius", []float64{0.5, 0.01, 0}),
+		table.NumberColumn("n_inside", []float64{1, 0, 1})}}
+	g := must.Get(New(frame, Options{Title: hostile, Real: frame, Spheres: spheres, Vector: "full"}))(t)
 	file := filepath.Join(dir, "tags.csv")
 	ctx, stop := context.WithCancel(t.Context())
 	address, ended := make(chan string, 1), make(chan error, 1)
@@ -55,6 +59,9 @@ func TestChromium(t *testing.T) {
 	b.Wait("document.querySelector('#stage img')?.naturalWidth === 300")
 	is("Image "+hostile, "document.getElementById('detail').getAttribute('aria-label')")
 	b.Wait("document.querySelectorAll('#facts .near button').length === 2")
+	b.Wait("document.getElementById('balls').textContent.startsWith('In the balls of 1 of 2 reference images by full')")
+	b.Wait("document.querySelectorAll('#facts .near .inside img').length === 2 && " + // its own ball, and that of a
+		"document.querySelector('#facts .near .inside img').naturalWidth > 0")
 	b.Press("ArrowRight")
 	b.Wait("document.getElementById('stage').textContent.startsWith('refused')")
 	b.Press("Escape")
@@ -69,7 +76,7 @@ func TestChromium(t *testing.T) {
 	b.Wait("document.getElementById('count').textContent.startsWith('2 of 4')") // c, refused, and the hostile texts
 	b.Eval("document.documentElement.dataset.left = 1", new(any))
 	b.Call("Page.reload", nil, nil)
-	b.Wait("!document.documentElement.dataset.left && " + // the address holds the filter
+	b.Wait("document.documentElement && !document.documentElement.dataset.left && " + // the address holds the filter
 		"document.getElementById('count')?.textContent.startsWith('2 of 4')")
 	b.Click("#clear")
 	b.Wait("document.getElementById('count').textContent === '4 rows'")

@@ -21,10 +21,18 @@ type Options struct {
 	Compare *table.Frame // a table whose images are shown next to those of the first
 	On      []string     // columns that identify a row in both; see table.Match
 	Vector  string       // of Compare: the vector whose cosine distance is computed; "" = the first that both have
+
+	Real    *table.Frame // reference images, of which the large view shows the nearest by Vector
+	Spheres *table.Frame // of Real and the rows: a result of metrics.Hyperspheres by By and Vector
+	By      []string
 }
 
 // Gallery is the content of a page.
-type Gallery struct{ *browse.Gallery }
+type Gallery struct {
+	*browse.Gallery
+	real   *reference // nil = none
+	vector string     // of real
+}
 
 // Names of the columns that a comparison adds; the second image, and what differs in it, have the suffix.
 const (
@@ -54,7 +62,11 @@ func New(rows *table.Frame, o Options) (*Gallery, error) {
 	if err == nil && o.Compare != nil {
 		g.Images = append(g.Images, g.Images[0]+second)
 	}
-	return &Gallery{g}, err
+	out := &Gallery{Gallery: g, vector: o.Vector}
+	if err == nil && o.Real != nil {
+		out.real, err = newReference(o.Real, o.Spheres, o.By)
+	}
+	return out, err
 }
 
 // fitted is the number of vectors that principal components are computed from.
@@ -179,18 +191,67 @@ func joined(a, b *table.Frame, pairs [][2]int, vector string) (*table.Frame, err
 	}
 	more = append(more, table.TextColumn(changed, states))
 	if vector != "" {
-		if a.Vectors(vector) == nil || b.Vectors(vector) == nil {
-			return nil, fmt.Errorf("--vector %s: both tables need that column of vectors", vector)
-		}
-		d := make([]float64, len(pairs))
-		for i, p := range pairs {
-			if d[i] = math.NaN(); p[0] >= 0 && p[1] >= 0 {
-				d[i] = cosineDistance(a.Vectors(vector)[p[0]], b.Vectors(vector)[p[1]])
-			}
+		d, err := distances(a, b, pairs, vector)
+		if err != nil {
+			return nil, err
 		}
 		more = append(more, table.NumberColumn(distance, d))
 	}
 	return out.With(more...), nil
+}
+
+// Moved returns the n rows of both tables whose vectors are farthest apart: the columns that identify them, and
+// distance, one less the cosine. Rows are matched as [table.Match] does; vector "" is the first column of vectors that
+// both have, and without one there are no rows.
+func Moved(a, b *table.Frame, on []string, vector string, n int) (*table.Frame, error) {
+	pairs, by, err := table.Match(a, b, on)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range a.Columns {
+		if vector == "" && c.Kind == table.KindVector && b.Vectors(c.Name) != nil {
+			vector = c.Name
+		}
+	}
+	if vector == "" {
+		return &table.Frame{}, nil
+	}
+	d, err := distances(a, b, pairs, vector)
+	if err != nil {
+		return nil, err
+	}
+	var rows []int
+	for i := range pairs {
+		if !math.IsNaN(d[i]) {
+			rows = append(rows, i)
+		}
+	}
+	slices.SortStableFunc(rows, func(i, k int) int { return cmp.Compare(d[k], d[i]) })
+	rows = rows[:min(n, len(rows))]
+	values, at := make([]float64, len(rows)), make([]int, len(rows))
+	for i, row := range rows {
+		values[i], at[i] = d[row], pairs[row][0]
+	}
+	out := &table.Frame{}
+	for _, name := range by {
+		out.Columns = append(out.Columns, *a.Column(name))
+	}
+	return out.Pick(at).With(table.NumberColumn(vector+" distance", values)), nil
+}
+
+// distances are those of the vectors of pairs of rows; NaN where there is none.
+func distances(a, b *table.Frame, pairs [][2]int, vector string) ([]float64, error) {
+	x, y := a.Vectors(vector), b.Vectors(vector)
+	if x == nil || y == nil {
+		return nil, fmt.Errorf("--vector %s: both tables need that column of vectors", vector)
+	}
+	d := make([]float64, len(pairs))
+	for i, p := range pairs {
+		if d[i] = math.NaN(); p[0] >= 0 && p[1] >= 0 {
+			d[i] = cosineDistance(x[p[0]], y[p[1]])
+		}
+	}
+	return d, nil
 }
 
 // cosineDistance is one less the cosine; NaN where there is none.

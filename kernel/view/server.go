@@ -120,6 +120,8 @@ func (s *server) mux() http.Handler {
 	mux.HandleFunc("GET /thumb/{row}/{image}", s.thumb)
 	mux.HandleFunc("GET /image/{row}/{image}", s.original)
 	mux.HandleFunc("GET /near/{row}", s.nearest)
+	mux.HandleFunc("GET /reference/{row}", s.reference)
+	mux.HandleFunc("GET /reference/{row}/thumb", s.referenceThumb)
 	mux.HandleFunc("POST /tags", s.tag)
 	mux.HandleFunc("POST /copies", s.copies)
 	return mux
@@ -129,6 +131,9 @@ func (s *server) data(w http.ResponseWriter, r *http.Request) {
 	p := s.Page()
 	if p.Tags = s.o.Tags; s.o.Saved != nil {
 		p.Rater, p.Tagged = s.o.Saved.rater, s.o.Saved.list()
+	}
+	if s.real != nil {
+		p.Reference = s.vector
 	}
 	data, err := json.Marshal(p)
 	if err != nil {

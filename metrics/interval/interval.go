@@ -98,6 +98,20 @@ func Simultaneous(values []float64, samples [][]float64, level float64) ([]Inter
 	return out, nil
 }
 
+// SimultaneousOfFew is [Simultaneous] for values whose standard deviations have so many degrees of freedom each (units
+// less strata, above 0): the quantile is that of Student's distribution at the probability of the normal one.
+func SimultaneousOfFew(values []float64, samples [][]float64, free []float64, level float64) ([]Interval, error) {
+	out, err := Simultaneous(values, samples, level)
+	for v := range out {
+		if _, s := spread(samples[v]); s > 0 {
+			c := (out[v].High - values[v]) / s
+			half := s * max(c, Student(min(math.Erf(c/math.Sqrt2), 1-1e-12), free[v]))
+			out[v].Low, out[v].High = values[v]-half, values[v]+half
+		}
+	}
+	return out, err
+}
+
 func check(samples []float64, level float64) error {
 	if !(level > 0 && level < 1) {
 		return fmt.Errorf("interval: level %g is not between 0 and 1", level)

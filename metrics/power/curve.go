@@ -13,6 +13,7 @@ import (
 
 	"antipode/datasets/table"
 	"antipode/metrics"
+	"antipode/metrics/internal/chain"
 )
 
 // audit is one evaluation of [Curve] or [Findings].
@@ -33,12 +34,8 @@ func resample(ctx context.Context, call *metrics.Call, o Options) (*audit, []Out
 	if a.injected, err = o.injected(call.Inputs["injected"]); err != nil {
 		return nil, nil, err
 	}
-	for i := range mostFixed {
-		if f := call.Inputs[fixedRole(i)]; f != nil {
-			a.fixed = append(a.fixed, f)
-		}
-	}
-	if a.plan, err = compile(o.Audit, len(a.fixed)); err != nil {
+	a.fixed = chain.Fixed(call)
+	if a.plan, err = chain.Compile(o.Audit, len(a.fixed)); err != nil {
 		return nil, nil, err
 	}
 	if a.cells, err = cellsOf(call, o.Cells, o.Unit); err != nil {
@@ -47,7 +44,7 @@ func resample(ctx context.Context, call *metrics.Call, o Options) (*audit, []Out
 	var notes notes
 	a.call = &metrics.Call{Neighbors: call.Neighbors, Note: notes.add}
 	if a.call.Neighbors == nil {
-		a.call.Neighbors = newCachedNeighbors(a.fixed)
+		a.call.Neighbors = chain.NewNeighbors(a.fixed)
 	}
 	outcomes, err := Resample(ctx, a.cells, a.run, ResampleOptions{Sizes: o.Sizes, Shares: o.Shares,
 		Resamples: o.Resamples, Seed: o.Seed, Progress: func(done, total int) {
@@ -76,7 +73,7 @@ func (a *audit) run(ctx context.Context, s Sample) ([]Result, error) {
 			return nil, err
 		}
 	}
-	plan, err := withSeed(a.plan, s.Seed)
+	plan, err := chain.WithSeed(a.plan, s.Seed)
 	if err != nil {
 		return nil, err
 	}

@@ -10,13 +10,14 @@ import (
 
 	"antipode/datasets/table"
 	"antipode/metrics"
+	"antipode/metrics/internal/chain"
 	"antipode/metrics/internal/tabular"
 	"antipode/metrics/significance"
 )
 
 // results reads an audit's result.
 func (o Options) results(f *table.Frame) ([]Result, error) {
-	subjects, err := subjectsOf(f, o.Subject)
+	subjects, err := chain.Subjects(f, o.Subject)
 	if err != nil {
 		return nil, fmt.Errorf("the audit's result: %w", err)
 	}
@@ -91,7 +92,7 @@ func (o Options) injected(f *table.Frame) (map[string]float64, error) {
 	if f == nil {
 		return nil, nil
 	}
-	subjects, err := subjectsOf(f, o.Subject)
+	subjects, err := chain.Subjects(f, o.Subject)
 	if err != nil {
 		if subjects = f.Texts("subject"); subjects == nil {
 			return nil, fmt.Errorf("table %q: %w; it needs these columns, or subject", "injected", err)
@@ -100,24 +101,6 @@ func (o Options) injected(f *table.Frame) (map[string]float64, error) {
 	out := map[string]float64{}
 	for i, s := range subjects {
 		out[s] = f.Numbers("size")[i]
-	}
-	return out, nil
-}
-
-// subjectsOf joins the values of the columns of each row.
-func subjectsOf(f *table.Frame, columns []string) ([]string, error) {
-	out := make([]string, f.Len())
-	for i, name := range columns {
-		c, err := f.Need(name, table.KindText)
-		if err != nil {
-			return nil, err
-		}
-		for row, v := range c.Texts {
-			if i > 0 {
-				out[row] += ", "
-			}
-			out[row] += v
-		}
 	}
 	return out, nil
 }

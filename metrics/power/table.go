@@ -1,13 +1,9 @@
 package power
 
 import (
-	"encoding/json"
-	"fmt"
-
 	"antipode/datasets"
-	"antipode/datasets/operation"
-	"antipode/datasets/table"
 	"antipode/metrics"
+	"antipode/metrics/internal/chain"
 )
 
 // Pools are the tables that [Curve] reads.
@@ -74,30 +70,24 @@ type FindingRow struct {
 	Rows     float64          `column:"n_rows" unit:"rows" help:"rows of a sample"`
 }
 
-func inputs() []metrics.Input {
-	in := []metrics.Input{
-		{Role: "in", About: "the pool: a row for each image, many in each cell, with all columns that the audit reads"},
-		{Role: "other", Optional: true, About: "a pool of the same cells without disparities, for shares below 1"},
-		{Role: "injected", Optional: true, Columns: datasets.Columns("size:number"),
-			About: "injected disparities: size, and the columns of subject (or subject, values joined by commas)"},
-	}
-	for i := range mostFixed {
-		in = append(in, metrics.Input{Role: fixedRole(i), Optional: true,
-			About: "a table that the audit reads next to the pool, such as reference images"})
-	}
-	return in
-}
+var inputs = chain.Inputs(
+	metrics.Input{Role: "in",
+		About: "the pool: a row for each image, many in each cell, with all columns that the audit reads"},
+	metrics.Input{Role: "other", Optional: true,
+		About: "a pool of the same cells without disparities, for shares below 1"},
+	metrics.Input{Role: "injected", Optional: true, Columns: datasets.Columns("size:number"),
+		About: "injected disparities: size, and the columns of subject (or subject, values joined by commas)"})
 
 var curve = metrics.Define(metrics.Definition[Options, Row]{
 	Name: "power", Title: "how often an audit detects something in samples of n images per cell from a pool",
 	Version: 2, Unit: "share of resamples", Range: "[0, 1]",
 	Direction: "higher is better if there is a disparity; at most alpha if there is none",
-	Citation:  "Wilson 1927, of the intervals; see package metrics/power", Inputs: inputs(), Compute: computeCurve,
+	Citation:  "Wilson 1927, of the intervals; see package metrics/power", Inputs: inputs, Compute: computeCurve,
 })
 
 var findings = datasets.Define(datasets.Operation[Options, FindingRow]{
 	Name: "power-findings", Title: "what an audit finds in each sample of n images per cell from a pool",
-	Version: 1, Citation: "package metrics/power", Inputs: inputs(), Compute: computeFindings,
+	Version: 1, Citation: "package metrics/power", Inputs: inputs, Compute: computeFindings,
 })
 
 // Curve is the metric power: how often the audit finds something in samples of n images per cell, a row for each
@@ -131,48 +121,6 @@ func Findings(p Pools, audit func(pool datasets.Table) datasets.Table, options .
 
 func apply(op datasets.Defined[Options], p Pools, audit func(pool datasets.Table) datasets.Table,
 	options []Options) datasets.Table {
-	if err := p.Pool.Err(); err != nil {
-		return p.Pool
-	}
-	o, err := table.One(options)
-	if err != nil {
-		return datasets.Extend(p.Pool).Fail(err).Table
-	}
-	pool := datasets.New(operation.InputOp, 0, p.Pool.Columns())
-	if datasets.Extend(p.Pool).IsOpen() {
-		pool = datasets.Extend(pool).Open().Table
-	}
-	result := audit(pool)
-	plan, err := result.Plan()
-	if err != nil {
-		return datasets.Extend(result).Fail(err).Table
-	}
-	l, err := lift(plan)
-	if err != nil {
-		return datasets.Extend(result).Fail(err).Table
-	}
-	text, err := json.Marshal(l.plan)
-	if err != nil {
-		return datasets.Extend(result).Fail(fmt.Errorf("power: %w", err)).Table
-	}
-	o.Audit = string(text)
 	tables := map[string]datasets.Table{"in": p.Pool, "other": p.Other, "injected": p.Injected}
-	for i := range l.fixed {
-		tables[fixedRole(i)] = datasets.Extend(datasets.New(operation.InputOp, i, nil)).Open().Table
-	}
-	out := op.Table(tables, o)
-	if plan, err = out.Plan(); err != nil {
-		return out
-	}
-	for i, in := range plan.Inputs { // no other table reads this plan yet
-		if in.Op != operation.InputOp {
-			continue
-		}
-		var at int
-		if err := json.Unmarshal(in.Args, &at); err != nil {
-			return datasets.Extend(out).Fail(err).Table
-		}
-		plan.Inputs[i] = l.fixed[at]
-	}
-	return out
+	return chain.Apply(op, tables, "in", audit, options, func(o *Options, plan string) { o.Audit = plan })
 }

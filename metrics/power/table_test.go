@@ -13,8 +13,8 @@ import (
 	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/metrics"
+	"antipode/metrics/internal/chain"
 	"antipode/metrics/internal/tabulartest"
-	"antipode/metrics/prdc"
 	"antipode/metrics/significance"
 )
 
@@ -282,7 +282,7 @@ func TestCurve(t *testing.T) {
 		o.Correct, o.Unit, o.Name) != "[region] [1 2] [0.5 1] 3 [region vector] gap below 0.5 0.1 0.01 p bh id x\n" {
 		t.Errorf("options %+v", o)
 	}
-	inner, err := compile(o.Audit, 1)
+	inner, err := chain.Compile(o.Audit, 1)
 	if err != nil || inner.Op != "concat" || string(inner.Inputs[0].Inputs[0].Args) != "1" ||
 		inner.Inputs[0].Inputs[1].Op != "where" || string(inner.Inputs[0].Inputs[1].Inputs[0].Args) != "0" {
 		t.Errorf("%s, %v", o.Audit, err)
@@ -312,35 +312,6 @@ func TestCurveIsTheChain(t *testing.T) {
 	want := tabulartest.Evaluate(t, "power", frame, options("sizes", "4", "resamples", "20"))
 	near.Check(t, "found", got.Numbers("found"), want.Numbers("found"), 0, 0)
 	near.Check(t, "estimate", got.Numbers("estimate")[:2], want.Numbers("estimate")[:2], 0, 0)
-}
-
-// TestRememberedDistancesAreTheSame: as Plain finds them, for fixed centers and for others.
-func TestRememberedDistancesAreTheSame(t *testing.T) {
-	rng := near.Rand(t, 8)
-	vectors := func(n int) (out [][]float32) {
-		for range n {
-			out = append(out, []float32{float32(rng.NormFloat64()), float32(rng.NormFloat64()), float32(rng.IntN(3))})
-		}
-		return out
-	}
-	real, other, pool := vectors(60), vectors(40), vectors(80)
-	n := newCachedNeighbors([]*table.Frame{{Columns: []table.Column{table.VectorColumn("full", real)}}})
-	for round := range 3 {
-		sample := pool[10*round : 10*round+40]
-		for name, centers := range map[string][][]float32{"fixed": real, "part of the fixed": real[20:50],
-			"not fixed": other} {
-			sets, opts := prdc.Sets{Real: centers, Generated: sample}, prdc.Options{Recall: true, Members: true}
-			got := must.Get(prdc.Compute(t.Context(), sets, opts, n))(t)
-			want := must.Get(prdc.Compute(t.Context(), sets, opts, nil))(t)
-			if got.Scores != want.Scores || fmt.Sprint(got.Members, got.Radii, got.Balls) != fmt.Sprint(want.Members,
-				want.Radii, want.Balls) {
-				t.Errorf("%s: %+v, plain %+v", name, got.Scores, want.Scores)
-			}
-		}
-	}
-	if len(n.sets) != 2 || n.kept == 0 {
-		t.Errorf("%d sets, %d distances cached", len(n.sets), n.kept)
-	}
 }
 
 // TestNotesAreReportedOnce: a note of many samples is reported once, with their number.

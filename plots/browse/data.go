@@ -20,6 +20,30 @@ type Gallery struct {
 	Title  string
 	Rows   *table.Frame
 	Images []string // image columns: one, or two that are shown next to each other
+	Figure *Figure  // shown above them; nil = none
+}
+
+// Figure is an image, or a table of texts, whose marks select rows.
+type Figure struct {
+	Text  string     `json:"text"`
+	Image string     `json:"image,omitempty"` // data URI
+	Head  []string   `json:"head,omitempty"`  // of a table
+	Cells [][]string `json:"cells,omitempty"` // of a table, whose rows are the marks
+	Marks []Mark     `json:"marks"`
+}
+
+// Mark selects the rows whose text columns have these values. Its box is in shares of the figure's width and height.
+type Mark struct {
+	X, Y, W, H float64
+	Lists      map[string][]string
+}
+
+// Select limits the mark to rows in which a column has one of these values.
+func (m *Mark) Select(column string, values []string) {
+	if m.Lists == nil {
+		m.Lists = map[string][]string{}
+	}
+	m.Lists[column] = values
 }
 
 // shownColumn is a column as the page gets it: texts by their position in Values, or numbers, null where there is none.
@@ -42,8 +66,11 @@ type Page struct {
 	Tags    []string      `json:"tags,omitempty"`   // that the keys 1 to 9 set
 	Tagged  any           `json:"tagged,omitempty"` // set before: objects with id and tag
 	Rater   string        `json:"rater,omitempty"`
-	Thumbs  [][]string    `json:"thumbs,omitempty"` // of a page without a server: data URIs by image column and row
-	Links   []string      `json:"links,omitempty"`  // and the paths of the originals, relative to the page; "" = none
+	Figure  *Figure       `json:"figure,omitempty"`
+
+	Reference string     `json:"reference,omitempty"` // the vector by which the server finds reference images
+	Thumbs    [][]string `json:"thumbs,omitempty"`    // of a page without a server: data URIs by image column and row
+	Links     []string   `json:"links,omitempty"`     // and the paths of the originals, relative to the page; "" = none
 }
 
 // New returns the gallery of the first image column of a table. A column X_shown is shown in place of X.
@@ -51,7 +78,7 @@ func New(title string, rows *table.Frame) (*Gallery, error) {
 	rows = rows.Shown()
 	for _, c := range rows.Columns {
 		if c.Kind == table.KindImage {
-			return &Gallery{title, rows, []string{c.Name}}, nil
+			return &Gallery{title, rows, []string{c.Name}, nil}, nil
 		}
 	}
 	return nil, errors.New("the table has no column of images")
@@ -62,7 +89,8 @@ func (g *Gallery) Len() int { return g.Rows.Len() }
 
 // Page returns what the page gets.
 func (g *Gallery) Page() *Page {
-	p := &Page{Title: g.Title, Rows: g.Len(), Images: g.Images, Missing: make([]string, g.Len())}
+	p := &Page{Title: g.Title, Rows: g.Len(), Images: g.Images, Figure: g.Figure,
+		Missing: make([]string, g.Len())}
 	outcome, reason := g.Rows.Texts("outcome"), g.Rows.Texts("reason")
 	for i, img := range g.Rows.Images(g.Images[0]) {
 		switch {

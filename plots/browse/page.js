@@ -393,6 +393,7 @@ async function facts(row) {
   if (command(row)) add('to make a similar image again', command(row));
   $('facts').replaceChildren(list);
   if (!served && data.links[row]) list.prepend(make('dt', { textContent: 'original' }), make('dd', {}, make('a', { href: data.links[row], textContent: data.links[row], target: '_blank', rel: 'noreferrer' })));
+  if (data.reference) await balls(row);
   for (const name of served ? data.vectors || [] : []) {
     const near = await (await fetch(`near/${row}?vector=${encodeURIComponent(name)}`)).json();
     if (row !== state.row || !near || !near.length) continue;
@@ -402,6 +403,17 @@ async function facts(row) {
       return b;
     })));
   }
+}
+async function balls(row) {
+  const found = await (await fetch('reference/' + row)).json();
+  if (row !== state.row || !found) return;
+  const text = found.inside ? `In the balls of ${found.inside} of ${found.of} reference images by ${data.reference}: it counts for precision, ` +
+    `and covers them for coverage${found.alone ? `, ${found.alone} of them alone` : ''}.` :
+    `In no ball of ${found.of} reference images by ${data.reference}: it does not count for precision, and covers none.`;
+  $('facts').append(make('p', { id: 'balls', textContent: text + ' The nearest, with distance and radius of the ball:' }),
+    make('div', { className: 'near' }, ...found.nearest.map(n => make('div', { className: n.inside ? 'inside' : '', title: n.id },
+      make('img', { alt: n.id, src: `reference/${n.row}/thumb`, loading: 'lazy' }),
+      make('div', { textContent: `${n.distance.toPrecision(3)} ${n.inside ? '<' : '≥'} ${n.radius.toPrecision(3)}` })))));
 }
 let showing = null;
 function detail() {
@@ -440,6 +452,28 @@ if (served) actions.push(['Copies in a folder', async () => say(await (await fet
 line.hidden = true;
 $('take').append(make('div', { textContent: 'Of the selected rows, or of all that are shown:' }), ...actions.map(([name, f]) => { const b = make('button', { textContent: name }); b.onclick = f; return b; }), line);
 
+// A figure whose marks select rows.
+const marked = [];
+if (data.figure) {
+  const f = data.figure, box = make(f.image ? 'div' : 'table', { className: 'plot' });
+  if (f.image) box.append(make('img', { src: f.image, alt: f.text }));
+  else box.append(make('tr', {}, ...f.head.map(t => make('th', { textContent: t, dir: 'auto' }))));
+  f.marks.forEach((m, i) => {
+    const lists = m.Lists || {}, name = Object.entries(lists).map(([c, v]) => `${c}: ${v[0] || '(empty)'}`).join(', ');
+    const b = make('button', { title: name, ariaLabel: name, disabled: !m.Lists });
+    b.onclick = () => change({ lists: same(lists) ? {} : lists, row: null });
+    marked.push([b, lists]);
+    if (f.image) { for (const [k, v] of [['left', m.X], ['top', m.Y], ['width', m.W], ['height', m.H]]) b.style[k] = 100 * v + '%'; box.append(b); return; }
+    b.textContent = f.cells[i][0] || '(empty)';
+    box.append(make('tr', {}, make('td', {}, b), ...f.cells[i].slice(1).map(t => make('td', { textContent: t, dir: 'auto' }))));
+  });
+  $('figure').append(box); $('figure').hidden = false;
+}
+function same(lists) {
+  const text = o => JSON.stringify(Object.keys(o).sort().map(k => [k, [...o[k]].sort()]));
+  return text(lists) === text(state.lists);
+}
+
 // Controls.
 const choose = (e, list, none) => { e.replaceChildren(...(none ? [make('option', { value: '', textContent: none })] : []), ...list.map(c => make('option', { value: c.name, textContent: c.name }))); };
 choose($('sort'), columns, 'the table'); choose($('group'), lists, 'nothing'); choose($('color'), lists, 'nothing');
@@ -457,7 +491,7 @@ for (const name of ['x', 'y']) $(name).onchange = () => change({ [name]: $(name)
 $('down').onclick = () => change({ down: !state.down });
 $('size').oninput = () => change({ size: Number($('size').value) }, true);
 let typing;
-$('search').oninput = () => { clearTimeout(typing); typing = setTimeout(() => change({ q: $('search').value }, true), 150); };
+$('search').oninput = () => { const q = $('search').value; clearTimeout(typing); typing = setTimeout(() => change({ q }, true), 150); };
 $('plot').onclick = () => {
   const part = numbers.filter(c => / component [12]$/.test(c.name)), [a, b] = part.length > 1 ? part : numbers;
   change({ plot: !state.plot, x: state.x || a.name, y: state.y || b.name });
@@ -475,6 +509,7 @@ function update() {
   if (document.activeElement !== $('search')) $('search').value = state.q;
   $('down').setAttribute('aria-pressed', state.down);
   $('plot').setAttribute('aria-pressed', state.plot);
+  for (const [b, lists] of marked) b.setAttribute('aria-pressed', same(lists));
   for (const box of $('captions').querySelectorAll('input')) box.checked = state.captions.includes(box.value);
   if (what !== drawn) { drawn = what; filter(); facets(); layout(); } else { for (const [, e] of shown) e.forEach(x => x.remove()); shown.clear(); paint(); }
   if (kept && $('tile-' + focus)) $('tile-' + focus).focus({ preventScroll: true });

@@ -169,6 +169,8 @@ func (b *Browser) Press(keys ...string) {
 		down := map[string]any{"type": "keyDown", "key": key, "windowsVirtualKeyCode": code}
 		if len(key) == 1 {
 			down["text"] = key
+		} else if key == "Enter" {
+			down["text"] = "\r"
 		}
 		b.Call("Input.dispatchKeyEvent", down, nil)
 		b.Call("Input.dispatchKeyEvent", map[string]any{"type": "keyUp", "key": key, "windowsVirtualKeyCode": code},

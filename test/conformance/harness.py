@@ -5,12 +5,13 @@ frontend.py is a connected front end, browser.py a JupyterLab.
 The suite tests the kernel that Jupyter starts, through Jupyter's own client library. To run it:
 
     python3 -m venv .venv-conformance && . .venv-conformance/bin/activate
-    pip install -r test/conformance/requirements.txt ./integrations/papermill
+    pip install -r test/conformance/requirements.txt ./integrations/papermill ./integrations/python
     python test/conformance/kernel_test.py -v     # jupyter_kernel_test with all samples
     python test/conformance/execution_test.py -v  # beyond it: how cells run, end, fail and read
     python test/conformance/protocol_test.py -v   # requests, start, hostile messages, completion
     python test/conformance/volume_test.py -v     # much output
     python test/conformance/clients_test.py -v    # nbclient, papermill, console
+    python test/conformance/python_test.py -v     # the package of integrations/python
     python -m unittest discover -s test/conformance -p '*_test.py'    # all of them
 
 Environment variables:

@@ -5,7 +5,7 @@ To run it: see harness.py for the environment, then
     pip install jupyterlab==4.6.6 playwright==1.65.2      # a Chromium on PATH is used; playwright's own otherwise
     python test/conformance/lab.py --out FOLDER [SCENARIO…]
 
-SCENARIO is any of status, completion, small, stop, restart, two, columns, slow, keep, builds, homes, tour; without one
+SCENARIO is any of status, completion, small, stop, restart, two, columns, slow, keep, builds, homes, linked, tour; without one
 all run, in this order. Screenshots go to FOLDER. The exit status is 1 where a scenario failed. tour and stop need a
 store without their images: a temporary store, the default, is one.
 """
@@ -316,6 +316,29 @@ def homes(lab):
     lab.report("ANTIPODE_HOME in the environment", seen == mine, f"installed for {other}, a cell sees {seen}")
 
 
+def linked(lab):
+    """A click on a bar of a figure with Browse shows the images of its group, below the figure."""
+    world = "datasets.Archipelago(datasets.ArchipelagoOptions{PerCell: 1})"
+    page = lab.open(
+        notebook(
+            f"var images = {world}.Reference()",
+            '%%\nplots.Show(plots.Bars{Table: images.Count("region"), Y: "n", Title: "Images", Browse: images})',
+        ),
+        "linked.ipynb",
+    )
+    ran(page)
+    page.click(".jp-RenderedHTMLCommon summary")
+    page.wait_for_selector(".jp-RenderedHTMLCommon iframe")
+    frame = page.frame_locator(".jp-RenderedHTMLCommon iframe")
+    frame.locator("#figure button").nth(1).click()
+    frame.locator("#figure button[aria-pressed=true]").wait_for()
+    count = frame.locator("#count").text_content()
+    lab.shot(page, "linked")
+    shown, _, rows = count.removesuffix(" rows").partition(" of ")
+    lab.report("images behind a bar", rows and 0 < int(shown) < int(rows), count)
+    page.close()
+
+
 def tour(lab):
     """Run All of the tour from a store without its images; screenshots in both themes."""
     page = lab.open(nbformat.read(harness.ROOT / "notebooks" / "tour.ipynb", 4), "tour.ipynb")
@@ -339,7 +362,7 @@ def tour(lab):
 
 SCENARIOS = {
     f.__name__: f
-    for f in (status, completion, small, stop, restart, two, columns, slow, keep, builds, homes, tour)
+    for f in (status, completion, small, stop, restart, two, columns, slow, keep, builds, homes, linked, tour)
 }
 
 

@@ -3,9 +3,9 @@
 //	go run ./tools/bench NAME [flags]
 //
 // NAME is one of vit, clip, encoders, textenc, clipseg, blip, diffusion, langsam, owlsam2, neighbors, scores, decode,
-// embed, cells and large; its flag -help lists the others with their defaults. All but cells and large have a peer, a
-// Python program: they run it with the Python that PYTHON names, else python3, which needs the peer's libraries (the
-// imports of NAME.py).
+// embed, cells, large and inside; its flag -help lists the others with their defaults. All but cells, large and inside
+// have a peer, a Python program: they run it with the Python that PYTHON names, else python3, which needs the peer's
+// libraries (the imports of NAME.py).
 //
 // Both sides have the same random weights and inputs and the same number of threads, compute in float32, and take turns
 // (A B A B …). This one uses huge pages of memory, as the backend does; the peer runs as its users run it. Loading and
@@ -39,11 +39,12 @@ var benchmarks = map[string]benchmark{
 	"blip": blipBenchmark, "diffusion": diffusionBenchmark, "neighbors": neighborsBenchmark, "decode": decodeBenchmark,
 	"cells": cellsBenchmark, "embed": embedBenchmark, "langsam": langsamBenchmark, "owlsam2": owlsam2Benchmark,
 	"large": largeBenchmark, "encoders": encodersBenchmark, "scores": scoresBenchmark,
+	"inside": insideBenchmark,
 }
 
 // usages of the flags, the same for every benchmark.
 var usages = map[string]string{
-	"n":       "items of a run: images, texts, captions, vectors, cells or rows",
+	"n":       "items of a run: images, texts, captions, vectors, cells or rows; of inside: seconds",
 	"texts":   "texts of a run",
 	"repeat":  "runs of each side",
 	"batch":   "items per call of the device",
@@ -124,7 +125,8 @@ type session struct {
 	texts     map[string]*string
 	device    *device.Device
 	peer      *peer
-	last      reply // of the peer's command run
+	last      reply   // of the peer's command run
+	tolerance float64 // of vectors, in their scale; 0 = 1e-3
 }
 
 func (s *session) int(flag string) int     { return *s.ints[flag] }

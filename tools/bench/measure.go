@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -63,7 +64,7 @@ func (s *session) compare(e encoding) error {
 	if err := s.turns([]part{e.part}, ours, theirs); err != nil {
 		return err
 	}
-	return s.same(vectors, 1e-3)
+	return s.same(vectors, cmp.Or(s.tolerance, 1e-3))
 }
 
 // parts measures ours against the peer's command run, after a run of each that loads, compiles and warms up.

@@ -1,8 +1,11 @@
 """timm's masked passes of a random vit_base_patch16_224. Argument: the number of images.
 
 Command `masked BATCH`: three masked passes (whole, object, background) with the excluded keys at minus infinity, in batches. `drop BATCH` removes
-tokens, which is possible for one image at a time only.
+tokens, which is possible for one image at a time only. `openvino BATCH`, `openvino-bfloat16 BATCH` and `onnxruntime BATCH` are the three masked
+passes of the same network, exported, in these libraries.
 """
+
+import functools
 
 import numpy as np
 import timm
@@ -37,8 +40,45 @@ def blocks(x, keep=None):
     return model.norm(x)[:, 0]
 
 
+class Masked(torch.nn.Module):
+    """One pass with the patches to keep."""
+
+    def __init__(self):
+        super().__init__()
+        self.model = model
+
+    def forward(self, x, keep):
+        return blocks(embed(x), keep)
+
+
+@functools.cache
+def exported(mode, batch):
+    """The pass as a function on arrays of a batch size, in another library."""
+    example = torch.zeros(batch, 3, 224, 224), torch.ones(batch, 196, dtype=torch.bool)
+    if mode == "onnxruntime":
+        import onnxruntime
+        path = str(folder / "vit.onnx")
+        torch.onnx.export(Masked().eval(), example, path, dynamo=False, input_names=["x", "keep"], output_names=["y"])
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = threads
+        session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+        return lambda x, keep: session.run(None, {"x": x.numpy(), "keep": keep.numpy()})[0]
+    import openvino
+    core = openvino.Core()
+    precision = "bf16" if mode == "openvino-bfloat16" else "f32"
+    graph = openvino.convert_model(Masked().eval(), example_input=example, input=[x.shape for x in example])
+    compiled = core.compile_model(graph, "CPU", {"INFERENCE_PRECISION_HINT": precision, "INFERENCE_NUM_THREADS": threads, "PERFORMANCE_HINT": "LATENCY"})
+    return lambda x, keep: compiled([x.numpy(), keep.numpy()])[0]
+
+
 @torch.inference_mode()
 def run(mode, batch):
+    if mode not in ("masked", "drop"):
+        infer, out = exported(mode, int(batch)), []
+        for at in range(0, count, int(batch)):
+            x, o = pixels[at : at + int(batch)], objects[at : at + int(batch)]
+            out.append(np.stack([infer(x, keep).copy() for keep in (torch.ones_like(o), o, ~o)]))
+        return np.concatenate(out, 1)
     out = []
     for at in range(0, count, int(batch)):
         x, o = embed(pixels[at : at + int(batch)]), objects[at : at + int(batch)]

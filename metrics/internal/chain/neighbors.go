@@ -1,4 +1,4 @@
-package power
+package chain
 
 import (
 	"context"
@@ -13,9 +13,9 @@ import (
 // maxCached is the largest number of cached distances: 256 MiB.
 const maxCached = 64 << 20
 
-// cachedNeighbors is [prdc.Plain] with a cache of what samples have in common: the tables next to the pool
+// Neighbors is [prdc.Plain] with a cache of what samples have in common: the tables next to the pool
 // are the same in all of them, and an image of the pool is in many. Results are bitwise equal to those of Plain.
-type cachedNeighbors struct {
+type Neighbors struct {
 	prdc.Plain
 	fixed map[*float32]bool // vectors of the tables next to the pool, by address
 	mu    sync.Mutex
@@ -34,8 +34,9 @@ type neighborList struct {
 	distances []float32
 }
 
-func newCachedNeighbors(fixed []*table.Frame) *cachedNeighbors {
-	r := &cachedNeighbors{fixed: map[*float32]bool{}, sets: map[string]*centers{}}
+// NewNeighbors returns the search for audits that read these tables next to the pool.
+func NewNeighbors(fixed []*table.Frame) *Neighbors {
+	r := &Neighbors{fixed: map[*float32]bool{}, sets: map[string]*centers{}}
 	for _, f := range fixed {
 		for i := range f.Columns {
 			for _, v := range f.Columns[i].Vectors {
@@ -49,7 +50,7 @@ func newCachedNeighbors(fixed []*table.Frame) *cachedNeighbors {
 }
 
 // set returns the cache of a set of vectors, or nil if not all are fixed.
-func (r *cachedNeighbors) set(points [][]float32) *centers {
+func (r *Neighbors) set(points [][]float32) *centers {
 	name := make([]byte, 0, 8*len(points))
 	for _, v := range points {
 		if len(v) == 0 || !r.fixed[&v[0]] {
@@ -68,7 +69,7 @@ func (r *cachedNeighbors) set(points [][]float32) *centers {
 }
 
 // Nearest implements [prdc.Neighbors].
-func (r *cachedNeighbors) Nearest(ctx context.Context, points [][]float32, k int) ([]int32, []float32, error) {
+func (r *Neighbors) Nearest(ctx context.Context, points [][]float32, k int) ([]int32, []float32, error) {
 	c := r.set(points)
 	if c == nil {
 		return r.Plain.Nearest(ctx, points, k)
@@ -89,7 +90,7 @@ func (r *cachedNeighbors) Nearest(ctx context.Context, points [][]float32, k int
 }
 
 // Within implements [prdc.Neighbors].
-func (r *cachedNeighbors) Within(ctx context.Context, balls distance.Balls, points [][]float32,
+func (r *Neighbors) Within(ctx context.Context, balls distance.Balls, points [][]float32,
 	visits []distance.Visit) error {
 	c := r.set(balls.Centers)
 	if c == nil {
@@ -117,7 +118,7 @@ func (r *cachedNeighbors) Within(ctx context.Context, balls distance.Balls, poin
 	return nil
 }
 
-func (r *cachedNeighbors) distances(c *centers, from [][]float32, v []float32) []float32 {
+func (r *Neighbors) distances(c *centers, from [][]float32, v []float32) []float32 {
 	r.mu.Lock()
 	known := c.distance[&v[0]]
 	r.mu.Unlock()

@@ -1,0 +1,206 @@
+package metrics
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"antipode/datasets"
+	"antipode/datasets/table"
+	"antipode/metrics/internal/tabular"
+	"antipode/metrics/interval"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// BoundsOptions are the options of [Bounds].
+type BoundsOptions struct {
+	Value    string   `json:"value,omitempty" default:"value" help:"column of the values: numbers, or texts of which --positive counts 1; rows without one are missing"`
+	Positive string   `json:"positive,omitempty" help:"of a column of texts: the one that counts 1; every other one counts 0"`
+	By       []string `json:"by,omitempty" help:"text columns that define the groups"`
+	Least    float64  `json:"least,omitempty" help:"least possible value"`
+	Most     float64  `json:"most,omitempty" default:"1" help:"largest possible value"`
+	Rule     string   `json:"rule,omitempty" default:"none" values:"none,at-least,at-most" help:"what is assumed of what is missing: nothing, or a mean at least, or at most, as large as that of what is there"`
+	Level    float64  `json:"level,omitempty" default:"0.95" min:">0" max:"<1" help:"confidence level of the intervals"`
+}
+
+// BoundsRow is a row of [Bounds].
+type BoundsRow struct {
+	Group          Group
+	Value          Estimate `column:"value" help:"of the rows that are there, as if nothing else was missing"`
+	Least          float64  `column:"bound_low" help:"mean if every missing value is the least possible"`
+	Most           float64  `column:"bound_high" help:"mean if every missing value is the largest possible"`
+	Low            float64  `column:"interval_low" help:"low end of an interval that contains the mean, whatever is missing"`
+	High           float64  `column:"interval_high" help:"its high end"`
+	GapLow         float64  `column:"gap_low" help:"least difference to the mean of the other groups, with its interval"`
+	GapHigh        float64  `column:"gap_high" help:"largest difference"`
+	Flagged        bool     `column:"flagged" help:"the difference is not 0, whatever is missing"`
+	Missing        Estimate `column:"missing" unit:"share of rows" range:"[0, 1]"`
+	MissingGap     Estimate `column:"missing_gap" unit:"share of rows" help:"share missing − mean of the other groups"`
+	MissingFlagged bool     `column:"missing_flagged" help:"the interval of missing_gap excludes 0"`
+	Asked          int      `column:"n_asked" unit:"rows"`
+	Refused        int      `column:"n_refused" unit:"rows"`
+	Failed         int      `column:"n_failed" unit:"rows" help:"failed or skipped"`
+	Unmasked       int      `column:"n_unmasked" unit:"rows" help:"an image without a value: unmasked, or not answered"`
+	Used           int      `column:"n_used" unit:"rows"`
+	Interval       string   `column:"interval"`
+}
+
+var bounds = Define(Definition[BoundsOptions, BoundsRow]{
+	Name: "bounds", Version: 1, Title: "bounds of rates and means by group, whatever the missing values are",
+	Unit: "the values'", Range: "[least, most]", Direction: "none",
+	Citation: "Manski, American Economic Review 80, 1990; Imbens and Manski, Econometrica 72, 2004",
+	Inputs:   []Input{{Role: "in", About: "a row for each image that was requested, with a value or without"}},
+	Compute:  computeBounds,
+})
+
+// Bounds is the metric bounds: the rate or mean of a column in each group of Options.By, between the values that it
+// has if every missing value is the least and the largest possible one. Missing are images that a generator refused or
+// that failed, images without a mask, and answers that a judge did not give. If they are missing for what they show,
+// the mean of the others is wrong, and no number of images corrects it; the bounds hold all the same.
+//
+// The interval contains the mean with the stated probability, whichever it is between the bounds (Imbens and Manski
+// 2004). With Rule "at-least" the mean of what is missing is assumed to be at least that of what is there, which raises
+// the lower bound to it; "at-most" likewise. The differences to the mean of the other groups hold for all groups at
+// once (Šidák). Shares of missing rows have Wilson's interval.
+func Bounds(t datasets.Table, options ...BoundsOptions) datasets.Table {
+	return bounds.Of(t, options...)
+}
+
+// boundedGroup are the values of a group with the missing ones at either end.
+type boundedGroup struct {
+	low, high interval.Powered
+	missing   Estimate
+}
+
+func computeBounds(_ context.Context, call *Call, o BoundsOptions) (out []BoundsRow, err error) {
+	in := tabular.Read(call, "in")
+	groups := in.SortedGroups(o.By)
+	values, err := readAnswers(call, in, o.Value, o.Positive)
+	if err = cmp.Or(in.Err, err); err != nil {
+		return nil, err
+	}
+	if !(o.Least < o.Most) {
+		return nil, &table.Error{Code: table.CodeUsage, Message: fmt.Sprintf("bounds: the least value is %g, the "+
+			"largest %g", o.Least, o.Most)}
+	}
+	none := math.NaN()
+	var all []boundedGroup
+	var notes GroupNotes
+	for _, g := range groups {
+		row := BoundsRow{Group: g.By, Asked: len(g.Rows), GapLow: none, GapHigh: none, Low: none, High: none,
+			MissingGap: Exact(none)}
+		var there, low, high []float64
+		for _, i := range g.Rows {
+			outcome, v := tabular.Outcome(in.Frame, i), values[i]
+			switch {
+			case outcome == "refused":
+				row.Refused++
+			case outcome != "":
+				row.Failed++
+			case math.IsNaN(v):
+				row.Unmasked++
+			case v < o.Least || v > o.Most:
+				return nil, tabular.BadRow(in.Frame, i, o.Value, "%g is not from %g to %g; set the options least and "+
+					"most", v, o.Least, o.Most)
+			default:
+				there = append(there, v)
+			}
+		}
+		row.Used = len(there)
+		missing := row.Asked - row.Used
+		least, most := o.Least, o.Most
+		if center := average(there); len(there) > 0 && o.Rule == "at-least" {
+			least = center
+		} else if len(there) > 0 && o.Rule == "at-most" {
+			most = center
+		}
+		low, high = slices.Concat(there, slices.Repeat([]float64{least}, missing)),
+			slices.Concat(there, slices.Repeat([]float64{most}, missing))
+		share := interval.Wilson(missing, row.Asked, o.Level)
+		row.Missing = Estimate{Value: share.Value, Low: share.Low, High: share.High}
+		row.Value, row.Least, row.Most = Exact(average(there)), average(low), average(high)
+		b := boundedGroup{missing: row.Missing}
+		if len(low) >= 2 {
+			plain := func(x []float64) interval.Powered {
+				p, e := interval.PredictionPowered(x, make([]float64, len(x)), nil, false)
+				err = cmp.Or(err, e)
+				return p
+			}
+			if b.low, b.high = plain(low), plain(high); len(there) >= 2 {
+				p := plain(there)
+				row.Value.Low, row.Value.High = o.within(p.Interval(o.Level))
+			}
+			row.Low, row.High = o.imbensManski(b)
+			row.Interval = fmt.Sprintf("%.4g %% interval of Imbens and Manski", 100*o.Level)
+		} else {
+			notes.Add("too few rows for an interval", row.label())
+		}
+		if err != nil {
+			return nil, err
+		}
+		out, all = append(out, row), append(all, b)
+	}
+	notes.AddTo(call, o.By...)
+	o.compare(out, all)
+	return out, nil
+}
+
+func (r *BoundsRow) label() string { return fmt.Sprint([]string(r.Group)) }
+
+// within ends an interval at the possible values.
+func (o BoundsOptions) within(low, high float64) (float64, float64) {
+	return max(low, o.Least), min(high, o.Most)
+}
+
+// imbensManski returns the interval that contains the mean with the level, whichever it is between the bounds: with
+// one-sided quantiles where the bounds are far apart, with two-sided ones where they are equal.
+func (o BoundsOptions) imbensManski(b boundedGroup) (low, high float64) {
+	error := math.Sqrt(max(b.low.Variance(), b.high.Variance()))
+	width, normal := (b.high.Value-b.low.Value)/error, distuv.UnitNormal
+	least, most := 0.0, 10.0
+	for range 60 {
+		if c := (least + most) / 2; normal.CDF(c+width)-normal.CDF(-c) < o.Level {
+			least = c
+		} else {
+			most = c
+		}
+	}
+	level := 2*normal.CDF(most) - 1
+	low, _ = b.low.Interval(level)
+	_, high = b.high.Interval(level)
+	return o.within(low, high)
+}
+
+// compare fills in the differences to the mean of the other groups.
+func (o BoundsOptions) compare(rows []BoundsRow, all []boundedGroup) {
+	n := len(rows)
+	if n < 2 || slices.ContainsFunc(rows, func(r BoundsRow) bool { return r.Interval == "" }) {
+		return
+	}
+	level := math.Pow(o.Level, 1/float64(n))
+	for i := range rows {
+		weights := slices.Repeat([]float64{-1 / float64(n-1)}, n)
+		weights[i] = 1
+		var low, high []interval.Powered
+		var others []interval.Bounded
+		least := math.MaxInt
+		for k, b := range all {
+			if k == i {
+				low, high = append(low, b.low), append(high, b.high)
+			} else {
+				low, high = append(low, b.high), append(high, b.low)
+				others = append(others, interval.Bounded(b.missing))
+			}
+			least = min(least, rows[k].Asked)
+		}
+		r := &rows[i]
+		r.GapLow, _ = interval.PoweredGap(level, weights, low...)
+		_, r.GapHigh = interval.PoweredGap(level, weights, high...)
+		r.Flagged = r.GapLow > 0 || r.GapHigh < 0
+		r.MissingGap = Estimate(interval.Bounded(r.Missing).MinusMean(others, n, o.Level, least))
+		r.MissingFlagged = r.MissingGap.Low > 0 || r.MissingGap.High < 0
+	}
+}

@@ -1,0 +1,100 @@
+package metrics
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"antipode/datasets"
+	"antipode/datasets/table"
+	"antipode/internal/near"
+)
+
+// refusingWorld has four peoples of n images each, of which half show a stereotype; a generator refuses 30 % of the
+// images of the first people: at random, or those with the stereotype first. truth is the share of them that show it,
+// the refused ones included.
+func refusingWorld(rng *rand.Rand, n int, atRandom bool) (f *table.Frame, truth float64) {
+	var ids, people, outcomes []string
+	var shown []float64
+	for p := range 4 {
+		left := 3 * n / 10
+		for i := range n {
+			v, outcome := float64(rng.IntN(2)), "ok"
+			if p == 0 {
+				truth += v / float64(n)
+			}
+			if p == 0 && (atRandom && rng.Float64() < 0.3 || !atRandom && v == 1 && left > 0) {
+				v, outcome, left = math.NaN(), "refused", left-1
+			}
+			ids, people = append(ids, fmt.Sprint(p, "-", i)), append(people, fmt.Sprint("people ", p))
+			outcomes, shown = append(outcomes, outcome), append(shown, v)
+		}
+	}
+	return &table.Frame{Columns: []table.Column{table.TextColumn("id", ids), table.TextColumn("identity", people),
+		table.TextColumn("outcome", outcomes), table.NumberColumn("value", shown)}}, truth
+}
+
+// holds says in which share of worlds something holds.
+type holds struct{ bounds, interval, naive, flagged, gaps float64 }
+
+// refused simulates worlds: whether the bounds contain the share of the first people's images, the interval and that of
+// the images that are there the rate of one half, whether its refusals are flagged, and whether any gap is.
+func refused(t *testing.T, worlds int, atRandom bool) (h holds) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(near.Seed(t), 7))
+	for range worlds {
+		world, truth := refusingWorld(rng, 200, atRandom)
+		f, _, err := evaluate(t, ask{"bounds", []string{"identity"}, nil}, world)
+		if err != nil {
+			t.Fatal(err)
+		}
+		count := func(to *float64, is bool) {
+			if is {
+				*to += 1 / float64(worlds)
+			}
+		}
+		in := func(low, high string, x float64) bool {
+			return f.Numbers(low)[0] <= x+1e-12 && x <= f.Numbers(high)[0]+1e-12
+		}
+		count(&h.bounds, in("bound_low", "bound_high", truth))
+		count(&h.interval, in("interval_low", "interval_high", 0.5))
+		count(&h.naive, in("value_low", "value_high", 0.5))
+		count(&h.flagged, f.Texts("missing_flagged")[0] == "yes")
+		count(&h.gaps, strings.Contains(strings.Join(f.Texts("flagged"), " "), "yes"))
+	}
+	return h
+}
+
+// TestBounds: known values, rules, and what is refused.
+func TestBounds(t *testing.T) {
+	nan := math.NaN()
+	f := &table.Frame{Columns: []table.Column{table.TextColumn("id", []string{"a", "b", "c", "d", "e"}),
+		table.TextColumn("outcome", []string{"ok", "ok", "refused", "failed", "ok"}),
+		table.NumberColumn("value", []float64{1, 0, nan, nan, nan})}}
+	for rule, want := range map[string][]float64{"none": {0.5, 0.2, 0.8}, "at-least": {0.5, 0.5, 0.8},
+		"at-most": {0.5, 0.2, 0.5}} {
+		got, _, err := evaluate(t, ask{"bounds", nil, map[string]string{"rule": rule}}, f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		near.Check(t, rule, []float64{got.Numbers("value")[0], got.Numbers("bound_low")[0],
+			got.Numbers("bound_high")[0]}, want, 1e-12, 0)
+		if counts := fmt.Sprint(got.Numbers("n_refused"), got.Numbers("n_failed"), got.Numbers("n_unmasked"),
+			got.Numbers("n_used")); counts != "[1] [1] [1] [2]" || !(got.Numbers("interval_low")[0] < want[1]) ||
+			!(got.Numbers("interval_high")[0] > want[2]) || got.Numbers("missing")[0] != 0.6 {
+			t.Errorf("%s: %s", counts, datasets.Format(got, 0))
+		}
+	}
+	_, _, err := evaluate(t, ask{"bounds", nil, map[string]string{"most": "0.5"}}, f)
+	if err == nil || !strings.Contains(err.Error(), "1 is not from 0 to 0.5") {
+		t.Errorf("a value out of range: %v", err)
+	}
+	for _, atRandom := range []bool{true, false} {
+		h := refused(t, 30, atRandom)
+		if h.bounds < 0.999 || h.interval < 0.8 || h.flagged < 0.999 || h.gaps > 0.2 || atRandom != (h.naive > 0.5) {
+			t.Errorf("refused at random %v: %+v", atRandom, h)
+		}
+	}
+}

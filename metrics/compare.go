@@ -1,0 +1,420 @@
+package metrics
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"antipode/datasets"
+	"antipode/datasets/operation"
+	"antipode/datasets/table"
+	"antipode/internal/fault"
+	"antipode/metrics/internal/chain"
+	"antipode/metrics/internal/tabular"
+	"antipode/metrics/interval"
+)
+
+// CompareOptions are the options of [Compare]. The columns by which the metric groups are strata of the half-sampling.
+type CompareOptions struct {
+	Audit   string   `json:"audit,omitempty" required:"true" help:"what scores each table: METRIC option=value … | …"`
+	Margin  float64  `json:"margin,omitempty" min:"0" help:"a change for the worse of so much, in the score's unit, is no regression"`
+	Scores  []string `json:"scores,omitempty" help:"columns of the metric's result to compare; empty = those with an interval"`
+	Subject []string `json:"subject,omitempty" help:"columns that identify a row of the metric's result; empty = its groups, vector and score"`
+	Better  string   `json:"better,omitempty" values:"higher,lower" help:"which values of the score are better; empty = as the metric defines it"`
+	On      []string `json:"on,omitempty" help:"columns that identify a row in both tables; rows with equal values are sampled together; empty = prompt_id,seed, else id"`
+
+	Intervals `resamples:"400"`
+}
+
+// Verdicts of [Compare].
+const (
+	Regression   = "regression"
+	NoRegression = "no regression"
+)
+
+// CompareRow is a row of [Compare].
+type CompareRow struct {
+	Subject  string   `column:"subject" help:"the group, and what else identifies the score"`
+	Score    string   `column:"score"`
+	Verdict  string   `column:"verdict" help:"regression, no regression or undecided"`
+	Change   Estimate `column:"change" unit:"the score's" help:"b − a"`
+	A        float64  `column:"a" unit:"the score's"`
+	B        float64  `column:"b" unit:"the score's"`
+	Better   string   `column:"better" help:"which values are better"`
+	Paired   int      `column:"n_paired" unit:"units" help:"in both tables"`
+	OnlyA    int      `column:"n_only_a" unit:"units"`
+	OnlyB    int      `column:"n_only_b" unit:"units"`
+	Interval string   `column:"interval"`
+}
+
+var comparedRuns = Define(Definition[CompareOptions, CompareRow]{
+	Name: "compare", Title: "changes of a metric from one table to another, and whether it got worse beyond a margin",
+	Version: 1, Unit: "the score's", Range: "(-∞, ∞)", Direction: "none",
+	Citation: "Politis and Romano 1994, of half-sampling; see package metrics/interval",
+	Inputs: chain.Inputs(Input{Role: "a", About: "rows of the first run, with all columns that the metric reads"},
+		Input{Role: "b", About: "rows of the second run, with the same columns"}),
+	Compute: computeCompare,
+})
+
+// Compare is the metric compare: how far the scores of a metric change from table a to table b, and whether they got
+// worse. score is called once, with a table that represents either:
+//
+//	metrics.Compare(before, after, func(t datasets.Table) datasets.Table {
+//		return metrics.Means(t, metrics.MeanOptions{Value: "answer_correct", By: metrics.By("region")})
+//	}, metrics.CompareOptions{Margin: 0.05, Better: "higher"})
+//
+// It may use metrics, table operations and verbs of tables; models run before. Reference images and other tables that
+// it reads are the same in both and are not resampled. A row of the result is a score of a group:
+//
+//	change = b − a, with an interval that holds for all rows at once: value ± t·s
+//
+// s is the standard deviation of the change over half-samples (package interval) of the units of each group, t the
+// quantile of the largest deviation of all rows (max-t), widened as Student's for few units. A unit is the rows with
+// equal values of Options.On. Units in both tables, such as images of the same prompt and seed, are sampled together:
+// the interval is that of the paired differences. Others are sampled independently. Name prompt_id alone where images
+// of a prompt are not independent.
+//
+// No change in any half-sample is an interval without width where the rows of the group are equal in both tables; where
+// they are not, as of a share that is 1 in both, there is no interval.
+//
+// The verdict is "regression" where the whole interval is worse than the margin, "no regression" where no part of it
+// is, and else, or without an interval, "undecided": more images would tell. Which values are better is the metric's
+// direction, or Options.Better.
+func Compare(a, b datasets.Table, score func(run datasets.Table) datasets.Table,
+	options ...CompareOptions) datasets.Table {
+	return chain.Apply(comparedRuns, map[string]datasets.Table{"a": a, "b": b}, "a", score, options,
+		func(o *CompareOptions, plan string) { o.Audit = plan })
+}
+
+// runs is one evaluation of [Compare].
+type runs struct {
+	o     CompareOptions
+	call  *Call // of the metric, without notes
+	plan  *table.Plan
+	by    []string // columns of the strata
+	both  [2]*table.Frame
+	fixed []*table.Frame
+	units []unit
+}
+
+// unit is rows that are sampled together.
+type unit struct {
+	key, stratum string
+	rows         [2][]int
+	equal        bool // the rows of both tables have the same values
+}
+
+// cell is the stratum, and in which tables the unit is.
+func (u unit) cell() string {
+	return fmt.Sprint(u.stratum, "\x00", len(u.rows[0]) > 0, len(u.rows[1]) > 0)
+}
+
+// scoreOf identifies a score: its subject and column.
+type scoreOf [2]string
+
+func computeCompare(ctx context.Context, call *Call, o CompareOptions) (out []CompareRow, err error) {
+	r := &runs{o: o, both: [2]*table.Frame{call.Inputs["a"], call.Inputs["b"]}, fixed: chain.Fixed(call)}
+	if r.plan, err = chain.Compile(o.Audit, len(r.fixed)); err != nil {
+		return nil, err
+	}
+	if op := operation.Find(r.plan.Op); r.o.Better == "" && op != nil {
+		r.o.Better, _, _ = strings.Cut(op.With(r.plan.Args).Direction, " is better")
+	}
+	if r.o.Better != "higher" && r.o.Better != "lower" {
+		return nil, &table.Error{Code: table.CodeUsage, Message: fmt.Sprintf("%s does not define which values are "+
+			"better: set Better (--better higher or lower)", r.plan.Op)}
+	}
+	if o.Resamples < 2 {
+		return nil, errors.New("a verdict needs an interval; set resamples to 2 half-samples or more")
+	}
+	if err := r.readUnits(); err != nil {
+		return nil, err
+	}
+	r.call = &Call{Neighbors: chain.NewNeighbors(r.fixed)}
+	var order []scoreOf
+	var values [2]map[scoreOf]float64
+	for i, name := range []string{"a", "b"} {
+		noted := &Call{Neighbors: r.call.Neighbors, Read: call.Read, Note: func(format string, args ...any) {
+			call.Notef("%s: %s", name, fmt.Sprintf(format, args...))
+		}}
+		if i == 0 { // intervals of the scores themselves are not used
+			if quick, err := chain.WithoutResamples(r.plan); err == nil {
+				if _, _, err := r.evaluate(ctx, r.call, 0, r.both[0], quick); err == nil {
+					r.plan = quick
+				}
+			}
+		}
+		var own []scoreOf
+		if own, values[i], err = r.evaluate(ctx, noted, i, r.both[i], r.plan); err != nil {
+			return nil, err
+		}
+		for _, s := range own {
+			if !slices.Contains(order, s) {
+				order = append(order, s)
+			}
+		}
+	}
+	samples, err := r.resample(ctx, call, order)
+	if err != nil {
+		return nil, err
+	}
+	return r.verdicts(order, values, samples)
+}
+
+// readUnits divides the rows of both tables into units.
+func (r *runs) readUnits() error {
+	var args struct{ Options struct{ By []string } }
+	if err := json.Unmarshal(r.plan.Args, &args); err != nil {
+		args.Options.By = nil // of another kind than names of columns
+	}
+	on, has := r.o.On, func(name string) bool { return r.both[0].Has(name) && r.both[1].Has(name) }
+	if len(on) == 0 {
+		if on = []string{"id"}; has("prompt_id") && has("seed") {
+			on = []string{"prompt_id", "seed"}
+		}
+		on = slices.DeleteFunc(on, func(name string) bool { return !has(name) })
+	}
+	for _, name := range args.Options.By {
+		if has(name) {
+			r.by = append(r.by, name)
+		}
+	}
+	at := map[string]int{}
+	for side, f := range r.both {
+		role := string(rune('a' + side))
+		groups, err := tabular.Groups(f, r.by)
+		if err != nil {
+			return fmt.Errorf("table %q: %w", role, err)
+		}
+		for _, name := range on {
+			if !f.Has(name) {
+				return fmt.Errorf("table %q has no column %q to identify its rows by", role, name)
+			}
+		}
+		for _, g := range groups {
+			stratum := strings.Join(g.By, ", ")
+			for _, row := range g.Rows {
+				key := stratum
+				for _, name := range on {
+					key += "\x00" + f.Column(name).Cell(row)
+				}
+				if len(on) == 0 {
+					key += fmt.Sprint("\x00", role, row)
+				}
+				i, known := at[key]
+				if !known {
+					i = len(r.units)
+					at[key], r.units = i, append(r.units, unit{key: key, stratum: stratum})
+				}
+				r.units[i].rows[side] = append(r.units[i].rows[side], row)
+			}
+		}
+	}
+	for i := range r.units {
+		u := &r.units[i]
+		u.equal = slices.EqualFunc(u.rows[0], u.rows[1], func(a, b int) bool {
+			return !slices.ContainsFunc(r.both[0].Columns, func(c table.Column) bool {
+				other := r.both[1].Column(c.Name)
+				return other == nil || !table.Same(&c, a, other, b)
+			})
+		})
+	}
+	return nil
+}
+
+// evaluate computes the scores of rows of a table.
+func (r *runs) evaluate(ctx context.Context, call *Call, side int, rows *table.Frame,
+	plan *table.Plan) (order []scoreOf, values map[scoreOf]float64, err error) {
+	f, err := call.Evaluate(ctx, plan, append([]*table.Frame{rows}, r.fixed...)...)
+	if err != nil {
+		return nil, nil, fmt.Errorf("table %q: %w", string(rune('a'+side)), err)
+	}
+	scores, subject := r.o.Scores, r.o.Subject
+	if len(scores) == 0 {
+		for _, c := range f.Columns {
+			if c.Kind == table.KindNumber && f.Has(c.Name+"_low") && f.Has(c.Name+"_high") {
+				scores = append(scores, c.Name)
+			}
+		}
+		if len(scores) == 0 {
+			return nil, nil, fmt.Errorf("no column of the result of %s has an interval; name those to compare with "+
+				"scores (%s)", plan.Op, table.NameList(f.Specs()))
+		}
+	}
+	if len(subject) == 0 {
+		for _, name := range append(slices.Clone(r.by), "vector", "score") {
+			if c := f.Column(name); c != nil && c.Kind == table.KindText {
+				subject = append(subject, name)
+			}
+		}
+	}
+	subjects, err := chain.Subjects(f, subject)
+	values = map[scoreOf]float64{}
+	for _, score := range scores {
+		c, bad := f.Need(score, table.KindNumber)
+		if err = cmp.Or(err, bad); err != nil {
+			return nil, nil, fmt.Errorf("the result of %s: %w", plan.Op, err)
+		}
+		for row, s := range subjects {
+			at := scoreOf{s, score}
+			if _, twice := values[at]; twice {
+				return nil, nil, fmt.Errorf("the result of %s has two rows for %q: name more columns with subject "+
+					"(%s)", plan.Op, s, table.NameList(f.Specs()))
+			}
+			order, values[at] = append(order, at), c.Numbers[row]
+		}
+	}
+	return order, values, nil
+}
+
+// resample returns the change of each score in each half-sample; NaN = none.
+func (r *runs) resample(ctx context.Context, call *Call, order []scoreOf) ([][]float64, error) {
+	h := interval.HalfSampleOptions{Seed: uint64(r.o.Seed), Resamples: r.o.Resamples, Side: "compare"}
+	for _, u := range r.units {
+		h.Cells, h.IDs = append(h.Cells, u.cell()), append(h.IDs, u.key)
+	}
+	halves, err := interval.HalfSample(h)
+	if err != nil {
+		return nil, err
+	}
+	out := make([][]float64, len(order))
+	for i := range out {
+		out[i] = make([]float64, r.o.Resamples)
+	}
+	var next, done atomic.Int64
+	var mu sync.Mutex
+	var failed error
+	var wait fault.Group
+	for range runtime.GOMAXPROCS(0) {
+		wait.Go(func() {
+			for n := int(next.Add(1)) - 1; n < r.o.Resamples && ctx.Err() == nil; n = int(next.Add(1)) - 1 {
+				changes, err := r.change(ctx, halves, n)
+				mu.Lock()
+				if failed = cmp.Or(failed, err); failed != nil {
+					mu.Unlock()
+					return
+				}
+				for i, s := range order {
+					out[i][n] = changes(s)
+				}
+				call.Report("compare", int(done.Add(1)), r.o.Resamples)
+				mu.Unlock()
+			}
+		})
+	}
+	wait.Wait()
+	if failed != nil {
+		failed = fmt.Errorf("in a half of the rows: %w", failed)
+	}
+	return out, cmp.Or(ctx.Err(), failed)
+}
+
+// change returns the change of the scores in a half-sample.
+func (r *runs) change(ctx context.Context, halves *interval.Samples, n int) (func(scoreOf) float64, error) {
+	var values [2]map[scoreOf]float64
+	for side, f := range r.both {
+		var rows []int
+		for i, u := range r.units {
+			if halves.Contains(n, i) {
+				rows = append(rows, u.rows[side]...)
+			}
+		}
+		slices.Sort(rows)
+		var err error
+		if _, values[side], err = r.evaluate(ctx, r.call, side, f.Pick(rows), r.plan); err != nil {
+			return nil, err
+		}
+	}
+	return func(s scoreOf) float64 {
+		a, known := values[0][s]
+		b, both := values[1][s]
+		if !known || !both {
+			return math.NaN()
+		}
+		return b - a
+	}, nil
+}
+
+// verdicts returns the rows of the result.
+func (r *runs) verdicts(order []scoreOf, values [2]map[scoreOf]float64, samples [][]float64) ([]CompareRow, error) {
+	var out []CompareRow
+	var bounded []int // rows with an interval
+	var equal []bool
+	var changes, free []float64
+	var halves [][]float64
+	for i, s := range order {
+		row := &CompareRow{Subject: s[0], Score: s[1], Verdict: interval.Undecided, Better: r.o.Better,
+			A: math.NaN(), B: math.NaN()}
+		for side, to := range []*float64{&row.A, &row.B} {
+			if v, known := values[side][s]; known {
+				*to = v
+			}
+		}
+		row.Change = Exact(row.B - row.A)
+		f, same := r.count(row)
+		if row.Paired+row.OnlyA+row.OnlyB == 0 {
+			continue // a group of the reference images alone
+		}
+		missing := func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }
+		if f > 0 && !missing(row.Change.Value) && !slices.ContainsFunc(samples[i], missing) {
+			bounded, changes, free = append(bounded, len(out)), append(changes, row.Change.Value), append(free, f)
+			halves = append(halves, samples[i])
+		}
+		out, equal = append(out, *row), append(equal, same)
+	}
+	intervals, err := interval.SimultaneousOfFew(changes, halves, free, r.o.Level)
+	if err != nil {
+		return nil, err
+	}
+	for k, i := range bounded {
+		row := &out[i]
+		if row.Change.Value == 0 && intervals[k].Low == intervals[k].High && !equal[i] {
+			continue
+		}
+		row.Change.Low, row.Change.High = intervals[k].Low, intervals[k].High
+		row.Interval = fmt.Sprintf("%.4g %% half-sampling interval, simultaneous over the rows", 100*r.o.Level)
+		low, high := row.Change.Low, row.Change.High
+		if r.o.Better == "lower" {
+			low, high = -high, -low
+		}
+		switch {
+		case high < -r.o.Margin:
+			row.Verdict = Regression
+		case low >= -r.o.Margin:
+			row.Verdict = NoRegression
+		}
+	}
+	return out, nil
+}
+
+// count counts the units of a row's group, and returns their degrees of freedom and whether all are equal.
+func (r *runs) count(row *CompareRow) (free float64, equal bool) {
+	equal = true
+	for _, u := range r.units {
+		if r.by != nil && r.o.Subject == nil && row.Subject != u.stratum &&
+			!strings.HasPrefix(row.Subject, u.stratum+", ") {
+			continue
+		}
+		equal = equal && u.equal
+		switch {
+		case len(u.rows[1]) == 0:
+			row.OnlyA++
+		case len(u.rows[0]) == 0:
+			row.OnlyB++
+		default:
+			row.Paired++
+		}
+	}
+	for _, n := range []int{row.Paired, row.OnlyA, row.OnlyB} {
+		free += float64(max(0, n-1))
+	}
+	return free, equal
+}
