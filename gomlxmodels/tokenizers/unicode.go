@@ -9,8 +9,8 @@ import (
 
 // The tokenizers library and the crates below it follow other versions of Unicode than Go's package unicode (15.0):
 // Unicode 8 for BERT's marks, controls and punctuation, 9 for composition and for StripAccents, 16 for the letters
-// and numbers of regular expressions, 17 for small letters and grapheme clusters. unicodeTables hold what differs, found
-// by asking tokenizers 0.23.3 for each character: on each line a name and ranges of hexadecimal numbers.
+// and numbers of regular expressions, 17 for small letters and grapheme clusters. unicodeTables has what differs, by
+// what tokenizers 0.23.3 says of each character: on each line a name and ranges of hexadecimal numbers.
 //
 //go:embed unicode.txt
 var unicodeTables string
