@@ -124,7 +124,7 @@ func inside(s *session) ([]call, error) {
 			_, err := prdc.Compute(context.Background(), sets, prdc.Options{}, finder)
 			return err
 		}},
-		{"plan of five stages, as JSON", func() error {
+		{"plan of three stages, as JSON", func() error {
 			prompts := datasets.Archipelago(datasets.ArchipelagoOptions{PerCell: 1}).Prompts()
 			images := gomlxmodels.Generate("archipelago-diffusion", prompts, gomlxmodels.GenerateOptions{})
 			masked := gomlxmodels.Segment("archipelago-clipseg", images, gomlxmodels.SegmentOptions{})
