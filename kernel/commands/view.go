@@ -3,6 +3,7 @@ package commands
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"os"
 	"os/exec"
 	"os/user"
@@ -106,10 +107,24 @@ func viewTable(ctx context.Context, args []string) error {
 	}
 	return gallery.Serve(ctx, serve, func(address string) {
 		fmt.Printf("%d rows: %s (Ctrl-C closes it)\n", gallery.Len(), address)
-		if !quiet {
+		if line := tunnel(address, os.Getenv("SSH_CONNECTION")); line != "" {
+			fmt.Println(line)
+		} else if !quiet {
 			browse(address)
 		}
 	})
+}
+
+// tunnel returns the line for the user's own machine, where the command runs over ssh: the page listens on this one
+// only. connection is what ssh calls SSH_CONNECTION, whose third word is the address of this machine.
+func tunnel(address, connection string) string {
+	words := strings.Fields(connection)
+	u, err := url.Parse(address)
+	if err != nil || len(words) != 4 {
+		return ""
+	}
+	return fmt.Sprintf("on your own machine: ssh -N -L %[1]s:127.0.0.1:%[1]s %[2]s, then open the address there", u.Port(),
+		words[2])
 }
 
 // readReference reads the reference images of a view, and the balls around them.
