@@ -385,7 +385,12 @@ func (s *Set) died(d *slot, p *process, why error) {
 			s.waiting.PushFront(t.Job, t)
 		}
 	}
-	if d.deaths >= maxDeaths && !d.out {
+	// A process may end before it has said which task it began: while rows are suspected, a device is kept longer.
+	suspected := slices.ContainsFunc(numbers, func(n int64) bool {
+		fatal := len(p.tasks[n].fatal)
+		return fatal > 0 && fatal < maxDeaths
+	})
+	if d.deaths >= maxDeaths && (!suspected || d.deaths >= 2*maxDeaths) && !d.out {
 		d.out = true
 		s.tell(fmt.Sprintf("device %s failed %d times without a result and is not used any more: %v", d.Name, d.deaths,
 			why))
