@@ -123,8 +123,8 @@ func tunnel(address, connection string) string {
 	if err != nil || len(words) != 4 {
 		return ""
 	}
-	return fmt.Sprintf("on your own machine: ssh -N -L %[1]s:127.0.0.1:%[1]s %[2]s, then open the address there", u.Port(),
-		words[2])
+	return fmt.Sprintf("on your own machine: ssh -N -L %[1]s:127.0.0.1:%[1]s %[2]s, then open the address there",
+		u.Port(), words[2])
 }
 
 // readReference reads the reference images of a view, and the balls around them.
