@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"antipode/datasets"
 	"antipode/datasets/table"
@@ -136,7 +137,7 @@ func computeBounds(_ context.Context, call *Call, o BoundsOptions) (out []Bounds
 			row.Low, row.High = o.imbensManski(b)
 			row.Interval = fmt.Sprintf("%.4g %% interval of Imbens and Manski", 100*o.Level)
 		} else {
-			notes.Add("too few rows for an interval", row.label())
+			notes.Add("too few rows for an interval", strings.Join(g.By, "/"))
 		}
 		if err != nil {
 			return nil, err
@@ -147,8 +148,6 @@ func computeBounds(_ context.Context, call *Call, o BoundsOptions) (out []Bounds
 	o.compare(out, all)
 	return out, nil
 }
-
-func (r *BoundsRow) label() string { return fmt.Sprint([]string(r.Group)) }
 
 // within ends an interval at the possible values.
 func (o BoundsOptions) within(low, high float64) (float64, float64) {

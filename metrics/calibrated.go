@@ -112,13 +112,9 @@ func readJudged(call *Call, o CalibratedOptions) ([]*judgedGroup, error) {
 	if err = cmp.Or(in.Err, err); err != nil {
 		return nil, err
 	}
-	at := map[string]int{}
-	for row, item := range items {
-		if before, twice := at[item]; twice {
-			return nil, tabular.BadRow(in.Frame, row, o.Item, "%q is in row %d, too; keep the answers to one question "+
-				"(Where), or name the column of the answered item (--item)", item, before+1)
-		}
-		at[item] = row
+	at, err := answered(in, o.Item)
+	if err != nil {
+		return nil, err
 	}
 	labels := make([]struct{ sum, n float64 }, len(items))
 	if call.Inputs["labels"] != nil {
@@ -176,6 +172,19 @@ func readJudged(call *Call, o CalibratedOptions) ([]*judgedGroup, error) {
 	}
 	notes.AddTo(call, o.By...)
 	return out, nil
+}
+
+// answered returns the row of each item; it is an error if one occurs twice.
+func answered(in *tabular.Reader, column string) (map[string]int, error) {
+	at := map[string]int{}
+	for row, item := range in.Texts(column) {
+		if before, twice := at[item]; twice {
+			return nil, tabular.BadRow(in.Frame, row, column, "%q is in row %d, too; keep the answers to one question "+
+				"(Where), or name the column of the answered item (--item)", item, before+1)
+		}
+		at[item] = row
+	}
+	return at, nil
 }
 
 // readAnswers returns a column's numbers or, of texts, 1 where it is the positive one and else 0; NaN = no value.

@@ -69,6 +69,9 @@ func computeCalibratedDiversity(_ context.Context, call *Call, o CalibratedDiver
 	if in.Err != nil {
 		return nil, in.Err
 	}
+	if _, err := answered(in, o.Item); err != nil {
+		return nil, err
+	}
 	labels := map[string][]string{} // by item
 	names := map[string]bool{}
 	for _, text := range answers {
@@ -92,17 +95,11 @@ func computeCalibratedDiversity(_ context.Context, call *Call, o CalibratedDiver
 		return nil, &table.Error{Code: table.CodeUsage, Message: fmt.Sprintf("calibrated-diversity: the columns %s "+
 			"and %s hold %d categories; diversity needs two", o.Value, o.Label, len(categories))}
 	}
-	known := map[string]bool{}
 	var notes GroupNotes
 	for _, g := range groups {
 		c := newConfusion(len(categories))
 		group, without := strings.Join(g.By, "/"), 0
 		for _, row := range g.Rows {
-			if known[items[row]] {
-				return nil, tabular.BadRow(in.Frame, row, o.Item, "%q occurs twice; keep the answers to one question "+
-					"(Where), or name the column of the answered item (--item)", items[row])
-			}
-			known[items[row]] = true
 			m, answered := slices.BinarySearch(categories, answers[row])
 			if !answered {
 				without++
