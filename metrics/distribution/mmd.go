@@ -214,7 +214,7 @@ func (k Kernel) scorer(v Vectors, e Estimator) (scorer, error) {
 }
 
 // tile is the number of vectors whose products are computed at a time.
-const tile = 1024
+const tile = 512
 
 // sums returns, for each sample, the sum of the kernel over the pairs of vectors in it.
 func (k Kernel) sums(ctx context.Context, x, y *points) ([]float64, error) {
