@@ -20,6 +20,7 @@ var examples = map[string][]string{
         --margin 0.05`,
 		`antipode compare --a old.csv --b new.csv --metric clustered-mean --value answer_correct --better higher \
         --margin 0.02 --strict`,
+		"antipode compare --a old.parquet --b new.parquet --audit decomposed_dig --real photos.parquet --margin 0.1",
 	},
 	"view": {
 		"antipode view images.parquet --tags good,wrong",

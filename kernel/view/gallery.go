@@ -204,10 +204,6 @@ func joined(a, b *table.Frame, pairs [][2]int, vector string) (*table.Frame, err
 // distance, one less the cosine. Rows are matched as [table.Match] does; vector "" is the first column of vectors that
 // both have, and without one there are no rows.
 func Moved(a, b *table.Frame, on []string, vector string, n int) (*table.Frame, error) {
-	pairs, by, err := table.Match(a, b, on)
-	if err != nil {
-		return nil, err
-	}
 	for _, c := range a.Columns {
 		if vector == "" && c.Kind == table.KindVector && b.Vectors(c.Name) != nil {
 			vector = c.Name
@@ -215,6 +211,10 @@ func Moved(a, b *table.Frame, on []string, vector string, n int) (*table.Frame, 
 	}
 	if vector == "" {
 		return &table.Frame{}, nil
+	}
+	pairs, by, err := table.Match(a, b, on)
+	if err != nil {
+		return nil, err
 	}
 	d, err := distances(a, b, pairs, vector)
 	if err != nil {
