@@ -41,6 +41,9 @@ const (
 	second   = "_b"
 )
 
+// balls is the name of the column that reference images add: the number of their balls that contain the image.
+const balls = "n_balls"
+
 // New returns the gallery of the rows of a table with an image column. Errors: no image column, a column of the
 // comparison that is missing, or a key with two rows.
 func New(rows *table.Frame, o Options) (*Gallery, error) {
@@ -58,13 +61,17 @@ func New(rows *table.Frame, o Options) (*Gallery, error) {
 			rows = rows.With(components(c)...)
 		}
 	}
-	g, err := browse.New(cmp.Or(o.Title, "Images"), rows)
-	if err == nil && o.Compare != nil {
-		g.Images = append(g.Images, g.Images[0]+second)
+	out := &Gallery{vector: o.Vector}
+	var err error
+	if o.Real != nil {
+		if out.real, err = newReference(o.Real, o.Spheres, o.By); err != nil {
+			return nil, err
+		}
+		rows = rows.With(out.real.counts(rows))
 	}
-	out := &Gallery{Gallery: g, vector: o.Vector}
-	if err == nil && o.Real != nil {
-		out.real, err = newReference(o.Real, o.Spheres, o.By)
+	out.Gallery, err = browse.New(cmp.Or(o.Title, "Images"), rows)
+	if err == nil && o.Compare != nil {
+		out.Images = append(out.Images, out.Images[0]+second)
 	}
 	return out, err
 }

@@ -56,6 +56,25 @@ async function toggle(name) {
   if (await tag(changed, name, on)) { undo.push([changed, name, !on]); say(`${on ? 'Tagged' : 'Untagged'} ${changed.length}: ${name}`); }
 }
 
+async function toggleShown(name) {
+  const r = state.row, on = !tagsOf(r).has(name);
+  if (await tag([r], name, on)) { undo.push([[r], name, !on]); facts(r); }
+}
+const mark = name => $('detail').open ? toggleShown(name) : toggle(name);
+async function takeBack() {
+  if (!undo.length) return;
+  const [rows, name, on] = undo.pop();
+  if (await tag(rows, name, on)) say(`Undone: ${name}`);
+}
+for (const where of data.tags && data.tags.length ? ['tagging', 'tagone'] : []) {
+  const list = [...data.tags.map((name, i) => [`${i + 1} ${name}`, () => mark(name)]), ['u undo', takeBack]];
+  $(where).append('Tags: ', ...list.map(([textContent, act]) => make('button', { type: 'button', textContent, onclick: event => {
+    act();
+    if (event.detail && focus >= 0 && !$('detail').open) go(focus); // arrow keys go on after a click
+  } })));
+  $(where).hidden = false;
+}
+
 // Filters: fails counts those that a row fails, so that a column's counts follow the other filters.
 const fold = s => s.normalize('NFKC').toLowerCase();
 let haystack = null;
@@ -199,7 +218,8 @@ function marks() {
   count();
 }
 function count() {
-  $('count').textContent = `${order.length === N ? '' : order.length + ' of '}${N} rows${selected.size ? `, ${selected.size} selected` : ''}`;
+  const tagged = [...tags.values()].filter(t => t.size).length;
+  $('count').textContent = `${order.length === N ? '' : order.length + ' of '}${N} rows${selected.size ? `, ${selected.size} selected` : ''}${tagged ? `, ${tagged} tagged` : ''}`;
 }
 grid.addEventListener('scroll', () => requestAnimationFrame(paint), { passive: true });
 new ResizeObserver(() => layout()).observe(grid);
@@ -224,11 +244,10 @@ grid.addEventListener('keydown', event => {
   else return;
   event.preventDefault();
 });
-document.addEventListener('keydown', async event => {
+document.addEventListener('keydown', event => {
   if (event.target.matches('input, select, textarea') || event.ctrlKey || event.metaKey || event.altKey || !data.tags) return;
-  if (/^[1-9]$/.test(event.key) && data.tags[event.key - 1]) {
-    if ($('detail').open) { const r = state.row, name = data.tags[event.key - 1], on = !tagsOf(r).has(name); if (await tag([r], name, on)) { undo.push([[r], name, !on]); facts(r); } } else toggle(data.tags[event.key - 1]);
-  } else if (event.key === 'u' && undo.length) { const [rows, name, on] = undo.pop(); if (await tag(rows, name, on)) say(`Undone: ${name}`); }
+  if (/^[1-9]$/.test(event.key) && data.tags[event.key - 1]) mark(data.tags[event.key - 1]);
+  else if (event.key === 'u') takeBack();
 });
 
 // Filters at the side.
@@ -336,8 +355,16 @@ function nearestPoint([a, b]) {
   for (const p of points) { const d = (p[0] - a) ** 2 + (p[1] - b) ** 2; if (d < least) { least = d; best = p; } }
   return best;
 }
-function hover(e) { const b = canvas.getBoundingClientRect(), p = nearestPoint([e.clientX - b.left, e.clientY - b.top]); canvas.title = p ? id(p[2]) : ''; }
+function hover(e) {
+  const b = canvas.getBoundingClientRect(), p = nearestPoint([e.clientX - b.left, e.clientY - b.top]), box = $('hover');
+  box.hidden = !p;
+  if (!p || box.dataset.row === String(p[2])) return;
+  box.dataset.row = p[2];
+  box.replaceChildren(...pictures(p[2], 128), make('div', { textContent: id(p[2]), dir: 'auto' }));
+  box.style.left = Math.min(p[0] + 12, b.width - 150) + 'px'; box.style.top = canvas.offsetTop + Math.min(p[1] + 12, b.height - 150) + 'px';
+}
 canvas.onpointermove = hover;
+canvas.onpointerleave = () => { $('hover').hidden = true; };
 
 // One image, large.
 const dialog = $('detail'), stage = $('stage');
