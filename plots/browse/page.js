@@ -204,7 +204,7 @@ function paint() {
     keep.add(i);
     if (shown.has(i)) continue;
     const l = lines[i];
-    const made = l.heading !== undefined ? [make('h2', { className: 'heading', textContent: l.heading })] : l.rows.map((r, k) => tile(r, l.at + k));
+    const made = l.heading !== undefined ? [make('div', { className: 'heading', textContent: l.heading, role: 'option', ariaDisabled: true })] : l.rows.map((r, k) => tile(r, l.at + k));
     made.forEach((e, k) => { e.style.top = l.top + 'px'; if (l.rows) e.style.left = 4 + k * tileWidth + 'px'; });
     space.append(...made);
     shown.set(i, made);
@@ -326,7 +326,7 @@ function plot() {
   for (const front of [false, true]) for (let r = 0; r < N; r++) {
     if ((fails[r] === 0) !== front || x.numbers[r] === null || y.numbers[r] === null) continue;
     const a = px(x.numbers[r]), b = py(y.numbers[r]), k = color ? kinds.indexOf(color.codes[r]) : 0;
-    g.globalAlpha = front ? 0.85 : 0.12; g.fillStyle = k < 0 ? ink : palette[k];
+    g.globalAlpha = front ? 0.85 : 0.2; g.fillStyle = k < 0 ? ink : palette[k];
     g.beginPath(); g.arc(a, b, N > 5000 ? 2 : 3.5, 0, 7); g.fill();
     points.push([a, b, r]);
   }
@@ -363,6 +363,8 @@ function hover(e) {
   box.replaceChildren(...pictures(p[2], 128), make('div', { textContent: id(p[2]), dir: 'auto' }));
   box.style.left = Math.min(p[0] + 12, b.width - 150) + 'px'; box.style.top = canvas.offsetTop + Math.min(p[1] + 12, b.height - 150) + 'px';
 }
+new ResizeObserver(() => plot()).observe(canvas);
+matchMedia('(prefers-color-scheme: dark)').onchange = () => plot();
 canvas.onpointermove = hover;
 canvas.onpointerleave = () => { $('hover').hidden = true; };
 
@@ -487,10 +489,10 @@ if (data.figure) {
   else box.append(make('tr', {}, ...f.head.map(t => make('th', { textContent: t, dir: 'auto' }))));
   f.marks.forEach((m, i) => {
     const lists = m.Lists || {}, name = Object.entries(lists).map(([c, v]) => `${c}: ${v[0] || '(empty)'}`).join(', ');
-    const b = make('button', { title: name, ariaLabel: name, disabled: !m.Lists });
+    const b = make('button', { title: name, disabled: !m.Lists });
     b.onclick = () => change({ lists: same(lists) ? {} : lists, row: null });
     marked.push([b, lists]);
-    if (f.image) { for (const [k, v] of [['left', m.X], ['top', m.Y], ['width', m.W], ['height', m.H]]) b.style[k] = 100 * v + '%'; box.append(b); return; }
+    if (f.image) { b.ariaLabel = name || 'no images'; for (const [k, v] of [['left', m.X], ['top', m.Y], ['width', m.W], ['height', m.H]]) b.style[k] = 100 * v + '%'; box.append(b); return; }
     b.textContent = f.cells[i][0] || '(empty)';
     box.append(make('tr', {}, make('td', {}, b), ...f.cells[i].slice(1).map(t => make('td', { textContent: t, dir: 'auto' }))));
   });
