@@ -2,6 +2,7 @@ package commands
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -17,7 +18,7 @@ import (
 	"antipode/metrics"
 )
 
-const viewArgs = "TABLE [--compare TABLE] [--real TABLE] [--export PAGE.html] [--port N] [--no-browser]"
+const viewArgs = "TABLE [--compare TABLE] [--real TABLE] [--export PAGE.html] [--port N] [--proxy URL] [--no-browser]"
 
 // viewTable shows the images of a table in the browser, or writes the page.
 func viewTable(ctx context.Context, args []string) error {
@@ -40,6 +41,15 @@ func viewTable(ctx context.Context, args []string) error {
 	fs.StringVar(&export, "export", "", "write the `PAGE.html` that works without a server, and exit")
 	fs.IntVar(&side, "side", 256, "of --export: the longer side of its thumbnails in pixels")
 	fs.IntVar(&serve.Port, "port", 0, "the port on 127.0.0.1; 0 = any that is free")
+	fs.Func("proxy", "the `URL` under which a proxy, such as that of JupyterHub, serves --port", func(text string) error {
+		u, err := url.Parse(text)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" {
+			return errors.New("use the form https://HOST/user/NAME/proxy/PORT/")
+		}
+		u.Path = strings.TrimSuffix(u.Path, "/") + "/"
+		serve.Proxy = u
+		return nil
+	})
 	fs.BoolVar(&quiet, "no-browser", false, "only print the page's address")
 	fs.StringVar(&tags, "tags", "", "what the keys 1 to 9 say of an image, `A,B,…`")
 	fs.StringVar(&rater, "rater", "", "the `NAME` under which tags are stored, in TABLE.tags-NAME.csv; default the "+
@@ -57,6 +67,8 @@ func viewTable(ctx context.Context, args []string) error {
 		return usage("--tags: %d tags; keys 1 to 9 set nine at most", len(serve.Tags))
 	case side < 32 || side > 1024:
 		return usage("--side %d: use 32 to 1024 pixels", side)
+	case serve.Proxy != nil && serve.Port == 0:
+		return usage("--proxy: give --port, which the proxy serves, too")
 	case export != "" && real != "":
 		return usage("--real needs a server; leave out --export")
 	case export != "" && tags != "":
@@ -107,8 +119,10 @@ func viewTable(ctx context.Context, args []string) error {
 	}
 	return gallery.Serve(ctx, serve, func(address string) {
 		fmt.Printf("%d rows: %s (Ctrl-C closes it)\n", gallery.Len(), address)
-		if line := tunnel(address, os.Getenv("SSH_CONNECTION")); line != "" {
-			fmt.Println(line)
+		if line := tunnel(address, os.Getenv("SSH_CONNECTION"), os.Getenv("JUPYTERHUB_SERVICE_PREFIX")); line != "" {
+			if serve.Proxy == nil {
+				fmt.Println(line)
+			}
 		} else if !quiet {
 			browse(address)
 		}
@@ -116,10 +130,15 @@ func viewTable(ctx context.Context, args []string) error {
 }
 
 // tunnel returns the line for the user's own machine, where the command runs over ssh: the page listens on this one
-// only. connection is what ssh calls SSH_CONNECTION, whose third word is the address of this machine.
-func tunnel(address, connection string) string {
+// only. connection is what ssh calls SSH_CONNECTION, whose third word is the address of this machine. In JupyterHub it
+// returns the options that do the same through jupyter-server-proxy; prefix is its JUPYTERHUB_SERVICE_PREFIX.
+func tunnel(address, connection, prefix string) string {
 	words := strings.Fields(connection)
 	u, err := url.Parse(address)
+	if err == nil && prefix != "" {
+		return fmt.Sprintf("in JupyterHub, with jupyter-server-proxy: --port %[1]s --proxy https://HUB%[2]sproxy/%[1]s/",
+			u.Port(), prefix)
+	}
 	if err != nil || len(words) != 4 {
 		return ""
 	}

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
+	"net/http/httputil"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -161,6 +162,56 @@ func TestServer(t *testing.T) {
 	copied := must.Get(os.ReadFile(filepath.Join(dir, "selection-1", "images.csv")))(t)
 	if code != 200 || !strings.HasPrefix(text, "1 images copied") || !strings.Contains(string(copied), "2.png,") {
 		t.Errorf("copies: %d %s\n%s", code, text, copied)
+	}
+}
+
+// TestProxy asks the server through a proxy on another host that adds a path, as jupyter-server-proxy does, and through
+// one that leaves the path as it is: the cookie is of that path alone.
+func TestProxy(t *testing.T) {
+	frame, dir := images(t)
+	g := must.Get(New(frame, Options{}))(t)
+	for _, strip := range []bool{true, false} {
+		s := must.Get(g.server(ServeOptions{Tags: []string{"good"}, Dir: dir,
+			Saved: must.Get(OpenTags(filepath.Join(dir, "t.csv"), "r"))(t)}, 0))(t)
+		web := httptest.NewServer(s)
+		defer web.Close()
+		to := must.Get(url.Parse(web.URL))(t)
+		const prefix = "/user/me/proxy/8890"
+		forward := http.Handler(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(to)
+			r.Out.Host = r.In.Host
+		}})
+		if strip {
+			forward = http.StripPrefix(prefix, forward)
+		}
+		mux := http.NewServeMux()
+		mux.Handle(prefix+"/", forward)
+		proxy := httptest.NewServer(mux)
+		defer proxy.Close()
+		s.o.Proxy = must.Get(url.Parse(proxy.URL + prefix + "/"))(t)
+		jar := must.Get(cookiejar.New(nil))(t)
+		client := &http.Client{Jar: jar}
+		for _, c := range []struct {
+			method, path, origin string
+			want                 int
+		}{{"GET", "/data.json", "", 403}, {"GET", "/?token=" + s.token, "", 200}, {"GET", "/data.json", "", 200},
+			{"GET", "/thumb/0/0", "", 200}, {"POST", "/tags", proxy.URL, 200}, {"POST", "/tags", web.URL, 403},
+			{"POST", "/tags", "http://evil.example", 403}} {
+			r := must.Get(http.NewRequestWithContext(t.Context(), c.method, proxy.URL+prefix+c.path,
+				strings.NewReader(`{"rows":[0],"tag":"good","on":true}`)))(t)
+			r.Header.Set("Origin", c.origin)
+			if c.origin == "" {
+				r.Header.Del("Origin")
+			}
+			answer := must.Get(client.Do(r))(t)
+			answer.Body.Close()
+			if answer.StatusCode != c.want || !strings.HasPrefix(answer.Request.URL.Path, prefix+"/") {
+				t.Errorf("%s %s: %d at %s", c.method, c.path, answer.StatusCode, answer.Request.URL)
+			}
+		}
+		if other := jar.Cookies(must.Get(url.Parse(proxy.URL + "/user/other/"))(t)); len(other) != 0 {
+			t.Errorf("the cookie is sent to others: %v", other)
+		}
 	}
 }
 
