@@ -13,8 +13,8 @@ import (
 )
 
 // export writes what [ShowE] shows into the folder of `antipode export`, if that runs the notebook: a figure as PDF,
-// SVG and PNG without title and caption, a table as CSV, and for both a float of LaTeX with the caption; a page of images as
-// HTML.
+// SVG and PNG without title and caption, a table as CSV, and for both a float of LaTeX with the caption; a page of
+// images as HTML.
 func export(ctx context.Context, f Figure) error {
 	if !cell.Exports() {
 		return nil

@@ -69,8 +69,8 @@ func TestTasks(t *testing.T) {
 	b := chromium.New(t)
 	choose := func(id, value string) {
 		t.Helper()
-		b.Eval(fmt.Sprintf("(s => { s.value = %q; s.onchange(); return s.value === %[1]q; })(document.getElementById(%q))",
-			value, id), new(bool))
+		b.Eval(fmt.Sprintf("(s => { s.value = %q; s.onchange(); return s.value === %[1]q; })"+
+			"(document.getElementById(%q))", value, id), new(bool))
 	}
 	first := "document.querySelector('.tile .caption').textContent"
 	is := func(want, expression string) {

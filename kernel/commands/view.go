@@ -41,14 +41,9 @@ func viewTable(ctx context.Context, args []string) error {
 	fs.StringVar(&export, "export", "", "write the `PAGE.html` that works without a server, and exit")
 	fs.IntVar(&side, "side", 256, "of --export: the longer side of its thumbnails in pixels")
 	fs.IntVar(&serve.Port, "port", 0, "the port on 127.0.0.1; 0 = any that is free")
-	fs.Func("proxy", "the `URL` under which a proxy, such as that of JupyterHub, serves --port", func(text string) error {
-		u, err := url.Parse(text)
-		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" {
-			return errors.New("use the form https://HOST/user/NAME/proxy/PORT/")
-		}
-		u.Path = strings.TrimSuffix(u.Path, "/") + "/"
-		serve.Proxy = u
-		return nil
+	fs.Func("proxy", "the `URL` under which a proxy, as of JupyterHub, serves --port", func(u string) (err error) {
+		serve.Proxy, err = proxied(u)
+		return err
 	})
 	fs.BoolVar(&quiet, "no-browser", false, "only print the page's address")
 	fs.StringVar(&tags, "tags", "", "what the keys 1 to 9 say of an image, `A,B,…`")
@@ -119,14 +114,23 @@ func viewTable(ctx context.Context, args []string) error {
 	}
 	return gallery.Serve(ctx, serve, func(address string) {
 		fmt.Printf("%d rows: %s (Ctrl-C closes it)\n", gallery.Len(), address)
-		if line := tunnel(address, os.Getenv("SSH_CONNECTION"), os.Getenv("JUPYTERHUB_SERVICE_PREFIX")); line != "" {
-			if serve.Proxy == nil {
-				fmt.Println(line)
-			}
-		} else if !quiet {
+		line := tunnel(address, os.Getenv("SSH_CONNECTION"), os.Getenv("JUPYTERHUB_SERVICE_PREFIX"))
+		if line != "" && serve.Proxy == nil {
+			fmt.Println(line)
+		} else if line == "" && !quiet {
 			browse(address)
 		}
 	})
+}
+
+// proxied reads the address under which a proxy serves the page: that of a folder.
+func proxied(text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" {
+		return nil, errors.New("use the form https://HOST/user/NAME/proxy/PORT/")
+	}
+	u.Path = strings.TrimSuffix(u.Path, "/") + "/"
+	return u, nil
 }
 
 // tunnel returns the line for the user's own machine, where the command runs over ssh: the page listens on this one
@@ -136,8 +140,8 @@ func tunnel(address, connection, prefix string) string {
 	words := strings.Fields(connection)
 	u, err := url.Parse(address)
 	if err == nil && prefix != "" {
-		return fmt.Sprintf("in JupyterHub, with jupyter-server-proxy: --port %[1]s --proxy https://HUB%[2]sproxy/%[1]s/",
-			u.Port(), prefix)
+		return fmt.Sprintf("in JupyterHub, with jupyter-server-proxy: --port %[1]s "+
+			"--proxy https://HUB%[2]sproxy/%[1]s/", u.Port(), prefix)
 	}
 	if err != nil || len(words) != 4 {
 		return ""

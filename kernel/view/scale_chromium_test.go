@@ -67,7 +67,7 @@ func resident() int {
 }
 
 // TestScale measures the pages of tables of 300, 5,000 and 50,000 rows: the grid, pairs side by side, the balls of
-// reference images, the scatter plot with a lasso, and a figure's marks. The times are logged, what is shown is checked.
+// reference images, the scatter plot with a lasso, and marks of a figure. Times are logged, what is shown is checked.
 func TestScale(t *testing.T) {
 	sizes := []int{300, 5000, 50000}
 	if testing.Short() {
@@ -203,7 +203,7 @@ func TestScale(t *testing.T) {
 	}
 }
 
-// screens takes a page's screenshots in light, dark and phone width where ANTIPODE_SCREENS names a folder, and checks it
+// screens takes screenshots in light, dark and phone width where ANTIPODE_SCREENS names a folder, and checks the page
 // with axe-core in each.
 func screens(b *chromium.Browser, name string) {
 	for _, look := range []string{"light", "dark", "phone"} {

@@ -165,7 +165,8 @@ func (b *Browser) Wait(condition string) {
 func (b *Browser) Press(keys ...string) {
 	b.T.Helper()
 	for _, key := range keys {
-		code := map[string]int{"Tab": 9, "Enter": 13, "Escape": 27, "ArrowLeft": 37, "ArrowRight": 39, "ArrowDown": 40}[key]
+		code := map[string]int{"Tab": 9, "Enter": 13, "Escape": 27, "ArrowLeft": 37, "ArrowRight": 39,
+			"ArrowDown": 40}[key]
 		down := map[string]any{"type": "keyDown", "key": key, "windowsVirtualKeyCode": code}
 		if len(key) == 1 {
 			down["text"] = key
@@ -203,8 +204,8 @@ func (b *Browser) Serious() (found string) {
 	}
 	b.Eval(string(script)+"; 0", new(any))
 	b.Eval(`window.found = null; axe.run().then(r => { window.found = r.violations.filter(v => `+
-		`v.impact === 'serious' || v.impact === 'critical').map(v => v.id + ': ' + v.nodes.map(n => n.target + ' ' + `+
-		`n.failureSummary).join('; ')).join('\n'); }); 0`, new(any))
+		`v.impact === 'serious' || v.impact === 'critical').map(v => v.id + ': ' + v.nodes.map(n => n.target + ' ' + n.failureSummary).`+
+		`join('; ')).join('\n'); }); 0`, new(any))
 	b.Wait("window.found !== null")
 	b.Eval("window.found", &found)
 	return found
