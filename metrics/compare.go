@@ -58,7 +58,7 @@ type CompareRow struct {
 
 var comparedRuns = Define(Definition[CompareOptions, CompareRow]{
 	Name: "compare", Title: "changes of a metric from one table to another, and whether it got worse beyond a margin",
-	Version: 1, Unit: "the score's", Range: "(-∞, ∞)", Direction: "none",
+	Version: 2, Unit: "the score's", Range: "(-∞, ∞)", Direction: "none",
 	Citation: "Politis and Romano 1994, of half-sampling; see package metrics/interval",
 	Inputs: chain.Inputs(Input{Role: "a", About: "rows of the first run, with all columns that the metric reads"},
 		Input{Role: "b", About: "rows of the second run, with the same columns"}),

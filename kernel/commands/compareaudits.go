@@ -31,7 +31,7 @@ var namedAudits = []namedAudit{
 	{"how often stereotypes are seen where they are shown (L), by identity",
 		"answers of annotators as visage-association reads them", "", "",
 		metrics.CompareOptions{Audit: "visage-association …", Better: "lower", Scores: []string{"l_stereo"},
-			Subject: []string{"identity"}, On: []string{"image_id"}}},
+			Subject: []string{"identity"}, On: []string{"identity", "image_number"}}},
 	{"similarity of a concept's images to those in the source language (Xc), by language",
 		"model, language, concept and the vector full", "", "",
 		metrics.CompareOptions{Audit: "cococrola-scores … | clustered-mean value=cross_consistency by=language",
