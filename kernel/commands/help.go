@@ -24,7 +24,7 @@ var examples = map[string][]string{
 	},
 	"view": {
 		"antipode view images.parquet --tags good,wrong",
-		"antipode view before.parquet --compare after.parquet --export both.html",
+		"antipode view before.parquet --compare after.parquet --by region --export both.html",
 	},
 	"new": {"antipode new mine.ipynb", "antipode new --audit entigen --images images.csv mine.ipynb",
 		"antipode new --audit dig -p photos=geode -p generator=stable-diffusion-v1-5 mine.ipynb"},

@@ -81,8 +81,9 @@ func TestTasks(t *testing.T) {
 	// Two folders, by region.
 	command("embed --model archipelago-vit --in old --out old.parquet")
 	command("embed --model archipelago-vit --in new --out new.parquet")
-	closed := viewed(t, b, "old.parquet", "--compare", "new.parquet")
+	closed := viewed(t, b, "old.parquet", "--compare", "new.parquet", "--by", "folder")
 	b.Wait("document.querySelectorAll('.tile img').length > 2")
+	is("Brackwyn,8,", "[...document.querySelectorAll('#figure tr')[1].children].map(e => e.textContent)")
 	choose("group", "folder")
 	is("folder: Brackwyn · 8", "document.querySelector('.heading').textContent")
 	choose("sort", "distance")

@@ -34,7 +34,7 @@ func viewTable(ctx context.Context, args []string) error {
 	fs.StringVar(&real, "real", "", "a `TABLE` of reference images: the large view shows the nearest, and whether "+
 		"the image is in a ball (precision) or covers one (coverage)")
 	fs.StringVar(&by, "by", "", "of --real: the columns `A,B` of the groups that are compared with their own "+
-		"reference images")
+		"reference images; of --compare: a table of the groups before and after")
 	fs.StringVar(&o.Vector, "vector", "", "of --compare and --real: the vector column whose distance is computed; "+
 		"default the first that both have")
 	fs.StringVar(&root, "root", "", "a parent `DIR` that images may be in")
@@ -69,7 +69,7 @@ func viewTable(ctx context.Context, args []string) error {
 	case export != "" && tags != "":
 		return usage("--tags need a server; leave out --export")
 	}
-	o.On, o.Title = datasets.SplitColumns(on), filepath.Base(path)
+	o.On, o.By, o.Title = datasets.SplitColumns(on), datasets.SplitColumns(by), filepath.Base(path)
 	images, err := rows(ctx, path, root)
 	if err != nil {
 		return err
@@ -81,7 +81,7 @@ func viewTable(ctx context.Context, args []string) error {
 		o.Title += " and " + filepath.Base(against)
 	}
 	if real != "" {
-		if err := readReference(ctx, &o, images, path, real, root, datasets.SplitColumns(by)); err != nil {
+		if err := readReference(ctx, &o, images, path, real, root); err != nil {
 			return err
 		}
 	}
@@ -151,8 +151,7 @@ func tunnel(address, connection, prefix string) string {
 }
 
 // readReference reads the reference images of a view, and the balls around them.
-func readReference(ctx context.Context, o *view.Options, images *table.Frame, path, real, root string,
-	by []string) error {
+func readReference(ctx context.Context, o *view.Options, images *table.Frame, path, real, root string) error {
 	reference, err := open(real, root)
 	if err != nil {
 		return err
@@ -170,9 +169,8 @@ func readReference(ctx context.Context, o *view.Options, images *table.Frame, pa
 	}
 	generated, err := open(path, root)
 	if err == nil {
-		o.By = by
 		o.Spheres, err = evaluated(ctx, metrics.Hyperspheres(metrics.Sets{Real: reference, Generated: generated},
-			metrics.HyperspheresOptions{By: by, Vector: o.Vector}))
+			metrics.HyperspheresOptions{By: o.By, Vector: o.Vector}))
 	}
 	return err
 }

@@ -132,6 +132,14 @@ func TestServer(t *testing.T) {
 			t.Errorf("%s: %d %s %.60s", path, code, kind, body)
 		}
 	}
+	parts := map[string]bool{}
+	for _, part := range []string{"whole", "outline", "box", "background"} {
+		_, text, _ := ask(client, "GET", "/thumb/0/0?side=64&part="+part, "", nil)
+		parts[text] = true
+	}
+	if len(parts) != 4 {
+		t.Errorf("%d different parts of an image", len(parts))
+	}
 	_, text, _ = ask(client, "GET", "/near/0?vector=full", "", nil)
 	if !strings.HasPrefix(text, `[{"row":1,"distance":0.006`) {
 		t.Errorf("nearest %s", text)
@@ -258,11 +266,17 @@ func TestCompare(t *testing.T) {
 			t.Errorf("%s %v, want %s", name, got, want)
 		}
 	}
+	g = must.Get(New(a, Options{Compare: b, By: []string{"outcome"}}))(t)
+	if got := fmt.Sprint(g.Figure.Head, g.Figure.Cells, g.Figure.Marks[0].Lists); got != "[outcome in both changed "+
+		"mean distance mean score mean score_b] [[ok 2 1 0.5 1.5 3.5]] map[outcome:[ok]]" {
+		t.Errorf("before and after: %s", got)
+	}
 	if f.Has("outcome"+second) || len(g.Images) != 2 {
 		t.Errorf("columns %v, images %v", f.Specs(), g.Images)
 	}
 	for want, o := range map[string]Options{
-		`no column "nothing"`: {Compare: b, On: []string{"nothing"}}, "--vector other": {Compare: b, Vector: "other"},
+		`no column "nothing"`: {Compare: b, On: []string{"nothing"}},
+		"--by: ":              {Compare: b, By: []string{"nothing"}}, "--vector other": {Compare: b, Vector: "other"},
 		"rows 1 and 2 of the second table have the same outcome": {Compare: b, On: []string{"outcome"}},
 		"no column of images in common":                          {Compare: &table.Frame{Columns: a.Columns[:1]}}} {
 		if _, err := New(a, o); err == nil || !strings.Contains(err.Error(), want) {

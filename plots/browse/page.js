@@ -509,7 +509,7 @@ choose($('sort'), columns, 'the table'); choose($('group'), lists, 'nothing'); c
 choose($('x'), numbers); choose($('y'), numbers);
 $('plot').hidden = numbers.length < 2;
 $('partlabel').hidden = !(served && data.masks);
-choose($('part'), ['whole', 'outline', 'object', 'background'].map(name => ({ name })));
+choose($('part'), ['whole', 'outline', 'box', 'object', 'background'].map(name => ({ name })));
 for (const c of columns) {
   const box = make('input', { type: 'checkbox', value: c.name });
   box.onchange = () => change({ captions: box.checked ? [...state.captions, c.name] : state.captions.filter(n => n !== c.name) });
