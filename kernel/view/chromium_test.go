@@ -27,8 +27,8 @@ func TestChromium(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	address, ended := make(chan string, 1), make(chan error, 1)
 	go func() {
-		ended <- g.Serve(ctx, ServeOptions{Tags: []string{"good"}, Saved: must.Get(OpenTags(file, "r"))(t), Dir: dir},
-			func(a string) { address <- a })
+		o := ServeOptions{Tags: []string{"good", hostile}, Saved: must.Get(OpenTags(file, "r"))(t), Dir: dir}
+		ended <- g.Serve(ctx, o, func(a string) { address <- a })
 	}()
 	b := chromium.New(t)
 	open := <-address
@@ -72,6 +72,16 @@ func TestChromium(t *testing.T) {
 	b.Press("Escape")
 	b.Wait("!document.getElementById('detail').open")
 
+	is("2 "+hostile, "document.querySelectorAll('#tagging button')[1].textContent")
+	b.Click("#plot")
+	b.Wait("document.getElementById('canvas').width > 400")
+	is("true", `(() => { const c = document.getElementById('canvas'), b = c.getBoundingClientRect(), texts = [];
+		for (let x = 0; x < b.width; x += 6) for (let y = 0; y < b.height; y += 6) {
+			c.onpointermove({ clientX: b.left + x, clientY: b.top + y });
+			if (!document.getElementById('hover').hidden) texts.push(document.getElementById('hover').textContent);
+		}
+		return texts.some(t => t.includes('</script><script>')) && texts.includes('a'); })()`)
+	b.Click("#plot")
 	search := func(text string) {
 		b.Eval(`(s => { s.value = '`+text+`'; s.oninput(); return 0; })(document.getElementById('search'))`, new(any))
 	}
