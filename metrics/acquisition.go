@@ -205,6 +205,7 @@ func computeAcquisition(ctx context.Context, call *Call, o AcquisitionOptions) (
 			row := AcquisitionRow{Group: g.By, Covariate: name, Images: n, Value: Exact(means[len(means)-1].Value),
 				Interval: fmt.Sprintf("%.4g %% interval, of gaps simultaneous over groups and covariates", 100*o.Level)}
 			row.Value.Low, row.Value.High = means[len(means)-1].Interval(o.Level)
+			row.Value.Low = max(row.Value.Low, 0)
 			if name == "camera" {
 				row.Detail = mostFrequent(of)
 			}

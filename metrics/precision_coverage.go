@@ -56,6 +56,8 @@ type PrecisionCoverageRow struct {
 	Recall           Estimate `column:"recall" unit:"share of reference images" range:"[0, 1]"`
 	PrecisionCeiling float64  `column:"precision_ceiling" unit:"share of held-out images" range:"[0, 1]" help:"precision of held-out reference images, scored as if generated"`
 	CoverageCeiling  float64  `column:"coverage_ceiling" unit:"share of reference images" range:"[0, 1]" help:"coverage of held-out reference images"`
+	PrecisionLeast   float64  `column:"precision_bound_low" unit:"share of requested images" range:"[0, 1]" help:"precision if every image that is missing were in no ball"`
+	PrecisionMost    float64  `column:"precision_bound_high" unit:"share of requested images" range:"[0, 1]" help:"precision if every image that is missing were in a ball"`
 	Counts
 }
 
@@ -82,7 +84,9 @@ var precisionCoverage = Define(Definition[PrecisionCoverageOptions, PrecisionCov
 //
 // The ceilings are what the generator could reach: the scores of held-out reference images, as many of them for each
 // reference image as there are generated ones and at most all, as means over random halves. Unlike 1, they are what
-// images of the same distribution score. Each score has a half-sampling interval (package interval) and its counts. A
+// images of the same distribution score. The bounds of precision are its values if all images that were requested and
+// are not compared, such as refused ones, were in no ball, or in one (Manski 1990); coverage could only be higher with
+// them. Each score has a half-sampling interval (package interval) and its counts. A
 // group with no more than k reference images is an error; a group without generated images has no precision, and
 // coverage 0. Package prdc has the function on slices.
 func PrecisionCoverage(sets Sets, options ...PrecisionCoverageOptions) datasets.Table {
@@ -276,6 +280,10 @@ func computePrecisionCoverage(ctx context.Context, call *Call, o PrecisionCovera
 				return nil, fmt.Errorf("group %s, %s: %w", g.name(c.By), name, err)
 			}
 			*to = g.estimate(iv)
+		}
+		row.PrecisionLeast, row.PrecisionMost = math.NaN(), math.NaN()
+		if n, asked := float64(r.Generated), float64(g.asked); n > 0 && !c.Balance {
+			row.PrecisionLeast, row.PrecisionMost = r.Precision*n/asked, (r.Precision*n+asked-n)/asked
 		}
 		row.PrecisionCeiling = average(r.HeldOutOf(prdcScores["precision"].of))
 		row.CoverageCeiling = average(r.HeldOutOf(prdcScores["coverage"].of))

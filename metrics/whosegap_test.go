@@ -7,6 +7,7 @@ import (
 	"image/color"
 	"image/jpeg"
 	"image/png"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -98,11 +99,20 @@ func TestGapSources(t *testing.T) {
 	}
 }
 
-// TestCeilings: images of the reference's distribution score as much as held-out reference images.
+// TestCeilings: images of the reference's distribution score as much as held-out reference images, and precision is
+// between its bounds, of which the first counts half of the images as misses.
 func TestCeilings(t *testing.T) {
-	f, _, err := evaluate(t, ask{"precision-coverage", nil, nil}, groupsOf(1, 200, nil), groupsOf(2, 100, nil))
+	made := groupsOf(2, 200, nil)
+	outcomes := slices.Repeat([]string{"ok", "refused"}, made.Len()/2)
+	f, _, err := evaluate(t, ask{"precision-coverage", nil, nil}, groupsOf(1, 200, nil),
+		made.With(table.TextColumn("outcome", outcomes)))
 	if err != nil {
 		t.Fatal(err)
+	}
+	p := f.Numbers("precision")[0]
+	if low, high := f.Numbers("precision_bound_low")[0], f.Numbers("precision_bound_high")[0]; math.Abs(low-p/2) > 1e-12 ||
+		math.Abs(high-0.5-p/2) > 1e-12 {
+		t.Errorf("precision %v, bounds %v and %v", p, low, high)
 	}
 	for _, score := range []string{"precision", "coverage"} {
 		if v, c := f.Numbers(score)[0], f.Numbers(score + "_ceiling")[0]; !(v > c-0.06 && v < c+0.06) {

@@ -201,8 +201,9 @@ func (a Audit) gapSources() datasets.Table {
 		o := metrics.GapsOptions{By: metrics.By("region"), Vector: vector, Scores: []string{"coverage"},
 			Comparison: a.comparison(), Intervals: a.family()}
 		masked := o
-		masked.Unmasked, masked.Balance = "drop", true
-		masks := metrics.GapSensitivity(metrics.Gaps(sets, o), metrics.GapVariants{Masked: metrics.Gaps(sets, masked)})
+		masked.Unmasked, masked.Balance, masked.SkipFew = "drop", true, true
+		masks := metrics.GapSensitivity(metrics.Gaps(sets, o), metrics.GapVariants{Masked: metrics.Gaps(sets, masked)},
+			metrics.GapSensitivityOptions{SkipFew: true})
 		return metrics.GapSources(sets, a.acquisition(), masks, metrics.GapSourceOptions{By: o.By, Vector: vector,
 			Comparison: o.Comparison, Intervals: o.Intervals})
 	})
