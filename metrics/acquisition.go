@@ -43,7 +43,7 @@ type AcquisitionRow struct {
 var acquisition = Define(Definition[AcquisitionOptions, AcquisitionRow]{
 	Name: "acquisition", Version: 1, Title: "how the images of each group were taken and stored, and which differ",
 	Unit: "the covariate's", Range: "[0, ∞)", Direction: "none",
-	Citation: "Torralba and Efros, Unbiased look at dataset bias, CVPR 2011; " +
+	Citation: "Torralba and Efros, CVPR 2011 (bias of data sets); " +
 		"Annex K of ITU-T T.81 (1992), of the quality of a JPEG",
 	Inputs: []Input{{Role: "in", Columns: datasets.Columns("image:image"), About: "reference images"},
 		{Role: "generated", Optional: true, Columns: datasets.Columns("image:image"),

@@ -25,7 +25,7 @@ type SpecificationOptions struct {
 	Scores   []string `json:"scores,omitempty" default:"coverage" values:"precision,coverage,density,recall" help:"statistics"`
 	Unmasked []string `json:"unmasked,omitempty" default:"profile" values:"profile,miss,full-image,drop,zero-vector" help:"treatments of a generated image without the vector"`
 	Balance  []string `json:"balance,omitempty" default:"no" values:"no,yes" help:"whether every group has as many images of each cell as the smallest"`
-	Values   []string `json:"values,omitempty" help:"number columns of the generated images whose means are compared too, such as a judge's answers to several wordings of a question"`
+	Values   []string `json:"values,omitempty" help:"number columns of the generated images whose means are compared too, such as a judge's answers to several forms of a question"`
 	Except   []string `json:"except,omitempty" help:"groups that the others are not compared with, such as those of a disparity that is known"`
 	Cells    string   `json:"cells,omitempty" default:"object" none:"none" help:"text column that divides a group into strata of the half-sampling, where the tables have it; none = no strata"`
 
@@ -54,7 +54,7 @@ var specifications = Define(Definition[SpecificationOptions, SpecificationRow]{
 	Name: "specifications", Version: 1, Device: true,
 	Title: "gaps between groups under every combination of choices of the analysis, with a joint test",
 	Unit:  "the score's", Range: "(-∞, ∞)", Direction: "0 is no gap",
-	Citation: "Simonsohn, Simmons and Nelson, Nature Human Behaviour 4, 2020 (specification curve); Politis and Romano " +
+	Citation: "Simonsohn, Simmons and Nelson, Nat. Hum. Behav. 4, 2020 (specification curve); Politis and Romano " +
 		"1994 (half-sampling)",
 	Inputs:  []Input{{Role: "real", Optional: true, About: "the reference images; not of values"}, twoSets[1]},
 	Compute: computeSpecifications,

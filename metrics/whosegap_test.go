@@ -199,8 +199,8 @@ func TestSpecifications(t *testing.T) {
 				answer[i] = float64(i % 8 / 7)
 			}
 		}
-		return f.With(table.VectorColumn("full+other", other), table.NumberColumn("wording_1", answer),
-			table.NumberColumn("wording_2", answer))
+		return f.With(table.VectorColumn("full+other", other), table.NumberColumn("answer_1", answer),
+			table.NumberColumn("answer_2", answer))
 	}
 	all := func(name string, o map[string]string, inputs ...*table.Frame) (holds float64, flagged []string) {
 		f, notes, err := evaluate(t, ask{"specifications", []string{"region"}, o}, inputs...)
@@ -226,7 +226,7 @@ func TestSpecifications(t *testing.T) {
 	if holds, flagged := all("narrow", choices, with(real), with(bad)); holds < 0.999 || !slices.Contains(flagged, "d") {
 		t.Errorf("narrow: %v hold, %s", holds, flagged)
 	}
-	op, roles := ask{"specifications", []string{"region"}, options("values", "wording_1,wording_2")}, with(fair)
+	op, roles := ask{"specifications", []string{"region"}, options("values", "answer_1,answer_2")}, with(fair)
 	f, _, err := evaluate(t, op, real, roles)
 	if err != nil || f.Numbers("holds")[len(f.Texts("choice"))-2] != 1 && f.Texts("flagged")[6] != "yes" {
 		t.Errorf("values: %v\n%s", err, datasets.Format(f, 0))
