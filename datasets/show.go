@@ -2,6 +2,7 @@ package datasets
 
 import (
 	"context"
+	"encoding/csv"
 	"fmt"
 	"math"
 	"slices"
@@ -31,6 +32,7 @@ func (t Table) Print() {
 		f, err := t.Rows(ctx)
 		if err == nil {
 			cell.Print(Format(f, printRows))
+			err = export(f)
 		}
 		return err
 	})
@@ -58,7 +60,35 @@ func (t Table) ShowE(ctx context.Context) error {
 		b.HTML = tableHTML(f, rows)
 	}
 	cell.Show(b)
-	return nil
+	return export(f)
+}
+
+// export writes all rows of a table that a cell prints, as CSV, while `antipode export` runs the notebook.
+func export(f *Frame) error {
+	if !cell.Exports() {
+		return nil
+	}
+	f = f.Shown()
+	rows := [][]string{nil}
+	for _, c := range f.Columns {
+		rows[0] = append(rows[0], c.Name)
+	}
+	for r := range f.Len() {
+		row := make([]string, len(f.Columns))
+		for i := range f.Columns {
+			if c := &f.Columns[i]; c.Kind == table.KindNumber {
+				row[i] = c.CSV(r)
+			} else {
+				row[i] = cellText(c, r)
+			}
+		}
+		rows = append(rows, row)
+	}
+	var b strings.Builder
+	if err := csv.NewWriter(&b).WriteAll(rows); err != nil {
+		return err
+	}
+	return cell.Export("", map[string]string{"csv": b.String()})
 }
 
 // inCell runs work with the cell's context; on failure it ends the cell.

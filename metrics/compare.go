@@ -22,12 +22,13 @@ import (
 	"antipode/metrics/interval"
 )
 
-// CompareOptions are the options of [Compare]. The columns by which the metric groups are strata of the half-sampling.
+// CompareOptions are the options of [Compare]. The columns by which the metric groups are strata of the half-sampling:
+// its option by, else the columns of Subject that both tables have.
 type CompareOptions struct {
-	Audit   string   `json:"audit,omitempty" required:"true" help:"what scores each table: METRIC option=value … | …"`
+	Audit   string   `json:"audit,omitempty" required:"true" help:"what scores each table: METRIC option=value … | …; in antipode compare also an audit's name, with options"`
 	Margin  float64  `json:"margin,omitempty" min:"0" help:"a change for the worse of so much, in the score's unit, is no regression"`
 	Scores  []string `json:"scores,omitempty" help:"columns of the metric's result to compare; empty = those with an interval"`
-	Subject []string `json:"subject,omitempty" help:"columns that identify a row of the metric's result; empty = its groups, vector and score"`
+	Subject []string `json:"subject,omitempty" help:"columns that identify a row of the metric's result, its groups first; empty = its groups, vector and score"`
 	Better  string   `json:"better,omitempty" values:"higher,lower" help:"which values of the score are better; empty = as the metric defines it"`
 	On      []string `json:"on,omitempty" help:"columns that identify a row in both tables; rows with equal values are sampled together; empty = prompt_id,seed, else id"`
 
@@ -57,7 +58,7 @@ type CompareRow struct {
 
 var comparedRuns = Define(Definition[CompareOptions, CompareRow]{
 	Name: "compare", Title: "changes of a metric from one table to another, and whether it got worse beyond a margin",
-	Version: 1, Unit: "the score's", Range: "(-∞, ∞)", Direction: "none",
+	Version: 2, Unit: "the score's", Range: "(-∞, ∞)", Direction: "none",
 	Citation: "Politis and Romano 1994, of half-sampling; see package metrics/interval",
 	Inputs: chain.Inputs(Input{Role: "a", About: "rows of the first run, with all columns that the metric reads"},
 		Input{Role: "b", About: "rows of the second run, with the same columns"}),
@@ -181,6 +182,9 @@ func (r *runs) readUnits() error {
 			on = []string{"prompt_id", "seed"}
 		}
 		on = slices.DeleteFunc(on, func(name string) bool { return !has(name) })
+	}
+	if len(args.Options.By) == 0 {
+		args.Options.By = r.o.Subject
 	}
 	for _, name := range args.Options.By {
 		if has(name) {
@@ -399,8 +403,8 @@ func (r *runs) verdicts(order []scoreOf, values [2]map[scoreOf]float64, samples 
 func (r *runs) count(row *CompareRow) (free float64, equal bool) {
 	equal = true
 	for _, u := range r.units {
-		if r.by != nil && r.o.Subject == nil && row.Subject != u.stratum &&
-			!strings.HasPrefix(row.Subject, u.stratum+", ") {
+		if r.by != nil && (r.o.Subject == nil || slices.Equal(r.o.Subject[:min(len(r.by), len(r.o.Subject))], r.by)) &&
+			row.Subject != u.stratum && !strings.HasPrefix(row.Subject, u.stratum+", ") {
 			continue
 		}
 		equal = equal && u.equal

@@ -84,6 +84,8 @@ func TestCompareReads(t *testing.T) {
 		{"worse", groups(30, -0.5), options(), "north no regression 60 0 0; south regression 60 0 0"},
 		{"lower is better", groups(30, 0.5), options("better", "lower"),
 			"north no regression 60 0 0; south regression 60 0 0"},
+		{"by subject", groups(30, -0.5), options("subject", "region"),
+			"north no regression 60 0 0; south regression 60 0 0"},
 		{"within the margin", groups(30, -0.5), options("margin", "0.6"),
 			"north no regression 60 0 0; south no regression 60 0 0"},
 		{"by prompt", groups(30, -0.5), options("on", "prompt_id"),

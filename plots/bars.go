@@ -340,6 +340,7 @@ func barPanel(title string, names []string, at cells, scale axis, b *barData, s 
 			long = (p.b - p.t) / p.y.high
 		}
 		thick := min(long*0.8/float64(b.most), 44)
+		number := b.numberSize(p.r - p.l)
 		base := min(max(0, scale.low), scale.high)
 		for i, name := range names {
 			var own []int
@@ -358,7 +359,7 @@ func barPanel(title string, names []string, at cells, scale axis, b *barData, s 
 					sc.behind(p, k, p.l, y-thick/2, p.r-p.l, thick)
 				} else {
 					x := p.l + (float64(i)+0.5)*long + offset
-					sc.tallBar(p, v, x, thick, base, s, j)
+					sc.tallBar(p, v, x, thick, base, number, s, j)
 					sc.behind(p, k, x-thick/2, p.t, thick, p.b-p.t)
 				}
 			}
@@ -377,7 +378,26 @@ func reversed(names []string) []string {
 	return out
 }
 
-func (sc *scene) tallBar(p *panel, v value, x, thick, base float64, s *options, j int) {
+// numberSize is the size of the numbers at vertical bars in panels of a width, the same in all; 0 where one does not
+// fit, so that either all bars have their number or none.
+func (b *barData) numberSize(width float64) float64 {
+	bars, longest := 0, 0.0
+	for _, names := range b.placed {
+		bars = max(bars, len(names))
+	}
+	for _, v := range b.values {
+		if !v.none() {
+			longest = max(longest, measure(b.s.write(v.v), b.s.theme.Small, false))
+		}
+	}
+	small := b.s.theme.Small
+	if size := min(small, small*(min(width/float64(bars)*0.8/float64(b.most), 44)-2)/longest); size >= 0.8*small {
+		return size
+	}
+	return 0
+}
+
+func (sc *scene) tallBar(p *panel, v value, x, thick, base, number float64, s *options, j int) {
 	th := s.theme
 	if v.none() {
 		sc.add(label{at: pt{x + 0.36*th.Small, p.py(base) - 5}, text: "no data", size: th.Small, color: th.Muted,
@@ -391,12 +411,11 @@ func (sc *scene) tallBar(p *panel, v value, x, thick, base float64, s *options, 
 		sc.whisker(pt{x, p.py(v.low)}, pt{x, p.py(v.high)}, th.Ink)
 		edge = min(edge, p.py(v.high))
 	}
-	text := s.write(v.v)
-	if size := min(th.Small, th.Small*(thick-2)/measure(text, th.Small, false)); size >= 0.8*th.Small {
+	if number > 0 {
 		if v.v < base {
 			edge = max(y0, y1, p.py(v.bottom())) + 2*th.Small
 		}
-		sc.text(x, edge-th.Small*0.75, text, size, th.Ink, middle)
+		sc.text(x, edge-th.Small*0.75, s.write(v.v), number, th.Ink, middle)
 	}
 }
 

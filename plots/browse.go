@@ -102,11 +102,16 @@ func (f Browse) render(ctx context.Context, format string) ([]byte, error) {
 	if format != "html" {
 		return nil, formatError{"page of images", ".html"}
 	}
+	return f.page(ctx, ".")
+}
+
+// page is the page's file in a folder.
+func (f Browse) page(ctx context.Context, dir string) ([]byte, error) {
 	g, err := f.gallery(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return g.HTML(".", f.Side)
+	return g.HTML(dir, f.Side)
 }
 
 func (f Browse) bundle(ctx context.Context) (b cell.Bundle, err error) {

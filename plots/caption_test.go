@@ -72,7 +72,7 @@ func TestResolution(t *testing.T) {
 }
 
 // TestExport shows figures as `antipode export` has a notebook show them: the files of each are numbered and named by
-// its title in plain letters, and the captions are escaped.
+// its title in plain letters, and the captions are escaped; a page of images, and a table that is printed, too.
 func TestExport(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv(cell.ExportVariable, dir)
@@ -82,9 +82,11 @@ func TestExport(t *testing.T) {
 		plots.Bars{Table: tab, Y: "v", Title: "../é/{50 %} of a\nTITLE"},
 		plots.Table{Table: tab, Title: `\input{x}`, Notes: []string{"100 %"}},
 		plots.Grid{Table: photos(), Title: "चित्र"},
+		plots.Browse{Table: photos(), Title: "All", Path: filepath.Join(t.TempDir(), "all.html")},
 	} {
 		must.Do(t, plots.ShowE(t.Context(), f))
 	}
+	must.Do(t, tab.ShowE(t.Context()))
 	if err := plots.ShowE(t.Context(), plots.Bars{Table: tab, Y: "w"}); err == nil {
 		t.Error("no error")
 	}
@@ -97,12 +99,13 @@ func TestExport(t *testing.T) {
 		bars + ".pdf": "%PDF-", bars + ".svg": `width="312"`, bars + ".png": "\x89PNG", bars + ".tex": `\caption{../é/\{50 \%\}`,
 		"002-input-x.csv": "region,v\na,0.5\n", "002-input-x.tex": `\caption{\textbackslash{}input\{x\}. 100 \%}`,
 		"003.pdf": "%PDF-", "003.svg": "<image", "003.png": "\x89PNG", "003.tex": `\caption{चित्र.`,
+		"004-all.html": "data:image/", "005.csv": "region,v\na,0.5\nb_c,1\n",
 	} {
 		if !strings.Contains(got[name], want) {
 			t.Errorf("%s: %.300q, want %q", name, got[name], want)
 		}
 	}
-	if len(got) != 10 || strings.Contains(got[bars+".svg"], "No intervals in the table.</text>") {
+	if len(got) != 12 || strings.Contains(got[bars+".svg"], "No intervals in the table.</text>") {
 		t.Errorf("%d files, or a figure with its caption", len(got))
 	}
 }

@@ -198,7 +198,8 @@ func (s *options) melt(f *datasets.Frame, first string) (*datasets.Frame, string
 			}
 			values[end] = append(values[end], numbers...)
 		}
-		rows, score = append(rows, all(n)...), append(score, slices.Repeat([]string{s.name(name)}, n)...)
+		shown := cmp.Or(oneLine(s.names[name]), spaced(name))
+		rows, score = append(rows, all(n)...), append(score, slices.Repeat([]string{shown}, n)...)
 	}
 	out := f.Pick(rows).With(table.TextColumn("score", score), table.NumberColumn("value", values[""]),
 		table.NumberColumn("value_low", values["_low"]), table.NumberColumn("value_high", values["_high"]))

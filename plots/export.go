@@ -6,19 +6,17 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
-	"strings"
 
 	"antipode/datasets"
 	"antipode/datasets/cell"
 )
 
 // export writes what [ShowE] shows into the folder of `antipode export`, if that runs the notebook: a figure as PDF,
-// SVG and PNG without title and caption, a table as CSV, and for both a float of LaTeX with the caption.
+// SVG and PNG without title and caption, a table as CSV, and for both a float of LaTeX with the caption; a page of
+// images as HTML.
 func export(ctx context.Context, f Figure) error {
-	dir := os.Getenv(cell.ExportVariable)
-	if dir == "" {
+	if !cell.Exports() {
 		return nil
 	}
 	files := map[string]string{}
@@ -62,41 +60,15 @@ func export(ctx context.Context, f Figure) error {
 		}
 		files["csv"], title = data, f.Title
 		float = "table}\n\\centering\n\\caption{" + caption + "}\n\\label{tab:NAME}\n" + tabular + "\\end{table}\n"
-	default:
-		return nil
-	}
-	name, err := exportName(dir, title)
-	if err != nil {
-		return fmt.Errorf("cannot export: %w", err)
-	}
-	files["tex"] = "\\providecommand\\exportpath{}\n\\begin{" + strings.ReplaceAll(float, "NAME", name)
-	for extension, data := range files {
-		if err := os.WriteFile(filepath.Join(dir, name+"."+extension), []byte(data), 0o644); err != nil {
-			return fmt.Errorf("cannot export: %w", err)
+	case Browse:
+		data, err := f.page(ctx, filepath.Dir(os.Getenv(cell.ExportVariable)))
+		if err != nil {
+			return err
 		}
+		files["html"], title = string(data), f.Title
 	}
-	return nil
-}
-
-// exportName returns the name of the next figure of a folder: its number and its title in plain letters.
-func exportName(dir, title string) (string, error) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return "", err
+	if float != "" {
+		files["tex"] = "\\providecommand\\exportpath{}\n\\begin{" + float
 	}
-	n := 1
-	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), ".tex") {
-			n++
-		}
-	}
-	words := regexp.MustCompile(`[a-z0-9]+`).FindAllString(strings.ToLower(title), -1)
-	name := fmt.Sprintf("%03d", n)
-	for _, word := range words {
-		if len(name)+len(word) > 48 {
-			break
-		}
-		name += "-" + word
-	}
-	return name, nil
+	return cell.Export(title, files)
 }

@@ -64,6 +64,8 @@ func TestMetricDefaults(t *testing.T) {
 			[]string{"Cosine and hits by region", ">cosine<", "hits (share of images)"}},
 		"given": {plots.Bars{Table: scores, Y: "hits", Title: "own title", YLabel: "own label"}, []string{">own title<",
 			">own label<"}},
+		"in words": {plots.Bars{Table: scores.Rename("misses", "not_hit"), Y: "hits", MoreY: []string{"not_hit"},
+			Names: map[string]string{"hits": "object_seen"}}, []string{">object_seen<", ">not hit<"}},
 		"renamed": {plots.Bars{Table: scores.Rename("hits", "h"), Y: "h"}, []string{">h by region<", ">h<"}},
 	} {
 		svg := drawSVG(t, c.figure)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"time"
@@ -19,6 +20,42 @@ const (
 	ExportVariable      = "ANTIPODE_EXPORT"
 	ExportWidthVariable = "ANTIPODE_EXPORT_WIDTH"
 )
+
+// Exports reports whether `antipode export` runs the notebook.
+func Exports() bool { return os.Getenv(ExportVariable) != "" }
+
+// Export writes the files of a result, by their extension, into the folder of `antipode export`, if that runs the
+// notebook. Their name is the number of the result and its title in plain letters; it replaces NAME in a file tex.
+func Export(title string, files map[string]string) error {
+	dir := os.Getenv(ExportVariable)
+	if dir == "" {
+		return nil
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("cannot export: %w", err)
+	}
+	n := 0
+	if len(entries) > 0 { // sorted
+		fmt.Sscanf(entries[len(entries)-1].Name(), "%03d", &n)
+	}
+	name := fmt.Sprintf("%03d", n+1)
+	for _, word := range regexp.MustCompile(`[a-z0-9]+`).FindAllString(strings.ToLower(title), -1) {
+		if len(name)+len(word) > 48 {
+			break
+		}
+		name += "-" + word
+	}
+	for extension, data := range files {
+		if extension == "tex" {
+			data = strings.ReplaceAll(data, "NAME", name)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name+"."+extension), []byte(data), 0o644); err != nil {
+			return fmt.Errorf("cannot export: %w", err)
+		}
+	}
+	return nil
+}
 
 // InNotebook reports whether this process is a notebook cell.
 func InNotebook() bool { return gonbui.IsNotebook }

@@ -138,12 +138,11 @@ func (e *Encoder) batch(ctx context.Context, images []Image) ([][]Map, error) {
 		return out, nil
 	}
 	b, cfg := e.opts.Batch, e.m.cfg
-	n := 3 * cfg.Side * cfg.Side
-	flat := make([]float32, b*n)
-	for k := range b {
-		copy(flat[k*n:], images[min(k, len(images)-1)].Pixels)
+	pixels := make([][]float32, len(images))
+	for i, p := range images {
+		pixels[i] = p.Pixels
 	}
-	reduced, err := e.graphs[visionPart].Call(tensors.FromFlatDataAndDimensions(flat, b, 3, cfg.Side, cfg.Side))
+	reduced, err := e.graphs[visionPart].Call(runner.Stack(pixels, b, 3, cfg.Side, cfg.Side))
 	if err != nil {
 		return nil, err
 	}
@@ -167,20 +166,18 @@ func (e *Encoder) decode(reduced [][]float32, jobs []job) ([]Map, error) {
 	b, cfg := e.opts.Batch, e.m.cfg
 	s := 1 + cfg.Grid()*cfg.Grid()
 	var inputs []*tensors.Tensor
-	gather := func(n int, row func(job) []float32) []float32 {
-		flat := make([]float32, 0, b*n)
-		for k := range b {
-			flat = append(flat, row(jobs[min(k, len(jobs)-1)])...)
+	gather := func(row func(job) []float32, dims ...int) {
+		rows := make([][]float32, len(jobs))
+		for i, j := range jobs {
+			rows[i] = row(j)
 		}
-		return flat
+		inputs = append(inputs, runner.Stack(rows, b, dims...))
 	}
 	for _, r := range reduced {
 		n := s * cfg.ReduceDim
-		flat := gather(n, func(j job) []float32 { return r[j.img*n : (j.img+1)*n] })
-		inputs = append(inputs, tensors.FromFlatDataAndDimensions(flat, b, s, cfg.ReduceDim))
+		gather(func(j job) []float32 { return r[j.img*n : (j.img+1)*n] }, s, cfg.ReduceDim)
 	}
-	inputs = append(inputs, tensors.FromFlatDataAndDimensions(gather(cfg.ProjectionDim,
-		func(j job) []float32 { return j.prompt }), b, cfg.ProjectionDim))
+	gather(func(j job) []float32 { return j.prompt }, cfg.ProjectionDim)
 	results, err := e.graphs[decoderPart].Call(inputs...)
 	if err != nil {
 		return nil, err

@@ -156,6 +156,11 @@ func TestFind(t *testing.T) {
 	if got, want := Find(XLACUDA), filepath.Join(one, "pjrt_c_api_cuda_plugin.so"); got != want {
 		t.Errorf("cuda: %q, want %q", got, want)
 	}
+	jax := filepath.Join(t.TempDir(), "xla_cuda_plugin.so")
+	must.Do(t, os.WriteFile(jax, nil, 0o600))
+	if got := FindIn(XLACUDA, filepath.Dir(jax)); got != jax {
+		t.Errorf("JAX's CUDA plugin: %q, want %q", got, jax)
+	}
 	if got := Find(XLACPU); filepath.Dir(got) != two {
 		t.Errorf("cpu: %q, want one in %s", got, two)
 	}

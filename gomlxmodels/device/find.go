@@ -104,8 +104,8 @@ func FindIn(kind string, folders ...string) string {
 	return ""
 }
 
-// KindOf reads the kind off a plugin's file name (pjrt_c_api_NAME_plugin.so, pjrt-plugin-NAME.so); "" where it is no
-// name of a CPU or CUDA plugin.
+// KindOf reads the kind off a plugin's file name (pjrt_c_api_NAME_plugin.so, pjrt-plugin-NAME.so, JAX's
+// xla_cuda_plugin.so); "" where it is no name of a CPU or CUDA plugin.
 func KindOf(path string) string {
 	name := strings.ToLower(filepath.Base(path))
 	ext := filepath.Ext(name)
@@ -114,7 +114,7 @@ func KindOf(path string) string {
 	}
 	name = strings.ReplaceAll(strings.TrimSuffix(name, ext), "-", "_")
 	if !(strings.HasPrefix(name, "pjrt_c_api_") && strings.HasSuffix(name, "_plugin")) &&
-		!strings.HasPrefix(name, "pjrt_plugin_") {
+		!strings.HasPrefix(name, "pjrt_plugin_") && name != "xla_cuda_plugin" {
 		return ""
 	}
 	switch {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
 	"github.com/gomlx/gomlx/core/tensors"
 )
 
@@ -14,6 +16,19 @@ func Pixels(i int, pixels []float32, n int) error {
 		return fmt.Errorf("image %d: %d pixel values, the model takes %d", i+1, len(pixels), n)
 	}
 	return nil
+}
+
+// Stack puts items of equal size into one tensor of n; the last item fills the places that are left.
+//
+// Shapes: items [dims…] each → [n,dims…].
+func Stack[T float32 | bool](items [][]T, n int, dims ...int) *tensors.Tensor {
+	t := tensors.FromShape(shapes.Make(dtypes.FromGenericsType[T](), append([]int{n}, dims...)...))
+	tensors.MustMutableFlatData(t, func(flat []T) {
+		for k := range n {
+			copy(flat[k*len(flat)/n:], items[min(k, len(items)-1)])
+		}
+	})
+	return t
 }
 
 // Images runs the graph on square images, batch at a time; the last batch is padded with its last image. For each
@@ -37,11 +52,7 @@ func (g *Graph) Images(ctx context.Context, images [][]float32, side, batch int,
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		flat := make([]float32, batch*n)
-		for k := range batch {
-			copy(flat[k*n:], some[min(k, len(some)-1)])
-		}
-		results, err := g.Call(tensors.FromFlatDataAndDimensions(flat, batch, 3, side, side))
+		results, err := g.Call(Stack(some, batch, 3, side, side))
 		if err != nil {
 			return err
 		}

@@ -169,34 +169,27 @@ func (e *Encoder) check(p *Prepared) error {
 	return nil
 }
 
-// call runs one batch of rows, padded with the first of them.
+// call runs one batch of rows, padded with the last of them.
 func (e *Encoder) call(g *runner.Graph, inputs int, images []*Prepared, rows []int, out []Embedding) error {
 	b, c := e.opts.Batch, e.cfg
-	at := func(k int) *Prepared {
-		if k < len(rows) {
-			return images[rows[k]]
+	var args []*tensors.Tensor
+	pixels := func(of func(*Prepared) []float32) {
+		list := make([][]float32, len(rows))
+		for k, row := range rows {
+			list[k] = of(images[row])
 		}
-		return images[rows[0]]
+		args = append(args, runner.Stack(list, b, c.NumChannels, c.ImageSize[0], c.ImageSize[1]))
 	}
-	pixels := func(of func(*Prepared) []float32) *tensors.Tensor {
-		n := len(of(at(0)))
-		flat := make([]float32, b*n)
-		for k := range b {
-			copy(flat[k*n:], of(at(k)))
-		}
-		return tensors.FromFlatDataAndDimensions(flat, b, c.NumChannels, c.ImageSize[0], c.ImageSize[1])
-	}
-	args := []*tensors.Tensor{pixels(func(p *Prepared) []float32 { return p.Pixels })}
+	pixels(func(p *Prepared) []float32 { return p.Pixels })
 	if inputs > 1 {
-		n := c.Patches()
-		flat := make([]bool, b*n)
-		for k := range b {
-			copy(flat[k*n:], at(k).Object)
+		objects := make([][]bool, len(rows))
+		for k, row := range rows {
+			objects[k] = images[row].Object
 		}
-		args = append(args, tensors.FromFlatDataAndDimensions(flat, b, n))
+		args = append(args, runner.Stack(objects, b, c.Patches()))
 	}
 	for side := range inputs / 4 * 2 {
-		args = append(args, pixels(func(p *Prepared) []float32 { return p.Pieces[side] }))
+		pixels(func(p *Prepared) []float32 { return p.Pieces[side] })
 	}
 	results, err := g.Call(args...)
 	if err != nil {

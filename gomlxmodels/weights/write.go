@@ -72,14 +72,17 @@ func Save(path string, list []Tensor, metadata map[string]string, format Format)
 		w.Write(text)
 		var buffer []byte
 		for _, t := range list {
-			for i, v := range t.Data {
+			for from := 0; from < len(t.Data); from += 1 << 16 {
 				buffer = buffer[:0]
-				if format == F32 {
-					buffer = binary.LittleEndian.AppendUint32(buffer, math.Float32bits(v))
-				} else {
+				for i, v := range t.Data[from:min(from+1<<16, len(t.Data))] {
+					if format == F32 {
+						buffer = binary.LittleEndian.AppendUint32(buffer, math.Float32bits(v))
+						continue
+					}
 					h := float16.FromFloat32(v)
 					if r := h.Float32(); r-r != 0 {
-						return fmt.Errorf("%s: tensor %q: value %d (%v) does not fit F16", path, t.Name, i, v)
+						return fmt.Errorf("%s: tensor %q: value %d (%v) does not fit F16", path, t.Name,
+							from+i, v)
 					}
 					buffer = binary.LittleEndian.AppendUint16(buffer, uint16(h))
 				}

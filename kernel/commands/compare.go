@@ -17,7 +17,7 @@ import (
 
 const (
 	exitRegression = 3 // compare found one
-	compareArgs    = "--a TABLE --b TABLE --metric NAME … --margin X [--by COLUMN] [--strict]"
+	compareArgs    = "--a TABLE --b TABLE {--metric NAME … | --audit NAME} --margin X [--by COLUMN] [--strict]"
 )
 
 // compareRuns compares the scores of two tables, and fails where they got worse.
@@ -28,6 +28,10 @@ func compareRuns(ctx context.Context, args []string) error {
 	var most int
 	var strict bool
 	name := peek(args, "metric")
+	audit, err := findAudit(peek(args, "audit"))
+	if err != nil {
+		return err
+	}
 	fs := flags("compare", "")
 	fs.StringVar(&paths[0], "a", "", "the `TABLE` of the first run")
 	fs.StringVar(&paths[1], "b", "", "the `TABLE` of the second run, with the same columns")
@@ -57,8 +61,9 @@ func compareRuns(ctx context.Context, args []string) error {
 		score = addOperation(fs, op, main)
 	} else {
 		score = addOperation(fs, itself, "a", "b")
+		audit.addTo(fs, score)
 	}
-	fs.Usage = func() { help(); (&operationFlags{op: itself}).results() }
+	fs.Usage = func() { help(); printAudits(); (&operationFlags{op: itself}).results() }
 	if err := noArguments(fs, args); err != nil {
 		return err
 	}
@@ -68,11 +73,15 @@ func compareRuns(ctx context.Context, args []string) error {
 		}
 	}
 	if (o.Audit == "") == (name == "") {
-		return usage("give --metric NAME with its options, or --audit 'NAME option=value …'")
+		return usage("give --metric NAME with its options, or --audit NAME")
+	}
+	if name == "" {
+		if err := audit.complete(&o, *score.inputs["fixed1"]); err != nil {
+			return err
+		}
 	}
 	var runs [2]datasets.Table
 	for i, flag := range []string{"a", "b"} {
-		var err error
 		if paths[i] == "" {
 			return usage("--%s TABLE is missing", flag)
 		}

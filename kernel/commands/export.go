@@ -24,7 +24,7 @@ const (
 	exportMark  = "Written by `antipode export`"
 )
 
-// exportNotebook runs a notebook and writes what it shows with plots.Show into a folder: see package plots.
+// exportNotebook runs a notebook and writes what it shows or prints into a folder: see package plots.
 func exportNotebook(ctx context.Context, args []string) error {
 	var dir string
 	var width float64
@@ -99,7 +99,7 @@ func exported(dir string) ([]string, error) {
 		return nil, usage("--to %s: the folder has other files; give a new one", dir)
 	}
 	var files []string
-	for _, m := range regexp.MustCompile(`\]\((\d{3}[a-z0-9-]*\.[a-z]{3})\)`).FindAllStringSubmatch(string(index), -1) {
+	for _, m := range regexp.MustCompile(`\]\((\d{3}[a-z0-9-]*\.[a-z]{3,4})\)`).FindAllStringSubmatch(string(index), -1) {
 		files = append(files, m[1])
 	}
 	return files, nil
@@ -113,9 +113,9 @@ func publish(from, dir, notebook string, earlier []string) error {
 		return err
 	}
 	if len(entries) == 0 {
-		return errors.New("export: the notebook shows no figure and no table with plots.Show")
+		return errors.New("export: the notebook shows no figure and no table")
 	}
-	figures, tables, last := 0, 0, ""
+	figures, tables, pages, last := 0, 0, 0, ""
 	var page, tex strings.Builder
 	title := strings.ReplaceAll(plaintext.OneLine(notebook), "`", "'")
 	fmt.Fprintf(&page, "# Figures and tables of `%s`\n\n%s. In LaTeX: `\\newcommand\\exportpath{DIR/}` with this "+
@@ -134,6 +134,8 @@ func publish(from, dir, notebook string, earlier []string) error {
 			figures++
 		case "csv":
 			tables++
+		case "html":
+			pages++
 		case "svg":
 			fmt.Fprintf(&page, "![](%s)\n", e.Name())
 		case "tex":
@@ -154,6 +156,7 @@ func publish(from, dir, notebook string, earlier []string) error {
 			return err
 		}
 	}
-	fmt.Printf("wrote %s: figures %d, tables %d\n", filepath.Join(dir, exportIndex), figures, tables)
+	fmt.Printf("wrote %s: figures %d, tables %d, pages %d\n", filepath.Join(dir, exportIndex), figures, tables,
+		pages)
 	return nil
 }

@@ -22,7 +22,7 @@ func TestExportFolder(t *testing.T) {
 		}
 		must.Do(t, publish(from, dir, "a`b\nc", earlier))
 	}
-	export("001-a.pdf", "001-a.svg", "001-a.tex", "002-b.csv", "002-b.tex")
+	export("001-a.pdf", "001-a.svg", "001-a.tex", "002-b.csv", "002-b.tex", "003-c.html")
 	write(filepath.Join(dir, "mine.txt"), "mine")
 	export("001-a.pdf", "001-a.tex")
 	var names []string

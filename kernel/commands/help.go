@@ -20,10 +20,11 @@ var examples = map[string][]string{
         --margin 0.05`,
 		`antipode compare --a old.csv --b new.csv --metric clustered-mean --value answer_correct --better higher \
         --margin 0.02 --strict`,
+		"antipode compare --a old.parquet --b new.parquet --audit decomposed_dig --real photos.parquet --margin 0.1",
 	},
 	"view": {
 		"antipode view images.parquet --tags good,wrong",
-		"antipode view before.parquet --compare after.parquet --export both.html",
+		"antipode view before.parquet --compare after.parquet --by region --export both.html",
 	},
 	"new": {"antipode new mine.ipynb", "antipode new --audit entigen --images images.csv mine.ipynb",
 		"antipode new --audit dig -p photos=geode -p generator=stable-diffusion-v1-5 mine.ipynb"},

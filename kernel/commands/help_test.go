@@ -19,8 +19,10 @@ func TestExamples(t *testing.T) {
 				t.Errorf("%s is an example of %s", line, name)
 			}
 			args := []string{command, "--help"}
-			if metric := peek(strings.Fields(line), "metric"); metric != "" {
-				args = []string{command, "--metric", metric, "--help"}
+			for _, by := range []string{"metric", "audit"} {
+				if named := peek(strings.Fields(line), by); named != "" && command != "new" {
+					args = []string{command, "--" + by, named, "--help"}
+				}
 			}
 			text, _ := run(args...)
 			for _, flag := range regexp.MustCompile(` --?([a-z-]*)`).FindAllStringSubmatch(line, -1) {

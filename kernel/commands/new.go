@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"antipode/kernel/jupyter"
@@ -74,15 +73,23 @@ func newNotebook(_ context.Context, args []string) error {
 	return nil
 }
 
+// auditIndex is the place of an audit in auditNotebooks.
+func auditIndex(audit string) (int, error) {
+	var names []string
+	for i, n := range auditNotebooks {
+		if n[0] == audit || n[1] == audit {
+			return i, nil
+		}
+		names = append(names, n[0])
+	}
+	return 0, usage("--audit %s: there is no such audit; use %s", audit, strings.Join(names, ", "))
+}
+
 // auditNotebook returns the notebook of an audit, which is part of the module, without outputs and with parameters.
 func auditNotebook(audit, images string, params []string) (*notebook.Notebook, error) {
-	at := slices.IndexFunc(auditNotebooks, func(n [2]string) bool { return n[0] == audit || n[1] == audit })
-	if at < 0 {
-		var names []string
-		for _, n := range auditNotebooks {
-			names = append(names, n[0])
-		}
-		return nil, usage("--audit %s: there is no such audit; use %s", audit, strings.Join(names, ", "))
+	at, err := auditIndex(audit)
+	if err != nil {
+		return nil, err
 	}
 	dir, err := moduleDir()
 	if err != nil {

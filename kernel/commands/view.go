@@ -2,6 +2,7 @@ package commands
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -17,7 +18,7 @@ import (
 	"antipode/metrics"
 )
 
-const viewArgs = "TABLE [--compare TABLE] [--real TABLE] [--export PAGE.html] [--port N] [--no-browser]"
+const viewArgs = "TABLE [--compare TABLE] [--real TABLE] [--export PAGE.html] [--port N] [--proxy URL] [--no-browser]"
 
 // viewTable shows the images of a table in the browser, or writes the page.
 func viewTable(ctx context.Context, args []string) error {
@@ -33,13 +34,17 @@ func viewTable(ctx context.Context, args []string) error {
 	fs.StringVar(&real, "real", "", "a `TABLE` of reference images: the large view shows the nearest, and whether "+
 		"the image is in a ball (precision) or covers one (coverage)")
 	fs.StringVar(&by, "by", "", "of --real: the columns `A,B` of the groups that are compared with their own "+
-		"reference images")
+		"reference images; of --compare: a table of the groups before and after")
 	fs.StringVar(&o.Vector, "vector", "", "of --compare and --real: the vector column whose distance is computed; "+
 		"default the first that both have")
 	fs.StringVar(&root, "root", "", "a parent `DIR` that images may be in")
 	fs.StringVar(&export, "export", "", "write the `PAGE.html` that works without a server, and exit")
 	fs.IntVar(&side, "side", 256, "of --export: the longer side of its thumbnails in pixels")
 	fs.IntVar(&serve.Port, "port", 0, "the port on 127.0.0.1; 0 = any that is free")
+	fs.Func("proxy", "the `URL` under which a proxy, as of JupyterHub, serves --port", func(u string) (err error) {
+		serve.Proxy, err = proxied(u)
+		return err
+	})
 	fs.BoolVar(&quiet, "no-browser", false, "only print the page's address")
 	fs.StringVar(&tags, "tags", "", "what the keys 1 to 9 say of an image, `A,B,…`")
 	fs.StringVar(&rater, "rater", "", "the `NAME` under which tags are stored, in TABLE.tags-NAME.csv; default the "+
@@ -57,12 +62,14 @@ func viewTable(ctx context.Context, args []string) error {
 		return usage("--tags: %d tags; keys 1 to 9 set nine at most", len(serve.Tags))
 	case side < 32 || side > 1024:
 		return usage("--side %d: use 32 to 1024 pixels", side)
+	case serve.Proxy != nil && serve.Port == 0:
+		return usage("--proxy: give --port, which the proxy serves, too")
 	case export != "" && real != "":
 		return usage("--real needs a server; leave out --export")
 	case export != "" && tags != "":
 		return usage("--tags need a server; leave out --export")
 	}
-	o.On, o.Title = datasets.SplitColumns(on), filepath.Base(path)
+	o.On, o.By, o.Title = datasets.SplitColumns(on), datasets.SplitColumns(by), filepath.Base(path)
 	images, err := rows(ctx, path, root)
 	if err != nil {
 		return err
@@ -74,7 +81,7 @@ func viewTable(ctx context.Context, args []string) error {
 		o.Title += " and " + filepath.Base(against)
 	}
 	if real != "" {
-		if err := readReference(ctx, &o, images, path, real, root, datasets.SplitColumns(by)); err != nil {
+		if err := readReference(ctx, &o, images, path, real, root); err != nil {
 			return err
 		}
 	}
@@ -107,19 +114,35 @@ func viewTable(ctx context.Context, args []string) error {
 	}
 	return gallery.Serve(ctx, serve, func(address string) {
 		fmt.Printf("%d rows: %s (Ctrl-C closes it)\n", gallery.Len(), address)
-		if line := tunnel(address, os.Getenv("SSH_CONNECTION")); line != "" {
+		line := tunnel(address, os.Getenv("SSH_CONNECTION"), os.Getenv("JUPYTERHUB_SERVICE_PREFIX"))
+		if line != "" && serve.Proxy == nil {
 			fmt.Println(line)
-		} else if !quiet {
+		} else if line == "" && !quiet {
 			browse(address)
 		}
 	})
 }
 
+// proxied reads the address under which a proxy serves the page: that of a folder.
+func proxied(text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" {
+		return nil, errors.New("use the form https://HOST/user/NAME/proxy/PORT/")
+	}
+	u.Path = strings.TrimSuffix(u.Path, "/") + "/"
+	return u, nil
+}
+
 // tunnel returns the line for the user's own machine, where the command runs over ssh: the page listens on this one
-// only. connection is what ssh calls SSH_CONNECTION, whose third word is the address of this machine.
-func tunnel(address, connection string) string {
+// only. connection is what ssh calls SSH_CONNECTION, whose third word is the address of this machine. In JupyterHub it
+// returns the options that do the same through jupyter-server-proxy; prefix is its JUPYTERHUB_SERVICE_PREFIX.
+func tunnel(address, connection, prefix string) string {
 	words := strings.Fields(connection)
 	u, err := url.Parse(address)
+	if err == nil && prefix != "" {
+		return fmt.Sprintf("in JupyterHub, with jupyter-server-proxy: --port %[1]s "+
+			"--proxy https://HUB%[2]sproxy/%[1]s/", u.Port(), prefix)
+	}
 	if err != nil || len(words) != 4 {
 		return ""
 	}
@@ -128,8 +151,7 @@ func tunnel(address, connection string) string {
 }
 
 // readReference reads the reference images of a view, and the balls around them.
-func readReference(ctx context.Context, o *view.Options, images *table.Frame, path, real, root string,
-	by []string) error {
+func readReference(ctx context.Context, o *view.Options, images *table.Frame, path, real, root string) error {
 	reference, err := open(real, root)
 	if err != nil {
 		return err
@@ -147,9 +169,8 @@ func readReference(ctx context.Context, o *view.Options, images *table.Frame, pa
 	}
 	generated, err := open(path, root)
 	if err == nil {
-		o.By = by
 		o.Spheres, err = evaluated(ctx, metrics.Hyperspheres(metrics.Sets{Real: reference, Generated: generated},
-			metrics.HyperspheresOptions{By: by, Vector: o.Vector}))
+			metrics.HyperspheresOptions{By: o.By, Vector: o.Vector}))
 	}
 	return err
 }

@@ -27,8 +27,8 @@ func TestChromium(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	address, ended := make(chan string, 1), make(chan error, 1)
 	go func() {
-		ended <- g.Serve(ctx, ServeOptions{Tags: []string{"good"}, Saved: must.Get(OpenTags(file, "r"))(t), Dir: dir},
-			func(a string) { address <- a })
+		o := ServeOptions{Tags: []string{"good", hostile}, Saved: must.Get(OpenTags(file, "r"))(t), Dir: dir}
+		ended <- g.Serve(ctx, o, func(a string) { address <- a })
 	}()
 	b := chromium.New(t)
 	open := <-address
@@ -47,7 +47,12 @@ func TestChromium(t *testing.T) {
 	is("refused: unsafe <b>prompt</b>", "document.querySelectorAll('.tile')[2].querySelector('.missing').textContent")
 	is("a ******", "document.querySelectorAll('.tile')[0].querySelectorAll('.caption')[1].textContent")
 
-	b.Eval("document.getElementById('grid').focus() ?? 0", new(any))
+	for stops, at := 0, ""; at != "grid"; stops++ { // with the keyboard alone
+		b.Press("Tab")
+		if b.Eval("document.activeElement.id", &at); stops == 60 {
+			t.Fatal("the grid is not among the first 60 stops of the key Tab")
+		}
+	}
 	b.Press("ArrowRight", "ArrowRight", "1")
 	b.Wait("document.querySelectorAll('.tile')[1].querySelector('.tags').textContent === 'good'")
 	if text := string(must.Get(os.ReadFile(file))(t)); !strings.Contains(text, "good,r,") {
@@ -67,6 +72,16 @@ func TestChromium(t *testing.T) {
 	b.Press("Escape")
 	b.Wait("!document.getElementById('detail').open")
 
+	is("2 "+hostile, "document.querySelectorAll('#tagging button')[1].textContent")
+	b.Click("#plot")
+	b.Wait("document.getElementById('canvas').width > 400")
+	is("true", `(() => { const c = document.getElementById('canvas'), b = c.getBoundingClientRect(), texts = [];
+		for (let x = 0; x < b.width; x += 6) for (let y = 0; y < b.height; y += 6) {
+			c.onpointermove({ clientX: b.left + x, clientY: b.top + y });
+			if (!document.getElementById('hover').hidden) texts.push(document.getElementById('hover').textContent);
+		}
+		return texts.some(t => t.includes('</script><script>')) && texts.includes('a'); })()`)
+	b.Click("#plot")
 	search := func(text string) {
 		b.Eval(`(s => { s.value = '`+text+`'; s.oninput(); return 0; })(document.getElementById('search'))`, new(any))
 	}

@@ -11,6 +11,10 @@
 // it, for another host or from another origin are refused. Images are addressed by row and column, never by path. The
 // Content-Security-Policy permits the page's own script and style alone. Texts of the table are shown as text.
 //
+// The page is served by the process of its command, which ends with it, and not by the resident backend: what listens
+// on TCP and decodes whatever images a table names holds neither the device, the lock on the store nor the keys that
+// requests bring, and neither a crash nor a backend that ends when idle takes the page or the jobs of others with it.
+//
 // # Tags
 //
 // Tags are a CSV file with the columns id, image_id, tag, rater and time, one for each rater, which is written whenever

@@ -24,7 +24,7 @@ type Options struct {
 
 	Real    *table.Frame // reference images, of which the large view shows the nearest by Vector
 	Spheres *table.Frame // of Real and the rows: a result of metrics.Hyperspheres by By and Vector
-	By      []string
+	By      []string     // columns of the groups of Spheres, and of the table of groups above a comparison
 }
 
 // Gallery is the content of a page.
@@ -37,9 +37,13 @@ type Gallery struct {
 // Names of the columns that a comparison adds; the second image, and what differs in it, have the suffix.
 const (
 	changed  = "changed"
+	same     = "same"
 	distance = "distance"
 	second   = "_b"
 )
+
+// balls is the name of the column that reference images add: the number of their balls that contain the image.
+const balls = "n_balls"
 
 // New returns the gallery of the rows of a table with an image column. Errors: no image column, a column of the
 // comparison that is missing, or a key with two rows.
@@ -58,13 +62,20 @@ func New(rows *table.Frame, o Options) (*Gallery, error) {
 			rows = rows.With(components(c)...)
 		}
 	}
-	g, err := browse.New(cmp.Or(o.Title, "Images"), rows)
-	if err == nil && o.Compare != nil {
-		g.Images = append(g.Images, g.Images[0]+second)
+	out := &Gallery{vector: o.Vector}
+	var err error
+	if o.Real != nil {
+		if out.real, err = newReference(o.Real, o.Spheres, o.By); err != nil {
+			return nil, err
+		}
+		rows = rows.With(out.real.counts(rows))
 	}
-	out := &Gallery{Gallery: g, vector: o.Vector}
-	if err == nil && o.Real != nil {
-		out.real, err = newReference(o.Real, o.Spheres, o.By)
+	out.Gallery, err = browse.New(cmp.Or(o.Title, "Images"), rows)
+	if err == nil && o.Compare != nil {
+		out.Images = append(out.Images, out.Images[0]+second)
+		if len(o.By) > 0 {
+			out.Figure, err = groups(rows.Shown(), o.By)
+		}
 	}
 	return out, err
 }
@@ -184,7 +195,7 @@ func joined(a, b *table.Frame, pairs [][2]int, vector string) (*table.Frame, err
 		case p[0] < 0:
 			states[i] = "only in the second"
 		case a.Images(images[0])[p[0]].SHA256 == b.Images(images[0])[p[1]].SHA256:
-			states[i] = "same"
+			states[i] = same
 		default:
 			states[i] = changed
 		}
@@ -200,14 +211,74 @@ func joined(a, b *table.Frame, pairs [][2]int, vector string) (*table.Frame, err
 	return out.With(more...), nil
 }
 
+// groups is the table above a comparison, whose rows select those of a group: how many images are in both tables, how
+// many of them changed, and the means of the distance and of the numbers before and after.
+func groups(rows *table.Frame, by []string) (*browse.Figure, error) {
+	f := &browse.Figure{Text: "before and after", Head: append(slices.Clone(by), "in both", changed)}
+	for _, name := range by {
+		if _, err := rows.Need(name, table.KindText); err != nil {
+			return nil, fmt.Errorf("--by: %w", err)
+		}
+	}
+	var means []string
+	if rows.Has(distance) {
+		means = append(means, distance)
+	}
+	for _, c := range rows.Columns {
+		if rows.Numbers(c.Name+second) != nil {
+			means = append(means, c.Name, c.Name+second)
+		}
+	}
+	for _, name := range means {
+		f.Head = append(f.Head, "mean "+name)
+	}
+	var order []string
+	of := map[string][]int{} // rows in both tables
+	for i, state := range rows.Texts(changed) {
+		if key := referenceKey(rows, by, i); state == changed || state == same {
+			if of[key] == nil {
+				order = append(order, key)
+			}
+			of[key] = append(of[key], i)
+		}
+	}
+	for _, key := range order {
+		var m browse.Mark
+		var cells []string
+		for _, name := range by {
+			value := rows.Texts(name)[of[key][0]]
+			m.Select(name, []string{value})
+			cells = append(cells, value)
+		}
+		n := 0
+		values := make([][]float64, len(means))
+		for _, i := range of[key] {
+			if rows.Texts(changed)[i] == changed {
+				n++
+			}
+			for k, name := range means {
+				if x := rows.Numbers(name)[i]; !math.IsNaN(x) {
+					values[k] = append(values[k], x)
+				}
+			}
+		}
+		cells = append(cells, fmt.Sprint(len(of[key])), fmt.Sprint(n))
+		for _, v := range values {
+			cell := ""
+			if len(v) > 0 {
+				cell = fmt.Sprintf("%.4g", stat.Mean(v, nil))
+			}
+			cells = append(cells, cell)
+		}
+		f.Marks, f.Cells = append(f.Marks, m), append(f.Cells, cells)
+	}
+	return f, nil
+}
+
 // Moved returns the n rows of both tables whose vectors are farthest apart: the columns that identify them, and
 // distance, one less the cosine. Rows are matched as [table.Match] does; vector "" is the first column of vectors that
 // both have, and without one there are no rows.
 func Moved(a, b *table.Frame, on []string, vector string, n int) (*table.Frame, error) {
-	pairs, by, err := table.Match(a, b, on)
-	if err != nil {
-		return nil, err
-	}
 	for _, c := range a.Columns {
 		if vector == "" && c.Kind == table.KindVector && b.Vectors(c.Name) != nil {
 			vector = c.Name
@@ -215,6 +286,10 @@ func Moved(a, b *table.Frame, on []string, vector string, n int) (*table.Frame, 
 	}
 	if vector == "" {
 		return &table.Frame{}, nil
+	}
+	pairs, by, err := table.Match(a, b, on)
+	if err != nil {
+		return nil, err
 	}
 	d, err := distances(a, b, pairs, vector)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"math"
 	"net/http"
 	"slices"
 	"strconv"
@@ -60,6 +61,21 @@ func newReference(real, spheres *table.Frame, by []string) (*reference, error) {
 		}
 	}
 	return r, nil
+}
+
+// counts is the column of the number of balls that contain each row; NaN where it was not compared.
+func (r *reference) counts(rows *table.Frame) table.Column {
+	n, ids := make([]float64, rows.Len()), rows.Texts("id")
+	for i := range n {
+		n[i] = math.NaN()
+		if ids == nil {
+			continue
+		}
+		if k, compared := r.generated[referenceKey(rows, r.by, i)+ids[i]]; compared {
+			n[i] = float64(k)
+		}
+	}
+	return table.NumberColumn(balls, n)
 }
 
 // nearReference is what the large view says of an image.

@@ -13,10 +13,12 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"antipode/datasets/table"
@@ -31,6 +33,7 @@ const servedPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; i
 // ServeOptions are the options of [Gallery.Serve].
 type ServeOptions struct {
 	Port  int      // 0 = any that is free
+	Proxy *url.URL // under which a proxy on another host serves this port; nil = none
 	Tags  []string // that the keys 1 to 9 set; at most nine
 	Saved *Tags    // where tags are stored; nil = there are none
 	Dir   string   // where copies of a selection are made; "" = the current folder
@@ -57,7 +60,11 @@ func (g *Gallery) Serve(ctx context.Context, o ServeOptions, ready func(address 
 	}
 	web := &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second}
 	context.AfterFunc(ctx, func() { web.Close() })
-	ready(fmt.Sprintf("http://%s/?token=%s", s.hosts[0], s.token))
+	base := "http://" + s.hosts[0] + "/"
+	if o.Proxy != nil {
+		base = o.Proxy.String()
+	}
+	ready(base + "?token=" + s.token)
 	if err := web.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
@@ -83,17 +90,24 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Cache-Control", "no-store")
-	origin := r.Header.Get("Origin")
-	known := slices.Contains(s.hosts, r.Host)
+	origin, own, at := r.Header.Get("Origin"), "http://"+r.Host, "/"
+	known, secure := slices.Contains(s.hosts, r.Host), false
+	if p := s.o.Proxy; p != nil && r.Host == p.Host {
+		own, at, known, secure = p.Scheme+"://"+p.Host, p.Path, true, p.Scheme == "https"
+		if rest, whole := strings.CutPrefix(r.URL.Path, p.Path); whole { // some proxies leave the path as it is
+			r.URL.Path = "/" + rest
+		}
+	}
 	same := func(token string) bool { return subtle.ConstantTimeCompare([]byte(token), []byte(s.token)) == 1 }
 	cookie, err := r.Cookie(s.cookie)
 	switch {
-	case !known, origin != "" && origin != "http://"+r.Host:
+	case !known, origin != "" && origin != own:
 		http.Error(w, "this page is not for other hosts or origins", http.StatusForbidden)
 	case r.URL.Path == "/" && same(r.URL.Query().Get("token")):
-		http.SetCookie(w, &http.Cookie{Name: s.cookie, Value: s.token, Path: "/", HttpOnly: true,
+		http.SetCookie(w, &http.Cookie{Name: s.cookie, Value: s.token, Path: at, HttpOnly: true, Secure: secure,
 			SameSite: http.SameSiteStrictMode})
-		http.Redirect(w, r, "/", http.StatusSeeOther)
+		h.Set("Location", "./") // relative: a proxy may have added a path before it
+		w.WriteHeader(http.StatusSeeOther)
 	case err != nil || !same(cookie.Value):
 		http.Error(w, "open the address that `antipode view` printed: its token is missing here, or belongs to a page "+
 			"that was closed", http.StatusForbidden)

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
+	"net/http/httputil"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -131,6 +132,14 @@ func TestServer(t *testing.T) {
 			t.Errorf("%s: %d %s %.60s", path, code, kind, body)
 		}
 	}
+	parts := map[string]bool{}
+	for _, part := range []string{"whole", "outline", "box", "background"} {
+		_, text, _ := ask(client, "GET", "/thumb/0/0?side=64&part="+part, "", nil)
+		parts[text] = true
+	}
+	if len(parts) != 4 {
+		t.Errorf("%d different parts of an image", len(parts))
+	}
 	_, text, _ = ask(client, "GET", "/near/0?vector=full", "", nil)
 	if !strings.HasPrefix(text, `[{"row":1,"distance":0.006`) {
 		t.Errorf("nearest %s", text)
@@ -161,6 +170,56 @@ func TestServer(t *testing.T) {
 	copied := must.Get(os.ReadFile(filepath.Join(dir, "selection-1", "images.csv")))(t)
 	if code != 200 || !strings.HasPrefix(text, "1 images copied") || !strings.Contains(string(copied), "2.png,") {
 		t.Errorf("copies: %d %s\n%s", code, text, copied)
+	}
+}
+
+// TestProxy asks the server through a proxy on another host that adds a path, as jupyter-server-proxy does, and through
+// one that leaves the path as it is: the cookie is of that path alone.
+func TestProxy(t *testing.T) {
+	frame, dir := images(t)
+	g := must.Get(New(frame, Options{}))(t)
+	for _, strip := range []bool{true, false} {
+		s := must.Get(g.server(ServeOptions{Tags: []string{"good"}, Dir: dir,
+			Saved: must.Get(OpenTags(filepath.Join(dir, "t.csv"), "r"))(t)}, 0))(t)
+		web := httptest.NewServer(s)
+		defer web.Close()
+		to := must.Get(url.Parse(web.URL))(t)
+		const prefix = "/user/me/proxy/8890"
+		forward := http.Handler(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(to)
+			r.Out.Host = r.In.Host
+		}})
+		if strip {
+			forward = http.StripPrefix(prefix, forward)
+		}
+		mux := http.NewServeMux()
+		mux.Handle(prefix+"/", forward)
+		proxy := httptest.NewServer(mux)
+		defer proxy.Close()
+		s.o.Proxy = must.Get(url.Parse(proxy.URL + prefix + "/"))(t)
+		jar := must.Get(cookiejar.New(nil))(t)
+		client := &http.Client{Jar: jar}
+		for _, c := range []struct {
+			method, path, origin string
+			want                 int
+		}{{"GET", "/data.json", "", 403}, {"GET", "/?token=" + s.token, "", 200}, {"GET", "/data.json", "", 200},
+			{"GET", "/thumb/0/0", "", 200}, {"POST", "/tags", proxy.URL, 200}, {"POST", "/tags", web.URL, 403},
+			{"POST", "/tags", "http://evil.example", 403}} {
+			r := must.Get(http.NewRequestWithContext(t.Context(), c.method, proxy.URL+prefix+c.path,
+				strings.NewReader(`{"rows":[0],"tag":"good","on":true}`)))(t)
+			r.Header.Set("Origin", c.origin)
+			if c.origin == "" {
+				r.Header.Del("Origin")
+			}
+			answer := must.Get(client.Do(r))(t)
+			answer.Body.Close()
+			if answer.StatusCode != c.want || !strings.HasPrefix(answer.Request.URL.Path, prefix+"/") {
+				t.Errorf("%s %s: %d at %s", c.method, c.path, answer.StatusCode, answer.Request.URL)
+			}
+		}
+		if other := jar.Cookies(must.Get(url.Parse(proxy.URL + "/user/other/"))(t)); len(other) != 0 {
+			t.Errorf("the cookie is sent to others: %v", other)
+		}
 	}
 }
 
@@ -207,11 +266,17 @@ func TestCompare(t *testing.T) {
 			t.Errorf("%s %v, want %s", name, got, want)
 		}
 	}
+	g = must.Get(New(a, Options{Compare: b, By: []string{"outcome"}}))(t)
+	if got := fmt.Sprint(g.Figure.Head, g.Figure.Cells, g.Figure.Marks[0].Lists); got != "[outcome in both changed "+
+		"mean distance mean score mean score_b] [[ok 2 1 0.5 1.5 3.5]] map[outcome:[ok]]" {
+		t.Errorf("before and after: %s", got)
+	}
 	if f.Has("outcome"+second) || len(g.Images) != 2 {
 		t.Errorf("columns %v, images %v", f.Specs(), g.Images)
 	}
 	for want, o := range map[string]Options{
-		`no column "nothing"`: {Compare: b, On: []string{"nothing"}}, "--vector other": {Compare: b, Vector: "other"},
+		`no column "nothing"`: {Compare: b, On: []string{"nothing"}},
+		"--by: ":              {Compare: b, By: []string{"nothing"}}, "--vector other": {Compare: b, Vector: "other"},
 		"rows 1 and 2 of the second table have the same outcome": {Compare: b, On: []string{"outcome"}},
 		"no column of images in common":                          {Compare: &table.Frame{Columns: a.Columns[:1]}}} {
 		if _, err := New(a, o); err == nil || !strings.Contains(err.Error(), want) {

@@ -141,7 +141,7 @@ func coded(c *table.Column) shownColumn {
 }
 
 // Thumbnail encodes an image of a row anew, at most side pixels wide and high, without its metadata, and returns its
-// media type. part is whole (also ""), or with a mask outline, object or background.
+// media type. part is whole (also ""), or with a mask outline, box, object or background.
 func (g *Gallery) Thumbnail(row int, column, part string, side int) ([]byte, string, error) {
 	img, err := thumb.Load(g.Rows.Images(column)[row].Path)
 	if err != nil {
@@ -167,12 +167,24 @@ func (g *Gallery) Thumbnail(row int, column, part string, side int) ([]byte, str
 	return b.Bytes(), "image/jpeg", err
 }
 
-// overlay shows a part of an image: the rest becomes white, or the object gets a line of red with a white border.
+// overlay shows a part of an image: the rest becomes white, or the object, or its box, gets a line of red with a white
+// border.
 func overlay(img *image.RGBA, bits mask.Bitmap, part string) {
 	w, h := img.Rect.Dx(), img.Rect.Dy()
 	in := func(x, y int) bool {
 		x, y = min(max(x, 0), w-1), min(max(y, 0), h-1)
 		return bits.At((2*x+1)*bits.Width/(2*w), (2*y+1)*bits.Height/(2*h))
+	}
+	if part == "box" {
+		var box image.Rectangle
+		for y := range h {
+			for x := range w {
+				if in(x, y) {
+					box = box.Union(image.Rect(x, y, x+1, y+1))
+				}
+			}
+		}
+		in = func(x, y int) bool { return image.Pt(x, y).In(box) }
 	}
 	white, red := color.RGBA{255, 255, 255, 255}, color.RGBA{213, 0, 0, 255}
 	for y := range h {

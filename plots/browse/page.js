@@ -56,6 +56,25 @@ async function toggle(name) {
   if (await tag(changed, name, on)) { undo.push([changed, name, !on]); say(`${on ? 'Tagged' : 'Untagged'} ${changed.length}: ${name}`); }
 }
 
+async function toggleShown(name) {
+  const r = state.row, on = !tagsOf(r).has(name);
+  if (await tag([r], name, on)) { undo.push([[r], name, !on]); facts(r); }
+}
+const mark = name => $('detail').open ? toggleShown(name) : toggle(name);
+async function takeBack() {
+  if (!undo.length) return;
+  const [rows, name, on] = undo.pop();
+  if (await tag(rows, name, on)) say(`Undone: ${name}`);
+}
+for (const where of data.tags && data.tags.length ? ['tagging', 'tagone'] : []) {
+  const list = [...data.tags.map((name, i) => [`${i + 1} ${name}`, () => mark(name)]), ['u undo', takeBack]];
+  $(where).append('Tags: ', ...list.map(([textContent, act]) => make('button', { type: 'button', textContent, onclick: event => {
+    act();
+    if (event.detail && focus >= 0 && !$('detail').open) go(focus); // arrow keys go on after a click
+  } })));
+  $(where).hidden = false;
+}
+
 // Filters: fails counts those that a row fails, so that a column's counts follow the other filters.
 const fold = s => s.normalize('NFKC').toLowerCase();
 let haystack = null;
@@ -185,7 +204,7 @@ function paint() {
     keep.add(i);
     if (shown.has(i)) continue;
     const l = lines[i];
-    const made = l.heading !== undefined ? [make('h2', { className: 'heading', textContent: l.heading })] : l.rows.map((r, k) => tile(r, l.at + k));
+    const made = l.heading !== undefined ? [make('div', { className: 'heading', textContent: l.heading, role: 'option', ariaDisabled: true })] : l.rows.map((r, k) => tile(r, l.at + k));
     made.forEach((e, k) => { e.style.top = l.top + 'px'; if (l.rows) e.style.left = 4 + k * tileWidth + 'px'; });
     space.append(...made);
     shown.set(i, made);
@@ -199,7 +218,8 @@ function marks() {
   count();
 }
 function count() {
-  $('count').textContent = `${order.length === N ? '' : order.length + ' of '}${N} rows${selected.size ? `, ${selected.size} selected` : ''}`;
+  const tagged = [...tags.values()].filter(t => t.size).length;
+  $('count').textContent = `${order.length === N ? '' : order.length + ' of '}${N} rows${selected.size ? `, ${selected.size} selected` : ''}${tagged ? `, ${tagged} tagged` : ''}`;
 }
 grid.addEventListener('scroll', () => requestAnimationFrame(paint), { passive: true });
 new ResizeObserver(() => layout()).observe(grid);
@@ -224,11 +244,10 @@ grid.addEventListener('keydown', event => {
   else return;
   event.preventDefault();
 });
-document.addEventListener('keydown', async event => {
+document.addEventListener('keydown', event => {
   if (event.target.matches('input, select, textarea') || event.ctrlKey || event.metaKey || event.altKey || !data.tags) return;
-  if (/^[1-9]$/.test(event.key) && data.tags[event.key - 1]) {
-    if ($('detail').open) { const r = state.row, name = data.tags[event.key - 1], on = !tagsOf(r).has(name); if (await tag([r], name, on)) { undo.push([[r], name, !on]); facts(r); } } else toggle(data.tags[event.key - 1]);
-  } else if (event.key === 'u' && undo.length) { const [rows, name, on] = undo.pop(); if (await tag(rows, name, on)) say(`Undone: ${name}`); }
+  if (/^[1-9]$/.test(event.key) && data.tags[event.key - 1]) mark(data.tags[event.key - 1]);
+  else if (event.key === 'u') takeBack();
 });
 
 // Filters at the side.
@@ -307,7 +326,7 @@ function plot() {
   for (const front of [false, true]) for (let r = 0; r < N; r++) {
     if ((fails[r] === 0) !== front || x.numbers[r] === null || y.numbers[r] === null) continue;
     const a = px(x.numbers[r]), b = py(y.numbers[r]), k = color ? kinds.indexOf(color.codes[r]) : 0;
-    g.globalAlpha = front ? 0.85 : 0.12; g.fillStyle = k < 0 ? ink : palette[k];
+    g.globalAlpha = front ? 0.85 : 0.2; g.fillStyle = k < 0 ? ink : palette[k];
     g.beginPath(); g.arc(a, b, N > 5000 ? 2 : 3.5, 0, 7); g.fill();
     points.push([a, b, r]);
   }
@@ -336,8 +355,18 @@ function nearestPoint([a, b]) {
   for (const p of points) { const d = (p[0] - a) ** 2 + (p[1] - b) ** 2; if (d < least) { least = d; best = p; } }
   return best;
 }
-function hover(e) { const b = canvas.getBoundingClientRect(), p = nearestPoint([e.clientX - b.left, e.clientY - b.top]); canvas.title = p ? id(p[2]) : ''; }
+function hover(e) {
+  const b = canvas.getBoundingClientRect(), p = nearestPoint([e.clientX - b.left, e.clientY - b.top]), box = $('hover');
+  box.hidden = !p;
+  if (!p || box.dataset.row === String(p[2])) return;
+  box.dataset.row = p[2];
+  box.replaceChildren(...pictures(p[2], 128), make('div', { textContent: id(p[2]), dir: 'auto' }));
+  box.style.left = Math.min(p[0] + 12, b.width - 150) + 'px'; box.style.top = canvas.offsetTop + Math.min(p[1] + 12, b.height - 150) + 'px';
+}
+new ResizeObserver(() => plot()).observe(canvas);
+matchMedia('(prefers-color-scheme: dark)').onchange = () => plot();
 canvas.onpointermove = hover;
+canvas.onpointerleave = () => { $('hover').hidden = true; };
 
 // One image, large.
 const dialog = $('detail'), stage = $('stage');
@@ -460,10 +489,10 @@ if (data.figure) {
   else box.append(make('tr', {}, ...f.head.map(t => make('th', { textContent: t, dir: 'auto' }))));
   f.marks.forEach((m, i) => {
     const lists = m.Lists || {}, name = Object.entries(lists).map(([c, v]) => `${c}: ${v[0] || '(empty)'}`).join(', ');
-    const b = make('button', { title: name, ariaLabel: name, disabled: !m.Lists });
+    const b = make('button', { title: name, disabled: !m.Lists });
     b.onclick = () => change({ lists: same(lists) ? {} : lists, row: null });
     marked.push([b, lists]);
-    if (f.image) { for (const [k, v] of [['left', m.X], ['top', m.Y], ['width', m.W], ['height', m.H]]) b.style[k] = 100 * v + '%'; box.append(b); return; }
+    if (f.image) { b.ariaLabel = name || 'no images'; for (const [k, v] of [['left', m.X], ['top', m.Y], ['width', m.W], ['height', m.H]]) b.style[k] = 100 * v + '%'; box.append(b); return; }
     b.textContent = f.cells[i][0] || '(empty)';
     box.append(make('tr', {}, make('td', {}, b), ...f.cells[i].slice(1).map(t => make('td', { textContent: t, dir: 'auto' }))));
   });
@@ -480,7 +509,7 @@ choose($('sort'), columns, 'the table'); choose($('group'), lists, 'nothing'); c
 choose($('x'), numbers); choose($('y'), numbers);
 $('plot').hidden = numbers.length < 2;
 $('partlabel').hidden = !(served && data.masks);
-choose($('part'), ['whole', 'outline', 'object', 'background'].map(name => ({ name })));
+choose($('part'), ['whole', 'outline', 'box', 'object', 'background'].map(name => ({ name })));
 for (const c of columns) {
   const box = make('input', { type: 'checkbox', value: c.name });
   box.onchange = () => change({ captions: box.checked ? [...state.captions, c.name] : state.captions.filter(n => n !== c.name) });

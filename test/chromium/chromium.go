@@ -165,7 +165,8 @@ func (b *Browser) Wait(condition string) {
 func (b *Browser) Press(keys ...string) {
 	b.T.Helper()
 	for _, key := range keys {
-		code := map[string]int{"Enter": 13, "Escape": 27, "ArrowLeft": 37, "ArrowRight": 39, "ArrowDown": 40}[key]
+		code := map[string]int{"Tab": 9, "Enter": 13, "Escape": 27, "ArrowLeft": 37, "ArrowRight": 39,
+			"ArrowDown": 40}[key]
 		down := map[string]any{"type": "keyDown", "key": key, "windowsVirtualKeyCode": code}
 		if len(key) == 1 {
 			down["text"] = key
@@ -187,4 +188,25 @@ func (b *Browser) Click(selector string) {
 		b.Call("Input.dispatchMouseEvent", map[string]any{"type": kind, "x": at.X + at.Width/2, "y": at.Y + at.Height/2,
 			"button": "left", "buttons": 1, "clickCount": 1}, nil)
 	}
+}
+
+// Serious runs axe-core (npm pack axe-core) on the page, where ANTIPODE_AXE names its file, and returns the findings of
+// serious or critical impact; "" without the file.
+func (b *Browser) Serious() (found string) {
+	b.T.Helper()
+	path := os.Getenv("ANTIPODE_AXE")
+	if path == "" {
+		return ""
+	}
+	script, err := os.ReadFile(path)
+	if err != nil {
+		b.T.Fatal(err)
+	}
+	b.Eval(string(script)+"; 0", new(any))
+	b.Eval(`window.found = null; axe.run().then(r => { window.found = r.violations.filter(v => `+
+		`v.impact === 'serious' || v.impact === 'critical').map(v => v.id + ': ' + v.nodes.map(n => n.target + ' ' + n.failureSummary).`+
+		`join('; ')).join('\n'); }); 0`, new(any))
+	b.Wait("window.found !== null")
+	b.Eval("window.found", &found)
+	return found
 }

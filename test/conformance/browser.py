@@ -149,6 +149,23 @@ class Lab:
             if page.eval_on_selector(area, "e => e.scrollTop") == before:
                 return
 
+    def scroll_to(self, page, heading):
+        """Scroll to a heading; cells are drawn when they come into view."""
+        area = ".jp-NotebookPanel:not(.lm-mod-hidden) .jp-WindowedPanel-outer"
+        page.eval_on_selector(area, "e => e.scrollTo(0, 0)")
+        there = (
+            "text => { const h = [...document.querySelectorAll('.jp-RenderedHTMLCommon h2')]"
+            ".find(e => e.textContent.startsWith(text)); h?.scrollIntoView(); return !!h; }"
+        )
+        for _ in range(40):
+            page.wait_for_timeout(700)
+            if page.evaluate(there, heading):
+                break
+            page.eval_on_selector(area, "e => e.scrollBy(0, e.clientHeight * 0.5)")
+        page.wait_for_timeout(1500)
+        page.evaluate(there, heading)  # what is above it has its height now
+        page.wait_for_timeout(700)
+
     def theme(self, page, name):
         page.evaluate("theme => window.jupyterapp.commands.execute('apputils:change-theme', {theme})", name)
         page.wait_for_timeout(2000)

@@ -352,6 +352,10 @@ def tour(lab):
         lab.theme(page, theme)
         lab.pages(page, f"tour-{theme.split()[-1].lower()}")
     lab.theme(page, "JupyterLab Light")
+    page.set_viewport_size({"width": 1200, "height": 850})  # docs/lab.png is this one, with a palette of 128 colors
+    page.evaluate("window.jupyterapp.commands.execute('application:toggle-left-area')")
+    lab.scroll_to(page, "Segment")
+    lab.shot(page, "lab")
     lab.report(
         "Run All of a cold tour",
         took is not None and not errors,

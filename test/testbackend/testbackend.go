@@ -28,11 +28,11 @@ var (
 // optimizedOnly is set in the processes that [Optimized] starts.
 const optimizedOnly = "ANTIPODE_TEST_OPTIMIZED"
 
-// XLA returns XLA on the processor, or skips the test where no plugin is installed. Benchmarks take this, tests
+// XLA returns XLA on the processor, or on an NVIDIA GPU where GOMLX_BACKEND is xla:cuda, or skips the test where no plugin is installed. Benchmarks take this, tests
 // [QuickXLA]. A process has the one that it opened first; a benchmark that would run on the other fails.
 func XLA(t testing.TB) compute.Backend {
 	t.Helper()
-	b := get(t, device.XLACPU, "xla")
+	b := get(t, xlaKind(), "xla")
 	if _, timed := t.(*testing.B); timed && quick {
 		t.Fatal("this process already compiles quickly (QuickXLA): run benchmarks alone, with -run '^$'")
 	}
@@ -44,13 +44,20 @@ func XLA(t testing.TB) compute.Backend {
 func QuickXLA(t testing.TB) compute.Backend {
 	t.Helper()
 	mu.Lock()
-	if open[device.XLACPU] == nil && os.Getenv(optimizedOnly) == "" {
+	if open[xlaKind()] == nil && os.Getenv(optimizedOnly) == "" {
 		quick = true // XLA reads its flags once
 		flags := strings.TrimSpace(os.Getenv("XLA_FLAGS") + " --xla_backend_optimization_level=0")
 		must.Do(t, os.Setenv("XLA_FLAGS", flags))
 	}
 	mu.Unlock()
-	return get(t, device.XLACPU, "xla")
+	return get(t, xlaKind(), "xla")
+}
+
+func xlaKind() string {
+	if device.Wanted() == device.XLACUDA {
+		return device.XLACUDA
+	}
+	return device.XLACPU
 }
 
 // Any returns a backend for a test that holds on each: the pure Go backend, or with the build tag xla [QuickXLA]. XLA

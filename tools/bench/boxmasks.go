@@ -8,15 +8,18 @@ import (
 	"antipode/gomlxmodels/sam"
 )
 
+// segmenter is package sam's encoder or sam2's.
+type segmenter interface {
+	Segment(ctx context.Context, p *sam.Image, boxes []sam.Box) ([]sam.Map, error)
+	Close()
+}
+
 // boxMasks is a segmenter's side of a benchmark: the masks of boxes in one prepared image.
 type boxMasks struct {
-	segmenter interface {
-		Segment(ctx context.Context, p *sam.Image, boxes []sam.Box) ([]sam.Map, error)
-		Close()
-	}
-	image  []float32 // pixels
-	boxes  []sam.Box
-	logits []float32 // of the last run
+	segmenter segmenter
+	image     []float32 // pixels
+	boxes     []sam.Box
+	logits    []float32 // of the last run
 }
 
 // open reads the image's pixels and the boxes that the peer wrote.

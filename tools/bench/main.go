@@ -3,7 +3,7 @@
 //	go run ./tools/bench NAME [flags]
 //
 // NAME is one of vit, clip, encoders, textenc, clipseg, blip, diffusion, langsam, owlsam2, neighbors, scores, decode,
-// embed, cells, large and inside; its flag -help lists the others with their defaults. All but cells, large and inside
+// embed, cells, large, inside and gpu; its flag -help lists the others with their defaults. All but cells, large and inside
 // have a peer, a Python program: they run it with the Python that PYTHON names, else python3, which needs the peer's
 // libraries (the imports of NAME.py).
 //
@@ -39,25 +39,32 @@ var benchmarks = map[string]benchmark{
 	"blip": blipBenchmark, "diffusion": diffusionBenchmark, "neighbors": neighborsBenchmark, "decode": decodeBenchmark,
 	"cells": cellsBenchmark, "embed": embedBenchmark, "langsam": langsamBenchmark, "owlsam2": owlsam2Benchmark,
 	"large": largeBenchmark, "encoders": encodersBenchmark, "scores": scoresBenchmark,
-	"inside": insideBenchmark,
+	"inside": insideBenchmark, "gpu": gpuBenchmark,
 }
 
 // usages of the flags, the same for every benchmark.
 var usages = map[string]string{
-	"n":       "items of a run: images, texts, captions, vectors, cells or rows; of inside: seconds",
-	"texts":   "texts of a run",
-	"repeat":  "runs of each side",
-	"batch":   "items per call of the device",
-	"tokens":  "tokens per call of the device; of blip: tokens of a caption",
-	"size":    "side of the image in pixels; of neighbors, scores and large: numbers of a vector",
-	"side":    "side of the large image in pixels",
-	"vectors": "vectors of a set",
-	"k":       "nearest neighbor",
-	"longest": "tokens of the longest text",
-	"seed":    "seed of weights and inputs",
-	"peer":    "variant of the peer",
-	"model":   "shape of the network; of cells: folder of the model",
-	"table":   "CSV file with the columns id, image, region, source in this order",
+	"n":         "items of a run: images, texts, captions, vectors, cells or rows; of inside: seconds",
+	"texts":     "texts of a run",
+	"repeat":    "runs of each side",
+	"batch":     "items per call of the device",
+	"tokens":    "tokens per call of the device; of blip: tokens of a caption",
+	"size":      "side of the image in pixels; of neighbors, scores and large: numbers of a vector",
+	"side":      "side of the large image in pixels",
+	"vectors":   "vectors of a set",
+	"k":         "nearest neighbor",
+	"longest":   "tokens of the longest text",
+	"seed":      "seed of weights and inputs",
+	"peer":      "variant of the peer",
+	"model":     "shape of the network; of cells: folder of the model",
+	"limit":     "seconds until it stops",
+	"device":    "xla:cuda, xla:cpu or go",
+	"out":       "path of the files that are written, without .json, .md and .f32.json",
+	"reference": "file .f32.json of a run, which results are compared with",
+	"precision": "float32, bfloat16, float16 and tf32, separated by commas",
+	"batches":   "batches, separated by commas",
+	"work":      "folder of a run that this process serves (set by that run)",
+	"table":     "CSV file with the columns id, image, region, source in this order",
 }
 
 func main() {

@@ -39,6 +39,7 @@ type reply struct {
 	Peaks               []float64 // of each part of the work, MiB
 	Precision, Coverage float64   // of neighbors
 	Values              []float64 // of scores
+	Error               string    // of gpu
 }
 
 // start starts the peer. Its arguments are the temporary folder, the number of threads, the seed, and the given ones.

@@ -118,9 +118,9 @@ func TestRunExports(t *testing.T) {
 	t.Setenv(cell.ExportVariable, dir)
 	path := write(t, code("import (\n\"antipode/datasets\"\n\"antipode/plots\"\n)\nvar rows = datasets.FromRows("+
 		"[]map[string]any{{\"region\": \"a\", \"v\": 0.5}})\n%%\nplots.Show(plots.Bars{Table: rows, Y: \"v\"})\n"+
-		"plots.Show(plots.Table{Table: rows})"))
+		"plots.Show(plots.Table{Table: rows})"), code("%%\nrows.Print()"))
 	_ = must.Get(run(t, t.Context(), Options{Notebook: path}))(t)
-	for _, name := range []string{"001-v-by-region.pdf", "001-v-by-region.tex", "002.csv"} {
+	for _, name := range []string{"001-v-by-region.pdf", "001-v-by-region.tex", "002.csv", "003.csv"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
 			t.Error(err)
 		}
