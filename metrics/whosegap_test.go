@@ -192,15 +192,16 @@ func TestSpecifications(t *testing.T) {
 	real, fair, bad := groupsOf(1, 100, nil), groupsOf(2, 100, nil), groupsOf(2, 100, narrow)
 	choices := options("vectors", "full,full+other", "k", "1,3,5", "unmasked", "profile,drop", "balance", "no,yes")
 	with := func(f *table.Frame) *table.Frame {
-		other, answer := slices.Clone(f.Vectors("full")), make([]float64, f.Len())
+		other, answer, again := slices.Clone(f.Vectors("full")), make([]float64, f.Len()), make([]float64, f.Len())
 		for i, v := range other {
 			other[i] = v[:5]
-			if answer[i] = float64(i % 2); f.Texts("region")[i] == "d" {
-				answer[i] = float64(i % 8 / 7)
+			answer[i], again[i] = float64(i%2), float64(i/2%2)
+			if f.Texts("region")[i] == "d" {
+				answer[i], again[i] = float64(i%8/7), float64(i%5/4)
 			}
 		}
 		return f.With(table.VectorColumn("full+other", other), table.NumberColumn("answer_1", answer),
-			table.NumberColumn("answer_2", answer))
+			table.NumberColumn("answer_2", again))
 	}
 	all := func(name string, o map[string]string, inputs ...*table.Frame) (holds float64, flagged []string) {
 		f, notes, err := evaluate(t, ask{"specifications", []string{"region"}, o}, inputs...)
@@ -226,10 +227,16 @@ func TestSpecifications(t *testing.T) {
 	if holds, flagged := all("narrow", choices, with(real), with(bad)); holds < 0.999 || !slices.Contains(flagged, "d") {
 		t.Errorf("narrow: %v hold, %s", holds, flagged)
 	}
-	op, roles := ask{"specifications", []string{"region"}, options("values", "answer_1,answer_2")}, with(fair)
-	f, _, err := evaluate(t, op, real, roles)
-	if err != nil || f.Numbers("holds")[len(f.Texts("choice"))-2] != 1 && f.Texts("flagged")[6] != "yes" {
-		t.Errorf("values: %v\n%s", err, datasets.Format(f, 0))
+	op := ask{"specifications", []string{"region"}, options("values", "answer_1,answer_2")}
+	f, _, err := evaluate(t, op, real, with(fair))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, region := range f.Texts("region") {
+		if f.Texts("choice")[i] == AllChoices && region == "d" && (f.Texts("flagged")[i] != "yes" ||
+			!(f.Numbers("z")[i] < 0) || f.Numbers("holds")[i] != 1 || f.Numbers("n_choices")[i] != 2) {
+			t.Errorf("values\n%s", datasets.Format(f, 0))
+		}
 	}
 	for want, o := range map[string]map[string]string{"need vectors": nil, "half-samples": options("vectors", "full",
 		"resamples", "0"), "radius needs": options("vectors", "full", "k", "100")} {

@@ -75,10 +75,11 @@ func TestCalibrationOfSpecifications(t *testing.T) {
 		{"fair", "background_only", "coverage", 12, 200}, {"fair", "object_only", "coverage", 12, 200},
 		{"few backgrounds", "background_only", "coverage", 12, 200},
 		{"unseen variants", "object_only", "coverage", 12, 200},
+		{"fair", "object_only", "coverage", 24, 100},
 		{"few backgrounds", "background_only", "coverage", 24, 50},
 		{"unseen variants", "object_only", "coverage", 24, 50},
-		{"few backgrounds", "background_only", "recall", 12, 50},
-		{"unseen variants", "object_only", "recall", 12, 50},
+		{"few backgrounds", "background_only", "recall", 12, 200},
+		{"unseen variants", "object_only", "recall", 12, 200},
 	} {
 		t.Run(fmt.Sprintf("%s/%s/%d", c.kind, c.score, c.perCell), func(t *testing.T) {
 			any, found, holds, choices, draws := 0, 0, 0.0, 0.0, float64(c.draws)
