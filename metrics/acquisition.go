@@ -63,8 +63,9 @@ var acquisition = Define(Definition[AcquisitionOptions, AcquisitionRow]{
 //   - copies: the share of files that occur more than once.
 //
 // The intervals of gaps hold for all groups and covariates at once (Šidák). A group is flagged where it differs from
-// the median of the others, too, which one group that is unusual does not move. Sharpness and saturation depend on what an
-// image shows: give the generated images of the same groups, and their gaps are subtracted.
+// the median of the others, too, which one group that is unusual does not move. Sharpness and saturation depend on what
+// an image shows: give the generated images of the same groups, and their gaps are subtracted. A group is then flagged
+// if it differs with and without that.
 func Acquisition(images, generated datasets.Table, options ...AcquisitionOptions) datasets.Table {
 	return acquisition.Table(map[string]datasets.Table{"in": images, "generated": generated}, options...)
 }
@@ -211,8 +212,7 @@ func computeAcquisition(ctx context.Context, call *Call, o AcquisitionOptions) (
 			}
 			rows = append(rows, row)
 		}
-		spread = math.Sqrt(spread / max(units, 1))
-		n := len(rows)
+		sd, n := math.Sqrt(spread/max(units, 1)), len(rows) // of reference images
 		corrected := c >= firstOfPixels
 		for _, row := range rows {
 			if k := len(generated[strings.Join(row.Group, ", ")]); corrected && k >= 2 {
@@ -244,9 +244,12 @@ func computeAcquisition(ctx context.Context, call *Call, o AcquisitionOptions) (
 					row.Gap.Value += w * means[k].Value
 				}
 				row.Gap.Low, row.Gap.High = interval.PoweredGap(level, weights, means[:len(weights)]...)
-				d := own(i) - medianOfOthers(n, i, own)
-				row.Flagged = (row.Gap.Low > 0 || row.Gap.High < 0) && d*row.Gap.Value > 0 &&
-					math.Abs(d) >= o.Least*spread
+				far := func(of func(int) float64) bool { // in the direction of the gap
+					d := of(i) - medianOfOthers(n, i, of)
+					return d*row.Gap.Value > 0 && math.Abs(d) >= o.Least*sd
+				}
+				row.Flagged = (row.Gap.Low > 0 || row.Gap.High < 0) && far(own) &&
+					far(func(k int) float64 { return means[k].Value })
 			}
 		}
 		out = append(out, rows...)

@@ -177,12 +177,12 @@ func TestCalibrationOfWhoseGap(t *testing.T) {
 		}
 	}
 	acquisitions := map[string]*datasets.Frame{}
-	acquisition := func(kind, island string) *datasets.Frame {
-		key := kind + "/" + island
+	acquisition := func(kind, island, key string, made *datasets.Frame) *datasets.Frame {
+		key = kind + "/" + island + "/" + key
 		if acquisitions[key] == nil {
 			rng := rand.New(rand.NewPCG(1, 1))
 			acquisitions[key] = evaluated(t, "acquisition", `{"by":["region"]}`, map[string]*datasets.Frame{
-				"in": some(rng, photos, perCell, island, damaged[kind], nil), "generated": some(rng, fair, perCell, "", nil, nil)})
+				"in": some(rng, photos, perCell, island, damaged[kind], nil), "generated": made})
 		}
 		return acquisitions[key]
 	}
@@ -200,11 +200,12 @@ func TestCalibrationOfWhoseGap(t *testing.T) {
 			n, others := map[string]int{}, 0
 			for draw := range draws {
 				rng := rand.New(rand.NewPCG(uint64(draw), 42))
-				island, from, change := base.Islands()[rng.IntN(6)], photos, ""
+				island, from, change, key := base.Islands()[rng.IntN(6)], photos, "", ""
 				frames := map[string]*datasets.Frame{"generated": some(rng, fair, perCell, "", nil, nil)}
 				if of := injected[c.generator]; of != nil {
-					one := of[rng.IntN(len(of))]
-					island = one.island
+					k := rng.IntN(len(of))
+					one := of[k]
+					island, key = one.island, fmt.Sprint(c.generator, k)
 					frames["generated"] = some(rng, fair, perCell, island, one.images, nil)
 				}
 				var scenes []string
@@ -217,7 +218,8 @@ func TestCalibrationOfWhoseGap(t *testing.T) {
 					}
 				}
 				frames["real"] = some(rng, photos, perCell, change, from, scenes)
-				frames["acquisition"] = acquisition(cmp.Or(c.photos, "half the scenes"), change)
+				frames["acquisition"] = acquisition(cmp.Or(c.photos, "half the scenes"), change, key,
+					frames["generated"])
 				out := evaluated(t, "whose-gap", fmt.Sprintf(`{"by":["region"],"vector":%q,"scores":[%q],"seed":%d}`,
 					c.vector, c.score, draw), frames)
 				for i, region := range out.Texts("region") {
