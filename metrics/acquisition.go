@@ -70,8 +70,9 @@ func Acquisition(images, generated datasets.Table, options ...AcquisitionOptions
 	return acquisition.Table(map[string]datasets.Table{"in": images, "generated": generated}, options...)
 }
 
-// covariates are the values of [Acquisition], the first four and megapixels of the file, the others of its pixels.
-var covariates = []string{"profile", "camera", "jpeg", "jpeg_quality", "megapixels", "copies", "sharpness", "saturation"}
+// covariates are the values of [Acquisition], the last two of the pixels, the others of the file.
+var covariates = []string{"profile", "camera", "jpeg", "jpeg_quality", "megapixels", "copies", "sharpness",
+	"saturation"}
 
 const firstOfPixels = 6
 

@@ -100,8 +100,8 @@ func computeSpecifications(ctx context.Context, call *Call, o SpecificationOptio
 		return nil, &table.Error{Code: table.CodeUsage, Message: "specifications need vectors, or columns of values"}
 	}
 	if len(o.Vectors) > 0 && call.Inputs["real"] == nil {
-		return nil, &table.Error{Code: table.CodeUsage, Message: "vectors are compared with those of reference images; " +
-			"give the table real"}
+		return nil, &table.Error{Code: table.CodeUsage, Message: "vectors are compared with those of reference " +
+			"images; give the table real"}
 	}
 	start := time.Now()
 	halves := map[string]*halvedGroup{}

@@ -81,8 +81,8 @@ var gapSources = Define(Definition[GapSourceOptions, GapSourceRow]{
 //	reference_distance = the same of reference images
 //	side               = generated_distance − reference_distance, minus the mean of the other groups
 //
-// Vectors are taken relative to the mean of their group and table, because groups differ anyway: what is particular to a
-// group, its colors for example, shows in both tables; what a generator does wrong, or what photographs lack, shows in
+// Vectors are taken relative to the mean of their group and table, because groups differ anyway: what is particular to
+// a group, its colors for example, shows in both tables; what a generator does wrong, or what photographs lack, shows in
 // one. The verdict is the first that applies, and the column rule says why:
 //
 //	no gap      the interval of gap contains 0

@@ -110,8 +110,8 @@ func TestCeilings(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := f.Numbers("precision")[0]
-	if low, high := f.Numbers("precision_bound_low")[0], f.Numbers("precision_bound_high")[0]; math.Abs(low-p/2) > 1e-12 ||
-		math.Abs(high-0.5-p/2) > 1e-12 {
+	low, high := f.Numbers("precision_bound_low")[0], f.Numbers("precision_bound_high")[0]
+	if math.Abs(low-p/2) > 1e-12 || math.Abs(high-0.5-p/2) > 1e-12 {
 		t.Errorf("precision %v, bounds %v and %v", p, low, high)
 	}
 	for _, score := range []string{"precision", "coverage"} {
@@ -224,7 +224,8 @@ func TestSpecifications(t *testing.T) {
 	if holds, flagged := all("fair", choices, with(real), with(fair)); len(flagged) > 0 || holds > 0.2 {
 		t.Errorf("fair: %v hold, %s", holds, flagged)
 	}
-	if holds, flagged := all("narrow", choices, with(real), with(bad)); holds < 0.999 || !slices.Contains(flagged, "d") {
+	holds, flagged := all("narrow", choices, with(real), with(bad))
+	if holds < 0.999 || !slices.Contains(flagged, "d") {
 		t.Errorf("narrow: %v hold, %s", holds, flagged)
 	}
 	op := ask{"specifications", []string{"region"}, options("values", "answer_1,answer_2")}

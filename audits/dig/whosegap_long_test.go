@@ -139,7 +139,8 @@ func some(rng *rand.Rand, pool *datasets.Frame, n int, island string, other *dat
 		return rest
 	}
 	rest.Append(pick(other, func(row int) bool {
-		return other.Texts("region")[row] == island && (scenes == nil || slices.Contains(scenes, other.Texts("scene")[row]))
+		return other.Texts("region")[row] == island &&
+			(scenes == nil || slices.Contains(scenes, other.Texts("scene")[row]))
 	}))
 	return rest
 }
@@ -187,7 +188,7 @@ func TestCalibrationOfWhoseGap(t *testing.T) {
 		return acquisitions[key]
 	}
 	const all = "P3 pixels, JPEG 30, half the scenes"
-	t.Log("| photographs | generator | vector | score | generator | reference | camera | undecided | no gap | others blamed |")
+	t.Log("| photographs | generator | vector | score | generator | reference | camera | undecided | no gap | others |")
 	for _, c := range []struct{ photos, generator, vector, score string }{
 		{"", "", "background_only", "coverage"}, {"", "", "object_only", "coverage"},
 		{all, "", "background_only", "coverage"}, {all, "", "full", "coverage"},
