@@ -82,20 +82,21 @@ var gapSources = Define(Definition[GapSourceOptions, GapSourceRow]{
 //	side               = generated_distance − reference_distance, minus the mean of the other groups
 //
 // Vectors are taken relative to the mean of their group and table, because groups differ anyway: what is particular to
-// a group, its colors for example, shows in both tables; what a generator does wrong, or what photographs lack, shows in
-// one. The verdict is the first that applies, and the column rule says why:
+// a group, its colors for example, shows in both tables; what a generator does wrong, or what photographs lack, shows
+// in one. The verdict is the first that applies, and the column rule says why:
 //
-//	no gap      the interval of gap contains 0
-//	above the others   it is above 0, which a group with a gap below 0 makes likely for all others
-//	segmenter   gap-sensitivity says that segmentation can explain it
-//	reference   held-out reference images have the gap, too: ceiling_gap excludes 0, net_gap does not
-//	generator   the interval of side is above 0
-//	camera      it is not, and the acquisition of the reference images differs
-//	reference   it is below 0
-//	undecided   it contains 0
+//	no gap            the interval of gap contains 0
+//	above the others  it is above 0, which a group with a gap below 0 makes likely for all others
+//	segmenter         gap-sensitivity says that segmentation can explain it
+//	reference         held-out reference images have the gap, too: ceiling_gap excludes 0, net_gap does not
+//	generator         the interval of side is above 0
+//	camera            it is not, and the acquisition of the reference images differs
+//	reference         it is below 0
+//	undecided         it contains 0
 //
-// acquisition and masks are results of [Acquisition] and [GapSensitivity], or zero tables. Intervals hold for all groups
-// at once. A fault that generated and reference images of a group share is not found; neither is one of all groups.
+// acquisition and masks are results of [Acquisition] and [GapSensitivity], or zero tables. Intervals hold for all
+// groups at once. A fault that generated and reference images of a group share is not found; neither is one of all
+// groups.
 func GapSources(sets Sets, acquisition, masks datasets.Table, options ...GapSourceOptions) datasets.Table {
 	inputs := sets.inputs()
 	inputs["acquisition"], inputs["masks"] = acquisition, masks
@@ -110,8 +111,8 @@ func computeGapSources(ctx context.Context, call *Call, o GapSourceOptions) ([]G
 		return nil, err
 	}
 	if len(groups) < 3 {
-		return nil, &table.Error{Code: table.CodeUsage, Message: fmt.Sprintf("whose-gap compares three groups or more; "+
-			"there are %d", len(groups))}
+		return nil, &table.Error{Code: table.CodeUsage, Message: fmt.Sprintf("whose-gap compares three groups or "+
+			"more; there are %d", len(groups))}
 	}
 	flagged, masks, err := readTrust(call, by, c.Vector)
 	if err != nil {
