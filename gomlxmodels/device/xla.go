@@ -57,7 +57,7 @@ func prepareCUDA(plugin string) {
 		_ = os.Setenv("XLA_FLAGS", strings.TrimSpace(flags+" "+triton+"=false"))
 	}
 	// go-xla warns that the plugin will not find NVIDIA's libraries where they are in the place that JAX's packages
-	// give them: nvidia beside jax_plugins.
+	// give them: nvidia next to jax_plugins.
 	packages := filepath.Dir(filepath.Dir(filepath.Dir(plugin)))
 	if info, err := os.Stat(filepath.Join(packages, "nvidia")); err == nil && info.IsDir() {
 		set("GOPJRT_CUDA_CHECKS", "no")

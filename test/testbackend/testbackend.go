@@ -28,8 +28,9 @@ var (
 // optimizedOnly is set in the processes that [Optimized] starts.
 const optimizedOnly = "ANTIPODE_TEST_OPTIMIZED"
 
-// XLA returns XLA on the processor, or on an NVIDIA GPU where GOMLX_BACKEND is xla:cuda, or skips the test where no plugin is installed. Benchmarks take this, tests
-// [QuickXLA]. A process has the one that it opened first; a benchmark that would run on the other fails.
+// XLA returns XLA on the processor, or on an NVIDIA GPU where GOMLX_BACKEND is xla:cuda, or skips the test where no
+// plugin is installed. Benchmarks take this, tests [QuickXLA]. A process has the one that it opened first; a benchmark
+// that would run on the other fails.
 func XLA(t testing.TB) compute.Backend {
 	t.Helper()
 	b := get(t, xlaKind(), "xla")

@@ -87,7 +87,8 @@ func runGPU(s *session) error {
 	}
 	for _, name := range g.names {
 		if networks[name].open == nil {
-			return fmt.Errorf("-model %s is not one of %s", name, strings.Join(slices.Sorted(maps.Keys(networks)), ", "))
+			return fmt.Errorf("-model %s is not one of %s", name,
+				strings.Join(slices.Sorted(maps.Keys(networks)), ", "))
 		}
 	}
 	return g.lead()
@@ -327,7 +328,7 @@ func (g *gpu) work() error {
 	return nil
 }
 
-// openGPU opens the device, with products of float32 in TF32 where that is asked for.
+// openGPU opens the device, with products of float32 in TF32 where the precision is tf32.
 func openGPU(kind, precision string) (compute.Backend, error) {
 	if precision == "tf32" && kind == device.XLACUDA {
 		b, err := xla.NewWithOptions(device.Find(kind)+",tf32=true,noshared_buffers", nil) // and TF32 in convolutions

@@ -3,9 +3,9 @@
 //	go run ./tools/bench NAME [flags]
 //
 // NAME is one of vit, clip, encoders, textenc, clipseg, blip, diffusion, langsam, owlsam2, neighbors, scores, decode,
-// embed, cells, large, inside and gpu; its flag -help lists the others with their defaults. All but cells, large and inside
-// have a peer, a Python program: they run it with the Python that PYTHON names, else python3, which needs the peer's
-// libraries (the imports of NAME.py).
+// embed, cells, large, inside and gpu; its flag -help lists the others with their defaults. All but cells, large and
+// inside have a peer, a Python program: they run it with the Python that PYTHON names, else python3 (gpu: else none),
+// which needs the peer's libraries (the imports of NAME.py).
 //
 // Both sides have the same random weights and inputs and the same number of threads, compute in float32, and take turns
 // (A B A B …). This one uses huge pages of memory, as the backend does; the peer runs as its users run it. Loading and
