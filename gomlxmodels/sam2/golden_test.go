@@ -59,14 +59,6 @@ func (g golden) run(backend compute.Backend, p part, fn func(*model.Scope, []*No
 	}, fn, args...)
 }
 
-// boxes are the boxes of an image, in its own pixels.
-func (g golden) boxes(image int) (list []Box) {
-	for _, b := range g.Rows(fmt.Sprintf("%d.boxes", image)) {
-		list = append(list, Box{float64(b[0]), float64(b[1]), float64(b[2]), float64(b[3])})
-	}
-	return list
-}
-
 // image is an image of the golden, as tools/pyref/groundingdino.py computes it.
 func (g golden) image(i int) *preprocess.RGB {
 	p := preprocess.NewRGB(g.sizes[i][0], g.sizes[i][1])
@@ -174,7 +166,7 @@ func checkEncoder(g golden, backend compute.Backend, compare stage) {
 		defer e.Close()
 		for i := range g.sizes {
 			name := fmt.Sprint(i)
-			maps := must.Get(e.Segment(context.Background(), g.prepared(i), g.boxes(i)))(t)
+			maps := must.Get(e.Segment(context.Background(), g.prepared(i), boxesOf(g.Golden, i)))(t)
 			logits := g.Rows(name + ".logits")
 			if first {
 				logits = g.Rows(name + ".first")
