@@ -65,13 +65,10 @@ func TestImageChanges(t *testing.T) {
 	s := must.Get(store.Open(t.TempDir()))(t)
 	e := engine.New(s, engine.Options{})
 	defer e.Close()
-	plan, err := datasets.Extend(datasets.Folder(filepath.Dir(file))).Derive("changer", nil,
+	plan := must.Get(datasets.Extend(datasets.Folder(filepath.Dir(file))).Derive("changer", nil,
 		datasets.Columns("note:text")...).
-		Derive(stage.Decodable, nil, datasets.Columns(stage.Pixels+":number")...).Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = e.Run(t.Context(), client.Request{Plan: plan}, nil)
+		Derive(stage.Decodable, nil, datasets.Columns(stage.Pixels+":number")...).Plan())(t)
+	_, err := e.Run(t.Context(), client.Request{Plan: plan}, nil)
 	if err == nil || !strings.Contains(err.Error(), "a.png") || !strings.Contains(err.Error(), "has changed") {
 		t.Errorf("the file changed during the run: %v", err)
 	}
