@@ -40,13 +40,7 @@ func openFolder(t testing.TB, dir string) golden {
 	t.Helper()
 	m := must.Get(Open(dir))(t)
 	g := golden{Model: m, Golden: modeltest.Open(t, dir)}
-	text, err := os.ReadFile(filepath.Join(dir, "cases.json"))
-	if err == nil {
-		err = json.Unmarshal(text, &g.sizes)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(must.Get(os.ReadFile(filepath.Join(dir, "cases.json")))(t), &g.sizes))
 	return g
 }
 
@@ -74,11 +68,7 @@ func (g golden) image(i int) *preprocess.RGB {
 // prepared is an image of the golden after the processor.
 func (g golden) prepared(i int) *Image {
 	g.T.Helper()
-	p, err := g.Prepare(g.image(i))
-	if err != nil {
-		g.T.Fatal(err)
-	}
-	return p
+	return must.Get(g.Prepare(g.image(i)))(g.T)
 }
 
 // stage is how near the values of a stage must be to the reference's.
@@ -92,13 +82,9 @@ func within(t testing.TB, name string, got, want []float32) {
 
 // TestEqualReference compares every stage with transformers. Each part is given the reference's own inputs.
 func TestEqualReference(t *testing.T) {
-	for _, name := range goldens {
-		t.Run(name, func(t *testing.T) {
-			testbackend.OnBoth(t, func(t *testing.T, backend compute.Backend) {
-				checkReference(openGolden(t, name), backend, within)
-			})
-		})
-	}
+	testbackend.Each(t, goldens, func(t *testing.T, backend compute.Backend, name string) {
+		checkReference(openGolden(t, name), backend, within)
+	})
 }
 
 func checkReference(g golden, backend compute.Backend, compare stage) {
@@ -149,13 +135,9 @@ func withinAll(t testing.TB, name string, got, want []float32) {
 // TestEncoderEqualsReference compares what [Encoder] makes of images: logits and IoU with and without the fallback,
 // logits at the images' own size, masks.
 func TestEncoderEqualsReference(t *testing.T) {
-	for _, name := range goldens {
-		t.Run(name, func(t *testing.T) {
-			testbackend.OnBoth(t, func(t *testing.T, backend compute.Backend) {
-				checkEncoder(openGolden(t, name), backend, withinAll)
-			})
-		})
-	}
+	testbackend.Each(t, goldens, func(t *testing.T, backend compute.Backend, name string) {
+		checkEncoder(openGolden(t, name), backend, withinAll)
+	})
 }
 
 func checkEncoder(g golden, backend compute.Backend, compare stage) {
