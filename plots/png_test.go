@@ -49,8 +49,7 @@ func TestPNGSaysWhatItLacks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		img := must.Get(png.Decode(bytes.NewReader(data)))(t)
-		return img
+		return must.Get(png.Decode(bytes.NewReader(data)))(t)
 	}
 	whole, lacks := draw("a", "b"), draw("a", "b\u0378")
 	if a, b := whole.Bounds(), lacks.Bounds(); b.Dx() != a.Dx() || b.Dy() <= a.Dy() {

@@ -19,8 +19,7 @@ import (
 
 func TestDecodeRefuses(t *testing.T) {
 	read := func(name string) []byte {
-		b := must.Get(os.ReadFile(filepath.Join("testdata/files", name)))(t)
-		return b
+		return must.Get(os.ReadFile(filepath.Join("testdata/files", name)))(t)
 	}
 	half := func(name string) []byte { b := read(name); return b[:len(b)/2] }
 	header := bytes.Clone(read("rgb.png")[:33]) // signature and IHDR

@@ -113,8 +113,7 @@ drop not_a_point`,
 
 func openModel(t *testing.T, dir string) *Model {
 	t.Helper()
-	m := must.Get(Open(dir))(t)
-	return m
+	return must.Get(Open(dir))(t)
 }
 
 func TestWithoutPreprocessing(t *testing.T) {

@@ -50,8 +50,7 @@ func (c changer) Compute(_ context.Context, rows []any) ([][]table.Value, error)
 func TestImageChanges(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a.png")
 	content := func(side int) []byte {
-		data := must.Get(os.ReadFile(stagetest.Image(t, image.NewRGBA(image.Rect(0, 0, side, side))).Path))(t)
-		return data
+		return must.Get(os.ReadFile(stagetest.Image(t, image.NewRGBA(image.Rect(0, 0, side, side))).Path))(t)
 	}
 	set := func(data []byte) {
 		must.Do(t, os.WriteFile(file, data, 0o600))

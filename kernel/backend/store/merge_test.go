@@ -34,8 +34,7 @@ func mergeInto(t *testing.T, s *Store, o MergeOptions, sources ...*Store) *Merge
 	if o.Difference == nil {
 		o.Difference = textDifference
 	}
-	report := must.Get(s.Merge(t.Context(), folders, o))(t)
-	return report
+	return must.Get(s.Merge(t.Context(), folders, o))(t)
 }
 
 // snapshot returns the digests of a store's files, without its lock and index of files.
