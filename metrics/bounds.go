@@ -33,8 +33,7 @@ type BoundsRow struct {
 	Value          Estimate `column:"value" help:"of the rows that are there, as if nothing else was missing"`
 	Least          float64  `column:"bound_low" help:"mean if every missing value is the least possible"`
 	Most           float64  `column:"bound_high" help:"mean if every missing value is the largest possible"`
-	Low            float64  `column:"interval_low" help:"low end of an interval that contains the mean, whatever is missing"`
-	High           float64  `column:"interval_high" help:"its high end"`
+	Bounded        Estimate `column:"bounded" help:"middle of the bounds, with an interval that contains the mean, whatever is missing"`
 	GapLow         float64  `column:"gap_low" help:"least difference to the mean of the other groups, with its interval"`
 	GapHigh        float64  `column:"gap_high" help:"largest difference"`
 	Flagged        bool     `column:"flagged" help:"the difference is not 0, whatever is missing"`
@@ -50,7 +49,7 @@ type BoundsRow struct {
 }
 
 var bounds = Define(Definition[BoundsOptions, BoundsRow]{
-	Name: "bounds", Version: 1, Title: "bounds of rates and means by group, whatever the missing values are",
+	Name: "bounds", Version: 2, Title: "bounds of rates and means by group, whatever the missing values are",
 	Unit: "the values'", Range: "[least, most]", Direction: "none",
 	Citation: "Manski, American Economic Review 80, 1990; Imbens and Manski, Econometrica 72, 2004",
 	Inputs:   []Input{{Role: "in", About: "a row for each image that was requested, with a value or without"}},
@@ -91,8 +90,7 @@ func computeBounds(_ context.Context, call *Call, o BoundsOptions) (out []Bounds
 	var all []boundedGroup
 	var notes GroupNotes
 	for _, g := range groups {
-		row := BoundsRow{Group: g.By, Asked: len(g.Rows), GapLow: none, GapHigh: none, Low: none, High: none,
-			MissingGap: Exact(none)}
+		row := BoundsRow{Group: g.By, Asked: len(g.Rows), GapLow: none, GapHigh: none, MissingGap: Exact(none)}
 		var there, low, high []float64
 		for _, i := range g.Rows {
 			outcome, v := tabular.Outcome(in.Frame, i), values[i]
@@ -123,6 +121,7 @@ func computeBounds(_ context.Context, call *Call, o BoundsOptions) (out []Bounds
 		share := interval.Wilson(missing, row.Asked, o.Level)
 		row.Missing = Estimate{Value: share.Value, Low: share.Low, High: share.High}
 		row.Value, row.Least, row.Most = Exact(average(there)), average(low), average(high)
+		row.Bounded = Exact((row.Least + row.Most) / 2)
 		b := boundedGroup{missing: row.Missing}
 		if len(low) >= 2 {
 			plain := func(x []float64) interval.Powered {
@@ -134,7 +133,7 @@ func computeBounds(_ context.Context, call *Call, o BoundsOptions) (out []Bounds
 				p := plain(there)
 				row.Value.Low, row.Value.High = o.within(p.Interval(o.Level))
 			}
-			row.Low, row.High = o.imbensManski(b)
+			row.Bounded.Low, row.Bounded.High = o.imbensManski(b)
 			row.Interval = fmt.Sprintf("%.4g %% interval of Imbens and Manski", 100*o.Level)
 		} else {
 			notes.Add("too few rows for an interval", strings.Join(g.By, "/"))

@@ -59,7 +59,7 @@ func refused(t *testing.T, worlds int, atRandom bool) (h holds) {
 			return f.Numbers(low)[0] <= x+1e-12 && x <= f.Numbers(high)[0]+1e-12
 		}
 		count(&h.bounds, in("bound_low", "bound_high", truth))
-		count(&h.interval, in("interval_low", "interval_high", 0.5))
+		count(&h.interval, in("bounded_low", "bounded_high", 0.5))
 		count(&h.naive, in("value_low", "value_high", 0.5))
 		count(&h.flagged, f.Texts("missing_flagged")[0] == "yes")
 		count(&h.gaps, strings.Contains(strings.Join(f.Texts("flagged"), " "), "yes"))
@@ -82,8 +82,8 @@ func TestBounds(t *testing.T) {
 		near.Check(t, rule, []float64{got.Numbers("value")[0], got.Numbers("bound_low")[0],
 			got.Numbers("bound_high")[0]}, want, 1e-12, 0)
 		if counts := fmt.Sprint(got.Numbers("n_refused"), got.Numbers("n_failed"), got.Numbers("n_unmasked"),
-			got.Numbers("n_used")); counts != "[1] [1] [1] [2]" || !(got.Numbers("interval_low")[0] < want[1]) ||
-			!(got.Numbers("interval_high")[0] > want[2]) || got.Numbers("missing")[0] != 0.6 {
+			got.Numbers("n_used")); counts != "[1] [1] [1] [2]" || !(got.Numbers("bounded_low")[0] < want[1]) ||
+			!(got.Numbers("bounded_high")[0] > want[2]) || got.Numbers("missing")[0] != 0.6 {
 			t.Errorf("%s: %s", counts, datasets.Format(got, 0))
 		}
 	}

@@ -31,6 +31,7 @@ type CompareOptions struct {
 	Subject []string `json:"subject,omitempty" help:"columns that identify a row of the metric's result, its groups first; empty = its groups, vector and score"`
 	Better  string   `json:"better,omitempty" values:"higher,lower" help:"which values of the score are better; empty = as the metric defines it"`
 	On      []string `json:"on,omitempty" help:"columns that identify a row in both tables; rows with equal values are sampled together; empty = prompt_id,seed, else id"`
+	Look    int      `json:"look,omitempty" min:"0" help:"number of this comparison with the same first table, from 1: the intervals of all comparisons hold at once, however many there will be; 0 = the only one"`
 
 	Intervals `resamples:"400"`
 }
@@ -85,6 +86,11 @@ var comparedRuns = Define(Definition[CompareOptions, CompareRow]{
 //
 // No change in any half-sample is an interval without width where the rows of the group are equal in both tables; where
 // they are not, as of a share that is 1 in both, there is no interval.
+//
+// Dated runs of one generator, each compared with the first, find a change in the end by chance alone. With
+// Options.Look, the number of the comparison, the n-th one has the level 1 − α·6/(π²n²) instead of 1 − α: these add up
+// to α over all comparisons, so that the probability of any false regression, ever, is α at most, whenever one looks
+// and stops.
 //
 // The verdict is "regression" where the whole interval is worse than the margin, "no regression" where no part of it
 // is, and else, or without an interval, "undecided": more images would tell. Which values are better is the metric's
@@ -383,8 +389,15 @@ func (r *runs) verdicts(order []scoreOf, values [2]map[scoreOf]float64, samples 
 		if row.Change.Value == 0 && intervals[k].Low == intervals[k].High && !equal[i] {
 			continue
 		}
-		row.Change.Low, row.Change.High = intervals[k].Low, intervals[k].High
 		row.Interval = fmt.Sprintf("%.4g %% half-sampling interval, simultaneous over the rows", 100*r.o.Level)
+		wider := 1.0
+		if n := float64(r.o.Look); n > 0 {
+			level := 1 - (1-r.o.Level)*6/(math.Pi*math.Pi*n*n)
+			wider = interval.Student(level, free[k]) / interval.Student(r.o.Level, free[k])
+			row.Interval += " and all comparisons with a"
+		}
+		half := wider * (intervals[k].High - row.Change.Value)
+		row.Change.Low, row.Change.High = row.Change.Value-half, row.Change.Value+half
 		low, high := row.Change.Low, row.Change.High
 		if r.o.Better == "lower" {
 			low, high = -high, -low

@@ -8,3 +8,8 @@ import "testing"
 //
 //	go test -tags calibration -run CalibrationOfCompare -v ./metrics
 func TestCalibrationOfCompare(t *testing.T) { compareRuns(t, 200) }
+
+// TestCalibrationOfDrift watches 200 generators over 40 dated runs each; docs/trust.md has the numbers. Run with:
+//
+//	go test -tags calibration -run CalibrationOfDrift -v ./metrics
+func TestCalibrationOfDrift(t *testing.T) { watchRuns(t, 200, 40, 10) }

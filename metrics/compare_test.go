@@ -14,6 +14,8 @@ import (
 	"antipode/datasets/table"
 	"antipode/internal/must"
 	"antipode/internal/near"
+
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // TestCompareEqualsSciPy compares the intervals of one group with scipy.stats.ttest_rel of pairs and ttest_ind
@@ -133,6 +135,76 @@ func TestCompareReads(t *testing.T) {
 
 // TestCompareRuns checks few pairs of runs; compare_long_test.go has 200.
 func TestCompareRuns(t *testing.T) { compareRuns(t, 10) }
+
+// TestDrift watches a few generators.
+func TestDrift(t *testing.T) { watchRuns(t, 6, 8, 3) }
+
+// watchRuns compares dated runs of a generator with its first one, and stops at the first regression. In half of the
+// sequences nothing changes; in the other half one group is worse from run number changed on, by what a single
+// comparison of that number finds with a power of 80 %.
+func watchRuns(t *testing.T, sequences, runs, changed int) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(near.Seed(t), 6))
+	const groups, n = 4, 60
+	run := func(id string, worse float64) *table.Frame {
+		f := &table.Frame{Columns: []table.Column{table.TextColumn("id", make([]string, groups*n)),
+			table.TextColumn("region", make([]string, groups*n)), table.NumberColumn("v", make([]float64, groups*n))}}
+		for i := range groups * n {
+			f.Texts("id")[i], f.Texts("region")[i] = fmt.Sprint(id, i), fmt.Sprint("r", i%groups)
+			f.Numbers("v")[i] = rng.NormFloat64()
+			if i%groups == 0 {
+				f.Numbers("v")[i] -= worse
+			}
+		}
+		return f
+	}
+	// Of four rows, two-sided at the level of the comparison, and 0.8; the deviation is that of a difference.
+	alpha := 0.05 * 6 / math.Pow(math.Pi*float64(changed), 2)
+	gap := (distuv.UnitNormal.Quantile(1-alpha/8) + 0.8416) * math.Sqrt(2./n)
+	// regression returns the number of the first run that is found worse; 0 = none.
+	regression := func(look bool, worse float64) int {
+		first := run("first", 0)
+		for k := 1; k <= runs; k++ {
+			shift := 0.0
+			if k >= changed {
+				shift = worse
+			}
+			options := map[string]string{"audit": "clustered-mean value=v by=region", "better": "higher",
+				"resamples": "100"}
+			if look {
+				options["look"] = fmt.Sprint(k)
+			}
+			f, _, err := evaluate(t, ask{"compare", nil, options}, first, run(fmt.Sprint(k, " "), shift))
+			must.Do(t, err)
+			if slices.Contains(f.Texts("verdict"), Regression) {
+				return k
+			}
+		}
+		return 0
+	}
+	var alarms, naive, early, found int
+	for range sequences {
+		if regression(true, 0) > 0 {
+			alarms++
+		}
+		if regression(false, 0) > 0 {
+			naive++
+		}
+		switch k := regression(true, gap); {
+		case k > 0 && k < changed:
+			early++
+		case k > 0:
+			found++
+		}
+	}
+	t.Logf("of %d sequences of %d runs: a regression in %d without a change (%d without Look), in %d before and %d "+
+		"after the change at run %d", sequences, runs, alarms, naive, early, found, changed)
+	slack := 2 * math.Sqrt(0.05*0.95*float64(sequences))
+	if float64(alarms) > 0.05*float64(sequences)+slack || naive < alarms ||
+		float64(found+early) < 0.8*float64(sequences)-slack {
+		t.Error("these are not the stated shares")
+	}
+}
 
 // compareRuns compares runs of the same distribution, paired and not, and runs of which one group is worse by what
 // [antipode/metrics/significance.SmallestMeanGap] says is found with a power of 80 % at level 5 %.

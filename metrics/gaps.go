@@ -13,16 +13,57 @@ import (
 )
 
 func computeGaps(ctx context.Context, call *Call, o GapsOptions) ([]GapRow, error) {
+	c, groups, reference, err := gapGroups(ctx, call, o)
+	if err != nil || len(groups) < 2 {
+		return nil, err
+	}
+	var out []GapRow
+	for _, name := range o.Scores {
+		score := prdcScores[name].of
+		gaps, err := gapsOf(groups, reference, c.Level, func(r *prdc.Result) (float64, []float64) {
+			return score(r.Scores), r.Of(score)
+		})
+		if err != nil {
+			return nil, fmt.Errorf("gaps of %s: %w", name, err)
+		}
+		ceilings, err := gapsOf(groups, reference, c.Level, func(r *prdc.Result) (float64, []float64) {
+			held := r.HeldOutOf(score)
+			return average(held), held
+		})
+		if err != nil {
+			return nil, fmt.Errorf("gaps of the ceilings of %s: %w", name, err)
+		}
+		for i, gap := range gaps {
+			g, iv := groupNamed(groups, gap.A), gap.Simultaneous
+			out = append(out, GapRow{Group: gap.A, Vector: c.Vector, Score: name,
+				Flagged:  iv.Excludes(0) && !(iv.Low == iv.High && g.copies > 0),
+				Interval: c.intervalName("half-sampling interval, simultaneous over the groups"),
+				Gap:      g.estimate(iv), Ceiling: estimated(ceilings[i].Simultaneous),
+				Real: len(g.real.rows), Generated: len(g.generated.rows)})
+		}
+	}
+	return out, nil
+}
+
+func estimated(iv interval.Interval) Estimate {
+	return Estimate{Value: iv.Value, Low: iv.Low, High: iv.High}
+}
+
+func groupNamed(groups []*group, name string) *group {
+	return groups[slices.IndexFunc(groups, func(g *group) bool { return strings.Join(g.values, ", ") == name })]
+}
+
+// gapGroups computes the scores of the groups that have half-samples, and returns the names of those to compare with.
+func gapGroups(ctx context.Context, call *Call, o GapsOptions) (*comparison, []*group, []string, error) {
 	if o.Resamples == 0 {
-		return nil, errors.New("gaps have intervals; set resamples to 2 half-samples or more")
+		return nil, nil, nil, errors.New("gaps have intervals; set resamples to 2 half-samples or more")
 	}
 	c, groups, err := compare(ctx, call, comparison{PrecisionCoverageOptions: PrecisionCoverageOptions{By: o.By,
 		Vector: o.Vector, Cells: o.Cells, Balance: o.Balance, Intervals: o.Intervals, Comparison: o.Comparison}},
-		"gaps", prdc.Options{})
+		"gaps", prdc.Options{HeldOut: true})
 	if err != nil {
-		return nil, err
+		return nil, nil, nil, err
 	}
-	index := map[string]*group{}
 	if o.SkipFew {
 		groups = slices.DeleteFunc(groups, func(g *group) bool {
 			few := len(g.result.Samples) == 0
@@ -32,41 +73,27 @@ func computeGaps(ctx context.Context, call *Call, o GapsOptions) ([]GapRow, erro
 			return few
 		})
 		if len(groups) < 2 {
-			return nil, nil
+			return c, groups, nil, nil
 		}
 	}
 	for _, g := range groups {
 		if len(g.result.Samples) == 0 {
-			return nil, fmt.Errorf("group %s has too few images for a gap with an interval", g.name(c.By))
+			return nil, nil, nil, fmt.Errorf("group %s has too few images for a gap with an interval", g.name(c.By))
 		}
-		index[strings.Join(g.values, ", ")] = g
 	}
 	reference, err := referenceGroups(call, o, groups)
-	if err != nil {
-		return nil, err
+	return c, groups, reference, err
+}
+
+// gapsOf returns the gaps of a value of the groups' results.
+func gapsOf(groups []*group, reference []string, level float64,
+	of func(r *prdc.Result) (value float64, halves []float64)) ([]interval.Gap, error) {
+	scored := make([]interval.Scored, len(groups))
+	for i, g := range groups {
+		scored[i].Name = strings.Join(g.values, ", ")
+		scored[i].Value, scored[i].Samples = of(g.result)
 	}
-	var out []GapRow
-	for _, name := range o.Scores {
-		scored := make([]interval.Scored, len(groups))
-		for i, g := range groups {
-			score := prdcScores[name].of
-			scored[i] = interval.Scored{Name: strings.Join(g.values, ", "), Value: score(g.result.Scores),
-				Samples: g.result.Of(score)}
-		}
-		gaps, err := interval.GapsToMean(scored, reference, c.Level)
-		if err != nil {
-			return nil, fmt.Errorf("gaps of %s: %w", name, err)
-		}
-		for _, gap := range gaps {
-			g, iv := index[gap.A], gap.Simultaneous
-			out = append(out, GapRow{Group: gap.A, Vector: c.Vector, Score: name,
-				Flagged:  iv.Excludes(0) && !(iv.Low == iv.High && g.copies > 0),
-				Interval: c.intervalName("half-sampling interval, simultaneous over the groups"),
-				Gap:      g.estimate(iv),
-				Real:     len(g.real.rows), Generated: len(g.generated.rows)})
-		}
-	}
-	return out, nil
+	return interval.GapsToMean(scored, reference, level)
 }
 
 // referenceGroups returns the names of the groups that the others are compared with.

@@ -47,18 +47,23 @@ type PrecisionCoverageOptions struct {
 
 // PrecisionCoverageRow is a row of the result of [PrecisionCoverage].
 type PrecisionCoverageRow struct {
-	Group     Group
-	Vector    string   `column:"vector"`
-	Interval  string   `column:"interval" help:"kind of the intervals"`
-	Precision Estimate `column:"precision" unit:"share of generated images" range:"[0, 1]"`
-	Coverage  Estimate `column:"coverage" unit:"share of reference images" range:"[0, 1]"`
-	Density   Estimate `column:"density" unit:"balls / k" range:"[0, ∞)"`
-	Recall    Estimate `column:"recall" unit:"share of reference images" range:"[0, 1]"`
+	Group            Group
+	Vector           string   `column:"vector"`
+	Interval         string   `column:"interval" help:"kind of the intervals"`
+	Precision        Estimate `column:"precision" unit:"share of generated images" range:"[0, 1]"`
+	Coverage         Estimate `column:"coverage" unit:"share of reference images" range:"[0, 1]"`
+	Density          Estimate `column:"density" unit:"balls / k" range:"[0, ∞)"`
+	Recall           Estimate `column:"recall" unit:"share of reference images" range:"[0, 1]"`
+	PrecisionCeiling float64  `column:"precision_ceiling" unit:"share of held-out images" range:"[0, 1]" help:"precision of held-out reference images, scored as if generated"`
+	CoverageCeiling  float64  `column:"coverage_ceiling" unit:"share of reference images" range:"[0, 1]" help:"coverage of held-out reference images"`
+	PrecisionLeast   float64  `column:"precision_bound_low" unit:"share of requested images" range:"[0, 1]" help:"precision if every image that is missing were in no ball"`
+	PrecisionMost    float64  `column:"precision_bound_high" unit:"share of requested images" range:"[0, 1]" help:"precision if every image that is missing were in a ball"`
 	Counts
 }
 
 var precisionCoverage = Define(Definition[PrecisionCoverageOptions, PrecisionCoverageRow]{
-	Name: "precision-coverage", Version: 3, Device: true, Inputs: twoSets,
+	Name: "precision-coverage", Version: 4, // 3 had no ceilings
+	Device: true, Inputs: twoSets,
 	Title:     "precision, coverage, density and recall of generated images by group",
 	Unit:      "share of images",
 	Range:     "[0, 1]; density [0, ∞)",
@@ -77,9 +82,13 @@ var precisionCoverage = Define(Definition[PrecisionCoverageOptions, PrecisionCov
 //	density   = mean over g of the number of balls that contain it, over k   [0, ∞)
 //	recall    = share of the h in a ball around a g      [0, 1]
 //
-// Each score has a half-sampling interval (package interval) and its counts. A group with no more than k reference
-// images is an error; a group without generated images has no precision, and coverage 0. Package prdc has the
-// function on slices.
+// The ceilings are what the generator could reach: the scores of held-out reference images, as many of them for each
+// reference image as there are generated ones and at most all, as means over random halves. Unlike 1, they are what
+// images of the same distribution score. The bounds of precision are its values if all images that were requested and
+// are not compared, such as refused ones, were in no ball, or in one (Manski 1990); coverage could only be higher with
+// them. Each score has a half-sampling interval (package interval) and its counts. A
+// group with no more than k reference images is an error; a group without generated images has no precision, and
+// coverage 0. Package prdc has the function on slices.
 func PrecisionCoverage(sets Sets, options ...PrecisionCoverageOptions) datasets.Table {
 	return precisionCoverage.Table(sets.inputs(), options...)
 }
@@ -105,12 +114,13 @@ type GapRow struct {
 	Flagged   bool     `column:"flagged" help:"yes where the interval excludes 0"`
 	Interval  string   `column:"interval" help:"kind of the intervals"`
 	Gap       Estimate `column:"gap" unit:"difference of shares" range:"[-1, 1]"`
+	Ceiling   Estimate `column:"ceiling_gap" unit:"difference of shares" range:"[-1, 1]" help:"the gap of held-out reference images, scored as if generated"`
 	Real      int      `column:"n_real" unit:"images"`
 	Generated int      `column:"n_generated" unit:"images"`
 }
 
 var gaps = Define(Definition[GapsOptions, GapRow]{
-	Name: "region-gaps", Version: 3, Device: true,
+	Name: "region-gaps", Version: 4, Device: true, // 3 had no ceilings
 	Inputs: append(slices.Clone(twoSets),
 		Input{Role: "except", Optional: true, About: "groups that are no reference, in the column of the grouping"}),
 	Title:     "differences of precision and coverage between groups, with simultaneous intervals",
@@ -248,7 +258,7 @@ var prdcScores = map[string]prdcScore{
 func computePrecisionCoverage(ctx context.Context, call *Call, o PrecisionCoverageOptions) ([]PrecisionCoverageRow,
 	error) {
 	c, groups, err := compare(ctx, call, comparison{PrecisionCoverageOptions: o, counted: true},
-		"precision and coverage", prdc.Options{Recall: true})
+		"precision and coverage", prdc.Options{Recall: true, HeldOut: true})
 	if err != nil {
 		return nil, err
 	}
@@ -271,6 +281,12 @@ func computePrecisionCoverage(ctx context.Context, call *Call, o PrecisionCovera
 			}
 			*to = g.estimate(iv)
 		}
+		row.PrecisionLeast, row.PrecisionMost = math.NaN(), math.NaN()
+		if n, asked := float64(r.Generated), float64(g.asked); n > 0 && !c.Balance {
+			row.PrecisionLeast, row.PrecisionMost = r.Precision*n/asked, (r.Precision*n+asked-n)/asked
+		}
+		row.PrecisionCeiling = average(r.HeldOutOf(prdcScores["precision"].of))
+		row.CoverageCeiling = average(r.HeldOutOf(prdcScores["coverage"].of))
 		out = append(out, row)
 	}
 	return out, nil

@@ -13,7 +13,8 @@ import (
 
 // GapSensitivityOptions are the options of [GapSensitivity].
 type GapSensitivityOptions struct {
-	By string `json:"by,omitempty" default:"region" help:"text column of the groups, as in Gaps"`
+	By      string `json:"by,omitempty" default:"region" help:"text column of the groups, as in Gaps"`
+	SkipFew bool   `json:"skip_few,omitempty" help:"a gap that a variant lacks, because too few images of the group have a mask, is gone with it"`
 }
 
 // GapSensitivityRow is a row of the result of [GapSensitivity]: a gap.
@@ -81,7 +82,7 @@ var gapSensitivity = datasets.Define(datasets.Operation[GapSensitivityOptions, G
 // example. Fewer images have wider intervals: with few masks a gap can be unflagged for that reason alone.
 //
 // gaps and the variants are results of [Gaps] or [GapsToControls] with the same options; a gap that a variant lacks is
-// an error.
+// an error, unless SkipFew is set.
 func GapSensitivity(gaps datasets.Table, variants GapVariants, options ...GapSensitivityOptions) datasets.Table {
 	return gapSensitivity.Table(map[string]datasets.Table{"in": gaps, "eroded": variants.Eroded,
 		"dilated": variants.Dilated, "other": variants.Other, "masked": variants.Masked}, options...)
@@ -107,7 +108,10 @@ func computeGapSensitivity(_ context.Context, call *Call, o GapSensitivityOption
 			k := slices.IndexFunc(rows, func(r GapSensitivityRow) bool {
 				return r.Group == row.Group && r.Vector == row.Vector && r.Score == row.Score
 			})
-			if k < 0 {
+			if k < 0 && o.SkipFew {
+				gone[i] = append(gone[i], role)
+				continue
+			} else if k < 0 {
 				return nil, fmt.Errorf("%s: no gap of %s for %s %q, vector %s", role, row.Score, o.By, row.Group,
 					row.Vector)
 			}

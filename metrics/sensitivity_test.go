@@ -46,6 +46,11 @@ func TestGapVerdicts(t *testing.T) {
 			t.Errorf("%s: %+v", want, f.Columns)
 		}
 	}
+	lacking := must.Get(tabulartest.RunOn("gap-sensitivity", inputs{"in": gap("a", -0.2, "yes"),
+		"masked": gap("b", 0, "no")}, map[string]string{"skip_few": "true"}))(t)
+	if lacking.Texts("verdict")[0] != Explained || lacking.Texts("gone_with")[0] != "masked" {
+		t.Errorf("a variant without the group: %v", lacking.Texts("verdict"))
+	}
 	for want, in := range map[string]inputs{
 		"give the gaps of other masks":                          {"in": gap("a", 0, "no")},
 		`other: no gap of coverage for region "a", vector full`: {"in": gap("a", 0, "no"), "other": gap("b", 0, "no")},

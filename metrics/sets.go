@@ -23,8 +23,13 @@ type comparison struct {
 	counted   bool                     // the result has the column n_unmasked
 }
 
-// componentOf returns the component that a vector column shows. Other vectors are of the whole image.
+// componentOf returns the component that a vector column shows, by its name up to a plus sign, and the column that
+// counts its patches; a variant of a vector has none. Other vectors are of the whole image.
 func componentOf(vector string) (c regions.Component, patches string) {
+	if component, _, variant := strings.Cut(vector, "+"); variant {
+		c, _ = componentOf(component)
+		return c, ""
+	}
 	switch vector {
 	case "object_only":
 		return regions.ObjectOnly, "object_patches"

@@ -99,7 +99,8 @@ func TestPhotographs(t *testing.T) {
 	}
 	for name, tab := range map[string]datasets.Table{"objects": a.ByObject(), "deltas": a.Deltas(),
 		"claims": a.Claims(), "ratios": a.Ratios(), "examples": a.Examples(2), "failures": a.Failures(),
-		"table": a.PaperTable("1"), "summary": a.Summary()} {
+		"table": a.PaperTable("1"), "summary": a.Summary(), "acquisition": a.Acquisition(),
+		"gap sources": a.GapSources(), "specifications": a.Specifications()} {
 		if f := testengine.Rows(t, name, tab); f.Len() == 0 {
 			t.Errorf("%s: no rows", name)
 		}

@@ -159,7 +159,7 @@ func (a Audit) gaps() datasets.Table {
 	gaps := func(vector string) datasets.Table {
 		return metrics.GapsToControls(sets, a.Truth(), metrics.GapsOptions{By: metrics.By("region"), Vector: vector,
 			Scores: []string{"coverage"}, Comparison: a.comparison(), SkipFew: a.skipFew,
-			Intervals: metrics.Intervals{Level: gapLevel, Resamples: max(a.Resamples, 0)}})
+			Intervals: a.family()})
 	}
 	return gaps("background_only").Concat(gaps("object_only"))
 }
@@ -180,6 +180,38 @@ func (a Audit) findings() datasets.Table {
 		"gap_high", "flagged").
 		With("injected", "not known"), datasets.Table{}, significance.VerdictOptions{
 		On: metrics.By("region", "vector"), Estimate: "gap", AtLeast: Least})
+}
+
+// Acquisition returns how the reference images of each region were taken and stored, compared with the other regions
+// and, of what an image shows, with the generated images of the template Original; see metrics.Acquisition.
+func (a Audit) Acquisition() datasets.Table { return a.models(Audit.acquisition) }
+
+func (a Audit) acquisition() datasets.Table {
+	return metrics.Acquisition(a.Reference(), a.Images(Original), metrics.AcquisitionOptions{By: metrics.By("region")})
+}
+
+// GapSources returns whose the gaps in coverage between regions are, for the template Original: the generator's, the
+// reference images', their camera's or the segmenter's, by the gaps of images that have a mask; see metrics.GapSources,
+// and notebooks/segmentation.ipynb for other masks.
+func (a Audit) GapSources() datasets.Table { return a.models(Audit.gapSources) }
+
+func (a Audit) gapSources() datasets.Table {
+	sets := a.Sets(Original)
+	return audits.Each(vectors[1:], func(vector string) datasets.Table {
+		o := metrics.GapsOptions{By: metrics.By("region"), Vector: vector, Scores: []string{"coverage"},
+			Comparison: a.comparison(), Intervals: a.family()}
+		masked := o
+		masked.Unmasked, masked.Balance, masked.SkipFew = "drop", true, true
+		masks := metrics.GapSensitivity(metrics.Gaps(sets, o), metrics.GapVariants{Masked: metrics.Gaps(sets, masked)},
+			metrics.GapSensitivityOptions{SkipFew: true})
+		return metrics.GapSources(sets, a.acquisition(), masks, metrics.GapSourceOptions{By: o.By, Vector: vector,
+			Comparison: o.Comparison, Intervals: o.Intervals})
+	})
+}
+
+// family are the intervals of one of the two families of gaps.
+func (a Audit) family() metrics.Intervals {
+	return metrics.Intervals{Level: gapLevel, Resamples: max(a.Resamples, 0)}
 }
 
 // Ratios returns the candidates for the paper's "1.7x": how much more backgrounds differ between regions than objects.

@@ -3,6 +3,8 @@ package dig
 import (
 	"cmp"
 	"fmt"
+	"reflect"
+	"strings"
 
 	"antipode/audits"
 	"antipode/datasets"
@@ -51,16 +53,20 @@ func (a Audit) choices() []choice {
 			}
 		}
 	}
-	radii := []int{1, 3, 5}
-	if !a.builtIn() && a.perCell() < 12 {
-		radii = radii[:2] // half of so few reference images has no fifth neighbor
-	}
-	for _, k := range radii {
+	for _, k := range a.radii() {
 		if k != cmp.Or(a.Comparison.K, 3) {
 			out = append(out, choice{fmt.Sprint("k ", k), func(a *Audit) { a.Comparison.K = k }})
 		}
 	}
 	return out
+}
+
+// radii are the choices of k.
+func (a Audit) radii() []int {
+	if !a.builtIn() && a.perCell() < 12 {
+		return []int{1, 3} // half of so few reference images has no fifth neighbor
+	}
+	return []int{1, 3, 5}
 }
 
 // Sensitivity returns [Audit.Findings] under each open choice of the analysis, one changed at a time, with the column
@@ -87,3 +93,38 @@ func (a Audit) Conclusions() datasets.Table {
 // Choices returns, for each choice of [Audit.Sensitivity], how many verdicts it changes and the rank correlation of its
 // gaps with those of the audit; see significance.ByChoice.
 func (a Audit) Choices() datasets.Table { return significance.ByChoice(a.Sensitivity(), conclusions) }
+
+// Specifications returns the gaps in coverage between regions, for the template Original, under every combination of
+// the choices of [Audit.Sensitivity] and of balancing, with a joint test of each region; see
+// metrics.Specifications. The column component has the component.
+func (a Audit) Specifications() datasets.Table { return a.models(Audit.specifications) }
+
+func (a Audit) specifications() datasets.Table {
+	sets, variants := a.Sets(Original), []string{""}
+	components := vectors[1:]
+	for _, c := range a.choices() {
+		one := a
+		if c.set(&one); reflect.DeepEqual(one.Embedding, a.Embedding) {
+			continue
+		}
+		variant := "+" + strings.ReplaceAll(c.name, " ", "_")
+		add := func(to, from datasets.Table) datasets.Table {
+			from = from.Select(append([]string{"id"}, components...)...)
+			for _, v := range components {
+				from = from.Rename(v, v+variant)
+			}
+			return to.Join(from, "id")
+		}
+		variants = append(variants, variant)
+		sets.Real, sets.Generated = add(sets.Real, one.Reference()), add(sets.Generated, one.Generated(Original))
+	}
+	return audits.Each(components, func(component string) datasets.Table {
+		o := metrics.SpecificationOptions{By: metrics.By("region"), K: a.radii(), Scores: []string{"coverage"},
+			Unmasked: []string{"profile", "miss", "full-image", "drop"}, Balance: []string{"no", "yes"},
+			Intervals: a.family()}
+		for _, v := range variants {
+			o.Vectors = append(o.Vectors, component+v)
+		}
+		return metrics.Specifications(sets, o).With("component", component)
+	})
+}

@@ -6,20 +6,29 @@ import (
 	"bytes"
 	"encoding/binary"
 	"iter"
+	"strings"
 )
 
 // Orientation reads the EXIF orientation (1 to 8) of a JPEG, PNG, WebP or TIFF file; 1, upright, where it has none or
 // one that is not understood.
-func Orientation(file []byte) int {
+func Orientation(file []byte) int { return parse(blockOf(file)) }
+
+// Camera returns the camera that the EXIF data of such a file names, "" for none.
+func Camera(file []byte) string {
+	return strings.TrimSpace(strings.TrimRight(string(TagBytes(blockOf(file), 0x0110)), "\x00"))
+}
+
+// blockOf returns the EXIF block of a file.
+func blockOf(file []byte) []byte {
 	switch {
 	case bytes.HasPrefix(file, []byte("\xff\xd8")):
-		return parse(inJPEG(file))
+		return inJPEG(file)
 	case bytes.HasPrefix(file, []byte("\x89PNG\r\n\x1a\n")):
-		return parse(PNGChunk(file, "eXIf"))
+		return PNGChunk(file, "eXIf")
 	case len(file) > 12 && string(file[:4]) == "RIFF" && string(file[8:12]) == "WEBP":
-		return parse(bytes.TrimPrefix(WebPChunk(file, "EXIF"), []byte("Exif\x00\x00")))
+		return bytes.TrimPrefix(WebPChunk(file, "EXIF"), []byte("Exif\x00\x00"))
 	}
-	return parse(file) // a TIFF is itself such a block
+	return file // a TIFF is itself such a block
 }
 
 // Size is the size of the upright image, the stored one being w × h.

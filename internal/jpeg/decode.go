@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"image"
 	"image/color"
+	"math"
 )
 
 // Version names the decoder in digests of results that depend on its pixels. It changes with them.
@@ -113,6 +114,24 @@ func DecodeConfig(data []byte) (image.Config, error) {
 		model = color.CMYKModel
 	}
 	return image.Config{ColorModel: model, Width: d.width, Height: d.height}, err
+}
+
+// Quality returns the quality from 1 to 100 for which libjpeg would have made a file's first quantization table; NaN if
+// it has none. Encoders with tables of their own have no such quality, and get that of a table with the same sum.
+func Quality(data []byte) float64 {
+	d := &decoder{data: data}
+	if _ = d.read(true); d.quant[0] == nil {
+		return math.NaN()
+	}
+	sum := 0.0
+	for _, q := range d.quant[0] {
+		sum += float64(q)
+	}
+	scale := 100 * sum / 3688 // the sum of the table of luminance in Annex K
+	if scale > 100 {
+		return math.Round(max(1, 5000/scale))
+	}
+	return math.Round(min(100, (200-scale)/2))
 }
 
 // read reads the file to its end, or to the size of the image.

@@ -3,6 +3,7 @@ package commands
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"slices"
@@ -20,119 +21,149 @@ const (
 	compareArgs    = "--a TABLE --b TABLE {--metric NAME … | --audit NAME} --margin X [--by COLUMN] [--strict]"
 )
 
+// comparison is what the flags of compare say.
+type comparison struct {
+	o           metrics.CompareOptions
+	name        string // of the metric; "" = an audit
+	vector, out string
+	moved       int
+	strict      bool
+	score       *operationFlags // of the metric, or of the audit
+	main        string          // input of the metric that is the run
+	tables      map[string]datasets.Table
+	runs        [2]datasets.Table
+}
+
 // compareRuns compares the scores of two tables, and fails where they got worse.
 func compareRuns(ctx context.Context, args []string) error {
-	var o metrics.CompareOptions
-	var paths [2]string
-	var vector, out string
-	var most int
-	var strict bool
-	name := peek(args, "metric")
-	audit, err := findAudit(peek(args, "audit"))
+	c, err := parseComparison(args)
 	if err != nil {
 		return err
 	}
-	fs := flags("compare", "")
-	fs.StringVar(&paths[0], "a", "", "the `TABLE` of the first run")
-	fs.StringVar(&paths[1], "b", "", "the `TABLE` of the second run, with the same columns")
-	fs.String("metric", "", "the `NAME` of the metric that scores both; with it --help prints its inputs and options")
-	addOptions(fs, &o)
-	fs.BoolVar(&strict, "strict", false, "exit status 3 for an undecided change, too: there are too few images")
-	fs.IntVar(&most, "moved", 5, "list so many of the `N` images that changed most, by --vector; 0 = none")
-	fs.StringVar(&vector, "vector", "", "a vector `COLUMN`: what the metric reads, and by which images that changed "+
-		"are listed; default the first that both tables have")
-	fs.StringVar(&out, "out", "", "write the table to a `FILE`, too: .csv or .parquet")
-	help, itself := fs.Usage, operation.Find("compare")
-	var score *operationFlags
-	main, tables := "", map[string]datasets.Table{}
-	if name != "" {
-		op, err := metricOf(name)
-		if err != nil {
-			return err
-		}
-		for _, role := range []string{"in", "generated"} {
-			if op.Input(role) != nil {
-				main = role
-			}
-		}
-		if main == "" {
-			return usage("compare: %s reads neither --in nor --gen: it does not score a table of images", name)
-		}
-		score = addOperation(fs, op, main)
-	} else {
-		score = addOperation(fs, itself, "a", "b")
-		audit.addTo(fs, score)
-	}
-	fs.Usage = func() { help(); printAudits(); (&operationFlags{op: itself}).results() }
-	if err := noArguments(fs, args); err != nil {
-		return err
-	}
-	if out != "" {
-		if err := tableName(out); err != nil {
-			return err
-		}
-	}
-	if (o.Audit == "") == (name == "") {
-		return usage("give --metric NAME with its options, or --audit NAME")
-	}
-	if name == "" {
-		if err := audit.complete(&o, *score.inputs["fixed1"]); err != nil {
-			return err
-		}
-	}
-	var runs [2]datasets.Table
-	for i, flag := range []string{"a", "b"} {
-		if paths[i] == "" {
-			return usage("--%s TABLE is missing", flag)
-		}
-		if runs[i], err = openInput(paths[i], score.read); err != nil {
-			return err
-		}
-	}
-	if vector != "" && name != "" && slices.ContainsFunc(score.op.Options, isVector) {
-		score.given["vector"] = vector
-	}
-	var compared datasets.Table
-	parse := func() (operation.Checked, error) { return score.op.Parse(score.given) }
-	if o.Audit != "" {
-		parse = func() (operation.Checked, error) { return score.op.Check([]metrics.CompareOptions{o}) }
-	}
-	checked, err := parse()
+	compared, err := c.table()
 	if err != nil {
-		return usage("%w", err)
-	}
-	if err := score.open(tables); err != nil {
 		return err
-	}
-	if o.Audit != "" {
-		tables["a"], tables["b"] = runs[0], runs[1]
-		compared = datasets.Apply(score.op, tables, checked)
-	} else {
-		compared = metrics.Compare(runs[0], runs[1], func(run datasets.Table) datasets.Table {
-			tables[main] = run
-			return datasets.Apply(score.op, tables, checked)
-		}, o)
 	}
 	result, err := evaluated(ctx, compared)
 	if err != nil {
 		return err
 	}
 	fmt.Print(datasets.Format(result, 0))
-	if out != "" {
-		if err := (&stageFlags{out: out, all: true}).save(ctx, compared); err != nil {
+	if c.out != "" {
+		if err := (&stageFlags{out: c.out, all: true}).save(ctx, compared); err != nil {
 			return err
 		}
 	}
-	if most > 0 {
+	if c.moved > 0 {
 		var both [2]*table.Frame
-		for i, t := range runs {
+		for i, t := range c.runs {
 			if both[i], err = evaluated(ctx, t); err != nil {
 				return err
 			}
 		}
-		printMoved(both, o.On, vector, most)
+		printMoved(both, c.o.On, c.vector, c.moved)
 	}
-	return gate(result.Texts("verdict"), strict)
+	return gate(result.Texts("verdict"), c.strict)
+}
+
+// parseComparison reads the flags.
+func parseComparison(args []string) (*comparison, error) {
+	c := &comparison{name: peek(args, "metric"), tables: map[string]datasets.Table{}}
+	audit, err := findAudit(peek(args, "audit"))
+	if err != nil {
+		return nil, err
+	}
+	var paths [2]string
+	fs := flags("compare", "")
+	fs.StringVar(&paths[0], "a", "", "the `TABLE` of the first run")
+	fs.StringVar(&paths[1], "b", "", "the `TABLE` of the second run, with the same columns")
+	fs.String("metric", "", "the `NAME` of the metric that scores both; with it --help prints its inputs and options")
+	addOptions(fs, &c.o)
+	fs.BoolVar(&c.strict, "strict", false, "exit status 3 for an undecided change, too: there are too few images")
+	fs.IntVar(&c.moved, "moved", 5, "list so many of the `N` images that changed most, by --vector; 0 = none")
+	fs.StringVar(&c.vector, "vector", "", "a vector `COLUMN`: what the metric reads, and by which images that changed "+
+		"are listed; default the first that both tables have")
+	fs.StringVar(&c.out, "out", "", "write the table to a `FILE`, too: .csv or .parquet")
+	help := fs.Usage // without the metric's page
+	if err := c.addScore(fs, audit); err != nil {
+		return nil, err
+	}
+	fs.Usage = func() { help(); printAudits(); (&operationFlags{op: operation.Find("compare")}).results() }
+	if err := noArguments(fs, args); err != nil {
+		return nil, err
+	}
+	if c.out != "" {
+		if err := tableName(c.out); err != nil {
+			return nil, err
+		}
+	}
+	if (c.o.Audit == "") == (c.name == "") {
+		return nil, usage("give --metric NAME with its options, or --audit NAME")
+	}
+	if c.name == "" {
+		if err := audit.complete(&c.o, *c.score.inputs["fixed1"]); err != nil {
+			return nil, err
+		}
+	}
+	for i, flag := range []string{"a", "b"} {
+		if paths[i] == "" {
+			return nil, usage("--%s TABLE is missing", flag)
+		}
+		if c.runs[i], err = openInput(paths[i], c.score.read); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+// addScore adds the flags of the metric or the audit.
+func (c *comparison) addScore(fs *flag.FlagSet, audit *namedAudit) error {
+	if c.name == "" {
+		c.score = addOperation(fs, operation.Find("compare"), "a", "b")
+		audit.addTo(fs, c.score)
+		return nil
+	}
+	op, err := metricOf(c.name)
+	if err != nil {
+		return err
+	}
+	for _, role := range []string{"in", "generated"} {
+		if op.Input(role) != nil {
+			c.main = role
+		}
+	}
+	if c.main == "" {
+		return usage("compare: %s reads neither --in nor --gen: it does not score a table of images", c.name)
+	}
+	c.score = addOperation(fs, op, c.main)
+	return nil
+}
+
+// table is the table of the comparison.
+func (c *comparison) table() (compared datasets.Table, err error) {
+	var checked operation.Checked
+	if c.name == "" {
+		checked, err = c.score.op.Check([]metrics.CompareOptions{c.o})
+	} else {
+		if c.vector != "" && slices.ContainsFunc(c.score.op.Options, isVector) {
+			c.score.given["vector"] = c.vector
+		}
+		checked, err = c.score.op.Parse(c.score.given)
+	}
+	if err != nil {
+		return compared, usage("%w", err)
+	}
+	if err := c.score.open(c.tables); err != nil {
+		return compared, err
+	}
+	if c.name == "" {
+		c.tables["a"], c.tables["b"] = c.runs[0], c.runs[1]
+		return datasets.Apply(c.score.op, c.tables, checked), nil
+	}
+	return metrics.Compare(c.runs[0], c.runs[1], func(run datasets.Table) datasets.Table {
+		c.tables[c.main] = run
+		return datasets.Apply(c.score.op, c.tables, checked)
+	}, c.o), nil
 }
 
 func isVector(o operation.Option) bool { return o.Name == "vector" }

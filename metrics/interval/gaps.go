@@ -17,6 +17,8 @@ type Gap struct {
 	A, B         string
 	Single       Interval // of this gap alone
 	Simultaneous Interval // holds simultaneously for all gaps of the family
+
+	Samples []float64 // the difference in each half-sample
 }
 
 // Gaps returns the differences of all pairs of regions, in their order. All must have the same half-samples.
@@ -100,7 +102,7 @@ func finish(gaps []Gap, samples [][]float64, level float64) ([]Gap, error) {
 		if err != nil {
 			return nil, fmt.Errorf("gap %s − %s: %w", gaps[g].A, gaps[g].B, err)
 		}
-		gaps[g].Single = single
+		gaps[g].Single, gaps[g].Samples = single, samples[g]
 	}
 	all, err := Simultaneous(values, samples, level)
 	if err != nil {

@@ -101,6 +101,29 @@ func TestHalvesAreReproducible(t *testing.T) {
 	}
 }
 
+// TestOutside: rows outside a half-sample, the requested number, whatever the order of rows is.
+func TestOutside(t *testing.T) {
+	of, ids := cells(40, 4)
+	s, order := half(t, HalfSampleOptions{Cells: of, IDs: ids}), make([]int, 40)
+	for i := range order {
+		order[i] = (i*7 + 3) % 40
+	}
+	out, other := s.Outside(0.3), s.Pick(order).Outside(0.3)
+	for b, size := range out.Sizes() {
+		if size != 6 {
+			t.Fatalf("half-sample %d: %d rows", b, size)
+		}
+		for i, row := range order {
+			if out.Contains(b, row) && s.Contains(b, row) || out.Contains(b, row) != other.Contains(b, i) {
+				t.Fatalf("half-sample %d, row %d", b, row)
+			}
+		}
+	}
+	if sizes := s.Outside(2).Sizes(); sizes[0] != 20 {
+		t.Errorf("all: %d", sizes[0])
+	}
+}
+
 func TestHalvesErrors(t *testing.T) {
 	for name, h := range map[string]HalfSampleOptions{
 		"twice":  {Cells: []string{"a", "a"}, IDs: []string{"x", "x"}},

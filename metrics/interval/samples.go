@@ -123,6 +123,31 @@ func (s *Samples) Pick(rows []int) *Samples {
 	return out
 }
 
+// Outside returns, for each half-sample, rows that are not in it: a share of them, all for a share of 1 or more, and
+// one at least. The choice does not depend on the order of rows.
+func (s *Samples) Outside(share float64) *Samples {
+	out, sizes, order := newSamples(s.Len(), s.count), s.Sizes(), make([]int, s.Len())
+	for row := range order {
+		order[row] = row
+	}
+	slices.SortFunc(order, func(a, b int) int { return slices.Compare(s.Row(a), s.Row(b)) })
+	for sample := range s.count {
+		left := s.Len() - sizes[sample]
+		need, source := min(left, max(1, int(share*float64(left)+0.5))), rand.NewPCG(uint64(sample), 0)
+		for _, row := range order {
+			if s.Contains(sample, row) {
+				continue
+			}
+			if need > 0 && below(source, left) < need {
+				out.add(row, sample)
+				need--
+			}
+			left--
+		}
+	}
+	return out
+}
+
 // Sizes returns the number of rows in each half-sample.
 func (s *Samples) Sizes() []int {
 	sizes := make([]int, s.count)

@@ -22,6 +22,7 @@ type Options struct {
 	Closed  bool // the boundary belongs to the ball: d ≤ r instead of d < r
 	Recall  bool // also compute recall, which doubles the time
 	Members bool // also list the generated images in each ball, which takes memory for each
+	HeldOut bool // also score held-out real images as if they were generated; needs half-samples
 
 	// RealSamples and GeneratedSamples are half-samples of the sets' rows (nil rows included), equally many of both,
 	// for which the scores are computed too. Both nil = none.
@@ -46,6 +47,7 @@ type Member struct {
 type Result struct {
 	Scores
 	Samples []Scores // of each half-sample
+	HeldOut []Scores // of each half-sample, the real images outside it as if generated; see [interval.Samples.Outside]
 
 	K         int
 	Closed    bool
@@ -140,6 +142,13 @@ func Compute(ctx context.Context, sets Sets, opts Options, n Neighbors) (*Result
 		}
 	}
 	r.Scores, r.Samples = m.scores(r.Generated)
+	if opts.HeldOut && opts.RealSamples != nil {
+		out := opts.RealSamples.Outside(float64(r.Generated) / float64(r.Real))
+		if err = m.hold(ctx, n, side{name: "real", vectors: sets.Real, samples: out, total: out}, false); err != nil {
+			return nil, err
+		}
+		_, r.HeldOut = m.scores(0)
+	}
 	if opts.Recall {
 		err = r.recall(ctx, n, gen, real, opts)
 	}
@@ -169,9 +178,14 @@ func (r *Result) recall(ctx context.Context, n Neighbors, gen, real side, opts O
 
 // Of returns one score of every half-sample, for package interval: run.Of(func(s Scores) float64 { return s.Precision
 // }).
-func (r *Result) Of(score func(Scores) float64) []float64 {
-	out := make([]float64, len(r.Samples))
-	for b, s := range r.Samples {
+func (r *Result) Of(score func(Scores) float64) []float64 { return each(r.Samples, score) }
+
+// HeldOutOf is [Result.Of] for the held-out real images.
+func (r *Result) HeldOutOf(score func(Scores) float64) []float64 { return each(r.HeldOut, score) }
+
+func each(samples []Scores, score func(Scores) float64) []float64 {
+	out := make([]float64, len(samples))
+	for b, s := range samples {
 		out[b] = score(s)
 	}
 	return out

@@ -251,6 +251,27 @@ func TestHalfSamples(t *testing.T) {
 	}
 }
 
+// TestHeldOut: the real images outside a half-sample, as if generated, score as in the definition.
+func TestHeldOut(t *testing.T) {
+	r := rand.New(rand.NewPCG(near.Seed(t), 31))
+	real := normal(r, 41, 3, 0, 1)
+	for _, m := range []int{41, 60, 20} {
+		s := halves(t, "real", len(real))
+		got := compute(t, Sets{real, normal(r, m, 3, 0.3, 1)}, Options{RealSamples: s,
+			GeneratedSamples: halves(t, "generated", m), HeldOut: true, Keep: 4}).HeldOut
+		out := s.Outside(float64(m) / float64(len(real)))
+		for b, size := range out.Sizes() {
+			want := oracle(Sets{real, real}, 3, false, func(j int) bool { return s.Contains(b, j) },
+				func(i int) bool { return out.Contains(b, i) })
+			left := len(real) - s.Sizes()[b]
+			if want.Recall = nan; !equal(got[b], Scores{want.Precision, want.Coverage, want.Density, nan}) ||
+				size != min(left, int(float64(m)/41*float64(left)+0.5)) {
+				t.Fatalf("%d generated, half-sample %d of %d held-out images: %+v, want %+v", m, b, size, got[b], want)
+			}
+		}
+	}
+}
+
 func halves(t *testing.T, side string, n int) *interval.Samples {
 	t.Helper()
 	cells := make([]string, n)

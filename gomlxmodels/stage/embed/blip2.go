@@ -51,7 +51,7 @@ func openBLIP2(dir string, args gomlxmodels.EmbedArgs) (*kind, error) {
 		return textKind(args.Against, kind{
 			files:   m.Files(),
 			choices: gomlxmodels.Blip2Text,
-			load: func(backend compute.Backend, dtype dtypes.DType) (encoder, error) {
+			load: func(backend compute.Backend, dtype dtypes.DType, _ int) (encoder, error) {
 				e, err := blip2.NewEncoder(backend, m, "", blip2.Options{DType: dtype})
 				if err != nil {
 					return nil, err
@@ -79,8 +79,8 @@ func openBLIP2(dir string, args gomlxmodels.EmbedArgs) (*kind, error) {
 		needs:      datasets.Columns("id:text", "image:image"),
 		batch:      blip2.DefaultBatch,
 		key:        imageKey,
-		load: func(backend compute.Backend, dtype dtypes.DType) (encoder, error) {
-			e, err := blip2.NewEncoder(backend, m, of, blip2.Options{DType: dtype})
+		load: func(backend compute.Backend, dtype dtypes.DType, batch int) (encoder, error) {
+			e, err := blip2.NewEncoder(backend, m, of, blip2.Options{Batch: batch, DType: dtype})
 			if err != nil {
 				return nil, err
 			}

@@ -35,9 +35,9 @@ func openCLIP(dir string, args gomlxmodels.EmbedArgs) (*kind, error) {
 		}
 		return e.Projected
 	}
-	load := func(tower func(*clip.Encoder) error) func(compute.Backend, dtypes.DType) (encoder, error) {
-		return func(backend compute.Backend, dtype dtypes.DType) (encoder, error) {
-			e, err := clip.NewEncoder(backend, m, clip.Options{DType: dtype})
+	load := func(tower func(*clip.Encoder) error) func(compute.Backend, dtypes.DType, int) (encoder, error) {
+		return func(backend compute.Backend, dtype dtypes.DType, batch int) (encoder, error) {
+			e, err := clip.NewEncoder(backend, m, clip.Options{Batch: batch, DType: dtype})
 			if err != nil {
 				return nil, err
 			}

@@ -16,6 +16,7 @@ import (
 
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
+	"antipode/gomlxmodels/device"
 	"antipode/gomlxmodels/hub"
 	"antipode/gomlxmodels/inception"
 	"antipode/gomlxmodels/stage"
@@ -28,17 +29,21 @@ func init() {
 	stage.Register(stage.Stage{Name: gomlxmodels.EmbedOp, Version: Version, Open: open})
 }
 
+// gpuBatch is the number of images of a call on an NVIDIA GPU, at least: an H100 embeds 1.8 to 3 times as many a second
+// as one by one (docs/benchmarks.md).
+const gpuBatch = 32
+
 // kind is an opened model of one architecture, with the arguments of the stage.
 type kind struct {
 	files      []string // those that a digest of the model must cover
 	parameters []any    // what else decides its output and was read from none of them
 	choices    string   // the arguments of the plan that the output depends on
 	needs      []table.ColumnSpec
-	batch      int
+	batch      int                                     // images or texts of a call
 	whole      bool                                    // it embeds whole images only
 	key        func(row stage.Row, masked bool) string // identifies the row's own inputs
-	// load makes the encoder; it runs on the device's goroutine.
-	load func(backend compute.Backend, dtype dtypes.DType) (encoder, error)
+	// load makes the encoder, for batches of images; it runs on the device's goroutine.
+	load func(backend compute.Backend, dtype dtypes.DType, batch int) (encoder, error)
 	// prepare is a row's work on the host; nil = the row has nothing to embed, and its outcome says why.
 	prepare func(row stage.Row) (any, string, error)
 	// encode embeds prepared rows, none of them nil, on the device's goroutine.
@@ -123,12 +128,15 @@ func open(ctx context.Context, env stage.Env, raw json.RawMessage) (stage.Worker
 	if err != nil {
 		return nil, err
 	}
-	device, err := env.DeviceKind()
+	on, err := env.DeviceKind()
 	if err != nil {
 		return nil, err
 	}
-	w.dtype = stage.Precision(w.args.Precision, device)
-	w.digest = fmt.Sprintf("%s %s %s %s", model, w.kind.choices, strings.ToLower(w.dtype.String()), device)
+	if on == device.XLACUDA {
+		w.kind.batch = max(w.kind.batch, gpuBatch)
+	}
+	w.dtype = stage.Precision(w.args.Precision, on)
+	w.digest = fmt.Sprintf("%s %s %s %s", model, w.kind.choices, strings.ToLower(w.dtype.String()), on)
 	return w, nil
 }
 
@@ -170,7 +178,7 @@ func (w *worker) Readings(rows *table.Frame) []table.Reading {
 func (w *worker) Load(ctx context.Context) (err error) {
 	key := fmt.Sprintf("%s (%.12s, %s)", w.name, w.digest, w.kind.choices)
 	w.encoder, w.Release, err = stage.Load(ctx, w.env, key, func(backend compute.Backend) (encoder, error) {
-		return w.kind.load(backend, w.dtype)
+		return w.kind.load(backend, w.dtype, w.kind.batch)
 	})
 	return err
 }

@@ -39,8 +39,8 @@ func openInception(dir string, args gomlxmodels.EmbedArgs) (*kind, error) {
 		needs:      datasets.Columns("id:text", "image:image"),
 		batch:      inception.DefaultBatch,
 		key:        imageKey,
-		load: func(backend compute.Backend, dtype dtypes.DType) (encoder, error) {
-			return inception.NewEncoder(backend, m, inception.Options{DType: dtype})
+		load: func(backend compute.Backend, dtype dtypes.DType, batch int) (encoder, error) {
+			return inception.NewEncoder(backend, m, inception.Options{Batch: batch, DType: dtype})
 		},
 		prepare: prepareImage(func(_ stage.Row, rgb *preprocess.RGB, _ *preprocess.Mask) ([]float32, error) {
 			return m.Prepare(rgb)

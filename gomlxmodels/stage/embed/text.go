@@ -130,7 +130,7 @@ func openSentences(dir string, args gomlxmodels.EmbedArgs) (*kind, error) {
 	return textKind(args.Against, kind{
 		files:   m.Files(),
 		choices: choices,
-		load: func(backend compute.Backend, dtype dtypes.DType) (encoder, error) {
+		load: func(backend compute.Backend, dtype dtypes.DType, _ int) (encoder, error) {
 			return textenc.NewEncoder(backend, m, textenc.Options{DType: dtype})
 		},
 	}, func(text string) (tokenizers.Encoding, error) {

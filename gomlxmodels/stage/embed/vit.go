@@ -31,19 +31,18 @@ func openViT(dir string, args gomlxmodels.EmbedArgs) (*kind, error) {
 			return nil, err
 		}
 	}
-	batch := vitBatch(m)
 	return &kind{
 		files:      m.Files(),
 		parameters: []any{m.Preprocess()},
 		choices:    fmt.Sprintf("%s %s %s", args.Masking, args.Fill, args.PatchRule),
 		needs:      datasets.Columns("id:text", "image:image"),
-		batch:      batch,
+		batch:      vitBatch(m),
 		key: func(row stage.Row, masked bool) string {
 			m := row.Mask("mask")
 			return fmt.Sprintf("%s\x00%v\x00%d %d\x00%s", stage.ImageKey(row.Image("image")), masked, m.Size[0],
 				m.Size[1], m.Counts)
 		},
-		load: func(backend compute.Backend, dtype dtypes.DType) (encoder, error) {
+		load: func(backend compute.Backend, dtype dtypes.DType, batch int) (encoder, error) {
 			return vit.NewEncoder(backend, m, vit.Options{Masking: vit.Masking(args.Masking),
 				Batch: callBatch(backend, batch), DType: dtype})
 		},

@@ -1,0 +1,351 @@
+package metrics
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+	"strings"
+
+	"antipode/datasets"
+	"antipode/datasets/table"
+	"antipode/internal/distance"
+	"antipode/internal/fault"
+	"antipode/metrics/internal/tabular"
+	"antipode/metrics/interval"
+	"antipode/metrics/prdc"
+)
+
+// GapSourceOptions are the options of [GapSources].
+type GapSourceOptions struct {
+	By        []string `json:"by,omitempty" required:"true" help:"text columns that define the groups, three or more"`
+	Vector    string   `json:"vector,omitempty" default:"full" help:"vector column to compare"`
+	Scores    []string `json:"scores,omitempty" default:"coverage" values:"precision,coverage" help:"scores whose gaps are asked about"`
+	Most      int      `json:"most,omitempty" default:"1000" min:"2" help:"images of a group and table that distances are computed of, at most"`
+	Cells     string   `json:"cells,omitempty" default:"object" none:"none" help:"text column that divides a group into strata of the half-sampling, where the tables have it; none = no strata"`
+	Balance   bool     `json:"balance,omitempty" help:"sample as many images of each cell from every group as the group with the fewest has, of both sets"`
+	Intervals `resamples:"200"`
+	Comparison
+}
+
+// GapSourceRow is a row of [GapSources]: a gap of a group.
+type GapSourceRow struct {
+	Group     string   `column:"{by}"`
+	Vector    string   `column:"vector"`
+	Score     string   `column:"score"`
+	Verdict   string   `column:"verdict" help:"generator, reference, camera, segmenter, undecided, above the others, no gap"`
+	Gap       Estimate `column:"gap" unit:"difference of shares" range:"[-1, 1]"`
+	Ceiling   Estimate `column:"ceiling_gap" unit:"difference of shares" range:"[-1, 1]" help:"the gap of held-out reference images, scored as if generated"`
+	Net       Estimate `column:"net_gap" unit:"difference of shares" range:"[-1, 1]" help:"gap − ceiling_gap"`
+	Side      Estimate `column:"side" unit:"squared MMD" range:"[-2, 2]" help:"generated_distance − reference_distance, minus the mean of the other groups: above 0 the generated images are the unusual ones, below 0 the reference images"`
+	Generated float64  `column:"generated_distance" unit:"squared MMD" range:"[-2, 2]" help:"of the group's generated images to those of the other groups, mean"`
+	Reference float64  `column:"reference_distance" unit:"squared MMD" range:"[-2, 2]" help:"the same of reference images"`
+	Camera    string   `column:"acquisition" help:"covariates of acquisition in which the reference images differ"`
+	Masks     string   `column:"segmentation" help:"verdict of gap-sensitivity"`
+	Rule      string   `column:"rule" help:"what the verdict follows from"`
+	NReal     int      `column:"n_real" unit:"images"`
+	NMade     int      `column:"n_generated" unit:"images"`
+	Interval  string   `column:"interval"`
+}
+
+// Verdicts of [GapSources].
+const (
+	FromGenerator = "generator"
+	FromReference = "reference"
+	FromCamera    = "camera"
+	FromSegmenter = "segmenter"
+	NoGap         = "no gap"
+	AboveOthers   = "above the others"
+)
+
+var gapSources = Define(Definition[GapSourceOptions, GapSourceRow]{
+	Name: "whose-gap", Version: 1, Device: true,
+	Title: "whether the generator, the reference images, their acquisition or the segmenter made each gap",
+	Unit:  "difference of shares", Range: "[-1, 1]", Direction: "0 is no gap", Citation: "docs/trust.md; " +
+		"of the distance: Gretton et al., JMLR 13, 2012",
+	Inputs: append(slices.Clone(twoSets),
+		Input{Role: "acquisition", Optional: true, Columns: datasets.Columns("covariate:text", "flagged:text"),
+			About: "a result of acquisition, by the same groups"},
+		Input{Role: "masks", Optional: true, About: "a result of gap-sensitivity, by the same groups",
+			Columns: datasets.Columns("vector:text", "score:text", "verdict:text")}),
+	Compute: computeGapSources,
+})
+
+// GapSources is the metric whose-gap: what made each gap in coverage or precision between groups. A gap is a difference
+// between the generated and the reference images of a group that other groups do not have, and either of them can be
+// the unusual one. So both are compared with those of the other groups:
+//
+//	generated_distance = mean over the other groups of the squared maximum mean discrepancy between their generated
+//	                     images and this group's; Gaussian kernel, unbiased
+//	reference_distance = the same of reference images
+//	side               = generated_distance − reference_distance, minus the mean of the other groups
+//
+// Vectors are taken relative to the mean of their group and table, because groups differ anyway: what is particular to
+// a group, its colors for example, shows in both tables; what a generator does wrong, or what photographs lack, shows
+// in one. The verdict is the first that applies, and the column rule says why:
+//
+//	no gap            the interval of gap contains 0
+//	above the others  it is above 0, which a group with a gap below 0 makes likely for all others
+//	segmenter         gap-sensitivity says that segmentation can explain it
+//	reference         held-out reference images have the gap, too: ceiling_gap excludes 0, net_gap does not
+//	generator         the interval of side is above 0
+//	camera            it is not, and the acquisition of the reference images differs
+//	reference         it is below 0
+//	undecided         it contains 0
+//
+// acquisition and masks are results of [Acquisition] and [GapSensitivity], or zero tables. Intervals hold for all
+// groups at once. A fault that generated and reference images of a group share is not found; neither is one of all
+// groups.
+func GapSources(sets Sets, acquisition, masks datasets.Table, options ...GapSourceOptions) datasets.Table {
+	inputs := sets.inputs()
+	inputs["acquisition"], inputs["masks"] = acquisition, masks
+	return gapSources.Table(inputs, options...)
+}
+
+func computeGapSources(ctx context.Context, call *Call, o GapSourceOptions) ([]GapSourceRow, error) {
+	by := strings.Join(o.By, ", ")
+	c, groups, names, err := gapGroups(ctx, call, GapsOptions{By: o.By, Vector: o.Vector, Cells: o.Cells,
+		Balance: o.Balance, Intervals: o.Intervals, Comparison: o.Comparison})
+	if err != nil {
+		return nil, err
+	}
+	if len(groups) < 3 {
+		return nil, &table.Error{Code: table.CodeUsage, Message: fmt.Sprintf("whose-gap compares three groups or "+
+			"more; there are %d", len(groups))}
+	}
+	flagged, masks, err := readTrust(call, by, c.Vector)
+	if err != nil {
+		return nil, err
+	}
+	call.Report("compare groups", 0, 1)
+	sides, err := unusual(ctx, call, c, groups, o.Most)
+	if err != nil {
+		return nil, err
+	}
+	both := make([]interval.Scored, len(groups))
+	for i := range groups {
+		real, made := sides[0][i], sides[1][i]
+		both[i] = interval.Scored{Name: real.Name, Value: made.Value - real.Value,
+			Samples: minus(made.Samples, real.Samples)}
+	}
+	side, err := interval.GapsToMean(both, names, c.Level)
+	if err != nil {
+		return nil, err
+	}
+	var out []GapSourceRow
+	for _, name := range o.Scores {
+		score := prdcScores[name].of
+		var gaps [3][]interval.Gap
+		for i, of := range []func(r *prdc.Result) (float64, []float64){
+			func(r *prdc.Result) (float64, []float64) { return score(r.Scores), r.Of(score) },
+			func(r *prdc.Result) (float64, []float64) { h := r.HeldOutOf(score); return average(h), h },
+			func(r *prdc.Result) (float64, []float64) {
+				h := r.HeldOutOf(score)
+				return score(r.Scores) - average(h), minus(r.Of(score), h)
+			}} {
+			if gaps[i], err = gapsOf(groups, names, c.Level, of); err != nil {
+				return nil, fmt.Errorf("gaps of %s: %w", name, err)
+			}
+		}
+		for i, g := range groups {
+			row := GapSourceRow{Group: both[i].Name, Vector: c.Vector, Score: name,
+				Gap: g.estimate(gaps[0][i].Simultaneous), Ceiling: estimated(gaps[1][i].Simultaneous),
+				Net: estimated(gaps[2][i].Simultaneous), Side: estimated(side[i].Simultaneous),
+				Reference: sides[0][i].Value, Generated: sides[1][i].Value,
+				Camera: strings.Join(flagged[both[i].Name], ", "), Masks: masks[both[i].Name+"/"+name],
+				NReal: len(g.real.rows), NMade: len(g.generated.rows),
+				Interval: c.intervalName("half-sampling interval, simultaneous over the groups")}
+			row.decide()
+			out = append(out, row)
+		}
+	}
+	return out, nil
+}
+
+// decide sets the verdict.
+func (r *GapSourceRow) decide() {
+	excludes := func(e Estimate) bool { return e.Low > 0 || e.High < 0 }
+	set := func(verdict, rule string) { r.Verdict, r.Rule = verdict, rule }
+	switch {
+	case !excludes(r.Gap):
+		set(NoGap, "gap contains 0")
+	case r.Gap.Value > 0:
+		set(AboveOthers, "gap > 0: explained by the groups with a gap below 0, if there are any")
+	case r.Masks == Explained:
+		set(FromSegmenter, Explained)
+	case excludes(r.Ceiling) && r.Ceiling.Value*r.Gap.Value > 0 && !excludes(r.Net):
+		set(FromReference, "held-out reference images have the gap, too")
+	case r.Side.Low > 0:
+		set(FromGenerator, "side > 0: its generated images are the unusual ones")
+	case r.Camera != "":
+		set(FromCamera, "side is not > 0, and acquisition differs: "+r.Camera)
+	case r.Side.High < 0:
+		set(FromReference, "side < 0: its reference images are the unusual ones")
+	default:
+		set(interval.Undecided, "side contains 0")
+	}
+}
+
+func minus(a, b []float64) []float64 {
+	out := make([]float64, len(a))
+	for i := range a {
+		out[i] = a[i] - b[i]
+	}
+	return out
+}
+
+// centered are vectors of a group relative to their mean, and their half-samples.
+type centered struct {
+	vectors [][]float32
+	samples *interval.Samples
+	sizes   []int
+}
+
+// center returns at most so many vectors of a group.
+func (s side) center(c *comparison, role string, most int) (out centered, squares float64, err error) {
+	halves, err := s.halves(role, c)
+	if err != nil {
+		return out, 0, err
+	}
+	var rows []int
+	for _, i := range tabular.Random(c.Seed, role).Perm(len(s.vectors)) {
+		if s.vectors[i] != nil && len(rows) < most {
+			rows = append(rows, i)
+		}
+	}
+	out.samples = halves.Pick(rows)
+	if out.sizes = out.samples.Sizes(); slices.Min(out.sizes) < 2 {
+		return out, 0, fmt.Errorf("%d %s images with a vector %q are too few", len(rows), role, c.Vector)
+	}
+	mean := make([]float64, len(s.vectors[rows[0]]))
+	for _, row := range rows {
+		for i, x := range s.vectors[row] {
+			mean[i] += float64(x) / float64(len(rows))
+		}
+	}
+	for _, row := range rows {
+		v := make([]float32, len(mean))
+		for i, x := range s.vectors[row] {
+			v[i] = x - float32(mean[i])
+			squares += float64(v[i]) * float64(v[i]) / float64(len(rows))
+		}
+		out.vectors = append(out.vectors, v)
+	}
+	return out, squares, nil
+}
+
+// unusual returns, of each role, the mean distance of each group to the others.
+func unusual(ctx context.Context, call *Call, c *comparison, groups []*group, most int) (out [2][]interval.Scored,
+	err error) {
+	n := len(groups)
+	var of [2][]centered
+	width := 0.0 // mean squared distance of two images
+	for r, role := range roles {
+		for _, g := range groups {
+			one, squares, err := g.side(role).center(c, role, most)
+			if err != nil {
+				return out, fmt.Errorf("group %s: %w", g.name(c.By), err)
+			}
+			of[r], width = append(of[r], one), width+squares/float64(n)
+		}
+	}
+	// similarities[r][i*n+j] are the mean kernels of images of groups i and j: in all and in each half-sample.
+	var similarities [2][][]float64
+	for r := range roles {
+		similarities[r] = make([][]float64, n*n)
+	}
+	fault.Each(2*n*n, func(at int) {
+		r, i, j := at/(n*n), at/n%n, at%n
+		if i <= j && ctx.Err() == nil {
+			s := of[r][i].similarity(of[r][j], i == j, width)
+			similarities[r][i*n+j], similarities[r][j*n+i] = s, s
+		}
+	})
+	call.Report("compare groups", 1, 1)
+	if ctx.Err() != nil {
+		return out, ctx.Err()
+	}
+	for r, s := range similarities {
+		for i, g := range groups {
+			scored := interval.Scored{Name: strings.Join(g.values, ", "), Samples: make([]float64, c.Resamples)}
+			for j := range groups {
+				if i == j {
+					continue
+				}
+				for b := range c.Resamples + 1 {
+					d := (s[i*n+i][b] + s[j*n+j][b] - 2*s[i*n+j][b]) / float64(n-1)
+					if b == 0 {
+						scored.Value += d
+					} else {
+						scored.Samples[b-1] += d
+					}
+				}
+			}
+			out[r] = append(out[r], scored)
+		}
+	}
+	return out, nil
+}
+
+// similarity returns the mean of exp(−d²/2h) over the pairs of images of two groups, without those of an image with
+// itself: of all, and of each half-sample.
+func (a centered) similarity(b centered, same bool, h float64) []float64 {
+	out := make([]float64, len(a.sizes)+1)
+	for i, v := range a.vectors {
+		rows := a.samples.Row(i)
+		for j, w := range b.vectors {
+			if same && i == j {
+				continue
+			}
+			k := math.Exp(-distance.Squared(v, w) / (2 * h))
+			out[0] += k
+			for x, word := range b.samples.Row(j) {
+				for word &= rows[x]; word != 0; word &= word - 1 {
+					out[1+64*x+bits.TrailingZeros64(word)] += k
+				}
+			}
+		}
+	}
+	pairs := func(n, m int) float64 {
+		if same {
+			m--
+		}
+		return float64(n) * float64(m)
+	}
+	out[0] /= pairs(len(a.vectors), len(b.vectors))
+	for s := range a.sizes {
+		out[1+s] /= pairs(a.sizes[s], b.sizes[s])
+	}
+	return out
+}
+
+// readTrust reads the flagged covariates and the verdicts on masks, by group.
+func readTrust(call *Call, by, vector string) (flagged map[string][]string, masks map[string]string, err error) {
+	flagged, masks = map[string][]string{}, map[string]string{}
+	if call.Inputs["acquisition"] != nil {
+		in := tabular.Read(call, "acquisition")
+		groups, names, marks := in.Texts(by), in.Texts("covariate"), in.Texts("flagged")
+		if in.Err != nil {
+			return nil, nil, in.Err
+		}
+		for i, g := range groups {
+			if marks[i] == "yes" {
+				flagged[g] = append(flagged[g], names[i])
+			}
+		}
+	}
+	if call.Inputs["masks"] != nil {
+		in := tabular.Read(call, "masks")
+		groups, vectors, scores, verdicts := in.Texts(by), in.Texts("vector"), in.Texts("score"), in.Texts("verdict")
+		if in.Err != nil {
+			return nil, nil, in.Err
+		}
+		for i, g := range groups {
+			if vectors[i] == vector {
+				masks[g+"/"+scores[i]] = verdicts[i]
+			}
+		}
+	}
+	return flagged, masks, nil
+}
