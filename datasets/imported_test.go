@@ -237,15 +237,12 @@ func TestImportedHostileNames(t *testing.T) {
 	hostile := "=cmd|' \x1b[31m\n<script>,\"; rm -rf .."
 	dir := folderOf(t, map[string]string{hostile + "_7.png": "", "..png": "", "a_b_8.png": ""})
 	names := []string{"{prompt:words}_{seed:number}"}
-	f, err := evaluate(t, Imported(dir, ImportOptions{Model: "m", Names: names}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(evaluate(t, Imported(dir, ImportOptions{Model: "m", Names: names})))(t)
 	want := strings.Join(strings.Fields(hostile), " ") // words
 	if got := f.Texts("prompt"); !slices.Equal(got, []string{want, "a b"}) || f.Texts("id")[0] != hostile+"_7.png" {
 		t.Errorf("%q", got)
 	}
-	_, err = evaluate(t, Imported(dir, ImportOptions{Model: "m", Names: []string{"{seed:number}"}}))
+	_, err := evaluate(t, Imported(dir, ImportOptions{Model: "m", Names: []string{"{seed:number}"}}))
 	if err == nil || strings.ContainsAny(err.Error(), "\x1b\n") ||
 		!strings.Contains(err.Error(), `\x1b[31m\n<script>`) {
 		t.Errorf("%q", err)

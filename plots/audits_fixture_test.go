@@ -31,31 +31,27 @@ func pulls() datasets.Table {
 	for _, l := range lines[1:] {
 		regionOf[l[0]] = l[1]
 	}
-	var identity, region []string
-	v := make([][]float64, 5)
+	f := frame("identity:text", "region:text", "s_d_s:number", "s_d_ns:number", "s_s_ns:number", "mean_sim:number",
+		"pull:number")
 	for _, p := range visagedata.PrintedSimilarity() {
-		identity, region = append(identity, visagedata.DisplayName(p.Identity)), append(region, regionOf[p.Identity])
-		for k, x := range []float64{p.DS, p.DNS, p.SNS, p.MeanS, p.DS - p.DNS} {
-			v[k] = append(v[k], math.Round(1e4*x)/1e4)
+		v := []float64{p.DS, p.DNS, p.SNS, p.MeanS, p.DS - p.DNS}
+		for k, x := range v {
+			v[k] = math.Round(1e4*x) / 1e4
 		}
+		f.Add([]string{visagedata.DisplayName(p.Identity), regionOf[p.Identity]}, v...)
 	}
-	return made(table.TextColumn("identity", identity), table.TextColumn("region", region),
-		table.NumberColumn("s_d_s", v[0]), table.NumberColumn("s_d_ns", v[1]),
-		table.NumberColumn("s_s_ns", v[2]), table.NumberColumn("mean_sim", v[3]), table.NumberColumn("pull", v[4]))
+	return datasets.FromFrame(f)
 }
 
 // tendencies are the first n rows of Table 2 of the paper with the columns of the metric visage-association.
 func tendencies(n int) datasets.Table {
-	var identity, theta []string
-	var stereo, random []float64
+	f := frame("identity:text", "l_stereo:number", "l_random:number", "theta_text:text")
 	for _, p := range visagedata.PrintedTables() {
-		if p.Table == 2 && len(identity) < n {
-			identity, theta = append(identity, p.Label), append(theta, p.ThetaText)
-			stereo, random = append(stereo, p.Stereo), append(random, p.Random)
+		if p.Table == 2 && f.Len() < n {
+			f.Add([]string{p.Label, p.ThetaText}, p.Stereo, p.Random)
 		}
 	}
-	return made(table.TextColumn("identity", identity), table.NumberColumn("l_stereo", stereo),
-		table.NumberColumn("l_random", random), table.TextColumn("theta_text", theta))
+	return datasets.FromFrame(f)
 }
 
 // consensus are the shares of Figure 6 from the released ratings.
@@ -68,39 +64,29 @@ func consensus() datasets.Table {
 
 // islandCounts are a number of visual stereotypes and a mean offensiveness of synthetic peoples; one has none.
 func islandCounts() datasets.Table {
-	var identity, region []string
-	var count, offense, n []float64
+	f := frame("identity:text", "region:text", "n_stereotypes:number", "offensiveness:number", "n_used:number")
 	for i := range 24 {
-		identity, region = append(identity,
-			fmt.Sprintf("%s, %s coast", regions[i%6], []string{"north", "east", "south", "west"}[i/6])),
-			append(region, []string{"inner islands", "outer islands"}[i%2])
-		count, n = append(count, math.Round(9+7*wave(i))), append(n, 15)
 		x := 0.9 + 1.1*wave(i, 3)
 		if i == 8 {
 			x = math.NaN()
 		}
-		offense = append(offense, x)
+		f.Add([]string{fmt.Sprintf("%s, %s coast", regions[i%6], []string{"north", "east", "south", "west"}[i/6]),
+			[]string{"inner islands", "outer islands"}[i%2]}, math.Round(9+7*wave(i)), x, 15)
 	}
-	return made(table.TextColumn("identity", identity), table.TextColumn("region", region),
-		table.NumberColumn("n_stereotypes", count), table.NumberColumn("offensiveness", offense),
-		table.NumberColumn("n_used", n))
+	return datasets.FromFrame(f)
 }
 
 // seen are likelihoods of attributes that annotators saw, next to the salience of those that captions name.
 func seen() datasets.Table {
 	words := []string{"boat", "lamp", "hat", "harbour", "goat", "hill", "shawl", "market", "drum", "kite"}
-	var identity, attribute, source []string
-	var v []float64
+	f := frame("identity:text", "attribute:text", "source:text", "score:number")
 	for i, id := range regions[:2] {
 		for k := range 5 {
-			identity, attribute, source = append(identity, id, id),
-				append(attribute, words[(3*i+k)%10], words[(3*i+2*k+1)%10]),
-				append(source, "annotators: L(a, id)", "captions: salience")
-			v = append(v, 0.6-0.1*float64(k)+0.05*wave(i, k), 3.2-0.5*float64(k)+0.3*wave(k, i))
+			f.Add([]string{id, words[(3*i+k)%10], "annotators: L(a, id)"}, 0.6-0.1*float64(k)+0.05*wave(i, k))
+			f.Add([]string{id, words[(3*i+2*k+1)%10], "captions: salience"}, 3.2-0.5*float64(k)+0.3*wave(k, i))
 		}
 	}
-	return made(table.TextColumn("identity", identity), table.TextColumn("attribute", attribute),
-		table.TextColumn("source", source), table.NumberColumn("score", v))
+	return datasets.FromFrame(f)
 }
 
 // prompted are images of two peoples for a default prompt and prompts with an attribute.
@@ -121,8 +107,8 @@ var entigenModels = []string{"minDALL-E", "DALL-E mini", "Stable Diffusion"}
 // biases are synthetic biases of each attribute by prompt, axis and model, with the columns of the metric entigen-bias;
 // without a usable image there is none.
 func biases() datasets.Table {
-	var axis, attribute, kind, model []string
-	var v, low, high, n []float64
+	f := frame("axis:text", "attribute:text", "prompt:text", "model:text", "bias:number", "bias_low:number",
+		"bias_high:number", "n_used:number", "interval:text")
 	for a, of := range []struct {
 		axis       string
 		attributes []string
@@ -133,21 +119,16 @@ func biases() datasets.Table {
 			for t, word := range of.attributes {
 				for p, prompt := range []string{"original", "ethical intervention", "irrelevant"} {
 					x := math.Round(9*math.Tanh(2.2*wave(a, t, m)+0.4*wave(t, p))*[]float64{1, 0.5, 0.9}[p]) / 9
-					axis, attribute, kind, model = append(axis, of.axis), append(attribute, word), append(kind, prompt),
-						append(model, name)
 					if m == 0 && t == 2 && p == 1 {
 						x = math.NaN()
 					}
-					v, low, high, n = append(v, x), append(low, max(x-0.3, -1)), append(high, min(x+0.3, 1)),
-						append(n, 9)
+					f.Add([]string{of.axis, word, prompt, name, "95 % Wilson interval"}, x, max(x-0.3, -1),
+						min(x+0.3, 1), 9)
 				}
 			}
 		}
 	}
-	return made(table.TextColumn("axis", axis), table.TextColumn("attribute", attribute),
-		table.TextColumn("prompt", kind), table.TextColumn("model", model),
-		table.NumberColumn("bias", v), table.NumberColumn("bias_low", low), table.NumberColumn("bias_high", high),
-		table.NumberColumn("n_used", n), table.TextColumn("interval", repeat("95 % Wilson interval", len(v))))
+	return datasets.FromFrame(f)
 }
 
 // variants are nine images for each of four prompts of one model.
@@ -165,31 +146,26 @@ func variants() datasets.Table {
 // votes are how often an annotator and CLIP gave which label.
 func votes() datasets.Table {
 	labels := []string{"perceived man", "perceived woman", "uncertain"}
-	var a, b, model []string
-	var n []float64
+	f := frame("model:text", "human:text", "CLIP:text", "images:number")
 	for m, name := range entigenModels[1:] {
 		for i, x := range labels {
 			for j, y := range labels {
-				a, b, model = append(a, x), append(b, y), append(model, name)
-				n = append(n, []float64{68, 4, 6, 9, 41, 3, 7, 5, 12}[3*i+j]+float64(m*(i+2*j)))
+				f.Add([]string{name, x, y}, []float64{68, 4, 6, 9, 41, 3, 7, 5, 12}[3*i+j]+float64(m*(i+2*j)))
 			}
 		}
 	}
-	return made(table.TextColumn("model", model), table.TextColumn("human", a), table.TextColumn("CLIP", b),
-		table.NumberColumn("images", n))
+	return datasets.FromFrame(f)
 }
 
 // printedAverages is Table 1 of the Decomposed-DIG paper.
 func printedAverages() datasets.Table {
-	t := []table.Column{table.TextColumn("template", []string{"Orig.", "New", "Delta"})}
-	for i, name := range []string{"Obj-only, avg. prec.", "Obj-only, worst prec.", "Obj-only, avg. covg.",
-		"Obj-only, worst covg.", "BG-only, avg. prec.", "BG-only, worst prec.", "BG-only, avg. covg.",
-		"BG-only, worst covg."} {
-		t = append(t, table.NumberColumn(name, [][]float64{{0.617, 0.665, 0.048}, {0.564, 0.609, 0.045},
-			{0.377, 0.390, 0.013}, {0.352, 0.344, -0.008}, {0.481, 0.466, -0.015}, {0.363, 0.389, 0.026},
-			{0.383, 0.461, 0.078}, {0.278, 0.423, 0.145}}[i]))
-	}
-	return made(t...)
+	f := frame("template:text", "Obj-only, avg. prec.:number", "Obj-only, worst prec.:number",
+		"Obj-only, avg. covg.:number", "Obj-only, worst covg.:number", "BG-only, avg. prec.:number",
+		"BG-only, worst prec.:number", "BG-only, avg. covg.:number", "BG-only, worst covg.:number")
+	f.Add([]string{"Orig."}, 0.617, 0.564, 0.377, 0.352, 0.481, 0.363, 0.383, 0.278)
+	f.Add([]string{"New"}, 0.665, 0.609, 0.390, 0.344, 0.466, 0.389, 0.461, 0.423)
+	f.Add([]string{"Delta"}, 0.048, 0.045, 0.013, -0.008, -0.015, 0.026, 0.078, 0.145)
+	return datasets.FromFrame(f)
 }
 
 // head returns the first n rows of a table in memory.
@@ -204,16 +180,13 @@ func head(t datasets.Table, n int) datasets.Table {
 
 // human are the printed human values of a table and axis of ENTIGEN; row names prompt and category.
 func human(cells []entigen.PrintedCell, tab int, axis string) datasets.Table {
-	var row, prompt, model []string
-	var v []float64
+	f := frame("row:text", "prompt_id:text", "model:text", "score:number")
 	for _, c := range cells {
 		if c.Table == tab && c.Judge == "human" && c.Axis == axis {
-			row, prompt, model, v = append(row, c.Prompt+", "+c.Category), append(prompt, c.Prompt),
-				append(model, c.Model), append(v, c.Value)
+			f.Add([]string{c.Prompt + ", " + c.Category, c.Prompt, c.Model}, c.Value)
 		}
 	}
-	return made(table.TextColumn("row", row), table.TextColumn("prompt_id", prompt),
-		table.TextColumn("model", model), table.NumberColumn("score", v))
+	return datasets.FromFrame(f)
 }
 
 // printedScores are the printed cells of a table of IndicTTI.
@@ -221,13 +194,11 @@ func printedScores(cells []indictti.Cell, err error) datasets.Table {
 	if err != nil {
 		panic(err)
 	}
-	var model, language []string
-	var v []float64
+	f := frame("model:text", "language:text", "value:number")
 	for _, c := range cells {
-		model, language, v = append(model, c.Model), append(language, c.Language), append(v, c.Value)
+		f.Add([]string{c.Model, c.Language}, c.Value)
 	}
-	return made(table.TextColumn("model", model), table.TextColumn("language", language),
-		table.NumberColumn("value", v))
+	return datasets.FromFrame(f)
 }
 
 // entigenTable puts the printed values of Table 1 into its columns.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"antipode/datasets"
 	"antipode/datasets/table"
 	"antipode/internal/must"
 	"antipode/plots"
@@ -50,18 +51,16 @@ func TestFitsPanels(t *testing.T) {
 
 // TestCrowdedPanelsAreHorizontal draws two panels with 23 of 24 names each: their bars are horizontal.
 func TestCrowdedPanelsAreHorizontal(t *testing.T) {
-	var name, panel []string
-	var v []float64
+	tab := frame("object:text", "vector:text", "v:number")
 	for p := range 2 {
 		for i := range 24 {
 			if i != 23*p {
-				name, panel, v = append(name, fmt.Sprintf("object %c", 'A'+i)), append(panel, fmt.Sprint("panel ", p)),
-					append(v, 0.5)
+				tab.Add([]string{fmt.Sprintf("object %c", 'A'+i), fmt.Sprint("panel ", p)}, 0.5)
 			}
 		}
 	}
 	svg := drawSVG(t, plots.Bars{
-		Table:  made(texts("object", name...), texts("vector", panel...), small(v...)),
+		Table:  datasets.FromFrame(tab),
 		X:      "object",
 		Y:      "v",
 		Panels: "vector",

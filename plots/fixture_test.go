@@ -1,7 +1,6 @@
 package plots_test
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -13,14 +12,11 @@ import (
 
 // averages is the mean over regions of each template and vector.
 func averages() datasets.Table {
-	f, err := scores().Rows(context.Background())
-	if err != nil {
-		panic(err)
-	}
-	var rows []int
+	f := rows(scores())
+	var first []int
 	columns := map[string][]float64{}
 	for start := 0; start < f.Len(); start += len(regions) {
-		rows = append(rows, start)
+		first = append(first, start)
 		for _, name := range []string{"precision", "precision_low", "precision_high", "coverage", "coverage_low",
 			"coverage_high", "n_real"} {
 			sum := 0.0
@@ -30,7 +26,7 @@ func averages() datasets.Table {
 			columns[name] = append(columns[name], sum/float64(len(regions)))
 		}
 	}
-	out := f.Pick(rows)
+	out := f.Pick(first)
 	for name, v := range columns {
 		out = out.With(table.NumberColumn(name, v))
 	}
@@ -44,71 +40,55 @@ var objectNames = []string{"tree", "hat", "cooking pot", "jug", "toothbrush", "b
 
 // objects is a score of each object in two vectors; one of them has no value.
 func objects() datasets.Table {
-	var object, vector []string
-	var v, low, high, n []float64
+	f := frame("vector:text", "object:text", "coverage:number", "coverage_low:number", "coverage_high:number",
+		"n:number")
 	for s, name := range vectors[1:] {
 		for i, o := range objectNames {
-			object, vector = append(object, o), append(vector, name)
 			x := 0.45 - 0.1*float64(s) + 0.25*math.Sin(float64(i*i+3*s))
 			if o == "stove" && s == 1 {
 				x = math.NaN()
 			}
-			v, low, high, n = append(v, x), append(low, x-0.05), append(high, x+0.06), append(n, float64(60-i%4))
+			f.Add([]string{name, o}, x, x-0.05, x+0.06, float64(60-i%4))
 		}
 	}
-	return datasets.FromFrame(&datasets.Frame{Columns: []table.Column{table.TextColumn("vector", vector),
-		table.TextColumn("object", object),
-		table.NumberColumn("coverage", v), table.NumberColumn("coverage_low", low),
-		table.NumberColumn("coverage_high", high), table.NumberColumn("n", n)}})
+	return datasets.FromFrame(f)
 }
 
 // languages is a similarity for eight objects and the first n languages; one cell is missing.
 func languages(n int) datasets.Table {
 	all := []string{"English", "हिन्दी", "বাংলা", "தமிழ்", "తెలుగు", "العربية", "עברית", "中文", "日本語", "한국어", "Ελληνικά",
 		"Русский"}
-	var object, language []string
-	var v []float64
+	f := frame("object:text", "language:text", "similarity:number")
 	for i, o := range objectNames[:8] {
 		for j := range n {
-			if i == 3 && j == 5 {
-				continue
+			if i != 3 || j != 5 {
+				f.Add([]string{o, all[j]}, 0.9-0.05*float64(j)+0.08*math.Sin(float64(5*i+j)))
 			}
-			object, language = append(object, o), append(language, all[j])
-			v = append(v, 0.9-0.05*float64(j)+0.08*math.Sin(float64(5*i+j)))
 		}
 	}
-	return datasets.FromFrame(&datasets.Frame{Columns: []table.Column{table.TextColumn("object", object),
-		table.TextColumn("language", language), table.NumberColumn("similarity", v)}})
+	return datasets.FromFrame(f)
 }
 
 // gaps are differences with intervals.
 func gaps() datasets.Table {
-	var region, vector []string
-	var v, low, high, n []float64
+	f := frame("region:text", "vector:text", "gap:number", "gap_low:number", "gap_high:number", "n:number",
+		"interval:text")
 	for s, name := range vectors[1:] {
 		for i, r := range regions {
-			region, vector = append(region, r), append(vector, name)
 			x := 0.03 * math.Sin(float64(4*i+s))
 			if r == "Dorn" && s == 1 {
 				x = -0.17
 			}
-			v, low, high, n = append(v, x), append(low, x-0.055), append(high, x+0.05), append(n, 240)
+			f.Add([]string{r, name, "simultaneous 95 % interval over all gaps (max-t)"}, x, x-0.055, x+0.05, 240)
 		}
 	}
-	return datasets.FromFrame(&datasets.Frame{Columns: []table.Column{table.TextColumn("region", region),
-		table.TextColumn("vector", vector),
-		table.NumberColumn("gap", v), table.NumberColumn("gap_low", low), table.NumberColumn("gap_high", high),
-		table.NumberColumn("n", n),
-		table.TextColumn("interval", repeat("simultaneous 95 % interval over all gaps (max-t)", len(v)))}})
+	return datasets.FromFrame(f)
 }
 
 // explained is the gaps with a second one, and verdicts on them.
 func explained() datasets.Table {
-	f, err := gaps().Rows(context.Background())
-	if err != nil {
-		panic(err)
-	}
-	verdicts := repeat("no gap", f.Len())
+	f := rows(gaps())
+	verdicts := slices.Repeat([]string{"no gap"}, f.Len())
 	for i, region := range f.Texts("region") {
 		if region == "Dorn" && f.Texts("vector")[i] == "background_only" {
 			verdicts[i] = "holds"
@@ -123,27 +103,16 @@ func explained() datasets.Table {
 	return datasets.FromFrame(f.With(table.TextColumn("verdict", verdicts)))
 }
 
-func repeat(text string, n int) []string {
-	out := make([]string, n)
-	for i := range out {
-		out[i] = text
-	}
-	return out
-}
-
 // distances are two heaps of numbers.
 func distances() datasets.Table {
-	var source []string
-	var v []float64
+	f := frame("source:text", "distance:number")
 	for i := range 600 {
 		s := i % 2
 		u := math.Mod(float64(i)*0.754877666, 1) + math.Mod(float64(i)*0.569840291, 1) +
 			math.Mod(float64(i)*0.438744, 1)
-		source = append(source, []string{"thing in island", "island adjective thing"}[s])
-		v = append(v, 16+4*u-2*float64(s))
+		f.Add([]string{[]string{"thing in island", "island adjective thing"}[s]}, 16+4*u-2*float64(s))
 	}
-	return datasets.FromFrame(&datasets.Frame{Columns: []table.Column{table.TextColumn("source", source),
-		table.NumberColumn("distance", v)}})
+	return datasets.FromFrame(f)
 }
 
 // balls is seven reference images with the distance to their k-th nearest other one, and four generated images.
@@ -171,22 +140,17 @@ func balls() datasets.Table {
 
 // growth is the width of an interval over the number of images.
 func growth() datasets.Table {
-	var score []string
-	var n, v, low, high []float64
+	f := frame("score:text", "n:number", "width:number", "width_low:number", "width_high:number")
 	for _, name := range []string{"precision", "coverage"} {
 		for _, k := range []float64{50, 100, 150, 200, 300, 400, 500, 700, 1000} {
 			w := map[string]float64{"precision": 1.3, "coverage": 0.9}[name] / math.Sqrt(k)
 			if name == "coverage" && k == 300 {
 				w = math.NaN()
 			}
-			score, n = append(score, name), append(n, k)
-			v, low, high = append(v, w), append(low, 0.85*w), append(high, 1.12*w)
+			f.Add([]string{name}, k, w, 0.85*w, 1.12*w)
 		}
 	}
-	return datasets.FromFrame(&datasets.Frame{Columns: []table.Column{table.TextColumn("score", score),
-		table.NumberColumn("n", n),
-		table.NumberColumn("width", v), table.NumberColumn("width_low", low),
-		table.NumberColumn("width_high", high)}})
+	return datasets.FromFrame(f)
 }
 
 // matched is a gallery's table: two photos, what matched them in each vector, nothing in background_only.

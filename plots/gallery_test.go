@@ -2,7 +2,6 @@ package plots_test
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"flag"
 	"fmt"
@@ -92,51 +91,35 @@ var (
 
 // scores is a synthetic result: precision and coverage by template, vector and region.
 func scores() datasets.Table {
-	var template, vector, region, interval []string
-	columns := map[string][]float64{}
+	f := frame("template:text", "vector:text", "region:text", "interval:text", "precision:number",
+		"precision_low:number", "precision_high:number", "coverage:number", "coverage_low:number",
+		"coverage_high:number", "n_real:number", "n_generated:number")
 	for t, tmpl := range []string{"thing in island", "island adjective thing"} {
 		for s, name := range vectors {
 			for r, reg := range regions {
-				template, vector, region = append(template, tmpl), append(vector, name), append(region, reg)
-				interval = append(interval, "95 % half-sampling interval, 200 draws")
 				spread := []float64{0.05, 0.04, 0.13}[s]
 				wave := math.Sin(float64(3*r + s + 2*t))
 				p := 0.62 - 0.07*float64(s) + spread*wave
 				c := 0.38 + 0.05*float64(t*s) + spread*math.Cos(float64(2*r+s))
-				for name, v := range map[string]float64{"precision": p, "coverage": c} {
-					half := 0.02 + 0.015*math.Abs(math.Sin(float64(r*7+s)))
-					columns[name] = append(columns[name], v)
-					columns[name+"_low"] = append(columns[name+"_low"], v-half)
-					columns[name+"_high"] = append(columns[name+"_high"], v+1.2*half)
-				}
-				columns["n_real"] = append(columns["n_real"], 240)
-				columns["n_generated"] = append(columns["n_generated"], 240-float64(r+s))
+				half := 0.02 + 0.015*math.Abs(math.Sin(float64(r*7+s)))
+				f.Add([]string{tmpl, name, reg, "95 % half-sampling interval, 200 draws"}, p, p-half, p+1.2*half,
+					c, c-half, c+1.2*half, 240, 240-float64(r+s))
 			}
 		}
-	}
-	f := &datasets.Frame{Columns: []table.Column{table.TextColumn("template", template),
-		table.TextColumn("vector", vector),
-		table.TextColumn("region", region), table.TextColumn("interval", interval)}}
-	for _, name := range []string{"precision", "precision_low", "precision_high", "coverage", "coverage_low",
-		"coverage_high", "n_real", "n_generated"} {
-		f = f.With(table.NumberColumn(name, columns[name]))
 	}
 	return datasets.FromFrame(f)
 }
 
 // pick returns the rows of a table in memory where a text column has a value.
 func pick(t datasets.Table, column, value string) datasets.Table {
-	f, err := t.Rows(context.Background())
-	if err != nil {
-		panic(err)
-	}
-	var rows []int
+	f := rows(t)
+	var picked []int
 	for i, v := range f.Texts(column) {
 		if v == value {
-			rows = append(rows, i)
+			picked = append(picked, i)
 		}
 	}
-	return datasets.FromFrame(f.Pick(rows))
+	return datasets.FromFrame(f.Pick(picked))
 }
 
 // world is where the images come from.

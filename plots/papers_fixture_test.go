@@ -19,6 +19,9 @@ func made(columns ...table.Column) datasets.Table {
 	return datasets.FromFrame(&datasets.Frame{Columns: columns})
 }
 
+// frame is a table without rows; its columns are given as name:kind.
+func frame(columns ...string) *table.Frame { return table.NewFrame(datasets.Columns(columns...)) }
+
 // rows are those of a table in memory.
 func rows(t datasets.Table) *datasets.Frame {
 	f, err := t.Rows(context.Background())
@@ -63,8 +66,8 @@ func likeness(model, language int) float64 {
 // pairs are likenesses of every two languages for four models, with the columns of the metric indictti-scal.
 func pairs() datasets.Table {
 	codes, scripts := indic()
-	var model, a, b, sa, sb, kind []string
-	var v, n []float64
+	f := frame("model:text", "language_a:text", "language_b:text", "script_a:text", "script_b:text", "kind:text",
+		"scal:number", "n:number")
 	for m, name := range indicModels[:4] {
 		for i := range codes {
 			for j := range codes {
@@ -80,48 +83,39 @@ func pairs() datasets.Table {
 				if i == j {
 					x, k = x+0.12, "SCWL"
 				}
-				model, a, b = append(model, name), append(a, codes[i]), append(b, codes[j])
-				sa, sb, kind = append(sa, scripts[i]), append(sb, scripts[j]), append(kind, k)
-				v, n = append(v, x), append(n, 40)
+				f.Add([]string{name, codes[i], codes[j], scripts[i], scripts[j], k}, x, 40)
 			}
 		}
 	}
-	return made(table.TextColumn("model", model), table.TextColumn("language_a", a),
-		table.TextColumn("language_b", b), table.TextColumn("script_a", sa),
-		table.TextColumn("script_b", sb), table.TextColumn("kind", kind), table.NumberColumn("scal", v),
-		table.NumberColumn("n", n))
+	return datasets.FromFrame(f)
 }
 
 // consistency are SCWL and DWL by language and model.
 func consistency() datasets.Table {
 	codes, _ := indic()
-	var model, language []string
-	var scwl, dwl, n []float64
+	f := frame("model:text", "language:text", "scwl:number", "dwl:number", "n:number")
 	for m, name := range indicModels {
 		for i, c := range codes {
-			model, language, n = append(model, name), append(language, c), append(n, 1000)
-			scwl = append(scwl, 0.45+0.12*likeness(m, i)+0.012*wave(i, m))
-			dwl = append(dwl, 0.55+0.25*likeness(m, i)+0.03*wave(m, i))
+			f.Add([]string{name, c}, 0.45+0.12*likeness(m, i)+0.012*wave(i, m),
+				0.55+0.25*likeness(m, i)+0.03*wave(m, i), 1000)
 		}
 	}
-	return made(table.TextColumn("model", model), table.TextColumn("language", language),
-		table.NumberColumn("scwl", scwl), table.NumberColumn("dwl", dwl), table.NumberColumn("n", n))
+	return datasets.FromFrame(f)
 }
 
 // ratings are mean ratings of translations into 30 languages.
 func ratings() datasets.Table {
 	codes, _ := indic()
-	var v, low, high, n []float64
+	f := frame("language:text", "rating:number", "rating_low:number", "rating_high:number", "n:number")
 	for i := range codes[1:] {
 		x := 4.4 + 0.35*wave(i)
 		switch codes[i+1] {
 		case "kas_Deva", "snd_Deva", "sin_Sinh":
 			x = 3.1 + 0.2*wave(i)
 		}
-		v, low, high, n = append(v, x), append(low, x-0.25), append(high, min(x+0.2, 5)), append(n, 40)
+		f.Add([]string{codes[i+1]}, x, x-0.25, min(x+0.2, 5), 40)
 	}
-	return made(table.TextColumn("language", codes[1:]), table.NumberColumn("rating", v),
-		table.NumberColumn("rating_low", low), table.NumberColumn("rating_high", high), table.NumberColumn("n", n))
+	return datasets.FromFrame(f)
 }
 
 type drawnRow struct {
@@ -175,8 +169,8 @@ var cocoLanguages = []string{"EN", "ES", "DE", "ZH", "JA", "HE", "ID"}
 
 // concepts are synthetic scores of 193 concepts in seven languages by six models.
 func concepts() datasets.Table {
-	var model, language, concept []string
-	var xc, dt []float64
+	f := frame("model:text", "language:text", "concept:text", "cross_consistency:number",
+		"inverse_distinctiveness:number")
 	chance := rand.New(rand.NewPCG(7, 193))
 	own := make([]float64, 193) // some concepts are easier
 	for k := range own {
@@ -189,16 +183,13 @@ func concepts() datasets.Table {
 				level = []float64{0.4, 0.42, 0.4, 0.65, 0.42, 0.38, 0.4}[l]
 			}
 			for k := range 193 {
-				model, language, concept = append(model, name), append(language, lang),
-					append(concept, fmt.Sprintf("concept %d", k+1))
-				xc = append(xc, min(max(level+own[k]+0.09*chance.NormFloat64(), 0), 1))
-				dt = append(dt, min(max(0.45+0.03*float64(l)+0.09*chance.NormFloat64(), 0), 1))
+				f.Add([]string{name, lang, fmt.Sprintf("concept %d", k+1)},
+					min(max(level+own[k]+0.09*chance.NormFloat64(), 0), 1),
+					min(max(0.45+0.03*float64(l)+0.09*chance.NormFloat64(), 0), 1))
 			}
 		}
 	}
-	return made(table.TextColumn("model", model), table.TextColumn("language", language),
-		table.TextColumn("concept", concept),
-		table.NumberColumn("cross_consistency", xc), table.NumberColumn("inverse_distinctiveness", dt))
+	return datasets.FromFrame(f)
 }
 
 var cocoPairs = [][2]string{{"ES", "DE"}, {"ES", "ID"}, {"ZH", "JA"}, {"ES", "JA"}}
@@ -210,8 +201,7 @@ func facing() datasets.Table {
 	for i, v := range f.Numbers("cross_consistency") {
 		at[[3]string{f.Texts("model")[i], f.Texts("language")[i], f.Texts("concept")[i]}] = v
 	}
-	var pair, model, concept []string
-	var a, b, gap []float64
+	out := frame("pair:text", "model:text", "concept:text", "first:number", "second:number", "gap:number")
 	for _, p := range cocoPairs {
 		for i, name := range f.Texts("model") {
 			if f.Texts("language")[i] != p[0] || name == "CogView 2" || i%4 > 0 {
@@ -219,21 +209,18 @@ func facing() datasets.Table {
 			}
 			c := f.Texts("concept")[i]
 			x, y := at[[3]string{name, p[0], c}], at[[3]string{name, p[1], c}]
-			pair, model, concept = append(pair, p[0]+"–"+p[1]), append(model, name), append(concept, c)
-			a, b, gap = append(a, x), append(b, y), append(gap, math.Abs(x-y))
+			out.Add([]string{p[0] + "–" + p[1], name, c}, x, y, math.Abs(x-y))
 		}
 	}
-	return made(table.TextColumn("pair", pair), table.TextColumn("model", model),
-		table.TextColumn("concept", concept),
-		table.NumberColumn("first", a), table.NumberColumn("second", b), table.NumberColumn("gap", gap))
+	return datasets.FromFrame(out)
 }
 
 // correlations are Pearson's r and the least-squares line of the pairs, with the columns of the metric
 // cococrola-correlations.
 func correlations() datasets.Table {
 	f := rows(facing())
-	var pair []string
-	var r, r2, n, slope, intercept []float64
+	out := frame("pair:text", "pearson:number", "r_squared:number", "slope:number", "intercept:number",
+		"n_used:number")
 	for _, p := range cocoPairs {
 		name := p[0] + "–" + p[1]
 		var x, y []float64
@@ -244,13 +231,9 @@ func correlations() datasets.Table {
 		}
 		c := stat.Correlation(x, y, nil)
 		b, a := stat.LinearRegression(x, y, nil, false)
-		slope, intercept = append(slope, a), append(intercept, b)
-		pair, r, r2, n = append(pair, name), append(r, c), append(r2, c*c), append(n, float64(len(x)))
+		out.Add([]string{name}, c, c*c, a, b, float64(len(x)))
 	}
-	return made(table.TextColumn("pair", pair), table.NumberColumn("pearson", r),
-		table.NumberColumn("r_squared", r2),
-		table.NumberColumn("slope", slope), table.NumberColumn("intercept", intercept),
-		table.NumberColumn("n_used", n))
+	return datasets.FromFrame(out)
 }
 
 // ranked are images of six concepts of a model and language with the concept's score.

@@ -59,12 +59,10 @@ func texts(name string, values ...string) table.Column { return table.TextColumn
 // at the position of their names, a missing one hatched.
 func TestDenseHeat(t *testing.T) {
 	codes, _ := indic()
-	var model, a, b []string
-	var v []float64
+	cells := frame("model:text", "a:text", "b:text", "v:number")
 	for m := range 2 {
 		for i := range codes {
 			for j := range codes {
-				model, a, b = append(model, fmt.Sprint("model ", m)), append(a, codes[i]), append(b, codes[j])
 				x := 0.0
 				switch {
 				case m == 0 && i == 3 && j == 20:
@@ -74,12 +72,12 @@ func TestDenseHeat(t *testing.T) {
 				case m == 1 && i == 5 && j == 6:
 					x = math.NaN()
 				}
-				v = append(v, x)
+				cells.Add([]string{fmt.Sprint("model ", m), codes[i], codes[j]}, x)
 			}
 		}
 	}
 	svg := drawSVG(t, plots.Heat{
-		Table:   made(texts("model", model...), texts("a", a...), texts("b", b...), small(v...)),
+		Table:   datasets.FromFrame(cells),
 		Value:   "v",
 		Rows:    "a",
 		Columns: "b",

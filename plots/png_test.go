@@ -12,7 +12,6 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/manifest"
-	"antipode/datasets/table"
 	"antipode/internal/must"
 	"antipode/plots"
 	"antipode/plots/internal/typeset"
@@ -35,12 +34,11 @@ func TestRightToLeftAnchors(t *testing.T) {
 }
 
 func named(names ...string) datasets.Table {
-	v := make([]float64, len(names))
-	for i := range v {
-		v[i] = float64(i + 1)
+	f := frame("region:text", "v:number")
+	for i, name := range names {
+		f.Add([]string{name}, float64(i+1))
 	}
-	return datasets.FromFrame(&datasets.Frame{Columns: []table.Column{table.TextColumn("region", names),
-		table.NumberColumn("v", v)}})
+	return datasets.FromFrame(f)
 }
 
 // TestPNGSaysWhatItLacks draws a character that no font has (it is not assigned): the image grows by a line in the
@@ -51,8 +49,7 @@ func TestPNGSaysWhatItLacks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		img := must.Get(png.Decode(bytes.NewReader(data)))(t)
-		return img
+		return must.Get(png.Decode(bytes.NewReader(data)))(t)
 	}
 	whole, lacks := draw("a", "b"), draw("a", "b\u0378")
 	if a, b := whole.Bounds(), lacks.Bounds(); b.Dx() != a.Dx() || b.Dy() <= a.Dy() {

@@ -2,6 +2,7 @@ package plots_test
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,7 +19,8 @@ func scoresByLanguage() datasets.Table {
 		table.NumberColumn("igc_low", []float64{0.49, 0.22, 0.2, 0.44, math.NaN()}),
 		table.NumberColumn("igc_high", []float64{0.53, 0.26, 0.25, 0.49, math.NaN()}),
 		table.NumberColumn("n_used", []float64{40, 40, 39, 40, 40}),
-		table.TextColumn("vector", repeat("full", 5)), table.TextColumn("interval", repeat("95 % bootstrap", 5)))
+		table.TextColumn("vector", slices.Repeat([]string{"full"}, 5)),
+		table.TextColumn("interval", slices.Repeat([]string{"95 % bootstrap"}, 5)))
 }
 
 // byLanguage prints the scores with a column for each language.

@@ -278,14 +278,12 @@ func TestAxis(t *testing.T) {
 func TestErrors(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	frame := func(names []string, v ...float64) datasets.Table {
-		return datasets.FromFrame(&datasets.Frame{Columns: []table.Column{table.TextColumn("region", names),
-			table.NumberColumn("v", v),
-			table.NumberColumn("v_low", v), table.NumberColumn("v_high", v)}})
+		return made(texts("region", names...), small(v...), table.NumberColumn("v_low", v),
+			table.NumberColumn("v_high", v))
 	}
 	two := []string{"Esk", "Dorn"}
-	down := datasets.FromFrame(&datasets.Frame{Columns: []table.Column{table.TextColumn("region", two),
-		table.NumberColumn("v", []float64{1, 2}),
-		table.NumberColumn("v_low", []float64{0, 3}), table.NumberColumn("v_high", []float64{2, 1})}})
+	down := made(texts("region", two...), small(1, 2), table.NumberColumn("v_low", []float64{0, 3}),
+		table.NumberColumn("v_high", []float64{2, 1}))
 	many := make([]string, 9)
 	for i := range many {
 		many[i] = fmt.Sprint("s", i)
@@ -386,17 +384,13 @@ func TestSameBytesAgain(t *testing.T) {
 // over.
 func TestDefaultColumns(t *testing.T) {
 	tab := func(vectors ...string) datasets.Table {
-		var vector, region, interval []string
-		var v []float64
+		f := frame("vector:text", "interval:text", "region:text", "coverage:number")
 		for _, name := range vectors {
 			for i, r := range regions {
-				vector, region, interval, v = append(vector, name), append(region, r), append(interval, "95 %"),
-					append(v, 0.1*float64(i))
+				f.Add([]string{name, "95 %", r}, 0.1*float64(i))
 			}
 		}
-		return datasets.FromFrame(&datasets.Frame{Columns: []table.Column{table.TextColumn("vector", vector),
-			table.TextColumn("interval", interval),
-			table.TextColumn("region", region), table.NumberColumn("coverage", v)}})
+		return datasets.FromFrame(f)
 	}
 	one, err := plots.Render(plots.Bars{Table: tab("full"), Y: "coverage"}, "svg")
 	if err != nil || !bytes.Contains(one, []byte(">Celine Isles</text>")) ||

@@ -105,13 +105,7 @@ func rated(t *testing.T, images *datasets.Frame) *datasets.Frame {
 			}
 		}
 	}
-	text, err := os.ReadFile(filepath.Join(dir, annotate.KeyFile))
-	if err == nil {
-		err = json.Unmarshal(text, &key)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(must.Get(os.ReadFile(filepath.Join(dir, annotate.KeyFile)))(t), &key))
 	for _, page := range key.Pages {
 		items := map[string]any{}
 		for i, item := range page.Items {

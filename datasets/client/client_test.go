@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"antipode/internal/must"
 )
 
 func TestSocketPath(t *testing.T) {
@@ -18,9 +20,7 @@ func TestSocketPath(t *testing.T) {
 		t.Errorf("the socket's folder: %v %v", info, err)
 	}
 	os.Chmod(filepath.Dir(path), 0o755)
-	if _, err := SocketPath("/some/store"); err != nil {
-		t.Fatal(err)
-	}
+	_ = must.Get(SocketPath("/some/store"))(t)
 	if info, _ := os.Stat(filepath.Dir(path)); info.Mode().Perm() != 0o700 {
 		t.Error("an open folder stays open")
 	}

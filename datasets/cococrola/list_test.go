@@ -16,8 +16,7 @@ import (
 func recorded(t *testing.T) ListOptions {
 	t.Helper()
 	data := must.Get(os.ReadFile(filepath.Join("testdata", "recorded.json")))(t)
-	o := must.Get(ReadRecorded("recorded.json", data))(t)
-	return o
+	return must.Get(ReadRecorded("recorded.json", data))(t)
 }
 
 // TestList: the recorded answers give a known list, with step and reason of every dropped word. The words for moon
@@ -84,8 +83,7 @@ func TestListOptions(t *testing.T) {
 	}
 	build := func(o ListOptions) []Candidate {
 		t.Helper()
-		list := must.Get(BuildList(context.Background(), o))(t)
-		return list
+		return must.Get(BuildList(context.Background(), o))(t)
 	}
 	o := recorded(t)
 	o.Narrowest = true

@@ -116,7 +116,7 @@ func mustContain(t *testing.T, dir string, want map[string]string) {
 			t.Errorf("%s: %q, %v", path, data, err)
 		}
 	}
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -128,10 +128,7 @@ func mustContain(t *testing.T, dir string, want map[string]string) {
 			t.Errorf("a temporary file is left: %s", path)
 		}
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 func TestPull(t *testing.T) {
@@ -147,9 +144,7 @@ func TestPull(t *testing.T) {
 		t.Errorf("states %v, %d requests", states, requests())
 	}
 
-	if err := Pull(context.Background(), m.Name, o); err != nil { // all files exist
-		t.Fatal(err)
-	}
+	must.Do(t, Pull(context.Background(), m.Name, o)) // all files exist
 	if requests() != 4 || states["blob.csv"] != "present" || states["set/a.csv"] != "present" {
 		t.Errorf("second pull: %d requests, states %v", requests(), states)
 	}
@@ -259,10 +254,7 @@ func TestPullFollowsRedirects(t *testing.T) {
 // before the time for a file is over.
 func TestPullThroughTheCommandsClient(t *testing.T) {
 	m := fixture(t)
-	web, err := fetcher.New(fetcher.Limits{Connect: time.Second, Stall: 200 * time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
+	web := must.Get(fetcher.New(fetcher.Limits{Connect: time.Second, Stall: 200 * time.Millisecond}))(t)
 	defer web.Close()
 	base, _ := upstream(t, map[string]http.HandlerFunc{"/repo/blob.csv": func(w http.ResponseWriter,
 		r *http.Request) {
@@ -271,7 +263,7 @@ func TestPullThroughTheCommandsClient(t *testing.T) {
 		<-r.Context().Done()
 	}})
 	dir := t.TempDir()
-	err = Pull(t.Context(), m.Name, Options{Dest: dir, BaseURL: base, Client: web.HTTP()})
+	err := Pull(t.Context(), m.Name, Options{Dest: dir, BaseURL: base, Client: web.HTTP()})
 	if err == nil || !strings.Contains(err.Error(),
 		"blob.csv: no byte for 200ms; what was downloaded before is kept") {
 		t.Errorf("%v", err)

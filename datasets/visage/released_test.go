@@ -96,12 +96,9 @@ func TestTablesMask(t *testing.T) {
 // current annotations are not on this machine, so the local server lacks them, and the pull says so.
 func TestPullReleased(t *testing.T) {
 	source := manifesttest.Dir(t, Name)
-	m, err := manifest.Get(Name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(manifest.Get(Name))(t)
 	dir := t.TempDir()
-	err = manifest.Pull(context.Background(), Name,
+	err := manifest.Pull(context.Background(), Name,
 		manifest.Options{Dest: dir, BaseURL: manifesttest.Serve(t, m, source), All: true})
 	if _, here := os.Stat(filepath.Join(source, CurrentFile)); here != nil &&
 		(err == nil || !strings.Contains(err.Error(), CurrentFile) || !strings.Contains(err.Error(), "404")) {

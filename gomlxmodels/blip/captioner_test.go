@@ -31,12 +31,9 @@ func TestWords(t *testing.T) {
 		Prefix, Text string
 		IDs          []int32
 	}
-	text, err := os.ReadFile(filepath.Join(g.Dir, "texts.json"))
-	if err == nil {
-		err = json.Unmarshal(text, &lines)
-	}
-	if err != nil || len(lines) != 2 {
-		t.Fatal(err, len(lines))
+	must.Do(t, json.Unmarshal(must.Get(os.ReadFile(filepath.Join(g.Dir, "texts.json")))(t), &lines))
+	if len(lines) != 2 {
+		t.Fatal(len(lines))
 	}
 	c := newCaptioner(t, testbackend.Go(t), g.Model, textgen.CaptionerOptions{})
 	for _, l := range lines {
@@ -52,7 +49,7 @@ func TestWords(t *testing.T) {
 			t.Errorf("%q: %q, %v; transformers writes %q", l.Prefix, got, err, l.Text)
 		}
 	}
-	_, err = g.Prompt("an image of Ω")
+	_, err := g.Prompt("an image of Ω")
 	modeltest.CheckLine(t, err, "lacks part of it")
 	bare := openGolden(t, "large")
 	if ids, err := bare.Prompt(""); err != nil || !slices.Equal(ids, []int32{96}) {

@@ -54,11 +54,7 @@ func newCaptioner(t testing.TB, backend compute.Backend, m *Model, o textgen.Cap
 
 // TestStages compares every stage of tower and decoder with transformers, on both backends.
 func TestStages(t *testing.T) {
-	for _, name := range goldens {
-		t.Run(name, func(t *testing.T) {
-			testbackend.OnBoth(t, func(t *testing.T, backend compute.Backend) { checkStages(t, backend, name) })
-		})
-	}
+	testbackend.Each(t, goldens, checkStages)
 }
 
 func checkStages(t *testing.T, backend compute.Backend, name string) {
@@ -100,15 +96,11 @@ func checkStages(t *testing.T, backend compute.Backend, name string) {
 // logits of every step. XLA, which takes its time to compile, gets some of the settings.
 func TestCaptions(t *testing.T) {
 	widths := map[string]int{"base": 3, "large": 1, "own-head-bf16": 2, "old-hub": 4}
-	for _, name := range goldens {
-		t.Run(name, func(t *testing.T) {
-			testbackend.OnBoth(t, func(t *testing.T, backend compute.Backend) {
-				checkCaptions(t, backend, name, func(s textgen.Options) bool {
-					return backend == testbackend.Go(t) || s.Width() == widths[name]
-				})
-			})
+	testbackend.Each(t, goldens, func(t *testing.T, backend compute.Backend, name string) {
+		checkCaptions(t, backend, name, func(s textgen.Options) bool {
+			return backend == testbackend.Go(t) || s.Width() == widths[name]
 		})
-	}
+	})
 }
 
 func checkCaptions(t *testing.T, backend compute.Backend, name string, takes func(textgen.Options) bool) {

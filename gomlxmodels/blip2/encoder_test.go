@@ -30,10 +30,7 @@ func newEncoder(t *testing.T, backend compute.Backend, m *Model, p Pooling, o Op
 func (g golden) images(backend compute.Backend, p Pooling) [][]float32 {
 	g.T.Helper()
 	e := newEncoder(g.T.(*testing.T), backend, g.Model, p, Options{Batch: 2})
-	out, err := e.EncodeImages(g.T.Context(), g.Rows("pixels"))
-	if err != nil {
-		g.T.Fatal(err)
-	}
+	out := must.Get(e.EncodeImages(g.T.Context(), g.Rows("pixels")))(g.T)
 	if e.Bytes() == 0 {
 		g.T.Error("a loaded model takes no memory")
 	}
@@ -62,47 +59,41 @@ func (g golden) reduced(img int, p Pooling) []float32 {
 
 // TestImages compares the vectors of images with transformers' outputs and their means.
 func TestImages(t *testing.T) {
-	for _, name := range append(slices.Clone(writers), sharing) {
-		t.Run(name, func(t *testing.T) {
-			testbackend.OnBoth(t, func(t *testing.T, backend compute.Backend) {
-				m, err := Open(filepath.Join("testdata", name)) // whatever the language model is
-				if err != nil {
-					t.Fatal(err)
+	names := append(slices.Clone(writers), sharing)
+	testbackend.Each(t, names, func(t *testing.T, backend compute.Backend, name string) {
+		m := must.Get(Open(filepath.Join("testdata", name)))(t) // whatever the language model is
+		g := golden{m, modeltest.Open(t, m.Dir)}
+		takes := func(p Pooling) bool {
+			return backend == testbackend.Go(t) || name == sharing && (p == Pooled || p == All)
+		} // XLA compiles slowly
+		for p, tensor := range map[Pooling]string{Pooled: "vision.pooled", Patches: "patches",
+			Queries: "queries"} {
+			if !takes(p) {
+				continue
+			}
+			for i, got := range g.images(backend, p) {
+				want := g.Rows(tensor)[i]
+				near.Check(t, string(p), got, want, 1e-4, 1e-4*near.Scale(want))
+			}
+		}
+		if name != sharing {
+			_, err := NewEncoder(backend, m, Projected, Options{})
+			modeltest.CheckLine(t, err, "needs the projection")
+			return
+		}
+		for _, p := range []Pooling{Projected, First, All} {
+			if !takes(p) {
+				continue
+			}
+			for i, got := range g.images(backend, p) {
+				want := g.Rows("projected")[i]
+				if p != All {
+					want = g.reduced(i, p)
 				}
-				g := golden{m, modeltest.Open(t, m.Dir)}
-				takes := func(p Pooling) bool {
-					return backend == testbackend.Go(t) || name == sharing && (p == Pooled || p == All)
-				} // XLA compiles slowly
-				for p, tensor := range map[Pooling]string{Pooled: "vision.pooled", Patches: "patches",
-					Queries: "queries"} {
-					if !takes(p) {
-						continue
-					}
-					for i, got := range g.images(backend, p) {
-						want := g.Rows(tensor)[i]
-						near.Check(t, string(p), got, want, 1e-4, 1e-4*near.Scale(want))
-					}
-				}
-				if name != sharing {
-					_, err := NewEncoder(backend, m, Projected, Options{})
-					modeltest.CheckLine(t, err, "needs the projection")
-					return
-				}
-				for _, p := range []Pooling{Projected, First, All} {
-					if !takes(p) {
-						continue
-					}
-					for i, got := range g.images(backend, p) {
-						want := g.Rows("projected")[i]
-						if p != All {
-							want = g.reduced(i, p)
-						}
-						near.Check(t, string(p), got, want, 1e-4, 1e-5)
-					}
-				}
-			})
-		})
-	}
+				near.Check(t, string(p), got, want, 1e-4, 1e-5)
+			}
+		}
+	})
 }
 
 // TestTexts compares the vectors of texts, from their words, with transformers', and the likeness of images and
@@ -114,12 +105,9 @@ func TestTexts(t *testing.T) {
 			Text string
 			IDs  []int32
 		}
-		text, err := os.ReadFile(filepath.Join(g.Dir, "texts.json"))
-		if err == nil {
-			err = json.Unmarshal(text, &lines)
-		}
-		if err != nil || len(lines) != 4 {
-			t.Fatal(err, len(lines))
+		must.Do(t, json.Unmarshal(must.Get(os.ReadFile(filepath.Join(g.Dir, "texts.json")))(t), &lines))
+		if len(lines) != 4 {
+			t.Fatal(len(lines))
 		}
 		var ids [][]int32
 		for _, l := range lines {
@@ -152,12 +140,9 @@ func TestTexts(t *testing.T) {
 // TestImage: the preparation of an image is the processor's.
 func TestImage(t *testing.T) {
 	g := openGolden(t, sharing)
-	pixels, err := g.Prepare(g.Image("picture"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	pixels := must.Get(g.Prepare(g.Image("picture")))(t)
 	near.Check(t, "pixels", pixels, g.Values("processed"), 0, 1e-5)
-	_, err = g.Prepare(nil)
+	_, err := g.Prepare(nil)
 	modeltest.CheckLine(t, err, "no image")
 }
 

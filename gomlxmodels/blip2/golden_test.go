@@ -48,11 +48,7 @@ func openIn(t testing.TB, dir string) golden {
 
 // TestStages compares every stage of tower, Q-Former and language model with transformers, on both backends.
 func TestStages(t *testing.T) {
-	for _, name := range writers {
-		t.Run(name, func(t *testing.T) {
-			testbackend.OnBoth(t, func(t *testing.T, backend compute.Backend) { checkStages(t, backend, name) })
-		})
-	}
+	testbackend.Each(t, writers, checkStages)
 }
 
 func checkStages(t *testing.T, backend compute.Backend, name string) {
@@ -129,12 +125,9 @@ func TestWords(t *testing.T) {
 			IDs    [][]int32
 			Texts  []string
 		}
-		text, err := os.ReadFile(filepath.Join(g.Dir, "texts.json"))
-		if err == nil {
-			err = json.Unmarshal(text, &lines)
-		}
-		if err != nil || len(lines) != 6 {
-			t.Fatal(err, len(lines))
+		must.Do(t, json.Unmarshal(must.Get(os.ReadFile(filepath.Join(g.Dir, "texts.json")))(t), &lines))
+		if len(lines) != 6 {
+			t.Fatal(len(lines))
 		}
 		for _, l := range lines {
 			prompt, err := g.Prompt(l.Prefix)
@@ -152,14 +145,11 @@ func TestWords(t *testing.T) {
 	for _, file := range []string{"tokenizer.json", "tokenizer_config.json"} {
 		must.Do(t, os.Remove(filepath.Join(dir, file)))
 	}
-	bare, err := OpenCaptioner(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	bare := must.Get(OpenCaptioner(dir))(t)
 	if ids, err := bare.Prompt(""); err != nil || !slices.Equal(ids, []int32{2}) {
 		t.Errorf("no prefix: %v, %v", ids, err)
 	}
-	_, err = bare.Prompt("a")
+	_, err := bare.Prompt("a")
 	modeltest.CheckLine(t, err, "no tokenizer")
 	_, err = bare.Text([]int32{2}, []int32{3})
 	modeltest.CheckLine(t, err, "no tokenizer")

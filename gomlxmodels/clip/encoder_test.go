@@ -68,8 +68,7 @@ func randomFolder(t *testing.T, cfg Config) string {
 
 func open(t *testing.T, dir string) *Model {
 	t.Helper()
-	m := must.Get(Open(dir))(t)
-	return m
+	return must.Get(Open(dir))(t)
 }
 
 func newEncoder(t *testing.T, backend compute.Backend, m *Model, o Options) *Encoder {
@@ -81,14 +80,12 @@ func newEncoder(t *testing.T, backend compute.Backend, m *Model, o Options) *Enc
 
 func encodeImages(t *testing.T, e *Encoder, images ...[]float32) []Embedding {
 	t.Helper()
-	out := must.Get(e.EncodeImages(context.Background(), images))(t)
-	return out
+	return must.Get(e.EncodeImages(context.Background(), images))(t)
 }
 
 func encodeTokens(t *testing.T, e *Encoder, texts ...[]int32) []Embedding {
 	t.Helper()
-	out := must.Get(e.EncodeTokens(context.Background(), texts))(t)
-	return out
+	return must.Get(e.EncodeTokens(context.Background(), texts))(t)
 }
 
 func randomImages(rng *rand.Rand, c *Config, n int) [][]float32 {

@@ -47,11 +47,7 @@ func (g golden) run(backend compute.Backend, t tower, fn func(*model.Scope, []*N
 
 // TestEqualReference compares every stage of both towers with transformers, on both backends.
 func TestEqualReference(t *testing.T) {
-	for _, name := range goldens {
-		t.Run(name, func(t *testing.T) {
-			testbackend.OnBoth(t, func(t *testing.T, backend compute.Backend) { checkReference(t, backend, name) })
-		})
-	}
+	testbackend.Each(t, goldens, checkReference)
 }
 
 func checkReference(t *testing.T, backend compute.Backend, name string) {
@@ -100,11 +96,7 @@ func checkReference(t *testing.T, backend compute.Backend, name string) {
 // TestEncoderEqualsReference compares what [Encoder] returns: embeddings and logits, and an image through the
 // preprocessing too.
 func TestEncoderEqualsReference(t *testing.T) {
-	for _, name := range goldens {
-		t.Run(name, func(t *testing.T) {
-			testbackend.OnBoth(t, func(t *testing.T, backend compute.Backend) { checkEncoder(t, backend, name) })
-		})
-	}
+	testbackend.Each(t, goldens, checkEncoder)
 }
 
 func checkEncoder(t *testing.T, backend compute.Backend, name string) {

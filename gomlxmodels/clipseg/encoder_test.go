@@ -44,8 +44,7 @@ func scene(t testing.TB, m *Model, n int) []Image {
 
 func segment(t *testing.T, e *Encoder, list []Image) [][]Map {
 	t.Helper()
-	out := must.Get(e.Segment(context.Background(), list))(t)
-	return out
+	return must.Get(e.Segment(context.Background(), list))(t)
 }
 
 // TestAlone: a map is the same alone, in another order, with other prompts next to it, and whatever stands after its

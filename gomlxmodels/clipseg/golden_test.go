@@ -58,13 +58,9 @@ func (g golden) run(backend compute.Backend, p part, fn func(*model.Scope, []*No
 // TestEqualReference compares every stage with transformers, on both backends. Each part is given the reference's own
 // inputs.
 func TestEqualReference(t *testing.T) {
-	for _, name := range goldens {
-		t.Run(name, func(t *testing.T) {
-			testbackend.OnBoth(t, func(t *testing.T, backend compute.Backend) {
-				checkReference(openGolden(t, name), backend, within)
-			})
-		})
-	}
+	testbackend.Each(t, goldens, func(t *testing.T, backend compute.Backend, name string) {
+		checkReference(openGolden(t, name), backend, within)
+	})
 }
 
 // within holds a stage to the reference's values.
@@ -120,17 +116,13 @@ func checkReference(g golden, backend compute.Backend, compare func(t testing.TB
 // TestEncoderEqualsReference compares what [Encoder] returns: logits, and an image through preprocessing and back to
 // its own size.
 func TestEncoderEqualsReference(t *testing.T) {
-	for _, name := range goldens {
-		t.Run(name, func(t *testing.T) {
-			testbackend.OnBoth(t, func(t *testing.T, backend compute.Backend) {
-				compare := within
-				if backend != testbackend.Go(t) {
-					compare = withinAll
-				}
-				checkEncoder(openGolden(t, name), backend, compare)
-			})
-		})
-	}
+	testbackend.Each(t, goldens, func(t *testing.T, backend compute.Backend, name string) {
+		compare := within
+		if backend != testbackend.Go(t) {
+			compare = withinAll
+		}
+		checkEncoder(openGolden(t, name), backend, compare)
+	})
 }
 
 func checkEncoder(g golden, backend compute.Backend, compare func(t testing.TB, stage string, got, want []float32)) {

@@ -54,11 +54,7 @@ func bools(g modeltest.Golden, name string) *gomlx.Tensor {
 // TestStages compares the encoder's states, and the logits of both branches in one pass without a cache, with
 // min-dalle's.
 func TestStages(t *testing.T) {
-	for _, name := range goldens {
-		t.Run(name, func(t *testing.T) {
-			testbackend.OnBoth(t, func(t *testing.T, backend compute.Backend) { checkStages(t, backend, name) })
-		})
-	}
+	testbackend.Each(t, goldens, checkStages)
 }
 
 func checkStages(t *testing.T, backend compute.Backend, name string) {
@@ -90,15 +86,11 @@ func checkStages(t *testing.T, backend compute.Backend, name string) {
 
 // TestImages compares greedy tokens with min-dalle's, token for token, the logits of every step, and pixels.
 func TestImages(t *testing.T) {
-	for _, name := range goldens {
-		t.Run(name, func(t *testing.T) {
-			testbackend.OnBoth(t, func(t *testing.T, backend compute.Backend) {
-				for _, batch := range []int{1, 4} {
-					checkImages(t, backend, name, batch)
-				}
-			})
-		})
-	}
+	testbackend.Each(t, goldens, func(t *testing.T, backend compute.Backend, name string) {
+		for _, batch := range []int{1, 4} {
+			checkImages(t, backend, name, batch)
+		}
+	})
 }
 
 func newSampler(t testing.TB, backend compute.Backend, m *Model, scale float64, batch int) *vqgan.Sampler {

@@ -22,13 +22,7 @@ import (
 
 func readJSON(t *testing.T, name string, to any) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("testdata", name))
-	if err == nil {
-		err = json.Unmarshal(text, to)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(must.Get(os.ReadFile(filepath.Join("testdata", name)))(t), to))
 }
 
 // normalizer splits hashtags by the words of the goldens.
@@ -144,8 +138,7 @@ func TestReleasedPrompts(t *testing.T) {
 	var templates map[string]string
 	must.Do(t, json.NewDecoder(open("cococrola", "benchmark", "v0-1", "prompts.json")).Decode(&templates))
 	rows := func(f *os.File) [][]string {
-		rows := must.Get(csv.NewReader(f).ReadAll())(t)
-		return rows
+		return must.Get(csv.NewReader(f).ReadAll())(t)
 	}
 	var prompts []string
 	concepts := rows(open("cococrola", "benchmark", "v0-1", "concepts.csv"))

@@ -67,10 +67,7 @@ func TestAltEqualsReference(t *testing.T) {
 
 // withoutChecker turns the safety checker off: the golden's images did not go through it.
 func (g *golden) withoutChecker() {
-	m, err := Open(g.dir, OpenOptions{NoSafetyChecker: true})
-	if err != nil {
-		g.t.Fatal(err)
-	}
+	m := must.Get(Open(g.dir, OpenOptions{NoSafetyChecker: true}))(g.t)
 	g.Model = m
 }
 

@@ -127,10 +127,7 @@ add vae/diffusion_pytorch_model.safetensors:decoder.extra => vae/diffusion_pytor
 }
 
 func TestRequestsRefused(t *testing.T) {
-	m, err := Open(filepath.Join("testdata", "bare"), OpenOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(Open(filepath.Join("testdata", "bare"), OpenOptions{}))(t)
 	s := newSampler(t, testbackend.Go(t), m, Options{})
 	good := Request{Prompt: "x", Steps: 1, Width: 16, Height: 16}
 	for _, c := range []struct {
@@ -160,7 +157,7 @@ func TestRequestsRefused(t *testing.T) {
 		t.Error("a batch of 1000 is taken")
 	}
 	s.Close()
-	_, err = s.Generate(t.Context(), []Request{good}, nil)
+	_, err := s.Generate(t.Context(), []Request{good}, nil)
 	line(t, err, "closed")
 }
 

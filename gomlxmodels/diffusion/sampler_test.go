@@ -182,10 +182,7 @@ func TestJobs(t *testing.T) {
 	for i := range list {
 		list[i].Steps, list[i].Width, list[i].Height, list[i].Scheduler = 4, 16, 16, "euler-ancestral"
 	}
-	want, err := s.Generate(t.Context(), list, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(s.Generate(t.Context(), list, nil))(t)
 	other := Request{Prompt: "x", Seed: 9, Steps: 6, Width: 16, Height: 16}
 	job := must.Get(s.Begin(list, nil))(t)
 	defer job.Close()
@@ -215,6 +212,6 @@ func TestJobs(t *testing.T) {
 	}
 	again := must.Get(s.Begin(list, nil))(t)
 	s.Close()
-	_, err = again.Next()
+	_, err := again.Next()
 	line(t, err, "the sampler is closed")
 }

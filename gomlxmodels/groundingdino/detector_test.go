@@ -91,10 +91,7 @@ func TestGraphsAreBounded(t *testing.T) {
 	_, c := g.prepared(2)
 	detect := func(width int) []Box {
 		t.Helper()
-		img, err := g.Prepare(testImage(width, 38), Transformers) // of its own size: 38 is the shorter side
-		if err != nil {
-			t.Fatal(err)
-		}
+		img := must.Get(g.Prepare(testImage(width, 38), Transformers))(t) // of its own size: 38 is the shorter side
 		return must.Get(d.Detect(context.Background(), img, c, DetectOptions{BoxThreshold: 1e-9}))(t)
 	}
 	first := detect(38)

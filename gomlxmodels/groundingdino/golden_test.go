@@ -65,13 +65,7 @@ func openFolders(t testing.TB, dir, from string) golden {
 
 func readJSON(t testing.TB, path string, to any) {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	if err == nil {
-		err = json.Unmarshal(text, to)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(must.Get(os.ReadFile(path))(t), to))
 }
 
 // folder is a golden folder with its weights.
@@ -92,14 +86,8 @@ func testImage(width, height int) *preprocess.RGB {
 // prepared are a case's image and caption.
 func (g golden) prepared(i int) (*Image, Caption) {
 	g.T.Helper()
-	img, err := g.Prepare(testImage(g.cases[i].Width, g.cases[i].Height), Transformers)
-	if err != nil {
-		g.T.Fatal(err)
-	}
-	c, err := g.Caption(g.cases[i].Text, Transformers)
-	if err != nil {
-		g.T.Fatal(err)
-	}
+	img := must.Get(g.Prepare(testImage(g.cases[i].Width, g.cases[i].Height), Transformers))(g.T)
+	c := must.Get(g.Caption(g.cases[i].Text, Transformers))(g.T)
 	return img, c
 }
 
@@ -151,15 +139,11 @@ func (g golden) stage(name string, got []float32) {
 
 // TestEqualReference compares every stage with transformers, each given the reference's own inputs.
 func TestEqualReference(t *testing.T) {
-	for _, name := range goldens {
-		t.Run(name, func(t *testing.T) {
-			testbackend.OnBoth(t, func(t *testing.T, backend compute.Backend) {
-				g := openGolden(t, name)
-				checkImageStages(g, backend)
-				checkJoinStages(g, backend)
-			})
-		})
-	}
+	testbackend.Each(t, goldens, func(t *testing.T, backend compute.Backend, name string) {
+		g := openGolden(t, name)
+		checkImageStages(g, backend)
+		checkJoinStages(g, backend)
+	})
 }
 
 func checkImageStages(g golden, backend compute.Backend) {

@@ -54,8 +54,7 @@ func writeOriginal(t *testing.T, shapes map[string][]int, prefix string) *weight
 	}
 	path := filepath.Join(t.TempDir(), "original.safetensors")
 	must.Do(t, weights.Save(path, list, nil, weights.F32))
-	set := must.Get(weights.OpenFiles(path))(t)
-	return set
+	return must.Get(weights.OpenFiles(path))(t)
 }
 
 // TestConvert compares all tensors and the configuration of the written folder with those of transformers.

@@ -97,14 +97,10 @@ func (g golden) larger(s Size) []Size {
 // TestWholeEqualsReference compares the whole network with transformers: each case at its own size, and the first
 // inside larger buckets too, with the caption padded and not.
 func TestWholeEqualsReference(t *testing.T) {
-	for _, name := range goldens {
-		t.Run(name, func(t *testing.T) {
-			testbackend.OnBoth(t, func(t *testing.T, backend compute.Backend) {
-				g := openGolden(t, name)
-				checkWhole(g, backend, len(g.cases), true)
-			})
-		})
-	}
+	testbackend.Each(t, goldens, func(t *testing.T, backend compute.Backend, name string) {
+		g := openGolden(t, name)
+		checkWhole(g, backend, len(g.cases), true)
+	})
 }
 
 func checkWhole(g golden, backend compute.Backend, cases int, buckets bool) {
@@ -292,23 +288,16 @@ func TestBuckets(t *testing.T) {
 // detector opens a detector that the test closes.
 func (g golden) detector(backend compute.Backend, o Options) *Detector {
 	g.T.Helper()
-	d, err := NewDetector(backend, g.Model, o)
-	if err != nil {
-		g.T.Fatal(err)
-	}
+	d := must.Get(NewDetector(backend, g.Model, o))(g.T)
 	g.T.Cleanup(d.Close)
 	return d
 }
 
 // TestDetectorEqualsReference compares boxes, scores and labels at two thresholds with transformers.
 func TestDetectorEqualsReference(t *testing.T) {
-	for _, name := range goldens {
-		t.Run(name, func(t *testing.T) {
-			testbackend.OnBoth(t, func(t *testing.T, backend compute.Backend) {
-				checkDetector(openGolden(t, name), backend)
-			})
-		})
-	}
+	testbackend.Each(t, goldens, func(t *testing.T, backend compute.Backend, name string) {
+		checkDetector(openGolden(t, name), backend)
+	})
 }
 
 func checkDetector(g golden, backend compute.Backend) {

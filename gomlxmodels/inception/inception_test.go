@@ -27,11 +27,7 @@ func small(t testing.TB) {
 // TestEqualReference compares both variants with torch-fidelity and torchvision, on maps of 75 pixels.
 func TestEqualReference(t *testing.T) {
 	small(t)
-	for _, name := range []string{"fid", "torchvision"} {
-		t.Run(name, func(t *testing.T) {
-			testbackend.OnBoth(t, func(t *testing.T, backend compute.Backend) { checkReference(t, backend, name) })
-		})
-	}
+	testbackend.Each(t, []string{"fid", "torchvision"}, checkReference)
 }
 
 func checkReference(t *testing.T, backend compute.Backend, name string) {

@@ -44,15 +44,11 @@ func openGolden(t testing.TB, name string) (*Model, modeltest.Golden) {
 // TestImages compares greedy tokens with those of the network without a cache, token for token, the logits of every
 // step, and pixels.
 func TestImages(t *testing.T) {
-	for _, name := range goldens {
-		t.Run(name, func(t *testing.T) {
-			testbackend.OnBoth(t, func(t *testing.T, backend compute.Backend) {
-				for _, batch := range []int{1, 4} {
-					checkImages(t, backend, name, batch)
-				}
-			})
-		})
-	}
+	testbackend.Each(t, goldens, func(t *testing.T, backend compute.Backend, name string) {
+		for _, batch := range []int{1, 4} {
+			checkImages(t, backend, name, batch)
+		}
+	})
 }
 
 func checkImages(t *testing.T, backend compute.Backend, name string, batch int) {

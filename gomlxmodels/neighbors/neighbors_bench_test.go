@@ -21,9 +21,7 @@ func BenchmarkPrecisionCoverage(b *testing.B) {
 			d := modeltest.Device(b, device.XLACPU)
 			f := neighbors.New(d.Backend, neighbors.Options{Block: block})
 			defer f.Close()
-			if _, err := prdc.Compute(b.Context(), s, prdc.Options{}, f); err != nil { // compiles
-				b.Fatal(err)
-			}
+			_ = must.Get(prdc.Compute(b.Context(), s, prdc.Options{}, f))(b) // compiles
 			for b.Loop() {
 				_ = must.Get(prdc.Compute(b.Context(), s, prdc.Options{}, f))(b)
 			}

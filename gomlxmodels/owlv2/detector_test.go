@@ -19,8 +19,7 @@ import (
 // detect returns what a detector finds above a threshold.
 func detect(t *testing.T, d *Detector, img *Image, c Caption, threshold float64) []Box {
 	t.Helper()
-	list := must.Get(d.Detect(context.Background(), img, c, DetectOptions{threshold}))(t)
-	return list
+	return must.Get(d.Detect(context.Background(), img, c, DetectOptions{threshold}))(t)
 }
 
 // TestThresholds: a higher threshold keeps the boxes above it, in the same order; none is 0.1.

@@ -63,13 +63,7 @@ func openFolder(t testing.TB, dir string) golden {
 	t.Helper()
 	m := must.Get(Open(dir))(t)
 	g := golden{Model: m, Golden: modeltest.Open(t, dir)}
-	text, err := os.ReadFile(filepath.Join(dir, "cases.json"))
-	if err == nil {
-		err = json.Unmarshal(text, &g.cases)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(must.Get(os.ReadFile(filepath.Join(dir, "cases.json")))(t), &g.cases))
 	return g
 }
 
@@ -85,24 +79,15 @@ func testImage(width, height int) *preprocess.RGB {
 // prepared are a case's image and texts.
 func (g golden) prepared(i int) (*Image, Caption) {
 	g.T.Helper()
-	img, err := g.Prepare(testImage(g.cases[i].Width, g.cases[i].Height))
-	if err != nil {
-		g.T.Fatal(err)
-	}
-	c, err := g.Caption(g.cases[i].Texts...)
-	if err != nil {
-		g.T.Fatal(err)
-	}
+	img := must.Get(g.Prepare(testImage(g.cases[i].Width, g.cases[i].Height)))(g.T)
+	c := must.Get(g.Caption(g.cases[i].Texts...))(g.T)
 	return img, c
 }
 
 // detector is a detector that the test closes.
 func (g golden) detector(backend compute.Backend, o Options) *Detector {
 	g.T.Helper()
-	d, err := NewDetector(backend, g.Model, o)
-	if err != nil {
-		g.T.Fatal(err)
-	}
+	d := must.Get(NewDetector(backend, g.Model, o))(g.T)
 	g.T.Cleanup(d.Close)
 	return d
 }
@@ -133,18 +118,14 @@ func exactly(t testing.TB, stage string, got, want []float32) {
 
 // TestEqualReference compares every stage with transformers, and what a detector returns at two thresholds.
 func TestEqualReference(t *testing.T) {
-	for _, name := range goldens {
-		t.Run(name, func(t *testing.T) {
-			testbackend.OnBoth(t, func(t *testing.T, backend compute.Backend) {
-				g := openGolden(t, name)
-				g.T = t
-				for i := range g.cases {
-					checkStages(g, backend, i, exactly)
-				}
-				checkDetector(g, backend)
-			})
-		})
-	}
+	testbackend.Each(t, goldens, func(t *testing.T, backend compute.Backend, name string) {
+		g := openGolden(t, name)
+		g.T = t
+		for i := range g.cases {
+			checkStages(g, backend, i, exactly)
+		}
+		checkDetector(g, backend)
+	})
 }
 
 // checkStages compares the stages of case i that the golden has, from the image and the texts.

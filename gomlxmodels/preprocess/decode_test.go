@@ -19,8 +19,7 @@ import (
 
 func TestDecodeRefuses(t *testing.T) {
 	read := func(name string) []byte {
-		b := must.Get(os.ReadFile(filepath.Join("testdata/files", name)))(t)
-		return b
+		return must.Get(os.ReadFile(filepath.Join("testdata/files", name)))(t)
 	}
 	half := func(name string) []byte { b := read(name); return b[:len(b)/2] }
 	header := bytes.Clone(read("rgb.png")[:33]) // signature and IHDR
@@ -73,11 +72,8 @@ func TestDecodeNamesFormats(t *testing.T) {
 		"image.jxl":     "a JPEG XL image",
 		"image.lfs.png": "a Git LFS pointer, which is not supported: fetch the file itself: git lfs pull",
 	} {
-		data, err := os.ReadFile(filepath.Join("testdata/foreign", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = Decode(data)
+		data := must.Get(os.ReadFile(filepath.Join("testdata/foreign", name)))(t)
+		_, err := Decode(data)
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: error %v, want one line with %q", name, err, want)
 		}

@@ -57,11 +57,7 @@ func (g golden) boxes(name string) (list []Box) {
 // prepared is an image of the golden after the processor.
 func (g golden) prepared(name string) *Image {
 	g.T.Helper()
-	p, err := g.Prepare(g.Image(name + ".picture"))
-	if err != nil {
-		g.T.Fatal(err)
-	}
-	return p
+	return must.Get(g.Prepare(g.Image(name + ".picture")))(g.T)
 }
 
 // stage is how near the values of a stage must be to the reference's.
@@ -75,13 +71,9 @@ func within(t testing.TB, name string, got, want []float32) {
 
 // TestEqualReference compares every stage with transformers. Each part is given the reference's own inputs.
 func TestEqualReference(t *testing.T) {
-	for _, name := range goldens {
-		t.Run(name, func(t *testing.T) {
-			testbackend.OnBoth(t, func(t *testing.T, backend compute.Backend) {
-				checkReference(openGolden(t, name), backend, within)
-			})
-		})
-	}
+	testbackend.Each(t, goldens, func(t *testing.T, backend compute.Backend, name string) {
+		checkReference(openGolden(t, name), backend, within)
+	})
 }
 
 func checkReference(g golden, backend compute.Backend, compare stage) {
@@ -127,13 +119,9 @@ func withinAll(t testing.TB, name string, got, want []float32) {
 // TestEncoderEqualsReference compares what [Encoder] makes of images: prepared pixels, logits, IoU, logits at the
 // images' own size, masks.
 func TestEncoderEqualsReference(t *testing.T) {
-	for _, name := range goldens {
-		t.Run(name, func(t *testing.T) {
-			testbackend.OnBoth(t, func(t *testing.T, backend compute.Backend) {
-				checkEncoder(openGolden(t, name), backend, withinAll)
-			})
-		})
-	}
+	testbackend.Each(t, goldens, func(t *testing.T, backend compute.Backend, name string) {
+		checkEncoder(openGolden(t, name), backend, withinAll)
+	})
 }
 
 func checkEncoder(g golden, backend compute.Backend, compare stage) {

@@ -2,13 +2,11 @@ package sam
 
 import (
 	"reflect"
-	"slices"
 	"testing"
 
 	"github.com/gomlx/compute"
 
 	"antipode/gomlxmodels/hub"
-	"antipode/gomlxmodels/weights"
 	"antipode/internal/must"
 	"antipode/test/modeltest"
 )
@@ -115,8 +113,7 @@ drop not_a_point`,
 
 func openModel(t *testing.T, dir string) *Model {
 	t.Helper()
-	m := must.Get(Open(dir))(t)
-	return m
+	return must.Get(Open(dir))(t)
 }
 
 func TestWithoutPreprocessing(t *testing.T) {
@@ -124,33 +121,6 @@ func TestWithoutPreprocessing(t *testing.T) {
 	modeltest.Damage(t, dir, "rm preprocessor_config.json")
 	if p := openModel(t, dir).Preprocess(); p.Edge != 48 || p.Source != "default of SamImageProcessor" {
 		t.Errorf("%+v", p)
-	}
-}
-
-// TestFrequencies: a checkpoint has them under one of two names, or under both, and then they are equal.
-func TestFrequencies(t *testing.T) {
-	const first, second = "shared_image_embedding.positional_embedding",
-		"prompt_encoder.shared_embedding.positional_embedding"
-	for _, c := range []struct {
-		change float32
-		keep   bool
-		want   string // "" = opens
-	}{{0, true, ""}, {0, false, ""}, {1, true, "differ, and should be one"}} {
-		dir := modeltest.CopyOf(t, "windows")
-		list := modeltest.Tensors(t, dir)
-		i := slices.IndexFunc(list, func(t weights.Tensor) bool { return t.Name == first })
-		other := weights.Tensor{Name: second, Shape: list[i].Shape, Data: slices.Clone(list[i].Data)}
-		if other.Data[5] += c.change; c.keep {
-			list = append(list, other)
-		} else {
-			list[i] = other
-		}
-		modeltest.Save(t, dir, list)
-		if _, err := Open(dir); c.want != "" {
-			modeltest.CheckLine(t, err, c.want)
-		} else if err != nil {
-			t.Error(err)
-		}
 	}
 }
 

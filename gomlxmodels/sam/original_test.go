@@ -71,11 +71,8 @@ func TestConvertRefuses(t *testing.T) {
 		root := t.TempDir()
 		file := filepath.Join(root, "sam.safetensors")
 		must.Do(t, weights.Save(file, list, nil, weights.F32))
-		changed, err := weights.OpenFiles(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		err = Convert(changed, filepath.Join(root, "out"))
+		changed := must.Get(weights.OpenFiles(file))(t)
+		err := Convert(changed, filepath.Join(root, "out"))
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), file) ||
 			strings.Contains(err.Error(), "\n") {
 			t.Errorf("error %v, want one line of %s with %q", err, file, want)

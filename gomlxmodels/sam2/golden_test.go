@@ -40,13 +40,7 @@ func openFolder(t testing.TB, dir string) golden {
 	t.Helper()
 	m := must.Get(Open(dir))(t)
 	g := golden{Model: m, Golden: modeltest.Open(t, dir)}
-	text, err := os.ReadFile(filepath.Join(dir, "cases.json"))
-	if err == nil {
-		err = json.Unmarshal(text, &g.sizes)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(must.Get(os.ReadFile(filepath.Join(dir, "cases.json")))(t), &g.sizes))
 	return g
 }
 
@@ -57,14 +51,6 @@ func (g golden) run(backend compute.Backend, p part, fn func(*model.Scope, []*No
 	return modeltest.Run(g.T, backend, func(s *model.Store) error {
 		return load(s, g.Weights, g.cfg, true, p, dtypes.Float32)
 	}, fn, args...)
-}
-
-// boxes are the boxes of an image, in its own pixels.
-func (g golden) boxes(image int) (list []Box) {
-	for _, b := range g.Rows(fmt.Sprintf("%d.boxes", image)) {
-		list = append(list, Box{float64(b[0]), float64(b[1]), float64(b[2]), float64(b[3])})
-	}
-	return list
 }
 
 // image is an image of the golden, as tools/pyref/groundingdino.py computes it.
@@ -82,11 +68,7 @@ func (g golden) image(i int) *preprocess.RGB {
 // prepared is an image of the golden after the processor.
 func (g golden) prepared(i int) *Image {
 	g.T.Helper()
-	p, err := g.Prepare(g.image(i))
-	if err != nil {
-		g.T.Fatal(err)
-	}
-	return p
+	return must.Get(g.Prepare(g.image(i)))(g.T)
 }
 
 // stage is how near the values of a stage must be to the reference's.
@@ -100,13 +82,9 @@ func within(t testing.TB, name string, got, want []float32) {
 
 // TestEqualReference compares every stage with transformers. Each part is given the reference's own inputs.
 func TestEqualReference(t *testing.T) {
-	for _, name := range goldens {
-		t.Run(name, func(t *testing.T) {
-			testbackend.OnBoth(t, func(t *testing.T, backend compute.Backend) {
-				checkReference(openGolden(t, name), backend, within)
-			})
-		})
-	}
+	testbackend.Each(t, goldens, func(t *testing.T, backend compute.Backend, name string) {
+		checkReference(openGolden(t, name), backend, within)
+	})
 }
 
 func checkReference(g golden, backend compute.Backend, compare stage) {
@@ -157,13 +135,9 @@ func withinAll(t testing.TB, name string, got, want []float32) {
 // TestEncoderEqualsReference compares what [Encoder] makes of images: logits and IoU with and without the fallback,
 // logits at the images' own size, masks.
 func TestEncoderEqualsReference(t *testing.T) {
-	for _, name := range goldens {
-		t.Run(name, func(t *testing.T) {
-			testbackend.OnBoth(t, func(t *testing.T, backend compute.Backend) {
-				checkEncoder(openGolden(t, name), backend, withinAll)
-			})
-		})
-	}
+	testbackend.Each(t, goldens, func(t *testing.T, backend compute.Backend, name string) {
+		checkEncoder(openGolden(t, name), backend, withinAll)
+	})
 }
 
 func checkEncoder(g golden, backend compute.Backend, compare stage) {
@@ -174,7 +148,7 @@ func checkEncoder(g golden, backend compute.Backend, compare stage) {
 		defer e.Close()
 		for i := range g.sizes {
 			name := fmt.Sprint(i)
-			maps := must.Get(e.Segment(context.Background(), g.prepared(i), g.boxes(i)))(t)
+			maps := must.Get(e.Segment(context.Background(), g.prepared(i), boxesOf(g.Golden, i)))(t)
 			logits := g.Rows(name + ".logits")
 			if first {
 				logits = g.Rows(name + ".first")

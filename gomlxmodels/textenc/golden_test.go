@@ -231,6 +231,5 @@ func newEncoder(t testing.TB, backend compute.Backend, m *Model, o Options) *Enc
 
 func encode(t testing.TB, e *Encoder, texts ...[]int32) []Embedding {
 	t.Helper()
-	out := must.Get(e.EncodeIDs(context.Background(), texts))(t)
-	return out
+	return must.Get(e.EncodeIDs(context.Background(), texts))(t)
 }

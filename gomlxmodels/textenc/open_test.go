@@ -116,14 +116,11 @@ func TestOpen(t *testing.T) {
 		max, width int
 	}{{"bert-mean", 16, 16}, {"bert-joined-dense", 20, 7}, {"mpnet-joined", 16, 12}, {"roberta-left", 16, 16},
 		{"xlmr-inner-pad", 18, 16}, {"altclip", 18, 6}, {"mclip", 18, 6}} {
-		m, err := Open(filepath.Join("testdata", c.folder), OpenOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(Open(filepath.Join("testdata", c.folder), OpenOptions{}))(t)
 		if m.MaxTokens() != c.max || m.Width() != c.width {
 			t.Errorf("%s: %d tokens, vectors of %d, want %d, %d", c.folder, m.MaxTokens(), m.Width(), c.max, c.width)
 		}
-		_, err = m.Prepare("a text")
+		_, err := m.Prepare("a text")
 		modeltest.CheckLine(t, err, filepath.Join("testdata", c.folder))
 		if _, again := m.Tokenizer(); again == nil || again.Error() != err.Error() {
 			t.Errorf("%s: Tokenizer says %v, Prepare %v", c.folder, again, err)

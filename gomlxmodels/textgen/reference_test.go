@@ -28,12 +28,9 @@ func TestReferenceDraws(t *testing.T) {
 			Probabilities []float64
 		}
 	}
-	text, err := os.ReadFile("testdata/draw.json")
-	if err == nil {
-		err = json.Unmarshal(text, &golden)
-	}
-	if err != nil || len(golden.Cases) < 10 {
-		t.Fatal(err, len(golden.Cases))
+	must.Do(t, json.Unmarshal(must.Get(os.ReadFile("testdata/draw.json"))(t), &golden))
+	if len(golden.Cases) < 10 {
+		t.Fatal(len(golden.Cases))
 	}
 	for i, c := range golden.Cases {
 		s := Options{MaxTokens: 8, Sample: true, Number: 1, Temperature: c.Settings.Temperature, TopK: c.Settings.TopK,

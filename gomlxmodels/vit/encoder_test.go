@@ -33,8 +33,7 @@ func tiny() Config {
 
 func encode(t *testing.T, e *Encoder, images ...*Prepared) []Embedding {
 	t.Helper()
-	out := must.Get(e.Encode(context.Background(), images))(t)
-	return out
+	return must.Get(e.Encode(context.Background(), images))(t)
 }
 
 func newEncoder(t *testing.T, m *Model, o Options) *Encoder {

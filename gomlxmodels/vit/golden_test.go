@@ -58,11 +58,7 @@ func (g golden) run(backend compute.Backend, h heads, fn func(*model.Scope, []*N
 
 // TestEqualReference compares every stage and the masked embeddings with the reference libraries.
 func TestEqualReference(t *testing.T) {
-	for _, name := range goldens {
-		t.Run(name, func(t *testing.T) {
-			testbackend.OnBoth(t, func(t *testing.T, backend compute.Backend) { checkReference(t, backend, name) })
-		})
-	}
+	testbackend.Each(t, goldens, checkReference)
 }
 
 func checkReference(t *testing.T, backend compute.Backend, name string) {

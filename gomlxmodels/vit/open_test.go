@@ -154,11 +154,8 @@ func TestNaNWeight(t *testing.T) {
 	zero := float32(0)
 	list[3].Data[1] = zero / zero
 	modeltest.Save(t, dir, list)
-	m, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = NewEncoder(testbackend.Go(t), m, Options{})
+	m := must.Get(Open(dir))(t)
+	_, err := NewEncoder(testbackend.Go(t), m, Options{})
 	modeltest.CheckLine(t, err, "value 1 is NaN")
 }
 

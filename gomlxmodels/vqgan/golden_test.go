@@ -28,11 +28,7 @@ func folder(t testing.TB, name string) string {
 
 // TestImages compares images with torch's: in float32, and as pixels within 1/255.
 func TestImages(t *testing.T) {
-	for _, name := range goldens {
-		t.Run(name, func(t *testing.T) {
-			testbackend.OnBoth(t, func(t *testing.T, backend compute.Backend) { checkImages(t, backend, name) })
-		})
-	}
+	testbackend.Each(t, goldens, checkImages)
 }
 
 func checkImages(t *testing.T, backend compute.Backend, name string) {

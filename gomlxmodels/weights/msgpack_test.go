@@ -82,10 +82,7 @@ func TestLayouts(t *testing.T) {
 	if n != 11 {
 		t.Errorf("%d variables", n)
 	}
-	set, err := OpenFiles(filepath.Join(flaxFiles, "layers.msgpack"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := must.Get(OpenFiles(filepath.Join(flaxFiles, "layers.msgpack")))(t)
 	wrong := slices.Clone(flax)
 	wrong[0].Layers = 4
 	line(t, Match(set, wrong), `"layers/q/kernel" has shape [3 4 4], the configuration requires [4 4 4]`)
@@ -94,7 +91,7 @@ func TestLayouts(t *testing.T) {
 	wrong[0] = flax[0]
 	wrong[0].Layout = HWIO
 	line(t, Load(store.Scope("/b"), set, wrong, dtypes.Float32), "no layout of 4 axes")
-	_, err = Export(store.Scope("/msgpa"), flax)
+	_, err := Export(store.Scope("/msgpa"), flax)
 	line(t, err, "not in torch's layout")
 }
 

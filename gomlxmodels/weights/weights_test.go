@@ -103,16 +103,13 @@ func TestDtypes(t *testing.T) {
 	f64 := binary.LittleEndian.AppendUint64(nil, math.Float64bits(-0.25))
 	bf := binary.LittleEndian.AppendUint16(nil, uint16(math.Float32bits(1.5)>>16))
 	path := file(t, `{"d":{"dtype":"F64","shape":[1],"data_offsets":[0,8]},"h":{"dtype":"BF16","shape":[1],"data_offsets":[8,10]},"i":{"dtype":"I64","shape":[1],"data_offsets":[10,18]}}`, append(append(f64, bf...), f64...))
-	s, err := OpenFiles(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(OpenFiles(path))(t)
 	for name, want := range map[string]float32{"d": -0.25, "h": 1.5} {
 		if got, err := s.Float32(name); err != nil || got[0] != want {
 			t.Errorf("%s: %v, %v", name, got, err)
 		}
 	}
-	_, err = s.Float32("i")
+	_, err := s.Float32("i")
 	line(t, err, `model.safetensors: tensor "i": dtype I64, not a floating-point one`)
 	_, err = s.Float32("none")
 	line(t, err, `tensor "none" is missing`)
@@ -156,11 +153,8 @@ func TestCorruptFiles(t *testing.T) {
 		_, err := Open(filepath.Dir(path))
 		line(t, err, want)
 	}
-	s, err := OpenFiles(file(t, entry, nan))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = s.Float32("w")
+	s := must.Get(OpenFiles(file(t, entry, nan)))(t)
+	_, err := s.Float32("w")
 	line(t, err, `tensor "w": value 1 is NaN`)
 	_, err = Open(t.TempDir())
 	line(t, err, "holds no weights, such as model.safetensors or pytorch_model.bin. Fix: download")
@@ -179,10 +173,7 @@ func TestShards(t *testing.T) {
 		must.Do(t, Save(filepath.Join(dir, fmt.Sprintf("part-%d.safetensors", i)), []Tensor{tensor}, nil, F32))
 	}
 	write(map[string]string{"b": "part-0.safetensors", "a": "part-1.safetensors"})
-	s, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Open(dir))(t)
 	if v, err := s.Float32("a"); err != nil || v[0] != 7 || len(s.Files()) != 3 || !s.Has("b") {
 		t.Errorf("a = %v, %v, files %v", v, err, s.Files())
 	}
@@ -200,7 +191,7 @@ func TestShards(t *testing.T) {
 		line(t, err, want)
 	}
 	os.WriteFile(filepath.Join(dir, IndexFile), []byte("{"), 0o600)
-	_, err = Open(dir)
+	_, err := Open(dir)
 	line(t, err, "not readable as JSON")
 }
 

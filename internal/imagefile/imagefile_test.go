@@ -160,16 +160,13 @@ func TestFaxEqualsPillow(t *testing.T) {
 		{4, 0, "26a0bcddf8c0040040"}, {4, 1, "982f18008008"},
 	} {
 		for order := 1; order <= 2; order++ {
-			strip, err := hex.DecodeString(c.strip)
-			if err != nil {
-				t.Fatal(err)
-			}
+			strip := must.Get(hex.DecodeString(c.strip))(t)
 			if order == 2 {
 				for i, v := range strip {
 					strip[i] = bits.Reverse8(v)
 				}
 			}
-			_, err = Decode(faxTIFF(c.group, c.photometric, order, strip), func(img image.Image, _ string,
+			_, err := Decode(faxTIFF(c.group, c.photometric, order, strip), func(img image.Image, _ string,
 				_ image.Config) (int, error) {
 				for i := range 16 * 4 {
 					x, y := i%16, i/16

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"antipode/internal/must"
 )
 
 func TestIndexes(t *testing.T) {
@@ -20,11 +22,9 @@ func TestIndexes(t *testing.T) {
 		}
 	}
 	file := filepath.Join(t.TempDir(), "pip.conf")
-	if err := os.WriteFile(file,
+	must.Do(t, os.WriteFile(file,
 		[]byte("# ours\n[global]\ntimeout = 5\nindex-url = http://global.test/simple\n[install]\nindex_url: "+
-			"http://install.test/simple\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+			"http://install.test/simple\n"), 0o600))
 	t.Setenv("PIP_CONFIG_FILE", file)
 	for _, step := range []struct{ name, value, want string }{
 		{"PIP_CONFIG_FILE", file, "http://install.test/simple"},

@@ -134,10 +134,7 @@ func (r *rater) page(b *browser, path, downloads string, reload bool) {
 func (b *browser) download(dir string, do func()) {
 	b.T.Helper()
 	b.Call("Browser.setDownloadBehavior", map[string]any{"behavior": "allow", "downloadPath": dir}, nil)
-	before, err := filepath.Glob(filepath.Join(dir, "*.json"))
-	if err != nil {
-		b.T.Fatal(err)
-	}
+	before := must.Get(filepath.Glob(filepath.Join(dir, "*.json")))(b.T)
 	do()
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		after, _ := filepath.Glob(filepath.Join(dir, "*.json"))

@@ -41,8 +41,7 @@ func evaluator(t *testing.T) func(datasets.Table) *table.Frame {
 	})
 	return func(tab datasets.Table) *table.Frame {
 		t.Helper()
-		f := must.Get(tab.Rows(t.Context()))(t)
-		return f
+		return must.Get(tab.Rows(t.Context()))(t)
 	}
 }
 

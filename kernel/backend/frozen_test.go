@@ -44,14 +44,11 @@ func TestFrozen(t *testing.T) {
 		done <- err
 	}()
 	<-started
-	h, err := b.Hello(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must.Get(b.Hello(ctx))(t)
 	must.Do(t, syscall.Kill(h.PID, syscall.SIGSTOP))
 	defer syscall.Kill(h.PID, syscall.SIGKILL)
 	var frozen *client.Frozen
-	_, err = b.Status(ctx)
+	_, err := b.Status(ctx)
 	for limit := time.Now().Add(time.Minute); err == nil && time.Now().Before(limit); { // the signal takes a moment
 		_, err = b.Status(ctx)
 	}

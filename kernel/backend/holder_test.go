@@ -22,10 +22,7 @@ func TestOneBackend(t *testing.T) {
 	b := connect(t)
 	clients := []*client.Backend{b}
 	for range 3 {
-		short, err := os.MkdirTemp("", "apr") // socket paths are short
-		if err != nil {
-			t.Fatal(err)
-		}
+		short := must.Get(os.MkdirTemp("", "apr"))(t) // socket paths are short
 		t.Cleanup(func() { os.RemoveAll(short) })
 		t.Setenv("XDG_RUNTIME_DIR", short)
 		c := must.Get(client.ConnectTo(b.Home))(t)
@@ -153,9 +150,7 @@ func TestStopIsNotForOthers(t *testing.T) {
 		}
 	}()
 	for range 3 {
-		if err := <-runs; err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, <-runs)
 		within, cancel := context.WithTimeout(ctx, 20*time.Second)
 		if err := b.Stop(within, true); err != nil && !errors.Is(err, client.ErrNoBackend) {
 			t.Errorf("stop: %v", err)

@@ -17,10 +17,7 @@ import (
 
 // TestOldCopies: a new build removes the copies that nothing uses, and no others.
 func TestOldCopies(t *testing.T) {
-	root, err := os.MkdirTemp("", "cp") // short: the path of a socket must fit
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Get(os.MkdirTemp("", "cp"))(t) // short: the path of a socket must fit
 	t.Cleanup(func() { os.RemoveAll(root) })
 	home, data := filepath.Join(root, "store"), filepath.Join(root, "jupyter")
 	t.Setenv(client.HomeVar, home)

@@ -210,17 +210,14 @@ func TestPulledIsRead(t *testing.T) {
 		"textenc/testdata/bert-joined-dense", "textenc/testdata/mpnet-bf16-shards", "vit/testdata/timm-plain"} {
 		dir := filepath.Join("..", "..", "gomlxmodels", filepath.FromSlash(source))
 		files := map[string]string{}
-		err := fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
+		must.Do(t, fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err
 			}
 			data, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
 			files[name] = string(data)
 			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 		fakeHub(t, "some/model", files)
 		if _, err := run("models", "pull", "some/model"); err != nil {
 			t.Errorf("%s: %v", source, err)
@@ -234,14 +231,11 @@ func TestPulledIsRead(t *testing.T) {
 			t.Errorf("%s: pulled\n%s, the folder itself\n%s", source, got, want)
 		}
 		s := must.Get(hub.Find("some/model", "", ""))(t)
-		err = fs.WalkDir(os.DirFS(s.Dir), ".", func(name string, d fs.DirEntry, err error) error {
+		must.Do(t, fs.WalkDir(os.DirFS(s.Dir), ".", func(name string, d fs.DirEntry, err error) error {
 			if err == nil && !d.IsDir() && !strings.Contains(got, "  file       "+name+", ") {
 				t.Errorf("%s: %s is pulled and not read", source, name)
 			}
 			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 	}
 }

@@ -126,10 +126,7 @@ type machine struct {
 
 func newMachine(t *testing.T, binary, secret string) *machine {
 	t.Helper()
-	run, err := os.MkdirTemp("", "run") // a short path, for the socket
-	if err != nil {
-		t.Fatal(err)
-	}
+	run := must.Get(os.MkdirTemp("", "run"))(t) // a short path, for the socket
 	m := &machine{binary, filepath.Join(t.TempDir(), "home"), run, t.TempDir(), secret, &bytes.Buffer{}, nil}
 	t.Cleanup(func() {
 		_, _ = m.antipode(context.Background(), "backend", "stop")

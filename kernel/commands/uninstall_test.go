@@ -13,10 +13,7 @@ import (
 // uninstall removes the kernelspec, temporary folders that no process uses and, with a yes, the store's own files.
 func TestUninstall(t *testing.T) {
 	run := inProcess(t)
-	root, err := os.MkdirTemp("", "un") // short: the path of a socket must fit
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Get(os.MkdirTemp("", "un"))(t) // short: the path of a socket must fit
 	t.Cleanup(func() { os.RemoveAll(root) })
 	home, temp := filepath.Join(root, "store"), filepath.Join(root, "tmp")
 	for name, dir := range map[string]string{"ANTIPODE_HOME": home, "TMPDIR": temp, "XDG_RUNTIME_DIR": "",

@@ -16,10 +16,7 @@ import (
 // TestUsage: a mistake in the arguments is one line that names what was meant.
 func TestUsage(t *testing.T) {
 	run := inProcess(t)
-	dir, err := os.Getwd() // of the absolute paths in messages
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must.Get(os.Getwd())(t) // of the absolute paths in messages
 	for args, want := range map[string]string{
 		"segment --maks x": "segment: unknown flag --maks; did you mean --masks?",
 		"embed --modle x":  "embed: unknown flag --modle; did you mean --model?",

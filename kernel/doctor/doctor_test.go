@@ -29,10 +29,7 @@ type machine struct {
 
 func newMachine(t *testing.T) *machine {
 	t.Helper()
-	root, err := os.MkdirTemp("", "doc") // short: a socket's path must fit
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Get(os.MkdirTemp("", "doc"))(t) // short: a socket's path must fit
 	t.Cleanup(func() { os.RemoveAll(root) })
 	m := &machine{t: t, bin: filepath.Join(root, "bin"), home: filepath.Join(root, "store"),
 		module: filepath.Join(root, "src")}
@@ -58,12 +55,8 @@ func newMachine(t *testing.T) *machine {
 
 func (m *machine) write(path, text string) {
 	m.t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		m.t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
-		m.t.Fatal(err)
-	}
+	must.Do(m.t, os.MkdirAll(filepath.Dir(path), 0o700))
+	must.Do(m.t, os.WriteFile(path, []byte(text), 0o700))
 }
 
 func (m *machine) program(name, script string) {

@@ -73,10 +73,7 @@ func converse(t *testing.T, c *Client) conversation {
 
 func (c conversation) request(kind string, content any) Message {
 	c.t.Helper()
-	m, err := c.send(shellSocket, kind, content)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	m := must.Get(c.send(shellSocket, kind, content))(c.t)
 	return m
 }
 
@@ -111,9 +108,7 @@ func (c conversation) reply(request Message) fields {
 		return m.Parent.ID == request.Header.ID && strings.HasSuffix(m.Header.Type, "_reply")
 	})
 	var content fields
-	if err := json.Unmarshal(seen[len(seen)-1].Content, &content); err != nil {
-		c.t.Fatal(err)
-	}
+	must.Do(c.t, json.Unmarshal(seen[len(seen)-1].Content, &content))
 	return content
 }
 

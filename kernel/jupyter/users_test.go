@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"antipode/internal/must"
 )
 
 // all executes a cell and returns everything that a front end shows.
@@ -15,7 +17,7 @@ func (s *served) all(t *testing.T, code string) string {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	var b strings.Builder
-	if _, err := s.execute(ctx, code, false, func(m Message) {
+	_ = must.Get(s.execute(ctx, code, false, func(m Message) {
 		var c struct {
 			Text      string
 			Data      map[string]any
@@ -24,9 +26,7 @@ func (s *served) all(t *testing.T, code string) string {
 		_ = json.Unmarshal(m.Content, &c)
 		text, _ := c.Data["text/plain"].(string)
 		b.WriteString(c.Text + text + strings.Join(c.Traceback, "\n"))
-	}, nil); err != nil {
-		t.Fatal(err)
-	}
+	}, nil))(t)
 	return b.String()
 }
 

@@ -74,8 +74,7 @@ func write(t *testing.T, path string, data []byte) {
 
 func read(t *testing.T, path string) []byte {
 	t.Helper()
-	data := must.Get(os.ReadFile(path))(t)
-	return data
+	return must.Get(os.ReadFile(path))(t)
 }
 
 // image writes an image of that size, a PNG or JPEG by its name.

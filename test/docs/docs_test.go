@@ -77,10 +77,7 @@ func newReader(t *testing.T) *reader {
 	if found.Kind == device.Go || found.Path == "" {
 		testbackend.Missing(t, "xla", "no XLA plugin: antipode doctor tells how to get one")
 	}
-	root, err := os.MkdirTemp("", "docs") // short: the path of a socket must fit
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Get(os.MkdirTemp("", "docs"))(t) // short: the path of a socket must fit
 	t.Cleanup(func() { os.RemoveAll(root) })
 	r := &reader{t: t, home: filepath.Join(root, "home"), work: filepath.Join(root, "work")}
 	for _, dir := range []string{r.home, r.work} {
@@ -171,16 +168,10 @@ func (r *reader) flags(page, statement string) {
 	if strings.HasPrefix(statement, "go test") {
 		return
 	}
-	files, err := filepath.Glob(filepath.Join(root, packagePath.FindString(statement), "*.go"))
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	files := must.Get(filepath.Glob(filepath.Join(root, packagePath.FindString(statement), "*.go")))(r.t)
 	var source strings.Builder
 	for _, name := range files {
-		data, err := os.ReadFile(name)
-		if err != nil {
-			r.t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(name))(r.t)
 		source.Write(data)
 	}
 	for _, m := range longFlag.FindAllStringSubmatch(statement, -1) {
@@ -199,17 +190,12 @@ func (r *reader) run(page, code string) {
 	r.t.Helper()
 	nb := notebook.Notebook{Minor: 5, Cells: []*notebook.Cell{{Type: notebook.Code, ID: "example", Source: code}},
 		Metadata: map[string]any{"kernelspec": map[string]any{"name": "antipode", "language": "go"}}}
-	if err := nb.Save(filepath.Join(r.work, "example.ipynb")); err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, nb.Save(filepath.Join(r.work, "example.ipynb")))
 	start := time.Now()
 	if out, err := r.shell(r.work, "antipode run example.ipynb"); err != nil {
 		r.t.Fatalf("%s: %v\n%s\n%s", page, err, code, out)
 	}
-	done, err := notebook.Read(filepath.Join(r.work, "example.out.ipynb"))
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	done := must.Get(notebook.Read(filepath.Join(r.work, "example.out.ipynb")))(r.t)
 	if len(done.Cells[0].Outputs) == 0 {
 		r.t.Errorf("%s: the example shows nothing:\n%s", page, code)
 	}

@@ -41,10 +41,7 @@ type desk struct {
 
 func (p *programs) desk(t *testing.T, env ...string) *desk {
 	t.Helper()
-	runtime, err := os.MkdirTemp("", "aps") // short: the path of a socket must fit
-	if err != nil {
-		t.Fatal(err)
-	}
+	runtime := must.Get(os.MkdirTemp("", "aps"))(t) // short: the path of a socket must fit
 	d := &desk{p, t.TempDir(), t.TempDir(), runtime, env}
 	t.Cleanup(func() {
 		_ = d.command("backend", "stop").Run()

@@ -79,6 +79,15 @@ func OnBoth(t *testing.T, do func(*testing.T, compute.Backend)) {
 	}
 }
 
+// Each runs a test of each golden folder by name, each [OnBoth].
+func Each(t *testing.T, names []string, do func(*testing.T, compute.Backend, string)) {
+	for _, name := range names {
+		t.Run(name, func(t *testing.T) {
+			OnBoth(t, func(t *testing.T, backend compute.Backend) { do(t, backend, name) })
+		})
+	}
+}
+
 // Optimized runs the calling test in a process of its own, where do receives an XLA that optimizes fully, and reports
 // what it printed.
 func Optimized(t *testing.T, do func(compute.Backend)) {

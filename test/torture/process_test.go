@@ -49,9 +49,7 @@ func killNotebook(t *testing.T, b *binaries, c *count) {
 	module := must.Get(filepath.Abs("../.."))(t)
 	build := must.Get(os.ReadFile(filepath.Join(w.home, "bin", "current")))(t)
 	bin := filepath.Join(w.home, "bin", strings.TrimSpace(string(build)))
-	if err := os.CopyFS(bin+"-simd", os.DirFS(bin)); err != nil { // else it is built
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(bin+"-simd", os.DirFS(bin))) // else it is built
 	run := func() *exec.Cmd {
 		cmd := w.antipode("run", "n.ipynb", "--allow-exec", w.echo)
 		cmd.Env = append(cmd.Env, client.ModuleVar+"="+module)
@@ -133,12 +131,10 @@ func jump(t *testing.T, b *binaries, c *count) {
 		w.stop()
 		at := time.Now().AddDate(10-20*(i%2), 0, 0)
 		for _, dir := range []string{w.home, w.out} {
-			if err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			must.Do(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 				_ = os.Chtimes(path, at, at)
 				return err
-			}); err != nil {
-				t.Fatal(err)
-			}
+			}))
 		}
 		for range 2 {
 			w.chain(t, "")

@@ -169,9 +169,7 @@ func readOnly(t *testing.T, b *binaries, c *count) {
 			t.Errorf("computing in a store that cannot be written: %v, %s", err, out)
 		}
 		w.stop()
-		if err := syscall.Unmount(w.home, syscall.MNT_DETACH); err != nil { // the backend may be ending still
-			t.Fatal(err)
-		}
+		must.Do(t, syscall.Unmount(w.home, syscall.MNT_DETACH)) // the backend may be ending still
 	}
 }
 

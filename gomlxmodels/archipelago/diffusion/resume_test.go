@@ -17,10 +17,7 @@ import (
 // A resumed run exports the same files as an uninterrupted one; the autoencoder is the one that the run started from;
 // the exported folder generates images.
 func TestResume(t *testing.T) {
-	backend, err := gobackend.New("ops_sequential") // in parallel its workers may wait for one another
-	if err != nil {
-		t.Fatal(err)
-	}
+	backend := must.Get(gobackend.New("ops_sequential"))(t) // in parallel its workers may wait for one another
 	base := folder(t, tiny())
 	o := origin{base: base}
 	n := must.Get(o.shapes())(t)

@@ -167,10 +167,7 @@ func TestWrite(t *testing.T) {
 			tok.EndID(), tok.PadID())
 	}
 	must.Do(t, os.Remove(filepath.Join(a, "tokenizer.json")))
-	older, err := tokenizers.Open(a) // vocab.json and merges.txt
-	if err != nil {
-		t.Fatal(err)
-	}
+	older := must.Get(tokenizers.Open(a))(t) // vocab.json and merges.txt
 	for _, text := range texts()[:200] {
 		if x, y := encodeText(t, tok, text).IDs, encodeText(t, older, text).IDs; !slices.Equal(x, y) {
 			t.Errorf("%+q: ids %v from tokenizer.json, %v from vocab.json", text, x, y)

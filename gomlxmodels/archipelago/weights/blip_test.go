@@ -35,13 +35,7 @@ func describedImages() []string {
 func TestBLIPReference(t *testing.T) {
 	dir := shippedDir(t, blipName)
 	var want captions
-	text, err := os.ReadFile(filepath.Join("testdata", "blip.json"))
-	if err == nil {
-		err = json.Unmarshal(text, &want)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(must.Get(os.ReadFile(filepath.Join("testdata", "blip.json")))(t), &want))
 	var list []image.Image
 	for _, path := range describedImages() {
 		list = append(list, readPNG(t, path))

@@ -23,9 +23,7 @@ func TestWrite(t *testing.T) {
 		t.Errorf("%v, %v after a failure", list, err)
 	}
 	fill := func(to string) error { return os.WriteFile(filepath.Join(to, "file"), nil, 0o600) }
-	if err := os.Mkdir(dir, 0o700); err != nil { // empty
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(dir, 0o700)) // empty
 	must.Do(t, Write(dir, fill))
 	if list, err := os.ReadDir(filepath.Join(root, "a")); err != nil || len(list) != 1 {
 		t.Errorf("%v, %v", list, err)

@@ -96,8 +96,7 @@ func TestTable(t *testing.T) {
 
 func TestShutDown(t *testing.T) {
 	day := func(text string) time.Time {
-		d := must.Get(time.Parse(time.RFC3339, text))(t)
-		return d
+		return must.Get(time.Parse(time.RFC3339, text))(t)
 	}
 	for _, c := range []struct{ model, base, now, want string }{
 		{"dall-e-3", "", "2026-05-13T00:00:00Z", "2026-05-12"},

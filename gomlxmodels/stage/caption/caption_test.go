@@ -43,13 +43,7 @@ func start(t *testing.T, e stagetest.Env, a gomlxmodels.CaptionArgs) stage.Worke
 // reference is an image of a golden in a file, and what transformers writes of it.
 func reference(t *testing.T, dir string, lines any) *table.Frame {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(dir, "texts.json"))
-	if err == nil {
-		err = json.Unmarshal(text, lines)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(must.Get(os.ReadFile(filepath.Join(dir, "texts.json")))(t), lines))
 	return stagetest.Captions([]table.Image{stagetest.Image(t, modeltest.Open(t, dir).Image("picture"))}, 2, 0)
 }
 

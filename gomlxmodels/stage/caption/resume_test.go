@@ -131,14 +131,11 @@ func images(t *testing.T, rows []map[string]any) datasets.Table {
 const enough = 5
 
 func interrupt(t *testing.T, home string, req client.Request) {
-	e, err := all.NewEngine(home, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(all.NewEngine(home, "test"))(t)
 	defer e.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	_, err = e.Run(ctx, req, func(p table.Progress) {
+	_, err := e.Run(ctx, req, func(p table.Progress) {
 		if p.Computed >= enough {
 			cancel()
 		}

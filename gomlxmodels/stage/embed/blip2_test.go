@@ -50,8 +50,7 @@ func TestBLIP2(t *testing.T) {
 	want := func(p blip2.Pooling) [][]float32 {
 		e := must.Get(blip2.NewEncoder(backend, m, p, blip2.Options{}))(t)
 		defer e.Close()
-		out := must.Get(e.EncodeImages(t.Context(), pixels))(t)
-		return out
+		return must.Get(e.EncodeImages(t.Context(), pixels))(t)
 	}
 	texts := run(gomlxmodels.Blip2Text, "auto", "caption", 4)
 	if v := texts[0]; v[1].Number != 6 || v[3].Number != 0 || texts[3][3].Number != 1 || v[4].Number != 0 ||

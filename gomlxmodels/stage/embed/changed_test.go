@@ -50,8 +50,7 @@ func (c changer) Compute(_ context.Context, rows []any) ([][]table.Value, error)
 func TestImageChanges(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a.png")
 	content := func(side int) []byte {
-		data := must.Get(os.ReadFile(stagetest.Image(t, image.NewRGBA(image.Rect(0, 0, side, side))).Path))(t)
-		return data
+		return must.Get(os.ReadFile(stagetest.Image(t, image.NewRGBA(image.Rect(0, 0, side, side))).Path))(t)
 	}
 	set := func(data []byte) {
 		must.Do(t, os.WriteFile(file, data, 0o600))
@@ -65,13 +64,10 @@ func TestImageChanges(t *testing.T) {
 	s := must.Get(store.Open(t.TempDir()))(t)
 	e := engine.New(s, engine.Options{})
 	defer e.Close()
-	plan, err := datasets.Extend(datasets.Folder(filepath.Dir(file))).Derive("changer", nil,
+	plan := must.Get(datasets.Extend(datasets.Folder(filepath.Dir(file))).Derive("changer", nil,
 		datasets.Columns("note:text")...).
-		Derive(stage.Decodable, nil, datasets.Columns(stage.Pixels+":number")...).Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = e.Run(t.Context(), client.Request{Plan: plan}, nil)
+		Derive(stage.Decodable, nil, datasets.Columns(stage.Pixels+":number")...).Plan())(t)
+	_, err := e.Run(t.Context(), client.Request{Plan: plan}, nil)
 	if err == nil || !strings.Contains(err.Error(), "a.png") || !strings.Contains(err.Error(), "has changed") {
 		t.Errorf("the file changed during the run: %v", err)
 	}

@@ -62,9 +62,7 @@ func TestGPUs(t *testing.T) {
 		!strings.Contains(err.Error(), "no GPU found") {
 		t.Error(err)
 	}
-	if err := os.Unsetenv("CUDA_VISIBLE_DEVICES"); err != nil { // t restores it
-		t.Fatal(err)
-	}
+	must.Do(t, os.Unsetenv("CUDA_VISIBLE_DEVICES")) // t restores it
 	if got := strings.Join(visibleGPUs(), " "); got != "HIP_VISIBLE_DEVICES=7" {
 		t.Errorf("AMD GPUs: %q", got)
 	}

@@ -157,9 +157,7 @@ func TestProgramFiles(t *testing.T) {
 	tab := gomlxmodels.Generate("exec:"+program, datasets.FromRows([]map[string]any{{"id": "a", "prompt": "a house"}}))
 	run := func(wantStarts int) error {
 		t.Helper()
-		if err := all.Use(home); err != nil { // another engine, as in another backend
-			t.Fatal(err)
-		}
+		must.Do(t, all.Use(home)) // another engine, as in another backend
 		_, err := tab.RunE(t.Context())
 		if got := starts(); got != wantStarts {
 			t.Errorf("%d starts, want %d", got, wantStarts)

@@ -138,13 +138,10 @@ func checkInterrupted(t *testing.T, model string, options gomlxmodels.GenerateOp
 	}
 	for finished := 1; finished < n; finished++ {
 		t.Setenv("ANTIPODE_PLUGIN", "none")
-		e, err := all.NewEngine(t.TempDir(), "test")
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Get(all.NewEngine(t.TempDir(), "test"))(t)
 		client.Register(e)
 		ctx, cancel := context.WithCancel(t.Context())
-		_, err = e.Run(ctx, client.Request{Plan: plan}, func(p table.Progress) {
+		_, err := e.Run(ctx, client.Request{Plan: plan}, func(p table.Progress) {
 			if p.Done == finished {
 				cancel()
 			}

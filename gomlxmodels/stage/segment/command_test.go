@@ -47,9 +47,7 @@ func (c command) start(out *bytes.Buffer, args ...string) *exec.Cmd {
 	cmd := exec.Command(c.program, args...)
 	cmd.Env = append(os.Environ(), "ANTIPODE_HOME="+c.home, "ANTIPODE_BIN=")
 	cmd.Stdout, cmd.Stderr = out, out
-	if err := cmd.Start(); err != nil {
-		c.t.Fatal(err)
-	}
+	must.Do(c.t, cmd.Start())
 	return cmd
 }
 

@@ -21,10 +21,7 @@ func written(t testing.TB) map[string][]byte {
 		}
 		for _, f := range z.File {
 			if strings.HasSuffix(f.Name, "/data.pkl") {
-				r, err := f.OpenRaw() // checksums may be left out
-				if err != nil {
-					t.Fatal(err)
-				}
+				r := must.Get(f.OpenRaw())(t) // checksums may be left out
 				b := must.Get(io.ReadAll(r))(t)
 				if f.Method == zip.Store {
 					all[filepath.Base(path)] = b

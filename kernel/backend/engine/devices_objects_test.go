@@ -54,10 +54,7 @@ func TestObjectsOnDevices(t *testing.T) {
 	for _, n := range []int{1, 2} {
 		computed.Store(0)
 		e := engineOn(t, n)
-		got, err := run1(t, e, rows, client.Request{SkipBad: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(run1(t, e, rows, client.Request{SkipBad: true}))(t)
 		if want == nil {
 			want = got
 		}
@@ -75,7 +72,7 @@ func TestObjectsOnDevices(t *testing.T) {
 			}
 			return remotetest.None
 		})
-		_, err = run1(t, e, rows, client.Request{SkipBad: true})
+		_, err := run1(t, e, rows, client.Request{SkipBad: true})
 		s.Faults(nil)
 		if !errors.Is(err, remote.ErrDenied) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%d devices: %v", n, err)

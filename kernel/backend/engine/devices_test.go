@@ -323,12 +323,9 @@ func TestDeviceKilled(t *testing.T) {
 // TestDevicesInterrupted: an interrupted run keeps what is done, and its processes serve the next one.
 func TestDevicesInterrupted(t *testing.T) {
 	e, args := engineOn(t, 2), newArgs(t, "device", 100*time.Millisecond)
-	plan, err := args.of(rowsNamed(80, "row")).Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := must.Get(args.of(rowsNamed(80, "row")).Plan())(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	_, err = e.Run(ctx, client.Request{Plan: plan, SkipBad: true}, func(p table.Progress) {
+	_, err := e.Run(ctx, client.Request{Plan: plan, SkipBad: true}, func(p table.Progress) {
 		if p.Computed > 16 {
 			cancel()
 		}

@@ -92,8 +92,7 @@ func TestImageReadings(t *testing.T) {
 		}
 	}
 	read := func(o datasets.FileOptions, row int) *preprocess.RGB {
-		img := must.Get(stage.ReadImage(allRows(t, e, datasets.CSV(path, o)).Images("image")[row]))(t)
-		return img
+		return must.Get(stage.ReadImage(allRows(t, e, datasets.CSV(path, o)).Images("image")[row]))(t)
 	}
 	p := must.Get(icc.Parse(profile))(t)
 	want := read(datasets.FileOptions{}, 0)

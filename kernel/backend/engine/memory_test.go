@@ -91,10 +91,7 @@ func TestPartsAreReleased(t *testing.T) {
 	const parts = 5
 	e := newEngine(t)
 	fillWide(t, e.Store, parts*partRows, 8)
-	plan, err := widen(widen(datasets.CSV(wideTable(t, t.TempDir(), parts*partRows)))).Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := must.Get(widen(widen(datasets.CSV(wideTable(t, t.TempDir(), parts*partRows)))).Plan())(t)
 	r := e.newRun(t.Context(), client.Request{Plan: plan, Save: "t.parquet", Counts: true}, func(table.Progress) {},
 		e.Store)
 	s := r.streamed()
@@ -102,7 +99,7 @@ func TestPartsAreReleased(t *testing.T) {
 	must.Do(t, s.prepare())
 	var frames []weak.Pointer[table.Frame]
 	var vectors []weak.Pointer[float32]
-	err = s.parts(len(s.steps), func(part *table.Frame) error {
+	err := s.parts(len(s.steps), func(part *table.Frame) error {
 		runtime.GC()
 		for i, f := range frames[:max(0, len(frames)-1)] {
 			if f.Value() != nil || vectors[i].Value() != nil {

@@ -18,15 +18,13 @@ import (
 func lockFolder(t *testing.T, dir string) {
 	t.Helper()
 	if os.Getuid() != 0 {
-		if err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		must.Do(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || !d.IsDir() {
 				return err
 			}
 			t.Cleanup(func() { os.Chmod(path, 0o700) })
 			return os.Chmod(path, 0o500)
-		}); err != nil {
-			t.Fatal(err)
-		}
+		}))
 		return
 	}
 	if err := syscall.Mount(dir, dir, "", syscall.MS_BIND, ""); err != nil {

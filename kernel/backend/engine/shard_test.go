@@ -86,14 +86,11 @@ func TestShardReadsItsFiles(t *testing.T) {
 		}
 	}
 	e = newEngine(t) // without an index of digests
-	res, err := runShard(t, e, tab, ShardArgs{1, 3}, client.Request{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must.Get(runShard(t, e, tab, ShardArgs{1, 3}, client.Request{}))(t)
 	if got, want := mustDigest(t, res.Frame), mustDigest(t, all.Pick(mine)); got != want {
 		t.Errorf("rows %v, want those of the whole table", res.Frame.Texts("id"))
 	}
-	_, err = runShard(t, e, tab, ShardArgs{0, 3}, client.Request{})
+	_, err := runShard(t, e, tab, ShardArgs{0, 3}, client.Request{})
 	first := Chosen(all, ShardArgs{0, 3})[0]
 	want := fmt.Sprintf("row %d (id %q), column image: t.csv: the file img/%d.png is missing (%s)", first+1,
 		fmt.Sprintf("i%d", first), first, filepath.Join(dir, "img", fmt.Sprintf("%d.png", first)))

@@ -179,12 +179,8 @@ func (w *world) printed() string {
 // put writes a file, with its folders.
 func (w *world) put(path string, data []byte) string {
 	w.t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		w.t.Fatal(err)
-	}
-	if err := os.WriteFile(path, data, 0o600); err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, os.MkdirAll(filepath.Dir(path), 0o700))
+	must.Do(w.t, os.WriteFile(path, data, 0o600))
 	return path
 }
 

@@ -161,9 +161,7 @@ func TestDamagedObjects(t *testing.T) {
 	if _, lacks := pulled(t, s); lacks != nil {
 		t.Errorf("lacks %q", lacks)
 	}
-	if err := os.WriteFile(packs[0], data, 0o600); err != nil { // a damaged file is not copied
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(packs[0], data, 0o600)) // a damaged file is not copied
 	copied, err := remote.Push(t.Context(), home, to)
 	if err != nil || copied.Files != 0 || len(copied.Left) != 1 || copied.Left[0] != packs[0] {
 		t.Errorf("%+v, %v", copied, err)

@@ -35,8 +35,7 @@ func openTask(t *testing.T, s *remotetest.Server, dir string) task {
 
 func (k task) items(t *testing.T) store.Items {
 	t.Helper()
-	items := must.Get(k.Items("embed-v1", "context"))(t)
-	return items
+	return must.Get(k.Items("embed-v1", "context"))(t)
 }
 
 func keysOf(pack int) []store.Key {

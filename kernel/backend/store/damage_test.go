@@ -23,8 +23,7 @@ func open(t *testing.T, dir string) *Store {
 
 func itemsOf(t *testing.T, s *Store) Items {
 	t.Helper()
-	it := must.Get(s.Items("embed-v1", "abc"))(t)
-	return it
+	return must.Get(s.Items("embed-v1", "abc"))(t)
 }
 
 // count returns the number of items.
@@ -42,8 +41,7 @@ func count(it Items) int {
 
 func packsOf(t *testing.T, s *Store) []string {
 	t.Helper()
-	names := must.Get(filepath.Glob(filepath.Join(s.Dir(), "items", "embed-v1", "abc", "[^.]*")))(t)
-	return names
+	return must.Get(filepath.Glob(filepath.Join(s.Dir(), "items", "embed-v1", "abc", "[^.]*")))(t)
 }
 
 // TestFlippedBits flips a bit of every byte of a pack: an item is as it was or missing, never another one; once the

@@ -34,15 +34,14 @@ func mergeInto(t *testing.T, s *Store, o MergeOptions, sources ...*Store) *Merge
 	if o.Difference == nil {
 		o.Difference = textDifference
 	}
-	report := must.Get(s.Merge(t.Context(), folders, o))(t)
-	return report
+	return must.Get(s.Merge(t.Context(), folders, o))(t)
 }
 
 // snapshot returns the digests of a store's files, without its lock and index of files.
 func snapshot(t *testing.T, s *Store) map[string]string {
 	t.Helper()
 	out := map[string]string{}
-	err := filepath.WalkDir(s.dir, func(path string, d fs.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(s.dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || slices.Contains([]string{lockFile, indexFile}, d.Name()) ||
 			strings.HasPrefix(d.Name(), ".tmp") {
 			return err
@@ -50,10 +49,7 @@ func snapshot(t *testing.T, s *Store) map[string]string {
 		rel, _ := filepath.Rel(s.dir, path)
 		out[rel], err = HashFile(path)
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return out
 }
 

@@ -51,8 +51,7 @@ func TestItemsSurviveReopeningAndMerging(t *testing.T) {
 func reopen(t *testing.T, s *Store) Items {
 	t.Helper()
 	again := must.Get(Open(s.Dir()))(t)
-	it := must.Get(again.Items("embed-v1", "abc"))(t)
-	return it
+	return must.Get(again.Items("embed-v1", "abc"))(t)
 }
 
 // TestShardsDependOnRowsOnly writes the same batches in two stores and finds the same files.

@@ -110,9 +110,7 @@ func TestWorkerCommits(t *testing.T) {
 		t.Errorf("%d items are written", count(other))
 	}
 	must.Do(t, os.RemoveAll(it.dir))
-	if err := os.WriteFile(it.dir, nil, 0o600); err != nil { // in the way of the folder
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(it.dir, nil, 0o600)) // in the way of the folder
 	put(t, it, 3, 1, 1, 1)
 	failed := func() bool {
 		it.mu.Lock()

@@ -194,10 +194,7 @@ func TestRunTwice(t *testing.T) {
 		shown["text/plain"] != "an image" {
 		t.Errorf("a PNG is stored as %q", shown)
 	}
-	second, err := run(t, t.Context(), Options{Notebook: path, Out: path}) // in place, by name
-	if err != nil {
-		t.Fatal(err)
-	}
+	second := must.Get(run(t, t.Context(), Options{Notebook: path, Out: path}))(t) // in place, by name
 	if !bytes.Equal(first.Encode(), second.Encode()) {
 		t.Errorf("first run\n%s\nsecond run\n%s", first.Encode(), second.Encode())
 	}
