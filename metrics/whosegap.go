@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/bits"
@@ -9,7 +10,6 @@ import (
 	"strings"
 
 	"antipode/datasets"
-	"antipode/datasets/table"
 	"antipode/internal/distance"
 	"antipode/internal/fault"
 	"antipode/metrics/internal/tabular"
@@ -106,30 +106,16 @@ func GapSources(sets Sets, acquisition, masks datasets.Table, options ...GapSour
 func computeGapSources(ctx context.Context, call *Call, o GapSourceOptions) ([]GapSourceRow, error) {
 	by := strings.Join(o.By, ", ")
 	c, groups, names, err := gapGroups(ctx, call, GapsOptions{By: o.By, Vector: o.Vector, Cells: o.Cells,
-		Balance: o.Balance, Intervals: o.Intervals, Comparison: o.Comparison})
-	if err != nil {
+		Balance: o.Balance, SkipFew: true, Intervals: o.Intervals, Comparison: o.Comparison})
+	if err != nil || len(groups) < 2 {
 		return nil, err
-	}
-	if len(groups) < 3 {
-		return nil, &table.Error{Code: table.CodeUsage, Message: fmt.Sprintf("whose-gap compares three groups or "+
-			"more; there are %d", len(groups))}
 	}
 	flagged, masks, err := readTrust(call, by, c.Vector)
 	if err != nil {
 		return nil, err
 	}
 	call.Report("compare groups", 0, 1)
-	sides, err := unusual(ctx, call, c, groups, o.Most)
-	if err != nil {
-		return nil, err
-	}
-	both := make([]interval.Scored, len(groups))
-	for i := range groups {
-		real, made := sides[0][i], sides[1][i]
-		both[i] = interval.Scored{Name: real.Name, Value: made.Value - real.Value,
-			Samples: minus(made.Samples, real.Samples)}
-	}
-	side, err := interval.GapsToMean(both, names, c.Level)
+	distances, side, err := sides(ctx, call, c, groups, o.Most)
 	if err != nil {
 		return nil, err
 	}
@@ -149,11 +135,12 @@ func computeGapSources(ctx context.Context, call *Call, o GapSourceOptions) ([]G
 			}
 		}
 		for i, g := range groups {
-			row := GapSourceRow{Group: both[i].Name, Vector: c.Vector, Score: name,
+			group := strings.Join(g.values, ", ")
+			row := GapSourceRow{Group: group, Vector: c.Vector, Score: name,
 				Gap: g.estimate(gaps[0][i].Simultaneous), Ceiling: estimated(gaps[1][i].Simultaneous),
-				Net: estimated(gaps[2][i].Simultaneous), Side: estimated(side[i].Simultaneous),
-				Reference: sides[0][i].Value, Generated: sides[1][i].Value,
-				Camera: strings.Join(flagged[both[i].Name], ", "), Masks: masks[both[i].Name+"/"+name],
+				Net: estimated(gaps[2][i].Simultaneous), Side: side[i],
+				Reference: distances[0][i], Generated: distances[1][i],
+				Camera: strings.Join(flagged[group], ", "), Masks: masks[group+"/"+name],
 				NReal: len(g.real.rows), NMade: len(g.generated.rows),
 				Interval: c.intervalName("half-sampling interval, simultaneous over the groups")}
 			row.decide()
@@ -176,6 +163,8 @@ func (r *GapSourceRow) decide() {
 		set(FromSegmenter, Explained)
 	case excludes(r.Ceiling) && r.Ceiling.Value*r.Gap.Value > 0 && !excludes(r.Net):
 		set(FromReference, "held-out reference images have the gap, too")
+	case math.IsNaN(r.Side.Value):
+		set(interval.Undecided, "too few images, or fewer than three groups, to compare the sides")
 	case r.Side.Low > 0:
 		set(FromGenerator, "side > 0: its generated images are the unusual ones")
 	case r.Camera != "":
@@ -202,6 +191,61 @@ type centered struct {
 	sizes   []int
 }
 
+// errFew is of a group with fewer than two images in a half-sample.
+var errFew = errors.New("too few images")
+
+// sides returns, for each group, the distances of its reference and of its generated images to those of the other
+// groups, and the side with its interval; NaN for groups with too few images, which are no other groups either.
+func sides(ctx context.Context, call *Call, c *comparison, groups []*group, most int) (distances [2][]float64,
+	side []Estimate, err error) {
+	var of [2][]centered
+	var at []int // of the groups that are compared
+	var few GroupNotes
+	width := 0.0 // mean squared distance of two images
+	for i, g := range groups {
+		var both [2]centered
+		var squares [2]float64
+		for r, role := range roles {
+			if both[r], squares[r], err = g.side(role).center(c, role, most); err != nil {
+				break
+			}
+		}
+		switch {
+		case errors.Is(err, errFew):
+			few.Add("too few images to compare the sides", g.name(c.By))
+		case err != nil:
+			return distances, nil, fmt.Errorf("group %s: %w", g.name(c.By), err)
+		default:
+			at, width = append(at, i), width+squares[0]+squares[1]
+			of[0], of[1] = append(of[0], both[0]), append(of[1], both[1])
+		}
+		distances[0], distances[1] = append(distances[0], math.NaN()), append(distances[1], math.NaN())
+		side = append(side, Exact(math.NaN()))
+	}
+	few.AddTo(call, c.By...)
+	if len(at) < 3 {
+		return distances, side, nil
+	}
+	scored, err := unusual(ctx, c, of, width/float64(len(at)))
+	if err != nil {
+		return distances, nil, err
+	}
+	both, names := make([]interval.Scored, len(at)), make([]string, len(at))
+	for k, i := range at {
+		real, made := scored[0][k], scored[1][k]
+		names[k] = strings.Join(groups[i].values, ", ")
+		both[k] = interval.Scored{Name: names[k], Value: made.Value - real.Value,
+			Samples: minus(made.Samples, real.Samples)}
+		distances[0][i], distances[1][i] = real.Value, made.Value
+	}
+	gaps, err := interval.GapsToMean(both, names, c.Level)
+	for k, i := range at[:len(gaps)] {
+		side[i] = estimated(gaps[k].Simultaneous)
+	}
+	call.Report("compare groups", 1, 1)
+	return distances, side, err
+}
+
 // center returns at most so many vectors of a group.
 func (s side) center(c *comparison, role string, most int) (out centered, squares float64, err error) {
 	halves, err := s.halves(role, c)
@@ -216,7 +260,7 @@ func (s side) center(c *comparison, role string, most int) (out centered, square
 	}
 	out.samples = halves.Pick(rows)
 	if out.sizes = out.samples.Sizes(); slices.Min(out.sizes) < 2 {
-		return out, 0, fmt.Errorf("%d %s images with a vector %q are too few", len(rows), role, c.Vector)
+		return out, 0, errFew
 	}
 	mean := make([]float64, len(s.vectors[rows[0]]))
 	for _, row := range rows {
@@ -236,20 +280,9 @@ func (s side) center(c *comparison, role string, most int) (out centered, square
 }
 
 // unusual returns, of each role, the mean distance of each group to the others.
-func unusual(ctx context.Context, call *Call, c *comparison, groups []*group, most int) (out [2][]interval.Scored,
+func unusual(ctx context.Context, c *comparison, of [2][]centered, width float64) (out [2][]interval.Scored,
 	err error) {
-	n := len(groups)
-	var of [2][]centered
-	width := 0.0 // mean squared distance of two images
-	for r, role := range roles {
-		for _, g := range groups {
-			one, squares, err := g.side(role).center(c, role, most)
-			if err != nil {
-				return out, fmt.Errorf("group %s: %w", g.name(c.By), err)
-			}
-			of[r], width = append(of[r], one), width+squares/float64(n)
-		}
-	}
+	n := len(of[0])
 	// similarities[r][i*n+j] are the mean kernels of images of groups i and j: in all and in each half-sample.
 	var similarities [2][][]float64
 	for r := range roles {
@@ -262,14 +295,13 @@ func unusual(ctx context.Context, call *Call, c *comparison, groups []*group, mo
 			similarities[r][i*n+j], similarities[r][j*n+i] = s, s
 		}
 	})
-	call.Report("compare groups", 1, 1)
 	if ctx.Err() != nil {
 		return out, ctx.Err()
 	}
 	for r, s := range similarities {
-		for i, g := range groups {
-			scored := interval.Scored{Name: strings.Join(g.values, ", "), Samples: make([]float64, c.Resamples)}
-			for j := range groups {
+		for i := range n {
+			scored := interval.Scored{Samples: make([]float64, c.Resamples)}
+			for j := range n {
 				if i == j {
 					continue
 				}

@@ -92,10 +92,24 @@ func TestGapSources(t *testing.T) {
 			t.Errorf("%s: the ceiling's gap is %v", c.name, x)
 		}
 	}
-	two := groupsOf(1, n, nil).Slice(0, 2*n)
-	if _, _, err := evaluate(t, ask{"whose-gap", []string{"region"}, options("cells", "none")}, two, two); err == nil ||
-		!strings.Contains(err.Error(), "three groups") {
-		t.Errorf("two groups: %v", err)
+	// Three images of the last group, whose halves are too few to compare, and two groups alone.
+	all, fewer := groupsOf(1, n, nil), groupsOf(2, n, narrow).Slice(0, 3*n+3)
+	for _, c := range []struct {
+		real, made *table.Frame
+		known      int
+		note       string
+	}{{all, fewer, 3, "too few images to compare the sides"}, {all.Slice(0, 2*n), fewer.Slice(0, 2*n), 0, ""}} {
+		f, notes, err := evaluate(t, ask{"whose-gap", []string{"region"}, options("resamples", "100", "scores",
+			"coverage", "cells", "none")}, c.real, c.made)
+		must.Do(t, err)
+		for i, v := range f.Numbers("side") {
+			if math.IsNaN(v) != (i >= c.known) {
+				t.Errorf("side %d of %d groups is %v", i, f.Len(), v)
+			}
+		}
+		if !strings.Contains(fmt.Sprint(notes), c.note) {
+			t.Errorf("%v, want %s", notes, c.note)
+		}
 	}
 }
 
