@@ -99,7 +99,12 @@ def clipseg(dtype):
 def groundingdino(dtype):
     model = load(transformers.GroundingDinoForObjectDetection, "groundingdino", dtype)
     ids = torch.tensor([[101, 200, 201, 1012, 202, 203, 204, 1012, 102]], device=DEVICE)
-    return lambda x: model(pixel_values=x, input_ids=ids).logits.sigmoid().max(-1)[0].flatten().sort(descending=True)[0][None]
+
+    def run(x):
+        cx, cy, w, h = model(pixel_values=x, input_ids=ids).pred_boxes[0].float().unbind(-1)
+        return torch.stack([(cx - w / 2) * 1066, (cy + h / 2) * 800], -1).flatten()[None]
+
+    return run
 
 
 def owlv2(dtype):
