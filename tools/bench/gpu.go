@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"os"
@@ -169,8 +168,7 @@ func (g *gpu) process(precision string, jobs []string) (done int, err error) {
 		return 0, err
 	}
 	cmd := exec.Command(self, "gpu", "-work", g.dir, "-precision", precision, "-model", strings.Join(jobs, ","),
-		"-device", g.text("device"), "-repeat", strconv.Itoa(g.int("repeat")),
-		"-seed", strconv.Itoa(g.int("seed")), "-limit", strconv.Itoa(int(left.Seconds())))
+		"-device", g.text("device"), "-repeat", strconv.Itoa(g.int("repeat")))
 	log, err := os.Create(filepath.Join(g.dir, precision+".log"))
 	if err != nil {
 		return 0, err
@@ -306,8 +304,7 @@ func cards() string {
 var precisions = map[string]dtypes.DType{"float32": dtypes.Float32, "bfloat16": dtypes.BFloat16,
 	"float16": dtypes.Float16, "tf32": dtypes.Float32}
 
-// work measures the networks in this process and prints a line of JSON for each, and one of batch 0 after each
-// network.
+// work measures jobs in this process and prints a line of JSON for each.
 func (g *gpu) work() error {
 	g.dir = g.text("work")
 	precision := g.text("precision")
@@ -362,7 +359,7 @@ func (g *gpu) measure(backend compute.Backend, at, precision string) (m measured
 	if err != nil {
 		return m, err
 	}
-	defer opened.Close()
+	defer opened.close()
 	m.Load = time.Since(begin).Seconds()
 	begin = time.Now()
 	if m.Result, err = opened.run(); err != nil {
@@ -387,11 +384,6 @@ func (g *gpu) measure(backend compute.Backend, at, precision string) (m measured
 
 // ready is an opened network.
 type ready struct {
-	io.Closer
-	run func() ([]float32, error) // the result of the first item
+	close func()
+	run   func() ([]float32, error) // the result of the first item
 }
-
-// closing is a Close without an error.
-type closing struct{ of interface{ Close() } }
-
-func (c closing) Close() error { c.of.Close(); return nil }

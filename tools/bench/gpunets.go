@@ -142,7 +142,7 @@ var networks = map[string]network{
 
 // first is a ready network whose result is a vector of the first item.
 func first[E any](c interface{ Close() }, err error, run func() ([]E, error), of func(E) []float32) (ready, error) {
-	return ready{closing{c}, func() ([]float32, error) {
+	return ready{c.Close, func() ([]float32, error) {
 		list, err := run()
 		if err != nil {
 			return nil, err
@@ -204,7 +204,7 @@ func openBLIP(j job) (ready, error) {
 	for i, p := range j.pixels {
 		requests[i] = textgen.ImageRequest{Pixels: p, Prompt: []int32{int32(m.Config().Text.StartToken)}}
 	}
-	return ready{closing{c}, func() ([]float32, error) {
+	return ready{c.Close, func() ([]float32, error) {
 		var logits []float32
 		_, err := c.Caption(context.Background(), requests, textgen.Options{MaxTokens: 20, MinTokens: 20,
 			Trace: func(step int, rows [][]float32) {
@@ -228,7 +228,7 @@ func openGroundingDINO(j job) (ready, error) {
 	size := groundingdino.Size{Height: 800, Width: 1066}
 	caption := groundingdino.Caption{IDs: []int32{101, 200, 201, 1012, 202, 203, 204, 1012, 102},
 		Positions: []int32{0, 0, 1, 2, 0, 1, 2, 3, 0}, Phrases: []int32{1, 2, 2, 2, 3, 3, 3, 3, 4}}
-	return ready{closing{d}, func() ([]float32, error) { // corners by query: the scores are all about 1
+	return ready{d.Close, func() ([]float32, error) { // corners by query: the scores are all about 1
 		img := &groundingdino.Image{Pixels: j.pixels[0], Size: size, Original: size}
 		boxes, err := d.Detect(context.Background(), img, caption, groundingdino.DetectOptions{BoxThreshold: 1e-9})
 		corners := make([]float32, 2*len(boxes))
@@ -249,7 +249,7 @@ func openOWLv2(j job) (ready, error) {
 		return ready{}, err
 	}
 	caption := owlv2.Caption{Texts: []string{"a"}, IDs: [][]int32{{523, 70, 524}}}
-	return ready{closing{d}, func() (scores []float32, err error) {
+	return ready{d.Close, func() (scores []float32, err error) {
 		img := &owlv2.Image{Pixels: j.pixels[0], Width: 960, Height: 960}
 		boxes, err := d.Detect(context.Background(), img, caption, owlv2.DetectOptions{BoxThreshold: 1e-9})
 		for _, box := range boxes {
@@ -303,7 +303,7 @@ func openDiffusion(j job) (ready, error) {
 		requests[i] = diffusion.Request{Prompt: "a small house by the sea", Negative: "blurry", Seed: uint64(i),
 			Steps: diffusionSteps, Width: 512, Height: 512}
 	}
-	return ready{closing{s}, func() (rgb []float32, err error) {
+	return ready{s.Close, func() (rgb []float32, err error) {
 		list, err := s.Generate(context.Background(), requests, nil)
 		if err != nil {
 			return nil, err
@@ -350,12 +350,14 @@ func fillFolders(s *session, names []string, batch int) error {
 	var group errgroup.Group
 	for _, name := range names {
 		n := networks[name]
-		raw, err := json.Marshal(textsOf(name, batch))
-		if err == nil && n.unit == "texts" {
-			err = os.WriteFile(filepath.Join(s.dir, name+".json"), raw, 0o600)
-		}
-		if err != nil {
-			return err
+		if n.unit == "texts" {
+			raw, err := json.Marshal(textsOf(name, batch))
+			if err == nil {
+				err = os.WriteFile(filepath.Join(s.dir, name+".json"), raw, 0o600)
+			}
+			if err != nil {
+				return err
+			}
 		}
 		if done[n.folder] {
 			continue
