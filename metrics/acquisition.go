@@ -189,7 +189,7 @@ func computeAcquisition(ctx context.Context, call *Call, o AcquisitionOptions) (
 			if n = len(values); n < 2 {
 				return n, nil
 			}
-			p, err := interval.PredictionPowered(values, make([]float64, n), nil, false)
+			p, err := sampleMean(values)
 			means = append(means, p)
 			for _, v := range values {
 				spread, units = spread+math.Pow(v-p.Value, 2), units+1

@@ -125,7 +125,7 @@ func computeBounds(_ context.Context, call *Call, o BoundsOptions) (out []Bounds
 		b := boundedGroup{missing: row.Missing}
 		if len(low) >= 2 {
 			plain := func(x []float64) interval.Powered {
-				p, e := interval.PredictionPowered(x, make([]float64, len(x)), nil, false)
+				p, e := sampleMean(x)
 				err = cmp.Or(err, e)
 				return p
 			}
@@ -146,6 +146,11 @@ func computeBounds(_ context.Context, call *Call, o BoundsOptions) (out []Bounds
 	notes.AddTo(call, o.By...)
 	o.compare(out, all)
 	return out, nil
+}
+
+// sampleMean is the mean of values, two or more, with its variance.
+func sampleMean(values []float64) (interval.Powered, error) {
+	return interval.PredictionPowered(values, make([]float64, len(values)), nil, false)
 }
 
 // within ends an interval at the possible values.
