@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"compress/zlib"
+	"context"
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
@@ -16,6 +17,8 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/client"
+	"antipode/datasets/operation"
+	"antipode/datasets/table"
 	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/stage"
 	"antipode/internal/icc"
@@ -118,5 +121,36 @@ func TestImageReadings(t *testing.T) {
 		MasksFrom(filepath.Join(dir, "masks"))
 	if got := allRows(t, e, masked).Texts("outcome"); got[0] != "ok" {
 		t.Errorf("the mask of a converted image is not found: %q", got)
+	}
+}
+
+// pickedRow is a row of the operation of TestMovedImages.
+type pickedRow struct {
+	Image table.Image `column:"image"`
+}
+
+// TestMovedImages: a stored result that refers to images of its inputs follows their files to another folder.
+func TestMovedImages(t *testing.T) {
+	computed := 0
+	first := datasets.Define(datasets.Operation[struct{}, pickedRow]{
+		Name: "first-image", Version: 1, Title: "the first image",
+		Inputs: []operation.Input{{Role: "images", Columns: datasets.Columns("image:image"), About: "images"}},
+		Compute: func(_ context.Context, call *operation.Call, _ struct{}) ([]pickedRow, error) {
+			computed++
+			return []pickedRow{{call.Inputs["images"].Images("image")[0]}}, nil
+		},
+	})
+	e := newEngine(t)
+	dir, tab := images(t, 2)
+	read := func(tab string) string {
+		inputs := map[string]datasets.Table{"images": datasets.CSV(tab)}
+		return allRows(t, e, first.Table(inputs)).Images("image")[0].Path
+	}
+	before := read(tab)
+	moved := filepath.Join(t.TempDir(), "moved")
+	must.Do(t, os.Rename(dir, moved))
+	after := read(filepath.Join(moved, filepath.Base(tab)))
+	if !strings.HasPrefix(before, dir) || !strings.HasPrefix(after, moved) || computed != 1 {
+		t.Errorf("before %s, after %s, computed %d times", before, after, computed)
 	}
 }

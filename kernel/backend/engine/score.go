@@ -52,6 +52,7 @@ func (r *run) stored(p *table.Plan, in []*table.Frame, evaluate operation.Evalua
 		for _, x := range rec.Readings {
 			r.readOnce(x)
 		}
+		relocate(f, in)
 		return f, nil
 	}
 	var notes []string // of the operation itself; notes of its inputs are repeated when these are evaluated
@@ -87,6 +88,26 @@ func (r *run) stored(p *table.Plan, in []*table.Frame, evaluate operation.Evalua
 	rec.Notes, rec.Readings = notes, found(readings)
 	r.keepResult(f, rec)
 	return f, nil
+}
+
+// relocate gives the images of a stored result the paths that the input tables name now: a result is known by the
+// digests of images, whose files may have been moved since it was computed.
+func relocate(result *table.Frame, in []*table.Frame) {
+	now := map[string]table.Image{}
+	for _, f := range in {
+		for _, c := range f.Columns {
+			for _, img := range c.Images {
+				now[img.SHA256] = img
+			}
+		}
+	}
+	for _, c := range result.Columns {
+		for i, img := range c.Images {
+			if found, ok := now[img.SHA256]; ok && img.SHA256 != "" {
+				c.Images[i] = found
+			}
+		}
+	}
 }
 
 // ErrNotVerifiable is wrapped by the error for a record that this build cannot compute again. It tells nothing about
