@@ -176,8 +176,8 @@ func (a Audit) Cells(rule string) datasets.Table {
 	return cells
 }
 
-// labeled returns the label of each image on each axis; see representation.ImageLabels.
-func (a Audit) labeled() datasets.Table {
+// ImageLabels returns the label of each image on each axis; see representation.ImageLabels.
+func (a Audit) ImageLabels() datasets.Table {
 	return representation.ImageLabels(a.Labels(), representation.LabelOptions{Labeling: a.labeling(a.Rule)})
 }
 
@@ -186,7 +186,7 @@ func (a Audit) labeled() datasets.Table {
 func (a Audit) Examples(attribute string) datasets.Table {
 	images := a.Images().Where("attribute", "==", attribute).Where("outcome", "==", "ok")
 	out := images.Select("id", "image", "prompt_id", "attribute", "model")
-	labels := a.labeled()
+	labels := a.ImageLabels()
 	for _, column := range axisColumns(a.Labels()) {
 		axis := axisName(column)
 		out = out.Join(labels.Where("axis", "==", axis).Select("image_id", "label").Rename("image_id", "id").
@@ -238,7 +238,7 @@ var testedBy = []string{"model", "category", "attribute", "axis"}
 // Tests returns the tests of [Imbalances] and of [Changes] by model, category, attribute and axis, with p_holm and p_bh
 // corrected over all of them, and the column test: imbalance or change.
 func (a Audit) Tests() datasets.Table {
-	labels := a.labeled().Select(append([]string{"prompt_id", "image_id", "side"}, testedBy...)...)
+	labels := a.ImageLabels().Select(append([]string{"prompt_id", "image_id", "side"}, testedBy...)...)
 	answers := Votes(labels, "side", "first", "second")
 	return significance.AdjustP(Imbalances(answers, testedBy...).With("test", "imbalance").
 		Concat(Changes(answers, testedBy...).With("test", "change")))

@@ -1,0 +1,184 @@
+package metrics
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"antipode/datasets"
+	"antipode/metrics/crossed"
+	"antipode/metrics/internal/tabular"
+)
+
+// CrossedOptions are the options of [VarianceComponents] and [CrossedGaps].
+type CrossedOptions struct {
+	Value    string   `json:"value,omitempty" default:"value" help:"column of the values: numbers, or texts of which --positive counts 1; rows without one are left out"`
+	Positive string   `json:"positive,omitempty" help:"of a column of texts: the one that counts 1; every other one counts 0"`
+	By       []string `json:"by" required:"true" help:"text columns that define the groups that are compared"`
+	Over     []string `json:"over" required:"true" help:"columns of which other values could have been chosen: template, seed, rater, language, the id of images that several raters saw"`
+	Level    float64  `json:"level,omitempty" default:"0.95" min:">0" max:"<1" help:"confidence level of the intervals"`
+}
+
+// VarianceComponentsRow is a row of [VarianceComponents].
+type VarianceComponentsRow struct {
+	Component string   `column:"component" help:"a column, a pair of columns (×), one in another (in), or residual"`
+	Variance  Estimate `column:"variance" unit:"the values', squared" range:"[0, ∞)"`
+	Share     float64  `column:"share" range:"[0, 1]" help:"of the sum of all components"`
+	Levels    int      `column:"n_levels" help:"different values, or pairs of values"`
+	Used      int      `column:"n_used" unit:"rows"`
+	Interval  string   `column:"interval"`
+}
+
+var (
+	crossedInputs      = []Input{{Role: "in", About: "a row for each value: an image, or an answer of a rater"}}
+	varianceComponents = Define(Definition[CrossedOptions, VarianceComponentsRow]{
+		Name: "variance-components", Version: 1,
+		Title: "how much of the variance is due to group, wording, seed, rater, and to pairs of them",
+		Unit:  "the values', squared", Range: "[0, ∞)", Direction: "none",
+		Citation: "Koch, Technometrics 10, 1968; Searle, Casella and McCulloch, Variance Components, 1992",
+		Inputs:   crossedInputs, Compute: computeVarianceComponents,
+	})
+)
+
+// VarianceComponents is the metric variance-components: the variance of a column's values, divided among the groups of
+// Options.By, the columns of Options.Over, the pairs of these and the residual ([crossed.Design.Components]). A large
+// component "group × template" says that the groups differ in other ways under other wordings; [CrossedGaps] says
+// whether their differences hold all the same. A negative estimate is reported as 0, with a note.
+func VarianceComponents(t datasets.Table, options ...CrossedOptions) datasets.Table {
+	return varianceComponents.Of(t, options...)
+}
+
+func computeVarianceComponents(_ context.Context, call *Call, o CrossedOptions) (out []VarianceComponentsRow, err error) {
+	d, _, n, err := o.read(call)
+	if err != nil {
+		return nil, err
+	}
+	components, err := d.Components(o.Level)
+	if err != nil {
+		return nil, err
+	}
+	sum := 0.0
+	var negative []string
+	for _, c := range components {
+		if sum += max(c.Variance, 0); c.Variance < 0 {
+			negative = append(negative, c.Name)
+		}
+	}
+	if len(negative) > 0 {
+		call.Notef("%d negative estimates are reported as 0: %s", len(negative), strings.Join(negative, ", "))
+	}
+	for _, c := range components {
+		v := max(c.Variance, 0)
+		out = append(out, VarianceComponentsRow{Component: c.Name, Variance: Estimate{Value: v, Low: c.Low, High: c.High},
+			Share: v / sum, Levels: c.Levels, Used: n, Interval: fmt.Sprintf("%.4g %% chi-square interval", 100*o.Level)})
+	}
+	return out, nil
+}
+
+// read returns the rows that have a value, with the groups as the first factor, the values of each group's columns, and
+// the number of rows.
+func (o CrossedOptions) read(call *Call) (d *crossed.Design, groups [][]string, n int, err error) {
+	in := tabular.Read(call, "in")
+	values, err := readAnswers(call, in, o.Value, o.Positive)
+	if err = cmp.Or(in.Err, err); err != nil {
+		return nil, nil, 0, err
+	}
+	there := func(i int) bool { return !math.IsNaN(values[i]) }
+	all, of := in.Groups(o.By), make([]int, len(values))
+	var missing GroupNotes
+	for k, g := range all {
+		for _, i := range g.Rows {
+			of[i] = k
+		}
+		if left := len(slices.DeleteFunc(slices.Clone(g.Rows), there)); left > 0 {
+			missing.Add("%d rows have no value and are left out (bounds says what they could change)",
+				strings.Join(g.By, "/"), left)
+		}
+	}
+	missing.AddTo(call, o.By...)
+	var used []float64
+	seen := map[string]bool{}
+	factors := []crossed.Factor{{Name: strings.Join(o.By, " and ")}}
+	for i, v := range values {
+		if there(i) {
+			level := fmt.Sprint(of[i])
+			if !seen[level] {
+				seen[level], groups = true, append(groups, all[of[i]].By)
+			}
+			used, factors[0].Levels = append(used, v), append(factors[0].Levels, level)
+		}
+	}
+	for _, name := range o.Over {
+		f := crossed.Factor{Name: name}
+		for i, text := range in.Texts(name) {
+			if there(i) {
+				f.Levels = append(f.Levels, text)
+			}
+		}
+		factors = append(factors, f)
+	}
+	if in.Err != nil {
+		return nil, nil, 0, in.Err
+	}
+	if len(used) < 2 {
+		return nil, nil, 0, fmt.Errorf("%d rows have a value in column %q; two are needed", len(used), o.Value)
+	}
+	varied := factors[:0]
+	for _, f := range factors {
+		if first := f.Levels[0]; slices.ContainsFunc(f.Levels, func(l string) bool { return l != first }) {
+			varied = append(varied, f)
+		} else {
+			call.Notef("%s has one value: nothing is said about other ones", f.Name)
+		}
+	}
+	d, err = crossed.NewDesign(used, varied...)
+	return d, groups, len(used), err
+}
+
+// CrossedGapsRow is a row of [CrossedGaps].
+type CrossedGapsRow struct {
+	Group    Group
+	Over     string   `column:"over" help:"rows: other images and answers for the same values; a column: other values of it; all: of all columns"`
+	Gap      Estimate `column:"gap" unit:"the values'" help:"mean of the group − mean of the other groups' means"`
+	Flagged  bool     `column:"flagged" help:"the interval, which holds for all groups at once, excludes 0"`
+	Same     float64  `column:"same_sign" range:"[0, 1]" help:"share of the column's values within which the gap has the same sign"`
+	Levels   int      `column:"n_levels" help:"values of the column; of all, the smallest number"`
+	Used     int      `column:"n_used" unit:"rows"`
+	Interval string   `column:"interval"`
+}
+
+var crossedGaps = Define(Definition[CrossedOptions, CrossedGapsRow]{
+	Name: "crossed-gaps", Version: 1, Title: "gaps between groups that hold beyond one wording, seed or rater",
+	Unit: "the values'", Range: "(−∞, ∞)", Direction: "none",
+	Citation: "Clark, J. Verbal Learning and Verbal Behavior 12, 1973; Cameron, Gelbach and Miller, J. Business & Economic Statistics 29, 2011",
+	Inputs:   crossedInputs, Compute: computeCrossedGaps,
+})
+
+// CrossedGaps is the metric crossed-gaps: the difference of each group of Options.By to the mean of the others, with an
+// interval for each answer to the question of what else could have been drawn: other images of the same prompts, seeds
+// and raters ("rows"), other values of one column of Options.Over, or of all ([crossed.Design.Gaps]). A gap that is
+// flagged over rows and not over templates is one of these templates: the fixed-effect fallacy (Clark 1973).
+func CrossedGaps(t datasets.Table, options ...CrossedOptions) datasets.Table {
+	return crossedGaps.Of(t, options...)
+}
+
+func computeCrossedGaps(_ context.Context, call *Call, o CrossedOptions) (out []CrossedGapsRow, err error) {
+	d, groups, n, err := o.read(call)
+	if err != nil {
+		return nil, err
+	}
+	if len(groups) < 2 {
+		return nil, nil // read has noted it
+	}
+	for g, ways := range d.Gaps(o.Level) {
+		for _, w := range ways {
+			out = append(out, CrossedGapsRow{Group: groups[g], Over: w.Name, Gap: Estimate{Value: w.Gap, Low: w.Low,
+				High: w.High}, Flagged: w.Low > 0 || w.High < 0, Same: w.Same, Levels: w.Levels, Used: n,
+				Interval: fmt.Sprintf("%.4g %% for all groups at once, clustered", 100*o.Level)})
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,106 @@
+package crossed
+
+import (
+	"math"
+
+	"antipode/metrics/interval"
+)
+
+// Over says of what a gap's interval takes other values into account.
+type Over struct {
+	Name   string
+	Levels int     // the smallest number of levels
+	Gap    float64 // mean of a group − mean of the other groups' means
+	Low    float64 // NaN for a single level
+	High   float64
+	Same   float64 // share of the levels, of those that all groups have, with a gap of the same sign; NaN for several factors
+}
+
+// Names of the rows of [Design.Gaps] that are not factors.
+const (
+	Rows = "rows" // other rows alone: every level could be had again
+	All  = "all"  // other levels of all factors
+)
+
+// Gaps compares the mean of each group, a level of the first factor, with the mean of the other groups' means. The
+// first result takes the rows for a sample, each of the next ones the levels of another factor, and the last one those
+// of all other factors, by the variance of sums within clusters; with few levels the quantile is that of Student's
+// distribution with one degree of freedom fewer than levels. Intervals hold for all groups at once (Šidák).
+//
+// The result has for each group, in the order in which they occur, its row for each way.
+func (d *Design) Gaps(level float64) [][]Over {
+	groups, counts := d.cells[1], d.rows(1)
+	sums := d.sums(1, func(row int) float64 { return d.values[row] })
+	n := float64(len(counts))
+	level = math.Pow(level, 1/n)
+	out := make([][]Over, len(counts))
+	for g := range out {
+		weight := func(group int) float64 {
+			if group == g {
+				return 1
+			}
+			return -1 / (n - 1)
+		}
+		gap := 0.0
+		for k, sum := range sums {
+			gap += weight(k) * sum / counts[k]
+		}
+		influence := func(row int) float64 {
+			k := groups[row]
+			return weight(k) * (d.values[row] - sums[k]/counts[k]) / counts[k]
+		}
+		add := func(name string, levels int, variance, same float64) {
+			o := Over{Name: name, Levels: levels, Gap: gap, Low: math.NaN(), High: math.NaN(), Same: same}
+			if levels > 1 {
+				half := interval.Student(level, float64(levels-1)) * math.Sqrt(variance)
+				o.Low, o.High = gap-half, gap+half
+			}
+			out[g] = append(out[g], o)
+		}
+		squares, rows := 0.0, float64(len(d.values))
+		for row := range d.values {
+			squares += influence(row) * influence(row)
+		}
+		most, all, least := squares*rows/(rows-1), 0.0, len(d.values)
+		add(Rows, least, most, math.NaN())
+		for set := 2; set < len(d.cells); set += 2 {
+			v, clusters := 0.0, float64(d.counts[set])
+			for _, s := range d.sums(set, influence) {
+				v += s * s * clusters / (clusters - 1)
+			}
+			if all += v * float64(2*(size(set)%2)-1); size(set) == 1 {
+				most, least = max(most, v), min(least, d.counts[set])
+				add(d.name(set), d.counts[set], v, d.same(set, weight, gap))
+			}
+		}
+		if len(d.factors) > 2 {
+			add(All, least, max(most, all), math.NaN())
+		}
+	}
+	return out
+}
+
+// same returns the share of a factor's levels in which a gap has the sign that it has altogether.
+func (d *Design) same(set int, weight func(group int) float64, gap float64) float64 {
+	groups := make([]int, d.counts[set|1])
+	levels := make([]int, d.counts[set|1])
+	for row, cell := range d.cells[set|1] {
+		groups[cell], levels[cell] = d.cells[1][row], d.cells[set][row]
+	}
+	rows := d.rows(set | 1)
+	gaps, there := make([]float64, d.counts[set]), make([]int, d.counts[set])
+	for cell, sum := range d.sums(set|1, func(row int) float64 { return d.values[row] }) {
+		gaps[levels[cell]] += weight(groups[cell]) * sum / rows[cell]
+		there[levels[cell]]++
+	}
+	same, complete := 0.0, 0.0
+	for k, x := range gaps {
+		if there[k] == d.counts[1] {
+			complete++
+			if x*gap > 0 {
+				same++
+			}
+		}
+	}
+	return same / complete
+}

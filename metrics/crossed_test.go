@@ -1,0 +1,57 @@
+package metrics
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"antipode/datasets/table"
+)
+
+// TestCrossed: the group whose values are higher in one of three templates is flagged over rows and not over templates;
+// rows without a value and columns of one value are noted.
+func TestCrossed(t *testing.T) {
+	var groups, templates, raters []string
+	var values []float64
+	for i := range 120 {
+		group, template := i%2, i/2%3
+		v := math.Sin(float64(i)) // about 0, and not of group or template
+		if group == 0 && template == 2 {
+			v += 6
+		}
+		if i == 7 {
+			v = math.NaN()
+		}
+		groups, templates = append(groups, fmt.Sprint("people ", group)), append(templates, fmt.Sprint("t", template))
+		raters, values = append(raters, "one"), append(values, v)
+	}
+	f := &table.Frame{Columns: []table.Column{table.TextColumn("identity", groups),
+		table.TextColumn("template", templates), table.TextColumn("rater", raters), table.NumberColumn("value", values)}}
+	options := map[string]string{"over": "template,rater"}
+	gaps, notes, err := evaluate(t, ask{"crossed-gaps", []string{"identity"}, options}, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := strings.Join(gaps.Texts("over"), " ") + ": " + strings.Join(gaps.Texts("flagged"), " ")
+	if got != "rows template rows template: yes no yes no" || gaps.Numbers("n_used")[0] != 119 {
+		t.Errorf("%s, n %v", got, gaps.Numbers("n_used"))
+	}
+	if s := fmt.Sprint(notes); !strings.Contains(s, "1 rows have no value") || !strings.Contains(s, "rater has one value") {
+		t.Error(s)
+	}
+	parts, _, err := evaluate(t, ask{"variance-components", []string{"identity"}, options}, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(parts.Texts("component"), ", "); got !=
+		"identity, template, identity × template, residual" || parts.Numbers("share")[2] < 0.4 {
+		t.Errorf("%s: %v", got, parts.Numbers("share"))
+	}
+	for want, o := range map[string]map[string]string{"over": nil, "no such column": {"over": "seed"}} {
+		if _, _, err := evaluate(t, ask{"crossed-gaps", []string{"identity"}, o}, f); err == nil ||
+			!strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+}
