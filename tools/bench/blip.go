@@ -13,11 +13,13 @@ import (
 // blipBenchmark measures the prefill, from prepared pixels to the logits of the first token, the tokens after it, and
 // whole captions.
 var blipBenchmark = benchmark{
-	about: "captions of BLIP base, greedy, -tokens each, all images in one batch, against transformers",
+	about: "captions of BLIP base, greedy, -tokens each, all images in one batch, against transformers; " +
+		"-peer openvino, openvino-bfloat16 and onnxruntime compute the images' features there",
 	ints:  map[string]int{"n": 8, "tokens": 20, "repeat": 3, "seed": 1},
+	texts: map[string]string{"peer": "transformers"},
 	run: func(s *session) error {
 		n, tokens := s.int("n"), max(2, s.int("tokens"))
-		if err := s.begin(n, tokens); err != nil {
+		if err := s.begin(n, tokens, s.text("peer")); err != nil {
 			return err
 		}
 		m, err := blip.Open(s.dir)

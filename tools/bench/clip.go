@@ -12,12 +12,14 @@ import (
 
 // clipBenchmark measures the way from prepared pixels, or token ids, to vectors.
 var clipBenchmark = benchmark{
-	about: "CLIP ViT-B/32's towers of images and texts, against transformers, which sorts texts by length",
+	about: "CLIP ViT-B/32's towers of images and texts, against transformers, which sorts texts by length; " +
+		"-peer openvino, openvino-bfloat16 and onnxruntime compute the images there, and no texts",
 	ints: map[string]int{"n": 32, "texts": 256, "repeat": 5, "batch": clip.DefaultBatch, "tokens": clip.DefaultTokens,
 		"seed": 1},
+	texts: map[string]string{"peer": "transformers"},
 	run: func(s *session) error {
 		n, texts := s.int("n"), s.int("texts")
-		if err := s.begin(n, texts); err != nil {
+		if err := s.begin(n, texts, s.text("peer")); err != nil {
 			return err
 		}
 		m, err := clip.Open(s.dir)
@@ -49,6 +51,9 @@ var clipBenchmark = benchmark{
 			fmt.Sprintf("batch %d", s.int("batch")), "image", []int{4, 8, 16, 32},
 			func() ([][]float32, error) { return projected(e.EncodeImages(ctx, pixels)) }}); err != nil {
 			return err
+		}
+		if s.text("peer") != "transformers" {
+			return nil
 		}
 		return s.compare(encoding{part{"CLIP ViT-B/32, text tower", "texts", texts},
 			fmt.Sprintf("%d tokens per call", s.int("tokens")), "text", []int{8, 16, 32, 64, 128},

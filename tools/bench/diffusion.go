@@ -16,11 +16,12 @@ const steps = 3
 // two, and the way from latents to pixels.
 var diffusionBenchmark = benchmark{
 	about: "Stable Diffusion 1.5's UNet and decoder, against diffusers with channels last; needs 2 GB of disk and 12 " +
-		"GB of memory for both sides",
-	ints: map[string]int{"size": 512, "repeat": 3, "seed": 1},
+		"GB of memory for both sides; -peer openvino, openvino-bfloat16 and onnxruntime compute the two there",
+	texts: map[string]string{"peer": "diffusers"},
+	ints:  map[string]int{"size": 512, "repeat": 3, "seed": 1},
 	run: func(s *session) error {
 		size := s.int("size")
-		if err := s.begin(size, steps); err != nil {
+		if err := s.begin(size, steps, s.text("peer")); err != nil {
 			return err
 		}
 		m, err := diffusion.Open(filepath.Join(s.dir, "pipeline"), diffusion.OpenOptions{})

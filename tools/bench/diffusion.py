@@ -1,4 +1,5 @@
-"""diffusers' StableDiffusionPipeline of 1.5's size, random weights. Arguments: the side of the image, the number of steps.
+"""diffusers' StableDiffusionPipeline of 1.5's size, random weights. Arguments: the side of the image, the number of steps, and what computes UNet and
+decoder: diffusers, or openvino, openvino-bfloat16 or onnxruntime.
 
 It writes the folder pipeline in a process of its own, so that creating it does not count in the peak memory (weights in float16; both sides compute in
 float32). Command `run` samples an image; the parts are the last step and the decoding.
@@ -14,9 +15,9 @@ import torch
 from diffusers import AutoencoderKL, DDIMScheduler, StableDiffusionPipeline, UNet2DConditionModel
 from transformers import CLIPTextConfig, CLIPTextModel, CLIPTokenizer
 
-from peer import arguments, folder, resident, seed, serve, threads
+from peer import arguments, exported, folder, resident, seed, serve, threads
 
-side, steps = map(int, arguments)
+side, steps, mode = int(arguments[0]), int(arguments[1]), arguments[2]
 torch.set_num_threads(threads)
 
 
@@ -39,11 +40,32 @@ def make():
         safety_checker=None, feature_extractor=None, requires_safety_checker=False).save_pretrained(folder / "pipeline")
 
 
+class Step(torch.nn.Module):
+    """The UNet as a module, which can be exported."""
+
+    def __init__(self, unet):
+        super().__init__()
+        self.unet = unet
+
+    def forward(self, sample, time, states):
+        return self.unet(sample, time, encoder_hidden_states=states, return_dict=False)[0]
+
+
+def export(pipe):
+    latents = torch.zeros(2, 4, side // 8, side // 8)
+    step = exported(mode, Step(pipe.unet), (latents, torch.tensor([1, 1]), torch.zeros(2, 77, 768)))
+    pipe.unet.forward = lambda sample, time, encoder_hidden_states, **_: (step(sample, time.expand(2), encoder_hidden_states),)
+    pipe.vae.decoder.forward = exported(mode, pipe.vae.decoder, (latents[:1],))
+
+
 def main():
     pipe = StableDiffusionPipeline.from_pretrained(folder / "pipeline", torch_dtype=torch.float32)
     pipe.set_progress_bar_config(disable=True)
     pipe.unet.to(memory_format=torch.channels_last)
     pipe.vae.to(memory_format=torch.channels_last)
+
+    if mode != "diffusers":
+        export(pipe)
 
     @torch.inference_mode()
     def run(_):
@@ -58,7 +80,7 @@ def main():
         ends.append(time.perf_counter())
         return {"seconds": [ends[-2] - ends[-3], ends[-1] - ends[-2]], "mib": resident("VmHWM"), "array": (image * 255).round()}
 
-    serve(f"diffusers {diffusers.__version__}, torch {torch.__version__}", run)
+    serve(("" if mode == "diffusers" else mode + " with ") + f"diffusers {diffusers.__version__}, torch {torch.__version__}", run)
 
 
 if __name__ == "__main__":

@@ -26,6 +26,31 @@ def peaked(compute):
     return result, time.perf_counter() - start, resident("VmHWM") - before
 
 
+def exported(mode, module, example):
+    """A torch module as a function on tensors of the shapes of an example, computed by openvino, openvino-bfloat16 or onnxruntime."""
+    import torch
+
+    module = module.eval()
+    if mode == "onnxruntime":
+        import onnxruntime
+
+        path, names = str(folder / f"{id(module)}.onnx"), [f"x{i}" for i in range(len(example))]
+        torch.onnx.export(module, example, path, dynamo=False, input_names=names, output_names=["y"])
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = threads
+        session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+        return lambda *x: torch.from_numpy(session.run(None, dict(zip(names, (v.numpy() for v in x))))[0])
+    if not mode.startswith("openvino"):
+        raise SystemExit(f"peer {mode!r}: use openvino, openvino-bfloat16 or onnxruntime")
+    import openvino
+
+    graph = openvino.convert_model(module, example_input=example, input=[tuple(x.shape) for x in example])
+    precision = "bf16" if mode == "openvino-bfloat16" else "f32"
+    compiled = openvino.Core().compile_model(
+        graph, "CPU", {"INFERENCE_PRECISION_HINT": precision, "INFERENCE_NUM_THREADS": threads, "PERFORMANCE_HINT": "LATENCY"})
+    return lambda *x: torch.from_numpy(compiled([v.numpy() for v in x])[0].copy())
+
+
 def serve(name, run):
     """Prints when it is ready, then runs a command for each line of the standard input and prints the seconds.
 

@@ -37,9 +37,6 @@ var vitBenchmark = benchmark{
 		}
 		defer e.Close()
 		batches := slices.DeleteFunc([]int{4, 8, 16}, func(b int) bool { return b > max(n, 4) })
-		if mode == "openvino-bfloat16" {
-			s.tolerance = 0.1 // of another precision
-		}
 		return s.compare(encoding{part{"decomposed embedding, ViT-B/16, peer " + mode, "images", n},
 			fmt.Sprintf("batch %d", e.Batch()), mode, batches, func() ([][]float32, error) {
 				list, err := e.Encode(context.Background(), images)

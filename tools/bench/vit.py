@@ -11,7 +11,7 @@ import numpy as np
 import timm
 import torch
 
-from peer import arguments, folder, seed, serve, threads
+from peer import arguments, exported, folder, seed, serve, threads
 
 count = int(arguments[0])
 torch.set_num_threads(threads)
@@ -52,33 +52,19 @@ class Masked(torch.nn.Module):
 
 
 @functools.cache
-def exported(mode, batch):
-    """The pass as a function on arrays of a batch size, in another library."""
-    example = torch.zeros(batch, 3, 224, 224), torch.ones(batch, 196, dtype=torch.bool)
-    if mode == "onnxruntime":
-        import onnxruntime
-        path = str(folder / "vit.onnx")
-        torch.onnx.export(Masked().eval(), example, path, dynamo=False, input_names=["x", "keep"], output_names=["y"])
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = threads
-        session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
-        return lambda x, keep: session.run(None, {"x": x.numpy(), "keep": keep.numpy()})[0]
-    import openvino
-    core = openvino.Core()
-    precision = "bf16" if mode == "openvino-bfloat16" else "f32"
-    graph = openvino.convert_model(Masked().eval(), example_input=example, input=[x.shape for x in example])
-    compiled = core.compile_model(graph, "CPU", {"INFERENCE_PRECISION_HINT": precision, "INFERENCE_NUM_THREADS": threads, "PERFORMANCE_HINT": "LATENCY"})
-    return lambda x, keep: compiled([x.numpy(), keep.numpy()])[0]
+def runtime(mode, batch):
+    """The pass as a function on tensors of a batch size, in another library."""
+    return exported(mode, Masked(), (torch.zeros(batch, 3, 224, 224), torch.ones(batch, 196, dtype=torch.bool)))
 
 
 @torch.inference_mode()
 def run(mode, batch):
     if mode not in ("masked", "drop"):
-        infer, out = exported(mode, int(batch)), []
+        infer, out = runtime(mode, int(batch)), []
         for at in range(0, count, int(batch)):
             x, o = pixels[at : at + int(batch)], objects[at : at + int(batch)]
-            out.append(np.stack([infer(x, keep).copy() for keep in (torch.ones_like(o), o, ~o)]))
-        return np.concatenate(out, 1)
+            out.append(torch.stack([infer(x, keep) for keep in (torch.ones_like(o), o, ~o)]))
+        return torch.cat(out, 1)
     out = []
     for at in range(0, count, int(batch)):
         x, o = embed(pixels[at : at + int(batch)]), objects[at : at + int(batch)]
