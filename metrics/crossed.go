@@ -36,7 +36,7 @@ var (
 	crossedInputs      = []Input{{Role: "in", About: "a row for each value: an image, or an answer of a rater"}}
 	varianceComponents = Define(Definition[CrossedOptions, VarianceComponentsRow]{
 		Name: "variance-components", Version: 1,
-		Title: "how much of the variance is due to group, wording, seed, rater, and to pairs of them",
+		Title: "how much of the variance is due to group, template, seed, rater, and to pairs of them",
 		Unit:  "the values', squared", Range: "[0, ∞)", Direction: "none",
 		Citation: "Koch, Technometrics 10, 1968; Searle, Casella and McCulloch, Variance Components, 1992",
 		Inputs:   crossedInputs, Compute: computeVarianceComponents,
@@ -45,13 +45,14 @@ var (
 
 // VarianceComponents is the metric variance-components: the variance of a column's values, divided among the groups of
 // Options.By, the columns of Options.Over, the pairs of these and the residual ([crossed.Design.Components]). A large
-// component "group × template" says that the groups differ in other ways under other wordings; [CrossedGaps] says
+// component "group × template" says that the groups differ in other ways under other templates; [CrossedGaps] says
 // whether their differences hold all the same. A negative estimate is reported as 0, with a note.
 func VarianceComponents(t datasets.Table, options ...CrossedOptions) datasets.Table {
 	return varianceComponents.Of(t, options...)
 }
 
-func computeVarianceComponents(_ context.Context, call *Call, o CrossedOptions) (out []VarianceComponentsRow, err error) {
+func computeVarianceComponents(_ context.Context, call *Call, o CrossedOptions) (out []VarianceComponentsRow,
+	err error) {
 	d, _, n, err := o.read(call)
 	if err != nil {
 		return nil, err
@@ -72,8 +73,8 @@ func computeVarianceComponents(_ context.Context, call *Call, o CrossedOptions) 
 	}
 	for _, c := range components {
 		v := max(c.Variance, 0)
-		out = append(out, VarianceComponentsRow{Component: c.Name, Variance: Estimate{Value: v, Low: c.Low, High: c.High},
-			Share: v / sum, Levels: c.Levels, Used: n, Interval: fmt.Sprintf("%.4g %% chi-square interval", 100*o.Level)})
+		out = append(out, VarianceComponentsRow{c.Name, Estimate{Value: v, Low: c.Low, High: c.High}, v / sum, c.Levels,
+			n, fmt.Sprintf("%.4g %% chi-square interval", 100*o.Level)})
 	}
 	return out, nil
 }
@@ -151,10 +152,11 @@ type CrossedGapsRow struct {
 }
 
 var crossedGaps = Define(Definition[CrossedOptions, CrossedGapsRow]{
-	Name: "crossed-gaps", Version: 1, Title: "gaps between groups that hold beyond one wording, seed or rater",
+	Name: "crossed-gaps", Version: 1, Title: "gaps between groups that hold beyond one template, seed or rater",
 	Unit: "the values'", Range: "(−∞, ∞)", Direction: "none",
-	Citation: "Clark, J. Verbal Learning and Verbal Behavior 12, 1973; Cameron, Gelbach and Miller, J. Business & Economic Statistics 29, 2011",
-	Inputs:   crossedInputs, Compute: computeCrossedGaps,
+	Citation: "Clark, J. Verbal Learning and Verbal Behavior 12, 1973; Cameron, Gelbach and Miller, J. Business & " +
+		"Economic Statistics 29, 2011",
+	Inputs: crossedInputs, Compute: computeCrossedGaps,
 })
 
 // CrossedGaps is the metric crossed-gaps: the difference of each group of Options.By to the mean of the others, with an

@@ -27,7 +27,8 @@ func TestCrossed(t *testing.T) {
 		raters, values = append(raters, "one"), append(values, v)
 	}
 	f := &table.Frame{Columns: []table.Column{table.TextColumn("identity", groups),
-		table.TextColumn("template", templates), table.TextColumn("rater", raters), table.NumberColumn("value", values)}}
+		table.TextColumn("template", templates), table.TextColumn("rater", raters),
+		table.NumberColumn("value", values)}}
 	options := map[string]string{"over": "template,rater"}
 	gaps, notes, err := evaluate(t, ask{"crossed-gaps", []string{"identity"}, options}, f)
 	if err != nil {
@@ -37,7 +38,8 @@ func TestCrossed(t *testing.T) {
 	if got != "rows template rows template: yes no yes no" || gaps.Numbers("n_used")[0] != 119 {
 		t.Errorf("%s, n %v", got, gaps.Numbers("n_used"))
 	}
-	if s := fmt.Sprint(notes); !strings.Contains(s, "1 rows have no value") || !strings.Contains(s, "rater has one value") {
+	s := fmt.Sprint(notes)
+	if !strings.Contains(s, "1 rows have no value") || !strings.Contains(s, "rater has one value") {
 		t.Error(s)
 	}
 	parts, _, err := evaluate(t, ask{"variance-components", []string{"identity"}, options}, f)

@@ -14,7 +14,7 @@ import (
 )
 
 // TestCalibrationOfCrossed prints, for 1,000 simulated tables of each kind, how often a gap is flagged where the groups
-// differ under each wording and not beyond, how often a gap is found, and how often intervals of components contain
+// differ under each template and not beyond, how often a gap is found, and how often intervals of components contain
 // the true variance.
 func TestCalibrationOfCrossed(t *testing.T) {
 	t.Log("templates, seeds, group × template, missing, yes or no, gap | any gap flagged over rows, template, all | " +
@@ -49,9 +49,9 @@ func TestCalibrationOfCrossed(t *testing.T) {
 }
 
 // TestCalibrationOfCrossedWorld prints, for 200 built-in worlds of 20 and of 60 images of each occupation with each of
-// four sentences, how often the interval of a component, or of a gap between sentences, excludes 0: on the axis on which
-// one sentence changes one occupation, on the other axis, on which that occupation is skewed with every sentence, and
-// in worlds without disparities.
+// four sentences, how often the interval of a component, or of a gap between sentences, excludes 0: on the axis on
+// which one sentence changes one occupation, on the other axis, on which that occupation is skewed with every sentence,
+// and in worlds without disparities.
 func TestCalibrationOfCrossedWorld(t *testing.T) {
 	const worlds = 200
 	for _, images := range []int{20, 60} {

@@ -153,9 +153,9 @@ func (s simulated) rates(t *testing.T, n int) rates {
 	return r
 }
 
-// TestWording: groups that differ under each wording in another way, and not beyond, are flagged over rows and not over
-// templates; a real gap is flagged over both.
-func TestWording(t *testing.T) {
+// TestTemplates: groups that differ under each template in another way, and not beyond, are flagged over rows and not
+// over templates; a real gap is flagged over both.
+func TestTemplates(t *testing.T) {
 	s := simulated{groups: 4, templates: 8, seeds: 12, template: 0.5, both: 0.7, seed: 0.3, noise: 1}
 	r := s.rates(t, 100)
 	if r.flagged[Rows] < 0.5 || r.flagged["template"] > 0.12 || r.flagged[All] > 0.12 {

@@ -13,7 +13,7 @@ type Over struct {
 	Gap    float64 // mean of a group − mean of the other groups' means
 	Low    float64 // NaN for a single level
 	High   float64
-	Same   float64 // share of the levels, of those that all groups have, with a gap of the same sign; NaN for several factors
+	Same   float64 // share of the levels that all groups have with a gap of the same sign; NaN but for a factor
 }
 
 // Names of the rows of [Design.Gaps] that are not factors.

@@ -30,9 +30,9 @@ var largeBenchmark = benchmark{
 }
 
 func runLarge(s *session) error {
-	l := &large{session: s, binary: filepath.Join(s.dir, "antipode")}
-	if out, err := exec.Command("go", "build", "-o", l.binary, "antipode").CombinedOutput(); err != nil {
-		return fmt.Errorf("%w: %s", err, out)
+	l, err := newLarge(s)
+	if err != nil {
+		return err
 	}
 	if err := l.inputs(); err != nil {
 		return err
@@ -56,9 +56,11 @@ func runLarge(s *session) error {
 			[]string{"score", "--metric", "precision-coverage", "--real", "real.csv", "--gen", "generated.csv",
 				"--vector", "full", "--out", "o.csv"}},
 	} {
-		if err := l.measure(c.title, c.args); err != nil {
+		m, err := l.measure(c.args)
+		if err != nil {
 			return fmt.Errorf("%s: %w", c.title, err)
 		}
+		fmt.Printf("%-60s %9.1f %12.0f %12.0f\n", c.title, m.seconds, m.command, m.backend)
 	}
 	return nil
 }
@@ -66,6 +68,15 @@ func runLarge(s *session) error {
 type large struct {
 	*session
 	binary string
+}
+
+// newLarge builds the command.
+func newLarge(s *session) (*large, error) {
+	l := &large{session: s, binary: filepath.Join(s.dir, "antipode")}
+	if out, err := exec.Command("go", "build", "-o", l.binary, "antipode").CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("%w: %s", err, out)
+	}
+	return l, nil
 }
 
 func (l *large) command(args ...string) *exec.Cmd {
@@ -76,43 +87,43 @@ func (l *large) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// measure runs a command and prints its line.
-func (l *large) measure(title string, args []string) error {
+// cost is the time of a command, and the peaks of resident memory of the command and of its backend, in MiB.
+type cost struct{ seconds, command, backend float64 }
+
+// measure runs a command with a backend of its own.
+func (l *large) measure(args []string) (m cost, err error) {
 	cmd := l.command(args...)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	begin := time.Now()
 	if err := cmd.Start(); err != nil {
-		return err
+		return m, err
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
-	own := 0. // its peak; what rusage reports is at least this process's
 	for running := true; running; {
 		if now, err := memory(strconv.Itoa(cmd.Process.Pid), "VmHWM:"); err == nil {
-			own = now
+			m.command = now // its peak; what rusage reports is at least this process's
 		}
 		select {
 		case err := <-ended:
 			if err != nil {
-				return fmt.Errorf("%w: %s", err, out.String())
+				return m, fmt.Errorf("%w: %s", err, out.String())
 			}
 			running = false
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
-	took := time.Since(begin)
+	m.seconds = time.Since(begin).Seconds()
 	text, err := l.command("backend", "status", "--json").Output()
 	var status client.Status
 	if err = errors.Join(err, json.Unmarshal(text, &status)); err != nil {
-		return err
+		return m, err
 	}
-	peak, err := memory(strconv.Itoa(status.PID), "VmHWM:")
-	if err != nil {
-		return err
+	if m.backend, err = memory(strconv.Itoa(status.PID), "VmHWM:"); err != nil {
+		return m, err
 	}
-	fmt.Printf("%-60s %9.1f %12.0f %12.0f\n", title, took.Seconds(), own, peak)
-	return l.command("backend", "stop").Run()
+	return m, l.command("backend", "stop").Run()
 }
 
 // inputs writes the files that the commands read.
@@ -130,15 +141,22 @@ func (l *large) inputs() error {
 		"i.jpg":    func(w io.Writer) error { return jpeg.Encode(w, img, nil) },
 		"png.csv":  func(w io.Writer) error { _, err := io.WriteString(w, "id,image\na,i.png\n"); return err },
 		"jpeg.csv": func(w io.Writer) error { _, err := io.WriteString(w, "id,image\na,i.jpg\n"); return err },
-		"rows.csv": l.rowsTo,
-	}
-	for i, name := range []string{"real.csv", "generated.csv"} {
-		files[name] = func(w io.Writer) error {
-			return l.vectorsTo(w, rand.New(rand.NewPCG(uint64(l.int("seed")), uint64(i))))
-		}
+		"rows.csv": func(w io.Writer) error { return l.rowsTo(w, l.int("n")) },
 	}
 	for name, content := range files {
 		if err := l.file(name, content); err != nil {
+			return err
+		}
+	}
+	return l.vectors(l.int("vectors"))
+}
+
+// vectors writes two tables of so many vectors.
+func (l *large) vectors(n int) error {
+	for i, name := range []string{"real.csv", "generated.csv"} {
+		if err := l.file(name, func(w io.Writer) error {
+			return l.vectorsTo(w, n, rand.New(rand.NewPCG(uint64(l.int("seed")), uint64(i))))
+		}); err != nil {
 			return err
 		}
 	}
@@ -154,10 +172,10 @@ func (l *large) file(name string, content func(io.Writer) error) error {
 	return errors.Join(content(w), w.Flush(), f.Close())
 }
 
-func (l *large) rowsTo(w io.Writer) error {
+func (l *large) rowsTo(w io.Writer, n int) error {
 	r := rand.New(rand.NewPCG(uint64(l.int("seed")), 2))
 	_, err := io.WriteString(w, "id,prompt,region,even,score\n")
-	for i := range l.int("n") {
+	for i := range n {
 		even := [2]string{"yes", "no"}[i%2]
 		if err == nil {
 			_, err = fmt.Fprintf(w, "row-%d,a photo of house %d in a town,region %d,%s,%.6f\n", i, i, i%17, even,
@@ -167,10 +185,10 @@ func (l *large) rowsTo(w io.Writer) error {
 	return err
 }
 
-func (l *large) vectorsTo(w io.Writer, r *rand.Rand) error {
-	_, err := io.WriteString(w, "id,full\n")
-	for i := range l.int("vectors") {
-		line := strconv.AppendInt(nil, int64(i), 10)
+func (l *large) vectorsTo(w io.Writer, n int, r *rand.Rand) error {
+	_, err := io.WriteString(w, "id,region,full\n")
+	for i := range n {
+		line := fmt.Appendf(nil, "%d,region %d", i, i%6)
 		for j := range l.int("size") {
 			line = append(line, [2]string{",\"[", ", "}[min(j, 1)]...)
 			line = strconv.AppendFloat(line, r.NormFloat64(), 'g', 6, 32)

@@ -3,9 +3,9 @@
 //	go run ./tools/bench NAME [flags]
 //
 // NAME is one of vit, clip, encoders, textenc, clipseg, blip, diffusion, langsam, owlsam2, neighbors, scores, decode,
-// embed, cells, large, inside and gpu; its flag -help lists the others with their defaults. All but cells, large and
-// inside have a peer, a Python program: they run it with the Python that PYTHON names, else python3 (gpu: else none),
-// which needs the peer's libraries (the imports of NAME.py).
+// embed, cells, large, growth, inside and gpu; its flag -help lists the others with their defaults. All but cells,
+// large, growth and inside have a peer, a Python program: they run it with the Python that PYTHON names, else python3
+// (gpu: else none), which needs the peer's libraries (the imports of NAME.py).
 //
 // Both sides have the same random weights and inputs and the same number of threads, compute in float32, and take turns
 // (A B A B …). This one uses huge pages of memory, as the backend does; the peer runs as its users run it. Loading and
@@ -39,7 +39,7 @@ var benchmarks = map[string]benchmark{
 	"blip": blipBenchmark, "diffusion": diffusionBenchmark, "neighbors": neighborsBenchmark, "decode": decodeBenchmark,
 	"cells": cellsBenchmark, "embed": embedBenchmark, "langsam": langsamBenchmark, "owlsam2": owlsam2Benchmark,
 	"large": largeBenchmark, "encoders": encodersBenchmark, "scores": scoresBenchmark,
-	"inside": insideBenchmark, "gpu": gpuBenchmark,
+	"inside": insideBenchmark, "gpu": gpuBenchmark, "growth": growthBenchmark,
 }
 
 // usages of the flags, the same for every benchmark.
@@ -52,6 +52,7 @@ var usages = map[string]string{
 	"size":      "side of the image in pixels; of neighbors, scores and large: numbers of a vector",
 	"side":      "side of the large image in pixels",
 	"vectors":   "vectors of a set",
+	"images":    "images of a table",
 	"k":         "nearest neighbor",
 	"longest":   "tokens of the longest text",
 	"seed":      "seed of weights and inputs",
