@@ -23,10 +23,12 @@ const (
 
 // Prompt is a prompt in a language, with that in the reference language.
 type Prompt struct {
-	Causes           string  // what the tokenizer did to it and not to that in the reference language; "" = nothing
-	Score, Reference float64 // means of its images and of those in the reference language; NaN = there is none
-	Repaired         float64 // that of the prompt written so that the tokenizer does nothing to it; NaN = there is none
-	Refused          float64 // share of its images that the generator refused, in [0, 1]
+	Causes    string    // what the tokenizer did to it and not to that in the reference language; "" = nothing
+	Scores    []float64 // of its images; none = all were refused
+	Reference []float64 // those in the reference language, one or more
+	Repaired  []float64 // those of the prompt written so that the tokenizer does nothing to it; none = not written
+	Refused   float64   // share of its images that the generator refused, in [0, 1]
+
 	ReferenceRefused float64
 }
 
@@ -49,14 +51,24 @@ type AttributeOptions struct {
 	AtLeast float64 // the smallest loss that is flagged
 }
 
-// attribution divides a loss. A part is the sum, over strata, of the means of a value that each prompt has for it.
+// roles are the sets of scores of a prompt.
+const (
+	own = iota
+	reference
+	repaired
+	roles
+)
+
+// attribution divides a loss. Each part is a weighted sum of the mean scores of the prompts.
 type attribution struct {
 	AttributeOptions
 	prompts []Prompt
-	causes  []string // of the strata, in order; "" is first
+	means   [][roles]float64          // of the prompts, minus Floor
+	plain   [][roles]interval.Powered // of those with two images or more
+	causes  []string                  // of the strata, in order; "" is first
 	strata  [][]int
 	methods map[string]string
-	values  map[string][]float64 // of each prompt, by part
+	weights map[string][][roles]float64 // of the means, by part
 }
 
 // Attribute divides the loss of a language, the mean over prompts of reference − score, into parts that sum to it. d is
@@ -64,7 +76,7 @@ type attribution struct {
 // cause c:
 //
 //	refused    mean of refused·(score − floor), minus the same in the reference language
-//	cause c    p·(mean of d − r of the prompts with c) if all of these, two or more, have a repaired form, else
+//	cause c    p·(mean of d − r of the prompts with c) if all of these have a repaired form, else
 //	           p·(mean of d of the prompts with c − mean of d of those without a cause)
 //	generator  the rest: what remains of a prompt when it is repaired, or has no cause
 //
@@ -72,13 +84,17 @@ type attribution struct {
 // Kitagawa (1955), Oaxaca (1973) and Blinder (1973), with the prompts without a cause as the standard: it compares a
 // prompt with others, and is right if the generator alone would lose as much of both. With fewer than two prompts
 // without a cause, causes that are not repaired and the generator have bounds only: from 0 to what is left, if neither
-// is a gain. The interval of a part is Student's, with the degrees of freedom of Welch and Satterthwaite; that of a
-// share is Fieller's (1954). A prompt without any image counts as the others with its causes do.
+// is a gain.
+//
+// Intervals are Student's, with the degrees of freedom of Welch and Satterthwaite; those of shares are Fieller's
+// (1954). Those of parts that compare prompts with others are about prompts like these, which vary; the others are
+// about these prompts, of which other images could have been generated (if a prompt has one image only, about prompts
+// like these, too). A prompt whose images were all refused counts as the others with its causes do.
 func Attribute(prompts []Prompt, o AttributeOptions) []Part {
-	a := &attribution{AttributeOptions: o, prompts: slices.Clone(prompts), methods: map[string]string{},
-		values: map[string][]float64{}}
+	a := &attribution{AttributeOptions: o, prompts: prompts, methods: map[string]string{},
+		weights: map[string][][roles]float64{}}
 	a.stratify()
-	a.divide()
+	a.weigh()
 	out := []Part{a.part(All, len(prompts))}
 	refused := 0
 	for _, p := range prompts {
@@ -86,7 +102,7 @@ func Attribute(prompts []Prompt, o AttributeOptions) []Part {
 			refused++
 		}
 	}
-	if slices.ContainsFunc(a.values[Refused], func(v float64) bool { return v != 0 }) {
+	if slices.ContainsFunc(prompts, func(p Prompt) bool { return p.Refused+p.ReferenceRefused > 0 }) {
 		out = append(out, a.part(Refused, refused))
 	}
 	open := false
@@ -98,7 +114,7 @@ func Attribute(prompts []Prompt, o AttributeOptions) []Part {
 	out = append(out, a.part(Generator, len(prompts)))
 	left := out[len(out)-1].Loss
 	for i := range out {
-		if p := &out[i]; open && (p.Cause == Generator || a.isCause(p.Cause) && p.Method == "") {
+		if p := &out[i]; open && (p.Cause == Generator || slices.Contains(a.causes, p.Cause) && p.Method == "") {
 			p.Loss, p.Share, p.Flagged = metrics.Exact(math.NaN()), metrics.Exact(math.NaN()), false
 			p.Low, p.High = min(0, left.Low), max(0, left.High)
 		}
@@ -106,10 +122,8 @@ func Attribute(prompts []Prompt, o AttributeOptions) []Part {
 	return out
 }
 
-func (a *attribution) isCause(name string) bool { return slices.Contains(a.causes, name) }
-
-// stratify divides the prompts by their causes, gives those without an image the loss of the others, and decides how
-// each cause is compared.
+// stratify computes means, divides the prompts by their causes, gives those without an image the loss of the others,
+// and decides how each cause is compared.
 func (a *attribution) stratify() {
 	a.causes = []string{""}
 	for _, p := range a.prompts {
@@ -118,31 +132,35 @@ func (a *attribution) stratify() {
 	slices.Sort(a.causes)
 	a.causes = slices.Compact(a.causes)
 	a.strata = make([][]int, len(a.causes))
+	a.means, a.plain = make([][roles]float64, len(a.prompts)), make([][roles]interval.Powered, len(a.prompts))
 	losses := make([][]float64, len(a.causes))
 	var all []float64
 	for i, p := range a.prompts {
 		k := slices.Index(a.causes, p.Causes)
 		a.strata[k] = append(a.strata[k], i)
-		if d := p.Reference - p.Score; !math.IsNaN(d) {
+		for role, scores := range [][]float64{p.Scores, p.Reference, p.Repaired} {
+			if a.means[i][role] = mean(scores) - a.Floor; len(scores) > 1 {
+				a.plain[i][role] = interval.Plain(scores)
+			}
+		}
+		if len(p.Scores) > 0 {
+			d := a.means[i][reference] - a.means[i][own]
 			losses[k], all = append(losses[k], d), append(all, d)
 		}
 	}
 	for k, rows := range a.strata {
-		repaired := true
+		written := true
 		for _, i := range rows {
-			p := &a.prompts[i]
-			if repaired = repaired && !math.IsNaN(p.Repaired); !math.IsNaN(p.Score) {
-				continue
-			}
-			p.Score = p.Reference
-			for _, other := range [][]float64{all, losses[k]} {
-				if len(other) > 0 {
-					p.Score = p.Reference - mean(other)
+			written = written && len(a.prompts[i].Repaired) > 0
+			if len(a.prompts[i].Scores) == 0 {
+				a.means[i][own] = a.means[i][reference] - mean(all)
+				if len(losses[k]) > 0 {
+					a.means[i][own] = a.means[i][reference] - mean(losses[k])
 				}
 			}
 		}
 		switch c := a.causes[k]; {
-		case c != "" && repaired && len(rows) > 1:
+		case c != "" && written:
 			a.methods[c] = ByRepair
 		case c != "" && len(a.strata[0]) > 1:
 			a.methods[c] = ByOthers
@@ -150,6 +168,7 @@ func (a *attribution) stratify() {
 	}
 }
 
+// mean returns the mean of values, 0 of none.
 func mean(values []float64) (m float64) {
 	for _, v := range values {
 		m += v / float64(len(values))
@@ -157,39 +176,40 @@ func mean(values []float64) (m float64) {
 	return m
 }
 
-// divide gives each prompt its value of each part.
-func (a *attribution) divide() {
-	n := float64(len(a.prompts))
+// weigh sets the weights of the prompts' means in each part.
+func (a *attribution) weigh() {
 	for _, name := range append([]string{All, Refused, Generator}, a.causes...) {
-		a.values[name] = make([]float64, len(a.prompts))
+		a.weights[name] = make([][roles]float64, len(a.prompts))
 	}
-	standsFor := float64(len(a.strata[0])) / n // shares of prompts that those without a cause are the standard of
+	n, standard := float64(len(a.prompts)), float64(len(a.strata[0]))
+	standsFor := standard // number of prompts of which those without a cause are the standard
 	for k, c := range a.causes {
 		if a.methods[c] == ByOthers {
-			standsFor += float64(len(a.strata[k])) / n
+			standsFor += float64(len(a.strata[k]))
 		}
 	}
 	for k, c := range a.causes {
-		share := float64(len(a.strata[k])) / n
 		for _, i := range a.strata[k] {
 			p := a.prompts[i]
-			d := p.Reference - p.Score
-			f := p.Refused*(p.Score-a.Floor) - p.ReferenceRefused*(p.Reference-a.Floor)
-			a.values[All][i], a.values[Refused][i] = share*(d+f), share*f
+			a.weights[All][i] = [roles]float64{(p.Refused - 1) / n, (1 - p.ReferenceRefused) / n}
+			a.weights[Refused][i] = [roles]float64{p.Refused / n, -p.ReferenceRefused / n}
 			switch {
 			case c == "":
-				a.values[Generator][i] = standsFor * d
+				w := standsFor / standard / n
+				a.weights[Generator][i] = [roles]float64{-w, w}
 			case a.methods[c] == ByRepair:
-				a.values[c][i], a.values[Generator][i] = share*(p.Repaired-p.Score), share*(p.Reference-p.Repaired)
+				a.weights[c][i] = [roles]float64{own: -1 / n, repaired: 1 / n}
+				a.weights[Generator][i] = [roles]float64{reference: 1 / n, repaired: -1 / n}
 			case a.methods[c] == ByOthers:
-				a.values[c][i] = share * d
+				a.weights[c][i] = [roles]float64{-1 / n, 1 / n}
 			default:
-				a.values[Generator][i] = share * d
+				a.weights[Generator][i] = [roles]float64{-1 / n, 1 / n}
 			}
 		}
 		if a.methods[c] == ByOthers {
+			w := float64(len(a.strata[k])) / standard / n
 			for _, i := range a.strata[0] {
-				a.values[c][i] = -share * (a.prompts[i].Reference - a.prompts[i].Score)
+				a.weights[c][i] = [roles]float64{w, -w}
 			}
 		}
 	}
@@ -197,50 +217,67 @@ func (a *attribution) divide() {
 
 // part returns a part with its intervals.
 func (a *attribution) part(cause string, prompts int) Part {
+	others := a.methods[cause] == ByOthers
+	for _, method := range a.methods {
+		others = others || cause == Generator && method == ByOthers
+	}
 	p := Part{Cause: cause, Prompts: prompts, Method: a.methods[cause], Low: math.NaN(), High: math.NaN(),
-		Loss: a.estimate(a.values[cause], a.Family), Share: metrics.Exact(math.NaN())}
+		Loss: a.estimate(a.weights[cause], others, a.Family), Share: metrics.Exact(math.NaN())}
 	p.Flagged = p.Loss.Low > 0 && p.Loss.Value >= a.AtLeast
-	if total := a.estimate(a.values[All], a.Level); total.Low > 0 && cause != All {
+	if total := a.estimate(a.weights[All], others, a.Level); total.Low > 0 && cause != All {
 		p.Share.Value = p.Loss.Value / total.Value
-		p.Share.Low, p.Share.High = a.fieller(cause, p.Share.Value, -1), a.fieller(cause, p.Share.Value, 1)
+		p.Share.Low, p.Share.High = a.fieller(cause, others, p.Share.Value, -1),
+			a.fieller(cause, others, p.Share.Value, 1)
 	}
 	return p
 }
 
-// estimate returns the sum of the means of the strata.
-func (a *attribution) estimate(values []float64, level float64) metrics.Estimate {
+// estimate returns a weighted sum of means: about prompts like these, or about these prompts.
+func (a *attribution) estimate(weights [][roles]float64, others bool, level float64) metrics.Estimate {
 	out := metrics.Estimate{Low: math.NaN(), High: math.NaN()}
-	var means []interval.Powered
-	var weights []float64
+	var samples []interval.Powered
+	var by []float64
 	few := false
 	for _, rows := range a.strata {
-		var own []float64
+		var values []float64
 		for _, i := range rows {
-			own = append(own, values[i])
+			v := 0.0
+			for role, w := range weights[i] {
+				v += w * a.means[i][role]
+				if p := a.plain[i][role]; !others && w != 0 {
+					samples, by, few = append(samples, p), append(by, w), few || p.N == 0
+				}
+			}
+			out.Value += v
+			values = append(values, v*float64(len(rows)))
 		}
-		if !slices.ContainsFunc(own, func(v float64) bool { return v != 0 }) {
-			continue
-		}
-		out.Value += mean(own)
-		if few = few || len(own) < 2; !few {
-			means, weights = append(means, interval.Plain(own)), append(weights, 1)
+		if others && slices.ContainsFunc(values, func(v float64) bool { return v != 0 }) {
+			if few = few || len(values) < 2; !few {
+				samples, by = append(samples, interval.Plain(values)), append(by, 1)
+			}
 		}
 	}
-	if !few && means != nil {
-		out.Low, out.High = interval.PoweredGap(level, weights, means...)
+	switch {
+	case few && !others:
+		return a.estimate(weights, true, level)
+	case !few && samples != nil:
+		low, high := interval.PoweredGap(level, by, samples...)
+		out.Low, out.High = out.Value-(high-low)/2, out.Value+(high-low)/2
 	}
 	return out
 }
 
 // fieller returns an end of the interval of a share: the largest or least multiple of the whole loss from which the
 // part does not differ. NaN = there is no end.
-func (a *attribution) fieller(cause string, share, sign float64) float64 {
+func (a *attribution) fieller(cause string, others bool, share, sign float64) float64 {
+	rest := make([][roles]float64, len(a.prompts))
 	differs := func(by float64) bool {
-		rest := make([]float64, len(a.prompts))
-		for i, v := range a.values[cause] {
-			rest[i] = v - (share+sign*by)*a.values[All][i]
+		for i, w := range a.weights[cause] {
+			for role := range w {
+				rest[i][role] = w[role] - (share+sign*by)*a.weights[All][i][role]
+			}
 		}
-		e := a.estimate(rest, a.Level)
+		e := a.estimate(rest, others, a.Level)
 		return e.Low > 0 || e.High < 0
 	}
 	inside, outside := 0.0, 1.0
@@ -249,7 +286,7 @@ func (a *attribution) fieller(cause string, share, sign float64) float64 {
 			return math.NaN()
 		}
 	}
-	for range 40 {
+	for range 30 {
 		if middle := (inside + outside) / 2; differs(middle) {
 			outside = middle
 		} else {

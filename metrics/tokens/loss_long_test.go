@@ -3,7 +3,6 @@
 package tokens
 
 import (
-	"math"
 	"math/rand/v2"
 	"testing"
 )
@@ -31,12 +30,17 @@ func TestCalibrationOfSimulatedLosses(t *testing.T) {
 		n := map[string]float64{}
 		for draw := range draws {
 			rng := rand.New(rand.NewPCG(uint64(draw), 7))
-			image := func(mean float64) float64 { return mean + 0.1/2*rng.NormFloat64() }
+			images := func(mean float64) (out []float64) {
+				for range 4 {
+					out = append(out, mean+0.1*rng.NormFloat64())
+				}
+				return out
+			}
 			var prompts []Prompt
-			cut := 0.0 // the loss is that of the list, whose damaged prompts are known
+			cut, lost := 0.0, 0.0 // of the list: its damaged prompts, and what the generator loses
 			for range c.prompts {
 				concept := 0.6 + 0.15*rng.NormFloat64()
-				p := Prompt{Reference: image(concept), Repaired: math.NaN()}
+				p := Prompt{Reference: images(concept)}
 				if rng.Float64() < c.damaged {
 					p.Causes, cut = "cut", cut+1/float64(c.prompts)
 				}
@@ -49,24 +53,20 @@ func TestCalibrationOfSimulatedLosses(t *testing.T) {
 				}
 				left := concept
 				if rng.Float64() < fails {
-					left -= 0.4
+					left, lost = left-0.4, lost+0.4/float64(c.prompts)
 				}
-				p.Score = image(left)
+				p.Scores = images(left)
 				if p.Causes != "" {
-					p.Score = image(left - c.costs)
+					p.Scores = images(left - c.costs)
 				}
 				if c.repaired && p.Causes != "" {
-					p.Repaired = image(left)
+					p.Repaired = images(left)
 				}
 				prompts = append(prompts, p)
 			}
 			for _, p := range Attribute(prompts, AttributeOptions{Level: 0.95, Family: 1 - 0.05/3, AtLeast: 0.02}) {
-				fails := c.fails
-				if c.rare {
-					fails *= 2 * cut
-				}
-				whole := cut*c.costs + fails*0.4
-				truth := map[string]float64{"cut": cut * c.costs, Generator: fails * 0.4, All: whole}[p.Cause]
+				whole := cut*c.costs + lost
+				truth := map[string]float64{"cut": cut * c.costs, Generator: lost, All: whole}[p.Cause]
 				if p.Flagged {
 					n[p.Cause]++
 				}

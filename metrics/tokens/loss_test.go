@@ -14,14 +14,23 @@ import (
 
 var level = AttributeOptions{Level: 0.95, Family: 0.95}
 
+// images returns the scores of four images.
+func images(rng *rand.Rand, mean float64) (out []float64) {
+	for range 4 {
+		out = append(out, mean+0.01*rng.NormFloat64())
+	}
+	return out
+}
+
 // made returns prompts, half of which have a cause that costs 0.2, where the generator loses 0.1.
 func made(rng *rand.Rand, n int) (out []Prompt) {
 	for i := range n {
-		p := Prompt{Reference: 0.6 + 0.1*rng.NormFloat64(), Repaired: math.NaN()}
-		p.Score = p.Reference - 0.1 - 0.03*rng.NormFloat64()
+		concept, p := 0.6+0.1*rng.NormFloat64(), Prompt{}
+		left := concept - 0.1 - 0.03*rng.NormFloat64()
 		if i%2 == 0 {
-			p.Causes, p.Score = "cut", p.Score-0.2
+			p.Causes, left = "cut", left-0.2
 		}
+		p.Reference, p.Scores = images(rng, concept), images(rng, left)
 		out = append(out, p)
 	}
 	return out
@@ -47,13 +56,13 @@ func TestPartsSum(t *testing.T) {
 			p := &prompts[i]
 			switch {
 			case name == "repaired" && p.Causes != "":
-				p.Repaired = p.Score + 0.15
+				p.Repaired = images(rng, p.Scores[0]+0.15)
 			case name == "several" && i%3 == 0:
 				p.Causes += "unknown"
 			case name == "refused" && i < 4:
 				p.Refused, p.ReferenceRefused = 0.25*float64(i+1), 0.1
 				if i == 3 {
-					p.Score = math.NaN() // all refused
+					p.Scores = nil // all refused
 				}
 			case name == "a single prompt" && i == 1:
 				p.Causes = "special"
@@ -85,17 +94,25 @@ func TestAttribute(t *testing.T) {
 	if verdict, _ := Verdict(parts); verdict != "generator, cut" && verdict != "cut, generator" {
 		t.Errorf("verdict %s", verdict)
 	}
+	all := func() Part { return Attribute(prompts, level)[0] }
+	these := all()
+	for i := range prompts { // of one image each nothing is known about these prompts alone
+		prompts[i].Scores = prompts[i].Scores[:1]
+	}
+	if alike := all(); alike.Loss.High-alike.Loss.Low < 3*(these.Loss.High-these.Loss.Low) {
+		t.Errorf("prompts like these %v, these %v", alike.Loss, these.Loss)
+	}
 	// the generator loses more of the prompts that are cut, and cutting costs nothing: only a repair shows it
 	for i := range prompts {
 		if p := &prompts[i]; p.Causes != "" {
-			p.Repaired = p.Score
+			p.Repaired = p.Scores
 		}
 	}
 	if p := find(t, Attribute(prompts, level), "cut"); p.Method != ByRepair || p.Flagged || p.Loss.Value != 0 {
 		t.Errorf("a repair that changes nothing: %+v", p)
 	}
 	for i := range prompts { // no prompt to compare with
-		prompts[i].Causes, prompts[i].Repaired = "cut", math.NaN()
+		prompts[i].Causes, prompts[i].Repaired = "cut", nil
 	}
 	parts = Attribute(prompts, level)
 	if p := find(t, parts, Generator); !math.IsNaN(p.Loss.Value) || p.Low != 0 || p.High < parts[0].Loss.Value {

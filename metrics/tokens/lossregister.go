@@ -82,9 +82,12 @@ func Losses(in, repaired datasets.Table, options ...LossOptions) datasets.Table 
 
 // scored are the images of a prompt in a language.
 type scored struct {
-	sum, n, refused float64
-	causes          []string
+	scores  []float64
+	refused float64
+	causes  []string
 }
+
+func (s *scored) refusedShare() float64 { return s.refused / (float64(len(s.scores)) + s.refused) }
 
 // group are the scored prompts of a language, by unit.
 type group struct {
@@ -120,7 +123,7 @@ func (o *LossOptions) read(call *metrics.Call, role string) (out []*group, err e
 				p.refused++
 				g.refused++
 			case !math.IsNaN(v):
-				p.sum, p.n = p.sum+v, p.n+1
+				p.scores = append(p.scores, v)
 				g.images++
 			}
 			for _, name := range o.Causes {
@@ -138,12 +141,12 @@ func (o *LossOptions) read(call *metrics.Call, role string) (out []*group, err e
 func (o *LossOptions) compared(g, reference, repaired *group) (out []Prompt, leftOut int) {
 	for _, unit := range slices.Sorted(maps.Keys(g.prompts)) {
 		p, to := g.prompts[unit], reference.prompts[unit]
-		if to == nil || to.n == 0 || p.n+p.refused == 0 {
+		if to == nil || to.scores == nil || p.scores == nil && p.refused == 0 {
 			leftOut++
 			continue
 		}
-		one := Prompt{Score: p.sum / p.n, Reference: to.sum / to.n, Repaired: math.NaN(),
-			Refused: p.refused / (p.n + p.refused), ReferenceRefused: to.refused / (to.n + to.refused)}
+		one := Prompt{Scores: p.scores, Reference: to.scores, Refused: p.refusedShare(),
+			ReferenceRefused: to.refusedShare()}
 		var causes []string
 		for _, c := range p.causes {
 			if !slices.Contains(to.causes, c) {
@@ -152,7 +155,7 @@ func (o *LossOptions) compared(g, reference, repaired *group) (out []Prompt, lef
 		}
 		one.Causes = strings.Join(causes, " + ")
 		if repaired != nil && repaired.prompts[unit] != nil {
-			one.Repaired = repaired.prompts[unit].sum / repaired.prompts[unit].n
+			one.Repaired = repaired.prompts[unit].scores
 		}
 		out = append(out, one)
 	}

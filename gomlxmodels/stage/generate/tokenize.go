@@ -91,15 +91,18 @@ func (w *tokenizeWorker) Prepare(_ context.Context, row stage.Row) (any, string,
 	if err != nil {
 		return nil, w.args.Text, err
 	}
-	partial := 0
+	partial, special := 0, e.Tokens-len(e.IDs) // without those around the text
 	for _, id := range e.IDs {
-		if strings.ContainsRune(w.tokenizer.Decode([]int32{id}, true), unicode.ReplacementChar) {
+		text := w.tokenizer.Decode([]int32{id}, true)
+		if strings.ContainsRune(text, unicode.ReplacementChar) {
 			partial++
+		} else if text == "" && w.tokenizer.Decode([]int32{id}, false) != "" {
+			special++
 		}
 	}
 	cut := max(0, len(e.IDs)-cmp.Or(w.limit, len(e.IDs)))
 	var out []table.Value
-	for _, n := range []int{e.Tokens, e.Words, e.Unknown, partial, cut, e.Special, max(0, beyond-len(lost)), len(lost)} {
+	for _, n := range []int{e.Tokens, e.Words, e.Unknown, partial, cut, min(special, e.Special), max(0, beyond-len(lost)), len(lost)} {
 		out = append(out, table.Value{Number: float64(n)})
 	}
 	return out, "", nil
