@@ -53,7 +53,7 @@ type LossRow struct {
 const NoLoss = "no loss"
 
 var losses = metrics.Define(metrics.Definition[LossOptions, LossRow]{
-	Name: "language-loss", Version: 1,
+	Name: "language-loss", Version: 2, // 1 knew intervals of prompts like these only
 	Title: "how much of a language's loss refusals, unknown, cut and special tokens, transliteration and the " +
 		"generator make",
 	Unit: "the scores'", Range: "(-∞, ∞)", Direction: "0 is no loss",
