@@ -185,29 +185,33 @@ func TestCalibrationOfLosses(t *testing.T) {
 	op := operation.Find("language-loss")
 	options := []byte(`{"unit":"concept","at_least":0.05}`)
 	fair, loses := generators[0], generators[1]
+	t.Log("| injected | verdicts on that language | others blamed | losses | shares |")
 	for _, c := range []struct {
 		name string
 		injection
-		want string // verdict on the damaged language, and on lost where that is another
+		want   []string // verdicts that are right
+		rarely bool     // too few prompts to name them as a rule
 	}{
-		{"nothing", injection{generator: fair}, tokens.NoLoss},
-		{"half of the prompts split into bytes", injection{generator: fair, form: "partial", of: 7}, "partial"},
-		{"half of the prompts cut", injection{generator: fair, form: "cut", of: 7}, "cut"},
-		{"a special token in half of the prompts", injection{generator: fair, form: "special", of: 7}, tokens.NoLoss},
-		{"half of the images of half of the prompts refused", injection{generator: fair, of: 7, refused: 0.5}, "refused"},
-		{"concepts lost", injection{generator: loses}, "generator"},
-		{"concepts lost, half split in another language", injection{generator: loses, form: "partial", of: 7,
-			other: true}, "partial"},
-		{"concepts lost and half split", injection{generator: loses, form: "partial", of: 7}, "both"},
-		{"the same, with repaired prompts", injection{generator: loses, form: "partial", of: 7, repaired: true}, "both"},
-		{"all split", injection{generator: fair, form: "partial", of: 14}, "undecided"},
-		{"the same, with repaired prompts", injection{generator: fair, form: "partial", of: 14, repaired: true},
-			"partial"},
-		{"concepts lost and all split, repaired", injection{generator: loses, form: "partial", of: 14,
-			repaired: true}, "both"},
+		{"nothing", injection{generator: fair}, []string{tokens.NoLoss}, false},
+		{"half of the prompts split", injection{generator: fair, form: "partial", of: 7}, []string{"partial"}, false},
+		{"half of the prompts cut", injection{generator: fair, form: "cut", of: 7}, []string{"cut"}, false},
+		{"a special token in half of the prompts", injection{generator: fair, form: "special", of: 7},
+			[]string{tokens.NoLoss}, false},
+		{"half of the images of half of the prompts refused", injection{generator: fair, of: 7, refused: 0.5},
+			[]string{tokens.Refused}, false},
+		{"concepts lost", injection{generator: loses}, []string{tokens.Generator}, false},
+		{"concepts lost; in another language half split", injection{generator: loses, form: "partial", of: 7,
+			other: true}, []string{"partial"}, false},
+		{"concepts lost and half split", injection{generator: loses, form: "partial", of: 7}, both, true},
+		{"the same, repaired prompts", injection{generator: loses, form: "partial", of: 7, repaired: true}, both, true},
+		{"all split", injection{generator: fair, form: "partial", of: 14}, []string{"undecided"}, false},
+		{"the same, repaired prompts", injection{generator: fair, form: "partial", of: 14, repaired: true},
+			[]string{"partial"}, false},
+		{"concepts lost and all split, repaired prompts", injection{generator: loses, form: "partial", of: 14,
+			repaired: true}, both, false},
 	} {
 		const draws = 200
-		n := map[string]int{}
+		found := tally{verdicts: map[string]int{}}
 		for draw := range draws {
 			in, repaired, truth, damaged := p.draw(rand.New(rand.NewPCG(uint64(draw), 42)), c.injection)
 			roles, frames := []string{"in"}, []*table.Frame{in}
@@ -215,52 +219,68 @@ func TestCalibrationOfLosses(t *testing.T) {
 				roles, frames = append(roles, "repaired"), append(frames, repaired)
 			}
 			raw := must.Get(json.Marshal(operation.Args{Version: op.Version, Roles: roles, Options: options}))(t)
-			f := must.Get(op.Evaluate(t.Context(), operation.Call{}, raw, frames))(t)
-			others, lostNamed := false, false
-			for i, l := range f.Texts("language") {
-				cause, verdict := f.Texts("cause")[i], f.Texts("verdict")[i]
-				if cause == tokens.All {
-					switch {
-					case l == damaged:
-						n[verdict]++
-					case l == lost && c.generator == loses:
-						lostNamed = verdict == tokens.Generator
-					default:
-						others = others || verdict != tokens.NoLoss
-					}
-				}
-				covers := func(column string, truth float64) {
-					if low, high := f.Numbers(column + "_low")[i], f.Numbers(column + "_high")[i]; high == high {
-						n["n "+column]++
-						if low <= truth && truth <= high {
-							n["in "+column]++
-						}
-					}
-				}
-				covers("loss", truth[l][cause])
-				if l == damaged && cause != tokens.All {
-					covers("share", truth[l][cause]/truth[l][tokens.All])
-					covers("bound", truth[l][cause])
-				}
-			}
-			if others {
-				n["others"]++
-			}
-			if lostNamed {
-				n["lost named"]++
-			}
+			found.add(must.Get(op.Evaluate(t.Context(), operation.Call{}, raw, frames))(t), truth, damaged,
+				c.generator == loses)
 		}
-		share := func(of string, n2 int) string { return fmt.Sprintf("%.1f", 100*float64(n[of])/float64(max(1, n2))) }
 		var verdicts []string
-		for v, k := range n {
-			if !strings.ContainsAny(v, " ") || strings.Contains(v, ", ") || v == tokens.NoLoss {
-				verdicts = append(verdicts, fmt.Sprintf("%s %d", v, k))
+		right := 0
+		for v, n := range found.verdicts {
+			verdicts = append(verdicts, fmt.Sprintf("%s %.1f", v, float64(n)/2))
+			if slices.Contains(c.want, v) {
+				right += n
 			}
 		}
 		slices.Sort(verdicts)
-		t.Logf("| %s | want %s: %s | others blamed %s | lost named %s | loss %s | share %s of %d | bounds %s of %d |",
-			c.name, c.want, strings.Join(verdicts, "; "), share("others", draws), share("lost named", draws),
-			share("in loss", n["n loss"]), share("in share", n["n share"]), n["n share"], share("in bound", n["n bound"]),
-			n["n bound"])
+		t.Logf("| %s | %s | %.1f | %.1f | %.1f of %d |", c.name, strings.Join(verdicts, "; "), float64(found.others)/2,
+			100*found.losses.share(), 100*found.shares.share(), found.shares.n)
+		if !c.rarely && right < draws*95/100 || found.others > draws/20 || found.losses.share() < 0.95 {
+			t.Error("the right cause is named too rarely, or intervals contain the truth too rarely")
+		}
+	}
+}
+
+var both = []string{"generator, partial", "partial, generator"}
+
+// coverage counts intervals, and those that contain the truth.
+type coverage struct{ n, in int }
+
+func (c *coverage) add(f *table.Frame, row int, column string, truth float64) {
+	if low, high := f.Numbers(column + "_low")[row], f.Numbers(column + "_high")[row]; high == high {
+		if c.n++; low <= truth && truth <= high {
+			c.in++
+		}
+	}
+}
+
+func (c *coverage) share() float64 { return float64(c.in) / float64(max(c.n, 1)) }
+
+// tally counts the results of draws.
+type tally struct {
+	verdicts       map[string]int // on the damaged language
+	others         int            // draws in which another one got a wrong verdict
+	losses, shares coverage       // bounds are intervals of losses, too
+}
+
+func (n *tally) add(f *table.Frame, truth map[string]map[string]float64, damaged string, loses bool) {
+	wrong := false
+	for i, l := range f.Texts("language") {
+		cause, verdict := f.Texts("cause")[i], f.Texts("verdict")[i]
+		want := tokens.NoLoss
+		if loses && l == lost {
+			want = tokens.Generator
+		}
+		switch {
+		case cause == tokens.All && l == damaged:
+			n.verdicts[verdict]++
+		case cause == tokens.All:
+			wrong = wrong || verdict != want
+		case l == damaged:
+			n.shares.add(f, i, "share", truth[l][cause]/truth[l][tokens.All])
+		}
+		n.losses.add(f, i, "loss", truth[l][cause])
+		n.losses.add(f, i, "bound", truth[l][cause])
+	}
+	if wrong {
+		n.others++
 	}
 }

@@ -45,7 +45,7 @@ type Part struct {
 
 // AttributeOptions are the options of [Attribute].
 type AttributeOptions struct {
-	Floor   float64 // the score of an image that is not there
+	Floor   float64 // the score of an image that was refused
 	Level   float64 // of the intervals of shares
 	Family  float64 // the level of those of losses
 	AtLeast float64 // the smallest loss that is flagged
@@ -65,6 +65,7 @@ type attribution struct {
 	prompts []Prompt
 	means   [][roles]float64          // of the prompts, minus Floor
 	plain   [][roles]interval.Powered // of those with two images or more
+	single  [roles]interval.Powered   // of the deviations of all images, for the others
 	causes  []string                  // of the strata, in order; "" is first
 	strata  [][]int
 	methods map[string]string
@@ -88,8 +89,9 @@ type attribution struct {
 //
 // Intervals are Student's, with the degrees of freedom of Welch and Satterthwaite; those of shares are Fieller's
 // (1954). Those of parts that compare prompts with others are about prompts like these, which vary; the others are
-// about these prompts, of which other images could have been generated (if a prompt has one image only, about prompts
-// like these, too). A prompt whose images were all refused counts as the others with its causes do.
+// about these prompts, of which other images could have been generated, and refusals as they happened (if no prompt has
+// two images, about prompts like these, too). A prompt whose images were all refused counts as the others with its
+// causes do.
 func Attribute(prompts []Prompt, o AttributeOptions) []Part {
 	a := &attribution{AttributeOptions: o, prompts: prompts, methods: map[string]string{},
 		weights: map[string][][roles]float64{}}
@@ -133,19 +135,29 @@ func (a *attribution) stratify() {
 	a.causes = slices.Compact(a.causes)
 	a.strata = make([][]int, len(a.causes))
 	a.means, a.plain = make([][roles]float64, len(a.prompts)), make([][roles]interval.Powered, len(a.prompts))
+	var deviations [roles][]float64
 	losses := make([][]float64, len(a.causes))
 	var all []float64
 	for i, p := range a.prompts {
 		k := slices.Index(a.causes, p.Causes)
 		a.strata[k] = append(a.strata[k], i)
-		for role, scores := range [][]float64{p.Scores, p.Reference, p.Repaired} {
+		for role, scores := range p.roles() {
 			if a.means[i][role] = mean(scores) - a.Floor; len(scores) > 1 {
 				a.plain[i][role] = interval.Plain(scores)
+				for _, s := range scores {
+					n, d := float64(len(scores)), s-mean(scores)
+					deviations[role] = append(deviations[role], d*math.Sqrt(n/(n-1)))
+				}
 			}
 		}
 		if len(p.Scores) > 0 {
 			d := a.means[i][reference] - a.means[i][own]
 			losses[k], all = append(losses[k], d), append(all, d)
+		}
+	}
+	for role, d := range deviations {
+		if d != nil {
+			a.single[role] = interval.Plain(d)
 		}
 	}
 	for k, rows := range a.strata {
@@ -167,6 +179,8 @@ func (a *attribution) stratify() {
 		}
 	}
 }
+
+func (p *Prompt) roles() [roles][]float64 { return [roles][]float64{p.Scores, p.Reference, p.Repaired} }
 
 // mean returns the mean of values, 0 of none.
 func mean(values []float64) (m float64) {
@@ -244,7 +258,11 @@ func (a *attribution) estimate(weights [][roles]float64, others bool, level floa
 			v := 0.0
 			for role, w := range weights[i] {
 				v += w * a.means[i][role]
-				if p := a.plain[i][role]; !others && w != 0 {
+				if !others && w != 0 && len(a.prompts[i].roles()[role]) > 0 {
+					p := a.plain[i][role]
+					if p.N == 0 { // the variance of one of the images
+						p, w = a.single[role], w*math.Sqrt(float64(a.single[role].N))
+					}
 					samples, by, few = append(samples, p), append(by, w), few || p.N == 0
 				}
 			}

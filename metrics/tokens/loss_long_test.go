@@ -14,7 +14,7 @@ import (
 //	go test -tags calibration -run CalibrationOfSimulatedLosses -v ./metrics/tokens
 func TestCalibrationOfSimulatedLosses(t *testing.T) {
 	const draws = 200
-	t.Log("| prompts | damaged | costs | generator | repaired | damage named | generator named | loss | share |")
+	t.Log("| prompts | damaged | costs | generator | rare | repaired | damage named | generator named | loss | share |")
 	for _, c := range []struct {
 		prompts        int
 		damaged, costs float64 // share of prompts, loss of each
@@ -81,7 +81,7 @@ func TestCalibrationOfSimulatedLosses(t *testing.T) {
 				}
 			}
 		}
-		t.Logf("| %d | %.0f %% | %.1f | %.0f %% rare %v | %v | %.1f | %.1f | %.1f | %.1f of %.0f |", c.prompts,
+		t.Logf("| %d | %.0f %% | %.1f | %.0f %% | %v | %v | %.1f | %.1f | %.1f | %.1f of %.0f |", c.prompts,
 			100*c.damaged, c.costs, 100*c.fails, c.rare, c.repaired, n["cut"]/2, n[Generator]/2,
 			100*n["in loss"]/n["losses"], 100*n["in share"]/n["shares"], n["shares"])
 		if !c.rare && (n["in loss"] < 0.95*n["losses"] || n["in share"] < 0.92*n["shares"]) {

@@ -102,7 +102,8 @@ func (w *tokenizeWorker) Prepare(_ context.Context, row stage.Row) (any, string,
 	}
 	cut := max(0, len(e.IDs)-cmp.Or(w.limit, len(e.IDs)))
 	var out []table.Value
-	for _, n := range []int{e.Tokens, e.Words, e.Unknown, partial, cut, min(special, e.Special), max(0, beyond-len(lost)), len(lost)} {
+	for _, n := range []int{e.Tokens, e.Words, e.Unknown, partial, cut, min(special, e.Special),
+		max(0, beyond-len(lost)), len(lost)} {
 		out = append(out, table.Value{Number: float64(n)})
 	}
 	return out, "", nil
