@@ -127,7 +127,7 @@ func TestPhotographs(t *testing.T) {
 }
 
 // TestSensitivity: the first choice is the audit's; a choice that is the default's other name changes nothing, another
-// k does; a field of the audit is no choice any more. A study of some objects of the built-in world has trends, of which
+// k does; a field of the audit is no choice any more. A study of an object of the built-in world has trends, of which
 // none names a region of GeoDE.
 func TestSensitivity(t *testing.T) {
 	testengine.Use(t)

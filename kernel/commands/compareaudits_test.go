@@ -26,7 +26,8 @@ func TestCompareAudits(t *testing.T) {
 	}
 	world := datasets.Archipelago(datasets.ArchipelagoOptions{Seed: 7, Injected: true, PerCell: 3})
 	objects := []string{"boat", "kite"} // of eight: the network is pure Go
-	photos := save("photos.parquet", gomlx.Embed(gomlx.ArchipelagoViT, world.Reference().Where("object", "in", objects)))
+	photos := save("photos.parquet", gomlx.Embed(gomlx.ArchipelagoViT,
+		world.Reference().Where("object", "in", objects)))
 	prompts := save("prompts.parquet", gomlx.Embed(gomlx.ArchipelagoViT,
 		world.CaptionReferences().Select("id", "image", "prompt_id")))
 	for _, state := range []string{"fair", "injected"} {
