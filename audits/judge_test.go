@@ -99,7 +99,7 @@ func digests(t *testing.T, images *datasets.Frame) map[string][32]byte {
 // TestJudgeOfVisage: a judge that is never wrong finds what perfect annotators find, about the same images.
 func TestJudgeOfVisage(t *testing.T) {
 	testengine.Use(t)
-	perfect := visage.Audit{Generator: visage.Sampler, Resamples: -1}
+	perfect := visage.Audit{Generator: visage.Sampler, N: 2, Resamples: -1}
 	annotations := testengine.Rows(t, "annotations", perfect.Annotated())
 	of := digests(t, testengine.Rows(t, "images", perfect.Images()))
 	shown := map[[32]byte]map[string]bool{}

@@ -32,6 +32,15 @@ func World(seed int, injected bool, n int) datasets.World {
 // Sampled reports whether a generator is one of the procedural samplers.
 func Sampled(generator string) bool { return generator == Sampler || generator == SamplerFair }
 
+// Tokenized adds what the tokenizer of a generator does to the prompts of its images (models.Tokenize); nothing for
+// samplers, images that exist, and generators behind an API or in a program, whose tokenizers are not known.
+func Tokenized(generator string, images datasets.Table) datasets.Table {
+	if Sampled(generator) || IsTable(generator) || strings.Contains(generator, ":") {
+		return images
+	}
+	return models.Tokenize(generator, images)
+}
+
 // Trained reports whether a generator is one of the built-in world's trained ones.
 func Trained(generator string) bool { return strings.HasPrefix(generator, Diffusion) }
 

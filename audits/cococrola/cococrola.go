@@ -107,6 +107,10 @@ type Audit struct {
 	// built-in world, for other concepts no comparison. The paper first compares dog, sea, airplane and ship.
 	Templates []string
 
+	// Repaired is a table (.csv) of prompts that the generator's tokenizer reads without damage, such as transliterated
+	// or shortened ones, for [Audit.Losses]: id, language, concept (the English word) and prompt. "" = none.
+	Repaired string
+
 	// Labels is a table of kinds of failure that people gave, as antipode annotate collect writes it: "" = none.
 	Labels string
 

@@ -3,6 +3,7 @@ package cococrola_test
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"antipode/internal/must"
 	"antipode/metrics"
 	"antipode/metrics/significance"
+	"antipode/metrics/tokens"
 	"antipode/test/testengine"
 )
 
@@ -126,6 +128,17 @@ func TestConceptList(t *testing.T) {
 		if f := testengine.Rows(t, name, tab); f.Len() != 0 {
 			t.Errorf("%s: %d rows", name, f.Len())
 		}
+	}
+	f := testengine.Rows(t, "losses", a.Losses())
+	a.Repaired = filepath.Join(t.TempDir(), "repaired.csv")
+	write(t, a.Repaired, "id,language,concept,prompt\n1,ja,dog,inu\n2,ja,ship,fune\n"+
+		"3,ja,watch,tokei\n4,ja,clock,tokei\n")
+	g := testengine.Rows(t, "losses, repaired", a.Losses())
+	row := 4 // of ja; 1 is that of es
+	if f.Texts("cause")[row] != "partial" || !math.IsNaN(f.Numbers("loss")[row]) ||
+		g.Texts("method")[row] != tokens.ByRepair || math.IsNaN(g.Numbers("loss")[row]) {
+		t.Errorf("the tokenizer splits Japanese characters: %v of %v, repaired %v", f.Texts("cause"),
+			f.Numbers("loss"), g.Numbers("loss"))
 	}
 	if l := a.LowestLanguage(); l != "es" && l != "ja" {
 		t.Errorf("lowest language %q", l)

@@ -11,6 +11,7 @@ import (
 	"antipode/metrics/concepts"
 	"antipode/metrics/consistency"
 	"antipode/metrics/significance"
+	"antipode/metrics/tokens"
 )
 
 // embed adds the vectors of the scores to images that do not come with them: that of Dt, Sc and Xc, and clip_image.
@@ -170,12 +171,42 @@ func (a Audit) Findings() datasets.Table {
 // images in English are: permutation tests of single images, by concept. images has id, language, concept and the
 // vector; words has concept and a vector clip_text in the same space.
 func ConceptTests(images, words datasets.Table, vector string) datasets.Table {
-	each := consistency.IGC(images.Select("id", "language", "concept", vector).Rename("id", "image_id").
+	return significance.PermutationTest(matches(images, words, vector), significance.TestOptions{Value: "igc",
+		Group: "language", Against: concepts.English, By: metrics.By("prompt_id"), Resamples: 4000}).
+		Rename("prompt_id", "concept")
+}
+
+// matches returns the similarity of each image to the word of its concept: image_id, language, prompt_id, igc.
+func matches(images, words datasets.Table, vector string) datasets.Table {
+	return consistency.IGC(images.Select("id", "language", "concept", vector).Rename("id", "image_id").
 		Rename("concept", "prompt_id"), words.Select("concept", models.ClipText).Rename("concept", "prompt_id"),
 		consistency.IGCOptions{By: metrics.By("prompt_id", "image_id"), Vector: vector,
 			ReferenceVector: models.ClipText, Intervals: metrics.Intervals{Resamples: -1}})
-	return significance.PermutationTest(each, significance.TestOptions{Value: "igc", Group: "language",
-		Against: concepts.English, By: metrics.By("prompt_id"), Resamples: 4000}).Rename("prompt_id", "concept")
+}
+
+// Losses returns, for each language, how much of its loss against English in the similarity of images to the concept's
+// word is due to refusals, to what the generator's tokenizer does to the prompts, and to the rest, by generator; see
+// tokens.Losses. No rows for scores that exist already.
+func (a Audit) Losses() datasets.Table {
+	if a.scored() {
+		return audits.NoRows(datasets.Columns("model:text", "language:text", "cause:text", "loss:number",
+			"share:number", "verdict:text", "rule:text"))
+	}
+	return a.each(func(one Audit) datasets.Table {
+		match := func(images datasets.Table) datasets.Table {
+			each := matches(one.embed(images), one.Words(), models.ClipImage).Where("igc", "present", nil)
+			return images.Join(each.Select("image_id", "igc").Rename("image_id", "id"), "id")
+		}
+		images, repaired := one.images(), datasets.Table{}
+		if !one.released() {
+			images = audits.Tokenized(one.generators()[0], images)
+		}
+		if a.Repaired != "" && a.Generates() {
+			repaired = match(one.generate(one.seeded(datasets.CSV(a.Repaired)), one.perCell()))
+		}
+		return tokens.Losses(match(images), repaired, tokens.LossOptions{Value: "igc", Unit: "concept",
+			By: metrics.By("model"), AtLeast: cmp.Or(a.AtLeast, 0.05)})
+	})
 }
 
 // Tests returns the tests of [ConceptTests], with p-values corrected for the number of concepts and languages (Holm);

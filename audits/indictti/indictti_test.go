@@ -139,7 +139,7 @@ func TestRealCaptions(t *testing.T) {
 		}
 	}
 	for name, tab := range map[string]datasets.Table{"sets": a.Sets(), "examples": a.Examples(2),
-		"drops": a.Drops(indictti.Common), "differences": a.Differences(), "lowest": a.Lowest(3),
+		"drops": a.Drops(indictti.Common), "differences": a.Differences(), "lowest": a.Lowest(3), "losses": a.Losses(),
 		"claims": a.Claims(), "table": a.PaperTable("9"), "overall": a.OverallSCAL(indictti.Common),
 		"record":  a.Record(),
 		"ratings": a.Translated()} {

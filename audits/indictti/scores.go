@@ -14,6 +14,7 @@ import (
 	"antipode/metrics"
 	"antipode/metrics/consistency"
 	"antipode/metrics/significance"
+	"antipode/metrics/tokens"
 )
 
 // Prompt sets of scores; see Scores.
@@ -243,6 +244,21 @@ func (a Audit) Lowest(n int) datasets.Table {
 		})
 	}
 	return a.Captioned().Join(lowest.Select("id", "clgc"), "id").Where("clgc", "present", nil)
+}
+
+// Losses returns, for each language, how much of its loss in CLGC against English is due to refusals, to what the
+// generator's tokenizer does to the prompts, such as cutting long captions, and to the rest, by model; see
+// tokens.Losses.
+func (a Audit) Losses() datasets.Table {
+	in := a.captioned()
+	each := consistency.CLGC(in.images, in.references, consistency.CLGCOptions{By: metrics.By("model", "id"),
+		Vector: in.vector, ReferenceVector: in.referenceVector, Intervals: metrics.Intervals{Resamples: -1}}).
+		Where("clgc", "present", nil)
+	images := a.Captioned().Join(each.Select("id", "clgc"), "id")
+	return audits.Each(a.generators(), func(g string) datasets.Table {
+		return tokens.Losses(audits.Tokenized(g, images.Where("model", "==", audits.ModelName(g))), datasets.Table{},
+			tokens.LossOptions{Value: "clgc", By: byModel, AtLeast: Least})
+	})
 }
 
 // Examples returns one image of n captions in every language by every model, with prompt (in the language) and english.

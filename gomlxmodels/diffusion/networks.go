@@ -32,3 +32,6 @@ func (m *Model) Networks() []hub.Network {
 
 // Tokenizer returns the tokenizer of prompts.
 func (m *Model) Tokenizer() (*tokenizers.Tokenizer, error) { return m.tokenizer, nil }
+
+// TextLength is the number of tokens of all texts, special ones included; what is longer is cut.
+func (m *Model) TextLength() int { return m.length }

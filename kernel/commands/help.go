@@ -42,6 +42,9 @@ var examples = map[string][]string{
 		"antipode embed --model archipelago-clip --vector clip_image --in images.parquet --out embedded.parquet",
 		"antipode embed --model archipelago-clip --vector clip_text --text prompt --in prompts.csv --out texts.parquet",
 	},
+	"tokenize": {
+		"antipode tokenize --model archipelago-diffusion --in prompts.csv --out tokens.csv",
+	},
 	"caption": {
 		"antipode caption --model archipelago-blip --in images.parquet --out captions.csv",
 		"antipode caption --model archipelago-blip --decode nucleus --n 5 --in images.parquet --out captions.csv",

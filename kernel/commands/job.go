@@ -99,7 +99,7 @@ func (c *collected) add(s *stageFlags, t datasets.Table) error {
 }
 
 // jobCommands are the commands that a job may be made of.
-var jobCommands = []string{"generate", "segment", "embed", "caption", "ask", "table"}
+var jobCommands = []string{"generate", "segment", "embed", "tokenize", "caption", "ask", "table"}
 
 // collectTables returns the tables of commands, which are separated by "--".
 func collectTables(ctx context.Context, commands []string) (*collected, error) {

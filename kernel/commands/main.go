@@ -86,6 +86,8 @@ func commands() []command {
 			"add masks from files, or segment the object by its name", segment},
 		{"embed", "--model NAME|DIR --in TABLE --out TABLE [--vector NAME] [--text COLUMN]",
 			"add embeddings of images (whole, object, background) or of texts", embed},
+		{"tokenize", "--model NAME|DIR --in TABLE --out TABLE [--text COLUMN]",
+			"count the tokens of prompts: unknown, cut, parts of characters, transliterated words", tokenize},
 		{"caption", "--model NAME|DIR --in TABLE --out TABLE [--n N] [--decode HOW] …",
 			"caption images, a row for each caption", caption},
 		{"ask", "--model chat:NAME|exec:PATH|DIR --question TEXT --choices A,B,…|--questions TABLE --in TABLE " +

@@ -301,6 +301,15 @@ func embed(ctx context.Context, args []string) error {
 	return s.save(ctx, gomlxmodels.Embed(s.model, t, o))
 }
 
+func tokenize(ctx context.Context, args []string) error {
+	var o gomlxmodels.TokenizeOptions
+	s, t, err := readStage(ctx, "tokenize", modelUsage+"with a tokenizer", &o, args)
+	if err != nil {
+		return err
+	}
+	return s.save(ctx, gomlxmodels.Tokenize(s.model, t, o))
+}
+
 func segment(ctx context.Context, args []string) error {
 	var s stageFlags
 	var o gomlxmodels.SegmentOptions

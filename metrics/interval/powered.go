@@ -52,6 +52,13 @@ func PredictionPowered(labels, judged, rest []float64, published bool) (Powered,
 	return p, nil
 }
 
+// Plain is the mean of values of one sample, two or more, with Student's interval.
+func Plain(values []float64) Powered {
+	p, n := powered(values, values, nil, ones(len(values))), float64(len(values))
+	p.rectifier, p.free = p.rectifier*n/(n-1), n-1
+	return p
+}
+
 func ones(n int) []float64 { return slices.Repeat([]float64{1}, n) }
 
 // powered returns the published estimate of a sample with weights.

@@ -2,7 +2,8 @@
 // unknown tokens, truncated texts. An encoder that splits a language into many tokens, or has none of its letters, can
 // cause differences that an audit of languages finds.
 //
-// [Scores] scores a table of embedded texts; [Summarize] is the pure function.
+// [Scores] scores a table of embedded texts; [Summarize] is the pure function. [Losses] divides what a language loses
+// against English between the tokenizer, refusals and the generator; [Attribute] is the pure function.
 package tokens
 
 import "math"

@@ -20,6 +20,7 @@ import (
 	"antipode/gomlxmodels/mindalle"
 	"antipode/gomlxmodels/stage"
 	"antipode/gomlxmodels/textgen"
+	"antipode/gomlxmodels/tokenizers"
 	"antipode/gomlxmodels/vqgan"
 )
 
@@ -30,6 +31,10 @@ type tokenModel struct {
 	files   []string
 	tokens  func(prompt string) (ids []int32, truncated bool, err error)
 	text    string // how prompts are read, for the digest
+
+	tokenizer *tokenizers.Tokenizer
+	limit     int // tokens of a text
+
 	// normalize converts prompts; lost are words that it leaves out. nil = as given
 	normalize func(prompt string) (text string, lost []string, err error)
 }
@@ -100,7 +105,9 @@ func openDALLEMini(dir string, t *gomlxmodels.TokenOptions) (tokenModel, error) 
 	}
 	t.TopK, t.ConditionScale = cmp.Or(t.TopK, 50), cmp.Or(t.ConditionScale, 10)
 	n, err := m.Network(t.ConditionScale)
-	model := tokenModel{network: n, vqgan: m.VQGAN, files: m.Files(), tokens: m.Tokens, text: "as given"}
+	model := tokenModel{network: n, vqgan: m.VQGAN, files: m.Files(), tokens: m.Tokens, text: "as given",
+		limit: m.Config.TextLength}
+	model.tokenizer, _ = m.Tokenizer()
 	if m.Normalizer != nil && t.TextNormalize != "off" {
 		model.text = fmt.Sprintf("normalized, version %d", dallemini.NormalizerVersion)
 		model.normalize = m.Normalizer.Normalize
@@ -114,7 +121,9 @@ func openMinDALLE(dir string, t *gomlxmodels.TokenOptions) (tokenModel, error) {
 		return tokenModel{}, err
 	}
 	t.TopK = cmp.Or(t.TopK, 256)
-	return tokenModel{network: m.Network(), vqgan: m.VQGAN(), files: m.Files(), tokens: m.Tokens, text: "as given"}, nil
+	tokenizer, err := m.Tokenizer()
+	return tokenModel{network: m.Network(), vqgan: m.VQGAN(), files: m.Files(), tokens: m.Tokens, text: "as given",
+		tokenizer: tokenizer, limit: m.Config.TextLength}, err
 }
 
 func (w *tokenWorker) Label() string  { return "generate " + w.name }

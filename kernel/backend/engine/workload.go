@@ -202,7 +202,7 @@ func (w *work) failed(ctx context.Context, p *table.Plan, err error) error {
 
 // unopened counts the rows of a stage whose model is missing.
 func (w *work) unopened(p *table.Plan, in *table.Frame, err error) (*table.Frame, error) {
-	var args struct{ Model, Vector string }
+	var args struct{ Model, Vector, Text string }
 	if json.Unmarshal(p.Args, &args) != nil {
 		return nil, err
 	}
@@ -214,6 +214,8 @@ func (w *work) unopened(p *table.Plan, in *table.Frame, err error) (*table.Frame
 		outputs = datasets.Columns("mask:mask", "outcome:text", "reason:text")
 	case gomlxmodels.EmbedOp:
 		outputs = gomlxmodels.EmbedColumns(args.Vector, in.Masks("mask") != nil)
+	case gomlxmodels.TokenizeOp:
+		outputs = gomlxmodels.TokenizeColumns(args.Text)
 	case gomlxmodels.CaptionOp:
 		outputs = gomlxmodels.CaptionColumns()
 	default:

@@ -16,7 +16,7 @@ import (
 
 // StageOps are the operations whose items a job computes.
 var StageOps = []string{gomlxmodels.GenerateOp, gomlxmodels.SegmentOp, gomlxmodels.EmbedOp, gomlxmodels.CaptionOp,
-	gomlxmodels.AskOp, datasets.CutOp}
+	gomlxmodels.TokenizeOp, gomlxmodels.AskOp, datasets.CutOp}
 
 // Operations whose result for a row depends on that row alone.
 var rowOps = []string{"where", "select", "with", "rename", "remove-prefix", "repeat", "seed-by", "masks", "grow-masks",

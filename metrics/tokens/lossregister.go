@@ -1,0 +1,244 @@
+package tokens
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"antipode/datasets"
+	"antipode/metrics"
+	"antipode/metrics/internal/tabular"
+	"antipode/metrics/interval"
+)
+
+// LossOptions are the options of [Losses].
+type LossOptions struct {
+	Value    string   `json:"value,omitempty" default:"value" help:"column of the scores, higher is better"`
+	By       []string `json:"by,omitempty" help:"text columns that define the groups, such as model; each is corrected on its own"`
+	Language string   `json:"language,omitempty" default:"language" help:"column of the languages"`
+	Against  string   `json:"against,omitempty" default:"en" help:"the language that the others are compared with"`
+	Unit     string   `json:"unit,omitempty" default:"prompt_id" help:"column that names a prompt in all languages, such as concept"`
+	Causes   []string `json:"causes,omitempty" default:"prompt_lost,prompt_unknown,prompt_partial,prompt_cut,prompt_special,prompt_transliterated" help:"number columns that count what the tokenizer did to the row's prompt; those that the table lacks are left out"`
+	Floor    float64  `json:"floor,omitempty" help:"score of an image that was refused; default 0"`
+	AtLeast  float64  `json:"at_least,omitempty" min:"0" help:"the smallest loss that is a cause"`
+	Level    float64  `json:"level,omitempty" default:"0.95" min:">0" max:"<1" help:"confidence level of the intervals"`
+}
+
+// LossRow is a row of [Losses]: a part of the loss of a language.
+type LossRow struct {
+	Group    metrics.Group
+	Language string           `column:"{language}"`
+	Cause    string           `column:"cause" help:"all, refused, what the tokenizer did, generator: the rest"`
+	Loss     metrics.Estimate `column:"loss" unit:"the scores'" help:"the parts sum to that of all"`
+	Share    metrics.Estimate `column:"share" unit:"share of the loss" help:"blank where the whole loss is not above 0"`
+	Low      float64          `column:"bound_low" unit:"the scores'" help:"where the loss cannot be divided"`
+	High     float64          `column:"bound_high" unit:"the scores'"`
+	Flagged  bool             `column:"flagged" help:"the interval of loss is above 0"`
+	Verdict  string           `column:"verdict" help:"the flagged causes, the largest first; no loss; undecided"`
+	Rule     string           `column:"rule" help:"what the verdict follows from"`
+	Method   string           `column:"method" help:"what the prompts with the cause are compared with"`
+	Prompts  int              `column:"n_prompts" unit:"prompts" help:"with the cause"`
+	All      int              `column:"n_all" unit:"prompts"`
+	LeftOut  int              `column:"n_left_out" unit:"prompts" help:"without an image in the reference language"`
+	Images   int              `column:"n_images" unit:"images"`
+	Refused  int              `column:"n_refused" unit:"images"`
+	Interval string           `column:"interval"`
+}
+
+// NoLoss is the verdict on a language without a loss.
+const NoLoss = "no loss"
+
+var losses = metrics.Define(metrics.Definition[LossOptions, LossRow]{
+	Name: "language-loss", Version: 2, // 1 knew intervals of prompts like these only
+	Title: "how much of a language's loss refusals, unknown, cut and special tokens, transliteration and the " +
+		"generator make",
+	Unit: "the scores'", Range: "(-∞, ∞)", Direction: "0 is no loss",
+	Citation: "Kitagawa, JASA 50, 1955; Oaxaca, International Economic Review 14, 1973; Fieller, JRSS B 16, 1954",
+	Inputs: []metrics.Input{
+		{Role: "in", About: "a scored image each row, with the counts that tokenize adds to its prompt"},
+		{Role: "repaired", Optional: true, About: "scored images of prompts written so that the tokenizer does " +
+			"nothing to them: transliterated, shortened or without special tokens"}},
+	Compute: computeLosses,
+})
+
+// Losses is the metric language-loss: the loss of each language against a reference language, divided into what
+// refusals and the tokenizer make of it and the rest, which is the generator's if translations and scores are right;
+// [Attribute] has the definition. in has a row for each image; a cause is a column that counts something of the
+// prompt, such as those of gomlxmodels.Tokenize, and a prompt has it if the count is above 0 and that of the prompt in
+// the reference language is not. A prompt with several causes has their names joined by +, as a cause of its own. Rows
+// without a score are left out unless their outcome is refused. repaired, or a zero table, are images of the same
+// prompts written differently.
+//
+// The intervals of losses hold for all languages and causes of a group at once (Bonferroni); those of shares hold
+// alone. The verdict names the flagged causes. It is undecided where a loss is there and no cause is flagged, or all
+// prompts of a language have a cause and are not repaired.
+func Losses(in, repaired datasets.Table, options ...LossOptions) datasets.Table {
+	return losses.Table(map[string]datasets.Table{"in": in, "repaired": repaired}, options...)
+}
+
+// scored are the images of a prompt in a language.
+type scored struct {
+	scores  []float64
+	refused float64
+	causes  []string
+}
+
+func (s *scored) refusedShare() float64 { return s.refused / (float64(len(s.scores)) + s.refused) }
+
+// group are the scored prompts of a language, by unit.
+type group struct {
+	by      []string // the values of By, then the language
+	prompts map[string]*scored
+	images  int
+	refused int
+}
+
+// read returns the groups of a table; nil without it.
+func (o *LossOptions) read(call *metrics.Call, role string) (out []*group, err error) {
+	in := tabular.Read(call, role)
+	if in.Frame == nil {
+		return nil, nil
+	}
+	values, units := in.Numbers(o.Value), in.Texts(o.Unit)
+	counts := map[string][]float64{}
+	for _, name := range o.Causes {
+		if in.Frame.Column(name) != nil {
+			counts[name] = in.Numbers(name)
+		}
+	}
+	for _, rows := range in.SortedGroups(append(slices.Clone(o.By), o.Language)) {
+		g := &group{by: rows.By, prompts: map[string]*scored{}}
+		for _, i := range rows.Rows {
+			p := g.prompts[units[i]]
+			if p == nil {
+				p = &scored{}
+				g.prompts[units[i]] = p
+			}
+			switch v := values[i]; {
+			case tabular.Outcome(in.Frame, i) == "refused":
+				p.refused++
+				g.refused++
+			case !math.IsNaN(v):
+				p.scores = append(p.scores, v)
+				g.images++
+			}
+			for _, name := range o.Causes {
+				if c := counts[name]; c != nil && c[i] > 0 && !slices.Contains(p.causes, name) {
+					p.causes = append(p.causes, name)
+				}
+			}
+		}
+		out = append(out, g)
+	}
+	return out, in.Err
+}
+
+// compared returns the prompts of a language, with those of the reference language, and the number left out.
+func (o *LossOptions) compared(g, reference, repaired *group) (out []Prompt, leftOut int) {
+	for _, unit := range slices.Sorted(maps.Keys(g.prompts)) {
+		p, to := g.prompts[unit], reference.prompts[unit]
+		if to == nil || to.scores == nil || p.scores == nil && p.refused == 0 {
+			leftOut++
+			continue
+		}
+		one := Prompt{Scores: p.scores, Reference: to.scores, Refused: p.refusedShare(),
+			ReferenceRefused: to.refusedShare()}
+		var causes []string
+		for _, c := range p.causes {
+			if !slices.Contains(to.causes, c) {
+				causes = append(causes, strings.TrimPrefix(c, "prompt_"))
+			}
+		}
+		one.Causes = strings.Join(causes, " + ")
+		if repaired != nil && repaired.prompts[unit] != nil {
+			one.Repaired = repaired.prompts[unit].scores
+		}
+		out = append(out, one)
+	}
+	return out, leftOut
+}
+
+func computeLosses(_ context.Context, call *metrics.Call, o LossOptions) (out []LossRow, err error) {
+	all, err := o.read(call, "in")
+	repaired, err2 := o.read(call, "repaired")
+	if err = cmp.Or(err, err2); err != nil {
+		return nil, err
+	}
+	find := func(groups []*group, by []string) *group {
+		i := slices.IndexFunc(groups, func(g *group) bool { return slices.Equal(g.by, by) })
+		if i < 0 {
+			return nil
+		}
+		return groups[i]
+	}
+	languages, tests := map[*group][]Prompt{}, map[string]int{}
+	leftOut := map[*group]int{}
+	for _, g := range all {
+		by := g.by[:len(o.By)]
+		reference := find(all, append(slices.Clone(by), o.Against))
+		if reference == nil {
+			return nil, fmt.Errorf("%s: no row has the %s %q; set the option against", strings.Join(g.by, ", "),
+				o.Language, o.Against)
+		}
+		if g == reference {
+			continue
+		}
+		languages[g], leftOut[g] = o.compared(g, reference, find(repaired, g.by))
+		tests[strings.Join(by, "\x00")] += len(Attribute(languages[g], AttributeOptions{Level: o.Level,
+			Family: o.Level}))
+	}
+	for _, g := range all {
+		prompts := languages[g]
+		if len(prompts) == 0 {
+			continue
+		}
+		by := g.by[:len(o.By)]
+		parts := Attribute(prompts, AttributeOptions{Floor: o.Floor, Level: o.Level, AtLeast: o.AtLeast,
+			Family: 1 - (1-o.Level)/float64(tests[strings.Join(by, "\x00")])})
+		verdict, rule := Verdict(parts)
+		for _, p := range parts {
+			row := LossRow{Group: by, Language: g.by[len(o.By)], Cause: p.Cause, Loss: p.Loss, Share: p.Share,
+				Low: p.Low, High: p.High, Flagged: p.Flagged, Method: p.Method, Prompts: p.Prompts, All: len(prompts),
+				LeftOut: leftOut[g], Images: g.images, Refused: g.refused, Interval: fmt.Sprintf("%.4g %% interval "+
+					"of Student, simultaneous over languages and causes; of shares Fieller's", 100*o.Level)}
+			if p.Cause == All {
+				row.Verdict, row.Rule = verdict, rule
+			}
+			out = append(out, row)
+		}
+	}
+	return out, nil
+}
+
+// Verdict names the causes of a loss, the largest first, and says what that follows from.
+func Verdict(parts []Part) (verdict, rule string) {
+	var flagged []Part
+	var open []string
+	for _, p := range parts {
+		if p.Flagged && p.Cause != All {
+			flagged = append(flagged, p)
+		}
+		if p.Low == 0 && p.Cause != Generator { // what is left is above 0
+			open = append(open, p.Cause)
+		}
+	}
+	slices.SortStableFunc(flagged, func(a, b Part) int { return cmp.Compare(b.Loss.Value, a.Loss.Value) })
+	var names []string
+	for _, p := range flagged {
+		names = append(names, p.Cause)
+	}
+	switch {
+	case open != nil:
+		rule = "no prompt without " + strings.Join(open, ", ") + " to compare with: repair the prompts"
+		return strings.Join(append(names, interval.Undecided), ", "), rule
+	case names != nil:
+		return strings.Join(names, ", "), "loss > 0 with these causes"
+	case parts[0].Flagged:
+		return interval.Undecided, "loss > 0, but not with any one cause"
+	}
+	return NoLoss, "loss contains 0, or is below the smallest that counts"
+}
