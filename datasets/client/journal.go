@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 )
 
@@ -31,25 +30,4 @@ func AppendJournal(path string, req Request, res *Result) error {
 	}
 	_, err = f.Write(append(line, '\n'))
 	return errors.Join(err, f.Close())
-}
-
-// ReadJournal returns the runs of a journal in their order; a file that does not exist has none.
-func ReadJournal(path string) (entries []Entry, err error) {
-	f, err := os.Open(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	for in := json.NewDecoder(f); ; {
-		var e Entry
-		if err := in.Decode(&e); errors.Is(err, io.EOF) {
-			return entries, nil
-		} else if err != nil {
-			return nil, fmt.Errorf("the journal of the run: %w", err)
-		}
-		entries = append(entries, e)
-	}
 }

@@ -8,94 +8,157 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/table"
+	"antipode/kernel/backend/store"
 )
 
-// comparison compares the columns of a recorded table a with those of a recomputed one b.
-type comparison struct {
-	a, b   *table.Frame
-	moved  []Moved
-	beyond []string // differences that the tolerance does not allow
-	others []string // differences that another device may make
+// The statuses of results.
+const (
+	Identical     = "identical"      // to the last bit
+	Equal         = "equal"          // within the tolerance
+	Different     = "different"      // beyond it, or with another conclusion
+	NotVerifiable = "not verifiable" // an input is missing or another one
+)
+
+// Report is what a verification found.
+type Report struct {
+	// Results has the status of each result, the least number of digits that agree, and its conclusions.
+	Results *table.Frame
+	// Digits are the number columns that differ: the digits that agree, and the largest difference and the tolerance,
+	// relative to the largest value of the column.
+	Digits  *table.Frame
+	Changes *table.Frame   // the conclusions that are others now
+	Reasons []string       // what else differs, and why results are not verifiable
+	Count   map[string]int // of results, by status
 }
 
-// columns compares tables of the same columns and number of rows. On the same kind of device, texts and images must be
-// equal.
-func (c *comparison) columns(tolerance float64, same bool) {
-	for i := range c.a.Columns {
-		x, y := &c.a.Columns[i], &c.b.Columns[i]
-		if x.Kind == table.KindNumber {
-			c.numbers(x, y, tolerance)
-			continue
-		}
-		n := 0
-		for row, text := range x.Texts {
-			if strings.ReplaceAll(y.Texts[row], "\r\n", "\n") != text { // as a CSV file is read
-				n++
-			}
-		}
-		switch what := fmt.Sprintf("%s differs in %d of %d rows", x.Name, n, len(x.Texts)); {
-		case n == 0 || isVerdict(x.ColumnSpec): // these are listed one by one
-		case same:
-			c.beyond = append(c.beyond, what)
-		default:
-			c.others = append(c.others, what)
-		}
+func newReport() *Report {
+	frame := func(columns ...string) *table.Frame { return table.NewFrame(datasets.Columns(columns...)) }
+	return &Report{Count: map[string]int{},
+		Results: frame("result:text", "rows:number", "status:text", "digits:text", "conclusions:number",
+			"changed:number"),
+		Digits:  frame("result:text", "column:text", "digits:number", "difference:number", "tolerance:number"),
+		Changes: frame("result:text", "row:text", "column:text", "was:text", "is:text")}
+}
+
+func (p *Report) add(r *Result, status, digits string, conclusions, changed int, why ...string) {
+	p.Results.Add([]string{r.Name, status, digits}, float64(r.Rows), float64(conclusions), float64(changed))
+	p.Count[status]++
+	if len(why) > 0 {
+		p.Reasons = append(p.Reasons, r.Name+": "+strings.Join(why, "; "))
 	}
 }
 
-func (c *comparison) numbers(x, y *table.Column, tolerance float64) {
-	largest, apart, missing := 0.0, 0.0, 0
+// tolerance returns that of numbers, relative to the largest value of their column, and whether texts and images must
+// be equal: without networks, on the same kind of device, on another one, and with bfloat16 on one side.
+func tolerance(recorded, here string) (float64, bool) {
+	switch {
+	case recorded == "":
+		return 1e-9, true
+	case recorded == here:
+		return 1e-5, true
+	case strings.Contains(recorded+here, "cuda"):
+		return 2e-2, false
+	}
+	return 1e-3, false
+}
+
+// compare compares a result with its recomputed rows.
+func (p *Report) compare(r *Result, f *table.Frame, device string) error {
+	digest, err := store.FrameDigest(f)
+	if err != nil {
+		return err
+	}
+	a, b := r.table, plain(f)
+	allowed, same := tolerance(r.Device, device)
+	var beyond, others []string
+	names, agree, before := rowNames(b), math.MaxInt, p.Digits.Len()
+	if !slices.Equal(a.Specs(), b.Specs()) || a.Len() != b.Len() {
+		beyond = append(beyond, fmt.Sprintf("%d rows of %s instead of %d of %s", b.Len(), table.NameList(b.Specs()),
+			a.Len(), table.NameList(a.Specs())))
+	} else {
+		names = rowNames(a)
+		for i := range a.Columns {
+			x := &a.Columns[i]
+			by, n := apart(x, &b.Columns[i])
+			if by > 0 {
+				digits := int(max(0, math.Floor(-math.Log10(by))))
+				agree = min(agree, digits)
+				p.Digits.Add([]string{r.Name, x.Name}, float64(digits), by, allowed)
+			}
+			what := fmt.Sprintf("%s differs in %d of %d rows", x.Name, n, x.Len())
+			switch {
+			case by > allowed:
+				beyond = append(beyond, fmt.Sprintf("%s differs by %.1e, more than %.0e", x.Name, by, allowed))
+			case n == 0 || isVerdict(x.ColumnSpec): // these are listed one by one
+			case same || x.Kind == table.KindNumber:
+				beyond = append(beyond, what)
+			default:
+				others = append(others, what)
+			}
+		}
+	}
+	was := conclusions(a, rowNames(a))
+	changed := p.changes(r, was, conclusions(b, names))
+	status, digits, equal := Equal, "all", p.Digits.Len() == before && len(others) == 0
+	if p.Digits.Len() > before {
+		digits = fmt.Sprint(agree)
+	}
+	if len(beyond)+changed > 0 {
+		status = Different
+	} else if equal && digest == r.Digest {
+		status = Identical
+	} else if equal {
+		others = append(others, "vectors, masks or how numbers are spelled differ, by how much is not recorded")
+	}
+	p.add(r, status, digits, len(was), changed, append(beyond, others...)...)
+	return nil
+}
+
+// apart returns the largest difference of the numbers of two columns relative to the largest value of the first, and in
+// how many rows another value differs.
+func apart(x, y *table.Column) (by float64, n int) {
+	largest := 0.0
+	for row, text := range x.Texts {
+		if strings.ReplaceAll(y.Texts[row], "\r\n", "\n") != text { // as a CSV file is read
+			n++
+		}
+	}
 	for row, a := range x.Numbers {
 		b := y.Numbers[row]
 		switch {
 		case a == b || math.IsNaN(a) && math.IsNaN(b):
-		case math.IsNaN(a) || math.IsNaN(b) || math.IsInf(a-b, 0):
-			missing++
+		case math.IsNaN(a-b) || math.IsInf(a-b, 0):
+			n++
 		default:
-			apart = max(apart, math.Abs(a-b))
+			by = max(by, math.Abs(a-b))
 		}
-		if !math.IsNaN(a) && !math.IsInf(a, 0) {
-			largest = max(largest, math.Abs(a))
+		if math.Abs(a) > largest && !math.IsInf(a, 0) {
+			largest = math.Abs(a)
 		}
 	}
-	if missing > 0 {
-		c.beyond = append(c.beyond, fmt.Sprintf("%s has %d values that one side lacks", x.Name, missing))
+	if by > 0 {
+		by /= largest // +Inf where all were 0
 	}
-	if apart == 0 {
-		return
-	}
-	by := apart / largest // +Inf where all were 0
-	c.moved = append(c.moved, Moved{x.Name, by, int(max(0, math.Floor(-math.Log10(by))))})
-	if by > tolerance {
-		c.beyond = append(c.beyond, fmt.Sprintf("%s differs by %.1e of its largest value, more than %.0e", x.Name, by,
-			tolerance))
-	}
+	return by, n
 }
 
-// Summary says what a verification found, as a table of results, one of the digits that differ, and one of the
-// conclusions that change; the last two may have no rows.
-func Summary(outcomes []*Outcome) (results, digits, changes *table.Frame) {
-	results = table.NewFrame(datasets.Columns("result:text", "rows:number", "status:text", "digits:text",
-		"conclusions:number", "changed:number"))
-	digits = table.NewFrame(datasets.Columns("result:text", "column:text", "digits:number", "difference:number",
-		"tolerance:number"))
-	changes = table.NewFrame(datasets.Columns("result:text", "row:text", "column:text", "was:text", "is:text"))
-	for _, o := range outcomes {
-		agree := "all"
-		for _, m := range o.Moved {
-			digits.Add([]string{o.Result.name, m.Column}, float64(m.Digits), m.By, o.Tolerance)
-		}
-		if len(o.Moved) > 0 {
-			agree = fmt.Sprint(slices.MinFunc(o.Moved, func(a, b Moved) int { return a.Digits - b.Digits }).Digits)
-		}
-		if o.Status == NotVerifiable {
-			agree = ""
-		}
-		results.Add([]string{o.Result.name, string(o.Status), agree}, float64(o.Result.Rows),
-			float64(o.Verdicts), float64(len(o.Changes)))
-		for _, x := range o.Changes {
-			changes.Add([]string{o.Result.name, x.Row, x.Column, x.Was, x.Is})
+// changes adds the conclusions that differ, and returns how many.
+func (p *Report) changes(r *Result, was, is []conclusion) (n int) {
+	values := map[[2]string][2]string{}
+	for i, side := range [][]conclusion{was, is} {
+		for _, c := range side {
+			both := values[[2]string{c.row, c.column}]
+			both[i] = c.value
+			values[[2]string{c.row, c.column}] = both
 		}
 	}
-	return results, digits, changes
+	for _, c := range slices.Concat(was, is) {
+		at := [2]string{c.row, c.column}
+		if both := values[at]; both[0] != both[1] {
+			p.Changes.Add([]string{r.Name, c.row, c.column, both[0], both[1]})
+			n++
+		}
+		delete(values, at)
+	}
+	return n
 }

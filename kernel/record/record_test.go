@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"testing"
 	"time"
 
@@ -48,9 +49,8 @@ func small(t *testing.T) *made {
 	must.Do(t, os.WriteFile(filepath.Join(m.notebook, "answers.csv"), []byte(answers), 0o644))
 	m.run = Run{Notebook: filepath.Join(m.notebook, "small.ipynb"), Home: m.home, Store: m.e.Store,
 		License: "CC0-1.0", Params: []string{"n=2"}, Started: time.Now(), Ended: time.Now(),
-		Software:    Property{Name: "antipode", Value: "test"},
-		Environment: []Property{{Name: "Go", Value: "go1.26"}, {Name: "platform", Value: "linux/amd64"}},
-		Rows:        func(ctx context.Context, r client.Request) (*client.Result, error) { return m.e.Run(ctx, r, nil) }}
+		Version: "test", Environment: []string{"Go=go1.26", "platform=linux/amd64"},
+		Rows: func(ctx context.Context, r client.Request) (*client.Result, error) { return m.e.Run(ctx, r, nil) }}
 	m.write(t, m.dir)
 	return m
 }
@@ -69,7 +69,7 @@ func (m *made) write(t *testing.T, dir string) (digest string) {
 	one := func(images datasets.Table) datasets.Table { return images.Where("object", "==", "boat") }
 	must.Get(metrics.Acquisition(one(world.Reference()), one(world.Sampled()), metrics.AcquisitionOptions{
 		By: metrics.By("region")}).Rows(t.Context()))(t)
-	m.run.Journal = must.Get(client.ReadJournal(journal))(t)
+	m.run.Journal = must.Get(ReadJournal(journal))(t)
 	for _, name := range []string{"small.ipynb", "small.html"} {
 		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte("ran in "+m.notebook+"/\n"), 0o644))
 	}
@@ -81,7 +81,7 @@ func (m *made) write(t *testing.T, dir string) (digest string) {
 }
 
 // verify recomputes a record with the notebook's files in a folder.
-func (m *made) verify(t *testing.T, dir, files string) []*Outcome {
+func (m *made) verify(t *testing.T, dir, files string) *Report {
 	t.Helper()
 	r := must.Get(Open(dir))(t)
 	if len(r.Problems) > 0 {
@@ -90,7 +90,7 @@ func (m *made) verify(t *testing.T, dir, files string) []*Outcome {
 	return m.recompute(t, r, files)
 }
 
-func (m *made) recompute(t *testing.T, r *Record, files string) []*Outcome {
+func (m *made) recompute(t *testing.T, r *Record, files string) *Report {
 	t.Helper()
 	return must.Get(r.Recompute(t.Context(), Options{Engine: m.e, Home: m.home, Files: files,
 		Say: func(string) {}}))(t)
@@ -135,23 +135,23 @@ func TestRecord(t *testing.T) {
 	elsewhere := t.TempDir()
 	check := func(want ...string) {
 		t.Helper()
-		var got []string
-		for _, o := range m.verify(t, m.dir, elsewhere) {
-			got = append(got, string(o.Status)+" "+o.Reason)
-		}
+		found := m.verify(t, m.dir, elsewhere)
+		got := append(slices.Clone(found.Results.Texts("status")), found.Reasons...)
 		for i := range got {
 			if len(got) != len(want) || !regexp.MustCompile("^"+want[i]+"$").MatchString(got[i]) {
 				t.Errorf("%q, want %q", got, want)
 			}
 		}
 	}
-	check(`not verifiable notebook:/answers.csv is not here; fix: put it at .*answers.csv .*`,
-		`not verifiable it reads notebook:/few.csv, which is not verifiable: see 001-few`, "identical ")
+	check(NotVerifiable, NotVerifiable, Identical,
+		`001-few: notebook:/answers.csv is not here; fix: put it at .*answers.csv .*`,
+		`002-bounds: it reads notebook:/few.csv, which is not verifiable: see 001-few`)
 	answers := must.Get(os.ReadFile(filepath.Join(m.notebook, "answers.csv")))(t)
 	must.Do(t, os.WriteFile(filepath.Join(elsewhere, "answers.csv"), append(answers, "x,Velmora,ok,no\n"...), 0o644))
-	check(`not verifiable notebook:/answers.csv is another file here.*`, `not verifiable .*001-few`, "identical ")
+	check(NotVerifiable, NotVerifiable, Identical, `001-few: notebook:/answers.csv is missing or another file here.*`,
+		`002-bounds: .*001-few`)
 	must.Do(t, os.WriteFile(filepath.Join(elsewhere, "answers.csv"), answers, 0o644))
-	check("identical ", "identical ", "identical ")
+	check(Identical, Identical, Identical)
 	if _, err := Open(t.TempDir()); err == nil {
 		t.Error("an empty folder is a record")
 	}

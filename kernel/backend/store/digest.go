@@ -66,36 +66,13 @@ func (h *FrameHash) Add(rows *table.Frame) error {
 
 // Sum returns the digest of the rows so far.
 func (h *FrameHash) Sum() string {
-	digest, _ := DigestOf(h.rows, h.columns, h.Columns())
-	return digest
-}
-
-// Columns returns the SHA-256 of each column's values so far, in hexadecimal.
-func (h *FrameHash) Columns() []string {
-	sums := make([]string, len(h.values))
-	for i, values := range h.values {
-		sums[i] = hex.EncodeToString(values.Sum(nil))
+	head, _ := json.Marshal(h.columns)
+	sum := sha256.New()
+	fmt.Fprintf(sum, "%d\x00%s", h.rows, head)
+	for _, values := range h.values {
+		sum.Write(values.Sum(nil))
 	}
-	return sums
-}
-
-// DigestOf returns the [FrameDigest] of a number of rows with these columns, whose values have these SHA-256
-// ([FrameHash.Columns]). The error is that of a sum that is not hexadecimal.
-func DigestOf(rows int, columns []table.ColumnSpec, sums []string) (string, error) {
-	head, err := json.Marshal(columns)
-	if err != nil {
-		return "", err
-	}
-	h := sha256.New()
-	fmt.Fprintf(h, "%d\x00%s", rows, head)
-	for _, sum := range sums {
-		values, err := hex.DecodeString(sum)
-		if err != nil {
-			return "", err
-		}
-		h.Write(values)
-	}
-	return digestVersion + hex.EncodeToString(h.Sum(nil)), nil
+	return digestVersion + hex.EncodeToString(sum.Sum(nil))
 }
 
 // hashValues writes the values of a column. Texts and vectors follow their lengths; no vector has the length noVector.

@@ -21,7 +21,6 @@ type Options struct {
 	Out      string   // executed notebook; empty = NAME.out.ipynb in the working directory
 	HTML     string   // page; empty = NAME.out.html in the working directory, and none where Out or InPlace is set
 	InPlace  bool     // write the outputs into Notebook itself
-	Silent   bool     // do not say where the outputs are
 	Params   []string // "name=value", see the package
 
 	ModuleDir string    // folder of the go.mod of module antipode
@@ -93,11 +92,9 @@ func Run(ctx context.Context, opts Options) (err error) {
 		if err == nil {
 			err = saved
 		}
-		switch {
-		case saved != nil || opts.Silent:
-		case page != "":
+		if saved == nil && page != "" {
 			p.say("wrote " + out + " and " + page)
-		default:
+		} else if saved == nil {
 			p.say("wrote " + out)
 		}
 	}()
