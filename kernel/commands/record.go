@@ -160,9 +160,9 @@ func verifyRecord(ctx context.Context, s *store.Store, dir, files, digest string
 	}
 	n := found.Count
 	fmt.Printf("\n%d results on %s: %d identical, %d equal, %d different, %d not verifiable; "+
-		"conclusions that change: %d; problems with files: %d\n", len(r.Results), cmp.Or(e.DeviceKind(), "plain Go, without networks"),
-		n[record.Identical], n[record.Equal], n[record.Different], n[record.NotVerifiable], found.Changes.Len(),
-		len(r.Problems))
+		"conclusions that change: %d; problems with files: %d\n", len(r.Results),
+		cmp.Or(e.DeviceKind(), "plain Go, without networks"), n[record.Identical], n[record.Equal],
+		n[record.Different], n[record.NotVerifiable], found.Changes.Len(), len(r.Problems))
 	switch {
 	case len(r.Problems) > 0 || n[record.Different] > 0:
 		return exitError{errors.New("the record is not what this machine computes"), exitDifferent}
