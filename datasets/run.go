@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
@@ -98,7 +99,7 @@ func (t Table) request(ctx context.Context, req client.Request, estimate bool) (
 	if err != nil {
 		return nil, err
 	}
-	req.Plan, req.Samples = plan, cell.InNotebook()
+	req.Plan, req.Samples, req.Trace = plan, cell.InNotebook(), os.Getenv(client.JournalVar) != ""
 	exec, err := client.Default(cell.Say)
 	if err != nil {
 		return nil, err
@@ -124,5 +125,8 @@ func (t Table) request(ctx context.Context, req client.Request, estimate bool) (
 		}
 		return nil, err
 	}
-	return res, nil
+	if req.Trace {
+		err = client.AppendJournal(os.Getenv(client.JournalVar), req, res)
+	}
+	return res, err
 }

@@ -27,6 +27,9 @@ type Request struct {
 	// a bad row. [Backend.Run] sets it after the backend died.
 	Careful bool `json:"careful,omitempty"`
 
+	// Trace requests [Result.Trace].
+	Trace bool `json:"trace,omitempty"`
+
 	// Secrets are environment variables of the client that a stage needs, such as the key of an image API. No record,
 	// log or digest contains them. nil = those of the process that runs the request; the resident backend uses none.
 	Secrets map[string]string `json:"secrets,omitempty"`
@@ -41,6 +44,14 @@ type Result struct {
 	Found    int            `json:"found"`    // items found in the store
 	Notes    []string       `json:"notes,omitempty"`
 	Record   string         `json:"record,omitempty"` // id of the run record in the store
+	Trace    *Trace         `json:"trace,omitempty"`  // what the run used, where [Request.Trace] is set
+}
+
+// Trace is what a run used, whether it computed its items or found them in the store.
+type Trace struct {
+	Results map[string]string `json:"results,omitempty"` // ids of its scores, by the digests of their plans
+	Models  map[string]string `json:"models,omitempty"`  // SHA-256 of its models, by name
+	Files   map[string]string `json:"files,omitempty"`   // SHA-256 of the files of tables and images that it read, by path
 }
 
 // Executor runs plans: the resident backend, or the engine that package kernel/backend/all registers in the process.

@@ -14,6 +14,7 @@ var examples = map[string][]string{
 	},
 	"run":    {"antipode run notebooks/tour.ipynb -p n=2"},
 	"export": {"antipode export notebooks/tour.ipynb --to figures --width 3.25"},
+	"record": {"antipode record notebooks/words.ipynb --out record"},
 	"diff":   {"antipode diff before.csv after.csv --on region"},
 	"compare": {
 		`antipode compare --a old.parquet --b new.parquet --metric precision-coverage --real photos.parquet --by region \

@@ -57,6 +57,8 @@ func commands() []command {
 			"run a notebook headless; writes the executed notebook and an HTML page", runNotebook},
 		{"export", exportArgs, "run a notebook; writes its figures as PDF, SVG and PNG, its tables as CSV and LaTeX",
 			exportNotebook},
+		{"record", recordArgs, "run a notebook; writes a folder (RO-Crate) with which others recompute its results: " +
+			"store verify --record DIR", recordNotebook},
 		{"new", "[--audit NAME [--images PATH] [-p name=value]…] NAME.ipynb",
 			"write a starter notebook, or that of an audit with your images", newNotebook},
 		{"install", "", "install the kernel \"Go (Antipode)\" in Jupyter", install},

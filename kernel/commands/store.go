@@ -25,7 +25,7 @@ import (
 )
 
 // storeArgs are the arguments of the command store.
-const storeArgs = "[ls | show RESULT | verify RESULT | gc | merge STORE… | compact]"
+const storeArgs = "[ls | show RESULT | verify RESULT|--record DIR | gc | merge STORE… | compact]"
 
 func storeCommand(ctx context.Context, args []string) error {
 	what := "ls"
@@ -62,15 +62,23 @@ func storeCommand(ctx context.Context, args []string) error {
 		}
 		return showRecord(s, rest[0])
 	case "verify":
-		fs := flags("store verify", "RESULT")
+		fs := flags("store verify", "RESULT | --record DIR [--files DIR] [--digest DIGEST] [--backend KIND]")
+		dir := fs.String("record", "", "recompute the results of a record, the folder `DIR` of antipode record")
+		files := fs.String("files", ".", "with --record, the folder `DIR` with the notebook's files")
+		digest := fs.String("digest", "", "with --record, its `DIGEST` as published")
+		fs.Func("backend", "compute on the backend `KIND`: go, xla:cpu or xla:cuda; default the best there is",
+			restrictBackend)
 		fs.Func("allow-exec", "a `PATH` of a program that the result was made with, to run it again",
 			client.AllowExec)
 		rest, err := parse(fs, args)
 		if err != nil {
 			return err
 		}
-		if len(rest) != 1 {
-			return usage("antipode store verify RESULT")
+		if *dir != "" && len(rest) == 0 {
+			return verifyRecord(ctx, s, *dir, *files, *digest)
+		}
+		if len(rest) != 1 || *dir != "" {
+			return usage("antipode store verify RESULT, or antipode store verify --record DIR")
 		}
 		return verify(ctx, s, rest[0])
 	}

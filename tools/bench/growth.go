@@ -15,7 +15,8 @@ import (
 // growthBenchmark measures how time and memory of the command grow with the size of its inputs, each command with a
 // backend of its own. The exponent e of a line says that the time above that of the smallest size grows as n^e.
 var growthBenchmark = benchmark{
-	about: "time and memory of commands with 1,000, 10,000, … rows up to -n, vectors up to -vectors, images up to -images",
+	about: "time and memory of commands with 1,000, 10,000, … rows up to -n, vectors up to -vectors, images up to " +
+		"-images",
 	ints:  map[string]int{"n": 1_000_000, "vectors": 100_000, "images": 10_000, "size": 64, "seed": 1},
 	run:   runGrowth,
 }
@@ -33,7 +34,7 @@ var growths = []grown{
 	{"precision and coverage, 6 groups", "vectors",
 		"score --metric precision-coverage --real real.csv --gen generated.csv --vector full --by region --out o.csv"},
 	{"gaps, 6 groups, 200 resamples", "vectors",
-		"score --metric region-gaps --cells none --real real.csv --gen generated.csv --vector full --by region --out o.csv"},
+		"score --metric region-gaps --cells none --real real.csv --gen generated.csv --by region --out o.csv"},
 	{"CSV to Parquet", "n", "table --in rows.csv --out rows.parquet"},
 	{"sorted, and counted by group", "n", "table --in rows.parquet --sort score --count region,even"},
 }

@@ -161,6 +161,7 @@ type history struct {
 	retried   map[item]bool          // items that were computed again; see client.Request.RetryFailed
 	originals map[string]string      // the paths of images by those of their converted forms
 	sources   []*source              // whose files are read when they are needed
+	files     map[string]string      // digests of the files that tables and images were read from, if they are traced
 }
 
 // badRows are the bad rows that a run leaves out.
@@ -175,7 +176,7 @@ func (e *Engine) newRun(ctx context.Context, req client.Request, progress func(t
 		bad: &badRows{}, missing: computing{}, history: &history{models: map[string]string{},
 			origins: map[string]string{}, uses: map[string]bool{}, added: map[string]bool{},
 			results: map[*table.Plan]string{}, once: map[string]bool{}, retried: map[item]bool{},
-			originals: map[string]string{}}}
+			originals: map[string]string{}, files: map[string]string{}}}
 }
 
 // child returns a run whose frames are not those of r, for plans that are evaluated in another way: what it does is
@@ -246,6 +247,9 @@ func (e *Engine) evaluateIn(ctx context.Context, req client.Request, progress fu
 		r.show(f)
 	}
 	res.Notes = r.notes
+	if req.Trace {
+		res.Trace = r.trace()
+	}
 	if err := e.Store.Flush(); err != nil {
 		fmt.Fprintf(logWriter, "the index of file digests is not stored: %v\n", err) // it saves time only
 	}
@@ -387,7 +391,7 @@ func (r *run) digests(p *table.Plan, f *table.Frame) (inputs []string, result st
 
 // record describes the run of a plan and its result.
 func (r *run) record(p *table.Plan, t savedTable) *store.Record {
-	rec := &store.Record{ID: resultID(p, t.inputs), Result: t.result, Plan: p, Inputs: t.inputs, Models: r.models,
+	rec := &store.Record{ID: ResultID(p, t.inputs), Result: t.result, Plan: p, Inputs: t.inputs, Models: r.models,
 		Sources: r.origins, Device: r.e.DeviceKind(),
 		Versions: versions(r.e.opts.Build), Rows: t.rows, Computed: r.computed, Found: r.found, Notes: r.notes,
 		Readings: found(r.readings), Bad: r.bad.rows, Finished: time.Now().UTC()}

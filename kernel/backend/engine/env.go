@@ -143,7 +143,7 @@ func (e *Engine) openDevice(r *run) (Device, error) {
 // setOrigin makes the packs that are written from now on name a device.
 func (e *Engine) setOrigin(d interface{ Kind() string }) {
 	origin := e.Store.Origin()
-	origin.Build, origin.Device, origin.Features = e.opts.Build, d.Kind(), features()
+	origin.Build, origin.Device, origin.Features = e.opts.Build, d.Kind(), Features()
 	if named, ok := d.(interface{ Describe() (text, plugin string) }); ok {
 		origin.Description, origin.Plugin = named.Describe()
 	}
@@ -159,8 +159,8 @@ type deviceError struct{ error }
 func (d deviceError) Unwrap() error        { return d.error }
 func (d deviceError) Is(target error) bool { return target == ErrDevice }
 
-// features returns the processor's instructions that results may depend on.
-func features() string {
+// Features returns the processor's instructions that results may depend on.
+func Features() string {
 	var have []string
 	for name, has := range map[string]bool{"avx2": cpu.X86.HasAVX2, "fma": cpu.X86.HasFMA,
 		"avx512f": cpu.X86.HasAVX512F, "avx512bf16": cpu.X86.HasAVX512BF16, "amx": cpu.X86.HasAMXTile,

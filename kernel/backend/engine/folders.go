@@ -167,6 +167,7 @@ func (r *run) metadata(f *table.Frame, dir string, files []string) (*table.Frame
 	missing, first, twice, again := 0, "", 0, ""
 	left := map[string]bool{}
 	for _, file := range files {
+		r.opened(filepath.Join(dir, filepath.FromSlash(file)), "")
 		err := readMetadata(filepath.Join(dir, filepath.FromSlash(file)), file, func(name string,
 			fields []field) error {
 			name = path.Join(path.Dir(file), strings.ReplaceAll(name, "\\", "/"))
@@ -375,6 +376,7 @@ func (r *run) archives(p *table.Plan, a datasets.ReadFileArgs, dir string, files
 			prefix = file[:len(file)-len(".tar")] + "/"
 		}
 		rows, had := map[string]int{}, map[string]bool{}
+		r.opened(filepath.Join(dir, filepath.FromSlash(file)), "")
 		err := eachMember(filepath.Join(dir, filepath.FromSlash(file)), func(name string, data []byte) error {
 			folder, base := path.Split(name)
 			key, extension, _ := strings.Cut(base, ".")

@@ -43,14 +43,16 @@ func folder(table string) string {
 // file returns the file of an absolute path, or a copy of an object.
 func (r *run) file(path string) (string, error) {
 	if !objecturl.IsRemote(path) {
+		r.opened(path, "")
 		return path, nil
 	}
 	u, err := objecturl.Parse(path)
 	if err != nil {
 		return "", err
 	}
-	path, _, err = r.e.objects.Fetch(r.ctx, u)
-	return path, err
+	local, digest, err := r.e.objects.Fetch(r.ctx, u)
+	r.opened(path, digest)
+	return local, err
 }
 
 // image returns the file of an image or mask of a table, and its digest. An object whose digest the table contains is
@@ -75,6 +77,7 @@ func (r *run) image(o origin, img table.Image) (file, digest string, err error) 
 		return "", "", err
 	}
 	digest, err = r.e.Store.FileDigest(file)
+	r.opened(file, digest)
 	return file, digest, plain(err)
 }
 
@@ -192,7 +195,7 @@ func (r *run) saveObject(f *table.Frame) error {
 		return err
 	}
 	var data bytes.Buffer
-	if err := encodeTable(&data, u.Name(), f); err != nil {
+	if err := EncodeTable(&data, u.Name(), f); err != nil {
 		return fmt.Errorf("cannot write %s: %w", u.Plain(), err)
 	}
 	b, err := r.e.objects.Bucket(r.ctx, u)

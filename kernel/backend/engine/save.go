@@ -32,7 +32,7 @@ func (r *run) save(f *table.Frame) (saved savedTable, err error) {
 	if objecturl.IsRemote(r.req.Save) {
 		err = r.saveObject(rows)
 	} else {
-		err = writeTable(r.req.Save, func(to io.Writer) error { return encodeTable(to, r.req.Save, rows) })
+		err = writeTable(r.req.Save, func(to io.Writer) error { return EncodeTable(to, r.req.Save, rows) })
 	}
 	if err != nil {
 		return saved, err
@@ -171,8 +171,8 @@ func newTableWriter(to io.Writer, name string, columns []table.ColumnSpec) (tabl
 	return parquet.NewWriter(to, columns)
 }
 
-// encodeTable writes the content of the file of a frame.
-func encodeTable(to io.Writer, name string, f *table.Frame) error {
+// EncodeTable writes the content of the file of a frame: CSV if the name ends in .csv, else Parquet. Images are paths.
+func EncodeTable(to io.Writer, name string, f *table.Frame) error {
 	w, err := newTableWriter(to, name, f.Specs())
 	if err != nil {
 		return err

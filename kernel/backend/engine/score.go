@@ -16,8 +16,8 @@ import (
 	"antipode/kernel/backend/store"
 )
 
-// resultID identifies a whole-table result by operation, arguments and input rows.
-func resultID(p *table.Plan, inputs []string) string {
+// ResultID identifies a whole-table result by operation, arguments and the digests of its input tables.
+func ResultID(p *table.Plan, inputs []string) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\x00%s", p.Op, p.Args)
 	for _, in := range inputs {
@@ -43,7 +43,7 @@ func (r *run) stored(p *table.Plan, in []*table.Frame, evaluate operation.Evalua
 		}
 		inputs = append(inputs, d)
 	}
-	id := resultID(p, inputs)
+	id := ResultID(p, inputs)
 	r.results[p] = id
 	if f, rec, err := r.store.Result(id); err == nil {
 		for _, n := range rec.Notes {
@@ -115,32 +115,42 @@ func relocate(result *table.Frame, in []*table.Frame) {
 var ErrNotVerifiable = errors.New("not verifiable")
 
 // Verify recomputes a stored or saved result from its record, starting at the sources: it uses only models and file
-// digests of the store. It returns the digest of the rows, which equals rec.Result if they are the same. A record of
-// an operation that this build does not have, or of a program that is not allowed to run ([client.AllowExec]), gives
-// [ErrNotVerifiable], before anything is computed.
+// digests of the store. It returns the digest of the rows, which equals rec.Result if they are the same. Errors are
+// those of [Engine.Recompute].
 func (e *Engine) Verify(ctx context.Context, rec *store.Record, progress func(table.Progress)) (digest string,
 	err error) {
-	if op := unknownOperation(rec.Plan); op != "" {
-		return "", fmt.Errorf("result %.12s is %w: another build wrote its record, with the operation %q, which "+
-			"this one does not have", rec.ID, ErrNotVerifiable, op)
-	}
-	for model, digest := range rec.Models {
-		program, is := strings.CutPrefix(model, gomlxmodels.Exec)
-		if is && client.Allowed(os.Getenv(client.ExecVar), program) != digest {
-			return "", fmt.Errorf("result %.12s is %w: the program %s made it, which is not allowed to run or has "+
-				"changed since. Fix: --allow-exec %[3]s, if it is the same", rec.ID, ErrNotVerifiable, program)
-		}
-	}
 	scratch, remove, err := e.Store.Scratch()
 	if err != nil {
 		return "", err
 	}
 	defer remove()
-	res, err := e.evaluate(ctx, client.Request{Plan: rec.Plan, SkipBad: len(rec.Bad) > 0}, progress, scratch)
+	again := *rec
+	again.Saved = ""
+	res, err := e.Recompute(ctx, &again, scratch, progress)
 	if err != nil {
 		return "", err
 	}
 	return store.FrameDigest(res.Frame)
+}
+
+// Recompute evaluates the plan of a record with the items of a scratch store only ([store.Store.Scratch]), and saves
+// the rows if the record is that of a saved table. A record of an operation that this build does not have, or of a
+// program that is not allowed to run ([client.AllowExec]), gives [ErrNotVerifiable], before anything is computed.
+func (e *Engine) Recompute(ctx context.Context, rec *store.Record, scratch *store.Store,
+	progress func(table.Progress)) (*client.Result, error) {
+	if op := unknownOperation(rec.Plan); op != "" {
+		return nil, fmt.Errorf("result %.12s is %w: another build wrote its record, with the operation %q, which "+
+			"this one does not have", rec.ID, ErrNotVerifiable, op)
+	}
+	for model, digest := range rec.Models {
+		program, is := strings.CutPrefix(model, gomlxmodels.Exec)
+		if is && client.Allowed(os.Getenv(client.ExecVar), program) != digest {
+			return nil, fmt.Errorf("result %.12s is %w: the program %s made it, which is not allowed to run or has "+
+				"changed since. Fix: --allow-exec %[3]s, if it is the same", rec.ID, ErrNotVerifiable, program)
+		}
+	}
+	return e.evaluate(ctx, client.Request{Plan: rec.Plan, SkipBad: len(rec.Bad) > 0, Save: rec.Saved,
+		AllColumns: true, Trace: true}, progress, scratch)
 }
 
 // unknownOperation returns an operation of a plan that this build does not have, or "".

@@ -1,0 +1,112 @@
+package record
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Record is a record as [Open] reads it.
+type Record struct {
+	Dir      string
+	Digest   string   // of the manifest, which names all other files: that of the record
+	Problems []string // what was changed, is missing or does not fit together
+	Results  []*Result
+	read     map[string]string // SHA-256 of the files that were read, by their paths in places
+}
+
+// ErrNoRecord is wrapped by the error of a folder that is no record.
+var ErrNoRecord = errors.New("not a record of `antipode record`")
+
+// Open reads a record and checks it: every file by its SHA-256, files that are missing or that nothing lists, and
+// whether metadata, results, their tables and the list of conclusions fit together. It computes nothing.
+func Open(dir string) (*Record, error) {
+	files, err := list(dir)
+	if errors.Is(err, fs.ErrNotExist) || files[manifestFile] == files[metadataFile] {
+		return nil, fmt.Errorf("%s: %w", dir, ErrNoRecord)
+	}
+	r := &Record{Dir: dir, Digest: files[manifestFile].sha256, read: map[string]string{}}
+	if err != nil {
+		r.say("", err)
+	}
+	r.checkFiles(files)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		stem, isResult := strings.CutPrefix(strings.TrimSuffix(name, ".json"), "results/")
+		if !isResult || !strings.HasSuffix(name, ".json") {
+			continue
+		}
+		res, err := readResult(stem, r.data(name), r.data("results/"+stem+".csv"))
+		if r.say(name, err); err == nil {
+			r.Results = append(r.Results, res)
+		}
+	}
+	if want, err := listed(r.Results); err != nil || !bytes.Equal(want, r.data(conclusionsFile)) {
+		r.say(conclusionsFile, errors.New("not the conclusions of the results"))
+	}
+	rows, err := csv.NewReader(bytes.NewReader(r.data(filesFile))).ReadAll()
+	r.say(filesFile, err)
+	for _, row := range rows {
+		if len(row) == 3 && row[2] == "read" {
+			r.read[row[0]] = row[1]
+		}
+	}
+	return r, nil
+}
+
+// say adds a problem, nil = none.
+func (r *Record) say(name string, err error) {
+	if err != nil {
+		r.Problems = append(r.Problems, strings.TrimPrefix(name+": "+err.Error(), ": "))
+	}
+}
+
+func (r *Record) data(name string) []byte {
+	data, err := os.ReadFile(filepath.Join(r.Dir, filepath.FromSlash(name)))
+	if !errors.Is(err, fs.ErrNotExist) {
+		r.say("", err)
+	}
+	return data
+}
+
+// checkFiles compares the files with the manifest and, where they are those, with the metadata.
+func (r *Record) checkFiles(files map[string]listing) {
+	left := maps.Clone(files)
+	delete(left, manifestFile)
+	for line := range strings.Lines(string(r.data(manifestFile))) {
+		sum, name, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "  ")
+		switch f, there := files[name]; {
+		case !ok || left[name] == listing{} && there:
+			r.say(manifestFile, fmt.Errorf("the line %q is damaged", strings.TrimSpace(line)))
+		case !there:
+			r.say(name, errors.New("missing"))
+		case f.sha256 != sum:
+			r.say(name, errors.New("changed"))
+		}
+		delete(left, name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(left)) {
+		r.say(name, fmt.Errorf("no part of the record: %s does not list it", manifestFile))
+	}
+	var c crate
+	r.say(metadataFile, json.Unmarshal(r.data(metadataFile), &c))
+	described := map[string]listing{}
+	for _, e := range c.Graph {
+		if e["@type"] == "File" {
+			described[fmt.Sprint(e["@id"])] = listing{fmt.Sprint(e["sha256"]), fmt.Sprint(e["contentSize"])}
+		}
+	}
+	present := maps.Clone(files)
+	delete(present, manifestFile)
+	delete(present, metadataFile)
+	if !maps.Equal(present, described) && len(r.Problems) == 0 {
+		r.say(metadataFile, errors.New("it does not describe these files"))
+	}
+}

@@ -1,0 +1,125 @@
+package record
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"antipode/datasets/manifest"
+)
+
+// places are folders of the machine and what they are called in a record:
+//
+//	notebook:/FILE       the notebook's folder; with `store verify` that of --files, or what the record makes again
+//	store:/FILE          the store
+//	dataset:NAME/FILE    a data set (antipode data pull NAME)
+//	files:NAME/FILE      another folder; with `store verify` the folder NAME in that of --files
+//	home:/FILE           elsewhere in the user's home folder, in what the notebook printed
+type places []place
+
+type place struct {
+	name, dir string
+	in        *regexp.Regexp // the folder in a text; its first group is what follows
+}
+
+func (p *places) add(name, dir string) {
+	if dir == "" || dir == "/" || slices.ContainsFunc(*p, func(q place) bool { return q.dir == dir }) {
+		return
+	}
+	*p = append(*p, place{name, dir, regexp.MustCompile(regexp.QuoteMeta(dir) + `(/|[^\w.-]|$)`)})
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		p.add(name, real)
+	}
+	slices.SortStableFunc(*p, func(a, b place) int { return len(b.dir) - len(a.dir) })
+}
+
+var absolute = regexp.MustCompile(`"(?:exec:)?(/[^"\\]+)"`)
+
+// placesOf returns the places of a notebook's run; journal is JSON with the paths that it used.
+func placesOf(notebook, home string, journal []byte) (p places, err error) {
+	dir, err := filepath.Abs(filepath.Dir(notebook))
+	if err != nil {
+		return nil, err
+	}
+	p.add("notebook:", dir)
+	for _, name := range manifest.Names() {
+		if found, err := manifest.Find(name, manifest.FindOptions{Home: home, From: dir}); err == nil {
+			p.add("dataset:"+name, found)
+		}
+	}
+	p.add("store:", home)
+	for _, m := range absolute.FindAllSubmatch(journal, -1) {
+		file := string(m[1])
+		info, err := os.Stat(file)
+		if err != nil || p.hide(file) != file {
+			continue
+		}
+		if !info.IsDir() {
+			file = filepath.Dir(file)
+		}
+		name := "files:" + filepath.Base(file)
+		if slices.ContainsFunc(p, func(q place) bool { return q.name == name }) {
+			name += fmt.Sprintf("-%d", len(p))
+		}
+		p.add(name, file)
+	}
+	if user, err := os.UserHomeDir(); err == nil {
+		p.add("home:", user)
+	}
+	return p, nil
+}
+
+// hide replaces the folders in a text by the names of their places.
+func (p places) hide(text string) string {
+	for _, q := range p {
+		if strings.Contains(text, q.dir) {
+			text = q.in.ReplaceAllString(text, strings.ReplaceAll(q.name, "$", "$$")+"${1}")
+		}
+	}
+	return text
+}
+
+// placed is a path in a place, in JSON.
+var placed = regexp.MustCompile(`"(exec:)?((?:notebook|store|dataset|files):[^"\\]*)"`)
+
+// resolved returns a result whose paths are those of this machine, which find returns.
+func (r *Result) resolved(find func(placed string) (string, error)) (*Result, error) {
+	data, err := json.Marshal(r)
+	if err != nil {
+		return nil, err
+	}
+	data = placed.ReplaceAllFunc(data, func(m []byte) []byte {
+		parts := placed.FindSubmatch(m)
+		name, failed := find(string(parts[2]))
+		if failed != nil {
+			err = failed
+		}
+		quoted, _ := json.Marshal(string(parts[1]) + name)
+		return quoted
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := &Result{Name: r.Name}
+	return out, json.Unmarshal(data, out)
+}
+
+// here returns the path of this machine for one of a record: files is the user's folder of --files, home the store.
+func here(placed, files, home string) (string, error) {
+	kind, rest, _ := strings.Cut(placed, ":")
+	rest = filepath.FromSlash(path.Clean("/" + rest))
+	switch kind {
+	case "store":
+		return filepath.Join(home, rest), nil
+	case "dataset":
+		name, file, _ := strings.Cut(rest[1:], "/")
+		dir, err := manifest.Find(name, manifest.FindOptions{Home: home})
+		return filepath.Join(dir, file), err
+	}
+	return filepath.Join(files, rest), nil
+}

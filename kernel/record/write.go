@@ -1,0 +1,354 @@
+package record
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"antipode/datasets"
+	"antipode/datasets/client"
+	"antipode/datasets/manifest"
+	"antipode/datasets/table"
+	"antipode/gomlxmodels"
+	"antipode/internal/objecturl"
+	"antipode/kernel/backend/engine"
+	"antipode/kernel/backend/store"
+)
+
+// Names of files in a record.
+const (
+	metadataFile    = "ro-crate-metadata.json"
+	manifestFile    = "manifest-sha256.txt"
+	conclusionsFile = "conclusions.csv"
+	filesFile       = "files.csv"
+	licensesFile    = "licenses.csv"
+)
+
+// Run is a notebook's run, of which [Write] makes a record.
+type Run struct {
+	Notebook       string   // the notebook's path
+	Params         []string // NAME=VALUE
+	Journal        []client.Entry
+	Started, Ended time.Time
+	Author         string // of the record; "" = not stated
+	License        string // of the record, a text or URL; "" = not stated
+	Version        string // of the command
+	// Environment is the machine, NAME=VALUE: compiler, processor, plugin, precision and so on.
+	Environment []string
+	Images      bool // copy the images of the results
+
+	Home  string // the store's folder
+	Store *store.Store
+	Rows  func(context.Context, client.Request) (*client.Result, error) // evaluates a plan with that store
+}
+
+// ReadJournal returns the runs of a journal in their order.
+func ReadJournal(path string) (entries []client.Entry, err error) {
+	data, err := os.ReadFile(path)
+	for in := json.NewDecoder(bytes.NewReader(data)); err == nil && in.More(); {
+		var e client.Entry
+		if err = in.Decode(&e); err == nil {
+			entries = append(entries, e)
+		}
+	}
+	return entries, err
+}
+
+// writer writes one record.
+type writer struct {
+	Run
+	dir     string
+	places  places
+	results []*Result
+	scores  map[string]bool // ids of those that have been added
+	saved   []string        // paths of the files that the run saved
+	used    []entity        // data sets and models
+}
+
+// Write writes the record of a run into dir, a folder with the executed notebook and its page. It returns the number of
+// results, and the digest of the record: that of its manifest.
+func Write(ctx context.Context, dir string, run Run) (results int, digest string, err error) {
+	w := &writer{Run: run, dir: dir, scores: map[string]bool{}}
+	journal, err := json.Marshal(run.Journal)
+	if err == nil {
+		w.places, err = placesOf(run.Notebook, run.Home, journal)
+	}
+	if err == nil {
+		err = w.collect(ctx)
+	}
+	if err == nil && len(w.results) == 0 {
+		err = errors.New("the notebook computes no score and saves no table: there is nothing to record")
+	}
+	for _, step := range []func() error{w.writeResults, w.writeFiles, w.writeLicenses, w.hideOutputs, w.writeMetadata} {
+		if err == nil {
+			err = step()
+		}
+	}
+	if err == nil {
+		digest, err = w.writeManifest()
+	}
+	return len(w.results), digest, err
+}
+
+// collect adds the results of the journal: the scores of each run, inputs first, and the tables that were saved last
+// under their names. A table of cell.Keep is no result: a later run finds it in the store.
+func (w *writer) collect(ctx context.Context) error {
+	last := map[string]int{}
+	for i, e := range w.Journal {
+		last[e.Request.Save] = i
+	}
+	for i, e := range w.Journal {
+		saved := e.Request.Save != "" && !w.isKept(e.Request.Save)
+		if err := w.addScores(e.Request.Plan, e.Result.Trace.Results, saved); err != nil {
+			return err
+		}
+		if !saved || last[e.Request.Save] != i {
+			continue
+		}
+		rec, err := w.Store.Record(e.Result.Record)
+		if err != nil {
+			return err
+		}
+		res, err := w.Rows(ctx, client.Request{Plan: e.Request.Plan, SkipBad: len(rec.Bad) > 0})
+		if err != nil {
+			return err
+		}
+		if err := w.add(objecturl.Base(e.Request.Save), e.Request.Plan, rec, res.Frame); err != nil {
+			return err
+		}
+		w.saved = append(w.saved, e.Request.Save)
+	}
+	return nil
+}
+
+func (w *writer) isKept(file string) bool { return filepath.Dir(file) == filepath.Join(w.Home, "kept") }
+
+// addScores adds the scores of a plan's inputs and, unless its rows are saved, of the plan itself.
+func (w *writer) addScores(p *table.Plan, ids map[string]string, saved bool) error {
+	for _, in := range p.Inputs {
+		if err := w.addScores(in, ids, false); err != nil {
+			return err
+		}
+	}
+	id := ids[p.Digest()]
+	if id == "" || saved || w.scores[id] {
+		return nil
+	}
+	w.scores[id] = true
+	f, rec, err := w.Store.Result(id)
+	if err != nil {
+		return err
+	}
+	return w.add(p.Op, p, rec, f)
+}
+
+var unusual = regexp.MustCompile(`[^\w.-]+`)
+
+func (w *writer) add(name string, plan *table.Plan, rec *store.Record, f *table.Frame) error {
+	name = unusual.ReplaceAllString(strings.TrimSuffix(name, path.Ext(name)), "_")
+	r, err := newResult(fmt.Sprintf("%03d-%s", len(w.results)+1, name), plan, rec, f)
+	if err != nil {
+		return err
+	}
+	data, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	out := &Result{Name: r.Name, table: r.table}
+	if err := json.Unmarshal([]byte(w.places.hide(string(data))), out); err != nil {
+		return err
+	}
+	out.ID = engine.ResultID(out.Plan, out.Inputs)
+	w.results = append(w.results, out)
+	for _, c := range f.Columns {
+		for _, img := range c.Images {
+			if !w.Images || img.SHA256 == "" {
+				continue
+			}
+			if err := w.copy(img.Path, "images/"+img.SHA256+filepath.Ext(img.Path)); err != nil {
+				return fmt.Errorf("--images: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+func (w *writer) writeResults() error {
+	for _, r := range w.results {
+		data, err := marshal(r)
+		if err == nil {
+			err = errors.Join(w.put(r.file(".json"), data), w.putTable(r.file(".csv"), r.table))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	data, err := listed(w.results)
+	return errors.Join(err, w.put(conclusionsFile, data))
+}
+
+// marshal returns a value as indented JSON, with < and & as they are.
+func marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	to := json.NewEncoder(&b)
+	to.SetEscapeHTML(false)
+	to.SetIndent("", " ")
+	err := to.Encode(v)
+	return b.Bytes(), err
+}
+
+func (w *writer) put(name string, data []byte) error {
+	to := filepath.Join(w.dir, filepath.FromSlash(name))
+	return errors.Join(os.MkdirAll(filepath.Dir(to), 0o755), os.WriteFile(to, data, 0o644))
+}
+
+func (w *writer) putTable(name string, f *table.Frame) error {
+	data, err := encode(f)
+	return errors.Join(err, w.put(name, data))
+}
+
+func (w *writer) copy(from, name string) error {
+	data, err := os.ReadFile(from)
+	return errors.Join(err, w.put(name, data))
+}
+
+// writeFiles lists the files that were read, and copies tables of cell.Keep.
+func (w *writer) writeFiles() error {
+	digests := map[string]string{}
+	for _, e := range w.Journal {
+		maps.Copy(digests, e.Result.Trace.Files)
+	}
+	for _, m := range w.dataSets() {
+		dir, _ := manifest.Find(m.Name, manifest.FindOptions{Home: w.Home, From: filepath.Dir(w.Notebook)})
+		for _, f := range m.Files { // where none is here, its printed values alone were read
+			file := filepath.Join(dir, filepath.FromSlash(f.Path))
+			if digest, err := store.HashFile(file); err == nil {
+				digests[file] = digest
+			}
+		}
+	}
+	list := table.NewFrame(datasets.Columns("file:text", "sha256:text", "from:text"))
+	for _, file := range slices.Sorted(maps.Keys(digests)) {
+		from, name := "read", w.places.hide(file)
+		switch {
+		case w.isKept(file):
+			if err := w.copy(file, "kept/"+filepath.Base(file)); err != nil {
+				return err
+			}
+			from = "a function of the notebook; in kept/"
+		case strings.HasPrefix(name, "store:") && !strings.HasPrefix(name, "store:/data/"):
+			continue // an image that the store holds
+		case slices.ContainsFunc(w.saved, func(saved string) bool {
+			return file == saved || strings.HasPrefix(file, strings.TrimSuffix(saved, filepath.Ext(saved))+".images/")
+		}):
+			from = "saved by the notebook"
+		}
+		list.Add([]string{name, digests[file], from})
+	}
+	return w.putTable(filesFile, list)
+}
+
+// dataSets returns the data sets that a path names, and those whose name an operation has.
+func (w *writer) dataSets() (used []manifest.Manifest) {
+	text, _ := json.Marshal(w.Journal)
+	plans := w.places.hide(string(text))
+	for _, name := range manifest.Names() {
+		op := `"op":"` + strings.ReplaceAll(name, "_", "")
+		if m, err := manifest.Get(name); err == nil && (strings.Contains(plans, `"dataset:`+name+`"`) ||
+			strings.Contains(plans, `"dataset:`+name+`/`) || strings.Contains(plans, op+"-") ||
+			strings.Contains(plans, `"op":"`+name+`"`)) {
+			used = append(used, m)
+		}
+	}
+	return used
+}
+
+// writeLicenses lists the licenses of data sets and models.
+func (w *writer) writeLicenses() error {
+	list := table.NewFrame(datasets.Columns("kind:text", "name:text", "version:text", "license:text", "source:text"))
+	add := func(kind, name, version, license, source string) {
+		list.Add([]string{kind, name, version, license, source})
+		w.used = append(w.used, entity{"@id": fmt.Sprintf("#used-%d", list.Len()), "@type": "CreativeWork",
+			"name": name, "version": version,
+			"description": strings.TrimSpace(kind + ", license: " + license + " " + source)})
+	}
+	for _, m := range w.dataSets() {
+		add("data set", m.Name, m.Version, m.License, m.Origin)
+	}
+	models, sources := map[string]string{}, map[string]string{}
+	for _, r := range w.results {
+		maps.Copy(models, r.Models)
+		maps.Copy(sources, r.Sources)
+	}
+	for _, name := range slices.Sorted(maps.Keys(models)) {
+		m, _ := gomlxmodels.Find(name)
+		add("model", name, "SHA-256 "+models[name], cmp.Or(m.License, "not known: see its card"),
+			cmp.Or(sources[name], m.Hub))
+	}
+	return w.putTable(licensesFile, list)
+}
+
+// hideOutputs removes folders of this machine from the executed notebook and its page.
+func (w *writer) hideOutputs() error {
+	entries, err := os.ReadDir(w.dir)
+	for _, e := range entries {
+		if ext := filepath.Ext(e.Name()); ext == ".ipynb" || ext == ".html" {
+			data, readErr := os.ReadFile(filepath.Join(w.dir, e.Name()))
+			err = errors.Join(err, readErr, w.put(e.Name(), []byte(w.places.hide(string(data)))))
+		}
+	}
+	return err
+}
+
+// writeManifest writes the SHA-256 of all files, and returns that of the list.
+func (w *writer) writeManifest() (digest string, err error) {
+	files, err := list(w.dir)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		fmt.Fprintf(&b, "%s  %s\n", files[name].sha256, name)
+	}
+	if err := w.put(manifestFile, []byte(b.String())); err != nil {
+		return "", err
+	}
+	return store.HashFile(filepath.Join(w.dir, manifestFile))
+}
+
+// listing is a file of a record.
+type listing struct{ sha256, size string }
+
+// list returns the files of a record by their names with slashes. What is no file is an error.
+func list(dir string) (files map[string]listing, err error) {
+	files = map[string]listing{}
+	err = filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		rel, err := filepath.Rel(dir, name)
+		info, infoErr := e.Info()
+		if err = errors.Join(err, infoErr); err == nil && !info.Mode().IsRegular() {
+			err = fmt.Errorf("%s: not a file", rel)
+		}
+		if err != nil {
+			return err
+		}
+		sum, err := store.HashFile(name)
+		files[filepath.ToSlash(rel)] = listing{sum, fmt.Sprint(info.Size())}
+		return err
+	})
+	return files, err
+}
