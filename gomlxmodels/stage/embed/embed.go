@@ -23,7 +23,7 @@ import (
 )
 
 // Version of the stage; see stage.Stage.
-const Version = 1
+const Version = 2
 
 func init() {
 	stage.Register(stage.Stage{Name: gomlxmodels.EmbedOp, Version: Version, Open: open})
@@ -135,7 +135,7 @@ func open(ctx context.Context, env stage.Env, raw json.RawMessage) (stage.Worker
 	if on == device.XLACUDA {
 		w.kind.batch = max(w.kind.batch, gpuBatch)
 	}
-	w.dtype = stage.Precision(w.args.Precision, on)
+	w.dtype = stage.Precision(w.args.Precision, on, env.Note)
 	w.digest = fmt.Sprintf("%s %s %s %s", model, w.kind.choices, strings.ToLower(w.dtype.String()), on)
 	return w, nil
 }
@@ -176,7 +176,7 @@ func (w *worker) Readings(rows *table.Frame) []table.Reading {
 }
 
 func (w *worker) Load(ctx context.Context) (err error) {
-	key := fmt.Sprintf("%s (%.12s, %s)", w.name, w.digest, w.kind.choices)
+	key := fmt.Sprintf("%s (%.12s, %s, %s)", w.name, w.digest, w.kind.choices, strings.ToLower(w.dtype.String()))
 	w.encoder, w.Release, err = stage.Load(ctx, w.env, key, func(backend compute.Backend) (encoder, error) {
 		return w.kind.load(backend, w.dtype, w.kind.batch)
 	})

@@ -27,6 +27,24 @@ func encoderArgs(folder, vector, text string) gomlxmodels.EmbedArgs {
 	return args
 }
 
+// TestPrecisions: a model that is open in float32 is not used for bfloat16.
+func TestPrecisions(t *testing.T) {
+	env := stagetest.NewEnv(t, testbackend.XLA(t))
+	scene := stagetest.Scenes(t, 1)[0]
+	f := &table.Frame{Columns: []table.Column{table.TextColumn("id", []string{"a"}),
+		table.ImageColumn("image", []table.Image{scene})}}
+	var vectors [][]float32
+	for _, precision := range []string{"float32", "bfloat16"} {
+		args := encoderArgs("clip/testdata/siglip", "", "")
+		args.Precision = precision
+		got := stagetest.Run(t, stagetest.Start(t, env, gomlxmodels.EmbedOp, args), f, []int{0}, 1)
+		vectors = append(vectors, got[0][0].Vector)
+	}
+	if slices.Equal(vectors[0], vectors[1]) || near.Compare(vectors[0], vectors[1], 0.1, 0.1) != nil {
+		t.Errorf("float32 %v, bfloat16 %v", vectors[0][:4], vectors[1][:4])
+	}
+}
+
 // TestEncoders embeds images and texts with the folders of DINOv2 and SigLIP without further options: the decomposed
 // vectors where there are masks, and SigLIP's image vector as full and as clip_image.
 func TestEncoders(t *testing.T) {
