@@ -142,7 +142,8 @@ func KnownActivation(name string) error {
 }
 
 // Activation applies an activation by its Hugging Face name: gelu, gelu_new, gelu_tanh, gelu_pytorch_tanh, gelu_fast,
-// quick_gelu, relu, silu, swish, tanh. It panics on another; see [KnownActivation].
+// quick_gelu, relu, silu, swish, tanh. It panics on another; see [KnownActivation]. It is computed in float32 whatever
+// the dtype of x, which is faster too: a step in 16 bits is two conversions.
 //
 // Shapes: x [...] → [...].
 func Activation(name string, x *Node) *Node {
@@ -150,7 +151,7 @@ func Activation(name string, x *Node) *Node {
 	if f == nil {
 		panic(KnownActivation(name))
 	}
-	return f(x)
+	return ConvertDType(f(Float32(x)), x.DType())
 }
 
 // MLP is dense, activation, dense.

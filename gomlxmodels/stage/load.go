@@ -9,11 +9,13 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
+	"golang.org/x/sys/cpu"
 
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/device"
@@ -123,10 +125,17 @@ func isNil(m any) bool {
 }
 
 // Precision returns the number type to compute in: the requested one ("float32", "bfloat16") or, for anything else,
-// that of the device's kind: bfloat16 on an NVIDIA GPU, float32 elsewhere.
-func Precision(requested, kind string) dtypes.DType {
+// that of the device's kind: bfloat16 on an NVIDIA GPU, float32 elsewhere. It notes if the processor has no
+// instructions for bfloat16 and computes it slower than float32.
+func Precision(requested, kind string, note func(format string, args ...any)) dtypes.DType {
+	if requested == "bfloat16" && kind == device.XLACPU && !multipliesBFloat16 {
+		note("this processor has no instructions for bfloat16 (AVX512-BF16, AMX): it is slower than float32 here")
+	}
 	if requested == "bfloat16" || requested != "float32" && kind == device.XLACUDA {
 		return dtypes.BFloat16
 	}
 	return dtypes.Float32
 }
+
+// multipliesBFloat16 reports whether the processor multiplies in bfloat16; of arm64 it is assumed.
+var multipliesBFloat16 = runtime.GOARCH != "amd64" || cpu.X86.HasAVX512BF16 || cpu.X86.HasAMXBF16

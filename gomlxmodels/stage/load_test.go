@@ -11,6 +11,7 @@ import (
 
 // bfloat16 is for the GPU alone, unless requested.
 func TestPrecision(t *testing.T) {
+	defer func(has bool) { multipliesBFloat16 = has }(multipliesBFloat16)
 	for _, c := range []struct {
 		requested, kind string
 		want            dtypes.DType
@@ -20,8 +21,13 @@ func TestPrecision(t *testing.T) {
 		{"", device.XLACUDA, dtypes.BFloat16}, {"auto", device.XLACUDA, dtypes.BFloat16},
 		{"float32", device.XLACUDA, dtypes.Float32},
 	} {
-		if got := Precision(c.requested, c.kind); got != c.want {
-			t.Errorf("%q on %s: %s, want %s", c.requested, c.kind, got, c.want)
+		for _, multipliesBFloat16 = range []bool{true, false} {
+			noted := false
+			got := Precision(c.requested, c.kind, func(string, ...any) { noted = true })
+			slow := c.kind == device.XLACPU && c.want == dtypes.BFloat16 && !multipliesBFloat16
+			if got != c.want || noted != slow {
+				t.Errorf("%q on %s: %s, want %s; noted %v", c.requested, c.kind, got, c.want, noted)
+			}
 		}
 	}
 }

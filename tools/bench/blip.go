@@ -16,7 +16,7 @@ var blipBenchmark = benchmark{
 	about: "captions of BLIP base, greedy, -tokens each, all images in one batch, against transformers; " +
 		"-peer openvino, openvino-bfloat16 and onnxruntime compute the images' features there",
 	ints:  map[string]int{"n": 8, "tokens": 20, "repeat": 3, "seed": 1},
-	texts: map[string]string{"peer": "transformers"},
+	texts: map[string]string{"peer": "transformers", "precision": "float32"},
 	run: func(s *session) error {
 		n, tokens := s.int("n"), max(2, s.int("tokens"))
 		if err := s.begin(n, tokens, s.text("peer")); err != nil {
@@ -26,7 +26,8 @@ var blipBenchmark = benchmark{
 		if err != nil {
 			return err
 		}
-		c, err := blip.NewCaptioner(s.device.Backend, m, textgen.CaptionerOptions{Batch: n})
+		c, err := blip.NewCaptioner(s.device.Backend, m, textgen.CaptionerOptions{Batch: n,
+			DType: precisions[s.text("precision")]})
 		if err != nil {
 			return err
 		}
@@ -57,7 +58,7 @@ var blipBenchmark = benchmark{
 			{title + "images to the first token", "images", n},
 			{title + "tokens after the first", "tokens", n * (tokens - 1)},
 			{fmt.Sprintf("%scaptions of %d tokens", title, tokens), "captions", n},
-		}, side{"antipode, " + s.device.Kind, ours})
+		}, side{"antipode, " + s.device.Kind + ", " + s.text("precision"), ours})
 		if err != nil {
 			return err
 		}

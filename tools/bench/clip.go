@@ -16,7 +16,7 @@ var clipBenchmark = benchmark{
 		"-peer openvino, openvino-bfloat16 and onnxruntime compute the images there, and no texts",
 	ints: map[string]int{"n": 32, "texts": 256, "repeat": 5, "batch": clip.DefaultBatch, "tokens": clip.DefaultTokens,
 		"seed": 1},
-	texts: map[string]string{"peer": "transformers"},
+	texts: map[string]string{"peer": "transformers", "precision": "float32"},
 	run: func(s *session) error {
 		n, texts := s.int("n"), s.int("texts")
 		if err := s.begin(n, texts, s.text("peer")); err != nil {
@@ -26,7 +26,8 @@ var clipBenchmark = benchmark{
 		if err != nil {
 			return err
 		}
-		e, err := clip.NewEncoder(s.device.Backend, m, clip.Options{Batch: s.int("batch"), Tokens: s.int("tokens")})
+		e, err := clip.NewEncoder(s.device.Backend, m, clip.Options{Batch: s.int("batch"), Tokens: s.int("tokens"),
+			DType: precisions[s.text("precision")]})
 		if err != nil {
 			return err
 		}
@@ -48,7 +49,7 @@ var clipBenchmark = benchmark{
 			return out, err
 		}
 		if err := s.compare(encoding{part{"CLIP ViT-B/32, image tower", "images", n},
-			fmt.Sprintf("batch %d", s.int("batch")), "image", []int{4, 8, 16, 32},
+			fmt.Sprintf("%s, batch %d", s.text("precision"), s.int("batch")), "image", []int{4, 8, 16, 32},
 			func() ([][]float32, error) { return projected(e.EncodeImages(ctx, pixels)) }}); err != nil {
 			return err
 		}

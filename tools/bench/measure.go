@@ -48,8 +48,10 @@ type encoding struct {
 
 // compare measures both sides of an encoding, and compares their vectors.
 func (s *session) compare(e encoding) error {
-	if peer := s.texts["peer"]; peer != nil && strings.HasSuffix(*peer, "-bfloat16") {
-		s.tolerance = 0.1 // of another precision
+	for _, flag := range []string{"peer", "precision"} {
+		if of := s.texts[flag]; of != nil && strings.HasSuffix(*of, "bfloat16") {
+			s.tolerance = 0.1
+		}
 	}
 	var vectors [][]float32
 	encode := func() (err error) {

@@ -17,7 +17,7 @@ var vitBenchmark = benchmark{
 		"passes; -peer drop removes tokens, image by image; -peer openvino, openvino-bfloat16 and onnxruntime run " +
 		"the three passes there",
 	ints:  map[string]int{"n": 16, "repeat": 5, "batch": vit.DefaultBatch, "seed": 1},
-	texts: map[string]string{"peer": "masked"},
+	texts: map[string]string{"peer": "masked", "precision": "float32"},
 	run: func(s *session) error {
 		n, mode := s.int("n"), s.text("peer")
 		images, err := ellipses(s, n)
@@ -31,14 +31,15 @@ var vitBenchmark = benchmark{
 		if err != nil {
 			return err
 		}
-		e, err := vit.NewEncoder(s.device.Backend, m, vit.Options{Batch: s.int("batch")})
+		e, err := vit.NewEncoder(s.device.Backend, m, vit.Options{Batch: s.int("batch"),
+			DType: precisions[s.text("precision")]})
 		if err != nil {
 			return err
 		}
 		defer e.Close()
 		batches := slices.DeleteFunc([]int{4, 8, 16}, func(b int) bool { return b > max(n, 4) })
 		return s.compare(encoding{part{"decomposed embedding, ViT-B/16, peer " + mode, "images", n},
-			fmt.Sprintf("batch %d", e.Batch()), mode, batches, func() ([][]float32, error) {
+			fmt.Sprintf("%s, batch %d", s.text("precision"), e.Batch()), mode, batches, func() ([][]float32, error) {
 				list, err := e.Encode(context.Background(), images)
 				var vectors [3][][]float32
 				for _, v := range list {

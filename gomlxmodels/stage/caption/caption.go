@@ -129,7 +129,11 @@ func open(ctx context.Context, env stage.Env, raw json.RawMessage) (stage.Worker
 		return nil, err
 	}
 	w.options.Ends = w.network.Ends
-	w.dtype = stage.Precision(cmp.Or(w.args.Precision, "float32"), "")
+	device, err := env.DeviceKind()
+	if err != nil {
+		return nil, err
+	}
+	w.dtype = stage.Precision(cmp.Or(w.args.Precision, "float32"), device, env.Note)
 	decoder := w.network.Decoder(w.dtype)
 	if err := w.options.Validate(decoder.Vocab); err != nil {
 		return nil, err

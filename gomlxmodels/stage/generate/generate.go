@@ -110,7 +110,7 @@ func open(ctx context.Context, env stage.Env, raw json.RawMessage) (stage.Worker
 	if err != nil {
 		return nil, err
 	}
-	w.dtype, w.batch = stage.Precision(w.args.Precision, device), imagesAtOnce(device, w.model, w.args)
+	w.dtype, w.batch = stage.Precision(w.args.Precision, device, env.Note), imagesAtOnce(device, w.model, w.args)
 	a := w.args
 	w.digest = fmt.Sprintf("%s %d %v %q %d×%d %s %s", contents, a.Steps, a.Guidance, a.Scheduler, a.Width, a.Height,
 		strings.ToLower(w.dtype.String()), device)

@@ -77,7 +77,7 @@ func openTokens(env stage.Env, args gomlxmodels.GenerateArgs, name, dir string) 
 	if err != nil {
 		return nil, err
 	}
-	w.dtype, w.batch = stage.Precision(args.Precision, device), cmp.Or(together[device], vqgan.DefaultBatch)
+	w.dtype, w.batch = stage.Precision(args.Precision, device, env.Note), cmp.Or(together[device], vqgan.DefaultBatch)
 	w.digest = fmt.Sprintf("%s top-k %d top-p %v temperature %v condition scale %v text %s %s %s %s", contents,
 		t.TopK, t.TopP, t.Temperature, t.ConditionScale, w.model.text, strings.ToLower(w.dtype.String()), device, name)
 	return w, nil
