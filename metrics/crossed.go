@@ -87,37 +87,44 @@ func (o CrossedOptions) read(call *Call) (d *crossed.Design, groups [][]string, 
 	if err = cmp.Or(in.Err, err); err != nil {
 		return nil, nil, 0, err
 	}
-	there := func(i int) bool { return !math.IsNaN(values[i]) }
-	all, of := in.Groups(o.By), make([]int, len(values))
-	var missing GroupNotes
-	for k, g := range all {
-		for _, i := range g.Rows {
-			of[i] = k
+	var used []float64
+	var rows []int // with a value
+	for i, v := range values {
+		if !math.IsNaN(v) {
+			used, rows = append(used, v), append(rows, i)
 		}
-		if left := len(slices.DeleteFunc(slices.Clone(g.Rows), there)); left > 0 {
+	}
+	by := make([][]string, len(values))
+	var missing GroupNotes
+	for _, g := range in.Groups(o.By) {
+		left := 0
+		for _, i := range g.Rows {
+			if by[i] = g.By; math.IsNaN(values[i]) {
+				left++
+			}
+		}
+		if left > 0 {
 			missing.Add("%d rows have no value and are left out (bounds says what they could change)",
 				strings.Join(g.By, "/"), left)
 		}
 	}
 	missing.AddTo(call, o.By...)
-	var used []float64
 	seen := map[string]bool{}
 	factors := []crossed.Factor{{Name: strings.Join(o.By, " and ")}}
-	for i, v := range values {
-		if there(i) {
-			level := fmt.Sprint(of[i])
-			if !seen[level] {
-				seen[level], groups = true, append(groups, all[of[i]].By)
-			}
-			used, factors[0].Levels = append(used, v), append(factors[0].Levels, level)
+	for _, i := range rows {
+		level := strings.Join(by[i], "\x00")
+		if !seen[level] {
+			seen[level], groups = true, append(groups, by[i])
 		}
+		factors[0].Levels = append(factors[0].Levels, level)
 	}
 	for _, name := range o.Over {
-		f := crossed.Factor{Name: name}
-		for i, text := range in.Texts(name) {
-			if there(i) {
-				f.Levels = append(f.Levels, text)
-			}
+		f, texts := crossed.Factor{Name: name}, in.Texts(name)
+		if in.Err != nil {
+			return nil, nil, 0, in.Err
+		}
+		for _, i := range rows {
+			f.Levels = append(f.Levels, texts[i])
 		}
 		factors = append(factors, f)
 	}

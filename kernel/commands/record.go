@@ -17,6 +17,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/client"
 	"antipode/gomlxmodels/device"
+	"antipode/gomlxmodels/stage"
 	"antipode/internal/plaintext"
 	"antipode/kernel/backend/all"
 	"antipode/kernel/backend/engine"
@@ -112,10 +113,7 @@ func writeRecord(ctx context.Context, dir string, run record.Run) (n int, digest
 	info, _ := debug.ReadBuildInfo()
 	run.Version = moduleVersion(info) + ", build " + build
 	choice := plugin.Current(run.Home)
-	precision := "float32"
-	if choice.Kind == device.XLACUDA {
-		precision = "bfloat16"
-	}
+	precision := strings.ToLower(stage.Precision("", choice.Kind, nil).String())
 	run.Environment = []string{"Go=" + runtime.Version(), "platform=" + runtime.GOOS + "/" + runtime.GOARCH,
 		"processor features=" + engine.Features(), fmt.Sprint("processor cores=", runtime.NumCPU()),
 		"device=" + choice.Kind, "plugin=" + strings.TrimSpace(cmp.Or(choice.Version, "none")+" "+choice.SHA256),

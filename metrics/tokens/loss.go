@@ -1,6 +1,7 @@
 package tokens
 
 import (
+	"maps"
 	"math"
 	"slices"
 
@@ -97,23 +98,17 @@ func Attribute(prompts []Prompt, o AttributeOptions) []Part {
 		weights: map[string][][roles]float64{}}
 	a.stratify()
 	a.weigh()
-	out := []Part{a.part(All, len(prompts))}
-	refused := 0
-	for _, p := range prompts {
-		if p.Refused > 0 {
-			refused++
-		}
-	}
-	if slices.ContainsFunc(prompts, func(p Prompt) bool { return p.Refused+p.ReferenceRefused > 0 }) {
-		out = append(out, a.part(Refused, refused))
-	}
+	var out []Part
 	open := false
-	for i, c := range a.causes {
-		if c != "" {
-			out, open = append(out, a.part(c, len(a.strata[i]))), open || a.methods[c] == ""
+	for _, name := range parts(prompts) {
+		n := len(prompts)
+		if name == Refused {
+			n = len(slices.DeleteFunc(slices.Clone(prompts), func(p Prompt) bool { return p.Refused == 0 }))
+		} else if i := slices.Index(a.causes, name); i >= 0 {
+			n, open = len(a.strata[i]), open || a.methods[name] == ""
 		}
+		out = append(out, a.part(name, n))
 	}
-	out = append(out, a.part(Generator, len(prompts)))
 	left := out[len(out)-1].Loss
 	for i := range out {
 		if p := &out[i]; open && (p.Cause == Generator || slices.Contains(a.causes, p.Cause) && p.Method == "") {
@@ -122,6 +117,20 @@ func Attribute(prompts []Prompt, o AttributeOptions) []Part {
 		}
 	}
 	return out
+}
+
+// parts returns the names of the parts of a loss: all, refused where there are refusals, the causes, generator.
+func parts(prompts []Prompt) []string {
+	causes := map[string]bool{}
+	for _, p := range prompts {
+		causes[p.Causes] = true
+	}
+	delete(causes, "")
+	names := []string{All}
+	if slices.ContainsFunc(prompts, func(p Prompt) bool { return p.Refused+p.ReferenceRefused > 0 }) {
+		names = append(names, Refused)
+	}
+	return append(append(names, slices.Sorted(maps.Keys(causes))...), Generator)
 }
 
 // stratify computes means, divides the prompts by their causes, gives those without an image the loss of the others,

@@ -53,7 +53,7 @@ type LossRow struct {
 const NoLoss = "no loss"
 
 var losses = metrics.Define(metrics.Definition[LossOptions, LossRow]{
-	Name: "language-loss", Version: 2, // 1 knew intervals of prompts like these only
+	Name: "language-loss", Version: 1,
 	Title: "how much of a language's loss refusals, unknown, cut and special tokens, transliteration and the " +
 		"generator make",
 	Unit: "the scores'", Range: "(-∞, ∞)", Direction: "0 is no loss",
@@ -188,8 +188,7 @@ func computeLosses(_ context.Context, call *metrics.Call, o LossOptions) (out []
 			continue
 		}
 		languages[g], leftOut[g] = o.compared(g, reference, find(repaired, g.by))
-		tests[strings.Join(by, "\x00")] += len(Attribute(languages[g], AttributeOptions{Level: o.Level,
-			Family: o.Level}))
+		tests[strings.Join(by, "\x00")] += len(parts(languages[g]))
 	}
 	for _, g := range all {
 		prompts := languages[g]

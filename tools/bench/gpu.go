@@ -125,9 +125,6 @@ func (g *gpu) lead() error {
 		}
 	}
 	for _, precision := range strings.Split(g.text("precision"), ",") {
-		if _, known := precisions[precision]; !known {
-			return fmt.Errorf("-precision %s is not one of float32, bfloat16, float16, tf32", precision)
-		}
 		from := len(g.list)
 		for rest := jobs; len(rest) > 0; {
 			done, err := g.process(precision, rest)

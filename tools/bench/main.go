@@ -117,6 +117,13 @@ func runBenchmark(name string, b benchmark, args []string) error {
 			return fmt.Errorf("-%s %d is not at least 1", flag, *value)
 		}
 	}
+	if of := s.texts["precision"]; of != nil {
+		for precision := range strings.SplitSeq(*of, ",") {
+			if _, known := precisions[precision]; !known {
+				return fmt.Errorf("-precision %s is not one of float32, bfloat16, float16, tf32", precision)
+			}
+		}
+	}
 	var err error
 	if s.dir, err = os.MkdirTemp("", "antipode-bench"); err != nil {
 		return err

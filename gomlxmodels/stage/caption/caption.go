@@ -129,11 +129,10 @@ func open(ctx context.Context, env stage.Env, raw json.RawMessage) (stage.Worker
 		return nil, err
 	}
 	w.options.Ends = w.network.Ends
-	device, err := env.DeviceKind()
-	if err != nil {
+	if w.kind, err = env.DeviceKind(); err != nil {
 		return nil, err
 	}
-	w.dtype = stage.Precision(cmp.Or(w.args.Precision, "float32"), device, env.Note)
+	w.dtype = stage.Precision(cmp.Or(w.args.Precision, "float32"), w.kind, env.Note)
 	decoder := w.network.Decoder(w.dtype)
 	if err := w.options.Validate(decoder.Vocab); err != nil {
 		return nil, err
@@ -152,8 +151,7 @@ func open(ctx context.Context, env stage.Env, raw json.RawMessage) (stage.Worker
 		return nil, err
 	}
 	w.images = newImages(4*w.batch()+16, w.read)
-	w.kind, err = env.DeviceKind()
-	return w, err
+	return w, nil
 }
 
 func (w *worker) Label() string { return "caption " + hub.Name(w.args.Model) }

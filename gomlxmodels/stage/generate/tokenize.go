@@ -16,7 +16,7 @@ import (
 )
 
 // TokenizeVersion is that of the stage tokenize; see stage.Stage.
-const TokenizeVersion = 2 // 1 counted added words as special tokens
+const TokenizeVersion = 1
 
 func init() {
 	stage.Register(stage.Stage{Name: gomlxmodels.TokenizeOp, Version: TokenizeVersion, Open: openTokenizer})

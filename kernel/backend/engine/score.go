@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"antipode/datasets/client"
@@ -93,6 +94,9 @@ func (r *run) stored(p *table.Plan, in []*table.Frame, evaluate operation.Evalua
 // relocate gives the images of a stored result the paths that the input tables name now: a result is known by the
 // digests of images, whose files may have been moved since it was computed.
 func relocate(result *table.Frame, in []*table.Frame) {
+	if !slices.ContainsFunc(result.Columns, func(c table.Column) bool { return c.Images != nil }) {
+		return
+	}
 	now := map[string]table.Image{}
 	for _, f := range in {
 		for _, c := range f.Columns {
