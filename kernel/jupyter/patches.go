@@ -3,15 +3,16 @@ package jupyter
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 )
-
-// patchesRevision is increased if patches change, so that GoNB is built again.
-const patchesRevision = 4
 
 // patch is a change to one file of GoNB.
 type patch struct {
@@ -55,6 +56,24 @@ var patches = []patch{
 			"		}\n" +
 			"	}\n" +
 			"	err := jpyExec.Exec()\n"},
+	// Programs are built without the work that is the same for all of them.
+	{"internal/goexec/execcode.go", "gonb/common\"\n	\"github.com/janpfeifer/gonb/internal/jpyexec\"\n",
+		"gonb/common\"\n	\"github.com/janpfeifer/gonb/internal/cellbuild\"\n" +
+			"	\"github.com/janpfeifer/gonb/internal/jpyexec\"\n"},
+	{"internal/goexec/execcode.go",
+		"output, err := cmd.CombinedOutput()\n	if err != nil {\n		klog.Errorf(\"Failed %q:",
+		"output, err := programs.CombinedOutput(cmd)\n	if err != nil {\n		klog.Errorf(\"Failed %q:"},
+	{"internal/goexec/execcode.go", "}\n\n// Compile compiles the currently generate go files",
+		"}\n\nvar programs cellbuild.Builder\n\n// Compile compiles the currently generate go files"},
+}
+
+//go:embed cellbuild/cellbuild.go
+var cellbuildSource []byte
+
+// patchesDigest identifies what is changed in GoNB, which is built again if it differs.
+func patchesDigest() string {
+	sum := sha256.Sum256(fmt.Appendf(cellbuildSource, "%q", patches))
+	return hex.EncodeToString(sum[:4])
 }
 
 // applyPatches applies the patches to GoNB's source in a folder and returns their number.
@@ -86,6 +105,11 @@ func patchedModule(ctx context.Context, moduleDir, dir string) (string, error) {
 	}
 	if _, err := applyPatches(copied); err != nil {
 		return "", err
+	}
+	added := filepath.Join(copied, "internal", "cellbuild")
+	if err := errors.Join(os.MkdirAll(added, 0o700),
+		os.WriteFile(filepath.Join(added, "cellbuild.go"), cellbuildSource, 0o600)); err != nil {
+		return "", fmt.Errorf("jupyter: %w", err)
 	}
 	mod, err := readModule(moduleDir)
 	if err != nil {

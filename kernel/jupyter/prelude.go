@@ -3,6 +3,7 @@ package jupyter
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -22,13 +23,10 @@ func Prelude(moduleDir string) string {
 	var b strings.Builder
 	b.WriteString("%noautoget\n%goflags \"-ldflags=-s -w\"\nimport (\n")
 	b.WriteString("\tantipode_os \"os\"\n\tantipode_flag \"flag\"\n")
-	for _, p := range standard {
+	for _, p := range imports(moduleDir) {
 		b.WriteString("\t\"" + p + "\"\n")
-	}
-	for _, p := range present(moduleDir) {
-		b.WriteString("\t\"antipode/" + p + "\"\n")
-		if p == "datasets/cell" {
-			b.WriteString("\t" + light + " \"antipode/datasets/cell\"\n")
+		if p == "antipode/datasets/cell" {
+			b.WriteString("\t" + light + " \"" + p + "\"\n")
 		}
 	}
 	restore := `antipode_os.Unsetenv("TMPDIR")`
@@ -39,12 +37,12 @@ func Prelude(moduleDir string) string {
 	return b.String()
 }
 
-// present returns those of packages that the module contains.
-func present(moduleDir string) []string {
-	var list []string
+// imports returns the packages that cells use without an import: of Antipode those that the module contains.
+func imports(moduleDir string) []string {
+	list := slices.Clone(standard)
 	for _, p := range packages {
 		if found, _ := filepath.Glob(filepath.Join(moduleDir, filepath.FromSlash(p), "*.go")); len(found) > 0 {
-			list = append(list, p)
+			list = append(list, "antipode/"+p)
 		}
 	}
 	return list

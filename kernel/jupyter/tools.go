@@ -140,10 +140,10 @@ func fetchModules(ctx context.Context, moduleDir string) error {
 		}
 	}
 	args := []string{"list", "-deps", "-f", "{{.Name}}"}
-	for _, p := range present(moduleDir) {
-		args = append(args, "antipode/"+p)
-		if p == "datasets" || p == "metrics" || p == "plots" {
-			args = append(args, "antipode/"+p+"/...")
+	for _, p := range imports(moduleDir) {
+		args = append(args, p)
+		if p == "antipode/datasets" || p == "antipode/metrics" || p == "antipode/plots" {
+			args = append(args, p+"/...")
 		}
 	}
 	if err := runGo(ctx, dir, filepath.Join(dir, "go.work"), args...); err != nil {
@@ -171,7 +171,7 @@ func runGo(ctx context.Context, dir, workspace string, args ...string) error {
 	return nil
 }
 
-// toolsName returns the name of the tools' folder, for example "gonb-v0.11.4-tools-v0.52.0-go1.26.8-1".
+// toolsName returns the name of the tools' folder, for example "gonb-v0.11.4-tools-v0.52.0-go1.26.8-0b1c2d3e".
 func toolsName(moduleDir string) (string, error) {
 	mod, err := readModule(moduleDir)
 	if err != nil {
@@ -197,7 +197,7 @@ func toolsName(moduleDir string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("jupyter: cells are compiled by Go: %w", err)
 	}
-	return fmt.Sprintf("%s%s-%d", name, strings.ReplaceAll(env.Version, " ", "-"), patchesRevision), nil
+	return name + strings.ReplaceAll(env.Version, " ", "-") + "-" + patchesDigest(), nil
 }
 
 // readModule reads the go.mod of module antipode.
