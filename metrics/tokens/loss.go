@@ -33,15 +33,19 @@ type Prompt struct {
 	ReferenceRefused float64
 }
 
-// Part is a part of the loss of a language, in points of the score.
+// Part is a part of the loss of a language, in points of the score. Loss is NaN where only its bounds Low and High are
+// known, which are NaN elsewhere; it is flagged if it is at least AtLeast, too. All has the verdict.
 type Part struct {
-	Cause     string
-	Loss      metrics.Estimate // NaN = only the bounds are known
-	Share     metrics.Estimate // of the whole loss; NaN where that is not above 0
-	Low, High float64          // bounds of a loss that is not known, else NaN
-	Flagged   bool             // the interval of Loss is above 0, and Loss at least AtLeast
-	Prompts   int              // with this cause
-	Method    string
+	Cause   string           `column:"cause" help:"all, refused, what the tokenizer did, generator: the rest"`
+	Loss    metrics.Estimate `column:"loss" unit:"the scores'" help:"the parts sum to that of all"`
+	Share   metrics.Estimate `column:"share" unit:"share of the loss" help:"blank where the whole loss is not above 0"`
+	Low     float64          `column:"bound_low" unit:"the scores'" help:"where the loss cannot be divided"`
+	High    float64          `column:"bound_high" unit:"the scores'"`
+	Flagged bool             `column:"flagged" help:"the interval of loss is above 0"`
+	Verdict string           `column:"verdict" help:"the flagged causes, the largest first; no loss; undecided"`
+	Rule    string           `column:"rule" help:"what the verdict follows from"`
+	Method  string           `column:"method" help:"what the prompts with the cause are compared with"`
+	Prompts int              `column:"n_prompts" unit:"prompts" help:"with the cause"`
 }
 
 // AttributeOptions are the options of [Attribute].
@@ -116,6 +120,7 @@ func Attribute(prompts []Prompt, o AttributeOptions) []Part {
 			p.Low, p.High = min(0, left.Low), max(0, left.High)
 		}
 	}
+	out[0].Verdict, out[0].Rule = verdict(out)
 	return out
 }
 

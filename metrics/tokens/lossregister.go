@@ -31,22 +31,13 @@ type LossOptions struct {
 // LossRow is a row of [Losses]: a part of the loss of a language.
 type LossRow struct {
 	Group    metrics.Group
-	Language string           `column:"{language}"`
-	Cause    string           `column:"cause" help:"all, refused, what the tokenizer did, generator: the rest"`
-	Loss     metrics.Estimate `column:"loss" unit:"the scores'" help:"the parts sum to that of all"`
-	Share    metrics.Estimate `column:"share" unit:"share of the loss" help:"blank where the whole loss is not above 0"`
-	Low      float64          `column:"bound_low" unit:"the scores'" help:"where the loss cannot be divided"`
-	High     float64          `column:"bound_high" unit:"the scores'"`
-	Flagged  bool             `column:"flagged" help:"the interval of loss is above 0"`
-	Verdict  string           `column:"verdict" help:"the flagged causes, the largest first; no loss; undecided"`
-	Rule     string           `column:"rule" help:"what the verdict follows from"`
-	Method   string           `column:"method" help:"what the prompts with the cause are compared with"`
-	Prompts  int              `column:"n_prompts" unit:"prompts" help:"with the cause"`
-	All      int              `column:"n_all" unit:"prompts"`
-	LeftOut  int              `column:"n_left_out" unit:"prompts" help:"without an image in the reference language"`
-	Images   int              `column:"n_images" unit:"images"`
-	Refused  int              `column:"n_refused" unit:"images"`
-	Interval string           `column:"interval"`
+	Language string `column:"{language}"`
+	Part
+	All      int    `column:"n_all" unit:"prompts"`
+	LeftOut  int    `column:"n_left_out" unit:"prompts" help:"without an image in the reference language"`
+	Images   int    `column:"n_images" unit:"images"`
+	Refused  int    `column:"n_refused" unit:"images"`
+	Interval string `column:"interval"`
 }
 
 // NoLoss is the verdict on a language without a loss.
@@ -89,12 +80,14 @@ type scored struct {
 
 func (s *scored) refusedShare() float64 { return s.refused / (float64(len(s.scores)) + s.refused) }
 
-// group are the scored prompts of a language, by unit.
+// group are the scored prompts of a language.
 type group struct {
-	by      []string // the values of By, then the language
-	prompts map[string]*scored
-	images  int
-	refused int
+	by       []string           // the values of By, then the language
+	prompts  map[string]*scored // by unit
+	images   int
+	refused  int
+	compared []Prompt // with the reference language
+	leftOut  int
 }
 
 // read returns the groups of a table; nil without it.
@@ -137,12 +130,21 @@ func (o *LossOptions) read(call *metrics.Call, role string) (out []*group, err e
 	return out, in.Err
 }
 
-// compared returns the prompts of a language, with those of the reference language, and the number left out.
-func (o *LossOptions) compared(g, reference, repaired *group) (out []Prompt, leftOut int) {
+// groupOf returns the group with some values of By, and a language; nil = there is none.
+func groupOf(groups []*group, by []string, language string) *group {
+	want := append(slices.Clone(by), language)
+	if i := slices.IndexFunc(groups, func(g *group) bool { return slices.Equal(g.by, want) }); i >= 0 {
+		return groups[i]
+	}
+	return nil
+}
+
+// compare compares the prompts of a language with those of the reference language; repaired may be nil.
+func (g *group) compare(reference, repaired *group) {
 	for _, unit := range slices.Sorted(maps.Keys(g.prompts)) {
 		p, to := g.prompts[unit], reference.prompts[unit]
 		if to == nil || to.scores == nil || p.scores == nil && p.refused == 0 {
-			leftOut++
+			g.leftOut++
 			continue
 		}
 		one := Prompt{Scores: p.scores, Reference: to.scores, Refused: p.refusedShare(),
@@ -157,9 +159,8 @@ func (o *LossOptions) compared(g, reference, repaired *group) (out []Prompt, lef
 		if repaired != nil && repaired.prompts[unit] != nil {
 			one.Repaired = repaired.prompts[unit].scores
 		}
-		out = append(out, one)
+		g.compared = append(g.compared, one)
 	}
-	return out, leftOut
 }
 
 func computeLosses(_ context.Context, call *metrics.Call, o LossOptions) (out []LossRow, err error) {
@@ -168,53 +169,36 @@ func computeLosses(_ context.Context, call *metrics.Call, o LossOptions) (out []
 	if err = cmp.Or(err, err2); err != nil {
 		return nil, err
 	}
-	find := func(groups []*group, by []string) *group {
-		i := slices.IndexFunc(groups, func(g *group) bool { return slices.Equal(g.by, by) })
-		if i < 0 {
-			return nil
-		}
-		return groups[i]
-	}
-	languages, tests := map[*group][]Prompt{}, map[string]int{}
-	leftOut := map[*group]int{}
+	tests := map[string]int{} // intervals of the languages of a group
 	for _, g := range all {
-		by := g.by[:len(o.By)]
-		reference := find(all, append(slices.Clone(by), o.Against))
+		by, language := g.by[:len(o.By)], g.by[len(o.By)]
+		reference := groupOf(all, by, o.Against)
 		if reference == nil {
 			return nil, fmt.Errorf("%s: no row has the %s %q; set the option against", strings.Join(g.by, ", "),
 				o.Language, o.Against)
 		}
-		if g == reference {
-			continue
+		if g != reference {
+			g.compare(reference, groupOf(repaired, by, language))
+			tests[strings.Join(by, "\x00")] += len(parts(g.compared))
 		}
-		languages[g], leftOut[g] = o.compared(g, reference, find(repaired, g.by))
-		tests[strings.Join(by, "\x00")] += len(parts(languages[g]))
 	}
 	for _, g := range all {
-		prompts := languages[g]
-		if len(prompts) == 0 {
+		if len(g.compared) == 0 {
 			continue
 		}
-		by := g.by[:len(o.By)]
-		parts := Attribute(prompts, AttributeOptions{Floor: o.Floor, Level: o.Level, AtLeast: o.AtLeast,
-			Family: 1 - (1-o.Level)/float64(tests[strings.Join(by, "\x00")])})
-		verdict, rule := Verdict(parts)
-		for _, p := range parts {
-			row := LossRow{Group: by, Language: g.by[len(o.By)], Cause: p.Cause, Loss: p.Loss, Share: p.Share,
-				Low: p.Low, High: p.High, Flagged: p.Flagged, Method: p.Method, Prompts: p.Prompts, All: len(prompts),
-				LeftOut: leftOut[g], Images: g.images, Refused: g.refused, Interval: fmt.Sprintf("%.4g %% interval "+
-					"of Student, simultaneous over languages and causes; of shares Fieller's", 100*o.Level)}
-			if p.Cause == All {
-				row.Verdict, row.Rule = verdict, rule
-			}
-			out = append(out, row)
+		by, language := g.by[:len(o.By)], g.by[len(o.By)]
+		for _, p := range Attribute(g.compared, AttributeOptions{Floor: o.Floor, Level: o.Level, AtLeast: o.AtLeast,
+			Family: 1 - (1-o.Level)/float64(tests[strings.Join(by, "\x00")])}) {
+			out = append(out, LossRow{Group: by, Language: language, Part: p, All: len(g.compared), LeftOut: g.leftOut,
+				Images: g.images, Refused: g.refused, Interval: fmt.Sprintf("%.4g %% interval of Student, "+
+					"simultaneous over languages and causes; of shares Fieller's", 100*o.Level)})
 		}
 	}
 	return out, nil
 }
 
-// Verdict names the causes of a loss, the largest first, and says what that follows from.
-func Verdict(parts []Part) (verdict, rule string) {
+// verdict names the causes of a loss, the largest first, and says what that follows from.
+func verdict(parts []Part) (verdict, rule string) {
 	var flagged []Part
 	var open []string
 	for _, p := range parts {
