@@ -185,8 +185,6 @@ func (o BoundsOptions) compare(rows []BoundsRow, all []boundedGroup) {
 	}
 	level := math.Pow(o.Level, 1/float64(n))
 	for i := range rows {
-		weights := slices.Repeat([]float64{-1 / float64(n-1)}, n)
-		weights[i] = 1
 		var low, high []interval.Powered
 		var others []interval.Bounded
 		least := math.MaxInt
@@ -200,8 +198,8 @@ func (o BoundsOptions) compare(rows []BoundsRow, all []boundedGroup) {
 			least = min(least, rows[k].Asked)
 		}
 		r := &rows[i]
-		r.GapLow, _ = interval.PoweredGap(level, weights, low...)
-		_, r.GapHigh = interval.PoweredGap(level, weights, high...)
+		r.GapLow = interval.PoweredToMean(level, i, low, nil).Low
+		r.GapHigh = interval.PoweredToMean(level, i, high, nil).High
 		r.Flagged = r.GapLow > 0 || r.GapHigh < 0
 		r.MissingGap = Estimate(interval.Bounded(r.Missing).MinusMean(others, n, o.Level, least))
 		r.MissingFlagged = r.MissingGap.Low > 0 || r.MissingGap.High < 0
