@@ -174,18 +174,14 @@ func computeAcquisition(ctx context.Context, call *Call, o AcquisitionOptions) (
 		}
 	}
 	for c := range covariates {
-		rows, err := o.compare(c, groups, real, generated)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, rows...)
+		out = append(out, o.compare(c, groups, real, generated)...)
 	}
 	return out, nil
 }
 
 // compare returns the rows of a covariate.
 func (o AcquisitionOptions) compare(covariate int, groups []tabular.Group,
-	real, generated map[string][]acquired) (rows []AcquisitionRow, err error) {
+	real, generated map[string][]acquired) (rows []AcquisitionRow) {
 	var photographed, made []interval.Powered // means of the groups in rows
 	spread, units := 0.0, 0.0
 	for _, g := range groups {
@@ -194,10 +190,7 @@ func (o AcquisitionOptions) compare(covariate int, groups []tabular.Group,
 		if len(values) < 2 {
 			continue
 		}
-		mean, err := sampleMean(values)
-		if err != nil {
-			return nil, err
-		}
+		mean := sampleMean(values)
 		for _, v := range values {
 			spread, units = spread+math.Pow(v-mean.Value, 2), units+1
 		}
@@ -211,16 +204,12 @@ func (o AcquisitionOptions) compare(covariate int, groups []tabular.Group,
 		}
 		rows, photographed = append(rows, row), append(photographed, mean)
 		if shown := valuesOf(generated[group], covariate); covariate >= firstOfPixels && len(shown) >= 2 {
-			mean, err := sampleMean(shown)
-			if err != nil {
-				return nil, err
-			}
-			made = append(made, mean)
+			made = append(made, sampleMean(shown))
 		}
 	}
 	n := len(rows)
 	if n < 2 {
-		return rows, nil
+		return rows
 	}
 	if len(made) < n {
 		made = nil
@@ -243,7 +232,7 @@ func (o AcquisitionOptions) compare(covariate int, groups []tabular.Group,
 		}
 		row.Flagged = (row.Gap.Low > 0 || row.Gap.High < 0) && far(corrected) && far(values)
 	}
-	return rows, nil
+	return rows
 }
 
 // valuesOf returns the values of a covariate.
