@@ -73,6 +73,7 @@ func Losses(in, repaired datasets.Table, options ...LossOptions) datasets.Table 
 
 // scored are the images of a prompt in a language.
 type scored struct {
+	by      []string // the values of By, the language and the unit
 	scores  []float64
 	refused float64
 	causes  []string
@@ -80,44 +81,28 @@ type scored struct {
 
 func (s *scored) refusedShare() float64 { return s.refused / (float64(len(s.scores)) + s.refused) }
 
-// group are the scored prompts of a language.
-type group struct {
-	by       []string           // the values of By, then the language
-	prompts  map[string]*scored // by unit
-	images   int
-	refused  int
-	compared []Prompt // with the reference language
-	leftOut  int
-}
+func key(by ...string) string { return strings.Join(by, "\x00") }
 
-// read returns the groups of a table; nil without it.
-func (o *LossOptions) read(call *metrics.Call, role string) (out []*group, err error) {
-	in := tabular.Read(call, role)
+// read returns the prompts of a table by the key of what names them; none without the table.
+func (o *LossOptions) read(call *metrics.Call, role string) (map[string]*scored, error) {
+	in, out := tabular.Read(call, role), map[string]*scored{}
 	if in.Frame == nil {
-		return nil, nil
+		return out, nil
 	}
-	values, units := in.Numbers(o.Value), in.Texts(o.Unit)
-	counts := map[string][]float64{}
+	values, counts := in.Numbers(o.Value), map[string][]float64{}
 	for _, name := range o.Causes {
-		if in.Frame.Column(name) != nil {
+		if in.Frame.Has(name) {
 			counts[name] = in.Numbers(name)
 		}
 	}
-	for _, rows := range in.SortedGroups(append(slices.Clone(o.By), o.Language)) {
-		g := &group{by: rows.By, prompts: map[string]*scored{}}
-		for _, i := range rows.Rows {
-			p := g.prompts[units[i]]
-			if p == nil {
-				p = &scored{}
-				g.prompts[units[i]] = p
-			}
-			switch v := values[i]; {
-			case tabular.Outcome(in.Frame, i) == "refused":
+	for _, prompt := range in.SortedGroups(append(slices.Clone(o.By), o.Language, o.Unit)) {
+		p := &scored{by: prompt.By}
+		out[key(p.by...)] = p
+		for _, i := range prompt.Rows {
+			if tabular.Outcome(in.Frame, i) == "refused" {
 				p.refused++
-				g.refused++
-			case !math.IsNaN(v):
+			} else if v := values[i]; !math.IsNaN(v) {
 				p.scores = append(p.scores, v)
-				g.images++
 			}
 			for _, name := range o.Causes {
 				if c := counts[name]; c != nil && c[i] > 0 && !slices.Contains(p.causes, name) {
@@ -125,42 +110,54 @@ func (o *LossOptions) read(call *metrics.Call, role string) (out []*group, err e
 				}
 			}
 		}
-		out = append(out, g)
 	}
 	return out, in.Err
 }
 
-// groupOf returns the group with some values of By, and a language; nil = there is none.
-func groupOf(groups []*group, by []string, language string) *group {
-	want := append(slices.Clone(by), language)
-	if i := slices.IndexFunc(groups, func(g *group) bool { return slices.Equal(g.by, want) }); i >= 0 {
-		return groups[i]
+// compared returns a prompt with that in the reference language, and the repaired one, which may be nil.
+func (s *scored) compared(reference, repaired *scored) Prompt {
+	p := Prompt{Scores: s.scores, Reference: reference.scores, Refused: s.refusedShare(),
+		ReferenceRefused: reference.refusedShare()}
+	var causes []string
+	for _, c := range s.causes {
+		if !slices.Contains(reference.causes, c) {
+			causes = append(causes, strings.TrimPrefix(c, "prompt_"))
+		}
 	}
-	return nil
+	if p.Causes = strings.Join(causes, " + "); repaired != nil {
+		p.Repaired = repaired.scores
+	}
+	return p
 }
 
-// compare compares the prompts of a language with those of the reference language; repaired may be nil.
-func (g *group) compare(reference, repaired *group) {
-	for _, unit := range slices.Sorted(maps.Keys(g.prompts)) {
-		p, to := g.prompts[unit], reference.prompts[unit]
-		if to == nil || to.scores == nil || p.scores == nil && p.refused == 0 {
-			g.leftOut++
+// language are the prompts of a language, compared with the reference language.
+type language struct {
+	group           []string // the values of By
+	name            string
+	prompts         []Prompt
+	images, refused int
+	leftOut         int
+}
+
+// languages returns the languages of each group.
+func (o *LossOptions) languages(all, repaired map[string]*scored) (out []*language) {
+	n := len(o.By)
+	for _, at := range slices.Sorted(maps.Keys(all)) {
+		p := all[at]
+		group, name, unit := p.by[:n], p.by[n], p.by[n+1]
+		if last := len(out) - 1; last < 0 || out[last].name != name || !slices.Equal(out[last].group, group) {
+			out = append(out, &language{group: group, name: name})
+		}
+		l := out[len(out)-1]
+		l.images, l.refused = l.images+len(p.scores), l.refused+int(p.refused)
+		reference := all[key(append(slices.Clone(group), o.Against, unit)...)]
+		if reference == nil || reference.scores == nil || p.scores == nil && p.refused == 0 {
+			l.leftOut++
 			continue
 		}
-		one := Prompt{Scores: p.scores, Reference: to.scores, Refused: p.refusedShare(),
-			ReferenceRefused: to.refusedShare()}
-		var causes []string
-		for _, c := range p.causes {
-			if !slices.Contains(to.causes, c) {
-				causes = append(causes, strings.TrimPrefix(c, "prompt_"))
-			}
-		}
-		one.Causes = strings.Join(causes, " + ")
-		if repaired != nil && repaired.prompts[unit] != nil {
-			one.Repaired = repaired.prompts[unit].scores
-		}
-		g.compared = append(g.compared, one)
+		l.prompts = append(l.prompts, p.compared(reference, repaired[at]))
 	}
+	return out
 }
 
 func computeLosses(_ context.Context, call *metrics.Call, o LossOptions) (out []LossRow, err error) {
@@ -169,29 +166,27 @@ func computeLosses(_ context.Context, call *metrics.Call, o LossOptions) (out []
 	if err = cmp.Or(err, err2); err != nil {
 		return nil, err
 	}
-	tests := map[string]int{} // intervals of the languages of a group
-	for _, g := range all {
-		by, language := g.by[:len(o.By)], g.by[len(o.By)]
-		reference := groupOf(all, by, o.Against)
-		if reference == nil {
-			return nil, fmt.Errorf("%s: no row has the %s %q; set the option against", strings.Join(g.by, ", "),
-				o.Language, o.Against)
-		}
-		if g != reference {
-			g.compare(reference, groupOf(repaired, by, language))
-			tests[strings.Join(by, "\x00")] += len(parts(g.compared))
+	languages, tests, references := o.languages(all, repaired), map[string]int{}, map[string]bool{}
+	for _, l := range languages {
+		if l.name == o.Against {
+			references[key(l.group...)] = true
+		} else {
+			tests[key(l.group...)] += len(parts(l.prompts))
 		}
 	}
-	for _, g := range all {
-		if len(g.compared) == 0 {
+	for _, l := range languages {
+		if !references[key(l.group...)] {
+			return nil, fmt.Errorf("%s: no row has the %s %q; set the option against",
+				strings.Join(append(slices.Clone(l.group), l.name), ", "), o.Language, o.Against)
+		}
+		if l.name == o.Against || len(l.prompts) == 0 {
 			continue
 		}
-		by, language := g.by[:len(o.By)], g.by[len(o.By)]
-		for _, p := range Attribute(g.compared, AttributeOptions{Floor: o.Floor, Level: o.Level, AtLeast: o.AtLeast,
-			Family: 1 - (1-o.Level)/float64(tests[strings.Join(by, "\x00")])}) {
-			out = append(out, LossRow{Group: by, Language: language, Part: p, All: len(g.compared), LeftOut: g.leftOut,
-				Images: g.images, Refused: g.refused, Interval: fmt.Sprintf("%.4g %% interval of Student, "+
-					"simultaneous over languages and causes; of shares Fieller's", 100*o.Level)})
+		for _, p := range Attribute(l.prompts, AttributeOptions{Floor: o.Floor, Level: o.Level, AtLeast: o.AtLeast,
+			Family: 1 - (1-o.Level)/float64(tests[key(l.group...)])}) {
+			out = append(out, LossRow{Group: l.group, Language: l.name, Part: p, All: len(l.prompts),
+				LeftOut: l.leftOut, Images: l.images, Refused: l.refused, Interval: fmt.Sprintf("%.4g %% interval of "+
+					"Student, simultaneous over languages and causes; of shares Fieller's", 100*o.Level)})
 		}
 	}
 	return out, nil
