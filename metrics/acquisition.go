@@ -126,10 +126,13 @@ func look(img *image.RGBA) (sharpness, saturation float64) {
 	return interval.Quantile(steep, 0.95), saturation
 }
 
-// acquiredGroups returns the covariates of the images of each group, by its name.
+// acquiredGroups returns the covariates of the images of each group, by its name; nil without the table.
 func acquiredGroups(ctx context.Context, call *Call, role string, by []string) (groups []tabular.Group,
 	of map[string][]acquired, err error) {
 	in := tabular.Read(call, role)
+	if in.Frame == nil {
+		return nil, nil, nil
+	}
 	groups = in.SortedGroups(by)
 	if in.Err != nil {
 		return nil, nil, in.Err
@@ -167,11 +170,9 @@ func computeAcquisition(ctx context.Context, call *Call, o AcquisitionOptions) (
 	if len(groups) < 2 {
 		return nil, &table.Error{Code: table.CodeUsage, Message: "acquisition compares groups; there is one (--by)"}
 	}
-	var generated map[string][]acquired
-	if call.Inputs["generated"] != nil {
-		if _, generated, err = acquiredGroups(ctx, call, "generated", o.By); err != nil {
-			return nil, err
-		}
+	_, generated, err := acquiredGroups(ctx, call, "generated", o.By)
+	if err != nil {
+		return nil, err
 	}
 	for c := range covariates {
 		out = append(out, o.compare(c, groups, real, generated)...)

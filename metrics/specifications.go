@@ -93,8 +93,8 @@ func (s specification) equal(other specification) bool {
 // specifier computes specifications.
 type specifier struct {
 	SpecificationOptions
-	call   *Call
-	halves map[string]*interval.Samples // of all rows of a table
+	call            *Call
+	real, generated *interval.Samples // half-samples of all rows of the tables
 }
 
 func computeSpecifications(ctx context.Context, call *Call, o SpecificationOptions) ([]SpecificationRow, error) {
@@ -110,15 +110,16 @@ func computeSpecifications(ctx context.Context, call *Call, o SpecificationOptio
 	if message != "" {
 		return nil, &table.Error{Code: table.CodeUsage, Message: message}
 	}
-	s := &specifier{o, call, map[string]*interval.Samples{}}
-	for _, role := range roles {
-		if role == "real" && len(o.Vectors) == 0 {
-			continue
-		}
-		var err error
-		if s.halves[role], err = s.halve(role); err != nil {
-			return nil, err
-		}
+	s := &specifier{SpecificationOptions: o, call: call}
+	var err error
+	if len(o.Vectors) > 0 {
+		s.real, err = s.halve("real")
+	}
+	if err == nil {
+		s.generated, err = s.halve("generated")
+	}
+	if err != nil {
+		return nil, err
 	}
 	all, evaluations, err := s.compare(ctx)
 	if err != nil {
@@ -196,8 +197,8 @@ func (s *specifier) scores(ctx context.Context, c *comparison) ([]specification,
 		name := strings.Join(g.values, ", ")
 		r, err := prdc.Compute(ctx, prdc.Sets{Real: g.real.vectors, Generated: g.generated.vectors}, prdc.Options{
 			K: c.K, Recall: slices.Contains(s.Scores, "recall"),
-			RealSamples:      s.halves["real"].Pick(g.real.rows),
-			GeneratedSamples: s.halves["generated"].Pick(g.generated.rows)}, s.call.Neighbors)
+			RealSamples:      s.real.Pick(g.real.rows),
+			GeneratedSamples: s.generated.Pick(g.generated.rows)}, s.call.Neighbors)
 		if err != nil {
 			return nil, fmt.Errorf("group %s, vector %q, k %d: %w", g.name(c.By), c.Vector, c.K, err)
 		}
@@ -255,7 +256,7 @@ func (s *specifier) means() (out []specification, err error) {
 		for _, g := range groups {
 			rows := slices.DeleteFunc(slices.Clone(g.Rows), func(row int) bool { return math.IsNaN(values[row]) })
 			group := strings.Join(g.By, ", ")
-			halves := s.halves["generated"].Pick(rows)
+			halves := s.generated.Pick(rows)
 			sizes := halves.Sizes()
 			if len(rows) < 2 || slices.Min(sizes) == 0 {
 				return nil, fmt.Errorf("group %s has too few values of %q", group, name)

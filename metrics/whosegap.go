@@ -3,7 +3,6 @@ package metrics
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/bits"
@@ -110,9 +109,21 @@ func computeGapSources(ctx context.Context, call *Call, o GapSourceOptions) ([]G
 	if err != nil || len(groups) < 2 {
 		return nil, err
 	}
-	flagged, masks, err := readTrust(call, by, c.Vector)
-	if err != nil {
+	covariates, err := textRows(call, "acquisition", by, "covariate", "flagged")
+	verdicts, err2 := textRows(call, "masks", by, "vector", "score", "verdict")
+	if err = cmp.Or(err, err2); err != nil {
 		return nil, err
+	}
+	flagged, masks := map[string][]string{}, map[string]string{}
+	for _, row := range covariates {
+		if group, covariate := row[0], row[1]; row[2] == "yes" {
+			flagged[group] = append(flagged[group], covariate)
+		}
+	}
+	for _, row := range verdicts {
+		if group, score := row[0], row[2]; row[1] == c.Vector {
+			masks[group+"/"+score] = row[3]
+		}
 	}
 	call.Report("compare groups", 0, 1)
 	compared, err := sides(ctx, call, c, groups, o.Most)
@@ -190,9 +201,6 @@ type centered struct {
 	sizes   []int
 }
 
-// errFew is of a group with fewer than two images in a half-sample.
-var errFew = errors.New("too few images")
-
 // sides compares the reference and the generated images of each group with those of the other groups; all is NaN for
 // groups with too few images, which are no other groups either.
 func sides(ctx context.Context, call *Call, c *comparison, groups []*group, most int) ([]sided, error) {
@@ -204,11 +212,12 @@ func sides(ctx context.Context, call *Call, c *comparison, groups []*group, most
 	for i, g := range groups {
 		r, err := g.real.center(c, "real", most)
 		made, err2 := g.generated.center(c, "generated", most)
-		if err = cmp.Or(err, err2); errors.Is(err, errFew) {
+		if err = cmp.Or(err, err2); err != nil {
+			return nil, fmt.Errorf("group %s: %w", g.name(c.By), err)
+		}
+		if r.vectors == nil || made.vectors == nil {
 			few.Add("too few images to compare the sides", g.name(c.By))
 			continue
-		} else if err != nil {
-			return nil, fmt.Errorf("group %s: %w", g.name(c.By), err)
 		}
 		at, real, generated, width = append(at, i), append(real, r), append(generated, made), width+r.width+made.width
 	}
@@ -235,7 +244,7 @@ func sides(ctx context.Context, call *Call, c *comparison, groups []*group, most
 	return out, err
 }
 
-// center returns at most so many vectors of a group.
+// center returns at most so many vectors of a group, none if a half-sample would have fewer than two.
 func (s side) center(c *comparison, role string, most int) (out centered, err error) {
 	halves, err := s.halves(role, c)
 	if err != nil {
@@ -249,7 +258,7 @@ func (s side) center(c *comparison, role string, most int) (out centered, err er
 	}
 	out.samples = halves.Pick(rows)
 	if out.sizes = out.samples.Sizes(); slices.Min(out.sizes) < 2 {
-		return out, errFew
+		return out, nil
 	}
 	mean := make([]float64, len(s.vectors[rows[0]]))
 	for _, row := range rows {
@@ -322,32 +331,17 @@ func (a centered) similarity(b centered, same bool, h float64) []float64 {
 	return out
 }
 
-// readTrust reads the flagged covariates and the verdicts on masks, by group.
-func readTrust(call *Call, by, vector string) (flagged map[string][]string, masks map[string]string, err error) {
-	flagged, masks = map[string][]string{}, map[string]string{}
-	if call.Inputs["acquisition"] != nil {
-		in := tabular.Read(call, "acquisition")
-		groups, names, marks := in.Texts(by), in.Texts("covariate"), in.Texts("flagged")
-		if in.Err != nil {
-			return nil, nil, in.Err
-		}
-		for i, g := range groups {
-			if marks[i] == "yes" {
-				flagged[g] = append(flagged[g], names[i])
-			}
+// textRows returns the rows of some columns of a table, none without the table.
+func textRows(call *Call, role string, columns ...string) (rows [][]string, err error) {
+	in := tabular.Read(call, role)
+	if in.Frame == nil {
+		return nil, nil
+	}
+	rows = make([][]string, in.Frame.Len())
+	for _, name := range columns {
+		for row, text := range in.Texts(name) {
+			rows[row] = append(rows[row], text)
 		}
 	}
-	if call.Inputs["masks"] != nil {
-		in := tabular.Read(call, "masks")
-		groups, vectors, scores, verdicts := in.Texts(by), in.Texts("vector"), in.Texts("score"), in.Texts("verdict")
-		if in.Err != nil {
-			return nil, nil, in.Err
-		}
-		for i, g := range groups {
-			if vectors[i] == vector {
-				masks[g+"/"+scores[i]] = verdicts[i]
-			}
-		}
-	}
-	return flagged, masks, nil
+	return rows, in.Err
 }
