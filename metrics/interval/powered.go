@@ -119,8 +119,8 @@ func PoweredGap(level float64, weights []float64, of ...Powered) (low, high floa
 	return center - half, center + half
 }
 
-// PoweredToMean returns the difference of estimate i to the mean of the others with its interval, minus the same of other
-// estimates, nil = none.
+// PoweredToMean returns the difference of estimate i to the mean of the others with its interval, minus the same of
+// other estimates, nil = none.
 func PoweredToMean(level float64, i int, of, minus []Powered) Interval {
 	weights := slices.Repeat([]float64{-1 / float64(len(of)-1)}, len(of))
 	weights[i] = 1
