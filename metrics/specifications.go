@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -82,14 +83,6 @@ type specification struct {
 	groups []interval.Scored
 }
 
-// equal reports whether another choice has the same scores in all half-samples, as a rule for images without a mask has
-// where every image has one.
-func (s specification) equal(other specification) bool {
-	return slices.EqualFunc(s.groups, other.groups, func(a, b interval.Scored) bool {
-		return a.Name == b.Name && a.Value == b.Value && slices.Equal(a.Samples, b.Samples)
-	})
-}
-
 // specifier computes specifications.
 type specifier struct {
 	SpecificationOptions
@@ -121,7 +114,7 @@ func computeSpecifications(ctx context.Context, call *Call, o SpecificationOptio
 	if err != nil {
 		return nil, err
 	}
-	all, evaluations, err := s.compare(ctx)
+	compared, err := s.compare(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -129,21 +122,21 @@ func computeSpecifications(ctx context.Context, call *Call, o SpecificationOptio
 	if err != nil {
 		return nil, err
 	}
-	all = append(all, means...)
-	var different []specification
-	for _, s := range all {
-		if !slices.ContainsFunc(different, s.equal) {
-			different = append(different, s)
+	var different []specification // a rule for images without a mask changes nothing where every image has one
+	for _, one := range slices.Concat(compared, means) {
+		same := func(other specification) bool { return reflect.DeepEqual(one.groups, other.groups) }
+		if !slices.ContainsFunc(different, same) {
+			different = append(different, one)
 		}
 	}
 	out, err := o.curve(different)
-	call.Notef("%d choices, of which %d differ: %d evaluations", len(all), len(different),
-		(evaluations+len(means))*(o.Resamples+1))
+	call.Notef("%d choices, of which %d differ: %d evaluations", len(compared)+len(means), len(different),
+		(len(compared)/len(o.Scores)+len(means))*(o.Resamples+1))
 	return out, err
 }
 
-// compare returns the specifications of vectors, and how many comparisons of all groups they took.
-func (s *specifier) compare(ctx context.Context) (out []specification, evaluations int, err error) {
+// compare returns the specifications of vectors.
+func (s *specifier) compare(ctx context.Context) (out []specification, err error) {
 	var choices []PrecisionCoverageOptions
 	for _, vector := range s.Vectors {
 		for _, unmasked := range s.Unmasked {
@@ -157,26 +150,25 @@ func (s *specifier) compare(ctx context.Context) (out []specification, evaluatio
 		}
 	}
 	var failed error
-	for _, choice := range choices {
-		s.call.Report("specifications", evaluations, len(choices))
+	for i, choice := range choices {
+		s.call.Report("specifications", i, len(choices))
 		c, err := newComparison(comparison{PrecisionCoverageOptions: choice})
 		if err != nil {
-			return nil, 0, err
+			return nil, err
 		}
 		specs, err := s.scores(ctx, c)
 		if ctx.Err() != nil {
-			return nil, 0, ctx.Err()
-		} else if err != nil {
+			return nil, ctx.Err()
+		}
+		if out = append(out, specs...); err != nil {
 			failed = cmp.Or(failed, err)
 			s.call.Notef("left out: %s: %v", s.name(choice, "all scores"), err)
-			continue
 		}
-		out, evaluations = append(out, specs...), evaluations+1
 	}
-	if len(out) == 0 && failed != nil {
-		return nil, 0, failed
+	if len(out) == 0 {
+		return nil, failed
 	}
-	return out, evaluations, nil
+	return out, nil
 }
 
 // scores returns the specification of each score under one choice of everything else.
