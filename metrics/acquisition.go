@@ -126,10 +126,13 @@ func look(img *image.RGBA) (sharpness, saturation float64) {
 	return interval.Quantile(steep, 0.95), saturation
 }
 
-// acquiredGroups returns the covariates of the images of each group, by its name.
+// acquiredGroups returns the covariates of the images of each group, by its name; nil without the table.
 func acquiredGroups(ctx context.Context, call *Call, role string, by []string) (groups []tabular.Group,
 	of map[string][]acquired, err error) {
 	in := tabular.Read(call, role)
+	if in.Frame == nil {
+		return nil, nil, nil
+	}
 	groups = in.SortedGroups(by)
 	if in.Err != nil {
 		return nil, nil, in.Err
@@ -167,105 +170,80 @@ func computeAcquisition(ctx context.Context, call *Call, o AcquisitionOptions) (
 	if len(groups) < 2 {
 		return nil, &table.Error{Code: table.CodeUsage, Message: "acquisition compares groups; there is one (--by)"}
 	}
-	var generated map[string][]acquired
-	if call.Inputs["generated"] != nil {
-		if _, generated, err = acquiredGroups(ctx, call, "generated", o.By); err != nil {
-			return nil, err
-		}
+	_, generated, err := acquiredGroups(ctx, call, "generated", o.By)
+	if err != nil {
+		return nil, err
 	}
-	level := math.Pow(o.Level, 1/float64(len(groups)*len(covariates)))
-	for c, name := range covariates {
-		var means []interval.Powered
-		var weights []float64
-		var rows []AcquisitionRow
-		spread, units := 0.0, 0.0
-		mean := func(of []acquired) (n int, err error) {
-			var values []float64
-			for _, a := range of {
-				if v := a.values[c]; !math.IsNaN(v) {
-					values = append(values, v)
-				}
-			}
-			if n = len(values); n < 2 {
-				return n, nil
-			}
-			p, err := sampleMean(values)
-			means = append(means, p)
-			for _, v := range values {
-				spread, units = spread+math.Pow(v-p.Value, 2), units+1
-			}
-			return n, err
-		}
-		for _, g := range groups {
-			of := real[strings.Join(g.By, ", ")]
-			n, err := mean(of)
-			if err != nil {
-				return nil, err
-			} else if n < 2 {
-				continue
-			}
-			row := AcquisitionRow{Group: g.By, Covariate: name, Images: n, Value: Exact(means[len(means)-1].Value),
-				Interval: fmt.Sprintf("%.4g %% interval, of gaps simultaneous over groups and covariates", 100*o.Level)}
-			row.Value.Low, row.Value.High = means[len(means)-1].Interval(o.Level)
-			row.Value.Low = max(row.Value.Low, 0)
-			if name == "camera" {
-				row.Detail = mostFrequent(of)
-			}
-			rows = append(rows, row)
-		}
-		sd, n := math.Sqrt(spread/max(units, 1)), len(rows) // of reference images
-		corrected := c >= firstOfPixels
-		for _, row := range rows {
-			if k := len(generated[strings.Join(row.Group, ", ")]); corrected && k >= 2 {
-				if _, err := mean(generated[strings.Join(row.Group, ", ")]); err != nil {
-					return nil, err
-				}
-			}
-		}
-		corrected = corrected && len(means) == 2*n
-		own := func(i int) float64 {
-			if corrected {
-				return means[i].Value - means[n+i].Value
-			}
-			return means[i].Value
-		}
-		for i := range rows {
-			weights = slices.Repeat([]float64{-1 / float64(n-1)}, n)
-			weights[i] = 1
-			if corrected {
-				for _, w := range weights[:n] {
-					weights = append(weights, -w)
-				}
-			}
-			row := &rows[i]
-			row.Gap = Exact(math.NaN())
-			if n > 1 {
-				row.Gap.Value = 0
-				for k, w := range weights {
-					row.Gap.Value += w * means[k].Value
-				}
-				row.Gap.Low, row.Gap.High = interval.PoweredGap(level, weights, means[:len(weights)]...)
-				far := func(of func(int) float64) bool { // in the direction of the gap
-					d := of(i) - medianOfOthers(n, i, of)
-					return d*row.Gap.Value > 0 && math.Abs(d) >= o.Least*sd
-				}
-				row.Flagged = (row.Gap.Low > 0 || row.Gap.High < 0) && far(own) &&
-					far(func(k int) float64 { return means[k].Value })
-			}
-		}
-		out = append(out, rows...)
+	for c := range covariates {
+		out = append(out, o.compare(c, groups, real, generated)...)
 	}
 	return out, nil
 }
 
-func medianOfOthers(n, i int, of func(int) float64) float64 {
-	var others []float64
-	for k := range n {
-		if k != i {
-			others = append(others, of(k))
+// compare returns the rows of a covariate.
+func (o AcquisitionOptions) compare(covariate int, groups []tabular.Group,
+	real, generated map[string][]acquired) (rows []AcquisitionRow) {
+	var photographed, made []interval.Powered // means of the groups in rows
+	spread, units := 0.0, 0.0
+	for _, g := range groups {
+		group := strings.Join(g.By, ", ")
+		values := valuesOf(real[group], covariate)
+		if len(values) < 2 {
+			continue
+		}
+		mean := sampleMean(values)
+		for _, v := range values {
+			spread, units = spread+math.Pow(v-mean.Value, 2), units+1
+		}
+		row := AcquisitionRow{Group: g.By, Covariate: covariates[covariate], Images: len(values),
+			Value: Exact(mean.Value), Gap: Exact(math.NaN()), Interval: fmt.Sprintf("%.4g %% interval, of gaps "+
+				"simultaneous over groups and covariates", 100*o.Level)}
+		row.Value.Low, row.Value.High = mean.Interval(o.Level)
+		row.Value.Low = max(row.Value.Low, 0)
+		if row.Covariate == "camera" {
+			row.Detail = mostFrequent(real[group])
+		}
+		rows, photographed = append(rows, row), append(photographed, mean)
+		if shown := valuesOf(generated[group], covariate); covariate >= firstOfPixels && len(shown) >= 2 {
+			made = append(made, sampleMean(shown))
 		}
 	}
-	return median(others)
+	n := len(rows)
+	if n < 2 {
+		return rows
+	}
+	if len(made) < n {
+		made = nil
+	}
+	values, corrected := make([]float64, n), make([]float64, n)
+	for i, p := range photographed {
+		values[i], corrected[i] = p.Value, p.Value
+		if made != nil {
+			corrected[i] -= made[i].Value
+		}
+	}
+	sd := math.Sqrt(spread / max(units, 1)) // of reference images
+	level := math.Pow(o.Level, 1/float64(len(groups)*len(covariates)))
+	for i := range rows {
+		row := &rows[i]
+		row.Gap = estimated(interval.PoweredToMean(level, i, photographed, made))
+		far := func(values []float64) bool { // in the direction of the gap
+			d := values[i] - median(slices.Delete(slices.Clone(values), i, i+1))
+			return d*row.Gap.Value > 0 && math.Abs(d) >= o.Least*sd
+		}
+		row.Flagged = (row.Gap.Low > 0 || row.Gap.High < 0) && far(corrected) && far(values)
+	}
+	return rows
+}
+
+// valuesOf returns the values of a covariate.
+func valuesOf(of []acquired, covariate int) (values []float64) {
+	for _, a := range of {
+		if v := a.values[covariate]; !math.IsNaN(v) {
+			values = append(values, v)
+		}
+	}
+	return values
 }
 
 // mostFrequent names the camera of most images, with their share.

@@ -69,12 +69,6 @@ func Bounds(t datasets.Table, options ...BoundsOptions) datasets.Table {
 	return bounds.Of(t, options...)
 }
 
-// boundedGroup are the values of a group with the missing ones at either end.
-type boundedGroup struct {
-	low, high interval.Powered
-	missing   Estimate
-}
-
 func computeBounds(_ context.Context, call *Call, o BoundsOptions) (out []BoundsRow, err error) {
 	in := tabular.Read(call, "in")
 	groups := in.SortedGroups(o.By)
@@ -87,11 +81,11 @@ func computeBounds(_ context.Context, call *Call, o BoundsOptions) (out []Bounds
 			"largest %g", o.Least, o.Most)}
 	}
 	none := math.NaN()
-	var all []boundedGroup
+	var lows, highs []interval.Powered // means of the groups with the missing values at either end
 	var notes GroupNotes
 	for _, g := range groups {
 		row := BoundsRow{Group: g.By, Asked: len(g.Rows), GapLow: none, GapHigh: none, MissingGap: Exact(none)}
-		var there, low, high []float64
+		var there []float64
 		for _, i := range g.Rows {
 			outcome, v := tabular.Outcome(in.Frame, i), values[i]
 			switch {
@@ -116,41 +110,35 @@ func computeBounds(_ context.Context, call *Call, o BoundsOptions) (out []Bounds
 		} else if len(there) > 0 && o.Rule == "at-most" {
 			most = center
 		}
-		low, high = slices.Concat(there, slices.Repeat([]float64{least}, missing)),
+		low, high := slices.Concat(there, slices.Repeat([]float64{least}, missing)),
 			slices.Concat(there, slices.Repeat([]float64{most}, missing))
-		share := interval.Wilson(missing, row.Asked, o.Level)
-		row.Missing = Estimate{Value: share.Value, Low: share.Low, High: share.High}
+		row.Missing = estimated(interval.Wilson(missing, row.Asked, o.Level))
 		row.Value, row.Least, row.Most = Exact(average(there)), average(low), average(high)
 		row.Bounded = Exact((row.Least + row.Most) / 2)
-		b := boundedGroup{missing: row.Missing}
 		if len(low) >= 2 {
-			plain := func(x []float64) interval.Powered {
-				p, e := sampleMean(x)
-				err = cmp.Or(err, e)
-				return p
-			}
-			if b.low, b.high = plain(low), plain(high); len(there) >= 2 {
-				p := plain(there)
-				row.Value.Low, row.Value.High = o.within(p.Interval(o.Level))
-			}
-			row.Bounded.Low, row.Bounded.High = o.imbensManski(b)
+			lower, upper := sampleMean(low), sampleMean(high)
+			lows, highs = append(lows, lower), append(highs, upper)
+			row.Bounded.Low, row.Bounded.High = o.imbensManski(lower, upper)
 			row.Interval = fmt.Sprintf("%.4g %% interval of Imbens and Manski", 100*o.Level)
 		} else {
 			notes.Add("too few rows for an interval", strings.Join(g.By, "/"))
 		}
-		if err != nil {
-			return nil, err
+		if len(there) >= 2 {
+			row.Value.Low, row.Value.High = o.within(sampleMean(there).Interval(o.Level))
 		}
-		out, all = append(out, row), append(all, b)
+		out = append(out, row)
 	}
 	notes.AddTo(call, o.By...)
-	o.compare(out, all)
+	if len(out) > 1 && len(lows) == len(out) {
+		o.compare(out, lows, highs)
+	}
 	return out, nil
 }
 
-// sampleMean is the mean of values, two or more, with its variance.
-func sampleMean(values []float64) (interval.Powered, error) {
-	return interval.PredictionPowered(values, make([]float64, len(values)), nil, false)
+// sampleMean is the mean of values, two or more finite ones, with its variance.
+func sampleMean(values []float64) interval.Powered {
+	p, _ := interval.PredictionPowered(values, make([]float64, len(values)), nil, false) // no error of such values
+	return p
 }
 
 // within ends an interval at the possible values.
@@ -160,9 +148,9 @@ func (o BoundsOptions) within(low, high float64) (float64, float64) {
 
 // imbensManski returns the interval that contains the mean with the level, whichever it is between the bounds: with
 // one-sided quantiles where the bounds are far apart, with two-sided ones where they are equal.
-func (o BoundsOptions) imbensManski(b boundedGroup) (low, high float64) {
-	error := math.Sqrt(max(b.low.Variance(), b.high.Variance()))
-	width, normal := (b.high.Value-b.low.Value)/error, distuv.UnitNormal
+func (o BoundsOptions) imbensManski(lower, upper interval.Powered) (low, high float64) {
+	error := math.Sqrt(max(lower.Variance(), upper.Variance()))
+	width, normal := (upper.Value-lower.Value)/error, distuv.UnitNormal
 	least, most := 0.0, 10.0
 	for range 60 {
 		if c := (least + most) / 2; normal.CDF(c+width)-normal.CDF(-c) < o.Level {
@@ -172,38 +160,28 @@ func (o BoundsOptions) imbensManski(b boundedGroup) (low, high float64) {
 		}
 	}
 	level := 2*normal.CDF(most) - 1
-	low, _ = b.low.Interval(level)
-	_, high = b.high.Interval(level)
+	low, _ = lower.Interval(level)
+	_, high = upper.Interval(level)
 	return o.within(low, high)
 }
 
 // compare fills in the differences to the mean of the other groups.
-func (o BoundsOptions) compare(rows []BoundsRow, all []boundedGroup) {
+func (o BoundsOptions) compare(rows []BoundsRow, lows, highs []interval.Powered) {
 	n := len(rows)
-	if n < 2 || slices.ContainsFunc(rows, func(r BoundsRow) bool { return r.Interval == "" }) {
-		return
-	}
 	level := math.Pow(o.Level, 1/float64(n))
+	missing, least := make([]interval.Bounded, n), math.MaxInt
+	for i, r := range rows {
+		missing[i], least = interval.Bounded(r.Missing), min(least, r.Asked)
+	}
 	for i := range rows {
-		weights := slices.Repeat([]float64{-1 / float64(n-1)}, n)
-		weights[i] = 1
-		var low, high []interval.Powered
-		var others []interval.Bounded
-		least := math.MaxInt
-		for k, b := range all {
-			if k == i {
-				low, high = append(low, b.low), append(high, b.high)
-			} else {
-				low, high = append(low, b.high), append(high, b.low)
-				others = append(others, interval.Bounded(b.missing))
-			}
-			least = min(least, rows[k].Asked)
-		}
+		low, high := slices.Clone(highs), slices.Clone(lows) // the other groups at the other end
+		low[i], high[i] = lows[i], highs[i]
 		r := &rows[i]
-		r.GapLow, _ = interval.PoweredGap(level, weights, low...)
-		_, r.GapHigh = interval.PoweredGap(level, weights, high...)
+		r.GapLow = interval.PoweredToMean(level, i, low, nil).Low
+		r.GapHigh = interval.PoweredToMean(level, i, high, nil).High
 		r.Flagged = r.GapLow > 0 || r.GapHigh < 0
-		r.MissingGap = Estimate(interval.Bounded(r.Missing).MinusMean(others, n, o.Level, least))
+		others := slices.Delete(slices.Clone(missing), i, i+1)
+		r.MissingGap = Estimate(missing[i].MinusMean(others, n, o.Level, least))
 		r.MissingFlagged = r.MissingGap.Low > 0 || r.MissingGap.High < 0
 	}
 }

@@ -283,23 +283,13 @@ func computeCalibratedGaps(_ context.Context, call *Call, o CalibratedOptions) (
 		return nil, &table.Error{Code: table.CodeUsage, Message: fmt.Sprintf("calibrated-gaps compares groups (--by), "+
 			"each with two labels or more; %d has them", len(groups))}
 	}
-	n := float64(len(groups))
-	level := math.Pow(o.Level, 1/n)
+	level := math.Pow(o.Level, 1/float64(len(groups)))
 	var corrected, plain []interval.Powered
 	for _, g := range groups {
 		corrected, plain = append(corrected, *g.powered), append(plain, *g.judge)
 	}
 	for i, g := range groups {
-		weights := slices.Repeat([]float64{-1 / (n - 1)}, len(groups))
-		weights[i] = 1
-		gap := func(of []interval.Powered) Estimate {
-			e := Estimate{}
-			for k, p := range of {
-				e.Value += weights[k] * p.Value
-			}
-			e.Low, e.High = interval.PoweredGap(level, weights, of...)
-			return e
-		}
+		gap := func(of []interval.Powered) Estimate { return estimated(interval.PoweredToMean(level, i, of, nil)) }
 		r := CalibratedGapRow{Group: g.by, Gap: gap(corrected), JudgeGap: gap(plain),
 			Judged: len(g.judged) + len(g.rest), Labeled: len(g.labels),
 			Interval: o.interval(", simultaneous over the groups")}

@@ -7,11 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"antipode/datasets"
 	"antipode/datasets/operation"
@@ -299,32 +297,28 @@ func (r *runs) resample(ctx context.Context, call *Call, order []scoreOf) ([][]f
 	for i := range out {
 		out[i] = make([]float64, r.o.Resamples)
 	}
-	var next, done atomic.Int64
+	running, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
 	var mu sync.Mutex
-	var failed error
-	var wait fault.Group
-	for range runtime.GOMAXPROCS(0) {
-		wait.Go(func() {
-			for n := int(next.Add(1)) - 1; n < r.o.Resamples && ctx.Err() == nil; n = int(next.Add(1)) - 1 {
-				changes, err := r.change(ctx, halves, n)
-				mu.Lock()
-				if failed = cmp.Or(failed, err); failed != nil {
-					mu.Unlock()
-					return
-				}
-				for i, s := range order {
-					out[i][n] = changes(s)
-				}
-				call.Report("compare", int(done.Add(1)), r.o.Resamples)
-				mu.Unlock()
-			}
-		})
-	}
-	wait.Wait()
-	if failed != nil {
-		failed = fmt.Errorf("in a half of the rows: %w", failed)
-	}
-	return out, cmp.Or(ctx.Err(), failed)
+	done := 0
+	fault.Each(r.o.Resamples, func(n int) {
+		if running.Err() != nil {
+			return
+		}
+		changes, err := r.change(running, halves, n)
+		if err != nil {
+			stop(fmt.Errorf("in a half of the rows: %w", err))
+			return
+		}
+		for i, s := range order {
+			out[i][n] = changes(s)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		done++
+		call.Report("compare", done, r.o.Resamples)
+	})
+	return out, context.Cause(running)
 }
 
 // change returns the change of the scores in a half-sample.

@@ -5,10 +5,10 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"antipode/datasets"
+	"antipode/datasets/table"
 	"antipode/metrics/crossed"
 	"antipode/metrics/internal/tabular"
 )
@@ -53,7 +53,7 @@ func VarianceComponents(t datasets.Table, options ...CrossedOptions) datasets.Ta
 
 func computeVarianceComponents(_ context.Context, call *Call, o CrossedOptions) (out []VarianceComponentsRow,
 	err error) {
-	d, _, n, err := o.read(call)
+	d, _, err := o.read(call)
 	if err != nil {
 		return nil, err
 	}
@@ -74,32 +74,24 @@ func computeVarianceComponents(_ context.Context, call *Call, o CrossedOptions) 
 	for _, c := range components {
 		v := max(c.Variance, 0)
 		out = append(out, VarianceComponentsRow{c.Name, Estimate{Value: v, Low: c.Low, High: c.High}, v / sum, c.Levels,
-			n, fmt.Sprintf("%.4g %% chi-square interval", 100*o.Level)})
+			d.Len(), fmt.Sprintf("%.4g %% chi-square interval", 100*o.Level)})
 	}
 	return out, nil
 }
 
-// read returns the rows that have a value, with the groups as the first factor, the values of each group's columns, and
-// the number of rows.
-func (o CrossedOptions) read(call *Call) (d *crossed.Design, groups [][]string, n int, err error) {
+// read returns the rows that have a value, with the groups as the first factor, and the values of each group's columns.
+func (o CrossedOptions) read(call *Call) (d *crossed.Design, groups [][]string, err error) {
 	in := tabular.Read(call, "in")
 	values, err := readAnswers(call, in, o.Value, o.Positive)
 	if err = cmp.Or(in.Err, err); err != nil {
-		return nil, nil, 0, err
+		return nil, nil, err
 	}
-	var used []float64
-	var rows []int // with a value
-	for i, v := range values {
-		if !math.IsNaN(v) {
-			used, rows = append(used, v), append(rows, i)
-		}
-	}
-	by := make([][]string, len(values))
+	by := make([]string, len(values)) // the group of each row
 	var missing GroupNotes
 	for _, g := range in.Groups(o.By) {
 		left := 0
 		for _, i := range g.Rows {
-			if by[i] = g.By; math.IsNaN(values[i]) {
+			if by[i] = strings.Join(g.By, "\x00"); math.IsNaN(values[i]) {
 				left++
 			}
 		}
@@ -109,41 +101,42 @@ func (o CrossedOptions) read(call *Call) (d *crossed.Design, groups [][]string, 
 		}
 	}
 	missing.AddTo(call, o.By...)
-	seen := map[string]bool{}
-	factors := []crossed.Factor{{Name: strings.Join(o.By, " and ")}}
-	for _, i := range rows {
-		level := strings.Join(by[i], "\x00")
-		if !seen[level] {
-			seen[level], groups = true, append(groups, by[i])
-		}
-		factors[0].Levels = append(factors[0].Levels, level)
-	}
+	factors := []crossed.Factor{{Name: strings.Join(o.By, " and "), Levels: by}}
 	for _, name := range o.Over {
-		f, texts := crossed.Factor{Name: name}, in.Texts(name)
-		if in.Err != nil {
-			return nil, nil, 0, in.Err
-		}
-		for _, i := range rows {
-			f.Levels = append(f.Levels, texts[i])
-		}
-		factors = append(factors, f)
+		factors = append(factors, crossed.Factor{Name: name, Levels: in.Texts(name)})
 	}
 	if in.Err != nil {
-		return nil, nil, 0, in.Err
+		return nil, nil, in.Err
+	}
+	var rows []int // with a value
+	var used []float64
+	for i, v := range values {
+		if !math.IsNaN(v) {
+			rows, used = append(rows, i), append(used, v)
+		}
 	}
 	if len(used) < 2 {
-		return nil, nil, 0, fmt.Errorf("%d rows have a value in column %q; two are needed", len(used), o.Value)
+		return nil, nil, fmt.Errorf("%d rows have a value in column %q; two are needed", len(used), o.Value)
 	}
-	varied := factors[:0]
-	for _, f := range factors {
-		if first := f.Levels[0]; slices.ContainsFunc(f.Levels, func(l string) bool { return l != first }) {
+	var varied []crossed.Factor
+	for at, f := range factors {
+		levels := table.TextColumn(f.Name, f.Levels)
+		f.Levels = levels.Pick(rows).Texts
+		known := map[string]bool{}
+		for _, level := range f.Levels {
+			if at == 0 && !known[level] {
+				groups = append(groups, strings.Split(level, "\x00"))
+			}
+			known[level] = true
+		}
+		if len(known) > 1 {
 			varied = append(varied, f)
 		} else {
 			call.Notef("%s has one value: nothing is said about other ones", f.Name)
 		}
 	}
 	d, err = crossed.NewDesign(used, varied...)
-	return d, groups, len(used), err
+	return d, groups, err
 }
 
 // CrossedGapsRow is a row of [CrossedGaps].
@@ -175,7 +168,7 @@ func CrossedGaps(t datasets.Table, options ...CrossedOptions) datasets.Table {
 }
 
 func computeCrossedGaps(_ context.Context, call *Call, o CrossedOptions) (out []CrossedGapsRow, err error) {
-	d, groups, n, err := o.read(call)
+	d, groups, err := o.read(call)
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +178,7 @@ func computeCrossedGaps(_ context.Context, call *Call, o CrossedOptions) (out []
 	for g, ways := range d.Gaps(o.Level) {
 		for _, w := range ways {
 			out = append(out, CrossedGapsRow{Group: groups[g], Over: w.Name, Gap: Estimate{Value: w.Gap, Low: w.Low,
-				High: w.High}, Flagged: w.Low > 0 || w.High < 0, Same: w.Same, Levels: w.Levels, Used: n,
+				High: w.High}, Flagged: w.Low > 0 || w.High < 0, Same: w.Same, Levels: w.Levels, Used: d.Len(),
 				Interval: fmt.Sprintf("%.4g %% for all groups at once, clustered", 100*o.Level)})
 		}
 	}

@@ -19,26 +19,16 @@ func computeGaps(ctx context.Context, call *Call, o GapsOptions) ([]GapRow, erro
 	}
 	var out []GapRow
 	for _, name := range o.Scores {
-		score := prdcScores[name].of
-		gaps, err := gapsOf(groups, reference, c.Level, func(r *prdc.Result) (float64, []float64) {
-			return score(r.Scores), r.Of(score)
-		})
+		found, err := scoreGaps(groups, reference, c.Level, name)
 		if err != nil {
-			return nil, fmt.Errorf("gaps of %s: %w", name, err)
+			return nil, err
 		}
-		ceilings, err := gapsOf(groups, reference, c.Level, func(r *prdc.Result) (float64, []float64) {
-			held := r.HeldOutOf(score)
-			return average(held), held
-		})
-		if err != nil {
-			return nil, fmt.Errorf("gaps of the ceilings of %s: %w", name, err)
-		}
-		for i, gap := range gaps {
+		for i, gap := range found.own {
 			g, iv := groupNamed(groups, gap.A), gap.Simultaneous
 			out = append(out, GapRow{Group: gap.A, Vector: c.Vector, Score: name,
 				Flagged:  iv.Excludes(0) && !(iv.Low == iv.High && g.copies > 0),
 				Interval: c.intervalName("half-sampling interval, simultaneous over the groups"),
-				Gap:      g.estimate(iv), Ceiling: estimated(ceilings[i].Simultaneous),
+				Gap:      g.estimate(iv), Ceiling: estimated(found.ceiling[i].Simultaneous),
 				Real: len(g.real.rows), Generated: len(g.generated.rows)})
 		}
 	}
@@ -85,15 +75,30 @@ func gapGroups(ctx context.Context, call *Call, o GapsOptions) (*comparison, []*
 	return c, groups, reference, err
 }
 
-// gapsOf returns the gaps of a value of the groups' results.
-func gapsOf(groups []*group, reference []string, level float64,
-	of func(r *prdc.Result) (value float64, halves []float64)) ([]interval.Gap, error) {
-	scored := make([]interval.Scored, len(groups))
-	for i, g := range groups {
-		scored[i].Name = strings.Join(g.values, ", ")
-		scored[i].Value, scored[i].Samples = of(g.result)
+// foundGaps are the gaps of a score, those of its ceiling, which held-out reference images have, and the difference.
+type foundGaps struct{ own, ceiling, net []interval.Gap }
+
+// scoreGaps returns the gaps of a score of the groups' results.
+func scoreGaps(groups []*group, reference []string, level float64, score string) (out foundGaps, err error) {
+	of := prdcScores[score].of
+	var own, ceiling, net []interval.Scored
+	for _, g := range groups {
+		name, value := strings.Join(g.values, ", "), of(g.result.Scores)
+		halves, held := g.result.Of(of), g.result.HeldOutOf(of)
+		own = append(own, interval.Scored{Name: name, Value: value, Samples: halves})
+		ceiling = append(ceiling, interval.Scored{Name: name, Value: average(held), Samples: held})
+		net = append(net, interval.Scored{Name: name, Value: value - average(held), Samples: minus(halves, held)})
 	}
-	return interval.GapsToMean(scored, reference, level)
+	if out.own, err = interval.GapsToMean(own, reference, level); err != nil {
+		return out, fmt.Errorf("gaps of %s: %w", score, err)
+	}
+	if out.ceiling, err = interval.GapsToMean(ceiling, reference, level); err == nil {
+		out.net, err = interval.GapsToMean(net, reference, level)
+	}
+	if err != nil {
+		err = fmt.Errorf("gaps of the ceilings of %s: %w", score, err)
+	}
+	return out, err
 }
 
 // referenceGroups returns the names of the groups that the others are compared with.

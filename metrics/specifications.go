@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -82,231 +83,247 @@ type specification struct {
 	groups []interval.Scored
 }
 
-// equal reports whether another choice has the same scores in all half-samples, as a rule for images without a mask has
-// where every image has one.
-func (s specification) equal(other specification) bool {
-	return slices.EqualFunc(s.groups, other.groups, func(a, b interval.Scored) bool {
-		return a.Name == b.Name && a.Value == b.Value && slices.Equal(a.Samples, b.Samples)
-	})
+// specifier computes specifications.
+type specifier struct {
+	SpecificationOptions
+	call            *Call
+	real, generated *interval.Samples // half-samples of all rows of the tables
 }
 
 func computeSpecifications(ctx context.Context, call *Call, o SpecificationOptions) ([]SpecificationRow, error) {
-	if o.Resamples == 0 {
-		return nil, &table.Error{Code: table.CodeUsage, Message: "specifications are tested; set resamples to 2 " +
-			"half-samples or more"}
+	message := ""
+	switch {
+	case o.Resamples == 0:
+		message = "specifications are tested; set resamples to 2 half-samples or more"
+	case len(o.Vectors)+len(o.Values) == 0:
+		message = "specifications need vectors, or columns of values"
+	case len(o.Vectors) > 0 && call.Inputs["real"] == nil:
+		message = "vectors are compared with those of reference images; give the table real"
 	}
-	if len(o.Vectors)+len(o.Values) == 0 {
-		return nil, &table.Error{Code: table.CodeUsage, Message: "specifications need vectors, or columns of values"}
+	if message != "" {
+		return nil, &table.Error{Code: table.CodeUsage, Message: message}
 	}
-	if len(o.Vectors) > 0 && call.Inputs["real"] == nil {
-		return nil, &table.Error{Code: table.CodeUsage, Message: "vectors are compared with those of reference " +
-			"images; give the table real"}
+	s := &specifier{SpecificationOptions: o, call: call}
+	var err error
+	if len(o.Vectors) > 0 {
+		s.real, err = s.halve("real")
 	}
-	halves := map[string]*halvedGroup{}
-	all, evaluations, err := o.compare(ctx, call, halves)
+	if err == nil {
+		s.generated, err = s.halve("generated")
+	}
 	if err != nil {
 		return nil, err
 	}
-	means, err := o.means(call, halves)
+	compared, err := s.compare(ctx)
 	if err != nil {
 		return nil, err
 	}
-	all = append(all, means...)
-	var different []specification
-	for _, s := range all {
-		if !slices.ContainsFunc(different, s.equal) {
-			different = append(different, s)
+	means, err := s.means()
+	if err != nil {
+		return nil, err
+	}
+	var different []specification // a rule for images without a mask changes nothing where every image has one
+	for _, one := range slices.Concat(compared, means) {
+		same := func(other specification) bool { return reflect.DeepEqual(one.groups, other.groups) }
+		if !slices.ContainsFunc(different, same) {
+			different = append(different, one)
 		}
 	}
 	out, err := o.curve(different)
-	call.Notef("%d choices, of which %d differ: %d evaluations", len(all), len(different),
-		(evaluations+len(means))*(o.Resamples+1))
+	call.Notef("%d choices, of which %d differ: %d evaluations", len(compared)+len(means), len(different),
+		(len(compared)/len(o.Scores)+len(means))*(o.Resamples+1))
 	return out, err
 }
 
-// compare returns the specifications of vectors, and how many comparisons of all groups they took.
-func (o SpecificationOptions) compare(ctx context.Context, call *Call,
-	halves map[string]*halvedGroup) (out []specification, evaluations int, err error) {
-	quiet := &Call{Inputs: call.Inputs, Neighbors: call.Neighbors}
-	var failed error
-	for _, vector := range o.Vectors {
-		for _, unmasked := range o.Unmasked {
-			for _, balance := range o.Balance {
-				for _, k := range o.K {
-					call.Report("specifications", evaluations, len(o.Vectors)*len(o.Unmasked)*len(o.Balance)*len(o.K))
-					c, err := newComparison(comparison{PrecisionCoverageOptions: PrecisionCoverageOptions{By: o.By,
-						Vector: vector, Cells: o.Cells, Balance: balance == "yes", Intervals: o.Intervals,
-						Comparison: Comparison{K: k, Boundary: "<", Profile: "paper", Unmasked: unmasked,
-							UnmaskedReal: "profile"}}})
-					if err != nil {
-						return nil, 0, err
-					}
-					specs, err := o.scores(ctx, quiet, c, halves)
-					if ctx.Err() != nil {
-						return nil, 0, ctx.Err()
-					} else if err != nil {
-						failed = cmp.Or(failed, err)
-						call.Notef("left out: %s: %v", o.name(vector, unmasked, balance, k, "all scores"), err)
-						continue
-					}
-					for i, score := range o.Scores {
-						specs[i].name = o.name(vector, unmasked, balance, k, score)
-					}
-					out, evaluations = append(out, specs...), evaluations+1
+// compare returns the specifications of vectors.
+func (s *specifier) compare(ctx context.Context) (out []specification, err error) {
+	var choices []PrecisionCoverageOptions
+	for _, vector := range s.Vectors {
+		for _, unmasked := range s.Unmasked {
+			for _, balance := range s.Balance {
+				for _, k := range s.K {
+					choices = append(choices, PrecisionCoverageOptions{By: s.By, Vector: vector, Cells: s.Cells,
+						Balance: balance == "yes", Intervals: s.Intervals, Comparison: Comparison{K: k, Boundary: "<",
+							Profile: "paper", Unmasked: unmasked, UnmaskedReal: "profile"}})
 				}
 			}
 		}
 	}
-	if len(out) == 0 && failed != nil {
-		return nil, 0, failed
-	}
-	return out, evaluations, nil
-}
-
-// scores returns the specification of each score under one choice of everything else.
-func (o SpecificationOptions) scores(ctx context.Context, call *Call, c *comparison,
-	halves map[string]*halvedGroup) ([]specification, error) {
-	groups, err := gather(call, c)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]specification, len(o.Scores))
-	for _, g := range groups {
-		r, err := o.result(ctx, call, c, g, halves)
+	var failed error
+	for i, choice := range choices {
+		s.call.Report("specifications", i, len(choices))
+		c, err := newComparison(comparison{PrecisionCoverageOptions: choice})
 		if err != nil {
 			return nil, err
 		}
-		for i, score := range o.Scores {
+		specs, err := s.scores(ctx, c)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if out = append(out, specs...); err != nil {
+			failed = cmp.Or(failed, err)
+			s.call.Notef("left out: %s: %v", s.name(choice, "all scores"), err)
+		}
+	}
+	if len(out) == 0 {
+		return nil, failed
+	}
+	return out, nil
+}
+
+// scores returns the specification of each score under one choice of everything else.
+func (s *specifier) scores(ctx context.Context, c *comparison) ([]specification, error) {
+	quiet := &Call{Inputs: s.call.Inputs, Neighbors: s.call.Neighbors}
+	groups, err := gather(quiet, c)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]specification, len(s.Scores))
+	for i, score := range s.Scores {
+		out[i].name = s.name(c.PrecisionCoverageOptions, score)
+	}
+	for _, g := range groups {
+		if len(g.generated.rows) == 0 {
+			return nil, fmt.Errorf("group %s has no generated image", g.name(c.By))
+		}
+		name := strings.Join(g.values, ", ")
+		r, err := prdc.Compute(ctx, prdc.Sets{Real: g.real.vectors, Generated: g.generated.vectors}, prdc.Options{
+			K: c.K, Recall: slices.Contains(s.Scores, "recall"),
+			RealSamples:      s.real.Pick(g.real.rows),
+			GeneratedSamples: s.generated.Pick(g.generated.rows)}, s.call.Neighbors)
+		if err != nil {
+			return nil, fmt.Errorf("group %s, vector %q, k %d: %w", g.name(c.By), c.Vector, c.K, err)
+		}
+		for i, score := range s.Scores {
 			of := prdcScores[score].of
-			out[i].groups = append(out[i].groups, interval.Scored{Name: strings.Join(g.values, ", "),
-				Value: of(r.Scores), Samples: r.Of(of)})
+			out[i].groups = append(out[i].groups, interval.Scored{Name: name, Value: of(r.Scores), Samples: r.Of(of)})
 		}
 	}
 	return out, nil
 }
 
 // name names a specification by its vector and the choices that differ.
-func (o SpecificationOptions) name(vector, unmasked, balance string, k int, score string) string {
-	parts := []string{vector}
+func (o SpecificationOptions) name(choice PrecisionCoverageOptions, score string) string {
+	parts := []string{choice.Vector}
 	add := func(n int, part string) {
 		if n > 1 {
 			parts = append(parts, part)
 		}
 	}
 	add(len(o.Scores)+len(o.Values), score)
-	add(len(o.K), fmt.Sprint("k ", k))
-	add(len(o.Unmasked), "unmasked "+unmasked)
-	add(len(o.Balance), map[string]string{"yes": "balanced", "no": "not balanced"}[balance])
+	add(len(o.K), fmt.Sprint("k ", choice.K))
+	add(len(o.Unmasked), "unmasked "+choice.Unmasked)
+	add(len(o.Balance), map[bool]string{true: "balanced", false: "not balanced"}[choice.Balance])
 	return strings.Join(parts, ", ")
 }
 
-// halvedGroup is the half-samples of all rows of a group on one side, from which those of each choice are picked.
-type halvedGroup struct {
-	samples *interval.Samples
-	at      map[int]int
-}
-
-// picked returns the half-samples of some rows of a group.
-func (o SpecificationOptions) picked(call *Call, role, group string, rows []int,
-	halves map[string]*halvedGroup) (*interval.Samples, error) {
-	key := role + "\x00" + group
-	h := halves[key]
-	if h == nil {
-		in := tabular.Read(call, role)
-		ids, cells := in.Frame.Texts("id"), in.Frame.Texts(o.Cells)
-		for _, g := range in.SortedGroups(o.By) {
-			if strings.Join(g.By, ", ") != group {
-				continue
+// halve draws the half-samples of the rows of a table, from which those of each choice are picked.
+func (s *specifier) halve(role string) (*interval.Samples, error) {
+	in := tabular.Read(s.call, role)
+	o := interval.HalfSampleOptions{Seed: uint64(s.Seed), Resamples: s.Resamples, Side: role,
+		Cells: make([]string, in.Frame.Len()), IDs: in.Frame.Texts("id")}
+	cells := in.Frame.Texts(s.Cells)
+	for _, g := range in.SortedGroups(s.By) {
+		for _, row := range g.Rows {
+			if o.Cells[row] = strings.Join(g.By, ", "); cells != nil {
+				o.Cells[row] += "\x00" + cells[row]
 			}
-			h = &halvedGroup{at: map[int]int{}}
-			s := interval.HalfSampleOptions{Seed: uint64(o.Seed), Resamples: o.Resamples, Side: role}
-			for i, row := range g.Rows {
-				h.at[row] = i
-				cell := group
-				if cells != nil {
-					cell += "\x00" + cells[row]
-				}
-				if s.Cells = append(s.Cells, cell); ids != nil {
-					s.IDs = append(s.IDs, ids[row])
-				}
-			}
-			var err error
-			if h.samples, err = interval.HalfSample(s); err != nil {
-				return nil, err
-			}
-			halves[key] = h
-		}
-		if in.Err != nil {
-			return nil, in.Err
 		}
 	}
-	at := make([]int, len(rows))
-	for i, row := range rows {
-		at[i] = h.at[row]
+	if in.Err != nil {
+		return nil, in.Err
 	}
-	return h.samples.Pick(at), nil
-}
-
-// result compares a group with its half-samples.
-func (o SpecificationOptions) result(ctx context.Context, call *Call, c *comparison, g *group,
-	halves map[string]*halvedGroup) (r *prdc.Result, err error) {
-	opts := prdc.Options{K: c.K, Recall: slices.Contains(o.Scores, "recall")}
-	name := strings.Join(g.values, ", ")
-	if len(g.generated.rows) == 0 {
-		return nil, fmt.Errorf("group %s has no generated image", g.name(c.By))
-	}
-	if opts.RealSamples, err = o.picked(call, "real", name, g.real.rows, halves); err != nil {
-		return nil, err
-	}
-	if opts.GeneratedSamples, err = o.picked(call, "generated", name, g.generated.rows, halves); err != nil {
-		return nil, err
-	}
-	r, err = prdc.Compute(ctx, prdc.Sets{Real: g.real.vectors, Generated: g.generated.vectors}, opts, call.Neighbors)
-	if err != nil {
-		return nil, fmt.Errorf("group %s, vector %q, k %d: %w", g.name(c.By), c.Vector, c.K, err)
-	}
-	return r, nil
+	return interval.HalfSample(o)
 }
 
 // means returns the specifications of values: a group's mean.
-func (o SpecificationOptions) means(call *Call, halves map[string]*halvedGroup) (out []specification, err error) {
-	in := tabular.Read(call, "generated")
-	groups := in.SortedGroups(o.By)
-	for _, name := range o.Values {
+func (s *specifier) means() (out []specification, err error) {
+	in := tabular.Read(s.call, "generated")
+	groups := in.SortedGroups(s.By)
+	for _, name := range s.Values {
 		values, spec := in.Numbers(name), specification{name: name}
 		if in.Err != nil {
 			return nil, in.Err
 		}
 		for _, g := range groups {
-			var rows []int
-			for _, row := range g.Rows {
-				if !math.IsNaN(values[row]) {
-					rows = append(rows, row)
-				}
-			}
+			rows := slices.DeleteFunc(slices.Clone(g.Rows), func(row int) bool { return math.IsNaN(values[row]) })
 			group := strings.Join(g.By, ", ")
-			s, err := o.picked(call, "generated", group, rows, halves)
-			if err != nil {
-				return nil, err
+			halves := s.generated.Pick(rows)
+			sizes := halves.Sizes()
+			if len(rows) < 2 || slices.Min(sizes) == 0 {
+				return nil, fmt.Errorf("group %s has too few values of %q", group, name)
 			}
-			scored := interval.Scored{Name: group, Samples: make([]float64, o.Resamples)}
-			sizes := s.Sizes()
+			scored := interval.Scored{Name: group, Samples: make([]float64, s.Resamples)}
 			for i, row := range rows {
 				scored.Value += values[row] / float64(len(rows))
 				for b := range sizes {
-					if s.Contains(b, i) {
+					if halves.Contains(b, i) {
 						scored.Samples[b] += values[row] / float64(sizes[b])
 					}
 				}
-			}
-			if len(rows) < 2 || slices.Min(sizes) == 0 {
-				return nil, fmt.Errorf("group %s has too few values of %q", group, name)
 			}
 			spec.groups = append(spec.groups, scored)
 		}
 		out = append(out, spec)
 	}
 	return out, nil
+}
+
+// tested is the gap of a group under one choice or, of all choices, medians.
+type tested struct {
+	gap  Estimate
+	z    float64   // gap in standard errors
+	null []float64 // z in each half-sample, if no group differed
+}
+
+// test returns the gap of each group under one choice.
+func (o SpecificationOptions) test(spec specification, names []string) ([]tested, error) {
+	if len(spec.groups) != len(names) {
+		return nil, fmt.Errorf("%s: %d groups, other choices have %d", spec.name, len(spec.groups), len(names))
+	}
+	references := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return slices.Contains(o.Except, n) })
+	found, err := interval.GapsToMean(spec.groups, references, o.Level)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", spec.name, err)
+	}
+	if len(found) != len(names) {
+		return nil, fmt.Errorf("two groups or more must be left to compare with")
+	}
+	out := make([]tested, len(names))
+	for i, gap := range found {
+		mean, variance := average(gap.Samples), 0.0
+		for _, x := range gap.Samples {
+			variance += (x - mean) * (x - mean) / float64(len(gap.Samples)-1)
+		}
+		inErrors := func(x float64) float64 {
+			if variance == 0 {
+				return 0
+			}
+			return x / math.Sqrt(variance)
+		}
+		out[i] = tested{gap: estimated(gap.Simultaneous), z: inErrors(gap.Simultaneous.Value)}
+		for _, x := range gap.Samples {
+			out[i].null = append(out[i].null, inErrors(x-mean))
+		}
+	}
+	return out, nil
+}
+
+// joint returns the medians of the gaps of a group under all choices.
+func joint(choices []tested) tested {
+	of := func(value func(c tested) float64) float64 {
+		var values []float64
+		for _, c := range choices {
+			values = append(values, value(c))
+		}
+		return median(values)
+	}
+	out := tested{gap: Exact(of(func(c tested) float64 { return c.gap.Value })),
+		z: of(func(c tested) float64 { return c.z })}
+	for b := range choices[0].null {
+		out.null = append(out.null, of(func(c tested) float64 { return c.null[b] }))
+	}
+	return out
 }
 
 // curve returns the gaps of all specifications and the joint test.
@@ -318,96 +335,61 @@ func (o SpecificationOptions) curve(all []specification) (out []SpecificationRow
 	if len(names) < 2 {
 		return nil, &table.Error{Code: table.CodeUsage, Message: "specifications compare groups; there is one (--by)"}
 	}
-	references := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return slices.Contains(o.Except, n) })
-	rows, gaps := make([][]SpecificationRow, len(names)), make([][]float64, len(names))
-	zs := make([][][]float64, len(names)) // of each group, half-sample and specification
+	choices := make([][]tested, len(names)) // of each group
+	rows := make([][]SpecificationRow, len(names))
+	add := func(choice string, of []tested, row SpecificationRow) {
+		for i, t := range of {
+			row.Group, row.Choice, row.Gap, row.Z, row.P = names[i], choice, t.gap, t.z, shareAsLarge(of, t.z)
+			row.Flagged = row.P <= 1-o.Level
+			rows[i] = append(rows[i], row)
+		}
+	}
 	for _, spec := range all {
-		if len(spec.groups) != len(names) {
-			return nil, fmt.Errorf("%s: %d groups, other choices have %d", spec.name, len(spec.groups), len(names))
-		}
-		found, err := interval.GapsToMean(spec.groups, references, o.Level)
+		of, err := o.test(spec, names)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", spec.name, err)
+			return nil, err
 		}
-		if len(found) != len(names) {
-			return nil, fmt.Errorf("two groups or more must be left to compare with")
+		for i, t := range of {
+			choices[i] = append(choices[i], t)
 		}
-		null := make([][]float64, len(names)) // of each group and half-sample
-		for i, gap := range found {
-			halves := gap.Samples
-			mean, sd := average(halves), 0.0
-			for _, x := range halves {
-				sd += (x - mean) * (x - mean) / float64(len(halves)-1)
-			}
-			sd = math.Sqrt(sd)
-			z := func(x float64) float64 {
-				if sd == 0 {
-					return 0
-				}
-				return x / sd
-			}
-			null[i] = make([]float64, o.Resamples)
-			zs[i] = slices.Grow(zs[i], o.Resamples)[:o.Resamples]
-			for b, x := range halves {
-				null[i][b] = z(x - mean)
-				zs[i][b] = append(zs[i][b], null[i][b])
-			}
-			row := SpecificationRow{Group: names[i], Choice: spec.name, Gap: estimated(gap.Simultaneous),
-				Z: z(gap.Simultaneous.Value), Holds: math.NaN(), Choices: 1, Interval: fmt.Sprintf("%.4g %% "+
-					"half-sampling interval, simultaneous over the groups", 100*o.Level)}
-			rows[i], gaps[i] = append(rows[i], row), append(gaps[i], row.Gap.Value)
-		}
-		for i := range rows {
-			r := &rows[i][len(rows[i])-1]
-			r.P = shareAsLarge(null, r.Z)
-			r.Flagged = r.P <= 1-o.Level
-		}
+		add(spec.name, of, SpecificationRow{Holds: math.NaN(), Choices: 1, Interval: fmt.Sprintf("%.4g %% "+
+			"half-sampling interval, simultaneous over the groups", 100*o.Level)})
 	}
-	null, medians := make([][]float64, len(names)), make([]float64, len(names))
-	for i := range names {
-		var z []float64
-		for _, r := range rows[i] {
-			z = append(z, r.Z)
-		}
-		medians[i] = median(z)
-		for _, of := range zs[i] {
-			null[i] = append(null[i], median(of))
-		}
+	var medians []tested
+	for _, of := range choices {
+		medians = append(medians, joint(of))
 	}
-	for i, name := range names {
-		joint := SpecificationRow{Group: name, Choice: AllChoices, Gap: Exact(median(gaps[i])), Z: medians[i],
-			P: shareAsLarge(null, medians[i]), Choices: len(all)}
-		joint.Flagged = joint.P <= 1-o.Level
-		order := make([]int, len(all))
-		for k, r := range rows[i] {
-			if order[k] = k; r.Flagged && r.Z*joint.Z > 0 {
-				joint.Holds += 1 / float64(len(all))
+	add(AllChoices, medians, SpecificationRow{Choices: len(all)})
+	for _, group := range rows {
+		group, whole := group[:len(all)], group[len(all)]
+		order := make([]*SpecificationRow, len(all))
+		for k := range group {
+			if order[k] = &group[k]; group[k].Flagged && group[k].Z*whole.Z > 0 {
+				whole.Holds += 1 / float64(len(all))
 			}
 		}
-		slices.SortStableFunc(order, func(a, b int) int {
-			return cmp.Compare(rows[i][a].Gap.Value, rows[i][b].Gap.Value)
-		})
-		for rank, k := range order {
-			rows[i][k].Rank = rank + 1
+		slices.SortStableFunc(order, func(a, b *SpecificationRow) int { return cmp.Compare(a.Gap.Value, b.Gap.Value) })
+		for rank, row := range order {
+			row.Rank = rank + 1
 		}
-		out = append(append(out, joint), rows[i]...)
+		out = append(append(out, whole), group...)
 	}
 	return out, nil
 }
 
 // shareAsLarge returns the p of z by the largest value over the groups in each half-sample.
-func shareAsLarge(null [][]float64, z float64) float64 {
-	hits := 1.0
-	for b := range null[0] {
+func shareAsLarge(groups []tested, z float64) float64 {
+	hits, halves := 1.0, len(groups[0].null)
+	for b := range halves {
 		largest := 0.0
-		for _, group := range null {
-			largest = max(largest, math.Abs(group[b]))
+		for _, g := range groups {
+			largest = max(largest, math.Abs(g.null[b]))
 		}
 		if largest >= math.Abs(z) {
 			hits++
 		}
 	}
-	return hits / float64(len(null[0])+1)
+	return hits / float64(halves+1)
 }
 
 func median(x []float64) float64 { return interval.Quantile(slices.Sorted(slices.Values(x)), 0.5) }

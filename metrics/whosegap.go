@@ -1,8 +1,8 @@
 package metrics
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/bits"
@@ -14,7 +14,6 @@ import (
 	"antipode/internal/fault"
 	"antipode/metrics/internal/tabular"
 	"antipode/metrics/interval"
-	"antipode/metrics/prdc"
 )
 
 // GapSourceOptions are the options of [GapSources].
@@ -110,36 +109,39 @@ func computeGapSources(ctx context.Context, call *Call, o GapSourceOptions) ([]G
 	if err != nil || len(groups) < 2 {
 		return nil, err
 	}
-	flagged, masks, err := readTrust(call, by, c.Vector)
-	if err != nil {
+	covariates, err := textRows(call, "acquisition", by, "covariate", "flagged")
+	verdicts, err2 := textRows(call, "masks", by, "vector", "score", "verdict")
+	if err = cmp.Or(err, err2); err != nil {
 		return nil, err
 	}
+	flagged, masks := map[string][]string{}, map[string]string{}
+	for _, row := range covariates {
+		if group, covariate := row[0], row[1]; row[2] == "yes" {
+			flagged[group] = append(flagged[group], covariate)
+		}
+	}
+	for _, row := range verdicts {
+		if group, score := row[0], row[2]; row[1] == c.Vector {
+			masks[group+"/"+score] = row[3]
+		}
+	}
 	call.Report("compare groups", 0, 1)
-	distances, side, err := sides(ctx, call, c, groups, o.Most)
+	compared, err := sides(ctx, call, c, groups, o.Most)
 	if err != nil {
 		return nil, err
 	}
 	var out []GapSourceRow
 	for _, name := range o.Scores {
-		score := prdcScores[name].of
-		var gaps [3][]interval.Gap
-		for i, of := range []func(r *prdc.Result) (float64, []float64){
-			func(r *prdc.Result) (float64, []float64) { return score(r.Scores), r.Of(score) },
-			func(r *prdc.Result) (float64, []float64) { h := r.HeldOutOf(score); return average(h), h },
-			func(r *prdc.Result) (float64, []float64) {
-				h := r.HeldOutOf(score)
-				return score(r.Scores) - average(h), minus(r.Of(score), h)
-			}} {
-			if gaps[i], err = gapsOf(groups, names, c.Level, of); err != nil {
-				return nil, fmt.Errorf("gaps of %s: %w", name, err)
-			}
+		found, err := scoreGaps(groups, names, c.Level, name)
+		if err != nil {
+			return nil, err
 		}
 		for i, g := range groups {
 			group := strings.Join(g.values, ", ")
 			row := GapSourceRow{Group: group, Vector: c.Vector, Score: name,
-				Gap: g.estimate(gaps[0][i].Simultaneous), Ceiling: estimated(gaps[1][i].Simultaneous),
-				Net: estimated(gaps[2][i].Simultaneous), Side: side[i],
-				Reference: distances[0][i], Generated: distances[1][i],
+				Gap: g.estimate(found.own[i].Simultaneous), Ceiling: estimated(found.ceiling[i].Simultaneous),
+				Net: estimated(found.net[i].Simultaneous), Side: compared[i].side,
+				Reference: compared[i].reference, Generated: compared[i].generated,
 				Camera: strings.Join(flagged[group], ", "), Masks: masks[group+"/"+name],
 				NReal: len(g.real.rows), NMade: len(g.generated.rows),
 				Interval: c.intervalName("half-sampling interval, simultaneous over the groups")}
@@ -184,73 +186,69 @@ func minus(a, b []float64) []float64 {
 	return out
 }
 
+// sided says which side of a group is the unusual one: its distances to the other groups, and their difference minus
+// that of the others.
+type sided struct {
+	reference, generated float64
+	side                 Estimate
+}
+
 // centered are vectors of a group relative to their mean, and their half-samples.
 type centered struct {
 	vectors [][]float32
+	width   float64 // their mean squared length
 	samples *interval.Samples
 	sizes   []int
 }
 
-// errFew is of a group with fewer than two images in a half-sample.
-var errFew = errors.New("too few images")
-
-// sides returns, for each group, the distances of its reference and of its generated images to those of the other
-// groups, and the side with its interval; NaN for groups with too few images, which are no other groups either.
-func sides(ctx context.Context, call *Call, c *comparison, groups []*group, most int) (distances [2][]float64,
-	side []Estimate, err error) {
-	var of [2][]centered
+// sides compares the reference and the generated images of each group with those of the other groups; all is NaN for
+// groups with too few images, which are no other groups either.
+func sides(ctx context.Context, call *Call, c *comparison, groups []*group, most int) ([]sided, error) {
+	out := slices.Repeat([]sided{{math.NaN(), math.NaN(), Exact(math.NaN())}}, len(groups))
 	var at []int // of the groups that are compared
+	var real, generated []centered
 	var few GroupNotes
 	width := 0.0 // mean squared distance of two images
 	for i, g := range groups {
-		var both [2]centered
-		var squares [2]float64
-		for r, role := range roles {
-			if both[r], squares[r], err = g.side(role).center(c, role, most); err != nil {
-				break
-			}
+		r, err := g.real.center(c, "real", most)
+		made, err2 := g.generated.center(c, "generated", most)
+		if err = cmp.Or(err, err2); err != nil {
+			return nil, fmt.Errorf("group %s: %w", g.name(c.By), err)
 		}
-		switch {
-		case errors.Is(err, errFew):
+		if r.vectors == nil || made.vectors == nil {
 			few.Add("too few images to compare the sides", g.name(c.By))
-		case err != nil:
-			return distances, nil, fmt.Errorf("group %s: %w", g.name(c.By), err)
-		default:
-			at, width = append(at, i), width+squares[0]+squares[1]
-			of[0], of[1] = append(of[0], both[0]), append(of[1], both[1])
+			continue
 		}
-		distances[0], distances[1] = append(distances[0], math.NaN()), append(distances[1], math.NaN())
-		side = append(side, Exact(math.NaN()))
+		at, real, generated, width = append(at, i), append(real, r), append(generated, made), width+r.width+made.width
 	}
 	few.AddTo(call, c.By...)
 	if len(at) < 3 {
-		return distances, side, nil
+		return out, nil
 	}
-	scored, err := unusual(ctx, c, of, width/float64(len(at)))
-	if err != nil {
-		return distances, nil, err
+	width /= float64(len(at))
+	reference, made := unusual(ctx, c.Resamples, real, width), unusual(ctx, c.Resamples, generated, width)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
 	}
 	both, names := make([]interval.Scored, len(at)), make([]string, len(at))
 	for k, i := range at {
-		real, made := scored[0][k], scored[1][k]
 		names[k] = strings.Join(groups[i].values, ", ")
-		both[k] = interval.Scored{Name: names[k], Value: made.Value - real.Value,
-			Samples: minus(made.Samples, real.Samples)}
-		distances[0][i], distances[1][i] = real.Value, made.Value
+		both[k] = interval.Scored{Name: names[k], Value: made[k].Value - reference[k].Value,
+			Samples: minus(made[k].Samples, reference[k].Samples)}
 	}
 	gaps, err := interval.GapsToMean(both, names, c.Level)
-	for k, i := range at[:len(gaps)] {
-		side[i] = estimated(gaps[k].Simultaneous)
+	for k, gap := range gaps {
+		out[at[k]] = sided{reference[k].Value, made[k].Value, estimated(gap.Simultaneous)}
 	}
 	call.Report("compare groups", 1, 1)
-	return distances, side, err
+	return out, err
 }
 
-// center returns at most so many vectors of a group.
-func (s side) center(c *comparison, role string, most int) (out centered, squares float64, err error) {
+// center returns at most so many vectors of a group, none if a half-sample would have fewer than two.
+func (s side) center(c *comparison, role string, most int) (out centered, err error) {
 	halves, err := s.halves(role, c)
 	if err != nil {
-		return out, 0, err
+		return out, err
 	}
 	var rows []int
 	for _, i := range tabular.Random(c.Seed, role).Perm(len(s.vectors)) {
@@ -260,7 +258,7 @@ func (s side) center(c *comparison, role string, most int) (out centered, square
 	}
 	out.samples = halves.Pick(rows)
 	if out.sizes = out.samples.Sizes(); slices.Min(out.sizes) < 2 {
-		return out, 0, errFew
+		return out, nil
 	}
 	mean := make([]float64, len(s.vectors[rows[0]]))
 	for _, row := range rows {
@@ -272,52 +270,33 @@ func (s side) center(c *comparison, role string, most int) (out centered, square
 		v := make([]float32, len(mean))
 		for i, x := range s.vectors[row] {
 			v[i] = x - float32(mean[i])
-			squares += float64(v[i]) * float64(v[i]) / float64(len(rows))
+			out.width += float64(v[i]) * float64(v[i]) / float64(len(rows))
 		}
 		out.vectors = append(out.vectors, v)
 	}
-	return out, squares, nil
+	return out, nil
 }
 
-// unusual returns, of each role, the mean distance of each group to the others.
-func unusual(ctx context.Context, c *comparison, of [2][]centered, width float64) (out [2][]interval.Scored,
-	err error) {
-	n := len(of[0])
-	// similarities[r][i*n+j] are the mean kernels of images of groups i and j: in all and in each half-sample.
-	var similarities [2][][]float64
-	for r := range roles {
-		similarities[r] = make([][]float64, n*n)
-	}
-	fault.Each(2*n*n, func(at int) {
-		r, i, j := at/(n*n), at/n%n, at%n
-		if i <= j && ctx.Err() == nil {
-			s := of[r][i].similarity(of[r][j], i == j, width)
-			similarities[r][i*n+j], similarities[r][j*n+i] = s, s
+// unusual returns the mean distance of each group to the others.
+func unusual(ctx context.Context, resamples int, groups []centered, width float64) (out []interval.Scored) {
+	n := len(groups)
+	similar := make([][]float64, n*n) // the mean kernel of groups i and j at i·n + j: of all, and of each half-sample
+	fault.Each(n*n, func(at int) {
+		if i, j := at/n, at%n; i <= j && ctx.Err() == nil {
+			s := groups[i].similarity(groups[j], i == j, width)
+			similar[i*n+j], similar[j*n+i] = s, s
 		}
 	})
-	if ctx.Err() != nil {
-		return out, ctx.Err()
-	}
-	for r, s := range similarities {
-		for i := range n {
-			scored := interval.Scored{Samples: make([]float64, c.Resamples)}
-			for j := range n {
-				if i == j {
-					continue
-				}
-				for b := range c.Resamples + 1 {
-					d := (s[i*n+i][b] + s[j*n+j][b] - 2*s[i*n+j][b]) / float64(n-1)
-					if b == 0 {
-						scored.Value += d
-					} else {
-						scored.Samples[b-1] += d
-					}
-				}
+	for i := 0; i < n && ctx.Err() == nil; i++ {
+		distances := make([]float64, resamples+1)
+		for j := range n {
+			for b := range distances {
+				distances[b] += (similar[i*n+i][b] + similar[j*n+j][b] - 2*similar[i*n+j][b]) / float64(n-1)
 			}
-			out[r] = append(out[r], scored)
 		}
+		out = append(out, interval.Scored{Value: distances[0], Samples: distances[1:]})
 	}
-	return out, nil
+	return out
 }
 
 // similarity returns the mean of exp(−d²/2h) over the pairs of images of two groups, without those of an image with
@@ -352,32 +331,17 @@ func (a centered) similarity(b centered, same bool, h float64) []float64 {
 	return out
 }
 
-// readTrust reads the flagged covariates and the verdicts on masks, by group.
-func readTrust(call *Call, by, vector string) (flagged map[string][]string, masks map[string]string, err error) {
-	flagged, masks = map[string][]string{}, map[string]string{}
-	if call.Inputs["acquisition"] != nil {
-		in := tabular.Read(call, "acquisition")
-		groups, names, marks := in.Texts(by), in.Texts("covariate"), in.Texts("flagged")
-		if in.Err != nil {
-			return nil, nil, in.Err
-		}
-		for i, g := range groups {
-			if marks[i] == "yes" {
-				flagged[g] = append(flagged[g], names[i])
-			}
+// textRows returns the rows of some columns of a table, none without the table.
+func textRows(call *Call, role string, columns ...string) (rows [][]string, err error) {
+	in := tabular.Read(call, role)
+	if in.Frame == nil {
+		return nil, nil
+	}
+	rows = make([][]string, in.Frame.Len())
+	for _, name := range columns {
+		for row, text := range in.Texts(name) {
+			rows[row] = append(rows[row], text)
 		}
 	}
-	if call.Inputs["masks"] != nil {
-		in := tabular.Read(call, "masks")
-		groups, vectors, scores, verdicts := in.Texts(by), in.Texts("vector"), in.Texts("score"), in.Texts("verdict")
-		if in.Err != nil {
-			return nil, nil, in.Err
-		}
-		for i, g := range groups {
-			if vectors[i] == vector {
-				masks[g+"/"+scores[i]] = verdicts[i]
-			}
-		}
-	}
-	return flagged, masks, nil
+	return rows, in.Err
 }

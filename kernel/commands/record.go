@@ -99,11 +99,9 @@ func journaled(ctx context.Context, o runner.Options) ([]client.Entry, error) {
 
 func writeRecord(ctx context.Context, dir string, run record.Run) (n int, digest string, err error) {
 	build, err := jobs.Build()
-	if err == nil {
-		run.Home, err = client.Home()
-	}
-	if err == nil {
-		run.Store, err = store.Open(run.Home)
+	home, err2 := client.Home()
+	if err = cmp.Or(err, err2); err == nil {
+		run.Store, err = store.Open(home)
 	}
 	if err != nil {
 		return 0, "", err
@@ -112,7 +110,7 @@ func writeRecord(ctx context.Context, dir string, run record.Run) (n int, digest
 	run.Rows, run.Ended = request, time.Now()
 	info, _ := debug.ReadBuildInfo()
 	run.Version = moduleVersion(info) + ", build " + build
-	choice := plugin.Current(run.Home)
+	choice := plugin.Current(home)
 	precision := strings.ToLower(stage.Precision("", choice.Kind, nil).String())
 	run.Environment = []string{"Go=" + runtime.Version(), "platform=" + runtime.GOOS + "/" + runtime.GOARCH,
 		"processor features=" + engine.Features(), fmt.Sprint("processor cores=", runtime.NumCPU()),
@@ -139,7 +137,7 @@ func verifyRecord(ctx context.Context, s *store.Store, dir, files, digest string
 		return err
 	}
 	defer e.Close()
-	found, err := r.Recompute(ctx, record.Options{Engine: e, Home: s.Dir(), Files: files,
+	found, err := r.Recompute(ctx, record.Options{Engine: e, Files: files,
 		Say: func(line string) { say("%s", line) }})
 	if err != nil {
 		return err

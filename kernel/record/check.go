@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"antipode/kernel/backend/store"
 )
 
 // Record is a record as [Open] reads it.
@@ -97,16 +99,38 @@ func (r *Record) checkFiles(files map[string]listing) {
 	}
 	var c crate
 	r.say(metadataFile, json.Unmarshal(r.data(metadataFile), &c))
-	described := map[string]listing{}
+	described := map[string]listing{manifestFile: files[manifestFile], metadataFile: files[metadataFile]}
 	for _, e := range c.Graph {
 		if e["@type"] == "File" {
 			described[fmt.Sprint(e["@id"])] = listing{fmt.Sprint(e["sha256"]), fmt.Sprint(e["contentSize"])}
 		}
 	}
-	present := maps.Clone(files)
-	delete(present, manifestFile)
-	delete(present, metadataFile)
-	if !maps.Equal(present, described) && len(r.Problems) == 0 {
+	if !maps.Equal(files, described) && len(r.Problems) == 0 {
 		r.say(metadataFile, errors.New("it does not describe these files"))
 	}
+}
+
+// listing is a file of a record.
+type listing struct{ sha256, size string }
+
+// list returns the files of a record by their names with slashes. What is no file is an error.
+func list(dir string) (files map[string]listing, err error) {
+	files = map[string]listing{}
+	err = filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		rel, err := filepath.Rel(dir, name)
+		info, infoErr := e.Info()
+		if err = errors.Join(err, infoErr); err == nil && !info.Mode().IsRegular() {
+			err = fmt.Errorf("%s: not a file", rel)
+		}
+		if err != nil {
+			return err
+		}
+		sum, err := store.HashFile(name)
+		files[filepath.ToSlash(rel)] = listing{sum, fmt.Sprint(info.Size())}
+		return err
+	})
+	return files, err
 }

@@ -97,20 +97,19 @@ func (p *Report) compare(r *Result, f *table.Frame, device string) error {
 			}
 		}
 	}
-	was := conclusions(a, rowNames(a))
-	changed := p.changes(r, was, conclusions(b, names))
+	concluded, changed := p.changes(r, b, names)
 	status, digits, equal := Equal, "all", p.Digits.Len() == before && len(others) == 0
 	if p.Digits.Len() > before {
 		digits = fmt.Sprint(agree)
 	}
 	if len(beyond)+changed > 0 {
 		status = Different
-	} else if equal && digest == r.Digest {
+	} else if equal && digest == r.Result {
 		status = Identical
 	} else if equal {
 		others = append(others, "vectors, masks or how numbers are spelled differ, by how much is not recorded")
 	}
-	p.add(r, status, digits, len(was), changed, append(beyond, others...)...)
+	p.add(r, status, digits, concluded, changed, append(beyond, others...)...)
 	return nil
 }
 
@@ -142,23 +141,21 @@ func apart(x, y *table.Column) (by float64, n int) {
 	return by, n
 }
 
-// changes adds the conclusions that differ, and returns how many.
-func (p *Report) changes(r *Result, was, is []conclusion) (n int) {
-	values := map[[2]string][2]string{}
-	for i, side := range [][]conclusion{was, is} {
-		for _, c := range side {
-			both := values[[2]string{c.row, c.column}]
-			both[i] = c.value
-			values[[2]string{c.row, c.column}] = both
+// changes compares the conclusions of a result with those of its recomputed rows. It adds those that differ, and
+// returns how many there were, and how many differ.
+func (p *Report) changes(r *Result, is *table.Frame, names []string) (n, changed int) {
+	before, was := conclusions(r.table, rowNames(r.table))
+	after, now := conclusions(is, names)
+	for _, at := range after {
+		if _, known := was[at]; !known {
+			before = append(before, at)
 		}
 	}
-	for _, c := range slices.Concat(was, is) {
-		at := [2]string{c.row, c.column}
-		if both := values[at]; both[0] != both[1] {
-			p.Changes.Add([]string{r.Name, c.row, c.column, both[0], both[1]})
-			n++
+	for _, at := range before {
+		if was[at] != now[at] {
+			p.Changes.Add([]string{r.Name, at[0], at[1], was[at], now[at]})
+			changed++
 		}
-		delete(values, at)
 	}
-	return n
+	return len(was), changed
 }

@@ -53,10 +53,6 @@ var mediaTypes = map[string]string{".json": "application/json", ".csv": "text/cs
 	".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".webp": "image/webp"}
 
 func (w *writer) writeMetadata() error {
-	listed, err := list(w.dir)
-	if err != nil {
-		return err
-	}
 	about := map[string]string{conclusionsFile: "verdicts in all results", filesFile: "files that were read",
 		licensesFile: "data sets and models with their licenses"}
 	for _, r := range w.results {
@@ -64,10 +60,10 @@ func (w *writer) writeMetadata() error {
 		about[r.file(".csv")], about[r.file(".json")] = "rows of "+what, "plan and provenance of "+what
 	}
 	var files []entity
-	for _, name := range slices.Sorted(maps.Keys(listed)) {
+	for _, name := range slices.Sorted(maps.Keys(w.files)) {
 		files = append(files, entity{"@id": name, "@type": "File", "name": path.Base(name),
-			"description": cmp.Or(about[name], "part of the executed notebook"), "sha256": listed[name].sha256,
-			"contentSize": listed[name].size, "encodingFormat": mediaTypes[strings.ToLower(path.Ext(name))]})
+			"description": cmp.Or(about[name], "part of the executed notebook"), "sha256": w.files[name].sha256,
+			"contentSize": w.files[name].size, "encodingFormat": mediaTypes[strings.ToLower(path.Ext(name))]})
 	}
 	data, err := marshal(crate{[]string{specification + "/context", "https://w3id.org/ro/terms/workflow-run/context"},
 		slices.Concat(w.contextual(files), w.used, files)})

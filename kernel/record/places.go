@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -89,24 +90,19 @@ var placed = regexp.MustCompile(`"(exec:)?((?:notebook|store|dataset|files):[^"\
 
 // resolved returns a result whose paths are those of this machine, which find returns.
 func (r *Result) resolved(find func(placed string) (string, error)) (*Result, error) {
-	data, err := json.Marshal(r)
-	if err != nil {
-		return nil, err
-	}
-	data = placed.ReplaceAllFunc(data, func(m []byte) []byte {
-		parts := placed.FindSubmatch(m)
-		name, failed := find(string(parts[2]))
-		if failed != nil {
-			err = failed
-		}
-		quoted, _ := json.Marshal(string(parts[1]) + name)
-		return quoted
+	var failed error
+	out, err := r.rewritten(func(text string) string {
+		return placed.ReplaceAllStringFunc(text, func(quoted string) string {
+			parts := placed.FindStringSubmatch(quoted)
+			name, err := find(parts[2])
+			if err != nil {
+				failed = err
+			}
+			here, _ := json.Marshal(parts[1] + name)
+			return string(here)
+		})
 	})
-	if err != nil {
-		return nil, err
-	}
-	out := &Result{Name: r.Name}
-	return out, json.Unmarshal(data, out)
+	return out, cmp.Or(failed, err)
 }
 
 // here returns the path of this machine for one of a record: files is the user's folder of --files, home the store.

@@ -47,7 +47,7 @@ func small(t *testing.T) *made {
 		answers += fmt.Sprintf("%d,%s,ok,%s\n", i, []string{"Velmora", "Tarrish", "Ilvanar"}[i%3], answer)
 	}
 	must.Do(t, os.WriteFile(filepath.Join(m.notebook, "answers.csv"), []byte(answers), 0o644))
-	m.run = Run{Notebook: filepath.Join(m.notebook, "small.ipynb"), Home: m.home, Store: m.e.Store,
+	m.run = Run{Notebook: filepath.Join(m.notebook, "small.ipynb"), Store: m.e.Store,
 		License: "CC0-1.0", Params: []string{"n=2"}, Started: time.Now(), Ended: time.Now(),
 		Version: "test", Environment: []string{"Go=go1.26", "platform=linux/amd64"},
 		Rows: func(ctx context.Context, r client.Request) (*client.Result, error) { return m.e.Run(ctx, r, nil) }}
@@ -92,7 +92,7 @@ func (m *made) verify(t *testing.T, dir, files string) *Report {
 
 func (m *made) recompute(t *testing.T, r *Record, files string) *Report {
 	t.Helper()
-	return must.Get(r.Recompute(t.Context(), Options{Engine: m.e, Home: m.home, Files: files,
+	return must.Get(r.Recompute(t.Context(), Options{Engine: m.e, Files: files,
 		Say: func(string) {}}))(t)
 }
 

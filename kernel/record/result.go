@@ -8,6 +8,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"antipode/datasets"
 	"antipode/datasets/table"
@@ -15,22 +16,10 @@ import (
 	"antipode/kernel/backend/store"
 )
 
-// Result is a score or a saved table of a run.
+// Result is a score or a saved table of a run: its run record, without what differs between runs of one plan.
 type Result struct {
-	ID       string             `json:"id"`              // [engine.ResultID] of Plan and Inputs
-	Saved    string             `json:"saved,omitempty"` // the file of a saved table
-	Plan     *table.Plan        `json:"plan"`
-	Inputs   []string           `json:"inputs"` // digests of the rows that the operation reads
-	Rows     int                `json:"rows"`
-	Columns  []table.ColumnSpec `json:"columns"`
-	Digest   string             `json:"digest"`            // [store.FrameDigest] of the rows
-	Models   map[string]string  `json:"models,omitempty"`  // SHA-256 by name
-	Sources  map[string]string  `json:"sources,omitempty"` // OWNER/NAME@COMMIT by name
-	Device   string             `json:"device,omitempty"`  // that networks ran on, "xla:cpu", …
-	Versions map[string]string  `json:"versions"`
-	Notes    []string           `json:"notes,omitempty"`
-	Readings []table.Reading    `json:"readings,omitempty"`
-	Bad      []table.BadRow     `json:"bad,omitempty"`
+	store.Record
+	Columns []table.ColumnSpec `json:"columns"`
 
 	Name  string       `json:"-"` // of its files in results/, without extension
 	table *table.Frame // as its CSV file holds it
@@ -44,13 +33,22 @@ func newResult(name string, plan *table.Plan, rec *store.Record, f *table.Frame)
 	if err == nil && digest != rec.Result {
 		err = fmt.Errorf("%s changed while it was recorded; run it again", name)
 	}
-	r := &Result{Saved: rec.Saved, Plan: withoutLines(plan), Inputs: rec.Inputs, Rows: f.Len(), Columns: f.Specs(),
-		Digest: digest, Models: rec.Models, Sources: rec.Sources, Versions: rec.Versions, Notes: rec.Notes,
-		Readings: rec.Readings, Bad: rec.Bad, Name: name, table: plain(f)}
-	if len(r.Models) > 0 {
-		r.Device = rec.Device
+	r := &Result{Record: *rec, Columns: f.Specs(), Name: name, table: plain(f)}
+	r.Plan, r.Computed, r.Found, r.Uses, r.Finished = withoutLines(plan), 0, 0, nil, time.Time{}
+	if len(r.Models) == 0 {
+		r.Device = "" // networks ran on none
 	}
 	return r, err
+}
+
+// rewritten returns a result whose JSON is changed, such as its paths.
+func (r *Result) rewritten(change func(text string) string) (*Result, error) {
+	data, err := json.Marshal(r)
+	if err != nil {
+		return nil, err
+	}
+	out := &Result{Name: r.Name, table: r.table}
+	return out, json.Unmarshal([]byte(change(string(data))), out)
 }
 
 // withoutLines returns a plan without the lines of the program that made it, which differ between runs.
@@ -112,33 +110,35 @@ func readResult(name string, data, rows []byte) (*Result, error) {
 	if err == nil && len(lines) != r.Rows+min(1, len(r.table.Columns)) {
 		err = fmt.Errorf("%d lines for %d rows", len(lines), r.Rows)
 	}
+	if err != nil {
+		return nil, err
+	}
 	for i := range r.table.Columns {
 		c := &r.table.Columns[i]
-		cells := make([]string, len(lines))
-		for row, line := range lines {
-			cells[row] = line[i]
+		if is := lines[0][i]; is != c.Name {
+			return nil, fmt.Errorf("column %d is %q instead of %q", i+1, is, c.Name)
 		}
-		if err == nil && cells[0] != c.Name {
-			err = fmt.Errorf("column %d is %q instead of %q", i+1, cells[0], c.Name)
+		texts := table.TextColumn(c.Name, make([]string, r.Rows))
+		for row, line := range lines[1:] {
+			texts.Texts[row] = line[i]
 		}
+		as, err := texts.As(c.Kind)
 		if err != nil {
 			return nil, err
 		}
-		texts := table.TextColumn(c.Name, cells[1:])
-		as, asErr := texts.As(c.Kind)
-		if err = asErr; err == nil {
-			c.Texts, c.Numbers = as.Texts, as.Numbers
-		}
+		*c = *as
 	}
 	r.table = plain(r.table) // without the spelling of numbers
-	return r, err
+	return r, nil
 }
 
-// conclusion is a verdict: the value of a column in a row.
-type conclusion struct{ row, column, value string }
+// cell is the name of a row, and that of a column.
+type cell [2]string
 
-// conclusions returns the verdicts of a table whose rows have these names, and the signs of the gaps that they flag.
-func conclusions(f *table.Frame, names []string) (all []conclusion) {
+// conclusions returns the cells with verdicts of a table whose rows have these names, and the verdicts, with the signs
+// of the gaps that they flag.
+func conclusions(f *table.Frame, names []string) (order []cell, verdicts map[cell]string) {
+	verdicts = map[cell]string{}
 	for row, name := range names {
 		for _, c := range f.Columns {
 			if !isVerdict(c.ColumnSpec) || c.Texts[row] == "" {
@@ -148,10 +148,11 @@ func conclusions(f *table.Frame, names []string) (all []conclusion) {
 			if gap := f.Numbers(strings.Replace(c.Name, "flagged", "gap", 1)); value == "yes" && gap != nil {
 				value += map[bool]string{true: ", below 0", false: ", above 0"}[gap[row] < 0]
 			}
-			all = append(all, conclusion{name, c.Name, value})
+			at := cell{name, c.Name}
+			order, verdicts[at] = append(order, at), value
 		}
 	}
-	return all
+	return order, verdicts
 }
 
 // isVerdict reports whether a column says what follows from the numbers of a row.
@@ -184,8 +185,9 @@ func rowNames(f *table.Frame) []string {
 func listed(results []*Result) ([]byte, error) {
 	all := table.NewFrame(datasets.Columns("result:text", "row:text", "column:text", "value:text"))
 	for _, r := range results {
-		for _, c := range conclusions(r.table, rowNames(r.table)) {
-			all.Add([]string{r.Name, c.row, c.column, c.value})
+		order, verdicts := conclusions(r.table, rowNames(r.table))
+		for _, at := range order {
+			all.Add([]string{r.Name, at[0], at[1], verdicts[at]})
 		}
 	}
 	return encode(all)

@@ -19,7 +19,6 @@ import (
 // Options are the options of [Record.Recompute].
 type Options struct {
 	Engine *engine.Engine
-	Home   string // the store's folder
 	Files  string // the folder with the notebook's files
 	Say    func(line string)
 }
@@ -71,8 +70,8 @@ func (v *verifier) recompute(ctx context.Context, res *Result) (*table.Frame, er
 	if err != nil {
 		return nil, err
 	}
-	again, err := v.o.Engine.Recompute(ctx, &store.Record{ID: res.ID, Plan: here.Plan, Models: here.Models, Saved: to,
-		Bad: res.Bad}, v.scratch, nil)
+	here.Saved, here.Bad = to, res.Bad
+	again, err := v.o.Engine.Recompute(ctx, &here.Record, v.scratch, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +99,7 @@ func (v *verifier) find(placed string) (string, error) {
 	if name, kept := strings.CutPrefix(placed, "store:/kept/"); kept && filepath.IsLocal(name) {
 		return filepath.Abs(filepath.Join(v.Dir, "kept", name))
 	}
-	file, err := here(placed, v.o.Files, v.o.Home)
+	file, err := here(placed, v.o.Files, v.o.Engine.Store.Dir())
 	if err != nil {
 		return "", err
 	}
@@ -111,7 +110,7 @@ func (v *verifier) find(placed string) (string, error) {
 		if name != placed && !strings.HasPrefix(name, placed+"/") {
 			continue
 		}
-		one, err := here(name, v.o.Files, v.o.Home)
+		one, err := here(name, v.o.Files, v.o.Engine.Store.Dir())
 		if err != nil {
 			return "", err
 		}

@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path"
@@ -49,7 +49,6 @@ type Run struct {
 	Environment []string
 	Images      bool // copy the images of the results
 
-	Home  string // the store's folder
 	Store *store.Store
 	Rows  func(context.Context, client.Request) (*client.Result, error) // evaluates a plan with that store
 }
@@ -70,7 +69,9 @@ func ReadJournal(path string) (entries []client.Entry, err error) {
 type writer struct {
 	Run
 	dir     string
+	files   map[string]listing // that were written
 	places  places
+	plans   string // the journal, in JSON, with places
 	results []*Result
 	scores  map[string]bool // ids of those that have been added
 	saved   []string        // paths of the files that the run saved
@@ -80,12 +81,13 @@ type writer struct {
 // Write writes the record of a run into dir, a folder with the executed notebook and its page. It returns the number of
 // results, and the digest of the record: that of its manifest.
 func Write(ctx context.Context, dir string, run Run) (results int, digest string, err error) {
-	w := &writer{Run: run, dir: dir, scores: map[string]bool{}}
+	w := &writer{Run: run, dir: dir, files: map[string]listing{}, scores: map[string]bool{}}
 	journal, err := json.Marshal(run.Journal)
 	if err == nil {
-		w.places, err = placesOf(run.Notebook, run.Home, journal)
+		w.places, err = placesOf(run.Notebook, run.Store.Dir(), journal)
 	}
 	if err == nil {
+		w.plans = w.places.hide(string(journal))
 		err = w.collect(ctx)
 	}
 	if err == nil && len(w.results) == 0 {
@@ -133,7 +135,9 @@ func (w *writer) collect(ctx context.Context) error {
 	return nil
 }
 
-func (w *writer) isKept(file string) bool { return filepath.Dir(file) == filepath.Join(w.Home, "kept") }
+func (w *writer) isKept(file string) bool {
+	return filepath.Dir(file) == filepath.Join(w.Store.Dir(), "kept")
+}
 
 // addScores adds the scores of a plan's inputs and, unless its rows are saved, of the plan itself.
 func (w *writer) addScores(p *table.Plan, ids map[string]string, saved bool) error {
@@ -159,19 +163,14 @@ var unusual = regexp.MustCompile(`[^\w.-]+`)
 func (w *writer) add(name string, plan *table.Plan, rec *store.Record, f *table.Frame) error {
 	name = unusual.ReplaceAllString(strings.TrimSuffix(name, path.Ext(name)), "_")
 	r, err := newResult(fmt.Sprintf("%03d-%s", len(w.results)+1, name), plan, rec, f)
+	if err == nil {
+		r, err = r.rewritten(w.places.hide)
+	}
 	if err != nil {
 		return err
 	}
-	data, err := json.Marshal(r)
-	if err != nil {
-		return err
-	}
-	out := &Result{Name: r.Name, table: r.table}
-	if err := json.Unmarshal([]byte(w.places.hide(string(data))), out); err != nil {
-		return err
-	}
-	out.ID = engine.ResultID(out.Plan, out.Inputs)
-	w.results = append(w.results, out)
+	r.ID = engine.ResultID(r.Plan, r.Inputs)
+	w.results = append(w.results, r)
 	for _, c := range f.Columns {
 		for _, img := range c.Images {
 			if !w.Images || img.SHA256 == "" {
@@ -210,6 +209,7 @@ func marshal(v any) ([]byte, error) {
 }
 
 func (w *writer) put(name string, data []byte) error {
+	w.files[name] = listing{fmt.Sprintf("%x", sha256.Sum256(data)), fmt.Sprint(len(data))}
 	to := filepath.Join(w.dir, filepath.FromSlash(name))
 	return errors.Join(os.MkdirAll(filepath.Dir(to), 0o755), os.WriteFile(to, data, 0o644))
 }
@@ -231,7 +231,7 @@ func (w *writer) writeFiles() error {
 		maps.Copy(digests, e.Result.Trace.Files)
 	}
 	for _, m := range w.dataSets() {
-		dir, _ := manifest.Find(m.Name, manifest.FindOptions{Home: w.Home, From: filepath.Dir(w.Notebook)})
+		dir, _ := manifest.Find(m.Name, manifest.FindOptions{Home: w.Store.Dir(), From: filepath.Dir(w.Notebook)})
 		for _, f := range m.Files { // where none is here, its printed values alone were read
 			file := filepath.Join(dir, filepath.FromSlash(f.Path))
 			if digest, err := store.HashFile(file); err == nil {
@@ -262,13 +262,10 @@ func (w *writer) writeFiles() error {
 
 // dataSets returns the data sets that a path names, and those whose name an operation has.
 func (w *writer) dataSets() (used []manifest.Manifest) {
-	text, _ := json.Marshal(w.Journal)
-	plans := w.places.hide(string(text))
 	for _, name := range manifest.Names() {
-		op := `"op":"` + strings.ReplaceAll(name, "_", "")
-		if m, err := manifest.Get(name); err == nil && (strings.Contains(plans, `"dataset:`+name+`"`) ||
-			strings.Contains(plans, `"dataset:`+name+`/`) || strings.Contains(plans, op+"-") ||
-			strings.Contains(plans, `"op":"`+name+`"`)) {
+		named := regexp.MustCompile(fmt.Sprintf(`"dataset:%[1]s["/]|"op":"(%[1]s"|%[2]s-)`, name,
+			strings.ReplaceAll(name, "_", "")))
+		if m, err := manifest.Get(name); err == nil && named.MatchString(w.plans) {
 			used = append(used, m)
 		}
 	}
@@ -314,41 +311,10 @@ func (w *writer) hideOutputs() error {
 
 // writeManifest writes the SHA-256 of all files, and returns that of the list.
 func (w *writer) writeManifest() (digest string, err error) {
-	files, err := list(w.dir)
-	if err != nil {
-		return "", err
-	}
 	var b strings.Builder
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		fmt.Fprintf(&b, "%s  %s\n", files[name].sha256, name)
+	for _, name := range slices.Sorted(maps.Keys(w.files)) {
+		fmt.Fprintf(&b, "%s  %s\n", w.files[name].sha256, name)
 	}
-	if err := w.put(manifestFile, []byte(b.String())); err != nil {
-		return "", err
-	}
-	return store.HashFile(filepath.Join(w.dir, manifestFile))
-}
-
-// listing is a file of a record.
-type listing struct{ sha256, size string }
-
-// list returns the files of a record by their names with slashes. What is no file is an error.
-func list(dir string) (files map[string]listing, err error) {
-	files = map[string]listing{}
-	err = filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
-			return err
-		}
-		rel, err := filepath.Rel(dir, name)
-		info, infoErr := e.Info()
-		if err = errors.Join(err, infoErr); err == nil && !info.Mode().IsRegular() {
-			err = fmt.Errorf("%s: not a file", rel)
-		}
-		if err != nil {
-			return err
-		}
-		sum, err := store.HashFile(name)
-		files[filepath.ToSlash(rel)] = listing{sum, fmt.Sprint(info.Size())}
-		return err
-	})
-	return files, err
+	err = w.put(manifestFile, []byte(b.String()))
+	return w.files[manifestFile].sha256, err
 }

@@ -20,6 +20,9 @@ type Design struct {
 	counts  []int   // of each set: the number of cells
 }
 
+// Len returns the number of values.
+func (d *Design) Len() int { return len(d.values) }
+
 // MostFactors is the largest number of factors of a design, which has 2^n sets of them.
 const MostFactors = 6
 

@@ -119,6 +119,23 @@ func PoweredGap(level float64, weights []float64, of ...Powered) (low, high floa
 	return center - half, center + half
 }
 
+// PoweredToMean returns the difference of estimate i to the mean of the others with its interval, minus the same of
+// other estimates, nil = none.
+func PoweredToMean(level float64, i int, of, minus []Powered) Interval {
+	weights := slices.Repeat([]float64{-1 / float64(len(of)-1)}, len(of))
+	weights[i] = 1
+	for k := range minus {
+		weights = append(weights, -weights[k])
+	}
+	of = slices.Concat(of, minus)
+	out := Interval{Level: level}
+	for k, w := range weights {
+		out.Value += w * of[k].Value
+	}
+	out.Low, out.High = PoweredGap(level, weights, of...)
+	return out
+}
+
 // Labels returns the number of labels for which the interval reaches so far to either side, NaN if no number does with
 // so many judged units.
 func (p Powered) Labels(level, half float64) float64 {

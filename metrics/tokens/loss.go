@@ -33,15 +33,19 @@ type Prompt struct {
 	ReferenceRefused float64
 }
 
-// Part is a part of the loss of a language, in points of the score.
+// Part is a part of the loss of a language, in points of the score. Loss is NaN where only its bounds Low and High are
+// known, which are NaN elsewhere; it is flagged if it is at least AtLeast, too. All has the verdict.
 type Part struct {
-	Cause     string
-	Loss      metrics.Estimate // NaN = only the bounds are known
-	Share     metrics.Estimate // of the whole loss; NaN where that is not above 0
-	Low, High float64          // bounds of a loss that is not known, else NaN
-	Flagged   bool             // the interval of Loss is above 0, and Loss at least AtLeast
-	Prompts   int              // with this cause
-	Method    string
+	Cause   string           `column:"cause" help:"all, refused, what the tokenizer did, generator: the rest"`
+	Loss    metrics.Estimate `column:"loss" unit:"the scores'" help:"the parts sum to that of all"`
+	Share   metrics.Estimate `column:"share" unit:"share of the loss" help:"blank where the whole loss is not above 0"`
+	Low     float64          `column:"bound_low" unit:"the scores'" help:"where the loss cannot be divided"`
+	High    float64          `column:"bound_high" unit:"the scores'"`
+	Flagged bool             `column:"flagged" help:"the interval of loss is above 0"`
+	Verdict string           `column:"verdict" help:"the flagged causes, the largest first; no loss; undecided"`
+	Rule    string           `column:"rule" help:"what the verdict follows from"`
+	Method  string           `column:"method" help:"what the prompts with the cause are compared with"`
+	Prompts int              `column:"n_prompts" unit:"prompts" help:"with the cause"`
 }
 
 // AttributeOptions are the options of [Attribute].
@@ -63,14 +67,14 @@ const (
 // attribution divides a loss. Each part is a weighted sum of the mean scores of the prompts.
 type attribution struct {
 	AttributeOptions
-	prompts []Prompt
-	means   [][roles]float64          // of the prompts, minus Floor
-	plain   [][roles]interval.Powered // of those with two images or more
-	single  [roles]interval.Powered   // of the deviations of all images, for the others
-	causes  []string                  // of the strata, in order; "" is first
-	strata  [][]int
-	methods map[string]string
-	weights map[string][][roles]float64 // of the means, by part
+	prompts   []Prompt
+	means     [][roles]float64          // of the prompts, minus Floor
+	plain     [][roles]interval.Powered // of those with two images or more
+	single    [roles]interval.Powered   // of the deviations of all images, for the others
+	causes    []string                  // of the prompts, in order, without ""
+	strata    map[string][]int          // the prompts by their causes
+	methods   map[string]string         // by cause
+	standsFor float64                   // number of prompts of which those without a cause are the standard
 }
 
 // Attribute divides the loss of a language, the mean over prompts of reference − score, into parts that sum to it. d is
@@ -94,62 +98,53 @@ type attribution struct {
 // two images, about prompts like these, too). A prompt whose images were all refused counts as the others with its
 // causes do.
 func Attribute(prompts []Prompt, o AttributeOptions) []Part {
-	a := &attribution{AttributeOptions: o, prompts: prompts, methods: map[string]string{},
-		weights: map[string][][roles]float64{}}
+	a := &attribution{AttributeOptions: o, prompts: prompts, causes: causes(prompts), strata: map[string][]int{},
+		methods: map[string]string{}}
 	a.stratify()
-	a.weigh()
 	var out []Part
-	open := false
 	for _, name := range parts(prompts) {
-		n := len(prompts)
-		if name == Refused {
-			n = len(slices.DeleteFunc(slices.Clone(prompts), func(p Prompt) bool { return p.Refused == 0 }))
-		} else if i := slices.Index(a.causes, name); i >= 0 {
-			n, open = len(a.strata[i]), open || a.methods[name] == ""
-		}
-		out = append(out, a.part(name, n))
+		out = append(out, a.part(name))
 	}
+	open := len(a.methods) < len(a.causes)
 	left := out[len(out)-1].Loss
 	for i := range out {
-		if p := &out[i]; open && (p.Cause == Generator || slices.Contains(a.causes, p.Cause) && p.Method == "") {
+		if p := &out[i]; open && p.Method == "" && p.Cause != All && p.Cause != Refused {
 			p.Loss, p.Share, p.Flagged = metrics.Exact(math.NaN()), metrics.Exact(math.NaN()), false
 			p.Low, p.High = min(0, left.Low), max(0, left.High)
 		}
 	}
+	out[0].Verdict, out[0].Rule = verdict(out)
 	return out
 }
 
 // parts returns the names of the parts of a loss: all, refused where there are refusals, the causes, generator.
 func parts(prompts []Prompt) []string {
-	causes := map[string]bool{}
-	for _, p := range prompts {
-		causes[p.Causes] = true
-	}
-	delete(causes, "")
 	names := []string{All}
 	if slices.ContainsFunc(prompts, func(p Prompt) bool { return p.Refused+p.ReferenceRefused > 0 }) {
 		names = append(names, Refused)
 	}
-	return append(append(names, slices.Sorted(maps.Keys(causes))...), Generator)
+	return append(append(names, causes(prompts)...), Generator)
+}
+
+// causes returns the causes of the prompts in their order.
+func causes(prompts []Prompt) []string {
+	known := map[string]bool{}
+	for _, p := range prompts {
+		known[p.Causes] = true
+	}
+	delete(known, "")
+	return slices.Sorted(maps.Keys(known))
 }
 
 // stratify computes means, divides the prompts by their causes, gives those without an image the loss of the others,
 // and decides how each cause is compared.
 func (a *attribution) stratify() {
-	a.causes = []string{""}
-	for _, p := range a.prompts {
-		a.causes = append(a.causes, p.Causes)
-	}
-	slices.Sort(a.causes)
-	a.causes = slices.Compact(a.causes)
-	a.strata = make([][]int, len(a.causes))
 	a.means, a.plain = make([][roles]float64, len(a.prompts)), make([][roles]interval.Powered, len(a.prompts))
 	var deviations [roles][]float64
-	losses := make([][]float64, len(a.causes))
+	losses := map[string][]float64{}
 	var all []float64
 	for i, p := range a.prompts {
-		k := slices.Index(a.causes, p.Causes)
-		a.strata[k] = append(a.strata[k], i)
+		a.strata[p.Causes] = append(a.strata[p.Causes], i)
 		for role, scores := range p.roles() {
 			if a.means[i][role] = mean(scores) - a.Floor; len(scores) > 1 {
 				a.plain[i][role] = interval.Plain(scores)
@@ -161,7 +156,7 @@ func (a *attribution) stratify() {
 		}
 		if len(p.Scores) > 0 {
 			d := a.means[i][reference] - a.means[i][own]
-			losses[k], all = append(losses[k], d), append(all, d)
+			losses[p.Causes], all = append(losses[p.Causes], d), append(all, d)
 		}
 	}
 	for role, d := range deviations {
@@ -169,22 +164,21 @@ func (a *attribution) stratify() {
 			a.single[role] = interval.Plain(d)
 		}
 	}
-	for k, rows := range a.strata {
-		written := true
-		for _, i := range rows {
-			written = written && len(a.prompts[i].Repaired) > 0
-			if len(a.prompts[i].Scores) == 0 {
-				a.means[i][own] = a.means[i][reference] - mean(all)
-				if len(losses[k]) > 0 {
-					a.means[i][own] = a.means[i][reference] - mean(losses[k])
-				}
-			}
+	for i, p := range a.prompts {
+		if typical := losses[p.Causes]; len(p.Scores) == 0 && typical != nil {
+			a.means[i][own] = a.means[i][reference] - mean(typical)
+		} else if len(p.Scores) == 0 {
+			a.means[i][own] = a.means[i][reference] - mean(all)
 		}
-		switch c := a.causes[k]; {
-		case c != "" && written:
+	}
+	a.standsFor = float64(len(a.strata[""]))
+	for _, c := range a.causes {
+		notRepaired := func(i int) bool { return len(a.prompts[i].Repaired) == 0 }
+		if !slices.ContainsFunc(a.strata[c], notRepaired) {
 			a.methods[c] = ByRepair
-		case c != "" && len(a.strata[0]) > 1:
+		} else if len(a.strata[""]) > 1 {
 			a.methods[c] = ByOthers
+			a.standsFor += float64(len(a.strata[c]))
 		}
 	}
 }
@@ -199,58 +193,55 @@ func mean(values []float64) (m float64) {
 	return m
 }
 
-// weigh sets the weights of the prompts' means in each part.
-func (a *attribution) weigh() {
-	for _, name := range append([]string{All, Refused, Generator}, a.causes...) {
-		a.weights[name] = make([][roles]float64, len(a.prompts))
+// weight returns the weights of a prompt's means in a part.
+func (a *attribution) weight(part string, p Prompt) [roles]float64 {
+	n, standard, method := float64(len(a.prompts)), float64(len(a.strata[""])), a.methods[p.Causes]
+	switch {
+	case part == All:
+		return [roles]float64{(p.Refused - 1) / n, (1 - p.ReferenceRefused) / n}
+	case part == Refused:
+		return [roles]float64{p.Refused / n, -p.ReferenceRefused / n}
+	case p.Causes == "" && part == Generator:
+		w := a.standsFor / standard / n
+		return [roles]float64{-w, w}
+	case p.Causes == "" && a.methods[part] == ByOthers:
+		w := float64(len(a.strata[part])) / standard / n
+		return [roles]float64{w, -w}
+	case part == p.Causes && method == ByRepair:
+		return [roles]float64{own: -1 / n, repaired: 1 / n}
+	case part == Generator && method == ByRepair:
+		return [roles]float64{reference: 1 / n, repaired: -1 / n}
+	case part == p.Causes && method == ByOthers, part == Generator && method == "":
+		return [roles]float64{-1 / n, 1 / n}
 	}
-	n, standard := float64(len(a.prompts)), float64(len(a.strata[0]))
-	standsFor := standard // number of prompts of which those without a cause are the standard
-	for k, c := range a.causes {
-		if a.methods[c] == ByOthers {
-			standsFor += float64(len(a.strata[k]))
-		}
-	}
-	for k, c := range a.causes {
-		for _, i := range a.strata[k] {
-			p := a.prompts[i]
-			a.weights[All][i] = [roles]float64{(p.Refused - 1) / n, (1 - p.ReferenceRefused) / n}
-			a.weights[Refused][i] = [roles]float64{p.Refused / n, -p.ReferenceRefused / n}
-			switch {
-			case c == "":
-				w := standsFor / standard / n
-				a.weights[Generator][i] = [roles]float64{-w, w}
-			case a.methods[c] == ByRepair:
-				a.weights[c][i] = [roles]float64{own: -1 / n, repaired: 1 / n}
-				a.weights[Generator][i] = [roles]float64{reference: 1 / n, repaired: -1 / n}
-			case a.methods[c] == ByOthers:
-				a.weights[c][i] = [roles]float64{-1 / n, 1 / n}
-			default:
-				a.weights[Generator][i] = [roles]float64{-1 / n, 1 / n}
-			}
-		}
-		if a.methods[c] == ByOthers {
-			w := float64(len(a.strata[k])) / standard / n
-			for _, i := range a.strata[0] {
-				a.weights[c][i] = [roles]float64{w, -w}
-			}
-		}
-	}
+	return [roles]float64{}
 }
 
 // part returns a part with its intervals.
-func (a *attribution) part(cause string, prompts int) Part {
-	others := a.methods[cause] == ByOthers
-	for _, method := range a.methods {
-		others = others || cause == Generator && method == ByOthers
+func (a *attribution) part(cause string) Part {
+	p := Part{Cause: cause, Prompts: len(a.prompts), Method: a.methods[cause], Low: math.NaN(), High: math.NaN(),
+		Share: metrics.Exact(math.NaN())}
+	others := p.Method == ByOthers || cause == Generator && a.standsFor > float64(len(a.strata[""]))
+	if rows := a.strata[cause]; rows != nil {
+		p.Prompts = len(rows)
 	}
-	p := Part{Cause: cause, Prompts: prompts, Method: a.methods[cause], Low: math.NaN(), High: math.NaN(),
-		Loss: a.estimate(a.weights[cause], others, a.Family), Share: metrics.Exact(math.NaN())}
+	weights, whole := make([][roles]float64, len(a.prompts)), make([][roles]float64, len(a.prompts))
+	refused := 0
+	for i, q := range a.prompts {
+		weights[i], whole[i] = a.weight(cause, q), a.weight(All, q)
+		if q.Refused > 0 {
+			refused++
+		}
+	}
+	if cause == Refused {
+		p.Prompts = refused
+	}
+	p.Loss = a.estimate(weights, others, a.Family)
 	p.Flagged = p.Loss.Low > 0 && p.Loss.Value >= a.AtLeast
-	if total := a.estimate(a.weights[All], others, a.Level); total.Low > 0 && cause != All {
+	if total := a.estimate(whole, others, a.Level); total.Low > 0 && cause != All {
 		p.Share.Value = p.Loss.Value / total.Value
-		p.Share.Low, p.Share.High = a.fieller(cause, others, p.Share.Value, -1),
-			a.fieller(cause, others, p.Share.Value, 1)
+		p.Share.Low = a.fieller(weights, whole, others, p.Share.Value, -1)
+		p.Share.High = a.fieller(weights, whole, others, p.Share.Value, 1)
 	}
 	return p
 }
@@ -261,7 +252,8 @@ func (a *attribution) estimate(weights [][roles]float64, others bool, level floa
 	var samples []interval.Powered
 	var by []float64
 	few := false
-	for _, rows := range a.strata {
+	for _, cause := range append([]string{""}, a.causes...) {
+		rows := a.strata[cause]
 		var values []float64
 		for _, i := range rows {
 			v := 0.0
@@ -296,12 +288,12 @@ func (a *attribution) estimate(weights [][roles]float64, others bool, level floa
 
 // fieller returns an end of the interval of a share: the largest or least multiple of the whole loss from which the
 // part does not differ. NaN = there is no end.
-func (a *attribution) fieller(cause string, others bool, share, sign float64) float64 {
+func (a *attribution) fieller(weights, whole [][roles]float64, others bool, share, sign float64) float64 {
 	rest := make([][roles]float64, len(a.prompts))
 	differs := func(by float64) bool {
-		for i, w := range a.weights[cause] {
+		for i, w := range weights {
 			for role := range w {
-				rest[i][role] = w[role] - (share+sign*by)*a.weights[All][i][role]
+				rest[i][role] = w[role] - (share+sign*by)*whole[i][role]
 			}
 		}
 		e := a.estimate(rest, others, a.Level)

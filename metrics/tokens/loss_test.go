@@ -91,7 +91,7 @@ func TestAttribute(t *testing.T) {
 	near.Check(t, "cut", []float64{find(t, parts, "cut").Loss.Value}, []float64{0.1}, 0, 0.01)
 	near.Check(t, "generator", []float64{find(t, parts, Generator).Loss.Value}, []float64{0.1}, 0, 0.01)
 	near.Check(t, "share", []float64{find(t, parts, "cut").Share.Value}, []float64{0.5}, 0, 0.03)
-	if verdict, _ := Verdict(parts); verdict != "generator, cut" && verdict != "cut, generator" {
+	if verdict := parts[0].Verdict; verdict != "generator, cut" && verdict != "cut, generator" {
 		t.Errorf("verdict %s", verdict)
 	}
 	all := func() Part { return Attribute(prompts, level)[0] }
@@ -118,8 +118,8 @@ func TestAttribute(t *testing.T) {
 	if p := find(t, parts, Generator); !math.IsNaN(p.Loss.Value) || p.Low != 0 || p.High < parts[0].Loss.Value {
 		t.Errorf("bounds of the generator: %+v", p)
 	}
-	if verdict, rule := Verdict(parts); verdict != "undecided" || !strings.Contains(rule, "without cut") {
-		t.Errorf("verdict %s: %s", verdict, rule)
+	if all := parts[0]; all.Verdict != "undecided" || !strings.Contains(all.Rule, "without cut") {
+		t.Errorf("verdict %s: %s", all.Verdict, all.Rule)
 	}
 }
 

@@ -31,22 +31,13 @@ type LossOptions struct {
 // LossRow is a row of [Losses]: a part of the loss of a language.
 type LossRow struct {
 	Group    metrics.Group
-	Language string           `column:"{language}"`
-	Cause    string           `column:"cause" help:"all, refused, what the tokenizer did, generator: the rest"`
-	Loss     metrics.Estimate `column:"loss" unit:"the scores'" help:"the parts sum to that of all"`
-	Share    metrics.Estimate `column:"share" unit:"share of the loss" help:"blank where the whole loss is not above 0"`
-	Low      float64          `column:"bound_low" unit:"the scores'" help:"where the loss cannot be divided"`
-	High     float64          `column:"bound_high" unit:"the scores'"`
-	Flagged  bool             `column:"flagged" help:"the interval of loss is above 0"`
-	Verdict  string           `column:"verdict" help:"the flagged causes, the largest first; no loss; undecided"`
-	Rule     string           `column:"rule" help:"what the verdict follows from"`
-	Method   string           `column:"method" help:"what the prompts with the cause are compared with"`
-	Prompts  int              `column:"n_prompts" unit:"prompts" help:"with the cause"`
-	All      int              `column:"n_all" unit:"prompts"`
-	LeftOut  int              `column:"n_left_out" unit:"prompts" help:"without an image in the reference language"`
-	Images   int              `column:"n_images" unit:"images"`
-	Refused  int              `column:"n_refused" unit:"images"`
-	Interval string           `column:"interval"`
+	Language string `column:"{language}"`
+	Part
+	All      int    `column:"n_all" unit:"prompts"`
+	LeftOut  int    `column:"n_left_out" unit:"prompts" help:"without an image in the reference language"`
+	Images   int    `column:"n_images" unit:"images"`
+	Refused  int    `column:"n_refused" unit:"images"`
+	Interval string `column:"interval"`
 }
 
 // NoLoss is the verdict on a language without a loss.
@@ -82,6 +73,7 @@ func Losses(in, repaired datasets.Table, options ...LossOptions) datasets.Table 
 
 // scored are the images of a prompt in a language.
 type scored struct {
+	by      []string // the values of By, the language and the unit
 	scores  []float64
 	refused float64
 	causes  []string
@@ -89,42 +81,28 @@ type scored struct {
 
 func (s *scored) refusedShare() float64 { return s.refused / (float64(len(s.scores)) + s.refused) }
 
-// group are the scored prompts of a language, by unit.
-type group struct {
-	by      []string // the values of By, then the language
-	prompts map[string]*scored
-	images  int
-	refused int
-}
+func key(by ...string) string { return strings.Join(by, "\x00") }
 
-// read returns the groups of a table; nil without it.
-func (o *LossOptions) read(call *metrics.Call, role string) (out []*group, err error) {
-	in := tabular.Read(call, role)
+// read returns the prompts of a table by the key of what names them; none without the table.
+func (o *LossOptions) read(call *metrics.Call, role string) (map[string]*scored, error) {
+	in, out := tabular.Read(call, role), map[string]*scored{}
 	if in.Frame == nil {
-		return nil, nil
+		return out, nil
 	}
-	values, units := in.Numbers(o.Value), in.Texts(o.Unit)
-	counts := map[string][]float64{}
+	values, counts := in.Numbers(o.Value), map[string][]float64{}
 	for _, name := range o.Causes {
-		if in.Frame.Column(name) != nil {
+		if in.Frame.Has(name) {
 			counts[name] = in.Numbers(name)
 		}
 	}
-	for _, rows := range in.SortedGroups(append(slices.Clone(o.By), o.Language)) {
-		g := &group{by: rows.By, prompts: map[string]*scored{}}
-		for _, i := range rows.Rows {
-			p := g.prompts[units[i]]
-			if p == nil {
-				p = &scored{}
-				g.prompts[units[i]] = p
-			}
-			switch v := values[i]; {
-			case tabular.Outcome(in.Frame, i) == "refused":
+	for _, prompt := range in.SortedGroups(append(slices.Clone(o.By), o.Language, o.Unit)) {
+		p := &scored{by: prompt.By}
+		out[key(p.by...)] = p
+		for _, i := range prompt.Rows {
+			if tabular.Outcome(in.Frame, i) == "refused" {
 				p.refused++
-				g.refused++
-			case !math.IsNaN(v):
+			} else if v := values[i]; !math.IsNaN(v) {
 				p.scores = append(p.scores, v)
-				g.images++
 			}
 			for _, name := range o.Causes {
 				if c := counts[name]; c != nil && c[i] > 0 && !slices.Contains(p.causes, name) {
@@ -132,34 +110,54 @@ func (o *LossOptions) read(call *metrics.Call, role string) (out []*group, err e
 				}
 			}
 		}
-		out = append(out, g)
 	}
 	return out, in.Err
 }
 
-// compared returns the prompts of a language, with those of the reference language, and the number left out.
-func (o *LossOptions) compared(g, reference, repaired *group) (out []Prompt, leftOut int) {
-	for _, unit := range slices.Sorted(maps.Keys(g.prompts)) {
-		p, to := g.prompts[unit], reference.prompts[unit]
-		if to == nil || to.scores == nil || p.scores == nil && p.refused == 0 {
-			leftOut++
+// compared returns a prompt with that in the reference language, and the repaired one, which may be nil.
+func (s *scored) compared(reference, repaired *scored) Prompt {
+	p := Prompt{Scores: s.scores, Reference: reference.scores, Refused: s.refusedShare(),
+		ReferenceRefused: reference.refusedShare()}
+	var causes []string
+	for _, c := range s.causes {
+		if !slices.Contains(reference.causes, c) {
+			causes = append(causes, strings.TrimPrefix(c, "prompt_"))
+		}
+	}
+	if p.Causes = strings.Join(causes, " + "); repaired != nil {
+		p.Repaired = repaired.scores
+	}
+	return p
+}
+
+// language are the prompts of a language, compared with the reference language.
+type language struct {
+	group           []string // the values of By
+	name            string
+	prompts         []Prompt
+	images, refused int
+	leftOut         int
+}
+
+// languages returns the languages of each group.
+func (o *LossOptions) languages(all, repaired map[string]*scored) (out []*language) {
+	n := len(o.By)
+	for _, at := range slices.Sorted(maps.Keys(all)) {
+		p := all[at]
+		group, name, unit := p.by[:n], p.by[n], p.by[n+1]
+		if last := len(out) - 1; last < 0 || out[last].name != name || !slices.Equal(out[last].group, group) {
+			out = append(out, &language{group: group, name: name})
+		}
+		l := out[len(out)-1]
+		l.images, l.refused = l.images+len(p.scores), l.refused+int(p.refused)
+		reference := all[key(append(slices.Clone(group), o.Against, unit)...)]
+		if reference == nil || reference.scores == nil || p.scores == nil && p.refused == 0 {
+			l.leftOut++
 			continue
 		}
-		one := Prompt{Scores: p.scores, Reference: to.scores, Refused: p.refusedShare(),
-			ReferenceRefused: to.refusedShare()}
-		var causes []string
-		for _, c := range p.causes {
-			if !slices.Contains(to.causes, c) {
-				causes = append(causes, strings.TrimPrefix(c, "prompt_"))
-			}
-		}
-		one.Causes = strings.Join(causes, " + ")
-		if repaired != nil && repaired.prompts[unit] != nil {
-			one.Repaired = repaired.prompts[unit].scores
-		}
-		out = append(out, one)
+		l.prompts = append(l.prompts, p.compared(reference, repaired[at]))
 	}
-	return out, leftOut
+	return out
 }
 
 func computeLosses(_ context.Context, call *metrics.Call, o LossOptions) (out []LossRow, err error) {
@@ -168,53 +166,34 @@ func computeLosses(_ context.Context, call *metrics.Call, o LossOptions) (out []
 	if err = cmp.Or(err, err2); err != nil {
 		return nil, err
 	}
-	find := func(groups []*group, by []string) *group {
-		i := slices.IndexFunc(groups, func(g *group) bool { return slices.Equal(g.by, by) })
-		if i < 0 {
-			return nil
+	languages, tests, references := o.languages(all, repaired), map[string]int{}, map[string]bool{}
+	for _, l := range languages {
+		if l.name == o.Against {
+			references[key(l.group...)] = true
+		} else {
+			tests[key(l.group...)] += len(parts(l.prompts))
 		}
-		return groups[i]
 	}
-	languages, tests := map[*group][]Prompt{}, map[string]int{}
-	leftOut := map[*group]int{}
-	for _, g := range all {
-		by := g.by[:len(o.By)]
-		reference := find(all, append(slices.Clone(by), o.Against))
-		if reference == nil {
-			return nil, fmt.Errorf("%s: no row has the %s %q; set the option against", strings.Join(g.by, ", "),
-				o.Language, o.Against)
+	for _, l := range languages {
+		if !references[key(l.group...)] {
+			return nil, fmt.Errorf("%s: no row has the %s %q; set the option against",
+				strings.Join(append(slices.Clone(l.group), l.name), ", "), o.Language, o.Against)
 		}
-		if g == reference {
+		if l.name == o.Against || len(l.prompts) == 0 {
 			continue
 		}
-		languages[g], leftOut[g] = o.compared(g, reference, find(repaired, g.by))
-		tests[strings.Join(by, "\x00")] += len(parts(languages[g]))
-	}
-	for _, g := range all {
-		prompts := languages[g]
-		if len(prompts) == 0 {
-			continue
-		}
-		by := g.by[:len(o.By)]
-		parts := Attribute(prompts, AttributeOptions{Floor: o.Floor, Level: o.Level, AtLeast: o.AtLeast,
-			Family: 1 - (1-o.Level)/float64(tests[strings.Join(by, "\x00")])})
-		verdict, rule := Verdict(parts)
-		for _, p := range parts {
-			row := LossRow{Group: by, Language: g.by[len(o.By)], Cause: p.Cause, Loss: p.Loss, Share: p.Share,
-				Low: p.Low, High: p.High, Flagged: p.Flagged, Method: p.Method, Prompts: p.Prompts, All: len(prompts),
-				LeftOut: leftOut[g], Images: g.images, Refused: g.refused, Interval: fmt.Sprintf("%.4g %% interval "+
-					"of Student, simultaneous over languages and causes; of shares Fieller's", 100*o.Level)}
-			if p.Cause == All {
-				row.Verdict, row.Rule = verdict, rule
-			}
-			out = append(out, row)
+		for _, p := range Attribute(l.prompts, AttributeOptions{Floor: o.Floor, Level: o.Level, AtLeast: o.AtLeast,
+			Family: 1 - (1-o.Level)/float64(tests[key(l.group...)])}) {
+			out = append(out, LossRow{Group: l.group, Language: l.name, Part: p, All: len(l.prompts),
+				LeftOut: l.leftOut, Images: l.images, Refused: l.refused, Interval: fmt.Sprintf("%.4g %% interval of "+
+					"Student, simultaneous over languages and causes; of shares Fieller's", 100*o.Level)})
 		}
 	}
 	return out, nil
 }
 
-// Verdict names the causes of a loss, the largest first, and says what that follows from.
-func Verdict(parts []Part) (verdict, rule string) {
+// verdict names the causes of a loss, the largest first, and says what that follows from.
+func verdict(parts []Part) (verdict, rule string) {
 	var flagged []Part
 	var open []string
 	for _, p := range parts {

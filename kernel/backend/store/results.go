@@ -26,8 +26,8 @@ type Record struct {
 	Device   string            `json:"device,omitempty"` // "xla:cpu", …
 	Versions map[string]string `json:"versions"`         // build, Go, libraries, stages
 	Rows     int               `json:"rows"`
-	Computed int               `json:"computed"` // items computed by the run
-	Found    int               `json:"found"`    // items found in the store
+	Computed int               `json:"computed,omitempty"` // items computed by the run
+	Found    int               `json:"found,omitempty"`    // items found in the store
 	Notes    []string          `json:"notes,omitempty"`
 	// Readings are what reading the run's files and texts lost or guessed.
 	Readings []table.Reading `json:"readings,omitempty"`
@@ -36,7 +36,7 @@ type Record struct {
 	Saved string `json:"saved,omitempty"`
 	// Uses are the contexts of items and the blobs that the result depends on, relative to the store.
 	Uses     []string  `json:"uses,omitempty"`
-	Finished time.Time `json:"finished"`
+	Finished time.Time `json:"finished,omitzero"`
 }
 
 func (s *Store) resultPath(id, ext string) string { return filepath.Join(s.dir, "results", id+ext) }

@@ -183,40 +183,36 @@ func Fixed(call *operation.Call) (out []*table.Frame) {
 
 // WithSeed returns a plan whose operations with an option seed have it raised by n.
 func WithSeed(p *table.Plan, n int64) (*table.Plan, error) {
-	args, err := operation.AddSeed(p.Op, p.Args, n)
-	out := &table.Plan{Op: p.Op, Args: args}
-	for _, in := range p.Inputs {
-		if err != nil {
-			break
-		}
-		var seeded *table.Plan
-		seeded, err = WithSeed(in, n)
-		out.Inputs = append(out.Inputs, seeded)
-	}
-	return out, err
+	return withArgs(p, func(p *table.Plan) (json.RawMessage, error) { return operation.AddSeed(p.Op, p.Args, n) })
 }
 
 // WithoutResamples returns a plan whose operations compute no intervals, where their option resamples permits that.
 func WithoutResamples(p *table.Plan) (*table.Plan, error) {
-	out := &table.Plan{Op: p.Op, Args: p.Args}
-	if op := operation.Find(p.Op); op != nil {
-		for _, o := range op.Options {
-			if o.Name == "resamples" && o.None != "" {
-				var err error
-				if out.Args, err = operation.SetOption(p.Args, o.Name, json.RawMessage(o.None)); err != nil {
-					return nil, err
+	return withArgs(p, func(p *table.Plan) (json.RawMessage, error) {
+		if op := operation.Find(p.Op); op != nil {
+			for _, o := range op.Options {
+				if o.Name == "resamples" && o.None != "" {
+					return operation.SetOption(p.Args, o.Name, json.RawMessage(o.None))
 				}
 			}
 		}
-	}
+		return p.Args, nil
+	})
+}
+
+// withArgs returns a plan whose operations have other arguments.
+func withArgs(p *table.Plan, args func(p *table.Plan) (json.RawMessage, error)) (*table.Plan, error) {
+	raw, err := args(p)
+	out := &table.Plan{Op: p.Op, Args: raw}
 	for _, in := range p.Inputs {
-		quick, err := WithoutResamples(in)
 		if err != nil {
-			return nil, err
+			break
 		}
-		out.Inputs = append(out.Inputs, quick)
+		var other *table.Plan
+		other, err = withArgs(in, args)
+		out.Inputs = append(out.Inputs, other)
 	}
-	return out, nil
+	return out, err
 }
 
 // Apply returns the table of an operation that evaluates an audit of the table of the role main. audit is called once,
