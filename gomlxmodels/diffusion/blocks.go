@@ -38,23 +38,12 @@ func conv(scope *model.Scope, x *Node, out, stride int, padding [][2]int) *Node 
 	kernel := nn.Param(scope, g, "weights", x.DType(), 3, 3, in, out)
 	bias := nn.Param(scope, g, "bias", x.DType(), out)
 	var y *Node
-	if stride == 1 && x.Shape().Dim(1)*x.Shape().Dim(2) <= in/2 {
-		y = gathered(x, kernel)
+	if stride == 1 {
+		y = nn.Convolve3x3(x, kernel)
 	} else {
 		y = Convolve(x, kernel).Strides(stride).PaddingPerDim(padding).Done()
 	}
 	return Add(y, Reshape(bias, 1, 1, 1, out))
-}
-
-// gathered is a 3×3 convolution that preserves the size, as one matrix product of each place's neighbors: for a small
-// image of many channels XLA's own on a processor is slower (8² and 16² places of 1280 channels: 31 to 57 against
-// 85 to 120 GFLOP/s; for 32² and more it is faster).
-//
-// Shapes: x [B,H,W,C]; kernel [3,3,C,out] → [B,H,W,out].
-func gathered(x, kernel *Node) *Node {
-	b, h, w, c, out := x.Shape().Dim(0), x.Shape().Dim(1), x.Shape().Dim(2), x.Shape().Dim(3), kernel.Shape().Dim(3)
-	y := Reshape(Concatenate(nn.Im2Col(x), 3), b*h*w, 9*c)
-	return Reshape(Dot(y, Reshape(kernel, 9*c, out)).Product(), b, h, w, out)
 }
 
 // groupNorm is [nn.GroupNorm] of an image.

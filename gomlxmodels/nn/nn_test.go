@@ -1,6 +1,7 @@
 package nn
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -236,5 +237,33 @@ func TestLayerNormNoGain(t *testing.T) {
 			return []*Node{LayerNormNoGain(s.At("bare"), offset, 1e-3), LayerNorm(s.At("gains"), offset, 1e-3)}
 		}, noise(7, 2, 3, 8))
 		near.Check(t, name, got[0], got[1], 1e-6, 1e-6)
+	}
+}
+
+// TestConvolve3x3 compares every way of a 3×3 convolution with the operation of XLA: few places of many channels, wide
+// images whose sides are no multiples of 4, small channels.
+func TestConvolve3x3(t *testing.T) {
+	for name, backend := range backends {
+		for _, c := range []struct{ h, w, in, out int }{{5, 7, 256, 256}, {18, 13, 256, 260}, {16, 20, 257, 256},
+			{6, 9, 3, 8}} {
+			got := run(t, backend(t), func(s *model.Scope, in []*Node) []*Node {
+				kernel := Reshape(in[1], 3, 3, c.in, c.out)
+				padded := Convolve(in[0], kernel).PaddingPerDim([][2]int{{1, 1}, {1, 1}})
+				return []*Node{Convolve3x3(in[0], kernel), padded.Done()}
+			}, noise(7, 2, c.h, c.w, c.in), noise(8, 9, c.in, c.out))
+			near.Check(t, fmt.Sprint(name, c), got[0], got[1], 0, 2e-5*near.Scale(got[1]))
+		}
+	}
+}
+
+// TestLongSums compares attention of enough positions for the sums to be a column of the product with the definition.
+func TestLongSums(t *testing.T) {
+	for name, backend := range backends {
+		got := run(t, backend(t), func(s *model.Scope, in []*Node) []*Node {
+			scores := MulScalar(DotGeneral(in[0], []int{3}, []int{0, 1}, in[1], []int{3}, []int{0, 1}), 1/math.Sqrt(24))
+			return []*Node{Attention(in[0], in[1], in[2], AttentionOptions{}),
+				DotGeneral(Softmax(scores), []int{3}, []int{0, 1}, in[2], []int{2}, []int{0, 1})}
+		}, noise(1, 1, 2, 5, 24), noise(2, 1, 2, 1024, 24), noise(3, 1, 2, 1024, 24))
+		near.Check(t, name, got[0], got[1], 1e-5, 1e-5)
 	}
 }
