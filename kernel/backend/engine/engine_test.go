@@ -40,7 +40,7 @@ func (counted) Key(r stage.Row) string     { return r.Image("image").SHA256 }
 func (counted) Batch() int                 { return 4 }
 func (counted) Load(context.Context) error { return nil }
 func (counted) Close()                     {}
-func (c counted) Prepare(_ context.Context, r stage.Row) (any, string, error) {
+func (c counted) Prepare(_ context.Context, r stage.Row) ([]byte, string, error) {
 	data, err := os.ReadFile(r.Image("image").Path)
 	if err != nil {
 		return nil, "image", err
@@ -51,10 +51,9 @@ func (c counted) Prepare(_ context.Context, r stage.Row) (any, string, error) {
 	return data, "", nil
 }
 
-func (c counted) Compute(_ context.Context, in []any) ([][]table.Value, error) {
+func (c counted) Compute(_ context.Context, in [][]byte) ([][]table.Value, error) {
 	out := make([][]table.Value, len(in))
-	for i, p := range in {
-		data := p.([]byte)
+	for i, data := range in {
 		computed.Add(1)
 		out[i] = []table.Value{{Vector: []float32{float32(len(data)), float32(data[0])}}, {Number: float64(len(data))}}
 	}
@@ -63,8 +62,8 @@ func (c counted) Compute(_ context.Context, in []any) ([][]table.Value, error) {
 
 func init() {
 	stage.Register(stage.Stage{Name: "counted", Version: 1,
-		Open: func(_ context.Context, env stage.Env, _ json.RawMessage) (stage.Worker, error) {
-			return counted{env}, nil
+		Open: func(_ context.Context, env stage.Env, _ json.RawMessage) (*stage.Opened, error) {
+			return stage.Of(counted{env}), nil
 		}})
 }
 

@@ -25,7 +25,7 @@ import (
 type slow struct{ drawing }
 
 func (slow) Label() string { return "slow" }
-func (slow) Compute(ctx context.Context, in []any) ([][]table.Value, error) {
+func (slow) Compute(ctx context.Context, in []string) ([][]table.Value, error) {
 	for step := range 50 {
 		select {
 		case <-time.After(10 * time.Second):
@@ -39,9 +39,11 @@ func (slow) Compute(ctx context.Context, in []any) ([][]table.Value, error) {
 
 func init() {
 	stage.Register(stage.Stage{Name: "slow", Version: 1,
-		Open: func(context.Context, stage.Env, json.RawMessage) (stage.Worker, error) { return slow{}, nil }})
+		Open: func(context.Context, stage.Env, json.RawMessage) (*stage.Opened, error) {
+			return stage.Of(slow{}), nil
+		}})
 	stage.Register(stage.Stage{Name: gomlxmodels.EmbedOp, Version: 1,
-		Open: func(context.Context, stage.Env, json.RawMessage) (stage.Worker, error) {
+		Open: func(context.Context, stage.Env, json.RawMessage) (*stage.Opened, error) {
 			return nil, errors.New("the model is not installed; run antipode models pull it")
 		}})
 }
