@@ -61,9 +61,8 @@
 //
 // The packages below this one have pure functions on slices and constructors of tables:
 //
-//	prdc             precision, coverage, density and recall
+//	prdc             precision, coverage, density and recall, and which images are in which balls
 //	regions          summaries of scores by region, rules for images without a mask
-//	hypersphere      the generated images in each reference image's ball
 //	distribution     Fréchet and kernel distances, image retrieval, Vendi score, Hill numbers
 //	consistency      correctness and consistency of images across languages
 //	concepts         concepts that a model possesses in each language

@@ -8,7 +8,6 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/table"
-	"antipode/metrics/hypersphere"
 	"antipode/metrics/prdc"
 )
 
@@ -82,7 +81,7 @@ func Hyperspheres(sets Sets, options ...HyperspheresOptions) datasets.Table {
 type HubShareRow struct {
 	Group  Group
 	Vector string `column:"vector"`
-	hypersphere.LeaveOut
+	prdc.LeaveOut
 }
 
 var hubShares = Define(Definition[HyperspheresOptions, HubShareRow]{
@@ -110,14 +109,14 @@ func HubShares(sets Sets, options ...HyperspheresOptions) datasets.Table {
 }
 
 // manifolds returns the balls of every group in one vector space.
-func manifolds(ctx context.Context, call *Call, options comparison) ([]*group, []*hypersphere.Manifold, error) {
+func manifolds(ctx context.Context, call *Call, options comparison) ([]*group, []*prdc.Manifold, error) {
 	_, groups, err := compare(ctx, call, options, "hyperspheres of "+options.Vector, prdc.Options{Members: true})
 	if err != nil {
 		return nil, nil, err
 	}
-	out := make([]*hypersphere.Manifold, len(groups))
+	out := make([]*prdc.Manifold, len(groups))
 	for i, g := range groups {
-		if out[i], err = hypersphere.NewManifold(labels(call.Inputs["real"], g.real.rows),
+		if out[i], err = prdc.NewManifold(labels(call.Inputs["real"], g.real.rows),
 			labels(call.Inputs["generated"], g.generated.rows), g.result); err != nil {
 			return nil, nil, err
 		}
@@ -125,8 +124,8 @@ func manifolds(ctx context.Context, call *Call, options comparison) ([]*group, [
 	return groups, out, nil
 }
 
-func labels(f *table.Frame, rows []int) []hypersphere.Label {
-	out := make([]hypersphere.Label, len(rows))
+func labels(f *table.Frame, rows []int) []prdc.Label {
+	out := make([]prdc.Label, len(rows))
 	for i, row := range rows {
 		l := &out[i]
 		for column, to := range map[string]*string{"id": &l.ID, "region": &l.Region, "object": &l.Object,
@@ -203,7 +202,7 @@ func (s *galleryRows) add(g *group, role string, r GalleryRow) {
 }
 
 // line adds a reference image and its nearest matches.
-func (s *galleryRows) line(g *group, component string, b hypersphere.Ball, matches int) {
+func (s *galleryRows) line(g *group, component string, b prdc.Ball, matches int) {
 	s.add(g, "real", GalleryRow{Reference: b.ID, Component: component, Role: "reference", ID: b.ID,
 		Inside: float64(len(b.Inside)), Distance: missing})
 	for i, hit := range b.Inside[:min(matches, len(b.Inside))] {
@@ -221,7 +220,7 @@ func computeGallery(ctx context.Context, call *Call, o GalleryOptions) ([]Galler
 		}
 	}
 	spheres := HyperspheresOptions{By: o.By, Comparison: o.Comparison}
-	components := make([][]*hypersphere.Manifold, 3)
+	components := make([][]*prdc.Manifold, 3)
 	var groups []*group
 	for i, vector := range []string{"full", "object_only", "background_only"} {
 		var err error
@@ -249,11 +248,11 @@ func computeGallery(ctx context.Context, call *Call, o GalleryOptions) ([]Galler
 					Rank: rank, Distance: missing})
 			}
 		default:
-			pick := hypersphere.LowDiversityBackgrounds
+			pick := prdc.LowDiversityBackgrounds
 			if o.Selection == LowDiversityObjects {
-				pick = hypersphere.LowDiversityObjects
+				pick = prdc.LowDiversityObjects
 			}
-			triples := pick(hypersphere.Triples(full, object, background), o.WithFull)
+			triples := pick(prdc.Triples(full, object, background), o.WithFull)
 			for _, t := range triples[:min(o.N, len(triples))] {
 				s.line(g, "Full-image", t.Full, o.Matches)
 				s.line(g, "Obj-only", t.Object, o.Matches)

@@ -9,8 +9,8 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/table"
-	"antipode/metrics/hypersphere"
 	"antipode/metrics/internal/tabular"
+	"antipode/metrics/prdc"
 	"antipode/metrics/regions"
 )
 
@@ -184,7 +184,7 @@ func DisparityRatios(scores datasets.Table, options ...RegionOptions) datasets.T
 }
 
 // TagShareRow is a row of the result of [TagShares].
-type TagShareRow = hypersphere.TagShare
+type TagShareRow = prdc.TagShare
 
 var tagShares = Define(Definition[struct{}, TagShareRow]{
 	Name: "tag-shares", Version: 2,
@@ -313,7 +313,7 @@ func computeObjectMeans(_ context.Context, call *Call, o RegionOptions) (out []O
 }
 
 func computeTagShares(_ context.Context, call *Call, _ struct{}) (out []TagShareRow, err error) {
-	tags := hypersphere.Tags{}
+	tags := prdc.Tags{}
 	f := call.Inputs["tags"]
 	ids := f.Texts("image_id")
 	if ids == nil {

@@ -1,12 +1,10 @@
-package hypersphere
+package prdc
 
 import (
 	"cmp"
 	"fmt"
 	"math"
 	"slices"
-
-	"antipode/metrics/prdc"
 )
 
 // Label names an image.
@@ -36,18 +34,18 @@ type Manifold struct {
 	containing [][]Hit // for each generated image, the real images whose ball contains it
 }
 
-// NewManifold returns the manifold of a run with prdc.Options.Members. real and generated are the labels of its rows.
-func NewManifold(real, generated []Label, run *prdc.Result) (*Manifold, error) {
+// NewManifold returns the manifold of a run with Options.Members. real and generated are the labels of its rows.
+func NewManifold(real, generated []Label, run *Result) (*Manifold, error) {
 	if run.Members == nil {
-		return nil, fmt.Errorf("hypersphere: the run has no members; set prdc.Options.Members")
+		return nil, fmt.Errorf("prdc: the run has no members; set Options.Members")
 	}
 	if len(real) != run.Real || len(generated) != run.Generated {
-		return nil, fmt.Errorf("hypersphere: labels for %d real and %d generated images, the run has %d and %d",
+		return nil, fmt.Errorf("prdc: labels for %d real and %d generated images, the run has %d and %d",
 			len(real), len(generated), run.Real, run.Generated)
 	}
 	for _, side := range [][]Label{real, generated} {
 		if id := twice(side); id != "" {
-			return nil, fmt.Errorf("hypersphere: id %q occurs twice", id)
+			return nil, fmt.Errorf("prdc: id %q occurs twice", id)
 		}
 	}
 	b := &Manifold{Generated: generated, containing: make([][]Hit, len(generated))}

@@ -1,4 +1,4 @@
-package hypersphere
+package prdc
 
 import (
 	"fmt"
@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"antipode/internal/must"
-	"antipode/metrics/prdc"
 )
 
 func line(x ...float32) (rows [][]float32) {
@@ -31,8 +30,8 @@ func label(prefix string, n int) (labels []Label) {
 
 func manifoldOf(t *testing.T, real, generated [][]float32) *Manifold {
 	t.Helper()
-	run := must.Get(prdc.Compute(t.Context(), prdc.Sets{Real: real, Generated: generated},
-		prdc.Options{K: 1, Members: true}, nil))(t)
+	run := must.Get(Compute(t.Context(), Sets{Real: real, Generated: generated},
+		Options{K: 1, Members: true}, nil))(t)
 	b := must.Get(NewManifold(label("r", len(real)), label("g", len(generated)), run))(t)
 	return b
 }
@@ -62,12 +61,12 @@ func TestBook(t *testing.T) {
 		b.Containing(5) != nil {
 		t.Errorf("%+v", b.Containing(0))
 	}
-	run := &prdc.Result{Real: 1, Generated: 1, Members: make([][]prdc.Member, 1), Radii: make([]float32, 1)}
+	run := &Result{Real: 1, Generated: 1, Members: make([][]Member, 1), Radii: make([]float32, 1)}
 	for name, err := range map[string]error{
-		"no members": second(NewManifold(nil, nil, &prdc.Result{})),
+		"no members": second(NewManifold(nil, nil, &Result{})),
 		"counts":     second(NewManifold(nil, label("g", 1), run)),
 		"twice": second(NewManifold([]Label{{ID: "x"}, {ID: "x"}}, nil,
-			&prdc.Result{Real: 2, Members: make([][]prdc.Member, 2), Radii: make([]float32, 2)})),
+			&Result{Real: 2, Members: make([][]Member, 2), Radii: make([]float32, 2)})),
 	} {
 		if err == nil {
 			t.Errorf("%s: no error", name)

@@ -1,4 +1,4 @@
-package hypersphere
+package prdc
 
 import (
 	"cmp"
