@@ -23,6 +23,7 @@ import (
 	"antipode/kernel/backend/parquet"
 	"antipode/kernel/backend/store"
 	"antipode/metrics"
+	"antipode/metrics/disparity"
 )
 
 // counted is a stage that measures an image's file and counts how often it had to.
@@ -361,8 +362,8 @@ func TestScoreIsKept(t *testing.T) {
 		}
 		return datasets.FromRows(out)
 	}
-	plan := metrics.PrecisionCoverage(metrics.Sets{Real: rows(0), Generated: rows(0.25)},
-		metrics.PrecisionCoverageOptions{By: metrics.By("region")})
+	plan := disparity.PrecisionCoverage(metrics.Sets{Real: rows(0), Generated: rows(0.25)},
+		disparity.PrecisionCoverageOptions{By: metrics.By("region")})
 	first := must.Get(run1(t, e, plan, client.Request{}))(t)
 	second, err := run1(t, e, plan, client.Request{})
 	if err != nil || second.Record != first.Record || first.Record == "" {

@@ -19,6 +19,7 @@ import (
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/stage"
 	"antipode/metrics"
+	"antipode/metrics/disparity"
 )
 
 // slow is a stage that takes fifty steps of ten seconds for a batch.
@@ -77,7 +78,7 @@ func TestWorkload(t *testing.T) {
 	e := newEngine(t)
 	all := imagesOf(six())
 	images := counts(all.Where("region", "==", "north"))
-	scored := metrics.PrecisionCoverage(metrics.Sets{Real: images, Generated: images})
+	scored := disparity.PrecisionCoverage(metrics.Sets{Real: images, Generated: images})
 	work := func(options datasets.WorkloadOptions, tables ...datasets.Table) *table.Frame {
 		return allRows(t, e, datasets.Workload(tables, options))
 	}

@@ -1,6 +1,7 @@
-package metrics
+package disparity
 
 import (
+	"antipode/metrics"
 	"context"
 	"fmt"
 	"math"
@@ -19,17 +20,17 @@ type GapSensitivityOptions struct {
 
 // GapSensitivityRow is a row of the result of [GapSensitivity]: a gap.
 type GapSensitivityRow struct {
-	Group   string   `column:"{by}"`
-	Vector  string   `column:"vector"`
-	Score   string   `column:"score"`
-	Verdict string   `column:"verdict" help:"holds, segmentation can explain it, appears with other masks, no gap"`
-	Gone    string   `column:"gone_with" help:"variants without the gap: eroded, dilated, other, masked"`
-	Gap     Estimate `column:"gap" unit:"difference of shares" range:"[-1, 1]"`
-	Eroded  float64  `column:"gap_eroded" unit:"difference of shares" range:"[-1, 1]"`
-	Dilated float64  `column:"gap_dilated" unit:"difference of shares" range:"[-1, 1]"`
-	Other   float64  `column:"gap_other" unit:"difference of shares" range:"[-1, 1]"`
-	Masked  float64  `column:"gap_masked" unit:"difference of shares" range:"[-1, 1]" help:"of images with a mask only"`
-	Change  float64  `column:"change" unit:"difference of shares" range:"[0, 2]" help:"the largest difference from the gap"`
+	Group   string           `column:"{by}"`
+	Vector  string           `column:"vector"`
+	Score   string           `column:"score"`
+	Verdict string           `column:"verdict" help:"holds, segmentation can explain it, appears with other masks, no gap"`
+	Gone    string           `column:"gone_with" help:"variants without the gap: eroded, dilated, other, masked"`
+	Gap     metrics.Estimate `column:"gap" unit:"difference of shares" range:"[-1, 1]"`
+	Eroded  float64          `column:"gap_eroded" unit:"difference of shares" range:"[-1, 1]"`
+	Dilated float64          `column:"gap_dilated" unit:"difference of shares" range:"[-1, 1]"`
+	Other   float64          `column:"gap_other" unit:"difference of shares" range:"[-1, 1]"`
+	Masked  float64          `column:"gap_masked" unit:"difference of shares" range:"[-1, 1]" help:"of images with a mask only"`
+	Change  float64          `column:"change" unit:"difference of shares" range:"[0, 2]" help:"the largest difference from the gap"`
 
 	Interval  string `column:"interval"`
 	Real      int    `column:"n_real" unit:"images"`
@@ -58,7 +59,7 @@ var gapColumns = datasets.Columns("vector:text", "score:text", "flagged:text", "
 var gapSensitivity = datasets.Define(datasets.Operation[GapSensitivityOptions, GapSensitivityRow]{
 	Name: "gap-sensitivity", Version: 2, Title: "gaps that errors of the segmentation can explain",
 	Citation: "notebooks/segmentation.ipynb",
-	Inputs: []Input{{Role: "in", Columns: gapColumns, About: "gaps, a result of region-gaps"},
+	Inputs: []metrics.Input{{Role: "in", Columns: gapColumns, About: "gaps, a result of region-gaps"},
 		{Role: "eroded", Optional: true, Columns: gapColumns, About: "the same gaps of eroded masks"},
 		{Role: "dilated", Optional: true, Columns: gapColumns, About: "the same gaps of dilated masks"},
 		{Role: "other", Optional: true, Columns: gapColumns, About: "the same gaps of another segmenter's masks"},
@@ -88,7 +89,8 @@ func GapSensitivity(gaps datasets.Table, variants GapVariants, options ...GapSen
 		"dilated": variants.Dilated, "other": variants.Other, "masked": variants.Masked}, options...)
 }
 
-func computeGapSensitivity(_ context.Context, call *Call, o GapSensitivityOptions) ([]GapSensitivityRow, error) {
+func computeGapSensitivity(_ context.Context, call *metrics.Call, o GapSensitivityOptions) ([]GapSensitivityRow,
+	error) {
 	out, flagged, err := readGaps(call, "in", o.By)
 	if err != nil {
 		return nil, err
@@ -147,7 +149,7 @@ func computeGapSensitivity(_ context.Context, call *Call, o GapSensitivityOption
 }
 
 // readGaps reads gaps, and whether they are flagged.
-func readGaps(call *Call, role, by string) (rows []GapSensitivityRow, flagged []bool, err error) {
+func readGaps(call *metrics.Call, role, by string) (rows []GapSensitivityRow, flagged []bool, err error) {
 	f := tabular.Read(call, role)
 	groups, vectors, scores, marks := f.Texts(by), f.Texts("vector"), f.Texts("score"), f.Texts("flagged")
 	gaps, low, high := f.Numbers("gap"), f.Numbers("gap_low"), f.Numbers("gap_high")
@@ -157,7 +159,7 @@ func readGaps(call *Call, role, by string) (rows []GapSensitivityRow, flagged []
 	}
 	for i, g := range groups {
 		rows = append(rows, GapSensitivityRow{Group: g, Vector: vectors[i], Score: scores[i],
-			Gap:    Estimate{Value: gaps[i], Low: low[i], High: high[i]},
+			Gap:    metrics.Estimate{Value: gaps[i], Low: low[i], High: high[i]},
 			Eroded: missing, Dilated: missing, Other: missing, Masked: missing,
 			Interval: intervals[i], Real: int(real[i]), Generated: int(generated[i])})
 		flagged = append(flagged, marks[i] == "yes")

@@ -1,4 +1,4 @@
-package metrics
+package disparity
 
 import (
 	"cmp"
@@ -11,6 +11,7 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/table"
+	"antipode/metrics"
 	"antipode/metrics/internal/tabular"
 	"antipode/metrics/interval"
 	"antipode/metrics/prdc"
@@ -29,20 +30,20 @@ type SpecificationOptions struct {
 	Except   []string `json:"except,omitempty" help:"groups that the others are not compared with, such as those of a disparity that is known"`
 	Cells    string   `json:"cells,omitempty" default:"object" none:"none" help:"text column that divides a group into strata of the half-sampling, where the tables have it; none = no strata"`
 
-	Intervals `resamples:"200"`
+	metrics.Intervals `resamples:"200"`
 }
 
 // SpecificationRow is a row of [Specifications]: the gap of a group under one choice, or under all.
 type SpecificationRow struct {
-	Group   string   `column:"{by}"`
-	Choice  string   `column:"choice" help:"all = the joint test"`
-	Gap     Estimate `column:"gap" unit:"the score's" help:"difference to the mean of the other groups; of all choices the median"`
-	Z       float64  `column:"z" unit:"standard errors" help:"gap in standard errors; of all choices the median"`
-	P       float64  `column:"p" range:"(0, 1]" help:"of so large a z in any group, if no group differed"`
-	Flagged bool     `column:"flagged" help:"p is at most 1 − level"`
-	Holds   float64  `column:"holds" unit:"share of choices" range:"[0, 1]" help:"of all choices: flagged, with the sign of the median"`
-	Rank    int      `column:"rank" help:"of the choice's gap in the group, from the smallest; all = 0"`
-	Choices int      `column:"n_choices"`
+	Group   string           `column:"{by}"`
+	Choice  string           `column:"choice" help:"all = the joint test"`
+	Gap     metrics.Estimate `column:"gap" unit:"the score's" help:"difference to the mean of the other groups; of all choices the median"`
+	Z       float64          `column:"z" unit:"standard errors" help:"gap in standard errors; of all choices the median"`
+	P       float64          `column:"p" range:"(0, 1]" help:"of so large a z in any group, if no group differed"`
+	Flagged bool             `column:"flagged" help:"p is at most 1 − level"`
+	Holds   float64          `column:"holds" unit:"share of choices" range:"[0, 1]" help:"of all choices: flagged, with the sign of the median"`
+	Rank    int              `column:"rank" help:"of the choice's gap in the group, from the smallest; all = 0"`
+	Choices int              `column:"n_choices"`
 
 	Interval string `column:"interval"`
 }
@@ -50,13 +51,13 @@ type SpecificationRow struct {
 // AllChoices is the column choice of the joint test of [Specifications].
 const AllChoices = "all"
 
-var specifications = Define(Definition[SpecificationOptions, SpecificationRow]{
+var specifications = metrics.Define(metrics.Definition[SpecificationOptions, SpecificationRow]{
 	Name: "specifications", Version: 1, Device: true,
 	Title: "gaps between groups under every combination of choices of the analysis, with a joint test",
 	Unit:  "the score's", Range: "(-∞, ∞)", Direction: "0 is no gap",
 	Citation: "Simonsohn, Simmons and Nelson, Nat. Hum. Behav. 4, 2020 (specification curve); Politis and Romano " +
 		"1994 (half-sampling)",
-	Inputs:  []Input{{Role: "real", Optional: true, About: "the reference images; not of values"}, twoSets[1]},
+	Inputs:  []metrics.Input{{Role: "real", Optional: true, About: "the reference images; not of values"}, twoSets[1]},
 	Compute: computeSpecifications,
 })
 
@@ -73,8 +74,8 @@ var specifications = Define(Definition[SpecificationOptions, SpecificationRow]{
 // count once. A choice that leaves a group with too few images is left out, with a note.
 //
 // Choices are of one claim. Precision does not answer the question of coverage: do not mix them.
-func Specifications(sets Sets, options ...SpecificationOptions) datasets.Table {
-	return specifications.Table(sets.inputs(), options...)
+func Specifications(sets metrics.Sets, options ...SpecificationOptions) datasets.Table {
+	return specifications.Table(sets.Inputs(), options...)
 }
 
 // specification is one combination of choices: the score of each group and its half-samples.
@@ -86,11 +87,12 @@ type specification struct {
 // specifier computes specifications.
 type specifier struct {
 	SpecificationOptions
-	call            *Call
+	call            *metrics.Call
 	real, generated *interval.Samples // half-samples of all rows of the tables
 }
 
-func computeSpecifications(ctx context.Context, call *Call, o SpecificationOptions) ([]SpecificationRow, error) {
+func computeSpecifications(ctx context.Context, call *metrics.Call, o SpecificationOptions) ([]SpecificationRow,
+	error) {
 	message := ""
 	switch {
 	case o.Resamples == 0:
@@ -173,7 +175,7 @@ func (s *specifier) compare(ctx context.Context) (out []specification, err error
 
 // scores returns the specification of each score under one choice of everything else.
 func (s *specifier) scores(ctx context.Context, c *comparison) ([]specification, error) {
-	quiet := &Call{Inputs: s.call.Inputs, Neighbors: s.call.Neighbors}
+	quiet := &metrics.Call{Inputs: s.call.Inputs, Neighbors: s.call.Neighbors}
 	groups, err := gather(quiet, c)
 	if err != nil {
 		return nil, err
@@ -271,7 +273,7 @@ func (s *specifier) means() (out []specification, err error) {
 
 // tested is the gap of a group under one choice or, of all choices, medians.
 type tested struct {
-	gap  Estimate
+	gap  metrics.Estimate
 	z    float64   // gap in standard errors
 	null []float64 // z in each half-sample, if no group differed
 }
@@ -291,7 +293,7 @@ func (o SpecificationOptions) test(spec specification, names []string) ([]tested
 	}
 	out := make([]tested, len(names))
 	for i, gap := range found {
-		mean, variance := average(gap.Samples), 0.0
+		mean, variance := tabular.Average(gap.Samples), 0.0
 		for _, x := range gap.Samples {
 			variance += (x - mean) * (x - mean) / float64(len(gap.Samples)-1)
 		}
@@ -301,7 +303,7 @@ func (o SpecificationOptions) test(spec specification, names []string) ([]tested
 			}
 			return x / math.Sqrt(variance)
 		}
-		out[i] = tested{gap: estimated(gap.Simultaneous), z: inErrors(gap.Simultaneous.Value)}
+		out[i] = tested{gap: metrics.Estimated(gap.Simultaneous), z: inErrors(gap.Simultaneous.Value)}
 		for _, x := range gap.Samples {
 			out[i].null = append(out[i].null, inErrors(x-mean))
 		}
@@ -318,7 +320,7 @@ func joint(choices []tested) tested {
 		}
 		return median(values)
 	}
-	out := tested{gap: Exact(of(func(c tested) float64 { return c.gap.Value })),
+	out := tested{gap: metrics.Exact(of(func(c tested) float64 { return c.gap.Value })),
 		z: of(func(c tested) float64 { return c.z })}
 	for b := range choices[0].null {
 		out.null = append(out.null, of(func(c tested) float64 { return c.null[b] }))

@@ -1,6 +1,7 @@
-package metrics
+package disparity
 
 import (
+	"antipode/metrics"
 	"context"
 
 	"antipode/datasets"
@@ -33,12 +34,12 @@ type TrendLineRow struct {
 
 var trendLines = datasets.Define(datasets.Operation[TrendLinesOptions, TrendLineRow]{
 	Name: "trend-lines", Version: 2, // 1 knew no undecided expectations
-	Inputs: []Input{{Role: "original", Columns: regionColumns,
+	Inputs: []metrics.Input{{Role: "original", Columns: regionColumns,
 		About: "scores by region of object_only and background_only, original template"},
 		{Role: "changed", Columns: regionColumns, Optional: true, About: "the same with the new template"}},
 	Title:    "the findings of Decomposed-DIG as expectations of a new run: pass, FAIL or undecided",
 	Citation: "Sureddy et al. 2024 (Decomposed-DIG), sections 4 and 5, Table 1",
-	Compute: func(_ context.Context, call *Call, o TrendLinesOptions) (out []TrendLineRow, err error) {
+	Compute: func(_ context.Context, call *metrics.Call, o TrendLinesOptions) (out []TrendLineRow, err error) {
 		original, err := decomposed(call, "original", o.Region)
 		if err != nil {
 			return nil, err

@@ -1,4 +1,4 @@
-package metrics
+package disparity
 
 import (
 	"context"
@@ -7,12 +7,13 @@ import (
 	"slices"
 	"strings"
 
+	"antipode/metrics"
 	"antipode/metrics/internal/tabular"
 	"antipode/metrics/interval"
 	"antipode/metrics/prdc"
 )
 
-func computeGaps(ctx context.Context, call *Call, o GapsOptions) ([]GapRow, error) {
+func computeGaps(ctx context.Context, call *metrics.Call, o GapsOptions) ([]GapRow, error) {
 	c, groups, reference, err := gapGroups(ctx, call, o)
 	if err != nil || len(groups) < 2 {
 		return nil, err
@@ -28,15 +29,11 @@ func computeGaps(ctx context.Context, call *Call, o GapsOptions) ([]GapRow, erro
 			out = append(out, GapRow{Group: gap.A, Vector: c.Vector, Score: name,
 				Flagged:  iv.Excludes(0) && !(iv.Low == iv.High && g.copies > 0),
 				Interval: c.intervalName("half-sampling interval, simultaneous over the groups"),
-				Gap:      g.estimate(iv), Ceiling: estimated(found.ceiling[i].Simultaneous),
+				Gap:      g.estimate(iv), Ceiling: metrics.Estimated(found.ceiling[i].Simultaneous),
 				Real: len(g.real.rows), Generated: len(g.generated.rows)})
 		}
 	}
 	return out, nil
-}
-
-func estimated(iv interval.Interval) Estimate {
-	return Estimate{Value: iv.Value, Low: iv.Low, High: iv.High}
 }
 
 func groupNamed(groups []*group, name string) *group {
@@ -44,7 +41,7 @@ func groupNamed(groups []*group, name string) *group {
 }
 
 // gapGroups computes the scores of the groups that have half-samples, and returns the names of those to compare with.
-func gapGroups(ctx context.Context, call *Call, o GapsOptions) (*comparison, []*group, []string, error) {
+func gapGroups(ctx context.Context, call *metrics.Call, o GapsOptions) (*comparison, []*group, []string, error) {
 	if o.Resamples == 0 {
 		return nil, nil, nil, errors.New("gaps have intervals; set resamples to 2 half-samples or more")
 	}
@@ -86,8 +83,9 @@ func scoreGaps(groups []*group, reference []string, level float64, score string)
 		name, value := strings.Join(g.values, ", "), of(g.result.Scores)
 		halves, held := g.result.Of(of), g.result.HeldOutOf(of)
 		own = append(own, interval.Scored{Name: name, Value: value, Samples: halves})
-		ceiling = append(ceiling, interval.Scored{Name: name, Value: average(held), Samples: held})
-		net = append(net, interval.Scored{Name: name, Value: value - average(held), Samples: minus(halves, held)})
+		ceiling = append(ceiling, interval.Scored{Name: name, Value: tabular.Average(held), Samples: held})
+		net = append(net, interval.Scored{Name: name, Value: value - tabular.Average(held), Samples: minus(halves,
+			held)})
 	}
 	if out.own, err = interval.GapsToMean(own, reference, level); err != nil {
 		return out, fmt.Errorf("gaps of %s: %w", score, err)
@@ -102,7 +100,7 @@ func scoreGaps(groups []*group, reference []string, level float64, score string)
 }
 
 // referenceGroups returns the names of the groups that the others are compared with.
-func referenceGroups(call *Call, o GapsOptions, groups []*group) ([]string, error) {
+func referenceGroups(call *metrics.Call, o GapsOptions, groups []*group) ([]string, error) {
 	var except []string
 	if call.Inputs["except"] != nil {
 		in := tabular.Read(call, "except")

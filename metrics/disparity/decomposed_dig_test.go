@@ -1,6 +1,7 @@
-package metrics
+package disparity
 
 import (
+	"antipode/metrics"
 	"encoding/csv"
 	"math"
 	"os"
@@ -38,7 +39,7 @@ func regionScores6(t *testing.T, cells []float64) *table.Frame {
 // From the two printed rows of Table 1, every delta and percentage of the table comes out to the digit (row 13 of the
 // checklist); every item that is computed is one that the paper prints.
 func TestDecomposedDIGValues(t *testing.T) {
-	file := must.Get(os.Open("../datasets/digin/printed.csv"))(t)
+	file := must.Get(os.Open("../../datasets/digin/printed.csv"))(t)
 	defer file.Close()
 	records := must.Get(csv.NewReader(file).ReadAll())(t)
 	var items, printed []string
@@ -65,11 +66,11 @@ func TestDecomposedDIGValues(t *testing.T) {
 	count := map[string]int{}
 	for i, verdict := range f.Texts("verdict") {
 		count[verdict]++
-		if strings.HasPrefix(f.Texts("item")[i], "Table 1") && verdict != SameDigits {
+		if strings.HasPrefix(f.Texts("item")[i], "Table 1") && verdict != metrics.SameDigits {
 			t.Errorf("%s: %v is not the printed %s", f.Texts("item")[i], f.Numbers("ours")[i], f.Texts("printed")[i])
 		}
 	}
-	if count[SameDigits] < 32 || count[DirectionOnly] != 10 || count[NotComputable] != 4 {
+	if count[metrics.SameDigits] < 32 || count[metrics.DirectionOnly] != 10 || count[metrics.NotComputable] != 4 {
 		t.Errorf("verdicts %v", count)
 	}
 	deltas, _, err := evaluate(t, ask{Metric: "template-deltas"}, orig, changed)

@@ -1,79 +1,25 @@
-package metrics
+package disparity
 
 import (
-	"context"
-	"encoding/json"
+	"antipode/metrics"
 	"fmt"
-	"maps"
 	"math"
 	"math/rand/v2"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
 	"antipode/datasets"
-	"antipode/datasets/operation"
 	"antipode/datasets/table"
-	"antipode/internal/must"
 	"antipode/metrics/internal/tabulartest"
 )
 
-// ask names an operation with its options, as flags take them.
-type ask struct {
-	Metric  string
-	By      []string
-	Options map[string]string
-}
+type ask = tabulartest.Ask
 
-// evaluate computes an operation on frames, in the order of its inputs, without a backend.
-func evaluate(t *testing.T, a ask, inputs ...*table.Frame) (*table.Frame, []string, error) {
-	t.Helper()
-	op := operation.Find(a.Metric)
-	if op == nil {
-		t.Fatal(a.Metric)
-	}
-	given := maps.Clone(a.Options)
-	if len(a.By) > 0 {
-		if given == nil {
-			given = map[string]string{}
-		}
-		given["by"] = strings.Join(a.By, ",")
-	}
-	checked, err := op.Parse(given)
-	if err != nil {
-		return nil, nil, err
-	}
-	var roles []string
-	for i := range inputs {
-		roles = append(roles, op.Inputs[i].Role)
-	}
-	args := must.Get(checked.Args(roles))(t)
-	raw := must.Get(json.Marshal(args))(t)
-	var notes []string
-	f, err := op.Evaluate(context.Background(),
-		Call{Note: func(format string, a ...any) { notes = append(notes, fmt.Sprintf(format, a...)) },
-			Read: func(x table.Reading) {
-				if x.Noted() {
-					notes = append(notes, x.Line())
-				}
-			}}, raw, inputs)
-	if err == nil {
-		err = tabulartest.SameThroughCSV(op, raw, inputs, f)
-	}
-	if specs, known := checked.Columns(); err == nil && known && !slices.Equal(specs, f.Specs()) {
-		t.Errorf("%s returns the columns %v, declares %v", a.Metric, f.Specs(), specs)
-	}
-	return f, notes, err
-}
-
-func options(pairs ...string) map[string]string {
-	o := map[string]string{}
-	for i := 0; i < len(pairs); i += 2 {
-		o[pairs[i]] = pairs[i+1]
-	}
-	return o
-}
+var (
+	evaluate = tabulartest.Answer
+	options  = tabulartest.Options
+)
 
 // cloud is a set of images around a center, in two regions and two objects.
 func cloud(seed uint64, n int, shift float64) *table.Frame {
@@ -357,17 +303,18 @@ func TestTagShares(t *testing.T) {
 func TestScoreChecksBeforeRunning(t *testing.T) {
 	real := datasets.FromFrame(cloud(1, 4, 0))
 	for name, tab := range map[string]datasets.Table{
-		"by": PrecisionCoverage(Sets{Real: real, Generated: real}, PrecisionCoverageOptions{By: By("country")}),
-		"option": PrecisionCoverage(Sets{Real: real, Generated: real},
+		"by": PrecisionCoverage(metrics.Sets{Real: real, Generated: real},
+			PrecisionCoverageOptions{By: metrics.By("country")}),
+		"option": PrecisionCoverage(metrics.Sets{Real: real, Generated: real},
 			PrecisionCoverageOptions{Comparison: Comparison{Unmasked: "guess"}}),
-		"zero": PrecisionCoverage(Sets{Real: real}),
+		"zero": PrecisionCoverage(metrics.Sets{Real: real}),
 	} {
 		if tab.Err() == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	if err := PrecisionCoverage(Sets{Real: real, Generated: real},
-		PrecisionCoverageOptions{By: By("region")}).Err(); err != nil {
+	if err := PrecisionCoverage(metrics.Sets{Real: real, Generated: real},
+		PrecisionCoverageOptions{By: metrics.By("region")}).Err(); err != nil {
 		t.Error(err)
 	}
 }

@@ -1,4 +1,4 @@
-package metrics
+package disparity
 
 import (
 	"math"
@@ -35,7 +35,7 @@ func TestBalance(t *testing.T) {
 	balanced := options("vector", "object_only", "unmasked", "drop", "scores", "coverage", "balance", "true")
 	gap := func(o map[string]string, real, gen *table.Frame) (flagged string, gap, n float64) {
 		t.Helper()
-		f, _, err := evaluate(t, ask{"region-gaps", []string{"region"}, o}, real, gen)
+		f, _, err := evaluate(t, ask{Metric: "region-gaps", By: []string{"region"}, Options: o}, real, gen)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,7 +67,8 @@ func TestBalance(t *testing.T) {
 	o := options("vector", "object_only", "unmasked", "drop", "balance", "true", "resamples", "-1")
 	for _, cells := range []string{"object", "none"} {
 		o["cells"] = cells
-		f, notes, err := evaluate(t, ask{"precision-coverage", []string{"region"}, o}, real.Pick(fewer), gen)
+		f, notes, err := evaluate(t, ask{Metric: "precision-coverage", By: []string{"region"}, Options: o},
+			real.Pick(fewer), gen)
 		if err != nil {
 			t.Fatal(err)
 		}

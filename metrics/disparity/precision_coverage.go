@@ -1,6 +1,8 @@
-package metrics
+package disparity
 
 import (
+	"antipode/metrics"
+	"antipode/metrics/internal/tabular"
 	"context"
 	"errors"
 	"fmt"
@@ -11,19 +13,6 @@ import (
 	"antipode/metrics/interval"
 	"antipode/metrics/prdc"
 )
-
-// Sets are the two tables that a nearest-neighbor score compares.
-type Sets struct {
-	Real      datasets.Table // reference images
-	Generated datasets.Table
-}
-
-func (s Sets) inputs() map[string]datasets.Table {
-	return map[string]datasets.Table{"real": s.Real, "generated": s.Generated}
-}
-
-// By returns its arguments, the names of grouping columns: By: metrics.By("region", "object").
-func By(columns ...string) []string { return columns }
 
 // Comparison are the options of nearest-neighbor balls and of images without the vector.
 type Comparison struct {
@@ -37,31 +26,31 @@ type Comparison struct {
 
 // PrecisionCoverageOptions are the options of [PrecisionCoverage].
 type PrecisionCoverageOptions struct {
-	By        []string `json:"by,omitempty" help:"text columns that define the groups; each is compared with its own reference images"`
-	Vector    string   `json:"vector,omitempty" default:"full" help:"vector column to compare"`
-	Cells     string   `json:"cells,omitempty" default:"object" none:"none" help:"text column that divides a group into strata of the half-sampling, where the tables have it; none = no strata"`
-	Balance   bool     `json:"balance,omitempty" help:"sample as many images of each cell from every group as the group with the fewest has, of both sets"`
-	Intervals `resamples:"200"`
+	By                []string `json:"by,omitempty" help:"text columns that define the groups; each is compared with its own reference images"`
+	Vector            string   `json:"vector,omitempty" default:"full" help:"vector column to compare"`
+	Cells             string   `json:"cells,omitempty" default:"object" none:"none" help:"text column that divides a group into strata of the half-sampling, where the tables have it; none = no strata"`
+	Balance           bool     `json:"balance,omitempty" help:"sample as many images of each cell from every group as the group with the fewest has, of both sets"`
+	metrics.Intervals `resamples:"200"`
 	Comparison
 }
 
 // PrecisionCoverageRow is a row of the result of [PrecisionCoverage].
 type PrecisionCoverageRow struct {
-	Group            Group
-	Vector           string   `column:"vector"`
-	Interval         string   `column:"interval" help:"kind of the intervals"`
-	Precision        Estimate `column:"precision" unit:"share of generated images" range:"[0, 1]"`
-	Coverage         Estimate `column:"coverage" unit:"share of reference images" range:"[0, 1]"`
-	Density          Estimate `column:"density" unit:"balls / k" range:"[0, ∞)"`
-	Recall           Estimate `column:"recall" unit:"share of reference images" range:"[0, 1]"`
-	PrecisionCeiling float64  `column:"precision_ceiling" unit:"share of held-out images" range:"[0, 1]" help:"precision of held-out reference images, scored as if generated"`
-	CoverageCeiling  float64  `column:"coverage_ceiling" unit:"share of reference images" range:"[0, 1]" help:"coverage of held-out reference images"`
-	PrecisionLeast   float64  `column:"precision_bound_low" unit:"share of requested images" range:"[0, 1]" help:"precision if every image that is missing were in no ball"`
-	PrecisionMost    float64  `column:"precision_bound_high" unit:"share of requested images" range:"[0, 1]" help:"precision if every image that is missing were in a ball"`
-	Counts
+	Group            metrics.Group
+	Vector           string           `column:"vector"`
+	Interval         string           `column:"interval" help:"kind of the intervals"`
+	Precision        metrics.Estimate `column:"precision" unit:"share of generated images" range:"[0, 1]"`
+	Coverage         metrics.Estimate `column:"coverage" unit:"share of reference images" range:"[0, 1]"`
+	Density          metrics.Estimate `column:"density" unit:"balls / k" range:"[0, ∞)"`
+	Recall           metrics.Estimate `column:"recall" unit:"share of reference images" range:"[0, 1]"`
+	PrecisionCeiling float64          `column:"precision_ceiling" unit:"share of held-out images" range:"[0, 1]" help:"precision of held-out reference images, scored as if generated"`
+	CoverageCeiling  float64          `column:"coverage_ceiling" unit:"share of reference images" range:"[0, 1]" help:"coverage of held-out reference images"`
+	PrecisionLeast   float64          `column:"precision_bound_low" unit:"share of requested images" range:"[0, 1]" help:"precision if every image that is missing were in no ball"`
+	PrecisionMost    float64          `column:"precision_bound_high" unit:"share of requested images" range:"[0, 1]" help:"precision if every image that is missing were in a ball"`
+	metrics.Counts
 }
 
-var precisionCoverage = Define(Definition[PrecisionCoverageOptions, PrecisionCoverageRow]{
+var precisionCoverage = metrics.Define(metrics.Definition[PrecisionCoverageOptions, PrecisionCoverageRow]{
 	Name: "precision-coverage", Version: 4, // 3 had no ceilings
 	Device: true, Inputs: twoSets,
 	Title:     "precision, coverage, density and recall of generated images by group",
@@ -89,40 +78,41 @@ var precisionCoverage = Define(Definition[PrecisionCoverageOptions, PrecisionCov
 // them. Each score has a half-sampling interval (package interval) and its counts. A
 // group with no more than k reference images is an error; a group without generated images has no precision, and
 // coverage 0. Package prdc has the function on slices.
-func PrecisionCoverage(sets Sets, options ...PrecisionCoverageOptions) datasets.Table {
-	return precisionCoverage.Table(sets.inputs(), options...)
+func PrecisionCoverage(sets metrics.Sets, options ...PrecisionCoverageOptions) datasets.Table {
+	return precisionCoverage.Table(sets.Inputs(), options...)
 }
 
 // GapsOptions are the options of [Gaps].
 type GapsOptions struct {
-	By        []string `json:"by,omitempty" required:"true" help:"text columns that define the groups"`
-	Vector    string   `json:"vector,omitempty" default:"full" help:"vector column to compare"`
-	Scores    []string `json:"scores,omitempty" default:"precision,coverage" values:"precision,coverage" help:"scores to compare"`
-	Against   []string `json:"against,omitempty" help:"reference groups; empty = all but those of the table except"`
-	SkipFew   bool     `json:"skip_few,omitempty" help:"leave out groups with too few images for an interval, with a note, in place of an error"`
-	Cells     string   `json:"cells,omitempty" default:"object" none:"none" help:"text column that divides a group into strata of the half-sampling, where the tables have it; none = no strata"`
-	Balance   bool     `json:"balance,omitempty" help:"sample as many images of each cell from every group as the group with the fewest has, of both sets"`
-	Intervals `resamples:"200"`
+	By                []string `json:"by,omitempty" required:"true" help:"text columns that define the groups"`
+	Vector            string   `json:"vector,omitempty" default:"full" help:"vector column to compare"`
+	Scores            []string `json:"scores,omitempty" default:"precision,coverage" values:"precision,coverage" help:"scores to compare"`
+	Against           []string `json:"against,omitempty" help:"reference groups; empty = all but those of the table except"`
+	SkipFew           bool     `json:"skip_few,omitempty" help:"leave out groups with too few images for an interval, with a note, in place of an error"`
+	Cells             string   `json:"cells,omitempty" default:"object" none:"none" help:"text column that divides a group into strata of the half-sampling, where the tables have it; none = no strata"`
+	Balance           bool     `json:"balance,omitempty" help:"sample as many images of each cell from every group as the group with the fewest has, of both sets"`
+	metrics.Intervals `resamples:"200"`
 	Comparison
 }
 
 // GapRow is a row of the result of [Gaps].
 type GapRow struct {
-	Group     string   `column:"{by}"`
-	Vector    string   `column:"vector"`
-	Score     string   `column:"score"`
-	Flagged   bool     `column:"flagged" help:"yes where the interval excludes 0"`
-	Interval  string   `column:"interval" help:"kind of the intervals"`
-	Gap       Estimate `column:"gap" unit:"difference of shares" range:"[-1, 1]"`
-	Ceiling   Estimate `column:"ceiling_gap" unit:"difference of shares" range:"[-1, 1]" help:"the gap of held-out reference images, scored as if generated"`
-	Real      int      `column:"n_real" unit:"images"`
-	Generated int      `column:"n_generated" unit:"images"`
+	Group     string           `column:"{by}"`
+	Vector    string           `column:"vector"`
+	Score     string           `column:"score"`
+	Flagged   bool             `column:"flagged" help:"yes where the interval excludes 0"`
+	Interval  string           `column:"interval" help:"kind of the intervals"`
+	Gap       metrics.Estimate `column:"gap" unit:"difference of shares" range:"[-1, 1]"`
+	Ceiling   metrics.Estimate `column:"ceiling_gap" unit:"difference of shares" range:"[-1, 1]" help:"the gap of held-out reference images, scored as if generated"`
+	Real      int              `column:"n_real" unit:"images"`
+	Generated int              `column:"n_generated" unit:"images"`
 }
 
-var gaps = Define(Definition[GapsOptions, GapRow]{
+var gaps = metrics.Define(metrics.Definition[GapsOptions, GapRow]{
 	Name: "region-gaps", Version: 4, Device: true, // 3 had no ceilings
 	Inputs: append(slices.Clone(twoSets),
-		Input{Role: "except", Optional: true, About: "groups that are no reference, in the column of the grouping"}),
+		metrics.Input{Role: "except", Optional: true,
+			About: "groups that are no reference, in the column of the grouping"}),
 	Title:     "differences of precision and coverage between groups, with simultaneous intervals",
 	Unit:      "difference of shares",
 	Range:     "[-1, 1]",
@@ -135,26 +125,26 @@ var gaps = Define(Definition[GapsOptions, GapRow]{
 // mean of the reference groups ([GapsOptions].Against; all groups by default). A reference group is compared with
 // the others. The intervals of a score hold simultaneously over the groups (max-t over the same half-samples). A
 // row is flagged where its interval excludes zero.
-func Gaps(sets Sets, options ...GapsOptions) datasets.Table {
-	return gaps.Table(sets.inputs(), options...)
+func Gaps(sets metrics.Sets, options ...GapsOptions) datasets.Table {
+	return gaps.Table(sets.Inputs(), options...)
 }
 
 // GapsToControls is [Gaps] against all groups but those that a table lists in the column of the grouping, for example
 // the regions with an injected disparity.
-func GapsToControls(sets Sets, except datasets.Table, options ...GapsOptions) datasets.Table {
-	inputs := sets.inputs()
+func GapsToControls(sets metrics.Sets, except datasets.Table, options ...GapsOptions) datasets.Table {
+	inputs := sets.Inputs()
 	inputs["except"] = except
 	return gaps.Table(inputs, options...)
 }
 
 var (
 	regionScores = []string{"precision", "coverage"}
-	twoSets      = []Input{{Role: "real", About: "the reference images"},
+	twoSets      = []metrics.Input{{Role: "real", About: "the reference images"},
 		{Role: "generated", About: "the generated images"}}
 )
 
 // compare gathers the groups of the two sets and computes their scores.
-func compare(ctx context.Context, call *Call, options comparison, stage string, run prdc.Options) (*comparison,
+func compare(ctx context.Context, call *metrics.Call, options comparison, stage string, run prdc.Options) (*comparison,
 	[]*group, error) {
 	c, err := newComparison(options)
 	if err != nil {
@@ -164,7 +154,7 @@ func compare(ctx context.Context, call *Call, options comparison, stage string, 
 	if err != nil {
 		return nil, nil, err
 	}
-	var notes GroupNotes
+	var notes metrics.GroupNotes
 	for i, g := range groups {
 		call.Report(stage, i, len(groups))
 		if g.result, err = g.compute(ctx, call, c, run, &notes); err != nil {
@@ -176,8 +166,8 @@ func compare(ctx context.Context, call *Call, options comparison, stage string, 
 }
 
 // compute runs [prdc.Compute] on a group, with half-samples unless Resamples is 0. Warnings are added to notes.
-func (g *group) compute(ctx context.Context, call *Call, c *comparison, opts prdc.Options,
-	notes *GroupNotes) (*prdc.Result, error) {
+func (g *group) compute(ctx context.Context, call *metrics.Call, c *comparison, opts prdc.Options,
+	notes *metrics.GroupNotes) (*prdc.Result, error) {
 	opts.K, opts.Closed = c.K, c.Boundary == "<="
 	sets := prdc.Sets{Real: g.real.vectors, Generated: g.generated.vectors}
 	if c.Resamples > 0 && len(sets.Generated) > 0 {
@@ -230,11 +220,11 @@ func (g *group) compute(ctx context.Context, call *Call, c *comparison, opts prd
 }
 
 // estimate returns a score with its interval, which one of no width is not if the group has copies.
-func (g *group) estimate(iv interval.Interval) Estimate {
+func (g *group) estimate(iv interval.Interval) metrics.Estimate {
 	if iv.Low == iv.High && g.copies > 0 {
-		return Exact(iv.Value)
+		return metrics.Exact(iv.Value)
 	}
-	return Estimate{Value: iv.Value, Low: iv.Low, High: iv.High}
+	return metrics.Estimated(iv)
 }
 
 func (s side) halves(name string, c *comparison) (*interval.Samples, error) {
@@ -255,7 +245,8 @@ var prdcScores = map[string]prdcScore{
 	"recall":    {func(s prdc.Scores) float64 { return s.Recall }, interval.Share},
 }
 
-func computePrecisionCoverage(ctx context.Context, call *Call, o PrecisionCoverageOptions) ([]PrecisionCoverageRow,
+func computePrecisionCoverage(ctx context.Context, call *metrics.Call,
+	o PrecisionCoverageOptions) ([]PrecisionCoverageRow,
 	error) {
 	c, groups, err := compare(ctx, call, comparison{PrecisionCoverageOptions: o, counted: true},
 		"precision and coverage", prdc.Options{Recall: true, HeldOut: true})
@@ -267,12 +258,12 @@ func computePrecisionCoverage(ctx context.Context, call *Call, o PrecisionCovera
 		r := g.result
 		row := PrecisionCoverageRow{Group: g.values, Vector: c.Vector,
 			Interval: c.intervalName("half-sampling interval"),
-			Counts: Counts{Real: len(g.real.rows), Generated: len(g.generated.rows), Asked: g.asked,
+			Counts: metrics.Counts{Real: len(g.real.rows), Generated: len(g.generated.rows), Asked: g.asked,
 				Refused: g.refused, Unmasked: g.unmasked, Used: g.used}}
-		estimates := []*Estimate{&row.Precision, &row.Coverage, &row.Density, &row.Recall}
+		estimates := []*metrics.Estimate{&row.Precision, &row.Coverage, &row.Density, &row.Recall}
 		for i, name := range []string{"precision", "coverage", "density", "recall"} {
 			to, score := estimates[i], prdcScores[name]
-			if *to = Exact(score.of(r.Scores)); len(r.Samples) == 0 || math.IsNaN(to.Value) {
+			if *to = metrics.Exact(score.of(r.Scores)); len(r.Samples) == 0 || math.IsNaN(to.Value) {
 				continue
 			}
 			iv, err := interval.FromHalves(to.Value, r.Of(score.of), c.Level, score.within)
@@ -285,8 +276,8 @@ func computePrecisionCoverage(ctx context.Context, call *Call, o PrecisionCovera
 		if n, asked := float64(r.Generated), float64(g.asked); n > 0 && !c.Balance {
 			row.PrecisionLeast, row.PrecisionMost = r.Precision*n/asked, (r.Precision*n+asked-n)/asked
 		}
-		row.PrecisionCeiling = average(r.HeldOutOf(prdcScores["precision"].of))
-		row.CoverageCeiling = average(r.HeldOutOf(prdcScores["coverage"].of))
+		row.PrecisionCeiling = tabular.Average(r.HeldOutOf(prdcScores["precision"].of))
+		row.CoverageCeiling = tabular.Average(r.HeldOutOf(prdcScores["coverage"].of))
 		out = append(out, row)
 	}
 	return out, nil

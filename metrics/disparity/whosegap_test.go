@@ -1,4 +1,4 @@
-package metrics
+package disparity
 
 import (
 	"bytes"
@@ -78,7 +78,8 @@ func TestGapSources(t *testing.T) {
 		{"a generator's fault, and another camera", nil, narrow, []*table.Frame{camera}, FromGenerator},
 		{"masks", nil, narrow, []*table.Frame{camera, masks}, FromSegmenter},
 	} {
-		f, _, err := evaluate(t, ask{"whose-gap", []string{"region"}, options("resamples", "100", "scores",
+		f, _, err := evaluate(t, ask{Metric: "whose-gap", By: []string{"region"}, Options: options("resamples", "100",
+			"scores",
 			"coverage")}, append([]*table.Frame{groupsOf(1, n, c.real), groupsOf(2, n, c.made)}, c.more...)...)
 		if err != nil {
 			t.Fatal(c.name, err)
@@ -99,7 +100,8 @@ func TestGapSources(t *testing.T) {
 		known      int
 		note       string
 	}{{all, fewer, 3, "too few images to compare the sides"}, {all.Slice(0, 2*n), fewer.Slice(0, 2*n), 0, ""}} {
-		f, notes, err := evaluate(t, ask{"whose-gap", []string{"region"}, options("resamples", "100", "scores",
+		f, notes, err := evaluate(t, ask{Metric: "whose-gap", By: []string{"region"}, Options: options("resamples",
+			"100", "scores",
 			"coverage", "cells", "none")}, c.real, c.made)
 		must.Do(t, err)
 		for i, v := range f.Numbers("side") {
@@ -118,7 +120,7 @@ func TestGapSources(t *testing.T) {
 func TestCeilings(t *testing.T) {
 	made := groupsOf(2, 200, nil)
 	outcomes := slices.Repeat([]string{"ok", "refused"}, made.Len()/2)
-	f, _, err := evaluate(t, ask{"precision-coverage", nil, nil}, groupsOf(1, 200, nil),
+	f, _, err := evaluate(t, ask{Metric: "precision-coverage"}, groupsOf(1, 200, nil),
 		made.With(table.TextColumn("outcome", outcomes)))
 	if err != nil {
 		t.Fatal(err)
@@ -172,7 +174,7 @@ func TestAcquisition(t *testing.T) {
 	f := &table.Frame{Columns: []table.Column{table.TextColumn("id", ids), table.TextColumn("region", groups),
 		table.ImageColumn("image", images)}}
 	flagged := func(inputs ...*table.Frame) (out []string) {
-		got, _, err := evaluate(t, ask{"acquisition", []string{"region"}, nil}, inputs...)
+		got, _, err := evaluate(t, ask{Metric: "acquisition", By: []string{"region"}}, inputs...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -194,7 +196,7 @@ func TestAcquisition(t *testing.T) {
 		t.Errorf("flagged, though generated images have it too: %s", got)
 	}
 	must.Do(t, os.WriteFile(images[3].Path, []byte("no image"), 0o600))
-	if _, _, err := evaluate(t, ask{"acquisition", []string{"region"}, nil}, f); err == nil ||
+	if _, _, err := evaluate(t, ask{Metric: "acquisition", By: []string{"region"}}, f); err == nil ||
 		!strings.Contains(err.Error(), "a3") {
 		t.Errorf("a damaged file: %v", err)
 	}
@@ -218,7 +220,7 @@ func TestSpecifications(t *testing.T) {
 			table.NumberColumn("answer_2", again))
 	}
 	all := func(name string, o map[string]string, inputs ...*table.Frame) (holds float64, flagged []string) {
-		f, notes, err := evaluate(t, ask{"specifications", []string{"region"}, o}, inputs...)
+		f, notes, err := evaluate(t, ask{Metric: "specifications", By: []string{"region"}, Options: o}, inputs...)
 		if err != nil {
 			t.Fatal(name, err)
 		}
@@ -242,7 +244,7 @@ func TestSpecifications(t *testing.T) {
 	if holds < 0.999 || !slices.Contains(flagged, "d") {
 		t.Errorf("narrow: %v hold, %s", holds, flagged)
 	}
-	op := ask{"specifications", []string{"region"}, options("values", "answer_1,answer_2")}
+	op := ask{Metric: "specifications", By: []string{"region"}, Options: options("values", "answer_1,answer_2")}
 	f, _, err := evaluate(t, op, real, with(fair))
 	if err != nil {
 		t.Fatal(err)
@@ -255,7 +257,8 @@ func TestSpecifications(t *testing.T) {
 	}
 	for want, o := range map[string]map[string]string{"need vectors": nil, "half-samples": options("vectors", "full",
 		"resamples", "0"), "radius needs": options("vectors", "full", "k", "100")} {
-		if _, _, err := evaluate(t, ask{"specifications", []string{"region"}, o}, real, fair); err == nil ||
+		if _, _, err := evaluate(t, ask{Metric: "specifications", By: []string{"region"}, Options: o}, real,
+			fair); err == nil ||
 			!strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %q", o, err, want)
 		}

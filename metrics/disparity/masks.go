@@ -1,6 +1,7 @@
-package metrics
+package disparity
 
 import (
+	"antipode/metrics"
 	"context"
 	"math"
 
@@ -14,29 +15,29 @@ import (
 // MaskTrustOptions are the options of [MaskTrust].
 type MaskTrustOptions struct {
 	By []string `json:"by,omitempty" help:"text columns that define the groups"`
-	Intervals
+	metrics.Intervals
 }
 
 // MaskTrustRow is a row of the result of [MaskTrust]: a group of images.
 type MaskTrustRow struct {
-	Group     Group
-	Unmasked  Estimate `column:"unmasked" unit:"share of images" range:"[0, 1]" help:"images without a mask"`
-	Agreement Estimate `column:"agreement" unit:"IoU" range:"[0, 1]" help:"mean intersection over union with the other masks; 0 where only one has a mask"`
-	Stability float64  `column:"stability" range:"[0, 1]" help:"mean stability_score"`
-	Score     float64  `column:"score" help:"mean mask_score"`
-	Border    float64  `column:"touches_border" unit:"share of masks" range:"[0, 1]" help:"masks that reach the image's border"`
-	Images    int      `column:"n_images" unit:"images"`
-	Compared  int      `column:"n_compared" unit:"images" help:"images that have a mask in at least one of the two tables"`
-	Excluded  int      `column:"n_excluded" unit:"images" help:"refused, failed or skipped"`
-	Interval  string   `column:"interval"`
+	Group     metrics.Group
+	Unmasked  metrics.Estimate `column:"unmasked" unit:"share of images" range:"[0, 1]" help:"images without a mask"`
+	Agreement metrics.Estimate `column:"agreement" unit:"IoU" range:"[0, 1]" help:"mean intersection over union with the other masks; 0 where only one has a mask"`
+	Stability float64          `column:"stability" range:"[0, 1]" help:"mean stability_score"`
+	Score     float64          `column:"score" help:"mean mask_score"`
+	Border    float64          `column:"touches_border" unit:"share of masks" range:"[0, 1]" help:"masks that reach the image's border"`
+	Images    int              `column:"n_images" unit:"images"`
+	Compared  int              `column:"n_compared" unit:"images" help:"images that have a mask in at least one of the two tables"`
+	Excluded  int              `column:"n_excluded" unit:"images" help:"refused, failed or skipped"`
+	Interval  string           `column:"interval"`
 }
 
-var maskTrust = Define(Definition[MaskTrustOptions, MaskTrustRow]{
+var maskTrust = metrics.Define(metrics.Definition[MaskTrustOptions, MaskTrustRow]{
 	Name: "mask-trust", Version: 2,
 	Title: "how far the masks of each group can be trusted", Unit: "share of images; IoU", Range: "[0, 1]",
 	Direction: "fewer unmasked images, a higher agreement and a higher stability are better",
 	Citation:  "stability: Kirillov et al. 2023 (arXiv 2304.02643), section 5; agreement: Jaccard index",
-	Inputs: []Input{
+	Inputs: []metrics.Input{
 		{Role: "in", Columns: datasets.Columns("id:text", "mask:mask"), About: "the images with their masks"},
 		{Role: "other", Optional: true, Columns: datasets.Columns("id:text", "mask:mask"),
 			About: "the same images with another segmenter's masks"},
@@ -54,7 +55,7 @@ func MaskTrust(images, other datasets.Table, options ...MaskTrustOptions) datase
 	return maskTrust.Table(map[string]datasets.Table{"in": images, "other": other}, options...)
 }
 
-func computeMaskTrust(_ context.Context, call *Call, o MaskTrustOptions) (out []MaskTrustRow, err error) {
+func computeMaskTrust(_ context.Context, call *metrics.Call, o MaskTrustOptions) (out []MaskTrustRow, err error) {
 	in := tabular.Read(call, "in")
 	in.UniqueIDs()
 	ids, groups := in.Texts("id"), in.Groups(o.By)
@@ -72,12 +73,12 @@ func computeMaskTrust(_ context.Context, call *Call, o MaskTrustOptions) (out []
 		}
 	}
 	masks, done := f.Masks("mask"), 0
-	mean := func(values []float64) (Estimate, error) {
+	mean := func(values []float64) (metrics.Estimate, error) {
 		if len(values) < 2 {
-			return Exact(average(values)), nil
+			return metrics.Exact(tabular.Average(values)), nil
 		}
 		v, err := interval.BootstrapMean(values, nil, o.Bootstrap())
-		return Estimate{Value: v.Value, Low: v.Low, High: v.High}, err
+		return metrics.Estimate{Value: v.Value, Low: v.Low, High: v.High}, err
 	}
 	for _, g := range groups {
 		row := MaskTrustRow{Group: g.By}
@@ -122,7 +123,8 @@ func computeMaskTrust(_ context.Context, call *Call, o MaskTrustOptions) (out []
 		if row.Agreement, err = mean(agreement); err != nil {
 			return nil, err
 		}
-		row.Stability, row.Score, row.Border = average(stability), average(score), average(border)
+		row.Stability, row.Score, row.Border = tabular.Average(stability), tabular.Average(score),
+			tabular.Average(border)
 		if !math.IsNaN(row.Unmasked.Low) {
 			row.Interval = o.Label("images")
 		}
@@ -144,13 +146,4 @@ func with(values []float64, f *table.Frame, column string, row int) []float64 {
 		values = append(values, v[row])
 	}
 	return values
-}
-
-// average is the mean, NaN of no values.
-func average(values []float64) float64 {
-	sum := 0.0
-	for _, v := range values {
-		sum += v
-	}
-	return sum / float64(len(values))
 }

@@ -1,6 +1,7 @@
-package metrics
+package disparity
 
 import (
+	"antipode/metrics"
 	"context"
 	"fmt"
 	"math"
@@ -40,7 +41,7 @@ func (o HyperspheresOptions) comparison() comparison {
 
 // HypersphereRow is a row of the result of [Hyperspheres].
 type HypersphereRow struct {
-	Group  Group
+	Group  metrics.Group
 	Vector string  `column:"vector"`
 	Source string  `column:"source" help:"real or generated"`
 	ID     string  `column:"id"`
@@ -48,11 +49,11 @@ type HypersphereRow struct {
 	Inside int     `column:"n_inside" unit:"images" help:"of a reference image: generated images in its ball; of a generated one: balls that contain it"`
 }
 
-var hyperspheres = Define(Definition[HyperspheresOptions, HypersphereRow]{
+var hyperspheres = metrics.Define(metrics.Definition[HyperspheresOptions, HypersphereRow]{
 	Name: "hyperspheres", Version: 1, Device: true, Inputs: twoSets, Unit: "images", Citation: galleryCitation,
 	Title: "radius and number of generated images of every reference image's ball; number of balls of every " +
 		"generated image",
-	Compute: func(ctx context.Context, call *Call, o HyperspheresOptions) (out []HypersphereRow, err error) {
+	Compute: func(ctx context.Context, call *metrics.Call, o HyperspheresOptions) (out []HypersphereRow, err error) {
 		groups, all, err := manifolds(ctx, call, o.comparison())
 		if err != nil {
 			return nil, err
@@ -73,22 +74,22 @@ var hyperspheres = Define(Definition[HyperspheresOptions, HypersphereRow]{
 
 // Hyperspheres returns the balls behind precision and coverage: for every reference image its radius and the number
 // of generated images in its ball, and for every generated image the number of balls that contain it.
-func Hyperspheres(sets Sets, options ...HyperspheresOptions) datasets.Table {
-	return hyperspheres.Table(sets.inputs(), options...)
+func Hyperspheres(sets metrics.Sets, options ...HyperspheresOptions) datasets.Table {
+	return hyperspheres.Table(sets.Inputs(), options...)
 }
 
 // HubShareRow is a row of the result of [HubShares].
 type HubShareRow struct {
-	Group  Group
+	Group  metrics.Group
 	Vector string `column:"vector"`
 	prdc.LeaveOut
 }
 
-var hubShares = Define(Definition[HyperspheresOptions, HubShareRow]{
+var hubShares = metrics.Define(metrics.Definition[HyperspheresOptions, HubShareRow]{
 	Name: "hub-shares", Version: 1, Device: true, Inputs: twoSets, Citation: galleryCitation,
 	Title: "share of in-manifold generated images that depend on the largest hubs",
 	Unit:  "share of in-manifold images", Range: "[0, 1]",
-	Compute: func(ctx context.Context, call *Call, o HyperspheresOptions) (out []HubShareRow, err error) {
+	Compute: func(ctx context.Context, call *metrics.Call, o HyperspheresOptions) (out []HubShareRow, err error) {
 		groups, all, err := manifolds(ctx, call, o.comparison())
 		if err != nil {
 			return nil, err
@@ -104,12 +105,12 @@ var hubShares = Define(Definition[HyperspheresOptions, HubShareRow]{
 
 // HubShares returns for every group the shares of in-manifold generated images that would leave the manifold without
 // the largest hubs: the reference images whose balls contain the most generated ones.
-func HubShares(sets Sets, options ...HyperspheresOptions) datasets.Table {
-	return hubShares.Table(sets.inputs(), options...)
+func HubShares(sets metrics.Sets, options ...HyperspheresOptions) datasets.Table {
+	return hubShares.Table(sets.Inputs(), options...)
 }
 
 // manifolds returns the balls of every group in one vector space.
-func manifolds(ctx context.Context, call *Call, options comparison) ([]*group, []*prdc.Manifold, error) {
+func manifolds(ctx context.Context, call *metrics.Call, options comparison) ([]*group, []*prdc.Manifold, error) {
 	_, groups, err := compare(ctx, call, options, "hyperspheres of "+options.Vector, prdc.Options{Members: true})
 	if err != nil {
 		return nil, nil, err
@@ -157,7 +158,7 @@ type GalleryRow struct {
 	Role      string `column:"role" help:"reference or match"`
 	ID        string `column:"id"`
 	Object    string `column:"object"`
-	Group     Group
+	Group     metrics.Group
 	Rank      int         `column:"rank"`
 	Inside    float64     `column:"n_inside" unit:"images" help:"generated images in the reference image's ball"`
 	Distance  float64     `column:"distance" help:"of a match"`
@@ -168,7 +169,7 @@ type GalleryRow struct {
 var gallery = datasets.Define(datasets.Operation[GalleryOptions, GalleryRow]{
 	Name: "gallery", Version: 1, Device: true, Citation: galleryCitation,
 	Title: "the images behind a score: reference images and the generated images in their balls",
-	Inputs: []Input{
+	Inputs: []metrics.Input{
 		{Role: "real", Columns: datasets.Columns("id:text", "image:image"), About: "the reference images"},
 		{Role: "generated", Columns: datasets.Columns("id:text", "image:image"), About: "the generated images"},
 	},
@@ -178,12 +179,12 @@ var gallery = datasets.Define(datasets.Operation[GalleryOptions, GalleryRow]{
 // Gallery selects the images behind a score: reference images and the generated images in their balls, for
 // plots.Gallery. Both tables have the columns id and image and the vectors full, object_only and background_only.
 // Each row is one image.
-func Gallery(sets Sets, options ...GalleryOptions) datasets.Table {
-	return gallery.Table(sets.inputs(), options...)
+func Gallery(sets metrics.Sets, options ...GalleryOptions) datasets.Table {
+	return gallery.Table(sets.Inputs(), options...)
 }
 
 type galleryRows struct {
-	call *Call
+	call *metrics.Call
 	at   map[string]map[string]int // role → id → row of the input
 	rows []GalleryRow
 }
@@ -211,7 +212,7 @@ func (s *galleryRows) line(g *group, component string, b prdc.Ball, matches int)
 	}
 }
 
-func computeGallery(ctx context.Context, call *Call, o GalleryOptions) ([]GalleryRow, error) {
+func computeGallery(ctx context.Context, call *metrics.Call, o GalleryOptions) ([]GalleryRow, error) {
 	s := &galleryRows{call: call, at: map[string]map[string]int{}}
 	for _, role := range []string{"real", "generated"} {
 		s.at[role] = map[string]int{}
@@ -230,7 +231,7 @@ func computeGallery(ctx context.Context, call *Call, o GalleryOptions) ([]Galler
 		}
 	}
 	found := false
-	var notes GroupNotes
+	var notes metrics.GroupNotes
 	for i, g := range groups {
 		if o.Only != "" && !slices.Contains(g.values, o.Only) {
 			continue

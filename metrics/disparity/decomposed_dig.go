@@ -1,6 +1,7 @@
-package metrics
+package disparity
 
 import (
+	"antipode/metrics"
 	"context"
 	"errors"
 	"fmt"
@@ -12,11 +13,11 @@ import (
 	"antipode/metrics/regions"
 )
 
-var decomposedDIGValues = datasets.Define(datasets.Operation[RegionOptions, ValueRow]{
+var decomposedDIGValues = datasets.Define(datasets.Operation[RegionOptions, metrics.ValueRow]{
 	Name: "decomposed-dig-values", Version: 3, // 2 knew no undecided claims
 	Title:    "the values of the tables and claims of Decomposed-DIG, from scores by region",
 	Citation: "Sureddy et al. 2024 (Decomposed-DIG), sections 1, 4 and 5, Table 1",
-	Inputs: []Input{
+	Inputs: []metrics.Input{
 		{Role: "original", Columns: regionColumns, About: "scores by region of both components, original template"},
 		{Role: "changed", Columns: regionColumns, Optional: true, About: "the same with the new template"}},
 	Compute: computeDecomposedDIG,
@@ -30,9 +31,9 @@ func Values(original, changed datasets.Table, options ...RegionOptions) datasets
 	return decomposedDIGValues.Table(map[string]datasets.Table{"original": original, "changed": changed}, options...)
 }
 
-func computeDecomposedDIG(_ context.Context, call *Call, o RegionOptions) (_ []ValueRow, err error) {
-	var out ValueRows
-	number := func(item string, value float64) { out.Add(item, Exact(value), math.NaN()) }
+func computeDecomposedDIG(_ context.Context, call *metrics.Call, o RegionOptions) (_ []metrics.ValueRow, err error) {
+	var out metrics.ValueRows
+	number := func(item string, value float64) { out.Add(item, metrics.Exact(value), math.NaN()) }
 	// cells adds the cells of one template in Table 1 and returns their values.
 	cells := func(role, template string) (map[string]float64, *regions.Decomposed, error) {
 		f := call.Inputs[role]
@@ -58,9 +59,10 @@ func computeDecomposedDIG(_ context.Context, call *Call, o RegionOptions) (_ []V
 			row.interval(f, o.Region)
 			n := generatedImages(f, c.vector)
 			average, worst := c.name+", average "+c.score, c.name+", worst "+c.score
-			out.Add("Table 1, "+template+", "+average, Estimate{Value: a.Average, Low: row.AverageLow,
+			out.Add("Table 1, "+template+", "+average, metrics.Estimate{Value: a.Average, Low: row.AverageLow,
 				High: row.AverageHigh}, n)
-			out.Add("Table 1, "+template+", "+worst, Estimate{Value: a.Worst, Low: row.WorstLow, High: row.WorstHigh},
+			out.Add("Table 1, "+template+", "+worst, metrics.Estimate{Value: a.Worst, Low: row.WorstLow,
+				High: row.WorstHigh},
 				n)
 			values[average], values[worst] = a.Average, a.Worst
 		}
@@ -121,7 +123,7 @@ func generatedImages(f *table.Frame, vector string) float64 {
 }
 
 // decomposed returns the scores by region of objects and of backgrounds.
-func decomposed(call *Call, role, region string) (d regions.Decomposed, err error) {
+func decomposed(call *metrics.Call, role, region string) (d regions.Decomposed, err error) {
 	_, precision, err := byRegion(call, role, region, "precision")
 	if err != nil {
 		return d, err
@@ -138,7 +140,7 @@ func decomposed(call *Call, role, region string) (d regions.Decomposed, err erro
 }
 
 // ends returns the ends of the intervals of a score by region; nil where it has none.
-func ends(call *Call, role, region, vector, score string) map[string][2]float64 {
+func ends(call *metrics.Call, role, region, vector, score string) map[string][2]float64 {
 	f := call.Inputs[role]
 	low, high := f.Numbers(score+"_low"), f.Numbers(score+"_high")
 	if low == nil || high == nil {

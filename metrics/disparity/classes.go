@@ -1,6 +1,7 @@
-package metrics
+package disparity
 
 import (
+	"antipode/metrics"
 	"context"
 	"fmt"
 	"strings"
@@ -34,7 +35,7 @@ var classFilter = datasets.Define(datasets.Operation[ClassFilterOptions, ClassFi
 	Name: "class-filter", Version: 2,
 	Title:    "which objects have enough images and masks, and why the others do not",
 	Citation: "Sureddy et al. 2024 (Decomposed-DIG), appendix C",
-	Inputs: []Input{{Role: "in", Columns: datasets.Columns("object:text", "region:text"),
+	Inputs: []metrics.Input{{Role: "in", Columns: datasets.Columns("object:text", "region:text"),
 		About: "the images; also outcome or mask"}},
 	Compute: computeClasses,
 })
@@ -64,8 +65,9 @@ var duplicateVectors = datasets.Define(datasets.Operation[DuplicateVectorsOption
 	Name: "duplicate-vectors", Version: 1,
 	Title:    "images whose vectors are exactly equal",
 	Citation: "Sureddy et al. 2024 (Decomposed-DIG), public code",
-	Inputs:   []Input{{Role: "in", Columns: datasets.Columns("id:text"), About: "the images with their vector"}},
-	Compute:  computeDuplicates,
+	Inputs: []metrics.Input{{Role: "in", Columns: datasets.Columns("id:text"),
+		About: "the images with their vector"}},
+	Compute: computeDuplicates,
 })
 
 // DuplicateVectors finds images whose vectors are exactly equal. As in the public code, kept is no for all of them,
@@ -74,7 +76,7 @@ func DuplicateVectors(images datasets.Table, options ...DuplicateVectorsOptions)
 	return duplicateVectors.Of(images, options...)
 }
 
-func computeClasses(_ context.Context, call *Call, o ClassFilterOptions) (out []ClassFilterRow, err error) {
+func computeClasses(_ context.Context, call *metrics.Call, o ClassFilterOptions) (out []ClassFilterRow, err error) {
 	f := call.Inputs["in"]
 	rows, _ := withImage(f, tabular.Read(call, "in").Groups(nil)[0].Rows)
 	if missing := f.Len() - len(rows); missing > 0 {
@@ -131,7 +133,7 @@ func computeClasses(_ context.Context, call *Call, o ClassFilterOptions) (out []
 	return out, nil
 }
 
-func computeDuplicates(_ context.Context, call *Call, o DuplicateVectorsOptions) (out []DuplicateVectorRow,
+func computeDuplicates(_ context.Context, call *metrics.Call, o DuplicateVectorsOptions) (out []DuplicateVectorRow,
 	err error) {
 	in := tabular.Read(call, "in")
 	vectors := in.Vectors(o.Vector)

@@ -1,4 +1,4 @@
-package metrics
+package disparity
 
 import (
 	"cmp"
@@ -12,40 +12,41 @@ import (
 	"antipode/datasets"
 	"antipode/internal/distance"
 	"antipode/internal/fault"
+	"antipode/metrics"
 	"antipode/metrics/internal/tabular"
 	"antipode/metrics/interval"
 )
 
 // GapSourceOptions are the options of [GapSources].
 type GapSourceOptions struct {
-	By        []string `json:"by,omitempty" required:"true" help:"text columns that define the groups, three or more"`
-	Vector    string   `json:"vector,omitempty" default:"full" help:"vector column to compare"`
-	Scores    []string `json:"scores,omitempty" default:"coverage" values:"precision,coverage" help:"scores whose gaps are asked about"`
-	Most      int      `json:"most,omitempty" default:"1000" min:"2" help:"images of a group and table that distances are computed of, at most"`
-	Cells     string   `json:"cells,omitempty" default:"object" none:"none" help:"text column that divides a group into strata of the half-sampling, where the tables have it; none = no strata"`
-	Balance   bool     `json:"balance,omitempty" help:"sample as many images of each cell from every group as the group with the fewest has, of both sets"`
-	Intervals `resamples:"200"`
+	By                []string `json:"by,omitempty" required:"true" help:"text columns that define the groups, three or more"`
+	Vector            string   `json:"vector,omitempty" default:"full" help:"vector column to compare"`
+	Scores            []string `json:"scores,omitempty" default:"coverage" values:"precision,coverage" help:"scores whose gaps are asked about"`
+	Most              int      `json:"most,omitempty" default:"1000" min:"2" help:"images of a group and table that distances are computed of, at most"`
+	Cells             string   `json:"cells,omitempty" default:"object" none:"none" help:"text column that divides a group into strata of the half-sampling, where the tables have it; none = no strata"`
+	Balance           bool     `json:"balance,omitempty" help:"sample as many images of each cell from every group as the group with the fewest has, of both sets"`
+	metrics.Intervals `resamples:"200"`
 	Comparison
 }
 
 // GapSourceRow is a row of [GapSources]: a gap of a group.
 type GapSourceRow struct {
-	Group     string   `column:"{by}"`
-	Vector    string   `column:"vector"`
-	Score     string   `column:"score"`
-	Verdict   string   `column:"verdict" help:"generator, reference, camera, segmenter, undecided, above the others, no gap"`
-	Gap       Estimate `column:"gap" unit:"difference of shares" range:"[-1, 1]"`
-	Ceiling   Estimate `column:"ceiling_gap" unit:"difference of shares" range:"[-1, 1]" help:"the gap of held-out reference images, scored as if generated"`
-	Net       Estimate `column:"net_gap" unit:"difference of shares" range:"[-1, 1]" help:"gap − ceiling_gap"`
-	Side      Estimate `column:"side" unit:"squared MMD" range:"[-2, 2]" help:"generated_distance − reference_distance, minus the mean of the other groups: above 0 the generated images are the unusual ones, below 0 the reference images"`
-	Generated float64  `column:"generated_distance" unit:"squared MMD" range:"[-2, 2]" help:"of the group's generated images to those of the other groups, mean"`
-	Reference float64  `column:"reference_distance" unit:"squared MMD" range:"[-2, 2]" help:"the same of reference images"`
-	Camera    string   `column:"acquisition" help:"covariates of acquisition in which the reference images differ"`
-	Masks     string   `column:"segmentation" help:"verdict of gap-sensitivity"`
-	Rule      string   `column:"rule" help:"what the verdict follows from"`
-	NReal     int      `column:"n_real" unit:"images"`
-	NMade     int      `column:"n_generated" unit:"images"`
-	Interval  string   `column:"interval"`
+	Group     string           `column:"{by}"`
+	Vector    string           `column:"vector"`
+	Score     string           `column:"score"`
+	Verdict   string           `column:"verdict" help:"generator, reference, camera, segmenter, undecided, above the others, no gap"`
+	Gap       metrics.Estimate `column:"gap" unit:"difference of shares" range:"[-1, 1]"`
+	Ceiling   metrics.Estimate `column:"ceiling_gap" unit:"difference of shares" range:"[-1, 1]" help:"the gap of held-out reference images, scored as if generated"`
+	Net       metrics.Estimate `column:"net_gap" unit:"difference of shares" range:"[-1, 1]" help:"gap − ceiling_gap"`
+	Side      metrics.Estimate `column:"side" unit:"squared MMD" range:"[-2, 2]" help:"generated_distance − reference_distance, minus the mean of the other groups: above 0 the generated images are the unusual ones, below 0 the reference images"`
+	Generated float64          `column:"generated_distance" unit:"squared MMD" range:"[-2, 2]" help:"of the group's generated images to those of the other groups, mean"`
+	Reference float64          `column:"reference_distance" unit:"squared MMD" range:"[-2, 2]" help:"the same of reference images"`
+	Camera    string           `column:"acquisition" help:"covariates of acquisition in which the reference images differ"`
+	Masks     string           `column:"segmentation" help:"verdict of gap-sensitivity"`
+	Rule      string           `column:"rule" help:"what the verdict follows from"`
+	NReal     int              `column:"n_real" unit:"images"`
+	NMade     int              `column:"n_generated" unit:"images"`
+	Interval  string           `column:"interval"`
 }
 
 // Verdicts of [GapSources].
@@ -58,15 +59,15 @@ const (
 	AboveOthers   = "above the others"
 )
 
-var gapSources = Define(Definition[GapSourceOptions, GapSourceRow]{
+var gapSources = metrics.Define(metrics.Definition[GapSourceOptions, GapSourceRow]{
 	Name: "whose-gap", Version: 1, Device: true,
 	Title: "whether the generator, the reference images, their acquisition or the segmenter made each gap",
 	Unit:  "difference of shares", Range: "[-1, 1]", Direction: "0 is no gap", Citation: "docs/trust.md; " +
 		"of the distance: Gretton et al., JMLR 13, 2012",
 	Inputs: append(slices.Clone(twoSets),
-		Input{Role: "acquisition", Optional: true, Columns: datasets.Columns("covariate:text", "flagged:text"),
+		metrics.Input{Role: "acquisition", Optional: true, Columns: datasets.Columns("covariate:text", "flagged:text"),
 			About: "a result of acquisition, by the same groups"},
-		Input{Role: "masks", Optional: true, About: "a result of gap-sensitivity, by the same groups",
+		metrics.Input{Role: "masks", Optional: true, About: "a result of gap-sensitivity, by the same groups",
 			Columns: datasets.Columns("vector:text", "score:text", "verdict:text")}),
 	Compute: computeGapSources,
 })
@@ -96,13 +97,13 @@ var gapSources = Define(Definition[GapSourceOptions, GapSourceRow]{
 // acquisition and masks are results of [Acquisition] and [GapSensitivity], or zero tables. Intervals hold for all
 // groups at once. A fault that generated and reference images of a group share is not found; neither is one of all
 // groups.
-func GapSources(sets Sets, acquisition, masks datasets.Table, options ...GapSourceOptions) datasets.Table {
-	inputs := sets.inputs()
+func GapSources(sets metrics.Sets, acquisition, masks datasets.Table, options ...GapSourceOptions) datasets.Table {
+	inputs := sets.Inputs()
 	inputs["acquisition"], inputs["masks"] = acquisition, masks
 	return gapSources.Table(inputs, options...)
 }
 
-func computeGapSources(ctx context.Context, call *Call, o GapSourceOptions) ([]GapSourceRow, error) {
+func computeGapSources(ctx context.Context, call *metrics.Call, o GapSourceOptions) ([]GapSourceRow, error) {
 	by := strings.Join(o.By, ", ")
 	c, groups, names, err := gapGroups(ctx, call, GapsOptions{By: o.By, Vector: o.Vector, Cells: o.Cells,
 		Balance: o.Balance, SkipFew: true, Intervals: o.Intervals, Comparison: o.Comparison})
@@ -139,8 +140,8 @@ func computeGapSources(ctx context.Context, call *Call, o GapSourceOptions) ([]G
 		for i, g := range groups {
 			group := strings.Join(g.values, ", ")
 			row := GapSourceRow{Group: group, Vector: c.Vector, Score: name,
-				Gap: g.estimate(found.own[i].Simultaneous), Ceiling: estimated(found.ceiling[i].Simultaneous),
-				Net: estimated(found.net[i].Simultaneous), Side: compared[i].side,
+				Gap: g.estimate(found.own[i].Simultaneous), Ceiling: metrics.Estimated(found.ceiling[i].Simultaneous),
+				Net: metrics.Estimated(found.net[i].Simultaneous), Side: compared[i].side,
 				Reference: compared[i].reference, Generated: compared[i].generated,
 				Camera: strings.Join(flagged[group], ", "), Masks: masks[group+"/"+name],
 				NReal: len(g.real.rows), NMade: len(g.generated.rows),
@@ -154,7 +155,7 @@ func computeGapSources(ctx context.Context, call *Call, o GapSourceOptions) ([]G
 
 // decide sets the verdict.
 func (r *GapSourceRow) decide() {
-	excludes := func(e Estimate) bool { return e.Low > 0 || e.High < 0 }
+	excludes := func(e metrics.Estimate) bool { return e.Low > 0 || e.High < 0 }
 	set := func(verdict, rule string) { r.Verdict, r.Rule = verdict, rule }
 	switch {
 	case !excludes(r.Gap):
@@ -190,7 +191,7 @@ func minus(a, b []float64) []float64 {
 // that of the others.
 type sided struct {
 	reference, generated float64
-	side                 Estimate
+	side                 metrics.Estimate
 }
 
 // centered are vectors of a group relative to their mean, and their half-samples.
@@ -203,11 +204,11 @@ type centered struct {
 
 // sides compares the reference and the generated images of each group with those of the other groups; all is NaN for
 // groups with too few images, which are no other groups either.
-func sides(ctx context.Context, call *Call, c *comparison, groups []*group, most int) ([]sided, error) {
-	out := slices.Repeat([]sided{{math.NaN(), math.NaN(), Exact(math.NaN())}}, len(groups))
+func sides(ctx context.Context, call *metrics.Call, c *comparison, groups []*group, most int) ([]sided, error) {
+	out := slices.Repeat([]sided{{math.NaN(), math.NaN(), metrics.Exact(math.NaN())}}, len(groups))
 	var at []int // of the groups that are compared
 	var real, generated []centered
-	var few GroupNotes
+	var few metrics.GroupNotes
 	width := 0.0 // mean squared distance of two images
 	for i, g := range groups {
 		r, err := g.real.center(c, "real", most)
@@ -238,7 +239,7 @@ func sides(ctx context.Context, call *Call, c *comparison, groups []*group, most
 	}
 	gaps, err := interval.GapsToMean(both, names, c.Level)
 	for k, gap := range gaps {
-		out[at[k]] = sided{reference[k].Value, made[k].Value, estimated(gap.Simultaneous)}
+		out[at[k]] = sided{reference[k].Value, made[k].Value, metrics.Estimated(gap.Simultaneous)}
 	}
 	call.Report("compare groups", 1, 1)
 	return out, err
@@ -332,7 +333,7 @@ func (a centered) similarity(b centered, same bool, h float64) []float64 {
 }
 
 // textRows returns the rows of some columns of a table, none without the table.
-func textRows(call *Call, role string, columns ...string) (rows [][]string, err error) {
+func textRows(call *metrics.Call, role string, columns ...string) (rows [][]string, err error) {
 	in := tabular.Read(call, role)
 	if in.Frame == nil {
 		return nil, nil

@@ -1,6 +1,7 @@
-package metrics
+package disparity
 
 import (
+	"antipode/metrics"
 	"errors"
 	"fmt"
 	"maps"
@@ -111,7 +112,7 @@ func (g *group) near(groups []*group, role string) string {
 }
 
 // gather groups the rows of the two tables and applies the rules for images without a mask.
-func gather(call *Call, c *comparison) ([]*group, error) {
+func gather(call *metrics.Call, c *comparison) ([]*group, error) {
 	index := map[string]*group{}
 	var order []*group
 	for _, role := range roles {
@@ -133,7 +134,7 @@ func gather(call *Call, c *comparison) ([]*group, error) {
 		return nil, errors.New("both tables are empty; there is nothing to compare")
 	}
 	slices.SortFunc(order, func(a, b *group) int { return slices.Compare(a.values, b.values) })
-	var notes GroupNotes
+	var notes metrics.GroupNotes
 	lacking := map[string]*lacks{"real": {}, "generated": {}}
 	copied := tabular.Copies(call, "generated", c.Vector)
 	for _, g := range order {
@@ -177,11 +178,11 @@ func gather(call *Call, c *comparison) ([]*group, error) {
 type lacks struct {
 	regions.Prepared
 	groups []string
-	absent GroupNotes // of rows without an image
+	absent metrics.GroupNotes // of rows without an image
 }
 
 // noteLacking notes how many images lack a usable component, and how they are treated.
-func (c *comparison) noteLacking(call *Call, lacking map[string]*lacks) {
+func (c *comparison) noteLacking(call *metrics.Call, lacking map[string]*lacks) {
 	for _, role := range roles {
 		l := lacking[role]
 		l.absent.AddTo(call, c.By...)
@@ -190,7 +191,7 @@ func (c *comparison) noteLacking(call *Call, lacking map[string]*lacks) {
 				call.Notef("%s (see n_unmasked by group)", w)
 				continue
 			}
-			var notes GroupNotes
+			var notes metrics.GroupNotes
 			for _, group := range l.groups {
 				notes.Add(w, group)
 			}
@@ -200,7 +201,7 @@ func (c *comparison) noteLacking(call *Call, lacking map[string]*lacks) {
 }
 
 // prepare applies the rules to the group's rows of one side.
-func (g *group) prepare(call *Call, c *comparison, role string, lacking *lacks) error {
+func (g *group) prepare(call *metrics.Call, c *comparison, role string, lacking *lacks) error {
 	f, rows := call.Inputs[role], g.side(role).rows
 	asked := len(rows)
 	rows, refused := withImage(f, rows)

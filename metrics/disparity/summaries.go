@@ -1,6 +1,7 @@
-package metrics
+package disparity
 
 import (
+	"antipode/metrics"
 	"context"
 	"fmt"
 	"math"
@@ -16,8 +17,8 @@ import (
 
 var (
 	regionColumns  = datasets.Columns("vector:text", "precision:number", "coverage:number")
-	regionInput    = []Input{{Role: "in", Columns: regionColumns, About: "scores by region"}}
-	componentInput = []Input{{Role: "in", Columns: regionColumns,
+	regionInput    = []metrics.Input{{Role: "in", Columns: regionColumns, About: "scores by region"}}
+	componentInput = []metrics.Input{{Role: "in", Columns: regionColumns,
 		About: "scores by region of object_only and background_only"}}
 )
 
@@ -37,14 +38,14 @@ type RegionSummaryRow struct {
 	WorstHigh   float64 `column:"worst_high" unit:"share" range:"[0, 1]"`
 }
 
-var regionSummary = Define(Definition[RegionOptions, RegionSummaryRow]{
+var regionSummary = metrics.Define(metrics.Definition[RegionOptions, RegionSummaryRow]{
 	Name: "region-summary", Version: 2, Inputs: regionInput,
 	Title:     "average, worst and best region, ratio and span of each score",
 	Unit:      "share of images; ratio",
 	Range:     "[0, 1]; ratio [1, ∞)",
 	Direction: "higher is better; ratio and span: lower is more even",
 	Citation:  "Sureddy et al. 2024 (Decomposed-DIG), section 4 and Table 1",
-	Compute: func(_ context.Context, call *Call, o RegionOptions) (out []RegionSummaryRow, err error) {
+	Compute: func(_ context.Context, call *metrics.Call, o RegionOptions) (out []RegionSummaryRow, err error) {
 		for _, score := range regionScores {
 			vectors, values, err := byRegion(call, "in", o.Region, score)
 			if err != nil {
@@ -116,9 +117,9 @@ type TemplateDeltaRow struct {
 	DeltaPercent float64 `column:"delta_percent" unit:"percent"`
 }
 
-var templateDeltas = Define(Definition[RegionOptions, TemplateDeltaRow]{
+var templateDeltas = metrics.Define(metrics.Definition[RegionOptions, TemplateDeltaRow]{
 	Name: "template-deltas", Version: 1,
-	Inputs: []Input{{Role: "original", Columns: regionColumns, About: "scores of the original template"},
+	Inputs: []metrics.Input{{Role: "original", Columns: regionColumns, About: "scores of the original template"},
 		{Role: "changed", Columns: regionColumns, About: "scores of the new template"}},
 	Title:     "change of average and worst region between two templates or models",
 	Unit:      "difference of shares; percent",
@@ -148,12 +149,12 @@ type DisparityRatioRow struct {
 	Object     float64 `column:"object"`
 }
 
-var disparityRatios = Define(Definition[RegionOptions, DisparityRatioRow]{
+var disparityRatios = metrics.Define(metrics.Definition[RegionOptions, DisparityRatioRow]{
 	Name: "disparity-ratios", Version: 1, Inputs: componentInput,
 	Title: "disparity of backgrounds over that of objects, by each formula the paper may mean",
 	Unit:  "ratio", Range: "[0, ∞)", Direction: "above 1: backgrounds differ more",
 	Citation: "Sureddy et al. 2024 (Decomposed-DIG), introduction and section 4.2",
-	Compute: func(_ context.Context, call *Call, o RegionOptions) (out []DisparityRatioRow, err error) {
+	Compute: func(_ context.Context, call *metrics.Call, o RegionOptions) (out []DisparityRatioRow, err error) {
 		d, err := decomposed(call, "in", o.Region)
 		if err != nil {
 			return nil, err
@@ -186,9 +187,9 @@ func DisparityRatios(scores datasets.Table, options ...RegionOptions) datasets.T
 // TagShareRow is a row of the result of [TagShares].
 type TagShareRow = prdc.TagShare
 
-var tagShares = Define(Definition[struct{}, TagShareRow]{
+var tagShares = metrics.Define(metrics.Definition[struct{}, TagShareRow]{
 	Name: "tag-shares", Version: 2,
-	Inputs: []Input{{Role: "in", Columns: datasets.Columns("id:text"), About: "the images"},
+	Inputs: []metrics.Input{{Role: "in", Columns: datasets.Columns("id:text"), About: "the images"},
 		{Role: "tags", Columns: datasets.Columns("id:text", "tag:text"), About: "a row for each tag of an image, " +
 			"which the column image_id names if there is one, else id"}},
 	Title: "share of inspected images that have each manual tag",
@@ -215,9 +216,9 @@ type ObjectMeanRow struct {
 	Regions   int     `column:"n_regions"`
 }
 
-var objectMeans = Define(Definition[RegionOptions, ObjectMeanRow]{
+var objectMeans = metrics.Define(metrics.Definition[RegionOptions, ObjectMeanRow]{
 	Name: "object-means", Version: 2, // 1 had the mean of coverage over regions without precision, too
-	Inputs: []Input{{Role: "in", About: "scores by object and region",
+	Inputs: []metrics.Input{{Role: "in", About: "scores by object and region",
 		Columns: append(slices.Clone(regionColumns), table.ColumnSpec{Name: "object", Kind: table.KindText})}},
 	Title: "mean over regions of each object's score",
 	Unit:  "share of images", Range: "[0, 1]", Direction: "higher is better",
@@ -234,7 +235,8 @@ func ObjectMeans(scores datasets.Table, options ...RegionOptions) datasets.Table
 }
 
 // byRegion returns a score's values by region, for each vector in order of appearance.
-func byRegion(call *Call, role, region, score string) (vectors []string, values map[string][]regions.Value, err error) {
+func byRegion(call *metrics.Call, role, region, score string) (vectors []string, values map[string][]regions.Value,
+	err error) {
 	in := tabular.Read(call, role)
 	names, numbers, groups := in.Texts(region), in.Numbers(score), in.Groups([]string{"vector"})
 	values = map[string][]regions.Value{}
@@ -249,7 +251,7 @@ func byRegion(call *Call, role, region, score string) (vectors []string, values 
 	return vectors, values, in.Err
 }
 
-func computeDeltas(_ context.Context, call *Call, o RegionOptions) (out []TemplateDeltaRow, err error) {
+func computeDeltas(_ context.Context, call *metrics.Call, o RegionOptions) (out []TemplateDeltaRow, err error) {
 	for _, score := range regionScores {
 		vectors, original, err := byRegion(call, "original", o.Region, score)
 		if err != nil {
@@ -284,7 +286,7 @@ func computeDeltas(_ context.Context, call *Call, o RegionOptions) (out []Templa
 	return out, nil
 }
 
-func computeObjectMeans(_ context.Context, call *Call, o RegionOptions) (out []ObjectMeanRow, err error) {
+func computeObjectMeans(_ context.Context, call *metrics.Call, o RegionOptions) (out []ObjectMeanRow, err error) {
 	in := tabular.Read(call, "in")
 	names, groups := in.Texts(o.Region), in.Groups([]string{"vector"})
 	if in.Err != nil {
@@ -312,7 +314,7 @@ func computeObjectMeans(_ context.Context, call *Call, o RegionOptions) (out []O
 	return out, nil
 }
 
-func computeTagShares(_ context.Context, call *Call, _ struct{}) (out []TagShareRow, err error) {
+func computeTagShares(_ context.Context, call *metrics.Call, _ struct{}) (out []TagShareRow, err error) {
 	tags := prdc.Tags{}
 	f := call.Inputs["tags"]
 	ids := f.Texts("image_id")

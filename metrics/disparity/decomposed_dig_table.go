@@ -1,6 +1,7 @@
-package metrics
+package disparity
 
 import (
+	"antipode/metrics"
 	"context"
 	"fmt"
 
@@ -12,7 +13,8 @@ import (
 var decomposedDIGTable = datasets.Define(datasets.Operation[struct{}, struct{}]{
 	Name: "decomposed-dig-table", Version: 1, Title: "Table 1 of Decomposed-DIG in its layout",
 	Citation: "Sureddy et al. 2024 (Decomposed-DIG), Table 1",
-	Inputs: []Input{{Role: "in", Columns: datasets.Columns("vector:text", "score:text", "of:text", "percent:text",
+	Inputs: []metrics.Input{{Role: "in", Columns: datasets.Columns("vector:text", "score:text", "of:text",
+		"percent:text",
 		"original:number", "changed:number", "delta:number"), About: "changes between two templates"}},
 	Frame: computeDecomposedDIGTable,
 })
@@ -21,7 +23,7 @@ var decomposedDIGTable = datasets.Define(datasets.Operation[struct{}, struct{}]{
 // Delta and Delta (%), and a text column for each of its eight numbers, such as "Obj-only, Avg. Prec.".
 func PaperTable(deltas datasets.Table) datasets.Table { return decomposedDIGTable.Of(deltas) }
 
-func computeDecomposedDIGTable(_ context.Context, call *Call, _ struct{}) (*table.Frame, error) {
+func computeDecomposedDIGTable(_ context.Context, call *metrics.Call, _ struct{}) (*table.Frame, error) {
 	in := tabular.Read(call, "in")
 	vectors, scores, of, percent := in.Texts("vector"), in.Texts("score"), in.Texts("of"), in.Texts("percent")
 	numbers := [][]float64{in.Numbers("original"), in.Numbers("changed"), in.Numbers("delta")}

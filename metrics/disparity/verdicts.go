@@ -1,6 +1,7 @@
-package metrics
+package disparity
 
 import (
+	"antipode/metrics"
 	"context"
 	"fmt"
 	"slices"
@@ -25,7 +26,7 @@ var injectedVerdicts = datasets.Define(datasets.Operation[struct{}, InjectedVerd
 	Name: "injected-verdicts", Version: 1,
 	Title:    "injected disparities found or missed, others flagged by mistake",
 	Citation: "docs/archipelago.md",
-	Inputs: []Input{
+	Inputs: []metrics.Input{
 		{Role: "in", Columns: datasets.Columns("region:text", "vector:text", "score:text", "flagged:text",
 			"gap:number", "gap_low:number", "gap_high:number"), About: "gaps by region"},
 		{Role: "injected", Columns: datasets.Columns("region:text", "component:text", "score:text"),
@@ -41,7 +42,7 @@ func InjectedVerdicts(gaps, injected datasets.Table) datasets.Table {
 	return injectedVerdicts.Table(map[string]datasets.Table{"in": gaps, "injected": injected})
 }
 
-func computeVerdicts(_ context.Context, call *Call, _ struct{}) (out []InjectedVerdictRow, err error) {
+func computeVerdicts(_ context.Context, call *metrics.Call, _ struct{}) (out []InjectedVerdictRow, err error) {
 	gaps, injected := call.Inputs["in"], call.Inputs["injected"]
 	known := map[string]bool{}
 	for i, region := range injected.Texts("region") {

@@ -1,4 +1,4 @@
-package metrics
+package disparity
 
 import (
 	"context"
@@ -17,6 +17,7 @@ import (
 	"antipode/internal/imagefile"
 	"antipode/internal/jpeg"
 	"antipode/internal/thumb"
+	"antipode/metrics"
 	"antipode/metrics/internal/tabular"
 	"antipode/metrics/interval"
 )
@@ -30,22 +31,22 @@ type AcquisitionOptions struct {
 
 // AcquisitionRow is a row of [Acquisition]: a covariate of a group's images.
 type AcquisitionRow struct {
-	Group     Group
-	Covariate string   `column:"covariate" help:"profile, camera, jpeg, copies: shares of images; jpeg_quality, megapixels, sharpness, saturation: means"`
-	Value     Estimate `column:"value"`
-	Gap       Estimate `column:"gap" help:"value − mean of the other groups; of sharpness and saturation minus that of the generated images, where they are given"`
-	Flagged   bool     `column:"flagged" help:"the interval excludes 0, and the difference to the median of the other groups is large enough"`
-	Detail    string   `column:"detail" help:"the most frequent camera"`
-	Images    int      `column:"n_images" unit:"images" help:"with a value"`
-	Interval  string   `column:"interval"`
+	Group     metrics.Group
+	Covariate string           `column:"covariate" help:"profile, camera, jpeg, copies: shares of images; jpeg_quality, megapixels, sharpness, saturation: means"`
+	Value     metrics.Estimate `column:"value"`
+	Gap       metrics.Estimate `column:"gap" help:"value − mean of the other groups; of sharpness and saturation minus that of the generated images, where they are given"`
+	Flagged   bool             `column:"flagged" help:"the interval excludes 0, and the difference to the median of the other groups is large enough"`
+	Detail    string           `column:"detail" help:"the most frequent camera"`
+	Images    int              `column:"n_images" unit:"images" help:"with a value"`
+	Interval  string           `column:"interval"`
 }
 
-var acquisition = Define(Definition[AcquisitionOptions, AcquisitionRow]{
+var acquisition = metrics.Define(metrics.Definition[AcquisitionOptions, AcquisitionRow]{
 	Name: "acquisition", Version: 1, Title: "how the images of each group were taken and stored, and which differ",
 	Unit: "the covariate's", Range: "[0, ∞)", Direction: "none",
 	Citation: "Torralba and Efros, CVPR 2011 (bias of data sets); " +
 		"Annex K of ITU-T T.81 (1992), of the quality of a JPEG",
-	Inputs: []Input{{Role: "in", Columns: datasets.Columns("image:image"), About: "reference images"},
+	Inputs: []metrics.Input{{Role: "in", Columns: datasets.Columns("image:image"), About: "reference images"},
 		{Role: "generated", Optional: true, Columns: datasets.Columns("image:image"),
 			About: "generated images of the same groups, whose sharpness and saturation show what is the group's own"}},
 	Compute: computeAcquisition,
@@ -127,7 +128,7 @@ func look(img *image.RGBA) (sharpness, saturation float64) {
 }
 
 // acquiredGroups returns the covariates of the images of each group, by its name; nil without the table.
-func acquiredGroups(ctx context.Context, call *Call, role string, by []string) (groups []tabular.Group,
+func acquiredGroups(ctx context.Context, call *metrics.Call, role string, by []string) (groups []tabular.Group,
 	of map[string][]acquired, err error) {
 	in := tabular.Read(call, role)
 	if in.Frame == nil {
@@ -162,7 +163,8 @@ func acquiredGroups(ctx context.Context, call *Call, role string, by []string) (
 	return groups, of, ctx.Err()
 }
 
-func computeAcquisition(ctx context.Context, call *Call, o AcquisitionOptions) (out []AcquisitionRow, err error) {
+func computeAcquisition(ctx context.Context, call *metrics.Call, o AcquisitionOptions) (out []AcquisitionRow,
+	err error) {
 	groups, real, err := acquiredGroups(ctx, call, "in", o.By)
 	if err != nil {
 		return nil, err
@@ -191,12 +193,13 @@ func (o AcquisitionOptions) compare(covariate int, groups []tabular.Group,
 		if len(values) < 2 {
 			continue
 		}
-		mean := sampleMean(values)
+		mean := interval.SampleMean(values)
 		for _, v := range values {
 			spread, units = spread+math.Pow(v-mean.Value, 2), units+1
 		}
 		row := AcquisitionRow{Group: g.By, Covariate: covariates[covariate], Images: len(values),
-			Value: Exact(mean.Value), Gap: Exact(math.NaN()), Interval: fmt.Sprintf("%.4g %% interval, of gaps "+
+			Value: metrics.Exact(mean.Value), Gap: metrics.Exact(math.NaN()),
+			Interval: fmt.Sprintf("%.4g %% interval, of gaps "+
 				"simultaneous over groups and covariates", 100*o.Level)}
 		row.Value.Low, row.Value.High = mean.Interval(o.Level)
 		row.Value.Low = max(row.Value.Low, 0)
@@ -205,7 +208,7 @@ func (o AcquisitionOptions) compare(covariate int, groups []tabular.Group,
 		}
 		rows, photographed = append(rows, row), append(photographed, mean)
 		if shown := valuesOf(generated[group], covariate); covariate >= firstOfPixels && len(shown) >= 2 {
-			made = append(made, sampleMean(shown))
+			made = append(made, interval.SampleMean(shown))
 		}
 	}
 	n := len(rows)
@@ -226,7 +229,7 @@ func (o AcquisitionOptions) compare(covariate int, groups []tabular.Group,
 	level := math.Pow(o.Level, 1/float64(len(groups)*len(covariates)))
 	for i := range rows {
 		row := &rows[i]
-		row.Gap = estimated(interval.PoweredToMean(level, i, photographed, made))
+		row.Gap = metrics.Estimated(interval.PoweredToMean(level, i, photographed, made))
 		far := func(values []float64) bool { // in the direction of the gap
 			d := values[i] - median(slices.Delete(slices.Clone(values), i, i+1))
 			return d*row.Gap.Value > 0 && math.Abs(d) >= o.Least*sd
