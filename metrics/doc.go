@@ -43,7 +43,6 @@
 // The packages below this one have pure functions on slices and constructors of tables:
 //
 //	prdc             precision, coverage, density and recall, and which images are in which balls
-//	regions          summaries of scores by region, rules for images without a mask
 //	distribution     Fréchet and kernel distances, image retrieval, Vendi score, Hill numbers
 //	disparity        realism and diversity of images by region, and its gaps (Decomposed-DIG)
 //	consistency      correctness and consistency of images across languages

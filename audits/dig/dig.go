@@ -25,7 +25,6 @@ import (
 	"antipode/datasets/geode"
 	models "antipode/gomlxmodels"
 	"antipode/metrics/disparity"
-	"antipode/metrics/regions"
 )
 
 // Original and New are the two prompt templates that the paper compares.
@@ -121,11 +120,11 @@ func (a Audit) builtIn() bool { return a.Photos == "" }
 func (a Audit) publicCode() bool { return a.Profile == PublicCode }
 
 // settings returns the parameters of the profile.
-func (a Audit) settings() regions.Profile {
+func (a Audit) settings() disparity.Profile {
 	if a.publicCode() {
-		return regions.PublicCode()
+		return disparity.PublicCode()
 	}
-	return regions.Paper()
+	return disparity.Paper()
 }
 
 // world returns the built-in world with n reference images of each object in each region.

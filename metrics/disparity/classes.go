@@ -9,7 +9,6 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/table"
 	"antipode/metrics/internal/tabular"
-	"antipode/metrics/regions"
 )
 
 // ClassFilterOptions are the options of [ClassFilter].
@@ -83,7 +82,7 @@ func computeClasses(_ context.Context, call *metrics.Call, o ClassFilterOptions)
 		call.Notef("%d rows without an image do not count (see outcome)", missing)
 		f = f.Pick(rows)
 	}
-	l := regions.Labels{Objects: f.Texts("object"), Regions: f.Texts("region"), IDs: make([]string, f.Len())}
+	l := rowLabels{Objects: f.Texts("object"), Regions: f.Texts("region"), IDs: make([]string, f.Len())}
 	outcome, masks, unmasked := f.Texts("outcome"), f.Masks("mask"), make([]bool, f.Len())
 	if outcome == nil && masks == nil {
 		call.Notef("the table has neither a column outcome nor mask: every image counts as having a mask")
@@ -91,17 +90,17 @@ func computeClasses(_ context.Context, call *metrics.Call, o ClassFilterOptions)
 	for i := range unmasked {
 		unmasked[i] = outcome != nil && outcome[i] == "unmasked" || masks != nil && masks[i] == (table.Mask{})
 	}
-	classes, err := regions.Failures(l, unmasked, regions.FailureLimit{Failures: o.MaxUnmasked, Of: o.PerImages})
+	classes, err := failures(l, unmasked, FailureLimit{Failures: o.MaxUnmasked, Of: o.PerImages})
 	if err != nil {
 		return nil, err
 	}
-	counts, err := regions.CountCells(l)
+	counts, err := countCells(l)
 	if err != nil {
 		return nil, err
 	}
 	failed := map[[2]string]int{}
 	reasons := map[string][]string{}
-	totals := map[string]regions.ClassFailures{}
+	totals := map[string]classFailures{}
 	for _, c := range classes {
 		totals[c.Object] = c
 		if c.Excluded {
@@ -141,7 +140,7 @@ func computeDuplicates(_ context.Context, call *metrics.Call, o DuplicateVectors
 		return nil, in.Err
 	}
 	f, duplicates := in.Frame, 0
-	for i, n := range regions.Copies(vectors) {
+	for i, n := range vectorCopies(vectors) {
 		out = append(out, DuplicateVectorRow{ID: f.Texts("id")[i], Kept: n < 2, Copies: n})
 		if n > 1 {
 			duplicates++

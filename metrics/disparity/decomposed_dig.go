@@ -10,7 +10,6 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/table"
-	"antipode/metrics/regions"
 )
 
 var decomposedDIGValues = datasets.Define(datasets.Operation[RegionOptions, metrics.ValueRow]{
@@ -35,7 +34,7 @@ func computeDecomposedDIG(_ context.Context, call *metrics.Call, o RegionOptions
 	var out metrics.ValueRows
 	number := func(item string, value float64) { out.Add(item, metrics.Exact(value), math.NaN()) }
 	// cells adds the cells of one template in Table 1 and returns their values.
-	cells := func(role, template string) (map[string]float64, *regions.Decomposed, error) {
+	cells := func(role, template string) (map[string]float64, *components, error) {
 		f := call.Inputs[role]
 		d, err := decomposed(call, role, o.Region)
 		if err != nil {
@@ -44,14 +43,14 @@ func computeDecomposedDIG(_ context.Context, call *metrics.Call, o RegionOptions
 		values := map[string]float64{}
 		for _, c := range []struct {
 			vector, score, name string
-			of                  []regions.Value
+			of                  []regionScore
 		}{
 			{"object_only", "precision", "objects", d.ObjectPrecision},
 			{"object_only", "coverage", "objects", d.ObjectCoverage},
 			{"background_only", "precision", "backgrounds", d.BackgroundPrecision},
 			{"background_only", "coverage", "backgrounds", d.BackgroundCoverage},
 		} {
-			a, err := regions.Summarize(c.of)
+			a, err := summarize(c.of)
 			if err != nil {
 				return nil, nil, bothVectors(err)
 			}
@@ -72,7 +71,7 @@ func computeDecomposedDIG(_ context.Context, call *metrics.Call, o RegionOptions
 	if err != nil {
 		return nil, err
 	}
-	var changed *regions.Decomposed
+	var changed *components
 	if call.Inputs["changed"] != nil {
 		var after map[string]float64
 		if after, changed, err = cells("changed", "New"); err != nil {
@@ -80,12 +79,12 @@ func computeDecomposedDIG(_ context.Context, call *metrics.Call, o RegionOptions
 		}
 		for _, row := range slices.Clone(out[:len(before)]) {
 			cell := row.Item[len("Table 1, Orig., "):]
-			change := regions.Change(before[cell], after[cell])
+			change := changeOf(before[cell], after[cell])
 			number("Table 1, Delta, "+cell, change.Delta)
 			number("Table 1, Delta (%), "+cell, change.Percent)
 		}
 	}
-	candidates, err := regions.Candidates(*original)
+	candidates, err := candidates(*original)
 	if err != nil {
 		return nil, err
 	}
@@ -94,10 +93,10 @@ func computeDecomposedDIG(_ context.Context, call *metrics.Call, o RegionOptions
 	number("section 4.2: object coverage, best region over worst", candidates[0].Object)
 	number("section 4.2: span of regional precision, backgrounds over objects", candidates[2].Value)
 	scored := func(name string) bool {
-		return slices.ContainsFunc(original.BackgroundCoverage, func(v regions.Value) bool { return v.Region == name })
+		return slices.ContainsFunc(original.BackgroundCoverage, func(v regionScore) bool { return v.Region == name })
 	}
-	trends, err := regions.Trends(*original, changed,
-		regions.TrendOptions{SkipRegions: !scored("Africa") || !scored("SouthEastAsia")})
+	trends, err := trends(*original, changed,
+		trendOptions{SkipRegions: !scored("Africa") || !scored("SouthEastAsia")})
 	if err != nil {
 		return nil, err
 	}
@@ -123,13 +122,13 @@ func generatedImages(f *table.Frame, vector string) float64 {
 }
 
 // decomposed returns the scores by region of objects and of backgrounds.
-func decomposed(call *metrics.Call, role, region string) (d regions.Decomposed, err error) {
+func decomposed(call *metrics.Call, role, region string) (d components, err error) {
 	_, precision, err := byRegion(call, role, region, "precision")
 	if err != nil {
 		return d, err
 	}
 	_, coverage, err := byRegion(call, role, region, "coverage")
-	return regions.Decomposed{
+	return components{
 		ObjectPrecision: precision["object_only"], ObjectCoverage: coverage["object_only"],
 		BackgroundPrecision: precision["background_only"], BackgroundCoverage: coverage["background_only"],
 		Intervals: [4]map[string][2]float64{ends(call, role, region, "object_only", "precision"),
@@ -157,7 +156,7 @@ func ends(call *metrics.Call, role, region, vector, score string) map[string][2]
 
 // bothVectors adds the fix where the scores of a component are missing.
 func bothVectors(err error) error {
-	if errors.Is(err, regions.ErrNoRegions) {
+	if errors.Is(err, errNoRegions) {
 		return fmt.Errorf("%w; combine the scores of object_only and background_only with Concat", err)
 	}
 	return err

@@ -19,7 +19,8 @@
 //
 // [RegionSummary], [DisparityRatios], [TemplateDeltas], [ObjectMeans] and [TrendLines] take results of
 // [PrecisionCoverage] and compute the numbers of the paper, [Values] and [PaperTable] all of them. [InjectedVerdicts]
-// compares gaps with the disparities injected into the training world of the built-in models.
+// compares gaps with the disparities injected into the training world of the built-in models. Among equal scores the
+// first region in alphabetical order is the worst, and the best; all regions have the same weight.
 //
 // # Preparing images
 //

@@ -12,46 +12,45 @@ import (
 	"antipode/datasets/table"
 	"antipode/metrics/internal/tabular"
 	"antipode/metrics/prdc"
-	"antipode/metrics/regions"
 )
 
 // comparison holds the options of a nearest-neighbor score and what follows from them.
 type comparison struct {
 	PrecisionCoverageOptions
-	component regions.Component
-	rules     map[string]regions.Rules // by role
-	patches   string                   // the column that counts the component's patches; "" = none
-	counted   bool                     // the result has the column n_unmasked
+	component component
+	rules     map[string]maskRules // by role
+	patches   string               // the column that counts the component's patches; "" = none
+	counted   bool                 // the result has the column n_unmasked
 }
 
 // componentOf returns the component that a vector column shows, by its name up to a plus sign, and the column that
 // counts its patches; a variant of a vector has none. Other vectors are of the whole image.
-func componentOf(vector string) (c regions.Component, patches string) {
+func componentOf(vector string) (c component, patches string) {
 	if component, _, variant := strings.Cut(vector, "+"); variant {
 		c, _ = componentOf(component)
 		return c, ""
 	}
 	switch vector {
 	case "object_only":
-		return regions.ObjectOnly, "object_patches"
+		return objectOnly, "object_patches"
 	case "background_only":
-		return regions.BackgroundOnly, "background_patches"
+		return backgroundOnly, "background_patches"
 	}
-	return regions.FullImage, ""
+	return fullImage, ""
 }
 
 // newComparison fills in the rules for images without a mask.
 func newComparison(c comparison) (*comparison, error) {
-	profile, err := regions.FindProfile(c.Profile)
+	profile, err := findProfile(c.Profile)
 	if err != nil {
 		return nil, err
 	}
 	c.component, c.patches = componentOf(c.Vector)
-	c.rules = map[string]regions.Rules{}
+	c.rules = map[string]maskRules{}
 	for role, unmasked := range map[string]string{"real": c.UnmaskedReal, "generated": c.Unmasked} {
-		r := profile.Rules(c.component, regions.Side(role))
+		r := profile.Rules(c.component, setSide(role))
 		if unmasked != "profile" {
-			r.Unmasked, r.Small = regions.Rule(unmasked), regions.Rule(unmasked)
+			r.Unmasked, r.Small = Rule(unmasked), Rule(unmasked)
 		}
 		if c.MinPatches > 0 {
 			r.MinPatches = c.MinPatches
@@ -176,7 +175,7 @@ func gather(call *metrics.Call, c *comparison) ([]*group, error) {
 
 // lacks counts the images of one side that lack a usable component, over all groups.
 type lacks struct {
-	regions.Prepared
+	preparedSet
 	groups []string
 	absent metrics.GroupNotes // of rows without an image
 }
@@ -216,7 +215,7 @@ func (g *group) prepare(call *metrics.Call, c *comparison, role string, lacking 
 		rules.MinPatches = 0
 	}
 	vectors, full := f.Vectors(c.Vector), f.Vectors("full")
-	images := make([]regions.Image, len(rows))
+	images := make([]ruledImage, len(rows))
 	for i, row := range rows {
 		p := &images[i]
 		p.Vector = vectors[row]

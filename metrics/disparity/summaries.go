@@ -12,7 +12,6 @@ import (
 	"antipode/datasets/table"
 	"antipode/metrics/internal/tabular"
 	"antipode/metrics/prdc"
-	"antipode/metrics/regions"
 )
 
 var (
@@ -31,7 +30,7 @@ type RegionOptions struct {
 type RegionSummaryRow struct {
 	Vector string `column:"vector"`
 	Score  string `column:"score"`
-	regions.Aggregate
+	Aggregate
 	AverageLow  float64 `column:"average_low" unit:"share" range:"[0, 1]"`
 	AverageHigh float64 `column:"average_high" unit:"share" range:"[0, 1]"`
 	WorstLow    float64 `column:"worst_low" unit:"share" range:"[0, 1]"`
@@ -52,7 +51,7 @@ var regionSummary = metrics.Define(metrics.Definition[RegionOptions, RegionSumma
 				return nil, err
 			}
 			for _, v := range vectors {
-				a, err := regions.Summarize(values[v])
+				a, err := summarize(values[v])
 				if err != nil {
 					return nil, fmt.Errorf("%s of %s: %w", score, v, err)
 				}
@@ -159,7 +158,7 @@ var disparityRatios = metrics.Define(metrics.Definition[RegionOptions, Disparity
 		if err != nil {
 			return nil, err
 		}
-		candidates, err := regions.Candidates(d)
+		candidates, err := candidates(d)
 		if err != nil {
 			return nil, bothVectors(err)
 		}
@@ -235,16 +234,16 @@ func ObjectMeans(scores datasets.Table, options ...RegionOptions) datasets.Table
 }
 
 // byRegion returns a score's values by region, for each vector in order of appearance.
-func byRegion(call *metrics.Call, role, region, score string) (vectors []string, values map[string][]regions.Value,
+func byRegion(call *metrics.Call, role, region, score string) (vectors []string, values map[string][]regionScore,
 	err error) {
 	in := tabular.Read(call, role)
 	names, numbers, groups := in.Texts(region), in.Numbers(score), in.Groups([]string{"vector"})
-	values = map[string][]regions.Value{}
+	values = map[string][]regionScore{}
 	for _, g := range groups {
 		vectors = append(vectors, g.By[0])
 		for _, i := range g.Rows {
 			if in.Err == nil {
-				values[g.By[0]] = append(values[g.By[0]], regions.Value{Region: names[i], Value: numbers[i]})
+				values[g.By[0]] = append(values[g.By[0]], regionScore{Region: names[i], Value: numbers[i]})
 			}
 		}
 	}
@@ -262,7 +261,7 @@ func computeDeltas(_ context.Context, call *metrics.Call, o RegionOptions) (out 
 			return nil, err
 		}
 		for _, v := range vectors {
-			c, err := regions.Compare(original[v], changed[v])
+			c, err := compareTemplates(original[v], changed[v])
 			if err != nil {
 				return nil, fmt.Errorf("%s of %s: %w", score, v, err)
 			}
@@ -270,7 +269,7 @@ func computeDeltas(_ context.Context, call *metrics.Call, o RegionOptions) (out 
 			if c.NewWorst != worst {
 				worst += ", then " + c.NewWorst
 			}
-			row := func(of, region string, d regions.Delta) {
+			row := func(of, region string, d delta) {
 				out = append(out, TemplateDeltaRow{Vector: v, Score: score, Of: of, Region: region,
 					Percent: d.PercentText(), Original: d.Orig, Changed: d.New, Delta: d.Delta,
 					DeltaPercent: d.Percent})
@@ -279,7 +278,7 @@ func computeDeltas(_ context.Context, call *metrics.Call, o RegionOptions) (out 
 			row("worst region", worst, c.Worst)
 			row("region that was worst", c.OrigWorst, c.SameRegion)
 			for _, r := range c.Regions {
-				row("region", r.Region, r.Delta)
+				row("region", r.Region, r.delta)
 			}
 		}
 	}
@@ -293,18 +292,18 @@ func computeObjectMeans(_ context.Context, call *metrics.Call, o RegionOptions) 
 		return nil, in.Err
 	}
 	for _, g := range groups {
-		means := map[string][]regions.ObjectMean{}
+		means := map[string][]objectMean{}
 		for _, score := range regionScores {
-			var values []regions.ObjectValue
+			var values []objectScore
 			for _, i := range g.Rows {
-				v := regions.ObjectValue{Object: in.Frame.Texts("object")[i], Region: names[i], Value: math.NaN()}
+				v := objectScore{Object: in.Frame.Texts("object")[i], Region: names[i], Value: math.NaN()}
 				without := func(s string) bool { return math.IsNaN(in.Frame.Numbers(s)[i]) }
 				if !slices.ContainsFunc(regionScores, without) {
 					v.Value = in.Frame.Numbers(score)[i]
 				}
 				values = append(values, v)
 			}
-			means[score] = regions.ObjectMeans(values)
+			means[score] = meansOfObjects(values)
 		}
 		for i, m := range means["precision"] {
 			out = append(out, ObjectMeanRow{Object: m.Object, Vector: g.By[0], Missing: strings.Join(m.Missing, ", "),

@@ -5,7 +5,6 @@ import (
 	"context"
 
 	"antipode/datasets"
-	"antipode/metrics/regions"
 )
 
 // TrendLinesOptions are the options of [TrendLines].
@@ -44,7 +43,7 @@ var trendLines = datasets.Define(datasets.Operation[TrendLinesOptions, TrendLine
 		if err != nil {
 			return nil, err
 		}
-		var changed *regions.Decomposed
+		var changed *components
 		if call.Inputs["changed"] != nil {
 			d, err := decomposed(call, "changed", o.Region)
 			if err != nil {
@@ -52,7 +51,7 @@ var trendLines = datasets.Define(datasets.Operation[TrendLinesOptions, TrendLine
 			}
 			changed = &d
 		}
-		trends, err := regions.Trends(original, changed, regions.TrendOptions{Equal: o.Equal, Clearly: o.Clearly,
+		trends, err := trends(original, changed, trendOptions{Equal: o.Equal, Clearly: o.Clearly,
 			LowRegion: o.Low, HighRegion: o.High, SkipRegions: o.AnyRegions})
 		if err != nil {
 			return nil, bothVectors(err)

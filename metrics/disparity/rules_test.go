@@ -1,4 +1,4 @@
-package regions
+package disparity
 
 import (
 	"slices"
@@ -13,15 +13,15 @@ import (
 // manifold, and 4 without a mask of which 3 have their full vector in the manifold.
 func TestRulesOnAToySet(t *testing.T) {
 	real := [][]float32{{0}, {1}, {2}, {3}, {4}}
-	var images []Image
+	var images []ruledImage
 	for _, x := range []float32{0.5, 2.5, 50, 60} {
-		images = append(images, Image{Vector: []float32{x}, Full: []float32{99}, Patches: 9})
+		images = append(images, ruledImage{Vector: []float32{x}, Full: []float32{99}, Patches: 9})
 	}
 	for _, x := range []float32{1.5, 2.2, 3.5, 70} {
-		images = append(images, Image{Full: []float32{x}, Unmasked: true})
+		images = append(images, ruledImage{Full: []float32{x}, Unmasked: true})
 	}
-	for rule, want := range map[Rule]float64{Miss: 2. / 8, Drop: 2. / 4, UseFull: 5. / 8, ZeroVector: 6. / 8} {
-		rules := Rules{Side: Generated, Unmasked: rule, Small: Miss, MinPatches: 1}
+	for rule, want := range map[Rule]float64{miss: 2. / 8, drop: 2. / 4, useFull: 5. / 8, zeroVector: 6. / 8} {
+		rules := maskRules{Side: generatedSide, Unmasked: rule, Small: miss, MinPatches: 1}
 		p := must.Get(rules.Prepare(images))(t)
 		r := must.Get(prdc.Compute(t.Context(), prdc.Sets{Real: real, Generated: p.Vectors},
 			prdc.Options{K: 1, Closed: false}, nil))(t)
@@ -31,7 +31,7 @@ func TestRulesOnAToySet(t *testing.T) {
 		if p.Asked != 8 || p.Unmasked != 4 || p.Dropped+p.Missed+p.Filled != 4 {
 			t.Errorf("%s: %+v", rule, p)
 		}
-		if w := strings.Join(p.Warnings(rules, ObjectOnly, "object_only"), "; "); !strings.HasPrefix(w,
+		if w := strings.Join(p.Warnings(rules, objectOnly, "object_only"), "; "); !strings.HasPrefix(w,
 			"object_only: 4 of 8 generated images have no mask and ") {
 			t.Errorf("%s: %s", rule, w)
 		}
@@ -40,18 +40,18 @@ func TestRulesOnAToySet(t *testing.T) {
 
 // An empty component never passes, whatever the threshold; small ones follow their own rule.
 func TestSmallComponents(t *testing.T) {
-	images := []Image{{Vector: []float32{1}, Patches: 0}, {Vector: []float32{2}, Patches: 24},
+	images := []ruledImage{{Vector: []float32{1}, Patches: 0}, {Vector: []float32{2}, Patches: 24},
 		{Vector: []float32{3}, Patches: 25}}
 	paper, code := Paper(), PublicCode()
 	for _, c := range []struct {
-		rules Rules
+		rules maskRules
 		rows  []int
 		miss  int
 	}{
-		{paper.Rules(BackgroundOnly, Real), []int{1, 2}, 0}, {code.Rules(BackgroundOnly, Real), []int{2}, 0},
-		{paper.Rules(BackgroundOnly, Generated), []int{0, 1, 2}, 1},
-		{code.Rules(BackgroundOnly, Generated), []int{0, 1, 2}, 2},
-		{paper.Rules(ObjectOnly, Real), []int{1, 2}, 0}, {paper.Rules(FullImage, Real), []int{0, 1, 2}, 0},
+		{paper.Rules(backgroundOnly, realSide), []int{1, 2}, 0}, {code.Rules(backgroundOnly, realSide), []int{2}, 0},
+		{paper.Rules(backgroundOnly, generatedSide), []int{0, 1, 2}, 1},
+		{code.Rules(backgroundOnly, generatedSide), []int{0, 1, 2}, 2},
+		{paper.Rules(objectOnly, realSide), []int{1, 2}, 0}, {paper.Rules(fullImage, realSide), []int{0, 1, 2}, 0},
 	} {
 		p, err := c.rules.Prepare(images)
 		if err != nil || !slices.Equal(p.Rows, c.rows) || p.Missed != c.miss {
@@ -63,36 +63,36 @@ func TestSmallComponents(t *testing.T) {
 			}
 		}
 	}
-	rules := paper.Rules(BackgroundOnly, Generated)
+	rules := paper.Rules(backgroundOnly, generatedSide)
 	p, _ := rules.Prepare(images)
 	p.Count(p)
-	if w := p.Warnings(rules, BackgroundOnly, "background_only"); len(w) != 1 ||
+	if w := p.Warnings(rules, backgroundOnly, "background_only"); len(w) != 1 ||
 		w[0] != "background_only: 2 of 6 generated images have an empty or too small component and count as misses" {
 		t.Errorf("%v", w)
 	}
-	if _, err := (Rules{Side: Real, Unmasked: Miss}).Prepare([]Image{{Unmasked: true}}); err == nil {
+	if _, err := (maskRules{Side: realSide, Unmasked: miss}).Prepare([]ruledImage{{Unmasked: true}}); err == nil {
 		t.Error("a real miss: no error")
 	}
-	if _, err := (Rules{Side: Real, Unmasked: UseFull}).Prepare([]Image{{Unmasked: true}}); err == nil {
+	if _, err := (maskRules{Side: realSide, Unmasked: useFull}).Prepare([]ruledImage{{Unmasked: true}}); err == nil {
 		t.Error("no full vector: no error")
 	}
-	if _, err := (Rules{Side: Real, Unmasked: "ignore"}).Prepare([]Image{{Unmasked: true}}); err == nil {
+	if _, err := (maskRules{Side: realSide, Unmasked: "ignore"}).Prepare([]ruledImage{{Unmasked: true}}); err == nil {
 		t.Error("unknown rule: no error")
 	}
 }
 
 func TestProfiles(t *testing.T) {
-	p, err := FindProfile("paper")
+	p, err := findProfile("paper")
 	if err != nil || len(p.Classes) != 24 || p.ClassCount*len(p.Regions)*p.N != 24480 ||
-		p.BackgroundUnmasked != UseFull {
+		p.BackgroundUnmasked != useFull {
 		t.Errorf("%+v, %v", p, err)
 	}
-	c, err := FindProfile("public-code")
-	if err != nil || c.ClassCount*len(c.Regions)*c.N != 21672 || c.BackgroundUnmasked != Miss ||
+	c, err := findProfile("public-code")
+	if err != nil || c.ClassCount*len(c.Regions)*c.N != 21672 || c.BackgroundUnmasked != miss ||
 		c.MinBackgroundPatches != 25 || c.K != 3 {
 		t.Errorf("%+v, %v", c, err)
 	}
-	if _, err := FindProfile("mine"); err == nil {
+	if _, err := findProfile("mine"); err == nil {
 		t.Error("no error")
 	}
 }

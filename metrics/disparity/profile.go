@@ -1,15 +1,15 @@
-package regions
+package disparity
 
 import "fmt"
 
-// Component is a component of an image, named as in the paper.
-type Component string
+// component is a component of an image, named as in the paper.
+type component string
 
 // The components: the patches of an image that its vector is computed from.
 const (
-	FullImage      Component = "Full-image"
-	ObjectOnly     Component = "Obj-only"
-	BackgroundOnly Component = "BG-only"
+	fullImage      component = "Full-image"
+	objectOnly     component = "Obj-only"
+	backgroundOnly component = "BG-only"
 )
 
 // Rule is the handling of an image without a usable component (no mask, or too few patches).
@@ -17,20 +17,20 @@ type Rule string
 
 // The rules.
 const (
-	Use        Rule = "use"         // use the component's vector
-	Drop       Rule = "drop"        // exclude the image, also from the count
-	Miss       Rule = "miss"        // count a generated image as outside all balls
-	UseFull    Rule = "full-image"  // use the vector of the whole image
-	ZeroVector Rule = "zero-vector" // use a vector of zeros
+	use        Rule = "use"         // use the component's vector
+	drop       Rule = "drop"        // exclude the image, also from the count
+	miss       Rule = "miss"        // count a generated image as outside all balls
+	useFull    Rule = "full-image"  // use the vector of the whole image
+	zeroVector Rule = "zero-vector" // use a vector of zeros
 )
 
-// Side is one of the two sets.
-type Side string
+// setSide is one of the two sets.
+type setSide string
 
 // The two sides.
 const (
-	Real      Side = "real"
-	Generated Side = "generated"
+	realSide      setSide = "real"
+	generatedSide setSide = "generated"
 )
 
 // Profile is the parameters of a run of Decomposed-DIG that change numbers (section 4.7 of the specification).
@@ -69,8 +69,8 @@ func Paper() Profile {
 		ClassCount: 24,
 		Regions:    []string{"Africa", "Americas", "EastAsia", "Europe", "SouthEastAsia", "WestAsia"},
 		N:          170, K: 3, Seed: 42,
-		Failures:     PaperLimit,
-		RealUnmasked: Drop, RealSmall: Drop, ObjectUnmasked: Miss, BackgroundUnmasked: UseFull, GeneratedSmall: Miss,
+		Failures:     paperLimit,
+		RealUnmasked: drop, RealSmall: drop, ObjectUnmasked: miss, BackgroundUnmasked: useFull, GeneratedSmall: miss,
 		MinBackgroundPatches: 1,
 	}
 }
@@ -79,62 +79,62 @@ func Paper() Profile {
 func PublicCode() Profile {
 	p := Paper()
 	p.Name, p.Classes, p.ClassCount, p.N = "public-code", nil, 21, 172
-	p.BackgroundUnmasked = Miss
+	p.BackgroundUnmasked = miss
 	p.MinBackgroundPatches = 25 // more than 25 tokens, including the CLS token
 	p.DiscardDuplicates = true
 	return p
 }
 
-// FindProfile returns the profile of that name.
-func FindProfile(name string) (Profile, error) {
+// findProfile returns the profile of that name.
+func findProfile(name string) (Profile, error) {
 	for _, p := range []Profile{Paper(), PublicCode()} {
 		if p.Name == name {
 			return p, nil
 		}
 	}
-	return Profile{}, fmt.Errorf("regions: unknown profile %q; profiles: paper, public-code", name)
+	return Profile{}, fmt.Errorf("disparity: unknown profile %q; profiles: paper, public-code", name)
 }
 
-// Rules returns the rules of the profile for a component and side.
-func (p Profile) Rules(component Component, side Side) Rules {
-	r := Rules{Side: side}
+// maskRules returns the rules of the profile for a component and side.
+func (p Profile) Rules(component component, side setSide) maskRules {
+	r := maskRules{Side: side}
 	switch {
-	case component == FullImage:
-		r.Unmasked = Use
-	case side == Real:
+	case component == fullImage:
+		r.Unmasked = use
+	case side == realSide:
 		r.Unmasked, r.Small = p.RealUnmasked, p.RealSmall
-	case component == ObjectOnly:
+	case component == objectOnly:
 		r.Unmasked, r.Small = p.ObjectUnmasked, p.GeneratedSmall
 	default:
 		r.Unmasked, r.Small = p.BackgroundUnmasked, p.GeneratedSmall
 	}
 	switch component {
-	case ObjectOnly:
+	case objectOnly:
 		r.MinPatches = 1
-	case BackgroundOnly:
+	case backgroundOnly:
 		r.MinPatches = max(p.MinBackgroundPatches, 1)
 	}
 	return r
 }
 
-// Rules are the rules for the images of one side and component.
-type Rules struct {
-	Side       Side
+// maskRules are the rules for the images of one side and component.
+type maskRules struct {
+	Side       setSide
 	Unmasked   Rule
 	Small      Rule // masked, but with fewer than MinPatches patches in the component
 	MinPatches int  // 0 = do not check
 }
 
-// Image is the input of the rules.
-type Image struct {
+// ruledImage is the input of the rules.
+type ruledImage struct {
 	Vector   []float32 // of the component; nil if it is empty
 	Full     []float32 // of the whole image
 	Unmasked bool
 	Patches  int // patches of the component
 }
 
-// Prepared is a set to which the rules were applied.
-type Prepared struct {
+// preparedSet is a set to which the rules were applied.
+type preparedSet struct {
 	Rows    []int       // indices of the images that are not dropped, ascending
 	Vectors [][]float32 // nil = a miss, which counts and is in no ball
 
@@ -143,10 +143,10 @@ type Prepared struct {
 }
 
 // Prepare applies the rules. The vector of an empty component (only the CLS token remains) is an error.
-func (r Rules) Prepare(images []Image) (Prepared, error) {
-	p := Prepared{Asked: len(images)}
+func (r maskRules) Prepare(images []ruledImage) (preparedSet, error) {
+	p := preparedSet{Asked: len(images)}
 	for i, image := range images {
-		rule := Use
+		rule := use
 		switch {
 		case image.Unmasked:
 			p.Unmasked++
@@ -157,30 +157,31 @@ func (r Rules) Prepare(images []Image) (Prepared, error) {
 		}
 		v := image.Vector
 		switch rule {
-		case Use:
-		case Drop:
+		case use:
+		case drop:
 			p.Dropped++
 			continue
-		case UseFull:
+		case useFull:
 			p.Filled++
 			v = image.Full
-		case ZeroVector:
+		case zeroVector:
 			p.Filled++
 			v = make([]float32, len(image.Full))
-		case Miss:
-			if r.Side == Real {
-				return Prepared{}, fmt.Errorf("regions: rule %q is for generated images; use drop or full-image "+
-					"for real ones", Miss)
+		case miss:
+			if r.Side == realSide {
+				return preparedSet{}, fmt.Errorf("disparity: rule %q is for generated images; use drop or full-image "+
+					"for real ones", miss)
 			}
 			p.Missed++
 			p.Rows, p.Vectors = append(p.Rows, i), append(p.Vectors, nil)
 			continue
 		default:
-			return Prepared{}, fmt.Errorf("regions: unknown rule %q; rules: use, drop, miss, full-image, zero-vector",
-				rule)
+			return preparedSet{},
+				fmt.Errorf("disparity: unknown rule %q; rules: use, drop, miss, full-image, zero-vector",
+					rule)
 		}
 		if len(v) == 0 {
-			return Prepared{}, fmt.Errorf("regions: %s image %d has no vector for rule %q; embed it, or choose "+
+			return preparedSet{}, fmt.Errorf("disparity: %s image %d has no vector for rule %q; embed it, or choose "+
 				"drop or miss", r.Side, i+1, rule)
 		}
 		p.Rows, p.Vectors = append(p.Rows, i), append(p.Vectors, v)
@@ -189,23 +190,23 @@ func (r Rules) Prepare(images []Image) (Prepared, error) {
 }
 
 // Count adds the counts of another set.
-func (p *Prepared) Count(o Prepared) {
+func (p *preparedSet) Count(o preparedSet) {
 	p.Asked, p.Unmasked, p.Small = p.Asked+o.Asked, p.Unmasked+o.Unmasked, p.Small+o.Small
 	p.Dropped, p.Missed, p.Filled = p.Dropped+o.Dropped, p.Missed+o.Missed, p.Filled+o.Filled
 }
 
 // handling describes the rules.
-var handling = map[Rule]string{Drop: "are left out", Miss: "count as misses",
-	UseFull:    "are compared by their vector full",
-	ZeroVector: "are compared by a zero vector"}
+var handling = map[Rule]string{drop: "are left out", miss: "count as misses",
+	useFull:    "are compared by their vector full",
+	zeroVector: "are compared by a zero vector"}
 
 // Warnings returns, one line each, how many images have no usable component and how they were handled. vector is the
 // column of the component's vectors.
-func (p Prepared) Warnings(r Rules, component Component, vector string) []string {
+func (p preparedSet) Warnings(r maskRules, component component, vector string) []string {
 	var w []string
 	if text := handling[r.Unmasked]; p.Unmasked > 0 && text != "" {
 		lack := "mask"
-		if component == FullImage {
+		if component == fullImage {
 			lack = "vector"
 		}
 		w = append(w, fmt.Sprintf("%s: %d of %d %s images have no %s and %s", vector, p.Unmasked, p.Asked, r.Side, lack,

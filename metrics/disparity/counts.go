@@ -1,4 +1,4 @@
-package regions
+package disparity
 
 import (
 	"cmp"
@@ -10,42 +10,42 @@ import (
 	"slices"
 )
 
-type cell struct{ object, region string }
+type objectRegion struct{ object, region string }
 
-// Labels are the ids, objects and regions of rows.
-type Labels struct {
+// rowLabels are the ids, objects and regions of rows.
+type rowLabels struct {
 	IDs, Objects, Regions []string
 }
 
-func (l Labels) check() error {
+func (l rowLabels) check() error {
 	if len(l.IDs) != len(l.Objects) || len(l.IDs) != len(l.Regions) {
-		return fmt.Errorf("regions: %d ids, %d objects, %d regions: each row needs one of each", len(l.IDs),
+		return fmt.Errorf("disparity: %d ids, %d objects, %d regions: each row needs one of each", len(l.IDs),
 			len(l.Objects), len(l.Regions))
 	}
 	return nil
 }
 
-// CellCount is the number of rows of one cell.
-type CellCount struct {
+// cellCount is the number of rows of one cell.
+type cellCount struct {
 	Object, Region string
 	Rows           int
 }
 
-// CountCells counts the rows of every combination of an object and a region that occur, including empty ones, ordered
+// countCells counts the rows of every combination of an object and a region that occur, including empty ones, ordered
 // by object, then region.
-func CountCells(l Labels) ([]CellCount, error) {
+func countCells(l rowLabels) ([]cellCount, error) {
 	if err := l.check(); err != nil {
 		return nil, err
 	}
-	rows := map[cell]int{}
+	rows := map[objectRegion]int{}
 	for i := range l.IDs {
-		rows[cell{l.Objects[i], l.Regions[i]}]++
+		rows[objectRegion{l.Objects[i], l.Regions[i]}]++
 	}
-	var counts []CellCount
+	var counts []cellCount
 	regions := distinct(l.Regions)
 	for _, object := range distinct(l.Objects) {
 		for _, region := range regions {
-			counts = append(counts, CellCount{object, region, rows[cell{object, region}]})
+			counts = append(counts, cellCount{object, region, rows[objectRegion{object, region}]})
 		}
 	}
 	return counts, nil
@@ -56,36 +56,36 @@ func distinct(names []string) []string { return slices.Compact(slices.Sorted(sli
 // FailureLimit is the largest share of images without a mask, Failures of Of, that a class may have.
 type FailureLimit struct{ Failures, Of int }
 
-// PaperLimit is the paper's limit: 100 of 1020 (6 regions of 170).
-var PaperLimit = FailureLimit{100, 1020}
+// paperLimit is the paper's limit: 100 of 1020 (6 regions of 170).
+var paperLimit = FailureLimit{100, 1020}
 
-// ClassFailures counts the images of a class without a mask.
-type ClassFailures struct {
+// classFailures counts the images of a class without a mask.
+type classFailures struct {
 	Object        string
 	Failed, Total int
-	Regions       []RegionFailures // by name
+	Regions       []regionFailures // by name
 	Excluded      bool
 }
 
-// RegionFailures counts the images of a class without a mask in one region.
-type RegionFailures struct {
+// regionFailures counts the images of a class without a mask in one region.
+type regionFailures struct {
 	Region        string
 	Failed, Total int
 }
 
-// Failures counts the images without a mask by class and region, and reports which classes exceed the limit. unmasked
+// failures counts the images without a mask by class and region, and reports which classes exceed the limit. unmasked
 // has a value for each row.
-func Failures(l Labels, unmasked []bool, limit FailureLimit) ([]ClassFailures, error) {
+func failures(l rowLabels, unmasked []bool, limit FailureLimit) ([]classFailures, error) {
 	if err := l.check(); err != nil {
 		return nil, err
 	}
 	if len(unmasked) != len(l.IDs) || limit.Of <= 0 || limit.Failures < 0 {
-		return nil, fmt.Errorf("regions: %d mask flags for %d rows, limit %d of %d", len(unmasked), len(l.IDs),
+		return nil, fmt.Errorf("disparity: %d mask flags for %d rows, limit %d of %d", len(unmasked), len(l.IDs),
 			limit.Failures, limit.Of)
 	}
-	counts := map[cell]RegionFailures{}
+	counts := map[objectRegion]regionFailures{}
 	for row := range l.IDs {
-		c := cell{l.Objects[row], l.Regions[row]}
+		c := objectRegion{l.Objects[row], l.Regions[row]}
 		n := counts[c]
 		n.Region, n.Total = c.region, n.Total+1
 		if unmasked[row] {
@@ -93,13 +93,13 @@ func Failures(l Labels, unmasked []bool, limit FailureLimit) ([]ClassFailures, e
 		}
 		counts[c] = n
 	}
-	order := slices.SortedFunc(maps.Keys(counts), func(a, b cell) int {
+	order := slices.SortedFunc(maps.Keys(counts), func(a, b objectRegion) int {
 		return cmp.Or(cmp.Compare(a.object, b.object), cmp.Compare(a.region, b.region))
 	})
-	var table []ClassFailures
+	var table []classFailures
 	for _, c := range order {
 		if len(table) == 0 || table[len(table)-1].Object != c.object {
-			table = append(table, ClassFailures{Object: c.object})
+			table = append(table, classFailures{Object: c.object})
 		}
 		class, region := &table[len(table)-1], counts[c]
 		class.Failed, class.Total = class.Failed+region.Failed, class.Total+region.Total
@@ -109,9 +109,9 @@ func Failures(l Labels, unmasked []bool, limit FailureLimit) ([]ClassFailures, e
 	return table, nil
 }
 
-// Copies returns for each row the number of rows with exactly the same vector, including itself; −0 equals 0. A nil row
-// has no copies.
-func Copies(vectors [][]float32) []int {
+// vectorCopies returns for each row the number of rows with exactly the same vector, including itself; −0 equals 0.
+// A nil row has no copies.
+func vectorCopies(vectors [][]float32) []int {
 	keys, count := make([][sha256.Size]byte, len(vectors)), map[[sha256.Size]byte]int{}
 	var buf []byte
 	for i, v := range vectors {

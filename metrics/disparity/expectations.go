@@ -1,4 +1,4 @@
-package regions
+package disparity
 
 import (
 	"cmp"
@@ -9,8 +9,8 @@ import (
 	"antipode/metrics/interval"
 )
 
-// Trend is an expectation of a new run, with the two numbers that it compares.
-type Trend struct {
+// trend is an expectation of a new run, with the two numbers that it compares.
+type trend struct {
 	Name         string
 	Verdict      string // pass, FAIL or undecided, see [interval.Bounded]
 	A, B         float64
@@ -20,12 +20,12 @@ type Trend struct {
 }
 
 // String returns the trend as a line of a report.
-func (t Trend) String() string {
+func (t trend) String() string {
 	return fmt.Sprintf("%s  %s: %s %.3f, %s %.3f (%s)", t.Verdict, t.Name, t.AName, t.A, t.BName, t.B, t.Rule)
 }
 
-// TrendOptions are the options of [Trends], with defaults in brackets.
-type TrendOptions struct {
+// trendOptions are the options of [trends], with defaults in brackets.
+type trendOptions struct {
 	Equal   float64 // "about equal", "within a few hundredths", "little changed": at most this far apart [0.05]
 	Clearly float64 // "clearly up": at least this much [0.02]
 	// expected to have the smallest background coverage and equal precision of objects and backgrounds [Africa]
@@ -34,36 +34,36 @@ type TrendOptions struct {
 	SkipRegions bool   // omit the expectations of named regions, for data sets other than GeoDE
 }
 
-// Trends checks the signs and orders of the paper's findings in a new run (section 8 of the specification). If new is
+// trends checks the signs and orders of the paper's findings in a new run (section 8 of the specification). If new is
 // nil, the expectations of a second template are omitted. Where the scores have intervals, an expectation is undecided
 // if the interval of the difference that it is about allows both.
-func Trends(orig Decomposed, new *Decomposed, o TrendOptions) ([]Trend, error) {
-	o = TrendOptions{cmp.Or(o.Equal, 0.05), cmp.Or(o.Clearly, 0.02), cmp.Or(o.LowRegion, "Africa"),
+func trends(orig components, new *components, o trendOptions) ([]trend, error) {
+	o = trendOptions{cmp.Or(o.Equal, 0.05), cmp.Or(o.Clearly, 0.02), cmp.Or(o.LowRegion, "Africa"),
 		cmp.Or(o.HighRegion, "SouthEastAsia"), o.SkipRegions}
 	a, err := orig.summaries()
 	if err != nil {
 		return nil, err
 	}
-	trend := func(name, an string, x interval.Bounded, bn string, y, d interval.Bounded, least, most float64,
-		rule string) Trend {
-		return Trend{name, d.Within(least, most), x.Value, y.Value, an, bn, rule, d}
+	expect := func(name, an string, x interval.Bounded, bn string, y, d interval.Bounded, least, most float64,
+		rule string) trend {
+		return trend{name, d.Within(least, most), x.Value, y.Value, an, bn, rule, d}
 	}
-	above := func(name, an string, x interval.Bounded, bn string, y interval.Bounded) Trend {
-		return trend(name, an, x, bn, y, x.Minus(y), 0, math.Inf(1), "first above second")
+	above := func(name, an string, x interval.Bounded, bn string, y interval.Bounded) trend {
+		return expect(name, an, x, bn, y, x.Minus(y), 0, math.Inf(1), "first above second")
 	}
-	equal := func(name, an string, x interval.Bounded, bn string, y interval.Bounded) Trend {
-		return trend(name, an, x, bn, y, x.Minus(y), math.Nextafter(-o.Equal, -1), o.Equal,
+	equal := func(name, an string, x interval.Bounded, bn string, y interval.Bounded) trend {
+		return expect(name, an, x, bn, y, x.Minus(y), math.Nextafter(-o.Equal, -1), o.Equal,
 			fmt.Sprintf("at most %.2f apart", o.Equal))
 	}
-	up := func(name string, x, y interval.Bounded) Trend {
-		return trend(name, "Orig.", x, "New", y, y.Minus(x), math.Nextafter(o.Clearly, 0), math.Inf(1),
+	up := func(name string, x, y interval.Bounded) trend {
+		return expect(name, "Orig.", x, "New", y, y.Minus(x), math.Nextafter(o.Clearly, 0), math.Inf(1),
 			fmt.Sprintf("up by at least %.2f", o.Clearly))
 	}
 	// extreme compares a region's background coverage with the smallest (sign 1) or largest (−1) of the others.
-	extreme := func(name, region, what string, sign float64, worst float64, worstRegion string) (Trend, error) {
+	extreme := func(name, region, what string, sign float64, worst float64, worstRegion string) (trend, error) {
 		of, err := find(orig.BackgroundCoverage, region)
 		if err != nil {
-			return Trend{}, err
+			return trend{}, err
 		}
 		next := interval.Bounded{Value: math.NaN()}
 		for _, v := range orig.BackgroundCoverage {
@@ -71,14 +71,14 @@ func Trends(orig Decomposed, new *Decomposed, o TrendOptions) ([]Trend, error) {
 				next = orig.bounded(2, v)
 			}
 		}
-		own, d := orig.bounded(2, Value{region, of}), interval.Bounded{}
+		own, d := orig.bounded(2, regionScore{region, of}), interval.Bounded{}
 		if d = next.Minus(own); sign < 0 {
 			d = own.Minus(next)
 		}
-		return trend(name+region, region, own, what+worstRegion+")", interval.Bounded{Value: worst}, d,
+		return expect(name+region, region, own, what+worstRegion+")", interval.Bounded{Value: worst}, d,
 			math.Nextafter(0, -1), math.Inf(1), "the same"), nil
 	}
-	trends := []Trend{
+	trends := []trend{
 		above("average precision, object above background", "Obj-only", orig.average(0), "BG-only", orig.average(1)),
 		equal("average coverage about equal", "Obj-only", orig.average(3), "BG-only", orig.average(2)),
 		above("best/worst coverage larger for background", "BG-only", interval.Bounded{Value: a.bc.Ratio}, "Obj-only",
@@ -95,8 +95,8 @@ func Trends(orig Decomposed, new *Decomposed, o TrendOptions) ([]Trend, error) {
 			return nil, err
 		}
 		trends = append(trends, low, high, equal(o.LowRegion+"'s precision about equal in both components", "Obj-only",
-			orig.bounded(0, Value{o.LowRegion, lowObject}), "BG-only",
-			orig.bounded(1, Value{o.LowRegion, lowBackground})))
+			orig.bounded(0, regionScore{o.LowRegion, lowObject}), "BG-only",
+			orig.bounded(1, regionScore{o.LowRegion, lowBackground})))
 	}
 	if new == nil {
 		return trends, nil
@@ -107,23 +107,23 @@ func Trends(orig Decomposed, new *Decomposed, o TrendOptions) ([]Trend, error) {
 	}
 	return append(trends,
 		up("average background coverage clearly up", orig.average(2), new.average(2)),
-		up("worst background coverage clearly up", orig.bounded(2, Value{a.bc.WorstRegion, a.bc.Worst}),
-			new.bounded(2, Value{b.bc.WorstRegion, b.bc.Worst})),
+		up("worst background coverage clearly up", orig.bounded(2, regionScore{a.bc.WorstRegion, a.bc.Worst}),
+			new.bounded(2, regionScore{b.bc.WorstRegion, b.bc.Worst})),
 		equal("average background precision little changed", "Orig.", orig.average(1), "New", new.average(1)),
 		above("average object precision up", "New", new.average(0), "Orig.", orig.average(0))), nil
 }
 
 // bounded returns the score of a region with its interval; the list is by number: object precision, background
 // precision, background coverage, object coverage.
-func (d Decomposed) bounded(list int, v Value) interval.Bounded {
+func (d components) bounded(list int, v regionScore) interval.Bounded {
 	ends := d.Intervals[list][v.Region]
 	return interval.Bounded{Value: v.Value, Low: ends[0], High: ends[1]}
 }
 
 // average returns the average of a list with its interval: the regions' images are disjoint, so the squares of their
 // intervals' halves add up.
-func (d Decomposed) average(list int) interval.Bounded {
-	values := [][]Value{d.ObjectPrecision, d.BackgroundPrecision, d.BackgroundCoverage, d.ObjectCoverage}[list]
+func (d components) average(list int) interval.Bounded {
+	values := [][]regionScore{d.ObjectPrecision, d.BackgroundPrecision, d.BackgroundCoverage, d.ObjectCoverage}[list]
 	var out interval.Bounded
 	var below, above float64
 	n := float64(len(values))
@@ -140,19 +140,19 @@ func (d Decomposed) average(list int) interval.Bounded {
 
 type summaries struct{ op, oc, bp, bc Aggregate }
 
-func (d Decomposed) summaries() (s summaries, err error) {
+func (d components) summaries() (s summaries, err error) {
 	var errs [4]error
-	s.op, errs[0] = Summarize(d.ObjectPrecision)
-	s.oc, errs[1] = Summarize(d.ObjectCoverage)
-	s.bp, errs[2] = Summarize(d.BackgroundPrecision)
-	s.bc, errs[3] = Summarize(d.BackgroundCoverage)
+	s.op, errs[0] = summarize(d.ObjectPrecision)
+	s.oc, errs[1] = summarize(d.ObjectCoverage)
+	s.bp, errs[2] = summarize(d.BackgroundPrecision)
+	s.bc, errs[3] = summarize(d.BackgroundCoverage)
 	return s, cmp.Or(errs[:]...)
 }
 
-func find(values []Value, region string) (float64, error) {
-	i := slices.IndexFunc(values, func(v Value) bool { return v.Region == region })
+func find(values []regionScore, region string) (float64, error) {
+	i := slices.IndexFunc(values, func(v regionScore) bool { return v.Region == region })
 	if i < 0 {
-		return 0, fmt.Errorf("regions: there is no region %q; set the expected regions, or skip the expectations "+
+		return 0, fmt.Errorf("disparity: there is no region %q; set the expected regions, or skip the expectations "+
 			"of named regions", region)
 	}
 	return values[i].Value, nil
