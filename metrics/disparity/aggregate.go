@@ -86,14 +86,6 @@ func over(a, b float64) float64 {
 	return a / b
 }
 
-// candidate is one definition of "backgrounds carry larger regional disparities" as a number: Background / Object.
-type candidate struct {
-	Name               string
-	Formula            string
-	Value              float64 // NaN if Object is 0
-	Background, Object float64
-}
-
 // components are the scores of objects and backgrounds by region.
 type components struct {
 	ObjectPrecision, ObjectCoverage         []regionScore
@@ -106,15 +98,15 @@ type components struct {
 
 // candidates returns the possible definitions of the paper's "1.7x" (claim 3), which it does not define: the ratio of
 // ratios of coverage, the only one that agrees with its other claims (2 / 1.2), and two ratios of spans.
-func candidates(d components) ([]candidate, error) {
+func candidates(d components) ([]DisparityRatioRow, error) {
 	s, err := d.summaries()
 	if err != nil {
 		return nil, err
 	}
-	of := func(name, formula string, background, object float64) candidate {
-		return candidate{name, formula, over(background, object), background, object}
+	of := func(name, formula string, background, object float64) DisparityRatioRow {
+		return DisparityRatioRow{name, formula, over(background, object), background, object}
 	}
-	return []candidate{
+	return []DisparityRatioRow{
 		of("ratio-of-ratios, coverage", "(best / worst, background) / (best / worst, object)", s.bc.Ratio,
 			s.oc.Ratio),
 		of("span ratio, coverage", "(best − worst, background) / (best − worst, object)", s.bc.Span, s.oc.Span),

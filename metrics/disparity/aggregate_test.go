@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"antipode/datasets/table"
 	"antipode/internal/must"
 	"antipode/metrics/interval"
 )
@@ -116,11 +117,11 @@ func TestCandidates(t *testing.T) {
 		"span ratio, precision":     0.197 / 0.086,
 	}
 	for _, x := range c {
-		if math.Abs(x.Value-want[x.Name]) > 1e-9 {
-			t.Errorf("%s = %v, want %v", x.Name, x.Value, want[x.Name])
+		if math.Abs(x.Ratio-want[x.Name]) > 1e-9 {
+			t.Errorf("%s = %v, want %v", x.Name, x.Ratio, want[x.Name])
 		}
 	}
-	if len(c) != 3 || fmt.Sprintf("%.1f", c[0].Value) != "1.7" {
+	if len(c) != 3 || fmt.Sprintf("%.1f", c[0].Ratio) != "1.7" {
 		t.Errorf("%+v", c)
 	}
 }
@@ -130,7 +131,7 @@ func TestTrends(t *testing.T) {
 	new := components{ObjectPrecision: add(orig.ObjectPrecision, 0.04), ObjectCoverage: orig.ObjectCoverage,
 		BackgroundPrecision: add(orig.BackgroundPrecision, -0.01), BackgroundCoverage: add(orig.BackgroundCoverage,
 			0.1)}
-	list := must.Get(trends(orig, &new, trendOptions{}))(t)
+	list := must.Get(trends(orig, &new, TrendLinesOptions{}))(t)
 	if len(list) != 10 {
 		t.Fatalf("%d trends", len(list))
 	}
@@ -139,7 +140,7 @@ func TestTrends(t *testing.T) {
 			t.Errorf("%v", x)
 		}
 	}
-	if line := list[3].String(); line != "pass  smallest background coverage in Africa: Africa 0.278, smallest "+
+	if line := list[3].Line; line != "pass  smallest background coverage in Africa: Africa 0.278, smallest "+
 		"(Africa) 0.278 (the same)" {
 		t.Error(line)
 	}
@@ -149,16 +150,16 @@ func TestTrends(t *testing.T) {
 	down := components{ObjectPrecision: add(turned.ObjectPrecision, -0.04), ObjectCoverage: orig.ObjectCoverage,
 		BackgroundPrecision: add(turned.BackgroundPrecision, -0.1), BackgroundCoverage: add(turned.BackgroundCoverage,
 			-0.1)}
-	list = must.Get(trends(turned, &down, trendOptions{LowRegion: "Europe", HighRegion: "WestAsia"}))(t)
+	list = must.Get(trends(turned, &down, TrendLinesOptions{Low: "Europe", High: "WestAsia"}))(t)
 	for _, x := range list {
 		if x.Verdict == interval.Pass {
 			t.Errorf("%v", x)
 		}
 	}
-	if few, err := trends(orig, nil, trendOptions{SkipRegions: true}); err != nil || len(few) != 3 {
+	if few, err := trends(orig, nil, TrendLinesOptions{AnyRegions: true}); err != nil || len(few) != 3 {
 		t.Errorf("%d trends, %v", len(few), err)
 	}
-	if _, err := trends(orig, nil, trendOptions{LowRegion: "Atlantis"}); err == nil ||
+	if _, err := trends(orig, nil, TrendLinesOptions{Low: "Atlantis"}); err == nil ||
 		!strings.Contains(err.Error(), "Atlantis") {
 		t.Errorf("%v", err)
 	}
@@ -171,44 +172,25 @@ func add(v []regionScore, x float64) (out []regionScore) {
 	return out
 }
 
-func TestMeansOfObjects(t *testing.T) {
-	means := meansOfObjects([]objectScore{{"car", "S", 0.5}, {"bag", "N", math.NaN()}, {"car", "N", 0.25},
-		{"car", "W", math.NaN()}})
-	if len(means) != 2 || !math.IsNaN(means[0].Mean) || means[1].Mean != 0.375 ||
-		!slices.Equal(means[1].Missing, []string{"W"}) || means[1].Regions[0] != (regionScore{"N", 0.25}) {
-		t.Errorf("%+v", means)
-	}
-}
-
-// TestFailures: of 1020 images of a class, 100 without a mask are within the limit and 101 are not.
-// CountCells includes empty cells.
-func TestFailures(t *testing.T) {
-	l := rowLabels{}
-	var unmasked []bool
+// TestPaperLimit: of 1020 images of a class, 100 without a mask are within the limit and 101 are not.
+func TestPaperLimit(t *testing.T) {
+	var objects, regions, outcomes []string
 	for i, object := range []string{"jug", "hand soap"} {
 		for n := range 1020 {
-			l.IDs = append(l.IDs, object+strconv.Itoa(n))
-			l.Objects, l.Regions = append(l.Objects, object), append(l.Regions, "r"+strconv.Itoa(n%6))
-			unmasked = append(unmasked, n < 100+i)
+			objects, regions = append(objects, object), append(regions, "r"+strconv.Itoa(n%6))
+			outcomes = append(outcomes, map[bool]string{true: "unmasked", false: "ok"}[n < 100+i])
 		}
 	}
-	table, err := failures(l, unmasked, paperLimit)
-	if err != nil || len(table) != 2 {
-		t.Fatalf("%+v, %v", table, err)
+	f, _, err := evaluate(t, ask{Metric: "class-filter"}, &table.Frame{Columns: []table.Column{
+		table.TextColumn("object", objects), table.TextColumn("region", regions),
+		table.TextColumn("outcome", outcomes)}})
+	if err != nil || f.Len() != 12 {
+		t.Fatalf("%v, %v", f, err)
 	}
-	if table[0].Object != "hand soap" || !table[0].Excluded || table[0].Failed != 101 || table[0].Total != 1020 ||
-		table[1].Excluded || table[1].Failed != 100 {
-		t.Errorf("%+v", table)
-	}
-	if r := table[0].Regions; len(r) != 6 || r[0].Total != 170 || r[0].Failed != 17 || r[5].Failed != 16 {
-		t.Errorf("%+v", r)
-	}
-	counts, err := countCells(rowLabels{[]string{"1", "2"}, []string{"jug", "bag"}, []string{"N", "S"}})
-	if err != nil || len(counts) != 4 || counts[0] != (cellCount{"bag", "N", 0}) || counts[1].Rows != 1 {
-		t.Errorf("%v, %v", counts, err)
-	}
-	if _, err := failures(l, unmasked[1:], paperLimit); err == nil {
-		t.Error("too few flags: no error")
+	kept, failed, images := f.Texts("kept"), f.Numbers("n_unmasked"), f.Numbers("n_images")
+	if kept[0] != "no" || kept[6] != "yes" || failed[0] != 17 || failed[5] != 16 || images[0] != 170 ||
+		f.Numbers("class_unmasked")[0] != 101 || f.Numbers("class_images")[6] != 1020 {
+		t.Errorf("%v, %v of %v images", kept, failed, images)
 	}
 }
 
@@ -244,10 +226,10 @@ func TestUndecided(t *testing.T) {
 				new.Intervals[i][v.Region] = [2]float64{v.Value - half, v.Value + half}
 			}
 		}
-		trends := must.Get(trends(orig, &new, trendOptions{}))(t)
+		trends := must.Get(trends(orig, &new, TrendLinesOptions{}))(t)
 		for _, x := range trends {
-			if x.Verdict != want && x.Name != "best/worst coverage larger for background" {
-				t.Errorf("±%g: %v, difference %+v, want %s", half, x, x.Difference, want)
+			if x.Verdict != want && x.Trend != "best/worst coverage larger for background" {
+				t.Errorf("±%g: %+v, want %s", half, x, want)
 			}
 		}
 	}

@@ -3,7 +3,12 @@ package disparity
 import (
 	"antipode/metrics"
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
+	"maps"
+	"math"
+	"slices"
 	"strings"
 
 	"antipode/datasets"
@@ -82,48 +87,42 @@ func computeClasses(_ context.Context, call *metrics.Call, o ClassFilterOptions)
 		call.Notef("%d rows without an image do not count (see outcome)", missing)
 		f = f.Pick(rows)
 	}
-	l := rowLabels{Objects: f.Texts("object"), Regions: f.Texts("region"), IDs: make([]string, f.Len())}
-	outcome, masks, unmasked := f.Texts("outcome"), f.Masks("mask"), make([]bool, f.Len())
+	objects, regions := f.Texts("object"), f.Texts("region")
+	outcome, masks := f.Texts("outcome"), f.Masks("mask")
 	if outcome == nil && masks == nil {
 		call.Notef("the table has neither a column outcome nor mask: every image counts as having a mask")
 	}
-	for i := range unmasked {
-		unmasked[i] = outcome != nil && outcome[i] == "unmasked" || masks != nil && masks[i] == (table.Mask{})
-	}
-	classes, err := failures(l, unmasked, FailureLimit{Failures: o.MaxUnmasked, Of: o.PerImages})
-	if err != nil {
-		return nil, err
-	}
-	counts, err := countCells(l)
-	if err != nil {
-		return nil, err
-	}
-	failed := map[[2]string]int{}
-	reasons := map[string][]string{}
-	totals := map[string]classFailures{}
-	for _, c := range classes {
-		totals[c.Object] = c
-		if c.Excluded {
-			reasons[c.Object] = append(reasons[c.Object], fmt.Sprintf("%d of %d images without a mask", c.Failed,
-				c.Total))
+	type count struct{ images, unmasked int }
+	classes, cells := map[string]count{}, map[[2]string]count{}
+	for i, object := range objects {
+		class, cell := classes[object], cells[[2]string{object, regions[i]}]
+		class.images, cell.images = class.images+1, cell.images+1
+		if outcome != nil && outcome[i] == "unmasked" || masks != nil && masks[i] == (table.Mask{}) {
+			class.unmasked, cell.unmasked = class.unmasked+1, cell.unmasked+1
 		}
-		for _, r := range c.Regions {
-			failed[[2]string{c.Object, r.Region}] = r.Failed
-		}
+		classes[object], cells[[2]string{object, regions[i]}] = class, cell
 	}
-	for _, c := range counts {
-		if c.Rows < o.MinImages {
-			reasons[c.Object] = append(reasons[c.Object], fmt.Sprintf("%d images in %s", c.Rows, c.Region))
-		}
-	}
+	names := slices.Compact(slices.Sorted(slices.Values(regions)))
 	var dropped []string
-	for i, c := range counts {
-		why := reasons[c.Object]
-		out = append(out, ClassFilterRow{Object: c.Object, Region: c.Region, Kept: len(why) == 0,
-			Reason: strings.Join(why, "; "), Images: c.Rows, Unmasked: failed[[2]string{c.Object, c.Region}],
-			ClassImages: totals[c.Object].Total, ClassUnmasked: totals[c.Object].Failed})
-		if (i == 0 || counts[i-1].Object != c.Object) && len(why) > 0 {
-			dropped = append(dropped, c.Object)
+	for _, object := range slices.Sorted(maps.Keys(classes)) {
+		var why []string
+		class := classes[object]
+		if class.unmasked*o.PerImages > o.MaxUnmasked*class.images {
+			why = append(why, fmt.Sprintf("%d of %d images without a mask", class.unmasked, class.images))
+		}
+		for _, region := range names {
+			if n := cells[[2]string{object, region}].images; n < o.MinImages {
+				why = append(why, fmt.Sprintf("%d images in %s", n, region))
+			}
+		}
+		for _, region := range names {
+			cell := cells[[2]string{object, region}]
+			out = append(out, ClassFilterRow{Object: object, Region: region, Kept: len(why) == 0,
+				Reason: strings.Join(why, "; "), Images: cell.images, Unmasked: cell.unmasked,
+				ClassImages: class.images, ClassUnmasked: class.unmasked})
+		}
+		if len(why) > 0 {
+			dropped = append(dropped, object)
 		}
 	}
 	if len(dropped) > 0 {
@@ -150,4 +149,32 @@ func computeDuplicates(_ context.Context, call *metrics.Call, o DuplicateVectors
 		call.Notef("%d of %d images have the vector of another image; all of them are marked", duplicates, f.Len())
 	}
 	return out, nil
+}
+
+// vectorCopies returns for each row the number of rows with exactly the same vector, including itself; −0 equals 0.
+// A nil row has no copies.
+func vectorCopies(vectors [][]float32) []int {
+	keys, count := make([][sha256.Size]byte, len(vectors)), map[[sha256.Size]byte]int{}
+	var buf []byte
+	for i, v := range vectors {
+		if v == nil {
+			continue
+		}
+		buf = buf[:0]
+		for _, x := range v {
+			if x == 0 {
+				x = 0 // −0 equals 0
+			}
+			buf = binary.LittleEndian.AppendUint32(buf, math.Float32bits(x))
+		}
+		keys[i] = sha256.Sum256(buf)
+		count[keys[i]]++
+	}
+	copies := make([]int, len(vectors))
+	for i, v := range vectors {
+		if copies[i] = 1; v != nil {
+			copies[i] = count[keys[i]]
+		}
+	}
+	return copies
 }

@@ -88,20 +88,20 @@ func computeDecomposedDIG(_ context.Context, call *metrics.Call, o RegionOptions
 	if err != nil {
 		return nil, err
 	}
-	number("introduction: regional disparity of backgrounds over that of objects", candidates[0].Value)
+	number("introduction: regional disparity of backgrounds over that of objects", candidates[0].Ratio)
 	number("section 4.2: background coverage, best region over worst", candidates[0].Background)
 	number("section 4.2: object coverage, best region over worst", candidates[0].Object)
-	number("section 4.2: span of regional precision, backgrounds over objects", candidates[2].Value)
+	number("section 4.2: span of regional precision, backgrounds over objects", candidates[2].Ratio)
 	scored := func(name string) bool {
 		return slices.ContainsFunc(original.BackgroundCoverage, func(v regionScore) bool { return v.Region == name })
 	}
 	trends, err := trends(*original, changed,
-		trendOptions{SkipRegions: !scored("Africa") || !scored("SouthEastAsia")})
+		TrendLinesOptions{AnyRegions: !scored("Africa") || !scored("SouthEastAsia")})
 	if err != nil {
 		return nil, err
 	}
 	for _, t := range trends {
-		out.AddVerdict(t.Name, t.Verdict)
+		out.AddVerdict(t.Trend, t.Verdict)
 	}
 	return out, nil
 }

@@ -9,61 +9,38 @@ import (
 	"antipode/metrics/interval"
 )
 
-// trend is an expectation of a new run, with the two numbers that it compares.
-type trend struct {
-	Name         string
-	Verdict      string // pass, FAIL or undecided, see [interval.Bounded]
-	A, B         float64
-	AName, BName string
-	Rule         string           // required relation of A and B
-	Difference   interval.Bounded // what the rule is about; without an interval where A or B has none
-}
-
-// String returns the trend as a line of a report.
-func (t trend) String() string {
-	return fmt.Sprintf("%s  %s: %s %.3f, %s %.3f (%s)", t.Verdict, t.Name, t.AName, t.A, t.BName, t.B, t.Rule)
-}
-
-// trendOptions are the options of [trends], with defaults in brackets.
-type trendOptions struct {
-	Equal   float64 // "about equal", "within a few hundredths", "little changed": at most this far apart [0.05]
-	Clearly float64 // "clearly up": at least this much [0.02]
-	// expected to have the smallest background coverage and equal precision of objects and backgrounds [Africa]
-	LowRegion   string
-	HighRegion  string // expected to have the largest background coverage [SouthEastAsia]
-	SkipRegions bool   // omit the expectations of named regions, for data sets other than GeoDE
-}
-
 // trends checks the signs and orders of the paper's findings in a new run (section 8 of the specification). If new is
 // nil, the expectations of a second template are omitted. Where the scores have intervals, an expectation is undecided
 // if the interval of the difference that it is about allows both.
-func trends(orig components, new *components, o trendOptions) ([]trend, error) {
-	o = trendOptions{cmp.Or(o.Equal, 0.05), cmp.Or(o.Clearly, 0.02), cmp.Or(o.LowRegion, "Africa"),
-		cmp.Or(o.HighRegion, "SouthEastAsia"), o.SkipRegions}
+func trends(orig components, new *components, o TrendLinesOptions) ([]TrendLineRow, error) {
+	o.Equal, o.Clearly = cmp.Or(o.Equal, 0.05), cmp.Or(o.Clearly, 0.02)
+	o.Low, o.High = cmp.Or(o.Low, "Africa"), cmp.Or(o.High, "SouthEastAsia")
 	a, err := orig.summaries()
 	if err != nil {
 		return nil, err
 	}
 	expect := func(name, an string, x interval.Bounded, bn string, y, d interval.Bounded, least, most float64,
-		rule string) trend {
-		return trend{name, d.Within(least, most), x.Value, y.Value, an, bn, rule, d}
+		rule string) TrendLineRow {
+		verdict := d.Within(least, most)
+		return TrendLineRow{name, verdict, an, bn, rule, fmt.Sprintf("%s  %s: %s %.3f, %s %.3f (%s)", verdict, name, an,
+			x.Value, bn, y.Value, rule), x.Value, y.Value, d.Low, d.High}
 	}
-	above := func(name, an string, x interval.Bounded, bn string, y interval.Bounded) trend {
+	above := func(name, an string, x interval.Bounded, bn string, y interval.Bounded) TrendLineRow {
 		return expect(name, an, x, bn, y, x.Minus(y), 0, math.Inf(1), "first above second")
 	}
-	equal := func(name, an string, x interval.Bounded, bn string, y interval.Bounded) trend {
+	equal := func(name, an string, x interval.Bounded, bn string, y interval.Bounded) TrendLineRow {
 		return expect(name, an, x, bn, y, x.Minus(y), math.Nextafter(-o.Equal, -1), o.Equal,
 			fmt.Sprintf("at most %.2f apart", o.Equal))
 	}
-	up := func(name string, x, y interval.Bounded) trend {
+	up := func(name string, x, y interval.Bounded) TrendLineRow {
 		return expect(name, "Orig.", x, "New", y, y.Minus(x), math.Nextafter(o.Clearly, 0), math.Inf(1),
 			fmt.Sprintf("up by at least %.2f", o.Clearly))
 	}
 	// extreme compares a region's background coverage with the smallest (sign 1) or largest (−1) of the others.
-	extreme := func(name, region, what string, sign float64, worst float64, worstRegion string) (trend, error) {
+	extreme := func(name, region, what string, sign float64, worst float64, worstRegion string) (TrendLineRow, error) {
 		of, err := find(orig.BackgroundCoverage, region)
 		if err != nil {
-			return trend{}, err
+			return TrendLineRow{}, err
 		}
 		next := interval.Bounded{Value: math.NaN()}
 		for _, v := range orig.BackgroundCoverage {
@@ -78,34 +55,34 @@ func trends(orig components, new *components, o trendOptions) ([]trend, error) {
 		return expect(name+region, region, own, what+worstRegion+")", interval.Bounded{Value: worst}, d,
 			math.Nextafter(0, -1), math.Inf(1), "the same"), nil
 	}
-	trends := []trend{
+	out := []TrendLineRow{
 		above("average precision, object above background", "Obj-only", orig.average(0), "BG-only", orig.average(1)),
 		equal("average coverage about equal", "Obj-only", orig.average(3), "BG-only", orig.average(2)),
 		above("best/worst coverage larger for background", "BG-only", interval.Bounded{Value: a.bc.Ratio}, "Obj-only",
 			interval.Bounded{Value: a.oc.Ratio}),
 	}
-	if !o.SkipRegions {
-		low, err1 := extreme("smallest background coverage in ", o.LowRegion, "smallest (", 1, a.bc.Worst,
+	if !o.AnyRegions {
+		low, err1 := extreme("smallest background coverage in ", o.Low, "smallest (", 1, a.bc.Worst,
 			a.bc.WorstRegion)
-		high, err2 := extreme("largest background coverage in ", o.HighRegion, "largest (", -1, a.bc.Best,
+		high, err2 := extreme("largest background coverage in ", o.High, "largest (", -1, a.bc.Best,
 			a.bc.BestRegion)
-		lowObject, err3 := find(orig.ObjectPrecision, o.LowRegion)
-		lowBackground, err4 := find(orig.BackgroundPrecision, o.LowRegion)
+		lowObject, err3 := find(orig.ObjectPrecision, o.Low)
+		lowBackground, err4 := find(orig.BackgroundPrecision, o.Low)
 		if err := cmp.Or(err1, err2, err3, err4); err != nil {
 			return nil, err
 		}
-		trends = append(trends, low, high, equal(o.LowRegion+"'s precision about equal in both components", "Obj-only",
-			orig.bounded(0, regionScore{o.LowRegion, lowObject}), "BG-only",
-			orig.bounded(1, regionScore{o.LowRegion, lowBackground})))
+		out = append(out, low, high, equal(o.Low+"'s precision about equal in both components", "Obj-only",
+			orig.bounded(0, regionScore{o.Low, lowObject}), "BG-only",
+			orig.bounded(1, regionScore{o.Low, lowBackground})))
 	}
 	if new == nil {
-		return trends, nil
+		return out, nil
 	}
 	b, err := new.summaries()
 	if err != nil {
 		return nil, err
 	}
-	return append(trends,
+	return append(out,
 		up("average background coverage clearly up", orig.average(2), new.average(2)),
 		up("worst background coverage clearly up", orig.bounded(2, regionScore{a.bc.WorstRegion, a.bc.Worst}),
 			new.bounded(2, regionScore{b.bc.WorstRegion, b.bc.Worst})),

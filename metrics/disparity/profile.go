@@ -44,7 +44,6 @@ type Profile struct {
 	Closed     bool   // the boundary belongs to the ball
 	Seed       uint64 // of the balanced sample
 
-	Failures          FailureLimit
 	DiscardDuplicates bool // exclude all real images with equal vectors
 
 	// Rules for images without a mask, and for masked ones with too few patches (table 4.6). In Full-image
@@ -69,7 +68,6 @@ func Paper() Profile {
 		ClassCount: 24,
 		Regions:    []string{"Africa", "Americas", "EastAsia", "Europe", "SouthEastAsia", "WestAsia"},
 		N:          170, K: 3, Seed: 42,
-		Failures:     paperLimit,
 		RealUnmasked: drop, RealSmall: drop, ObjectUnmasked: miss, BackgroundUnmasked: useFull, GeneratedSmall: miss,
 		MinBackgroundPatches: 1,
 	}

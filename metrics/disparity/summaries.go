@@ -2,11 +2,11 @@ package disparity
 
 import (
 	"antipode/metrics"
+	"cmp"
 	"context"
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"antipode/datasets"
 	"antipode/datasets/table"
@@ -158,15 +158,8 @@ var disparityRatios = metrics.Define(metrics.Definition[RegionOptions, Disparity
 		if err != nil {
 			return nil, err
 		}
-		candidates, err := candidates(d)
-		if err != nil {
-			return nil, bothVectors(err)
-		}
-		for _, c := range candidates {
-			out = append(out, DisparityRatioRow{Name: c.Name, Formula: c.Formula, Ratio: c.Value,
-				Background: c.Background, Object: c.Object})
-		}
-		return out, nil
+		out, err = candidates(d)
+		return out, bothVectors(err)
 	},
 })
 
@@ -291,23 +284,30 @@ func computeObjectMeans(_ context.Context, call *metrics.Call, o RegionOptions) 
 	if in.Err != nil {
 		return nil, in.Err
 	}
+	objects, precision, coverage := in.Frame.Texts("object"), in.Frame.Numbers("precision"),
+		in.Frame.Numbers("coverage")
 	for _, g := range groups {
-		means := map[string][]objectMean{}
-		for _, score := range regionScores {
-			var values []objectScore
-			for _, i := range g.Rows {
-				v := objectScore{Object: in.Frame.Texts("object")[i], Region: names[i], Value: math.NaN()}
-				without := func(s string) bool { return math.IsNaN(in.Frame.Numbers(s)[i]) }
-				if !slices.ContainsFunc(regionScores, without) {
-					v.Value = in.Frame.Numbers(score)[i]
-				}
-				values = append(values, v)
+		slices.SortFunc(g.Rows, func(a, b int) int {
+			return cmp.Or(cmp.Compare(objects[a], objects[b]), cmp.Compare(names[a], names[b]))
+		})
+		first := len(out)
+		for _, i := range g.Rows {
+			if len(out) == first || out[len(out)-1].Object != objects[i] {
+				out = append(out, ObjectMeanRow{Object: objects[i], Vector: g.By[0]})
 			}
-			means[score] = meansOfObjects(values)
+			m := &out[len(out)-1]
+			switch {
+			case !math.IsNaN(precision[i]) && !math.IsNaN(coverage[i]):
+				m.Precision, m.Coverage, m.Regions = m.Precision+precision[i], m.Coverage+coverage[i], m.Regions+1
+			case m.Missing == "":
+				m.Missing = names[i]
+			default:
+				m.Missing += ", " + names[i]
+			}
 		}
-		for i, m := range means["precision"] {
-			out = append(out, ObjectMeanRow{Object: m.Object, Vector: g.By[0], Missing: strings.Join(m.Missing, ", "),
-				Precision: m.Mean, Coverage: means["coverage"][i].Mean, Regions: len(m.Regions)})
+		for i := range out[first:] {
+			m := &out[first+i]
+			m.Precision, m.Coverage = m.Precision/float64(m.Regions), m.Coverage/float64(m.Regions)
 		}
 	}
 	return out, nil

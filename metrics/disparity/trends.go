@@ -51,16 +51,8 @@ var trendLines = datasets.Define(datasets.Operation[TrendLinesOptions, TrendLine
 			}
 			changed = &d
 		}
-		trends, err := trends(original, changed, trendOptions{Equal: o.Equal, Clearly: o.Clearly,
-			LowRegion: o.Low, HighRegion: o.High, SkipRegions: o.AnyRegions})
-		if err != nil {
-			return nil, bothVectors(err)
-		}
-		for _, t := range trends {
-			out = append(out, TrendLineRow{Trend: t.Name, Verdict: t.Verdict, AName: t.AName, BName: t.BName,
-				Rule: t.Rule, Line: t.String(), A: t.A, B: t.B, Low: t.Difference.Low, High: t.Difference.High})
-		}
-		return out, nil
+		out, err = trends(original, changed, o)
+		return out, bothVectors(err)
 	},
 })
 
