@@ -105,18 +105,18 @@ func computeBounds(_ context.Context, call *Call, o BoundsOptions) (out []Bounds
 		row.Used = len(there)
 		missing := row.Asked - row.Used
 		least, most := o.Least, o.Most
-		if center := average(there); len(there) > 0 && o.Rule == "at-least" {
+		if center := tabular.Average(there); len(there) > 0 && o.Rule == "at-least" {
 			least = center
 		} else if len(there) > 0 && o.Rule == "at-most" {
 			most = center
 		}
 		low, high := slices.Concat(there, slices.Repeat([]float64{least}, missing)),
 			slices.Concat(there, slices.Repeat([]float64{most}, missing))
-		row.Missing = estimated(interval.Wilson(missing, row.Asked, o.Level))
-		row.Value, row.Least, row.Most = Exact(average(there)), average(low), average(high)
+		row.Missing = Estimated(interval.Wilson(missing, row.Asked, o.Level))
+		row.Value, row.Least, row.Most = Exact(tabular.Average(there)), tabular.Average(low), tabular.Average(high)
 		row.Bounded = Exact((row.Least + row.Most) / 2)
 		if len(low) >= 2 {
-			lower, upper := sampleMean(low), sampleMean(high)
+			lower, upper := interval.SampleMean(low), interval.SampleMean(high)
 			lows, highs = append(lows, lower), append(highs, upper)
 			row.Bounded.Low, row.Bounded.High = o.imbensManski(lower, upper)
 			row.Interval = fmt.Sprintf("%.4g %% interval of Imbens and Manski", 100*o.Level)
@@ -124,7 +124,7 @@ func computeBounds(_ context.Context, call *Call, o BoundsOptions) (out []Bounds
 			notes.Add("too few rows for an interval", strings.Join(g.By, "/"))
 		}
 		if len(there) >= 2 {
-			row.Value.Low, row.Value.High = o.within(sampleMean(there).Interval(o.Level))
+			row.Value.Low, row.Value.High = o.within(interval.SampleMean(there).Interval(o.Level))
 		}
 		out = append(out, row)
 	}
@@ -133,12 +133,6 @@ func computeBounds(_ context.Context, call *Call, o BoundsOptions) (out []Bounds
 		o.compare(out, lows, highs)
 	}
 	return out, nil
-}
-
-// sampleMean is the mean of values, two or more finite ones, with its variance.
-func sampleMean(values []float64) interval.Powered {
-	p, _ := interval.PredictionPowered(values, make([]float64, len(values)), nil, false) // no error of such values
-	return p
 }
 
 // within ends an interval at the possible values.

@@ -46,7 +46,7 @@ func refused(t *testing.T, worlds int, atRandom bool) (h holds) {
 	rng := rand.New(rand.NewPCG(near.Seed(t), 7))
 	for range worlds {
 		world, truth := refusingWorld(rng, 200, atRandom)
-		f, _, err := evaluate(t, ask{"bounds", []string{"identity"}, nil}, world)
+		f, _, err := evaluate(t, ask{Metric: "bounds", By: []string{"identity"}}, world)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -75,7 +75,7 @@ func TestBounds(t *testing.T) {
 		table.NumberColumn("value", []float64{1, 0, nan, nan, nan})}}
 	for rule, want := range map[string][]float64{"none": {0.5, 0.2, 0.8}, "at-least": {0.5, 0.5, 0.8},
 		"at-most": {0.5, 0.2, 0.5}} {
-		got, _, err := evaluate(t, ask{"bounds", nil, map[string]string{"rule": rule}}, f)
+		got, _, err := evaluate(t, ask{Metric: "bounds", Options: map[string]string{"rule": rule}}, f)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,7 +87,7 @@ func TestBounds(t *testing.T) {
 			t.Errorf("%s: %s", counts, datasets.Format(got, 0))
 		}
 	}
-	_, _, err := evaluate(t, ask{"bounds", nil, map[string]string{"most": "0.5"}}, f)
+	_, _, err := evaluate(t, ask{Metric: "bounds", Options: map[string]string{"most": "0.5"}}, f)
 	if err == nil || !strings.Contains(err.Error(), "1 is not from 0 to 0.5") {
 		t.Errorf("a value out of range: %v", err)
 	}

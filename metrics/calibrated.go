@@ -289,7 +289,7 @@ func computeCalibratedGaps(_ context.Context, call *Call, o CalibratedOptions) (
 		corrected, plain = append(corrected, *g.powered), append(plain, *g.judge)
 	}
 	for i, g := range groups {
-		gap := func(of []interval.Powered) Estimate { return estimated(interval.PoweredToMean(level, i, of, nil)) }
+		gap := func(of []interval.Powered) Estimate { return Estimated(interval.PoweredToMean(level, i, of, nil)) }
 		r := CalibratedGapRow{Group: g.by, Gap: gap(corrected), JudgeGap: gap(plain),
 			Judged: len(g.judged) + len(g.rest), Labeled: len(g.labels),
 			Interval: o.interval(", simultaneous over the groups")}

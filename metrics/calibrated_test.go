@@ -46,7 +46,7 @@ func TestCalibrated(t *testing.T) {
 	answers, labels := judgedWorld(rng, 600, 80, []float64{0.8, 0.8, 0.8}, []float64{0, 0.3, 0.1})
 	labels = labels.Pick(seq(0, 160)) // the third island has none
 	options := map[string]string{"positive": "yes"}
-	f, notes, err := evaluate(t, ask{"calibrated", []string{"region"}, options}, answers, labels)
+	f, notes, err := evaluate(t, ask{Metric: "calibrated", By: []string{"region"}, Options: options}, answers, labels)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,16 +62,17 @@ func TestCalibrated(t *testing.T) {
 		!strings.Contains(strings.Join(notes, "\n"), "fewer than two labels: the judge's number is not calibrated") {
 		t.Errorf("%s\n%q", shown, notes)
 	}
-	alone, _, err := evaluate(t, ask{"calibrated", []string{"region"}, options}, answers)
+	alone, _, err := evaluate(t, ask{Metric: "calibrated", By: []string{"region"}, Options: options}, answers)
 	if err != nil || alone.Texts("basis")[0] != "judge alone, not calibrated" {
 		t.Errorf("without labels: %v", err)
 	}
-	gaps, _, err := evaluate(t, ask{"calibrated-gaps", []string{"region"}, options}, answers, labels)
+	gaps, _, err := evaluate(t, ask{Metric: "calibrated-gaps", By: []string{"region"}, Options: options}, answers,
+		labels)
 	if err != nil || gaps.Len() != 2 || strings.Join(gaps.Texts("flagged"), " ") != "no no" ||
 		strings.Join(gaps.Texts("judge_flagged"), " ") != "yes yes" {
 		t.Errorf("%s, %v", datasets.Format(gaps, 0), err)
 	}
-	if _, _, err := evaluate(t, ask{"calibrated-gaps", nil, options}, answers, labels); err == nil ||
+	if _, _, err := evaluate(t, ask{Metric: "calibrated-gaps", Options: options}, answers, labels); err == nil ||
 		!strings.Contains(err.Error(), "compares groups") {
 		t.Errorf("no groups: %v", err)
 	}
@@ -95,7 +96,7 @@ func TestCalibratedReads(t *testing.T) {
 	options := map[string]string{"value": "p", "method": "published"}
 	run := func(answers, labels *table.Frame) (*table.Frame, []string) {
 		t.Helper()
-		f, notes, err := evaluate(t, ask{"calibrated", nil, options}, answers, labels)
+		f, notes, err := evaluate(t, ask{Metric: "calibrated", Options: options}, answers, labels)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -111,7 +112,7 @@ func TestCalibratedReads(t *testing.T) {
 	again, _ := run(answers.Pick([]int{5, 3, 1, 0, 2, 4}), labels.Pick([]int{5, 4, 3, 2, 1, 0}))
 	near.Check(t, "another order", again.Numbers("calibrated"), f.Numbers("calibrated"), 1e-12, 0)
 	words := labels.With(table.TextColumn("label", []string{"yes", "no", "no", "yes", "yes", ""}))
-	if _, _, err := evaluate(t, ask{"calibrated", nil, options}, answers, words); err == nil ||
+	if _, _, err := evaluate(t, ask{Metric: "calibrated", Options: options}, answers, words); err == nil ||
 		!strings.Contains(err.Error(), `holds texts such as "yes": name the one that counts 1`) {
 		t.Errorf("texts: %v", err)
 	}
@@ -123,7 +124,7 @@ func TestCalibratedReads(t *testing.T) {
 		t.Errorf("%q", notes)
 	}
 	twice := answers.Pick([]int{0, 0})
-	if _, _, err := evaluate(t, ask{"calibrated", nil, options}, twice, labels); err == nil ||
+	if _, _, err := evaluate(t, ask{Metric: "calibrated", Options: options}, twice, labels); err == nil ||
 		!strings.Contains(err.Error(), `"a" is in row 1, too`) {
 		t.Errorf("an item twice: %v", err)
 	}
@@ -153,11 +154,12 @@ func calibrationWorlds(t *testing.T, worlds, labeled int, method string) (r worl
 	for range worlds {
 		fair := []float64{0.8, 0.8, 0.8, 0.8, 0.8, 0.8}
 		answers, labels := judgedWorld(rng, 200, labeled, fair, islandErrors)
-		gaps, _, err := evaluate(t, ask{"calibrated-gaps", []string{"region"}, options}, answers, labels)
+		gaps, _, err := evaluate(t, ask{Metric: "calibrated-gaps", By: []string{"region"}, Options: options}, answers,
+			labels)
 		must.Do(t, err)
 		r.alarms += any(gaps.Texts("flagged"))
 		r.judgeAlarms += any(gaps.Texts("judge_flagged"))
-		f, _, err := evaluate(t, ask{"calibrated", []string{"region"}, options}, answers, labels)
+		f, _, err := evaluate(t, ask{Metric: "calibrated", By: []string{"region"}, Options: options}, answers, labels)
 		must.Do(t, err)
 		low, high := f.Numbers("calibrated_low"), f.Numbers("calibrated_high")
 		wide, narrow := 0.0, 0.0
@@ -171,7 +173,8 @@ func calibrationWorlds(t *testing.T, worlds, labeled int, method string) (r worl
 		r.width += narrow / wide / float64(worlds)
 		fair[rng.IntN(6)] = 0.5
 		answers, labels = judgedWorld(rng, 200, labeled, fair, islandErrors)
-		gaps, _, err = evaluate(t, ask{"calibrated-gaps", []string{"region"}, options}, answers, labels)
+		gaps, _, err = evaluate(t, ask{Metric: "calibrated-gaps", By: []string{"region"}, Options: options}, answers,
+			labels)
 		must.Do(t, err)
 		for i, p := range fair {
 			if p == 0.5 {
@@ -193,7 +196,7 @@ func TestQuestionScores(t *testing.T) {
 		table.TextColumn("region", []string{"n", "n", "n", "s", "s"}),
 		table.NumberColumn("answer_correct", []float64{1, 0, nan, 1, nan}),
 		table.NumberColumn("answer_p_wanted", []float64{0.9, 0.4, nan, 0, nan})}}
-	out, _, err := evaluate(t, ask{"question-scores", []string{"image_id", "region"}, nil}, f)
+	out, _, err := evaluate(t, ask{Metric: "question-scores", By: []string{"image_id", "region"}}, f)
 	must.Do(t, err)
 	near.Check(t, "tifa", out.Numbers("tifa"), []float64{0.5, 1, nan}, 1e-12, 0)
 	near.Check(t, "soft", out.Numbers("soft_tifa"), []float64{0.65, 0, nan}, 1e-12, 0)
@@ -202,7 +205,7 @@ func TestQuestionScores(t *testing.T) {
 	if out.Texts("region")[1] != "s" || out.Texts("id")[0] != "a" {
 		t.Errorf("%s", datasets.Format(out, 0))
 	}
-	if _, _, err := evaluate(t, ask{"question-scores", nil, nil}, f.With(table.NumberColumn("answer_p_wanted",
+	if _, _, err := evaluate(t, ask{Metric: "question-scores"}, f.With(table.NumberColumn("answer_p_wanted",
 		[]float64{2, 0, 0, 0, 0}))); err == nil || !strings.Contains(err.Error(), "2 is no probability") {
 		t.Errorf("no probability: %v", err)
 	}
@@ -232,7 +235,7 @@ func diversityWorlds(t *testing.T, worlds int, shares []float64, labeled int) (c
 				names, labels = append(names, fmt.Sprint(i)), append(labels, fmt.Sprint("kind ", k))
 			}
 		}
-		f, _, err := evaluate(t, ask{"calibrated-diversity", nil, map[string]string{"resamples": "200"}},
+		f, _, err := evaluate(t, ask{Metric: "calibrated-diversity", Options: map[string]string{"resamples": "200"}},
 			&table.Frame{Columns: []table.Column{table.TextColumn("id", ids), table.TextColumn("answer", answers)}},
 			&table.Frame{Columns: []table.Column{table.TextColumn("id", names), table.TextColumn("label", labels)}})
 		if err != nil {
@@ -257,8 +260,9 @@ func TestCalibratedDiversity(t *testing.T) {
 		text("region", "x", "x", "x", "x", "y", "y", "x"), text("answer", "p", "p", "q", "q", "p", "p", "")}}
 	labels := &table.Frame{Columns: []table.Column{text("id", "a", "a", "b", "c"), text("label", "p", "q", "p", "q")}}
 	// Of x, answers p: labels p 1.5, q 0.5; answers q: q 1. With prior counts of 1/2: p 2/3, q 1/3; p 1/4, q 3/4.
-	f, notes, err := evaluate(t, ask{"calibrated-diversity", []string{"region"}, map[string]string{"resamples": "-1",
-		"order": "2"}}, answers, labels)
+	f, notes, err := evaluate(t, ask{Metric: "calibrated-diversity", By: []string{"region"},
+		Options: map[string]string{"resamples": "-1",
+			"order": "2"}}, answers, labels)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,7 +34,7 @@ func TestCompareEqualsSciPy(t *testing.T) {
 		if !c.Paired {
 			second = "other"
 		}
-		f, _, err := evaluate(t, ask{"compare", nil, map[string]string{"audit": "clustered-mean value=v",
+		f, _, err := evaluate(t, ask{Metric: "compare", Options: map[string]string{"audit": "clustered-mean value=v",
 			"better": "higher", "resamples": "8000"}}, runOf("id", "n", c.A), runOf(second, "n", c.B))
 		must.Do(t, err)
 		near.Check(t, c.Name, []float64{f.Numbers("change")[0]}, []float64{c.Mean}, 1e-9, 1e-12)
@@ -98,7 +98,7 @@ func TestCompareReads(t *testing.T) {
 			"north no regression 60 0 0; south undecided 60 0 0"},
 		{"only one group", a.Pick(seq(0, 1)), options(), "north undecided 1 59 0; south undecided 0 60 0"},
 	} {
-		f, _, err := evaluate(t, ask{"compare", nil, c.options}, a, c.b)
+		f, _, err := evaluate(t, ask{Metric: "compare", Options: c.options}, a, c.b)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -126,7 +126,7 @@ func TestCompareReads(t *testing.T) {
 	} {
 		with := a.With(table.NumberColumn("answer_correct", make([]float64, a.Len())),
 			table.NumberColumn("answer_p_wanted", make([]float64, a.Len())))
-		_, _, err := evaluate(t, ask{"compare", nil, o}, with, with)
+		_, _, err := evaluate(t, ask{Metric: "compare", Options: o}, with, with)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
@@ -174,7 +174,7 @@ func watchRuns(t *testing.T, sequences, runs, changed int) {
 			if look {
 				options["look"] = fmt.Sprint(k)
 			}
-			f, _, err := evaluate(t, ask{"compare", nil, options}, first, run(fmt.Sprint(k, " "), shift))
+			f, _, err := evaluate(t, ask{Metric: "compare", Options: options}, first, run(fmt.Sprint(k, " "), shift))
 			must.Do(t, err)
 			if slices.Contains(f.Texts("verdict"), Regression) {
 				return k
@@ -243,7 +243,7 @@ func compareRuns(t *testing.T, pairs int) {
 			// Two-sided at 5 % of four rows: normal quantiles of 1 − 0.05/8 and 0.8.
 			gap := (2.4977 + 0.8416) * deviation / math.Sqrt(n)
 			for _, worse := range []float64{0, gap} {
-				f, _, err := evaluate(t, ask{"compare", nil, map[string]string{
+				f, _, err := evaluate(t, ask{Metric: "compare", Options: map[string]string{
 					"audit": "clustered-mean value=v by=region", "better": "higher", "resamples": "200"}},
 					run("a", 0), run(second, worse))
 				must.Do(t, err)

@@ -30,7 +30,7 @@ func TestCrossed(t *testing.T) {
 		table.TextColumn("template", templates), table.TextColumn("rater", raters),
 		table.NumberColumn("value", values)}}
 	options := map[string]string{"over": "template,rater"}
-	gaps, notes, err := evaluate(t, ask{"crossed-gaps", []string{"identity"}, options}, f)
+	gaps, notes, err := evaluate(t, ask{Metric: "crossed-gaps", By: []string{"identity"}, Options: options}, f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func TestCrossed(t *testing.T) {
 	if !strings.Contains(s, "1 rows have no value") || !strings.Contains(s, "rater has one value") {
 		t.Error(s)
 	}
-	parts, _, err := evaluate(t, ask{"variance-components", []string{"identity"}, options}, f)
+	parts, _, err := evaluate(t, ask{Metric: "variance-components", By: []string{"identity"}, Options: options}, f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func TestCrossed(t *testing.T) {
 		t.Errorf("%s: %v", got, parts.Numbers("share"))
 	}
 	for want, o := range map[string]map[string]string{"over": nil, "no such column": {"over": "seed"}} {
-		if _, _, err := evaluate(t, ask{"crossed-gaps", []string{"identity"}, o}, f); err == nil ||
+		if _, _, err := evaluate(t, ask{Metric: "crossed-gaps", By: []string{"identity"}, Options: o}, f); err == nil ||
 			!strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}

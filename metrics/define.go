@@ -3,6 +3,7 @@ package metrics
 import (
 	"antipode/datasets"
 	"antipode/datasets/operation"
+	"antipode/metrics/interval"
 )
 
 // Definition defines a metric by its options, the columns of its result and the function that computes it; see
@@ -21,8 +22,27 @@ type Estimate = operation.Estimate
 // Group holds the values of the grouping columns; as a field of a row it becomes these columns.
 type Group = operation.Group
 
+// Sets are the two tables that a score of two sets of images compares.
+type Sets struct {
+	Real      datasets.Table // reference images
+	Generated datasets.Table
+}
+
+// Inputs returns the tables by role.
+func (s Sets) Inputs() map[string]datasets.Table {
+	return map[string]datasets.Table{"real": s.Real, "generated": s.Generated}
+}
+
+// By returns its arguments, the names of grouping columns: By: metrics.By("region", "object").
+func By(columns ...string) []string { return columns }
+
 // Exact returns an estimate without an interval.
 func Exact(value float64) Estimate { return operation.Exact(value) }
+
+// Estimated returns the estimate with an interval of package interval.
+func Estimated(iv interval.Interval) Estimate {
+	return Estimate{Value: iv.Value, Low: iv.Low, High: iv.High}
+}
 
 // Counts are the numbers of images behind a score. Embedded in a row they become its last columns.
 type Counts struct {

@@ -1,6 +1,7 @@
-// Package metrics computes the scores of the audits from tables.
+// Package metrics defines what computes scores from tables, and has the metrics that every audit may use. Those of one
+// subject are in the packages below this one.
 //
-// A metric is a function from tables to a table: [PrecisionCoverage] takes reference and generated images with
+// A metric is a function from tables to a table: disparity.PrecisionCoverage takes reference and generated images with
 // their vectors and returns a row for each group with scores, confidence intervals and counts. Constructing it does
 // no work; the result is a [datasets.Table] that computes when it is shown, saved or read. Metrics take numbers,
 // never models. The same metrics are available as `antipode score --metric NAME`.
@@ -9,30 +10,15 @@
 //
 // Each constructor takes at most one options struct, as last argument. The zero value of every field is its default:
 //
-//	scores := metrics.PrecisionCoverage(metrics.Sets{Real: photos, Generated: images},
-//		metrics.PrecisionCoverageOptions{Vector: "background_only", By: metrics.By("region")})
+//	scores := disparity.PrecisionCoverage(metrics.Sets{Real: photos, Generated: images},
+//		disparity.PrecisionCoverageOptions{Vector: "background_only", By: metrics.By("region")})
 //
 // The same name means the same everywhere: By are the grouping columns, Vector is the vector column, Resamples the
 // number of half-samples or bootstrap samples (-1 = no intervals), Level the confidence level, Seed the seed of the
 // resamples, Method the variant of a definition. Options that many metrics share are embedded structs: [Intervals] and
-// [Comparison]. `antipode score --metric NAME --help` describes each option of a
+// disparity.Comparison. `antipode score --metric NAME --help` describes each option of a
 // metric with its range and default. With an invalid value the table has an error that lists the valid
 // ones.
-//
-// # Scores of two sets of images
-//
-// [PrecisionCoverage] scores realism and diversity by group; [Gaps] and [GapsToControls] return the differences
-// between groups with simultaneous intervals; [Hyperspheres], [HubShares] and [Gallery] return the images that
-// determine a score. The ball of a reference image reaches to its k-th nearest reference image; the balls of a group
-// together are the manifold that precision and coverage refer to. A hub is a reference image whose ball contains
-// unusually many generated images. The option Unmasked selects how images without a mask are treated; they are
-// counted. Package prdc has the function on slices.
-//
-// # Summaries of scores by region
-//
-// [RegionSummary], [DisparityRatios], [TemplateDeltas], [ObjectMeans] and [TrendLines] take
-// results of [PrecisionCoverage] and compute the numbers of the Decomposed-DIG paper. [InjectedVerdicts] compares
-// gaps with the disparities injected into the training world of the built-in models.
 //
 // # Two runs
 //
@@ -52,19 +38,13 @@
 //		return float64(img.Bounds().Dx())
 //	}, metrics.By("region"))
 //
-// # Preparing images
-//
-// [ClassFilter] and [DuplicateVectors] find images to leave out; they are table operations, which are also available
-// as `antipode table --apply NAME`. [TagShares] counts manual tags.
-//
 // # Packages
 //
 // The packages below this one have pure functions on slices and constructors of tables:
 //
-//	prdc             precision, coverage, density and recall
-//	regions          summaries of scores by region, rules for images without a mask
-//	hypersphere      the generated images in each reference image's ball
+//	prdc             precision, coverage, density and recall, and which images are in which balls
 //	distribution     Fréchet and kernel distances, image retrieval, Vendi score, Hill numbers
+//	disparity        realism and diversity of images by region, and its gaps (Decomposed-DIG)
 //	consistency      correctness and consistency of images across languages
 //	concepts         concepts that a model possesses in each language
 //	representation   identity groups in images, diversity, annotators' ratings

@@ -9,6 +9,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"antipode/datasets/table"
+	"antipode/metrics/internal/tabulartest"
+)
+
+type ask = tabulartest.Ask
+
+var (
+	evaluate = tabulartest.Answer
+	options  = tabulartest.Options
 )
 
 func TestLedger(t *testing.T) {

@@ -15,8 +15,8 @@ import (
 // intervals.
 //
 // Crossed draws a cross and a dashed interval in place of the marks of some rows: values to which the caption makes an
-// exception. For the result of metrics.GapSensitivity it is {"verdict", metrics.Explained}: the gaps that errors of the
-// segmentation can explain.
+// exception. For the result of disparity.GapSensitivity it is {"verdict", disparity.Explained}: the gaps that errors
+// of the segmentation can explain.
 //
 // Joined connects the marks of a row, for example the similarities of default, stereotypical and other images of an
 // identity: the length of the line is their distance.

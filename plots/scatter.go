@@ -17,7 +17,7 @@ import (
 // Whiskers show the intervals of both columns. The axes extend a little beyond the data and end in ticks.
 //
 // Radius draws a circle around each mark that has a value in it, in the units of the axes, which then have one scale:
-// the balls of metrics.Hyperspheres, where vectors have two components.
+// the balls of disparity.Hyperspheres, where vectors have two components.
 //
 // Fits is a table with a row for each panel, found by the columns Panels and PanelRows, or with one row. Its columns
 // pearson, r_squared and n_used are written into the panel, and slope and intercept are drawn as a line. The metric

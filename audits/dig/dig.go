@@ -24,8 +24,7 @@ import (
 	"antipode/datasets/dollarstreet"
 	"antipode/datasets/geode"
 	models "antipode/gomlxmodels"
-	"antipode/metrics"
-	"antipode/metrics/regions"
+	"antipode/metrics/disparity"
 )
 
 // Original and New are the two prompt templates that the paper compares.
@@ -106,7 +105,7 @@ type Audit struct {
 
 	// Comparison are k and the boundary of the balls, and the treatment of images without a mask. Its Profile is
 	// Audit.Profile.
-	Comparison metrics.Comparison
+	Comparison disparity.Comparison
 
 	// Template is a third prompt template, compared next to Original and New: slots {object}, {region}, {adjective}
 	// and, for the regions of GeoDE, {country}. Not in the built-in world, whose generators know one template.
@@ -121,11 +120,11 @@ func (a Audit) builtIn() bool { return a.Photos == "" }
 func (a Audit) publicCode() bool { return a.Profile == PublicCode }
 
 // settings returns the parameters of the profile.
-func (a Audit) settings() regions.Profile {
+func (a Audit) settings() disparity.Profile {
 	if a.publicCode() {
-		return regions.PublicCode()
+		return disparity.PublicCode()
 	}
-	return regions.Paper()
+	return disparity.Paper()
 }
 
 // world returns the built-in world with n reference images of each object in each region.
@@ -256,7 +255,7 @@ func (a Audit) embed(images datasets.Table) datasets.Table {
 // Failures returns the counts of the candidates by object and region, and whether the two filters of appendix C keep
 // the object: at least as many images as the study takes of each region, and at most 100 of 1020 without a mask.
 func (a Audit) Failures() datasets.Table {
-	return metrics.ClassFilter(a.segment(a.Candidates()), metrics.ClassFilterOptions{MinImages: a.perCell()})
+	return disparity.ClassFilter(a.segment(a.Candidates()), disparity.ClassFilterOptions{MinImages: a.perCell()})
 }
 
 // Reference returns the reference images with their vectors. Of a data set: those with a mask, then N of each object in
@@ -274,7 +273,7 @@ func (a Audit) Reference() datasets.Table {
 		return a.embed(sample(photos))
 	}
 	photos = a.embed(photos)
-	kept := metrics.DuplicateVectors(photos, metrics.DuplicateVectorsOptions{Vector: models.Full})
+	kept := disparity.DuplicateVectors(photos, disparity.DuplicateVectorsOptions{Vector: models.Full})
 	return sample(photos.Join(kept.Select("id", "kept"), "id").Where("kept", "==", "yes"))
 }
 

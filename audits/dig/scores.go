@@ -9,6 +9,7 @@ import (
 	"antipode/datasets/geode"
 	models "antipode/gomlxmodels"
 	"antipode/metrics"
+	"antipode/metrics/disparity"
 	"antipode/metrics/significance"
 )
 
@@ -57,7 +58,7 @@ func (a Audit) Templates() []string {
 	return []string{Original, New}
 }
 
-func (a Audit) comparison() metrics.Comparison {
+func (a Audit) comparison() disparity.Comparison {
 	c := a.Comparison
 	c.Profile = a.settings().Name
 	return c
@@ -68,7 +69,7 @@ func (a Audit) scores(template string, by ...string) datasets.Table {
 	sets := a.Sets(template)
 	var all []datasets.Table
 	for _, v := range vectors {
-		all = append(all, metrics.PrecisionCoverage(sets, metrics.PrecisionCoverageOptions{By: by, Vector: v,
+		all = append(all, disparity.PrecisionCoverage(sets, disparity.PrecisionCoverageOptions{By: by, Vector: v,
 			Intervals:  metrics.Intervals{Resamples: a.Resamples},
 			Comparison: a.comparison()}))
 	}
@@ -83,20 +84,20 @@ func (a Audit) each(of func(one Audit, template string) datasets.Table) datasets
 }
 
 // Scores returns precision and coverage by model, region, vector (full, object_only, background_only) and template:
-// what the paper's Figures 4 and 12 show. See metrics.PrecisionCoverage for the columns.
+// what the paper's Figures 4 and 12 show. See disparity.PrecisionCoverage for the columns.
 func (a Audit) Scores() datasets.Table {
 	return a.each(func(one Audit, t string) datasets.Table { return one.scores(t, "region") })
 }
 
 // Summary returns average, worst and best region by template, vector and score (Figures 3 and 9); see
-// metrics.RegionSummary.
+// disparity.RegionSummary.
 func (a Audit) Summary() datasets.Table {
 	return a.each(func(one Audit, t string) datasets.Table {
-		return metrics.RegionSummary(one.scores(t, "region")).With("template", t)
+		return disparity.RegionSummary(one.scores(t, "region")).With("template", t)
 	})
 }
 
-// PaperTable returns the paper's Table "1", its only one, in its layout, by model; see metrics.PaperTable. Without
+// PaperTable returns the paper's Table "1", its only one, in its layout, by model; see disparity.PaperTable. Without
 // images of the template New it has the row Orig. alone.
 func (a Audit) PaperTable(number string) datasets.Table {
 	if err := audits.CheckTable("dig", number, "1"); err != nil {
@@ -104,9 +105,9 @@ func (a Audit) PaperTable(number string) datasets.Table {
 	}
 	return a.models(func(one Audit) datasets.Table {
 		if len(one.Templates()) > 1 {
-			return metrics.PaperTable(one.change(New))
+			return disparity.PaperTable(one.change(New))
 		}
-		return metrics.PaperTable(one.change(Original)).Head(1)
+		return disparity.PaperTable(one.change(Original)).Head(1)
 	})
 }
 
@@ -124,14 +125,14 @@ func (a Audit) deltas() datasets.Table {
 
 // change returns the changes from Original to a template.
 func (a Audit) change(template string) datasets.Table {
-	return metrics.TemplateDeltas(a.scores(Original, "region"), a.scores(template, "region"))
+	return disparity.TemplateDeltas(a.scores(Original, "region"), a.scores(template, "region"))
 }
 
 // ByObject returns the scores of each object, by vector and template: the means over the regions (Figures 10 and 11).
 func (a Audit) ByObject() datasets.Table {
 	a.Resamples = -1 // means have no intervals
 	return a.each(func(one Audit, t string) datasets.Table {
-		return metrics.ObjectMeans(one.scores(t, "object", "region")).With("template", t)
+		return disparity.ObjectMeans(one.scores(t, "object", "region")).With("template", t)
 	})
 }
 
@@ -142,7 +143,7 @@ func (a Audit) TagShares() datasets.Table {
 		return audits.NoRows(datasets.Columns("tag:text", "share:number", "n_tagged:number", "n_inspected:number"))
 	}
 	return a.models(func(one Audit) datasets.Table {
-		return metrics.TagShares(one.Images(Original), datasets.Images(a.Tags, datasets.ImagesOptions{
+		return disparity.TagShares(one.Images(Original), datasets.Images(a.Tags, datasets.ImagesOptions{
 			FileOptions: datasets.FileOptions{RepeatedIDs: true}}))
 	})
 }
@@ -157,7 +158,7 @@ func (a Audit) Gaps() datasets.Table { return a.models(Audit.gaps) }
 func (a Audit) gaps() datasets.Table {
 	sets := a.Sets(Original)
 	gaps := func(vector string) datasets.Table {
-		return metrics.GapsToControls(sets, a.Truth(), metrics.GapsOptions{By: metrics.By("region"), Vector: vector,
+		return disparity.GapsToControls(sets, a.Truth(), disparity.GapsOptions{By: metrics.By("region"), Vector: vector,
 			Scores: []string{"coverage"}, Comparison: a.comparison(), SkipFew: a.skipFew,
 			Intervals: a.family()})
 	}
@@ -174,7 +175,7 @@ func (a Audit) Findings() datasets.Table { return a.models(Audit.findings) }
 
 func (a Audit) findings() datasets.Table {
 	if a.builtIn() {
-		return metrics.InjectedVerdicts(a.gaps(), a.Truth())
+		return disparity.InjectedVerdicts(a.gaps(), a.Truth())
 	}
 	return significance.Decide(a.Gaps().Select("model", "region", "vector", "score", "gap", "gap_low",
 		"gap_high", "flagged").
@@ -183,28 +184,30 @@ func (a Audit) findings() datasets.Table {
 }
 
 // Acquisition returns how the reference images of each region were taken and stored, compared with the other regions
-// and, of what an image shows, with the generated images of the template Original; see metrics.Acquisition.
+// and, of what an image shows, with the generated images of the template Original; see disparity.Acquisition.
 func (a Audit) Acquisition() datasets.Table { return a.models(Audit.acquisition) }
 
 func (a Audit) acquisition() datasets.Table {
-	return metrics.Acquisition(a.Reference(), a.Images(Original), metrics.AcquisitionOptions{By: metrics.By("region")})
+	return disparity.Acquisition(a.Reference(), a.Images(Original),
+		disparity.AcquisitionOptions{By: metrics.By("region")})
 }
 
 // GapSources returns whose the gaps in coverage between regions are, for the template Original: the generator's, the
-// reference images', their camera's or the segmenter's, by the gaps of images that have a mask; see metrics.GapSources,
-// and notebooks/segmentation.ipynb for other masks.
+// reference images', their camera's or the segmenter's, by the gaps of images that have a mask; see
+// disparity.GapSources, and notebooks/segmentation.ipynb for other masks.
 func (a Audit) GapSources() datasets.Table { return a.models(Audit.gapSources) }
 
 func (a Audit) gapSources() datasets.Table {
 	sets := a.Sets(Original)
 	return audits.Each(vectors[1:], func(vector string) datasets.Table {
-		o := metrics.GapsOptions{By: metrics.By("region"), Vector: vector, Scores: []string{"coverage"},
+		o := disparity.GapsOptions{By: metrics.By("region"), Vector: vector, Scores: []string{"coverage"},
 			Comparison: a.comparison(), Intervals: a.family()}
 		masked := o
 		masked.Unmasked, masked.Balance, masked.SkipFew = "drop", true, true
-		masks := metrics.GapSensitivity(metrics.Gaps(sets, o), metrics.GapVariants{Masked: metrics.Gaps(sets, masked)},
-			metrics.GapSensitivityOptions{SkipFew: true})
-		return metrics.GapSources(sets, a.acquisition(), masks, metrics.GapSourceOptions{By: o.By, Vector: vector,
+		masks := disparity.GapSensitivity(disparity.Gaps(sets, o), disparity.GapVariants{Masked: disparity.Gaps(sets,
+			masked)},
+			disparity.GapSensitivityOptions{SkipFew: true})
+		return disparity.GapSources(sets, a.acquisition(), masks, disparity.GapSourceOptions{By: o.By, Vector: vector,
 			Comparison: o.Comparison, Intervals: o.Intervals})
 	})
 }
@@ -216,16 +219,16 @@ func (a Audit) family() metrics.Intervals {
 
 // Ratios returns the candidates for the paper's "1.7x": how much more backgrounds differ between regions than objects.
 func (a Audit) Ratios() datasets.Table {
-	return a.models(func(one Audit) datasets.Table { return metrics.DisparityRatios(one.scores(Original, "region")) })
+	return a.models(func(one Audit) datasets.Table { return disparity.DisparityRatios(one.scores(Original, "region")) })
 }
 
 // Claims returns the paper's findings as expectations of this run, pass or FAIL with the two numbers; those that name
 // regions only for the objects and regions of GeoDE.
 func (a Audit) Claims() datasets.Table {
 	name, _, _ := strings.Cut(a.Photos, ":")
-	o := metrics.TrendLinesOptions{AnyRegions: name != geode.Name}
+	o := disparity.TrendLinesOptions{AnyRegions: name != geode.Name}
 	return a.models(func(one Audit) datasets.Table {
-		return metrics.TrendLines(one.scores(Original, "region"), one.changed(), o)
+		return disparity.TrendLines(one.scores(Original, "region"), one.changed(), o)
 	})
 }
 
@@ -240,14 +243,14 @@ func (a Audit) changed() (scores datasets.Table) {
 // Printed returns the values and claims that the paper prints: paper, item, printed.
 func (a Audit) Printed() datasets.Table { return digin.Printed() }
 
-// Values returns our values of these by model; see metrics.Values. It has no rows in the built-in world, whose values
+// Values returns our values of these by model; see disparity.Values. It has no rows in the built-in world, whose values
 // are not comparable with those of photos.
 func (a Audit) Values() datasets.Table {
 	if a.builtIn() {
 		return audits.NoValues()
 	}
 	return a.models(func(one Audit) datasets.Table {
-		return metrics.Values(one.scores(Original, "region"), one.changed())
+		return disparity.Values(one.scores(Original, "region"), one.changed())
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"antipode/audits"
 	"antipode/datasets"
 	"antipode/metrics"
+	"antipode/metrics/disparity"
 	"antipode/metrics/significance"
 )
 
@@ -96,7 +97,7 @@ func (a Audit) Choices() datasets.Table { return significance.ByChoice(a.Sensiti
 
 // Specifications returns the gaps in coverage between regions, for the template Original, under every combination of
 // the choices of [Audit.Sensitivity] and of balancing, with a joint test of each region; see
-// metrics.Specifications. The column component has the component.
+// disparity.Specifications. The column component has the component.
 func (a Audit) Specifications() datasets.Table { return a.models(Audit.specifications) }
 
 func (a Audit) specifications() datasets.Table {
@@ -119,12 +120,12 @@ func (a Audit) specifications() datasets.Table {
 		sets.Real, sets.Generated = add(sets.Real, one.Reference()), add(sets.Generated, one.Generated(Original))
 	}
 	return audits.Each(components, func(component string) datasets.Table {
-		o := metrics.SpecificationOptions{By: metrics.By("region"), K: a.radii(), Scores: []string{"coverage"},
+		o := disparity.SpecificationOptions{By: metrics.By("region"), K: a.radii(), Scores: []string{"coverage"},
 			Unmasked: []string{"profile", "miss", "full-image", "drop"}, Balance: []string{"no", "yes"},
 			Intervals: a.family()}
 		for _, v := range variants {
 			o.Vectors = append(o.Vectors, component+v)
 		}
-		return metrics.Specifications(sets, o).With("component", component)
+		return disparity.Specifications(sets, o).With("component", component)
 	})
 }

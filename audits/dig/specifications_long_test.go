@@ -13,7 +13,7 @@ import (
 	"antipode/datasets/archipelago"
 	"antipode/datasets/table"
 	models "antipode/gomlxmodels"
-	"antipode/metrics"
+	"antipode/metrics/disparity"
 )
 
 // varied are images with the vectors of other maskings, of which a share has no mask.
@@ -103,7 +103,7 @@ func TestCalibrationOfSpecifications(t *testing.T) {
 					"real": some(rng, photos, c.perCell, "", nil, nil), "generated": made.Pick(kept)})
 				flagged := false
 				for i, choice := range out.Texts("choice") {
-					if choice != metrics.AllChoices {
+					if choice != disparity.AllChoices {
 						continue
 					}
 					yes := out.Texts("flagged")[i] == "yes"

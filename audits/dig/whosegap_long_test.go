@@ -25,7 +25,7 @@ import (
 	models "antipode/gomlxmodels"
 	"antipode/internal/must"
 	"antipode/kernel/backend/all"
-	"antipode/metrics"
+	"antipode/metrics/disparity"
 	"antipode/test/testengine"
 )
 
@@ -227,18 +227,18 @@ func TestCalibrationOfWhoseGap(t *testing.T) {
 					switch verdict := out.Texts("verdict")[i]; {
 					case region == island:
 						n[verdict]++
-					case verdict != metrics.NoGap && verdict != metrics.AboveOthers:
+					case verdict != disparity.NoGap && verdict != disparity.AboveOthers:
 						others++
 					}
 				}
 			}
 			share := func(verdict string) float64 { return 100 * float64(n[verdict]) / float64(draws) }
 			t.Logf("| %s | %s | %s | %s | %.1f | %.1f | %.1f | %.1f | %.1f | %.1f |", cmp.Or(c.photos, "good"),
-				cmp.Or(c.generator, "fair"), c.vector, c.score, share(metrics.FromGenerator),
-				share(metrics.FromReference), share(metrics.FromCamera), share("undecided"),
-				share(metrics.NoGap)+share(metrics.AboveOthers), 100*float64(others)/float64(draws))
-			if blamed := share(metrics.FromReference) + share(metrics.FromCamera); c.vector != "full" &&
-				(c.photos == all && blamed < 95 || c.generator != "" && share(metrics.FromGenerator) < 95) {
+				cmp.Or(c.generator, "fair"), c.vector, c.score, share(disparity.FromGenerator),
+				share(disparity.FromReference), share(disparity.FromCamera), share("undecided"),
+				share(disparity.NoGap)+share(disparity.AboveOthers), 100*float64(others)/float64(draws))
+			if blamed := share(disparity.FromReference) + share(disparity.FromCamera); c.vector != "full" &&
+				(c.photos == all && blamed < 95 || c.generator != "" && share(disparity.FromGenerator) < 95) {
 				t.Error("blamed too rarely")
 			}
 		})

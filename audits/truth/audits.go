@@ -8,6 +8,7 @@ import (
 	"antipode/metrics"
 	"antipode/metrics/concepts"
 	"antipode/metrics/consistency"
+	"antipode/metrics/disparity"
 	"antipode/metrics/distribution"
 	"antipode/metrics/power"
 	"antipode/metrics/significance"
@@ -57,7 +58,7 @@ func (t Test) audits() []audit {
 func (t Test) decomposedDIG(pool datasets.Table) datasets.Table {
 	sets := metrics.Sets{Real: embed(t.world(false, 0).Reference()), Generated: pool}
 	gaps := func(vector string) datasets.Table {
-		return metrics.Gaps(sets, metrics.GapsOptions{By: metrics.By("region"), Vector: vector,
+		return disparity.Gaps(sets, disparity.GapsOptions{By: metrics.By("region"), Vector: vector,
 			Scores: []string{"coverage"}, Intervals: metrics.Intervals{Level: 0.975}})
 	}
 	return gaps("background_only").Concat(gaps("object_only"))

@@ -2,8 +2,8 @@
 // depends on that row alone. The store therefore caches results by row.
 //
 // A stage registers itself with [Register]; the engine calls its Open for the arguments of a plan and drives the
-// [Worker] it returns. Workers share [Load] (one loaded model for several runs), [ReadImage], [Needs] and [Precision].
-// The stages are in the folders below this one.
+// [Worker] that it returns [Opened]. Workers share [Load] (one loaded model for several runs), [ReadImage], [Needs] and
+// [Precision]. The stages are in the folders below this one.
 package stage
 
 import (
@@ -27,7 +27,7 @@ type Stage struct {
 
 	// Open prepares the stage for one set of arguments: it finds the model and reads its configuration. It must be
 	// quick and must not use the device: Worker.Load does that, and only if a row is not in the store yet.
-	Open func(ctx context.Context, env Env, args json.RawMessage) (Worker, error)
+	Open func(ctx context.Context, env Env, args json.RawMessage) (*Opened, error)
 }
 
 // Env is what the engine provides to a stage.
@@ -116,8 +116,20 @@ type Reader interface {
 	Readings(rows *table.Frame) []table.Reading
 }
 
-// Worker computes a stage for one set of arguments.
-type Worker interface {
+// Worker computes a stage for one set of arguments. P is a prepared row.
+type Worker[P any] interface {
+	Common
+	// Prepare does a row's work on the host (decode, resize). It may run on several goroutines at once. An error makes
+	// the row bad; column is the column with the offending value.
+	Prepare(ctx context.Context, row Row) (prepared P, column string, err error)
+	// Compute takes at most Batch prepared rows and returns, for each, the values of Outputs in their order. It calls
+	// Env.OnDevice for what needs the device. With an error it may return the values of the rows that are done, nil for
+	// the others: they are stored.
+	Compute(ctx context.Context, prepared []P) ([][]table.Value, error)
+}
+
+// Common is what does not depend on the type of a [Worker]'s prepared rows.
+type Common interface {
 	// Label is what progress shows, for example "embed archipelago-vit".
 	Label() string
 	// Digest covers everything a result depends on besides the row: parameters, model digest, dtype, device kind.
@@ -132,16 +144,46 @@ type Worker interface {
 	Batch() int
 	// Load loads the model. It is called once, before the first Prepare, and only if there is work.
 	Load(ctx context.Context) error
-	// Prepare does a row's work on the host (decode, resize). It may run on several goroutines at once. An error makes
-	// the row bad; column is the column with the offending value.
-	Prepare(ctx context.Context, row Row) (prepared any, column string, err error)
-	// Compute takes at most Batch prepared rows and returns, for each, the values of Outputs in their order. It calls
-	// Env.OnDevice for what needs the device. With an error it may return the values of the rows that are done, nil for
-	// the others: they are stored.
-	Compute(ctx context.Context, prepared []any) ([][]table.Value, error)
 	// Close releases the worker's resources. The model may stay loaded for other runs. Label and Key may be called
 	// after it.
 	Close()
+}
+
+// Opened is a [Worker] as the engine drives it, whatever its prepared rows are.
+type Opened struct {
+	Common                  // may be a [Reader], [Keeper], [RowChecker] and [Paid], too
+	Rows   func(n int) Rows // begins a batch of n rows
+}
+
+// Rows are the rows of a batch, by position.
+type Rows interface {
+	// Prepare is the worker's. It may run on several goroutines at once, for different positions.
+	Prepare(ctx context.Context, at int, row Row) (column string, err error)
+	// Compute is the worker's, for prepared rows.
+	Compute(ctx context.Context, at []int) ([][]table.Value, error)
+}
+
+// Of returns a worker for the engine.
+func Of[P any](w Worker[P]) *Opened {
+	return &Opened{w, func(n int) Rows { return &rows[P]{w, make([]P, n)} }}
+}
+
+type rows[P any] struct {
+	w        Worker[P]
+	prepared []P
+}
+
+func (r *rows[P]) Prepare(ctx context.Context, at int, row Row) (column string, err error) {
+	r.prepared[at], column, err = r.w.Prepare(ctx, row)
+	return column, err
+}
+
+func (r *rows[P]) Compute(ctx context.Context, at []int) ([][]table.Value, error) {
+	list := make([]P, len(at))
+	for i, k := range at {
+		list[i] = r.prepared[k]
+	}
+	return r.w.Compute(ctx, list)
 }
 
 type stepsKey struct{}

@@ -16,6 +16,7 @@ import (
 	"antipode/metrics/agreement"
 	"antipode/metrics/concepts"
 	"antipode/metrics/consistency"
+	"antipode/metrics/disparity"
 	"antipode/metrics/representation"
 	"antipode/metrics/stereotypes"
 )
@@ -234,7 +235,7 @@ func tagsTrial(evaluate func(datasets.Table) *table.Frame) trial {
 				want[object] += 1 / float64(in.Len())
 			}
 		}
-		f := evaluate(metrics.TagShares(w.Reference(), datasets.FromFrame(c.Table)))
+		f := evaluate(disparity.TagShares(w.Reference(), datasets.FromFrame(c.Table)))
 		same(t, "share", values(f, "share", "tag"), want)
 		if f.Numbers("n_inspected")[0] != float64(in.Len()) {
 			t.Error(fmt.Sprint(f))

@@ -38,11 +38,11 @@ func (slow) Key(r stage.Row) string                        { return r.Text("id")
 func (slow) Batch() int                                    { return batch }
 func (slow) Load(context.Context) error                    { return nil }
 func (slow) Close()                                        {}
-func (slow) Prepare(_ context.Context, r stage.Row) (any, string, error) {
+func (slow) Prepare(_ context.Context, r stage.Row) (string, string, error) {
 	return r.Text("id"), "", nil
 }
 
-func (s slow) Compute(ctx context.Context, in []any) ([][]table.Value, error) {
+func (s slow) Compute(ctx context.Context, in []string) ([][]table.Value, error) {
 	// every computed item leaves a byte, so that none goes uncounted
 	if f := os.Getenv("ANTIPODE_TEST_COUNT"); f != "" {
 		log, err := os.OpenFile(f, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
@@ -59,7 +59,7 @@ func (s slow) Compute(ctx context.Context, in []any) ([][]table.Value, error) {
 	}
 	out := make([][]table.Value, len(in))
 	for i, id := range in {
-		out[i] = []table.Value{{Vector: []float32{float32(len(id.(string))), 1}}}
+		out[i] = []table.Value{{Vector: []float32{float32(len(id)), 1}}}
 	}
 	return out, nil
 }
@@ -71,10 +71,10 @@ const (
 
 func TestMain(m *testing.M) {
 	stage.Register(stage.Stage{Name: "slow", Version: 1,
-		Open: func(_ context.Context, _ stage.Env, args json.RawMessage) (stage.Worker, error) {
+		Open: func(_ context.Context, _ stage.Env, args json.RawMessage) (*stage.Opened, error) {
 			var ms int
 			err := json.Unmarshal(args, &ms)
-			return slow{time.Duration(ms) * time.Millisecond}, err
+			return stage.Of(slow{time.Duration(ms) * time.Millisecond}), err
 		}})
 	if len(os.Args) == 3 && os.Args[1] == "backend" && os.Args[2] == "child" {
 		if err := engine.ServeChild(); err != nil {

@@ -51,13 +51,13 @@ func testSet(n int, budget int64) *devices.Set {
 
 func init() {
 	stage.Register(stage.Stage{Name: "slow on devices", Version: 1,
-		Open: func(_ context.Context, env stage.Env, args json.RawMessage) (stage.Worker, error) {
+		Open: func(_ context.Context, env stage.Env, args json.RawMessage) (*stage.Opened, error) {
 			var ms int
 			err := json.Unmarshal(args, &ms)
 			if err == nil && os.Getenv(devicesVar) != "" {
 				_, err = env.DeviceKind()
 			}
-			return slow{time.Duration(ms) * time.Millisecond}, err
+			return stage.Of(slow{time.Duration(ms) * time.Millisecond}), err
 		}})
 }
 
@@ -175,7 +175,7 @@ type deadly struct{ slow }
 
 func (deadly) Digest() string { return "deadly" }
 
-func (deadly) Prepare(_ context.Context, r stage.Row) (any, string, error) {
+func (deadly) Prepare(_ context.Context, r stage.Row) (string, string, error) {
 	if strings.HasPrefix(r.Text("id"), "preparing") {
 		syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		select {}
@@ -183,9 +183,9 @@ func (deadly) Prepare(_ context.Context, r stage.Row) (any, string, error) {
 	return r.Text("id"), "", nil
 }
 
-func (d deadly) Compute(ctx context.Context, in []any) ([][]table.Value, error) {
+func (d deadly) Compute(ctx context.Context, in []string) ([][]table.Value, error) {
 	for _, id := range in {
-		if strings.HasPrefix(id.(string), "computing") {
+		if strings.HasPrefix(id, "computing") {
 			fmt.Fprintln(os.Stderr, "fatal error: out of memory\n\ngoroutine 1 [running]:\n\tmain.go:1 +0x1")
 			os.Exit(2)
 		}
@@ -195,9 +195,9 @@ func (d deadly) Compute(ctx context.Context, in []any) ([][]table.Value, error) 
 
 func init() {
 	stage.Register(stage.Stage{Name: "deadly", Version: 1,
-		Open: func(_ context.Context, env stage.Env, _ json.RawMessage) (stage.Worker, error) {
+		Open: func(_ context.Context, env stage.Env, _ json.RawMessage) (*stage.Opened, error) {
 			env.DeviceKind() // it uses the device
-			return deadly{}, nil
+			return stage.Of(deadly{}), nil
 		}})
 }
 

@@ -31,15 +31,15 @@ func (painter) Outputs([]table.ColumnSpec) []table.ColumnSpec {
 	return datasets.Columns("image:image")
 }
 
-func (p painter) Compute(ctx context.Context, in []any) ([][]table.Value, error) {
+func (p painter) Compute(ctx context.Context, in []string) ([][]table.Value, error) {
 	time.Sleep(p.wait)
 	out := make([][]table.Value, len(in))
 	for i, id := range in {
-		data, err := pngOf(400, 200, len(id.(string)))
+		data, err := pngOf(400, 200, len(id))
 		if err != nil {
 			return nil, err
 		}
-		blob, err := p.env.PutBlob(append(data, id.(string)...), ".png")
+		blob, err := p.env.PutBlob(append(data, id...), ".png")
 		if err != nil {
 			return nil, err
 		}
@@ -63,9 +63,10 @@ func pngOf(width, height, seed int) ([]byte, error) {
 
 func init() {
 	stage.Register(stage.Stage{Name: "painter", Version: 1,
-		Open: func(_ context.Context, env stage.Env, args json.RawMessage) (stage.Worker, error) {
+		Open: func(_ context.Context, env stage.Env, args json.RawMessage) (*stage.Opened, error) {
 			p := painter{env: env}
-			return p, json.Unmarshal(args, &p.wait)
+			err := json.Unmarshal(args, &p.wait)
+			return stage.Of(p), err
 		}})
 }
 

@@ -25,7 +25,7 @@ type teller struct {
 func (t teller) Digest() string                              { return "teller " + t.row }
 func (teller) Outputs([]table.ColumnSpec) []table.ColumnSpec { return datasets.Columns("answer:text") }
 
-func (t teller) Compute(_ context.Context, in []any) ([][]table.Value, error) {
+func (t teller) Compute(_ context.Context, in []string) ([][]table.Value, error) {
 	out := make([][]table.Value, len(in))
 	for i := range in {
 		out[i] = []table.Value{{Text: t.env.Secret(testKey)}}
@@ -35,8 +35,8 @@ func (t teller) Compute(_ context.Context, in []any) ([][]table.Value, error) {
 
 func init() {
 	stage.Register(stage.Stage{Name: "teller", Version: 1,
-		Open: func(_ context.Context, env stage.Env, args json.RawMessage) (stage.Worker, error) {
-			return teller{env: env, row: string(args)}, nil
+		Open: func(_ context.Context, env stage.Env, args json.RawMessage) (*stage.Opened, error) {
+			return stage.Of(teller{env: env, row: string(args)}), nil
 		}})
 }
 

@@ -16,6 +16,7 @@ import (
 	"antipode/datasets/table"
 	"antipode/kernel/view"
 	"antipode/metrics"
+	"antipode/metrics/disparity"
 )
 
 const viewArgs = "TABLE [--compare TABLE] [--real TABLE] [--export PAGE.html] [--port N] [--proxy URL] [--no-browser]"
@@ -169,8 +170,8 @@ func readReference(ctx context.Context, o *view.Options, images *table.Frame, pa
 	}
 	generated, err := open(path, root)
 	if err == nil {
-		o.Spheres, err = evaluated(ctx, metrics.Hyperspheres(metrics.Sets{Real: reference, Generated: generated},
-			metrics.HyperspheresOptions{By: o.By, Vector: o.Vector}))
+		o.Spheres, err = evaluated(ctx, disparity.Hyperspheres(metrics.Sets{Real: reference, Generated: generated},
+			disparity.HyperspheresOptions{By: o.By, Vector: o.Vector}))
 	}
 	return err
 }

@@ -12,7 +12,8 @@ import (
 var standard = []string{"fmt", "math", "os", "path/filepath", "slices", "sort", "strings", "time"}
 
 // packages are the packages of Antipode that cells use without an import.
-var packages = []string{"datasets", "gomlxmodels", "datasets/cell", "datasets/client", "metrics", "plots"}
+var packages = []string{"datasets", "gomlxmodels", "datasets/cell", "datasets/client", "metrics", "metrics/disparity",
+	"plots"}
 
 // Prelude returns the hidden first cell. It turns automatic downloads off, makes binaries smaller (a third of a second
 // faster per cell) and declares the imports; GoNB removes unused ones from each cell. Declaring them here spares

@@ -41,7 +41,7 @@ func TestNewUsers(t *testing.T) {
 		{"len(photos)", "photos.MustRows().Len()", ""},
 		{"print(photos)", "write fmt.Println(x)", ""},
 		{"%%\nphotos.region", "photos.Select(\"region\")", ""},
-		{"%%\nmetrics.precisionCoverage()", "did you mean \"metrics.PrecisionCoverage\"", ""},
+		{"%%\nmetrics.perImage()", "did you mean \"metrics.PerImage\"", ""},
 		{"%%\nfor _, p := range photos {\n}", "photos.MustRows().Texts(\"id\")", ""},
 		{"%%\nlen(photos)", "photos.MustRows().Len()", ""},
 		{"%%\nfmt.Println('text')", "double quotes", ""},

@@ -31,9 +31,9 @@ var both = models.EmbedText("archipelago-clip",
 	models.Embed("archipelago-clip", images, models.EmbedOptions{Vector: "clip_image"}), "prompt",
 	models.EmbedTextOptions{Vector: "clip_text"})`,
 	`%%
-metrics.PrecisionCoverage(sets, metrics.PrecisionCoverageOptions{By: by, Vector: "object_only"}).Show()
-metrics.Gaps(sets, metrics.GapsOptions{By: by, Vector: "full"}).Save("gaps.csv")
-metrics.Gaps(sampled, metrics.GapsOptions{By: by, Vector: "background_only"}).Show()
+disparity.PrecisionCoverage(sets, disparity.PrecisionCoverageOptions{By: by, Vector: "object_only"}).Show()
+disparity.Gaps(sets, disparity.GapsOptions{By: by, Vector: "full"}).Save("gaps.csv")
+disparity.Gaps(sampled, disparity.GapsOptions{By: by, Vector: "background_only"}).Show()
 clipscore.Scores(both).Show()
 distribution.FrechetDistance(sets, distribution.FrechetOptions{Sampling: distribution.Sampling{By: by}}).Show()
 models.Caption("archipelago-blip", images, models.CaptionOptions{MaxTokens: 12}).Select("id", "caption").Save("c.csv")`,

@@ -18,6 +18,7 @@ import (
 	"antipode/kernel/backend/engine"
 	"antipode/kernel/backend/plugin"
 	"antipode/metrics"
+	"antipode/metrics/disparity"
 )
 
 // made is a record of a small run on the built-in world, with the engine that made it.
@@ -67,7 +68,7 @@ func (m *made) write(t *testing.T, dir string) (digest string) {
 		By: metrics.By("region")}).Rows(t.Context()))(t)
 	world := datasets.Archipelago(datasets.ArchipelagoOptions{Seed: 3, PerCell: 4})
 	one := func(images datasets.Table) datasets.Table { return images.Where("object", "==", "boat") }
-	must.Get(metrics.Acquisition(one(world.Reference()), one(world.Sampled()), metrics.AcquisitionOptions{
+	must.Get(disparity.Acquisition(one(world.Reference()), one(world.Sampled()), disparity.AcquisitionOptions{
 		By: metrics.By("region")}).Rows(t.Context()))(t)
 	m.run.Journal = must.Get(ReadJournal(journal))(t)
 	for _, name := range []string{"small.ipynb", "small.html"} {

@@ -18,5 +18,5 @@
 // # Tags
 //
 // Tags are a CSV file with the columns id, image_id, tag, rater and time, one for each rater, which is written whenever
-// a tag changes. metrics.TagShares reads it.
+// a tag changes. disparity.TagShares reads it.
 package view

@@ -23,7 +23,7 @@ type Options struct {
 	Vector  string       // of Compare: the vector whose cosine distance is computed; "" = the first that both have
 
 	Real    *table.Frame // reference images, of which the large view shows the nearest by Vector
-	Spheres *table.Frame // of Real and the rows: a result of metrics.Hyperspheres by By and Vector
+	Spheres *table.Frame // of Real and the rows: a result of disparity.Hyperspheres by By and Vector
 	By      []string     // columns of the groups of Spheres, and of the table of groups above a comparison
 }
 

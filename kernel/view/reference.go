@@ -37,7 +37,7 @@ func referenceKey(f *table.Frame, by []string, row int) string {
 	return key
 }
 
-// newReference reads the result of metrics.Hyperspheres by some columns.
+// newReference reads the result of disparity.Hyperspheres by some columns.
 func newReference(real, spheres *table.Frame, by []string) (*reference, error) {
 	g, err := browse.New("reference images", real)
 	if err != nil {

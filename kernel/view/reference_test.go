@@ -9,10 +9,10 @@ import (
 	"antipode/datasets/operation"
 	"antipode/datasets/table"
 	"antipode/internal/must"
-	_ "antipode/metrics" // hyperspheres
+	_ "antipode/metrics/disparity" // hyperspheres
 )
 
-// TestReference: the balls that the large view finds are those of metrics.Hyperspheres, in all and by group; a row
+// TestReference: the balls that the large view finds are those of disparity.Hyperspheres, in all and by group; a row
 // without a vector has none.
 func TestReference(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))

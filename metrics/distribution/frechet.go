@@ -59,7 +59,7 @@ var frechetDistance = metrics.Define(metrics.Definition[FrechetOptions, FrechetR
 // so). With intervals and By, all groups are therefore scored at the n of the smallest one, and gap compares them.
 // Extrapolate selects [FrechetInfinity]. Resamples -1 is the reference implementation's value on all rows.
 func FrechetDistance(sets metrics.Sets, options ...FrechetOptions) datasets.Table {
-	return frechetDistance.Table(tables(sets), options...)
+	return frechetDistance.Table(sets.Inputs(), options...)
 }
 
 func (o FrechetOptions) scorer(g *group) (scorer, error) {

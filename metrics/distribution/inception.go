@@ -62,7 +62,7 @@ var inceptionScore = metrics.Define(metrics.Definition[InceptionOptions, Incepti
 // reference images, only the classes of ImageNet, depends on n, on the classifier and on the number of splits, and
 // images of one class each that are all alike have the best score (Barratt and Sharma 2018).
 func InceptionScore(sets metrics.Sets, options ...InceptionOptions) datasets.Table {
-	return inceptionScore.Table(tables(sets), options...)
+	return inceptionScore.Table(sets.Inputs(), options...)
 }
 
 // Inception returns exp of the mean Kullback-Leibler divergence of each image's class probabilities from their mean, in

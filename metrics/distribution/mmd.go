@@ -69,14 +69,14 @@ var cmmd = metrics.Define(metrics.Definition[KernelOptions, CMMDRow]{
 // over 100 of 1,000 images; without N the score is that of all images, which these averages estimate. The interval
 // is that of the score over other images of the same number, not the spread of subsets.
 func KID(sets metrics.Sets, options ...KernelOptions) datasets.Table {
-	return kid.Table(tables(sets), options...)
+	return kid.Table(sets.Inputs(), options...)
 }
 
 // CMMD is the metric cmmd: 1000 times the [MMD] with the [Gaussian] kernel, by group, meant for the vectors of CLIP
 // ViT-L/14-336. As in cmmd-pytorch the estimator is the biased one, which is above 0 for sets of one distribution,
 // by about 1000/n·(1 − the mean kernel) for each set: compare it at equal n, or use Method "unbiased".
 func CMMD(sets metrics.Sets, options ...KernelOptions) datasets.Table {
-	return cmmd.Table(tables(sets), options...)
+	return cmmd.Table(sets.Inputs(), options...)
 }
 
 // Kernel is the kernel of [MMD].

@@ -62,7 +62,7 @@ var imageRetrieval = metrics.Define(metrics.Definition[RetrievalOptions, Retriev
 // compared at equal n; image_retrieval_limit is [RetrievalLimit], of all images of the group. Ceiling scores
 // held-out reference images: the paper divides the limit of generated images by theirs.
 func ImageRetrieval(sets metrics.Sets, options ...RetrievalOptions) datasets.Table {
-	return imageRetrieval.Table(tables(sets), options...)
+	return imageRetrieval.Table(sets.Inputs(), options...)
 }
 
 // RetrievalLimit estimates the share of N reference images that infinitely many generated images would retrieve (IRS∞),

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"antipode/datasets"
 	"antipode/internal/fault"
 	"antipode/metrics"
 	"antipode/metrics/internal/tabular"
@@ -100,10 +99,6 @@ var (
 	twoSets = []metrics.Input{{Role: "real", About: "the reference images"},
 		{Role: "generated", About: "the generated images"}}
 )
-
-func tables(s metrics.Sets) map[string]datasets.Table {
-	return map[string]datasets.Table{"real": s.Real, "generated": s.Generated}
-}
 
 // run scores the groups of the tables.
 func (o Sampling) run(ctx context.Context, call *metrics.Call, m measure, roles ...string) ([]*result, error) {

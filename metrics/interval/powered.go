@@ -52,6 +52,13 @@ func PredictionPowered(labels, judged, rest []float64, published bool) (Powered,
 	return p, nil
 }
 
+// SampleMean is the mean of values, two or more finite ones, with the variance that [PredictionPowered] gives it
+// without a judge.
+func SampleMean(values []float64) Powered {
+	p, _ := PredictionPowered(values, make([]float64, len(values)), nil, false) // no error of such values
+	return p
+}
+
 // Plain is the mean of values of one sample, two or more, with Student's interval.
 func Plain(values []float64) Powered {
 	p, n := powered(values, values, nil, ones(len(values))), float64(len(values))

@@ -13,6 +13,7 @@ import (
 	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/metrics"
+	"antipode/metrics/disparity"
 	"antipode/metrics/internal/chain"
 	"antipode/metrics/internal/tabulartest"
 	"antipode/metrics/significance"
@@ -264,8 +265,8 @@ func TestCurve(t *testing.T) {
 	pool := datasets.FromRows([]map[string]any{{"id": "b", "region": "V", "full": []float32{1}}})
 	curve := Curve(Pools{Pool: pool}, func(pool datasets.Table) datasets.Table {
 		sets := metrics.Sets{Real: photos.Where("id", "!=", ""), Generated: pool.Where("region", "==", "V")}
-		return metrics.Gaps(sets, metrics.GapsOptions{By: metrics.By("region")}).
-			Concat(metrics.Gaps(sets, metrics.GapsOptions{By: metrics.By("region"), Vector: "other"}))
+		return disparity.Gaps(sets, disparity.GapsOptions{By: metrics.By("region")}).
+			Concat(disparity.Gaps(sets, disparity.GapsOptions{By: metrics.By("region"), Vector: "other"}))
 	}, Options{Cells: []string{"region"}, Sizes: []int{1, 2}, Shares: []float64{0.5, 1}, Resamples: 3,
 		Subject: []string{"region", "vector"}, Value: "gap", Sign: "below", Null: 0.5, Least: 0.1, Alpha: 0.01, P: "p",
 		Correct: "bh", Unit: "id", Name: "x"})

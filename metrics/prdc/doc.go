@@ -12,6 +12,11 @@
 //
 // Precision and recall are those of Kynkäänniemi et al. 2019, density and coverage those of Naeem et al. 2020.
 //
+// A [Manifold] names the images in each ball, and selects those that the Decomposed-DIG paper inspects: backgrounds and
+// objects of low diversity ([LowDiversityBackgrounds], [LowDiversityObjects]), images outside the manifold
+// ([Manifold.OutOfManifold]), and hubs, real images whose balls contain many generated ones ([Manifold.Hubs],
+// [Manifold.LeaveOut]), in a fixed order or sampled with a seed; [Tags.Shares] counts tags that a person assigned.
+//
 // # Ties, duplicates, missing images
 //
 // The boundary does not belong to the ball, unless [Options].Closed. The radius of a vector with k or more exact

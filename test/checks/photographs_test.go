@@ -13,6 +13,7 @@ import (
 	"antipode/internal/must"
 	"antipode/kernel/backend/all"
 	"antipode/metrics"
+	"antipode/metrics/disparity"
 	"antipode/test/testbackend"
 )
 
@@ -55,8 +56,8 @@ func TestPhotographs(t *testing.T) {
 // photographScores returns the precision of each group and checks that no image was lost.
 func photographScores(t *testing.T, real, generated datasets.Table, by []string) []float64 {
 	t.Helper()
-	f := must.Get(metrics.PrecisionCoverage(metrics.Sets{Real: real, Generated: generated},
-		metrics.PrecisionCoverageOptions{By: by}).Rows(context.Background()))(t)
+	f := must.Get(disparity.PrecisionCoverage(metrics.Sets{Real: real, Generated: generated},
+		disparity.PrecisionCoverageOptions{By: by}).Rows(context.Background()))(t)
 	t.Logf("by %v:\n%s", by, datasets.Format(f, 0))
 	for i, n := range f.Numbers("n_used") {
 		if f.Numbers("n_real")[i] != n || n < 60 {

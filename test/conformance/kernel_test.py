@@ -41,7 +41,7 @@ class Conformance(jupyter_kernel_test.KernelTests):
     completion_samples = [
         {"text": "%%\nfmt.Prin", "inserts": "%%\nfmt.Println"},
         {"text": "var x = plots.Fore", "inserts": "var x = plots.Forest"},
-        {"text": "var a = 1\nvar x = metrics.PrecisionC", "inserts": "var a = 1\nvar x = metrics.PrecisionCoverage"},
+        {"text": "var a = 1\nvar x = metrics.PerIm", "inserts": "var a = 1\nvar x = metrics.PerImage"},
         {"text": "var t = datasets.Archip", "inserts": "var t = datasets.Archipelago"},
         {"text": "var t = datasets.Archipelago().Refer", "inserts": "var t = datasets.Archipelago().Reference"},
         {"text": "%%\nfor i := range 3 {\n\tstrings.ToUp", "inserts": "%%\nfor i := range 3 {\n\tstrings.ToUpper"},

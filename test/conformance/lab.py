@@ -100,7 +100,7 @@ def completion(lab):
         ("var t = datasets.Arch", "Archipelago"),
         ("var f = plots.Bars{", "Series"),
         ("var o = gomlxmodels.GenerateOptions{", "Guidance"),
-        ("var o = metrics.GapsOptions{", "Comparison"),
+        ("var o = disparity.GapsOptions{", "Comparison"),
     ]
     for n, (text, wants) in enumerate(samples):
         took = completed(page, text, wants)
@@ -238,7 +238,7 @@ def columns(lab):
     samples = [
         ('var few = photos.Where("re', "region"),
         ('var f = plots.Bars{Table: photos, Y: "ra', "rain"),
-        ('var o = metrics.Comparison{Unmasked: "z', "zero-vector"),
+        ('var o = disparity.Comparison{Unmasked: "z', "zero-vector"),
     ]
     for n, (text, wants) in enumerate(samples):
         took = completed(page, text, wants)

@@ -103,7 +103,7 @@ func Digest(data []byte) string {
 }
 
 // Start opens a registered stage for some arguments; the worker is closed with the test.
-func Start(t *testing.T, env Env, name string, args any) stage.Worker {
+func Start(t *testing.T, env Env, name string, args any) *stage.Opened {
 	t.Helper()
 	w := must.Get(Open(t, env, name, args))(t)
 	t.Cleanup(w.Close)
@@ -111,7 +111,7 @@ func Start(t *testing.T, env Env, name string, args any) stage.Worker {
 }
 
 // Open opens a registered stage.
-func Open(t *testing.T, env Env, name string, args any) (stage.Worker, error) {
+func Open(t *testing.T, env Env, name string, args any) (*stage.Opened, error) {
 	t.Helper()
 	raw := must.Get(json.Marshal(args))(t)
 	st, known := stage.Find(name)
@@ -122,26 +122,34 @@ func Open(t *testing.T, env Env, name string, args any) (stage.Worker, error) {
 }
 
 // Run computes the given rows of a table in batches of a size and gives their values by row.
-func Run(t *testing.T, w stage.Worker, f *table.Frame, rows []int, size int) map[int][]table.Value {
+func Run(t *testing.T, w *stage.Opened, f *table.Frame, rows []int, size int) map[int][]table.Value {
 	t.Helper()
 	must.Do(t, w.Check(f.Specs()))
 	must.Do(t, w.Load(t.Context()))
 	out := map[int][]table.Value{}
 	for part := range slices.Chunk(rows, size) {
-		var prepared []any
-		for _, i := range part {
-			p, column, err := w.Prepare(t.Context(), stage.Row{Frame: f, Index: i})
-			if err != nil {
-				t.Fatal(column, err)
-			}
-			prepared = append(prepared, p)
-		}
-		values := must.Get(w.Compute(t.Context(), prepared))(t)
+		batch := make([]stage.Row, len(part))
 		for k, i := range part {
-			out[i] = values[k]
+			batch[k] = stage.Row{Frame: f, Index: i}
+		}
+		for k, values := range Compute(t.Context(), t, w, batch...) {
+			out[part[k]] = values
 		}
 	}
 	return out
+}
+
+// Compute prepares and computes a batch of rows of a worker with its model.
+func Compute(ctx context.Context, t *testing.T, w *stage.Opened, rows ...stage.Row) [][]table.Value {
+	t.Helper()
+	batch, at := w.Rows(len(rows)), make([]int, len(rows))
+	for i, row := range rows {
+		at[i] = i
+		if column, err := batch.Prepare(ctx, i, row); err != nil {
+			t.Fatal(column, err)
+		}
+	}
+	return must.Get(batch.Compute(ctx, at))(t)
 }
 
 // All are the rows of a table.

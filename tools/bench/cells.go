@@ -26,8 +26,8 @@ var cellsBenchmark = benchmark{
 const planCell = `
 var all = gomlxmodels.Embed(%q, datasets.CSV(%q))
 var sets = metrics.Sets{Real: all.Where("source", "==", "real"), Generated: all.Where("source", "==", "generated")}
-var scores = metrics.PrecisionCoverage(sets, metrics.PrecisionCoverageOptions{By: metrics.By("region"),
-	Comparison: metrics.Comparison{K: 1}})
+var scores = disparity.PrecisionCoverage(sets, disparity.PrecisionCoverageOptions{By: metrics.By("region"),
+	Comparison: disparity.Comparison{K: 1}})
 `
 
 // Each run has another text, as when a person edits a cell: otherwise the build cache would be measured.

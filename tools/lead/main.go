@@ -18,6 +18,7 @@ import (
 	"antipode/datasets"
 	models "antipode/gomlxmodels"
 	"antipode/metrics"
+	"antipode/metrics/disparity"
 	"antipode/plots"
 )
 
@@ -78,7 +79,7 @@ func gaps() plots.Forest {
 		Generated: test.Pool("regions", true)}
 	// The objects of Ondulay that CLIPSeg does not recognize remain in its backgrounds.
 	of := func(vector, carrier, implied string) datasets.Table {
-		t := metrics.GapsToControls(sets, world.InjectedDisparities(), metrics.GapsOptions{By: metrics.By("region"),
+		t := disparity.GapsToControls(sets, world.InjectedDisparities(), disparity.GapsOptions{By: metrics.By("region"),
 			Vector: vector, Scores: []string{"coverage"}, Intervals: metrics.Intervals{Level: 0.975}})
 		return t.Where("region", "==", carrier).With("disparity", "injected").
 			Concat(t.Where("region", "==", implied).With("disparity", "follows from missing masks"),

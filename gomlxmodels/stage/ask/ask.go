@@ -52,7 +52,7 @@ type worker struct {
 	args gomlxmodels.AskArgs
 }
 
-func open(ctx context.Context, env stage.Env, raw json.RawMessage) (stage.Worker, error) {
+func open(ctx context.Context, env stage.Env, raw json.RawMessage) (*stage.Opened, error) {
 	w := &worker{}
 	err := json.Unmarshal(raw, &w.args)
 	if err == nil {
@@ -63,18 +63,14 @@ func open(ctx context.Context, env stage.Env, raw json.RawMessage) (stage.Worker
 	}
 	if strings.HasPrefix(w.args.Model, gomlxmodels.Chat) {
 		w.judge, err = openChat(env, w.args)
-		return w, err
-	}
-	if !strings.HasPrefix(w.args.Model, gomlxmodels.Exec) {
+	} else if !strings.HasPrefix(w.args.Model, gomlxmodels.Exec) {
 		w.judge, err = openBLIP(env, w.args)
-		return w, err
+	} else {
+		var m *execmodel.Model
+		m, err = execmodel.Open(ctx, env, w.args.Model, w.args.Exec, execmodel.Ask, nil)
+		w.judge = program{m}
 	}
-	m, err := execmodel.Open(ctx, env, w.args.Model, w.args.Exec, execmodel.Ask, nil)
-	if err != nil {
-		return nil, err
-	}
-	w.judge = program{m}
-	return w, nil
+	return stage.Of(w), err
 }
 
 func (w *worker) Label() string { return "ask " + w.name() }
@@ -112,7 +108,7 @@ func (w *worker) Key(row stage.Row) string {
 	return key
 }
 
-func (w *worker) Prepare(_ context.Context, row stage.Row) (any, string, error) {
+func (w *worker) Prepare(_ context.Context, row stage.Row) (*question, string, error) {
 	q := &question{image: row.Image("image"), choices: w.args.Choices}
 	if q.image.Path == "" {
 		if !stage.Absent(row) {
@@ -167,11 +163,7 @@ func (w *worker) orders(n int, key string) [][]int {
 	return orders
 }
 
-func (w *worker) Compute(ctx context.Context, prepared []any) ([][]table.Value, error) {
-	rows := make([]*question, len(prepared))
-	for i, p := range prepared {
-		rows[i] = p.(*question)
-	}
+func (w *worker) Compute(ctx context.Context, rows []*question) ([][]table.Value, error) {
 	answers, failed := w.answers(ctx, rows)
 	out := make([][]table.Value, len(rows))
 	for i, of := range answers {

@@ -105,7 +105,7 @@ func options(a *gomlxmodels.CaptionArgs, most int) (textgen.Options, error) {
 	return s, nil
 }
 
-func open(ctx context.Context, env stage.Env, raw json.RawMessage) (stage.Worker, error) {
+func open(ctx context.Context, env stage.Env, raw json.RawMessage) (*stage.Opened, error) {
 	w := &worker{env: env}
 	if err := json.Unmarshal(raw, &w.args); err != nil {
 		return nil, err
@@ -151,7 +151,7 @@ func open(ctx context.Context, env stage.Env, raw json.RawMessage) (stage.Worker
 		return nil, err
 	}
 	w.images = newImages(4*w.batch()+16, w.read)
-	return w, nil
+	return stage.Of(w), nil
 }
 
 func (w *worker) Label() string { return "caption " + hub.Name(w.args.Model) }
@@ -228,10 +228,10 @@ type item struct {
 	slot int
 }
 
-func (w *worker) Prepare(_ context.Context, row stage.Row) (any, string, error) {
+func (w *worker) Prepare(_ context.Context, row stage.Row) (*item, string, error) {
 	img := row.Image("image")
 	if absent(row) {
-		return (*item)(nil), "", nil
+		return nil, "", nil
 	}
 	if img.Path == "" {
 		return nil, "image", stage.ErrNoImage
@@ -279,14 +279,8 @@ func (w *worker) read(img table.Image) ([]float32, error) {
 	return pixels, nil
 }
 
-func (w *worker) Compute(ctx context.Context, prepared []any) ([][]table.Value, error) {
-	var items []*item
-	for _, p := range prepared {
-		if it := p.(*item); it != nil {
-			items = append(items, it)
-		}
-	}
-	groups, places := w.together(items)
+func (w *worker) Compute(ctx context.Context, prepared []*item) ([][]table.Value, error) {
+	groups, places := w.together(slices.DeleteFunc(slices.Clone(prepared), func(it *item) bool { return it == nil }))
 	var texts [][]textgen.Text
 	err := w.env.OnDevice(ctx, func() (err error) {
 		texts, err = w.captioner.Caption(ctx, groups, w.options)
@@ -296,8 +290,8 @@ func (w *worker) Compute(ctx context.Context, prepared []any) ([][]table.Value, 
 		return nil, err
 	}
 	out := make([][]table.Value, len(prepared))
-	for i, p := range prepared {
-		if p.(*item) == nil {
+	for i, it := range prepared {
+		if it == nil {
 			out[i] = []table.Value{{}, {Number: math.NaN()}, {Number: math.NaN()}, {}}
 			continue
 		}

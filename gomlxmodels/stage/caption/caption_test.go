@@ -35,7 +35,7 @@ func args(n int, o gomlxmodels.CaptionOptions) gomlxmodels.CaptionArgs {
 	return gomlxmodels.CaptionArgs{Model: model, CaptionOptions: o}
 }
 
-func start(t *testing.T, e stagetest.Env, a gomlxmodels.CaptionArgs) stage.Worker {
+func start(t *testing.T, e stagetest.Env, a gomlxmodels.CaptionArgs) *stage.Opened {
 	t.Helper()
 	return stagetest.Start(t, e, gomlxmodels.CaptionOp, a)
 }
@@ -165,7 +165,7 @@ func TestRanks(t *testing.T) {
 		}
 	}
 	f = f.With(table.TextColumn("id", slices.Repeat([]string{"elsewhere"}, f.Len())))
-	if _, column, err := w.Prepare(t.Context(), stage.Row{Frame: f}); column != "id" || err == nil ||
+	if column, err := w.Rows(1).Prepare(t.Context(), 0, stage.Row{Frame: f}); column != "id" || err == nil ||
 		!strings.Contains(err.Error(), "the rank of the caption") {
 		t.Errorf("%s: %v", column, err)
 	}
@@ -215,7 +215,8 @@ func TestOutcomes(t *testing.T) {
 		t.Errorf("keys %q, %q", a, b)
 	}
 	for i, want := range map[int]string{2: "the row has no image", 3: "broken.png", 4: "cannot be read"} {
-		if _, column, err := w.Prepare(t.Context(), stage.Row{Frame: f, Index: i}); column != "image" || err == nil ||
+		column, err := w.Rows(1).Prepare(t.Context(), 0, stage.Row{Frame: f, Index: i})
+		if column != "image" || err == nil ||
 			!strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("row %d, column %s: %v, want %q", i, column, err, want)
 		}
@@ -229,7 +230,7 @@ func TestOutcomes(t *testing.T) {
 	}
 	seeds := stagetest.Captions(images[:1], 1, 0.5)
 	drawn := start(t, stagetest.NewEnv(t, testbackend.Go(t)), args(1, gomlxmodels.CaptionOptions{Decode: "nucleus"}))
-	if _, column, err := drawn.Prepare(t.Context(), stage.Row{Frame: seeds}); column != "seed" || err == nil {
+	if column, err := drawn.Rows(1).Prepare(t.Context(), 0, stage.Row{Frame: seeds}); column != "seed" || err == nil {
 		t.Errorf("a seed of 0.5: %s, %v", column, err)
 	}
 	if a, b := drawn.Key(stage.Row{Frame: stagetest.Captions(images[:1], 2, 0)}),

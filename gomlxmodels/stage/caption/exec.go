@@ -17,13 +17,13 @@ type execWorker struct {
 	worker
 }
 
-func openExec(ctx context.Context, env stage.Env, args gomlxmodels.CaptionArgs) (stage.Worker, error) {
+func openExec(ctx context.Context, env stage.Env, args gomlxmodels.CaptionArgs) (*stage.Opened, error) {
 	m, err := execmodel.Open(ctx, env, args.Model, args.Exec, execmodel.Caption,
 		map[string]string{"decode": args.Decode})
 	if err != nil {
 		return nil, err
 	}
-	return &execWorker{m, worker{env: env, args: args}}, nil
+	return stage.Of(&execWorker{m, worker{env: env, args: args}}), nil
 }
 
 func (w *execWorker) Label() string              { return "caption " + w.Ready.Name }
@@ -40,12 +40,12 @@ func (w *execWorker) Outputs([]table.ColumnSpec) []table.ColumnSpec {
 }
 
 // Prepare returns the row's item; nil = there is no image, and the outcome says why.
-func (w *execWorker) Prepare(_ context.Context, row stage.Row) (any, string, error) {
+func (w *execWorker) Prepare(_ context.Context, row stage.Row) (*execmodel.Item, string, error) {
 	it := &execmodel.Item{ID: row.Text("id"), Image: row.Image("image").Path, SHA256: row.Image("image").SHA256,
 		N: 1, Prefix: w.args.Prefix, MaxTokens: w.args.MaxTokens}
 	if it.Image == "" {
 		if absent(row) {
-			return (*execmodel.Item)(nil), "", nil
+			return nil, "", nil
 		}
 		return nil, "image", stage.ErrNoImage
 	}
@@ -58,7 +58,7 @@ func (w *execWorker) Prepare(_ context.Context, row stage.Row) (any, string, err
 	return it, "image", it.Unchanged()
 }
 
-func (w *execWorker) Compute(ctx context.Context, prepared []any) ([][]table.Value, error) {
+func (w *execWorker) Compute(ctx context.Context, prepared []*execmodel.Item) ([][]table.Value, error) {
 	answers, failed := w.RunGiven(ctx, prepared)
 	out := make([][]table.Value, len(prepared))
 	for i, a := range answers {

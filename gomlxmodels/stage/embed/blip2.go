@@ -22,7 +22,8 @@ import (
 const projectedMax = "projected_max"
 
 // openBLIP2 opens a BLIP-2: its vision tower and Q-Former, or its Q-Former as a text encoder.
-func openBLIP2(dir string, args gomlxmodels.EmbedArgs) (*kind, error) {
+func openBLIP2(o opening) (*stage.Opened, error) {
+	args, dir := o.args, o.dir
 	m, err := blip2.Open(dir)
 	if err != nil {
 		return nil, err
@@ -48,17 +49,15 @@ func openBLIP2(dir string, args gomlxmodels.EmbedArgs) (*kind, error) {
 		if err := noTexts(); err != nil {
 			return nil, err
 		}
-		return textKind(args.Against, kind{
-			files:   m.Files(),
-			choices: gomlxmodels.Blip2Text,
-			load: func(backend compute.Backend, dtype dtypes.DType, _ int) (encoder, error) {
-				e, err := blip2.NewEncoder(backend, m, "", blip2.Options{DType: dtype})
-				if err != nil {
-					return nil, err
-				}
-				return e, e.LoadTexts()
-			},
-		}, m.PrepareText, (*blip2.Encoder).EncodeTexts, func(v []float32) []float32 { return v })
+		load := func(backend compute.Backend, dtype dtypes.DType, _ int) (*blip2.Encoder, error) {
+			e, err := blip2.NewEncoder(backend, m, "", blip2.Options{DType: dtype})
+			if err != nil {
+				return nil, err
+			}
+			return e, e.LoadTexts()
+		}
+		return startTexts(o, about{files: m.Files(), choices: gomlxmodels.Blip2Text}, load, m.PrepareText,
+			(*blip2.Encoder).EncodeTexts, func(v []float32) []float32 { return v })
 	}
 	if choices := []string{"pooled", "patches", "queries", "projected", "projected_first",
 		projectedMax}; !slices.Contains(choices, pooling) {
@@ -72,14 +71,16 @@ func openBLIP2(dir string, args gomlxmodels.EmbedArgs) (*kind, error) {
 	if err := m.Gives(of); err != nil {
 		return nil, err
 	}
-	k := &kind{
-		files:      m.Files(),
-		parameters: []any{m.Preprocess()},
-		choices:    gomlxmodels.Blip2Image + " " + pooling,
-		needs:      datasets.Columns("id:text", "image:image"),
-		batch:      blip2.DefaultBatch,
-		key:        imageKey,
-		load: func(backend compute.Backend, dtype dtypes.DType, batch int) (encoder, error) {
+	k := kind[*blip2.Encoder, compared, []float32]{
+		about: about{
+			files:      m.Files(),
+			parameters: []any{m.Preprocess()},
+			choices:    gomlxmodels.Blip2Image + " " + pooling,
+			needs:      datasets.Columns("id:text", "image:image"),
+			batch:      blip2.DefaultBatch,
+			key:        imageKey,
+		},
+		load: func(backend compute.Backend, dtype dtypes.DType, batch int) (*blip2.Encoder, error) {
 			e, err := blip2.NewEncoder(backend, m, of, blip2.Options{Batch: batch, DType: dtype})
 			if err != nil {
 				return nil, err
@@ -89,17 +90,21 @@ func openBLIP2(dir string, args gomlxmodels.EmbedArgs) (*kind, error) {
 			}
 			return e, e.LoadTexts()
 		},
-		prepare: prepareImage(func(_ stage.Row, rgb *preprocess.RGB, _ *preprocess.Mask) ([]float32, error) {
-			return m.Prepare(rgb)
+		prepare: prepareImage(func(rgb *preprocess.RGB, _ *preprocess.Mask) (c compared, err error) {
+			c.pixels, err = m.Prepare(rgb)
+			return c, err
 		}),
-		encode: each((*blip2.Encoder).EncodeImages),
-		values: func(embedding, _ any, _ bool) []table.Value {
-			v, _ := embedding.([]float32)
-			return []table.Value{{Vector: v}}
+		encode: func(e *blip2.Encoder, ctx context.Context, list []compared) ([][]float32, error) {
+			images := make([][]float32, len(list))
+			for i, c := range list {
+				images[i] = c.pixels
+			}
+			return e.EncodeImages(ctx, images)
 		},
+		values: func(v []float32, _ *compared, _ bool) []table.Value { return []table.Value{{Vector: v}} },
 	}
 	if !compares {
-		return k, nil
+		return start(o, k)
 	}
 	if err := noTexts(); err != nil {
 		return nil, err
@@ -108,46 +113,44 @@ func openBLIP2(dir string, args gomlxmodels.EmbedArgs) (*kind, error) {
 	if err != nil {
 		return nil, err
 	}
-	k.compare(against)
-	return k, nil
+	compare(&k, against)
+	return start(o, k)
 }
 
+// compared is a prepared image, and the text that it is compared with, if it is.
 type compared struct {
 	pixels []float32
-	text   *tokenizers.Encoding
+	text   tokenizers.Encoding
 }
 
 // compare makes the kind compare each image with a text: its vector is that of the query closest to the text's.
-func (k *kind) compare(against texts) {
+func compare(k *kind[*blip2.Encoder, compared, []float32], against texts) {
 	k.needs = append(k.needs, table.ColumnSpec{Name: against.column, Kind: table.KindText})
 	k.key = func(row stage.Row, _ bool) string {
 		return stage.ImageKey(row.Image("image")) + "\x00" + row.Text(against.column)
 	}
-	prepare := k.prepare
-	k.prepare = func(row stage.Row) (any, string, error) {
-		pixels, column, err := prepare(row)
-		if err != nil || pixels == nil {
-			return nil, column, err
+	prepare, encode := k.prepare, k.encode
+	k.prepare = func(row stage.Row) (*compared, string, error) {
+		c, column, err := prepare(row)
+		if err == nil && c != nil {
+			c.text, err = against.tokenize(row.Text(against.column))
+			column = against.column
 		}
-		e, err := against.tokenize(row.Text(against.column))
-		if err != nil {
-			return nil, against.column, err
-		}
-		return &compared{pixels.([]float32), &e}, "", nil
+		return c, column, err
 	}
-	k.encode = each(func(e *blip2.Encoder, ctx context.Context, list []*compared) ([][]float32, error) {
-		images, texts := make([][]float32, len(list)), make([]*tokenizers.Encoding, len(list))
-		for i, c := range list {
-			images[i], texts[i] = c.pixels, c.text
-		}
-		vectors, err := e.EncodeImages(ctx, images)
+	k.encode = func(e *blip2.Encoder, ctx context.Context, list []compared) ([][]float32, error) {
+		vectors, err := encode(e, ctx, list)
 		if err != nil {
 			return nil, err
+		}
+		texts := make([]tokenizers.Encoding, len(list))
+		for i, c := range list {
+			texts[i] = c.text
 		}
 		words, err := e.EncodeTexts(ctx, ids(texts))
 		for i, text := range words {
 			vectors[i] = blip2.Closest(vectors[i], text)
 		}
 		return vectors, err
-	})
+	}
 }

@@ -21,28 +21,24 @@ import (
 )
 
 // changer is a stage that computes nothing: it changes files in the middle of a run.
-type changer struct {
-	stage.Worker
-	change func()
+type changer struct{ change func() }
+
+func (changer) Label() string                                 { return "change files" }
+func (changer) Digest() string                                { return "" }
+func (changer) Check([]table.ColumnSpec) error                { return nil }
+func (changer) Outputs([]table.ColumnSpec) []table.ColumnSpec { return datasets.Columns("note:text") }
+func (changer) Key(row stage.Row) string                      { return row.Image("image").SHA256 }
+func (changer) Batch() int                                    { return 16 }
+func (changer) Load(context.Context) error                    { return nil }
+func (changer) Close()                                        {}
+
+func (changer) Prepare(context.Context, stage.Row) ([]table.Value, string, error) {
+	return []table.Value{{}}, "", nil
 }
 
-func (changer) Label() string                                           { return "change files" }
-func (changer) Digest() string                                          { return "" }
-func (changer) Check([]table.ColumnSpec) error                          { return nil }
-func (changer) Outputs([]table.ColumnSpec) []table.ColumnSpec           { return datasets.Columns("note:text") }
-func (changer) Key(row stage.Row) string                                { return row.Image("image").SHA256 }
-func (changer) Batch() int                                              { return 16 }
-func (changer) Load(context.Context) error                              { return nil }
-func (changer) Close()                                                  {}
-func (changer) Prepare(context.Context, stage.Row) (any, string, error) { return nil, "", nil }
-
-func (c changer) Compute(_ context.Context, rows []any) ([][]table.Value, error) {
+func (c changer) Compute(_ context.Context, rows [][]table.Value) ([][]table.Value, error) {
 	c.change()
-	out := make([][]table.Value, len(rows))
-	for i := range out {
-		out[i] = []table.Value{{}}
-	}
-	return out, nil
+	return rows, nil
 }
 
 // TestImageChanges replaces an image after the table was read and before the image is: the row is bad, and nothing is
@@ -58,8 +54,8 @@ func TestImageChanges(t *testing.T) {
 	before, after := content(2), content(3)
 	set(before)
 	stage.Register(stage.Stage{Name: "changer", Version: 1,
-		Open: func(context.Context, stage.Env, json.RawMessage) (stage.Worker, error) {
-			return changer{change: func() { set(after) }}, nil
+		Open: func(context.Context, stage.Env, json.RawMessage) (*stage.Opened, error) {
+			return stage.Of(changer{func() { set(after) }}), nil
 		}})
 	s := must.Get(store.Open(t.TempDir()))(t)
 	e := engine.New(s, engine.Options{})

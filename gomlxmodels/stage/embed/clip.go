@@ -17,11 +17,12 @@ import (
 )
 
 // openCLIP opens a tower of a CLIP or SigLIP.
-func openCLIP(dir string, args gomlxmodels.EmbedArgs) (*kind, error) {
+func openCLIP(o opening) (*stage.Opened, error) {
+	args := o.args
 	if !slices.Contains([]string{"", "auto", "projected", "pooled"}, args.Pooling) {
 		return nil, fmt.Errorf("pooling %q: a CLIP's vectors are projected or pooled", args.Pooling)
 	}
-	m, err := clip.Open(dir)
+	m, err := clip.Open(o.dir)
 	if err != nil {
 		return nil, err
 	}
@@ -35,8 +36,8 @@ func openCLIP(dir string, args gomlxmodels.EmbedArgs) (*kind, error) {
 		}
 		return e.Projected
 	}
-	load := func(tower func(*clip.Encoder) error) func(compute.Backend, dtypes.DType, int) (encoder, error) {
-		return func(backend compute.Backend, dtype dtypes.DType, batch int) (encoder, error) {
+	load := func(tower func(*clip.Encoder) error) func(compute.Backend, dtypes.DType, int) (*clip.Encoder, error) {
+		return func(backend compute.Backend, dtype dtypes.DType, batch int) (*clip.Encoder, error) {
 			e, err := clip.NewEncoder(backend, m, clip.Options{Batch: batch, DType: dtype})
 			if err != nil {
 				return nil, err
@@ -45,35 +46,36 @@ func openCLIP(dir string, args gomlxmodels.EmbedArgs) (*kind, error) {
 		}
 	}
 	if args.Vector != gomlxmodels.ClipText {
-		return &kind{
-			files:      m.Files(),
-			parameters: []any{m.Preprocess()},
-			choices:    output(gomlxmodels.ClipImage, pooled),
-			needs:      datasets.Columns("id:text", "image:image"),
-			batch:      clip.DefaultBatch,
-			key:        imageKey,
-			load:       load((*clip.Encoder).LoadImageTower),
-			prepare: prepareImage(func(_ stage.Row, rgb *preprocess.RGB, _ *preprocess.Mask) ([]float32, error) {
+		return start(o, kind[*clip.Encoder, []float32, clip.Embedding]{
+			about: about{
+				files:      m.Files(),
+				parameters: []any{m.Preprocess()},
+				choices:    output(gomlxmodels.ClipImage, pooled),
+				needs:      datasets.Columns("id:text", "image:image"),
+				batch:      clip.DefaultBatch,
+				key:        imageKey,
+			},
+			load: load((*clip.Encoder).LoadImageTower),
+			prepare: prepareImage(func(rgb *preprocess.RGB, _ *preprocess.Mask) ([]float32, error) {
 				return m.Prepare(rgb)
 			}),
-			encode: each((*clip.Encoder).EncodeImages),
-			values: func(embedding, _ any, _ bool) []table.Value {
-				e, _ := embedding.(clip.Embedding)
+			encode: (*clip.Encoder).EncodeImages,
+			values: func(e clip.Embedding, _ *[]float32, _ bool) []table.Value {
 				return []table.Value{{Vector: vector(e)}}
 			},
-		}, nil
+		})
 	}
 	t, err := m.Texts()
 	if err != nil {
 		return nil, err
 	}
 	c := m.Config().Text
-	return textKind(args.Against, kind{
+	return startTexts(o, about{
 		files:   append(m.Files(), t.Files()...),
 		choices: output(gomlxmodels.ClipText, pooled),
-		load:    load((*clip.Encoder).LoadTextTower),
-	}, func(text string) (tokenizers.Encoding, error) { return t.Encode(text, c.Context) },
-		(*clip.Encoder).EncodeTokens, vector)
+	}, load((*clip.Encoder).LoadTextTower), func(text string) (tokenizers.Encoding, error) {
+		return t.Encode(text, c.Context)
+	}, (*clip.Encoder).EncodeTokens, vector)
 }
 
 // output names the choice of a CLIP's vector.

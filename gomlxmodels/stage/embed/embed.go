@@ -33,8 +33,8 @@ func init() {
 // as one by one (docs/benchmarks.md).
 const gpuBatch = 32
 
-// kind is an opened model of one architecture, with the arguments of the stage.
-type kind struct {
+// about is what is known of an opened model of one architecture, with the arguments of the stage.
+type about struct {
 	files      []string // those that a digest of the model must cover
 	parameters []any    // what else decides its output and was read from none of them
 	choices    string   // the arguments of the plan that the output depends on
@@ -42,114 +42,104 @@ type kind struct {
 	batch      int                                     // images or texts of a call
 	whole      bool                                    // it embeds whole images only
 	key        func(row stage.Row, masked bool) string // identifies the row's own inputs
+}
+
+// kind is such a model with an encoder M, which makes embeddings E of prepared rows P.
+type kind[M stage.Loaded, P, E any] struct {
+	about
 	// load makes the encoder, for batches of images; it runs on the device's goroutine.
-	load func(backend compute.Backend, dtype dtypes.DType, batch int) (encoder, error)
+	load func(backend compute.Backend, dtype dtypes.DType, batch int) (M, error)
 	// prepare is a row's work on the host; nil = the row has nothing to embed, and its outcome says why.
-	prepare func(row stage.Row) (any, string, error)
-	// encode embeds prepared rows, none of them nil, on the device's goroutine.
-	encode func(ctx context.Context, e encoder, prepared []any) ([]any, error)
-	// values returns a row's columns; embedding is one of encode's results, or nil.
-	values func(embedding, prepared any, masked bool) []table.Value
+	prepare func(row stage.Row) (*P, string, error)
+	// encode embeds prepared rows on the device's goroutine.
+	encode func(e M, ctx context.Context, prepared []P) ([]E, error)
+	// values returns a row's columns; of a row without anything to embed, prepared is nil and embedding zero.
+	values func(embedding E, prepared *P, masked bool) []table.Value
 }
 
-// each returns an encode function that calls f, a method of an encoder, with prepared rows of its type.
-func each[M encoder, P, E any](f func(M, context.Context, []P) ([]E, error)) func(context.Context, encoder,
-	[]any) ([]any, error) {
-	return func(ctx context.Context, e encoder, prepared []any) ([]any, error) {
-		rows := make([]P, len(prepared))
-		for i, p := range prepared {
-			rows[i] = p.(P)
-		}
-		list, err := f(e.(M), ctx, rows)
-		out := make([]any, len(list))
-		for i, v := range list {
-			out[i] = v
-		}
-		return out, err
-	}
+// opening is what a worker is opened with.
+type opening struct {
+	env  stage.Env
+	args gomlxmodels.EmbedArgs
+	name string // for people
+	dir  string // of the model
 }
-
-// encoder is a loaded model.
-type encoder = stage.Loaded
 
 // worker embeds with one model and one set of arguments.
-type worker struct {
+type worker[M stage.Loaded, P, E any] struct {
 	stage.Release
-	env     stage.Env
-	args    gomlxmodels.EmbedArgs
-	name    string // for people
-	kind    *kind
+	opening
+	kind    kind[M, P, E]
 	digest  string
 	dtype   dtypes.DType
-	encoder encoder
+	encoder M
 	masked  bool
 }
 
-func open(ctx context.Context, env stage.Env, raw json.RawMessage) (stage.Worker, error) {
-	w := &worker{env: env}
-	if err := json.Unmarshal(raw, &w.args); err != nil {
+func open(ctx context.Context, env stage.Env, raw json.RawMessage) (_ *stage.Opened, err error) {
+	o := opening{env: env}
+	if err := json.Unmarshal(raw, &o.args); err != nil {
 		return nil, err
 	}
-	if strings.HasPrefix(w.args.Model, gomlxmodels.Exec) {
-		return openExec(ctx, env, w.args)
+	if strings.HasPrefix(o.args.Model, gomlxmodels.Exec) {
+		return openExec(ctx, env, o.args)
 	}
-	w.name = hub.Name(w.args.Model)
-	dir, err := hub.Resolve(env, w.args.Model)
-	if err != nil {
+	o.name = hub.Name(o.args.Model)
+	if o.dir, err = hub.Resolve(env, o.args.Model); err != nil {
 		return nil, err
 	}
-	switch w.args.Vector {
+	switch o.args.Vector {
 	case "", gomlxmodels.Full:
-		if inception.Is(dir) {
-			w.kind, err = openInception(dir, w.args)
-		} else {
-			w.kind, err = openViT(dir, w.args)
+		if inception.Is(o.dir) {
+			return openInception(o)
 		}
+		return openViT(o)
 	case gomlxmodels.Logits:
-		w.kind, err = openInception(dir, w.args)
+		return openInception(o)
 	case gomlxmodels.ClipImage, gomlxmodels.ClipImagePooled:
-		w.kind, err = openCLIP(dir, w.args)
+		return openCLIP(o)
 	case gomlxmodels.Blip2Image, gomlxmodels.Blip2Text:
-		w.kind, err = openBLIP2(dir, w.args)
+		return openBLIP2(o)
 	case gomlxmodels.ClipText:
-		var own bool
-		if own, err = isCLIP(dir); own {
-			w.kind, err = openCLIP(dir, w.args)
-		} else if err == nil {
-			w.kind, err = openSentences(dir, w.args)
+		own, err := isCLIP(o.dir)
+		if err != nil {
+			return nil, err
 		}
-	default:
-		w.kind, err = openSentences(dir, w.args)
+		if own {
+			return openCLIP(o)
+		}
 	}
+	return openSentences(o)
+}
+
+// start returns a worker with an opened model.
+func start[M stage.Loaded, P, E any](o opening, k kind[M, P, E]) (*stage.Opened, error) {
+	model, err := hub.Digest(o.env, o.args.Model, k.files, k.parameters...)
 	if err != nil {
 		return nil, err
 	}
-	model, err := hub.Digest(env, w.args.Model, w.kind.files, w.kind.parameters...)
-	if err != nil {
-		return nil, err
-	}
-	on, err := env.DeviceKind()
+	on, err := o.env.DeviceKind()
 	if err != nil {
 		return nil, err
 	}
 	if on == device.XLACUDA {
-		w.kind.batch = max(w.kind.batch, gpuBatch)
+		k.batch = max(k.batch, gpuBatch)
 	}
-	w.dtype = stage.Precision(w.args.Precision, on, env.Note)
-	w.digest = fmt.Sprintf("%s %s %s %s", model, w.kind.choices, strings.ToLower(w.dtype.String()), on)
-	return w, nil
+	w := &worker[M, P, E]{opening: o, kind: k, dtype: stage.Precision(o.args.Precision, on, o.env.Note)}
+	w.digest = fmt.Sprintf("%s %s %s %s", model, k.choices, strings.ToLower(w.dtype.String()), on)
+	return stage.Of(w), nil
 }
 
-func (w *worker) Label() string            { return "embed " + w.name }
-func (w *worker) Digest() string           { return w.digest }
-func (w *worker) Batch() int               { return w.kind.batch }
-func (w *worker) Key(row stage.Row) string { return w.kind.key(row, w.masked) }
+func (w *worker[M, P, E]) Label() string            { return "embed " + w.name }
+func (w *worker[M, P, E]) Digest() string           { return w.digest }
+func (w *worker[M, P, E]) Batch() int               { return w.kind.batch }
+func (w *worker[M, P, E]) Key(row stage.Row) string { return w.kind.key(row, w.masked) }
 
 func has(columns []table.ColumnSpec, name string, kind table.Kind) bool {
 	return slices.Contains(columns, table.ColumnSpec{Name: name, Kind: kind})
 }
 
-func (w *worker) Check(columns []table.ColumnSpec) error {
+func (w *worker[M, P, E]) Check(columns []table.ColumnSpec) error {
 	if err := stage.Needs("embed", columns, w.kind.needs...); err != nil {
 		return err
 	}
@@ -160,12 +150,12 @@ func (w *worker) Check(columns []table.ColumnSpec) error {
 	return nil
 }
 
-func (w *worker) Outputs(columns []table.ColumnSpec) []table.ColumnSpec {
+func (w *worker[M, P, E]) Outputs(columns []table.ColumnSpec) []table.ColumnSpec {
 	return gomlxmodels.EmbedColumns(w.args.Vector, has(columns, "mask", table.KindMask))
 }
 
 // Readings counts the texts that were cut to the encoder's context.
-func (w *worker) Readings(rows *table.Frame) []table.Reading {
+func (w *worker[M, P, E]) Readings(rows *table.Frame) []table.Reading {
 	cut := rows.Numbers(w.args.Vector + "_cut")
 	if cut == nil {
 		return nil
@@ -175,28 +165,28 @@ func (w *worker) Readings(rows *table.Frame) []table.Reading {
 		func(row int) (bool, bool) { return cut[row] > 0, cut[row] == cut[row] })}
 }
 
-func (w *worker) Load(ctx context.Context) (err error) {
+func (w *worker[M, P, E]) Load(ctx context.Context) (err error) {
 	key := fmt.Sprintf("%s (%.12s, %s, %s)", w.name, w.digest, w.kind.choices, strings.ToLower(w.dtype.String()))
-	w.encoder, w.Release, err = stage.Load(ctx, w.env, key, func(backend compute.Backend) (encoder, error) {
+	w.encoder, w.Release, err = stage.Load(ctx, w.env, key, func(backend compute.Backend) (M, error) {
 		return w.kind.load(backend, w.dtype, w.kind.batch)
 	})
 	return err
 }
 
-func (w *worker) Prepare(_ context.Context, row stage.Row) (any, string, error) {
+func (w *worker[M, P, E]) Prepare(_ context.Context, row stage.Row) (*P, string, error) {
 	return w.kind.prepare(row)
 }
 
-func (w *worker) Compute(ctx context.Context, prepared []any) ([][]table.Value, error) {
-	var given []any
+func (w *worker[M, P, E]) Compute(ctx context.Context, prepared []*P) ([][]table.Value, error) {
+	var given []P
 	for _, p := range prepared {
 		if p != nil {
-			given = append(given, p)
+			given = append(given, *p)
 		}
 	}
-	var embeddings []any
+	var embeddings []E
 	err := w.env.OnDevice(ctx, func() (err error) {
-		embeddings, err = w.kind.encode(ctx, w.encoder, given)
+		embeddings, err = w.kind.encode(w.encoder, ctx, given)
 		return err
 	})
 	if err != nil {
@@ -204,7 +194,7 @@ func (w *worker) Compute(ctx context.Context, prepared []any) ([][]table.Value, 
 	}
 	out := make([][]table.Value, len(prepared))
 	for i, p := range prepared {
-		var e any
+		var e E
 		if p != nil {
 			e, embeddings = embeddings[0], embeddings[1:]
 		}

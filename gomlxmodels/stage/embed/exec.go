@@ -20,13 +20,13 @@ type execWorker struct {
 	dim  int // of the vectors so far; 0 = none
 }
 
-func openExec(ctx context.Context, env stage.Env, args gomlxmodels.EmbedArgs) (stage.Worker, error) {
+func openExec(ctx context.Context, env stage.Env, args gomlxmodels.EmbedArgs) (*stage.Opened, error) {
 	m, err := execmodel.Open(ctx, env, args.Model, args.Exec, execmodel.Embed,
 		map[string]string{"vector": cmp.Or(args.Vector, gomlxmodels.Full)})
 	if err != nil {
 		return nil, err
 	}
-	return &execWorker{Model: m, args: args}, nil
+	return stage.Of(&execWorker{Model: m, args: args}), nil
 }
 
 func (w *execWorker) Label() string { return "embed " + w.Ready.Name }
@@ -54,7 +54,7 @@ func (w *execWorker) Key(row stage.Row) string {
 }
 
 // Prepare returns the row's item; nil = there is nothing to embed, and the outcome says why.
-func (w *execWorker) Prepare(_ context.Context, row stage.Row) (any, string, error) {
+func (w *execWorker) Prepare(_ context.Context, row stage.Row) (*execmodel.Item, string, error) {
 	it := &execmodel.Item{ID: row.Text("id")}
 	if w.args.Against != "" {
 		it.Text = row.Text(w.args.Against)
@@ -63,14 +63,14 @@ func (w *execWorker) Prepare(_ context.Context, row stage.Row) (any, string, err
 	}
 	switch {
 	case it.Text+it.Image == "" && stage.Absent(row):
-		return (*execmodel.Item)(nil), "", nil
+		return nil, "", nil
 	case w.args.Against == "" && it.Image == "":
 		return nil, "image", stage.ErrNoImage
 	}
 	return it, "image", it.Unchanged()
 }
 
-func (w *execWorker) Compute(ctx context.Context, prepared []any) ([][]table.Value, error) {
+func (w *execWorker) Compute(ctx context.Context, prepared []*execmodel.Item) ([][]table.Value, error) {
 	answers, failed := w.RunGiven(ctx, prepared)
 	out := make([][]table.Value, len(prepared))
 	for i, a := range answers {

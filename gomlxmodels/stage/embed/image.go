@@ -45,18 +45,18 @@ func readImage(row stage.Row) (rgb *preprocess.RGB, m *preprocess.Mask, column s
 }
 
 // prepareImage returns a prepare function of images, to which prepare adds what the model does.
-func prepareImage[P any](prepare func(stage.Row, *preprocess.RGB, *preprocess.Mask) (P, error)) func(stage.Row) (any,
-	string, error) {
-	return func(row stage.Row) (any, string, error) {
+func prepareImage[P any](prepare func(*preprocess.RGB, *preprocess.Mask) (P, error)) func(stage.Row) (*P, string,
+	error) {
+	return func(row stage.Row) (*P, string, error) {
 		rgb, m, column, err := readImage(row)
 		if err != nil || rgb == nil {
 			return nil, column, err
 		}
-		p, err := prepare(row, rgb, m)
+		p, err := prepare(rgb, m)
 		if err != nil {
 			return nil, "image", fmt.Errorf("%s: %w", filepath.Base(row.Image("image").Path), err)
 		}
-		return p, "", nil
+		return &p, "", nil
 	}
 }
 
@@ -67,8 +67,8 @@ type decodable struct{}
 
 func init() {
 	stage.Register(stage.Stage{Name: stage.Decodable, Version: 1,
-		Open: func(context.Context, stage.Env, json.RawMessage) (stage.Worker, error) {
-			return decodable{}, nil
+		Open: func(context.Context, stage.Env, json.RawMessage) (*stage.Opened, error) {
+			return stage.Of(decodable{}), nil
 		}})
 }
 
@@ -88,7 +88,7 @@ func (decodable) Key(row stage.Row) string {
 	return fmt.Sprintf("%s\x00%d %d\x00%s", row.Image("image").SHA256, m.Size[0], m.Size[1], m.Counts)
 }
 
-func (decodable) Prepare(_ context.Context, row stage.Row) (any, string, error) {
+func (decodable) Prepare(_ context.Context, row stage.Row) (int, string, error) {
 	rgb, _, column, err := readImage(row)
 	if err != nil || rgb == nil {
 		return 0, column, err
@@ -96,10 +96,10 @@ func (decodable) Prepare(_ context.Context, row stage.Row) (any, string, error) 
 	return rgb.Width * rgb.Height, "", nil
 }
 
-func (decodable) Compute(_ context.Context, prepared []any) ([][]table.Value, error) {
-	out := make([][]table.Value, len(prepared))
-	for i, pixels := range prepared {
-		out[i] = []table.Value{{Number: float64(pixels.(int))}}
+func (decodable) Compute(_ context.Context, pixels []int) ([][]table.Value, error) {
+	out := make([][]table.Value, len(pixels))
+	for i, n := range pixels {
+		out[i] = []table.Value{{Number: float64(n)}}
 	}
 	return out, nil
 }

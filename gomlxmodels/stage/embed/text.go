@@ -33,7 +33,7 @@ func newTexts(column string, tokenize func(string) (tokenizers.Encoding, error))
 	return texts{column: column, tokenize: tokenize, around: len(empty.IDs) - empty.Tokens}, err
 }
 
-func (t *texts) prepare(row stage.Row) (any, string, error) {
+func (t *texts) prepare(row stage.Row) (*tokenizers.Encoding, string, error) {
 	text := row.Text(t.column)
 	if text == "" && stage.Absent(row) {
 		return nil, "", nil
@@ -46,7 +46,7 @@ func (t *texts) prepare(row stage.Row) (any, string, error) {
 }
 
 // ids are the token ids of prepared texts.
-func ids(prepared []*tokenizers.Encoding) [][]int32 {
+func ids(prepared []tokenizers.Encoding) [][]int32 {
 	out := make([][]int32, len(prepared))
 	for i, p := range prepared {
 		out[i] = p.IDs
@@ -54,10 +54,10 @@ func ids(prepared []*tokenizers.Encoding) [][]int32 {
 	return out
 }
 
-func (t *texts) counted(vector []float32, prepared any) []table.Value {
+func (t *texts) counted(vector []float32, e *tokenizers.Encoding) []table.Value {
 	nan := math.NaN()
 	counts := [4]float64{nan, nan, nan, nan}
-	if e, ok := prepared.(*tokenizers.Encoding); ok {
+	if e != nil {
 		counts = [4]float64{float64(e.Tokens), float64(e.Words), float64(e.Unknown),
 			float64(e.Tokens + t.around - len(e.IDs))}
 	}
@@ -68,33 +68,35 @@ func (t *texts) counted(vector []float32, prepared any) []table.Value {
 	return out
 }
 
-// textKind completes the kind of a text encoder: encode embeds token ids, vector selects the vector of a result.
-func textKind[M encoder, E any](column string, k kind, tokenize func(string) (tokenizers.Encoding, error),
-	encode func(M, context.Context, [][]int32) ([]E, error), vector func(E) []float32) (*kind, error) {
+// startTexts starts a text encoder: encode embeds token ids, vector selects the vector of a result.
+func startTexts[M stage.Loaded, E any](o opening, a about, load func(compute.Backend, dtypes.DType, int) (M, error),
+	tokenize func(string) (tokenizers.Encoding, error), encode func(M, context.Context, [][]int32) ([]E, error),
+	vector func(E) []float32) (*stage.Opened, error) {
+	column := o.args.Against
 	t, err := newTexts(column, tokenize)
-	k.batch, k.prepare = textBatch, t.prepare
-	k.needs = []table.ColumnSpec{{Name: "id", Kind: table.KindText}, {Name: column, Kind: table.KindText}}
-	k.key = func(row stage.Row, _ bool) string {
+	if err != nil {
+		return nil, err
+	}
+	a.batch = textBatch
+	a.needs = []table.ColumnSpec{{Name: "id", Kind: table.KindText}, {Name: column, Kind: table.KindText}}
+	a.key = func(row stage.Row, _ bool) string {
 		if row.Text(column) == "" && stage.Absent(row) {
 			return "\x00absent"
 		}
 		return row.Text(column)
 	}
-	k.encode = each(func(e M, ctx context.Context, list []*tokenizers.Encoding) ([]E, error) {
-		return encode(e, ctx, ids(list))
-	})
-	k.values = func(embedding, prepared any, _ bool) []table.Value {
-		var v []float32
-		if e, ok := embedding.(E); ok {
-			v = vector(e)
-		}
-		return t.counted(v, prepared)
-	}
-	return &k, err
+	return start(o, kind[M, tokenizers.Encoding, E]{about: a, load: load, prepare: t.prepare,
+		encode: func(e M, ctx context.Context, list []tokenizers.Encoding) ([]E, error) {
+			return encode(e, ctx, ids(list))
+		},
+		values: func(embedding E, prepared *tokenizers.Encoding, _ bool) []table.Value {
+			return t.counted(vector(embedding), prepared)
+		}})
 }
 
 // openSentences opens a text encoder of package textenc.
-func openSentences(dir string, args gomlxmodels.EmbedArgs) (*kind, error) {
+func openSentences(opened opening) (*stage.Opened, error) {
+	args, dir := opened.args, opened.dir
 	var o textenc.OpenOptions
 	switch args.Pooling {
 	case "", "auto":
@@ -127,24 +129,23 @@ func openSentences(dir string, args gomlxmodels.EmbedArgs) (*kind, error) {
 	if args.Vector == gomlxmodels.ClipText {
 		choices = output(args.Vector, pooled)
 	}
-	return textKind(args.Against, kind{
-		files:   m.Files(),
-		choices: choices,
-		load: func(backend compute.Backend, dtype dtypes.DType, _ int) (encoder, error) {
-			return textenc.NewEncoder(backend, m, textenc.Options{DType: dtype})
-		},
-	}, func(text string) (tokenizers.Encoding, error) {
+	load := func(backend compute.Backend, dtype dtypes.DType, _ int) (*textenc.Encoder, error) {
+		return textenc.NewEncoder(backend, m, textenc.Options{DType: dtype})
+	}
+	tokenize := func(text string) (tokenizers.Encoding, error) {
 		p, err := m.Prepare(text)
 		if err != nil {
 			return tokenizers.Encoding{}, err
 		}
 		return p.Encoding, nil
-	}, (*textenc.Encoder).EncodeIDs, func(e textenc.Embedding) []float32 {
-		if pooled {
-			return e.Pooled
-		}
-		return e.Vector
-	})
+	}
+	return startTexts(opened, about{files: m.Files(), choices: choices}, load, tokenize, (*textenc.Encoder).EncodeIDs,
+		func(e textenc.Embedding) []float32 {
+			if pooled {
+				return e.Pooled
+			}
+			return e.Vector
+		})
 }
 
 // isCLIP reports whether a folder contains a CLIP or SigLIP whose text tower is package clip's.

@@ -9,7 +9,6 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/table"
-	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/clip"
 	"antipode/gomlxmodels/device"
 	"antipode/gomlxmodels/hub"
@@ -18,11 +17,12 @@ import (
 	"antipode/gomlxmodels/vit"
 )
 
-func openViT(dir string, args gomlxmodels.EmbedArgs) (*kind, error) {
+func openViT(o opening) (*stage.Opened, error) {
+	args := o.args
 	if args.Pooling != "" && args.Pooling != "auto" {
 		return nil, fmt.Errorf("pooling %q: the vector of a ViT is its class token", args.Pooling)
 	}
-	m, err := visionTower(dir)
+	m, err := visionTower(o.dir)
 	if err != nil {
 		return nil, err
 	}
@@ -31,28 +31,30 @@ func openViT(dir string, args gomlxmodels.EmbedArgs) (*kind, error) {
 			return nil, err
 		}
 	}
-	return &kind{
-		files:      m.Files(),
-		parameters: []any{m.Preprocess()},
-		choices:    fmt.Sprintf("%s %s %s", args.Masking, args.Fill, args.PatchRule),
-		needs:      datasets.Columns("id:text", "image:image"),
-		batch:      vitBatch(m),
-		key: func(row stage.Row, masked bool) string {
-			m := row.Mask("mask")
-			return fmt.Sprintf("%s\x00%v\x00%d %d\x00%s", stage.ImageKey(row.Image("image")), masked, m.Size[0],
-				m.Size[1], m.Counts)
+	return start(o, kind[*vit.Encoder, *vit.Prepared, vit.Embedding]{
+		about: about{
+			files:      m.Files(),
+			parameters: []any{m.Preprocess()},
+			choices:    fmt.Sprintf("%s %s %s", args.Masking, args.Fill, args.PatchRule),
+			needs:      datasets.Columns("id:text", "image:image"),
+			batch:      vitBatch(m),
+			key: func(row stage.Row, masked bool) string {
+				m := row.Mask("mask")
+				return fmt.Sprintf("%s\x00%v\x00%d %d\x00%s", stage.ImageKey(row.Image("image")), masked, m.Size[0],
+					m.Size[1], m.Counts)
+			},
 		},
-		load: func(backend compute.Backend, dtype dtypes.DType, batch int) (encoder, error) {
+		load: func(backend compute.Backend, dtype dtypes.DType, batch int) (*vit.Encoder, error) {
 			return vit.NewEncoder(backend, m, vit.Options{Masking: vit.Masking(args.Masking),
 				Batch: callBatch(backend, batch), DType: dtype})
 		},
-		prepare: prepareImage(func(_ stage.Row, rgb *preprocess.RGB, mask *preprocess.Mask) (*vit.Prepared, error) {
+		prepare: prepareImage(func(rgb *preprocess.RGB, mask *preprocess.Mask) (*vit.Prepared, error) {
 			return m.Prepare(rgb, mask, vit.PrepareOptions{Fill: preprocess.Fill(args.Fill),
 				Rule: preprocess.Rule(args.PatchRule)})
 		}),
-		encode: each((*vit.Encoder).Encode),
+		encode: (*vit.Encoder).Encode,
 		values: vitValues,
-	}, nil
+	})
 }
 
 // visionTower opens a ViT, or the image tower of a CLIP.
@@ -90,10 +92,9 @@ func callBatch(backend compute.Backend, n int) int {
 	return n
 }
 
-func vitValues(embedding, prepared any, masked bool) []table.Value {
-	e, _ := embedding.(vit.Embedding)
+func vitValues(e vit.Embedding, prepared **vit.Prepared, masked bool) []table.Value {
 	patches := [2]float64{math.NaN(), math.NaN()}
-	if p, ok := prepared.(*vit.Prepared); ok && p.Object != nil {
+	if prepared != nil && (*prepared).Object != nil {
 		patches = [2]float64{float64(e.ObjectPatches), float64(e.BackgroundPatches)}
 	}
 	out := []table.Value{{Vector: e.Full}}

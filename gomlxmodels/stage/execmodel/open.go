@@ -257,13 +257,13 @@ func (m *Model) RunRows(ctx context.Context, rows [][]Item) ([][]Answer, error) 
 	return out, err
 }
 
-// RunGiven is Run for prepared rows of a stage whose rows have no outcome: each is an *Item, or nil if there is nothing
-// to compute. A row's answer is ok, the zero Answer if there was nothing to compute, or nil if it is not computed; then
+// RunGiven is Run for prepared rows of a stage whose rows have no outcome: an item is nil if there is nothing to
+// compute. A row's answer is ok, the zero Answer if there was nothing to compute, or nil if it is not computed; then
 // there is an error.
-func (m *Model) RunGiven(ctx context.Context, prepared []any) ([]*Answer, error) {
+func (m *Model) RunGiven(ctx context.Context, prepared []*Item) ([]*Answer, error) {
 	rows := make([][]Item, len(prepared))
-	for i, p := range prepared {
-		if it := p.(*Item); it != nil {
+	for i, it := range prepared {
+		if it != nil {
 			rows[i] = []Item{*it}
 		}
 	}

@@ -26,7 +26,7 @@ type apiWorker struct {
 	label     string
 }
 
-func openAPI(env stage.Env, args gomlxmodels.GenerateArgs) (stage.Worker, error) {
+func openAPI(env stage.Env, args gomlxmodels.GenerateArgs) (*stage.Opened, error) {
 	size := ""
 	if args.Width > 0 {
 		size = fmt.Sprintf("%dx%d", args.Width, args.Height)
@@ -42,7 +42,7 @@ func openAPI(env stage.Env, args gomlxmodels.GenerateArgs) (stage.Worker, error)
 	if o.ModelDigest != "" {
 		env.NoteModel(args.Model, o.ModelDigest, "")
 	}
-	return &apiWorker{env: env, args: args, generator: g, label: g.Label()}, nil
+	return stage.Of(&apiWorker{env: env, args: args, generator: g, label: g.Label()}), nil
 }
 
 func (w *apiWorker) Label() string { return "generate " + w.label }
@@ -123,9 +123,9 @@ type order struct {
 	fields      map[string]any
 }
 
-func (w *apiWorker) Prepare(_ context.Context, row stage.Row) (any, string, error) {
+func (w *apiWorker) Prepare(_ context.Context, row stage.Row) (order, string, error) {
 	if row.Text("prompt") == "" {
-		return nil, "prompt", errors.New("the prompt is empty; an image API refuses that")
+		return order{}, "prompt", errors.New("the prompt is empty; an image API refuses that")
 	}
 	return order{row.Text("prompt"), w.Key(row), w.fields(row)}, "", nil
 }
@@ -148,10 +148,10 @@ func (p *paid) cost() float64 {
 	return *p.Cost
 }
 
-func (w *apiWorker) Compute(ctx context.Context, prepared []any) ([][]table.Value, error) {
-	answers := make([]paid, len(prepared))
-	fails := apimodel.Each(len(prepared), func(i int) (err error) {
-		answers[i], err = w.answer(ctx, prepared[i].(order))
+func (w *apiWorker) Compute(ctx context.Context, orders []order) ([][]table.Value, error) {
+	answers := make([]paid, len(orders))
+	fails := apimodel.Each(len(orders), func(i int) (err error) {
+		answers[i], err = w.answer(ctx, orders[i])
 		return err
 	})
 	if err := errors.Join(fails...); err != nil {

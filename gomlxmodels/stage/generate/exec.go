@@ -20,7 +20,7 @@ type execWorker struct {
 	spent float64
 }
 
-func openExec(ctx context.Context, env stage.Env, args gomlxmodels.GenerateArgs) (stage.Worker, error) {
+func openExec(ctx context.Context, env stage.Env, args gomlxmodels.GenerateArgs) (*stage.Opened, error) {
 	m, err := execmodel.Open(ctx, env, args.Model, args.Exec, execmodel.Generate, nil)
 	if err != nil {
 		return nil, err
@@ -30,7 +30,7 @@ func openExec(ctx context.Context, env stage.Env, args gomlxmodels.GenerateArgs)
 		m.Close()
 		return nil, err
 	}
-	return w, nil
+	return stage.Of(w), nil
 }
 
 // resolve sets what the user did not set to the program's defaults, and reports what it does not support.
@@ -72,25 +72,21 @@ func (w *execWorker) Outputs([]table.ColumnSpec) []table.ColumnSpec {
 	return gomlxmodels.GenerateColumns(gomlxmodels.Exec)
 }
 
-func (w *execWorker) Prepare(_ context.Context, row stage.Row) (any, string, error) {
+func (w *execWorker) Prepare(_ context.Context, row stage.Row) (item execmodel.Item, column string, err error) {
 	r, column, err := w.request(row)
 	if err != nil {
-		return nil, column, err
+		return item, column, err
 	}
 	if r.Negative != "" && !w.Ready.Capabilities.Negative {
-		return nil, "negative", fmt.Errorf("%s takes no negative prompt", w.Ready.Name)
+		return item, "negative", fmt.Errorf("%s takes no negative prompt", w.Ready.Name)
 	}
 	return execmodel.Item{ID: row.Text("id"), Prompt: r.Prompt, Negative: r.Negative, Seed: r.Seed, Steps: r.Steps,
 		Guidance: r.Guidance, Scheduler: r.Scheduler, Width: r.Width, Height: r.Height}, "", nil
 }
 
-func (w *execWorker) Compute(ctx context.Context, prepared []any) ([][]table.Value, error) {
+func (w *execWorker) Compute(ctx context.Context, items []execmodel.Item) ([][]table.Value, error) {
 	if w.args.API.Budget > 0 && w.spent >= w.args.API.Budget {
 		return nil, fmt.Errorf("the budget is exhausted: $%.3f of $%.2f are spent", w.spent, w.args.API.Budget)
-	}
-	items := make([]execmodel.Item, len(prepared))
-	for i, p := range prepared {
-		items[i] = p.(execmodel.Item)
 	}
 	answers, failed := w.Run(ctx, items)
 	out := make([][]table.Value, len(answers))

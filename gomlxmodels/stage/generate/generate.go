@@ -67,7 +67,7 @@ type worker struct {
 	sampler *diffusion.Sampler
 }
 
-func open(ctx context.Context, env stage.Env, raw json.RawMessage) (stage.Worker, error) {
+func open(ctx context.Context, env stage.Env, raw json.RawMessage) (*stage.Opened, error) {
 	w := &worker{env: env}
 	if err := json.Unmarshal(raw, &w.args); err != nil {
 		return nil, err
@@ -120,7 +120,7 @@ func open(ctx context.Context, env stage.Env, raw json.RawMessage) (stage.Worker
 	if strings.Contains(w.name, "/") { // the column model has it; before, it had the last part of the name
 		w.digest += " " + w.name
 	}
-	return w, nil
+	return stage.Of(w), nil
 }
 
 // openModel opens the model in dir: a folder or, where the plan says what its file needs, a single file.
@@ -203,19 +203,11 @@ func (w *worker) Load(ctx context.Context) (err error) {
 	return err
 }
 
-func (w *worker) Prepare(_ context.Context, row stage.Row) (any, string, error) {
-	r, column, err := w.request(row)
-	if err != nil {
-		return nil, column, err
-	}
-	return r, "", nil
+func (w *worker) Prepare(_ context.Context, row stage.Row) (diffusion.Request, string, error) {
+	return w.request(row)
 }
 
-func (w *worker) Compute(ctx context.Context, prepared []any) ([][]table.Value, error) {
-	requests := make([]diffusion.Request, len(prepared))
-	for i, p := range prepared {
-		requests[i] = p.(diffusion.Request)
-	}
+func (w *worker) Compute(ctx context.Context, requests []diffusion.Request) ([][]table.Value, error) {
 	job, err := w.sampler.Begin(requests, func(p diffusion.Progress) { stage.Step(ctx, p.Step, p.Steps) })
 	if err != nil {
 		return nil, err

@@ -15,6 +15,7 @@ import (
 	"antipode/gomlxmodels/diffusion"
 	"antipode/gomlxmodels/stage"
 	"antipode/internal/must"
+	"antipode/test/stagetest"
 	"antipode/test/testbackend"
 
 	"github.com/gomlx/compute"
@@ -62,14 +63,6 @@ func TestSteps(t *testing.T) {
 	}
 	frame := &table.Frame{Columns: []table.Column{table.TextColumn("prompt", []string{"x", "y", "z"}),
 		table.NumberColumn("seed", []float64{1, 2, 3})}}
-	var prepared []any
-	for i := range 3 {
-		p, _, err := w.Prepare(t.Context(), stage.Row{Frame: frame, Index: i})
-		if err != nil {
-			t.Fatal(err)
-		}
-		prepared = append(prepared, p)
-	}
 	var told []string
 	ctx := stage.WithSteps(t.Context(), func(done, total int) {
 		if s := fmt.Sprintf("%d/%d", done, total); len(told) == 0 || told[len(told)-1] != s {
@@ -77,7 +70,8 @@ func TestSteps(t *testing.T) {
 		}
 	})
 	uses = 0
-	_ = must.Get(w.Compute(ctx, prepared))(t)
+	stagetest.Compute(ctx, t, w, stage.Row{Frame: frame}, stage.Row{Frame: frame, Index: 1},
+		stage.Row{Frame: frame, Index: 2})
 	if want := 1 + 3 + 3 + 1; uses != want { // texts, steps, images, release
 		t.Errorf("the device was used %d times, want %d", uses, want)
 	}
@@ -115,7 +109,8 @@ func TestPrecision(t *testing.T) {
 			t.Fatal(err)
 		}
 		opened := must.Get(open(t.Context(), lent{t, new(int)}, plan.Args))(t)
-		if w := opened.(*worker); w.dtype != want || !strings.Contains(w.Digest(), strings.ToLower(want.String())) {
+		w := opened.Common.(*worker)
+		if w.dtype != want || !strings.Contains(w.Digest(), strings.ToLower(want.String())) {
 			t.Errorf("precision %q: %s, digest %s", precision, w.dtype, w.Digest())
 		}
 		opened.Close()

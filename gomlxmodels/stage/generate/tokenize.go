@@ -31,7 +31,7 @@ type tokenizeWorker struct {
 	digest    string
 }
 
-func openTokenizer(_ context.Context, env stage.Env, raw json.RawMessage) (stage.Worker, error) {
+func openTokenizer(_ context.Context, env stage.Env, raw json.RawMessage) (*stage.Opened, error) {
 	w := &tokenizeWorker{}
 	if err := json.Unmarshal(raw, &w.args); err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func openTokenizer(_ context.Context, env stage.Env, raw json.RawMessage) (stage
 		return nil, err
 	}
 	w.digest, err = hub.Digest(env, w.args.Model+" (tokenizer)", w.tokenizer.Files(), w.limit, read)
-	return w, err
+	return stage.Of(w), err
 }
 
 func (w *tokenizeWorker) Label() string              { return "tokenize " + hub.Name(w.args.Model) }
@@ -74,7 +74,7 @@ func (w *tokenizeWorker) Outputs([]table.ColumnSpec) []table.ColumnSpec {
 	return gomlxmodels.TokenizeColumns(w.args.Text)
 }
 
-func (w *tokenizeWorker) Prepare(_ context.Context, row stage.Row) (any, string, error) {
+func (w *tokenizeWorker) Prepare(_ context.Context, row stage.Row) ([]table.Value, string, error) {
 	text, lost, beyond := row.Text(w.args.Text), []string(nil), 0
 	if w.normalize != nil {
 		for _, word := range strings.Fields(text) {
@@ -109,9 +109,6 @@ func (w *tokenizeWorker) Prepare(_ context.Context, row stage.Row) (any, string,
 	return out, "", nil
 }
 
-func (w *tokenizeWorker) Compute(_ context.Context, prepared []any) (out [][]table.Value, err error) {
-	for _, p := range prepared {
-		out = append(out, p.([]table.Value))
-	}
-	return out, nil
+func (w *tokenizeWorker) Compute(_ context.Context, prepared [][]table.Value) ([][]table.Value, error) {
+	return prepared, nil
 }

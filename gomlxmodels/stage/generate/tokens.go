@@ -54,7 +54,7 @@ type tokenWorker struct {
 }
 
 // openTokens opens a model in dir that writes image tokens; nil where the model is another.
-func openTokens(env stage.Env, args gomlxmodels.GenerateArgs, name, dir string) (stage.Worker, error) {
+func openTokens(env stage.Env, args gomlxmodels.GenerateArgs, name, dir string) (*stage.Opened, error) {
 	kind, open := opener(dir)
 	if open == nil {
 		return nil, nil
@@ -80,7 +80,7 @@ func openTokens(env stage.Env, args gomlxmodels.GenerateArgs, name, dir string) 
 	w.dtype, w.batch = stage.Precision(args.Precision, device, env.Note), cmp.Or(together[device], vqgan.DefaultBatch)
 	w.digest = fmt.Sprintf("%s top-k %d top-p %v temperature %v condition scale %v text %s %s %s %s", contents,
 		t.TopK, t.TopP, t.Temperature, t.ConditionScale, w.model.text, strings.ToLower(w.dtype.String()), device, name)
-	return w, nil
+	return stage.Of(w), nil
 }
 
 // opener returns what opens the model of a folder, and completes its options, with the kind of model that options are
@@ -155,19 +155,19 @@ type text struct {
 	reason string // what the model does not see of it; "" = it sees all
 }
 
-func (w *tokenWorker) Prepare(_ context.Context, row stage.Row) (any, string, error) {
+func (w *tokenWorker) Prepare(_ context.Context, row stage.Row) (text, string, error) {
 	n, err := row.Seed()
 	if err != nil {
-		return nil, "seed", err
+		return text{}, "seed", err
 	}
 	if row.Text("negative") != "" {
-		return nil, "negative", errors.New("the model takes no negative prompt")
+		return text{}, "negative", errors.New("the model takes no negative prompt")
 	}
 	prompt, reasons := row.Text("prompt"), []string(nil)
 	if w.model.normalize != nil {
 		var lost []string
 		if prompt, lost, err = w.model.normalize(prompt); err != nil {
-			return nil, "prompt", err
+			return text{}, "prompt", err
 		}
 		if len(lost) > 0 {
 			reasons = append(reasons, fmt.Sprintf("the prompt is transliterated to ASCII, which leaves out %s",
@@ -176,7 +176,7 @@ func (w *tokenWorker) Prepare(_ context.Context, row stage.Row) (any, string, er
 	}
 	ids, cut, err := w.model.tokens(prompt)
 	if err != nil {
-		return nil, "prompt", err
+		return text{}, "prompt", err
 	}
 	if cut {
 		reasons = append(reasons, truncated)
@@ -184,10 +184,10 @@ func (w *tokenWorker) Prepare(_ context.Context, row stage.Row) (any, string, er
 	return text{vqgan.Request{Text: ids, Seed: n}, strings.Join(reasons, "; ")}, "", nil
 }
 
-func (w *tokenWorker) Compute(ctx context.Context, prepared []any) ([][]table.Value, error) {
+func (w *tokenWorker) Compute(ctx context.Context, prepared []text) ([][]table.Value, error) {
 	var requests []vqgan.Request
 	for _, p := range prepared {
-		requests = append(requests, p.(text).Request)
+		requests = append(requests, p.Request)
 	}
 	t := w.args.Tokens
 	o := textgen.Options{Sample: true, TopK: t.TopK, TopP: t.TopP, Temperature: t.Temperature}
@@ -205,7 +205,7 @@ func (w *tokenWorker) Compute(ctx context.Context, prepared []any) ([][]table.Va
 			return nil, err
 		}
 		out = append(out, []table.Value{{Image: blob}, {Text: w.name}, {Text: "generated"}, {Text: "ok"},
-			{Text: prepared[i].(text).reason}, {Text: string(diffusion.SafetyAbsent)}})
+			{Text: prepared[i].reason}, {Text: string(diffusion.SafetyAbsent)}})
 	}
 	return out, nil
 }

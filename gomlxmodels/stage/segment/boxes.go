@@ -69,22 +69,20 @@ func (f *boxFinder) load(ctx context.Context, env stage.Env, kind string) (stage
 
 // boxInput is an image prepared for both models.
 type boxInput struct {
-	detect  any
+	detect  detection
 	segment *sam.Image
 	failed  string // why the detector cannot take the image
 }
 
-func (f *boxFinder) prepare(rgb *preprocess.RGB, names []string) (any, error) {
-	in := &boxInput{}
-	var err error
-	if in.detect, err = f.detector.prepare(rgb, names); errors.As(err, new(textError)) {
-		return nil, err
+func (f *boxFinder) prepare(rgb *preprocess.RGB, it *item) (err error) {
+	if it.boxes.detect, err = f.detector.prepare(rgb, it.prompts); errors.As(err, new(textError)) {
+		return err
 	} else if err != nil {
-		in.failed = err.Error() // its shape: it was decoded before
-		return in, nil
+		it.boxes.failed = err.Error() // its shape: it was decoded before
+		return nil
 	}
-	in.segment, err = f.segmenter.model.Prepare(rgb)
-	return in, err
+	it.boxes.segment, err = f.segmenter.model.Prepare(rgb)
+	return err
 }
 
 // detected is what is found of one object.
@@ -94,30 +92,31 @@ type detected struct {
 	maps  []sam.Map           // of the boxes
 }
 
-func (f *boxFinder) segment(ctx context.Context, items []*item) ([]any, error) {
-	results := make([]any, len(items))
+func (f *boxFinder) segment(ctx context.Context, items []*item) ([]func() (found, error), error) {
+	masks := make([]func() (found, error), len(items))
 	for i, it := range items {
-		in := it.input.(*boxInput)
-		if in.failed != "" {
-			results[i] = in.failed
-			continue
+		reason := it.boxes.failed
+		if reason == "" {
+			objects, err := f.one(ctx, &it.boxes)
+			if err != nil && !errors.Is(err, runner.ErrNotFinite) {
+				return nil, err
+			}
+			masks[i] = func() (found, error) { return f.find(it, objects) }
+			if err != nil { // of this image alone
+				reason = err.Error()
+			}
 		}
-		switch objects, err := f.one(ctx, in); {
-		case errors.Is(err, runner.ErrNotFinite): // of this image alone
-			results[i] = err.Error()
-		case err != nil:
-			return nil, err
-		default:
-			results[i] = objects
+		if reason != "" {
+			masks[i] = func() (found, error) { return found{outcome: "failed", reason: reason}, nil }
 		}
 	}
-	return results, nil
+	return masks, nil
 }
 
 // one runs the models on an image.
 func (f *boxFinder) one(ctx context.Context, in *boxInput) ([]detected, error) {
 	// all boxes, whose highest score is reported where none is kept
-	all, err := f.detector.detect(ctx, in.detect)
+	all, err := in.detect(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -154,15 +153,12 @@ type listed struct {
 	IoU    *float64   `json:"iou,omitempty"` // predicted; nil = not given
 }
 
-func (f *boxFinder) find(it *item, result any) (found, error) {
-	if reason, failed := result.(string); failed {
-		return found{outcome: "failed", reason: reason}, nil
-	}
+func (f *boxFinder) find(it *item, objects []detected) (found, error) {
 	out := found{score: math.NaN(), stability: math.NaN()}
 	united := mask.New(it.width, it.height)
 	list, area := []listed{}, 0.0
 	sumScore, sumStability := 0.0, 0.0
-	for i, o := range result.([]detected) {
+	for i, o := range objects {
 		out.boxScore = max(out.boxScore, o.best)
 		var largest sam.Mask
 		most := -1

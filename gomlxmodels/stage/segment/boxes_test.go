@@ -164,7 +164,7 @@ func TestBoxOutcomes(t *testing.T) {
 		!strings.Contains(got["reason"].Text, "too narrow") || !math.IsNaN(got["mask_area"].Number) {
 		t.Errorf("a narrow image: %v", got)
 	}
-	if _, column, err := w.Prepare(t.Context(), row(file, map[string]string{"object": strings.Repeat("dog car ",
+	if column, err := w.Rows(1).Prepare(t.Context(), 0, row(file, map[string]string{"object": strings.Repeat("dog car ",
 		99)})); err == nil || column != "object" || !strings.Contains(err.Error(), "tokens") {
 		t.Errorf("a caption that is too long: %q, %v", column, err)
 	}

@@ -69,39 +69,36 @@ func (c *clipSeg) load(ctx context.Context, env stage.Env, kind string) (release
 	return release, err
 }
 
-func (c *clipSeg) prepare(rgb *preprocess.RGB, names []string) (any, error) {
-	pixels, err := c.model.Prepare(rgb)
-	if err != nil {
-		return nil, err
+func (c *clipSeg) prepare(rgb *preprocess.RGB, it *item) (err error) {
+	if it.clipseg.Pixels, err = c.model.Prepare(rgb); err != nil {
+		return err
 	}
-	img := clipseg.Image{Pixels: pixels}
-	for _, name := range names {
-		text, err := c.tokenizer.Encode(name, c.model.Config().Text.Context)
+	for _, prompt := range it.prompts {
+		text, err := c.tokenizer.Encode(prompt, c.model.Config().Text.Context)
 		if err != nil {
-			return nil, textError{err}
+			return textError{err}
 		}
-		img.Prompts = append(img.Prompts, text.IDs)
+		it.clipseg.Prompts = append(it.clipseg.Prompts, text.IDs)
 	}
-	return img, nil
+	return nil
 }
 
-func (c *clipSeg) segment(ctx context.Context, items []*item) (results []any, err error) {
+func (c *clipSeg) segment(ctx context.Context, items []*item) (masks []func() (found, error), err error) {
 	images := make([]clipseg.Image, len(items))
 	for i, it := range items {
-		images[i] = it.input.(clipseg.Image)
+		images[i] = it.clipseg
 	}
 	maps, err := c.encoder.Segment(ctx, images)
-	for _, m := range maps {
-		results = append(results, m)
+	for i, m := range maps {
+		masks = append(masks, func() (found, error) { return c.find(items[i], m) })
 	}
-	return results, err
+	return masks, err
 }
 
 // find computes the mask of an image from the maps of its prompts: each map is resized to the image, a pixel has the
 // highest logit of all maps, and then the threshold is applied. Rows are resized twice rather than stored: images may
 // be large.
-func (c *clipSeg) find(it *item, result any) (found, error) {
-	maps := result.([]clipseg.Map)
+func (c *clipSeg) find(it *item, maps []clipseg.Map) (found, error) {
 	b := mask.New(it.width, it.height)
 	threshold := float32(math.Log(c.args.Threshold / (1 - c.args.Threshold)))
 	top := float32(math.Inf(-1))

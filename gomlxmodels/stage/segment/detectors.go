@@ -22,12 +22,13 @@ type detector interface {
 	Preprocess() preprocess.Config
 	load(ctx context.Context, env stage.Env, key string) (stage.Release, error)
 	// prepare does the host's part for one image and the names of objects in it.
-	prepare(rgb *preprocess.RGB, names []string) (input any, err error)
-	// detect returns all boxes of each object, the highest score first.
-	detect(ctx context.Context, input any) ([][]groundingdino.Box, error)
+	prepare(rgb *preprocess.RGB, names []string) (detection, error)
 	// doubt says what may keep the detector from finding the names, "; …", or "".
 	doubt(names []string) string
 }
+
+// detection returns all boxes of each object in a prepared image, the highest score first.
+type detection func(ctx context.Context) ([][]groundingdino.Box, error)
 
 // openDetector opens the model of a folder, and sets the thresholds that the arguments lack to the model's own.
 func openDetector(dir string, args *gomlxmodels.SegmentArgs) (detector, error) {
@@ -68,12 +69,6 @@ type dino struct {
 	on      *groundingdino.Detector
 }
 
-// dinoInput is an image and the names of objects in it.
-type dinoInput struct {
-	image    *groundingdino.Image
-	captions []groundingdino.Caption
-}
-
 func (d *dino) load(ctx context.Context, env stage.Env, key string) (release stage.Release, err error) {
 	d.on, release, err = stage.Load(ctx, env, key, func(backend compute.Backend) (*groundingdino.Detector, error) {
 		on, err := groundingdino.NewDetector(backend, d.Model, groundingdino.Options{Profile: d.profile})
@@ -85,8 +80,8 @@ func (d *dino) load(ctx context.Context, env stage.Env, key string) (release sta
 	return release, err
 }
 
-func (d *dino) prepare(rgb *preprocess.RGB, names []string) (any, error) {
-	var in dinoInput
+func (d *dino) prepare(rgb *preprocess.RGB, names []string) (detection, error) {
+	var captions []groundingdino.Caption
 	for _, name := range names {
 		if d.profile != groundingdino.LangSAM2024 {
 			name = groundingdino.Labels(name)
@@ -95,24 +90,20 @@ func (d *dino) prepare(rgb *preprocess.RGB, names []string) (any, error) {
 		if err != nil {
 			return nil, textError{err}
 		}
-		in.captions = append(in.captions, c)
+		captions = append(captions, c)
 	}
-	var err error
-	in.image, err = d.Prepare(rgb, d.profile)
-	return in, err
-}
-
-func (d *dino) detect(ctx context.Context, input any) ([][]groundingdino.Box, error) {
-	in := input.(dinoInput)
-	out := make([][]groundingdino.Box, len(in.captions))
-	for i, c := range in.captions {
-		var err error
-		if out[i], err = d.on.Detect(ctx, in.image, c, groundingdino.DetectOptions{BoxThreshold: anyBox,
-			TextThreshold: d.text}); err != nil {
-			return nil, err
+	image, err := d.Prepare(rgb, d.profile)
+	return func(ctx context.Context) ([][]groundingdino.Box, error) {
+		out := make([][]groundingdino.Box, len(captions))
+		for i, c := range captions {
+			var err error
+			if out[i], err = d.on.Detect(ctx, image, c, groundingdino.DetectOptions{BoxThreshold: anyBox,
+				TextThreshold: d.text}); err != nil {
+				return nil, err
+			}
 		}
-	}
-	return out, nil
+		return out, nil
+	}, err
 }
 
 func (d *dino) doubt(names []string) string {
@@ -130,12 +121,6 @@ type owl struct {
 	on *owlv2.Detector
 }
 
-// owlInput is an image and the names of objects in it.
-type owlInput struct {
-	image *owlv2.Image
-	texts []owlv2.Caption
-}
-
 func (o *owl) load(ctx context.Context, env stage.Env, key string) (release stage.Release, err error) {
 	o.on, release, err = stage.Load(ctx, env, key, func(backend compute.Backend) (*owlv2.Detector, error) {
 		on, err := owlv2.NewDetector(backend, o.Model, owlv2.Options{})
@@ -147,33 +132,29 @@ func (o *owl) load(ctx context.Context, env stage.Env, key string) (release stag
 	return release, err
 }
 
-func (o *owl) prepare(rgb *preprocess.RGB, names []string) (any, error) {
-	var in owlInput
+func (o *owl) prepare(rgb *preprocess.RGB, names []string) (detection, error) {
+	var captions []owlv2.Caption
 	for _, name := range names {
 		c, err := o.Caption(name)
 		if err != nil {
 			return nil, textError{err}
 		}
-		in.texts = append(in.texts, c)
+		captions = append(captions, c)
 	}
-	var err error
-	in.image, err = o.Prepare(rgb)
-	return in, err
-}
-
-func (o *owl) detect(ctx context.Context, input any) ([][]groundingdino.Box, error) {
-	in := input.(owlInput)
-	out := make([][]groundingdino.Box, len(in.texts))
-	for i, c := range in.texts {
-		list, err := o.on.Detect(ctx, in.image, c, owlv2.DetectOptions{BoxThreshold: anyBox})
-		if err != nil {
-			return nil, err
+	image, err := o.Prepare(rgb)
+	return func(ctx context.Context) ([][]groundingdino.Box, error) {
+		out := make([][]groundingdino.Box, len(captions))
+		for i, c := range captions {
+			list, err := o.on.Detect(ctx, image, c, owlv2.DetectOptions{BoxThreshold: anyBox})
+			if err != nil {
+				return nil, err
+			}
+			for _, b := range list {
+				out[i] = append(out[i], groundingdino.Box(b))
+			}
 		}
-		for _, b := range list {
-			out[i] = append(out[i], groundingdino.Box(b))
-		}
-	}
-	return out, nil
+		return out, nil
+	}, err
 }
 
 // doubt is "": every text has tokens.

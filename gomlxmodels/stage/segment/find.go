@@ -68,7 +68,7 @@ func (w *worker) values(it *item, f found, presence float64) []table.Value {
 		outcome, reason = "unmasked", f.reason
 	}
 	number := func(v float64) table.Value {
-		if it.input == nil || f.outcome != "" {
+		if it.prompts == nil || f.outcome != "" {
 			v = math.NaN()
 		}
 		return table.Value{Number: v}

@@ -37,32 +37,32 @@ func (p *program) load(context.Context, stage.Env, string) (stage.Release, error
 	return p.Release, nil
 }
 
-func (p *program) prepare(_ *preprocess.RGB, names []string) (any, error) { return names, nil }
+func (p *program) prepare(*preprocess.RGB, *item) error { return nil }
 
-func (p *program) segment(ctx context.Context, images []*item) ([]any, error) {
+func (p *program) segment(ctx context.Context, images []*item) ([]func() (found, error), error) {
 	rows := make([][]execmodel.Item, len(images))
 	for i, it := range images {
-		for k, name := range it.input.([]string) {
+		for k, name := range it.prompts {
 			rows[i] = append(rows[i], execmodel.Item{ID: fmt.Sprintf("%s/%d", it.id, k+1), Image: it.image.Path,
 				SHA256: it.image.SHA256, Text: name, Width: it.width, Height: it.height})
 		}
 	}
 	answers, err := p.RunRows(ctx, rows)
-	results := make([]any, len(images))
+	masks := make([]func() (found, error), len(images))
 	for i, of := range answers {
 		if of != nil {
-			results[i] = of
+			masks[i] = func() (found, error) { return p.find(images[i], of) }
 		}
 	}
-	return results, err
+	return masks, err
 }
 
-func (p *program) find(it *item, result any) (found, error) {
+func (p *program) find(it *item, answers []execmodel.Answer) (found, error) {
 	f := found{score: math.NaN()}
 	var masks []execmodel.Mask
 	var why string
 	list, sum, area := []listed{}, 0.0, 0.0
-	for i, a := range result.([]execmodel.Answer) {
+	for i, a := range answers {
 		if a.Outcome != execmodel.OK {
 			f.outcome, f.reason = a.Result()
 			return f, nil

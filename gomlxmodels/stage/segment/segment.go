@@ -18,6 +18,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
+	"antipode/gomlxmodels/clipseg"
 	"antipode/gomlxmodels/hub"
 	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/stage"
@@ -36,13 +37,12 @@ type finder interface {
 	contents() string
 	batch() int
 	load(ctx context.Context, env stage.Env, kind string) (stage.Release, error)
-	// prepare does the host's part for one image. names are those of the objects, as the prompt template makes them.
-	prepare(rgb *preprocess.RGB, names []string) (input any, err error)
-	// segment runs the models on prepared images, on the device's goroutine; a program, not on it. There is one result
-	// for each image. With an error there may be those that are done, and nil for the others.
-	segment(ctx context.Context, items []*item) (results []any, err error)
-	// find makes an image's mask of a result. It runs on several goroutines at once.
-	find(it *item, result any) (found, error)
+	// prepare does the host's part for the image and the prompts of an item.
+	prepare(rgb *preprocess.RGB, it *item) error
+	// segment runs the models on prepared images, on the device's goroutine; a program, not on it. For each image there
+	// is what makes its mask of the result, which runs on several goroutines at once. With an error there may be those
+	// that are done, and nil for the others.
+	segment(ctx context.Context, items []*item) (masks []func() (found, error), err error)
 }
 
 // textError is an error of the objects' names, not of the image.
@@ -59,7 +59,7 @@ type worker struct {
 	judge  *judge // nil = no column presence
 }
 
-func open(ctx context.Context, env stage.Env, raw json.RawMessage) (_ stage.Worker, err error) {
+func open(ctx context.Context, env stage.Env, raw json.RawMessage) (_ *stage.Opened, err error) {
 	w := &worker{env: env}
 	if err = json.Unmarshal(raw, &w.args); err == nil {
 		w.args.Separator = cmp.Or(w.args.Separator, gomlxmodels.NoSeparator)
@@ -94,7 +94,7 @@ func open(ctx context.Context, env stage.Env, raw json.RawMessage) (_ stage.Work
 	if !program || w.judge != nil {
 		w.kind, err = env.DeviceKind()
 	}
-	return w, err
+	return stage.Of(w), err
 }
 
 func (w *worker) Label() string { return "segment " + w.name }
@@ -149,15 +149,17 @@ func (w *worker) Load(ctx context.Context) (err error) {
 type item struct {
 	id              string
 	image           table.Image
-	input           any       // for the finder; nil = the outcome says why there is no image
-	names           []string  // of the objects
+	names           []string // of the objects
+	prompts         []string // the names in the template; nil = the outcome says why there is no image
+	clipseg         clipseg.Image
+	boxes           boxInput
 	question        *question // for the judge; nil = no judge
 	width, height   int
 	objects         string
 	outcome, reason string // the row's own
 }
 
-func (w *worker) Prepare(_ context.Context, row stage.Row) (any, string, error) {
+func (w *worker) Prepare(_ context.Context, row stage.Row) (*item, string, error) {
 	it := &item{id: row.Text("id"), image: row.Image("image"), objects: row.Text(w.args.Text),
 		outcome: row.Text("outcome"), reason: row.Text("reason")}
 	if it.image.Path == "" {
@@ -175,11 +177,10 @@ func (w *worker) Prepare(_ context.Context, row stage.Row) (any, string, error) 
 		return nil, "image", err
 	}
 	it.width, it.height, it.names = rgb.Width, rgb.Height, names
-	prompts := make([]string, len(names))
-	for i, name := range names {
-		prompts[i] = strings.Replace(w.args.Template, "%s", name, 1)
+	for _, name := range names {
+		it.prompts = append(it.prompts, strings.Replace(w.args.Template, "%s", name, 1))
 	}
-	if it.input, err = w.finder.prepare(rgb, prompts); errors.As(err, new(textError)) {
+	if err = w.finder.prepare(rgb, it); errors.As(err, new(textError)) {
 		return nil, w.args.Text, err
 	} else if err != nil {
 		return nil, "image", fmt.Errorf("%s: %w", filepath.Base(it.image.Path), err)
@@ -197,19 +198,19 @@ func final(outcome string) bool {
 	return !slices.Contains([]string{"", "ok", "unmasked"}, outcome)
 }
 
-func (w *worker) Compute(ctx context.Context, prepared []any) ([][]table.Value, error) {
+func (w *worker) Compute(ctx context.Context, prepared []*item) ([][]table.Value, error) {
 	var items []*item
 	var questions []*question
-	for _, p := range prepared {
-		if it := p.(*item); it.input != nil {
+	for _, it := range prepared {
+		if it.prompts != nil {
 			items, questions = append(items, it), append(questions, it.question)
 		}
 	}
-	var results []any
+	var masks []func() (found, error)
 	var presence []float64
 	var err error
 	segment := func() (err error) {
-		results, err = w.finder.segment(ctx, items)
+		masks, err = w.finder.segment(ctx, items)
 		return err
 	}
 	if _, program := w.finder.(*program); program {
@@ -217,35 +218,34 @@ func (w *worker) Compute(ctx context.Context, prepared []any) ([][]table.Value, 
 	} else {
 		err = w.env.OnDevice(ctx, segment)
 	}
-	if w.judge != nil && (err == nil || results != nil) {
+	if w.judge != nil && (err == nil || masks != nil) {
 		err = errors.Join(err, w.env.OnDevice(ctx, func() (err error) {
 			presence, err = w.judge.answer(ctx, questions)
 			return err
 		}))
 	}
-	if err != nil && (results == nil || w.judge != nil && presence == nil) {
+	if err != nil && (masks == nil || w.judge != nil && presence == nil) {
 		return nil, err
 	}
 	out, failed := make([][]table.Value, len(prepared)), make([]error, len(prepared))
 	var wait sync.WaitGroup
-	for i, p := range prepared {
-		it := p.(*item)
-		if it.input == nil {
+	for i, it := range prepared {
+		if it.prompts == nil {
 			out[i] = w.values(it, found{}, math.NaN())
 			continue
 		}
-		var of any
-		of, results = results[0], results[1:]
+		find := masks[0]
+		masks = masks[1:]
 		sure := math.NaN()
 		if w.judge != nil {
 			sure, presence = presence[0], presence[1:]
 		}
-		if of == nil {
+		if find == nil {
 			continue
 		}
 		wait.Go(func() {
 			failed[i] = fault.Catch(func() error {
-				f, err := w.finder.find(it, of)
+				f, err := find()
 				out[i] = w.values(it, f, sure)
 				return err
 			})

@@ -1,7 +1,6 @@
 package segment
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -30,7 +29,7 @@ var (
 // env shares the loaded models between the tests.
 func env(t *testing.T) stagetest.Env { return stagetest.SharedEnv(t, testbackend.Any(t)) }
 
-func start(t *testing.T, a gomlxmodels.SegmentArgs) stage.Worker {
+func start(t *testing.T, a gomlxmodels.SegmentArgs) *stage.Opened {
 	t.Helper()
 	return stagetest.Start(t, env(t), gomlxmodels.SegmentOp, a)
 }
@@ -58,20 +57,11 @@ func row(file string, texts map[string]string) stage.Row {
 func testFile(name string) string { return filepath.Join("testdata", name) }
 
 // result runs rows and gives their values by column.
-func result(t *testing.T, w stage.Worker, rows ...stage.Row) []map[string]table.Value {
+func result(t *testing.T, w *stage.Opened, rows ...stage.Row) []map[string]table.Value {
 	t.Helper()
-	must.Do(t, w.Load(context.Background()))
-	var prepared []any
-	for _, r := range rows {
-		p, column, err := w.Prepare(context.Background(), r)
-		if err != nil {
-			t.Fatal(column, err)
-		}
-		prepared = append(prepared, p)
-	}
-	values := must.Get(w.Compute(context.Background(), prepared))(t)
+	must.Do(t, w.Load(t.Context()))
 	var out []map[string]table.Value
-	for _, v := range values {
+	for _, v := range stagetest.Compute(t.Context(), t, w, rows...) {
 		named := map[string]table.Value{}
 		for i, c := range w.Outputs(nil) {
 			named[c.Name] = v[i]
@@ -226,7 +216,7 @@ func TestBadRows(t *testing.T) {
 		{row(testFile("rgb-61x40.png"), map[string]string{"object": ""}), "object", "names no object"},
 		{row(testFile("rgb-61x40.png"), map[string]string{"object": " | \n"}), "object", "names no object"},
 	} {
-		if _, column, err := w.Prepare(context.Background(), c.r); err == nil || column != c.column ||
+		if column, err := w.Rows(1).Prepare(t.Context(), 0, c.r); err == nil || column != c.column ||
 			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("column %q, %v, want %q, %s", column, err, c.column, c.want)
 		}

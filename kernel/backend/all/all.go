@@ -39,6 +39,7 @@ import (
 	_ "antipode/metrics/clipscore"
 	_ "antipode/metrics/concepts"
 	_ "antipode/metrics/consistency"
+	_ "antipode/metrics/disparity"
 	_ "antipode/metrics/distribution"
 	_ "antipode/metrics/power"
 	"antipode/metrics/prdc"

@@ -12,6 +12,7 @@ import (
 	"antipode/gomlxmodels"
 	"antipode/internal/must"
 	"antipode/metrics"
+	"antipode/metrics/disparity"
 )
 
 // TestInjectedGaps runs the analysis of notebooks/decomposed_dig.ipynb for 20 seeds, with and without injected
@@ -60,13 +61,13 @@ func verdicts(t *testing.T, seed int, injected bool) (missed, alarms int) {
 	world := datasets.Archipelago(datasets.ArchipelagoOptions{Seed: seed, Injected: injected})
 	sets := metrics.Sets{Real: gomlxmodels.Embed("archipelago-vit", world.Reference()),
 		Generated: gomlxmodels.Embed("archipelago-vit", world.Sampled())}
-	background := metrics.GapsToControls(sets, world.InjectedDisparities(), metrics.GapsOptions{
+	background := disparity.GapsToControls(sets, world.InjectedDisparities(), disparity.GapsOptions{
 		Vector: "background_only", Scores: []string{"coverage"}, By: metrics.By("region"),
 		Intervals: metrics.Intervals{Level: 0.975}})
-	object := metrics.GapsToControls(sets, world.InjectedDisparities(), metrics.GapsOptions{
+	object := disparity.GapsToControls(sets, world.InjectedDisparities(), disparity.GapsOptions{
 		Vector: "object_only", Scores: []string{"coverage"}, By: metrics.By("region"),
 		Intervals: metrics.Intervals{Level: 0.975}})
-	f := must.Get(metrics.InjectedVerdicts(background.Concat(object), world.InjectedDisparities()).
+	f := must.Get(disparity.InjectedVerdicts(background.Concat(object), world.InjectedDisparities()).
 		Rows(context.Background()))(t)
 	for i, v := range f.Texts("verdict") {
 		switch v {
@@ -100,7 +101,7 @@ func TestMarkedGaps(t *testing.T) {
 		for _, injected := range []bool{true, false} {
 			exact, sensitivity := sensitivities(t, seed, injected)
 			for i, verdict := range sensitivity.Texts("verdict") {
-				if verdict != "holds" && verdict != metrics.Explained {
+				if verdict != "holds" && verdict != disparity.Explained {
 					continue
 				}
 				gap := sensitivity.Numbers("gap")[i]
@@ -114,7 +115,7 @@ func TestMarkedGaps(t *testing.T) {
 				} else {
 					t.Errorf("a wrong verdict")
 				}
-				if verdict == metrics.Explained {
+				if verdict == disparity.Explained {
 					marked++
 				}
 			}
@@ -131,14 +132,14 @@ func TestMarkedGaps(t *testing.T) {
 func sensitivities(t *testing.T, seed int, injected bool) (exact, sensitivity *datasets.Frame) {
 	t.Helper()
 	world := datasets.Archipelago(datasets.ArchipelagoOptions{Seed: seed, Injected: injected})
-	gapsOf := func(masks func(datasets.Table) datasets.Table, o metrics.GapsOptions) datasets.Table {
+	gapsOf := func(masks func(datasets.Table) datasets.Table, o disparity.GapsOptions) datasets.Table {
 		sets := metrics.Sets{Real: gomlxmodels.Embed("archipelago-vit", masks(world.Reference())),
 			Generated: gomlxmodels.Embed("archipelago-vit", masks(world.Sampled()))}
 		o.By, o.Scores, o.Level = metrics.By("region"), []string{"coverage"}, 0.975
 		o.Vector = "background_only"
-		background := metrics.GapsToControls(sets, world.InjectedDisparities(), o)
+		background := disparity.GapsToControls(sets, world.InjectedDisparities(), o)
 		o.Vector = "object_only"
-		return background.Concat(metrics.GapsToControls(sets, world.InjectedDisparities(), o))
+		return background.Concat(disparity.GapsToControls(sets, world.InjectedDisparities(), o))
 	}
 	named := func(images datasets.Table) datasets.Table { return gomlxmodels.Segment("archipelago-clipseg", images) }
 	grown := func(pixels float64) func(datasets.Table) datasets.Table {
@@ -148,15 +149,16 @@ func sensitivities(t *testing.T, seed int, injected bool) (exact, sensitivity *d
 		return gomlxmodels.Segment("archipelago-clipseg", images.With("word", "object"),
 			gomlxmodels.SegmentOptions{Text: "word"})
 	}
-	var all metrics.GapsOptions
+	var all disparity.GapsOptions
 	rows := func(table datasets.Table) *datasets.Frame {
 		return must.Get(table.Rows(context.Background()))(t)
 	}
 	exact = rows(gapsOf(func(images datasets.Table) datasets.Table { return images }, all))
-	sensitivity = rows(metrics.GapSensitivity(gapsOf(named, all), metrics.GapVariants{Eroded: gapsOf(grown(-2), all),
+	sensitivity = rows(disparity.GapSensitivity(gapsOf(named, all), disparity.GapVariants{Eroded: gapsOf(grown(-2),
+		all),
 		Dilated: gapsOf(grown(2), all), Other: gapsOf(other, all),
-		Masked: gapsOf(other, metrics.GapsOptions{Balance: true,
-			Comparison: metrics.Comparison{Unmasked: "drop"}})}))
+		Masked: gapsOf(other, disparity.GapsOptions{Balance: true,
+			Comparison: disparity.Comparison{Unmasked: "drop"}})}))
 	for i, region := range exact.Texts("region") {
 		if region != sensitivity.Texts("region")[i] || exact.Texts("vector")[i] != sensitivity.Texts("vector")[i] {
 			t.Fatalf("row %d is of another gap", i)

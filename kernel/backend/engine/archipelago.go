@@ -55,8 +55,8 @@ func (r *run) archipelagoSource(p *table.Plan, a datasets.ArchipelagoArgs) (*tab
 // draw adds the columns image and mask; images[i] is the image of row i.
 func (r *run) draw(w *archipelago.World, f *table.Frame, images []archipelago.Image) (*table.Frame, error) {
 	draw := stage.Stage{Name: "archipelago", Version: archipelago.Version,
-		Open: func(_ context.Context, env stage.Env, _ json.RawMessage) (stage.Worker, error) {
-			return &painter{world: w, env: env, images: images}, nil
+		Open: func(_ context.Context, env stage.Env, _ json.RawMessage) (*stage.Opened, error) {
+			return stage.Of(&painter{world: w, env: env, images: images}), nil
 		}}
 	f = f.SameRows(slices.DeleteFunc(slices.Clone(f.Columns),
 		func(c table.Column) bool { return c.Name == "image" || c.Name == "mask" }))
@@ -92,7 +92,7 @@ func (p *painter) Key(row stage.Row) string {
 	return fmt.Sprintf("%d %+v %+v", archipelago.AuditVersion, pic, figure)
 }
 
-func (p *painter) Prepare(_ context.Context, row stage.Row) (any, string, error) {
+func (p *painter) Prepare(_ context.Context, row stage.Row) ([]table.Value, string, error) {
 	img, m := p.world.Paint(p.images[row.Index])
 	if img == nil {
 		return nil, "id", errors.New("the world has no such image")
@@ -116,10 +116,6 @@ func (p *painter) Prepare(_ context.Context, row stage.Row) (any, string, error)
 	return values, "", nil
 }
 
-func (p *painter) Compute(_ context.Context, prepared []any) ([][]table.Value, error) {
-	out := make([][]table.Value, len(prepared))
-	for i, v := range prepared {
-		out[i] = v.([]table.Value)
-	}
-	return out, nil
+func (p *painter) Compute(_ context.Context, prepared [][]table.Value) ([][]table.Value, error) {
+	return prepared, nil
 }

@@ -23,7 +23,7 @@ func (looked) Outputs([]table.ColumnSpec) []table.ColumnSpec {
 	return datasets.Columns(stage.Pixels + ":number")
 }
 
-func (looked) Compute(_ context.Context, in []any) ([][]table.Value, error) {
+func (looked) Compute(_ context.Context, in [][]byte) ([][]table.Value, error) {
 	out := make([][]table.Value, len(in))
 	for i := range out {
 		out[i] = []table.Value{{Number: 1}}
@@ -33,8 +33,8 @@ func (looked) Compute(_ context.Context, in []any) ([][]table.Value, error) {
 
 func init() {
 	stage.Register(stage.Stage{Name: stage.Decodable, Version: 1,
-		Open: func(_ context.Context, env stage.Env, _ json.RawMessage) (stage.Worker, error) {
-			return looked{counted{env}}, nil
+		Open: func(_ context.Context, env stage.Env, _ json.RawMessage) (*stage.Opened, error) {
+			return stage.Of(looked{counted{env}}), nil
 		}})
 }
 

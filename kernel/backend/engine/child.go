@@ -67,7 +67,7 @@ func (c *child) Memory() (client.MemoryStatus, []client.ModelStatus) {
 // childWorker is a stage that the parent uses.
 type childWorker struct {
 	mu  sync.Mutex // held while the worker is opened and while it computes
-	w   stage.Worker
+	w   *stage.Opened
 	env *childEnv
 }
 
@@ -92,7 +92,7 @@ func (o *childWorker) close() {
 }
 
 // open opens the stage of a batch and loads its model, unless that was done before.
-func (o *childWorker) open(ctx context.Context, c *child, b devices.Batch) (w stage.Worker, err error) {
+func (o *childWorker) open(ctx context.Context, c *child, b devices.Batch) (w *stage.Opened, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.w != nil {
@@ -137,42 +137,35 @@ func (c *child) Compute(ctx context.Context, b devices.Batch) (r devices.Result,
 		return r, c.checked(ctx, err)
 	}
 	b.Began() // preparing images may end the process, too
-	rows := make([]prepared, b.Rows.Len())
-	parallel(len(rows), func(i int) { rows[i] = prepare(ctx, w, stage.Row{Frame: b.Rows, Index: i}) })
+	rows := newPrepared(w, b.Rows.Len())
+	parallel(b.Rows.Len(), func(i int) { rows.prepare(ctx, i, stage.Row{Frame: b.Rows, Index: i}) })
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if err := ctx.Err(); err != nil {
 		return r, err
 	}
-	var batch []any
-	var of []int // its rows
-	for i, p := range rows {
-		if p.err != nil {
-			r.Bad = append(r.Bad, devices.BadRow{Row: i, Column: p.column, Reason: p.err.Error()})
-			continue
-		}
-		batch, of = append(batch, p.value), append(of, i)
-	}
+	var ready []int
+	ready, r.Bad = rows.split()
 	var values [][]table.Value
 	outputs := w.Outputs(b.Rows.Specs())
-	if len(batch) > 0 {
+	if len(ready) > 0 {
 		b.Began()
 		var bad map[int]error
-		if values, bad, err = computeFinite(stage.WithSteps(ctx, b.Step), w, batch, outputs); err != nil {
+		if values, bad, err = computeFinite(stage.WithSteps(ctx, b.Step), rows, ready, outputs); err != nil {
 			err = c.checked(ctx, err)
 		}
 		for i, reason := range bad {
-			r.Bad = append(r.Bad, devices.BadRow{Row: of[i], Reason: reason.Error()})
+			r.Bad = append(r.Bad, devices.BadRow{Row: ready[i], Reason: reason.Error()})
 		}
 	}
-	if err == nil && len(values) != len(batch) {
-		err = fmt.Errorf("%s returned %d results for %d rows", w.Label(), len(values), len(batch))
+	if err == nil && len(values) != len(ready) {
+		err = fmt.Errorf("%s returned %d results for %d rows", w.Label(), len(values), len(ready))
 	}
 	var done [][]table.Value
-	if len(values) == len(batch) {
+	if len(values) == len(ready) {
 		for i, v := range values {
 			if v != nil {
-				r.Rows, done = append(r.Rows, of[i]), append(done, v)
+				r.Rows, done = append(r.Rows, ready[i]), append(done, v)
 			}
 		}
 	}

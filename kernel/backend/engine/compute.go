@@ -17,17 +17,41 @@ import (
 	"antipode/kernel/backend/store"
 )
 
-// prepared is the result of a row's preparation on the host.
+// prepared are the rows of a batch, prepared on the host.
 type prepared struct {
-	value  any
-	column string
-	err    error
+	stage.Rows
+	columns []string // of errs
+	errs    []error
+}
+
+func newPrepared(w *stage.Opened, n int) *prepared {
+	return &prepared{w.Rows(n), make([]string, n), make([]error, n)}
+}
+
+// prepare prepares a row. It may run on several goroutines at once, for different positions.
+func (p *prepared) prepare(ctx context.Context, at int, row stage.Row) {
+	p.errs[at] = protect(func() (err error) {
+		p.columns[at], err = p.Prepare(ctx, at, row)
+		return err
+	})
+}
+
+// split returns the positions of the rows that can be computed, and the bad rows.
+func (p *prepared) split() (ready []int, bad []devices.BadRow) {
+	for i, err := range p.errs {
+		if err != nil {
+			bad = append(bad, devices.BadRow{Row: i, Column: p.columns[i], Reason: err.Error()})
+			continue
+		}
+		ready = append(ready, i)
+	}
+	return ready, bad
 }
 
 // batches are the items of a stage: those of the rows with the keys unique, each with the first row that has the key
 // and, once it is known, its values.
 type batches struct {
-	w        stage.Worker
+	w        *stage.Opened
 	items    store.Items
 	in       *table.Frame
 	outputs  []table.ColumnSpec
@@ -240,7 +264,7 @@ func (h *here) begin(size int) (room int, end func()) {
 
 func (h *here) compute(ctx context.Context, r *run, b *batches, s *batch, at []int) error {
 	drain := r.e.opts.Drain
-	rows := make([]prepared, len(at))
+	rows := newPrepared(b.w, len(at))
 	if s.before != nil { // rows are prepared in order
 		<-s.before.started
 	}
@@ -249,8 +273,8 @@ func (h *here) compute(ctx context.Context, r *run, b *batches, s *batch, at []i
 		h.preparing <- struct{}{}
 		preparing.Go(func() {
 			defer func() { <-h.preparing }()
-			if rows[i].err = cmp.Or(ctx.Err(), drain.err()); rows[i].err == nil {
-				rows[i] = prepare(ctx, b.w, stage.Row{Frame: b.in, Index: b.rowOf[s.members[place]]})
+			if rows.errs[i] = cmp.Or(ctx.Err(), drain.err()); rows.errs[i] == nil {
+				rows.prepare(ctx, i, stage.Row{Frame: b.in, Index: b.rowOf[s.members[place]]})
 			}
 		})
 	}
@@ -269,29 +293,28 @@ func (h *here) compute(ctx context.Context, r *run, b *batches, s *batch, at []i
 	if err := cmp.Or(ctx.Err(), drain.err()); err != nil {
 		return err
 	}
-	var inputs []any
-	var members, places []int
-	for i, p := range rows {
-		if p.err != nil {
-			s.bad = append(s.bad, devices.BadRow{Row: at[i], Column: p.column, Reason: p.err.Error()})
-			continue
-		}
-		inputs, members, places = append(inputs, p.value), append(members, s.members[at[i]]), append(places, at[i])
+	ready, bad := rows.split()
+	for i := range bad {
+		bad[i].Row = at[bad[i].Row]
 	}
-	if len(inputs) == 0 {
+	if s.bad = append(s.bad, bad...); len(ready) == 0 {
 		return nil
 	}
-	running := b.c.begin(len(inputs))
+	members := make([]int, len(ready))
+	for i, k := range ready {
+		members[i] = s.members[at[k]]
+	}
+	running := b.c.begin(len(ready))
 	defer running.end()
 	allowed, end := drain.hold(ctx, running.left)
 	held, release := r.e.flights.hold(allowed, b.itemsOf(members))
-	results, bad, failed := computeFinite(stage.WithSteps(held, running.at), b.w, inputs, b.outputs)
+	results, failing, failed := computeFinite(stage.WithSteps(held, running.at), rows, ready, b.outputs)
 	release()
 	end()
-	for i, reason := range bad {
-		s.bad = append(s.bad, devices.BadRow{Row: places[i], Reason: reason.Error()})
+	for i, reason := range failing {
+		s.bad = append(s.bad, devices.BadRow{Row: at[ready[i]], Reason: reason.Error()})
 	}
-	good, values := withoutBad(members, results, bad)
+	good, values := withoutBad(members, results, failing)
 	return r.finish(b, running, good, values, drain.ended(ctx, failed))
 }
 
@@ -336,21 +359,11 @@ func (r *run) claim(b *batches, c *claims, u int) bool {
 }
 
 // size returns the number of rows in a batch.
-func (r *run) size(w stage.Worker) int {
+func (r *run) size(w *stage.Opened) int {
 	if r.req.Batch > 0 {
 		return min(w.Batch(), r.req.Batch)
 	}
 	return w.Batch()
-}
-
-func prepare(ctx context.Context, w stage.Worker, row stage.Row) (p prepared) {
-	if err := protect(func() (err error) {
-		p.value, p.column, err = w.Prepare(ctx, row)
-		return err
-	}); err != nil {
-		p.err = err
-	}
-	return p
 }
 
 // isBad ends the computation of an item whose row is bad, and reports the row.
@@ -373,7 +386,7 @@ func (r *run) finish(b *batches, running *running, members []int, results [][]ta
 	keys := make([]store.Key, 0, len(members))
 	payloads := make([][]byte, 0, len(members))
 	var stored []int
-	keeper, chooses := b.w.(stage.Keeper)
+	keeper, chooses := b.w.Common.(stage.Keeper)
 	for i, u := range members {
 		if failed != nil && results[i] == nil {
 			continue

@@ -30,11 +30,11 @@ func (drawing) Outputs([]table.ColumnSpec) []table.ColumnSpec {
 	return datasets.Columns("note:text", "image:image")
 }
 
-func (drawing) Prepare(_ context.Context, r stage.Row) (any, string, error) {
+func (drawing) Prepare(_ context.Context, r stage.Row) (string, string, error) {
 	return r.Text("prompt"), "", nil
 }
 
-func (d drawing) Compute(ctx context.Context, in []any) ([][]table.Value, error) {
+func (d drawing) Compute(ctx context.Context, in []string) ([][]table.Value, error) {
 	stage.Step(ctx, 1, 0) // of no steps: says nothing
 	for step := range 3 {
 		time.Sleep(d.wait)
@@ -46,7 +46,7 @@ func (d drawing) Compute(ctx context.Context, in []any) ([][]table.Value, error)
 		if out[i] = make([]table.Value, 2); p == "no" {
 			continue
 		}
-		blob, err := d.env.PutBlob([]byte(p.(string)), ".png")
+		blob, err := d.env.PutBlob([]byte(p), ".png")
 		if err != nil {
 			return nil, err
 		}
@@ -57,9 +57,10 @@ func (d drawing) Compute(ctx context.Context, in []any) ([][]table.Value, error)
 
 func init() {
 	stage.Register(stage.Stage{Name: "drawing", Version: 1,
-		Open: func(_ context.Context, env stage.Env, args json.RawMessage) (stage.Worker, error) {
+		Open: func(_ context.Context, env stage.Env, args json.RawMessage) (*stage.Opened, error) {
 			d := drawing{counted: counted{env}}
-			return d, json.Unmarshal(args, &d.wait)
+			err := json.Unmarshal(args, &d.wait)
+			return stage.Of(d), err
 		}})
 }
 

@@ -63,7 +63,7 @@ func (e *Engine) Devices() []client.DeviceStatus {
 
 // computer returns what computes a stage's batches: this process, if there is one device, or the stage does not use it
 // or needs a secret, which stays in this process.
-func (v *opening) computer(s stage.Stage, args json.RawMessage, w stage.Worker) (computer, error) {
+func (v *opening) computer(s stage.Stage, args json.RawMessage, w *stage.Opened) (computer, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if !v.kind && !(v.r.req.Careful && s.Name == stage.Decodable) || v.secret {

@@ -21,9 +21,9 @@ import (
 
 func init() {
 	stage.Register(stage.Stage{Name: "counted-on-devices", Version: 1,
-		Open: func(_ context.Context, env stage.Env, _ json.RawMessage) (stage.Worker, error) {
+		Open: func(_ context.Context, env stage.Env, _ json.RawMessage) (*stage.Opened, error) {
 			_, err := env.DeviceKind()
-			return counted{env}, err
+			return stage.Of(counted{env}), err
 		}})
 }
 

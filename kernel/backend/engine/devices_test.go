@@ -62,18 +62,17 @@ func (everything) Outputs([]table.ColumnSpec) []table.ColumnSpec {
 	return datasets.Columns("words:text", "n:number", "shown:image", "shape:mask", "full:vector")
 }
 
-func (everything) Prepare(_ context.Context, r stage.Row) (any, string, error) {
+func (everything) Prepare(_ context.Context, r stage.Row) (string, string, error) {
 	if id := r.Text("id"); !strings.HasPrefix(id, "bad") {
 		return id, "", nil
 	}
-	return nil, "id", errors.New("is a bad id")
+	return "", "id", errors.New("is a bad id")
 }
 
-func (e everything) Compute(ctx context.Context, in []any) ([][]table.Value, error) {
+func (e everything) Compute(ctx context.Context, in []string) ([][]table.Value, error) {
 	out := make([][]table.Value, len(in))
 	err := e.env.OnDevice(ctx, func() error {
-		for i, p := range in {
-			id := p.(string)
+		for i, id := range in {
 			stage.Step(ctx, i+1, len(in))
 			f, err := os.OpenFile(e.args.Log, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 			if err != nil {
@@ -106,7 +105,7 @@ func (e everything) Compute(ctx context.Context, in []any) ([][]table.Value, err
 
 func init() {
 	stage.Register(stage.Stage{Name: "everything", Version: 1,
-		Open: func(_ context.Context, env stage.Env, args json.RawMessage) (stage.Worker, error) {
+		Open: func(_ context.Context, env stage.Env, args json.RawMessage) (*stage.Opened, error) {
 			e := everything{env: env}
 			if err := json.Unmarshal(args, &e.args); err != nil {
 				return nil, err
@@ -119,7 +118,7 @@ func init() {
 					return nil, err
 				}
 			}
-			return e, nil
+			return stage.Of(e), nil
 		}})
 }
 

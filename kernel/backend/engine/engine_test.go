@@ -23,6 +23,7 @@ import (
 	"antipode/kernel/backend/parquet"
 	"antipode/kernel/backend/store"
 	"antipode/metrics"
+	"antipode/metrics/disparity"
 )
 
 // counted is a stage that measures an image's file and counts how often it had to.
@@ -40,7 +41,7 @@ func (counted) Key(r stage.Row) string     { return r.Image("image").SHA256 }
 func (counted) Batch() int                 { return 4 }
 func (counted) Load(context.Context) error { return nil }
 func (counted) Close()                     {}
-func (c counted) Prepare(_ context.Context, r stage.Row) (any, string, error) {
+func (c counted) Prepare(_ context.Context, r stage.Row) ([]byte, string, error) {
 	data, err := os.ReadFile(r.Image("image").Path)
 	if err != nil {
 		return nil, "image", err
@@ -51,10 +52,9 @@ func (c counted) Prepare(_ context.Context, r stage.Row) (any, string, error) {
 	return data, "", nil
 }
 
-func (c counted) Compute(_ context.Context, in []any) ([][]table.Value, error) {
+func (c counted) Compute(_ context.Context, in [][]byte) ([][]table.Value, error) {
 	out := make([][]table.Value, len(in))
-	for i, p := range in {
-		data := p.([]byte)
+	for i, data := range in {
 		computed.Add(1)
 		out[i] = []table.Value{{Vector: []float32{float32(len(data)), float32(data[0])}}, {Number: float64(len(data))}}
 	}
@@ -63,8 +63,8 @@ func (c counted) Compute(_ context.Context, in []any) ([][]table.Value, error) {
 
 func init() {
 	stage.Register(stage.Stage{Name: "counted", Version: 1,
-		Open: func(_ context.Context, env stage.Env, _ json.RawMessage) (stage.Worker, error) {
-			return counted{env}, nil
+		Open: func(_ context.Context, env stage.Env, _ json.RawMessage) (*stage.Opened, error) {
+			return stage.Of(counted{env}), nil
 		}})
 }
 
@@ -362,8 +362,8 @@ func TestScoreIsKept(t *testing.T) {
 		}
 		return datasets.FromRows(out)
 	}
-	plan := metrics.PrecisionCoverage(metrics.Sets{Real: rows(0), Generated: rows(0.25)},
-		metrics.PrecisionCoverageOptions{By: metrics.By("region")})
+	plan := disparity.PrecisionCoverage(metrics.Sets{Real: rows(0), Generated: rows(0.25)},
+		disparity.PrecisionCoverageOptions{By: metrics.By("region")})
 	first := must.Get(run1(t, e, plan, client.Request{}))(t)
 	second, err := run1(t, e, plan, client.Request{})
 	if err != nil || second.Record != first.Record || first.Record == "" {

@@ -13,17 +13,17 @@ import (
 	"antipode/gomlxmodels/stage"
 )
 
-// computeFinite is [stage.Worker.Compute] of a batch in which some rows may give NaN or infinity: their result is the
+// computeFinite computes the rows at some positions, of which some may give NaN or infinity: their result is the
 // outcome failed with the reason, if the stage has these columns, else nil, with the reason in bad. The rows of a batch
 // that fails for that are computed one at a time.
-func computeFinite(ctx context.Context, w stage.Worker, batch []any, outputs []table.ColumnSpec) (
+func computeFinite(ctx context.Context, rows stage.Rows, at []int, outputs []table.ColumnSpec) (
 	results [][]table.Value, bad map[int]error, err error) {
 	bad = map[int]error{}
-	results, err = w.Compute(ctx, batch)
+	results, err = rows.Compute(ctx, at)
 	if errors.Is(err, runner.ErrNotFinite) {
-		results = make([][]table.Value, len(batch))
-		for i := range batch {
-			one, failed := w.Compute(ctx, batch[i:i+1])
+		results = make([][]table.Value, len(at))
+		for i := range at {
+			one, failed := rows.Compute(ctx, at[i:i+1])
 			switch {
 			case errors.Is(failed, runner.ErrNotFinite):
 				bad[i] = failed
@@ -36,10 +36,10 @@ func computeFinite(ctx context.Context, w stage.Worker, batch []any, outputs []t
 		err = nil
 	}
 	for i, values := range results {
-		if at := slices.IndexFunc(values, func(v table.Value) bool {
+		if k := slices.IndexFunc(values, func(v table.Value) bool {
 			return slices.ContainsFunc(v.Vector, notFinite)
-		}); at >= 0 {
-			bad[i] = fmt.Errorf("column %s: the model returned a vector with NaN or infinity", outputs[at].Name)
+		}); k >= 0 {
+			bad[i] = fmt.Errorf("column %s: the model returned a vector with NaN or infinity", outputs[k].Name)
 		}
 		if bad[i] != nil {
 			if results[i] = failedRow(outputs, bad[i]); results[i] != nil {

@@ -33,11 +33,11 @@ func (w overflows) Outputs([]table.ColumnSpec) []table.ColumnSpec {
 	return datasets.Columns("full:vector")
 }
 
-func (w overflows) Compute(_ context.Context, in []any) ([][]table.Value, error) {
+func (w overflows) Compute(_ context.Context, in [][]byte) ([][]table.Value, error) {
 	out := make([][]table.Value, len(in))
 	for i, p := range in {
-		x := float32(len(p.([]byte)))
-		switch string(p.([]byte)) {
+		x := float32(len(p))
+		switch string(p) {
 		case "nan":
 			x = float32(math.NaN())
 		case "error":
@@ -52,8 +52,8 @@ func (w overflows) Compute(_ context.Context, in []any) ([][]table.Value, error)
 
 func init() {
 	stage.Register(stage.Stage{Name: "overflows", Version: 1,
-		Open: func(_ context.Context, env stage.Env, args json.RawMessage) (stage.Worker, error) {
-			return overflows{counted{env}, string(args) == "true"}, nil
+		Open: func(_ context.Context, env stage.Env, args json.RawMessage) (*stage.Opened, error) {
+			return stage.Of(overflows{counted{env}, string(args) == "true"}), nil
 		}})
 }
 

@@ -29,15 +29,11 @@ type paying struct {
 func (paying) Outputs([]table.ColumnSpec) []table.ColumnSpec { return datasets.Columns("answer:text") }
 func (paying) Key(r stage.Row) string                        { return r.Text("id") }
 func (p paying) Keep([]table.Value) bool                     { return p.keep }
-func (paying) Prepare(_ context.Context, r stage.Row) (any, string, error) {
+func (paying) Prepare(_ context.Context, r stage.Row) (string, string, error) {
 	return r.Text("id"), "", nil
 }
 
-func (p paying) Compute(ctx context.Context, in []any) ([][]table.Value, error) {
-	var ids []string
-	for _, id := range in {
-		ids = append(ids, id.(string))
-	}
+func (p paying) Compute(ctx context.Context, ids []string) ([][]table.Value, error) {
 	p.mu.Lock()
 	for _, id := range ids {
 		n, _ := p.counts.LoadOrStore(id, new(int))
@@ -47,7 +43,7 @@ func (p paying) Compute(ctx context.Context, in []any) ([][]table.Value, error) 
 	if err := p.during(ctx, ids); err != nil {
 		return nil, err
 	}
-	out := make([][]table.Value, len(in))
+	out := make([][]table.Value, len(ids))
 	for i, id := range ids {
 		out[i] = []table.Value{{Text: "answer to " + id}}
 	}
@@ -62,10 +58,10 @@ func payments(t *testing.T, name string, n int, keep bool, during func(ctx conte
 	counts := &sync.Map{}
 	p := paying{counts: counts, mu: &sync.Mutex{}, during: during, keep: keep}
 	stage.Register(stage.Stage{Name: name, Version: 1,
-		Open: func(_ context.Context, env stage.Env, _ json.RawMessage) (stage.Worker, error) {
+		Open: func(_ context.Context, env stage.Env, _ json.RawMessage) (*stage.Opened, error) {
 			q := p
 			q.counted = counted{env}
-			return q, nil
+			return stage.Of(q), nil
 		}})
 	_, file := images(t, n)
 	return datasets.Extend(datasets.CSV(file)).Derive(name, nil, datasets.Columns("answer:text")...).Table, func() int {

@@ -12,6 +12,7 @@ import (
 	"antipode/datasets/client"
 	"antipode/internal/must"
 	"antipode/metrics"
+	"antipode/metrics/disparity"
 )
 
 const foreignTables = "../parquet/testdata"
@@ -108,8 +109,8 @@ func TestNotesOfScores(t *testing.T) {
 	vectors := datasets.CSV(write(t, filepath.Join(dir, "vectors.csv"), "id,full\n"+rows.String()+"none,\n"))
 	empty := datasets.CSV(write(t, filepath.Join(dir, "empty.csv"), "id,region\n"))
 	sets := metrics.Sets{Real: vectors.Where("full", "present", nil), Generated: vectors.Concat(empty)}
-	table := metrics.PrecisionCoverage(sets,
-		metrics.PrecisionCoverageOptions{Comparison: metrics.Comparison{Unmasked: "drop"},
+	table := disparity.PrecisionCoverage(sets,
+		disparity.PrecisionCoverageOptions{Comparison: disparity.Comparison{Unmasked: "drop"},
 			Intervals: metrics.Intervals{Resamples: -1}})
 	own, source := "full: 1 of 9 generated images have no vector and are left out", "empty.csv has no rows"
 	for range 2 { // computed, and found in the store

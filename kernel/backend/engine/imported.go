@@ -51,7 +51,7 @@ type openGrid struct {
 	decode func() (*preprocess.RGB, error)
 }
 
-func openCutter(_ context.Context, env stage.Env, args json.RawMessage) (stage.Worker, error) {
+func openCutter(_ context.Context, env stage.Env, args json.RawMessage) (*stage.Opened, error) {
 	c := &cutter{env: env}
 	if err := json.Unmarshal(args, &c.CutArgs); err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func openCutter(_ context.Context, env stage.Env, args json.RawMessage) (stage.W
 	if c.Grid < 1 {
 		return nil, fmt.Errorf("a grid of %d × %[1]d images", c.Grid)
 	}
-	return c, nil
+	return stage.Of(c), nil
 }
 
 func (c *cutter) Label() string              { return "cut grids" }
@@ -80,7 +80,7 @@ func (c *cutter) Key(row stage.Row) string {
 	return fmt.Sprintf("%s %v", stage.ImageKey(row.Image("image")), row.Frame.Numbers("cell")[row.Index])
 }
 
-func (c *cutter) Prepare(_ context.Context, row stage.Row) (any, string, error) {
+func (c *cutter) Prepare(_ context.Context, row stage.Row) ([]table.Value, string, error) {
 	cell := row.Frame.Numbers("cell")[row.Index]
 	if !(cell >= 1 && cell <= float64(c.Grid*c.Grid)) {
 		return nil, "cell", fmt.Errorf("a grid of %d × %[1]d has no image %v", c.Grid, cell)
@@ -98,15 +98,11 @@ func (c *cutter) Prepare(_ context.Context, row stage.Row) (any, string, error) 
 		return nil, "image", err
 	}
 	blob, err := c.env.PutBlob(b.Bytes(), ".png")
-	return blob, "image", err
+	return []table.Value{{Image: blob}}, "image", err
 }
 
-func (c *cutter) Compute(_ context.Context, prepared []any) ([][]table.Value, error) {
-	out := make([][]table.Value, len(prepared))
-	for i, p := range prepared {
-		out[i] = []table.Value{{Image: p.(table.Image)}}
-	}
-	return out, nil
+func (c *cutter) Compute(_ context.Context, prepared [][]table.Value) ([][]table.Value, error) {
+	return prepared, nil
 }
 
 // grid returns the function that decodes a grid. Calls for the same file share one decoded image while it is recent.

@@ -34,14 +34,16 @@ func (wide) Key(r stage.Row) string     { return r.Text("id") }
 func (wide) Batch() int                 { return 64 }
 func (wide) Load(context.Context) error { return nil }
 func (wide) Close()                     {}
-func (wide) Prepare(_ context.Context, r stage.Row) (any, string, error) {
-	return nil, "id", fmt.Errorf("%s is not in the store", r.Text("id"))
+func (wide) Prepare(_ context.Context, r stage.Row) (string, string, error) {
+	return "", "id", fmt.Errorf("%s is not in the store", r.Text("id"))
 }
-func (wide) Compute(context.Context, []any) ([][]table.Value, error) { return nil, nil }
+func (wide) Compute(context.Context, []string) ([][]table.Value, error) { return nil, nil }
 
 func init() {
 	stage.Register(stage.Stage{Name: "wide", Version: 1,
-		Open: func(context.Context, stage.Env, json.RawMessage) (stage.Worker, error) { return wide{}, nil }})
+		Open: func(context.Context, stage.Env, json.RawMessage) (*stage.Opened, error) {
+			return stage.Of(wide{}), nil
+		}})
 }
 
 func widen(t datasets.Table) datasets.Table {

@@ -28,7 +28,7 @@ type overlapping struct {
 
 func (*overlapping) Batch() int { return 1 }
 
-func (o *overlapping) Prepare(ctx context.Context, r stage.Row) (any, string, error) {
+func (o *overlapping) Prepare(ctx context.Context, r stage.Row) ([]byte, string, error) {
 	if r.Text("id") != "i0" {
 		if o.preparing.Add(1) == o.cores {
 			close(o.full)
@@ -38,7 +38,7 @@ func (o *overlapping) Prepare(ctx context.Context, r stage.Row) (any, string, er
 	return o.counted.Prepare(ctx, r)
 }
 
-func (o *overlapping) Compute(ctx context.Context, in []any) (out [][]table.Value, err error) {
+func (o *overlapping) Compute(ctx context.Context, in [][]byte) (out [][]table.Value, err error) {
 	o.once.Do(func() {
 		defer close(o.release)
 		select {
@@ -58,7 +58,7 @@ func TestOverlap(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2*runtime.NumCPU() + 4))
 	o := &overlapping{cores: int64(runtime.GOMAXPROCS(0)), full: make(chan struct{}), release: make(chan struct{})}
 	stage.Register(stage.Stage{Name: "overlapping", Version: 1,
-		Open: func(context.Context, stage.Env, json.RawMessage) (stage.Worker, error) { return o, nil }})
+		Open: func(context.Context, stage.Env, json.RawMessage) (*stage.Opened, error) { return stage.Of(o), nil }})
 	_, file := images(t, int(o.cores)+1)
 	f := allRows(t, newEngine(t), datasets.Extend(datasets.CSV(file)).Derive("overlapping", nil,
 		datasets.Columns("full:vector", "size:number")...).Table)

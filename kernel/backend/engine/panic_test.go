@@ -19,7 +19,7 @@ type faulty struct {
 	in string
 }
 
-func (f faulty) Prepare(ctx context.Context, r stage.Row) (any, string, error) {
+func (f faulty) Prepare(ctx context.Context, r stage.Row) ([]byte, string, error) {
 	if f.in == "Prepare" && r.Text("id") == "i2" {
 		var none []int
 		_ = none[len(r.Text("id"))]
@@ -27,7 +27,7 @@ func (f faulty) Prepare(ctx context.Context, r stage.Row) (any, string, error) {
 	return f.counted.Prepare(ctx, r)
 }
 
-func (f faulty) Compute(ctx context.Context, in []any) ([][]table.Value, error) {
+func (f faulty) Compute(ctx context.Context, in [][]byte) ([][]table.Value, error) {
 	if f.in == "Compute" {
 		var g fault.Group
 		g.Go(func() { panic("of a worker") })
@@ -41,11 +41,11 @@ func TestPanics(t *testing.T) {
 	for _, in := range []string{"Prepare", "Compute", "parallel"} {
 		name := "faulty " + in
 		stage.Register(stage.Stage{Name: name, Version: 1,
-			Open: func(_ context.Context, env stage.Env, _ json.RawMessage) (stage.Worker, error) {
+			Open: func(_ context.Context, env stage.Env, _ json.RawMessage) (*stage.Opened, error) {
 				if in == "parallel" {
 					parallel(3, func(i int) { panic("of a row") })
 				}
-				return faulty{counted{env}, in}, nil
+				return stage.Of(faulty{counted{env}, in}), nil
 			}})
 		e := newEngine(t)
 		_, file := images(t, 4)

@@ -20,7 +20,7 @@ type halting struct {
 	halted *bool
 }
 
-func (h halting) Compute(ctx context.Context, prepared []any) ([][]table.Value, error) {
+func (h halting) Compute(ctx context.Context, prepared [][]byte) ([][]table.Value, error) {
 	if *h.halted {
 		return h.counted.Compute(ctx, prepared)
 	}
@@ -37,8 +37,8 @@ func (h halting) Compute(ctx context.Context, prepared []any) ([][]table.Value, 
 func TestPartialBatch(t *testing.T) {
 	halted := false
 	stage.Register(stage.Stage{Name: "halting", Version: 1,
-		Open: func(_ context.Context, env stage.Env, _ json.RawMessage) (stage.Worker, error) {
-			return halting{counted{env}, &halted}, nil
+		Open: func(_ context.Context, env stage.Env, _ json.RawMessage) (*stage.Opened, error) {
+			return stage.Of(halting{counted{env}, &halted}), nil
 		}})
 	e := newEngine(t)
 	_, file := images(t, 4)

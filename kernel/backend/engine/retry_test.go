@@ -22,15 +22,15 @@ type moody struct {
 
 func (moody) Outputs([]table.ColumnSpec) []table.ColumnSpec { return datasets.Columns("outcome:text") }
 func (moody) Key(r stage.Row) string                        { return r.Text("id") }
-func (moody) Prepare(_ context.Context, r stage.Row) (any, string, error) {
+func (moody) Prepare(_ context.Context, r stage.Row) (string, string, error) {
 	return r.Text("id"), "", nil
 }
 
-func (m moody) Compute(_ context.Context, in []any) ([][]table.Value, error) {
+func (m moody) Compute(_ context.Context, in []string) ([][]table.Value, error) {
 	out := make([][]table.Value, len(in))
 	for i, id := range in {
 		outcome := "ok"
-		if m.fails[id.(string)] {
+		if m.fails[id] {
 			outcome = "failed"
 		}
 		out[i] = []table.Value{{Text: outcome}}
@@ -43,8 +43,8 @@ func (m moody) Compute(_ context.Context, in []any) ([][]table.Value, error) {
 func TestRetryFailed(t *testing.T) {
 	fails := map[string]bool{"i1": true, "i3": true}
 	stage.Register(stage.Stage{Name: "moody", Version: 1,
-		Open: func(_ context.Context, env stage.Env, _ json.RawMessage) (stage.Worker, error) {
-			return moody{counted{env}, fails}, nil
+		Open: func(_ context.Context, env stage.Env, _ json.RawMessage) (*stage.Opened, error) {
+			return stage.Of(moody{counted{env}, fails}), nil
 		}})
 	e := newEngine(t)
 	_, file := images(t, 6)

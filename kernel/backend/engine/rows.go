@@ -22,7 +22,7 @@ type stageRows struct {
 	stage    stage.Stage
 	plan     *table.Plan
 	opened   *opening
-	w        stage.Worker
+	w        *stage.Opened
 	digest   string // of w
 	loaded   bool   // w has its model
 	outputs  []table.ColumnSpec
@@ -96,7 +96,7 @@ func (r *run) rowStage(st stage.Stage, p *table.Plan, in *table.Frame) (*table.F
 }
 
 func (s *stageRows) read(f *table.Frame) {
-	if reader, reads := s.w.(stage.Reader); reads {
+	if reader, reads := s.w.Common.(stage.Reader); reads {
 		for _, x := range reader.Readings(f) {
 			s.r.read(x)
 		}
@@ -147,7 +147,7 @@ func (s *stageRows) begin(columns []table.ColumnSpec) (err error) {
 
 // check checks rows before any work.
 func (s *stageRows) check(in *table.Frame) error {
-	checker, checks := s.w.(stage.RowChecker)
+	checker, checks := s.w.Common.(stage.RowChecker)
 	if !checks {
 		return nil
 	}

@@ -210,7 +210,7 @@ type held struct {
 }
 
 func (held) Batch() int { return 2 }
-func (s held) Compute(ctx context.Context, in []any) ([][]table.Value, error) {
+func (s held) Compute(ctx context.Context, in [][]byte) ([][]table.Value, error) {
 	s.begun <- struct{}{}
 	for i := range 30 {
 		if s.steps {
@@ -277,10 +277,10 @@ var heldStage held
 
 func init() {
 	stage.Register(stage.Stage{Name: "held", Version: 1,
-		Open: func(_ context.Context, env stage.Env, _ json.RawMessage) (stage.Worker, error) {
+		Open: func(_ context.Context, env stage.Env, _ json.RawMessage) (*stage.Opened, error) {
 			s := heldStage
 			s.env = env
-			return s, nil
+			return stage.Of(s), nil
 		}})
 }
 

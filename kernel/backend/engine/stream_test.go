@@ -53,17 +53,16 @@ func (made) Key(r stage.Row) string {
 func (made) Batch() int                 { return 1500 }
 func (made) Load(context.Context) error { return nil }
 func (made) Close()                     {}
-func (made) Prepare(_ context.Context, r stage.Row) (any, string, error) {
+func (made) Prepare(_ context.Context, r stage.Row) (string, string, error) {
 	if prompt := r.Text("prompt"); strings.HasPrefix(prompt, "bad") {
-		return nil, "prompt", errors.New("a bad prompt")
+		return "", "prompt", errors.New("a bad prompt")
 	}
 	return r.Text("prompt"), "", nil
 }
 
-func (m made) Compute(_ context.Context, in []any) ([][]table.Value, error) {
+func (m made) Compute(_ context.Context, in []string) ([][]table.Value, error) {
 	out := make([][]table.Value, len(in))
-	for i, p := range in {
-		prompt := p.(string)
+	for i, prompt := range in {
 		n := len(prompt)
 		v := []table.Value{{}, {Mask: table.Mask{Size: [2]int{n, 3}, Counts: "0" + fmt.Sprint(n%8)}},
 			{Text: "caption of " + prompt}, {Number: float64(n)}, {Vector: []float32{float32(n), float32(prompt[n-1])}}}
@@ -101,16 +100,16 @@ func (read) Outputs([]table.ColumnSpec) []table.ColumnSpec {
 func (read) Key(r stage.Row) string {
 	return r.Image("image").SHA256 + " " + r.Mask("mask").Counts + " " + r.Text("caption")
 }
-func (read) Prepare(_ context.Context, r stage.Row) (any, string, error) {
+func (read) Prepare(_ context.Context, r stage.Row) (string, string, error) {
 	if strings.HasSuffix(r.Text("caption"), "14") {
-		return nil, "caption", errors.New("a bad caption")
+		return "", "caption", errors.New("a bad caption")
 	}
 	return read{}.Key(r), "", nil
 }
-func (read) Compute(_ context.Context, in []any) ([][]table.Value, error) {
+func (read) Compute(_ context.Context, in []string) ([][]table.Value, error) {
 	out := make([][]table.Value, len(in))
 	for i, p := range in {
-		out[i] = []table.Value{{Vector: []float32{float32(len(p.(string))), 1}}, {Number: float64(len(p.(string)))}}
+		out[i] = []table.Value{{Vector: []float32{float32(len(p)), 1}}, {Number: float64(len(p))}}
 	}
 	return out, nil
 }
@@ -118,12 +117,12 @@ func (read) Keep([]table.Value) bool { return true }
 
 func init() {
 	stage.Register(stage.Stage{Name: "made", Version: 1,
-		Open: func(_ context.Context, env stage.Env, _ json.RawMessage) (stage.Worker, error) {
-			return made{env}, nil
+		Open: func(_ context.Context, env stage.Env, _ json.RawMessage) (*stage.Opened, error) {
+			return stage.Of(made{env}), nil
 		}})
 	stage.Register(stage.Stage{Name: "read", Version: 1,
-		Open: func(_ context.Context, env stage.Env, _ json.RawMessage) (stage.Worker, error) {
-			return read{made{env}}, nil
+		Open: func(_ context.Context, env stage.Env, _ json.RawMessage) (*stage.Opened, error) {
+			return stage.Of(read{made{env}}), nil
 		}})
 }
 

@@ -271,7 +271,7 @@ func (w *work) fill(rows *stageRows, b *batches, missing []int, _ []store.Key) e
 	if name := rows.stage.Name; name != stage.Decodable { // a part of Good and Bad, which reads files alone
 		s := w.stage(b.w.Label(), name)
 		s.items += b.c.total
-		paid, isPaid := b.w.(stage.Paid)
+		paid, isPaid := b.w.Common.(stage.Paid)
 		known := slices.DeleteFunc(slices.Clone(missing), func(u int) bool { return reads(b.in, b.rowOf[u]) })
 		if w.Device != "" {
 			w.published(s, rows.plan)

@@ -19,13 +19,14 @@ import (
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/stage"
 	"antipode/metrics"
+	"antipode/metrics/disparity"
 )
 
 // slow is a stage that takes fifty steps of ten seconds for a batch.
 type slow struct{ drawing }
 
 func (slow) Label() string { return "slow" }
-func (slow) Compute(ctx context.Context, in []any) ([][]table.Value, error) {
+func (slow) Compute(ctx context.Context, in []string) ([][]table.Value, error) {
 	for step := range 50 {
 		select {
 		case <-time.After(10 * time.Second):
@@ -39,9 +40,11 @@ func (slow) Compute(ctx context.Context, in []any) ([][]table.Value, error) {
 
 func init() {
 	stage.Register(stage.Stage{Name: "slow", Version: 1,
-		Open: func(context.Context, stage.Env, json.RawMessage) (stage.Worker, error) { return slow{}, nil }})
+		Open: func(context.Context, stage.Env, json.RawMessage) (*stage.Opened, error) {
+			return stage.Of(slow{}), nil
+		}})
 	stage.Register(stage.Stage{Name: gomlxmodels.EmbedOp, Version: 1,
-		Open: func(context.Context, stage.Env, json.RawMessage) (stage.Worker, error) {
+		Open: func(context.Context, stage.Env, json.RawMessage) (*stage.Opened, error) {
 			return nil, errors.New("the model is not installed; run antipode models pull it")
 		}})
 }
@@ -75,7 +78,7 @@ func TestWorkload(t *testing.T) {
 	e := newEngine(t)
 	all := imagesOf(six())
 	images := counts(all.Where("region", "==", "north"))
-	scored := metrics.PrecisionCoverage(metrics.Sets{Real: images, Generated: images})
+	scored := disparity.PrecisionCoverage(metrics.Sets{Real: images, Generated: images})
 	work := func(options datasets.WorkloadOptions, tables ...datasets.Table) *table.Frame {
 		return allRows(t, e, datasets.Workload(tables, options))
 	}

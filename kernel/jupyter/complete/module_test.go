@@ -24,7 +24,8 @@ import (
 const root = "../../.."
 
 // light are the packages that notebooks have without an import of their own.
-var light = []string{"datasets", "gomlxmodels", "datasets/cell", "datasets/client", "metrics", "plots"}
+var light = []string{"datasets", "gomlxmodels", "datasets/cell", "datasets/client", "metrics", "metrics/disparity",
+	"plots"}
 
 // realPrelude imports them and some of the standard library.
 func realPrelude(t testing.TB) string {

@@ -36,6 +36,15 @@ func Unit(v []float32) (unit []float64, reason string) {
 	return unit, ""
 }
 
+// Average is the mean, NaN of no values.
+func Average(values []float64) float64 {
+	sum := 0.0
+	for _, v := range values {
+		sum += v
+	}
+	return sum / float64(len(values))
+}
+
 // Outcome returns "refused", "failed" or "skipped" for a row without an image, else "".
 func Outcome(f *table.Frame, row int) string {
 	if o := f.Texts("outcome"); o != nil && slices.Contains([]string{"refused", "failed", "skipped"}, o[row]) {

@@ -1,0 +1,181 @@
+package disparity
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// regionScore is a score of one region.
+type regionScore struct {
+	Region string
+	Value  float64
+}
+
+// Aggregate summarizes the scores of several regions.
+type Aggregate struct {
+	WorstRegion string  `column:"worst_region"`
+	BestRegion  string  `column:"best_region"`
+	Average     float64 `column:"average" unit:"share" range:"[0, 1]"`      // unweighted mean of the regions
+	Worst       float64 `column:"worst" unit:"share" range:"[0, 1]"`        // minimum
+	Best        float64 `column:"best" unit:"share" range:"[0, 1]"`         // maximum
+	Ratio       float64 `column:"ratio" unit:"best / worst" range:"[1, ∞)"` // NaN if worst is 0
+	Span        float64 `column:"span" unit:"best − worst" range:"[0, 1]"`
+	Variance    float64 `column:"variance" range:"[0, 1]"` // over the regions, divided by their number
+	SD          float64 `column:"sd" range:"[0, 1]"`
+	Regions     int     `column:"n_regions"`
+}
+
+// errNoRegions reports an empty list of scores.
+var errNoRegions = errors.New("disparity: no region has a score")
+
+// summarize aggregates the scores of the regions.
+func summarize(values []regionScore) (Aggregate, error) {
+	if len(values) == 0 {
+		return Aggregate{}, errNoRegions
+	}
+	sorted, err := sortedByRegion(values)
+	if err != nil {
+		return Aggregate{}, err
+	}
+	a := Aggregate{Regions: len(sorted), Worst: math.Inf(1), Best: math.Inf(-1)}
+	n := float64(len(sorted))
+	for _, v := range sorted {
+		a.Average += v.Value / n
+		if v.Value < a.Worst {
+			a.Worst, a.WorstRegion = v.Value, v.Region
+		}
+		if v.Value > a.Best {
+			a.Best, a.BestRegion = v.Value, v.Region
+		}
+	}
+	for _, v := range sorted {
+		a.Variance += (v.Value - a.Average) * (v.Value - a.Average) / n
+	}
+	a.SD = math.Sqrt(a.Variance)
+	a.Span = a.Best - a.Worst
+	a.Ratio = over(a.Best, a.Worst)
+	return a, nil
+}
+
+// sortedByRegion sorts by name. A name that occurs twice and a score that is not available are errors.
+func sortedByRegion(values []regionScore) ([]regionScore, error) {
+	sorted := slices.SortedFunc(slices.Values(values), func(a, b regionScore) int {
+		return cmp.Compare(a.Region,
+			b.Region)
+	})
+	for i, v := range sorted {
+		if i > 0 && sorted[i-1].Region == v.Region {
+			return nil, fmt.Errorf("disparity: %q has two scores", v.Region)
+		}
+		if math.IsNaN(v.Value) || math.IsInf(v.Value, 0) {
+			return nil, fmt.Errorf("disparity: the score of %q is not available (%g); leave the region out", v.Region,
+				v.Value)
+		}
+	}
+	return sorted, nil
+}
+
+// over returns a / b, or NaN if b is 0.
+func over(a, b float64) float64 {
+	if b == 0 {
+		return math.NaN()
+	}
+	return a / b
+}
+
+// components are the scores of objects and backgrounds by region.
+type components struct {
+	ObjectPrecision, ObjectCoverage         []regionScore
+	BackgroundPrecision, BackgroundCoverage []regionScore
+
+	// Intervals are the ends of the intervals by region, of object precision, background precision, background coverage
+	// and object coverage; nil where the scores have none.
+	Intervals [4]map[string][2]float64
+}
+
+// candidates returns the possible definitions of the paper's "1.7x" (claim 3), which it does not define: the ratio of
+// ratios of coverage, the only one that agrees with its other claims (2 / 1.2), and two ratios of spans.
+func candidates(d components) ([]DisparityRatioRow, error) {
+	s, err := d.summaries()
+	if err != nil {
+		return nil, err
+	}
+	of := func(name, formula string, background, object float64) DisparityRatioRow {
+		return DisparityRatioRow{name, formula, over(background, object), background, object}
+	}
+	return []DisparityRatioRow{
+		of("ratio-of-ratios, coverage", "(best / worst, background) / (best / worst, object)", s.bc.Ratio,
+			s.oc.Ratio),
+		of("span ratio, coverage", "(best − worst, background) / (best − worst, object)", s.bc.Span, s.oc.Span),
+		of("span ratio, precision", "(best − worst, background) / (best − worst, object)", s.bp.Span, s.op.Span),
+	}, nil
+}
+
+// delta is a change from one template or model to another.
+type delta struct {
+	Orig, New float64
+	Delta     float64 // New − Orig
+	Percent   float64 // 100·Delta / Orig; NaN if Orig is 0
+}
+
+// changeOf returns the change of a score.
+func changeOf(orig, new float64) delta {
+	return delta{orig, new, new - orig, over(100*(new-orig), orig)}
+}
+
+// PercentText formats the change in percent as in the paper's Table 1, without decimals: "52%", "-2%", "n/a".
+func (d delta) PercentText() string {
+	if math.IsNaN(d.Percent) {
+		return "n/a"
+	}
+	r := math.Round(d.Percent)
+	return fmt.Sprintf("%.0f%%", r+0) // + 0 turns −0 into 0
+}
+
+// templateChange is one score under two templates (or models).
+type templateChange struct {
+	Average   delta
+	Worst     delta // of the two minima, as in Table 1; they may be of different regions
+	OrigWorst string
+	NewWorst  string
+	// SameRegion is the change of the region that was worst under the original template.
+	SameRegion delta
+	Regions    []regionDelta // every region, by name
+}
+
+// regionDelta is the change of one region's score.
+type regionDelta struct {
+	Region string
+	delta
+}
+
+// compareTemplates compares the scores of the same regions under two templates.
+func compareTemplates(orig, new []regionScore) (templateChange, error) {
+	a, err := summarize(orig)
+	if err != nil {
+		return templateChange{}, fmt.Errorf("original: %w", err)
+	}
+	b, err := summarize(new)
+	if err != nil {
+		return templateChange{}, fmt.Errorf("new: %w", err)
+	}
+	c := templateChange{Average: changeOf(a.Average, b.Average), Worst: changeOf(a.Worst, b.Worst),
+		OrigWorst: a.WorstRegion,
+		NewWorst:  b.WorstRegion}
+	left, _ := sortedByRegion(orig)
+	right, _ := sortedByRegion(new)
+	for i, v := range left {
+		if len(left) != len(right) || right[i].Region != v.Region {
+			return templateChange{}, fmt.Errorf("disparity: the two sides have different regions (%d and %d; first "+
+				"difference at %q)", len(left), len(right), v.Region)
+		}
+		c.Regions = append(c.Regions, regionDelta{v.Region, changeOf(v.Value, right[i].Value)})
+		if v.Region == a.WorstRegion {
+			c.SameRegion = c.Regions[i].delta
+		}
+	}
+	return c, nil
+}

@@ -1,0 +1,352 @@
+package disparity
+
+import (
+	"antipode/metrics"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+
+	"antipode/datasets"
+	"antipode/datasets/table"
+	"antipode/metrics/internal/tabulartest"
+)
+
+type ask = tabulartest.Ask
+
+var (
+	evaluate = tabulartest.Answer
+	options  = tabulartest.Options
+)
+
+// cloud is a set of images around a center, in two regions and two objects.
+func cloud(seed uint64, n int, shift float64) *table.Frame {
+	r := rand.New(rand.NewPCG(seed, 1))
+	var ids, region, object []string
+	var full, objectOnly, background [][]float32
+	var patches []float64
+	var images []table.Image
+	for i := range n {
+		ids = append(ids, fmt.Sprintf("%d-%d", seed, i))
+		region = append(region, []string{"north", "south"}[i%2])
+		object = append(object, []string{"bag", "car"}[i/2%2])
+		v := make([]float32, 8)
+		for j := range v {
+			v[j] = float32(r.NormFloat64() + shift*float64(i%2))
+		}
+		full, objectOnly, background = append(full, v), append(objectOnly, v[:4]), append(background, v[4:])
+		patches = append(patches, 100)
+		images = append(images, table.Image{SHA256: ids[i], Path: "/" + ids[i]})
+	}
+	return &table.Frame{Columns: []table.Column{table.TextColumn("id", ids), table.TextColumn("region", region),
+		table.TextColumn("object", object),
+		table.VectorColumn("full", full), table.VectorColumn("object_only", objectOnly),
+		table.VectorColumn("background_only", background),
+		table.NumberColumn("object_patches", patches), table.NumberColumn("background_patches", patches),
+		table.ImageColumn("image", images)}}
+}
+
+func TestPrecisionCoverageByRegion(t *testing.T) {
+	real, gen := cloud(1, 200, 0), cloud(2, 200, 2)
+	f, notes, err := evaluate(t, ask{Metric: "precision-coverage", By: []string{"region"}}, real, gen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, low, high := f.Numbers("precision"), f.Numbers("precision_low"), f.Numbers("precision_high")
+	if strings.Join(f.Texts("region"), " ") != "north south" || len(notes) != 0 {
+		t.Fatal(f.Texts("region"), notes)
+	}
+	if p[1] >= p[0]-0.3 { // the generated images of the south lie elsewhere
+		t.Errorf("precision %v", p)
+	}
+	for i := range p {
+		if !(low[i] <= p[i] && p[i] <= high[i] && low[i] < high[i]) {
+			t.Errorf("interval [%v, %v] of %v", low[i], high[i], p[i])
+		}
+	}
+	if n := f.Numbers("n_used"); n[0] != 100 {
+		t.Errorf("n_used %v", n)
+	}
+	// exchanged sets give other numbers: the two roles are not the same
+	g, _, err := evaluate(t, ask{Metric: "precision-coverage", By: []string{"region"}}, gen, real)
+	if err != nil || g.Numbers("coverage")[1] == f.Numbers("coverage")[1] && g.Numbers("precision")[1] == p[1] {
+		t.Errorf("exchanged sets: %v %v", g, err)
+	}
+}
+
+// four splits a cloud's regions in four, so that there are controls to compare.
+func four(f *table.Frame) *table.Frame {
+	region := make([]string, f.Len())
+	for i := range region {
+		if f.Texts("region")[i] == "south" {
+			region[i] = []string{"south", "far south"}[i/2%2]
+		} else {
+			region[i] = []string{"north", "far north"}[i/2%2]
+		}
+	}
+	return f.With(table.TextColumn("region", region))
+}
+
+func TestGapsFlagTheRegionsThatDiffer(t *testing.T) {
+	f, _, err := evaluate(t, ask{Metric: "region-gaps", By: []string{"region"},
+		Options: options("against", "north,far north")}, four(cloud(1, 800, 0)), four(cloud(2, 800, 2)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.Len() != 8 {
+		t.Fatalf("%d rows", f.Len())
+	}
+	for i, region := range f.Texts("region") {
+		want := map[bool]string{false: "no", true: "yes"}[strings.HasSuffix(region, "south")]
+		if got := f.Texts("flagged")[i]; got != want {
+			t.Errorf("%s of %s: flagged %s, gap %v [%v, %v]", f.Texts("score")[i], region, got, f.Numbers("gap")[i],
+				f.Numbers("gap_low")[i], f.Numbers("gap_high")[i])
+		}
+	}
+}
+
+// TestUnmaskedRules gives a set in which each rule of table 4.6 gives another, known number: 8 real images on a line
+// (spacing 1, k = 1, radius 1), 4 generated ones in balls, 4 without a mask.
+func TestUnmaskedRules(t *testing.T) {
+	frame := func(n int, shift float32, masked int) *table.Frame {
+		var ids []string
+		var full, part [][]float32
+		var patches []float64
+		for i := range n {
+			ids = append(ids, fmt.Sprint(i))
+			full = append(full, []float32{float32(i%4) + shift + 0.1, 0})
+			if i < masked {
+				part, patches = append(part, []float32{float32(i) + shift, 0}), append(patches, 5)
+			} else {
+				part, patches = append(part, nil), append(patches, math.NaN())
+			}
+		}
+		return &table.Frame{Columns: []table.Column{table.TextColumn("id", ids), table.VectorColumn("full", full),
+			table.VectorColumn("object_only", part), table.VectorColumn("background_only", part),
+			table.NumberColumn("object_patches", patches), table.NumberColumn("background_patches", patches)}}
+	}
+	real, gen := frame(8, 0, 8), frame(8, 0.25, 4)
+	for name, c := range map[string]struct {
+		vector, rule string
+		precision    float64
+		generated    float64
+	}{
+		"object: paper":       {"object_only", "profile", 0.5, 8},
+		"object: miss":        {"object_only", "miss", 0.5, 8},
+		"object: drop":        {"object_only", "drop", 1, 4},
+		"background: paper":   {"background_only", "profile", 1, 8},
+		"background: miss":    {"background_only", "miss", 0.5, 8},
+		"background: drop":    {"background_only", "drop", 1, 4},
+		"object: full-image":  {"object_only", "full-image", 1, 8},
+		"object: zero-vector": {"object_only", "zero-vector", 1, 8},
+	} {
+		f, notes, err := evaluate(t,
+			ask{Metric: "precision-coverage", Options: options("vector", c.vector, "unmasked", c.rule, "k", "1",
+				"resamples", "0")}, real, gen)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if p, n := f.Numbers("precision")[0], f.Numbers("n_generated")[0]; p != c.precision || n != c.generated {
+			t.Errorf("%s: precision %v of %v images, want %v of %v", name, p, n, c.precision, c.generated)
+		}
+		if f.Numbers("n_unmasked")[0] != 4 || len(notes) == 0 {
+			t.Errorf("%s: n_unmasked %v, notes %v", name, f.Numbers("n_unmasked"), notes)
+		}
+	}
+}
+
+func TestErrorsNameTheOffendingValue(t *testing.T) {
+	real, gen := cloud(1, 40, 0), cloud(2, 40, 0)
+	nan := cloud(3, 40, 0)
+	nan.Vectors("full")[7][2] = float32(math.NaN())
+	for name, c := range map[string]struct {
+		args      ask
+		real, gen *table.Frame
+		want      string
+	}{
+		"column": {ask{Options: options("vector", "clip_image")}, real, gen, `no such column: "clip_image"`},
+		"few":    {ask{By: []string{"id"}}, real, gen, `has 1 real images`},
+		"nan":    {ask{}, nan, gen, `row 8 (id "3-7")`},
+		"option": {ask{Options: options("kk", "3")}, real, gen, `no option "kk"`},
+		"k":      {ask{Options: options("k", "x")}, real, gen, `k: "x" is not an integer`},
+		"rule":   {ask{Options: options("unmasked", "guess")}, real, gen, `it must be one of`},
+		"nothing": {ask{}, &table.Frame{Columns: []table.Column{table.VectorColumn("full", nil)}},
+			&table.Frame{Columns: []table.Column{table.VectorColumn("full", nil)}}, "nothing to compare"},
+	} {
+		c.args.Metric = "precision-coverage"
+		_, _, err := evaluate(t, c.args, c.real, c.gen)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+}
+
+func TestNoGeneratedImages(t *testing.T) {
+	f, notes, err := evaluate(t, ask{Metric: "precision-coverage"}, cloud(1, 20, 0), cloud(2, 0, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !math.IsNaN(f.Numbers("precision")[0]) || f.Numbers("coverage")[0] != 0 || len(notes) == 0 {
+		t.Errorf("precision %v, coverage %v, notes %v", f.Numbers("precision"), f.Numbers("coverage"), notes)
+	}
+}
+
+// One generated image of each object: half of them may be none, which leaves the scores without intervals and gaps
+// without an answer.
+func TestFewGeneratedImages(t *testing.T) {
+	f, notes, err := evaluate(t, ask{Metric: "precision-coverage", By: []string{"region"}}, cloud(1, 80, 0),
+		cloud(2, 4, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if math.IsNaN(f.Numbers("precision")[0]) || !math.IsNaN(f.Numbers("precision_low")[0]) ||
+		!strings.Contains(strings.Join(notes, " "),
+			"too few images for an interval; by region: north (2 generated), "+
+				"south (2 generated)") {
+		t.Errorf("precision %v from %v, notes %v", f.Numbers("precision"), f.Numbers("precision_low"), notes)
+	}
+	if _, _, err := evaluate(t, ask{Metric: "region-gaps", By: []string{"region"}}, cloud(1, 80, 0),
+		cloud(2, 4, 0)); err == nil || !strings.Contains(err.Error(), "too few images for a gap") {
+		t.Errorf("gaps of one image each: %v", err)
+	}
+}
+
+func TestGallery(t *testing.T) {
+	real, gen := cloud(1, 120, 0), cloud(2, 120, 1)
+	for _, selection := range []string{LowDiversityBackgrounds, LowDiversityObjects, LowRealismBackgrounds, Hubs} {
+		f, _, err := evaluate(t, ask{Metric: "gallery", By: []string{"region"},
+			Options: options("selection", selection, "n", "2", "matches", "3")}, real, gen)
+		if err != nil {
+			t.Fatalf("%s: %v", selection, err)
+		}
+		for _, want := range []string{"group", "setup", "role", "rank", "id", "image", "mask", "n_inside", "distance",
+			"region"} {
+			if !f.Has(want) {
+				t.Errorf("%s lacks the column %s", selection, want)
+			}
+		}
+		again, _, _ := evaluate(t, ask{Metric: "gallery", By: []string{"region"},
+			Options: options("selection", selection, "n", "2", "matches", "3")}, real, gen)
+		if datasets.Format(f, 0) != datasets.Format(again, 0) {
+			t.Errorf("%s is not the same twice", selection)
+		}
+		for i, role := range f.Texts("role") {
+			if selection == LowDiversityBackgrounds && role == "match" && f.Texts("setup")[i] == "BG-only" {
+				t.Errorf("%s: row %d is a match in BG-only", selection, i)
+			}
+		}
+	}
+}
+
+// TestTable1 recomputes the deltas of Decomposed-DIG's Table 1 from its two printed rows (a world of one average and
+// one worst value has two regions whose mean and minimum they are).
+func TestTable1(t *testing.T) {
+	table := func(avgP, worstP, avgC, worstC []float64) *table.Frame {
+		var region, vector []string
+		var p, c []float64
+		for i, v := range []string{"object_only", "background_only"} {
+			region, vector = append(region, "a", "b"), append(vector, v, v)
+			p, c = append(p, worstP[i], 2*avgP[i]-worstP[i]), append(c, worstC[i], 2*avgC[i]-worstC[i])
+		}
+		return &table.Frame{Columns: []table.Column{table.TextColumn("region", region),
+			table.TextColumn("vector", vector), table.NumberColumn("precision", p),
+			table.NumberColumn("coverage", c)}}
+	}
+	original := table([]float64{0.617, 0.481}, []float64{0.564, 0.363}, []float64{0.377, 0.383},
+		[]float64{0.352, 0.278})
+	changed := table([]float64{0.665, 0.466}, []float64{0.609, 0.389}, []float64{0.390, 0.461},
+		[]float64{0.344, 0.423})
+	f, _, err := evaluate(t, ask{Metric: "template-deltas"}, original, changed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for i, of := range f.Texts("of") {
+		if of != "region" {
+			got[f.Texts("vector")[i]+" "+f.Texts("score")[i]+" "+of] = fmt.Sprintf("%.3f %s", f.Numbers("delta")[i],
+				f.Texts("percent")[i])
+		}
+	}
+	for key, want := range map[string]string{
+		"object_only precision average": "0.048 8%", "object_only precision worst region": "0.045 8%",
+		"object_only coverage average": "0.013 3%", "object_only coverage worst region": "-0.008 -2%",
+		"background_only precision average": "-0.015 -3%", "background_only precision worst region": "0.026 7%",
+		"background_only coverage average": "0.078 20%", "background_only coverage worst region": "0.145 52%",
+	} {
+		if got[key] != want {
+			t.Errorf("%s: %q, printed %q", key, got[key], want)
+		}
+	}
+}
+
+func TestTagShares(t *testing.T) {
+	in := &table.Frame{Columns: []table.Column{table.TextColumn("id", []string{"a", "b", "c", "d"})}}
+	tags := &table.Frame{Columns: []table.Column{table.TextColumn("id", []string{"a", "a", "b", "c"}),
+		table.TextColumn("tag", []string{"rusty", "dirty", "rusty", ""})}}
+	f, notes, err := evaluate(t, ask{Metric: "tag-shares"}, in, tags)
+	if err != nil || len(notes) != 1 || f.Texts("tag")[0] != "rusty" ||
+		math.Abs(f.Numbers("share")[0]-2.0/3) > 1e-12 ||
+		f.Numbers("n_inspected")[0] != 3 {
+		t.Errorf("%v %v %v", f, notes, err)
+	}
+	named := &table.Frame{Columns: []table.Column{table.TextColumn("id", []string{"1", "2", "3", "4"}),
+		table.TextColumn("image_id", []string{"a", "a", "b", "c"}), tags.Columns[1]}}
+	if again, _, err := evaluate(t, ask{Metric: "tag-shares"}, in, named); err != nil ||
+		!reflect.DeepEqual(again, f) {
+		t.Errorf("with image_id: %v %v, want %v", again, err, f)
+	}
+}
+
+func TestScoreChecksBeforeRunning(t *testing.T) {
+	real := datasets.FromFrame(cloud(1, 4, 0))
+	for name, tab := range map[string]datasets.Table{
+		"by": PrecisionCoverage(metrics.Sets{Real: real, Generated: real},
+			PrecisionCoverageOptions{By: metrics.By("country")}),
+		"option": PrecisionCoverage(metrics.Sets{Real: real, Generated: real},
+			PrecisionCoverageOptions{Comparison: Comparison{Unmasked: "guess"}}),
+		"zero": PrecisionCoverage(metrics.Sets{Real: real}),
+	} {
+		if tab.Err() == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	if err := PrecisionCoverage(metrics.Sets{Real: real, Generated: real},
+		PrecisionCoverageOptions{By: metrics.By("region")}).Err(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestGapsToControls(t *testing.T) {
+	real, gen := four(cloud(1, 400, 0)), four(cloud(2, 400, 2))
+	except := &table.Frame{Columns: []table.Column{table.TextColumn("region", []string{"south", "far south"})}}
+	named, _, err := evaluate(t, ask{Metric: "region-gaps", By: []string{"region"},
+		Options: options("against", "north,far north")}, real, gen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, _, err := evaluate(t, ask{Metric: "region-gaps", By: []string{"region"}}, real, gen, except)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if datasets.Format(f, 0) != datasets.Format(named, 0) {
+		t.Errorf("all but the south:\n%sagainst the north:\n%s", datasets.Format(f, 0), datasets.Format(named, 0))
+	}
+}
+
+// TestNearGroup: the error about a group without images names the group with a similar name.
+func TestNearGroup(t *testing.T) {
+	real, gen := cloud(1, 40, 0), cloud(2, 40, 0)
+	for i, region := range gen.Texts("region") {
+		if region == "south" {
+			gen.Texts("region")[i] = "sputh"
+		}
+	}
+	_, _, err := evaluate(t, ask{Metric: "precision-coverage", By: []string{"region"}}, real, gen)
+	if err == nil || !strings.Contains(err.Error(), `"sputh" has 0 real images`) ||
+		!strings.Contains(err.Error(), `did you mean "south"?`) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,126 @@
+package disparity
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"antipode/metrics"
+	"antipode/metrics/internal/tabular"
+	"antipode/metrics/interval"
+	"antipode/metrics/prdc"
+)
+
+func computeGaps(ctx context.Context, call *metrics.Call, o GapsOptions) ([]GapRow, error) {
+	c, groups, reference, err := gapGroups(ctx, call, o)
+	if err != nil || len(groups) < 2 {
+		return nil, err
+	}
+	var out []GapRow
+	for _, name := range o.Scores {
+		found, err := scoreGaps(groups, reference, c.Level, name)
+		if err != nil {
+			return nil, err
+		}
+		for i, gap := range found.own {
+			g, iv := groupNamed(groups, gap.A), gap.Simultaneous
+			out = append(out, GapRow{Group: gap.A, Vector: c.Vector, Score: name,
+				Flagged:  iv.Excludes(0) && !(iv.Low == iv.High && g.copies > 0),
+				Interval: c.intervalName("half-sampling interval, simultaneous over the groups"),
+				Gap:      g.estimate(iv), Ceiling: metrics.Estimated(found.ceiling[i].Simultaneous),
+				Real: len(g.real.rows), Generated: len(g.generated.rows)})
+		}
+	}
+	return out, nil
+}
+
+func groupNamed(groups []*group, name string) *group {
+	return groups[slices.IndexFunc(groups, func(g *group) bool { return strings.Join(g.values, ", ") == name })]
+}
+
+// gapGroups computes the scores of the groups that have half-samples, and returns the names of those to compare with.
+func gapGroups(ctx context.Context, call *metrics.Call, o GapsOptions) (*comparison, []*group, []string, error) {
+	if o.Resamples == 0 {
+		return nil, nil, nil, errors.New("gaps have intervals; set resamples to 2 half-samples or more")
+	}
+	c, groups, err := compare(ctx, call, comparison{PrecisionCoverageOptions: PrecisionCoverageOptions{By: o.By,
+		Vector: o.Vector, Cells: o.Cells, Balance: o.Balance, Intervals: o.Intervals, Comparison: o.Comparison}},
+		"gaps", prdc.Options{HeldOut: true})
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if o.SkipFew {
+		groups = slices.DeleteFunc(groups, func(g *group) bool {
+			few := len(g.result.Samples) == 0
+			if few {
+				call.Notef("group %s is left out: too few images for a gap with an interval", g.name(c.By))
+			}
+			return few
+		})
+		if len(groups) < 2 {
+			return c, groups, nil, nil
+		}
+	}
+	for _, g := range groups {
+		if len(g.result.Samples) == 0 {
+			return nil, nil, nil, fmt.Errorf("group %s has too few images for a gap with an interval", g.name(c.By))
+		}
+	}
+	reference, err := referenceGroups(call, o, groups)
+	return c, groups, reference, err
+}
+
+// foundGaps are the gaps of a score, those of its ceiling, which held-out reference images have, and the difference.
+type foundGaps struct{ own, ceiling, net []interval.Gap }
+
+// scoreGaps returns the gaps of a score of the groups' results.
+func scoreGaps(groups []*group, reference []string, level float64, score string) (out foundGaps, err error) {
+	of := prdcScores[score].of
+	var own, ceiling, net []interval.Scored
+	for _, g := range groups {
+		name, value := strings.Join(g.values, ", "), of(g.result.Scores)
+		halves, held := g.result.Of(of), g.result.HeldOutOf(of)
+		own = append(own, interval.Scored{Name: name, Value: value, Samples: halves})
+		ceiling = append(ceiling, interval.Scored{Name: name, Value: tabular.Average(held), Samples: held})
+		net = append(net, interval.Scored{Name: name, Value: value - tabular.Average(held), Samples: minus(halves,
+			held)})
+	}
+	if out.own, err = interval.GapsToMean(own, reference, level); err != nil {
+		return out, fmt.Errorf("gaps of %s: %w", score, err)
+	}
+	if out.ceiling, err = interval.GapsToMean(ceiling, reference, level); err == nil {
+		out.net, err = interval.GapsToMean(net, reference, level)
+	}
+	if err != nil {
+		err = fmt.Errorf("gaps of the ceilings of %s: %w", score, err)
+	}
+	return out, err
+}
+
+// referenceGroups returns the names of the groups that the others are compared with.
+func referenceGroups(call *metrics.Call, o GapsOptions, groups []*group) ([]string, error) {
+	var except []string
+	if call.Inputs["except"] != nil {
+		in := tabular.Read(call, "except")
+		if except = in.Texts(strings.Join(o.By, ", ")); in.Err != nil {
+			return nil, in.Err
+		}
+	}
+	var out []string
+	for _, g := range groups {
+		name := strings.Join(g.values, ", ")
+		if !slices.Contains(except, name) && (len(o.Against) == 0 || slices.Contains(o.Against, name)) {
+			out = append(out, name)
+		}
+	}
+	if len(out) == 0 {
+		return nil, errors.New("no reference group is left to compare with")
+	}
+	if len(o.Against) > 0 && len(out) != len(o.Against) {
+		return nil, fmt.Errorf("against is %q; only %d of these groups are in the tables",
+			strings.Join(o.Against, ","), len(out))
+	}
+	return out, nil
+}

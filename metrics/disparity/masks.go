@@ -1,0 +1,149 @@
+package disparity
+
+import (
+	"antipode/metrics"
+	"context"
+	"math"
+
+	"antipode/datasets"
+	"antipode/datasets/mask"
+	"antipode/datasets/table"
+	"antipode/metrics/internal/tabular"
+	"antipode/metrics/interval"
+)
+
+// MaskTrustOptions are the options of [MaskTrust].
+type MaskTrustOptions struct {
+	By []string `json:"by,omitempty" help:"text columns that define the groups"`
+	metrics.Intervals
+}
+
+// MaskTrustRow is a row of the result of [MaskTrust]: a group of images.
+type MaskTrustRow struct {
+	Group     metrics.Group
+	Unmasked  metrics.Estimate `column:"unmasked" unit:"share of images" range:"[0, 1]" help:"images without a mask"`
+	Agreement metrics.Estimate `column:"agreement" unit:"IoU" range:"[0, 1]" help:"mean intersection over union with the other masks; 0 where only one has a mask"`
+	Stability float64          `column:"stability" range:"[0, 1]" help:"mean stability_score"`
+	Score     float64          `column:"score" help:"mean mask_score"`
+	Border    float64          `column:"touches_border" unit:"share of masks" range:"[0, 1]" help:"masks that reach the image's border"`
+	Images    int              `column:"n_images" unit:"images"`
+	Compared  int              `column:"n_compared" unit:"images" help:"images that have a mask in at least one of the two tables"`
+	Excluded  int              `column:"n_excluded" unit:"images" help:"refused, failed or skipped"`
+	Interval  string           `column:"interval"`
+}
+
+var maskTrust = metrics.Define(metrics.Definition[MaskTrustOptions, MaskTrustRow]{
+	Name: "mask-trust", Version: 2,
+	Title: "how far the masks of each group can be trusted", Unit: "share of images; IoU", Range: "[0, 1]",
+	Direction: "fewer unmasked images, a higher agreement and a higher stability are better",
+	Citation:  "stability: Kirillov et al. 2023 (arXiv 2304.02643), section 5; agreement: Jaccard index",
+	Inputs: []metrics.Input{
+		{Role: "in", Columns: datasets.Columns("id:text", "mask:mask"), About: "the images with their masks"},
+		{Role: "other", Optional: true, Columns: datasets.Columns("id:text", "mask:mask"),
+			About: "the same images with another segmenter's masks"},
+	},
+	Compute: computeMaskTrust,
+})
+
+// MaskTrust is the metric mask-trust: for each group the share of images without a mask, the agreement with the masks
+// of another segmenter (the mean intersection over union of the images' two masks, matched by id), the mean stability
+// and score of the masks where their columns exist (see gomlxmodels.Segment), and the share that reaches the image's
+// border. A difference between groups in these is a difference of the segmentation, which the scores of segmented
+// images inherit; [GapSensitivity] shows which gaps can be explained by it. Images that neither table has a mask of are
+// not compared. Intervals are bootstrap intervals over images. other may be a zero Table.
+func MaskTrust(images, other datasets.Table, options ...MaskTrustOptions) datasets.Table {
+	return maskTrust.Table(map[string]datasets.Table{"in": images, "other": other}, options...)
+}
+
+func computeMaskTrust(_ context.Context, call *metrics.Call, o MaskTrustOptions) (out []MaskTrustRow, err error) {
+	in := tabular.Read(call, "in")
+	in.UniqueIDs()
+	ids, groups := in.Texts("id"), in.Groups(o.By)
+	if in.Err != nil {
+		return nil, in.Err
+	}
+	f, others := in.Frame, map[string]table.Mask{}
+	if other := call.Inputs["other"]; other != nil {
+		second := tabular.Read(call, "other")
+		if second.UniqueIDs(); second.Err != nil {
+			return nil, second.Err
+		}
+		for i, id := range other.Texts("id") {
+			others[id] = other.Masks("mask")[i]
+		}
+	}
+	masks, done := f.Masks("mask"), 0
+	mean := func(values []float64) (metrics.Estimate, error) {
+		if len(values) < 2 {
+			return metrics.Exact(tabular.Average(values)), nil
+		}
+		v, err := interval.BootstrapMean(values, nil, o.Bootstrap())
+		return metrics.Estimate{Value: v.Value, Low: v.Low, High: v.High}, err
+	}
+	for _, g := range groups {
+		row := MaskTrustRow{Group: g.By}
+		var unmasked, agreement, stability, score, border []float64
+		for _, i := range g.Rows {
+			call.Report("compare masks", done, f.Len())
+			if done++; tabular.Outcome(f, i) != "" {
+				row.Excluded++
+				continue
+			}
+			row.Images++
+			var b mask.Bitmap
+			if masks[i].Counts != "" {
+				if b, err = mask.Decode(masks[i]); err != nil {
+					return nil, tabular.BadRow(f, i, "mask", "%v", err)
+				}
+			}
+			has := b.Area() > 0
+			if unmasked = append(unmasked, share(!has)); has {
+				border = append(border, share(b.TouchesBorder()))
+				stability, score = with(stability, f, "stability_score", i), with(score, f, "mask_score", i)
+			}
+			second, known := others[ids[i]]
+			switch {
+			case call.Inputs["other"] == nil:
+				continue
+			case !known:
+				return nil, tabular.BadRow(f, i, "id", "the table other has no image %q", ids[i])
+			}
+			overlap, err := mask.IoU(masks[i], second)
+			if err != nil {
+				return nil, tabular.BadRow(f, i, "mask", "image %q: %v", ids[i], err)
+			}
+			if !math.IsNaN(overlap) {
+				agreement = append(agreement, overlap)
+			}
+		}
+		row.Compared = len(agreement)
+		if row.Unmasked, err = mean(unmasked); err != nil {
+			return nil, err
+		}
+		if row.Agreement, err = mean(agreement); err != nil {
+			return nil, err
+		}
+		row.Stability, row.Score, row.Border = tabular.Average(stability), tabular.Average(score),
+			tabular.Average(border)
+		if !math.IsNaN(row.Unmasked.Low) {
+			row.Interval = o.Label("images")
+		}
+		out = append(out, row)
+	}
+	return out, nil
+}
+
+func share(yes bool) float64 {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+// with appends the value of a number column, if there is one.
+func with(values []float64, f *table.Frame, column string, row int) []float64 {
+	if v := f.Numbers(column); v != nil && !math.IsNaN(v[row]) {
+		values = append(values, v[row])
+	}
+	return values
+}
