@@ -121,19 +121,7 @@ func attend(scope *model.Scope, x, context *Node, heads int, o attention) *Node 
 	if o.upcast {
 		q, k, v = nn.Float32(q), nn.Float32(k), nn.Float32(v)
 	}
-	rows := max(1, scoresAtOnce/(b*heads*k.Shape().Dim(2)))
-	var pieces []*Node
-	for from := 0; from < n; from += rows {
-		piece := q
-		if rows < n {
-			piece = Slice(q, AxisRange(), AxisRange(), AxisRange(from, min(n, from+rows)))
-		}
-		pieces = append(pieces, nn.Attention(piece, k, v, nn.AttentionOptions{}))
-	}
-	y := pieces[0]
-	if len(pieces) > 1 {
-		y = Concatenate(pieces, 2)
-	}
+	y := nn.Attention(q, k, v, nn.AttentionOptions{AtOnce: scoresAtOnce})
 	y = ConvertDType(y, x.DType())
 	return nn.Dense(scope.At("out"), Reshape(TransposeAllAxes(y, 0, 2, 1, 3), b, n, c), c, true)
 }

@@ -256,14 +256,17 @@ func TestConvolve3x3(t *testing.T) {
 	}
 }
 
-// TestLongSums compares attention of enough positions for the sums to be a column of the product with the definition.
-func TestLongSums(t *testing.T) {
+// TestAtOnce: attention of some queries at a time gives what all at once give, the last part shorter.
+func TestAtOnce(t *testing.T) {
+	const b, h, q, s, d = 2, 3, 7, 5, 4
 	for name, backend := range backends {
-		got := run(t, backend(t), func(s *model.Scope, in []*Node) []*Node {
-			scores := MulScalar(DotGeneral(in[0], []int{3}, []int{0, 1}, in[1], []int{3}, []int{0, 1}), 1/math.Sqrt(24))
-			return []*Node{Attention(in[0], in[1], in[2], AttentionOptions{}),
-				DotGeneral(Softmax(scores), []int{3}, []int{0, 1}, in[2], []int{2}, []int{0, 1})}
-		}, noise(1, 1, 2, 5, 24), noise(2, 1, 2, 1024, 24), noise(3, 1, 2, 1024, 24))
-		near.Check(t, name, got[0], got[1], 1e-5, 1e-5)
+		got := run(t, backend(t), func(_ *model.Scope, in []*Node) (out []*Node) {
+			for _, scores := range []int{0, 3 * b * h * s, 1} {
+				out = append(out, Attention(in[0], in[1], in[2], AttentionOptions{AtOnce: scores}))
+			}
+			return out
+		}, noise(1, b, h, q, d), noise(2, b, h, s, d), noise(3, b, h, s, d))
+		near.Check(t, name+": three queries at once", got[1], got[0], 1e-5, 1e-6)
+		near.Check(t, name+": one query at once", got[2], got[0], 1e-5, 1e-6)
 	}
 }

@@ -32,33 +32,3 @@ func TestChoose(t *testing.T) {
 	near.Check(t, "logits", tensors.MustCopyFlatData[float32](out[0]), want, 0, 0)
 	near.Check(t, "IoU", tensors.MustCopyFlatData[float32](out[1]), []float32{0.1, 0.1, 0.3, 0.1, 0.3}, 0, 0)
 }
-
-// TestInParts: attention in parts gives what all queries at once give.
-func TestInParts(t *testing.T) {
-	const b, h, q, s, d = 2, 3, 7, 5, 4
-	r := near.Rand(t, 2)
-	noise := func(dims ...int) *tensors.Tensor {
-		n := 1
-		for _, k := range dims {
-			n *= k
-		}
-		x := make([]float32, n)
-		for i := range x {
-			x[i] = float32(r.NormFloat64())
-		}
-		return tensors.FromFlatDataAndDimensions(x, dims...)
-	}
-	out, err := model.CallOnceN(testbackend.Any(t), model.NewStore(), func(_ *model.Scope, in []*Node) (out []*Node) {
-		for _, atOnce := range []int{scoresAtOnce, 3 * b * h * s, 1} {
-			out = append(out, inParts(in[0], in[1], in[2], atOnce))
-		}
-		return out
-	}, noise(b, h, q, d), noise(b, h, s, d), noise(b, h, s, d))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := tensors.MustCopyFlatData[float32](out[0])
-	for i, what := range []string{"three queries at once", "one query at once"} {
-		near.Check(t, what, tensors.MustCopyFlatData[float32](out[1+i]), want, 1e-5, 1e-6)
-	}
-}

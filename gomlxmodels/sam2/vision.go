@@ -130,7 +130,7 @@ func attend(scope *model.Scope, x *Node, width, heads, window int, pools bool) *
 		q = pool(Reshape(q, b*rows*cols*heads, 2*window, 2*window, d))
 		q = Reshape(q, b*rows*cols, heads, window*window, d)
 	}
-	y := inParts(q, part(1), part(2), scoresAtOnce)
+	y := nn.Attention(q, part(1), part(2), nn.AttentionOptions{AtOnce: scoresAtOnce})
 	y = TransposeAllAxes(Reshape(y, b, rows, cols, heads, window, window, d), 0, 1, 4, 2, 5, 3, 6)
 	y = Reshape(y, b, rows*window, cols*window, width)
 	y = Slice(y, AxisRange(), AxisRange(0, height), AxisRange(0, columns))
@@ -140,20 +140,6 @@ func attend(scope *model.Scope, x *Node, width, heads, window int, pools bool) *
 // scoresAtOnce is how many attention scores are computed at once. A global block of a real model has 2^24 for each
 // head.
 const scoresAtOnce = 1 << 26
-
-// inParts is attention, at most atOnce scores, or those of one query, at a time.
-//
-// Shapes: q [B,H,Q,d]; k, v [B,H,S,d] → [B,H,Q,d].
-func inParts(q, k, v *Node, atOnce int) *Node {
-	n, each := q.Shape().Dim(2), q.Shape().Dim(0)*q.Shape().Dim(1)*k.Shape().Dim(2)
-	group := max(1, min(n, atOnce/each))
-	var parts []*Node
-	for from := 0; from < n; from += group {
-		some := Slice(q, AxisRange(), AxisRange(), AxisRange(from, min(from+group, n)))
-		parts = append(parts, nn.Attention(some, k, v, nn.AttentionOptions{}))
-	}
-	return Concatenate(parts, 2)
-}
 
 // pool is the largest of each 2×2.
 //

@@ -184,6 +184,9 @@ func (f *forward) sequence(patches *Node, copies int) *Node {
 	return x
 }
 
+// scoresAtOnce is how many attention scores are held at once: OWLv2's 3,601 positions have more.
+const scoresAtOnce = 1 << 26
+
 // blocks runs the encoder and returns the output of every block. block contains the mask, and the number of rows that
 // the last block computes as Queries.
 //
@@ -193,7 +196,7 @@ func (f *forward) blocks(x *Node, block nn.Block) (out []*Node) {
 	block.Heads, block.NoQKVBias, block.Hidden, block.Activation = c.Heads, !c.QKVBias, c.IntermediateSize, c.HiddenAct
 	block.Epsilon, block.LayerScale, block.Gated = c.LayerNormEps, c.LayerScale, c.Gated
 	queries := block.Queries
-	block.Queries = 0
+	block.Queries, block.AtOnce = 0, scoresAtOnce
 	for i := range c.Layers {
 		if i == c.Layers-1 && queries > 0 {
 			if block.Queries = queries; block.Keep != nil && block.Keep.Shape().Dim(2) > 1 {
