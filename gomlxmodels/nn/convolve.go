@@ -48,9 +48,9 @@ func gathered(x, kernel *Node) *Node {
 }
 
 // Winograd's minimal filtering F(4,3) of one axis (Lavin and Gray 2016, arXiv 1509.09308): 6 inputs and 3 weights to 4
-// outputs by 6 products. It interpolates at 0, ±2/3, ±3/2 and infinity. In float32 the error of a convolution is about 5
-// times that of the direct one, root mean square; with the usual ±1 and ±2 it is 10 times (Barabasz et al. 2020, arXiv
-// 1803.10986, on the choice of points).
+// outputs by 6 products. It interpolates at 0, ±2/3, ±3/2 and infinity. In float32 the error of a convolution is about
+// 5 times that of the direct one, root mean square; with the usual ±1 and ±2 it is 10 times (on the choice of points:
+// Barabasz et al. 2020, arXiv 1803.10986).
 var (
 	fromInputs = [][]float64{
 		{1, 0, -97. / 36, 0, 1, 0},
