@@ -204,8 +204,8 @@ func (a Audit) gapSources() datasets.Table {
 			Comparison: a.comparison(), Intervals: a.family()}
 		masked := o
 		masked.Unmasked, masked.Balance, masked.SkipFew = "drop", true, true
-		masks := disparity.GapSensitivity(disparity.Gaps(sets, o), disparity.GapVariants{Masked: disparity.Gaps(sets,
-			masked)},
+		variants := disparity.GapVariants{Masked: disparity.Gaps(sets, masked)}
+		masks := disparity.GapSensitivity(disparity.Gaps(sets, o), variants,
 			disparity.GapSensitivityOptions{SkipFew: true})
 		return disparity.GapSources(sets, a.acquisition(), masks, disparity.GapSourceOptions{By: o.By, Vector: vector,
 			Comparison: o.Comparison, Intervals: o.Intervals})

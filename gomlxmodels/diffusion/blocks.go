@@ -23,27 +23,32 @@ func (o GraphOptions) dtype() dtypes.DType {
 
 func silu(x *Node) *Node { return Mul(x, Sigmoid(x)) }
 
-// around is the padding of a 3×3 convolution that preserves the size, after the padding of one that halves an image
-// whose padding is 0: a row and a column of zeros at the end.
+// around is the padding of a 3×3 convolution that halves an image, after that of one whose padding is 0: a row and a
+// column of zeros at the end.
 var (
 	around = [][2]int{{1, 1}, {1, 1}}
 	after  = [][2]int{{0, 1}, {0, 1}}
 )
 
-// conv is a 3×3 convolution with a bias. Its kernel is held as [3,3,in,out].
+// conv is a 3×3 convolution with a bias that preserves the size. Its kernel is held as [3,3,in,out].
 //
-// Shapes: x [B,H,W,C] → [B,H,W,out], or half of H and W (rounded up) with stride 2.
-func conv(scope *model.Scope, x *Node, out, stride int, padding [][2]int) *Node {
-	g, in := x.Graph(), x.Shape().Dim(3)
-	kernel := nn.Param(scope, g, "weights", x.DType(), 3, 3, in, out)
-	bias := nn.Param(scope, g, "bias", x.DType(), out)
-	var y *Node
-	if stride == 1 {
-		y = nn.Convolve3x3(x, kernel)
-	} else {
-		y = Convolve(x, kernel).Strides(stride).PaddingPerDim(padding).Done()
-	}
-	return Add(y, Reshape(bias, 1, 1, 1, out))
+// Shapes: x [B,H,W,C] → [B,H,W,out].
+func conv(scope *model.Scope, x *Node, out int) *Node { return biased(scope, x, out, nn.Convolve3x3) }
+
+// halve is a convolution like conv, of stride 2.
+//
+// Shapes: x [B,H,W,C] → [B,H/2,W/2,out]: an odd side is rounded up with the padding around, down with after.
+func halve(scope *model.Scope, x *Node, out int, padding [][2]int) *Node {
+	return biased(scope, x, out, func(x, kernel *Node) *Node {
+		return Convolve(x, kernel).Strides(2).PaddingPerDim(padding).Done()
+	})
+}
+
+// biased is a 3×3 convolution and its bias.
+func biased(scope *model.Scope, x *Node, out int, convolve func(x, kernel *Node) *Node) *Node {
+	kernel := nn.Param(scope, x.Graph(), "weights", x.DType(), 3, 3, x.Shape().Dim(3), out)
+	bias := nn.Param(scope, x.Graph(), "bias", x.DType(), out)
+	return Add(convolve(x, kernel), Reshape(bias, 1, 1, 1, out))
 }
 
 // groupNorm is [nn.GroupNorm] of an image.
@@ -59,12 +64,12 @@ func groupNorm(scope *model.Scope, x *Node, groups int, epsilon float64) *Node {
 //
 // Shapes: x [B,H,W,C]; time [B,T] or nil → [B,H,W,out].
 func residual(scope *model.Scope, x, time *Node, out, groups int, epsilon float64) *Node {
-	y := conv(scope.At("conv1"), silu(groupNorm(scope.At("norm1"), x, groups, epsilon)), out, 1, around)
+	y := conv(scope.At("conv1"), silu(groupNorm(scope.At("norm1"), x, groups, epsilon)), out)
 	if time != nil {
 		t := nn.Dense(scope.At("time_emb_proj"), silu(time), out, true)
 		y = Add(y, Reshape(t, t.Shape().Dim(0), 1, 1, out))
 	}
-	y = conv(scope.At("conv2"), silu(groupNorm(scope.At("norm2"), y, groups, epsilon)), out, 1, around)
+	y = conv(scope.At("conv2"), silu(groupNorm(scope.At("norm2"), y, groups, epsilon)), out)
 	if x.Shape().Dim(3) != out {
 		x = nn.Dense(scope.At("conv_shortcut"), x, out, true)
 	}
@@ -81,7 +86,7 @@ func upsample(scope *model.Scope, x *Node, h, w int) *Node {
 	if h != 2*in || w != 2*across {
 		y = Slice(y, AxisRange(), AxisRange(0, h), AxisRange(0, w))
 	}
-	return conv(scope.At("conv"), y, c, 1, around)
+	return conv(scope.At("conv"), y, c)
 }
 
 // scoresAtOnce bounds the number of attention scores that are held at once: an image of 512×512 has 4096 latents,

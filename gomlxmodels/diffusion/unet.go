@@ -116,7 +116,7 @@ func ForwardUNet(scope *model.Scope, c *UNetConfig, sample, t, context *Node, o 
 	}
 	context = ConvertDType(context, o.dtype())
 	time := timeEmbedding(scope.At("time_embedding"), c, t, o)
-	x := conv(scope.At("conv_in"), ConvertDType(sample, o.dtype()), c.Widths[0], 1, around)
+	x := conv(scope.At("conv_in"), ConvertDType(sample, o.dtype()), c.Widths[0])
 	if o.Stages {
 		out.Time, out.In = nn.Float32(time), nn.Float32(x)
 	}
@@ -133,7 +133,7 @@ func ForwardUNet(scope *model.Scope, c *UNetConfig, sample, t, context *Node, o 
 			skips = append(skips, x)
 		}
 		if b.sampler != "" {
-			x = conv(at(scope, b.sampler).At("conv"), x, x.Shape().Dim(3), 2, around)
+			x = halve(at(scope, b.sampler).At("conv"), x, x.Shape().Dim(3), around)
 			skips = append(skips, x)
 		}
 		keep(&out.Down, x)
@@ -158,7 +158,7 @@ func ForwardUNet(scope *model.Scope, c *UNetConfig, sample, t, context *Node, o 
 		keep(&out.Up, x)
 	}
 	x = silu(groupNorm(scope.At("conv_norm_out"), x, c.Groups, c.NormEps))
-	out.Out = nn.Float32(conv(scope.At("conv_out"), x, c.OutChannels, 1, around))
+	out.Out = nn.Float32(conv(scope.At("conv_out"), x, c.OutChannels))
 	out.Out.AssertDims(b, sample.Shape().Dim(1), sample.Shape().Dim(2), c.OutChannels)
 	return out
 }

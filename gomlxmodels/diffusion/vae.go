@@ -30,7 +30,7 @@ func ForwardDecoder(scope *model.Scope, c *VAEConfig, z *Node, o GraphOptions) D
 		x = nn.Dense(scope.At("post_quant_conv"), x, c.LatentChannels, true)
 	}
 	scope = scope.At("decoder")
-	x = conv(scope.At("conv_in"), x, c.Widths[n-1], 1, around)
+	x = conv(scope.At("conv_in"), x, c.Widths[n-1])
 	in := x
 	x = c.middle(scope.At("mid_block"), x)
 	if o.Stages {
@@ -52,7 +52,7 @@ func ForwardDecoder(scope *model.Scope, c *VAEConfig, z *Node, o GraphOptions) D
 		}
 	}
 	x = silu(groupNorm(scope.At("conv_norm_out"), x, c.Groups, vaeEps))
-	out.Image = nn.Float32(conv(scope.At("conv_out"), x, c.OutChannels, 1, around))
+	out.Image = nn.Float32(conv(scope.At("conv_out"), x, c.OutChannels))
 	out.Image.AssertDims(z.Shape().Dim(0), z.Shape().Dim(1)*c.Factor(), z.Shape().Dim(2)*c.Factor(), c.OutChannels)
 	return out
 }
@@ -71,7 +71,7 @@ func ForwardEncoder(scope *model.Scope, c *VAEConfig, image *Node, o GraphOption
 	image.AssertDims(-1, -1, -1, c.InChannels)
 	var out EncoderOutputs
 	top, scope := scope, scope.At("encoder")
-	x := conv(scope.At("conv_in"), ConvertDType(image, o.dtype()), c.Widths[0], 1, around)
+	x := conv(scope.At("conv_in"), ConvertDType(image, o.dtype()), c.Widths[0])
 	if o.Stages {
 		out.In = nn.Float32(x)
 	}
@@ -81,7 +81,7 @@ func ForwardEncoder(scope *model.Scope, c *VAEConfig, image *Node, o GraphOption
 			x = residual(block.At("resnets").At("%d", k), x, nil, width, c.Groups, vaeEps)
 		}
 		if i < len(c.Widths)-1 {
-			x = conv(block.At("downsamplers").At("0").At("conv"), x, width, 2, after)
+			x = halve(block.At("downsamplers").At("0").At("conv"), x, width, after)
 		}
 		if o.Stages {
 			out.Down = append(out.Down, nn.Float32(x))
@@ -92,7 +92,7 @@ func ForwardEncoder(scope *model.Scope, c *VAEConfig, image *Node, o GraphOption
 		out.Mid = nn.Float32(x)
 	}
 	x = silu(groupNorm(scope.At("conv_norm_out"), x, c.Groups, vaeEps))
-	x = conv(scope.At("conv_out"), x, 2*c.LatentChannels, 1, around)
+	x = conv(scope.At("conv_out"), x, 2*c.LatentChannels)
 	if c.UseQuantConv {
 		x = nn.Dense(top.At("quant_conv"), x, 2*c.LatentChannels, true)
 	}

@@ -137,7 +137,7 @@ func sums(matrix [][]float64, nodes []*Node) []*Node {
 			if weight == 0 {
 				continue
 			}
-			term := MulScalar(nodes[j], weight) // by 1: nothing
+			term := MulScalar(nodes[j], weight) // XLA drops a factor of 1
 			if out[i] != nil {
 				term = Add(out[i], term)
 			}
