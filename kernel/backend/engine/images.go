@@ -104,7 +104,7 @@ func (r *run) convert(f *table.Frame, c *table.Column, rows []int, o origin, tra
 	}
 	items.Columns(converted)
 	r.mu.Lock()
-	r.uses[filepath.Join("items", "images-v1", context)] = true
+	r.uses["items/images-v1/"+context] = true
 	r.mu.Unlock()
 	for part := range slices.Chunk(todo, 256) {
 		keys, made := make([]store.Key, len(part)), make([][]byte, len(part))

@@ -141,7 +141,7 @@ func (s *stageRows) begin(columns []table.ColumnSpec) (err error) {
 		return err
 	}
 	s.items.Columns(s.outputs)
-	s.r.uses[filepath.Join("items", name, context)] = true
+	s.r.uses["items/"+name+"/"+context] = true
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"antipode/datasets/table"
 	"antipode/internal/must"
 	"antipode/kernel/backend/parquet"
+	"antipode/kernel/backend/store"
 )
 
 // TestSavedColumns: a saved table has the columns of its input, in order, and the new ones; vectors of earlier stages
@@ -43,5 +44,32 @@ func TestOneColumnIsSaved(t *testing.T) {
 	_ = must.Get(run1(t, e, datasets.CSV(path), client.Request{Save: out}))(t)
 	if got := allRows(t, e, datasets.CSV(out)).Texts("prompt"); !slices.Equal(got, []string{"a", "", "b", ""}) {
 		t.Errorf("prompts %q", got)
+	}
+}
+
+// TestCollectKeepsImages: gc removes no image of the items that a saved table is made of: the same plan then computes
+// nothing, and its images are there.
+func TestCollectKeepsImages(t *testing.T) {
+	world := datasets.Archipelago(datasets.ArchipelagoOptions{PerCell: 1, Size: 16})
+	for name, tab := range map[string]datasets.Table{"whole": world.Reference(),
+		"part by part": makes(datasets.CSV(prompts(t, 5200, false)))} {
+		e := newEngine(t)
+		out := filepath.Join(t.TempDir(), "out.csv")
+		_ = must.Get(run1(t, e, tab, client.Request{Save: out, Counts: true}))(t)
+		stray := must.Get(e.Store.PutBlob([]byte("an image of no item"), ".png"))(t)
+		removed, _, err := e.Store.Collect(store.GC{Max: 1})
+		if err != nil || len(removed) != 1 || e.Store.CheckBlob(stray) == nil {
+			t.Errorf("%s: %d files are removed, %v; want that of no item", name, len(removed), err)
+		}
+		again := must.Get(run1(t, e, tab, client.Request{}))(t)
+		found := 0
+		for _, img := range again.Frame.Images("image") {
+			if img.Path != "" && e.Store.CheckBlob(img) == nil {
+				found++
+			}
+		}
+		if want := map[string]int{"whole": again.Rows, "part by part": 3}[name]; again.Computed != 0 || found != want {
+			t.Errorf("%s: %d items are computed again; %d images, want %d", name, again.Computed, found, want)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"sort"
@@ -33,9 +34,9 @@ type Removal struct {
 }
 
 // Collect removes blobs, items and results that were not used within gc.Keep, and then more, oldest first, until the
-// store has at most gc.Max bytes, and the temporary files of processes that were killed. Files that a saved result
-// depends on stay. It returns the removed files and the number of bytes that stay. While a run or another process uses
-// the store the error is [ErrInUse].
+// store has at most gc.Max bytes, and the temporary files of processes that were killed. The records of saved results
+// stay, with all items of the contexts that they use and the images of these. It returns the removed files and the
+// number of bytes that stay. While a run or another process uses the store the error is [ErrInUse].
 func (s *Store) Collect(gc GC) (removed []Removal, stays int64, err error) {
 	if !gc.DryRun {
 		done, err := s.alone()
@@ -144,7 +145,8 @@ func (s *Store) leftovers(dryRun bool) (removed []Removal, err error) {
 	return removed, err
 }
 
-// pinned returns the files and folders that saved results depend on, relative to the store.
+// pinned returns what saved results depend on, as paths relative to the store: files, without their extensions, and
+// folders.
 func (s *Store) pinned() (map[string]bool, error) {
 	recs, err := s.Records()
 	if err != nil {
@@ -155,21 +157,49 @@ func (s *Store) pinned() (map[string]bool, error) {
 		if r.Saved == "" {
 			continue
 		}
-		pins[filepath.Join("results", r.ID+".json")] = true
-		pins[filepath.Join("results", r.ID+".frame")] = true
-		for _, u := range r.Uses {
-			pins[u] = true
+		pins["results/"+r.ID] = true
+		for _, context := range r.Uses {
+			if !pins[context] && filepath.IsLocal(context) {
+				pins[context] = true
+				if err := s.pinImages(context, pins); err != nil {
+					return nil, err
+				}
+			}
 		}
 	}
 	return pins, nil
 }
 
-func isPinned(pins map[string]bool, rel string) bool {
-	for rel != "." && rel != "" && rel != string(filepath.Separator) {
-		if pins[rel] {
+// pinImages adds the images that the items of a context name. It finds all hexadecimal SHA-256 digests in the packs, so
+// that those of a damaged pack, whose sound items are used, count as well.
+func (s *Store) pinImages(context string, pins map[string]bool) error {
+	return Files(s.dir, context, func(name string, _ fs.FileInfo) error {
+		data, err := os.ReadFile(filepath.Join(s.dir, name))
+		isHex := func(at int) bool {
+			return at >= 0 && at < len(data) && strings.IndexByte("0123456789abcdef", data[at]) >= 0
+		}
+		for at := digestLen - 1; at < len(data); at += digestLen { // each digest has one of these bytes
+			from := at
+			for isHex(from - 1) {
+				from--
+			}
+			for isHex(at) {
+				at++
+			}
+			if at-from >= digestLen {
+				pins[blobName(string(data[from:from+digestLen]), "")] = true
+			}
+		}
+		return ifThere(err)
+	})
+}
+
+// isPinned reports whether a file, or a folder that it is in, is pinned.
+func isPinned(pins map[string]bool, name string) bool {
+	for name = strings.TrimSuffix(name, path.Ext(name)); name != "."; name = path.Dir(name) {
+		if pins[name] {
 			return true
 		}
-		rel = filepath.Dir(rel)
 	}
 	return false
 }

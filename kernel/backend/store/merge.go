@@ -200,7 +200,7 @@ func (m *merging) blob(_ *Store, path string) error {
 	if ext != "" {
 		ext = "." + ext
 	}
-	if len(digest) != 2*sha256.Size || filepath.Base(filepath.Dir(path)) != digest[:2] {
+	if len(digest) != digestLen || filepath.Base(filepath.Dir(path)) != digest[:2] {
 		return nil // a temporary file
 	}
 	to := m.s.blobPath(digest, ext)

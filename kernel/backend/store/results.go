@@ -34,7 +34,7 @@ type Record struct {
 	Bad      []table.BadRow  `json:"bad,omitempty"`
 	// Saved is the file that the result was saved to; gc does not remove such a result.
 	Saved string `json:"saved,omitempty"`
-	// Uses are the contexts of items and the blobs that the result depends on, relative to the store.
+	// Uses are the folders of the contexts of items that the result depends on, relative to the store, with slashes.
 	Uses     []string  `json:"uses,omitempty"`
 	Finished time.Time `json:"finished,omitzero"`
 }

@@ -118,8 +118,14 @@ func FreeSpace(folder string) (int64, error) {
 	return int64(st.Bavail) * int64(st.Bsize), err //nolint:unconvert // the types differ between systems
 }
 
+// digestLen is the length of the digests that name blobs: SHA-256 in hexadecimal.
+const digestLen = 2 * sha256.Size
+
+// blobName returns the path of a blob relative to the store.
+func blobName(digest, ext string) string { return "blobs/" + digest[:2] + "/" + digest + ext }
+
 func (s *Store) blobPath(digest, ext string) string {
-	return filepath.Join(s.dir, "blobs", digest[:2], digest+ext)
+	return filepath.Join(s.dir, blobName(digest, ext))
 }
 
 // PutBlob stores bytes by their digest unless they are stored already. ext is the file's extension with its dot.
@@ -166,7 +172,7 @@ func (s *Store) CheckBlob(img table.Image) error {
 // Image returns an image with the path of its blob in this store; of the path that it has, the extension counts. The
 // errors are those of [Store.CheckBlob].
 func (s *Store) Image(img table.Image) (table.Image, error) {
-	if len(img.SHA256) != 2*sha256.Size || strings.ContainsAny(img.SHA256, "/.") {
+	if len(img.SHA256) != digestLen || strings.ContainsAny(img.SHA256, "/.") {
 		return img, ErrNotFound
 	}
 	own := table.Image{SHA256: img.SHA256, Path: s.blobPath(img.SHA256, filepath.Ext(img.Path))}

@@ -239,13 +239,21 @@ func TestCollect(t *testing.T) {
 		rel, _ := filepath.Rel(s.Dir(), img.Path)
 		return rel
 	}
-	pinned, stale, fresh := put("pinned", old), put("stale", old), put("fresh", time.Now())
+	pinned, damaged, stale := put("pinned", old), put("damaged", old), put("stale", old)
+	fresh := put("fresh", time.Now())
 	it, _ := s.Items("embed-v1", "ctx")
-	it.Put([]Key{KeyOf("a")}, [][]byte{{1}})
-	shard, _ := filepath.Glob(filepath.Join(s.Dir(), "items", "*", "*", "*.pack"))
-	os.Chtimes(shard[0], old, old)
+	for i, file := range []string{pinned, damaged} {
+		it.Put([]Key{KeyOf(fmt.Sprint(i))}, [][]byte{append(make([]byte, 40*i), filepath.Base(file)...)})
+	}
+	shards, _ := filepath.Glob(filepath.Join(s.Dir(), "items", "*", "*", "*.pack"))
+	for _, shard := range shards {
+		if data := must.Get(os.ReadFile(shard))(t); bytes.Contains(data, make([]byte, 40)) {
+			must.Do(t, os.WriteFile(shard, data[:len(data)-20], 0o600)) // of the item of damaged
+		}
+		os.Chtimes(shard, old, old)
+	}
 	rec := &Record{ID: fmt.Sprintf("%064d", 1), Plan: &table.Plan{Op: "embed"}, Saved: "/x/e.parquet",
-		Uses: []string{pinned, "items/embed-v1/ctx"}}
+		Uses: []string{"items/embed-v1/ctx"}}
 	must.Do(t, s.PutResult(nil, rec))
 	gc := GC{Keep: 30 * 24 * time.Hour, DryRun: true}
 	would, stays, err := s.Collect(gc)
@@ -260,7 +268,7 @@ func TestCollect(t *testing.T) {
 	if err != nil || len(removed) != 1 || left != stays {
 		t.Errorf("%v %d %v", removed, left, err)
 	}
-	for path, want := range map[string]bool{pinned: true, stale: false, fresh: true} {
+	for path, want := range map[string]bool{pinned: true, damaged: true, stale: false, fresh: true} {
 		if _, err := os.Stat(filepath.Join(s.Dir(), path)); (err == nil) != want {
 			t.Errorf("%s there: %v, want %v", path, err == nil, want)
 		}
