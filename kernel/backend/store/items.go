@@ -98,7 +98,7 @@ type packs struct {
 
 // file is an indexed pack.
 type file struct {
-	records, hidden int // hidden are those whose key another file holds, too
+	records, hidden int // hidden are those that are not used: they were dropped, or another file's is used
 	size            int64
 	origins         []Origin
 }

@@ -170,13 +170,18 @@ func TestListAgain(t *testing.T) {
 	must.Do(t, <-ended)
 }
 
-// TestReplaced: an item that is stored again with another payload is the new one, also after reopening.
+// TestReplaced: an item that is stored again with another payload is the new one, also after reopening, and where two
+// processes had stored it.
 func TestReplaced(t *testing.T) {
-	for i := range 8 { // the checksums are in any order
+	for i := range 16 { // the checksums are in any order
 		s := openStore(t)
-		it := itemsOf(t, s)
+		it, second := itemsOf(t, s), itemsOf(t, open(t, s.Dir()))
 		k, other := KeyOf(fmt.Sprint(i)), KeyOf("other")
 		must.Do(t, it.Put([]Key{k, other}, [][]byte{[]byte("old"), {7}}))
+		if i >= 8 {
+			must.Do(t, second.Put([]Key{k}, [][]byte{fmt.Appendf(nil, "another %d", i)}))
+			it = reopen(t, s)
+		}
 		must.Do(t, it.Put([]Key{k}, [][]byte{fmt.Appendf(nil, "new %d", i)}))
 		for name, items := range map[string]Items{"the same": it, "reopened": reopen(t, s)} {
 			got := items.GetAll([]Key{k, other})

@@ -55,19 +55,25 @@ func (it *packs) mergeSmall() {
 // store writes records of any order. They replace items of their keys, whose packs are written again without them.
 func (it *packs) store(records []record) error {
 	records = newest(records)
-	replaced := map[string]bool{} // files with another payload of a key, which would come back
-	for _, r := range records {
-		if p, ok := it.where[r.key]; ok && !p.holds(r.payload) {
-			replaced[p.path] = true
-		}
-	}
-	if _, err := it.write(records, it.origins(), true); err != nil {
+	replaced := slices.ContainsFunc(records, func(r record) bool {
+		p, stored := it.where[r.key]
+		return stored && !p.holds(r.payload)
+	})
+	if _, err := it.write(records, it.origins(), true); err != nil || !replaced {
 		return err
 	}
-	if len(replaced) > 0 {
-		return it.rewrite(slices.Collect(maps.Keys(replaced)))
+	return it.purge()
+}
+
+// purge writes the files again that hold hidden records, without these: another process would use them.
+func (it *packs) purge() error {
+	var names []string
+	for name, f := range it.files {
+		if f.hidden > 0 {
+			names = append(names, name)
+		}
 	}
-	return nil
+	return it.rewrite(names)
 }
 
 // newest returns records in the order of their keys, the last one of each.
@@ -141,22 +147,18 @@ func (it *packs) Drop(keys []Key) error {
 }
 
 func (it *packs) drop(keys []Key) error {
-	from := map[string]bool{}
+	dropped := false
 	for _, k := range keys {
 		if p, ok := it.where[k]; ok {
-			from[p.path] = true
+			it.files[p.path].hidden++
 			delete(it.where, k)
+			dropped = true
 		}
 	}
-	if len(from) == 0 {
+	if !dropped {
 		return nil
 	}
-	for name, f := range it.files { // which may hold an item that is removed
-		if f.hidden > 0 {
-			from[name] = true
-		}
-	}
-	if err := it.rewrite(slices.Collect(maps.Keys(from))); err != nil {
+	if err := it.purge(); err != nil {
 		return fmt.Errorf("cannot remove results: %w", err)
 	}
 	return nil
