@@ -26,7 +26,8 @@ type Stage struct {
 	Version int    // raised in the commit that may move an output by more than float noise
 
 	// Open prepares the stage for one set of arguments: it finds the model and reads its configuration. It must be
-	// quick and must not use the device: Worker.Load does that, and only if a row is not in the store yet.
+	// quick: [Env.DeviceKind] may open the device, but only Worker.Load and Compute use it, and only if a row is not in
+	// the store yet.
 	Open func(ctx context.Context, env Env, args json.RawMessage) (*Opened, error)
 }
 
@@ -34,7 +35,8 @@ type Stage struct {
 type Env interface {
 	// Backend returns the accelerator, which is opened the first time. Only [Env.OnDevice] may use it.
 	Backend() (compute.Backend, error)
-	// DeviceKind returns the kind of the device ("xla:cpu", "xla:cuda", "go"). It is part of every item's digest.
+	// DeviceKind returns the kind of the device ("xla:cpu", "xla:cuda", "go"), which is opened the first time. It is
+	// part of every item's digest.
 	DeviceKind() (string, error)
 	// OnDevice runs f on the one goroutine that owns the device.
 	OnDevice(ctx context.Context, f func() error) error

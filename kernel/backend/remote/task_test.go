@@ -74,9 +74,15 @@ func TestTaskStore(t *testing.T) {
 	}
 	img := must.Get(a.PutBlob([]byte("an image"), ".png"))(t)
 	put(a, ofA, 0)
-	put(b, ofB, 1) // looks for what is new
 	if n := finds(t, ofB, 0); n != 10 {
-		t.Errorf("%d of 10 items are found after a commit", n)
+		t.Errorf("%d of 10 items are found when they are needed", n)
+	}
+	put(a, ofA, 2)
+	put(b, ofB, 1) // looks for what is new
+	for i, k := range keysOf(2) {
+		if !ofB.Has(k) {
+			t.Errorf("item %d is not found after a commit", i)
+		}
 	}
 	c := openTask(t, s, t.TempDir())
 	ofC := c.items(t)

@@ -268,8 +268,7 @@ func (it *bucketItems) has(k Key) bool { return it.far.has(k) || it.workerItems.
 func (it *bucketItems) GetAll(keys []Key) [][]byte {
 	it.mu.Lock()
 	defer it.mu.Unlock()
-	missing := func(k Key) bool { return !it.has(k) }
-	if slices.ContainsFunc(keys, missing) && it.changed() {
+	if slices.ContainsFunc(keys, func(k Key) bool { return !it.has(k) }) {
 		it.note(it.refresh())
 	}
 	for range relist {
@@ -281,12 +280,6 @@ func (it *bucketItems) GetAll(keys []Key) [][]byte {
 	out := make([][]byte, len(keys))
 	it.note(it.getAll(keys, out))
 	return out
-}
-
-// changed reports whether others may have written packs since the last refresh.
-func (it *bucketItems) changed() bool {
-	_, err := os.Stat(it.dir)
-	return err != nil && len(it.far.files) > 0 || it.packs.changed()
 }
 
 // Drop is part of [Items].

@@ -39,7 +39,8 @@ type Items interface {
 	GetAll(keys []Key) [][]byte
 	// Put stores a batch of items: when it returns they are in a pack, or of a worker will be at the next commit.
 	Put(keys []Key, payloads [][]byte) error
-	// Drop removes items, so that they count as missing.
+	// Drop removes items, so that they count as missing. Copies in object storage stay, and may be found again: runs
+	// that retry failed rows drop items, and workers do not retry.
 	Drop(keys []Key) error
 	// Damage returns the number of items, and of files with lost items, that were found damaged since the last call.
 	Damage() int
@@ -255,9 +256,10 @@ func (it *packs) forget(name string) {
 	maps.DeleteFunc(it.where, func(_ Key, p place) bool { return p.path == name })
 }
 
-// heal writes the items of a damaged file that are not lost into a pack, and removes the file. Where that fails, as in
-// a store that cannot be written, the sound items of the file are used all the same, and healed is false.
-func (it *packs) heal(name string) (healed bool, err error) {
+// heal writes the items of a damaged file that are not lost into a pack, and removes the file: gone is true, as for a
+// file that another process has removed. Where that fails, as in a store that cannot be written, the sound items of the
+// file are used all the same.
+func (it *packs) heal(name string) (gone bool, err error) {
 	data, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return true, nil
@@ -368,8 +370,8 @@ func (it *packs) get(keys []Key, out [][]byte) (complete bool) {
 			}
 		}
 		if damaged {
-			healed, err := it.heal(name)
-			complete = complete && err == nil && !healed
+			gone, err := it.heal(name)
+			complete = complete && err == nil && !gone
 		}
 	}
 	return complete

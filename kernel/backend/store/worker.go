@@ -178,7 +178,7 @@ func (it *workerItems) commit() error {
 	return it.flush()
 }
 
-// flush writes the collected items. If that fails they stay collected.
+// flush writes the collected items, and looks for those of others. If it cannot write them they stay collected.
 func (it *workerItems) flush() error {
 	if len(it.collected) == 0 {
 		return nil
@@ -191,7 +191,8 @@ func (it *workerItems) flush() error {
 		return err
 	}
 	it.collected, it.at, it.bytes, it.failed = nil, map[Key]int{}, 0, nil
-	return it.to.refresh()
+	_ = it.to.refresh() // else they are found later
+	return nil
 }
 
 // Has is part of [Items].

@@ -132,6 +132,22 @@ func TestWorkerCommits(t *testing.T) {
 	}
 }
 
+// blind finds nothing that others have written.
+type blind struct{ *packs }
+
+func (blind) refresh() error { return errors.New("the folder cannot be listed") }
+
+// TestCommitsBlindly: what a worker has written is stored, also where it cannot look for what others have written.
+func TestCommitsBlindly(t *testing.T) {
+	s := openWorker(t, t.TempDir(), WorkerOptions{})
+	it := itemsOf(t, s).(*workerItems)
+	it.to = blind{it.packs}
+	put(t, it, 0, maxPackItems, maxPackItems, 1) // a full pack
+	if n := count(itemsOf(t, open(t, s.Dir()))); n != maxPackItems {
+		t.Errorf("%d items are written", n)
+	}
+}
+
 // TestCommitInterval: slow batches are written less often.
 func TestCommitInterval(t *testing.T) {
 	it := &workerItems{}
