@@ -35,8 +35,8 @@ type Stage struct {
 type Env interface {
 	// Backend returns the accelerator, which is opened the first time. Only [Env.OnDevice] may use it.
 	Backend() (compute.Backend, error)
-	// DeviceKind returns the kind of the device ("xla:cpu", "xla:cuda", "go"), which is opened the first time. It is
-	// part of every item's digest.
+	// DeviceKind returns the kind of the device ("xla:cpu", "xla:cuda", "go"), which is opened the first time. The kind
+	// is part of the digest of a stage that uses the device.
 	DeviceKind() (string, error)
 	// OnDevice runs f on the one goroutine that owns the device.
 	OnDevice(ctx context.Context, f func() error) error

@@ -72,7 +72,7 @@ func (r *run) apply(p *table.Plan, in []*table.Frame) (*table.Frame, error) {
 	case operation.Find(p.Op) != nil:
 		return r.stored(p, in, evaluate)
 	}
-	call := operation.Call{Home: r.e.home(), Progress: r.progress, Note: r.note, Read: r.read}
+	call := operation.Call{Home: r.e.home(), Progress: r.progress, Note: r.note, Read: r.reading}
 	return evaluate(r.ctx, call, p.Args, in)
 }
 

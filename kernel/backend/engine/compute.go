@@ -284,7 +284,7 @@ func (h *here) compute(ctx context.Context, r *run, b *batches, s *batch, at []i
 		select {
 		case <-s.before.done:
 			if s.before.err != nil || len(s.before.bad) > 0 && !r.req.SkipBad {
-				return context.Canceled // the run ends with the error of that batch
+				return errors.New("a batch before it has failed") // with whose error the run ends
 			}
 		case <-ctx.Done():
 		case <-drain.begun():
@@ -306,11 +306,11 @@ func (h *here) compute(ctx context.Context, r *run, b *batches, s *batch, at []i
 	}
 	running := b.c.begin(len(ready))
 	defer running.end()
-	allowed, end := drain.hold(ctx, running.left)
-	held, release := r.e.flights.hold(allowed, b.itemsOf(members))
+	needed, release := r.e.flights.hold(ctx, b.itemsOf(members))
+	held, end := drain.hold(needed, running.left)
 	results, failing, failed := computeFinite(stage.WithSteps(held, running.at), rows, ready, b.outputs)
-	release()
 	end()
+	release()
 	for i, reason := range failing {
 		s.bad = append(s.bad, devices.BadRow{Row: at[ready[i]], Reason: reason.Error()})
 	}

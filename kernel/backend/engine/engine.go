@@ -141,7 +141,7 @@ type run struct {
 	store    *store.Store
 	frames   map[string]*table.Frame // by the digest of a plan
 	bad      *badRows
-	missing  filler // of the items that the store lacks
+	filler   filler // decides what becomes of the items that the store lacks
 	*history
 }
 
@@ -173,7 +173,7 @@ type badRows struct {
 func (e *Engine) newRun(ctx context.Context, req client.Request, progress func(table.Progress),
 	st *store.Store) *run {
 	return &run{e: e, ctx: ctx, req: req, progress: progress, store: st, frames: map[string]*table.Frame{},
-		bad: &badRows{}, missing: computing{}, history: &history{models: map[string]string{},
+		bad: &badRows{}, filler: computing{}, history: &history{models: map[string]string{},
 			origins: map[string]string{}, uses: map[string]bool{}, added: map[string]bool{},
 			results: map[*table.Plan]string{}, once: map[string]bool{}, retried: map[item]bool{},
 			originals: map[string]string{}, files: map[string]string{}}}
@@ -296,17 +296,17 @@ func (r *run) eval(p *table.Plan) (*table.Frame, error) {
 	}
 	inputs := make([]*table.Frame, len(p.Inputs))
 	for i, in := range p.Inputs {
-		read := r.eval
+		evaluate := r.eval
 		if needsFiles(p, i) {
-			read = r.rows
+			evaluate = r.rows
 		}
-		f, err := read(in)
+		f, err := evaluate(in)
 		if err != nil {
 			return nil, err
 		}
 		inputs[i] = f
 	}
-	planned, err := r.missing.admit(p)
+	planned, err := r.filler.admit(p)
 	if err != nil {
 		return nil, err
 	}
@@ -317,7 +317,7 @@ func (r *run) eval(p *table.Plan) (*table.Frame, error) {
 		f, err = r.apply(p, inputs)
 	}
 	if err != nil {
-		return nil, r.place(p, r.missing.failed(r.ctx, p, err))
+		return nil, r.place(p, r.filler.failed(r.ctx, p, err))
 	}
 	if err := f.Check(); err != nil {
 		return nil, r.place(p, fmt.Errorf("%s: %w", p.Op, err))

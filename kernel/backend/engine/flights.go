@@ -29,7 +29,8 @@ type flights struct {
 	of map[item]*flight
 }
 
-// begin returns the computation of an item, and whether it is the caller's, who must end it, or else leave it.
+// begin returns the computation of an item, and whether it is the caller's own, who must [flights.end] it. Of another
+// job's the caller may wait for the result, and must [flights.leave] it.
 func (f *flights) begin(k item) (*flight, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

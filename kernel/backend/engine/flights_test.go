@@ -125,6 +125,18 @@ func TestConcurrentJobs(t *testing.T) {
 	}
 }
 
+// waitFor returns when jobs wait for n items of others.
+func waitFor(e *Engine, n int) {
+	for needed := 0; needed < n; time.Sleep(time.Millisecond) {
+		needed = 0
+		e.flights.mu.Lock()
+		for _, f := range e.flights.of {
+			needed += f.needed
+		}
+		e.flights.mu.Unlock()
+	}
+}
+
 // TestCanceledJob: what a canceled job has begun is finished for a job that needs it, and nothing is computed twice.
 func TestCanceledJob(t *testing.T) {
 	e := newEngine(t)
@@ -158,14 +170,7 @@ func TestCanceledJob(t *testing.T) {
 		res, err = e.Run(t.Context(), client.Request{Plan: plan}, nil)
 		waits <- err
 	}()
-	for needed := 0; needed < 4; time.Sleep(time.Millisecond) { // until the second job waits
-		needed = 0
-		e.flights.mu.Lock()
-		for _, f := range e.flights.of {
-			needed += f.needed
-		}
-		e.flights.mu.Unlock()
-	}
+	waitFor(e, 4)
 	cancel()
 	time.Sleep(2 * lookAgain)
 	close(proceed)
@@ -191,17 +196,8 @@ func TestFailedJob(t *testing.T) {
 		}
 		first = false
 		close(begun)
-		for { // until the second job waits
-			e.flights.mu.Lock()
-			for _, f := range e.flights.of {
-				if f.needed > 0 {
-					e.flights.mu.Unlock()
-					return errors.New("no connection")
-				}
-			}
-			e.flights.mu.Unlock()
-			time.Sleep(time.Millisecond)
-		}
+		waitFor(e, 1)
+		return errors.New("no connection")
 	})
 	plan := must.Get(tab.Plan())(t)
 	failed := make(chan error, 1)

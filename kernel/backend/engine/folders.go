@@ -146,7 +146,7 @@ func (r *run) replaced(source string, f *table.Frame, by table.Column) {
 	if old == nil {
 		return
 	}
-	r.read(table.Reading{Source: source, Column: by.Name,
+	r.reading(table.Reading{Source: source, Column: by.Name,
 		What: fmt.Sprintf("values of %q differ from that of the folder's name (%s=…), which counts", by.Name, by.Name),
 	}.Count(f, func(row int) (bool, bool) { return old.Text(row) != by.Text(row), old.Text(row) != "" }))
 }
@@ -203,17 +203,17 @@ func (r *run) metadata(f *table.Frame, dir string, files []string) (*table.Frame
 		}
 	}
 	if missing > 0 {
-		r.read(table.Reading{Source: files[0], Column: "file_name", N: missing, Of: missing + f.Len(),
+		r.reading(table.Reading{Source: files[0], Column: "file_name", N: missing, Of: missing + f.Len(),
 			What: fmt.Sprintf("rows name files that are not in the folder, such as %.60q", first)})
 	}
 	if twice > 0 {
-		r.read(table.Reading{Source: files[0], Column: "file_name", N: twice, Of: twice + f.Len(),
+		r.reading(table.Reading{Source: files[0], Column: "file_name", N: twice, Of: twice + f.Len(),
 			What: fmt.Sprintf("rows name a file that an earlier row names, such as %.60q, and are left out", again)})
 	}
 	for _, name := range slices.Sorted(maps.Keys(left)) {
 		r.note("%s: the column %q is not read: it is that of the folder's images; rename it to read it", files[0], name)
 	}
-	r.read(table.Reading{Source: files[0], Column: "file_name", What: "images were found under another spelling of " +
+	r.reading(table.Reading{Source: files[0], Column: "file_name", What: "images were found under another spelling of " +
 		"file_name (upper or lower case, Unicode form)"}.Count(f, func(row int) (bool, bool) {
 		return respelled[row], true
 	}))
@@ -229,7 +229,7 @@ func (r *run) metadata(f *table.Frame, dir string, files []string) (*table.Frame
 	columns := out.columns()
 	for _, c := range columns {
 		if old := f.Column(c.Name); old != nil && c.Name != "id" {
-			r.read(table.Reading{Source: files[0], Column: c.Name, What: fmt.Sprintf("values of %q differ from that "+
+			r.reading(table.Reading{Source: files[0], Column: c.Name, What: fmt.Sprintf("values of %q differ from that "+
 				"of the folder's name (%s=…), which does not count", c.Name, c.Name)}.Count(f,
 				func(row int) (bool, bool) {
 					return listed[row] && old.Text(row) != c.Text(row), listed[row]
@@ -237,7 +237,7 @@ func (r *run) metadata(f *table.Frame, dir string, files []string) (*table.Frame
 		}
 	}
 	f = f.With(columns...)
-	r.read(table.Reading{Source: files[0], Column: "file_name", What: "images have no row in the metadata"}.Count(f,
+	r.reading(table.Reading{Source: files[0], Column: "file_name", What: "images have no row in the metadata"}.Count(f,
 		func(row int) (bool, bool) { return !listed[row], true }))
 	return f, nil
 }

@@ -42,7 +42,7 @@ func (r *run) readImages(f *table.Frame, column string, o origin, traits []image
 		if x.trait == imagefile.Profile && o.color != "" || x.trait == imagefile.Transparent && o.alpha != "" {
 			continue
 		}
-		r.read(table.Reading{Source: o.name, Column: column, What: x.what, Fix: x.fix, Quiet: x.quiet}.Count(f,
+		r.reading(table.Reading{Source: o.name, Column: column, What: x.what, Fix: x.fix, Quiet: x.quiet}.Count(f,
 			func(row int) (bool, bool) {
 				t := traits[row]
 				if t&imagefile.Foreign != 0 {

@@ -94,7 +94,7 @@ func (r *run) masksFrom(_ *table.Plan, a datasets.MasksArgs, in []*table.Frame) 
 			lost.First += names.examples()
 		}
 	}
-	r.read(lost.Count(f, func(row int) (bool, bool) { return unmasked[row], outcome[row] == "ok" || unmasked[row] }))
+	r.reading(lost.Count(f, func(row int) (bool, bool) { return unmasked[row], outcome[row] == "ok" || unmasked[row] }))
 	r.readMasks(source, "mask", a.MaskThreshold, f, masks, guesses)
 	var good []int
 	for row, err := range failed {
@@ -233,7 +233,7 @@ func (r *run) readMasks(source, column string, threshold float64, f *table.Frame
 	has := func(row int) bool { return masks[row].Counts != "" }
 	for i, how := range []string{"and object is what reaches %g of white",
 		"all below %g of white, and object is what is not black"} {
-		r.read(table.Reading{Source: source, Column: column,
+		r.reading(table.Reading{Source: source, Column: column,
 			What: "masks have more values than black and another one, " + fmt.Sprintf(how, cmp.Or(threshold, 0.5)),
 			Fix:  "MaskThreshold (--mask-threshold) sets another share",
 		}.Count(f, func(row int) (bool, bool) {
@@ -242,7 +242,7 @@ func (r *run) readMasks(source, column string, threshold float64, f *table.Frame
 	}
 	inverted := make([]bool, len(masks))
 	parallel(len(masks), func(row int) { inverted[row] = has(row) && mask.Inverted(masks[row]) })
-	r.read(table.Reading{Source: source, Column: column, Majority: true,
+	r.reading(table.Reading{Source: source, Column: column, Majority: true,
 		What: "masks look inverted: more than half is object, at all borders",
 		Fix:  "object is what is not black; invert the masks whose background is white",
 	}.Count(f, func(row int) (bool, bool) { return inverted[row], has(row) }))

@@ -7,9 +7,9 @@ import (
 	"antipode/datasets/table"
 )
 
-// read adds what reading values lost or guessed to the run. Readings of one kind are added up, and each is one note
+// reading adds what reading values lost or guessed to the run. Readings of one kind are added up, and each is one note
 // when the run ends.
-func (r *run) read(x table.Reading) {
+func (r *run) reading(x table.Reading) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch at := slices.IndexFunc(r.readings, x.Same); {
@@ -24,13 +24,13 @@ func (r *run) read(x table.Reading) {
 	}
 }
 
-// readOnce is read for what several scores read in one table: an equal reading is not added up.
-func (r *run) readOnce(x table.Reading) {
+// readingOnce is reading for what several scores read in one table: an equal reading is not added up.
+func (r *run) readingOnce(x table.Reading) {
 	r.mu.Lock()
 	known := slices.ContainsFunc(r.readings, func(y table.Reading) bool { return reflect.DeepEqual(x, y) })
 	r.mu.Unlock()
 	if !known {
-		r.read(x)
+		r.reading(x)
 	}
 }
 

@@ -126,7 +126,7 @@ func (r *run) readFiles(f *table.Frame, rows []int, o origin, bad []*table.BadRo
 		if err := read(f, c, rows, o, bad, respelled); err != nil {
 			return err
 		}
-		r.read(table.Reading{Source: o.name, Column: c.Name, What: fmt.Sprintf("paths of the column %q were found "+
+		r.reading(table.Reading{Source: o.name, Column: c.Name, What: fmt.Sprintf("paths of the column %q were found "+
 			"under another spelling (upper or lower case, Unicode form, blanks, backslashes)", c.Name)}.Count(f,
 			func(row int) (bool, bool) { return respelled[row], asked[row] }))
 	}

@@ -60,7 +60,7 @@ func (computing) unopened(_ *table.Plan, _ *table.Frame, err error) (*table.Fram
 
 func (computing) fill(s *stageRows, b *batches, missing []int, failed []store.Key) error {
 	s.noteDamage()
-	if err := s.count(b, len(b.unique), missing); err != nil {
+	if err := s.start(b, len(b.unique), missing); err != nil {
 		return err
 	}
 	return s.compute(b, missing, failed)
@@ -71,7 +71,7 @@ func (computing) fill(s *stageRows, b *batches, missing []int, failed []store.Ke
 func (r *run) rowStage(st stage.Stage, p *table.Plan, in *table.Frame) (*table.Frame, error) {
 	s := &stageRows{r: r, stage: st, plan: p}
 	if err := s.open(); err != nil {
-		return r.missing.unopened(p, in, err)
+		return r.filler.unopened(p, in, err)
 	}
 	defer s.close()
 	if err := s.begin(in.Specs()); err != nil {
@@ -85,20 +85,21 @@ func (r *run) rowStage(st stage.Stage, p *table.Plan, in *table.Frame) (*table.F
 	if err != nil {
 		return nil, err
 	}
-	if err := r.missing.fill(s, b, missing, failed); err != nil {
+	if err := r.filler.fill(s, b, missing, failed); err != nil {
 		return nil, err
 	}
 	out, err := s.result(b)
 	if err == nil {
-		s.read(out)
+		s.readings(out)
 	}
 	return out, err
 }
 
-func (s *stageRows) read(f *table.Frame) {
+// readings adds what the stage reads in rows with its columns to the run.
+func (s *stageRows) readings(f *table.Frame) {
 	if reader, reads := s.w.Common.(stage.Reader); reads {
 		for _, x := range reader.Readings(f) {
-			s.r.read(x)
+			s.r.reading(x)
 		}
 	}
 }
@@ -214,8 +215,8 @@ func (s *stageRows) noteDamage() {
 	}
 }
 
-// count starts the counter of the stage's items, of which there are total, and finds the devices.
-func (s *stageRows) count(b *batches, total int, missing []int) (err error) {
+// start starts the counter of the stage's items, of which there are total, and chooses what computes them.
+func (s *stageRows) start(b *batches, total int, missing []int) (err error) {
 	found := total - len(missing)
 	s.c = &counter{r: s.r, label: s.w.Label(), total: total, found: found, start: time.Now()}
 	s.r.e.found.Add(int64(found))
@@ -250,9 +251,9 @@ func (s *stageRows) compute(b *batches, missing []int, failed []store.Key) error
 	return s.r.compute(s.r.ctx, b, missing)
 }
 
-// good returns the rows whose items have values. The others are bad, and were reported unless a row before them has the
-// same item.
-func (s *stageRows) good(b *batches) (good []int, err error) {
+// reportBad returns the rows whose items have values. The others are bad: it reports those with the item of a row
+// before them, which was reported when it was computed.
+func (s *stageRows) reportBad(b *batches) (good []int, err error) {
 	for i, k := range b.keys {
 		u := b.first[k]
 		if b.values[u] != nil {
@@ -270,7 +271,7 @@ func (s *stageRows) good(b *batches) (good []int, err error) {
 
 // result returns the good rows with the new columns.
 func (s *stageRows) result(b *batches) (*table.Frame, error) {
-	good, err := s.good(b)
+	good, err := s.reportBad(b)
 	if err != nil {
 		return nil, err
 	}

@@ -51,7 +51,7 @@ func (r *run) stored(p *table.Plan, in []*table.Frame, evaluate operation.Evalua
 			r.note("%s", n)
 		}
 		for _, x := range rec.Readings {
-			r.readOnce(x)
+			r.readingOnce(x)
 		}
 		relocate(f, in)
 		return f, nil
@@ -64,7 +64,7 @@ func (r *run) stored(p *table.Plan, in []*table.Frame, evaluate operation.Evalua
 	var readings []table.Reading // of the operation itself, likewise
 	read := func(x table.Reading) {
 		readings = append(readings, x)
-		r.readOnce(x)
+		r.readingOnce(x)
 	}
 	call := operation.Call{Progress: r.progress, Note: note, Read: read}
 	if operation.Find(p.Op).Device {

@@ -230,12 +230,14 @@ func TestDrain(t *testing.T) {
 	for name, test := range map[string]struct {
 		grace time.Duration
 		steps bool
+		needs bool // another job waits for the batch
 		kept  int
 		most  time.Duration // after the start of the drain
 	}{
-		"long enough":      {grace: time.Minute, kept: 2, most: 20 * time.Second},
-		"too short":        {grace: 50 * time.Millisecond, kept: 0, most: 20 * time.Second},
-		"known to be long": {grace: 20 * time.Millisecond, steps: true, kept: 0, most: 20 * time.Second},
+		"long enough":            {grace: time.Minute, kept: 2, most: 20 * time.Second},
+		"too short":              {grace: 50 * time.Millisecond, kept: 0, most: 20 * time.Second},
+		"too short for two jobs": {grace: 50 * time.Millisecond, needs: true, kept: 0, most: 20 * time.Second},
+		"known to be long":       {grace: 20 * time.Millisecond, steps: true, kept: 0, most: 20 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := newEngine(t)
@@ -244,19 +246,28 @@ func TestDrain(t *testing.T) {
 			heldStage = held{begun: begun, steps: test.steps}
 			d := NewDrain(test.grace)
 			e.opts.Drain = d
-			plan := must.Get(datasets.Extend(datasets.CSV(tab)).Derive("held", nil, datasets.Columns("full:vector",
-				"size:number")...).Plan())(t)
-			done := make(chan error, 1)
-			go func() {
+			planOf := func(rows datasets.Table) *table.Plan {
+				return must.Get(datasets.Extend(rows).Derive("held", nil, datasets.Columns("full:vector",
+					"size:number")...).Plan())(t)
+			}
+			plan, done := planOf(datasets.CSV(tab)), make(chan error, 2)
+			run := func(plan *table.Plan) {
 				_, err := e.Run(t.Context(), client.Request{Plan: plan}, nil)
 				done <- err
-			}()
+			}
+			go run(plan)
 			<-begun
+			if test.needs {
+				go run(planOf(datasets.CSV(tab).Head(2)))
+				waitFor(e, 2)
+			}
 			time.Sleep(15 * time.Millisecond) // a step
 			d.Start()
 			start := time.Now()
-			if err := <-done; !errors.Is(err, ErrDrained) {
-				t.Fatalf("%v, want ErrDrained", err)
+			for range map[bool]int{false: 1, true: 2}[test.needs] {
+				if err := <-done; !errors.Is(err, ErrDrained) {
+					t.Fatalf("%v, want ErrDrained", err)
+				}
 			}
 			if took := time.Since(start); took > test.most {
 				t.Errorf("drained after %v", took)

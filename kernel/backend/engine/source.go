@@ -160,7 +160,7 @@ func (r *run) rows(p *table.Plan) (*table.Frame, error) {
 	}
 	read, err := r.complete(f)
 	if err != nil {
-		return nil, r.missing.failed(r.ctx, &table.Plan{Op: "images"}, err)
+		return nil, r.filler.failed(r.ctx, &table.Plan{Op: "images"}, err)
 	}
 	if read != f {
 		r.frames[p.Digest()] = read

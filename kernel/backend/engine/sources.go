@@ -75,7 +75,7 @@ func (r *run) decimalCommas(f *table.Frame, name, thousands string) {
 		}
 		if numbers.Kind == table.KindNumber {
 			*c, found = numbers, true
-			r.read(table.Reading{Source: name, Column: c.Name, What: fmt.Sprintf("values of %q have a decimal comma",
+			r.reading(table.Reading{Source: name, Column: c.Name, What: fmt.Sprintf("values of %q have a decimal comma",
 				c.Name),
 				Fix: `Decimal: "." (--decimal .) reads them as text`}.Count(f, func(row int) (bool, bool) {
 				return strings.Contains(c.Texts[row], ","), c.Texts[row] != ""
@@ -90,7 +90,7 @@ func (r *run) decimalCommas(f *table.Frame, name, thousands string) {
 		texts, _ := c.As(table.KindText)
 		whole, err := table.NumberFormat{Decimal: ",", Thousands: "."}.ParseNumbers(texts.Texts)
 		if err == nil && !slices.EqualFunc(whole, c.Numbers, func(x, y float64) bool { return x == y || x != x }) {
-			r.read(table.Reading{Source: name, Column: c.Name, What: fmt.Sprintf("values of %q have a point, in a "+
+			r.reading(table.Reading{Source: name, Column: c.Name, What: fmt.Sprintf("values of %q have a point, in a "+
 				"file with "+
 				"decimal commas, and are read as 1.234", c.Name), Fix: `Decimal: "," and Thousands: "." ` +
 				`(--decimal , --thousands .) read them as 1234`}.Count(f, func(row int) (bool, bool) {

@@ -42,20 +42,17 @@ func (r *run) streamed() *stream {
 		return nil
 	}
 	s := &stream{r: r}
-	var verbs []*step // below the last stage
-	for p := r.req.Plan; len(p.Inputs) == 1; p = p.Inputs[0] {
-		st, isStage := stage.Find(p.Op)
-		switch {
-		case isStage:
+	var verbs []*step                                          // which are steps if a stage precedes them
+	for p := r.req.Plan; len(p.Inputs) == 1; p = p.Inputs[0] { // from the last operation on
+		if st, isStage := stage.Find(p.Op); isStage {
 			s.steps = append(append(s.steps, verbs...),
 				&step{plan: p, stage: &stageRows{r: r, stage: st, plan: p}})
 			s.plan, verbs = p.Inputs[0], nil
-			continue
-		case slices.Contains(partVerbs, p.Op):
+		} else if slices.Contains(partVerbs, p.Op) {
 			verbs = append(verbs, &step{plan: p})
-			continue
+		} else {
+			break
 		}
-		break
 	}
 	if s.plan == nil {
 		return nil
@@ -104,7 +101,7 @@ func (s *stream) parts(n int, use func(part *table.Frame) error) error {
 func (s *stream) apply(st *step, in *table.Frame) (out *table.Frame, err error) {
 	if st.stage != nil {
 		if out, err = st.stage.part(in); err == nil && s.last {
-			st.stage.read(out)
+			st.stage.readings(out)
 		}
 	} else {
 		out, err = s.r.apply(st.plan, []*table.Frame{in})
@@ -178,13 +175,13 @@ func (s *stageRows) fill(lack *table.Frame, total int) error {
 		return err
 	}
 	s.noteDamage()
-	if err := s.count(b, total, missing); err != nil {
+	if err := s.start(b, total, missing); err != nil {
 		return err
 	}
 	if err := s.compute(b, missing, failed); err != nil {
 		return err
 	}
-	if _, err := s.good(b); err != nil {
+	if _, err := s.reportBad(b); err != nil {
 		return err
 	}
 	s.bad, s.loose = map[store.Key]bool{}, map[store.Key][]table.Value{}

@@ -48,7 +48,7 @@ var errPending = errors.New("reads items that are not computed yet")
 
 // workload evaluates [datasets.Workload]. Its frames are not shared with the rest of the request.
 func (r *run) workload(p *table.Plan) (*table.Frame, error) {
-	if _, nested := r.missing.(*work); nested {
+	if _, nested := r.filler.(*work); nested {
 		return nil, errors.New("a workload of a workload is not defined")
 	}
 	var args datasets.WorkloadArgs
@@ -69,7 +69,7 @@ func (r *run) workload(p *table.Plan) (*table.Frame, error) {
 	req := r.req
 	req.SkipBad, req.Save = true, ""
 	in := r.e.newRun(r.ctx, req, r.progress, r.store)
-	in.missing = w
+	in.filler = w
 	for _, t := range p.Inputs {
 		if _, err := in.eval(t); err != nil && !errors.Is(err, errPending) {
 			return nil, err
@@ -265,7 +265,7 @@ func placeholder(outputs []table.ColumnSpec, key string) []table.Value {
 
 // fill adds the items of a stage, computes those of the probe, and makes placeholders of the other missing ones.
 func (w *work) fill(rows *stageRows, b *batches, missing []int, _ []store.Key) error {
-	if err := rows.count(b, len(b.unique), missing); err != nil {
+	if err := rows.start(b, len(b.unique), missing); err != nil {
 		return err
 	}
 	if name := rows.stage.Name; name != stage.Decodable { // a part of Good and Bad, which reads files alone
