@@ -213,8 +213,8 @@ func (r *run) metadata(f *table.Frame, dir string, files []string) (*table.Frame
 	for _, name := range slices.Sorted(maps.Keys(left)) {
 		r.note("%s: the column %q is not read: it is that of the folder's images; rename it to read it", files[0], name)
 	}
-	r.reading(table.Reading{Source: files[0], Column: "file_name", What: "images were found under another spelling of " +
-		"file_name (upper or lower case, Unicode form)"}.Count(f, func(row int) (bool, bool) {
+	r.reading(table.Reading{Source: files[0], Column: "file_name", What: "images were found under another spelling " +
+		"of file_name (upper or lower case, Unicode form)"}.Count(f, func(row int) (bool, bool) {
 		return respelled[row], true
 	}))
 	for _, name := range out.names { // the folder's name counts for images without a row
@@ -229,8 +229,8 @@ func (r *run) metadata(f *table.Frame, dir string, files []string) (*table.Frame
 	columns := out.columns()
 	for _, c := range columns {
 		if old := f.Column(c.Name); old != nil && c.Name != "id" {
-			r.reading(table.Reading{Source: files[0], Column: c.Name, What: fmt.Sprintf("values of %q differ from that "+
-				"of the folder's name (%s=…), which does not count", c.Name, c.Name)}.Count(f,
+			r.reading(table.Reading{Source: files[0], Column: c.Name, What: fmt.Sprintf("values of %q differ from "+
+				"that of the folder's name (%s=…), which does not count", c.Name, c.Name)}.Count(f,
 				func(row int) (bool, bool) {
 					return listed[row] && old.Text(row) != c.Text(row), listed[row]
 				}))

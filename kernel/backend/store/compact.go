@@ -47,15 +47,8 @@ func (it *packs) compact() (before, after, items int, err error) {
 		return 0, 0, 0, err
 	}
 	before = len(it.files)
-	var names []string
-	needed := false
-	for name, f := range it.files {
-		if f.records > 0 && (f.hidden > 0 || f.small()) {
-			names = append(names, name)
-			needed = needed || f.hidden > 0
-		}
-	}
-	if !needed && len(names) < 2 {
+	names := it.which(func(f *file) bool { return f.records > 0 && (f.hidden > 0 || f.small()) })
+	if len(names) < 2 && len(it.which((*file).hides)) == 0 {
 		return before, before, 0, nil
 	}
 	err = it.rewrite(names)

@@ -1,12 +1,13 @@
 package store
 
 import (
+	"bytes"
+	"cmp"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strings"
 	"time"
 
@@ -65,11 +66,8 @@ func (s *Store) Collect(gc GC) (removed []Removal, stays int64, err error) {
 			return nil, 0, err
 		}
 	}
-	sort.Slice(all, func(i, j int) bool {
-		if !all[i].Used.Equal(all[j].Used) {
-			return all[i].Used.Before(all[j].Used)
-		}
-		return all[i].Path < all[j].Path
+	slices.SortFunc(all, func(a, b Removal) int {
+		return cmp.Or(a.Used.Compare(b.Used), strings.Compare(a.Path, b.Path))
 	})
 	for _, r := range all {
 		if time.Since(r.Used) <= gc.Keep && (gc.Max == 0 || stays <= gc.Max) {
@@ -174,19 +172,11 @@ func (s *Store) pinned() (map[string]bool, error) {
 // that those of a damaged pack, whose sound items are used, count as well.
 func (s *Store) pinImages(context string, pins map[string]bool) error {
 	return Files(s.dir, context, func(name string, _ fs.FileInfo) error {
+		const digits = "0123456789abcdef"
 		data, err := os.ReadFile(filepath.Join(s.dir, name))
-		isHex := func(at int) bool {
-			return at >= 0 && at < len(data) && strings.IndexByte("0123456789abcdef", data[at]) >= 0
-		}
 		for at := digestLen - 1; at < len(data); at += digestLen { // each digest has one of these bytes
-			from := at
-			for isHex(from - 1) {
-				from--
-			}
-			for isHex(at) {
-				at++
-			}
-			if at-from >= digestLen {
+			from := len(bytes.TrimRight(data[:at], digits))
+			if at = len(data) - len(bytes.TrimLeft(data[at:], digits)); at-from >= digestLen {
 				pins[blobName(string(data[from:from+digestLen]), "")] = true
 			}
 		}

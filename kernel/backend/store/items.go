@@ -104,6 +104,9 @@ type file struct {
 	origins         []Origin
 }
 
+// hides reports whether a file has hidden records.
+func (f *file) hides() bool { return f.hidden > 0 }
+
 // small reports whether a file is merged with others.
 func (f *file) small() bool { return f.records < maxPackItems/4 && f.size < maxPackSize/4 }
 
@@ -150,12 +153,8 @@ func (it *packs) refresh() error {
 		if err != nil {
 			return err
 		}
-		there := map[string]bool{}
-		for _, name := range names {
-			there[name] = true
-		}
 		for name := range it.files {
-			if !there[name] {
+			if _, listed := slices.BinarySearch(names, name); !listed {
 				it.reset()
 				break
 			}
@@ -228,8 +227,16 @@ func (it *packs) index(name string) (gone bool, err error) {
 	case err != nil:
 		return false, err
 	}
+	it.describe(head)
 	it.add(name, added, entries, false)
 	return false, nil
+}
+
+// describe takes over the columns that a pack names, unless they are known.
+func (it *packs) describe(head header) {
+	if it.columns == nil {
+		it.columns = head.Columns
+	}
 }
 
 // add adds the entries of a file to the index. With replace they are used rather than those of other files.
@@ -270,6 +277,7 @@ func (it *packs) heal(name string) (gone bool, err error) {
 	records, head, lost := salvage(data)
 	it.damage += max(1, lost)
 	it.forget(name)
+	it.describe(head)
 	written, err := it.write(records, head.Origins, false)
 	if err == nil {
 		return true, it.remove(map[string]bool{name: true}, written)

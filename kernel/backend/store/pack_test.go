@@ -192,11 +192,13 @@ func TestReplaced(t *testing.T) {
 	}
 }
 
-// TestCompact writes many small packs as few; it refuses while the store is in use.
+// TestCompact writes many small packs as few, with their columns; it refuses while the store is in use.
 func TestCompact(t *testing.T) {
 	dir := t.TempDir()
 	s := openWorker(t, dir, WorkerOptions{})
 	it := itemsOf(t, s)
+	columns := []table.ColumnSpec{{Name: "full", Kind: table.KindVector}}
+	it.Columns(columns)
 	var keys []Key
 	for i := range 70 {
 		keys = append(keys, put(t, it, i, 1, 1, 3)...)
@@ -226,5 +228,15 @@ func TestCompact(t *testing.T) {
 		if len(p) != 3 || p[0] != byte(i) {
 			t.Errorf("item %d is %v", i, p)
 		}
+	}
+	pack := packsOf(t, s)[0]
+	damaged := must.Get(os.ReadFile(pack))(t)
+	damaged[len(packMagic)+recordHead] ^= 1
+	for _, state := range []string{"compacted", "healed"} {
+		if head, _, err := readIndex(packsOf(t, s)[0]); err != nil || !slices.Equal(head.Columns, columns) {
+			t.Errorf("%s: columns %v, %v", state, head.Columns, err)
+		}
+		must.Do(t, os.WriteFile(pack, damaged, 0o600))
+		reopen(t, s)
 	}
 }

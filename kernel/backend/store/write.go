@@ -41,15 +41,19 @@ func recordsOf(keys []Key, payloads [][]byte) []record {
 
 // mergeSmall merges small packs if there are many. Where that fails the next batch tries it again.
 func (it *packs) mergeSmall() {
-	var small []string
-	for name, f := range it.files {
-		if f.small() {
-			small = append(small, name)
-		}
-	}
-	if len(small) >= mergeBelow {
+	if small := it.which((*file).small); len(small) >= mergeBelow {
 		_ = it.rewrite(small)
 	}
+}
+
+// which returns the names of the files for which f is true.
+func (it *packs) which(f func(*file) bool) (names []string) {
+	for name, file := range it.files {
+		if f(file) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // store writes records of any order. They replace items of their keys, whose packs are written again without them.
@@ -66,15 +70,7 @@ func (it *packs) store(records []record) error {
 }
 
 // purge writes the files again that hold hidden records, without these: another process would use them.
-func (it *packs) purge() error {
-	var names []string
-	for name, f := range it.files {
-		if f.hidden > 0 {
-			names = append(names, name)
-		}
-	}
-	return it.rewrite(names)
-}
+func (it *packs) purge() error { return it.rewrite(it.which((*file).hides)) }
 
 // newest returns records in the order of their keys, the last one of each.
 func newest(records []record) []record {
