@@ -34,8 +34,8 @@
 //
 // [Items] indexes the packs of a context in memory. Where two packs have the same key, the item with the smaller CRC
 // is used, then that of the smaller name, so that all stores that hold the two packs agree; what the process itself
-// writes is used before both. When an item is missing and the folder has changed, or there is object storage, packs of
-// other processes are looked for; when packs have vanished, all are indexed again.
+// writes is used before both. When an item is missing, packs of other processes are looked for; when packs have
+// vanished, all are indexed again.
 //
 // # Three kinds of Items
 //

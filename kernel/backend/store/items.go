@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"antipode/datasets/table"
 )
@@ -92,8 +91,6 @@ type packs struct {
 	columns []table.ColumnSpec
 	where   map[Key]place
 	files   map[string]*file // packs that are indexed, by path
-	seen    time.Time        // the folder's time before it was listed
-	recent  bool             // a change of the folder since may have left that time as it is
 	damage  int              // items and files that were found damaged since the last call of Damage
 }
 
@@ -144,11 +141,6 @@ const relist = 20
 // refresh indexes the files that other processes have written. If they have removed some, it indexes all anew.
 func (it *packs) refresh() error {
 	for range relist {
-		var seen time.Time
-		if info, err := os.Stat(it.dir); err == nil {
-			seen = info.ModTime()
-		}
-		recent := time.Since(seen) < settled
 		names, err := it.list()
 		if err != nil {
 			return err
@@ -170,7 +162,6 @@ func (it *packs) refresh() error {
 			}
 		}
 		if !vanished {
-			it.seen, it.recent = seen, recent
 			return nil
 		}
 	}
@@ -189,15 +180,6 @@ func (it *packs) list() (names []string, err error) {
 		}
 	}
 	return names, nil
-}
-
-// changed reports whether files may have been written or removed since the folder was listed.
-func (it *packs) changed() bool {
-	info, err := os.Stat(it.dir)
-	if err != nil {
-		return len(it.files) > 0
-	}
-	return it.recent || !info.ModTime().Equal(it.seen)
 }
 
 // index reads a file's index. It writes a damaged file again, with the items that are not lost.
@@ -329,11 +311,11 @@ func (it *packs) GetAll(keys []Key) [][]byte {
 	return out
 }
 
-// getAll reads the payloads that out lacks, and looks for packs of other processes if the folder has changed. After an
+// getAll reads the payloads that out lacks, and looks for packs of other processes if it has not all of them. After an
 // error it returns those that it can read all the same.
 func (it *packs) getAll(keys []Key, out [][]byte) (err error) {
 	for i, k := range keys {
-		if out[i] == nil && !it.has(k) && it.changed() {
+		if out[i] == nil && !it.has(k) {
 			err = it.refresh()
 			break
 		}

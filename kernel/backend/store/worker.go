@@ -229,6 +229,9 @@ func (it *workerItems) getAll(keys []Key, out [][]byte) error {
 func (it *workerItems) Drop(keys []Key) error {
 	it.mu.Lock()
 	defer it.mu.Unlock()
+	if len(keys) == 0 {
+		return nil
+	}
 	if err := it.flush(); err != nil {
 		return err
 	}
