@@ -166,7 +166,7 @@ func (e *Encoder) EncodeImages(ctx context.Context, images [][]float32) (out [][
 	if err := e.LoadImages(); err != nil {
 		return nil, err
 	}
-	err = e.image.Images(ctx, images, e.m.cfg.Vision.ImageSize[0], e.opts.Batch,
+	err = e.image.Images(ctx, runner.Pixel(e.opts.DType), images, e.m.cfg.Vision.ImageSize[0], e.opts.Batch,
 		func(results [][]float32, at, n int) error {
 			v, err := runner.Row(results[0], at, n)
 			out = append(out, v)

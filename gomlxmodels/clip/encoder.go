@@ -90,7 +90,7 @@ func (e *Encoder) LoadTextTower() (err error) {
 func (e *Encoder) EncodeImages(ctx context.Context, images [][]float32) (out []Embedding, err error) {
 	defer runner.Recovered("clip", &err)
 	out = make([]Embedding, 0, len(images))
-	err = e.towers[imageTower].Images(ctx, images, e.m.cfg.Vision.ImageSize, e.opts.Batch,
+	err = e.towers[imageTower].Images(ctx, runner.Pixel(e.opts.DType), images, e.m.cfg.Vision.ImageSize, e.opts.Batch,
 		func(results [][]float32, at, n int) error {
 			em, err := embedding(results, at, n)
 			out = append(out, em)

@@ -71,7 +71,11 @@ func (e *Encoder) forward(p part) (string, func(*model.Scope, []*graph.Node) []*
 		}
 	default:
 		return "clipseg/decoder", func(s *model.Scope, in []*graph.Node) []*graph.Node {
-			return []*graph.Node{ForwardDecoder(s, cfg, in[:len(in)-1], in[len(in)-1], dtype).Logits}
+			reduced, of, prompts := in[:len(in)-2], graph.InsertAxes(in[len(in)-2], -1), in[len(in)-1]
+			for i, r := range reduced { // the images that the prompts are for
+				reduced[i] = graph.Gather(r, of)
+			}
+			return []*graph.Node{ForwardDecoder(s, cfg, reduced, prompts, dtype).Logits}
 		}
 	}
 }
@@ -142,10 +146,19 @@ func (e *Encoder) batch(ctx context.Context, images []Image) ([][]Map, error) {
 	for i, p := range images {
 		pixels[i] = p.Pixels
 	}
-	reduced, err := e.graphs[visionPart].Call(runner.Stack(pixels, b, 3, cfg.Side, cfg.Side))
+	x, err := runner.Stack(e.Runner, runner.Pixel(e.opts.DType), pixels, b, 3, cfg.Side, cfg.Side)
 	if err != nil {
 		return nil, err
 	}
+	defer x.FinalizeAll()
+	if err := e.graphs[visionPart].Ready(x.Shape()); err != nil {
+		return nil, err
+	}
+	reduced, err := e.graphs[visionPart].Run(x) // they stay on the device
+	if err != nil {
+		return nil, err
+	}
+	defer release(reduced)
 	for some := range slices.Chunk(jobs, b) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -161,24 +174,26 @@ func (e *Encoder) batch(ctx context.Context, images []Image) ([][]Map, error) {
 	return out, nil
 }
 
+func release(list []*tensors.Tensor) {
+	for _, t := range list {
+		t.FinalizeAll()
+	}
+}
+
 // decode runs the decoder for up to Batch jobs on the image tower's results for their batch.
-func (e *Encoder) decode(reduced [][]float32, jobs []job) ([]Map, error) {
+func (e *Encoder) decode(reduced []*tensors.Tensor, jobs []job) ([]Map, error) {
 	b, cfg := e.opts.Batch, e.m.cfg
-	s := 1 + cfg.Grid()*cfg.Grid()
-	var inputs []*tensors.Tensor
-	gather := func(row func(job) []float32, dims ...int) {
-		rows := make([][]float32, len(jobs))
-		for i, j := range jobs {
-			rows[i] = row(j)
-		}
-		inputs = append(inputs, runner.Stack(rows, b, dims...))
+	of, prompts := make([]int32, b), make([][]float32, len(jobs))
+	for i, j := range jobs {
+		of[i], prompts[i] = int32(j.img), j.prompt
 	}
-	for _, r := range reduced {
-		n := s * cfg.ReduceDim
-		gather(func(j job) []float32 { return r[j.img*n : (j.img+1)*n] }, s, cfg.ReduceDim)
+	texts, err := runner.Stack(e.Runner, dtypes.Float32, prompts, b, cfg.ProjectionDim)
+	if err != nil {
+		return nil, err
 	}
-	gather(func(j job) []float32 { return j.prompt }, cfg.ProjectionDim)
-	results, err := e.graphs[decoderPart].Call(inputs...)
+	own := []*tensors.Tensor{tensors.FromFlatDataAndDimensions(of, b), texts}
+	defer release(own)
+	results, err := e.graphs[decoderPart].Values(append(slices.Clone(reduced), own...)...)
 	if err != nil {
 		return nil, err
 	}

@@ -59,7 +59,7 @@ func NewEncoder(backend compute.Backend, m *Model, o Options) (e *Encoder, err e
 func (e *Encoder) Encode(ctx context.Context, images [][]float32) (out []Embedding, err error) {
 	defer runner.Recovered("inception", &err)
 	out = make([]Embedding, 0, len(images))
-	err = e.graph.Images(ctx, images, Side, e.batch, func(results [][]float32, at, n int) (err error) {
+	err = e.graph.Images(ctx, dtypes.Float32, images, Side, e.batch, func(results [][]float32, at, n int) (err error) {
 		var v Embedding
 		if v.Pooled, err = runner.Row(results[0], at, n); err == nil {
 			v.Logits, err = runner.Row(results[1], at, n)

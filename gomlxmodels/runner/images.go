@@ -3,9 +3,10 @@ package runner
 import (
 	"context"
 	"fmt"
-	"slices"
+	"sync"
 
 	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/dtypes/bfloat16"
 	"github.com/gomlx/compute/shapes"
 	"github.com/gomlx/gomlx/core/tensors"
 )
@@ -18,50 +19,135 @@ func Pixels(i int, pixels []float32, n int) error {
 	return nil
 }
 
-// Stack puts items of equal size into one tensor of n; the last item fills the places that are left.
+// Pixel is the dtype that pixels go to the device in for a network that computes in dtype and rounds them to it first.
+func Pixel(dtype dtypes.DType) dtypes.DType {
+	if dtype == dtypes.BFloat16 {
+		return dtype
+	}
+	return dtypes.Float32
+}
+
+// Stack puts items of equal size into one tensor of n on the device, numbers rounded to BFloat16 if that is the dtype;
+// the last item fills the places that are left.
 //
-// Shapes: items [dims…] each → [n,dims…].
-func Stack[T float32 | bool](items [][]T, n int, dims ...int) *tensors.Tensor {
-	t := tensors.FromShape(shapes.Make(dtypes.FromGenericsType[T](), append([]int{n}, dims...)...))
-	tensors.MustMutableFlatData(t, func(flat []T) {
-		for k := range n {
-			copy(flat[k*len(flat)/n:], items[min(k, len(items)-1)])
+// Shapes: items [dims…] each → [n,dims…] of dtype, which is BFloat16 or that of the items.
+func Stack[T float32 | bool](r *Runner, dtype dtypes.DType, items [][]T, n int, dims ...int) (*tensors.Tensor, error) {
+	shape := shapes.Make(dtype, append([]int{n}, dims...)...)
+	if dtype == dtypes.BFloat16 {
+		return stack(r, shape, items, func(to []bfloat16.BFloat16, from []T) {
+			for i, v := range any(from).([]float32) {
+				to[i] = bfloat16.FromFloat32(v)
+			}
+		})
+	}
+	return stack(r, shape, items, func(to, from []T) { copy(to, from) })
+}
+
+// stack puts items into memory of the runner, all of them at once, and copies that to the device.
+func stack[T, D any](r *Runner, shape shapes.Shape, items [][]T, put func(to []D, from []T)) (*tensors.Tensor, error) {
+	// The memory is kept: new pages of it cost a GPU's batch more time than the copies.
+	flat, _ := r.staging[shape.DType].([]D)
+	if cap(flat) < shape.Size() {
+		flat = make([]D, shape.Size())
+		r.staging[shape.DType] = flat
+	}
+	flat = flat[:shape.Size()]
+	n := shape.Dim(0)
+	size := len(flat) / n
+	var group sync.WaitGroup
+	for k := range n {
+		group.Go(func() { put(flat[k*size:(k+1)*size], items[min(k, len(items)-1)]) })
+	}
+	group.Wait()
+	buffer, err := r.backend.BufferFromFlatData(0, flat, shape)
+	if err != nil {
+		return nil, err
+	}
+	return tensors.FromBuffer(buffer)
+}
+
+// Batches runs the graph on n items, batch at a time, and calls take with the results of each call and the items from
+// and to (exclusive) that it was for. inputs makes the inputs of a call, in a goroutine of its own while the device
+// computes the call before. ctx is checked between calls.
+func (g *Graph) Batches(ctx context.Context, n, batch int, inputs func(from, to int) ([]*tensors.Tensor, error),
+	take func(results [][]float32, from, to int) error) error {
+	if err := g.Load(); err != nil {
+		return err
+	}
+	type loaded struct {
+		inputs []*tensors.Tensor
+		err    error
+	}
+	load := func(from int) <-chan loaded {
+		out := make(chan loaded, 1)
+		if from >= n {
+			return nil
 		}
-	})
-	return t
+		go func() {
+			var l loaded
+			defer func() { out <- l }()
+			defer Recovered(g.name, &l.err)
+			if l.inputs, l.err = inputs(from, min(from+batch, n)); l.err != nil {
+				release(l.inputs)
+				l.inputs = nil
+			}
+		}()
+		return out
+	}
+	next := load(0)
+	defer func() {
+		if next != nil {
+			release((<-next).inputs)
+		}
+	}()
+	for from := 0; from < n; from += batch {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		l := <-next
+		if next = load(from + batch); l.err != nil {
+			return l.err
+		}
+		results, err := g.Call(l.inputs...)
+		if err != nil {
+			return err
+		}
+		if err := take(results, from, min(from+batch, n)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func release(list []*tensors.Tensor) {
+	for _, t := range list {
+		if t != nil {
+			t.FinalizeAll()
+		}
+	}
 }
 
 // Images runs the graph on square images, batch at a time; the last batch is padded with its last image. For each
 // image, in order, it calls take with the results of the call and the image's position in it. ctx is checked between
 // calls. Errors of take get the graph's name and the image's number.
 //
-// Shapes: images [3·side·side] each; the graph's input [batch,3,side,side].
-func (g *Graph) Images(ctx context.Context, images [][]float32, side, batch int,
+// Shapes: images [3·side·side] each; the graph's input [batch,3,side,side] of dtype, as [Stack] takes it.
+func (g *Graph) Images(ctx context.Context, dtype dtypes.DType, images [][]float32, side, batch int,
 	take func(results [][]float32, at, n int) error) error {
-	n := 3 * side * side
 	for i, p := range images {
-		if err := Pixels(i, p, n); err != nil {
+		if err := Pixels(i, p, 3*side*side); err != nil {
 			return err
 		}
 	}
-	if err := g.Load(); err != nil {
-		return err
-	}
-	done := 0
-	for some := range slices.Chunk(images, batch) {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		results, err := g.Call(Stack(some, batch, 3, side, side))
-		if err != nil {
-			return err
-		}
-		for k := range some {
-			done++
-			if err := take(results, k, batch); err != nil {
-				return fmt.Errorf("%s: image %d: %w", g.name, done, err)
+	return g.Batches(ctx, len(images), batch, func(from, to int) ([]*tensors.Tensor, error) {
+		pixels, err := Stack(g.net.runner, dtype, images[from:to], batch, 3, side, side)
+		return []*tensors.Tensor{pixels}, err
+	}, func(results [][]float32, from, to int) error {
+		for i := from; i < to; i++ {
+			if err := take(results, i-from, batch); err != nil {
+				return fmt.Errorf("%s: image %d: %w", g.name, i+1, err)
 			}
 		}
-	}
-	return nil
+		return nil
+	})
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
@@ -23,12 +24,13 @@ type Runner struct {
 	nets       []*Net
 	compile    time.Duration
 	closed     bool
+	staging    map[dtypes.DType]any // memory of Stack, a slice by dtype
 }
 
 // New makes a runner on the backend, which stays the caller's. Errors begin with the package's name and call the
 // runner by the role it has there: "clip: the encoder is closed".
 func New(backend compute.Backend, name, role string) *Runner {
-	return &Runner{backend: backend, name: name, role: role}
+	return &Runner{backend: backend, name: name, role: role, staging: map[dtypes.DType]any{}}
 }
 
 // Bytes is the memory the loaded weights take.
@@ -81,6 +83,7 @@ func (r *Runner) Close() {
 		}
 		net.graphs, net.store = nil, nil
 	}
+	clear(r.staging)
 }
 
 // Net is the weights of one network and the graphs that use them.
@@ -225,11 +228,18 @@ func (g *Graph) Run(inputs ...*tensors.Tensor) ([]*tensors.Tensor, error) {
 	return out, nil
 }
 
-// Call makes the graph ready, runs it and copies its results, float32 all of them, to the host. It releases the inputs.
+// Call is [Graph.Values] and releases the inputs.
 func (g *Graph) Call(inputs ...*tensors.Tensor) (flat [][]float32, err error) {
+	for _, in := range inputs {
+		defer in.FinalizeAll()
+	}
+	return g.Values(inputs...)
+}
+
+// Values makes the graph ready, runs it and copies its results, float32 all of them, to the host.
+func (g *Graph) Values(inputs ...*tensors.Tensor) (flat [][]float32, err error) {
 	of := make([]shapes.Shape, len(inputs))
 	for i, in := range inputs {
-		defer in.FinalizeAll()
 		of[i] = in.Shape()
 	}
 	if err := g.Ready(of...); err != nil {

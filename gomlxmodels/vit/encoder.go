@@ -97,7 +97,7 @@ func NewEncoder(backend compute.Backend, m *Model, o Options) (e *Encoder, err e
 func (e *Encoder) Compile(masks bool) (err error) {
 	defer runner.Recovered("vit", &err)
 	b, c := e.opts.Batch, e.cfg
-	pixels := shapes.Make(dtypes.Float32, b, c.NumChannels, c.ImageSize[0], c.ImageSize[1])
+	pixels := shapes.Make(runner.Pixel(e.opts.DType), b, c.NumChannels, c.ImageSize[0], c.ImageSize[1])
 	if masks {
 		return e.masked.Ready(pixels, shapes.Make(dtypes.Bool, b, c.Patches()))
 	}
@@ -137,14 +137,14 @@ func (e *Encoder) Encode(ctx context.Context, images []*Prepared) (out []Embeddi
 		graph  *runner.Graph
 		inputs int
 	}{{plain, e.full, 1}, {masked, e.masked, 2}, {filled, e.filled, 4}} {
-		for from := 0; from < len(group.rows); from += e.opts.Batch {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			rows := group.rows[from:min(from+e.opts.Batch, len(group.rows))]
-			if err := e.call(group.graph, group.inputs, images, rows, out); err != nil {
-				return nil, err
-			}
+		rows := group.rows
+		err := group.graph.Batches(ctx, len(rows), e.opts.Batch, func(from, to int) ([]*tensors.Tensor, error) {
+			return e.stack(images, rows[from:to], group.inputs)
+		}, func(results [][]float32, from, to int) error {
+			return e.take(results, images, rows[from:to], out)
+		})
+		if err != nil {
+			return nil, err
 		}
 	}
 	return out, nil
@@ -169,16 +169,16 @@ func (e *Encoder) check(p *Prepared) error {
 	return nil
 }
 
-// call runs one batch of rows, padded with the last of them.
-func (e *Encoder) call(g *runner.Graph, inputs int, images []*Prepared, rows []int, out []Embedding) error {
+// stack makes the inputs of a call for rows, padded with the last of them.
+func (e *Encoder) stack(images []*Prepared, rows []int, inputs int) (args []*tensors.Tensor, err error) {
 	b, c := e.opts.Batch, e.cfg
-	var args []*tensors.Tensor
 	pixels := func(of func(*Prepared) []float32) {
 		list := make([][]float32, len(rows))
 		for k, row := range rows {
 			list[k] = of(images[row])
 		}
-		args = append(args, runner.Stack(list, b, c.NumChannels, c.ImageSize[0], c.ImageSize[1]))
+		x, one := runner.Stack(e.Runner, runner.Pixel(e.opts.DType), list, b, c.NumChannels, c.ImageSize[0], c.ImageSize[1])
+		args, err = append(args, x), cmp.Or(err, one)
 	}
 	pixels(func(p *Prepared) []float32 { return p.Pixels })
 	if inputs > 1 {
@@ -186,15 +186,18 @@ func (e *Encoder) call(g *runner.Graph, inputs int, images []*Prepared, rows []i
 		for k, row := range rows {
 			objects[k] = images[row].Object
 		}
-		args = append(args, runner.Stack(objects, b, c.Patches()))
+		x, one := runner.Stack(e.Runner, dtypes.Bool, objects, b, c.Patches())
+		args, err = append(args, x), cmp.Or(err, one)
 	}
 	for side := range inputs / 4 * 2 {
 		pixels(func(p *Prepared) []float32 { return p.Pieces[side] })
 	}
-	results, err := g.Call(args...)
-	if err != nil {
-		return err
-	}
+	return args, err
+}
+
+// take stores the results of a call for rows.
+func (e *Encoder) take(results [][]float32, images []*Prepared, rows []int, out []Embedding) (err error) {
+	b := e.opts.Batch
 	for k, row := range rows {
 		p, em := images[row], &out[row]
 		for _, object := range p.Object {

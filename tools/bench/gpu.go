@@ -41,7 +41,8 @@ type measured struct {
 	Network   string    `json:"network"`
 	Precision string    `json:"precision"`
 	Batch     int       `json:"batch"`
-	Side      string    `json:"side"` // "antipode" or the peer's libraries
+	Calls     int       `json:"calls"` // batches of a run
+	Side      string    `json:"side"`  // "antipode" or the peer's libraries
 	Unit      string    `json:"unit"`
 	Load      float64   `json:"load_s,omitempty"`    // weights to the device
 	Compile   float64   `json:"compile_s,omitempty"` // and the first run
@@ -53,7 +54,9 @@ type measured struct {
 }
 
 // perSecond is the units per second of a quantile of the runs' seconds.
-func (m measured) perSecond(p float64) float64 { return float64(m.Batch) / quantile(m.Seconds, p) }
+func (m measured) perSecond(p float64) float64 {
+	return float64(m.Batch*m.Calls) / quantile(m.Seconds, p)
+}
 
 // gpu is a run of the benchmark.
 type gpu struct {
@@ -150,6 +153,7 @@ func failed(job, precision string, err error) measured {
 	m := measured{Network: name, Precision: precision, Side: "antipode",
 		Error: strings.ReplaceAll(err.Error(), "\n", " ")}
 	m.Batch, _ = strconv.Atoi(batch)
+	m.Calls = max(1, networks[name].calls)
 	m.Error = m.Error[:min(len(m.Error), 400)]
 	return m
 }
@@ -202,9 +206,9 @@ func (g *gpu) process(precision string, jobs []string) (done int, err error) {
 
 // theirs measures the peer as m was.
 func (g *gpu) theirs(m measured) measured {
-	p := measured{Network: m.Network, Precision: m.Precision, Batch: m.Batch, Side: g.peers, Unit: m.Unit}
+	p := measured{Network: m.Network, Precision: m.Precision, Batch: m.Batch, Calls: m.Calls, Side: g.peers, Unit: m.Unit}
 	for i := range len(m.Seconds) + 1 {
-		r, err := g.peer.do(m.Network, m.Precision, m.Batch)
+		r, err := g.peer.do(m.Network, m.Precision, m.Batch, m.Calls)
 		if err == nil && r.Error != "" {
 			err = errors.New(r.Error)
 		}
@@ -349,7 +353,7 @@ func (g *gpu) measure(backend compute.Backend, at, precision string) (m measured
 		if err != nil || len(flat) < count*size {
 			return m, fmt.Errorf("%s: %d numbers: %w", inputFile, len(flat), err)
 		}
-		j.pixels = slices.Collect(slices.Chunk(flat[:count*size], size))
+		j.pixels = slices.Repeat(slices.Collect(slices.Chunk(flat[:count*size], size)), m.Calls)
 	}
 	begin := time.Now()
 	opened, err := n.open(j)

@@ -1,4 +1,5 @@
-"""The networks of the benchmark gpu in torch, on its GPU. Command `NETWORK PRECISION BATCH` runs one on the first images of its input.f32.
+"""The networks of the benchmark gpu in torch, on its GPU. Command `NETWORK PRECISION BATCH CALLS` runs one, CALLS times, on
+the first images of its input.f32, which lie in memory that the GPU can copy itself.
 
 A model is what transformers, timm or diffusers have for the folder, in evaluation mode, with their defaults for attention. Precision tf32 is float32 with
 TF32 in products and convolutions; float32 turns both off. The array is the result of the first item.
@@ -175,16 +176,19 @@ opened = functools.cache(lambda name, dtype: globals()[name.replace("-", "_")](d
 
 
 @torch.inference_mode()
-def run(name, precision, batch):
+def run(name, precision, batch, calls):
     dtype, tf32 = DTYPES[precision], precision == "tf32"
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = tf32
     x = int(batch)
     if name in SIDES:
         shape = (x, 3, *SIDES[name])
         x = torch.from_numpy(np.fromfile(folder / name / "input.f32", np.float32, int(np.prod(shape))).reshape(shape))
+        x = x.pin_memory() if DEVICE == "cuda" else x
     network = opened(name, dtype)
     begin = time.perf_counter()
-    out = network(x.to(DEVICE).to(dtype) if name in SIDES else x)[0].float().cpu()  # waits for the GPU
+    for _ in range(int(calls)):
+        out = network(x.to(DEVICE, non_blocking=True).to(dtype) if name in SIDES else x)
+    out = out[0].float().cpu()  # waits for the GPU
     return [time.perf_counter() - begin], out.numpy()
 
 

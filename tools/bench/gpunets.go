@@ -41,6 +41,7 @@ type network struct {
 	about, unit string
 	folder      string // of gpu_folders.zip
 	most        int    // largest batch; 0 = 1
+	calls       int    // batches of a run; 0 = 1
 	input       [3]int // channels, height and width of its images
 	open        opener
 }
@@ -51,7 +52,7 @@ type job struct {
 	backend compute.Backend
 	dtype   dtypes.DType
 	batch   int
-	pixels  [][]float32 // of its images
+	pixels  [][]float32 // of its images, those of a batch for each call
 }
 
 // opener opens a network.
@@ -71,9 +72,12 @@ const tokensOfText = 32
 // diffusionSteps are the steps of an image.
 const diffusionSteps = 10
 
+// callsOfRun are the batches of a run of an image encoder: the next one is stacked and copied while the device computes.
+const callsOfRun = 4
+
 var networks = map[string]network{
-	"vit": {"ViT-B/16, full, object and background", "images", "vit", 128, [3]int{3, 224, 224}, openViT},
-	"dinov2": {"DINOv2-B/14", "images", "dinov2", 128, [3]int{3, 224, 224},
+	"vit": {"ViT-B/16, full, object and background", "images", "vit", 128, callsOfRun, [3]int{3, 224, 224}, openViT},
+	"dinov2": {"DINOv2-B/14", "images", "dinov2", 128, callsOfRun, [3]int{3, 224, 224},
 		func(j job) (ready, error) {
 			m, err := vit.Open(j.dir)
 			if err != nil {
@@ -81,19 +85,19 @@ var networks = map[string]network{
 			}
 			e, err := vit.NewEncoder(j.backend, m, vit.Options{Batch: j.batch, DType: j.dtype})
 			return first(e, err, func() ([]vit.Embedding, error) {
-				list := make([]*vit.Prepared, j.batch)
+				list := make([]*vit.Prepared, len(j.pixels))
 				for i := range list {
 					list[i] = &vit.Prepared{Pixels: j.pixels[i]}
 				}
 				return e.Encode(context.Background(), list)
 			}, func(v vit.Embedding) []float32 { return v.Full })
 		}},
-	"clip": {"CLIP ViT-L/14, images", "images", "clip", 128, [3]int{3, 224, 224}, openCLIP("clip", false)},
-	"clip-text": {"CLIP ViT-L/14, texts of 32 tokens", "texts", "clip", 128, [3]int{},
+	"clip": {"CLIP ViT-L/14, images", "images", "clip", 128, callsOfRun, [3]int{3, 224, 224}, openCLIP("clip", false)},
+	"clip-text": {"CLIP ViT-L/14, texts of 32 tokens", "texts", "clip", 128, 1, [3]int{},
 		openCLIP("clip-text", true)},
-	"siglip":      {"SigLIP-B/16, images", "images", "siglip", 128, [3]int{3, 224, 224}, openCLIP("siglip", false)},
-	"siglip-text": {"SigLIP-B/16, texts", "texts", "siglip", 128, [3]int{}, openCLIP("siglip-text", true)},
-	"mpnet": {"all-mpnet-base-v2, texts of 32 tokens", "texts", "mpnet", 128, [3]int{},
+	"siglip":      {"SigLIP-B/16, images", "images", "siglip", 128, callsOfRun, [3]int{3, 224, 224}, openCLIP("siglip", false)},
+	"siglip-text": {"SigLIP-B/16, texts", "texts", "siglip", 128, 1, [3]int{}, openCLIP("siglip-text", true)},
+	"mpnet": {"all-mpnet-base-v2, texts of 32 tokens", "texts", "mpnet", 128, 1, [3]int{},
 		func(j job) (ready, error) {
 			m, err := textenc.Open(j.dir, textenc.OpenOptions{})
 			if err != nil {
@@ -104,7 +108,7 @@ var networks = map[string]network{
 				return e.EncodeIDs(context.Background(), textsOf("mpnet", j.batch))
 			}, func(v textenc.Embedding) []float32 { return v.Vector })
 		}},
-	"inception": {"Inception v3 of FID", "images", "inception", 128, [3]int{3, 299, 299},
+	"inception": {"Inception v3 of FID", "images", "inception", 128, callsOfRun, [3]int{3, 299, 299},
 		func(j job) (ready, error) {
 			m, err := inception.Open(j.dir)
 			if err != nil {
@@ -115,7 +119,7 @@ var networks = map[string]network{
 				return e.Encode(context.Background(), j.pixels)
 			}, func(v inception.Embedding) []float32 { return v.Pooled })
 		}},
-	"clipseg": {"CLIPSeg rd64-refined, 352 pixels", "images", "clipseg", 32, [3]int{3, 352, 352},
+	"clipseg": {"CLIPSeg rd64-refined, 352 pixels", "images", "clipseg", 32, 1, [3]int{3, 352, 352},
 		func(j job) (ready, error) {
 			m, err := clipseg.Open(j.dir)
 			if err != nil {
@@ -130,13 +134,13 @@ var networks = map[string]network{
 				return e.Segment(context.Background(), list)
 			}, func(m []clipseg.Map) []float32 { return m[0].Logits })
 		}},
-	"groundingdino": {"GroundingDINO tiny, 800×1066 pixels", "images", "groundingdino", 0, [3]int{3, 800, 1066},
+	"groundingdino": {"GroundingDINO tiny, 800×1066 pixels", "images", "groundingdino", 0, 1, [3]int{3, 800, 1066},
 		openGroundingDINO},
-	"owlv2": {"OWLv2-B/16, 960 pixels", "images", "owlv2", 0, [3]int{3, 960, 960}, openOWLv2},
-	"sam":   {"SAM ViT-B, 1024 pixels, 8 boxes", "images", "sam", 0, [3]int{3, 1024, 1024}, openSAM},
-	"sam2":  {"SAM 2.1 tiny, 1024 pixels, 8 boxes", "images", "sam2", 0, [3]int{3, 1024, 1024}, openSAM2},
-	"blip":  {"BLIP base, captions of 20 tokens", "captions", "blip", 128, [3]int{3, 384, 384}, openBLIP},
-	"sd15": {"Stable Diffusion 1.5, 512 pixels, 10 steps with guidance", "images", "sd15", 8, [3]int{},
+	"owlv2": {"OWLv2-B/16, 960 pixels", "images", "owlv2", 0, 1, [3]int{3, 960, 960}, openOWLv2},
+	"sam":   {"SAM ViT-B, 1024 pixels, 8 boxes", "images", "sam", 0, 1, [3]int{3, 1024, 1024}, openSAM},
+	"sam2":  {"SAM 2.1 tiny, 1024 pixels, 8 boxes", "images", "sam2", 0, 1, [3]int{3, 1024, 1024}, openSAM2},
+	"blip":  {"BLIP base, captions of 20 tokens", "captions", "blip", 128, 1, [3]int{3, 384, 384}, openBLIP},
+	"sd15": {"Stable Diffusion 1.5, 512 pixels, 10 steps with guidance", "images", "sd15", 8, 1, [3]int{},
 		openDiffusion},
 }
 
@@ -157,7 +161,7 @@ func openViT(j job) (ready, error) {
 		return ready{}, err
 	}
 	e, err := vit.NewEncoder(j.backend, m, vit.Options{Batch: j.batch, DType: j.dtype})
-	list := make([]*vit.Prepared, j.batch)
+	list := make([]*vit.Prepared, len(j.pixels))
 	for i := range list {
 		list[i] = &vit.Prepared{Pixels: j.pixels[i], Object: make([]bool, 196)}
 		for j := range list[i].Object { // rows 3 to 10 of columns 3 to 10

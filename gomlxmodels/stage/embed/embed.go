@@ -33,6 +33,10 @@ func init() {
 // as one by one (docs/benchmarks.md).
 const gpuBatch = 32
 
+// gpuCalls are the calls that a GPU's rows are computed in at once: the inputs of one go to the GPU while it computes
+// the one before.
+const gpuCalls = 4
+
 // about is what is known of an opened model of one architecture, with the arguments of the stage.
 type about struct {
 	files      []string // those that a digest of the model must cover
@@ -70,6 +74,7 @@ type worker[M stage.Loaded, P, E any] struct {
 	stage.Release
 	opening
 	kind    kind[M, P, E]
+	calls   int // of the device for the rows of Compute
 	digest  string
 	dtype   dtypes.DType
 	encoder M
@@ -122,17 +127,18 @@ func start[M stage.Loaded, P, E any](o opening, k kind[M, P, E]) (*stage.Opened,
 	if err != nil {
 		return nil, err
 	}
+	calls := 1
 	if on == device.XLACUDA {
-		k.batch = max(k.batch, gpuBatch)
+		k.batch, calls = max(k.batch, gpuBatch), gpuCalls
 	}
-	w := &worker[M, P, E]{opening: o, kind: k, dtype: stage.Precision(o.args.Precision, on, o.env.Note)}
+	w := &worker[M, P, E]{opening: o, kind: k, calls: calls, dtype: stage.Precision(o.args.Precision, on, o.env.Note)}
 	w.digest = fmt.Sprintf("%s %s %s %s", model, k.choices, strings.ToLower(w.dtype.String()), on)
 	return stage.Of(w), nil
 }
 
 func (w *worker[M, P, E]) Label() string            { return "embed " + w.name }
 func (w *worker[M, P, E]) Digest() string           { return w.digest }
-func (w *worker[M, P, E]) Batch() int               { return w.kind.batch }
+func (w *worker[M, P, E]) Batch() int               { return w.kind.batch * w.calls }
 func (w *worker[M, P, E]) Key(row stage.Row) string { return w.kind.key(row, w.masked) }
 
 func has(columns []table.ColumnSpec, name string, kind table.Kind) bool {
