@@ -145,15 +145,9 @@ func NewAnswerer(backend compute.Backend, m *Model) (a *Answerer, err error) {
 func (a *Answerer) Close() {
 	var ignored error
 	defer runner.Recovered("blip", &ignored)
-	release(a.context)
+	runner.Release(a.context...)
 	a.context = nil
 	a.Runner.Close()
-}
-
-func release(list []*tensors.Tensor) {
-	for _, t := range list {
-		t.FinalizeAll()
-	}
 }
 
 // Answer answers questions, in order, one by one: an answer does not depend on the other questions. ctx is checked
@@ -206,17 +200,17 @@ func (a *Answerer) answer(ctx context.Context, q *Question) (out Answer, err err
 		if err != nil {
 			return out, err
 		}
-		release(a.context)
+		runner.Release(a.context...)
 		a.context, a.last = context, q.Image
 	}
 	encoded, prompt := a.context, q.Tokens
 	if a.m.cfg.encodes() {
 		inputs := a.inputs(q.Tokens)
-		defer release(inputs)
+		defer runner.Release(inputs...)
 		if encoded, err = a.question.Run(slices.Concat(inputs, a.context)...); err != nil {
 			return out, err
 		}
-		defer release(encoded)
+		defer runner.Release(encoded...)
 		prompt = []int32{int32(c.StartToken)}
 	}
 	if a.m.cfg.class == MatchClass {
@@ -274,7 +268,7 @@ func (a *Answerer) compile(question []int32) error {
 		return nil
 	}
 	inputs := a.inputs(question)
-	defer release(inputs)
+	defer runner.Release(inputs...)
 	var of []shapes.Shape
 	for _, t := range slices.Concat(inputs, a.context) {
 		of = append(of, t.Shape())
@@ -310,12 +304,12 @@ func (a *Answerer) likelihoods(choices [][]int32, encoded []*tensors.Tensor, giv
 		inputs := []*tensors.Tensor{tensors.FromFlatDataAndDimensions(ids, rows, size),
 			tensors.FromFlatDataAndDimensions(targets, rows, size)}
 		results, err := a.rank.Run(slices.Concat(inputs, encoded)...)
-		release(inputs)
+		runner.Release(inputs...)
 		if err != nil {
 			return nil, err
 		}
 		flat, err := tensors.CopyFlatData[float32](results[0])
-		release(results)
+		runner.Release(results...)
 		if err != nil {
 			return nil, err
 		}

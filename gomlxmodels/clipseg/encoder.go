@@ -151,14 +151,11 @@ func (e *Encoder) batch(ctx context.Context, images []Image) ([][]Map, error) {
 		return nil, err
 	}
 	defer x.FinalizeAll()
-	if err := e.graphs[visionPart].Ready(x.Shape()); err != nil {
-		return nil, err
-	}
-	reduced, err := e.graphs[visionPart].Run(x) // they stay on the device
+	reduced, err := e.graphs[visionPart].Results(x)
 	if err != nil {
 		return nil, err
 	}
-	defer release(reduced)
+	defer runner.Release(reduced...)
 	for some := range slices.Chunk(jobs, b) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -174,12 +171,6 @@ func (e *Encoder) batch(ctx context.Context, images []Image) ([][]Map, error) {
 	return out, nil
 }
 
-func release(list []*tensors.Tensor) {
-	for _, t := range list {
-		t.FinalizeAll()
-	}
-}
-
 // decode runs the decoder for up to Batch jobs on the image tower's results for their batch.
 func (e *Encoder) decode(reduced []*tensors.Tensor, jobs []job) ([]Map, error) {
 	b, cfg := e.opts.Batch, e.m.cfg
@@ -192,7 +183,7 @@ func (e *Encoder) decode(reduced []*tensors.Tensor, jobs []job) ([]Map, error) {
 		return nil, err
 	}
 	own := []*tensors.Tensor{tensors.FromFlatDataAndDimensions(of, b), texts}
-	defer release(own)
+	defer runner.Release(own...)
 	results, err := e.graphs[decoderPart].Values(append(slices.Clone(reduced), own...)...)
 	if err != nil {
 		return nil, err

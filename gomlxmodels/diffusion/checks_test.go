@@ -17,6 +17,7 @@ import (
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/gomlx/core/tensors"
 
+	"antipode/gomlxmodels/runner"
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/must"
 	"antipode/internal/near"
@@ -114,7 +115,7 @@ func TestReal(t *testing.T) {
 			begin := time.Now()
 			out := must.Get(call(s.graphs[c.part], c.inputs...))(t)
 			got = tensors.MustCopyFlatData[float32](out[0])
-			release(out...)
+			runner.Release(out...)
 			switch seconds := time.Since(begin).Seconds(); {
 			case i == 0:
 				first = seconds
@@ -122,7 +123,7 @@ func TestReal(t *testing.T) {
 				best = seconds
 			}
 		}
-		release(c.inputs...)
+		runner.Release(c.inputs...)
 		d, _ := near.Worst(got, c.want)
 		size := near.Scale(c.want)
 		t.Logf("%s: %.2f s (loading, compiling and the first run %.1f s), peak of the process so far %s; worst "+

@@ -133,7 +133,7 @@ func (j *Job) Close() {
 }
 
 func (b *batch) release() {
-	release(append(append(b.inputs, b.state...), b.none)...)
+	runner.Release(append(append(b.inputs, b.state...), b.none)...)
 	b.inputs, b.state, b.none = nil, nil, nil
 }
 
@@ -177,13 +177,13 @@ func (s *Sampler) step(b *batch) error {
 	step, fresh := &b.plan.Steps[b.steps], b.none
 	if step.Noise {
 		fresh = b.drawn(1)
-		defer release(fresh)
+		defer runner.Release(fresh)
 	}
 	next, err := s.mixed(step, b.state, fresh, b.inputs)
 	if err != nil {
 		return err
 	}
-	release(b.state...)
+	runner.Release(b.state...)
 	b.state = next
 	if b.steps++; b.steps < len(b.plan.Steps) {
 		return nil
@@ -216,18 +216,18 @@ func (s *Sampler) size(g group, n int) int {
 func (s *Sampler) mixed(step *schedule.Step, state []*tensors.Tensor, fresh *tensors.Tensor,
 	conditions []*tensors.Tensor) ([]*tensors.Tensor, error) {
 	t := tensors.FromFlatDataAndDimensions([]float32{float32(step.Timestep), step.Scale}, 2)
-	defer release(t)
-	answers, err := call(s.graphs[unetPart], append([]*tensors.Tensor{state[0], t}, conditions...)...)
+	defer runner.Release(t)
+	answers, err := s.graphs[unetPart].Results(append([]*tensors.Tensor{state[0], t}, conditions...)...)
 	if err != nil {
 		return nil, err
 	}
-	defer release(answers...)
+	defer runner.Release(answers...)
 	bound := cmp.Or(step.Clip, math.MaxFloat32)
 	numbers := tensors.FromFlatDataAndDimensions([]float32{step.Predict.Sample, step.Predict.Output, bound}, 3)
 	k := len(state) - 1
 	table := tensors.FromFlatDataAndDimensions(step.Weights(), 1+k, 4+k)
-	defer release(numbers, table)
-	return call(s.mixer, append([]*tensors.Tensor{state[0], answers[0], fresh, numbers, table}, state[1:]...)...)
+	defer runner.Release(numbers, table)
+	return s.mixer.Results(append([]*tensors.Tensor{state[0], answers[0], fresh, numbers, table}, state[1:]...)...)
 }
 
 // draw returns normal numbers in the order [h,w,C] that the generator gives as [C,h,w].

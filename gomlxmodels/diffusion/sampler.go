@@ -6,9 +6,7 @@ import (
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
-	"github.com/gomlx/compute/shapes"
 	"github.com/gomlx/gomlx/core/graph"
-	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
 	"antipode/gomlxmodels/runner"
@@ -73,24 +71,4 @@ func NewSampler(backend compute.Backend, m *Model, o Options) (s *Sampler, err e
 	none := s.Net(func(*model.Store) error { return nil })
 	s.mixer = none.Graph("diffusion/step", func(_ *model.Scope, in []*graph.Node) []*graph.Node { return mix(in) })
 	return s, nil
-}
-
-// call runs a graph and leaves its answer on the device; inputs and answer stay the caller's to finalize.
-func call(g *runner.Graph, inputs ...*tensors.Tensor) ([]*tensors.Tensor, error) {
-	of := make([]shapes.Shape, len(inputs))
-	for i, in := range inputs {
-		of[i] = in.Shape()
-	}
-	if err := g.Ready(of...); err != nil {
-		return nil, err
-	}
-	return g.Run(inputs...)
-}
-
-func release(list ...*tensors.Tensor) {
-	for _, t := range list {
-		if t != nil {
-			_ = t.FinalizeAll()
-		}
-	}
 }

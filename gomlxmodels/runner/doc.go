@@ -9,7 +9,7 @@
 //	flat, err := image.Call(pixels) // loads, compiles, checks, runs, copies to the host
 //
 // [Graph.Call] suits graphs that use all weights of their network and whose results go to the host. Where results
-// stay on the device, [Graph.Ready] and [Graph.Run] do; where only several graphs together use all weights,
+// stay on the device, [Graph.Results] does; where only several graphs together use all weights,
 // [Graph.Compile], weights.Check over all of them, and Run.
 //
 // A Runner must be used by one goroutine at a time. [Recovered] turns panics of the graph library into errors.

@@ -88,7 +88,7 @@ func (g *Graph) Batches(ctx context.Context, n, batch int, inputs func(from, to 
 			defer func() { out <- l }()
 			defer Recovered(g.name, &l.err)
 			if l.inputs, l.err = inputs(from, min(from+batch, n)); l.err != nil {
-				release(l.inputs)
+				Release(l.inputs...)
 				l.inputs = nil
 			}
 		}()
@@ -97,7 +97,7 @@ func (g *Graph) Batches(ctx context.Context, n, batch int, inputs func(from, to 
 	next := load(0)
 	defer func() {
 		if next != nil {
-			release((<-next).inputs)
+			Release((<-next).inputs...)
 		}
 	}()
 	for from := 0; from < n; from += batch {
@@ -117,14 +117,6 @@ func (g *Graph) Batches(ctx context.Context, n, batch int, inputs func(from, to 
 		}
 	}
 	return nil
-}
-
-func release(list []*tensors.Tensor) {
-	for _, t := range list {
-		if t != nil {
-			t.FinalizeAll()
-		}
-	}
 }
 
 // Images runs the graph on square images, batch at a time; the last batch is padded with its last image. For each

@@ -230,22 +230,26 @@ func (g *Graph) Run(inputs ...*tensors.Tensor) ([]*tensors.Tensor, error) {
 
 // Call is [Graph.Values] and releases the inputs.
 func (g *Graph) Call(inputs ...*tensors.Tensor) (flat [][]float32, err error) {
-	for _, in := range inputs {
-		defer in.FinalizeAll()
-	}
+	defer Release(inputs...)
 	return g.Values(inputs...)
 }
 
-// Values makes the graph ready, runs it and copies its results, float32 all of them, to the host.
-func (g *Graph) Values(inputs ...*tensors.Tensor) (flat [][]float32, err error) {
+// Results makes the graph ready, runs it and leaves its results on the device. Inputs and results are the caller's to
+// release.
+func (g *Graph) Results(inputs ...*tensors.Tensor) ([]*tensors.Tensor, error) {
 	of := make([]shapes.Shape, len(inputs))
-	for i, in := range inputs {
-		of[i] = in.Shape()
+	for i, t := range inputs {
+		of[i] = t.Shape()
 	}
 	if err := g.Ready(of...); err != nil {
 		return nil, err
 	}
-	results, err := g.Run(inputs...)
+	return g.Run(inputs...)
+}
+
+// Values is [Graph.Results] and copies the results, float32 all of them, to the host.
+func (g *Graph) Values(inputs ...*tensors.Tensor) (flat [][]float32, err error) {
+	results, err := g.Results(inputs...)
 	if err != nil {
 		return nil, err
 	}
@@ -258,4 +262,13 @@ func (g *Graph) Values(inputs ...*tensors.Tensor) (flat [][]float32, err error) 
 		return nil, g.wrap(err)
 	}
 	return flat, nil
+}
+
+// Release frees tensors on host and device; nil is none.
+func Release(list ...*tensors.Tensor) {
+	for _, t := range list {
+		if t != nil {
+			t.FinalizeAll()
+		}
+	}
 }

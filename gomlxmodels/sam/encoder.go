@@ -86,14 +86,15 @@ func (e *Encoder) Segment(ctx context.Context, p *Image, boxes []Box) (maps []Ma
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	embedding, err := e.graphs[imagePart].Call(tensors.FromFlatDataAndDimensions(p.Pixels, 1, 3, side, side))
+	pixels := tensors.FromFlatDataAndDimensions(p.Pixels, 1, 3, side, side)
+	defer pixels.FinalizeAll()
+	embedding, err := e.graphs[imagePart].Results(pixels)
 	if err != nil {
 		return nil, err
 	}
-	grid := e.m.cfg.Vision.Grid()
+	defer runner.Release(embedding...)
 	return Decode(ctx, "sam", scaled, empty, func(boxes *tensors.Tensor) ([][]float32, error) {
-		return e.graphs[masksPart].Call(
-			tensors.FromFlatDataAndDimensions(embedding[0], 1, grid, grid, e.m.cfg.Decoder.HiddenSize), boxes)
+		return e.graphs[masksPart].Values(embedding[0], boxes)
 	})
 }
 
@@ -122,7 +123,9 @@ func Decode(ctx context.Context, network string, boxes [][]float32, empty Map,
 		for k := range Boxes {
 			flat = append(flat, some[min(k, len(some)-1)]...)
 		}
-		results, err := call(tensors.FromFlatDataAndDimensions(flat, Boxes, 4))
+		corners := tensors.FromFlatDataAndDimensions(flat, Boxes, 4)
+		results, err := call(corners)
+		corners.FinalizeAll()
 		if err != nil {
 			return nil, err
 		}

@@ -3,6 +3,7 @@ package sam2
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
@@ -79,23 +80,17 @@ func (e *Encoder) Segment(ctx context.Context, p *Image, boxes []Box) (maps []Ma
 	if err != nil {
 		return nil, err
 	}
+	defer runner.Release(image...)
 	return sam.Decode(ctx, "sam2", scaled, sam.Stretched(e.m.cfg.LogitSide(), p.Width, p.Height),
 		func(boxes *tensors.Tensor) ([][]float32, error) {
-			return e.graphs[masksPart].Call(append(image(), boxes)...)
+			return e.graphs[masksPart].Values(append(slices.Clone(image), boxes)...)
 		})
 }
 
-// encode returns what the decoder takes of an image, as new tensors with every call.
-func (e *Encoder) encode(pixels []float32) (image func() []*tensors.Tensor, err error) {
+// encode returns what the decoder takes of an image.
+func (e *Encoder) encode(pixels []float32) ([]*tensors.Tensor, error) {
 	side := int(e.m.cfg.ImageSize)
-	flat, err := e.graphs[imagePart].Call(tensors.FromFlatDataAndDimensions(pixels, 1, 3, side, side))
-	if err != nil {
-		return nil, err
-	}
-	g, w := e.m.cfg.Side(2), e.m.cfg.Vision.Width
-	return func() []*tensors.Tensor {
-		return []*tensors.Tensor{tensors.FromFlatDataAndDimensions(flat[0], 1, g, g, w),
-			tensors.FromFlatDataAndDimensions(flat[1], 1, g, g, 2, 2, w/4),
-			tensors.FromFlatDataAndDimensions(flat[2], 1, g, g, 2, 2, w/8, 2, 2)}
-	}, nil
+	x := tensors.FromFlatDataAndDimensions(pixels, 1, 3, side, side)
+	defer x.FinalizeAll()
+	return e.graphs[imagePart].Results(x)
 }

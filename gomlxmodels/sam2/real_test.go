@@ -14,6 +14,7 @@ import (
 
 	"github.com/gomlx/compute"
 
+	"antipode/gomlxmodels/runner"
 	"antipode/gomlxmodels/sam"
 	"antipode/internal/must"
 	"antipode/internal/near"
@@ -57,7 +58,7 @@ func measure(t *testing.T, backend compute.Backend, folder string) {
 	var images, all []time.Duration
 	for range 6 {
 		start := time.Now()
-		_ = must.Get(e.encode(p.Pixels))(t)
+		runner.Release(must.Get(e.encode(p.Pixels))(t)...)
 		middle := time.Now()
 		_ = must.Get(e.Segment(context.Background(), p, boxes))(t)
 		images, all = append(images, middle.Sub(start)), append(all, time.Since(middle))

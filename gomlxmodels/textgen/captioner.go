@@ -72,12 +72,6 @@ type encoded struct {
 	contexts []*tensors.Tensor
 }
 
-func (e *encoded) release() {
-	for _, t := range e.contexts {
-		t.FinalizeAll()
-	}
-}
-
 // ImageRequest requests captions of an image.
 type ImageRequest struct {
 	Pixels []float32 // as the model's Prepare returns them, [3·Side·Side]
@@ -135,7 +129,7 @@ func (c *Captioner) Close() {
 	var ignored error
 	defer runner.Recovered(c.net.Name, &ignored)
 	if c.last != nil {
-		c.last.release()
+		runner.Release(c.last.contexts...)
 		c.last = nil
 	}
 	c.Runner.Close()
@@ -182,7 +176,7 @@ func (c *Captioner) captionBatch(ctx context.Context, requests []ImageRequest, o
 	if err != nil {
 		return nil, err
 	}
-	defer (&encoded{contexts: contexts}).release()
+	defer runner.Release(contexts...)
 	return c.generator.Generate(ctx, contexts, texts, o, c.compiled)
 }
 
@@ -208,7 +202,7 @@ func (c *Captioner) encode(ctx context.Context, requests []ImageRequest, b int) 
 	var replaced []*encoded
 	defer func() {
 		for _, e := range replaced {
-			e.release()
+			runner.Release(e.contexts...)
 		}
 	}()
 	var all []*tensors.Tensor

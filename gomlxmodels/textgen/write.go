@@ -91,9 +91,7 @@ func newWriter(g *Generator, p *pair, s *Options, requests []Request) *writer {
 
 // release frees the cache.
 func (w *writer) release() {
-	for _, t := range w.cache {
-		t.FinalizeAll()
-	}
+	runner.Release(w.cache...)
 	w.cache = nil
 }
 
@@ -132,11 +130,7 @@ func (w *writer) forward(step int, contexts []*tensors.Tensor) error {
 
 // call runs a graph on the given tensors, which it releases, the cache, which it replaces, and the contexts.
 func (w *writer) call(graph *runner.Graph, contexts []*tensors.Tensor, given ...*tensors.Tensor) error {
-	defer func() {
-		for _, t := range given {
-			t.FinalizeAll()
-		}
-	}()
+	defer runner.Release(given...)
 	out, err := graph.Run(slices.Concat(given, w.cache, contexts)...)
 	if err != nil {
 		return err

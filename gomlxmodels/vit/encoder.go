@@ -177,7 +177,8 @@ func (e *Encoder) stack(images []*Prepared, rows []int, inputs int) (args []*ten
 		for k, row := range rows {
 			list[k] = of(images[row])
 		}
-		x, one := runner.Stack(e.Runner, runner.Pixel(e.opts.DType), list, b, c.NumChannels, c.ImageSize[0], c.ImageSize[1])
+		x, one := runner.Stack(e.Runner, runner.Pixel(e.opts.DType), list, b, c.NumChannels, c.ImageSize[0],
+			c.ImageSize[1])
 		args, err = append(args, x), cmp.Or(err, one)
 	}
 	pixels(func(p *Prepared) []float32 { return p.Pixels })

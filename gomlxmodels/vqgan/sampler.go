@@ -152,11 +152,7 @@ func (s *Sampler) batch(ctx context.Context, requests []Request, o textgen.Optio
 	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		for _, t := range contexts {
-			t.FinalizeAll()
-		}
-	}()
+	defer runner.Release(contexts...)
 	var graphs []*graph.Graph
 	if s.compiled != nil {
 		graphs = append(graphs, s.compiled)
@@ -182,11 +178,7 @@ func (s *Sampler) encode(texts [][]int32, prompt int, o textgen.Options) (contex
 		return []*tensors.Tensor{tensors.FromFlatDataAndDimensions(make([]float32, len(texts)), len(texts), 1)}, nil
 	}
 	inputs := s.net.Inputs(texts)
-	defer func() {
-		for _, t := range inputs {
-			t.FinalizeAll()
-		}
-	}()
+	defer runner.Release(inputs...)
 	if s.compiled == nil {
 		var of []shapes.Shape
 		for _, t := range inputs {

@@ -206,7 +206,8 @@ func (g *gpu) process(precision string, jobs []string) (done int, err error) {
 
 // theirs measures the peer as m was.
 func (g *gpu) theirs(m measured) measured {
-	p := measured{Network: m.Network, Precision: m.Precision, Batch: m.Batch, Calls: m.Calls, Side: g.peers, Unit: m.Unit}
+	p := measured{Network: m.Network, Precision: m.Precision, Batch: m.Batch, Calls: m.Calls, Unit: m.Unit,
+		Side: g.peers}
 	for i := range len(m.Seconds) + 1 {
 		r, err := g.peer.do(m.Network, m.Precision, m.Batch, m.Calls)
 		if err == nil && r.Error != "" {

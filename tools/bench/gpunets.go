@@ -72,7 +72,7 @@ const tokensOfText = 32
 // diffusionSteps are the steps of an image.
 const diffusionSteps = 10
 
-// callsOfRun are the batches of a run of an image encoder: the next one is stacked and copied while the device computes.
+// callsOfRun are the batches of a run of an image encoder: the next is stacked and copied while the device computes.
 const callsOfRun = 4
 
 var networks = map[string]network{
@@ -95,7 +95,8 @@ var networks = map[string]network{
 	"clip": {"CLIP ViT-L/14, images", "images", "clip", 128, callsOfRun, [3]int{3, 224, 224}, openCLIP("clip", false)},
 	"clip-text": {"CLIP ViT-L/14, texts of 32 tokens", "texts", "clip", 128, 1, [3]int{},
 		openCLIP("clip-text", true)},
-	"siglip":      {"SigLIP-B/16, images", "images", "siglip", 128, callsOfRun, [3]int{3, 224, 224}, openCLIP("siglip", false)},
+	"siglip": {"SigLIP-B/16, images", "images", "siglip", 128, callsOfRun, [3]int{3, 224, 224},
+		openCLIP("siglip", false)},
 	"siglip-text": {"SigLIP-B/16, texts", "texts", "siglip", 128, 1, [3]int{}, openCLIP("siglip-text", true)},
 	"mpnet": {"all-mpnet-base-v2, texts of 32 tokens", "texts", "mpnet", 128, 1, [3]int{},
 		func(j job) (ready, error) {
