@@ -48,12 +48,12 @@ func Count(name string, n *int, usual, most int) error {
 // same model may give numbers.
 var ErrNotFinite = errors.New("weights or inputs are out of range")
 
-// Row copies row i of n out of a flat result. A value that is no finite number is an [ErrNotFinite].
+// Row is row i of n of a flat result, whose memory it shares. A value that is no finite number is an [ErrNotFinite].
 //
 // Shapes: flat [n,D] → [D].
 func Row(flat []float32, i, n int) ([]float32, error) {
 	d := len(flat) / n
-	row := append([]float32(nil), flat[i*d:(i+1)*d]...)
+	row := flat[i*d : (i+1)*d : (i+1)*d]
 	for _, x := range row {
 		if x-x != 0 {
 			return nil, fmt.Errorf("the network gave %v: %w", x, ErrNotFinite)
