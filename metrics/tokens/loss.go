@@ -72,7 +72,7 @@ type attribution struct {
 	plain     [][roles]interval.Powered // of those with two images or more
 	single    [roles]interval.Powered   // of the deviations of all images, for the others
 	causes    []string                  // of the prompts, in order, without ""
-	strata    map[string][]int          // the prompts by their causes
+	strata    map[string][]int          // the prompts by their causes, and those with refusals
 	methods   map[string]string         // by cause
 	standsFor float64                   // number of prompts of which those without a cause are the standard
 }
@@ -98,8 +98,8 @@ type attribution struct {
 // two images, about prompts like these, too). A prompt whose images were all refused counts as the others with its
 // causes do.
 func Attribute(prompts []Prompt, o AttributeOptions) []Part {
-	a := &attribution{AttributeOptions: o, prompts: prompts, causes: causes(prompts), strata: map[string][]int{},
-		methods: map[string]string{}}
+	a := &attribution{AttributeOptions: o, prompts: prompts, causes: causes(prompts),
+		strata: map[string][]int{Refused: nil}, methods: map[string]string{}}
 	a.stratify()
 	var out []Part
 	for _, name := range parts(prompts) {
@@ -145,6 +145,9 @@ func (a *attribution) stratify() {
 	var all []float64
 	for i, p := range a.prompts {
 		a.strata[p.Causes] = append(a.strata[p.Causes], i)
+		if p.Refused > 0 {
+			a.strata[Refused] = append(a.strata[Refused], i)
+		}
 		for role, scores := range p.roles() {
 			if a.means[i][role] = mean(scores) - a.Floor; len(scores) > 1 {
 				a.plain[i][role] = interval.Plain(scores)
@@ -222,32 +225,21 @@ func (a *attribution) part(cause string) Part {
 	p := Part{Cause: cause, Prompts: len(a.prompts), Method: a.methods[cause], Low: math.NaN(), High: math.NaN(),
 		Share: metrics.Exact(math.NaN())}
 	others := p.Method == ByOthers || cause == Generator && a.standsFor > float64(len(a.strata[""]))
-	if rows := a.strata[cause]; rows != nil {
+	if rows, known := a.strata[cause]; known {
 		p.Prompts = len(rows)
 	}
-	weights, whole := make([][roles]float64, len(a.prompts)), make([][roles]float64, len(a.prompts))
-	refused := 0
-	for i, q := range a.prompts {
-		weights[i], whole[i] = a.weight(cause, q), a.weight(All, q)
-		if q.Refused > 0 {
-			refused++
-		}
-	}
-	if cause == Refused {
-		p.Prompts = refused
-	}
-	p.Loss = a.estimate(weights, others, a.Family)
+	p.Loss = a.estimate(cause, 0, others, a.Family)
 	p.Flagged = p.Loss.Low > 0 && p.Loss.Value >= a.AtLeast
-	if total := a.estimate(whole, others, a.Level); total.Low > 0 && cause != All {
+	if total := a.estimate(All, 0, others, a.Level); total.Low > 0 && cause != All {
 		p.Share.Value = p.Loss.Value / total.Value
-		p.Share.Low = a.fieller(weights, whole, others, p.Share.Value, -1)
-		p.Share.High = a.fieller(weights, whole, others, p.Share.Value, 1)
+		p.Share.Low = a.fieller(cause, others, p.Share.Value, -1)
+		p.Share.High = a.fieller(cause, others, p.Share.Value, 1)
 	}
 	return p
 }
 
-// estimate returns a weighted sum of means: about prompts like these, or about these prompts.
-func (a *attribution) estimate(weights [][roles]float64, others bool, level float64) metrics.Estimate {
+// estimate returns a part minus a share of the whole loss: about prompts like these, or about these prompts.
+func (a *attribution) estimate(part string, share float64, others bool, level float64) metrics.Estimate {
 	out := metrics.Estimate{Low: math.NaN(), High: math.NaN()}
 	var samples []interval.Powered
 	var by []float64
@@ -256,8 +248,9 @@ func (a *attribution) estimate(weights [][roles]float64, others bool, level floa
 		rows := a.strata[cause]
 		var values []float64
 		for _, i := range rows {
-			v := 0.0
-			for role, w := range weights[i] {
+			v, whole := 0.0, a.weight(All, a.prompts[i])
+			for role, w := range a.weight(part, a.prompts[i]) {
+				w -= share * whole[role]
 				v += w * a.means[i][role]
 				if !others && w != 0 && len(a.prompts[i].roles()[role]) > 0 {
 					p := a.plain[i][role]
@@ -278,7 +271,7 @@ func (a *attribution) estimate(weights [][roles]float64, others bool, level floa
 	}
 	switch {
 	case few && !others:
-		return a.estimate(weights, true, level)
+		return a.estimate(part, share, true, level)
 	case !few && samples != nil:
 		low, high := interval.PoweredGap(level, by, samples...)
 		out.Low, out.High = out.Value-(high-low)/2, out.Value+(high-low)/2
@@ -288,15 +281,9 @@ func (a *attribution) estimate(weights [][roles]float64, others bool, level floa
 
 // fieller returns an end of the interval of a share: the largest or least multiple of the whole loss from which the
 // part does not differ. NaN = there is no end.
-func (a *attribution) fieller(weights, whole [][roles]float64, others bool, share, sign float64) float64 {
-	rest := make([][roles]float64, len(a.prompts))
+func (a *attribution) fieller(cause string, others bool, share, sign float64) float64 {
 	differs := func(by float64) bool {
-		for i, w := range weights {
-			for role := range w {
-				rest[i][role] = w[role] - (share+sign*by)*whole[i][role]
-			}
-		}
-		e := a.estimate(rest, others, a.Level)
+		e := a.estimate(cause, share+sign*by, others, a.Level)
 		return e.Low > 0 || e.High < 0
 	}
 	inside, outside := 0.0, 1.0

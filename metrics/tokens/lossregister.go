@@ -130,13 +130,10 @@ func (s *scored) compared(reference, repaired *scored) Prompt {
 	return p
 }
 
-// language are the prompts of a language, compared with the reference language.
+// language are the prompts of a language, compared with the reference language, and what its rows have in common.
 type language struct {
-	group           []string // the values of By
-	name            string
-	prompts         []Prompt
-	images, refused int
-	leftOut         int
+	LossRow
+	prompts []Prompt
 }
 
 // languages returns the languages of each group.
@@ -145,17 +142,17 @@ func (o *LossOptions) languages(all, repaired map[string]*scored) (out []*langua
 	for _, at := range slices.Sorted(maps.Keys(all)) {
 		p := all[at]
 		group, name, unit := p.by[:n], p.by[n], p.by[n+1]
-		if last := len(out) - 1; last < 0 || out[last].name != name || !slices.Equal(out[last].group, group) {
-			out = append(out, &language{group: group, name: name})
+		if last := len(out) - 1; last < 0 || out[last].Language != name || !slices.Equal(out[last].Group, group) {
+			out = append(out, &language{LossRow: LossRow{Group: group, Language: name}})
 		}
 		l := out[len(out)-1]
-		l.images, l.refused = l.images+len(p.scores), l.refused+int(p.refused)
+		l.Images, l.Refused = l.Images+len(p.scores), l.Refused+int(p.refused)
 		reference := all[key(append(slices.Clone(group), o.Against, unit)...)]
 		if reference == nil || reference.scores == nil || p.scores == nil && p.refused == 0 {
-			l.leftOut++
+			l.LeftOut++
 			continue
 		}
-		l.prompts = append(l.prompts, p.compared(reference, repaired[at]))
+		l.All, l.prompts = l.All+1, append(l.prompts, p.compared(reference, repaired[at]))
 	}
 	return out
 }
@@ -168,25 +165,26 @@ func computeLosses(_ context.Context, call *metrics.Call, o LossOptions) (out []
 	}
 	languages, tests, references := o.languages(all, repaired), map[string]int{}, map[string]bool{}
 	for _, l := range languages {
-		if l.name == o.Against {
-			references[key(l.group...)] = true
+		if l.Language == o.Against {
+			references[key(l.Group...)] = true
 		} else {
-			tests[key(l.group...)] += len(parts(l.prompts))
+			tests[key(l.Group...)] += len(parts(l.prompts))
 		}
 	}
 	for _, l := range languages {
-		if !references[key(l.group...)] {
+		if !references[key(l.Group...)] {
 			return nil, fmt.Errorf("%s: no row has the %s %q; set the option against",
-				strings.Join(append(slices.Clone(l.group), l.name), ", "), o.Language, o.Against)
+				strings.Join(append(slices.Clone(l.Group), l.Language), ", "), o.Language, o.Against)
 		}
-		if l.name == o.Against || len(l.prompts) == 0 {
+		if l.Language == o.Against || l.All == 0 {
 			continue
 		}
+		l.Interval = fmt.Sprintf("%.4g %% interval of Student, simultaneous over languages and causes; of shares "+
+			"Fieller's", 100*o.Level)
 		for _, p := range Attribute(l.prompts, AttributeOptions{Floor: o.Floor, Level: o.Level, AtLeast: o.AtLeast,
-			Family: 1 - (1-o.Level)/float64(tests[key(l.group...)])}) {
-			out = append(out, LossRow{Group: l.group, Language: l.name, Part: p, All: len(l.prompts),
-				LeftOut: l.leftOut, Images: l.images, Refused: l.refused, Interval: fmt.Sprintf("%.4g %% interval of "+
-					"Student, simultaneous over languages and causes; of shares Fieller's", 100*o.Level)})
+			Family: 1 - (1-o.Level)/float64(tests[key(l.Group...)])}) {
+			l.Part = p
+			out = append(out, l.LossRow)
 		}
 	}
 	return out, nil
