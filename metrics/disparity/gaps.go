@@ -11,6 +11,8 @@ import (
 	"antipode/metrics/internal/tabular"
 	"antipode/metrics/interval"
 	"antipode/metrics/prdc"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 func computeGaps(ctx context.Context, call *metrics.Call, o GapsOptions) ([]GapRow, error) {
@@ -84,8 +86,8 @@ func scoreGaps(groups []*group, reference []string, level float64, score string)
 		halves, held := g.result.Of(of), g.result.HeldOutOf(of)
 		own = append(own, interval.Scored{Name: name, Value: value, Samples: halves})
 		ceiling = append(ceiling, interval.Scored{Name: name, Value: tabular.Average(held), Samples: held})
-		net = append(net, interval.Scored{Name: name, Value: value - tabular.Average(held), Samples: minus(halves,
-			held)})
+		net = append(net, interval.Scored{Name: name, Value: value - tabular.Average(held),
+			Samples: floats.SubTo(make([]float64, len(held)), halves, held)})
 	}
 	if out.own, err = interval.GapsToMean(own, reference, level); err != nil {
 		return out, fmt.Errorf("gaps of %s: %w", score, err)

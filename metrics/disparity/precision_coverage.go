@@ -181,7 +181,7 @@ func (g *group) compute(ctx context.Context, call *metrics.Call, c *comparison, 
 	}
 	r, err := prdc.Compute(ctx, sets, opts, call.Neighbors)
 	var few *prdc.ErrTooFewSamples
-	if errors.As(err, &few) && opts.RealSamples != nil {
+	if errors.As(err, &few) && opts.RealSamples != nil && c.halved == nil {
 		notes.Add("too few images for an interval", g.label(fmt.Sprintf("%d real", len(sets.Real))))
 		opts.RealSamples, opts.GeneratedSamples = nil, nil
 		r, err = prdc.Compute(ctx, sets, opts, call.Neighbors)
@@ -228,6 +228,9 @@ func (g *group) estimate(iv interval.Interval) metrics.Estimate {
 }
 
 func (s side) halves(name string, c *comparison) (*interval.Samples, error) {
+	if all := c.halved[name]; all != nil {
+		return all.Pick(s.rows), nil
+	}
 	return interval.HalfSample(interval.HalfSampleOptions{Seed: uint64(c.Seed), Resamples: c.Resamples, Side: name,
 		Cells: s.cells, IDs: s.ids})
 }

@@ -15,6 +15,8 @@ import (
 	"antipode/metrics"
 	"antipode/metrics/internal/tabular"
 	"antipode/metrics/interval"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // GapSourceOptions are the options of [GapSources].
@@ -31,22 +33,27 @@ type GapSourceOptions struct {
 
 // GapSourceRow is a row of [GapSources]: a gap of a group.
 type GapSourceRow struct {
-	Group     string           `column:"{by}"`
-	Vector    string           `column:"vector"`
-	Score     string           `column:"score"`
-	Verdict   string           `column:"verdict" help:"generator, reference, camera, segmenter, undecided, above the others, no gap"`
-	Gap       metrics.Estimate `column:"gap" unit:"difference of shares" range:"[-1, 1]"`
-	Ceiling   metrics.Estimate `column:"ceiling_gap" unit:"difference of shares" range:"[-1, 1]" help:"the gap of held-out reference images, scored as if generated"`
-	Net       metrics.Estimate `column:"net_gap" unit:"difference of shares" range:"[-1, 1]" help:"gap − ceiling_gap"`
+	Group   string           `column:"{by}"`
+	Vector  string           `column:"vector"`
+	Score   string           `column:"score"`
+	Verdict string           `column:"verdict" help:"generator, reference, camera, segmenter, undecided, above the others, no gap"`
+	Gap     metrics.Estimate `column:"gap" unit:"difference of shares" range:"[-1, 1]"`
+	Ceiling metrics.Estimate `column:"ceiling_gap" unit:"difference of shares" range:"[-1, 1]" help:"the gap of held-out reference images, scored as if generated"`
+	Net     metrics.Estimate `column:"net_gap" unit:"difference of shares" range:"[-1, 1]" help:"gap − ceiling_gap"`
+	Sides
+	Camera   string `column:"acquisition" help:"covariates of acquisition in which the reference images differ"`
+	Masks    string `column:"segmentation" help:"verdict of gap-sensitivity"`
+	Rule     string `column:"rule" help:"what the verdict follows from"`
+	NReal    int    `column:"n_real" unit:"images"`
+	NMade    int    `column:"n_generated" unit:"images"`
+	Interval string `column:"interval"`
+}
+
+// Sides are the distances of a group's images to those of the other groups, which say which side is the unusual one.
+type Sides struct {
 	Side      metrics.Estimate `column:"side" unit:"squared MMD" range:"[-2, 2]" help:"generated_distance − reference_distance, minus the mean of the other groups: above 0 the generated images are the unusual ones, below 0 the reference images"`
 	Generated float64          `column:"generated_distance" unit:"squared MMD" range:"[-2, 2]" help:"of the group's generated images to those of the other groups, mean"`
 	Reference float64          `column:"reference_distance" unit:"squared MMD" range:"[-2, 2]" help:"the same of reference images"`
-	Camera    string           `column:"acquisition" help:"covariates of acquisition in which the reference images differ"`
-	Masks     string           `column:"segmentation" help:"verdict of gap-sensitivity"`
-	Rule      string           `column:"rule" help:"what the verdict follows from"`
-	NReal     int              `column:"n_real" unit:"images"`
-	NMade     int              `column:"n_generated" unit:"images"`
-	Interval  string           `column:"interval"`
 }
 
 // Verdicts of [GapSources].
@@ -141,8 +148,7 @@ func computeGapSources(ctx context.Context, call *metrics.Call, o GapSourceOptio
 			group := strings.Join(g.values, ", ")
 			row := GapSourceRow{Group: group, Vector: c.Vector, Score: name,
 				Gap: g.estimate(found.own[i].Simultaneous), Ceiling: metrics.Estimated(found.ceiling[i].Simultaneous),
-				Net: metrics.Estimated(found.net[i].Simultaneous), Side: compared[i].side,
-				Reference: compared[i].reference, Generated: compared[i].generated,
+				Net: metrics.Estimated(found.net[i].Simultaneous), Sides: compared[i],
 				Camera: strings.Join(flagged[group], ", "), Masks: masks[group+"/"+name],
 				NReal: len(g.real.rows), NMade: len(g.generated.rows),
 				Interval: c.intervalName("half-sampling interval, simultaneous over the groups")}
@@ -179,21 +185,6 @@ func (r *GapSourceRow) decide() {
 	}
 }
 
-func minus(a, b []float64) []float64 {
-	out := make([]float64, len(a))
-	for i := range a {
-		out[i] = a[i] - b[i]
-	}
-	return out
-}
-
-// sided says which side of a group is the unusual one: its distances to the other groups, and their difference minus
-// that of the others.
-type sided struct {
-	reference, generated float64
-	side                 metrics.Estimate
-}
-
 // centered are vectors of a group relative to their mean, and their half-samples.
 type centered struct {
 	vectors [][]float32
@@ -204,8 +195,8 @@ type centered struct {
 
 // sides compares the reference and the generated images of each group with those of the other groups; all is NaN for
 // groups with too few images, which are no other groups either.
-func sides(ctx context.Context, call *metrics.Call, c *comparison, groups []*group, most int) ([]sided, error) {
-	out := slices.Repeat([]sided{{math.NaN(), math.NaN(), metrics.Exact(math.NaN())}}, len(groups))
+func sides(ctx context.Context, call *metrics.Call, c *comparison, groups []*group, most int) ([]Sides, error) {
+	out := slices.Repeat([]Sides{{metrics.Exact(math.NaN()), math.NaN(), math.NaN()}}, len(groups))
 	var at []int // of the groups that are compared
 	var real, generated []centered
 	var few metrics.GroupNotes
@@ -235,11 +226,11 @@ func sides(ctx context.Context, call *metrics.Call, c *comparison, groups []*gro
 	for k, i := range at {
 		names[k] = strings.Join(groups[i].values, ", ")
 		both[k] = interval.Scored{Name: names[k], Value: made[k].Value - reference[k].Value,
-			Samples: minus(made[k].Samples, reference[k].Samples)}
+			Samples: floats.SubTo(make([]float64, c.Resamples), made[k].Samples, reference[k].Samples)}
 	}
 	gaps, err := interval.GapsToMean(both, names, c.Level)
 	for k, gap := range gaps {
-		out[at[k]] = sided{reference[k].Value, made[k].Value, metrics.Estimated(gap.Simultaneous)}
+		out[at[k]] = Sides{metrics.Estimated(gap.Simultaneous), made[k].Value, reference[k].Value}
 	}
 	call.Report("compare groups", 1, 1)
 	return out, err
