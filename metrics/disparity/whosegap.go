@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"math/bits"
 	"slices"
 	"strings"
 
@@ -17,6 +16,7 @@ import (
 	"antipode/metrics/interval"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 )
 
 // GapSourceOptions are the options of [GapSources].
@@ -188,9 +188,8 @@ func (r *GapSourceRow) decide() {
 // centered are vectors of a group relative to their mean, and their half-samples.
 type centered struct {
 	vectors [][]float32
-	width   float64 // their mean squared length
-	samples *interval.Samples
-	sizes   []int
+	width   float64    // their mean squared length
+	in      *mat.Dense // [vector, sample] is 1 where a sample contains a vector; the first sample is all of them
 }
 
 // sides compares the reference and the generated images of each group with those of the other groups; all is NaN for
@@ -248,10 +247,13 @@ func (s side) center(c *comparison, role string, most int) (out centered, err er
 			rows = append(rows, i)
 		}
 	}
-	out.samples = halves.Pick(rows)
-	if out.sizes = out.samples.Sizes(); slices.Min(out.sizes) < 2 {
+	halves = halves.Pick(rows)
+	if slices.Min(halves.Sizes()) < 2 {
 		return out, nil
 	}
+	out.in = mat.NewDense(len(rows), 1+halves.Count(), nil)
+	out.in.Apply(func(i, sample int, _ float64) float64 { return share(sample == 0 || halves.Contains(sample-1, i)) },
+		out.in)
 	mean := make([]float64, len(s.vectors[rows[0]]))
 	for _, row := range rows {
 		for i, x := range s.vectors[row] {
@@ -294,31 +296,21 @@ func unusual(ctx context.Context, resamples int, groups []centered, width float6
 // similarity returns the mean of exp(−d²/2h) over the pairs of images of two groups, without those of an image with
 // itself: of all, and of each half-sample.
 func (a centered) similarity(b centered, same bool, h float64) []float64 {
-	out := make([]float64, len(a.sizes)+1)
-	for i, v := range a.vectors {
-		rows := a.samples.Row(i)
-		for j, w := range b.vectors {
-			if same && i == j {
-				continue
-			}
-			k := math.Exp(-distance.Squared(v, w) / (2 * h))
-			out[0] += k
-			for x, word := range b.samples.Row(j) {
-				for word &= rows[x]; word != 0; word &= word - 1 {
-					out[1+64*x+bits.TrailingZeros64(word)] += k
-				}
-			}
+	kernel, sums := mat.NewDense(len(a.vectors), len(b.vectors), nil), &mat.Dense{}
+	kernel.Apply(func(i, j int, _ float64) float64 {
+		if same && i == j {
+			return 0
 		}
-	}
-	pairs := func(n, m int) float64 {
+		return math.Exp(-distance.Squared(a.vectors[i], b.vectors[j]) / (2 * h))
+	}, kernel)
+	sums.Mul(kernel, b.in)
+	out := make([]float64, b.in.RawMatrix().Cols)
+	for sample := range out {
+		in, m := a.in.ColView(sample), mat.Sum(b.in.ColView(sample))
 		if same {
 			m--
 		}
-		return float64(n) * float64(m)
-	}
-	out[0] /= pairs(len(a.vectors), len(b.vectors))
-	for s := range a.sizes {
-		out[1+s] /= pairs(a.sizes[s], b.sizes[s])
+		out[sample] = mat.Dot(in, sums.ColView(sample)) / (mat.Sum(in) * m)
 	}
 	return out
 }
