@@ -2,13 +2,13 @@ package record
 
 import (
 	"bytes"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -40,24 +40,22 @@ func Open(dir string) (*Record, error) {
 		r.say("", err)
 	}
 	r.checkFiles(files)
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		stem, isResult := strings.CutPrefix(strings.TrimSuffix(name, ".json"), "results/")
-		if !isResult || !strings.HasSuffix(name, ".json") {
-			continue
-		}
-		res, err := readResult(stem, r.data(name), r.data("results/"+stem+".csv"))
+	results, _ := fs.Glob(os.DirFS(dir), "results/*.json")
+	for _, name := range results {
+		stem := strings.TrimSuffix(name, ".json")
+		res, err := readResult(path.Base(stem), r.data(name), r.data(stem+".csv"))
 		if r.say(name, err); err == nil {
 			r.Results = append(r.Results, res)
 		}
 	}
-	if want, err := listed(r.Results); err != nil || !bytes.Equal(want, r.data(conclusionsFile)) {
+	if want, err := encode(conclusionsOf(r.Results)); err != nil || !bytes.Equal(want, r.data(conclusionsFile)) {
 		r.say(conclusionsFile, errors.New("not the conclusions of the results"))
 	}
-	rows, err := csv.NewReader(bytes.NewReader(r.data(filesFile))).ReadAll()
+	listed, err := decode(r.data(filesFile), fileColumns)
 	r.say(filesFile, err)
-	for _, row := range rows {
-		if len(row) == 3 && row[2] == "read" {
-			r.read[row[0]] = row[1]
+	for row := range listed.Len() {
+		if listed.Texts("from")[row] == "read" {
+			r.read[listed.Texts("file")[row]] = listed.Texts("sha256")[row]
 		}
 	}
 	return r, nil

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -97,7 +98,7 @@ func (p *Report) compare(r *Result, f *table.Frame, device string) error {
 			}
 		}
 	}
-	concluded, changed := p.changes(r, b, names)
+	concluded, changed, err := p.changes(r, b, names)
 	status, digits, equal := Equal, "all", p.Digits.Len() == before && len(others) == 0
 	if p.Digits.Len() > before {
 		digits = fmt.Sprint(agree)
@@ -110,7 +111,7 @@ func (p *Report) compare(r *Result, f *table.Frame, device string) error {
 		others = append(others, "vectors, masks or how numbers are spelled differ, by how much is not recorded")
 	}
 	p.add(r, status, digits, concluded, changed, append(beyond, others...)...)
-	return nil
+	return err
 }
 
 // apart returns the largest difference of the numbers of two columns relative to the largest value of the first, and in
@@ -143,19 +144,19 @@ func apart(x, y *table.Column) (by float64, n int) {
 
 // changes compares the conclusions of a result with those of its recomputed rows. It adds those that differ, and
 // returns how many there were, and how many differ.
-func (p *Report) changes(r *Result, is *table.Frame, names []string) (n, changed int) {
-	before, was := conclusions(r.table, rowNames(r.table))
-	after, now := conclusions(is, names)
-	for _, at := range after {
-		if _, known := was[at]; !known {
-			before = append(before, at)
+func (p *Report) changes(r *Result, is *table.Frame, names []string) (n, changed int, err error) {
+	was, now := conclusions(r.Name, r.table, rowNames(r.table)), conclusions(r.Name, is, names)
+	pairs, by, err := table.Match(was, now, []string{"row", "column"})
+	for _, at := range pairs {
+		before, after := was.Pick(at[:1]), now.Pick(at[1:])
+		cells := []string{r.Name}
+		for _, name := range by {
+			cells = append(cells, cmp.Or(before.Texts(name)[0], after.Texts(name)[0]))
 		}
-	}
-	for _, at := range before {
-		if was[at] != now[at] {
-			p.Changes.Add([]string{r.Name, at[0], at[1], was[at], now[at]})
+		if a, b := before.Texts("value")[0], after.Texts("value")[0]; a != b {
+			p.Changes.Add(append(cells, a, b))
 			changed++
 		}
 	}
-	return len(was), changed
+	return was.Len(), changed, err
 }

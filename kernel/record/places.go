@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"antipode/datasets/manifest"
+	"antipode/kernel/backend/store"
 )
 
 // places are folders of the machine and what they are called in a record:
@@ -88,16 +89,14 @@ func (p places) hide(text string) string {
 // placed is a path in a place, in JSON.
 var placed = regexp.MustCompile(`"(exec:)?((?:notebook|store|dataset|files):[^"\\]*)"`)
 
-// resolved returns a result whose paths are those of this machine, which find returns.
-func (r *Result) resolved(find func(placed string) (string, error)) (*Result, error) {
+// resolved returns a record whose paths are those of this machine, which find returns.
+func resolved(rec store.Record, find func(placed string) (string, error)) (store.Record, error) {
 	var failed error
-	out, err := r.rewritten(func(text string) string {
+	out, err := rewritten(rec, func(text string) string {
 		return placed.ReplaceAllStringFunc(text, func(quoted string) string {
 			parts := placed.FindStringSubmatch(quoted)
 			name, err := find(parts[2])
-			if err != nil {
-				failed = err
-			}
+			failed = cmp.Or(err, failed)
 			here, _ := json.Marshal(parts[1] + name)
 			return string(here)
 		})

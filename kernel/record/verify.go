@@ -64,14 +64,14 @@ func (v *verifier) recompute(ctx context.Context, res *Result) (*table.Frame, er
 	if res.Saved != "" {
 		to = filepath.Join(v.scratch.Dir(), "saved", res.Name, path.Base(res.Saved))
 	}
-	unsaved := *res
+	unsaved := res.Record
 	unsaved.Saved, unsaved.Notes, unsaved.Readings, unsaved.Bad = "", nil, nil, nil
-	here, err := unsaved.resolved(v.find)
+	here, err := resolved(unsaved, v.find)
 	if err != nil {
 		return nil, err
 	}
 	here.Saved, here.Bad = to, res.Bad
-	again, err := v.o.Engine.Recompute(ctx, &here.Record, v.scratch, nil)
+	again, err := v.o.Engine.Recompute(ctx, &here, v.scratch, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -23,7 +23,6 @@ import (
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
 	"antipode/internal/objecturl"
-	"antipode/kernel/backend/engine"
 	"antipode/kernel/backend/store"
 )
 
@@ -35,6 +34,8 @@ const (
 	filesFile       = "files.csv"
 	licensesFile    = "licenses.csv"
 )
+
+var fileColumns = datasets.Columns("file:text", "sha256:text", "from:text")
 
 // Run is a notebook's run, of which [Write] makes a record.
 type Run struct {
@@ -93,7 +94,7 @@ func Write(ctx context.Context, dir string, run Run) (results int, digest string
 	if err == nil && len(w.results) == 0 {
 		err = errors.New("the notebook computes no score and saves no table: there is nothing to record")
 	}
-	for _, step := range []func() error{w.writeResults, w.writeFiles, w.writeLicenses, w.hideOutputs, w.writeMetadata} {
+	for _, step := range []func() error{w.hideOutputs, w.writeResults, w.writeFiles, w.writeLicenses, w.writeMetadata} {
 		if err == nil {
 			err = step()
 		}
@@ -162,14 +163,10 @@ var unusual = regexp.MustCompile(`[^\w.-]+`)
 
 func (w *writer) add(name string, plan *table.Plan, rec *store.Record, f *table.Frame) error {
 	name = unusual.ReplaceAllString(strings.TrimSuffix(name, path.Ext(name)), "_")
-	r, err := newResult(fmt.Sprintf("%03d-%s", len(w.results)+1, name), plan, rec, f)
-	if err == nil {
-		r, err = r.rewritten(w.places.hide)
-	}
+	r, err := newResult(fmt.Sprintf("%03d-%s", len(w.results)+1, name), plan, *rec, f, w.places.hide)
 	if err != nil {
 		return err
 	}
-	r.ID = engine.ResultID(r.Plan, r.Inputs)
 	w.results = append(w.results, r)
 	for _, c := range f.Columns {
 		for _, img := range c.Images {
@@ -194,8 +191,7 @@ func (w *writer) writeResults() error {
 			return err
 		}
 	}
-	data, err := listed(w.results)
-	return errors.Join(err, w.put(conclusionsFile, data))
+	return w.putTable(conclusionsFile, conclusionsOf(w.results))
 }
 
 // marshal returns a value as indented JSON, with < and & as they are.
@@ -239,7 +235,7 @@ func (w *writer) writeFiles() error {
 			}
 		}
 	}
-	list := table.NewFrame(datasets.Columns("file:text", "sha256:text", "from:text"))
+	list := table.NewFrame(fileColumns)
 	for _, file := range slices.Sorted(maps.Keys(digests)) {
 		from, name := "read", w.places.hide(file)
 		switch {
@@ -297,14 +293,12 @@ func (w *writer) writeLicenses() error {
 	return w.putTable(licensesFile, list)
 }
 
-// hideOutputs removes folders of this machine from the executed notebook and its page.
+// hideOutputs removes folders of this machine from the executed notebook and its page, which are all that is there yet.
 func (w *writer) hideOutputs() error {
 	entries, err := os.ReadDir(w.dir)
 	for _, e := range entries {
-		if ext := filepath.Ext(e.Name()); ext == ".ipynb" || ext == ".html" {
-			data, readErr := os.ReadFile(filepath.Join(w.dir, e.Name()))
-			err = errors.Join(err, readErr, w.put(e.Name(), []byte(w.places.hide(string(data)))))
-		}
+		data, readErr := os.ReadFile(filepath.Join(w.dir, e.Name()))
+		err = errors.Join(err, readErr, w.put(e.Name(), []byte(w.places.hide(string(data)))))
 	}
 	return err
 }
