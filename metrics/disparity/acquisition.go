@@ -1,6 +1,7 @@
 package disparity
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"image"
@@ -127,15 +128,12 @@ func look(img *image.RGBA) (sharpness, saturation float64) {
 	return interval.Quantile(steep, 0.95), saturation
 }
 
-// acquiredGroups returns the covariates of the images of each group, by its name; nil without the table.
+// acquiredGroups returns the covariates of the images of each group, by its name; none without the table.
 func acquiredGroups(ctx context.Context, call *metrics.Call, role string, by []string) (groups []tabular.Group,
 	of map[string][]acquired, err error) {
 	in := tabular.Read(call, role)
-	if in.Frame == nil {
-		return nil, nil, nil
-	}
 	groups = in.SortedGroups(by)
-	if in.Err != nil {
+	if in.Frame == nil || in.Err != nil {
 		return nil, nil, in.Err
 	}
 	f := in.Frame
@@ -152,15 +150,14 @@ func acquiredGroups(ctx context.Context, call *metrics.Call, role string, by []s
 	})
 	of = map[string][]acquired{}
 	for _, g := range groups {
+		name := strings.Join(g.By, ", ")
 		for _, row := range g.Rows {
-			if failed[row] != nil {
-				return nil, nil, failed[row]
-			} else if all[row] != nil {
-				of[strings.Join(g.By, ", ")] = append(of[strings.Join(g.By, ", ")], *all[row])
+			if all[row] != nil {
+				of[name] = append(of[name], *all[row])
 			}
 		}
 	}
-	return groups, of, ctx.Err()
+	return groups, of, cmp.Or(cmp.Or(failed...), ctx.Err())
 }
 
 func computeAcquisition(ctx context.Context, call *metrics.Call, o AcquisitionOptions) (out []AcquisitionRow,

@@ -53,22 +53,16 @@ func gapGroups(ctx context.Context, call *metrics.Call, o GapsOptions) (*compari
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	if o.SkipFew {
-		groups = slices.DeleteFunc(groups, func(g *group) bool {
-			few := len(g.result.Samples) == 0
-			if few {
-				call.Notef("group %s is left out: too few images for a gap with an interval", g.name(c.By))
-			}
-			return few
-		})
-		if len(groups) < 2 {
-			return c, groups, nil, nil
-		}
-	}
 	for _, g := range groups {
-		if len(g.result.Samples) == 0 {
+		if few := len(g.result.Samples) == 0; few && o.SkipFew {
+			call.Notef("group %s is left out: too few images for a gap with an interval", g.name(c.By))
+		} else if few {
 			return nil, nil, nil, fmt.Errorf("group %s has too few images for a gap with an interval", g.name(c.By))
 		}
+	}
+	groups = slices.DeleteFunc(groups, func(g *group) bool { return len(g.result.Samples) == 0 })
+	if len(groups) < 2 && o.SkipFew {
+		return c, groups, nil, nil
 	}
 	reference, err := referenceGroups(call, o, groups)
 	return c, groups, reference, err

@@ -117,21 +117,20 @@ func computeGapSources(ctx context.Context, call *metrics.Call, o GapSourceOptio
 	if err != nil || len(groups) < 2 {
 		return nil, err
 	}
-	covariates, err := textRows(call, "acquisition", by, "covariate", "flagged")
-	verdicts, err2 := textRows(call, "masks", by, "vector", "score", "verdict")
-	if err = cmp.Or(err, err2); err != nil {
-		return nil, err
-	}
 	flagged, masks := map[string][]string{}, map[string]string{}
-	for _, row := range covariates {
-		if group, covariate := row[0], row[1]; row[2] == "yes" {
-			flagged[group] = append(flagged[group], covariate)
+	cameras, sensitivity := tabular.Read(call, "acquisition"), tabular.Read(call, "masks")
+	for i, group := range cameras.Texts(by) {
+		if cameras.Texts("flagged")[i] == "yes" {
+			flagged[group] = append(flagged[group], cameras.Texts("covariate")[i])
 		}
 	}
-	for _, row := range verdicts {
-		if group, score := row[0], row[2]; row[1] == c.Vector {
-			masks[group+"/"+score] = row[3]
+	for i, group := range sensitivity.Texts(by) {
+		if sensitivity.Texts("vector")[i] == c.Vector {
+			masks[group+"/"+sensitivity.Texts("score")[i]] = sensitivity.Texts("verdict")[i]
 		}
+	}
+	if err := cmp.Or(cameras.Err, sensitivity.Err); err != nil {
+		return nil, err
 	}
 	call.Report("compare groups", 0, 1)
 	compared, err := sides(ctx, call, c, groups, o.Most)
@@ -313,19 +312,4 @@ func (a centered) similarity(b centered, same bool, h float64) []float64 {
 		out[sample] = mat.Dot(in, sums.ColView(sample)) / (mat.Sum(in) * m)
 	}
 	return out
-}
-
-// textRows returns the rows of some columns of a table, none without the table.
-func textRows(call *metrics.Call, role string, columns ...string) (rows [][]string, err error) {
-	in := tabular.Read(call, role)
-	if in.Frame == nil {
-		return nil, nil
-	}
-	rows = make([][]string, in.Frame.Len())
-	for _, name := range columns {
-		for row, text := range in.Texts(name) {
-			rows[row] = append(rows[row], text)
-		}
-	}
-	return rows, in.Err
 }
