@@ -87,22 +87,15 @@ func Write(ctx context.Context, dir string, run Run) (results int, digest string
 	if err == nil {
 		w.places, err = placesOf(run.Notebook, run.Store.Dir(), journal)
 	}
-	if err == nil {
-		w.plans = w.places.hide(string(journal))
-		err = w.collect(ctx)
-	}
-	if err == nil && len(w.results) == 0 {
-		err = errors.New("the notebook computes no score and saves no table: there is nothing to record")
-	}
-	for _, step := range []func() error{w.hideOutputs, w.writeResults, w.writeFiles, w.writeLicenses, w.writeMetadata} {
+	w.plans = w.places.hide(string(journal))
+	collect := func() error { return w.collect(ctx) }
+	for _, step := range []func() error{collect, w.hideOutputs, w.writeResults, w.writeFiles, w.writeLicenses,
+		w.writeMetadata, w.writeManifest} {
 		if err == nil {
 			err = step()
 		}
 	}
-	if err == nil {
-		digest, err = w.writeManifest()
-	}
-	return len(w.results), digest, err
+	return len(w.results), w.files[manifestFile].sha256, err
 }
 
 // collect adds the results of the journal: the scores of each run, inputs first, and the tables that were saved last
@@ -132,6 +125,9 @@ func (w *writer) collect(ctx context.Context) error {
 			return err
 		}
 		w.saved = append(w.saved, e.Request.Save)
+	}
+	if len(w.results) == 0 {
+		return errors.New("the notebook computes no score and saves no table: there is nothing to record")
 	}
 	return nil
 }
@@ -303,12 +299,11 @@ func (w *writer) hideOutputs() error {
 	return err
 }
 
-// writeManifest writes the SHA-256 of all files, and returns that of the list.
-func (w *writer) writeManifest() (digest string, err error) {
+// writeManifest writes the SHA-256 of all files. That of the list is the digest of the record.
+func (w *writer) writeManifest() error {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(w.files)) {
 		fmt.Fprintf(&b, "%s  %s\n", w.files[name].sha256, name)
 	}
-	err = w.put(manifestFile, []byte(b.String()))
-	return w.files[manifestFile].sha256, err
+	return w.put(manifestFile, []byte(b.String()))
 }

@@ -77,7 +77,7 @@ func scoreGaps(groups []*group, reference []string, level float64, score string)
 	var own, ceiling, net []interval.Scored
 	for _, g := range groups {
 		name, value := strings.Join(g.values, ", "), of(g.result.Scores)
-		halves, held := g.result.Of(of), g.result.HeldOutOf(of)
+		halves, held := g.result.Samples.Of(of), g.result.HeldOut.Of(of)
 		own = append(own, interval.Scored{Name: name, Value: value, Samples: halves})
 		ceiling = append(ceiling, interval.Scored{Name: name, Value: tabular.Average(held), Samples: held})
 		net = append(net, interval.Scored{Name: name, Value: value - tabular.Average(held),

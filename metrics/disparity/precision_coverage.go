@@ -269,7 +269,7 @@ func computePrecisionCoverage(ctx context.Context, call *metrics.Call,
 			if *to = metrics.Exact(score.of(r.Scores)); len(r.Samples) == 0 || math.IsNaN(to.Value) {
 				continue
 			}
-			iv, err := interval.FromHalves(to.Value, r.Of(score.of), c.Level, score.within)
+			iv, err := interval.FromHalves(to.Value, r.Samples.Of(score.of), c.Level, score.within)
 			if err != nil {
 				return nil, fmt.Errorf("group %s, %s: %w", g.name(c.By), name, err)
 			}
@@ -279,8 +279,8 @@ func computePrecisionCoverage(ctx context.Context, call *metrics.Call,
 		if n, asked := float64(r.Generated), float64(g.asked); n > 0 && !c.Balance {
 			row.PrecisionLeast, row.PrecisionMost = r.Precision*n/asked, (r.Precision*n+asked-n)/asked
 		}
-		row.PrecisionCeiling = tabular.Average(r.HeldOutOf(prdcScores["precision"].of))
-		row.CoverageCeiling = tabular.Average(r.HeldOutOf(prdcScores["coverage"].of))
+		row.PrecisionCeiling = tabular.Average(r.HeldOut.Of(prdcScores["precision"].of))
+		row.CoverageCeiling = tabular.Average(r.HeldOut.Of(prdcScores["coverage"].of))
 		out = append(out, row)
 	}
 	return out, nil

@@ -179,7 +179,7 @@ func (s *specifier) scores(ctx context.Context, choice PrecisionCoverageOptions)
 				return nil, fmt.Errorf("group %s has no generated image", g.name(c.By))
 			}
 			spec.groups = append(spec.groups, interval.Scored{Name: strings.Join(g.values, ", "),
-				Value: of(g.result.Scores), Samples: g.result.Of(of)})
+				Value: of(g.result.Scores), Samples: g.result.Samples.Of(of)})
 		}
 		out = append(out, spec)
 	}

@@ -37,6 +37,9 @@ type Scores struct {
 	Precision, Coverage, Density, Recall float64
 }
 
+// Halves are the scores of half-samples.
+type Halves []Scores
+
 // Member is a generated image inside a real image's ball.
 type Member struct {
 	Generated int     // row in Sets.Generated
@@ -46,8 +49,8 @@ type Member struct {
 // Result is the result of [Compute].
 type Result struct {
 	Scores
-	Samples []Scores // of each half-sample
-	HeldOut []Scores // of each half-sample, the real images outside it as if generated; see [interval.Samples.Outside]
+	Samples Halves // of each half-sample
+	HeldOut Halves // of each half-sample, the real images outside it as if generated; see [interval.Samples.Outside]
 
 	K         int
 	Closed    bool
@@ -173,16 +176,11 @@ func (r *Result) recall(ctx context.Context, n Neighbors, gen, real side, opts O
 	return nil
 }
 
-// Of returns one score of every half-sample, for package interval: run.Of(func(s Scores) float64 { return s.Precision
-// }).
-func (r *Result) Of(score func(Scores) float64) []float64 { return each(r.Samples, score) }
-
-// HeldOutOf is [Result.Of] for the held-out real images.
-func (r *Result) HeldOutOf(score func(Scores) float64) []float64 { return each(r.HeldOut, score) }
-
-func each(samples []Scores, score func(Scores) float64) []float64 {
-	out := make([]float64, len(samples))
-	for b, s := range samples {
+// Of returns one score of every half-sample, for package interval: r.Samples.Of(func(s Scores) float64 { return
+// s.Precision }).
+func (h Halves) Of(score func(Scores) float64) []float64 {
+	out := make([]float64, len(h))
+	for b, s := range h {
 		out[b] = score(s)
 	}
 	return out

@@ -68,8 +68,7 @@ const (
 type attribution struct {
 	AttributeOptions
 	prompts   []Prompt
-	means     [][roles]float64          // of the prompts, minus Floor
-	plain     [][roles]interval.Powered // of those with two images or more
+	sets      [][roles]interval.Powered // of the prompts, values minus Floor; N is 0 where there are not two images
 	single    [roles]interval.Powered   // of the deviations of all images, for the others
 	causes    []string                  // of the prompts, in order, without ""
 	strata    map[string][]int          // the prompts by their causes, and those with refusals
@@ -139,7 +138,7 @@ func causes(prompts []Prompt) []string {
 // stratify computes means, divides the prompts by their causes, gives those without an image the loss of the others,
 // and decides how each cause is compared.
 func (a *attribution) stratify() {
-	a.means, a.plain = make([][roles]float64, len(a.prompts)), make([][roles]interval.Powered, len(a.prompts))
+	a.sets = make([][roles]interval.Powered, len(a.prompts))
 	var deviations [roles][]float64
 	losses := map[string][]float64{}
 	var all []float64
@@ -149,16 +148,17 @@ func (a *attribution) stratify() {
 			a.strata[Refused] = append(a.strata[Refused], i)
 		}
 		for role, scores := range p.roles() {
-			if a.means[i][role] = mean(scores) - a.Floor; len(scores) > 1 {
-				a.plain[i][role] = interval.Plain(scores)
+			if len(scores) > 1 {
+				a.sets[i][role] = interval.Plain(scores)
 				for _, s := range scores {
 					n, d := float64(len(scores)), s-mean(scores)
 					deviations[role] = append(deviations[role], d*math.Sqrt(n/(n-1)))
 				}
 			}
+			a.sets[i][role].Value = mean(scores) - a.Floor
 		}
 		if len(p.Scores) > 0 {
-			d := a.means[i][reference] - a.means[i][own]
+			d := a.sets[i][reference].Value - a.sets[i][own].Value
 			losses[p.Causes], all = append(losses[p.Causes], d), append(all, d)
 		}
 	}
@@ -168,10 +168,12 @@ func (a *attribution) stratify() {
 		}
 	}
 	for i, p := range a.prompts {
-		if typical := losses[p.Causes]; len(p.Scores) == 0 && typical != nil {
-			a.means[i][own] = a.means[i][reference] - mean(typical)
-		} else if len(p.Scores) == 0 {
-			a.means[i][own] = a.means[i][reference] - mean(all)
+		typical := losses[p.Causes]
+		if typical == nil {
+			typical = all
+		}
+		if len(p.Scores) == 0 {
+			a.sets[i][own].Value = a.sets[i][reference].Value - mean(typical)
 		}
 	}
 	a.standsFor = float64(len(a.strata[""]))
@@ -251,9 +253,9 @@ func (a *attribution) estimate(part string, share float64, others bool, level fl
 			v, whole := 0.0, a.weight(All, a.prompts[i])
 			for role, w := range a.weight(part, a.prompts[i]) {
 				w -= share * whole[role]
-				v += w * a.means[i][role]
+				v += w * a.sets[i][role].Value
 				if !others && w != 0 && len(a.prompts[i].roles()[role]) > 0 {
-					p := a.plain[i][role]
+					p := a.sets[i][role]
 					if p.N == 0 { // the variance of one of the images
 						p, w = a.single[role], w*math.Sqrt(float64(a.single[role].N))
 					}

@@ -192,20 +192,15 @@ func computeLosses(_ context.Context, call *metrics.Call, o LossOptions) (out []
 
 // verdict names the causes of a loss, the largest first, and says what that follows from.
 func verdict(parts []Part) (verdict, rule string) {
-	var flagged []Part
-	var open []string
-	for _, p := range parts {
-		if p.Flagged && p.Cause != All {
-			flagged = append(flagged, p)
+	var names, open []string
+	largest := func(a, b Part) int { return cmp.Compare(b.Loss.Value, a.Loss.Value) }
+	for _, p := range slices.SortedStableFunc(slices.Values(parts[1:]), largest) {
+		if p.Flagged {
+			names = append(names, p.Cause)
 		}
 		if p.Low == 0 && p.Cause != Generator { // what is left is above 0
 			open = append(open, p.Cause)
 		}
-	}
-	slices.SortStableFunc(flagged, func(a, b Part) int { return cmp.Compare(b.Loss.Value, a.Loss.Value) })
-	var names []string
-	for _, p := range flagged {
-		names = append(names, p.Cause)
 	}
 	switch {
 	case open != nil:
