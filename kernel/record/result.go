@@ -179,11 +179,11 @@ func rowNames(f *table.Frame) []string {
 				cells = append(cells, c.Texts[row])
 			}
 		}
-		out[row] = strings.Join(cells, ", ")
-		if seen[out[row]]++; seen[out[row]] > 1 {
-			out[row] += fmt.Sprintf(" (%d)", seen[out[row]])
-			seen[out[row]]++
+		name := strings.Join(cells, ", ")
+		for out[row] = name; seen[out[row]] > 0; out[row] = fmt.Sprintf("%s (%d)", name, seen[name]) {
+			seen[name]++
 		}
+		seen[out[row]]++
 	}
 	return out
 }

@@ -137,22 +137,22 @@ func (w *writer) isKept(file string) bool {
 }
 
 // addScores adds the scores of a plan's inputs and, unless its rows are saved, of the plan itself.
-func (w *writer) addScores(p *table.Plan, ids map[string]string, saved bool) error {
-	for _, in := range p.Inputs {
-		if err := w.addScores(in, ids, false); err != nil {
+func (w *writer) addScores(plan *table.Plan, ids map[string]string, saved bool) error {
+	for p := range plan.All() {
+		id := ids[p.Digest()]
+		if id == "" || saved && p == plan || w.scores[id] {
+			continue
+		}
+		w.scores[id] = true
+		f, rec, err := w.Store.Result(id)
+		if err == nil {
+			err = w.add(p.Op, p, rec, f)
+		}
+		if err != nil {
 			return err
 		}
 	}
-	id := ids[p.Digest()]
-	if id == "" || saved || w.scores[id] {
-		return nil
-	}
-	w.scores[id] = true
-	f, rec, err := w.Store.Result(id)
-	if err != nil {
-		return err
-	}
-	return w.add(p.Op, p, rec, f)
+	return nil
 }
 
 var unusual = regexp.MustCompile(`[^\w.-]+`)

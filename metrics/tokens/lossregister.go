@@ -76,58 +76,40 @@ type scored struct {
 	by      []string // the values of By, the language and the unit
 	scores  []float64
 	refused float64
-	causes  []string
+	causes  []string // without "prompt_"
 }
 
-func (s *scored) refusedShare() float64 { return s.refused / (float64(len(s.scores)) + s.refused) }
+func (s scored) refusedShare() float64 { return s.refused / (float64(len(s.scores)) + s.refused) }
 
 func key(by ...string) string { return strings.Join(by, "\x00") }
 
 // read returns the prompts of a table by the key of what names them; none without the table.
-func (o *LossOptions) read(call *metrics.Call, role string) (map[string]*scored, error) {
-	in, out := tabular.Read(call, role), map[string]*scored{}
-	if in.Frame == nil {
-		return out, nil
-	}
+func (o *LossOptions) read(call *metrics.Call, role string) (map[string]scored, error) {
+	in, out := tabular.Read(call, role), map[string]scored{}
 	values, counts := in.Numbers(o.Value), map[string][]float64{}
 	for _, name := range o.Causes {
-		if in.Frame.Has(name) {
+		if in.Frame != nil && in.Frame.Has(name) {
 			counts[name] = in.Numbers(name)
 		}
 	}
 	for _, prompt := range in.SortedGroups(append(slices.Clone(o.By), o.Language, o.Unit)) {
-		p := &scored{by: prompt.By}
-		out[key(p.by...)] = p
+		p := scored{by: prompt.By}
 		for _, i := range prompt.Rows {
 			if tabular.Outcome(in.Frame, i) == "refused" {
 				p.refused++
 			} else if v := values[i]; !math.IsNaN(v) {
 				p.scores = append(p.scores, v)
 			}
-			for _, name := range o.Causes {
-				if c := counts[name]; c != nil && c[i] > 0 && !slices.Contains(p.causes, name) {
-					p.causes = append(p.causes, name)
-				}
+		}
+		for _, name := range o.Causes {
+			c := counts[name]
+			if c != nil && slices.ContainsFunc(prompt.Rows, func(i int) bool { return c[i] > 0 }) {
+				p.causes = append(p.causes, strings.TrimPrefix(name, "prompt_"))
 			}
 		}
+		out[key(p.by...)] = p
 	}
 	return out, in.Err
-}
-
-// compared returns a prompt with that in the reference language, and the repaired one, which may be nil.
-func (s *scored) compared(reference, repaired *scored) Prompt {
-	p := Prompt{Scores: s.scores, Reference: reference.scores, Refused: s.refusedShare(),
-		ReferenceRefused: reference.refusedShare()}
-	var causes []string
-	for _, c := range s.causes {
-		if !slices.Contains(reference.causes, c) {
-			causes = append(causes, strings.TrimPrefix(c, "prompt_"))
-		}
-	}
-	if p.Causes = strings.Join(causes, " + "); repaired != nil {
-		p.Repaired = repaired.scores
-	}
-	return p
 }
 
 // language are the prompts of a language, compared with the reference language, and what its rows have in common.
@@ -137,7 +119,7 @@ type language struct {
 }
 
 // languages returns the languages of each group.
-func (o *LossOptions) languages(all, repaired map[string]*scored) (out []*language) {
+func (o *LossOptions) languages(all, repaired map[string]scored) (out []*language) {
 	n := len(o.By)
 	for _, at := range slices.Sorted(maps.Keys(all)) {
 		p := all[at]
@@ -148,11 +130,16 @@ func (o *LossOptions) languages(all, repaired map[string]*scored) (out []*langua
 		l := out[len(out)-1]
 		l.Images, l.Refused = l.Images+len(p.scores), l.Refused+int(p.refused)
 		reference := all[key(append(slices.Clone(group), o.Against, unit)...)]
-		if reference == nil || reference.scores == nil || p.scores == nil && p.refused == 0 {
+		if reference.scores == nil || p.scores == nil && p.refused == 0 {
 			l.LeftOut++
 			continue
 		}
-		l.All, l.prompts = l.All+1, append(l.prompts, p.compared(reference, repaired[at]))
+		causes := slices.DeleteFunc(slices.Clone(p.causes), func(c string) bool {
+			return slices.Contains(reference.causes, c)
+		})
+		l.All, l.prompts = l.All+1, append(l.prompts, Prompt{Causes: strings.Join(causes, " + "), Scores: p.scores,
+			Reference: reference.scores, Repaired: repaired[at].scores, Refused: p.refusedShare(),
+			ReferenceRefused: reference.refusedShare()})
 	}
 	return out
 }
