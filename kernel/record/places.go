@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -102,19 +101,4 @@ func resolved(rec store.Record, find func(placed string) (string, error)) (store
 		})
 	})
 	return out, cmp.Or(failed, err)
-}
-
-// here returns the path of this machine for one of a record: files is the user's folder of --files, home the store.
-func here(placed, files, home string) (string, error) {
-	kind, rest, _ := strings.Cut(placed, ":")
-	rest = filepath.FromSlash(path.Clean("/" + rest))
-	switch kind {
-	case "store":
-		return filepath.Join(home, rest), nil
-	case "dataset":
-		name, file, _ := strings.Cut(rest[1:], "/")
-		dir, err := manifest.Find(name, manifest.FindOptions{Home: home})
-		return filepath.Join(dir, file), err
-	}
-	return filepath.Join(files, rest), nil
 }

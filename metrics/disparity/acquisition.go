@@ -138,26 +138,26 @@ func acquiredGroups(ctx context.Context, call *metrics.Call, role string, by []s
 	}
 	f := in.Frame
 	images, copied := f.Images("image"), tabular.Copies(call, role, "")
-	all, failed := make([]*acquired, f.Len()), make([]error, f.Len())
-	fault.Each(f.Len(), func(row int) {
-		if tabular.Outcome(f, row) != "" || images[row].Path == "" || ctx.Err() != nil {
-			return
-		}
-		a, err := acquire(images[row].Path, copied[row])
-		if all[row] = &a; err != nil {
-			failed[row] = tabular.BadRow(f, row, "image", "%v", err)
-		}
-	})
 	of = map[string][]acquired{}
 	for _, g := range groups {
-		name := strings.Join(g.By, ", ")
-		for _, row := range g.Rows {
-			if all[row] != nil {
-				of[name] = append(of[name], *all[row])
+		rows := slices.DeleteFunc(g.Rows, func(row int) bool {
+			return tabular.Outcome(f, row) != "" || images[row].Path == ""
+		})
+		all, failed := make([]acquired, len(rows)), make([]error, len(rows))
+		fault.Each(len(rows), func(i int) {
+			if ctx.Err() != nil {
+				return
 			}
+			if all[i], failed[i] = acquire(images[rows[i]].Path, copied[rows[i]]); failed[i] != nil {
+				failed[i] = tabular.BadRow(f, rows[i], "image", "%v", failed[i])
+			}
+		})
+		if err := cmp.Or(append(failed, ctx.Err())...); err != nil {
+			return nil, nil, err
 		}
+		of[strings.Join(g.By, ", ")] = all
 	}
-	return groups, of, cmp.Or(cmp.Or(failed...), ctx.Err())
+	return groups, of, nil
 }
 
 func computeAcquisition(ctx context.Context, call *metrics.Call, o AcquisitionOptions) (out []AcquisitionRow,
