@@ -173,7 +173,7 @@ func seal(t *testing.T, rec *Record, license string) {
 			e["name"] = license
 		}
 	}
-	must.Do(t, w.put(metadataFile, must.Get(marshal(c))(t)))
+	must.Do(t, w.putJSON(metadataFile, c))
 	must.Do(t, w.writeManifest())
 }
 

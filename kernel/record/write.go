@@ -179,25 +179,20 @@ func (w *writer) add(name string, plan *table.Plan, rec *store.Record, f *table.
 
 func (w *writer) writeResults() error {
 	for _, r := range w.results {
-		data, err := marshal(r)
-		if err == nil {
-			err = errors.Join(w.put(r.file(".json"), data), w.putTable(r.file(".csv"), r.table))
-		}
-		if err != nil {
+		if err := errors.Join(w.putJSON(r.file(".json"), r), w.putTable(r.file(".csv"), r.table)); err != nil {
 			return err
 		}
 	}
 	return w.putTable(conclusionsFile, conclusionsOf(w.results))
 }
 
-// marshal returns a value as indented JSON, with < and & as they are.
-func marshal(v any) ([]byte, error) {
+// putJSON writes a value as indented JSON, with < and & as they are.
+func (w *writer) putJSON(name string, v any) error {
 	var b bytes.Buffer
 	to := json.NewEncoder(&b)
 	to.SetEscapeHTML(false)
 	to.SetIndent("", " ")
-	err := to.Encode(v)
-	return b.Bytes(), err
+	return errors.Join(to.Encode(v), w.put(name, b.Bytes()))
 }
 
 func (w *writer) put(name string, data []byte) error {
