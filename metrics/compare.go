@@ -308,18 +308,12 @@ func (r *runs) resample(ctx context.Context, call *Call, order []scoreOf) ([][]f
 	for i := range out {
 		out[i] = make([]float64, r.o.Resamples)
 	}
-	running, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
 	var mu sync.Mutex
 	done := 0
-	fault.Each(r.o.Resamples, func(n int) {
-		if running.Err() != nil {
-			return
-		}
-		changes, err := r.change(running, halves, n)
+	return out, fault.Until(ctx, r.o.Resamples, func(ctx context.Context, n int) error {
+		changes, err := r.change(ctx, halves, n)
 		if err != nil {
-			stop(fmt.Errorf("in a half of the rows: %w", err))
-			return
+			return fmt.Errorf("in a half of the rows: %w", err)
 		}
 		for i, s := range order {
 			out[i][n] = changes(s)
@@ -328,8 +322,8 @@ func (r *runs) resample(ctx context.Context, call *Call, order []scoreOf) ([][]f
 		defer mu.Unlock()
 		done++
 		call.Report("compare", done, r.o.Resamples)
+		return nil
 	})
-	return out, context.Cause(running)
 }
 
 // change returns the change of the scores in a half-sample.

@@ -36,13 +36,19 @@ func newResult(name string, plan *table.Plan, rec store.Record, f *table.Frame,
 	if err == nil && digest != rec.Result {
 		err = fmt.Errorf("%s changed while it was recorded; run it again", name)
 	}
-	rec.Plan, rec.Computed, rec.Found, rec.Uses, rec.Finished = withoutLines(plan), 0, 0, nil, time.Time{}
+	rec.Plan, rec.Computed, rec.Found, rec.Uses, rec.Finished = plan, 0, 0, nil, time.Time{}
 	if len(rec.Models) == 0 {
 		rec.Device = "" // networks ran on none
 	}
 	rec, err2 := rewritten(rec, hide)
+	if err = cmp.Or(err, err2); err != nil {
+		return nil, err
+	}
+	for p := range rec.Plan.All() {
+		p.Line = "" // of the program that made it, which differs between runs
+	}
 	rec.ID = engine.ResultID(rec.Plan, rec.Inputs)
-	return &Result{Record: rec, Columns: f.Specs(), Name: name, table: plain(f)}, cmp.Or(err, err2)
+	return &Result{Record: rec, Columns: f.Specs(), Name: name, table: plain(f)}, nil
 }
 
 // rewritten returns a record whose JSON is changed, such as its paths.
@@ -52,16 +58,6 @@ func rewritten(rec store.Record, change func(text string) string) (out store.Rec
 		err = json.Unmarshal([]byte(change(string(data))), &out)
 	}
 	return out, err
-}
-
-// withoutLines returns a plan without the lines of the program that made it, which differ between runs.
-func withoutLines(p *table.Plan) *table.Plan {
-	out := *p
-	out.Line, out.Inputs = "", slices.Clone(p.Inputs)
-	for i, in := range out.Inputs {
-		out.Inputs[i] = withoutLines(in)
-	}
-	return &out
 }
 
 // plain returns the columns of a frame that a CSV file holds: texts, numbers, and images as their SHA-256.

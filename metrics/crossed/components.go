@@ -90,11 +90,12 @@ func (d *Design) Components(level float64) ([]Component, error) {
 	}
 	out = append(out, Component{Name: Residual, Variance: chiSquare(rest, 0, free, level), Levels: len(d.values)})
 	sum := 0.0
-	for _, c := range out {
-		sum += max(c.Variance.Value, 0)
+	for i := range out {
+		out[i].Share = max(out[i].Variance.Value, 0)
+		sum += out[i].Share
 	}
 	for i := range out {
-		out[i].Share = max(out[i].Variance.Value, 0) / sum
+		out[i].Share /= sum
 	}
 	return out, nil
 }

@@ -1,7 +1,6 @@
 package disparity
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"image"
@@ -143,16 +142,13 @@ func acquiredGroups(ctx context.Context, call *metrics.Call, role string, by []s
 		rows := slices.DeleteFunc(g.Rows, func(row int) bool {
 			return tabular.Outcome(f, row) != "" || images[row].Path == ""
 		})
-		all, failed := make([]acquired, len(rows)), make([]error, len(rows))
-		fault.Each(len(rows), func(i int) {
-			if ctx.Err() != nil {
-				return
+		all := make([]acquired, len(rows))
+		if err := fault.Until(ctx, len(rows), func(_ context.Context, i int) (err error) {
+			if all[i], err = acquire(images[rows[i]].Path, copied[rows[i]]); err != nil {
+				err = tabular.BadRow(f, rows[i], "image", "%v", err)
 			}
-			if all[i], failed[i] = acquire(images[rows[i]].Path, copied[rows[i]]); failed[i] != nil {
-				failed[i] = tabular.BadRow(f, rows[i], "image", "%v", failed[i])
-			}
-		})
-		if err := cmp.Or(append(failed, ctx.Err())...); err != nil {
+			return err
+		}); err != nil {
 			return nil, nil, err
 		}
 		of[strings.Join(g.By, ", ")] = all

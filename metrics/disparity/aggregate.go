@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"antipode/metrics/internal/tabular"
 )
 
 // regionScore is a score of one region.
@@ -56,7 +58,7 @@ func summarize(values []regionScore) (Aggregate, error) {
 	}
 	a.SD = math.Sqrt(a.Variance)
 	a.Span = a.Best - a.Worst
-	a.Ratio = over(a.Best, a.Worst)
+	a.Ratio = tabular.Ratio(a.Best, a.Worst)
 	return a, nil
 }
 
@@ -78,14 +80,6 @@ func sortedByRegion(values []regionScore) ([]regionScore, error) {
 	return sorted, nil
 }
 
-// over returns a / b, or NaN if b is 0.
-func over(a, b float64) float64 {
-	if b == 0 {
-		return math.NaN()
-	}
-	return a / b
-}
-
 // components are the scores of objects and backgrounds by region.
 type components struct {
 	ObjectPrecision, ObjectCoverage         []regionScore
@@ -104,7 +98,7 @@ func candidates(d components) ([]DisparityRatioRow, error) {
 		return nil, err
 	}
 	of := func(name, formula string, background, object float64) DisparityRatioRow {
-		return DisparityRatioRow{name, formula, over(background, object), background, object}
+		return DisparityRatioRow{name, formula, tabular.Ratio(background, object), background, object}
 	}
 	return []DisparityRatioRow{
 		of("ratio-of-ratios, coverage", "(best / worst, background) / (best / worst, object)", s.bc.Ratio,
@@ -118,7 +112,7 @@ func candidates(d components) ([]DisparityRatioRow, error) {
 // decimals, "52%", "-2%", "n/a".
 func changeOf(of, region string, original, changed float64) TemplateDeltaRow {
 	r := TemplateDeltaRow{Of: of, Region: region, Percent: "n/a", Original: original, Changed: changed,
-		Delta: changed - original, DeltaPercent: over(100*(changed-original), original)}
+		Delta: changed - original, DeltaPercent: tabular.Ratio(100*(changed-original), original)}
 	if !math.IsNaN(r.DeltaPercent) {
 		r.Percent = fmt.Sprintf("%.0f%%", math.Round(r.DeltaPercent)+0) // + 0 turns −0 into 0
 	}

@@ -6,7 +6,11 @@
 // against English between the tokenizer, refusals and the generator; [Attribute] is the pure function.
 package tokens
 
-import "math"
+import (
+	"math"
+
+	"antipode/metrics/internal/tabular"
+)
 
 // Text counts the tokens of a text.
 type Text struct {
@@ -52,14 +56,7 @@ func Summarize(texts []Text) (s Summary) {
 			s.TextsUnknown++
 		}
 	}
-	s.PerWord, s.PerCharacter = ratio(s.Tokens, s.Words), ratio(s.Tokens, characters)
-	s.UnknownShare, s.CutShare = ratio(unknown, s.Tokens), ratio(cut, s.Tokens)
+	s.PerWord, s.PerCharacter = tabular.Ratio(s.Tokens, s.Words), tabular.Ratio(s.Tokens, characters)
+	s.UnknownShare, s.CutShare = tabular.Ratio(unknown, s.Tokens), tabular.Ratio(cut, s.Tokens)
 	return s
-}
-
-func ratio(a, b float64) float64 {
-	if b == 0 {
-		return math.NaN()
-	}
-	return a / b
 }
