@@ -114,20 +114,19 @@ type listing struct{ sha256, size string }
 // list returns the files of a record by their names with slashes. What is no file is an error.
 func list(dir string) (files map[string]listing, err error) {
 	files = map[string]listing{}
-	err = filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
+	err = fs.WalkDir(os.DirFS(dir), ".", func(name string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			return err
 		}
-		rel, err := filepath.Rel(dir, name)
-		info, infoErr := e.Info()
-		if err = errors.Join(err, infoErr); err == nil && !info.Mode().IsRegular() {
-			err = fmt.Errorf("%s: not a file", rel)
+		info, err := e.Info()
+		if err == nil && !info.Mode().IsRegular() {
+			err = fmt.Errorf("%s: not a file", name)
 		}
 		if err != nil {
 			return err
 		}
-		sum, err := store.HashFile(name)
-		files[filepath.ToSlash(rel)] = listing{sum, fmt.Sprint(info.Size())}
+		sum, err := store.HashFile(filepath.Join(dir, filepath.FromSlash(name)))
+		files[name] = listing{sum, fmt.Sprint(info.Size())}
 		return err
 	})
 	return files, err

@@ -138,8 +138,8 @@ func readResult(name string, data, rows []byte) (*Result, error) {
 	return r, err
 }
 
-// conclusions returns the verdicts of a result's table whose rows have these names, with the signs of the gaps that they
-// flag.
+// conclusions returns the verdicts of a result's table, whose rows have these names, with the signs of the gaps that
+// they flag.
 func conclusions(result string, f *table.Frame, names []string) *table.Frame {
 	out := table.NewFrame(datasets.Columns("result:text", "row:text", "column:text", "value:text"))
 	for row, name := range names {

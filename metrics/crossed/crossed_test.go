@@ -48,7 +48,8 @@ func TestGolden(t *testing.T) {
 			t.Errorf("%s: %d components, want %d", g.Name, len(components), len(g.Components))
 		}
 		for _, c := range components {
-			if want, ok := g.Components[c.Name]; g.Components != nil && (!ok || math.Abs(c.Variance.Value-want) > 1e-9) {
+			want, ok := g.Components[c.Name]
+			if g.Components != nil && (!ok || math.Abs(c.Variance.Value-want) > 1e-9) {
 				t.Errorf("%s: %s is %v, want %v", g.Name, c.Name, c.Variance.Value, want)
 			}
 			if v := c.Variance; !(v.Low <= max(v.Value, 0) && max(v.Value, 0) <= v.High) {

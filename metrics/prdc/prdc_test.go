@@ -376,8 +376,8 @@ func TestLimits(t *testing.T) {
 	if r := compute(t, Sets{line, [][]float32{nil, nil}}, Options{}); r.Precision != 0 || r.Coverage != 0 {
 		t.Errorf("misses only: %+v", r.Scores)
 	}
-	if r := compute(t, Sets{[][]float32{{0}, {0}, {5}, {9}, {12}}, [][]float32{{0}}}, Options{K: 1}); r.ZeroRadii != 2 ||
-		r.Inside[0] != 0 {
+	copies := Sets{[][]float32{{0}, {0}, {5}, {9}, {12}}, [][]float32{{0}}}
+	if r := compute(t, copies, Options{K: 1}); r.ZeroRadii != 2 || r.Inside[0] != 0 {
 		t.Errorf("duplicates: %+v", r)
 	}
 	if r := compute(t, Sets{line, line[:2]}, Options{Recall: true}); !math.IsNaN(r.Recall) {
