@@ -125,6 +125,17 @@ func (u unit) cell() string {
 // scoreOf identifies a score: its subject and column.
 type scoreOf [2]string
 
+// scoreValues are the values of scores.
+type scoreValues map[scoreOf]float64
+
+// of returns a value, NaN for none.
+func (s scoreValues) of(score scoreOf) float64 {
+	if v, known := s[score]; known {
+		return v
+	}
+	return math.NaN()
+}
+
 func computeCompare(ctx context.Context, call *Call, o CompareOptions) (out []CompareRow, err error) {
 	r := &runs{o: o, both: [2]*table.Frame{call.Inputs["a"], call.Inputs["b"]}, fixed: chain.Fixed(call)}
 	if r.plan, err = chain.Compile(o.Audit, len(r.fixed)); err != nil {
@@ -145,7 +156,7 @@ func computeCompare(ctx context.Context, call *Call, o CompareOptions) (out []Co
 	}
 	r.call = &Call{Neighbors: chain.NewNeighbors(r.fixed)}
 	var order []scoreOf
-	var values [2]map[scoreOf]float64
+	var values [2]scoreValues
 	for i, name := range []string{"a", "b"} {
 		noted := &Call{Neighbors: r.call.Neighbors, Read: call.Read, Note: func(format string, args ...any) {
 			call.Notef("%s: %s", name, fmt.Sprintf(format, args...))
@@ -240,7 +251,7 @@ func (r *runs) readUnits() error {
 
 // evaluate computes the scores of rows of a table.
 func (r *runs) evaluate(ctx context.Context, call *Call, side int, rows *table.Frame,
-	plan *table.Plan) (order []scoreOf, values map[scoreOf]float64, err error) {
+	plan *table.Plan) (order []scoreOf, values scoreValues, err error) {
 	f, err := call.Evaluate(ctx, plan, append([]*table.Frame{rows}, r.fixed...)...)
 	if err != nil {
 		return nil, nil, fmt.Errorf("table %q: %w", string(rune('a'+side)), err)
@@ -265,7 +276,7 @@ func (r *runs) evaluate(ctx context.Context, call *Call, side int, rows *table.F
 		}
 	}
 	subjects, err := chain.Subjects(f, subject)
-	values = map[scoreOf]float64{}
+	values = scoreValues{}
 	for _, score := range scores {
 		c, bad := f.Need(score, table.KindNumber)
 		if err = cmp.Or(err, bad); err != nil {
@@ -297,18 +308,12 @@ func (r *runs) resample(ctx context.Context, call *Call, order []scoreOf) ([][]f
 	for i := range out {
 		out[i] = make([]float64, r.o.Resamples)
 	}
-	running, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
 	var mu sync.Mutex
 	done := 0
-	fault.Each(r.o.Resamples, func(n int) {
-		if running.Err() != nil {
-			return
-		}
-		changes, err := r.change(running, halves, n)
+	return out, fault.Until(ctx, r.o.Resamples, func(ctx context.Context, n int) error {
+		changes, err := r.change(ctx, halves, n)
 		if err != nil {
-			stop(fmt.Errorf("in a half of the rows: %w", err))
-			return
+			return fmt.Errorf("in a half of the rows: %w", err)
 		}
 		for i, s := range order {
 			out[i][n] = changes(s)
@@ -317,13 +322,13 @@ func (r *runs) resample(ctx context.Context, call *Call, order []scoreOf) ([][]f
 		defer mu.Unlock()
 		done++
 		call.Report("compare", done, r.o.Resamples)
+		return nil
 	})
-	return out, context.Cause(running)
 }
 
 // change returns the change of the scores in a half-sample.
 func (r *runs) change(ctx context.Context, halves *interval.Samples, n int) (func(scoreOf) float64, error) {
-	var values [2]map[scoreOf]float64
+	var values [2]scoreValues
 	for side, f := range r.both {
 		var rows []int
 		for i, u := range r.units {
@@ -337,18 +342,11 @@ func (r *runs) change(ctx context.Context, halves *interval.Samples, n int) (fun
 			return nil, err
 		}
 	}
-	return func(s scoreOf) float64 {
-		a, known := values[0][s]
-		b, both := values[1][s]
-		if !known || !both {
-			return math.NaN()
-		}
-		return b - a
-	}, nil
+	return func(s scoreOf) float64 { return values[1].of(s) - values[0].of(s) }, nil
 }
 
 // verdicts returns the rows of the result.
-func (r *runs) verdicts(order []scoreOf, values [2]map[scoreOf]float64, samples [][]float64) ([]CompareRow, error) {
+func (r *runs) verdicts(order []scoreOf, values [2]scoreValues, samples [][]float64) ([]CompareRow, error) {
 	var out []CompareRow
 	var bounded []int // rows with an interval
 	var equal []bool
@@ -356,12 +354,7 @@ func (r *runs) verdicts(order []scoreOf, values [2]map[scoreOf]float64, samples 
 	var halves [][]float64
 	for i, s := range order {
 		row := &CompareRow{Subject: s[0], Score: s[1], Verdict: interval.Undecided, Better: r.o.Better,
-			A: math.NaN(), B: math.NaN()}
-		for side, to := range []*float64{&row.A, &row.B} {
-			if v, known := values[side][s]; known {
-				*to = v
-			}
-		}
+			A: values[0].of(s), B: values[1].of(s)}
 		row.Change = Exact(row.B - row.A)
 		f, same := r.count(row)
 		if row.Paired+row.OnlyA+row.OnlyB == 0 {

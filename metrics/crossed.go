@@ -5,10 +5,10 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"antipode/datasets"
-	"antipode/datasets/table"
 	"antipode/metrics/crossed"
 	"antipode/metrics/internal/tabular"
 )
@@ -24,12 +24,9 @@ type CrossedOptions struct {
 
 // VarianceComponentsRow is a row of [VarianceComponents].
 type VarianceComponentsRow struct {
-	Component string   `column:"component" help:"a column, a pair of columns (×), one in another (in), or residual"`
-	Variance  Estimate `column:"variance" unit:"the values', squared" range:"[0, ∞)"`
-	Share     float64  `column:"share" range:"[0, 1]" help:"of the sum of all components"`
-	Levels    int      `column:"n_levels" help:"different values, or pairs of values"`
-	Used      int      `column:"n_used" unit:"rows"`
-	Interval  string   `column:"interval"`
+	crossed.Component
+	Used     int    `column:"n_used" unit:"rows"`
+	Interval string `column:"interval"`
 }
 
 var (
@@ -61,20 +58,15 @@ func computeVarianceComponents(_ context.Context, call *Call, o CrossedOptions) 
 	if err != nil {
 		return nil, err
 	}
-	sum := 0.0
 	var negative []string
 	for _, c := range components {
-		if sum += max(c.Variance, 0); c.Variance < 0 {
-			negative = append(negative, c.Name)
+		if c.Variance.Value < 0 {
+			negative, c.Variance.Value = append(negative, c.Name), 0
 		}
+		out = append(out, VarianceComponentsRow{c, d.Len(), fmt.Sprintf("%.4g %% chi-square interval", 100*o.Level)})
 	}
 	if len(negative) > 0 {
 		call.Notef("%d negative estimates are reported as 0: %s", len(negative), strings.Join(negative, ", "))
-	}
-	for _, c := range components {
-		v := max(c.Variance, 0)
-		out = append(out, VarianceComponentsRow{c.Name, Estimate{Value: v, Low: c.Low, High: c.High}, v / sum, c.Levels,
-			d.Len(), fmt.Sprintf("%.4g %% chi-square interval", 100*o.Level)})
 	}
 	return out, nil
 }
@@ -86,28 +78,6 @@ func (o CrossedOptions) read(call *Call) (d *crossed.Design, groups [][]string, 
 	if err = cmp.Or(in.Err, err); err != nil {
 		return nil, nil, err
 	}
-	by := make([]string, len(values)) // the group of each row
-	var missing GroupNotes
-	for _, g := range in.Groups(o.By) {
-		left := 0
-		for _, i := range g.Rows {
-			if by[i] = strings.Join(g.By, "\x00"); math.IsNaN(values[i]) {
-				left++
-			}
-		}
-		if left > 0 {
-			missing.Add("%d rows have no value and are left out (bounds says what they could change)",
-				strings.Join(g.By, "/"), left)
-		}
-	}
-	missing.AddTo(call, o.By...)
-	factors := []crossed.Factor{{Name: strings.Join(o.By, " and "), Levels: by}}
-	for _, name := range o.Over {
-		factors = append(factors, crossed.Factor{Name: name, Levels: in.Texts(name)})
-	}
-	if in.Err != nil {
-		return nil, nil, in.Err
-	}
 	var rows []int // with a value
 	var used []float64
 	for i, v := range values {
@@ -115,40 +85,49 @@ func (o CrossedOptions) read(call *Call) (d *crossed.Design, groups [][]string, 
 			rows, used = append(rows, i), append(used, v)
 		}
 	}
+	var missing GroupNotes
+	for _, g := range in.Groups(o.By) {
+		left := slices.DeleteFunc(g.Rows, func(i int) bool { return !math.IsNaN(values[i]) })
+		if len(left) > 0 {
+			missing.Add("%d rows have no value and are left out (bounds says what they could change)",
+				strings.Join(g.By, "/"), len(left))
+		}
+	}
+	missing.AddTo(call, o.By...)
+	in.Frame = in.Frame.Pick(rows)
+	factors := []crossed.Factor{{Name: strings.Join(o.By, " and "), Levels: make([]string, len(rows))}}
+	for _, g := range in.Groups(o.By) {
+		groups = append(groups, g.By)
+		for _, i := range g.Rows {
+			factors[0].Levels[i] = strings.Join(g.By, "\x00")
+		}
+	}
+	for _, name := range o.Over {
+		factors = append(factors, crossed.Factor{Name: name, Levels: in.Texts(name)})
+	}
+	if in.Err != nil {
+		return nil, nil, in.Err
+	}
 	if len(used) < 2 {
 		return nil, nil, fmt.Errorf("%d rows have a value in column %q; two are needed", len(used), o.Value)
 	}
-	var varied []crossed.Factor
-	for at, f := range factors {
-		levels := table.TextColumn(f.Name, f.Levels)
-		f.Levels = levels.Pick(rows).Texts
-		known := map[string]bool{}
-		for _, level := range f.Levels {
-			if at == 0 && !known[level] {
-				groups = append(groups, strings.Split(level, "\x00"))
-			}
-			known[level] = true
-		}
-		if len(known) > 1 {
-			varied = append(varied, f)
-		} else {
+	varied := slices.DeleteFunc(factors, func(f crossed.Factor) bool {
+		one := len(slices.Compact(slices.Sorted(slices.Values(f.Levels)))) == 1
+		if one {
 			call.Notef("%s has one value: nothing is said about other ones", f.Name)
 		}
-	}
+		return one
+	})
 	d, err = crossed.NewDesign(used, varied...)
 	return d, groups, err
 }
 
 // CrossedGapsRow is a row of [CrossedGaps].
 type CrossedGapsRow struct {
-	Group    Group
-	Over     string   `column:"over" help:"rows: other images and answers for the same values; a column: other values of it; all: of all columns"`
-	Gap      Estimate `column:"gap" unit:"the values'" help:"mean of the group − mean of the other groups' means"`
-	Flagged  bool     `column:"flagged" help:"the interval, which holds for all groups at once, excludes 0"`
-	Same     float64  `column:"same_sign" range:"[0, 1]" help:"share of the column's values within which the gap has the same sign"`
-	Levels   int      `column:"n_levels" help:"values of the column; of all, the smallest number"`
-	Used     int      `column:"n_used" unit:"rows"`
-	Interval string   `column:"interval"`
+	Group Group
+	crossed.Over
+	Used     int    `column:"n_used" unit:"rows"`
+	Interval string `column:"interval"`
 }
 
 var crossedGaps = Define(Definition[CrossedOptions, CrossedGapsRow]{
@@ -177,9 +156,8 @@ func computeCrossedGaps(_ context.Context, call *Call, o CrossedOptions) (out []
 	}
 	for g, ways := range d.Gaps(o.Level) {
 		for _, w := range ways {
-			out = append(out, CrossedGapsRow{Group: groups[g], Over: w.Name, Gap: Estimate{Value: w.Gap, Low: w.Low,
-				High: w.High}, Flagged: w.Low > 0 || w.High < 0, Same: w.Same, Levels: w.Levels, Used: d.Len(),
-				Interval: fmt.Sprintf("%.4g %% for all groups at once, clustered", 100*o.Level)})
+			out = append(out, CrossedGapsRow{groups[g], w, d.Len(),
+				fmt.Sprintf("%.4g %% for all groups at once, clustered", 100*o.Level)})
 		}
 	}
 	return out, nil

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"antipode/audits"
@@ -26,30 +27,26 @@ type choice struct {
 // become, which patches are the object's, k and the boundary of the balls, and the treatment of images without a mask.
 func (a Audit) choices() []choice {
 	out := []choice{{Configured, func(*Audit) {}}}
-	patches := "any"
+	patches := []string{"any", "resized"}
 	if a.publicCode() {
-		patches = "resized"
+		slices.Reverse(patches)
 	}
 	for _, c := range []struct {
-		name, now string
-		field     func(*Audit) *string
-		values    []string
+		name   string
+		field  func(*Audit) *string
+		values []string // the default first
 	}{
-		{"masking", cmp.Or(a.Embedding.Masking, "drop"), func(a *Audit) *string { return &a.Embedding.Masking },
-			[]string{"drop", "neginf", "zeroprob"}},
-		{"fill", cmp.Or(a.Embedding.Fill, "none"), func(a *Audit) *string { return &a.Embedding.Fill },
-			[]string{"none", "white", "black"}},
-		{"patches", cmp.Or(a.Embedding.PatchRule, patches), func(a *Audit) *string { return &a.Embedding.PatchRule },
-			[]string{"any", "resized"}},
-		{"boundary", cmp.Or(a.Comparison.Boundary, "<"), func(a *Audit) *string { return &a.Comparison.Boundary },
-			[]string{"<", "<="}},
-		{"unmasked", cmp.Or(a.Comparison.Unmasked, "profile"), func(a *Audit) *string { return &a.Comparison.Unmasked },
+		{"masking", func(a *Audit) *string { return &a.Embedding.Masking }, []string{"drop", "neginf", "zeroprob"}},
+		{"fill", func(a *Audit) *string { return &a.Embedding.Fill }, []string{"none", "white", "black"}},
+		{"patches", func(a *Audit) *string { return &a.Embedding.PatchRule }, patches},
+		{"boundary", func(a *Audit) *string { return &a.Comparison.Boundary }, []string{"<", "<="}},
+		{"unmasked", func(a *Audit) *string { return &a.Comparison.Unmasked },
 			[]string{"profile", "miss", "full-image", "drop", "zero-vector"}},
-		{"unmasked_real", cmp.Or(a.Comparison.UnmaskedReal, "profile"),
-			func(a *Audit) *string { return &a.Comparison.UnmaskedReal }, []string{"profile", "full-image"}},
+		{"unmasked_real", func(a *Audit) *string { return &a.Comparison.UnmaskedReal },
+			[]string{"profile", "full-image"}},
 	} {
 		for _, v := range c.values {
-			if v != c.now {
+			if v != cmp.Or(*c.field(&a), c.values[0]) {
 				out = append(out, choice{c.name + " " + v, func(a *Audit) { *c.field(a) = v }})
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -56,11 +57,24 @@ func (p *Plan) Resolved(ctx context.Context) (*Plan, error) {
 	return resolve(p)
 }
 
+// All yields the plans that the plan reads, each after its own inputs, and the plan itself.
+func (p *Plan) All() iter.Seq[*Plan] {
+	return func(yield func(*Plan) bool) {
+		for _, in := range p.Inputs {
+			for q := range in.All() {
+				if !yield(q) {
+					return
+				}
+			}
+		}
+		yield(p)
+	}
+}
+
 // AllSecrets lists the Secrets of the plan and of its inputs.
-func (p *Plan) AllSecrets() []string {
-	names := slices.Clone(p.Secrets)
-	for _, in := range p.Inputs {
-		names = append(names, in.AllSecrets()...)
+func (p *Plan) AllSecrets() (names []string) {
+	for q := range p.All() {
+		names = append(names, q.Secrets...)
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
@@ -68,15 +82,14 @@ func (p *Plan) AllSecrets() []string {
 
 // Files lists the names of the files and folders that the plan and its inputs read, without their folders.
 func (p *Plan) Files() (names []string) {
-	var source struct{ Path string }
-	if len(p.Inputs) == 0 && json.Unmarshal(p.Args, &source) == nil && source.Path != "" {
-		if strings.Contains(source.Path, "://") { // without the options of a URL
-			source.Path, _, _ = strings.Cut(source.Path, "?")
+	for q := range p.All() {
+		var source struct{ Path string }
+		if len(q.Inputs) == 0 && json.Unmarshal(q.Args, &source) == nil && source.Path != "" {
+			if strings.Contains(source.Path, "://") { // without the options of a URL
+				source.Path, _, _ = strings.Cut(source.Path, "?")
+			}
+			names = append(names, filepath.Base(source.Path))
 		}
-		names = append(names, filepath.Base(source.Path))
-	}
-	for _, in := range p.Inputs {
-		names = append(names, in.Files()...)
 	}
 	slices.Sort(names)
 	return slices.Compact(names)

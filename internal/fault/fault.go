@@ -2,6 +2,7 @@
 package fault
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"runtime"
@@ -80,4 +81,19 @@ func Each(n int, f func(i int)) {
 		})
 	}
 	wait.Wait()
+}
+
+// Until is [Each] for calls that can fail: after an error, which it returns, or when the context ends, no call begins,
+// and the context of those that run has ended.
+func Until(ctx context.Context, n int, f func(ctx context.Context, i int) error) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	Each(n, func(i int) {
+		if ctx.Err() == nil {
+			if err := f(ctx, i); err != nil {
+				stop(err)
+			}
+		}
+	})
+	return context.Cause(ctx)
 }

@@ -168,18 +168,15 @@ func verify(ctx context.Context, s *store.Store, id string) error {
 }
 
 // notRepeatable reports that a plan has images by an API whose model was shut down, "" if it has none.
-func notRepeatable(p *table.Plan, now time.Time) string {
-	var a gomlxmodels.GenerateArgs
-	if p.Op == gomlxmodels.GenerateOp && json.Unmarshal(p.Args, &a) == nil {
-		if model, api := strings.CutPrefix(a.Model, gomlxmodels.API); api {
-			if date := apimodel.ShutDown(model, a.API.BaseURL, now); date != "" {
-				return "not repeatable: model shut down " + date
+func notRepeatable(plan *table.Plan, now time.Time) string {
+	for p := range plan.All() {
+		var a gomlxmodels.GenerateArgs
+		if p.Op == gomlxmodels.GenerateOp && json.Unmarshal(p.Args, &a) == nil {
+			if model, api := strings.CutPrefix(a.Model, gomlxmodels.API); api {
+				if date := apimodel.ShutDown(model, a.API.BaseURL, now); date != "" {
+					return "not repeatable: model shut down " + date
+				}
 			}
-		}
-	}
-	for _, in := range p.Inputs {
-		if mark := notRepeatable(in, now); mark != "" {
-			return mark
 		}
 	}
 	return ""

@@ -2,13 +2,13 @@ package record
 
 import (
 	"bytes"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -40,24 +40,22 @@ func Open(dir string) (*Record, error) {
 		r.say("", err)
 	}
 	r.checkFiles(files)
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		stem, isResult := strings.CutPrefix(strings.TrimSuffix(name, ".json"), "results/")
-		if !isResult || !strings.HasSuffix(name, ".json") {
-			continue
-		}
-		res, err := readResult(stem, r.data(name), r.data("results/"+stem+".csv"))
+	results, _ := fs.Glob(os.DirFS(dir), "results/*.json")
+	for _, name := range results {
+		stem := strings.TrimSuffix(name, ".json")
+		res, err := readResult(path.Base(stem), r.data(name), r.data(stem+".csv"))
 		if r.say(name, err); err == nil {
 			r.Results = append(r.Results, res)
 		}
 	}
-	if want, err := listed(r.Results); err != nil || !bytes.Equal(want, r.data(conclusionsFile)) {
+	if want, err := encode(conclusionsOf(r.Results)); err != nil || !bytes.Equal(want, r.data(conclusionsFile)) {
 		r.say(conclusionsFile, errors.New("not the conclusions of the results"))
 	}
-	rows, err := csv.NewReader(bytes.NewReader(r.data(filesFile))).ReadAll()
+	listed, err := decode(r.data(filesFile), fileColumns)
 	r.say(filesFile, err)
-	for _, row := range rows {
-		if len(row) == 3 && row[2] == "read" {
-			r.read[row[0]] = row[1]
+	for row := range listed.Len() {
+		if listed.Texts("from")[row] == "read" {
+			r.read[listed.Texts("file")[row]] = listed.Texts("sha256")[row]
 		}
 	}
 	return r, nil
@@ -116,20 +114,19 @@ type listing struct{ sha256, size string }
 // list returns the files of a record by their names with slashes. What is no file is an error.
 func list(dir string) (files map[string]listing, err error) {
 	files = map[string]listing{}
-	err = filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
+	err = fs.WalkDir(os.DirFS(dir), ".", func(name string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			return err
 		}
-		rel, err := filepath.Rel(dir, name)
-		info, infoErr := e.Info()
-		if err = errors.Join(err, infoErr); err == nil && !info.Mode().IsRegular() {
-			err = fmt.Errorf("%s: not a file", rel)
+		info, err := e.Info()
+		if err == nil && !info.Mode().IsRegular() {
+			err = fmt.Errorf("%s: not a file", name)
 		}
 		if err != nil {
 			return err
 		}
-		sum, err := store.HashFile(name)
-		files[filepath.ToSlash(rel)] = listing{sum, fmt.Sprint(info.Size())}
+		sum, err := store.HashFile(filepath.Join(dir, filepath.FromSlash(name)))
+		files[name] = listing{sum, fmt.Sprint(info.Size())}
 		return err
 	})
 	return files, err

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -144,18 +145,18 @@ func apart(x, y *table.Column) (by float64, n int) {
 // changes compares the conclusions of a result with those of its recomputed rows. It adds those that differ, and
 // returns how many there were, and how many differ.
 func (p *Report) changes(r *Result, is *table.Frame, names []string) (n, changed int) {
-	before, was := conclusions(r.table, rowNames(r.table))
-	after, now := conclusions(is, names)
-	for _, at := range after {
-		if _, known := was[at]; !known {
-			before = append(before, at)
+	was, now := conclusions(r.Name, r.table, rowNames(r.table)), conclusions(r.Name, is, names)
+	pairs, by, _ := table.Match(was, now, []string{"row", "column"}) // rows have names of their own
+	for _, at := range pairs {
+		before, after := was.Pick(at[:1]), now.Pick(at[1:])
+		cells := []string{r.Name}
+		for _, name := range by {
+			cells = append(cells, cmp.Or(before.Texts(name)[0], after.Texts(name)[0]))
 		}
-	}
-	for _, at := range before {
-		if was[at] != now[at] {
-			p.Changes.Add([]string{r.Name, at[0], at[1], was[at], now[at]})
+		if a, b := before.Texts("value")[0], after.Texts("value")[0]; a != b {
+			p.Changes.Add(append(cells, a, b))
 			changed++
 		}
 	}
-	return len(was), changed
+	return was.Len(), changed
 }

@@ -65,12 +65,8 @@ func (w *writer) writeMetadata() error {
 			"description": cmp.Or(about[name], "part of the executed notebook"), "sha256": w.files[name].sha256,
 			"contentSize": w.files[name].size, "encodingFormat": mediaTypes[strings.ToLower(path.Ext(name))]})
 	}
-	data, err := marshal(crate{[]string{specification + "/context", "https://w3id.org/ro/terms/workflow-run/context"},
-		slices.Concat(w.contextual(files), w.used, files)})
-	if err != nil {
-		return err
-	}
-	return w.put(metadataFile, data)
+	return w.putJSON(metadataFile, crate{[]string{specification + "/context",
+		"https://w3id.org/ro/terms/workflow-run/context"}, slices.Concat(w.contextual(files), w.used, files)})
 }
 
 // contextual returns the entities of the crate itself, the run, the software and the machine.

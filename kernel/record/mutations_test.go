@@ -173,8 +173,8 @@ func seal(t *testing.T, rec *Record, license string) {
 			e["name"] = license
 		}
 	}
-	must.Do(t, w.put(metadataFile, must.Get(marshal(c))(t)))
-	must.Get(w.writeManifest())(t)
+	must.Do(t, w.putJSON(metadataFile, c))
+	must.Do(t, w.writeManifest())
 }
 
 // TestForgeries: a change after which every digest of the record is computed again is found by recomputing, or, where

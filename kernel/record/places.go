@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 
 	"antipode/datasets/manifest"
+	"antipode/kernel/backend/store"
 )
 
 // places are folders of the machine and what they are called in a record:
@@ -88,34 +88,17 @@ func (p places) hide(text string) string {
 // placed is a path in a place, in JSON.
 var placed = regexp.MustCompile(`"(exec:)?((?:notebook|store|dataset|files):[^"\\]*)"`)
 
-// resolved returns a result whose paths are those of this machine, which find returns.
-func (r *Result) resolved(find func(placed string) (string, error)) (*Result, error) {
+// resolved returns a record whose paths are those of this machine, which find returns.
+func resolved(rec store.Record, find func(placed string) (string, error)) (store.Record, error) {
 	var failed error
-	out, err := r.rewritten(func(text string) string {
+	out, err := rewritten(rec, func(text string) string {
 		return placed.ReplaceAllStringFunc(text, func(quoted string) string {
 			parts := placed.FindStringSubmatch(quoted)
 			name, err := find(parts[2])
-			if err != nil {
-				failed = err
-			}
+			failed = cmp.Or(err, failed)
 			here, _ := json.Marshal(parts[1] + name)
 			return string(here)
 		})
 	})
 	return out, cmp.Or(failed, err)
-}
-
-// here returns the path of this machine for one of a record: files is the user's folder of --files, home the store.
-func here(placed, files, home string) (string, error) {
-	kind, rest, _ := strings.Cut(placed, ":")
-	rest = filepath.FromSlash(path.Clean("/" + rest))
-	switch kind {
-	case "store":
-		return filepath.Join(home, rest), nil
-	case "dataset":
-		name, file, _ := strings.Cut(rest[1:], "/")
-		dir, err := manifest.Find(name, manifest.FindOptions{Home: home})
-		return filepath.Join(dir, file), err
-	}
-	return filepath.Join(files, rest), nil
 }

@@ -2,8 +2,10 @@ package record
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -27,38 +29,35 @@ type Result struct {
 
 func (r *Result) file(ext string) string { return path.Join("results", r.Name+ext) }
 
-// newResult returns the record of rows that a run record describes.
-func newResult(name string, plan *table.Plan, rec *store.Record, f *table.Frame) (*Result, error) {
+// newResult returns the record of rows that a run record describes; hide changes paths in its JSON.
+func newResult(name string, plan *table.Plan, rec store.Record, f *table.Frame,
+	hide func(text string) string) (*Result, error) {
 	digest, err := store.FrameDigest(f)
 	if err == nil && digest != rec.Result {
 		err = fmt.Errorf("%s changed while it was recorded; run it again", name)
 	}
-	r := &Result{Record: *rec, Columns: f.Specs(), Name: name, table: plain(f)}
-	r.Plan, r.Computed, r.Found, r.Uses, r.Finished = withoutLines(plan), 0, 0, nil, time.Time{}
-	if len(r.Models) == 0 {
-		r.Device = "" // networks ran on none
+	rec.Plan, rec.Computed, rec.Found, rec.Uses, rec.Finished = plan, 0, 0, nil, time.Time{}
+	if len(rec.Models) == 0 {
+		rec.Device = "" // networks ran on none
 	}
-	return r, err
-}
-
-// rewritten returns a result whose JSON is changed, such as its paths.
-func (r *Result) rewritten(change func(text string) string) (*Result, error) {
-	data, err := json.Marshal(r)
-	if err != nil {
+	rec, err2 := rewritten(rec, hide)
+	if err = cmp.Or(err, err2); err != nil {
 		return nil, err
 	}
-	out := &Result{Name: r.Name, table: r.table}
-	return out, json.Unmarshal([]byte(change(string(data))), out)
+	for p := range rec.Plan.All() {
+		p.Line = "" // of the program that made it, which differs between runs
+	}
+	rec.ID = engine.ResultID(rec.Plan, rec.Inputs)
+	return &Result{Record: rec, Columns: f.Specs(), Name: name, table: plain(f)}, nil
 }
 
-// withoutLines returns a plan without the lines of the program that made it, which differ between runs.
-func withoutLines(p *table.Plan) *table.Plan {
-	out := *p
-	out.Line, out.Inputs = "", slices.Clone(p.Inputs)
-	for i, in := range out.Inputs {
-		out.Inputs[i] = withoutLines(in)
+// rewritten returns a record whose JSON is changed, such as its paths.
+func rewritten(rec store.Record, change func(text string) string) (out store.Record, err error) {
+	data, err := json.Marshal(rec)
+	if err == nil {
+		err = json.Unmarshal([]byte(change(string(data))), &out)
 	}
-	return &out
+	return out, err
 }
 
 // plain returns the columns of a frame that a CSV file holds: texts, numbers, and images as their SHA-256.
@@ -89,6 +88,36 @@ func encode(f *table.Frame) ([]byte, error) {
 	return b.Bytes(), err
 }
 
+// decode reads a frame with these columns that [encode] wrote.
+func decode(data []byte, columns []table.ColumnSpec) (*table.Frame, error) {
+	f := plain(table.NewFrame(columns))
+	in := csv.NewReader(bytes.NewReader(data))
+	in.FieldsPerRecord = len(f.Columns)
+	lines, err := in.ReadAll()
+	if err == nil && len(lines) == 0 && len(f.Columns) > 0 {
+		err = errors.New("it has no line")
+	}
+	if err != nil {
+		return nil, err
+	}
+	for i := range f.Columns {
+		c := &f.Columns[i]
+		if is := lines[0][i]; is != c.Name {
+			return nil, fmt.Errorf("column %d is %q instead of %q", i+1, is, c.Name)
+		}
+		texts := table.TextColumn(c.Name, nil)
+		for _, line := range lines[1:] {
+			texts.Texts = append(texts.Texts, line[i])
+		}
+		as, err := texts.As(c.Kind)
+		if err != nil {
+			return nil, err
+		}
+		*c = *as
+	}
+	return plain(f), nil // without the spelling of numbers
+}
+
 // readResult reads a result and its rows, and checks that they fit together.
 func readResult(name string, data, rows []byte) (*Result, error) {
 	r := &Result{Name: name}
@@ -103,42 +132,16 @@ func readResult(name string, data, rows []byte) (*Result, error) {
 	if r.Plan == nil || r.Plan.Check() != nil || engine.ResultID(r.Plan, r.Inputs) != r.ID {
 		return nil, fmt.Errorf("its plan and inputs have not the id %.12s", r.ID)
 	}
-	r.table = plain(table.NewFrame(r.Columns))
-	in := csv.NewReader(bytes.NewReader(rows))
-	in.FieldsPerRecord = len(r.table.Columns)
-	lines, err := in.ReadAll()
-	if err == nil && len(lines) != r.Rows+min(1, len(r.table.Columns)) {
-		err = fmt.Errorf("%d lines for %d rows", len(lines), r.Rows)
+	if r.table, err = decode(rows, r.Columns); err == nil && r.table.Len() != r.Rows {
+		err = fmt.Errorf("%d lines for %d rows", r.table.Len(), r.Rows)
 	}
-	if err != nil {
-		return nil, err
-	}
-	for i := range r.table.Columns {
-		c := &r.table.Columns[i]
-		if is := lines[0][i]; is != c.Name {
-			return nil, fmt.Errorf("column %d is %q instead of %q", i+1, is, c.Name)
-		}
-		texts := table.TextColumn(c.Name, make([]string, r.Rows))
-		for row, line := range lines[1:] {
-			texts.Texts[row] = line[i]
-		}
-		as, err := texts.As(c.Kind)
-		if err != nil {
-			return nil, err
-		}
-		*c = *as
-	}
-	r.table = plain(r.table) // without the spelling of numbers
-	return r, nil
+	return r, err
 }
 
-// cell is the name of a row, and that of a column.
-type cell [2]string
-
-// conclusions returns the cells with verdicts of a table whose rows have these names, and the verdicts, with the signs
-// of the gaps that they flag.
-func conclusions(f *table.Frame, names []string) (order []cell, verdicts map[cell]string) {
-	verdicts = map[cell]string{}
+// conclusions returns the verdicts of a result's table, whose rows have these names, with the signs of the gaps that
+// they flag.
+func conclusions(result string, f *table.Frame, names []string) *table.Frame {
+	out := table.NewFrame(datasets.Columns("result:text", "row:text", "column:text", "value:text"))
 	for row, name := range names {
 		for _, c := range f.Columns {
 			if !isVerdict(c.ColumnSpec) || c.Texts[row] == "" {
@@ -148,11 +151,10 @@ func conclusions(f *table.Frame, names []string) (order []cell, verdicts map[cel
 			if gap := f.Numbers(strings.Replace(c.Name, "flagged", "gap", 1)); value == "yes" && gap != nil {
 				value += map[bool]string{true: ", below 0", false: ", above 0"}[gap[row] < 0]
 			}
-			at := cell{name, c.Name}
-			order, verdicts[at] = append(order, at), value
+			out.Add([]string{result, name, c.Name, value})
 		}
 	}
-	return order, verdicts
+	return out
 }
 
 // isVerdict reports whether a column says what follows from the numbers of a row.
@@ -173,22 +175,20 @@ func rowNames(f *table.Frame) []string {
 				cells = append(cells, c.Texts[row])
 			}
 		}
-		out[row] = strings.Join(cells, ", ")
-		if seen[out[row]]++; seen[out[row]] > 1 {
-			out[row] += fmt.Sprintf(" (%d)", seen[out[row]])
+		name := strings.Join(cells, ", ")
+		for out[row] = name; seen[out[row]] > 0; out[row] = fmt.Sprintf("%s (%d)", name, seen[name]) {
+			seen[name]++
 		}
+		seen[out[row]]++
 	}
 	return out
 }
 
-// listed returns the conclusions of results as a CSV file.
-func listed(results []*Result) ([]byte, error) {
-	all := table.NewFrame(datasets.Columns("result:text", "row:text", "column:text", "value:text"))
+// conclusionsOf returns the conclusions of results.
+func conclusionsOf(results []*Result) *table.Frame {
+	all := conclusions("", nil, nil)
 	for _, r := range results {
-		order, verdicts := conclusions(r.table, rowNames(r.table))
-		for _, at := range order {
-			all.Add([]string{r.Name, at[0], at[1], verdicts[at]})
-		}
+		all.Append(conclusions(r.Name, r.table, rowNames(r.table)))
 	}
-	return encode(all)
+	return all
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"antipode/datasets/manifest"
 	"antipode/datasets/table"
 	"antipode/kernel/backend/engine"
 	"antipode/kernel/backend/store"
@@ -64,14 +65,14 @@ func (v *verifier) recompute(ctx context.Context, res *Result) (*table.Frame, er
 	if res.Saved != "" {
 		to = filepath.Join(v.scratch.Dir(), "saved", res.Name, path.Base(res.Saved))
 	}
-	unsaved := *res
+	unsaved := res.Record
 	unsaved.Saved, unsaved.Notes, unsaved.Readings, unsaved.Bad = "", nil, nil, nil
-	here, err := unsaved.resolved(v.find)
+	here, err := resolved(unsaved, v.find)
 	if err != nil {
 		return nil, err
 	}
 	here.Saved, here.Bad = to, res.Bad
-	again, err := v.o.Engine.Recompute(ctx, &here.Record, v.scratch, nil)
+	again, err := v.o.Engine.Recompute(ctx, &here, v.scratch, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +100,7 @@ func (v *verifier) find(placed string) (string, error) {
 	if name, kept := strings.CutPrefix(placed, "store:/kept/"); kept && filepath.IsLocal(name) {
 		return filepath.Abs(filepath.Join(v.Dir, "kept", name))
 	}
-	file, err := here(placed, v.o.Files, v.o.Engine.Store.Dir())
+	file, err := v.here(placed)
 	if err != nil {
 		return "", err
 	}
@@ -110,7 +111,7 @@ func (v *verifier) find(placed string) (string, error) {
 		if name != placed && !strings.HasPrefix(name, placed+"/") {
 			continue
 		}
-		one, err := here(name, v.o.Files, v.o.Engine.Store.Dir())
+		one, err := v.here(name)
 		if err != nil {
 			return "", err
 		}
@@ -120,4 +121,19 @@ func (v *verifier) find(placed string) (string, error) {
 		}
 	}
 	return filepath.Abs(file)
+}
+
+// here returns the path of this machine for one of a record.
+func (v *verifier) here(placed string) (string, error) {
+	kind, rest, _ := strings.Cut(placed, ":")
+	rest = filepath.FromSlash(path.Clean("/" + rest))
+	switch kind {
+	case "store":
+		return filepath.Join(v.o.Engine.Store.Dir(), rest), nil
+	case "dataset":
+		name, file, _ := strings.Cut(rest[1:], "/")
+		dir, err := manifest.Find(name, manifest.FindOptions{Home: v.o.Engine.Store.Dir()})
+		return filepath.Join(dir, file), err
+	}
+	return filepath.Join(v.o.Files, rest), nil
 }

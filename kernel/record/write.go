@@ -23,7 +23,6 @@ import (
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
 	"antipode/internal/objecturl"
-	"antipode/kernel/backend/engine"
 	"antipode/kernel/backend/store"
 )
 
@@ -35,6 +34,8 @@ const (
 	filesFile       = "files.csv"
 	licensesFile    = "licenses.csv"
 )
+
+var fileColumns = datasets.Columns("file:text", "sha256:text", "from:text")
 
 // Run is a notebook's run, of which [Write] makes a record.
 type Run struct {
@@ -86,22 +87,15 @@ func Write(ctx context.Context, dir string, run Run) (results int, digest string
 	if err == nil {
 		w.places, err = placesOf(run.Notebook, run.Store.Dir(), journal)
 	}
-	if err == nil {
-		w.plans = w.places.hide(string(journal))
-		err = w.collect(ctx)
-	}
-	if err == nil && len(w.results) == 0 {
-		err = errors.New("the notebook computes no score and saves no table: there is nothing to record")
-	}
-	for _, step := range []func() error{w.writeResults, w.writeFiles, w.writeLicenses, w.hideOutputs, w.writeMetadata} {
+	w.plans = w.places.hide(string(journal))
+	collect := func() error { return w.collect(ctx) }
+	for _, step := range []func() error{collect, w.hideOutputs, w.writeResults, w.writeFiles, w.writeLicenses,
+		w.writeMetadata, w.writeManifest} {
 		if err == nil {
 			err = step()
 		}
 	}
-	if err == nil {
-		digest, err = w.writeManifest()
-	}
-	return len(w.results), digest, err
+	return len(w.results), w.files[manifestFile].sha256, err
 }
 
 // collect adds the results of the journal: the scores of each run, inputs first, and the tables that were saved last
@@ -132,6 +126,9 @@ func (w *writer) collect(ctx context.Context) error {
 		}
 		w.saved = append(w.saved, e.Request.Save)
 	}
+	if len(w.results) == 0 {
+		return errors.New("the notebook computes no score and saves no table: there is nothing to record")
+	}
 	return nil
 }
 
@@ -140,36 +137,32 @@ func (w *writer) isKept(file string) bool {
 }
 
 // addScores adds the scores of a plan's inputs and, unless its rows are saved, of the plan itself.
-func (w *writer) addScores(p *table.Plan, ids map[string]string, saved bool) error {
-	for _, in := range p.Inputs {
-		if err := w.addScores(in, ids, false); err != nil {
+func (w *writer) addScores(plan *table.Plan, ids map[string]string, saved bool) error {
+	for p := range plan.All() {
+		id := ids[p.Digest()]
+		if id == "" || saved && p == plan || w.scores[id] {
+			continue
+		}
+		w.scores[id] = true
+		f, rec, err := w.Store.Result(id)
+		if err == nil {
+			err = w.add(p.Op, p, rec, f)
+		}
+		if err != nil {
 			return err
 		}
 	}
-	id := ids[p.Digest()]
-	if id == "" || saved || w.scores[id] {
-		return nil
-	}
-	w.scores[id] = true
-	f, rec, err := w.Store.Result(id)
-	if err != nil {
-		return err
-	}
-	return w.add(p.Op, p, rec, f)
+	return nil
 }
 
 var unusual = regexp.MustCompile(`[^\w.-]+`)
 
 func (w *writer) add(name string, plan *table.Plan, rec *store.Record, f *table.Frame) error {
 	name = unusual.ReplaceAllString(strings.TrimSuffix(name, path.Ext(name)), "_")
-	r, err := newResult(fmt.Sprintf("%03d-%s", len(w.results)+1, name), plan, rec, f)
-	if err == nil {
-		r, err = r.rewritten(w.places.hide)
-	}
+	r, err := newResult(fmt.Sprintf("%03d-%s", len(w.results)+1, name), plan, *rec, f, w.places.hide)
 	if err != nil {
 		return err
 	}
-	r.ID = engine.ResultID(r.Plan, r.Inputs)
 	w.results = append(w.results, r)
 	for _, c := range f.Columns {
 		for _, img := range c.Images {
@@ -186,26 +179,20 @@ func (w *writer) add(name string, plan *table.Plan, rec *store.Record, f *table.
 
 func (w *writer) writeResults() error {
 	for _, r := range w.results {
-		data, err := marshal(r)
-		if err == nil {
-			err = errors.Join(w.put(r.file(".json"), data), w.putTable(r.file(".csv"), r.table))
-		}
-		if err != nil {
+		if err := errors.Join(w.putJSON(r.file(".json"), r), w.putTable(r.file(".csv"), r.table)); err != nil {
 			return err
 		}
 	}
-	data, err := listed(w.results)
-	return errors.Join(err, w.put(conclusionsFile, data))
+	return w.putTable(conclusionsFile, conclusionsOf(w.results))
 }
 
-// marshal returns a value as indented JSON, with < and & as they are.
-func marshal(v any) ([]byte, error) {
+// putJSON writes a value as indented JSON, with < and & as they are.
+func (w *writer) putJSON(name string, v any) error {
 	var b bytes.Buffer
 	to := json.NewEncoder(&b)
 	to.SetEscapeHTML(false)
 	to.SetIndent("", " ")
-	err := to.Encode(v)
-	return b.Bytes(), err
+	return errors.Join(to.Encode(v), w.put(name, b.Bytes()))
 }
 
 func (w *writer) put(name string, data []byte) error {
@@ -239,7 +226,7 @@ func (w *writer) writeFiles() error {
 			}
 		}
 	}
-	list := table.NewFrame(datasets.Columns("file:text", "sha256:text", "from:text"))
+	list := table.NewFrame(fileColumns)
 	for _, file := range slices.Sorted(maps.Keys(digests)) {
 		from, name := "read", w.places.hide(file)
 		switch {
@@ -297,24 +284,21 @@ func (w *writer) writeLicenses() error {
 	return w.putTable(licensesFile, list)
 }
 
-// hideOutputs removes folders of this machine from the executed notebook and its page.
+// hideOutputs removes folders of this machine from the executed notebook and its page, which are all that is there yet.
 func (w *writer) hideOutputs() error {
 	entries, err := os.ReadDir(w.dir)
 	for _, e := range entries {
-		if ext := filepath.Ext(e.Name()); ext == ".ipynb" || ext == ".html" {
-			data, readErr := os.ReadFile(filepath.Join(w.dir, e.Name()))
-			err = errors.Join(err, readErr, w.put(e.Name(), []byte(w.places.hide(string(data)))))
-		}
+		data, readErr := os.ReadFile(filepath.Join(w.dir, e.Name()))
+		err = errors.Join(err, readErr, w.put(e.Name(), []byte(w.places.hide(string(data)))))
 	}
 	return err
 }
 
-// writeManifest writes the SHA-256 of all files, and returns that of the list.
-func (w *writer) writeManifest() (digest string, err error) {
+// writeManifest writes the SHA-256 of all files. That of the list is the digest of the record.
+func (w *writer) writeManifest() error {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(w.files)) {
 		fmt.Fprintf(&b, "%s  %s\n", w.files[name].sha256, name)
 	}
-	err = w.put(manifestFile, []byte(b.String()))
-	return w.files[manifestFile].sha256, err
+	return w.put(manifestFile, []byte(b.String()))
 }

@@ -99,13 +99,13 @@ func excluded(t *testing.T, w *archipelago.World, axis string) map[string]bool {
 	d := must.Get(NewDesign(y, sentence, occupation))(t)
 	out := map[string]bool{}
 	for _, c := range must.Get(d.Components(0.95))(t) {
-		if c.Low > 0 && c.Name != Residual {
+		if c.Variance.Low > 0 && c.Name != Residual {
 			out[c.Name] = true
 		}
 	}
 	for _, ways := range d.Gaps(0.95) {
 		for _, o := range ways {
-			if o.Low > 0 || o.High < 0 {
+			if o.Flagged {
 				out["a gap over "+o.Name] = true
 			}
 		}

@@ -2,8 +2,9 @@ package crossed
 
 import (
 	"fmt"
-	"math"
 	"math/bits"
+
+	"antipode/datasets/operation"
 
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -13,10 +14,11 @@ const Residual = "residual"
 
 // Component is a part of the variance of a design's values.
 type Component struct {
-	Name      string
-	Variance  float64 // an unbiased estimate, which can be negative
-	Low, High float64 // of its interval, at least 0; NaN without one
-	Levels    int     // levels of the factor, or pairs of levels; of the residual the number of rows
+	Name string `column:"component" help:"a column, a pair of columns (×), one in another (in), or residual"`
+	// Variance is an unbiased estimate, which can be negative; its interval is at least 0, NaN without one.
+	Variance operation.Estimate `column:"variance" unit:"the values', squared" range:"[0, ∞)"`
+	Share    float64            `column:"share" range:"[0, 1]" help:"of the sum of all components"` // above 0
+	Levels   int                `column:"n_levels" help:"different values, or pairs of values"`     // or rows: residual
 }
 
 func size(set int) int { return bits.OnesCount(uint(set)) }
@@ -70,24 +72,32 @@ func (d *Design) Components(level float64) ([]Component, error) {
 		v, f := total-half, float64(d.counts[set]-1)
 		for i, other := range sets {
 			if other&d.closure(set) == other {
-				v, f = v-out[i].Variance, f-degrees[other]
+				v, f = v-out[i].Variance.Value, f-degrees[other]
 			}
 		}
-		sets, out = append(sets, set), append(out, Component{Name: d.name(set), Variance: v, Levels: d.counts[set]})
+		sets, out = append(sets, set), append(out, Component{Name: d.name(set), Levels: d.counts[set],
+			Variance: operation.Exact(v)})
 		degrees[set], rest, free = f, rest-v, free-f
 	}
 	for i, set := range sets {
 		smaller := d.within(set, rest, nil)
 		for k, other := range sets {
 			if other != set && other&set == set {
-				smaller += d.within(set, out[k].Variance, d.cells[other])
+				smaller += d.within(set, out[k].Variance.Value, d.cells[other])
 			}
 		}
-		out[i].Low, out[i].High = chiSquare(out[i].Variance, smaller, degrees[set], level)
+		out[i].Variance = chiSquare(out[i].Variance.Value, smaller, degrees[set], level)
 	}
-	last := Component{Name: Residual, Variance: rest, Levels: len(d.values)}
-	last.Low, last.High = chiSquare(rest, 0, free, level)
-	return append(out, last), nil
+	out = append(out, Component{Name: Residual, Variance: chiSquare(rest, 0, free, level), Levels: len(d.values)})
+	sum := 0.0
+	for i := range out {
+		out[i].Share = max(out[i].Variance.Value, 0)
+		sum += out[i].Share
+	}
+	for i := range out {
+		out[i].Share /= sum
+	}
+	return out, nil
 }
 
 // within returns what a component has in the variance of the mean of a cell, on average over the cells of a set: it has
@@ -106,11 +116,13 @@ func (d *Design) within(set int, variance float64, parts []int) (sum float64) {
 	return max(variance, 0) * sum
 }
 
-// chiSquare returns the interval of a component that is estimated together with smaller ones.
-func chiSquare(variance, smaller, free, level float64) (low, high float64) {
-	if free < 1 {
-		return math.NaN(), math.NaN()
+// chiSquare returns a component, which is estimated together with smaller ones, with its interval.
+func chiSquare(variance, smaller, free, level float64) operation.Estimate {
+	out := operation.Exact(variance)
+	if free >= 1 {
+		of, together := distuv.ChiSquared{K: free}, max(variance+smaller, 0)*free
+		out.Low = max(together/of.Quantile((1+level)/2)-smaller, 0)
+		out.High = max(together/of.Quantile((1-level)/2)-smaller, 0)
 	}
-	of, together := distuv.ChiSquared{K: free}, max(variance+smaller, 0)*free
-	return max(together/of.Quantile((1+level)/2)-smaller, 0), max(together/of.Quantile((1-level)/2)-smaller, 0)
+	return out
 }

@@ -48,10 +48,11 @@ func TestGolden(t *testing.T) {
 			t.Errorf("%s: %d components, want %d", g.Name, len(components), len(g.Components))
 		}
 		for _, c := range components {
-			if want, ok := g.Components[c.Name]; g.Components != nil && (!ok || math.Abs(c.Variance-want) > 1e-9) {
-				t.Errorf("%s: %s is %v, want %v", g.Name, c.Name, c.Variance, want)
+			want, ok := g.Components[c.Name]
+			if g.Components != nil && (!ok || math.Abs(c.Variance.Value-want) > 1e-9) {
+				t.Errorf("%s: %s is %v, want %v", g.Name, c.Name, c.Variance.Value, want)
 			}
-			if !(c.Low <= max(c.Variance, 0) && max(c.Variance, 0) <= c.High) {
+			if v := c.Variance; !(v.Low <= max(v.Value, 0) && max(v.Value, 0) <= v.High) {
 				t.Errorf("%s: the interval of %+v", g.Name, c)
 			}
 		}
@@ -59,7 +60,7 @@ func TestGolden(t *testing.T) {
 		for k, ways := range d.Gaps(0.95) {
 			most := 0.0
 			for _, o := range ways {
-				error := (o.High - o.Low) / 2 / interval.Student(level, float64(o.Levels-1))
+				error := (o.Gap.High - o.Gap.Low) / 2 / interval.Student(level, float64(o.Levels-1))
 				want := g.Errors[k][strings.Fields(o.Name)[0]]
 				switch most = max(most, error); o.Name {
 				case Rows:
@@ -67,7 +68,7 @@ func TestGolden(t *testing.T) {
 				case All:
 					want = max(want, most)
 				}
-				near.Check(t, g.Name+" "+o.Name, []float64{error, o.Gap}, []float64{want, g.Gaps[k]}, 1e-9, 0)
+				near.Check(t, g.Name+" "+o.Name, []float64{error, o.Gap.Value}, []float64{want, g.Gaps[k]}, 1e-9, 0)
 			}
 		}
 	}
@@ -133,9 +134,9 @@ func (s simulated) rates(t *testing.T, n int) rates {
 		flagged := map[string]bool{}
 		for g, ways := range d.Gaps(0.95) {
 			for _, o := range ways {
-				if o.Low > 0 || o.High < 0 {
+				if o.Flagged {
 					flagged[o.Name] = true
-					if g == 0 && o.Low > 0 {
+					if g == 0 && o.Gap.Low > 0 {
 						r.first[o.Name] += 1 / float64(n)
 					}
 				}
@@ -145,7 +146,7 @@ func (s simulated) rates(t *testing.T, n int) rates {
 			r.flagged[name] += 1 / float64(n)
 		}
 		for _, c := range must.Get(d.Components(0.95))(t) {
-			if sd, ok := truth[c.Name]; ok && c.Low <= sd*sd && sd*sd <= c.High {
+			if sd, ok := truth[c.Name]; ok && c.Variance.Low <= sd*sd && sd*sd <= c.Variance.High {
 				r.coverage[c.Name] += 1 / float64(n)
 			}
 		}
@@ -181,7 +182,7 @@ func TestErrors(t *testing.T) {
 		}
 	}
 	c := must.Get(must.Get(NewDesign(y, a, b))(t).Components(0.9))(t)
-	if len(c) != 3 || c[2].Name != Residual || math.Abs(c[2].Variance) > 1e-12 {
+	if len(c) != 3 || c[2].Name != Residual || math.Abs(c[2].Variance.Value) > 1e-12 {
 		t.Errorf("additive effects: %+v", c)
 	}
 }

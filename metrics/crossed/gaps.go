@@ -3,17 +3,17 @@ package crossed
 import (
 	"math"
 
+	"antipode/datasets/operation"
 	"antipode/metrics/interval"
 )
 
-// Over says of what a gap's interval takes other values into account.
+// Over says of what a gap's interval takes other values into account. A single level has no interval.
 type Over struct {
-	Name   string
-	Levels int     // the smallest number of levels
-	Gap    float64 // mean of a group − mean of the other groups' means
-	Low    float64 // NaN for a single level
-	High   float64
-	Same   float64 // share of the levels that all groups have with a gap of the same sign; NaN but for a factor
+	Name    string             `column:"over" help:"rows: other images and answers for the same values; a column: other values of it; all: of all columns"`
+	Gap     operation.Estimate `column:"gap" unit:"the values'" help:"mean of the group − mean of the other groups' means"`
+	Flagged bool               `column:"flagged" help:"the interval, which holds for all groups at once, excludes 0"`
+	Same    float64            `column:"same_sign" range:"[0, 1]" help:"share of the column's values within which the gap has the same sign"` // NaN but for a factor
+	Levels  int                `column:"n_levels" help:"values of the column; of all, the smallest number"`
 }
 
 // Names of the rows of [Design.Gaps] that are not factors.
@@ -50,10 +50,10 @@ func (d *Design) Gaps(level float64) [][]Over {
 			return weight(k) * (d.values[row] - sums[k]/counts[k]) / counts[k]
 		}
 		add := func(name string, levels int, variance, same float64) {
-			o := Over{Name: name, Levels: levels, Gap: gap, Low: math.NaN(), High: math.NaN(), Same: same}
+			o := Over{Name: name, Gap: operation.Exact(gap), Same: same, Levels: levels}
 			if levels > 1 {
 				half := interval.Student(level, float64(levels-1)) * math.Sqrt(variance)
-				o.Low, o.High = gap-half, gap+half
+				o.Gap.Low, o.Gap.High, o.Flagged = gap-half, gap+half, math.Abs(gap) > half
 			}
 			out[g] = append(out[g], o)
 		}

@@ -127,40 +127,33 @@ func look(img *image.RGBA) (sharpness, saturation float64) {
 	return interval.Quantile(steep, 0.95), saturation
 }
 
-// acquiredGroups returns the covariates of the images of each group, by its name; nil without the table.
+// acquiredGroups returns the covariates of the images of each group, by its name; none without the table.
 func acquiredGroups(ctx context.Context, call *metrics.Call, role string, by []string) (groups []tabular.Group,
 	of map[string][]acquired, err error) {
 	in := tabular.Read(call, role)
-	if in.Frame == nil {
-		return nil, nil, nil
-	}
 	groups = in.SortedGroups(by)
-	if in.Err != nil {
+	if in.Frame == nil || in.Err != nil {
 		return nil, nil, in.Err
 	}
 	f := in.Frame
 	images, copied := f.Images("image"), tabular.Copies(call, role, "")
-	all, failed := make([]*acquired, f.Len()), make([]error, f.Len())
-	fault.Each(f.Len(), func(row int) {
-		if tabular.Outcome(f, row) != "" || images[row].Path == "" || ctx.Err() != nil {
-			return
-		}
-		a, err := acquire(images[row].Path, copied[row])
-		if all[row] = &a; err != nil {
-			failed[row] = tabular.BadRow(f, row, "image", "%v", err)
-		}
-	})
 	of = map[string][]acquired{}
 	for _, g := range groups {
-		for _, row := range g.Rows {
-			if failed[row] != nil {
-				return nil, nil, failed[row]
-			} else if all[row] != nil {
-				of[strings.Join(g.By, ", ")] = append(of[strings.Join(g.By, ", ")], *all[row])
+		rows := slices.DeleteFunc(g.Rows, func(row int) bool {
+			return tabular.Outcome(f, row) != "" || images[row].Path == ""
+		})
+		all := make([]acquired, len(rows))
+		if err := fault.Until(ctx, len(rows), func(_ context.Context, i int) (err error) {
+			if all[i], err = acquire(images[rows[i]].Path, copied[rows[i]]); err != nil {
+				err = tabular.BadRow(f, rows[i], "image", "%v", err)
 			}
+			return err
+		}); err != nil {
+			return nil, nil, err
 		}
+		of[strings.Join(g.By, ", ")] = all
 	}
-	return groups, of, ctx.Err()
+	return groups, of, nil
 }
 
 func computeAcquisition(ctx context.Context, call *metrics.Call, o AcquisitionOptions) (out []AcquisitionRow,

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"antipode/metrics/internal/tabular"
 )
 
 // regionScore is a score of one region.
@@ -56,7 +58,7 @@ func summarize(values []regionScore) (Aggregate, error) {
 	}
 	a.SD = math.Sqrt(a.Variance)
 	a.Span = a.Best - a.Worst
-	a.Ratio = over(a.Best, a.Worst)
+	a.Ratio = tabular.Ratio(a.Best, a.Worst)
 	return a, nil
 }
 
@@ -78,14 +80,6 @@ func sortedByRegion(values []regionScore) ([]regionScore, error) {
 	return sorted, nil
 }
 
-// over returns a / b, or NaN if b is 0.
-func over(a, b float64) float64 {
-	if b == 0 {
-		return math.NaN()
-	}
-	return a / b
-}
-
 // components are the scores of objects and backgrounds by region.
 type components struct {
 	ObjectPrecision, ObjectCoverage         []regionScore
@@ -104,7 +98,7 @@ func candidates(d components) ([]DisparityRatioRow, error) {
 		return nil, err
 	}
 	of := func(name, formula string, background, object float64) DisparityRatioRow {
-		return DisparityRatioRow{name, formula, over(background, object), background, object}
+		return DisparityRatioRow{name, formula, tabular.Ratio(background, object), background, object}
 	}
 	return []DisparityRatioRow{
 		of("ratio-of-ratios, coverage", "(best / worst, background) / (best / worst, object)", s.bc.Ratio,
@@ -114,68 +108,46 @@ func candidates(d components) ([]DisparityRatioRow, error) {
 	}, nil
 }
 
-// delta is a change from one template or model to another.
-type delta struct {
-	Orig, New float64
-	Delta     float64 // New − Orig
-	Percent   float64 // 100·Delta / Orig; NaN if Orig is 0
-}
-
-// changeOf returns the change of a score.
-func changeOf(orig, new float64) delta {
-	return delta{orig, new, new - orig, over(100*(new-orig), orig)}
-}
-
-// PercentText formats the change in percent as in the paper's Table 1, without decimals: "52%", "-2%", "n/a".
-func (d delta) PercentText() string {
-	if math.IsNaN(d.Percent) {
-		return "n/a"
+// changeOf returns a change from one template or model to another, in percent as the paper's Table 1 prints it: without
+// decimals, "52%", "-2%", "n/a".
+func changeOf(of, region string, original, changed float64) TemplateDeltaRow {
+	r := TemplateDeltaRow{Of: of, Region: region, Percent: "n/a", Original: original, Changed: changed,
+		Delta: changed - original, DeltaPercent: tabular.Ratio(100*(changed-original), original)}
+	if !math.IsNaN(r.DeltaPercent) {
+		r.Percent = fmt.Sprintf("%.0f%%", math.Round(r.DeltaPercent)+0) // + 0 turns −0 into 0
 	}
-	r := math.Round(d.Percent)
-	return fmt.Sprintf("%.0f%%", r+0) // + 0 turns −0 into 0
+	return r
 }
 
-// templateChange is one score under two templates (or models).
-type templateChange struct {
-	Average   delta
-	Worst     delta // of the two minima, as in Table 1; they may be of different regions
-	OrigWorst string
-	NewWorst  string
-	// SameRegion is the change of the region that was worst under the original template.
-	SameRegion delta
-	Regions    []regionDelta // every region, by name
-}
-
-// regionDelta is the change of one region's score.
-type regionDelta struct {
-	Region string
-	delta
-}
-
-// compareTemplates compares the scores of the same regions under two templates.
-func compareTemplates(orig, new []regionScore) (templateChange, error) {
-	a, err := summarize(orig)
+// compareTemplates compares the scores of the same regions under two templates: the changes of the average, of the
+// worst region, which may be another one then as in Table 1, of the region that was worst, and of every region by name.
+func compareTemplates(original, changed []regionScore) ([]TemplateDeltaRow, error) {
+	a, err := summarize(original)
 	if err != nil {
-		return templateChange{}, fmt.Errorf("original: %w", err)
+		return nil, fmt.Errorf("original: %w", err)
 	}
-	b, err := summarize(new)
+	b, err := summarize(changed)
 	if err != nil {
-		return templateChange{}, fmt.Errorf("new: %w", err)
+		return nil, fmt.Errorf("new: %w", err)
 	}
-	c := templateChange{Average: changeOf(a.Average, b.Average), Worst: changeOf(a.Worst, b.Worst),
-		OrigWorst: a.WorstRegion,
-		NewWorst:  b.WorstRegion}
-	left, _ := sortedByRegion(orig)
-	right, _ := sortedByRegion(new)
+	worst := a.WorstRegion
+	if b.WorstRegion != worst {
+		worst += ", then " + b.WorstRegion
+	}
+	var was TemplateDeltaRow
+	var regions []TemplateDeltaRow
+	left, _ := sortedByRegion(original)
+	right, _ := sortedByRegion(changed)
 	for i, v := range left {
 		if len(left) != len(right) || right[i].Region != v.Region {
-			return templateChange{}, fmt.Errorf("disparity: the two sides have different regions (%d and %d; first "+
-				"difference at %q)", len(left), len(right), v.Region)
+			return nil, fmt.Errorf("disparity: the two sides have different regions (%d and %d; first difference at "+
+				"%q)", len(left), len(right), v.Region)
 		}
-		c.Regions = append(c.Regions, regionDelta{v.Region, changeOf(v.Value, right[i].Value)})
+		regions = append(regions, changeOf("region", v.Region, v.Value, right[i].Value))
 		if v.Region == a.WorstRegion {
-			c.SameRegion = c.Regions[i].delta
+			was = changeOf("region that was worst", v.Region, v.Value, right[i].Value)
 		}
 	}
-	return c, nil
+	return append([]TemplateDeltaRow{changeOf("average", "", a.Average, b.Average),
+		changeOf("worst region", worst, a.Worst, b.Worst), was}, regions...), nil
 }

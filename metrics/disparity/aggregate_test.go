@@ -28,18 +28,18 @@ var table1 = struct {
 // The delta rows of Table 1 follow from its first two rows.
 func TestTemplateChange(t *testing.T) {
 	for c := range table1.orig {
-		d := changeOf(table1.orig[c], table1.new[c])
+		d := changeOf("", "", table1.orig[c], table1.new[c])
 		if got := strconv.FormatFloat(d.Delta, 'f', 3, 64); got != strconv.FormatFloat(table1.delta[c], 'f', 3, 64) {
 			t.Errorf("column %d: delta %s, printed %.3f", c+1, got, table1.delta[c])
 		}
-		if d.PercentText() != table1.percent[c] {
-			t.Errorf("column %d: %s, printed %s", c+1, d.PercentText(), table1.percent[c])
+		if d.Percent != table1.percent[c] {
+			t.Errorf("column %d: %s, printed %s", c+1, d.Percent, table1.percent[c])
 		}
 	}
-	if got := changeOf(0, 1).PercentText(); got != "n/a" {
+	if got := changeOf("", "", 0, 1).Percent; got != "n/a" {
 		t.Errorf("from 0: %s", got)
 	}
-	if got := changeOf(1, 0.999).PercentText(); got != "0%" {
+	if got := changeOf("", "", 1, 0.999).Percent; got != "0%" {
 		t.Errorf("-0.1 %%: %s", got)
 	}
 }
@@ -79,12 +79,13 @@ func TestSummarize(t *testing.T) {
 func TestCompare(t *testing.T) {
 	c := must.Get(compareTemplates([]regionScore{{"x", 0.2}, {"y", 0.4}, {"z", 0.6}}, []regionScore{{"z", 0.6}, {"y",
 		0.3}, {"x", 0.5}}))(t)
-	if c.OrigWorst != "x" || c.NewWorst != "y" || !nearTo(c.Worst.Delta, 0.1) || !nearTo(c.Worst.Percent, 50) ||
-		!nearTo(c.SameRegion.Delta, 0.3) || !nearTo(c.SameRegion.Percent, 150) {
+	if worst, was := c[1], c[2]; worst.Region != "x, then y" || !nearTo(worst.Delta, 0.1) ||
+		!nearTo(worst.DeltaPercent, 50) || was.Region != "x" || !nearTo(was.Delta, 0.3) ||
+		!nearTo(was.DeltaPercent, 150) {
 		t.Errorf("%+v", c)
 	}
-	if len(c.Regions) != 3 || c.Regions[1].Region != "y" || !nearTo(c.Regions[1].delta.Delta, -0.1) {
-		t.Errorf("%+v", c.Regions)
+	if len(c) != 6 || c[4].Region != "y" || !nearTo(c[4].Delta, -0.1) {
+		t.Errorf("%+v", c)
 	}
 	for name, new := range map[string][]regionScore{"other": {{"x", 1}, {"y", 1}, {"w", 1}}, "fewer": {{"x", 1}}} {
 		if _, err := compareTemplates([]regionScore{{"x", 1}, {"y", 1}, {"z", 1}}, new); err == nil {

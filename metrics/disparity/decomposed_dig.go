@@ -79,9 +79,9 @@ func computeDecomposedDIG(_ context.Context, call *metrics.Call, o RegionOptions
 		}
 		for _, row := range slices.Clone(out[:len(before)]) {
 			cell := row.Item[len("Table 1, Orig., "):]
-			change := changeOf(before[cell], after[cell])
+			change := changeOf("", "", before[cell], after[cell])
 			number("Table 1, Delta, "+cell, change.Delta)
-			number("Table 1, Delta (%), "+cell, change.Percent)
+			number("Table 1, Delta (%), "+cell, change.DeltaPercent)
 		}
 	}
 	candidates, err := candidates(*original)

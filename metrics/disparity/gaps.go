@@ -11,6 +11,8 @@ import (
 	"antipode/metrics/internal/tabular"
 	"antipode/metrics/interval"
 	"antipode/metrics/prdc"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 func computeGaps(ctx context.Context, call *metrics.Call, o GapsOptions) ([]GapRow, error) {
@@ -51,22 +53,16 @@ func gapGroups(ctx context.Context, call *metrics.Call, o GapsOptions) (*compari
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	if o.SkipFew {
-		groups = slices.DeleteFunc(groups, func(g *group) bool {
-			few := len(g.result.Samples) == 0
-			if few {
-				call.Notef("group %s is left out: too few images for a gap with an interval", g.name(c.By))
-			}
-			return few
-		})
-		if len(groups) < 2 {
-			return c, groups, nil, nil
-		}
-	}
 	for _, g := range groups {
-		if len(g.result.Samples) == 0 {
+		if few := len(g.result.Samples) == 0; few && o.SkipFew {
+			call.Notef("group %s is left out: too few images for a gap with an interval", g.name(c.By))
+		} else if few {
 			return nil, nil, nil, fmt.Errorf("group %s has too few images for a gap with an interval", g.name(c.By))
 		}
+	}
+	groups = slices.DeleteFunc(groups, func(g *group) bool { return len(g.result.Samples) == 0 })
+	if len(groups) < 2 && o.SkipFew {
+		return c, groups, nil, nil
 	}
 	reference, err := referenceGroups(call, o, groups)
 	return c, groups, reference, err
@@ -81,11 +77,11 @@ func scoreGaps(groups []*group, reference []string, level float64, score string)
 	var own, ceiling, net []interval.Scored
 	for _, g := range groups {
 		name, value := strings.Join(g.values, ", "), of(g.result.Scores)
-		halves, held := g.result.Of(of), g.result.HeldOutOf(of)
+		halves, held := g.result.Samples.Of(of), g.result.HeldOut.Of(of)
 		own = append(own, interval.Scored{Name: name, Value: value, Samples: halves})
 		ceiling = append(ceiling, interval.Scored{Name: name, Value: tabular.Average(held), Samples: held})
-		net = append(net, interval.Scored{Name: name, Value: value - tabular.Average(held), Samples: minus(halves,
-			held)})
+		net = append(net, interval.Scored{Name: name, Value: value - tabular.Average(held),
+			Samples: floats.SubTo(make([]float64, len(held)), halves, held)})
 	}
 	if out.own, err = interval.GapsToMean(own, reference, level); err != nil {
 		return out, fmt.Errorf("gaps of %s: %w", score, err)

@@ -181,7 +181,7 @@ func (g *group) compute(ctx context.Context, call *metrics.Call, c *comparison, 
 	}
 	r, err := prdc.Compute(ctx, sets, opts, call.Neighbors)
 	var few *prdc.ErrTooFewSamples
-	if errors.As(err, &few) && opts.RealSamples != nil {
+	if errors.As(err, &few) && opts.RealSamples != nil && c.halved == nil {
 		notes.Add("too few images for an interval", g.label(fmt.Sprintf("%d real", len(sets.Real))))
 		opts.RealSamples, opts.GeneratedSamples = nil, nil
 		r, err = prdc.Compute(ctx, sets, opts, call.Neighbors)
@@ -228,6 +228,9 @@ func (g *group) estimate(iv interval.Interval) metrics.Estimate {
 }
 
 func (s side) halves(name string, c *comparison) (*interval.Samples, error) {
+	if all := c.halved[name]; all != nil {
+		return all.Pick(s.rows), nil
+	}
 	return interval.HalfSample(interval.HalfSampleOptions{Seed: uint64(c.Seed), Resamples: c.Resamples, Side: name,
 		Cells: s.cells, IDs: s.ids})
 }
@@ -266,7 +269,7 @@ func computePrecisionCoverage(ctx context.Context, call *metrics.Call,
 			if *to = metrics.Exact(score.of(r.Scores)); len(r.Samples) == 0 || math.IsNaN(to.Value) {
 				continue
 			}
-			iv, err := interval.FromHalves(to.Value, r.Of(score.of), c.Level, score.within)
+			iv, err := interval.FromHalves(to.Value, r.Samples.Of(score.of), c.Level, score.within)
 			if err != nil {
 				return nil, fmt.Errorf("group %s, %s: %w", g.name(c.By), name, err)
 			}
@@ -276,8 +279,8 @@ func computePrecisionCoverage(ctx context.Context, call *metrics.Call,
 		if n, asked := float64(r.Generated), float64(g.asked); n > 0 && !c.Balance {
 			row.PrecisionLeast, row.PrecisionMost = r.Precision*n/asked, (r.Precision*n+asked-n)/asked
 		}
-		row.PrecisionCeiling = tabular.Average(r.HeldOutOf(prdcScores["precision"].of))
-		row.CoverageCeiling = tabular.Average(r.HeldOutOf(prdcScores["coverage"].of))
+		row.PrecisionCeiling = tabular.Average(r.HeldOut.Of(prdcScores["precision"].of))
+		row.CoverageCeiling = tabular.Average(r.HeldOut.Of(prdcScores["coverage"].of))
 		out = append(out, row)
 	}
 	return out, nil

@@ -11,6 +11,7 @@ import (
 
 	"antipode/datasets/table"
 	"antipode/metrics/internal/tabular"
+	"antipode/metrics/interval"
 	"antipode/metrics/prdc"
 )
 
@@ -21,6 +22,10 @@ type comparison struct {
 	rules     map[string]maskRules // by role
 	patches   string               // the column that counts the component's patches; "" = none
 	counted   bool                 // the result has the column n_unmasked
+
+	// halved are the half-samples of all rows by role, where several comparisons have the same ones; nil = each group
+	// has its own, if it has enough images.
+	halved map[string]*interval.Samples
 }
 
 // componentOf returns the component that a vector column shows, by its name up to a plus sign, and the column that

@@ -87,8 +87,8 @@ type specification struct {
 // specifier computes specifications.
 type specifier struct {
 	SpecificationOptions
-	call            *metrics.Call
-	real, generated *interval.Samples // half-samples of all rows of the tables
+	call   *metrics.Call
+	halved map[string]*interval.Samples // half-samples of all rows of the tables, by role
 }
 
 func computeSpecifications(ctx context.Context, call *metrics.Call, o SpecificationOptions) ([]SpecificationRow,
@@ -105,16 +105,11 @@ func computeSpecifications(ctx context.Context, call *metrics.Call, o Specificat
 	if message != "" {
 		return nil, &table.Error{Code: table.CodeUsage, Message: message}
 	}
-	s := &specifier{SpecificationOptions: o, call: call}
-	var err error
-	if len(o.Vectors) > 0 {
-		s.real, err = s.halve("real")
-	}
-	if err == nil {
-		s.generated, err = s.halve("generated")
-	}
-	if err != nil {
-		return nil, err
+	s := &specifier{o, call, map[string]*interval.Samples{}}
+	for _, role := range roles {
+		if err := s.halve(role); err != nil {
+			return nil, err
+		}
 	}
 	compared, err := s.compare(ctx)
 	if err != nil {
@@ -154,11 +149,7 @@ func (s *specifier) compare(ctx context.Context) (out []specification, err error
 	var failed error
 	for i, choice := range choices {
 		s.call.Report("specifications", i, len(choices))
-		c, err := newComparison(comparison{PrecisionCoverageOptions: choice})
-		if err != nil {
-			return nil, err
-		}
-		specs, err := s.scores(ctx, c)
+		specs, err := s.scores(ctx, choice)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -174,32 +165,23 @@ func (s *specifier) compare(ctx context.Context) (out []specification, err error
 }
 
 // scores returns the specification of each score under one choice of everything else.
-func (s *specifier) scores(ctx context.Context, c *comparison) ([]specification, error) {
+func (s *specifier) scores(ctx context.Context, choice PrecisionCoverageOptions) (out []specification, err error) {
 	quiet := &metrics.Call{Inputs: s.call.Inputs, Neighbors: s.call.Neighbors}
-	groups, err := gather(quiet, c)
+	c, groups, err := compare(ctx, quiet, comparison{PrecisionCoverageOptions: choice, halved: s.halved}, "",
+		prdc.Options{Recall: slices.Contains(s.Scores, "recall")})
 	if err != nil {
 		return nil, err
 	}
-	out := make([]specification, len(s.Scores))
-	for i, score := range s.Scores {
-		out[i].name = s.name(c.PrecisionCoverageOptions, score)
-	}
-	for _, g := range groups {
-		if len(g.generated.rows) == 0 {
-			return nil, fmt.Errorf("group %s has no generated image", g.name(c.By))
+	for _, score := range s.Scores {
+		spec, of := specification{name: s.name(choice, score)}, prdcScores[score].of
+		for _, g := range groups {
+			if len(g.result.Samples) == 0 {
+				return nil, fmt.Errorf("group %s has no generated image", g.name(c.By))
+			}
+			spec.groups = append(spec.groups, interval.Scored{Name: strings.Join(g.values, ", "),
+				Value: of(g.result.Scores), Samples: g.result.Samples.Of(of)})
 		}
-		name := strings.Join(g.values, ", ")
-		r, err := prdc.Compute(ctx, prdc.Sets{Real: g.real.vectors, Generated: g.generated.vectors}, prdc.Options{
-			K: c.K, Recall: slices.Contains(s.Scores, "recall"),
-			RealSamples:      s.real.Pick(g.real.rows),
-			GeneratedSamples: s.generated.Pick(g.generated.rows)}, s.call.Neighbors)
-		if err != nil {
-			return nil, fmt.Errorf("group %s, vector %q, k %d: %w", g.name(c.By), c.Vector, c.K, err)
-		}
-		for i, score := range s.Scores {
-			of := prdcScores[score].of
-			out[i].groups = append(out[i].groups, interval.Scored{Name: name, Value: of(r.Scores), Samples: r.Of(of)})
-		}
+		out = append(out, spec)
 	}
 	return out, nil
 }
@@ -220,8 +202,11 @@ func (o SpecificationOptions) name(choice PrecisionCoverageOptions, score string
 }
 
 // halve draws the half-samples of the rows of a table, from which those of each choice are picked.
-func (s *specifier) halve(role string) (*interval.Samples, error) {
+func (s *specifier) halve(role string) (err error) {
 	in := tabular.Read(s.call, role)
+	if in.Frame == nil { // of values alone
+		return nil
+	}
 	o := interval.HalfSampleOptions{Seed: uint64(s.Seed), Resamples: s.Resamples, Side: role,
 		Cells: make([]string, in.Frame.Len()), IDs: in.Frame.Texts("id")}
 	cells := in.Frame.Texts(s.Cells)
@@ -232,10 +217,10 @@ func (s *specifier) halve(role string) (*interval.Samples, error) {
 			}
 		}
 	}
-	if in.Err != nil {
-		return nil, in.Err
+	if in.Err == nil {
+		s.halved[role], in.Err = interval.HalfSample(o)
 	}
-	return interval.HalfSample(o)
+	return in.Err
 }
 
 // means returns the specifications of values: a group's mean.
@@ -250,7 +235,7 @@ func (s *specifier) means() (out []specification, err error) {
 		for _, g := range groups {
 			rows := slices.DeleteFunc(slices.Clone(g.Rows), func(row int) bool { return math.IsNaN(values[row]) })
 			group := strings.Join(g.By, ", ")
-			halves := s.generated.Pick(rows)
+			halves := s.halved["generated"].Pick(rows)
 			sizes := halves.Sizes()
 			if len(rows) < 2 || slices.Min(sizes) == 0 {
 				return nil, fmt.Errorf("group %s has too few values of %q", group, name)
@@ -271,10 +256,9 @@ func (s *specifier) means() (out []specification, err error) {
 	return out, nil
 }
 
-// tested is the gap of a group under one choice or, of all choices, medians.
+// tested is the row of a group under one choice or, of all choices, of medians.
 type tested struct {
-	gap  metrics.Estimate
-	z    float64   // gap in standard errors
+	SpecificationRow
 	null []float64 // z in each half-sample, if no group differed
 }
 
@@ -303,26 +287,46 @@ func (o SpecificationOptions) test(spec specification, names []string) ([]tested
 			}
 			return x / math.Sqrt(variance)
 		}
-		out[i] = tested{gap: metrics.Estimated(gap.Simultaneous), z: inErrors(gap.Simultaneous.Value)}
+		out[i].SpecificationRow = SpecificationRow{Group: names[i], Choice: spec.name,
+			Gap: metrics.Estimated(gap.Simultaneous), Z: inErrors(gap.Simultaneous.Value), Holds: math.NaN(),
+			Choices: 1, Interval: fmt.Sprintf("%.4g %% half-sampling interval, simultaneous over the groups",
+				100*o.Level)}
 		for _, x := range gap.Samples {
 			out[i].null = append(out[i].null, inErrors(x-mean))
 		}
 	}
+	o.decide(out)
 	return out, nil
 }
 
+// decide tests the gaps of all groups under one choice, or their medians, by the largest z over the groups in each
+// half-sample.
+func (o SpecificationOptions) decide(groups []tested) {
+	for i := range groups {
+		row, hits, halves := &groups[i], 1.0, len(groups[i].null)
+		for b := range halves {
+			if slices.ContainsFunc(groups, func(g tested) bool { return math.Abs(g.null[b]) >= math.Abs(row.Z) }) {
+				hits++
+			}
+		}
+		row.P = hits / float64(halves+1)
+		row.Flagged = row.P <= 1-o.Level
+	}
+}
+
 // joint returns the medians of the gaps of a group under all choices.
-func joint(choices []tested) tested {
+func joint(choices [][]tested, group int) tested {
 	of := func(value func(c tested) float64) float64 {
 		var values []float64
 		for _, c := range choices {
-			values = append(values, value(c))
+			values = append(values, value(c[group]))
 		}
 		return median(values)
 	}
-	out := tested{gap: metrics.Exact(of(func(c tested) float64 { return c.gap.Value })),
-		z: of(func(c tested) float64 { return c.z })}
-	for b := range choices[0].null {
+	out := tested{SpecificationRow: SpecificationRow{Group: choices[0][group].Group, Choice: AllChoices,
+		Gap: metrics.Exact(of(func(c tested) float64 { return c.Gap.Value })),
+		Z:   of(func(c tested) float64 { return c.Z }), Choices: len(choices)}}
+	for b := range choices[0][group].null {
 		out.null = append(out.null, of(func(c tested) float64 { return c.null[b] }))
 	}
 	return out
@@ -337,61 +341,36 @@ func (o SpecificationOptions) curve(all []specification) (out []SpecificationRow
 	if len(names) < 2 {
 		return nil, &table.Error{Code: table.CodeUsage, Message: "specifications compare groups; there is one (--by)"}
 	}
-	choices := make([][]tested, len(names)) // of each group
-	rows := make([][]SpecificationRow, len(names))
-	add := func(choice string, of []tested, row SpecificationRow) {
-		for i, t := range of {
-			row.Group, row.Choice, row.Gap, row.Z, row.P = names[i], choice, t.gap, t.z, shareAsLarge(of, t.z)
-			row.Flagged = row.P <= 1-o.Level
-			rows[i] = append(rows[i], row)
-		}
-	}
-	for _, spec := range all {
-		of, err := o.test(spec, names)
-		if err != nil {
+	choices := make([][]tested, len(all)) // the groups of each
+	for k, spec := range all {
+		if choices[k], err = o.test(spec, names); err != nil {
 			return nil, err
 		}
-		for i, t := range of {
-			choices[i] = append(choices[i], t)
-		}
-		add(spec.name, of, SpecificationRow{Holds: math.NaN(), Choices: 1, Interval: fmt.Sprintf("%.4g %% "+
-			"half-sampling interval, simultaneous over the groups", 100*o.Level)})
 	}
-	var medians []tested
-	for _, of := range choices {
-		medians = append(medians, joint(of))
+	medians := make([]tested, len(names))
+	for i := range medians {
+		medians[i] = joint(choices, i)
 	}
-	add(AllChoices, medians, SpecificationRow{Choices: len(all)})
-	for _, group := range rows {
-		group, whole := group[:len(all)], group[len(all)]
-		order := make([]*SpecificationRow, len(all))
-		for k := range group {
-			if order[k] = &group[k]; group[k].Flagged && group[k].Z*whole.Z > 0 {
+	o.decide(medians)
+	for i, whole := range medians {
+		var group []*SpecificationRow
+		for _, of := range choices {
+			row := &of[i].SpecificationRow
+			if group = append(group, row); row.Flagged && row.Z*whole.Z > 0 {
 				whole.Holds += 1 / float64(len(all))
 			}
 		}
+		order := slices.Clone(group)
 		slices.SortStableFunc(order, func(a, b *SpecificationRow) int { return cmp.Compare(a.Gap.Value, b.Gap.Value) })
 		for rank, row := range order {
 			row.Rank = rank + 1
 		}
-		out = append(append(out, whole), group...)
+		out = append(out, whole.SpecificationRow)
+		for _, row := range group {
+			out = append(out, *row)
+		}
 	}
 	return out, nil
-}
-
-// shareAsLarge returns the p of z by the largest value over the groups in each half-sample.
-func shareAsLarge(groups []tested, z float64) float64 {
-	hits, halves := 1.0, len(groups[0].null)
-	for b := range halves {
-		largest := 0.0
-		for _, g := range groups {
-			largest = max(largest, math.Abs(g.null[b]))
-		}
-		if largest >= math.Abs(z) {
-			hits++
-		}
-	}
-	return hits / float64(halves+1)
 }
 
 func median(x []float64) float64 { return interval.Quantile(slices.Sorted(slices.Values(x)), 0.5) }

@@ -254,24 +254,13 @@ func computeDeltas(_ context.Context, call *metrics.Call, o RegionOptions) (out 
 			return nil, err
 		}
 		for _, v := range vectors {
-			c, err := compareTemplates(original[v], changed[v])
+			rows, err := compareTemplates(original[v], changed[v])
 			if err != nil {
 				return nil, fmt.Errorf("%s of %s: %w", score, v, err)
 			}
-			worst := c.OrigWorst
-			if c.NewWorst != worst {
-				worst += ", then " + c.NewWorst
-			}
-			row := func(of, region string, d delta) {
-				out = append(out, TemplateDeltaRow{Vector: v, Score: score, Of: of, Region: region,
-					Percent: d.PercentText(), Original: d.Orig, Changed: d.New, Delta: d.Delta,
-					DeltaPercent: d.Percent})
-			}
-			row("average", "", c.Average)
-			row("worst region", worst, c.Worst)
-			row("region that was worst", c.OrigWorst, c.SameRegion)
-			for _, r := range c.Regions {
-				row("region", r.Region, r.delta)
+			for _, row := range rows {
+				row.Vector, row.Score = v, score
+				out = append(out, row)
 			}
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"math/bits"
 	"slices"
 	"strings"
 
@@ -15,6 +14,9 @@ import (
 	"antipode/metrics"
 	"antipode/metrics/internal/tabular"
 	"antipode/metrics/interval"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 )
 
 // GapSourceOptions are the options of [GapSources].
@@ -31,22 +33,27 @@ type GapSourceOptions struct {
 
 // GapSourceRow is a row of [GapSources]: a gap of a group.
 type GapSourceRow struct {
-	Group     string           `column:"{by}"`
-	Vector    string           `column:"vector"`
-	Score     string           `column:"score"`
-	Verdict   string           `column:"verdict" help:"generator, reference, camera, segmenter, undecided, above the others, no gap"`
-	Gap       metrics.Estimate `column:"gap" unit:"difference of shares" range:"[-1, 1]"`
-	Ceiling   metrics.Estimate `column:"ceiling_gap" unit:"difference of shares" range:"[-1, 1]" help:"the gap of held-out reference images, scored as if generated"`
-	Net       metrics.Estimate `column:"net_gap" unit:"difference of shares" range:"[-1, 1]" help:"gap − ceiling_gap"`
+	Group   string           `column:"{by}"`
+	Vector  string           `column:"vector"`
+	Score   string           `column:"score"`
+	Verdict string           `column:"verdict" help:"generator, reference, camera, segmenter, undecided, above the others, no gap"`
+	Gap     metrics.Estimate `column:"gap" unit:"difference of shares" range:"[-1, 1]"`
+	Ceiling metrics.Estimate `column:"ceiling_gap" unit:"difference of shares" range:"[-1, 1]" help:"the gap of held-out reference images, scored as if generated"`
+	Net     metrics.Estimate `column:"net_gap" unit:"difference of shares" range:"[-1, 1]" help:"gap − ceiling_gap"`
+	Sides
+	Camera   string `column:"acquisition" help:"covariates of acquisition in which the reference images differ"`
+	Masks    string `column:"segmentation" help:"verdict of gap-sensitivity"`
+	Rule     string `column:"rule" help:"what the verdict follows from"`
+	NReal    int    `column:"n_real" unit:"images"`
+	NMade    int    `column:"n_generated" unit:"images"`
+	Interval string `column:"interval"`
+}
+
+// Sides are the distances of a group's images to those of the other groups, which say which side is the unusual one.
+type Sides struct {
 	Side      metrics.Estimate `column:"side" unit:"squared MMD" range:"[-2, 2]" help:"generated_distance − reference_distance, minus the mean of the other groups: above 0 the generated images are the unusual ones, below 0 the reference images"`
 	Generated float64          `column:"generated_distance" unit:"squared MMD" range:"[-2, 2]" help:"of the group's generated images to those of the other groups, mean"`
 	Reference float64          `column:"reference_distance" unit:"squared MMD" range:"[-2, 2]" help:"the same of reference images"`
-	Camera    string           `column:"acquisition" help:"covariates of acquisition in which the reference images differ"`
-	Masks     string           `column:"segmentation" help:"verdict of gap-sensitivity"`
-	Rule      string           `column:"rule" help:"what the verdict follows from"`
-	NReal     int              `column:"n_real" unit:"images"`
-	NMade     int              `column:"n_generated" unit:"images"`
-	Interval  string           `column:"interval"`
 }
 
 // Verdicts of [GapSources].
@@ -110,21 +117,20 @@ func computeGapSources(ctx context.Context, call *metrics.Call, o GapSourceOptio
 	if err != nil || len(groups) < 2 {
 		return nil, err
 	}
-	covariates, err := textRows(call, "acquisition", by, "covariate", "flagged")
-	verdicts, err2 := textRows(call, "masks", by, "vector", "score", "verdict")
-	if err = cmp.Or(err, err2); err != nil {
-		return nil, err
-	}
 	flagged, masks := map[string][]string{}, map[string]string{}
-	for _, row := range covariates {
-		if group, covariate := row[0], row[1]; row[2] == "yes" {
-			flagged[group] = append(flagged[group], covariate)
+	cameras, sensitivity := tabular.Read(call, "acquisition"), tabular.Read(call, "masks")
+	for i, group := range cameras.Texts(by) {
+		if cameras.Texts("flagged")[i] == "yes" {
+			flagged[group] = append(flagged[group], cameras.Texts("covariate")[i])
 		}
 	}
-	for _, row := range verdicts {
-		if group, score := row[0], row[2]; row[1] == c.Vector {
-			masks[group+"/"+score] = row[3]
+	for i, group := range sensitivity.Texts(by) {
+		if sensitivity.Texts("vector")[i] == c.Vector {
+			masks[group+"/"+sensitivity.Texts("score")[i]] = sensitivity.Texts("verdict")[i]
 		}
+	}
+	if err := cmp.Or(cameras.Err, sensitivity.Err); err != nil {
+		return nil, err
 	}
 	call.Report("compare groups", 0, 1)
 	compared, err := sides(ctx, call, c, groups, o.Most)
@@ -141,8 +147,7 @@ func computeGapSources(ctx context.Context, call *metrics.Call, o GapSourceOptio
 			group := strings.Join(g.values, ", ")
 			row := GapSourceRow{Group: group, Vector: c.Vector, Score: name,
 				Gap: g.estimate(found.own[i].Simultaneous), Ceiling: metrics.Estimated(found.ceiling[i].Simultaneous),
-				Net: metrics.Estimated(found.net[i].Simultaneous), Side: compared[i].side,
-				Reference: compared[i].reference, Generated: compared[i].generated,
+				Net: metrics.Estimated(found.net[i].Simultaneous), Sides: compared[i],
 				Camera: strings.Join(flagged[group], ", "), Masks: masks[group+"/"+name],
 				NReal: len(g.real.rows), NMade: len(g.generated.rows),
 				Interval: c.intervalName("half-sampling interval, simultaneous over the groups")}
@@ -179,33 +184,17 @@ func (r *GapSourceRow) decide() {
 	}
 }
 
-func minus(a, b []float64) []float64 {
-	out := make([]float64, len(a))
-	for i := range a {
-		out[i] = a[i] - b[i]
-	}
-	return out
-}
-
-// sided says which side of a group is the unusual one: its distances to the other groups, and their difference minus
-// that of the others.
-type sided struct {
-	reference, generated float64
-	side                 metrics.Estimate
-}
-
 // centered are vectors of a group relative to their mean, and their half-samples.
 type centered struct {
 	vectors [][]float32
-	width   float64 // their mean squared length
-	samples *interval.Samples
-	sizes   []int
+	width   float64    // their mean squared length
+	in      *mat.Dense // [vector, sample] is 1 where a sample contains a vector; the first sample is all of them
 }
 
 // sides compares the reference and the generated images of each group with those of the other groups; all is NaN for
 // groups with too few images, which are no other groups either.
-func sides(ctx context.Context, call *metrics.Call, c *comparison, groups []*group, most int) ([]sided, error) {
-	out := slices.Repeat([]sided{{math.NaN(), math.NaN(), metrics.Exact(math.NaN())}}, len(groups))
+func sides(ctx context.Context, call *metrics.Call, c *comparison, groups []*group, most int) ([]Sides, error) {
+	out := slices.Repeat([]Sides{{metrics.Exact(math.NaN()), math.NaN(), math.NaN()}}, len(groups))
 	var at []int // of the groups that are compared
 	var real, generated []centered
 	var few metrics.GroupNotes
@@ -235,11 +224,11 @@ func sides(ctx context.Context, call *metrics.Call, c *comparison, groups []*gro
 	for k, i := range at {
 		names[k] = strings.Join(groups[i].values, ", ")
 		both[k] = interval.Scored{Name: names[k], Value: made[k].Value - reference[k].Value,
-			Samples: minus(made[k].Samples, reference[k].Samples)}
+			Samples: floats.SubTo(make([]float64, c.Resamples), made[k].Samples, reference[k].Samples)}
 	}
 	gaps, err := interval.GapsToMean(both, names, c.Level)
 	for k, gap := range gaps {
-		out[at[k]] = sided{reference[k].Value, made[k].Value, metrics.Estimated(gap.Simultaneous)}
+		out[at[k]] = Sides{metrics.Estimated(gap.Simultaneous), made[k].Value, reference[k].Value}
 	}
 	call.Report("compare groups", 1, 1)
 	return out, err
@@ -257,10 +246,13 @@ func (s side) center(c *comparison, role string, most int) (out centered, err er
 			rows = append(rows, i)
 		}
 	}
-	out.samples = halves.Pick(rows)
-	if out.sizes = out.samples.Sizes(); slices.Min(out.sizes) < 2 {
+	halves = halves.Pick(rows)
+	if slices.Min(halves.Sizes()) < 2 {
 		return out, nil
 	}
+	out.in = mat.NewDense(len(rows), 1+halves.Count(), nil)
+	out.in.Apply(func(i, sample int, _ float64) float64 { return share(sample == 0 || halves.Contains(sample-1, i)) },
+		out.in)
 	mean := make([]float64, len(s.vectors[rows[0]]))
 	for _, row := range rows {
 		for i, x := range s.vectors[row] {
@@ -303,46 +295,21 @@ func unusual(ctx context.Context, resamples int, groups []centered, width float6
 // similarity returns the mean of exp(−d²/2h) over the pairs of images of two groups, without those of an image with
 // itself: of all, and of each half-sample.
 func (a centered) similarity(b centered, same bool, h float64) []float64 {
-	out := make([]float64, len(a.sizes)+1)
-	for i, v := range a.vectors {
-		rows := a.samples.Row(i)
-		for j, w := range b.vectors {
-			if same && i == j {
-				continue
-			}
-			k := math.Exp(-distance.Squared(v, w) / (2 * h))
-			out[0] += k
-			for x, word := range b.samples.Row(j) {
-				for word &= rows[x]; word != 0; word &= word - 1 {
-					out[1+64*x+bits.TrailingZeros64(word)] += k
-				}
-			}
+	kernel, sums := mat.NewDense(len(a.vectors), len(b.vectors), nil), &mat.Dense{}
+	kernel.Apply(func(i, j int, _ float64) float64 {
+		if same && i == j {
+			return 0
 		}
-	}
-	pairs := func(n, m int) float64 {
+		return math.Exp(-distance.Squared(a.vectors[i], b.vectors[j]) / (2 * h))
+	}, kernel)
+	sums.Mul(kernel, b.in)
+	out := make([]float64, b.in.RawMatrix().Cols)
+	for sample := range out {
+		in, m := a.in.ColView(sample), mat.Sum(b.in.ColView(sample))
 		if same {
 			m--
 		}
-		return float64(n) * float64(m)
-	}
-	out[0] /= pairs(len(a.vectors), len(b.vectors))
-	for s := range a.sizes {
-		out[1+s] /= pairs(a.sizes[s], b.sizes[s])
+		out[sample] = mat.Dot(in, sums.ColView(sample)) / (mat.Sum(in) * m)
 	}
 	return out
-}
-
-// textRows returns the rows of some columns of a table, none without the table.
-func textRows(call *metrics.Call, role string, columns ...string) (rows [][]string, err error) {
-	in := tabular.Read(call, role)
-	if in.Frame == nil {
-		return nil, nil
-	}
-	rows = make([][]string, in.Frame.Len())
-	for _, name := range columns {
-		for row, text := range in.Texts(name) {
-			rows[row] = append(rows[row], text)
-		}
-	}
-	return rows, in.Err
 }

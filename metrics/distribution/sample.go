@@ -255,16 +255,9 @@ func compare(results []*result, by, against []string, level float64) error {
 
 // each computes n values on all processors, unless the context ends.
 func each(ctx context.Context, n int, f func(i int) (float64, error)) ([]float64, error) {
-	out, errs := make([]float64, n), make([]error, n)
-	fault.Each(n, func(i int) {
-		if ctx.Err() == nil {
-			out[i], errs[i] = f(i)
-		}
+	out := make([]float64, n)
+	return out, fault.Until(ctx, n, func(_ context.Context, i int) (err error) {
+		out[i], err = f(i)
+		return err
 	})
-	for _, err := range append(errs, ctx.Err()) {
-		if err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
 }

@@ -51,7 +51,7 @@ func TestCalibrationOfGaps(t *testing.T) {
 				run := compute(t, Sets{normal(r, n, d, 0, 1), normal(r, n, d, 0, scale)},
 					Options{RealSamples: samples["real"], GeneratedSamples: samples["generated"]})
 				scored = append(scored, interval.Scored{Name: strconv.Itoa(region), Value: run.Coverage,
-					Samples: run.Of(func(s Scores) float64 { return s.Coverage })})
+					Samples: run.Samples.Of(func(s Scores) float64 { return s.Coverage })})
 			}
 			gaps := must.Get(interval.Gaps(scored, 0.95))(t)
 			ofLower, ofOthers := false, false

@@ -74,7 +74,7 @@ func calibrate(t *testing.T, s params) {
 			Cells: generated}))(t)
 		r := compute(t, sets(s.forTruth+trial), Options{Recall: true, RealSamples: rd, GeneratedSamples: gd})
 		for g := range get {
-			i := must.Get(interval.FromHalves(get[g](r.Scores), r.Of(get[g]), 0.95, interval.Range{}))(t)
+			i := must.Get(interval.FromHalves(get[g](r.Scores), r.Samples.Of(get[g]), 0.95, interval.Range{}))(t)
 			if !i.Excludes(truth[g]) {
 				held[g]++
 			}

@@ -21,9 +21,8 @@
 //
 // The boundary does not belong to the ball, unless [Options].Closed. The radius of a vector with k or more exact
 // copies is 0, as is that of one whose differences to others are below 1e-22, whose squares float32 does not hold; such
-// a ball is empty (with Closed it contains the copies), and [Result.Warnings] reports how many there are. A generated
-// image without a usable component is a nil row: it counts in M and is in no ball. To exclude it from M, omit the
-// row.
+// a ball is empty (with Closed it contains the copies), and Result.ZeroRadii says how many there are. A generated image
+// without a usable component is a nil row: it counts in M and is in no ball. To exclude it from M, omit the row.
 //
 // # Exactness
 //

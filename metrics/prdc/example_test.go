@@ -47,7 +47,7 @@ func ExampleCompute() {
 		{"precision", func(s prdc.Scores) float64 { return s.Precision }},
 		{"coverage", func(s prdc.Scores) float64 { return s.Coverage }},
 	} {
-		i, err := interval.FromHalves(s.of(run.Scores), run.Of(s.of), 0.95, interval.Share)
+		i, err := interval.FromHalves(s.of(run.Scores), run.Samples.Of(s.of), 0.95, interval.Share)
 		if err != nil {
 			fmt.Println(err)
 			return

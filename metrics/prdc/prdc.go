@@ -37,6 +37,9 @@ type Scores struct {
 	Precision, Coverage, Density, Recall float64
 }
 
+// Halves are the scores of half-samples.
+type Halves []Scores
+
 // Member is a generated image inside a real image's ball.
 type Member struct {
 	Generated int     // row in Sets.Generated
@@ -46,8 +49,8 @@ type Member struct {
 // Result is the result of [Compute].
 type Result struct {
 	Scores
-	Samples []Scores // of each half-sample
-	HeldOut []Scores // of each half-sample, the real images outside it as if generated; see [interval.Samples.Outside]
+	Samples Halves // of each half-sample
+	HeldOut Halves // of each half-sample, the real images outside it as if generated; see [interval.Samples.Outside]
 
 	K         int
 	Closed    bool
@@ -60,8 +63,6 @@ type Result struct {
 	Balls     []int32    // for each generated image: real balls that contain it; 0 = outside the manifold
 	Members   [][]Member // for each real image: the images in its ball, nearest first; nil without Options.Members
 	ZeroRadii int        // real images with radius 0, which have k or more exact copies
-
-	noRecall bool // recall was requested, but there are too few generated vectors
 }
 
 // Neighbors finds nearest neighbors exactly, as package distance defines them, without allocating memory for all pairs.
@@ -78,7 +79,7 @@ type Neighbors interface {
 //
 // Errors: *[ErrVector] (NaN, infinite, missing or of another width), *[ErrTooFewSamples] (N ≤ k, or a half-sample
 // with at most k vectors), and those of the context and n. If M = 0, precision is not available (NaN) and coverage
-// is 0; see [Result.Warnings].
+// is 0.
 func Compute(ctx context.Context, sets Sets, opts Options, n Neighbors) (*Result, error) {
 	if n == nil {
 		n = Plain{}
@@ -158,7 +159,6 @@ func Compute(ctx context.Context, sets Sets, opts Options, n Neighbors) (*Result
 // recall computes precision with the sets exchanged. It stays NaN if there are at most k generated vectors.
 func (r *Result) recall(ctx context.Context, n Neighbors, gen, real side, opts Options) error {
 	if len(gen.vectors) <= opts.K {
-		r.noRecall = true
 		return nil
 	}
 	m, err := newManifold(ctx, n, gen, opts)
@@ -176,40 +176,14 @@ func (r *Result) recall(ctx context.Context, n Neighbors, gen, real side, opts O
 	return nil
 }
 
-// Of returns one score of every half-sample, for package interval: run.Of(func(s Scores) float64 { return s.Precision
-// }).
-func (r *Result) Of(score func(Scores) float64) []float64 { return each(r.Samples, score) }
-
-// HeldOutOf is [Result.Of] for the held-out real images.
-func (r *Result) HeldOutOf(score func(Scores) float64) []float64 { return each(r.HeldOut, score) }
-
-func each(samples []Scores, score func(Scores) float64) []float64 {
-	out := make([]float64, len(samples))
-	for b, s := range samples {
+// Of returns one score of every half-sample, for package interval: r.Samples.Of(func(s Scores) float64 { return
+// s.Precision }).
+func (h Halves) Of(score func(Scores) float64) []float64 {
+	out := make([]float64, len(h))
+	for b, s := range h {
 		out[b] = score(s)
 	}
 	return out
-}
-
-// Warnings returns, one line each, limitations of the scores: no generated images, radii of 0, recall
-// that is not available.
-func (r *Result) Warnings() []string {
-	var w []string
-	if r.Generated == 0 {
-		w = append(w, "there are no generated images: precision is not available, coverage is 0")
-	} else if r.Misses == r.Generated {
-		w = append(w, fmt.Sprintf("none of the %d generated images has a usable component: all count as misses",
-			r.Generated))
-	}
-	if r.ZeroRadii > 0 {
-		w = append(w, fmt.Sprintf("%d of %d real images have radius 0 (%d or more exact copies, or differences below "+
-			"1e-22): their balls are empty; discard duplicates first", r.ZeroRadii, r.Real, r.K))
-	}
-	if r.noRecall {
-		w = append(w, fmt.Sprintf("recall is not available: %d generated images have a vector, k = %d needs "+
-			"at least %d", r.Generated-r.Misses, r.K, r.K+1))
-	}
-	return w
 }
 
 func checkSamples(sets Sets, opts Options) error {

@@ -68,11 +68,10 @@ const (
 type attribution struct {
 	AttributeOptions
 	prompts   []Prompt
-	means     [][roles]float64          // of the prompts, minus Floor
-	plain     [][roles]interval.Powered // of those with two images or more
+	sets      [][roles]interval.Powered // of the prompts, values minus Floor; N is 0 where there are not two images
 	single    [roles]interval.Powered   // of the deviations of all images, for the others
 	causes    []string                  // of the prompts, in order, without ""
-	strata    map[string][]int          // the prompts by their causes
+	strata    map[string][]int          // the prompts by their causes, and those with refusals
 	methods   map[string]string         // by cause
 	standsFor float64                   // number of prompts of which those without a cause are the standard
 }
@@ -98,8 +97,8 @@ type attribution struct {
 // two images, about prompts like these, too). A prompt whose images were all refused counts as the others with its
 // causes do.
 func Attribute(prompts []Prompt, o AttributeOptions) []Part {
-	a := &attribution{AttributeOptions: o, prompts: prompts, causes: causes(prompts), strata: map[string][]int{},
-		methods: map[string]string{}}
+	a := &attribution{AttributeOptions: o, prompts: prompts, causes: causes(prompts),
+		strata: map[string][]int{Refused: nil}, methods: map[string]string{}}
 	a.stratify()
 	var out []Part
 	for _, name := range parts(prompts) {
@@ -139,23 +138,27 @@ func causes(prompts []Prompt) []string {
 // stratify computes means, divides the prompts by their causes, gives those without an image the loss of the others,
 // and decides how each cause is compared.
 func (a *attribution) stratify() {
-	a.means, a.plain = make([][roles]float64, len(a.prompts)), make([][roles]interval.Powered, len(a.prompts))
+	a.sets = make([][roles]interval.Powered, len(a.prompts))
 	var deviations [roles][]float64
 	losses := map[string][]float64{}
 	var all []float64
 	for i, p := range a.prompts {
 		a.strata[p.Causes] = append(a.strata[p.Causes], i)
+		if p.Refused > 0 {
+			a.strata[Refused] = append(a.strata[Refused], i)
+		}
 		for role, scores := range p.roles() {
-			if a.means[i][role] = mean(scores) - a.Floor; len(scores) > 1 {
-				a.plain[i][role] = interval.Plain(scores)
+			if len(scores) > 1 {
+				a.sets[i][role] = interval.Plain(scores)
 				for _, s := range scores {
 					n, d := float64(len(scores)), s-mean(scores)
 					deviations[role] = append(deviations[role], d*math.Sqrt(n/(n-1)))
 				}
 			}
+			a.sets[i][role].Value = mean(scores) - a.Floor
 		}
 		if len(p.Scores) > 0 {
-			d := a.means[i][reference] - a.means[i][own]
+			d := a.sets[i][reference].Value - a.sets[i][own].Value
 			losses[p.Causes], all = append(losses[p.Causes], d), append(all, d)
 		}
 	}
@@ -165,10 +168,12 @@ func (a *attribution) stratify() {
 		}
 	}
 	for i, p := range a.prompts {
-		if typical := losses[p.Causes]; len(p.Scores) == 0 && typical != nil {
-			a.means[i][own] = a.means[i][reference] - mean(typical)
-		} else if len(p.Scores) == 0 {
-			a.means[i][own] = a.means[i][reference] - mean(all)
+		typical := losses[p.Causes]
+		if typical == nil {
+			typical = all
+		}
+		if len(p.Scores) == 0 {
+			a.sets[i][own].Value = a.sets[i][reference].Value - mean(typical)
 		}
 	}
 	a.standsFor = float64(len(a.strata[""]))
@@ -222,32 +227,21 @@ func (a *attribution) part(cause string) Part {
 	p := Part{Cause: cause, Prompts: len(a.prompts), Method: a.methods[cause], Low: math.NaN(), High: math.NaN(),
 		Share: metrics.Exact(math.NaN())}
 	others := p.Method == ByOthers || cause == Generator && a.standsFor > float64(len(a.strata[""]))
-	if rows := a.strata[cause]; rows != nil {
+	if rows, known := a.strata[cause]; known {
 		p.Prompts = len(rows)
 	}
-	weights, whole := make([][roles]float64, len(a.prompts)), make([][roles]float64, len(a.prompts))
-	refused := 0
-	for i, q := range a.prompts {
-		weights[i], whole[i] = a.weight(cause, q), a.weight(All, q)
-		if q.Refused > 0 {
-			refused++
-		}
-	}
-	if cause == Refused {
-		p.Prompts = refused
-	}
-	p.Loss = a.estimate(weights, others, a.Family)
+	p.Loss = a.estimate(cause, 0, others, a.Family)
 	p.Flagged = p.Loss.Low > 0 && p.Loss.Value >= a.AtLeast
-	if total := a.estimate(whole, others, a.Level); total.Low > 0 && cause != All {
+	if total := a.estimate(All, 0, others, a.Level); total.Low > 0 && cause != All {
 		p.Share.Value = p.Loss.Value / total.Value
-		p.Share.Low = a.fieller(weights, whole, others, p.Share.Value, -1)
-		p.Share.High = a.fieller(weights, whole, others, p.Share.Value, 1)
+		p.Share.Low = a.fieller(cause, others, p.Share.Value, -1)
+		p.Share.High = a.fieller(cause, others, p.Share.Value, 1)
 	}
 	return p
 }
 
-// estimate returns a weighted sum of means: about prompts like these, or about these prompts.
-func (a *attribution) estimate(weights [][roles]float64, others bool, level float64) metrics.Estimate {
+// estimate returns a part minus a share of the whole loss: about prompts like these, or about these prompts.
+func (a *attribution) estimate(part string, share float64, others bool, level float64) metrics.Estimate {
 	out := metrics.Estimate{Low: math.NaN(), High: math.NaN()}
 	var samples []interval.Powered
 	var by []float64
@@ -256,11 +250,12 @@ func (a *attribution) estimate(weights [][roles]float64, others bool, level floa
 		rows := a.strata[cause]
 		var values []float64
 		for _, i := range rows {
-			v := 0.0
-			for role, w := range weights[i] {
-				v += w * a.means[i][role]
+			v, whole := 0.0, a.weight(All, a.prompts[i])
+			for role, w := range a.weight(part, a.prompts[i]) {
+				w -= share * whole[role]
+				v += w * a.sets[i][role].Value
 				if !others && w != 0 && len(a.prompts[i].roles()[role]) > 0 {
-					p := a.plain[i][role]
+					p := a.sets[i][role]
 					if p.N == 0 { // the variance of one of the images
 						p, w = a.single[role], w*math.Sqrt(float64(a.single[role].N))
 					}
@@ -278,7 +273,7 @@ func (a *attribution) estimate(weights [][roles]float64, others bool, level floa
 	}
 	switch {
 	case few && !others:
-		return a.estimate(weights, true, level)
+		return a.estimate(part, share, true, level)
 	case !few && samples != nil:
 		low, high := interval.PoweredGap(level, by, samples...)
 		out.Low, out.High = out.Value-(high-low)/2, out.Value+(high-low)/2
@@ -288,15 +283,9 @@ func (a *attribution) estimate(weights [][roles]float64, others bool, level floa
 
 // fieller returns an end of the interval of a share: the largest or least multiple of the whole loss from which the
 // part does not differ. NaN = there is no end.
-func (a *attribution) fieller(weights, whole [][roles]float64, others bool, share, sign float64) float64 {
-	rest := make([][roles]float64, len(a.prompts))
+func (a *attribution) fieller(cause string, others bool, share, sign float64) float64 {
 	differs := func(by float64) bool {
-		for i, w := range weights {
-			for role := range w {
-				rest[i][role] = w[role] - (share+sign*by)*whole[i][role]
-			}
-		}
-		e := a.estimate(rest, others, a.Level)
+		e := a.estimate(cause, share+sign*by, others, a.Level)
 		return e.Low > 0 || e.High < 0
 	}
 	inside, outside := 0.0, 1.0

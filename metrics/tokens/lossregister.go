@@ -76,86 +76,70 @@ type scored struct {
 	by      []string // the values of By, the language and the unit
 	scores  []float64
 	refused float64
-	causes  []string
+	causes  []string // without "prompt_"
 }
 
-func (s *scored) refusedShare() float64 { return s.refused / (float64(len(s.scores)) + s.refused) }
+func (s scored) refusedShare() float64 { return s.refused / (float64(len(s.scores)) + s.refused) }
 
 func key(by ...string) string { return strings.Join(by, "\x00") }
 
 // read returns the prompts of a table by the key of what names them; none without the table.
-func (o *LossOptions) read(call *metrics.Call, role string) (map[string]*scored, error) {
-	in, out := tabular.Read(call, role), map[string]*scored{}
-	if in.Frame == nil {
-		return out, nil
-	}
+func (o *LossOptions) read(call *metrics.Call, role string) (map[string]scored, error) {
+	in, out := tabular.Read(call, role), map[string]scored{}
 	values, counts := in.Numbers(o.Value), map[string][]float64{}
 	for _, name := range o.Causes {
-		if in.Frame.Has(name) {
+		if in.Frame != nil && in.Frame.Has(name) {
 			counts[name] = in.Numbers(name)
 		}
 	}
 	for _, prompt := range in.SortedGroups(append(slices.Clone(o.By), o.Language, o.Unit)) {
-		p := &scored{by: prompt.By}
-		out[key(p.by...)] = p
+		p := scored{by: prompt.By}
 		for _, i := range prompt.Rows {
 			if tabular.Outcome(in.Frame, i) == "refused" {
 				p.refused++
 			} else if v := values[i]; !math.IsNaN(v) {
 				p.scores = append(p.scores, v)
 			}
-			for _, name := range o.Causes {
-				if c := counts[name]; c != nil && c[i] > 0 && !slices.Contains(p.causes, name) {
-					p.causes = append(p.causes, name)
-				}
+		}
+		for _, name := range o.Causes {
+			c := counts[name]
+			if c != nil && slices.ContainsFunc(prompt.Rows, func(i int) bool { return c[i] > 0 }) {
+				p.causes = append(p.causes, strings.TrimPrefix(name, "prompt_"))
 			}
 		}
+		out[key(p.by...)] = p
 	}
 	return out, in.Err
 }
 
-// compared returns a prompt with that in the reference language, and the repaired one, which may be nil.
-func (s *scored) compared(reference, repaired *scored) Prompt {
-	p := Prompt{Scores: s.scores, Reference: reference.scores, Refused: s.refusedShare(),
-		ReferenceRefused: reference.refusedShare()}
-	var causes []string
-	for _, c := range s.causes {
-		if !slices.Contains(reference.causes, c) {
-			causes = append(causes, strings.TrimPrefix(c, "prompt_"))
-		}
-	}
-	if p.Causes = strings.Join(causes, " + "); repaired != nil {
-		p.Repaired = repaired.scores
-	}
-	return p
-}
-
-// language are the prompts of a language, compared with the reference language.
+// language are the prompts of a language, compared with the reference language, and what its rows have in common.
 type language struct {
-	group           []string // the values of By
-	name            string
-	prompts         []Prompt
-	images, refused int
-	leftOut         int
+	LossRow
+	prompts []Prompt
 }
 
 // languages returns the languages of each group.
-func (o *LossOptions) languages(all, repaired map[string]*scored) (out []*language) {
+func (o *LossOptions) languages(all, repaired map[string]scored) (out []*language) {
 	n := len(o.By)
 	for _, at := range slices.Sorted(maps.Keys(all)) {
 		p := all[at]
 		group, name, unit := p.by[:n], p.by[n], p.by[n+1]
-		if last := len(out) - 1; last < 0 || out[last].name != name || !slices.Equal(out[last].group, group) {
-			out = append(out, &language{group: group, name: name})
+		if last := len(out) - 1; last < 0 || out[last].Language != name || !slices.Equal(out[last].Group, group) {
+			out = append(out, &language{LossRow: LossRow{Group: group, Language: name}})
 		}
 		l := out[len(out)-1]
-		l.images, l.refused = l.images+len(p.scores), l.refused+int(p.refused)
+		l.Images, l.Refused = l.Images+len(p.scores), l.Refused+int(p.refused)
 		reference := all[key(append(slices.Clone(group), o.Against, unit)...)]
-		if reference == nil || reference.scores == nil || p.scores == nil && p.refused == 0 {
-			l.leftOut++
+		if reference.scores == nil || p.scores == nil && p.refused == 0 {
+			l.LeftOut++
 			continue
 		}
-		l.prompts = append(l.prompts, p.compared(reference, repaired[at]))
+		causes := slices.DeleteFunc(slices.Clone(p.causes), func(c string) bool {
+			return slices.Contains(reference.causes, c)
+		})
+		l.All, l.prompts = l.All+1, append(l.prompts, Prompt{Causes: strings.Join(causes, " + "), Scores: p.scores,
+			Reference: reference.scores, Repaired: repaired[at].scores, Refused: p.refusedShare(),
+			ReferenceRefused: reference.refusedShare()})
 	}
 	return out
 }
@@ -168,25 +152,26 @@ func computeLosses(_ context.Context, call *metrics.Call, o LossOptions) (out []
 	}
 	languages, tests, references := o.languages(all, repaired), map[string]int{}, map[string]bool{}
 	for _, l := range languages {
-		if l.name == o.Against {
-			references[key(l.group...)] = true
+		if l.Language == o.Against {
+			references[key(l.Group...)] = true
 		} else {
-			tests[key(l.group...)] += len(parts(l.prompts))
+			tests[key(l.Group...)] += len(parts(l.prompts))
 		}
 	}
 	for _, l := range languages {
-		if !references[key(l.group...)] {
+		if !references[key(l.Group...)] {
 			return nil, fmt.Errorf("%s: no row has the %s %q; set the option against",
-				strings.Join(append(slices.Clone(l.group), l.name), ", "), o.Language, o.Against)
+				strings.Join(append(slices.Clone(l.Group), l.Language), ", "), o.Language, o.Against)
 		}
-		if l.name == o.Against || len(l.prompts) == 0 {
+		if l.Language == o.Against || l.All == 0 {
 			continue
 		}
+		l.Interval = fmt.Sprintf("%.4g %% interval of Student, simultaneous over languages and causes; of shares "+
+			"Fieller's", 100*o.Level)
 		for _, p := range Attribute(l.prompts, AttributeOptions{Floor: o.Floor, Level: o.Level, AtLeast: o.AtLeast,
-			Family: 1 - (1-o.Level)/float64(tests[key(l.group...)])}) {
-			out = append(out, LossRow{Group: l.group, Language: l.name, Part: p, All: len(l.prompts),
-				LeftOut: l.leftOut, Images: l.images, Refused: l.refused, Interval: fmt.Sprintf("%.4g %% interval of "+
-					"Student, simultaneous over languages and causes; of shares Fieller's", 100*o.Level)})
+			Family: 1 - (1-o.Level)/float64(tests[key(l.Group...)])}) {
+			l.Part = p
+			out = append(out, l.LossRow)
 		}
 	}
 	return out, nil
@@ -194,20 +179,15 @@ func computeLosses(_ context.Context, call *metrics.Call, o LossOptions) (out []
 
 // verdict names the causes of a loss, the largest first, and says what that follows from.
 func verdict(parts []Part) (verdict, rule string) {
-	var flagged []Part
-	var open []string
-	for _, p := range parts {
-		if p.Flagged && p.Cause != All {
-			flagged = append(flagged, p)
+	var names, open []string
+	largest := func(a, b Part) int { return cmp.Compare(b.Loss.Value, a.Loss.Value) }
+	for _, p := range slices.SortedStableFunc(slices.Values(parts[1:]), largest) {
+		if p.Flagged {
+			names = append(names, p.Cause)
 		}
 		if p.Low == 0 && p.Cause != Generator { // what is left is above 0
 			open = append(open, p.Cause)
 		}
-	}
-	slices.SortStableFunc(flagged, func(a, b Part) int { return cmp.Compare(b.Loss.Value, a.Loss.Value) })
-	var names []string
-	for _, p := range flagged {
-		names = append(names, p.Cause)
 	}
 	switch {
 	case open != nil:

@@ -20,17 +20,8 @@ type Options struct {
 
 // Row is a row of [Scores]: the counts of a group of texts.
 type Row struct {
-	Group        metrics.Group
-	PerWord      float64 `column:"tokens_per_word" unit:"tokens" range:"[0, ∞)"`
-	PerCharacter float64 `column:"tokens_per_character" unit:"tokens" range:"[0, ∞)"`
-	UnknownShare float64 `column:"unknown_share" unit:"share of tokens" range:"[0, 1]"`
-	CutShare     float64 `column:"cut_share" unit:"share of tokens" range:"[0, 1]"`
-	Texts        int     `column:"n_texts" unit:"texts"`
-	TextsUnknown int     `column:"n_texts_unknown" unit:"texts"`
-	TextsCut     int     `column:"n_texts_cut" unit:"texts"`
-	LeftOut      int     `column:"n_left_out" unit:"texts" help:"rows without counts"`
-	Tokens       float64 `column:"n_tokens" unit:"tokens"`
-	Words        float64 `column:"n_words" unit:"words"`
+	Group metrics.Group
+	Summary
 }
 
 var tokens = metrics.Define(metrics.Definition[Options, Row]{
@@ -66,9 +57,6 @@ func compute(_ context.Context, call *metrics.Call, o Options) ([]Row, error) {
 	for _, g := range groups {
 		var list []Text
 		for _, row := range g.Rows {
-			if math.IsNaN(counts[0][row]) {
-				continue
-			}
 			t := Text{Tokens: counts[0][row], Words: counts[1][row], Unknown: counts[2][row], Cut: counts[3][row],
 				Characters: math.NaN()}
 			if texts != nil {
@@ -76,9 +64,7 @@ func compute(_ context.Context, call *metrics.Call, o Options) ([]Row, error) {
 			}
 			list = append(list, t)
 		}
-		s := Summarize(list)
-		rows = append(rows, Row{g.By, s.PerWord, s.PerCharacter, s.UnknownShare, s.CutShare, s.Texts, s.TextsUnknown,
-			s.TextsCut, len(g.Rows) - s.Texts, s.Tokens, s.Words})
+		rows = append(rows, Row{g.By, Summarize(list)})
 	}
 	return rows, nil
 }

@@ -15,11 +15,8 @@ import (
 	"antipode/gomlxmodels/tokenizers"
 )
 
-// TokenizeVersion is that of the stage tokenize; see stage.Stage.
-const TokenizeVersion = 1
-
 func init() {
-	stage.Register(stage.Stage{Name: gomlxmodels.TokenizeOp, Version: TokenizeVersion, Open: openTokenizer})
+	stage.Register(stage.Stage{Name: gomlxmodels.TokenizeOp, Version: 1, Open: openTokenizer})
 }
 
 // tokenizeWorker counts what becomes of prompts before a generator sees them. It needs no device.

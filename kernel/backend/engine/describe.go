@@ -23,28 +23,22 @@ func (e *Engine) Describe(ctx context.Context, plan *table.Plan, stages []string
 	err = protect(func() error {
 		r := e.newRun(ctx, client.Request{}, func(table.Progress) {}, e.Store)
 		d = Described{Models: r.models, Stages: map[string]int{}}
-		return r.describe(plan, stages, d.Stages)
+		for p := range plan.All() {
+			if !slices.Contains(stages, p.Op) {
+				continue
+			}
+			st, known := stage.Find(p.Op)
+			if !known {
+				return fmt.Errorf("no operation %q", p.Op)
+			}
+			w, err := st.Open(r.ctx, env{r}, p.Args)
+			if err != nil {
+				return err
+			}
+			w.Close()
+			d.Stages[st.Name] = st.Version
+		}
+		return nil
 	})
 	return d, err
-}
-
-func (r *run) describe(p *table.Plan, stages []string, versions map[string]int) error {
-	if slices.Contains(stages, p.Op) {
-		st, known := stage.Find(p.Op)
-		if !known {
-			return fmt.Errorf("no operation %q", p.Op)
-		}
-		w, err := st.Open(r.ctx, env{r}, p.Args)
-		if err != nil {
-			return err
-		}
-		w.Close()
-		versions[st.Name] = st.Version
-	}
-	for _, in := range p.Inputs {
-		if err := r.describe(in, stages, versions); err != nil {
-			return err
-		}
-	}
-	return nil
 }

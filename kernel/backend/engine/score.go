@@ -142,9 +142,11 @@ func (e *Engine) Verify(ctx context.Context, rec *store.Record, progress func(ta
 // program that is not allowed to run ([client.AllowExec]), gives [ErrNotVerifiable], before anything is computed.
 func (e *Engine) Recompute(ctx context.Context, rec *store.Record, scratch *store.Store,
 	progress func(table.Progress)) (*client.Result, error) {
-	if op := unknownOperation(rec.Plan); op != "" {
-		return nil, fmt.Errorf("result %.12s is %w: another build wrote its record, with the operation %q, which "+
-			"this one does not have", rec.ID, ErrNotVerifiable, op)
+	for p := range rec.Plan.All() {
+		if !isKnown(p.Op) {
+			return nil, fmt.Errorf("result %.12s is %w: another build wrote its record, with the operation %q, which "+
+				"this one does not have", rec.ID, ErrNotVerifiable, p.Op)
+		}
 	}
 	for model, digest := range rec.Models {
 		program, is := strings.CutPrefix(model, gomlxmodels.Exec)
@@ -155,17 +157,4 @@ func (e *Engine) Recompute(ctx context.Context, rec *store.Record, scratch *stor
 	}
 	return e.evaluate(ctx, client.Request{Plan: rec.Plan, SkipBad: len(rec.Bad) > 0, Save: rec.Saved,
 		AllColumns: true, Trace: true}, progress, scratch)
-}
-
-// unknownOperation returns an operation of a plan that this build does not have, or "".
-func unknownOperation(p *table.Plan) string {
-	if !isKnown(p.Op) {
-		return p.Op
-	}
-	for _, in := range p.Inputs {
-		if op := unknownOperation(in); op != "" {
-			return op
-		}
-	}
-	return ""
 }

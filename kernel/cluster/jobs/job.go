@@ -123,8 +123,12 @@ func Read(path string) (*Job, error) {
 // Decode decodes the content of a job's file and checks it.
 func Decode(data []byte) (*Job, error) {
 	j := &Job{}
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	if err := decoder.Decode(j); err != nil {
+	var b bytes.Buffer // without white space in the arguments of plans, so that equal parts have equal digests
+	err := json.Compact(&b, data)
+	if err == nil {
+		err = json.Unmarshal(b.Bytes(), j)
+	}
+	if err != nil {
 		return nil, err
 	}
 	switch {
@@ -142,28 +146,10 @@ func Decode(data []byte) (*Job, error) {
 	if err := j.Plan.Check(); err != nil {
 		return nil, err
 	}
-	if err := compact(j.Plan); err != nil {
-		return nil, err
-	}
 	if id := j.Digest(); id != j.ID {
 		return nil, fmt.Errorf("its content was changed: its id is %.16q, not %q; make it again", j.ID, id)
 	}
 	return j, nil
-}
-
-// compact removes the white space of the file from the arguments of a plan, so that equal parts have equal digests.
-func compact(p *table.Plan) error {
-	var b bytes.Buffer
-	if err := json.Compact(&b, p.Args); len(p.Args) > 0 && err != nil {
-		return err
-	}
-	p.Args = b.Bytes()
-	for _, in := range p.Inputs {
-		if err := compact(in); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // StoreOf returns the store of a shard: folder, or the job's if it is "", with the shard's number for %i.
@@ -175,8 +161,7 @@ func (j *Job) StoreOf(folder string, index int) string {
 // the cache.
 func Tables(ctx context.Context, plan *table.Plan, objects *remote.Cache) ([]Table, error) {
 	paths := map[string]string{} // path → operation
-	var walk func(p *table.Plan)
-	walk = func(p *table.Plan) {
+	for p := range plan.All() {
 		var a struct{ Path, Dir string }
 		if len(p.Inputs) == 0 && json.Unmarshal(p.Args, &a) == nil {
 			switch p.Op {
@@ -186,11 +171,7 @@ func Tables(ctx context.Context, plan *table.Plan, objects *remote.Cache) ([]Tab
 				paths[a.Dir] = "folder"
 			}
 		}
-		for _, in := range p.Inputs {
-			walk(in)
-		}
 	}
-	walk(plan)
 	var list []Table
 	for _, path := range slices.Sorted(maps.Keys(paths)) {
 		t, err := describe(ctx, path, paths[path], objects)

@@ -167,14 +167,13 @@ func Shard(plan *table.Plan, phase int, a engine.ShardArgs) (*table.Plan, error)
 }
 
 // PaidModels lists the models of a plan that are behind an API: every shard would spend their whole budget.
-func PaidModels(p *table.Plan) (models []string) {
-	var a struct{ Model string }
-	if p.Op == gomlxmodels.GenerateOp && json.Unmarshal(p.Args, &a) == nil &&
-		strings.HasPrefix(a.Model, gomlxmodels.API) {
-		models = append(models, a.Model)
-	}
-	for _, in := range p.Inputs {
-		models = append(models, PaidModels(in)...)
+func PaidModels(plan *table.Plan) (models []string) {
+	for p := range plan.All() {
+		var a struct{ Model string }
+		if p.Op == gomlxmodels.GenerateOp && json.Unmarshal(p.Args, &a) == nil &&
+			strings.HasPrefix(a.Model, gomlxmodels.API) {
+			models = append(models, a.Model)
+		}
 	}
 	slices.Sort(models)
 	return slices.Compact(models)

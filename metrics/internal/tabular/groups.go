@@ -10,7 +10,8 @@ import (
 )
 
 // Reader reads the columns of a table that options name. The first error is stored in Err, and later calls return nil,
-// so that Err is checked once. An empty name is an optional column that is not used: nil without an error.
+// so that Err is checked once. An empty name is an optional column that is not used: nil without an error. An optional
+// table that is not given, whose Frame is nil, has no rows.
 type Reader struct {
 	Frame *table.Frame
 	Err   error
@@ -31,7 +32,7 @@ func (r *Reader) fail(err error) {
 }
 
 func (r *Reader) column(name string, kind table.Kind) *table.Column {
-	if name != "" && r.Err == nil {
+	if name != "" && r.Err == nil && r.Frame != nil {
 		c, err := r.Frame.Need(name, kind)
 		if err == nil {
 			return c
@@ -52,7 +53,7 @@ func (r *Reader) Vectors(name string) [][]float32 { return r.column(name, table.
 
 // Groups is [Groups] of the table.
 func (r *Reader) Groups(by []string) []Group {
-	if r.Err != nil {
+	if r.Err != nil || r.Frame == nil {
 		return nil
 	}
 	groups, err := Groups(r.Frame, by)

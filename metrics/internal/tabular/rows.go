@@ -45,6 +45,14 @@ func Average(values []float64) float64 {
 	return sum / float64(len(values))
 }
 
+// Ratio returns a / b, or NaN if b is 0.
+func Ratio(a, b float64) float64 {
+	if b == 0 {
+		return math.NaN()
+	}
+	return a / b
+}
+
 // Outcome returns "refused", "failed" or "skipped" for a row without an image, else "".
 func Outcome(f *table.Frame, row int) string {
 	if o := f.Texts("outcome"); o != nil && slices.Contains([]string{"refused", "failed", "skipped"}, o[row]) {
