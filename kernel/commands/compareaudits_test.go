@@ -24,7 +24,7 @@ func TestCompareAudits(t *testing.T) {
 		must.Get(rows.SaveE(t.Context(), name))(t)
 		return name
 	}
-	world := datasets.Archipelago(datasets.ArchipelagoOptions{Seed: 7, Injected: true, PerCell: 3})
+	world := datasets.Archipelago(datasets.ArchipelagoOptions{Seed: 7, Injected: true, PerCell: 2})
 	objects := []string{"boat", "kite"} // of eight: the network is pure Go
 	photos := save("photos.parquet", gomlx.Embed(gomlx.ArchipelagoViT,
 		world.Reference().Where("object", "in", objects)))
@@ -50,7 +50,7 @@ func TestCompareAudits(t *testing.T) {
 			"ratings-injected.csv", "", "diversity  regression"},
 	} {
 		for _, b := range []string{c.a, c.b} {
-			args := append([]string{"compare", "--audit", name, "--margin", "0.05", "--resamples", "60", "--moved", "0",
+			args := append([]string{"compare", "--audit", name, "--margin", "0.05", "--resamples", "20", "--moved", "0",
 				"--a", c.a, "--b", b}, strings.Fields(c.more)...)
 			printed, err := run(args...)
 			var exit exitError
