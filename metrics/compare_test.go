@@ -244,8 +244,8 @@ func compareRuns(t *testing.T, pairs, resamples int) {
 			gap := (2.4977 + 0.8416) * deviation / math.Sqrt(n)
 			for _, worse := range []float64{0, gap} {
 				f, _, err := evaluate(t, ask{Metric: "compare", Options: map[string]string{
-					"audit": "clustered-mean value=v by=region", "better": "higher", "resamples": fmt.Sprint(resamples)}},
-					run("a", 0), run(second, worse))
+					"audit": "clustered-mean value=v by=region", "better": "higher",
+					"resamples": fmt.Sprint(resamples)}}, run("a", 0), run(second, worse))
 				must.Do(t, err)
 				low, high, all := f.Numbers("change_low"), f.Numbers("change_high"), true
 				for i := range low {
