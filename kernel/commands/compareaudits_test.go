@@ -10,13 +10,11 @@ import (
 	"antipode/datasets"
 	gomlx "antipode/gomlxmodels"
 	"antipode/internal/must"
-	"antipode/kernel/backend/plugin"
 )
 
 // TestCompareAudits: every audit by its name, of images of the built-in world without and with injected disparities.
 // The disparity is a regression; a table is not worse than itself.
 func TestCompareAudits(t *testing.T) {
-	t.Setenv(plugin.Env, "none") // nothing to compile: faster for few small images
 	run := inProcess(t)
 	pools := must.Get(filepath.Abs("../../notebooks/truth_pools"))(t)
 	t.Chdir(t.TempDir())

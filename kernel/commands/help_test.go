@@ -7,8 +7,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-
-	"antipode/kernel/backend/plugin"
 )
 
 // Help begins with examples that its flags permit, and lists the common flags before the others.
@@ -73,7 +71,6 @@ func TestPipe(t *testing.T) {
 
 // A prompt alone makes one image.
 func TestOnePrompt(t *testing.T) {
-	t.Setenv(plugin.Env, "none") // nothing to compile
 	run := inProcess(t)
 	t.Chdir(t.TempDir())
 	text, err := run("generate", "--prompt", "a boat", "--steps", "1")

@@ -180,8 +180,8 @@ func TestRunTwice(t *testing.T) {
 	t.Parallel()
 	path := write(t, code("var n = 2"),
 		code("import \"antipode/datasets/table\"\n%%\ncell.Print(\"a\")\ncell.HTML(\"<b>b</b>\")\ncell.Say(\"c\")\n"+
-			"cell.PNG([]byte(\"png\"), \"an image\")\nfor i := range n {\n\tcell.Print(fmt.Sprint(i))\n}\np := cell.NewProgress()\n"+
-			"p.Update(table.Progress{Note: \"3 of 16 have no mask\"})\np.Close()"),
+			"cell.PNG([]byte(\"png\"), \"an image\")\nfor i := range n {\n\tcell.Print(fmt.Sprint(i))\n}\n"+
+			"p := cell.NewProgress()\np.Update(table.Progress{Note: \"3 of 16 have no mask\"})\np.Close()"),
 		code("%%\nfmt.Fprintln(os.Stderr, \"no\")\npanic(\"boo\")", "raises-exception"))
 	first := must.Get(run(t, t.Context(), Options{Notebook: path}))(t)
 	if got, want := len(first.Cells[1].Outputs), 7; got != want {
