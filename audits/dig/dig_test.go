@@ -1,6 +1,7 @@
 package dig_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"image"
 	"image/color"
@@ -163,6 +164,12 @@ func sensitivity(t *testing.T, a dig.Audit) {
 	trends := testengine.Rows(t, "claims", a.Claims())
 	if text := strings.Join(trends.Texts("trend"), "; "); trends.Len() != 3 || strings.Contains(text, "Africa") {
 		t.Errorf("%d trends: %s", trends.Len(), text)
+	}
+	built := dig.Audit{Generator: dig.Sampler, Objects: []string{"boat"}} // has enough images for a third k
+	_ = must.Get(built.Claims().Plan())(t)
+	plan := must.Get(json.Marshal(must.Get(built.Sensitivity().Plan())(t)))(t)
+	if !strings.Contains(string(plan), `"k 5"`) {
+		t.Error("the built-in world has no choice of k = 5")
 	}
 }
 

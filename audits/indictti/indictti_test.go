@@ -202,6 +202,9 @@ func TestOptions(t *testing.T) {
 			}
 		}
 	}
+	for _, generator := range []string{"", indictti.Sampler} { // by the world's own networks
+		_ = must.Get(indictti.Audit{Generator: generator}.Findings().Plan())(t)
+	}
 	for _, wrong := range []indictti.Audit{{Profile: "public-code"}, {Seed: 3}, {Score: "dwl"},
 		{Captions: "captions.csv", Generator: indictti.Sampler}} {
 		if _, err := wrong.Images().Rows(context.Background()); err == nil {
