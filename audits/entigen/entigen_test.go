@@ -93,6 +93,7 @@ func TestSampler(t *testing.T) {
 	testengine.Use(t)
 	a := entigen.Audit{Generator: entigen.Sampler, Seed: 3, N: 14, Resamples: -1, Captioner: entigen.None}
 	a.Attributes = testengine.Rows(t, "truth", a.Truth()).Texts("attribute")[:1]
+	_ = must.Get(entigen.Audit{Generator: entigen.Sampler}.Findings().Plan())(t)
 	f := testengine.Rows(t, "findings of the CLIP", a.Findings().Where("test", "==", "imbalance"))
 	if !slices.Contains(f.Texts("verdict"), "found") || f.Len() != 2 {
 		t.Errorf("by the CLIP %v: %v", f.Texts("axis"), f.Texts("verdict"))
