@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"image"
 	"image/color"
+	"image/draw"
 	"image/png"
 	"net/http"
 	"net/http/httptest"
@@ -33,14 +34,9 @@ func pixels(data []byte) (digest [32]byte, err error) {
 	if err != nil {
 		return digest, err
 	}
-	h := sha256.New()
-	for y := range img.Bounds().Dy() {
-		for x := range img.Bounds().Dx() {
-			r, g, b, _ := img.At(x, y).RGBA()
-			fmt.Fprint(h, r>>8, g>>8, b>>8, ".")
-		}
-	}
-	return [32]byte(h.Sum(nil)), nil
+	plain := image.NewRGBA(img.Bounds())
+	draw.Draw(plain, plain.Rect, img, plain.Rect.Min, draw.Src)
+	return sha256.Sum256(plain.Pix), nil
 }
 
 // judge starts a chat server that answers a question about an image with the words of a function, and returns the
@@ -156,7 +152,7 @@ func TestJudgeOfVisage(t *testing.T) {
 // of perfect raters; a judge of photographs tells groups, and that it cannot tell or sees nobody.
 func TestJudgeOfEntigen(t *testing.T) {
 	testengine.Use(t)
-	a := entigen.Audit{Generator: entigen.Sampler, Judge: "ask:archipelago-blip", N: 2, Resamples: -1}
+	a := entigen.Audit{Generator: entigen.Sampler, Judge: "ask:archipelago-blip", N: 1, Resamples: -1}
 	agreement := testengine.Rows(t, "agreement", a.Agreement().Where("scope", "==", "pooled").
 		Where("definition", "==", "both-decided"))
 	if got := agreement.Numbers("agreement"); len(got) != 2 || slices.Min(got) < 0.95 {

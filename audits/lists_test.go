@@ -1,6 +1,8 @@
 package audits_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -10,16 +12,19 @@ import (
 	"antipode/audits/indictti"
 	"antipode/audits/visage"
 	"antipode/datasets"
+	"antipode/internal/must"
 	"antipode/test/testengine"
 )
 
 // A name in a list of the study that matches nothing is an error with the nearest one, before any image is generated.
 func TestLists(t *testing.T) {
 	testengine.Use(t)
+	photos := filepath.Join(t.TempDir(), "photos.csv")
+	must.Do(t, os.WriteFile(photos, []byte("id,image,object,region\na,photos.csv,boat,Ondulay\n"), 0o600))
 	for hint, table := range map[string]datasets.Table{
-		`no row has "kiet" in column "object"; did you mean "kite"?`: dig.Audit{
+		`no row has "kiet" in column "object"; did you mean "kite"?`: dig.Audit{N: 1,
 			Objects: []string{"boat", "kiet"}}.Images(dig.Original),
-		`no row has "baot" in column "object"; did you mean "boat"?`: dig.Audit{
+		`no row has "baot" in column "object"; did you mean "boat"?`: dig.Audit{Photos: photos,
 			Objects: []string{"baot"}}.Candidates(),
 		`in column "code"; `:     indictti.Audit{Languages: "Ilvan"}.Prompts(),
 		`in column "identity"; `: visage.Audit{Identities: []string{"Nobodies"}}.Images(),

@@ -35,7 +35,7 @@ func TestCompareEqualsSciPy(t *testing.T) {
 			second = "other"
 		}
 		f, _, err := evaluate(t, ask{Metric: "compare", Options: map[string]string{"audit": "clustered-mean value=v",
-			"better": "higher", "resamples": "8000"}}, runOf("id", "n", c.A), runOf(second, "n", c.B))
+			"better": "higher", "resamples": "4000"}}, runOf("id", "n", c.A), runOf(second, "n", c.B))
 		must.Do(t, err)
 		near.Check(t, c.Name, []float64{f.Numbers("change")[0]}, []float64{c.Mean}, 1e-9, 1e-12)
 		near.Check(t, c.Name, []float64{f.Numbers("change_low")[0], f.Numbers("change_high")[0]},
@@ -134,10 +134,10 @@ func TestCompareReads(t *testing.T) {
 }
 
 // TestCompareRuns checks few pairs of runs; compare_long_test.go has 200.
-func TestCompareRuns(t *testing.T) { compareRuns(t, 10) }
+func TestCompareRuns(t *testing.T) { compareRuns(t, 10, 100) }
 
 // TestDrift watches a few generators.
-func TestDrift(t *testing.T) { watchRuns(t, 6, 8, 3) }
+func TestDrift(t *testing.T) { watchRuns(t, 6, 4, 2) }
 
 // watchRuns compares dated runs of a generator with its first one, and stops at the first regression. In half of the
 // sequences nothing changes; in the other half one group is worse from run number changed on, by what a single
@@ -208,7 +208,7 @@ func watchRuns(t *testing.T, sequences, runs, changed int) {
 
 // compareRuns compares runs of the same distribution, paired and not, and runs of which one group is worse by what
 // [antipode/metrics/significance.SmallestMeanGap] says is found with a power of 80 % at level 5 %.
-func compareRuns(t *testing.T, pairs int) {
+func compareRuns(t *testing.T, pairs, resamples int) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(near.Seed(t), 5))
 	const groups, n, power = 4, 60, 0.8
@@ -244,8 +244,8 @@ func compareRuns(t *testing.T, pairs int) {
 			gap := (2.4977 + 0.8416) * deviation / math.Sqrt(n)
 			for _, worse := range []float64{0, gap} {
 				f, _, err := evaluate(t, ask{Metric: "compare", Options: map[string]string{
-					"audit": "clustered-mean value=v by=region", "better": "higher", "resamples": "200"}},
-					run("a", 0), run(second, worse))
+					"audit": "clustered-mean value=v by=region", "better": "higher",
+					"resamples": fmt.Sprint(resamples)}}, run("a", 0), run(second, worse))
 				must.Do(t, err)
 				low, high, all := f.Numbers("change_low"), f.Numbers("change_high"), true
 				for i := range low {

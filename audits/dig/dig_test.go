@@ -1,6 +1,7 @@
 package dig_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"image"
 	"image/color"
@@ -113,6 +114,7 @@ func TestPhotographs(t *testing.T) {
 	if testengine.Rows(t, "truth", a.Truth()).Len() != 0 {
 		t.Error("injected disparities in photographs")
 	}
+	sensitivity(t, a)
 	a.Template, a.Comparison.K, a.Embedding.Masking = "{object}, {country}", 1, "zeroprob"
 	third := testengine.Rows(t, "deltas", a.Deltas().Where("of", "==", "average"))
 	if got := third.Texts("template"); third.Len() != 12 || got[0] != dig.New || got[11] != a.Template {
@@ -126,27 +128,24 @@ func TestPhotographs(t *testing.T) {
 	}
 }
 
-// TestSensitivity: the first choice is the audit's; a choice that is the default's other name changes nothing, another
-// k does; a field of the audit is no choice any more. A study of an object of the built-in world has trends, of which
-// none names a region of GeoDE.
-func TestSensitivity(t *testing.T) {
-	testengine.Use(t)
-	a := dig.Audit{Generator: dig.Sampler, Objects: []string{"boat"}, N: 4, Resamples: 20,
-		Encoder: network("vit/testdata/hf-bf16-shards")}
+// sensitivity: the first choice is the audit's; a choice that is the default's other name changes nothing, another k
+// does; a field of the audit is no choice any more. Images of other regions have trends, none of which names one of
+// GeoDE's.
+func sensitivity(t *testing.T, a dig.Audit) {
 	all := testengine.Rows(t, "sensitivity", a.Sensitivity())
 	gaps := map[string][]float64{}
 	for i, c := range all.Texts("choice") {
 		gaps[c] = append(gaps[c], all.Numbers("gap")[i])
 	}
-	if len(gaps) != 14 || all.Texts("choice")[0] != dig.Configured ||
+	if len(gaps) != 13 || all.Texts("choice")[0] != dig.Configured ||
 		!slices.Equal(gaps["masking neginf"], gaps[dig.Configured]) ||
 		slices.Equal(gaps["k 1"], gaps[dig.Configured]) || slices.Equal(gaps["fill white"], gaps[dig.Configured]) {
 		t.Errorf("gaps by choice: %v", gaps)
 	}
 	conclusions := testengine.Rows(t, "conclusions", a.Conclusions())
 	choices := testengine.Rows(t, "choices", a.Choices())
-	if conclusions.Len() != len(gaps[dig.Configured]) || conclusions.Numbers("n_choices")[0] != 14 ||
-		choices.Len() != 14 || choices.Numbers("same")[0] != 1 || choices.Numbers("rank_correlation")[0] != 1 {
+	if conclusions.Len() != len(gaps[dig.Configured]) || conclusions.Numbers("n_choices")[0] != 13 ||
+		choices.Len() != 13 || choices.Numbers("same")[0] != 1 || choices.Numbers("rank_correlation")[0] != 1 {
 		t.Errorf("conclusions %v, choices %v", conclusions.Numbers("n_choices"), choices.Numbers("same"))
 	}
 	a.Comparison.K = 1
@@ -154,10 +153,23 @@ func TestSensitivity(t *testing.T) {
 	if !slices.Equal(other.Numbers("gap"), gaps["k 1"]) {
 		t.Errorf("gaps with k 1: %v, want %v", other.Numbers("gap"), gaps["k 1"])
 	}
+	photos := testengine.Rows(t, "photos", a.Candidates())
+	for i, region := range photos.Texts("region") {
+		photos.Texts("region")[i] = "region " + region[len(region)-2:]
+	}
+	a.Photos = filepath.Join(strings.TrimPrefix(a.Photos, "geode:"), "photos.csv")
 	a.Comparison.K, a.Resamples = 0, -1
+	a.Generator = a.Photos
+	must.Get(datasets.FromFrame(photos).SaveE(t.Context(), a.Photos))(t)
 	trends := testengine.Rows(t, "claims", a.Claims())
-	if text := strings.Join(trends.Texts("trend"), "; "); trends.Len() < 4 || strings.Contains(text, "Africa") {
+	if text := strings.Join(trends.Texts("trend"), "; "); trends.Len() != 3 || strings.Contains(text, "Africa") {
 		t.Errorf("%d trends: %s", trends.Len(), text)
+	}
+	built := dig.Audit{Generator: dig.Sampler, Objects: []string{"boat"}} // has enough images for a third k
+	_ = must.Get(built.Claims().Plan())(t)
+	plan := must.Get(json.Marshal(must.Get(built.Sensitivity().Plan())(t)))(t)
+	if !strings.Contains(string(plan), `"k 5"`) {
+		t.Error("the built-in world has no choice of k = 5")
 	}
 }
 

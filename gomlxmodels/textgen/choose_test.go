@@ -101,7 +101,7 @@ func TestDraw(t *testing.T) {
 		t.Run(fmt.Sprint(c), func(t *testing.T) {
 			s := Options{Sample: true, Temperature: c.temperature, TopK: c.k, TopP: c.p}
 			counts, seed := make([]int, len(logits)), near.Seed(t)+uint64(i)
-			for n := range 40000 {
+			for n := range 20_000 {
 				counts[s.sample(logits, uniform(seed, n))]++
 			}
 			if p := chiSquare(t, counts, kept(logits, c.temperature, c.k, c.p)); p < 1e-4 {

@@ -256,7 +256,7 @@ func TestAttributes(t *testing.T) {
 		t.Errorf("%v, %v, %v", stereo, others, report.Notes)
 	}
 	seen := map[string]bool{}
-	for o.Seed = range 40 {
+	for o.Seed = range 12 {
 		_, others, _ := sorted(o)
 		for _, a := range others {
 			seen[a] = true

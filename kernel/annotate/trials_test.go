@@ -124,7 +124,7 @@ func visageTrial(evaluate func(datasets.Table) *table.Frame) trial {
 
 // entigenTrial: the diversity is that of the labels of perfect raters.
 func entigenTrial(evaluate func(datasets.Table) *table.Frame) trial {
-	in := evaluate(world(3).Occupations())
+	in := evaluate(world(2).Occupations())
 	return trial{in, Options{Axes: datasets.ArchipelagoAxes}, func(q seen) reply {
 		switch {
 		case strings.Contains(q.text, "crest"):
@@ -182,7 +182,7 @@ func visualTrial(evaluate func(datasets.Table) *table.Frame) trial {
 
 // failuresTrial: the concepts that fail, and how, are those injected.
 func failuresTrial(evaluate func(datasets.Table) *table.Frame) trial {
-	w := world(4)
+	w := world(3)
 	injected := evaluate(w.AuditDisparities().Where("audit", "==", "cococrola"))
 	in := evaluate(w.Concepts().Where("language", "in", []string{"en", injected.Texts("carrier")[0]}))
 	kinds := map[string]string{"": possessed, "non-specific": concepts.NonSpecific,

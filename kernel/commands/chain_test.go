@@ -10,12 +10,10 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/table"
 	"antipode/internal/must"
-	"antipode/kernel/backend/plugin"
 )
 
 // TestChain: every stage reads what the stage before it wrote, with the columns that are written by default.
 func TestChain(t *testing.T) {
-	t.Setenv(plugin.Env, "none") // nothing to compile: faster for few small images
 	run := inProcess(t)
 	t.Chdir(t.TempDir())
 	prompts := "id,prompt,object,region,note\n"

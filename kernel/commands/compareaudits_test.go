@@ -10,13 +10,11 @@ import (
 	"antipode/datasets"
 	gomlx "antipode/gomlxmodels"
 	"antipode/internal/must"
-	"antipode/kernel/backend/plugin"
 )
 
 // TestCompareAudits: every audit by its name, of images of the built-in world without and with injected disparities.
 // The disparity is a regression; a table is not worse than itself.
 func TestCompareAudits(t *testing.T) {
-	t.Setenv(plugin.Env, "none") // nothing to compile: faster for few small images
 	run := inProcess(t)
 	pools := must.Get(filepath.Abs("../../notebooks/truth_pools"))(t)
 	t.Chdir(t.TempDir())
@@ -24,7 +22,7 @@ func TestCompareAudits(t *testing.T) {
 		must.Get(rows.SaveE(t.Context(), name))(t)
 		return name
 	}
-	world := datasets.Archipelago(datasets.ArchipelagoOptions{Seed: 7, Injected: true, PerCell: 3})
+	world := datasets.Archipelago(datasets.ArchipelagoOptions{Seed: 7, Injected: true, PerCell: 2})
 	objects := []string{"boat", "kite"} // of eight: the network is pure Go
 	photos := save("photos.parquet", gomlx.Embed(gomlx.ArchipelagoViT,
 		world.Reference().Where("object", "in", objects)))
@@ -50,7 +48,7 @@ func TestCompareAudits(t *testing.T) {
 			"ratings-injected.csv", "", "diversity  regression"},
 	} {
 		for _, b := range []string{c.a, c.b} {
-			args := append([]string{"compare", "--audit", name, "--margin", "0.05", "--resamples", "60", "--moved", "0",
+			args := append([]string{"compare", "--audit", name, "--margin", "0.05", "--resamples", "20", "--moved", "0",
 				"--a", c.a, "--b", b}, strings.Fields(c.more)...)
 			printed, err := run(args...)
 			var exit exitError

@@ -3,13 +3,13 @@ package commands
 import (
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"antipode/datasets/client"
 	"antipode/internal/must"
+	"antipode/test/stagetest"
 )
 
 // TestCheckAdapter checks the echo adapter, and a program that prints.
@@ -17,11 +17,7 @@ func TestCheckAdapter(t *testing.T) {
 	run := inProcess(t)
 	dir := t.TempDir()
 	t.Setenv(client.HomeVar, filepath.Join(dir, "home"))
-	echo := filepath.Join(dir, "echo")
-	if out, err := exec.Command("go", "build", "-o", echo,
-		"../../docs/examples/echo_adapter").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	echo := stagetest.Echo(t, dir)
 	printed, err := run("check-adapter", "exec:"+echo)
 	if err != nil || strings.Count(printed, "ok ") != 16 {
 		t.Errorf("%v\n%s", err, printed)

@@ -16,12 +16,14 @@ import (
 	"antipode/datasets/client"
 	"antipode/internal/must"
 	"antipode/kernel/backend/all"
+	"antipode/kernel/backend/plugin"
 )
 
 // inProcess makes commands evaluate their plans in a store of the test's own. It gives a function that runs one, and
 // what that printed.
 func inProcess(t *testing.T) func(args ...string) (string, error) {
 	t.Helper()
+	t.Setenv(plugin.Env, "none") // nothing to compile: faster for few small images
 	e := must.Get(all.NewEngine(t.TempDir(), "test"))(t)
 	before := client.Registered()
 	client.Register(e)

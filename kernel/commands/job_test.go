@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,6 +13,7 @@ import (
 	"antipode/kernel/backend/all"
 	"antipode/kernel/backend/plugin"
 	"antipode/kernel/cluster/jobs"
+	"antipode/test/stagetest"
 )
 
 // mainVar makes the test program the antipode command.
@@ -53,10 +53,7 @@ func workplace(t *testing.T, prompts int) {
 	t.Setenv(plugin.Env, "none")
 	t.Setenv(client.HomeVar, t.TempDir())
 	dir := t.TempDir()
-	echo := exec.Command("go", "build", "-o", filepath.Join(dir, "echo"), "../../docs/examples/echo_adapter")
-	if text, err := echo.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, text)
-	}
+	stagetest.Echo(t, dir)
 	t.Chdir(dir)
 	var b strings.Builder
 	b.WriteString("id,prompt,object\n")

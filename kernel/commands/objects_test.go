@@ -11,14 +11,12 @@ import (
 	"antipode/datasets/client"
 	"antipode/internal/must"
 	"antipode/kernel/backend/all"
-	"antipode/kernel/backend/plugin"
 	"antipode/kernel/backend/remote/remotetest"
 	"antipode/kernel/backend/store"
 )
 
 // TestChainOfObjects: stages and table operations read and write tables under URLs, with the results of files.
 func TestChainOfObjects(t *testing.T) {
-	t.Setenv(plugin.Env, "none")
 	s := remotetest.New(t)
 	run := inProcess(t)
 	t.Chdir(t.TempDir())
@@ -107,7 +105,6 @@ func TestFileURLs(t *testing.T) {
 
 // TestMergeOfObjects copies a store into object storage and from there into an empty one, which finds every item.
 func TestMergeOfObjects(t *testing.T) {
-	t.Setenv(plugin.Env, "none")
 	s := remotetest.New(t)
 	run, home := inProcess(t), t.TempDir()
 	t.Chdir(t.TempDir())

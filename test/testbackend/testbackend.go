@@ -54,6 +54,16 @@ func QuickXLA(t testing.TB) compute.Backend {
 	return get(t, xlaKind(), "xla")
 }
 
+// TaggedXLA is [QuickXLA] with the build tag xla; without it the test is skipped: graphs that the pure Go backend does
+// not compute take seconds to compile.
+func TaggedXLA(t testing.TB) compute.Backend {
+	t.Helper()
+	if !allXLA {
+		t.Skip("missing: the build tag xla")
+	}
+	return QuickXLA(t)
+}
+
 func xlaKind() string {
 	if device.Wanted() == device.XLACUDA {
 		return device.XLACUDA

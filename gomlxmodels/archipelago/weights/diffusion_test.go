@@ -47,7 +47,7 @@ func TestGeneratorReference(t *testing.T) {
 func compareGenerator(t *testing.T, dir string, want []image.Image) {
 	t.Helper()
 	m := must.Get(diffusion.Open(dir, diffusion.OpenOptions{}))(t)
-	s := must.Get(diffusion.NewSampler(testbackend.XLA(t), m, diffusion.Options{Batch: len(want)}))(t)
+	s := must.Get(diffusion.NewSampler(testbackend.QuickXLA(t), m, diffusion.Options{Batch: len(want)}))(t)
 	defer s.Close()
 	var requests []diffusion.Request
 	for i, p := range generatorPrompts {

@@ -157,7 +157,7 @@ func (f *fake) batch(number int, items []Item) {
 				time.Sleep(time.Hour)
 			}
 		case "floods stderr":
-			fmt.Fprint(os.Stderr, strings.Repeat("noise\n", 100_000))
+			fmt.Fprint(os.Stderr, strings.Repeat(strings.Repeat("noise", 40)+"\n", 3000))
 		case "grandchild":
 			f.grandchild()
 			os.Exit(1)

@@ -3,7 +3,6 @@ package generate_test
 import (
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,19 +14,15 @@ import (
 	"antipode/gomlxmodels"
 	"antipode/internal/must"
 	"antipode/kernel/backend/all"
+	"antipode/test/stagetest"
 )
 
 // echo builds the echo adapter and returns a script that starts it, the folder, and the number of starts so far.
 func echo(t *testing.T) (program string, starts func() int) {
 	t.Helper()
 	dir := t.TempDir()
-	out, err := exec.Command("go", "build", "-o", filepath.Join(dir, "echo"),
-		"../../../docs/examples/echo_adapter").CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
 	program = filepath.Join(dir, "adapter")
-	script := "#!/bin/sh\necho start >> " + dir + "/starts\nexec " + dir + "/echo\n"
+	script := "#!/bin/sh\necho start >> " + dir + "/starts\nexec " + stagetest.Echo(t, dir) + "\n"
 	must.Do(t, os.WriteFile(program, []byte(script), 0o700))
 	t.Setenv(client.ExecVar, "")
 	return program, func() int {

@@ -10,7 +10,6 @@ import (
 	"maps"
 	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -33,11 +32,7 @@ func echo(t *testing.T, sent, answered string) (model string, starts func() int)
 	t.Helper()
 	dir := t.TempDir()
 	program := filepath.Join(dir, "adapter")
-	out, err := exec.Command("go", "build", "-o", filepath.Join(dir, "echo"),
-		"../../../docs/examples/echo_adapter").CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	stagetest.Echo(t, dir)
 	script := fmt.Sprintf("#!/bin/sh\necho start >> %[1]s/starts\nsed -u '%[2]s' | %[1]s/echo | sed -u '%[3]s'\n", dir,
 		sent, answered)
 	t.Setenv(client.ExecVar, "")

@@ -14,6 +14,7 @@ import (
 // registered returns an engine in a store of the test's own, which evaluates the test's tables.
 func registered(t *testing.T) *engine.Engine {
 	t.Helper()
+	t.Setenv("ANTIPODE_PLUGIN", "none")
 	e := must.Get(NewEngine(t.TempDir(), "test"))(t)
 	before := client.Registered()
 	client.Register(e)

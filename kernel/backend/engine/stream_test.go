@@ -214,7 +214,7 @@ func TestStreamed(t *testing.T) {
 		req    client.Request
 		err    string
 	}{
-		{name: "one stage", rows: []int{0, 1, 4096, 4097, 10_000}, parts: true, plan: makes},
+		{name: "one stage", rows: []int{0, 1, 4096, 4097}, parts: true, plan: makes},
 		{name: "two stages, verbs above and between", rows: []int{9000}, parts: true, marked: true,
 			req: client.Request{SkipBad: true, AllColumns: true}, plan: func(rows datasets.Table) datasets.Table {
 				return reads2(makes(rows).Where("group", "!=", "west").With("kind", "x").SeedBy("caption")).

@@ -97,16 +97,14 @@ func TestRunNotes(t *testing.T) {
 		{"display_data:4 of 16 have no mask", "display_data:radius 0",
 			"display_data:and 1 more like: 4 of 16 have no mask"}, nil, // nothing of an announcement
 	}
-	for range 2 {
-		nb := must.Get(run(t, t.Context(), Options{Notebook: path}))(t)
-		for i, c := range nb.Cells {
-			if got := summary(c); !reflect.DeepEqual(got, want[i]) {
-				t.Errorf("cell %d shows %q, want %q", i+1, got, want[i])
-			}
-			for _, o := range c.Outputs {
-				if len(o.Metadata) > 0 {
-					t.Errorf("cell %d: metadata %v", i+1, o.Metadata)
-				}
+	nb := must.Get(run(t, t.Context(), Options{Notebook: path}))(t)
+	for i, c := range nb.Cells {
+		if got := summary(c); !reflect.DeepEqual(got, want[i]) {
+			t.Errorf("cell %d shows %q, want %q", i+1, got, want[i])
+		}
+		for _, o := range c.Outputs {
+			if len(o.Metadata) > 0 {
+				t.Errorf("cell %d: metadata %v", i+1, o.Metadata)
 			}
 		}
 	}
@@ -181,11 +179,12 @@ func TestRun(t *testing.T) {
 func TestRunTwice(t *testing.T) {
 	t.Parallel()
 	path := write(t, code("var n = 2"),
-		code("%%\ncell.Print(\"a\")\ncell.HTML(\"<b>b</b>\")\ncell.Say(\"c\")\ncell.PNG([]byte(\"png\"), \"an "+
-			"image\")\nfor i := range n {\n\tcell.Print(fmt.Sprint(i))\n}"),
+		code("import \"antipode/datasets/table\"\n%%\ncell.Print(\"a\")\ncell.HTML(\"<b>b</b>\")\ncell.Say(\"c\")\n"+
+			"cell.PNG([]byte(\"png\"), \"an image\")\nfor i := range n {\n\tcell.Print(fmt.Sprint(i))\n}\n"+
+			"p := cell.NewProgress()\np.Update(table.Progress{Note: \"3 of 16 have no mask\"})\np.Close()"),
 		code("%%\nfmt.Fprintln(os.Stderr, \"no\")\npanic(\"boo\")", "raises-exception"))
 	first := must.Get(run(t, t.Context(), Options{Notebook: path}))(t)
-	if got, want := len(first.Cells[1].Outputs), 6; got != want {
+	if got, want := len(first.Cells[1].Outputs), 7; got != want {
 		t.Errorf("%d outputs, want %d, in the order of the calls", got, want)
 	} else if shown := first.Cells[1].Outputs[1].Data; shown["text/html"] != "<b>b</b>" || shown["text/plain"] != "b" ||
 		first.Cells[1].Outputs[2].Data["text/plain"] != "c" {
