@@ -113,7 +113,7 @@ func TestReal(t *testing.T) {
 		var got []float32
 		for i := range 3 {
 			begin := time.Now()
-			out := must.Get(call(s.graphs[c.part], c.inputs...))(t)
+			out := must.Get(s.graphs[c.part].Results(c.inputs...))(t)
 			got = tensors.MustCopyFlatData[float32](out[0])
 			runner.Release(out...)
 			switch seconds := time.Since(begin).Seconds(); {

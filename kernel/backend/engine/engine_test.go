@@ -11,6 +11,7 @@ import (
 	"image/png"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -376,7 +377,7 @@ func TestScoreIsKept(t *testing.T) {
 	if digest, err := e.Verify(context.Background(), rec, nil); err != nil || digest != rec.Result {
 		t.Errorf("verify: %v", err)
 	}
-	rec.Plan.Inputs[0] = &table.Plan{Op: "score", Inputs: rec.Plan.Inputs[:1:1]} // of another build
+	rec.Plan.Inputs[0] = &table.Plan{Op: "score", Inputs: slices.Clone(rec.Plan.Inputs[:1])} // of another build
 	_, err = e.Verify(t.Context(), rec, nil)
 	if !errors.Is(err, ErrNotVerifiable) || !strings.Contains(err.Error(), rec.ID[:12]) ||
 		!strings.Contains(err.Error(), `"score"`) {
