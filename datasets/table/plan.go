@@ -59,16 +59,17 @@ func (p *Plan) Resolved(ctx context.Context) (*Plan, error) {
 
 // All yields the plans that the plan reads, each after its own inputs, and the plan itself.
 func (p *Plan) All() iter.Seq[*Plan] {
-	return func(yield func(*Plan) bool) {
-		for _, in := range p.Inputs {
-			for q := range in.All() {
-				if !yield(q) {
-					return
-				}
-			}
+	return func(yield func(*Plan) bool) { p.walk(yield) }
+}
+
+// walk yields as All does, until yield returns false; it returns whether all were.
+func (p *Plan) walk(yield func(*Plan) bool) bool {
+	for _, in := range p.Inputs {
+		if !in.walk(yield) {
+			return false
 		}
-		yield(p)
 	}
+	return yield(p)
 }
 
 // AllSecrets lists the Secrets of the plan and of its inputs.

@@ -79,10 +79,10 @@ func (g *Graph) Batches(ctx context.Context, n, batch int, inputs func(from, to 
 		err    error
 	}
 	load := func(from int) <-chan loaded {
-		out := make(chan loaded, 1)
 		if from >= n {
 			return nil
 		}
+		out := make(chan loaded, 1)
 		go func() {
 			var l loaded
 			defer func() { out <- l }()
