@@ -25,18 +25,29 @@ var growthBenchmark = benchmark{
 type grown struct {
 	title, what string // what grows: n, vectors or images
 	args        string
+	most        int // the command takes no more; 0: any
 }
 
 var growths = []grown{
-	{"embed, archipelago-vit, 32 pixels", "images", "embed --model archipelago-vit --in images.csv --out e.parquet"},
-	{"the same again, found in the store", "images", "embed --model archipelago-vit --in images.csv --out e.parquet"},
-	{"gallery as one page", "images", "view images.csv --export page.html"},
+	{"embed, archipelago-vit, 32 pixels", "images",
+		"embed --model archipelago-vit --in images.csv --out e.parquet", 0},
+	{"the same again, found in the store", "images",
+		"embed --model archipelago-vit --in images.csv --out e.parquet", 0},
+	{"gallery as one page", "images", "view images.csv --export page.html", 20_000},
 	{"precision and coverage, 6 groups", "vectors",
-		"score --metric precision-coverage --real real.csv --gen generated.csv --vector full --by region --out o.csv"},
+		"score --metric precision-coverage --real real.csv --gen generated.csv --vector full --by region " +
+			"--out o.csv", 0},
 	{"gaps, 6 groups, 200 resamples", "vectors",
-		"score --metric region-gaps --cells none --real real.csv --gen generated.csv --by region --out o.csv"},
-	{"CSV to Parquet", "n", "table --in rows.csv --out rows.parquet"},
-	{"CSV, sorted, and counted by group", "n", "table --in rows.csv --sort score --count region,even"},
+		"score --metric region-gaps --cells none --real real.csv --gen generated.csv --by region --out o.csv", 0},
+	{"tokens of texts, into the store", "n",
+		"tokenize --model archipelago-diffusion --in rows.csv --out t.parquet", 0},
+	{"the same again, found in the store", "n",
+		"tokenize --model archipelago-diffusion --in rows.csv --out t.parquet", 0},
+	{"store ls", "n", "store ls", 0},
+	{"store compact", "n", "store compact", 0},
+	{"store gc", "n", "store gc", 0},
+	{"CSV to Parquet", "n", "table --in rows.csv --out rows.parquet", 0},
+	{"CSV, sorted, and counted by group", "n", "table --in rows.csv --sort score --count region,even", 0},
 }
 
 func runGrowth(s *session) error {
@@ -47,7 +58,8 @@ func runGrowth(s *session) error {
 	fmt.Printf("%-40s %9s %9s %12s %12s %5s\n", "", "n", "seconds", "command MiB", "backend MiB", "e")
 	for _, g := range growths {
 		last := 0.
-		for n := 1000; n <= s.int(g.what); n *= 10 {
+		for n := 1000; n <= s.int(g.what) && (g.most == 0 || n <= g.most); n *= 10 {
+			l.store = filepath.Join(l.dir, fmt.Sprint(g.what, n)) // with what the commands before stored of this size
 			if err := l.grow(g.what, n); err != nil {
 				return err
 			}

@@ -67,12 +67,12 @@ func runLarge(s *session) error {
 
 type large struct {
 	*session
-	binary string
+	binary, store string
 }
 
 // newLarge builds the command.
 func newLarge(s *session) (*large, error) {
-	l := &large{session: s, binary: filepath.Join(s.dir, "antipode")}
+	l := &large{s, filepath.Join(s.dir, "antipode"), filepath.Join(s.dir, "store")}
 	if out, err := exec.Command("go", "build", "-o", l.binary, "antipode").CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("%w: %s", err, out)
 	}
@@ -82,7 +82,7 @@ func newLarge(s *session) (*large, error) {
 func (l *large) command(args ...string) *exec.Cmd {
 	cmd := exec.Command(l.binary, args...)
 	cmd.Dir = l.dir
-	cmd.Env = append(os.Environ(), client.HomeVar+"="+filepath.Join(l.dir, "store"), "XDG_RUNTIME_DIR="+l.dir,
+	cmd.Env = append(os.Environ(), client.HomeVar+"="+l.store, "XDG_RUNTIME_DIR="+l.dir,
 		client.BinaryVar+"=")
 	return cmd
 }
@@ -90,7 +90,7 @@ func (l *large) command(args ...string) *exec.Cmd {
 // cost is the time of a command, and the peaks of resident memory of the command and of its backend, in MiB.
 type cost struct{ seconds, command, backend float64 }
 
-// measure runs a command with a backend of its own.
+// measure runs a command with a backend of its own, if it needs one.
 func (l *large) measure(args []string) (m cost, err error) {
 	cmd := l.command(args...)
 	var out bytes.Buffer
@@ -119,6 +119,9 @@ func (l *large) measure(args []string) (m cost, err error) {
 	var status client.Status
 	if err = errors.Join(err, json.Unmarshal(text, &status)); err != nil {
 		return m, err
+	}
+	if status.PID == 0 {
+		return m, nil // the command started none
 	}
 	if m.backend, err = memory(strconv.Itoa(status.PID), "VmHWM:"); err != nil {
 		return m, err

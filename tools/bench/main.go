@@ -140,8 +140,7 @@ type session struct {
 	texts     map[string]*string
 	device    *device.Device
 	peer      *peer
-	last      reply   // of the peer's command run
-	tolerance float64 // of vectors, in their scale; 0 = 1e-3
+	last      reply // of the peer's command run
 }
 
 func (s *session) int(flag string) int     { return *s.ints[flag] }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -48,11 +47,6 @@ type encoding struct {
 
 // compare measures both sides of an encoding, and compares their vectors.
 func (s *session) compare(e encoding) error {
-	for _, flag := range []string{"peer", "precision"} {
-		if of := s.texts[flag]; of != nil && strings.HasSuffix(*of, "bfloat16") {
-			s.tolerance = 0.1
-		}
-	}
 	var vectors [][]float32
 	encode := func() (err error) {
 		vectors, err = e.encode()
@@ -69,7 +63,7 @@ func (s *session) compare(e encoding) error {
 	if err := s.turns([]part{e.part}, ours, theirs); err != nil {
 		return err
 	}
-	return s.same(vectors, cmp.Or(s.tolerance, 1e-3))
+	return s.same(vectors, s.either(1e-3, 0.1))
 }
 
 // parts measures ours against the peer's command run, after a run of each that loads, compiles and warms up.
@@ -192,6 +186,16 @@ func (s *session) rows(file string, n int) ([][]float32, error) {
 		return nil, fmt.Errorf("%s: %d numbers: %w", file, len(flat), err)
 	}
 	return slices.Collect(slices.Chunk(flat, len(flat)/n)), nil
+}
+
+// either returns what two sides may differ by: more if one of them computes in bfloat16.
+func (s *session) either(exact, rounded float64) float64 {
+	for _, flag := range []string{"peer", "precision"} {
+		if of := s.texts[flag]; of != nil && strings.HasSuffix(*of, "bfloat16") {
+			return rounded
+		}
+	}
+	return exact
 }
 
 // same compares rows with the peer's last results, which must differ by at most a fraction of their scale.
