@@ -19,6 +19,9 @@ import (
 //	512², 256             193         70        254
 //	512², 128             189         41        200
 //
+// In bfloat16 XLA's own computes 80 to 170, a gathered one 90 to 190, and products of Winograd's in bfloat16 have an
+// error of 1.4 %, of the outputs' root mean square, where rounded inputs cause 0.3 %.
+//
 // Shapes: x [B,H,W,C]; kernel [3,3,C,out] → [B,H,W,out].
 func Convolve3x3(x, kernel *Node) *Node {
 	in, out, places := x.Shape().Dim(3), kernel.Shape().Dim(3), x.Shape().Dim(1)*x.Shape().Dim(2)
@@ -27,8 +30,13 @@ func Convolve3x3(x, kernel *Node) *Node {
 		if places <= in/2 {
 			return gathered(once, kernel)
 		}
-		if x.DType() == dtypes.Float32 && min(in, out) >= 256 {
-			return winograd(once, kernel)
+		narrow := 256
+		if x.DType() != dtypes.Float32 {
+			narrow = 128 // XLA's own is slower in 16 bits
+		}
+		if min(in, out) >= narrow {
+			y := winograd(ConvertDType(once, dtypes.Float32), ConvertDType(kernel, dtypes.Float32))
+			return ConvertDType(y, x.DType())
 		}
 	}
 	return Convolve(x, kernel).PaddingPerDim([][2]int{{1, 1}, {1, 1}}).Done()

@@ -245,13 +245,19 @@ func TestLayerNormNoGain(t *testing.T) {
 func TestConvolve3x3(t *testing.T) {
 	for name, backend := range backends {
 		for _, c := range []struct{ h, w, in, out int }{{5, 7, 256, 256}, {11, 12, 256, 260}, {13, 10, 257, 256},
-			{6, 9, 3, 8}} {
+			{13, 10, 130, 128}, {6, 9, 3, 8}} {
 			got := run(t, backend(t), func(s *model.Scope, in []*Node) []*Node {
-				kernel := Reshape(in[1], 3, 3, c.in, c.out)
-				padded := Convolve(in[0], kernel).PaddingPerDim([][2]int{{1, 1}, {1, 1}})
-				return []*Node{Convolve3x3(in[0], kernel), padded.Done()}
+				rounded := func(x *Node) *Node { return ConvertDType(x, dtypes.BFloat16) }
+				exact := func(x *Node) *Node { return ConvertDType(x, dtypes.Float32) }
+				direct := func(x, kernel *Node) *Node {
+					return Convolve(x, kernel).PaddingPerDim([][2]int{{1, 1}, {1, 1}}).Done()
+				}
+				x, kernel := in[0], Reshape(in[1], 3, 3, c.in, c.out)
+				return []*Node{Convolve3x3(x, kernel), direct(x, kernel),
+					exact(Convolve3x3(rounded(x), rounded(kernel))), direct(exact(rounded(x)), exact(rounded(kernel)))}
 			}, noise(7, 2, c.h, c.w, c.in), noise(8, 9, c.in, c.out))
 			near.Check(t, fmt.Sprint(name, c), got[0], got[1], 0, 2e-5*near.Scale(got[1]))
+			near.Check(t, fmt.Sprint(name, c, " in bfloat16"), got[2], got[3], 0x1p-8, 1e-4*near.Scale(got[3]))
 		}
 	}
 }
