@@ -220,7 +220,7 @@ func TestCaptionErrors(t *testing.T) {
 // TestHalf: in bfloat16 the logits are those of float32, more coarsely.
 func TestHalf(t *testing.T) {
 	g := openGolden(t, "base")
-	c := newCaptioner(t, testbackend.TaggedXLA(t), g.Model, textgen.CaptionerOptions{Batch: 2, DType: dtypes.BFloat16})
+	c := newCaptioner(t, testbackend.QuickXLA(t), g.Model, textgen.CaptionerOptions{Batch: 2, DType: dtypes.BFloat16})
 	var first [][]float32
 	s := textgen.Options{MaxTokens: 3, Trace: func(step int, logits [][]float32) {
 		if step == 0 {

@@ -162,8 +162,8 @@ func TestClosest(t *testing.T) {
 // TestHalf: in bfloat16 a vector is that of float32, more coarsely.
 func TestHalf(t *testing.T) {
 	g := openGolden(t, sharing)
-	fine := g.images(testbackend.TaggedXLA(t), Queries)
-	e := newEncoder(t, testbackend.TaggedXLA(t), g.Model, Queries, Options{DType: dtypes.BFloat16})
+	fine := g.images(testbackend.QuickXLA(t), Queries)
+	e := newEncoder(t, testbackend.QuickXLA(t), g.Model, Queries, Options{DType: dtypes.BFloat16})
 	coarse := must.Get(e.EncodeImages(t.Context(), g.Rows("pixels")))(t)
 	for i := range fine {
 		d, _ := near.Worst(coarse[i], fine[i])

@@ -279,7 +279,7 @@ func TestLogitsRefuse(t *testing.T) {
 // TestBFloat16 runs the same weights in bfloat16, which keeps 8 bits.
 func TestBFloat16(t *testing.T) {
 	g := openGolden(t, "gelu-odd-patch")
-	e := newEncoder(t, testbackend.TaggedXLA(t), g.Model, Options{DType: dtypes.BFloat16, Tokens: 100})
+	e := newEncoder(t, testbackend.QuickXLA(t), g.Model, Options{DType: dtypes.BFloat16, Tokens: 100})
 	for name, list := range map[string][]Embedding{"image.pooled": encodeImages(t, e, g.Rows("pixels")...),
 		"text.pooled": encodeTokens(t, e, g.IntRows("ids")...)} {
 		for i, em := range list {

@@ -108,7 +108,7 @@ func TestHalfPrecision(t *testing.T) { checkHalf(t, dtypes.BFloat16, 0.1) }
 func checkHalf(t *testing.T, dtype dtypes.DType, bound float64) {
 	g := openGolden(t, "refined")
 	want := g.Rows("logits")
-	e := must.Get(NewEncoder(testbackend.TaggedXLA(t), g.Model, Options{DType: dtype}))(t)
+	e := must.Get(NewEncoder(testbackend.QuickXLA(t), g.Model, Options{DType: dtype}))(t)
 	defer e.Close()
 	for i, maps := range segment(t, e, g.images()) {
 		difference := make([]float32, len(want[i]))

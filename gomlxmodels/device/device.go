@@ -23,11 +23,20 @@ const (
 
 var (
 	// ErrNoXLA is wrapped by errors of a program that was built without XLA.
-	ErrNoXLA = errors.New("this program was built without cgo, so XLA is not in it: install a C compiler and " +
-		"build again")
+	ErrNoXLA = errors.New("XLA is not in this program: it was built without cgo (install a C compiler and build " +
+		"again), or does not import gomlxmodels/device/xla")
 	// ErrNoPlugin is wrapped by errors about a missing plugin.
 	ErrNoPlugin = errors.New("no XLA plugin")
 )
+
+// openXLA opens the XLA plugin of a path; nil in a program without XLA.
+var openXLA func(kind, plugin string) (compute.Backend, error)
+
+// Use sets how XLA plugins are opened. Package device/xla calls it when a program starts.
+func Use(open func(kind, plugin string) (compute.Backend, error)) { openXLA = open }
+
+// HasXLA reports whether this program can load XLA plugins: it imports package device/xla and was built with cgo.
+func HasXLA() bool { return openXLA != nil }
 
 // Device is an open accelerator. Its Backend may be used by one goroutine at a time.
 type Device struct {
@@ -64,7 +73,7 @@ func Open(kind, plugin string) (d *Device, err error) {
 	default:
 		return nil, fmt.Errorf("device %q is not known: use %s, %s or %s", kind, XLACUDA, XLACPU, Go)
 	}
-	if !HasXLA {
+	if !HasXLA() {
 		return nil, fmt.Errorf("device %s: %w", kind, ErrNoXLA)
 	}
 	if plugin == "" {
@@ -117,9 +126,9 @@ func (d *Device) Test() error {
 // best returns the fastest kind that opens without a download.
 func best() string {
 	switch {
-	case HasXLA && SeesNVIDIA() && Find(XLACUDA) != "":
+	case HasXLA() && SeesNVIDIA() && Find(XLACUDA) != "":
 		return XLACUDA
-	case HasXLA && Find(XLACPU) != "":
+	case HasXLA() && Find(XLACPU) != "":
 		return XLACPU
 	}
 	return Go

@@ -11,5 +11,6 @@
 //	defer d.Close()
 //	exec, err := graph.NewExec(d.Backend, …)
 //
-// A program built without cgo (or with the tag noxla) has no XLA: [HasXLA] is false there and only "go" opens.
+// A program has XLA if it imports antipode/gomlxmodels/device/xla and is built with cgo (and without the tag noxla);
+// else [HasXLA] is false and only "go" opens.
 package device

@@ -134,7 +134,7 @@ func TestCache(t *testing.T) {
 // TestBFloat16: half precision gives nearly the same boxes.
 func TestBFloat16(t *testing.T) {
 	g := openGolden(t, "quick-gelu")
-	backend := testbackend.TaggedXLA(t)
+	backend := testbackend.QuickXLA(t)
 	img, c := g.prepared(0)
 	byPatch := func(o Options) []Box {
 		list := detect(t, g.detector(backend, o), img, c, 1e-9)

@@ -60,7 +60,7 @@ func (g opened) open(t *testing.T, dtype dtypes.DType) (segmenter, func(p *Image
 	t.Helper()
 	backend := testbackend.Any(t)
 	if dtype == dtypes.BFloat16 { // which the pure Go backend lacks
-		backend = testbackend.TaggedXLA(t)
+		backend = testbackend.QuickXLA(t)
 	}
 	e := must.Get(g.encoder(backend, dtype))(t)
 	t.Cleanup(e.Close)

@@ -213,7 +213,7 @@ func TestDistanceBuckets(t *testing.T) {
 // TestBFloat16 runs the same weights in bfloat16, which keeps 8 bits.
 func TestBFloat16(t *testing.T) {
 	g := openGolden(t, "mpnet-far", ModePooler)
-	e := newEncoder(t, testbackend.TaggedXLA(t), g.Model, Options{DType: dtypes.BFloat16})
+	e := newEncoder(t, testbackend.QuickXLA(t), g.Model, Options{DType: dtypes.BFloat16})
 	for i, em := range encode(t, e, g.texts()...) {
 		want := g.row("vector", i)
 		if d, _ := near.Worst(em.Vector, want); d > 0.15*math.Max(near.Scale(want), 0.5) || d == 0 {

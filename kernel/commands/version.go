@@ -22,7 +22,7 @@ func version(_ context.Context, args []string) error {
 	}
 	info, _ := debug.ReadBuildInfo()
 	xla := "not linked"
-	if device.HasXLA {
+	if device.HasXLA() {
 		xla = "linked"
 	}
 	fmt.Printf("antipode %s, build %s\n%s %s/%s, XLA %s\n", moduleVersion(info), build,

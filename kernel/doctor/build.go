@@ -78,10 +78,10 @@ func cCompiler(ctx context.Context) Check {
 	}
 	path, err := exec.LookPath(words[0])
 	switch {
-	case !device.HasXLA && err == nil:
+	case !device.HasXLA() && err == nil:
 		return warn("run the command again with CGO_ENABLED=1: it is built with XLA then",
 			"%s exists, but this program was built without cgo, so without XLA: pure Go is used", path)
-	case !device.HasXLA:
+	case !device.HasXLA():
 		return warn(install, "none (%s): this program was built without XLA, pure Go serves", words[0])
 	case err != nil:
 		return warn(install, "none (%s): this program has XLA, but the next build will not", words[0])
@@ -116,7 +116,7 @@ func xlaPlugin(home string) Check {
 		return ok("none requested (GOMLX_BACKEND=go): the pure Go backend is used, %s", c.Slower)
 	case c.Kind == device.Go && os.Getenv(plugin.Env) == "none":
 		return ok("none wanted (%s=none): the pure Go backend is used, %s", plugin.Env, c.Slower)
-	case c.Kind == device.Go && !device.HasXLA:
+	case c.Kind == device.Go && !device.HasXLA():
 		return warn("see c compiler", "none can be used: %s; the pure Go backend is used, %s", c.Source, c.Slower)
 	case c.Kind == device.Go && plugin.Decided():
 		return fail(fmt.Sprintf("name a plugin in %s, or unset it", plugin.Env), "%s", c.Source)

@@ -107,7 +107,7 @@ func TestFreshMachine(t *testing.T) {
 	m.want("backend", OK, "not running")
 	m.want("kernel", OK, "gonb not built yet")
 	m.want("jupyter", Warn, "pip install jupyterlab")
-	if device.HasXLA {
+	if device.HasXLA() {
 		m.want("c compiler", OK, "cc")
 		m.want("plugin", Warn, "times slower", "PJRT_PLUGIN_LIBRARY_PATH")
 	} else {
@@ -155,7 +155,7 @@ func TestSlowProgramsDoNotHoldItUp(t *testing.T) {
 }
 
 func TestCompiler(t *testing.T) {
-	if !device.HasXLA {
+	if !device.HasXLA() {
 		t.Skip("missing: cgo")
 	}
 	m := newMachine(t)
@@ -175,7 +175,7 @@ func TestModule(t *testing.T) {
 }
 
 func TestPlugin(t *testing.T) {
-	if !device.HasXLA {
+	if !device.HasXLA() {
 		t.Skip("missing: cgo")
 	}
 	m := newMachine(t)
@@ -207,7 +207,7 @@ func TestDevices(t *testing.T) {
 
 func TestRealPlugin(t *testing.T) {
 	path := device.Find(device.XLACPU)
-	if path == "" || !device.HasXLA {
+	if path == "" || !device.HasXLA() {
 		if slices.Contains(strings.Split(os.Getenv("REQUIRE"), ","), "xla") {
 			t.Fatal("REQUIRE=xla: no XLA plugin is here")
 		}

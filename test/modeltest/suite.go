@@ -65,9 +65,6 @@ func Suite(t *testing.T, m Model) {
 		}
 	})
 	t.Run("Optimized", func(t *testing.T) {
-		if !xlaTag {
-			t.Skip("missing: the build tag xla, for the test with full optimization")
-		}
 		if m.Optimized == nil {
 			t.Skip("missing: Optimized, which another suite of the package has")
 		}

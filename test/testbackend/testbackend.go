@@ -4,6 +4,7 @@ package testbackend
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -41,7 +42,8 @@ func XLA(t testing.TB) compute.Backend {
 }
 
 // QuickXLA is [XLA] that optimizes little: a graph compiles in less than half the time and runs slower. Below
-// [Optimized] it is XLA as users have it.
+// [Optimized] it is XLA as users have it. In a test program without XLA it skips the test, as XLA does: the build tag
+// xla links it.
 func QuickXLA(t testing.TB) compute.Backend {
 	t.Helper()
 	mu.Lock()
@@ -52,16 +54,6 @@ func QuickXLA(t testing.TB) compute.Backend {
 	}
 	mu.Unlock()
 	return get(t, xlaKind(), "xla")
-}
-
-// TaggedXLA is [QuickXLA] with the build tag xla; without it the test is skipped: graphs that the pure Go backend does
-// not compute take seconds to compile.
-func TaggedXLA(t testing.TB) compute.Backend {
-	t.Helper()
-	if !allXLA {
-		t.Skip("missing: the build tag xla")
-	}
-	return QuickXLA(t)
 }
 
 func xlaKind() string {
@@ -106,8 +98,8 @@ func Optimized(t *testing.T, do func(compute.Backend)) {
 		do(QuickXLA(t))
 		return
 	}
-	if testing.Short() {
-		t.Skip("compiles with full optimization")
+	if testing.Short() || !device.HasXLA() {
+		t.Skip("compiles with full optimization, with the build tag xla")
 	}
 	name := "^" + strings.ReplaceAll(t.Name(), "/", "$/^") + "$"
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run="+name, "-test.v")
@@ -146,6 +138,9 @@ func get(t testing.TB, kind, requirement string) compute.Backend {
 		return d.Backend
 	}
 	d, err := device.Open(kind, "")
+	if errors.Is(err, device.ErrNoXLA) {
+		t.Skip("missing: the build tag xla")
+	}
 	if err != nil {
 		Missing(t, requirement, err.Error())
 	}

@@ -18,7 +18,7 @@ import (
 
 // A plugin that crashes its process, hangs or fails is reported in one line; the backend continues without it.
 func TestBadPluginsAreTriedOutside(t *testing.T) {
-	if !device.HasXLA || runtime.GOOS != "linux" {
+	if !device.HasXLA() || runtime.GOOS != "linux" {
 		t.Skip("missing: cgo on linux")
 	}
 	compiler, err := exec.LookPath("cc")
@@ -57,7 +57,7 @@ __attribute__((constructor)) static void start(void) { sleep(60); }`, "timed out
 
 func TestOpen(t *testing.T) {
 	path := device.Find(device.XLACPU)
-	if path == "" || !device.HasXLA {
+	if path == "" || !device.HasXLA() {
 		if slices.Contains(strings.Split(os.Getenv("REQUIRE"), ","), "xla") {
 			t.Fatal("REQUIRE=xla: no XLA plugin is here")
 		}

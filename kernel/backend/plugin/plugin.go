@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"antipode/gomlxmodels/device"
+	_ "antipode/gomlxmodels/device/xla" // what it tries plugins with
 	"antipode/internal/pypi"
 	"antipode/kernel/backend/store"
 )
@@ -131,7 +132,7 @@ func newProvider(o Options) *provider {
 	if o.Say == nil {
 		o.Say = func(string, ...any) {}
 	}
-	p := &provider{Options: o, hasXLA: device.HasXLA, wheels: pinned, index: pypi.Indexes, open: device.Open,
+	p := &provider{Options: o, hasXLA: device.HasXLA(), wheels: pinned, index: pypi.Indexes, open: device.Open,
 		limits: usual, skip: map[string]bool{}}
 	p.gpu = runtime.GOOS == "linux" && device.SeesNVIDIA()
 	p.probe = func(ctx context.Context, kind, path string) error {

@@ -1,6 +1,6 @@
 //go:build cgo && !noxla
 
-package device
+package xla
 
 import (
 	"fmt"
@@ -11,14 +11,15 @@ import (
 	"github.com/gomlx/compute"
 	"github.com/gomlx/go-xla/compute/xla"
 	"github.com/gomlx/go-xla/pjrt"
+
+	"antipode/gomlxmodels/device"
 )
 
-// HasXLA reports whether this program can load XLA plugins: it was built with cgo.
-const HasXLA = true
+func init() { device.Use(open) }
 
-// openXLA loads the plugin by its path. go-xla would search folders fixed when the program started, load each library
+// open loads the plugin by its path. go-xla would search folders fixed when the program started, load each library
 // it meets there, and fetch one where it finds none: a path avoids all three.
-func openXLA(kind, plugin string) (compute.Backend, error) {
+func open(kind, plugin string) (compute.Backend, error) {
 	xla.EnableAutoInstall(false)
 	path, remove, err := plainPath(kind, plugin)
 	if err != nil {
@@ -26,7 +27,7 @@ func openXLA(kind, plugin string) (compute.Backend, error) {
 	}
 	defer remove()
 	config := path
-	if kind == XLACPU {
+	if kind == device.XLACPU {
 		// The plugin makes four devices of one processor, with a thread for each at least; one is enough, and obeys
 		// NPROC. A plugin that does not know the option refuses it by name.
 		b, err := xla.NewWithOptions(config, pjrt.NamedValuesMap{"cpu_device_count": int64(1)})
@@ -78,12 +79,12 @@ func opened(b *xla.Backend, err error) (compute.Backend, error) {
 func plainPath(kind, plugin string) (path string, remove func(), err error) {
 	nothing := func() {}
 	upper := strings.ToUpper(plugin)
-	misread := kind == XLACPU && (strings.Contains(upper, "CUDA") || strings.Contains(upper, "NVIDIA") ||
+	misread := kind == device.XLACPU && (strings.Contains(upper, "CUDA") || strings.Contains(upper, "NVIDIA") ||
 		!strings.Contains(upper, "CPU"))
 	if !misread && !strings.Contains(plugin, ",") {
 		return plugin, nothing, nil
 	}
-	if kind == XLACUDA {
+	if kind == device.XLACUDA {
 		return "", nothing, fmt.Errorf("its path holds a comma: move the folder")
 	}
 	folder, err := os.MkdirTemp("", "antipode-xla-")

@@ -1,5 +1,0 @@
-//go:build !xla
-
-package modeltest
-
-const xlaTag = false

@@ -1,0 +1,5 @@
+//go:build xla || checks
+
+package testbackend
+
+import _ "antipode/gomlxmodels/device/xla" // test programs without these tags link in half the time
