@@ -262,28 +262,21 @@ func (f *Frame) Pick(rows []int) *Frame {
 
 // Slice returns the rows from one position to before another. It shares the values of the frame.
 func (f *Frame) Slice(from, to int) *Frame {
-	out := NewFrame(f.Specs())
-	if f.RowNumbers != nil {
-		out.RowNumbers = f.RowNumbers[from:to:to]
-	}
+	out := &Frame{Columns: make([]Column, len(f.Columns)), RowNumbers: span(f.RowNumbers, from, to)}
 	for i := range f.Columns {
-		switch c, part := &f.Columns[i], &out.Columns[i]; c.Kind {
-		case KindText:
-			part.Texts = c.Texts[from:to:to]
-		case KindNumber:
-			part.Numbers = c.Numbers[from:to:to]
-			if c.Texts != nil {
-				part.Texts = c.Texts[from:to:to]
-			}
-		case KindImage:
-			part.Images = c.Images[from:to:to]
-		case KindMask:
-			part.Masks = c.Masks[from:to:to]
-		default:
-			part.Vectors = c.Vectors[from:to:to]
-		}
+		c := &f.Columns[i]
+		out.Columns[i] = Column{c.ColumnSpec, span(c.Texts, from, to), span(c.Numbers, from, to),
+			span(c.Images, from, to), span(c.Masks, from, to), span(c.Vectors, from, to)}
 	}
 	return out
+}
+
+// span returns the values from one position to before another; nil, which holds no values of its kind, stays nil.
+func span[T any](values []T, from, to int) []T {
+	if values == nil {
+		return nil
+	}
+	return values[from:to:to]
 }
 
 // Append adds the rows of a frame with the same columns.

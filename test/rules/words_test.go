@@ -103,10 +103,20 @@ type found struct {
 	word, instead string
 }
 
+// fine are lines and identifiers without replaced words.
+var fine = map[string]bool{}
+
 // findWords lists the replaced words in a text whose first line has the given number.
 func findWords(text string, line int) (out []found) {
 	for i, l := range strings.Split(text, "\n") {
-		for _, m := range anyReplaced.FindAllStringSubmatch(camel.ReplaceAllString(l, "$1$3 $2$4"), -1) {
+		if fine[l] {
+			continue
+		}
+		spaced := camel.ReplaceAllString(l, "$1$3 $2$4")
+		if fine[l] = !anyReplaced.MatchString(spaced); fine[l] {
+			continue // without submatches the search takes half the time
+		}
+		for _, m := range anyReplaced.FindAllStringSubmatch(spaced, -1) {
 			j := slices.IndexFunc(m[1:], func(word string) bool { return word != "" })
 			out = append(out, found{line + i, m[j+1], replaced[j].instead})
 		}
@@ -156,9 +166,6 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// fine are identifiers without replaced words.
-var fine = map[string]bool{}
-
 // goWords lists the replaced words in the comments, strings and identifiers of a Go file.
 func goWords(t *testing.T, name string, data []byte) (list []found) {
 	t.Helper()
@@ -171,14 +178,7 @@ func goWords(t *testing.T, name string, data []byte) (list []found) {
 		switch tok {
 		case token.EOF:
 			return list
-		case token.IDENT:
-			if fine[text] {
-				continue
-			}
-			words := findWords(text, fset.Position(pos).Line)
-			fine[text] = words == nil
-			list = append(list, words...)
-		case token.COMMENT, token.STRING:
+		case token.IDENT, token.COMMENT, token.STRING:
 			list = append(list, findWords(text, fset.Position(pos).Line)...)
 		}
 	}
