@@ -120,3 +120,13 @@ func TestZeroProbEqualsReference(t *testing.T) {
 		})
 	}
 }
+
+// classes is the number of classes of the checkpoint's classification head, 0 where it has none.
+func (m *Model) classes() int {
+	for _, name := range []string{"classifier.weight", "head.weight"} {
+		if t, ok := m.Weights.Info(name); ok && len(t.Shape) == 2 {
+			return t.Shape[0]
+		}
+	}
+	return 0
+}

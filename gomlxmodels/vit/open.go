@@ -23,7 +23,6 @@ type Model struct {
 	cfg    *Config
 	layout Layout
 	prefix string
-	heads  []string
 	rules  []weights.Rule // of a tower; nil = those of the layout
 }
 
@@ -62,14 +61,6 @@ func Open(dir string) (*Model, error) {
 	}
 	if err := m.Match(m.table()); err != nil {
 		return nil, err
-	}
-	for _, head := range []struct{ name, tensor string }{
-		{"pooler", m.base() + "pooler.dense.weight"}, {"classifier", "classifier.weight"},
-		{"classifier", "head.weight"},
-	} {
-		if m.Weights.Has(head.tensor) {
-			m.heads = append(m.heads, head.name)
-		}
 	}
 	return m, nil
 }
@@ -120,14 +111,6 @@ func (m *Model) openPreprocessing(configPath string, config []byte) error {
 	return hub.In(path, err)
 }
 
-// base is the prefix of transformers' tensors outside the encoder.
-func (m *Model) base() string {
-	if m.layout == HuggingFace5 && m.prefix != "" && m.prefix != "vit." {
-		return m.prefix[:len(m.prefix)-len("encoder.")]
-	}
-	return m.prefix
-}
-
 // Load puts the weights into the variables of [Forward] below scope, which must not exist yet: to run, or to train on.
 func (m *Model) Load(scope *model.Scope, dtype dtypes.DType) error {
 	return load(scope, m.Weights, m.cfg, m.table(), dtype)
@@ -145,22 +128,6 @@ func (m *Model) SetPreprocess(c preprocess.Config) error {
 	}
 	m.UsePreprocessing(c, h, w)
 	return nil
-}
-
-// Layout says how the checkpoint names its tensors.
-func (m *Model) Layout() Layout { return m.layout }
-
-// Heads lists parts of the checkpoint beyond the encoder, "pooler" and "classifier", which an embedding leaves unread.
-func (m *Model) Heads() []string { return m.heads }
-
-// classes is the number of classes of the checkpoint's classification head, 0 where it has none.
-func (m *Model) classes() int {
-	for _, name := range []string{"classifier.weight", "head.weight"} {
-		if t, ok := m.Weights.Info(name); ok && len(t.Shape) == 2 {
-			return t.Shape[0]
-		}
-	}
-	return 0
 }
 
 // Parameters is the number of values of the checkpoint's encoder, for estimates of memory (4 bytes each in float32).

@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/gomlx/compute"
@@ -25,29 +24,26 @@ import (
 func TestOpen(t *testing.T) {
 	for name, want := range map[string]struct {
 		layout Layout
-		heads  string
 		filter preprocess.Filter
 		files  int
 	}{
-		"hf-pooler-odd":        {HuggingFace, "pooler", preprocess.Bilinear, 2},
-		"hf-classifier-oblong": {HuggingFace, "classifier", preprocess.Bilinear, 2},
-		"hf5-memory":           {HuggingFace5, "", preprocess.Bilinear, 2},
-		"hf-bf16-shards":       {HuggingFace, "", preprocess.Bilinear, 4},
-		"timm-plain":           {Timm, "classifier", preprocess.Bicubic, 2},
-		"timm-registers":       {Timm, "", preprocess.Bicubic, 2},
-		"timm-dinov2-giant":    {Timm, "", preprocess.Bicubic, 2},
-		"dinov2-down":          {HuggingFace, "", preprocess.Bicubic, 3},
-		"dinov2-giant-up":      {HuggingFace5, "", preprocess.Bicubic, 3},
+		"hf-pooler-odd":        {HuggingFace, preprocess.Bilinear, 2},
+		"hf-classifier-oblong": {HuggingFace, preprocess.Bilinear, 2},
+		"hf5-memory":           {HuggingFace5, preprocess.Bilinear, 2},
+		"hf-bf16-shards":       {HuggingFace, preprocess.Bilinear, 4},
+		"timm-plain":           {Timm, preprocess.Bicubic, 2},
+		"timm-registers":       {Timm, preprocess.Bicubic, 2},
+		"timm-dinov2-giant":    {Timm, preprocess.Bicubic, 2},
+		"dinov2-down":          {HuggingFace, preprocess.Bicubic, 3},
+		"dinov2-giant-up":      {HuggingFace5, preprocess.Bicubic, 3},
 	} {
 		m, err := Open(filepath.Join("testdata", name))
 		if err != nil {
 			t.Error(err)
 			continue
 		}
-		if m.Layout() != want.layout || strings.Join(m.Heads(), ",") != want.heads ||
-			m.Preprocess().Filter != want.filter || len(m.Files()) != want.files {
-			t.Errorf("%s: %s, heads %v, filter %v, files %v", name, m.Layout(), m.Heads(), m.Preprocess().Filter,
-				m.Files())
+		if m.layout != want.layout || m.Preprocess().Filter != want.filter || len(m.Files()) != want.files {
+			t.Errorf("%s: %s, filter %v, files %v", name, m.layout, m.Preprocess().Filter, m.Files())
 		}
 	}
 }
@@ -211,8 +207,8 @@ func TestTimmNames(t *testing.T) {
 // TestSave writes a folder with a head and finds the same values in it.
 func TestSave(t *testing.T) {
 	m := randomFolder(t, tiny()) // itself saved, without a head
-	if m.Layout() != HuggingFace || len(m.Heads()) != 0 || *m.Config() != tiny() {
-		t.Errorf("saved without a head: %s, %v, %+v", m.Layout(), m.Heads(), m.Config())
+	if m.layout != HuggingFace || m.classes() != 0 || *m.Config() != tiny() {
+		t.Errorf("saved without a head: %s, %d classes, %+v", m.layout, m.classes(), m.Config())
 	}
 	store := model.NewStore()
 	defer store.Finalize()
@@ -224,9 +220,8 @@ func TestSave(t *testing.T) {
 	pre := m.Preprocess()
 	must.Do(t, Save(dir, m.cfg, net, pre, 3, []string{"a", "b", "c"}, weights.F32))
 	again := must.Get(Open(dir))(t)
-	if again.prefix != "vit." || strings.Join(again.Heads(), ",") != "classifier" || again.classes() != 3 ||
-		*again.Config() != *m.Config() {
-		t.Errorf("prefix %q, heads %v, %d classes, %+v", again.prefix, again.Heads(), again.classes(), again.Config())
+	if again.prefix != "vit." || again.classes() != 3 || *again.Config() != *m.Config() {
+		t.Errorf("prefix %q, %d classes, %+v", again.prefix, again.classes(), again.Config())
 	}
 	old := modeltest.Tensors(t, m.Dir)
 	for _, o := range old {

@@ -49,17 +49,6 @@ func TestEqualReference(t *testing.T) {
 	}
 }
 
-// TestByHand counts the pairs of three items: 3 of 3 the same, 1 of 3, 0 of 1; a fourth has one rating.
-func TestByHand(t *testing.T) {
-	s := must.Get(Compute(Counts{{3, 0}, {1, 2}, {1, 1}, {0, 1}}, Nominal, nil))(t)
-	equal(t, "percent", s.Percent, 4.0/7)
-	if s.Items != 3 || s.Ratings != 8 || !math.IsNaN(s.Kappa) {
-		t.Errorf("%+v", s)
-	}
-	// Dₒ: item 2 has 2·1·2/2 coincidences of unlike labels, item 3 has 2, of 8. Dₑ: 2·5·3/(8·7).
-	equal(t, "alpha", s.Alpha, 1-(4.0/8)/(30.0/56))
-}
-
 func TestEdges(t *testing.T) {
 	for name, c := range map[string]struct {
 		counts  Counts

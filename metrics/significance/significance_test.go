@@ -197,23 +197,6 @@ func TestPower(t *testing.T) {
 	}
 }
 
-func TestProperties(t *testing.T) {
-	rng := near.Rand(t, 4)
-	a, b := normal(rng, 6, 1), normal(rng, 7, 0)
-	one, _ := Means(a, b, 0, 0)
-	other, _ := Means(b, a, 0, 0)
-	check(t, "groups exchanged", other.P, one.P, 0)
-	check(t, "groups exchanged", other.Difference, -one.Difference, 1e-15)
-	d, _ := CliffsDelta(a, b)
-	e, _ := CliffsDelta(b, a)
-	check(t, "delta exchanged", e, -d, 0)
-	same, _ := Means([]float64{1, 1, 1}, []float64{1, 1}, 0, 0)
-	check(t, "equal values", same.P, 1, 0)
-	if p, _ := BenjaminiHochberg(nil); len(p) != 0 {
-		t.Errorf("an empty family returns %v", p)
-	}
-}
-
 func TestErrors(t *testing.T) {
 	nan := math.NaN()
 	call := map[string]func() error{

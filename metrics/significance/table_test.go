@@ -12,7 +12,6 @@ import (
 	"antipode/datasets/table"
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/metrics"
 	"antipode/metrics/internal/tabulartest"
 )
 
@@ -329,22 +328,6 @@ func TestCalibrationOfEffects(t *testing.T) {
 	t.Logf("held: difference %d, ratio %d of %d", differences, ratios, trials)
 	if least := 261; differences < least || ratios < least || differences > 298 {
 		t.Errorf("held in %d and %d of %d trials, want at least %d", differences, ratios, trials, least)
-	}
-}
-
-func TestConstructors(t *testing.T) {
-	in := datasets.New("test", nil, datasets.Columns("id:text", "model:text", "language:text", "prompt_id:text",
-		"score:number", "p:number"))
-	for name, tab := range map[string]datasets.Table{
-		"test": PermutationTest(in, TestOptions{Value: "score", Group: "language", Unit: "prompt_id", Paired: true,
-			Against: "en", By: []string{"model"}, Resamples: 9, Seed: 2}),
-		"sizes": EffectSizes(in, EffectOptions{Value: "score", Group: "language", Unit: "prompt_id",
-			Intervals: metrics.Intervals{Level: 0.9}}),
-		"p": AdjustP(in, AdjustOptions{By: []string{"model"}, Alpha: 0.1}),
-	} {
-		if _, err := tab.Plan(); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
 	}
 }
 
