@@ -97,6 +97,34 @@ func TestImageItems(t *testing.T) {
 	}
 }
 
+// TestMergedColumns: a pack may have items with other columns than its first ones. Merged, those that differ by
+// rounding are no conflict.
+func TestMergedColumns(t *testing.T) {
+	var folders []string
+	for _, value := range []float32{1, 1.000001} {
+		s := newEngine(t).Store
+		items := must.Get(s.Items("embed-v1", "abc"))(t)
+		for _, names := range [][]string{{"full:vector"}, {"full:vector", "object_only:vector"}} {
+			columns, values := datasets.Columns(names...), make([]table.Value, len(names))
+			for i := range values {
+				values[i].Vector = []float32{value, 2}
+			}
+			items.Columns(columns)
+			must.Do(t, items.Put([]store.Key{store.KeyOf(names[len(names)-1])},
+				[][]byte{must.Get(encodeItem(values, columns))(t)}))
+		}
+		if done := must.Get(s.Compact())(t); done.Before != 2 || done.After != 1 {
+			t.Errorf("%+v", done)
+		}
+		must.Do(t, s.Close())
+		folders = append(folders, s.Dir())
+	}
+	report := must.Get(newEngine(t).Store.Merge(t.Context(), folders, store.MergeOptions{Difference: Difference}))(t)
+	if !report.Within() || report.Differ != 2 || report.Packs != 2 {
+		t.Error(report, report.Warning())
+	}
+}
+
 func TestDifference(t *testing.T) {
 	columns := datasets.Columns("full:vector", "caption:text", "score:number", "mask:mask")
 	item := func(caption string, score float64, vector ...float32) []byte {

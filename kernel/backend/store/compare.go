@@ -96,7 +96,7 @@ func (m *merging) compare(ctx context.Context, difference Difference) error {
 // indexed is a pack whose index has been read.
 type indexed struct {
 	path    string
-	columns []table.ColumnSpec
+	head    header
 	entries []entry
 }
 
@@ -117,7 +117,7 @@ func readContext(dir string) (packs []indexed, err error) {
 			return nil, err
 		}
 		if len(entries) > 0 {
-			packs = append(packs, indexed{path, head.Columns, entries})
+			packs = append(packs, indexed{path, head, entries})
 		}
 	}
 	return packs, nil
@@ -217,12 +217,12 @@ func compare(packs []indexed, difference Difference, old int) (d compared, err e
 	}
 	for both, items := range pairs {
 		a, b := packs[both[0]], packs[both[1]]
-		columns := a.columns
-		if columns == nil {
-			columns = b.columns
+		lists := distinct(a.head.lists(), b.head.lists())
+		if lists == nil {
+			lists = append(lists, nil) // not known
 		}
 		for _, part := range chunks(len(items), func(i int) int { return int(items[i][0].size) }) {
-			if err := d.payloads([2]string{a.path, b.path}, items[part[0]:part[1]], columns, difference); err != nil {
+			if err := d.payloads([2]string{a.path, b.path}, items[part[0]:part[1]], lists, difference); err != nil {
 				return d, err
 			}
 		}
@@ -230,7 +230,7 @@ func compare(packs []indexed, difference Difference, old int) (d compared, err e
 	return d, nil
 }
 
-func (d *compared) payloads(files [2]string, items [][2]entry, columns []table.ColumnSpec,
+func (d *compared) payloads(files [2]string, items [][2]entry, lists [][]table.ColumnSpec,
 	difference Difference) error {
 	var payloads [2][][]byte
 	for side, name := range files {
@@ -251,7 +251,12 @@ func (d *compared) payloads(files [2]string, items [][2]entry, columns []table.C
 			d.twice++
 		default:
 			d.differ++
-			vectors, others := difference(columns, a, b)
+			vectors, others := 0.0, true
+			for _, columns := range lists { // payloads with others do not decode, which counts as a difference
+				if vectors, others = difference(columns, a, b); !others {
+					break
+				}
+			}
 			d.largest = max(d.largest, vectors)
 			if others {
 				d.others++

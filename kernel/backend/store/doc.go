@@ -22,7 +22,7 @@
 //	"APS3" | record | record | … | header | index | lengths | SHA-256 of all before | "APS3"
 //
 //	record   key 32 bytes | length 4 | CRC-32C 4 | payload        in the order of the keys
-//	header   JSON: stage, context, columns of the values, origins (where they were computed)
+//	header   JSON: stage, context, lists of columns of the values, origins (where they were computed)
 //	index    key 32 | offset of the payload 8 | length 4 | CRC-32C 4        for each record
 //	lengths  of the header 4 | of the index 4
 //

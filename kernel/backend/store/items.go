@@ -87,8 +87,8 @@ type packs struct {
 	stage, context string
 	dir            string
 
-	mu      sync.Mutex // guards the fields below, and those of the types that embed packs
-	columns []table.ColumnSpec
+	mu      sync.Mutex           // guards the fields below, and those of the types that embed packs
+	columns [][]table.ColumnSpec // lists, one of which an item has; the first is that of new items
 	where   map[Key]place
 	files   map[string]*file // packs that are indexed, by path
 	damage  int              // items and files that were found damaged since the last call of Damage
@@ -123,7 +123,17 @@ func (p *place) before(q *place) bool {
 func (it *packs) Columns(columns []table.ColumnSpec) {
 	it.mu.Lock()
 	defer it.mu.Unlock()
-	it.columns = columns
+	it.columns = distinct([][]table.ColumnSpec{columns}, it.columns)
+}
+
+// distinct returns the lists of columns of both, each once.
+func distinct(lists, more [][]table.ColumnSpec) (all [][]table.ColumnSpec) {
+	for _, columns := range slices.Concat(lists, more) {
+		if !slices.ContainsFunc(all, func(l []table.ColumnSpec) bool { return slices.Equal(l, columns) }) {
+			all = append(all, columns)
+		}
+	}
+	return all
 }
 
 // scan indexes the folder anew.
@@ -214,12 +224,8 @@ func (it *packs) index(name string) (gone bool, err error) {
 	return false, nil
 }
 
-// describe takes over the columns that a pack names, unless they are known.
-func (it *packs) describe(head header) {
-	if it.columns == nil {
-		it.columns = head.Columns
-	}
-}
+// describe takes over the columns that a pack names.
+func (it *packs) describe(head header) { it.columns = distinct(it.columns, head.lists()) }
 
 // add adds the entries of a file to the index. With replace they are used rather than those of other files.
 func (it *packs) add(name string, f *file, entries []entry, replace bool) {

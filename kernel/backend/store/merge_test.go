@@ -315,6 +315,27 @@ func TestMergeKilled(t *testing.T) {
 	}
 }
 
+// TestMergeRemovesRest: of a result that lost to another of its name, a merge that was killed may have removed only
+// the table; the next removes the rest.
+func TestMergeRemovesRest(t *testing.T) {
+	a, b := openStore(t), openStore(t)
+	putResult(t, a, 1, 0)
+	putResult(t, b, 1, 1)
+	records := [2][]string{}
+	for i, s := range []*Store{a, b} {
+		records[i] = must.Get(filepath.Glob(filepath.Join(s.dir, "results", "*.json")))(t)
+	}
+	if bytes.Compare(must.Get(os.ReadFile(records[0][0]))(t), must.Get(os.ReadFile(records[1][0]))(t)) > 0 {
+		a, b, records[1] = b, a, records[0]
+	}
+	must.Do(t, os.Remove(strings.TrimSuffix(records[1][0], ".json")+".frame"))
+	must.Do(t, b.Close())
+	mergeInto(t, a, MergeOptions{Remove: true}, b)
+	if _, err := os.Stat(b.dir); err == nil {
+		t.Error("the rest stays")
+	}
+}
+
 // TestMergeRemoves removes what was merged, not what was damaged or is in use, nor other files of the folder.
 func TestMergeRemoves(t *testing.T) {
 	stores := randomStores(t, rand.New(rand.NewPCG(7, 8)), 2)

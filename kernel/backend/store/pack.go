@@ -48,7 +48,17 @@ type header struct {
 	Stage   string             `json:"stage"` // with its version: "embed-v1"
 	Context string             `json:"context"`
 	Columns []table.ColumnSpec `json:"columns,omitempty"` // of the items' values
-	Origins []Origin           `json:"origins,omitempty"`
+	// Others are further lists of columns, one of which an item may have instead: with masks a stage may return more.
+	Others  [][]table.ColumnSpec `json:"others,omitempty"`
+	Origins []Origin             `json:"origins,omitempty"`
+}
+
+// lists returns the lists of columns that the items may have.
+func (h header) lists() [][]table.ColumnSpec {
+	if h.Columns == nil {
+		return nil
+	}
+	return slices.Concat([][]table.ColumnSpec{h.Columns}, h.Others)
 }
 
 // record is an item of a pack.

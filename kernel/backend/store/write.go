@@ -112,7 +112,10 @@ func chunks(n int, size func(i int) int) (parts [][2]int) {
 // write writes records, which are in the order of their keys, into packs, and adds them to the index.
 func (it *packs) write(records []record, origins []Origin, replace bool) (names map[string]bool, err error) {
 	names = map[string]bool{}
-	head := header{Stage: it.stage, Context: it.context, Columns: it.columns, Origins: origins}
+	head := header{Stage: it.stage, Context: it.context, Origins: origins}
+	if len(it.columns) > 0 {
+		head.Columns, head.Others = it.columns[0], it.columns[1:]
+	}
 	for _, part := range chunks(len(records), func(i int) int { return len(records[i].payload) }) {
 		name, size, entries, err := writePack(it.dir, head, records[part[0]:part[1]])
 		if err != nil {
