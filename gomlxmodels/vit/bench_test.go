@@ -77,12 +77,17 @@ func randomImages(cfg *Config, n int, masks bool, seed uint64) []*Prepared {
 func BenchmarkEncode(b *testing.B) {
 	tiny := DefaultConfig()
 	tiny.HiddenSize, tiny.Layers, tiny.Heads, tiny.IntermediateSize, tiny.ImageSize = 64, 2, 2, 128, Pair{64, 64}
-	for _, c := range []struct {
+	type size struct {
 		name  string
 		cfg   Config
 		batch int
-	}{{"tiny", tiny, 8}, {"ViT-B16", DefaultConfig(), 4}, {"ViT-B16", DefaultConfig(), 8},
-		{"ViT-B16", DefaultConfig(), 16}} {
+	}
+	sizes := []size{{"tiny", tiny, 8}, {"ViT-B16", DefaultConfig(), 4}, {"ViT-B16", DefaultConfig(), 8},
+		{"ViT-B16", DefaultConfig(), 16}}
+	if testing.Short() {
+		sizes = sizes[:2]
+	}
+	for _, c := range sizes {
 		for _, masks := range []bool{false, true} {
 			kind := map[bool]string{false: "full", true: "masked"}[masks]
 			b.Run(fmt.Sprintf("%s/%s/batch%d", c.name, kind, c.batch), func(b *testing.B) {
