@@ -2,6 +2,7 @@ package plots
 
 import (
 	"math"
+	"slices"
 	"strconv"
 )
 
@@ -144,7 +145,8 @@ func closed(low, high, pad float64, limits Range, n int) axis {
 	return numberAxis(low, high, ends, n)
 }
 
-// snugAxis returns an axis of round numbers around the values, with a share of their range as padding.
+// snugAxis returns an axis of round numbers around the values, with a share of their range as padding. Of whole
+// numbers, such as counts and ranks, the ticks are whole, too.
 func snugAxis(values []value, limits Range, n int, pad float64) axis {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, v := range values {
@@ -153,5 +155,15 @@ func snugAxis(values []value, limits Range, n int, pad float64) axis {
 	if low > high {
 		low, high = 0, 1
 	}
-	return closed(low, high, pad, limits, n)
+	a := closed(low, high, pad, limits, n)
+	fraction := func(v float64) bool { return v != math.Trunc(v) }
+	if limits.set() || slices.ContainsFunc(values, func(v value) bool {
+		return !v.none() && (fraction(v.bottom()) || fraction(v.top()))
+	}) {
+		return a
+	}
+	for ; n > 1 && slices.ContainsFunc(a.ticks, func(t tick) bool { return fraction(t.at) }); n-- {
+		a = closed(low, high, pad, limits, n-1)
+	}
+	return a
 }

@@ -2,6 +2,7 @@ package plots
 
 import (
 	"context"
+	"math"
 
 	"antipode/datasets/cell"
 )
@@ -24,7 +25,16 @@ func Bundle(f Figure) (cell.Bundle, error) { return f.figure().bundle(context.Ba
 
 // Ticks returns the ends and the ticks of an axis.
 func Ticks(low, high float64, limits Range, n int) (ends [2]float64, at []float64, names []string) {
-	a := numberAxis(low, high, limits, n)
+	return written(numberAxis(low, high, limits, n))
+}
+
+// WholeTicks is [Ticks] for whole numbers.
+func WholeTicks(low, high float64, n int) (ends [2]float64, at []float64, names []string) {
+	none := math.NaN()
+	return written(snugAxis([]value{{low, none, none}, {none, none, none}, {high, none, none}}, Range{}, n, 0))
+}
+
+func written(a axis) (ends [2]float64, at []float64, names []string) {
 	for _, t := range a.ticks {
 		at, names = append(at, t.at), append(names, t.name)
 	}

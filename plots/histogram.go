@@ -111,8 +111,9 @@ func buildHistogram(f *datasets.Frame, column string, s *options) (drawing, erro
 	if len(panels.rows)/panels.columns > 3 {
 		c.height, ticks = 62, 2
 	}
+	empty, full := value{0, math.NaN(), math.NaN()}, value{float64(tallest), math.NaN(), math.NaN()}
 	for i := range panels.rows {
-		p := &panel{title: panels.titles[i], x: scale, y: numberAxis(0, float64(tallest), s.ylim, ticks)}
+		p := &panel{title: panels.titles[i], x: scale, y: snugAxis([]value{empty, full}, s.ylim, ticks, 0)}
 		if panels.columns > 2 {
 			p.x = snugAxis(points, s.xlim, 2, 0)
 		}

@@ -271,6 +271,16 @@ func TestAxis(t *testing.T) {
 	if ends != [2]float64{0.13, 0.88} || at[0] != 0.13 || at[len(at)-1] != 0.88 {
 		t.Errorf("fixed ends: %v, ticks %v", ends, at)
 	}
+	for high := 1; high < 40; high++ {
+		for n := 2; n < 9; n++ {
+			ends, at, names := plots.WholeTicks(0, float64(high), n)
+			for i := range at {
+				if at[i] != math.Trunc(at[i]) || len(at) < 2 || len(at) > n+3 || ends[1] < float64(high) {
+					t.Errorf("counts up to %d, %d ticks: %v to %v", high, n, names, ends)
+				}
+			}
+		}
+	}
 }
 
 // TestErrors checks that each mistake is one line that names the offending value, returned when the figure is drawn and
