@@ -29,6 +29,7 @@ var exceptions = []struct{ begins, why, check string }{
 	{"PYTHON=python3 go run ", "an hour, with the reference libraries", "package"},
 	{"go run ./tools/bench cells ", "needs a real model", "package"},
 	{"go run ./tools/bench large ", "minutes, and gigabytes of memory", "package"},
+	{"go run ./tools/bench growth", "minutes, and gigabytes of memory", "package"},
 	{"antipode lab ", "opens a browser", "antipode help lab"},
 	{"antipode view e.parquet", "serves until it is interrupted; kernel/view has a test of it", "help"},
 	{"antipode view g.images ", "serves until it is interrupted; kernel/view has a test of it", "help"},
