@@ -25,6 +25,7 @@ import (
 	"antipode/internal/must"
 	"antipode/kernel/backend/devices"
 	"antipode/kernel/backend/store"
+	"antipode/kernel/backend/store/storetest"
 )
 
 func TestMain(m *testing.M) {
@@ -125,7 +126,7 @@ func init() {
 // engineOn returns an engine with n devices: pure Go ones, which is enough for a stage without a model.
 func engineOn(t *testing.T, n int) *Engine {
 	t.Helper()
-	s := must.Get(store.Open(filepath.Join(t.TempDir(), "store")))(t)
+	s := must.Get(store.Open(filepath.Join(storetest.Dir(t), "store")))(t)
 	e := New(s, Options{Build: "test",
 		OpenDevice: func(context.Context) (Device, error) { return kindOnly{}, nil },
 		Devices: func(_ context.Context, budget int64) (*devices.Set, error) {
