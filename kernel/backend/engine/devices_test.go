@@ -212,6 +212,7 @@ func plainBytes(t *testing.T, f *table.Frame) []byte {
 // TestDevicesCompute: two devices compute what one does, with the same bad rows in the same order, each row once; then
 // all is found.
 func TestDevicesCompute(t *testing.T) {
+	t.Parallel()
 	var want *client.Result
 	for _, n := range []int{1, 2, 3} {
 		e, args := engineOn(t, n), newArgs(t, "device", 30*time.Millisecond)
@@ -277,6 +278,7 @@ func TestStaysHere(t *testing.T) {
 // TestDeviceKilled kills a process in the middle of two runs that need the same rows: nothing is lost or doubled, and
 // only batches in its hands are computed twice.
 func TestDeviceKilled(t *testing.T) {
+	t.Parallel()
 	e, args := engineOn(t, 2), newArgs(t, "device", 100*time.Millisecond)
 	want := must.Get(run1(t, engineOn(t, 1), newArgs(t, "device", 0).of(rowsNamed(80, "row")),
 		client.Request{SkipBad: true}))(t)
@@ -322,6 +324,7 @@ func TestDeviceKilled(t *testing.T) {
 
 // TestDevicesInterrupted: an interrupted run keeps what is done, and its processes serve the next one.
 func TestDevicesInterrupted(t *testing.T) {
+	t.Parallel()
 	e, args := engineOn(t, 2), newArgs(t, "device", 100*time.Millisecond)
 	plan := must.Get(args.of(rowsNamed(80, "row")).Plan())(t)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -23,7 +23,6 @@ import (
 	"antipode/internal/must"
 	"antipode/kernel/backend/parquet"
 	"antipode/kernel/backend/store"
-	"antipode/kernel/backend/store/storetest"
 	"antipode/metrics"
 	"antipode/metrics/disparity"
 )
@@ -72,7 +71,7 @@ func init() {
 
 func newEngine(t *testing.T) *Engine {
 	t.Helper()
-	s := must.Get(store.Open(filepath.Join(storetest.Dir(t), "store")))(t)
+	s := must.Get(store.Open(filepath.Join(t.TempDir(), "store")))(t)
 	e := New(s, Options{Build: "test", OpenDevice: func(context.Context) (Device, error) {
 		return nil,
 			errors.New("tests have none")
