@@ -17,7 +17,6 @@ import (
 	"antipode/datasets/client"
 	"antipode/internal/must"
 	"antipode/kernel/backend/remote/remotetest"
-	"antipode/kernel/backend/store/storetest"
 	"antipode/kernel/cluster/jobs"
 )
 
@@ -89,7 +88,7 @@ func TestTaskIsEnded(t *testing.T) {
 	program := must.Get(os.Executable())(t)
 	for signal, exit := range map[os.Signal]int{syscall.SIGTERM: exitStopped, os.Interrupt: exitInterrupted} {
 		t.Run(signal.String(), func(t *testing.T) {
-			home := storetest.Dir(t)
+			home := t.TempDir()
 			t.Setenv(client.HomeVar, home)
 			args := []string{"work", "job.json", "--shard", "1/2", "--allow-exec", "echo", "--store",
 				s.Object("store-" + strings.ReplaceAll(signal.String(), " ", "-"))}
@@ -118,7 +117,7 @@ func TestTaskIsEnded(t *testing.T) {
 			if !isExit(err, exitStopped) || !strings.Contains(printed, "1 stopped, 1 not started") {
 				t.Errorf("job status: %q, %v", printed, err)
 			}
-			t.Setenv(client.HomeVar, storetest.Dir(t))
+			t.Setenv(client.HomeVar, t.TempDir())
 			printed, err = run(args...)
 			if err != nil || !strings.Contains(printed, "items computed, ") || strings.Contains(printed, " 0 found") {
 				t.Errorf("again: %q, %v; want that some items are found", printed, err)
@@ -133,7 +132,7 @@ func TestTaskIsKilled(t *testing.T) {
 	workplace(t, 40)
 	s, run := remotetest.New(t), inProcess(t)
 	lines := []string{chain[0], chain[2]} // generate, embed
-	done := at(t, storetest.Dir(t))
+	done := at(t, t.TempDir())
 	for _, line := range lines {
 		_ = must.Get(run(strings.Fields(line)...))(t)
 	}
@@ -146,7 +145,7 @@ func TestTaskIsKilled(t *testing.T) {
 	program := must.Get(os.Executable())(t)
 	homes := []string{t.TempDir(), t.TempDir()}
 	merged := func() string {
-		home := storetest.Dir(t)
+		home := t.TempDir()
 		t.Setenv(client.HomeVar, home)
 		printed, err := run("store", "merge", url)
 		if err != nil && !strings.Contains(err.Error(), "is no store") || err == nil &&

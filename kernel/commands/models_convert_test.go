@@ -10,13 +10,12 @@ import (
 	"antipode/datasets/client"
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/must"
-	"antipode/kernel/backend/store/storetest"
 )
 
 // TestConvertModel converts a SAM, and refuses what is no model.
 func TestConvertModel(t *testing.T) {
 	run := inProcess(t)
-	t.Setenv(client.HomeVar, storetest.Dir(t))
+	t.Setenv(client.HomeVar, t.TempDir())
 	t.Setenv("HF_HOME", t.TempDir())
 	file := filepath.Join("..", "..", "gomlxmodels", "sam", "testdata", "original", "small.pth")
 	out := filepath.Join(t.TempDir(), "sam")

@@ -19,7 +19,6 @@ import (
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/hub"
 	"antipode/internal/must"
-	"antipode/kernel/backend/store/storetest"
 )
 
 // fakeHub serves one repository, with the given files, and returns the requested paths.
@@ -168,7 +167,7 @@ func TestModelsList(t *testing.T) {
 // TestModelsCheck: models are given by name or folder; one that cannot be loaded is reported, and an error.
 func TestModelsCheck(t *testing.T) {
 	run := inProcess(t)
-	t.Setenv(client.HomeVar, storetest.Dir(t))
+	t.Setenv(client.HomeVar, t.TempDir())
 	t.Setenv("HF_HUB_CACHE", t.TempDir())
 	dir := t.TempDir()
 	vit := os.DirFS(filepath.Join("..", "..", "gomlxmodels", "vit", "testdata", "timm-plain"))
@@ -204,7 +203,7 @@ func TestModelsCheck(t *testing.T) {
 // comes from.
 func TestPulledIsRead(t *testing.T) {
 	run := inProcess(t)
-	t.Setenv(client.HomeVar, storetest.Dir(t))
+	t.Setenv(client.HomeVar, t.TempDir())
 	for _, source := range []string{"archipelago/weights/archipelago-clip", "archipelago/weights/archipelago-diffusion",
 		"blip/testdata/base", "blip2/testdata/opt-350m", "blip2/testdata/retrieval", "clipseg/testdata/refined",
 		"diffusion/testdata/sd1", "diffusion/testdata/alt9", "sam/testdata/bf16-shards",

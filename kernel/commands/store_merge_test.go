@@ -11,13 +11,12 @@ import (
 	"antipode/datasets/client"
 	"antipode/internal/must"
 	"antipode/kernel/backend/store"
-	"antipode/kernel/backend/store/storetest"
 )
 
 // TestStoreMerge merges stores from the command line: the line at the end, its repetition, --strict and --remove, and
 // wrong arguments.
 func TestStoreMerge(t *testing.T) {
-	home := storetest.Dir(t)
+	home := t.TempDir()
 	t.Setenv(client.HomeVar, home)
 	run := inProcess(t)
 	var folders []string

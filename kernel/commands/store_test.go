@@ -21,7 +21,6 @@ import (
 	"antipode/internal/must"
 	"antipode/kernel/backend/all"
 	"antipode/kernel/backend/engine"
-	"antipode/kernel/backend/store/storetest"
 )
 
 // TestVerifyShutDown: a result with images by a model that was shut down is verified with the stored answers, and
@@ -29,7 +28,7 @@ import (
 func TestVerifyShutDown(t *testing.T) {
 	t.Setenv("OPENAI_BASE_URL", "")
 	t.Setenv("OPENAI_API_KEY", "")
-	home := storetest.Dir(t)
+	home := t.TempDir()
 	t.Setenv(client.HomeVar, home)
 	run := inProcess(t)
 	e := must.Get(all.NewEngine(home, "test"))(t)

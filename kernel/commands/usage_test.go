@@ -11,7 +11,6 @@ import (
 
 	"antipode/datasets/client"
 	"antipode/internal/must"
-	"antipode/kernel/backend/store/storetest"
 )
 
 // TestUsage: a mistake in the arguments is one line that names what was meant.
@@ -72,7 +71,7 @@ func TestUsage(t *testing.T) {
 
 func TestLists(t *testing.T) {
 	run := inProcess(t)
-	t.Setenv(client.HomeVar, storetest.Dir(t))
+	t.Setenv(client.HomeVar, t.TempDir())
 	for args, want := range map[string]string{
 		"models": "archipelago-clipseg", "models list": "archipelago-clipseg", "models ls": "archipelago-clipseg",
 		"data": "CoCo-CroLa v0.1", "data list": "CoCo-CroLa v0.1", "data ls": "CoCo-CroLa v0.1",

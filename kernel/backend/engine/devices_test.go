@@ -25,7 +25,6 @@ import (
 	"antipode/internal/must"
 	"antipode/kernel/backend/devices"
 	"antipode/kernel/backend/store"
-	"antipode/kernel/backend/store/storetest"
 )
 
 func TestMain(m *testing.M) {
@@ -126,7 +125,7 @@ func init() {
 // engineOn returns an engine with n devices: pure Go ones, which is enough for a stage without a model.
 func engineOn(t *testing.T, n int) *Engine {
 	t.Helper()
-	s := must.Get(store.Open(filepath.Join(storetest.Dir(t), "store")))(t)
+	s := must.Get(store.Open(filepath.Join(t.TempDir(), "store")))(t)
 	e := New(s, Options{Build: "test",
 		OpenDevice: func(context.Context) (Device, error) { return kindOnly{}, nil },
 		Devices: func(_ context.Context, budget int64) (*devices.Set, error) {
@@ -165,8 +164,7 @@ func rowsNamed(n int, prefix string) datasets.Table {
 
 func (a everythingArgs) of(t datasets.Table) datasets.Table {
 	return datasets.Extend(t).Derive("everything", a, datasets.Columns("words:text", "n:number", "shown:image",
-		"shape:mask",
-		"full:vector")...).Table
+		"shape:mask", "full:vector")...).Table
 }
 
 // newArgs returns arguments with a log of the test's own.
@@ -324,7 +322,6 @@ func TestDeviceKilled(t *testing.T) {
 
 // TestDevicesInterrupted: an interrupted run keeps what is done, and its processes serve the next one.
 func TestDevicesInterrupted(t *testing.T) {
-	t.Parallel()
 	e, args := engineOn(t, 2), newArgs(t, "device", 100*time.Millisecond)
 	plan := must.Get(args.of(rowsNamed(80, "row")).Plan())(t)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -23,9 +23,8 @@ import (
 
 func shardOf(t *testing.T, tab datasets.Table, a ShardArgs) *table.Plan {
 	t.Helper()
-	p := must.Get(tab.Plan())(t)
-	args := must.Get(json.Marshal(a))(t)
-	return &table.Plan{Op: ShardOp, Args: args, Inputs: []*table.Plan{p}}
+	return &table.Plan{Op: ShardOp, Args: must.Get(json.Marshal(a))(t),
+		Inputs: []*table.Plan{must.Get(tab.Plan())(t)}}
 }
 
 func runShard(t *testing.T, e *Engine, tab datasets.Table, a ShardArgs, req client.Request) (*client.Result, error) {
@@ -174,8 +173,7 @@ func TestShardsAreParts(t *testing.T) {
 func TestShardStoresItsImages(t *testing.T) {
 	tab := datasets.Parquet(filepath.Join("..", "parquet", "testdata", "huggingface.parquet"))
 	blobs := func(e *Engine) int {
-		files := must.Get(filepath.Glob(filepath.Join(e.Store.Dir(), "blobs", "*", "*")))(t)
-		return len(files)
+		return len(must.Get(filepath.Glob(filepath.Join(e.Store.Dir(), "blobs", "*", "*")))(t))
 	}
 	one := newEngine(t)
 	whole := allRows(t, one, tab)

@@ -7,14 +7,13 @@ import (
 
 	"antipode/datasets/table"
 	"antipode/internal/must"
-	"antipode/kernel/backend/store/storetest"
 )
 
 // TestMergeConflicts: items that differ beyond rounding are never mixed in one context. Strict changes nothing; else
 // the store keeps its own context whole, and without one the context of one source.
 func TestMergeConflicts(t *testing.T) {
 	source := func(contexts map[string]string) *Store {
-		s := openWorker(t, storetest.Dir(t), WorkerOptions{Origin: Origin{Build: "b", Job: "j", Shard: "1"}})
+		s := openWorker(t, t.TempDir(), WorkerOptions{Origin: Origin{Build: "b", Job: "j", Shard: "1"}})
 		for context, payload := range contexts {
 			it := must.Get(s.Items("embed-v1", context))(t)
 			must.Do(t, it.Put([]Key{KeyOf("both"), KeyOf("only " + payload)}, [][]byte{[]byte(payload),

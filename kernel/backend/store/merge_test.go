@@ -20,7 +20,6 @@ import (
 
 	"antipode/datasets/table"
 	"antipode/internal/must"
-	"antipode/kernel/backend/store/storetest"
 )
 
 // textDifference is a [Difference] of payloads that differ by rounding.
@@ -80,7 +79,7 @@ func variant(store, i int) []byte {
 // randomStores returns stores that share some of their items, images, results and job states.
 func randomStores(t *testing.T, r *rand.Rand, n int) (stores []*Store) {
 	for at := range n {
-		s := openWorker(t, storetest.Dir(t), WorkerOptions{Origin: Origin{Build: "b", Job: "j", Shard: fmt.Sprint(at)}})
+		s := openWorker(t, t.TempDir(), WorkerOptions{Origin: Origin{Build: "b", Job: "j", Shard: fmt.Sprint(at)}})
 		for _, c := range []string{"abc", "def"} {
 			it := must.Get(s.Items("embed-v1", c))(t)
 			for range 3 {
