@@ -8,7 +8,6 @@ import (
 
 	"antipode/audits/entigen"
 	"antipode/datasets"
-	gomlx "antipode/gomlxmodels"
 	"antipode/internal/must"
 )
 
@@ -22,12 +21,10 @@ func TestCompareAudits(t *testing.T) {
 		must.Get(rows.SaveE(t.Context(), name))(t)
 		return name
 	}
-	world := datasets.Archipelago(datasets.ArchipelagoOptions{Seed: 7, Injected: true, PerCell: 2})
-	objects := []string{"boat", "kite"} // of eight: the network is pure Go
-	photos := save("photos.parquet", gomlx.Embed(gomlx.ArchipelagoViT,
-		world.Reference().Where("object", "in", objects)))
-	prompts := save("prompts.parquet", gomlx.Embed(gomlx.ArchipelagoViT,
-		world.CaptionReferences().Select("id", "image", "prompt_id")))
+	objects := []string{"boat", "kite"} // of eight
+	photos := save("photos.parquet", datasets.Parquet(pools+"/regions-fair.parquet").Where("object", "in", objects))
+	prompts := save("prompts.parquet", datasets.Parquet(pools+"/captions-fair.parquet").
+		Where("language", "==", "en").Where("id", "contains", "#1").Select("id", "prompt_id", "full"))
 	for _, state := range []string{"fair", "injected"} {
 		concepts := datasets.Parquet(pools + "/concepts-" + state + ".parquet")
 		save("concepts-"+state+".parquet", concepts.With("model", "m"))

@@ -15,6 +15,7 @@ import (
 	"antipode/kernel/backend/remote"
 	"antipode/kernel/backend/remote/remotetest"
 	"antipode/kernel/backend/store"
+	"antipode/kernel/backend/store/storetest"
 )
 
 // TestArrayJobOfObjects computes the shards of a job whose table and store are in object storage, each on a machine of
@@ -31,7 +32,7 @@ func TestArrayJobOfObjects(t *testing.T) {
 		return printed
 	}
 	lines := append([]string(nil), chain...)
-	done := at(t, t.TempDir())
+	done := at(t, storetest.Dir(t))
 	must("3 rows", "table", "--in", "prompts.csv", "--out", s.Object("run/prompts.csv"))
 	for i := range lines {
 		lines[i] = strings.Replace(lines[i], "prompts.csv", s.Object("run/prompts.csv"), 1)
@@ -54,7 +55,7 @@ func TestArrayJobOfObjects(t *testing.T) {
 		t.Errorf("%s, %v; want the store", text, err)
 	}
 	work := func(i int, more ...string) (string, error) {
-		t.Setenv(client.HomeVar, t.TempDir())
+		t.Setenv(client.HomeVar, storetest.Dir(t))
 		return run(append([]string{"work", "job.json", "--allow-exec", "echo", "--shard",
 			fmt.Sprintf("%d/%d", i, shards)}, more...)...)
 	}
@@ -109,7 +110,7 @@ func TestArrayJobOfObjects(t *testing.T) {
 	must("3 shards: 3 done\n", "job", "status", "job.json", "--store", s.Object("tasks/%i"))
 
 	for _, stores := range [][]string{{url}, {s.Object("tasks/1"), s.Object("tasks/0"), s.Object("tasks/2")}} {
-		home := t.TempDir()
+		home := storetest.Dir(t)
 		t.Setenv(client.HomeVar, home)
 		must("0 damaged", append([]string{"store", "merge"}, stores...)...)
 		done = at(t, home)
@@ -141,7 +142,7 @@ func TestJobOfFolder(t *testing.T) {
 		t.Fatalf("%q, %v", printed, err)
 	}
 	for i, want := range []int{3, 2} {
-		t.Setenv(client.HomeVar, t.TempDir())
+		t.Setenv(client.HomeVar, storetest.Dir(t))
 		var read atomic.Int64
 		s.Faults(func(_ int64, r *http.Request) remotetest.Fault {
 			if r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, "/lab/photos/") {

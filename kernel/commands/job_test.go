@@ -12,6 +12,7 @@ import (
 	"antipode/internal/must"
 	"antipode/kernel/backend/all"
 	"antipode/kernel/backend/plugin"
+	"antipode/kernel/backend/store/storetest"
 	"antipode/kernel/cluster/jobs"
 	"antipode/test/stagetest"
 )
@@ -51,7 +52,7 @@ var chain = []string{
 func workplace(t *testing.T, prompts int) {
 	t.Helper()
 	t.Setenv(plugin.Env, "none")
-	t.Setenv(client.HomeVar, t.TempDir())
+	t.Setenv(client.HomeVar, storetest.Dir(t))
 	dir := t.TempDir()
 	stagetest.Echo(t, dir)
 	t.Chdir(dir)
@@ -91,7 +92,7 @@ func TestArrayJob(t *testing.T) {
 		}
 		return printed
 	}
-	done := at(t, t.TempDir())
+	done := at(t, storetest.Dir(t))
 	for _, line := range chain {
 		must(strings.Fields(line)...)
 	}
@@ -102,7 +103,7 @@ func TestArrayJob(t *testing.T) {
 	}
 
 	const shards = 3
-	done = at(t, t.TempDir()) // of models
+	done = at(t, storetest.Dir(t)) // of models
 	words := []string{"job", "make", "--shards", fmt.Sprint(shards), "--for", "slurm"}
 	for _, line := range chain {
 		words = append(append(words, "--"), strings.Fields(line)...)

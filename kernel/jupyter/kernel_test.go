@@ -101,8 +101,7 @@ func freePorts(t *testing.T) Connection {
 		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
 	}
 	return Connection{Transport: "tcp", IP: "127.0.0.1", ShellPort: ports[0], ControlPort: ports[1],
-		StdinPort: ports[2],
-		IOPubPort: ports[3], HBPort: ports[4], SignatureScheme: "hmac-sha256", Key: newID()}
+		StdinPort: ports[2], IOPubPort: ports[3], HBPort: ports[4], SignatureScheme: "hmac-sha256", Key: newID()}
 }
 
 // served is a kernel in a process of its own, as Jupyter would start it.

@@ -73,8 +73,7 @@ func converse(t *testing.T, c *Client) conversation {
 
 func (c conversation) request(kind string, content any) Message {
 	c.t.Helper()
-	m := must.Get(c.send(shellSocket, kind, content))(c.t)
-	return m
+	return must.Get(c.send(shellSocket, kind, content))(c.t)
 }
 
 func (c conversation) cell(code string, more ...any) Message {
@@ -252,8 +251,7 @@ func memory(t *testing.T, pid int) int {
 		t.Skip("no /proc: memory cannot be measured")
 	}
 	_, rest, _ := strings.Cut(string(status), "VmRSS:")
-	n := must.Get(strconv.Atoi(strings.Fields(rest)[0]))(t)
-	return n << 10
+	return must.Get(strconv.Atoi(strings.Fields(rest)[0]))(t) << 10
 }
 
 // Cells that wait are aborted when one fails or is interrupted, unless the request says otherwise.
@@ -313,8 +311,8 @@ func TestServeInput(t *testing.T) {
 	}
 }
 
-// What a newcomer tries is answered in the terms of the notebook, with one error each.
-func TestServeFirstSteps(t *testing.T) {
+// What a newcomer tries is answered in the terms of the notebook, with one error each. All users share a kernel.
+func TestServeUsers(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
 	for _, test := range []struct{ code, want string }{
@@ -344,11 +342,13 @@ func TestServeFirstSteps(t *testing.T) {
 			t.Errorf("%q: got\n%s\nwant\n%s\n%v", test.code, strings.Join(got, " "), test.want, err)
 		}
 	}
+	notes(t, s)
+	newUsers(t, s)
 }
 
-// TestServeNotes: a cell that the front end names shows its note again after a change of its code; others do not.
-func TestServeNotes(t *testing.T) {
-	c := converse(t, serve(t).Client)
+// A cell that the front end names shows its note again after a change of its code; others do not.
+func notes(t *testing.T, s *served) {
+	c := converse(t, s.Client)
 	const code = "import \"antipode/datasets/table\"\n%%\np := cell.NewProgress()\n" +
 		"p.Update(table.Progress{Note: \"3 have no mask\"})\np.Close()\n"
 	for i, run := range []struct{ id, code, want string }{{"a", code, "3 have no mask"},

@@ -17,6 +17,7 @@ import (
 	"antipode/kernel/backend/all"
 	"antipode/kernel/backend/engine"
 	"antipode/kernel/backend/plugin"
+	"antipode/kernel/backend/store/storetest"
 	"antipode/metrics"
 	"antipode/metrics/disparity"
 )
@@ -33,7 +34,7 @@ type made struct {
 func small(t *testing.T) *made {
 	t.Helper()
 	t.Setenv(plugin.Env, "none")
-	m := &made{dir: t.TempDir(), notebook: t.TempDir(), home: t.TempDir()}
+	m := &made{dir: storetest.Dir(t), notebook: storetest.Dir(t), home: storetest.Dir(t)}
 	t.Setenv(client.HomeVar, m.home)
 	m.e = must.Get(all.NewEngine(m.home, "test"))(t)
 	before := client.Registered()

@@ -97,7 +97,7 @@ func (words) Compute(ctx context.Context, b Batch) (r Result, err error) {
 
 // newSet returns a set of devices, whose children have env in addition, and the path of their log.
 func newSet(t *testing.T, patience time.Duration, names ...string) (s *Set, log string) {
-	t.Helper()
+	t.Parallel() // they wait most of the time
 	log = filepath.Join(t.TempDir(), "log")
 	o := Options{Log: os.Stderr, Patience: patience, Command: func() *exec.Cmd {
 		return exec.Command(os.Args[0])

@@ -164,8 +164,7 @@ func rowsNamed(n int, prefix string) datasets.Table {
 
 func (a everythingArgs) of(t datasets.Table) datasets.Table {
 	return datasets.Extend(t).Derive("everything", a, datasets.Columns("words:text", "n:number", "shown:image",
-		"shape:mask",
-		"full:vector")...).Table
+		"shape:mask", "full:vector")...).Table
 }
 
 // newArgs returns arguments with a log of the test's own.
@@ -211,6 +210,7 @@ func plainBytes(t *testing.T, f *table.Frame) []byte {
 // TestDevicesCompute: two devices compute what one does, with the same bad rows in the same order, each row once; then
 // all is found.
 func TestDevicesCompute(t *testing.T) {
+	t.Parallel()
 	var want *client.Result
 	for _, n := range []int{1, 2, 3} {
 		e, args := engineOn(t, n), newArgs(t, "device", 30*time.Millisecond)
@@ -276,6 +276,7 @@ func TestStaysHere(t *testing.T) {
 // TestDeviceKilled kills a process in the middle of two runs that need the same rows: nothing is lost or doubled, and
 // only batches in its hands are computed twice.
 func TestDeviceKilled(t *testing.T) {
+	t.Parallel()
 	e, args := engineOn(t, 2), newArgs(t, "device", 100*time.Millisecond)
 	want := must.Get(run1(t, engineOn(t, 1), newArgs(t, "device", 0).of(rowsNamed(80, "row")),
 		client.Request{SkipBad: true}))(t)

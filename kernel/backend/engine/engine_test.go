@@ -73,8 +73,7 @@ func newEngine(t *testing.T) *Engine {
 	t.Helper()
 	s := must.Get(store.Open(filepath.Join(t.TempDir(), "store")))(t)
 	e := New(s, Options{Build: "test", OpenDevice: func(context.Context) (Device, error) {
-		return nil,
-			errors.New("tests have none")
+		return nil, errors.New("tests have none")
 	}})
 	t.Cleanup(func() { e.Close() })
 	return e
@@ -82,15 +81,13 @@ func newEngine(t *testing.T) *Engine {
 
 func run1(t *testing.T, e *Engine, tab datasets.Table, req client.Request) (*client.Result, error) {
 	t.Helper()
-	p := must.Get(tab.Plan())(t)
-	req.Plan = p
+	req.Plan = must.Get(tab.Plan())(t)
 	return e.Run(context.Background(), req, nil)
 }
 
 func allRows(t *testing.T, e *Engine, tab datasets.Table) *table.Frame {
 	t.Helper()
-	res := must.Get(run1(t, e, tab, client.Request{}))(t)
-	return res.Frame
+	return must.Get(run1(t, e, tab, client.Request{}))(t).Frame
 }
 
 func write(t *testing.T, path, content string) string {

@@ -23,9 +23,8 @@ import (
 
 func shardOf(t *testing.T, tab datasets.Table, a ShardArgs) *table.Plan {
 	t.Helper()
-	p := must.Get(tab.Plan())(t)
-	args := must.Get(json.Marshal(a))(t)
-	return &table.Plan{Op: ShardOp, Args: args, Inputs: []*table.Plan{p}}
+	return &table.Plan{Op: ShardOp, Args: must.Get(json.Marshal(a))(t),
+		Inputs: []*table.Plan{must.Get(tab.Plan())(t)}}
 }
 
 func runShard(t *testing.T, e *Engine, tab datasets.Table, a ShardArgs, req client.Request) (*client.Result, error) {
@@ -35,18 +34,18 @@ func runShard(t *testing.T, e *Engine, tab datasets.Table, a ShardArgs, req clie
 }
 
 func TestShardsPartition(t *testing.T) {
-	ids := make([]string, 61)
+	ids := make([]string, 31)
 	for i := range ids {
 		ids[i] = fmt.Sprintf("row %d", i)
 	}
 	f := &table.Frame{Columns: []table.Column{table.TextColumn("id", ids)}}
 	order := rand.New(rand.NewPCG(1, 2)).Perm(len(ids))
 	shuffled := f.Pick(order)
-	for n := 1; n <= 200; n++ {
+	for n := 1; n <= 100; n++ {
 		seen := make([]int, len(ids))
 		for i := range n {
 			rows := Chosen(f, ShardArgs{i, n})
-			if len(rows) != 61/n && len(rows) != 61/n+1 {
+			if len(rows) != 31/n && len(rows) != 31/n+1 {
 				t.Fatalf("shard %d of %d has %d rows", i, n, len(rows))
 			}
 			for _, row := range rows {
@@ -174,8 +173,7 @@ func TestShardsAreParts(t *testing.T) {
 func TestShardStoresItsImages(t *testing.T) {
 	tab := datasets.Parquet(filepath.Join("..", "parquet", "testdata", "huggingface.parquet"))
 	blobs := func(e *Engine) int {
-		files := must.Get(filepath.Glob(filepath.Join(e.Store.Dir(), "blobs", "*", "*")))(t)
-		return len(files)
+		return len(must.Get(filepath.Glob(filepath.Join(e.Store.Dir(), "blobs", "*", "*")))(t))
 	}
 	one := newEngine(t)
 	whole := allRows(t, one, tab)
@@ -207,14 +205,15 @@ type held struct {
 	counted
 	begun chan struct{}
 	steps bool
+	waits int // of 10 ms
 }
 
 func (held) Batch() int { return 2 }
 func (s held) Compute(ctx context.Context, in [][]byte) ([][]table.Value, error) {
 	s.begun <- struct{}{}
-	for i := range 30 {
+	for i := range s.waits {
 		if s.steps {
-			stage.Step(ctx, i, 30)
+			stage.Step(ctx, i, s.waits)
 		}
 		select {
 		case <-ctx.Done():
@@ -243,7 +242,7 @@ func TestDrain(t *testing.T) {
 			e := newEngine(t)
 			_, tab := images(t, 7)
 			begun := make(chan struct{}, 100)
-			heldStage = held{begun: begun, steps: test.steps}
+			heldStage = held{begun: begun, steps: test.steps, waits: 30}
 			d := NewDrain(test.grace)
 			e.opts.Drain = d
 			planOf := func(rows datasets.Table) *table.Plan {

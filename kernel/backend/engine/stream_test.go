@@ -167,12 +167,10 @@ type outcome struct {
 func saves(t *testing.T, e *Engine, ctx context.Context, tab datasets.Table, req client.Request,
 	ext string) (o outcome) {
 	t.Helper()
-	var err error
 	req.Plan = must.Get(tab.Plan())(t)
 	dir := t.TempDir()
 	req.Save = filepath.Join(dir, "out"+ext)
-	var res *client.Result
-	res, err = e.Run(ctx, req, func(p table.Progress) {
+	res, err := e.Run(ctx, req, func(p table.Progress) {
 		p.Rate = 0
 		for i := range p.Samples {
 			p.Samples[i].Image.Path = filepath.Base(p.Samples[i].Image.Path)

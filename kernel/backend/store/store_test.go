@@ -14,11 +14,12 @@ import (
 
 	"antipode/datasets/table"
 	"antipode/internal/must"
+	"antipode/kernel/backend/store/storetest"
 )
 
 func openStore(t *testing.T) *Store {
 	t.Helper()
-	return open(t, t.TempDir())
+	return open(t, storetest.Dir(t))
 }
 
 func payload(i int) []byte { return bytes.Repeat([]byte{byte(i)}, i%7+1) }
