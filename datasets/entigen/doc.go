@@ -27,5 +27,5 @@
 // [Build] returns the prompt set: for each category a base prompt, and the base prompt followed by each [Intervention],
 // filled with each attribute, in the grammar of the paper or of the released file. [PromptOptions] adds axes,
 // categories, attributes and interventions. [Lint] finds words in a sentence that name a visible trait. [Ablate]
-// removes spans of a prompt. [WriteSheets] writes ratings as sheets that [Read] can read.
+// removes spans of a prompt.
 package entigen

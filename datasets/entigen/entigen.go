@@ -164,7 +164,7 @@ var (
 
 // Read parses the CSV text of one rating sheet. Sheets about people have four questions, those about weddings two.
 // name is the file name in errors, which state line and column. Raters are numbered within this sheet. A sheet
-// written by [WriteSheets] has a column Input.model, which may name any model.
+// of other models names them in a column Input.model.
 func Read(name string, data []byte) ([]Rating, error) {
 	s, err := manifest.ReadSheet(name, data, "Input.occu", "Input.url", "Answer.Description_0", "Answer.Description_1")
 	if err != nil {
@@ -230,7 +230,7 @@ func (r *Rating) address(s *manifest.Sheet, row int) error {
 	host, _, _ := strings.Cut(u.Host, ".")
 	parts := strings.Split(strings.Trim(u.Path, "/"), "/")
 	model := models[host]
-	if own := s.Column(modelColumn); own >= 0 {
+	if own := s.Column("Input.model"); own >= 0 {
 		model = s.Rows[row][own]
 	}
 	if len(parts) != 4 || model == "" || categories[parts[0]] == "" {
@@ -255,4 +255,15 @@ func Sorted(rows []Rating) []Rating {
 			cmp.Compare(a.Number, b.Number), cmp.Compare(a.Rater, b.Rater))
 	})
 	return out
+}
+
+// Question returns the question about the attribute, as in the released sheets.
+func Question(category, attribute string) string {
+	switch category {
+	case Object:
+		return "Is the person wearing " + attribute + "?"
+	case Culture:
+		return "Is the image about " + attribute + "?"
+	}
+	return "Does the person look like a " + attribute + "?"
 }

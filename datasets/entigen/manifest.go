@@ -24,10 +24,6 @@ var Files = []string{
 	"annotated_data/stablediff_gender_skin_color_results.csv", "annotated_data/stablediff_geo_results.csv",
 }
 
-// sheets describes the files, in their order.
-var sheets = []string{"weddings, minDALL-E and DALL-E-mini", "people, minDALL-E", "people, DALL-E-mini",
-	"people, Stable Diffusion", "weddings, Stable Diffusion"}
-
 func init() {
 	person := []string{"Input.occu", "Input.url", "Answer.Description_0", "Answer.Description_1",
 		"Answer.Description_2", "Answer.Description_3"}

@@ -267,47 +267,6 @@ func TestCaptionFile(t *testing.T) {
 	}
 }
 
-// TestSheetsRoundTrip: ratings written as sheets are read back as they are; so are the released ones.
-func TestSheetsRoundTrip(t *testing.T) {
-	mine := []Rating{
-		{"ma modèle", Profession, "P-G1", "दर्ज़ी", "P-G1", 0, 1, true, true, "man", NoGroup, ""},
-		{"ma modèle", Profession, "P-G1", "दर्ज़ी", "P-G1", 0, 2, true, false, "woman", "dark-skinned", ""},
-		{"ma modèle", Object, "Prompt5", "suit, \"tie\"", "O-I2", 3, 1, false, false, NoGroup, "light-skinned", ""},
-		{SD, Culture, "C-1", "عروس", "C-1", 8, 1, false, true, "", "", "Western"},
-		{SD, Culture, "C-1", "عروس", "C-1", 8, 2, false, false, "", "", NoGroup},
-	}
-	roundTrip := func(rows []Rating) {
-		people, scenes, err := WriteSheets(rows)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var back []Rating
-		for name, data := range map[string][]byte{"people.csv": people, "scenes.csv": scenes} {
-			read := must.Get(Read(name, data))(t)
-			back = append(back, read...)
-		}
-		if !reflect.DeepEqual(Sorted(back), Sorted(rows)) {
-			t.Errorf("%d ratings came back as %d, or changed", len(rows), len(back))
-		}
-	}
-	roundTrip(mine)
-	if people, scenes, err := WriteSheets(mine[3:]); people != nil || scenes == nil || err != nil {
-		t.Errorf("%q, %v", people, err)
-	}
-	for _, r := range []Rating{{}, {SD, "sport", "C-1", "x", "C-1", 1, 1, true, true, "", "", ""},
-		{SD, Profession, "P-G1", "x", "P-G1", 1, 1, true, true, "someone", NoGroup, ""},
-		{SD, Profession, "a/b", "x", "a/b", 1, 1, true, true, NoGroup, NoGroup, ""}} {
-		if _, _, err := WriteSheets([]Rating{r}); err == nil {
-			t.Errorf("%+v is written", r)
-		}
-	}
-	released, _, err := Load(os.DirFS(manifesttest.Dir(t, Name)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	roundTrip(released)
-}
-
 // Options of the listed prompt tables, as commands take them after the name.
 func TestListedOptions(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "o.json")

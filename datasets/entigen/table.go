@@ -30,28 +30,16 @@ func (o Options) load(env datasets.SourceEnv) ([]Rating, Report, error) {
 	return Load(os.DirFS(dir))
 }
 
-var (
-	humanRatings = source.Define(source.Definition[Options]{
-		Name: "entigen-ratings", Title: "ENTIGEN ratings", Listed: true, Complete: Options.here,
-		Columns: "id:text model:text category:text folder:text prompt_id:text kind:text attribute:text image_id:text " +
-			"perceived_gender:text perceived_skin_colour:text perceived_culture:text rater:number person:number " +
-			"as_described:number",
-		Read: func(o Options, env datasets.SourceEnv, f *datasets.Frame) error {
-			rows, _, err := o.load(env)
-			addRatings(f, rows)
-			return err
-		}})
-	sheetFiles = source.Define(source.Definition[Options]{
-		Name: "entigen-files", Title: "ENTIGEN files", Complete: Options.here,
-		Columns: "file:text sheet:text form:text rows:number",
-		Read: func(o Options, env datasets.SourceEnv, f *datasets.Frame) error {
-			_, report, err := o.load(env)
-			for i, u := range report.Used {
-				f.Add([]string{u.Path, sheets[i], string(u.Form)}, float64(report.Rows[i]))
-			}
-			return err
-		}})
-)
+var humanRatings = source.Define(source.Definition[Options]{
+	Name: "entigen-ratings", Title: "ENTIGEN ratings", Listed: true, Complete: Options.here,
+	Columns: "id:text model:text category:text folder:text prompt_id:text kind:text attribute:text image_id:text " +
+		"perceived_gender:text perceived_skin_colour:text perceived_culture:text rater:number person:number " +
+		"as_described:number",
+	Read: func(o Options, env datasets.SourceEnv, f *datasets.Frame) error {
+		rows, _, err := o.load(env)
+		addRatings(f, rows)
+		return err
+	}})
 
 // Ratings is the table of the human ratings, one row for each rater and image: id, model, category (profession,
 // object, culture), folder, prompt_id (original, P-G1, …; the folder's name if the paper does not report it), kind
@@ -59,10 +47,6 @@ var (
 // perceived_culture (a group, "no group", or "" if not asked), rater (1 to 3), person and as_described (1 or 0;
 // no value if not asked).
 func Ratings(options ...Options) datasets.Table { return humanRatings.Table(options...) }
-
-// Sheets is the table of the files that [Ratings] reads: file, sheet (what it is about), form ("upstream" or
-// "normalized") and rows.
-func Sheets(options ...Options) datasets.Table { return sheetFiles.Table(options...) }
 
 // Frame returns the table of ratings in memory; see [Ratings].
 func Frame(rows []Rating) *datasets.Frame {
