@@ -10,6 +10,7 @@ import (
 
 	"antipode/gomlxmodels/blas"
 	"antipode/gomlxmodels/device"
+	_ "antipode/gomlxmodels/device/xla" // compiles products in milliseconds
 	"antipode/internal/near"
 	"antipode/test/modeltest"
 

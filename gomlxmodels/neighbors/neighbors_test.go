@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"antipode/gomlxmodels/device"
+	_ "antipode/gomlxmodels/device/xla" // compiles distances in milliseconds
 	"antipode/gomlxmodels/neighbors"
 	"antipode/internal/distance"
 	"antipode/internal/must"
