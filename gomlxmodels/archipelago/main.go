@@ -18,6 +18,7 @@ import (
 	"antipode/gomlxmodels/archipelago/trainer"
 	"antipode/gomlxmodels/archipelago/vae"
 	"antipode/gomlxmodels/archipelago/vit"
+	_ "antipode/gomlxmodels/device/xla"
 )
 
 // models lists the models that can be trained.

@@ -69,6 +69,24 @@ func TestOnlyTheCommandLinksAllModels(t *testing.T) {
 	}
 }
 
+// TestProgramsLinkXLA: a program that opens devices links XLA, or it computes on the pure Go backend alone.
+func TestProgramsLinkXLA(t *testing.T) {
+	mine, _ := own(t)
+	modulePath, _ := module()
+	device, opens := modulePath+"/gomlxmodels/device", 0
+	for _, folder := range sorted(mine) {
+		if p := mine[folder]; p.Name == "main" && slices.Contains(p.Deps, device) {
+			opens++
+			if !slices.Contains(p.Deps, device+"/xla") {
+				t.Errorf("%s opens devices and does not link XLA: import gomlxmodels/device/xla", folder)
+			}
+		}
+	}
+	if opens < 3 {
+		t.Errorf("%d programs open devices", opens)
+	}
+}
+
 // clients are import path prefixes that the antipode command does not link.
 var clients = []string{"gocloud.dev", "github.com/aws/", "github.com/googleapis/", "google.golang.org/grpc",
 	"google.golang.org/api", "go.opentelemetry.io/"}

@@ -24,6 +24,7 @@ import (
 
 	"antipode/datasets/client"
 	"antipode/gomlxmodels/device"
+	_ "antipode/gomlxmodels/device/xla"
 )
 
 // benchmark is one benchmark with the flags that it reads.
