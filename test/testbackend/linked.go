@@ -2,4 +2,4 @@
 
 package testbackend
 
-import _ "antipode/gomlxmodels/device/xla" // test programs without these tags link in half the time
+import _ "antipode/gomlxmodels/device/xla" // test programs without these tags link in two thirds of the time
