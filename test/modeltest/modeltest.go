@@ -27,6 +27,7 @@ import (
 	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/must"
+	"antipode/test/testbackend"
 )
 
 // File is what a reference library computed with the model of a folder, tensor by tensor.
@@ -307,7 +308,7 @@ func Device(t testing.TB, kind string) *device.Device {
 	t.Helper()
 	d, err := device.Open(kind, "")
 	if err != nil {
-		if kind == device.XLACPU && slices.Contains(strings.Split(os.Getenv("REQUIRE"), ","), "xla") {
+		if kind == device.XLACPU && testbackend.Required("xla") {
 			t.Fatal(err)
 		}
 		t.Skipf("no %s device: %v", kind, err)

@@ -26,6 +26,9 @@ var (
 	quick bool // the XLA of this process compiles quickly
 )
 
+// noXLA is why a test program without XLA skips a test.
+const noXLA = "missing: the build tag xla"
+
 // optimizedOnly is set in the processes that [Optimized] starts.
 const optimizedOnly = "ANTIPODE_TEST_OPTIMIZED"
 
@@ -98,8 +101,11 @@ func Optimized(t *testing.T, do func(compute.Backend)) {
 		do(QuickXLA(t))
 		return
 	}
-	if testing.Short() || !device.HasXLA() {
-		t.Skip("compiles with full optimization, with the build tag xla")
+	if testing.Short() {
+		t.Skip("compiles with full optimization")
+	}
+	if !device.HasXLA() {
+		t.Skip(noXLA)
 	}
 	name := "^" + strings.ReplaceAll(t.Name(), "/", "$/^") + "$"
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run="+name, "-test.v")
@@ -139,7 +145,7 @@ func get(t testing.TB, kind, requirement string) compute.Backend {
 	}
 	d, err := device.Open(kind, "")
 	if errors.Is(err, device.ErrNoXLA) {
-		t.Skip("missing: the build tag xla")
+		t.Skip(noXLA)
 	}
 	if err != nil {
 		Missing(t, requirement, err.Error())

@@ -1,6 +1,6 @@
 //go:build cgo && !noxla
 
-package xla
+package xla_test
 
 import (
 	"errors"
@@ -14,22 +14,10 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 
 	"antipode/gomlxmodels/device"
+	_ "antipode/gomlxmodels/device/xla"
 	"antipode/internal/must"
+	"antipode/test/modeltest"
 )
-
-// start opens a kind or skips by name; REQUIRE=xla turns a skip for XLA on the processor into a failure.
-func start(t *testing.T, kind string) *device.Device {
-	t.Helper()
-	d, err := device.Open(kind, "")
-	if err != nil {
-		if kind == device.XLACPU && slices.Contains(strings.Split(os.Getenv("REQUIRE"), ","), "xla") {
-			t.Fatalf("REQUIRE=xla: %v", err)
-		}
-		t.Skipf("missing: %v", err)
-	}
-	t.Cleanup(d.Close)
-	return d
-}
 
 func TestMatMul(t *testing.T) {
 	a := [][]float32{{1, 2, 3}, {4, 5, 6}}
@@ -40,7 +28,7 @@ func TestMatMul(t *testing.T) {
 			if kind == device.XLACUDA && !device.SeesNVIDIA() {
 				t.Skip("missing: an NVIDIA GPU")
 			}
-			d := start(t, kind)
+			d := modeltest.Device(t, kind)
 			if d.Kind != kind || d.Description == "" || (kind == device.Go) != (d.Plugin == "") {
 				t.Errorf("kind %q, description %q, plugin %q", d.Kind, d.Description, d.Plugin)
 			}
@@ -93,7 +81,7 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 
 // A folder's name must not change what the plugin in it is taken for.
 func TestOddFolderNames(t *testing.T) {
-	plugin := start(t, device.XLACPU).Plugin
+	plugin := modeltest.Device(t, device.XLACPU).Plugin
 	for _, name := range []string{"for cuda, later", "NVIDIA"} {
 		folder := filepath.Join(t.TempDir(), name)
 		must.Do(t, os.Mkdir(folder, 0o700))
@@ -114,9 +102,9 @@ func TestOddFolderNames(t *testing.T) {
 
 // The options that a CUDA plugin is opened with must be options that go-xla knows; any plugin shows it.
 func TestCUDAOptions(t *testing.T) {
-	b := must.Get(open(device.XLACUDA, start(t, device.XLACPU).Plugin))(t)
-	defer b.Finalize()
-	if b.(interface{ HasSharedBuffers() bool }).HasSharedBuffers() {
+	d := must.Get(device.Open(device.XLACUDA, modeltest.Device(t, device.XLACPU).Plugin))(t)
+	defer d.Close()
+	if d.Backend.(interface{ HasSharedBuffers() bool }).HasSharedBuffers() {
 		t.Error("a GPU shares no memory with the program")
 	}
 }
