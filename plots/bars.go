@@ -211,7 +211,7 @@ func (b *barData) scale(values []value) axis {
 	a := shareAxis(values, b.s.ylim, b.s.free, 5)
 	for _, v := range values {
 		if !b.horizontal && !b.s.ylim.set() && v.bottom() < 0 && a.at(v.bottom(), 0, 1) < 0.06 {
-			low := value{a.low - 0.02*(a.high-a.low), math.NaN(), math.NaN()}
+			low := single(a.low - 0.02*(a.high-a.low))
 			return shareAxis(append(slices.Clone(values), low), b.s.ylim, b.s.free, 5)
 		}
 	}

@@ -18,6 +18,9 @@ var ErrNoData = errors.New("no data to draw")
 // value is one number with its interval; NaN = none.
 type value struct{ v, low, high float64 }
 
+// single returns a value without an interval.
+func single(v float64) value { return value{v, math.NaN(), math.NaN()} }
+
 func (v value) none() bool     { return math.IsNaN(v.v) }
 func (v value) interval() bool { return !v.none() && !math.IsNaN(v.low) && !math.IsNaN(v.high) }
 
@@ -64,7 +67,7 @@ func values(f *datasets.Frame, column string) ([]value, error) {
 	out := make([]value, f.Len())
 	any := false
 	for i, v := range c.Numbers {
-		out[i] = value{v, math.NaN(), math.NaN()}
+		out[i] = single(v)
 		if low != nil && high != nil {
 			out[i].low, out[i].high = low[i], high[i]
 		}

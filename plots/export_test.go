@@ -2,7 +2,6 @@ package plots
 
 import (
 	"context"
-	"math"
 
 	"antipode/datasets/cell"
 )
@@ -30,8 +29,7 @@ func Ticks(low, high float64, limits Range, n int) (ends [2]float64, at []float6
 
 // WholeTicks is [Ticks] for whole numbers.
 func WholeTicks(low, high float64, n int) (ends [2]float64, at []float64, names []string) {
-	none := math.NaN()
-	return written(snugAxis([]value{{low, none, none}, {none, none, none}, {high, none, none}}, Range{}, n, 0))
+	return written(snugAxis([]value{single(low), missing, single(high)}, Range{}, n, 0))
 }
 
 func written(a axis) (ends [2]float64, at []float64, names []string) {

@@ -281,7 +281,7 @@ func (hp heatPanel) total(rows, columns []string) value {
 	if !any {
 		return missing
 	}
-	return value{sum, math.NaN(), math.NaN()}
+	return single(sum)
 }
 
 // agreement returns a sentence with the share of the total on the diagonal, if rows and columns have the same names.

@@ -66,13 +66,13 @@ func buildHistogram(f *datasets.Frame, column string, s *options) (drawing, erro
 	points := make([]value, 0, len(v)+len(s.refs))
 	none := 0
 	for _, w := range v {
-		points = append(points, value{w.v, math.NaN(), math.NaN()})
+		points = append(points, single(w.v))
 		if w.none() {
 			none++
 		}
 	}
 	for _, r := range s.refs {
-		points = append(points, value{r.At, math.NaN(), math.NaN()})
+		points = append(points, single(r.At))
 	}
 	scale := snugAxis(points, s.xlim, 7, 0)
 	tallest, outside := 0, 0
@@ -111,9 +111,9 @@ func buildHistogram(f *datasets.Frame, column string, s *options) (drawing, erro
 	if len(panels.rows)/panels.columns > 3 {
 		c.height, ticks = 62, 2
 	}
-	empty, full := value{0, math.NaN(), math.NaN()}, value{float64(tallest), math.NaN(), math.NaN()}
 	for i := range panels.rows {
-		p := &panel{title: panels.titles[i], x: scale, y: snugAxis([]value{empty, full}, s.ylim, ticks, 0)}
+		p := &panel{title: panels.titles[i], x: scale,
+			y: snugAxis([]value{single(0), single(float64(tallest))}, s.ylim, ticks, 0)}
 		if panels.columns > 2 {
 			p.x = snugAxis(points, s.xlim, 2, 0)
 		}
