@@ -214,7 +214,7 @@ func (a *Answerer) answer(ctx context.Context, q *Question) (out Answer, err err
 		prompt = []int32{int32(c.StartToken)}
 	}
 	if a.m.cfg.class == MatchClass {
-		flat, err := tensors.CopyFlatData[float32](encoded[0])
+		flat, err := runner.Numbers(encoded[0])
 		if err != nil {
 			return out, err
 		}
@@ -308,7 +308,7 @@ func (a *Answerer) likelihoods(choices [][]int32, encoded []*tensors.Tensor, giv
 		if err != nil {
 			return nil, err
 		}
-		flat, err := tensors.CopyFlatData[float32](results[0])
+		flat, err := runner.Numbers(results[0])
 		runner.Release(results...)
 		if err != nil {
 			return nil, err

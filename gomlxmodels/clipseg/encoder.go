@@ -105,84 +105,85 @@ func (e *Encoder) Segment(ctx context.Context, images []Image) (out [][]Map, err
 			}
 		}
 	}
-	out = make([][]Map, 0, len(images))
-	for at := range slices.Chunk(images, e.opts.Batch) {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		maps, err := e.batch(ctx, at)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, maps...)
+	jobs, err := e.jobs(ctx, images)
+	if err != nil || len(jobs) == 0 {
+		return make([][]Map, len(images)), err
 	}
-	return out, nil
+	if err := e.graphs[visionPart].Load(); err != nil {
+		return nil, err
+	}
+	out = make([][]Map, len(images))
+	return out, e.Batches(ctx, len(images), e.opts.Batch, func(from, to int) ([]*tensors.Tensor, error) {
+		pixels := make([][]float32, to-from)
+		for i := range pixels {
+			pixels[i] = images[from+i].Pixels
+		}
+		x, err := runner.Stack(e.Runner, runner.Pixel(e.opts.DType), pixels, e.opts.Batch, 3, side, side)
+		return []*tensors.Tensor{x}, err
+	}, func(inputs []*tensors.Tensor, from, to int) error {
+		n := 0 // jobs of these images
+		for ; n < len(jobs) && jobs[n].img < to; n++ {
+			jobs[n].img -= from
+		}
+		defer runner.Release(inputs...)
+		if n == 0 {
+			return nil
+		}
+		reduced, err := e.graphs[visionPart].Results(inputs...)
+		if err != nil {
+			return err
+		}
+		defer runner.Release(reduced...)
+		for some := range slices.Chunk(jobs[:n], e.opts.Batch) {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			maps, err := e.decode(reduced, some)
+			if err != nil {
+				return err
+			}
+			for i, j := range some {
+				out[from+j.img] = append(out[from+j.img], maps[i])
+			}
+		}
+		jobs = jobs[n:]
+		return nil
+	})
 }
 
-// job is one map to compute: an image of a batch, and a prompt's vector.
+// job is one map to compute: an image, and a prompt's vector.
 type job struct {
 	img    int
 	prompt []float32
 }
 
-// batch runs the image tower once for up to Batch images, and the decoder for all their prompts.
-func (e *Encoder) batch(ctx context.Context, images []Image) ([][]Map, error) {
-	var jobs []job
+// jobs returns the maps to compute, image by image.
+func (e *Encoder) jobs(ctx context.Context, images []Image) (list []job, err error) {
 	for i, p := range images {
 		for _, ids := range p.Prompts {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
 			v, err := e.prompt(ids)
 			if err != nil {
 				return nil, err
 			}
-			jobs = append(jobs, job{i, v})
+			list = append(list, job{i, v})
 		}
 	}
-	out := make([][]Map, len(images))
-	if len(jobs) == 0 {
-		return out, nil
-	}
-	b, cfg := e.opts.Batch, e.m.cfg
-	pixels := make([][]float32, len(images))
-	for i, p := range images {
-		pixels[i] = p.Pixels
-	}
-	x, err := runner.Stack(e.Runner, runner.Pixel(e.opts.DType), pixels, b, 3, cfg.Side, cfg.Side)
-	if err != nil {
-		return nil, err
-	}
-	defer x.FinalizeAll()
-	reduced, err := e.graphs[visionPart].Results(x)
-	if err != nil {
-		return nil, err
-	}
-	defer runner.Release(reduced...)
-	for some := range slices.Chunk(jobs, b) {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		maps, err := e.decode(reduced, some)
-		if err != nil {
-			return nil, err
-		}
-		for i, j := range some {
-			out[j.img] = append(out[j.img], maps[i])
-		}
-	}
-	return out, nil
+	return list, nil
 }
 
 // decode runs the decoder for up to Batch jobs on the image tower's results for their batch.
 func (e *Encoder) decode(reduced []*tensors.Tensor, jobs []job) ([]Map, error) {
 	b, cfg := e.opts.Batch, e.m.cfg
-	of, prompts := make([]int32, b), make([][]float32, len(jobs))
+	of, prompts := make([]int32, b), make([]float32, b*cfg.ProjectionDim) // of no job: of image 0, zeros
 	for i, j := range jobs {
-		of[i], prompts[i] = int32(j.img), j.prompt
+		of[i] = int32(j.img)
+		copy(prompts[i*cfg.ProjectionDim:], j.prompt)
 	}
-	texts, err := runner.Stack(e.Runner, dtypes.Float32, prompts, b, cfg.ProjectionDim)
-	if err != nil {
-		return nil, err
-	}
-	own := []*tensors.Tensor{tensors.FromFlatDataAndDimensions(of, b), texts}
+	own := []*tensors.Tensor{tensors.FromFlatDataAndDimensions(of, b),
+		tensors.FromFlatDataAndDimensions(prompts, b, cfg.ProjectionDim)}
 	defer runner.Release(own...)
 	results, err := e.graphs[decoderPart].Values(append(slices.Clone(reduced), own...)...)
 	if err != nil {

@@ -188,7 +188,7 @@ func (s *Sampler) step(b *batch) error {
 	if b.steps++; b.steps < len(b.plan.Steps) {
 		return nil
 	}
-	if b.latents, err = tensors.CopyFlatData[float32](b.state[0]); err != nil {
+	if b.latents, err = runner.Numbers(b.state[0]); err != nil {
 		return err
 	}
 	b.latents = b.latents[:len(b.runs)*b.size()]

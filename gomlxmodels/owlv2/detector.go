@@ -40,21 +40,25 @@ type Box struct {
 	Query          int     // the patch that found it, from 0, row by row
 }
 
+// textsAtOnce is the number of texts that are compared with an image's patches at once, always: so that a text's logits
+// do not depend on the others, not in their last bits either.
+const textsAtOnce = 16
+
 // keptTexts is the number of texts whose vectors a detector caches.
 const keptTexts = 4096
 
 // Detector runs a model on a device. It is for one goroutine at a time.
 type Detector struct {
-	m *Model
+	m     *Model
+	dtype dtypes.DType
 	*runner.Runner
-	graphs [parts]*runner.Graph
-	texts  map[string][]float32 // vectors [P], by token ids
-	last   *Image               // the image that seen is of
-	seen   patches
+	graphs  [parts]*runner.Graph
+	compare *runner.Graph        // see [Compare]
+	texts   map[string][]float32 // vectors [P], by token ids
+	last    *Image               // the image that seen is of
+	seen    []*tensors.Tensor    // Classes, Shifts and Scales of its [Patches], on the device
+	boxes   []float32            // their Boxes
 }
-
-// patches is [Patches] of one image on the host.
-type patches struct{ classes, shifts, scales, boxes []float32 }
 
 // NewDetector returns a detector on the backend, which the caller owns. A part's weights are read, and its graph
 // compiled, when it is first needed.
@@ -66,7 +70,8 @@ func NewDetector(backend compute.Backend, m *Model, o Options) (d *Detector, err
 	if err := runner.DType(&o.DType); err != nil {
 		return nil, err
 	}
-	d = &Detector{m: m, Runner: runner.New(backend, "owlv2", "detector"), texts: map[string][]float32{}}
+	d = &Detector{m: m, dtype: o.DType, Runner: runner.New(backend, "owlv2", "detector"),
+		texts: map[string][]float32{}}
 	net := func(p part) *runner.Net {
 		return d.Net(func(s *model.Store) error {
 			return weights.Load(s.RootScope(), m.Weights, table(m.cfg, p), o.DType)
@@ -79,15 +84,26 @@ func NewDetector(backend compute.Backend, m *Model, o Options) (d *Detector, err
 	d.graphs[textPart] = net(textPart).Graph("owlv2/text", func(s *model.Scope, in []*graph.Node) []*graph.Node {
 		return []*graph.Node{ForwardText(s, m.cfg, in[0], o.DType)}
 	})
+	none := d.Net(func(*model.Store) error { return nil })
+	d.compare = none.Graph("owlv2/compare", func(_ *model.Scope, in []*graph.Node) []*graph.Node {
+		return []*graph.Node{Compare(Patches{Classes: in[0], Shifts: in[1], Scales: in[2]}, in[3])}
+	})
 	return d, nil
 }
 
 // Close releases weights and compiled graphs. The detector cannot be used afterwards; closing twice is fine.
 func (d *Detector) Close() {
 	if d != nil {
+		d.forget()
 		d.Runner.Close()
-		d.last, d.seen, d.texts = nil, patches{}, nil
+		d.texts = nil
 	}
+}
+
+// forget releases the last image's results.
+func (d *Detector) forget() {
+	runner.Release(d.seen...)
+	d.last, d.seen, d.boxes = nil, nil, nil
 }
 
 // Detect returns the objects of an image that the texts of a caption name, the highest score first, of equal scores the
@@ -123,7 +139,11 @@ func (d *Detector) Detect(ctx context.Context, img *Image, c Caption, o DetectOp
 			return nil, err
 		}
 	}
-	return d.seen.found(texts, c.Texts, float64(max(img.Width, img.Height)), o.BoxThreshold), nil
+	best, of, err := d.fits(texts)
+	if err != nil {
+		return nil, err
+	}
+	return found(best, of, d.boxes, c.Texts, float64(max(img.Width, img.Height)), o.BoxThreshold), nil
 }
 
 // checkImage checks an image against the network.
@@ -152,19 +172,55 @@ func (d *Detector) checkCaption(c Caption) error {
 
 // see runs the image's graph.
 func (d *Detector) see(img *Image) error {
-	d.last = nil
+	d.forget()
 	side := d.m.cfg.Vision.ImageSize
-	out, err := d.graphs[imagePart].Call(tensors.FromFlatDataAndDimensions(img.Pixels, 1, 3, side, side))
+	pixels, err := runner.Stack(d.Runner, runner.Pixel(d.dtype), [][]float32{img.Pixels}, 1, 3, side, side)
 	if err != nil {
 		return err
 	}
-	for _, values := range out {
-		if _, err := runner.Row(values, 0, 1); err != nil {
-			return fmt.Errorf("owlv2/image: %w", err)
+	defer runner.Release(pixels)
+	out, err := d.graphs[imagePart].Results(pixels)
+	if err != nil {
+		return err
+	}
+	if d.boxes, err = runner.Numbers(out[3]); err == nil {
+		_, err = runner.Row(d.boxes, 0, 1)
+	}
+	runner.Release(out[3])
+	if d.seen = out[:3]; err != nil {
+		d.forget()
+		return fmt.Errorf("owlv2/image: %w", err)
+	}
+	d.last = img
+	return nil
+}
+
+// fits returns for each patch of the last image the logit of the text that fits best, and that text's number.
+func (d *Detector) fits(texts [][]float32) (best []float32, of []int, err error) {
+	for at := 0; at < len(texts); at += textsAtOnce {
+		some := texts[at:min(at+textsAtOnce, len(texts))]
+		vectors, err := runner.Stack(d.Runner, dtypes.Float32, some, textsAtOnce, len(some[0]))
+		if err != nil {
+			return nil, nil, err
+		}
+		out, err := d.compare.Values(append(slices.Clone(d.seen), vectors)...)
+		runner.Release(vectors)
+		if err != nil {
+			return nil, nil, err
+		}
+		if _, err := runner.Row(out[0], 0, 1); err != nil {
+			return nil, nil, fmt.Errorf("owlv2/compare: %w", err)
+		}
+		for i, logit := range out[0] {
+			switch patch, k := i/textsAtOnce, i%textsAtOnce; {
+			case at == 0 && k == 0:
+				best, of = append(best, logit), append(of, 0)
+			case k < len(some) && logit > best[patch]:
+				best[patch], of[patch] = logit, at+k
+			}
 		}
 	}
-	d.last, d.seen = img, patches{out[0], out[1], out[2], out[3]}
-	return nil
+	return best, of, nil
 }
 
 // text returns the vector of a text.
@@ -193,41 +249,15 @@ func (d *Detector) text(ctx context.Context, ids []int32) ([]float32, error) {
 	return v, nil
 }
 
-// logits are how well a text fits each patch.
-//
-// Shapes: text [P] of length 1 → [N].
-func (p *patches) logits(text []float32) []float32 {
-	out, square := make([]float32, len(p.shifts)), 0.0
-	for _, v := range text {
-		square += float64(v) * float64(v)
-	}
-	for i := range out {
-		sum := 0.0
-		for k, v := range p.classes[i*len(text):][:len(text)] {
-			sum += float64(v) * float64(text[k])
-		}
-		out[i] = (float32(sum/(math.Sqrt(square)+shortest)) + p.shifts[i]) * p.scales[i]
-	}
-	return out
-}
-
-// found makes boxes of the patches whose score is above the threshold, in descending order of scores; side is that of
-// the padded image.
-func (p *patches) found(texts [][]float32, labels []string, side, threshold float64) (list []Box) {
-	best, of := p.logits(texts[0]), make([]int, len(p.shifts))
-	for t := 1; t < len(texts); t++ {
-		for i, l := range p.logits(texts[t]) {
-			if l > best[i] {
-				best[i], of[i] = l, t
-			}
-		}
-	}
+// found makes boxes [N,4] of the patches whose score is above the threshold, in descending order of scores; best are
+// the logits, of the texts' numbers, side is that of the padded image.
+func found(best []float32, of []int, boxes []float32, labels []string, side, threshold float64) (list []Box) {
 	for i, l := range best {
 		score := 1 / (1 + math.Exp(-float64(l)))
 		if !(score > threshold) {
 			continue
 		}
-		at := func(k int) float64 { return float64(p.boxes[4*i+k]) * side }
+		at := func(k int) float64 { return float64(boxes[4*i+k]) * side }
 		x, y, dx, dy := at(0), at(1), at(2)/2, at(3)/2
 		list = append(list, Box{x - dx, y - dy, x + dx, y + dy, score, labels[of[i]], i})
 	}

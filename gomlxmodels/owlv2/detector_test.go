@@ -28,9 +28,12 @@ func TestThresholds(t *testing.T) {
 	d := g.detector(testbackend.Any(t), Options{})
 	img, c := g.prepared(0)
 	detect(t, d, img, c, 0.5)
-	for i := range d.seen.shifts { // scores from almost 0 to almost 1
-		d.seen.shifts[i], d.seen.scales[i] = float32(i%12)/2-3, 2
+	shifts := make([]float32, 36)
+	for i := range shifts { // scores from almost 0 to almost 1
+		shifts[i] = float32(i%12)/2 - 3
 	}
+	d.seen[1] = tensors.FromFlatDataAndDimensions(shifts, 1, 36)
+	d.seen[2] = tensors.FromFlatDataAndDimensions(slices.Repeat([]float32{2}, 36), 1, 36)
 	all := detect(t, d, img, c, 1e-9)
 	if len(all) != 36 {
 		t.Fatalf("%d boxes of 36 patches", len(all))
@@ -69,6 +72,10 @@ func TestIndependence(t *testing.T) {
 		if b != best[b.Query] {
 			t.Errorf("together %+v, alone %+v", b, best[b.Query])
 		}
+	}
+	many := Caption{slices.Repeat(c.Texts, 2*textsAtOnce), slices.Repeat(c.IDs, 2*textsAtOnce)}
+	if got := detect(t, d, img, many, 1e-9); !slices.Equal(got, together) {
+		t.Errorf("each text %d times: %+v, once %+v", 2*textsAtOnce, got, together)
 	}
 	labels := map[string]bool{}
 	for _, b := range together {
@@ -119,14 +126,14 @@ func TestCache(t *testing.T) {
 	d := g.detector(testbackend.Any(t), Options{})
 	img, c := g.prepared(0)
 	want := detect(t, d, img, c, 0.01)
-	classes, vector := &d.seen.classes[0], &d.texts["[523 513 524]"][0]
+	classes, vector := d.seen[0], &d.texts["[523 513 524]"][0]
 	got := detect(t, d, img, c, 0.01)
-	if !slices.Equal(got, want) || &d.seen.classes[0] != classes {
+	if !slices.Equal(got, want) || d.seen[0] != classes {
 		t.Error("an image was computed again")
 	}
 	again, _ := g.prepared(0)
 	got = detect(t, d, again, c, 0.01)
-	if !slices.Equal(got, want) || &d.seen.classes[0] == classes || &d.texts["[523 513 524]"][0] != vector {
+	if !slices.Equal(got, want) || d.seen[0] == classes || &d.texts["[523 513 524]"][0] != vector {
 		t.Error("an image prepared again was not computed, or a text was")
 	}
 }

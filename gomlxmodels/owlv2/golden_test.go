@@ -156,7 +156,6 @@ func checkStages(g golden, backend compute.Backend, i int, compare check) {
 	for k, name := range names {
 		got[name] = out[k]
 	}
-	seen := patches{got["classes"], got["shifts"], got["scales"], got["boxes"]}
 	for _, ids := range c.IDs {
 		padded := append(slices.Clone(ids), make([]int32, g.cfg.Text.Context-len(ids))...)
 		text := g.run(backend, textPart, func(s *model.Scope, in []*Node) []*Node {
@@ -164,13 +163,14 @@ func checkStages(g golden, backend compute.Backend, i int, compare check) {
 		}, tensors.FromFlatDataAndDimensions(padded, 1, len(padded)))
 		got["texts"] = append(got["texts"], text[0]...)
 	}
-	logits := make([]float32, len(seen.shifts)*len(c.IDs)) // transposed, [N,Q]
-	for k := range c.IDs {
-		for n, l := range seen.logits(got["texts"][k*g.cfg.ProjectionDim:][:g.cfg.ProjectionDim]) {
-			logits[n*len(c.IDs)+k] = l
-		}
+	tensor := func(name string, dims ...int) *tensors.Tensor {
+		return tensors.FromFlatDataAndDimensions(got[name], append(dims, len(got[name])/dims[0])...)
 	}
-	got["logits"] = logits
+	n := len(got["shifts"])
+	logits := must.Get(CallOnce(backend, func(in []*Node) *Node {
+		return Compare(Patches{Classes: InsertAxes(in[0], 0), Shifts: in[1], Scales: in[2]}, in[3])
+	}, tensor("classes", n), tensor("shifts", 1), tensor("scales", 1), tensor("texts", len(c.IDs))))(t)
+	got["logits"] = tensors.MustCopyFlatData[float32](logits)
 	compared := 0
 	for name, values := range got {
 		if full := fmt.Sprintf("%d.%s", i, name); g.Set.Has(full) {

@@ -58,6 +58,16 @@ func ForwardImage(scope *model.Scope, cfg *Config, pixels *Node, dtype dtypes.DT
 	return out
 }
 
+// Compare returns the logits of texts for each patch of an image.
+//
+// Shapes: Classes [1,N,P], Shifts and Scales [1,N] of [Patches]; texts [T,P] of [ForwardText] → [N,T] float32.
+func Compare(p Patches, texts *Node) *Node {
+	texts = Div(texts, AddScalar(length(texts), shortest))
+	cosines := DotGeneral(Squeeze(p.Classes, 0), []int{1}, nil, texts, []int{1}, nil)
+	column := func(x *Node) *Node { return InsertAxes(Squeeze(x, 0), -1) }
+	return Mul(Add(cosines, column(p.Shifts)), column(p.Scales))
+}
+
 // length is the length of vectors.
 //
 // Shapes: x [...,D] → [...,1].

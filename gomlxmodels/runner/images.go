@@ -66,14 +66,11 @@ func stack[T, D any](r *Runner, shape shapes.Shape, items [][]T, put func(to []D
 	return tensors.FromBuffer(buffer)
 }
 
-// Batches runs the graph on n items, batch at a time, and calls take with the results of each call and the items from
-// and to (exclusive) that it was for. inputs makes the inputs of a call, in a goroutine of its own while the device
-// computes the call before. ctx is checked between calls.
-func (g *Graph) Batches(ctx context.Context, n, batch int, inputs func(from, to int) ([]*tensors.Tensor, error),
-	take func(results [][]float32, from, to int) error) error {
-	if err := g.Load(); err != nil {
-		return err
-	}
+// Batches calls run for n items, batch at a time, with the inputs of a call and the items from and to (exclusive) that
+// it is for. inputs makes them, in a goroutine of its own while run computes the call before; run takes them over. ctx
+// is checked between calls.
+func (r *Runner) Batches(ctx context.Context, n, batch int, inputs func(from, to int) ([]*tensors.Tensor, error),
+	run func(inputs []*tensors.Tensor, from, to int) error) error {
 	type loaded struct {
 		inputs []*tensors.Tensor
 		err    error
@@ -86,7 +83,7 @@ func (g *Graph) Batches(ctx context.Context, n, batch int, inputs func(from, to 
 		go func() {
 			var l loaded
 			defer func() { out <- l }()
-			defer Recovered(g.name, &l.err)
+			defer Recovered(r.name, &l.err)
 			if l.inputs, l.err = inputs(from, min(from+batch, n)); l.err != nil {
 				Release(l.inputs...)
 				l.inputs = nil
@@ -108,11 +105,7 @@ func (g *Graph) Batches(ctx context.Context, n, batch int, inputs func(from, to 
 		if next = load(from + batch); l.err != nil {
 			return l.err
 		}
-		results, err := g.Call(l.inputs...)
-		if err != nil {
-			return err
-		}
-		if err := take(results, from, min(from+batch, n)); err != nil {
+		if err := run(l.inputs, from, min(from+batch, n)); err != nil {
 			return err
 		}
 	}
@@ -131,15 +124,20 @@ func (g *Graph) Images(ctx context.Context, dtype dtypes.DType, images [][]float
 			return err
 		}
 	}
-	return g.Batches(ctx, len(images), batch, func(from, to int) ([]*tensors.Tensor, error) {
-		pixels, err := Stack(g.net.runner, dtype, images[from:to], batch, 3, side, side)
+	if err := g.Load(); err != nil {
+		return err
+	}
+	r := g.net.runner
+	return r.Batches(ctx, len(images), batch, func(from, to int) ([]*tensors.Tensor, error) {
+		pixels, err := Stack(r, dtype, images[from:to], batch, 3, side, side)
 		return []*tensors.Tensor{pixels}, err
-	}, func(results [][]float32, from, to int) error {
-		for i := from; i < to; i++ {
+	}, func(inputs []*tensors.Tensor, from, to int) error {
+		results, err := g.Call(inputs...)
+		for i := from; i < to && err == nil; i++ {
 			if err := take(results, i-from, batch); err != nil {
 				return fmt.Errorf("%s: image %d: %w", g.name, i+1, err)
 			}
 		}
-		return nil
+		return err
 	})
 }

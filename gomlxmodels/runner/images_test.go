@@ -1,6 +1,7 @@
 package runner_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -62,7 +63,7 @@ func TestBatches(t *testing.T) {
 	broken := errors.New("broken")
 	run := func(ctx context.Context, inputs, take error) error {
 		got = nil
-		return g.Batches(ctx, 5, 2, func(from, to int) ([]*tensors.Tensor, error) {
+		return r.Batches(ctx, 5, 2, func(from, to int) ([]*tensors.Tensor, error) {
 			if from == 2 && inputs != nil {
 				return nil, inputs
 			}
@@ -70,9 +71,12 @@ func TestBatches(t *testing.T) {
 				panic("the last batch has one item")
 			}
 			return []*tensors.Tensor{input(float32(from), float32(to))}, nil
-		}, func(results [][]float32, from, to int) error {
-			got = append(got, results[0]...)
-			return take
+		}, func(inputs []*tensors.Tensor, from, to int) error {
+			results, err := g.Call(inputs...)
+			if err == nil {
+				got = append(got, results[0]...)
+			}
+			return cmp.Or(err, take)
 		})
 	}
 	if err := run(t.Context(), nil, nil); err != nil || !slices.Equal(got, []float32{0, 12, 12, 24, 24, 30}) {
@@ -89,8 +93,8 @@ func TestBatches(t *testing.T) {
 	if err := run(over, nil, nil); !errors.Is(err, context.Canceled) || got != nil {
 		t.Errorf("canceled: %v, %v", got, err)
 	}
-	err := g.Batches(t.Context(), 1, 1, func(int, int) ([]*tensors.Tensor, error) { panic("a wrong shape") }, nil)
-	if err == nil || !strings.Contains(err.Error(), "toy/all: a wrong shape") {
+	err := r.Batches(t.Context(), 1, 1, func(int, int) ([]*tensors.Tensor, error) { panic("a wrong shape") }, nil)
+	if err == nil || !strings.Contains(err.Error(), "toy: a wrong shape") {
 		t.Errorf("a panic in another goroutine: %v", err)
 	}
 }

@@ -253,15 +253,33 @@ func (g *Graph) Values(inputs ...*tensors.Tensor) (flat [][]float32, err error) 
 	if err != nil {
 		return nil, err
 	}
+	defer Release(results...)
 	for _, r := range results {
-		values, copyErr := tensors.CopyFlatData[float32](r)
-		r.FinalizeAll()
-		flat, err = append(flat, values), errors.Join(err, copyErr)
-	}
-	if err != nil {
-		return nil, g.wrap(err)
+		values, err := Numbers(r)
+		if err != nil {
+			return nil, g.wrap(err)
+		}
+		flat = append(flat, values)
 	}
 	return flat, nil
+}
+
+// Numbers copies the float32 of a tensor on the device to the host, once: the tensor itself would copy them to memory
+// of its own first.
+func Numbers(t *tensors.Tensor) ([]float32, error) {
+	backend, err := t.Backend()
+	if err != nil {
+		return nil, err
+	}
+	buffer, err := t.Buffer(backend, 0)
+	if err != nil {
+		return nil, err
+	}
+	if t.DType() != dtypes.Float32 {
+		return nil, fmt.Errorf("the result is of %s, not Float32", t.DType())
+	}
+	values := make([]float32, t.Size())
+	return values, buffer.ToFlatData(values)
 }
 
 // Release frees tensors on host and device; nil is none.

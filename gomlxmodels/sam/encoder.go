@@ -34,6 +34,7 @@ type Box [4]float64
 type Encoder struct {
 	m *Model
 	*runner.Runner
+	dtype  dtypes.DType
 	graphs [parts]*runner.Graph
 }
 
@@ -48,7 +49,7 @@ func NewEncoder(backend compute.Backend, m *Model, o Options) (e *Encoder, err e
 	if err := cmp.Or(runner.DType(&o.DType), checkEpsilon(o.Epsilon)); err != nil {
 		return nil, err
 	}
-	e = &Encoder{m: m, Runner: runner.New(backend, "sam", "encoder")}
+	e = &Encoder{m: m, Runner: runner.New(backend, "sam", "encoder"), dtype: o.DType}
 	net := func(p part, name string, forward func(*model.Scope, []*graph.Node) []*graph.Node) {
 		e.graphs[p] = e.Net(func(s *model.Store) error { return load(s, m.Weights, m.cfg, p, o.DType) }).
 			Graph(name, forward)
@@ -86,8 +87,11 @@ func (e *Encoder) Segment(ctx context.Context, p *Image, boxes []Box) (maps []Ma
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	pixels := tensors.FromFlatDataAndDimensions(p.Pixels, 1, 3, side, side)
-	defer pixels.FinalizeAll()
+	pixels, err := runner.Stack(e.Runner, runner.Pixel(e.dtype), [][]float32{p.Pixels}, 1, 3, side, side)
+	if err != nil {
+		return nil, err
+	}
+	defer runner.Release(pixels)
 	embedding, err := e.graphs[imagePart].Results(pixels)
 	if err != nil {
 		return nil, err

@@ -26,6 +26,7 @@ type Options struct {
 type Encoder struct {
 	m *Model
 	*runner.Runner
+	dtype  dtypes.DType
 	graphs [parts]*runner.Graph
 }
 
@@ -40,7 +41,7 @@ func NewEncoder(backend compute.Backend, m *Model, o Options) (e *Encoder, err e
 		return nil, err
 	}
 	fallback := m.cfg.Decoder.Dynamic && !o.NoFallback
-	e = &Encoder{m: m, Runner: runner.New(backend, "sam2", "encoder")}
+	e = &Encoder{m: m, Runner: runner.New(backend, "sam2", "encoder"), dtype: o.DType}
 	net := func(p part, name string, forward func(*model.Scope, []*graph.Node) []*graph.Node) {
 		e.graphs[p] = e.Net(func(s *model.Store) error { return load(s, m.Weights, m.cfg, fallback, p, o.DType) }).
 			Graph(name, forward)
@@ -90,7 +91,10 @@ func (e *Encoder) Segment(ctx context.Context, p *Image, boxes []Box) (maps []Ma
 // encode returns what the decoder takes of an image.
 func (e *Encoder) encode(pixels []float32) ([]*tensors.Tensor, error) {
 	side := int(e.m.cfg.ImageSize)
-	x := tensors.FromFlatDataAndDimensions(pixels, 1, 3, side, side)
-	defer x.FinalizeAll()
+	x, err := runner.Stack(e.Runner, runner.Pixel(e.dtype), [][]float32{pixels}, 1, 3, side, side)
+	if err != nil {
+		return nil, err
+	}
+	defer runner.Release(x)
 	return e.graphs[imagePart].Results(x)
 }

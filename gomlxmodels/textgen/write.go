@@ -137,7 +137,7 @@ func (w *writer) call(graph *runner.Graph, contexts []*tensors.Tensor, given ...
 	}
 	w.release()
 	w.cache = out[1:]
-	flat, err := tensors.CopyFlatData[float32](out[0])
+	flat, err := runner.Numbers(out[0])
 	out[0].FinalizeAll()
 	if err != nil {
 		return fmt.Errorf("%s: %w", w.g.net.Name, err)

@@ -138,9 +138,13 @@ func (e *Encoder) Encode(ctx context.Context, images []*Prepared) (out []Embeddi
 		inputs int
 	}{{plain, e.full, 1}, {masked, e.masked, 2}, {filled, e.filled, 4}} {
 		rows := group.rows
-		err := group.graph.Batches(ctx, len(rows), e.opts.Batch, func(from, to int) ([]*tensors.Tensor, error) {
+		err := e.Batches(ctx, len(rows), e.opts.Batch, func(from, to int) ([]*tensors.Tensor, error) {
 			return e.stack(images, rows[from:to], group.inputs)
-		}, func(results [][]float32, from, to int) error {
+		}, func(inputs []*tensors.Tensor, from, to int) error {
+			results, err := group.graph.Call(inputs...)
+			if err != nil {
+				return err
+			}
 			return e.take(results, images, rows[from:to], out)
 		})
 		if err != nil {

@@ -2,7 +2,7 @@
 the first images of its input.f32, which lie in memory that the GPU can copy itself.
 
 A model is what transformers, timm or diffusers have for the folder, in evaluation mode, with their defaults for attention. Precision tf32 is float32 with
-TF32 in products and convolutions; float32 turns both off. The array is the result of the first item.
+TF32 in products and convolutions; float32 turns both off. All results come to the host, the array is that of the first item.
 """
 
 import functools
@@ -119,7 +119,7 @@ def owlv2(dtype):
         features = model.image_embedder(x)[0]
         flat = features.flatten(1, 2)
         logits = model.class_predictor(flat, text, torch.ones(1, 1, dtype=torch.bool, device=DEVICE))[0]
-        model.box_predictor(flat, features)
+        model.box_predictor(flat, features).float().cpu()
         return logits.sigmoid().max(-1)[0].flatten().sort(descending=True)[0][None]
 
     return run
@@ -131,12 +131,12 @@ def boxes():
 
 def sam(dtype):
     model = load(transformers.SamModel, "sam", dtype)
-    return lambda x: model(pixel_values=x, input_boxes=boxes().to(x.dtype), multimask_output=False).pred_masks[:, 0].flatten(1)
+    return lambda x: model(pixel_values=x, input_boxes=boxes().to(x.dtype), multimask_output=False).pred_masks[0, :, 0].flatten(1)
 
 
 def sam2(dtype):
     model = load(transformers.Sam2Model, "sam2", dtype)
-    return lambda x: model(pixel_values=x, input_boxes=boxes().to(x.dtype), multimask_output=False).pred_masks[:, 0].flatten(1)
+    return lambda x: model(pixel_values=x, input_boxes=boxes().to(x.dtype), multimask_output=False).pred_masks[0, :, 0].flatten(1)
 
 
 def blip(dtype):
@@ -188,8 +188,8 @@ def run(name, precision, batch, calls):
     begin = time.perf_counter()
     for _ in range(int(calls)):
         out = network(x.to(DEVICE, non_blocking=True).to(dtype) if name in SIDES else x)
-    out = out[0].float().cpu()  # waits for the GPU
-    return [time.perf_counter() - begin], out.numpy()
+    out = out.float().cpu()  # waits for the GPU
+    return [time.perf_counter() - begin], out[0].numpy()
 
 
 def answer(line):

@@ -120,7 +120,7 @@ var networks = map[string]network{
 				return e.Encode(context.Background(), j.pixels)
 			}, func(v inception.Embedding) []float32 { return v.Pooled })
 		}},
-	"clipseg": {"CLIPSeg rd64-refined, 352 pixels", "images", "clipseg", 32, 1, [3]int{3, 352, 352},
+	"clipseg": {"CLIPSeg rd64-refined, 352 pixels", "images", "clipseg", 32, callsOfRun, [3]int{3, 352, 352},
 		func(j job) (ready, error) {
 			m, err := clipseg.Open(j.dir)
 			if err != nil {
@@ -128,7 +128,7 @@ var networks = map[string]network{
 			}
 			e, err := clipseg.NewEncoder(j.backend, m, clipseg.Options{Batch: j.batch, DType: j.dtype})
 			return first(e, err, func() ([][]clipseg.Map, error) {
-				list := make([]clipseg.Image, j.batch)
+				list := make([]clipseg.Image, len(j.pixels))
 				for i := range list {
 					list[i] = clipseg.Image{Pixels: j.pixels[i], Prompts: [][]int32{{49406, 320, 2368, 49407}}}
 				}
