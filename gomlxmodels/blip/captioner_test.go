@@ -75,11 +75,12 @@ func drawn(g golden, number int) (requests []textgen.ImageRequest) {
 func TestAlone(t *testing.T) {
 	testbackend.OnBoth(t, func(t *testing.T, backend compute.Backend) {
 		g := openGolden(t, "base")
-		c := newCaptioner(t, backend, g.Model, textgen.CaptionerOptions{Batch: 4})
-		for _, s := range []textgen.Options{
+		for i, s := range []textgen.Options{
 			{MaxTokens: 14, Sample: true, Number: 5, TopP: 0.95, Temperature: 1.5},
 			{MaxTokens: 14, Beams: 3, Number: 3, LengthPenalty: 1},
+			{MaxTokens: 14, Sample: true, Number: 4},
 		} {
+			c := newCaptioner(t, backend, g.Model, textgen.CaptionerOptions{Batch: 4, Images: []int{0, 4, 3}[i]})
 			requests := drawn(g, s.Number)
 			if !s.Sample {
 				for i := range requests {

@@ -12,6 +12,7 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
+	"golang.org/x/sync/errgroup"
 
 	"antipode/gomlxmodels/clip"
 	"antipode/gomlxmodels/runner"
@@ -112,8 +113,10 @@ func (e *Encoder) Segment(ctx context.Context, images []Image) (out [][]Map, err
 	if err := e.graphs[visionPart].Load(); err != nil {
 		return nil, err
 	}
-	out = make([][]Map, len(images))
-	return out, e.Batches(ctx, len(images), e.opts.Batch, func(from, to int) ([]*tensors.Tensor, error) {
+	maps, done := make([]Map, len(jobs)), 0
+	var reading errgroup.Group // copies maps to the host while the device computes the next ones
+	reading.SetLimit(1)
+	err = e.Batches(ctx, len(images), e.opts.Batch, func(from, to int) ([]*tensors.Tensor, error) {
 		pixels := make([][]float32, to-from)
 		for i := range pixels {
 			pixels[i] = images[from+i].Pixels
@@ -121,11 +124,10 @@ func (e *Encoder) Segment(ctx context.Context, images []Image) (out [][]Map, err
 		x, err := runner.Stack(e.Runner, runner.Pixel(e.opts.DType), pixels, e.opts.Batch, 3, side, side)
 		return []*tensors.Tensor{x}, err
 	}, func(inputs []*tensors.Tensor, from, to int) error {
-		n := 0 // jobs of these images
-		for ; n < len(jobs) && jobs[n].img < to; n++ {
-			jobs[n].img -= from
-		}
 		defer runner.Release(inputs...)
+		n := 0 // jobs of these images
+		for ; done+n < len(jobs) && jobs[done+n].img < to; n++ {
+		}
 		if n == 0 {
 			return nil
 		}
@@ -134,21 +136,28 @@ func (e *Encoder) Segment(ctx context.Context, images []Image) (out [][]Map, err
 			return err
 		}
 		defer runner.Release(reduced...)
-		for some := range slices.Chunk(jobs[:n], e.opts.Batch) {
+		for some := range slices.Chunk(jobs[done:done+n], e.opts.Batch) {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			maps, err := e.decode(reduced, some)
+			logits, err := e.decode(reduced, from, some)
 			if err != nil {
 				return err
 			}
-			for i, j := range some {
-				out[from+j.img] = append(out[from+j.img], maps[i])
-			}
+			to := maps[done:][:len(some)]
+			reading.Go(func() error { return e.read(logits, to) })
+			done += len(some)
 		}
-		jobs = jobs[n:]
 		return nil
 	})
+	if err := cmp.Or(reading.Wait(), err); err != nil {
+		return nil, err
+	}
+	out = make([][]Map, len(images))
+	for i, j := range jobs {
+		out[j.img] = append(out[j.img], maps[i])
+	}
+	return out, nil
 }
 
 // job is one map to compute: an image, and a prompt's vector.
@@ -174,29 +183,40 @@ func (e *Encoder) jobs(ctx context.Context, images []Image) (list []job, err err
 	return list, nil
 }
 
-// decode runs the decoder for up to Batch jobs on the image tower's results for their batch.
-func (e *Encoder) decode(reduced []*tensors.Tensor, jobs []job) ([]Map, error) {
+// decode runs the decoder for up to Batch jobs on the image tower's results for their batch, whose first image has the
+// number first. The logits stay on the device.
+func (e *Encoder) decode(reduced []*tensors.Tensor, first int, jobs []job) (*tensors.Tensor, error) {
 	b, cfg := e.opts.Batch, e.m.cfg
 	of, prompts := make([]int32, b), make([]float32, b*cfg.ProjectionDim) // of no job: of image 0, zeros
 	for i, j := range jobs {
-		of[i] = int32(j.img)
+		of[i] = int32(j.img - first)
 		copy(prompts[i*cfg.ProjectionDim:], j.prompt)
 	}
 	own := []*tensors.Tensor{tensors.FromFlatDataAndDimensions(of, b),
 		tensors.FromFlatDataAndDimensions(prompts, b, cfg.ProjectionDim)}
 	defer runner.Release(own...)
-	results, err := e.graphs[decoderPart].Values(append(slices.Clone(reduced), own...)...)
+	results, err := e.graphs[decoderPart].Results(append(slices.Clone(reduced), own...)...)
 	if err != nil {
 		return nil, err
 	}
-	maps := make([]Map, len(jobs))
+	return results[0], nil
+}
+
+// read copies the first logits to maps on the host, and releases them.
+func (e *Encoder) read(logits *tensors.Tensor, maps []Map) (err error) {
+	defer runner.Recovered("clipseg/decoder", &err)
+	defer runner.Release(logits)
+	flat, err := runner.Numbers(logits)
 	for i := range maps {
-		if maps[i].Logits, err = runner.Row(results[0], i, b); err != nil {
-			return nil, fmt.Errorf("clipseg/decoder: %w", err)
+		if err == nil {
+			maps[i].Side = e.m.cfg.LogitSide()
+			maps[i].Logits, err = runner.Row(flat, i, e.opts.Batch)
 		}
-		maps[i].Side = cfg.LogitSide()
 	}
-	return maps, nil
+	if err != nil {
+		return fmt.Errorf("clipseg/decoder: %w", err)
+	}
+	return nil
 }
 
 // prompt returns a prompt's vector [P], computed on first use.

@@ -1,6 +1,7 @@
 package nn
 
 import (
+	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
 	. "github.com/gomlx/gomlx/core/graph"
 )
@@ -25,7 +26,7 @@ import (
 // Shapes: x [B,H,W,C]; kernel [3,3,C,out] → [B,H,W,out].
 func Convolve3x3(x, kernel *Node) *Node {
 	in, out, places := x.Shape().Dim(3), kernel.Shape().Dim(3), x.Shape().Dim(1)*x.Shape().Dim(2)
-	if !onGPU(x.Graph()) {
+	if !OnGPU(x.Graph().Backend()) {
 		once := OptimizationBarrier(x) // not for each of its slices
 		if places <= in/2 {
 			return gathered(once, kernel)
@@ -42,9 +43,9 @@ func Convolve3x3(x, kernel *Node) *Node {
 	return Convolve(x, kernel).PaddingPerDim([][2]int{{1, 1}, {1, 1}}).Done()
 }
 
-// onGPU tells XLA on an accelerator from XLA on the processor, which shares the host's memory, and from pure Go.
-func onGPU(g *Graph) bool {
-	b, ok := g.Backend().(interface{ HasSharedBuffers() bool })
+// OnGPU tells XLA on an accelerator from XLA on the processor, which shares the host's memory, and from pure Go.
+func OnGPU(backend compute.Backend) bool {
+	b, ok := backend.(interface{ HasSharedBuffers() bool })
 	return ok && !b.HasSharedBuffers()
 }
 

@@ -252,15 +252,18 @@ func (d *Detector) text(ctx context.Context, ids []int32) ([]float32, error) {
 // found makes boxes [N,4] of the patches whose score is above the threshold, in descending order of scores; best are
 // the logits, of the texts' numbers, side is that of the padded image.
 func found(best []float32, of []int, boxes []float32, labels []string, side, threshold float64) (list []Box) {
+	var kept []int // patches
+	scores := make([]float64, len(best))
 	for i, l := range best {
-		score := 1 / (1 + math.Exp(-float64(l)))
-		if !(score > threshold) {
-			continue
+		if scores[i] = 1 / (1 + math.Exp(-float64(l))); scores[i] > threshold {
+			kept = append(kept, i)
 		}
+	}
+	slices.SortFunc(kept, func(a, b int) int { return cmp.Or(-cmp.Compare(scores[a], scores[b]), a-b) })
+	for _, i := range kept {
 		at := func(k int) float64 { return float64(boxes[4*i+k]) * side }
 		x, y, dx, dy := at(0), at(1), at(2)/2, at(3)/2
-		list = append(list, Box{x - dx, y - dy, x + dx, y + dy, score, labels[of[i]], i})
+		list = append(list, Box{x - dx, y - dy, x + dx, y + dy, scores[i], labels[of[i]], i})
 	}
-	slices.SortStableFunc(list, func(a, b Box) int { return -cmp.Compare(a.Score, b.Score) })
 	return list
 }

@@ -43,6 +43,9 @@ func Stack[T float32 | bool](r *Runner, dtype dtypes.DType, items [][]T, n int, 
 	return stack(r, shape, items, func(to, from []T) { copy(to, from) })
 }
 
+// stackedAtOnce is the number of values that a goroutine copies.
+const stackedAtOnce = 1 << 17
+
 // stack puts items into memory of the runner, all of them at once, and copies that to the device.
 func stack[T, D any](r *Runner, shape shapes.Shape, items [][]T, put func(to []D, from []T)) (*tensors.Tensor, error) {
 	// The memory is kept: new pages of it cost a GPU's batch more time than the copies.
@@ -52,11 +55,13 @@ func stack[T, D any](r *Runner, shape shapes.Shape, items [][]T, put func(to []D
 		r.staging[shape.DType] = flat
 	}
 	flat = flat[:shape.Size()]
-	n := shape.Dim(0)
-	size := len(flat) / n
+	size := len(flat) / shape.Dim(0)
 	var group sync.WaitGroup
-	for k := range n {
-		group.Go(func() { put(flat[k*size:(k+1)*size], items[min(k, len(items)-1)]) })
+	for k := range shape.Dim(0) {
+		for from := 0; from < size; from += stackedAtOnce {
+			to := min(from+stackedAtOnce, size)
+			group.Go(func() { put(flat[k*size+from:k*size+to], items[min(k, len(items)-1)][from:to]) })
+		}
 	}
 	group.Wait()
 	buffer, err := r.backend.BufferFromFlatData(0, flat, shape)

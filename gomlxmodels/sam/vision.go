@@ -38,7 +38,11 @@ func ForwardVision(scope *model.Scope, cfg *Config, pixels *Node, dtype dtypes.D
 		block.Attend = func(scope *model.Scope, x *Node) *Node {
 			window := c.window(i)
 			x = nn.Windows(Reshape(x, b, side, side, width), window)
-			x = attendWindow(scope, x, window, c.Heads, c.QKVBias, scoresAtOnce)
+			atOnce := scoresAtOnce
+			if nn.OnGPU(x.Graph().Backend()) {
+				atOnce *= 16
+			}
+			x = attendWindow(scope, x, window, c.Heads, c.QKVBias, atOnce)
 			return Reshape(nn.JoinWindows(x, window, side, side), b, side*side, width)
 		}
 		x = block.Forward(scope.At("block_%d", i), x)

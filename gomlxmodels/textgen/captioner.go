@@ -13,6 +13,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
+	"antipode/gomlxmodels/nn"
 	"antipode/gomlxmodels/runner"
 )
 
@@ -29,6 +30,9 @@ type CaptionerOptions struct {
 	// Batch is the number of requests per call, default [DefaultBatch]; fewer if their captions or beams would exceed
 	// [ImageNetwork.MaxRows].
 	Batch int
+	// Images is the number of images that are encoded at once; 0 = 1 on a processor, which is not faster with more, and
+	// Batch on a GPU.
+	Images int
 }
 
 // ImageNetwork is an image captioning model: an image encoder and a text decoder.
@@ -40,7 +44,7 @@ type ImageNetwork struct {
 
 	// Load reads the weights into a store, in a dtype, for a backend.
 	Load func(compute.Backend, *model.Store, dtypes.DType) error
-	// Encode encodes images, [B,3,Side,Side] float32, into the decoder's contexts, [B,…] each.
+	// Encode encodes images, [B,3,Side,Side] as [runner.Stack] takes them, into the decoder's contexts, [B,…] each.
 	Encode  func(*model.Scope, *graph.Node, dtypes.DType) []*graph.Node
 	Decoder func(dtypes.DType) Decoder
 }
@@ -58,18 +62,19 @@ type Captioner struct {
 	net  ImageNetwork
 	opts CaptionerOptions
 	*runner.Runner
-	image     *runner.Graph  // encodes one image
+	image     *runner.Graph  // encodes opts.Images images
 	contexts  []shapes.Shape // of its results
 	compiled  *graph.Graph   // of image
-	join      *runner.Graph  // concatenates the contexts of several images
+	join      *runner.Graph  // picks the contexts of requests out of those of images
 	generator *Generator
 	last      *encoded // the image encoded last
 }
 
-// encoded holds the contexts of one image, on the device.
+// encoded is an image and the call that encoded it.
 type encoded struct {
 	key      string
-	contexts []*tensors.Tensor
+	contexts []*tensors.Tensor // of all images of the call, on the device
+	row      int               // the image's
 }
 
 // ImageRequest requests captions of an image.
@@ -88,7 +93,12 @@ func NewCaptioner(backend compute.Backend, n ImageNetwork, o CaptionerOptions) (
 	if backend == nil {
 		return nil, fmt.Errorf("%s: a captioner needs a backend", n.Name)
 	}
-	if err := cmp.Or(runner.DType(&o.DType), runner.Count("batch", &o.Batch, DefaultBatch, 1024)); err != nil {
+	encoded := 1
+	if nn.OnGPU(backend) {
+		encoded = cmp.Or(o.Batch, DefaultBatch)
+	}
+	if err := cmp.Or(runner.DType(&o.DType), runner.Count("batch", &o.Batch, DefaultBatch, 1024),
+		runner.Count("number of images", &o.Images, encoded, 1024)); err != nil {
 		return nil, err
 	}
 	c = &Captioner{net: n, opts: o, Runner: runner.New(backend, n.Name, "captioner")}
@@ -108,13 +118,13 @@ func NewCaptioner(backend compute.Backend, n ImageNetwork, o CaptionerOptions) (
 	c.generator = NewGenerator(net, n.Decoder(o.DType))
 	none := c.Net(func(*model.Store) error { return nil })
 	c.join = none.Graph(n.Name+"/join", func(_ *model.Scope, in []*graph.Node) []*graph.Node {
-		out := make([]*graph.Node, len(c.contexts))
-		for i := range out { // in is ordered by image, then by context
+		out, of := make([]*graph.Node, len(c.contexts)), graph.InsertAxes(in[0], -1)
+		for i := range out { // in is ordered by call, then by context
 			var parts []*graph.Node
-			for at := i; at < len(in); at += len(out) {
+			for at := 1 + i; at < len(in); at += len(out) {
 				parts = append(parts, in[at])
 			}
-			out[i] = graph.Concatenate(parts, 0)
+			out[i] = graph.Gather(graph.Concatenate(parts, 0), of)
 		}
 		return out
 	})
@@ -136,9 +146,9 @@ func (c *Captioner) Close() {
 }
 
 // Caption writes the captions of any number of images, in order. Options.Ends is set to the model's. A caption depends
-// on its image, prompt, seed and the options alone: images are encoded one by one, and every call of the decoder is
-// padded to [ImageNetwork.Batch] requests. Prompts of one call should have equal lengths. ctx is checked before every
-// image and token.
+// on its image, prompt, seed and the options alone: every call of the encoder is padded to [CaptionerOptions.Images]
+// images, and every call of the decoder to [ImageNetwork.Batch] requests. Prompts of one call should have equal
+// lengths. ctx is checked before every call.
 func (c *Captioner) Caption(ctx context.Context, requests []ImageRequest, o Options) (out [][]Text, err error) {
 	defer runner.Recovered(c.net.Name, &err)
 	if err := c.Closed(); err != nil {
@@ -184,7 +194,8 @@ func (c *Captioner) captionBatch(ctx context.Context, requests []ImageRequest, o
 // weights, before anything runs.
 func (c *Captioner) compile(b, prompt int, o Options) (err error) {
 	if c.compiled == nil {
-		if c.compiled, err = c.image.Compile(shapes.Make(dtypes.Float32, 1, 3, c.net.Side, c.net.Side)); err != nil {
+		if c.compiled, err = c.image.Compile(shapes.Make(runner.Pixel(c.opts.DType), c.opts.Images, 3, c.net.Side,
+			c.net.Side)); err != nil {
 			return err
 		}
 	}
@@ -199,39 +210,55 @@ func (c *Captioner) compile(b, prompt int, o Options) (err error) {
 
 // encode returns the contexts of b requests; the last one is repeated if there are fewer.
 func (c *Captioner) encode(ctx context.Context, requests []ImageRequest, b int) ([]*tensors.Tensor, error) {
-	var replaced []*encoded
-	defer func() {
-		for _, e := range replaced {
-			runner.Release(e.contexts...)
+	row := make([]int32, b) // of each request among those of all calls
+	var fresh []int         // requests whose images are encoded, in calls after that of the last image
+	var calls []*tensors.Tensor
+	kept := 0
+	for i, r := range requests {
+		switch {
+		case i == 0 && c.last != nil && r.Image != "" && r.Image == c.last.key:
+			calls, kept, row[0] = slices.Clone(c.last.contexts), c.opts.Images, int32(c.last.row)
+		case i > 0 && r.Image != "" && r.Image == requests[i-1].Image:
+			row[i] = row[i-1]
+		default:
+			row[i], fresh = int32(kept+len(fresh)), append(fresh, i)
 		}
-	}()
-	var all []*tensors.Tensor
-	for i := range b {
-		r := requests[min(i, len(requests)-1)]
-		if i < len(requests) && (c.last == nil || r.Image == "" || r.Image != c.last.key) {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			e, err := c.encodeImage(r)
-			if err != nil {
-				return nil, err
-			}
-			if c.last != nil {
-				replaced = append(replaced, c.last)
-			}
-			c.last = e
-		}
-		all = append(all, c.last.contexts...)
 	}
-	return c.join.Run(all...)
+	for i := len(requests); i < b; i++ {
+		row[i] = row[len(requests)-1]
+	}
+	for some := range slices.Chunk(fresh, c.opts.Images) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		contexts, err := c.encodeImages(requests, some)
+		if err != nil {
+			return nil, err
+		}
+		if c.last != nil {
+			defer runner.Release(c.last.contexts...)
+		}
+		c.last = &encoded{requests[some[len(some)-1]].Image, contexts, len(some) - 1}
+		calls = append(calls, contexts...)
+	}
+	for len(calls) < b/c.opts.Images*len(c.contexts) { // so that one graph is for all numbers of images
+		calls = append(calls, c.last.contexts...)
+	}
+	of := tensors.FromFlatDataAndDimensions(row, b)
+	defer of.FinalizeAll()
+	return c.join.Run(append([]*tensors.Tensor{of}, calls...)...)
 }
 
-func (c *Captioner) encodeImage(r ImageRequest) (*encoded, error) {
-	pixels := tensors.FromFlatDataAndDimensions(r.Pixels, 1, 3, c.net.Side, c.net.Side)
-	defer pixels.FinalizeAll()
-	contexts, err := c.image.Run(pixels)
+// encodeImages returns the contexts of the images of some requests.
+func (c *Captioner) encodeImages(requests []ImageRequest, some []int) ([]*tensors.Tensor, error) {
+	list := make([][]float32, len(some))
+	for k, i := range some {
+		list[k] = requests[i].Pixels
+	}
+	pixels, err := runner.Stack(c.Runner, runner.Pixel(c.opts.DType), list, c.opts.Images, 3, c.net.Side, c.net.Side)
 	if err != nil {
 		return nil, err
 	}
-	return &encoded{key: r.Image, contexts: contexts}, nil
+	defer pixels.FinalizeAll()
+	return c.image.Run(pixels)
 }
