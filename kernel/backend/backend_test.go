@@ -3,6 +3,7 @@ package backend
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -44,7 +45,7 @@ func (slow) Prepare(_ context.Context, r stage.Row) (string, string, error) {
 
 func (s slow) Compute(ctx context.Context, in []string) ([][]table.Value, error) {
 	// every computed item leaves a byte, so that none goes uncounted
-	if f := os.Getenv("ANTIPODE_TEST_COUNT"); f != "" {
+	if f := filepath.Join(os.Getenv(client.HomeVar), "computed"); os.Getenv(client.HomeVar) != "" {
 		log, err := os.OpenFile(f, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 		if err != nil {
 			return nil, err
@@ -97,7 +98,31 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	os.Exit(m.Run())
+	os.Exit(tested(m))
+}
+
+// tested runs the tests, for whose clients this program is the build build1.
+func tested(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "antipode-build")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	os.Setenv(client.BinaryVar, link(filepath.Join(dir, "build1")))
+	return m.Run()
+}
+
+// link is this program in a folder of its own.
+func link(dir string) string {
+	self, err := os.Executable()
+	if err == nil {
+		err = os.MkdirAll(dir, 0o755)
+	}
+	name := filepath.Join(dir, "antipode")
+	if err := cmp.Or(err, os.Symlink(self, name)); err != nil {
+		panic(err)
+	}
+	return name
 }
 
 func serve(home string) error {
@@ -124,12 +149,6 @@ func serve(home string) error {
 func connect(t *testing.T) *client.Backend {
 	t.Helper()
 	home := t.TempDir()
-	self := must.Get(os.Executable())(t)
-	binary := filepath.Join(home, "bin", "build1", "antipode")
-	must.Do(t, os.MkdirAll(filepath.Dir(binary), 0o755))
-	must.Do(t, os.Symlink(self, binary))
-	t.Setenv(client.BinaryVar, binary)
-	t.Setenv("ANTIPODE_TEST_COUNT", filepath.Join(home, "computed"))
 	b := must.Get(client.ConnectTo(home))(t)
 	t.Cleanup(func() {
 		b.Stop(context.Background(), false)
@@ -163,6 +182,7 @@ func encode(t *testing.T, f *table.Frame) []byte {
 // TestKill kills the backend 20 times at random points of a run: each time the run goes on where it was, and nothing
 // but the batch in flight is computed twice.
 func TestKill(t *testing.T) {
+	t.Parallel()
 	b := connect(t)
 	b.Say = func(string) {}
 	clean := connect(t)
@@ -170,8 +190,6 @@ func TestKill(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv(client.BinaryVar, filepath.Join(b.Home, "bin", "build1", "antipode"))
-	t.Setenv("ANTIPODE_TEST_COUNT", filepath.Join(b.Home, "computed"))
 	const kills = 20
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -216,6 +234,7 @@ func TestKill(t *testing.T) {
 }
 
 func TestSharedAndCanceled(t *testing.T) {
+	t.Parallel()
 	b := connect(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -273,11 +292,7 @@ func TestAnotherBuildDrainsAndIsReplaced(t *testing.T) {
 		done <- err
 	}()
 	<-started
-	newer := filepath.Join(b.Home, "bin", "build2", "antipode")
-	os.MkdirAll(filepath.Dir(newer), 0o755)
-	self, _ := os.Executable()
-	os.Symlink(self, newer)
-	t.Setenv(client.BinaryVar, newer)
+	t.Setenv(client.BinaryVar, link(filepath.Join(b.Home, "bin", "build2")))
 	_ = must.Get(b.Run(context.Background(), client.Request{Plan: plan(t, 3, 0)}, nil))(t)
 	second, err := b.Hello(context.Background())
 	if err != nil || second.Build != "build2" || second.PID == first.PID {
@@ -291,6 +306,7 @@ func TestAnotherBuildDrainsAndIsReplaced(t *testing.T) {
 // TestReplyBeforeEnd: Serve returns after the replies to the requests in progress, or a client that stops the backend
 // would find the connection closed.
 func TestReplyBeforeEnd(t *testing.T) {
+	t.Parallel()
 	l := must.Get(net.Listen("unix", filepath.Join(t.TempDir(), "socket")))(t)
 	st := must.Get(store.Open(t.TempDir()))(t)
 	ctx, stop := context.WithCancel(t.Context())
@@ -336,6 +352,7 @@ func TestIdleEnds(t *testing.T) {
 }
 
 func TestErrorsCrossTheWire(t *testing.T) {
+	t.Parallel()
 	b := connect(t)
 	_, err := b.Run(context.Background(), client.Request{Plan: &table.Plan{Op: "nonsense", Line: "cell.go:3"}}, nil)
 	var remote *table.Error
@@ -346,6 +363,7 @@ func TestErrorsCrossTheWire(t *testing.T) {
 }
 
 func TestFairTurns(t *testing.T) {
+	t.Parallel()
 	b := connect(t)
 	long, cancel := context.WithCancel(context.Background())
 	defer cancel()

@@ -17,6 +17,7 @@ import (
 // TestFrozen stops the backend's process in the middle of a run: its clients say so, the state is reported as it is,
 // Stop ends the process, and the run finishes on a new backend.
 func TestFrozen(t *testing.T) {
+	t.Parallel()
 	b := connect(t)
 	b.Patience = 3 * client.Beat / 2
 	var mu sync.Mutex
@@ -73,6 +74,7 @@ func TestFrozen(t *testing.T) {
 
 // TestBeat: a run that takes longer than the client's patience without news is not reported as frozen.
 func TestBeat(t *testing.T) {
+	t.Parallel()
 	b := connect(t)
 	b.Patience = 3 * client.Beat / 2
 	b.Say = func(line string) { t.Errorf("the client said %q", line) }

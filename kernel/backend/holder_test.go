@@ -65,6 +65,7 @@ func TestOneBackend(t *testing.T) {
 
 // TestCollectDuringRun: gc refuses while the backend runs a job, and the job succeeds.
 func TestCollectDuringRun(t *testing.T) {
+	t.Parallel()
 	b := connect(t)
 	done := make(chan error, 1)
 	go func() {
@@ -89,6 +90,7 @@ func TestCollectDuringRun(t *testing.T) {
 
 // TestStopWaits: when Stop returns, the backend has made its last write and released the store.
 func TestStopWaits(t *testing.T) {
+	t.Parallel()
 	for range 3 {
 		b := connect(t)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -113,6 +115,7 @@ func TestStopWaits(t *testing.T) {
 
 // TestStopDuringRun: a run whose backend is stopped goes on with another one, and counts what both computed.
 func TestStopDuringRun(t *testing.T) {
+	t.Parallel()
 	b := connect(t)
 	started := make(chan struct{})
 	var once sync.Once
@@ -136,6 +139,7 @@ func TestStopDuringRun(t *testing.T) {
 
 // TestStopIsNotForOthers: Stop does not wait for the backend that another client starts at once.
 func TestStopIsNotForOthers(t *testing.T) {
+	t.Parallel()
 	b := connect(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	runs, ended := make(chan error, 1000), make(chan struct{})
