@@ -101,18 +101,10 @@ func computeCalibratedDiversity(_ context.Context, call *Call, o CalibratedDiver
 		group, without := strings.Join(g.By, "/"), 0
 		for _, row := range g.Rows {
 			m, answered := slices.BinarySearch(categories, answers[row])
-			if !answered {
+			if answered {
+				c.add(m, labels[items[row]], categories)
+			} else {
 				without++
-				continue
-			}
-			c.answers[m]++
-			given := labels[items[row]]
-			for _, text := range given {
-				k, _ := slices.BinarySearch(categories, text)
-				c.labels[m][k] += 1 / float64(len(given))
-			}
-			if len(given) > 0 {
-				c.labeled++
 			}
 		}
 		if without > 0 {
@@ -128,11 +120,7 @@ func computeCalibratedDiversity(_ context.Context, call *Call, o CalibratedDiver
 		if c.labeled < 2 {
 			notes.Add("fewer than two labels: the judge's number is not calibrated", group)
 		} else {
-			total := make([]float64, len(categories))
-			for _, of := range c.labels {
-				floats.Add(total, of)
-			}
-			row.Basis, row.Labels, row.Calibrated = basisLabels, hill(total, o.Order), c.hill(o, group)
+			row.Basis, row.Labels, row.Calibrated = basisLabels, hill(c.total(), o.Order), c.hill(o, group)
 			if o.Resamples > 0 {
 				row.Interval = fmt.Sprintf("%.4g %% posterior interval (post-stratified)", 100*o.Level)
 			}
@@ -171,6 +159,27 @@ func newConfusion(n int) *confusion {
 		c.labels = append(c.labels, make([]float64, n))
 	}
 	return c
+}
+
+// total returns the labels of all answers.
+func (c *confusion) total() []float64 {
+	total := make([]float64, len(c.answers))
+	for _, of := range c.labels {
+		floats.Add(total, of)
+	}
+	return total
+}
+
+// add adds an answer, by its place among the categories, and the labels of its image, which have the weight of one.
+func (c *confusion) add(answer int, labels, categories []string) {
+	c.answers[answer]++
+	for _, text := range labels {
+		k, _ := slices.BinarySearch(categories, text)
+		c.labels[answer][k] += 1 / float64(len(labels))
+	}
+	if len(labels) > 0 {
+		c.labeled++
+	}
 }
 
 // shares returns those of the categories, from shares of a count with a prior count.

@@ -9,6 +9,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/cococrola"
 	"antipode/metrics"
+	"antipode/metrics/internal/tabular"
 	"antipode/metrics/interval"
 )
 
@@ -282,7 +283,7 @@ func computeItems(_ context.Context, call *datasets.Call, o CellOptions) (_ []me
 	for i, r := range s.rows {
 		for _, key := range [][2]string{{r.Model, r.Language}, {r.Model, cococrola.Average},
 			{cococrola.Average, r.Language}} {
-			images[key] += numberAt(f, "n_used", i)
+			images[key] += tabular.Number(f, "n_used", i)
 		}
 	}
 	ends := map[[3]string][2]float64{}
@@ -290,11 +291,11 @@ func computeItems(_ context.Context, call *datasets.Call, o CellOptions) (_ []me
 		language := means.Texts("language")[i]
 		for _, c := range correctness {
 			ends[[3]string{model, language, c.name}] = [2]float64{
-				percent(c.name, numberAt(means, c.column+"_low", i)),
-				percent(c.name, numberAt(means, c.column+"_high", i))}
+				percent(c.name, tabular.Number(means, c.column+"_low", i)),
+				percent(c.name, tabular.Number(means, c.column+"_high", i))}
 		}
 		if model == cococrola.Average {
-			s.inverse[language] = numberAt(means, "inverse_distinctiveness", i)
+			s.inverse[language] = tabular.Number(means, "inverse_distinctiveness", i)
 		}
 	}
 	rounded := map[[2]string]float64{}

@@ -3,7 +3,6 @@ package concepts
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -175,7 +174,7 @@ func readScored(f *table.Frame) ([]Scored, error) {
 		rows[i] = key
 		for name, into := range map[string]*float64{"inverse_distinctiveness": &rows[i].Dt,
 			"self_consistency": &rows[i].Sc, "cross_consistency": &rows[i].Xc, "text_match": &rows[i].Wc} {
-			*into = numberAt(f, name, i)
+			*into = tabular.Number(f, name, i)
 		}
 		if possessed != nil {
 			rows[i].Possessed = possessed[i]
@@ -186,14 +185,6 @@ func readScored(f *table.Frame) ([]Scored, error) {
 		}
 	}
 	return rows, nil
-}
-
-// numberAt returns a value of a number column; NaN if there is no such column.
-func numberAt(f *table.Frame, column string, row int) float64 {
-	if v := f.Numbers(column); v != nil {
-		return v[row]
-	}
-	return math.NaN()
 }
 
 // scoreNames are the columns that rankings and correlations read.

@@ -175,19 +175,8 @@ func computeMotifs(_ context.Context, call *metrics.Call, o MotifOptions) ([]Mot
 	for _, l := range list {
 		scripts[l.Code] = l.Script
 	}
-	tags, names := map[string][]string{}, []string{}
-	for i, id := range given.Texts("id") {
-		tag := given.Texts("tag")[i]
-		if _, known := tags[id]; !known {
-			tags[id] = []string{}
-		}
-		if tag != "" && !slices.Contains(tags[id], tag) {
-			tags[id], names = append(tags[id], tag), append(names, tag)
-		}
-	}
-	slices.Sort(names)
-	names = slices.Compact(names)
 	f, used := in.Frame, 0
+	tags, names := tagsOf(given)
 	var parts []tabular.Group // by the grouping columns, script and language
 	for _, g := range groups {
 		at := map[[2]string]int{}
@@ -237,6 +226,22 @@ func computeMotifs(_ context.Context, call *metrics.Call, o MotifOptions) ([]Mot
 		call.Notef("%d tagged images are not in the table of images", len(tags)-used)
 	}
 	return rows, nil
+}
+
+// tagsOf returns the tags of each image that has a row, and all tags in order.
+func tagsOf(given *table.Frame) (tags map[string][]string, names []string) {
+	tags = map[string][]string{}
+	for i, id := range given.Texts("id") {
+		tag := given.Texts("tag")[i]
+		if _, known := tags[id]; !known {
+			tags[id] = []string{}
+		}
+		if tag != "" && !slices.Contains(tags[id], tag) {
+			tags[id], names = append(tags[id], tag), append(names, tag)
+		}
+	}
+	slices.Sort(names)
+	return tags, slices.Compact(names)
 }
 
 func computeCounts(_ context.Context, call *metrics.Call, o CountOptions) ([]CountRow, error) {
