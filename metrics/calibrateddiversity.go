@@ -3,7 +3,6 @@ package metrics
 import (
 	"context"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -72,25 +71,10 @@ func computeCalibratedDiversity(_ context.Context, call *Call, o CalibratedDiver
 	if _, err := answered(in, o.Item); err != nil {
 		return nil, err
 	}
-	labels := map[string][]string{} // by item
-	names := map[string]bool{}
-	for _, text := range answers {
-		names[text] = true
+	labels, categories, err := readLabels(call, o, answers)
+	if err != nil {
+		return nil, err
 	}
-	if call.Inputs["labels"] != nil {
-		other := tabular.Read(call, "labels")
-		labeled, texts := other.Texts(o.Item), other.Texts(o.Label)
-		if other.Err != nil {
-			return nil, other.Err
-		}
-		for i, text := range texts {
-			if names[text] = true; text != "" {
-				labels[labeled[i]] = append(labels[labeled[i]], text)
-			}
-		}
-	}
-	delete(names, "")
-	categories := slices.Sorted(maps.Keys(names))
 	if len(categories) < 2 {
 		return nil, &table.Error{Code: table.CodeUsage, Message: fmt.Sprintf("calibrated-diversity: the columns %s "+
 			"and %s hold %d categories; diversity needs two", o.Value, o.Label, len(categories))}
@@ -129,6 +113,30 @@ func computeCalibratedDiversity(_ context.Context, call *Call, o CalibratedDiver
 	}
 	notes.AddTo(call, o.By...)
 	return out, nil
+}
+
+// readLabels returns the labels by item, and the categories of the answers and the labels.
+func readLabels(call *Call, o CalibratedDiversityOptions, answers []string) (labels map[string][]string,
+	categories []string, _ error) {
+	labels, categories = map[string][]string{}, slices.Clone(answers)
+	if call.Inputs["labels"] != nil {
+		other := tabular.Read(call, "labels")
+		labeled, texts := other.Texts(o.Item), other.Texts(o.Label)
+		if other.Err != nil {
+			return nil, nil, other.Err
+		}
+		for i, text := range texts {
+			if text != "" {
+				labels[labeled[i]] = append(labels[labeled[i]], text)
+			}
+		}
+		categories = append(categories, texts...)
+	}
+	slices.Sort(categories)
+	if categories = slices.Compact(categories); len(categories) > 0 && categories[0] == "" {
+		categories = categories[1:]
+	}
+	return labels, categories, nil
 }
 
 // hill returns the Hill number of counts or shares.

@@ -59,17 +59,9 @@ func readInput(call *metrics.Call, o ScoreOptions) (*input, error) {
 			models[i] += separator + template
 		}
 	}
-	for c, values := range [][]string{models, languages, concepts} {
-		if i := slices.Index(values, ""); i >= 0 {
-			return nil, table.BadRow{Row: i + 1, ID: idOf(ids, i), Column: cellColumns[c].Name,
-				Reason: "it is blank; every image needs a model, a language and a concept"}
-		}
-	}
-	var all []Cell
-	for _, l := range unique(slices.Clone(languages), strings.Compare) {
-		for _, c := range unique(slices.Clone(concepts), strings.Compare) {
-			all = append(all, Cell{l, c})
-		}
+	all, err := cellsOf(ids, models, languages, concepts)
+	if err != nil {
+		return nil, err
 	}
 	sets := map[string]*Set{}
 	var order []string
@@ -106,6 +98,22 @@ func readInput(call *metrics.Call, o ScoreOptions) (*input, error) {
 		in.sets = append(in.sets, *sets[m])
 	}
 	return in, nil
+}
+
+// cellsOf returns the cells that images may be in; a blank name is an error.
+func cellsOf(ids, models, languages, concepts []string) (all []Cell, err error) {
+	for c, values := range [][]string{models, languages, concepts} {
+		if i := slices.Index(values, ""); i >= 0 {
+			return nil, table.BadRow{Row: i + 1, ID: idOf(ids, i), Column: cellColumns[c].Name,
+				Reason: "it is blank; every image needs a model, a language and a concept"}
+		}
+	}
+	for _, l := range unique(slices.Clone(languages), strings.Compare) {
+		for _, c := range unique(slices.Clone(concepts), strings.Compare) {
+			all = append(all, Cell{l, c})
+		}
+	}
+	return all, nil
 }
 
 // idOf returns an image's id, or a name for its row in a table without ids.

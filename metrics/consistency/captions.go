@@ -1,6 +1,7 @@
 package consistency
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -221,10 +222,7 @@ func computePool(_ context.Context, call *datasets.Call, o PoolOptions) ([]PoolR
 				have++
 			}
 		}
-		caption, url := english[row], ""
-		if urls != nil {
-			url = urls[row]
-		}
+		caption, url := english[row], tabular.Text(f, indictti.URLColumn, row)
 		word, reason := refused(o.Filter, caption), ""
 		switch other, twice := first[caption]; {
 		case strings.TrimSpace(caption) == "":
@@ -353,11 +351,9 @@ func computePromptTable(_ context.Context, call *datasets.Call, _ struct{}) ([]P
 			case l.Code == indictti.English || l.Source == indictti.Original:
 				text = english
 			case given && strings.TrimSpace(t.Text) != "":
-				text, from = t.Text, t.Source
-				if from == "" && l.Source == indictti.NLLB {
+				text, from = t.Text, cmp.Or(t.Source, l.Source)
+				if t.Source == "" && l.Source == indictti.NLLB {
 					from = "translation"
-				} else if from == "" {
-					from = l.Source
 				}
 			case l.NeedsTranslations():
 				text = ""

@@ -177,30 +177,10 @@ func computeMotifs(_ context.Context, call *metrics.Call, o MotifOptions) ([]Mot
 	}
 	f, used := in.Frame, 0
 	tags, names := tagsOf(given)
-	var parts []tabular.Group // by the grouping columns, script and language
-	for _, g := range groups {
-		at := map[[2]string]int{}
-		for _, row := range g.Rows {
-			language := f.Texts("language")[row]
-			script, known := scripts[language]
-			if !known {
-				return nil, table.BadRow{Row: row + 1, ID: f.Texts("id")[row], Column: "language",
-					Reason: fmt.Sprintf("%q is not in the table of languages; add a row for it", language)}
-			}
-			if o.Per == "script" {
-				language = ""
-			}
-			key := [2]string{script, language}
-			i, known := at[key]
-			if !known {
-				i = len(parts)
-				at[key] = i
-				parts = append(parts, tabular.Group{By: append(slices.Clone(g.By), script, language)})
-			}
-			parts[i].Rows = append(parts[i].Rows, row)
-		}
+	parts, err := partsOf(f, groups, scripts, o.Per)
+	if err != nil {
+		return nil, err
 	}
-	slices.SortFunc(parts, byQuotedValues)
 	var rows []MotifRow
 	for _, part := range parts {
 		n := len(o.By)
@@ -226,6 +206,35 @@ func computeMotifs(_ context.Context, call *metrics.Call, o MotifOptions) ([]Mot
 		call.Notef("%d tagged images are not in the table of images", len(tags)-used)
 	}
 	return rows, nil
+}
+
+// partsOf returns the rows by the grouping columns, script and language; per is the option.
+func partsOf(f *table.Frame, groups []tabular.Group, scripts map[string]string, per string) (parts []tabular.Group,
+	err error) {
+	for _, g := range groups {
+		at := map[[2]string]int{}
+		for _, row := range g.Rows {
+			language := f.Texts("language")[row]
+			script, known := scripts[language]
+			if !known {
+				return nil, table.BadRow{Row: row + 1, ID: f.Texts("id")[row], Column: "language",
+					Reason: fmt.Sprintf("%q is not in the table of languages; add a row for it", language)}
+			}
+			if per == "script" {
+				language = ""
+			}
+			key := [2]string{script, language}
+			i, known := at[key]
+			if !known {
+				i = len(parts)
+				at[key] = i
+				parts = append(parts, tabular.Group{By: append(slices.Clone(g.By), script, language)})
+			}
+			parts[i].Rows = append(parts[i].Rows, row)
+		}
+	}
+	slices.SortFunc(parts, byQuotedValues)
+	return parts, nil
 }
 
 // tagsOf returns the tags of each image that has a row, and all tags in order.
