@@ -172,7 +172,7 @@ func (s *sheet) byRowAndColumn(f *datasets.Frame, thumbs []*thumbnail, limit int
 		}
 	}
 	if left != nil {
-		s.caption = append(s.caption, fmt.Sprintf("%d rows not shown: %set.", len(left), list(left, 5)))
+		s.caption = append(s.caption, fmt.Sprintf("%d rows not shown: %s.", len(left), list(left, 5)))
 	}
 	return shown, nil
 }

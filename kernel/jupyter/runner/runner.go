@@ -94,8 +94,7 @@ func Run(ctx context.Context, opts Options) (err error) {
 		return err
 	}
 	defer kernel.Close()
-	shown, number := displays{}, 0
-	section := ""
+	shown, number, section := displays{}, 0, ""
 	for _, c := range nb.Cells {
 		if c.Type == notebook.Markdown {
 			section = cmp.Or(heading(c.Source), section)
