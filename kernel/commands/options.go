@@ -91,8 +91,8 @@ func usageOf(err error) error {
 	return err
 }
 
-// last are the headings at the end of the help.
-var last = map[string]int{"Rare options": 999, "Reading tables and images": 1000, otherOptions: 1001}
+// finalHeadings are those at the end of the help, with their positions.
+var finalHeadings = map[string]int{"Rare options": 999, "Reading tables and images": 1000, otherOptions: 1001}
 
 // groupOf returns the heading of a flag in the help and its position; "" are the common flags, which come first.
 func groupOf(f *flag.Flag) (heading string, position int) {
@@ -100,12 +100,12 @@ func groupOf(f *flag.Flag) (heading string, position int) {
 		return "", at
 	}
 	if o, ok := f.Value.(*optionFlag); ok {
-		if at, known := last[o.Group]; known {
+		if at, known := finalHeadings[o.Group]; known {
 			return o.Group, at
 		}
 		return o.Group, len(common) + o.at
 	}
-	return otherOptions, last[otherOptions]
+	return otherOptions, finalHeadings[otherOptions]
 }
 
 // printFlags prints the common flags and then the others, by their headings.
