@@ -123,8 +123,8 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestOwnOptions finds the flags of a command's own options in its help, below their heading, with what stands for their
-// values, ranges and defaults; a stage's option of the same name is another one.
+// TestOwnOptions finds the flags of a command's own options in its help, below their heading, with what stands for
+// their values, ranges and defaults; a stage's option of the same name is another one.
 func TestOwnOptions(t *testing.T) {
 	run := inProcess(t)
 	for command, wants := range map[string][]string{
