@@ -69,6 +69,28 @@ func Bounds(t datasets.Table, options ...BoundsOptions) datasets.Table {
 	return bounds.Of(t, options...)
 }
 
+// count counts the rows of a group and returns the values that are there.
+func (r *BoundsRow) count(f *table.Frame, rows []int, values []float64, o BoundsOptions) (there []float64, _ error) {
+	for _, i := range rows {
+		outcome, v := tabular.Outcome(f, i), values[i]
+		switch {
+		case outcome == "refused":
+			r.Refused++
+		case outcome != "":
+			r.Failed++
+		case math.IsNaN(v):
+			r.Unmasked++
+		case v < o.Least || v > o.Most:
+			return nil, tabular.BadRow(f, i, o.Value, "%g is not from %g to %g; set the options least and most", v,
+				o.Least, o.Most)
+		default:
+			there = append(there, v)
+		}
+	}
+	r.Used = len(there)
+	return there, nil
+}
+
 func computeBounds(_ context.Context, call *Call, o BoundsOptions) (out []BoundsRow, err error) {
 	in := tabular.Read(call, "in")
 	groups := in.SortedGroups(o.By)
@@ -85,24 +107,10 @@ func computeBounds(_ context.Context, call *Call, o BoundsOptions) (out []Bounds
 	var notes GroupNotes
 	for _, g := range groups {
 		row := BoundsRow{Group: g.By, Asked: len(g.Rows), GapLow: none, GapHigh: none, MissingGap: Exact(none)}
-		var there []float64
-		for _, i := range g.Rows {
-			outcome, v := tabular.Outcome(in.Frame, i), values[i]
-			switch {
-			case outcome == "refused":
-				row.Refused++
-			case outcome != "":
-				row.Failed++
-			case math.IsNaN(v):
-				row.Unmasked++
-			case v < o.Least || v > o.Most:
-				return nil, tabular.BadRow(in.Frame, i, o.Value, "%g is not from %g to %g; set the options least and "+
-					"most", v, o.Least, o.Most)
-			default:
-				there = append(there, v)
-			}
+		there, err := row.count(in.Frame, g.Rows, values, o)
+		if err != nil {
+			return nil, err
 		}
-		row.Used = len(there)
 		missing := row.Asked - row.Used
 		least, most := o.Least, o.Most
 		if center := tabular.Average(there); len(there) > 0 && o.Rule == "at-least" {

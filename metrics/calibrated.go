@@ -116,7 +116,7 @@ func readJudged(call *Call, o CalibratedOptions) ([]*judgedGroup, error) {
 	if err != nil {
 		return nil, err
 	}
-	labels := make([]struct{ sum, n float64 }, len(items))
+	labels := make([]labelsOf, len(items))
 	if call.Inputs["labels"] != nil {
 		other := tabular.Read(call, "labels")
 		names := other.Texts(o.Item)
@@ -140,27 +140,9 @@ func readJudged(call *Call, o CalibratedOptions) ([]*judgedGroup, error) {
 	var notes GroupNotes
 	for _, part := range groups {
 		g := &judgedGroup{by: part.By, within: true}
-		n := 0.0
-		for _, row := range part.Rows {
-			if v := answers[row]; !math.IsNaN(v) {
-				g.mean, n = g.mean+v, n+1
-			}
-		}
-		if g.mean /= n; n == 0 {
+		if !g.read(part.Rows, answers, labels) {
 			notes.Add("no image has an answer: the group is left out", strings.Join(g.by, "/"))
 			continue
-		}
-		for _, row := range part.Rows {
-			v, l := answers[row], labels[row]
-			if math.IsNaN(v) {
-				v = g.mean
-				g.unanswered++
-			}
-			if g.within = g.within && v >= 0 && v <= 1; l.n > 0 {
-				g.labels, g.judged = append(g.labels, l.sum/l.n), append(g.judged, v)
-			} else {
-				g.rest = append(g.rest, v)
-			}
 		}
 		if err := g.estimate(o.Method == "published"); err != nil {
 			return nil, fmt.Errorf("%s: %w", strings.Join(g.by, ", "), err)
@@ -172,6 +154,33 @@ func readJudged(call *Call, o CalibratedOptions) ([]*judgedGroup, error) {
 	}
 	notes.AddTo(call, o.By...)
 	return out, nil
+}
+
+// labelsOf are the labels of an item.
+type labelsOf struct{ sum, n float64 }
+
+// read reads the answers and labels of rows; false if there is no answer.
+func (g *judgedGroup) read(rows []int, answers []float64, labels []labelsOf) bool {
+	n := 0.0
+	for _, row := range rows {
+		if v := answers[row]; !math.IsNaN(v) {
+			g.mean, n = g.mean+v, n+1
+		}
+	}
+	g.mean /= n
+	for _, row := range rows {
+		v, l := answers[row], labels[row]
+		if math.IsNaN(v) {
+			v = g.mean
+			g.unanswered++
+		}
+		if g.within = g.within && v >= 0 && v <= 1; l.n > 0 {
+			g.labels, g.judged = append(g.labels, l.sum/l.n), append(g.judged, v)
+		} else {
+			g.rest = append(g.rest, v)
+		}
+	}
+	return n > 0
 }
 
 // answered returns the row of each item; it is an error if one occurs twice.

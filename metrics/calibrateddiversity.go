@@ -3,7 +3,6 @@ package metrics
 import (
 	"context"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -72,25 +71,10 @@ func computeCalibratedDiversity(_ context.Context, call *Call, o CalibratedDiver
 	if _, err := answered(in, o.Item); err != nil {
 		return nil, err
 	}
-	labels := map[string][]string{} // by item
-	names := map[string]bool{}
-	for _, text := range answers {
-		names[text] = true
+	labels, categories, err := readLabels(call, o, answers)
+	if err != nil {
+		return nil, err
 	}
-	if call.Inputs["labels"] != nil {
-		other := tabular.Read(call, "labels")
-		labeled, texts := other.Texts(o.Item), other.Texts(o.Label)
-		if other.Err != nil {
-			return nil, other.Err
-		}
-		for i, text := range texts {
-			if names[text] = true; text != "" {
-				labels[labeled[i]] = append(labels[labeled[i]], text)
-			}
-		}
-	}
-	delete(names, "")
-	categories := slices.Sorted(maps.Keys(names))
 	if len(categories) < 2 {
 		return nil, &table.Error{Code: table.CodeUsage, Message: fmt.Sprintf("calibrated-diversity: the columns %s "+
 			"and %s hold %d categories; diversity needs two", o.Value, o.Label, len(categories))}
@@ -101,18 +85,10 @@ func computeCalibratedDiversity(_ context.Context, call *Call, o CalibratedDiver
 		group, without := strings.Join(g.By, "/"), 0
 		for _, row := range g.Rows {
 			m, answered := slices.BinarySearch(categories, answers[row])
-			if !answered {
+			if answered {
+				c.add(m, labels[items[row]], categories)
+			} else {
 				without++
-				continue
-			}
-			c.answers[m]++
-			given := labels[items[row]]
-			for _, text := range given {
-				k, _ := slices.BinarySearch(categories, text)
-				c.labels[m][k] += 1 / float64(len(given))
-			}
-			if len(given) > 0 {
-				c.labeled++
 			}
 		}
 		if without > 0 {
@@ -128,11 +104,7 @@ func computeCalibratedDiversity(_ context.Context, call *Call, o CalibratedDiver
 		if c.labeled < 2 {
 			notes.Add("fewer than two labels: the judge's number is not calibrated", group)
 		} else {
-			total := make([]float64, len(categories))
-			for _, of := range c.labels {
-				floats.Add(total, of)
-			}
-			row.Basis, row.Labels, row.Calibrated = basisLabels, hill(total, o.Order), c.hill(o, group)
+			row.Basis, row.Labels, row.Calibrated = basisLabels, hill(c.total(), o.Order), c.hill(o, group)
 			if o.Resamples > 0 {
 				row.Interval = fmt.Sprintf("%.4g %% posterior interval (post-stratified)", 100*o.Level)
 			}
@@ -141,6 +113,30 @@ func computeCalibratedDiversity(_ context.Context, call *Call, o CalibratedDiver
 	}
 	notes.AddTo(call, o.By...)
 	return out, nil
+}
+
+// readLabels returns the labels by item, and the categories of the answers and the labels.
+func readLabels(call *Call, o CalibratedDiversityOptions, answers []string) (labels map[string][]string,
+	categories []string, _ error) {
+	labels, categories = map[string][]string{}, slices.Clone(answers)
+	if call.Inputs["labels"] != nil {
+		other := tabular.Read(call, "labels")
+		labeled, texts := other.Texts(o.Item), other.Texts(o.Label)
+		if other.Err != nil {
+			return nil, nil, other.Err
+		}
+		for i, text := range texts {
+			if text != "" {
+				labels[labeled[i]] = append(labels[labeled[i]], text)
+			}
+		}
+		categories = append(categories, texts...)
+	}
+	slices.Sort(categories)
+	if categories = slices.Compact(categories); len(categories) > 0 && categories[0] == "" {
+		categories = categories[1:]
+	}
+	return labels, categories, nil
 }
 
 // hill returns the Hill number of counts or shares.
@@ -171,6 +167,27 @@ func newConfusion(n int) *confusion {
 		c.labels = append(c.labels, make([]float64, n))
 	}
 	return c
+}
+
+// total returns the labels of all answers.
+func (c *confusion) total() []float64 {
+	total := make([]float64, len(c.answers))
+	for _, of := range c.labels {
+		floats.Add(total, of)
+	}
+	return total
+}
+
+// add adds an answer, by its place among the categories, and the labels of its image, which have the weight of one.
+func (c *confusion) add(answer int, labels, categories []string) {
+	c.answers[answer]++
+	for _, text := range labels {
+		k, _ := slices.BinarySearch(categories, text)
+		c.labels[answer][k] += 1 / float64(len(labels))
+	}
+	if len(labels) > 0 {
+		c.labeled++
+	}
 }
 
 // shares returns those of the categories, from shares of a count with a prior count.

@@ -237,6 +237,12 @@ func (r *runs) readUnits() error {
 			}
 		}
 	}
+	r.findEqual()
+	return nil
+}
+
+// findEqual marks the units whose rows are equal.
+func (r *runs) findEqual() {
 	for i := range r.units {
 		u := &r.units[i]
 		u.equal = slices.EqualFunc(u.rows[0], u.rows[1], func(a, b int) bool {
@@ -246,7 +252,6 @@ func (r *runs) readUnits() error {
 			})
 		})
 	}
-	return nil
 }
 
 // evaluate computes the scores of rows of a table.

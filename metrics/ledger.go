@@ -80,25 +80,13 @@ func computeLedger(_ context.Context, call *Call, o LedgerOptions) (out []Ledger
 		if in.Err != nil {
 			return nil, in.Err
 		}
-		f := call.Inputs["ours"]
-		optional := func(column string, i int) float64 {
-			if v := f.Numbers(column); v != nil {
-				return v[i]
-			}
-			return math.NaN()
-		}
 		for i, item := range items {
 			if _, twice := computed[item]; twice {
 				return nil, fmt.Errorf("%q has two values", item)
 			}
-			v := own{values[i], optional("value_low", i), optional("value_high", i), optional("n", i), "", ""}
-			if holds := f.Texts("holds"); holds != nil {
-				v.holds = holds[i]
-			}
-			if same := f.Texts("same"); same != nil {
-				v.same = same[i]
-			}
-			computed[item] = v
+			number := func(column string) float64 { return tabular.Number(in.Frame, column, i) }
+			computed[item] = own{values[i], number("value_low"), number("value_high"), number("n"),
+				tabular.Text(in.Frame, "holds", i), tabular.Text(in.Frame, "same", i)}
 		}
 	}
 	in := tabular.Read(call, "printed")

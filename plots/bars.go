@@ -65,37 +65,37 @@ func (f Bars) figure() drawer {
 // cells are the values of one panel by name and series.
 type cells map[[2]string]value
 
-// barData is what a chart of bars shows: by row of the table, a value, the name of its bar and its series.
-type barData struct {
-	s          *options
-	f          *datasets.Frame
-	values     []value
-	x, series  string // columns
-	xs, ss     []string
-	levels     []string // of the series
-	panels     *facets
-	placed     [][]string // the bars of each column of panels
-	most       int        // bars that a name has in a panel
-	horizontal bool
+// named is what a chart of named values shows: by row of the table, a value, its name and its series.
+type named struct {
+	s         *options
+	f         *datasets.Frame
+	values    []value
+	x, series string // columns
+	xs, ss    []string
+	levels    []string // of the series
+	panels    *facets
+	most      int      // values that a name has in a panel
+	none      []string // those without a value
+	whiskers  bool
+}
 
-	none, left []string // bars without a value; what is left out
-	whiskers   bool
+// barData is what a chart of bars shows.
+type barData struct {
+	*named
+	placed     [][]string // the bars of each column of panels
+	left       []string   // what is left out
+	horizontal bool
 }
 
 func buildBars(f *datasets.Frame, column string, s *options) (drawing, error) {
-	b, err := readBars(f, column, s)
+	n, c, err := s.named(f, column, 3)
 	if err != nil {
 		return nil, err
 	}
-	c := s.chart(b.panels, column+" by "+b.x, s.shown(column)...)
-	c.own = s.free || s.sorted && len(b.panels.rows) > 1
+	b := &barData{named: n, horizontal: s.horizontal}
 	b.place(c)
-	for i, rows := range b.panels.rows {
-		p, err := b.panel(c, i, rows)
-		if err != nil {
-			return nil, err
-		}
-		c.panels = append(c.panels, p)
+	if err := c.fill(b.panels, func(i int, rows []int) (*panel, error) { return b.panel(c, i, rows) }); err != nil {
+		return nil, err
 	}
 	c.seriesKeys(b.series, b.levels, func(int) int { return boxKey })
 	c.refKeys(s)
@@ -115,24 +115,26 @@ func buildBars(f *datasets.Frame, column string, s *options) (drawing, error) {
 	return c, nil
 }
 
-func readBars(f *datasets.Frame, column string, s *options) (*barData, error) {
-	b := &barData{s: s, f: f, horizontal: s.horizontal}
+// named reads the values, their names and their panels, at most so many side by side, and begins the chart.
+func (s *options) named(f *datasets.Frame, column string, across int) (*named, *chart, error) {
+	b := &named{s: s, f: f}
 	var err error
 	if b.values, err = s.read(f, column); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	s.write = digits(b.values)
 	if b.x, b.series, err = s.barColumns(f); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if b.xs, err = names(f, b.x); err != nil {
-		return nil, err
+	b.whiskers = slices.ContainsFunc(b.values, value.interval)
+	b.xs = or(names(f, b.x))(&err)
+	if err != nil {
+		return nil, nil, err
 	}
-	if b.ss, b.levels, err = s.colored(f, b.series); err != nil {
-		return nil, err
-	}
-	if b.panels, err = s.split(f, 3); err != nil {
-		return nil, err
+	b.ss, b.levels, err = s.colored(f, b.series)
+	b.panels = or(s.split(f, across))(&err)
+	if err != nil {
+		return nil, nil, err
 	}
 	for _, rows := range b.panels.rows {
 		n := map[string]int{}
@@ -141,7 +143,25 @@ func readBars(f *datasets.Frame, column string, s *options) (*barData, error) {
 			b.most = max(b.most, n[b.xs[r]])
 		}
 	}
-	return b, nil
+	c := s.chart(b.panels, column+" by "+b.x, s.shown(column)...)
+	c.own = s.free || s.sorted && len(b.panels.rows) > 1
+	return b, c, nil
+}
+
+// cells returns the values of the rows of a panel, and which row of the table each is. name is that of the panel.
+func (b *named) cells(rows []int, name string) (at cells, of map[[2]string]int, err error) {
+	at, of = cells{}, map[[2]string]int{}
+	for _, r := range rows {
+		k, v := [2]string{b.xs[r], b.ss[r]}, b.values[r]
+		if _, twice := at[k]; twice {
+			return nil, nil, twoRows(b.f, r, b.x, k[0], b.series, k[1])
+		}
+		at[k], of[k] = v, r
+		if v.none() {
+			b.none = append(b.none, isolate(strings.TrimSpace(strings.TrimSpace(k[0]+" "+k[1])+" "+name)))
+		}
+	}
+	return at, of, nil
 }
 
 // place decides which bars a panel has, and whether they are horizontal or their names are turned.
@@ -164,34 +184,14 @@ func (b *barData) place(c *chart) {
 	}
 }
 
-// panel returns panel i, with rows of the table; nil if it is empty.
+// panel returns panel i, with rows of the table.
 func (b *barData) panel(c *chart, i int, rows []int) (*panel, error) {
 	s := b.s
-	if rows == nil && b.panels.heads != nil {
-		return nil, nil
+	at, of, err := b.cells(rows, b.panels.name(i))
+	if err != nil {
+		return nil, err
 	}
-	at, scope, of := cells{}, b.values, map[[2]string]int{}
-	var mine []value
-	for _, r := range rows {
-		k, v := [2]string{b.xs[r], b.ss[r]}, b.values[r]
-		if _, twice := at[k]; twice {
-			return nil, twoRows(b.f, r, b.x, b.xs[r], b.series, b.ss[r])
-		}
-		at[k], of[k] = v, r
-		mine = append(mine, v)
-		b.whiskers = b.whiskers || v.interval()
-		if v.none() {
-			b.none = append(b.none, isolate(strings.Join(strings.Fields(b.xs[r]+" "+b.ss[r]+" "+b.panels.name(i)),
-				" ")))
-		}
-	}
-	if s.free {
-		scope = mine
-	}
-	own := b.placed[i%b.panels.columns]
-	if s.sorted {
-		own = sortBars(own, b.levels, at)
-	}
+	own := s.ranked(b.placed[i%b.panels.columns], b.levels, at)
 	if c.own && s.sorted {
 		own = slices.DeleteFunc(own, func(n string) bool {
 			return !slices.ContainsFunc(rows, func(r int) bool { return b.xs[r] == n })
@@ -201,7 +201,7 @@ func (b *barData) panel(c *chart, i int, rows []int) (*panel, error) {
 		b.left = append(b.left, fmt.Sprintf("%d of %d", s.limit, len(own)))
 		own = own[:s.limit]
 	}
-	p := barPanel(b.panels.titles[i], own, at, b.scale(scope), b, s)
+	p := barPanel(own, at, b.scale(scope(s, b.values, rows)), b, s)
 	p.rows = of
 	return p, nil
 }
@@ -309,8 +309,12 @@ func fitsBelow(names []string, th Theme, columns, series int) bool {
 	return true
 }
 
-// sortBars orders names by the value of the first series that has one, largest first, names without data last.
-func sortBars(names, series []string, at cells) []string {
+// ranked returns names, with Sorted by the value of the first series that has one, largest first, those without data
+// last.
+func (s *options) ranked(names, series []string, at cells) []string {
+	if !s.sorted {
+		return names
+	}
 	out := slices.Clone(names)
 	of := func(n string) float64 {
 		for _, s := range series {
@@ -325,8 +329,8 @@ func sortBars(names, series []string, at cells) []string {
 }
 
 // barPanel draws the bars of one panel. The bars of a name, of the series that it has, are centered at it.
-func barPanel(title string, names []string, at cells, scale axis, b *barData, s *options) *panel {
-	p := &panel{title: title}
+func barPanel(names []string, at cells, scale axis, b *barData, s *options) *panel {
+	p := &panel{}
 	horizontal := b.horizontal
 	if horizontal {
 		p.x, p.y = scale, bandAxis(reversed(names))

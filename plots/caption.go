@@ -98,6 +98,21 @@ func basis(f *datasets.Frame) string {
 	return "Basis of the values: " + strings.Join(order, "; ") + "."
 }
 
+// plural writes a number of things.
+func plural(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprint(n, " ", noun)
+}
+
+// say adds a sentence about a number of rows, if there are any.
+func (c *chart) say(n int, sentence string) {
+	if n > 0 {
+		c.caption = append(c.caption, fmt.Sprintf(sentence, n))
+	}
+}
+
 // cut counts the values that the limits cut off.
 func (c *chart) cut(values []value, limits Range) {
 	n := 0
@@ -106,10 +121,7 @@ func (c *chart) cut(values []value, limits Range) {
 			n++
 		}
 	}
-	if n > 0 {
-		c.caption = append(c.caption, fmt.Sprintf("%d values or intervals reach beyond the axis and are cut off there.",
-			n))
-	}
+	c.say(n, "%d values or intervals reach beyond the axis and are cut off there.")
 }
 
 // reword replaces words in the caption.

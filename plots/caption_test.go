@@ -25,6 +25,8 @@ func TestCaption(t *testing.T) {
 			small(math.NaN(), 1)), Y: "v"},
 		`v by region. No intervals in the table. Basis of the values: judge alone (1 of 2); labels (1 of 2).`: plots.Bars{
 			Table: made(texts("region", "a", "b"), small(0.5, 1), texts("basis", "judge alone", "labels")), Y: "v"},
+		`T. 2 rows not shown: sampled-tarrish-kite-000, sampled-tarrish-kite-001. 22 of 24 images, the first of the ` +
+			`table; 2 more not shown.`: plots.Grid{Table: photos(), Rows: "id", Limit: 22, Title: "T"},
 		`T\_1. by hand`: plots.Table{Table: tab, Title: "T_1", Notes: []string{"by hand"}},
 	} {
 		if got, err := plots.Caption(f); got != want || err != nil {

@@ -70,13 +70,31 @@ func (s *options) chart(panels *facets, title string, columns ...string) *chart 
 		columns: panels.columns, heads: panels.heads, sides: panels.sides}
 }
 
+// fill adds the panels, each with its title, that build makes of the rows of one. A place in rows of panels that has no
+// rows stays empty.
+func (c *chart) fill(panels *facets, build func(i int, rows []int) (*panel, error)) error {
+	for i, rows := range panels.rows {
+		if rows == nil && panels.heads != nil {
+			c.panels = append(c.panels, nil)
+			continue
+		}
+		p, err := build(i, rows)
+		if err != nil {
+			return err
+		}
+		p.title = panels.titles[i]
+		c.panels = append(c.panels, p)
+	}
+	return nil
+}
+
 // seriesKeys adds the values of the series column to the legend.
 func (c *chart) seriesKeys(column string, levels []string, mark func(i int) int) {
 	if column == "" {
 		return
 	}
 	for i, l := range levels {
-		c.keys = append(c.keys, key{l, c.theme.Series[i], mark(i)})
+		c.keys = append(c.keys, key{l, c.theme.Series[i%len(c.theme.Series)], mark(i)})
 	}
 }
 
@@ -108,16 +126,44 @@ func (sc *scene) references(p *panel, refs []Mark, horizontal bool, width float6
 	}
 }
 
-// scene computes the layout of the chart.
+// at returns the panel of a row and a column; nil where there is none.
+func (c *chart) at(row, column int) *panel {
+	if i := row*c.columns + column; i < len(c.panels) {
+		return c.panels[i]
+	}
+	return nil
+}
+
+// layout is where the panels are: widths, and spaces between and around them.
+type layout struct{ x0, left, width, gap, between, bottom float64 }
+
+// layout places panels, next to names of such widths, in a width.
+func (c *chart) layout(wide, named, side float64) layout {
+	l := layout{x0: margin + named, gap: 14, between: 8}
+	l.left, l.bottom = c.margins(wide)
+	lefts, first := l.left, c.at(0, 0)
+	if c.own {
+		lefts *= float64(c.columns)
+	}
+	if first != nil && !first.y.bands {
+		l.between = 14 // the last tick of one panel and the first of the one below
+	}
+	if len(c.panels) > 1 && first != nil && !first.x.bands {
+		l.gap, l.between = 28, 16 // space for the last tick of one panel and the first of the next
+	}
+	l.width = (wide - named - side - lefts - l.gap*float64(c.columns-1)) / float64(c.columns)
+	if c.equal && first != nil {
+		c.height = (l.width - c.right) * (first.y.high - first.y.low) / (first.x.high - first.x.low)
+	}
+	return l
+}
+
+// scene draws the chart.
 func (c *chart) scene() (*scene, error) {
 	th := c.theme
 	s := &scene{width: th.Width, title: c.title, about: strings.Join(c.caption, " "), theme: th}
 	wide := th.Width - 2*margin
-	y := s.heading() + 4
-	y = c.legend(s, y) + c.above
-
-	rows := (len(c.panels) + c.columns - 1) / c.columns
-	left, bottom := c.margins(wide)
+	y := c.legend(s, s.heading()+4) + c.above
 	side, named := 0.0, 0.0
 	if c.sides != nil {
 		side = th.Text + 8
@@ -125,85 +171,68 @@ func (c *chart) scene() (*scene, error) {
 	if c.yname != "" {
 		named = th.Text + 8
 	}
-	x0 := margin + named
-	lefts := left
-	if c.own {
-		lefts = left * float64(c.columns)
-	}
-	gap, between := 14.0, 8.0
-	if len(c.panels) > 0 && c.panels[0] != nil && !c.panels[0].y.bands {
-		between = 14 // the last tick of one panel and the first of the one below
-	}
-	if len(c.panels) > 1 && c.panels[0] != nil && !c.panels[0].x.bands {
-		gap, between = 28, 16 // space for the last tick of one panel and the first of the next
-	}
-	width := (wide - named - side - lefts - gap*float64(c.columns-1)) / float64(c.columns)
-	if c.equal && len(c.panels) > 0 && c.panels[0] != nil {
-		x, y := c.panels[0].x, c.panels[0].y
-		c.height = (width - c.right) * (y.high - y.low) / (x.high - x.low)
-	}
-	top := y
-	for row := range rows {
-		head := 4.0
-		titles := make([][]string, c.columns)
-		for col := range c.columns {
-			i := row*c.columns + col
-			if i >= len(c.panels) || c.panels[i] == nil {
-				continue
-			}
-			title := c.panels[i].title
-			if row == 0 && c.heads != nil {
-				title = c.heads[col]
-			}
-			titles[col] = wrap(title, th.Text, true, width+gap-8)
-			if n := len(titles[col]); n > 0 {
-				head = max(head, 1.2*th.Text*float64(n-1)+th.Text+10)
-			}
-		}
-		foot := between
-		if c.own || row == rows-1 || c.lastInColumn(row) {
-			foot = bottom
-		}
-		for col := range c.columns {
-			i := row*c.columns + col
-			if i >= len(c.panels) || c.panels[i] == nil {
-				continue
-			}
-			p := c.panels[i]
-			shift := left
-			if c.own {
-				shift = left * float64(col+1)
-			}
-			p.l = x0 + shift + float64(col)*(width+gap)
-			p.r, p.t = p.l+width-c.right, y+head
-			p.space = left - 8
-			p.b = p.t + c.height
-			for n, line := range titles[col] {
-				s.add(label{at: pt{(p.l + p.r) / 2, p.t - 6 - 1.2*th.Text*float64(len(titles[col])-1-n)}, text: line,
-					size: th.Text, bold: true, color: th.Ink, anchor: middle})
-			}
-			below := i+c.columns >= len(c.panels) || c.panels[i+c.columns] == nil
-			c.axes(s, p, c.own || col == 0, c.own || below)
-			p.draw(s, p)
-		}
-		if c.sides != nil {
-			s.add(label{at: pt{margin + wide - th.Text + 4, y + head + c.height/2}, turn: 90, anchor: middle,
-				bold: true, size: th.Text, color: th.Ink,
-				text: fit(c.sides[row], th.Text, true, c.height)})
-		}
-		y += head + c.height + foot
+	l, top := c.layout(wide, named, side), y
+	for row := range (len(c.panels) + c.columns - 1) / c.columns {
+		y = c.row(s, l, row, y)
 	}
 	if c.yname != "" {
-		s.add(label{at: pt{margin + th.Text - 2, (top + y - bottom) / 2}, turn: -90, anchor: middle, size: th.Text,
-			color: th.Ink,
-			text:  fit(c.yname, th.Text, false, y-top)})
+		s.add(label{at: pt{margin + th.Text - 2, (top + y - l.bottom) / 2}, turn: -90, anchor: middle, size: th.Text,
+			color: th.Ink, text: fit(c.yname, th.Text, false, y-top)})
 	}
 	if c.xname != "" {
-		s.text(x0+left+(wide-named-left-side)/2, y+th.Text/2, fit(c.xname, th.Text, false, wide), th.Text, th.Ink,
+		s.text(l.x0+l.left+(wide-named-l.left-side)/2, y+th.Text/2, fit(c.xname, th.Text, false, wide), th.Text, th.Ink,
 			middle)
 		y += th.Text + 8
 	}
 	return s.finish(y + 4), nil
+}
+
+// row draws a row of panels below y, with their titles and the row's name, and returns the y below it.
+func (c *chart) row(s *scene, l layout, row int, y float64) float64 {
+	th, head, last := c.theme, 4.0, c.own
+	titles := make([][]string, c.columns)
+	for col := range c.columns {
+		p := c.at(row, col)
+		if p == nil {
+			continue
+		}
+		title := p.title
+		if row == 0 && c.heads != nil {
+			title = c.heads[col]
+		}
+		titles[col] = wrap(title, th.Text, true, l.width+l.gap-8)
+		if n := len(titles[col]); n > 0 {
+			head = max(head, 1.2*th.Text*float64(n-1)+th.Text+10)
+		}
+		last = last || c.at(row+1, col) == nil // its labels need space
+	}
+	for col := range c.columns {
+		p := c.at(row, col)
+		if p == nil {
+			continue
+		}
+		shift := l.left
+		if c.own {
+			shift = l.left * float64(col+1)
+		}
+		p.l = l.x0 + shift + float64(col)*(l.width+l.gap)
+		p.r, p.t, p.space = p.l+l.width-c.right, y+head, l.left-8
+		p.b = p.t + c.height
+		for n, line := range titles[col] {
+			s.add(label{at: pt{(p.l + p.r) / 2, p.t - 6 - 1.2*th.Text*float64(len(titles[col])-1-n)}, text: line,
+				size: th.Text, bold: true, color: th.Ink, anchor: middle})
+		}
+		c.axes(s, p, c.own || col == 0, c.own || c.at(row+1, col) == nil)
+		p.draw(s, p)
+	}
+	if c.sides != nil {
+		s.add(label{at: pt{th.Width - margin - th.Text + 4, y + head + c.height/2}, turn: 90, anchor: middle,
+			bold: true, size: th.Text, color: th.Ink, text: fit(c.sides[row], th.Text, true, c.height)})
+	}
+	if last {
+		return y + head + c.height + l.bottom
+	}
+	return y + head + c.height + l.between
 }
 
 func (c *chart) html() (string, error) {
@@ -213,17 +242,6 @@ func (c *chart) html() (string, error) {
 	}
 	return `<figure style="margin:0"><img style="max-width:100%" alt="` + html.EscapeString(s.description()) +
 		`" src="` + dataURI("image/svg+xml", s.svg()) + `"></figure>`, nil
-}
-
-// lastInColumn reports whether some panel of the row has nothing below it, so that its labels need space.
-func (c *chart) lastInColumn(row int) bool {
-	for col := range c.columns {
-		i := row*c.columns + col
-		if i < len(c.panels) && c.panels[i] != nil && (i+c.columns >= len(c.panels) || c.panels[i+c.columns] == nil) {
-			return true
-		}
-	}
-	return false
 }
 
 // margins returns the space for tick labels to the left of and below a panel.

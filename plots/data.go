@@ -99,6 +99,15 @@ func (s *options) read(f *datasets.Frame, column string) ([]value, error) {
 	return out, err
 }
 
+// or returns a function that returns the value and keeps the error, if it is the first: several columns are read, then
+// their error is checked.
+func or[V any](v V, err error) func(first *error) V {
+	return func(first *error) V {
+		*first = cmp.Or(*first, err)
+		return v
+	}
+}
+
 // names reads a text or number column as names.
 func names(f *datasets.Frame, column string) ([]string, error) {
 	c := f.Column(column)

@@ -3,9 +3,8 @@ package plots
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
-
-	"antipode/datasets/table"
 )
 
 type panelFit struct {
@@ -21,14 +20,11 @@ func (s *options) fitsOf(panels *facets) ([]panelFit, error) {
 	}
 	at := map[string]int{} // panels by name
 	for i := range out {
-		switch {
-		case s.panels == "":
-			at[""] = i
-		case s.panelRows == "":
-			at[panels.titles[i]] = i
-		default:
-			at[panels.sides[i/panels.columns]+"\x00"+panels.heads[i%panels.columns]] = i
+		name := panels.titles[i]
+		if panels.heads != nil {
+			name = panels.sides[i/panels.columns] + "\x00" + panels.heads[i%panels.columns]
 		}
+		at[name] = i
 	}
 	of := make([]string, f.Len())
 	for _, column := range []string{s.panelRows, s.panels} {
@@ -43,12 +39,9 @@ func (s *options) fitsOf(panels *facets) ([]panelFit, error) {
 			of[r] = strings.TrimPrefix(of[r]+"\x00"+n[r], "\x00")
 		}
 	}
-	any := false
-	for _, name := range []string{"pearson", "r_squared", "n_used", "slope", "intercept"} {
-		c := f.Column(name)
-		any = any || c != nil && c.Kind == table.KindNumber
-	}
-	if !any {
+	if !slices.ContainsFunc([]string{"pearson", "r_squared", "n_used", "slope", "intercept"}, func(name string) bool {
+		return f.Numbers(name) != nil
+	}) {
 		return nil, fmt.Errorf("the table of Fits has none of the number columns pearson, r_squared, n_used, slope, "+
 			"intercept (there are: %s)", list(columnNames(f), 20))
 	}

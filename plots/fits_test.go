@@ -95,6 +95,10 @@ func TestHistogramHoldsAllRows(t *testing.T) {
 		XLimits: plots.Range{High: 1},
 		YLimits: plots.Range{High: 100},
 	})
+	if one := drawSVG(t, plots.Histogram{Table: made(small(v...)), X: "v", Bins: 1}); !strings.Contains(svg,
+		"n = 193 rows in 12 bins.") || !strings.Contains(one, "n = 193 rows in 1 bin.") {
+		t.Error("the captions do not state the rows and the bins")
+	}
 	area := regexp.MustCompile(`<path d="M([^"]+)Z" fill="#0d64a1" fill-opacity`).FindStringSubmatch(svg)
 	if area == nil {
 		t.Fatal("no area")

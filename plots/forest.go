@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"antipode/datasets"
 )
@@ -67,102 +66,62 @@ func (f Forest) figure() drawer {
 }
 
 func buildForest(f *datasets.Frame, column string, s *options) (drawing, error) {
-	v, err := s.read(f, column)
+	b, c, err := s.named(f, column, 2)
+	crossed := or(optional(f, s.crossed.Column))(&err)
 	if err != nil {
 		return nil, err
 	}
-	s.write = digits(v)
-	name, series, err := s.barColumns(f)
-	if err != nil {
-		return nil, err
-	}
-	rowOf, err := names(f, name)
-	if err != nil {
-		return nil, err
-	}
-	seriesOf, levels, err := s.colored(f, series)
-	if err != nil {
-		return nil, err
-	}
-	crossed, err := optional(f, s.crossed.Column)
-	if err != nil {
-		return nil, err
-	}
-	panels, err := s.split(f, 2)
-	if err != nil {
-		return nil, err
-	}
-	c := s.chart(panels, column+" by "+name, s.shown(column)...)
-	c.own = s.free || s.sorted && len(panels.rows) > 1
 	c.xname, c.yname = s.axis(s.xlabel, column), s.ylabel
-	rows := s.levels(name, rowOf)
-	var none []string
-	whiskers := false
-	withRefs := slices.Clone(v)
+	rows := s.levels(b.x, b.xs)
+	withRefs := slices.Clone(b.values)
 	for _, r := range s.refs {
 		withRefs = append(withRefs, value{r.At, r.At, r.At})
 	}
-	ticks := 6 / panels.columns
-	lanes := 1 // lines of a row: one, unless it has values of several series in a panel
-	for i, mine := range panels.rows {
-		if mine == nil && panels.heads != nil {
-			c.panels = append(c.panels, nil)
-			continue
+	n, lanes := 0, 1 // rows that are crossed, lines of a row: one, unless it has values of several series in a panel
+	if b.most > 1 {
+		lanes = len(b.levels)
+	}
+	err = c.fill(b.panels, func(_ int, mine []int) (*panel, error) {
+		at, of, err := b.cells(mine, "")
+		if err != nil {
+			return nil, err
 		}
-		at, out, seen, of := cells{}, map[[2]string]bool{}, map[string]bool{}, map[[2]string]int{}
-		for _, r := range mine {
-			k := [2]string{rowOf[r], seriesOf[r]}
-			if _, twice := at[k]; twice {
-				return nil, twoRows(f, r, name, k[0], series, k[1])
+		out := map[[2]string]bool{}
+		for k, r := range of {
+			if out[k] = s.crossed.Column != "" && crossed[r] == s.crossed.Value; out[k] {
+				n++
 			}
-			out[k] = s.crossed.Column != "" && crossed[r] == s.crossed.Value
-			of[k] = r
-			if at[k] = v[r]; seen[k[0]] {
-				lanes = len(levels)
-			}
-			seen[k[0]] = true
-			whiskers = whiskers || v[r].interval()
-			if v[r].none() {
-				none = append(none, isolate(strings.TrimSpace(k[0]+" "+k[1])))
-			}
-			if !s.joined {
-				c.right = max(c.right, 16+measure(s.withInterval(v[r]), s.theme.Small, false))
-			}
+			c.right = max(c.right, 16+measure(s.withInterval(at[k]), s.theme.Small, false))
 		}
-		own, scope := rows, withRefs
-		if s.sorted {
-			own = sortBars(rows, levels, at)
-		}
-		if s.free {
-			scope = choose(v, mine)
-		}
-		p := &panel{title: panels.titles[i], x: snugAxis(scope, s.xlim, ticks+2, 0),
-			y: bandAxis(reversed(own)), rows: of}
-		p.draw = func(sc *scene, p *panel) { sc.forest(p, own, levels, at, out, lanes, s) }
-		c.panels = append(c.panels, p)
+		own := s.ranked(rows, b.levels, at)
+		return &panel{x: snugAxis(scope(s, withRefs, mine), s.xlim, 6/b.panels.columns+2, 0),
+			y: bandAxis(reversed(own)), rows: of,
+			draw: func(sc *scene, p *panel) { sc.forest(p, own, b.levels, at, out, lanes, s) }}, nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	c.height = float64(len(rows)) * max(22, 6+15*float64(lanes))
 	if s.joined {
 		c.height, c.right = float64(len(rows))*18, 8
 	}
-	c.seriesKeys(series, levels, func(i int) int { return i % markKinds })
+	c.seriesKeys(b.series, b.levels, func(i int) int { return i % markKinds })
 	if s.crossed.Column != "" {
 		c.keys = append(c.keys, key{oneLine(s.crossed.Value), s.theme.Ink, cross})
 	}
 	c.refKeys(s)
-	c.sentences(s, f, column, whiskers && !s.joined, none)
-	if s.joined && whiskers {
+	c.sentences(s, f, column, b.whiskers && !s.joined, b.none)
+	if s.joined && b.whiskers {
 		c.reword(noIntervals, undrawn)
 	}
-	c.cut(v, s.xlim)
-	if len(s.refs) > 0 && whiskers && !s.joined {
+	c.cut(b.values, s.xlim)
+	if len(s.refs) > 0 && b.whiskers && !s.joined {
 		c.caption = append(c.caption,
 			"Filled: the interval does not touch the line "+isolate("“"+oneLine(s.refs[0].Name)+"”")+".")
 	}
 	if s.crossed.Column != "" {
-		others := slices.DeleteFunc(slices.Clone(crossed), func(text string) bool { return text == s.crossed.Value })
 		c.caption = append(c.caption, fmt.Sprintf("Crossed: %s (%d of %d).", isolate("“"+oneLine(s.crossed.Value)+"”"),
-			len(crossed)-len(others), len(crossed)))
+			n, len(crossed)))
 	}
 	return c, nil
 }

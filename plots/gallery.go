@@ -56,23 +56,20 @@ const (
 	matchRole     = "match"
 )
 
-func buildGallery(f *datasets.Frame, s *options) (drawing, error) {
-	group := cmp.Or(s.rows, "group")
-	groupOf, err := names(f, group)
+// matching are the images of a gallery by the block and the group of their rows.
+type matching struct {
+	groupOf, blockOf    []string
+	references, matches map[[2]string][]*thumbnail
+}
+
+// matching reads the images, those of a group in the order of their ranks.
+func (s *options) matching(f *datasets.Frame, group string) (m matching, err error) {
+	m = matching{references: map[[2]string][]*thumbnail{}, matches: map[[2]string][]*thumbnail{}}
+	m.groupOf, m.blockOf = or(names(f, group))(&err), or(optional(f, s.block))(&err)
+	role := or(f.Need("role", table.KindText))(&err)
+	thumbs := or(s.thumbs(f))(&err)
 	if err != nil {
-		return nil, err
-	}
-	blockOf, err := optional(f, s.block)
-	if err != nil {
-		return nil, err
-	}
-	role, err := f.Need("role", table.KindText)
-	if err != nil {
-		return nil, err
-	}
-	thumbs, err := s.thumbs(f)
-	if err != nil {
-		return nil, err
+		return m, err
 	}
 	order := all(f.Len())
 	if ranks := f.Numbers("rank"); ranks != nil {
@@ -84,33 +81,44 @@ func buildGallery(f *datasets.Frame, s *options) (drawing, error) {
 		}
 		sort.SliceStable(order, func(i, j int) bool { return last(order[i]) < last(order[j]) })
 	}
-	references, matches := map[[2]string][]*thumbnail{}, map[[2]string][]*thumbnail{}
-	found := 0
 	for _, i := range order {
-		k := [2]string{blockOf[i], groupOf[i]}
+		k := [2]string{m.blockOf[i], m.groupOf[i]}
 		switch role.Texts[i] {
 		case referenceRole:
-			references[k] = append(references[k], thumbs[i])
+			m.references[k] = append(m.references[k], thumbs[i])
 		case matchRole:
-			matches[k] = append(matches[k], thumbs[i])
-			found++
+			m.matches[k] = append(m.matches[k], thumbs[i])
 		default:
-			return nil, fmt.Errorf("column \"role\" holds %q in %s; it takes %q and %q", role.Texts[i], rowName(f, i),
+			return m, fmt.Errorf("column \"role\" holds %q in %s; it takes %q and %q", role.Texts[i], rowName(f, i),
 				referenceRole, matchRole)
 		}
 	}
+	return m, nil
+}
+
+func buildGallery(f *datasets.Frame, s *options) (drawing, error) {
+	group := cmp.Or(s.rows, "group")
+	m, err := s.matching(f, group)
+	if err != nil {
+		return nil, err
+	}
 	out := &sheet{set: s, title: cmp.Or(s.title, "Gallery"), caption: s.opening()}
 	limit, perCell := cmp.Or(max(s.limit, 0), 12), cmp.Or(max(s.perCell, 0), 6)
+	found := 0
+	for _, matches := range m.matches {
+		found += len(matches)
+	}
 	if found > 0 {
 		out.heads = []string{cmp.Or(s.heads[0], "reference"), cmp.Or(s.heads[1], "matches")}
 	}
-	total, shown, lines := 0, 0, 0
-	for _, b := range s.levels(s.block, blockOf) {
+	total, shown := 0, 0
+	for _, b := range s.levels(s.block, m.blockOf) {
 		block := sheetBlock{title: b}
 		var alone sheetCell
-		for _, g := range s.levels(group, groupOf) {
+		for _, g := range s.levels(group, m.groupOf) {
 			k := [2]string{b, g}
-			if references[k] == nil && matches[k] == nil {
+			references, matches := m.references[k], m.matches[k]
+			if references == nil && matches == nil {
 				continue
 			}
 			total++
@@ -119,17 +127,16 @@ func buildGallery(f *datasets.Frame, s *options) (drawing, error) {
 			}
 			shown++
 			if found == 0 {
-				alone.thumbs = append(alone.thumbs, references[k]...)
+				alone.thumbs = append(alone.thumbs, references...)
 				continue
 			}
-			n := min(perCell, len(matches[k]))
-			line := sheetRow{name: g, cells: []sheetCell{{thumbs: references[k], empty: "no reference"},
-				{thumbs: slices.Clone(matches[k][:n]), empty: "nothing matched", more: len(matches[k]) - n}}}
+			n := min(perCell, len(matches))
+			line := sheetRow{name: g, cells: []sheetCell{{thumbs: references, empty: "no reference"},
+				{thumbs: slices.Clone(matches[:n]), empty: "nothing matched", more: len(matches) - n}}}
 			if s.rows == "" && s.block == "" {
 				line.name = "" // the group is only a key
 			}
 			block.rows = append(block.rows, line)
-			lines++
 		}
 		if alone.thumbs != nil {
 			block.rows = append(block.rows, sheetRow{cells: []sheetCell{alone}})
@@ -138,10 +145,7 @@ func buildGallery(f *datasets.Frame, s *options) (drawing, error) {
 			out.blocks = append(out.blocks, block)
 		}
 	}
-	note := fmt.Sprintf("%d references", total)
-	if total == 1 {
-		note = "1 reference"
-	}
+	note := plural(total, "reference")
 	if total > shown {
 		note = fmt.Sprintf("%d of %d references; %d more not shown", shown, total, total-shown)
 	}

@@ -60,10 +60,7 @@ func buildGrid(f *datasets.Frame, s *options) (drawing, error) {
 	if s.size != 0 && !(s.size >= 16 && s.size <= 4096) {
 		return nil, fmt.Errorf("Size is %g pixels; use 16 to 4096", s.size)
 	}
-	limit := s.limit
-	if limit <= 0 {
-		limit = 60
-	}
+	limit := cmp.Or(max(s.limit, 0), 60)
 	thumbs, err := s.thumbs(f)
 	if err != nil {
 		return nil, err
@@ -113,15 +110,9 @@ func (s *options) outlineNote() (notes []string) {
 // byRowAndColumn sorts the images into cells and returns how many are shown.
 func (s *sheet) byRowAndColumn(f *datasets.Frame, thumbs []*thumbnail, limit int) (int, error) {
 	set := s.set
-	rowOf, err := optional(f, set.rows)
-	if err != nil {
-		return 0, err
-	}
-	columnOf, err := optional(f, set.columns)
-	if err != nil {
-		return 0, err
-	}
-	blockOf, err := optional(f, set.block)
+	var err error
+	rowOf, columnOf, blockOf := or(optional(f, set.rows))(&err), or(optional(f, set.columns))(&err),
+		or(optional(f, set.block))(&err)
 	if err != nil {
 		return 0, err
 	}
@@ -144,13 +135,11 @@ func (s *sheet) byRowAndColumn(f *datasets.Frame, thumbs []*thumbnail, limit int
 		held[k] = append(held[k], t)
 		lines[[2]string{blockOf[i], rowOf[i]}] = true
 	}
-	perCell := set.perCell
-	if perCell <= 0 {
-		perCell = min(max(limit/(len(lines)*len(columns)), 1), 8)
-		if set.columns != "" {
-			perCell = min(perCell, 3)
-		}
+	most := 8
+	if set.columns != "" {
+		most = 3
 	}
+	perCell := cmp.Or(max(set.perCell, 0), min(max(limit/(len(lines)*len(columns)), 1), most))
 	shown := 0
 	var left []string
 	for _, b := range set.levels(set.block, blockOf) {
@@ -173,11 +162,7 @@ func (s *sheet) byRowAndColumn(f *datasets.Frame, thumbs []*thumbnail, limit int
 			for _, c := range columns {
 				mine := held[[3]string{b, r, c}]
 				n := min(perCell, len(mine))
-				cell := sheetCell{thumbs: mine[:n], more: len(mine) - n}
-				if len(mine) == 0 {
-					cell.empty = "none"
-				}
-				line.cells = append(line.cells, cell)
+				line.cells = append(line.cells, sheetCell{thumbs: mine[:n], empty: "none", more: len(mine) - n})
 				shown += n
 			}
 			block.rows = append(block.rows, line)
@@ -187,7 +172,7 @@ func (s *sheet) byRowAndColumn(f *datasets.Frame, thumbs []*thumbnail, limit int
 		}
 	}
 	if left != nil {
-		s.caption = append(s.caption, fmt.Sprintf("%d rows not shown: %set.", len(left), list(left, 5)))
+		s.caption = append(s.caption, fmt.Sprintf("%d rows not shown: %s.", len(left), list(left, 5)))
 	}
 	return shown, nil
 }

@@ -3,7 +3,6 @@ package plots
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 
 	"antipode/datasets"
@@ -62,7 +61,7 @@ type heatTable struct {
 	rowEnds       []int // number of rows before each line between groups
 	columnEnds    []int
 	hatchedIn     []string // the column of Hatched
-	colors        ramp
+	colors        *ramp
 	dense         bool                 // too many cells for a box each
 	sums          func(float64) string // how totals are written; nil = none
 }
@@ -74,46 +73,26 @@ type heatPanel struct {
 
 func buildHeat(f *datasets.Frame, column string, s *options) (drawing, error) {
 	h, err := s.heatTable(f, column)
-	if err != nil {
-		return nil, err
-	}
-	panels, err := s.split(f, 2)
+	panels := or(s.split(f, 2))(&err)
 	if err != nil {
 		return nil, err
 	}
 	c := s.chart(panels, fmt.Sprintf("%s by %s and %s", column, h.down, h.across), column)
-	c.ramp = &h.colors
+	c.ramp = h.colors
 	c.xname, c.yname = cmp.Or(s.xlabel, spaced(h.across)), cmp.Or(s.ylabel, spaced(h.down))
 	const most = 1500
 	h.dense = len(h.rows)*len(h.columns)*len(panels.rows) > most
 	var none []string
-	gaps, whiskers := 0, false
-	for i, mine := range panels.rows {
-		if mine == nil && panels.heads != nil {
-			c.panels = append(c.panels, nil)
-			continue
+	err = c.fill(panels, func(i int, mine []int) (*panel, error) {
+		hp, of, err := h.cells(f, mine, s.hatched)
+		if err != nil {
+			return nil, err
 		}
-		hp, of := heatPanel{cells{}, map[[2]string]bool{}}, map[[2]string]int{}
-		for _, r := range mine {
-			k := [2]string{h.rowOf[r], h.colOf[r]}
-			if _, twice := hp.at[k]; twice {
-				return nil, fmt.Errorf("two rows for %s %q, %s %q: %s is the second; set Panels to the column that "+
-					"distinguishes them, or use Where", h.down, k[0], h.across, k[1], rowName(f, r))
-			}
-			hp.at[k], of[k] = h.v[r], r
-			hp.hatched[k] = h.hatchedIn != nil && h.hatchedIn[r] == s.hatched.Value
-			whiskers = whiskers || h.v[r].interval()
-		}
-		rows := h.rows
-		if s.sorted {
-			rows = sortBars(h.rows, h.columns, hp.at)
-		}
+		rows := s.ranked(h.rows, h.columns, hp.at)
 		for _, r := range rows {
 			for _, col := range h.columns {
 				if w, known := hp.at[[2]string{r, col}]; !known || w.none() {
-					if gaps++; gaps <= 4 {
-						none = append(none, isolate(r+" × "+col))
-					}
+					none = append(none, isolate(r+" × "+col))
 				}
 			}
 		}
@@ -124,18 +103,14 @@ func buildHeat(f *datasets.Frame, column string, s *options) (drawing, error) {
 				c.caption = append(c.caption, cmp.Or(panels.titles[i], "All")+": "+sentence)
 			}
 		}
-		p := &panel{title: panels.titles[i], x: bandAxis(x), y: bandAxis(reversed(y)), rows: of}
-		p.draw = func(sc *scene, p *panel) { sc.heat(p, rows, h, hp) }
-		c.panels = append(c.panels, p)
+		return &panel{x: bandAxis(x), y: bandAxis(reversed(y)), rows: of,
+			draw: func(sc *scene, p *panel) { sc.heat(p, rows, h, hp) }}, nil
+	})
+	if err != nil {
+		return nil, err
 	}
-	c.fitHeat(len(h.columns), len(h.rows), h.sums != nil)
-	if c.turned = !fitsBelow(h.columns, c.theme, panels.columns, 1); c.turned { // slanted text needs space
-		band := (c.theme.Width - frame - 14*float64(c.columns-1)) / float64(c.columns) / c.panels[0].x.high
-		if size := max(0.68*band, 8); size < c.theme.Text {
-			c.nameSize = min(cmp.Or(c.nameSize, size), size)
-		}
-	}
-	if whiskers {
+	c.fitHeat(h)
+	if slices.ContainsFunc(h.v, value.interval) {
 		c.caption = append(c.caption, undrawn)
 	}
 	if h.sums == nil {
@@ -144,19 +119,36 @@ func buildHeat(f *datasets.Frame, column string, s *options) (drawing, error) {
 	if s.hatched.Column != "" {
 		c.keys = append(c.keys, key{cmp.Or(s.hatched.Value, s.hatched.Column), s.theme.Ink, struck})
 	}
-	if gaps > 0 {
+	if none != nil {
 		c.keys = append(c.keys, key{"no data", s.theme.Muted, hatched})
-		c.caption = append(c.caption, "No data: "+list(append(none, make([]string, gaps-len(none))...), 4)+".")
+		c.caption = append(c.caption, "No data: "+list(none, 4)+".")
 	}
 	return c, nil
+}
+
+// cells returns the cells of the rows of a panel, and which row of the table each is.
+func (h *heatTable) cells(f *datasets.Frame, rows []int, hatched Match) (hp heatPanel, of map[[2]string]int,
+	err error) {
+	hp, of = heatPanel{cells{}, map[[2]string]bool{}}, map[[2]string]int{}
+	for _, r := range rows {
+		k := [2]string{h.rowOf[r], h.colOf[r]}
+		if _, twice := hp.at[k]; twice {
+			return hp, nil, fmt.Errorf("two rows for %s %q, %s %q: %s is the second; set Panels to the column that "+
+				"distinguishes them, or use Where", h.down, k[0], h.across, k[1], rowName(f, r))
+		}
+		hp.at[k], of[k] = h.v[r], r
+		hp.hatched[k] = hatched.Column != "" && h.hatchedIn[r] == hatched.Value
+	}
+	return hp, of, nil
 }
 
 // frame estimates the width of a heat table's names.
 const frame = 120.0
 
 // fitHeat chooses the height of the panels, and with many names the width and the font size.
-func (c *chart) fitHeat(columns, rows int, sums bool) {
-	if sums {
+func (c *chart) fitHeat(h *heatTable) {
+	columns, rows := len(h.columns), len(h.rows)
+	if h.sums != nil {
 		columns, rows = columns+1, rows+1
 	}
 	const band, widest = 13.0, 1400
@@ -169,15 +161,17 @@ func (c *chart) fitHeat(columns, rows int, sums bool) {
 	if per := c.height / float64(rows); per < c.theme.Text+1 {
 		c.nameSize = max(per-1, 8)
 	}
+	if c.turned = !fitsBelow(h.columns, c.theme, c.columns, 1); c.turned { // slanted text needs space
+		band := (c.theme.Width - frame - 14*float64(c.columns-1)) / float64(c.columns) / float64(columns)
+		if size := max(0.68*band, 8); size < c.theme.Text {
+			c.nameSize = min(cmp.Or(c.nameSize, size), size)
+		}
+	}
 }
 
 // heatTable reads the values, their names and their groups.
 func (s *options) heatTable(f *datasets.Frame, column string) (*heatTable, error) {
-	v, err := s.read(f, column)
-	if err != nil {
-		return nil, err
-	}
-	h := &heatTable{v: v, down: s.rows, across: s.columns}
+	h := &heatTable{down: s.rows, across: s.columns}
 	candidates := nameColumns(f, s.panelRows, s.panels, h.down, h.across, s.hatched.Column, s.groups[0], s.groups[1])
 	for _, c := range []*string{&h.down, &h.across} {
 		if *c == "" {
@@ -188,10 +182,11 @@ func (s *options) heatTable(f *datasets.Frame, column string) (*heatTable, error
 			*c, candidates = candidates[0], candidates[1:]
 		}
 	}
-	if h.rowOf, err = names(f, h.down); err != nil {
-		return nil, err
-	}
-	if h.colOf, err = names(f, h.across); err != nil {
+	var err error
+	h.v = or(s.read(f, column))(&err)
+	h.rowOf, h.colOf = or(names(f, h.down))(&err), or(names(f, h.across))(&err)
+	h.hatchedIn = or(optional(f, s.hatched.Column))(&err)
+	if err != nil {
 		return nil, err
 	}
 	if h.rows, h.rowEnds, err = s.grouped(f, h.down, h.rowOf, s.groups[0]); err != nil {
@@ -203,34 +198,19 @@ func (s *options) heatTable(f *datasets.Frame, column string) (*heatTable, error
 	if s.sorted && s.groups[0] != "" {
 		return nil, fmt.Errorf("Sorted and RowGroups both order the rows; set one of them")
 	}
-	if s.hatched.Column != "" {
-		if h.hatchedIn, err = names(f, s.hatched.Column); err != nil {
-			return nil, err
-		}
-	}
 	if len(h.rows)*len(h.columns) > 10_000 || len(h.columns) > 100 {
 		return nil, fmt.Errorf("%d rows × %d columns: at most 100 columns and 10,000 cells are readable; use Where",
 			len(h.rows), len(h.columns))
 	}
-	h.colors = ramp{low: math.Inf(1), high: math.Inf(-1), theme: s.theme, write: digits(v)}
-	sum := 0.0
-	for _, w := range v {
-		if !w.none() {
-			h.colors.low, h.colors.high, sum = min(h.colors.low, w.v), max(h.colors.high, w.v), sum+w.v
-		}
-	}
+	h.colors = s.ramp(h.v, 0)
 	if s.totals {
-		h.sums = digits(append([]value{{sum, sum, sum}}, v...))
-	}
-	if s.limits.set() {
-		h.colors.low, h.colors.high = s.limits.Low, s.limits.High
-	}
-	if len(s.refs) > 0 {
-		h.colors.ref = &s.refs[0]
-		h.colors.low, h.colors.high = min(h.colors.low, h.colors.ref.At), max(h.colors.high, h.colors.ref.At)
-	}
-	if h.colors.low >= h.colors.high {
-		h.colors.low, h.colors.high = h.colors.low-0.5, h.colors.high+0.5
+		sum := 0.0
+		for _, v := range h.v {
+			if !v.none() {
+				sum += v.v
+			}
+		}
+		h.sums = digits(append([]value{{sum, sum, sum}}, h.v...))
 	}
 	return h, nil
 }

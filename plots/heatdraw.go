@@ -8,6 +8,7 @@ import (
 	"image/color"
 	"image/draw"
 	"image/png"
+	"math"
 )
 
 // ramp maps values to colors.
@@ -16,6 +17,31 @@ type ramp struct {
 	ref       *Mark
 	theme     Theme
 	write     func(float64) string
+}
+
+// ramp returns the color scale of values, or between Limits; with a reference it includes that. The color of the
+// smallest value is a share of that of the largest one.
+func (s *options) ramp(values []value, least float64) *ramp {
+	r := &ramp{low: math.Inf(1), high: math.Inf(-1), theme: s.theme, write: digits(values)}
+	if least > 0 {
+		r.theme.Paper = mix(s.theme.Paper, s.theme.High, least)
+	}
+	for _, v := range values {
+		if !v.none() {
+			r.low, r.high = min(r.low, v.v), max(r.high, v.v)
+		}
+	}
+	if s.limits.set() {
+		r.low, r.high = s.limits.Low, s.limits.High
+	}
+	if len(s.refs) > 0 {
+		r.ref = &s.refs[0]
+		r.low, r.high = min(r.low, r.ref.At), max(r.high, r.ref.At)
+	}
+	if r.low >= r.high {
+		r.low, r.high = r.low-0.5, r.high+0.5
+	}
+	return r
 }
 
 func (r ramp) color(v float64) color.NRGBA {
@@ -42,13 +68,7 @@ func (sc *scene) heat(p *panel, rows []string, h *heatTable, hp heatPanel) {
 		}
 	}
 	gap := min(0.5, w/24)
-	number := func(i, j int, text string, ink color.NRGBA, size float64) {
-		if size >= 7 {
-			sc.text(p.l+(float64(j)+0.5)*w, p.t+(float64(i)+0.5)*tall, text, size, ink, middle)
-		}
-	}
-	dense := h.dense
-	if dense {
+	if h.dense {
 		sc.mosaic(p, rows, h, hp, w*float64(len(columns)), tall*float64(len(rows)))
 	}
 	for i, r := range rows {
@@ -62,7 +82,7 @@ func (sc *scene) heat(p *panel, rows []string, h *heatTable, hp heatPanel) {
 				continue
 			}
 			fill := colors.color(v.v)
-			if !dense {
+			if !h.dense {
 				sc.box(x+gap, y+gap, w-2*gap, tall-2*gap, fill)
 			}
 			ink := th.Ink
@@ -76,7 +96,7 @@ func (sc *scene) heat(p *panel, rows []string, h *heatTable, hp heatPanel) {
 				}
 				sc.strike(x+gap, y+gap, w-2*gap, tall-2*gap, line)
 			}
-			number(i, j, colors.write(v.v), ink, size)
+			sc.inCell(p, i, j, colors.write(v.v), size, ink)
 		}
 	}
 	for _, n := range h.rowEnds {
@@ -87,13 +107,26 @@ func (sc *scene) heat(p *panel, rows []string, h *heatTable, hp heatPanel) {
 		x := p.l + float64(n)*w
 		sc.line(th.Ink, 1, pt{x, p.t}, pt{x, p.b})
 	}
-	if h.sums == nil {
-		return
+	if h.sums != nil {
+		sc.totals(p, rows, columns, h, hp)
 	}
+}
+
+// inCell writes into a cell, if the text is large enough to be read.
+func (sc *scene) inCell(p *panel, i, j int, text string, size float64, ink color.NRGBA) {
+	if size >= 7 {
+		w, tall := (p.r-p.l)/p.x.high, (p.b-p.t)/p.y.high
+		sc.text(p.l+(float64(j)+0.5)*w, p.t+(float64(i)+0.5)*tall, text, size, ink, middle)
+	}
+}
+
+// totals writes the sums of rows and columns.
+func (sc *scene) totals(p *panel, rows, columns []string, h *heatTable, hp heatPanel) {
+	th, w, tall := sc.theme, (p.r-p.l)/p.x.high, (p.b-p.t)/p.y.high
 	write := func(i, j int, v value) {
 		if !v.none() {
 			text := h.sums(v.v)
-			number(i, j, text, th.Ink, min(th.Small, tall-3, th.Small*(w-3)/measure(text, th.Small, false)))
+			sc.inCell(p, i, j, text, min(th.Small, tall-3, th.Small*(w-3)/measure(text, th.Small, false)), th.Ink)
 		}
 	}
 	for i, r := range rows {

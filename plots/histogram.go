@@ -49,59 +49,43 @@ func buildHistogram(f *datasets.Frame, column string, s *options) (drawing, erro
 		return nil, err
 	}
 	seriesOf, levels, err := s.colored(f, s.series)
+	panels := or(s.split(f, 2))(&err)
 	if err != nil {
 		return nil, err
 	}
-	panels, err := s.split(f, 2)
-	if err == nil && panels.heads == nil && len(panels.rows) > 4 {
-		panels, err = s.split(f, 1)
-	}
-	if err != nil {
-		return nil, err
+	if panels.heads == nil && len(panels.rows) > 4 {
+		panels.columns = 1
 	}
 	bins := s.bins
 	if bins <= 0 {
 		bins = min(max(int(math.Sqrt(float64(f.Len()))), 5), 40)
 	}
 	points := make([]value, 0, len(v)+len(s.refs))
-	none := 0
 	for _, w := range v {
 		points = append(points, single(w.v))
-		if w.none() {
-			none++
-		}
 	}
 	for _, r := range s.refs {
 		points = append(points, single(r.At))
 	}
 	scale := snugAxis(points, s.xlim, 7, 0)
-	tallest, outside := 0, 0
+	none, inside := 0, 0
+	for _, w := range v {
+		if w.none() {
+			none++
+		} else if scale.holds(w.v) {
+			inside++
+		}
+	}
+	at, tallest := index(levels), 0
 	counted := make([][][]int, len(panels.rows)) // panel, series, bin
 	for i, rows := range panels.rows {
-		counted[i] = make([][]int, len(levels))
-		at := index(levels)
-		for j := range levels {
-			counted[i][j] = make([]int, bins)
-		}
-		for _, r := range rows {
-			if v[r].none() {
-				continue
-			}
-			if !scale.holds(v[r].v) {
-				outside++
-				continue
-			}
-			bin := min(int((v[r].v-scale.low)/(scale.high-scale.low)*float64(bins)), bins-1)
-			counted[i][at[seriesOf[r]]][bin]++
-		}
-		for bin := range bins {
-			if s.stacked { // each series starts where the one before it ends
-				for j := 1; j < len(levels); j++ {
-					counted[i][j][bin] += counted[i][j-1][bin]
+		counted[i] = scale.count(rows, bins, len(levels), func(r int) (float64, int) { return v[r].v, at[seriesOf[r]] })
+		for j, bars := range counted[i] {
+			for bin := range bars {
+				if s.stacked && j > 0 { // each series starts where the one before it ends
+					bars[bin] += counted[i][j-1][bin]
 				}
-			}
-			for j := range levels {
-				tallest = max(tallest, counted[i][j][bin])
+				tallest = max(tallest, bars[bin])
 			}
 		}
 	}
@@ -122,14 +106,24 @@ func buildHistogram(f *datasets.Frame, column string, s *options) (drawing, erro
 	}
 	c.seriesKeys(s.series, levels, func(int) int { return boxKey })
 	c.refKeys(s)
-	c.caption = append(c.caption, fmt.Sprintf("n = %d rows in %d bins.", len(v)-none-outside, bins))
-	if none > 0 {
-		c.caption = append(c.caption, fmt.Sprintf("No data in %d rows.", none))
-	}
-	if outside > 0 {
-		c.caption = append(c.caption, fmt.Sprintf("%d rows are outside the axis.", outside))
-	}
+	c.caption = append(c.caption, fmt.Sprintf("n = %d rows in %s.", inside, plural(bins, "bin")))
+	c.say(none, "No data in %d rows.")
+	c.say(len(v)-none-inside, "%d rows are outside the axis.")
 	return c, nil
+}
+
+// count counts the rows of each series in each bin of an axis.
+func (a axis) count(rows []int, bins, series int, of func(row int) (v float64, series int)) [][]int {
+	counted := make([][]int, series)
+	for j := range counted {
+		counted[j] = make([]int, bins)
+	}
+	for _, r := range rows {
+		if v, j := of(r); a.holds(v) { // not NaN
+			counted[j][min(int((v-a.low)/(a.high-a.low)*float64(bins)), bins-1)]++
+		}
+	}
+	return counted
 }
 
 // steps draws the histograms of one panel, each as an area with a stepped edge.

@@ -83,14 +83,7 @@ func (s *options) places(f *datasets.Frame, x string) (xs []value, bands []strin
 
 func buildLines(f *datasets.Frame, x, y string, s *options) (drawing, error) {
 	xs, bands, err := s.places(f, x)
-	if err != nil {
-		return nil, err
-	}
-	v, err := s.read(f, y)
-	if err != nil {
-		return nil, err
-	}
-	seriesOf, levels, err := s.colored(f, s.series)
+	v := or(s.read(f, y))(&err)
 	if err != nil {
 		return nil, err
 	}
@@ -98,40 +91,32 @@ func buildLines(f *datasets.Frame, x, y string, s *options) (drawing, error) {
 	if bands != nil && !fitsBelow(bands, s.theme, across, 1) {
 		across = 1
 	}
-	panels, err := s.split(f, across)
+	seriesOf, levels, err := s.colored(f, s.series)
+	panels := or(s.split(f, across))(&err)
 	if err != nil {
 		return nil, err
 	}
 	c := s.chart(panels, y+" over "+x, s.shown(y)...)
 	c.xname, c.yname, c.height, c.right = cmp.Or(s.xlabel, spaced(x)), s.axis(s.ylabel, y), 250, 10
 	var none []string
-	shaded := false
 	for i, rows := range panels.rows {
-		px, py := xs, v
-		if s.free {
-			px, py = choose(xs, rows), choose(v, rows)
-		}
-		p := &panel{title: panels.titles[i], x: snugAxis(px, s.xlim, 7, 0), y: shareAxis(py, s.ylim, s.free, 5)}
+		p := &panel{title: panels.titles[i], x: snugAxis(scope(s, xs, rows), s.xlim, 7, 0),
+			y: shareAxis(scope(s, v, rows), s.ylim, s.free, 5)}
 		if bands != nil {
 			p.x = bandAxis(bands)
 			c.turned = !fitsBelow(bands, s.theme, panels.columns, 1)
 		}
-		lines := make([][]int, len(levels))
-		of := index(levels)
-		for _, r := range rows {
-			j := of[seriesOf[r]]
-			lines[j] = append(lines[j], r)
-			shaded = shaded || v[r].interval()
-			if v[r].none() {
-				none = append(none, isolate(strings.TrimSpace(seriesOf[r]+" at "+f.Column(x).Cell(r))))
-			}
-		}
+		lines := ordered(rows, xs, seriesOf, levels)
 		for j, l := range lines {
-			slices.SortStableFunc(l, func(a, b int) int { return cmp.Compare(xs[a].v, xs[b].v) })
 			for i := 1; bands != nil && i < len(l); i++ {
 				if xs[l[i]].v == xs[l[i-1]].v {
 					return nil, twoRows(f, l[i], f.Column(x).Cell(l[i]), levels[j])
 				}
+			}
+		}
+		for _, r := range rows {
+			if v[r].none() {
+				none = append(none, isolate(strings.TrimSpace(seriesOf[r]+" at "+f.Column(x).Cell(r))))
 			}
 		}
 		p.draw = func(sc *scene, p *panel) {
@@ -146,10 +131,22 @@ func buildLines(f *datasets.Frame, x, y string, s *options) (drawing, error) {
 	}
 	c.seriesKeys(s.series, levels, func(i int) int { return i % markKinds })
 	c.refKeys(s)
-	c.sentences(s, f, y, shaded, none)
+	c.sentences(s, f, y, slices.ContainsFunc(v, value.interval), none)
 	c.cut(v, s.ylim)
 	c.reword("Whiskers:", "Bands:")
 	return c, nil
+}
+
+// ordered returns the rows of each series from left to right.
+func ordered(rows []int, xs []value, seriesOf, levels []string) [][]int {
+	lines, of := make([][]int, len(levels)), index(levels)
+	for _, r := range rows {
+		lines[of[seriesOf[r]]] = append(lines[of[seriesOf[r]]], r)
+	}
+	for _, l := range lines {
+		slices.SortStableFunc(l, func(a, b int) int { return cmp.Compare(xs[a].v, xs[b].v) })
+	}
+	return lines
 }
 
 // runs splits a line at missing values.

@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"fmt"
 	"image/color"
-	"math"
 	"strconv"
 	"strings"
 
@@ -79,11 +78,10 @@ func (f Map) figure() drawer {
 }
 
 func buildMap(f *datasets.Frame, column, country string, s *options) (drawing, error) {
-	v, err := s.read(f, column)
-	if err != nil {
-		return nil, err
-	}
-	codes, err := names(f, country)
+	var err error
+	v := or(s.read(f, column))(&err)
+	codes := or(names(f, country))(&err)
+	panels := or(s.split(f, 1))(&err)
 	if err != nil {
 		return nil, err
 	}
@@ -92,9 +90,7 @@ func buildMap(f *datasets.Frame, column, country string, s *options) (drawing, e
 		known[l.code] = true
 	}
 	of := map[string]value{}
-	pale := s.theme
-	pale.Paper = mix(s.theme.Paper, s.theme.High, 0.12) // so that the smallest value differs from a blank country
-	scale := ramp{low: math.Inf(1), high: math.Inf(-1), theme: pale, write: digits(v)}
+	var shown []value
 	shared, elsewhere := 0, 0
 	for i, code := range codes {
 		if code == "" || !known[code] {
@@ -109,35 +105,22 @@ func buildMap(f *datasets.Frame, column, country string, s *options) (drawing, e
 			of[code] = v[i]
 		}
 		if !v[i].none() {
-			scale.low, scale.high = min(scale.low, v[i].v), max(scale.high, v[i].v)
+			shown = append(shown, v[i])
 		}
 	}
-	if math.IsInf(scale.low, 0) {
+	if shown == nil {
 		return nil, fmt.Errorf("%w: no row with a value in %q has a country of the map in %q", ErrNoData, column,
 			country)
 	}
-	if s.limits.set() {
-		scale.low, scale.high = s.limits.Low, s.limits.High
-	}
-	if scale.low >= scale.high {
-		scale.low, scale.high = scale.low-0.5, scale.high+0.5
-	}
-	panels, err := s.split(f, 1)
-	if err != nil {
-		return nil, err
-	}
+	scale := s.ramp(shown, 0.12) // the smallest value differs from a blank country
+	scale.write = digits(v)
 	c := s.chart(panels, column+" by country", column)
-	c.ramp, c.rampName, c.columns = &scale, s.axis("", column), 1
+	c.ramp, c.rampName, c.columns = scale, s.axis("", column), 1
 	c.height = (c.theme.Width - 2*margin - 10) * (mapNorth - mapSouth) / (mapEast - mapWest)
-	c.panels = []*panel{{draw: func(sc *scene, p *panel) { sc.world(p, lands, of, &scale) }}}
+	c.panels = []*panel{{draw: func(sc *scene, p *panel) { sc.world(p, lands, of, scale) }}}
 	c.count(f)
-	if shared > 0 {
-		c.caption = append(c.caption, fmt.Sprintf("%d rows share a country with another: the largest value counts.",
-			shared))
-	}
-	if elsewhere > 0 {
-		c.caption = append(c.caption, fmt.Sprintf("%d rows without a country of the map are not drawn.", elsewhere))
-	}
+	c.say(shared, "%d rows share a country with another: the largest value counts.")
+	c.say(elsewhere, "%d rows without a country of the map are not drawn.")
 	c.caption = append(c.caption, "Blank: no row. Borders: Natural Earth.")
 	return c, nil
 }

@@ -97,48 +97,45 @@ func (s *options) style(f *datasets.Frame) (*style, error) {
 	if s.shade == "" {
 		return l, nil
 	}
-	if l.shades, err = s.read(f, s.shade); err != nil {
-		return nil, err
-	}
-	pale := s.theme
-	pale.Paper = mix(s.theme.Paper, s.theme.High, 0.25) // so that the smallest value is visible
-	l.colors = &ramp{low: math.Inf(1), high: math.Inf(-1), theme: pale, write: digits(l.shades)}
-	for _, v := range l.shades {
-		if !v.none() {
-			l.colors.low, l.colors.high = min(l.colors.low, v.v), max(l.colors.high, v.v)
+	l.shades, err = s.read(f, s.shade)
+	l.colors = s.ramp(l.shades, 0.25) // the smallest value is visible
+	return l, err
+}
+
+// pointsOf reads the points, in the order of the rows. One without a value, or without a color, has no place.
+func (s *options) pointsOf(f *datasets.Frame, x, y string) (points []point, look *style, err error) {
+	xs, ys, radii := or(s.read(f, x))(&err), or(s.read(f, y))(&err), []value(nil)
+	if s.radius != "" {
+		radii = or(s.read(f, s.radius))(&err)
+		if s.free && err == nil {
+			err = fmt.Errorf("Radius needs axes of one scale: leave FreeLimits out")
 		}
 	}
-	if l.colors.low >= l.colors.high {
-		l.colors.low, l.colors.high = l.colors.low-0.5, l.colors.high+0.5
+	look = or(s.style(f))(&err)
+	if err != nil {
+		return nil, nil, err
 	}
-	return l, nil
+	at := index(look.levels)
+	for r := range xs {
+		j := at[look.of[r]]
+		q := point{row: r, x: xs[r], y: ys[r], circle: [2]value{xs[r], ys[r]}, name: look.names[r], group: look.of[r],
+			kind: j % markKinds, color: s.theme.Series[j%len(s.theme.Series)]}
+		if radii != nil {
+			q.circle = [2]value{xs[r].around(radii[r].v), ys[r].around(radii[r].v)}
+		}
+		if look.colors != nil && look.shades[r].none() {
+			q.x = missing
+		} else if look.colors != nil {
+			q.color = look.colors.color(look.shades[r].v)
+		}
+		points = append(points, q)
+	}
+	return points, look, nil
 }
 
 func buildScatter(f *datasets.Frame, x, y string, s *options) (drawing, error) {
-	xs, err := s.read(f, x)
-	if err != nil {
-		return nil, err
-	}
-	ys, err := s.read(f, y)
-	if err != nil {
-		return nil, err
-	}
-	xcircles, ycircles := xs, ys // with the circles
-	if s.radius != "" {
-		radii, err := s.read(f, s.radius)
-		if err != nil {
-			return nil, err
-		}
-		if s.free {
-			return nil, fmt.Errorf("Radius needs axes of one scale: leave FreeLimits out")
-		}
-		xcircles, ycircles = around(xs, radii), around(ys, radii)
-	}
-	look, err := s.style(f)
-	if err != nil {
-		return nil, err
-	}
-	panels, err := s.split(f, 3)
+	points, look, err := s.pointsOf(f, x, y)
+	panels := or(s.split(f, 3))(&err)
 	if err != nil {
 		return nil, err
 	}
@@ -153,71 +150,34 @@ func buildScatter(f *datasets.Frame, x, y string, s *options) (drawing, error) {
 	c := s.chart(panels, title, x, y)
 	c.right, c.ramp, c.rampName, c.equal = 8, look.colors, spaced(s.shade), s.radius != ""
 	c.xname, c.yname = s.axis(s.xlabel, x), s.axis(s.ylabel, y)
-	at := index(look.levels)
+	c.height = []float64{330, 260, 190}[min(panels.columns, 3)-1]
 	var none []string
 	outside, whiskers := 0, false
-	for i, rows := range panels.rows {
-		if rows == nil && panels.heads != nil {
-			c.panels = append(c.panels, nil)
-			continue
-		}
-		px, py := xcircles, ycircles
-		if s.free {
-			px, py = choose(xs, rows), choose(ys, rows)
-		}
-		ticks := 5
-		if panels.columns > 2 {
-			ticks = 4
-		}
-		p := &panel{title: panels.titles[i], x: snugAxis(px, s.xlim, ticks, 0.02), y: snugAxis(py, s.ylim, ticks, 0.02)}
-		var points []point
+	c.fill(panels, func(i int, rows []int) (*panel, error) {
+		p := s.around(scope(s, points, rows), panels.columns)
+		var drawn []point
 		for _, r := range rows {
+			q := points[r]
 			switch {
-			case xs[r].none() || ys[r].none() || look.shades != nil && look.shades[r].none():
-				none = append(none, isolate(strings.TrimSpace(cmp.Or(look.names[r], look.of[r])+" "+p.title)))
-			case !p.x.holds(xs[r].v) || !p.y.holds(ys[r].v):
+			case q.x.none() || q.y.none():
+				none = append(none, isolate(strings.TrimSpace(cmp.Or(q.name, q.group)+" "+panels.titles[i])))
+			case !p.x.holds(q.x.v) || !p.y.holds(q.y.v):
 				outside++
 			default:
-				q := point{row: r, x: xs[r], y: ys[r], circle: [2]value{xcircles[r], ycircles[r]}, name: look.names[r],
-					kind:  at[look.of[r]] % markKinds,
-					color: s.theme.Series[at[look.of[r]]%len(s.theme.Series)]}
-				if look.colors != nil {
-					q.color = look.colors.color(look.shades[r].v)
-				}
-				points = append(points, q)
-				whiskers = whiskers || xs[r].interval() || ys[r].interval()
+				drawn = append(drawn, q)
+				whiskers = whiskers || q.x.interval() || q.y.interval()
 			}
 		}
 		p.draw = func(sc *scene, p *panel) {
 			sc.straights(p, append(slices.Clone(s.lines), fits[i].lines...))
 			if s.radius != "" {
-				sc.circles(p, points)
+				sc.circles(p, drawn)
 			}
-			sc.points(p, points, fits[i].text)
+			sc.points(p, drawn, fits[i].text)
 		}
-		c.panels = append(c.panels, p)
-	}
-	if look.column != "" {
-		for i, l := range look.levels {
-			k := key{l, s.theme.Series[i%len(s.theme.Series)], i % markKinds}
-			if look.colors != nil {
-				k.color = s.theme.Muted
-			}
-			c.keys = append(c.keys, k)
-		}
-	}
-	for _, l := range s.lines {
-		if l.Name != "" {
-			c.keys = append(c.keys, key{oneLine(l.Name), s.theme.Ink, dashed})
-		}
-	}
-	c.height = 330
-	switch {
-	case panels.columns > 2:
-		c.height = 190
-	case panels.columns == 2:
-		c.height = 260
-	}
+		return p, nil
+	})
+	c.scatterKeys(look, s.lines)
 	after := len(c.caption) + 1
 	c.sentences(s, f, x, whiskers, none)
 	if counts(f, all(f.Len())) == "" {
@@ -229,29 +189,50 @@ func buildScatter(f *datasets.Frame, x, y string, s *options) (drawing, error) {
 	if s.radius != "" {
 		c.caption = append(c.caption, "Circles: "+s.radius+".")
 	}
-	if outside > 0 {
-		c.caption = append(c.caption, fmt.Sprintf("%d points are outside the axes.", outside))
-	}
+	c.say(outside, "%d points are outside the axes.")
 	return c, nil
+}
+
+// around returns a panel, one of so many side by side, whose axes hold points with their circles.
+func (s *options) around(points []point, columns int) *panel {
+	var x, y []value
+	for _, q := range points {
+		x, y = append(x, q.circle[0]), append(y, q.circle[1])
+	}
+	ticks := 5
+	if columns > 2 {
+		ticks = 4
+	}
+	return &panel{x: snugAxis(x, s.xlim, ticks, 0.02), y: snugAxis(y, s.ylim, ticks, 0.02)}
+}
+
+// scatterKeys adds the marks and the named lines to the legend.
+func (c *chart) scatterKeys(look *style, lines []Line) {
+	c.seriesKeys(look.column, look.levels, func(i int) int { return i % markKinds })
+	for i := range c.keys {
+		if look.colors != nil {
+			c.keys[i].color = c.theme.Muted
+		}
+	}
+	for _, l := range lines {
+		if l.Name != "" {
+			c.keys = append(c.keys, key{oneLine(l.Name), c.theme.Ink, dashed})
+		}
+	}
 }
 
 type point struct {
 	row    int
 	x, y   value
 	circle [2]value // its lowest and highest value on each axis
-	name   string
+	name   string   // next to the mark
+	group  string   // of its color and shape
 	kind   int
 	color  color.NRGBA
 }
 
-// around returns values with the intervals of circles of the radii; without a radius there is no circle.
-func around(values, radii []value) []value {
-	out := make([]value, len(values))
-	for i, v := range values {
-		out[i] = value{v.v, v.v - radii[i].v, v.v + radii[i].v}
-	}
-	return out
-}
+// around returns a value with the interval of a circle of a radius; without a radius there is none.
+func (v value) around(radius float64) value { return value{v.v, v.v - radius, v.v + radius} }
 
 // circles draws the circles of points, cut off at the edge of the panel.
 func (sc *scene) circles(p *panel, points []point) {
@@ -343,8 +324,12 @@ func (a rect) hits(others []rect) bool {
 	})
 }
 
-func choose(values []value, rows []int) []value {
-	out := make([]value, len(rows))
+// scope returns the values that the axes of a panel hold: all, or with FreeLimits those of its rows.
+func scope[V any](s *options, values []V, rows []int) []V {
+	if !s.free {
+		return values
+	}
+	out := make([]V, len(rows))
 	for i, r := range rows {
 		out[i] = values[r]
 	}

@@ -193,11 +193,10 @@ func (s *sheet) each(visit func(t *thumbnail)) {
 	}
 }
 
-// finish chooses sizes, loads the images and encodes them within the limit of inline data.
-func (s *sheet) finish() (*sheet, error) {
+// sizes chooses the sizes of names and thumbnails.
+func (s *sheet) sizes() {
 	th := s.set.theme
 	wide := th.Width - 2*margin
-	total := 0
 	for _, b := range s.blocks {
 		for _, r := range b.rows {
 			s.named = max(s.named, min(max(1.2*measure(r.name, th.Text, true), 1.05*measure(r.note, th.Small, false)),
@@ -226,8 +225,7 @@ func (s *sheet) finish() (*sheet, error) {
 		largest = wide
 	}
 	for {
-		total = 0
-		widest := 0
+		total, widest := 0, 0
 		for i, n := range s.across {
 			total += n
 			if n > s.across[widest] {
@@ -241,7 +239,12 @@ func (s *sheet) finish() (*sheet, error) {
 		s.across[widest]--
 	}
 	s.size = math.Floor(min(max(s.size, 40, s.set.size), largest))
-	s.parallel(func(t *thumbnail) { t.load(s.set, max(2, float64(th.DPI)/96)*s.size) })
+}
+
+// finish chooses sizes, loads the images and encodes them within the limit of inline data.
+func (s *sheet) finish() (*sheet, error) {
+	s.sizes()
+	s.parallel(func(t *thumbnail) { t.load(s.set, max(2, float64(s.set.theme.DPI)/96)*s.size) })
 	var bad []string
 	loaded := 0
 	s.each(func(t *thumbnail) {

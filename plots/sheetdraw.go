@@ -156,13 +156,15 @@ func (t *thumbnail) alt() string {
 const (
 	muted = "opacity:.7"
 	rule  = "1px solid rgba(128,128,128,.4)"
+
+	htmlPlain = `border:0;background:none;text-align:left;vertical-align:top`
+	htmlRow   = `<tr style="background:none">`
 )
 
 // html writes the sheet as a table of images in a <figure>.
 func (s *sheet) html() (string, error) {
 	th := s.set.theme
 	var b strings.Builder
-	const plain = `border:0;background:none;text-align:left;vertical-align:top`
 	fmt.Fprintf(&b, `<figure style="margin:0;max-width:100%%;overflow-x:auto;font-family:%s;font-size:%spx">`+"\n",
 		escape(th.Fonts), num(th.Text))
 	if !th.Bare {
@@ -174,46 +176,23 @@ func (s *sheet) html() (string, error) {
 	if s.named > 0 {
 		columns++
 	}
-	row := func(write func()) {
-		b.WriteString(`<tr style="background:none">`)
-		write()
-		b.WriteString("</tr>\n")
-	}
 	if s.heads != nil {
-		row(func() {
-			if s.named > 0 {
-				b.WriteString(`<th style="` + plain + `"></th>`)
-			}
-			for _, h := range s.heads {
-				fmt.Fprintf(&b, `<th style="%s;padding:2px 12px 2px 0">%s</th>`, plain, text(h))
-			}
-		})
+		b.WriteString(htmlRow)
+		if s.named > 0 {
+			b.WriteString(`<th style="` + htmlPlain + `"></th>`)
+		}
+		for _, h := range s.heads {
+			fmt.Fprintf(&b, `<th style="%s;padding:2px 12px 2px 0">%s</th>`, htmlPlain, text(h))
+		}
+		b.WriteString("</tr>\n")
 	}
 	for _, block := range s.blocks {
 		if block.title != "" {
-			row(func() {
-				fmt.Fprintf(&b, `<th colspan="%d" style="%s;padding:6px 0 2px 0">%s</th>`, columns, plain,
-					text(block.title))
-			})
+			fmt.Fprintf(&b, htmlRow+`<th colspan="%d" style="%s;padding:6px 0 2px 0">%s</th></tr>`+"\n", columns,
+				htmlPlain, text(block.title))
 		}
 		for _, r := range block.rows {
-			row(func() {
-				if s.named > 0 {
-					fmt.Fprintf(&b, `<th style="%s;padding:0 8px 8px 0;min-width:%spx;overflow-wrap:anywhere">%s`, plain,
-						num(s.named-8), text(r.name))
-					if r.note != "" {
-						fmt.Fprintf(&b, `<div style="font-weight:normal;font-size:%spx">%s</div>`, num(th.Small),
-							text(r.note))
-					}
-					b.WriteString("</th>")
-				}
-				for i, c := range r.cells {
-					fmt.Fprintf(&b, `<td style="%s;padding:0 %spx 8px 0;min-width:%spx">`, plain, num(cellGap-thumbGap),
-						num(float64(s.across[i])*(s.size+thumbGap)))
-					s.htmlCell(&b, c)
-					b.WriteString("</td>")
-				}
-			})
+			s.htmlRow(&b, r)
 		}
 	}
 	b.WriteString("</table>\n")
@@ -223,6 +202,25 @@ func (s *sheet) html() (string, error) {
 	}
 	b.WriteString("</figure>")
 	return b.String(), nil
+}
+
+func (s *sheet) htmlRow(b *strings.Builder, r sheetRow) {
+	b.WriteString(htmlRow)
+	if s.named > 0 {
+		fmt.Fprintf(b, `<th style="%s;padding:0 8px 8px 0;min-width:%spx;overflow-wrap:anywhere">%s`, htmlPlain,
+			num(s.named-8), text(r.name))
+		if r.note != "" {
+			fmt.Fprintf(b, `<div style="font-weight:normal;font-size:%spx">%s</div>`, num(s.set.theme.Small), text(r.note))
+		}
+		b.WriteString("</th>")
+	}
+	for i, c := range r.cells {
+		fmt.Fprintf(b, `<td style="%s;padding:0 %spx 8px 0;min-width:%spx">`, htmlPlain, num(cellGap-thumbGap),
+			num(float64(s.across[i])*(s.size+thumbGap)))
+		s.htmlCell(b, c)
+		b.WriteString("</td>")
+	}
+	b.WriteString("</tr>\n")
 }
 
 func (s *sheet) htmlCell(b *strings.Builder, c sheetCell) {

@@ -143,15 +143,9 @@ func (v Table) arrange(f *datasets.Frame) (out *datasets.Frame, constants []stri
 		return f, nil, nil
 	}
 	rows, columns, value := v.Wide.Rows, v.Wide.Columns, v.Wide.Value
-	rowOf, err := names(f, rows)
+	rowOf, columnOf := or(names(f, rows))(&err), or(names(f, columns))(&err)
+	or(f.Need(value, table.KindNumber))(&err)
 	if err != nil {
-		return nil, nil, err
-	}
-	columnOf, err := names(f, columns)
-	if err != nil {
-		return nil, nil, err
-	}
-	if _, err := f.Need(value, table.KindNumber); err != nil {
 		return nil, nil, err
 	}
 	s := options{}
@@ -167,8 +161,7 @@ func (v Table) arrange(f *datasets.Frame) (out *datasets.Frame, constants []stri
 		cell := &at[row[rowOf[r]]*len(across)+column[columnOf[r]]]
 		if *cell > 0 {
 			return nil, nil, fmt.Errorf("two rows for %s %q, %s %q: %s is the second; use Where", rows, rowOf[r],
-				columns,
-				columnOf[r], rowName(f, r))
+				columns, columnOf[r], rowName(f, r))
 		}
 		*cell = r + 1
 	}

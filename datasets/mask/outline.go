@@ -10,7 +10,7 @@ import (
 // way. Only corners are listed; the last point is joined to the first. Pixels that touch at a corner only belong to
 // different polygons. The order is fixed: by topmost, then leftmost starting corner.
 func (b Bitmap) Outline() [][]image.Point {
-	// One directed edge for each side of an object pixel that faces background, object on its right-hand side.
+	// Each side of an object pixel that faces background is a directed edge with the object on its right.
 	next := map[image.Point][]image.Point{}
 	var starts []image.Point
 	edge := func(x0, y0, x1, y1 int) {

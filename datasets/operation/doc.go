@@ -20,6 +20,7 @@
 //	repeated:"true"               of []string: the flag is given once for each text, which may contain commas
 //	required:"true"               the zero value is an error
 //	for:"api,exec"                only models of these kinds take it, or the fields of the struct
+//	kind:"DIR"                    what stands for the value in the command's help
 //	group:"Programs"              a heading in the command's help; of an embedded struct its type's name
 //
 // Embedded structs are flattened, so that options which several operations share are declared once. The tag NAME of the

@@ -26,6 +26,7 @@ type Option struct {
 	None     string   // the value that means zero, where the zero value means Default; "" = there is none
 	Help     string   // one line
 	Group    string   // the heading of its flag in a command's help; "" = the common ones
+	Kind     string   // what stands for its value in a command's help, for example "DIR"; "" = as its type
 	Values   []string // where the choice is closed
 	For      []string // the kinds of model that take it; nil = all
 	Min, Max Bound
@@ -84,7 +85,7 @@ func fieldsOf(t reflect.Type, in Option) (out Options, err error) {
 		name, _, _ := strings.Cut(tag("json"), ",")
 		flag := cmp.Or(tag("flag"), strings.ReplaceAll(name, "_", "-"))
 		o := Option{Name: name, Flag: flag, Field: in.Field + f.Name, Type: optionTypes[f.Type],
-			Default: cmp.Or(tag("default"), tag("zero")), None: tag("none"), Help: tag("help"),
+			Default: cmp.Or(tag("default"), tag("zero")), None: tag("none"), Help: tag("help"), Kind: tag("kind"),
 			Group: cmp.Or(tag("group"), in.Group), For: in.For, Required: tag("required") == "true",
 			zero: tag("zero") != "", word: tag("word"), index: slices.Concat(in.index, f.Index)}
 		if v := tag("for"); v != "" {

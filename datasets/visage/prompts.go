@@ -118,7 +118,7 @@ func SetPrompts(options ...SetOptions) datasets.Table {
 // place of prompt; those of ns are not pairs and are all masked there. prompt_shown is blank where prompt may be
 // displayed. It is the operation visage-set-prompts (Jha et al., ACL 2024, section 5).
 //
-// Errors: masked attributes, templates without their slots, identities without a visual stereotype.
+// Masked attributes, templates without their slots and identities without a visual stereotype are errors.
 func SetPromptsOf(pairs datasets.Table, options ...SetPromptsOfOptions) datasets.Table {
 	return setPrompts.Of(pairs, options...)
 }

@@ -23,79 +23,67 @@ const (
 )
 
 func annotateCommand(ctx context.Context, args []string) error {
-	if len(args) > 0 {
-		switch args[0] {
-		case "make":
-			return annotateMake(ctx, args[1:])
-		case "collect":
-			return annotateCollect(ctx, args[1:])
-		}
-		return usage("antipode annotate %s%s", annotateArgs, hint("", table.Nearest(args[0],
-			[]string{"make", "collect"})))
-	}
-	return usage("antipode annotate %s", annotateArgs)
+	return subcommands{"make": annotateMake, "collect": annotateCollect}.run(ctx, "annotate", annotateArgs, args)
+}
+
+// makeOptions are the options of annotate make.
+type makeOptions struct {
+	Task          string   `json:"task" kind:"TASK" help:"the TASK: visage (which attributes an image shows), visual (whether an attribute can be seen in an image), entigen (perceived groups), failures (how the images of a concept fail), tags, translations, question (the column question, with the choices A|B|… in the column choices)"`
+	In            string   `json:"in" kind:"TABLE" help:"the TABLE of images: .csv, .parquet, or a folder; for visual a table of attributes"`
+	Root          string   `json:"root" kind:"DIR" help:"a parent DIR that images may be in"`
+	Out           string   `json:"out" kind:"DIR" help:"the new DIR: pages/ for the raters, key.json, answers/"`
+	Raters        int      `json:"raters" default:"3" min:"1" help:"raters of each item"`
+	PerPage       int      `json:"per_page" default:"50" min:"1" help:"images of a page"`
+	Seed          int64    `json:"seed" help:"the seed of the orders, and of the attributes that are not stereotypes"`
+	Attributes    string   `json:"attributes" kind:"TABLE" help:"of visage: a TABLE of pairs of identity and attribute; default visage-pairs, from 'antipode data pull visage' and seegull"`
+	ShowOffensive bool     `json:"show_offensive" help:"of visage: also ask about attributes that SeeGULL rates offensive for the identity, or that were not rated"`
+	Axes          string   `json:"axes" kind:"COLUMN=GROUP/GROUP, …" help:"of entigen: COLUMN=GROUP/GROUP, … in place of the paper's axes"`
+	Tags          []string `json:"tags" help:"of tags: the tags to choose from, A,B,…"`
 }
 
 func annotateMake(ctx context.Context, args []string) error {
-	var o annotate.Options
-	var in, root, out, tags, attributes string
+	var own makeOptions
 	fs := flags("annotate make", annotateMakeArgs)
-	fs.StringVar(&o.Task, "task", "", "the `TASK`: visage (which attributes an image shows), visual (whether an "+
-		"attribute can be seen in an image), entigen (perceived groups), failures (how the images of a concept fail), "+
-		"tags, translations, question (the column question, with the choices A|B|… in the column choices)")
-	fs.StringVar(&in, "in", "", "the `TABLE` of images: .csv, .parquet, or a folder; for visual a table of attributes")
-	fs.StringVar(&root, "root", "", "a parent `DIR` that images may be in")
-	fs.StringVar(&out, "out", "", "the new `DIR`: pages/ for the raters, key.json, answers/")
-	fs.IntVar(&o.Raters, "raters", 3, "raters of each item")
-	fs.IntVar(&o.PerPage, "per-page", 50, "images of a page")
-	fs.Int64Var(&o.Seed, "seed", 0, "the seed of the orders, and of the attributes that are not stereotypes")
-	fs.StringVar(&attributes, "attributes", "", "of visage: a `TABLE` of pairs of identity and attribute; default "+
-		"visage-pairs, from `antipode data pull visage` and seegull")
-	fs.BoolVar(&o.ShowOffensive, "show-offensive", false, "of visage: also ask about attributes that SeeGULL rates "+
-		"offensive for the identity, or that were not rated")
-	fs.StringVar(&o.Axes, "axes", "", "of entigen: `COLUMN=GROUP/GROUP, …` in place of the paper's axes")
-	fs.StringVar(&tags, "tags", "", "of tags: the tags to choose from, `A,B,…`")
+	addOwn(fs, &own)
 	if err := noArguments(fs, args); err != nil {
 		return err
 	}
-	if o.Task == "" || in == "" || out == "" {
+	o := annotate.Options{Task: own.Task, Raters: own.Raters, PerPage: own.PerPage, Seed: own.Seed,
+		ShowOffensive: own.ShowOffensive, Axes: own.Axes, Tags: own.Tags}
+	if o.Task == "" || own.In == "" || own.Out == "" {
 		return usage("give --task TASK, --in TABLE and --out DIR")
 	}
 	if !slices.Contains(annotate.Tasks, o.Task) {
 		return usage("annotate make: no task %q; tasks: %s%s", o.Task, strings.Join(annotate.Tasks, ", "),
 			table.Hint(o.Task, annotate.Tasks))
 	}
-	if o.Raters < 1 || o.PerPage < 1 {
-		return usage("annotate make: --raters and --per-page are at least 1")
-	}
-	o.Tags = datasets.SplitColumns(tags)
-	images, err := rows(ctx, in, root)
+	images, err := rows(ctx, own.In, own.Root)
 	if err != nil {
 		return err
 	}
 	switch {
 	case o.Task != annotate.Visage:
-	case attributes != "":
-		o.Attributes, err = rows(ctx, attributes, root)
+	case own.Attributes != "":
+		o.Attributes, err = rows(ctx, own.Attributes, own.Root)
 	default:
 		o.Attributes, err = evaluated(ctx, visage.Pairs(visage.Options{ShowOffensive: true}))
 	}
 	if err != nil {
 		return err
 	}
-	made, err := annotate.Make(images, out, o)
+	made, err := annotate.Make(images, own.Out, o)
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%s: %d items for %d raters, %d pages, the largest %.1f MB\n", out, made.Items, o.Raters, made.Pages,
+	fmt.Printf("%s: %d items for %d raters, %d pages, the largest %.1f MB\n", own.Out, made.Items, o.Raters, made.Pages,
 		float64(made.Largest)/1e6)
 	for _, n := range made.Notes {
 		fmt.Println(n)
 	}
 	fmt.Printf("Send the files of %s to the raters; a person answers pages of one rater's number only. Do not send "+
 		"them %s. Put the files that they return into %s, then run: antipode annotate collect %s --out TABLE\n",
-		filepath.Join(out, annotate.PagesDir), filepath.Join(out, annotate.KeyFile),
-		filepath.Join(out, annotate.AnswersDir), out)
+		filepath.Join(own.Out, annotate.PagesDir), filepath.Join(own.Out, annotate.KeyFile),
+		filepath.Join(own.Out, annotate.AnswersDir), own.Out)
 	return nil
 }
 

@@ -98,7 +98,8 @@ func TestAnnotateUsage(t *testing.T) {
 		"annotate":        "antipode annotate make",
 		"annotate colect": "antipode annotate make … | collect DIR …; did you mean collect?",
 		"annotate make":   "give --task TASK, --in TABLE and --out DIR",
-		"annotate make --raters 0 --task tags --in t.csv --out d": "annotate make: --raters and --per-page",
+		"annotate make --raters 0 --task tags --in t.csv --out d": `annotate make: invalid value "0" for flag ` +
+			"--raters: it must be at least 1",
 		"annotate collect":                                           "antipode annotate collect DIR --out TABLE",
 		"annotate collect nope --out t.csv":                          "annotate collect: there is no folder nope",
 		"annotate collect . --out t.txt":                             "t.txt: the name of a table ends in",

@@ -14,30 +14,28 @@ import (
 
 func ask(ctx context.Context, args []string) error {
 	var o gomlxmodels.AskOptions
-	var questions, on string
+	var own struct {
+		Questions string `json:"questions" kind:"TABLE" help:"the TABLE of questions, each of which is asked about each image: columns id, question, choices (A|B|…) and optionally wanted, the answer wanted"`
+		On        string `json:"on" kind:"COLUMN" help:"ask a question about the images with an equal value in this COLUMN alone, for example prompt_id"`
+	}
 	s, t, err := readStage(ctx, "ask", "chat:`NAME`, a model behind an OpenAI-compatible chat API (OPENAI_API_KEY, "+
 		"OPENAI_BASE_URL), exec:PATH, a program that answers questions about images (docs/adapters.md), or a BLIP "+
 		"(blip-vqa-base, or a folder)",
-		&o, args, func(fs *flag.FlagSet) {
-			fs.StringVar(&questions, "questions", "", "the `TABLE` of questions, each of which is asked about each "+
-				"image: columns id, question, choices (A|B|…) and optionally wanted, the answer wanted")
-			fs.StringVar(&on, "on", "", "ask a question about the images with an equal value in this `COLUMN` alone, "+
-				"for example prompt_id")
-		})
+		&o, args, func(fs *flag.FlagSet) { addOwn(fs, &own) })
 	if err != nil {
 		return err
 	}
-	if questions != "" {
-		q, err := openInput(questions, datasets.ImagesOptions{})
+	if own.Questions != "" {
+		q, err := openInput(own.Questions, datasets.ImagesOptions{})
 		if err != nil {
 			return err
 		}
 		var columns []string
-		if on != "" {
-			columns = []string{on}
+		if own.On != "" {
+			columns = []string{own.On}
 		}
 		t = t.Questions(q, columns...)
-	} else if o.Question == "" || o.Choices == nil || on != "" {
+	} else if o.Question == "" || o.Choices == nil || own.On != "" {
 		return usage("give --model chat:NAME, exec:PATH or a BLIP, and --question TEXT with --choices A,B,…, or " +
 			"--questions TABLE")
 	}

@@ -3,7 +3,6 @@ package commands
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -152,15 +151,10 @@ func status(ctx context.Context, b *client.Backend, name string, args []string) 
 		return err
 	}
 	if *asJSON {
-		data, err := json.MarshalIndent(struct {
+		return printJSON(struct {
 			Running bool `json:"running"`
 			*client.Status
-		}{true, s}, "", " ")
-		if err != nil {
-			return err
-		}
-		fmt.Println(string(data))
-		return nil
+		}{true, s})
 	}
 	kind := cmp.Or(s.Device, "not opened yet")
 	if n := len(s.Devices); n > 0 {

@@ -23,15 +23,20 @@ const (
 
 // comparison is what the flags of compare say.
 type comparison struct {
-	o           metrics.CompareOptions
-	name        string // of the metric; "" = an audit
-	vector, out string
-	moved       int
-	strict      bool
-	score       *operationFlags // of the metric, or of the audit
-	main        string          // input of the metric that is the run
-	tables      map[string]datasets.Table
-	runs        [2]datasets.Table
+	own struct {
+		A      string `json:"a" kind:"TABLE" help:"the TABLE of the first run"`
+		B      string `json:"b" kind:"TABLE" help:"the TABLE of the second run, with the same columns"`
+		Strict bool   `json:"strict" help:"exit status 3 for an undecided change, too: there are too few images"`
+		Moved  int    `json:"moved" default:"5" none:"-1" help:"list so many of the N images that changed most, by --vector"`
+		Vector string `json:"vector" kind:"COLUMN" help:"a vector COLUMN: what the metric reads, and by which images that changed are listed; default the first that both tables have"`
+		Out    string `json:"out" kind:"FILE" help:"write the table to a FILE, too: .csv or .parquet"`
+	}
+	o      metrics.CompareOptions
+	name   string          // of the metric; "" = an audit
+	score  *operationFlags // of the metric, or of the audit
+	main   string          // input of the metric that is the run
+	tables map[string]datasets.Table
+	runs   [2]datasets.Table
 }
 
 // compareRuns compares the scores of two tables, and fails where they got worse.
@@ -49,21 +54,21 @@ func compareRuns(ctx context.Context, args []string) error {
 		return err
 	}
 	fmt.Print(datasets.Format(result, 0))
-	if c.out != "" {
-		if err := (&stageFlags{out: c.out, all: true}).save(ctx, compared); err != nil {
+	if c.own.Out != "" {
+		if err := (&stageFlags{out: c.own.Out, all: true}).save(ctx, compared); err != nil {
 			return err
 		}
 	}
-	if c.moved > 0 {
+	if c.own.Moved > 0 {
 		var both [2]*table.Frame
 		for i, t := range c.runs {
 			if both[i], err = evaluated(ctx, t); err != nil {
 				return err
 			}
 		}
-		printMoved(both, c.o.On, c.vector, c.moved)
+		printMoved(both, c.o.On, c.own.Vector, c.own.Moved)
 	}
-	return gate(result.Texts("verdict"), c.strict)
+	return gate(result.Texts("verdict"), c.own.Strict)
 }
 
 // parseComparison reads the flags.
@@ -73,17 +78,10 @@ func parseComparison(args []string) (*comparison, error) {
 	if err != nil {
 		return nil, err
 	}
-	var paths [2]string
 	fs := flags("compare", "")
-	fs.StringVar(&paths[0], "a", "", "the `TABLE` of the first run")
-	fs.StringVar(&paths[1], "b", "", "the `TABLE` of the second run, with the same columns")
 	fs.String("metric", "", "the `NAME` of the metric that scores both; with it --help prints its inputs and options")
 	addOptions(fs, &c.o)
-	fs.BoolVar(&c.strict, "strict", false, "exit status 3 for an undecided change, too: there are too few images")
-	fs.IntVar(&c.moved, "moved", 5, "list so many of the `N` images that changed most, by --vector; 0 = none")
-	fs.StringVar(&c.vector, "vector", "", "a vector `COLUMN`: what the metric reads, and by which images that changed "+
-		"are listed; default the first that both tables have")
-	fs.StringVar(&c.out, "out", "", "write the table to a `FILE`, too: .csv or .parquet")
+	addOwn(fs, &c.own)
 	help := fs.Usage // without the metric's page
 	if err := c.addScore(fs, audit); err != nil {
 		return nil, err
@@ -92,8 +90,8 @@ func parseComparison(args []string) (*comparison, error) {
 	if err := noArguments(fs, args); err != nil {
 		return nil, err
 	}
-	if c.out != "" {
-		if err := tableName(c.out); err != nil {
+	if c.own.Out != "" {
+		if err := tableName(c.own.Out); err != nil {
 			return nil, err
 		}
 	}
@@ -105,11 +103,11 @@ func parseComparison(args []string) (*comparison, error) {
 			return nil, err
 		}
 	}
-	for i, flag := range []string{"a", "b"} {
-		if paths[i] == "" {
-			return nil, usage("--%s TABLE is missing", flag)
+	for i, path := range []string{c.own.A, c.own.B} {
+		if path == "" {
+			return nil, usage("--%c TABLE is missing", 'a'+i)
 		}
-		if c.runs[i], err = openInput(paths[i], c.score.read); err != nil {
+		if c.runs[i], err = openInput(path, c.score.read); err != nil {
 			return nil, err
 		}
 	}
@@ -145,8 +143,8 @@ func (c *comparison) table() (compared datasets.Table, err error) {
 	if c.name == "" {
 		checked, err = c.score.op.Check([]metrics.CompareOptions{c.o})
 	} else {
-		if c.vector != "" && slices.ContainsFunc(c.score.op.Options, isVector) {
-			c.score.given["vector"] = c.vector
+		if c.own.Vector != "" && slices.ContainsFunc(c.score.op.Options, isVector) {
+			c.score.given["vector"] = c.own.Vector
 		}
 		checked, err = c.score.op.Parse(c.score.given)
 	}

@@ -19,12 +19,9 @@ func data(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	return listOr("data", dataArgs, args, func() error { return listData(home) },
-		map[string]func([]string) error{
-			"pull":   func(args []string) error { return pullData(ctx, home, args) },
-			"check":  checkData,
-			"images": func(args []string) error { return dataImages(ctx, args) },
-		})
+	pull := func(ctx context.Context, args []string) error { return pullData(ctx, home, args) }
+	return subcommands{"pull": pull, "check": checkData, "images": dataImages}.runOr(ctx,
+		func() error { return listData(home) }, "data", dataArgs, args)
 }
 
 func pullData(ctx context.Context, home string, args []string) error {

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -20,19 +21,17 @@ import (
 const captionData = "laion_coco_nllb"
 
 // checkData runs `antipode data check`: it compares an unpacked archive with what its loader expects.
-func checkData(args []string) error {
+func checkData(_ context.Context, args []string) error {
 	const checkable = geode.Name + ", " + dollarstreet.Name + ", " + captionData
 	fs := flags("data check", "NAME DIR; names: "+checkable+"\n"+
 		"  Compares an unpacked archive with what its loader expects, and prints the differences. Exit status 1\n"+
 		"  if the loader needs something that is missing or damaged.")
 	n := fs.Int("n", 200, "images, or rows of each file of captions, to read, evenly spaced")
 	all := fs.Bool("all", false, "read all of them")
-	rest, err := parse(fs, args)
+	rest, err := parseN(fs, args, 2, "antipode data check NAME DIR; names: "+checkable)
 	switch {
 	case err != nil:
 		return err
-	case len(rest) != 2:
-		return usage("antipode data check NAME DIR; names: %s", checkable)
 	case *n < 1:
 		return usage("data check: --n %d: must be positive", *n)
 	case *all:

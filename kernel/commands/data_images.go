@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"antipode/datasets"
 	"antipode/datasets/cell"
@@ -24,34 +25,34 @@ const (
 	reasonColumn  = "reason"
 )
 
+// imagesOptions are the options of data images.
+type imagesOptions struct {
+	In        string        `json:"in" kind:"TABLE" help:"the TABLE with the URLs: .csv, .parquet, or a table by name"`
+	Root      string        `json:"root" kind:"DIR" help:"a parent DIR that masks of the table may be in"`
+	URL       string        `json:"url" kind:"COLUMN" help:"the text COLUMN with the URLs"`
+	Rate      float64       `json:"rate" default:"2" min:">0" help:"requests a second to one host, at most"`
+	Workers   int           `json:"workers" default:"16" min:"1" help:"requests at a time to all hosts together; to one host at most two"`
+	MaxBytes  int64         `json:"max_bytes" default:"33554432" min:"1" help:"size of the largest image file, in bytes"`
+	Timeout   time.Duration `json:"timeout" min:"0" help:"time for one image, such as 90s; default 1m"`
+	UserAgent string        `json:"user_agent" default:"antipode" help:"the TEXT of the header User-Agent; some servers want an address to write to in it"`
+	Retry     bool          `json:"retry" help:"request the URLs again that failed in an earlier call"`
+	Private   bool          `json:"allow_private" help:"also request loopback, private and link-local addresses, for a server of your own"`
+}
+
 // dataImages runs `antipode data images`: it fetches the images that a column of a table names by URL.
 func dataImages(ctx context.Context, args []string) error {
 	s := stageFlags{all: true}
-	var o webimages.Options
-	var column string
+	var own imagesOptions
 	fs := flags("data images", "--in TABLE --url COLUMN --out TABLE [--rate R] [--max-bytes N] [--retry] …\n"+
 		"  Fetches images by URL into NAME.images next to the table NAME. A later call with the same --out continues.")
-	fs.StringVar(&s.in, "in", "", "the `TABLE` with the URLs: .csv, .parquet, or a table by name")
-	fs.StringVar(&s.read.Root, "root", "", "a parent `DIR` that masks of the table may be in")
-	fs.StringVar(&column, "url", "", "the text `COLUMN` with the URLs")
-	fs.Float64Var(&o.Rate, "rate", 2, "requests a second to one host, at most")
-	fs.IntVar(&o.Workers, "workers", 16, "requests at a time to all hosts together; to one host at most two")
-	fs.Int64Var(&o.MaxBytes, "max-bytes", 32<<20, "size of the largest image file, in bytes")
-	fs.DurationVar(&o.Timeout, "timeout", 0, "time for one image, such as 90s; default 1m")
-	fs.StringVar(&o.UserAgent, "user-agent", "antipode", "the `TEXT` of the header User-Agent; some servers want an "+
-		"address to write to in it")
-	fs.BoolVar(&o.Retry, "retry", false, "request the URLs again that failed in an earlier call")
-	fs.BoolVar(&o.Private, "allow-private", false, "also request loopback, private and link-local addresses, for a "+
-		"server of your own")
+	addOwn(fs, &own)
 	s.addOut(fs)
-	if err := noArguments(fs, args, "rate", "workers", "max-bytes"); err != nil {
+	if err := noArguments(fs, args); err != nil {
 		return err
 	}
-	if column == "" {
+	s.in, s.read.Root = own.In, own.Root
+	if own.URL == "" {
 		return usage("give --url COLUMN, the column with the URLs")
-	}
-	if o.Rate < 0 || o.Workers < 0 || o.MaxBytes < 0 || o.Timeout < 0 {
-		return usage("data images: --rate, --workers, --max-bytes and --timeout must be positive")
 	}
 	if s.out == pipe {
 		return usage("--out -: the images are written next to the table; give --out NAME.csv")
@@ -71,11 +72,13 @@ func dataImages(ctx context.Context, args []string) error {
 	for _, b := range res.Bad {
 		fmt.Println("left out: " + oneLine(b))
 	}
-	rows, err := urlRows(res.Frame, column)
+	rows, err := urlRows(res.Frame, own.URL)
 	if err != nil {
 		return err
 	}
-	o.Dir = strings.TrimSuffix(s.out, filepath.Ext(s.out)) + ".images"
+	o := webimages.Options{Dir: strings.TrimSuffix(s.out, filepath.Ext(s.out)) + ".images", Rate: own.Rate,
+		Workers: own.Workers, MaxBytes: own.MaxBytes, Timeout: own.Timeout, UserAgent: own.UserAgent,
+		Retry: own.Retry, Private: own.Private}
 	bar := cell.NewProgress()
 	o.Progress = func(done, found, total int) {
 		bar.Update(table.Progress{Stage: "fetch images", Done: done, Total: total, Computed: done - found,
@@ -83,7 +86,7 @@ func dataImages(ctx context.Context, args []string) error {
 	}
 	var urls []string
 	for _, row := range rows {
-		urls = append(urls, res.Frame.Texts(column)[row])
+		urls = append(urls, res.Frame.Texts(own.URL)[row])
 	}
 	results, err := webimages.Fetch(ctx, urls, o)
 	bar.Close()

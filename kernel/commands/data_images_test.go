@@ -202,9 +202,10 @@ func TestDataImagesErrors(t *testing.T) {
 		{[]string{"--in", filepath.Join(dir, "fine.csv"), "--url", "link", "--out", out}, `"link"`},
 		{[]string{"--in", filepath.Join(dir, "fine.csv"), "--out", out}, "--url COLUMN"},
 		{[]string{"--in", filepath.Join(dir, "fine.csv"), "--url", "url"}, "--out TABLE is missing"},
-		{[]string{"--in", filepath.Join(dir, "fine.csv"), "--url", "url", "--out", out, "--rate", "-1"}, "positive"},
+		{[]string{"--in", filepath.Join(dir, "fine.csv"), "--url", "url", "--out", out, "--rate", "-1"},
+			"must be above 0"},
 		{[]string{"--in", filepath.Join(dir, "fine.csv"), "--url", "url", "--out", out, "--rate", "0"},
-			"must not be 0"},
+			"must be above 0"},
 	} {
 		if _, err := run(append([]string{"data", "images"}, c.args...)...); err == nil ||
 			!strings.Contains(err.Error(), c.want) {

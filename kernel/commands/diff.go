@@ -24,12 +24,9 @@ func diff(ctx context.Context, args []string) error {
 	fs.StringVar(&on, "on", "", "the columns `A,B` that identify a row in both; default prompt_id,seed, else id, else "+
 		"all texts that both have")
 	fs.StringVar(&root, "root", "", "a parent `DIR` that images may be in")
-	rest, err := parse(fs, args)
+	rest, err := parseN(fs, args, 2, "antipode diff "+diffArgs)
 	if err != nil {
 		return err
-	}
-	if len(rest) != 2 {
-		return usage("antipode diff %s", diffArgs)
 	}
 	var both [2]*table.Frame
 	for i, path := range rest {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"unicode"
 
@@ -23,18 +22,12 @@ import (
 const modelUsage = "the model: a `NAME` that `antipode models` lists, OWNER/NAME[@REVISION] of the hub once pulled, " +
 	"or a folder "
 
-// noArguments parses the flags of a command that takes no other arguments. The flags named positive may not be 0, which
-// the options would take for their default.
-func noArguments(fs *flag.FlagSet, args []string, positive ...string) error {
+// noArguments parses the flags of a command that takes no other arguments.
+func noArguments(fs *flag.FlagSet, args []string) error {
 	rest, err := parse(fs, args)
 	if err == nil && len(rest) > 0 {
 		err = usage("%s takes no argument %q; tables are given with --in", fs.Name(), rest[0])
 	}
-	fs.Visit(func(f *flag.Flag) {
-		if err == nil && slices.Contains(positive, f.Name) && strings.Trim(f.Value.String(), "0.") == "" {
-			err = usage("%s: --%s %s: must not be 0", fs.Name(), f.Name, f.Value)
-		}
-	})
 	return err
 }
 
@@ -65,26 +58,12 @@ func generate(ctx context.Context, args []string) error {
 	if prompt != "" && strings.TrimSpace(prompt) == "" {
 		return usage("--prompt %q: the text is blank", prompt)
 	}
-	if prompts != "" {
-		s.in = prompts
-	}
-	var t datasets.Table
-	var err error
-	switch {
-	case prompt != "" && s.in != "":
-		return usage("give --prompt or --prompts")
-	case prompt != "":
-		t = datasets.FromRows([]map[string]any{{"id": fileName(prompt), "prompt": prompt}})
-		if s.out != "" {
-			err = s.outName()
-		}
-	default:
-		t, err = s.table(ctx)
+	s.in = cmp.Or(prompts, s.in)
+	t, err := s.prompts(ctx, prompt)
+	if err == nil {
+		err = allowExec(model)
 	}
 	if err != nil {
-		return err
-	}
-	if err := allowExec(model); err != nil {
 		return err
 	}
 	images := gomlxmodels.Generate(model, t, o)
@@ -105,6 +84,21 @@ func generate(ctx context.Context, args []string) error {
 		return writeImages(ctx, images)
 	}
 	return s.save(ctx, images)
+}
+
+// prompts returns the table of prompts, or one prompt.
+func (s *stageFlags) prompts(ctx context.Context, prompt string) (datasets.Table, error) {
+	switch {
+	case prompt != "" && s.in != "":
+		return datasets.Table{}, usage("give --prompt or --prompts")
+	case prompt == "":
+		return s.table(ctx)
+	}
+	t := datasets.FromRows([]map[string]any{{"id": fileName(prompt), "prompt": prompt}})
+	if s.out == "" {
+		return t, nil
+	}
+	return t, s.outName()
 }
 
 // builtInGenerator is the generator of a prompt without --model.

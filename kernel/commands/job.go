@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io/fs"
 	"os"
@@ -28,22 +29,8 @@ const jobArgs = "make --shards N [--for slurm|k8s|aws] [--store DIR|URL] -- COMM
 	"plan JOB.json | resubmit JOB.json"
 
 func jobCommand(ctx context.Context, args []string) error {
-	if len(args) == 0 {
-		return usage("antipode job %s", jobArgs)
-	}
-	what, args := args[0], args[1:]
-	switch what {
-	case "make":
-		return makeJob(ctx, args)
-	case "status":
-		return jobStatus(ctx, args)
-	case "plan":
-		return planJob(ctx, args)
-	case "resubmit":
-		return resubmit(ctx, args)
-	}
-	return usage("antipode job %s%s", jobArgs,
-		hint("", table.Nearest(what, []string{"make", "status", "plan", "resubmit"})))
+	return subcommands{"make": makeJob, "status": jobStatus, "plan": planJob, "resubmit": resubmit}.run(ctx, "job",
+		jobArgs, args)
 }
 
 // collected are the tables of commands that a job is made of. They are planned, not computed.
@@ -304,9 +291,10 @@ func writeNew(path, text string) error {
 }
 
 // readJob returns the job of a command's only argument, a file or a URL.
-func readJob(ctx context.Context, rest []string, name string) (*jobs.Job, error) {
-	if len(rest) != 1 {
-		return nil, usage("antipode %s JOB.json", name)
+func readJob(ctx context.Context, fs *flag.FlagSet, args []string) (*jobs.Job, error) {
+	rest, err := parseN(fs, args, 1, "antipode "+fs.Name()+" JOB.json")
+	if err != nil {
+		return nil, err
 	}
 	path, err := objecturl.Local(rest[0])
 	if err != nil {

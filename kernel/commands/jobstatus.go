@@ -32,11 +32,7 @@ func jobStatus(ctx context.Context, args []string) error {
 	at := fs.String("store", "", "the `DIR` or URL of the store; default the job's")
 	asJSON := fs.Bool("json", false, "print JSON")
 	watch := fs.Bool("watch", false, "print again every 5 seconds until no shard is running")
-	rest, err := parse(fs, args)
-	if err != nil {
-		return err
-	}
-	j, err := readJob(ctx, rest, "job status")
+	j, err := readJob(ctx, fs, args)
 	if err != nil {
 		return err
 	}
@@ -123,11 +119,7 @@ func printReport(r *jobs.Report) {
 func resubmit(ctx context.Context, args []string) error {
 	fs := flags("job resubmit", "JOB.json [--store DIR|URL]")
 	at := fs.String("store", "", "the `DIR` or URL of the store; default the job's")
-	rest, err := parse(fs, args)
-	if err != nil {
-		return err
-	}
-	j, err := readJob(ctx, rest, "job resubmit")
+	j, err := readJob(ctx, fs, args)
 	if err != nil {
 		return err
 	}
@@ -162,11 +154,7 @@ func planJob(ctx context.Context, args []string) error {
 		}
 		return nil
 	})
-	rest, err := parse(fs, args)
-	if err != nil {
-		return err
-	}
-	j, err := readJob(ctx, rest, "job plan")
+	j, err := readJob(ctx, fs, args)
 	if err != nil {
 		return err
 	}

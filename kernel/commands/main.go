@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -257,6 +258,29 @@ func parse(fs *flag.FlagSet, args []string) ([]string, error) {
 		rest = append(rest, fs.Arg(0))
 		args = fs.Args()[1:]
 	}
+}
+
+// parseN is parse of a command with n arguments; wrong is the usage error for another number.
+func parseN(fs *flag.FlagSet, args []string, n int, wrong string) ([]string, error) {
+	rest, err := parse(fs, args)
+	if err == nil && len(rest) != n {
+		err = usage("%s", wrong)
+	}
+	return rest, err
+}
+
+// subcommands are a command's own commands, by name.
+type subcommands map[string]func(ctx context.Context, args []string) error
+
+// run runs the one that the first argument names.
+func (own subcommands) run(ctx context.Context, command, synopsis string, args []string) error {
+	if len(args) == 0 {
+		return usage("antipode %s %s", command, synopsis)
+	}
+	if run := own[args[0]]; run != nil {
+		return run(ctx, args[1:])
+	}
+	return usage("antipode %s %s%s", command, synopsis, hint("", table.Nearest(args[0], slices.Sorted(maps.Keys(own)))))
 }
 
 // wrongFlag returns the error of an invalid flag as one line, with the most similar name of an unknown flag.

@@ -3,33 +3,26 @@ package commands
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
-	"antipode/datasets/table"
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/hub"
 )
 
-// listOr runs the subcommand list, the default, of a command, or one of its others, by name, with the arguments after
-// it. synopsis shows the arguments of these.
-func listOr(command, synopsis string, args []string, list func() error, others map[string]func([]string) error) error {
-	what := "list"
-	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
-		what, args = args[0], args[1:]
-	}
-	if run := others[what]; run != nil {
-		return run(args)
-	}
-	if what == "list" || what == "ls" {
+// runOr is run with the command list, or ls, which is the default.
+func (own subcommands) runOr(ctx context.Context, list func() error, command, synopsis string, args []string) error {
+	own["list"] = func(_ context.Context, args []string) error {
 		if err := noArguments(flags(command+" list", ""), args); err != nil {
 			return err
 		}
 		return list()
 	}
-	return usage("antipode %s %s%s", command, synopsis, hint("", table.Nearest(what, append(slices.Sorted(
-		maps.Keys(others)), "list"))))
+	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
+		args = append([]string{"list"}, args...)
+	} else if args[0] == "ls" {
+		args = append([]string{"list"}, args[1:]...)
+	}
+	return own.run(ctx, command, synopsis, args)
 }
 
 const (
@@ -38,12 +31,8 @@ const (
 )
 
 func models(ctx context.Context, args []string) error {
-	return listOr("models", modelsArgs, args, func() error { listModels(); return nil },
-		map[string]func([]string) error{
-			"pull":    func(args []string) error { return pullModels(ctx, args) },
-			"check":   checkModels,
-			"convert": func(args []string) error { return convertModel(ctx, args) },
-		})
+	return subcommands{"pull": pullModels, "check": checkModels, "convert": convertModel}.runOr(ctx,
+		func() error { listModels(); return nil }, "models", modelsArgs, args)
 }
 
 // listModels prints the known models and whether they are downloaded.

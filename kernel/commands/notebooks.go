@@ -24,12 +24,9 @@ func runNotebook(ctx context.Context, args []string) error {
 	fs.Var(&params, "p", "a parameter, `name=value`; may be given several times")
 	fs.Func("allow-exec", "a `PATH` of a program that cells may run as a model (exec:PATH); may be given several times",
 		client.AllowExec)
-	rest, err := parse(fs, args)
+	rest, err := parseN(fs, args, 1, "run takes one notebook: antipode run NOTEBOOK")
 	if err != nil {
 		return err
-	}
-	if len(rest) != 1 {
-		return usage("run takes one notebook: antipode run NOTEBOOK")
 	}
 	if err := missingNotebook("run", rest[0]); err != nil {
 		return err

@@ -41,12 +41,13 @@ func (f *optionFlag) Set(s string) error {
 func addFlags(fs *flag.FlagSet, options operation.Options, set func(flag, text string) error) {
 	for i, o := range options {
 		if before := fs.Lookup(o.Flag); before != nil {
-			if f, ok := before.Value.(*optionFlag); ok {
+			twice := func(p operation.Option) bool { return p.Flag == o.Flag }
+			if f, ok := before.Value.(*optionFlag); ok && slices.ContainsFunc(options[:i], twice) {
 				f.kind += "x" + f.kind // of two numbers, such as a width and a height
 			}
 			continue
 		}
-		f := &optionFlag{Option: o, at: i, text: o.Default, kind: kinds[o.Type],
+		f := &optionFlag{Option: o, at: i, text: o.Default, kind: cmp.Or(o.Kind, kinds[o.Type]),
 			set: func(text string) error { return set(o.Flag, text) }}
 		if o.Type == "text" && o.Values != nil {
 			f.kind, o.Values = strings.Join(o.Values, "|"), nil
@@ -67,6 +68,21 @@ func addOptions[O any](fs *flag.FlagSet, o *O, without ...string) {
 	}), func(flag, text string) error { return options.Set(o, flag, text) })
 }
 
+// addOwn adds the flags of a command's own options and fills in their defaults.
+func addOwn[O any](fs *flag.FlagSet, o *O) {
+	options := operation.OptionsOf[O]()
+	for i := range options {
+		options[i].Group = otherOptions
+		if options[i].Default != "" {
+			options.Set(o, options[i].Flag, options[i].Default) // OptionsOf checked it
+		}
+	}
+	addFlags(fs, options, func(flag, text string) error { return options.Set(o, flag, text) })
+}
+
+// otherOptions is the heading of flags that have none of their own.
+const otherOptions = "Other options"
+
 // usageOf returns the error of a stage, one of its options as a usage error that names the flag.
 func usageOf(err error) error {
 	if wrong := (gomlxmodels.OptionError{}); errors.As(err, &wrong) {
@@ -75,21 +91,21 @@ func usageOf(err error) error {
 	return err
 }
 
+// finalHeadings are those at the end of the help, with their positions.
+var finalHeadings = map[string]int{"Rare options": 999, "Reading tables and images": 1000, otherOptions: 1001}
+
 // groupOf returns the heading of a flag in the help and its position; "" are the common flags, which come first.
 func groupOf(f *flag.Flag) (heading string, position int) {
 	if at := slices.Index(common, f.Name); at >= 0 {
 		return "", at
 	}
 	if o, ok := f.Value.(*optionFlag); ok {
-		switch o.Group {
-		case "Rare options":
-			return o.Group, 999
-		case "Reading tables and images":
-			return o.Group, 1000
+		if at, known := finalHeadings[o.Group]; known {
+			return o.Group, at
 		}
 		return o.Group, len(common) + o.at
 	}
-	return "Other options", 1001
+	return otherOptions, finalHeadings[otherOptions]
 }
 
 // printFlags prints the common flags and then the others, by their headings.
@@ -113,10 +129,10 @@ func printFlags(fs *flag.FlagSet) {
 		groupB, atB := groupOf(b)
 		return cmp.Or(first[groupA]-first[groupB], atA-atB)
 	})
-	last := ""
+	before := ""
 	for i, f := range all {
-		if heading, _ := groupOf(f); heading != last {
-			if last = heading; i > 0 {
+		if heading, _ := groupOf(f); heading != before {
+			if before = heading; i > 0 {
 				fmt.Println()
 			}
 			fmt.Println(heading + ":")

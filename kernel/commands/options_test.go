@@ -123,6 +123,25 @@ func TestOptions(t *testing.T) {
 	}
 }
 
+// TestOwnOptions finds the flags of a command's own options in its help, below their heading, with what stands for
+// their values, ranges and defaults; a stage's option of the same name is another one.
+func TestOwnOptions(t *testing.T) {
+	run := inProcess(t)
+	for command, wants := range map[string][]string{
+		"view": {"Other options:\n  -compare TABLE\n", "  -on A,B\n",
+			"pixels; at least 32 and at most 1024 (default 256)\n"},
+		"embed": {"  -vector NAME\n    \tthe NAME of the vector", "  -text COLUMN\n"},
+		"new":   {"  -p name=value\n", "  -images PATH\n"},
+	} {
+		help, _ := run(command, "--help")
+		for _, want := range wants {
+			if !strings.Contains(help, want) {
+				t.Errorf("%s: the help lacks %q:\n%s", command, want, help)
+			}
+		}
+	}
+}
+
 func TestInWords(t *testing.T) {
 	for want, e := range map[string]apimodel.Estimate{
 		"3 images, price unknown before the answers; ": {Images: 3},

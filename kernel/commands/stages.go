@@ -270,18 +270,16 @@ func readStage[O any](ctx context.Context, name, about string, o *O, args []stri
 
 func embed(ctx context.Context, args []string) error {
 	var o gomlxmodels.EmbedOptions
-	var vector, text string
+	var own struct {
+		Vector string `json:"vector" kind:"NAME" help:"the NAME of the vector to make: full (of images; with masks, object_only and background_only too), clip_image, clip_image_pooled, clip_text, blip2_image, blip2_text, text; default full, with --text text"`
+		Text   string `json:"text" kind:"COLUMN" help:"the text COLUMN to embed, for clip_text, blip2_text and text; with --pooling projected_max the text that each image is compared with"`
+	}
 	s, t, err := readStage(ctx, "embed", modelUsage+"as Hugging Face lays it out"+execUsage, &o, args,
-		func(fs *flag.FlagSet) {
-			fs.StringVar(&vector, "vector", "", "the `NAME` of the vector to make: full (of images; with masks, "+
-				"object_only and background_only too), clip_image, clip_image_pooled, clip_text, blip2_image, "+
-				"blip2_text, text; default full, with --text text")
-			fs.StringVar(&text, "text", "", "the text `COLUMN` to embed, for clip_text, blip2_text and text; with "+
-				"--pooling projected_max the text that each image is compared with")
-		})
+		func(fs *flag.FlagSet) { addOwn(fs, &own) })
 	if err != nil {
 		return err
 	}
+	vector, text := own.Vector, own.Text
 	o.Vector = vector
 	switch {
 	case text != "" && vector == gomlxmodels.Blip2Image:

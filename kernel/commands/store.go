@@ -53,12 +53,9 @@ func storeCommand(ctx context.Context, args []string) error {
 	case "ls":
 		return listStore(s)
 	case "show":
-		rest, err := parse(flags("store show", "RESULT"), args)
+		rest, err := parseN(flags("store show", "RESULT"), args, 1, "antipode store show RESULT")
 		if err != nil {
 			return err
-		}
-		if len(rest) != 1 {
-			return usage("antipode store show RESULT")
 		}
 		return showRecord(s, rest[0])
 	case "verify":

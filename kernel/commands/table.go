@@ -363,8 +363,9 @@ func unquote(s string) string {
 	return s
 }
 
-// tableOperations runs `antipode table`.
-func tableOperations(ctx context.Context, args []string) error {
+// tableHelp prints the operations, or the help of the operation or of the named table that the arguments name; done is
+// false where they name none of these.
+func tableHelp(args []string) (done bool, err error) {
 	if slices.Contains(args, "--list") || slices.Contains(args, "-list") {
 		for _, name := range operation.Names(false) {
 			fmt.Printf("  %-24s %s\n", name, operation.Find(name).Title)
@@ -372,23 +373,30 @@ func tableOperations(ctx context.Context, args []string) error {
 		fmt.Println("\nInputs and options of an operation: antipode table --apply NAME --help\n" +
 			"Columns and options of a named table: antipode table --in NAME --help; the names are " +
 			strings.Join(manifest.Tables(), ", "))
-		return nil
+		return true, nil
 	}
-	if name := peek(args, "apply"); name != "" && slices.ContainsFunc(args, isHelp) {
+	if !slices.ContainsFunc(args, isHelp) {
+		return false, nil
+	}
+	if name := peek(args, "apply"); name != "" {
 		op := operation.Find(name)
 		if op == nil || op.Metric {
-			return noOperation(name, op)
+			return true, noOperation(name, op)
 		}
 		fs := flags("table", "--apply "+op.Name+" … --out TABLE", operationExamples("table --apply", op)...)
 		addOperation(fs, op)
 		_, err := parse(fs, []string{"--help"})
-		return err
+		return true, err
 	}
-	if name := peek(args, "in"); name != "" && slices.ContainsFunc(args, isHelp) {
-		if help, named := manifest.TableHelp(name); named {
-			fmt.Print(help)
-			return nil
-		}
+	help, named := manifest.TableHelp(peek(args, "in"))
+	fmt.Print(help)
+	return named, nil
+}
+
+// tableOperations runs `antipode table`.
+func tableOperations(ctx context.Context, args []string) error {
+	if done, err := tableHelp(args); done {
+		return err
 	}
 	var s stageFlags
 	c := &tableCommand{}

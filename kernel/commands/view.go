@@ -12,7 +12,6 @@ import (
 	"runtime"
 	"strings"
 
-	"antipode/datasets"
 	"antipode/datasets/table"
 	"antipode/kernel/view"
 	"antipode/metrics"
@@ -21,107 +20,108 @@ import (
 
 const viewArgs = "TABLE [--compare TABLE] [--real TABLE] [--export PAGE.html] [--port N] [--proxy URL] [--no-browser]"
 
+// viewOptions are the options of view.
+type viewOptions struct {
+	Compare   string   `json:"compare" kind:"TABLE" help:"a TABLE whose images are shown next to those of the first"`
+	On        []string `json:"on" kind:"A,B" help:"of --compare: the columns A,B that identify a row in both; default prompt_id,seed, else id"`
+	Real      string   `json:"real" kind:"TABLE" help:"a TABLE of reference images: the large view shows the nearest, and whether the image is in a ball (precision) or covers one (coverage)"`
+	By        []string `json:"by" kind:"A,B" help:"of --real: the columns A,B of the groups that are compared with their own reference images; of --compare: a table of the groups before and after"`
+	Vector    string   `json:"vector" help:"of --compare and --real: the vector column whose distance is computed; default the first that both have"`
+	Root      string   `json:"root" kind:"DIR" help:"a parent DIR that images may be in"`
+	Export    string   `json:"export" kind:"PAGE.html" help:"write the PAGE.html that works without a server, and exit"`
+	Side      int      `json:"side" default:"256" min:"32" max:"1024" help:"of --export: the longer side of its thumbnails in pixels"`
+	Port      int      `json:"port" help:"the port on 127.0.0.1; 0 = any that is free"`
+	NoBrowser bool     `json:"no_browser" help:"only print the page's address"`
+	Tags      []string `json:"tags" help:"what the keys 1 to 9 say of an image, A,B,…"`
+	Rater     string   `json:"rater" kind:"NAME" help:"the NAME under which tags are stored, in TABLE.tags-NAME.csv; default the user's"`
+}
+
 // viewTable shows the images of a table in the browser, or writes the page.
 func viewTable(ctx context.Context, args []string) error {
-	var o view.Options
+	var o viewOptions
 	var serve view.ServeOptions
-	var against, real, by, root, on, export, tags, rater string
-	var side int
-	var quiet bool
 	fs := flags("view", "")
-	fs.StringVar(&against, "compare", "", "a `TABLE` whose images are shown next to those of the first")
-	fs.StringVar(&on, "on", "", "of --compare: the columns `A,B` that identify a row in both; default "+
-		"prompt_id,seed, else id")
-	fs.StringVar(&real, "real", "", "a `TABLE` of reference images: the large view shows the nearest, and whether "+
-		"the image is in a ball (precision) or covers one (coverage)")
-	fs.StringVar(&by, "by", "", "of --real: the columns `A,B` of the groups that are compared with their own "+
-		"reference images; of --compare: a table of the groups before and after")
-	fs.StringVar(&o.Vector, "vector", "", "of --compare and --real: the vector column whose distance is computed; "+
-		"default the first that both have")
-	fs.StringVar(&root, "root", "", "a parent `DIR` that images may be in")
-	fs.StringVar(&export, "export", "", "write the `PAGE.html` that works without a server, and exit")
-	fs.IntVar(&side, "side", 256, "of --export: the longer side of its thumbnails in pixels")
-	fs.IntVar(&serve.Port, "port", 0, "the port on 127.0.0.1; 0 = any that is free")
+	addOwn(fs, &o)
 	fs.Func("proxy", "the `URL` under which a proxy, as of JupyterHub, serves --port", func(u string) (err error) {
 		serve.Proxy, err = proxied(u)
 		return err
 	})
-	fs.BoolVar(&quiet, "no-browser", false, "only print the page's address")
-	fs.StringVar(&tags, "tags", "", "what the keys 1 to 9 say of an image, `A,B,…`")
-	fs.StringVar(&rater, "rater", "", "the `NAME` under which tags are stored, in TABLE.tags-NAME.csv; default the "+
-		"user's")
-	rest, err := parse(fs, args)
+	rest, err := parseN(fs, args, 1, "antipode view "+viewArgs)
 	if err != nil {
 		return err
-	}
-	if len(rest) != 1 {
-		return usage("antipode view %s", viewArgs)
 	}
 	path := rest[0]
-	switch serve.Tags = datasets.SplitColumns(tags); {
-	case len(serve.Tags) > 9:
-		return usage("--tags: %d tags; keys 1 to 9 set nine at most", len(serve.Tags))
-	case side < 32 || side > 1024:
-		return usage("--side %d: use 32 to 1024 pixels", side)
-	case serve.Proxy != nil && serve.Port == 0:
+	switch serve.Tags, serve.Port = o.Tags, o.Port; {
+	case len(o.Tags) > 9:
+		return usage("--tags: %d tags; keys 1 to 9 set nine at most", len(o.Tags))
+	case serve.Proxy != nil && o.Port == 0:
 		return usage("--proxy: give --port, which the proxy serves, too")
-	case export != "" && real != "":
+	case o.Export != "" && o.Real != "":
 		return usage("--real needs a server; leave out --export")
-	case export != "" && tags != "":
+	case o.Export != "" && o.Tags != nil:
 		return usage("--tags need a server; leave out --export")
 	}
-	o.On, o.By, o.Title = datasets.SplitColumns(on), datasets.SplitColumns(by), filepath.Base(path)
-	images, err := rows(ctx, path, root)
+	gallery, err := o.gallery(ctx, path)
 	if err != nil {
 		return err
 	}
-	if against != "" {
-		if o.Compare, err = rows(ctx, against, root); err != nil {
-			return err
-		}
-		o.Title += " and " + filepath.Base(against)
-	}
-	if real != "" {
-		if err := readReference(ctx, &o, images, path, real, root); err != nil {
-			return err
-		}
-	}
-	gallery, err := view.New(images, o)
-	if err != nil {
-		return err
-	}
-	if export != "" {
-		size, err := gallery.Export(export, side)
+	if o.Export != "" {
+		size, err := gallery.Export(o.Export, o.Side)
 		if err == nil {
-			fmt.Printf("wrote %s, %d rows, %.1f MB\n", export, gallery.Len(), float64(size)/1e6)
+			fmt.Printf("wrote %s, %d rows, %.1f MB\n", o.Export, gallery.Len(), float64(size)/1e6)
 		}
 		return err
 	}
-	if len(serve.Tags) > 0 {
-		if rater == "" {
-			rater = "rater"
-			if u, err := user.Current(); err == nil {
-				rater = filepath.Base(u.Username)
-			}
-		}
-		if strings.ContainsAny(rater, `/\`) {
-			return usage("--rater %q: use a name without a slash", rater)
-		}
-		file := strings.TrimSuffix(filepath.Clean(path), filepath.Ext(path)) + ".tags-" + rater + ".csv"
-		if serve.Saved, err = view.OpenTags(file, rater); err != nil {
+	if len(o.Tags) > 0 {
+		if serve.Saved, err = openTags(path, o.Rater); err != nil {
 			return err
 		}
-		fmt.Println("tags: " + file)
 	}
 	return gallery.Serve(ctx, serve, func(address string) {
 		fmt.Printf("%d rows: %s (Ctrl-C closes it)\n", gallery.Len(), address)
 		line := tunnel(address, os.Getenv("SSH_CONNECTION"), os.Getenv("JUPYTERHUB_SERVICE_PREFIX"))
 		if line != "" && serve.Proxy == nil {
 			fmt.Println(line)
-		} else if line == "" && !quiet {
+		} else if line == "" && !o.NoBrowser {
 			browse(address)
 		}
 	})
+}
+
+// gallery reads the tables.
+func (o *viewOptions) gallery(ctx context.Context, path string) (*view.Gallery, error) {
+	shown := view.Options{On: o.On, By: o.By, Vector: o.Vector, Title: filepath.Base(path)}
+	images, err := rows(ctx, path, o.Root)
+	if err == nil && o.Compare != "" {
+		shown.Compare, err = rows(ctx, o.Compare, o.Root)
+		shown.Title += " and " + filepath.Base(o.Compare)
+	}
+	if err == nil && o.Real != "" {
+		err = readReference(ctx, &shown, images, path, o.Real, o.Root)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return view.New(images, shown)
+}
+
+// openTags opens the file of a person's tags next to a table; without a name they are the user's.
+func openTags(path, rater string) (*view.Tags, error) {
+	if rater == "" {
+		rater = "rater"
+		if u, err := user.Current(); err == nil {
+			rater = filepath.Base(u.Username)
+		}
+	}
+	if strings.ContainsAny(rater, `/\`) {
+		return nil, usage("--rater %q: use a name without a slash", rater)
+	}
+	file := strings.TrimSuffix(filepath.Clean(path), filepath.Ext(path)) + ".tags-" + rater + ".csv"
+	tags, err := view.OpenTags(file, rater)
+	if err == nil {
+		fmt.Println("tags: " + file)
+	}
+	return tags, err
 }
 
 // proxied reads the address under which a proxy serves the page: that of a folder.

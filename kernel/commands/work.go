@@ -26,11 +26,7 @@ func work(ctx context.Context, args []string) (err error) {
 	at := fs.String("store", "", "the `DIR` or URL of the store, in which %i is the shard's number; default the job's")
 	var o jobs.WorkerOptions
 	o.Flags(fs)
-	rest, err := parse(fs, args)
-	if err != nil {
-		return err
-	}
-	job, err := readJob(ctx, rest, "work")
+	job, err := readJob(ctx, fs, args)
 	if err != nil {
 		return err
 	}

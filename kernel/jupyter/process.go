@@ -93,29 +93,8 @@ func start(ctx context.Context, opts Options, name string) (_ *Kernel, err error
 	if err != nil {
 		return nil, err
 	}
-	file := filepath.Join(k.dir, name)
-	if err := inner.write(file); err != nil {
-		return nil, fmt.Errorf("jupyter: %w", err)
-	}
-	// GoNB starts any gopls it finds on PATH, which takes 0.3 GB and more; package complete does not need it.
-	if err := os.WriteFile(filepath.Join(k.dir, "gopls"), []byte("#!/bin/sh\nexit 1\n"), 0o700); err != nil {
-		return nil, fmt.Errorf("jupyter: %w", err)
-	}
-	k.cmd = exec.Command(filepath.Join(toolsDir, "gonb"), "--kernel", file, "-go_work="+module, "-raw_error")
-	k.cmd.Dir = opts.Dir
-	if k.cmd.Env, err = environment(opts, module, k.dir, toolsDir); err != nil {
+	if err := k.launch(opts, module, toolsDir, filepath.Join(k.dir, name), inner); err != nil {
 		return nil, err
-	}
-	k.cmd.Stdout = k.tail
-	if opts.Log != nil {
-		k.cmd.Stdout = io.MultiWriter(opts.Log, k.tail)
-	}
-	k.cmd.Stderr = k.cmd.Stdout
-	k.cmd.WaitDelay = time.Second // do not wait for other processes that hold the log open
-	k.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := k.cmd.Start(); err != nil {
-		k.cmd = nil
-		return nil, fmt.Errorf("jupyter: starting GoNB: %w", err)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -134,6 +113,35 @@ func start(ctx context.Context, opts Options, name string) (_ *Kernel, err error
 		return nil, k.explain(fmt.Errorf("jupyter: the kernel did not start: %w", err))
 	}
 	return k, k.prelude(ctx, module)
+}
+
+// launch starts GoNB with a connection, which it writes to a file.
+func (k *Kernel) launch(opts Options, module, toolsDir, file string, inner Connection) error {
+	if err := inner.write(file); err != nil {
+		return fmt.Errorf("jupyter: %w", err)
+	}
+	// GoNB starts any gopls it finds on PATH, which takes 0.3 GB and more; package complete does not need it.
+	if err := os.WriteFile(filepath.Join(k.dir, "gopls"), []byte("#!/bin/sh\nexit 1\n"), 0o700); err != nil {
+		return fmt.Errorf("jupyter: %w", err)
+	}
+	k.cmd = exec.Command(filepath.Join(toolsDir, "gonb"), "--kernel", file, "-go_work="+module, "-raw_error")
+	k.cmd.Dir = opts.Dir
+	var err error
+	if k.cmd.Env, err = environment(opts, module, k.dir, toolsDir); err != nil {
+		return err
+	}
+	k.cmd.Stdout = k.tail
+	if opts.Log != nil {
+		k.cmd.Stdout = io.MultiWriter(opts.Log, k.tail)
+	}
+	k.cmd.Stderr = k.cmd.Stdout
+	k.cmd.WaitDelay = time.Second // do not wait for other processes that hold the log open
+	k.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := k.cmd.Start(); err != nil {
+		k.cmd = nil
+		return fmt.Errorf("jupyter: starting GoNB: %w", err)
+	}
+	return nil
 }
 
 // environment returns the environment of GoNB and the cells.

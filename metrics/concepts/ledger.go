@@ -8,7 +8,9 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/cococrola"
+	"antipode/datasets/table"
 	"antipode/metrics"
+	"antipode/metrics/internal/tabular"
 	"antipode/metrics/interval"
 )
 
@@ -268,6 +270,23 @@ func (s *paperScores) claims() map[string]string {
 	return out
 }
 
+// readMeans returns the ends of the intervals of the scores, by model, language and score.
+func (s *paperScores) readMeans(means *table.Frame) map[[3]string][2]float64 {
+	ends := map[[3]string][2]float64{}
+	for i, model := range means.Texts("model") {
+		language := means.Texts("language")[i]
+		for _, c := range correctness {
+			ends[[3]string{model, language, c.name}] = [2]float64{
+				percent(c.name, tabular.Number(means, c.column+"_low", i)),
+				percent(c.name, tabular.Number(means, c.column+"_high", i))}
+		}
+		if model == cococrola.Average {
+			s.inverse[language] = tabular.Number(means, "inverse_distinctiveness", i)
+		}
+	}
+	return ends
+}
+
 func computeItems(_ context.Context, call *datasets.Call, o CellOptions) (_ []metrics.ValueRow, err error) {
 	var out metrics.ValueRows
 	f, means := call.Inputs["scores"], call.Inputs["means"]
@@ -282,21 +301,10 @@ func computeItems(_ context.Context, call *datasets.Call, o CellOptions) (_ []me
 	for i, r := range s.rows {
 		for _, key := range [][2]string{{r.Model, r.Language}, {r.Model, cococrola.Average},
 			{cococrola.Average, r.Language}} {
-			images[key] += numberAt(f, "n_used", i)
+			images[key] += tabular.Number(f, "n_used", i)
 		}
 	}
-	ends := map[[3]string][2]float64{}
-	for i, model := range means.Texts("model") {
-		language := means.Texts("language")[i]
-		for _, c := range correctness {
-			ends[[3]string{model, language, c.name}] = [2]float64{
-				percent(c.name, numberAt(means, c.column+"_low", i)),
-				percent(c.name, numberAt(means, c.column+"_high", i))}
-		}
-		if model == cococrola.Average {
-			s.inverse[language] = numberAt(means, "inverse_distinctiveness", i)
-		}
-	}
+	ends := s.readMeans(means)
 	rounded := map[[2]string]float64{}
 	for _, c := range s.cells.rows {
 		if c.Computed == "" {
@@ -304,8 +312,7 @@ func computeItems(_ context.Context, call *datasets.Call, o CellOptions) (_ []me
 		}
 		end := ends[[3]string{c.Computed, c.Language, c.Score}]
 		out.Add(cococrola.Item(c.Model, c.Language, c.Score), metrics.Estimate{Value: c.Value, Low: end[0],
-			High: end[1]},
-			images[[2]string{c.Computed, c.Language}])
+			High: end[1]}, images[[2]string{c.Computed, c.Language}])
 		s.values[[3]string{c.Model, c.Language, c.Score}] = interval.Bounded{Value: c.Value, Low: end[0], High: end[1]}
 		if c.Score == "Xc" {
 			rounded[[2]string{c.Model, c.Language}] = math.Round(c.Value)

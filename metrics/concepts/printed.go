@@ -10,6 +10,7 @@ import (
 	"antipode/datasets/cococrola"
 	"antipode/datasets/table"
 	"antipode/metrics/internal/labels"
+	"antipode/metrics/internal/tabular"
 )
 
 // correctness are the two scores of Table 2 and their columns.
@@ -225,8 +226,8 @@ var ranking = datasets.Define(datasets.Operation[RankingOptions, RankingRow]{
 		for _, r := range ComputeRanking(rows, scoreOf(o.Score), o.Order == "ascending", o.Top) {
 			s := rows[r.Row]
 			out = append(out, RankingRow{s.Model, s.Language, r.Rank, s.Concept, o.Score, scoreOf(o.Score)(s),
-				numberAt(f, o.Score+"_low", r.Row), numberAt(f, o.Score+"_high", r.Row), r.Of,
-				numberAt(f, used, r.Row), o.Order})
+				tabular.Number(f, o.Score+"_low", r.Row), tabular.Number(f, o.Score+"_high", r.Row), r.Of,
+				tabular.Number(f, used, r.Row), o.Order})
 		}
 		return out, nil
 	},

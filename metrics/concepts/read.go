@@ -3,7 +3,6 @@ package concepts
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -60,17 +59,9 @@ func readInput(call *metrics.Call, o ScoreOptions) (*input, error) {
 			models[i] += separator + template
 		}
 	}
-	for c, values := range [][]string{models, languages, concepts} {
-		if i := slices.Index(values, ""); i >= 0 {
-			return nil, table.BadRow{Row: i + 1, ID: idOf(ids, i), Column: cellColumns[c].Name,
-				Reason: "it is blank; every image needs a model, a language and a concept"}
-		}
-	}
-	var all []Cell
-	for _, l := range unique(slices.Clone(languages), strings.Compare) {
-		for _, c := range unique(slices.Clone(concepts), strings.Compare) {
-			all = append(all, Cell{l, c})
-		}
+	all, err := cellsOf(ids, models, languages, concepts)
+	if err != nil {
+		return nil, err
 	}
 	sets := map[string]*Set{}
 	var order []string
@@ -107,6 +98,22 @@ func readInput(call *metrics.Call, o ScoreOptions) (*input, error) {
 		in.sets = append(in.sets, *sets[m])
 	}
 	return in, nil
+}
+
+// cellsOf returns the cells that images may be in; a blank name is an error.
+func cellsOf(ids, models, languages, concepts []string) (all []Cell, err error) {
+	for c, values := range [][]string{models, languages, concepts} {
+		if i := slices.Index(values, ""); i >= 0 {
+			return nil, table.BadRow{Row: i + 1, ID: idOf(ids, i), Column: cellColumns[c].Name,
+				Reason: "it is blank; every image needs a model, a language and a concept"}
+		}
+	}
+	for _, l := range unique(slices.Clone(languages), strings.Compare) {
+		for _, c := range unique(slices.Clone(concepts), strings.Compare) {
+			all = append(all, Cell{l, c})
+		}
+	}
+	return all, nil
 }
 
 // idOf returns an image's id, or a name for its row in a table without ids.
@@ -175,7 +182,7 @@ func readScored(f *table.Frame) ([]Scored, error) {
 		rows[i] = key
 		for name, into := range map[string]*float64{"inverse_distinctiveness": &rows[i].Dt,
 			"self_consistency": &rows[i].Sc, "cross_consistency": &rows[i].Xc, "text_match": &rows[i].Wc} {
-			*into = numberAt(f, name, i)
+			*into = tabular.Number(f, name, i)
 		}
 		if possessed != nil {
 			rows[i].Possessed = possessed[i]
@@ -186,14 +193,6 @@ func readScored(f *table.Frame) ([]Scored, error) {
 		}
 	}
 	return rows, nil
-}
-
-// numberAt returns a value of a number column; NaN if there is no such column.
-func numberAt(f *table.Frame, column string, row int) float64 {
-	if v := f.Numbers(column); v != nil {
-		return v[row]
-	}
-	return math.NaN()
 }
 
 // scoreNames are the columns that rankings and correlations read.

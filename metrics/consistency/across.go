@@ -34,8 +34,7 @@ func ComputeSCAL(p Images, n PairNormalizer) ([][]Score, error) {
 	case MeanUnequal, MeanUpper, MeanAll, LiteralPair:
 	default:
 		return nil, fmt.Errorf("consistency: normalizer is %q; it must be %q, %q, %q or %q", n, MeanUnequal, MeanUpper,
-			MeanAll,
-			LiteralPair)
+			MeanAll, LiteralPair)
 	}
 	width, err := p.check()
 	if err != nil {
@@ -71,11 +70,17 @@ func ComputeSCAL(p Images, n PairNormalizer) ([][]Score, error) {
 		})
 	}
 	wait.Wait()
+	countPairs(out, have, len(p.Prompts), indices)
+	return out, nil
+}
+
+// countPairs counts the images of each pair of languages; have is by language and prompt.
+func countPairs(out [][]Score, have [][]int, prompts, indices int) {
 	for a := range out {
 		for b := range out[a] {
 			s := &out[a][b]
 			seen := 0
-			for k := range p.Prompts {
+			for k := range prompts {
 				s.Images += have[a][k]
 				if a != b {
 					s.Images += have[b][k]
@@ -84,14 +89,13 @@ func ComputeSCAL(p Images, n PairNormalizer) ([][]Score, error) {
 					seen++
 				}
 			}
-			s.Missing = len(p.Prompts)*indices - s.Images
+			s.Missing = prompts*indices - s.Images
 			if a != b {
-				s.Missing += len(p.Prompts) * indices
+				s.Missing += prompts * indices
 			}
 			s.finish(seen)
 		}
 	}
-	return out, nil
 }
 
 // acrossPrompt sets the terms of one prompt.

@@ -62,7 +62,17 @@ func (r *reader) arrange(g *group, groups []*group) error {
 		}
 		(*to)[slots[m.index]] = r.vectors[m.row]
 	}
-	missing := 0
+	if missing, of := g.count(); missing > 0 && r.Missing == "fail" {
+		return fmt.Errorf("%s%d of %d images are missing; generate them, or set the option missing to count",
+			g.name(r.By), missing, of)
+	}
+	return nil
+}
+
+// count counts the refused images and the captions of each language, and returns how many images are missing, of how
+// many.
+func (g *group) count() (missing, of int) {
+	p := &g.images
 	n := p.indices()
 	g.refused, g.captions = make([]int, len(p.Languages)), make([]CaptionCounts, len(p.Languages))
 	for l, prompts := range p.Vectors {
@@ -81,11 +91,7 @@ func (r *reader) arrange(g *group, groups []*group) error {
 			}
 		}
 	}
-	if missing > 0 && r.Missing == "fail" {
-		return fmt.Errorf("%s%d of %d images are missing; generate them, or set the option missing to count",
-			g.name(r.By), missing, n*len(p.Languages)*len(p.Prompts))
-	}
-	return nil
+	return missing, n * len(p.Languages) * len(p.Prompts)
 }
 
 // slots returns the position of each index; nil if there are none, or more than the rows of any cell: then cells have

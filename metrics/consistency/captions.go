@@ -1,6 +1,7 @@
 package consistency
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -221,10 +222,7 @@ func computePool(_ context.Context, call *datasets.Call, o PoolOptions) ([]PoolR
 				have++
 			}
 		}
-		caption, url := english[row], ""
-		if urls != nil {
-			url = urls[row]
-		}
+		caption, url := english[row], tabular.Text(f, indictti.URLColumn, row)
 		word, reason := refused(o.Filter, caption), ""
 		switch other, twice := first[caption]; {
 		case strings.TrimSpace(caption) == "":
@@ -290,6 +288,31 @@ func computeSets(_ context.Context, call *datasets.Call, o SetOptions) (*table.F
 	return out, nil
 }
 
+// ownTranslations returns the translations that the user gives, by prompt and language.
+func ownTranslations(call *datasets.Call, list []indictti.Language) (map[[2]string]indictti.Translation, error) {
+	own, f := map[[2]string]indictti.Translation{}, call.Inputs["translations"]
+	if f == nil {
+		return own, nil
+	}
+	translations := translationsOf(f)
+	for i, t := range translations {
+		k := [2]string{t.ID, t.Language}
+		if _, twice := own[k]; twice {
+			return nil, fmt.Errorf("table %q, row %d: the prompt %q has two translations into %s; remove one",
+				"translations", i+1, t.ID, t.Language)
+		}
+		own[k] = t
+	}
+	problems := slices.DeleteFunc(indictti.CheckTranslations(translations, promptsOf(call.Inputs["in"]), list),
+		func(p indictti.Problem) bool { // prompts that were not selected; rows without a text are rows of the result
+			return p.Problem == indictti.UnknownPrompt || p.Problem == indictti.Missing
+		})
+	if len(problems) > 0 {
+		call.Notef("%s; indictti-translations lists them", summary(problems))
+	}
+	return own, nil
+}
+
 func computePromptTable(_ context.Context, call *datasets.Call, _ struct{}) ([]PromptTableRow, error) {
 	list, err := languages(call)
 	if err != nil {
@@ -303,25 +326,9 @@ func computePromptTable(_ context.Context, call *datasets.Call, _ struct{}) ([]P
 		}
 		at = positions(set.Texts("id"))
 	}
-	type key struct{ id, language string }
-	own := map[key]indictti.Translation{}
-	if f := call.Inputs["translations"]; f != nil {
-		translations := translationsOf(f)
-		for i, t := range translations {
-			k := key{t.ID, t.Language}
-			if _, twice := own[k]; twice {
-				return nil, fmt.Errorf("table %q, row %d: the prompt %q has two translations into %s; remove one",
-					"translations", i+1, t.ID, t.Language)
-			}
-			own[k] = t
-		}
-		problems := slices.DeleteFunc(indictti.CheckTranslations(translations, promptsOf(call.Inputs["in"]), list),
-			func(p indictti.Problem) bool { // prompts that were not selected; rows without a text, see below
-				return p.Problem == indictti.UnknownPrompt || p.Problem == indictti.Missing
-			})
-		if len(problems) > 0 {
-			call.Notef("%s; indictti-translations lists them", summary(problems))
-		}
+	own, err := ownTranslations(call, list)
+	if err != nil {
+		return nil, err
 	}
 	in := tabular.Read(call, "in")
 	if in.UniqueIDs(); in.Err != nil {
@@ -339,16 +346,14 @@ func computePromptTable(_ context.Context, call *datasets.Call, _ struct{}) ([]P
 		}
 		for _, l := range list {
 			text, from := texts[l.Code], l.Source
-			t, given := own[key{id, l.Code}]
+			t, given := own[[2]string{id, l.Code}]
 			switch {
 			case l.Code == indictti.English || l.Source == indictti.Original:
 				text = english
 			case given && strings.TrimSpace(t.Text) != "":
-				text, from = t.Text, t.Source
-				if from == "" && l.Source == indictti.NLLB {
+				text, from = t.Text, cmp.Or(t.Source, l.Source)
+				if t.Source == "" && l.Source == indictti.NLLB {
 					from = "translation"
-				} else if from == "" {
-					from = l.Source
 				}
 			case l.NeedsTranslations():
 				text = ""

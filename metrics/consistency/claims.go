@@ -104,20 +104,14 @@ func readLabeled(call *datasets.Call, role string, given []string) (paperScores,
 		}
 		return model
 	}
-	optional := func(f *table.Frame, column string, i int) float64 {
-		if v := f.Numbers(column); v != nil {
-			return v[i]
-		}
-		return math.NaN()
-	}
 	for i, score := range scores {
 		key := [3]string{score, name(models[i]), languages[i]}
 		if _, twice := s.cells[key]; twice {
 			return s, table.BadRow{Row: i + 1, ID: key[1], Column: "score",
 				Reason: fmt.Sprintf("the model has two values of %s for %s", score, key[2])}
 		}
-		s.cells[key] = scored{interval.Bounded{Value: values[i], Low: optional(in.Frame, "value_low", i),
-			High: optional(in.Frame, "value_high", i)}, optional(in.Frame, "n", i)}
+		s.cells[key] = scored{interval.Bounded{Value: values[i], Low: tabular.Number(in.Frame, "value_low", i),
+			High: tabular.Number(in.Frame, "value_high", i)}, tabular.Number(in.Frame, "n", i)}
 		if !slices.Contains(s.models, key[1]) {
 			s.models = append(s.models, key[1])
 		}
@@ -137,7 +131,7 @@ func readLabeled(call *datasets.Call, role string, given []string) (paperScores,
 				s.pairs[name(model)] = map[[2]string]interval.Bounded{}
 			}
 			s.pairs[name(model)][[2]string{as[i], bs[i]}] = interval.Bounded{Value: scal[i],
-				Low: optional(p.Frame, "scal_low", i), High: optional(p.Frame, "scal_high", i)}
+				Low: tabular.Number(p.Frame, "scal_low", i), High: tabular.Number(p.Frame, "scal_high", i)}
 		}
 	}
 	return s, nil

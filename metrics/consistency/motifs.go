@@ -175,43 +175,12 @@ func computeMotifs(_ context.Context, call *metrics.Call, o MotifOptions) ([]Mot
 	for _, l := range list {
 		scripts[l.Code] = l.Script
 	}
-	tags, names := map[string][]string{}, []string{}
-	for i, id := range given.Texts("id") {
-		tag := given.Texts("tag")[i]
-		if _, known := tags[id]; !known {
-			tags[id] = []string{}
-		}
-		if tag != "" && !slices.Contains(tags[id], tag) {
-			tags[id], names = append(tags[id], tag), append(names, tag)
-		}
-	}
-	slices.Sort(names)
-	names = slices.Compact(names)
 	f, used := in.Frame, 0
-	var parts []tabular.Group // by the grouping columns, script and language
-	for _, g := range groups {
-		at := map[[2]string]int{}
-		for _, row := range g.Rows {
-			language := f.Texts("language")[row]
-			script, known := scripts[language]
-			if !known {
-				return nil, table.BadRow{Row: row + 1, ID: f.Texts("id")[row], Column: "language",
-					Reason: fmt.Sprintf("%q is not in the table of languages; add a row for it", language)}
-			}
-			if o.Per == "script" {
-				language = ""
-			}
-			key := [2]string{script, language}
-			i, known := at[key]
-			if !known {
-				i = len(parts)
-				at[key] = i
-				parts = append(parts, tabular.Group{By: append(slices.Clone(g.By), script, language)})
-			}
-			parts[i].Rows = append(parts[i].Rows, row)
-		}
+	tags, names := tagsOf(given)
+	parts, err := partsOf(f, groups, scripts, o.Per)
+	if err != nil {
+		return nil, err
 	}
-	slices.SortFunc(parts, byQuotedValues)
 	var rows []MotifRow
 	for _, part := range parts {
 		n := len(o.By)
@@ -237,6 +206,51 @@ func computeMotifs(_ context.Context, call *metrics.Call, o MotifOptions) ([]Mot
 		call.Notef("%d tagged images are not in the table of images", len(tags)-used)
 	}
 	return rows, nil
+}
+
+// partsOf returns the rows by the grouping columns, script and language; per is the option.
+func partsOf(f *table.Frame, groups []tabular.Group, scripts map[string]string, per string) (parts []tabular.Group,
+	err error) {
+	for _, g := range groups {
+		at := map[[2]string]int{}
+		for _, row := range g.Rows {
+			language := f.Texts("language")[row]
+			script, known := scripts[language]
+			if !known {
+				return nil, table.BadRow{Row: row + 1, ID: f.Texts("id")[row], Column: "language",
+					Reason: fmt.Sprintf("%q is not in the table of languages; add a row for it", language)}
+			}
+			if per == "script" {
+				language = ""
+			}
+			key := [2]string{script, language}
+			i, known := at[key]
+			if !known {
+				i = len(parts)
+				at[key] = i
+				parts = append(parts, tabular.Group{By: append(slices.Clone(g.By), script, language)})
+			}
+			parts[i].Rows = append(parts[i].Rows, row)
+		}
+	}
+	slices.SortFunc(parts, byQuotedValues)
+	return parts, nil
+}
+
+// tagsOf returns the tags of each image that has a row, and all tags in order.
+func tagsOf(given *table.Frame) (tags map[string][]string, names []string) {
+	tags = map[string][]string{}
+	for i, id := range given.Texts("id") {
+		tag := given.Texts("tag")[i]
+		if _, known := tags[id]; !known {
+			tags[id] = []string{}
+		}
+		if tag != "" && !slices.Contains(tags[id], tag) {
+			tags[id], names = append(tags[id], tag), append(names, tag)
+		}
+	}
+	slices.Sort(names)
+	return tags, slices.Compact(names)
 }
 
 func computeCounts(_ context.Context, call *metrics.Call, o CountOptions) ([]CountRow, error) {

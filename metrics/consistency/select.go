@@ -109,19 +109,17 @@ func computePrompts(_ context.Context, call *datasets.Call, o PromptOptions) ([]
 		return nil, fmt.Errorf("cannot select %d captions: %d of %d are in the pool; lower n, or add captions", o.N,
 			len(pool), len(ids))
 	}
-	if call.Planned { // as many captions as will be selected
-		var out []PromptRow
-		for _, row := range pool[:o.N] {
-			out = append(out, PromptRow{ID: ids[row], Caption: captions[row], Samples: o.Samples, Pool: len(pool),
-				Asked: len(ids)})
+	chosen, median := Selection{}, 0.0
+	for i := range o.N { // planned: as many captions as will be selected
+		chosen.Rows = append(chosen.Rows, i)
+	}
+	if !call.Planned {
+		var err error
+		if chosen, err = LeastSimilar(vectors, o.N, o.Samples, o.Seed); err != nil {
+			return nil, errors.New(strings.TrimPrefix(err.Error(), "consistency: "))
 		}
-		return out, nil
+		median = interval.Quantile(slices.Sorted(slices.Values(chosen.Means)), 0.5)
 	}
-	chosen, err := LeastSimilar(vectors, o.N, o.Samples, o.Seed)
-	if err != nil {
-		return nil, errors.New(strings.TrimPrefix(err.Error(), "consistency: "))
-	}
-	median := interval.Quantile(slices.Sorted(slices.Values(chosen.Means)), 0.5)
 	var out []PromptRow
 	for _, i := range chosen.Rows {
 		out = append(out, PromptRow{ids[pool[i]], captions[pool[i]], chosen.Mean, median, chosen.Sample, o.Samples,

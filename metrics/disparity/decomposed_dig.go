@@ -1,12 +1,13 @@
 package disparity
 
 import (
-	"antipode/metrics"
 	"context"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
+
+	"antipode/metrics"
 
 	"antipode/datasets"
 	"antipode/datasets/table"
@@ -33,48 +34,14 @@ func Values(original, changed datasets.Table, options ...RegionOptions) datasets
 func computeDecomposedDIG(_ context.Context, call *metrics.Call, o RegionOptions) (_ []metrics.ValueRow, err error) {
 	var out metrics.ValueRows
 	number := func(item string, value float64) { out.Add(item, metrics.Exact(value), math.NaN()) }
-	// cells adds the cells of one template in Table 1 and returns their values.
-	cells := func(role, template string) (map[string]float64, *components, error) {
-		f := call.Inputs[role]
-		d, err := decomposed(call, role, o.Region)
-		if err != nil {
-			return nil, nil, err
-		}
-		values := map[string]float64{}
-		for _, c := range []struct {
-			vector, score, name string
-			of                  []regionScore
-		}{
-			{"object_only", "precision", "objects", d.ObjectPrecision},
-			{"object_only", "coverage", "objects", d.ObjectCoverage},
-			{"background_only", "precision", "backgrounds", d.BackgroundPrecision},
-			{"background_only", "coverage", "backgrounds", d.BackgroundCoverage},
-		} {
-			a, err := summarize(c.of)
-			if err != nil {
-				return nil, nil, bothVectors(err)
-			}
-			row := RegionSummaryRow{Vector: c.vector, Score: c.score, Aggregate: a}
-			row.interval(f, o.Region)
-			n := generatedImages(f, c.vector)
-			average, worst := c.name+", average "+c.score, c.name+", worst "+c.score
-			out.Add("Table 1, "+template+", "+average, metrics.Estimate{Value: a.Average, Low: row.AverageLow,
-				High: row.AverageHigh}, n)
-			out.Add("Table 1, "+template+", "+worst, metrics.Estimate{Value: a.Worst, Low: row.WorstLow,
-				High: row.WorstHigh},
-				n)
-			values[average], values[worst] = a.Average, a.Worst
-		}
-		return values, &d, nil
-	}
-	before, original, err := cells("original", "Orig.")
+	before, original, err := tableCells(call, &out, o, "original", "Orig.")
 	if err != nil {
 		return nil, err
 	}
 	var changed *components
 	if call.Inputs["changed"] != nil {
 		var after map[string]float64
-		if after, changed, err = cells("changed", "New"); err != nil {
+		if after, changed, err = tableCells(call, &out, o, "changed", "New"); err != nil {
 			return nil, err
 		}
 		for _, row := range slices.Clone(out[:len(before)]) {
@@ -104,6 +71,41 @@ func computeDecomposedDIG(_ context.Context, call *metrics.Call, o RegionOptions
 		out.AddVerdict(t.Trend, t.Verdict)
 	}
 	return out, nil
+}
+
+// tableCells adds the cells of one template in Table 1 and returns their values.
+func tableCells(call *metrics.Call, out *metrics.ValueRows, o RegionOptions, role, template string) (
+	map[string]float64, *components, error) {
+	f := call.Inputs[role]
+	d, err := decomposed(call, role, o.Region)
+	if err != nil {
+		return nil, nil, err
+	}
+	values := map[string]float64{}
+	for _, c := range []struct {
+		vector, score, name string
+		of                  []regionScore
+	}{
+		{"object_only", "precision", "objects", d.ObjectPrecision},
+		{"object_only", "coverage", "objects", d.ObjectCoverage},
+		{"background_only", "precision", "backgrounds", d.BackgroundPrecision},
+		{"background_only", "coverage", "backgrounds", d.BackgroundCoverage},
+	} {
+		a, err := summarize(c.of)
+		if err != nil {
+			return nil, nil, bothVectors(err)
+		}
+		row := RegionSummaryRow{Vector: c.vector, Score: c.score, Aggregate: a}
+		row.interval(f, o.Region)
+		add := func(cell string, value, low, high float64) {
+			out.Add("Table 1, "+template+", "+c.name+", "+cell+" "+c.score, metrics.Estimate{Value: value, Low: low,
+				High: high}, generatedImages(f, c.vector))
+			values[c.name+", "+cell+" "+c.score] = value
+		}
+		add("average", a.Average, row.AverageLow, row.AverageHigh)
+		add("worst", a.Worst, row.WorstLow, row.WorstHigh)
+	}
+	return values, &d, nil
 }
 
 // generatedImages returns the number of generated images that the scores of a vector were computed from.

@@ -19,15 +19,6 @@ func trends(orig components, new *components, o TrendLinesOptions) ([]TrendLineR
 	if err != nil {
 		return nil, err
 	}
-	expect := func(name, an string, x interval.Bounded, bn string, y, d interval.Bounded, least, most float64,
-		rule string) TrendLineRow {
-		verdict := d.Within(least, most)
-		return TrendLineRow{name, verdict, an, bn, rule, fmt.Sprintf("%s  %s: %s %.3f, %s %.3f (%s)", verdict, name, an,
-			x.Value, bn, y.Value, rule), x.Value, y.Value, d.Low, d.High}
-	}
-	above := func(name, an string, x interval.Bounded, bn string, y interval.Bounded) TrendLineRow {
-		return expect(name, an, x, bn, y, x.Minus(y), 0, math.Inf(1), "first above second")
-	}
 	equal := func(name, an string, x interval.Bounded, bn string, y interval.Bounded) TrendLineRow {
 		return expect(name, an, x, bn, y, x.Minus(y), math.Nextafter(-o.Equal, -1), o.Equal,
 			fmt.Sprintf("at most %.2f apart", o.Equal))
@@ -36,25 +27,6 @@ func trends(orig components, new *components, o TrendLinesOptions) ([]TrendLineR
 		return expect(name, "Orig.", x, "New", y, y.Minus(x), math.Nextafter(o.Clearly, 0), math.Inf(1),
 			fmt.Sprintf("up by at least %.2f", o.Clearly))
 	}
-	// extreme compares a region's background coverage with the smallest (sign 1) or largest (−1) of the others.
-	extreme := func(name, region, what string, sign float64, worst float64, worstRegion string) (TrendLineRow, error) {
-		of, err := find(orig.BackgroundCoverage, region)
-		if err != nil {
-			return TrendLineRow{}, err
-		}
-		next := interval.Bounded{Value: math.NaN()}
-		for _, v := range orig.BackgroundCoverage {
-			if v.Region != region && !(sign*v.Value >= sign*next.Value) {
-				next = orig.bounded(2, v)
-			}
-		}
-		own, d := orig.bounded(2, regionScore{region, of}), interval.Bounded{}
-		if d = next.Minus(own); sign < 0 {
-			d = own.Minus(next)
-		}
-		return expect(name+region, region, own, what+worstRegion+")", interval.Bounded{Value: worst}, d,
-			math.Nextafter(0, -1), math.Inf(1), "the same"), nil
-	}
 	out := []TrendLineRow{
 		above("average precision, object above background", "Obj-only", orig.average(0), "BG-only", orig.average(1)),
 		equal("average coverage about equal", "Obj-only", orig.average(3), "BG-only", orig.average(2)),
@@ -62,9 +34,9 @@ func trends(orig components, new *components, o TrendLinesOptions) ([]TrendLineR
 			interval.Bounded{Value: a.oc.Ratio}),
 	}
 	if !o.AnyRegions {
-		low, err1 := extreme("smallest background coverage in ", o.Low, "smallest (", 1, a.bc.Worst,
+		low, err1 := orig.extreme("smallest background coverage in ", o.Low, "smallest (", 1, a.bc.Worst,
 			a.bc.WorstRegion)
-		high, err2 := extreme("largest background coverage in ", o.High, "largest (", -1, a.bc.Best,
+		high, err2 := orig.extreme("largest background coverage in ", o.High, "largest (", -1, a.bc.Best,
 			a.bc.BestRegion)
 		lowObject, err3 := find(orig.ObjectPrecision, o.Low)
 		lowBackground, err4 := find(orig.BackgroundPrecision, o.Low)
@@ -88,6 +60,40 @@ func trends(orig components, new *components, o TrendLinesOptions) ([]TrendLineR
 			new.bounded(2, regionScore{b.bc.WorstRegion, b.bc.Worst})),
 		equal("average background precision little changed", "Orig.", orig.average(1), "New", new.average(1)),
 		above("average object precision up", "New", new.average(0), "Orig.", orig.average(0))), nil
+}
+
+// expect returns the row of an expectation: d, by which x and y differ, is between least and most.
+func expect(name, an string, x interval.Bounded, bn string, y, d interval.Bounded, least, most float64,
+	rule string) TrendLineRow {
+	verdict := d.Within(least, most)
+	return TrendLineRow{name, verdict, an, bn, rule, fmt.Sprintf("%s  %s: %s %.3f, %s %.3f (%s)", verdict, name, an,
+		x.Value, bn, y.Value, rule), x.Value, y.Value, d.Low, d.High}
+}
+
+func above(name, an string, x interval.Bounded, bn string, y interval.Bounded) TrendLineRow {
+	return expect(name, an, x, bn, y, x.Minus(y), 0, math.Inf(1), "first above second")
+}
+
+// extreme compares a region's background coverage with the smallest (sign 1) or largest (−1) of the others.
+func (d components) extreme(name, region, what string, sign float64, worst float64, worstRegion string) (TrendLineRow,
+	error) {
+	of, err := find(d.BackgroundCoverage, region)
+	if err != nil {
+		return TrendLineRow{}, err
+	}
+	next := interval.Bounded{Value: math.NaN()}
+	for _, v := range d.BackgroundCoverage {
+		if v.Region != region && !(sign*v.Value >= sign*next.Value) {
+			next = d.bounded(2, v)
+		}
+	}
+	own := d.bounded(2, regionScore{region, of})
+	apart := next.Minus(own)
+	if sign < 0 {
+		apart = own.Minus(next)
+	}
+	return expect(name+region, region, own, what+worstRegion+")", interval.Bounded{Value: worst}, apart,
+		math.Nextafter(0, -1), math.Inf(1), "the same"), nil
 }
 
 // bounded returns the score of a region with its interval; the list is by number: object precision, background

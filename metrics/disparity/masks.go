@@ -1,13 +1,14 @@
 package disparity
 
 import (
-	"antipode/metrics"
+	"cmp"
 	"context"
 	"math"
 
 	"antipode/datasets"
 	"antipode/datasets/mask"
 	"antipode/datasets/table"
+	"antipode/metrics"
 	"antipode/metrics/internal/tabular"
 	"antipode/metrics/interval"
 )
@@ -72,7 +73,7 @@ func computeMaskTrust(_ context.Context, call *metrics.Call, o MaskTrustOptions)
 			others[id] = other.Masks("mask")[i]
 		}
 	}
-	masks, done := f.Masks("mask"), 0
+	done := 0
 	mean := func(values []float64) (metrics.Estimate, error) {
 		if len(values) < 2 {
 			return metrics.Exact(tabular.Average(values)), nil
@@ -81,8 +82,7 @@ func computeMaskTrust(_ context.Context, call *metrics.Call, o MaskTrustOptions)
 		return metrics.Estimate{Value: v.Value, Low: v.Low, High: v.High}, err
 	}
 	for _, g := range groups {
-		row := MaskTrustRow{Group: g.By}
-		var unmasked, agreement, stability, score, border []float64
+		row, of := MaskTrustRow{Group: g.By}, maskTrusts{}
 		for _, i := range g.Rows {
 			call.Report("compare masks", done, f.Len())
 			if done++; tabular.Outcome(f, i) != "" {
@@ -90,47 +90,59 @@ func computeMaskTrust(_ context.Context, call *metrics.Call, o MaskTrustOptions)
 				continue
 			}
 			row.Images++
-			var b mask.Bitmap
-			if masks[i].Counts != "" {
-				if b, err = mask.Decode(masks[i]); err != nil {
-					return nil, tabular.BadRow(f, i, "mask", "%v", err)
-				}
-			}
-			has := b.Area() > 0
-			if unmasked = append(unmasked, share(!has)); has {
-				border = append(border, share(b.TouchesBorder()))
-				stability, score = with(stability, f, "stability_score", i), with(score, f, "mask_score", i)
-			}
 			second, known := others[ids[i]]
-			switch {
-			case call.Inputs["other"] == nil:
-				continue
-			case !known:
+			if call.Inputs["other"] != nil && !known {
 				return nil, tabular.BadRow(f, i, "id", "the table other has no image %q", ids[i])
 			}
-			overlap, err := mask.IoU(masks[i], second)
-			if err != nil {
-				return nil, tabular.BadRow(f, i, "mask", "image %q: %v", ids[i], err)
-			}
-			if !math.IsNaN(overlap) {
-				agreement = append(agreement, overlap)
+			if err := of.add(f, i, second, known); err != nil {
+				return nil, err
 			}
 		}
-		row.Compared = len(agreement)
-		if row.Unmasked, err = mean(unmasked); err != nil {
+		row.Compared = len(of.agreement)
+		var errAgreement error
+		row.Unmasked, err = mean(of.unmasked)
+		row.Agreement, errAgreement = mean(of.agreement)
+		if err := cmp.Or(err, errAgreement); err != nil {
 			return nil, err
 		}
-		if row.Agreement, err = mean(agreement); err != nil {
-			return nil, err
-		}
-		row.Stability, row.Score, row.Border = tabular.Average(stability), tabular.Average(score),
-			tabular.Average(border)
+		row.Stability, row.Score, row.Border = tabular.Average(of.stability), tabular.Average(of.score),
+			tabular.Average(of.border)
 		if !math.IsNaN(row.Unmasked.Low) {
 			row.Interval = o.Label("images")
 		}
 		out = append(out, row)
 	}
 	return out, nil
+}
+
+// maskTrusts are the values of the masks of a group.
+type maskTrusts struct{ unmasked, agreement, stability, score, border []float64 }
+
+// add adds the mask of a row; second is the other mask of the image, if there is one.
+func (t *maskTrusts) add(f *table.Frame, row int, second table.Mask, compared bool) (err error) {
+	own := f.Masks("mask")[row]
+	var b mask.Bitmap
+	if own.Counts != "" {
+		if b, err = mask.Decode(own); err != nil {
+			return tabular.BadRow(f, row, "mask", "%v", err)
+		}
+	}
+	has := b.Area() > 0
+	if t.unmasked = append(t.unmasked, share(!has)); has {
+		t.border = append(t.border, share(b.TouchesBorder()))
+		t.stability, t.score = with(t.stability, f, "stability_score", row), with(t.score, f, "mask_score", row)
+	}
+	if !compared {
+		return nil
+	}
+	overlap, err := mask.IoU(own, second)
+	if err != nil {
+		return tabular.BadRow(f, row, "mask", "image %q: %v", f.Texts("id")[row], err)
+	}
+	if !math.IsNaN(overlap) {
+		t.agreement = append(t.agreement, overlap)
+	}
+	return nil
 }
 
 func share(yes bool) float64 {
@@ -142,8 +154,8 @@ func share(yes bool) float64 {
 
 // with appends the value of a number column, if there is one.
 func with(values []float64, f *table.Frame, column string, row int) []float64 {
-	if v := f.Numbers(column); v != nil && !math.IsNaN(v[row]) {
-		values = append(values, v[row])
+	if v := tabular.Number(f, column, row); !math.IsNaN(v) {
+		values = append(values, v)
 	}
 	return values
 }

@@ -167,9 +167,8 @@ func gather(call *metrics.Call, c *comparison) ([]*group, error) {
 		}
 		for _, role := range roles {
 			if least, most := cellSizes(g.side(role).cells); least != most && !c.Balance {
-				text := fmt.Sprintf("uneven cells: the numbers of %s images differ by %s; balance them with Sample",
-					role, c.Cells)
-				notes.Add(text, g.label(fmt.Sprintf("%d to %d", least, most)))
+				notes.Add(fmt.Sprintf("uneven cells: the numbers of %s images differ by %s; balance them with Sample",
+					role, c.Cells), g.label(fmt.Sprintf("%d to %d", least, most)))
 			}
 		}
 	}

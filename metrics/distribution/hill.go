@@ -78,7 +78,7 @@ func computeHill(_ context.Context, call *metrics.Call, o HillOptions) (out []Hi
 	samples, size, coverage := make([]Abundances, len(groups)), math.MaxInt, 1.0
 	var notes metrics.GroupNotes
 	for i, g := range groups {
-		counts := map[string]int{}
+		counts, label := map[string]int{}, (&group{values: g.By}).label()
 		for _, row := range g.Rows {
 			counts[texts[row]]++
 		}
@@ -87,11 +87,10 @@ func computeHill(_ context.Context, call *metrics.Call, o HillOptions) (out []Hi
 		if n := samples[i].Size(); n > 0 {
 			size, coverage = min(size, n), min(coverage, samples[i].Coverage(2*n))
 			if o.N > 2*n {
-				notes.Add(fmt.Sprintf("extrapolated to %d images, more than twice those of the group", o.N),
-					(&group{values: g.By}).label())
+				notes.Add(fmt.Sprintf("extrapolated to %d images, more than twice those of the group", o.N), label)
 			}
 		} else {
-			notes.Add("no image has a category", (&group{values: g.By}).label())
+			notes.Add("no image has a category", label)
 		}
 	}
 	if o.Coverage > 0 {
@@ -103,20 +102,12 @@ func computeHill(_ context.Context, call *metrics.Call, o HillOptions) (out []Hi
 			a, n := samples[i], samples[i].Size()
 			r := &result{group: &group{values: g.By}, value: none, Scored: Scored{Compared: Compared{Gap: none, N: n}}}
 			results = append(results, r)
-			value, most := func(a Abundances) float64 { return a.Infinity(order) }, math.Inf(1)
-			switch {
-			case o.At == "size":
-				if o.N > 0 {
-					r.N = o.N
-				} else if o.Resamples > 0 && len(o.By) > 0 {
-					r.N = min(n, size)
-				}
-				value, most = func(a Abundances) float64 { return a.At(order, r.N) }, float64(r.N)
-			case o.At == "coverage" && n > 0:
-				_, at := a.AtCoverage(order, coverage)
-				r.N = int(math.Round(at))
-				value = func(a Abundances) float64 { hill, _ := a.AtCoverage(order, coverage); return hill }
+			if o.At == "size" && o.N > 0 {
+				r.N = o.N
+			} else if o.At == "size" && o.Resamples > 0 && len(o.By) > 0 {
+				r.N = min(n, size)
 			}
+			value, most := r.valueAt(o.At, a, order, coverage)
 			row := HillRow{Group: g.By, Category: o.Column, Order: order, At: o.At, Coverage: math.NaN(),
 				Categories: len(a), Used: n, Missing: len(g.Rows) - n}
 			if n > 0 {
@@ -137,6 +128,20 @@ func computeHill(_ context.Context, call *metrics.Call, o HillOptions) (out []Hi
 	}
 	notes.AddTo(call, o.By...)
 	return out, nil
+}
+
+// valueAt returns what is computed of a sample, and the largest possible value.
+func (r *result) valueAt(at string, a Abundances, order string, coverage float64) (of func(Abundances) float64,
+	most float64) {
+	switch {
+	case at == "size":
+		return func(a Abundances) float64 { return a.At(order, r.N) }, float64(r.N)
+	case at == "coverage" && a.Size() > 0:
+		_, n := a.AtCoverage(order, coverage)
+		r.N = int(math.Round(n))
+		return func(a Abundances) float64 { hill, _ := a.AtCoverage(order, coverage); return hill }, math.Inf(1)
+	}
+	return func(a Abundances) float64 { return a.Infinity(order) }, math.Inf(1)
 }
 
 // few is the number of images below which samples of the estimated population do not bound a Hill number from above.

@@ -124,6 +124,22 @@ func Compute(ctx context.Context, sets Sets, opts Options, n Neighbors) (*Result
 	if err := m.hold(ctx, n, gen, opts.Members); err != nil {
 		return nil, err
 	}
+	r := m.result(sets, opts, rows)
+	if opts.HeldOut && opts.RealSamples != nil {
+		out := opts.RealSamples.Outside(float64(r.Generated) / float64(r.Real))
+		if err = m.hold(ctx, n, side{name: "real", vectors: sets.Real, samples: out, total: out}, false); err != nil {
+			return nil, err
+		}
+		_, r.HeldOut = m.scores(0)
+	}
+	if opts.Recall {
+		err = r.recall(ctx, n, gen, real, opts)
+	}
+	return r, err
+}
+
+// result returns the scores and counts; rows are those of the generated vectors.
+func (m *manifold) result(sets Sets, opts Options, rows []int) *Result {
 	r := &Result{
 		K: opts.K, Closed: opts.Closed, Real: len(sets.Real), Generated: len(sets.Generated),
 		Misses: len(sets.Generated) - len(rows),
@@ -143,17 +159,7 @@ func Compute(ctx context.Context, sets Sets, opts Options, n Neighbors) (*Result
 		}
 	}
 	r.Scores, r.Samples = m.scores(r.Generated)
-	if opts.HeldOut && opts.RealSamples != nil {
-		out := opts.RealSamples.Outside(float64(r.Generated) / float64(r.Real))
-		if err = m.hold(ctx, n, side{name: "real", vectors: sets.Real, samples: out, total: out}, false); err != nil {
-			return nil, err
-		}
-		_, r.HeldOut = m.scores(0)
-	}
-	if opts.Recall {
-		err = r.recall(ctx, n, gen, real, opts)
-	}
-	return r, err
+	return r
 }
 
 // recall computes precision with the sets exchanged. It stays NaN if there are at most k generated vectors.

@@ -217,34 +217,36 @@ var controls = score(1, metrics.Definition[ControlOptions, controlRow]{
 // scope is a set of images that people and CLIP labeled.
 type scope struct{ name, model, attribute string }
 
+// labelsBy returns the labels of the images of a table by name, and the images.
+func labelsBy(f *table.Frame, role string, a axis, rule string) (map[string]PerceivedGroup, []*image, error) {
+	if f.Texts(a.column) == nil {
+		return nil, nil, fmt.Errorf("table %q has no column %s", role, a.column)
+	}
+	all, err := images(f, []axis{a})
+	if err != nil {
+		return nil, nil, fmt.Errorf("table %q: %w", role, err)
+	}
+	labels := map[string]PerceivedGroup{}
+	for _, p := range all {
+		votes := p.votes[a.axis]
+		if len(votes) == 0 {
+			continue
+		}
+		if labels[p.name], err = Label(votes, rule); err != nil {
+			return nil, nil, err
+		}
+	}
+	return labels, all, nil
+}
+
 // pairsOf matches the images that CLIP and people labeled; unmatched counts those that only people labeled.
 func pairsOf(byClip, byPeople *table.Frame, a axis, rule string) (scopes []scope, by map[scope][]Pair,
 	unmatched map[scope]int, err error) {
-	one := func(f *table.Frame, role, rule string) (map[string]PerceivedGroup, []*image, error) {
-		if f.Texts(a.column) == nil {
-			return nil, nil, fmt.Errorf("table %q has no column %s", role, a.column)
-		}
-		all, err := images(f, []axis{a})
-		if err != nil {
-			return nil, nil, fmt.Errorf("table %q: %w", role, err)
-		}
-		labels := map[string]PerceivedGroup{}
-		for _, p := range all {
-			votes := p.votes[a.axis]
-			if len(votes) == 0 {
-				continue
-			}
-			if labels[p.name], err = Label(votes, rule); err != nil {
-				return nil, nil, err
-			}
-		}
-		return labels, all, nil
-	}
-	clip, _, err := one(byClip, "in", Strict)
+	clip, _, err := labelsBy(byClip, "in", a, Strict)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	human, rated, err := one(byPeople, "ratings", rule)
+	human, rated, err := labelsBy(byPeople, "ratings", a, rule)
 	if err != nil {
 		return nil, nil, nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"antipode/datasets/seegull"
 	"antipode/datasets/table"
 	"antipode/metrics"
+	"antipode/metrics/internal/tabular"
 )
 
 // CaptionAttributeOptions are the options of [CaptionAttributes].
@@ -107,12 +108,7 @@ var captionAttributes = listing(metrics.Definition[CaptionAttributeOptions, capt
 
 // readFacts returns the facts of a pair; a pair that the frame lacks has those of its attribute alone.
 func readFacts(f *table.Frame) func(identity, attribute string) facts {
-	number := func(name string, row int) float64 {
-		if n := f.Numbers(name); n != nil {
-			return n[row]
-		}
-		return math.NaN()
-	}
+	number := func(name string, row int) float64 { return tabular.Number(f, name, row) }
 	pairs, single := map[[2]string]facts{}, map[string]facts{}
 	identities := f.Texts("identity")
 	for i, a := range f.Texts("attribute") {

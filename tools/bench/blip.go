@@ -19,23 +19,12 @@ var blipBenchmark = benchmark{
 	texts: map[string]string{"peer": "transformers", "precision": "float32"},
 	run: func(s *session) error {
 		n, tokens := s.int("n"), max(2, s.int("tokens"))
-		if err := s.begin(n, tokens, s.text("peer")); err != nil {
-			return err
-		}
-		m, err := blip.Open(s.dir)
-		if err != nil {
-			return err
-		}
-		c, err := blip.NewCaptioner(s.device.Backend, m, textgen.CaptionerOptions{Batch: n,
-			DType: precisions[s.text("precision")]})
-		if err != nil {
-			return err
-		}
+		check(s.begin(n, tokens, s.text("peer")))
+		m := must(blip.Open(s.dir))
+		c := must(blip.NewCaptioner(s.device.Backend, m, textgen.CaptionerOptions{Batch: n,
+			DType: precisions[s.text("precision")]}))
 		defer c.Close()
-		pixels, err := s.rows("pixels.f32", n)
-		if err != nil {
-			return err
-		}
+		pixels := must(s.rows("pixels.f32", n))
 		var requests []textgen.ImageRequest
 		for _, p := range pixels {
 			requests = append(requests,
@@ -50,22 +39,17 @@ var blipBenchmark = benchmark{
 					first = time.Now()
 				}
 			}}
-			captions, err = c.Caption(context.Background(), requests, options)
-			return []float64{first.Sub(begin).Seconds(), time.Since(first).Seconds(), time.Since(begin).Seconds()}, err
+			captions = must(c.Caption(context.Background(), requests, options))
+			return []float64{first.Sub(begin).Seconds(), time.Since(first).Seconds(), time.Since(begin).Seconds()}, nil
 		}
 		title := fmt.Sprintf("BLIP base, 384 pixels, batch %d, greedy: ", n)
-		err = s.parts([]part{
+		check(s.parts([]part{
 			{title + "images to the first token", "images", n},
 			{title + "tokens after the first", "tokens", n * (tokens - 1)},
 			{fmt.Sprintf("%scaptions of %d tokens", title, tokens), "captions", n},
-		}, side{"antipode, " + s.device.Kind + ", " + s.text("precision"), ours})
-		if err != nil {
-			return err
-		}
+		}, side{"antipode, " + s.device.Kind + ", " + s.text("precision"), ours}))
 		var want [][]int32
-		if err := s.json("tokens.json", &want); err != nil {
-			return err
-		}
+		check(s.json("tokens.json", &want))
 		equal := 0
 		for i := range captions {
 			if slices.Equal(captions[i][0].Tokens, want[i]) {

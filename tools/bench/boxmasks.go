@@ -24,9 +24,7 @@ type boxMasks struct {
 
 // open reads the image's pixels and the boxes that the peer wrote.
 func (m *boxMasks) open(s *session, pixels string) (err error) {
-	if m.image, err = s.floats(pixels); err != nil {
-		return err
-	}
+	m.image = must(s.floats(pixels))
 	boxes, err := s.rows("boxes.f32", s.int("n"))
 	for _, b := range boxes {
 		m.boxes = append(m.boxes, sam.Box{float64(b[0]), float64(b[1]), float64(b[2]), float64(b[3])})
@@ -49,10 +47,7 @@ func (m *boxMasks) segment(boxes []sam.Box) (float64, error) {
 // run returns the seconds of the image encoder, of the mask decoder, and of both. Twice as many boxes cost the decoder
 // once more.
 func (m *boxMasks) run() ([]float64, error) {
-	double, err := m.segment(append(m.boxes[:len(m.boxes):len(m.boxes)], m.boxes...))
-	if err != nil {
-		return nil, err
-	}
+	double := must(m.segment(append(m.boxes[:len(m.boxes):len(m.boxes)], m.boxes...)))
 	both, err := m.segment(m.boxes)
 	decoder := double - both
 	return []float64{both - decoder, decoder, both}, err
@@ -64,13 +59,8 @@ func (s *session) compareBoxes(titles []string, run func() ([]float64, error), r
 	for _, title := range titles {
 		list = append(list, part{title, "images", 1})
 	}
-	if err := s.parts(list, side{fmt.Sprintf("antipode, %s", s.device.Kind), run}); err != nil {
-		return err
-	}
-	mine, err := memory("self", "VmHWM:")
-	if err != nil {
-		return err
-	}
+	check(s.parts(list, side{fmt.Sprintf("antipode, %s", s.device.Kind), run}))
+	mine := must(memory("self", "VmHWM:"))
 	fmt.Printf("  peak memory: antipode %.0f MiB, peer %.0f MiB\n", mine, s.last.MiB)
 	return s.same(results(), 1e-3)
 }

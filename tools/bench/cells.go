@@ -39,31 +39,13 @@ var plainCell string // with %q for the table and %q for the model
 
 // timeCells runs n warm cells, n cells that print, and -repeat plain cells.
 func timeCells(s *session) error {
-	module, err := os.Getwd()
-	if err != nil {
-		return err
-	}
-	home, err := client.Home()
-	if err != nil {
-		return err
-	}
-	binary, err := client.Binary(home)
-	if err != nil {
-		return err
-	}
-	model, err := filepath.Abs(s.text("model"))
-	if err != nil {
-		return err
-	}
-	table, err := filepath.Abs(s.text("table"))
-	if err != nil {
-		return err
-	}
+	module := must(os.Getwd())
+	home := must(client.Home())
+	binary := must(client.Binary(home))
+	model := must(filepath.Abs(s.text("model")))
+	table := must(filepath.Abs(s.text("table")))
 	ctx := context.Background()
-	k, err := jupyter.Start(ctx, jupyter.Options{ModuleDir: module, Home: home, Binary: binary})
-	if err != nil {
-		return err
-	}
+	k := must(jupyter.Start(ctx, jupyter.Options{ModuleDir: module, Home: home, Binary: binary}))
 	defer k.Close()
 	cell := func(code string) (float64, error) {
 		start := time.Now()
@@ -78,9 +60,7 @@ func timeCells(s *session) error {
 		}
 		return time.Since(start).Seconds(), err
 	}
-	if _, err := cell(fmt.Sprintf(planCell, model, table)); err != nil {
-		return err
-	}
+	must(cell(fmt.Sprintf(planCell, model, table)))
 	for _, kind := range []struct {
 		name string
 		n    int

@@ -19,27 +19,14 @@ var clipBenchmark = benchmark{
 	texts: map[string]string{"peer": "transformers", "precision": "float32"},
 	run: func(s *session) error {
 		n, texts := s.int("n"), s.int("texts")
-		if err := s.begin(n, texts, s.text("peer")); err != nil {
-			return err
-		}
-		m, err := clip.Open(s.dir)
-		if err != nil {
-			return err
-		}
-		e, err := clip.NewEncoder(s.device.Backend, m, clip.Options{Batch: s.int("batch"), Tokens: s.int("tokens"),
-			DType: precisions[s.text("precision")]})
-		if err != nil {
-			return err
-		}
+		check(s.begin(n, texts, s.text("peer")))
+		m := must(clip.Open(s.dir))
+		e := must(clip.NewEncoder(s.device.Backend, m, clip.Options{Batch: s.int("batch"), Tokens: s.int("tokens"),
+			DType: precisions[s.text("precision")]}))
 		defer e.Close()
-		pixels, err := s.rows("pixels.f32", n)
-		if err != nil {
-			return err
-		}
+		pixels := must(s.rows("pixels.f32", n))
 		var ids [][]int32
-		if err := s.json("texts.json", &ids); err != nil {
-			return err
-		}
+		check(s.json("texts.json", &ids))
 		ctx := context.Background()
 		projected := func(list []clip.Embedding, err error) ([][]float32, error) {
 			var out [][]float32
@@ -48,11 +35,9 @@ var clipBenchmark = benchmark{
 			}
 			return out, err
 		}
-		if err := s.compare(encoding{part{"CLIP ViT-B/32, image tower", "images", n},
+		check(s.compare(encoding{part{"CLIP ViT-B/32, image tower", "images", n},
 			fmt.Sprintf("%s, batch %d", s.text("precision"), s.int("batch")), "image", []int{4, 8, 16, 32},
-			func() ([][]float32, error) { return projected(e.EncodeImages(ctx, pixels)) }}); err != nil {
-			return err
-		}
+			func() ([][]float32, error) { return projected(e.EncodeImages(ctx, pixels)) }}))
 		if s.text("peer") != "transformers" {
 			return nil
 		}
@@ -64,9 +49,6 @@ var clipBenchmark = benchmark{
 
 // json reads a file of the temporary folder.
 func (s *session) json(file string, to any) error {
-	raw, err := os.ReadFile(filepath.Join(s.dir, file))
-	if err != nil {
-		return err
-	}
+	raw := must(os.ReadFile(filepath.Join(s.dir, file)))
 	return json.Unmarshal(raw, to)
 }

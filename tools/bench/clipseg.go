@@ -15,22 +15,11 @@ var clipsegBenchmark = benchmark{
 	texts: map[string]string{"peer": "whole"},
 	run: func(s *session) error {
 		n, mode := s.int("n"), s.text("peer")
-		if err := s.begin(n); err != nil {
-			return err
-		}
-		m, err := clipseg.Open(s.dir)
-		if err != nil {
-			return err
-		}
-		e, err := clipseg.NewEncoder(s.device.Backend, m, clipseg.Options{Batch: s.int("batch")})
-		if err != nil {
-			return err
-		}
+		check(s.begin(n))
+		m := must(clipseg.Open(s.dir))
+		e := must(clipseg.NewEncoder(s.device.Backend, m, clipseg.Options{Batch: s.int("batch")}))
 		defer e.Close()
-		pixels, err := s.rows("pixels.f32", n)
-		if err != nil {
-			return err
-		}
+		pixels := must(s.rows("pixels.f32", n))
 		images := make([]clipseg.Image, n)
 		for i := range images {
 			images[i] = clipseg.Image{Pixels: pixels[i], Prompts: [][]int32{{49406, 320, 2368, 49407}}}

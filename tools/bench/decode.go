@@ -36,15 +36,10 @@ var decodeBenchmark = benchmark{
 			parts = append(parts, part{fmt.Sprintf("%d×%d, %s", c.width, c.height, c.kind), "images", n})
 		}
 		parts = append(parts, part{"bicubic resize, 1024×768 to 224×224", "images", s.int("n")})
-		if err := s.start(counts...); err != nil {
-			return err
-		}
+		check(s.start(counts...))
 		var files [][]byte
 		for i := range decodeCases {
-			data, err := os.ReadFile(filepath.Join(s.dir, fmt.Sprintf("%d.jpg", i)))
-			if err != nil {
-				return err
-			}
+			data := must(os.ReadFile(filepath.Join(s.dir, fmt.Sprintf("%d.jpg", i))))
 			files = append(files, data)
 			parts[i].title += fmt.Sprintf(", %d kB", len(data)/1000)
 		}
@@ -56,10 +51,7 @@ var decodeBenchmark = benchmark{
 			for i, data := range files {
 				begin := time.Now()
 				for range parts[i].n {
-					var err error
-					if last, err = preprocess.Decode(data); err != nil {
-						return nil, err
-					}
+					last = must(preprocess.Decode(data))
 				}
 				seconds, results = append(seconds, time.Since(begin).Seconds()), append(results, last)
 			}
@@ -71,9 +63,7 @@ var decodeBenchmark = benchmark{
 			return append(seconds, time.Since(begin).Seconds()), nil
 		}
 		fmt.Println(s.peer.name)
-		if err := s.warmed(parts, side{"antipode", ours}, s.command("torchvision"), s.command("pillow")); err != nil {
-			return err
-		}
+		check(s.warmed(parts, side{"antipode", ours}, s.command("torchvision"), s.command("pillow")))
 		var got []float32
 		for _, r := range results {
 			if r.Width > 1024 { // too many to store

@@ -21,18 +21,10 @@ var diffusionBenchmark = benchmark{
 	ints:  map[string]int{"size": 512, "repeat": 3, "seed": 1},
 	run: func(s *session) error {
 		size := s.int("size")
-		if err := s.begin(size, steps, s.text("peer")); err != nil {
-			return err
-		}
-		m, err := diffusion.Open(filepath.Join(s.dir, "pipeline"), diffusion.OpenOptions{})
-		if err != nil {
-			return err
-		}
-		sampler, err := diffusion.NewSampler(s.device.Backend, m,
-			diffusion.Options{DType: precisions[s.text("precision")]})
-		if err != nil {
-			return err
-		}
+		check(s.begin(size, steps, s.text("peer")))
+		m := must(diffusion.Open(filepath.Join(s.dir, "pipeline"), diffusion.OpenOptions{}))
+		sampler := must(diffusion.NewSampler(s.device.Backend, m,
+			diffusion.Options{DType: precisions[s.text("precision")]}))
 		defer sampler.Close()
 		request := diffusion.Request{Prompt: "a small house by the sea", Negative: "blurry",
 			Seed:  uint64(s.int("seed")),
@@ -56,15 +48,9 @@ var diffusionBenchmark = benchmark{
 			return []float64{unet, decoder}, err
 		}
 		title := fmt.Sprintf("Stable Diffusion 1.5, %d×%d: ", size, size)
-		err = s.parts([]part{{title + "UNet, prompt and negative prompt", "steps", 1},
-			{title + "decoder", "images", 1}}, side{"antipode, " + s.device.Kind + ", " + s.text("precision"), ours})
-		if err != nil {
-			return err
-		}
-		mine, err := memory("self", "VmHWM:")
-		if err != nil {
-			return err
-		}
+		check(s.parts([]part{{title + "UNet, prompt and negative prompt", "steps", 1},
+			{title + "decoder", "images", 1}}, side{"antipode, " + s.device.Kind + ", " + s.text("precision"), ours}))
+		mine := must(memory("self", "VmHWM:"))
 		fmt.Printf("  peak memory of the process: antipode %.0f MiB, peer %.0f MiB\n", mine, s.last.MiB)
 		var rgb []float32
 		for i, v := range pixels {

@@ -109,14 +109,10 @@ func (g *gpu) lead() error {
 		}
 	}
 	begin := time.Now()
-	if err := fillFolders(g.session, g.names, slices.Max(g.batches)); err != nil {
-		return err
-	}
+	check(fillFolders(g.session, g.names, slices.Max(g.batches)))
 	fmt.Printf("%d folders filled in %.0f s\n", len(g.names), time.Since(begin).Seconds())
 	if os.Getenv("PYTHON") != "" {
-		if err := g.start(); err != nil {
-			return err
-		}
+		check(g.start())
 		g.peers = g.peer.name
 	}
 	var jobs []string
@@ -160,29 +156,19 @@ func failed(job, precision string, err error) measured {
 
 // process runs a process for jobs, networks with a batch, in a precision and returns how many it got through.
 func (g *gpu) process(precision string, jobs []string) (done int, err error) {
+	defer catch(&err)
 	left := time.Until(g.end)
 	if left < 5*time.Second {
 		return 0, errors.New("not run: the time is over")
 	}
-	self, err := os.Executable()
-	if err != nil {
-		return 0, err
-	}
+	self := must(os.Executable())
 	cmd := exec.Command(self, "gpu", "-work", g.dir, "-precision", precision, "-model", strings.Join(jobs, ","),
 		"-device", g.text("device"), "-repeat", strconv.Itoa(g.int("repeat")))
-	log, err := os.Create(filepath.Join(g.dir, precision+".log"))
-	if err != nil {
-		return 0, err
-	}
+	log := must(os.Create(filepath.Join(g.dir, precision+".log")))
 	defer log.Close()
 	cmd.Stderr = log
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return 0, err
-	}
-	if err := cmd.Start(); err != nil {
-		return 0, err
-	}
+	out := must(cmd.StdoutPipe())
+	check(cmd.Start())
 	stop := time.AfterFunc(left, func() { _ = cmd.Process.Kill() })
 	defer stop.Stop()
 	lines := bufio.NewScanner(out)
@@ -277,17 +263,9 @@ func (g *gpu) write() error {
 		}
 	}
 	for name, content := range map[string]any{".json": about, ".f32.json": g.own} {
-		raw, err := json.MarshalIndent(content, "", " ")
-		if err == nil {
-			err = os.WriteFile(g.text("out")+name, raw, 0o644)
-		}
-		if err != nil {
-			return err
-		}
+		check(os.WriteFile(g.text("out")+name, must(json.MarshalIndent(content, "", " ")), 0o644))
 	}
-	if err := os.WriteFile(g.text("out")+".md", []byte(table), 0o644); err != nil {
-		return err
-	}
+	check(os.WriteFile(g.text("out")+".md", []byte(table), 0o644))
 	if len(wrong) > 0 {
 		return fmt.Errorf("in float32 these differ from the reference by over 1e-3 of its scale: %s",
 			strings.Join(wrong, ", "))
@@ -311,40 +289,28 @@ func (g *gpu) work() error {
 	g.dir = g.text("work")
 	precision := g.text("precision")
 	out := json.NewEncoder(os.Stdout)
-	backend, err := openGPU(g.text("device"), precision)
-	if err != nil {
-		return err
-	}
+	backend := openGPU(g.text("device"), precision)
 	for _, job := range g.names {
 		m, err := g.measure(backend, job, precision)
 		if err != nil {
 			m = failed(job, precision, err)
 		}
-		if err := out.Encode(m); err != nil {
-			return err
-		}
+		check(out.Encode(m))
 	}
 	return nil
 }
 
 // openGPU opens the device, with products of float32 in TF32 where the precision is tf32.
-func openGPU(kind, precision string) (compute.Backend, error) {
-	if precision == "tf32" && kind == device.XLACUDA {
-		b, err := xla.NewWithOptions(device.Find(kind)+",tf32=true,noshared_buffers", nil) // and TF32 in convolutions
-		if err != nil {
-			return nil, err
-		}
-		return b, nil
+func openGPU(kind, precision string) compute.Backend {
+	if precision == "tf32" && kind == device.XLACUDA { // and TF32 in convolutions
+		return must(xla.NewWithOptions(device.Find(kind)+",tf32=true,noshared_buffers", nil))
 	}
-	d, err := device.Open(kind, "")
-	if err != nil {
-		return nil, err
-	}
-	return d.Backend, nil
+	return must(device.Open(kind, "")).Backend
 }
 
 // measure measures a job: a run that compiles, then as many as fit in three seconds, at most -repeat.
 func (g *gpu) measure(backend compute.Backend, at, precision string) (m measured, err error) {
+	defer catch(&err)
 	m = failed(at, precision, errors.New(""))
 	n, count := networks[m.Network], m.Batch
 	j := job{dir: filepath.Join(g.dir, n.folder), backend: backend, dtype: precisions[precision], batch: count}
@@ -357,16 +323,11 @@ func (g *gpu) measure(backend compute.Backend, at, precision string) (m measured
 		j.pixels = slices.Repeat(slices.Collect(slices.Chunk(flat[:count*size], size)), m.Calls)
 	}
 	begin := time.Now()
-	opened, err := n.open(j)
-	if err != nil {
-		return m, err
-	}
+	opened := n.open(j)
 	defer opened.close()
 	m.Load = time.Since(begin).Seconds()
 	begin = time.Now()
-	if m.Result, err = opened.run(); err != nil {
-		return m, err
-	}
+	m.Result = opened.run()
 	for _, v := range m.Result {
 		if v-v != 0 {
 			return m, fmt.Errorf("the result holds %v", v)
@@ -376,9 +337,7 @@ func (g *gpu) measure(backend compute.Backend, at, precision string) (m measured
 	begin = time.Now()
 	for len(m.Seconds) < g.int("repeat") && (len(m.Seconds) == 0 || time.Since(begin) < 3*time.Second) {
 		start := time.Now()
-		if _, err := opened.run(); err != nil {
-			return m, err
-		}
+		opened.run()
 		m.Seconds = append(m.Seconds, time.Since(start).Seconds())
 	}
 	return m, nil
@@ -387,5 +346,5 @@ func (g *gpu) measure(backend compute.Backend, at, precision string) (m measured
 // ready is an opened network.
 type ready struct {
 	close func()
-	run   func() ([]float32, error) // the result of the first item
+	run   func() []float32 // the result of the first item
 }

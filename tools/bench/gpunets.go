@@ -56,7 +56,7 @@ type job struct {
 }
 
 // opener opens a network.
-type opener func(job) (ready, error)
+type opener func(job) ready
 
 // folders are the models' files but their weights, which tools/pyref/gpu_folders.py writes.
 //
@@ -78,13 +78,10 @@ const callsOfRun = 4
 var networks = map[string]network{
 	"vit": {"ViT-B/16, full, object and background", "images", "vit", 128, callsOfRun, [3]int{3, 224, 224}, openViT},
 	"dinov2": {"DINOv2-B/14", "images", "dinov2", 128, callsOfRun, [3]int{3, 224, 224},
-		func(j job) (ready, error) {
-			m, err := vit.Open(j.dir)
-			if err != nil {
-				return ready{}, err
-			}
-			e, err := vit.NewEncoder(j.backend, m, vit.Options{Batch: j.batch, DType: j.dtype})
-			return first(e, err, func() ([]vit.Embedding, error) {
+		func(j job) ready {
+			m := must(vit.Open(j.dir))
+			e := must(vit.NewEncoder(j.backend, m, vit.Options{Batch: j.batch, DType: j.dtype}))
+			return first(e, func() ([]vit.Embedding, error) {
 				list := make([]*vit.Prepared, len(j.pixels))
 				for i := range list {
 					list[i] = &vit.Prepared{Pixels: j.pixels[i]}
@@ -99,35 +96,26 @@ var networks = map[string]network{
 		openCLIP("siglip", false)},
 	"siglip-text": {"SigLIP-B/16, texts", "texts", "siglip", 128, 1, [3]int{}, openCLIP("siglip-text", true)},
 	"mpnet": {"all-mpnet-base-v2, texts of 32 tokens", "texts", "mpnet", 128, 1, [3]int{},
-		func(j job) (ready, error) {
-			m, err := textenc.Open(j.dir, textenc.OpenOptions{})
-			if err != nil {
-				return ready{}, err
-			}
-			e, err := textenc.NewEncoder(j.backend, m, textenc.Options{Tokens: j.batch * tokensOfText, DType: j.dtype})
-			return first(e, err, func() ([]textenc.Embedding, error) {
+		func(j job) ready {
+			m := must(textenc.Open(j.dir, textenc.OpenOptions{}))
+			e := must(textenc.NewEncoder(j.backend, m, textenc.Options{Tokens: j.batch * tokensOfText, DType: j.dtype}))
+			return first(e, func() ([]textenc.Embedding, error) {
 				return e.EncodeIDs(context.Background(), textsOf("mpnet", j.batch))
 			}, func(v textenc.Embedding) []float32 { return v.Vector })
 		}},
 	"inception": {"Inception v3 of FID", "images", "inception", 128, callsOfRun, [3]int{3, 299, 299},
-		func(j job) (ready, error) {
-			m, err := inception.Open(j.dir)
-			if err != nil {
-				return ready{}, err
-			}
-			e, err := inception.NewEncoder(j.backend, m, inception.Options{Batch: j.batch, DType: j.dtype})
-			return first(e, err, func() ([]inception.Embedding, error) {
+		func(j job) ready {
+			m := must(inception.Open(j.dir))
+			e := must(inception.NewEncoder(j.backend, m, inception.Options{Batch: j.batch, DType: j.dtype}))
+			return first(e, func() ([]inception.Embedding, error) {
 				return e.Encode(context.Background(), j.pixels)
 			}, func(v inception.Embedding) []float32 { return v.Pooled })
 		}},
 	"clipseg": {"CLIPSeg rd64-refined, 352 pixels", "images", "clipseg", 32, callsOfRun, [3]int{3, 352, 352},
-		func(j job) (ready, error) {
-			m, err := clipseg.Open(j.dir)
-			if err != nil {
-				return ready{}, err
-			}
-			e, err := clipseg.NewEncoder(j.backend, m, clipseg.Options{Batch: j.batch, DType: j.dtype})
-			return first(e, err, func() ([][]clipseg.Map, error) {
+		func(j job) ready {
+			m := must(clipseg.Open(j.dir))
+			e := must(clipseg.NewEncoder(j.backend, m, clipseg.Options{Batch: j.batch, DType: j.dtype}))
+			return first(e, func() ([][]clipseg.Map, error) {
 				list := make([]clipseg.Image, len(j.pixels))
 				for i := range list {
 					list[i] = clipseg.Image{Pixels: j.pixels[i], Prompts: [][]int32{{49406, 320, 2368, 49407}}}
@@ -146,22 +134,13 @@ var networks = map[string]network{
 }
 
 // first is a ready network whose result is a vector of the first item.
-func first[E any](c interface{ Close() }, err error, run func() ([]E, error), of func(E) []float32) (ready, error) {
-	return ready{c.Close, func() ([]float32, error) {
-		list, err := run()
-		if err != nil {
-			return nil, err
-		}
-		return of(list[0]), nil
-	}}, err
+func first[E any](c interface{ Close() }, run func() ([]E, error), of func(E) []float32) ready {
+	return ready{c.Close, func() []float32 { return of(must(run())[0]) }}
 }
 
-func openViT(j job) (ready, error) {
-	m, err := vit.Open(j.dir)
-	if err != nil {
-		return ready{}, err
-	}
-	e, err := vit.NewEncoder(j.backend, m, vit.Options{Batch: j.batch, DType: j.dtype})
+func openViT(j job) ready {
+	m := must(vit.Open(j.dir))
+	e := must(vit.NewEncoder(j.backend, m, vit.Options{Batch: j.batch, DType: j.dtype}))
 	list := make([]*vit.Prepared, len(j.pixels))
 	for i := range list {
 		list[i] = &vit.Prepared{Pixels: j.pixels[i], Object: make([]bool, 196)}
@@ -169,99 +148,74 @@ func openViT(j job) (ready, error) {
 			list[i].Object[j] = j/14 >= 3 && j/14 < 11 && j%14 >= 3 && j%14 < 11
 		}
 	}
-	return first(e, err, func() ([]vit.Embedding, error) { return e.Encode(context.Background(), list) },
+	return first(e, func() ([]vit.Embedding, error) { return e.Encode(context.Background(), list) },
 		func(v vit.Embedding) []float32 {
 			return append(append(append([]float32{}, v.Full...), v.ObjectOnly...), v.BackgroundOnly...)
 		})
 }
 
 func openCLIP(name string, text bool) opener {
-	return func(j job) (ready, error) {
-		m, err := clip.Open(j.dir)
-		if err != nil {
-			return ready{}, err
-		}
-		e, err := clip.NewEncoder(j.backend, m,
-			clip.Options{Batch: j.batch, Tokens: j.batch * textLength(name), DType: j.dtype})
-		if err != nil {
-			return ready{}, err
-		}
+	return func(j job) ready {
+		m := must(clip.Open(j.dir))
+		e := must(clip.NewEncoder(j.backend, m,
+			clip.Options{Batch: j.batch, Tokens: j.batch * textLength(name), DType: j.dtype}))
 		run := func() ([]clip.Embedding, error) {
 			return e.EncodeTokens(context.Background(), textsOf(name, j.batch))
 		}
 		if !text {
 			run = func() ([]clip.Embedding, error) { return e.EncodeImages(context.Background(), j.pixels) }
 		}
-		return first(e, err, run, func(v clip.Embedding) []float32 { return v.Projected })
+		return first(e, run, func(v clip.Embedding) []float32 { return v.Projected })
 	}
 }
 
-func openBLIP(j job) (ready, error) {
-	m, err := blip.Open(j.dir)
-	if err != nil {
-		return ready{}, err
-	}
-	c, err := blip.NewCaptioner(j.backend, m, textgen.CaptionerOptions{Batch: j.batch, DType: j.dtype})
-	if err != nil {
-		return ready{}, err
-	}
+func openBLIP(j job) ready {
+	m := must(blip.Open(j.dir))
+	c := must(blip.NewCaptioner(j.backend, m, textgen.CaptionerOptions{Batch: j.batch, DType: j.dtype}))
 	requests := make([]textgen.ImageRequest, len(j.pixels))
 	for i, p := range j.pixels {
 		requests[i] = textgen.ImageRequest{Pixels: p, Prompt: []int32{int32(m.Config().Text.StartToken)}}
 	}
-	return ready{c.Close, func() ([]float32, error) {
-		var logits []float32
-		_, err := c.Caption(context.Background(), requests, textgen.Options{MaxTokens: 20, MinTokens: 20,
+	return ready{c.Close, func() (logits []float32) {
+		must(c.Caption(context.Background(), requests, textgen.Options{MaxTokens: 20, MinTokens: 20,
 			Trace: func(step int, rows [][]float32) {
 				if step == 0 {
 					logits = append([]float32{}, rows[0]...)
 				}
-			}})
-		return logits, err
-	}}, err
+			}}))
+		return logits
+	}}
 }
 
-func openGroundingDINO(j job) (ready, error) {
-	m, err := groundingdino.Open(j.dir)
-	if err != nil {
-		return ready{}, err
-	}
-	d, err := groundingdino.NewDetector(j.backend, m, groundingdino.Options{})
-	if err != nil {
-		return ready{}, err
-	}
+func openGroundingDINO(j job) ready {
+	m := must(groundingdino.Open(j.dir))
+	d := must(groundingdino.NewDetector(j.backend, m, groundingdino.Options{}))
 	size := groundingdino.Size{Height: 800, Width: 1066}
 	caption := groundingdino.Caption{IDs: []int32{101, 200, 201, 1012, 202, 203, 204, 1012, 102},
 		Positions: []int32{0, 0, 1, 2, 0, 1, 2, 3, 0}, Phrases: []int32{1, 2, 2, 2, 3, 3, 3, 3, 4}}
-	return ready{d.Close, func() ([]float32, error) { // corners by query: the scores are all about 1
+	return ready{d.Close, func() []float32 { // corners by query: the scores are all about 1
 		img := &groundingdino.Image{Pixels: j.pixels[0], Size: size, Original: size}
-		boxes, err := d.Detect(context.Background(), img, caption, groundingdino.DetectOptions{BoxThreshold: 1e-9})
+		boxes := must(d.Detect(context.Background(), img, caption, groundingdino.DetectOptions{BoxThreshold: 1e-9}))
 		corners := make([]float32, 2*len(boxes))
 		for _, box := range boxes {
 			corners[2*box.Query], corners[2*box.Query+1] = float32(box.X0), float32(box.Y1)
 		}
-		return corners, err
-	}}, err
+		return corners
+	}}
 }
 
-func openOWLv2(j job) (ready, error) {
-	m, err := owlv2.Open(j.dir)
-	if err != nil {
-		return ready{}, err
-	}
-	d, err := owlv2.NewDetector(j.backend, m, owlv2.Options{DType: j.dtype})
-	if err != nil {
-		return ready{}, err
-	}
+func openOWLv2(j job) ready {
+	m := must(owlv2.Open(j.dir))
+	d := must(owlv2.NewDetector(j.backend, m, owlv2.Options{DType: j.dtype}))
 	caption := owlv2.Caption{Texts: []string{"a"}, IDs: [][]int32{{523, 70, 524}}}
-	return ready{d.Close, func() (scores []float32, err error) {
+	return ready{d.Close, func() (scores []float32) {
 		img := &owlv2.Image{Pixels: j.pixels[0], Width: 960, Height: 960}
-		boxes, err := d.Detect(context.Background(), img, caption, owlv2.DetectOptions{BoxThreshold: 1e-9})
+		boxes := must(d.Detect(context.Background(), img, caption, owlv2.DetectOptions{BoxThreshold: 1e-9}))
 		for _, box := range boxes {
 			scores = append(scores, float32(box.Score))
 		}
-		return scores, err
-	}}, err
+		return scores
+	}}
 }
 
 // boxesOfSAM frame parts of an image of 1024 pixels.
@@ -273,53 +227,40 @@ func boxesOfSAM() (boxes []sam.Box) {
 	return boxes
 }
 
-func openSAM(j job) (ready, error) {
-	m, err := sam.Open(j.dir)
-	if err != nil {
-		return ready{}, err
-	}
-	e, err := sam.NewEncoder(j.backend, m, sam.Options{DType: j.dtype})
-	return masksOf(e, err, j)
+func openSAM(j job) ready {
+	m := must(sam.Open(j.dir))
+	e := must(sam.NewEncoder(j.backend, m, sam.Options{DType: j.dtype}))
+	return masksOf(e, j)
 }
 
-func openSAM2(j job) (ready, error) {
-	m, err := sam2.Open(j.dir)
-	if err != nil {
-		return ready{}, err
-	}
-	e, err := sam2.NewEncoder(j.backend, m, sam2.Options{DType: j.dtype})
-	return masksOf(e, err, j)
+func openSAM2(j job) ready {
+	m := must(sam2.Open(j.dir))
+	e := must(sam2.NewEncoder(j.backend, m, sam2.Options{DType: j.dtype}))
+	return masksOf(e, j)
 }
 
-func masksOf(e segmenter, err error, j job) (ready, error) {
-	return first(e, err, func() ([]sam.Map, error) {
+func masksOf(e segmenter, j job) ready {
+	return first(e, func() ([]sam.Map, error) {
 		return e.Segment(context.Background(), &sam.Image{Pixels: j.pixels[0], Width: 1024, Height: 1024}, boxesOfSAM())
 	}, func(m sam.Map) []float32 { return m.Logits })
 }
 
-func openDiffusion(j job) (ready, error) {
-	m, err := diffusion.Open(j.dir, diffusion.OpenOptions{})
-	if err != nil {
-		return ready{}, err
-	}
-	s, err := diffusion.NewSampler(j.backend, m, diffusion.Options{Batch: j.batch, DType: j.dtype})
+func openDiffusion(j job) ready {
+	m := must(diffusion.Open(j.dir, diffusion.OpenOptions{}))
+	s := must(diffusion.NewSampler(j.backend, m, diffusion.Options{Batch: j.batch, DType: j.dtype}))
 	requests := make([]diffusion.Request, j.batch)
 	for i := range requests {
 		requests[i] = diffusion.Request{Prompt: "a small house by the sea", Negative: "blurry", Seed: uint64(i),
 			Steps: diffusionSteps, Width: 512, Height: 512}
 	}
-	return ready{s.Close, func() (rgb []float32, err error) {
-		list, err := s.Generate(context.Background(), requests, nil)
-		if err != nil {
-			return nil, err
-		}
-		for i, v := range list[0].Image.Pix {
+	return ready{s.Close, func() (rgb []float32) {
+		for i, v := range must(s.Generate(context.Background(), requests, nil))[0].Image.Pix {
 			if i%4 < 3 {
 				rgb = append(rgb, float32(v))
 			}
 		}
-		return rgb, nil
-	}}, err
+		return rgb
+	}}
 }
 
 // textsOf are token ids of n texts for a network.
@@ -347,35 +288,21 @@ func textLength(name string) int {
 
 // fillFolders writes the folders of networks with random weights, the same for a seed, and images of a batch.
 func fillFolders(s *session, names []string, batch int) error {
-	archive, err := zip.NewReader(bytes.NewReader(folders), int64(len(folders)))
-	if err != nil {
-		return err
-	}
+	archive := must(zip.NewReader(bytes.NewReader(folders), int64(len(folders))))
 	seed, done := uint64(s.int("seed")), map[string]bool{}
 	var group errgroup.Group
 	for _, name := range names {
 		n := networks[name]
 		if n.unit == "texts" {
-			raw, err := json.Marshal(textsOf(name, batch))
-			if err == nil {
-				err = os.WriteFile(filepath.Join(s.dir, name+".json"), raw, 0o600)
-			}
-			if err != nil {
-				return err
-			}
+			check(os.WriteFile(filepath.Join(s.dir, name+".json"), must(json.Marshal(textsOf(name, batch))), 0o600))
 		}
 		if done[n.folder] {
 			continue
 		}
 		done[n.folder] = true
-		group.Go(func() error {
-			part, err := fs.Sub(archive, n.folder)
-			if err != nil {
-				return err
-			}
-			if err := os.CopyFS(filepath.Join(s.dir, n.folder), part); err != nil {
-				return err
-			}
+		group.Go(func() (err error) {
+			defer catch(&err)
+			check(os.CopyFS(filepath.Join(s.dir, n.folder), must(fs.Sub(archive, n.folder))))
 			if err := invent(filepath.Join(s.dir, n.folder), seed); err != nil {
 				return fmt.Errorf("%s: %w", n.folder, err)
 			}
@@ -390,15 +317,11 @@ func fillFolders(s *session, names []string, batch int) error {
 }
 
 // invent writes the files of weights that shapes.json of a folder lists.
-func invent(dir string, seed uint64) error {
-	raw, err := os.ReadFile(filepath.Join(dir, "shapes.json"))
-	if err != nil {
-		return err
-	}
+func invent(dir string, seed uint64) (err error) {
+	defer catch(&err)
+	raw := must(os.ReadFile(filepath.Join(dir, "shapes.json")))
 	var files map[string]map[string][]int
-	if err := json.Unmarshal(raw, &files); err != nil {
-		return err
-	}
+	check(json.Unmarshal(raw, &files))
 	for file, shapes := range files {
 		var list []weights.Tensor
 		for name, shape := range shapes {
@@ -414,12 +337,8 @@ func invent(dir string, seed uint64) error {
 		}
 		_ = group.Wait()
 		path := filepath.Join(dir, file)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			return err
-		}
-		if err := weights.Save(path, list, map[string]string{"format": "pt"}, weights.F16); err != nil {
-			return err
-		}
+		check(os.MkdirAll(filepath.Dir(path), 0o700))
+		check(weights.Save(path, list, map[string]string{"format": "pt"}, weights.F16))
 	}
 	return os.Remove(filepath.Join(dir, "shapes.json"))
 }

@@ -51,18 +51,13 @@ var growths = []grown{
 }
 
 func runGrowth(s *session) error {
-	l, err := newLarge(s)
-	if err != nil {
-		return err
-	}
+	l := must(newLarge(s))
 	fmt.Printf("%-40s %9s %9s %12s %12s %5s\n", "", "n", "seconds", "command MiB", "backend MiB", "e")
 	for _, g := range growths {
 		last := 0.
 		for n := 1000; n <= s.int(g.what) && (g.most == 0 || n <= g.most); n *= 10 {
 			l.store = filepath.Join(l.dir, fmt.Sprint(g.what, n)) // with what the commands before stored of this size
-			if err := l.grow(g.what, n); err != nil {
-				return err
-			}
+			check(l.grow(g.what, n))
 			m, err := l.measure(strings.Fields(g.args))
 			if err != nil {
 				return fmt.Errorf("%s: %w", g.title, err)
@@ -86,9 +81,7 @@ func (l *large) grow(what string, n int) error {
 	case "n":
 		return l.file("rows.csv", func(w io.Writer) error { return l.rowsTo(w, n) })
 	}
-	if err := os.MkdirAll(filepath.Join(l.dir, "img"), 0o700); err != nil {
-		return err
-	}
+	check(os.MkdirAll(filepath.Join(l.dir, "img"), 0o700))
 	var table strings.Builder
 	table.WriteString("id,image\n")
 	for i := range n {
@@ -98,9 +91,7 @@ func (l *large) grow(what string, n int) error {
 		}
 		name := fmt.Sprintf("img/%d.png", i)
 		fmt.Fprintf(&table, "%d,%s\n", i, name)
-		if err := l.file(name, func(w io.Writer) error { return png.Encode(w, img) }); err != nil {
-			return err
-		}
+		check(l.file(name, func(w io.Writer) error { return png.Encode(w, img) }))
 	}
 	return os.WriteFile(filepath.Join(l.dir, "images.csv"), []byte(table.String()), 0o600)
 }

@@ -34,13 +34,8 @@ var insideBenchmark = benchmark{
 		"coverage, a plan, the store, a figure; each for -n seconds, without a peer",
 	ints: map[string]int{"n": 3, "seed": 1},
 	run: func(s *session) (err error) {
-		if s.device, err = device.Open(device.XLACPU, ""); err != nil {
-			return err
-		}
-		calls, err := inside(s)
-		if err != nil {
-			return err
-		}
+		s.device = must(device.Open(device.XLACPU, ""))
+		calls := inside(s)
 		var named []gobenchmarks.NamedFunction
 		for _, c := range calls {
 			if err := c.do(); err != nil { // compiles
@@ -64,46 +59,24 @@ type call struct {
 }
 
 // inside prepares the calls. What they open stays open until the process ends.
-func inside(s *session) ([]call, error) {
+func inside(s *session) []call {
 	r := rand.New(rand.NewPCG(uint64(s.int("seed")), 1))
 	var photo bytes.Buffer
 	noisy := image.NewNRGBA(image.Rect(0, 0, 1024, 768))
 	for i := range noisy.Pix {
 		noisy.Pix[i] = byte(i/7 + r.IntN(16))
 	}
-	if err := jpeg.Encode(&photo, noisy, nil); err != nil {
-		return nil, err
-	}
-	rgb, err := preprocess.Decode(photo.Bytes())
-	if err != nil {
-		return nil, err
-	}
+	check(jpeg.Encode(&photo, noisy, nil))
+	rgb := must(preprocess.Decode(photo.Bytes()))
 	models := filepath.Join(s.dir, "models")
-	if err := os.CopyFS(models, weights.FS()); err != nil {
-		return nil, err
-	}
-	tokenizer, err := tokenizers.Open(filepath.Join(models, "archipelago-clip"))
-	if err != nil {
-		return nil, err
-	}
-	network, err := vit.Open(filepath.Join(models, weights.ViT))
-	if err != nil {
-		return nil, err
-	}
-	encoder, err := vit.NewEncoder(s.device.Backend, network, vit.Options{Batch: 8})
-	if err != nil {
-		return nil, err
-	}
-	prepared, err := network.Prepare(rgb, nil, vit.PrepareOptions{})
-	if err != nil {
-		return nil, err
-	}
+	check(os.CopyFS(models, weights.FS()))
+	tokenizer := must(tokenizers.Open(filepath.Join(models, "archipelago-clip")))
+	network := must(vit.Open(filepath.Join(models, weights.ViT)))
+	encoder := must(vit.NewEncoder(s.device.Backend, network, vit.Options{Batch: 8}))
+	prepared := must(network.Prepare(rgb, nil, vit.PrepareOptions{}))
 	finder := neighbors.New(s.device.Backend, neighbors.Options{})
 	sets := twoSets(s, 1000, 768)
-	kept, err := store.Open(filepath.Join(s.dir, "store"))
-	if err != nil {
-		return nil, err
-	}
+	kept := must(store.Open(filepath.Join(s.dir, "store")))
 	scores := datasets.FromFrame(&table.Frame{Columns: []table.Column{
 		table.TextColumn("region", []string{"Velmora", "Tarrish", "Ondulay"}),
 		table.NumberColumn("coverage", []float64{0.4, 0.6, 0.5}),
@@ -146,5 +119,5 @@ func inside(s *session) ([]call, error) {
 			_, err := plots.Render(plots.Bars{Table: scores, Y: "coverage"}, "svg")
 			return err
 		}},
-	}, nil
+	}
 }

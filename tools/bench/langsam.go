@@ -16,13 +16,9 @@ var langsamBenchmark = benchmark{
 		"one of 1024×1024 pixels, against transformers, by parts",
 	ints: map[string]int{"n": 8, "repeat": 5, "seed": 1},
 	run: func(s *session) error {
-		if err := s.begin(s.int("n")); err != nil {
-			return err
-		}
+		check(s.begin(s.int("n")))
 		l := &langsam{session: s}
-		if err := l.open(); err != nil {
-			return err
-		}
+		check(l.open())
 		defer func() { l.detector.Close(); l.segmenter.Close() }()
 		return s.compareBoxes([]string{"Swin-T and levels", "text, enhancer and decoder", "grounding-dino-tiny",
 			"SAM encoder, ViT-B", fmt.Sprintf("SAM decoder, %d boxes", s.int("n")), "sam-vit-base"}, l.run,
@@ -41,23 +37,11 @@ type langsam struct {
 }
 
 func (l *langsam) open() error {
-	d, err := groundingdino.Open(filepath.Join(l.dir, "detector"))
-	if err != nil {
-		return err
-	}
-	if l.detector, err = groundingdino.NewDetector(l.device.Backend, d, groundingdino.Options{}); err != nil {
-		return err
-	}
-	m, err := sam.Open(filepath.Join(l.dir, "segmenter"))
-	if err != nil {
-		return err
-	}
-	if l.segmenter, err = sam.NewEncoder(l.device.Backend, m, sam.Options{}); err != nil {
-		return err
-	}
-	if l.pixels, err = l.floats("pixels.f32"); err != nil {
-		return err
-	}
+	d := must(groundingdino.Open(filepath.Join(l.dir, "detector")))
+	l.detector = must(groundingdino.NewDetector(l.device.Backend, d, groundingdino.Options{}))
+	m := must(sam.Open(filepath.Join(l.dir, "segmenter")))
+	l.segmenter = must(sam.NewEncoder(l.device.Backend, m, sam.Options{}))
+	l.pixels = must(l.floats("pixels.f32"))
 	return l.boxMasks.open(l.session, "padded.f32")
 }
 
@@ -83,14 +67,8 @@ func (l *langsam) detect(img *groundingdino.Image) (float64, error) {
 func (l *langsam) run() ([]float64, error) {
 	size := groundingdino.Size{Height: 800, Width: 1066}
 	img := &groundingdino.Image{Pixels: l.pixels, Size: size, Original: size}
-	detector, err := l.detect(img)
-	if err != nil {
-		return nil, err
-	}
-	both, err := l.detect(img)
-	if err != nil {
-		return nil, err
-	}
+	detector := must(l.detect(img))
+	both := must(l.detect(img))
 	masks, err := l.boxMasks.run()
 	return append([]float64{detector - both, both, detector}, masks...), err
 }

@@ -30,13 +30,8 @@ var largeBenchmark = benchmark{
 }
 
 func runLarge(s *session) error {
-	l, err := newLarge(s)
-	if err != nil {
-		return err
-	}
-	if err := l.inputs(); err != nil {
-		return err
-	}
+	l := must(newLarge(s))
+	check(l.inputs())
 	side, n, vectors := s.int("side"), s.int("n"), s.int("vectors")
 	fmt.Printf("%-60s %9s %12s %12s\n", "", "seconds", "command MiB", "backend MiB")
 	for _, c := range []struct {
@@ -92,13 +87,12 @@ type cost struct{ seconds, command, backend float64 }
 
 // measure runs a command with a backend of its own, if it needs one.
 func (l *large) measure(args []string) (m cost, err error) {
+	defer catch(&err)
 	cmd := l.command(args...)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	begin := time.Now()
-	if err := cmd.Start(); err != nil {
-		return m, err
-	}
+	check(cmd.Start())
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	for running := true; running; {
@@ -117,15 +111,11 @@ func (l *large) measure(args []string) (m cost, err error) {
 	m.seconds = time.Since(begin).Seconds()
 	text, err := l.command("backend", "status", "--json").Output()
 	var status client.Status
-	if err = errors.Join(err, json.Unmarshal(text, &status)); err != nil {
-		return m, err
-	}
+	check(errors.Join(err, json.Unmarshal(text, &status)))
 	if status.PID == 0 {
 		return m, nil // the command started none
 	}
-	if m.backend, err = memory(strconv.Itoa(status.PID), "VmHWM:"); err != nil {
-		return m, err
-	}
+	m.backend = must(memory(strconv.Itoa(status.PID), "VmHWM:"))
 	return m, l.command("backend", "stop").Run()
 }
 
@@ -147,9 +137,7 @@ func (l *large) inputs() error {
 		"rows.csv": func(w io.Writer) error { return l.rowsTo(w, l.int("n")) },
 	}
 	for name, content := range files {
-		if err := l.file(name, content); err != nil {
-			return err
-		}
+		check(l.file(name, content))
 	}
 	return l.vectors(l.int("vectors"))
 }
@@ -157,20 +145,15 @@ func (l *large) inputs() error {
 // vectors writes two tables of so many vectors.
 func (l *large) vectors(n int) error {
 	for i, name := range []string{"real.csv", "generated.csv"} {
-		if err := l.file(name, func(w io.Writer) error {
+		check(l.file(name, func(w io.Writer) error {
 			return l.vectorsTo(w, n, rand.New(rand.NewPCG(uint64(l.int("seed")), uint64(i))))
-		}); err != nil {
-			return err
-		}
+		}))
 	}
 	return nil
 }
 
 func (l *large) file(name string, content func(io.Writer) error) error {
-	f, err := os.Create(filepath.Join(l.dir, name))
-	if err != nil {
-		return err
-	}
+	f := must(os.Create(filepath.Join(l.dir, name)))
 	w := bufio.NewWriter(f)
 	return errors.Join(content(w), w.Flush(), f.Close())
 }

@@ -99,7 +99,34 @@ func restart() error {
 	return syscall.Exec(self, os.Args, env)
 }
 
-func runBenchmark(name string, b benchmark, args []string) error {
+// failure is what check and must panic with, up to the function that defers catch.
+type failure struct{ error }
+
+// check ends the work if there is an error.
+func check(err error) {
+	if err != nil {
+		panic(failure{err})
+	}
+}
+
+// must returns a value, or ends the work if there is an error.
+func must[V any](v V, err error) V {
+	check(err)
+	return v
+}
+
+// catch sets the error that ended the work of a function that defers it.
+func catch(err *error) {
+	r := recover()
+	if f, failed := r.(failure); failed {
+		*err = f.error
+	} else if r != nil {
+		panic(r)
+	}
+}
+
+func runBenchmark(name string, b benchmark, args []string) (err error) {
+	defer catch(&err)
 	s := &session{name: name, ints: map[string]*int{}, texts: map[string]*string{}}
 	flags := flag.NewFlagSet("bench "+name, flag.ExitOnError)
 	for flag, value := range b.ints {
@@ -125,10 +152,7 @@ func runBenchmark(name string, b benchmark, args []string) error {
 			}
 		}
 	}
-	var err error
-	if s.dir, err = os.MkdirTemp("", "antipode-bench"); err != nil {
-		return err
-	}
+	s.dir = must(os.MkdirTemp("", "antipode-bench"))
 	defer os.RemoveAll(s.dir)
 	defer s.close()
 	return b.run(s)

@@ -52,17 +52,10 @@ func (s *session) compare(e encoding) error {
 		vectors, err = e.encode()
 		return err
 	}
-	if err := encode(); err != nil { // loads, compiles and warms up
-		return err
-	}
-	theirs, err := s.batched(e.command, e.batches...)
-	if err != nil {
-		return err
-	}
+	check(encode()) // loads, compiles and warms up
+	theirs := must(s.batched(e.command, e.batches...))
 	ours := timed(fmt.Sprintf("antipode, %s, %s", s.device.Kind, e.size), encode)
-	if err := s.turns([]part{e.part}, ours, theirs); err != nil {
-		return err
-	}
+	check(s.turns([]part{e.part}, ours, theirs))
 	return s.same(vectors, s.either(1e-3, 0.1))
 }
 
@@ -85,9 +78,7 @@ func (s *session) command(name string) side {
 // warmed measures the sides after a run of each.
 func (s *session) warmed(list []part, sides ...side) error {
 	for _, side := range sides {
-		if _, err := side.run(); err != nil {
-			return err
-		}
+		must(side.run())
 	}
 	return s.turns(list, sides...)
 }
@@ -102,10 +93,7 @@ func (s *session) turns(parts []part, sides ...side) error {
 	}
 	for range s.int("repeat") {
 		for i, side := range sides {
-			seconds, err := side.run()
-			if err != nil {
-				return err
-			}
+			seconds := must(side.run())
 			for p := range parts {
 				rows[p][i].seconds = append(rows[p][i].seconds, seconds[p])
 			}
@@ -200,10 +188,7 @@ func (s *session) either(exact, rounded float64) float64 {
 
 // same compares rows with the peer's last results, which must differ by at most a fraction of their scale.
 func (s *session) same(got [][]float32, fraction float64) error {
-	want, err := s.floats("peer.f32")
-	if err != nil {
-		return err
-	}
+	want := must(s.floats("peer.f32"))
 	flat := slices.Concat(got...)
 	if len(flat) != len(want) {
 		return fmt.Errorf("%d numbers, the peer has %d", len(flat), len(want))

@@ -24,24 +24,16 @@ var neighborsBenchmark = benchmark{
 	run: func(s *session) error {
 		n, d, k := s.int("n"), s.int("size"), s.int("k")
 		sets := twoSets(s, n, d)
-		if err := s.write("real.f32", sets.Real...); err != nil {
-			return err
-		}
-		if err := s.write("generated.f32", sets.Generated...); err != nil {
-			return err
-		}
-		if err := s.begin(d, k); err != nil {
-			return err
-		}
+		check(s.write("real.f32", sets.Real...))
+		check(s.write("generated.f32", sets.Generated...))
+		check(s.begin(d, k))
 		f := neighbors.New(s.device.Backend, neighbors.Options{})
 		defer f.Close()
 		compute := func(s prdc.Sets) (*prdc.Result, error) {
 			return prdc.Compute(context.Background(), s, prdc.Options{K: k}, f)
 		}
 		few := min(n, 1024) // of a block's size: compiles everything
-		if _, err := compute(prdc.Sets{Real: sets.Real[:few], Generated: sets.Generated[:few]}); err != nil {
-			return err
-		}
+		must(compute(prdc.Sets{Real: sets.Real[:few], Generated: sets.Generated[:few]}))
 		var result *prdc.Result
 		var peak, theirPeak float64
 		var last reply
@@ -54,15 +46,12 @@ var neighborsBenchmark = benchmark{
 			return []float64{seconds}, err
 		}}
 		title := fmt.Sprintf("precision and coverage, N = M = %d, d = %d, k = %d", n, d, k)
-		err := s.turns([]part{{title, "scores", 1}}, measured,
+		check(s.turns([]part{{title, "scores", 1}}, measured,
 			side{s.peer.name, func() (_ []float64, err error) {
 				last, err = s.peer.do("run")
 				theirPeak = max(theirPeak, last.MiB)
 				return last.Seconds, err
-			}})
-		if err != nil {
-			return err
-		}
+			}}))
 		fmt.Printf("  peak memory above the inputs: antipode %.0f MiB, peer %.0f MiB\n", peak, theirPeak)
 		fmt.Printf("  precision %.4f, coverage %.4f\n", result.Precision, result.Coverage)
 		if math.Abs(result.Precision-last.Precision) > 1e-6 || math.Abs(result.Coverage-last.Coverage) > 1e-6 {
@@ -92,17 +81,10 @@ func twoSets(s *session, n, d int) (sets prdc.Sets) {
 // peaked runs f and returns its seconds and the peak memory above what the process had before.
 func peaked(f func() error) (seconds, mib float64, err error) {
 	debug.FreeOSMemory()
-	before, err := memory("self", "VmRSS:")
-	if err == nil {
-		err = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) // resets the peak
-	}
-	if err != nil {
-		return 0, 0, err
-	}
+	before := must(memory("self", "VmRSS:"))
+	check(os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)) // resets the peak
 	begin := time.Now()
-	if err := f(); err != nil {
-		return 0, 0, err
-	}
+	check(f())
 	seconds = time.Since(begin).Seconds()
 	peak, err := memory("self", "VmHWM:")
 	return seconds, peak - before, err

@@ -16,13 +16,9 @@ var owlsam2Benchmark = benchmark{
 		"960×960 and one of 1024×1024 pixels, against transformers, by parts",
 	ints: map[string]int{"n": 8, "repeat": 5, "seed": 1},
 	run: func(s *session) error {
-		if err := s.begin(s.int("n")); err != nil {
-			return err
-		}
+		check(s.begin(s.int("n")))
 		o := &owlsam2{session: s}
-		if err := o.open(); err != nil {
-			return err
-		}
+		check(o.open())
 		defer func() { o.detector.Close(); o.segmenter.Close() }()
 		return s.compareBoxes([]string{"owlv2-base-patch16-ensemble", "SAM 2.1 encoder, Hiera tiny",
 			fmt.Sprintf("SAM 2.1 decoder, %d boxes", s.int("n")), "sam2.1-hiera-tiny"}, o.run,
@@ -40,23 +36,11 @@ type owlsam2 struct {
 }
 
 func (o *owlsam2) open() error {
-	d, err := owlv2.Open(filepath.Join(o.dir, "detector"))
-	if err != nil {
-		return err
-	}
-	if o.detector, err = owlv2.NewDetector(o.device.Backend, d, owlv2.Options{}); err != nil {
-		return err
-	}
-	m, err := sam2.Open(filepath.Join(o.dir, "segmenter"))
-	if err != nil {
-		return err
-	}
-	if o.segmenter, err = sam2.NewEncoder(o.device.Backend, m, sam2.Options{}); err != nil {
-		return err
-	}
-	if o.pixels, err = o.floats("pixels.f32"); err != nil {
-		return err
-	}
+	d := must(owlv2.Open(filepath.Join(o.dir, "detector")))
+	o.detector = must(owlv2.NewDetector(o.device.Backend, d, owlv2.Options{}))
+	m := must(sam2.Open(filepath.Join(o.dir, "segmenter")))
+	o.segmenter = must(sam2.NewEncoder(o.device.Backend, m, sam2.Options{}))
+	o.pixels = must(o.floats("pixels.f32"))
 	return o.boxMasks.open(o.session, "stretched.f32")
 }
 
@@ -66,10 +50,7 @@ func (o *owlsam2) run() ([]float64, error) {
 	img := &owlv2.Image{Pixels: o.pixels, Width: 960, Height: 960}
 	caption := owlv2.Caption{Texts: []string{"a"}, IDs: [][]int32{{523, 70, 524}}}
 	begin := time.Now()
-	boxes, err := o.detector.Detect(context.Background(), img, caption, owlv2.DetectOptions{BoxThreshold: 1e-9})
-	if err != nil {
-		return nil, err
-	}
+	boxes := must(o.detector.Detect(context.Background(), img, caption, owlv2.DetectOptions{BoxThreshold: 1e-9}))
 	detector := time.Since(begin).Seconds()
 	o.scores = nil
 	for _, b := range boxes {

@@ -45,13 +45,8 @@ type reply struct {
 // start starts the peer. Its arguments are the temporary folder, the number of threads, the seed, and the given ones.
 func (s *session) start(arguments ...any) error {
 	for _, name := range []string{"peer.py", s.name + ".py"} {
-		source, err := scripts.ReadFile(name)
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(filepath.Join(s.dir, name), source, 0o600); err != nil {
-			return err
-		}
+		source := must(scripts.ReadFile(name))
+		check(os.WriteFile(filepath.Join(s.dir, name), source, 0o600))
 	}
 	python := cmp.Or(os.Getenv("PYTHON"), "python3")
 	threads := strconv.Itoa(runtime.GOMAXPROCS(0))
@@ -64,13 +59,8 @@ func (s *session) start(arguments ...any) error {
 	p.cmd.Env = append(env, "OMP_NUM_THREADS="+threads, "HF_HUB_OFFLINE=1", "TQDM_DISABLE=1")
 	p.cmd.Stderr = os.Stderr
 	var err error
-	if p.in, err = p.cmd.StdinPipe(); err != nil {
-		return err
-	}
-	out, err := p.cmd.StdoutPipe()
-	if err != nil {
-		return err
-	}
+	p.in = must(p.cmd.StdinPipe())
+	out := must(p.cmd.StdoutPipe())
 	p.out = bufio.NewScanner(out)
 	if err := p.cmd.Start(); err != nil {
 		return fmt.Errorf("peer: %w", err)
@@ -105,10 +95,7 @@ func (p *peer) best(command string, batches ...int) (int, error) {
 	best, least := 0, 0.0
 	for _, batch := range batches {
 		for range 2 {
-			r, err := p.do(command, batch)
-			if err != nil {
-				return 0, err
-			}
+			r := must(p.do(command, batch))
 			if best == 0 || r.Seconds[0] < least {
 				best, least = batch, r.Seconds[0]
 			}

@@ -18,15 +18,9 @@ var scoresBenchmark = benchmark{
 	run: func(s *session) error {
 		n, d := s.int("n"), s.int("size")
 		sets := twoSets(s, n, d)
-		if err := s.write("real.f32", sets.Real...); err != nil {
-			return err
-		}
-		if err := s.write("generated.f32", sets.Generated...); err != nil {
-			return err
-		}
-		if err := s.begin(d); err != nil {
-			return err
-		}
+		check(s.write("real.f32", sets.Real...))
+		check(s.write("generated.f32", sets.Generated...))
+		check(s.begin(d))
 		var one sync.Mutex
 		multiplier := blas.Use(s.device.Backend, func(_ context.Context, f func() error) error {
 			one.Lock()
@@ -53,13 +47,11 @@ var scoresBenchmark = benchmark{
 		var parts []part
 		for _, score := range scores {
 			parts = append(parts, part{fmt.Sprintf("%s, N = M = %d, d = %d", score.peer, n, d), "scores", 1})
-			if _, err := score.compute(); err != nil { // compiles
-				return err
-			}
+			must(score.compute())
 		}
 		values, peaks := make([]float64, len(scores)), make([]float64, len(scores))
 		var theirs reply
-		err := s.turns(parts, side{"antipode, " + s.device.Kind, func() ([]float64, error) {
+		check(s.turns(parts, side{"antipode, " + s.device.Kind, func() ([]float64, error) {
 			seconds := make([]float64, len(scores))
 			for i, score := range scores {
 				var err error
@@ -75,10 +67,7 @@ var scoresBenchmark = benchmark{
 		}}, side{s.peer.name, func() (_ []float64, err error) {
 			theirs, err = s.peer.do("run")
 			return theirs.Seconds, err
-		}})
-		if err != nil {
-			return err
-		}
+		}}))
 		for i, value := range values {
 			other := theirs.Values[i]
 			fmt.Printf("  %s: %.10g and %.10g; peak memory above the inputs %.0f and %.0f MiB\n", scores[i].peer,

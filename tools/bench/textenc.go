@@ -33,24 +33,11 @@ var textencBenchmark = benchmark{
 				texts[i][j] = int32(5 + r.IntN(30000))
 			}
 		}
-		raw, err := json.Marshal(texts)
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(filepath.Join(s.dir, "texts.json"), raw, 0o600); err != nil {
-			return err
-		}
-		if err := s.begin(s.text("model")); err != nil {
-			return err
-		}
-		m, err := textenc.Open(s.dir, textenc.OpenOptions{})
-		if err != nil {
-			return err
-		}
-		e, err := textenc.NewEncoder(s.device.Backend, m, textenc.Options{Tokens: s.int("tokens")})
-		if err != nil {
-			return err
-		}
+		raw := must(json.Marshal(texts))
+		check(os.WriteFile(filepath.Join(s.dir, "texts.json"), raw, 0o600))
+		check(s.begin(s.text("model")))
+		m := must(textenc.Open(s.dir, textenc.OpenOptions{}))
+		e := must(textenc.NewEncoder(s.device.Backend, m, textenc.Options{Tokens: s.int("tokens")}))
 		defer e.Close()
 		title := fmt.Sprintf("sentence embedding, %s, texts of %d to %d tokens", s.text("model"), shortest, longest)
 		return s.compare(encoding{part{title, "texts", n}, fmt.Sprintf("%d tokens per call", s.int("tokens")), "run",

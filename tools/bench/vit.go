@@ -20,22 +20,11 @@ var vitBenchmark = benchmark{
 	texts: map[string]string{"peer": "masked", "precision": "float32"},
 	run: func(s *session) error {
 		n, mode := s.int("n"), s.text("peer")
-		images, err := ellipses(s, n)
-		if err != nil {
-			return err
-		}
-		if err := s.begin(n); err != nil {
-			return err
-		}
-		m, err := vit.Open(s.dir)
-		if err != nil {
-			return err
-		}
-		e, err := vit.NewEncoder(s.device.Backend, m, vit.Options{Batch: s.int("batch"),
-			DType: precisions[s.text("precision")]})
-		if err != nil {
-			return err
-		}
+		images := must(ellipses(s, n))
+		check(s.begin(n))
+		m := must(vit.Open(s.dir))
+		e := must(vit.NewEncoder(s.device.Backend, m, vit.Options{Batch: s.int("batch"),
+			DType: precisions[s.text("precision")]}))
 		defer e.Close()
 		batches := slices.DeleteFunc([]int{4, 8, 16}, func(b int) bool { return b > max(n, 4) })
 		return s.compare(encoding{part{"decomposed embedding, ViT-B/16, peer " + mode, "images", n},
@@ -68,9 +57,7 @@ func ellipses(s *session, n int) (images []*vit.Prepared, err error) {
 		}
 		images, pixels = append(images, p), append(pixels, p.Pixels)
 	}
-	if err := s.write("pixels.f32", pixels...); err != nil {
-		return nil, err
-	}
+	check(s.write("pixels.f32", pixels...))
 	return images, os.WriteFile(filepath.Join(s.dir, "objects.u8"), objects, 0o600)
 }
 

@@ -1,7 +1,7 @@
 package engine
 
 import (
-	"archive/tar"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,9 +12,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"antipode/datasets"
 	"antipode/datasets/operation"
@@ -151,94 +149,104 @@ func (r *run) replaced(source string, f *table.Frame, by table.Column) {
 	}.Count(f, func(row int) (bool, bool) { return old.Text(row) != by.Text(row), old.Text(row) != "" }))
 }
 
+// listing are the metadata of a folder's images, while their files are read.
+type listing struct {
+	rows              map[string]int
+	spellings         map[string][]int
+	out               records
+	listed, respelled []bool
+	missing, twice    int // rows whose image is missing, or has a row already
+	first, again      string
+	left              map[string]bool // columns that are not read
+}
+
+// add adds a row: the fields of the image of a name.
+func (l *listing) add(name string, fields []field) error {
+	row, known := l.rows[name]
+	if same := l.spellings[spelling(name)]; !known && len(same) == 1 {
+		row, known = same[0], true
+		l.respelled[row] = true
+	}
+	switch {
+	case !known:
+		l.first = cmp.Or(l.first, name)
+		l.missing++
+		return nil
+	case l.listed[row]:
+		l.again = cmp.Or(l.again, name)
+		l.twice++
+		return nil
+	}
+	l.listed[row] = true
+	for _, v := range fields {
+		if v.name == "image" || v.name == "folder" {
+			l.left[v.name] = true
+			continue
+		}
+		l.out.set(row, v.name, v.value)
+	}
+	return nil
+}
+
 // metadata adds the columns of metadata files to a folder's images.
 func (r *run) metadata(f *table.Frame, dir string, files []string) (*table.Frame, error) {
 	if len(files) == 0 {
 		return f, nil
 	}
-	rows, spellings := map[string]int{}, map[string][]int{}
-	var out records
+	l := &listing{rows: map[string]int{}, spellings: map[string][]int{}, listed: make([]bool, f.Len()),
+		respelled: make([]bool, f.Len()), left: map[string]bool{}}
 	for i, id := range f.Texts("id") {
-		rows[id] = i
-		spellings[spelling(id)] = append(spellings[spelling(id)], i)
-		out.add(nil)
+		l.rows[id] = i
+		l.spellings[spelling(id)] = append(l.spellings[spelling(id)], i)
+		l.out.add(nil)
 	}
-	listed, respelled := make([]bool, f.Len()), make([]bool, f.Len())
-	missing, first, twice, again := 0, "", 0, ""
-	left := map[string]bool{}
 	for _, file := range files {
-		r.opened(filepath.Join(dir, filepath.FromSlash(file)), "")
-		err := readMetadata(filepath.Join(dir, filepath.FromSlash(file)), file, func(name string,
-			fields []field) error {
-			name = path.Join(path.Dir(file), strings.ReplaceAll(name, "\\", "/"))
-			row, known := rows[name]
-			if same := spellings[spelling(name)]; !known && len(same) == 1 {
-				row, known = same[0], true
-				respelled[row] = true
-			}
-			if !known {
-				if missing++; missing == 1 {
-					first = name
-				}
-				return nil
-			}
-			if listed[row] {
-				if twice++; twice == 1 {
-					again = name
-				}
-				return nil
-			}
-			listed[row] = true
-			for _, v := range fields {
-				if v.name == "image" || v.name == "folder" {
-					left[v.name] = true
-					continue
-				}
-				out.set(row, v.name, v.value)
-			}
-			return nil
+		at := filepath.Join(dir, filepath.FromSlash(file))
+		r.opened(at, "")
+		err := readMetadata(at, file, func(name string, fields []field) error {
+			return l.add(path.Join(path.Dir(file), strings.ReplaceAll(name, "\\", "/")), fields)
 		})
 		if err != nil {
 			return nil, err
 		}
 	}
-	if missing > 0 {
-		r.reading(table.Reading{Source: files[0], Column: "file_name", N: missing, Of: missing + f.Len(),
-			What: fmt.Sprintf("rows name files that are not in the folder, such as %.60q", first)})
+	if l.missing > 0 {
+		r.reading(table.Reading{Source: files[0], Column: "file_name", N: l.missing, Of: l.missing + f.Len(),
+			What: fmt.Sprintf("rows name files that are not in the folder, such as %.60q", l.first)})
 	}
-	if twice > 0 {
-		r.reading(table.Reading{Source: files[0], Column: "file_name", N: twice, Of: twice + f.Len(),
-			What: fmt.Sprintf("rows name a file that an earlier row names, such as %.60q, and are left out", again)})
+	if l.twice > 0 {
+		r.reading(table.Reading{Source: files[0], Column: "file_name", N: l.twice, Of: l.twice + f.Len(),
+			What: fmt.Sprintf("rows name a file that an earlier row names, such as %.60q, and are left out", l.again)})
 	}
-	for _, name := range slices.Sorted(maps.Keys(left)) {
+	for _, name := range slices.Sorted(maps.Keys(l.left)) {
 		r.note("%s: the column %q is not read: it is that of the folder's images; rename it to read it", files[0], name)
 	}
 	r.reading(table.Reading{Source: files[0], Column: "file_name", What: "images were found under another spelling " +
 		"of file_name (upper or lower case, Unicode form)"}.Count(f, func(row int) (bool, bool) {
-		return respelled[row], true
+		return l.respelled[row], true
 	}))
-	for _, name := range out.names { // the folder's name counts for images without a row
+	for _, name := range l.out.names { // the folder's name counts for images without a row
 		if old := f.Column(name); old != nil {
-			for row, is := range listed {
+			for row, is := range l.listed {
 				if !is {
-					out.set(row, name, old.Text(row))
+					l.out.set(row, name, old.Text(row))
 				}
 			}
 		}
 	}
-	columns := out.columns()
+	columns := l.out.columns()
 	for _, c := range columns {
 		if old := f.Column(c.Name); old != nil && c.Name != "id" {
 			r.reading(table.Reading{Source: files[0], Column: c.Name, What: fmt.Sprintf("values of %q differ from "+
 				"that of the folder's name (%s=…), which does not count", c.Name, c.Name)}.Count(f,
 				func(row int) (bool, bool) {
-					return listed[row] && old.Text(row) != c.Text(row), listed[row]
+					return l.listed[row] && old.Text(row) != c.Text(row), l.listed[row]
 				}))
 		}
 	}
 	f = f.With(columns...)
 	r.reading(table.Reading{Source: files[0], Column: "file_name", What: "images have no row in the metadata"}.Count(f,
-		func(row int) (bool, bool) { return !listed[row], true }))
+		func(row int) (bool, bool) { return !l.listed[row], true }))
 	return f, nil
 }
 
@@ -359,135 +367,4 @@ func jsonFields(raw []byte) (out []field, err error) {
 		out = append(out, field{name, text})
 	}
 	return out, nil
-}
-
-// archives returns the rows of .tar files in the layout of WebDataset: members with the same name up to the first dot
-// of their base name are one row.
-func (r *run) archives(p *table.Plan, a datasets.ReadFileArgs, dir string, files []string) (*table.Frame, error) {
-	slices.Sort(files)
-	var ids []string
-	var images []table.Image
-	var bad []*table.BadRow
-	var fields records
-	skipped := map[string]int{}
-	for _, file := range files {
-		prefix := ""
-		if len(files) > 1 {
-			prefix = file[:len(file)-len(".tar")] + "/"
-		}
-		rows, had := map[string]int{}, map[string]bool{}
-		r.opened(filepath.Join(dir, filepath.FromSlash(file)), "")
-		err := eachMember(filepath.Join(dir, filepath.FromSlash(file)), func(name string, data []byte) error {
-			folder, base := path.Split(name)
-			key, extension, _ := strings.Cut(base, ".")
-			if key == "" { // a hidden file, such as ._0001.png of macOS
-				skipped["hidden"]++
-				return nil
-			}
-			id := prefix + folder + key
-			row, known := rows[id]
-			if !known {
-				row = len(ids)
-				rows[id] = row
-				ids, images, bad = append(ids, id), append(images, table.Image{}), append(bad, nil)
-				fields.add(nil)
-			}
-			extension = strings.ToLower(extension)
-			kind := kindOfMember(extension)
-			if had[id+"\x00"+kind] {
-				skipped["."+extension+" of a row that has one already"]++
-				return nil
-			}
-			had[id+"\x00"+kind] = !strings.Contains(extension, ".")
-			switch {
-			case kind == "image" && !strings.Contains(extension, "."):
-				img, err := r.putImage(data)
-				var reason table.BadRow
-				if errors.As(err, &reason) {
-					bad[row] = &table.BadRow{Column: "image", Reason: name + ": " + reason.Reason}
-				} else if err != nil {
-					return err
-				}
-				images[row] = img
-			case extension == "txt" && !utf8.Valid(data):
-				skipped[".txt that are not UTF-8"]++
-			case extension == "txt":
-				fields.set(row, "caption", strings.TrimRight(string(data), "\r\n"))
-			case extension == "cls":
-				fields.set(row, "class", strings.TrimSpace(string(data)))
-			case extension == "json":
-				list, err := jsonFields(data)
-				if err != nil {
-					return fmt.Errorf("%s: %w", name, err)
-				}
-				for _, v := range list {
-					if v.name != "id" && v.name != "image" && (v.name != "caption" ||
-						fields.rows[row]["caption"] == "") {
-						fields.set(row, v.name, v.value)
-					}
-				}
-			default:
-				skipped["."+extension]++
-			}
-			return nil
-		})
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
-		}
-	}
-	if len(skipped) > 0 {
-		var list []string
-		for extension, n := range skipped {
-			list = append(list, strconv.Itoa(n)+" "+extension)
-		}
-		slices.Sort(list)
-		r.note("%s: members that are not read: %s", strings.Join(files, ", "), strings.Join(list, ", "))
-	}
-	f := (&table.Frame{Columns: []table.Column{table.TextColumn("id", ids), table.ImageColumn("image", images)}}).
-		With(fields.columns()...)
-	o := originOf(a)
-	o.name, o.dir, o.bad = strings.Join(files, ", "), dir, bad
-	return r.resolve(f, &source{origin: o, plan: p})
-}
-
-// kindOfMember returns what a row has one of: an image, in whatever format, or a member of another extension.
-func kindOfMember(extension string) string {
-	if len(datasets.ImageFilesOf([]string{"x." + extension}).Paths) > 0 {
-		return "image"
-	}
-	return extension
-}
-
-// maxMember is the largest member of an archive that is read.
-const maxMember = 1 << 30
-
-// eachMember calls use for every file in a .tar file.
-func eachMember(path string, use func(name string, data []byte) error) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return fmt.Errorf("cannot read the archive: %w", plain(err))
-	}
-	defer f.Close()
-	for members := tar.NewReader(f); ; {
-		head, err := members.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("not a .tar file, or damaged: %w", noEOF(err))
-		}
-		if head.Typeflag != tar.TypeReg {
-			continue
-		}
-		if head.Size > maxMember {
-			return fmt.Errorf("%s: %d bytes, more than %d", head.Name, head.Size, maxMember)
-		}
-		data, err := io.ReadAll(members)
-		if err != nil {
-			return fmt.Errorf("%s: %w", head.Name, noEOF(err))
-		}
-		if err := use(strings.TrimPrefix(head.Name, "./"), data); err != nil {
-			return err
-		}
-	}
 }

@@ -120,15 +120,8 @@ func (r *run) convert(f *table.Frame, c *table.Column, rows []int, o origin, tra
 			if fill(row) {
 				background = o.alpha
 			}
-			err := protect(func() (err error) {
-				var img table.Image
-				if img, err = r.converted(c.Images[row], sRGB(row), background); err == nil {
-					values[k] = []table.Value{{Image: img}}
-					made[k], err = encodeItem(values[k], converted)
-				}
-				return err
-			})
-			if err != nil {
+			var err error
+			if values[k], made[k], err = r.converted(c.Images[row], sRGB(row), background); err != nil {
 				bad[row] = &table.BadRow{Row: row + 1, ID: rowID(f, row), Column: c.Name, Reason: err.Error()}
 			}
 		})
@@ -155,19 +148,27 @@ func (r *run) convert(f *table.Frame, c *table.Column, rows []int, o origin, tra
 	return nil
 }
 
-// converted returns the image of the store that has an image's converted colors.
-func (r *run) converted(img table.Image, sRGB bool, background string) (table.Image, error) {
-	data, err := stage.ImageFile(img)
-	if err != nil {
-		return table.Image{}, err
-	}
-	p, err := preprocess.DecodeAs(data, sRGB, background)
-	if err != nil {
-		return table.Image{}, fmt.Errorf("%s: %w", filepath.Base(img.Path), err)
-	}
-	var b bytes.Buffer
-	if err := (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(&b, p); err != nil {
-		return table.Image{}, err
-	}
-	return r.store.PutBlob(b.Bytes(), ".png")
+// converted returns the image of the store that has an image's converted colors, as a value and as an item.
+func (r *run) converted(img table.Image, sRGB bool, background string) (value []table.Value, item []byte, err error) {
+	err = protect(func() error {
+		data, err := stage.ImageFile(img)
+		if err != nil {
+			return err
+		}
+		p, err := preprocess.DecodeAs(data, sRGB, background)
+		if err != nil {
+			return fmt.Errorf("%s: %w", filepath.Base(img.Path), err)
+		}
+		var b bytes.Buffer
+		if err := (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(&b, p); err != nil {
+			return err
+		}
+		made, err := r.store.PutBlob(b.Bytes(), ".png")
+		if err == nil {
+			value = []table.Value{{Image: made}}
+			item, err = encodeItem(value, converted)
+		}
+		return err
+	})
+	return value, item, err
 }

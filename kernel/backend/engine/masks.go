@@ -26,81 +26,43 @@ func (r *run) masksFrom(_ *table.Plan, a datasets.MasksArgs, in []*table.Frame) 
 		return nil, fmt.Errorf("masks: %d tables are given, not 1", len(in))
 	}
 	f := in[0]
-	ids, err := f.Need("id", table.KindText)
-	if err != nil {
+	ids, errID := f.Need("id", table.KindText)
+	images, errImage := f.Need("image", table.KindImage)
+	if err := cmp.Or(errID, errImage); err != nil {
 		return nil, err
 	}
-	images, err := f.Need("image", table.KindImage)
-	if err != nil {
-		return nil, err
-	}
-	n, from := f.Len(), f
-	paths := make([]string, n)
+	n := f.Len()
+	m := &maskRows{f: f, ids: ids.Texts, paths: make([]string, n), masks: make([]table.Mask, n),
+		guesses: make([]mask.Guess, n), outcome: make([]string, n), reason: make([]string, n),
+		unmasked: make([]bool, n), failed: make([]error, n)}
 	for row, img := range images.Images {
-		paths[row] = r.pathOf(img)
+		m.paths[row] = r.pathOf(img)
 	}
-	names, find, err := r.filesIn(a.Dir, paths)
-	if err != nil {
+	var err error
+	if m.names, m.find, err = r.filesIn(a.Dir, m.paths); err != nil {
 		return nil, fmt.Errorf("the folder of the masks, %s: %w", a.Dir, plain(err))
 	}
-	masks, outcome, reason, failed := make([]table.Mask, n), make([]string, n), make([]string, n), make([]error, n)
-	unmasked, guesses := make([]bool, n), make([]mask.Guess, n)
-	var broken broken
-	spread(n, origin{dir: a.Dir}.workers(), func(row int) {
-		if broken.is() {
-			return
-		}
-		earlier := stage.Row{Frame: f, Index: row}
-		outcome[row], reason[row] = earlier.Text("outcome"), earlier.Text("reason")
-		if stage.Absent(earlier) {
-			return
-		}
-		var file string
-		name, err := names.of(paths[row], ids.Texts[row])
-		if err == nil && name != "" {
-			if file, err = find(name); broken.set(err) {
-				return
-			}
-		}
-		if err == nil && name == "" {
-			unmasked[row] = true
-			if outcome[row] != "unmasked" {
-				outcome[row], reason[row] = "unmasked", "no mask file "+ids.Texts[row]+".png"
-				if base := path.Base(stem(paths[row])); base != ids.Texts[row] {
-					reason[row] += " or " + base + ".png"
-				}
-			}
-			return
-		}
-		if err == nil {
-			if masks[row], guesses[row], err = readMask(file, a.MaskThreshold); err != nil {
-				err = fmt.Errorf("%s: %w", name, err)
-			}
-		}
-		failed[row], outcome[row], reason[row] = err, "ok", ""
-		if n, err := mask.Area(masks[row]); err == nil && n == 0 {
-			masks[row], outcome[row], reason[row] = table.Mask{}, "unmasked", name+" has no object pixel"
-			unmasked[row] = true
-		}
-	})
-	if broken.is() {
-		return nil, fmt.Errorf("the folder of the masks: %w", broken.err)
+	spread(n, origin{dir: a.Dir}.workers(), func(row int) { m.read(row, a.MaskThreshold) })
+	if m.broken.is() {
+		return nil, fmt.Errorf("the folder of the masks: %w", m.broken.err)
 	}
 	source := objecturl.Base(a.Dir)
 	lost := table.Reading{Source: source, Column: "mask", What: "unmasked"}
-	if first := slices.Index(unmasked, true); first >= 0 {
-		lost.First = reason[first]
+	if first := slices.Index(m.unmasked, true); first >= 0 {
+		lost.First = m.reason[first]
 		if strings.HasPrefix(lost.First, "no mask file ") {
-			lost.First += names.examples()
+			lost.First += m.names.examples()
 		}
 	}
-	r.reading(lost.Count(f, func(row int) (bool, bool) { return unmasked[row], outcome[row] == "ok" || unmasked[row] }))
-	r.readMasks(source, "mask", a.MaskThreshold, f, masks, guesses)
+	r.reading(lost.Count(f, func(row int) (bool, bool) {
+		return m.unmasked[row], m.outcome[row] == "ok" || m.unmasked[row]
+	}))
+	r.readMasks(source, "mask", a.MaskThreshold, f, m.masks, m.guesses)
 	var good []int
-	for row, err := range failed {
+	for row, err := range m.failed {
 		if err == nil {
 			good = append(good, row)
-		} else if err := r.report(table.BadRow{Row: from.RowNumber(row), ID: ids.Texts[row], Column: "mask",
+		} else if err := r.report(table.BadRow{Row: f.RowNumber(row), ID: m.ids[row], Column: "mask",
 			Reason: err.Error()}); err != nil {
 			return nil, err
 		}
@@ -108,9 +70,61 @@ func (r *run) masksFrom(_ *table.Plan, a datasets.MasksArgs, in []*table.Frame) 
 	for _, c := range []string{"mask", "outcome", "reason"} {
 		r.added[c] = true
 	}
-	f = f.With(table.MaskColumn("mask", masks), table.TextColumn("outcome", outcome),
-		table.TextColumn("reason", reason))
-	return keep(f, good), nil
+	return keep(f.With(table.MaskColumn("mask", m.masks), table.TextColumn("outcome", m.outcome),
+		table.TextColumn("reason", m.reason)), good), nil
+}
+
+// maskRows are the masks of a table's rows, while they are read.
+type maskRows struct {
+	f               *table.Frame
+	ids, paths      []string
+	names           *maskNames
+	find            func(name string) (string, error)
+	masks           []table.Mask
+	guesses         []mask.Guess
+	outcome, reason []string
+	unmasked        []bool
+	failed          []error
+	broken          broken
+}
+
+// read reads the mask of a row. Several rows may be read at a time.
+func (m *maskRows) read(row int, threshold float64) {
+	if m.broken.is() {
+		return
+	}
+	earlier := stage.Row{Frame: m.f, Index: row}
+	m.outcome[row], m.reason[row] = earlier.Text("outcome"), earlier.Text("reason")
+	if stage.Absent(earlier) {
+		return
+	}
+	var file string
+	name, err := m.names.of(m.paths[row], m.ids[row])
+	if err == nil && name != "" {
+		if file, err = m.find(name); m.broken.set(err) {
+			return
+		}
+	}
+	if err == nil && name == "" {
+		m.unmasked[row] = true
+		if m.outcome[row] != "unmasked" {
+			m.outcome[row], m.reason[row] = "unmasked", "no mask file "+m.ids[row]+".png"
+			if base := path.Base(stem(m.paths[row])); base != m.ids[row] {
+				m.reason[row] += " or " + base + ".png"
+			}
+		}
+		return
+	}
+	if err == nil {
+		if m.masks[row], m.guesses[row], err = readMask(file, threshold); err != nil {
+			err = fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	m.failed[row], m.outcome[row], m.reason[row] = err, "ok", ""
+	if n, err := mask.Area(m.masks[row]); err == nil && n == 0 {
+		m.masks[row], m.outcome[row], m.reason[row] = table.Mask{}, "unmasked", name+" has no object pixel"
+		m.unmasked[row] = true
+	}
 }
 
 // stem returns a path without its extension.

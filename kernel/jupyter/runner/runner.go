@@ -83,21 +83,7 @@ func Run(ctx context.Context, opts Options) (err error) {
 	if opts.Dir == "" {
 		opts.Dir = filepath.Dir(opts.Notebook)
 	}
-	defer func() { // also after an interrupt or a failure
-		saved := nb.Save(out)
-		if saved == nil && page != "" {
-			saved = notebook.SaveHTML(page, nb, notebook.Page{Dir: filepath.Dir(opts.Notebook)})
-		}
-		p.end()
-		if err == nil {
-			err = saved
-		}
-		if saved == nil && page != "" {
-			p.say("wrote " + out + " and " + page)
-		} else if saved == nil {
-			p.say("wrote " + out)
-		}
-	}()
+	defer func() { err = cmp.Or(err, p.save(nb, opts, out, page)) }() // also after an interrupt or a failure
 	kernel, err := jupyter.Start(ctx, jupyter.Options{
 		ModuleDir: opts.ModuleDir, Home: opts.Home, Dir: opts.Dir, Binary: opts.Binary, Log: opts.Log, Say: p.say,
 	})
@@ -108,8 +94,7 @@ func Run(ctx context.Context, opts Options) (err error) {
 		return err
 	}
 	defer kernel.Close()
-	shown, number := displays{}, 0
-	section := ""
+	shown, number, section := displays{}, 0, ""
 	for _, c := range nb.Cells {
 		if c.Type == notebook.Markdown {
 			section = cmp.Or(heading(c.Source), section)
@@ -136,24 +121,49 @@ func Run(ctx context.Context, opts Options) (err error) {
 			return ErrInterrupted
 		}
 		failed := &CellError{Notebook: opts.Notebook, Number: number, Source: c.Source}
-		if err != nil {
-			failed.Line = err.Error()
-			return failed
-		}
-		if reply.Status != "ok" && !c.Tagged(mayFailTag) {
-			failed.Line = cmp.Or(reply.Value, "the cell ended with status "+reply.Status)
-			if reason, stopped := strings.CutPrefix(failed.Line, cell.Stopped); stopped {
-				p.say(stop(c, reason))
-				return nil
-			}
-			p.say("\n" + indent(c.Source) + "\n")
-			if len(reply.Traceback) > 1 {
-				p.say(strings.Join(reply.Traceback, "\n") + "\n")
-			}
-			return failed
+		if stopped, err := p.outcome(c, reply, err, failed); stopped {
+			return err
 		}
 	}
 	return nil
+}
+
+// save writes the notebook and the page, "" = none.
+func (p *progress) save(nb *notebook.Notebook, opts Options, out, page string) error {
+	err := nb.Save(out)
+	if err == nil && page != "" {
+		err = notebook.SaveHTML(page, nb, notebook.Page{Dir: filepath.Dir(opts.Notebook)})
+	}
+	p.end()
+	if err == nil && page != "" {
+		p.say("wrote " + out + " and " + page)
+	} else if err == nil {
+		p.say("wrote " + out)
+	}
+	return err
+}
+
+// outcome prints how a cell ended, if it did not end well, and reports whether it ends the run; failed is the error of
+// a cell that failed, without its line.
+func (p *progress) outcome(c *notebook.Cell, reply jupyter.ReplyContent, err error, failed *CellError) (stopped bool,
+	_ error) {
+	switch {
+	case err != nil:
+		failed.Line = err.Error()
+		return true, failed
+	case reply.Status == "ok" || c.Tagged(mayFailTag):
+		return false, nil
+	}
+	failed.Line = cmp.Or(reply.Value, "the cell ended with status "+reply.Status)
+	if reason, stopped := strings.CutPrefix(failed.Line, cell.Stopped); stopped {
+		p.say(stop(c, reason))
+		return true, nil
+	}
+	p.say("\n" + indent(c.Source) + "\n")
+	if len(reply.Traceback) > 1 {
+		p.say(strings.Join(reply.Traceback, "\n") + "\n")
+	}
+	return true, failed
 }
 
 // stop replaces the error of a cell that [cell.Stop] ended by the reason, and returns what the cell shows as text.

@@ -61,6 +61,22 @@ func Outcome(f *table.Frame, row int) string {
 	return ""
 }
 
+// Number returns the value of a number column that may be missing; NaN without it.
+func Number(f *table.Frame, column string, row int) float64 {
+	if v := f.Numbers(column); v != nil {
+		return v[row]
+	}
+	return math.NaN()
+}
+
+// Text returns the value of a text column that may be missing; "" without it.
+func Text(f *table.Frame, column string, row int) string {
+	if v := f.Texts(column); v != nil {
+		return v[row]
+	}
+	return ""
+}
+
 // BadRow returns an error about a cell of a frame; row is from 0.
 func BadRow(f *table.Frame, row int, column, format string, args ...any) error {
 	b := table.BadRow{Row: row + 1, Column: column, Reason: fmt.Sprintf(format, args...)}
