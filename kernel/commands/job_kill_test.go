@@ -17,6 +17,7 @@ import (
 	"antipode/datasets/client"
 	"antipode/internal/must"
 	"antipode/kernel/backend/remote/remotetest"
+	"antipode/kernel/backend/store"
 	"antipode/kernel/cluster/jobs"
 )
 
@@ -189,4 +190,18 @@ func TestTaskIsKilled(t *testing.T) {
 	if len(want) > 0 {
 		t.Errorf("%d files are missing", len(want))
 	}
+}
+
+// generated counts the items of the stage generate in a store, and the images. No two items have the same image.
+func generated(t *testing.T, home string) (items, images int) {
+	t.Helper()
+	st := must.Get(store.Open(home))(t)
+	defer st.Close()
+	contexts := must.Get(filepath.Glob(filepath.Join(home, "items", "generate-*", "*")))(t)
+	for _, dir := range contexts {
+		of := must.Get(st.Items(filepath.Base(filepath.Dir(dir)), filepath.Base(dir)))(t)
+		items += of.(interface{ Len() int }).Len()
+	}
+	names := must.Get(filepath.Glob(filepath.Join(home, "blobs", "*", "*.png")))(t)
+	return items, len(names)
 }
