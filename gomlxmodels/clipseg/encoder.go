@@ -113,10 +113,23 @@ func (e *Encoder) Segment(ctx context.Context, images []Image) (out [][]Map, err
 	if err := e.graphs[visionPart].Load(); err != nil {
 		return nil, err
 	}
-	maps, done := make([]Map, len(jobs)), 0
+	maps, err := e.maps(ctx, images, jobs)
+	if err != nil {
+		return nil, err
+	}
+	out = make([][]Map, len(images))
+	for i, j := range jobs {
+		out[j.img] = append(out[j.img], maps[i])
+	}
+	return out, nil
+}
+
+// maps computes jobs, those of up to Batch images at a time.
+func (e *Encoder) maps(ctx context.Context, images []Image, jobs []job) ([]Map, error) {
+	side, maps, done := e.m.cfg.Side, make([]Map, len(jobs)), 0
 	var reading errgroup.Group // copies maps to the host while the device computes the next ones
 	reading.SetLimit(1)
-	err = e.Batches(ctx, len(images), e.opts.Batch, func(from, to int) ([]*tensors.Tensor, error) {
+	err := e.Batches(ctx, len(images), e.opts.Batch, func(from, to int) ([]*tensors.Tensor, error) {
 		pixels := make([][]float32, to-from)
 		for i := range pixels {
 			pixels[i] = images[from+i].Pixels
@@ -150,14 +163,7 @@ func (e *Encoder) Segment(ctx context.Context, images []Image) (out [][]Map, err
 		}
 		return nil
 	})
-	if err := cmp.Or(reading.Wait(), err); err != nil {
-		return nil, err
-	}
-	out = make([][]Map, len(images))
-	for i, j := range jobs {
-		out[j.img] = append(out[j.img], maps[i])
-	}
-	return out, nil
+	return maps, cmp.Or(reading.Wait(), err)
 }
 
 // job is one map to compute: an image, and a prompt's vector.

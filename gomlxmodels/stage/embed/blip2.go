@@ -28,36 +28,18 @@ func openBLIP2(o opening) (*stage.Opened, error) {
 	if err != nil {
 		return nil, err
 	}
-	projects, reads := m.Shares()
+	projects, _ := m.Shares()
 	pooling := args.Pooling
-	if pooling == "" || pooling == "auto" {
+	if pooling == "auto" {
+		pooling = ""
+	}
+	if args.Vector == gomlxmodels.Blip2Text {
+		return openBLIP2Texts(o, m, pooling)
+	}
+	if pooling == "" {
 		if pooling = "pooled"; projects {
 			pooling = "projected"
 		}
-	}
-	noTexts := func() error {
-		if reads {
-			return nil
-		}
-		return fmt.Errorf("%s: texts have vectors in a Blip2ForImageTextRetrieval (blip2-itm-vit-g), which the folder "+
-			"is not", dir)
-	}
-	if args.Vector == gomlxmodels.Blip2Text {
-		if args.Pooling != "" && args.Pooling != "auto" && args.Pooling != "projected" {
-			return nil, fmt.Errorf("pooling %q: a text's vector of a BLIP-2 is projected", args.Pooling)
-		}
-		if err := noTexts(); err != nil {
-			return nil, err
-		}
-		load := func(backend compute.Backend, dtype dtypes.DType, _ int) (*blip2.Encoder, error) {
-			e, err := blip2.NewEncoder(backend, m, "", blip2.Options{DType: dtype})
-			if err != nil {
-				return nil, err
-			}
-			return e, e.LoadTexts()
-		}
-		return startTexts(o, about{files: m.Files(), choices: gomlxmodels.Blip2Text}, load, m.PrepareText,
-			(*blip2.Encoder).EncodeTexts, func(v []float32) []float32 { return v })
 	}
 	if choices := []string{"pooled", "patches", "queries", "projected", "projected_first",
 		projectedMax}; !slices.Contains(choices, pooling) {
@@ -106,7 +88,7 @@ func openBLIP2(o opening) (*stage.Opened, error) {
 	if !compares {
 		return start(o, k)
 	}
-	if err := noTexts(); err != nil {
+	if err := noTexts(o, m); err != nil {
 		return nil, err
 	}
 	against, err := newTexts(args.Against, m.PrepareText)
@@ -115,6 +97,34 @@ func openBLIP2(o opening) (*stage.Opened, error) {
 	}
 	compare(&k, against)
 	return start(o, k)
+}
+
+// openBLIP2Texts opens its Q-Former as a text encoder.
+func openBLIP2Texts(o opening, m *blip2.Model, pooling string) (*stage.Opened, error) {
+	if pooling != "" && pooling != "projected" {
+		return nil, fmt.Errorf("pooling %q: a text's vector of a BLIP-2 is projected", pooling)
+	}
+	if err := noTexts(o, m); err != nil {
+		return nil, err
+	}
+	load := func(backend compute.Backend, dtype dtypes.DType, _ int) (*blip2.Encoder, error) {
+		e, err := blip2.NewEncoder(backend, m, "", blip2.Options{DType: dtype})
+		if err != nil {
+			return nil, err
+		}
+		return e, e.LoadTexts()
+	}
+	return startTexts(o, about{files: m.Files(), choices: gomlxmodels.Blip2Text}, load, m.PrepareText,
+		(*blip2.Encoder).EncodeTexts, func(v []float32) []float32 { return v })
+}
+
+// noTexts reports a model that has no vectors of texts.
+func noTexts(o opening, m *blip2.Model) error {
+	if _, reads := m.Shares(); reads {
+		return nil
+	}
+	return fmt.Errorf("%s: texts have vectors in a Blip2ForImageTextRetrieval (blip2-itm-vit-g), which the folder is "+
+		"not", o.dir)
 }
 
 // compared is a prepared image, and the text that it is compared with, if it is.

@@ -71,10 +71,31 @@ func (g *Group) start(slot int) (p *process, err error) {
 	if p.root, err = os.OpenRoot(scratch); err != nil {
 		return nil, err
 	}
-	var pipes [6]*os.File // read and write ends of stdin, stdout, stderr
+	pipes, err := g.launch(p, slot)
+	if err != nil {
+		return nil, err
+	}
+	p.active.Store(time.Now().UnixNano())
+	var readers sync.WaitGroup
+	readers.Go(func() { _ = fault.Catch(func() error { p.read(pipes[2]); return nil }) })
+	readers.Go(func() { p.log.copy(pipes[4], &p.active); close(p.logged) })
+	go func() { // a grandchild may hold the pipes open
+		<-p.exited
+		timer := time.AfterFunc(time.Second, func() { pipes[2].Close(); pipes[4].Close() })
+		readers.Wait()
+		timer.Stop()
+		pipes[2].Close()
+		pipes[4].Close()
+	}()
+	return p, nil
+}
+
+// launch starts the program. Of the pipes, read and write ends of its stdin, stdout and stderr, it leaves open those
+// that are ours.
+func (g *Group) launch(p *process, slot int) (pipes [6]*os.File, err error) {
 	for i := range 3 {
 		if pipes[2*i], pipes[2*i+1], err = os.Pipe(); err != nil {
-			return nil, err
+			return pipes, err
 		}
 	}
 	cmd := exec.Command(g.o.Program, g.o.Args...)
@@ -106,21 +127,9 @@ func (g *Group) start(slot int) (p *process, err error) {
 		for _, f := range []*os.File{pipes[1], pipes[2], pipes[4]} {
 			f.Close()
 		}
-		return nil, fmt.Errorf("%w: %s does not start: %w%s", errFatal, g.name(), plainStart(err), startFix(err))
+		return pipes, fmt.Errorf("%w: %s does not start: %w%s", errFatal, g.name(), plainStart(err), startFix(err))
 	}
-	p.active.Store(time.Now().UnixNano())
-	var readers sync.WaitGroup
-	readers.Go(func() { _ = fault.Catch(func() error { p.read(pipes[2]); return nil }) })
-	readers.Go(func() { p.log.copy(pipes[4], &p.active); close(p.logged) })
-	go func() { // a grandchild may hold the pipes open
-		<-p.exited
-		timer := time.AfterFunc(time.Second, func() { pipes[2].Close(); pipes[4].Close() })
-		readers.Wait()
-		timer.Stop()
-		pipes[2].Close()
-		pipes[4].Close()
-	}()
-	return p, nil
+	return pipes, nil
 }
 
 // plainStart returns the cause of an error of starting a program, without the path.
