@@ -230,7 +230,7 @@ func describe(_ *Call, _ struct{}, in []*Frame) (*Frame, error) {
 		missing, values, rows := 0, map[string]bool{}, make([]int, c.Len())
 		for row := range rows {
 			rows[row] = row
-			if isMissing(c, row) {
+			if c.Missing(row) {
 				missing++
 			} else if c.Kind == table.KindText || c.Kind == table.KindNumber {
 				values[operation.LabelOf(c, row)] = true

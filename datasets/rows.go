@@ -67,7 +67,7 @@ func sortRows(_ *Call, a sortArgs, in []*Frame) (*Frame, error) {
 	}
 	sort.SliceStable(rows, func(x, y int) bool {
 		i, j := rows[x], rows[y]
-		if mi, mj := isMissing(c, i), isMissing(c, j); mi || mj {
+		if mi, mj := c.Missing(i), c.Missing(j); mi || mj {
 			return !mi && mj
 		}
 		if a.Descending {

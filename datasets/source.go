@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -229,12 +228,13 @@ func FromRows(rows []map[string]any) Table {
 	names, wide := map[string]table.Kind{}, map[string]bool{}
 	for i, row := range rows {
 		for name, v := range row {
-			kind, err := kindOf(v)
-			if err != nil {
-				return Table{}.failed(fmt.Errorf("FromRows: row %d, column %q: %w", i+1, name, err))
+			kind := table.KindOf(v)
+			if n, is := v.(int); is {
+				kind, wide[name] = table.KindNumber, wide[name] || !exact(n)
 			}
-			if n, is := v.(int); is && !exact(n) {
-				wide[name] = true
+			if kind == "" {
+				return Table{}.failed(fmt.Errorf("FromRows: row %d, column %q: a %T; use a string, an int, a float64 "+
+					"or a []float32", i+1, name, v))
 			}
 			if old, known := names[name]; known && old != kind {
 				return Table{}.failed(fmt.Errorf("FromRows: row %d, column %q: %s, but %s in an earlier row", i+1, name,
@@ -254,18 +254,11 @@ func FromRows(rows []map[string]any) Table {
 	for _, name := range order {
 		c := Column{ColumnSpec: table.ColumnSpec{Name: name, Kind: names[name]}}
 		for _, row := range rows {
-			value := table.Value{Number: math.NaN()} // "no value"
-			switch v := row[name].(type) {
-			case string:
-				value.Text = v
-			case int:
-				value.Number = float64(v)
-			case float64:
-				value.Number = v
-			case []float32:
-				value.Vector = v
+			value := row[name]
+			if n, is := value.(int); is {
+				value = float64(n)
 			}
-			c.Add(value)
+			c.AddAny(value)
 		}
 		if wide[name] {
 			c = table.TextColumn(name, make([]string, len(rows)))
@@ -278,18 +271,6 @@ func FromRows(rows []map[string]any) Table {
 		f.Columns = append(f.Columns, c)
 	}
 	return FromFrame(f)
-}
-
-func kindOf(v any) (table.Kind, error) {
-	switch v.(type) {
-	case string:
-		return table.KindText, nil
-	case int, float64:
-		return table.KindNumber, nil
-	case []float32:
-		return table.KindVector, nil
-	}
-	return "", fmt.Errorf("a %T; use a string, an int, a float64 or a []float32", v)
 }
 
 // rowsArgs are the arguments of the operation rows: an encoded frame.

@@ -151,11 +151,11 @@ func joined(a, b *table.Frame, pairs [][2]int, vector string) (*table.Frame, err
 		for _, p := range pairs {
 			switch {
 			case p[0] >= 0:
-				out.Columns[i].Add(c.Value(p[0]))
+				out.Columns[i].AddAny(c.Any(p[0]))
 			case other != nil && c.Kind != table.KindImage:
-				out.Columns[i].Add(other.Value(p[1]))
+				out.Columns[i].AddAny(other.Any(p[1]))
 			default:
-				out.Columns[i].Add(table.Value{Number: math.NaN()})
+				out.Columns[i].AddAny(nil)
 			}
 		}
 		switch {
@@ -177,10 +177,10 @@ func joined(a, b *table.Frame, pairs [][2]int, vector string) (*table.Frame, err
 		differs := c.Kind == table.KindImage
 		for _, p := range pairs {
 			if p[1] < 0 {
-				c.Add(table.Value{Number: math.NaN()})
+				c.AddAny(nil)
 				continue
 			}
-			c.Add(b.Column(name).Value(p[1]))
+			c.AddAny(b.Column(name).Any(p[1]))
 			differs = differs || p[0] >= 0 && a.Column(name).Cell(p[0]) != b.Column(name).Cell(p[1])
 		}
 		if differs {

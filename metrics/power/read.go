@@ -202,9 +202,7 @@ func stack(pool, other *table.Frame) (*table.Frame, error) {
 		if err != nil {
 			return nil, fmt.Errorf("table %q: %w", "other", err)
 		}
-		c.Texts, c.Numbers, c.Images = append(c.Texts, more.Texts...), append(c.Numbers, more.Numbers...),
-			append(c.Images, more.Images...)
-		c.Masks, c.Vectors = append(c.Masks, more.Masks...), append(c.Vectors, more.Vectors...)
+		c.Append(more)
 		out.Columns = append(out.Columns, c)
 	}
 	return out, nil
