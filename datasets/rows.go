@@ -61,14 +61,14 @@ func sortRows(_ *Call, a sortArgs, in []*Frame) (*Frame, error) {
 	if err != nil {
 		return nil, fmt.Errorf("Sort: %w", err)
 	}
-	rows := make([]int, in[0].Len())
+	rows, missing := make([]int, c.Len()), make([]bool, c.Len())
 	for i := range rows {
-		rows[i] = i
+		rows[i], missing[i] = i, c.Missing(i)
 	}
 	sort.SliceStable(rows, func(x, y int) bool {
 		i, j := rows[x], rows[y]
-		if mi, mj := c.Missing(i), c.Missing(j); mi || mj {
-			return !mi && mj
+		if missing[i] || missing[j] {
+			return !missing[i] && missing[j]
 		}
 		if a.Descending {
 			i, j = j, i
