@@ -1,8 +1,6 @@
 package datasets
 
 import (
-	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -24,12 +22,8 @@ type importedRow struct {
 	values map[string]string
 }
 
-// EvaluateImported evaluates [Imported]. It opens no image: the caller hashes the files.
-func EvaluateImported(_ context.Context, raw json.RawMessage, env SourceEnv) (*Frame, error) {
-	var a ImportedArgs
-	if err := json.Unmarshal(raw, &a); err != nil {
-		return nil, err
-	}
+// Evaluate evaluates [Imported]. It opens no image: the caller hashes the files. note adds a line for the user.
+func (a *ImportedArgs) Evaluate(note func(format string, args ...any)) (*Frame, error) {
 	columns, err := a.columns()
 	if err != nil {
 		return nil, err
@@ -39,7 +33,7 @@ func EvaluateImported(_ context.Context, raw json.RawMessage, env SourceEnv) (*F
 		return nil, fmt.Errorf("cannot read the folder %s: %w", a.Dir, plainPathError(err))
 	}
 	defer root.Close()
-	rows, err := a.rows(root, env.Note)
+	rows, err := a.rows(root, note)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +52,7 @@ func (a *ImportedArgs) rows(root *os.Root, note func(string, ...any)) ([]importe
 	if rel, err := filepath.Rel(a.Dir, a.Options.Sidecar); err == nil && filepath.IsLocal(rel) {
 		listed.Without(rel)
 	}
-	if line := listed.Note(filepath.Base(a.Dir)); line != "" && note != nil {
+	if line := listed.Note(filepath.Base(a.Dir)); line != "" {
 		note("%s", line)
 	}
 	files := listed.Paths

@@ -18,33 +18,6 @@ import (
 	"antipode/internal/objecturl"
 )
 
-// SourceEnv is the environment of a source's evaluation.
-type SourceEnv struct {
-	Home string                           // the store's folder
-	Note func(format string, args ...any) // adds a line for the user to the result
-}
-
-// SourceFunc evaluates a source, the first operation of a plan.
-type SourceFunc func(ctx context.Context, args json.RawMessage, env SourceEnv) (*Frame, error)
-
-// RegisterSource registers the source of a data set for evaluation. It panics if the name is taken.
-func RegisterSource(op string, f SourceFunc) {
-	operation.Register(op, func(ctx context.Context, call Call, args json.RawMessage, _ []*Frame) (*Frame, error) {
-		return f(ctx, args, SourceEnv{Home: call.Home, Note: call.Notef})
-	})
-}
-
-// FindSource returns the source of that name, or nil.
-func FindSource(op string) SourceFunc {
-	e := operation.EvaluatorOf(op)
-	if e == nil {
-		return nil
-	}
-	return func(ctx context.Context, args json.RawMessage, env SourceEnv) (*Frame, error) {
-		return e(ctx, Call{Home: env.Home, Note: env.Note}, args, nil)
-	}
-}
-
 // ReadFileArgs are the arguments of the sources that read one file or folder.
 type ReadFileArgs struct {
 	Path    string   `json:"path" help:"a file to read instead"` // absolute, or the URL of an object

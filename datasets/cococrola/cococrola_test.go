@@ -14,14 +14,15 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/manifest"
 	"antipode/datasets/manifest/manifesttest"
+	"antipode/datasets/operation"
 	"antipode/internal/must"
 )
 
 func run(t *testing.T, source string, o any) *datasets.Frame {
 	t.Helper()
 	raw := must.Get(json.Marshal(o))(t)
-	f := must.Get(datasets.FindSource(source)(context.Background(), raw,
-		datasets.SourceEnv{Home: t.TempDir(), Note: t.Logf}))(t)
+	f := must.Get(operation.EvaluatorOf(source)(context.Background(), datasets.Call{Home: t.TempDir(), Note: t.Logf}, raw,
+		nil))(t)
 	must.Do(t, f.Check())
 	return f
 }

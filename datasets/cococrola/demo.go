@@ -111,15 +111,15 @@ func DemoImages(options ...DemoOptions) datasets.Table {
 }
 
 // open returns the repository's folder.
-func (o DemoOptions) open(env datasets.SourceEnv) (fs.FS, error) {
-	dir, err := manifest.Dir(DemoName, o.Dir, env.Home)
+func (o DemoOptions) open(call *datasets.Call) (fs.FS, error) {
+	dir, err := manifest.Dir(DemoName, o.Dir, call.Home)
 	if err != nil {
 		return nil, err
 	}
 	return os.DirFS(dir), nil
 }
 
-func addDemoScores(o DemoOptions, env datasets.SourceEnv, f *datasets.Frame) error {
+func addDemoScores(o DemoOptions, call *datasets.Call, f *datasets.Frame) error {
 	failed := -1.0
 	switch o.Failures {
 	case "", FailuresMinusOne:
@@ -128,11 +128,11 @@ func addDemoScores(o DemoOptions, env datasets.SourceEnv, f *datasets.Frame) err
 	default:
 		return fmt.Errorf("cococrola: failures is %q; use %s or %s", o.Failures, FailuresMinusOne, FailuresBlank)
 	}
-	fsys, err := o.open(env)
+	fsys, err := o.open(call)
 	if err != nil {
 		return err
 	}
-	concepts, err := o.concepts(env)
+	concepts, err := o.concepts(call)
 	if err != nil {
 		return err
 	}
@@ -180,7 +180,7 @@ func addDemoScores(o DemoOptions, env datasets.SourceEnv, f *datasets.Frame) err
 }
 
 // concepts returns the English words in the order of the rows of the scores.
-func (o DemoOptions) concepts(env datasets.SourceEnv) ([]string, error) {
+func (o DemoOptions) concepts(call *datasets.Call) ([]string, error) {
 	var list []Concept
 	if o.Concepts != "" {
 		data, err := os.ReadFile(o.Concepts)
@@ -191,7 +191,7 @@ func (o DemoOptions) concepts(env datasets.SourceEnv) ([]string, error) {
 			return nil, err
 		}
 	} else {
-		dir, err := manifest.Dir(Name, "", env.Home)
+		dir, err := manifest.Dir(Name, "", call.Home)
 		if err != nil {
 			return nil, err
 		}
@@ -258,8 +258,8 @@ func readDemo(fsys fs.FS, name string, concepts []string) (demoSheet, error) {
 // demoFile matches ROW-LANGUAGE-CONCEPT-NUMBER.
 var demoFile = regexp.MustCompile(`^\d+-([a-z]+)-(.+)-(\d+)\.(png|jpe?g)$`)
 
-func addDemoImages(o DemoOptions, env datasets.SourceEnv, f *datasets.Frame) error {
-	fsys, err := o.open(env)
+func addDemoImages(o DemoOptions, call *datasets.Call, f *datasets.Frame) error {
+	fsys, err := o.open(call)
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ var claims []byte
 var printedItems = source.Define(source.Definition[struct{}]{
 	Name: "cococrola-ledger", Title: "CoCo-CroLa, values and claims as printed", Listed: true,
 	Columns: "paper:text item:text printed:text",
-	Read: func(_ struct{}, _ datasets.SourceEnv, f *datasets.Frame) error {
+	Read: func(_ struct{}, _ *datasets.Call, f *datasets.Frame) error {
 		cells, err := PrintedTable()
 		if err != nil {
 			return err

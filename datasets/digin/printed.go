@@ -14,7 +14,7 @@ var printed []byte
 var printedTable = source.Define(source.Definition[struct{}]{
 	Name: "decomposed-dig-printed", Title: "Decomposed-DIG, values as printed", Listed: true,
 	Columns: "paper:text item:text printed:text",
-	Read: func(_ struct{}, _ datasets.SourceEnv, f *datasets.Frame) error {
+	Read: func(_ struct{}, _ *datasets.Call, f *datasets.Frame) error {
 		s, err := manifest.ReadSheet("printed.csv", printed, "item", "printed")
 		if err != nil {
 			return err

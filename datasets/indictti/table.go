@@ -89,7 +89,7 @@ var (
 func define(name, title, columns string, read func(o Options, f *datasets.Frame) error) source.Source[Options] {
 	return source.Define(source.Definition[Options]{Name: name, Title: title, Columns: columns, Listed: true,
 		Complete: Options.absolute,
-		Read:     func(o Options, _ datasets.SourceEnv, f *datasets.Frame) error { return read(o, f) }})
+		Read:     func(o Options, _ *datasets.Call, f *datasets.Frame) error { return read(o, f) }})
 }
 
 //go:embed claims.csv

@@ -22,7 +22,7 @@ func Item(table int, identity, column string) string {
 var printedValues = source.Define(source.Definition[struct{}]{
 	Name: "visage-printed-values", Title: "ViSAGe, values as printed", Listed: true,
 	Columns: "paper:text item:text printed:text",
-	Read: func(_ struct{}, _ datasets.SourceEnv, f *datasets.Frame) error {
+	Read: func(_ struct{}, _ *datasets.Call, f *datasets.Frame) error {
 		add := func(item, printed string) {
 			f.Add([]string{"Jha et al. 2024, arXiv 2401.06310", item, printed})
 		}

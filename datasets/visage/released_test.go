@@ -13,6 +13,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/manifest"
 	"antipode/datasets/manifest/manifesttest"
+	"antipode/datasets/operation"
 	"antipode/datasets/seegull"
 	"antipode/internal/must"
 )
@@ -51,8 +52,7 @@ func TestTablesMask(t *testing.T) {
 	for _, op := range []string{"visage-annotations", "visage-pairs"} {
 		load := func(o Options) *datasets.Frame {
 			args := must.Get(json.Marshal(o))(t)
-			env := datasets.SourceEnv{Home: t.TempDir()}
-			return must.Get(datasets.FindSource(op)(context.Background(), args, env))(t)
+			return must.Get(operation.EvaluatorOf(op)(t.Context(), datasets.Call{Home: t.TempDir()}, args, nil))(t)
 		}
 		masked, shown := load(Options{}), load(Options{ShowOffensive: true})
 		label, back := map[[2]string]string{}, map[[2]string]string{}

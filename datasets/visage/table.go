@@ -45,8 +45,8 @@ const pairColumns = " na_stereo:number region_stereo:number offensiveness:number
 func define(name, title, columns string, read func(o Options, f *datasets.Frame) error) source.Source[Options] {
 	return source.Define(source.Definition[Options]{Name: name, Title: title, Columns: columns,
 		Listed: name != "visage-files", Complete: Options.here,
-		Read: func(o Options, env datasets.SourceEnv, f *datasets.Frame) error {
-			o, err := o.found(env.Home)
+		Read: func(o Options, call *datasets.Call, f *datasets.Frame) error {
+			o, err := o.found(call.Home)
 			if err != nil {
 				return err
 			}
