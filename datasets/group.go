@@ -223,7 +223,7 @@ func describe(_ *Call, _ struct{}, in []*Frame) (*Frame, error) {
 	out := table.NewFrame(described)
 	for i := range in[0].Columns {
 		c := &in[0].Columns[i]
-		if as, err := c.As(table.KindNumber); err == nil && KindByName(c.Name) != table.KindText &&
+		if as, err := c.As(table.KindNumber); err == nil && table.KindByName(c.Name) != table.KindText &&
 			c.Kind == table.KindText && !table.IsBlank(c.Texts) {
 			c = as // of a file, where kinds are decided when a column is used
 		}

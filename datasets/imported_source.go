@@ -197,14 +197,14 @@ func (a *ImportedArgs) frame(specs []table.ColumnSpec, rows []importedRow) (*Fra
 					return nil, fmt.Errorf("%q: column %s: %q is not a number", rows[i/cells].file, c.Name, v)
 				}
 			}
-			if exact := CSVColumn(c.Name, c.Texts, table.NumberFormat{}); c.Name == "seed" &&
+			if exact := table.CSVColumn(c.Name, c.Texts, table.NumberFormat{}); c.Name == "seed" &&
 				exact.Kind == table.KindText {
 				f.Columns[at] = exact // numbers would round it
 			} else {
 				f.Columns[at] = table.NumberColumn(c.Name, numbers)
 			}
 		case "": // of the sidecar
-			f.Columns[at] = CSVColumn(c.Name, c.Texts, table.NumberFormat{})
+			f.Columns[at] = table.CSVColumn(c.Name, c.Texts, table.NumberFormat{})
 		}
 	}
 	return f, f.Check()

@@ -95,7 +95,7 @@ func textOrder(c *table.Column, ordered bool) error {
 // mostlyNumbers returns an error for a text column more than half of whose values are numbers: its order as text, in
 // which 10 comes before 9, is not what its user expects.
 func mostlyNumbers(c *Column) error {
-	if c.Kind != table.KindText || KindByName(c.Name) == table.KindText {
+	if c.Kind != table.KindText || table.KindByName(c.Name) == table.KindText {
 		return nil
 	}
 	if err := textOrder(c, true); err != nil {

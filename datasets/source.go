@@ -54,15 +54,6 @@ type FileOptions struct {
 	Alpha string `json:"alpha,omitempty" group:"Reading tables and images" zero:"drop" values:"drop,white,black,checker" help:"the background of transparent pixels; drop reads the colors that are stored under the transparency"`
 }
 
-// The columns of the column contract in ARCHITECTURE.md, by kind.
-var (
-	textNames = []string{"id", "image_id", "object", "region", "country", "group", "axis", "language", "prompt",
-		"prompt_id", "template", "intervention", "caption", "source", "model", "outcome", "reason"}
-	numberNames = []string{"seed"}
-	vectorNames = []string{"full", "object_only", "background_only", "clip_image", "clip_image_pooled", "clip_text",
-		"blip2_image", "blip2_text", "text"}
-)
-
 // Parquet returns the table of a Parquet file, as [Table.Save], pandas, polars and the Hugging Face library datasets
 // write it. The path may be the URL of an object, such as s3://BUCKET/KEY; then images and masks are objects below the
 // table's prefix, and [FileOptions].Root is a URL. Its columns are known when it runs and have the kinds that their

@@ -21,7 +21,7 @@ import (
 func run(t *testing.T, source string, o any) *datasets.Frame {
 	t.Helper()
 	raw := must.Get(json.Marshal(o))(t)
-	f := must.Get(operation.EvaluatorOf(source)(context.Background(), datasets.Call{Home: t.TempDir(), Note: t.Logf}, raw,
+	f := must.Get(operation.EvaluatorOf(source)(t.Context(), datasets.Call{Home: t.TempDir(), Note: t.Logf}, raw,
 		nil))(t)
 	must.Do(t, f.Check())
 	return f

@@ -228,8 +228,8 @@ func (a Archive) Register() {
 			if o.Present {
 				what = "are left out"
 			}
-			call.Notef("%s: %d rows %s: their images are not in %s; see `antipode data check %s`", a.Name, missing, what,
-				o.Dir, a.Name)
+			call.Notef("%s: %d rows %s: their images are not in %s; see `antipode data check %s`", a.Name, missing,
+				what, o.Dir, a.Name)
 		}
 		return a.frame(photos), nil
 	})

@@ -1,7 +1,6 @@
 package dollarstreet
 
 import (
-	"context"
 	"encoding/json"
 	"math"
 	"os"
@@ -19,8 +18,8 @@ import (
 func index(t *testing.T, o Options) (*datasets.Frame, error) {
 	t.Helper()
 	raw := must.Get(json.Marshal(o))(t)
-	f, err := operation.EvaluatorOf("dollarstreet-index")(context.Background(), datasets.Call{Home: t.TempDir(), Note: t.Logf}, raw,
-		nil)
+	f, err := operation.EvaluatorOf("dollarstreet-index")(t.Context(),
+		datasets.Call{Home: t.TempDir(), Note: t.Logf}, raw, nil)
 	if err == nil {
 		if err := f.Check(); err != nil {
 			t.Error(err)

@@ -23,9 +23,8 @@ func index(t *testing.T, o Options) (*datasets.Frame, string, error) {
 	t.Helper()
 	raw := must.Get(json.Marshal(o))(t)
 	var note string
-	f, err := operation.EvaluatorOf("geode-index")(context.Background(), datasets.Call{Home: t.TempDir(), Note: func(format string, args ...any) {
-		note = fmt.Sprintf(format, args...)
-	}}, raw, nil)
+	f, err := operation.EvaluatorOf("geode-index")(t.Context(), datasets.Call{Home: t.TempDir(),
+		Note: func(format string, args ...any) { note = fmt.Sprintf(format, args...) }}, raw, nil)
 	if err == nil {
 		if err := f.Check(); err != nil {
 			t.Error(err)
