@@ -84,7 +84,7 @@ func (it Item) Image() Image {
 func itemRow(it Item) ([]pair, *Image) {
 	model, image := "", it.Image()
 	if it.Source == Generated {
-		model = SamplerName
+		model = samplerName
 	}
 	return []pair{{"id", it.ID}, {"object", it.Object}, {"region", it.Region}, {"scene", it.Scene},
 		{"variant", it.Variant}, {"caption", it.Caption}, {"source", it.Source}, {"model", model},
@@ -101,7 +101,7 @@ func conceptRow(it ConceptItem) ([]pair, *Image) {
 	return []pair{{"id", it.ID}, {"concept", it.Concept}, {"object", it.Concept}, {"language", it.Language},
 		{"prompt", it.Prompt}, {"prompt_id", it.PromptID}, {"shown", it.Shown}, {"failure", it.Failure},
 		{"variant", p.Variant}, {"region", p.Island}, {"scene", p.Scene}, {"caption", p.Caption()},
-		{"source", Generated}, {"model", SamplerName}, {"seed", float64(it.Index)}}, &p
+		{"source", Generated}, {"model", samplerName}, {"seed", float64(it.Index)}}, &p
 }
 
 // conceptWords returns a word for each language and concept; English is the concept's name.
@@ -146,7 +146,7 @@ func captionRow(it CaptionItem) ([]pair, *Image) {
 	return []pair{{"id", it.ID}, {"language", it.Language}, {"prompt", it.Prompt}, {"prompt_id", it.PromptID},
 		{"english", it.English}, {"caption", p.Caption()}, {"lost", it.Lost}, {"object", p.Object},
 		{"variant", p.Variant}, {"region", p.Island}, {"scene", p.Scene}, {"source", it.Source},
-		{"model", SamplerName}, {"seed", float64(it.Index)}, {"text", captionVector(p)}}, &p
+		{"model", samplerName}, {"seed", float64(it.Index)}, {"text", captionVector(p)}}, &p
 }
 
 func referenceRow(it CaptionItem) ([]pair, *Image) {
@@ -165,7 +165,7 @@ func peopleRow(it PeopleItem) ([]pair, *Image) {
 	return []pair{{"id", it.ID}, {"identity", it.People}, {"set", it.Set}, {"attribute", it.Attribute},
 		{"prompt", it.Prompt}, {"prompt_id", it.PromptID}, {"caption", p.Caption()},
 		{"attributes", strings.Join(p.Figure.Attributes, ", ")}, {"region", p.Island}, {"scene", p.Scene},
-		{"source", Generated}, {"model", SamplerName}, {"seed", float64(it.Index)}, {"number", float64(it.Number)},
+		{"source", Generated}, {"model", samplerName}, {"seed", float64(it.Index)}, {"number", float64(it.Number)},
 		{"traits", traits}}, &p
 }
 
@@ -224,7 +224,7 @@ func occupationRow(it OccupationItem) ([]pair, *Image) {
 		{"prompt_id", it.PromptID}, {"perceived_crest", p.Figure.Crest}, {"perceived_banner", p.Figure.Banner},
 		{"image_id", it.ID}, {"person", 1.0}, {"as_described", 1.0}, {"identity", p.Figure.People},
 		{"caption", p.Caption()}, {"region", p.Island}, {"scene", p.Scene}, {"source", Generated},
-		{"model", SamplerName}, {"seed", float64(it.Index)}}, &p
+		{"model", samplerName}, {"seed", float64(it.Index)}}, &p
 }
 
 func auditDisparityRow(d AuditDisparity) ([]pair, *Image) {

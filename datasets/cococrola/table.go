@@ -118,7 +118,7 @@ func init() {
 		if err != nil {
 			return nil, err
 		}
-		return PromptFrame(d, o)
+		return promptFrame(d, o)
 	})
 }
 
@@ -136,8 +136,8 @@ func (o Options) languages(d Data) ([]string, error) {
 	return o.Languages, nil
 }
 
-// PromptFrame returns the rows of [Prompts], in the order of languages and concepts.
-func PromptFrame(d Data, o Options) (*datasets.Frame, error) {
+// promptFrame returns the rows of [Prompts], in the order of languages and concepts.
+func promptFrame(d Data, o Options) (*datasets.Frame, error) {
 	languages, err := o.languages(d)
 	if err != nil {
 		return nil, err

@@ -107,7 +107,7 @@ var printedItems = define("indictti-items", "IndicTTI, values and claims as prin
 				f.Add([]string{Citation, c.Item(), c.Printed})
 			}
 		}
-		for _, q := range QuotedValues() {
+		for _, q := range quotedValues() {
 			f.Add([]string{Citation, q.Item(), q.printed()})
 		}
 		s, err := manifest.ReadSheet("claims.csv", claims, "item", "printed")

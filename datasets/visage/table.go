@@ -98,7 +98,7 @@ func newLookup(o Options) (*lookup, []seegull.Pair, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	ratings, _, err := LoadRatings(os.DirFS(o.Dir))
+	ratings, _, err := loadRatings(os.DirFS(o.Dir))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -131,7 +131,7 @@ func (l *lookup) of(identity, attribute string) (label string, values []float64)
 }
 
 func addAnnotations(o Options, f *datasets.Frame) error {
-	rows, _, err := LoadAnnotations(os.DirFS(o.Dir), o.Version)
+	rows, _, err := loadAnnotations(os.DirFS(o.Dir), o.Version)
 	if err != nil {
 		return err
 	}
@@ -163,7 +163,7 @@ func addPairs(o Options, f *datasets.Frame) error {
 }
 
 func addRatings(o Options, f *datasets.Frame) error {
-	ratings, _, err := LoadRatings(os.DirFS(o.Dir))
+	ratings, _, err := loadRatings(os.DirFS(o.Dir))
 	for i, r := range ratings {
 		f.Add([]string{fmt.Sprintf("r%04d", i+1), r.Attribute}, r.Asia, r.Europe, r.NA)
 	}
@@ -171,11 +171,11 @@ func addRatings(o Options, f *datasets.Frame) error {
 }
 
 func addFiles(o Options, f *datasets.Frame) error {
-	_, annotations, err := LoadAnnotations(os.DirFS(o.Dir), o.Version)
+	_, annotations, err := loadAnnotations(os.DirFS(o.Dir), o.Version)
 	if err != nil {
 		return err
 	}
-	_, ratings, err := LoadRatings(os.DirFS(o.Dir))
+	_, ratings, err := loadRatings(os.DirFS(o.Dir))
 	if err != nil {
 		return err
 	}
