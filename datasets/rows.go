@@ -166,15 +166,16 @@ func sample(call *Call, a sampleArgs, in []*Frame) (*Frame, error) {
 			Message: fmt.Sprintf("Sample(%d, …): sample at least one row", a.N)}
 	}
 	by := SplitColumns(a.By)
-	names, members, err := groups(call, in[0], by)
+	all, err := groups(call, in[0], by)
 	if err != nil {
 		return nil, err
 	}
 	var chosen []int
-	for g, rows := range members {
+	for _, g := range all {
+		rows := g.Rows
 		if len(rows) < a.N {
 			return nil, fmt.Errorf("Sample: %d rows requested from each group, but %s has %d", a.N,
-				groupName(by, names[g]), len(rows))
+				groupName(by, g.By), len(rows))
 		}
 		type ranked struct {
 			row  int

@@ -61,15 +61,10 @@ func frame[T any](items []T, row func(T) ([]pair, *Image)) (*datasets.Frame, []I
 		}
 		for k, v := range values {
 			c := &f.Columns[k]
-			c.Name = v.name
-			switch v := v.value.(type) {
-			case string:
-				c.Kind, c.Texts = table.KindText, append(c.Texts, v)
-			case float64:
-				c.Kind, c.Numbers = table.KindNumber, append(c.Numbers, v)
-			case []float32:
-				c.Kind, c.Vectors = table.KindVector, append(c.Vectors, v)
+			if i == 0 {
+				c.Name, c.Kind = v.name, table.KindOf(v.value)
 			}
+			c.AddAny(v.value)
 		}
 	}
 	return &f, images

@@ -8,7 +8,6 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/internal/source"
-	"antipode/datasets/manifest"
 )
 
 //go:embed claims.csv
@@ -32,14 +31,7 @@ var printedItems = source.Define(source.Definition[struct{}]{
 				}
 			}
 		}
-		s, err := manifest.ReadSheet("claims.csv", claims, "item", "printed")
-		if err != nil {
-			return err
-		}
-		for row := range s.Rows {
-			f.Add([]string{Citation, s.Cell(row, "item"), s.Cell(row, "printed")})
-		}
-		return nil
+		return source.AddPrinted(f, Citation, claims)
 	},
 })
 

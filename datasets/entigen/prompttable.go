@@ -13,7 +13,6 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/internal/source"
-	"antipode/datasets/manifest"
 	"antipode/datasets/table"
 )
 
@@ -60,14 +59,7 @@ var (
 		Name: "entigen-claims", Title: "ENTIGEN, claims as printed", Listed: true,
 		Columns: "paper:text item:text printed:text",
 		Read: func(_ struct{}, _ *datasets.Call, f *datasets.Frame) error {
-			s, err := manifest.ReadSheet("claims.csv", claimsCSV, "item", "printed")
-			if err != nil {
-				return err
-			}
-			for row := range s.Rows {
-				f.Add([]string{paper, s.Cell(row, "item"), s.Cell(row, "printed")})
-			}
-			return nil
+			return source.AddPrinted(f, paper, claimsCSV)
 		}})
 	captionFile = source.Define(source.Definition[datasets.ReadFileArgs]{
 		Name: "entigen-caption-file", Title: "captions", Columns: "id:text caption:text link:text",

@@ -110,14 +110,7 @@ var printedItems = define("indictti-items", "IndicTTI, values and claims as prin
 		for _, q := range quotedValues() {
 			f.Add([]string{Citation, q.Item(), q.printed()})
 		}
-		s, err := manifest.ReadSheet("claims.csv", claims, "item", "printed")
-		if err != nil {
-			return err
-		}
-		for row := range s.Rows {
-			f.Add([]string{Citation, s.Cell(row, "item"), s.Cell(row, "printed")})
-		}
-		return nil
+		return source.AddPrinted(f, Citation, claims)
 	})
 
 // PrintedItems is the table of everything that the paper prints and a run can be compared with, by metrics.Ledger:

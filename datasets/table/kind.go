@@ -22,7 +22,8 @@ const (
 )
 
 // kind describes the columns of a kind, whose values have the Go type T. A new kind is one more such variable in kinds,
-// with a field of [Column] and of [Value], and its Parquet type in package kernel/backend/parquet.
+// with a field of [Column] and of [Value], which [Same] compares, and its Parquet type in package
+// kernel/backend/parquet.
 type kind[T any] struct {
 	column  func(c *Column) *[]T // the field that holds the values
 	value   func(v *Value) *T
@@ -195,7 +196,8 @@ type values interface {
 	get(c *Column, row int) Value
 	add(c *Column, v Value)
 	any(c *Column, row int) any
-	addAny(c *Column, x any) bool
+	holds(x any) bool
+	addAny(c *Column, x any)
 	isMissing(c *Column, row int) bool
 	text(c *Column, row int, csv bool) string
 	encoded(b []byte, c *Column, row int) []byte
@@ -249,13 +251,17 @@ func (k *kind[T]) get(c *Column, row int) (v Value) {
 	return v
 }
 
-func (k *kind[T]) addAny(c *Column, x any) bool {
+func (k *kind[T]) holds(x any) bool {
+	_, is := x.(T)
+	return is
+}
+
+func (k *kind[T]) addAny(c *Column, x any) {
 	v, is := x.(T)
 	if !is {
 		v = k.none
 	}
 	k.push(c, v)
-	return is
 }
 
 func (k *kind[T]) text(c *Column, row int, csv bool) string {

@@ -25,14 +25,13 @@ func (c *Column) Add(v Value) { c.of().add(c, v) }
 // Any returns the value of a row as it is in the column's slice.
 func (c *Column) Any(row int) any { return c.of().any(c, row) }
 
-// AddAny appends a value of the type of the column's slice and reports whether it has this type; one that has not, such
-// as nil, is "no value".
-func (c *Column) AddAny(x any) bool { return c.of().addAny(c, x) }
+// AddAny appends a value of the type of the column's slice; one of another type, such as nil, is "no value".
+func (c *Column) AddAny(x any) { c.of().addAny(c, x) }
 
 // KindOf returns the kind of the columns that hold a Go value; "" = none does.
 func KindOf(x any) Kind {
 	for _, k := range kinds {
-		if k.addAny(&Column{}, x) {
+		if k.holds(x) {
 			return k.name
 		}
 	}

@@ -235,7 +235,7 @@ func groups(rows *table.Frame, by []string) (*browse.Figure, error) {
 	var order []string
 	of := map[string][]int{} // rows in both tables
 	for i, state := range rows.Texts(changed) {
-		if key := referenceKey(rows, by, i); state == changed || state == same {
+		if key := rows.Key(i, by...); state == changed || state == same {
 			if of[key] == nil {
 				order = append(order, key)
 			}

@@ -152,7 +152,7 @@ func Completeness(images datasets.Table, options ...CountOptions) datasets.Table
 	return completeness.Of(images, options...)
 }
 
-func byQuotedValues(a, b tabular.Group) int {
+func byQuotedValues(a, b table.Group) int {
 	return strings.Compare(fmt.Sprintf("%q", a.By), fmt.Sprintf("%q", b.By))
 }
 
@@ -188,7 +188,7 @@ func computeMotifs(_ context.Context, call *metrics.Call, o MotifOptions) ([]Mot
 	slices.Sort(names)
 	names = slices.Compact(names)
 	f, used := in.Frame, 0
-	var parts []tabular.Group // by the grouping columns, script and language
+	var parts []table.Group // by the grouping columns, script and language
 	for _, g := range groups {
 		at := map[[2]string]int{}
 		for _, row := range g.Rows {
@@ -206,7 +206,7 @@ func computeMotifs(_ context.Context, call *metrics.Call, o MotifOptions) ([]Mot
 			if !known {
 				i = len(parts)
 				at[key] = i
-				parts = append(parts, tabular.Group{By: append(slices.Clone(g.By), script, language)})
+				parts = append(parts, table.Group{By: append(slices.Clone(g.By), script, language)})
 			}
 			parts[i].Rows = append(parts[i].Rows, row)
 		}
@@ -241,7 +241,7 @@ func computeMotifs(_ context.Context, call *metrics.Call, o MotifOptions) ([]Mot
 
 func computeCounts(_ context.Context, call *metrics.Call, o CountOptions) ([]CountRow, error) {
 	in := tabular.Read(call, "in")
-	groups := slices.DeleteFunc(in.Groups(o.By), func(g tabular.Group) bool { return len(g.Rows) == 0 })
+	groups := slices.DeleteFunc(in.Groups(o.By), func(g table.Group) bool { return len(g.Rows) == 0 })
 	if in.Err != nil {
 		return nil, in.Err
 	}

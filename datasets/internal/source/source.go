@@ -108,6 +108,19 @@ func Register[O any](name string, read func(context.Context, O, *datasets.Call) 
 	})
 }
 
+// AddPrinted adds what a paper prints, a CSV file with the columns item and printed, to a frame of the columns paper,
+// item and printed, which metrics.Ledger reads.
+func AddPrinted(f *datasets.Frame, paper string, file []byte) error {
+	s, err := manifest.ReadSheet("the printed values of "+paper, file, "item", "printed")
+	if err != nil {
+		return err
+	}
+	for row := range s.Rows {
+		f.Add([]string{paper, s.Cell(row, "item"), s.Cell(row, "printed")})
+	}
+	return nil
+}
+
 // field is an option of a listed table.
 type field struct{ name, kind, help string }
 
