@@ -171,18 +171,18 @@ func joined(a, b *table.Frame, pairs [][2]int, vector string) (*table.Frame, err
 	if len(images) == 0 {
 		return nil, errors.New("the tables have no column of images in common")
 	}
+	of := make([]int, len(pairs)) // rows of b
+	for i, p := range pairs {
+		of[i] = p[1]
+	}
 	var more []table.Column
 	for _, name := range append(images[:1:1], others...) {
-		c := table.NewFrame([]table.ColumnSpec{{Name: name + second, Kind: b.Column(name).Kind}}).Columns[0]
-		differs := c.Kind == table.KindImage
-		for _, p := range pairs {
-			if p[1] < 0 {
-				c.AddAny(nil)
-				continue
-			}
-			c.AddAny(b.Column(name).Any(p[1]))
-			differs = differs || p[0] >= 0 && a.Column(name).Cell(p[0]) != b.Column(name).Cell(p[1])
-		}
+		x, y := a.Column(name), b.Column(name)
+		c := y.Pick(of)
+		c.Name += second
+		differs := c.Kind == table.KindImage || slices.ContainsFunc(pairs, func(p [2]int) bool {
+			return p[0] >= 0 && p[1] >= 0 && x.Cell(p[0]) != y.Cell(p[1])
+		})
 		if differs {
 			more = append(more, c)
 		}
