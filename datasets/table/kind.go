@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"strings"
 	"unicode/utf8"
@@ -202,7 +203,7 @@ type values interface {
 	text(c *Column, row int, csv bool) string
 	encoded(b []byte, c *Column, row int) []byte
 	addEncoded(c *Column, data []byte) bool
-	appendDigest(b []byte, c *Column, row int) []byte
+	hash(c *Column, to io.Writer)
 	addParsed(c *Column, cells []string) error
 }
 
@@ -238,8 +239,7 @@ func (k *kind[T]) add(c *Column, v Value)            { k.push(c, *k.value(&v)) }
 func (k *kind[T]) any(c *Column, row int) any        { return k.at(c, row) }
 func (k *kind[T]) isMissing(c *Column, row int) bool { return k.missing(k.at(c, row)) }
 
-func (k *kind[T]) encoded(b []byte, c *Column, row int) []byte      { return k.encode(b, k.at(c, row)) }
-func (k *kind[T]) appendDigest(b []byte, c *Column, row int) []byte { return k.digest(b, k.at(c, row)) }
+func (k *kind[T]) encoded(b []byte, c *Column, row int) []byte { return k.encode(b, k.at(c, row)) }
 
 func (k *kind[T]) push(c *Column, x T) {
 	at := k.column(c)
@@ -250,6 +250,23 @@ func (k *kind[T]) get(c *Column, row int) (v Value) {
 	*k.value(&v) = k.at(c, row)
 	return v
 }
+
+func (k *kind[T]) hash(c *Column, to io.Writer) {
+	var b []byte
+	cells := c.hasCells()
+	for row, x := range *k.column(c) {
+		if b = k.digest(b, x); cells {
+			b = digestText(b, c.Texts[row])
+		}
+		if len(b) >= hashAtOnce {
+			to.Write(b)
+			b = b[:0]
+		}
+	}
+	to.Write(b)
+}
+
+const hashAtOnce = 32 << 10
 
 func (k *kind[T]) holds(x any) bool {
 	_, is := x.(T)

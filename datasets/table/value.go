@@ -42,22 +42,7 @@ func KindOf(x any) Kind {
 func (c *Column) Missing(row int) bool { return c.of().isMissing(c, row) }
 
 // Hash writes what the digest of a frame depends on in the column: the content of images, not their paths.
-func (c *Column) Hash(to io.Writer) {
-	var b []byte
-	k, cells := c.of(), c.hasCells()
-	for row := range c.Len() {
-		if b = k.appendDigest(b, c, row); cells {
-			b = digestText(b, c.Texts[row])
-		}
-		if len(b) >= hashAtOnce {
-			to.Write(b)
-			b = b[:0]
-		}
-	}
-	to.Write(b)
-}
-
-const hashAtOnce = 32 << 10
+func (c *Column) Hash(to io.Writer) { c.of().hash(c, to) }
 
 // ErrDamaged is wrapped by the errors of values that cannot be decoded.
 var ErrDamaged = errors.New("a damaged value")
