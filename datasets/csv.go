@@ -45,15 +45,10 @@ func CSV(path string, options ...FileOptions) Table {
 		return t.failed(err)
 	}
 	columns := headerKinds(args.Columns)
-	if NeedsID(columns) {
+	if table.NeedsID(columns) {
 		columns = append(Columns("id:text"), columns...)
 	}
 	return New("csv", args, columns).named(filepath.Base(args.Path))
-}
-
-// NeedsID reports whether columns are those of a table of images without ids, which gets a column id when it is read.
-func NeedsID(columns []table.ColumnSpec) bool {
-	return table.Position(columns, "image") >= 0 && table.Position(columns, "id") < 0
 }
 
 // csvHeader returns the names of a CSV file's columns; name is the file's name for messages.
@@ -76,54 +71,11 @@ func headerKinds(header []string) []table.ColumnSpec {
 	specs := make([]table.ColumnSpec, len(header))
 	for i, name := range header {
 		specs[i].Name = name
-		if kind := KindByName(name); kind != table.KindVector {
+		if kind := table.KindByName(name); kind != table.KindVector {
 			specs[i].Kind = kind
 		}
 	}
 	return specs
-}
-
-// CSVColumn returns a column of a CSV file by its name and its cells.
-func CSVColumn(name string, cells []string, format table.NumberFormat) table.Column {
-	switch kind := KindByName(name); kind {
-	case table.KindImage:
-		images := make([]table.Image, len(cells))
-		for i, path := range cells {
-			images[i].Path = path
-		}
-		return table.ImageColumn(name, images)
-	case table.KindMask:
-		masks := make([]table.Mask, len(cells)) // paths, which the reader of the files replaces
-		for i, path := range cells {
-			masks[i].Counts = path
-		}
-		return table.MaskColumn(name, masks)
-	case table.KindText:
-		return table.TextColumn(name, cells)
-	case table.KindVector:
-		texts := table.TextColumn(name, cells)
-		if vectors, err := texts.As(table.KindVector); err == nil && !table.IsBlank(cells) {
-			return *vectors
-		}
-	}
-	return table.CellColumn(name, cells, format)
-}
-
-// KindByName returns the kind of a column of that name by the column contract, "" for other names.
-func KindByName(column string) table.Kind {
-	switch {
-	case column == "image":
-		return table.KindImage
-	case column == "mask":
-		return table.KindMask
-	case slices.Contains(textNames, column):
-		return table.KindText
-	case slices.Contains(numberNames, column):
-		return table.KindNumber
-	case slices.Contains(vectorNames, column):
-		return table.KindVector
-	}
-	return ""
 }
 
 // CSVReader reads the records of a CSV file; see [OpenCSV].

@@ -81,32 +81,13 @@ func (g Grouped) Quantile(column string, p float64) Table {
 	return g.of(column, "quantile", p)
 }
 
-// groups returns the combinations of values in columns and their rows, in order of first appearance.
-func groups(call *Call, f *Frame, by []string) (names [][]string, rows [][]int, err error) {
-	f = call.Labels(by, []*Frame{f})[0]
-	columns := make([]*table.Column, len(by))
-	for i, name := range by {
-		if columns[i], err = f.Need(name, table.KindText); err != nil {
-			return nil, nil, err
-		}
+// groups returns the groups of a frame's rows by the labels in columns, in order of first appearance.
+func groups(call *Call, f *Frame, by []string) ([]table.Group, error) {
+	out, err := table.Groups(call.Labels(by, []*Frame{f})[0], by)
+	if f.Len() == 0 {
+		out = nil
 	}
-	at := map[string]int{}
-	for i := range f.Len() {
-		values := make([]string, len(by))
-		for j, c := range columns {
-			values[j] = c.Texts[i]
-		}
-		key := strings.Join(values, "\x00")
-		g, ok := at[key]
-		if !ok {
-			g = len(rows)
-			at[key] = g
-			names = append(names, values)
-			rows = append(rows, nil)
-		}
-		rows[g] = append(rows[g], i)
-	}
-	return names, rows, nil
+	return out, err
 }
 
 // groupName describes a group for a message: region "Africa", object "bag".
@@ -124,7 +105,7 @@ func groupName(by, values []string) string {
 // perGroup returns a frame with a row for every group: the columns by and those of the numbers that of returns.
 func perGroup(call *Call, f *Frame, by []string, columns []string, of func(rows []int) []float64) (*Frame, error) {
 	by = table.WithShown(by, f.Has)
-	names, rows, err := groups(call, f, by)
+	all, err := groups(call, f, by)
 	if err != nil {
 		return nil, err
 	}
@@ -136,8 +117,8 @@ func perGroup(call *Call, f *Frame, by []string, columns []string, of func(rows 
 		specs = append(specs, table.ColumnSpec{Name: name, Kind: table.KindNumber})
 	}
 	out := table.NewFrame(specs)
-	for g := range rows {
-		out.Add(names[g], of(rows[g])...)
+	for _, g := range all {
+		out.Add(g.By, of(g.Rows)...)
 	}
 	return out, nil
 }
@@ -223,14 +204,14 @@ func describe(_ *Call, _ struct{}, in []*Frame) (*Frame, error) {
 	out := table.NewFrame(described)
 	for i := range in[0].Columns {
 		c := &in[0].Columns[i]
-		if as, err := c.As(table.KindNumber); err == nil && KindByName(c.Name) != table.KindText &&
+		if as, err := c.As(table.KindNumber); err == nil && table.KindByName(c.Name) != table.KindText &&
 			c.Kind == table.KindText && !table.IsBlank(c.Texts) {
 			c = as // of a file, where kinds are decided when a column is used
 		}
 		missing, values, rows := 0, map[string]bool{}, make([]int, c.Len())
 		for row := range rows {
 			rows[row] = row
-			if isMissing(c, row) {
+			if c.Missing(row) {
 				missing++
 			} else if c.Kind == table.KindText || c.Kind == table.KindNumber {
 				values[operation.LabelOf(c, row)] = true

@@ -223,8 +223,7 @@ func (o *ImportOptions) patterns() ([]namePattern, error) {
 			default:
 				expression += `(.+?)`
 			}
-			if c.Kind == table.KindNumber && slices.Contains(textNames, c.Name) || c.Kind == table.KindText &&
-				slices.Contains(numberNames, c.Name) {
+			if by := table.KindByName(c.Name); by != c.Kind && (by == table.KindText || by == table.KindNumber) {
 				return nil, fmt.Errorf("pattern %q: column %s cannot contain %s values", text, c.Name, c.Kind)
 			}
 			if table.Position(p.columns, c.Name) >= 0 {

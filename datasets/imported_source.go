@@ -1,8 +1,6 @@
 package datasets
 
 import (
-	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -24,12 +22,8 @@ type importedRow struct {
 	values map[string]string
 }
 
-// EvaluateImported evaluates [Imported]. It opens no image: the caller hashes the files.
-func EvaluateImported(_ context.Context, raw json.RawMessage, env SourceEnv) (*Frame, error) {
-	var a ImportedArgs
-	if err := json.Unmarshal(raw, &a); err != nil {
-		return nil, err
-	}
+// Evaluate evaluates [Imported]. It opens no image: the caller hashes the files. note adds a line for the user.
+func (a *ImportedArgs) Evaluate(note func(format string, args ...any)) (*Frame, error) {
 	columns, err := a.columns()
 	if err != nil {
 		return nil, err
@@ -39,7 +33,7 @@ func EvaluateImported(_ context.Context, raw json.RawMessage, env SourceEnv) (*F
 		return nil, fmt.Errorf("cannot read the folder %s: %w", a.Dir, plainPathError(err))
 	}
 	defer root.Close()
-	rows, err := a.rows(root, env.Note)
+	rows, err := a.rows(root, note)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +52,7 @@ func (a *ImportedArgs) rows(root *os.Root, note func(string, ...any)) ([]importe
 	if rel, err := filepath.Rel(a.Dir, a.Options.Sidecar); err == nil && filepath.IsLocal(rel) {
 		listed.Without(rel)
 	}
-	if line := listed.Note(filepath.Base(a.Dir)); line != "" && note != nil {
+	if line := listed.Note(filepath.Base(a.Dir)); line != "" {
 		note("%s", line)
 	}
 	files := listed.Paths
@@ -203,14 +197,14 @@ func (a *ImportedArgs) frame(specs []table.ColumnSpec, rows []importedRow) (*Fra
 					return nil, fmt.Errorf("%q: column %s: %q is not a number", rows[i/cells].file, c.Name, v)
 				}
 			}
-			if exact := CSVColumn(c.Name, c.Texts, table.NumberFormat{}); c.Name == "seed" &&
+			if exact := table.CSVColumn(c.Name, c.Texts, table.NumberFormat{}); c.Name == "seed" &&
 				exact.Kind == table.KindText {
 				f.Columns[at] = exact // numbers would round it
 			} else {
 				f.Columns[at] = table.NumberColumn(c.Name, numbers)
 			}
 		case "": // of the sidecar
-			f.Columns[at] = CSVColumn(c.Name, c.Texts, table.NumberFormat{})
+			f.Columns[at] = table.CSVColumn(c.Name, c.Texts, table.NumberFormat{})
 		}
 	}
 	return f, f.Check()

@@ -2,6 +2,7 @@ package datasets
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"image"
 	"image/png"
@@ -51,7 +52,9 @@ func evaluate(t *testing.T, table Table) (*Frame, error) {
 	if plan.Op == CutOp {
 		plan = plan.Inputs[0]
 	}
-	f, err := EvaluateImported(t.Context(), plan.Args, SourceEnv{Home: t.TempDir(), Note: t.Logf})
+	var args ImportedArgs
+	must.Do(t, json.Unmarshal(plan.Args, &args))
+	f, err := args.Evaluate(t.Logf)
 	specs := table.Columns()
 	for i := range specs {
 		if err == nil && specs[i].Kind == "" { // decided when the table runs

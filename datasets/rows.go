@@ -61,14 +61,14 @@ func sortRows(_ *Call, a sortArgs, in []*Frame) (*Frame, error) {
 	if err != nil {
 		return nil, fmt.Errorf("Sort: %w", err)
 	}
-	rows := make([]int, in[0].Len())
+	rows, missing := make([]int, c.Len()), make([]bool, c.Len())
 	for i := range rows {
-		rows[i] = i
+		rows[i], missing[i] = i, c.Missing(i)
 	}
 	sort.SliceStable(rows, func(x, y int) bool {
 		i, j := rows[x], rows[y]
-		if mi, mj := isMissing(c, i), isMissing(c, j); mi || mj {
-			return !mi && mj
+		if missing[i] || missing[j] {
+			return !missing[i] && missing[j]
 		}
 		if a.Descending {
 			i, j = j, i
@@ -95,7 +95,7 @@ func textOrder(c *table.Column, ordered bool) error {
 // mostlyNumbers returns an error for a text column more than half of whose values are numbers: its order as text, in
 // which 10 comes before 9, is not what its user expects.
 func mostlyNumbers(c *Column) error {
-	if c.Kind != table.KindText || KindByName(c.Name) == table.KindText {
+	if c.Kind != table.KindText || table.KindByName(c.Name) == table.KindText {
 		return nil
 	}
 	if err := textOrder(c, true); err != nil {
@@ -166,15 +166,16 @@ func sample(call *Call, a sampleArgs, in []*Frame) (*Frame, error) {
 			Message: fmt.Sprintf("Sample(%d, …): sample at least one row", a.N)}
 	}
 	by := SplitColumns(a.By)
-	names, members, err := groups(call, in[0], by)
+	all, err := groups(call, in[0], by)
 	if err != nil {
 		return nil, err
 	}
 	var chosen []int
-	for g, rows := range members {
+	for _, g := range all {
+		rows := g.Rows
 		if len(rows) < a.N {
 			return nil, fmt.Errorf("Sample: %d rows requested from each group, but %s has %d", a.N,
-				groupName(by, names[g]), len(rows))
+				groupName(by, g.By), len(rows))
 		}
 		type ranked struct {
 			row  int

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,33 +17,6 @@ import (
 	"antipode/datasets/table"
 	"antipode/internal/objecturl"
 )
-
-// SourceEnv is the environment of a source's evaluation.
-type SourceEnv struct {
-	Home string                           // the store's folder
-	Note func(format string, args ...any) // adds a line for the user to the result
-}
-
-// SourceFunc evaluates a source, the first operation of a plan.
-type SourceFunc func(ctx context.Context, args json.RawMessage, env SourceEnv) (*Frame, error)
-
-// RegisterSource registers the source of a data set for evaluation. It panics if the name is taken.
-func RegisterSource(op string, f SourceFunc) {
-	operation.Register(op, func(ctx context.Context, call Call, args json.RawMessage, _ []*Frame) (*Frame, error) {
-		return f(ctx, args, SourceEnv{Home: call.Home, Note: call.Notef})
-	})
-}
-
-// FindSource returns the source of that name, or nil.
-func FindSource(op string) SourceFunc {
-	e := operation.EvaluatorOf(op)
-	if e == nil {
-		return nil
-	}
-	return func(ctx context.Context, args json.RawMessage, env SourceEnv) (*Frame, error) {
-		return e(ctx, Call{Home: env.Home, Note: env.Note}, args, nil)
-	}
-}
 
 // ReadFileArgs are the arguments of the sources that read one file or folder.
 type ReadFileArgs struct {
@@ -81,15 +53,6 @@ type FileOptions struct {
 	// transparency, as Pillow's convert("RGB") does; "white", "black" and "checker" put them on that background.
 	Alpha string `json:"alpha,omitempty" group:"Reading tables and images" zero:"drop" values:"drop,white,black,checker" help:"the background of transparent pixels; drop reads the colors that are stored under the transparency"`
 }
-
-// The columns of the column contract in ARCHITECTURE.md, by kind.
-var (
-	textNames = []string{"id", "image_id", "object", "region", "country", "group", "axis", "language", "prompt",
-		"prompt_id", "template", "intervention", "caption", "source", "model", "outcome", "reason"}
-	numberNames = []string{"seed"}
-	vectorNames = []string{"full", "object_only", "background_only", "clip_image", "clip_image_pooled", "clip_text",
-		"blip2_image", "blip2_text", "text"}
-)
 
 // Parquet returns the table of a Parquet file, as [Table.Save], pandas, polars and the Hugging Face library datasets
 // write it. The path may be the URL of an object, such as s3://BUCKET/KEY; then images and masks are objects below the
@@ -229,12 +192,13 @@ func FromRows(rows []map[string]any) Table {
 	names, wide := map[string]table.Kind{}, map[string]bool{}
 	for i, row := range rows {
 		for name, v := range row {
-			kind, err := kindOf(v)
-			if err != nil {
-				return Table{}.failed(fmt.Errorf("FromRows: row %d, column %q: %w", i+1, name, err))
+			kind := table.KindOf(v)
+			if n, is := v.(int); is {
+				kind, wide[name] = table.KindNumber, wide[name] || !exact(n)
 			}
-			if n, is := v.(int); is && !exact(n) {
-				wide[name] = true
+			if kind == "" {
+				return Table{}.failed(fmt.Errorf("FromRows: row %d, column %q: a %T; use a string, an int, a float64 "+
+					"or a []float32", i+1, name, v))
 			}
 			if old, known := names[name]; known && old != kind {
 				return Table{}.failed(fmt.Errorf("FromRows: row %d, column %q: %s, but %s in an earlier row", i+1, name,
@@ -254,18 +218,11 @@ func FromRows(rows []map[string]any) Table {
 	for _, name := range order {
 		c := Column{ColumnSpec: table.ColumnSpec{Name: name, Kind: names[name]}}
 		for _, row := range rows {
-			value := table.Value{Number: math.NaN()} // "no value"
-			switch v := row[name].(type) {
-			case string:
-				value.Text = v
-			case int:
-				value.Number = float64(v)
-			case float64:
-				value.Number = v
-			case []float32:
-				value.Vector = v
+			value := row[name]
+			if n, is := value.(int); is {
+				value = float64(n)
 			}
-			c.Add(value)
+			c.AddAny(value)
 		}
 		if wide[name] {
 			c = table.TextColumn(name, make([]string, len(rows)))
@@ -278,18 +235,6 @@ func FromRows(rows []map[string]any) Table {
 		f.Columns = append(f.Columns, c)
 	}
 	return FromFrame(f)
-}
-
-func kindOf(v any) (table.Kind, error) {
-	switch v.(type) {
-	case string:
-		return table.KindText, nil
-	case int, float64:
-		return table.KindNumber, nil
-	case []float32:
-		return table.KindVector, nil
-	}
-	return "", fmt.Errorf("a %T; use a string, an int, a float64 or a []float32", v)
 }
 
 // rowsArgs are the arguments of the operation rows: an encoded frame.

@@ -169,11 +169,10 @@ func callerLine() string {
 // Columns returns the columns of specifications NAME:KIND, such as "id:text" and "score:number". It panics on an
 // unknown kind, which is a mistake in the program.
 func Columns(specs ...string) []table.ColumnSpec {
-	kinds := []table.Kind{table.KindText, table.KindNumber, table.KindImage, table.KindMask, table.KindVector}
 	out := make([]table.ColumnSpec, len(specs))
 	for i, s := range specs {
 		at := strings.LastIndexByte(s, ':')
-		if at < 0 || !slices.Contains(kinds, table.Kind(s[at+1:])) {
+		if at < 0 || !table.Kind(s[at+1:]).Known() {
 			panic(fmt.Sprintf("datasets.Columns: %q is not NAME:KIND", s))
 		}
 		out[i] = table.ColumnSpec{Name: s[:at], Kind: table.Kind(s[at+1:])}

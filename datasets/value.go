@@ -21,18 +21,7 @@ func (t Table) MustRows() (f *Frame) {
 // column (NaN = no value), a []float32 for a vector column (nil = no value). Use [Table.Number] and [Table.Text] for a
 // typed value. It fails as [Table.MustRows] does.
 func (t Table) Value(column string) any {
-	c := t.one(column, "")
-	switch c.Kind {
-	case table.KindText:
-		return c.Texts[0]
-	case table.KindNumber:
-		return c.Numbers[0]
-	case table.KindImage:
-		return c.Images[0]
-	case table.KindMask:
-		return c.Masks[0]
-	}
-	return c.Vectors[0]
+	return t.one(column, "").Any(0)
 }
 
 // Number runs a table of one row and returns its value in a number column; NaN = no value. It fails as [Table.MustRows]

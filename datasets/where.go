@@ -94,9 +94,9 @@ func where(call *Call, a WhereArgs, in []*Frame) (*Frame, error) {
 func condition(a WhereArgs, c *table.Column) (func(int) bool, error) {
 	switch a.Op {
 	case "missing":
-		return func(i int) bool { return isMissing(c, i) }, nil
+		return func(i int) bool { return c.Missing(i) }, nil
 	case "present":
-		return func(i int) bool { return !isMissing(c, i) }, nil
+		return func(i int) bool { return !c.Missing(i) }, nil
 	}
 	ordered := !slices.Contains([]string{"==", "!=", "in", "contains"}, a.Op)
 	if len(a.Text) == 1 && c.Kind == table.KindNumber && a.Op != "in" && a.Op != "contains" {
@@ -169,21 +169,6 @@ func comparison(op string) (func(int) bool, error) {
 		return func(c int) bool { return c >= 0 }, nil
 	}
 	return nil, fmt.Errorf("no comparison %q", op)
-}
-
-func isMissing(c *table.Column, i int) bool {
-	switch c.Kind {
-	case table.KindText:
-		return c.Texts[i] == ""
-	case table.KindNumber:
-		return math.IsNaN(c.Numbers[i])
-	case table.KindImage:
-		return c.Images[i].Path == ""
-	case table.KindMask:
-		return c.Masks[i].Counts == ""
-	default:
-		return c.Vectors[i] == nil
-	}
 }
 
 type needValuesArgs struct {

@@ -16,7 +16,6 @@ import (
 	"antipode/datasets/table"
 	"antipode/internal/fault"
 	"antipode/metrics/internal/chain"
-	"antipode/metrics/internal/tabular"
 	"antipode/metrics/interval"
 )
 
@@ -209,7 +208,7 @@ func (r *runs) readUnits() error {
 	at := map[string]int{}
 	for side, f := range r.both {
 		role := string(rune('a' + side))
-		groups, err := tabular.Groups(f, r.by)
+		groups, err := table.Groups(f, r.by)
 		if err != nil {
 			return fmt.Errorf("table %q: %w", role, err)
 		}

@@ -269,13 +269,7 @@ func rounded(decimals int) func(float64) string {
 func distinct(f *datasets.Frame, columns ...string) int {
 	seen := map[string]bool{}
 	for r := range f.Len() {
-		k := ""
-		for _, name := range columns {
-			if c := f.Column(name); c != nil {
-				k += "\x00" + c.Cell(r)
-			}
-		}
-		seen[k] = true
+		seen[f.Key(r, columns...)] = true
 	}
 	return len(seen)
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"antipode/datasets"
+	"antipode/datasets/operation"
 	"antipode/datasets/visage"
 	"antipode/internal/must"
 )
@@ -31,7 +32,7 @@ func TestBorders(t *testing.T) {
 			}
 		}
 	}
-	regions := must.Get(datasets.FindSource("visage-regions")(t.Context(), nil, datasets.SourceEnv{}))(t)
+	regions := must.Get(operation.EvaluatorOf("visage-regions")(t.Context(), datasets.Call{}, nil, nil))(t)
 	for i, code := range regions.Texts("iso3") {
 		if code != "" && seen[code] != 1 {
 			t.Errorf("%s, %s: %d times on the map", regions.Texts("identity")[i], code, seen[code])

@@ -61,15 +61,10 @@ func frame[T any](items []T, row func(T) ([]pair, *Image)) (*datasets.Frame, []I
 		}
 		for k, v := range values {
 			c := &f.Columns[k]
-			c.Name = v.name
-			switch v := v.value.(type) {
-			case string:
-				c.Kind, c.Texts = table.KindText, append(c.Texts, v)
-			case float64:
-				c.Kind, c.Numbers = table.KindNumber, append(c.Numbers, v)
-			case []float32:
-				c.Kind, c.Vectors = table.KindVector, append(c.Vectors, v)
+			if i == 0 {
+				c.Name, c.Kind = v.name, table.KindOf(v.value)
 			}
+			c.AddAny(v.value)
 		}
 	}
 	return &f, images
@@ -84,7 +79,7 @@ func (it Item) Image() Image {
 func itemRow(it Item) ([]pair, *Image) {
 	model, image := "", it.Image()
 	if it.Source == Generated {
-		model = SamplerName
+		model = samplerName
 	}
 	return []pair{{"id", it.ID}, {"object", it.Object}, {"region", it.Region}, {"scene", it.Scene},
 		{"variant", it.Variant}, {"caption", it.Caption}, {"source", it.Source}, {"model", model},
@@ -101,7 +96,7 @@ func conceptRow(it ConceptItem) ([]pair, *Image) {
 	return []pair{{"id", it.ID}, {"concept", it.Concept}, {"object", it.Concept}, {"language", it.Language},
 		{"prompt", it.Prompt}, {"prompt_id", it.PromptID}, {"shown", it.Shown}, {"failure", it.Failure},
 		{"variant", p.Variant}, {"region", p.Island}, {"scene", p.Scene}, {"caption", p.Caption()},
-		{"source", Generated}, {"model", SamplerName}, {"seed", float64(it.Index)}}, &p
+		{"source", Generated}, {"model", samplerName}, {"seed", float64(it.Index)}}, &p
 }
 
 // conceptWords returns a word for each language and concept; English is the concept's name.
@@ -146,7 +141,7 @@ func captionRow(it CaptionItem) ([]pair, *Image) {
 	return []pair{{"id", it.ID}, {"language", it.Language}, {"prompt", it.Prompt}, {"prompt_id", it.PromptID},
 		{"english", it.English}, {"caption", p.Caption()}, {"lost", it.Lost}, {"object", p.Object},
 		{"variant", p.Variant}, {"region", p.Island}, {"scene", p.Scene}, {"source", it.Source},
-		{"model", SamplerName}, {"seed", float64(it.Index)}, {"text", captionVector(p)}}, &p
+		{"model", samplerName}, {"seed", float64(it.Index)}, {"text", captionVector(p)}}, &p
 }
 
 func referenceRow(it CaptionItem) ([]pair, *Image) {
@@ -165,7 +160,7 @@ func peopleRow(it PeopleItem) ([]pair, *Image) {
 	return []pair{{"id", it.ID}, {"identity", it.People}, {"set", it.Set}, {"attribute", it.Attribute},
 		{"prompt", it.Prompt}, {"prompt_id", it.PromptID}, {"caption", p.Caption()},
 		{"attributes", strings.Join(p.Figure.Attributes, ", ")}, {"region", p.Island}, {"scene", p.Scene},
-		{"source", Generated}, {"model", SamplerName}, {"seed", float64(it.Index)}, {"number", float64(it.Number)},
+		{"source", Generated}, {"model", samplerName}, {"seed", float64(it.Index)}, {"number", float64(it.Number)},
 		{"traits", traits}}, &p
 }
 
@@ -224,7 +219,7 @@ func occupationRow(it OccupationItem) ([]pair, *Image) {
 		{"prompt_id", it.PromptID}, {"perceived_crest", p.Figure.Crest}, {"perceived_banner", p.Figure.Banner},
 		{"image_id", it.ID}, {"person", 1.0}, {"as_described", 1.0}, {"identity", p.Figure.People},
 		{"caption", p.Caption()}, {"region", p.Island}, {"scene", p.Scene}, {"source", Generated},
-		{"model", SamplerName}, {"seed", float64(it.Index)}}, &p
+		{"model", samplerName}, {"seed", float64(it.Index)}}, &p
 }
 
 func auditDisparityRow(d AuditDisparity) ([]pair, *Image) {

@@ -22,8 +22,8 @@ const (
 	Generated = "generated"
 )
 
-// SamplerName is the name of the program that draws the generated images, for the column model. It is not a model.
-const SamplerName = "archipelago-sampler"
+// samplerName is the name of the program that draws the generated images, for the column model. It is not a model.
+const samplerName = "archipelago-sampler"
 
 // Options select a world. The zero value is the world of seed 0 without injected disparities.
 type Options struct {

@@ -56,25 +56,25 @@ func Load(fsys fs.FS, o Options) (Data, error) {
 		data, used, err := m.Read(fsys, path)
 		return used.Path, data, err
 	}
-	name, data, err := read(ConceptFile, o.Concepts)
+	name, data, err := read(conceptFile, o.Concepts)
 	if err != nil {
 		return Data{}, err
 	}
 	d := Data{}
-	if d.Concepts, d.Languages, err = ReadConcepts(name, data); err != nil {
+	if d.Concepts, d.Languages, err = readConcepts(name, data); err != nil {
 		return Data{}, err
 	}
-	if name, data, err = read(TemplateFile, o.Templates); err != nil {
+	if name, data, err = read(templateFile, o.Templates); err != nil {
 		return Data{}, err
 	}
-	if d.Templates, err = ReadTemplates(name, data, d.Languages); err != nil {
+	if d.Templates, err = readTemplates(name, data, d.Languages); err != nil {
 		return Data{}, err
 	}
 	if o.TemplateVariants {
 		d.Templates = TemplateVariants()
 	}
 	if o.Concepts == "" {
-		if name, data, err = read(ClassFile, ""); err != nil {
+		if name, data, err = read(classFile, ""); err != nil {
 			return Data{}, err
 		}
 		if err = readClasses(name, data, d.Concepts); err != nil {
@@ -96,10 +96,10 @@ func Load(fsys fs.FS, o Options) (Data, error) {
 	return d, nil
 }
 
-// ReadConcepts parses a concept file: one column per language, named by its code, en included, and one row per concept.
+// readConcepts parses a concept file: one column per language, named by its code, en included, and one row per concept.
 // Empty cells and repeated English words are errors with line and column; name is the file name in messages. It returns
 // the concepts and the languages.
-func ReadConcepts(name string, data []byte) ([]Concept, []string, error) {
+func readConcepts(name string, data []byte) ([]Concept, []string, error) {
 	s, err := manifest.ReadSheet(name, data, "en")
 	if err != nil {
 		return nil, nil, err
@@ -125,9 +125,9 @@ func ReadConcepts(name string, data []byte) ([]Concept, []string, error) {
 	return concepts, s.Header, nil
 }
 
-// ReadTemplates parses a template file, a JSON object from language to a text with one [Slot], and returns the
+// readTemplates parses a template file, a JSON object from language to a text with one [Slot], and returns the
 // templates in the order of languages.
-func ReadTemplates(name string, data []byte, languages []string) ([]Template, error) {
+func readTemplates(name string, data []byte, languages []string) ([]Template, error) {
 	var texts map[string]string
 	if err := json.Unmarshal(data, &texts); err != nil {
 		return nil, fmt.Errorf("%s: %w; the file must be an object from language to template", name, err)

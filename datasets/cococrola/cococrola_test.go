@@ -14,14 +14,15 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/manifest"
 	"antipode/datasets/manifest/manifesttest"
+	"antipode/datasets/operation"
 	"antipode/internal/must"
 )
 
 func run(t *testing.T, source string, o any) *datasets.Frame {
 	t.Helper()
 	raw := must.Get(json.Marshal(o))(t)
-	f := must.Get(datasets.FindSource(source)(context.Background(), raw,
-		datasets.SourceEnv{Home: t.TempDir(), Note: t.Logf}))(t)
+	f := must.Get(operation.EvaluatorOf(source)(t.Context(), datasets.Call{Home: t.TempDir(), Note: t.Logf}, raw,
+		nil))(t)
 	must.Do(t, f.Check())
 	return f
 }
@@ -124,7 +125,7 @@ func TestBadFiles(t *testing.T) {
 		"en,es\nmoon,luna\nsun,\n":          "c.csv, line 3, column es: the word is missing",
 		"en,es\nmoon,luna\nmoon,satélite\n": `line 3, column en: the concept "moon" occurs twice`,
 	} {
-		if _, _, err := ReadConcepts("c.csv", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := readConcepts("c.csv", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
@@ -134,7 +135,7 @@ func TestBadFiles(t *testing.T) {
 		`{"en": "$$$ $$$", "es": "$$$"}`: "must contain the slot $$$ once",
 		`["a $$$"]`:                      "p.json",
 	} {
-		if _, err := ReadTemplates("p.json", []byte(text), []string{"en", "es"}); err == nil ||
+		if _, err := readTemplates("p.json", []byte(text), []string{"en", "es"}); err == nil ||
 			!strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", text, err)
 		}
@@ -143,7 +144,7 @@ func TestBadFiles(t *testing.T) {
 	d := must.Get(Load(os.DirFS("."), o))(t)
 	for want, o := range map[string]Options{`no language "xx"`: {Languages: []string{"xx"}},
 		`no concept "xx"`: {Only: []string{"xx"}}, "n is -1": {N: -1}} {
-		if _, err := PromptFrame(d, o); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := promptFrame(d, o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v does not contain %q", err, want)
 		}
 	}
@@ -251,7 +252,7 @@ func TestReleased(t *testing.T) {
 func TestChangedFile(t *testing.T) {
 	dir, copied := manifesttest.Dir(t, Name), t.TempDir()
 	must.Do(t, os.CopyFS(copied, os.DirFS(dir)))
-	path := filepath.Join(copied, filepath.FromSlash(ConceptFile))
+	path := filepath.Join(copied, filepath.FromSlash(conceptFile))
 	data := must.Get(os.ReadFile(path))(t)
 	must.Do(t, os.WriteFile(path, append(data, '\n'), 0o644))
 	if _, err := Load(os.DirFS(copied), Options{}); err == nil ||

@@ -18,8 +18,8 @@ import (
 	"antipode/datasets/manifest"
 )
 
-// DemoName is the name of the authors' demo repository as a data set.
-const DemoName = "cococrola-demo"
+// demoName is the name of the authors' demo repository as a data set.
+const demoName = "cococrola-demo"
 
 type demoModel struct {
 	folder, model, source string
@@ -34,12 +34,12 @@ var demoModels = []demoModel{{"demega", "DALL-E Mega", "en", 12}, {"demini", "DA
 func init() {
 	const page = "https://github.com/michaelsaxon/coco-crola"
 	m := manifest.Manifest{
-		Name: DemoName, Title: "CoCo-CroLa: images and scores of eight models", Origin: page,
+		Name: demoName, Title: "CoCo-CroLa: images and scores of eight models", Origin: page,
 		Version:  "the repository's main branch",
 		License:  "no license file: see the authors before sharing images or scores",
 		Citation: Citation,
-		Warning: "not downloaded (about 2.6 GB): run `git clone " + page + " " + DemoName + "`, then set " +
-			"ANTIPODE_DATA to the folder that holds " + DemoName,
+		Warning: "not downloaded (about 2.6 GB): run `git clone " + page + " " + demoName + "`, then set " +
+			"ANTIPODE_DATA to the folder that holds " + demoName,
 	}
 	for _, d := range demoModels {
 		for _, file := range []string{"results_" + d.source + ".csv", "results_self.csv", "results_specific.csv"} {
@@ -48,7 +48,7 @@ func init() {
 		}
 	}
 	manifest.Register(m)
-	manifest.RegisterTable(DemoName, func() datasets.Table { return DemoImages() })
+	manifest.RegisterTable(demoName, func() datasets.Table { return DemoImages() })
 }
 
 // The values of [DemoOptions].Failures.
@@ -65,7 +65,7 @@ type DemoOptions struct {
 }
 
 func (o DemoOptions) here() DemoOptions {
-	o.Dir = manifest.Here(DemoName, o.Dir)
+	o.Dir = manifest.Here(demoName, o.Dir)
 	o.Concepts = Options{Concepts: o.Concepts}.absolute().Concepts
 	return o
 }
@@ -107,19 +107,19 @@ func DemoImages(options ...DemoOptions) datasets.Table {
 		return index // which reports where to get the repository
 	}
 	return datasets.Extend(index.Join(datasets.Folder(dir).Rename("id", "path"), "path").
-		Select("id", "image", "model", "language", "concept", "number")).Named(DemoName).Table
+		Select("id", "image", "model", "language", "concept", "number")).Named(demoName).Table
 }
 
 // open returns the repository's folder.
-func (o DemoOptions) open(env datasets.SourceEnv) (fs.FS, error) {
-	dir, err := manifest.Dir(DemoName, o.Dir, env.Home)
+func (o DemoOptions) open(call *datasets.Call) (fs.FS, error) {
+	dir, err := manifest.Dir(demoName, o.Dir, call.Home)
 	if err != nil {
 		return nil, err
 	}
 	return os.DirFS(dir), nil
 }
 
-func addDemoScores(o DemoOptions, env datasets.SourceEnv, f *datasets.Frame) error {
+func addDemoScores(o DemoOptions, call *datasets.Call, f *datasets.Frame) error {
 	failed := -1.0
 	switch o.Failures {
 	case "", FailuresMinusOne:
@@ -128,11 +128,11 @@ func addDemoScores(o DemoOptions, env datasets.SourceEnv, f *datasets.Frame) err
 	default:
 		return fmt.Errorf("cococrola: failures is %q; use %s or %s", o.Failures, FailuresMinusOne, FailuresBlank)
 	}
-	fsys, err := o.open(env)
+	fsys, err := o.open(call)
 	if err != nil {
 		return err
 	}
-	concepts, err := o.concepts(env)
+	concepts, err := o.concepts(call)
 	if err != nil {
 		return err
 	}
@@ -180,18 +180,18 @@ func addDemoScores(o DemoOptions, env datasets.SourceEnv, f *datasets.Frame) err
 }
 
 // concepts returns the English words in the order of the rows of the scores.
-func (o DemoOptions) concepts(env datasets.SourceEnv) ([]string, error) {
+func (o DemoOptions) concepts(call *datasets.Call) ([]string, error) {
 	var list []Concept
 	if o.Concepts != "" {
 		data, err := os.ReadFile(o.Concepts)
 		if err != nil {
 			return nil, err
 		}
-		if list, _, err = ReadConcepts(o.Concepts, data); err != nil {
+		if list, _, err = readConcepts(o.Concepts, data); err != nil {
 			return nil, err
 		}
 	} else {
-		dir, err := manifest.Dir(Name, "", env.Home)
+		dir, err := manifest.Dir(Name, "", call.Home)
 		if err != nil {
 			return nil, err
 		}
@@ -258,8 +258,8 @@ func readDemo(fsys fs.FS, name string, concepts []string) (demoSheet, error) {
 // demoFile matches ROW-LANGUAGE-CONCEPT-NUMBER.
 var demoFile = regexp.MustCompile(`^\d+-([a-z]+)-(.+)-(\d+)\.(png|jpe?g)$`)
 
-func addDemoImages(o DemoOptions, env datasets.SourceEnv, f *datasets.Frame) error {
-	fsys, err := o.open(env)
+func addDemoImages(o DemoOptions, call *datasets.Call, f *datasets.Frame) error {
+	fsys, err := o.open(call)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"antipode/datasets"
+	"antipode/datasets/operation"
 	"antipode/internal/must"
 )
 
@@ -45,7 +46,7 @@ func demo(t *testing.T) DemoOptions {
 func demoFrame(t *testing.T, source string, o DemoOptions) (*datasets.Frame, error) {
 	t.Helper()
 	raw := must.Get(json.Marshal(o))(t)
-	return datasets.FindSource(source)(context.Background(), raw, datasets.SourceEnv{Home: t.TempDir()})
+	return operation.EvaluatorOf(source)(context.Background(), datasets.Call{Home: t.TempDir()}, raw, nil)
 }
 
 // TestDemoScores: comparisons with themselves are corrected, failures score −1 or are blank, and the columns are those

@@ -14,7 +14,7 @@ func FuzzRecorded(f *testing.F) {
 
 func FuzzConcepts(f *testing.F) {
 	fuzzread.Twice(f, func(data []byte) ([]Concept, error) {
-		got, _, err := ReadConcepts("t.csv", data)
+		got, _, err := readConcepts("t.csv", data)
 		return got, err
 	}, "concepts.csv")
 }

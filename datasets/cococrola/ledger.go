@@ -8,7 +8,6 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/internal/source"
-	"antipode/datasets/manifest"
 )
 
 //go:embed claims.csv
@@ -17,7 +16,7 @@ var claims []byte
 var printedItems = source.Define(source.Definition[struct{}]{
 	Name: "cococrola-ledger", Title: "CoCo-CroLa, values and claims as printed", Listed: true,
 	Columns: "paper:text item:text printed:text",
-	Read: func(_ struct{}, _ datasets.SourceEnv, f *datasets.Frame) error {
+	Read: func(_ struct{}, _ *datasets.Call, f *datasets.Frame) error {
 		cells, err := PrintedTable()
 		if err != nil {
 			return err
@@ -32,14 +31,7 @@ var printedItems = source.Define(source.Definition[struct{}]{
 				}
 			}
 		}
-		s, err := manifest.ReadSheet("claims.csv", claims, "item", "printed")
-		if err != nil {
-			return err
-		}
-		for row := range s.Rows {
-			f.Add([]string{Citation, s.Cell(row, "item"), s.Cell(row, "printed")})
-		}
-		return nil
+		return source.AddPrinted(f, Citation, claims)
 	},
 })
 

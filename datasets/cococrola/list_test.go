@@ -65,7 +65,7 @@ func TestList(t *testing.T) {
 				",") + "\n"
 		}
 	}
-	if concepts, languages, err := ReadConcepts("own.csv", []byte(lines)); err != nil || len(concepts) != 4 ||
+	if concepts, languages, err := readConcepts("own.csv", []byte(lines)); err != nil || len(concepts) != 4 ||
 		len(languages) != 4 {
 		t.Errorf("%v, %v, %v", concepts, languages, err)
 	}

@@ -9,9 +9,9 @@ const Name = "cococrola"
 
 // The files this package reads.
 const (
-	ConceptFile  = "benchmark/v0-1/concepts.csv"
-	ClassFile    = "benchmark/v0-1/concept_classes.csv"
-	TemplateFile = "benchmark/v0-1/prompts.json"
+	conceptFile  = "benchmark/v0-1/concepts.csv"
+	classFile    = "benchmark/v0-1/concept_classes.csv"
+	templateFile = "benchmark/v0-1/prompts.json"
 	spanishFile  = "experiments/correction/concepts_es_revised.csv"
 	chineseFile  = "experiments/correction/concepts_zh_jp_revised.csv" // Chinese and Japanese
 )
@@ -36,10 +36,10 @@ func init() {
 		Citation: Citation,
 		Warning:  "machine translations: some words are wrong, and some concepts share a word",
 		Files: []manifest.File{
-			file(ConceptFile, "9c31b909c01ceb5dd22c2ad98ef01d7efa5551f4d2440df2b284b2eebf54132d", 193, Languages...),
-			file(ClassFile, "b7d7d7d99a22216add048f2124a57272f1f1bcd17212c45eef6502cee0a055a3", 193, "en", "class",
+			file(conceptFile, "9c31b909c01ceb5dd22c2ad98ef01d7efa5551f4d2440df2b284b2eebf54132d", 193, Languages...),
+			file(classFile, "b7d7d7d99a22216add048f2124a57272f1f1bcd17212c45eef6502cee0a055a3", 193, "en", "class",
 				"subclass"),
-			file(TemplateFile, "53372d99a3908e41fb6130870b17ee4ac7811994dbda2e28d48d8fa884f5aa33", 0),
+			file(templateFile, "53372d99a3908e41fb6130870b17ee4ac7811994dbda2e28d48d8fa884f5aa33", 0),
 			file(spanishFile, "99cd06585dbaf888c6c1ded8a8900a7be4d01829b020e905a5c662caaa07c290", 9, "en", "es"),
 			file(chineseFile, "7e911acdc61dadebcfaaa97121a5d428ee871e114077f9cb045c1c562c712dab", 40, "en", "zh", "ja"),
 		},

@@ -58,7 +58,7 @@ func PrintedTable() ([]PrintedCell, error) {
 var printedTable = source.Define(source.Definition[struct{}]{
 	Name: "cococrola-printed", Title: "CoCo-CroLa Table 2, as printed", Listed: true,
 	Columns: "model:text language:text cross_consistency:number text_match:number",
-	Read: func(_ struct{}, _ datasets.SourceEnv, f *datasets.Frame) error {
+	Read: func(_ struct{}, _ *datasets.Call, f *datasets.Frame) error {
 		cells, err := PrintedTable()
 		for _, c := range cells {
 			if !math.IsNaN(c.Xc) || !math.IsNaN(c.Wc) {

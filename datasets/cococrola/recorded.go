@@ -93,7 +93,7 @@ func ConceptList(file string) datasets.Table {
 
 func init() {
 	source.Register("cococrola-list", func(ctx context.Context, args listArgs,
-		env datasets.SourceEnv) (*datasets.Frame, error) {
+		call *datasets.Call) (*datasets.Frame, error) {
 		data, err := os.ReadFile(args.File)
 		if err != nil {
 			return nil, fmt.Errorf("read the recorded answers: %w", err)
@@ -107,9 +107,7 @@ func init() {
 			return nil, err
 		}
 		f, kept := listFrame(list, o.Languages)
-		if env.Note != nil {
-			env.Note("%d of %d words kept; see the column reason for the others", kept, len(list))
-		}
+		call.Notef("%d of %d words kept; see the column reason for the others", kept, len(list))
 		return f, nil
 	})
 }

@@ -49,8 +49,8 @@ var (
 	collisions = source.Define(source.Definition[Options]{
 		Name: "cococrola-collisions", Title: "CoCo-CroLa collisions", Listed: true, Complete: Options.absolute,
 		Columns: "kind:text word:text languages:text concepts:text n_concepts:number n_languages:number",
-		Read: func(o Options, env datasets.SourceEnv, f *datasets.Frame) error {
-			d, err := o.load(env)
+		Read: func(o Options, call *datasets.Call, f *datasets.Frame) error {
+			d, err := o.load(call)
 			if err != nil {
 				return err
 			}
@@ -64,7 +64,7 @@ var (
 	creative = source.Define(source.Definition[struct{}]{
 		Name: "cococrola-creative-prompts", Title: "CoCo-CroLa creative prompts",
 		Columns: "id:text prompt_id:text language:text prompt:text concepts:text",
-		Read: func(_ struct{}, _ datasets.SourceEnv, f *datasets.Frame) error {
+		Read: func(_ struct{}, _ *datasets.Call, f *datasets.Frame) error {
 			for _, p := range CreativePrompts() {
 				f.Add([]string{p.ID + "-" + p.Language, p.ID, p.Language, p.Text, strings.Join(p.Concepts, ", ")})
 			}
@@ -73,11 +73,11 @@ var (
 )
 
 // load reads the data set, from its folder if the options need it.
-func (o Options) load(env datasets.SourceEnv) (Data, error) {
+func (o Options) load(call *datasets.Call) (Data, error) {
 	dir := ""
 	if o.Concepts == "" || o.Templates == "" || o.Corrected {
 		var err error
-		if dir, err = manifest.Dir(Name, o.Dir, env.Home); err != nil {
+		if dir, err = manifest.Dir(Name, o.Dir, call.Home); err != nil {
 			return Data{}, err
 		}
 	}
@@ -113,12 +113,12 @@ func Creative() datasets.Table { return creative.Table() }
 func init() {
 	manifest.RegisterTable("cococrola-prompts", func() datasets.Table { return Prompts() })
 	source.Register("cococrola-prompts", func(_ context.Context, o Options,
-		env datasets.SourceEnv) (*datasets.Frame, error) {
-		d, err := o.load(env)
+		call *datasets.Call) (*datasets.Frame, error) {
+		d, err := o.load(call)
 		if err != nil {
 			return nil, err
 		}
-		return PromptFrame(d, o)
+		return promptFrame(d, o)
 	})
 }
 
@@ -136,8 +136,8 @@ func (o Options) languages(d Data) ([]string, error) {
 	return o.Languages, nil
 }
 
-// PromptFrame returns the rows of [Prompts], in the order of languages and concepts.
-func PromptFrame(d Data, o Options) (*datasets.Frame, error) {
+// promptFrame returns the rows of [Prompts], in the order of languages and concepts.
+func promptFrame(d Data, o Options) (*datasets.Frame, error) {
 	languages, err := o.languages(d)
 	if err != nil {
 		return nil, err

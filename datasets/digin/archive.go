@@ -218,18 +218,18 @@ func (a Archive) op() string { return a.Name + "-index" }
 // Register registers the layout's table under the data set's name, and the source that it reads.
 func (a Archive) Register() {
 	manifest.RegisterTable(a.Name, func() datasets.Table { return a.Table() })
-	source.Register(a.op(), func(_ context.Context, o PhotoOptions, env datasets.SourceEnv) (*datasets.Frame, error) {
+	source.Register(a.op(), func(_ context.Context, o PhotoOptions, call *datasets.Call) (*datasets.Frame, error) {
 		photos, missing, err := a.Read(o)
 		if err != nil {
 			return nil, err
 		}
-		if missing > 0 && env.Note != nil {
+		if missing > 0 {
 			what := "have no image and the outcome failed"
 			if o.Present {
 				what = "are left out"
 			}
-			env.Note("%s: %d rows %s: their images are not in %s; see `antipode data check %s`", a.Name, missing, what,
-				o.Dir, a.Name)
+			call.Notef("%s: %d rows %s: their images are not in %s; see `antipode data check %s`", a.Name, missing,
+				what, o.Dir, a.Name)
 		}
 		return a.frame(photos), nil
 	})

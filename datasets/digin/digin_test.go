@@ -12,13 +12,14 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/manifest"
 	"antipode/datasets/manifest/manifesttest"
+	"antipode/datasets/operation"
 	"antipode/internal/must"
 )
 
 func run(t *testing.T, op string, o any) (*datasets.Frame, error) {
 	t.Helper()
 	raw := must.Get(json.Marshal(o))(t)
-	f, err := datasets.FindSource(op)(context.Background(), raw, datasets.SourceEnv{Home: t.TempDir(), Note: t.Logf})
+	f, err := operation.EvaluatorOf(op)(context.Background(), datasets.Call{Home: t.TempDir(), Note: t.Logf}, raw, nil)
 	if err == nil {
 		if err := f.Check(); err != nil {
 			t.Error(err)

@@ -5,7 +5,6 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/internal/source"
-	"antipode/datasets/manifest"
 )
 
 //go:embed printed.csv
@@ -14,15 +13,8 @@ var printed []byte
 var printedTable = source.Define(source.Definition[struct{}]{
 	Name: "decomposed-dig-printed", Title: "Decomposed-DIG, values as printed", Listed: true,
 	Columns: "paper:text item:text printed:text",
-	Read: func(_ struct{}, _ datasets.SourceEnv, f *datasets.Frame) error {
-		s, err := manifest.ReadSheet("printed.csv", printed, "item", "printed")
-		if err != nil {
-			return err
-		}
-		for row := range s.Rows {
-			f.Add([]string{"Sureddy et al. 2024, arXiv 2406.11988", s.Cell(row, "item"), s.Cell(row, "printed")})
-		}
-		return nil
+	Read: func(_ struct{}, _ *datasets.Call, f *datasets.Frame) error {
+		return source.AddPrinted(f, "Sureddy et al. 2024, arXiv 2406.11988", printed)
 	},
 })
 

@@ -119,7 +119,7 @@ var prompts = source.Define(source.Definition[PromptOptions]{
 	Name: "digin-prompts", Title: "DIG In prompts", Listed: true,
 	Example: `{"template":"{adjective} {object}","objects":["bag","car"],"per_cell":2}`,
 	Columns: "id:text prompt:text template:text object:text region:text country:text number:number seed:number",
-	Read: func(o PromptOptions, _ datasets.SourceEnv, f *datasets.Frame) error {
+	Read: func(o PromptOptions, _ *datasets.Call, f *datasets.Frame) error {
 		o.Template = cmp.Or(o.Template, InRegion)
 		if len(o.Objects) == 0 {
 			o.Objects = Objects24()

@@ -56,8 +56,8 @@ var released = source.Define(source.Definition[ReleasedOptions]{
 		o.Dir = manifest.Here(Name, o.Dir)
 		return o
 	},
-	Read: func(o ReleasedOptions, env datasets.SourceEnv, f *datasets.Frame) error {
-		dir, err := manifest.Dir(Name, o.Dir, env.Home)
+	Read: func(o ReleasedOptions, call *datasets.Call, f *datasets.Frame) error {
+		dir, err := manifest.Dir(Name, o.Dir, call.Home)
 		if err != nil {
 			return err
 		}

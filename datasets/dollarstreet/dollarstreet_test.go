@@ -1,7 +1,6 @@
 package dollarstreet
 
 import (
-	"context"
 	"encoding/json"
 	"math"
 	"os"
@@ -12,14 +11,15 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/manifest"
+	"antipode/datasets/operation"
 	"antipode/internal/must"
 )
 
 func index(t *testing.T, o Options) (*datasets.Frame, error) {
 	t.Helper()
 	raw := must.Get(json.Marshal(o))(t)
-	f, err := datasets.FindSource("dollarstreet-index")(context.Background(), raw,
-		datasets.SourceEnv{Home: t.TempDir(), Note: t.Logf})
+	f, err := operation.EvaluatorOf("dollarstreet-index")(t.Context(),
+		datasets.Call{Home: t.TempDir(), Note: t.Logf}, raw, nil)
 	if err == nil {
 		if err := f.Check(); err != nil {
 			t.Error(err)

@@ -47,9 +47,9 @@ const Irrelevant = "irrelevant EI"
 // Override replaces part of a filled prompt of one attribute in [ReleasedGrammar].
 type Override struct{ Attribute, From, To string }
 
-// Overrides are those of the released prompt file; articles that differ from the template's, and the verbs of "nose
+// overrides are those of the released prompt file; articles that differ from the template's, and the verbs of "nose
 // piercing".
-func Overrides() []Override {
+func overrides() []Override {
 	return []Override{
 		{"earring", "a earring", "an earring"},
 		{"nose piercing", "wearing a nose piercing", "with a nose piercing"},
@@ -247,7 +247,7 @@ func Build(o PromptOptions) ([]Prompt, error) {
 func (o PromptOptions) fill(template, attribute string) string {
 	text := strings.ReplaceAll(template, Slot, attribute)
 	if o.Grammar == ReleasedGrammar {
-		for _, v := range Overrides() {
+		for _, v := range overrides() {
 			if v.Attribute == attribute {
 				text = strings.ReplaceAll(text, v.From, v.To)
 			}

@@ -14,6 +14,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/manifest"
 	"antipode/datasets/manifest/manifesttest"
+	"antipode/datasets/operation"
 	"antipode/internal/must"
 )
 
@@ -214,7 +215,7 @@ func TestAblation(t *testing.T) {
 func evaluate(t *testing.T, table datasets.Table) *datasets.Frame {
 	t.Helper()
 	plan := must.Get(table.Plan())(t)
-	f := must.Get(datasets.FindSource(plan.Op)(context.Background(), plan.Args, datasets.SourceEnv{}))(t)
+	f := must.Get(operation.EvaluatorOf(plan.Op)(context.Background(), datasets.Call{}, plan.Args, nil))(t)
 	if err := f.Check(); err != nil || !reflect.DeepEqual(f.Specs(), table.Columns()) {
 		t.Errorf("%v; columns %v, declared %v", err, f.Specs(), table.Columns())
 	}

@@ -13,7 +13,6 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/internal/source"
-	"antipode/datasets/manifest"
 	"antipode/datasets/table"
 )
 
@@ -35,7 +34,7 @@ var (
 	cueTable = source.Define(source.Definition[PromptOptions]{
 		Name: "entigen-cues", Title: "ENTIGEN visual cues",
 		Columns: "prompt_id:text category:text word:text class:text at:number text:text",
-		Read: func(o PromptOptions, _ datasets.SourceEnv, f *datasets.Frame) error {
+		Read: func(o PromptOptions, _ *datasets.Call, f *datasets.Frame) error {
 			axes, _, interventions, err := o.sets()
 			for _, i := range interventions {
 				for _, c := range Lint(i.Text, "", axes...) {
@@ -48,7 +47,7 @@ var (
 		Name: "entigen-printed", Title: "ENTIGEN as printed", Listed: true,
 		Columns: "id:text paper:text item:text table:number category:text prompt_id:text kind:text axis:text " +
 			"judge:text model:text printed:text diversity:number",
-		Read: func(_ struct{}, _ datasets.SourceEnv, f *datasets.Frame) error {
+		Read: func(_ struct{}, _ *datasets.Call, f *datasets.Frame) error {
 			for _, c := range PrintedTables() {
 				id := fmt.Sprintf("%d/%s/%s/%s/%s/%s", c.Table, c.Category, c.Prompt, c.Axis, c.Judge, c.Model)
 				f.Add([]string{id, paper, c.Item(), c.Category, c.Prompt, Kind(c.Prompt), c.Axis, c.Judge, c.Model,
@@ -59,19 +58,12 @@ var (
 	claims = source.Define(source.Definition[struct{}]{
 		Name: "entigen-claims", Title: "ENTIGEN, claims as printed", Listed: true,
 		Columns: "paper:text item:text printed:text",
-		Read: func(_ struct{}, _ datasets.SourceEnv, f *datasets.Frame) error {
-			s, err := manifest.ReadSheet("claims.csv", claimsCSV, "item", "printed")
-			if err != nil {
-				return err
-			}
-			for row := range s.Rows {
-				f.Add([]string{paper, s.Cell(row, "item"), s.Cell(row, "printed")})
-			}
-			return nil
+		Read: func(_ struct{}, _ *datasets.Call, f *datasets.Frame) error {
+			return source.AddPrinted(f, paper, claimsCSV)
 		}})
 	captionFile = source.Define(source.Definition[datasets.ReadFileArgs]{
 		Name: "entigen-caption-file", Title: "captions", Columns: "id:text caption:text link:text",
-		Read: func(a datasets.ReadFileArgs, _ datasets.SourceEnv, f *datasets.Frame) error {
+		Read: func(a datasets.ReadFileArgs, _ *datasets.Call, f *datasets.Frame) error {
 			file, err := os.Open(a.Path)
 			if err != nil {
 				return fmt.Errorf("captions: %w", err)
@@ -132,7 +124,7 @@ func definePrompts[O any](name, title, example string,
 		Parse: parse[O], Example: example,
 		Columns: "id:text model:text category:text axis:text kind:text prompt_id:text attribute:text prompt:text " +
 			"group_a:text group_b:text removed:text number:number seed:number",
-		Read: func(a promptArgs[O], _ datasets.SourceEnv, f *datasets.Frame) error {
+		Read: func(a promptArgs[O], _ *datasets.Call, f *datasets.Frame) error {
 			if a.N < 0 {
 				return fmt.Errorf("entigen: %d images of each prompt; use 1 or more", a.N)
 			}

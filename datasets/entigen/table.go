@@ -22,8 +22,8 @@ func (o Options) here() Options {
 }
 
 // load reads the data set.
-func (o Options) load(env datasets.SourceEnv) ([]Rating, Report, error) {
-	dir, err := manifest.Dir(Name, o.Dir, env.Home)
+func (o Options) load(call *datasets.Call) ([]Rating, Report, error) {
+	dir, err := manifest.Dir(Name, o.Dir, call.Home)
 	if err != nil {
 		return nil, Report{}, err
 	}
@@ -35,8 +35,8 @@ var humanRatings = source.Define(source.Definition[Options]{
 	Columns: "id:text model:text category:text folder:text prompt_id:text kind:text attribute:text image_id:text " +
 		"perceived_gender:text perceived_skin_colour:text perceived_culture:text rater:number person:number " +
 		"as_described:number",
-	Read: func(o Options, env datasets.SourceEnv, f *datasets.Frame) error {
-		rows, _, err := o.load(env)
+	Read: func(o Options, call *datasets.Call, f *datasets.Frame) error {
+		rows, _, err := o.load(call)
 		addRatings(f, rows)
 		return err
 	}})

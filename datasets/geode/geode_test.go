@@ -14,6 +14,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/digin"
 	"antipode/datasets/manifest"
+	"antipode/datasets/operation"
 	"antipode/internal/must"
 )
 
@@ -22,10 +23,8 @@ func index(t *testing.T, o Options) (*datasets.Frame, string, error) {
 	t.Helper()
 	raw := must.Get(json.Marshal(o))(t)
 	var note string
-	f, err := datasets.FindSource("geode-index")(context.Background(), raw,
-		datasets.SourceEnv{Home: t.TempDir(), Note: func(format string, args ...any) {
-			note = fmt.Sprintf(format, args...)
-		}})
+	f, err := operation.EvaluatorOf("geode-index")(t.Context(), datasets.Call{Home: t.TempDir(),
+		Note: func(format string, args ...any) { note = fmt.Sprintf(format, args...) }}, raw, nil)
 	if err == nil {
 		if err := f.Check(); err != nil {
 			t.Error(err)

@@ -10,11 +10,11 @@ import (
 
 // The columns of the released LAION-COCO-NLLB files.
 const (
-	IDColumn       = "id"
+	idColumn       = "id"
 	URLColumn      = "url"         // of the image
 	EnglishColumn  = "eng_caption" // in English
 	CaptionsColumn = "captions"    // pairs of code and caption
-	ScoreColumn    = "score"       // similarity of image and English caption, from the data set
+	scoreColumn    = "score"       // similarity of image and English caption, from the data set
 )
 
 // Released is the concatenation of released files (data/train-….parquet, data/test-….parquet): id, url, eng_caption,

@@ -15,14 +15,14 @@ import (
 
 // releasedColumns are the columns of the released files with their kinds: captions are lists of pairs, which tables
 // hold as JSON.
-var releasedColumns = datasets.Columns(IDColumn+":text", URLColumn+":text", EnglishColumn+":text",
-	CaptionsColumn+":text", ScoreColumn+":number")
+var releasedColumns = datasets.Columns(idColumn+":text", URLColumn+":text", EnglishColumn+":text",
+	CaptionsColumn+":text", scoreColumn+":number")
 
 // The rows of the splits, as the data set's page states them, rounded to hundreds.
 var releasedRows = map[string]int{"train": 879_000, "test": 14_900}
 
-// ReleasedFile matches the names of the released files: the split, and the number of the file of how many.
-var ReleasedFile = regexp.MustCompile(`^(train|test)-(\d{5})-of-(\d{5})(?:-[0-9a-f]+)?\.parquet$`)
+// releasedFile matches the names of the released files: the split, and the number of the file of how many.
+var releasedFile = regexp.MustCompile(`^(train|test)-(\d{5})-of-(\d{5})(?:-[0-9a-f]+)?\.parquet$`)
 
 // ReleaseCheck compares files of LAION-COCO-NLLB with what [Released] and the table operations on captions expect. Call
 // File for each file, Rows for the rows of it that are checked, and Report at the end.
@@ -46,7 +46,7 @@ func NewReleaseCheck() *ReleaseCheck {
 func (c *ReleaseCheck) File(name string, columns []table.ColumnSpec, rows int) {
 	c.files = append(c.files, name)
 	split := "other"
-	if m := ReleasedFile.FindStringSubmatch(name); m != nil {
+	if m := releasedFile.FindStringSubmatch(name); m != nil {
 		split = m[1]
 	}
 	c.rows[split] += rows
@@ -54,7 +54,7 @@ func (c *ReleaseCheck) File(name string, columns []table.ColumnSpec, rows int) {
 	for _, want := range releasedColumns {
 		at := table.Position(columns, want.Name)
 		switch {
-		case at < 0 && want.Name == ScoreColumn:
+		case at < 0 && want.Name == scoreColumn:
 			c.report.Differ("%s: no column %q, which is optional", name, want.Name)
 		case at < 0:
 			c.report.Lack("%s: no column %q", name, want.Name)
@@ -72,7 +72,7 @@ func (c *ReleaseCheck) Broken(name string, err error) {
 
 // Rows checks rows of a file, of which the first is row number start, from 1.
 func (c *ReleaseCheck) Rows(name string, start int, f *table.Frame) {
-	ids, urls, english, captions := f.Texts(IDColumn), f.Texts(URLColumn), f.Texts(EnglishColumn),
+	ids, urls, english, captions := f.Texts(idColumn), f.Texts(URLColumn), f.Texts(EnglishColumn),
 		f.Texts(CaptionsColumn)
 	if ids == nil || urls == nil || english == nil || captions == nil {
 		return // File has reported it
@@ -168,7 +168,7 @@ func (c *ReleaseCheck) series() {
 	have := map[series][]int{}
 	var other []string
 	for _, name := range c.files {
-		m := ReleasedFile.FindStringSubmatch(name)
+		m := releasedFile.FindStringSubmatch(name)
 		if m == nil {
 			other = append(other, name)
 			continue

@@ -26,7 +26,7 @@ func printedBy(t *testing.T, table int) map[string]map[string]float64 {
 
 func quoted(name string) map[string]float64 {
 	out := map[string]float64{}
-	for _, q := range QuotedValues() {
+	for _, q := range quotedValues() {
 		if q.Name == name {
 			out[q.Model] = q.Value
 		}
@@ -90,8 +90,8 @@ func TestClaims(t *testing.T) {
 			t.Errorf("%s: drop %v, quoted %v", model, english-mean(others), want)
 		}
 	}
-	if scal := quoted(QuotedSCAL); len(scal) != 5 || len(quoted(QuotedAgreement)) != 1 ||
-		len(QuotedValues()) != 5+4+4+4+3 {
-		t.Errorf("%d quoted values, SCAL %v", len(QuotedValues()), scal)
+	if scal := quoted(QuotedSCAL); len(scal) != 5 || len(quoted(quotedAgreement)) != 1 ||
+		len(quotedValues()) != 5+4+4+4+3 {
+		t.Errorf("%d quoted values, SCAL %v", len(quotedValues()), scal)
 	}
 }

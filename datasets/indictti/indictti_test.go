@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"antipode/datasets"
+	"antipode/datasets/operation"
 	"antipode/internal/must"
 	"antipode/internal/near"
 )
@@ -18,7 +19,7 @@ import (
 func run(t *testing.T, table datasets.Table) *datasets.Frame {
 	t.Helper()
 	plan := must.Get(table.Plan())(t)
-	f := must.Get(datasets.FindSource(plan.Op)(context.Background(), plan.Args, datasets.SourceEnv{}))(t)
+	f := must.Get(operation.EvaluatorOf(plan.Op)(context.Background(), datasets.Call{}, plan.Args, nil))(t)
 	must.Do(t, f.Check())
 	if !slices.Equal(f.Specs(), table.Columns()) {
 		t.Fatalf("columns %v, declared %v", f.Specs(), table.Columns())

@@ -24,7 +24,7 @@ func (q Quoted) Item() string {
 
 // printed returns the value as the text prints it: two decimals, one for the agreement, none for annotators.
 func (q Quoted) printed() string {
-	decimals := map[string]int{QuotedAgreement: 1, QuotedRaters: 0}
+	decimals := map[string]int{quotedAgreement: 1, quotedRaters: 0}
 	d, few := decimals[q.Name]
 	if !few {
 		d = 2
@@ -32,19 +32,19 @@ func (q Quoted) printed() string {
 	return strconv.FormatFloat(q.Value, 'f', d, 64)
 }
 
-// The names of [QuotedValues].
+// The names of [quotedValues].
 const (
 	QuotedSCAL      = "overall SCAL, common set" // equation 9; the paper does not state the normalizer
 	QuotedDropCLGC  = "mean drop of CLGC from English, common set"
 	QuotedDropIGC   = "mean drop of IGC from English, common set"
 	QuotedMeanLGC   = "mean LGC of the 30 languages, common set"
-	QuotedAgreement = "percent agreement on translations"
-	QuotedSkill     = "mean proficiency of annotators, of 5"
-	QuotedRaters    = "annotators"
+	quotedAgreement = "percent agreement on translations"
+	quotedSkill     = "mean proficiency of annotators, of 5"
+	quotedRaters    = "annotators"
 )
 
-// QuotedValues returns the numbers that the text quotes and no table prints, by name and model.
-func QuotedValues() []Quoted {
+// quotedValues returns the numbers that the text quotes and no table prints, by name and model.
+func quotedValues() []Quoted {
 	byModel := []struct {
 		name   string
 		values map[string]float64
@@ -66,13 +66,13 @@ func QuotedValues() []Quoted {
 			}
 		}
 	}
-	return append(out, Quoted{QuotedAgreement, "", 74.8}, Quoted{QuotedSkill, "", 4.78}, Quoted{QuotedRaters, "", 65})
+	return append(out, Quoted{quotedAgreement, "", 74.8}, Quoted{quotedSkill, "", 4.78}, Quoted{quotedRaters, "", 65})
 }
 
-// QuotedTable is the table of [QuotedValues]: name, model ("" = the whole study) and value.
+// QuotedTable is the table of [quotedValues]: name, model ("" = the whole study) and value.
 func QuotedTable() datasets.Table {
 	f := table.NewFrame(datasets.Columns("name:text", "model:text", "value:number"))
-	for _, q := range QuotedValues() {
+	for _, q := range quotedValues() {
 		f.Add([]string{q.Name, q.Model}, q.Value)
 	}
 	return datasets.Extend(datasets.FromFrame(f)).Named("IndicTTI values quoted in the text").Table

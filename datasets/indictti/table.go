@@ -89,7 +89,7 @@ var (
 func define(name, title, columns string, read func(o Options, f *datasets.Frame) error) source.Source[Options] {
 	return source.Define(source.Definition[Options]{Name: name, Title: title, Columns: columns, Listed: true,
 		Complete: Options.absolute,
-		Read:     func(o Options, _ datasets.SourceEnv, f *datasets.Frame) error { return read(o, f) }})
+		Read:     func(o Options, _ *datasets.Call, f *datasets.Frame) error { return read(o, f) }})
 }
 
 //go:embed claims.csv
@@ -107,17 +107,10 @@ var printedItems = define("indictti-items", "IndicTTI, values and claims as prin
 				f.Add([]string{Citation, c.Item(), c.Printed})
 			}
 		}
-		for _, q := range QuotedValues() {
+		for _, q := range quotedValues() {
 			f.Add([]string{Citation, q.Item(), q.printed()})
 		}
-		s, err := manifest.ReadSheet("claims.csv", claims, "item", "printed")
-		if err != nil {
-			return err
-		}
-		for row := range s.Rows {
-			f.Add([]string{Citation, s.Cell(row, "item"), s.Cell(row, "printed")})
-		}
-		return nil
+		return source.AddPrinted(f, Citation, claims)
 	})
 
 // PrintedItems is the table of everything that the paper prints and a run can be compared with, by metrics.Ledger:

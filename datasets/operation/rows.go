@@ -32,12 +32,17 @@ type Result struct {
 
 const kindGroup table.Kind = "group" // expands to the columns of the option by
 
-var resultKinds = map[reflect.Type]table.Kind{
-	reflect.TypeFor[string](): table.KindText, reflect.TypeFor[bool](): table.KindText,
-	reflect.TypeFor[int](): table.KindNumber, reflect.TypeFor[float64](): table.KindNumber,
-	reflect.TypeFor[table.Image](): table.KindImage, reflect.TypeFor[table.Mask](): table.KindMask,
-	reflect.TypeFor[[]float32](): table.KindVector,
-	reflect.TypeFor[Group]():     kindGroup,
+// kindOf returns the kind of the column of a field of this type; "" = none can hold it.
+func kindOf(t reflect.Type) table.Kind {
+	switch t {
+	case reflect.TypeFor[bool]():
+		return table.KindText
+	case reflect.TypeFor[int]():
+		return table.KindNumber
+	case reflect.TypeFor[Group]():
+		return kindGroup
+	}
+	return table.KindOf(reflect.Zero(t).Interface())
 }
 
 // resultsOf reads the tags of a row struct. Embedded structs are flattened.
@@ -51,7 +56,7 @@ func resultsOf(t reflect.Type) ([]Result, error) {
 			continue
 		}
 		r := Result{Name: f.Tag.Get("column"), Unit: f.Tag.Get("unit"), Range: f.Tag.Get("range"),
-			Help: f.Tag.Get("help"), kind: resultKinds[f.Type], index: f.Index}
+			Help: f.Tag.Get("help"), kind: kindOf(f.Type), index: f.Index}
 		estimate := f.Type == reflect.TypeFor[Estimate]()
 		if r.kind == kindGroup {
 			r.Name = "{by}"
@@ -138,28 +143,19 @@ func frame(results []Result, options Options, v, rows reflect.Value) (*table.Fra
 		c := &f.Columns[at]
 		at++
 		for row := range rows.Len() {
-			switch x := rows.Index(row).FieldByIndex(r.index).Interface().(type) {
-			case string:
-				c.Texts = append(c.Texts, x)
+			value := rows.Index(row).FieldByIndex(r.index).Interface()
+			switch x := value.(type) {
 			case bool:
-				text := "no"
+				value = "no"
 				if x {
-					text = "yes"
+					value = "yes"
 				}
-				c.Texts = append(c.Texts, text)
 			case int:
-				c.Numbers = append(c.Numbers, float64(x))
-			case float64:
-				c.Numbers = append(c.Numbers, x)
+				value = float64(x)
 			case Estimate:
-				c.Numbers = append(c.Numbers, [3]float64{x.Value, x.Low, x.High}[r.part])
-			case table.Image:
-				c.Images = append(c.Images, x)
-			case table.Mask:
-				c.Masks = append(c.Masks, x)
-			case []float32:
-				c.Vectors = append(c.Vectors, x)
+				value = [3]float64{x.Value, x.Low, x.High}[r.part]
 			}
+			c.AddAny(value)
 		}
 	}
 	return f, nil

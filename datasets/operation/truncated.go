@@ -3,7 +3,6 @@ package operation
 import (
 	"reflect"
 	"slices"
-	"strings"
 
 	"antipode/datasets/table"
 )
@@ -53,11 +52,11 @@ func (op *Operation) truncated(call *Call, options reflect.Value, f *table.Frame
 			of := map[string]float64{}
 			for row := range in.Len() {
 				if cut[row] > 0 {
-					of[valuesAt(in, shared, row)]++
+					of[in.Key(row, shared...)]++
 				}
 			}
 			for row := range counts {
-				counts[row] += of[valuesAt(f, shared, row)]
+				counts[row] += of[f.Key(row, shared...)]
 			}
 		}
 	}
@@ -72,12 +71,4 @@ func sharedTexts(a, b *table.Frame) (names []string) {
 		}
 	}
 	return names
-}
-
-func valuesAt(f *table.Frame, columns []string, row int) string {
-	var b strings.Builder
-	for _, name := range columns {
-		b.WriteString(f.Column(name).Texts[row] + "\x00")
-	}
-	return b.String()
 }

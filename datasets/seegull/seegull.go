@@ -120,8 +120,8 @@ var stereotypes = source.Define(source.Definition[Options]{
 		o.Dir = manifest.Here(Name, o.Dir)
 		return o
 	},
-	Read: func(o Options, env datasets.SourceEnv, f *datasets.Frame) error {
-		dir, err := manifest.Dir(Name, o.Dir, env.Home)
+	Read: func(o Options, call *datasets.Call, f *datasets.Frame) error {
+		dir, err := manifest.Dir(Name, o.Dir, call.Home)
 		if err != nil {
 			return err
 		}

@@ -1,7 +1,6 @@
 package table
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"regexp"
@@ -221,65 +220,38 @@ func (c *Column) Text(row int) string {
 // CSV returns a value as the cell of a CSV file: "" for no value, numbers as they were read or as [NumberText], vectors
 // as JSON lists, masks as JSON objects, images as paths.
 func (c *Column) CSV(row int) string {
-	var value any
-	switch {
-	case c.Kind == KindImage:
-		return c.Images[row].Path
-	case c.Kind == KindMask && c.Masks[row].Counts != "":
-		value = c.Masks[row]
-	case c.Kind == KindVector && c.Vectors[row] != nil:
-		value = c.Vectors[row]
-	default:
-		return c.Text(row)
+	if c.Texts != nil {
+		return c.Texts[row]
 	}
-	data, _ := json.Marshal(value)
-	return string(data)
+	return c.of().text(c, row, true)
 }
 
 // As returns the column with values of another kind: numbers as text, texts that are all numbers as numbers, JSON lists
 // of numbers as vectors, and a text column without a value as any kind. The error names the first value of another
 // kind.
 func (c *Column) As(kind Kind) (*Column, error) {
+	out := Column{ColumnSpec: ColumnSpec{c.Name, kind}}
+	k, known := kind.of()
 	switch {
 	case kind == "" || kind == c.Kind:
 		return c, nil
 	case kind == KindText && c.Kind == KindNumber:
-		texts := c.Texts
-		if texts == nil {
-			texts = make([]string, c.Len())
-			for row := range texts {
-				texts[row] = c.Text(row)
+		if out.Texts = c.Texts; c.Texts == nil {
+			out.Texts = make([]string, len(c.Numbers))
+			for row, x := range c.Numbers {
+				out.Texts[row] = NumberText(x)
 			}
 		}
-		out := TextColumn(c.Name, texts)
-		return &out, nil
 	case c.Kind == KindText && IsBlank(c.Texts):
-		none := Column{ColumnSpec: ColumnSpec{c.Name, kind}}
-		none = none.Pick(slices.Repeat([]int{-1}, len(c.Texts)))
-		return &none, nil
-	case kind == KindNumber && c.Kind == KindText:
-		numbers, err := NumberFormat{}.ParseNumbers(c.Texts)
-		if err != nil {
-			return nil, fmt.Errorf("column %q holds text, not numbers: %w; Cast(%q, \"number\") (--cast %s=number) "+
-				"makes such values missing", c.Name, err, c.Name, c.Name)
+		k.pick(&out, &out, slices.Repeat([]int{-1}, len(c.Texts)))
+	case c.Kind == KindText && known:
+		if err := k.addParsed(&out, c.Texts); err != nil {
+			return nil, err
 		}
-		out := NumberColumn(c.Name, numbers)
-		return &out, nil
-	case kind == KindVector && c.Kind == KindText:
-		vectors := make([][]float32, len(c.Texts))
-		for row, text := range c.Texts {
-			if text == "" {
-				continue
-			}
-			if json.Unmarshal([]byte(text), &vectors[row]) != nil || vectors[row] == nil {
-				return nil, fmt.Errorf("column %q holds text, not vectors: row %d holds %.40q, which is not a list of "+
-					"numbers such as [0.1, 0.2]", c.Name, row+1, text)
-			}
-		}
-		out := VectorColumn(c.Name, vectors)
-		return &out, nil
+	default:
+		return nil, fmt.Errorf("column %q holds %s values, not %s", c.Name, c.Kind, kind)
 	}
-	return nil, fmt.Errorf("column %q holds %s values, not %s", c.Name, c.Kind, kind)
+	return &out, nil
 }
 
 // Fits reports whether a column of a kind may hold values that [Column.As] returns as another one.

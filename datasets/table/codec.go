@@ -16,6 +16,7 @@ const (
 	frameMagic = "APF2"
 	maxHeader  = 1 << 24
 	maxRows    = 1 << 31
+	maxVector  = 1 << 26 // bytes
 )
 
 type frameHeader struct {
@@ -33,7 +34,7 @@ func (f *Frame) Encode(w io.Writer) error {
 	bw.WriteString(frameMagic)
 	header := frameHeader{Columns: f.Specs(), Rows: f.Len()}
 	for i := range f.Columns {
-		if c := &f.Columns[i]; c.Kind == KindNumber && c.Texts != nil {
+		if c := &f.Columns[i]; c.hasCells() {
 			header.Cells = append(header.Cells, c.Name)
 		}
 	}
@@ -43,16 +44,17 @@ func (f *Frame) Encode(w io.Writer) error {
 	var buf []byte
 	for i := range f.Columns {
 		c := &f.Columns[i]
+		k, known := c.Kind.of()
+		if !known {
+			return fmt.Errorf("column %q: the unknown kind %q", c.Name, c.Kind)
+		}
 		for row := range c.Len() {
-			var err error
-			if buf, err = AppendValue(buf[:0], c.Kind, c.Value(row)); err != nil {
-				return fmt.Errorf("column %q: %w", c.Name, err)
-			}
+			buf = k.encoded(buf[:0], c, row)
 			bw.Write(buf)
 		}
-		if c.Kind == KindNumber {
-			for _, text := range c.Texts {
-				buf, _ = AppendValue(buf[:0], KindText, Value{Text: text})
+		if c.hasCells() {
+			for _, cell := range c.Texts {
+				buf = texts.encode(buf[:0], cell)
 				bw.Write(buf)
 			}
 		}
@@ -94,7 +96,7 @@ func Decode(r io.Reader) (*Frame, error) {
 		c.ColumnSpec = spec
 		err := readValues(br, c, h.Rows)
 		if err == nil && spec.Kind == KindNumber && slices.Contains(h.Cells, spec.Name) {
-			texts := Column{ColumnSpec: ColumnSpec{spec.Name, KindText}}
+			texts := TextColumn(spec.Name, nil)
 			err = readValues(br, &texts, h.Rows)
 			c.Texts = texts.Texts
 		}
@@ -126,7 +128,8 @@ func readJSON(r io.Reader, v any, limit uint32) error {
 }
 
 func readValues(r *bufio.Reader, c *Column, rows int) error {
-	if !slices.Contains([]Kind{KindText, KindNumber, KindImage, KindMask, KindVector}, c.Kind) {
+	k, known := c.Kind.of()
+	if !known {
 		return fmt.Errorf("unknown kind %q", c.Kind)
 	}
 	var length [4]byte
@@ -137,7 +140,7 @@ func readValues(r *bufio.Reader, c *Column, rows int) error {
 		}
 		n := binary.LittleEndian.Uint32(length[:])
 		if n == noVector {
-			c.Add(Value{})
+			k.add(c, Value{})
 			continue
 		}
 		if c.Kind == KindVector && n > maxVector {
@@ -147,11 +150,9 @@ func readValues(r *bufio.Reader, c *Column, rows int) error {
 		if _, err := io.CopyN(&data, r, int64(n)); err != nil {
 			return io.ErrUnexpectedEOF
 		}
-		v, err := decodeValue(data.Bytes(), c.Kind)
-		if err != nil {
-			return err
+		if !k.addEncoded(c, data.Bytes()) {
+			return ErrDamaged
 		}
-		c.Add(v)
 	}
 	return nil
 }

@@ -3,21 +3,8 @@ package table
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
-)
-
-// Kind is the type of a column.
-type Kind string
-
-// The kinds of columns.
-const (
-	KindText   Kind = "text"   // UTF-8 text; the empty string is a value
-	KindNumber Kind = "number" // float64; NaN means "no value" (null)
-	KindImage  Kind = "image"  // an image: content hash and the path of a readable file
-	KindMask   Kind = "mask"   // a binary mask as COCO compressed run lengths
-	KindVector Kind = "vector" // []float32; nil means "no value" (null), never zeros
 )
 
 // ColumnSpec names a column and its kind.
@@ -92,20 +79,7 @@ func (f *Frame) Len() int {
 }
 
 // Len returns the number of rows of the column.
-func (c *Column) Len() int {
-	switch c.Kind {
-	case KindText:
-		return len(c.Texts)
-	case KindNumber:
-		return len(c.Numbers)
-	case KindImage:
-		return len(c.Images)
-	case KindMask:
-		return len(c.Masks)
-	default:
-		return len(c.Vectors)
-	}
-}
+func (c *Column) Len() int { return c.of().len(c) }
 
 // Specs returns the names and kinds of the columns, in order.
 func (f *Frame) Specs() []ColumnSpec {
@@ -139,24 +113,19 @@ func (f *Frame) Need(name string, kind Kind) (*Column, error) {
 	return c.As(kind)
 }
 
-// Texts returns the values of a text column; nil if there is none that has the kind or reads as it
-// ([Column.As]).
+// Texts returns the values of a text column, or of one that reads as it ([Column.As]); nil if there is none.
 func (f *Frame) Texts(name string) []string { return f.ofKind(name, KindText).Texts }
 
-// Numbers returns the values of a number column; nil if there is none that has the kind or reads as it
-// ([Column.As]).
+// Numbers returns the values of a number column, or of one that reads as it ([Column.As]); nil if there is none.
 func (f *Frame) Numbers(name string) []float64 { return f.ofKind(name, KindNumber).Numbers }
 
-// Vectors returns the values of a vector column; nil if there is none that has the kind or reads as it
-// ([Column.As]).
+// Vectors returns the values of a vector column, or of one that reads as it ([Column.As]); nil if there is none.
 func (f *Frame) Vectors(name string) [][]float32 { return f.ofKind(name, KindVector).Vectors }
 
-// Images returns the values of an image column; nil if there is none that has the kind or reads as it
-// ([Column.As]).
+// Images returns the values of an image column, or of one that reads as it ([Column.As]); nil if there is none.
 func (f *Frame) Images(name string) []Image { return f.ofKind(name, KindImage).Images }
 
-// Masks returns the values of a mask column; nil if there is none that has the kind or reads as it
-// ([Column.As]).
+// Masks returns the values of a mask column, or of one that reads as it ([Column.As]); nil if there is none.
 func (f *Frame) Masks(name string) []Mask { return f.ofKind(name, KindMask).Masks }
 
 // ofKind returns the column of that name as one of the kind, or an empty column.
@@ -171,50 +140,20 @@ func (f *Frame) ofKind(name string, kind Kind) *Column {
 
 // Cell returns the value at a row as text, for messages and terminal tables: "" for no value, numbers in the shortest
 // form.
-func (c *Column) Cell(row int) string {
-	switch c.Kind {
-	case KindText:
-		return c.Texts[row]
-	case KindNumber:
-		if math.IsNaN(c.Numbers[row]) {
-			return ""
-		}
-		return fmt.Sprintf("%.6g", c.Numbers[row])
-	case KindImage:
-		return c.Images[row].Path
-	case KindMask:
-		if c.Masks[row].Counts == "" {
-			return ""
-		}
-		return fmt.Sprintf("mask %d×%d", c.Masks[row].Size[1], c.Masks[row].Size[0])
-	default:
-		if c.Vectors[row] == nil {
-			return ""
-		}
-		return fmt.Sprintf("[%d numbers]", len(c.Vectors[row]))
-	}
-}
+func (c *Column) Cell(row int) string { return c.of().text(c, row, false) }
 
 // Pick returns the column's rows at the given positions; a negative position gives "no value".
 func (c *Column) Pick(rows []int) Column {
 	out := Column{ColumnSpec: c.ColumnSpec}
-	switch c.Kind {
-	case KindText:
+	c.of().pick(&out, c, rows)
+	if c.hasCells() {
 		out.Texts = pick(c.Texts, rows, "")
-	case KindNumber:
-		out.Numbers = pick(c.Numbers, rows, math.NaN())
-		if c.Texts != nil {
-			out.Texts = pick(c.Texts, rows, "")
-		}
-	case KindImage:
-		out.Images = pick(c.Images, rows, Image{})
-	case KindMask:
-		out.Masks = pick(c.Masks, rows, Mask{})
-	default:
-		out.Vectors = pick(c.Vectors, rows, nil)
 	}
 	return out
 }
+
+// hasCells reports whether the column has its cells in a file apart from its values.
+func (c *Column) hasCells() bool { return c.Kind == KindNumber && c.Texts != nil }
 
 func pick[T any](values []T, rows []int, none T) []T {
 	out := make([]T, len(rows))
@@ -265,8 +204,8 @@ func (f *Frame) Slice(from, to int) *Frame {
 	out := &Frame{Columns: make([]Column, len(f.Columns)), RowNumbers: span(f.RowNumbers, from, to)}
 	for i := range f.Columns {
 		c := &f.Columns[i]
-		out.Columns[i] = Column{c.ColumnSpec, span(c.Texts, from, to), span(c.Numbers, from, to),
-			span(c.Images, from, to), span(c.Masks, from, to), span(c.Vectors, from, to)}
+		out.Columns[i] = Column{ColumnSpec: c.ColumnSpec, Texts: span(c.Texts, from, to)}
+		c.of().span(&out.Columns[i], c, from, to)
 	}
 	return out
 }
@@ -289,17 +228,12 @@ func (f *Frame) Append(rows *Frame) {
 
 // Append adds the values of a column of the same kind.
 func (c *Column) Append(more *Column) {
-	if c.Kind == KindNumber && (c.Texts != nil || more.Texts != nil) {
+	if c.hasCells() || more.hasCells() {
 		mine, _ := c.As(KindText)
 		theirs, _ := more.As(KindText)
 		c.Texts = append(slices.Clip(mine.Texts), theirs.Texts...)
-	} else {
-		c.Texts = append(c.Texts, more.Texts...)
 	}
-	c.Numbers = append(c.Numbers, more.Numbers...)
-	c.Images = append(c.Images, more.Images...)
-	c.Masks = append(c.Masks, more.Masks...)
-	c.Vectors = append(c.Vectors, more.Vectors...)
+	c.of().extend(c, more)
 }
 
 // With returns the frame with columns added at the end; one of the same name is replaced in place.

@@ -142,11 +142,8 @@ func (x Reading) Line() string {
 // ReadingsFrame returns readings as a table, a row for each group: source, column, reading, fix, by, name_of_group, n,
 // of.
 func ReadingsFrame(readings []Reading) *Frame {
-	f := &Frame{}
-	for _, name := range []string{"source", "column", "reading", "fix", "by", "name_of_group"} {
-		f.Columns = append(f.Columns, TextColumn(name, nil))
-	}
-	f.Columns = append(f.Columns, NumberColumn("n", nil), NumberColumn("of", nil))
+	f := NewFrame([]ColumnSpec{{"source", KindText}, {"column", KindText}, {"reading", KindText}, {"fix", KindText},
+		{"by", KindText}, {"name_of_group", KindText}, {"n", KindNumber}, {"of", KindNumber}})
 	for _, x := range readings {
 		f.Add([]string{x.Source, x.Column, x.What, x.Fix, "", ""}, float64(x.N), float64(x.Of))
 		for _, g := range x.Groups {

@@ -8,14 +8,14 @@ import (
 
 func FuzzAnnotations(f *testing.F) {
 	fuzzread.Twice(f, func(data []byte) ([]Annotation, error) {
-		got, _, err := ReadAnnotations("t.csv", data)
+		got, _, err := readAnnotations("t.csv", data)
 		return got, err
 	}, "annotations.csv")
 }
 
 func FuzzRatings(f *testing.F) {
 	fuzzread.Twice(f, func(data []byte) ([]Rating, error) {
-		got, _, err := ReadRatings("t.csv", data)
+		got, _, err := readRatings("t.csv", data)
 		return got, err
 	}, "ratings.csv")
 }

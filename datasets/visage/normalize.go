@@ -21,7 +21,7 @@ func normalize(set string, files map[string][]byte) (map[string][]byte, error) {
 		var rows [][]string
 		if bytes.HasPrefix(data, []byte("PK\x03\x04")) {
 			sheet := "full_set_annotations"
-			if name == RatingsFile {
+			if name == ratingsFile {
 				sheet = "all_visual_attr"
 			}
 			var err error

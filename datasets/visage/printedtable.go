@@ -51,7 +51,7 @@ var (
 		Name: "visage-printed-pull", Title: "ViSAGe Tables 3 to 5 as printed", Listed: true,
 		Columns: "identity:text region:text table:number s_d_s:number s_d_ns:number s_s_ns:number mean_sim:number " +
 			"pull:number mean_recomputed:number",
-		Read: func(a datasets.ReadFileArgs, _ datasets.SourceEnv, f *datasets.Frame) error {
+		Read: func(a datasets.ReadFileArgs, _ *datasets.Call, f *datasets.Frame) error {
 			all := regions.Frame()
 			err := addRegions(a, all)
 			of := map[string]string{}
@@ -67,7 +67,7 @@ var (
 	printed = source.Define(source.Definition[struct{}]{
 		Name: "visage-printed", Title: "ViSAGe Tables 1 and 2 as printed", Listed: true,
 		Columns: "identity:text label:text table:number l_stereo:number l_random:number theta:number theta_text:text",
-		Read: func(_ struct{}, _ datasets.SourceEnv, f *datasets.Frame) error {
+		Read: func(_ struct{}, _ *datasets.Call, f *datasets.Frame) error {
 			for _, r := range PrintedTables() {
 				f.Add([]string{DisplayName(r.Identity), r.Label, r.ThetaText}, float64(r.Table), r.Stereo, r.Random,
 					r.Theta)
@@ -77,7 +77,7 @@ var (
 	regions = source.Define(source.Definition[datasets.ReadFileArgs]{
 		Name: "visage-regions", Title: "ViSAGe regions", Listed: true,
 		Columns: "identity:text name:text region:text country:text iso3:text part:text",
-		Read: func(a datasets.ReadFileArgs, _ datasets.SourceEnv, f *datasets.Frame) error {
+		Read: func(a datasets.ReadFileArgs, _ *datasets.Call, f *datasets.Frame) error {
 			return addRegions(a, f)
 		}})
 )

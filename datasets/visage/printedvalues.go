@@ -7,7 +7,6 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/internal/source"
-	"antipode/datasets/manifest"
 )
 
 //go:embed claims.csv
@@ -22,17 +21,10 @@ func Item(table int, identity, column string) string {
 var printedValues = source.Define(source.Definition[struct{}]{
 	Name: "visage-printed-values", Title: "ViSAGe, values as printed", Listed: true,
 	Columns: "paper:text item:text printed:text",
-	Read: func(_ struct{}, _ datasets.SourceEnv, f *datasets.Frame) error {
-		add := func(item, printed string) {
-			f.Add([]string{"Jha et al. 2024, arXiv 2401.06310", item, printed})
-		}
-		s, err := manifest.ReadSheet("claims.csv", claimsCSV, "item", "printed")
-		if err != nil {
-			return err
-		}
-		for row := range s.Rows {
-			add(s.Cell(row, "item"), s.Cell(row, "printed"))
-		}
+	Read: func(_ struct{}, _ *datasets.Call, f *datasets.Frame) error {
+		const paper = "Jha et al. 2024, arXiv 2401.06310"
+		add := func(item, printed string) { f.Add([]string{paper, item, printed}) }
+		err := source.AddPrinted(f, paper, claimsCSV)
 		for _, r := range PrintedTables() {
 			add(Item(r.Table, r.Identity, "L(stereo)"), strconv.FormatFloat(r.Stereo, 'f', 2, 64))
 			add(Item(r.Table, r.Identity, "L(random)"), strconv.FormatFloat(r.Random, 'f', 2, 64))
@@ -44,7 +36,7 @@ var printedValues = source.Define(source.Definition[struct{}]{
 					strconv.FormatFloat([]float64{r.DS, r.DNS, r.SNS, r.MeanS}[i], 'f', 4, 64))
 			}
 		}
-		return nil
+		return err
 	},
 })
 

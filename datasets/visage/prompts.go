@@ -159,7 +159,7 @@ func checked(templates, or, identities []string, attribute bool, images int) ([]
 	return templates, identities, nil
 }
 
-func addPrompts(o PromptOptions, _ datasets.SourceEnv, f *datasets.Frame) error {
+func addPrompts(o PromptOptions, _ *datasets.Call, f *datasets.Frame) error {
 	templates, identities, err := checked(o.Templates, Templates, o.Identities, false, o.N)
 	if err != nil {
 		return err

@@ -58,7 +58,7 @@ func frame(t *testing.T, of datasets.Table) (*datasets.Frame, error) {
 // evaluate evaluates a plan of sources and operations.
 func evaluate(plan *table.Plan) (*datasets.Frame, error) {
 	if len(plan.Inputs) == 0 {
-		return datasets.FindSource(plan.Op)(context.Background(), plan.Args, datasets.SourceEnv{})
+		return operation.EvaluatorOf(plan.Op)(context.Background(), datasets.Call{}, plan.Args, nil)
 	}
 	var inputs []*datasets.Frame
 	computed := &table.Plan{Op: plan.Op, Args: plan.Args}

@@ -13,6 +13,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/manifest"
 	"antipode/datasets/manifest/manifesttest"
+	"antipode/datasets/operation"
 	"antipode/datasets/seegull"
 	"antipode/internal/must"
 )
@@ -23,7 +24,7 @@ func sha(data []byte) []byte {
 }
 
 func TestReleasedAnnotations(t *testing.T) {
-	rows, report, err := LoadAnnotations(os.DirFS(manifesttest.Dir(t, Name)), WorkbookOnly)
+	rows, report, err := loadAnnotations(os.DirFS(manifesttest.Dir(t, Name)), WorkbookOnly)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,8 +52,7 @@ func TestTablesMask(t *testing.T) {
 	for _, op := range []string{"visage-annotations", "visage-pairs"} {
 		load := func(o Options) *datasets.Frame {
 			args := must.Get(json.Marshal(o))(t)
-			env := datasets.SourceEnv{Home: t.TempDir()}
-			return must.Get(datasets.FindSource(op)(context.Background(), args, env))(t)
+			return must.Get(operation.EvaluatorOf(op)(t.Context(), datasets.Call{Home: t.TempDir()}, args, nil))(t)
 		}
 		masked, shown := load(Options{}), load(Options{ShowOffensive: true})
 		label, back := map[[2]string]string{}, map[[2]string]string{}
@@ -100,22 +100,22 @@ func TestPullReleased(t *testing.T) {
 	dir := t.TempDir()
 	err := manifest.Pull(context.Background(), Name,
 		manifest.Options{Dest: dir, BaseURL: manifesttest.Serve(t, m, source), All: true})
-	if _, here := os.Stat(filepath.Join(source, CurrentFile)); here != nil &&
-		(err == nil || !strings.Contains(err.Error(), CurrentFile) || !strings.Contains(err.Error(), "404")) {
-		t.Errorf("%v does not say that %s is missing", err, CurrentFile)
+	if _, here := os.Stat(filepath.Join(source, currentFile)); here != nil &&
+		(err == nil || !strings.Contains(err.Error(), currentFile) || !strings.Contains(err.Error(), "404")) {
+		t.Errorf("%v does not say that %s is missing", err, currentFile)
 	}
-	for _, path := range []string{RatingsFile, WorkbookFile} {
+	for _, path := range []string{ratingsFile, workbookFile} {
 		got, err := os.ReadFile(filepath.Join(dir, path))
 		if want := m.File(path).Normal; err != nil || hex.EncodeToString(sha(got)) != want {
 			t.Errorf("%s: %x, recorded %s (%v)", path, sha(got), want, err)
 		}
 	}
-	if _, report, err := LoadRatings(os.DirFS(dir)); err != nil || report.Used.Form != manifest.Normalized ||
-		report.Rows != m.File(RatingsFile).Rows {
+	if _, report, err := loadRatings(os.DirFS(dir)); err != nil || report.Used.Form != manifest.Normalized ||
+		report.Rows != m.File(ratingsFile).Rows {
 		t.Errorf("%+v, %v", report, err)
 	}
-	if _, report, err := LoadAnnotations(os.DirFS(dir), WorkbookOnly); err != nil ||
-		report.Rows+report.Dropped != m.File(WorkbookFile).Rows {
+	if _, report, err := loadAnnotations(os.DirFS(dir), WorkbookOnly); err != nil ||
+		report.Rows+report.Dropped != m.File(workbookFile).Rows {
 		t.Errorf("%+v, %v", report, err)
 	}
 }

@@ -45,8 +45,8 @@ const pairColumns = " na_stereo:number region_stereo:number offensiveness:number
 func define(name, title, columns string, read func(o Options, f *datasets.Frame) error) source.Source[Options] {
 	return source.Define(source.Definition[Options]{Name: name, Title: title, Columns: columns,
 		Listed: name != "visage-files", Complete: Options.here,
-		Read: func(o Options, env datasets.SourceEnv, f *datasets.Frame) error {
-			o, err := o.found(env.Home)
+		Read: func(o Options, call *datasets.Call, f *datasets.Frame) error {
+			o, err := o.found(call.Home)
 			if err != nil {
 				return err
 			}
@@ -98,7 +98,7 @@ func newLookup(o Options) (*lookup, []seegull.Pair, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	ratings, _, err := LoadRatings(os.DirFS(o.Dir))
+	ratings, _, err := loadRatings(os.DirFS(o.Dir))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -131,7 +131,7 @@ func (l *lookup) of(identity, attribute string) (label string, values []float64)
 }
 
 func addAnnotations(o Options, f *datasets.Frame) error {
-	rows, _, err := LoadAnnotations(os.DirFS(o.Dir), o.Version)
+	rows, _, err := loadAnnotations(os.DirFS(o.Dir), o.Version)
 	if err != nil {
 		return err
 	}
@@ -163,7 +163,7 @@ func addPairs(o Options, f *datasets.Frame) error {
 }
 
 func addRatings(o Options, f *datasets.Frame) error {
-	ratings, _, err := LoadRatings(os.DirFS(o.Dir))
+	ratings, _, err := loadRatings(os.DirFS(o.Dir))
 	for i, r := range ratings {
 		f.Add([]string{fmt.Sprintf("r%04d", i+1), r.Attribute}, r.Asia, r.Europe, r.NA)
 	}
@@ -171,11 +171,11 @@ func addRatings(o Options, f *datasets.Frame) error {
 }
 
 func addFiles(o Options, f *datasets.Frame) error {
-	_, annotations, err := LoadAnnotations(os.DirFS(o.Dir), o.Version)
+	_, annotations, err := loadAnnotations(os.DirFS(o.Dir), o.Version)
 	if err != nil {
 		return err
 	}
-	_, ratings, err := LoadRatings(os.DirFS(o.Dir))
+	_, ratings, err := loadRatings(os.DirFS(o.Dir))
 	if err != nil {
 		return err
 	}

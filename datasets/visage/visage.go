@@ -56,7 +56,7 @@ func (r Report) Remark() string {
 	var parts []string
 	if r.Withdrawn {
 		parts = append(parts, "annotations of the February 2024 workbook, which the maintainers withdrew in July "+
-			"2024 in favor of "+CurrentFile)
+			"2024 in favor of "+currentFile)
 	}
 	if r.Dropped > 0 {
 		parts = append(parts, fmt.Sprintf("%d rows left out: %s", r.Dropped, r.Why))
@@ -74,13 +74,13 @@ const (
 	WorkbookOnly   = "workbook" // Image Annotations.xlsx of February 2024, withdrawn, or its CSV form
 )
 
-// LoadAnnotations reads the annotations from the data set's folder and checks the file against the manifest.
-func LoadAnnotations(fsys fs.FS, version string) ([]Annotation, Report, error) {
+// loadAnnotations reads the annotations from the data set's folder and checks the file against the manifest.
+func loadAnnotations(fsys fs.FS, version string) ([]Annotation, Report, error) {
 	m, err := manifest.Get(Name)
 	if err != nil {
 		return nil, Report{}, err
 	}
-	order := []string{CurrentFile, WorkbookFile}
+	order := []string{currentFile, workbookFile}
 	switch version {
 	case CurrentVersion:
 		order = order[:1]
@@ -101,8 +101,8 @@ func LoadAnnotations(fsys fs.FS, version string) ([]Annotation, Report, error) {
 		if err != nil {
 			return nil, Report{}, err
 		}
-		rows, report, err := ReadAnnotations(used.Path, data)
-		report.Used, report.Withdrawn = used, path == WorkbookFile
+		rows, report, err := readAnnotations(used.Path, data)
+		report.Used, report.Withdrawn = used, path == workbookFile
 		return rows, report, err
 	}
 	return nil, Report{}, fmt.Errorf("%w; run `antipode data pull visage`", missing)
@@ -128,9 +128,9 @@ func parseImage(path string) (image, error) {
 
 var imageName = regexp.MustCompile(`^(?:(.*)/)?(.*?)(\d+)\.\w+$`)
 
-// ReadAnnotations parses the CSV text of either version, by column name. name is the file name in errors, which
+// readAnnotations parses the CSV text of either version, by column name. name is the file name in errors, which
 // state line and column.
-func ReadAnnotations(name string, data []byte) ([]Annotation, Report, error) {
+func readAnnotations(name string, data []byte) ([]Annotation, Report, error) {
 	s, err := manifest.ReadSheet(name, data, "worker_id", "img_path", "attribute", "present", "coords")
 	if err != nil {
 		return nil, Report{}, err
@@ -201,24 +201,24 @@ func parseBox(v string) (Box, error) {
 	return Box{Left: min(n[0], n[2]), Top: min(n[1], n[3]), Right: max(n[0], n[2]), Bottom: max(n[1], n[3])}, nil
 }
 
-// LoadRatings reads the ratings of the attributes from the data set's folder and checks the file against the manifest.
-func LoadRatings(fsys fs.FS) ([]Rating, Report, error) {
+// loadRatings reads the ratings of the attributes from the data set's folder and checks the file against the manifest.
+func loadRatings(fsys fs.FS) ([]Rating, Report, error) {
 	m, err := manifest.Get(Name)
 	if err != nil {
 		return nil, Report{}, err
 	}
-	data, used, err := m.Read(fsys, RatingsFile)
+	data, used, err := m.Read(fsys, ratingsFile)
 	if err != nil {
 		return nil, Report{}, err
 	}
-	rows, report, err := ReadRatings(used.Path, data)
+	rows, report, err := readRatings(used.Path, data)
 	report.Used = used
 	return rows, report, err
 }
 
-// ReadRatings parses the CSV text of the attribute file. All rows are returned; the report counts the attributes
+// readRatings parses the CSV text of the attribute file. All rows are returned; the report counts the attributes
 // rated twice.
-func ReadRatings(name string, data []byte) ([]Rating, Report, error) {
+func readRatings(name string, data []byte) ([]Rating, Report, error) {
 	s, err := manifest.ReadSheet(name, data, "attribute", "score_asia", "score_emea", "score_na")
 	if err != nil {
 		return nil, Report{}, err

@@ -23,7 +23,7 @@ func read(t *testing.T, name string) string {
 }
 
 func TestReadAnnotations(t *testing.T) {
-	rows, report, err := ReadAnnotations("annotations.csv", []byte(read(t, "annotations.csv")))
+	rows, report, err := readAnnotations("annotations.csv", []byte(read(t, "annotations.csv")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestBadAnnotations(t *testing.T) {
 		if text == good {
 			t.Fatalf("%s: the fixture does not hold %q", c.name, c.from)
 		}
-		if _, _, err := ReadAnnotations("a.csv", []byte(text)); err == nil ||
+		if _, _, err := readAnnotations("a.csv", []byte(text)); err == nil ||
 			!strings.Contains(err.Error(), c.want) ||
 			!strings.Contains(err.Error(), "a.csv") {
 			t.Errorf("%s: %v does not say %q", c.name, err, c.want)
@@ -68,13 +68,13 @@ func TestBadAnnotations(t *testing.T) {
 }
 
 func TestReadRatings(t *testing.T) {
-	rows, report, err := ReadRatings("ratings.csv", []byte(read(t, "ratings.csv")))
+	rows, report, err := readRatings("ratings.csv", []byte(read(t, "ratings.csv")))
 	want := []Rating{{"tall hat", 5, 4, 4}, {"प्रसन्न", 4, 2, 4}, {"هادئ", 1, 2, 3}, {"tall hat", 4, 4, 4}}
 	if err != nil || !reflect.DeepEqual(rows, want) || report.Twice != 1 {
 		t.Errorf("%+v, %+v, %v", rows, report, err)
 	}
 	bad := strings.Replace(read(t, "ratings.csv"), "Agree,4,Disagree,2", "Agree,6,Disagree,2", 1)
-	if _, _, err := ReadRatings("r.csv", []byte(bad)); err == nil ||
+	if _, _, err := readRatings("r.csv", []byte(bad)); err == nil ||
 		!strings.Contains(err.Error(), "r.csv, line 3, column score_asia") {
 		t.Errorf("%v", err)
 	}
@@ -140,47 +140,47 @@ func TestReadWorkbook(t *testing.T) {
 }
 
 func TestNormalize(t *testing.T) {
-	out, err := normalize("workbook", map[string][]byte{WorkbookFile: workbook(t, "full_set_annotations", nil)})
+	out, err := normalize("workbook", map[string][]byte{workbookFile: workbook(t, "full_set_annotations", nil)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	// The crowd platform's id becomes a label, the storage prefix goes, empty rows go.
 	want := "worker_id,,img_path\nw00001,5,batch/Veltan1.png\nw00002,,\n"
-	if got := string(out[WorkbookFile]); got != want {
+	if got := string(out[workbookFile]); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	csv := []byte("worker_id,img_path\nA12,/a/b/c/d1.png\nAXYZ1234567,c/d2.png\nAXYZ1234567,e3.png\n")
-	if out, err = normalize("current", map[string][]byte{CurrentFile: csv}); err != nil ||
-		string(out[CurrentFile]) != "worker_id,img_path\nA12,c/d1.png\nw00001,c/d2.png\nw00001,e3.png\n" {
-		t.Errorf("%q, %v", out[CurrentFile], err)
+	if out, err = normalize("current", map[string][]byte{currentFile: csv}); err != nil ||
+		string(out[currentFile]) != "worker_id,img_path\nA12,c/d1.png\nw00001,c/d2.png\nw00001,e3.png\n" {
+		t.Errorf("%q, %v", out[currentFile], err)
 	}
 }
 
 // TestVersions: the current file comes first; where only the workbook is there, the report says that it was
 // withdrawn.
 func TestVersions(t *testing.T) {
-	if _, _, err := LoadAnnotations(fstest.MapFS{}, AnyVersion); err == nil ||
+	if _, _, err := loadAnnotations(fstest.MapFS{}, AnyVersion); err == nil ||
 		!strings.Contains(err.Error(), "antipode data pull visage") {
 		t.Errorf("%v does not say what to do", err)
 	}
-	if _, _, err := LoadAnnotations(fstest.MapFS{}, "newest"); err == nil ||
+	if _, _, err := loadAnnotations(fstest.MapFS{}, "newest"); err == nil ||
 		!strings.Contains(err.Error(), CurrentVersion) {
 		t.Errorf("%v does not list the versions", err)
 	}
 	other := []byte(read(t, "annotations.csv"))
 	var wrong *manifest.HashError
-	if _, _, err := LoadAnnotations(fstest.MapFS{CurrentFile: {Data: other}}, AnyVersion); !errors.As(err, &wrong) ||
+	if _, _, err := loadAnnotations(fstest.MapFS{currentFile: {Data: other}}, AnyVersion); !errors.As(err, &wrong) ||
 		!strings.Contains(err.Error(), "0bd78729ec3029168ec8542e4309d7aaadc50d30") {
 		t.Errorf("%v", err)
 	}
 	sum := fmt.Sprintf("%x", sha(other))
-	both := fstest.MapFS{CurrentFile: {Data: other}, CurrentFile + ".sha256": {Data: []byte(sum)},
-		WorkbookFile: {Data: []byte("damaged")}}
-	if rows, report, err := LoadAnnotations(both, AnyVersion); err != nil || len(rows) != 7 || report.Withdrawn ||
-		report.Used.Path != CurrentFile || strings.Contains(report.Remark(), "withdrew") {
+	both := fstest.MapFS{currentFile: {Data: other}, currentFile + ".sha256": {Data: []byte(sum)},
+		workbookFile: {Data: []byte("damaged")}}
+	if rows, report, err := loadAnnotations(both, AnyVersion); err != nil || len(rows) != 7 || report.Withdrawn ||
+		report.Used.Path != currentFile || strings.Contains(report.Remark(), "withdrew") {
 		t.Errorf("%v, %v", report, err)
 	}
-	if _, _, err := LoadAnnotations(both, WorkbookOnly); !errors.As(err, &wrong) {
+	if _, _, err := loadAnnotations(both, WorkbookOnly); !errors.As(err, &wrong) {
 		t.Errorf("%v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package annotate
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -21,8 +22,7 @@ var tables = map[string]func(c *collector) *table.Frame{Visage: visageTable, Vis
 
 // frame collects rows whose columns are known when they are added.
 type frame struct {
-	names   []string // in order
-	numbers map[string]bool
+	columns []table.ColumnSpec
 	rows    []map[string]any
 }
 
@@ -30,38 +30,25 @@ func (f *frame) add(row map[string]any) { f.rows = append(f.rows, row) }
 
 // table returns the rows as columns; a value that a row lacks is "" or none.
 func (f *frame) table() *table.Frame {
-	out := &table.Frame{}
-	for _, name := range f.names {
-		texts, numbers := make([]string, len(f.rows)), make([]float64, len(f.rows))
-		for i, row := range f.rows {
-			numbers[i] = math.NaN()
-			switch v := row[name].(type) {
-			case string:
-				texts[i] = v
-			case float64:
-				numbers[i] = v
-			case *float64:
-				if v != nil {
-					numbers[i] = *v
-				}
+	out := table.NewFrame(f.columns)
+	for _, row := range f.rows {
+		for i := range out.Columns {
+			value := row[out.Columns[i].Name]
+			if number, is := value.(*float64); is && number != nil {
+				value = *number
 			}
-		}
-		if f.numbers[name] {
-			out.Columns = append(out.Columns, table.NumberColumn(name, numbers))
-		} else {
-			out.Columns = append(out.Columns, table.TextColumn(name, texts))
+			out.Columns[i].AddAny(value)
 		}
 	}
 	return out
 }
 
-// columns parses NAME:KIND, separated by spaces.
+// columns parses NAME or NAME:KIND, separated by spaces.
 func columns(specs string) *frame {
-	f := &frame{numbers: map[string]bool{}}
+	f := &frame{}
 	for _, spec := range strings.Fields(specs) {
 		name, kind, _ := strings.Cut(spec, ":")
-		f.names = append(f.names, name)
-		f.numbers[name] = kind == "number"
+		f.columns = append(f.columns, table.ColumnSpec{Name: name, Kind: cmp.Or(table.Kind(kind), table.KindText)})
 	}
 	return f
 }
@@ -110,7 +97,7 @@ func (c *collector) ratings() *table.Frame {
 		}
 	}
 	if numeric {
-		f.numbers["label"] = true
+		f.columns[table.Position(f.columns, "label")].Kind = table.KindNumber
 		for _, row := range f.rows {
 			if x, err := strconv.ParseFloat(row["label"].(string), 64); err == nil {
 				row["label"] = x
@@ -194,11 +181,11 @@ func visualTable(c *collector) *table.Frame {
 func entigenTable(c *collector) *table.Frame {
 	f := columns("id model category prompt_id kind attribute image_id rater:number person:number as_described:number")
 	if !slices.ContainsFunc(c.Subjects, func(s subject) bool { return s.Texts["kind"] != "" }) {
-		f.names = slices.DeleteFunc(f.names, func(name string) bool { return name == "kind" })
+		f.columns = slices.DeleteFunc(f.columns, func(c table.ColumnSpec) bool { return c.Name == "kind" })
 	}
 	for _, a := range c.Asks {
-		if strings.HasPrefix(a.Name, "perceived_") && !slices.Contains(f.names, a.Name) {
-			f.names = append(f.names, a.Name)
+		if strings.HasPrefix(a.Name, "perceived_") && table.Position(f.columns, a.Name) < 0 {
+			f.columns = append(f.columns, table.ColumnSpec{Name: a.Name, Kind: table.KindText})
 		}
 	}
 	rows := map[[2]int]map[string]any{}
@@ -219,7 +206,7 @@ func entigenTable(c *collector) *table.Frame {
 		switch a := &c.Asks[v.ask]; {
 		case v.unsure:
 			rows[at][a.Name] = entigen.NoGroup
-		case f.numbers[a.Name]:
+		case slices.Contains(f.columns, table.ColumnSpec{Name: a.Name, Kind: table.KindNumber}):
 			rows[at][a.Name] = map[string]float64{"1": 1, "0": 0}[a.Options[v.picked[0]].Label]
 		default:
 			rows[at][a.Name] = a.Options[v.picked[0]].Label

@@ -8,11 +8,11 @@ import (
 	"os"
 	"path/filepath"
 
-	"antipode/datasets"
 	"antipode/datasets/check"
 	"antipode/datasets/dollarstreet"
 	"antipode/datasets/geode"
 	"antipode/datasets/indictti"
+	"antipode/datasets/table"
 	"antipode/gomlxmodels/preprocess"
 	"antipode/kernel/backend/parquet"
 )
@@ -112,7 +112,7 @@ func parquetFiles(dir string) ([]string, error) {
 // checkCaptionFile checks a file. Of n rows, it reads ten parts of the file.
 func checkCaptionFile(c *indictti.ReleaseCheck, file string, n int) error {
 	read := func(first, n int) (*parquet.Table, error) {
-		return parquet.Read(file, parquet.Options{Kind: datasets.KindByName, First: first, N: n})
+		return parquet.Read(file, parquet.Options{Kind: table.KindByName, First: first, N: n})
 	}
 	head, err := read(0, 1)
 	if err != nil {

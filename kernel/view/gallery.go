@@ -151,11 +151,11 @@ func joined(a, b *table.Frame, pairs [][2]int, vector string) (*table.Frame, err
 		for _, p := range pairs {
 			switch {
 			case p[0] >= 0:
-				out.Columns[i].Add(c.Value(p[0]))
+				out.Columns[i].AddAny(c.Any(p[0]))
 			case other != nil && c.Kind != table.KindImage:
-				out.Columns[i].Add(other.Value(p[1]))
+				out.Columns[i].AddAny(other.Any(p[1]))
 			default:
-				out.Columns[i].Add(table.Value{Number: math.NaN()})
+				out.Columns[i].AddAny(nil)
 			}
 		}
 		switch {
@@ -171,18 +171,18 @@ func joined(a, b *table.Frame, pairs [][2]int, vector string) (*table.Frame, err
 	if len(images) == 0 {
 		return nil, errors.New("the tables have no column of images in common")
 	}
+	of := make([]int, len(pairs)) // rows of b
+	for i, p := range pairs {
+		of[i] = p[1]
+	}
 	var more []table.Column
 	for _, name := range append(images[:1:1], others...) {
-		c := table.NewFrame([]table.ColumnSpec{{Name: name + second, Kind: b.Column(name).Kind}}).Columns[0]
-		differs := c.Kind == table.KindImage
-		for _, p := range pairs {
-			if p[1] < 0 {
-				c.Add(table.Value{Number: math.NaN()})
-				continue
-			}
-			c.Add(b.Column(name).Value(p[1]))
-			differs = differs || p[0] >= 0 && a.Column(name).Cell(p[0]) != b.Column(name).Cell(p[1])
-		}
+		x, y := a.Column(name), b.Column(name)
+		c := y.Pick(of)
+		c.Name += second
+		differs := c.Kind == table.KindImage || slices.ContainsFunc(pairs, func(p [2]int) bool {
+			return p[0] >= 0 && p[1] >= 0 && x.Cell(p[0]) != y.Cell(p[1])
+		})
 		if differs {
 			more = append(more, c)
 		}
@@ -235,7 +235,7 @@ func groups(rows *table.Frame, by []string) (*browse.Figure, error) {
 	var order []string
 	of := map[string][]int{} // rows in both tables
 	for i, state := range rows.Texts(changed) {
-		if key := referenceKey(rows, by, i); state == changed || state == same {
+		if key := rows.Key(i, by...); state == changed || state == same {
 			if of[key] == nil {
 				order = append(order, key)
 			}

@@ -25,18 +25,6 @@ type reference struct {
 	generated map[string]int   // balls that contain an image, by group and id
 }
 
-// referenceKey is the group of a row, its values joined.
-func referenceKey(f *table.Frame, by []string, row int) string {
-	key := ""
-	for _, name := range by {
-		if c := f.Column(name); c != nil {
-			key += c.Cell(row)
-		}
-		key += "\x00"
-	}
-	return key
-}
-
 // newReference reads the result of disparity.Hyperspheres by some columns.
 func newReference(real, spheres *table.Frame, by []string) (*reference, error) {
 	g, err := browse.New("reference images", real)
@@ -50,7 +38,7 @@ func newReference(real, spheres *table.Frame, by []string) (*reference, error) {
 	}
 	source, ids, n := spheres.Texts("source"), spheres.Texts("id"), spheres.Numbers("n_inside")
 	for i, id := range ids {
-		key := referenceKey(spheres, by, i)
+		key := spheres.Key(i, by...)
 		row, known := rows[id]
 		switch {
 		case source[i] != "real":
@@ -71,7 +59,7 @@ func (r *reference) counts(rows *table.Frame) table.Column {
 		if ids == nil {
 			continue
 		}
-		if k, compared := r.generated[referenceKey(rows, r.by, i)+ids[i]]; compared {
+		if k, compared := r.generated[rows.Key(i, r.by...)+ids[i]]; compared {
 			n[i] = float64(k)
 		}
 	}
@@ -102,7 +90,7 @@ func (g *Gallery) nearReference(row, n int) *nearReference {
 	if g.real == nil || row < 0 || row >= g.Len() || ids == nil || vectors == nil || len(vectors[row]) == 0 {
 		return nil
 	}
-	key := referenceKey(g.Rows, g.real.by, row)
+	key := g.Rows.Key(row, g.real.by...)
 	inside, compared := g.real.generated[key+ids[row]]
 	if !compared {
 		return nil

@@ -9,6 +9,7 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/cococrola"
+	"antipode/datasets/operation"
 	"antipode/datasets/table"
 	"antipode/internal/must"
 	"antipode/metrics/internal/tabulartest"
@@ -66,7 +67,7 @@ func TestLedgerClaims(t *testing.T) {
 		t.Errorf("of one model: %d values, %v", values, claims)
 	}
 	listed := slices.Collect(maps.Keys((&paperScores{}).claims()))
-	f := must.Get(datasets.FindSource("cococrola-ledger")(context.Background(), nil, datasets.SourceEnv{}))(t)
+	f := must.Get(operation.EvaluatorOf("cococrola-ledger")(context.Background(), datasets.Call{}, nil, nil))(t)
 	for _, claim := range listed {
 		if !slices.Contains(f.Texts("item"), claim) {
 			t.Errorf("PrintedItems has no claim %q", claim)

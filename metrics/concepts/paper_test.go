@@ -10,6 +10,7 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/cococrola"
+	"antipode/datasets/operation"
 	"antipode/datasets/table"
 	"antipode/internal/must"
 	"antipode/metrics/internal/tabulartest"
@@ -17,7 +18,7 @@ import (
 
 func printed(t *testing.T) *table.Frame {
 	t.Helper()
-	return must.Get(datasets.FindSource("cococrola-printed")(context.Background(), nil, datasets.SourceEnv{}))(t)
+	return must.Get(operation.EvaluatorOf("cococrola-printed")(context.Background(), datasets.Call{}, nil, nil))(t)
 }
 
 // TestPrintedTable: layout and comparison reproduce the printed Table 2.

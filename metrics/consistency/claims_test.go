@@ -9,6 +9,7 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/indictti"
+	"antipode/datasets/operation"
 	"antipode/datasets/table"
 	"antipode/internal/must"
 	"antipode/metrics"
@@ -31,7 +32,7 @@ func printedScores(t *testing.T, tables ...int) *table.Frame {
 // items returns indictti.PrintedItems.
 func items(t *testing.T) *table.Frame {
 	t.Helper()
-	f := must.Get(datasets.FindSource("indictti-items")(context.Background(), []byte("{}"), datasets.SourceEnv{}))(t)
+	f := must.Get(operation.EvaluatorOf("indictti-items")(context.Background(), datasets.Call{}, []byte("{}"), nil))(t)
 	return f
 }
 

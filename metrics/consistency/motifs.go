@@ -152,7 +152,7 @@ func Completeness(images datasets.Table, options ...CountOptions) datasets.Table
 	return completeness.Of(images, options...)
 }
 
-func byQuotedValues(a, b tabular.Group) int {
+func byQuotedValues(a, b table.Group) int {
 	return strings.Compare(fmt.Sprintf("%q", a.By), fmt.Sprintf("%q", b.By))
 }
 
@@ -209,7 +209,7 @@ func computeMotifs(_ context.Context, call *metrics.Call, o MotifOptions) ([]Mot
 }
 
 // partsOf returns the rows by the grouping columns, script and language; per is the option.
-func partsOf(f *table.Frame, groups []tabular.Group, scripts map[string]string, per string) (parts []tabular.Group,
+func partsOf(f *table.Frame, groups []table.Group, scripts map[string]string, per string) (parts []table.Group,
 	err error) {
 	for _, g := range groups {
 		at := map[[2]string]int{}
@@ -228,7 +228,7 @@ func partsOf(f *table.Frame, groups []tabular.Group, scripts map[string]string, 
 			if !known {
 				i = len(parts)
 				at[key] = i
-				parts = append(parts, tabular.Group{By: append(slices.Clone(g.By), script, language)})
+				parts = append(parts, table.Group{By: append(slices.Clone(g.By), script, language)})
 			}
 			parts[i].Rows = append(parts[i].Rows, row)
 		}
@@ -255,7 +255,7 @@ func tagsOf(given *table.Frame) (tags map[string][]string, names []string) {
 
 func computeCounts(_ context.Context, call *metrics.Call, o CountOptions) ([]CountRow, error) {
 	in := tabular.Read(call, "in")
-	groups := slices.DeleteFunc(in.Groups(o.By), func(g tabular.Group) bool { return len(g.Rows) == 0 })
+	groups := slices.DeleteFunc(in.Groups(o.By), func(g table.Group) bool { return len(g.Rows) == 0 })
 	if in.Err != nil {
 		return nil, in.Err
 	}

@@ -128,7 +128,7 @@ func look(img *image.RGBA) (sharpness, saturation float64) {
 }
 
 // acquiredGroups returns the covariates of the images of each group, by its name; none without the table.
-func acquiredGroups(ctx context.Context, call *metrics.Call, role string, by []string) (groups []tabular.Group,
+func acquiredGroups(ctx context.Context, call *metrics.Call, role string, by []string) (groups []table.Group,
 	of map[string][]acquired, err error) {
 	in := tabular.Read(call, role)
 	groups = in.SortedGroups(by)
@@ -176,7 +176,7 @@ func computeAcquisition(ctx context.Context, call *metrics.Call, o AcquisitionOp
 }
 
 // compare returns the rows of a covariate.
-func (o AcquisitionOptions) compare(covariate int, groups []tabular.Group,
+func (o AcquisitionOptions) compare(covariate int, groups []table.Group,
 	real, generated map[string][]acquired) (rows []AcquisitionRow) {
 	var photographed, made []interval.Powered // means of the groups in rows
 	spread, units := 0.0, 0.0

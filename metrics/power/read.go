@@ -168,17 +168,15 @@ func exchanged(f *table.Frame, column string, within []string, seed int64) (*tab
 	if err != nil {
 		return nil, fmt.Errorf("option exchange: %w", err)
 	}
+	for _, name := range within {
+		if !f.Has(name) || name == column {
+			return nil, fmt.Errorf("option within: %q is not another column of the pool; columns: %s", name,
+				table.NameList(f.Specs()))
+		}
+	}
 	groups := map[string][]int{}
 	for row := range f.Len() {
-		key := ""
-		for _, name := range within {
-			w := f.Column(name)
-			if w == nil || name == column {
-				return nil, fmt.Errorf("option within: %q is not another column of the pool; columns: %s", name,
-					table.NameList(f.Specs()))
-			}
-			key += w.Cell(row) + "\x00"
-		}
+		key := f.Key(row, within...)
 		groups[key] = append(groups[key], row)
 	}
 	texts := make([]string, f.Len())
@@ -202,9 +200,7 @@ func stack(pool, other *table.Frame) (*table.Frame, error) {
 		if err != nil {
 			return nil, fmt.Errorf("table %q: %w", "other", err)
 		}
-		c.Texts, c.Numbers, c.Images = append(c.Texts, more.Texts...), append(c.Numbers, more.Numbers...),
-			append(c.Images, more.Images...)
-		c.Masks, c.Vectors = append(c.Masks, more.Masks...), append(c.Vectors, more.Vectors...)
+		c.Append(more)
 		out.Columns = append(out.Columns, c)
 	}
 	return out, nil

@@ -13,6 +13,7 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/manifest"
+	"antipode/datasets/operation"
 	"antipode/datasets/table"
 )
 
@@ -30,7 +31,7 @@ type Definition[O any] struct {
 	// Parse reads the options of a listed table from JSON; nil = the JSON of O, whose fields are all known.
 	Parse func(options []byte) (O, error)
 	// Read adds the rows to a frame of the columns.
-	Read func(o O, env datasets.SourceEnv, f *datasets.Frame) error
+	Read func(o O, call *datasets.Call, f *datasets.Frame) error
 }
 
 // Source is a registered source.
@@ -43,9 +44,9 @@ type Source[O any] struct {
 // Define registers a source. It panics if the name is taken.
 func Define[O any](d Definition[O]) Source[O] {
 	s := Source[O]{d.Name, d.Title, datasets.Columns(strings.Fields(d.Columns)...), d.Complete}
-	Register(d.Name, func(_ context.Context, o O, env datasets.SourceEnv) (*datasets.Frame, error) {
+	Register(d.Name, func(_ context.Context, o O, call *datasets.Call) (*datasets.Frame, error) {
 		f := s.Frame()
-		return f, d.Read(o, env, f)
+		return f, d.Read(o, call, f)
 	})
 	if d.Listed {
 		if d.Parse == nil {
@@ -94,17 +95,30 @@ func (s Source[O]) Table(options ...O) datasets.Table {
 }
 
 // Register registers the evaluator of a source whose columns depend on its options or data.
-func Register[O any](name string, read func(context.Context, O, datasets.SourceEnv) (*datasets.Frame, error)) {
-	datasets.RegisterSource(name, func(ctx context.Context, raw json.RawMessage,
-		env datasets.SourceEnv) (*datasets.Frame, error) {
+func Register[O any](name string, read func(context.Context, O, *datasets.Call) (*datasets.Frame, error)) {
+	operation.Register(name, func(ctx context.Context, call datasets.Call, raw json.RawMessage,
+		_ []*datasets.Frame) (*datasets.Frame, error) {
 		var o O
 		if len(raw) > 0 {
 			if err := json.Unmarshal(raw, &o); err != nil {
 				return nil, fmt.Errorf("%s: %w", name, err)
 			}
 		}
-		return read(ctx, o, env)
+		return read(ctx, o, &call)
 	})
+}
+
+// AddPrinted adds what a paper prints, a CSV file with the columns item and printed, to a frame of the columns paper,
+// item and printed, which metrics.Ledger reads.
+func AddPrinted(f *datasets.Frame, paper string, file []byte) error {
+	s, err := manifest.ReadSheet("the printed values of "+paper, file, "item", "printed")
+	if err != nil {
+		return err
+	}
+	for row := range s.Rows {
+		f.Add([]string{paper, s.Cell(row, "item"), s.Cell(row, "printed")})
+	}
+	return nil
 }
 
 // field is an option of a listed table.

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -31,15 +32,11 @@ func (r *run) sift(p *table.Plan) (*table.Frame, error) {
 		r.bad.rows = append(r.bad.rows, found...)
 		return good, nil
 	}
-	ids, columns, reasons := make([]string, len(found)), make([]string, len(found)), make([]string, len(found))
-	for i, b := range found {
-		ids[i], columns[i], reasons[i] = b.ID, b.Column, b.Reason
-		if b.ID == "" {
-			ids[i] = fmt.Sprintf("(row %d)", b.Row)
-		}
+	out := table.NewFrame(datasets.Columns("id:text", "column:text", "reason:text"))
+	for _, b := range found {
+		out.Add([]string{cmp.Or(b.ID, fmt.Sprintf("(row %d)", b.Row)), b.Column, b.Reason})
 	}
-	return &table.Frame{Columns: []table.Column{table.TextColumn("id", ids), table.TextColumn("column", columns),
-		table.TextColumn("reason", reasons)}}, nil
+	return out, nil
 }
 
 // decodable returns the rows whose image can be decoded and has the size of its mask. The store caches which can.

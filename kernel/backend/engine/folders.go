@@ -280,7 +280,7 @@ func (r *records) columns() (out []table.Column) {
 		for i, row := range r.rows {
 			cells[i] = row[name]
 		}
-		out = append(out, datasets.CSVColumn(name, cells, table.NumberFormat{}))
+		out = append(out, table.CSVColumn(name, cells, table.NumberFormat{}))
 	}
 	return out
 }

@@ -28,8 +28,7 @@ func (r *run) importedSource(p *table.Plan, raw json.RawMessage) (*table.Frame, 
 	if err := json.Unmarshal(raw, &a); err != nil {
 		return nil, err
 	}
-	f, err := datasets.EvaluateImported(r.ctx, raw,
-		datasets.SourceEnv{Home: r.e.home(), Note: r.note})
+	f, err := a.Evaluate(r.note)
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,6 @@ import (
 	"runtime"
 	"slices"
 
-	"antipode/datasets"
 	"antipode/datasets/mask"
 	"antipode/datasets/table"
 	"antipode/internal/fault"
@@ -86,7 +85,7 @@ func (r *run) resolve(f *table.Frame, s *source) (*table.Frame, error) {
 // withIDs returns a table with the column id. A table of images without ids gets the paths of its images, if they are
 // different and all known, else the numbers of its rows; one of a shard has the shard's name in front.
 func (o origin) withIDs(f *table.Frame) *table.Frame {
-	if o.shard == "" && !datasets.NeedsID(f.Specs()) || f.Has("id") {
+	if o.shard == "" && !table.NeedsID(f.Specs()) || f.Has("id") {
 		return f
 	}
 	ids, seen := make([]string, f.Len()), map[string]bool{"": true}

@@ -50,7 +50,7 @@ func (r *run) csvSource(p *table.Plan, a datasets.ReadFileArgs) (*table.Frame, e
 	}
 	f := &table.Frame{}
 	for i, name := range cr.Header {
-		f.Columns = append(f.Columns, datasets.CSVColumn(name, cells[i],
+		f.Columns = append(f.Columns, table.CSVColumn(name, cells[i],
 			table.NumberFormat{Decimal: a.Decimal, Thousands: a.Thousands}))
 	}
 	if a.Decimal == "" && cr.Comma == ';' {
@@ -66,7 +66,7 @@ func (r *run) decimalCommas(f *table.Frame, name, thousands string) {
 	found := false
 	for i := range f.Columns {
 		c := &f.Columns[i]
-		if c.Kind != table.KindText || datasets.KindByName(c.Name) != "" {
+		if c.Kind != table.KindText || table.KindByName(c.Name) != "" {
 			continue
 		}
 		numbers := table.CellColumn(c.Name, c.Texts, german)
@@ -117,7 +117,7 @@ func originOf(a datasets.ReadFileArgs) origin {
 // parquetTable reads the table of a Parquet file. The bytes of images that it holds are read when they are needed.
 func (r *run) parquetTable(path string, s *source) (*table.Frame, error) {
 	r.opened(path, "")
-	options := parquet.Options{PutImage: r.putImage, Kind: datasets.KindByName, Bytes: func(int) bool { return false }}
+	options := parquet.Options{PutImage: r.putImage, Kind: table.KindByName, Bytes: func(int) bool { return false }}
 	t, err := parquet.Read(path, options)
 	if err != nil {
 		return nil, err

@@ -81,10 +81,10 @@ func (r *run) workload(p *table.Plan) (*table.Frame, error) {
 // frame returns the rows of [datasets.Workload].
 func (w *work) frame() *table.Frame {
 	all := append(slices.Clone(w.stages), &stageWork{label: "total"})
-	names := []string{"items", "found", "missing", "seconds", "hours", "gigabytes", "download", "dollars"}
-	numbers := make([][]float64, len(names))
-	var labels, rates, prices, needs []string
-	sums := make([]float64, len(names))
+	out := table.NewFrame(datasets.Columns("stage:text", "items:number", "found:number", "missing:number",
+		"seconds:number", "hours:number", "gigabytes:number", "download:number", "dollars:number", "rate:text",
+		"price:text", "needs:text"))
+	var sums [8]float64
 	for _, s := range all {
 		missing := float64(s.items - s.found)
 		gigabytes := s.bytes / float64(s.sized) * missing / 1e9 // NaN where no size is known
@@ -102,25 +102,18 @@ func (w *work) frame() *table.Frame {
 		if w.hour > 0 && price == "" && s.op != "" {
 			dollars, price = hours*w.hour, fmt.Sprintf("%.2f dollars an hour of %s, given", w.hour, w.Device)
 		}
-		row := []float64{float64(s.items), float64(s.found), missing, s.seconds, hours, gigabytes,
+		row := [8]float64{float64(s.items), float64(s.found), missing, s.seconds, hours, gigabytes,
 			s.download / 1e9, dollars}
 		if s.label == "total" {
-			row = slices.Clone(sums)
+			row = sums
 			row[3] = math.NaN()
 		}
-		labels, rates = append(labels, s.label), append(rates, s.rate)
-		prices, needs = append(prices, price), append(needs, s.needs)
 		for i, v := range row {
-			numbers[i] = append(numbers[i], v)
 			sums[i] += v
 		}
+		out.Add([]string{s.label, s.rate, price, s.needs}, row[:]...)
 	}
-	columns := []table.Column{table.TextColumn("stage", labels)}
-	for i, name := range names {
-		columns = append(columns, table.NumberColumn(name, numbers[i]))
-	}
-	return &table.Frame{Columns: append(columns, table.TextColumn("rate", rates), table.TextColumn("price", prices),
-		table.TextColumn("needs", needs))}
+	return out
 }
 
 func (w *work) stage(label, op string) *stageWork {

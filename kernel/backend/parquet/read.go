@@ -236,7 +236,7 @@ func (r *reader) row(values pq.Row) (bytes int64) {
 			}
 			sizes++
 		default:
-			r.set(c, row, v, role)
+			role.set(r, c, row, v, role)
 		}
 		if role.part == "counts" {
 			sizes = 0
@@ -282,36 +282,9 @@ func (r *reader) role(column int) leafRole {
 	return r.roles[slices.IndexFunc(r.roles, func(o leafRole) bool { return o.column == column })]
 }
 
-// set sets a value other than a text of a list or the bytes of an image.
-func (r *reader) set(c *table.Column, row int, v pq.Value, role leafRole) {
-	switch c.Kind {
-	case table.KindText:
-		c.Texts[row] = role.text(v)
-	case table.KindNumber:
-		n := role.number(v)
-		if c.Numbers[row] = n; c.Texts == nil && (v.Kind() == pq.Boolean || role.whole && math.Abs(n) >= 1<<53) {
-			texts, _ := c.As(table.KindText)
-			c.Texts = texts.Texts
-		}
-		if c.Texts != nil {
-			c.Texts[row] = role.text(v)
-		}
-	case table.KindVector:
-		c.Vectors[row] = append(c.Vectors[row], float32(role.number(v)))
-	case table.KindImage:
-		if role.part == "sha256" {
-			c.Images[row].SHA256 = role.text(v)
-		} else if !r.Held[c.Name][row] {
-			c.Images[row].Path = role.text(v)
-		}
-	default:
-		c.Masks[row].Counts = role.text(v)
-	}
-}
-
 // appendNone appends "no value".
 func appendNone(c *table.Column) {
-	c.Add(table.Value{Number: math.NaN()})
+	c.AddAny(nil)
 	if c.Kind == table.KindNumber && c.Texts != nil {
 		c.Texts = append(c.Texts, "")
 	}

@@ -27,7 +27,8 @@ const (
 )
 
 type leafRole struct {
-	column   int    // -1 = left out
+	column   int // -1 = left out
+	set      func(r *reader, c *table.Column, row int, v pq.Value, role leafRole)
 	holds    holds  // the type of the leaf's column
 	part     string // of a struct: its field
 	maxDef   int
@@ -66,7 +67,7 @@ func (t *Table) layout(s *pq.Schema, o Options) ([]leafRole, error) {
 			}
 			leaf, _ := s.Lookup(path...)
 			role := leafRole{column: column, holds: found, maxDef: leaf.MaxDefinitionLevel,
-				optional: leaf.Node.Optional()}
+				optional: leaf.Node.Optional(), set: kinds[kind].set}
 			switch found {
 			case digests, images, masks:
 				if role.part = path[1]; role.part == "counts" {
@@ -109,33 +110,22 @@ func kindOf(name string, found holds, n pq.Node, o Options) (table.Kind, error) 
 	wrong := func(needs string) error {
 		return fmt.Errorf("column %q holds %s; %s", name, describe(n), needs)
 	}
-	switch want {
-	case table.KindImage:
-		if !slices.Contains([]holds{nulls, texts, bytes_, digests, images}, found) {
+	switch {
+	case want != "" && found == nulls, want == table.KindText && found == numbers:
+		return want, nil
+	case want == table.KindImage:
+		if !slices.Contains([]holds{texts, bytes_, digests, images}, found) {
 			return "", wrong("it must hold paths of image files as text, or images as structs of bytes and path")
 		}
 		return want, nil
-	case table.KindMask:
-		if !slices.Contains([]holds{nulls, texts, images, masks}, found) {
+	case want == table.KindMask:
+		if !slices.Contains([]holds{texts, images, masks}, found) {
 			return "", wrong("it must hold paths of mask images as text, or structs of size and counts (pycocotools' " +
 				"run lengths)")
 		}
 		return want, nil
-	case table.KindText:
-		if found == nulls || found == numbers {
-			return want, nil
-		}
-		if name == "id" && found != texts && found != bytes_ {
-			return "", wrong("it must hold text or integers")
-		}
-	case table.KindNumber:
-		if found == nulls {
-			return want, nil
-		}
-	case table.KindVector:
-		if found == nulls {
-			return want, nil
-		}
+	case want == table.KindText && name == "id" && found != texts && found != bytes_:
+		return "", wrong("it must hold text or integers")
 	}
 	switch found {
 	case nulls, texts, bytes_, lists:

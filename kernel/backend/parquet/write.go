@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -31,22 +30,6 @@ func (o ordered) Fields() []pq.Field {
 		fields[i] = byName[n]
 	}
 	return fields
-}
-
-func node(k table.Kind) pq.Node {
-	switch k {
-	case table.KindText:
-		return pq.Optional(pq.String())
-	case table.KindNumber:
-		return pq.Optional(pq.Leaf(pq.DoubleType))
-	case table.KindVector:
-		return pq.Optional(pq.List(pq.Leaf(pq.FloatType)))
-	case table.KindImage:
-		return pq.Optional(ordered{pq.Group{"sha256": pq.String(), "path": pq.String()}, []string{"sha256", "path"}})
-	default:
-		return pq.Optional(ordered{pq.Group{"size": pq.List(pq.Leaf(pq.Int32Type)), "counts": pq.String()},
-			[]string{"size", "counts"}})
-	}
 }
 
 // rowGroup is the number of rows per row group.
@@ -81,6 +64,7 @@ func Encode(to io.Writer, f *table.Frame) error {
 type Writer struct {
 	w       *pq.Writer
 	columns []table.ColumnSpec
+	kinds   []kind   // of the columns
 	rows    []pq.Row // not given to w yet, at most batch
 	n       int      // rows in the group
 }
@@ -94,12 +78,16 @@ func NewWriter(to io.Writer, columns []table.ColumnSpec) (*Writer, error) {
 		return nil, errors.New("the table has no columns")
 	}
 	group := ordered{Group: pq.Group{}}
+	out := &Writer{columns: columns, rows: make([]pq.Row, 0, batch)}
 	for _, c := range columns {
-		group.Group[c.Name] = node(c.Kind)
+		k := kinds[c.Kind]
+		out.kinds = append(out.kinds, k)
+		group.Group[c.Name] = pq.Optional(k.node)
 		group.names = append(group.names, c.Name)
 	}
-	w := pq.NewWriter(to, pq.NewSchema("antipode", group), pq.Compression(&pq.Zstd), pq.CreatedBy("antipode", "1", ""))
-	return &Writer{w: w, columns: columns, rows: make([]pq.Row, 0, batch)}, nil
+	out.w = pq.NewWriter(to, pq.NewSchema("antipode", group), pq.Compression(&pq.Zstd),
+		pq.CreatedBy("antipode", "1", ""))
+	return out, nil
 }
 
 // Write writes the next rows.
@@ -114,7 +102,7 @@ func (w *Writer) Write(f *table.Frame) error {
 	for i := range f.Len() {
 		w.rows = w.rows[:len(w.rows)+1]
 		next := &w.rows[len(w.rows)-1] // its memory is used again
-		*next = appendRow((*next)[:0], f, i)
+		*next = w.appendRow((*next)[:0], f, i)
 		w.n++
 		if len(w.rows) == batch || w.n == rowGroup {
 			if err := w.flush(); err != nil {
@@ -155,51 +143,18 @@ func (w *Writer) Close() error {
 }
 
 // appendRow appends one row of the frame as leaf values with their repetition and definition levels.
-func appendRow(out pq.Row, f *table.Frame, i int) pq.Row {
+func (w *Writer) appendRow(out pq.Row, f *table.Frame, i int) pq.Row {
 	leaf := 0
-	for c := range f.Columns {
-		col := &f.Columns[c]
-		switch col.Kind {
-		case table.KindText:
-			out = append(out, pq.ValueOf(col.Texts[i]).Level(0, 1, leaf))
-			leaf++
-		case table.KindNumber:
-			if v := col.Numbers[i]; math.IsNaN(v) {
-				out = append(out, pq.NullValue().Level(0, 0, leaf))
-			} else {
-				out = append(out, pq.DoubleValue(v).Level(0, 1, leaf))
+	for at, k := range w.kinds {
+		c := &f.Columns[at]
+		if c.Kind != table.KindText && c.Missing(i) {
+			for n := range k.leaves {
+				out = append(out, pq.NullValue().Level(0, 0, leaf+n))
 			}
-			leaf++
-		case table.KindVector:
-			v := col.Vectors[i]
-			switch {
-			case v == nil:
-				out = append(out, pq.NullValue().Level(0, 0, leaf))
-			case len(v) == 0:
-				out = append(out, pq.NullValue().Level(0, 1, leaf))
-			}
-			for j, x := range v {
-				out = append(out, pq.FloatValue(x).Level(min(j, 1), 2, leaf))
-			}
-			leaf++
-		case table.KindImage:
-			v := col.Images[i]
-			if v.Path == "" {
-				out = append(out, pq.NullValue().Level(0, 0, leaf), pq.NullValue().Level(0, 0, leaf+1))
-			} else {
-				out = append(out, pq.ValueOf(v.SHA256).Level(0, 1, leaf), pq.ValueOf(v.Path).Level(0, 1, leaf+1))
-			}
-			leaf += 2
-		default:
-			v := col.Masks[i]
-			if v.Counts == "" {
-				out = append(out, pq.NullValue().Level(0, 0, leaf), pq.NullValue().Level(0, 0, leaf+1))
-			} else {
-				out = append(out, pq.Int32Value(int32(v.Size[0])).Level(0, 2, leaf),
-					pq.Int32Value(int32(v.Size[1])).Level(1, 2, leaf), pq.ValueOf(v.Counts).Level(0, 1, leaf+1))
-			}
-			leaf += 2
+		} else {
+			out = k.append(out, c, i, leaf)
 		}
+		leaf += k.leaves
 	}
 	return out
 }

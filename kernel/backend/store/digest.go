@@ -2,15 +2,11 @@ package store
 
 import (
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"hash"
-	"io"
-	"math"
 	"slices"
-	"unicode/utf8"
 
 	"antipode/datasets/table"
 	"antipode/internal/fault"
@@ -57,7 +53,7 @@ func (h *FrameHash) Add(rows *table.Frame) error {
 	}
 	var columns fault.Group
 	for i := range rows.Columns {
-		columns.Go(func() { hashValues(h.values[i], &rows.Columns[i]) })
+		columns.Go(func() { rows.Columns[i].Hash(h.values[i]) })
 	}
 	columns.Wait()
 	h.rows += rows.Len()
@@ -74,53 +70,3 @@ func (h *FrameHash) Sum() string {
 	}
 	return digestVersion + hex.EncodeToString(sum.Sum(nil))
 }
-
-// hashValues writes the values of a column. Texts and vectors follow their lengths; no vector has the length noVector.
-// A byte that is not UTF-8 counts as U+FFFD, which it is after a frame was encoded.
-func hashValues(to io.Writer, c *table.Column) {
-	var b []byte
-	text := func(s string) {
-		if !utf8.ValidString(s) {
-			s = string([]rune(s))
-		}
-		b = append(binary.LittleEndian.AppendUint64(b, uint64(len(s))), s...)
-	}
-	for row := range c.Len() {
-		switch c.Kind {
-		case table.KindText:
-			text(c.Texts[row])
-		case table.KindNumber:
-			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(c.Numbers[row]))
-			if c.Texts != nil {
-				text(c.Texts[row])
-			}
-		case table.KindImage:
-			text(c.Images[row].SHA256)
-		case table.KindMask:
-			m := &c.Masks[row]
-			b = binary.LittleEndian.AppendUint64(b, uint64(m.Size[0]))
-			b = binary.LittleEndian.AppendUint64(b, uint64(m.Size[1]))
-			text(m.Counts)
-		default:
-			v := c.Vectors[row]
-			if v == nil {
-				b = binary.LittleEndian.AppendUint64(b, noVector)
-				continue
-			}
-			b = binary.LittleEndian.AppendUint64(b, uint64(len(v)))
-			for _, x := range v {
-				b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
-			}
-		}
-		if len(b) >= hashAtOnce {
-			to.Write(b)
-			b = b[:0]
-		}
-	}
-	to.Write(b)
-}
-
-const (
-	noVector   = math.MaxUint64
-	hashAtOnce = 32 << 10
-)

@@ -183,7 +183,8 @@ func digestFrame() *table.Frame {
 		table.NumberColumn("n", []float64{1, math.NaN(), math.Inf(-1), 0}),
 		table.ImageColumn("image", []table.Image{{SHA256: sha, Path: "/p"}, {}, {SHA256: sha}, {}}),
 		table.MaskColumn("mask", []table.Mask{{Size: [2]int{2, 3}, Counts: "04"}, {}, {Size: [2]int{3, 2}}, {}}),
-		table.VectorColumn("v", [][]float32{{1, 2}, nil, {}, {3}})}}
+		table.VectorColumn("v", [][]float32{{1, 2}, nil, {}, {3}}),
+		table.CellColumn("cells", []string{"1.50", "", "2", "3"}, table.NumberFormat{})}}
 }
 
 // TestFrameDigestOfParts: the digest of a frame is that of its parts, and of the frame after it was stored; every value
@@ -209,6 +210,7 @@ func TestFrameDigestOfParts(t *testing.T) {
 		"text":           func(f *table.Frame) { f.Columns[0].Texts[1] = "x" },
 		"texts shifted":  func(f *table.Frame) { f.Columns[0].Texts[0], f.Columns[0].Texts[1] = "", "a" },
 		"number":         func(f *table.Frame) { f.Columns[1].Numbers[1] = 0 },
+		"cell":           func(f *table.Frame) { f.Columns[5].Texts[0] = "1.5" },
 		"image":          func(f *table.Frame) { f.Columns[2].Images[1].SHA256 = "cd" },
 		"mask":           func(f *table.Frame) { f.Columns[3].Masks[0].Counts = "05" },
 		"size of a mask": func(f *table.Frame) { f.Columns[3].Masks[0].Size = [2]int{3, 2} },

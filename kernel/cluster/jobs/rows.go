@@ -7,13 +7,14 @@ import (
 	"path/filepath"
 
 	"antipode/datasets"
+	"antipode/datasets/table"
 	"antipode/kernel/backend/parquet"
 )
 
 // countRows returns the number of rows of a table.
 func countRows(path, op string) (int, error) {
 	if op == "parquet" {
-		t, err := parquet.Read(path, parquet.Options{N: 1, Kind: datasets.KindByName})
+		t, err := parquet.Read(path, parquet.Options{N: 1, Kind: table.KindByName})
 		if err != nil {
 			return 0, err
 		}

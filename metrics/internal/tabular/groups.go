@@ -51,12 +51,12 @@ func (r *Reader) Numbers(name string) []float64 { return r.column(name, table.Ki
 // Vectors returns the values of a vector column.
 func (r *Reader) Vectors(name string) [][]float32 { return r.column(name, table.KindVector).Vectors }
 
-// Groups is [Groups] of the table.
-func (r *Reader) Groups(by []string) []Group {
+// Groups is [table.Groups] of the table.
+func (r *Reader) Groups(by []string) []table.Group {
 	if r.Err != nil || r.Frame == nil {
 		return nil
 	}
-	groups, err := Groups(r.Frame, by)
+	groups, err := table.Groups(r.Frame, by)
 	if err != nil {
 		r.fail(err)
 	}
@@ -64,9 +64,9 @@ func (r *Reader) Groups(by []string) []Group {
 }
 
 // SortedGroups returns the groups that have rows, in the order of their values.
-func (r *Reader) SortedGroups(by []string) []Group {
-	groups := slices.DeleteFunc(r.Groups(by), func(g Group) bool { return len(g.Rows) == 0 })
-	slices.SortFunc(groups, func(a, b Group) int { return slices.Compare(a.By, b.By) })
+func (r *Reader) SortedGroups(by []string) []table.Group {
+	groups := slices.DeleteFunc(r.Groups(by), func(g table.Group) bool { return len(g.Rows) == 0 })
+	slices.SortFunc(groups, func(a, b table.Group) int { return slices.Compare(a.By, b.By) })
 	return groups
 }
 
@@ -80,44 +80,4 @@ func (r *Reader) UniqueIDs() {
 		}
 		seen[id] = i + 1
 	}
-}
-
-// Group is the rows that have equal values in the grouping columns.
-type Group struct {
-	By   []string // the values, in the order of the columns
-	Rows []int
-}
-
-// Groups groups a frame's rows by text columns, in order of appearance. Without columns all rows are one group, and a
-// frame without rows is one group too.
-func Groups(f *table.Frame, by []string) ([]Group, error) {
-	columns := make([][]string, len(by))
-	for i, name := range by {
-		c, err := f.Need(name, table.KindText)
-		if err != nil {
-			return nil, err
-		}
-		columns[i] = c.Texts
-	}
-	var out []Group
-	if len(by) == 0 {
-		out = []Group{{}}
-	}
-	at := map[string]int{"": 0}
-	for row := range f.Len() {
-		var values []string
-		key := ""
-		for _, texts := range columns {
-			values = append(values, texts[row])
-			key += texts[row] + "\x00"
-		}
-		i, known := at[key]
-		if !known {
-			i = len(out)
-			at[key] = i
-			out = append(out, Group{By: values})
-		}
-		out[i].Rows = append(out[i].Rows, row)
-	}
-	return out, nil
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"sync"
 
-	"antipode/datasets"
 	"antipode/datasets/operation"
 	"antipode/datasets/table"
 )
@@ -89,7 +88,7 @@ func throughCSV(f *table.Frame) (*table.Frame, error) {
 		for row := range cells {
 			cells[row] = records[row+1][i]
 		}
-		out.Columns = append(out.Columns, datasets.CSVColumn(c.Name, cells, table.NumberFormat{}))
+		out.Columns = append(out.Columns, table.CSVColumn(c.Name, cells, table.NumberFormat{}))
 	}
 	return out, nil
 }

@@ -32,8 +32,8 @@ func Released(t *testing.T, dataSet, source string, args any) *table.Frame {
 	if f, ok := known.Load(source + string(raw)); ok {
 		return f.(*table.Frame).With()
 	}
-	f, err := datasets.FindSource(source)(context.Background(), raw,
-		datasets.SourceEnv{Home: t.TempDir(), Note: t.Logf})
+	f, err := operation.EvaluatorOf(source)(context.Background(), datasets.Call{Home: t.TempDir(), Note: t.Logf}, raw,
+		nil)
 	if err != nil {
 		t.Fatal(err)
 	}
