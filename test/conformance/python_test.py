@@ -82,7 +82,7 @@ class Stages(unittest.TestCase):
             (1, "no model", lambda: antipode.embed(self.images, model="nose")),
             (2, "unknown flag --nose", lambda: antipode.score("clustered-mean", self.images, nose=1)),
             (1, "no such column", lambda: antipode.score("clustered-mean", self.images, value="nose")),
-            (2, "--side 1", lambda: antipode.view(self.images, side=1)),
+            (2, "flag --side: it must be at least 32", lambda: antipode.view(self.images, side=1)),
             (1, "cannot read", lambda: antipode.table("missing.parquet")),
         ):
             told = StringIO()
