@@ -298,10 +298,15 @@ func (g golden) detector(backend compute.Backend, o Options) *Detector {
 	return d
 }
 
-// TestDetectorEqualsReference compares boxes, scores and labels at two thresholds with transformers.
+// TestDetectorEqualsReference compares boxes, scores and labels at two thresholds with transformers; on XLA the cases
+// that [TestWholeEqualsReference] has there.
 func TestDetectorEqualsReference(t *testing.T) {
 	testbackend.Each(t, goldens, func(t *testing.T, backend compute.Backend, name string) {
-		checkDetector(openGolden(t, name), backend)
+		g := openGolden(t, name)
+		if name != goldens[0] && backend != testbackend.Go(t) {
+			g.cases = g.cases[:1]
+		}
+		checkDetector(g, backend)
 	})
 }
 
