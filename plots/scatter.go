@@ -153,7 +153,7 @@ func buildScatter(f *datasets.Frame, x, y string, s *options) (drawing, error) {
 	c.height = []float64{330, 260, 190}[min(panels.columns, 3)-1]
 	var none []string
 	outside, whiskers := 0, false
-	c.fill(panels, func(i int, rows []int) (*panel, error) {
+	err = c.fill(panels, func(i int, rows []int) (*panel, error) {
 		p := s.around(scope(s, points, rows), panels.columns)
 		var drawn []point
 		for _, r := range rows {
@@ -177,6 +177,9 @@ func buildScatter(f *datasets.Frame, x, y string, s *options) (drawing, error) {
 		}
 		return p, nil
 	})
+	if err != nil {
+		return nil, err
+	}
 	c.scatterKeys(look, s.lines)
 	after := len(c.caption) + 1
 	c.sentences(s, f, x, whiskers, none)

@@ -110,9 +110,6 @@ func (e *Encoder) Segment(ctx context.Context, images []Image) (out [][]Map, err
 	if err != nil || len(jobs) == 0 {
 		return make([][]Map, len(images)), err
 	}
-	if err := e.graphs[visionPart].Load(); err != nil {
-		return nil, err
-	}
 	maps, err := e.maps(ctx, images, jobs)
 	if err != nil {
 		return nil, err

@@ -173,13 +173,7 @@ func (d *Detector) checkCaption(c Caption) error {
 // see runs the image's graph.
 func (d *Detector) see(img *Image) error {
 	d.forget()
-	side := d.m.cfg.Vision.ImageSize
-	pixels, err := runner.Stack(d.Runner, runner.Pixel(d.dtype), [][]float32{img.Pixels}, 1, 3, side, side)
-	if err != nil {
-		return err
-	}
-	defer runner.Release(pixels)
-	out, err := d.graphs[imagePart].Results(pixels)
+	out, err := d.graphs[imagePart].Image(runner.Pixel(d.dtype), img.Pixels, d.m.cfg.Vision.ImageSize)
 	if err != nil {
 		return err
 	}

@@ -146,3 +146,15 @@ func (g *Graph) Images(ctx context.Context, dtype dtypes.DType, images [][]float
 		return err
 	})
 }
+
+// Image runs the graph on one square image and leaves its results, which are the caller's to release, on the device.
+//
+// Shapes: pixels [3·side·side]; the graph's input [1,3,side,side] of dtype, as [Stack] takes it.
+func (g *Graph) Image(dtype dtypes.DType, pixels []float32, side int) ([]*tensors.Tensor, error) {
+	x, err := Stack(g.net.runner, dtype, [][]float32{pixels}, 1, 3, side, side)
+	if err != nil {
+		return nil, err
+	}
+	defer Release(x)
+	return g.Results(x)
+}

@@ -87,12 +87,7 @@ func (e *Encoder) Segment(ctx context.Context, p *Image, boxes []Box) (maps []Ma
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	pixels, err := runner.Stack(e.Runner, runner.Pixel(e.dtype), [][]float32{p.Pixels}, 1, 3, side, side)
-	if err != nil {
-		return nil, err
-	}
-	defer runner.Release(pixels)
-	embedding, err := e.graphs[imagePart].Results(pixels)
+	embedding, err := e.graphs[imagePart].Image(runner.Pixel(e.dtype), p.Pixels, side)
 	if err != nil {
 		return nil, err
 	}

@@ -77,7 +77,7 @@ func (e *Encoder) Segment(ctx context.Context, p *Image, boxes []Box) (maps []Ma
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	image, err := e.encode(p.Pixels)
+	image, err := e.graphs[imagePart].Image(runner.Pixel(e.dtype), p.Pixels, side)
 	if err != nil {
 		return nil, err
 	}
@@ -86,15 +86,4 @@ func (e *Encoder) Segment(ctx context.Context, p *Image, boxes []Box) (maps []Ma
 		func(boxes *tensors.Tensor) ([][]float32, error) {
 			return e.graphs[masksPart].Values(append(slices.Clone(image), boxes)...)
 		})
-}
-
-// encode returns what the decoder takes of an image.
-func (e *Encoder) encode(pixels []float32) ([]*tensors.Tensor, error) {
-	side := int(e.m.cfg.ImageSize)
-	x, err := runner.Stack(e.Runner, runner.Pixel(e.dtype), [][]float32{pixels}, 1, 3, side, side)
-	if err != nil {
-		return nil, err
-	}
-	defer runner.Release(x)
-	return e.graphs[imagePart].Results(x)
 }

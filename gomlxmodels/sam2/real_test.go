@@ -58,7 +58,7 @@ func measure(t *testing.T, backend compute.Backend, folder string) {
 	var images, all []time.Duration
 	for range 6 {
 		start := time.Now()
-		runner.Release(must.Get(e.encode(p.Pixels))(t)...)
+		runner.Release(must.Get(e.graphs[imagePart].Image(e.dtype, p.Pixels, int(g.cfg.ImageSize)))(t)...)
 		middle := time.Now()
 		_ = must.Get(e.Segment(context.Background(), p, boxes))(t)
 		images, all = append(images, middle.Sub(start)), append(all, time.Since(middle))

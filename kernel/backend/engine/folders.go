@@ -161,7 +161,7 @@ type listing struct {
 }
 
 // add adds a row: the fields of the image of a name.
-func (l *listing) add(name string, fields []field) error {
+func (l *listing) add(name string, fields []field) {
 	row, known := l.rows[name]
 	if same := l.spellings[spelling(name)]; !known && len(same) == 1 {
 		row, known = same[0], true
@@ -171,11 +171,11 @@ func (l *listing) add(name string, fields []field) error {
 	case !known:
 		l.first = cmp.Or(l.first, name)
 		l.missing++
-		return nil
+		return
 	case l.listed[row]:
 		l.again = cmp.Or(l.again, name)
 		l.twice++
-		return nil
+		return
 	}
 	l.listed[row] = true
 	for _, v := range fields {
@@ -185,7 +185,6 @@ func (l *listing) add(name string, fields []field) error {
 		}
 		l.out.set(row, v.name, v.value)
 	}
-	return nil
 }
 
 // metadata adds the columns of metadata files to a folder's images.
@@ -204,7 +203,8 @@ func (r *run) metadata(f *table.Frame, dir string, files []string) (*table.Frame
 		at := filepath.Join(dir, filepath.FromSlash(file))
 		r.opened(at, "")
 		err := readMetadata(at, file, func(name string, fields []field) error {
-			return l.add(path.Join(path.Dir(file), strings.ReplaceAll(name, "\\", "/")), fields)
+			l.add(path.Join(path.Dir(file), strings.ReplaceAll(name, "\\", "/")), fields)
+			return nil
 		})
 		if err != nil {
 			return nil, err
