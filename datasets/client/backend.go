@@ -1,8 +1,6 @@
 package client
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -10,8 +8,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -122,7 +118,6 @@ type Backend struct {
 	// Patience is the time without an answer after which a backend counts as frozen; 0 = 10 s.
 	Patience time.Duration
 
-	http   *http.Client
 	logged atomic.Int64 // the size of the log before this client started the backend
 }
 
@@ -141,12 +136,7 @@ func ConnectTo(home string) (*Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Backend{Home: home, Socket: socket}
-	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return (&net.Dialer{Timeout: 5 * time.Second}).DialContext(ctx, "unix", b.socket())
-	}
-	b.http = &http.Client{Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}
-	return b, nil
+	return &Backend{Home: home, Socket: socket}, nil
 }
 
 func (b *Backend) say(line string) {
@@ -172,47 +162,42 @@ func (b *Backend) ask(ctx context.Context, method, path string, out any) error {
 }
 
 func (b *Backend) call(ctx context.Context, method, path string, in, out any) error {
-	var body io.Reader
+	var body []byte
 	if in != nil {
-		data, err := json.Marshal(in)
-		if err != nil {
+		var err error
+		if body, err = json.Marshal(in); err != nil {
 			return err
 		}
-		body = bytes.NewReader(data)
 	}
-	req, err := http.NewRequestWithContext(ctx, method, "http://antipode"+path, body)
-	if err != nil {
-		return err
-	}
-	resp, err := b.http.Do(req)
+	status, reply, err := b.send(ctx, method, path, body)
 	if err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		return fmt.Errorf("%w at %s", ErrNoBackend, b.Socket)
 	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
+	defer reply.Close()
+	if status != "200 OK" {
 		return fmt.Errorf("the backend answers %s to %s: it is of another build; run `antipode backend stop`",
-			resp.Status, path)
+			status, path)
 	}
 	if out == nil {
 		return nil
 	}
-	return json.NewDecoder(resp.Body).Decode(out)
+	return json.NewDecoder(reply).Decode(out)
 }
 
 // Hello returns the identity of the running backend; the error is [ErrNoBackend] without one, a *[Frozen] if it does
 // not answer.
 func (b *Backend) Hello(ctx context.Context) (Hello, error) {
 	var h Hello
-	return h, b.ask(ctx, http.MethodGet, "/v1/hello", &h)
+	return h, b.ask(ctx, "GET", "/v1/hello", &h)
 }
 
 // Status returns the state of the running backend; errors are those of [Backend.Hello].
 func (b *Backend) Status(ctx context.Context) (*Status, error) {
 	s := &Status{}
-	return s, b.ask(ctx, http.MethodGet, "/v1/status", s)
+	return s, b.ask(ctx, "GET", "/v1/status", s)
 }
 
 // awake is Hello for a backend that may be frozen: it says so once and waits until the backend answers or ends.
@@ -231,7 +216,7 @@ func (b *Backend) awake(ctx context.Context) (Hello, error) {
 
 // Post sends a request to the running backend, or returns [ErrNoBackend].
 func (b *Backend) Post(ctx context.Context, path string, in, out any) error {
-	return b.call(ctx, http.MethodPost, path, in, out)
+	return b.call(ctx, "POST", path, in, out)
 }
 
 // Stop stops the running backend and waits until it has ended. With drain the backend finishes its jobs first; without,
@@ -261,7 +246,7 @@ func (b *Backend) stop(ctx context.Context, drain bool, pid int) error {
 	if drain {
 		path += "?drain=1"
 	}
-	if err := b.ask(ctx, http.MethodPost, path, nil); err != nil {
+	if err := b.ask(ctx, "POST", path, nil); err != nil {
 		return err
 	}
 	return b.ended(ctx, pid)
@@ -459,18 +444,13 @@ func (b *Backend) once(ctx context.Context, r Request, progress func(table.Progr
 	if err != nil {
 		return nil, err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://antipode/v1/run", bytes.NewReader(body))
-	if err != nil {
-		return nil, err
-	}
 	silent := time.AfterFunc(b.patience(), func() { b.say(b.frozen().Error()) })
 	defer silent.Stop()
-	resp, err := b.http.Do(req)
+	_, in, err := b.send(ctx, "POST", "/v1/run", body)
 	if err != nil {
 		return nil, errDied
 	}
-	defer resp.Body.Close()
-	in := bufio.NewReaderSize(resp.Body, 1<<16)
+	defer in.Close()
 	for {
 		line, err := in.ReadBytes('\n')
 		if err != nil {

@@ -14,6 +14,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/manifest"
 	"antipode/datasets/manifest/manifesttest"
+	"antipode/datasets/manifest/pull"
 	"antipode/datasets/operation"
 	"antipode/internal/must"
 )
@@ -266,8 +267,8 @@ func TestPull(t *testing.T) {
 	dir := manifesttest.Dir(t, Name)
 	m := must.Get(manifest.Get(Name))(t)
 	dest := t.TempDir()
-	must.Do(t, manifest.Pull(context.Background(), Name,
-		manifest.Options{Dest: dest, BaseURL: manifesttest.Serve(t, m, dir)}))
+	must.Do(t, pull.DataSet(context.Background(), Name,
+		pull.Options{Dest: dest, BaseURL: manifesttest.Serve(t, m, dir)}))
 	if d, err := Load(os.DirFS(dest), Options{Corrected: true}); err != nil || len(d.Concepts) != 193 {
 		t.Errorf("%d concepts, %v", len(d.Concepts), err)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"antipode/datasets/manifest"
 	"antipode/datasets/manifest/manifesttest"
+	"antipode/datasets/manifest/pull"
 	"antipode/internal/must"
 )
 
@@ -184,8 +185,8 @@ func TestPullReleased(t *testing.T) {
 	source := manifesttest.Dir(t, Name)
 	m := must.Get(manifest.Get(Name))(t)
 	dir := t.TempDir()
-	must.Do(t, manifest.Pull(context.Background(), Name,
-		manifest.Options{Dest: dir, BaseURL: manifesttest.Serve(t, m, source)}))
+	must.Do(t, pull.DataSet(context.Background(), Name,
+		pull.Options{Dest: dir, BaseURL: manifesttest.Serve(t, m, source)}))
 	_, report, err := Load(os.DirFS(dir))
 	if err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/digin"
 	"antipode/datasets/manifest"
+	"antipode/datasets/manifest/pull"
 	"antipode/datasets/operation"
 	"antipode/internal/must"
 )
@@ -223,8 +224,8 @@ func TestMissingImages(t *testing.T) {
 
 // Nothing is downloaded: a pull reports where to get the archive.
 func TestPullSkips(t *testing.T) {
-	err := manifest.Pull(context.Background(), Name,
-		manifest.Options{Dest: t.TempDir(), Progress: func(s manifest.Step) {
+	err := pull.DataSet(context.Background(), Name,
+		pull.Options{Dest: t.TempDir(), Progress: func(s pull.Step) {
 			if s.State != "skipped" || s.File == "index.csv" && !strings.Contains(s.Note, Page) {
 				t.Errorf("%+v", s)
 			}

@@ -111,7 +111,7 @@ const (
 // Check returns the form of the bytes. Bytes of neither form are a *[HashError], which shows what was found and
 // what is accepted.
 func (f File) Check(data []byte) (Form, error) {
-	got := sumOf(data)
+	got := Sum(data)
 	switch {
 	case got == f.Normal:
 		return Normalized, nil
@@ -142,7 +142,8 @@ func (e *HashError) Error() string {
 		e.Bytes, want)
 }
 
-func sumOf(data []byte) string {
+// Sum returns the SHA-256 of data in hexadecimal.
+func Sum(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
 }
@@ -178,7 +179,7 @@ func (m Manifest) Read(fsys fs.FS, path string) ([]byte, Used, error) {
 		return nil, Used{}, fmt.Errorf("%s: %w", m.Name, err)
 	}
 	if f.Normal == "" && f.Set != "" {
-		if sum, err := fs.ReadFile(fsys, f.Path+sumSuffix); err == nil {
+		if sum, err := fs.ReadFile(fsys, f.Path+SumSuffix); err == nil {
 			f.Normal = strings.TrimSpace(string(sum))
 		}
 	}
@@ -186,7 +187,7 @@ func (m Manifest) Read(fsys fs.FS, path string) ([]byte, Used, error) {
 	if err != nil {
 		return nil, Used{}, fmt.Errorf("%s: %w; remove it and run `antipode data pull %s`", m.Name, err, m.Name)
 	}
-	used := Used{Path: name, Form: form, SHA256: sumOf(data)}
+	used := Used{Path: name, Form: form, SHA256: Sum(data)}
 	if form == AsUpstream && f.Set != "" {
 		out, err := m.Normalize(f.Set, map[string][]byte{f.Path: data})
 		if err != nil {
@@ -197,6 +198,6 @@ func (m Manifest) Read(fsys fs.FS, path string) ([]byte, Used, error) {
 	return data, used, nil
 }
 
-// sumSuffix is the suffix of the file next to a normalized file whose hash the manifest does not record: it contains
+// SumSuffix is the suffix of the file next to a normalized file whose hash the manifest does not record: it contains
 // the SHA-256 that [Pull] computed after it checked the upstream bytes.
-const sumSuffix = ".sha256"
+const SumSuffix = ".sha256"

@@ -1,4 +1,4 @@
-package manifest
+package manifest_test
 
 import (
 	"bytes"
@@ -17,8 +17,9 @@ import (
 	"testing/fstest"
 	"time"
 
-	fetcher "antipode/internal/fetch" // renamed: the package declares fetch
-
+	"antipode/datasets/manifest"
+	"antipode/datasets/manifest/pull"
+	"antipode/internal/fetch"
 	"antipode/internal/must"
 )
 
@@ -38,8 +39,8 @@ const (
 
 // fixture is a made-up data set: a plain file, a set of two normalized together, one known by git blob only, one
 // optional.
-func fixture(t *testing.T) Manifest {
-	m := Manifest{
+func fixture(t *testing.T) manifest.Manifest {
+	m := manifest.Manifest{
 		Name: "fixture-" + t.Name(), Title: "made up",
 		Normalize: func(_ string, files map[string][]byte) (map[string][]byte, error) {
 			labels := map[string]string{}
@@ -60,23 +61,19 @@ func fixture(t *testing.T) Manifest {
 			}
 			return out, nil
 		},
-		Files: []File{
+		Files: []manifest.File{
 			{Path: "plain.csv", URL: "https://example.org/repo/plain.csv", SHA256: hashOf(plain)},
 			{Path: "set/a.csv", Upstream: "A sheet.csv", URL: "https://example.org/repo/A%20sheet.csv",
 				SHA256: hashOf(rawA), Normal: hashOf(tidyA), Set: "s"},
 			{Path: "set/b.csv", URL: "https://example.org/repo/b.csv", SHA256: hashOf(rawB), Normal: hashOf(tidyB),
 				Set: "s"},
-			{Path: "blob.csv", URL: "https://example.org/repo/blob.csv", GitBlob: gitBlob([]byte(noHash)),
+			{Path: "blob.csv", URL: "https://example.org/repo/blob.csv", GitBlob: manifest.GitBlob([]byte(noHash)),
 				Set: "blob"},
 			{Path: "old.csv", URL: "https://example.org/repo/old.csv", SHA256: hashOf("old"), Optional: "withdrawn"},
 		},
 	}
-	Register(m)
-	t.Cleanup(func() {
-		mu.Lock()
-		delete(manifests, m.Name)
-		mu.Unlock()
-	})
+	manifest.Register(m)
+	t.Cleanup(func() { manifest.Unregister(m.Name) })
 	return m
 }
 
@@ -136,15 +133,15 @@ func TestPull(t *testing.T) {
 	base, requests := upstream(t, nil)
 	dir := t.TempDir()
 	states := map[string]string{}
-	o := Options{Dest: dir, BaseURL: base, Progress: func(s Step) { states[s.File] = s.State }}
-	must.Do(t, Pull(context.Background(), m.Name, o))
+	o := pull.Options{Dest: dir, BaseURL: base, Progress: func(s pull.Step) { states[s.File] = s.State }}
+	must.Do(t, pull.DataSet(context.Background(), m.Name, o))
 	mustContain(t, dir, map[string]string{"plain.csv": plain, "set/a.csv": tidyA, "set/b.csv": tidyB,
 		"blob.csv": "free\nw1\n", "old.csv": ""})
 	if states["old.csv"] != "skipped" || states["set/b.csv"] != "stored" || requests() != 4 {
 		t.Errorf("states %v, %d requests", states, requests())
 	}
 
-	must.Do(t, Pull(context.Background(), m.Name, o)) // all files exist
+	must.Do(t, pull.DataSet(context.Background(), m.Name, o)) // all files exist
 	if requests() != 4 || states["blob.csv"] != "present" || states["set/a.csv"] != "present" {
 		t.Errorf("second pull: %d requests, states %v", requests(), states)
 	}
@@ -153,7 +150,7 @@ func TestPull(t *testing.T) {
 	must.Do(t, os.Remove(filepath.Join(dir, "set", "b.csv")))
 	must.Do(t, os.WriteFile(filepath.Join(dir, "plain.csv"), []byte("damaged"), 0o644))
 	o.All = true
-	must.Do(t, Pull(context.Background(), m.Name, o))
+	must.Do(t, pull.DataSet(context.Background(), m.Name, o))
 	mustContain(t, dir, map[string]string{"plain.csv": plain, "set/a.csv": tidyA, "set/b.csv": tidyB,
 		"old.csv": "old"})
 	if requests() != 8 {
@@ -193,7 +190,8 @@ func TestPullRefuses(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			base, _ := upstream(t, map[string]http.HandlerFunc{"/repo/A sheet.csv": c.answer})
 			dir := t.TempDir()
-			err := Pull(context.Background(), m.Name, Options{Dest: dir, BaseURL: base, Timeout: c.timeout})
+			err := pull.DataSet(context.Background(), m.Name,
+				pull.Options{Dest: dir, BaseURL: base, Timeout: c.timeout})
 			if err == nil {
 				t.Fatal("no error")
 			}
@@ -208,7 +206,7 @@ func TestPullRefuses(t *testing.T) {
 			// earlier files remain
 			mustContain(t, dir, map[string]string{"plain.csv": plain, "set/a.csv": "", "set/b.csv": ""})
 			base, requests := upstream(t, nil)
-			must.Do(t, Pull(context.Background(), m.Name, Options{Dest: dir, BaseURL: base}))
+			must.Do(t, pull.DataSet(context.Background(), m.Name, pull.Options{Dest: dir, BaseURL: base}))
 			// The set's two files; the file behind it only where the fault was not of the set alone.
 			want := 3
 			if c.name == "wrong hash" || c.name == "missing" {
@@ -227,7 +225,7 @@ func TestPullNamesAllThatIsWrong(t *testing.T) {
 	base, _ := upstream(t, map[string]http.HandlerFunc{"/repo/plain.csv": http.NotFound,
 		"/repo/b.csv": http.NotFound})
 	dir := t.TempDir()
-	err := Pull(context.Background(), m.Name, Options{Dest: dir, BaseURL: base})
+	err := pull.DataSet(context.Background(), m.Name, pull.Options{Dest: dir, BaseURL: base})
 	if err == nil || !strings.Contains(err.Error(),
 		"2 files could not be downloaded, the first: plain.csv: the server answered 404") ||
 		strings.Contains(err.Error(), "\n") {
@@ -246,7 +244,7 @@ func TestPullFollowsRedirects(t *testing.T) {
 		"/elsewhere": func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, plain) },
 	})
 	dir := t.TempDir()
-	must.Do(t, Pull(context.Background(), m.Name, Options{Dest: dir, BaseURL: base}))
+	must.Do(t, pull.DataSet(context.Background(), m.Name, pull.Options{Dest: dir, BaseURL: base}))
 	mustContain(t, dir, map[string]string{"plain.csv": plain})
 }
 
@@ -254,7 +252,7 @@ func TestPullFollowsRedirects(t *testing.T) {
 // before the time for a file is over.
 func TestPullThroughTheCommandsClient(t *testing.T) {
 	m := fixture(t)
-	web := must.Get(fetcher.New(fetcher.Limits{Connect: time.Second, Stall: 200 * time.Millisecond}))(t)
+	web := must.Get(fetch.New(fetch.Limits{Connect: time.Second, Stall: 200 * time.Millisecond}))(t)
 	defer web.Close()
 	base, _ := upstream(t, map[string]http.HandlerFunc{"/repo/blob.csv": func(w http.ResponseWriter,
 		r *http.Request) {
@@ -263,7 +261,7 @@ func TestPullThroughTheCommandsClient(t *testing.T) {
 		<-r.Context().Done()
 	}})
 	dir := t.TempDir()
-	err := Pull(t.Context(), m.Name, Options{Dest: dir, BaseURL: base, Client: web.HTTP()})
+	err := pull.DataSet(t.Context(), m.Name, pull.Options{Dest: dir, BaseURL: base, Client: web.HTTP()})
 	if err == nil || !strings.Contains(err.Error(),
 		"blob.csv: no byte for 200ms; what was downloaded before is kept") {
 		t.Errorf("%v", err)
@@ -279,14 +277,16 @@ func TestPullStopsWhenCancelled(t *testing.T) {
 		cancel()
 		<-r.Context().Done()
 	}})
-	if err := Pull(ctx, m.Name, Options{Dest: t.TempDir(), BaseURL: base}); !errors.Is(err, context.Canceled) {
+	err := pull.DataSet(ctx, m.Name, pull.Options{Dest: t.TempDir(), BaseURL: base})
+	if !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 }
 
 func TestPullOfUnknownName(t *testing.T) {
 	m := fixture(t)
-	if err := Pull(context.Background(), "nothing", Options{}); err == nil || !strings.Contains(err.Error(), m.Name) {
+	err := pull.DataSet(context.Background(), "nothing", pull.Options{})
+	if err == nil || !strings.Contains(err.Error(), m.Name) {
 		t.Errorf("%v does not list the known names", err)
 	}
 }
@@ -295,11 +295,11 @@ func TestReadAcceptsBothForms(t *testing.T) {
 	m := fixture(t)
 	for name, c := range map[string]struct {
 		dir  fstest.MapFS
-		form Form
+		form manifest.Form
 	}{
-		"normalized":             {fstest.MapFS{"set/a.csv": {Data: []byte(tidyA)}}, Normalized},
-		"upstream":               {fstest.MapFS{"set/a.csv": {Data: []byte(rawA)}}, AsUpstream},
-		"upstream, its own name": {fstest.MapFS{"A sheet.csv": {Data: []byte(rawA)}}, AsUpstream},
+		"normalized":             {fstest.MapFS{"set/a.csv": {Data: []byte(tidyA)}}, manifest.Normalized},
+		"upstream":               {fstest.MapFS{"set/a.csv": {Data: []byte(rawA)}}, manifest.AsUpstream},
+		"upstream, its own name": {fstest.MapFS{"A sheet.csv": {Data: []byte(rawA)}}, manifest.AsUpstream},
 	} {
 		data, used, err := m.Read(c.dir, "set/a.csv")
 		if err != nil || used.Form != c.form || string(data) != tidyA {
@@ -307,7 +307,7 @@ func TestReadAcceptsBothForms(t *testing.T) {
 		}
 	}
 	_, _, err := m.Read(fstest.MapFS{"set/a.csv": {Data: []byte("other")}}, "set/a.csv")
-	var wrong *HashError
+	var wrong *manifest.HashError
 	if !errors.As(err, &wrong) || wrong.Got != hashOf("other") || !strings.Contains(err.Error(), hashOf(rawA)) ||
 		!strings.Contains(err.Error(), hashOf(tidyA)) {
 		t.Errorf("%v does not show all hashes", err)
@@ -328,36 +328,36 @@ func TestFind(t *testing.T) {
 	}
 	t.Setenv("ANTIPODE_DATA", "")
 	t.Setenv("ANTIPODE_MODULE", "")
-	where := FindOptions{Home: filepath.Join(root, "home"), From: filepath.Join(root, "module", "notebooks")}
-	_, err := Find(m.Name, where)
-	if !errors.Is(err, ErrNotFound) || !strings.Contains(err.Error(), "antipode data pull "+m.Name) {
+	where := manifest.FindOptions{Home: filepath.Join(root, "home"), From: filepath.Join(root, "module", "notebooks")}
+	_, err := manifest.Find(m.Name, where)
+	if !errors.Is(err, manifest.ErrNotFound) || !strings.Contains(err.Error(), "antipode data pull "+m.Name) {
 		t.Errorf("%v does not contain a fix", err)
 	}
 	inStore := place("home/data")
-	if dir, err := Find(m.Name, where); dir != inStore || err != nil {
+	if dir, err := manifest.Find(m.Name, where); dir != inStore || err != nil {
 		t.Errorf("%s, %v", dir, err)
 	}
 	shared := place("shared/data")
-	if dir, err := Find(m.Name, where); dir != shared || err != nil {
+	if dir, err := manifest.Find(m.Name, where); dir != shared || err != nil {
 		t.Errorf("%s, %v", dir, err)
 	}
 	t.Setenv("ANTIPODE_DATA", filepath.Join(root, "mine"))
-	if dir, err := Find(m.Name, where); dir != shared || err != nil { // $ANTIPODE_DATA does not hold it
+	if dir, err := manifest.Find(m.Name, where); dir != shared || err != nil { // $ANTIPODE_DATA does not hold it
 		t.Errorf("%s, %v", dir, err)
 	}
 	mine := place("mine")
-	if dir, err := Find(m.Name, where); dir != mine || err != nil {
+	if dir, err := manifest.Find(m.Name, where); dir != mine || err != nil {
 		t.Errorf("%s, %v", dir, err)
 	}
 	t.Chdir(root)
 	t.Setenv("ANTIPODE_DATA", "mine") // the folder found is good from elsewhere, too
-	if dir, err := Find(m.Name, where); dir != mine || err != nil {
+	if dir, err := manifest.Find(m.Name, where); dir != mine || err != nil {
 		t.Errorf("%s, %v", dir, err)
 	}
 }
 
 func TestReadSheet(t *testing.T) {
-	s, err := ReadSheet("t.csv", []byte("\xef\xbb\xbfb,a\n1,महाराष्ट्र\n,\"x\ny\"\n2.5,مصر\n"), "a", "b")
+	s, err := manifest.ReadSheet("t.csv", []byte("\xef\xbb\xbfb,a\n1,महाराष्ट्र\n,\"x\ny\"\n2.5,مصر\n"), "a", "b")
 	if err != nil || s.Len() != 3 || s.Rows[0][s.Column("a")] != "महाराष्ट्र" || s.Line(2) != 5 {
 		t.Fatalf("%+v, %v", s, err)
 	}
@@ -369,7 +369,8 @@ func TestReadSheet(t *testing.T) {
 	}
 	for text, want := range map[string]string{"": "empty", "a,c\n": `no column "b"`, "a,b\n1\n": "line 2",
 		"a,b\n1,\xff\n": "line 2, column b: the text is not UTF-8"} {
-		if _, err := ReadSheet("t.csv", []byte(text), "a", "b"); err == nil || !strings.Contains(err.Error(), want) ||
+		_, err := manifest.ReadSheet("t.csv", []byte(text), "a", "b")
+		if err == nil || !strings.Contains(err.Error(), want) ||
 			!strings.Contains(err.Error(), "t.csv") {
 			t.Errorf("%q: %v does not contain %q", text, err, want)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"antipode/datasets/manifest"
 	"antipode/datasets/manifest/manifesttest"
+	"antipode/datasets/manifest/pull"
 	"antipode/internal/must"
 )
 
@@ -125,8 +126,8 @@ func TestPullReleased(t *testing.T) {
 	source := manifesttest.Dir(t, Name)
 	m := must.Get(manifest.Get(Name))(t)
 	dir := t.TempDir()
-	must.Do(t, manifest.Pull(context.Background(), Name,
-		manifest.Options{Dest: dir, BaseURL: manifesttest.Serve(t, m, source)}))
+	must.Do(t, pull.DataSet(context.Background(), Name,
+		pull.Options{Dest: dir, BaseURL: manifesttest.Serve(t, m, source)}))
 	if _, report, err := Load(os.DirFS(dir)); err != nil || report.Rows != m.File(File).Rows {
 		t.Errorf("%+v, %v", report, err)
 	}

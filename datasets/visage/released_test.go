@@ -13,6 +13,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/manifest"
 	"antipode/datasets/manifest/manifesttest"
+	"antipode/datasets/manifest/pull"
 	"antipode/datasets/operation"
 	"antipode/datasets/seegull"
 	"antipode/internal/must"
@@ -98,8 +99,8 @@ func TestPullReleased(t *testing.T) {
 	source := manifesttest.Dir(t, Name)
 	m := must.Get(manifest.Get(Name))(t)
 	dir := t.TempDir()
-	err := manifest.Pull(context.Background(), Name,
-		manifest.Options{Dest: dir, BaseURL: manifesttest.Serve(t, m, source), All: true})
+	err := pull.DataSet(context.Background(), Name,
+		pull.Options{Dest: dir, BaseURL: manifesttest.Serve(t, m, source), All: true})
 	if _, here := os.Stat(filepath.Join(source, currentFile)); here != nil &&
 		(err == nil || !strings.Contains(err.Error(), currentFile) || !strings.Contains(err.Error(), "404")) {
 		t.Errorf("%v does not say that %s is missing", err, currentFile)

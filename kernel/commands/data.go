@@ -9,6 +9,7 @@ import (
 
 	"antipode/datasets/client"
 	"antipode/datasets/manifest"
+	"antipode/datasets/manifest/pull"
 	"antipode/gomlxmodels/device"
 	"antipode/internal/fetch"
 	"antipode/kernel/doctor"
@@ -26,7 +27,7 @@ func data(ctx context.Context, args []string) error {
 
 func pullData(ctx context.Context, home string, args []string) error {
 	fs := flags("data pull", "NAME")
-	var o manifest.Options
+	var o pull.Options
 	fs.StringVar(&o.Dest, "to", "", "the target `DIR`; default: the store")
 	fs.BoolVar(&o.All, "all", false, "also download optional files")
 	rest, err := parse(fs, args)
@@ -55,8 +56,8 @@ func pullData(ctx context.Context, home string, args []string) error {
 		if one.Dest == "" {
 			one.Dest = filepath.Join(home, "data", name)
 		}
-		one.Progress = func(s manifest.Step) { fmt.Printf("  %-10s %s %s\n", s.State, s.File, s.Note) }
-		if err := manifest.Pull(ctx, name, one); err != nil {
+		one.Progress = func(s pull.Step) { fmt.Printf("  %-10s %s %s\n", s.State, s.File, s.Note) }
+		if err := pull.DataSet(ctx, name, one); err != nil {
 			return err
 		}
 		if _, err := manifest.Find(name, manifest.FindOptions{Home: home}); err != nil && o.Dest == "" {

@@ -32,7 +32,7 @@ func Dir(t testing.TB, dataSet string) string {
 
 // Serve starts a server that answers at the paths of a data set's files with the bytes in its folder on this
 // machine: the upstream form if it exists, else the normalized form, else 404. It returns the base URL for
-// [manifest.Options].
+// [pull.Options].
 func Serve(t testing.TB, m manifest.Manifest, dir string) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -1,4 +1,6 @@
-package manifest
+// Package pull downloads the released files of a data set. It is apart from package manifest because the programs of
+// notebook cells, which read such files, need no HTTP.
+package pull
 
 import (
 	"cmp"
@@ -14,10 +16,11 @@ import (
 	"time"
 
 	"antipode/datasets/client"
+	"antipode/datasets/manifest"
 	"antipode/internal/atomicfile"
 )
 
-// Options are the options of [Pull].
+// Options are the options of [DataSet].
 type Options struct {
 	Dest    string // folder of the data set; "" = data/NAME in the store's folder
 	All     bool   // also download optional files, such as those withdrawn upstream
@@ -28,7 +31,7 @@ type Options struct {
 	Progress func(Step)    // called before and after each file; may be nil
 }
 
-// Step is a progress report of [Pull].
+// Step is a progress report of [DataSet].
 type Step struct {
 	File  string // path in the data set's folder
 	State string // "present", "fetching", "stored", "skipped"
@@ -36,16 +39,16 @@ type Step struct {
 	Note  string // with "skipped": why
 }
 
-// maxFile is the largest size of a file that [Pull] accepts, in bytes.
+// maxFile is the largest size of a file that [DataSet] accepts, in bytes.
 const maxFile = 64 << 20
 
-// Pull downloads a data set to its folder: every file is downloaded whole, checked against the manifest, converted to
-// the normalized form in memory, written under a temporary name, synced and renamed. Existing files that pass the
+// DataSet downloads a data set to its folder: every file is downloaded whole, checked against the manifest, converted
+// to the normalized form in memory, written under a temporary name, synced and renamed. Existing files that pass the
 // check are not downloaded again, so an interrupted pull continues where it stopped; an existing file that fails it
 // is replaced. A file that is missing or different upstream does not prevent the download of the others; the error
 // names it.
-func Pull(ctx context.Context, name string, o Options) error {
-	m, err := Get(name)
+func DataSet(ctx context.Context, name string, o Options) error {
+	m, err := manifest.Get(name)
 	if err != nil {
 		return err
 	}
@@ -64,15 +67,15 @@ func Pull(ctx context.Context, name string, o Options) error {
 		o.Progress = func(Step) {}
 	}
 	var wrong []error
-	for _, group := range m.groups() {
+	for _, group := range groups(m) {
 		if group[0].Optional != "" && !o.All {
 			for _, f := range group {
 				o.Progress(Step{File: f.Path, State: "skipped", Note: f.Optional})
 			}
 			continue
 		}
-		err := m.pullGroup(ctx, group, o)
-		var other *HashError
+		err := pullGroup(ctx, m, group, o)
+		var other *manifest.HashError
 		switch {
 		case errors.As(err, &other), errors.Is(err, errAnswer): // only this file failed
 			wrong = append(wrong, err)
@@ -93,8 +96,8 @@ func Pull(ctx context.Context, name string, o Options) error {
 var errAnswer = errors.New("the server answered")
 
 // groups returns the files that are downloaded together: the files of each set, and each other file alone.
-func (m Manifest) groups() [][]File {
-	var out [][]File
+func groups(m manifest.Manifest) [][]manifest.File {
+	var out [][]manifest.File
 	at := map[string]int{}
 	for _, f := range m.Files {
 		if i, known := at[f.Set]; f.Set != "" && known {
@@ -102,17 +105,17 @@ func (m Manifest) groups() [][]File {
 			continue
 		}
 		at[f.Set] = len(out)
-		out = append(out, []File{f})
+		out = append(out, []manifest.File{f})
 	}
 	return out
 }
 
-func (m Manifest) pullGroup(ctx context.Context, group []File, o Options) error {
+func pullGroup(ctx context.Context, m manifest.Manifest, group []manifest.File, o Options) error {
 	have := 0
 	for _, f := range group {
 		// A set is stored only in its normalized form: its upstream bytes may contain identifiers.
 		_, used, err := m.Read(os.DirFS(o.Dest), f.Path)
-		if err != nil || used.Path != f.Path || (f.Set != "" && used.Form == AsUpstream) {
+		if err != nil || used.Path != f.Path || (f.Set != "" && used.Form == manifest.AsUpstream) {
 			break
 		}
 		have++
@@ -132,7 +135,7 @@ func (m Manifest) pullGroup(ctx context.Context, group []File, o Options) error 
 		}
 		if form, err := f.Check(data); err != nil {
 			return fmt.Errorf("%w, from %s", err, f.URL)
-		} else if form == AsUpstream && f.Set != "" {
+		} else if form == manifest.AsUpstream && f.Set != "" {
 			files[f.Path] = data
 			continue
 		}
@@ -153,12 +156,15 @@ func (m Manifest) pullGroup(ctx context.Context, group []File, o Options) error 
 			continue
 		}
 		if f.Normal != "" {
-			if form, err := f.Check(data); err != nil || form != Normalized {
+			if form, err := f.Check(data); err != nil || form != manifest.Normalized {
 				return fmt.Errorf("%s: the normalized form is not the recorded one: %w", f.Path,
-					&HashError{File: f, Got: sumOf(data), Bytes: len(data)})
+					&manifest.HashError{File: f, Got: manifest.Sum(data), Bytes: len(data)})
 			}
-		} else if err := store(o, File{Path: f.Path + sumSuffix}, []byte(sumOf(data)+"\n")); err != nil {
-			return err
+		} else {
+			sum := manifest.File{Path: f.Path + manifest.SumSuffix}
+			if err := store(o, sum, []byte(manifest.Sum(data)+"\n")); err != nil {
+				return err
+			}
 		}
 		if err := store(o, f, data); err != nil {
 			return err
@@ -167,7 +173,7 @@ func (m Manifest) pullGroup(ctx context.Context, group []File, o Options) error 
 	return nil
 }
 
-func fetch(ctx context.Context, f File, o Options) ([]byte, error) {
+func fetch(ctx context.Context, f manifest.File, o Options) ([]byte, error) {
 	address := f.URL
 	if o.BaseURL != "" {
 		u, err := url.Parse(f.URL)
@@ -212,7 +218,7 @@ func fetch(ctx context.Context, f File, o Options) ([]byte, error) {
 }
 
 // store writes a file.
-func store(o Options, f File, data []byte) error {
+func store(o Options, f manifest.File, data []byte) error {
 	path := filepath.Join(o.Dest, filepath.FromSlash(f.Path))
 	if err := atomicfile.Write(path, data); err != nil {
 		return fmt.Errorf("cannot store %s: %w", path, err)
