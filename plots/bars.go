@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"antipode/datasets"
+	"antipode/plots/internal/letters"
 )
 
 // Bars draws a bar for each row of a table: its length is the number column Y, its name the column X, its color the
@@ -158,7 +159,7 @@ func (b *named) cells(rows []int, name string) (at cells, of map[[2]string]int, 
 		}
 		at[k], of[k] = v, r
 		if v.none() {
-			b.none = append(b.none, isolate(strings.TrimSpace(strings.TrimSpace(k[0]+" "+k[1])+" "+name)))
+			b.none = append(b.none, letters.Isolate(strings.TrimSpace(strings.TrimSpace(k[0]+" "+k[1])+" "+name)))
 		}
 	}
 	return at, of, nil
@@ -297,11 +298,11 @@ func fitsBelow(names []string, th Theme, columns, series int) bool {
 		return false
 	}
 	for _, n := range names {
-		if len(wrap(n, th.Text, false, band-6)) > 2 {
+		if len(letters.Wrap(n, th.Text, false, band-6)) > 2 {
 			return false
 		}
 		for _, word := range strings.Fields(n) {
-			if measure(word, th.Text, false) > band-6 {
+			if letters.Measure(word, th.Text, false) > band-6 {
 				return false
 			}
 		}
@@ -391,7 +392,7 @@ func (b *barData) numberSize(width float64) float64 {
 	}
 	for _, v := range b.values {
 		if !v.none() {
-			longest = max(longest, measure(b.s.write(v.v), b.s.theme.Small, false))
+			longest = max(longest, letters.Measure(b.s.write(v.v), b.s.theme.Small, false))
 		}
 	}
 	small := b.s.theme.Small

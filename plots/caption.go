@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"antipode/datasets"
+	"antipode/plots/internal/letters"
 )
 
 // Sentences of captions.
@@ -90,7 +91,7 @@ func basis(f *datasets.Frame) string {
 		}
 	}
 	for i, text := range order {
-		order[i] = fmt.Sprintf("%s (%d of %d)", isolate(oneLine(text)), count[text], f.Len())
+		order[i] = fmt.Sprintf("%s (%d of %d)", letters.Isolate(letters.OneLine(text)), count[text], f.Len())
 	}
 	if order == nil {
 		return ""
@@ -178,5 +179,5 @@ func (s *options) kind(f *datasets.Frame, column string, drawn bool) string {
 	if kind == "" {
 		kind = fmt.Sprintf("%s_low to %s_high (kind not given)", column, column)
 	}
-	return "Whiskers: " + isolate(oneLine(kind)) + "."
+	return "Whiskers: " + letters.Isolate(letters.OneLine(kind)) + "."
 }

@@ -8,6 +8,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"antipode/plots/internal/letters"
 )
 
 // chart is a figure of one or more panels, with title, legend and caption around them.
@@ -101,7 +103,7 @@ func (c *chart) seriesKeys(column string, levels []string, mark func(i int) int)
 // refKeys adds the names of reference lines to the legend.
 func (c *chart) refKeys(s *options) {
 	for _, r := range s.refs {
-		c.keys = append(c.keys, key{fmt.Sprintf("%s (%s)", oneLine(r.Name), short(r.At)), s.theme.Ink, dashed})
+		c.keys = append(c.keys, key{fmt.Sprintf("%s (%s)", letters.OneLine(r.Name), short(r.At)), s.theme.Ink, dashed})
 	}
 }
 
@@ -177,11 +179,11 @@ func (c *chart) scene() (*scene, error) {
 	}
 	if c.yname != "" {
 		s.add(label{at: pt{margin + th.Text - 2, (top + y - l.bottom) / 2}, turn: -90, anchor: middle, size: th.Text,
-			color: th.Ink, text: fit(c.yname, th.Text, false, y-top)})
+			color: th.Ink, text: letters.Fit(c.yname, th.Text, false, y-top)})
 	}
 	if c.xname != "" {
-		s.text(l.x0+l.left+(wide-named-l.left-side)/2, y+th.Text/2, fit(c.xname, th.Text, false, wide), th.Text, th.Ink,
-			middle)
+		name := letters.Fit(c.xname, th.Text, false, wide)
+		s.text(l.x0+l.left+(wide-named-l.left-side)/2, y+th.Text/2, name, th.Text, th.Ink, middle)
 		y += th.Text + 8
 	}
 	return s.finish(y + 4), nil
@@ -200,7 +202,7 @@ func (c *chart) row(s *scene, l layout, row int, y float64) float64 {
 		if row == 0 && c.heads != nil {
 			title = c.heads[col]
 		}
-		titles[col] = wrap(title, th.Text, true, l.width+l.gap-8)
+		titles[col] = letters.Wrap(title, th.Text, true, l.width+l.gap-8)
 		if n := len(titles[col]); n > 0 {
 			head = max(head, 1.2*th.Text*float64(n-1)+th.Text+10)
 		}
@@ -227,7 +229,7 @@ func (c *chart) row(s *scene, l layout, row int, y float64) float64 {
 	}
 	if c.sides != nil {
 		s.add(label{at: pt{th.Width - margin - th.Text + 4, y + head + c.height/2}, turn: 90, anchor: middle,
-			bold: true, size: th.Text, color: th.Ink, text: fit(c.sides[row], th.Text, true, c.height)})
+			bold: true, size: th.Text, color: th.Ink, text: letters.Fit(c.sides[row], th.Text, true, c.height)})
 	}
 	if last {
 		return y + head + c.height + l.bottom
@@ -253,7 +255,7 @@ func (c *chart) margins(wide float64) (left, bottom float64) {
 			continue
 		}
 		for _, t := range p.y.ticks {
-			left = max(left, measure(t.name, size, false))
+			left = max(left, letters.Measure(t.name, size, false))
 		}
 	}
 	most := 0.38 * wide
@@ -268,14 +270,14 @@ func (c *chart) margins(wide float64) (left, bottom float64) {
 		}
 		for _, t := range p.x.ticks {
 			if c.turned {
-				slant = max(slant, measure(fit(t.name, size, false, longestSlant), size, false))
+				slant = max(slant, letters.Measure(letters.Fit(t.name, size, false, longestSlant), size, false))
 				continue
 			}
 			if !p.x.bands {
 				lines, space = max(lines, 1), 3
 				continue
 			}
-			lines = max(lines, len(wrap(t.name, th.Text, false, c.band(p, wide, left))))
+			lines = max(lines, len(letters.Wrap(t.name, th.Text, false, c.band(p, wide, left))))
 		}
 	}
 	if c.turned {
@@ -305,7 +307,7 @@ func (p *panel) named(size float64) []bool {
 		end, free := math.Inf(-1), true
 		for i, t := range p.x.ticks {
 			if out[i] = p.x.bands || (i-zero)%every == 0; out[i] && !p.x.bands {
-				half := measure(t.name, size, false) / 2
+				half := letters.Measure(t.name, size, false) / 2
 				free, end = free && p.px(t.at)-half >= end+6, p.px(t.at)+half
 			}
 		}
@@ -325,7 +327,7 @@ func (c *chart) axes(s *scene, p *panel, yLabels, xLabels bool) {
 			s.line(th.Rule, 1, pt{p.l, at}, pt{p.r, at})
 		}
 		if yLabels {
-			s.text(p.l-6, at, fit(t.name, size, false, p.space), size, th.Ink, end)
+			s.text(p.l-6, at, letters.Fit(t.name, size, false, p.space), size, th.Ink, end)
 		}
 	}
 	named := p.named(th.Text)
@@ -342,11 +344,11 @@ func (c *chart) axes(s *scene, p *panel, yLabels, xLabels bool) {
 			continue
 		}
 		if c.turned {
-			s.add(label{at: pt{at + size/3, p.b + size}, text: fit(t.name, size, false, longestSlant), size: size,
-				color: th.Ink, anchor: end, turn: -45})
+			s.add(label{at: pt{at + size/3, p.b + size}, text: letters.Fit(t.name, size, false, longestSlant),
+				size: size, color: th.Ink, anchor: end, turn: -45})
 			continue
 		}
-		for i, line := range wrap(t.name, th.Text, false, (p.r-p.l)/p.x.high-6) {
+		for i, line := range letters.Wrap(t.name, th.Text, false, (p.r-p.l)/p.x.high-6) {
 			s.text(at, p.b+4+th.Text*(0.5+1.2*float64(i)), line, th.Text, th.Ink, middle)
 		}
 	}
@@ -371,13 +373,13 @@ func (c *chart) legend(s *scene, y float64) float64 {
 	if c.ramp != nil {
 		if c.rampName != "" {
 			s.text(x, y+0.75*th.Text, c.rampName, th.Text, th.Ink, start)
-			x += measure(c.rampName, th.Text, false) + 10
+			x += letters.Measure(c.rampName, th.Text, false) + 10
 		}
 		x = c.ramp.draw(s, x, y+0.75*th.Text)
 	}
 	for _, k := range c.keys {
-		name := fit(k.name, th.Text, false, (wide-margin)/2)
-		w := 20 + measure(name, th.Text, false) + 16
+		name := letters.Fit(k.name, th.Text, false, (wide-margin)/2)
+		w := 20 + letters.Measure(name, th.Text, false) + 16
 		if x > margin && x+w > wide+16 {
 			x, y = margin, y+1.5*th.Text
 		}

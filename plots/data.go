@@ -10,6 +10,7 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/table"
+	"antipode/plots/internal/letters"
 )
 
 // ErrNoData is wrapped by the error of a figure whose table has no rows, or no value in any row.
@@ -120,7 +121,7 @@ func names(f *datasets.Frame, column string) ([]string, error) {
 	}
 	out := make([]string, f.Len())
 	for i := range out {
-		if out[i] = oneLine(c.Cell(i)); out[i] == "" {
+		if out[i] = letters.OneLine(c.Cell(i)); out[i] == "" {
 			out[i] = "(none)"
 		}
 	}
@@ -136,7 +137,7 @@ func optional(f *datasets.Frame, column string) ([]string, error) {
 }
 
 // name returns the name of a value column in the figure.
-func (s *options) name(column string) string { return cmp.Or(oneLine(s.names[column]), column) }
+func (s *options) name(column string) string { return cmp.Or(letters.OneLine(s.names[column]), column) }
 
 // colored reads the column whose values have a color each; "" is one empty value.
 func (s *options) colored(f *datasets.Frame, column string) (of, levels []string, err error) {
@@ -210,7 +211,7 @@ func (s *options) melt(f *datasets.Frame, first string) (*datasets.Frame, string
 			}
 			values[end] = append(values[end], numbers...)
 		}
-		shown := cmp.Or(oneLine(s.names[name]), spaced(name))
+		shown := cmp.Or(letters.OneLine(s.names[name]), spaced(name))
 		rows, score = append(rows, all(n)...), append(score, slices.Repeat([]string{shown}, n)...)
 	}
 	out := f.Pick(rows).With(table.TextColumn("score", score), table.NumberColumn("value", values[""]),

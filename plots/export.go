@@ -35,8 +35,12 @@ func export(ctx context.Context, f Figure) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", f.what, err)
 		}
-		files["pdf"], files["svg"] = string(s.pdf()), string(s.svg())
-		if data, err := s.png(s.theme.DPI); err == nil { // a very long figure is too large for one
+		data, err := s.pdf(ctx)
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.what, err)
+		}
+		files["pdf"], files["svg"] = string(data), string(s.svg())
+		if data, err := s.png(ctx); err == nil { // a very long figure is too large for one
 			files["png"] = string(data)
 		}
 		fitted := ""

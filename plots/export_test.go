@@ -6,13 +6,6 @@ import (
 	"antipode/datasets/cell"
 )
 
-// What the tests of the package see of its inside.
-var (
-	Exact = exact
-	Wrap  = wrap
-	Fit   = fit
-)
-
 // InlineBytes is the limit of inline image data of a number of images.
 func InlineBytes(n int) int { return inlineBytes(n, false) }
 

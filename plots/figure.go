@@ -15,6 +15,7 @@ import (
 	"antipode/datasets/cell"
 	"antipode/datasets/table"
 	"antipode/plots/browse"
+	"antipode/plots/internal/shape"
 )
 
 // Figure is a description of a figure or a printed table: [Bars], [Browse], [Forest], [Gallery], [Grid], [Heat],
@@ -205,9 +206,9 @@ func (f figure) render(ctx context.Context, format string) ([]byte, error) {
 			case "svg":
 				data = s.svg()
 			case "pdf":
-				data = s.pdf()
+				data, err = s.pdf(ctx)
 			default:
-				data, err = s.png(s.theme.DPI)
+				data, err = s.png(ctx)
 			}
 		}
 	}
@@ -216,6 +217,9 @@ func (f figure) render(ctx context.Context, format string) ([]byte, error) {
 	}
 	return data, nil
 }
+
+// previewBytes limits the PNG of a figure in a notebook.
+const previewBytes = 24_000
 
 // bundle draws the figure in the forms that a notebook stores: HTML, a PNG of limited size for what shows no HTML,
 // and a line of text that describes it.
@@ -228,7 +232,7 @@ func (f figure) bundle(ctx context.Context) (cell.Bundle, error) {
 	var s *scene
 	if b.HTML, err = d.html(); err == nil {
 		if s, err = d.scene(); err == nil {
-			b.PNG, err = s.preview(previewBytes)
+			b.PNG, err = s.paint(ctx, shape.Request{Format: shape.Preview, Limit: previewBytes})
 		}
 	}
 	if err != nil {

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"antipode/plots/internal/letters"
 )
 
 type panelFit struct {
@@ -99,7 +101,7 @@ func (sc *scene) corner(p *panel, lines []string, taken []rect) rect {
 	th := sc.theme
 	w, h := 0.0, 1.3*th.Small*float64(len(lines))+4
 	for _, l := range lines {
-		w = max(w, measure(l, th.Small, false)+6)
+		w = max(w, letters.Measure(l, th.Small, false)+6)
 	}
 	best, fewest := rect{}, math.MaxInt
 	for _, at := range []pt{{p.l + 4, p.t + 4}, {p.r - w - 4, p.b - h - 4}, {p.l + 4, p.b - h - 4},

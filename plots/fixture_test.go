@@ -8,6 +8,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/archipelago"
 	"antipode/datasets/table"
+	_ "antipode/plots/paint" // in this process
 )
 
 // averages is the mean over regions of each template and vector.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"antipode/datasets"
+	"antipode/plots/internal/letters"
 )
 
 // Forest draws a line for each row of a table: its name (the column Y), its value (the number column X) with the
@@ -91,7 +92,7 @@ func buildForest(f *datasets.Frame, column string, s *options) (drawing, error) 
 			if out[k] = s.crossed.Column != "" && crossed[r] == s.crossed.Value; out[k] {
 				n++
 			}
-			c.right = max(c.right, 16+measure(s.withInterval(at[k]), s.theme.Small, false))
+			c.right = max(c.right, 16+letters.Measure(s.withInterval(at[k]), s.theme.Small, false))
 		}
 		own := s.ranked(rows, b.levels, at)
 		return &panel{x: snugAxis(scope(s, withRefs, mine), s.xlim, 6/b.panels.columns+2, 0),
@@ -107,7 +108,7 @@ func buildForest(f *datasets.Frame, column string, s *options) (drawing, error) 
 	}
 	c.seriesKeys(b.series, b.levels, func(i int) int { return i % markKinds })
 	if s.crossed.Column != "" {
-		c.keys = append(c.keys, key{oneLine(s.crossed.Value), s.theme.Ink, cross})
+		c.keys = append(c.keys, key{letters.OneLine(s.crossed.Value), s.theme.Ink, cross})
 	}
 	c.refKeys(s)
 	c.sentences(s, f, column, b.whiskers && !s.joined, b.none)
@@ -116,12 +117,12 @@ func buildForest(f *datasets.Frame, column string, s *options) (drawing, error) 
 	}
 	c.cut(b.values, s.xlim)
 	if len(s.refs) > 0 && b.whiskers && !s.joined {
-		c.caption = append(c.caption,
-			"Filled: the interval does not touch the line "+isolate("“"+oneLine(s.refs[0].Name)+"”")+".")
+		name := letters.Isolate("“" + letters.OneLine(s.refs[0].Name) + "”")
+		c.caption = append(c.caption, "Filled: the interval does not touch the line "+name+".")
 	}
 	if s.crossed.Column != "" {
-		c.caption = append(c.caption, fmt.Sprintf("Crossed: %s (%d of %d).", isolate("“"+oneLine(s.crossed.Value)+"”"),
-			n, len(crossed)))
+		name := letters.Isolate("“" + letters.OneLine(s.crossed.Value) + "”")
+		c.caption = append(c.caption, fmt.Sprintf("Crossed: %s (%d of %d).", name, n, len(crossed)))
 	}
 	return c, nil
 }

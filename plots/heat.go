@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"antipode/datasets"
+	"antipode/plots/internal/letters"
 )
 
 // Heat draws a table of colored cells: a row for each value of the column Rows, a column for each value of Columns, the
@@ -92,7 +93,7 @@ func buildHeat(f *datasets.Frame, column string, s *options) (drawing, error) {
 		for _, r := range rows {
 			for _, col := range h.columns {
 				if w, known := hp.at[[2]string{r, col}]; !known || w.none() {
-					none = append(none, isolate(r+" × "+col))
+					none = append(none, letters.Isolate(r+" × "+col))
 				}
 			}
 		}

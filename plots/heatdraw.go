@@ -9,6 +9,8 @@ import (
 	"image/draw"
 	"image/png"
 	"math"
+
+	"antipode/plots/internal/letters"
 )
 
 // ramp maps values to colors.
@@ -64,7 +66,7 @@ func (sc *scene) heat(p *panel, rows []string, h *heatTable, hp heatPanel) {
 	size := min(th.Small, tall-3)
 	for _, v := range hp.at {
 		if !v.none() {
-			size = min(size, th.Small*(w-3)/(measure(colors.write(v.v), th.Small, false)))
+			size = min(size, th.Small*(w-3)/(letters.Measure(colors.write(v.v), th.Small, false)))
 		}
 	}
 	gap := min(0.5, w/24)
@@ -126,7 +128,8 @@ func (sc *scene) totals(p *panel, rows, columns []string, h *heatTable, hp heatP
 	write := func(i, j int, v value) {
 		if !v.none() {
 			text := h.sums(v.v)
-			sc.inCell(p, i, j, text, min(th.Small, tall-3, th.Small*(w-3)/measure(text, th.Small, false)), th.Ink)
+			size := min(th.Small, tall-3, th.Small*(w-3)/letters.Measure(text, th.Small, false))
+			sc.inCell(p, i, j, text, size, th.Ink)
 		}
 	}
 	for i, r := range rows {
@@ -160,7 +163,7 @@ func (sc *scene) mosaic(p *panel, rows []string, h *heatTable, hp heatPanel, wid
 	var data bytes.Buffer
 	encoder := png.Encoder{CompressionLevel: png.BestCompression}
 	encoder.Encode(&data, picked) // a bytes.Buffer never fails
-	sc.add(raster{at: pt{p.l, p.t}, width: wide, height: high, data: data.Bytes(), mime: "image/png", image: picked,
+	sc.add(raster{at: pt{p.l, p.t}, width: wide, height: high, data: data.Bytes(), mime: "image/png",
 		alt: fmt.Sprintf("%s: %d × %d cells", cmp.Or(p.title, "cells"), len(rows), len(h.columns))})
 }
 
@@ -174,7 +177,7 @@ func (r ramp) draw(s *scene, x, mid float64) float64 {
 	th := s.theme
 	low, high := r.write(r.low), r.write(r.high)
 	s.text(x, mid, low, th.Text, th.Ink, start)
-	x += measure(low, th.Text, false) + 6
+	x += letters.Measure(low, th.Text, false) + 6
 	const steps, wide = 24, 120.0
 	for i := range steps {
 		v := r.low + (r.high-r.low)*(float64(i)+0.5)/steps
@@ -183,13 +186,13 @@ func (r ramp) draw(s *scene, x, mid float64) float64 {
 	s.add(path{points: []pt{{x, mid - 6}, {x + wide, mid - 6}, {x + wide, mid + 6}, {x, mid + 6}}, closed: true,
 		stroke: th.Rule, width: 1})
 	s.text(x+wide+6, mid, high, th.Text, th.Ink, start)
-	end := x + wide + 6 + measure(high, th.Text, false) + 16
+	end := x + wide + 6 + letters.Measure(high, th.Text, false) + 16
 	if r.ref != nil {
 		at := x + wide*(r.ref.At-r.low)/(r.high-r.low)
 		s.line(th.Ink, 1.2, pt{at, mid - 8}, pt{at, mid + 8})
 		name := fmt.Sprintf("| %s (%s)", r.ref.Name, short(r.ref.At))
 		s.text(end, mid, name, th.Text, th.Ink, start)
-		end += measure(name, th.Text, false) + 16
+		end += letters.Measure(name, th.Text, false) + 16
 	}
 	return end
 }

@@ -8,6 +8,7 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/table"
+	"antipode/plots/internal/letters"
 )
 
 // Lines connects the rows of each value of Series in the order of the column X, with a mark at each value of Y and a
@@ -116,7 +117,7 @@ func buildLines(f *datasets.Frame, x, y string, s *options) (drawing, error) {
 		}
 		for _, r := range rows {
 			if v[r].none() {
-				none = append(none, isolate(strings.TrimSpace(seriesOf[r]+" at "+f.Column(x).Cell(r))))
+				none = append(none, letters.Isolate(strings.TrimSpace(seriesOf[r]+" at "+f.Column(x).Cell(r))))
 			}
 		}
 		p.draw = func(sc *scene, p *panel) {

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"antipode/datasets/operation"
+	"antipode/plots/internal/letters"
 )
 
 // result describes a column of the metric that computed the table; nil where there is none.
@@ -81,7 +82,7 @@ func (s *options) heading(text string) string {
 func (s *options) opening(columns ...string) []string {
 	var out []string
 	if s.note != "" {
-		out = append(out, isolate(oneLine(s.note)))
+		out = append(out, letters.Isolate(letters.OneLine(s.note)))
 	}
 	if s.metric == nil || len(columns) == 0 {
 		return out
@@ -93,7 +94,7 @@ func (s *options) opening(columns ...string) []string {
 	if d := s.metric.Direction; d != "" && d != "none" {
 		text += "; " + d
 	}
-	return append(out, isolate(oneLine(text))+".")
+	return append(out, letters.Isolate(letters.OneLine(text))+".")
 }
 
 func upper(text string) string {

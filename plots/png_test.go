@@ -2,8 +2,12 @@ package plots_test
 
 import (
 	"bytes"
+	"context"
+	"encoding/json"
 	"image"
 	"image/png"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"reflect"
 	"slices"
@@ -14,7 +18,10 @@ import (
 	"antipode/datasets/manifest"
 	"antipode/internal/must"
 	"antipode/plots"
+	"antipode/plots/internal/letters"
+	"antipode/plots/internal/shape"
 	"antipode/plots/internal/typeset"
+	"antipode/plots/paint"
 )
 
 // TestRightToLeftAnchors checks that a label which begins at the right ends where others end: its anchor is turned
@@ -86,7 +93,7 @@ func TestReservedWidth(t *testing.T) {
 		"பெண் ஆசிரியர் சந்தை தமிழ்", "మహిళ ఉపాధ్యాయుడు మార్కెట్", "ಮಹಿಳೆ ಶಿಕ್ಷಕ ಮಾರುಕಟ್ಟೆ", "സ്ത്രീ അധ്യാപകൻ ചന്ത",
 		"ᱥᱟᱱᱛᱟᱲᱤ ᱢᱟᱹᱭᱡᱤᱭᱩ", "ꯃꯩꯇꯩꯂꯣꯟ ꯅꯨꯄꯤ", "المرأة معلم سوق",
 		"عورت استاد بازار اردو", "אישה מורה שוק", "女人老师市场简体", "日本語テキストひらがな", "한국어 여자 선생님", "ภาษาไทยผู้หญิงครู"} {
-		line, width := typeset.Set(text, 10, false), 1.125*plots.Exact(text, 10, false)
+		line, width := typeset.Set(text, 10, false), 1.125*letters.Exact(text, 10, false)
 		if len(line.Missing) > 0 || line.Width > width || line.Width < 0.4*width {
 			t.Errorf("%s: %.1f wide, reserved %.1f, missing %v", text, line.Width, width, line.Missing)
 		}
@@ -102,5 +109,42 @@ func TestHostilePNG(t *testing.T) {
 		if _, err := plots.Render(coarse.Interface().(plots.Figure), "png"); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// TestPaintedElsewhere: what the backend paints of a cell's figure is what this process paints.
+func TestPaintedElsewhere(t *testing.T) {
+	here := shape.Painter
+	defer func() { shape.Painter = here }()
+	asked := 0
+	there := func(ctx context.Context, r shape.Request) (reply shape.Reply) {
+		asked++
+		w := httptest.NewRecorder()
+		body := bytes.NewReader(must.Get(json.Marshal(r))(t))
+		paint.Serve(w, httptest.NewRequestWithContext(ctx, http.MethodPost, "/v1/paint", body))
+		must.Do(t, json.NewDecoder(w.Body).Decode(&reply))
+		return reply
+	}
+	for name, f := range hostileFigures() {
+		formats := []string{"pdf"}
+		if name == "grid" {
+			formats = append(formats, "png")
+		}
+		for _, format := range formats {
+			shape.Painter = here
+			want := must.Get(plots.Render(f, format))(t)
+			shape.Painter = there
+			if got := must.Get(plots.Render(f, format))(t); !bytes.Equal(got, want) {
+				t.Errorf("%s: another %s", name, format)
+			}
+		}
+	}
+	if asked == 0 {
+		t.Error("nothing was painted elsewhere")
+	}
+	reply := there(t.Context(), shape.Request{Format: shape.PNG, DPI: 96,
+		Scene: shape.Scene{Shapes: []shape.Shape{{Raster: &shape.Raster{Data: []byte("no image")}}}}})
+	if !strings.Contains(reply.Error, "cannot be decoded") {
+		t.Errorf("an image that is none: %q", reply.Error)
 	}
 }

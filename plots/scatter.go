@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"antipode/datasets"
+	"antipode/plots/internal/letters"
 )
 
 // Scatter draws a mark for each row of a table at the number columns X and Y, with a color and a shape for each value
@@ -160,7 +161,7 @@ func buildScatter(f *datasets.Frame, x, y string, s *options) (drawing, error) {
 			q := points[r]
 			switch {
 			case q.x.none() || q.y.none():
-				none = append(none, isolate(strings.TrimSpace(cmp.Or(q.name, q.group)+" "+panels.titles[i])))
+				none = append(none, letters.Isolate(strings.TrimSpace(cmp.Or(q.name, q.group)+" "+panels.titles[i])))
 			case !p.x.holds(q.x.v) || !p.y.holds(q.y.v):
 				outside++
 			default:
@@ -219,7 +220,7 @@ func (c *chart) scatterKeys(look *style, lines []Line) {
 	}
 	for _, l := range lines {
 		if l.Name != "" {
-			c.keys = append(c.keys, key{oneLine(l.Name), c.theme.Ink, dashed})
+			c.keys = append(c.keys, key{letters.OneLine(l.Name), c.theme.Ink, dashed})
 		}
 	}
 }
@@ -296,7 +297,7 @@ func (sc *scene) points(p *panel, points []point, note []string) {
 		if q.name == "" {
 			continue
 		}
-		x, y, w, h := p.px(q.x.v), p.py(q.y.v), measure(q.name, th.Small, false), th.Small
+		x, y, w, h := p.px(q.x.v), p.py(q.y.v), letters.Measure(q.name, th.Small, false), th.Small
 		ends := rect{-r, -r, r, r} // of the mark with its whiskers
 		if q.x.interval() {
 			ends.l, ends.r = min(-r, p.px(q.x.low)-x), max(r, p.px(q.x.high)-x)

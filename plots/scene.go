@@ -1,17 +1,15 @@
 package plots
 
 import (
-	"image"
+	"context"
+	"errors"
 	"image/color"
 	"math"
 	"strings"
-	"sync"
-	"unicode"
 
-	"codeberg.org/go-fonts/liberation/liberationsansbold"
-	"codeberg.org/go-fonts/liberation/liberationsansregular"
-	"golang.org/x/image/font/sfnt"
-	"golang.org/x/image/math/fixed"
+	"antipode/datasets/client"
+	"antipode/plots/internal/letters"
+	"antipode/plots/internal/shape"
 )
 
 // scene is a drawing: shapes in paint order, in CSS pixels from the top left corner.
@@ -38,11 +36,11 @@ func (sc *scene) behind(p *panel, k [2]string, x, y, w, h float64) {
 
 // description is the scene in one line: its title and its caption.
 func (sc *scene) description() string {
-	title := oneLine(sc.title)
+	title := letters.OneLine(sc.title)
 	if title != "" && sc.about != "" && !strings.ContainsAny(title[len(title)-1:], ".!?:") {
 		title += "."
 	}
-	return strings.TrimSpace(title + " " + oneLine(sc.about))
+	return strings.TrimSpace(title + " " + letters.OneLine(sc.about))
 }
 
 type pt struct{ x, y float64 }
@@ -91,8 +89,60 @@ type raster struct {
 	width, height float64
 	data          []byte
 	mime          string
-	image         image.Image
 	alt           string
+}
+
+// paint returns the scene as a file, which this process makes if it links package paint, and else the backend.
+func (sc *scene) paint(ctx context.Context, r shape.Request) ([]byte, error) {
+	th := sc.theme
+	r.Scene = shape.Scene{Width: sc.width, Height: sc.height, Title: sc.title, Paper: th.Paper,
+		Note: shape.Style{Size: th.Small, Color: th.Outline, Margin: margin}}
+	for _, s := range sc.shapes {
+		r.Scene.Shapes = append(r.Scene.Shapes, described(s))
+	}
+	var reply shape.Reply
+	if shape.Painter != nil {
+		reply = shape.Painter(ctx, r)
+	} else if err := client.Ask(ctx, "/v1/paint", r, &reply); err != nil {
+		return nil, err
+	}
+	if reply.Error != "" {
+		return nil, errors.New(reply.Error)
+	}
+	return reply.Data, nil
+}
+
+// png paints the scene in the resolution of its theme.
+func (sc *scene) png(ctx context.Context) ([]byte, error) {
+	return sc.paint(ctx, shape.Request{Format: shape.PNG, DPI: sc.theme.DPI})
+}
+
+func (sc *scene) pdf(ctx context.Context) ([]byte, error) {
+	return sc.paint(ctx, shape.Request{Format: shape.PDF})
+}
+
+// described returns a shape as package paint reads it.
+func described(s any) shape.Shape {
+	switch v := s.(type) {
+	case path:
+		points := make([]shape.Point, len(v.points))
+		for i, p := range v.points {
+			points[i] = shape.Point{p.x, p.y}
+		}
+		return shape.Shape{Path: &shape.Path{Points: points, Closed: v.closed, Stroke: v.stroke, Width: v.width,
+			Dash: v.dash, Fill: v.fill}}
+	case disc:
+		return shape.Shape{Disc: &shape.Disc{At: shape.Point{v.at.x, v.at.y}, Radius: v.radius, Stroke: v.stroke,
+			Width: v.width, Fill: v.fill}}
+	case label:
+		before := map[anchor]float64{start: 0, middle: 0.5, end: 1}[v.anchor]
+		return shape.Shape{Label: &shape.Label{At: shape.Point{v.at.x, v.at.y}, Text: v.text, Size: v.size,
+			Bold: v.bold, Color: v.color, Anchor: before, Turn: v.turn}}
+	case raster:
+		return shape.Shape{Raster: &shape.Raster{At: shape.Point{v.at.x, v.at.y}, Width: v.width, Height: v.height,
+			Data: v.data}}
+	}
+	return shape.Shape{}
 }
 
 func (sc *scene) add(shapes ...any) { sc.shapes = append(sc.shapes, shapes...) }
@@ -129,9 +179,9 @@ func (sc *scene) finish(y float64) *scene {
 
 // paragraph adds wrapped text below y and returns the y below it.
 func (sc *scene) paragraph(x, y, width float64, text string, size float64, bold bool, c color.NRGBA) float64 {
-	for _, line := range wrap(text, size, bold, width) {
+	for _, line := range letters.Wrap(text, size, bold, width) {
 		sc.add(label{at: pt{x, y + size}, text: line, size: size, bold: bold, color: c, anchor: start})
-		y += 1.35 * size
+		y += letters.Spacing * size
 	}
 	return y
 }
@@ -179,156 +229,6 @@ func (sc *scene) hatch(x, y, w, h float64) {
 		a, b := pt{x + min(d, w), y + max(0, d-w)}, pt{x + max(0, d-h), y + min(d, h)}
 		sc.line(c, 0.6, a, b)
 	}
-}
-
-// measure returns the width to reserve for a line of text: more than its width in Liberation Sans, since a reader's
-// font can be wider (DejaVu Sans is, by an eighth, and by a quarter in bold).
-func measure(text string, size float64, bold bool) float64 {
-	if bold {
-		return 1.25 * exact(text, size, bold)
-	}
-	return 1.125 * exact(text, size, bold)
-}
-
-// exact returns the width of a line of text in Liberation Sans. In scripts that it lacks, ideographs count as one em,
-// marks as nothing, letters of Tamil, Telugu and Malayalam as 0.8 em, others as 0.62 em: the layout is the same on
-// every machine, whatever its fonts.
-func exact(text string, size float64, bold bool) float64 {
-	f := fonts[bold]
-	w := 0.0
-	for _, r := range text {
-		w += f.advance(r)
-	}
-	return w * size
-}
-
-type face struct {
-	font *sfnt.Font
-	buf  sfnt.Buffer
-	seen map[rune]float64
-}
-
-var fontsMu sync.Mutex
-
-var fonts = map[bool]*face{false: newFace(liberationsansregular.TTF), true: newFace(liberationsansbold.TTF)}
-
-func newFace(ttf []byte) *face {
-	f, err := sfnt.Parse(ttf)
-	if err != nil {
-		f = nil // widths are then estimated
-	}
-	return &face{font: f, seen: map[rune]float64{}}
-}
-
-func (f *face) has(r rune) bool {
-	if f.font == nil {
-		return false
-	}
-	i, err := f.font.GlyphIndex(&f.buf, r)
-	return err == nil && i != 0
-}
-
-func (f *face) advance(r rune) float64 {
-	fontsMu.Lock()
-	defer fontsMu.Unlock()
-	if w, ok := f.seen[r]; ok {
-		return w
-	}
-	w := 0.62
-	switch {
-	// wider than most
-	case unicode.In(r, unicode.Tamil, unicode.Telugu, unicode.Malayalam) && !unicode.In(r, unicode.Mn):
-		w = 0.8
-	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
-		w = 0
-	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) || r >= 0xFF01 && r <= 0xFF60:
-		w = 1
-	case f.has(r):
-		const em = 1000
-		i, _ := f.font.GlyphIndex(&f.buf, r)
-		if a, err := f.font.GlyphAdvance(&f.buf, i, fixed.I(em), 0); err == nil {
-			w = float64(a) / 64 / em
-		}
-	}
-	f.seen[r] = w
-	return w
-}
-
-// fit shortens text to a width, with an ellipsis.
-func fit(text string, size float64, bold bool, width float64) string {
-	text = oneLine(text)
-	if measure(text, size, bold) <= width {
-		return text
-	}
-	runes := []rune(text)
-	for n := len(runes) - 1; n > 0; n-- {
-		if s := strings.TrimRight(string(runes[:n]), " ") + "…"; measure(s, size, bold) <= width {
-			return s
-		}
-	}
-	return "…"
-}
-
-// wrap breaks text into lines of a width, at spaces; a word that is too long is broken after a hyphen, a slash or an
-// underscore, else anywhere.
-func wrap(text string, size float64, bold bool, width float64) []string {
-	var lines []string
-	for _, part := range strings.Split(text, "\n") {
-		line := ""
-		for _, word := range strings.Fields(part) {
-			for {
-				joined := strings.TrimSpace(line + " " + word)
-				if measure(joined, size, bold) <= width {
-					line = joined
-					break
-				}
-				if line != "" {
-					lines, line = append(lines, line), ""
-					continue
-				}
-				runes := []rune(word)
-				n := len(runes)
-				for n > 1 && measure(string(runes[:n]), size, bold) > width {
-					n--
-				}
-				for i := n; i > 1 && n < len(runes); i-- {
-					if strings.ContainsRune("-_/", runes[i-1]) {
-						n = i
-						break
-					}
-				}
-				lines = append(lines, string(runes[:n]))
-				if word = string(runes[n:]); word == "" {
-					break
-				}
-			}
-		}
-		if line != "" {
-			lines = append(lines, line)
-		}
-	}
-	return lines
-}
-
-// oneLine makes text one line: white space becomes a space, control characters are removed.
-func oneLine(text string) string {
-	text = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && !unicode.IsSpace(r) {
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(text, "\uFFFD"))
-	return strings.Join(strings.Fields(text), " ")
-}
-
-// isolate makes right-to-left text independent of the writing direction of the sentence around it.
-func isolate(text string) string {
-	for _, r := range text {
-		if unicode.In(r, unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Thaana, unicode.Nko, unicode.Cf) {
-			return "\u2068" + text + "\u2069"
-		}
-	}
-	return text
 }
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

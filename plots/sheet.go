@@ -15,6 +15,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/table"
 	"antipode/internal/fault"
+	"antipode/plots/internal/letters"
 )
 
 // sheet is a figure made of images: blocks of rows of cells of thumbnails.
@@ -99,11 +100,12 @@ func (s *options) thumbs(f *datasets.Frame) ([]*thumbnail, error) {
 		}
 		for _, d := range detected[i] {
 			t.boxes = append(t.boxes, d.Box)
-			t.captions = append(t.captions, strings.TrimSpace(fmt.Sprintf("%s %.2f", oneLine(d.Label), d.Score)))
+			caption := fmt.Sprintf("%s %.2f", letters.OneLine(d.Label), d.Score)
+			t.captions = append(t.captions, strings.TrimSpace(caption))
 		}
 		for _, name := range s.captions {
 			c := f.Column(name)
-			text := oneLine(c.Cell(i))
+			text := letters.OneLine(c.Cell(i))
 			switch {
 			case text == "":
 			case c.Kind == table.KindNumber:
@@ -199,8 +201,8 @@ func (s *sheet) sizes() {
 	wide := th.Width - 2*margin
 	for _, b := range s.blocks {
 		for _, r := range b.rows {
-			s.named = max(s.named, min(max(1.2*measure(r.name, th.Text, true), 1.05*measure(r.note, th.Small, false)),
-				0.2*wide))
+			name, note := letters.Measure(r.name, th.Text, true), letters.Measure(r.note, th.Small, false)
+			s.named = max(s.named, min(max(1.2*name, 1.05*note), 0.2*wide))
 			for i, c := range r.cells {
 				for len(s.across) <= i {
 					s.across = append(s.across, 1)
@@ -251,7 +253,7 @@ func (s *sheet) finish() (*sheet, error) {
 		if t.full != nil {
 			loaded++
 		} else if t.reason != "no image" {
-			bad = append(bad, isolate(t.name())+" ("+t.reason+")")
+			bad = append(bad, letters.Isolate(t.name())+" ("+t.reason+")")
 		}
 	})
 	if loaded == 0 {

@@ -5,6 +5,8 @@ import (
 	"image"
 	"math"
 	"strings"
+
+	"antipode/plots/internal/letters"
 )
 
 const (
@@ -22,7 +24,7 @@ func (s *sheet) scene() (*scene, error) {
 	if s.heads != nil {
 		lines := 1
 		for i, h := range s.heads {
-			for j, line := range wrap(h, th.Text, true, left[i+1]-left[i]-4) {
+			for j, line := range letters.Wrap(h, th.Text, true, left[i+1]-left[i]-4) {
 				sc.add(label{at: pt{left[i], y + th.Text*(1+1.2*float64(j))}, text: line, size: th.Text, bold: true,
 					color: th.Ink, anchor: start})
 				lines = max(lines, j+1)
@@ -36,12 +38,12 @@ func (s *sheet) scene() (*scene, error) {
 		}
 		for _, r := range b.rows {
 			bottom := y
-			for i, line := range wrap(r.name, th.Text, true, s.named-8) {
+			for i, line := range letters.Wrap(r.name, th.Text, true, s.named-8) {
 				sc.add(label{at: pt{margin, y + th.Text*(1+1.25*float64(i))}, text: line, size: th.Text, bold: true,
 					color: th.Ink, anchor: start})
 				bottom = y + th.Text*(1.4+1.25*float64(i))
 			}
-			for _, line := range wrap(r.note, th.Small, false, s.named-8) {
+			for _, line := range letters.Wrap(r.note, th.Small, false, s.named-8) {
 				sc.add(label{at: pt{margin, bottom + th.Small}, text: line, size: th.Small, color: th.Ink,
 					anchor: start})
 				bottom += th.Small * 1.25
@@ -64,7 +66,7 @@ func (s *sheet) columns() (left []float64, width float64) {
 		wide := float64(n)*(s.size+thumbGap) - thumbGap
 		if s.heads != nil { // a word of a name is not broken
 			for _, word := range strings.Fields(s.heads[i]) {
-				wide = max(wide, min(measure(word, s.set.theme.Text, true), 120)-7)
+				wide = max(wide, min(letters.Measure(word, s.set.theme.Text, true), 120)-7)
 			}
 		}
 		left[i+1] = left[i] + wide + cellGap
@@ -81,7 +83,7 @@ func (s *sheet) drawCell(sc *scene, c sheetCell, x, y float64, across int) float
 		}
 		sc.add(path{points: []pt{{x, y}, {x + s.size, y}, {x + s.size, y + s.size}, {x, y + s.size}}, closed: true,
 			stroke: th.Muted, width: 1, dash: true})
-		lines := wrap(c.empty, th.Small, false, s.size-8)
+		lines := letters.Wrap(c.empty, th.Small, false, s.size-8)
 		for i, line := range lines {
 			sc.text(x+s.size/2, y+s.size/2+th.Small*1.3*(float64(i)-float64(len(lines)-1)/2), line, th.Small, th.Muted,
 				middle)
@@ -100,7 +102,7 @@ func (s *sheet) drawCell(sc *scene, c sheetCell, x, y float64, across int) float
 		ty := y
 		if t.data == nil {
 			sc.hatch(tx, ty, s.size, s.size)
-			for j, line := range wrap(t.reason, th.Small, false, s.size-8) {
+			for j, line := range letters.Wrap(t.reason, th.Small, false, s.size-8) {
 				if j < 4 {
 					sc.text(tx+s.size/2, ty+12+th.Small*(0.5+1.3*float64(j)), line, th.Small, th.Ink, middle)
 				}
@@ -108,7 +110,7 @@ func (s *sheet) drawCell(sc *scene, c sheetCell, x, y float64, across int) float
 			ty += s.size
 		} else {
 			w, h := s.box(t.small.Bounds())
-			sc.add(raster{at: pt{tx, ty}, width: w, height: h, data: t.data, mime: jpegType, image: t.small,
+			sc.add(raster{at: pt{tx, ty}, width: w, height: h, data: t.data, mime: jpegType,
 				alt: t.alt()})
 			ty += h
 		}
@@ -131,10 +133,10 @@ func (s *sheet) drawCell(sc *scene, c sheetCell, x, y float64, across int) float
 // clip wraps a caption to the width of a thumbnail and shortens it to three lines.
 func (s *sheet) clip(caption string) []string {
 	size := s.set.theme.Small
-	lines := wrap(caption, size, false, s.size)
+	lines := letters.Wrap(caption, size, false, s.size)
 	if len(lines) > 3 {
 		last := []rune(lines[2] + "…")
-		for len(last) > 2 && measure(string(last), size, false) > s.size {
+		for len(last) > 2 && letters.Measure(string(last), size, false) > s.size {
 			last = append(last[:len(last)-2], '…')
 		}
 		lines = append(lines[:2:2], string(last))
@@ -149,7 +151,7 @@ func (s *sheet) box(r image.Rectangle) (w, h float64) {
 }
 
 func (t *thumbnail) alt() string {
-	return oneLine(strings.Join(append([]string{t.id}, t.captions...), ", "))
+	return letters.OneLine(strings.Join(append([]string{t.id}, t.captions...), ", "))
 }
 
 // HTML has the text color of the page around it, light or dark; muted and rule are styles that suit both.
@@ -248,7 +250,7 @@ func (s *sheet) htmlCell(b *strings.Builder, c sheetCell) {
 				short = strings.Join(lines, " ")
 			}
 			fmt.Fprintf(b, `<div title="%s" style="font-size:%spx;line-height:1.25;overflow-wrap:anywhere">%s</div>`,
-				escape(oneLine(caption)), num(th.Small), text(short))
+				escape(letters.OneLine(caption)), num(th.Small), text(short))
 		}
 		b.WriteString("</div>")
 	}
@@ -258,4 +260,4 @@ func (s *sheet) htmlCell(b *strings.Builder, c sheetCell) {
 }
 
 // text escapes data for an HTML element and isolates its writing direction.
-func text(data string) string { return `<bdi>` + escape(oneLine(data)) + `</bdi>` }
+func text(data string) string { return `<bdi>` + escape(letters.OneLine(data)) + `</bdi>` }

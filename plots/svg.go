@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"antipode/plots/internal/typeset"
+	"antipode/plots/internal/letters"
 )
 
 // svg writes the scene as a complete document: text remains text, so that a browser shapes it in a font that has the
@@ -45,7 +45,7 @@ func (sc *scene) svg() []byte {
 				b.WriteString(` font-weight="bold"`)
 			}
 			from := v.anchor
-			right := typeset.RightToLeft(v.text)
+			right := letters.RightToLeft(v.text)
 			if right { // such a line starts at its right end
 				from = map[anchor]anchor{start: end, middle: middle, end: start}[from]
 			}
@@ -58,13 +58,14 @@ func (sc *scene) svg() []byte {
 			if right {
 				b.WriteString(` direction="rtl"`)
 			}
-			if families := typeset.CSS(v.text); families != "" {
+			if families := letters.CSS(v.text); families != "" {
 				fmt.Fprintf(&b, ` font-family="%s"`, escape(withFamilies(sc.theme.Fonts, families)))
 			}
-			fmt.Fprintf(&b, ">%s</text>\n", escape(oneLine(v.text)))
+			fmt.Fprintf(&b, ">%s</text>\n", escape(letters.OneLine(v.text)))
 		case raster:
 			fmt.Fprintf(&b, `<image x="%s" y="%s" width="%s" height="%s" href="%s"><title>%s</title></image>`+"\n",
-				num(v.at.x), num(v.at.y), num(v.width), num(v.height), dataURI(v.mime, v.data), escape(oneLine(v.alt)))
+				num(v.at.x), num(v.at.y), num(v.width), num(v.height), dataURI(v.mime, v.data),
+				escape(letters.OneLine(v.alt)))
 		}
 	}
 	b.WriteString("</svg>\n")

@@ -13,6 +13,7 @@ import (
 	"antipode/datasets/cell"
 	"antipode/datasets/table"
 	"antipode/plots/browse"
+	"antipode/plots/internal/letters"
 )
 
 // Table prints columns of a table: as HTML and text in a notebook, to a file as CSV, Markdown, LaTeX, text or HTML. A
@@ -97,7 +98,7 @@ func (v Table) bodies(ctx context.Context, limit int) ([]*body, error) {
 			c := f.Column(name)
 			b.full = append(b.full, cmp.Or(v.Names[name], name))
 			b.number = append(b.number, c.Kind == table.KindNumber)
-			write := func(r int) string { return oneLine(c.Cell(r)) }
+			write := func(r int) string { return letters.OneLine(c.Cell(r)) }
 			if c.Kind == table.KindNumber {
 				write = numbers(f, c, v.decimals(name))
 			}
@@ -111,11 +112,11 @@ func (v Table) bodies(ctx context.Context, limit int) ([]*body, error) {
 	last := out[len(out)-1]
 	last.more = f.Len() - n
 	for _, note := range v.Notes {
-		last.notes = append(last.notes, isolate(oneLine(note)))
+		last.notes = append(last.notes, letters.Isolate(letters.OneLine(note)))
 	}
 	for _, name := range v.below(f, columns) {
 		if c := f.Column(name); c != nil && f.Len() > 0 {
-			last.notes = append(last.notes, isolate(oneLine(name+": "+c.Cell(0))))
+			last.notes = append(last.notes, letters.Isolate(letters.OneLine(name+": "+c.Cell(0))))
 		}
 	}
 	return out, nil

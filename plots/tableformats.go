@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"antipode/datasets/table"
+	"antipode/plots/internal/letters"
 )
 
 func (v Table) markdown(ctx context.Context) (string, error) {
@@ -22,7 +23,7 @@ func (v Table) markdown(ctx context.Context) (string, error) {
 		"`", "\\`", "[", `\[`, "]", `\]`, "!", `\!`, "$", `\$`, "~", `\~`)
 	var b strings.Builder
 	if v.Title != "" {
-		b.WriteString("**" + clean.Replace(oneLine(v.Title)) + "**\n\n")
+		b.WriteString("**" + clean.Replace(letters.OneLine(v.Title)) + "**\n\n")
 	}
 	line := func(cells []string) {
 		for _, c := range cells {
@@ -69,7 +70,7 @@ func (v Table) latex(ctx context.Context) (string, error) {
 	var b strings.Builder
 	b.WriteString("% needs \\usepackage{booktabs}\n")
 	if v.Title != "" {
-		b.WriteString("% " + oneLine(v.Title) + "\n")
+		b.WriteString("% " + letters.OneLine(v.Title) + "\n")
 	}
 	for i, t := range bodies {
 		if i > 0 {

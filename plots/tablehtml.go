@@ -1,10 +1,12 @@
 package plots
 
 import (
-	"antipode/internal/plaintext"
 	"context"
 	"fmt"
 	"strings"
+
+	"antipode/internal/plaintext"
+	"antipode/plots/internal/letters"
 
 	"github.com/rivo/uniseg"
 )
@@ -107,7 +109,7 @@ func (v Table) text(ctx context.Context) (string, error) {
 	}
 	var b strings.Builder
 	if v.Title != "" {
-		b.WriteString(oneLine(v.Title) + "\n")
+		b.WriteString(letters.OneLine(v.Title) + "\n")
 	}
 	for i, t := range bodies {
 		if i > 0 {

@@ -20,6 +20,7 @@ import (
 	"antipode/datasets/table"
 	"antipode/internal/must"
 	"antipode/plots"
+	"antipode/plots/internal/letters"
 )
 
 // hostile are names that would break out of a page, a drawing or a layout.
@@ -202,7 +203,7 @@ func TestNothingOverlaps(t *testing.T) {
 			x, _ := strconv.ParseFloat(string(m[1]), 64)
 			y, _ := strconv.ParseFloat(string(m[2]), 64)
 			size, _ := strconv.ParseFloat(string(m[3]), 64)
-			w := plots.Exact(html.UnescapeString(string(m[7])), size, len(m[4]) > 0)
+			w := letters.Exact(html.UnescapeString(string(m[7])), size, len(m[4]) > 0)
 			switch from, right := string(m[5]), len(m[6]) > 0; {
 			case from == "middle":
 				x -= w / 2
@@ -236,10 +237,10 @@ func TestNothingOverlaps(t *testing.T) {
 func TestWrapKeepsAllText(t *testing.T) {
 	for _, text := range hostile {
 		clean := strings.Join(strings.Fields(text), "")
-		if got := strings.ReplaceAll(strings.Join(plots.Wrap(text, 12, false, 80), ""), " ", ""); got != clean {
+		if got := strings.ReplaceAll(strings.Join(letters.Wrap(text, 12, false, 80), ""), " ", ""); got != clean {
 			t.Errorf("%q became %q", clean, got)
 		}
-		if got := plots.Fit(text, 12, false, 60); plots.Exact(got, 12, false) > 60 {
+		if got := letters.Fit(text, 12, false, 60); letters.Exact(got, 12, false) > 60 {
 			t.Errorf("%q does not fit", got)
 		}
 	}

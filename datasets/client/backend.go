@@ -219,6 +219,18 @@ func (b *Backend) Post(ctx context.Context, path string, in, out any) error {
 	return b.call(ctx, "POST", path, in, out)
 }
 
+// Ask sends a request to the backend of the default store, which it starts where none runs.
+func Ask(ctx context.Context, path string, in, out any) error {
+	b, err := Connect()
+	if err != nil {
+		return err
+	}
+	if err := b.Ensure(ctx); err != nil {
+		return err
+	}
+	return b.Post(ctx, path, in, out)
+}
+
 // Stop stops the running backend and waits until it has ended. With drain the backend finishes its jobs first; without,
 // it cancels them, and a backend that does not answer is killed.
 func (b *Backend) Stop(ctx context.Context, drain bool) error {

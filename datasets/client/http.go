@@ -19,8 +19,8 @@ type reply struct {
 func (r *reply) Close() error { return r.close() }
 
 // send sends a request to the backend over a connection of its own, which ends with the context, and returns the status
-// of the reply, such as "200 OK", and its body. It is a client of HTTP/1.0, whose replies have no chunks. The program of
-// every notebook cell contains it; net/http would add a third to the time of linking one.
+// of the reply, such as "200 OK", and its body. It is a client of HTTP/1.0, whose replies have no chunks. The program
+// of every notebook cell contains it; net/http would add a third to the time of linking one.
 func (b *Backend) send(ctx context.Context, method, path string, body []byte) (status string, _ *reply, err error) {
 	conn, err := (&net.Dialer{Timeout: 5 * time.Second}).DialContext(ctx, "unix", b.socket())
 	if err != nil {

@@ -20,6 +20,7 @@ import (
 	"antipode/datasets/table"
 	"antipode/kernel/backend/engine"
 	"antipode/kernel/backend/store"
+	"antipode/plots/paint"
 )
 
 // IdleTime is the time after which an idle backend ends.
@@ -58,6 +59,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	mux.HandleFunc("POST /v1/stop", s.stop)
 	mux.HandleFunc("POST /v1/run", s.run)
 	mux.HandleFunc("POST /v1/gc", s.collect)
+	mux.HandleFunc("POST /v1/paint", paint.Serve)
 	hs := &http.Server{Handler: mux, ErrorLog: log.New(os.Stderr, "", log.LstdFlags)}
 	down := make(chan struct{})
 	go func() {

@@ -9,13 +9,17 @@ import (
 // forCells are the packages that notebook cells may import.
 var forCells = []string{"audits/...", "datasets/...", "metrics/...", "plots/...", "gomlxmodels"}
 
+// notForCells are packages below forCells that only the command imports.
+var notForCells = []string{"datasets/manifest/pull", "plots/paint"}
+
 // isForCells reports whether cells may import the package in a folder: one of forCells, and no helper of tests.
 func isForCells(folder string) bool {
-	return withinAny(folder, forCells) && !strings.Contains(folder, "/internal/") && !strings.HasSuffix(folder, "test")
+	return withinAny(folder, forCells) && !slices.Contains(notForCells, folder) &&
+		!strings.Contains(folder, "/internal/") && !strings.HasSuffix(folder, "test")
 }
 
 // heavy are import path prefixes that no cell may reach, with the reason. A cell is a separate program, linked and
-// started anew: 0.5 s with net/http, 2.7 s and more with GoMLX and XLA.
+// started anew: a figure takes 0.5 s, 0.8 s with net/http, fonts and a rasterizer, 2.7 s and more with GoMLX and XLA.
 var heavy = []struct{ prefix, why string }{
 	{"github.com/gomlx/", "GoMLX, its backends and XLA add seconds to every cell, and only the backend " +
 		"opens the device"},
@@ -32,7 +36,11 @@ var heavy = []struct{ prefix, why string }{
 	{"github.com/microcosm-cc/", "pages are rendered by kernel/jupyter/notebook"},
 	{"github.com/schollz/progressbar", "a cell shows progress through datasets/cell"},
 	{"google.golang.org/", "no gRPC and no protocol buffers: a cell speaks HTTP to its backend"},
-	{"golang.org/x/net/", "the standard library's net/http is enough"},
+	{"golang.org/x/net/", "the web is not the cell's"},
+	{"net/http", "datasets/client speaks to the backend without it; downloads are the command's"},
+	{"gonum.org/v1/plot", "images are painted by plots/paint, in the backend"},
+	{"codeberg.org/go-fonts", "as above; plots/internal/letters has the widths of their characters"},
+	{"github.com/go-text/typesetting/font", "as above"},
 	{"golang.org/x/tools/", "compilers are not the cell's"},
 	{"text/template", "templates keep the linker from dropping unused methods: everything grows"},
 	{"html/template", "templates keep the linker from dropping unused methods: everything grows"},

@@ -27,7 +27,7 @@ var layers = []layer{
 	{"audits/...", []string{"metrics/...", "datasets/...", "gomlxmodels"}},
 	{"plots/...", []string{"metrics/...", "datasets/..."}},
 	{"gomlxmodels/...", []string{"datasets/..."}},
-	{"kernel/...", []string{"gomlxmodels/...", "metrics/...", "datasets/...", "plots/browse"}},
+	{"kernel/...", []string{"gomlxmodels/...", "metrics/...", "datasets/...", "plots/browse", "plots/paint"}},
 	{"internal/...", nil},
 	{"docs/...", nil}, // programs that users copy: they import nothing of the module
 }

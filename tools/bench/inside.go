@@ -26,6 +26,7 @@ import (
 	"antipode/kernel/backend/store"
 	"antipode/metrics/prdc"
 	"antipode/plots"
+	_ "antipode/plots/paint" // in this process
 )
 
 // insideBenchmark times what happens inside one process, with go-benchmarks: mean, median and quantiles of each call.

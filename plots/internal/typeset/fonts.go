@@ -6,7 +6,6 @@ import (
 	"log"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 
@@ -18,18 +17,8 @@ import (
 
 	"antipode/datasets/client"
 	"antipode/datasets/manifest"
+	"antipode/plots/internal/letters"
 )
-
-// families are the Noto families by script: as the file of [manifest.Fonts] and CSS name them.
-var families = map[language.Script]string{
-	language.Devanagari: "Devanagari", language.Bengali: "Bengali", language.Gurmukhi: "Gurmukhi",
-	language.Gujarati: "Gujarati",
-	language.Oriya:    "Oriya", language.Tamil: "Tamil", language.Telugu: "Telugu", language.Kannada: "Kannada",
-	language.Malayalam: "Malayalam", language.Ol_Chiki: "Ol Chiki", language.Meetei_Mayek: "Meetei Mayek",
-	language.Arabic: "Arabic", language.Hebrew: "Hebrew", language.Thai: "Thai", language.Han: "SC",
-	language.Bopomofo: "SC",
-	language.Hiragana: "JP", language.Katakana: "JP", language.Hangul: "KR",
-}
 
 // face is a font that was read.
 type face struct {
@@ -137,7 +126,7 @@ func (l *library) fromSystem(script language.Script, r rune, bold bool) *face {
 
 // choose returns the font for a character of a run in a script, or nil. The caller holds mu.
 func (l *library) choose(script language.Script, east string, r rune, bold bool) *face {
-	if f := l.noto(family(script, east, r)); f != nil && f.has(r) {
+	if f := l.noto(letters.Family(script, east, r)); f != nil && f.has(r) {
 		return f
 	}
 	if f := l.own(bold); f.has(r) {
@@ -146,38 +135,7 @@ func (l *library) choose(script language.Script, east string, r rune, bold bool)
 	return l.fromSystem(script, r, bold)
 }
 
-// family returns the Noto family for a character in a run of a script, or "".
-func family(script language.Script, east string, r rune) string {
-	// ideographs, their punctuation and wide forms
-	if script == language.Han || r >= 0x3000 && r <= 0x303F || r >= 0xFF00 && r <= 0xFFEF {
-		return east
-	}
-	return families[script]
-}
-
 // file returns the file name of a family in [manifest.Fonts].
 func file(family string) string {
 	return "NotoSans" + strings.ReplaceAll(family, " ", "") + "-Regular.ttf"
-}
-
-// CSS lists the font families for the scripts of a text that Liberation Sans lacks, in order of preference; "" where it
-// lacks none. For a script without a family the browser chooses.
-func CSS(text string) string {
-	var out []string
-	add := func(family string) {
-		if name := "'Noto Sans " + family + "'"; !slices.Contains(out, name) {
-			out = append(out, name)
-		}
-	}
-	for _, r := range text {
-		switch family := families[language.LookupScript(r)]; family {
-		case "", "Hebrew":
-		case "SC", "JP", "KR":
-			add(eastern(text))
-			add("CJK " + eastern(text)) // as most Linux systems name it
-		default:
-			add(family)
-		}
-	}
-	return strings.Join(out, ",")
 }

@@ -6,6 +6,8 @@ import (
 	"unicode"
 
 	"golang.org/x/text/unicode/bidi"
+
+	"antipode/plots/internal/letters"
 )
 
 // The characters that isolate a part of a line from the writing direction around it (UAX 9, section 2.4), and the one
@@ -18,38 +20,12 @@ const (
 // deepest is UAX 9's limit of embedding levels.
 const deepest = 125
 
-// RightToLeft reports whether a line begins at the right: whether its first letter outside isolated parts is of a
-// right-to-left script (UAX 9, rules P2 and P3).
-func RightToLeft(text string) bool { return startsRight([]rune(text)) }
-
-func startsRight(text []rune) bool {
-	depth := 0
-	for _, r := range text {
-		p, _ := bidi.LookupRune(r)
-		switch p.Class() {
-		case bidi.LRI, bidi.RLI, bidi.FSI:
-			depth++
-		case bidi.PDI:
-			depth = max(0, depth-1)
-		case bidi.L:
-			if depth == 0 {
-				return false
-			}
-		case bidi.R, bidi.AL:
-			if depth == 0 {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // levels returns the embedding level of each character by UAX 9. (x/text's Paragraph does not export the levels, which
 // ordering runs requires, and does not pair brackets.) clean has removed the older embeddings and overrides.
 func levels(text []rune) []int {
 	out := make([]int, len(text))
 	base := 0
-	if startsRight(text) {
+	if letters.RightToLeft(string(text)) {
 		base = 1
 	}
 	resolve(text, 0, base, out)
@@ -82,7 +58,7 @@ func resolve(text []rune, from, base int, out []int) {
 			}
 		}
 		inner := base + 2 - base%2 // the next even level
-		if r == rtlIsolate || r == autoIsolate && startsRight(text[i+1:end]) {
+		if r == rtlIsolate || r == autoIsolate && letters.RightToLeft(string(text[i+1:end])) {
 			inner = base + 1 + base%2
 		}
 		flat, at = append(flat, object), append(at, from+i)

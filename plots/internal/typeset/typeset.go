@@ -17,6 +17,7 @@ import (
 	"gonum.org/v1/plot/vg"
 
 	"antipode/datasets/manifest"
+	"antipode/plots/internal/letters"
 	"antipode/plots/internal/pdf"
 )
 
@@ -56,7 +57,7 @@ func (l *library) set(text string, size float64, bold bool) Line {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	line := Line{Missing: Missing{}}
-	east := eastern(text)
+	east := letters.Eastern(text)
 	whole := clean(text)
 	runes, faces, scripts, levels := l.cover(whole, levels(whole), east, bold, line.Missing)
 	for i := range runes {
@@ -87,17 +88,6 @@ func (l *library) set(text string, size float64, bold bool) Line {
 	}
 	reorder(line.runs, func(r run) int { return r.level })
 	return line
-}
-
-// eastern is the family for ideographs: Japanese next to kana, Korean next to Hangul, else simplified Chinese.
-func eastern(text string) string {
-	switch {
-	case strings.ContainsFunc(text, func(r rune) bool { return unicode.In(r, unicode.Hiragana, unicode.Katakana) }):
-		return "JP"
-	case strings.ContainsFunc(text, func(r rune) bool { return unicode.Is(unicode.Hangul, r) }):
-		return "KR"
-	}
-	return "SC"
 }
 
 // cover returns the text without the characters that no font has, and for each character its font, script and level.
@@ -149,10 +139,10 @@ func (l *library) cover(text []rune, levels []int, east string, bold bool, missi
 // wide comma) counts as that script.
 func (l *library) lack(r, owner rune, east string) Lack {
 	if name := scriptName(r); name != "symbol" {
-		family := family(language.LookupScript(r), east, r)
+		family := letters.Family(language.LookupScript(r), east, r)
 		return Lack{name, family != "" && l.noto(family) == nil}
 	}
-	if family := family(language.LookupScript(owner), east, r); family != "" && l.noto(family) == nil {
+	if family := letters.Family(language.LookupScript(owner), east, r); family != "" && l.noto(family) == nil {
 		return Lack{scriptName(owner), true}
 	}
 	return Lack{Script: "symbol"}

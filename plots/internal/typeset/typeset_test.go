@@ -17,6 +17,7 @@ import (
 
 	"antipode/datasets/manifest"
 	"antipode/internal/must"
+	"antipode/plots/internal/letters"
 )
 
 // bare is a library with the built-in font alone.
@@ -99,7 +100,7 @@ func TestNotoShapesAsHarfBuzz(t *testing.T) {
 		seen[s.Family] = true
 		compare(t, s, l.noto(s.Family))
 	}
-	for _, family := range families {
+	for _, family := range letters.Families {
 		if !seen[family] {
 			t.Errorf("no sample for %s", family)
 		}
@@ -119,7 +120,7 @@ var texts = map[string]string{
 // and that the manifest has every family's file.
 func TestEveryScriptIsSet(t *testing.T) {
 	m := must.Get(manifest.Get(manifest.Fonts))(t)
-	for _, family := range families {
+	for _, family := range letters.Families {
 		if m.File(file(family)) == nil {
 			t.Errorf("the manifest has no %s", file(family))
 		}
@@ -253,17 +254,4 @@ func TestHostileText(t *testing.T) {
 		})
 	}
 	wait.Wait()
-}
-
-func TestCSS(t *testing.T) {
-	for text, want := range map[string]string{
-		"plain שלום": "", "हिन्दी தமிழ்": "'Noto Sans Devanagari','Noto Sans Tamil'", "اردو": "'Noto Sans Arabic'",
-		"中文":  "'Noto Sans SC','Noto Sans CJK SC'",
-		"日本の": "'Noto Sans JP','Noto Sans CJK JP'", "한국 直": "'Noto Sans KR','Noto Sans CJK KR'",
-		"ᱥ ꯃ": "'Noto Sans Ol Chiki','Noto Sans Meetei Mayek'",
-	} {
-		if got := CSS(text); got != want {
-			t.Errorf("%s: %s, want %s", text, got, want)
-		}
-	}
 }

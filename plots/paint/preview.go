@@ -1,4 +1,4 @@
-package plots
+package paint
 
 import (
 	"bytes"
@@ -11,17 +11,14 @@ import (
 	"golang.org/x/image/draw"
 )
 
-// previewBytes limits the PNG of a figure in a notebook.
-const previewBytes = 24_000
-
 // preview paints the scene as a PNG of at most limit bytes: with a palette, and at 96 dots per inch or less.
-func (sc *scene) preview(limit int) ([]byte, error) {
+func (t *typed) preview(limit int) ([]byte, error) {
 	const tallest = 8000 // dots
 	dpi := 96.0
-	if sc.height > tallest {
-		dpi = max(96*tallest/sc.height, 1)
+	if t.Height > tallest {
+		dpi = max(96*tallest/t.Height, 1)
 	}
-	painted, err := sc.paint(int(dpi))
+	painted, err := t.paint(int(dpi))
 	if err != nil {
 		return nil, err
 	}
