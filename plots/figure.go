@@ -59,9 +59,10 @@ func ShowE(ctx context.Context, f Figure, options ...ShowOptions) error {
 	case err != nil:
 		return err
 	}
-	if b.PNG != nil {
+	if _, drawn := f.figure().(figure); drawn {
 		if !cell.InNotebook() {
-			b.Text += ". A terminal shows no images: plots.Save(figure, \"figure.svg\") writes a file"
+			b.Text = strings.TrimSuffix(b.Text, ".") +
+				". A terminal shows no images: plots.Save(figure, \"figure.svg\") writes a file"
 		}
 		b.Text += "\n"
 	}
@@ -231,7 +232,7 @@ func (f figure) bundle(ctx context.Context) (cell.Bundle, error) {
 	var b cell.Bundle
 	var s *scene
 	if b.HTML, err = d.html(); err == nil {
-		if s, err = d.scene(); err == nil {
+		if s, err = d.scene(); err == nil && (cell.InNotebook() || shape.Painter != nil) { // a terminal shows none
 			b.PNG, err = s.paint(ctx, shape.Request{Format: shape.Preview, Limit: previewBytes})
 		}
 	}

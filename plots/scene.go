@@ -3,6 +3,7 @@ package plots
 import (
 	"context"
 	"errors"
+	"fmt"
 	"image/color"
 	"math"
 	"strings"
@@ -104,7 +105,8 @@ func (sc *scene) paint(ctx context.Context, r shape.Request) ([]byte, error) {
 	if shape.Painter != nil {
 		reply = shape.Painter(ctx, r)
 	} else if err := client.Ask(ctx, "/v1/paint", r, &reply); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("PNG and PDF are painted by the backend, or by a program itself that imports "+
+			"antipode/plots/paint: %w", err)
 	}
 	if reply.Error != "" {
 		return nil, errors.New(reply.Error)

@@ -225,10 +225,14 @@ func Ask(ctx context.Context, path string, in, out any) error {
 	if err != nil {
 		return err
 	}
-	if err := b.Ensure(ctx); err != nil {
-		return err
+	for again := true; ; again = false { // it may end between the two, of idleness or for another build
+		if err = b.Ensure(ctx); err == nil {
+			err = b.Post(ctx, path, in, out)
+		}
+		if !again || !errors.Is(err, ErrNoBackend) {
+			return err
+		}
 	}
-	return b.Post(ctx, path, in, out)
 }
 
 // Stop stops the running backend and waits until it has ended. With drain the backend finishes its jobs first; without,

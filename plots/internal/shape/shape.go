@@ -81,7 +81,7 @@ const (
 	Preview Format = "preview" // a PNG with a palette, of a limited size
 )
 
-// Request asks for a scene in a format.
+// Request is for a scene in a format.
 type Request struct {
 	Scene  Scene
 	Format Format
