@@ -37,8 +37,8 @@
 //
 // [Save] writes PDF, SVG and PNG; the backend paints PDF and PNG, or a program itself that imports
 // antipode/plots/paint. [Theme] has the width, which is that of the column, and Bare, which leaves out title and
-// caption; [Caption] returns them for LaTeX. `antipode export NOTEBOOK --to DIR` does so for all figures and tables of a
-// notebook.
+// caption; [Caption] returns them for LaTeX. `antipode export NOTEBOOK --to DIR` does so for all figures and tables of
+// a notebook.
 //
 // # Printed tables
 //
