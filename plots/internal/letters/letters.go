@@ -35,6 +35,10 @@ func Exact(text string, size float64, bold bool) float64 {
 
 // advance returns the width of a character in em.
 func advance(r rune, bold bool) float64 {
+	of := liberation()[bold]
+	if int(r) < len(of.first) && of.first[r] > 0 {
+		return of.first[r]
+	}
 	switch {
 	case unicode.In(r, unicode.Tamil, unicode.Telugu, unicode.Malayalam) && !unicode.In(r, unicode.Mn):
 		return 0.8 // wider than most
@@ -43,7 +47,7 @@ func advance(r rune, bold bool) float64 {
 	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) || r >= 0xFF01 && r <= 0xFF60:
 		return 1
 	}
-	if w, known := liberation()[bold][r]; known {
+	if w, known := of.all[r]; known {
 		return w
 	}
 	return 0.62
@@ -55,15 +59,25 @@ func advance(r rune, bold bool) float64 {
 //go:embed advances.txt
 var advances string
 
-// liberation returns the advance widths of both fonts in em.
-var liberation = sync.OnceValue(func() map[bool]map[rune]float64 {
-	out := map[bool]map[rune]float64{false: {}, true: {}}
+// widths are the advance widths of a font in em.
+type widths struct {
+	all   map[rune]float64
+	first [0xAD]float64 // without marks and characters of control, which have none
+}
+
+var liberation = sync.OnceValue(func() map[bool]*widths {
+	out := map[bool]*widths{false: {all: map[rune]float64{}}, true: {all: map[rune]float64{}}}
 	for line := range strings.Lines(advances) {
 		fields := strings.Fields(line)
+		of := out[fields[0] == "bold"]
 		first, _ := strconv.ParseUint(fields[1], 16, 32)
 		for i, f := range fields[2:] {
 			units, _ := strconv.Atoi(f)
-			out[fields[0] == "bold"][rune(first)+rune(i)] = float64(units) / 64 / 1000
+			r := int(first) + i
+			of.all[rune(r)] = float64(units) / 64 / 1000
+			if r < len(of.first) {
+				of.first[r] = of.all[rune(r)]
+			}
 		}
 	}
 	return out
