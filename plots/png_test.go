@@ -126,7 +126,8 @@ func TestPaintedElsewhere(t *testing.T) {
 		return reply
 	}
 	figures := hostileFigures()
-	for name, format := range map[string]string{"bars plain": "png", "scatter": "pdf", "heat wide": "pdf", "grid": "pdf"} {
+	for name, format := range map[string]string{"bars plain": "png", "scatter": "pdf", "heat wide": "pdf",
+		"grid": "pdf"} {
 		shape.Painter = here
 		want := must.Get(plots.Render(figures[name], format))(t)
 		shape.Painter = there
