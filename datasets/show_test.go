@@ -165,10 +165,7 @@ func TestEstimate(t *testing.T) {
 // captured is what work writes to a standard stream.
 func captured(t *testing.T, stream **os.File, work func()) string {
 	t.Helper()
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	r, w := must.Get2(os.Pipe())(t)
 	before := *stream
 	*stream = w
 	text := make(chan string)

@@ -126,10 +126,7 @@ func TestCompareReads(t *testing.T) {
 	} {
 		with := a.With(table.NumberColumn("answer_correct", make([]float64, a.Len())),
 			table.NumberColumn("answer_p_wanted", make([]float64, a.Len())))
-		_, _, err := evaluate(t, ask{Metric: "compare", Options: o}, with, with)
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %s", err, want)
-		}
+		must.Fail(evaluate(t, ask{Metric: "compare", Options: o}, with, with))(t, want)
 	}
 }
 

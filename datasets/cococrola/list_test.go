@@ -124,19 +124,11 @@ func (broken) Synsets(context.Context, string) ([]Synset, error) { return nil, e
 func TestListErrors(t *testing.T) {
 	o := recorded(t)
 	o.Translators = append(o.Translators, broken{})
-	if _, err := BuildList(context.Background(), o); err == nil ||
-		!strings.Contains(err.Error(), `word "dog": translator broken: quota used up`) {
-		t.Error(err)
-	}
+	must.Fail(BuildList(context.Background(), o))(t, `word "dog": translator broken: quota used up`)
 	o = recorded(t)
 	o.Synsets = broken{}
-	if _, err := BuildList(context.Background(), o); err == nil || !strings.Contains(err.Error(), "synsets: no key") {
-		t.Error(err)
-	}
-	if _, err := BuildList(context.Background(), ListOptions{}); err == nil ||
-		!strings.Contains(err.Error(), "needs languages") {
-		t.Error(err)
-	}
+	must.Fail(BuildList(context.Background(), o))(t, "synsets: no key")
+	must.Fail(BuildList(context.Background(), ListOptions{}))(t, "needs languages")
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := BuildList(ended, recorded(t)); !errors.Is(err, context.Canceled) {
@@ -144,10 +136,7 @@ func TestListErrors(t *testing.T) {
 	}
 	for text, want := range map[string]string{`{"language":["en"]}`: "unknown field", "[]": "the fields are",
 		`{} {}`: "text after"} {
-		if _, err := ReadRecorded("r.json", []byte(text)); err == nil || !strings.Contains(err.Error(), want) ||
-			!strings.Contains(err.Error(), "r.json") {
-			t.Errorf("%s: %v", text, err)
-		}
+		must.Fail(ReadRecorded("r.json", []byte(text)))(t, want, "r.json")
 	}
 	if list := ConceptList("testdata/recorded.json"); list.Err() != nil || !datasets.Extend(list).IsOpen() {
 		t.Error(list.Err())

@@ -104,9 +104,7 @@ func TestDamagedArchives(t *testing.T) {
 			}
 			must.Do(t, os.WriteFile(filepath.Join(dir, "images_v2.csv"), []byte(text), 0o644))
 			_, err := index(t, Options{Dir: dir})
-			if err == nil {
-				t.Fatal("no error")
-			}
+			must.Fail(err)(t)
 			for _, want := range append(c.want, "dollarstreet: ") {
 				if !strings.Contains(err.Error(), want) {
 					t.Errorf("%q does not contain %q", err, want)
@@ -117,9 +115,7 @@ func TestDamagedArchives(t *testing.T) {
 			}
 		})
 	}
-	if _, err := index(t, Options{Dir: t.TempDir()}); err == nil || !strings.Contains(err.Error(), Page) {
-		t.Errorf("an empty folder: %v", err)
-	}
+	must.Fail(index(t, Options{Dir: t.TempDir()}))(t, Page) // an empty folder
 }
 
 func TestLists(t *testing.T) {
@@ -130,9 +126,7 @@ func TestLists(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"['a'", "['a' 'b']", "['a',]", "[a]", `['a\`, "["} {
-		if got, err := list(text); err == nil {
-			t.Errorf("%s: %q, no error", text, got)
-		}
+		must.Fail(list(text))(t)
 	}
 }
 

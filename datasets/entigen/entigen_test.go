@@ -136,10 +136,7 @@ func TestNormalFormIsTheRecordedOne(t *testing.T) {
 	files := map[string][]byte{}
 	label := regexp.MustCompile(`\b[wah]\d{5}\b`)
 	for _, path := range Files {
-		data, _, err := m.Read(os.DirFS(dir), path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data, _ := must.Get2(m.Read(os.DirFS(dir), path))(t)
 		files[path] = label.ReplaceAllFunc(data, func(l []byte) []byte {
 			sum := sha256.Sum256(l)
 			return []byte(strings.ToUpper(hex.EncodeToString(sum[:7])))
@@ -154,10 +151,7 @@ func TestNormalFormIsTheRecordedOne(t *testing.T) {
 }
 
 func TestReleasedRatings(t *testing.T) {
-	rows, report, err := Load(os.DirFS(manifesttest.Dir(t, Name)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows, report := must.Get2(Load(os.DirFS(manifesttest.Dir(t, Name))))(t)
 	if len(rows) != 4833 || report.Images != 1611 || report.Uneven != 0 || len(report.Used) != 5 {
 		t.Errorf("%+v", report)
 	}
@@ -186,10 +180,7 @@ func TestPullReleased(t *testing.T) {
 	dir := t.TempDir()
 	must.Do(t, manifest.Pull(context.Background(), Name,
 		manifest.Options{Dest: dir, BaseURL: manifesttest.Serve(t, m, source)}))
-	_, report, err := Load(os.DirFS(dir))
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, report := must.Get2(Load(os.DirFS(dir)))(t)
 	for i, path := range Files {
 		if report.Rows[i] != m.File(path).Rows || report.Used[i].Form != manifest.Normalized {
 			t.Errorf("%s: %d rows, %s form", path, report.Rows[i], report.Used[i].Form)

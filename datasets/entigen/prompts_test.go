@@ -127,9 +127,7 @@ func TestOwnPrompts(t *testing.T) {
 			"axis"},
 		{PromptOptions{Interventions: []Intervention{{ID: "X-1", Category: Object}}}, "no text"},
 	} {
-		if _, err := Build(c.o); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%+v: %v does not say %q", c.o, err, c.want)
-		}
+		must.Fail(Build(c.o))(t, c.want)
 	}
 }
 
@@ -199,15 +197,11 @@ func TestAblation(t *testing.T) {
 		t.Errorf("%q, %v", texts, err)
 	}
 	for _, spans := range [][]string{{"x"}, {""}, {"a b", "b c"}, make([]string, 9)} {
-		if _, err := Ablate(Prompt{Text: "a b c d"}, spans...); err == nil {
-			t.Errorf("%q are spans", spans)
-		}
+		must.Fail(Ablate(Prompt{Text: "a b c d"}, spans...))(t)
 	}
 	for _, o := range []AblationOptions{{IDs: []string{"P-X"}}, {Attributes: []string{"juggler"}},
 		{Spans: []string{"nowhere"}}} {
-		if _, err := BuildAblations(o); err == nil {
-			t.Errorf("%+v passes", o)
-		}
+		must.Fail(BuildAblations(o))(t)
 	}
 }
 
@@ -258,14 +252,8 @@ func TestCaptionFile(t *testing.T) {
 		f.Texts("id")[1] != "line 00000003" {
 		t.Errorf("%+v", f)
 	}
-	if err := readCaptions("c.txt", strings.NewReader("a\nb\xff\n"), captionFile.Frame()); err == nil ||
-		!strings.Contains(err.Error(), "c.txt, line 2") {
-		t.Errorf("%v", err)
-	}
-	if err := readCaptions("c.txt", strings.NewReader(strings.Repeat("a", 1<<21)), captionFile.Frame()); err == nil ||
-		!strings.Contains(err.Error(), "1 MiB") {
-		t.Errorf("%v", err)
-	}
+	must.Fail(readCaptions("c.txt", strings.NewReader("a\nb\xff\n"), captionFile.Frame()))(t, "c.txt, line 2")
+	must.Fail(readCaptions("c.txt", strings.NewReader(strings.Repeat("a", 1<<21)), captionFile.Frame()))(t, "1 MiB")
 }
 
 // Options of the listed prompt tables, as commands take them after the name.

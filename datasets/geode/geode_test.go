@@ -42,10 +42,7 @@ func mine(t *testing.T) string {
 }
 
 func TestArchive(t *testing.T) {
-	f, _, err := index(t, Options{Dir: "testdata/geode"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f, _ := must.Get2(index(t, Options{Dir: "testdata/geode"}))(t)
 	for column, want := range map[string][]string{
 		"path": {"images/Africa_Egypt_Egypt_bag_1.jpg",
 			"images/Africa_South_Africa_South_Africa_plate_of_food_2.jpg",
@@ -66,10 +63,7 @@ func TestArchive(t *testing.T) {
 
 // The regions' archives are next to each other; one of them has paths relative to its index, and none has countries.
 func TestRegionalArchives(t *testing.T) {
-	f, _, err := index(t, Options{Dir: "testdata/regional"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f, _ := must.Get2(index(t, Options{Dir: "testdata/regional"}))(t)
 	if got := f.Texts("path"); !slices.Equal(got, []string{"geode_africa/images/Africa_Egypt_Egypt_bag_1.jpg",
 		"geode_europe/images/Europe_Italy_Italy_bag_5.jpg"}) {
 		t.Errorf("paths %q", got)
@@ -110,11 +104,7 @@ func TestNotThere(t *testing.T) {
 	t.Setenv("ANTIPODE_HOME", t.TempDir())
 	t.Chdir(t.TempDir())
 	for _, o := range []Options{{}, {Dir: "nowhere"}} {
-		_, err := Photos(o).Rows(context.Background())
-		if err == nil || !strings.Contains(err.Error(), Page) ||
-			!strings.Contains(err.Error(), "index.csv next to the folder images") {
-			t.Errorf("%v does not contain where to get it and its layout", err)
-		}
+		must.Fail(Photos(o).Rows(context.Background()))(t, Page, "index.csv next to the folder images")
 	}
 	if m, err := manifest.Get(Name); err != nil || !strings.Contains(m.Warning, Page) || m.Files[0].Optional == "" {
 		t.Errorf("%+v, %v", m, err)
@@ -180,9 +170,7 @@ func TestDamagedArchives(t *testing.T) {
 			dir := mine(t)
 			c.damage(t, dir)
 			_, _, err := index(t, Options{Dir: dir})
-			if err == nil {
-				t.Fatal("no error")
-			}
+			must.Fail(err)(t)
 			for _, want := range append(c.want, "geode: ") {
 				if !strings.Contains(err.Error(), want) {
 					t.Errorf("%q does not contain %q", err, want)
@@ -214,10 +202,8 @@ func TestMissingImages(t *testing.T) {
 	}
 	must.Do(t, os.RemoveAll(filepath.Join(dir, "images")))
 	for _, present := range []bool{true, false} {
-		if _, _, err := index(t, Options{Dir: dir, Present: present}); err == nil ||
-			!strings.Contains(err.Error(), "none of the images in") {
-			t.Errorf("an archive without photos: %v", err)
-		}
+		// an archive without photos
+		must.Fail(index(t, Options{Dir: dir, Present: present}))(t, "none of the images in")
 	}
 }
 

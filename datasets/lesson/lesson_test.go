@@ -115,9 +115,7 @@ func TestVerdict(t *testing.T) {
 			t.Errorf("%s, %q: %q, %v; want %q", c.exercise, c.answer, got, err, c.prefix)
 		}
 	}
-	if _, err := verdict("9z", "1", 1); err == nil {
-		t.Error("no error of an unknown exercise")
-	}
+	must.Fail(verdict("9z", "1", 1))(t) // an unknown exercise
 }
 
 // TestHints: every exercise has a hint, and no hint names the answer of its exercise.
@@ -162,7 +160,5 @@ func TestPoints(t *testing.T) {
 	if again := must.Get(Points("set", o).Rows(t.Context()))(t); fmt.Sprint(again) != fmt.Sprint(f) {
 		t.Error("the same seed has other points")
 	}
-	if err := Points("set", PointsOptions{N: 1, Scenes: 4}).Err(); err == nil {
-		t.Error("four scenes are no error")
-	}
+	must.Fail(Points("set", PointsOptions{N: 1, Scenes: 4}).Err())(t) // four scenes are
 }

@@ -103,17 +103,11 @@ func TestOptionErrors(t *testing.T) {
 		`{"min_rows":1}`:       "test-operation: too few rows",
 		`{"shares":[1,"two"]}`: "a string is not float64",
 	} {
-		if _, err := evaluate(options); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", options, err, want)
-		}
+		must.Fail(evaluate(options))(t, want)
 	}
-	if _, err := define.Check([]testOptions{{}, {}}); err == nil ||
-		!strings.Contains(err.Error(), "2 values of type operation_test.testOptions; give at most one") {
-		t.Errorf("two structs: %v", err)
-	}
-	if _, err := define.Check([]testOptions{{shared: shared{Level: math.NaN()}}}); err == nil {
-		t.Error("NaN passes")
-	}
+	// two structs
+	must.Fail(define.Check([]testOptions{{}, {}}))(t, "2 values of type operation_test.testOptions; give at most one")
+	must.Fail(define.Check([]testOptions{{shared: shared{Level: math.NaN()}}}))(t) // NaN
 }
 
 // TestParse: options as flags give them; 0 means none where the option has it.
@@ -135,9 +129,7 @@ func TestParse(t *testing.T) {
 		"rows=1":  `no option "rows"`,
 		"vector=": `vector cannot be ""`, "profile=": `profile is ""; it must be one of paper, public-code`,
 	} {
-		if _, err := define.Parse(options(text)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", text, err, want)
-		}
+		must.Fail(define.Parse(options(text)))(t, want)
 	}
 }
 
@@ -211,9 +203,7 @@ func TestEvaluate(t *testing.T) {
 		t.Errorf("%v, %v, seed %d, %d notes", f, err, last.Seed, notes)
 	}
 	for _, plan := range []*table.Plan{operation.InputPlan(0), operation.InputPlan(2), {Op: "no-such"}} {
-		if _, err := call.Evaluate(context.Background(), plan, nil, frame()); err == nil {
-			t.Errorf("%+v: no error", plan)
-		}
+		must.Fail(call.Evaluate(context.Background(), plan, nil, frame()))(t)
 	}
 }
 

@@ -43,10 +43,8 @@ func TestTruncated(t *testing.T) {
 	in := &table.Frame{Columns: []table.Column{table.TextColumn("language", []string{"hi", "hi ", "en", "hi", "EN"}),
 		table.VectorColumn("clip_text", [][]float32{{1}, {1}, {1}, nil, {1}}),
 		table.NumberColumn("clip_text_cut", []float64{3, 1, 0, 0, 0})}}
-	raw, err := json.Marshal(operation.Args{Version: 1, Roles: []string{"in"}, Options: json.RawMessage(`{"by":["language"]}`)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(json.Marshal(operation.Args{Version: 1, Roles: []string{"in"},
+		Options: json.RawMessage(`{"by":["language"]}`)}))(t)
 	var lines []string
 	f := must.Get(texts.Evaluate(context.Background(), operation.Call{Read: func(x table.Reading) {
 		if x.N > 0 {

@@ -171,10 +171,7 @@ var ofLanguages = map[string][]string{"cococrola.ipynb": {"English", "Chinese"},
 // for it or leaves unrated.
 func TestCommittedNotebooks(t *testing.T) {
 	dir := manifesttest.Dir(t, Name)
-	pairs, _, err := Load(os.DirFS(dir))
-	if err != nil {
-		t.Fatal(err)
-	}
+	pairs, _ := must.Get2(Load(os.DirFS(dir)))(t)
 	notebooks, err := filepath.Glob(filepath.Join("..", "..", "notebooks", "*.ipynb"))
 	if err != nil || len(notebooks) == 0 {
 		t.Fatalf("no notebooks (%v)", err)

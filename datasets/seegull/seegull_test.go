@@ -15,10 +15,7 @@ import (
 func fixture(t *testing.T) ([]Pair, Report) {
 	t.Helper()
 	data := must.Get(os.ReadFile("testdata/pairs.csv"))(t)
-	pairs, report, err := Read("pairs.csv", data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pairs, report := must.Get2(Read("pairs.csv", data))(t)
 	return pairs, report
 }
 
@@ -102,10 +99,7 @@ func TestFrameMasksByDefault(t *testing.T) {
 
 func TestReleasedFile(t *testing.T) {
 	dir := manifesttest.Dir(t, Name)
-	pairs, report, err := Load(os.DirFS(dir))
-	if err != nil {
-		t.Fatal(err)
-	}
+	pairs, report := must.Get2(Load(os.DirFS(dir)))(t)
 	attributes := map[string]bool{}
 	harmless := 0
 	for _, p := range pairs {

@@ -219,19 +219,10 @@ func TestBad(t *testing.T) {
 	}
 	p, w := small(3)
 	f := scored(t, p, w, nil)
-	if _, err := tabulartest.Run("cococrola-means", f, nil, "language"); err == nil ||
-		!strings.Contains(err.Error(), "no option \"by\"") {
-		t.Errorf("grouped: %v", err)
-	}
+	must.Fail(tabulartest.Run("cococrola-means", f, nil, "language"))(t, "no option \"by\"") // grouped
 	f.Column("concept").Texts[1] = "dog"
-	if _, err := tabulartest.Run("cococrola-means", f, nil); err == nil ||
-		!strings.Contains(err.Error(), "row 1 has the same model, language and concept") {
-		t.Errorf("twice: %v", err)
-	}
-	if _, err := ComputeConceptScores(Set{}, Options{Sample: "some"}); err == nil ||
-		!strings.Contains(err.Error(), `sample is "some"`) {
-		t.Errorf("%v", err)
-	}
+	must.Fail(tabulartest.Run("cococrola-means", f, nil))(t, "row 1 has the same model, language and concept") // twice
+	must.Fail(ComputeConceptScores(Set{}, Options{Sample: "some"}))(t, `sample is "some"`)
 }
 
 // TestRowsInAnyOrder: the result does not depend on the order of rows.

@@ -150,10 +150,8 @@ func TestGolden(t *testing.T) {
 		check(t, want.Model+" "+want.Language+" mean Xc", m.Xc.Value, &want.Xc)
 		check(t, want.Model+" "+want.Language+" mean Wc", m.Wc.Value, &want.Wc)
 	}
-	got, err := ComputeLanguageCorrelations(scored, func(s Scored) float64 { return s.Xc }, true, metrics.Intervals{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(ComputeLanguageCorrelations(scored, func(s Scored) float64 { return s.Xc }, true,
+		metrics.Intervals{}))(t)
 	rs := map[string]float64{}
 	for _, c := range got {
 		rs[c.A+c.B] = c.R.Value

@@ -21,10 +21,8 @@ func noScores() *table.Frame { return table.NewFrame(inScores[0].Columns) }
 // claimsOf returns the claims that can be computed from means, by item, and the number of values.
 func claimsOf(t *testing.T, means *table.Frame) (claims map[string]string, values int) {
 	t.Helper()
-	f, err := tabulartest.RunOn("cococrola-values", map[string]*table.Frame{"scores": noScores(), "means": means}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(tabulartest.RunOn("cococrola-values", map[string]*table.Frame{"scores": noScores(), "means": means},
+		nil))(t)
 	claims = map[string]string{}
 	for i, item := range f.Texts("item") {
 		if holds := f.Texts("holds")[i]; holds != "" {

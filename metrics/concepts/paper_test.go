@@ -159,9 +159,7 @@ func TestPossession(t *testing.T) {
 			}
 		}
 	}
-	if _, err := (Rule{When: "neither"}).Possessed(1, 1); err == nil {
-		t.Error("an unknown rule is accepted")
-	}
+	must.Fail((Rule{When: "neither"}).Possessed(1, 1))(t) // an unknown rule
 	for want, c := range map[string][3]float64{NonSpecific: {0.4, 0.4, 0.4}, SpecificCollision: {0.8, 0.8, 0.75},
 		GenericCollision: {0.9, 0.9, 0.5}, "": {0.8, nan, nan}} {
 		if got := KindOf(Failing{c[0], c[1], c[2], 0.8, 0.2}); got != want {

@@ -38,10 +38,7 @@ func items(t *testing.T) *table.Frame {
 
 func verdictsOf(t *testing.T, inputs map[string]*table.Frame) map[string]string {
 	t.Helper()
-	f, _, err := compute("indictti-claims", nil, nil, inputs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f, _ := must.Get2(compute("indictti-claims", nil, nil, inputs))(t)
 	out := map[string]string{}
 	for i, c := range f.Texts("claim") {
 		out[c] = f.Texts("verdict")[i]
@@ -146,16 +143,10 @@ func TestStudyValues(t *testing.T) {
 	overall := table.NewFrame([]table.ColumnSpec{{Name: "model", Kind: "text"}, {Name: "scal", Kind: "number"},
 		{Name: "scal_low", Kind: "number"}, {Name: "scal_high", Kind: "number"}})
 	overall.Add([]string{"Dalle3"}, 0.2990, math.NaN(), math.NaN())
-	ours, _, err := compute("indictti-values", nil, nil,
-		map[string]*table.Frame{"complete": complete, "common": common, "overall": overall})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ours, _ := must.Get2(compute("indictti-values", nil, nil,
+		map[string]*table.Frame{"complete": complete, "common": common, "overall": overall}))(t)
 	printed := items(t)
-	ledger, _, err := compute("ledger", nil, nil, map[string]*table.Frame{"printed": printed, "ours": ours})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ledger, _ := must.Get2(compute("ledger", nil, nil, map[string]*table.Frame{"printed": printed, "ours": ours}))(t)
 	count := map[string]int{}
 	for i, v := range ledger.Texts("verdict") {
 		count[v]++

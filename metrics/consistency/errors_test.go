@@ -8,6 +8,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/indictti"
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/metrics"
 	"antipode/metrics/internal/tabulartest"
@@ -54,20 +55,15 @@ func TestTableErrors(t *testing.T) {
 		if c.ref != nil {
 			inputs = append(inputs, c.ref)
 		}
-		if _, _, err := evaluate("indictti-igc", c.options, nil, inputs...); err == nil ||
-			!strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
-		}
+		must.Fail(evaluate("indictti-igc", c.options, nil, inputs...))(t, want)
 	}
 	_, notes, err := evaluate("indictti-igc", nil, nil, good, referencesOf(p, [][]float32{refs[0], nil, refs[2]},
 		"full"))
 	if err != nil || len(notes) != 1 || !strings.Contains(notes[0], "1 of 3 prompts have no reference") {
 		t.Errorf("%v, %v", notes, err)
 	}
-	if _, _, err := evaluate("indictti-drop", nil, nil, good, referencesOf(p, refs, "full")); err == nil ||
-		!strings.Contains(err.Error(), `language "en"`) {
-		t.Errorf("a drop without English: %v", err)
-	}
+	// a drop without English
+	must.Fail(evaluate("indictti-drop", nil, nil, good, referencesOf(p, refs, "full")))(t, `language "en"`)
 	own := change("seed", func(c *table.Column) {
 		for i, n := range rng.Perm(len(c.Numbers)) {
 			c.Numbers[i] = float64(n)
@@ -147,10 +143,7 @@ func TestConstructors(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := SCAL(in, SCALOptions{Method: "sum"}).Plan(); err == nil ||
-		!strings.Contains(err.Error(), "mean_uneq") {
-		t.Errorf("an unknown method: %v", err)
-	}
+	must.Fail(SCAL(in, SCALOptions{Method: "sum"}).Plan())(t, "mean_uneq") // an unknown method
 }
 
 // TestScoreDrop: the table form of Drop groups rows and accepts printed scores.
@@ -163,8 +156,5 @@ func TestScoreDrop(t *testing.T) {
 		!math.IsNaN(out.Numbers("drop")[1]) {
 		t.Fatal(out, err)
 	}
-	if _, err := tabulartest.Run("indictti-score-drop", f, nil); err == nil ||
-		!strings.Contains(err.Error(), "has two scores") {
-		t.Errorf("two scores of a language: %v", err)
-	}
+	must.Fail(tabulartest.Run("indictti-score-drop", f, nil))(t, "has two scores") // two scores of a language
 }

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"strings"
 	"testing"
 
+	"antipode/internal/must"
 	"antipode/internal/near"
 )
 
@@ -212,28 +212,20 @@ func TestRefused(t *testing.T) {
 	} {
 		p, refs := good()
 		harm(&p, refs)
-		if _, err := ComputeCorrectness(p, refs); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
-		}
+		must.Fail(ComputeCorrectness(p, refs))(t, want)
 	}
 	p, refs := good()
 	p.Vectors[0][0] = [][]float32{{1, 0, 0, 0}, {-1, 0, 0, 0}}
-	if _, err := ComputeDWL(p, Centroid, Mean); err == nil || !strings.Contains(err.Error(), "no centroid") {
-		t.Errorf("images that cancel out: %v", err)
-	}
+	must.Fail(ComputeDWL(p, Centroid, Mean))(t, "no centroid") // images that cancel out
 	if _, err := ComputeDWL(p, AllImages, Mean); err != nil {
 		t.Errorf("images that cancel out: %v", err)
 	}
-	if _, err := ComputeCorrectness(p, refs[:2]); err == nil {
-		t.Error("a reference too few passes")
-	}
+	must.Fail(ComputeCorrectness(p, refs[:2]))(t) // a reference too few
 	_, e1 := ComputeSCAL(p, "sum")
 	_, e2 := ComputeSCWL(p, "sum")
 	_, e3 := ComputeDWL(p, "last", Mean)
 	_, e4 := ComputeSCALOverall([][]float64{{1, 1}, {1, 1}}, "sum")
 	for _, err := range []error{e1, e2, e3, e4} {
-		if err == nil || !strings.Contains(err.Error(), "it must be ") {
-			t.Errorf("an unknown variant: %v", err)
-		}
+		must.Fail(err)(t, "it must be ") // an unknown variant
 	}
 }

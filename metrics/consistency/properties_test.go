@@ -226,9 +226,7 @@ func TestBootstrap(t *testing.T) {
 		t.Errorf("one prompt: %v in [%v, %v]", one.Value, l, h)
 	}
 	for _, level := range []float64{-1, 1, math.NaN()} {
-		if _, err := resample(metrics.Intervals{Resamples: 10, Level: level, Seed: 0}, 5); err == nil {
-			t.Errorf("level %v passes", level)
-		}
+		must.Fail(resample(metrics.Intervals{Resamples: 10, Level: level, Seed: 0}, 5))(t)
 	}
 }
 

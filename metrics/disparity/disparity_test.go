@@ -1,6 +1,7 @@
 package disparity
 
 import (
+	"antipode/internal/must"
 	"antipode/metrics"
 	"fmt"
 	"math"
@@ -50,10 +51,7 @@ func cloud(seed uint64, n int, shift float64) *table.Frame {
 
 func TestPrecisionCoverageByRegion(t *testing.T) {
 	real, gen := cloud(1, 200, 0), cloud(2, 200, 2)
-	f, notes, err := evaluate(t, ask{Metric: "precision-coverage", By: []string{"region"}}, real, gen)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f, notes := must.Get2(evaluate(t, ask{Metric: "precision-coverage", By: []string{"region"}}, real, gen))(t)
 	p, low, high := f.Numbers("precision"), f.Numbers("precision_low"), f.Numbers("precision_high")
 	if strings.Join(f.Texts("region"), " ") != "north south" || len(notes) != 0 {
 		t.Fatal(f.Texts("region"), notes)
@@ -90,11 +88,8 @@ func four(f *table.Frame) *table.Frame {
 }
 
 func TestGapsFlagTheRegionsThatDiffer(t *testing.T) {
-	f, _, err := evaluate(t, ask{Metric: "region-gaps", By: []string{"region"},
-		Options: options("against", "north,far north")}, four(cloud(1, 800, 0)), four(cloud(2, 800, 2)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f, _ := must.Get2(evaluate(t, ask{Metric: "region-gaps", By: []string{"region"},
+		Options: options("against", "north,far north")}, four(cloud(1, 800, 0)), four(cloud(2, 800, 2))))(t)
 	if f.Len() != 8 {
 		t.Fatalf("%d rows", f.Len())
 	}
@@ -185,10 +180,7 @@ func TestErrorsNameTheOffendingValue(t *testing.T) {
 }
 
 func TestNoGeneratedImages(t *testing.T) {
-	f, notes, err := evaluate(t, ask{Metric: "precision-coverage"}, cloud(1, 20, 0), cloud(2, 0, 0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f, notes := must.Get2(evaluate(t, ask{Metric: "precision-coverage"}, cloud(1, 20, 0), cloud(2, 0, 0)))(t)
 	if !math.IsNaN(f.Numbers("precision")[0]) || f.Numbers("coverage")[0] != 0 || len(notes) == 0 {
 		t.Errorf("precision %v, coverage %v, notes %v", f.Numbers("precision"), f.Numbers("coverage"), notes)
 	}
@@ -197,21 +189,16 @@ func TestNoGeneratedImages(t *testing.T) {
 // One generated image of each object: half of them may be none, which leaves the scores without intervals and gaps
 // without an answer.
 func TestFewGeneratedImages(t *testing.T) {
-	f, notes, err := evaluate(t, ask{Metric: "precision-coverage", By: []string{"region"}}, cloud(1, 80, 0),
-		cloud(2, 4, 0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f, notes := must.Get2(evaluate(t, ask{Metric: "precision-coverage", By: []string{"region"}}, cloud(1, 80, 0),
+		cloud(2, 4, 0)))(t)
 	if math.IsNaN(f.Numbers("precision")[0]) || !math.IsNaN(f.Numbers("precision_low")[0]) ||
 		!strings.Contains(strings.Join(notes, " "),
 			"too few images for an interval; by region: north (2 generated), "+
 				"south (2 generated)") {
 		t.Errorf("precision %v from %v, notes %v", f.Numbers("precision"), f.Numbers("precision_low"), notes)
 	}
-	if _, _, err := evaluate(t, ask{Metric: "region-gaps", By: []string{"region"}}, cloud(1, 80, 0),
-		cloud(2, 4, 0)); err == nil || !strings.Contains(err.Error(), "too few images for a gap") {
-		t.Errorf("gaps of one image each: %v", err)
-	}
+	must.Fail(evaluate(t, ask{Metric: "region-gaps", By: []string{"region"}}, cloud(1, 80, 0),
+		cloud(2, 4, 0)))(t, "too few images for a gap") // gaps of one image each
 }
 
 func TestGallery(t *testing.T) {
@@ -259,10 +246,7 @@ func TestTable1(t *testing.T) {
 		[]float64{0.352, 0.278})
 	changed := table([]float64{0.665, 0.466}, []float64{0.609, 0.389}, []float64{0.390, 0.461},
 		[]float64{0.344, 0.423})
-	f, _, err := evaluate(t, ask{Metric: "template-deltas"}, original, changed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f, _ := must.Get2(evaluate(t, ask{Metric: "template-deltas"}, original, changed))(t)
 	got := map[string]string{}
 	for i, of := range f.Texts("of") {
 		if of != "region" {
@@ -322,15 +306,9 @@ func TestScoreChecksBeforeRunning(t *testing.T) {
 func TestGapsToControls(t *testing.T) {
 	real, gen := four(cloud(1, 400, 0)), four(cloud(2, 400, 2))
 	except := &table.Frame{Columns: []table.Column{table.TextColumn("region", []string{"south", "far south"})}}
-	named, _, err := evaluate(t, ask{Metric: "region-gaps", By: []string{"region"},
-		Options: options("against", "north,far north")}, real, gen)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, _, err := evaluate(t, ask{Metric: "region-gaps", By: []string{"region"}}, real, gen, except)
-	if err != nil {
-		t.Fatal(err)
-	}
+	named, _ := must.Get2(evaluate(t, ask{Metric: "region-gaps", By: []string{"region"},
+		Options: options("against", "north,far north")}, real, gen))(t)
+	f, _ := must.Get2(evaluate(t, ask{Metric: "region-gaps", By: []string{"region"}}, real, gen, except))(t)
 	if datasets.Format(f, 0) != datasets.Format(named, 0) {
 		t.Errorf("all but the south:\n%sagainst the north:\n%s", datasets.Format(f, 0), datasets.Format(named, 0))
 	}
@@ -344,9 +322,6 @@ func TestNearGroup(t *testing.T) {
 			gen.Texts("region")[i] = "sputh"
 		}
 	}
-	_, _, err := evaluate(t, ask{Metric: "precision-coverage", By: []string{"region"}}, real, gen)
-	if err == nil || !strings.Contains(err.Error(), `"sputh" has 0 real images`) ||
-		!strings.Contains(err.Error(), `did you mean "south"?`) {
-		t.Error(err)
-	}
+	must.Fail(evaluate(t, ask{Metric: "precision-coverage", By: []string{"region"}}, real, gen))(t,
+		`"sputh" has 0 real images`, `did you mean "south"?`)
 }

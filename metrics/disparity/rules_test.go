@@ -70,15 +70,11 @@ func TestSmallComponents(t *testing.T) {
 		w[0] != "background_only: 2 of 6 generated images have an empty or too small component and count as misses" {
 		t.Errorf("%v", w)
 	}
-	if _, err := (maskRules{Side: realSide, Unmasked: miss}).Prepare([]ruledImage{{Unmasked: true}}); err == nil {
-		t.Error("a real miss: no error")
-	}
-	if _, err := (maskRules{Side: realSide, Unmasked: useFull}).Prepare([]ruledImage{{Unmasked: true}}); err == nil {
-		t.Error("no full vector: no error")
-	}
-	if _, err := (maskRules{Side: realSide, Unmasked: "ignore"}).Prepare([]ruledImage{{Unmasked: true}}); err == nil {
-		t.Error("unknown rule: no error")
-	}
+	must.Fail((maskRules{Side: realSide, Unmasked: miss}).Prepare([]ruledImage{{Unmasked: true}}))(t) // a real miss
+	// no full vector
+	must.Fail((maskRules{Side: realSide, Unmasked: useFull}).Prepare([]ruledImage{{Unmasked: true}}))(t)
+	// unknown rule
+	must.Fail((maskRules{Side: realSide, Unmasked: "ignore"}).Prepare([]ruledImage{{Unmasked: true}}))(t)
 }
 
 func TestProfiles(t *testing.T) {
@@ -92,7 +88,5 @@ func TestProfiles(t *testing.T) {
 		c.MinBackgroundPatches != 25 || c.K != 3 {
 		t.Errorf("%+v, %v", c, err)
 	}
-	if _, err := findProfile("mine"); err == nil {
-		t.Error("no error")
-	}
+	must.Fail(findProfile("mine"))(t)
 }

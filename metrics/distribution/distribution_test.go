@@ -253,16 +253,10 @@ func TestErrors(t *testing.T) {
 		!slices.ContainsFunc(notes, func(n string) bool { return strings.Contains(n, "no image has a category") }) {
 		t.Errorf("blank categories: %v, %v, %v", f, notes, err)
 	}
-	if _, _, err := all[6].run(nil, generated, "column", "label"); err == nil ||
-		!strings.Contains(err.Error(), "label") {
-		t.Errorf("no such column: %v", err)
-	}
-	if _, _, err := all[4].run(nil, generated, "by", "region", "against", "west"); err == nil {
-		t.Error("a group to compare with that does not exist is no error")
-	}
-	if _, err := Vendi(generated.Vectors("full"), "3"); err == nil {
-		t.Error("order 3 is no error")
-	}
+	must.Fail(all[6].run(nil, generated, "column", "label"))(t, "label") // no such column
+	// a group to compare with that does not exist
+	must.Fail(all[4].run(nil, generated, "by", "region", "against", "west"))(t)
+	must.Fail(Vendi(generated.Vectors("full"), "3"))(t) // order 3
 	_, notes, err = all[0].run(real, generated.Pick([]int{0, 1, 2, 3, 4, 5, 6, 7}))
 	if err != nil || !strings.Contains(strings.Join(notes, "\n"), "below twice the 6") {
 		t.Errorf("few images: %v, %v", notes, err)

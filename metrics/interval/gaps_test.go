@@ -1,6 +1,7 @@
 package interval
 
 import (
+	"antipode/internal/must"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -38,9 +39,8 @@ func TestGaps(t *testing.T) {
 			t.Errorf("%s − %s: found %v", g.A, g.B, found)
 		}
 	}
-	if _, err := Gaps([]Scored{{"a", 1, []float64{1, 2}}, {"b", 1, []float64{1}}}, 0.95); err == nil {
-		t.Error("unequal numbers of half-samples: no error")
-	}
+	// unequal numbers of half-samples
+	must.Fail(Gaps([]Scored{{"a", 1, []float64{1, 2}}, {"b", 1, []float64{1}}}, 0.95))(t)
 }
 
 func TestGapsToMean(t *testing.T) {
@@ -59,7 +59,5 @@ func TestGapsToMean(t *testing.T) {
 	if lone, err := GapsToMean(regions, []string{"x"}, 0.95); err != nil || len(lone) != 3 {
 		t.Errorf("%+v, %v", lone, err)
 	}
-	if _, err := GapsToMean(regions, []string{"w"}, 0.95); err == nil {
-		t.Error("unknown reference: no error")
-	}
+	must.Fail(GapsToMean(regions, []string{"w"}, 0.95))(t) // unknown reference
 }

@@ -78,13 +78,9 @@ func TestStrata(t *testing.T) {
 		t.Errorf("centered: [%g, %g]", low, high) // the mean 0.25 is subtracted, and 1 is the largest share
 	}
 	for _, level := range []float64{-1, 1, math.NaN()} {
-		if _, err := NewBootstrap(BootstrapOptions{Level: level}, 3); err == nil {
-			t.Errorf("level %g passes", level)
-		}
+		must.Fail(NewBootstrap(BootstrapOptions{Level: level}, 3))(t)
 	}
-	if _, err := NewBootstrap(BootstrapOptions{Resamples: -1}, 3); err == nil {
-		t.Error("−1 resamples pass")
-	}
+	must.Fail(NewBootstrap(BootstrapOptions{Resamples: -1}, 3))(t) // −1 resamples
 }
 
 // TestQuantile: numpy.quantile(…, method="weibull"); infinite and missing values.

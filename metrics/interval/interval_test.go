@@ -159,9 +159,7 @@ func TestFromHalves(t *testing.T) {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	if _, err := FromHalves(1, samples, 95, Range{}); err == nil {
-		t.Error("level 95: no error")
-	}
+	must.Fail(FromHalves(1, samples, 95, Range{}))(t) // level 95
 }
 
 // For a mean, the half-sampling interval is the usual one: its width is close to 2·1.96·s/√n.
@@ -217,9 +215,7 @@ func TestSimultaneous(t *testing.T) {
 	if err != nil || still[0].Low != 1 || still[0].High != 1 || !(still[1].High > 2) {
 		t.Errorf("a value that does not move: %+v, %v", still, err)
 	}
-	if _, err := Simultaneous([]float64{1, 2}, [][]float64{{3, 3, 3}, {1, 2}}, 0.9); err == nil {
-		t.Error("unequal numbers of half-samples: no error")
-	}
+	must.Fail(Simultaneous([]float64{1, 2}, [][]float64{{3, 3, 3}, {1, 2}}, 0.9))(t) // unequal numbers of half-samples
 }
 
 func TestBootstrapMean(t *testing.T) {
@@ -253,10 +249,6 @@ func TestBootstrapMean(t *testing.T) {
 	if a != b {
 		t.Error("equal seeds, other intervals")
 	}
-	if _, err := BootstrapMean([]float64{1, math.NaN()}, nil, BootstrapOptions{}); err == nil {
-		t.Error("NaN: no error")
-	}
-	if _, err := BootstrapMean(nil, nil, BootstrapOptions{}); err == nil {
-		t.Error("no values: no error")
-	}
+	must.Fail(BootstrapMean([]float64{1, math.NaN()}, nil, BootstrapOptions{}))(t) // NaN
+	must.Fail(BootstrapMean(nil, nil, BootstrapOptions{}))(t)                      // no values
 }

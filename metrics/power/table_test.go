@@ -176,9 +176,7 @@ func TestNeeded(t *testing.T) {
 	if got := tabulartest.Evaluate(t, "power-needed", f, map[string]string{"power": "0.75"}); got.Numbers("n")[1] != 4 {
 		t.Errorf("%v", got.Numbers("n"))
 	}
-	if _, err := tabulartest.Run("power-needed", f, map[string]string{"power": "80"}); err == nil {
-		t.Error("a power of 80 is no error")
-	}
+	must.Fail(tabulartest.Run("power-needed", f, map[string]string{"power": "80"}))(t) // a power of 80
 	if err := Needed(datasets.FromFrame(f), NeededOptions{Power: 0.9}).Err(); err != nil {
 		t.Error(err)
 	}
@@ -246,17 +244,12 @@ func TestErrors(t *testing.T) {
 		"two rows for \"low\"":         options("audit", test+";"+test, "sizes", "2"),
 		"no such column: \"people\"":   options("cells", "people"),
 	} {
-		if _, err := tabulartest.Run("power", pool, o); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v", want, err)
-		}
+		must.Fail(tabulartest.Run("power", pool, o))(t, want)
 	}
 	injected := table.NewFrame(datasets.Columns("subject:text", "size:number"))
 	injected.Add([]string{"lwo"}, -2)
-	if _, err := tabulartest.RunOn("power", map[string]*table.Frame{"in": pool, "injected": injected},
-		options("sizes", "2", "resamples", "3")); err == nil ||
-		!strings.Contains(err.Error(), `no row for "lwo"; it has: low; same`) {
-		t.Errorf("%v", err)
-	}
+	must.Fail(tabulartest.RunOn("power", map[string]*table.Frame{"in": pool, "injected": injected},
+		options("sizes", "2", "resamples", "3")))(t, `no row for "lwo"; it has: low; same`)
 }
 
 // TestCurve: the parts of the audit that do not depend on the pool become inputs, each once; the rest reads the pool.

@@ -86,10 +86,7 @@ func TestCaptionAnalysis(t *testing.T) {
 	if f.Len() != len(want) {
 		t.Errorf("%d contexts", f.Len())
 	}
-	if _, err := tabulartest.Run("entigen-phrases", in, map[string]string{"queries": "a++b"}); err == nil ||
-		!strings.Contains(err.Error(), "empty phrase") {
-		t.Errorf("%v", err)
-	}
+	must.Fail(tabulartest.Run("entigen-phrases", in, map[string]string{"queries": "a++b"}))(t, "empty phrase")
 	if f := tabulartest.Evaluate(t, "entigen-phrases", captions(), nil); f.Len() != 7 ||
 		f.Numbers("n_captions")[0] != 0 {
 		t.Errorf("%d queries by default", f.Len())

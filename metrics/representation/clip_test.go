@@ -293,8 +293,5 @@ func TestClipTexts(t *testing.T) {
 	if !slices.Equal(f.Texts("id"), TextLabels) { // text embedding needs ids
 		t.Errorf("ids %q", f.Texts("id"))
 	}
-	if err := ClipTexts(data.PerceivedSkin, data.PaperGrammar).Err(); err == nil ||
-		!strings.Contains(err.Error(), "released") {
-		t.Errorf("%v", err)
-	}
+	must.Fail(ClipTexts(data.PerceivedSkin, data.PaperGrammar).Err())(t, "released")
 }

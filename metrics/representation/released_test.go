@@ -71,11 +71,8 @@ func TestUsableCounts(t *testing.T) {
 		}
 	}
 	text := must.Get(os.ReadFile("testdata/usable_counts.csv"))(t)
-	want, err := manifest.ReadSheet("usable_counts.csv", text, "category", "prompt_id", "axis", "model", "attribute",
-		"n_group_a", "n_group_b")
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(manifest.ReadSheet("usable_counts.csv", text, "category", "prompt_id", "axis", "model",
+		"attribute", "n_group_a", "n_group_b"))(t)
 	if want.Len() != 201 || len(got) != 201 {
 		t.Errorf("%d expected counts, %d found", want.Len(), len(got))
 	}

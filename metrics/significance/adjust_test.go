@@ -3,11 +3,11 @@ package significance
 import (
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"antipode/datasets"
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/metrics/internal/tabulartest"
 )
@@ -35,8 +35,5 @@ func TestAdjustTable(t *testing.T) {
 		t.Error(err)
 	}
 	f.Columns[2].Numbers[1] = 1.2
-	if _, err := tabulartest.Run("adjust-p", f, nil); err == nil || !strings.Contains(err.Error(), "row 2") ||
-		!strings.Contains(err.Error(), "1.2 is not a probability") {
-		t.Error(err)
-	}
+	must.Fail(tabulartest.Run("adjust-p", f, nil))(t, "row 2", "1.2 is not a probability")
 }

@@ -92,10 +92,7 @@ func TestOracles(t *testing.T) {
 				p[i] = p[i-1]
 			}
 		}
-		holm, bh, err := adjusted(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		holm, bh := must.Get2(adjusted(p))(t)
 		m := float64(len(p))
 		for i := range p {
 			wantHolm, wantBH := 0., 1.

@@ -8,6 +8,7 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/metrics/internal/tabulartest"
 )
@@ -78,10 +79,7 @@ func TestCaptionTables(t *testing.T) {
 		{"an image for each caption", map[string]string{"image": "none", "top": "1", "show_offensive": "true"},
 			"Norra:टोपी:yes Veltan:sea:no"},
 	} {
-		f, _, err := evaluate(t, "visage-salience", "attributes", captionFrame(), pairFrame(), c.options)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f, _ := must.Get2(evaluate(t, "visage-salience", "attributes", captionFrame(), pairFrame(), c.options))(t)
 		var rows []string
 		for i, id := range f.Texts("identity") {
 			rows = append(rows, id+":"+f.Texts("attribute")[i]+":"+f.Texts("stereotype")[i])
@@ -149,10 +147,7 @@ func TestAgreement(t *testing.T) {
 		share, used, without float64
 	}{{nil, 2.0 / 3, 3, 1}, {map[string]string{"threshold": "0.2"}, 1, 3, 1},
 		{map[string]string{"threshold": "0.6", "top": "1"}, 0.5, 2, 1}} {
-		f, _, err := evaluate(t, "visage-salience-agreement", "likelihoods", salient, seen, c.options)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f, _ := must.Get2(evaluate(t, "visage-salience-agreement", "likelihoods", salient, seen, c.options))(t)
 		if s, low, high := f.Numbers("share")[0], f.Numbers("share_low")[0], f.Numbers("share_high")[0]; s != c.share ||
 			f.Numbers("n_used")[0] != c.used || f.Numbers("n_without")[0] != c.without || !(low <= s && s <= high) {
 			t.Errorf("%v: %g [%g, %g] of %g, %g without", c.options, s, low, high, f.Numbers("n_used")[0],
@@ -160,10 +155,7 @@ func TestAgreement(t *testing.T) {
 		}
 	}
 	salient.Column("attribute").Texts[0] = "masked 1 (not rated)"
-	if _, _, err := evaluate(t, "visage-salience-agreement", "likelihoods", salient, seen, nil); err == nil ||
-		!strings.Contains(err.Error(), "row 1") {
-		t.Errorf("masked: %v", err)
-	}
+	must.Fail(evaluate(t, "visage-salience-agreement", "likelihoods", salient, seen, nil))(t, "row 1") // masked
 	salient.Column("stereotype").Texts = make([]string, 5)
 	f, _, err := evaluate(t, "visage-salience-agreement", "likelihoods", salient, seen, nil)
 	if err != nil || f.Numbers("n_used")[0] != 0 || !math.IsNaN(f.Numbers("share")[0]) {

@@ -75,10 +75,8 @@ func TestPullGolden(t *testing.T) {
 		images = append(images, Embedded{p.Identity, p.Set, p.Attribute, p.Vector})
 	}
 	for _, average := range []string{"attribute", "pooled"} {
-		got, err := ComputePulls(images, PullVariant{Method: average, Intervals: metrics.Intervals{Resamples: 20}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(ComputePulls(images, PullVariant{Method: average,
+			Intervals: metrics.Intervals{Resamples: 20}}))(t)
 		by := map[string]Pull{}
 		for _, p := range got {
 			by[p.Identity] = p

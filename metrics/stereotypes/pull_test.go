@@ -68,9 +68,7 @@ func TestPullErrors(t *testing.T) {
 	for _, o := range []PullVariant{{Intervals: metrics.Intervals{Level: 1}},
 		{Intervals: metrics.Intervals{Resamples: -1}},
 		{Method: "median"}, {Cluster: "prompt"}} {
-		if _, err := ComputePulls([]Embedded{good}, o); err == nil {
-			t.Errorf("%+v passes", o)
-		}
+		must.Fail(ComputePulls([]Embedded{good}, o))(t)
 	}
 }
 

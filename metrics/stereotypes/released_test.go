@@ -170,11 +170,8 @@ func TestReleasedVocabulary(t *testing.T) {
 	captions := &table.Frame{Columns: []table.Column{table.TextColumn("identity", []string{"Mexican", "Mexican"}),
 		table.TextColumn("caption", []string{"a man in a Sombrero.", "a smart man"})}}
 	for vocabulary, want := range map[string][3]float64{"visual": {518, 1, 1}, "all": {1994, 2, 1}} {
-		f, _, err := evaluate(t, "visage-captions", "attributes", captions, pairs,
-			map[string]string{"vocabulary": vocabulary, "image": "none"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		f, _ := must.Get2(evaluate(t, "visage-captions", "attributes", captions, pairs,
+			map[string]string{"vocabulary": vocabulary, "image": "none"}))(t)
 		if got := [3]float64{f.Numbers("n_vocabulary")[0], f.Numbers("n_any")[0],
 			f.Numbers("n_stereotype")[0]}; got != want {
 			t.Errorf("%s: vocabulary, captions with an attribute, with a stereotype: %v, want %v", vocabulary, got,

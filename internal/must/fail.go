@@ -1,0 +1,38 @@
+package must
+
+import (
+	"strings"
+	"testing"
+)
+
+// Fail returns a function that fails the test unless the last of the results is an error of one line that contains the
+// texts.
+//
+//	must.Fail(clip.Open(dir))(t, "no weights")
+func Fail(results ...any) func(t testing.TB, texts ...string) {
+	return func(t testing.TB, texts ...string) {
+		t.Helper()
+		err, _ := results[len(results)-1].(error)
+		if err == nil {
+			t.Errorf("no error, want one with %q", texts)
+			return
+		}
+		if strings.Contains(err.Error(), "\n") {
+			t.Errorf("error %q, want one line", err)
+		}
+		for _, text := range texts {
+			if !strings.Contains(err.Error(), text) {
+				t.Errorf("error %q, want one with %q", err, text)
+			}
+		}
+	}
+}
+
+// Get2 is [Get] of a function with two values.
+func Get2[A, B any](a A, b B, err error) func(t testing.TB) (A, B) {
+	return func(t testing.TB) (A, B) {
+		t.Helper()
+		Do(t, err)
+		return a, b
+	}
+}
