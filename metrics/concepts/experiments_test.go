@@ -1,21 +1,16 @@
 package concepts
 
 import (
-	"encoding/csv"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 	"testing"
 
-	"gonum.org/v1/gonum/stat"
-
 	"antipode/datasets"
-	"antipode/datasets/cococrola"
 	"antipode/datasets/table"
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/metrics"
 	"antipode/metrics/internal/tabulartest"
 )
 
@@ -158,19 +153,7 @@ func TestFailureCounts(t *testing.T) {
 		"DALL-E 2|en|prince|non-specific", "SD 2|he|eye|specific collision")
 	hand := labeled("DALL-E 2|he|sea|generic collision", "DALL-E 2|he|eye|generic collision",
 		"DALL-E 2|he|moon|non-specific", "SD 2|he|eye|")
-	var text strings.Builder
-	w := csv.NewWriter(&text)
-	for i := range hand.Len() {
-		must.Do(t, w.Write([]string{hand.Columns[0].Texts[i], hand.Columns[1].Texts[i], hand.Columns[2].Texts[i],
-			hand.Columns[3].Texts[i]}))
-	}
-	w.Flush()
-	again := must.Get(csv.NewReader(strings.NewReader(text.String())).ReadAll())(t)
-	var lines []string
-	for _, r := range again {
-		lines = append(lines, strings.Join(r, "|"))
-	}
-	f, notes, err := compute("cococrola-failure-counts", map[string]*table.Frame{"in": in, "labels": labeled(lines...)})
+	f, notes, err := compute("cococrola-failure-counts", map[string]*table.Frame{"in": in, "labels": hand})
 	if err != nil || len(notes) != 1 || !strings.Contains(notes[0], "1 labels are of concepts") {
 		t.Fatal(notes, err)
 	}
@@ -194,53 +177,6 @@ func TestFailureCounts(t *testing.T) {
 		`concept "c" occurs twice`: {"in": labeled("a|b|c|", "a|b|c|non-specific")},
 	} {
 		must.Fail(compute("cococrola-failure-counts", inputs))(t, want)
-	}
-}
-
-// TestLines: r, slope and intercept equal those of gonum, on random scores with missing values.
-func TestLines(t *testing.T) {
-	rng := near.Rand(t, 91)
-	var rows []Scored
-	var x, y []float64
-	for i := range 50 {
-		a, b := rng.Float64(), rng.Float64()
-		b += 0.5 * a
-		if i%9 == 3 {
-			b = math.NaN()
-		} else {
-			x, y = append(x, a), append(y, b)
-		}
-		concept := fmt.Sprint("c", i)
-		rows = append(rows, Scored{Model: "m", Cell: Cell{"en", concept}, Xc: a},
-			Scored{Model: "m", Cell: Cell{"es", concept}, Xc: b})
-	}
-	intercept, slope := stat.LinearRegression(x, y, nil, false)
-	got, err := ComputeLanguageCorrelations(rows, scoreOf("cross_consistency"), true, metrics.Intervals{Resamples: 20,
-		Seed: 1})
-	if err != nil || len(got) != 1 || math.Abs(got[0].R.Value-stat.Correlation(x, y, nil)) > 1e-9 ||
-		math.Abs(got[0].Slope-slope) > 1e-9 || math.Abs(got[0].Intercept-intercept) > 1e-9 || got[0].Used != len(x) {
-		t.Errorf("%+v, want slope %v, intercept %v", got, slope, intercept)
-	}
-	if _, slope, intercept := fit([]float64{1, 1, 1}, []float64{1, 2, 3}, nil); !math.IsNaN(slope) ||
-		!math.IsNaN(intercept) {
-		t.Errorf("no variance: slope %v, intercept %v", slope, intercept)
-	}
-}
-
-func TestConstructorsOfExperiments(t *testing.T) {
-	scores := datasets.New("test", nil, slices.Concat(inScores[0].Columns, datasets.Columns("kind:text")))
-	prompts := cococrola.Creative()
-	for name, tab := range map[string]datasets.Table{"templates": CompareTemplates(scores),
-		"creative": CreativePossession(scores, prompts), "paper's": CreativePossession(scores, datasets.Table{}),
-		"counts": FailureCounts(scores, scores), "rule": FailureCounts(scores, datasets.Table{})} {
-		if tab.Err() != nil || len(tab.Columns()) == 0 {
-			t.Errorf("%s: %v", name, tab.Err())
-		}
-	}
-	images, words := small(2)
-	if tab := ConceptScores(Tables{datasets.FromFrame(images), datasets.FromFrame(words)},
-		ScoreOptions{Template: "prompt_id"}); tab.Err() != nil {
-		t.Error(tab.Err())
 	}
 }
 

@@ -51,6 +51,17 @@ func made(rng *rand.Rand, languages, prompts, n, width int, missing float64) Ima
 	return p
 }
 
+// phi is the cosine by its definition.
+func phi(a, b []float32) float64 {
+	var ab, aa, bb float64
+	for i := range a {
+		ab += float64(a[i]) * float64(b[i])
+		aa += float64(a[i]) * float64(a[i])
+		bb += float64(b[i]) * float64(b[i])
+	}
+	return ab / math.Sqrt(aa) / math.Sqrt(bb)
+}
+
 // Identical images: SCWL and SCAL are 1 as means, 2 as printed; DWL is 0. Orthogonal prompts: DWL is 1. Opposite images
 // and references: −1. With 31 languages the variants of the overall score differ as their denominators do.
 func TestClosedForms(t *testing.T) {

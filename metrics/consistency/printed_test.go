@@ -173,43 +173,6 @@ func TestCompleteness(t *testing.T) {
 	}
 }
 
-// TestSeriesWithAndWithoutM9: Figures 4 and 9 need SCWL and DWL for 31 languages and each model, with and without m9.
-func TestSeriesWithAndWithoutM9(t *testing.T) {
-	rng := near.Rand(t, 72)
-	var both *table.Frame
-	for _, model := range indictti.Models {
-		p := made(rng, 31, 3, 2, 4, 0)
-		for i, l := range indictti.Languages() {
-			p.Languages[i] = l.Code
-		}
-		f := frameOf(p, model, "full")
-		if both == nil {
-			both = f
-			continue
-		}
-		for i := range both.Columns {
-			c, o := &both.Columns[i], f.Columns[i]
-			c.Texts, c.Numbers, c.Vectors = append(c.Texts, o.Texts...), append(c.Numbers, o.Numbers...),
-				append(c.Vectors, o.Vectors...)
-		}
-	}
-	var rows []int
-	for i, m := range both.Texts("model") {
-		if m != "Alt Diffusion m9" {
-			rows = append(rows, i)
-		}
-	}
-	for models, tab := range map[int]*table.Frame{5: both, 4: both.Pick(rows)} {
-		for _, score := range []string{"scwl", "dwl"} {
-			f, _, err := compute("indictti-"+score, map[string]string{"resamples": "0"}, []string{"model"},
-				map[string]*table.Frame{"in": tab})
-			if err != nil || f.Len() != models*31 || slices.ContainsFunc(f.Numbers(score), math.IsNaN) {
-				t.Errorf("%s of %d models: %d rows, %v", score, models, f.Len(), err)
-			}
-		}
-	}
-}
-
 // TestScoresNameVectorsAndMethod: every row of a score names its vectors and its method.
 func TestScoresNameVectorsAndMethod(t *testing.T) {
 	rng := near.Rand(t, 73)

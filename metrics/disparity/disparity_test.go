@@ -228,44 +228,6 @@ func TestGallery(t *testing.T) {
 	}
 }
 
-// TestTable1 recomputes the deltas of Decomposed-DIG's Table 1 from its two printed rows (a world of one average and
-// one worst value has two regions whose mean and minimum they are).
-func TestTable1(t *testing.T) {
-	table := func(avgP, worstP, avgC, worstC []float64) *table.Frame {
-		var region, vector []string
-		var p, c []float64
-		for i, v := range []string{"object_only", "background_only"} {
-			region, vector = append(region, "a", "b"), append(vector, v, v)
-			p, c = append(p, worstP[i], 2*avgP[i]-worstP[i]), append(c, worstC[i], 2*avgC[i]-worstC[i])
-		}
-		return &table.Frame{Columns: []table.Column{table.TextColumn("region", region),
-			table.TextColumn("vector", vector), table.NumberColumn("precision", p),
-			table.NumberColumn("coverage", c)}}
-	}
-	original := table([]float64{0.617, 0.481}, []float64{0.564, 0.363}, []float64{0.377, 0.383},
-		[]float64{0.352, 0.278})
-	changed := table([]float64{0.665, 0.466}, []float64{0.609, 0.389}, []float64{0.390, 0.461},
-		[]float64{0.344, 0.423})
-	f, _ := must.Get2(evaluate(t, ask{Metric: "template-deltas"}, original, changed))(t)
-	got := map[string]string{}
-	for i, of := range f.Texts("of") {
-		if of != "region" {
-			got[f.Texts("vector")[i]+" "+f.Texts("score")[i]+" "+of] = fmt.Sprintf("%.3f %s", f.Numbers("delta")[i],
-				f.Texts("percent")[i])
-		}
-	}
-	for key, want := range map[string]string{
-		"object_only precision average": "0.048 8%", "object_only precision worst region": "0.045 8%",
-		"object_only coverage average": "0.013 3%", "object_only coverage worst region": "-0.008 -2%",
-		"background_only precision average": "-0.015 -3%", "background_only precision worst region": "0.026 7%",
-		"background_only coverage average": "0.078 20%", "background_only coverage worst region": "0.145 52%",
-	} {
-		if got[key] != want {
-			t.Errorf("%s: %q, printed %q", key, got[key], want)
-		}
-	}
-}
-
 func TestTagShares(t *testing.T) {
 	in := &table.Frame{Columns: []table.Column{table.TextColumn("id", []string{"a", "b", "c", "d"})}}
 	tags := &table.Frame{Columns: []table.Column{table.TextColumn("id", []string{"a", "a", "b", "c"}),

@@ -2,41 +2,10 @@ package disparity
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"antipode/internal/must"
-	"antipode/metrics/prdc"
 )
-
-// Table 4.6 on a toy set where every rule gives another precision: 4 masked generated images, 2 of them in the
-// manifold, and 4 without a mask of which 3 have their full vector in the manifold.
-func TestRulesOnAToySet(t *testing.T) {
-	real := [][]float32{{0}, {1}, {2}, {3}, {4}}
-	var images []ruledImage
-	for _, x := range []float32{0.5, 2.5, 50, 60} {
-		images = append(images, ruledImage{Vector: []float32{x}, Full: []float32{99}, Patches: 9})
-	}
-	for _, x := range []float32{1.5, 2.2, 3.5, 70} {
-		images = append(images, ruledImage{Full: []float32{x}, Unmasked: true})
-	}
-	for rule, want := range map[Rule]float64{miss: 2. / 8, drop: 2. / 4, useFull: 5. / 8, zeroVector: 6. / 8} {
-		rules := maskRules{Side: generatedSide, Unmasked: rule, Small: miss, MinPatches: 1}
-		p := must.Get(rules.Prepare(images))(t)
-		r := must.Get(prdc.Compute(t.Context(), prdc.Sets{Real: real, Generated: p.Vectors},
-			prdc.Options{K: 1, Closed: false}, nil))(t)
-		if r.Precision != want {
-			t.Errorf("%s: precision %v, want %v", rule, r.Precision, want)
-		}
-		if p.Asked != 8 || p.Unmasked != 4 || p.Dropped+p.Missed+p.Filled != 4 {
-			t.Errorf("%s: %+v", rule, p)
-		}
-		if w := strings.Join(p.Warnings(rules, objectOnly, "object_only"), "; "); !strings.HasPrefix(w,
-			"object_only: 4 of 8 generated images have no mask and ") {
-			t.Errorf("%s: %s", rule, w)
-		}
-	}
-}
 
 // An empty component never passes, whatever the threshold; small ones follow their own rule.
 func TestSmallComponents(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"antipode/datasets"
 	"antipode/datasets/table"
 	"antipode/internal/must"
 	"antipode/internal/near"
@@ -160,29 +159,6 @@ func TestAgreement(t *testing.T) {
 	f, _, err := evaluate(t, "visage-salience-agreement", "likelihoods", salient, seen, nil)
 	if err != nil || f.Numbers("n_used")[0] != 0 || !math.IsNaN(f.Numbers("share")[0]) {
 		t.Errorf("captions without a stereotype: %+v, %v", f, err)
-	}
-}
-
-// TestPlans: the table forms check their columns when they are made.
-func TestPlans(t *testing.T) {
-	table := func(columns ...string) datasets.Table { return datasets.New("any", nil, datasets.Columns(columns...)) }
-	captions, attributes := table("identity:text", "caption:text"), table("attribute:text")
-	images := table("identity:text", "set:text", "attribute:text", "full:vector")
-	salient := Salience(CaptionTables{captions, attributes},
-		SalienceOptions{CaptionSearch: CaptionSearch{Matching: Matching{Match: "substring"}}})
-	for _, made := range []datasets.Table{CaptionShares(CaptionTables{captions, attributes}), salient,
-		Pulls(images), PullCount(Pulls(images)),
-		SalienceAgreement(salient, table("identity:text", "attribute:text", "likelihood:number"))} {
-		if err := made.Err(); err != nil || len(made.Columns()) == 0 {
-			t.Errorf("%v: %v", made.Columns(), err)
-		}
-	}
-	for _, made := range []datasets.Table{CaptionShares(CaptionTables{attributes, attributes}), Pulls(captions),
-		Salience(CaptionTables{captions, attributes},
-			SalienceOptions{CaptionSearch: CaptionSearch{Matching: Matching{Match: "fuzzy"}}})} {
-		if made.Err() == nil {
-			t.Errorf("%v: no error", made.Columns())
-		}
 	}
 }
 
