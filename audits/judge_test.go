@@ -139,13 +139,9 @@ func TestJudgeOfVisage(t *testing.T) {
 		t.Errorf("findings %v, of perfect annotators %v", found[1], found[0])
 	}
 	a.Annotations = "x.csv"
-	if err := a.Annotated().Err(); err == nil || !strings.Contains(err.Error(), "leave the judge") {
-		t.Errorf("a judge of annotations: %v", err)
-	}
+	must.Fail(a.Annotated().Err())(t, "leave the judge") // a judge of annotations
 	a.Annotations, a.Judge = "", "archipelago-clip"
-	if err := a.Annotated().Err(); err == nil || !strings.Contains(err.Error(), "ask:MODEL") {
-		t.Errorf("a CLIP as judge: %v", err)
-	}
+	must.Fail(a.Annotated().Err())(t, "ask:MODEL") // a CLIP as judge
 }
 
 // TestJudgeOfEntigen: the captioner of the built-in world, as a judge that continues "the crest is", gives the labels
@@ -193,9 +189,7 @@ func TestJudgeOfEntigen(t *testing.T) {
 		t.Errorf("bias of one man and two women: %v", got)
 	}
 	b.Texts = "texts.csv"
-	if err := b.Judged().Err(); err == nil || !strings.Contains(err.Error(), "answers questions") {
-		t.Errorf("texts of a judge that answers questions: %v", err)
-	}
+	must.Fail(b.Judged().Err())(t, "answers questions") // texts of a judge that answers questions
 }
 
 // TestJudgeOfCoCoCroLa: what a judge answers about images of creative prompts and of failures is counted.

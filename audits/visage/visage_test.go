@@ -117,9 +117,7 @@ func TestInvalid(t *testing.T) {
 			Stereotypes: stereotypes.StereotypeOptions{Rule: "majority"}},
 		"identity": {Generator: table(t, "id,image\na,b.png\n")},
 	} {
-		if err := a.SetImages().Err(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v does not say %q", err, want)
-		}
+		must.Fail(a.SetImages().Err())(t, want)
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/must"
-	"antipode/test/modeltest"
 )
 
 // TestSave: a folder that was written opens as the model it was written from.
@@ -41,6 +40,6 @@ func TestSave(t *testing.T) {
 	}
 	wrong := DefaultConfig()
 	wrong.Text.Heads = 7
-	err := Save(t.TempDir(), &wrong, model.NewStore().RootScope(), preprocess.Default(384, 384), weights.F32)
-	modeltest.CheckLine(t, err, "not divisible")
+	must.Fail(Save(t.TempDir(), &wrong, model.NewStore().RootScope(), preprocess.Default(384, 384), weights.F32))(t,
+		"not divisible")
 }

@@ -149,8 +149,6 @@ func TestWords(t *testing.T) {
 	if ids, err := bare.Prompt(""); err != nil || !slices.Equal(ids, []int32{2}) {
 		t.Errorf("no prefix: %v, %v", ids, err)
 	}
-	_, err := bare.Prompt("a")
-	modeltest.CheckLine(t, err, "no tokenizer")
-	_, err = bare.Text([]int32{2}, []int32{3})
-	modeltest.CheckLine(t, err, "no tokenizer")
+	must.Fail(bare.Prompt("a"))(t, "no tokenizer")
+	must.Fail(bare.Text([]int32{2}, []int32{3}))(t, "no tokenizer")
 }

@@ -167,7 +167,7 @@ func TestMemory(t *testing.T) {
 		available = func() (int64, bool) { return have, true }
 		c, err := textgen.NewCaptioner(testbackend.Go(t), m.Network(), textgen.CaptionerOptions{})
 		if have == total {
-			modeltest.CheckLine(t, err, "the weights take 0.0 GiB in float32 and reading them 0.0 GiB more, but 0.0 "+
+			must.Fail(err)(t, "the weights take 0.0 GiB in float32 and reading them 0.0 GiB more, but 0.0 "+
 				"GiB of memory are free")
 		} else if err != nil {
 			t.Errorf("with just enough: %v", err)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/gomlx/compute"
@@ -127,13 +126,9 @@ func TestEncoderRefuses(t *testing.T) {
 	g := openGolden(t, "refined")
 	backend := testbackend.Go(t)
 	for _, o := range []Options{{Batch: -1}, {Batch: 5000}, {DType: dtypes.Int32}} {
-		if _, err := NewEncoder(backend, g.Model, o); err == nil {
-			t.Errorf("%+v is taken", o)
-		}
+		must.Fail(NewEncoder(backend, g.Model, o))(t)
 	}
-	if _, err := NewEncoder(nil, g.Model, Options{}); err == nil {
-		t.Error("no backend is taken")
-	}
+	must.Fail(NewEncoder(nil, g.Model, Options{}))(t) // no backend
 	e := must.Get(NewEncoder(backend, g.Model, Options{}))(t)
 	good := g.images()[0]
 	long := make([]int32, 41)
@@ -158,10 +153,7 @@ func TestEncoderRefuses(t *testing.T) {
 	}
 	bad := Image{slices.Clone(good.Pixels), good.Prompts}
 	bad.Pixels[3] = float32(math.NaN())
-	if _, err := e.Segment(context.Background(), []Image{bad}); err == nil ||
-		!strings.Contains(err.Error(), "out of range") {
-		t.Errorf("NaN pixels: %v", err)
-	}
+	must.Fail(e.Segment(context.Background(), []Image{bad}))(t, "out of range") // NaN pixels
 	stopped, stop := context.WithCancel(context.Background())
 	stop()
 	if _, err := e.Segment(stopped, []Image{good}); !errors.Is(err, context.Canceled) {
@@ -172,9 +164,7 @@ func TestEncoderRefuses(t *testing.T) {
 	}
 	e.Close()
 	e.Close()
-	if _, err := e.Segment(context.Background(), []Image{good}); err == nil {
-		t.Error("a closed encoder segments")
-	}
+	must.Fail(e.Segment(context.Background(), []Image{good}))(t) // a closed encoder
 }
 
 // resized is a whole map at another size.
@@ -204,11 +194,7 @@ func TestResize(t *testing.T) {
 		}
 	}
 	for _, size := range [][2]int{{0, 3}, {3, -1}} {
-		if _, err := m.Resize(size[0], size[1]); err == nil {
-			t.Errorf("%v is taken", size)
-		}
+		must.Fail(m.Resize(size[0], size[1]))(t)
 	}
-	if _, err := (Map{3, m.Logits}).Resize(4, 4); err == nil {
-		t.Error("a map of the wrong side is taken")
-	}
+	must.Fail((Map{3, m.Logits}).Resize(4, 4))(t) // a map of the wrong side
 }

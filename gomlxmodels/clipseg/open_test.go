@@ -5,6 +5,7 @@ import (
 
 	"github.com/gomlx/compute"
 
+	"antipode/internal/must"
 	"antipode/test/modeltest"
 )
 
@@ -69,9 +70,7 @@ func TestOwnSize(t *testing.T) {
 	if err != nil || m.Config().Side != 48 || m.Config().Grid() != 8 || m.Config().LogitSide() != 48 {
 		t.Errorf("a size of its own: %v", err)
 	}
-	if _, err := m.Prepare(nil); err == nil {
-		t.Error("no image is prepared")
-	}
+	must.Fail(m.Prepare(nil))(t) // no image
 }
 
 func FuzzParseConfig(f *testing.F) {

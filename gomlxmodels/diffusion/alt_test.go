@@ -78,10 +78,7 @@ func TestAltTexts(t *testing.T) {
 		g := openGolden(t, filepath.Join("testdata", name))
 		ids, own := g.want.IntRows("ids"), g.want.IntRows("own")
 		for i, text := range altTexts {
-			got, cut, err := g.tokens(text, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got, cut := must.Get2(g.tokens(text, nil))(t)
 			n := 0
 			for _, v := range own[i] {
 				n += int(v)

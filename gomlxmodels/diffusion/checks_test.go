@@ -153,11 +153,8 @@ func TestHalfPrecision(t *testing.T) {
 		g.withoutChecker()
 		list := []Request{{Prompt: prompt, Seed: 3, Steps: 3, Guidance: 2, Width: 16, Height: 16}}
 		want := must.Get(newSampler(t, testbackend.Go(t), g.Model, Options{}).Generate(t.Context(), list, nil))(t)
-		got, err := newSampler(t, testbackend.XLA(t), g.Model, Options{DType: dtypes.BFloat16}).Generate(t.Context(),
-			list, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(newSampler(t, testbackend.XLA(t), g.Model,
+			Options{DType: dtypes.BFloat16}).Generate(t.Context(), list, nil))(t)
 		sum := 0.0
 		for i, v := range want[0].Image.Pix {
 			sum += math.Abs(float64(v) - float64(got[0].Image.Pix[i]))

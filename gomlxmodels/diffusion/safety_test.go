@@ -29,10 +29,7 @@ func TestSafetyEqualsReference(t *testing.T) {
 		cosines, decided := g.want.Rows("safety.cosines"), g.want.Rows("safety.decided")
 		blocked, helped := 0, 0
 		for i := range cosines {
-			got, list, err := s.check(g.want.Image(fmt.Sprintf("safety.picture_%d", i)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			got, list := must.Get2(s.check(g.want.Image(fmt.Sprintf("safety.picture_%d", i))))(t)
 			near.Check(t, fmt.Sprintf("cosines of image %d", i), got, cosines[i], 0, 1e-4)
 			var want []int
 			for k, v := range decided[i] {
@@ -87,10 +84,8 @@ func TestBlockedImages(t *testing.T) {
 	g := openGolden(t, filepath.Join("testdata", "alt9"))
 	off := must.Get(Open(filepath.Join("testdata", "alt9"), OpenOptions{NoSafetyChecker: true}))(t)
 	for _, m := range []*Model{g.Model, off} {
-		got, err := newSampler(t, testbackend.Go(t), m, Options{Batch: 2}).Generate(t.Context(), g.requests(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(newSampler(t, testbackend.Go(t), m, Options{Batch: 2}).Generate(t.Context(), g.requests(),
+			nil))(t)
 		on := m.Safety() == SafetyOn
 		if (got[0].Image == nil) != on || (len(got[0].Blocked) > 0) != on || got[1].Image == nil ||
 			len(got[1].Blocked) > 0 {
@@ -174,9 +169,6 @@ func TestSafetyOldNames(t *testing.T) {
 			"safety_checker": []string{"stable_diffusion", "StableDiffusionSafetyChecker"}})
 	m := must.Get(Open(dir, OpenOptions{}))(t)
 	g := openGolden(t, filepath.Join("testdata", "alt9"))
-	got, _, err := newSampler(t, testbackend.Go(t), m, Options{}).check(g.want.Image("safety.picture_3"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	got, _ := must.Get2(newSampler(t, testbackend.Go(t), m, Options{}).check(g.want.Image("safety.picture_3")))(t)
 	near.Check(t, "cosines", got, g.want.Rows("safety.cosines")[3], 0, 1e-4)
 }

@@ -8,7 +8,6 @@ import (
 
 	"antipode/gomlxmodels/runner"
 	"antipode/internal/must"
-	"antipode/test/modeltest"
 	"antipode/test/testbackend"
 )
 
@@ -18,10 +17,8 @@ func TestThresholds(t *testing.T) {
 	d := g.detector(testbackend.Go(t), Options{})
 	img, c := g.prepared(0)
 	detect := func(box, text float64) []Box {
-		list, err := d.Detect(context.Background(), img, c, DetectOptions{BoxThreshold: box, TextThreshold: text})
-		if err != nil {
-			t.Fatal(err)
-		}
+		list := must.Get(d.Detect(context.Background(), img, c, DetectOptions{BoxThreshold: box,
+			TextThreshold: text}))(t)
 		return list
 	}
 	all := detect(1e-9, 1e-9)
@@ -131,31 +128,24 @@ func TestGraphsAreBounded(t *testing.T) {
 func TestDetectErrors(t *testing.T) {
 	g := openGolden(t, "shared")
 	_, err := g.Caption(strings.Repeat("a cat. ", 20), Transformers)
-	modeltest.CheckLine(t, err, "caption of 62 tokens, the model takes 48 (max_text_len)")
-	_, err = g.Caption("बिल्ली.", LangSAM2024)
-	modeltest.CheckLine(t, err, "no word of it is in the model's vocabulary")
-	_, err = g.Caption("a", "none")
-	modeltest.CheckLine(t, err, `profile "none" is not known`)
-	_, err = g.Prepare(nil, Transformers)
-	modeltest.CheckLine(t, err, "no image")
-	_, err = g.Prepare(testImage(70, 53), "none")
-	modeltest.CheckLine(t, err, `profile "none" is not known`)
+	must.Fail(err)(t, "caption of 62 tokens, the model takes 48 (max_text_len)")
+	must.Fail(g.Caption("बिल्ली.", LangSAM2024))(t, "no word of it is in the model's vocabulary")
+	must.Fail(g.Caption("a", "none"))(t, `profile "none" is not known`)
+	must.Fail(g.Prepare(nil, Transformers))(t, "no image")
+	must.Fail(g.Prepare(testImage(70, 53), "none"))(t, `profile "none" is not known`)
 	_, err = g.Prepare(testImage(400, 3), Transformers) // the shorter side would be 0 pixels
-	modeltest.CheckLine(t, err, "too narrow")
+	must.Fail(err)(t, "too narrow")
 	many := openGolden(t, "many")
-	_, err = many.Prepare(testImage(100, 100), Transformers)
-	modeltest.CheckLine(t, err, "too narrow: 100×100 pixels after resizing have 238 positions, the model takes 900")
-	_, err = NewDetector(nil, g.Model, Options{})
-	modeltest.CheckLine(t, err, "needs a backend and a model")
-	_, err = NewDetector(testbackend.Go(t), g.Model, Options{Profile: "none"})
-	modeltest.CheckLine(t, err, `profile "none" is not known`)
+	must.Fail(many.Prepare(testImage(100, 100), Transformers))(t,
+		"too narrow: 100×100 pixels after resizing have 238 positions, the model takes 900")
+	must.Fail(NewDetector(nil, g.Model, Options{}))(t, "needs a backend and a model")
+	must.Fail(NewDetector(testbackend.Go(t), g.Model, Options{Profile: "none"}))(t, `profile "none" is not known`)
 
 	d := g.detector(testbackend.Go(t), Options{})
 	img, c := g.prepared(2)
 	detect := func(img *Image, c Caption, o DetectOptions, want string) {
 		t.Helper()
-		_, err := d.Detect(context.Background(), img, c, o)
-		modeltest.CheckLine(t, err, want)
+		must.Fail(d.Detect(context.Background(), img, c, o))(t, want)
 	}
 	detect(nil, c, DetectOptions{}, "no image")
 	detect(&Image{Size: img.Size}, c, DetectOptions{}, "0 pixel values")

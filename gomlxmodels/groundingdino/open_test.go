@@ -7,6 +7,7 @@ import (
 
 	"github.com/gomlx/compute"
 
+	"antipode/internal/must"
 	"antipode/test/modeltest"
 )
 
@@ -112,8 +113,8 @@ func TestCopies(t *testing.T) {
 		}
 		modeltest.Save(t, dir, list)
 		if _, err := Open(dir); c.want != "" {
-			modeltest.CheckLine(t, err, c.want)
-			modeltest.CheckLine(t, err, dir)
+			must.Fail(err)(t, c.want)
+			must.Fail(err)(t, dir)
 		} else if err != nil {
 			t.Error(err)
 		}

@@ -83,14 +83,8 @@ func TestEqualsPlain(t *testing.T) {
 func compare(t *testing.T, f *neighbors.Finder, s prdc.Sets) {
 	ctx := t.Context()
 	for _, k := range []int{1, 3, 30} {
-		index, near, err := f.Nearest(ctx, s.Real, k)
-		if err != nil {
-			t.Fatal(err)
-		}
-		wantIndex, wantNear, err := prdc.Plain{}.Nearest(ctx, s.Real, k)
-		if err != nil {
-			t.Fatal(err)
-		}
+		index, near := must.Get2(f.Nearest(ctx, s.Real, k))(t)
+		wantIndex, wantNear := must.Get2(prdc.Plain{}.Nearest(ctx, s.Real, k))(t)
 		for i := range wantIndex {
 			if index[i] != wantIndex[i] || near[i] != wantNear[i] {
 				t.Fatalf("k = %d: neighbor %d of row %d is %d at %v, want %d at %v", k, i%k, i/k, index[i], near[i],
@@ -153,15 +147,11 @@ func TestErrors(t *testing.T) {
 	defer f.Close()
 	points := sets(1)["normal"].Real
 	for _, k := range []int{0, len(points)} {
-		if _, _, err := f.Nearest(t.Context(), points, k); err == nil {
-			t.Errorf("k = %d: no error", k)
-		}
+		must.Fail(f.Nearest(t.Context(), points, k))(t)
 	}
 	visit := func(int, []int32, []uint8) { t.Error("visited") }
-	if err := f.Within(t.Context(), distance.Balls{Centers: points, Levels: 2}, points,
-		[]distance.Visit{visit}); err == nil {
-		t.Error("missing radii: no error")
-	}
+	// missing radii
+	must.Fail(f.Within(t.Context(), distance.Balls{Centers: points, Levels: 2}, points, []distance.Visit{visit}))(t)
 	if err := f.Within(t.Context(), distance.Balls{Levels: 1}, points, []distance.Visit{visit}); err != nil {
 		t.Errorf("no balls: %v", err)
 	}

@@ -12,7 +12,6 @@ import (
 
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/test/modeltest"
 	"antipode/test/testbackend"
 )
 
@@ -162,22 +161,17 @@ func TestBFloat16(t *testing.T) {
 func TestDetectErrors(t *testing.T) {
 	g := openGolden(t, "quick-gelu")
 	_, err := g.Caption("cat", "a photo of a cat and a big red dog!")
-	modeltest.CheckLine(t, err, `text "a photo of a cat and a big red dog!" has 17 tokens, the model takes 16`)
-	_, err = g.Prepare(nil)
-	modeltest.CheckLine(t, err, "no image")
-	_, err = g.Prepare(testImage(0, 5))
-	modeltest.CheckLine(t, err, "the image has no pixels")
-	_, err = NewDetector(nil, g.Model, Options{})
-	modeltest.CheckLine(t, err, "needs a backend and a model")
-	_, err = NewDetector(testbackend.Go(t), g.Model, Options{DType: dtypes.Int32})
-	modeltest.CheckLine(t, err, "dtype Int32 is not")
+	must.Fail(err)(t, `text "a photo of a cat and a big red dog!" has 17 tokens, the model takes 16`)
+	must.Fail(g.Prepare(nil))(t, "no image")
+	must.Fail(g.Prepare(testImage(0, 5)))(t, "the image has no pixels")
+	must.Fail(NewDetector(nil, g.Model, Options{}))(t, "needs a backend and a model")
+	must.Fail(NewDetector(testbackend.Go(t), g.Model, Options{DType: dtypes.Int32}))(t, "dtype Int32 is not")
 
 	d := g.detector(testbackend.Go(t), Options{})
 	img, c := g.prepared(2)
 	refused := func(img *Image, c Caption, o DetectOptions, want string) {
 		t.Helper()
-		_, err := d.Detect(context.Background(), img, c, o)
-		modeltest.CheckLine(t, err, want)
+		must.Fail(d.Detect(context.Background(), img, c, o))(t, want)
 	}
 	refused(nil, c, DetectOptions{}, "no image")
 	refused(&Image{Width: 3, Height: 4}, c, DetectOptions{},
@@ -191,8 +185,7 @@ func TestDetectErrors(t *testing.T) {
 	refused(img, c, DetectOptions{-1}, "box threshold -1 is not")
 	stopped, stop := context.WithCancel(context.Background())
 	stop()
-	_, err = d.Detect(stopped, img, c, DetectOptions{})
-	modeltest.CheckLine(t, err, "context canceled")
+	must.Fail(d.Detect(stopped, img, c, DetectOptions{}))(t, "context canceled")
 	if err := d.Load(); err != nil || d.Bytes() < 1<<16 {
 		t.Errorf("%d bytes loaded, %v", d.Bytes(), err)
 	}

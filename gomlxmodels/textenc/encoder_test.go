@@ -98,8 +98,7 @@ func TestEncodeRefuses(t *testing.T) {
 		"text 2: token 3 has id -1":                              {1, 9, -1},
 		"text 2: it has no tokens":                               {},
 	} {
-		_, err := e.EncodeIDs(context.Background(), [][]int32{good, ids})
-		modeltest.CheckLine(t, err, want)
+		must.Fail(e.EncodeIDs(context.Background(), [][]int32{good, ids}))(t, want)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -107,22 +106,16 @@ func TestEncodeRefuses(t *testing.T) {
 		t.Errorf("cancelled: %v", err)
 	}
 	for want, o := range map[string]Options{"tokens -1": {Tokens: -1}, "dtype Int32": {DType: dtypes.Int32}} {
-		_, err := NewEncoder(testbackend.Go(t), g.Model, o)
-		modeltest.CheckLine(t, err, want)
+		must.Fail(NewEncoder(testbackend.Go(t), g.Model, o))(t, want)
 	}
-	_, err := NewEncoder(nil, g.Model, Options{})
-	modeltest.CheckLine(t, err, "needs a backend and a model")
-	_, err = e.Encode(context.Background(), []*Prepared{nil})
-	modeltest.CheckLine(t, err, "text 1: not prepared")
+	must.Fail(NewEncoder(nil, g.Model, Options{}))(t, "needs a backend and a model")
+	must.Fail(e.Encode(context.Background(), []*Prepared{nil}))(t, "text 1: not prepared")
 	var none *Encoder
-	_, err = none.EncodeIDs(context.Background(), nil)
-	modeltest.CheckLine(t, err, "textenc: ")
-	_, err = none.Encode(context.Background(), nil)
-	modeltest.CheckLine(t, err, "textenc: ")
+	must.Fail(none.EncodeIDs(context.Background(), nil))(t, "textenc: ")
+	must.Fail(none.Encode(context.Background(), nil))(t, "textenc: ")
 	e.Close()
 	e.Close()
-	_, err = e.EncodeIDs(context.Background(), [][]int32{good})
-	modeltest.CheckLine(t, err, "the encoder is closed")
+	must.Fail(e.EncodeIDs(context.Background(), [][]int32{good}))(t, "the encoder is closed")
 }
 
 // TestMemory opens and closes encoders of some size: their memory must come back.

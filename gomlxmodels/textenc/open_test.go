@@ -104,8 +104,7 @@ func TestOpenMode(t *testing.T) {
 		{"altclip", ModeMean, "pooling mean requested"},
 		{"xlmr-masked-lm", ModePooler, "2 tensors missing: roberta.pooler.dense.weight, roberta.pooler.dense.bias"},
 	} {
-		_, err := Open(filepath.Join("testdata", c.folder), OpenOptions{Pooling: c.mode})
-		modeltest.CheckLine(t, err, c.want)
+		must.Fail(Open(filepath.Join("testdata", c.folder), OpenOptions{Pooling: c.mode}))(t, c.want)
 	}
 }
 
@@ -121,7 +120,7 @@ func TestOpen(t *testing.T) {
 			t.Errorf("%s: %d tokens, vectors of %d, want %d, %d", c.folder, m.MaxTokens(), m.Width(), c.max, c.width)
 		}
 		_, err := m.Prepare("a text")
-		modeltest.CheckLine(t, err, filepath.Join("testdata", c.folder))
+		must.Fail(err)(t, filepath.Join("testdata", c.folder))
 		if _, again := m.Tokenizer(); again == nil || again.Error() != err.Error() {
 			t.Errorf("%s: Tokenizer says %v, Prepare %v", c.folder, again, err)
 		}
@@ -171,7 +170,7 @@ func FuzzParseConfig(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		c, err := ParseConfig([]byte(text), func(string) ([]byte, error) { return []byte(text), nil })
 		if err != nil {
-			modeltest.CheckLine(t, err, "")
+			must.Fail(err)(t)
 			return
 		}
 		if err := c.Validate(); err != nil || c.MaxTokens() < 1 || c.Family() == "" {

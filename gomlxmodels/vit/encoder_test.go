@@ -19,7 +19,6 @@ import (
 	"antipode/gomlxmodels/preprocess"
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/test/modeltest"
 	"antipode/test/testbackend"
 )
 
@@ -149,8 +148,7 @@ func TestEncode(t *testing.T) {
 				Pieces: [2][]float32{images[0].Pixels, nil}}},
 			"NaN": {nan},
 		} {
-			_, err := e.Encode(context.Background(), list)
-			modeltest.CheckLine(t, err, want)
+			must.Fail(e.Encode(context.Background(), list))(t, want)
 		}
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
@@ -232,8 +230,7 @@ func TestEncoderRefuses(t *testing.T) {
 		"batch -1":       {Batch: -1},
 		"dtype Int32":    {DType: dtypes.Int32},
 	} {
-		_, err := NewEncoder(backend, m, o)
-		modeltest.CheckLine(t, err, want)
+		must.Fail(NewEncoder(backend, m, o))(t, want)
 	}
 }
 
@@ -271,12 +268,10 @@ func TestPrepare(t *testing.T) {
 	if p, err = m.Prepare(img, nil, PrepareOptions{}); err != nil || p.Object != nil || p.Pieces[0] != nil {
 		t.Errorf("without a mask: %v, object %v", err, p.Object)
 	}
-	_, err = m.Prepare(img, &preprocess.Mask{Width: 3, Height: 2, Object: make([]uint8, 6)}, PrepareOptions{})
-	modeltest.CheckLine(t, err, "the mask is 3×2 pixels, its image 64×64")
-	_, err = m.Prepare(img, mask, PrepareOptions{Fill: "pink"})
-	modeltest.CheckLine(t, err, `fill "pink"`)
-	_, err = m.Prepare(img, mask, PrepareOptions{Rule: "most"})
-	modeltest.CheckLine(t, err, `patch rule "most"`)
+	must.Fail(m.Prepare(img, &preprocess.Mask{Width: 3, Height: 2, Object: make([]uint8, 6)}, PrepareOptions{}))(t,
+		"the mask is 3×2 pixels, its image 64×64")
+	must.Fail(m.Prepare(img, mask, PrepareOptions{Fill: "pink"}))(t, `fill "pink"`)
+	must.Fail(m.Prepare(img, mask, PrepareOptions{Rule: "most"}))(t, `patch rule "most"`)
 }
 
 // TestTrains takes steps of gradient descent on the class of noise images: every variable must have a gradient and
@@ -307,10 +302,8 @@ func TestTrains(t *testing.T) {
 	}
 	var losses []float32
 	for range 30 {
-		out, err := exec.Call1(tensors.FromFlatDataAndDimensions(flat, 8, 3, 32, 32), []int32{0, 1, 2, 3, 0, 1, 2, 3})
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := must.Get(exec.Call1(tensors.FromFlatDataAndDimensions(flat, 8, 3, 32, 32), []int32{0, 1, 2, 3, 0, 1, 2,
+			3}))(t)
 		losses = append(losses, tensors.ToScalar[float32](out))
 	}
 	if math.Abs(float64(losses[0])-math.Log(4)) > 0.3 || losses[29] > losses[0]/2 {

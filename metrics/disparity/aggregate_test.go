@@ -10,7 +10,7 @@ import (
 	"antipode/metrics/interval"
 )
 
-// TestPercent is about changes that no percentage says, or one too small; Table 1's are in TestDecomposedDIGValues.
+// TestPercent: changes that no percentage says, or one too small. Those of Table 1 are in TestDecomposedDIGValues.
 func TestPercent(t *testing.T) {
 	if none, small := changeOf("", "", 0, 1), changeOf("", "", 1, 0.999); none.Percent != "n/a" || small.Percent != "0%" {
 		t.Errorf("from 0: %s; -0.1 %%: %s", none.Percent, small.Percent)

@@ -118,9 +118,7 @@ func (m Model) Each(t *testing.T, text string, check func(t *testing.T, dir, wan
 func (m Model) refused(t *testing.T, dir, want string) {
 	t.Helper()
 	err := m.Open(dir)
-	for text := range strings.SplitSeq(want, " && ") {
-		CheckLine(t, err, text)
-	}
+	must.Fail(err)(t, strings.Split(want, " && ")...)
 	if err != nil && !strings.Contains(err.Error(), dir) {
 		t.Errorf("%v: without the folder", err)
 	}

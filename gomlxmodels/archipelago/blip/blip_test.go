@@ -51,10 +51,7 @@ func TestStart(t *testing.T) {
 	if !strings.HasPrefix(job.Settings.From, "archipelago-vit ") {
 		t.Errorf("the run starts from %q", job.Settings.From)
 	}
-	if _, err := newJob(trainer.Settings{Steps: 1, Batch: 1}, shipped); err == nil ||
-		!strings.Contains(err.Error(), "-batch 2") {
-		t.Errorf("a batch of one: %v", err)
-	}
+	must.Fail(newJob(trainer.Settings{Steps: 1, Batch: 1}, shipped))(t, "-batch 2") // a batch of one
 	m := must.Get(vit.Open(shipped))(t)
 	before := model.NewStore()
 	defer before.Finalize()

@@ -247,16 +247,10 @@ func TestPairs(t *testing.T) {
 
 // The error of a run without its initial weights names the flag.
 func TestWhatARunStartsFrom(t *testing.T) {
-	if _, err := (origin{}).shapes(); err == nil || !strings.Contains(err.Error(), "-vae") {
-		t.Errorf("without an autoencoder: %v", err)
-	}
-	if _, err := Fair[0].New(trainer.Settings{}); err == nil || !strings.Contains(err.Error(), "-base") {
-		t.Errorf("without a base: %v", err)
-	}
+	must.Fail((origin{}).shapes())(t, "-vae")              // without an autoencoder
+	must.Fail(Fair[0].New(trainer.Settings{}))(t, "-base") // without a base
 	n := tiny()
 	n.vae.Widths, n.vae.DownBlocks, n.vae.UpBlocks = n.vae.Widths[:3], n.vae.DownBlocks[:3], n.vae.UpBlocks[:3]
-	if _, err := (origin{vae: filepath.Join(folder(t, n), "vae")}).shapes(); err == nil ||
-		!strings.Contains(err.Error(), "factor 4") {
-		t.Errorf("with an autoencoder of factor 4: %v", err)
-	}
+	// with an autoencoder of factor 4
+	must.Fail((origin{vae: filepath.Join(folder(t, n), "vae")}).shapes())(t, "factor 4")
 }

@@ -22,10 +22,8 @@ func TestBatchEqualsPreprocessing(t *testing.T) {
 		pixels := must.Get(pre.Apply(rgb, examples.Size, examples.Size))(t)
 		trainertest.Pixels(t, it.ID, b.pixels[i*len(pixels):], pixels)
 		mask := preprocess.Mask{Width: examples.Size, Height: examples.Size, Object: gray.Pix}
-		patches, err := pre.Patches(rgb, &mask, preprocess.Any, examples.Size, examples.Size, patchSize, patchSize)
-		if err != nil {
-			t.Fatal(err)
-		}
+		patches := must.Get(pre.Patches(rgb, &mask, preprocess.Any, examples.Size, examples.Size, patchSize,
+			patchSize))(t)
 		if !reflect.DeepEqual(patches, b.object[i*grid*grid:(i+1)*grid*grid]) {
 			t.Errorf("%s: object patches differ from preprocessing's", it.ID)
 		}

@@ -28,7 +28,5 @@ func TestWrite(t *testing.T) {
 	if list, err := os.ReadDir(filepath.Join(root, "a")); err != nil || len(list) != 1 {
 		t.Errorf("%v, %v", list, err)
 	}
-	if err := Write(dir, fill); err == nil {
-		t.Error("written over a folder")
-	}
+	must.Fail(Write(dir, fill))(t) // written over a folder
 }

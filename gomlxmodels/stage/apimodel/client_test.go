@@ -241,10 +241,8 @@ func TestAddress(t *testing.T) {
 				give(200, fmt.Sprintf(`{"data": [{"url": %q}]}`, f.URL+"/files/x.png?sig=secret-signature"))(w, r)
 			}
 			f = newFake(t, append([]http.HandlerFunc{first}, c.files...)...)
-			r, err := f.generator(t, func(o *Options) { o.Retries = 3 }).Generate(t.Context(), "a red house", nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := must.Get(f.generator(t, func(o *Options) { o.Retries = 3 }).Generate(t.Context(), "a red house",
+				nil))(t)
 			if r.Outcome != c.outcome || !strings.Contains(r.Reason, c.reason) ||
 				strings.Contains(r.Reason, "signature") {
 				t.Errorf("%s, %q; want %s, %q", r.Outcome, r.Reason, c.outcome, c.reason)

@@ -80,16 +80,14 @@ func TestBLIP(t *testing.T) {
 		"1 choices: give 2 to 64":                                 {Question: c.Text, Choices: []string{"dog"}},
 		"leave out System, Permute and Shuffle":                   {Question: c.Text, Choices: c.Words, Permute: true},
 	} {
-		_, err := stagetest.Open(t, env(nil), gomlxmodels.AskOp, args(o))
-		modeltest.CheckLine(t, err, want)
+		must.Fail(stagetest.Open(t, env(nil), gomlxmodels.AskOp, args(o)))(t, want)
 	}
 	args = func(o gomlxmodels.AskOptions) gomlxmodels.AskArgs {
 		o.Column = "answer"
 		return gomlxmodels.AskArgs{Model: filepath.Join(filepath.Dir(dir), "match"), AskOptions: o}
 	}
-	_, err = stagetest.Open(t, env(nil), gomlxmodels.AskOp, args(gomlxmodels.AskOptions{Question: c.Text,
-		Choices: []string{"yes", "cannot tell"}}))
-	modeltest.CheckLine(t, err, "its choices are yes and no, not yes, cannot tell")
+	must.Fail(stagetest.Open(t, env(nil), gomlxmodels.AskOp, args(gomlxmodels.AskOptions{Question: c.Text,
+		Choices: []string{"yes", "cannot tell"}})))(t, "its choices are yes and no, not yes, cannot tell")
 }
 
 // TestBLIPWithoutQuestions: a captioner ranks how a question goes on, and a model that compares texts with images tells

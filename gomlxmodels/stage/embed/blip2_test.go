@@ -124,9 +124,8 @@ func TestBLIP2Errors(t *testing.T) {
 		{"../../vit/testdata/hf-pooler-odd", "", "patches", "", "is its class token"},
 		{"../../blip/testdata/base", gomlxmodels.Blip2Image, "", "", "is not a BLIP-2"},
 	} {
-		_, err := stagetest.Open(t, stagetest.NewEnv(t, nil), gomlxmodels.EmbedOp,
-			blip2Args(c.folder, c.vector, c.pooling, c.text))
-		modeltest.CheckLine(t, err, c.want)
+		must.Fail(stagetest.Open(t, stagetest.NewEnv(t, nil), gomlxmodels.EmbedOp,
+			blip2Args(c.folder, c.vector, c.pooling, c.text)))(t, c.want)
 	}
 	for _, name := range []string{"opt", "old-hub", "opt-350m"} { // whatever their language model
 		if _, err := stagetest.Open(t, stagetest.NewEnv(t, nil), gomlxmodels.EmbedOp,
