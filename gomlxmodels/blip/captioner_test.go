@@ -1,9 +1,7 @@
 package blip
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -18,6 +16,7 @@ import (
 	"antipode/gomlxmodels/textgen"
 	"antipode/internal/must"
 	"antipode/internal/near"
+	"antipode/test/modeltest"
 	"antipode/test/testbackend"
 )
 
@@ -186,12 +185,8 @@ func TestCaptionErrors(t *testing.T) {
 	if out, err := c.Caption(t.Context(), nil, textgen.Options{MaxTokens: 3}); err != nil || len(out) != 0 {
 		t.Errorf("no images: %v, %v", out, err)
 	}
-	stopped, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := c.Caption(stopped, []textgen.ImageRequest{fine}, textgen.Options{MaxTokens: 3}); !errors.Is(err,
-		context.Canceled) {
-		t.Errorf("stopped: %v", err)
-	}
+	must.Fail(c.Caption(modeltest.Canceled(), []textgen.ImageRequest{fine}, textgen.Options{MaxTokens: 3}))(t,
+		"context canceled")
 	c.Close()
 	c.Close()
 	must.Fail(c.Caption(t.Context(), []textgen.ImageRequest{fine}, textgen.Options{MaxTokens: 3}))(t,

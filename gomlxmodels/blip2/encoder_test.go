@@ -1,9 +1,7 @@
 package blip2
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"math"
 	"os"
 	"path/filepath"
@@ -180,11 +178,7 @@ func TestEncoderErrors(t *testing.T) {
 	for _, ids := range [][]int32{{}, {3, 99}, make([]int32, 41)} {
 		must.Fail(e.EncodeTexts(t.Context(), [][]int32{{3, 4}, ids}))(t, "text 2: ")
 	}
-	stopped, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := e.EncodeImages(stopped, g.Rows("pixels")); !errors.Is(err, context.Canceled) {
-		t.Errorf("stopped: %v", err)
-	}
+	must.Fail(e.EncodeImages(modeltest.Canceled(), g.Rows("pixels")))(t, "context canceled")
 	bad := slices.Clone(g.Rows("pixels")[0])
 	bad[3] = float32(math.NaN())
 	must.Fail(e.EncodeImages(t.Context(), [][]float32{bad}))(t, "out of range")

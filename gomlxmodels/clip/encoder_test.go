@@ -3,7 +3,6 @@ package clip
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -233,14 +232,8 @@ func TestEncodeRefuses(t *testing.T) {
 	nan[3] = float32(math.NaN())
 	_, err := e.EncodeImages(context.Background(), [][]float32{img, nan})
 	must.Fail(err)(t, "image 2: the network gave NaN")
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if _, err := e.EncodeImages(ctx, [][]float32{img}); !errors.Is(err, context.Canceled) {
-		t.Errorf("canceled: %v", err)
-	}
-	if _, err := e.EncodeTokens(ctx, [][]int32{good}); !errors.Is(err, context.Canceled) {
-		t.Errorf("canceled: %v", err)
-	}
+	must.Fail(e.EncodeImages(modeltest.Canceled(), [][]float32{img}))(t, "context canceled")
+	must.Fail(e.EncodeTokens(modeltest.Canceled(), [][]int32{good}))(t, "context canceled")
 	for want, o := range map[string]Options{"batch -1": {Batch: -1}, "tokens 2097152": {Tokens: 1 << 21},
 		"dtype Int32": {DType: dtypes.Int32}} {
 		must.Fail(NewEncoder(testbackend.Go(t), m, o))(t, want)

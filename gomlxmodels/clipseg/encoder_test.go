@@ -2,7 +2,6 @@ package clipseg
 
 import (
 	"context"
-	"errors"
 	"math"
 	"slices"
 	"testing"
@@ -12,6 +11,7 @@ import (
 
 	"antipode/internal/must"
 	"antipode/internal/near"
+	"antipode/test/modeltest"
 	"antipode/test/testbackend"
 )
 
@@ -154,11 +154,7 @@ func TestEncoderRefuses(t *testing.T) {
 	bad := Image{slices.Clone(good.Pixels), good.Prompts}
 	bad.Pixels[3] = float32(math.NaN())
 	must.Fail(e.Segment(context.Background(), []Image{bad}))(t, "out of range") // NaN pixels
-	stopped, stop := context.WithCancel(context.Background())
-	stop()
-	if _, err := e.Segment(stopped, []Image{good}); !errors.Is(err, context.Canceled) {
-		t.Errorf("canceled: %v", err)
-	}
+	must.Fail(e.Segment(modeltest.Canceled(), []Image{good}))(t, "context canceled")
 	if e.Bytes() == 0 {
 		t.Error("loaded weights take no memory")
 	}

@@ -49,10 +49,9 @@ rm model.safetensors => safetensors
 rm config.json => config.json
 @bf16-shards
 rm model-00002-of-00003.safetensors => model-00002-of-00003.safetensors`,
-		Optimized: func(t *testing.T, xla compute.Backend) {
-			checkReference(openGolden(t, "refined"), xla, within)
-			checkEncoder(openGolden(t, "refined"), xla, withinAll)
-		},
+		Goldens:   goldens,
+		Reference: checkGolden,
+		Optimized: func(t *testing.T, xla compute.Backend) { checkGolden(t, xla, "refined") },
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"antipode/gomlxmodels/runner"
 	"antipode/internal/must"
+	"antipode/test/modeltest"
 	"antipode/test/testbackend"
 )
 
@@ -63,7 +64,7 @@ func TestProfiles(t *testing.T) {
 	if text := Labels(" A cat", "a Dog "); text != "a cat. a dog." {
 		t.Errorf("labels make %q", text)
 	}
-	img := must.Get(g.Prepare(testImage(70, 53), LangSAM2024))(t)
+	img := must.Get(g.Prepare(modeltest.Picture(70, 53), LangSAM2024))(t)
 	other, _ := g.prepared(0)
 	if img.Original != (Size{53, 70}) || slices.Equal(img.Pixels, other.Pixels) {
 		t.Errorf("%+v prepared for both profiles alike", img.Size)
@@ -88,7 +89,7 @@ func TestGraphsAreBounded(t *testing.T) {
 	_, c := g.prepared(2)
 	detect := func(width int) []Box {
 		t.Helper()
-		img := must.Get(g.Prepare(testImage(width, 38), Transformers))(t) // of its own size: 38 is the shorter side
+		img := must.Get(g.Prepare(modeltest.Picture(width, 38), Transformers))(t) // of its own size: 38 is the shorter side
 		return must.Get(d.Detect(context.Background(), img, c, DetectOptions{BoxThreshold: 1e-9}))(t)
 	}
 	first := detect(38)
@@ -132,11 +133,11 @@ func TestDetectErrors(t *testing.T) {
 	must.Fail(g.Caption("बिल्ली.", LangSAM2024))(t, "no word of it is in the model's vocabulary")
 	must.Fail(g.Caption("a", "none"))(t, `profile "none" is not known`)
 	must.Fail(g.Prepare(nil, Transformers))(t, "no image")
-	must.Fail(g.Prepare(testImage(70, 53), "none"))(t, `profile "none" is not known`)
-	_, err = g.Prepare(testImage(400, 3), Transformers) // the shorter side would be 0 pixels
+	must.Fail(g.Prepare(modeltest.Picture(70, 53), "none"))(t, `profile "none" is not known`)
+	_, err = g.Prepare(modeltest.Picture(400, 3), Transformers) // the shorter side would be 0 pixels
 	must.Fail(err)(t, "too narrow")
 	many := openGolden(t, "many")
-	must.Fail(many.Prepare(testImage(100, 100), Transformers))(t,
+	must.Fail(many.Prepare(modeltest.Picture(100, 100), Transformers))(t,
 		"too narrow: 100×100 pixels after resizing have 238 positions, the model takes 900")
 	must.Fail(NewDetector(nil, g.Model, Options{}))(t, "needs a backend and a model")
 	must.Fail(NewDetector(testbackend.Go(t), g.Model, Options{Profile: "none"}))(t, `profile "none" is not known`)
@@ -154,11 +155,7 @@ func TestDetectErrors(t *testing.T) {
 		"token 1 is number 5000")
 	detect(img, c, DetectOptions{BoxThreshold: 1.5}, "box threshold 1.5 is not between 0 and 1")
 	detect(img, c, DetectOptions{TextThreshold: -1}, "text threshold -1 is not")
-	stopped, stop := context.WithCancel(context.Background())
-	stop()
-	if _, err := d.Detect(stopped, img, c, DetectOptions{}); err != context.Canceled {
-		t.Errorf("stopped: %v", err)
-	}
+	must.Fail(d.Detect(modeltest.Canceled(), img, c, DetectOptions{}))(t, "context canceled")
 	if err := d.Load(); err != nil || d.Bytes() < 1<<20 {
 		t.Errorf("%d bytes loaded, %v", d.Bytes(), err)
 	}

@@ -73,6 +73,8 @@ drop ^bbox_embed.2. => tensors missing: bbox_embed.2.`,
 		Opens: `
 add model.backbone.conv_encoder.model.encoder.layers.0.blocks.1.attention.self.relative_position_index
 drop model.backbone.conv_encoder.model.swin.layernorm.`,
+		Goldens:   goldens,
+		Reference: checkGolden,
 		Optimized: func(t *testing.T, xla compute.Backend) { checkWhole(openGolden(t, "shared"), xla, 1, false) },
 	})
 }

@@ -12,6 +12,7 @@ import (
 
 	"antipode/internal/must"
 	"antipode/internal/near"
+	"antipode/test/modeltest"
 	"antipode/test/testbackend"
 )
 
@@ -163,7 +164,7 @@ func TestDetectErrors(t *testing.T) {
 	_, err := g.Caption("cat", "a photo of a cat and a big red dog!")
 	must.Fail(err)(t, `text "a photo of a cat and a big red dog!" has 17 tokens, the model takes 16`)
 	must.Fail(g.Prepare(nil))(t, "no image")
-	must.Fail(g.Prepare(testImage(0, 5)))(t, "the image has no pixels")
+	must.Fail(g.Prepare(modeltest.Picture(0, 5)))(t, "the image has no pixels")
 	must.Fail(NewDetector(nil, g.Model, Options{}))(t, "needs a backend and a model")
 	must.Fail(NewDetector(testbackend.Go(t), g.Model, Options{DType: dtypes.Int32}))(t, "dtype Int32 is not")
 
@@ -183,9 +184,7 @@ func TestDetectErrors(t *testing.T) {
 	refused(img, Caption{[]string{"a"}, [][]int32{make([]int32, 17)}}, DetectOptions{}, "text 1: ")
 	refused(img, c, DetectOptions{1.5}, "box threshold 1.5 is not between 0 and 1")
 	refused(img, c, DetectOptions{-1}, "box threshold -1 is not")
-	stopped, stop := context.WithCancel(context.Background())
-	stop()
-	must.Fail(d.Detect(stopped, img, c, DetectOptions{}))(t, "context canceled")
+	must.Fail(d.Detect(modeltest.Canceled(), img, c, DetectOptions{}))(t, "context canceled")
 	if err := d.Load(); err != nil || d.Bytes() < 1<<16 {
 		t.Errorf("%d bytes loaded, %v", d.Bytes(), err)
 	}

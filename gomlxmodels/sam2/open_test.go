@@ -139,10 +139,9 @@ add memory_encoder.projection.bias
 @video
 drop encoder.mask_embed
 drop memory_encoder`,
-		Optimized: func(t *testing.T, xla compute.Backend) {
-			checkReference(openGolden(t, "windows"), xla, within)
-			checkEncoder(openGolden(t, "windows"), xla, withinAll)
-		},
+		Goldens:   goldens,
+		Reference: checkGolden,
+		Optimized: func(t *testing.T, xla compute.Backend) { checkGolden(t, xla, "windows") },
 	})
 }
 

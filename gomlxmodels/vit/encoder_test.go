@@ -2,7 +2,6 @@ package vit
 
 import (
 	"context"
-	"errors"
 	"image"
 	"image/color"
 	"math"
@@ -19,6 +18,7 @@ import (
 	"antipode/gomlxmodels/preprocess"
 	"antipode/internal/must"
 	"antipode/internal/near"
+	"antipode/test/modeltest"
 	"antipode/test/testbackend"
 )
 
@@ -150,11 +150,7 @@ func TestEncode(t *testing.T) {
 		} {
 			must.Fail(e.Encode(context.Background(), list))(t, want)
 		}
-		ctx, cancel := context.WithCancel(context.Background())
-		cancel()
-		if _, err := e.Encode(ctx, images); !errors.Is(err, context.Canceled) {
-			t.Errorf("cancelled: %v", err)
-		}
+		must.Fail(e.Encode(modeltest.Canceled(), images))(t, "context canceled")
 	})
 	if e.CompileTime() <= 0 || e.Dim() != 32 || e.Batch() != 3 || e.Bytes() != 4*m.Parameters() {
 		t.Errorf("compile %v, dim %d, batch %d, bytes %d of %d parameters", e.CompileTime(), e.Dim(), e.Batch(),
