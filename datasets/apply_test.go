@@ -55,10 +55,8 @@ func TestGroupBy(t *testing.T) {
 	} {
 		must.Fail(wrong.Rows(t.Context()))(t, want)
 	}
-	whole, err := values.GroupBy().Mean("w").Rows(t.Context())
-	if err != nil || !slices.Equal(whole.Numbers("w"), []float64{4.5}) {
-		t.Errorf("without columns: %v, %v", whole, err)
-	}
+	must.EqualSlices(t, must.Get(values.GroupBy().Mean("w").Rows(t.Context()))(t).Numbers("w"), []float64{4.5},
+		"without columns")
 }
 
 func TestDescribe(t *testing.T) {
@@ -133,9 +131,7 @@ func TestApplyImage(t *testing.T) {
 		if err != nil || !slices.EqualFunc(f.Numbers("corner"), want, near) {
 			t.Fatalf("%v, %v", f, err)
 		}
-		if n := calls.Swap(0); n != computed {
-			t.Errorf("run %d: %d calls", run, n)
-		}
+		must.Equal(t, calls.Swap(0), computed, "run", run, "calls")
 	}
 	kept, _ := filepath.Glob(filepath.Join(os.Getenv("ANTIPODE_HOME"), "kept", "image-values-*.txt"))
 	if len(kept) != 1 {
@@ -191,10 +187,8 @@ func TestApplyInAPlan(t *testing.T) {
 		return r.Number("twice") + float64(len(r.Text("id"))+len(r.Vector("none")))
 	}).Sort("twice").Rows(t.Context())
 	must.Fail(err)(t, `"none"`)
-	f, err = double.Where("twice", ">", 8).Concat(double.Head(1)).SortDown("twice").Rows(t.Context())
-	if err != nil || !slices.Equal(f.Numbers("twice"), []float64{16, 14, 12, 10, 2}) {
-		t.Errorf("%v, %v", f, err)
-	}
+	f = must.Get(double.Where("twice", ">", 8).Concat(double.Head(1)).SortDown("twice").Rows(t.Context()))(t)
+	must.EqualSlices(t, f.Numbers("twice"), []float64{16, 14, 12, 10, 2})
 	plan, err := double.Plan()
 	if err != nil || plan.Local == nil {
 		t.Fatalf("%v, %v", plan, err)

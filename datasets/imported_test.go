@@ -75,34 +75,24 @@ func TestImportedNames(t *testing.T) {
 	})
 	f := must.Get(evaluate(t, Imported(dir, ImportOptions{Model: "midjourney-v6", Language: "en",
 		Names: MidjourneyNames})))(t)
-	if got := f.Texts("prompt"); !slices.Equal(got, []string{"A house in Accra at dusk", "a घर in Delhi"}) {
-		t.Errorf("prompts %q", got)
-	}
+	must.EqualSlices(t, f.Texts("prompt"), []string{"A house in Accra at dusk", "a घर in Delhi"}, "prompts")
 	if got := f.Numbers("variant"); len(got) != 2 || !math.IsNaN(got[0]) || got[1] != 3 {
 		t.Errorf("variants %v", got)
 	}
 	for column, want := range map[string]string{"model": "midjourney-v6", "language": "en", "source": "generated",
 		"job": job} {
-		if got := f.Texts(column); !slices.Equal(got, []string{want, want}) {
-			t.Errorf("%s is %q, want %q twice", column, got, want)
-		}
+		must.EqualSlices(t, f.Texts(column), []string{want, want}, column, want, "twice")
 	}
-	if got := f.Texts("id"); got[1] != "more/ada_a_घर_in__Delhi_"+job+"_3.png" {
-		t.Errorf("ids %q", got)
-	}
-	if images := f.Images("image"); images[1].Path != filepath.Join(dir, "more", "ada_a_घर_in__Delhi_"+job+"_3.png") {
-		t.Errorf("images %v", images)
-	}
+	must.Equal(t, f.Texts("id")[1], "more/ada_a_घर_in__Delhi_"+job+"_3.png", "ids")
+	must.Equal(t, f.Images("image")[1].Path, filepath.Join(dir, "more", "ada_a_घर_in__Delhi_"+job+"_3.png"), "images")
 }
 
 func TestImportedPaths(t *testing.T) {
 	dir := folderOf(t, map[string]string{"hi/Ghana/घर--7.png": "", "en/Peru/a house--12.png": ""})
 	f := must.Get(evaluate(t, Imported(dir,
 		ImportOptions{Model: "m", Names: []string{"{language}/{country}/{prompt}--{seed:number}"}})))(t)
-	if got := fmt.Sprint(f.Texts("language"), f.Texts("country"), f.Texts("prompt"),
-		f.Numbers("seed")); got != "[en hi] [Peru Ghana] [a house घर] [12 7]" {
-		t.Error(got)
-	}
+	must.Equal(t, fmt.Sprint(f.Texts("language"), f.Texts("country"), f.Texts("prompt"), f.Numbers("seed")),
+		"[en hi] [Peru Ghana] [a house घर] [12 7]")
 }
 
 func TestImportedSidecar(t *testing.T) {
@@ -112,9 +102,7 @@ func TestImportedSidecar(t *testing.T) {
 	f := must.Get(evaluate(t, Imported(dir, ImportOptions{Sidecar: "prompts.csv"})))(t)
 	got := fmt.Sprint(f.Texts("id"), f.Texts("prompt"), f.Texts("language"), f.Texts("model"), f.Numbers("seed"),
 		f.Numbers("rating"))
-	if got != "[1.png sub/22.png] [house maison, la nuit] [en fr] [dalle-mini craiyon] [NaN 8] [NaN 4.5]" {
-		t.Error(got)
-	}
+	must.Equal(t, got, "[1.png sub/22.png] [house maison, la nuit] [en fr] [dalle-mini craiyon] [NaN 8] [NaN 4.5]")
 }
 
 // TestImportedGrid: a grid is as many rows, which the stage that cuts reads.

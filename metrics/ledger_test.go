@@ -47,9 +47,7 @@ func TestLedger(t *testing.T) {
 		"percent: same to the digit", "times: same to the digit", "claim: direction only, holds",
 		"denied: direction only, does not hold", "missing: not computable, no images",
 		"empty: not computable, no images"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, cmp.Diff(want, got), "")
 	if f, _, err = evaluate(t, ask{Metric: "ledger"}, printed); err != nil ||
 		f.Texts("verdict")[0] != NotComputable {
 		t.Errorf("without our values: %v %v", f, err)

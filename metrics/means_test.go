@@ -46,9 +46,7 @@ func TestMeans(t *testing.T) {
 		!math.IsNaN(zero.Numbers("value")[0]) || !math.IsNaN(zero.Numbers("value_low")[0]) {
 		t.Errorf("one unit, denominators of 0:\n%s\n%s", datasets.Format(one, 0), datasets.Format(zero, 0))
 	}
-	if none := means(f.Pick(nil), nil); none.Len() != 0 {
-		t.Errorf("an empty table: %s", datasets.Format(none, 0))
-	}
+	must.Equal(t, means(f.Pick(nil), nil).Len(), 0, "an empty table")
 	twice := f.Pick([]int{0, 1}).With(table.TextColumn("id", []string{"x", "x"}))
 	infinite := f.Pick([]int{0}).With(table.NumberColumn("value", []float64{math.Inf(1)}))
 	for want, in := range map[string]*table.Frame{"row 1 has the same id": twice, "the value is infinite": infinite} {

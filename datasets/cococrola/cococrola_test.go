@@ -40,23 +40,14 @@ func TestPrompts(t *testing.T) {
 	f := run(t, "cococrola-prompts", o)
 	want := []string{"a photograph of moon", "una fotografía de luna", "ein Foto von mond", "月亮照片", "月の写真",
 		" צילום שלירח", "foto bulan", "चाँद की तस्वीर"}
-	if got := f.Texts("prompt"); !slices.Equal(got, want) {
-		t.Errorf("got %q", got)
-	}
+	must.EqualSlices(t, f.Texts("prompt"), want)
 	for i, spec := range Prompts(Options{}).Columns() {
-		if f.Columns[i].ColumnSpec != spec {
-			t.Errorf("column %d is %v, declared %v", i, f.Columns[i].ColumnSpec, spec)
-		}
+		must.Equal(t, f.Columns[i].ColumnSpec, spec, "column", i, "declared")
 	}
 	o.Only, o.Languages, o.N, o.Seed = []string{"month"}, []string{"hi", "en"}, 2, 7
 	f = run(t, "cococrola-prompts", o)
-	if got := f.Texts("id"); !slices.Equal(got, []string{"1-hi-month-0", "1-hi-month-1", "1-en-month-0",
-		"1-en-month-1"}) {
-		t.Errorf("ids %q", got)
-	}
-	if got := f.Numbers("seed"); !slices.Equal(got, []float64{7, 8, 7, 8}) {
-		t.Errorf("seeds %v", got)
-	}
+	must.EqualSlices(t, f.Texts("id"), []string{"1-hi-month-0", "1-hi-month-1", "1-en-month-0", "1-en-month-1"}, "ids")
+	must.EqualSlices(t, f.Numbers("seed"), []float64{7, 8, 7, 8}, "seeds")
 }
 
 // TestModels: ids of several models' prompts differ.
@@ -72,9 +63,7 @@ func TestModels(t *testing.T) {
 		t.Fatalf("%d columns, declared %d", len(f.Columns), len(columns))
 	}
 	for i, spec := range columns {
-		if f.Columns[i].ColumnSpec != spec {
-			t.Errorf("column %d is %v, declared %v", i, f.Columns[i].ColumnSpec, spec)
-		}
+		must.Equal(t, f.Columns[i].ColumnSpec, spec, "column", i, "declared")
 	}
 }
 
@@ -102,9 +91,7 @@ func TestCollisions(t *testing.T) {
 		got = append(got, w+": "+f.Texts("languages")[i]+": "+f.Texts("concepts")[i])
 	}
 	want := []string{"月: ja: moon, month", "bulan: id: moon, month", "radio: en, es, de, id: radio"}
-	if !slices.Equal(got, want) {
-		t.Errorf("got %q", got)
-	}
+	must.EqualSlices(t, got, want)
 }
 
 func TestCorrect(t *testing.T) {
@@ -255,7 +242,5 @@ func TestPull(t *testing.T) {
 	dest := t.TempDir()
 	must.Do(t, manifest.Pull(context.Background(), Name,
 		manifest.Options{Dest: dest, BaseURL: manifesttest.Serve(t, m, dir)}))
-	if d, err := Load(os.DirFS(dest), Options{Corrected: true}); err != nil || len(d.Concepts) != 193 {
-		t.Errorf("%d concepts, %v", len(d.Concepts), err)
-	}
+	must.Equal(t, len(must.Get(Load(os.DirFS(dest), Options{Corrected: true}))(t).Concepts), 193, "concepts")
 }

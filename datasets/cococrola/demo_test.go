@@ -81,9 +81,7 @@ func TestDemoScores(t *testing.T) {
 			blank++
 		}
 	}
-	if blank != 1 {
-		t.Errorf("%d blank scores", blank)
-	}
+	must.Equal(t, blank, 1, "blank scores")
 	damaged := filepath.Join(o.Dir, "demo", "sd2", "results_en.csv")
 	for text, want := range map[string]string{"en,zh,he\n0,0,0\n": "has 1 rows of scores, the concept file 2 concepts",
 		"en,zh,he\n0,0\n0,0,0\n": "line 2: 2 scores for 3 languages", "en,zh,he\n0,2,0\n0,0,0\n": `column zh: "2"`,

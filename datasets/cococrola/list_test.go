@@ -42,13 +42,9 @@ func TestList(t *testing.T) {
 		"ticket": ": ", "stingray": ": ",
 	}
 	for w, reason := range want {
-		if got[w] != reason {
-			t.Errorf("%s: %q, want %q", w, got[w], reason)
-		}
+		must.Equal(t, got[w], reason, w)
 	}
-	if len(got) != len(want) {
-		t.Errorf("%d words: %v", len(got), got)
-	}
+	must.Equal(t, len(got), len(want), "words")
 	if !slices.Equal(kept, []string{"dog perro hund 犬 es: Google, de: Google, ja: Google",
 		"moon luna mond 月 es: Google, de: Google, ja: Baidu", "ticket entrada karte 切符 es: Baidu, de: Baidu, ja: Baidu",
 		"stingray raya stachelrochen アカエイ es: Google, de: Google, ja: iTranslate"}) {
@@ -96,9 +92,7 @@ func TestListOptions(t *testing.T) {
 		t.Errorf("one more language: %+v", c)
 	}
 	o.Translators = o.Translators[3:]
-	if c := find(build(o), "dog"); c.Reason != "no word in es, de, ja, id" {
-		t.Errorf("no translator has an answer: %+v", c)
-	}
+	must.Equal(t, find(build(o), "dog").Reason, "no word in es, de, ja, id", "no translator has an answer")
 	o = recorded(t)
 	o.Languages = []string{"en", "fr"}
 	o.Articles = map[string][]string{"fr": {"le", "la"}}

@@ -101,9 +101,7 @@ func TestCounts(t *testing.T) {
 		t.Errorf("default: %v, %v", f, err)
 	}
 	for i, c := range Prompts().Columns() {
-		if f.Columns[i].ColumnSpec != c {
-			t.Errorf("column %d is %v, declared %v", i, f.Columns[i].ColumnSpec, c)
-		}
+		must.Equal(t, f.Columns[i].ColumnSpec, c, "column", i, "declared")
 	}
 }
 
@@ -113,9 +111,7 @@ func TestObjects(t *testing.T) {
 		t.Errorf("%d, %d, %d objects", len(a), len(b), len(c))
 	}
 	Objects24()[0] = "changed"
-	if Objects24()[0] != "tree" {
-		t.Error("a caller changed the list")
-	}
+	must.Equal(t, Objects24()[0], "tree", "a caller changed the list")
 }
 
 func TestPromptsThatCannotBeBuilt(t *testing.T) {
@@ -145,10 +141,8 @@ func TestPromptsThatCannotBeBuilt(t *testing.T) {
 			t.Errorf("%s: %v does not contain %q", name, err, c.want)
 		}
 	}
-	if p, err := Build(InRegion, []string{"बैग"}, []Region{{Key: "x", Place: "भारत"}}, 1); err != nil ||
-		p[0].Text != "बैग in भारत" {
-		t.Errorf("%v, %v", p, err)
-	}
+	must.Equal(t, must.Get(Build(InRegion, []string{"बैग"}, []Region{{Key: "x", Place: "भारत"}}, 1))(t)[0].Text,
+		"बैग in भारत")
 }
 
 const countries = ",prompt,region,object,country,img_id\n0,stall in Italy,Europe,stall,Italy,0\n1,bag in the " +
@@ -245,9 +239,7 @@ func TestReleasedLists(t *testing.T) {
 			}
 		}
 	}
-	if reused != 3872 {
-		t.Errorf("%d generations reused", reused)
-	}
+	must.Equal(t, reused, 3872, "generations reused")
 }
 
 func distinct(f *datasets.Frame, column string) map[string]bool {
@@ -271,9 +263,7 @@ func TestManifest(t *testing.T) {
 		if f.Rows == 0 {
 			continue
 		}
-		if s, err := manifest.ReadSheet(f.Path, data, f.Columns...); err != nil || s.Len() != f.Rows {
-			t.Errorf("%s: %v", f.Path, err)
-		}
+		must.Equal(t, must.Get(manifest.ReadSheet(f.Path, data, f.Columns...))(t).Len(), f.Rows, f.Path)
 	}
 }
 

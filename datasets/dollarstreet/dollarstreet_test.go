@@ -37,9 +37,7 @@ func TestArchive(t *testing.T) {
 		"region":  {"Asia", "Africa", "Africa", "Americas"},
 		"country": {"Nepal", "Malawi", "Malawi", "Colombia"},
 	} {
-		if got := f.Texts(column); !slices.Equal(got, want) {
-			t.Errorf("%s %q, want %q", column, got, want)
-		}
+		must.EqualSlices(t, f.Texts(column), want, column)
 	}
 	if got := f.Numbers("income"); got[0] != 120.5 || got[1] != 60 || got[2] != 60 || !math.IsNaN(got[3]) {
 		t.Errorf("incomes %v", got)
@@ -48,10 +46,8 @@ func TestArchive(t *testing.T) {
 	for _, c := range Photos(Options{Dir: "testdata/dollarstreet"}).Columns() {
 		names = append(names, c.Name+":"+string(c.Kind))
 	}
-	if got := strings.Join(names, " "); got != "id:text image:image object:text region:text country:text "+
-		"outcome:text reason:text income:number" {
-		t.Error(got)
-	}
+	must.Equal(t, strings.Join(names, " "),
+		"id:text image:image object:text region:text country:text "+"outcome:text reason:text income:number")
 }
 
 // The folder as the archive has it, a level down, and the two lists in place of the whole one.
@@ -121,9 +117,7 @@ func TestDamagedArchives(t *testing.T) {
 func TestLists(t *testing.T) {
 	for text, want := range map[string][]string{"Bed": {"Bed"}, "[]": nil, "[ ]": nil, `['a', "b's"]`: {"a", "b's"},
 		`['it\'s',"\"x\""]`: {"it's", `"x"`}} {
-		if got, err := list(text); err != nil || !slices.Equal(got, want) {
-			t.Errorf("%s: %q, %v", text, got, err)
-		}
+		must.EqualSlices(t, must.Get(list(text))(t), want, text)
 	}
 	for _, text := range []string{"['a'", "['a' 'b']", "['a',]", "[a]", `['a\`, "["} {
 		must.Fail(list(text))(t)

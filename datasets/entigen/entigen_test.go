@@ -87,9 +87,7 @@ func TestFrame(t *testing.T) {
 	f := Frame(all)
 	must.Do(t, f.Check())
 	for i, spec := range Ratings(Options{}).Columns() {
-		if f.Columns[i].ColumnSpec != spec {
-			t.Errorf("column %d is %v, declared %v", i, f.Columns[i].ColumnSpec, spec)
-		}
+		must.Equal(t, f.Columns[i].ColumnSpec, spec, "column", i, "declared")
 		if strings.Contains(strings.ToLower(spec.Name), "worker") || strings.Contains(strings.ToLower(spec.Name),
 			"hit") {
 			t.Errorf("column %q", spec.Name)
@@ -120,12 +118,8 @@ func TestNormalize(t *testing.T) {
 		"b.csv": []byte(head + "H9,AS3,WX,97% (3/4),batch,\"a, b\"\nH9,AS4,WY,,,c\n"),
 		"a.csv": []byte(head + "H1,AS1,WY,,,c\nH1,AS2,WZ,100%,,c\n"),
 	}))(t)
-	if got := string(out["a.csv"]); got != head+"h00001,a00001,w00001,,,c\nh00001,a00002,w00002,,,c\n" {
-		t.Errorf("a: %q", got)
-	}
-	if got := string(out["b.csv"]); got != head+"h00002,a00003,w00003,,,\"a, b\"\nh00002,a00004,w00001,,,c\n" {
-		t.Errorf("b: %q", got)
-	}
+	must.Equal(t, string(out["a.csv"]), head+"h00001,a00001,w00001,,,c\nh00001,a00002,w00002,,,c\n", "a")
+	must.Equal(t, string(out["b.csv"]), head+"h00002,a00003,w00003,,,\"a, b\"\nh00002,a00004,w00001,,,c\n", "b")
 }
 
 // TestNormalFormIsTheRecordedOne puts made-up identifiers in place of the labels and normalizes: the recorded bytes
@@ -144,9 +138,7 @@ func TestNormalFormIsTheRecordedOne(t *testing.T) {
 	}
 	out := must.Get(normalize(ratings, files))(t)
 	for _, path := range Files {
-		if got := fmt.Sprintf("%x", sha256.Sum256(out[path])); got != m.File(path).Normal {
-			t.Errorf("%s: %s, recorded %s", path, got, m.File(path).Normal)
-		}
+		must.Equal(t, fmt.Sprintf("%x", sha256.Sum256(out[path])), m.File(path).Normal, path, "recorded")
 	}
 }
 
@@ -255,9 +247,7 @@ func TestPrintedClaims(t *testing.T) {
 	}
 	// CLIP gives each object one group in DALL-E-mini's images; two human values are in both Table 1 and Table 6.
 	for _, p := range []string{Original, "O-G1", "O-S1", "O-I2"} {
-		if v := at(6, Object, p, PerceivedGender, "clip", DALLEMini); v != 1 {
-			t.Errorf("%s: %g", p, v)
-		}
+		must.Equal(t, at(6, Object, p, PerceivedGender, "clip", DALLEMini), 1, p)
 	}
 	if at(1, Profession, Original, PerceivedGender, "human", SD) != at(6, Object, Original, PerceivedGender, "human",
 		SD) || at(1, Profession, "P-G1", PerceivedGender, "human", SD) != at(6, Object, "O-G1", PerceivedGender,

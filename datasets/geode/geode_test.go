@@ -52,25 +52,17 @@ func TestArchive(t *testing.T) {
 		"region":  {"Africa", "Africa", "SouthEastAsia", "SouthEastAsia"},
 		"country": {"Egypt", "South Africa", "Indonesia", "Thailand"},
 	} {
-		if got := f.Texts(column); !slices.Equal(got, want) {
-			t.Errorf("%s %q, want %q", column, got, want)
-		}
+		must.EqualSlices(t, f.Texts(column), want, column)
 	}
-	if got := f.Texts("id")[0]; got != "Africa_Egypt_Egypt_bag_1.jpg" {
-		t.Errorf("id %q", got)
-	}
+	must.Equal(t, f.Texts("id")[0], "Africa_Egypt_Egypt_bag_1.jpg", "id")
 }
 
 // The regions' archives are next to each other; one of them has paths relative to its index, and none has countries.
 func TestRegionalArchives(t *testing.T) {
 	f, _ := must.Get2(index(t, Options{Dir: "testdata/regional"}))(t)
-	if got := f.Texts("path"); !slices.Equal(got, []string{"geode_africa/images/Africa_Egypt_Egypt_bag_1.jpg",
-		"geode_europe/images/Europe_Italy_Italy_bag_5.jpg"}) {
-		t.Errorf("paths %q", got)
-	}
-	if got := f.Texts("country"); !slices.Equal(got, []string{"", ""}) {
-		t.Errorf("countries %q", got)
-	}
+	must.EqualSlices(t, f.Texts("path"), []string{"geode_africa/images/Africa_Egypt_Egypt_bag_1.jpg",
+		"geode_europe/images/Europe_Italy_Italy_bag_5.jpg"}, "paths")
+	must.EqualSlices(t, f.Texts("country"), []string{"", ""}, "countries")
 }
 
 func TestPhotosIsATableToSample(t *testing.T) {
@@ -79,10 +71,8 @@ func TestPhotosIsATableToSample(t *testing.T) {
 	for _, c := range photos.Columns() {
 		names = append(names, c.Name+":"+string(c.Kind))
 	}
-	if got := strings.Join(names, " "); got != "id:text image:image object:text region:text country:text outcome:text "+
-		"reason:text" {
-		t.Error(got)
-	}
+	must.Equal(t, strings.Join(names, " "),
+		"id:text image:image object:text region:text country:text outcome:text "+"reason:text")
 	if err := photos.Where("object", "in", digin.Objects27()).Sample(1, "object,region", 42).Err(); err != nil {
 		t.Error(err)
 	}
@@ -92,10 +82,7 @@ func TestPhotosIsATableToSample(t *testing.T) {
 		t.Fatalf("%v %v", known, byName.Err())
 	}
 	a, _ := byName.Plan()
-	b, err := photos.Plan()
-	if err != nil || a.Digest() != b.Digest() {
-		t.Errorf("the table found by its name is another one: %v", err)
-	}
+	must.Equal(t, a.Digest(), must.Get(photos.Plan())(t).Digest(), "the table found by its name is another one")
 }
 
 func TestNotThere(t *testing.T) {

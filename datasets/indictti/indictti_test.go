@@ -75,9 +75,7 @@ func TestAnotherLanguage(t *testing.T) {
 		f.Texts("caption_source")[31] != "my translator" {
 		t.Errorf("%v", f)
 	}
-	if f := run(t, PlanTable(o)); f.Numbers("images")[0] != 1000*32*4 {
-		t.Errorf("%v", f.Numbers("images"))
-	}
+	must.Equal(t, run(t, PlanTable(o)).Numbers("images")[0], 1000*32*4)
 	list := must.Get(o.List())(t)
 	if l := list[len(list)-1]; l.Code != "tcy_Knda" || l.Name != "Tulu" {
 		t.Error(l)
@@ -141,9 +139,7 @@ func TestReleased(t *testing.T) {
 		"nowhere.parquet": Released(files[0], "nowhere.parquet")} {
 		must.Fail(table.Err())(t, want)
 	}
-	if got, err := Captions(""); err != nil || len(got) != 0 {
-		t.Errorf("%v, %v", got, err)
-	}
+	must.Equal(t, len(must.Get(Captions(""))(t)), 0)
 }
 
 func TestNested(t *testing.T) {
@@ -168,10 +164,7 @@ func TestNested(t *testing.T) {
 	}
 	shuffled := slices.Clone(ids)
 	rng.Shuffle(len(ids), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
-	again, err := Nested(shuffled, []int{1000, 200, 50, 40}, nil, 7)
-	if err != nil || !slices.Equal(again[3], sets[3]) {
-		t.Errorf("reordered ids: %v, %v", again[3], err)
-	}
+	must.EqualSlices(t, must.Get(Nested(shuffled, []int{1000, 200, 50, 40}, nil, 7))(t)[3], sets[3], "reordered ids")
 	if other, err := Nested(ids, []int{200}, nil, 8); err != nil || slices.Equal(other[0], sets[1]) {
 		t.Errorf("another seed gives the same sample: %v", err)
 	}

@@ -118,10 +118,7 @@ func TestParse(t *testing.T) {
 		"min-rows=4": `{"vector":"full","k":3,"profile":"paper","resamples":200,"level":0.95,"sizes":[1,2],"min_rows":4}`,
 	} {
 		checked := must.Get(define.Parse(options(text)))(t)
-		args, err := checked.Args(nil)
-		if err != nil || string(args.Options) != want {
-			t.Errorf("%s: %s, %v", text, args.Options, err)
-		}
+		must.Equal(t, string(must.Get(checked.Args(nil))(t).Options), want, text)
 	}
 	for text, want := range map[string]string{
 		"k=x": `k: "x" is not an integer`, "k=0": "k is 0; it must be at least 1", "level=NaN": "not a finite number",
@@ -155,10 +152,8 @@ func TestRows(t *testing.T) {
 		if err != nil || f.Check() != nil {
 			t.Fatal(options, err, f.Check())
 		}
-		if got := strings.ReplaceAll(table.NameList(f.Specs()), ", ", " "); got != strings.ReplaceAll(want, ", ",
-			" ") {
-			t.Errorf("%s: %s, want %s", options, got, want)
-		}
+		must.Equal(t, strings.ReplaceAll(table.NameList(f.Specs()), ", ", " "), strings.ReplaceAll(want, ", ", " "),
+			options, want)
 		if f.Len() == 1 && (f.Numbers("score")[0] != 0.5 || !math.IsNaN(f.Numbers("score_low")[0]) ||
 			f.Texts("found")[0] != "yes" || f.Numbers("n")[0] != 7) {
 			t.Errorf("%+v", f)

@@ -156,9 +156,7 @@ func TestScanFindsPairs(t *testing.T) {
 		"Veltan codd":             "[]",
 		`<img src="data:image/svg+xml;base64,` + svg + `">`: "[Veltan, quiet]", // never rated for Veltan
 	} {
-		if got := fmt.Sprint(scan(unitsOf(t, source), pairs)); got != want {
-			t.Errorf("%s: %s, want %s", source, got, want)
-		}
+		must.Equal(t, fmt.Sprint(scan(unitsOf(t, source), pairs)), want, source)
 	}
 }
 

@@ -68,9 +68,7 @@ func TestMask(t *testing.T) {
 		{"Veltan", "a", 0.01, "masked 1 (rated offensive)"},
 		{"Other", "a", 4, "masked 1 (rated offensive)"},
 	} {
-		if got := m.Label(c.identity, c.attribute, c.mean); got != c.want {
-			t.Errorf("%s, %s (%g): %q, want %q", c.identity, c.attribute, c.mean, got, c.want)
-		}
+		must.Equal(t, m.Label(c.identity, c.attribute, c.mean), c.want, c.identity, c.attribute, c.mean)
 	}
 }
 
@@ -80,20 +78,15 @@ func TestFrameMasksByDefault(t *testing.T) {
 	add(masked, pairs, Options{})
 	add(shown, pairs, Options{ShowOffensive: true})
 	for i, p := range pairs {
-		if got := masked.Texts("attribute")[i]; (got == p.Attribute) != Shown(p.Offensiveness) {
-			t.Errorf("%g is shown as %q", p.Offensiveness, got)
-		}
-		if shown.Texts("attribute")[i] != p.Attribute {
-			t.Errorf("%q is %q with ShowOffensive", p.Attribute, shown.Texts("attribute")[i])
-		}
+		must.Equal(t, (masked.Texts("attribute")[i] == p.Attribute), Shown(p.Offensiveness), p.Offensiveness,
+			"shown as")
+		must.Equal(t, shown.Texts("attribute")[i], p.Attribute, "with ShowOffensive")
 	}
 	if err := masked.Check(); err != nil {
 		t.Error(err)
 	}
 	for i, c := range Stereotypes(Options{}).Columns() {
-		if masked.Columns[i].ColumnSpec != c {
-			t.Errorf("column %d is %v, declared %v", i, masked.Columns[i].ColumnSpec, c)
-		}
+		must.Equal(t, masked.Columns[i].ColumnSpec, c, "column", i, "declared")
 	}
 }
 

@@ -26,18 +26,14 @@ func TestArticle(t *testing.T) {
 		"unidentified": "an", "uniformed": "a", "useful": "a", "one-eyed": "a", "old": "an", "éthiopien": "an",
 		"(elegant": "an", "utter": "an", "utopian": "a", "": "a", "भारतीय": "a",
 	} {
-		if got := Article(word); got != want {
-			t.Errorf("%s %q, want %s", got, word, want)
-		}
+		must.Equal(t, Article(word), want, word)
 	}
 	for template, want := range map[string]string{
 		"{A} {id} person":                   "An Unorran person",
 		"A photo of {a} {attr} {id} person": "A photo of a tall Unorran person",
 		"{A} {attr} one next to {a} {id}":   "A tall one next to an Unorran",
 	} {
-		if got := Fill(template, "Unorran", "tall"); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		must.Equal(t, Fill(template, "Unorran", "tall"), want)
 	}
 }
 
@@ -148,10 +144,7 @@ func TestSetPrompts(t *testing.T) {
 		t.Errorf("the same seed gives other prompts (%v)", err)
 	}
 	o.Seed, o.Attributes, o.Others = 1, 3, 5
-	few, err := frame(t, SetPrompts(o))
-	if err != nil || few.Len() != 2+3*6+5*6+2+1*6+5*6 {
-		t.Errorf("%v, %v", few.Len(), err)
-	}
+	must.Equal(t, must.Get(frame(t, SetPrompts(o)))(t).Len(), 2+3*6+5*6+2+1*6+5*6)
 	must.Fail(frame(t, SetPrompts(SetOptions{
 		SetPromptsOfOptions: SetPromptsOfOptions{Identities: []string{"Veltan"}}})))(t, "Veltan")
 	must.Fail(frame(t, SetPrompts(SetOptions{
@@ -201,10 +194,8 @@ func TestPrintedPull(t *testing.T) {
 func TestRegions(t *testing.T) {
 	f := must.Get(frame(t, Regions("")))(t)
 	regions := slices.Compact(slices.Sorted(slices.Values(f.Texts("region"))))
-	if !slices.Equal(regions, []string{"Australia", "East Asia", "Europe", "Latin America", "Middle East",
-		"North America", "South Asia", "Sub-Saharan Africa"}) {
-		t.Errorf("%q", regions)
-	}
+	must.EqualSlices(t, regions, []string{"Australia", "East Asia", "Europe", "Latin America", "Middle East",
+		"North America", "South Asia", "Sub-Saharan Africa"})
 	for i, code := range f.Texts("iso3") {
 		if len(code) != 3 && f.Texts("identity")[i] != "Kosovar" || code != strings.ToUpper(code) {
 			t.Errorf("%s: %q", f.Texts("identity")[i], code)
@@ -212,9 +203,7 @@ func TestRegions(t *testing.T) {
 	}
 	for identity, want := range map[string]string{"Japanese": GlobalNorth, "Georgian": GlobalSouth,
 		"Indian": GlobalSouth, "United Kingdom": GlobalNorth, "Mexican": GlobalSouth} {
-		if got := f.Texts("part")[slices.Index(f.Texts("identity"), identity)]; got != want {
-			t.Errorf("%s: %s", identity, got)
-		}
+		must.Equal(t, f.Texts("part")[slices.Index(f.Texts("identity"), identity)], want, identity)
 	}
 	pairs, _, err := seegull.Load(os.DirFS(manifesttest.Dir(t, seegull.Name)))
 	if err != nil {
@@ -258,9 +247,7 @@ func TestBoxes(t *testing.T) {
 	want := Box{Left: 0, Top: 20, Right: 110, Bottom: 512}
 	for _, v := range []string{"['-5,20', '110,700']", "['110,700', '-5,20']", "['-5,700', '110,20']",
 		`["110,20", "-5,700"]`} {
-		if got, err := parseBox(v); err != nil || got != want {
-			t.Errorf("%s: %+v, %v", v, got, err)
-		}
+		must.Equal(t, must.Get(parseBox(v))(t), want, v)
 	}
 	for _, v := range []string{"['1,2']", "['1,2', 'x,4']", "1,2,3,4", "['nan,2', '3,4']"} {
 		must.Fail(parseBox(v))(t)

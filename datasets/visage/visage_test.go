@@ -140,9 +140,7 @@ func TestNormalize(t *testing.T) {
 	}
 	// The crowd platform's id becomes a label, the storage prefix goes, empty rows go.
 	want := "worker_id,,img_path\nw00001,5,batch/Veltan1.png\nw00002,,\n"
-	if got := string(out[workbookFile]); got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
+	must.Equal(t, string(out[workbookFile]), want)
 	csv := []byte("worker_id,img_path\nA12,/a/b/c/d1.png\nAXYZ1234567,c/d2.png\nAXYZ1234567,e3.png\n")
 	if out, err = normalize("current", map[string][]byte{currentFile: csv}); err != nil ||
 		string(out[currentFile]) != "worker_id,img_path\nA12,c/d1.png\nw00001,c/d2.png\nw00001,e3.png\n" {

@@ -1,6 +1,8 @@
 package must
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -35,4 +37,30 @@ func Get2[A, B any](a A, b B, err error) func(t testing.TB) (A, B) {
 		Do(t, err)
 		return a, b
 	}
+}
+
+// Equal fails the test where two values differ; what says what they are.
+func Equal[T comparable](t testing.TB, got, want T, what ...any) {
+	t.Helper()
+	if got != want {
+		different(t, got, want, what)
+	}
+}
+
+// EqualSlices is [Equal] of the values of two slices.
+func EqualSlices[S ~[]T, T comparable](t testing.TB, got, want S, what ...any) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		different(t, got, want, what)
+	}
+}
+
+func different(t testing.TB, got, want any, what []any) {
+	t.Helper()
+	format := "%v: got %+v, want %+v"
+	switch got.(type) {
+	case string, []string:
+		format = "%v: got %q, want %q"
+	}
+	t.Errorf(format, strings.TrimSpace(fmt.Sprintln(what...)), got, want)
 }

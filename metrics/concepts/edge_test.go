@@ -169,9 +169,7 @@ func TestSource(t *testing.T) {
 		}
 	}
 	for list, want := range map[string]string{"en,CogView 2=zh": "zh", "en": "en", "zh,A=en": "zh"} {
-		if got, err := SourceOf(list, "CogView 2"); err != nil || got != want {
-			t.Errorf("%s: %s, %v", list, got, err)
-		}
+		must.Equal(t, must.Get(SourceOf(list, "CogView 2"))(t), want, list)
 	}
 }
 
@@ -257,7 +255,5 @@ func TestRegistered(t *testing.T) {
 			t.Errorf("%s: %+v", name, m)
 		}
 	}
-	if n != 18 {
-		t.Errorf("%d operations", n)
-	}
+	must.Equal(t, n, 18, "operations")
 }

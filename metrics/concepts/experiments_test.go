@@ -92,9 +92,7 @@ func TestScoresByTemplate(t *testing.T) {
 	if f.Texts("vector")[0] != "full" || f.Texts("joint")[0] != "clip_image" || f.Texts("profile")[0] != Paper {
 		t.Errorf("the result does not name the vectors it compares: %v", f.Specs())
 	}
-	if bare := scored(t, withTemplates, nil, options); bare.Texts("joint")[0] != "" {
-		t.Errorf("no words, yet joint is %q", bare.Texts("joint")[0])
-	}
+	must.Equal(t, scored(t, withTemplates, nil, options).Texts("joint")[0], "", "no words, yet joint")
 	must.Fail(scoresOf(images, words, map[string]string{"template": "prompt_id"}, 1))(t, `no such column: "prompt_id"`)
 	if w := tabulartest.Evaluate(t, "cococrola-templates", f, nil); w.Len() != 2*4*2 ||
 		w.Numbers("n_templates")[0] != 2 {
@@ -120,9 +118,7 @@ func TestCreative(t *testing.T) {
 		}
 	}
 	for prompt, want := range map[string]string{"aen": "yes3/3", "ben": "no2/3", "aja": "2/3", "aes": "0/3"} {
-		if all[prompt] != want {
-			t.Errorf("%s: %q, want %q", prompt, all[prompt], want)
-		}
+		must.Equal(t, all[prompt], want, prompt)
 	}
 	own := &table.Frame{Columns: []table.Column{table.TextColumn("prompt_id", []string{"c"}),
 		table.TextColumn("language", []string{"en"}), table.TextColumn("prompt", []string{"a dog on the moon"}),
@@ -165,13 +161,9 @@ func TestFailureCounts(t *testing.T) {
 	for key, want := range map[string]string{"DALL-E 2 he generic collision": "2 0.667 2 0 1",
 		"DALL-E 2 he non-specific": "0 0.000 0 0 0", "DALL-E 2 he ": "1 0.333 0 1 0",
 		"DALL-E 2 en non-specific": "1 1.000 0 1 0", "SD 2 he specific collision": "1 1.000 0 1 0"} {
-		if got[key] != want {
-			t.Errorf("%s: %q, want %q", key, got[key], want)
-		}
+		must.Equal(t, got[key], want, key)
 	}
-	if len(got) != 4+3+3 {
-		t.Errorf("%v", got)
-	}
+	must.Equal(t, len(got), 4+3+3)
 	for want, inputs := range map[string]map[string]*table.Frame{
 		`kind is "odd"`:            {"in": in, "labels": labeled("SD 2|he|eye|odd")},
 		`concept "c" occurs twice`: {"in": labeled("a|b|c|", "a|b|c|non-specific")},

@@ -142,9 +142,7 @@ func TestGolden(t *testing.T) {
 	for _, m := range means(t, scored, LeaveOut) {
 		all[m.Model+m.Language] = m
 	}
-	if len(all) != len(g.Means) {
-		t.Errorf("%d means, want %d", len(all), len(g.Means))
-	}
+	must.Equal(t, len(all), len(g.Means), "means")
 	for _, want := range g.Means {
 		m := all[want.Model+want.Language]
 		check(t, want.Model+" "+want.Language+" mean Xc", m.Xc.Value, &want.Xc)
@@ -212,9 +210,8 @@ func TestGoldenTables(t *testing.T) {
 		if got := f.Texts("possessed")[i]; got != want {
 			t.Errorf("%s %s %s: possessed %q, want %q", c.Model, c.Language, c.Concept, got, want)
 		}
-		if dt := f.Numbers("inverse_distinctiveness")[i]; f.Numbers("distinctiveness")[i] != 1-dt {
-			t.Errorf("distinctiveness %g, Dt %g", f.Numbers("distinctiveness")[i], dt)
-		}
+		must.Equal(t, f.Numbers("distinctiveness")[i], 1-f.Numbers("inverse_distinctiveness")[i], "distinctiveness",
+			"Dt")
 		for _, s := range []string{"self_consistency", "cross_consistency", "text_match", "inverse_distinctiveness",
 			"distinctiveness"} {
 			low, v, high := f.Numbers(s + "_low")[i], f.Numbers(s)[i], f.Numbers(s + "_high")[i]
@@ -224,9 +221,7 @@ func TestGoldenTables(t *testing.T) {
 		}
 	}
 	means := tabulartest.Evaluate(t, "cococrola-means", f, nil)
-	if means.Len() != 2*5+4 {
-		t.Errorf("%d means", means.Len())
-	}
+	must.Equal(t, means.Len(), 2*5+4, "means")
 	for _, metric := range []string{"cococrola-table", "cococrola-cells", "cococrola-wins"} {
 		tabulartest.Evaluate(t, metric, means, nil)
 	}

@@ -37,9 +37,7 @@ func claimsOf(t *testing.T, means *table.Frame) (claims map[string]string, value
 // TestLedgerClaims: the printed Table 2 contains all its cells, and bears out the claims that follow from it but three.
 func TestLedgerClaims(t *testing.T) {
 	claims, values := claimsOf(t, printed(t))
-	if values != 158 {
-		t.Errorf("%d cells", values)
-	}
+	must.Equal(t, values, 158, "cells")
 	var refuted []string
 	for claim, holds := range claims {
 		if holds == No {

@@ -86,9 +86,7 @@ func TestPool(t *testing.T) {
 	moved, _ := must.Get2(compute("indictti-pool", nil, nil, map[string]*table.Frame{"in": shuffled(near.Rand(t, 71),
 		f)}))(t)
 	for i, id := range moved.Texts("id") {
-		if r := moved.Texts("reason")[i]; r != want[slices.Index(f.Texts("id"), id)] {
-			t.Errorf("other order of rows: %s: %q", id, r)
-		}
+		must.Equal(t, moved.Texts("reason")[i], want[slices.Index(f.Texts("id"), id)], "other order of rows", id)
 	}
 	exempt, _, err := compute("indictti-pool", map[string]string{"filter": "none"}, nil,
 		map[string]*table.Frame{"in": f})
@@ -223,14 +221,10 @@ func TestTranslationsAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"a red bus", "एक लाल बस", "a red bus", "two dogs", "", ""}; !slices.Equal(f.Texts("prompt"),
-		want) {
-		t.Errorf("prompts %q", f.Texts("prompt"))
-	}
-	if want := []string{"original", "translation", "IndicTrans2, 2024", "original", "NLLB",
-		"speakers"}; !slices.Equal(f.Texts("caption_source"), want) {
-		t.Errorf("sources %q", f.Texts("caption_source"))
-	}
+	must.EqualSlices(t, f.Texts("prompt"), []string{"a red bus", "एक लाल बस", "a red bus", "two dogs", "", ""},
+		"prompts")
+	must.EqualSlices(t, f.Texts("caption_source"), []string{"original", "translation", "IndicTrans2, 2024", "original",
+		"NLLB", "speakers"}, "sources")
 	if len(notes) != 2 || notes[0] != "problems: 1 untranslated, 1 empty; indictti-translations lists them" {
 		t.Errorf("notes %q", notes)
 	}
@@ -243,12 +237,8 @@ func TestTranslationsAlone(t *testing.T) {
 
 	f, notes = must.Get2(compute("indictti-translations", nil, nil, map[string]*table.Frame{"in": translations,
 		"prompts": in, "languages": languages}))(t)
-	if want := []string{"a-tam_Taml", "b-tam_Taml", "z-tam_Taml", "b-hin_Deva"}; !slices.Equal(f.Texts("id"), want) {
-		t.Errorf("problems of %q", f.Texts("id"))
-	}
-	if want := []string{"untranslated", "empty", "unknown prompt", "missing"}; !slices.Equal(f.Texts("problem"), want) {
-		t.Errorf("problems %q", f.Texts("problem"))
-	}
+	must.EqualSlices(t, f.Texts("id"), []string{"a-tam_Taml", "b-tam_Taml", "z-tam_Taml", "b-hin_Deva"}, "problems")
+	must.EqualSlices(t, f.Texts("problem"), []string{"untranslated", "empty", "unknown prompt", "missing"}, "problems")
 	if len(notes) != 1 || notes[0] != "4 translations of 2 prompts; problems: 1 untranslated, 1 empty, 1 unknown "+
 		"prompt, 1 missing" {
 		t.Errorf("notes %q", notes)

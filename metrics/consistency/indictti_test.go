@@ -171,10 +171,7 @@ func TestMissing(t *testing.T) {
 		pairs[0][1].Missing != 5 || !math.IsNaN(pairs[1][2].Value) {
 		t.Errorf("SCAL: %+v, %v", pairs[0][1], err)
 	}
-	all, err := ComputeSCAL(p, MeanAll)
-	if err != nil || all[0][1].Prompts != 3 {
-		t.Errorf("SCAL, mean_all: %+v, %v", all[0][1], err)
-	}
+	must.Equal(t, must.Get(ComputeSCAL(p, MeanAll))(t)[0][1].Prompts, 3, "SCAL, mean_all")
 	if v, err := ComputeSCALOverall([][]float64{valuesOf(pairs[0]), valuesOf(pairs[1]), valuesOf(pairs[2])},
 		LiteralOverall); err != nil || math.Abs(v-pairs[0][1].Value) > 1e-12 { // two languages: 2·x/2
 		t.Errorf("overall without the third language: %v, %v", v, err)
@@ -183,9 +180,7 @@ func TestMissing(t *testing.T) {
 	if d, err := ComputeDWL(one, AllImages, Mean); err != nil || !math.IsNaN(d[0].Value) || d[0].Excluded != 1 {
 		t.Errorf("DWL of one prompt: %+v, %v", d, err)
 	}
-	if pairs, err := ComputeSCAL(Images{}, ""); err != nil || len(pairs) != 0 {
-		t.Errorf("nothing: %v, %v", pairs, err)
-	}
+	must.Equal(t, len(must.Get(ComputeSCAL(Images{}, ""))(t)), 0, "nothing")
 	if d, n := ComputeDrop(math.NaN(), []float64{1, math.NaN()}); !math.IsNaN(d) || n != 1 {
 		t.Errorf("drop without English: %v, %v", d, n)
 	}

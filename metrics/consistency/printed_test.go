@@ -99,9 +99,7 @@ func TestMotifs(t *testing.T) {
 	}
 	want := []string{"MJ Deva sari NaN 0/0/1", "MJ Deva temple NaN 0/0/1", "SD Beng sari 0.00 0/1/1",
 		"SD Beng temple 0.00 0/1/1", "SD Deva sari 0.50 1/2/2", "SD Deva temple 1.00 2/2/2"}
-	if !slices.Equal(got, want) {
-		t.Errorf("%q", got)
-	}
+	must.EqualSlices(t, got, want)
 	per, _, err := compute("indictti-motifs", map[string]string{"per": "language"}, nil,
 		map[string]*table.Frame{"in": in, "tags": tags})
 	if err != nil || per.Len() != 6 || per.Texts("language")[0] != "ben_Beng" {

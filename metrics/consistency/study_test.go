@@ -29,9 +29,7 @@ func TestCapitalized(t *testing.T) {
 		{"", "", Capitals{}},
 		{"DVD", "", Capitals{}},
 	} {
-		if got := Capitalized(c.caption, c.exempt); got != c.word {
-			t.Errorf("%q, %+v: %q, want %q", c.caption, c.exempt, got, c.word)
-		}
+		must.Equal(t, Capitalized(c.caption, c.exempt), c.word, c.caption, c.exempt)
 	}
 }
 
@@ -54,10 +52,7 @@ func TestLeastSimilar(t *testing.T) {
 		len(s.Means) != 50 || len(s.Rows) != 6 || len(slices.Compact(slices.Clone(s.Rows))) != 6 {
 		t.Errorf("%+v, by loops %v", s, sum)
 	}
-	again, err := LeastSimilar(pool, 6, 50, 9)
-	if err != nil || !slices.Equal(again.Rows, s.Rows) {
-		t.Errorf("equal seeds, other rows: %v, %v", again.Rows, err)
-	}
+	must.EqualSlices(t, must.Get(LeastSimilar(pool, 6, 50, 9))(t).Rows, s.Rows, "equal seeds, other rows")
 	if other, err := LeastSimilar(pool, 6, 50, 10); err != nil || slices.Equal(other.Means, s.Means) {
 		t.Errorf("different seeds, equal samples: %v", err)
 	}
@@ -113,9 +108,7 @@ func TestPromptsTable(t *testing.T) {
 		t.Errorf("%v, %v", ids, got)
 	}
 	moved := tabulartest.Evaluate(t, "indictti-prompts", shuffled(near.Rand(t, 41), f), options)
-	if !slices.Equal(moved.Texts("id"), ids) {
-		t.Errorf("another order of the rows: %v, %v", moved.Texts("id"), ids)
-	}
+	must.EqualSlices(t, moved.Texts("id"), ids, "another order of the rows")
 	must.Fail(tabulartest.Run("indictti-prompts", f, map[string]string{"n": "18"}))(t, "17 of 20 are in the pool")
 	f.Columns[2].Vectors[9] = []float32{0, 0, 0}
 	must.Fail(tabulartest.Run("indictti-prompts", f, options))(t, `row 10 (id "c09"), column text`)

@@ -222,7 +222,5 @@ func TestGroups(t *testing.T) {
 	}
 	small := a
 	small.Prompts, small.Vectors = a.Prompts[:4], [][][][]float32{a.Vectors[0][:4], a.Vectors[1][:4], a.Vectors[2][:4]}
-	if s, err := ComputeSCWL(small, Mean); err != nil || s[1].Value != value(common, "a", "l01") {
-		t.Errorf("common prompts: %v, %v", s, err)
-	}
+	must.Equal(t, must.Get(ComputeSCWL(small, Mean))(t)[1].Value, value(common, "a", "l01"), "common prompts")
 }

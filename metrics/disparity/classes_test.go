@@ -47,9 +47,7 @@ func TestClassFilter(t *testing.T) {
 		line := fmt.Sprintf("%s %s %s %v/%v %v/%v %s", got.Texts("object")[i], got.Texts("region")[i],
 			got.Texts("kept")[i], got.Numbers("n_images")[i], got.Numbers("n_unmasked")[i],
 			got.Numbers("class_images")[i], got.Numbers("class_unmasked")[i], got.Texts("reason")[i])
-		if line != want {
-			t.Errorf("row %d: %q, want %q", i, line, want)
-		}
+		must.Equal(t, line, want, "row", i)
 	}
 	masks := make([]table.Mask, f.Len())
 	for i, o := range f.Texts("outcome") {
@@ -175,7 +173,5 @@ func TestMissingReferenceImages(t *testing.T) {
 	for _, images := range got.Numbers("n_images") {
 		sum += images
 	}
-	if sum != 78 {
-		t.Errorf("%g of 78 images count", sum)
-	}
+	must.Equal(t, sum, 78, "of 78 images count")
 }

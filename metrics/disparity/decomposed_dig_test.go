@@ -5,7 +5,6 @@ import (
 	"encoding/csv"
 	"math"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
@@ -75,9 +74,7 @@ func TestDecomposedDIGValues(t *testing.T) {
 	for column, want := range map[string][]string{"Obj-only, Worst Covg.": {"0.352", "0.344", "-0.008", "-2%"},
 		"BG-only, Avg. Prec.": {"0.481", "0.466", "-0.015", "-3%"}, "row": {"Orig.", "New", "Delta", "Delta (%)"},
 		"BG-only, Worst Covg.": {"0.278", "0.423", "0.145", "52%"}} {
-		if got := layout.Texts(column); !slices.Equal(got, want) {
-			t.Errorf("Table 1, %s: %q, the paper prints %q", column, got, want)
-		}
+		must.EqualSlices(t, layout.Texts(column), want, "Table 1", column, "the paper prints")
 	}
 	one, _, err := evaluate(t, ask{Metric: "decomposed-dig-values"}, orig.Pick([]int{1, 2, 7, 8}))
 	if err != nil || one.Len() != 8+4+3 || !math.IsNaN(one.Numbers("n")[0]) {

@@ -64,9 +64,7 @@ func TestPrecisionCoverageByRegion(t *testing.T) {
 			t.Errorf("interval [%v, %v] of %v", low[i], high[i], p[i])
 		}
 	}
-	if n := f.Numbers("n_used"); n[0] != 100 {
-		t.Errorf("n_used %v", n)
-	}
+	must.Equal(t, f.Numbers("n_used")[0], 100, "n_used")
 	// exchanged sets give other numbers: the two roles are not the same
 	g, _, err := evaluate(t, ask{Metric: "precision-coverage", By: []string{"region"}}, gen, real)
 	if err != nil || g.Numbers("coverage")[1] == f.Numbers("coverage")[1] && g.Numbers("precision")[1] == p[1] {
@@ -217,9 +215,7 @@ func TestGallery(t *testing.T) {
 		}
 		again, _, _ := evaluate(t, ask{Metric: "gallery", By: []string{"region"},
 			Options: options("selection", selection, "n", "2", "matches", "3")}, real, gen)
-		if datasets.Format(f, 0) != datasets.Format(again, 0) {
-			t.Errorf("%s is not the same twice", selection)
-		}
+		must.Equal(t, datasets.Format(f, 0), datasets.Format(again, 0), selection, "not the same twice")
 		for i, role := range f.Texts("role") {
 			if selection == LowDiversityBackgrounds && role == "match" && f.Texts("setup")[i] == "BG-only" {
 				t.Errorf("%s: row %d is a match in BG-only", selection, i)

@@ -1,20 +1,16 @@
 package disparity
 
 import (
-	"slices"
 	"testing"
 
 	"antipode/datasets/digin"
+	"antipode/internal/must"
 )
 
 // The profile has the classes and the regions of the prompt lists.
 func TestPrompts(t *testing.T) {
-	if !slices.Equal(digin.Objects24(), Paper().Classes) {
-		t.Errorf("the profile has the classes %q, the prompt lists %q", Paper().Classes, digin.Objects24())
-	}
+	must.EqualSlices(t, digin.Objects24(), Paper().Classes, "the profile has the classes", "the prompt lists")
 	for i, r := range digin.GeoDERegions() {
-		if r.Key != Paper().Regions[i] {
-			t.Errorf("region %d is %q, the profile has %q", i, r.Key, Paper().Regions[i])
-		}
+		must.Equal(t, r.Key, Paper().Regions[i], "region", i, "the profile has")
 	}
 }

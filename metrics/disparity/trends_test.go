@@ -88,9 +88,7 @@ func TestTrendLines(t *testing.T) {
 				failed = append(failed, f.Texts("trend")[i])
 			}
 		}
-		if !slices.Equal(failed, []string{trend}) {
-			t.Errorf("%s: failed %q", trend, failed)
-		}
+		must.EqualSlices(t, failed, []string{trend}, trend, "failed")
 	}
 	any, _, err := evaluate(t, ask{Metric: "trend-lines", Options: options("any-regions", "true")}, original)
 	if err != nil || any.Len() != 3 {

@@ -107,9 +107,7 @@ func TestTables(t *testing.T) {
 			t.Errorf("%s without groups: %v", m.name, whole)
 		}
 		sized := must.Get(first(m.run(real, generated, "n", "20", "resamples", "0")))(t)
-		if sized.Numbers("n_each")[0] != 20 {
-			t.Errorf("%s of 20 images: %v", m.name, sized.Numbers("n_each"))
-		}
+		must.Equal(t, sized.Numbers("n_each")[0], 20, m.name, "of 20 images")
 	}
 }
 
@@ -280,8 +278,6 @@ func TestAtCoverage(t *testing.T) {
 			options = []string{"by", "region", "order", "0", "resamples", "0"}
 		}
 		hill := must.Get(first(all[6].run(nil, f, options...)))(t).Numbers("hill")
-		if (math.Abs(hill[0]-hill[1]) > 0.2*hill[0]) != far {
-			t.Errorf("%s: %v", at, hill)
-		}
+		must.Equal(t, (math.Abs(hill[0]-hill[1]) > 0.2*hill[0]), far, at, hill)
 	}
 }

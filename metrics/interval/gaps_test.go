@@ -56,8 +56,6 @@ func TestGapsToMean(t *testing.T) {
 			t.Errorf("%+v, want %v", g, want)
 		}
 	}
-	if lone, err := GapsToMean(regions, []string{"x"}, 0.95); err != nil || len(lone) != 3 {
-		t.Errorf("%+v, %v", lone, err)
-	}
+	must.Equal(t, len(must.Get(GapsToMean(regions, []string{"x"}, 0.95))(t)), 3)
 	must.Fail(GapsToMean(regions, []string{"w"}, 0.95))(t) // unknown reference
 }

@@ -59,9 +59,7 @@ func TestStrata(t *testing.T) {
 		}
 	}
 	first := fmt.Sprint(weights(o, 4))
-	if fmt.Sprint(weights(o, 4)) != first {
-		t.Error("equal options, other resamples")
-	}
+	must.Equal(t, fmt.Sprint(weights(o, 4)), first, "equal options, other resamples")
 	for _, other := range []BootstrapOptions{{Resamples: 40, Seed: 4, Stream: "a"}, {Resamples: 40, Seed: 3}} {
 		if fmt.Sprint(weights(other, 4)) == first {
 			t.Errorf("%+v: equal resamples", other)

@@ -70,9 +70,7 @@ func TestHalvesAreReproducible(t *testing.T) {
 	c, ids := cells(40, 3)
 	h := HalfSampleOptions{Seed: 5, Side: "real", Cells: c, IDs: ids}
 	d := half(t, h)
-	if !slices.Equal(d.bits, half(t, h).bits) {
-		t.Error("equal options, other half-samples")
-	}
+	must.EqualSlices(t, d.bits, half(t, h).bits, "equal options, other half-samples")
 	turned := h
 	turned.Cells, turned.IDs = slices.Clone(c), slices.Clone(ids)
 	slices.Reverse(turned.Cells)
@@ -90,9 +88,7 @@ func TestHalvesAreReproducible(t *testing.T) {
 			rows, alone.Cells, alone.IDs = append(rows, row), append(alone.Cells, cell), append(alone.IDs, ids[row])
 		}
 	}
-	if !slices.Equal(half(t, alone).bits, d.Pick(rows).bits) {
-		t.Error("half-samples of a cell depend on the other cells")
-	}
+	must.EqualSlices(t, half(t, alone).bits, d.Pick(rows).bits, "half-samples of a cell depend on the other cells")
 	for name, o := range map[string]HalfSampleOptions{"side": {Seed: 5, Side: "generated", Cells: c, IDs: ids},
 		"seed": {Seed: 6, Side: "real", Cells: c, IDs: ids}} {
 		if slices.Equal(half(t, o).bits, d.bits) {
@@ -119,9 +115,7 @@ func TestOutside(t *testing.T) {
 			}
 		}
 	}
-	if sizes := s.Outside(2).Sizes(); sizes[0] != 20 {
-		t.Errorf("all: %d", sizes[0])
-	}
+	must.Equal(t, s.Outside(2).Sizes()[0], 20, "all")
 }
 
 func TestHalvesErrors(t *testing.T) {
@@ -246,9 +240,7 @@ func TestBootstrapMean(t *testing.T) {
 	}
 	a, _ := BootstrapMean(values, clusters, BootstrapOptions{Resamples: 9, Seed: 1})
 	b, _ := BootstrapMean(values, clusters, BootstrapOptions{Resamples: 9, Seed: 1})
-	if a != b {
-		t.Error("equal seeds, other intervals")
-	}
+	must.Equal(t, a, b, "equal seeds, other intervals")
 	must.Fail(BootstrapMean([]float64{1, math.NaN()}, nil, BootstrapOptions{}))(t) // NaN
 	must.Fail(BootstrapMean(nil, nil, BootstrapOptions{}))(t)                      // no values
 }

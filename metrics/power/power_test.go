@@ -26,9 +26,7 @@ func cell(name string, first, n int) Cell {
 // 4)/C(20, 4) = 0.7183 (hypergeometric), with replacement 0.684. 4000 samples: a standard error of 0.007.
 func TestSamplesAreWithoutReplacement(t *testing.T) {
 	audit := func(_ context.Context, d Sample) ([]Result, error) {
-		if len(slices.Compact(slices.Clone(d.Rows))) != len(d.Rows) {
-			t.Errorf("%v holds a row twice", d.Rows)
-		}
+		must.Equal(t, len(slices.Compact(slices.Clone(d.Rows))), len(d.Rows), d.Rows, "holds a row twice")
 		return []Result{{Subject: "marked", Estimate: float64(len(d.Rows)), Found: d.Rows[0] < 5}}, nil
 	}
 	out := must.Get(Resample(t.Context(), []Cell{cell("all", 0, 20)}, audit,

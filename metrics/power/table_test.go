@@ -79,13 +79,11 @@ func TestPowerSeesAGap(t *testing.T) {
 		t.Errorf("%v", f.Columns)
 	}
 	above := tabulartest.Evaluate(t, "power", poolOf(t, 200, 1.2, 1), options("sign", "above"))
-	if s := above.Numbers("found")[find(t, above, "low", 16, 1)]; s != 0 {
-		t.Errorf("a gap below was found above in %.2f of the samples", s)
-	}
+	must.Equal(t, above.Numbers("found")[find(t, above, "low", 16, 1)], 0, "a gap below was found above in",
+		"of the samples")
 	far := tabulartest.Evaluate(t, "power", poolOf(t, 200, 1.2, 1), options("least", "5"))
-	if s := far.Numbers("found")[find(t, far, "low", 16, 1)]; s != 0 {
-		t.Errorf("a gap of 1.2 was found to be at least 5 in %.2f of the samples", s)
-	}
+	must.Equal(t, far.Numbers("found")[find(t, far, "low", 16, 1)], 0, "a gap of 1.2 was found to be at least 5 in",
+		"of the samples")
 }
 
 // TestFalseAlarmsKeepTheirRate: two tests at 5 % after Holm's correction, in 600 samples of a pool without differences
@@ -173,9 +171,7 @@ func TestNeeded(t *testing.T) {
 		got.Numbers("share")[1] != 0.5 {
 		t.Errorf("%+v", got.Columns)
 	}
-	if got := tabulartest.Evaluate(t, "power-needed", f, map[string]string{"power": "0.75"}); got.Numbers("n")[1] != 4 {
-		t.Errorf("%v", got.Numbers("n"))
-	}
+	must.Equal(t, tabulartest.Evaluate(t, "power-needed", f, map[string]string{"power": "0.75"}).Numbers("n")[1], 4)
 	must.Fail(tabulartest.Run("power-needed", f, map[string]string{"power": "80"}))(t) // a power of 80
 	if err := Needed(datasets.FromFrame(f), NeededOptions{Power: 0.9}).Err(); err != nil {
 		t.Error(err)

@@ -78,14 +78,10 @@ func TestCaptionAnalysis(t *testing.T) {
 		"c1||Irrespective of| their ge|https://images.example/c1",
 		"c1|of their |gender|, all wea|https://images.example/c1", "c2|ever the |gender||https://images.example/c2"}
 	for i := range f.Len() {
-		if got := strings.Join([]string{f.Texts("id")[i], f.Texts("before")[i], f.Texts("match")[i],
-			f.Texts("after")[i], f.Texts("link")[i]}, "|"); got != want[i] {
-			t.Errorf("%q, want %q", got, want[i])
-		}
+		must.Equal(t, strings.Join([]string{f.Texts("id")[i], f.Texts("before")[i], f.Texts("match")[i],
+			f.Texts("after")[i], f.Texts("link")[i]}, "|"), want[i])
 	}
-	if f.Len() != len(want) {
-		t.Errorf("%d contexts", f.Len())
-	}
+	must.Equal(t, f.Len(), len(want), "contexts")
 	must.Fail(tabulartest.Run("entigen-phrases", in, map[string]string{"queries": "a++b"}))(t, "empty phrase")
 	if f := tabulartest.Evaluate(t, "entigen-phrases", captions(), nil); f.Len() != 7 ||
 		f.Numbers("n_captions")[0] != 0 {
@@ -112,12 +108,8 @@ func TestGaps(t *testing.T) {
 		[]float64{0, 1, 0, 0}) {
 		t.Errorf("%v %v %v", f.Texts("prompt_id"), f.Texts("gap"), f.Numbers("n_used"))
 	}
-	if f, err := evaluate(t, "entigen-gaps", [2]string{"in", "prompts"}, in, asked,
-		map[string]string{"show": "gaps"}); err != nil || f.Len() != 3 {
-		t.Errorf("%d gaps, %v", f.Len(), err)
-	}
-	if f, err := evaluate(t, "entigen-gaps", [2]string{"in", "prompts"}, in.Pick([]int{0, 1, 1}), asked,
-		nil); err != nil || f.Texts("gap")[0] != "1 too many" {
-		t.Errorf("%v, %v", f.Texts("gap"), err)
-	}
+	must.Equal(t, must.Get(evaluate(t, "entigen-gaps", [2]string{"in", "prompts"}, in, asked,
+		map[string]string{"show": "gaps"}))(t).Len(), 3, "gaps")
+	must.Equal(t, must.Get(evaluate(t, "entigen-gaps", [2]string{"in", "prompts"}, in.Pick([]int{0, 1, 1}), asked,
+		nil))(t).Texts("gap")[0], "1 too many")
 }

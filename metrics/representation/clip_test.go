@@ -93,9 +93,7 @@ func TestClipProperties(t *testing.T) {
 		}
 		counts[got.Why+fmt.Sprint(got.Group)]++
 	}
-	if len(counts) != 4 {
-		t.Errorf("the images do not cover all cases: %v", counts)
-	}
+	must.Equal(t, len(counts), 4, "the images do not cover all cases")
 }
 
 func TestClipErrors(t *testing.T) {

@@ -93,9 +93,7 @@ func TestAgreementProperties(t *testing.T) {
 				swap := map[PerceivedGroup]PerceivedGroup{First: Second, Second: First}
 				named[k].Human, named[k].Clip = swap[p.Human], swap[p.Clip]
 			}
-			if of(shuffled, d) != a {
-				t.Errorf("%s: the order of the images matters", d)
-			}
+			must.Equal(t, of(shuffled, d), a, d, "the order of the images matters")
 			for _, b := range []Agreement{of(turned, d), of(named, d)} {
 				if b.Share.Value != a.Share.Value || math.Abs(b.Kappa.Value-a.Kappa.Value) > 1e-15 ||
 					b.Share.Low != a.Share.Low {
@@ -156,9 +154,7 @@ func TestClipAgreementTables(t *testing.T) {
 				sum += confusion.Numbers("n")[i]
 			}
 		}
-		if sum != 3 {
-			t.Errorf("%g images in the confusion table", sum)
-		}
+		must.Equal(t, sum, 3, "images in the confusion table")
 	}
 	must.Fail(evaluate(t, "entigen-clip-agreement", [2]string{"in", "ratings"},
 		clipped.With(table.TextColumn("image_id", []string{"a", "b", "c"})), human, nil))(t, "image_id")
@@ -226,9 +222,7 @@ func TestIrrelevantSentences(t *testing.T) {
 		"clip/profession/perceived gender/own axis":         {5, 6}, // claim 2: minD fails with P-G2
 		"human/profession/perceived skin colour/other axis": {3, 6},
 	} {
-		if got[name] != want {
-			t.Errorf("%s: %v, want %v", name, got[name], want)
-		}
+		must.Equal(t, got[name], want, name)
 	}
 	two := tabulartest.Released(t, data.Name, plan.Op, nil).Pick([]int{0, 0})
 	must.Fail(tabulartest.Run("entigen-controls", two, nil))(t, "row 2")
@@ -244,9 +238,7 @@ func TestFeasibleCells(t *testing.T) {
 				"printed")[i])
 		}
 	}
-	if !slices.Equal(not, []string{"P-G1 perceived gender Stable Diffusion 0.68"}) {
-		t.Errorf("%q", not)
-	}
+	must.EqualSlices(t, not, []string{"P-G1 perceived gender Stable Diffusion 0.68"})
 }
 
 // TestLayout: columns and rows as printed, with the columns by CLIP if requested; values rounded or cut.
@@ -268,16 +260,12 @@ func TestLayout(t *testing.T) {
 		f.Texts("perceived gender, minD")[0] != "0.57" {
 		t.Errorf("%q, %q", f.Texts("perceived gender (CLIP), minD")[0], f.Texts("perceived gender, minD")[0])
 	}
-	if f := tabulartest.Evaluate(t, "entigen-table", in, map[string]string{"table": "6", "rounding": "cut",
-		"decimals": "1"}); f.Texts("perceived gender, minD")[0] != "0.5" {
-		t.Errorf("%q", f.Texts("perceived gender, minD")[0])
-	}
+	must.Equal(t, tabulartest.Evaluate(t, "entigen-table", in, map[string]string{"table": "6", "rounding": "cut",
+		"decimals": "1"}).Texts("perceived gender, minD")[0], "0.5")
 	labels := in.With(table.TextColumn("perceived_skin_colour", make([]string, in.Len())))
 	both := must.Get(evaluate(t, "entigen-table", [2]string{"in", "clip"}, in, labels,
 		map[string]string{"table": "1", "judges": "both"}))(t)
-	if got := both.Texts("perceived gender (CLIP), SD")[0]; got != "0.76 (printed 0.84)" {
-		t.Errorf("%q", got)
-	}
+	must.Equal(t, both.Texts("perceived gender (CLIP), SD")[0], "0.76 (printed 0.84)")
 	for _, c := range []struct {
 		v        float64
 		decimals int
@@ -285,8 +273,6 @@ func TestLayout(t *testing.T) {
 		want     string
 	}{{7.0 / 11, 2, false, "0.64"}, {7.0 / 11, 2, true, "0.63"}, {0.58, 2, true, "0.58"}, {1, 0, false, "1"},
 		{math.NaN(), 2, true, "not available"}} {
-		if got := rounded(c.v, c.decimals, c.cut); got != c.want {
-			t.Errorf("%g: %s, want %s", c.v, got, c.want)
-		}
+		must.Equal(t, rounded(c.v, c.decimals, c.cut), c.want, c.v)
 	}
 }

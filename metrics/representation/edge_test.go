@@ -39,10 +39,8 @@ func TestOneImagePrompts(t *testing.T) {
 		f.Texts("warning")[0] != "few usable images: 1" || !math.IsNaN(f.Numbers("diversity_low")[0]) {
 		t.Errorf("%g, %q", f.Numbers("diversity")[0], f.Texts("warning")[0])
 	}
-	if f := tabulartest.Evaluate(t, "entigen-diversity", in,
-		map[string]string{"min_used": "1"}); f.Texts("warning")[0] != "" {
-		t.Errorf("%q", f.Texts("warning")[0])
-	}
+	must.Equal(t, tabulartest.Evaluate(t, "entigen-diversity", in,
+		map[string]string{"min_used": "1"}).Texts("warning")[0], "")
 }
 
 // TestAllUncertain: with all votes uncertain a score is not available, in every table, and the images count as
@@ -84,9 +82,7 @@ func TestBadRows(t *testing.T) {
 	nan := []float64{math.NaN(), math.NaN()}
 	f := tabulartest.Evaluate(t, "entigen-bias",
 		in.With(table.NumberColumn("person", nan), table.NumberColumn("as_described", nan)), nil)
-	if !slices.Equal(f.Numbers("bias"), []float64{1, -1}) {
-		t.Errorf("%v", f.Numbers("bias"))
-	}
+	must.EqualSlices(t, f.Numbers("bias"), []float64{1, -1})
 	for _, axes := range []string{"age=young/old", "perceived_age=young", "perceived_age=young/young",
 		"perceived_gender=a/b", "perceived_age=/old"} {
 		must.Fail(tabulartest.Run("entigen-bias", in, map[string]string{"axes": axes}))(t, "option axes") // axes=

@@ -50,13 +50,9 @@ func TestPaperTablesComeOut(t *testing.T) {
 		"2 C-I2 perceived culture DALL-E-mini":         "1 0.895",
 	}
 	for name, values := range want {
-		if differ[name] != values {
-			t.Errorf("%s: %q, want %q", name, differ[name], values)
-		}
+		must.Equal(t, differ[name], values, name)
 	}
-	if len(differ) != len(want) {
-		t.Errorf("these differ: %v", differ)
-	}
+	must.Equal(t, len(differ), len(want), "these differ")
 }
 
 func TestUsableCounts(t *testing.T) {
@@ -66,9 +62,7 @@ func TestUsableCounts(t *testing.T) {
 		name := f.Texts("category")[i] + "," + f.Texts("prompt_id")[i] + "," + f.Texts("axis")[i] + "," +
 			f.Texts("model")[i] + "," + f.Texts("attribute")[i]
 		got[name] = [2]float64{f.Numbers("n_group_a")[i], f.Numbers("n_group_b")[i]}
-		if f.Numbers("n_asked")[i] != 9 {
-			t.Errorf("%s: %g images", name, f.Numbers("n_asked")[i])
-		}
+		must.Equal(t, f.Numbers("n_asked")[i], 9, name, "images")
 	}
 	text := must.Get(os.ReadFile("testdata/usable_counts.csv"))(t)
 	want := must.Get(manifest.ReadSheet("usable_counts.csv", text, "category", "prompt_id", "axis", "model",
@@ -106,17 +100,13 @@ func TestQualityReadings(t *testing.T) {
 			t.Errorf("%s: as described %g, printed %g (%v)", name, described[name], printed.Value, err)
 		}
 	}
-	if cells.Len() != 24 {
-		t.Errorf("%d cells", cells.Len())
-	}
+	must.Equal(t, cells.Len(), 24, "cells")
 }
 
 func TestDiversityTable(t *testing.T) {
 	in := released(t)
 	f := tabulartest.Evaluate(t, "entigen-diversity", in, nil)
-	if f.Len() != 7*6+4*6+5*3 {
-		t.Errorf("%d rows", f.Len())
-	}
+	must.Equal(t, f.Len(), 7*6+4*6+5*3, "rows")
 	for i := range f.Len() {
 		v, low, high := f.Numbers("diversity")[i], f.Numbers("diversity_low")[i], f.Numbers("diversity_high")[i]
 		if math.IsNaN(v) {
@@ -165,7 +155,5 @@ func TestHeadlineFlips(t *testing.T) {
 			}
 		}
 	}
-	if found != 2 {
-		t.Errorf("%d of the two cells found", found)
-	}
+	must.Equal(t, found, 2, "of the two cells found")
 }

@@ -175,9 +175,7 @@ func TestUnitsAndPairs(t *testing.T) {
 		effect.Numbers("difference_high")[1]-effect.Numbers("difference_low")[1]; !(narrow < wide) {
 		t.Errorf("prompts that both groups share: interval %v wide, of loose rows %v", narrow, wide)
 	}
-	if effect.Texts("interval")[0] != "95 % bootstrap interval over prompt_id" {
-		t.Errorf("%q", effect.Texts("interval")[0])
-	}
+	must.Equal(t, effect.Texts("interval")[0], "95 % bootstrap interval over prompt_id")
 }
 
 // The same values in both groups: p is 1, effects 0; groups swapped: signs turn; a larger gap: smaller p, larger
@@ -257,15 +255,11 @@ func TestTableEdges(t *testing.T) {
 		if metric == "adjust-p" {
 			column = "p"
 		}
-		if f := run(t, metric, (&table.Frame{Columns: []table.Column{table.TextColumn("group", nil),
-			table.NumberColumn(column, nil)}}), nil); f.Len() != 0 {
-			t.Errorf("%s of an empty table: %d rows", metric, f.Len())
-		}
+		must.Equal(t, run(t, metric, (&table.Frame{Columns: []table.Column{table.TextColumn("group", nil),
+			table.NumberColumn(column, nil)}}), nil).Len(), 0, metric, "of an empty table", "rows")
 	}
 	alone := run(t, "permutation-test", tab("aaa", 1, 2, 3), nil)
-	if alone.Len() != 0 {
-		t.Errorf("one group: %v", alone)
-	}
+	must.Equal(t, alone.Len(), 0, "one group")
 	ascending := make([]float64, 40)
 	for i := range ascending {
 		ascending[i] = float64(i)
@@ -356,15 +350,10 @@ func TestFamily(t *testing.T) {
 		got := 0
 		for i, name := range all.Texts("model") {
 			if name == model {
-				if all.Numbers("difference_low")[i] != want.Numbers("difference_low")[got] {
-					t.Errorf("%s: low end %v, want %v", model, all.Numbers("difference_low")[i],
-						want.Numbers("difference_low")[got])
-				}
+				must.Equal(t, all.Numbers("difference_low")[i], want.Numbers("difference_low")[got], model, "low end")
 				got++
 			}
 		}
-		if got != int(m) {
-			t.Errorf("%s: %d comparisons", model, got)
-		}
+		must.Equal(t, got, int(m), model, "comparisons")
 	}
 }

@@ -83,9 +83,7 @@ func TestCaptionTables(t *testing.T) {
 		for i, id := range f.Texts("identity") {
 			rows = append(rows, id+":"+f.Texts("attribute")[i]+":"+f.Texts("stereotype")[i])
 		}
-		if got := strings.Join(rows, " "); got != c.want {
-			t.Errorf("%s: %s, want %s", c.name, got, c.want)
-		}
+		must.Equal(t, strings.Join(rows, " "), c.want, c.name)
 	}
 	ratings := &table.Frame{Columns: append([]table.Column(nil), pairFrame().Columns[1], pairFrame().Columns[4],
 		pairFrame().Columns[5], pairFrame().Columns[6])}

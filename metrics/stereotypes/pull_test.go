@@ -39,10 +39,8 @@ func TestPullByHand(t *testing.T) {
 			t.Errorf("no images at all: %+v", s)
 		}
 	}
-	if got, err := ComputePulls(nil,
-		PullVariant{Intervals: metrics.Intervals{Resamples: 3}}); err != nil || len(got) != 0 {
-		t.Errorf("of nothing: %v, %v", got, err)
-	}
+	must.Equal(t, len(must.Get(ComputePulls(nil, PullVariant{Intervals: metrics.Intervals{Resamples: 3}}))(t)), 0,
+		"of nothing")
 }
 
 func TestPullErrors(t *testing.T) {

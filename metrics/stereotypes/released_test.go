@@ -99,9 +99,7 @@ func TestConsensusFigure(t *testing.T) {
 			t.Errorf("%s: %g of %g", label, f.Numbers("n_attributes")[i], f.Numbers("n_used")[i])
 		}
 	}
-	if f.Len() != 5 {
-		t.Errorf("%d labels", f.Len())
-	}
+	must.Equal(t, f.Len(), 5, "labels")
 }
 
 func TestStereotypeCounts(t *testing.T) {
@@ -116,9 +114,7 @@ func TestStereotypeCounts(t *testing.T) {
 	}
 	for id, n := range map[string]float64{"Australian": 63, "Mexican": 46, "Indian": 34, "New Zealand": 31,
 		"Ethiopian": 27, "Japanese": 20, "Omani": 1, "Swiss": 1} {
-		if got[id] != n {
-			t.Errorf("%s: %g visual stereotypes, the paper says %g", id, got[id], n)
-		}
+		must.Equal(t, got[id], n, id, "visual stereotypes")
 	}
 	regions := tabulartest.Released(t, data.Name, "visage-regions", nil).Texts("identity")
 	for _, id := range f.Texts("identity") { // bars and maps join the two
@@ -172,11 +168,8 @@ func TestReleasedVocabulary(t *testing.T) {
 	for vocabulary, want := range map[string][3]float64{"visual": {518, 1, 1}, "all": {1994, 2, 1}} {
 		f, _ := must.Get2(evaluate(t, "visage-captions", "attributes", captions, pairs,
 			map[string]string{"vocabulary": vocabulary, "image": "none"}))(t)
-		if got := [3]float64{f.Numbers("n_vocabulary")[0], f.Numbers("n_any")[0],
-			f.Numbers("n_stereotype")[0]}; got != want {
-			t.Errorf("%s: vocabulary, captions with an attribute, with a stereotype: %v, want %v", vocabulary, got,
-				want)
-		}
+		must.Equal(t, [3]float64{f.Numbers("n_vocabulary")[0], f.Numbers("n_any")[0], f.Numbers("n_stereotype")[0]},
+			want, vocabulary, "vocabulary, captions with an attribute, with a stereotype")
 	}
 }
 
@@ -188,17 +181,13 @@ func TestHeadlineClaims(t *testing.T) {
 	for i, id := range f.Texts("identity") {
 		text[id] = f.Texts("theta_text")[i]
 		if text[id] == "N/A" {
-			if first != i {
-				t.Errorf("%s: N/A does not stand first", id)
-			}
+			must.Equal(t, first, i, id, "N/A does not stand first")
 			first++
 		}
 	}
 	for id, want := range map[string]string{"Nigerian": "27.30", "Togolese": "N/A", "Zimbabwean": "N/A",
 		"Swedes": "N/A", "Danish": "N/A"} {
-		if text[id] != want {
-			t.Errorf("%s: theta %s, the paper says %s", id, text[id], want)
-		}
+		must.Equal(t, text[id], want, id, "theta")
 	}
 	o := tabulartest.Evaluate(t, "visage-overall", rows, nil)
 	for i, name := range o.Texts("aggregation") {
@@ -250,7 +239,5 @@ func TestOffensivenessOptions(t *testing.T) {
 			without++
 		}
 	}
-	if without != 1197 {
-		t.Errorf("%d unrated pairs, the file has 1197", without)
-	}
+	must.Equal(t, without, 1197, "unrated pairs, the file has 1197")
 }

@@ -112,11 +112,8 @@ func TestMatching(t *testing.T) {
 			t.Errorf("%s: %v does not say %q", name, err, c.want)
 		}
 	}
-	if got, err := ComputeSalience(nil, Vocabulary{},
-		SalienceVariant{Intervals: metrics.Intervals{Resamples: 5}}); err != nil ||
-		len(got) != 0 {
-		t.Errorf("of nothing: %v, %v", got, err)
-	}
+	must.Equal(t, len(must.Get(ComputeSalience(nil, Vocabulary{},
+		SalienceVariant{Intervals: metrics.Intervals{Resamples: 5}}))(t)), 0, "of nothing")
 	got, err := ComputeSalience([]Caption{{"Sul", "1", "a cow"}}, Vocabulary{Attributes: []string{"cow"}},
 		SalienceVariant{Weighting: Weighting{Alpha: 1}, Intervals: metrics.Intervals{Resamples: 20}})
 	if err != nil || got[0].Attributes[0].Salience.Value != math.Log(0.5) || !math.IsNaN(got[0].Any.Low) ||
@@ -172,9 +169,7 @@ func TestIdfMoves(t *testing.T) {
 	s := must.Get(ComputeSalience(captions, Vocabulary{Attributes: []string{"cow", "sea"}},
 		SalienceVariant{Weighting: Weighting{Alpha: 1}, Intervals: metrics.Intervals{Resamples: 200}}))(t)
 	cow := s[1].Attributes[0]
-	if cow.Share != (metrics.Estimate{Value: 1, Low: 1, High: 1}) {
-		t.Errorf("share %+v", cow.Share)
-	}
+	must.Equal(t, cow.Share, (metrics.Estimate{Value: 1, Low: 1, High: 1}), "share")
 	low, high := 0.75*math.Log(4.0/5), 0.75*math.Log(4.0/3) // Norra's draw holds the cow twice, or not at all
 	near.Check(t, "salience", []float64{cow.Salience.Value, cow.Salience.Low, cow.Salience.High},
 		[]float64{0, low, high}, 1e-14, 0)

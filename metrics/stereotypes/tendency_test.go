@@ -80,15 +80,11 @@ func TestOrderDoesNotMatter(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	rng.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
 	b := must.Get(ComputeTendencies(rows, o))(t)
-	if d := cmp.Diff(a, b, cmpopts.EquateNaNs()); d != "" {
-		t.Error(d)
-	}
+	must.Equal(t, cmp.Diff(a, b, cmpopts.EquateNaNs()), "")
 	rows = slices.DeleteFunc(rows, func(r Showing) bool { return r.Identity != "Veltan" })
 	alone := must.Get(ComputeTendencies(rows, o))(t) // nor do other identities
 	at := slices.IndexFunc(a, func(x Tendency) bool { return x.Identity == "Veltan" })
-	if d := cmp.Diff(a[at:at+1], alone, cmpopts.EquateNaNs()); d != "" {
-		t.Error(d)
-	}
+	must.Equal(t, cmp.Diff(a[at:at+1], alone, cmpopts.EquateNaNs()), "")
 }
 
 func TestBadInput(t *testing.T) {
@@ -96,9 +92,7 @@ func TestBadInput(t *testing.T) {
 	must.Fail(ComputeTendencies(world(), AssociationOptions{Clean, metrics.Intervals{Level: 2}}))(t) // level 2
 	rows := append(world(), Showing{"Veltan", 1, "x", false, true})
 	must.Fail(ComputeTendencies(rows, AssociationOptions{Method: Clean}))(t, "Veltan, x")
-	if ts, err := ComputeTendencies(nil, AssociationOptions{Method: Clean}); err != nil || len(ts) != 0 {
-		t.Errorf("%v, %v", ts, err)
-	}
+	must.Equal(t, len(must.Get(ComputeTendencies(nil, AssociationOptions{Method: Clean}))(t)), 0)
 }
 
 func TestVisual(t *testing.T) {
@@ -195,9 +189,7 @@ func TestAgrees(t *testing.T) {
 		want           bool
 	}{{0.125, 0.13, true}, {0.125, 0.12, true}, {0.1251, 0.12, false}, {0.1149, 0.12, false}, {75.004, 75, true},
 		{math.NaN(), 0, false}} {
-		if got := Agrees(c.value, c.printed, 2); got != c.want {
-			t.Errorf("%g printed as %g: %v", c.value, c.printed, got)
-		}
+		must.Equal(t, Agrees(c.value, c.printed, 2), c.want, c.value, "printed as", c.printed)
 	}
 }
 
