@@ -21,9 +21,7 @@ func run(t *testing.T, op string, o any) (*datasets.Frame, error) {
 	raw := must.Get(json.Marshal(o))(t)
 	f, err := operation.EvaluatorOf(op)(context.Background(), datasets.Call{Home: t.TempDir(), Note: t.Logf}, raw, nil)
 	if err == nil {
-		if err := f.Check(); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, f.Check())
 	}
 	return f, err
 }

@@ -21,9 +21,7 @@ func index(t *testing.T, o Options) (*datasets.Frame, error) {
 	f, err := operation.EvaluatorOf("dollarstreet-index")(t.Context(),
 		datasets.Call{Home: t.TempDir(), Note: t.Logf}, raw, nil)
 	if err == nil {
-		if err := f.Check(); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, f.Check())
 	}
 	return f, err
 }
@@ -47,7 +45,7 @@ func TestArchive(t *testing.T) {
 		names = append(names, c.Name+":"+string(c.Kind))
 	}
 	must.Equal(t, strings.Join(names, " "),
-		"id:text image:image object:text region:text country:text "+"outcome:text reason:text income:number")
+		"id:text image:image object:text region:text country:text outcome:text reason:text income:number")
 }
 
 // The folder as the archive has it, a level down, and the two lists in place of the whole one.

@@ -26,9 +26,7 @@ func index(t *testing.T, o Options) (*datasets.Frame, string, error) {
 	f, err := operation.EvaluatorOf("geode-index")(t.Context(), datasets.Call{Home: t.TempDir(),
 		Note: func(format string, args ...any) { note = fmt.Sprintf(format, args...) }}, raw, nil)
 	if err == nil {
-		if err := f.Check(); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, f.Check())
 	}
 	return f, note, err
 }
@@ -72,10 +70,8 @@ func TestPhotosIsATableToSample(t *testing.T) {
 		names = append(names, c.Name+":"+string(c.Kind))
 	}
 	must.Equal(t, strings.Join(names, " "),
-		"id:text image:image object:text region:text country:text outcome:text "+"reason:text")
-	if err := photos.Where("object", "in", digin.Objects27()).Sample(1, "object,region", 42).Err(); err != nil {
-		t.Error(err)
-	}
+		"id:text image:image object:text region:text country:text outcome:text reason:text")
+	must.Do(t, photos.Where("object", "in", digin.Objects27()).Sample(1, "object,region", 42).Err())
 	t.Setenv("ANTIPODE_DATA", "testdata")
 	byName, known := manifest.Table(Name)
 	if !known || byName.Err() != nil {

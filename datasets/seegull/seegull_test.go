@@ -82,9 +82,7 @@ func TestFrameMasksByDefault(t *testing.T) {
 			"shown as")
 		must.Equal(t, shown.Texts("attribute")[i], p.Attribute, "with ShowOffensive")
 	}
-	if err := masked.Check(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, masked.Check())
 	for i, c := range Stereotypes(Options{}).Columns() {
 		must.Equal(t, masked.Columns[i].ColumnSpec, c, "column", i, "declared")
 	}

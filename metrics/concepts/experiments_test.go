@@ -85,9 +85,7 @@ func TestScoresByTemplate(t *testing.T) {
 	}
 	alone := scored(t, withTemplates.Pick(first), words, map[string]string{"source": "he", "resamples": "0"})
 	for _, column := range []string{"self_consistency", "cross_consistency", "text_match"} {
-		if err := near.Compare(f.Numbers(column)[:4], alone.Numbers(column), 0, 1e-12); err != nil {
-			t.Errorf("%s: %v", column, err)
-		}
+		near.Check(t, column, f.Numbers(column)[:4], alone.Numbers(column), 0, 1e-12)
 	}
 	if f.Texts("vector")[0] != "full" || f.Texts("joint")[0] != "clip_image" || f.Texts("profile")[0] != Paper {
 		t.Errorf("the result does not name the vectors it compares: %v", f.Specs())

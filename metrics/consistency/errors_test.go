@@ -5,12 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"antipode/datasets"
-	"antipode/datasets/indictti"
 	"antipode/datasets/table"
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/metrics"
 	"antipode/metrics/internal/tabulartest"
 )
 
@@ -75,9 +72,8 @@ func TestTableErrors(t *testing.T) {
 	if err != nil || err2 != nil || len(notes) != 1 || !strings.Contains(notes[0], "no indices in common") {
 		t.Fatal(notes, err, err2)
 	}
-	if err := near.Compare(f.Numbers("scal"), same.Numbers("scal"), 0, 1e-12); err != nil {
-		t.Errorf("without seeds in common, images are not ordered by id: %v", err)
-	}
+	near.Check(t, "without seeds in common, images are not ordered by id", f.Numbers("scal"), same.Numbers("scal"), 0,
+		1e-12)
 	none, _, err := evaluate("indictti-scwl", map[string]string{"resamples": "0"}, nil, good)
 	if err != nil || !math.IsNaN(none.Numbers("scwl_low")[0]) || none.Texts("interval")[0] != "" {
 		t.Errorf("no resamples: %v", err)
@@ -102,48 +98,6 @@ func TestEmptyCaptions(t *testing.T) {
 			t.Errorf("%s: %v, %v", rule, f, err)
 		}
 	}
-}
-
-// TestConstructors: every constructor returns a valid plan.
-func TestConstructors(t *testing.T) {
-	in := datasets.New("test", nil, datasets.Columns("language:text", "prompt_id:text", "model:text", "full:vector"))
-	ratings := datasets.New("test", nil, datasets.Columns("language:text", "prompt_id:text", "annotator:text",
-		"rating:number"))
-	captions := datasets.New("test", nil, datasets.Columns("id:text", "caption:text", "text:vector"))
-	translations := datasets.New("test", nil, datasets.Columns("id:text", "model:text", "language:text",
-		"text:text", "caption:text"))
-	tags := datasets.New("test", nil, datasets.Columns("id:text", "tag:text"))
-	languages := indictti.LanguageTable(indictti.Options{})
-	by := []string{"model"}
-	for name, tab := range map[string]datasets.Table{
-		"clgc": CLGC(in, in, CLGCOptions{By: by, Empty: "skip", Vector: "v", ReferenceVector: "w",
-			Intervals: metrics.Intervals{Resamples: 3, Level: 0.9, Seed: 2}}),
-		"igc": IGC(in, in, IGCOptions{ImageOptions: ImageOptions{Languages: []string{"en", "hin_Deva"},
-			Prompts: "common", Missing: "fail", Index: "n"}}),
-		"lgc":     LGC(in, in),
-		"scwl":    SCWL(in, SCWLOptions{Method: "literal"}),
-		"dwl":     DWL(in, DWLOptions{Images: "centroid", By: by}),
-		"scal":    SCAL(in, SCALOptions{Method: "mean_all", By: by}),
-		"overall": SCALOverall(in, SCALOverallOptions{Method: "all", Of: "indic"}),
-		"drop":    DropFromEnglish(in, in, DropOptions{By: by}),
-		"scores":  DropOfScores(in, ScoreDropOptions{Score: "clgc", By: by}),
-		"prompts": SelectPrompts(captions, PromptOptions{N: 10, Filter: "i", Seed: 3}),
-		"ratings": TranslationRatings(ratings, RatingOptions{Tolerance: 1}),
-		"pool":    CaptionPool(captions, datasets.Table{}, PoolOptions{Filter: "both"}),
-		"sets":    PromptSets(captions, datasets.Table{}, SetOptions{Sets: "full=4,small=2"}),
-		"common":  PromptSets(captions, captions, SetOptions{Seed: 2}),
-		"texts": Prompts(Sources{Prompts: captions, Captions: captions, Translations: translations,
-			Languages: languages}),
-		"problems": CheckTranslations(translations, captions, datasets.Table{}),
-		"cells":    PaperCells(in, CellOptions{Score: "clgc", Table: 9}),
-		"motifs":   Motifs(translations, tags, MotifOptions{Per: "language", By: by}),
-		"counts":   Completeness(in, CountOptions{N: 4, By: by}),
-	} {
-		if _, err := tab.Plan(); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	must.Fail(SCAL(in, SCALOptions{Method: "sum"}).Plan())(t, "mean_uneq") // an unknown method
 }
 
 // TestScoreDrop: the table form of Drop groups rows and accepts printed scores.

@@ -60,9 +60,7 @@ func TestInvariance(t *testing.T) {
 			if slices.Contains(but, name) {
 				continue
 			}
-			if err := near.Compare(got[name], values, 0, 1e-12); err != nil {
-				t.Errorf("%s, %s: %v", what, name, err)
-			}
+			near.Check(t, what+", "+name, got[name], values, 0, 1e-12)
 		}
 	}
 	change := func(languages, prompts, indices []int, scale func() float32) (Images, [][]float32) {
@@ -106,9 +104,7 @@ func TestInvariance(t *testing.T) {
 		if len(values) == 16 {
 			few = []float64{values[5], values[7], values[13], values[15]}
 		}
-		if err := near.Compare(got[name], few, 0, 1e-12); err != nil {
-			t.Errorf("two languages of four, %s: %v", name, err)
-		}
+		near.Check(t, "two languages of four, "+name, got[name], few, 0, 1e-12)
 	}
 }
 

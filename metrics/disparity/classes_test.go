@@ -116,14 +116,7 @@ func TestObjectsByBothDefinitions(t *testing.T) {
 			t.Fatal(means, err)
 		}
 		want := (apart.Numbers("precision")[0] + apart.Numbers("precision")[1]) / 2
-		if err := near.Compare([]float64{means.Numbers("precision")[0]}, []float64{want}, 0, 1e-12); err != nil {
-			t.Error(err)
-		}
-	}
-	if ClassFilter(datasets.FromFrame(real), ClassFilterOptions{MinImages: 2, MaxUnmasked: 1,
-		PerImages: 10}).Err() != nil ||
-		DuplicateVectors(datasets.FromFrame(real)).Err() != nil {
-		t.Error("a constructor fails")
+		near.Check(t, "", []float64{means.Numbers("precision")[0]}, []float64{want}, 0, 1e-12)
 	}
 }
 

@@ -106,14 +106,6 @@ func TestTrendLines(t *testing.T) {
 	} {
 		must.Fail(evaluate(t, ask{Metric: "trend-lines", Options: c.options}, c.in))(t, want)
 	}
-	in := datasets.FromFrame(original)
-	for name, table := range map[string]datasets.Table{"one": TrendLines(in, datasets.Table{},
-		TrendLinesOptions{Equal: 0.1, Clearly: 0.05, Low: "Africa", High: "Europe"}),
-		"two": TrendLines(in, in, TrendLinesOptions{AnyRegions: true})} {
-		if _, err := table.Plan(); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
 }
 
 // The candidates for the paper's 1.7x stand side by side (row 14 of the checklist), and the summary names the

@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"testing"
 
-	"gonum.org/v1/gonum/stat"
-
 	"antipode/internal/must"
 )
 
@@ -154,32 +152,6 @@ func TestFromHalves(t *testing.T) {
 		}
 	}
 	must.Fail(FromHalves(1, samples, 95, Range{}))(t) // level 95
-}
-
-// For a mean, the half-sampling interval is the usual one: its width is close to 2·1.96·s/√n.
-func TestHalvesOfAMean(t *testing.T) {
-	r := rand.New(rand.NewPCG(11, 1))
-	x := make([]float64, 400)
-	for i := range x {
-		x[i] = r.NormFloat64()
-	}
-	c, _ := cells(len(x), 1)
-	d := half(t, HalfSampleOptions{Seed: 3, Resamples: 2000, Cells: c})
-	samples := make([]float64, d.Count())
-	for b := range samples {
-		n := 0.
-		for row, v := range x {
-			if d.Contains(b, row) {
-				samples[b] += v
-				n++
-			}
-		}
-		samples[b] /= n
-	}
-	i := must.Get(FromHalves(0, samples, 0.95, Range{}))(t)
-	if want := 2 * 1.96 * stat.StdDev(x, nil) / 20; math.Abs((i.High-i.Low)/want-1) > 0.08 {
-		t.Errorf("width %v, want about %v", i.High-i.Low, want)
-	}
 }
 
 // Simultaneous intervals of independent values are as wide as the maximum of normal variables requires, hold

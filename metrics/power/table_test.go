@@ -173,9 +173,7 @@ func TestNeeded(t *testing.T) {
 	}
 	must.Equal(t, tabulartest.Evaluate(t, "power-needed", f, map[string]string{"power": "0.75"}).Numbers("n")[1], 4)
 	must.Fail(tabulartest.Run("power-needed", f, map[string]string{"power": "80"}))(t) // a power of 80
-	if err := Needed(datasets.FromFrame(f), NeededOptions{Power: 0.9}).Err(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, Needed(datasets.FromFrame(f), NeededOptions{Power: 0.9}).Err())
 }
 
 // TestExchangedLabels: in a pool with a gap that is always found, permuted groups differ only by chance; values stay

@@ -167,7 +167,7 @@ func TestReference(t *testing.T) {
 				}
 			}
 			for j, want := range floats(t, c.Radii) {
-				must.Equal(t, r.Radii[j], want, "radius of row", j, "the reference has")
+				must.Equal(t, r.Radii[j], want, "radius of row", j)
 			}
 		})
 	}

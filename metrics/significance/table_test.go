@@ -119,9 +119,7 @@ func TestTablesEqualFunctions(t *testing.T) {
 	}
 	alone := f.Pick(rows(f, "model", "m"))
 	single := run(t, "permutation-test", alone, with(byLanguage, "resamples", "300"), "model")
-	if err := near.Compare(single.Numbers("p"), p.Numbers("p")[3:], 0, 0); err != nil {
-		t.Errorf("next to another model: %v", err)
-	}
+	near.Check(t, "next to another model", single.Numbers("p"), p.Numbers("p")[3:], 0, 0)
 }
 
 func rows(f *table.Frame, column, value string) (out []int) {
