@@ -67,9 +67,7 @@ func resume(t *testing.T, notebook *testnotebook.Notebook, home string, paramete
 		t.Errorf("%d items were computed again", again)
 	}
 	for extension, text := range want {
-		if got := notebook.File(extension); got != text {
-			t.Errorf("%s differs %s", extension, difference(got, text))
-		}
+		must.Equal(t, notebook.File(extension), text, extension, "differs")
 	}
 }
 

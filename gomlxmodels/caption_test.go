@@ -3,7 +3,6 @@ package gomlxmodels
 import (
 	"encoding/json"
 	"reflect"
-	"slices"
 	"testing"
 
 	"antipode/datasets"
@@ -48,9 +47,7 @@ func TestCaptionPlan(t *testing.T) {
 	}
 	want := datasets.Columns("id:text", "image:image", "outcome:text", "image_id:text", "seed:number", "caption:text",
 		"caption_tokens:number", "caption_logprob:number", "caption_stop:text")
-	if columns := caption().Columns(); !slices.Equal(columns, want) {
-		t.Errorf("columns %v", columns)
-	}
+	must.EqualSlices(t, caption().Columns(), want, "columns")
 	for _, c := range []struct {
 		t    datasets.Table
 		want string

@@ -72,8 +72,6 @@ func TestSecrets(t *testing.T) {
 	}{{Generate("archipelago-diffusion", prompts), ""}, {images, APIKey},
 		{Embed("archipelago-vit", images.Concat(images)), APIKey}} {
 		p := must.Get(c.t.Plan())(t)
-		if got := strings.Join(p.AllSecrets(), " "); got != c.want {
-			t.Errorf("secrets %q, want %q", got, c.want)
-		}
+		must.Equal(t, strings.Join(p.AllSecrets(), " "), c.want, "secrets")
 	}
 }

@@ -3,7 +3,6 @@ package gomlxmodels
 import (
 	"encoding/json"
 	"reflect"
-	"slices"
 	"testing"
 
 	"antipode/datasets"
@@ -33,9 +32,7 @@ func TestSegmentPlan(t *testing.T) {
 	columns := Segment("clipseg", tab).Columns()
 	want := datasets.Columns("id:text", "image:image", "object:text", "outcome:text", "n:number", "mask:mask",
 		"mask_score:number", "mask_area:number", "mask_components:number", "reason:text")
-	if !slices.Equal(columns, want) {
-		t.Errorf("columns %v", columns)
-	}
+	must.EqualSlices(t, columns, want, "columns")
 	for _, c := range []struct {
 		t    datasets.Table
 		want string
@@ -116,11 +113,7 @@ func TestPairs(t *testing.T) {
 func TestObjects(t *testing.T) {
 	for cell, want := range map[string][]string{"cat": {"cat"}, " cat | big dog|cat|": {"cat", "big dog"}, "": nil,
 		"|": nil, "a,b": {"a,b"}} {
-		if got := (&SegmentOptions{Separator: "|"}).Objects(cell); !slices.Equal(got, want) {
-			t.Errorf("%q: %q, want %q", cell, got, want)
-		}
+		must.EqualSlices(t, (&SegmentOptions{Separator: "|"}).Objects(cell), want, cell)
 	}
-	if got := (&SegmentOptions{}).Objects("a|b"); !slices.Equal(got, []string{"a|b"}) {
-		t.Errorf("without a separator: %q", got)
-	}
+	must.EqualSlices(t, (&SegmentOptions{}).Objects("a|b"), []string{"a|b"}, "without a separator")
 }

@@ -43,16 +43,12 @@ func TestWords(t *testing.T) {
 			len(ids) < len(l.IDs)-1 {
 			t.Errorf("%q: tokens %v, transformers writes %v", l.Prefix, ids, l.IDs)
 		}
-		if got, err := g.Text(prompt, tokens); err != nil || got != l.Text {
-			t.Errorf("%q: %q, %v; transformers writes %q", l.Prefix, got, err, l.Text)
-		}
+		must.Equal(t, must.Get(g.Text(prompt, tokens))(t), l.Text, l.Prefix, "transformers writes")
 	}
 	_, err := g.Prompt("an image of Ω")
 	must.Fail(err)(t, "lacks part of it")
 	bare := openGolden(t, "large")
-	if ids, err := bare.Prompt(""); err != nil || !slices.Equal(ids, []int32{96}) {
-		t.Errorf("no prefix: %v, %v", ids, err)
-	}
+	must.EqualSlices(t, must.Get(bare.Prompt(""))(t), []int32{96}, "no prefix")
 	must.Fail(bare.Prompt("a"))(t, "no tokenizer")
 }
 
@@ -182,18 +178,14 @@ func TestCaptionErrors(t *testing.T) {
 	if c.Bytes() == 0 {
 		t.Error("a loaded model takes no memory")
 	}
-	if out, err := c.Caption(t.Context(), nil, textgen.Options{MaxTokens: 3}); err != nil || len(out) != 0 {
-		t.Errorf("no images: %v, %v", out, err)
-	}
+	must.Equal(t, len(must.Get(c.Caption(t.Context(), nil, textgen.Options{MaxTokens: 3}))(t)), 0, "no images")
 	must.Fail(c.Caption(modeltest.Canceled(), []textgen.ImageRequest{fine}, textgen.Options{MaxTokens: 3}))(t,
 		"context canceled")
 	c.Close()
 	c.Close()
 	must.Fail(c.Caption(t.Context(), []textgen.ImageRequest{fine}, textgen.Options{MaxTokens: 3}))(t,
 		"blip: the captioner is closed")
-	if c.Bytes() != 0 {
-		t.Errorf("closed, %d bytes", c.Bytes())
-	}
+	must.Equal(t, c.Bytes(), 0, "closed", "bytes")
 	must.Fail(NewCaptioner(nil, g.Model, textgen.CaptionerOptions{}))(t, "needs a backend")
 	must.Fail(NewCaptioner(testbackend.Go(t), g.Model, textgen.CaptionerOptions{Batch: -1}))(t,
 		"batch -1 is not between 1 and 1024")

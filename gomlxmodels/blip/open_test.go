@@ -74,9 +74,7 @@ preprocessor_config.json<[] => preprocessor_config.json: not readable`,
 func TestHead(t *testing.T) {
 	for name, own := range map[string]bool{"base": false, "large": false, "own-head-bf16": true, "old-hub": true} {
 		m := must.Get(Open(filepath.Join("testdata", name)))(t)
-		if m.cfg.ownHead != own {
-			t.Errorf("%s: a head of its own: %v", name, m.cfg.ownHead)
-		}
+		must.Equal(t, m.cfg.ownHead, own, name, "a head of its own")
 	}
 }
 
@@ -98,9 +96,7 @@ func TestPreprocessing(t *testing.T) {
 		}
 		m := must.Get(Open(dir))(t)
 		got := m.Preprocess()
-		if got.Source != source {
-			t.Errorf("source %q, want %q", got.Source, source)
-		}
+		must.Equal(t, got.Source, source, "source")
 		if got.Source = want.Source; got != want {
 			t.Errorf("%s: %+v, want %+v", source, got, want)
 		}

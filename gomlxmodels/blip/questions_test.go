@@ -109,9 +109,7 @@ func checkAnswers(t *testing.T, backend compute.Backend, g golden, cases []quest
 		near.Check(t, "likelihoods", answers[i].LogProbs, c.Likelihoods, 2e-5, 1e-4)
 		end := int32(g.cfg.Text.EndToken)
 		want := slices.DeleteFunc(slices.Clone(c.Written), func(id int32) bool { return id == end })
-		if !slices.Equal(answers[i].Written, want) {
-			t.Errorf("question %d: written %v, want %v", i, answers[i].Written, want)
-		}
+		must.EqualSlices(t, answers[i].Written, want, "question", i, "written")
 	}
 	if g.cfg.class != QuestionClass {
 		return
@@ -127,13 +125,9 @@ func TestQuestionTexts(t *testing.T) {
 	for _, folder := range []string{"base", "match", "questions"} {
 		m, cases := openQuestions(t, filepath.Join("testdata", folder))
 		for _, c := range cases {
-			if got := must.Get(m.Question(c.Text))(t); !slices.Equal(got, c.Question) {
-				t.Errorf("%q: %v, want %v", c.Text, got, c.Question)
-			}
+			must.EqualSlices(t, must.Get(m.Question(c.Text))(t), c.Question, c.Text)
 			for k, ids := range c.Choices {
-				if got := must.Get(m.Choice(c.Text, c.Words[k]))(t); !slices.Equal(got, ids) {
-					t.Errorf("%q: %v, want %v", c.Words[k], got, ids)
-				}
+				must.EqualSlices(t, must.Get(m.Choice(c.Text, c.Words[k]))(t), ids, c.Words[k])
 			}
 		}
 	}

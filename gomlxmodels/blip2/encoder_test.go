@@ -149,9 +149,7 @@ func TestClosest(t *testing.T) {
 		{[]float32{-1, 0, -0.6, -0.8}, []float32{0.6, 0.8}, []float32{-1, 0}},
 		{[]float32{0, 1, 1, 0}, []float32{0.5, 0.5}, []float32{0, 1}},
 	} {
-		if got := Closest(c.all, c.text); !slices.Equal(got, c.want) {
-			t.Errorf("of %v closest to %v: %v, want %v", c.all, c.text, got, c.want)
-		}
+		must.EqualSlices(t, Closest(c.all, c.text), c.want, c.all, "closest to", c.text)
 	}
 }
 
@@ -186,9 +184,7 @@ func TestEncoderErrors(t *testing.T) {
 	e.Close()
 	must.Fail(e.EncodeImages(t.Context(), g.Rows("pixels")))(t, "blip2: the encoder is closed")
 	must.Fail(e.EncodeTexts(t.Context(), [][]int32{{3}}))(t, "blip2: the encoder is closed")
-	if e.Bytes() != 0 {
-		t.Errorf("closed, %d bytes", e.Bytes())
-	}
+	must.Equal(t, e.Bytes(), 0, "closed", "bytes")
 	_, err = newEncoder(t, testbackend.Go(t), writer.Model, Queries, Options{}).EncodeTexts(t.Context(), [][]int32{{3}})
 	must.Fail(err)(t, "which the folder is not")
 	must.Fail(NewEncoder(nil, g.Model, Queries, Options{}))(t, "needs a backend")

@@ -169,9 +169,7 @@ func TestProperties(t *testing.T) {
 		if near.Compare(vectors[0].Projected, vectors[1].Projected, 1e-2, 1e-2) == nil {
 			t.Error("two images, one embedding")
 		}
-		if len(encodeImages(t, e))+len(encodeTokens(t, e)) != 0 {
-			t.Error("embeddings of nothing")
-		}
+		must.Equal(t, len(encodeImages(t, e))+len(encodeTokens(t, e)), 0, "embeddings of nothing")
 	})
 }
 
@@ -253,9 +251,7 @@ func TestLogitsRefuse(t *testing.T) {
 	good := Embedding{Projected: make([]float32, 24)}
 	_, err := m.Logits([]Embedding{good, {}}, nil)
 	must.Fail(err)(t, "image 2: a vector of 0 numbers, the model's have 24")
-	if got, err := m.Logits([]Embedding{good}, []Embedding{good}); err != nil || got[0][0] != 0 {
-		t.Errorf("zeros: %v, %v", got, err)
-	}
+	must.Equal(t, must.Get(m.Logits([]Embedding{good}, []Embedding{good}))(t)[0][0], 0, "zeros")
 	if math.Abs(m.LogitScale()-math.Exp(1.7)) > 1e-6 {
 		t.Errorf("logit scale %v", m.LogitScale())
 	}

@@ -90,12 +90,8 @@ func TestPromptsMatter(t *testing.T) {
 	if slices.Equal(maps[0][0].Logits, maps[0][1].Logits) {
 		t.Error("two prompts give one map")
 	}
-	if !slices.Equal(maps[0][0].Logits, maps[1][2].Logits) {
-		t.Error("one prompt gives two maps")
-	}
-	if len(e.prompts) != 2 {
-		t.Errorf("%d prompts kept, want 2", len(e.prompts))
-	}
+	must.EqualSlices(t, maps[0][0].Logits, maps[1][2].Logits, "one prompt gives two maps")
+	must.Equal(t, len(e.prompts), 2, "prompts kept, want 2")
 	if none := segment(t, e, []Image{{Pixels: p.Pixels}}); len(none) != 1 || len(none[0]) != 0 {
 		t.Errorf("an image without prompts gives %v", none)
 	}
@@ -178,9 +174,7 @@ func resized(t testing.TB, m Map, width, height int) (out []float32) {
 
 func TestResize(t *testing.T) {
 	m := Map{2, []float32{0, 1, 2, 3}}
-	if same := resized(t, m, 2, 2); !slices.Equal(same, m.Logits) {
-		t.Errorf("same size: %v", same)
-	}
+	must.EqualSlices(t, resized(t, m, 2, 2), m.Logits, "same size")
 	// the middle of two rows, each at −1/4, 1/4, 3/4, 5/4
 	near.Check(t, "4×1", resized(t, m, 4, 1), []float32{1, 1.25, 1.75, 2}, 1e-6, 1e-6)
 	rows := must.Get(m.Resize(3, 3))(t)

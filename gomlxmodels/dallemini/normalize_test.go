@@ -130,9 +130,7 @@ func TestReleasedPrompts(t *testing.T) {
 			}
 			prompts[i] = text
 		}
-		if digestOf(prompts) != want {
-			t.Errorf("%s: the normalized prompts differ from those of the original", name)
-		}
+		must.Equal(t, digestOf(prompts), want, name, "the normalized prompts differ from those of the original")
 	}
 	var templates map[string]string
 	must.Do(t, json.NewDecoder(open("cococrola", "benchmark", "v0-1", "prompts.json")).Decode(&templates))

@@ -86,9 +86,7 @@ func TestAltTexts(t *testing.T) {
 			if !slices.Equal(got.ids, ids[i]) || got.from != 0 || got.to != n {
 				t.Errorf("%s: %q: ids %v, own %d:%d; want %v, %d", name, text, got.ids, got.from, got.to, ids[i], n)
 			}
-			if cut != (i == 4 || name == "alt2" && i == 3) {
-				t.Errorf("%s: %q: truncated %t", name, text, cut)
-			}
+			must.Equal(t, cut, (i == 4 || name == "alt2" && i == 3), name, text, "truncated")
 		}
 		if _, _, err := g.tokens("\xff\x00\u202e</s><mask> ", nil); err != nil {
 			t.Errorf("%s: hostile text: %v", name, err)

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -199,10 +198,7 @@ func TestFreshFile(t *testing.T) {
 						mine = "text_model." + tensor
 					}
 					a := must.Get(folder.sets[p].Float32(mine))(t)
-					b, err := set.Float32(tensor)
-					if err != nil || !slices.Equal(a, b) {
-						t.Errorf("%s differs (%v)", tensor, err)
-					}
+					must.EqualSlices(t, a, must.Get(set.Float32(tensor))(t), tensor, "differs")
 					tensors++
 				}
 				if a, b := len(folder.sets[p].Names()), len(set.Names()); a != b {

@@ -196,9 +196,7 @@ func TestFileEqualsFolder(t *testing.T) {
 			t.Errorf("the folder is in %s", format.DType)
 		}
 		images[i] = image(m)
-		if !slices.Equal(images[i], image(folder)) {
-			t.Errorf("EMA %v: file and folder generate different images", ema)
-		}
+		must.EqualSlices(t, images[i], image(folder), "EMA", ema, "file and folder generate different images")
 		must.Fail(m.SaveFolder(t.Context(), dir))(t, "is not empty") // writing over a folder
 	}
 	if slices.Equal(images[0], images[1]) {

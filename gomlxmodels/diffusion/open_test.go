@@ -78,9 +78,7 @@ func TestOpen(t *testing.T) {
 		"text_encoder/model.safetensors", "tokenizer/tokenizer.json",
 		"tokenizer/tokenizer_config.json", "unet/config.json", "unet/diffusion_pytorch_model.safetensors",
 		"vae/config.json", "vae/diffusion_pytorch_model.safetensors"}
-	if !slices.Equal(names, want) {
-		t.Errorf("files %v", names)
-	}
+	must.EqualSlices(t, names, want, "files")
 	dir := modeltest.CopyOf(t, "sd2")
 	edit(t, dir, "model_index.json",
 		map[string]any{"safety_checker": []string{"stable_diffusion", "StableDiffusionSafetyChecker"}})

@@ -74,9 +74,7 @@ func TestSafetyRounds(t *testing.T) {
 	// A special concept lowers the thresholds of those after it, not of those before.
 	cosines := slices.Repeat([]float32{-1}, specialConcepts+concepts)
 	cosines[0], cosines[1], cosines[2], cosines[3] = -0.005, 0.02, -0.005, -0.005
-	if got := c.blocked(cosines); len(got) != 1 {
-		t.Errorf("blocked for %v", got)
-	}
+	must.Equal(t, len(c.blocked(cosines)), 1, "blocked for")
 }
 
 // TestBlockedImages samples the golden's two images, the first of which is blocked; without the checker it is not.
@@ -129,9 +127,8 @@ drop safety_checker/model.safetensors:concept_embeds => safety_checker/model.saf
 	}
 	refuses(t, "alt9", table, list...)
 	opens := func(what, dir string) {
-		if m, err := Open(dir, OpenOptions{NoSafetyChecker: true}); err != nil || m.Safety() != SafetyOff {
-			t.Errorf("%s: with the checker off: %v", what, err)
-		}
+		must.Equal(t, must.Get(Open(dir, OpenOptions{NoSafetyChecker: true}))(t).Safety(), SafetyOff, what,
+			"with the checker off")
 	}
 	for _, d := range list {
 		dir := modeltest.CopyOf(t, "alt9")

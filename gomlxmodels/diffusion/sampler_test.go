@@ -162,9 +162,7 @@ func TestBatchSizes(t *testing.T) {
 		n, want int
 	}{{small, 1, 1}, {small, 4, 4}, {small, 3, 4}, {small, 1, 1}, {small, 8, 8}, {small, 5, 8}, {small, 2, 4},
 		{wide, 2, 2}, {wide, 1, 2}} {
-		if got := s.size(c.g, c.n); got != c.want {
-			t.Errorf("%d images get %d rows, not %d", c.n, got, c.want)
-		}
+		must.Equal(t, s.size(c.g, c.n), c.want, c.n, "images get", "rows")
 		other := c.g
 		other.steps, other.scheduler = 50, "euler"
 		if got := s.size(other, c.n); got != c.want {

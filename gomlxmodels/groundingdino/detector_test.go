@@ -29,9 +29,7 @@ func TestThresholds(t *testing.T) {
 	for _, b := range all {
 		above := detect(b.Score, 0.5)
 		want := slices.IndexFunc(all, func(x Box) bool { return x.Score <= b.Score })
-		if len(above) != want {
-			t.Errorf("%d boxes above %v, want %d", len(above), b.Score, want)
-		}
+		must.Equal(t, len(above), want, "boxes above", b.Score)
 		for i, x := range above {
 			if x.Label = all[i].Label; x != all[i] {
 				t.Errorf("above %v: %+v, want %+v", b.Score, x, all[i])
@@ -61,10 +59,8 @@ func TestProfiles(t *testing.T) {
 	if plain, err := g.Caption("cat", Transformers); err != nil || slices.Equal(plain.IDs, first.IDs) {
 		t.Errorf("transformers adds a period: %+v, %v", plain, err)
 	}
-	if text := Labels(" A cat", "a Dog "); text != "a cat. a dog." {
-		t.Errorf("labels make %q", text)
-	}
-	img := must.Get(g.Prepare(modeltest.Picture(70, 53), LangSAM2024))(t)
+	must.Equal(t, Labels(" A cat", "a Dog "), "a cat. a dog.", "labels make")
+	img := must.Get(g.Prepare(modeltest.Image(70, 53), LangSAM2024))(t)
 	other, _ := g.prepared(0)
 	if img.Original != (Size{53, 70}) || slices.Equal(img.Pixels, other.Pixels) {
 		t.Errorf("%+v prepared for both profiles alike", img.Size)
@@ -89,7 +85,8 @@ func TestGraphsAreBounded(t *testing.T) {
 	_, c := g.prepared(2)
 	detect := func(width int) []Box {
 		t.Helper()
-		img := must.Get(g.Prepare(modeltest.Picture(width, 38), Transformers))(t) // of its own size: 38 is the shorter side
+		// of its own size: 38 is the shorter side
+		img := must.Get(g.Prepare(modeltest.Image(width, 38), Transformers))(t)
 		return must.Get(d.Detect(context.Background(), img, c, DetectOptions{BoxThreshold: 1e-9}))(t)
 	}
 	first := detect(38)
@@ -121,9 +118,7 @@ func TestGraphsAreBounded(t *testing.T) {
 	if d.graphs[key{imagePart, Size{40, 40}, 0}] != nil {
 		t.Error("the least recently used graph is kept")
 	}
-	if got := detect(38); !slices.Equal(got, first) {
-		t.Error("a graph that is compiled again gives another result")
-	}
+	must.EqualSlices(t, detect(38), first, "a graph that is compiled again gives another result")
 }
 
 func TestDetectErrors(t *testing.T) {
@@ -133,11 +128,11 @@ func TestDetectErrors(t *testing.T) {
 	must.Fail(g.Caption("बिल्ली.", LangSAM2024))(t, "no word of it is in the model's vocabulary")
 	must.Fail(g.Caption("a", "none"))(t, `profile "none" is not known`)
 	must.Fail(g.Prepare(nil, Transformers))(t, "no image")
-	must.Fail(g.Prepare(modeltest.Picture(70, 53), "none"))(t, `profile "none" is not known`)
-	_, err = g.Prepare(modeltest.Picture(400, 3), Transformers) // the shorter side would be 0 pixels
+	must.Fail(g.Prepare(modeltest.Image(70, 53), "none"))(t, `profile "none" is not known`)
+	_, err = g.Prepare(modeltest.Image(400, 3), Transformers) // the shorter side would be 0 pixels
 	must.Fail(err)(t, "too narrow")
 	many := openGolden(t, "many")
-	must.Fail(many.Prepare(modeltest.Picture(100, 100), Transformers))(t,
+	must.Fail(many.Prepare(modeltest.Image(100, 100), Transformers))(t,
 		"too narrow: 100×100 pixels after resizing have 238 positions, the model takes 900")
 	must.Fail(NewDetector(nil, g.Model, Options{}))(t, "needs a backend and a model")
 	must.Fail(NewDetector(testbackend.Go(t), g.Model, Options{Profile: "none"}))(t, `profile "none" is not known`)

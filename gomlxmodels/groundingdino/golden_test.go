@@ -75,7 +75,7 @@ func folder(t testing.TB, name string) string {
 // prepared are a case's image and caption.
 func (g golden) prepared(i int) (*Image, Caption) {
 	g.T.Helper()
-	img := must.Get(g.Prepare(modeltest.Picture(g.cases[i].Width, g.cases[i].Height), Transformers))(g.T)
+	img := must.Get(g.Prepare(modeltest.Image(g.cases[i].Width, g.cases[i].Height), Transformers))(g.T)
 	c := must.Get(g.Caption(g.cases[i].Text, Transformers))(g.T)
 	return img, c
 }

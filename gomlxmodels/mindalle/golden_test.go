@@ -74,9 +74,7 @@ func checkImages(t *testing.T, backend compute.Backend, name string, batch int) 
 	}
 	tokens := g.IntRows("tokens")
 	for i, r := range results {
-		if !slices.Equal(r.Tokens, tokens[i]) {
-			t.Errorf("image %d: tokens %v, want %v", i, r.Tokens, tokens[i])
-		}
+		must.EqualSlices(t, r.Tokens, tokens[i], "image", i, "tokens")
 		want := g.Rows("logits")[i]
 		near.Check(t, fmt.Sprint("logits ", i), logits[i], want, 1e-4, 2e-4*near.Scale(want))
 		for k, v := range g.Rows("image")[i] {
@@ -163,8 +161,6 @@ func FuzzParseConfig(f *testing.F) {
 			must.Fail(err)(t)
 			return
 		}
-		if err := c.Validate(v); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, c.Validate(v))
 	})
 }

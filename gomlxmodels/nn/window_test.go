@@ -1,6 +1,7 @@
 package nn
 
 import (
+	"antipode/internal/must"
 	"fmt"
 	"slices"
 	"testing"
@@ -39,9 +40,7 @@ func TestWindows(t *testing.T) {
 					return []*Node{split, joined, Gradient(ReduceAllSum(Mul(joined, Sin(joined))), in[0])[0],
 						Gradient(ReduceAllSum(Mul(in[0], Sin(in[0]))), in[0])[0]}
 				}, tensors.FromFlatDataAndDimensions(x, b, v.h, v.w, c))
-				if !slices.Equal(got[0], want) {
-					t.Errorf("windows %v, want %v", got[0], want)
-				}
+				must.EqualSlices(t, got[0], want, "windows")
 				if !slices.Equal(got[1], x) || !slices.Equal(got[2], got[3]) {
 					t.Error("the windows do not come back, or their gradients")
 				}

@@ -43,9 +43,7 @@ func TestThresholds(t *testing.T) {
 		return all[:max(n, 0)]
 	}
 	for _, b := range all {
-		if got := detect(t, d, img, c, b.Score); !slices.Equal(got, above(b.Score)) {
-			t.Errorf("above %v: %+v, want %+v", b.Score, got, above(b.Score))
-		}
+		must.EqualSlices(t, detect(t, d, img, c, b.Score), above(b.Score), "above", b.Score)
 	}
 	if got := detect(t, d, img, c, 0); !slices.Equal(got, above(0.1)) || len(got) == 0 || len(got) == len(all) {
 		t.Errorf("%d boxes without a threshold, %d above 0.1", len(got), len(above(0.1)))
@@ -69,9 +67,7 @@ func TestIndependence(t *testing.T) {
 		}
 	}
 	for _, b := range together {
-		if b != best[b.Query] {
-			t.Errorf("together %+v, alone %+v", b, best[b.Query])
-		}
+		must.Equal(t, b, best[b.Query], "together", "alone")
 	}
 	many := Caption{slices.Repeat(c.Texts, 2*textsAtOnce), slices.Repeat(c.IDs, 2*textsAtOnce)}
 	if got := detect(t, d, img, many, 1e-9); !slices.Equal(got, together) {
@@ -88,15 +84,11 @@ func TestIndependence(t *testing.T) {
 	slices.Reverse(c.IDs)
 	other, second := g.prepared(1)
 	detect(t, d, other, second, 1e-9)
-	if got := detect(t, d, img, c, 1e-9); !slices.Equal(got, together) {
-		t.Errorf("in another order, after another image: %+v, want %+v", got, together)
-	}
+	must.EqualSlices(t, detect(t, d, img, c, 1e-9), together, "in another order, after another image")
 	// of equal texts the first gives the label
 	same := Caption{[]string{"first", "second"}, [][]int32{c.IDs[0], c.IDs[0]}}
 	for _, b := range detect(t, d, img, same, 1e-9) {
-		if b.Label != "first" {
-			t.Errorf("%+v", b)
-		}
+		must.Equal(t, b.Label, "first")
 	}
 }
 
@@ -164,7 +156,7 @@ func TestDetectErrors(t *testing.T) {
 	_, err := g.Caption("cat", "a photo of a cat and a big red dog!")
 	must.Fail(err)(t, `text "a photo of a cat and a big red dog!" has 17 tokens, the model takes 16`)
 	must.Fail(g.Prepare(nil))(t, "no image")
-	must.Fail(g.Prepare(modeltest.Picture(0, 5)))(t, "the image has no pixels")
+	must.Fail(g.Prepare(modeltest.Image(0, 5)))(t, "the image has no pixels")
 	must.Fail(NewDetector(nil, g.Model, Options{}))(t, "needs a backend and a model")
 	must.Fail(NewDetector(testbackend.Go(t), g.Model, Options{DType: dtypes.Int32}))(t, "dtype Int32 is not")
 

@@ -68,7 +68,7 @@ func openFolder(t testing.TB, dir string) golden {
 // prepared are a case's image and texts.
 func (g golden) prepared(i int) (*Image, Caption) {
 	g.T.Helper()
-	img := must.Get(g.Prepare(modeltest.Picture(g.cases[i].Width, g.cases[i].Height)))(g.T)
+	img := must.Get(g.Prepare(modeltest.Image(g.cases[i].Width, g.cases[i].Height)))(g.T)
 	c := must.Get(g.Caption(g.cases[i].Texts...))(g.T)
 	return img, c
 }
@@ -123,9 +123,7 @@ func checkStages(g golden, backend compute.Backend, i int, compare modeltest.Sta
 		}
 	}
 	for k, ids := range c.IDs {
-		if !slices.Equal(ids, g.cases[i].IDs[k]) {
-			t.Errorf("%q: tokens %v, want %v", c.Texts[k], ids, g.cases[i].IDs[k])
-		}
+		must.EqualSlices(t, ids, g.cases[i].IDs[k], c.Texts[k], "tokens")
 	}
 	var names []string
 	out := g.run(backend, imagePart, func(s *model.Scope, in []*Node) []*Node {

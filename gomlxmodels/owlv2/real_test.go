@@ -47,7 +47,7 @@ func compareTimes(t *testing.T, d *Detector, dir string) {
 	var peer map[string]float64
 	must.Do(t, json.Unmarshal(text, &peer))
 	must.Do(t, d.Load())
-	img := must.Get(d.m.Prepare(modeltest.Picture(1024, 683)))(t)
+	img := must.Get(d.m.Prepare(modeltest.Image(1024, 683)))(t)
 	for name, run := range map[string]func() error{
 		"image": func() error { return d.see(img) },
 		"text": func() error {

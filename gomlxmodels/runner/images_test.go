@@ -37,20 +37,15 @@ func TestStack(t *testing.T) {
 			own := must.Get(runner.Stack(r, dtypes.BFloat16, items, 3, 10, 100))(t)
 			exact := must.Get(runner.Stack(r, dtypes.Float32, items, 3, 10, 100))(t)
 			want := slices.Concat(items[0], items[1], items[1])
-			if got := tensors.MustCopyFlatData[float32](exact); !slices.Equal(got, want) {
-				t.Error("the float32 tensor differs from the items")
-			}
+			must.EqualSlices(t, tensors.MustCopyFlatData[float32](exact), want,
+				"the float32 tensor differs from the items")
 			rounded := must.Get(CallOnce(backend,
 				func(x *Node) *Node { return ConvertDType(x, dtypes.BFloat16) }, exact))(t)
-			if !slices.Equal(tensors.MustCopyFlatData[bfloat16.BFloat16](own),
-				tensors.MustCopyFlatData[bfloat16.BFloat16](rounded)) {
-				t.Error("rounding differs from the device's")
-			}
+			must.EqualSlices(t, tensors.MustCopyFlatData[bfloat16.BFloat16](own),
+				tensors.MustCopyFlatData[bfloat16.BFloat16](rounded), "rounding differs from the device's")
 		}
 		flags := must.Get(runner.Stack(r, dtypes.Bool, [][]bool{{true, false}}, 2, 2))(t)
-		if got := fmt.Sprint(flags.Value()); got != "[[true false] [true false]]" {
-			t.Error(got)
-		}
+		must.Equal(t, fmt.Sprint(flags.Value()), "[[true false] [true false]]")
 	})
 }
 

@@ -66,9 +66,7 @@ func TestCall(t *testing.T) {
 		for _, in := range [][]float32{{1, 2}, {5, 7}, {4}} {
 			got := must.Get(g.Call(input(in...)))(t)
 			for i, v := range in {
-				if got[0][i] != 6*v {
-					t.Errorf("%v gives %v", in, got[0])
-				}
+				must.Equal(t, got[0][i], 6*v, in, "gives")
 			}
 		}
 		if r.Bytes() != 8 || reads != 1 || r.CompileTime() <= 0 {
@@ -111,9 +109,7 @@ func TestWeightsAreChecked(t *testing.T) {
 			out := must.Get(g.Run(x))(t)
 			x = out[0]
 		}
-		if got := tensors.MustCopyFlatData[float32](x); !slices.Equal(got, []float32{30}) {
-			t.Errorf("2·3·5 is %v", got)
-		}
+		must.EqualSlices(t, tensors.MustCopyFlatData[float32](x), []float32{30}, "2·3·5")
 		must.Fail(net.Graph("toy/c", times("a", "b", "c")).Call(input(1)))(t,
 			"toy/c: 1 variable of the graph without weights: /c")
 	})

@@ -166,9 +166,7 @@ func TestEncoderRefuses(t *testing.T) {
 		for _, far := range []Box{{-1e6, -1e6, 1e6, 1e6}, {0.25, 0.25, 0.5, 0.5}} {
 			segment(p, far)
 		}
-		if maps := segment(p); len(maps) != 0 {
-			t.Errorf("no boxes: %v", maps)
-		}
+		must.Equal(t, len(segment(p)), 0, "no boxes")
 		must.Fail(e.Segment(modeltest.Canceled(), p, boxesOf(g.Golden, 0)))(t, "context canceled")
 		must.Fail(g.prepare(nil))(t) // no image
 		if narrow, err := g.prepare(preprocess.NewRGB(1, 9000)); network == "sam" {

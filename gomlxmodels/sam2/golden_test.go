@@ -53,7 +53,7 @@ func (g golden) run(backend compute.Backend, p part, fn func(*model.Scope, []*No
 }
 
 // image is an image of the golden.
-func (g golden) image(i int) *preprocess.RGB { return modeltest.Picture(g.sizes[i][0], g.sizes[i][1]) }
+func (g golden) image(i int) *preprocess.RGB { return modeltest.Image(g.sizes[i][0], g.sizes[i][1]) }
 
 // prepared is an image of the golden after the processor.
 func (g golden) prepared(i int) *Image {

@@ -80,9 +80,7 @@ func TestProperties(t *testing.T) {
 			func(a, b Embedding) bool { return slices.Equal(a.Vector, b.Vector) }) {
 			t.Error("a second call gives other numbers")
 		}
-		if len(encode(t, e)) != 0 {
-			t.Error("embeddings of nothing")
-		}
+		must.Equal(t, len(encode(t, e)), 0, "embeddings of nothing")
 	})
 }
 

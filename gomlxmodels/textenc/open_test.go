@@ -139,18 +139,14 @@ func TestOpen(t *testing.T) {
 	if want := []int32{2, 5, 6, 8, 1, 3}; !slices.Equal(p.IDs, want) || !p.Truncated || p.Unknown != 1 {
 		t.Errorf("%+v, want ids %v, cut, 1 unknown", p, want)
 	}
-	if m.MaxTokens() != 6 {
-		t.Errorf("%d tokens at most, the tokenizer says 6", m.MaxTokens())
-	}
+	must.Equal(t, m.MaxTokens(), 6, "tokens at most, the tokenizer says 6")
 	modeltest.Edit(t, filepath.Join(dir, "sentence_bert_config.json"),
 		object{"do_lower_case": true, "max_seq_length": 20})
 	m = must.Get(Open(dir, OpenOptions{}))(t)
 	if p, err = m.Prepare("House"); err != nil || !slices.Equal(p.IDs, []int32{2, 5, 6, 7, 3}) {
 		t.Errorf("in small letters: %+v, %v", p, err)
 	}
-	if m.MaxTokens() != 20 {
-		t.Errorf("%d tokens at most, max_seq_length says 20", m.MaxTokens())
-	}
+	must.Equal(t, m.MaxTokens(), 20, "tokens at most, max_seq_length says 20")
 	for _, name := range []string{"modules.json", "config.json", "1_Pooling/config.json", "2_Dense/model.safetensors",
 		"sentence_bert_config.json", "tokenizer_config.json", "config_sentence_transformers.json", "vocab.txt",
 		"model.safetensors"} {

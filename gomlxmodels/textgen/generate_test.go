@@ -245,9 +245,7 @@ func TestFailedCheck(t *testing.T) {
 	}
 	for range 2 {
 		must.Fail(generate(wrong))(t, "toy: 1 variable of the graph without weights: /bias")
-		if err := generate(fine); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, generate(fine))
 	}
 	run.Close()
 	must.Fail(generate(fine))(t, "toy: the writer is closed")

@@ -58,9 +58,7 @@ func TestReplaceClass(t *testing.T) {
 		return n("a!b\"c#d&e-f]g[h\\i~jékΣ’"), nil
 	}
 	const punctuation = `[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_` + "`" + `{|}~]`
-	if got, err := replaced(punctuation); err != nil || got != "abcdefghijékΣ’" {
-		t.Errorf("%q, %v", got, err)
-	}
+	must.Equal(t, must.Get(replaced(punctuation))(t), "abcdefghijékΣ’")
 	for _, other := range []string{`[a&&b]`, `[\s]`, `[a[b]]`, `[z-a]`, `[]`, `a`, `[^a]`, `[é]`} {
 		must.Fail(replaced(other))(t)
 	}

@@ -114,9 +114,7 @@ func TestInvalid(t *testing.T) {
 		"\xe0\x80\x80": "\ufffd\ufffd\ufffd", "\xf4\x90\x80\x80": "\ufffd\ufffd\ufffd\ufffd", "\xc3": "\ufffd",
 		"\ufffd": "\ufffd",
 	} {
-		if got := valid(text); got != want {
-			t.Errorf("%+q: %+q, want %+q", text, got, want)
-		}
+		must.Equal(t, valid(text), want, text)
 	}
 }
 

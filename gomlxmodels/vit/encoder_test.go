@@ -75,9 +75,7 @@ func TestEncode(t *testing.T) {
 			}
 		}
 		got := encode(t, e, p)[0]
-		if !slices.Equal(got.ObjectOnly, all[0].ObjectOnly) {
-			t.Error("background pixels changed the object's embedding")
-		}
+		must.EqualSlices(t, got.ObjectOnly, all[0].ObjectOnly, "background pixels changed the object's embedding")
 		if near.Compare(got.BackgroundOnly, all[0].BackgroundOnly, 1e-2, 1e-2) == nil ||
 			near.Compare(got.Full, all[0].Full, 1e-2, 1e-2) == nil {
 			t.Error("background pixels did not change the background's and the whole image's embedding")
@@ -131,9 +129,7 @@ func TestEncode(t *testing.T) {
 	})
 
 	t.Run("nothing to do", func(t *testing.T) {
-		if got := encode(t, e); len(got) != 0 {
-			t.Errorf("%d embeddings of nothing", len(got))
-		}
+		must.Equal(t, len(encode(t, e)), 0, "embeddings of nothing")
 	})
 
 	t.Run("errors", func(t *testing.T) {
@@ -248,9 +244,7 @@ func TestPrepare(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, object := range p.Object {
-		if object != (i == 12) {
-			t.Errorf("patch %d: object %t", i, object)
-		}
+		must.Equal(t, object, (i == 12), "patch", i, "object")
 	}
 	at := func(v []float32, x, y int) float32 { return v[y*32+x] } // red
 	if at(p.Pixels, 20, 4) == 1 || at(p.Pieces[0], 20, 4) != 1 || at(p.Pieces[1], 20, 4) != at(p.Pixels, 20, 4) {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 
 	"github.com/gomlx/compute"
@@ -135,9 +134,7 @@ config.json<{"architecture": "vit_small_patch14_dinov2"} => the configuration is
 					return []*Node{Forward(s, m.cfg, in[0], GraphOptions{Tokens: true}).Tokens}
 				}, g.Tensor("pixels"))[0]
 			}
-			if !slices.Equal(run(m), run(g.Model)) {
-				t.Errorf("%s: other vectors", folder)
-			}
+			must.EqualSlices(t, run(m), run(g.Model), folder, "other vectors")
 		},
 		Optimized: func(t *testing.T, xla compute.Backend) { checkReference(t, xla, "timm-registers") },
 	})
@@ -197,9 +194,7 @@ func TestTimmNames(t *testing.T) {
 		want.Registers, want.PatchPositions, want.PreNorm, want.LayerScale = x.Registers, x.PatchPositions, x.PreNorm,
 			x.LayerScale
 		want.PoolerAct, want.Gated = got.PoolerAct, x.Gated
-		if *got != *want {
-			t.Errorf("%s: %+v, timm has %+v", name, *got, *want)
-		}
+		must.Equal(t, *got, *want, name, "timm has")
 	}
 }
 
@@ -224,14 +219,9 @@ func TestSave(t *testing.T) {
 	}
 	old := modeltest.Tensors(t, m.Dir)
 	for _, o := range old {
-		got, err := again.Weights.Float32("vit." + o.Name)
-		if err != nil || !slices.Equal(got, o.Data) {
-			t.Errorf("%s: %v", o.Name, err)
-		}
+		must.EqualSlices(t, must.Get(again.Weights.Float32("vit."+o.Name))(t), o.Data, o.Name)
 	}
-	if n := len(again.Weights.Names()); n != len(old)+2 {
-		t.Errorf("%d tensors, want %d", n, len(old)+2)
-	}
+	must.Equal(t, len(again.Weights.Names()), len(old)+2, "tensors")
 	got := again.Preprocess()
 	if pre.Source, got.Source = "", ""; got != pre {
 		t.Errorf("preprocessing %+v, want %+v", got, pre)

@@ -12,9 +12,8 @@ import (
 
 // TestPercent: changes that no percentage says, or one too small. Those of Table 1 are in TestDecomposedDIGValues.
 func TestPercent(t *testing.T) {
-	if none, small := changeOf("", "", 0, 1), changeOf("", "", 1, 0.999); none.Percent != "n/a" || small.Percent != "0%" {
-		t.Errorf("from 0: %s; -0.1 %%: %s", none.Percent, small.Percent)
-	}
+	must.Equal(t, changeOf("", "", 0, 1).Percent, "n/a", "from 0")
+	must.Equal(t, changeOf("", "", 1, 0.999).Percent, "0%", "-0.1 %")
 }
 
 func values(v map[string]float64) (out []regionScore) {

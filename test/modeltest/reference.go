@@ -48,8 +48,8 @@ func (g Golden) Stages(compare Stage) func(stage string, got []float32) {
 	}
 }
 
-// Picture is an image of a size, as tools/pyref/groundingdino.py computes it.
-func Picture(width, height int) *preprocess.RGB {
+// Image is an image of a size, as tools/pyref/groundingdino.py computes it.
+func Image(width, height int) *preprocess.RGB {
 	p := preprocess.NewRGB(width, height)
 	for i := range width * height {
 		x, y := i%width, i/width

@@ -77,9 +77,7 @@ func TestFrozen(t *testing.T) {
 			value(t, store, "/shift"))
 	}
 	must.Do(t, UseAverage(store))
-	if value(t, store, "/slope") != average {
-		t.Errorf("the slope is %v, its average %v", value(t, store, "/slope"), average)
-	}
+	must.Equal(t, value(t, store, "/slope"), average, "the slope", "its average")
 }
 
 func TestFolderOfAnotherRun(t *testing.T) {

@@ -50,9 +50,7 @@ func TestUnseenFormsHaveNoLabel(t *testing.T) {
 	for _, o := range examples.World.Objects() {
 		_, unseen := archipelago.Variants(o)
 		for _, f := range unseen {
-			if heads[headForm].Label(archipelago.Image{Object: o, Variant: f}) != -1 {
-				t.Errorf("%s %s has a label", f, o)
-			}
+			must.Equal(t, heads[headForm].Label(archipelago.Image{Object: o, Variant: f}), -1, f, o, "has a label")
 		}
 	}
 }

@@ -55,9 +55,7 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 	empty := t.TempDir()
 	t.Setenv(device.PathEnv, empty)
 
-	if d, err := device.Open("", ""); err != nil || d.Kind != device.Go {
-		t.Errorf("nothing there must give pure Go: %v", err)
-	}
+	must.Equal(t, must.Get(device.Open("", ""))(t).Kind, device.Go, "nothing there must give pure Go")
 	if _, err := device.Open(device.XLACPU, ""); !errors.Is(err, device.ErrNoPlugin) ||
 		!strings.Contains(err.Error(), empty) {
 		t.Errorf("no plugin: %v", err)

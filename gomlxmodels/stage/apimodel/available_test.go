@@ -115,9 +115,7 @@ func TestModelList(t *testing.T) {
 					strings.Contains(err.Error(), "\n")) {
 					t.Fatalf("error %v, want %q", err, c.err)
 				}
-				if down := strings.Contains(c.err, "shut down"); errors.Is(err, ErrShutDown) != down {
-					t.Errorf("error %v", err)
-				}
+				must.Equal(t, errors.Is(err, ErrShutDown), strings.Contains(c.err, "shut down"), "error")
 			}
 			want := 2
 			if c.err != "" {
@@ -153,9 +151,7 @@ func TestListOnce(t *testing.T) {
 	var wait sync.WaitGroup
 	for range 8 {
 		wait.Go(func() {
-			if r, err := g.Generate(t.Context(), "a red house", nil); err != nil || r.Outcome != OK {
-				t.Error(r, err)
-			}
+			must.Equal(t, must.Get(g.Generate(t.Context(), "a red house", nil))(t).Outcome, OK)
 		})
 	}
 	wait.Wait()
@@ -181,14 +177,10 @@ func TestHistorical(t *testing.T) {
 	}
 	g = f.generator(t, func(o *Options) { f.official(t)(o); dalle(o) })
 	at(t, g, "2026-05-01")
-	if r, err := g.Generate(t.Context(), "a red house", nil); err != nil || r.Outcome != OK {
-		t.Errorf("before: %+v, %v", r, err)
-	}
+	must.Equal(t, must.Get(g.Generate(t.Context(), "a red house", nil))(t).Outcome, OK, "before")
 	g = f.generator(t, dalle)
 	at(t, g, "2026-11-23")
-	if r, err := g.Generate(t.Context(), "a red house", nil); err != nil || r.Outcome != OK {
-		t.Errorf("elsewhere: %+v, %v", r, err)
-	}
+	must.Equal(t, must.Get(g.Generate(t.Context(), "a red house", nil))(t).Outcome, OK, "elsewhere")
 }
 
 // TestNoKey: OpenAI's own API needs a key, which is reported before anything is sent.

@@ -33,12 +33,8 @@ func TestImage(t *testing.T) {
 	}
 	want := map[string]any{"model": "house-painter", "prompt": "a red house", "n": 1.0, "size": "1024x1024",
 		"quality": "standard", "response_format": "b64_json"}
-	if fmt.Sprint(f.asked[0]) != fmt.Sprint(want) {
-		t.Errorf("asked %v, want %v", f.asked[0], want)
-	}
-	if f.headers[0].Get("Authorization") != "Bearer "+testKey {
-		t.Error("the key is not sent")
-	}
+	must.Equal(t, fmt.Sprint(f.asked[0]), fmt.Sprint(want), "asked", f.asked[0], want)
+	must.Equal(t, f.headers[0].Get("Authorization"), "Bearer "+testKey, "the key is not sent")
 }
 
 // TestFields: further fields are sent, and do not replace those of the API.
@@ -179,9 +175,7 @@ func TestMisbehaving(t *testing.T) {
 			if want := 0.040 * float64(c.paid); math.Abs(r.Cost-want) > 1e-9 || math.Abs(g.Spent()-want) > 1e-9 {
 				t.Errorf("cost %v, spent %v, want %v", r.Cost, g.Spent(), want)
 			}
-			if fetched != 0 {
-				t.Errorf("%d files fetched", fetched)
-			}
+			must.Equal(t, fetched, 0, "files fetched")
 			checkWaits(t, f.waits, c.waits)
 		})
 	}
@@ -273,10 +267,8 @@ func TestKeyIsSecret(t *testing.T) {
 	const token = "token-of+another/form-0123456789"
 	f = newFake(t, give(400, problemJSON("bad", "you sent "+token+" or "+url.QueryEscape(token))))
 	g = f.generator(t, func(o *Options) { o.Key = Secret(token) })
-	if r, err := g.Generate(t.Context(), "a red house", nil); err != nil ||
-		r.Reason != "status 400: you sent [key] or [key] (bad)" {
-		t.Errorf("%q, %v", r.Reason, err)
-	}
+	must.Equal(t, must.Get(g.Generate(t.Context(), "a red house", nil))(t).Reason,
+		"status 400: you sent [key] or [key] (bad)")
 }
 
 // TestBudget checks that concurrent goroutines together never request more than the budget allows.
@@ -316,9 +308,7 @@ func TestBudgetOfRefusals(t *testing.T) {
 	f := newFake(t, no, no, no, give(200, imageJSON(pngFile(t), "")))
 	g := f.generator(t, func(o *Options) { o.Budget = 0.05 })
 	for i, want := range []string{Refused, Refused, Refused, OK} {
-		if r, err := g.Generate(t.Context(), "a red house", nil); err != nil || r.Outcome != want {
-			t.Errorf("prompt %d: %s (%s), %v; want %s", i, r.Outcome, r.Reason, err, want)
-		}
+		must.Equal(t, must.Get(g.Generate(t.Context(), "a red house", nil))(t).Outcome, want, "prompt", i)
 	}
 	if _, err := g.Generate(t.Context(), "a red house", nil); !errors.Is(err, ErrBudget) {
 		t.Errorf("over budget: %v", err)
@@ -348,9 +338,7 @@ func TestCancelled(t *testing.T) {
 		}
 	}
 	canceled()
-	if g.Spent() != 0.040 {
-		t.Errorf("spent %v: what may have been paid counts", g.Spent())
-	}
+	must.Equal(t, g.Spent(), 0.040, "spent", "what may have been paid counts")
 	canceled()
 }
 

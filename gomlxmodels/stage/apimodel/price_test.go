@@ -1,6 +1,7 @@
 package apimodel
 
 import (
+	"antipode/internal/must"
 	"errors"
 	"math"
 	"strings"
@@ -44,9 +45,7 @@ func TestCost(t *testing.T) {
 				c.cost, c.unknown)
 		}
 		_, sent := f.asked[0]["response_format"]
-		if sent != (c.model == "mine") {
-			t.Errorf("%s: asked %v", c.name, f.asked[0])
-		}
+		must.Equal(t, sent, (c.model == "mine"), c.name, "asked", f.asked[0])
 	}
 }
 

@@ -43,7 +43,5 @@ func TestOpen(t *testing.T) {
 		args(1, gomlxmodels.CaptionOptions{Precision: "bfloat16"})} {
 		digests[start(t, stagetest.NewEnv(t, nil), a).Digest()] = true
 	}
-	if len(digests) != 6 {
-		t.Errorf("six settings, %d digests", len(digests))
-	}
+	must.Equal(t, len(digests), 6, "six settings", "digests")
 }

@@ -65,7 +65,5 @@ func TestImageChanges(t *testing.T) {
 	must.Fail(e.Run(t.Context(), client.Request{Plan: plan}, nil))(t, "a.png", "has changed")
 	set(before)
 	res := must.Get(e.Run(t.Context(), client.Request{Plan: plan}, nil))(t)
-	if got := res.Frame.Numbers(stage.Pixels)[0]; got != 4 {
-		t.Errorf("%v pixels are stored for an image of 4", got)
-	}
+	must.Equal(t, res.Frame.Numbers(stage.Pixels)[0], 4, "pixels are stored for an image of 4")
 }

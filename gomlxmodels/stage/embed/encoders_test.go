@@ -153,9 +153,7 @@ func TestInceptionWhole(t *testing.T) {
 			t.Errorf("logits: %v, %v", err, w.Outputs(columns))
 		}
 	}
-	if got := gomlxmodels.Vectors(dir); !slices.Equal(got, []string{"full", "logits"}) {
-		t.Errorf("vectors %v", got)
-	}
+	must.EqualSlices(t, gomlxmodels.Vectors(dir), []string{"full", "logits"}, "vectors")
 	args.Pooling = "patches"
 	must.Fail(stagetest.Open(t, env, gomlxmodels.EmbedOp, args))(t, `pooling "patches"`)
 	args.Pooling, args.Preprocess = "", "public-code"

@@ -82,9 +82,7 @@ func TestRun(t *testing.T) {
 			t.Errorf("answer %d: %v %q %q %v", i, a.Outcome, a.ID, a.Reason, a.Meta)
 		}
 	}
-	if share.Load() != 1.0 {
-		t.Errorf("the last share is %v", share.Load())
-	}
+	must.Equal(t, share.Load(), 1.0, "the last share")
 	again, err := g.Run(t.Context(), items(10), nil)
 	if err != nil || !slices.Equal(again[7].Data, answers[7].Data) || slices.Equal(again[7].Data, again[6].Data) {
 		t.Errorf("the second run: %v", err)
@@ -193,10 +191,7 @@ func TestMasks(t *testing.T) {
 // TestDoubleAnswer: a second answer to an item ends the process, and nothing is answered twice.
 func TestDoubleAnswer(t *testing.T) {
 	g, _ := group(t, "double answer", nil)
-	answers, err := g.Run(t.Context(), items(3), nil)
-	if err != nil || !slices.Equal(outcomes(answers), []string{OK, OK, OK}) {
-		t.Errorf("%v %v", outcomes(answers), err)
-	}
+	must.EqualSlices(t, outcomes(must.Get(g.Run(t.Context(), items(3), nil))(t)), []string{OK, OK, OK})
 	if log := g.logs[0].tail(5); len(log) > 0 {
 		t.Error(log)
 	}
@@ -214,9 +209,7 @@ func TestPoison(t *testing.T) {
 			if i == 6 {
 				want = Failed
 			}
-			if a.Outcome != want {
-				t.Errorf("row %d is %s: %s", i, a.Outcome, a.Reason)
-			}
+			must.Equal(t, a.Outcome, want, "row", i, a.Reason)
 		}
 		if want := "the program exited while working on this row (2 times): signal: killed: cannot compute this" +
 			"[31m"; answers[6].Reason != want {
@@ -252,9 +245,7 @@ func TestKilled(t *testing.T) {
 	if slices.ContainsFunc(answers, func(a Answer) bool { return a.Outcome != OK }) {
 		t.Errorf("%v", outcomes(answers))
 	}
-	if n := len(lines(t, dir, "starts")); n != 3 {
-		t.Errorf("%d processes", n)
-	}
+	must.Equal(t, len(lines(t, dir, "starts")), 3, "processes")
 }
 
 // TestStops: a program that never answers stops the run after three restarts, with the end of standard error.
@@ -278,9 +269,7 @@ func TestRestart(t *testing.T) {
 	if err != nil || slices.ContainsFunc(answers, func(a Answer) bool { return a.Outcome != OK }) {
 		t.Fatal(outcomes(answers), err)
 	}
-	if got := lines(t, dir, "batches"); !slices.Equal(got, []string{"4", "2", "1", "1", "1"}) {
-		t.Errorf("batches of %v items", got)
-	}
+	must.EqualSlices(t, lines(t, dir, "batches"), []string{"4", "2", "1", "1", "1"}, "batches", "items")
 }
 
 // TestCancel: after a cancellation, programs that support it finish their items within the grace; the process of

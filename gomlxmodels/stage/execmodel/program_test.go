@@ -51,14 +51,10 @@ func TestGPUs(t *testing.T) {
 	}
 	env := environment([]string{"A=1", "HF_TOKEN=x", "ANTIPODE_HOME=y", "CUDA_VISIBLE_DEVICES=2, 5"}, nil,
 		g.visible(0)) // the last one holds
-	if got := strings.Join(env, "; "); got != "A=1; CUDA_VISIBLE_DEVICES=2, 5; CUDA_VISIBLE_DEVICES=2" {
-		t.Error(got)
-	}
+	must.Equal(t, strings.Join(env, "; "), "A=1; CUDA_VISIBLE_DEVICES=2, 5; CUDA_VISIBLE_DEVICES=2")
 	t.Setenv("HIP_VISIBLE_DEVICES", "7")
 	t.Setenv("CUDA_VISIBLE_DEVICES", "-1")
 	must.Fail(New(Options{Workers: -1, Task: Generate}))(t, "no GPU found")
 	must.Do(t, os.Unsetenv("CUDA_VISIBLE_DEVICES")) // t restores it
-	if got := strings.Join(visibleGPUs(), " "); got != "HIP_VISIBLE_DEVICES=7" {
-		t.Errorf("AMD GPUs: %q", got)
-	}
+	must.Equal(t, strings.Join(visibleGPUs(), " "), "HIP_VISIBLE_DEVICES=7", "AMD GPUs")
 }

@@ -148,9 +148,7 @@ func TestProgramFiles(t *testing.T) {
 		t.Helper()
 		must.Do(t, all.Use(home)) // another engine, as in another backend
 		_, err := tab.RunE(t.Context())
-		if got := starts(); got != wantStarts {
-			t.Errorf("%d starts, want %d", got, wantStarts)
-		}
+		must.Equal(t, starts(), wantStarts, "starts")
 		return err
 	}
 	for i, want := range []int{1, 1, 2} {

@@ -186,15 +186,10 @@ func TestSafety(t *testing.T) {
 	}
 	for state, f := range map[string]*table.Frame{"on": on, "off": off, "absent": absent} {
 		for _, got := range f.Texts("safety_checker") {
-			if got != state {
-				t.Errorf("safety_checker is %q, not %q", got, state)
-			}
+			must.Equal(t, got, state, "safety_checker")
 		}
 	}
-	again, err := tab.RunE(context.Background())
-	if err != nil || again.Computed != 0 {
-		t.Errorf("a refused image is generated again: %+v, %v", again, err)
-	}
+	must.Equal(t, must.Get(tab.RunE(context.Background()))(t).Computed, 0, "a refused image is generated again")
 }
 
 func TestRefuses(t *testing.T) {
@@ -221,10 +216,8 @@ func TestRefuses(t *testing.T) {
 	} {
 		must.Fail(tab.Rows(context.Background()))(t, want)
 	}
-	if f := rows(t, gomlxmodels.Generate(damaged, one, gomlxmodels.GenerateOptions{Steps: 1, Width: 16, Height: 16,
-		Safety: "off"})); f.Texts("safety_checker")[0] != "off" {
-		t.Errorf("safety_checker %v", f.Texts("safety_checker"))
-	}
+	must.Equal(t, rows(t, gomlxmodels.Generate(damaged, one, gomlxmodels.GenerateOptions{Steps: 1, Width: 16,
+		Height: 16, Safety: "off"})).Texts("safety_checker")[0], "off", "safety_checker")
 }
 
 // TestMaskedPromptRefused: a prompt with masked text ends a run before any image is made, with any generator.

@@ -35,17 +35,14 @@ func TestName(t *testing.T) {
 		"some/model@" + commit: "generate some/model", dir: "generate some/model", mine: "generate mine"} {
 		w := stagetest.Start(t, stagetest.NewEnv(t, nil), gomlxmodels.GenerateOp,
 			gomlxmodels.GenerateArgs{Model: model})
-		if w.Label() != want {
-			t.Errorf("%s: label %q, want %q", model, w.Label(), want)
-		}
+		must.Equal(t, w.Label(), want, model, "label")
 		if known, ok := digests[want]; ok && known != w.Digest() {
 			t.Errorf("%s: another digest than the same folder's by another name", model)
 		}
 		digests[want] = w.Digest()
 	}
-	if digests["generate some/model"] != digests["generate mine"]+" some/model" {
-		t.Errorf("the digest does not cover the name in the column model: %q", digests)
-	}
+	must.Equal(t, digests["generate some/model"], digests["generate mine"]+" some/model",
+		"the digest does not cover the name in the column model")
 }
 
 // TestCorrection: what a configuration is read as in place of what it states is part of the digest.

@@ -75,9 +75,7 @@ func TestSteps(t *testing.T) {
 	if want := 1 + 3 + 3 + 1; uses != want { // texts, steps, images, release
 		t.Errorf("the device was used %d times, want %d", uses, want)
 	}
-	if got := strings.Join(told, " "); got != "1/3 2/3 3/3" {
-		t.Errorf("steps %s", got)
-	}
+	must.Equal(t, strings.Join(told, " "), "1/3 2/3 3/3", "steps")
 }
 
 // TestImagesAtOnce: small images are sampled four at once on a processor, large ones one at a time.

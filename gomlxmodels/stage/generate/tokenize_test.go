@@ -29,9 +29,7 @@ func TestTokenize(t *testing.T) {
 				}
 				got = append(got, n)
 			}
-			if s := strings.Join(got, " "); s != want {
-				t.Errorf("%s, %q: %s, want %s", model, text, s, want)
-			}
+			must.Equal(t, strings.Join(got, " "), want, model, text)
 		}
 	}
 	must.Fail(gomlxmodels.Tokenize(folder("sd1"), datasets.FromRows([]map[string]any{{"id": "a"}})).

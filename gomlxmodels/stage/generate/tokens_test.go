@@ -93,9 +93,7 @@ func TestTokensNormalized(t *testing.T) {
 			seen = append(seen, img.SHA256)
 		}
 		slices.Sort(seen)
-		if n := len(slices.Compact(seen)); n != want {
-			t.Errorf("%d different images, want %d", n, want)
-		}
+		must.Equal(t, len(slices.Compact(seen)), want, "different images")
 	}
 }
 
@@ -123,9 +121,8 @@ func TestTokensDigest(t *testing.T) {
 			gomlxmodels.GenerateArgs{Model: model, GenerateOptions: gomlxmodels.GenerateOptions{Tokens: o}}).Digest()
 	}
 	base := digest(gomlxmodels.TokenOptions{})
-	if base != digest(gomlxmodels.TokenOptions{TopK: 50, TopP: 1, Temperature: 1, ConditionScale: 10}) {
-		t.Error("the defaults are not top-k 50, top-p 1, temperature 1, condition scale 10")
-	}
+	must.Equal(t, base, digest(gomlxmodels.TokenOptions{TopK: 50, TopP: 1, Temperature: 1, ConditionScale: 10}),
+		"the defaults are not top-k 50, top-p 1, temperature 1, condition scale 10")
 	seen := map[string]bool{base: true}
 	for _, o := range []gomlxmodels.TokenOptions{{TopK: 5}, {TopP: 0.5}, {Temperature: 2}, {ConditionScale: 3}} {
 		d := digest(o)

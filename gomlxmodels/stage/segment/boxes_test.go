@@ -149,9 +149,8 @@ func TestBoxOutcomes(t *testing.T) {
 		row(file, map[string]string{"object": " Cat."})}
 	all := result(t, w, rows...)
 	for i, r := range rows {
-		if one := result(t, w, r)[0]; fmt.Sprint(one) != fmt.Sprint(all[i]) {
-			t.Errorf("row %d: its result depends on its neighbors", i)
-		}
+		must.Equal(t, fmt.Sprint(result(t, w, r)[0]), fmt.Sprint(all[i]), "row", i,
+			"its result depends on its neighbors")
 	}
 	if all[1]["outcome"].Text != "refused" || all[1]["boxes"].Text != "" || !math.IsNaN(all[1]["box_score"].Number) ||
 		all[1]["mask"].Mask.Counts != "" {
@@ -227,9 +226,7 @@ func TestOpenBoxes(t *testing.T) {
 		change(&a)
 		digests[start(t, a).Digest()] = true
 	}
-	if len(digests) != len(changes) {
-		t.Errorf("%d digests for %d settings", len(digests), len(changes))
-	}
+	must.Equal(t, len(digests), len(changes), "digests for", "settings")
 	for _, c := range []struct {
 		change func(*gomlxmodels.SegmentArgs)
 		want   string
