@@ -204,7 +204,7 @@ func watchRuns(t *testing.T, sequences, runs, changed int) {
 }
 
 // compareRuns compares runs of the same distribution, paired and not, and runs of which one group is worse by what
-// [antipode/metrics/significance.SmallestMeanGap] says is found with a power of 80 % at level 5 %.
+// a two-sided test finds with a power of 80 % at level 5 %.
 func compareRuns(t *testing.T, pairs, resamples int) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(near.Seed(t), 5))

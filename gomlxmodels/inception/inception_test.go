@@ -33,7 +33,7 @@ func TestEqualReference(t *testing.T) {
 func checkReference(t *testing.T, backend compute.Backend, name string) {
 	dir := filepath.Join("testdata", name)
 	m, g := must.Get(Open(dir))(t), modeltest.Open(t, dir)
-	if cfg := m.Config(); cfg.FID != (name == "fid") || cfg.Classes != g.Shape("logits")[1] || !Is(dir) {
+	if cfg := m.cfg; cfg.FID != (name == "fid") || cfg.Classes != g.Shape("logits")[1] || !Is(dir) {
 		t.Errorf("%+v", cfg)
 	}
 	got := modeltest.Run(t, backend, func(s *model.Store) error {

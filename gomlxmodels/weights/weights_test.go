@@ -161,7 +161,7 @@ func TestShards(t *testing.T) {
 	dir := t.TempDir()
 	write := func(index map[string]string) {
 		text, _ := json.Marshal(map[string]any{"weight_map": index})
-		os.WriteFile(filepath.Join(dir, IndexFile), text, 0o600)
+		os.WriteFile(filepath.Join(dir, SingleFile+".index.json"), text, 0o600)
 	}
 	for i, tensor := range two {
 		must.Do(t, Save(filepath.Join(dir, fmt.Sprintf("part-%d.safetensors", i)), []Tensor{tensor}, nil, F32))
@@ -184,7 +184,7 @@ func TestShards(t *testing.T) {
 		_, err := Open(dir)
 		line(t, err, want)
 	}
-	os.WriteFile(filepath.Join(dir, IndexFile), []byte("{"), 0o600)
+	os.WriteFile(filepath.Join(dir, SingleFile+".index.json"), []byte("{"), 0o600)
 	_, err := Open(dir)
 	line(t, err, "not readable as JSON")
 }

@@ -128,8 +128,8 @@ func TestModelList(t *testing.T) {
 				(text == "") != (c.warn == "") || len(warnings) > 1 {
 				t.Errorf("warnings %q, want %q", warnings, c.warn)
 			}
-			if c.err == "" && math.Abs(g.Spent()-0.08) > 1e-9 {
-				t.Errorf("spent %v: the list is free", g.Spent())
+			if c.err == "" && math.Abs(g.spent-0.08) > 1e-9 {
+				t.Errorf("spent %v: the list is free", g.spent)
 			}
 		})
 	}

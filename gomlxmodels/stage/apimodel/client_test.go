@@ -172,8 +172,8 @@ func TestMisbehaving(t *testing.T) {
 			if asked != c.requests || r.Requests != c.requests {
 				t.Errorf("%d requests, %d counted, want %d", asked, r.Requests, c.requests)
 			}
-			if want := 0.040 * float64(c.paid); math.Abs(r.Cost-want) > 1e-9 || math.Abs(g.Spent()-want) > 1e-9 {
-				t.Errorf("cost %v, spent %v, want %v", r.Cost, g.Spent(), want)
+			if want := 0.040 * float64(c.paid); math.Abs(r.Cost-want) > 1e-9 || math.Abs(g.spent-want) > 1e-9 {
+				t.Errorf("cost %v, spent %v, want %v", r.Cost, g.spent, want)
 			}
 			must.Equal(t, fetched, 0, "files fetched")
 			checkWaits(t, f.waits, c.waits)
@@ -297,8 +297,8 @@ func budget(t *testing.T, change func(*Options)) {
 		})
 	}
 	wait.Wait()
-	if asked, _ := f.counts(); made != 3 || refusals != 5 || asked != 3 || math.Abs(g.Spent()-0.12) > 1e-9 {
-		t.Errorf("%d made, %d over budget, %d requests, spent %v", made, refusals, asked, g.Spent())
+	if asked, _ := f.counts(); made != 3 || refusals != 5 || asked != 3 || math.Abs(g.spent-0.12) > 1e-9 {
+		t.Errorf("%d made, %d over budget, %d requests, spent %v", made, refusals, asked, g.spent)
 	}
 }
 
@@ -338,7 +338,7 @@ func TestCancelled(t *testing.T) {
 		}
 	}
 	canceled()
-	must.Equal(t, g.Spent(), 0.040, "spent", "what may have been paid counts")
+	must.Equal(t, g.spent, 0.040, "spent", "what may have been paid counts")
 	canceled()
 }
 

@@ -40,8 +40,8 @@ func TestCost(t *testing.T) {
 		if err != nil || r.Outcome != OK {
 			t.Fatal(c.name, r, err)
 		}
-		if math.Abs(r.Cost-c.cost) > 1e-12 || math.Abs(g.Spent()-c.cost) > 1e-12 || r.CostUnknown != c.unknown {
-			t.Errorf("%s: cost %v (unknown: %v), spent %v; want %v (%v)", c.name, r.Cost, r.CostUnknown, g.Spent(),
+		if math.Abs(r.Cost-c.cost) > 1e-12 || math.Abs(g.spent-c.cost) > 1e-12 || r.CostUnknown != c.unknown {
+			t.Errorf("%s: cost %v (unknown: %v), spent %v; want %v (%v)", c.name, r.Cost, r.CostUnknown, g.spent,
 				c.cost, c.unknown)
 		}
 		_, sent := f.asked[0]["response_format"]
