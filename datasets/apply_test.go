@@ -70,10 +70,8 @@ func TestDescribe(t *testing.T) {
 			"min":  {math.NaN(), math.NaN(), -2, 1}, "q25": {math.NaN(), math.NaN(), 0.34375, 2.75},
 			"median": {math.NaN(), math.NaN(), 2.25, 4.5}, "q75": {math.NaN(), math.NaN(), 4.0625, 6.25},
 			"max": {math.NaN(), math.NaN(), 8, 8}}
-		if !slices.Equal(f.Texts("column"), []string{"id", "region", "v", "w"}) ||
-			!slices.Equal(f.Texts("kind"), []string{"text", "text", "number", "number"}) {
-			t.Errorf("%s: %v %v", name, f.Texts("column"), f.Texts("kind"))
-		}
+		must.EqualSlices(t, f.Texts("column"), []string{"id", "region", "v", "w"}, name)
+		must.EqualSlices(t, f.Texts("kind"), []string{"text", "text", "number", "number"}, name)
 		for column, numbers := range want {
 			if got := f.Numbers(column); !slices.EqualFunc(got, numbers[:], near) {
 				t.Errorf("%s: %s: %v, want %v", name, column, got, numbers)

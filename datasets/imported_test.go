@@ -116,10 +116,9 @@ func TestImportedGrid(t *testing.T) {
 		filepath.Base(f.Images("image")[8].Path) != "a.png" {
 		t.Errorf("%d rows, ids %q, grids %q, cells %v", f.Len(), f.Texts("id"), f.Texts("grid"), f.Numbers("cell"))
 	}
-	plan, err := table.Plan()
-	if err != nil || plan.Op != CutOp || string(plan.Args) != `{"grid":3,"margin":5,"gap":2}` {
-		t.Errorf("%v %s", err, plan.Args)
-	}
+	plan := must.Get(table.Plan())(t)
+	must.Equal(t, plan.Op, CutOp)
+	must.Equal(t, string(plan.Args), `{"grid":3,"margin":5,"gap":2}`)
 }
 
 // TestImportedErrors: each error says what is wrong, and where.

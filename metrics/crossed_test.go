@@ -33,9 +33,8 @@ func TestCrossed(t *testing.T) {
 	options := map[string]string{"over": "template,rater"}
 	gaps, notes := must.Get2(evaluate(t, ask{Metric: "crossed-gaps", By: []string{"identity"}, Options: options}, f))(t)
 	got := strings.Join(gaps.Texts("over"), " ") + ": " + strings.Join(gaps.Texts("flagged"), " ")
-	if got != "rows template rows template: yes no yes no" || gaps.Numbers("n_used")[0] != 119 {
-		t.Errorf("%s, n %v", got, gaps.Numbers("n_used"))
-	}
+	must.Equal(t, got, "rows template rows template: yes no yes no", "n")
+	must.Equal(t, gaps.Numbers("n_used")[0], 119, "n")
 	s := fmt.Sprint(notes)
 	if !strings.Contains(s, "1 rows have no value") || !strings.Contains(s, "rater has one value") {
 		t.Error(s)

@@ -221,9 +221,8 @@ func TestPromptTable(t *testing.T) {
 	seeds := testengine.Rows(t, "images", a.Images().Count("model"))
 	must.Equal(t, fmt.Sprint(seeds.Texts("model"), seeds.Numbers("n")), "[sd1 sd2 alt2] [8 8 8]", "images")
 	drawn := testengine.Rows(t, "seeds", a.Images()).Numbers("seed")
-	if drawn[0] != drawn[8] || drawn[17] != 1 {
-		t.Errorf("seeds %v", drawn)
-	}
+	must.Equal(t, drawn[0], drawn[8], "seeds")
+	must.Equal(t, drawn[17], 1, "seeds")
 	// IGC without reference images
 	must.Fail(a.IGC(indictti.Complete).Rows(context.Background()))(t, "antipode data images")
 }

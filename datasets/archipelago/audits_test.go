@@ -112,9 +112,8 @@ func TestAuditItemsDependOnlyOnTheirName(t *testing.T) {
 			ids = len(shown)
 		}
 	}
-	if len(shown) != ids || ids != 4*(14*5+40*5+6*9+9*4)+40 {
-		t.Errorf("%d names, then %d", ids, len(shown))
-	}
+	must.Equal(t, len(shown), ids, "names, then")
+	must.Equal(t, ids, 4*(14*5+40*5+6*9+9*4)+40, "names, then")
 }
 
 // shares counts how often something holds among rows, by name.

@@ -55,9 +55,8 @@ func TestModels(t *testing.T) {
 	o := own(t)
 	o.Model = "SD 2"
 	f := run(t, "cococrola-prompts", o)
-	if f.Texts("id")[0] != "SD 2/0-en-moon-0" || f.Texts("model")[0] != "SD 2" {
-		t.Errorf("id %q, model %q", f.Texts("id")[0], f.Texts("model")[0])
-	}
+	must.Equal(t, f.Texts("id")[0], "SD 2/0-en-moon-0")
+	must.Equal(t, f.Texts("model")[0], "SD 2")
 	columns := Prompts(o).Columns()
 	if len(columns) != len(f.Columns) {
 		t.Fatalf("%d columns, declared %d", len(f.Columns), len(columns))
@@ -96,10 +95,9 @@ func TestCollisions(t *testing.T) {
 
 func TestCorrect(t *testing.T) {
 	concepts := []Concept{{Name: "moon", Words: map[string]string{"en": "moon", "es": "lua", "zh": "月亮"}}}
-	n, err := Correct(concepts, "c.csv", []byte("en,es,zh\nmoon,luna,月亮\n"))
-	if err != nil || n != 1 || concepts[0].Words["es"] != "luna" {
-		t.Errorf("%d, %v, %v", n, concepts, err)
-	}
+	n := must.Get(Correct(concepts, "c.csv", []byte("en,es,zh\nmoon,luna,月亮\n")))(t)
+	must.Equal(t, n, 1)
+	must.Equal(t, concepts[0].Words["es"], "luna")
 	must.Fail(Correct(concepts, "c.csv", []byte("en,es\nsun,sol\n")))(t, `c.csv, line 2, column en: "sun"`)
 }
 
@@ -177,9 +175,8 @@ func TestPrintedAverages(t *testing.T) {
 			}
 		}
 	}
-	if len(means) != 16 || far != 3 {
-		t.Errorf("%d means, %d far; want 16, 3", len(means), far)
-	}
+	must.Equal(t, len(means), 16)
+	must.Equal(t, far, 3)
 	if f := run(t, "cococrola-printed", nil); f.Len() != 79 || f.Numbers("cross_consistency")[0] != 0.81 ||
 		f.Numbers("text_match")[0] != 28 {
 		t.Errorf("%d rows", f.Len())

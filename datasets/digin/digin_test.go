@@ -46,9 +46,8 @@ func TestPromptsOfThePapers(t *testing.T) {
 				got = append(got, p.Text)
 			}
 		}
-		if !slices.Equal(got, want) || len(prompts) != 18 {
-			t.Errorf("%s: %d prompts, %q", template, len(prompts), got)
-		}
+		must.EqualSlices(t, got, want, template, "prompts")
+		must.Equal(t, len(prompts), 18, template, "prompts")
 	}
 }
 
@@ -152,12 +151,9 @@ func TestParse(t *testing.T) {
 		!slices.Equal(f.Texts("template"), []string{InCountry, InCountry}) {
 		t.Errorf("%v, %v", f, err)
 	}
-	f, err = parsed("c.csv", []byte(countries), GeoDEPlaces)
-	if err != nil || !slices.Equal(f.Texts("prompt"),
-		[]string{"stall", "bag", "stall in Europe", "bag in Southeast Asia"}) ||
-		!slices.Equal(f.Texts("id"), []string{"0", "1", "2", "3"}) {
-		t.Errorf("%v, %v", f, err)
-	}
+	f = must.Get(parsed("c.csv", []byte(countries), GeoDEPlaces))(t)
+	must.EqualSlices(t, f.Texts("prompt"), []string{"stall", "bag", "stall in Europe", "bag in Southeast Asia"})
+	must.EqualSlices(t, f.Texts("id"), []string{"0", "1", "2", "3"})
 	f, err = parsed("d.csv", []byte("prompt,region,object,img_id,geode_df_path\nbed in "+
 		"Asia,Asia,bed,7,/some/where/bed in Asia__9.png\nbed,,bed,8,\n"), DollarStreetPlaces)
 	if err != nil || !slices.Equal(f.Texts("reuses"), []string{"bed in Asia__9.png", ""}) ||

@@ -5,7 +5,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -63,11 +62,10 @@ func TestVariants(t *testing.T) {
 	must.Do(t, os.WriteFile(filepath.Join(down, "images_v2_imagenet_test.csv"),
 		[]byte("imageRelPath,topics,region.id\nassets/5d4b/two.jpg,[],eu\nassets/5d4c/three.jpeg,\"['Roof', "+
 			"'Wall']\",eu\n"), 0o644))
-	f, err = index(t, Options{Dir: dir})
-	if err != nil || !slices.Equal(f.Texts("object"), []string{"bed", "roof", "wall"}) ||
-		f.Texts("id")[2] != "assets/5d4c/three.jpeg/wall" || f.Texts("country")[0] != "" {
-		t.Errorf("%v, %v", f, err)
-	}
+	f = must.Get(index(t, Options{Dir: dir}))(t)
+	must.EqualSlices(t, f.Texts("object"), []string{"bed", "roof", "wall"})
+	must.Equal(t, f.Texts("id")[2], "assets/5d4c/three.jpeg/wall")
+	must.Equal(t, f.Texts("country")[0], "")
 }
 
 func TestDamagedArchives(t *testing.T) {
@@ -134,10 +132,8 @@ func TestMissingImages(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "ds")
 	must.Do(t, os.CopyFS(dir, os.DirFS("testdata/dollarstreet")))
 	must.Do(t, os.Remove(filepath.Join(dir, "assets", "5d4b", "two.jpg")))
-	f, err := index(t, Options{Dir: dir})
-	if err != nil || !slices.Equal(f.Texts("outcome"), []string{"ok", "failed", "failed", "ok"}) ||
-		f.Texts("reason")[1] != "the image assets/5d4b/two.jpg is missing in the archive's folder" ||
-		f.Numbers("income")[1] != 60 {
-		t.Errorf("%v, %v", f, err)
-	}
+	f := must.Get(index(t, Options{Dir: dir}))(t)
+	must.EqualSlices(t, f.Texts("outcome"), []string{"ok", "failed", "failed", "ok"})
+	must.Equal(t, f.Texts("reason")[1], "the image assets/5d4b/two.jpg is missing in the archive's folder")
+	must.Equal(t, f.Numbers("income")[1], 60)
 }

@@ -174,9 +174,8 @@ func TestPullReleased(t *testing.T) {
 		manifest.Options{Dest: dir, BaseURL: manifesttest.Serve(t, m, source)}))
 	_, report := must.Get2(Load(os.DirFS(dir)))(t)
 	for i, path := range Files {
-		if report.Rows[i] != m.File(path).Rows || report.Used[i].Form != manifest.Normalized {
-			t.Errorf("%s: %d rows, %s form", path, report.Rows[i], report.Used[i].Form)
-		}
+		must.Equal(t, report.Rows[i], m.File(path).Rows, path)
+		must.Equal(t, report.Used[i].Form, manifest.Normalized, path)
 	}
 }
 
@@ -249,9 +248,8 @@ func TestPrintedClaims(t *testing.T) {
 	for _, p := range []string{Original, "O-G1", "O-S1", "O-I2"} {
 		must.Equal(t, at(6, Object, p, PerceivedGender, "clip", DALLEMini), 1, p)
 	}
-	if at(1, Profession, Original, PerceivedGender, "human", SD) != at(6, Object, Original, PerceivedGender, "human",
-		SD) || at(1, Profession, "P-G1", PerceivedGender, "human", SD) != at(6, Object, "O-G1", PerceivedGender,
-		"human", SD) {
-		t.Error("the repeated values differ")
-	}
+	must.Equal(t, at(1, Profession, Original, PerceivedGender, "human", SD), at(6, Object, Original, PerceivedGender,
+		"human", SD), "the repeated values differ")
+	must.Equal(t, at(1, Profession, "P-G1", PerceivedGender, "human", SD), at(6, Object, "O-G1", PerceivedGender,
+		"human", SD), "the repeated values differ")
 }

@@ -223,11 +223,9 @@ func TestCaptionFile(t *testing.T) {
 	must.Do(t, os.WriteFile(path,
 		[]byte("a banquet irrespective of dress\thttps://images.example/1.jpg\n\nसब लोग\r\n"), 0o600))
 	f := evaluate(t, Captions(path))
-	if !slices.Equal(f.Texts("caption"), []string{"a banquet irrespective of dress", "सब लोग"}) ||
-		!slices.Equal(f.Texts("link"), []string{"https://images.example/1.jpg", ""}) ||
-		f.Texts("id")[1] != "line 00000003" {
-		t.Errorf("%+v", f)
-	}
+	must.EqualSlices(t, f.Texts("caption"), []string{"a banquet irrespective of dress", "सब लोग"})
+	must.EqualSlices(t, f.Texts("link"), []string{"https://images.example/1.jpg", ""})
+	must.Equal(t, f.Texts("id")[1], "line 00000003")
 	must.Fail(readCaptions("c.txt", strings.NewReader("a\nb\xff\n"), captionFile.Frame()))(t, "c.txt, line 2")
 	must.Fail(readCaptions("c.txt", strings.NewReader(strings.Repeat("a", 1<<21)), captionFile.Frame()))(t, "1 MiB")
 }

@@ -96,10 +96,8 @@ func TestAnotherLanguage(t *testing.T) {
 // TestPlan: the totals stated in the paper are 124,000 images per open model, 24,800 and 6,200 for the paid ones.
 func TestPlan(t *testing.T) {
 	f := run(t, PlanTable(Options{}))
-	if !slices.Equal(f.Texts("model"), Models) ||
-		!slices.Equal(f.Numbers("images"), []float64{124_000, 124_000, 124_000, 24_800, 6_200}) {
-		t.Errorf("%v %v", f.Texts("model"), f.Numbers("images"))
-	}
+	must.EqualSlices(t, f.Texts("model"), Models)
+	must.EqualSlices(t, f.Numbers("images"), []float64{124_000, 124_000, 124_000, 24_800, 6_200})
 	for i, note := range f.Texts("note") { // of Midjourney and DALL·E 3
 		if strings.Contains(note, "antipode import") != (i >= 3) {
 			t.Errorf("%s: note %q", f.Texts("model")[i], note)

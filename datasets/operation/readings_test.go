@@ -51,11 +51,9 @@ func TestTruncated(t *testing.T) {
 			lines = append(lines, x.Line())
 		}
 	}}, raw, []*table.Frame{in}))(t)
-	if !slices.Equal(f.Texts("language"), []string{"hi", "en", "EN"}) || !slices.Equal(f.Numbers("n"), []float64{3, 1,
-		1}) ||
-		!slices.Equal(f.Numbers("n_truncated"), []float64{2, 0, 0}) {
-		t.Errorf("%+v", f)
-	}
+	must.EqualSlices(t, f.Texts("language"), []string{"hi", "en", "EN"})
+	must.EqualSlices(t, f.Numbers("n"), []float64{3, 1, 1})
+	must.EqualSlices(t, f.Numbers("n_truncated"), []float64{2, 0, 0})
 	for _, want := range []string{"column language: 1 of 5 values are other spellings of a group (blanks, invisible " +
 		"characters, another Unicode form, or another form of a number) and count as it (language: hi 1 of 3)",
 		"column language: 2 of 5 values belong to groups that differ from another one only in case: EN and en " +

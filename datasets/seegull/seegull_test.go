@@ -30,10 +30,9 @@ func TestUnratedIsNotZero(t *testing.T) {
 	if report.Rows != 5 || report.Identities != 4 || report.Unrated != 1 || report.MeanOff != 1 {
 		t.Errorf("%+v", report)
 	}
-	if pairs[0].Identity != "मेघा द्वीप" || pairs[2].Attribute != "كثير الصمت" ||
-		pairs[4].Attribute != "loud, and late" {
-		t.Errorf("texts changed: %+v", pairs)
-	}
+	must.Equal(t, pairs[0].Identity, "मेघा द्वीप", "texts changed")
+	must.Equal(t, pairs[2].Attribute, "كثير الصمت", "texts changed")
+	must.Equal(t, pairs[4].Attribute, "loud, and late", "texts changed")
 }
 
 func TestBadSheets(t *testing.T) {

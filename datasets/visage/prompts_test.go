@@ -86,12 +86,11 @@ func TestPromptJobs(t *testing.T) {
 			t.Errorf("%q is read as image %g of %q", f.Texts("id")[i], n, id)
 		}
 	}
-	own, err := frame(t, Prompts(PromptOptions{Identities: []string{"Veltan", "Unorran"},
-		Templates: []string{"{A} {id} street"}, N: 2, Seed: 7}))
-	if err != nil || !slices.Equal(own.Texts("prompt"), []string{"A Veltan street", "A Veltan street",
-		"An Unorran street", "An Unorran street"}) || !slices.Equal(own.Numbers("seed"), []float64{7, 8, 9, 10}) {
-		t.Errorf("%v, %v", own, err)
-	}
+	own := must.Get(frame(t, Prompts(PromptOptions{Identities: []string{"Veltan", "Unorran"},
+		Templates: []string{"{A} {id} street"}, N: 2, Seed: 7})))(t)
+	must.EqualSlices(t, own.Texts("prompt"), []string{"A Veltan street", "A Veltan street", "An Unorran street",
+		"An Unorran street"})
+	must.EqualSlices(t, own.Numbers("seed"), []float64{7, 8, 9, 10})
 	for _, o := range []PromptOptions{{Templates: []string{"a person"}}, {Templates: []string{"{id} {attr}"}},
 		{Templates: []string{"{id} {object}"}}, {Identities: []string{"x", "x"}}, {Identities: []string{""}},
 		{N: -1}} {
@@ -125,9 +124,8 @@ func TestSetPrompts(t *testing.T) {
 		if !strings.Contains(prompt, attribute) || !strings.Contains(prompt, id) {
 			t.Errorf("%q does not name %s and %q", prompt, id, attribute)
 		}
-		if masked.Texts("prompt")[i] != prompt || f.Texts("prompt_shown")[i] != "" {
-			t.Errorf("%q is sent as %q", prompt, masked.Texts("prompt")[i])
-		}
+		must.Equal(t, masked.Texts("prompt")[i], prompt, "sent as")
+		must.Equal(t, f.Texts("prompt_shown")[i], "", "sent as")
 		display := masked.Shown().Texts("prompt")[i]
 		if set != "d" && (label == attribute) != seegull.Shown(f.Numbers("offensiveness")[i]) ||
 			(label == attribute) != (seegull.Masked(display) == "") || (label == attribute) != (display == prompt) ||

@@ -49,9 +49,8 @@ preprocessor_config.json<[] => preprocessor_config.json: not readable`,
 		SameTorch: func(t *testing.T, folder, torch string) {
 			g := openGolden(t, folder)
 			m := must.Get(Open(torch))(t)
-			if m.cfg.ownHead != g.cfg.ownHead || g.cfg.ownHead != (folder == "own-head-bf16") {
-				t.Errorf("%s: a head of its own: %v", folder, m.cfg.ownHead)
-			}
+			must.Equal(t, m.cfg.ownHead, g.cfg.ownHead, folder, "a head of its own")
+			must.Equal(t, g.cfg.ownHead, (folder == "own-head-bf16"), folder, "a head of its own")
 			// but positions, which are integers
 			modeltest.SameTensors(t, g.Weights, m.Weights, len(g.Weights.Names())-1)
 			caption := func(m *Model) [][]textgen.Text {
@@ -85,9 +84,8 @@ func TestPreprocessing(t *testing.T) {
 	text := must.Get(os.ReadFile(path))(t)
 	m := must.Get(Open(dir))(t)
 	want := m.Preprocess()
-	if want.Filter != preprocess.Bicubic || want.Resize != preprocess.Stretch {
-		t.Errorf("%+v", want)
-	}
+	must.Equal(t, want.Filter, preprocess.Bicubic)
+	must.Equal(t, want.Resize, preprocess.Stretch)
 	must.Do(t, os.Remove(path))
 	for _, source := range []string{"default of BlipImageProcessor", "processor_config.json"} {
 		if source == "processor_config.json" {

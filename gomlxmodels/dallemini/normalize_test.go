@@ -100,9 +100,8 @@ func TestEmoji(t *testing.T) {
 		lines = append(lines, emoji+" "+text)
 	}
 	slices.Sort(lines)
-	if len(lines) != 4702 || digestOf(lines) != want.Emoji {
-		t.Errorf("%d emoji, which differ from those of the original", len(lines))
-	}
+	must.Equal(t, len(lines), 4702)
+	must.Equal(t, digestOf(lines), want.Emoji)
 }
 
 // TestReleasedPrompts compares all prompts of CoCo-CroLa, in seven languages, and of ENTIGEN with the original.

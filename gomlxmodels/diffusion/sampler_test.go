@@ -117,9 +117,8 @@ func TestBatches(t *testing.T) {
 			t.Errorf("request %d: alone and in a batch it differs by %d/255", i+1, d)
 		}
 	}
-	if finished != 5 || steps != 5*(4+1) {
-		t.Errorf("%d finished, %d reports", finished, steps)
-	}
+	must.Equal(t, finished, 5)
+	must.Equal(t, steps, 5*(4+1))
 	if d := apart(t, want[0].Image, want[3].Image); d < 8 {
 		t.Errorf("another seed and prompt change the image by %d/255 only", d)
 	}
@@ -144,9 +143,8 @@ func TestInterrupt(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("error %v", err)
 	}
-	if last.Request != 1 || last.Step != 3 {
-		t.Errorf("the work went on to %+v", last)
-	}
+	must.Equal(t, last.Request, 1, "the work went on to")
+	must.Equal(t, last.Step, 3, "the work went on to")
 	if got[0].Image == nil || got[1].Image != nil || got[2].Image != nil {
 		t.Errorf("kept: %v", got)
 	}

@@ -37,9 +37,8 @@ func TestThresholds(t *testing.T) {
 		}
 	}
 	for i, b := range detect(1e-9, 1-1e-9) {
-		if b.Label != "" || all[i].Label != "a cat. a remote control. [SEP]" {
-			t.Errorf("labels %q and %q", b.Label, all[i].Label)
-		}
+		must.Equal(t, b.Label, "")
+		must.Equal(t, all[i].Label, "a cat. a remote control. [SEP]")
 	}
 }
 

@@ -119,9 +119,8 @@ func TestPull(t *testing.T) {
 				}
 				last[file] = have
 			}}))(t)
-	if before != s || s.Bytes != 8000+int64(len(f.files["config.json"]+f.files["vocab.json"]+f.files["merges.txt"])) {
-		t.Errorf("announced %+v, pulled %+v", before, s)
-	}
+	must.Equal(t, before, s)
+	must.Equal(t, s.Bytes, 8000+int64(len(f.files["config.json"]+f.files["vocab.json"]+f.files["merges.txt"])))
 	if s.Commit != commit || s.License != "apache-2.0" || last["model.safetensors"] != 8000 {
 		t.Errorf("%+v, progress %v", s, last)
 	}
@@ -158,10 +157,9 @@ func TestPull(t *testing.T) {
 
 	// A second pull asks what there is and fetches nothing.
 	f.hits = nil
-	if again, err := Pull(context.Background(), "some/model", PullOptions{Cache: cache}); err != nil || again != s ||
-		len(f.hits) != 1 {
-		t.Errorf("again: %+v, %v, %q", again, err, f.hits)
-	}
+	again := must.Get(Pull(context.Background(), "some/model", PullOptions{Cache: cache}))(t)
+	must.Equal(t, again, s, "again")
+	must.Equal(t, len(f.hits), 1, "again")
 
 	// Only the removed files are downloaded again, at the requested revision.
 	must.Do(t, os.Remove(filepath.Join(s.Dir, "config.json")))

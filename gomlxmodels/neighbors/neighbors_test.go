@@ -97,13 +97,11 @@ func compare(t *testing.T, f *neighbors.Finder, s prdc.Sets) {
 			GeneratedSamples: halves(t, len(s.Generated))}
 		got := must.Get(prdc.Compute(ctx, s, opts, f))(t)
 		want := must.Get(prdc.Compute(ctx, s, opts, nil))(t)
-		if got.Scores != want.Scores || !slices.Equal(got.Samples, want.Samples) {
-			t.Errorf("closed %v: %+v, want %+v", closed, got.Scores, want.Scores)
-		}
-		if !slices.Equal(got.Radii, want.Radii) || !slices.Equal(got.Inside, want.Inside) ||
-			!slices.Equal(got.Balls, want.Balls) {
-			t.Errorf("closed %v: radii or counts differ", closed)
-		}
+		must.Equal(t, got.Scores, want.Scores, "closed", closed)
+		must.EqualSlices(t, got.Samples, want.Samples, "closed", closed)
+		must.EqualSlices(t, got.Radii, want.Radii, closed)
+		must.EqualSlices(t, got.Inside, want.Inside, closed)
+		must.EqualSlices(t, got.Balls, want.Balls, closed)
 		for j := range want.Members {
 			if !slices.Equal(got.Members[j], want.Members[j]) {
 				t.Fatalf("closed %v: members of ball %d are %v, want %v", closed, j, got.Members[j], want.Members[j])
@@ -127,10 +125,9 @@ func TestSharedAndCancelled(t *testing.T) {
 	var wait sync.WaitGroup
 	for range 4 {
 		wait.Go(func() {
-			if got, err := prdc.Compute(t.Context(), s, prdc.Options{}, f); err != nil ||
-				got.Precision != want.Precision || got.Coverage != want.Coverage {
-				t.Errorf("%+v, %v", got, err)
-			}
+			got := must.Get(prdc.Compute(t.Context(), s, prdc.Options{}, f))(t)
+			must.Equal(t, got.Precision, want.Precision)
+			must.Equal(t, got.Coverage, want.Coverage)
 		})
 	}
 	wait.Wait()

@@ -120,9 +120,8 @@ func TestCache(t *testing.T) {
 	want := detect(t, d, img, c, 0.01)
 	classes, vector := d.seen[0], &d.texts["[523 513 524]"][0]
 	got := detect(t, d, img, c, 0.01)
-	if !slices.Equal(got, want) || d.seen[0] != classes {
-		t.Error("an image was computed again")
-	}
+	must.EqualSlices(t, got, want, "an image was computed again")
+	must.Equal(t, d.seen[0], classes, "an image was computed again")
 	again, _ := g.prepared(0)
 	got = detect(t, d, again, c, 0.01)
 	if !slices.Equal(got, want) || d.seen[0] == classes || &d.texts["[523 513 524]"][0] != vector {

@@ -109,9 +109,8 @@ func TestUpright(t *testing.T) {
 		for i := range 6 {
 			got += string(rune(up.Pix[3*i]))
 		}
-		if got != "abcdef" || up.Width != 3 {
-			t.Errorf("orientation %d: %s, %d wide", o, got, up.Width)
-		}
+		must.Equal(t, got, "abcdef", o)
+		must.Equal(t, up.Width, 3, o)
 	}
 	for o, rows := range stored {
 		check(o, rows[:])

@@ -60,9 +60,8 @@ func TestCall(t *testing.T) {
 		r, reads := runner.New(backend, "toy", "encoder"), 0
 		defer r.Close()
 		g := two(r, &reads).Graph("toy/all", times("a", "b"))
-		if r.Bytes() != 0 || reads != 0 {
-			t.Errorf("%d bytes and %d reads before the weights are needed", r.Bytes(), reads)
-		}
+		must.Equal(t, r.Bytes(), 0)
+		must.Equal(t, reads, 0)
 		for _, in := range [][]float32{{1, 2}, {5, 7}, {4}} {
 			got := must.Get(g.Call(input(in...)))(t)
 			for i, v := range in {

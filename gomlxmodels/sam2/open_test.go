@@ -7,6 +7,7 @@ import (
 
 	"github.com/gomlx/compute"
 
+	"antipode/internal/must"
 	"antipode/test/modeltest"
 )
 
@@ -148,10 +149,9 @@ drop memory_encoder`,
 func TestWithoutPreprocessing(t *testing.T) {
 	dir := computed(t, "windows")
 	modeltest.Damage(t, dir, "rm preprocessor_config.json")
-	m, err := Open(dir)
-	if err != nil || m.Preprocess().Height != 64 || m.Preprocess().Source != "default of Sam2ImageProcessor" {
-		t.Errorf("%v", err)
-	}
+	m := must.Get(Open(dir))(t)
+	must.Equal(t, m.Preprocess().Height, 64)
+	must.Equal(t, m.Preprocess().Source, "default of Sam2ImageProcessor")
 }
 
 func FuzzParseConfig(f *testing.F) {

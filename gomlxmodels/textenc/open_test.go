@@ -116,9 +116,8 @@ func TestOpen(t *testing.T) {
 	}{{"bert-mean", 16, 16}, {"bert-joined-dense", 20, 7}, {"mpnet-joined", 16, 12}, {"roberta-left", 16, 16},
 		{"xlmr-inner-pad", 18, 16}, {"altclip", 18, 6}, {"mclip", 18, 6}} {
 		m := must.Get(Open(filepath.Join("testdata", c.folder), OpenOptions{}))(t)
-		if m.MaxTokens() != c.max || m.Width() != c.width {
-			t.Errorf("%s: %d tokens, vectors of %d, want %d, %d", c.folder, m.MaxTokens(), m.Width(), c.max, c.width)
-		}
+		must.Equal(t, m.MaxTokens(), c.max, c.folder, "tokens, vectors")
+		must.Equal(t, m.Width(), c.width, c.folder, "tokens, vectors")
 		_, err := m.Prepare("a text")
 		must.Fail(err)(t, filepath.Join("testdata", c.folder))
 		if _, again := m.Tokenizer(); again == nil || again.Error() != err.Error() {

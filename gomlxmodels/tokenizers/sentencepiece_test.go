@@ -192,10 +192,9 @@ func TestPiecesClass(t *testing.T) {
 			write(t, dir, name, text)
 		}
 		tok := mustOpen(t, dir)
-		if ids := encode(t, tok, "ab </s>c", -1).IDs; !slices.Equal(ids, []int32{0, 4, 5, 2, 3, 2}) ||
-			len(tok.Files()) != 2 {
-			t.Errorf("%v: ids %v, files %v", files, ids, tok.Files())
-		}
+		ids := encode(t, tok, "ab </s>c", -1).IDs
+		must.EqualSlices(t, ids, []int32{0, 4, 5, 2, 3, 2}, files)
+		must.Equal(t, len(tok.Files()), 2, files)
 	}
 }
 

@@ -56,10 +56,9 @@ func TestEncode(t *testing.T) {
 	t.Run("an image's embedding depends neither on the others nor on its place", func(t *testing.T) {
 		for i, p := range images {
 			one := encode(t, e, p)[0]
-			if !slices.Equal(one.Full, all[i].Full) || !slices.Equal(one.ObjectOnly, all[i].ObjectOnly) ||
-				!slices.Equal(one.BackgroundOnly, all[i].BackgroundOnly) {
-				t.Errorf("image %d alone differs from among others", i)
-			}
+			must.EqualSlices(t, one.Full, all[i].Full, i)
+			must.EqualSlices(t, one.ObjectOnly, all[i].ObjectOnly, i)
+			must.EqualSlices(t, one.BackgroundOnly, all[i].BackgroundOnly, i)
 		}
 		near.Check(t, "full without masks", encode(t, e, &Prepared{Pixels: images[0].Pixels})[0].Full, all[0].Full,
 			1e-4, 1e-5)
@@ -251,10 +250,8 @@ func TestPrepare(t *testing.T) {
 		t.Errorf("a background pixel: %v, filled %v, %v", at(p.Pixels, 20, 4), at(p.Pieces[0], 20, 4),
 			at(p.Pieces[1], 20, 4))
 	}
-	if at(p.Pieces[0], 3, 28) != at(p.Pixels, 3, 28) || at(p.Pieces[1], 3, 28) != 1 {
-		t.Errorf("an object pixel: %v, filled %v, %v", at(p.Pixels, 3, 28), at(p.Pieces[0], 3, 28),
-			at(p.Pieces[1], 3, 28))
-	}
+	must.Equal(t, at(p.Pieces[0], 3, 28), at(p.Pixels, 3, 28))
+	must.Equal(t, at(p.Pieces[1], 3, 28), 1)
 	if p, err = m.Prepare(img, nil, PrepareOptions{}); err != nil || p.Object != nil || p.Pieces[0] != nil {
 		t.Errorf("without a mask: %v, object %v", err, p.Object)
 	}

@@ -72,10 +72,9 @@ func TestTable(t *testing.T) {
 		t.Errorf("image by image: %v", s)
 	}
 	whole := tabulartest.Evaluate(t, "clip-score", f, nil)
-	if whole.Numbers("clip_score")[0] != 100.0/3 || whole.Numbers("n_used")[0] != 3 ||
-		whole.Numbers("n_missing")[0] != 1 {
-		t.Errorf("the whole: %v", whole)
-	}
+	must.Equal(t, whole.Numbers("clip_score")[0], 100.0/3, "the whole")
+	must.Equal(t, whole.Numbers("n_used")[0], 3, "the whole")
+	must.Equal(t, whole.Numbers("n_missing")[0], 1, "the whole")
 	f.Columns = append(f.Columns, table.TextColumn("prompt_id", []string{"p", "p", "p", "p"}))
 	if same := tabulartest.Evaluate(t, "clip-score", f, nil); !math.IsNaN(same.Numbers("clip_score_low")[0]) ||
 		same.Texts("interval")[0] != "" {

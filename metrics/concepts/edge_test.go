@@ -62,11 +62,10 @@ func TestMissing(t *testing.T) {
 	p.Column("full").Vectors[9] = nil // he sea
 	f := scored(t, p, w, nil)
 	dog := row(t, f, "en", "dog")
-	if f.Numbers("n_asked")[dog] != 3 || f.Numbers("n_refused")[dog] != 1 || f.Numbers("n_used")[dog] != 1 ||
-		f.Numbers("n_text")[dog] != 1 {
-		t.Errorf("en dog: asked %v, refused %v, used %v", f.Numbers("n_asked")[dog], f.Numbers("n_refused")[dog],
-			f.Numbers("n_used")[dog])
-	}
+	must.Equal(t, f.Numbers("n_asked")[dog], 3)
+	must.Equal(t, f.Numbers("n_refused")[dog], 1)
+	must.Equal(t, f.Numbers("n_used")[dog], 1)
+	must.Equal(t, f.Numbers("n_text")[dog], 1)
 	if !math.IsNaN(f.Numbers("self_consistency")[dog]) || !math.IsNaN(f.Numbers("cross_consistency")[dog]) ||
 		math.IsNaN(f.Numbers("text_match")[dog]) {
 		t.Error("one image: Sc and Xc in the source language are not defined, Wc is")

@@ -158,9 +158,8 @@ func TestGolden(t *testing.T) {
 	for _, want := range g.Correlations {
 		check(t, "r of "+want.A+" and "+want.B, rs[want.A+want.B], &want.R)
 	}
-	if len(got) != 6 || len(g.Correlations) != 6 {
-		t.Errorf("%d and %d correlations", len(got), len(g.Correlations))
-	}
+	must.Equal(t, len(got), 6)
+	must.Equal(t, len(g.Correlations), 6)
 }
 
 // frame returns the table of images of the golden file, and that of words.

@@ -47,9 +47,8 @@ func TestLedgerClaims(t *testing.T) {
 	slices.Sort(refuted)
 	want := []string{"AltDiffusion m9 is best in the most columns by Xc", "CogView 2 has the lowest average Xc and Wc",
 		"DALL-E Mega has the highest average Wc"}
-	if !slices.Equal(refuted, want) || len(claims) != 11 {
-		t.Errorf("of %d claims these do not hold: %q", len(claims), refuted)
-	}
+	must.EqualSlices(t, refuted, want, "claims these do not hold")
+	must.Equal(t, len(claims), 11, "claims these do not hold")
 	one := printed(t)
 	var rows []int
 	for i, model := range one.Texts("model") {

@@ -57,9 +57,8 @@ func TestModelsOfVectors(t *testing.T) {
 	}
 	images, words := stamped("vit", "clip", "clip")
 	f := must.Get(scoresOf(images, words, map[string]string{"resamples": "-1"}, 1))(t)
-	if f.Texts("vector_model")[0] != "vit" || f.Texts("joint_model")[0] != "clip" {
-		t.Errorf("models %q, %q", f.Texts("vector_model")[0], f.Texts("joint_model")[0])
-	}
+	must.Equal(t, f.Texts("vector_model")[0], "vit", "models")
+	must.Equal(t, f.Texts("joint_model")[0], "clip", "models")
 	images.Texts("full_model")[1] = "other"
 	must.Fail(scoresOf(images, words, nil, 1))(t, "not comparable") // two models of the vectors
 	images, words = stamped("vit", "clip", "altclip")

@@ -109,9 +109,8 @@ func TestClaims(t *testing.T) {
 			continue
 		}
 		n++
-		if holds[item] != "pass" || fails[item] != "FAIL" {
-			t.Errorf("%s: %q and, negated, %q", item, holds[item], fails[item])
-		}
+		must.Equal(t, holds[item], "pass", item, "and, negated")
+		must.Equal(t, fails[item], "FAIL", item, "and, negated")
 	}
 	if n != len(holds) {
 		t.Errorf("%d claims are listed, %d computed: %v", n, len(holds), slices.Sorted(maps.Keys(holds)))

@@ -165,10 +165,8 @@ func TestCompleteness(t *testing.T) {
 	}
 	more := tabulartest.Evaluate(t, "indictti-counts", in,
 		map[string]string{"n": "5", "languages": "hin_Deva,tam_Taml"})
-	if !slices.Equal(more.Numbers("n_missing"), []float64{6, 15}) || !slices.Equal(more.Numbers("n_short"),
-		[]float64{3, 3}) {
-		t.Errorf("%v", more)
-	}
+	must.EqualSlices(t, more.Numbers("n_missing"), []float64{6, 15})
+	must.EqualSlices(t, more.Numbers("n_short"), []float64{3, 3})
 }
 
 // TestScoresNameVectorsAndMethod: every row of a score names its vectors and its method.

@@ -1,7 +1,6 @@
 package disparity
 
 import (
-	"slices"
 	"testing"
 
 	"antipode/internal/must"
@@ -22,10 +21,9 @@ func TestSmallComponents(t *testing.T) {
 		{code.Rules(backgroundOnly, generatedSide), []int{0, 1, 2}, 2},
 		{paper.Rules(objectOnly, realSide), []int{1, 2}, 0}, {paper.Rules(fullImage, realSide), []int{0, 1, 2}, 0},
 	} {
-		p, err := c.rules.Prepare(images)
-		if err != nil || !slices.Equal(p.Rows, c.rows) || p.Missed != c.miss {
-			t.Errorf("%+v: %+v, %v", c.rules, p, err)
-		}
+		p := must.Get(c.rules.Prepare(images))(t)
+		must.EqualSlices(t, p.Rows, c.rows, c.rules)
+		must.Equal(t, p.Missed, c.miss, c.rules)
 		for i, row := range p.Rows {
 			if v := p.Vectors[i]; v != nil && v[0] != float32(row+1) {
 				t.Errorf("row %d has vector %v", row, v)
@@ -47,11 +45,10 @@ func TestSmallComponents(t *testing.T) {
 }
 
 func TestProfiles(t *testing.T) {
-	p, err := findProfile("paper")
-	if err != nil || len(p.Classes) != 24 || p.ClassCount*len(p.Regions)*p.N != 24480 ||
-		p.BackgroundUnmasked != useFull {
-		t.Errorf("%+v, %v", p, err)
-	}
+	p := must.Get(findProfile("paper"))(t)
+	must.Equal(t, len(p.Classes), 24)
+	must.Equal(t, p.ClassCount*len(p.Regions)*p.N, 24480)
+	must.Equal(t, p.BackgroundUnmasked, useFull)
 	c, err := findProfile("public-code")
 	if err != nil || c.ClassCount*len(c.Regions)*c.N != 21672 || c.BackgroundUnmasked != miss ||
 		c.MinBackgroundPatches != 25 || c.K != 3 {

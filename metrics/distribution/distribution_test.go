@@ -147,9 +147,8 @@ func TestIdentities(t *testing.T) {
 		}
 	}
 	f := must.Get(first(all[3].run(images(1, 60, 0), images(1, 60, 0), "resamples", "0")))(t)
-	if f.Numbers("image_retrieval")[0] != 1 || f.Numbers("image_retrieval_limit")[0] != 1 {
-		t.Errorf("image retrieval of the same set: %v", f.Numbers("image_retrieval"))
-	}
+	must.Equal(t, f.Numbers("image_retrieval")[0], 1)
+	must.Equal(t, f.Numbers("image_retrieval_limit")[0], 1)
 	for _, order := range []string{"0", "1", "2", "inf"} {
 		once := must.Get(Vendi(a, order))(t)
 		near.Check(t, "vendi of copies", []float64{must.Get(Vendi(slices.Concat(a, a), order))(t)}, []float64{once},

@@ -26,9 +26,8 @@ func TestGaps(t *testing.T) {
 	}
 	for i, want := range [][2]string{{"a", "b"}, {"a", "c"}, {"b", "c"}} {
 		g := gaps[i]
-		if g.A != want[0] || g.B != want[1] {
-			t.Errorf("gap %d is %s − %s", i, g.A, g.B)
-		}
+		must.Equal(t, g.A, want[0], i)
+		must.Equal(t, g.B, want[1], i)
 		if w := (g.Single.High - g.Single.Low) / (2 * 1.96 * 0.02 * math.Sqrt2); math.Abs(w-1) > 0.08 {
 			t.Errorf("%s − %s: %v times the expected width", g.A, g.B, w)
 		}

@@ -113,10 +113,8 @@ func TestSharesWeakenAGap(t *testing.T) {
 			t.Errorf("share %g: %g, %s", share, e, f.Texts("kind")[i])
 		}
 	}
-	if f.Texts("kind")[find(t, f, "same", 16, 1)] != "control" ||
-		f.Texts("kind")[find(t, f, family, 16, 1)] != "family" {
-		t.Error("kinds are wrong")
-	}
+	must.Equal(t, f.Texts("kind")[find(t, f, "same", 16, 1)], "control", "kinds are wrong")
+	must.Equal(t, f.Texts("kind")[find(t, f, family, 16, 1)], "family", "kinds are wrong")
 	if s := f.Numbers("found")[find(t, f, family, 16, 1)]; s > 0.15 {
 		t.Errorf("the group with the injected gap counts as a false alarm: %.2f", s)
 	}

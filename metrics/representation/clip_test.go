@@ -211,10 +211,9 @@ func TestClipTable(t *testing.T) {
 	}
 	for i, prompt := range f.Texts("prompt_id") {
 		d := ComputeDiversity([]Counts{*counts[prompt+" doctor"], *counts[prompt+" बढ़ई"]})
-		if f.Numbers("diversity")[i] != d.Value || f.Numbers("n_used")[i] != float64(d.Usable) ||
-			f.Numbers("n_asked")[i] != 80 {
-			t.Errorf("%s: %g of %g, want %+v", prompt, f.Numbers("diversity")[i], f.Numbers("n_used")[i], d)
-		}
+		must.Equal(t, f.Numbers("diversity")[i], d.Value, prompt, d)
+		must.Equal(t, f.Numbers("n_used")[i], float64(d.Usable), prompt, d)
+		must.Equal(t, f.Numbers("n_asked")[i], 80, prompt, d)
 	}
 	skin, err := evaluate(t, "entigen-clip-labels", [2]string{"in", "texts"}, in, textFrame(),
 		map[string]string{"axis": data.PerceivedSkin})
@@ -243,11 +242,9 @@ func TestClipTable(t *testing.T) {
 
 // TestClipTexts: the texts of Table 4, editable as any table is.
 func TestClipTexts(t *testing.T) {
-	f, err := ClipTexts(data.PerceivedGender, data.PaperGrammar).Rows(t.Context())
-	if err != nil || f.Texts("text")[2] != "A photo of a person with an uncertain gender" ||
-		!slices.Equal(f.Texts("label"), TextLabels) {
-		t.Errorf("%v, %v", f, err)
-	}
+	f := must.Get(ClipTexts(data.PerceivedGender, data.PaperGrammar).Rows(t.Context()))(t)
+	must.Equal(t, f.Texts("text")[2], "A photo of a person with an uncertain gender")
+	must.EqualSlices(t, f.Texts("label"), TextLabels)
 	if !slices.Equal(f.Texts("id"), TextLabels) { // text embedding needs ids
 		t.Errorf("ids %q", f.Texts("id"))
 	}

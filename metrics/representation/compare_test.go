@@ -175,10 +175,9 @@ func TestInterventions(t *testing.T) {
 		f.Numbers("n_reduced")[gender] != 1 || f.Numbers("n_not_available")[gender] != 1 {
 		t.Errorf("change %g, %v", f.Numbers("change")[gender], f.Texts("improves")[gender])
 	}
-	if f.Numbers("change")[skin] != 0 || f.Texts("improves")[skin] != "no" ||
-		f.Texts("warning")[skin] != "few usable images: 1" {
-		t.Errorf("change %g, %s, %s", f.Numbers("change")[skin], f.Texts("improves")[skin], f.Texts("warning")[skin])
-	}
+	must.Equal(t, f.Numbers("change")[skin], 0, "change")
+	must.Equal(t, f.Texts("improves")[skin], "no", "change")
+	must.Equal(t, f.Texts("warning")[skin], "few usable images: 1", "change")
 	e, _ := ComputeEffect([]Counts{{"a", 4, 0, 0}, {"b", 3, 1, 0}, {"c", 1, 1, 0}, {"gone", 1, 0, 0}},
 		[]Counts{{"a", 1, 3, 0}, {"b", 4, 0, 0}, {"c", 2, 2, 1}, {"new", 1, 0, 0}},
 		Resampling{Intervals: metrics.Intervals{Resamples: 100, Level: 0.95}})
@@ -252,14 +251,10 @@ func TestLayout(t *testing.T) {
 	for _, c := range f.Specs() {
 		names = append(names, c.Name)
 	}
-	if strings.Join(names, " ") != want ||
-		!slices.Equal(f.Texts("prompt_id"), []string{"original", "O-G1", "O-S1", "O-I2"}) {
-		t.Errorf("%q, %q", names, f.Texts("prompt_id"))
-	}
-	if f.Texts("perceived gender (CLIP), minD")[0] != "(printed 0.60)" ||
-		f.Texts("perceived gender, minD")[0] != "0.57" {
-		t.Errorf("%q, %q", f.Texts("perceived gender (CLIP), minD")[0], f.Texts("perceived gender, minD")[0])
-	}
+	must.Equal(t, strings.Join(names, " "), want, names)
+	must.EqualSlices(t, f.Texts("prompt_id"), []string{"original", "O-G1", "O-S1", "O-I2"}, names)
+	must.Equal(t, f.Texts("perceived gender (CLIP), minD")[0], "(printed 0.60)")
+	must.Equal(t, f.Texts("perceived gender, minD")[0], "0.57")
 	must.Equal(t, tabulartest.Evaluate(t, "entigen-table", in, map[string]string{"table": "6", "rounding": "cut",
 		"decimals": "1"}).Texts("perceived gender, minD")[0], "0.5")
 	labels := in.With(table.TextColumn("perceived_skin_colour", make([]string, in.Len())))

@@ -55,18 +55,16 @@ func TestAllUncertain(t *testing.T) {
 		f.Texts("no_usable_image")[at] != "doctor" {
 		t.Errorf("%g of %g: %q", f.Numbers("diversity")[at], f.Numbers("n_asked")[at], f.Texts("warning")[at])
 	}
-	if e := tabulartest.Evaluate(t, "entigen-interventions", in, nil); e.Texts("improves")[0] != "not available" ||
-		e.Numbers("n_not_available")[0] != 1 {
-		t.Errorf("%v", e.Texts("improves"))
-	}
+	e := tabulartest.Evaluate(t, "entigen-interventions", in, nil)
+	must.Equal(t, e.Texts("improves")[0], "not available")
+	must.Equal(t, e.Numbers("n_not_available")[0], 1)
 	if c := tabulartest.Evaluate(t, "entigen-controls", f, nil); c.Numbers("n_used")[0] != 0 ||
 		!math.IsNaN(c.Numbers("share_improved")[0]) || c.Numbers("n_not_available")[0] != 1 {
 		t.Errorf("%v", c.Numbers("n_used"))
 	}
-	if q := tabulartest.Evaluate(t, "entigen-quality", in, nil); q.Numbers("quality_usable")[at] != 0 ||
-		q.Numbers("quality_as_described")[at] != 2 {
-		t.Errorf("%v %v", q.Numbers("quality_usable"), q.Numbers("quality_as_described"))
-	}
+	q := tabulartest.Evaluate(t, "entigen-quality", in, nil)
+	must.Equal(t, q.Numbers("quality_usable")[at], 0)
+	must.Equal(t, q.Numbers("quality_as_described")[at], 2)
 }
 
 // TestBadRows: images of one name with different facts, and groups of another axis, are errors with their row; NaN

@@ -119,9 +119,8 @@ func TestDirectionAndEdges(t *testing.T) {
 	}
 	a, b := ends(Bootstrap(oneSided, diversityValue, Resampling{metrics.Intervals{Resamples: 100, Level: 0.95, Seed: 1},
 		"cell", ByImage, 1}))
-	if a != 1 || b != 1 {
-		t.Errorf("[%g, %g]", a, b)
-	}
+	must.Equal(t, a, 1)
+	must.Equal(t, b, 1)
 	mixed := []Counts{{"x", 5, 3, 1}}
 	l1, h1 := ends(Bootstrap(mixed, diversityValue, Resampling{metrics.Intervals{Resamples: 500, Level: 0.95, Seed: 1},
 		"cell", ByImage, 1}))

@@ -144,10 +144,8 @@ func TestHeadlineFlips(t *testing.T) {
 		switch {
 		case model == data.SD && prompt == "P-G1" && attribute == "police officer":
 			found++
-			if f.Texts("change")[i] != "flipped" || f.Numbers("n_used")[i] != 3 {
-				t.Errorf("Stable Diffusion, police officer: %s on %g images", f.Texts("change")[i],
-					f.Numbers("n_used")[i])
-			}
+			must.Equal(t, f.Texts("change")[i], "flipped")
+			must.Equal(t, f.Numbers("n_used")[i], 3)
 		case model == data.DALLEMini && prompt == "O-G1" && attribute == "makeup":
 			found++
 			if f.Texts("change")[i] != "reduced" || math.Abs(f.Numbers("bias")[i]+1.0/3) > 1e-12 {

@@ -29,15 +29,13 @@ func TestChoices(t *testing.T) {
 		!slices.Equal(got.Texts("region"), []string{"a", "b", "c", "d"}) {
 		t.Errorf("%v %+v", err, got)
 	}
-	got, err = tabulartest.Run("choices", f, by)
-	if err != nil || !slices.Equal(got.Texts("choice"), []string{"base", "k5", "white"}) ||
-		!slices.Equal(got.Numbers("n_conclusions"), []float64{4, 4, 3}) ||
-		!slices.Equal(got.Numbers("same"), []float64{1, 0.5, 1}) ||
-		got.Texts("differs")[1] != "c (found); d (no)" ||
-		!slices.Equal(got.Numbers("rank_correlation"), []float64{1, 1, 0.5}) ||
-		!slices.Equal(got.Numbers("largest_change"), []float64{0, 1.5, 1}) {
-		t.Errorf("%v %+v", err, got)
-	}
+	got = must.Get(tabulartest.Run("choices", f, by))(t)
+	must.EqualSlices(t, got.Texts("choice"), []string{"base", "k5", "white"})
+	must.EqualSlices(t, got.Numbers("n_conclusions"), []float64{4, 4, 3})
+	must.EqualSlices(t, got.Numbers("same"), []float64{1, 0.5, 1})
+	must.Equal(t, got.Texts("differs")[1], "c (found); d (no)")
+	must.EqualSlices(t, got.Numbers("rank_correlation"), []float64{1, 1, 0.5})
+	must.EqualSlices(t, got.Numbers("largest_change"), []float64{0, 1.5, 1})
 	for what, change := range map[string]func(){
 		"no row of e under the first choice, base": func() { f.Columns[1].Texts[8] = "e" },
 		"two rows of b under k5":                   func() { f.Columns[1].Texts[6] = "b" },

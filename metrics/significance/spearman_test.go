@@ -66,9 +66,8 @@ func TestRankCorrelation(t *testing.T) {
 		t.Errorf("%+v", got.Columns)
 	}
 	again := run(t, "rank-correlation", f.Pick(rng.Perm(f.Len())), options)
-	if again.Numbers("spearman_low")[1] != low[1] || again.Numbers("spearman_high")[1] != high[1] {
-		t.Errorf("rows in another order: %v", again.Numbers("spearman_low"))
-	}
+	must.Equal(t, again.Numbers("spearman_low")[1], low[1], "rows in another order")
+	must.Equal(t, again.Numbers("spearman_high")[1], high[1], "rows in another order")
 	if other := run(t, "rank-correlation", f, with(options, "seed", "9")); other.Numbers("spearman_low")[1] == low[1] {
 		t.Error("another seed has the same interval")
 	}

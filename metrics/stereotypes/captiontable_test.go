@@ -194,9 +194,8 @@ func TestOneNameOfAnIdentity(t *testing.T) {
 	of("visage-captions", captions, map[string]string{"resamples": "0"})
 	of("visage-association", shown, shows)
 	salient, likely := of("visage-salience", captions, attributes), of("visage-likelihood", shown, shows)
-	f, err := tabulartest.RunOn("visage-salience-agreement", map[string]*table.Frame{"in": salient,
-		"likelihoods": likely}, map[string]string{"resamples": "0"}, new([]string))
-	if err != nil || f.Numbers("n_without")[0] != 0 || f.Numbers("n_used")[0] != 1 {
-		t.Errorf("%v, %v", f, err)
-	}
+	f := must.Get(tabulartest.RunOn("visage-salience-agreement", map[string]*table.Frame{"in": salient,
+		"likelihoods": likely}, map[string]string{"resamples": "0"}, new([]string)))(t)
+	must.Equal(t, f.Numbers("n_without")[0], 0)
+	must.Equal(t, f.Numbers("n_used")[0], 1)
 }

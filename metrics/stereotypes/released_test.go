@@ -95,9 +95,8 @@ func TestConsensusFigure(t *testing.T) {
 	want := map[string]float64{"Strongly Agree": 407, "Agree": 442, "Disagree": 406, "Strongly Disagree": 150,
 		"Unsure": 4}
 	for i, label := range f.Texts("label") {
-		if f.Numbers("n_attributes")[i] != want[label] || f.Numbers("n_used")[i] != 1994 {
-			t.Errorf("%s: %g of %g", label, f.Numbers("n_attributes")[i], f.Numbers("n_used")[i])
-		}
+		must.Equal(t, f.Numbers("n_attributes")[i], want[label], label)
+		must.Equal(t, f.Numbers("n_used")[i], 1994, label)
 	}
 	must.Equal(t, f.Len(), 5, "labels")
 }
@@ -154,9 +153,8 @@ func TestCheckCounts(t *testing.T) {
 			visual[a] = true
 		}
 	}
-	if rows != 519 || len(visual) != 518 {
-		t.Errorf("%d visual rows, %d distinct; want 519 and 518", rows, len(visual))
-	}
+	must.Equal(t, rows, 519)
+	must.Equal(t, len(visual), 518)
 }
 
 // TestReleasedVocabulary: captions are searched for the 518 visual attributes, or for all of SeeGULL's 1994. The

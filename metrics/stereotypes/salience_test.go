@@ -157,9 +157,8 @@ func TestSalienceOrder(t *testing.T) {
 		}
 	}
 	third := must.Get(ComputeSalience(alone, v, o))(t)
-	if third[0].Any != first[1].Any || third[0].Stereotype != first[1].Stereotype {
-		t.Errorf("alone %+v, among others %+v", third[0], first[1])
-	}
+	must.Equal(t, third[0].Any, first[1].Any, first[1])
+	must.Equal(t, third[0].Stereotype, first[1].Stereotype, first[1])
 }
 
 // TestIdfMoves: images that are all alike leave tf and share where they are; idf moves with the images of other

@@ -142,9 +142,8 @@ func TestListOnce(t *testing.T) {
 		if asked, _ := f.counts(); asked != 0 {
 			t.Error("an image is requested before the list has arrived")
 		}
-		if r.Method != http.MethodGet || r.Header.Get("Authorization") != "Bearer "+testKey {
-			t.Errorf("%s %v", r.Method, r.Header)
-		}
+		must.Equal(t, r.Method, http.MethodGet)
+		must.Equal(t, r.Header.Get("Authorization"), "Bearer "+testKey)
 		give(200, listJSON("house-painter"))(w, r)
 	}
 	g := f.generator(t, nil)

@@ -169,9 +169,8 @@ func TestMisbehaving(t *testing.T) {
 				t.Errorf("%s, %q, %d bytes; want %s, %q", r.Outcome, r.Reason, len(r.Image), c.outcome, c.reason)
 			}
 			asked, fetched := f.counts()
-			if asked != c.requests || r.Requests != c.requests {
-				t.Errorf("%d requests, %d counted, want %d", asked, r.Requests, c.requests)
-			}
+			must.Equal(t, asked, c.requests)
+			must.Equal(t, r.Requests, c.requests)
 			if want := 0.040 * float64(c.paid); math.Abs(r.Cost-want) > 1e-9 || math.Abs(g.spent-want) > 1e-9 {
 				t.Errorf("cost %v, spent %v, want %v", r.Cost, g.spent, want)
 			}

@@ -65,10 +65,9 @@ func TestBudgetWithoutPrice(t *testing.T) {
 	}
 	g := f.generator(t, func(o *Options) { o.Price, o.BudgetPaid = 0, 3 })
 	for i, want := range []string{Refused, OK, OK} { // the third is requested twice, and may have been paid twice
-		if r, err := g.Generate(t.Context(), "a red house", nil); err != nil || r.Outcome != want ||
-			r.CostUnknown != (want == OK) {
-			t.Errorf("prompt %d: %+v, %v; want %s", i, r, err, want)
-		}
+		r := must.Get(g.Generate(t.Context(), "a red house", nil))(t)
+		must.Equal(t, r.Outcome, want, "prompt", i)
+		must.Equal(t, r.CostUnknown, (want == OK), "prompt", i)
 	}
 	if _, err := g.Generate(t.Context(), "a red house", nil); !errors.Is(err, ErrBudget) ||
 		!strings.Contains(err.Error(), "3 of 3 images") {

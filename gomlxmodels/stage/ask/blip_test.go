@@ -57,13 +57,11 @@ func TestBLIP(t *testing.T) {
 			for i, column := range w.Outputs(nil) {
 				got[column.Name] = rows[0][i]
 				none, number := rows[1][i], column.Kind == table.KindNumber
-				if none.Text != "" || number != (none.Number != none.Number) {
-					t.Errorf("%s without an image: %+v", column.Name, none)
-				}
+				must.Equal(t, none.Text, "", column.Name, "without an image")
+				must.Equal(t, number, (none.Number != none.Number), column.Name, "without an image")
 			}
-			if got["answer"].Text != best || got["answer_source"].Text+got["answer_outcome"].Text != "logitsok" {
-				t.Errorf("%+v, want %s", got, best)
-			}
+			must.Equal(t, got["answer"].Text, best)
+			must.Equal(t, got["answer_source"].Text+got["answer_outcome"].Text, "logitsok")
 			if o.Choices == nil {
 				near.Check(t, "p", []float64{got["answer_p"].Number, got["answer_correct"].Number},
 					[]float64{slices.Max(want), 1}, 0, 1e-5)

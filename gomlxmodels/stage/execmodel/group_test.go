@@ -355,8 +355,7 @@ func TestExpect(t *testing.T) {
 	forgotten := 0
 	g.Expect(&Ready{Name: "fake", Version: "0"}, func() { forgotten++ })
 	must.Fail(g.Run(t.Context(), items(1), nil))(t, "in an earlier run")
-	answers, err := g.Run(t.Context(), items(1), nil)
-	if err != nil || answers[0].Outcome != OK || forgotten != 1 {
-		t.Errorf("%v, forgotten %d times", err, forgotten)
-	}
+	answers := must.Get(g.Run(t.Context(), items(1), nil))(t)
+	must.Equal(t, answers[0].Outcome, OK)
+	must.Equal(t, forgotten, 1)
 }

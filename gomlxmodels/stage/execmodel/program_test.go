@@ -45,10 +45,9 @@ func TestChanged(t *testing.T) {
 // TestGPUs: one worker per GPU sees that GPU alone.
 func TestGPUs(t *testing.T) {
 	t.Setenv("CUDA_VISIBLE_DEVICES", "2, 5")
-	g, err := New(Options{Workers: -1, Task: Generate})
-	if err != nil || g.Workers() != 2 || g.visible(1) != "CUDA_VISIBLE_DEVICES=5" {
-		t.Errorf("%+v, %v", g, err)
-	}
+	g := must.Get(New(Options{Workers: -1, Task: Generate}))(t)
+	must.Equal(t, g.Workers(), 2)
+	must.Equal(t, g.visible(1), "CUDA_VISIBLE_DEVICES=5")
 	env := environment([]string{"A=1", "HF_TOKEN=x", "ANTIPODE_HOME=y", "CUDA_VISIBLE_DEVICES=2, 5"}, nil,
 		g.visible(0)) // the last one holds
 	must.Equal(t, strings.Join(env, "; "), "A=1; CUDA_VISIBLE_DEVICES=2, 5; CUDA_VISIBLE_DEVICES=2")

@@ -124,10 +124,9 @@ func TestProgramBudget(t *testing.T) {
 	}
 	_, err := generate(0.1).RunE(t.Context())
 	must.Fail(err)(t, "the budget is exhausted: $0.120 of $0.10 are spent")
-	res, err := generate(1).RunE(t.Context())
-	if err != nil || res.Found != 3 || res.Computed != 3 {
-		t.Errorf("%+v, %v", res, err)
-	}
+	res := must.Get(generate(1).RunE(t.Context()))(t)
+	must.Equal(t, res.Found, 3)
+	must.Equal(t, res.Computed, 3)
 	if cost := rows(t, generate(1)).Numbers("cost"); len(cost) != 6 || cost[5] != 0.04 {
 		t.Errorf("costs %v", cost)
 	}

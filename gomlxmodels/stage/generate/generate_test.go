@@ -149,10 +149,9 @@ func checkInterrupted(t *testing.T, model string, options gomlxmodels.GenerateOp
 		if cancel(); !errors.Is(err, context.Canceled) {
 			t.Fatalf("stopped after %d: %v", finished, err)
 		}
-		res, err := tab.RunE(t.Context())
-		if err != nil || res.Found != finished || res.Computed != n-finished {
-			t.Errorf("stopped after %d of %d: then found and computed %+v, %v", finished, n, res, err)
-		}
+		res := must.Get(tab.RunE(t.Context()))(t)
+		must.Equal(t, res.Found, finished, n)
+		must.Equal(t, res.Computed, n-finished, n)
 		if got := written(); got != want {
 			t.Errorf("stopped after %d the table is\n%s\nat one go\n%s", finished, got, want)
 		}
@@ -172,10 +171,8 @@ func TestSafety(t *testing.T) {
 	off := rows(t, gomlxmodels.Generate(folder("alt9"), prompts, options))
 	absent := rows(t, gomlxmodels.Generate(folder("alt2"), prompts.Head(1), gomlxmodels.GenerateOptions{Steps: 1,
 		Width: 16, Height: 16}))
-	if !slices.Equal(on.Texts("outcome"), []string{"refused", "ok"}) ||
-		!slices.Equal(off.Texts("outcome"), []string{"ok", "ok"}) {
-		t.Errorf("outcomes %v with the checker, %v without", on.Texts("outcome"), off.Texts("outcome"))
-	}
+	must.EqualSlices(t, on.Texts("outcome"), []string{"refused", "ok"})
+	must.EqualSlices(t, off.Texts("outcome"), []string{"ok", "ok"})
 	if reason := on.Texts("reason")[0]; !strings.HasPrefix(reason,
 		"the safety checker blocked the image: too close to its concept") || on.Texts("reason")[1] != "" {
 		t.Errorf("reasons %q", on.Texts("reason"))

@@ -97,9 +97,8 @@ func TestVariant(t *testing.T) {
 		if full == fp16 {
 			t.Errorf("the variant is not read: %s", full)
 		}
-		if of(half, "") != fp16 || of(half, hub.FP16) != fp16 {
-			t.Error("the variant alone differs from the variant next to others")
-		}
+		must.Equal(t, of(half, ""), fp16)
+		must.Equal(t, of(half, hub.FP16), fp16)
 	}
 	must.Do(t, os.Remove(filepath.Join(both, "vae", "diffusion_pytorch_model.fp16.safetensors")))
 	for model, want := range map[string]string{both: "holds no weights of the variant fp16: found " +

@@ -64,9 +64,8 @@ func checkSameSeed(t *testing.T, model string, options gomlxmodels.GenerateOptio
 				cut && slices.Contains([]string{"b", "c", "d", "i", "j"}, id) {
 				t.Errorf("%s has the reason %q", id, f.Texts("reason")[i])
 			}
-			if f.Texts("outcome")[i] != "ok" || f.Texts("safety_checker")[i] != "absent" {
-				t.Errorf("%s is %s, safety checker %s", id, f.Texts("outcome")[i], f.Texts("safety_checker")[i])
-			}
+			must.Equal(t, f.Texts("outcome")[i], "ok", id, "safety checker")
+			must.Equal(t, f.Texts("safety_checker")[i], "absent", id, "safety checker")
 			got := pixels(t, f.Images("image")[i])
 			if want[id] == nil {
 				want[id] = got
@@ -104,9 +103,8 @@ func TestTokensTransliterated(t *testing.T) {
 		{"id": "a", "prompt": "海"}, {"id": "b", "prompt": "Hai"}, {"id": "c", "prompt": "a ᱥᱮᱛᱟ"},
 	})))
 	images, reasons := f.Images("image"), f.Texts("reason")
-	if images[0].SHA256 != images[1].SHA256 || reasons[0] != "" {
-		t.Errorf("海 is not read as hai: %q", reasons[0])
-	}
+	must.Equal(t, images[0].SHA256, images[1].SHA256)
+	must.Equal(t, reasons[0], "")
 	if f.Texts("outcome")[2] != "ok" || !strings.Contains(reasons[2], "leaves out ᱥᱮᱛᱟ") {
 		t.Errorf("outcome %s, reason %q", f.Texts("outcome")[2], reasons[2])
 	}

@@ -116,9 +116,8 @@ func equalReference(t *testing.T, a gomlxmodels.SegmentArgs, golden string) {
 				}
 			}
 			border, outcome := got["touches_border"].Number == 1, got["outcome"].Text
-			if border != want.TouchesBorder() || outcome != "ok" {
-				t.Errorf("%s: border %v, outcome %q", what, border, outcome)
-			}
+			must.Equal(t, border, want.TouchesBorder(), what)
+			must.Equal(t, outcome, "ok", what)
 		}
 	}
 }

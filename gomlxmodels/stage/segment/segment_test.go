@@ -104,9 +104,8 @@ func TestEqualReference(t *testing.T) {
 		if n := got["mask_components"].Number; n != float64(len(c.Regions)) {
 			t.Errorf("%s: %v regions, want %d", what, n, len(c.Regions))
 		}
-		if got["outcome"].Text != "ok" || got["reason"].Text != "" {
-			t.Errorf("%s: outcome %q, reason %q", what, got["outcome"].Text, got["reason"].Text)
-		}
+		must.Equal(t, got["outcome"].Text, "ok", what)
+		must.Equal(t, got["reason"].Text, "", what)
 		// the rules for regions
 		pixels := float64(c.Size[0] * c.Size[1])
 		a.Components = "largest"
