@@ -2,6 +2,7 @@ package must
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -51,6 +52,14 @@ func Equal[T comparable](t testing.TB, got, want T, what ...any) {
 func EqualSlices[S ~[]T, T comparable](t testing.TB, got, want S, what ...any) {
 	t.Helper()
 	if !slices.Equal(got, want) {
+		different(t, got, want, what)
+	}
+}
+
+// Near is [Equal] of numbers that may differ by at most so much; NaN is near NaN alone.
+func Near(t testing.TB, got, want, most float64, what ...any) {
+	t.Helper()
+	if !(math.Abs(got-want) <= most || math.IsNaN(got) && math.IsNaN(want)) {
 		different(t, got, want, what)
 	}
 }
