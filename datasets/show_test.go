@@ -79,7 +79,7 @@ func TestShownHTML(t *testing.T) {
 		"<script": 0,
 		"… 182 more rows · 192 rows × 9 columns": 1,
 	} {
-		must.Equal(t, strings.Count(page, want), n, "times", want)
+		must.Equal(t, strings.Count(page, want), n, want)
 	}
 	must.Equal(t, regexp.MustCompile(`[";](color|background)[^;"]*:[^;"]*`).FindString(page), "",
 		"a color of its own, which a dark page hides")

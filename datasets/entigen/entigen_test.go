@@ -118,7 +118,7 @@ func TestNormalize(t *testing.T) {
 		"b.csv": []byte(head + "H9,AS3,WX,97% (3/4),batch,\"a, b\"\nH9,AS4,WY,,,c\n"),
 		"a.csv": []byte(head + "H1,AS1,WY,,,c\nH1,AS2,WZ,100%,,c\n"),
 	}))(t)
-	must.Equal(t, string(out["a.csv"]), head+"h00001,a00001,w00001,,,c\nh00001,a00002,w00002,,,c\n", "a")
+	must.Equal(t, string(out["a.csv"]), head+"h00001,a00001,w00001,,,c\nh00001,a00002,w00002,,,c\n")
 	must.Equal(t, string(out["b.csv"]), head+"h00002,a00003,w00003,,,\"a, b\"\nh00002,a00004,w00001,,,c\n", "b")
 }
 

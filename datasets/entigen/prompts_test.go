@@ -72,7 +72,7 @@ func TestPaperGrammar(t *testing.T) {
 			must.Equal(t, p.Text, w)
 			delete(want, p.ID+" "+p.Attribute)
 		}
-		must.Equal(t, p.Kind, Kind(p.ID), p.ID, "and")
+		must.Equal(t, p.Kind, Kind(p.ID), p.ID)
 	}
 	if len(want) > 0 {
 		t.Errorf("not there: %v", want)

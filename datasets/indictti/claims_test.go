@@ -82,9 +82,7 @@ func TestClaims(t *testing.T) {
 	}
 	for model, want := range quoted(QuotedDropIGC) {
 		english, others, _ := values(t, 7, model)
-		if math.Abs(english-mean(others)-want) > 0.0051 {
-			t.Errorf("%s: drop %v, quoted %v", model, english-mean(others), want)
-		}
+		must.Near(t, english-mean(others), want, 0.0051, model, "drop")
 	}
 	if scal := quoted(QuotedSCAL); len(scal) != 5 || len(quoted(quotedAgreement)) != 1 ||
 		len(quotedValues()) != 5+4+4+4+3 {

@@ -55,9 +55,8 @@ func TestLanguages(t *testing.T) {
 	for _, n := range speakers {
 		sum += n
 	}
-	if len(speakers) != 24 || math.Abs(sum-1185.5) > 0.5 {
-		t.Errorf("%.2f million speakers of %d languages", sum, len(speakers))
-	}
+	must.Equal(t, len(speakers), 24)
+	must.Near(t, sum, 1185.5, 0.5)
 	if f := run(t, LanguageTable(Options{})); f.Len() != 31 || f.Texts("caption_source")[29] != IndicTrans2 ||
 		f.Numbers("order")[4] != 4 || f.Texts("code")[4] != "hin_Deva" {
 		t.Errorf("%v", f)
@@ -249,10 +248,9 @@ func TestQuotedMeans(t *testing.T) {
 	for model, lost := range map[string]float64{"Stable Diffusion": 17.96, "Alt Diffusion": 29.68, "Midjourney": 24.84,
 		"Dalle3": 66.36} {
 		english, others, _ := values(t, 2, model)
-		if rest := 30*(english-quoted(QuotedDropCLGC)[model]) - 28*mean(others); len(others) != 28 ||
-			math.Abs(rest-lost) > 0.3 {
-			t.Errorf("%s: %d cells, sum of lost cells %v, want %v", model, len(others), rest, lost)
-		}
+		rest := 30*(english-quoted(QuotedDropCLGC)[model]) - 28*mean(others)
+		must.Equal(t, len(others), 28, model, "cells, sum of lost cells")
+		must.Near(t, rest, lost, 0.3, model, "cells, sum of lost cells")
 	}
 	for model, quoted := range quoted(QuotedMeanLGC) {
 		if model == "Dalle3" {

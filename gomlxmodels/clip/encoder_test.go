@@ -252,9 +252,7 @@ func TestLogitsRefuse(t *testing.T) {
 	_, err := m.Logits([]Embedding{good, {}}, nil)
 	must.Fail(err)(t, "image 2: a vector of 0 numbers, the model's have 24")
 	must.Equal(t, must.Get(m.Logits([]Embedding{good}, []Embedding{good}))(t)[0][0], 0, "zeros")
-	if math.Abs(m.LogitScale()-math.Exp(1.7)) > 1e-6 {
-		t.Errorf("logit scale %v", m.LogitScale())
-	}
+	must.Near(t, m.LogitScale(), math.Exp(1.7), 1e-6, "logit scale")
 }
 
 // TestBFloat16 runs the same weights in bfloat16, which keeps 8 bits.

@@ -65,7 +65,7 @@ func TestCall(t *testing.T) {
 		for _, in := range [][]float32{{1, 2}, {5, 7}, {4}} {
 			got := must.Get(g.Call(input(in...)))(t)
 			for i, v := range in {
-				must.Equal(t, got[0][i], 6*v, in, "gives")
+				must.Equal(t, got[0][i], 6*v, in)
 			}
 		}
 		if r.Bytes() != 8 || reads != 1 || r.CompileTime() <= 0 {

@@ -39,9 +39,7 @@ func TestTorchmetrics(t *testing.T) {
 	}
 	for n, c := range list {
 		whole := tabulartest.Evaluate(t, "clip-score", frame(c.Images, c.Texts), map[string]string{"method": "mean"})
-		if got := whole.Numbers("clip_score")[0]; math.Abs(got-c.Score) > 1e-4 {
-			t.Errorf("set %d: %v, torchmetrics has %v", n, got, c.Score)
-		}
+		must.Near(t, whole.Numbers("clip_score")[0], c.Score, 1e-4, "set", n)
 		paper, each := tabulartest.Evaluate(t, "clip-score", frame(c.Images, c.Texts),
 			map[string]string{"weight": "2.5"}),
 			0.0
@@ -53,9 +51,7 @@ func TestTorchmetrics(t *testing.T) {
 		}
 		value, low, high := paper.Numbers("clip_score")[0], paper.Numbers("clip_score_low")[0],
 			paper.Numbers("clip_score_high")[0]
-		if math.Abs(value-each) > 1e-6 {
-			t.Errorf("set %d: %v by the paper's formula, want %v", n, value, each)
-		}
+		must.Near(t, value, each, 1e-6, "set", n, "by the paper's formula")
 		if len(c.Each) == 1 && !math.IsNaN(low) || len(c.Each) > 1 && !(low < value && value < high) {
 			t.Errorf("set %d: %v in [%v, %v]", n, value, low, high)
 		}

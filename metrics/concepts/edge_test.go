@@ -78,9 +78,7 @@ func TestMissing(t *testing.T) {
 		t.Error("he sea: a image without a vector is left out")
 	}
 	literal := scored(t, p, w, map[string]string{"self": "literal"})
-	if v := literal.Numbers("cross_consistency")[dog]; math.Abs(v-1) > 1e-12 {
-		t.Errorf("literal Xc of one image with itself is 1, not %g", v)
-	}
+	must.Near(t, literal.Numbers("cross_consistency")[dog], 1, 1e-12, "literal Xc of one image with itself is 1")
 
 	for i, l := range p.Texts("language") { // SD 2 in English only, another model in Hebrew only
 		if l == "he" {
@@ -103,10 +101,9 @@ func TestMissing(t *testing.T) {
 	for i, m := range minus.Texts("model") {
 		if m == "SD 2" && minus.Texts("language")[i] == "en" { // dog is blank, sea is not
 			sea := f.Numbers("cross_consistency")[row(t, f, "en", "sea")]
-			if got := minus.Numbers("cross_consistency")[i]; math.Abs(got-(sea-1)/2) > 1e-12 ||
-				minus.Texts("blank")[i] != "minus-one" {
-				t.Errorf("blank as −1: %g, want %g", got, (sea-1)/2)
-			}
+			got := minus.Numbers("cross_consistency")[i]
+			must.Near(t, got, (sea-1)/2, 1e-12, "blank as −1")
+			must.Equal(t, minus.Texts("blank")[i], "minus-one", "blank as −1")
 		}
 	}
 }

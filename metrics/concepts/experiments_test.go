@@ -47,9 +47,7 @@ func TestTemplates(t *testing.T) {
 			got["difference 1"] = f.Numbers("difference")[0]
 		}
 		for name, v := range got {
-			if math.Abs(v-want[name]) > 1e-12 {
-				t.Errorf("template %s, %s: %v, want %v", w, name, v, want[name])
-			}
+			must.Near(t, v, want[name], 1e-12, "template", w, name)
 		}
 	}
 	if f.Texts("language")[12] != "es" || !math.IsNaN(f.Numbers("templates_sd")[12]) ||

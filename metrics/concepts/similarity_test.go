@@ -26,9 +26,7 @@ func TestSimilarPairs(t *testing.T) {
 	got := fmt.Sprint(f.Texts("pair"), f.Texts("one_word_in"))
 	must.Equal(t, got, "[boat / ship moon / ship boat / moon] [de  ]")
 	for i, want := range []float64{0.8, 0.6, 0} {
-		if c := f.Numbers("cosine")[i]; math.Abs(c-want) > 1e-12 {
-			t.Errorf("pair %d: %v, not %v", i, c, want)
-		}
+		must.Near(t, f.Numbers("cosine")[i], want, 1e-12, "pair", i)
 	}
 }
 

@@ -80,9 +80,7 @@ func TestGolden(t *testing.T) {
 					continue
 				}
 				for o, want := range c.Overall {
-					if v, err := ComputeSCALOverall(values, o); err != nil || math.Abs(v-want) > 1e-12 {
-						t.Errorf("overall, %s: %v, want %v, %v", o, v, want, err)
-					}
+					must.Near(t, must.Get(ComputeSCALOverall(values, o))(t), want, 1e-12, "overall", o)
 				}
 				var diagonal []float64
 				for a := range values {

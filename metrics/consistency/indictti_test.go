@@ -82,20 +82,14 @@ func TestClosedForms(t *testing.T) {
 			values = append(values, valuesOf(s))
 		}
 		for o, factor := range map[OverallNormalizer]float64{MeanPairs: 1, HalfPairs: 0.5, LiteralOverall: 30} {
-			if v, err := ComputeSCALOverall(values, o); err != nil || math.Abs(v-factor*want) > 1e-11 {
-				t.Errorf("%s of %s: %v, want %v", o, n, v, factor*want)
-			}
+			must.Near(t, must.Get(ComputeSCALOverall(values, o))(t), factor*want, 1e-11, o, n)
 		}
 	}
 	for n, want := range map[Normalizer]float64{Mean: 1, Literal: 2} {
-		if s, err := ComputeSCWL(p, n); err != nil || math.Abs(s[3].Value-want) > 1e-12 {
-			t.Errorf("SCWL, %s: %v, %v", n, s[3].Value, err)
-		}
+		must.Near(t, must.Get(ComputeSCWL(p, n))(t)[3].Value, want, 1e-12, "SCWL", n)
 	}
 	for _, images := range []DWLImages{"", SameSeed, Centroid, FirstImage} {
-		if s, err := ComputeDWL(p, images, Mean); err != nil || math.Abs(s[0].Value-1) > 1e-12 {
-			t.Errorf("DWL of orthogonal prompts, %s: %v, %v", images, s[0].Value, err)
-		}
+		must.Near(t, must.Get(ComputeDWL(p, images, Mean))(t)[0].Value, 1, 1e-12, "DWL of orthogonal prompts", images)
 	}
 	s, err := ComputeCorrectness(p, [][]float32{{-1, 0}, {0, -7}})
 	if err != nil || math.Abs(s[0].Value+1) > 1e-12 {
@@ -154,10 +148,8 @@ func TestMissing(t *testing.T) {
 		c[2].Missing != 12 || !math.IsNaN(c[2].Value) {
 		t.Errorf("correctness: %+v, %v", c, err)
 	}
-	if want := (phi(refs[0], p.Vectors[0][0][0])+phi(refs[0], p.Vectors[0][0][1])+
-		phi(refs[0], p.Vectors[0][0][2]))/6 + phi(refs[1], p.Vectors[0][1][1])/2; math.Abs(c[0].Value-want) > 1e-12 {
-		t.Errorf("correctness %v, want %v", c[0].Value, want)
-	}
+	must.Near(t, c[0].Value, (phi(refs[0], p.Vectors[0][0][0])+phi(refs[0], p.Vectors[0][0][1])+phi(refs[0],
+		p.Vectors[0][0][2]))/6+phi(refs[1], p.Vectors[0][1][1])/2, 1e-12, "correctness")
 	w, err := ComputeSCWL(p, Mean)
 	if err != nil || w[0].Prompts != 2 || w[0].Excluded != 1 || !math.IsNaN(w[2].Value) {
 		t.Errorf("SCWL: %+v, %v", w, err)

@@ -120,10 +120,8 @@ func TestParts(t *testing.T) {
 	x := must.Get(ComputeSCAL(cut(0, 4), MeanUnequal))(t)
 	y := must.Get(ComputeSCAL(cut(4, 9), MeanUnequal))(t)
 	a, b := x[0][1], y[0][1]
-	if got := (a.Value*float64(a.Prompts) +
-		b.Value*float64(b.Prompts)) / float64(a.Prompts+b.Prompts); math.Abs(got-whole[0][1].Value) > 1e-12 {
-		t.Errorf("%v from parts, %v whole", got, whole[0][1].Value)
-	}
+	must.Near(t, (a.Value*float64(a.Prompts)+b.Value*float64(b.Prompts))/float64(a.Prompts+b.Prompts),
+		whole[0][1].Value, 1e-12, "from parts", "whole")
 }
 
 // truth is the expected value for calibration: of u·u' over images of one prompt, of two, and of u·reference.

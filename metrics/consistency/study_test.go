@@ -73,9 +73,7 @@ func TestLeastSimilar(t *testing.T) {
 			whole += phi(pool[i], pool[j]) / (30 * 29 / 2)
 		}
 	}
-	if all, err := LeastSimilar(pool, 30, 1, 0); err != nil || math.Abs(all.Mean-whole) > 1e-12 {
-		t.Errorf("the whole pool: %v, %v, %v", all.Mean, whole, err)
-	}
+	must.Near(t, must.Get(LeastSimilar(pool, 30, 1, 0))(t).Mean, whole, 1e-12, "the whole pool")
 	for _, bad := range [][2]int{{1, 5}, {31, 5}, {6, 0}} {
 		must.Fail(LeastSimilar(pool, bad[0], bad[1], 0))(t)
 	}

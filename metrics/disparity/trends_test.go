@@ -54,10 +54,9 @@ func TestTrendLines(t *testing.T) {
 		"pass  average precision, object above background: Obj-only 0.617, BG-only 0.481") {
 		t.Errorf("%q", got)
 	}
-	if math.Abs(f.Numbers("a")[7]-0.278) > 1e-12 || math.Abs(f.Numbers("b")[7]-0.378) > 1e-12 ||
-		f.Texts("trend")[7] != "worst background coverage clearly up" {
-		t.Errorf("%q: %v and %v", f.Texts("trend")[7], f.Numbers("a")[7], f.Numbers("b")[7])
-	}
+	must.Near(t, f.Numbers("a")[7], 0.278, 1e-12)
+	must.Near(t, f.Numbers("b")[7], 0.378, 1e-12)
+	must.Equal(t, f.Texts("trend")[7], "worst background coverage clearly up")
 	alone, _, err := evaluate(t, ask{Metric: "trend-lines"}, original)
 	if err != nil || alone.Len() != 6 || slices.Contains(alone.Texts("verdict"), "FAIL") {
 		t.Errorf("the original template alone: %v, %v", alone, err)
@@ -152,9 +151,7 @@ func TestRegionSummaryIntervals(t *testing.T) {
 	}
 	for column, want := range map[string]float64{"average_low": 0.4 - math.Hypot(0.3, 0.04)/2,
 		"average_high": 0.4 + math.Hypot(0.03, 0.04)/2, "worst_low": 0.26, "worst_high": 0.34} {
-		if math.Abs(got(column, 1)-want) > 1e-12 {
-			t.Errorf("%s is %v, want %v", column, got(column, 1), want)
-		}
+		must.Near(t, got(column, 1), want, 1e-12, column)
 	}
 }
 

@@ -153,9 +153,7 @@ func TestIdentities(t *testing.T) {
 		once := must.Get(Vendi(a, order))(t)
 		near.Check(t, "vendi of copies", []float64{must.Get(Vendi(slices.Concat(a, a), order))(t)}, []float64{once},
 			1e-9, 0)
-		if alike := must.Get(Vendi([][]float32{a[0], a[0], a[0]}, order))(t); math.Abs(alike-1) > 1e-9 {
-			t.Errorf("vendi of copies of one image: %v", alike)
-		}
+		must.Near(t, must.Get(Vendi([][]float32{a[0], a[0], a[0]}, order))(t), 1, 1e-9, "vendi of copies of one image")
 	}
 	big, reference := images(3, 3000, 0).Vectors("full"), images(4, 3000, 0).Vectors("full")
 	for of, most := range map[Extrapolation]float64{ExtrapolateGenerated: 0.08, ExtrapolateBoth: 0.06} {

@@ -169,14 +169,9 @@ func TestSimultaneous(t *testing.T) {
 	}
 	all := must.Get(Simultaneous(values, samples, 0.95))(t)
 	for v, i := range all { // 2.93 is the 95 % quantile of the largest of 15 |normals|: Φ⁻¹((1+0.95^(1/15))/2)
-		if c := i.High / float64(v+1); math.Abs(c-2.93) > 0.06 {
-			t.Errorf("value %d: %.3f standard deviations", v, c)
-		}
+		must.Near(t, i.High/float64(v+1), 2.93, 0.06, "value", v, "standard deviations")
 	}
-	one, err := Simultaneous(values[:1], samples[:1], 0.95)
-	if err != nil || math.Abs(one[0].High-1.96) > 0.05 {
-		t.Errorf("one value: %+v, %v", one, err)
-	}
+	must.Near(t, must.Get(Simultaneous(values[:1], samples[:1], 0.95))(t)[0].High, 1.96, 0.05, "one value")
 	still, err := Simultaneous([]float64{1, 2}, [][]float64{{3, 3, 3}, {1, 2, 3}}, 0.9)
 	if err != nil || still[0].Low != 1 || still[0].High != 1 || !(still[1].High > 2) {
 		t.Errorf("a value that does not move: %+v, %v", still, err)
@@ -204,12 +199,8 @@ func TestBootstrapMean(t *testing.T) {
 	}
 	clustered, single := width(BootstrapMean(values, clusters, BootstrapOptions{Resamples: 2000})),
 		width(BootstrapMean(values, nil, BootstrapOptions{Resamples: 2000}))
-	if want := 2 * 1.96 / 10; math.Abs(clustered/want-1) > 0.25 {
-		t.Errorf("clustered: width %v, want about %v", clustered, want)
-	}
-	if ratio := clustered / single; math.Abs(ratio-math.Sqrt(10)) > 0.4 {
-		t.Errorf("clusters widen the interval %v times, want about √10", ratio)
-	}
+	must.Near(t, clustered/(2*1.96/10), 1, 0.25, "clustered: width", clustered)
+	must.Near(t, clustered/single, math.Sqrt(10), 0.4, "clusters widen the interval")
 	a, _ := BootstrapMean(values, clusters, BootstrapOptions{Resamples: 9, Seed: 1})
 	b, _ := BootstrapMean(values, clusters, BootstrapOptions{Resamples: 9, Seed: 1})
 	must.Equal(t, a, b, "equal seeds, other intervals")

@@ -125,9 +125,7 @@ func TestShares(t *testing.T) {
 			t.Fatalf("%v and %v stand for %v", half.Rows, half.Others, whole.Rows)
 		}
 	}
-	if mean := float64(own) / 2000; math.Abs(mean-1.5) > 0.06 {
-		t.Errorf("half of 3 are %.3f on average", mean)
-	}
+	must.Near(t, float64(own)/2000, 1.5, 0.06, "half of 3", "on average")
 }
 
 func TestResampleErrors(t *testing.T) {

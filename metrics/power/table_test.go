@@ -143,10 +143,8 @@ func TestFindings(t *testing.T) {
 		}
 	}
 	at := find(t, curve, "low", 16, 1)
-	if found != curve.Numbers("n_found")[at] || math.Abs(sum/40-curve.Numbers("estimate")[at]) > 1e-12 {
-		t.Errorf("%g found, %g on average; the curve has %g and %g", found, sum/40, curve.Numbers("n_found")[at],
-			curve.Numbers("estimate")[at])
-	}
+	must.Equal(t, found, curve.Numbers("n_found")[at])
+	must.Near(t, sum/40, curve.Numbers("estimate")[at], 1e-12)
 }
 
 // TestNeeded: the smallest size from which on the power is reached, for each audit, subject and share.

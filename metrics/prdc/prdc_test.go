@@ -162,9 +162,7 @@ func TestReference(t *testing.T) {
 				got, want float64
 			}{{"precision", r.Precision, c.Precision}, {"recall", r.Recall, c.Recall},
 				{"density", r.Density, c.Density}, {"coverage", r.Coverage, c.Coverage}} {
-				if math.Abs(s.got-s.want) > 1e-12 {
-					t.Errorf("%s = %v, the reference has %v", s.name, s.got, s.want)
-				}
+				must.Near(t, s.got, s.want, 1e-12, s.name)
 			}
 			for j, want := range floats(t, c.Radii) {
 				must.Equal(t, r.Radii[j], want, "radius of row", j)

@@ -95,10 +95,9 @@ func TestAgreementProperties(t *testing.T) {
 			}
 			must.Equal(t, of(shuffled, d), a, d, "the order of the images matters")
 			for _, b := range []Agreement{of(turned, d), of(named, d)} {
-				if b.Share.Value != a.Share.Value || math.Abs(b.Kappa.Value-a.Kappa.Value) > 1e-15 ||
-					b.Share.Low != a.Share.Low {
-					t.Errorf("%s: %+v, %+v", d, b, a)
-				}
+				must.Equal(t, b.Share.Value, a.Share.Value, d, a)
+				must.Near(t, b.Kappa.Value, a.Kappa.Value, 1e-15, d, a)
+				must.Equal(t, b.Share.Low, a.Share.Low, d, a)
 			}
 		}
 	}

@@ -2,7 +2,6 @@ package significance
 
 import (
 	"math"
-	"slices"
 	"strings"
 	"testing"
 
@@ -20,15 +19,13 @@ func TestChoices(t *testing.T) {
 		table.TextColumn("verdict", strings.Fields("found no no found found no found no found no no")),
 		table.NumberColumn("difference", []float64{4, 1, 2, 3, 4, 1, 3.5, math.NaN(), 5, 2, 1})}}
 	by := map[string]string{"by": "region"}
-	got, err := tabulartest.Run("conclusions", f, by)
-	if err != nil || !slices.Equal(got.Numbers("n_choices"), []float64{3, 3, 3, 2}) ||
-		!slices.Equal(got.Numbers("same"), []float64{1, 1, 2. / 3, 0.5}) ||
-		!slices.Equal(got.Texts("differs"), []string{"", "", "k5 (found)", "k5 (no)"}) ||
-		!slices.Equal(got.Numbers("lowest"), []float64{4, 1, 1, 3}) ||
-		!slices.Equal(got.Numbers("highest"), []float64{5, 2, 3.5, 3}) ||
-		!slices.Equal(got.Texts("region"), []string{"a", "b", "c", "d"}) {
-		t.Errorf("%v %+v", err, got)
-	}
+	got := must.Get(tabulartest.Run("conclusions", f, by))(t)
+	must.EqualSlices(t, got.Numbers("n_choices"), []float64{3, 3, 3, 2})
+	must.EqualSlices(t, got.Numbers("same"), []float64{1, 1, 2. / 3, 0.5})
+	must.EqualSlices(t, got.Texts("differs"), []string{"", "", "k5 (found)", "k5 (no)"})
+	must.EqualSlices(t, got.Numbers("lowest"), []float64{4, 1, 1, 3})
+	must.EqualSlices(t, got.Numbers("highest"), []float64{5, 2, 3.5, 3})
+	must.EqualSlices(t, got.Texts("region"), []string{"a", "b", "c", "d"})
 	got = must.Get(tabulartest.Run("choices", f, by))(t)
 	must.EqualSlices(t, got.Texts("choice"), []string{"base", "k5", "white"})
 	must.EqualSlices(t, got.Numbers("n_conclusions"), []float64{4, 4, 3})

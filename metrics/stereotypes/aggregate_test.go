@@ -31,7 +31,7 @@ func TestOverallIntervals(t *testing.T) {
 		if !(a.Low < a.Value && a.Value < a.High) {
 			t.Errorf("%+v", a)
 		}
-		must.Equal(t, overall(ts, 1)[k], a, "then")
+		must.Equal(t, overall(ts, 1)[k], a)
 		if other := overall(ts, 2)[k]; other.Low == a.Low &&
 			a.Name != "median-of-theta" ||
 			other.Value != a.Value {

@@ -138,9 +138,7 @@ func TestOverall(t *testing.T) {
 	}
 	want := map[string]float64{"ratio-of-means": 2, "mean-of-theta": 2, "median-of-theta": 2}
 	for _, a := range aggregates(ts) {
-		if math.Abs(a.Value-want[a.Name]) > 1e-12 {
-			t.Errorf("%+v, want %g", a, want[a.Name])
-		}
+		must.Near(t, a.Value, want[a.Name], 1e-12)
 	}
 	for _, a := range aggregates(nil) {
 		if !math.IsNaN(a.Value) || a.N != 0 {

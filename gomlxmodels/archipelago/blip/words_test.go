@@ -48,7 +48,7 @@ func TestTokenizer(t *testing.T) {
 			t.Fatalf("line %d is not of these texts: run with -update", i+1)
 		}
 		e := must.Get(tokenizer.Encode(texts[i], -1))(t)
-		must.Equal(t, strings.Trim(fmt.Sprint(e.IDs), "[]"), want[0], texts[i], "tokens", "transformers gives")
+		must.Equal(t, strings.Trim(fmt.Sprint(e.IDs), "[]"), want[0], texts[i], "tokens")
 		must.Equal(t, tokenizer.Decode(e.IDs, true), want[1], texts[i], "comes back as", "from transformers as")
 		if i == len(texts)-1 {
 			return

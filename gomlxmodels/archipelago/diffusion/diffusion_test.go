@@ -89,9 +89,7 @@ func TestTimesteps(t *testing.T) {
 		want   float64
 	}{{0, false, 0}, {0.3, false, 0.3}, {0, true, 0}, {0.5, true, 0.5}, {0.1587, true, 0.2689}, {0.8413, true, 0.7311},
 		{1, true, 1}} {
-		if got := timestep(c.u, c.middle); math.Abs(got-c.want) > 1e-4 {
-			t.Errorf("timestep(%v, %v) = %v, want %v", c.u, c.middle, got, c.want)
-		}
+		must.Near(t, timestep(c.u, c.middle), c.want, 1e-4, "timestep", c.u, c.middle)
 	}
 }
 

@@ -145,7 +145,7 @@ func TestWrite(t *testing.T) {
 	for _, dir := range []string{a, b} {
 		must.Do(t, Write(dir))
 	}
-	must.Equal(t, len(must.Get(os.ReadDir(a))(t)), len(Files()), "files written", "named")
+	must.Equal(t, len(must.Get(os.ReadDir(a))(t)), len(Files()), "files written")
 	for _, name := range Files() {
 		x, errX := os.ReadFile(filepath.Join(a, name))
 		y, errY := os.ReadFile(filepath.Join(b, name))

@@ -28,9 +28,8 @@ func TestResume(t *testing.T) {
 			t.Errorf("%s: loss %v in two parts, %v in one", heads[h].Name, got, curve[0].Loss[h])
 		}
 	}
-	if chance := math.Log(float64(len(heads[headForm].Values))); math.Abs(curve[0].Loss[headForm]-chance) > 0.3 {
-		t.Errorf("the first losses of the form head are %v, chance is %v", curve[0].Loss[headForm], chance)
-	}
+	must.Near(t, curve[0].Loss[headForm], math.Log(float64(len(heads[headForm].Values))), 0.3,
+		"the first losses of the form head")
 
 	stopped, cancel := context.WithCancel(t.Context())
 	cancel()

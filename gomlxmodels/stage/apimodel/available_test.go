@@ -176,7 +176,7 @@ func TestHistorical(t *testing.T) {
 	}
 	g = f.generator(t, func(o *Options) { f.official(t)(o); dalle(o) })
 	at(t, g, "2026-05-01")
-	must.Equal(t, must.Get(g.Generate(t.Context(), "a red house", nil))(t).Outcome, OK, "before")
+	must.Equal(t, must.Get(g.Generate(t.Context(), "a red house", nil))(t).Outcome, OK)
 	g = f.generator(t, dalle)
 	at(t, g, "2026-11-23")
 	must.Equal(t, must.Get(g.Generate(t.Context(), "a red house", nil))(t).Outcome, OK, "elsewhere")

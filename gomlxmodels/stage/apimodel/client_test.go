@@ -33,7 +33,7 @@ func TestImage(t *testing.T) {
 	}
 	want := map[string]any{"model": "house-painter", "prompt": "a red house", "n": 1.0, "size": "1024x1024",
 		"quality": "standard", "response_format": "b64_json"}
-	must.Equal(t, fmt.Sprint(f.asked[0]), fmt.Sprint(want), "asked", f.asked[0], want)
+	must.Equal(t, fmt.Sprint(f.asked[0]), fmt.Sprint(want), f.asked[0], want)
 	must.Equal(t, f.headers[0].Get("Authorization"), "Bearer "+testKey, "the key is not sent")
 }
 

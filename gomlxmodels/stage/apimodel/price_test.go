@@ -45,7 +45,7 @@ func TestCost(t *testing.T) {
 				c.cost, c.unknown)
 		}
 		_, sent := f.asked[0]["response_format"]
-		must.Equal(t, sent, (c.model == "mine"), c.name, "asked", f.asked[0])
+		must.Equal(t, sent, c.model == "mine", c.name, f.asked[0])
 	}
 }
 

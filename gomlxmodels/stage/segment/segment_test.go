@@ -92,15 +92,9 @@ func TestEqualReference(t *testing.T) {
 		what := fmt.Sprintf("%s, %.10s, threshold %g", c.Image, c.Object, c.Threshold)
 		must.Equal(t, got["mask"].Mask, (table.Mask{Size: c.Size, Counts: c.Mask}), what,
 			"another mask than the reference's (size")
-		if s := got["mask_score"].Number; math.Abs(s-c.Score) > 1e-5 {
-			t.Errorf("%s: score %v, want %v", what, s, c.Score)
-		}
-		if s := got["mask_area"].Number; math.Abs(s-c.Area) > 1e-12 {
-			t.Errorf("%s: area %v, want %v", what, s, c.Area)
-		}
-		if p := got["presence"].Number; math.Abs(p-c.Presence) > 1e-5 {
-			t.Errorf("%s: presence %v, want %v", what, p, c.Presence)
-		}
+		must.Near(t, got["mask_score"].Number, c.Score, 1e-5, what, "score")
+		must.Near(t, got["mask_area"].Number, c.Area, 1e-12, what, "area")
+		must.Near(t, got["presence"].Number, c.Presence, 1e-5, what, "presence")
 		if n := got["mask_components"].Number; n != float64(len(c.Regions)) {
 			t.Errorf("%s: %v regions, want %d", what, n, len(c.Regions))
 		}
