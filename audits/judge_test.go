@@ -135,17 +135,11 @@ func TestJudgeOfVisage(t *testing.T) {
 		}
 		slices.Sort(found[k])
 	}
-	if !slices.Equal(found[0], found[1]) {
-		t.Errorf("findings %v, of perfect annotators %v", found[1], found[0])
-	}
+	must.EqualSlices(t, found[0], found[1], "findings", "of perfect annotators")
 	a.Annotations = "x.csv"
-	if err := a.Annotated().Err(); err == nil || !strings.Contains(err.Error(), "leave the judge") {
-		t.Errorf("a judge of annotations: %v", err)
-	}
+	must.Fail(a.Annotated().Err())(t, "leave the judge") // a judge of annotations
 	a.Annotations, a.Judge = "", "archipelago-clip"
-	if err := a.Annotated().Err(); err == nil || !strings.Contains(err.Error(), "ask:MODEL") {
-		t.Errorf("a CLIP as judge: %v", err)
-	}
+	must.Fail(a.Annotated().Err())(t, "ask:MODEL") // a CLIP as judge
 }
 
 // TestJudgeOfEntigen: the captioner of the built-in world, as a judge that continues "the crest is", gives the labels
@@ -193,9 +187,7 @@ func TestJudgeOfEntigen(t *testing.T) {
 		t.Errorf("bias of one man and two women: %v", got)
 	}
 	b.Texts = "texts.csv"
-	if err := b.Judged().Err(); err == nil || !strings.Contains(err.Error(), "answers questions") {
-		t.Errorf("texts of a judge that answers questions: %v", err)
-	}
+	must.Fail(b.Judged().Err())(t, "answers questions") // texts of a judge that answers questions
 }
 
 // TestJudgeOfCoCoCroLa: what a judge answers about images of creative prompts and of failures is counted.
@@ -224,10 +216,8 @@ func TestJudgeOfCoCoCroLa(t *testing.T) {
 	asked := table.Questions(concepts.ShownQuestions(table), "prompt_id")
 	answers := models.Ask(strings.TrimPrefix(a.Judge, "ask:"), asked, a.Asking)
 	f := testengine.Rows(t, "shown", concepts.ShownByJudge(answers, datasets.Table{}))
-	if got := fmt.Sprint(f.Texts("concept"), f.Numbers("shown"), f.Numbers("all_shown"), f.Numbers("n_images")); got !=
-		"[boat harbor] [1 0] [0 0] [2 2]" {
-		t.Errorf("shown: %s", got)
-	}
+	must.Equal(t, fmt.Sprint(f.Texts("concept"), f.Numbers("shown"), f.Numbers("all_shown"), f.Numbers("n_images")),
+		"[boat harbor] [1 0] [0 0] [2 2]", "shown")
 	kinds := testengine.Rows(t, "kinds", a.JudgedKinds())
 	if other := func(kind string) bool { return kind != concepts.NonSpecific }; kinds.Len() == 0 ||
 		slices.ContainsFunc(kinds.Texts("kind"), other) {

@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -68,9 +67,7 @@ func resume(t *testing.T, notebook *testnotebook.Notebook, home string, paramete
 		t.Errorf("%d items were computed again", again)
 	}
 	for extension, text := range want {
-		if got := notebook.File(extension); got != text {
-			t.Errorf("%s differs %s", extension, difference(got, text))
-		}
+		must.Equal(t, notebook.File(extension), text, extension, "differs")
 	}
 }
 
@@ -97,9 +94,7 @@ func killed(t *testing.T, notebook *testnotebook.Notebook, parameters []string, 
 		}
 		_ = cmd.Process.Kill()
 		_ = syscall.Kill(s.PID, syscall.SIGKILL)
-		if err := <-ended; err == nil || !strings.Contains(err.Error(), "killed") {
-			t.Errorf("the run ended before it was killed: %v", err)
-		}
+		must.Fail(<-ended)(t, "killed")
 		return s.Computed
 	}
 }

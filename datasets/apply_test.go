@@ -53,14 +53,10 @@ func TestGroupBy(t *testing.T) {
 		"not a number":    values.GroupBy("region").Mean("id"),
 		"occur twice":     values.Rename("v", "n").GroupBy("region").Mean("n"),
 	} {
-		if _, err := wrong.Rows(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", want, err)
-		}
+		must.Fail(wrong.Rows(t.Context()))(t, want)
 	}
-	whole, err := values.GroupBy().Mean("w").Rows(t.Context())
-	if err != nil || !slices.Equal(whole.Numbers("w"), []float64{4.5}) {
-		t.Errorf("without columns: %v, %v", whole, err)
-	}
+	must.EqualSlices(t, must.Get(values.GroupBy().Mean("w").Rows(t.Context()))(t).Numbers("w"), []float64{4.5},
+		"without columns")
 }
 
 func TestDescribe(t *testing.T) {
@@ -74,10 +70,8 @@ func TestDescribe(t *testing.T) {
 			"min":  {math.NaN(), math.NaN(), -2, 1}, "q25": {math.NaN(), math.NaN(), 0.34375, 2.75},
 			"median": {math.NaN(), math.NaN(), 2.25, 4.5}, "q75": {math.NaN(), math.NaN(), 4.0625, 6.25},
 			"max": {math.NaN(), math.NaN(), 8, 8}}
-		if !slices.Equal(f.Texts("column"), []string{"id", "region", "v", "w"}) ||
-			!slices.Equal(f.Texts("kind"), []string{"text", "text", "number", "number"}) {
-			t.Errorf("%s: %v %v", name, f.Texts("column"), f.Texts("kind"))
-		}
+		must.EqualSlices(t, f.Texts("column"), []string{"id", "region", "v", "w"}, name)
+		must.EqualSlices(t, f.Texts("kind"), []string{"text", "text", "number", "number"}, name)
 		for column, numbers := range want {
 			if got := f.Numbers(column); !slices.EqualFunc(got, numbers[:], near) {
 				t.Errorf("%s: %s: %v, want %v", name, column, got, numbers)
@@ -135,9 +129,7 @@ func TestApplyImage(t *testing.T) {
 		if err != nil || !slices.EqualFunc(f.Numbers("corner"), want, near) {
 			t.Fatalf("%v, %v", f, err)
 		}
-		if n := calls.Swap(0); n != computed {
-			t.Errorf("run %d: %d calls", run, n)
-		}
+		must.Equal(t, calls.Swap(0), computed, "run", run, "calls")
 	}
 	kept, _ := filepath.Glob(filepath.Join(os.Getenv("ANTIPODE_HOME"), "kept", "image-values-*.txt"))
 	if len(kept) != 1 {
@@ -158,9 +150,7 @@ func TestApplyImage(t *testing.T) {
 	if err != nil || !slices.EqualFunc(f.Numbers("corner"), []float64{1, 1, 1, 1, math.NaN()}, near) {
 		t.Errorf("%v, %v", f, err)
 	}
-	if _, err := os.Stat(kept[0]); err == nil {
-		t.Error("the values of the function before are still there")
-	}
+	must.Fail(os.Stat(kept[0]))(t) // the values of the function before are gone
 }
 
 func TestApplyErrors(t *testing.T) {
@@ -176,21 +166,16 @@ func TestApplyErrors(t *testing.T) {
 		`"image"`:                  values.ApplyImage("x", corner),
 		"a.png":                    datasets.CSV(cut).ApplyImage("x", corner),
 	} {
-		if _, err := tab.Rows(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", want, err)
-		}
+		must.Fail(tab.Rows(t.Context()))(t, want)
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	started := make(chan bool, 64)
 	go func() { <-started; stop() }()
-	_, err := values.Apply("x", func(datasets.Row) float64 {
+	must.Fail(values.Apply("x", func(datasets.Row) float64 {
 		started <- true
 		time.Sleep(20 * time.Millisecond)
 		return 0
-	}).Rows(ctx)
-	if err == nil {
-		t.Error("an interrupted run has no error")
-	}
+	}).Rows(ctx))(t) // an interrupted run
 }
 
 // A column of a function is one like any other: verbs read it, and it is computed in the order of the rows.
@@ -199,13 +184,9 @@ func TestApplyInAPlan(t *testing.T) {
 	f, err := double.Where("twice", ">", 8).Apply("sum", func(r datasets.Row) float64 {
 		return r.Number("twice") + float64(len(r.Text("id"))+len(r.Vector("none")))
 	}).Sort("twice").Rows(t.Context())
-	if err == nil || !strings.Contains(err.Error(), `"none"`) {
-		t.Errorf("%v, %v", f, err)
-	}
-	f, err = double.Where("twice", ">", 8).Concat(double.Head(1)).SortDown("twice").Rows(t.Context())
-	if err != nil || !slices.Equal(f.Numbers("twice"), []float64{16, 14, 12, 10, 2}) {
-		t.Errorf("%v, %v", f, err)
-	}
+	must.Fail(err)(t, `"none"`)
+	f = must.Get(double.Where("twice", ">", 8).Concat(double.Head(1)).SortDown("twice").Rows(t.Context()))(t)
+	must.EqualSlices(t, f.Numbers("twice"), []float64{16, 14, 12, 10, 2})
 	plan, err := double.Plan()
 	if err != nil || plan.Local == nil {
 		t.Fatalf("%v, %v", plan, err)

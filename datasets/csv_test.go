@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"antipode/datasets"
+	"antipode/internal/must"
 )
 
 // records reads a CSV file as text.
@@ -52,9 +53,7 @@ func TestOneColumnCSV(t *testing.T) {
 		for _, row := range rows[1:] {
 			fmt.Fprint(&b, row)
 		}
-		if got := fmt.Sprint(b.String(), " ", lines); got != want {
-			t.Errorf("%q: %s, want %s", text, got, want)
-		}
+		must.Equal(t, fmt.Sprint(b.String(), " ", lines), want, text)
 	}
 }
 

@@ -75,34 +75,24 @@ func TestImportedNames(t *testing.T) {
 	})
 	f := must.Get(evaluate(t, Imported(dir, ImportOptions{Model: "midjourney-v6", Language: "en",
 		Names: MidjourneyNames})))(t)
-	if got := f.Texts("prompt"); !slices.Equal(got, []string{"A house in Accra at dusk", "a घर in Delhi"}) {
-		t.Errorf("prompts %q", got)
-	}
+	must.EqualSlices(t, f.Texts("prompt"), []string{"A house in Accra at dusk", "a घर in Delhi"}, "prompts")
 	if got := f.Numbers("variant"); len(got) != 2 || !math.IsNaN(got[0]) || got[1] != 3 {
 		t.Errorf("variants %v", got)
 	}
 	for column, want := range map[string]string{"model": "midjourney-v6", "language": "en", "source": "generated",
 		"job": job} {
-		if got := f.Texts(column); !slices.Equal(got, []string{want, want}) {
-			t.Errorf("%s is %q, want %q twice", column, got, want)
-		}
+		must.EqualSlices(t, f.Texts(column), []string{want, want}, column, want, "twice")
 	}
-	if got := f.Texts("id"); got[1] != "more/ada_a_घर_in__Delhi_"+job+"_3.png" {
-		t.Errorf("ids %q", got)
-	}
-	if images := f.Images("image"); images[1].Path != filepath.Join(dir, "more", "ada_a_घर_in__Delhi_"+job+"_3.png") {
-		t.Errorf("images %v", images)
-	}
+	must.Equal(t, f.Texts("id")[1], "more/ada_a_घर_in__Delhi_"+job+"_3.png", "ids")
+	must.Equal(t, f.Images("image")[1].Path, filepath.Join(dir, "more", "ada_a_घर_in__Delhi_"+job+"_3.png"), "images")
 }
 
 func TestImportedPaths(t *testing.T) {
 	dir := folderOf(t, map[string]string{"hi/Ghana/घर--7.png": "", "en/Peru/a house--12.png": ""})
 	f := must.Get(evaluate(t, Imported(dir,
 		ImportOptions{Model: "m", Names: []string{"{language}/{country}/{prompt}--{seed:number}"}})))(t)
-	if got := fmt.Sprint(f.Texts("language"), f.Texts("country"), f.Texts("prompt"),
-		f.Numbers("seed")); got != "[en hi] [Peru Ghana] [a house घर] [12 7]" {
-		t.Error(got)
-	}
+	must.Equal(t, fmt.Sprint(f.Texts("language"), f.Texts("country"), f.Texts("prompt"), f.Numbers("seed")),
+		"[en hi] [Peru Ghana] [a house घर] [12 7]")
 }
 
 func TestImportedSidecar(t *testing.T) {
@@ -112,9 +102,7 @@ func TestImportedSidecar(t *testing.T) {
 	f := must.Get(evaluate(t, Imported(dir, ImportOptions{Sidecar: "prompts.csv"})))(t)
 	got := fmt.Sprint(f.Texts("id"), f.Texts("prompt"), f.Texts("language"), f.Texts("model"), f.Numbers("seed"),
 		f.Numbers("rating"))
-	if got != "[1.png sub/22.png] [house maison, la nuit] [en fr] [dalle-mini craiyon] [NaN 8] [NaN 4.5]" {
-		t.Error(got)
-	}
+	must.Equal(t, got, "[1.png sub/22.png] [house maison, la nuit] [en fr] [dalle-mini craiyon] [NaN 8] [NaN 4.5]")
 }
 
 // TestImportedGrid: a grid is as many rows, which the stage that cuts reads.
@@ -128,18 +116,14 @@ func TestImportedGrid(t *testing.T) {
 		filepath.Base(f.Images("image")[8].Path) != "a.png" {
 		t.Errorf("%d rows, ids %q, grids %q, cells %v", f.Len(), f.Texts("id"), f.Texts("grid"), f.Numbers("cell"))
 	}
-	plan, err := table.Plan()
-	if err != nil || plan.Op != CutOp || string(plan.Args) != `{"grid":3,"margin":5,"gap":2}` {
-		t.Errorf("%v %s", err, plan.Args)
-	}
+	plan := must.Get(table.Plan())(t)
+	must.Equal(t, plan.Op, CutOp)
+	must.Equal(t, string(plan.Args), `{"grid":3,"margin":5,"gap":2}`)
 }
 
 // TestImportedErrors: each error says what is wrong, and where.
 func TestImportedErrors(t *testing.T) {
-	if err := Imported("s3://bucket/folder/", ImportOptions{Model: "m"}).Err(); err == nil ||
-		!strings.Contains(err.Error(), "from a disk only") {
-		t.Error(err)
-	}
+	must.Fail(Imported("s3://bucket/folder/", ImportOptions{Model: "m"}).Err())(t, "from a disk only")
 	many := map[string]string{}
 	for i := range 14 {
 		many[fmt.Sprintf("%02d.png", i)] = ""
@@ -205,10 +189,8 @@ func TestImportedErrors(t *testing.T) {
 			}
 		}
 	}
-	if err := Imported(filepath.Join(t.TempDir(), "none"), ImportOptions{Model: "m"}).Err(); err == nil ||
-		!strings.Contains(err.Error(), "cannot read the folder") {
-		t.Error(err)
-	}
+	must.Fail(Imported(filepath.Join(t.TempDir(), "none"), ImportOptions{Model: "m"}).Err())(t,
+		"cannot read the folder")
 }
 
 // TestImportedSidecarChanged: the plan holds the sidecar's columns; another head is an error.
@@ -216,9 +198,7 @@ func TestImportedSidecarChanged(t *testing.T) {
 	dir := folderOf(t, map[string]string{"1.png": "", "s.csv": "file,prompt\n1.png,x\n"})
 	table := Imported(dir, ImportOptions{Model: "m", Sidecar: "s.csv"})
 	must.Do(t, os.WriteFile(filepath.Join(dir, "s.csv"), []byte("file,caption\n1.png,x\n"), 0o644))
-	if _, err := evaluate(t, table); err == nil || !strings.Contains(err.Error(), "changed") {
-		t.Error(err)
-	}
+	must.Fail(evaluate(t, table))(t, "changed")
 }
 
 // TestImportedLinks: a link that leaves the folder is not followed.
@@ -228,10 +208,7 @@ func TestImportedLinks(t *testing.T) {
 	if err := os.Symlink(filepath.Join(outside, "secret.png"), filepath.Join(dir, "a.png")); err != nil {
 		t.Skip("no symbolic links here: ", err)
 	}
-	if _, err := evaluate(t, Imported(dir, ImportOptions{Model: "m"})); err == nil ||
-		!strings.Contains(err.Error(), `1 of 1 images`) || !strings.Contains(err.Error(), `"a.png"; copy`) {
-		t.Error(err)
-	}
+	must.Fail(evaluate(t, Imported(dir, ImportOptions{Model: "m"})))(t, `1 of 1 images`, `"a.png"; copy`)
 }
 
 // TestImportedHostileNames: whatever a name holds is text, in values and, quoted, in messages; a name that is no
@@ -253,8 +230,6 @@ func TestImportedHostileNames(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "\xff\xfe_1.png"), onePixel(t, 1), 0o644); err != nil {
 		t.Skip("the file system refuses such a name: ", err)
 	}
-	if _, err := evaluate(t, Imported(dir, ImportOptions{Model: "m", Names: names})); err == nil ||
-		!strings.Contains(err.Error(), `are not UTF-8: "\xff\xfe_1.png"; rename`) {
-		t.Error(err)
-	}
+	must.Fail(evaluate(t, Imported(dir, ImportOptions{Model: "m", Names: names})))(t,
+		`are not UTF-8: "\xff\xfe_1.png"; rename`)
 }

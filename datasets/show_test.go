@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -80,13 +79,10 @@ func TestShownHTML(t *testing.T) {
 		"<script": 0,
 		"… 182 more rows · 192 rows × 9 columns": 1,
 	} {
-		if got := strings.Count(page, want); got != n {
-			t.Errorf("%d times %q, want %d", got, want, n)
-		}
+		must.Equal(t, strings.Count(page, want), n, want)
 	}
-	if found := regexp.MustCompile(`[";](color|background)[^;"]*:[^;"]*`).FindString(page); found != "" {
-		t.Errorf("a color of its own, which a dark page hides: %s", found)
-	}
+	must.Equal(t, regexp.MustCompile(`[";](color|background)[^;"]*:[^;"]*`).FindString(page), "",
+		"a color of its own, which a dark page hides")
 	if len(page) > 60_000 {
 		t.Errorf("%d bytes", len(page))
 	}
@@ -96,9 +92,7 @@ func TestShownHTML(t *testing.T) {
 func TestShownHTMLIsBounded(t *testing.T) {
 	room := 100
 	f := shown(t, 3)
-	if got := cellHTML(f.Column("image"), 0, &room); got != "<bdi>image 200×100</bdi>" {
-		t.Errorf("an image without room: %s", got)
-	}
+	must.Equal(t, cellHTML(f.Column("image"), 0, &room), "<bdi>image 200×100</bdi>", "an image without room")
 	huge := table.Mask{Size: [2]int{60000, 60000}, Counts: "0"}
 	if got := maskPNG(huge); got != nil {
 		t.Errorf("a mask of 3.6 gigapixels is drawn")
@@ -118,14 +112,10 @@ func TestShownText(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
-	if one := size(f.Pick([]int{0})); one != "1 row × 9 columns" {
-		t.Error(one)
-	}
+	must.Equal(t, size(f.Pick([]int{0})), "1 row × 9 columns")
 	for v, want := range map[float64]string{4294967295: "4294967295", -3: "-3", 0.123456789: "0.123457",
 		1234567.89: "1234567.9", 1e300: "1e+300"} {
-		if got := numberText(v); got != want {
-			t.Errorf("%v: %s, want %s", v, got, want)
-		}
+		must.Equal(t, numberText(v), want, v)
 	}
 }
 
@@ -151,9 +141,7 @@ func TestEstimate(t *testing.T) {
 		if name == "run" {
 			want = ""
 		}
-		if said != want {
-			t.Errorf("%s: %q, want %q", name, said, want)
-		}
+		must.Equal(t, said, want, name)
 	}
 	var text string
 	captured(t, &os.Stderr, func() { text = captured(t, &os.Stdout, table.Show) })
@@ -165,10 +153,7 @@ func TestEstimate(t *testing.T) {
 // captured is what work writes to a standard stream.
 func captured(t *testing.T, stream **os.File, work func()) string {
 	t.Helper()
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	r, w := must.Get2(os.Pipe())(t)
 	before := *stream
 	*stream = w
 	text := make(chan string)
@@ -197,9 +182,7 @@ func TestShowMasked(t *testing.T) {
 		"Count": rows.Count("prompt"), "Rename": rows.Rename("prompt", "text").Select("text")} {
 		must.Do(t, tab.Err())
 		f := must.Get(tab.Rows(t.Context()))(t)
-		if !slices.Equal(f.Specs(), tab.Columns()) {
-			t.Errorf("%s: columns %v, declared %v", name, f.Specs(), tab.Columns())
-		}
+		must.EqualSlices(t, f.Specs(), tab.Columns(), name, "columns", "declared")
 		for what, text := range map[string]string{"text": Format(f, 0), "HTML": tableHTML(f.Shown(), 10)} {
 			if strings.Contains(text, "loud") || !strings.Contains(text, "a masked 1 person") ||
 				!strings.Contains(text, "a tall person") || strings.Contains(text, "_shown") {
@@ -216,9 +199,7 @@ func TestShowMasked(t *testing.T) {
 func TestFormatEscapes(t *testing.T) {
 	f := &Frame{Columns: []table.Column{table.TextColumn("id\x1b[2J", []string{"\x1b]0;title\x07", "\u202egpj.exe"})}}
 	want := "id\\x1b[2J\n\\x1b]0;title\\x07\n\\u202egpj.exe\n"
-	if got := Format(f, 0); got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
+	must.Equal(t, Format(f, 0), want)
 }
 
 // Tables without images show 30 rows, those with images 10.

@@ -29,10 +29,8 @@ func TestCSVKnowsItsColumns(t *testing.T) {
 	for _, c := range tab.Columns() {
 		got = append(got, c.Name+":"+string(c.Kind))
 	}
-	if want := "id:text image:image mask:mask region:text seed:number score: full: note:"; strings.Join(got,
-		" ") != want {
-		t.Errorf("%s, want %s", got, want)
-	}
+	must.Equal(t, strings.Join(got, " "), "id:text image:image mask:mask region:text seed:number score: full: note:",
+		got)
 }
 
 func TestTablesInErrorStaySilentUntilTheyRun(t *testing.T) {
@@ -59,9 +57,8 @@ func TestTablesInErrorStaySilentUntilTheyRun(t *testing.T) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
-	if _, err := FromRows([]map[string]any{{"id": "a"}}).SaveE(context.Background(), "x.xlsx"); err == nil {
-		t.Error("saved to an unknown format")
-	}
+	// saved to an unknown format
+	must.Fail(FromRows([]map[string]any{{"id": "a"}}).SaveE(context.Background(), "x.xlsx"))(t)
 }
 
 func TestTablesAreImmutable(t *testing.T) {
@@ -70,9 +67,7 @@ func TestTablesAreImmutable(t *testing.T) {
 	base.With("model", "m")
 	base.Select("id")
 	base.Concat(FromRows([]map[string]any{{"id": "b", "x": 1}}))
-	if fmt.Sprint(base.Columns()) != before {
-		t.Error("a verb changed its table")
-	}
+	must.Equal(t, fmt.Sprint(base.Columns()), before, "a verb changed its table")
 	a := must.Get(base.With("x", 1).Plan())(t)
 	b, _ := base.With("x", 1).Plan()
 	c, _ := base.With("x", 2).Plan()
@@ -83,19 +78,14 @@ func TestTablesAreImmutable(t *testing.T) {
 
 func TestFromFrameNeedsNoBackend(t *testing.T) {
 	f := &Frame{Columns: []Column{table.TextColumn("id", []string{"a", "b"})}}
-	got, err := FromFrame(f).Rows(context.Background())
-	if err != nil || got != f {
-		t.Errorf("%v %v", got, err)
-	}
+	must.Equal(t, must.Get(FromFrame(f).Rows(context.Background()))(t), f)
 }
 
 func TestFormat(t *testing.T) {
 	f := &Frame{Columns: []Column{table.TextColumn("region", []string{"north", "s\nouth"}),
 		table.NumberColumn("n", []float64{1, 20})}}
 	want := "region   n\nnorth    1\ns outh  20\n"
-	if got := Format(f, 0); got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
+	must.Equal(t, Format(f, 0), want)
 	if got := Format(f, 1); !strings.Contains(got, "1 more row") {
 		t.Errorf("%q", got)
 	}

@@ -1,10 +1,10 @@
 package datasets
 
 import (
-	"strings"
 	"testing"
 
 	"antipode/datasets/table"
+	"antipode/internal/must"
 )
 
 func TestValue(t *testing.T) {
@@ -22,9 +22,7 @@ func TestValue(t *testing.T) {
 		`holds text, not numbers: row 1 holds "b"`: func() { one.Number("id") },
 		"holds vector values, not te":              func() { one.Text("full") },
 	} {
-		if err := failure(work); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
-		}
+		must.Fail(failure(work))(t, want)
 	}
 }
 
@@ -46,8 +44,6 @@ func TestTwoOptions(t *testing.T) {
 		"Imported":    Imported("x", ImportOptions{}, ImportOptions{}),
 		"Archipelago": Archipelago(ArchipelagoOptions{}, ArchipelagoOptions{}).Reference(),
 	} {
-		if err := tab.Err(); err == nil || !strings.Contains(err.Error(), name+": 2 values of type datasets.") {
-			t.Errorf("%s: %v", name, err)
-		}
+		must.Fail(tab.Err())(t, name+": 2 values of type datasets.")
 	}
 }

@@ -3,8 +3,6 @@ package gomlxmodels
 import (
 	"encoding/json"
 	"reflect"
-	"slices"
-	"strings"
 	"testing"
 
 	"antipode/datasets"
@@ -49,9 +47,7 @@ func TestCaptionPlan(t *testing.T) {
 	}
 	want := datasets.Columns("id:text", "image:image", "outcome:text", "image_id:text", "seed:number", "caption:text",
 		"caption_tokens:number", "caption_logprob:number", "caption_stop:text")
-	if columns := caption().Columns(); !slices.Equal(columns, want) {
-		t.Errorf("columns %v", columns)
-	}
+	must.EqualSlices(t, caption().Columns(), want, "columns")
 	for _, c := range []struct {
 		t    datasets.Table
 		want string
@@ -76,8 +72,6 @@ func TestCaptionPlan(t *testing.T) {
 		{Caption(known, datasets.New("test", nil, datasets.Columns("id:text", "image:image", "image_id:text"))),
 			"image_id already"},
 	} {
-		if _, err := c.t.Plan(); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%v, want %q", err, c.want)
-		}
+		must.Fail(c.t.Plan())(t, c.want)
 	}
 }

@@ -136,32 +136,25 @@ func Vectors(model string) []string {
 
 // FindPair returns the pair of a name.
 func FindPair(name string) (Pair, bool) {
-	pairs := Pairs()
-	i := slices.IndexFunc(pairs, func(p Pair) bool { return p.Name == name })
-	if i < 0 {
-		return Pair{}, false
-	}
-	return pairs[i], true
+	return first(Pairs(), func(p Pair) bool { return p.Name == name })
 }
 
 // Find returns the model known under a name.
 func Find(name string) (Model, bool) {
-	known := Known()
-	i := slices.IndexFunc(known, func(m Model) bool { return m.Name == name })
-	if i < 0 {
-		return Model{}, false
-	}
-	return known[i], true
+	return first(Known(), func(m Model) bool { return m.Name == name })
 }
 
 // FindFormer returns the known model that was once a repository of the hub.
 func FindFormer(repository string) (Model, bool) {
-	known := Known()
-	i := slices.IndexFunc(known, func(m Model) bool { return m.Formerly != "" && m.Formerly == repository })
-	if i < 0 {
-		return Model{}, false
+	return first(Known(), func(m Model) bool { return m.Formerly != "" && m.Formerly == repository })
+}
+
+// first returns the first element that is looked for.
+func first[T any](list []T, is func(T) bool) (found T, ok bool) {
+	if i := slices.IndexFunc(list, is); i >= 0 {
+		return list[i], true
 	}
-	return known[i], true
+	return found, false
 }
 
 // Nearest returns the end of a message about an unknown model: `; did you mean "NAME"?` where a known name is

@@ -58,9 +58,7 @@ func TestEmbedBLIP2(t *testing.T) {
 		`EmbedText: Vector is "blip2_image"; it must be one of text`: EmbedText(model, table, "caption",
 			EmbedTextOptions{Vector: Blip2Image}),
 	} {
-		if _, err := bad.Plan(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
-		}
+		must.Fail(bad.Plan())(t, want)
 	}
 }
 
@@ -74,8 +72,6 @@ func TestSecrets(t *testing.T) {
 	}{{Generate("archipelago-diffusion", prompts), ""}, {images, APIKey},
 		{Embed("archipelago-vit", images.Concat(images)), APIKey}} {
 		p := must.Get(c.t.Plan())(t)
-		if got := strings.Join(p.AllSecrets(), " "); got != c.want {
-			t.Errorf("secrets %q, want %q", got, c.want)
-		}
+		must.Equal(t, strings.Join(p.AllSecrets(), " "), c.want, "secrets")
 	}
 }

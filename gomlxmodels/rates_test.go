@@ -1,6 +1,7 @@
 package gomlxmodels
 
 import (
+	"antipode/internal/must"
 	"math"
 	"strings"
 	"testing"
@@ -29,11 +30,7 @@ func TestRates(t *testing.T) {
 		t.Errorf("rented %s for %g, %v", name, hour, err)
 	}
 	for _, wrong := range []string{"a100@", "a100@-1", "a100@NaN", "a100@cheap"} {
-		if _, _, err := Rented(wrong); err == nil || !strings.Contains(err.Error(), "an hour of it costs") {
-			t.Errorf("%s: %v", wrong, err)
-		}
+		must.Fail(Rented(wrong))(t, "an hour of it costs")
 	}
-	if _, _, err := Rate(EmbedOp, "mine", 0, "abacus"); err == nil || !strings.Contains(err.Error(), "cpu-2, t4") {
-		t.Error(err)
-	}
+	must.Fail(Rate(EmbedOp, "mine", 0, "abacus"))(t, "cpu-2, t4")
 }

@@ -3,8 +3,6 @@ package gomlxmodels
 import (
 	"encoding/json"
 	"reflect"
-	"slices"
-	"strings"
 	"testing"
 
 	"antipode/datasets"
@@ -34,9 +32,7 @@ func TestSegmentPlan(t *testing.T) {
 	columns := Segment("clipseg", tab).Columns()
 	want := datasets.Columns("id:text", "image:image", "object:text", "outcome:text", "n:number", "mask:mask",
 		"mask_score:number", "mask_area:number", "mask_components:number", "reason:text")
-	if !slices.Equal(columns, want) {
-		t.Errorf("columns %v", columns)
-	}
+	must.EqualSlices(t, columns, want, "columns")
 	for _, c := range []struct {
 		t    datasets.Table
 		want string
@@ -74,10 +70,7 @@ func TestSegmentPlan(t *testing.T) {
 		{Segment("clipseg", tab, SegmentOptions{Exec: ExecOptions{Workers: 2}}),
 			"Exec.Workers is for a program (exec:PATH), not for a CLIPSeg"},
 	} {
-		if _, err := c.t.Plan(); err == nil || !strings.Contains(err.Error(), c.want) ||
-			strings.Contains(err.Error(), "\n") {
-			t.Errorf("%v, want one line with %q", err, c.want)
-		}
+		must.Fail(c.t.Plan())(t, c.want)
 	}
 }
 
@@ -120,11 +113,7 @@ func TestPairs(t *testing.T) {
 func TestObjects(t *testing.T) {
 	for cell, want := range map[string][]string{"cat": {"cat"}, " cat | big dog|cat|": {"cat", "big dog"}, "": nil,
 		"|": nil, "a,b": {"a,b"}} {
-		if got := (&SegmentOptions{Separator: "|"}).Objects(cell); !slices.Equal(got, want) {
-			t.Errorf("%q: %q, want %q", cell, got, want)
-		}
+		must.EqualSlices(t, (&SegmentOptions{Separator: "|"}).Objects(cell), want, cell)
 	}
-	if got := (&SegmentOptions{}).Objects("a|b"); !slices.Equal(got, []string{"a|b"}) {
-		t.Errorf("without a separator: %q", got)
-	}
+	must.EqualSlices(t, (&SegmentOptions{}).Objects("a|b"), []string{"a|b"}, "without a separator")
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"antipode/datasets"
@@ -39,8 +38,6 @@ func TestSingleFile(t *testing.T) {
 		`no model "missing.ckpt"`: Generate("missing.ckpt", prompts),
 		`no model "nothing"`:      Generate("model.CKPT", prompts, GenerateOptions{File: FileOptions{ConfigFrom: "nothing"}}),
 	} {
-		if _, err := images.Plan(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
-		}
+		must.Fail(images.Plan())(t, want)
 	}
 }

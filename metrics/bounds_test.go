@@ -9,6 +9,7 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/internal/near"
 )
 
@@ -46,10 +47,7 @@ func refused(t *testing.T, worlds int, atRandom bool) (h holds) {
 	rng := rand.New(rand.NewPCG(near.Seed(t), 7))
 	for range worlds {
 		world, truth := refusingWorld(rng, 200, atRandom)
-		f, _, err := evaluate(t, ask{Metric: "bounds", By: []string{"identity"}}, world)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f, _ := must.Get2(evaluate(t, ask{Metric: "bounds", By: []string{"identity"}}, world))(t)
 		count := func(to *float64, is bool) {
 			if is {
 				*to += 1 / float64(worlds)
@@ -75,10 +73,7 @@ func TestBounds(t *testing.T) {
 		table.NumberColumn("value", []float64{1, 0, nan, nan, nan})}}
 	for rule, want := range map[string][]float64{"none": {0.5, 0.2, 0.8}, "at-least": {0.5, 0.5, 0.8},
 		"at-most": {0.5, 0.2, 0.5}} {
-		got, _, err := evaluate(t, ask{Metric: "bounds", Options: map[string]string{"rule": rule}}, f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got, _ := must.Get2(evaluate(t, ask{Metric: "bounds", Options: map[string]string{"rule": rule}}, f))(t)
 		near.Check(t, rule, []float64{got.Numbers("value")[0], got.Numbers("bound_low")[0],
 			got.Numbers("bound_high")[0]}, want, 1e-12, 0)
 		if counts := fmt.Sprint(got.Numbers("n_refused"), got.Numbers("n_failed"), got.Numbers("n_unmasked"),
@@ -87,10 +82,8 @@ func TestBounds(t *testing.T) {
 			t.Errorf("%s: %s", counts, datasets.Format(got, 0))
 		}
 	}
-	_, _, err := evaluate(t, ask{Metric: "bounds", Options: map[string]string{"most": "0.5"}}, f)
-	if err == nil || !strings.Contains(err.Error(), "1 is not from 0 to 0.5") {
-		t.Errorf("a value out of range: %v", err)
-	}
+	must.Fail(evaluate(t, ask{Metric: "bounds", Options: map[string]string{"most": "0.5"}}, f))(t,
+		"1 is not from 0 to 0.5") // a value out of range
 	for _, atRandom := range []bool{true, false} {
 		h := refused(t, 30, atRandom)
 		if h.bounds < 0.999 || h.interval < 0.8 || h.flagged < 0.999 || h.gaps > 0.2 || atRandom != (h.naive > 0.5) {

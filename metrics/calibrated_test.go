@@ -46,10 +46,8 @@ func TestCalibrated(t *testing.T) {
 	answers, labels := judgedWorld(rng, 600, 80, []float64{0.8, 0.8, 0.8}, []float64{0, 0.3, 0.1})
 	labels = labels.Pick(seq(0, 160)) // the third island has none
 	options := map[string]string{"positive": "yes"}
-	f, notes, err := evaluate(t, ask{Metric: "calibrated", By: []string{"region"}, Options: options}, answers, labels)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f, notes := must.Get2(evaluate(t, ask{Metric: "calibrated", By: []string{"region"}, Options: options}, answers,
+		labels))(t)
 	shown := datasets.Format(f, 0)
 	value, judge, bias := f.Numbers("calibrated"), f.Numbers("judge"), f.Numbers("judge_bias")
 	if math.Abs(value[1]-0.8) > 0.09 || judge[1] > 0.7 || bias[0] != 0 || bias[1] > -0.08 || !math.IsNaN(value[2]) ||
@@ -72,10 +70,8 @@ func TestCalibrated(t *testing.T) {
 		strings.Join(gaps.Texts("judge_flagged"), " ") != "yes yes" {
 		t.Errorf("%s, %v", datasets.Format(gaps, 0), err)
 	}
-	if _, _, err := evaluate(t, ask{Metric: "calibrated-gaps", Options: options}, answers, labels); err == nil ||
-		!strings.Contains(err.Error(), "compares groups") {
-		t.Errorf("no groups: %v", err)
-	}
+	// no groups
+	must.Fail(evaluate(t, ask{Metric: "calibrated-gaps", Options: options}, answers, labels))(t, "compares groups")
 }
 
 func seq(from, to int) (out []int) {
@@ -96,10 +92,7 @@ func TestCalibratedReads(t *testing.T) {
 	options := map[string]string{"value": "p", "method": "published"}
 	run := func(answers, labels *table.Frame) (*table.Frame, []string) {
 		t.Helper()
-		f, notes, err := evaluate(t, ask{Metric: "calibrated", Options: options}, answers, labels)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f, notes := must.Get2(evaluate(t, ask{Metric: "calibrated", Options: options}, answers, labels))(t)
 		return f, notes
 	}
 	f, notes := run(answers, labels)
@@ -112,10 +105,8 @@ func TestCalibratedReads(t *testing.T) {
 	again, _ := run(answers.Pick([]int{5, 3, 1, 0, 2, 4}), labels.Pick([]int{5, 4, 3, 2, 1, 0}))
 	near.Check(t, "another order", again.Numbers("calibrated"), f.Numbers("calibrated"), 1e-12, 0)
 	words := labels.With(table.TextColumn("label", []string{"yes", "no", "no", "yes", "yes", ""}))
-	if _, _, err := evaluate(t, ask{Metric: "calibrated", Options: options}, answers, words); err == nil ||
-		!strings.Contains(err.Error(), `holds texts such as "yes": name the one that counts 1`) {
-		t.Errorf("texts: %v", err)
-	}
+	must.Fail(evaluate(t, ask{Metric: "calibrated", Options: options}, answers, words))(t,
+		`holds texts such as "yes": name the one that counts 1`) // texts
 	options["positive"] = "yes" // of the labels; answers are numbers
 	mixed, _ := run(answers, words)
 	near.Check(t, "labels as texts", mixed.Numbers("calibrated"), f.Numbers("calibrated"), 1e-12, 0)
@@ -124,10 +115,8 @@ func TestCalibratedReads(t *testing.T) {
 		t.Errorf("%q", notes)
 	}
 	twice := answers.Pick([]int{0, 0})
-	if _, _, err := evaluate(t, ask{Metric: "calibrated", Options: options}, twice, labels); err == nil ||
-		!strings.Contains(err.Error(), `"a" is in row 1, too`) {
-		t.Errorf("an item twice: %v", err)
-	}
+	// an item twice
+	must.Fail(evaluate(t, ask{Metric: "calibrated", Options: options}, twice, labels))(t, `"a" is in row 1, too`)
 }
 
 // TestCalibratedWorlds checks false alarms, power and coverage in few worlds; calibrated_long_test.go has 200.
@@ -205,10 +194,8 @@ func TestQuestionScores(t *testing.T) {
 	if out.Texts("region")[1] != "s" || out.Texts("id")[0] != "a" {
 		t.Errorf("%s", datasets.Format(out, 0))
 	}
-	if _, _, err := evaluate(t, ask{Metric: "question-scores"}, f.With(table.NumberColumn("answer_p_wanted",
-		[]float64{2, 0, 0, 0, 0}))); err == nil || !strings.Contains(err.Error(), "2 is no probability") {
-		t.Errorf("no probability: %v", err)
-	}
+	must.Fail(evaluate(t, ask{Metric: "question-scores"}, f.With(table.NumberColumn("answer_p_wanted",
+		[]float64{2, 0, 0, 0, 0}))))(t, "2 is no probability") // no probability
 }
 
 // diversityWorlds simulates groups of 400 images in categories with the given shares, of which some have labels; the
@@ -260,12 +247,9 @@ func TestCalibratedDiversity(t *testing.T) {
 		text("region", "x", "x", "x", "x", "y", "y", "x"), text("answer", "p", "p", "q", "q", "p", "p", "")}}
 	labels := &table.Frame{Columns: []table.Column{text("id", "a", "a", "b", "c"), text("label", "p", "q", "p", "q")}}
 	// Of x, answers p: labels p 1.5, q 0.5; answers q: q 1. With prior counts of 1/2: p 2/3, q 1/3; p 1/4, q 3/4.
-	f, notes, err := evaluate(t, ask{Metric: "calibrated-diversity", By: []string{"region"},
+	f, notes := must.Get2(evaluate(t, ask{Metric: "calibrated-diversity", By: []string{"region"},
 		Options: map[string]string{"resamples": "-1",
-			"order": "2"}}, answers, labels)
-	if err != nil {
-		t.Fatal(err)
-	}
+			"order": "2"}}, answers, labels))(t)
 	p := (2./3 + 1./4) / 2
 	near.Check(t, "Hill numbers", []float64{f.Numbers("calibrated_hill")[0], f.Numbers("judge_hill")[0],
 		f.Numbers("label_hill")[0], f.Numbers("judge_hill")[1]},

@@ -126,10 +126,7 @@ func TestCompareReads(t *testing.T) {
 	} {
 		with := a.With(table.NumberColumn("answer_correct", make([]float64, a.Len())),
 			table.NumberColumn("answer_p_wanted", make([]float64, a.Len())))
-		_, _, err := evaluate(t, ask{Metric: "compare", Options: o}, with, with)
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %s", err, want)
-		}
+		must.Fail(evaluate(t, ask{Metric: "compare", Options: o}, with, with))(t, want)
 	}
 }
 
@@ -207,7 +204,7 @@ func watchRuns(t *testing.T, sequences, runs, changed int) {
 }
 
 // compareRuns compares runs of the same distribution, paired and not, and runs of which one group is worse by what
-// [antipode/metrics/significance.SmallestMeanGap] says is found with a power of 80 % at level 5 %.
+// a two-sided test finds with a power of 80 % at level 5 %.
 func compareRuns(t *testing.T, pairs, resamples int) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(near.Seed(t), 5))

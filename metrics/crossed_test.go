@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"antipode/datasets/table"
+	"antipode/internal/must"
 )
 
 // TestCrossed: the group whose values are higher in one of three templates is flagged over rows and not over templates;
@@ -30,30 +31,21 @@ func TestCrossed(t *testing.T) {
 		table.TextColumn("template", templates), table.TextColumn("rater", raters),
 		table.NumberColumn("value", values)}}
 	options := map[string]string{"over": "template,rater"}
-	gaps, notes, err := evaluate(t, ask{Metric: "crossed-gaps", By: []string{"identity"}, Options: options}, f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	gaps, notes := must.Get2(evaluate(t, ask{Metric: "crossed-gaps", By: []string{"identity"}, Options: options}, f))(t)
 	got := strings.Join(gaps.Texts("over"), " ") + ": " + strings.Join(gaps.Texts("flagged"), " ")
-	if got != "rows template rows template: yes no yes no" || gaps.Numbers("n_used")[0] != 119 {
-		t.Errorf("%s, n %v", got, gaps.Numbers("n_used"))
-	}
+	must.Equal(t, got, "rows template rows template: yes no yes no", "n")
+	must.Equal(t, gaps.Numbers("n_used")[0], 119, "n")
 	s := fmt.Sprint(notes)
 	if !strings.Contains(s, "1 rows have no value") || !strings.Contains(s, "rater has one value") {
 		t.Error(s)
 	}
-	parts, _, err := evaluate(t, ask{Metric: "variance-components", By: []string{"identity"}, Options: options}, f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	parts, _ := must.Get2(evaluate(t, ask{Metric: "variance-components", By: []string{"identity"}, Options: options},
+		f))(t)
 	if got := strings.Join(parts.Texts("component"), ", "); got !=
 		"identity, template, identity × template, residual" || parts.Numbers("share")[2] < 0.4 {
 		t.Errorf("%s: %v", got, parts.Numbers("share"))
 	}
 	for want, o := range map[string]map[string]string{"over": nil, "no such column": {"over": "seed"}} {
-		if _, _, err := evaluate(t, ask{Metric: "crossed-gaps", By: []string{"identity"}, Options: o}, f); err == nil ||
-			!strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q", err, want)
-		}
+		must.Fail(evaluate(t, ask{Metric: "crossed-gaps", By: []string{"identity"}, Options: o}, f))(t, want)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/metrics/internal/tabulartest"
 )
 
@@ -46,15 +47,10 @@ func TestLedger(t *testing.T) {
 		"percent: same to the digit", "times: same to the digit", "claim: direction only, holds",
 		"denied: direction only, does not hold", "missing: not computable, no images",
 		"empty: not computable, no images"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, cmp.Diff(want, got), "")
 	if f, _, err = evaluate(t, ask{Metric: "ledger"}, printed); err != nil ||
 		f.Texts("verdict")[0] != NotComputable {
 		t.Errorf("without our values: %v %v", f, err)
 	}
-	if _, _, err := evaluate(t, ask{Metric: "ledger"}, printed, ours.Pick([]int{0, 0})); err == nil ||
-		!strings.Contains(err.Error(), `"rounds" has two values`) {
-		t.Error(err)
-	}
+	must.Fail(evaluate(t, ask{Metric: "ledger"}, printed, ours.Pick([]int{0, 0})))(t, `"rounds" has two values`)
 }

@@ -9,6 +9,7 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/table"
+	"antipode/internal/must"
 )
 
 // Units are resampled whole: where the rows of a prompt are alike, intervals over prompts are wider than over rows.
@@ -24,10 +25,7 @@ func TestMeans(t *testing.T) {
 		table.NumberColumn("value", values), table.NumberColumn("two", twos)}}
 	means := func(f *table.Frame, options map[string]string) *table.Frame {
 		t.Helper()
-		out, _, err := evaluate(t, ask{Metric: "clustered-mean", By: []string{"model"}, Options: options}, f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		out, _ := must.Get2(evaluate(t, ask{Metric: "clustered-mean", By: []string{"model"}, Options: options}, f))(t)
 		return out
 	}
 	rows, units := means(f, nil), means(f, map[string]string{"unit": "prompt"})
@@ -48,16 +46,11 @@ func TestMeans(t *testing.T) {
 		!math.IsNaN(zero.Numbers("value")[0]) || !math.IsNaN(zero.Numbers("value_low")[0]) {
 		t.Errorf("one unit, denominators of 0:\n%s\n%s", datasets.Format(one, 0), datasets.Format(zero, 0))
 	}
-	if none := means(f.Pick(nil), nil); none.Len() != 0 {
-		t.Errorf("an empty table: %s", datasets.Format(none, 0))
-	}
+	must.Equal(t, means(f.Pick(nil), nil).Len(), 0, "an empty table")
 	twice := f.Pick([]int{0, 1}).With(table.TextColumn("id", []string{"x", "x"}))
 	infinite := f.Pick([]int{0}).With(table.NumberColumn("value", []float64{math.Inf(1)}))
 	for want, in := range map[string]*table.Frame{"row 1 has the same id": twice, "the value is infinite": infinite} {
-		if _, _, err := evaluate(t, ask{Metric: "clustered-mean"}, in); err == nil ||
-			!strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", want, err)
-		}
+		must.Fail(evaluate(t, ask{Metric: "clustered-mean"}, in))(t, want)
 	}
 }
 

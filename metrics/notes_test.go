@@ -1,8 +1,8 @@
 package metrics
 
 import (
+	"antipode/internal/must"
 	"fmt"
-	"slices"
 	"testing"
 )
 
@@ -16,8 +16,6 @@ func TestGroupNotes(t *testing.T) {
 	var told []string
 	notes.AddTo(&Call{Note: func(format string, a ...any) { told = append(told, fmt.Sprintf(format, a...)) }},
 		"region")
-	if want := []string{"9 of 90 images; by region: g0, g1, g2, g3, g4, g5 and 3 more",
-		"100% sure"}; !slices.Equal(told, want) {
-		t.Errorf("told %q, want %q", told, want)
-	}
+	must.EqualSlices(t, told, []string{"9 of 90 images; by region: g0, g1, g2, g3, g4, g5 and 3 more", "100% sure"},
+		"told")
 }

@@ -80,17 +80,13 @@ func TestConceptList(t *testing.T) {
 	testengine.Use(t)
 	a := real(t)
 	work := testengine.Rows(t, "workload", a.Workload(datasets.WorkloadOptions{}))
-	if got := fmt.Sprint(work.Texts("stage"), work.Numbers("items")); got != "[embed clip-random generate sd1 "+
-		"total] [76 48 124]" {
-		t.Errorf("workload %s", got)
-	}
+	must.Equal(t, fmt.Sprint(work.Texts("stage"), work.Numbers("items")),
+		"[embed clip-random generate sd1 total] [76 48 124]", "workload")
 	images := testengine.Rows(t, "images", a.Images())
 	if p := images.Texts("prompt"); len(p) != 36 || !slices.Contains(p, "una fotografía de barco") {
 		t.Errorf("%d images, prompts %q", len(p), p)
 	}
-	if s := images.Numbers("seed"); len(slices.Compact(slices.Sorted(slices.Values(s)))) != 36 {
-		t.Errorf("images share seeds: %v", s)
-	}
+	must.Equal(t, len(slices.Compact(slices.Sorted(slices.Values(images.Numbers("seed"))))), 36, "images share seeds")
 	scores := testengine.Rows(t, "scores", a.Scores())
 	if scores.Len() != 12 || scores.Texts("vector")[0] != models.ClipImagePooled ||
 		scores.Texts("joint_model")[0] != "clip-random" || scores.Numbers("n_used")[0] != 3 ||
@@ -104,9 +100,7 @@ func TestConceptList(t *testing.T) {
 		!strings.Contains(f.Texts("options")[0], "self=literal") {
 		t.Errorf("options %q", f.Texts("options")[0])
 	}
-	if c := testengine.Rows(t, "collisions", a.Collisions()); c.Len() != 2 {
-		t.Errorf("collisions %v", c)
-	}
+	must.Equal(t, testengine.Rows(t, "collisions", a.Collisions()).Len(), 2, "collisions")
 	findings := testengine.Rows(t, "findings", a.Findings())
 	if findings.Len() != 2 || findings.Texts("verdict")[0] != significance.NotFound {
 		t.Errorf("findings %v", findings)
@@ -125,9 +119,7 @@ func TestConceptList(t *testing.T) {
 		}
 	}
 	for name, tab := range map[string]datasets.Table{"truth": a.Truth(), "templates": a.TemplateScores()} {
-		if f := testengine.Rows(t, name, tab); f.Len() != 0 {
-			t.Errorf("%s: %d rows", name, f.Len())
-		}
+		must.Equal(t, testengine.Rows(t, name, tab).Len(), 0, name, "rows")
 	}
 	f := testengine.Rows(t, "losses", a.Losses())
 	a.Repaired = filepath.Join(t.TempDir(), "repaired.csv")
@@ -151,16 +143,12 @@ func TestGenerators(t *testing.T) {
 	a := real(t)
 	a.N, a.Languages = 2, []string{"en", "es"}
 	a.Generator += "," + network("diffusion/testdata/sd2")
-	if f := testengine.Rows(t, "images", a.Images()); f.Len() != 32 {
-		t.Errorf("%d images", f.Len())
-	}
+	must.Equal(t, testengine.Rows(t, "images", a.Images()).Len(), 32, "images")
 	f := testengine.Rows(t, "wins", a.Wins().Where("score", "==", "Xc"))
 	if fmt.Sprint(f.Texts("model")) != "[sd1 sd2]" {
 		t.Errorf("wins of %q", f.Texts("model"))
 	}
-	if f := testengine.Rows(t, "findings", a.Findings()); f.Len() != 2 {
-		t.Errorf("%d findings", f.Len())
-	}
+	must.Equal(t, testengine.Rows(t, "findings", a.Findings()).Len(), 2, "findings")
 }
 
 // TestTemplates: Appendix B compares the templates of English and Spanish.
@@ -218,8 +206,6 @@ func TestInvalid(t *testing.T) {
 		"world 7":            {Seed: 3},
 		"built-in world":     {Concepts: "cococrola", Generator: cococrola.Sampler},
 	} {
-		if err := a.Scores().Err(); err == nil || !strings.Contains(err.Error(), part) {
-			t.Errorf("%s: %v", part, err)
-		}
+		must.Fail(a.Scores().Err())(t, part)
 	}
 }

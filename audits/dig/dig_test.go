@@ -77,10 +77,8 @@ func TestPhotographs(t *testing.T) {
 	testengine.Use(t)
 	a := photographs(t, 4)
 	work := testengine.Rows(t, "workload", a.Workload(datasets.WorkloadOptions{}))
-	if got := fmt.Sprint(work.Texts("stage"), work.Numbers("items")); got != "[segment refined embed hf-bf16-shards "+
-		"generate sd1 total] [144 144 96 384]" {
-		t.Errorf("workload %s", got)
-	}
+	must.Equal(t, fmt.Sprint(work.Texts("stage"), work.Numbers("items")),
+		"[segment refined embed hf-bf16-shards generate sd1 total] [144 144 96 384]", "workload")
 	for template, want := range map[string]string{dig.Original: "bag in the Americas", dig.New: "American bag"} {
 		f := testengine.Rows(t, template, a.Images(template))
 		if got := f.Texts("prompt"); len(got) != 48 || got[4] != want || f.Texts("template")[4] != template {
@@ -111,18 +109,15 @@ func TestPhotographs(t *testing.T) {
 		!slices.Contains(findings.Texts("verdict"), significance.Undecided) {
 		t.Errorf("findings %v", findings.Texts("verdict"))
 	}
-	if testengine.Rows(t, "truth", a.Truth()).Len() != 0 {
-		t.Error("injected disparities in photographs")
-	}
+	must.Equal(t, testengine.Rows(t, "truth", a.Truth()).Len(), 0, "injected disparities in photographs")
 	sensitivity(t, a)
 	a.Template, a.Comparison.K, a.Embedding.Masking = "{object}, {country}", 1, "zeroprob"
 	third := testengine.Rows(t, "deltas", a.Deltas().Where("of", "==", "average"))
 	if got := third.Texts("template"); third.Len() != 12 || got[0] != dig.New || got[11] != a.Template {
 		t.Errorf("three templates: %q", got)
 	}
-	if f := testengine.Rows(t, "prompts", a.Prompts(a.Template).Head(1)); f.Texts("prompt")[0] != "bag, Nigeria" {
-		t.Errorf("prompt %q", f.Texts("prompt"))
-	}
+	must.Equal(t, testengine.Rows(t, "prompts", a.Prompts(a.Template).Head(1)).Texts("prompt")[0], "bag, Nigeria",
+		"prompt")
 	if a.Photos = ""; a.Images(dig.Original).Err() == nil {
 		t.Error("a third template in the built-in world")
 	}
@@ -150,9 +145,7 @@ func sensitivity(t *testing.T, a dig.Audit) {
 	}
 	a.Comparison.K = 1
 	other := testengine.Rows(t, "k 1", a.Findings())
-	if !slices.Equal(other.Numbers("gap"), gaps["k 1"]) {
-		t.Errorf("gaps with k 1: %v, want %v", other.Numbers("gap"), gaps["k 1"])
-	}
+	must.EqualSlices(t, other.Numbers("gap"), gaps["k 1"], "gaps with k 1")
 	photos := testengine.Rows(t, "photos", a.Candidates())
 	for i, region := range photos.Texts("region") {
 		photos.Texts("region")[i] = "region " + region[len(region)-2:]
@@ -207,7 +200,5 @@ func TestTable(t *testing.T) {
 		t.Errorf("%v of %v images", shares.Numbers("share"), shares.Numbers("n_inspected"))
 	}
 	a.Tags = ""
-	if none := testengine.Rows(t, "no tags", a.TagShares()); none.Len() != 0 {
-		t.Errorf("%d rows without tags", none.Len())
-	}
+	must.Equal(t, testengine.Rows(t, "no tags", a.TagShares()).Len(), 0, "rows without tags")
 }

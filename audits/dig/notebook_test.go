@@ -63,7 +63,5 @@ func TestNotebook(t *testing.T) {
 			computed++
 		}
 	}
-	if computed != 8 {
-		t.Errorf("%d of 8 cells of Table 1 are computed from 48 images", computed)
-	}
+	must.Equal(t, computed, 8, "of 8 cells of Table 1 are computed from 48 images")
 }

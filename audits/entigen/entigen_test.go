@@ -52,12 +52,8 @@ func TestReleased(t *testing.T) {
 	if got := verdicts(ledger, "by human"); got[metrics.SameDigits] != 72 || got[metrics.NotComputable] != 0 {
 		t.Errorf("values by people: %v", got)
 	}
-	if got := verdicts(ledger, "Table 3"); got[metrics.SameDigits] != 24 {
-		t.Errorf("Table 3: %v", got)
-	}
-	if got := verdicts(ledger, "by clip"); got[metrics.NotComputable] != 33 {
-		t.Errorf("values by CLIP: %v", got)
-	}
+	must.Equal(t, verdicts(ledger, "Table 3")[metrics.SameDigits], 24, "Table 3")
+	must.Equal(t, verdicts(ledger, "by clip")[metrics.NotComputable], 33, "values by CLIP")
 	// Nine images of a prompt leave what depends on a score undecided; without intervals the values decide.
 	values := a
 	values.Resamples = -1
@@ -83,9 +79,8 @@ func TestReleased(t *testing.T) {
 	if a.HasImages() || a.Images().Err() == nil {
 		t.Error("images of the released ratings")
 	}
-	if testengine.Rows(t, "agreement", a.Agreement()).Len()+testengine.Rows(t, "truth", a.Truth()).Len() != 0 {
-		t.Error("an agreement without a judge, or injected disparities")
-	}
+	must.Equal(t, testengine.Rows(t, "agreement", a.Agreement()).Len()+testengine.Rows(t, "truth", a.Truth()).Len(), 0,
+		"an agreement without a judge, or injected disparities")
 }
 
 // The CLIP alone finds a disparity of the procedural sampler. TestModels in audits finds all with perfect raters.
@@ -109,9 +104,7 @@ func TestFields(t *testing.T) {
 		"have one name":         {Generator: "x/a,y/a"},
 		"nobody rated":          {List: entigen.List},
 	} {
-		if err := a.Raters().Err(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%+v: %v, want %q", a, err, want)
-		}
+		must.Fail(a.Raters().Err())(t, want)
 	}
 }
 
@@ -131,10 +124,8 @@ func TestModels(t *testing.T) {
 	testengine.Use(t)
 	a := photographs()
 	work := testengine.Rows(t, "workload", a.Workload(datasets.WorkloadOptions{}))
-	if got := fmt.Sprint(work.Texts("stage"), work.Numbers("items")); got != "[generate sd1 embed clip total] "+
-		"[24 19 43]" {
-		t.Errorf("workload %s", got)
-	}
+	must.Equal(t, fmt.Sprint(work.Texts("stage"), work.Numbers("items")),
+		"[generate sd1 embed clip total] [24 19 43]", "workload")
 	images := testengine.Rows(t, "images", a.Images())
 	if images.Len() != 24 || images.Texts("id")[0] != "sd1/profession/original/doctor/0#1" {
 		t.Errorf("%d images, the first %q", images.Len(), images.Texts("id")[0])
@@ -160,9 +151,8 @@ func TestModels(t *testing.T) {
 			t.Errorf("%s: no rows", name)
 		}
 	}
-	if got := verdicts(testengine.Rows(t, "ledger", a.Ledger()), "by human"); got[metrics.NotComputable] != 81 {
-		t.Errorf("values by people without people: %v", got)
-	}
+	must.Equal(t, verdicts(testengine.Rows(t, "ledger", a.Ledger()), "by human")[metrics.NotComputable], 81,
+		"values by people without people")
 }
 
 // TestOwnAxis: ratings of an axis of one's own and images made before need no judge; one that labels another axis is
@@ -195,13 +185,9 @@ func TestOwnAxis(t *testing.T) {
 		if f := testengine.Rows(t, "agreement", a.Agreement()); f.Len() != 0 || len(f.Columns) < 5 {
 			t.Errorf("agreement with judge %q: %d rows", judge, f.Len())
 		}
-		if f := testengine.Rows(t, "confusion", a.Confusion()); f.Len() != 0 {
-			t.Errorf("labels compared with those of judge %q: %d rows", judge, f.Len())
-		}
+		must.Equal(t, testengine.Rows(t, "confusion", a.Confusion()).Len(), 0, "labels compared with those of judge",
+			judge, "rows")
 	}
 	a.Axes = ""
-	_, err := a.Bias().Rows(t.Context())
-	if err == nil || !strings.Contains(err.Error(), "perceived_age=young/old") {
-		t.Errorf("an axis that is not named: %v", err)
-	}
+	must.Fail(a.Bias().Rows(t.Context()))(t, "perceived_age=young/old") // an axis that is not named
 }

@@ -52,9 +52,8 @@ func TestNotebook(t *testing.T) {
 		t.Errorf("the plan:\n%s", out)
 	}
 	notebook.Run(model...)
-	if computed := ledger(notebook, "by clip, Stable Diffusion", "4"); computed != 7 {
-		t.Errorf("%d of 7 cells by CLIP are computed from 4 images", computed)
-	}
+	must.Equal(t, ledger(notebook, "by clip, Stable Diffusion", "4"), 7,
+		"of 7 cells by CLIP are computed from 4 images")
 	notebook.Run(append(parameters, "generator="+images, "ratings="+ratings)...)
 	page := notebook.Page()
 	for _, want := range []string{"the truth is not known", "both-decided", "Krippendorff", "police officer"} {

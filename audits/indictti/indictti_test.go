@@ -110,24 +110,18 @@ func TestRealCaptions(t *testing.T) {
 	}
 	pool := testengine.Rows(t, "pool", a.Pool())
 	for i, c := range captions {
-		if got := pool.Texts("reason")[i]; got != c.reason {
-			t.Errorf("%s: %q, want %q", c.text, got, c.reason)
-		}
+		must.Equal(t, pool.Texts("reason")[i], c.reason, c.text)
 	}
 	selected := testengine.Rows(t, "selected", a.Selected())
 	if selected.Len() != 4 || !(selected.Numbers("mean_similarity")[0] <= selected.Numbers("median_similarity")[0]) {
 		t.Errorf("selected %v", selected.Texts("id"))
 	}
 	prompts := testengine.Rows(t, "prompts", a.Prompts().Count("language", "caption_source", "outcome"))
-	if got := fmt.Sprint(prompts.Texts("language"), prompts.Texts("caption_source"), prompts.Numbers("n")); got !=
-		"[en hin_Deva urd_Arab brx_Deva] [original NLLB NLLB IndicTrans2] [4 4 4 4]" {
-		t.Errorf("prompts %s", got)
-	}
+	must.Equal(t, fmt.Sprint(prompts.Texts("language"), prompts.Texts("caption_source"), prompts.Numbers("n")),
+		"[en hin_Deva urd_Arab brx_Deva] [original NLLB NLLB IndicTrans2] [4 4 4 4]", "prompts")
 	counts := testengine.Rows(t, "counts", a.Counts())
-	if got := fmt.Sprint(counts.Texts("model"), counts.Numbers("n_ok"), counts.Numbers("n_refused")); got !=
-		"[Dalle3 Dalle3 Dalle3 Dalle3 sd1 sd1 sd1 sd1] [8 8 4 8 8 8 8 8] [0 0 4 0 0 0 0 0]" {
-		t.Errorf("counts %s", got)
-	}
+	must.Equal(t, fmt.Sprint(counts.Texts("model"), counts.Numbers("n_ok"), counts.Numbers("n_refused")),
+		"[Dalle3 Dalle3 Dalle3 Dalle3 sd1 sd1 sd1 sd1] [8 8 4 8 8 8 8 8] [0 0 4 0 0 0 0 0]", "counts")
 	complete := testengine.Rows(t, "complete", a.Scores(indictti.Complete))
 	common := testengine.Rows(t, "common", a.Scores(indictti.Common))
 	if complete.Len() != 2*4*5 || common.Len() != complete.Len() {
@@ -151,9 +145,7 @@ func TestRealCaptions(t *testing.T) {
 	if findings.Len() != 6 || findings.Texts("verdict")[0] != "not found" {
 		t.Errorf("findings %v", findings.Texts("verdict"))
 	}
-	if testengine.Rows(t, "truth", a.Truth()).Len() != 0 {
-		t.Error("injected disparities in real captions")
-	}
+	must.Equal(t, testengine.Rows(t, "truth", a.Truth()).Len(), 0, "injected disparities in real captions")
 	computed := map[string]int{}
 	ledger := testengine.Rows(t, "ledger", a.Ledger())
 	for i, item := range ledger.Texts("item") {
@@ -189,9 +181,7 @@ func TestOptions(t *testing.T) {
 		}
 	}
 	record := testengine.Rows(t, "record", printed.Record().Where("option", "==", "equation 10"))
-	if record.Texts("value")[0] != "literal" {
-		t.Errorf("record %v", record)
-	}
+	must.Equal(t, record.Texts("value")[0], "literal", "record")
 	for _, score := range []string{"igc", "lgc"} { // the mean of the captions is the score of a language
 		a.Score = score
 		f := testengine.Rows(t, score, a.Findings().Join(a.Scores(indictti.Complete).
@@ -207,9 +197,7 @@ func TestOptions(t *testing.T) {
 	}
 	for _, wrong := range []indictti.Audit{{Profile: "public-code"}, {Seed: 3}, {Score: "dwl"},
 		{Captions: "captions.csv", Generator: indictti.Sampler}} {
-		if _, err := wrong.Images().Rows(context.Background()); err == nil {
-			t.Errorf("%+v: no error", wrong)
-		}
+		must.Fail(wrong.Images().Rows(context.Background()))(t)
 	}
 }
 
@@ -228,20 +216,13 @@ func TestPromptTable(t *testing.T) {
 		TextEncoder: "../../kernel/backend/all/testdata/encoders/sentence",
 		Joint:       network("blip2/testdata/retrieval"), Options: indictti.Options{JointPooling: "projected_max"}}
 	scores := testengine.Rows(t, "scores", a.Scores(indictti.Complete).Count("score", "language"))
-	if got := fmt.Sprint(scores.Texts("score"), scores.Texts("language")); got !=
-		"[CLGC CLGC LGC LGC SCWL SCWL DWL DWL] [en tam_Taml en tam_Taml en tam_Taml en tam_Taml]" {
-		t.Errorf("scores %s", got)
-	}
+	must.Equal(t, fmt.Sprint(scores.Texts("score"), scores.Texts("language")),
+		"[CLGC CLGC LGC LGC SCWL SCWL DWL DWL] [en tam_Taml en tam_Taml en tam_Taml en tam_Taml]", "scores")
 	seeds := testengine.Rows(t, "images", a.Images().Count("model"))
-	if got := fmt.Sprint(seeds.Texts("model"), seeds.Numbers("n")); got != "[sd1 sd2 alt2] [8 8 8]" {
-		t.Errorf("images %s", got)
-	}
+	must.Equal(t, fmt.Sprint(seeds.Texts("model"), seeds.Numbers("n")), "[sd1 sd2 alt2] [8 8 8]", "images")
 	drawn := testengine.Rows(t, "seeds", a.Images()).Numbers("seed")
-	if drawn[0] != drawn[8] || drawn[17] != 1 {
-		t.Errorf("seeds %v", drawn)
-	}
-	if _, err := a.IGC(indictti.Complete).Rows(context.Background()); err == nil ||
-		!strings.Contains(err.Error(), "antipode data images") {
-		t.Errorf("IGC without reference images: %v", err)
-	}
+	must.Equal(t, drawn[0], drawn[8], "seeds")
+	must.Equal(t, drawn[17], 1, "seeds")
+	// IGC without reference images
+	must.Fail(a.IGC(indictti.Complete).Rows(context.Background()))(t, "antipode data images")
 }

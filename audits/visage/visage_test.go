@@ -31,9 +31,7 @@ func TestSampler(t *testing.T) {
 				t.Errorf("%s, %s: %s", generator, name, verdicts)
 			}
 		}
-		if got := testengine.Rows(t, "truth", a.Truth()).Len(); got != 3*want {
-			t.Errorf("%s: %d injected stereotypes", generator, got)
-		}
+		must.Equal(t, testengine.Rows(t, "truth", a.Truth()).Len(), 3*want, generator, "injected stereotypes")
 		for name, tab := range map[string]datasets.Table{"tendencies": a.Scores(), "overall": a.Overall(),
 			"salience": a.SalienceOf(visage.Visual), "all": a.SalienceOf(visage.All), "shares": a.CaptionShares(),
 			"agreement": a.Agreed(), "counts": a.StereotypeCounts(), "attributes": a.VisualAttributes(),
@@ -88,9 +86,7 @@ func TestReleased(t *testing.T) {
 	}
 	for name, tab := range map[string]datasets.Table{"images": a.SetImages(), "captions": a.Captions(),
 		"pulls": a.Pulls(), "salience": a.SalienceOf(visage.Visual), "pull findings": a.PullFindings()} {
-		if f := testengine.Rows(t, name, tab); f.Len() != 0 {
-			t.Errorf("%s: %d rows without images", name, f.Len())
-		}
+		must.Equal(t, testengine.Rows(t, name, tab).Len(), 0, name, "rows without images")
 	}
 	clean := a
 	clean.Profile = visage.Clean
@@ -117,9 +113,7 @@ func TestInvalid(t *testing.T) {
 			Stereotypes: stereotypes.StereotypeOptions{Rule: "majority"}},
 		"identity": {Generator: table(t, "id,image\na,b.png\n")},
 	} {
-		if err := a.SetImages().Err(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v does not say %q", err, want)
-		}
+		must.Fail(a.SetImages().Err())(t, want)
 	}
 }
 
@@ -139,8 +133,6 @@ func TestRegions(t *testing.T) {
 	for mapping, want := range map[string]string{"": "South Asia", path: "Global South"} {
 		a := visage.Audit{Regions: mapping, Generator: visage.Sampler, N: 1}
 		pulls := testengine.Rows(t, "pulls", a.PaperPulls())
-		if at := slices.Index(pulls.Texts("identity"), "Indian"); pulls.Texts("region")[at] != want {
-			t.Errorf("regions %q: %q", mapping, pulls.Texts("region")[at])
-		}
+		must.Equal(t, pulls.Texts("region")[slices.Index(pulls.Texts("identity"), "Indian")], want, "regions", mapping)
 	}
 }

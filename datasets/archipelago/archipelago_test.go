@@ -1,6 +1,7 @@
 package archipelago
 
 import (
+	"antipode/internal/must"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -27,9 +28,7 @@ const goldenItems = "8355a9a9850b"
 func TestGolden(t *testing.T) {
 	w := New(Options{Seed: 7, Injected: true, PerCell: 2, Size: 48})
 	list := sha256.Sum256(fmt.Append(nil, w.Reference(), w.Sampled(), w.InjectedDisparities()))
-	if got := hex.EncodeToString(list[:])[:12]; got != goldenItems {
-		t.Errorf("items %s, want %s", got, goldenItems)
-	}
+	must.Equal(t, hex.EncodeToString(list[:])[:12], goldenItems, "items")
 	if runtime.GOARCH != "amd64" {
 		t.Skip("needs amd64: elsewhere fused multiply-add may move the last bit of an edge pixel")
 	}
@@ -44,13 +43,9 @@ func TestGolden(t *testing.T) {
 		h := sha256.New()
 		h.Write(im.Pix)
 		h.Write(mask.Pix)
-		if got := hex.EncodeToString(h.Sum(nil))[:12]; got != want {
-			t.Errorf("%s: pixels %s, want %s", it.ID, got, want)
-		}
+		must.Equal(t, hex.EncodeToString(h.Sum(nil))[:12], want, it.ID, "pixels")
 	}
-	if seen != len(goldens) {
-		t.Errorf("%d of %d golden images exist", seen, len(goldens))
-	}
+	must.Equal(t, seen, len(goldens), "golden images exist")
 }
 
 func TestImageDependsOnlyOnItsItem(t *testing.T) {
@@ -69,9 +64,7 @@ func TestImageDependsOnlyOnItsItem(t *testing.T) {
 	a, _ := few.Draw(it)
 	many.Draw(many.Sampled()[3])
 	b, _ := many.Draw(it)
-	if string(a.Pix) != string(b.Pix) {
-		t.Error("the same item drawn by two worlds differs")
-	}
+	must.Equal(t, string(a.Pix), string(b.Pix), "the same item drawn by two worlds differs")
 	other := New(Options{Seed: 6, PerCell: 2}).Reference()[17]
 	if other.Seed == it.Seed || other.Backdrop == it.Backdrop {
 		t.Error("another world seed repeats the seeds of an image")

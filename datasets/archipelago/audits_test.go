@@ -1,6 +1,7 @@
 package archipelago
 
 import (
+	"antipode/internal/must"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -61,12 +62,8 @@ func TestGoldenAudits(t *testing.T) {
 	opts := Options{Seed: 7, Injected: true, PerCell: 2, Size: 48}
 	first, second := lists(New(opts)), lists(New(opts))
 	for name, want := range goldenAudits {
-		if first[name] != second[name] {
-			t.Errorf("%s differ between two runs", name)
-		}
-		if got := digest(first[name]); got != want {
-			t.Errorf("%s: %s, want %s", name, got, want)
-		}
+		must.Equal(t, first[name], second[name], name, "differ between two runs")
+		must.Equal(t, digest(first[name]), want, name)
 	}
 	if runtime.GOARCH != "amd64" {
 		t.Skip("needs amd64: elsewhere fused multiply-add may move the last bit of an edge pixel")
@@ -80,9 +77,7 @@ func TestGoldenAudits(t *testing.T) {
 			h.Write(mask.Pix)
 		}
 	}
-	if got := hex.EncodeToString(h.Sum(nil))[:12]; got != goldenPaintings {
-		t.Errorf("paintings: %s, want %s", got, goldenPaintings)
-	}
+	must.Equal(t, hex.EncodeToString(h.Sum(nil))[:12], goldenPaintings, "paintings")
 }
 
 // The prompt of an image and what it shows do not depend on the number of images.
@@ -117,9 +112,8 @@ func TestAuditItemsDependOnlyOnTheirName(t *testing.T) {
 			ids = len(shown)
 		}
 	}
-	if len(shown) != ids || ids != 4*(14*5+40*5+6*9+9*4)+40 {
-		t.Errorf("%d names, then %d", ids, len(shown))
-	}
+	must.Equal(t, len(shown), ids, "names, then")
+	must.Equal(t, ids, 4*(14*5+40*5+6*9+9*4)+40, "names, then")
 }
 
 // shares counts how often something holds among rows, by name.

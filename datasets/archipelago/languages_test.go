@@ -92,9 +92,7 @@ func TestWordsKeepTheirShape(t *testing.T) {
 		}
 	}
 	for _, l := range Languages() {
-		if l.RTL != (l.Script == "Arabic") {
-			t.Errorf("%s: right to left %v", l.Name, l.RTL)
-		}
+		must.Equal(t, l.RTL, (l.Script == "Arabic"), l.Name, "right to left")
 	}
 }
 

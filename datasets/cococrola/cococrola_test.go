@@ -41,23 +41,14 @@ func TestPrompts(t *testing.T) {
 	f := run(t, "cococrola-prompts", o)
 	want := []string{"a photograph of moon", "una fotografía de luna", "ein Foto von mond", "月亮照片", "月の写真",
 		" צילום שלירח", "foto bulan", "चाँद की तस्वीर"}
-	if got := f.Texts("prompt"); !slices.Equal(got, want) {
-		t.Errorf("got %q", got)
-	}
+	must.EqualSlices(t, f.Texts("prompt"), want)
 	for i, spec := range Prompts(Options{}).Columns() {
-		if f.Columns[i].ColumnSpec != spec {
-			t.Errorf("column %d is %v, declared %v", i, f.Columns[i].ColumnSpec, spec)
-		}
+		must.Equal(t, f.Columns[i].ColumnSpec, spec, "column", i, "declared")
 	}
 	o.Only, o.Languages, o.N, o.Seed = []string{"month"}, []string{"hi", "en"}, 2, 7
 	f = run(t, "cococrola-prompts", o)
-	if got := f.Texts("id"); !slices.Equal(got, []string{"1-hi-month-0", "1-hi-month-1", "1-en-month-0",
-		"1-en-month-1"}) {
-		t.Errorf("ids %q", got)
-	}
-	if got := f.Numbers("seed"); !slices.Equal(got, []float64{7, 8, 7, 8}) {
-		t.Errorf("seeds %v", got)
-	}
+	must.EqualSlices(t, f.Texts("id"), []string{"1-hi-month-0", "1-hi-month-1", "1-en-month-0", "1-en-month-1"}, "ids")
+	must.EqualSlices(t, f.Numbers("seed"), []float64{7, 8, 7, 8}, "seeds")
 }
 
 // TestModels: ids of several models' prompts differ.
@@ -65,17 +56,14 @@ func TestModels(t *testing.T) {
 	o := own(t)
 	o.Model = "SD 2"
 	f := run(t, "cococrola-prompts", o)
-	if f.Texts("id")[0] != "SD 2/0-en-moon-0" || f.Texts("model")[0] != "SD 2" {
-		t.Errorf("id %q, model %q", f.Texts("id")[0], f.Texts("model")[0])
-	}
+	must.Equal(t, f.Texts("id")[0], "SD 2/0-en-moon-0")
+	must.Equal(t, f.Texts("model")[0], "SD 2")
 	columns := Prompts(o).Columns()
 	if len(columns) != len(f.Columns) {
 		t.Fatalf("%d columns, declared %d", len(f.Columns), len(columns))
 	}
 	for i, spec := range columns {
-		if f.Columns[i].ColumnSpec != spec {
-			t.Errorf("column %d is %v, declared %v", i, f.Columns[i].ColumnSpec, spec)
-		}
+		must.Equal(t, f.Columns[i].ColumnSpec, spec, "column", i, "declared")
 	}
 }
 
@@ -103,21 +91,15 @@ func TestCollisions(t *testing.T) {
 		got = append(got, w+": "+f.Texts("languages")[i]+": "+f.Texts("concepts")[i])
 	}
 	want := []string{"月: ja: moon, month", "bulan: id: moon, month", "radio: en, es, de, id: radio"}
-	if !slices.Equal(got, want) {
-		t.Errorf("got %q", got)
-	}
+	must.EqualSlices(t, got, want)
 }
 
 func TestCorrect(t *testing.T) {
 	concepts := []Concept{{Name: "moon", Words: map[string]string{"en": "moon", "es": "lua", "zh": "月亮"}}}
-	n, err := Correct(concepts, "c.csv", []byte("en,es,zh\nmoon,luna,月亮\n"))
-	if err != nil || n != 1 || concepts[0].Words["es"] != "luna" {
-		t.Errorf("%d, %v, %v", n, concepts, err)
-	}
-	if _, err := Correct(concepts, "c.csv", []byte("en,es\nsun,sol\n")); err == nil ||
-		!strings.Contains(err.Error(), `c.csv, line 2, column en: "sun"`) {
-		t.Errorf("%v", err)
-	}
+	n := must.Get(Correct(concepts, "c.csv", []byte("en,es,zh\nmoon,luna,月亮\n")))(t)
+	must.Equal(t, n, 1)
+	must.Equal(t, concepts[0].Words["es"], "luna")
+	must.Fail(Correct(concepts, "c.csv", []byte("en,es\nsun,sol\n")))(t, `c.csv, line 2, column en: "sun"`)
 }
 
 func TestBadFiles(t *testing.T) {
@@ -126,9 +108,7 @@ func TestBadFiles(t *testing.T) {
 		"en,es\nmoon,luna\nsun,\n":          "c.csv, line 3, column es: the word is missing",
 		"en,es\nmoon,luna\nmoon,satélite\n": `line 3, column en: the concept "moon" occurs twice`,
 	} {
-		if _, _, err := readConcepts("c.csv", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v", text, err)
-		}
+		must.Fail(readConcepts("c.csv", []byte(text)))(t, want)
 	}
 	for text, want := range map[string]string{
 		`{"en": "a $$$"}`:                `no template for the language "es"`,
@@ -136,18 +116,13 @@ func TestBadFiles(t *testing.T) {
 		`{"en": "$$$ $$$", "es": "$$$"}`: "must contain the slot $$$ once",
 		`["a $$$"]`:                      "p.json",
 	} {
-		if _, err := readTemplates("p.json", []byte(text), []string{"en", "es"}); err == nil ||
-			!strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v", text, err)
-		}
+		must.Fail(readTemplates("p.json", []byte(text), []string{"en", "es"}))(t, want)
 	}
 	o := own(t)
 	d := must.Get(Load(os.DirFS("."), o))(t)
 	for want, o := range map[string]Options{`no language "xx"`: {Languages: []string{"xx"}},
 		`no concept "xx"`: {Only: []string{"xx"}}, "n is -1": {N: -1}} {
-		if _, err := promptFrame(d, o); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v does not contain %q", err, want)
-		}
+		must.Fail(promptFrame(d, o))(t, want)
 	}
 }
 
@@ -201,9 +176,8 @@ func TestPrintedAverages(t *testing.T) {
 			}
 		}
 	}
-	if len(means) != 16 || far != 3 {
-		t.Errorf("%d means, %d far; want 16, 3", len(means), far)
-	}
+	must.Equal(t, len(means), 16)
+	must.Equal(t, far, 3)
 	if f := run(t, "cococrola-printed", nil); f.Len() != 79 || f.Numbers("cross_consistency")[0] != 0.81 ||
 		f.Numbers("text_match")[0] != 28 {
 		t.Errorf("%d rows", f.Len())
@@ -256,10 +230,7 @@ func TestChangedFile(t *testing.T) {
 	path := filepath.Join(copied, filepath.FromSlash(conceptFile))
 	data := must.Get(os.ReadFile(path))(t)
 	must.Do(t, os.WriteFile(path, append(data, '\n'), 0o644))
-	if _, err := Load(os.DirFS(copied), Options{}); err == nil ||
-		!strings.Contains(err.Error(), "is not the recorded file") {
-		t.Errorf("%v", err)
-	}
+	must.Fail(Load(os.DirFS(copied), Options{}))(t, "is not the recorded file")
 }
 
 // TestPull downloads the released files from a local server.
@@ -269,7 +240,5 @@ func TestPull(t *testing.T) {
 	dest := t.TempDir()
 	must.Do(t, pull.DataSet(context.Background(), Name,
 		pull.Options{Dest: dest, BaseURL: manifesttest.Serve(t, m, dir)}))
-	if d, err := Load(os.DirFS(dest), Options{Corrected: true}); err != nil || len(d.Concepts) != 193 {
-		t.Errorf("%d concepts, %v", len(d.Concepts), err)
-	}
+	must.Equal(t, len(must.Get(Load(os.DirFS(dest), Options{Corrected: true}))(t).Concepts), 193, "concepts")
 }

@@ -81,23 +81,16 @@ func TestDemoScores(t *testing.T) {
 			blank++
 		}
 	}
-	if blank != 1 {
-		t.Errorf("%d blank scores", blank)
-	}
+	must.Equal(t, blank, 1, "blank scores")
 	damaged := filepath.Join(o.Dir, "demo", "sd2", "results_en.csv")
 	for text, want := range map[string]string{"en,zh,he\n0,0,0\n": "has 1 rows of scores, the concept file 2 concepts",
 		"en,zh,he\n0,0\n0,0,0\n": "line 2: 2 scores for 3 languages", "en,zh,he\n0,2,0\n0,0,0\n": `column zh: "2"`,
 		"en,zh,he\neye,0,0,0\ncat,0,0,0\n": `line 3: the concept is "cat"`} {
 		must.Do(t, os.WriteFile(damaged, []byte(text), 0o600))
-		if _, err := demoFrame(t, "cococrola-demo-scores", o); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v does not say %q", err, want)
-		}
+		must.Fail(demoFrame(t, "cococrola-demo-scores", o))(t, want)
 	}
 	o.Dir = t.TempDir()
-	if _, err := demoFrame(t, "cococrola-demo-scores", o); err == nil ||
-		!strings.Contains(err.Error(), "clone the demo repository") {
-		t.Errorf("an empty folder: %v", err)
-	}
+	must.Fail(demoFrame(t, "cococrola-demo-scores", o))(t, "clone the demo repository") // an empty folder
 }
 
 // TestDemoImages: images are listed by the parts of their names; other files are not.

@@ -42,13 +42,9 @@ func TestList(t *testing.T) {
 		"ticket": ": ", "stingray": ": ",
 	}
 	for w, reason := range want {
-		if got[w] != reason {
-			t.Errorf("%s: %q, want %q", w, got[w], reason)
-		}
+		must.Equal(t, got[w], reason, w)
 	}
-	if len(got) != len(want) {
-		t.Errorf("%d words: %v", len(got), got)
-	}
+	must.Equal(t, len(got), len(want), "words")
 	if !slices.Equal(kept, []string{"dog perro hund 犬 es: Google, de: Google, ja: Google",
 		"moon luna mond 月 es: Google, de: Google, ja: Baidu", "ticket entrada karte 切符 es: Baidu, de: Baidu, ja: Baidu",
 		"stingray raya stachelrochen アカエイ es: Google, de: Google, ja: iTranslate"}) {
@@ -96,9 +92,7 @@ func TestListOptions(t *testing.T) {
 		t.Errorf("one more language: %+v", c)
 	}
 	o.Translators = o.Translators[3:]
-	if c := find(build(o), "dog"); c.Reason != "no word in es, de, ja, id" {
-		t.Errorf("no translator has an answer: %+v", c)
-	}
+	must.Equal(t, find(build(o), "dog").Reason, "no word in es, de, ja, id", "no translator has an answer")
 	o = recorded(t)
 	o.Languages = []string{"en", "fr"}
 	o.Articles = map[string][]string{"fr": {"le", "la"}}
@@ -124,19 +118,11 @@ func (broken) Synsets(context.Context, string) ([]Synset, error) { return nil, e
 func TestListErrors(t *testing.T) {
 	o := recorded(t)
 	o.Translators = append(o.Translators, broken{})
-	if _, err := BuildList(context.Background(), o); err == nil ||
-		!strings.Contains(err.Error(), `word "dog": translator broken: quota used up`) {
-		t.Error(err)
-	}
+	must.Fail(BuildList(context.Background(), o))(t, `word "dog": translator broken: quota used up`)
 	o = recorded(t)
 	o.Synsets = broken{}
-	if _, err := BuildList(context.Background(), o); err == nil || !strings.Contains(err.Error(), "synsets: no key") {
-		t.Error(err)
-	}
-	if _, err := BuildList(context.Background(), ListOptions{}); err == nil ||
-		!strings.Contains(err.Error(), "needs languages") {
-		t.Error(err)
-	}
+	must.Fail(BuildList(context.Background(), o))(t, "synsets: no key")
+	must.Fail(BuildList(context.Background(), ListOptions{}))(t, "needs languages")
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := BuildList(ended, recorded(t)); !errors.Is(err, context.Canceled) {
@@ -144,10 +130,7 @@ func TestListErrors(t *testing.T) {
 	}
 	for text, want := range map[string]string{`{"language":["en"]}`: "unknown field", "[]": "the fields are",
 		`{} {}`: "text after"} {
-		if _, err := ReadRecorded("r.json", []byte(text)); err == nil || !strings.Contains(err.Error(), want) ||
-			!strings.Contains(err.Error(), "r.json") {
-			t.Errorf("%s: %v", text, err)
-		}
+		must.Fail(ReadRecorded("r.json", []byte(text)))(t, want, "r.json")
 	}
 	if list := ConceptList("testdata/recorded.json"); list.Err() != nil || !datasets.Extend(list).IsOpen() {
 		t.Error(list.Err())

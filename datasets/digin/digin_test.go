@@ -21,9 +21,7 @@ func run(t *testing.T, op string, o any) (*datasets.Frame, error) {
 	raw := must.Get(json.Marshal(o))(t)
 	f, err := operation.EvaluatorOf(op)(context.Background(), datasets.Call{Home: t.TempDir(), Note: t.Logf}, raw, nil)
 	if err == nil {
-		if err := f.Check(); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, f.Check())
 	}
 	return f, err
 }
@@ -48,9 +46,8 @@ func TestPromptsOfThePapers(t *testing.T) {
 				got = append(got, p.Text)
 			}
 		}
-		if !slices.Equal(got, want) || len(prompts) != 18 {
-			t.Errorf("%s: %d prompts, %q", template, len(prompts), got)
-		}
+		must.EqualSlices(t, got, want, template, "prompts")
+		must.Equal(t, len(prompts), 18, template, "prompts")
 	}
 }
 
@@ -101,9 +98,7 @@ func TestCounts(t *testing.T) {
 		t.Errorf("default: %v, %v", f, err)
 	}
 	for i, c := range Prompts().Columns() {
-		if f.Columns[i].ColumnSpec != c {
-			t.Errorf("column %d is %v, declared %v", i, f.Columns[i].ColumnSpec, c)
-		}
+		must.Equal(t, f.Columns[i].ColumnSpec, c, "column", i, "declared")
 	}
 }
 
@@ -113,9 +108,7 @@ func TestObjects(t *testing.T) {
 		t.Errorf("%d, %d, %d objects", len(a), len(b), len(c))
 	}
 	Objects24()[0] = "changed"
-	if Objects24()[0] != "tree" {
-		t.Error("a caller changed the list")
-	}
+	must.Equal(t, Objects24()[0], "tree", "a caller changed the list")
 }
 
 func TestPromptsThatCannotBeBuilt(t *testing.T) {
@@ -145,10 +138,8 @@ func TestPromptsThatCannotBeBuilt(t *testing.T) {
 			t.Errorf("%s: %v does not contain %q", name, err, c.want)
 		}
 	}
-	if p, err := Build(InRegion, []string{"बैग"}, []Region{{Key: "x", Place: "भारत"}}, 1); err != nil ||
-		p[0].Text != "बैग in भारत" {
-		t.Errorf("%v, %v", p, err)
-	}
+	must.Equal(t, must.Get(Build(InRegion, []string{"बैग"}, []Region{{Key: "x", Place: "भारत"}}, 1))(t)[0].Text,
+		"बैग in भारत")
 }
 
 const countries = ",prompt,region,object,country,img_id\n0,stall in Italy,Europe,stall,Italy,0\n1,bag in the " +
@@ -160,12 +151,9 @@ func TestParse(t *testing.T) {
 		!slices.Equal(f.Texts("template"), []string{InCountry, InCountry}) {
 		t.Errorf("%v, %v", f, err)
 	}
-	f, err = parsed("c.csv", []byte(countries), GeoDEPlaces)
-	if err != nil || !slices.Equal(f.Texts("prompt"),
-		[]string{"stall", "bag", "stall in Europe", "bag in Southeast Asia"}) ||
-		!slices.Equal(f.Texts("id"), []string{"0", "1", "2", "3"}) {
-		t.Errorf("%v, %v", f, err)
-	}
+	f = must.Get(parsed("c.csv", []byte(countries), GeoDEPlaces))(t)
+	must.EqualSlices(t, f.Texts("prompt"), []string{"stall", "bag", "stall in Europe", "bag in Southeast Asia"})
+	must.EqualSlices(t, f.Texts("id"), []string{"0", "1", "2", "3"})
 	f, err = parsed("d.csv", []byte("prompt,region,object,img_id,geode_df_path\nbed in "+
 		"Asia,Asia,bed,7,/some/where/bed in Asia__9.png\nbed,,bed,8,\n"), DollarStreetPlaces)
 	if err != nil || !slices.Equal(f.Texts("reuses"), []string{"bed in Asia__9.png", ""}) ||
@@ -186,10 +174,7 @@ func TestParse(t *testing.T) {
 			t.Errorf("%s: %v does not contain %q", name, err, c[1])
 		}
 	}
-	if err := addReleased(os.DirFS(t.TempDir()), "other.csv", released.Frame()); err == nil ||
-		!strings.Contains(err.Error(), GeoDEPlaces) {
-		t.Errorf("%v does not list the lists", err)
-	}
+	must.Fail(addReleased(os.DirFS(t.TempDir()), "other.csv", released.Frame()))(t, GeoDEPlaces)
 }
 
 func TestReleasedLists(t *testing.T) {
@@ -248,9 +233,7 @@ func TestReleasedLists(t *testing.T) {
 			}
 		}
 	}
-	if reused != 3872 {
-		t.Errorf("%d generations reused", reused)
-	}
+	must.Equal(t, reused, 3872, "generations reused")
 }
 
 func distinct(f *datasets.Frame, column string) map[string]bool {
@@ -274,9 +257,7 @@ func TestManifest(t *testing.T) {
 		if f.Rows == 0 {
 			continue
 		}
-		if s, err := manifest.ReadSheet(f.Path, data, f.Columns...); err != nil || s.Len() != f.Rows {
-			t.Errorf("%s: %v", f.Path, err)
-		}
+		must.Equal(t, must.Get(manifest.ReadSheet(f.Path, data, f.Columns...))(t).Len(), f.Rows, f.Path)
 	}
 }
 

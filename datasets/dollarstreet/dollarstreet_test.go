@@ -5,7 +5,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -21,9 +20,7 @@ func index(t *testing.T, o Options) (*datasets.Frame, error) {
 	f, err := operation.EvaluatorOf("dollarstreet-index")(t.Context(),
 		datasets.Call{Home: t.TempDir(), Note: t.Logf}, raw, nil)
 	if err == nil {
-		if err := f.Check(); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, f.Check())
 	}
 	return f, err
 }
@@ -37,9 +34,7 @@ func TestArchive(t *testing.T) {
 		"region":  {"Asia", "Africa", "Africa", "Americas"},
 		"country": {"Nepal", "Malawi", "Malawi", "Colombia"},
 	} {
-		if got := f.Texts(column); !slices.Equal(got, want) {
-			t.Errorf("%s %q, want %q", column, got, want)
-		}
+		must.EqualSlices(t, f.Texts(column), want, column)
 	}
 	if got := f.Numbers("income"); got[0] != 120.5 || got[1] != 60 || got[2] != 60 || !math.IsNaN(got[3]) {
 		t.Errorf("incomes %v", got)
@@ -48,10 +43,8 @@ func TestArchive(t *testing.T) {
 	for _, c := range Photos(Options{Dir: "testdata/dollarstreet"}).Columns() {
 		names = append(names, c.Name+":"+string(c.Kind))
 	}
-	if got := strings.Join(names, " "); got != "id:text image:image object:text region:text country:text "+
-		"outcome:text reason:text income:number" {
-		t.Error(got)
-	}
+	must.Equal(t, strings.Join(names, " "),
+		"id:text image:image object:text region:text country:text outcome:text reason:text income:number")
 }
 
 // The folder as the archive has it, a level down, and the two lists in place of the whole one.
@@ -69,11 +62,10 @@ func TestVariants(t *testing.T) {
 	must.Do(t, os.WriteFile(filepath.Join(down, "images_v2_imagenet_test.csv"),
 		[]byte("imageRelPath,topics,region.id\nassets/5d4b/two.jpg,[],eu\nassets/5d4c/three.jpeg,\"['Roof', "+
 			"'Wall']\",eu\n"), 0o644))
-	f, err = index(t, Options{Dir: dir})
-	if err != nil || !slices.Equal(f.Texts("object"), []string{"bed", "roof", "wall"}) ||
-		f.Texts("id")[2] != "assets/5d4c/three.jpeg/wall" || f.Texts("country")[0] != "" {
-		t.Errorf("%v, %v", f, err)
-	}
+	f = must.Get(index(t, Options{Dir: dir}))(t)
+	must.EqualSlices(t, f.Texts("object"), []string{"bed", "roof", "wall"})
+	must.Equal(t, f.Texts("id")[2], "assets/5d4c/three.jpeg/wall")
+	must.Equal(t, f.Texts("country")[0], "")
 }
 
 func TestDamagedArchives(t *testing.T) {
@@ -104,9 +96,7 @@ func TestDamagedArchives(t *testing.T) {
 			}
 			must.Do(t, os.WriteFile(filepath.Join(dir, "images_v2.csv"), []byte(text), 0o644))
 			_, err := index(t, Options{Dir: dir})
-			if err == nil {
-				t.Fatal("no error")
-			}
+			must.Fail(err)(t)
 			for _, want := range append(c.want, "dollarstreet: ") {
 				if !strings.Contains(err.Error(), want) {
 					t.Errorf("%q does not contain %q", err, want)
@@ -117,22 +107,16 @@ func TestDamagedArchives(t *testing.T) {
 			}
 		})
 	}
-	if _, err := index(t, Options{Dir: t.TempDir()}); err == nil || !strings.Contains(err.Error(), Page) {
-		t.Errorf("an empty folder: %v", err)
-	}
+	must.Fail(index(t, Options{Dir: t.TempDir()}))(t, Page) // an empty folder
 }
 
 func TestLists(t *testing.T) {
 	for text, want := range map[string][]string{"Bed": {"Bed"}, "[]": nil, "[ ]": nil, `['a', "b's"]`: {"a", "b's"},
 		`['it\'s',"\"x\""]`: {"it's", `"x"`}} {
-		if got, err := list(text); err != nil || !slices.Equal(got, want) {
-			t.Errorf("%s: %q, %v", text, got, err)
-		}
+		must.EqualSlices(t, must.Get(list(text))(t), want, text)
 	}
 	for _, text := range []string{"['a'", "['a' 'b']", "['a',]", "[a]", `['a\`, "["} {
-		if got, err := list(text); err == nil {
-			t.Errorf("%s: %q, no error", text, got)
-		}
+		must.Fail(list(text))(t)
 	}
 }
 
@@ -148,10 +132,8 @@ func TestMissingImages(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "ds")
 	must.Do(t, os.CopyFS(dir, os.DirFS("testdata/dollarstreet")))
 	must.Do(t, os.Remove(filepath.Join(dir, "assets", "5d4b", "two.jpg")))
-	f, err := index(t, Options{Dir: dir})
-	if err != nil || !slices.Equal(f.Texts("outcome"), []string{"ok", "failed", "failed", "ok"}) ||
-		f.Texts("reason")[1] != "the image assets/5d4b/two.jpg is missing in the archive's folder" ||
-		f.Numbers("income")[1] != 60 {
-		t.Errorf("%v, %v", f, err)
-	}
+	f := must.Get(index(t, Options{Dir: dir}))(t)
+	must.EqualSlices(t, f.Texts("outcome"), []string{"ok", "failed", "failed", "ok"})
+	must.Equal(t, f.Texts("reason")[1], "the image assets/5d4b/two.jpg is missing in the archive's folder")
+	must.Equal(t, f.Numbers("income")[1], 60)
 }

@@ -163,8 +163,7 @@ var (
 )
 
 // Read parses the CSV text of one rating sheet. Sheets about people have four questions, those about weddings two.
-// name is the file name in errors, which state line and column. Raters are numbered within this sheet. A sheet
-// of other models names them in a column Input.model.
+// name is the file name in errors, which state line and column. Raters are numbered within this sheet.
 func Read(name string, data []byte) ([]Rating, error) {
 	s, err := manifest.ReadSheet(name, data, "Input.occu", "Input.url", "Answer.Description_0", "Answer.Description_1")
 	if err != nil {
@@ -230,9 +229,6 @@ func (r *Rating) address(s *manifest.Sheet, row int) error {
 	host, _, _ := strings.Cut(u.Host, ".")
 	parts := strings.Split(strings.Trim(u.Path, "/"), "/")
 	model := models[host]
-	if own := s.Column("Input.model"); own >= 0 {
-		model = s.Rows[row][own]
-	}
 	if len(parts) != 4 || model == "" || categories[parts[0]] == "" {
 		return s.Errorf(row, column, "%q does not name a known model, a category, a folder, a prompt and an image",
 			text)

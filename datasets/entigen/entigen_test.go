@@ -88,9 +88,7 @@ func TestFrame(t *testing.T) {
 	f := Frame(all)
 	must.Do(t, f.Check())
 	for i, spec := range Ratings(Options{}).Columns() {
-		if f.Columns[i].ColumnSpec != spec {
-			t.Errorf("column %d is %v, declared %v", i, f.Columns[i].ColumnSpec, spec)
-		}
+		must.Equal(t, f.Columns[i].ColumnSpec, spec, "column", i, "declared")
 		if strings.Contains(strings.ToLower(spec.Name), "worker") || strings.Contains(strings.ToLower(spec.Name),
 			"hit") {
 			t.Errorf("column %q", spec.Name)
@@ -121,12 +119,8 @@ func TestNormalize(t *testing.T) {
 		"b.csv": []byte(head + "H9,AS3,WX,97% (3/4),batch,\"a, b\"\nH9,AS4,WY,,,c\n"),
 		"a.csv": []byte(head + "H1,AS1,WY,,,c\nH1,AS2,WZ,100%,,c\n"),
 	}))(t)
-	if got := string(out["a.csv"]); got != head+"h00001,a00001,w00001,,,c\nh00001,a00002,w00002,,,c\n" {
-		t.Errorf("a: %q", got)
-	}
-	if got := string(out["b.csv"]); got != head+"h00002,a00003,w00003,,,\"a, b\"\nh00002,a00004,w00001,,,c\n" {
-		t.Errorf("b: %q", got)
-	}
+	must.Equal(t, string(out["a.csv"]), head+"h00001,a00001,w00001,,,c\nh00001,a00002,w00002,,,c\n")
+	must.Equal(t, string(out["b.csv"]), head+"h00002,a00003,w00003,,,\"a, b\"\nh00002,a00004,w00001,,,c\n", "b")
 }
 
 // TestNormalFormIsTheRecordedOne puts made-up identifiers in place of the labels and normalizes: the recorded bytes
@@ -137,10 +131,7 @@ func TestNormalFormIsTheRecordedOne(t *testing.T) {
 	files := map[string][]byte{}
 	label := regexp.MustCompile(`\b[wah]\d{5}\b`)
 	for _, path := range Files {
-		data, _, err := m.Read(os.DirFS(dir), path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data, _ := must.Get2(m.Read(os.DirFS(dir), path))(t)
 		files[path] = label.ReplaceAllFunc(data, func(l []byte) []byte {
 			sum := sha256.Sum256(l)
 			return []byte(strings.ToUpper(hex.EncodeToString(sum[:7])))
@@ -148,17 +139,12 @@ func TestNormalFormIsTheRecordedOne(t *testing.T) {
 	}
 	out := must.Get(normalize(ratings, files))(t)
 	for _, path := range Files {
-		if got := fmt.Sprintf("%x", sha256.Sum256(out[path])); got != m.File(path).Normal {
-			t.Errorf("%s: %s, recorded %s", path, got, m.File(path).Normal)
-		}
+		must.Equal(t, fmt.Sprintf("%x", sha256.Sum256(out[path])), m.File(path).Normal, path, "recorded")
 	}
 }
 
 func TestReleasedRatings(t *testing.T) {
-	rows, report, err := Load(os.DirFS(manifesttest.Dir(t, Name)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows, report := must.Get2(Load(os.DirFS(manifesttest.Dir(t, Name))))(t)
 	if len(rows) != 4833 || report.Images != 1611 || report.Uneven != 0 || len(report.Used) != 5 {
 		t.Errorf("%+v", report)
 	}
@@ -187,14 +173,10 @@ func TestPullReleased(t *testing.T) {
 	dir := t.TempDir()
 	must.Do(t, pull.DataSet(context.Background(), Name,
 		pull.Options{Dest: dir, BaseURL: manifesttest.Serve(t, m, source)}))
-	_, report, err := Load(os.DirFS(dir))
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, report := must.Get2(Load(os.DirFS(dir)))(t)
 	for i, path := range Files {
-		if report.Rows[i] != m.File(path).Rows || report.Used[i].Form != manifest.Normalized {
-			t.Errorf("%s: %d rows, %s form", path, report.Rows[i], report.Used[i].Form)
-		}
+		must.Equal(t, report.Rows[i], m.File(path).Rows, path)
+		must.Equal(t, report.Used[i].Form, manifest.Normalized, path)
 	}
 }
 
@@ -265,13 +247,10 @@ func TestPrintedClaims(t *testing.T) {
 	}
 	// CLIP gives each object one group in DALL-E-mini's images; two human values are in both Table 1 and Table 6.
 	for _, p := range []string{Original, "O-G1", "O-S1", "O-I2"} {
-		if v := at(6, Object, p, PerceivedGender, "clip", DALLEMini); v != 1 {
-			t.Errorf("%s: %g", p, v)
-		}
+		must.Equal(t, at(6, Object, p, PerceivedGender, "clip", DALLEMini), 1, p)
 	}
-	if at(1, Profession, Original, PerceivedGender, "human", SD) != at(6, Object, Original, PerceivedGender, "human",
-		SD) || at(1, Profession, "P-G1", PerceivedGender, "human", SD) != at(6, Object, "O-G1", PerceivedGender,
-		"human", SD) {
-		t.Error("the repeated values differ")
-	}
+	must.Equal(t, at(1, Profession, Original, PerceivedGender, "human", SD), at(6, Object, Original, PerceivedGender,
+		"human", SD), "the repeated values differ")
+	must.Equal(t, at(1, Profession, "P-G1", PerceivedGender, "human", SD), at(6, Object, "O-G1", PerceivedGender,
+		"human", SD), "the repeated values differ")
 }

@@ -36,12 +36,8 @@ func TestPromptCounts(t *testing.T) {
 	if !reflect.DeepEqual(by, map[string]int{Profession: 175, Object: 56, Culture: 15}) {
 		t.Errorf("%v", by)
 	}
-	if n := len(build(t, PromptOptions{Tables: true})); n != 222 {
-		t.Errorf("%d prompts of the tables", n)
-	}
-	if n := 9 * len(build(t, PromptOptions{Tables: true, Judged: true})); n != 369 {
-		t.Errorf("%d images rated", n)
-	}
+	must.Equal(t, len(build(t, PromptOptions{Tables: true})), 222, "prompts of the tables")
+	must.Equal(t, 9*len(build(t, PromptOptions{Tables: true, Judged: true})), 369, "images rated")
 }
 
 // TestReleasedGrammar: row by row the released prompt file.
@@ -58,9 +54,7 @@ func TestReleasedGrammar(t *testing.T) {
 		if !known {
 			kind = "ethical"
 		}
-		if g := []string{fmt.Sprint(i), p.Category, kind, p.Attribute, p.Text}; !slices.Equal(g, want[i+1]) {
-			t.Errorf("%q, released %q", g, want[i+1])
-		}
+		must.EqualSlices(t, []string{fmt.Sprint(i), p.Category, kind, p.Attribute, p.Text}, want[i+1], "released")
 	}
 }
 
@@ -75,14 +69,10 @@ func TestPaperGrammar(t *testing.T) {
 	}
 	for _, p := range build(t, PromptOptions{}) {
 		if w, asked := want[p.ID+" "+p.Attribute]; asked {
-			if p.Text != w {
-				t.Errorf("%q, want %q", p.Text, w)
-			}
+			must.Equal(t, p.Text, w)
 			delete(want, p.ID+" "+p.Attribute)
 		}
-		if p.Kind != Kind(p.ID) {
-			t.Errorf("%s: %s and %s", p.ID, p.Kind, Kind(p.ID))
-		}
+		must.Equal(t, p.Kind, Kind(p.ID), p.ID)
 	}
 	if len(want) > 0 {
 		t.Errorf("not there: %v", want)
@@ -127,9 +117,7 @@ func TestOwnPrompts(t *testing.T) {
 			"axis"},
 		{PromptOptions{Interventions: []Intervention{{ID: "X-1", Category: Object}}}, "no text"},
 	} {
-		if _, err := Build(c.o); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%+v: %v does not say %q", c.o, err, c.want)
-		}
+		must.Fail(Build(c.o))(t, c.want)
 	}
 }
 
@@ -145,21 +133,13 @@ func TestLint(t *testing.T) {
 		var got []string
 		for _, c := range Lint(text, "", Axis{"perceived build", [2]string{"fit", "unfit"}}) {
 			got = append(got, c.Class+":"+c.Word)
-			if text[c.At:c.At+len(c.Word)] != c.Word {
-				t.Errorf("%q: %+v", text, c)
-			}
+			must.Equal(t, text[c.At:c.At+len(c.Word)], c.Word, c)
 		}
-		if strings.Join(got, " ") != want {
-			t.Errorf("%q: %v, want %s", text, got, want)
-		}
+		must.Equal(t, strings.Join(got, " "), want, text, got)
 	}
-	if c := Lint("if all individuals can wear a suit", "suit"); len(c) != 0 {
-		t.Errorf("the attribute is a cue: %v", c)
-	}
+	must.Equal(t, len(Lint("if all individuals can wear a suit", "suit")), 0, "the attribute is a cue")
 	for _, i := range Interventions() {
-		if c := Lint(i.Text, "", Axes()...); len(c) != 0 {
-			t.Errorf("%s: %v", i.ID, c)
-		}
+		must.Equal(t, len(Lint(i.Text, "", Axes()...)), 0, i.ID)
 	}
 }
 
@@ -183,9 +163,7 @@ func TestAblation(t *testing.T) {
 		"O-G1 minus [irrespective of their gender]: a photo of a person wearing a makeup if all individuals can " +
 			"wear a makeup",
 	}
-	if !slices.Equal(got, want) {
-		t.Errorf("%q", got)
-	}
+	must.EqualSlices(t, got, want)
 	if whole, removed := Ablated(all[2].ID); whole != "P-G1" || removed != "[irrespective of their gender]" ||
 		Kind(all[2].ID) != "EI: perceived gender" || !Reported(all[2].ID) {
 		t.Errorf("%q %q %q", whole, removed, Kind(all[2].ID))
@@ -199,15 +177,11 @@ func TestAblation(t *testing.T) {
 		t.Errorf("%q, %v", texts, err)
 	}
 	for _, spans := range [][]string{{"x"}, {""}, {"a b", "b c"}, make([]string, 9)} {
-		if _, err := Ablate(Prompt{Text: "a b c d"}, spans...); err == nil {
-			t.Errorf("%q are spans", spans)
-		}
+		must.Fail(Ablate(Prompt{Text: "a b c d"}, spans...))(t)
 	}
 	for _, o := range []AblationOptions{{IDs: []string{"P-X"}}, {Attributes: []string{"juggler"}},
 		{Spans: []string{"nowhere"}}} {
-		if _, err := BuildAblations(o); err == nil {
-			t.Errorf("%+v passes", o)
-		}
+		must.Fail(BuildAblations(o))(t)
 	}
 }
 
@@ -229,16 +203,12 @@ func TestPromptTables(t *testing.T) {
 		t.Errorf("%d rows", f.Len())
 	}
 	ids := slices.Compact(slices.Sorted(slices.Values(f.Texts("id"))))
-	if len(ids) != f.Len() {
-		t.Errorf("%d ids of %d rows", len(ids), f.Len())
-	}
+	must.Equal(t, len(ids), f.Len(), "ids", "rows")
 	if f := evaluate(t, Ablations(AblationOptions{Seed: 3})); f.Len() != 6 ||
 		f.Texts("removed")[2] != "[irrespective of their gender]" || f.Numbers("seed")[0] != 3 {
 		t.Errorf("%d ablated prompts", f.Len())
 	}
-	if f := evaluate(t, Cues(PromptOptions{})); f.Len() != 0 {
-		t.Errorf("cues in the paper's sentences: %v", f.Texts("word"))
-	}
+	must.Equal(t, evaluate(t, Cues(PromptOptions{})).Len(), 0, "cues in the paper's sentences")
 	if f := evaluate(t, Cues(PromptOptions{Interventions: []Intervention{{ID: "X-1", Category: Object,
 		Text: "if women can wear it"}}})); f.Len() != 1 || f.Texts("word")[0] != "women" {
 		t.Errorf("%d cues", f.Len())
@@ -253,19 +223,11 @@ func TestCaptionFile(t *testing.T) {
 	must.Do(t, os.WriteFile(path,
 		[]byte("a banquet irrespective of dress\thttps://images.example/1.jpg\n\nसब लोग\r\n"), 0o600))
 	f := evaluate(t, Captions(path))
-	if !slices.Equal(f.Texts("caption"), []string{"a banquet irrespective of dress", "सब लोग"}) ||
-		!slices.Equal(f.Texts("link"), []string{"https://images.example/1.jpg", ""}) ||
-		f.Texts("id")[1] != "line 00000003" {
-		t.Errorf("%+v", f)
-	}
-	if err := readCaptions("c.txt", strings.NewReader("a\nb\xff\n"), captionFile.Frame()); err == nil ||
-		!strings.Contains(err.Error(), "c.txt, line 2") {
-		t.Errorf("%v", err)
-	}
-	if err := readCaptions("c.txt", strings.NewReader(strings.Repeat("a", 1<<21)), captionFile.Frame()); err == nil ||
-		!strings.Contains(err.Error(), "1 MiB") {
-		t.Errorf("%v", err)
-	}
+	must.EqualSlices(t, f.Texts("caption"), []string{"a banquet irrespective of dress", "सब लोग"})
+	must.EqualSlices(t, f.Texts("link"), []string{"https://images.example/1.jpg", ""})
+	must.Equal(t, f.Texts("id")[1], "line 00000003")
+	must.Fail(readCaptions("c.txt", strings.NewReader("a\nb\xff\n"), captionFile.Frame()))(t, "c.txt, line 2")
+	must.Fail(readCaptions("c.txt", strings.NewReader(strings.Repeat("a", 1<<21)), captionFile.Frame()))(t, "1 MiB")
 }
 
 // Options of the listed prompt tables, as commands take them after the name.
@@ -275,9 +237,7 @@ func TestListedOptions(t *testing.T) {
 	for name, want := range map[string]int{"entigen-prompts": 246, `entigen-prompts:{"tables":true}`: 222,
 		`entigen-prompts:{"tables":true,"n":9,"model":"m"}`: 1998, "entigen-ablations:" + file: 6} {
 		tab, _ := manifest.Table(name)
-		if n := evaluate(t, tab).Len(); n != want {
-			t.Errorf("%s: %d rows, want %d", name, n, want)
-		}
+		must.Equal(t, evaluate(t, tab).Len(), want, name, "rows")
 	}
 	for name, want := range map[string]string{`entigen-prompts:{"gramar":"released"}`: `no option "gramar"`,
 		"entigen-prompts:none.json": "write entigen-prompts:FILE.json", "entigen-prompts:{": "unexpected end"} {

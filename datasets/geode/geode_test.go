@@ -27,9 +27,7 @@ func index(t *testing.T, o Options) (*datasets.Frame, string, error) {
 	f, err := operation.EvaluatorOf("geode-index")(t.Context(), datasets.Call{Home: t.TempDir(),
 		Note: func(format string, args ...any) { note = fmt.Sprintf(format, args...) }}, raw, nil)
 	if err == nil {
-		if err := f.Check(); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, f.Check())
 	}
 	return f, note, err
 }
@@ -43,10 +41,7 @@ func mine(t *testing.T) string {
 }
 
 func TestArchive(t *testing.T) {
-	f, _, err := index(t, Options{Dir: "testdata/geode"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f, _ := must.Get2(index(t, Options{Dir: "testdata/geode"}))(t)
 	for column, want := range map[string][]string{
 		"path": {"images/Africa_Egypt_Egypt_bag_1.jpg",
 			"images/Africa_South_Africa_South_Africa_plate_of_food_2.jpg",
@@ -56,28 +51,17 @@ func TestArchive(t *testing.T) {
 		"region":  {"Africa", "Africa", "SouthEastAsia", "SouthEastAsia"},
 		"country": {"Egypt", "South Africa", "Indonesia", "Thailand"},
 	} {
-		if got := f.Texts(column); !slices.Equal(got, want) {
-			t.Errorf("%s %q, want %q", column, got, want)
-		}
+		must.EqualSlices(t, f.Texts(column), want, column)
 	}
-	if got := f.Texts("id")[0]; got != "Africa_Egypt_Egypt_bag_1.jpg" {
-		t.Errorf("id %q", got)
-	}
+	must.Equal(t, f.Texts("id")[0], "Africa_Egypt_Egypt_bag_1.jpg", "id")
 }
 
 // The regions' archives are next to each other; one of them has paths relative to its index, and none has countries.
 func TestRegionalArchives(t *testing.T) {
-	f, _, err := index(t, Options{Dir: "testdata/regional"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := f.Texts("path"); !slices.Equal(got, []string{"geode_africa/images/Africa_Egypt_Egypt_bag_1.jpg",
-		"geode_europe/images/Europe_Italy_Italy_bag_5.jpg"}) {
-		t.Errorf("paths %q", got)
-	}
-	if got := f.Texts("country"); !slices.Equal(got, []string{"", ""}) {
-		t.Errorf("countries %q", got)
-	}
+	f, _ := must.Get2(index(t, Options{Dir: "testdata/regional"}))(t)
+	must.EqualSlices(t, f.Texts("path"), []string{"geode_africa/images/Africa_Egypt_Egypt_bag_1.jpg",
+		"geode_europe/images/Europe_Italy_Italy_bag_5.jpg"}, "paths")
+	must.EqualSlices(t, f.Texts("country"), []string{"", ""}, "countries")
 }
 
 func TestPhotosIsATableToSample(t *testing.T) {
@@ -86,23 +70,16 @@ func TestPhotosIsATableToSample(t *testing.T) {
 	for _, c := range photos.Columns() {
 		names = append(names, c.Name+":"+string(c.Kind))
 	}
-	if got := strings.Join(names, " "); got != "id:text image:image object:text region:text country:text outcome:text "+
-		"reason:text" {
-		t.Error(got)
-	}
-	if err := photos.Where("object", "in", digin.Objects27()).Sample(1, "object,region", 42).Err(); err != nil {
-		t.Error(err)
-	}
+	must.Equal(t, strings.Join(names, " "),
+		"id:text image:image object:text region:text country:text outcome:text reason:text")
+	must.Do(t, photos.Where("object", "in", digin.Objects27()).Sample(1, "object,region", 42).Err())
 	t.Setenv("ANTIPODE_DATA", "testdata")
 	byName, known := manifest.Table(Name)
 	if !known || byName.Err() != nil {
 		t.Fatalf("%v %v", known, byName.Err())
 	}
 	a, _ := byName.Plan()
-	b, err := photos.Plan()
-	if err != nil || a.Digest() != b.Digest() {
-		t.Errorf("the table found by its name is another one: %v", err)
-	}
+	must.Equal(t, a.Digest(), must.Get(photos.Plan())(t).Digest(), "the table found by its name is another one")
 }
 
 func TestNotThere(t *testing.T) {
@@ -111,11 +88,7 @@ func TestNotThere(t *testing.T) {
 	t.Setenv("ANTIPODE_HOME", t.TempDir())
 	t.Chdir(t.TempDir())
 	for _, o := range []Options{{}, {Dir: "nowhere"}} {
-		_, err := Photos(o).Rows(context.Background())
-		if err == nil || !strings.Contains(err.Error(), Page) ||
-			!strings.Contains(err.Error(), "index.csv next to the folder images") {
-			t.Errorf("%v does not contain where to get it and its layout", err)
-		}
+		must.Fail(Photos(o).Rows(context.Background()))(t, Page, "index.csv next to the folder images")
 	}
 	if m, err := manifest.Get(Name); err != nil || !strings.Contains(m.Warning, Page) || m.Files[0].Optional == "" {
 		t.Errorf("%+v, %v", m, err)
@@ -181,9 +154,7 @@ func TestDamagedArchives(t *testing.T) {
 			dir := mine(t)
 			c.damage(t, dir)
 			_, _, err := index(t, Options{Dir: dir})
-			if err == nil {
-				t.Fatal("no error")
-			}
+			must.Fail(err)(t)
 			for _, want := range append(c.want, "geode: ") {
 				if !strings.Contains(err.Error(), want) {
 					t.Errorf("%q does not contain %q", err, want)
@@ -215,10 +186,8 @@ func TestMissingImages(t *testing.T) {
 	}
 	must.Do(t, os.RemoveAll(filepath.Join(dir, "images")))
 	for _, present := range []bool{true, false} {
-		if _, _, err := index(t, Options{Dir: dir, Present: present}); err == nil ||
-			!strings.Contains(err.Error(), "none of the images in") {
-			t.Errorf("an archive without photos: %v", err)
-		}
+		// an archive without photos
+		must.Fail(index(t, Options{Dir: dir, Present: present}))(t, "none of the images in")
 	}
 }
 

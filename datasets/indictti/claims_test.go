@@ -55,9 +55,7 @@ func TestClaims(t *testing.T) {
 		}
 	}
 	for name, table := range map[string]map[string]map[string]float64{"CLGC": clgc, "IGC": igc, "LGC": lgc} {
-		if m := least(table, English); m != "Alt Diffusion" {
-			t.Errorf("%s: %s has the lowest English value", name, m)
-		}
+		must.Equal(t, least(table, English), "Alt Diffusion", name, "has the lowest English value")
 	}
 	if clgc["Stable Diffusion"]["asm_Beng"] != 7.29 || clgc["Alt Diffusion"]["asm_Beng"] != 14.65 ||
 		lgc["Dalle3"]["mni_Mtei"] != 1.52 || lgc["Dalle3"]["sat_Olck"] != 2.09 || lgc["Dalle3"]["brx_Deva"] != 12.93 {
@@ -76,9 +74,7 @@ func TestClaims(t *testing.T) {
 			better++
 		}
 	}
-	if better != 28 {
-		t.Errorf("Dalle3 has the best IGC in %d of 30 languages", better)
-	}
+	must.Equal(t, better, 28, "Dalle3 has the best IGC in", "of 30 languages")
 	for _, l := range []string{"sin_Sinh", "brx_Deva", "kas_Arab"} { // "Bengali script is lowest" is wrong here
 		if clgc["Stable Diffusion"][l] >= clgc["Stable Diffusion"]["ben_Beng"] {
 			t.Errorf("CLGC of %s: %v", l, clgc["Stable Diffusion"][l])
@@ -86,9 +82,7 @@ func TestClaims(t *testing.T) {
 	}
 	for model, want := range quoted(QuotedDropIGC) {
 		english, others, _ := values(t, 7, model)
-		if math.Abs(english-mean(others)-want) > 0.0051 {
-			t.Errorf("%s: drop %v, quoted %v", model, english-mean(others), want)
-		}
+		must.Near(t, english-mean(others), want, 0.0051, model, "drop")
 	}
 	if scal := quoted(QuotedSCAL); len(scal) != 5 || len(quoted(quotedAgreement)) != 1 ||
 		len(quotedValues()) != 5+4+4+4+3 {

@@ -55,9 +55,8 @@ func TestLanguages(t *testing.T) {
 	for _, n := range speakers {
 		sum += n
 	}
-	if len(speakers) != 24 || math.Abs(sum-1185.5) > 0.5 {
-		t.Errorf("%.2f million speakers of %d languages", sum, len(speakers))
-	}
+	must.Equal(t, len(speakers), 24)
+	must.Near(t, sum, 1185.5, 0.5)
 	if f := run(t, LanguageTable(Options{})); f.Len() != 31 || f.Texts("caption_source")[29] != IndicTrans2 ||
 		f.Numbers("order")[4] != 4 || f.Texts("code")[4] != "hin_Deva" {
 		t.Errorf("%v", f)
@@ -75,9 +74,7 @@ func TestAnotherLanguage(t *testing.T) {
 		f.Texts("caption_source")[31] != "my translator" {
 		t.Errorf("%v", f)
 	}
-	if f := run(t, PlanTable(o)); f.Numbers("images")[0] != 1000*32*4 {
-		t.Errorf("%v", f.Numbers("images"))
-	}
+	must.Equal(t, run(t, PlanTable(o)).Numbers("images")[0], 1000*32*4)
 	list := must.Get(o.List())(t)
 	if l := list[len(list)-1]; l.Code != "tcy_Knda" || l.Name != "Tulu" {
 		t.Error(l)
@@ -90,22 +87,16 @@ func TestAnotherLanguage(t *testing.T) {
 			"caption source",
 		"code,caption_source,speakers\na,NLLB,many\n": `column speakers: "many" is not a number`,
 	} {
-		if _, err := ReadLanguages("l.csv", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v", text, err)
-		}
+		must.Fail(ReadLanguages("l.csv", []byte(text)))(t, want)
 	}
-	if _, err := (Options{Languages: "nowhere.csv"}).List(); err == nil {
-		t.Error("a missing file is accepted")
-	}
+	must.Fail((Options{Languages: "nowhere.csv"}).List())(t) // a missing file
 }
 
 // TestPlan: the totals stated in the paper are 124,000 images per open model, 24,800 and 6,200 for the paid ones.
 func TestPlan(t *testing.T) {
 	f := run(t, PlanTable(Options{}))
-	if !slices.Equal(f.Texts("model"), Models) ||
-		!slices.Equal(f.Numbers("images"), []float64{124_000, 124_000, 124_000, 24_800, 6_200}) {
-		t.Errorf("%v %v", f.Texts("model"), f.Numbers("images"))
-	}
+	must.EqualSlices(t, f.Texts("model"), Models)
+	must.EqualSlices(t, f.Numbers("images"), []float64{124_000, 124_000, 124_000, 24_800, 6_200})
 	for i, note := range f.Texts("note") { // of Midjourney and DALL·E 3
 		if strings.Contains(note, "antipode import") != (i >= 3) {
 			t.Errorf("%s: note %q", f.Texts("model")[i], note)
@@ -125,9 +116,7 @@ func TestCaptions(t *testing.T) {
 		`[["a","b","c"]]`:                "caption 1 is a list of 3",
 		`[["a","b"],["c","d"],["a",""]]`: `the code "a" has two captions`,
 	} {
-		if _, err := Captions(text); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v", text, err)
-		}
+		must.Fail(Captions(text))(t, want)
 	}
 }
 
@@ -145,13 +134,9 @@ func TestReleased(t *testing.T) {
 	}
 	for want, table := range map[string]datasets.Table{"name the Parquet files": Released(),
 		"nowhere.parquet": Released(files[0], "nowhere.parquet")} {
-		if err := table.Err(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
-		}
+		must.Fail(table.Err())(t, want)
 	}
-	if got, err := Captions(""); err != nil || len(got) != 0 {
-		t.Errorf("%v, %v", got, err)
-	}
+	must.Equal(t, len(must.Get(Captions(""))(t)), 0)
 }
 
 func TestNested(t *testing.T) {
@@ -176,10 +161,7 @@ func TestNested(t *testing.T) {
 	}
 	shuffled := slices.Clone(ids)
 	rng.Shuffle(len(ids), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
-	again, err := Nested(shuffled, []int{1000, 200, 50, 40}, nil, 7)
-	if err != nil || !slices.Equal(again[3], sets[3]) {
-		t.Errorf("reordered ids: %v, %v", again[3], err)
-	}
+	must.EqualSlices(t, must.Get(Nested(shuffled, []int{1000, 200, 50, 40}, nil, 7))(t)[3], sets[3], "reordered ids")
 	if other, err := Nested(ids, []int{200}, nil, 8); err != nil || slices.Equal(other[0], sets[1]) {
 		t.Errorf("another seed gives the same sample: %v", err)
 	}
@@ -202,9 +184,7 @@ func TestNested(t *testing.T) {
 		},
 		"the smallest set has 1": func() ([][]string, error) { return Nested(ids, []int{1}, given, 1) },
 	} {
-		if _, err := f(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
-		}
+		must.Fail(f())(t, want)
 	}
 }
 
@@ -268,10 +248,9 @@ func TestQuotedMeans(t *testing.T) {
 	for model, lost := range map[string]float64{"Stable Diffusion": 17.96, "Alt Diffusion": 29.68, "Midjourney": 24.84,
 		"Dalle3": 66.36} {
 		english, others, _ := values(t, 2, model)
-		if rest := 30*(english-quoted(QuotedDropCLGC)[model]) - 28*mean(others); len(others) != 28 ||
-			math.Abs(rest-lost) > 0.3 {
-			t.Errorf("%s: %d cells, sum of lost cells %v, want %v", model, len(others), rest, lost)
-		}
+		rest := 30*(english-quoted(QuotedDropCLGC)[model]) - 28*mean(others)
+		must.Equal(t, len(others), 28, model, "cells, sum of lost cells")
+		must.Near(t, rest, lost, 0.3, model, "cells, sum of lost cells")
 	}
 	for model, quoted := range quoted(QuotedMeanLGC) {
 		if model == "Dalle3" {
@@ -328,9 +307,7 @@ func TestTablesRepeat(t *testing.T) {
 	if f.Len() != 5*31 || states[Lost] == 0 || states[Uncertain] != 1 {
 		t.Errorf("%d rows, %v", f.Len(), states)
 	}
-	if _, err := PrintedTable(5); err == nil {
-		t.Error("Table 5 is accepted as a result table")
-	}
+	must.Fail(PrintedTable(5))(t) // no table of results
 }
 
 func TestBlocks(t *testing.T) {

@@ -1,6 +1,7 @@
 package indictti
 
 import (
+	"antipode/internal/must"
 	"testing"
 	"unicode"
 
@@ -37,16 +38,12 @@ func TestCheckTranslations(t *testing.T) {
 		{"p2", "urd_Arab", WrongScript, "0 of 4 letters are Arabic", "दो कुत्ते"},
 		{"p2", "hin_Deva", Missing, "no translation", ""},
 	}
-	if diff := cmp.Diff(want, CheckTranslations(rows, prompts, languages)); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, cmp.Diff(want, CheckTranslations(rows, prompts, languages)), "")
 	got := CheckTranslations(nil, prompts, languages)
 	if len(got) != 4 || got[0].Language != "brx_Deva" || got[3].Language != "sat_Olck" {
 		t.Errorf("no translation at all: %+v", got)
 	}
-	if got := CheckTranslations(rows[:2], prompts, Languages()); len(got) != 1+5*2 {
-		t.Errorf("the paper's languages: %+v", got)
-	}
+	must.Equal(t, len(CheckTranslations(rows[:2], prompts, Languages())), 1+5*2, "the paper's languages")
 }
 
 // TestScriptsAreKnown: every script of the paper's languages is checked, and every name is one of package unicode.

@@ -54,9 +54,8 @@ func TestLessons(t *testing.T) {
 		if *update {
 			must.Do(t, lesson.Save(path))
 		}
-		if committed := must.Get(notebook.Read(path))(t); string(committed.Encode()) != string(lesson.Encode()) {
-			t.Errorf("%s differs from its solution: run go test ./datasets/lesson -update", path)
-		}
+		must.Equal(t, string(must.Get(notebook.Read(path))(t).Encode()), string(lesson.Encode()), path,
+			"differs from its solution: run go test ./datasets/lesson -update")
 	}
 	for name := range exercises {
 		if !seen[name] {
@@ -115,9 +114,7 @@ func TestVerdict(t *testing.T) {
 			t.Errorf("%s, %q: %q, %v; want %q", c.exercise, c.answer, got, err, c.prefix)
 		}
 	}
-	if _, err := verdict("9z", "1", 1); err == nil {
-		t.Error("no error of an unknown exercise")
-	}
+	must.Fail(verdict("9z", "1", 1))(t) // an unknown exercise
 }
 
 // TestHints: every exercise has a hint, and no hint names the answer of its exercise.
@@ -159,10 +156,7 @@ func TestPoints(t *testing.T) {
 	if f.Len() != 300 || mean < 11.8 || mean > 12.2 {
 		t.Errorf("%d points around x = %g; want 300 around 12", f.Len(), mean)
 	}
-	if again := must.Get(Points("set", o).Rows(t.Context()))(t); fmt.Sprint(again) != fmt.Sprint(f) {
-		t.Error("the same seed has other points")
-	}
-	if err := Points("set", PointsOptions{N: 1, Scenes: 4}).Err(); err == nil {
-		t.Error("four scenes are no error")
-	}
+	must.Equal(t, fmt.Sprint(must.Get(Points("set", o).Rows(t.Context()))(t)), fmt.Sprint(f),
+		"the same seed has other points")
+	must.Fail(Points("set", PointsOptions{N: 1, Scenes: 4}).Err())(t) // four scenes are
 }

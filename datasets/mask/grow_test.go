@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"antipode/internal/must"
 	"antipode/internal/near"
 )
 
@@ -36,7 +37,5 @@ func TestGrow(t *testing.T) {
 			t.Fatal("Grow changed its mask")
 		}
 	}
-	if got := New(0, 0).Grow(2); len(got.Pix) != 0 {
-		t.Errorf("an empty image: %v", got)
-	}
+	must.Equal(t, len(New(0, 0).Grow(2).Pix), 0, "an empty image")
 }

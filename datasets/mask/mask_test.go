@@ -43,17 +43,13 @@ func TestPycocotools(t *testing.T) {
 	for _, c := range cases {
 		want := table.Mask{Size: c.Size, Counts: c.Counts}
 		b := parse(c.Rows)
-		if got := Encode(b); got != want {
-			t.Errorf("%s: Encode returns %v, pycocotools %v", c.Name, got, want)
-		}
+		must.Equal(t, Encode(b), want, c.Name, "Encode returns", "pycocotools")
 		back, err := Decode(want)
 		if err != nil {
 			t.Errorf("%s: %v", c.Name, err)
 			continue
 		}
-		if d := cmp.Diff(b, back); d != "" {
-			t.Errorf("%s: Decode differs: %s", c.Name, d)
-		}
+		must.Equal(t, cmp.Diff(b, back), "", c.Name, "Decode differs")
 		if got, err := Area(want); err != nil || got != c.Area || b.Area() != c.Area {
 			t.Errorf("%s: area %d and %d (%v), pycocotools %d", c.Name, got, b.Area(), err, c.Area)
 		}
@@ -190,9 +186,7 @@ func TestInverted(t *testing.T) {
 		false: {{"....", ".##.", "...."}, {"....", "####", "####", "####"}, {"#..#", "....", "#..#"}},
 	} {
 		for _, r := range rows {
-			if got := Inverted(Encode(parse(r))); got != want {
-				t.Errorf("%q: %v", r, got)
-			}
+			must.Equal(t, Inverted(Encode(parse(r))), want, r)
 		}
 	}
 }
@@ -233,9 +227,7 @@ func TestFromImageRefuses(t *testing.T) {
 			t.Errorf("%s: %d pixels, error %v; want one line", name, len(b.Pix), err)
 		}
 	}
-	if b, err := FromImage(beyond); err != nil || b.Area() != 15 {
-		t.Errorf("an index beyond the palette: %d object pixels, %v", b.Area(), err)
-	}
+	must.Equal(t, must.Get(FromImage(beyond))(t).Area(), 15, "an index beyond the palette", "object pixels")
 }
 
 func TestGrayRoundTrip(t *testing.T) {
@@ -255,9 +247,7 @@ func TestCells(t *testing.T) {
 		"..#...",
 		"......",
 		".....#"})
-	if d := cmp.Diff(parse([]string{".#.", "..#"}), b.Cells(3, 2)); d != "" {
-		t.Error(d)
-	}
+	must.Equal(t, cmp.Diff(parse([]string{".#.", "..#"}), b.Cells(3, 2)), "")
 }
 
 func TestOutline(t *testing.T) {
@@ -279,9 +269,7 @@ func TestOutline(t *testing.T) {
 			[][]image.Point{p(0, 0, 3, 0, 3, 3, 0, 3), p(1, 1, 1, 2, 2, 2, 2, 1)}},
 		"diagonal": {[]string{"#.", ".#"}, [][]image.Point{p(0, 0, 1, 0, 1, 1, 0, 1), p(1, 1, 2, 1, 2, 2, 1, 2)}},
 	} {
-		if d := cmp.Diff(c.want, parse(c.rows).Outline()); d != "" {
-			t.Errorf("%s: %s", name, d)
-		}
+		must.Equal(t, cmp.Diff(c.want, parse(c.rows).Outline()), "", name)
 	}
 }
 

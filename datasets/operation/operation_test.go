@@ -103,17 +103,11 @@ func TestOptionErrors(t *testing.T) {
 		`{"min_rows":1}`:       "test-operation: too few rows",
 		`{"shares":[1,"two"]}`: "a string is not float64",
 	} {
-		if _, err := evaluate(options); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", options, err, want)
-		}
+		must.Fail(evaluate(options))(t, want)
 	}
-	if _, err := define.Check([]testOptions{{}, {}}); err == nil ||
-		!strings.Contains(err.Error(), "2 values of type operation_test.testOptions; give at most one") {
-		t.Errorf("two structs: %v", err)
-	}
-	if _, err := define.Check([]testOptions{{shared: shared{Level: math.NaN()}}}); err == nil {
-		t.Error("NaN passes")
-	}
+	// two structs
+	must.Fail(define.Check([]testOptions{{}, {}}))(t, "2 values of type operation_test.testOptions; give at most one")
+	must.Fail(define.Check([]testOptions{{shared: shared{Level: math.NaN()}}}))(t) // NaN
 }
 
 // TestParse: options as flags give them; 0 means none where the option has it.
@@ -124,10 +118,7 @@ func TestParse(t *testing.T) {
 		"min-rows=4": `{"vector":"full","k":3,"profile":"paper","resamples":200,"level":0.95,"sizes":[1,2],"min_rows":4}`,
 	} {
 		checked := must.Get(define.Parse(options(text)))(t)
-		args, err := checked.Args(nil)
-		if err != nil || string(args.Options) != want {
-			t.Errorf("%s: %s, %v", text, args.Options, err)
-		}
+		must.Equal(t, string(must.Get(checked.Args(nil))(t).Options), want, text)
 	}
 	for text, want := range map[string]string{
 		"k=x": `k: "x" is not an integer`, "k=0": "k is 0; it must be at least 1", "level=NaN": "not a finite number",
@@ -135,9 +126,7 @@ func TestParse(t *testing.T) {
 		"rows=1":  `no option "rows"`,
 		"vector=": `vector cannot be ""`, "profile=": `profile is ""; it must be one of paper, public-code`,
 	} {
-		if _, err := define.Parse(options(text)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", text, err, want)
-		}
+		must.Fail(define.Parse(options(text)))(t, want)
 	}
 }
 
@@ -163,10 +152,8 @@ func TestRows(t *testing.T) {
 		if err != nil || f.Check() != nil {
 			t.Fatal(options, err, f.Check())
 		}
-		if got := strings.ReplaceAll(table.NameList(f.Specs()), ", ", " "); got != strings.ReplaceAll(want, ", ",
-			" ") {
-			t.Errorf("%s: %s, want %s", options, got, want)
-		}
+		must.Equal(t, strings.ReplaceAll(table.NameList(f.Specs()), ", ", " "), strings.ReplaceAll(want, ", ", " "),
+			options, want)
 		if f.Len() == 1 && (f.Numbers("score")[0] != 0.5 || !math.IsNaN(f.Numbers("score_low")[0]) ||
 			f.Texts("found")[0] != "yes" || f.Numbers("n")[0] != 7) {
 			t.Errorf("%+v", f)
@@ -211,9 +198,7 @@ func TestEvaluate(t *testing.T) {
 		t.Errorf("%v, %v, seed %d, %d notes", f, err, last.Seed, notes)
 	}
 	for _, plan := range []*table.Plan{operation.InputPlan(0), operation.InputPlan(2), {Op: "no-such"}} {
-		if _, err := call.Evaluate(context.Background(), plan, nil, frame()); err == nil {
-			t.Errorf("%+v: no error", plan)
-		}
+		must.Fail(call.Evaluate(context.Background(), plan, nil, frame()))(t)
 	}
 }
 

@@ -43,21 +43,17 @@ func TestTruncated(t *testing.T) {
 	in := &table.Frame{Columns: []table.Column{table.TextColumn("language", []string{"hi", "hi ", "en", "hi", "EN"}),
 		table.VectorColumn("clip_text", [][]float32{{1}, {1}, {1}, nil, {1}}),
 		table.NumberColumn("clip_text_cut", []float64{3, 1, 0, 0, 0})}}
-	raw, err := json.Marshal(operation.Args{Version: 1, Roles: []string{"in"}, Options: json.RawMessage(`{"by":["language"]}`)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(json.Marshal(operation.Args{Version: 1, Roles: []string{"in"},
+		Options: json.RawMessage(`{"by":["language"]}`)}))(t)
 	var lines []string
 	f := must.Get(texts.Evaluate(context.Background(), operation.Call{Read: func(x table.Reading) {
 		if x.N > 0 {
 			lines = append(lines, x.Line())
 		}
 	}}, raw, []*table.Frame{in}))(t)
-	if !slices.Equal(f.Texts("language"), []string{"hi", "en", "EN"}) || !slices.Equal(f.Numbers("n"), []float64{3, 1,
-		1}) ||
-		!slices.Equal(f.Numbers("n_truncated"), []float64{2, 0, 0}) {
-		t.Errorf("%+v", f)
-	}
+	must.EqualSlices(t, f.Texts("language"), []string{"hi", "en", "EN"})
+	must.EqualSlices(t, f.Numbers("n"), []float64{3, 1, 1})
+	must.EqualSlices(t, f.Numbers("n_truncated"), []float64{2, 0, 0})
 	for _, want := range []string{"column language: 1 of 5 values are other spellings of a group (blanks, invisible " +
 		"characters, another Unicode form, or another form of a number) and count as it (language: hi 1 of 3)",
 		"column language: 2 of 5 values belong to groups that differ from another one only in case: EN and en " +

@@ -156,9 +156,7 @@ func TestScanFindsPairs(t *testing.T) {
 		"Veltan codd":             "[]",
 		`<img src="data:image/svg+xml;base64,` + svg + `">`: "[Veltan, quiet]", // never rated for Veltan
 	} {
-		if got := fmt.Sprint(scan(unitsOf(t, source), pairs)); got != want {
-			t.Errorf("%s: %s, want %s", source, got, want)
-		}
+		must.Equal(t, fmt.Sprint(scan(unitsOf(t, source), pairs)), want, source)
 	}
 }
 
@@ -171,10 +169,7 @@ var ofLanguages = map[string][]string{"cococrola.ipynb": {"English", "Chinese"},
 // for it or leaves unrated.
 func TestCommittedNotebooks(t *testing.T) {
 	dir := manifesttest.Dir(t, Name)
-	pairs, _, err := Load(os.DirFS(dir))
-	if err != nil {
-		t.Fatal(err)
-	}
+	pairs, _ := must.Get2(Load(os.DirFS(dir)))(t)
 	notebooks, err := filepath.Glob(filepath.Join("..", "..", "notebooks", "*.ipynb"))
 	if err != nil || len(notebooks) == 0 {
 		t.Fatalf("no notebooks (%v)", err)

@@ -16,10 +16,7 @@ import (
 func fixture(t *testing.T) ([]Pair, Report) {
 	t.Helper()
 	data := must.Get(os.ReadFile("testdata/pairs.csv"))(t)
-	pairs, report, err := Read("pairs.csv", data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pairs, report := must.Get2(Read("pairs.csv", data))(t)
 	return pairs, report
 }
 
@@ -34,10 +31,9 @@ func TestUnratedIsNotZero(t *testing.T) {
 	if report.Rows != 5 || report.Identities != 4 || report.Unrated != 1 || report.MeanOff != 1 {
 		t.Errorf("%+v", report)
 	}
-	if pairs[0].Identity != "मेघा द्वीप" || pairs[2].Attribute != "كثير الصمت" ||
-		pairs[4].Attribute != "loud, and late" {
-		t.Errorf("texts changed: %+v", pairs)
-	}
+	must.Equal(t, pairs[0].Identity, "मेघा द्वीप", "texts changed")
+	must.Equal(t, pairs[2].Attribute, "كثير الصمت", "texts changed")
+	must.Equal(t, pairs[4].Attribute, "loud, and late", "texts changed")
 }
 
 func TestBadSheets(t *testing.T) {
@@ -72,9 +68,7 @@ func TestMask(t *testing.T) {
 		{"Veltan", "a", 0.01, "masked 1 (rated offensive)"},
 		{"Other", "a", 4, "masked 1 (rated offensive)"},
 	} {
-		if got := m.Label(c.identity, c.attribute, c.mean); got != c.want {
-			t.Errorf("%s, %s (%g): %q, want %q", c.identity, c.attribute, c.mean, got, c.want)
-		}
+		must.Equal(t, m.Label(c.identity, c.attribute, c.mean), c.want, c.identity, c.attribute, c.mean)
 	}
 }
 
@@ -84,29 +78,19 @@ func TestFrameMasksByDefault(t *testing.T) {
 	add(masked, pairs, Options{})
 	add(shown, pairs, Options{ShowOffensive: true})
 	for i, p := range pairs {
-		if got := masked.Texts("attribute")[i]; (got == p.Attribute) != Shown(p.Offensiveness) {
-			t.Errorf("%g is shown as %q", p.Offensiveness, got)
-		}
-		if shown.Texts("attribute")[i] != p.Attribute {
-			t.Errorf("%q is %q with ShowOffensive", p.Attribute, shown.Texts("attribute")[i])
-		}
+		must.Equal(t, (masked.Texts("attribute")[i] == p.Attribute), Shown(p.Offensiveness), p.Offensiveness,
+			"shown as")
+		must.Equal(t, shown.Texts("attribute")[i], p.Attribute, "with ShowOffensive")
 	}
-	if err := masked.Check(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, masked.Check())
 	for i, c := range Stereotypes(Options{}).Columns() {
-		if masked.Columns[i].ColumnSpec != c {
-			t.Errorf("column %d is %v, declared %v", i, masked.Columns[i].ColumnSpec, c)
-		}
+		must.Equal(t, masked.Columns[i].ColumnSpec, c, "column", i, "declared")
 	}
 }
 
 func TestReleasedFile(t *testing.T) {
 	dir := manifesttest.Dir(t, Name)
-	pairs, report, err := Load(os.DirFS(dir))
-	if err != nil {
-		t.Fatal(err)
-	}
+	pairs, report := must.Get2(Load(os.DirFS(dir)))(t)
 	attributes := map[string]bool{}
 	harmless := 0
 	for _, p := range pairs {

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"antipode/internal/must"
 	"encoding/json"
 	"testing"
 )
@@ -22,9 +23,7 @@ func FuzzPlan(f *testing.F) {
 			if err := json.Unmarshal(text, &again); err != nil || again.Check() != nil {
 				t.Errorf("%s is written as %s: %v", data, text, err)
 			}
-			if second, err := json.Marshal(&again); err != nil || string(second) != string(text) {
-				t.Errorf("%s is written as %s: %v", text, second, err)
-			}
+			must.Equal(t, string(must.Get(json.Marshal(&again))(t)), string(text), text, "written as")
 		}
 	})
 }

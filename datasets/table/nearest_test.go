@@ -1,6 +1,9 @@
 package table
 
-import "testing"
+import (
+	"antipode/internal/must"
+	"testing"
+)
 
 func TestNearest(t *testing.T) {
 	flags := []string{"in", "out", "masks", "model", "object", "seed"}
@@ -8,28 +11,18 @@ func TestNearest(t *testing.T) {
 		"maks": "masks", "Masks": "masks", "modle": "model", "on": "in", "objct": "object", "obj": "object",
 		"ou": "out", "x": "", "precision": "", "": "", "seed": "",
 	} {
-		if got := Nearest(name, flags); got != want {
-			t.Errorf("Nearest(%q) = %q, want %q", name, got, want)
-		}
+		must.Equal(t, Nearest(name, flags), want, "Nearest", name)
 	}
-	if got := Nearest("rgion", []string{"Region", "religion"}); got != "Region" {
-		t.Errorf("%q", got)
-	}
-	if got := Nearest("क्षत्र", []string{"देश", "क्षेत्र"}); got != "क्षेत्र" {
-		t.Errorf("%q", got)
-	}
-	if got := Hint("sed", flags) + Hint("zzz", flags); got != `; did you mean "seed"?` {
-		t.Errorf("%q", got)
-	}
+	must.Equal(t, Nearest("rgion", []string{"Region", "religion"}), "Region")
+	must.Equal(t, Nearest("क्षत्र", []string{"देश", "क्षेत्र"}), "क्षेत्र")
+	must.Equal(t, Hint("sed", flags)+Hint("zzz", flags), `; did you mean "seed"?`)
 }
 
 func TestColumnHint(t *testing.T) {
 	columns := []ColumnSpec{{"id", KindText}, {"images", KindText}}
 	for name, want := range map[string]string{"image": `; did you mean "images"?`, "full": "; the stage embed adds it",
 		"mask": "; the stage segment adds it", "country": ""} {
-		if got := ColumnHint(name, columns); got != want {
-			t.Errorf("%s: %q, want %q", name, got, want)
-		}
+		must.Equal(t, ColumnHint(name, columns), want, name)
 	}
 }
 
@@ -37,9 +30,7 @@ func TestInFiles(t *testing.T) {
 	csv := &Plan{Op: "csv", Args: []byte(`{"path":"/x/t.csv"}`)}
 	for want, p := range map[string]*Plan{"no such column": {Op: "rows"},
 		"t.csv: no such column": {Op: "join", Inputs: []*Plan{csv, csv}}} {
-		if got := p.InFiles(ErrNoColumn).Error(); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		must.Equal(t, p.InFiles(ErrNoColumn).Error(), want)
 	}
 }
 

@@ -25,9 +25,7 @@ func TestFrameRoundTrip(t *testing.T) {
 	var b bytes.Buffer
 	must.Do(t, sample().Encode(&b))
 	got := must.Get(Decode(&b))(t)
-	if diff := cmp.Diff(sample(), got, cmpopts.EquateNaNs()); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, cmp.Diff(sample(), got, cmpopts.EquateNaNs()), "")
 	if got.Vectors("full")[1] != nil || got.Vectors("full")[2] == nil {
 		t.Error("null and empty vectors must stay apart")
 	}
@@ -40,12 +38,8 @@ func TestShown(t *testing.T) {
 		NumberColumn("prompt_shown_shown", []float64{1, 2}), TextColumn("x_shown", []string{"c", "d"})}}
 	want := &Frame{Columns: []Column{TextColumn("prompt", []string{"a", "masked"}), f.Columns[2], f.Columns[3],
 		f.Columns[4]}}
-	if diff := cmp.Diff(want, f.Shown()); diff != "" {
-		t.Error(diff)
-	}
-	if f.Texts("prompt")[1] != "b" {
-		t.Error("Shown changed the frame")
-	}
+	must.Equal(t, cmp.Diff(want, f.Shown()), "")
+	must.Equal(t, f.Texts("prompt")[1], "b", "Shown changed the frame")
 }
 
 // FuzzDecode looks for streams that make Decode panic or use memory without bound.

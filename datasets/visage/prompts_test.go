@@ -26,18 +26,14 @@ func TestArticle(t *testing.T) {
 		"unidentified": "an", "uniformed": "a", "useful": "a", "one-eyed": "a", "old": "an", "éthiopien": "an",
 		"(elegant": "an", "utter": "an", "utopian": "a", "": "a", "भारतीय": "a",
 	} {
-		if got := Article(word); got != want {
-			t.Errorf("%s %q, want %s", got, word, want)
-		}
+		must.Equal(t, Article(word), want, word)
 	}
 	for template, want := range map[string]string{
 		"{A} {id} person":                   "An Unorran person",
 		"A photo of {a} {attr} {id} person": "A photo of a tall Unorran person",
 		"{A} {attr} one next to {a} {id}":   "A tall one next to an Unorran",
 	} {
-		if got := Fill(template, "Unorran", "tall"); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		must.Equal(t, Fill(template, "Unorran", "tall"), want)
 	}
 }
 
@@ -90,18 +86,15 @@ func TestPromptJobs(t *testing.T) {
 			t.Errorf("%q is read as image %g of %q", f.Texts("id")[i], n, id)
 		}
 	}
-	own, err := frame(t, Prompts(PromptOptions{Identities: []string{"Veltan", "Unorran"},
-		Templates: []string{"{A} {id} street"}, N: 2, Seed: 7}))
-	if err != nil || !slices.Equal(own.Texts("prompt"), []string{"A Veltan street", "A Veltan street",
-		"An Unorran street", "An Unorran street"}) || !slices.Equal(own.Numbers("seed"), []float64{7, 8, 9, 10}) {
-		t.Errorf("%v, %v", own, err)
-	}
+	own := must.Get(frame(t, Prompts(PromptOptions{Identities: []string{"Veltan", "Unorran"},
+		Templates: []string{"{A} {id} street"}, N: 2, Seed: 7})))(t)
+	must.EqualSlices(t, own.Texts("prompt"), []string{"A Veltan street", "A Veltan street", "An Unorran street",
+		"An Unorran street"})
+	must.EqualSlices(t, own.Numbers("seed"), []float64{7, 8, 9, 10})
 	for _, o := range []PromptOptions{{Templates: []string{"a person"}}, {Templates: []string{"{id} {attr}"}},
 		{Templates: []string{"{id} {object}"}}, {Identities: []string{"x", "x"}}, {Identities: []string{""}},
 		{N: -1}} {
-		if _, err := frame(t, Prompts(o)); err == nil {
-			t.Errorf("%+v passes", o)
-		}
+		must.Fail(frame(t, Prompts(o)))(t)
 	}
 }
 
@@ -131,9 +124,8 @@ func TestSetPrompts(t *testing.T) {
 		if !strings.Contains(prompt, attribute) || !strings.Contains(prompt, id) {
 			t.Errorf("%q does not name %s and %q", prompt, id, attribute)
 		}
-		if masked.Texts("prompt")[i] != prompt || f.Texts("prompt_shown")[i] != "" {
-			t.Errorf("%q is sent as %q", prompt, masked.Texts("prompt")[i])
-		}
+		must.Equal(t, masked.Texts("prompt")[i], prompt, "sent as")
+		must.Equal(t, f.Texts("prompt_shown")[i], "", "sent as")
 		display := masked.Shown().Texts("prompt")[i]
 		if set != "d" && (label == attribute) != seegull.Shown(f.Numbers("offensiveness")[i]) ||
 			(label == attribute) != (seegull.Masked(display) == "") || (label == attribute) != (display == prompt) ||
@@ -150,20 +142,11 @@ func TestSetPrompts(t *testing.T) {
 		t.Errorf("the same seed gives other prompts (%v)", err)
 	}
 	o.Seed, o.Attributes, o.Others = 1, 3, 5
-	few, err := frame(t, SetPrompts(o))
-	if err != nil || few.Len() != 2+3*6+5*6+2+1*6+5*6 {
-		t.Errorf("%v, %v", few.Len(), err)
-	}
-	if _, err := frame(t, SetPrompts(SetOptions{
-		SetPromptsOfOptions: SetPromptsOfOptions{Identities: []string{"Veltan"}}})); err == nil ||
-		!strings.Contains(err.Error(), "Veltan") {
-		t.Errorf("%v", err)
-	}
-	if _, err := frame(t, SetPrompts(SetOptions{
-		SetPromptsOfOptions: SetPromptsOfOptions{Described: []string{"{id}"}}})); err == nil ||
-		!strings.Contains(err.Error(), "{attr}") {
-		t.Errorf("%v", err)
-	}
+	must.Equal(t, must.Get(frame(t, SetPrompts(o)))(t).Len(), 2+3*6+5*6+2+1*6+5*6)
+	must.Fail(frame(t, SetPrompts(SetOptions{
+		SetPromptsOfOptions: SetPromptsOfOptions{Identities: []string{"Veltan"}}})))(t, "Veltan")
+	must.Fail(frame(t, SetPrompts(SetOptions{
+		SetPromptsOfOptions: SetPromptsOfOptions{Described: []string{"{id}"}}})))(t, "{attr}")
 }
 
 // TestPrintedPull: Tables 3 to 5 hold 135 identities, 121 of them with S(d,s) > S(d,ns); the printed mean is that of
@@ -209,10 +192,8 @@ func TestPrintedPull(t *testing.T) {
 func TestRegions(t *testing.T) {
 	f := must.Get(frame(t, Regions("")))(t)
 	regions := slices.Compact(slices.Sorted(slices.Values(f.Texts("region"))))
-	if !slices.Equal(regions, []string{"Australia", "East Asia", "Europe", "Latin America", "Middle East",
-		"North America", "South Asia", "Sub-Saharan Africa"}) {
-		t.Errorf("%q", regions)
-	}
+	must.EqualSlices(t, regions, []string{"Australia", "East Asia", "Europe", "Latin America", "Middle East",
+		"North America", "South Asia", "Sub-Saharan Africa"})
 	for i, code := range f.Texts("iso3") {
 		if len(code) != 3 && f.Texts("identity")[i] != "Kosovar" || code != strings.ToUpper(code) {
 			t.Errorf("%s: %q", f.Texts("identity")[i], code)
@@ -220,9 +201,7 @@ func TestRegions(t *testing.T) {
 	}
 	for identity, want := range map[string]string{"Japanese": GlobalNorth, "Georgian": GlobalSouth,
 		"Indian": GlobalSouth, "United Kingdom": GlobalNorth, "Mexican": GlobalSouth} {
-		if got := f.Texts("part")[slices.Index(f.Texts("identity"), identity)]; got != want {
-			t.Errorf("%s: %s", identity, got)
-		}
+		must.Equal(t, f.Texts("part")[slices.Index(f.Texts("identity"), identity)], want, identity)
 	}
 	pairs, _, err := seegull.Load(os.DirFS(manifesttest.Dir(t, seegull.Name)))
 	if err != nil {
@@ -266,13 +245,9 @@ func TestBoxes(t *testing.T) {
 	want := Box{Left: 0, Top: 20, Right: 110, Bottom: 512}
 	for _, v := range []string{"['-5,20', '110,700']", "['110,700', '-5,20']", "['-5,700', '110,20']",
 		`["110,20", "-5,700"]`} {
-		if got, err := parseBox(v); err != nil || got != want {
-			t.Errorf("%s: %+v, %v", v, got, err)
-		}
+		must.Equal(t, must.Get(parseBox(v))(t), want, v)
 	}
 	for _, v := range []string{"['1,2']", "['1,2', 'x,4']", "1,2,3,4", "['nan,2', '3,4']"} {
-		if _, err := parseBox(v); err == nil {
-			t.Errorf("%s is a box", v)
-		}
+		must.Fail(parseBox(v))(t)
 	}
 }

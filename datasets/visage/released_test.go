@@ -25,10 +25,7 @@ func sha(data []byte) []byte {
 }
 
 func TestReleasedAnnotations(t *testing.T) {
-	rows, report, err := loadAnnotations(os.DirFS(manifesttest.Dir(t, Name)), WorkbookOnly)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows, report := must.Get2(loadAnnotations(os.DirFS(manifesttest.Dir(t, Name)), WorkbookOnly))(t)
 	if len(rows) != 120170 || report.Dropped != 2505 || !report.Withdrawn ||
 		!strings.Contains(report.Remark(), "withdrew") {
 		t.Errorf("%+v", report)

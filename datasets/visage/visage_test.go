@@ -23,10 +23,7 @@ func read(t *testing.T, name string) string {
 }
 
 func TestReadAnnotations(t *testing.T) {
-	rows, report, err := readAnnotations("annotations.csv", []byte(read(t, "annotations.csv")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows, report := must.Get2(readAnnotations("annotations.csv", []byte(read(t, "annotations.csv"))))(t)
 	want := []Annotation{
 		{2, "A0", "batch_one", "Veltan", 1, "tall hat", true, Box{10.5, 20.5, 110, 220}},
 		{3, "A0", "batch_one", "Veltan", 1, "प्रसन्न", false, Box{}},
@@ -74,10 +71,7 @@ func TestReadRatings(t *testing.T) {
 		t.Errorf("%+v, %+v, %v", rows, report, err)
 	}
 	bad := strings.Replace(read(t, "ratings.csv"), "Agree,4,Disagree,2", "Agree,6,Disagree,2", 1)
-	if _, _, err := readRatings("r.csv", []byte(bad)); err == nil ||
-		!strings.Contains(err.Error(), "r.csv, line 3, column score_asia") {
-		t.Errorf("%v", err)
-	}
+	must.Fail(readRatings("r.csv", []byte(bad)))(t, "r.csv, line 3, column score_asia")
 }
 
 // workbook makes an .xlsx file of one sheet: strings shared or inline, numbers, a formula's text, gaps.
@@ -146,9 +140,7 @@ func TestNormalize(t *testing.T) {
 	}
 	// The crowd platform's id becomes a label, the storage prefix goes, empty rows go.
 	want := "worker_id,,img_path\nw00001,5,batch/Veltan1.png\nw00002,,\n"
-	if got := string(out[workbookFile]); got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
+	must.Equal(t, string(out[workbookFile]), want)
 	csv := []byte("worker_id,img_path\nA12,/a/b/c/d1.png\nAXYZ1234567,c/d2.png\nAXYZ1234567,e3.png\n")
 	if out, err = normalize("current", map[string][]byte{currentFile: csv}); err != nil ||
 		string(out[currentFile]) != "worker_id,img_path\nA12,c/d1.png\nw00001,c/d2.png\nw00001,e3.png\n" {
@@ -159,14 +151,8 @@ func TestNormalize(t *testing.T) {
 // TestVersions: the current file comes first; where only the workbook is there, the report says that it was
 // withdrawn.
 func TestVersions(t *testing.T) {
-	if _, _, err := loadAnnotations(fstest.MapFS{}, AnyVersion); err == nil ||
-		!strings.Contains(err.Error(), "antipode data pull visage") {
-		t.Errorf("%v does not say what to do", err)
-	}
-	if _, _, err := loadAnnotations(fstest.MapFS{}, "newest"); err == nil ||
-		!strings.Contains(err.Error(), CurrentVersion) {
-		t.Errorf("%v does not list the versions", err)
-	}
+	must.Fail(loadAnnotations(fstest.MapFS{}, AnyVersion))(t, "antipode data pull visage")
+	must.Fail(loadAnnotations(fstest.MapFS{}, "newest"))(t, CurrentVersion)
 	other := []byte(read(t, "annotations.csv"))
 	var wrong *manifest.HashError
 	if _, _, err := loadAnnotations(fstest.MapFS{currentFile: {Data: other}}, AnyVersion); !errors.As(err, &wrong) ||

@@ -1,9 +1,7 @@
 package blip
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -45,18 +43,13 @@ func TestWords(t *testing.T) {
 			len(ids) < len(l.IDs)-1 {
 			t.Errorf("%q: tokens %v, transformers writes %v", l.Prefix, ids, l.IDs)
 		}
-		if got, err := g.Text(prompt, tokens); err != nil || got != l.Text {
-			t.Errorf("%q: %q, %v; transformers writes %q", l.Prefix, got, err, l.Text)
-		}
+		must.Equal(t, must.Get(g.Text(prompt, tokens))(t), l.Text, l.Prefix, "transformers writes")
 	}
 	_, err := g.Prompt("an image of Ω")
-	modeltest.CheckLine(t, err, "lacks part of it")
+	must.Fail(err)(t, "lacks part of it")
 	bare := openGolden(t, "large")
-	if ids, err := bare.Prompt(""); err != nil || !slices.Equal(ids, []int32{96}) {
-		t.Errorf("no prefix: %v, %v", ids, err)
-	}
-	_, err = bare.Prompt("a")
-	modeltest.CheckLine(t, err, "no tokenizer")
+	must.EqualSlices(t, must.Get(bare.Prompt(""))(t), []int32{96}, "no prefix")
+	must.Fail(bare.Prompt("a"))(t, "no tokenizer")
 }
 
 // drawn requests sampled captions of all images of a golden.
@@ -133,10 +126,8 @@ func TestSampling(t *testing.T) {
 			}
 			requests = append(requests, r)
 		}
-		out, err := c.Caption(t.Context(), requests, textgen.Options{MaxTokens: 1, Sample: true, Number: number})
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := must.Get(c.Caption(t.Context(), requests, textgen.Options{MaxTokens: 1, Sample: true,
+			Number: number}))(t)
 		for _, texts := range out {
 			for _, text := range texts {
 				if text.Ended {
@@ -182,40 +173,29 @@ func TestCaptionErrors(t *testing.T) {
 		{fine, textgen.Options{MaxTokens: 60}, "request fewer"},
 		{fine, textgen.Options{}, "at least 1"},
 	} {
-		_, err := c.Caption(t.Context(), []textgen.ImageRequest{fine, x.r}, x.s)
-		modeltest.CheckLine(t, err, x.want)
+		must.Fail(c.Caption(t.Context(), []textgen.ImageRequest{fine, x.r}, x.s))(t, x.want)
 	}
 	if c.Bytes() == 0 {
 		t.Error("a loaded model takes no memory")
 	}
-	if out, err := c.Caption(t.Context(), nil, textgen.Options{MaxTokens: 3}); err != nil || len(out) != 0 {
-		t.Errorf("no images: %v, %v", out, err)
-	}
-	stopped, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := c.Caption(stopped, []textgen.ImageRequest{fine}, textgen.Options{MaxTokens: 3}); !errors.Is(err,
-		context.Canceled) {
-		t.Errorf("stopped: %v", err)
-	}
+	must.Equal(t, len(must.Get(c.Caption(t.Context(), nil, textgen.Options{MaxTokens: 3}))(t)), 0, "no images")
+	must.Fail(c.Caption(modeltest.Canceled(), []textgen.ImageRequest{fine}, textgen.Options{MaxTokens: 3}))(t,
+		"context canceled")
 	c.Close()
 	c.Close()
-	_, err := c.Caption(t.Context(), []textgen.ImageRequest{fine}, textgen.Options{MaxTokens: 3})
-	modeltest.CheckLine(t, err, "blip: the captioner is closed")
-	if c.Bytes() != 0 {
-		t.Errorf("closed, %d bytes", c.Bytes())
-	}
-	_, err = NewCaptioner(nil, g.Model, textgen.CaptionerOptions{})
-	modeltest.CheckLine(t, err, "needs a backend")
-	_, err = NewCaptioner(testbackend.Go(t), g.Model, textgen.CaptionerOptions{Batch: -1})
-	modeltest.CheckLine(t, err, "batch -1 is not between 1 and 1024")
-	_, err = NewCaptioner(testbackend.Go(t), g.Model, textgen.CaptionerOptions{DType: dtypes.Int32})
-	modeltest.CheckLine(t, err, "dtype Int32 is not one")
+	must.Fail(c.Caption(t.Context(), []textgen.ImageRequest{fine}, textgen.Options{MaxTokens: 3}))(t,
+		"blip: the captioner is closed")
+	must.Equal(t, c.Bytes(), 0, "closed", "bytes")
+	must.Fail(NewCaptioner(nil, g.Model, textgen.CaptionerOptions{}))(t, "needs a backend")
+	must.Fail(NewCaptioner(testbackend.Go(t), g.Model, textgen.CaptionerOptions{Batch: -1}))(t,
+		"batch -1 is not between 1 and 1024")
+	must.Fail(NewCaptioner(testbackend.Go(t), g.Model, textgen.CaptionerOptions{DType: dtypes.Int32}))(t,
+		"dtype Int32 is not one")
 	bad := slices.Clone(fine.Pixels)
 	bad[7] = float32(math.NaN())
 	d := newCaptioner(t, testbackend.Go(t), g.Model, textgen.CaptionerOptions{})
-	_, err = d.Caption(t.Context(), []textgen.ImageRequest{{Pixels: bad, Prompt: []int32{96}}},
-		textgen.Options{MaxTokens: 3})
-	modeltest.CheckLine(t, err, "out of range")
+	must.Fail(d.Caption(t.Context(), []textgen.ImageRequest{{Pixels: bad, Prompt: []int32{96}}},
+		textgen.Options{MaxTokens: 3}))(t, "out of range")
 }
 
 // TestHalf: in bfloat16 the logits are those of float32, more coarsely.

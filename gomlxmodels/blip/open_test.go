@@ -49,9 +49,8 @@ preprocessor_config.json<[] => preprocessor_config.json: not readable`,
 		SameTorch: func(t *testing.T, folder, torch string) {
 			g := openGolden(t, folder)
 			m := must.Get(Open(torch))(t)
-			if m.cfg.ownHead != g.cfg.ownHead || g.cfg.ownHead != (folder == "own-head-bf16") {
-				t.Errorf("%s: a head of its own: %v", folder, m.cfg.ownHead)
-			}
+			must.Equal(t, m.cfg.ownHead, g.cfg.ownHead, folder, "a head of its own")
+			must.Equal(t, g.cfg.ownHead, (folder == "own-head-bf16"), folder, "a head of its own")
 			// but positions, which are integers
 			modeltest.SameTensors(t, g.Weights, m.Weights, len(g.Weights.Names())-1)
 			caption := func(m *Model) [][]textgen.Text {
@@ -74,9 +73,7 @@ preprocessor_config.json<[] => preprocessor_config.json: not readable`,
 func TestHead(t *testing.T) {
 	for name, own := range map[string]bool{"base": false, "large": false, "own-head-bf16": true, "old-hub": true} {
 		m := must.Get(Open(filepath.Join("testdata", name)))(t)
-		if m.cfg.ownHead != own {
-			t.Errorf("%s: a head of its own: %v", name, m.cfg.ownHead)
-		}
+		must.Equal(t, m.cfg.ownHead, own, name, "a head of its own")
 	}
 }
 
@@ -87,9 +84,8 @@ func TestPreprocessing(t *testing.T) {
 	text := must.Get(os.ReadFile(path))(t)
 	m := must.Get(Open(dir))(t)
 	want := m.Preprocess()
-	if want.Filter != preprocess.Bicubic || want.Resize != preprocess.Stretch {
-		t.Errorf("%+v", want)
-	}
+	must.Equal(t, want.Filter, preprocess.Bicubic)
+	must.Equal(t, want.Resize, preprocess.Stretch)
 	must.Do(t, os.Remove(path))
 	for _, source := range []string{"default of BlipImageProcessor", "processor_config.json"} {
 		if source == "processor_config.json" {
@@ -98,9 +94,7 @@ func TestPreprocessing(t *testing.T) {
 		}
 		m := must.Get(Open(dir))(t)
 		got := m.Preprocess()
-		if got.Source != source {
-			t.Errorf("source %q, want %q", got.Source, source)
-		}
+		must.Equal(t, got.Source, source, "source")
 		if got.Source = want.Source; got != want {
 			t.Errorf("%s: %+v, want %+v", source, got, want)
 		}

@@ -109,9 +109,7 @@ func checkAnswers(t *testing.T, backend compute.Backend, g golden, cases []quest
 		near.Check(t, "likelihoods", answers[i].LogProbs, c.Likelihoods, 2e-5, 1e-4)
 		end := int32(g.cfg.Text.EndToken)
 		want := slices.DeleteFunc(slices.Clone(c.Written), func(id int32) bool { return id == end })
-		if !slices.Equal(answers[i].Written, want) {
-			t.Errorf("question %d: written %v, want %v", i, answers[i].Written, want)
-		}
+		must.EqualSlices(t, answers[i].Written, want, "question", i, "written")
 	}
 	if g.cfg.class != QuestionClass {
 		return
@@ -119,8 +117,7 @@ func checkAnswers(t *testing.T, backend compute.Backend, g golden, cases []quest
 	bad := questions[0]
 	bad.Choices = [][]int32{{96, 5}, {96, 98, 5}}
 	bad.Choices[1][1] = int32(g.cfg.Text.VocabSize)
-	_, err := a.Answer(t.Context(), []Question{bad})
-	modeltest.CheckLine(t, err, "question 1: choice 2: token 2 has id")
+	must.Fail(a.Answer(t.Context(), []Question{bad}))(t, "question 1: choice 2: token 2 has id")
 }
 
 // TestQuestionTexts: texts become the tokens of transformers, and what no text is answers with an error.
@@ -128,27 +125,21 @@ func TestQuestionTexts(t *testing.T) {
 	for _, folder := range []string{"base", "match", "questions"} {
 		m, cases := openQuestions(t, filepath.Join("testdata", folder))
 		for _, c := range cases {
-			if got := must.Get(m.Question(c.Text))(t); !slices.Equal(got, c.Question) {
-				t.Errorf("%q: %v, want %v", c.Text, got, c.Question)
-			}
+			must.EqualSlices(t, must.Get(m.Question(c.Text))(t), c.Question, c.Text)
 			for k, ids := range c.Choices {
-				if got := must.Get(m.Choice(c.Text, c.Words[k]))(t); !slices.Equal(got, ids) {
-					t.Errorf("%q: %v, want %v", c.Words[k], got, ids)
-				}
+				must.EqualSlices(t, must.Get(m.Choice(c.Text, c.Words[k]))(t), ids, c.Words[k])
 			}
 		}
 	}
 	m, _ := openQuestions(t, questionFolder)
-	_, err := m.Choice("", "an elephant")
-	modeltest.CheckLine(t, err, `choice "an elephant": the model's vocabulary lacks part of it`)
-	_, err = NewCaptioner(testbackend.Go(t), m.Model, textgen.CaptionerOptions{})
-	modeltest.CheckLine(t, err, "needs a model that writes captions")
+	must.Fail(m.Choice("", "an elephant"))(t, `choice "an elephant": the model's vocabulary lacks part of it`)
+	must.Fail(NewCaptioner(testbackend.Go(t), m.Model, textgen.CaptionerOptions{}))(t,
+		"needs a model that writes captions")
 	bare := modeltest.CopyOf(t, "questions")
 	for _, name := range []string{"tokenizer.json", "tokenizer_config.json", "vocab.txt"} {
 		must.Do(t, os.Remove(filepath.Join(bare, name)))
 	}
-	_, err = must.Get(OpenQuestions(bare))(t).Question("man")
-	modeltest.CheckLine(t, err, "tokenizer")
+	must.Fail(must.Get(OpenQuestions(bare))(t).Question("man"))(t, "tokenizer")
 }
 
 // TestQuestionFolders: damaged folders are refused, and every tensor and variable stands once.

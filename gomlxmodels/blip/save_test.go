@@ -2,7 +2,6 @@ package blip
 
 import (
 	"path/filepath"
-	"slices"
 	"testing"
 
 	"github.com/gomlx/compute/dtypes"
@@ -11,7 +10,6 @@ import (
 	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/must"
-	"antipode/test/modeltest"
 )
 
 // TestSave: a folder that was written opens as the model it was written from.
@@ -25,22 +23,18 @@ func TestSave(t *testing.T) {
 		pre := preprocess.Default(side, side)
 		must.Do(t, Save(dir, from.cfg, store.RootScope(), pre, weights.F32))
 		to := must.Get(Open(dir))(t)
-		if *to.cfg != *from.cfg {
-			t.Errorf("%s: the configuration was %+v, is %+v", name, *from.cfg, *to.cfg)
-		}
+		must.Equal(t, *to.cfg, *from.cfg, name, "the configuration was")
 		if got := to.Preprocess(); got.Filter != pre.Filter || got.Mean != pre.Mean || got.Resize != pre.Resize ||
 			got.Height != side {
 			t.Errorf("%s: the preprocessing is %+v", name, got)
 		}
 		for _, tensor := range to.Weights.Names() {
 			want := must.Get(from.Weights.Float32(tensor))(t)
-			if got, err := to.Weights.Float32(tensor); err != nil || !slices.Equal(got, want) {
-				t.Errorf("%s: %s differs (%v)", name, tensor, err)
-			}
+			must.EqualSlices(t, must.Get(to.Weights.Float32(tensor))(t), want, name, tensor, "differs")
 		}
 	}
 	wrong := DefaultConfig()
 	wrong.Text.Heads = 7
-	err := Save(t.TempDir(), &wrong, model.NewStore().RootScope(), preprocess.Default(384, 384), weights.F32)
-	modeltest.CheckLine(t, err, "not divisible")
+	must.Fail(Save(t.TempDir(), &wrong, model.NewStore().RootScope(), preprocess.Default(384, 384), weights.F32))(t,
+		"not divisible")
 }

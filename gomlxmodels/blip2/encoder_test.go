@@ -1,9 +1,7 @@
 package blip2
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"math"
 	"os"
 	"path/filepath"
@@ -77,8 +75,7 @@ func TestImages(t *testing.T) {
 			}
 		}
 		if name != sharing {
-			_, err := NewEncoder(backend, m, Projected, Options{})
-			modeltest.CheckLine(t, err, "needs the projection")
+			must.Fail(NewEncoder(backend, m, Projected, Options{}))(t, "needs the projection")
 			return
 		}
 		for _, p := range []Pooling{Projected, First, All} {
@@ -142,8 +139,7 @@ func TestImage(t *testing.T) {
 	g := openGolden(t, sharing)
 	pixels := must.Get(g.Prepare(g.Image("picture")))(t)
 	near.Check(t, "pixels", pixels, g.Values("processed"), 0, 1e-5)
-	_, err := g.Prepare(nil)
-	modeltest.CheckLine(t, err, "no image")
+	must.Fail(g.Prepare(nil))(t, "no image")
 }
 
 // TestClosest: negative cosines too, and the first of equals.
@@ -153,9 +149,7 @@ func TestClosest(t *testing.T) {
 		{[]float32{-1, 0, -0.6, -0.8}, []float32{0.6, 0.8}, []float32{-1, 0}},
 		{[]float32{0, 1, 1, 0}, []float32{0.5, 0.5}, []float32{0, 1}},
 	} {
-		if got := Closest(c.all, c.text); !slices.Equal(got, c.want) {
-			t.Errorf("of %v closest to %v: %v, want %v", c.all, c.text, got, c.want)
-		}
+		must.EqualSlices(t, Closest(c.all, c.text), c.want, c.all, "closest to", c.text)
 	}
 }
 
@@ -178,35 +172,23 @@ func TestEncoderErrors(t *testing.T) {
 	g, writer := openGolden(t, sharing), openGolden(t, "opt")
 	e := newEncoder(t, testbackend.Go(t), g.Model, Projected, Options{})
 	_, err := e.EncodeImages(t.Context(), [][]float32{g.Rows("pixels")[0], {1}})
-	modeltest.CheckLine(t, err, "image 2: 1 pixel values, the model takes 2352")
+	must.Fail(err)(t, "image 2: 1 pixel values, the model takes 2352")
 	for _, ids := range [][]int32{{}, {3, 99}, make([]int32, 41)} {
-		_, err := e.EncodeTexts(t.Context(), [][]int32{{3, 4}, ids})
-		modeltest.CheckLine(t, err, "text 2: ")
+		must.Fail(e.EncodeTexts(t.Context(), [][]int32{{3, 4}, ids}))(t, "text 2: ")
 	}
-	stopped, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := e.EncodeImages(stopped, g.Rows("pixels")); !errors.Is(err, context.Canceled) {
-		t.Errorf("stopped: %v", err)
-	}
+	must.Fail(e.EncodeImages(modeltest.Canceled(), g.Rows("pixels")))(t, "context canceled")
 	bad := slices.Clone(g.Rows("pixels")[0])
 	bad[3] = float32(math.NaN())
-	_, err = e.EncodeImages(t.Context(), [][]float32{bad})
-	modeltest.CheckLine(t, err, "out of range")
+	must.Fail(e.EncodeImages(t.Context(), [][]float32{bad}))(t, "out of range")
 	e.Close()
 	e.Close()
-	_, err = e.EncodeImages(t.Context(), g.Rows("pixels"))
-	modeltest.CheckLine(t, err, "blip2: the encoder is closed")
-	_, err = e.EncodeTexts(t.Context(), [][]int32{{3}})
-	modeltest.CheckLine(t, err, "blip2: the encoder is closed")
-	if e.Bytes() != 0 {
-		t.Errorf("closed, %d bytes", e.Bytes())
-	}
+	must.Fail(e.EncodeImages(t.Context(), g.Rows("pixels")))(t, "blip2: the encoder is closed")
+	must.Fail(e.EncodeTexts(t.Context(), [][]int32{{3}}))(t, "blip2: the encoder is closed")
+	must.Equal(t, e.Bytes(), 0, "closed", "bytes")
 	_, err = newEncoder(t, testbackend.Go(t), writer.Model, Queries, Options{}).EncodeTexts(t.Context(), [][]int32{{3}})
-	modeltest.CheckLine(t, err, "which the folder is not")
-	_, err = NewEncoder(nil, g.Model, Queries, Options{})
-	modeltest.CheckLine(t, err, "needs a backend")
-	_, err = NewEncoder(testbackend.Go(t), g.Model, "middle", Options{})
-	modeltest.CheckLine(t, err, `pooling "middle"`)
-	_, err = NewEncoder(testbackend.Go(t), g.Model, Queries, Options{Batch: -1})
-	modeltest.CheckLine(t, err, "batch -1 is not between 1 and 4096")
+	must.Fail(err)(t, "which the folder is not")
+	must.Fail(NewEncoder(nil, g.Model, Queries, Options{}))(t, "needs a backend")
+	must.Fail(NewEncoder(testbackend.Go(t), g.Model, "middle", Options{}))(t, `pooling "middle"`)
+	must.Fail(NewEncoder(testbackend.Go(t), g.Model, Queries, Options{Batch: -1}))(t,
+		"batch -1 is not between 1 and 4096")
 }

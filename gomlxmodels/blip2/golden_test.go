@@ -135,9 +135,7 @@ func TestWords(t *testing.T) {
 				t.Fatalf("%s, %q: prompt %v, %v; transformers has %v", name, l.Prefix, prompt, err, l.Prompt)
 			}
 			for i, ids := range l.IDs {
-				if got, err := g.Text(prompt, ids); err != nil || got != l.Texts[i] {
-					t.Errorf("%s, %v: %q, %v; transformers writes %q", name, ids, got, err, l.Texts[i])
-				}
+				must.Equal(t, must.Get(g.Text(prompt, ids))(t), l.Texts[i], name, ids, "transformers writes")
 			}
 		}
 	}
@@ -146,11 +144,7 @@ func TestWords(t *testing.T) {
 		must.Do(t, os.Remove(filepath.Join(dir, file)))
 	}
 	bare := must.Get(OpenCaptioner(dir))(t)
-	if ids, err := bare.Prompt(""); err != nil || !slices.Equal(ids, []int32{2}) {
-		t.Errorf("no prefix: %v, %v", ids, err)
-	}
-	_, err := bare.Prompt("a")
-	modeltest.CheckLine(t, err, "no tokenizer")
-	_, err = bare.Text([]int32{2}, []int32{3})
-	modeltest.CheckLine(t, err, "no tokenizer")
+	must.EqualSlices(t, must.Get(bare.Prompt(""))(t), []int32{2}, "no prefix")
+	must.Fail(bare.Prompt("a"))(t, "no tokenizer")
+	must.Fail(bare.Text([]int32{2}, []int32{3}))(t, "no tokenizer")
 }

@@ -86,9 +86,6 @@ func open(dir string) (m *Model, err error) {
 	return m, nil
 }
 
-// Config returns the configuration.
-func (m *Model) Config() *Config { return m.cfg }
-
 // Shares says that the folder projects images (and, with texts, texts) into a space that both share.
 func (m *Model) Shares() (images, captions bool) { return m.has&project != 0, m.has&texts != 0 }
 

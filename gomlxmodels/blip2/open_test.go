@@ -84,9 +84,7 @@ func TestOtherLanguage(t *testing.T) {
 		map[string]any{"text_config": map[string]any{"model_type": "t5", "vocab_size": nil,
 			"eos_token_id": "whatever"}})
 	m := must.Get(Open(dir))(t)
-	if err := m.Gives(Queries); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, m.Gives(Queries))
 	if images, captions := m.Shares(); images || captions {
 		t.Errorf("shares %v, %v", images, captions)
 	}
@@ -124,9 +122,7 @@ func TestParts(t *testing.T) {
 			}
 		}
 	}
-	if len(known) != len(shared.Weights.Names()) {
-		t.Errorf("%d of %d tensors are known", len(known), len(shared.Weights.Names()))
-	}
+	must.Equal(t, len(known), len(shared.Weights.Names()), "tensors are known")
 }
 
 // TestEnds: which tokens end a caption, and what stands for the queries where a penalty counts tokens.
@@ -167,7 +163,7 @@ func TestMemory(t *testing.T) {
 		available = func() (int64, bool) { return have, true }
 		c, err := textgen.NewCaptioner(testbackend.Go(t), m.Network(), textgen.CaptionerOptions{})
 		if have == total {
-			modeltest.CheckLine(t, err, "the weights take 0.0 GiB in float32 and reading them 0.0 GiB more, but 0.0 "+
+			must.Fail(err)(t, "the weights take 0.0 GiB in float32 and reading them 0.0 GiB more, but 0.0 "+
 				"GiB of memory are free")
 		} else if err != nil {
 			t.Errorf("with just enough: %v", err)

@@ -3,7 +3,6 @@ package clip
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -170,9 +169,7 @@ func TestProperties(t *testing.T) {
 		if near.Compare(vectors[0].Projected, vectors[1].Projected, 1e-2, 1e-2) == nil {
 			t.Error("two images, one embedding")
 		}
-		if len(encodeImages(t, e))+len(encodeTokens(t, e)) != 0 {
-			t.Error("embeddings of nothing")
-		}
+		must.Equal(t, len(encodeImages(t, e))+len(encodeTokens(t, e)), 0, "embeddings of nothing")
 	})
 }
 
@@ -223,57 +220,39 @@ func TestEncodeRefuses(t *testing.T) {
 		"text 2: no end-of-text token (id 90)":                    {1, 2, 3},
 		"text 2: it has no tokens":                                {},
 	} {
-		_, err := e.EncodeTokens(context.Background(), [][]int32{good, ids})
-		modeltest.CheckLine(t, err, want)
+		must.Fail(e.EncodeTokens(context.Background(), [][]int32{good, ids}))(t, want)
 	}
 	for want, p := range map[string][]float32{"image 2: 5 pixel values, the model takes 3072": make([]float32, 5),
 		"image 2: 0 pixel": nil} {
-		_, err := e.EncodeImages(context.Background(), [][]float32{img, p})
-		modeltest.CheckLine(t, err, want)
+		must.Fail(e.EncodeImages(context.Background(), [][]float32{img, p}))(t, want)
 	}
 	nan := slices.Clone(img)
 	nan[3] = float32(math.NaN())
 	_, err := e.EncodeImages(context.Background(), [][]float32{img, nan})
-	modeltest.CheckLine(t, err, "image 2: the network gave NaN")
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if _, err := e.EncodeImages(ctx, [][]float32{img}); !errors.Is(err, context.Canceled) {
-		t.Errorf("canceled: %v", err)
-	}
-	if _, err := e.EncodeTokens(ctx, [][]int32{good}); !errors.Is(err, context.Canceled) {
-		t.Errorf("canceled: %v", err)
-	}
+	must.Fail(err)(t, "image 2: the network gave NaN")
+	must.Fail(e.EncodeImages(modeltest.Canceled(), [][]float32{img}))(t, "context canceled")
+	must.Fail(e.EncodeTokens(modeltest.Canceled(), [][]int32{good}))(t, "context canceled")
 	for want, o := range map[string]Options{"batch -1": {Batch: -1}, "tokens 2097152": {Tokens: 1 << 21},
 		"dtype Int32": {DType: dtypes.Int32}} {
-		_, err := NewEncoder(testbackend.Go(t), m, o)
-		modeltest.CheckLine(t, err, want)
+		must.Fail(NewEncoder(testbackend.Go(t), m, o))(t, want)
 	}
-	_, err = NewEncoder(nil, m, Options{})
-	modeltest.CheckLine(t, err, "needs a backend and a model")
-	_, err = m.Prepare(nil)
-	modeltest.CheckLine(t, err, "no image")
+	must.Fail(NewEncoder(nil, m, Options{}))(t, "needs a backend and a model")
+	must.Fail(m.Prepare(nil))(t, "no image")
 	var none *Encoder
-	_, err = none.EncodeTokens(context.Background(), nil)
-	modeltest.CheckLine(t, err, "clip: ")
+	must.Fail(none.EncodeTokens(context.Background(), nil))(t, "clip: ")
 	e.Close()
 	e.Close()
-	_, err = e.EncodeImages(context.Background(), [][]float32{img})
-	modeltest.CheckLine(t, err, "the encoder is closed")
-	_, err = e.EncodeTokens(context.Background(), [][]int32{good})
-	modeltest.CheckLine(t, err, "the encoder is closed")
+	must.Fail(e.EncodeImages(context.Background(), [][]float32{img}))(t, "the encoder is closed")
+	must.Fail(e.EncodeTokens(context.Background(), [][]int32{good}))(t, "the encoder is closed")
 }
 
 func TestLogitsRefuse(t *testing.T) {
 	m := open(t, filepath.Join("testdata", "inner-end"))
 	good := Embedding{Projected: make([]float32, 24)}
 	_, err := m.Logits([]Embedding{good, {}}, nil)
-	modeltest.CheckLine(t, err, "image 2: a vector of 0 numbers, the model's have 24")
-	if got, err := m.Logits([]Embedding{good}, []Embedding{good}); err != nil || got[0][0] != 0 {
-		t.Errorf("zeros: %v, %v", got, err)
-	}
-	if math.Abs(m.LogitScale()-math.Exp(1.7)) > 1e-6 {
-		t.Errorf("logit scale %v", m.LogitScale())
-	}
+	must.Fail(err)(t, "image 2: a vector of 0 numbers, the model's have 24")
+	must.Equal(t, must.Get(m.Logits([]Embedding{good}, []Embedding{good}))(t)[0][0], 0, "zeros")
+	must.Near(t, m.LogitScale(), math.Exp(1.7), 1e-6, "logit scale")
 }
 
 // TestBFloat16 runs the same weights in bfloat16, which keeps 8 bits.

@@ -17,7 +17,6 @@ import (
 	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/test/modeltest"
-	"antipode/test/testbackend"
 )
 
 // goldens are the folders tools/pyref/clip.py makes.
@@ -45,19 +44,15 @@ func (g golden) run(backend compute.Backend, t tower, fn func(*model.Scope, []*N
 	}, fn, arg)
 }
 
-// TestEqualReference compares every stage of both towers with transformers, on both backends.
-func TestEqualReference(t *testing.T) {
-	testbackend.Each(t, goldens, checkReference)
+// checkGolden compares every stage of both towers with transformers, and what [Encoder] returns.
+func checkGolden(t *testing.T, backend compute.Backend, name string) {
+	checkReference(t, backend, name)
+	checkEncoder(t, backend, name)
 }
 
 func checkReference(t *testing.T, backend compute.Backend, name string) {
 	g := openGolden(t, name)
-	worst := 0.0
-	check := func(stage string, got []float32) {
-		near.Check(t, stage, got, g.Values(stage), 1e-4, 1e-5)
-		d, _ := near.Worst(got, g.Values(stage))
-		worst = max(worst, d)
-	}
+	check := g.Stages(modeltest.Within(1e-4, 1e-5))
 	stages := func(prefix string, out Outputs, tokens bool) (names []string, list []*Node) {
 		names = []string{prefix + "embedded", prefix + "pooled", prefix + "projected"}
 		list = []*Node{out.Embedded, out.Pooled, out.Projected}
@@ -90,15 +85,9 @@ func checkReference(t *testing.T, backend compute.Backend, name string) {
 	for i, n := range names {
 		check(n, got[i])
 	}
-	t.Logf("worst difference of any stage: %.2g", worst)
 }
 
-// TestEncoderEqualsReference compares what [Encoder] returns: embeddings and logits, and an image through the
-// preprocessing too.
-func TestEncoderEqualsReference(t *testing.T) {
-	testbackend.Each(t, goldens, checkEncoder)
-}
-
+// checkEncoder compares embeddings and logits, and an image through the preprocessing too.
 func checkEncoder(t *testing.T, backend compute.Backend, name string) {
 	g := openGolden(t, name)
 	e := must.Get(NewEncoder(backend, g.Model, Options{Batch: 3, Tokens: 200}))(t)

@@ -97,6 +97,8 @@ open_clip_model.safetensors<{} => open_clip_model.safetensors: not a safetensors
 				t.Errorf("%s: other vectors of texts", folder)
 			}
 		},
+		Goldens:   goldens,
+		Reference: checkGolden,
 		Optimized: func(t *testing.T, xla compute.Backend) { checkEncoder(t, xla, "gelu-odd-patch") },
 	})
 }

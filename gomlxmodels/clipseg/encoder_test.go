@@ -2,10 +2,8 @@ package clipseg
 
 import (
 	"context"
-	"errors"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/gomlx/compute"
@@ -13,6 +11,7 @@ import (
 
 	"antipode/internal/must"
 	"antipode/internal/near"
+	"antipode/test/modeltest"
 	"antipode/test/testbackend"
 )
 
@@ -91,12 +90,8 @@ func TestPromptsMatter(t *testing.T) {
 	if slices.Equal(maps[0][0].Logits, maps[0][1].Logits) {
 		t.Error("two prompts give one map")
 	}
-	if !slices.Equal(maps[0][0].Logits, maps[1][2].Logits) {
-		t.Error("one prompt gives two maps")
-	}
-	if len(e.prompts) != 2 {
-		t.Errorf("%d prompts kept, want 2", len(e.prompts))
-	}
+	must.EqualSlices(t, maps[0][0].Logits, maps[1][2].Logits, "one prompt gives two maps")
+	must.Equal(t, len(e.prompts), 2, "prompts kept, want 2")
 	if none := segment(t, e, []Image{{Pixels: p.Pixels}}); len(none) != 1 || len(none[0]) != 0 {
 		t.Errorf("an image without prompts gives %v", none)
 	}
@@ -127,13 +122,9 @@ func TestEncoderRefuses(t *testing.T) {
 	g := openGolden(t, "refined")
 	backend := testbackend.Go(t)
 	for _, o := range []Options{{Batch: -1}, {Batch: 5000}, {DType: dtypes.Int32}} {
-		if _, err := NewEncoder(backend, g.Model, o); err == nil {
-			t.Errorf("%+v is taken", o)
-		}
+		must.Fail(NewEncoder(backend, g.Model, o))(t)
 	}
-	if _, err := NewEncoder(nil, g.Model, Options{}); err == nil {
-		t.Error("no backend is taken")
-	}
+	must.Fail(NewEncoder(nil, g.Model, Options{}))(t) // no backend
 	e := must.Get(NewEncoder(backend, g.Model, Options{}))(t)
 	good := g.images()[0]
 	long := make([]int32, 41)
@@ -158,23 +149,14 @@ func TestEncoderRefuses(t *testing.T) {
 	}
 	bad := Image{slices.Clone(good.Pixels), good.Prompts}
 	bad.Pixels[3] = float32(math.NaN())
-	if _, err := e.Segment(context.Background(), []Image{bad}); err == nil ||
-		!strings.Contains(err.Error(), "out of range") {
-		t.Errorf("NaN pixels: %v", err)
-	}
-	stopped, stop := context.WithCancel(context.Background())
-	stop()
-	if _, err := e.Segment(stopped, []Image{good}); !errors.Is(err, context.Canceled) {
-		t.Errorf("canceled: %v", err)
-	}
+	must.Fail(e.Segment(context.Background(), []Image{bad}))(t, "out of range") // NaN pixels
+	must.Fail(e.Segment(modeltest.Canceled(), []Image{good}))(t, "context canceled")
 	if e.Bytes() == 0 {
 		t.Error("loaded weights take no memory")
 	}
 	e.Close()
 	e.Close()
-	if _, err := e.Segment(context.Background(), []Image{good}); err == nil {
-		t.Error("a closed encoder segments")
-	}
+	must.Fail(e.Segment(context.Background(), []Image{good}))(t) // a closed encoder
 }
 
 // resized is a whole map at another size.
@@ -192,9 +174,7 @@ func resized(t testing.TB, m Map, width, height int) (out []float32) {
 
 func TestResize(t *testing.T) {
 	m := Map{2, []float32{0, 1, 2, 3}}
-	if same := resized(t, m, 2, 2); !slices.Equal(same, m.Logits) {
-		t.Errorf("same size: %v", same)
-	}
+	must.EqualSlices(t, resized(t, m, 2, 2), m.Logits, "same size")
 	// the middle of two rows, each at −1/4, 1/4, 3/4, 5/4
 	near.Check(t, "4×1", resized(t, m, 4, 1), []float32{1, 1.25, 1.75, 2}, 1e-6, 1e-6)
 	rows := must.Get(m.Resize(3, 3))(t)
@@ -204,11 +184,7 @@ func TestResize(t *testing.T) {
 		}
 	}
 	for _, size := range [][2]int{{0, 3}, {3, -1}} {
-		if _, err := m.Resize(size[0], size[1]); err == nil {
-			t.Errorf("%v is taken", size)
-		}
+		must.Fail(m.Resize(size[0], size[1]))(t)
 	}
-	if _, err := (Map{3, m.Logits}).Resize(4, 4); err == nil {
-		t.Error("a map of the wrong side is taken")
-	}
+	must.Fail((Map{3, m.Logits}).Resize(4, 4))(t) // a map of the wrong side
 }

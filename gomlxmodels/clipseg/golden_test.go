@@ -55,36 +55,23 @@ func (g golden) run(backend compute.Backend, p part, fn func(*model.Scope, []*No
 		func(s *model.Store) error { return load(s, g.Weights, g.cfg, p, dtypes.Float32) }, fn, args...)
 }
 
-// TestEqualReference compares every stage with transformers, on both backends. Each part is given the reference's own
-// inputs.
-func TestEqualReference(t *testing.T) {
-	testbackend.Each(t, goldens, func(t *testing.T, backend compute.Backend, name string) {
-		checkReference(openGolden(t, name), backend, within)
-	})
-}
+// within holds a stage to the reference's values. withinAll compares the result of all stages in a row, whose rounding
+// adds up: XLA's code for a processor without AVX-512 differs by up to 2.4e-4, where each stage by itself stays within.
+var within, withinAll = modeltest.Within(1e-4, 1e-4), modeltest.Within(1e-4, 3e-4)
 
-// within holds a stage to the reference's values.
-func within(t testing.TB, stage string, got, want []float32) {
-	t.Helper()
-	near.Check(t, stage, got, want, 1e-4, 1e-4)
-}
-
-// withinAll compares the result of all stages in a row, whose rounding adds up: XLA's code for a processor without
-// AVX-512 differs by up to 2.4e-4, where each stage by itself stays within.
-func withinAll(t testing.TB, stage string, got, want []float32) {
-	t.Helper()
-	near.Check(t, stage, got, want, 1e-4, 3e-4)
-}
-
-func checkReference(g golden, backend compute.Backend, compare func(t testing.TB, stage string, got,
-	want []float32)) {
-	worst := 0.0
-	check := func(stage string, got []float32) {
-		g.T.Helper()
-		compare(g.T, stage, got, g.Values(stage))
-		d, _ := near.Worst(got, g.Values(stage))
-		worst = max(worst, d/near.Scale(g.Values(stage)))
+// checkGolden compares all stages with transformers, and what [Encoder] returns.
+func checkGolden(t *testing.T, backend compute.Backend, name string) {
+	g, all := openGolden(t, name), within
+	if backend != testbackend.Go(t) {
+		all = withinAll
 	}
+	checkReference(g, backend, within)
+	checkEncoder(g, backend, all)
+}
+
+// checkReference compares every stage, each given the reference's own inputs.
+func checkReference(g golden, backend compute.Backend, compare modeltest.Stage) {
+	check := g.Stages(compare)
 	k := len(g.cfg.ExtractLayers)
 	got := g.run(backend, visionPart, func(s *model.Scope, in []*Node) []*Node {
 		v := ForwardVision(s, g.cfg, in[0], dtypes.Float32)
@@ -110,22 +97,10 @@ func checkReference(g golden, backend compute.Backend, compare func(t testing.TB
 		check(fmt.Sprintf("decoder.layer_%d", i), got[i])
 	}
 	check("logits", got[k])
-	g.T.Logf("worst difference of any stage: %.2g of its scale", worst)
 }
 
-// TestEncoderEqualsReference compares what [Encoder] returns: logits, and an image through preprocessing and back to
-// its own size.
-func TestEncoderEqualsReference(t *testing.T) {
-	testbackend.Each(t, goldens, func(t *testing.T, backend compute.Backend, name string) {
-		compare := within
-		if backend != testbackend.Go(t) {
-			compare = withinAll
-		}
-		checkEncoder(openGolden(t, name), backend, compare)
-	})
-}
-
-func checkEncoder(g golden, backend compute.Backend, compare func(t testing.TB, stage string, got, want []float32)) {
+// checkEncoder compares logits, and an image through preprocessing and back to its own size.
+func checkEncoder(g golden, backend compute.Backend, compare modeltest.Stage) {
 	t := g.T
 	e := must.Get(NewEncoder(backend, g.Model, Options{Batch: 3}))(t)
 	defer e.Close()

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gomlx/compute"
 
+	"antipode/internal/must"
 	"antipode/test/modeltest"
 )
 
@@ -48,10 +49,9 @@ rm model.safetensors => safetensors
 rm config.json => config.json
 @bf16-shards
 rm model-00002-of-00003.safetensors => model-00002-of-00003.safetensors`,
-		Optimized: func(t *testing.T, xla compute.Backend) {
-			checkReference(openGolden(t, "refined"), xla, within)
-			checkEncoder(openGolden(t, "refined"), xla, withinAll)
-		},
+		Goldens:   goldens,
+		Reference: checkGolden,
+		Optimized: func(t *testing.T, xla compute.Backend) { checkGolden(t, xla, "refined") },
 	})
 }
 
@@ -69,9 +69,7 @@ func TestOwnSize(t *testing.T) {
 	if err != nil || m.Config().Side != 48 || m.Config().Grid() != 8 || m.Config().LogitSide() != 48 {
 		t.Errorf("a size of its own: %v", err)
 	}
-	if _, err := m.Prepare(nil); err == nil {
-		t.Error("no image is prepared")
-	}
+	must.Fail(m.Prepare(nil))(t) // no image
 }
 
 func FuzzParseConfig(f *testing.F) {

@@ -130,14 +130,10 @@ func checkImages(t *testing.T, backend compute.Backend, name string, batch int) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	if batches := (len(requests) + batch - 1) / batch; told != batches*steps {
-		t.Errorf("%d reports of progress", told)
-	}
+	must.Equal(t, told, ((len(requests)+batch-1)/batch)*steps, "reports of progress")
 	tokens, side := g.IntRows("tokens"), m.VQGAN.Config.Resolution
 	for i, r := range results {
-		if !slices.Equal(r.Tokens, tokens[i]) {
-			t.Errorf("image %d: tokens %v, want %v", i, r.Tokens, tokens[i])
-		}
+		must.EqualSlices(t, r.Tokens, tokens[i], "image", i, "tokens")
 		want := g.Rows("logits")[i]
 		near.Check(t, fmt.Sprint("logits ", i), logits[i], want[:steps*vocab], 1e-4, 2e-4*near.Scale(want))
 		for k, v := range g.Rows("image")[i] {
@@ -171,8 +167,6 @@ func TestTokens(t *testing.T) {
 				t.Errorf("%q: %v %v %v, want %v", c.Text, ids, truncated, err, c.IDs)
 			}
 		}
-		if !slices.Equal(m.empty, []int32{0, 2}) {
-			t.Errorf("the empty prompt is %v", m.empty)
-		}
+		must.EqualSlices(t, m.empty, []int32{0, 2}, "the empty prompt")
 	}
 }

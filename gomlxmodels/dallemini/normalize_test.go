@@ -17,7 +17,6 @@ import (
 	"github.com/mozillazg/go-unidecode"
 
 	"antipode/internal/must"
-	"antipode/test/modeltest"
 )
 
 func readJSON(t *testing.T, name string, to any) {
@@ -101,9 +100,8 @@ func TestEmoji(t *testing.T) {
 		lines = append(lines, emoji+" "+text)
 	}
 	slices.Sort(lines)
-	if len(lines) != 4702 || digestOf(lines) != want.Emoji {
-		t.Errorf("%d emoji, which differ from those of the original", len(lines))
-	}
+	must.Equal(t, len(lines), 4702)
+	must.Equal(t, digestOf(lines), want.Emoji)
 }
 
 // TestReleasedPrompts compares all prompts of CoCo-CroLa, in seven languages, and of ENTIGEN with the original.
@@ -131,9 +129,7 @@ func TestReleasedPrompts(t *testing.T) {
 			}
 			prompts[i] = text
 		}
-		if digestOf(prompts) != want {
-			t.Errorf("%s: the normalized prompts differ from those of the original", name)
-		}
+		must.Equal(t, digestOf(prompts), want, name, "the normalized prompts differ from those of the original")
 	}
 	var templates map[string]string
 	must.Do(t, json.NewDecoder(open("cococrola", "benchmark", "v0-1", "prompts.json")).Decode(&templates))
@@ -172,11 +168,10 @@ func TestNormalizeLost(t *testing.T) {
 func TestNormalizeRefuses(t *testing.T) {
 	// UTF-8, read as Windows-1252
 	for _, prompt := range []string{"cafÃ© noir", "Ð¿Ñ€Ð¸Ð²ÐµÑ‚", "æµ·å²¸", "à¤˜à¤°", "itâ€™s"} {
-		_, _, err := (&Normalizer{}).Normalize(prompt)
-		modeltest.CheckLine(t, err, "wrong encoding")
+		must.Fail((&Normalizer{}).Normalize(prompt))(t, "wrong encoding")
 	}
 	_, _, err := (&Normalizer{}).Normalize("a #sunset")
-	modeltest.CheckLine(t, err, WordsFile)
+	must.Fail(err)(t, WordsFile)
 	if got, _, err := (&Normalizer{}).Normalize("# a"); err != nil || strings.TrimSpace(got) != "a" {
 		t.Errorf("%q, %v", got, err)
 	}

@@ -134,13 +134,10 @@ func TestSeeds(t *testing.T) {
 		t.Error("the condition scale makes no difference")
 	}
 	for _, bad := range []float64{0, 0.5, -1, 1e4} {
-		if _, err := m.Network(bad); err == nil {
-			t.Errorf("condition scale %v is valid", bad)
-		}
+		must.Fail(m.Network(bad))(t)
 	}
 	plain.Close()
-	_, err := plain.Generate(context.Background(), []vqgan.Request{{Text: texts[0]}}, o, nil)
-	modeltest.CheckLine(t, err, "closed")
+	must.Fail(plain.Generate(context.Background(), []vqgan.Request{{Text: texts[0]}}, o, nil))(t, "closed")
 }
 
 // TestSuite: damaged folders are refused, and what every network has.
@@ -208,10 +205,8 @@ func TestPulledVQGAN(t *testing.T) {
 func TestBFloat16(t *testing.T) {
 	m, g := openGolden(t, "mini")
 	n := must.Get(m.Network(scale))(t)
-	s, err := vqgan.NewSampler(testbackend.Any(t), n, m.VQGAN, vqgan.SamplerOptions{DType: dtypes.BFloat16, Batch: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(vqgan.NewSampler(testbackend.Any(t), n, m.VQGAN, vqgan.SamplerOptions{DType: dtypes.BFloat16,
+		Batch: 1}))(t)
 	defer s.Close()
 	ids, valid := g.IntRows("ids")[0][:m.Config.TextLength], g.Rows("valid")[0][:m.Config.TextLength]
 	text := ids[:slices.Index(append(slices.Clone(valid), 0), 0)]

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
-	"strings"
 	"testing"
 
 	"antipode/internal/must"
@@ -15,12 +14,8 @@ import (
 // TestWithoutXLA: a program that does not link XLA opens pure Go alone.
 func TestWithoutXLA(t *testing.T) {
 	t.Setenv("GOMLX_BACKEND", "")
-	if _, err := Open("tpu", ""); err == nil || !strings.Contains(err.Error(), XLACPU) {
-		t.Errorf("an unknown kind: %v", err)
-	}
-	if d, err := Open("", ""); err != nil || d.Kind != Go {
-		t.Errorf("none named: %v", err)
-	}
+	must.Fail(Open("tpu", ""))(t, XLACPU) // an unknown kind
+	must.Equal(t, must.Get(Open("", ""))(t).Kind, Go, "none named")
 	if _, err := Open(XLACPU, ""); !errors.Is(err, ErrNoXLA) {
 		t.Errorf("XLA: %v", err)
 	}
@@ -30,9 +25,7 @@ func TestWanted(t *testing.T) {
 	for value, want := range map[string]string{"": "", "go": Go, "xla:cpu": XLACPU, "xla:cuda,tf32=false": XLACUDA,
 		"xla:/some/path": ""} {
 		t.Setenv("GOMLX_BACKEND", value)
-		if got := Wanted(); got != want {
-			t.Errorf("GOMLX_BACKEND=%q: %q, want %q", value, got, want)
-		}
+		must.Equal(t, Wanted(), want, "GOMLX_BACKEND", value)
 	}
 }
 
@@ -51,17 +44,11 @@ func TestFind(t *testing.T) {
 	}
 	jax := filepath.Join(t.TempDir(), "xla_cuda_plugin.so")
 	must.Do(t, os.WriteFile(jax, nil, 0o600))
-	if got := FindIn(XLACUDA, filepath.Dir(jax)); got != jax {
-		t.Errorf("JAX's CUDA plugin: %q, want %q", got, jax)
-	}
-	if got := Find(XLACPU); filepath.Dir(got) != two {
-		t.Errorf("cpu: %q, want one in %s", got, two)
-	}
+	must.Equal(t, FindIn(XLACUDA, filepath.Dir(jax)), jax, "JAX's CUDA plugin")
+	must.Equal(t, filepath.Dir(Find(XLACPU)), two, "cpu", "one in")
 	link := filepath.Join(two, "pjrt_c_api_cpu_plugin.so")
 	must.Do(t, os.Symlink("pjrt_c_api_cpu_v0.114.0_plugin.so", link))
-	if got := Find(XLACPU); got != link {
-		t.Errorf("the plainest name must win: %q, want %q", got, link)
-	}
+	must.Equal(t, Find(XLACPU), link, "the plainest name must win")
 	must.Do(t, os.Remove(filepath.Join(two, "pjrt_c_api_cpu_v0.114.0_plugin.so")))
 	if got, want := Find(XLACPU), filepath.Join(two, "pjrt_c_api_cpu_v0.98.0_plugin.so"); got != want {
 		t.Errorf("a dangling link must be passed over: %q, want %q", got, want)
@@ -87,7 +74,5 @@ func TestThreads(t *testing.T) {
 	}
 	t.Setenv("NPROC", "7")
 	setThreads()
-	if got := os.Getenv("NPROC"); got != "7" {
-		t.Errorf("the user's NPROC became %q", got)
-	}
+	must.Equal(t, os.Getenv("NPROC"), "7", "the user's NPROC became")
 }

@@ -1,6 +1,7 @@
 package device
 
 import (
+	"antipode/internal/must"
 	"fmt"
 	"strings"
 	"testing"
@@ -47,9 +48,7 @@ GPU 1: NVIDIA A100-SXM4-40GB (UUID: GPU-1)
   MIG 3g.20gb     Device  1: (UUID: MIG-1b)
 GPU 2: NVIDIA A100-SXM4-40GB (UUID: GPU-2)
 `)
-	if want := "[GPU-0 MIG-1a MIG-1b GPU-2]"; fmt.Sprint(got) != want {
-		t.Errorf("%s, want %s", got, want)
-	}
+	must.Equal(t, fmt.Sprint(got), "[GPU-0 MIG-1a MIG-1b GPU-2]", got)
 	if got := parseGPUs("No devices were found\n"); got != nil {
 		t.Errorf("no GPU: %s", got)
 	}

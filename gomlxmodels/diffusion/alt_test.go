@@ -78,10 +78,7 @@ func TestAltTexts(t *testing.T) {
 		g := openGolden(t, filepath.Join("testdata", name))
 		ids, own := g.want.IntRows("ids"), g.want.IntRows("own")
 		for i, text := range altTexts {
-			got, cut, err := g.tokens(text, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got, cut := must.Get2(g.tokens(text, nil))(t)
 			n := 0
 			for _, v := range own[i] {
 				n += int(v)
@@ -89,9 +86,7 @@ func TestAltTexts(t *testing.T) {
 			if !slices.Equal(got.ids, ids[i]) || got.from != 0 || got.to != n {
 				t.Errorf("%s: %q: ids %v, own %d:%d; want %v, %d", name, text, got.ids, got.from, got.to, ids[i], n)
 			}
-			if cut != (i == 4 || name == "alt2" && i == 3) {
-				t.Errorf("%s: %q: truncated %t", name, text, cut)
-			}
+			must.Equal(t, cut, (i == 4 || name == "alt2" && i == 3), name, text, "truncated")
 		}
 		if _, _, err := g.tokens("\xff\x00\u202e</s><mask> ", nil); err != nil {
 			t.Errorf("%s: hostile text: %v", name, err)

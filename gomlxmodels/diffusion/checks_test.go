@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -153,11 +152,8 @@ func TestHalfPrecision(t *testing.T) {
 		g.withoutChecker()
 		list := []Request{{Prompt: prompt, Seed: 3, Steps: 3, Guidance: 2, Width: 16, Height: 16}}
 		want := must.Get(newSampler(t, testbackend.Go(t), g.Model, Options{}).Generate(t.Context(), list, nil))(t)
-		got, err := newSampler(t, testbackend.XLA(t), g.Model, Options{DType: dtypes.BFloat16}).Generate(t.Context(),
-			list, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(newSampler(t, testbackend.XLA(t), g.Model,
+			Options{DType: dtypes.BFloat16}).Generate(t.Context(), list, nil))(t)
 		sum := 0.0
 		for i, v := range want[0].Image.Pix {
 			sum += math.Abs(float64(v) - float64(got[0].Image.Pix[i]))
@@ -202,10 +198,7 @@ func TestFreshFile(t *testing.T) {
 						mine = "text_model." + tensor
 					}
 					a := must.Get(folder.sets[p].Float32(mine))(t)
-					b, err := set.Float32(tensor)
-					if err != nil || !slices.Equal(a, b) {
-						t.Errorf("%s differs (%v)", tensor, err)
-					}
+					must.EqualSlices(t, a, must.Get(set.Float32(tensor))(t), tensor, "differs")
 					tensors++
 				}
 				if a, b := len(folder.sets[p].Names()), len(set.Names()); a != b {

@@ -196,12 +196,8 @@ func TestFileEqualsFolder(t *testing.T) {
 			t.Errorf("the folder is in %s", format.DType)
 		}
 		images[i] = image(m)
-		if !slices.Equal(images[i], image(folder)) {
-			t.Errorf("EMA %v: file and folder generate different images", ema)
-		}
-		if err := m.SaveFolder(t.Context(), dir); err == nil || !strings.Contains(err.Error(), "is not empty") {
-			t.Errorf("writing over a folder: %v", err)
-		}
+		must.EqualSlices(t, images[i], image(folder), "EMA", ema, "file and folder generate different images")
+		must.Fail(m.SaveFolder(t.Context(), dir))(t, "is not empty") // writing over a folder
 	}
 	if slices.Equal(images[0], images[1]) {
 		t.Error("the averaged weights generate the same image")

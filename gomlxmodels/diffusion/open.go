@@ -277,9 +277,6 @@ func (m *Model) load(backend compute.Backend, store *model.Store, p part, dtype 
 // UNet is the shape of the UNet.
 func (m *Model) UNet() *UNetConfig { return m.unet }
 
-// VAE is the shape of the autoencoder.
-func (m *Model) VAE() *VAEConfig { return m.vae }
-
 // Files lists the files that were read: what a digest of the model must cover.
 func (m *Model) Files() []string { return m.files }
 

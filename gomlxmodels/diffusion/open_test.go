@@ -41,7 +41,7 @@ func rewrite(t *testing.T, dir, name string, change func(map[string]weights.Tens
 func line(t *testing.T, err error, words ...string) {
 	t.Helper()
 	for _, w := range words {
-		modeltest.CheckLine(t, err, w)
+		must.Fail(err)(t, w)
 	}
 }
 
@@ -78,9 +78,7 @@ func TestOpen(t *testing.T) {
 		"text_encoder/model.safetensors", "tokenizer/tokenizer.json",
 		"tokenizer/tokenizer_config.json", "unet/config.json", "unet/diffusion_pytorch_model.safetensors",
 		"vae/config.json", "vae/diffusion_pytorch_model.safetensors"}
-	if !slices.Equal(names, want) {
-		t.Errorf("files %v", names)
-	}
+	must.EqualSlices(t, names, want, "files")
 	dir := modeltest.CopyOf(t, "sd2")
 	edit(t, dir, "model_index.json",
 		map[string]any{"safety_checker": []string{"stable_diffusion", "StableDiffusionSafetyChecker"}})
@@ -153,9 +151,7 @@ func TestRequestsRefused(t *testing.T) {
 			t.Errorf("images with %v", err)
 		}
 	}
-	if _, err := NewSampler(testbackend.Go(t), m, Options{Batch: 1000}); err == nil {
-		t.Error("a batch of 1000 is taken")
-	}
+	must.Fail(NewSampler(testbackend.Go(t), m, Options{Batch: 1000}))(t) // a batch of 1000
 	s.Close()
 	_, err := s.Generate(t.Context(), []Request{good}, nil)
 	line(t, err, "closed")

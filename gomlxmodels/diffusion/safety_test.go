@@ -29,10 +29,7 @@ func TestSafetyEqualsReference(t *testing.T) {
 		cosines, decided := g.want.Rows("safety.cosines"), g.want.Rows("safety.decided")
 		blocked, helped := 0, 0
 		for i := range cosines {
-			got, list, err := s.check(g.want.Image(fmt.Sprintf("safety.picture_%d", i)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			got, list := must.Get2(s.check(g.want.Image(fmt.Sprintf("safety.picture_%d", i))))(t)
 			near.Check(t, fmt.Sprintf("cosines of image %d", i), got, cosines[i], 0, 1e-4)
 			var want []int
 			for k, v := range decided[i] {
@@ -77,9 +74,7 @@ func TestSafetyRounds(t *testing.T) {
 	// A special concept lowers the thresholds of those after it, not of those before.
 	cosines := slices.Repeat([]float32{-1}, specialConcepts+concepts)
 	cosines[0], cosines[1], cosines[2], cosines[3] = -0.005, 0.02, -0.005, -0.005
-	if got := c.blocked(cosines); len(got) != 1 {
-		t.Errorf("blocked for %v", got)
-	}
+	must.Equal(t, len(c.blocked(cosines)), 1, "blocked for")
 }
 
 // TestBlockedImages samples the golden's two images, the first of which is blocked; without the checker it is not.
@@ -87,10 +82,8 @@ func TestBlockedImages(t *testing.T) {
 	g := openGolden(t, filepath.Join("testdata", "alt9"))
 	off := must.Get(Open(filepath.Join("testdata", "alt9"), OpenOptions{NoSafetyChecker: true}))(t)
 	for _, m := range []*Model{g.Model, off} {
-		got, err := newSampler(t, testbackend.Go(t), m, Options{Batch: 2}).Generate(t.Context(), g.requests(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(newSampler(t, testbackend.Go(t), m, Options{Batch: 2}).Generate(t.Context(), g.requests(),
+			nil))(t)
 		on := m.Safety() == SafetyOn
 		if (got[0].Image == nil) != on || (len(got[0].Blocked) > 0) != on || got[1].Image == nil ||
 			len(got[1].Blocked) > 0 {
@@ -134,9 +127,8 @@ drop safety_checker/model.safetensors:concept_embeds => safety_checker/model.saf
 	}
 	refuses(t, "alt9", table, list...)
 	opens := func(what, dir string) {
-		if m, err := Open(dir, OpenOptions{NoSafetyChecker: true}); err != nil || m.Safety() != SafetyOff {
-			t.Errorf("%s: with the checker off: %v", what, err)
-		}
+		must.Equal(t, must.Get(Open(dir, OpenOptions{NoSafetyChecker: true}))(t).Safety(), SafetyOff, what,
+			"with the checker off")
 	}
 	for _, d := range list {
 		dir := modeltest.CopyOf(t, "alt9")
@@ -174,9 +166,6 @@ func TestSafetyOldNames(t *testing.T) {
 			"safety_checker": []string{"stable_diffusion", "StableDiffusionSafetyChecker"}})
 	m := must.Get(Open(dir, OpenOptions{}))(t)
 	g := openGolden(t, filepath.Join("testdata", "alt9"))
-	got, _, err := newSampler(t, testbackend.Go(t), m, Options{}).check(g.want.Image("safety.picture_3"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	got, _ := must.Get2(newSampler(t, testbackend.Go(t), m, Options{}).check(g.want.Image("safety.picture_3")))(t)
 	near.Check(t, "cosines", got, g.want.Rows("safety.cosines")[3], 0, 1e-4)
 }

@@ -117,9 +117,8 @@ func TestBatches(t *testing.T) {
 			t.Errorf("request %d: alone and in a batch it differs by %d/255", i+1, d)
 		}
 	}
-	if finished != 5 || steps != 5*(4+1) {
-		t.Errorf("%d finished, %d reports", finished, steps)
-	}
+	must.Equal(t, finished, 5)
+	must.Equal(t, steps, 5*(4+1))
 	if d := apart(t, want[0].Image, want[3].Image); d < 8 {
 		t.Errorf("another seed and prompt change the image by %d/255 only", d)
 	}
@@ -144,9 +143,8 @@ func TestInterrupt(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("error %v", err)
 	}
-	if last.Request != 1 || last.Step != 3 {
-		t.Errorf("the work went on to %+v", last)
-	}
+	must.Equal(t, last.Request, 1, "the work went on to")
+	must.Equal(t, last.Step, 3, "the work went on to")
 	if got[0].Image == nil || got[1].Image != nil || got[2].Image != nil {
 		t.Errorf("kept: %v", got)
 	}
@@ -162,9 +160,7 @@ func TestBatchSizes(t *testing.T) {
 		n, want int
 	}{{small, 1, 1}, {small, 4, 4}, {small, 3, 4}, {small, 1, 1}, {small, 8, 8}, {small, 5, 8}, {small, 2, 4},
 		{wide, 2, 2}, {wide, 1, 2}} {
-		if got := s.size(c.g, c.n); got != c.want {
-			t.Errorf("%d images get %d rows, not %d", c.n, got, c.want)
-		}
+		must.Equal(t, s.size(c.g, c.n), c.want, c.n, "images get", "rows")
 		other := c.g
 		other.steps, other.scheduler = 50, "euler"
 		if got := s.size(other, c.n); got != c.want {

@@ -44,9 +44,7 @@ func TestCorrections(t *testing.T) {
 		"diffusers 0.6.0, is read as 64"} {
 		edit(t, dir, "unet/config.json", map[string]any{"_diffusers_version": version})
 		m := must.Get(Open(dir, OpenOptions{}))(t)
-		if got := strings.Join(m.Corrections(), "|"); got != want {
-			t.Errorf("%s: %q, want %q", version, got, want)
-		}
+		must.Equal(t, strings.Join(m.Corrections(), "|"), want, version)
 		side := map[bool]int{true: 16, false: 128}[want == ""]
 		if w, h := m.Size(); w != side || h != side {
 			t.Errorf("%s: %d×%d pixels", version, w, h)

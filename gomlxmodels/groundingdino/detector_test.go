@@ -18,10 +18,8 @@ func TestThresholds(t *testing.T) {
 	d := g.detector(testbackend.Go(t), Options{})
 	img, c := g.prepared(0)
 	detect := func(box, text float64) []Box {
-		list, err := d.Detect(context.Background(), img, c, DetectOptions{BoxThreshold: box, TextThreshold: text})
-		if err != nil {
-			t.Fatal(err)
-		}
+		list := must.Get(d.Detect(context.Background(), img, c, DetectOptions{BoxThreshold: box,
+			TextThreshold: text}))(t)
 		return list
 	}
 	all := detect(1e-9, 1e-9)
@@ -31,9 +29,7 @@ func TestThresholds(t *testing.T) {
 	for _, b := range all {
 		above := detect(b.Score, 0.5)
 		want := slices.IndexFunc(all, func(x Box) bool { return x.Score <= b.Score })
-		if len(above) != want {
-			t.Errorf("%d boxes above %v, want %d", len(above), b.Score, want)
-		}
+		must.Equal(t, len(above), want, "boxes above", b.Score)
 		for i, x := range above {
 			if x.Label = all[i].Label; x != all[i] {
 				t.Errorf("above %v: %+v, want %+v", b.Score, x, all[i])
@@ -41,9 +37,8 @@ func TestThresholds(t *testing.T) {
 		}
 	}
 	for i, b := range detect(1e-9, 1-1e-9) {
-		if b.Label != "" || all[i].Label != "a cat. a remote control. [SEP]" {
-			t.Errorf("labels %q and %q", b.Label, all[i].Label)
-		}
+		must.Equal(t, b.Label, "")
+		must.Equal(t, all[i].Label, "a cat. a remote control. [SEP]")
 	}
 }
 
@@ -63,10 +58,8 @@ func TestProfiles(t *testing.T) {
 	if plain, err := g.Caption("cat", Transformers); err != nil || slices.Equal(plain.IDs, first.IDs) {
 		t.Errorf("transformers adds a period: %+v, %v", plain, err)
 	}
-	if text := Labels(" A cat", "a Dog "); text != "a cat. a dog." {
-		t.Errorf("labels make %q", text)
-	}
-	img := must.Get(g.Prepare(testImage(70, 53), LangSAM2024))(t)
+	must.Equal(t, Labels(" A cat", "a Dog "), "a cat. a dog.", "labels make")
+	img := must.Get(g.Prepare(modeltest.Image(70, 53), LangSAM2024))(t)
 	other, _ := g.prepared(0)
 	if img.Original != (Size{53, 70}) || slices.Equal(img.Pixels, other.Pixels) {
 		t.Errorf("%+v prepared for both profiles alike", img.Size)
@@ -91,7 +84,8 @@ func TestGraphsAreBounded(t *testing.T) {
 	_, c := g.prepared(2)
 	detect := func(width int) []Box {
 		t.Helper()
-		img := must.Get(g.Prepare(testImage(width, 38), Transformers))(t) // of its own size: 38 is the shorter side
+		// of its own size: 38 is the shorter side
+		img := must.Get(g.Prepare(modeltest.Image(width, 38), Transformers))(t)
 		return must.Get(d.Detect(context.Background(), img, c, DetectOptions{BoxThreshold: 1e-9}))(t)
 	}
 	first := detect(38)
@@ -123,39 +117,30 @@ func TestGraphsAreBounded(t *testing.T) {
 	if d.graphs[key{imagePart, Size{40, 40}, 0}] != nil {
 		t.Error("the least recently used graph is kept")
 	}
-	if got := detect(38); !slices.Equal(got, first) {
-		t.Error("a graph that is compiled again gives another result")
-	}
+	must.EqualSlices(t, detect(38), first, "a graph that is compiled again gives another result")
 }
 
 func TestDetectErrors(t *testing.T) {
 	g := openGolden(t, "shared")
 	_, err := g.Caption(strings.Repeat("a cat. ", 20), Transformers)
-	modeltest.CheckLine(t, err, "caption of 62 tokens, the model takes 48 (max_text_len)")
-	_, err = g.Caption("बिल्ली.", LangSAM2024)
-	modeltest.CheckLine(t, err, "no word of it is in the model's vocabulary")
-	_, err = g.Caption("a", "none")
-	modeltest.CheckLine(t, err, `profile "none" is not known`)
-	_, err = g.Prepare(nil, Transformers)
-	modeltest.CheckLine(t, err, "no image")
-	_, err = g.Prepare(testImage(70, 53), "none")
-	modeltest.CheckLine(t, err, `profile "none" is not known`)
-	_, err = g.Prepare(testImage(400, 3), Transformers) // the shorter side would be 0 pixels
-	modeltest.CheckLine(t, err, "too narrow")
+	must.Fail(err)(t, "caption of 62 tokens, the model takes 48 (max_text_len)")
+	must.Fail(g.Caption("बिल्ली.", LangSAM2024))(t, "no word of it is in the model's vocabulary")
+	must.Fail(g.Caption("a", "none"))(t, `profile "none" is not known`)
+	must.Fail(g.Prepare(nil, Transformers))(t, "no image")
+	must.Fail(g.Prepare(modeltest.Image(70, 53), "none"))(t, `profile "none" is not known`)
+	_, err = g.Prepare(modeltest.Image(400, 3), Transformers) // the shorter side would be 0 pixels
+	must.Fail(err)(t, "too narrow")
 	many := openGolden(t, "many")
-	_, err = many.Prepare(testImage(100, 100), Transformers)
-	modeltest.CheckLine(t, err, "too narrow: 100×100 pixels after resizing have 238 positions, the model takes 900")
-	_, err = NewDetector(nil, g.Model, Options{})
-	modeltest.CheckLine(t, err, "needs a backend and a model")
-	_, err = NewDetector(testbackend.Go(t), g.Model, Options{Profile: "none"})
-	modeltest.CheckLine(t, err, `profile "none" is not known`)
+	must.Fail(many.Prepare(modeltest.Image(100, 100), Transformers))(t,
+		"too narrow: 100×100 pixels after resizing have 238 positions, the model takes 900")
+	must.Fail(NewDetector(nil, g.Model, Options{}))(t, "needs a backend and a model")
+	must.Fail(NewDetector(testbackend.Go(t), g.Model, Options{Profile: "none"}))(t, `profile "none" is not known`)
 
 	d := g.detector(testbackend.Go(t), Options{})
 	img, c := g.prepared(2)
 	detect := func(img *Image, c Caption, o DetectOptions, want string) {
 		t.Helper()
-		_, err := d.Detect(context.Background(), img, c, o)
-		modeltest.CheckLine(t, err, want)
+		must.Fail(d.Detect(context.Background(), img, c, o))(t, want)
 	}
 	detect(nil, c, DetectOptions{}, "no image")
 	detect(&Image{Size: img.Size}, c, DetectOptions{}, "0 pixel values")
@@ -164,11 +149,7 @@ func TestDetectErrors(t *testing.T) {
 		"token 1 is number 5000")
 	detect(img, c, DetectOptions{BoxThreshold: 1.5}, "box threshold 1.5 is not between 0 and 1")
 	detect(img, c, DetectOptions{TextThreshold: -1}, "text threshold -1 is not")
-	stopped, stop := context.WithCancel(context.Background())
-	stop()
-	if _, err := d.Detect(stopped, img, c, DetectOptions{}); err != context.Canceled {
-		t.Errorf("stopped: %v", err)
-	}
+	must.Fail(d.Detect(modeltest.Canceled(), img, c, DetectOptions{}))(t, "context canceled")
 	if err := d.Load(); err != nil || d.Bytes() < 1<<20 {
 		t.Errorf("%d bytes loaded, %v", d.Bytes(), err)
 	}

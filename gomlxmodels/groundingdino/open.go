@@ -55,9 +55,6 @@ func Open(dir string) (m *Model, err error) {
 	return m, nil
 }
 
-// Config returns the configuration.
-func (m *Model) Config() *Config { return m.cfg }
-
 // Image is a prepared image.
 type Image struct {
 	Pixels   []float32 // [3,Size.Height,Size.Width], resized and normalized

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
@@ -82,10 +81,7 @@ func TestConvert(t *testing.T) {
 			values := must.Get(set.Float32(prefix + origin[0].(string)))(t)
 			part, parts := int(origin[1].(float64)), int(origin[2].(float64))
 			n := len(values) / parts
-			own, err := m.Weights.Float32(name)
-			if err != nil || !slices.Equal(own, values[part*n:(part+1)*n]) {
-				t.Errorf("%s differs (%v)", name, err)
-			}
+			must.EqualSlices(t, must.Get(m.Weights.Float32(name))(t), values[part*n:(part+1)*n], name, "differs")
 		}
 	}
 }

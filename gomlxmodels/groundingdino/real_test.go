@@ -3,7 +3,6 @@
 package groundingdino
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,34 +16,23 @@ import (
 
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/test/testbackend"
+	"antipode/test/modeltest"
 )
 
 // TestReal compares every stage with transformers at real size (grounding-dino-tiny's shape, 800×1066 pixels) and for
 // shapes drawn from ANTIPODE_TEST_SEED, all with random weights, then the whole network, and prints the time of each
 // part next to transformers'. ANTIPODE_PYTHON names the Python.
 func TestReal(t *testing.T) {
-	backend := testbackend.XLA(t)
-	dir := t.TempDir()
-	t.Logf("\n%s", testbackend.Python(t, []string{"torch", "torchvision", "transformers", "PIL"},
-		"../../tools/pyref/groundingdino_real.py", dir, fmt.Sprint(near.Seed(t))))
-	folders, err := filepath.Glob(filepath.Join(dir, "*", "config.json"))
-	if err != nil || len(folders) != 5 {
-		t.Fatalf("%d folders, %v", len(folders), err)
-	}
-	for _, config := range folders {
-		folder := filepath.Dir(config)
-		t.Run(filepath.Base(folder), func(t *testing.T) {
-			g := openFolders(t, folder, folder)
-			g.share = 1e-3
-			if filepath.Base(folder) == "tiny" {
-				measure(g, backend)
-			}
-			checkImageStages(g, backend)
-			checkJoinStages(g, backend)
-			checkInjected(g, backend)
-		})
-	}
+	modeltest.Real(t, "groundingdino_real.py", 5, func(t *testing.T, xla compute.Backend, folder string) {
+		g := openFolders(t, folder, folder)
+		g.share = 1e-3
+		if filepath.Base(folder) == "tiny" {
+			measure(g, xla)
+		}
+		checkImageStages(g, xla)
+		checkJoinStages(g, xla)
+		checkInjected(g, xla)
+	})
 }
 
 // checkInjected compares the whole network: its scores and which positions it selects, and its results from the

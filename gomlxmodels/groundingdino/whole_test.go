@@ -285,9 +285,7 @@ func TestBuckets(t *testing.T) {
 			t.Errorf("%+v is put in %+v", s, b)
 		}
 	}
-	if b := c.bucket(Size{800, 1066}); b != (Size{800, 1072}) {
-		t.Errorf("800×1066 is put in %+v", b)
-	}
+	must.Equal(t, c.bucket(Size{800, 1066}), (Size{800, 1072}), "800×1066 is put in")
 }
 
 // detector opens a detector that the test closes.

@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"antipode/internal/must"
 	"context"
 	"fmt"
 	"maps"
@@ -194,9 +195,7 @@ func TestLayouts(t *testing.T) {
 			}
 			_, err := Pull(context.Background(), "some/model", PullOptions{Cache: t.TempDir(), Variant: l.variant})
 			if l.err != "" {
-				if err == nil || !strings.Contains(err.Error(), l.err) || strings.Contains(err.Error(), "\n") {
-					t.Errorf("%v, want %q", err, l.err)
-				}
+				must.Fail(err)(t, l.err)
 				if slices.ContainsFunc(f.hits, func(hit string) bool {
 					return !strings.Contains(hit, "index.json") && hit != "info main" &&
 						(l.config == "" || hit != "config.json ")
@@ -208,9 +207,7 @@ func TestLayouts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if f.hits[0] != "info main" {
-				t.Errorf("first request %q", f.hits[0])
-			}
+			must.Equal(t, f.hits[0], "info main", "first request")
 			got := slices.Sorted(slices.Values(f.hits[1:]))
 			if slices.Sort(want); !slices.Equal(got, want) {
 				t.Errorf("requested\n%q, want\n%q", got, want)
@@ -231,10 +228,9 @@ func TestBytes(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(sizes)) {
 		files = append(files, &hub.FileInfo{Name: name, Size: 135, LFS: &hub.LFSInfo{Size: sizes[name]}})
 	}
-	chosen, err := choose(files, "", func(f *hub.FileInfo) ([]byte, error) { return []byte(l.contents(f.Name)), nil })
-	if err != nil {
-		t.Fatal(err)
-	}
+	chosen := must.Get(choose(files, "", func(f *hub.FileInfo) ([]byte, error) {
+		return []byte(l.contents(f.Name)), nil
+	}))(t)
 	var total int64
 	for _, f := range slices.Concat(chosen.small, chosen.weights) {
 		total += sizeOf(f)

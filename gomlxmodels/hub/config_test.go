@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"antipode/internal/must"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -20,9 +21,7 @@ func TestReadParts(t *testing.T) {
 }
 
 func TestBetween(t *testing.T) {
-	if err := errors.Join(Between("a", 1, 1, 1), Between("b", MaxDim, 1, MaxDim)); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, errors.Join(Between("a", 1, 1, 1), Between("b", MaxDim, 1, MaxDim)))
 	for _, v := range []int{0, 6, -1} {
 		if err := cmp.Or(Between("a", 1, 1, 1), Between("b", v, 1, 5)); err == nil || err.Error()[:2] != "b " {
 			t.Error(v, err)

@@ -119,9 +119,8 @@ func TestPull(t *testing.T) {
 				}
 				last[file] = have
 			}}))(t)
-	if before != s || s.Bytes != 8000+int64(len(f.files["config.json"]+f.files["vocab.json"]+f.files["merges.txt"])) {
-		t.Errorf("announced %+v, pulled %+v", before, s)
-	}
+	must.Equal(t, before, s)
+	must.Equal(t, s.Bytes, 8000+int64(len(f.files["config.json"]+f.files["vocab.json"]+f.files["merges.txt"])))
 	if s.Commit != commit || s.License != "apache-2.0" || last["model.safetensors"] != 8000 {
 		t.Errorf("%+v, progress %v", s, last)
 	}
@@ -142,15 +141,11 @@ func TestPull(t *testing.T) {
 		t.Errorf("the broken download was not taken up: %q", f.hits)
 	}
 	for _, revision := range []string{"", "main", commit} {
-		if found, err := Find("some/model", revision, cache); err != nil || found.Dir != s.Dir {
-			t.Errorf("Find at %q: %+v, %v", revision, found, err)
-		}
+		must.Equal(t, must.Get(Find("some/model", revision, cache))(t).Dir, s.Dir, "Find at", revision)
 	}
 	t.Setenv("HF_HUB_CACHE", cache)
 	known := gomlxmodels.Model{Name: "short", Hub: "some/model", Commit: commit, Status: gomlxmodels.Mirror}
-	if found, err := FindKnown(known); err != nil || found.Dir != s.Dir {
-		t.Errorf("FindKnown: %+v, %v", found, err)
-	}
+	must.Equal(t, must.Get(FindKnown(known))(t).Dir, s.Dir, "FindKnown")
 	known.Commit = strings.Repeat("f", 40)
 	if _, err := FindKnown(known); !errors.Is(err, ErrNotPulled) ||
 		!strings.Contains(err.Error(), "antipode models pull short --mirror`") {
@@ -162,10 +157,9 @@ func TestPull(t *testing.T) {
 
 	// A second pull asks what there is and fetches nothing.
 	f.hits = nil
-	if again, err := Pull(context.Background(), "some/model", PullOptions{Cache: cache}); err != nil || again != s ||
-		len(f.hits) != 1 {
-		t.Errorf("again: %+v, %v, %q", again, err, f.hits)
-	}
+	again := must.Get(Pull(context.Background(), "some/model", PullOptions{Cache: cache}))(t)
+	must.Equal(t, again, s, "again")
+	must.Equal(t, len(f.hits), 1, "again")
 
 	// Only the removed files are downloaded again, at the requested revision.
 	must.Do(t, os.Remove(filepath.Join(s.Dir, "config.json")))
@@ -198,10 +192,7 @@ func TestStart(t *testing.T) {
 		t.Error(err)
 	}
 	_ = must.Get(Pull(context.Background(), "some/model", PullOptions{Cache: cache}))(t)
-	if _, err := Pull(context.Background(), "some/model", half); err == nil ||
-		!strings.Contains(err.Error(), "model.safetensors is in "+s.Dir+" already") {
-		t.Errorf("error %v", err)
-	}
+	must.Fail(Pull(context.Background(), "some/model", half))(t, "model.safetensors is in "+s.Dir+" already")
 }
 
 func TestPullRefuses(t *testing.T) {
@@ -235,9 +226,7 @@ func TestPullRefuses(t *testing.T) {
 			}
 			cache := t.TempDir()
 			_, err := Pull(context.Background(), c.id, PullOptions{Cache: cache})
-			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
-				t.Errorf("error %v, want one line with %q", err, c.want)
-			}
+			must.Fail(err)(t, c.want)
 			if _, err := Find("some/model", "", cache); !errors.Is(err, ErrNotPulled) {
 				t.Errorf("half a model is found: %v", err)
 			}
@@ -246,10 +235,7 @@ func TestPullRefuses(t *testing.T) {
 	t.Run("offline", func(t *testing.T) {
 		f := newFake(t, nil)
 		f.Close()
-		if _, err := Pull(context.Background(), "some/model", PullOptions{Cache: t.TempDir()}); err == nil ||
-			!strings.Contains(err.Error(), "cannot be reached") {
-			t.Errorf("error %v", err)
-		}
+		must.Fail(Pull(context.Background(), "some/model", PullOptions{Cache: t.TempDir()}))(t, "cannot be reached")
 	})
 }
 
@@ -269,13 +255,9 @@ func TestSplit(t *testing.T) {
 func TestCache(t *testing.T) {
 	t.Setenv("HF_HOME", "/h")
 	t.Setenv("HF_HUB_CACHE", "")
-	if Cache() != filepath.Join("/h", "hub") {
-		t.Errorf("HF_HOME: %s", Cache())
-	}
+	must.Equal(t, Cache(), filepath.Join("/h", "hub"), "HF_HOME")
 	t.Setenv("HF_HUB_CACHE", "/c")
-	if Cache() != "/c" {
-		t.Errorf("HF_HUB_CACHE: %s", Cache())
-	}
+	must.Equal(t, Cache(), "/c", "HF_HUB_CACHE")
 }
 
 // TestUnpackAtOnce writes a built-in model from several goroutines, as workers of one backend do.

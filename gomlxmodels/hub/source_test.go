@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"antipode/internal/must"
 	"path/filepath"
 	"testing"
 )
@@ -16,8 +17,6 @@ func TestSource(t *testing.T) {
 		"": {at("mine/config.json"), at("models--a--b/other/abc/config.json"), "config.json",
 			at("models--a/snapshots/abc/config.json")},
 	} {
-		if got := Source(files); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		must.Equal(t, Source(files), want)
 	}
 }

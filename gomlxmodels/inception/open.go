@@ -119,6 +119,3 @@ func Open(dir string) (m *Model, err error) {
 	m.UsePreprocessing(pre, Side, Side)
 	return m, m.Match(table(&m.cfg, m.Weights))
 }
-
-// Config returns the variant.
-func (m *Model) Config() Config { return m.cfg }

@@ -74,9 +74,7 @@ func checkImages(t *testing.T, backend compute.Backend, name string, batch int) 
 	}
 	tokens := g.IntRows("tokens")
 	for i, r := range results {
-		if !slices.Equal(r.Tokens, tokens[i]) {
-			t.Errorf("image %d: tokens %v, want %v", i, r.Tokens, tokens[i])
-		}
+		must.EqualSlices(t, r.Tokens, tokens[i], "image", i, "tokens")
 		want := g.Rows("logits")[i]
 		near.Check(t, fmt.Sprint("logits ", i), logits[i], want, 1e-4, 2e-4*near.Scale(want))
 		for k, v := range g.Rows("image")[i] {
@@ -137,15 +135,13 @@ func TestRefuses(t *testing.T) {
 			t.Fatalf("%v: no %q in %s", err, change[0], text)
 		}
 		modeltest.Write(t, path, strings.Replace(string(text), change[0], change[1], 1))
-		_, err = Open(dir)
-		modeltest.CheckLine(t, err, want)
+		must.Fail(Open(dir))(t, want)
 	}
 	for _, name := range []string{ConfigFile, VQGANFile, GPTFile, "tokenizer/bpe-16k-vocab.json",
 		"tokenizer/bpe-16k-merges.txt"} {
 		dir := folder(t, "tiny")
 		must.Do(t, os.Remove(filepath.Join(dir, name)))
-		_, err := Open(dir)
-		modeltest.CheckLine(t, err, filepath.Base(name))
+		must.Fail(Open(dir))(t, filepath.Base(name))
 	}
 }
 
@@ -162,11 +158,9 @@ func FuzzParseConfig(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		c, v, err := ParseConfig(text)
 		if err != nil {
-			modeltest.CheckLine(t, err, "")
+			must.Fail(err)(t)
 			return
 		}
-		if err := c.Validate(v); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, c.Validate(v))
 	})
 }

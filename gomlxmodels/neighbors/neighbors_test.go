@@ -83,14 +83,8 @@ func TestEqualsPlain(t *testing.T) {
 func compare(t *testing.T, f *neighbors.Finder, s prdc.Sets) {
 	ctx := t.Context()
 	for _, k := range []int{1, 3, 30} {
-		index, near, err := f.Nearest(ctx, s.Real, k)
-		if err != nil {
-			t.Fatal(err)
-		}
-		wantIndex, wantNear, err := prdc.Plain{}.Nearest(ctx, s.Real, k)
-		if err != nil {
-			t.Fatal(err)
-		}
+		index, near := must.Get2(f.Nearest(ctx, s.Real, k))(t)
+		wantIndex, wantNear := must.Get2(prdc.Plain{}.Nearest(ctx, s.Real, k))(t)
 		for i := range wantIndex {
 			if index[i] != wantIndex[i] || near[i] != wantNear[i] {
 				t.Fatalf("k = %d: neighbor %d of row %d is %d at %v, want %d at %v", k, i%k, i/k, index[i], near[i],
@@ -103,13 +97,11 @@ func compare(t *testing.T, f *neighbors.Finder, s prdc.Sets) {
 			GeneratedSamples: halves(t, len(s.Generated))}
 		got := must.Get(prdc.Compute(ctx, s, opts, f))(t)
 		want := must.Get(prdc.Compute(ctx, s, opts, nil))(t)
-		if got.Scores != want.Scores || !slices.Equal(got.Samples, want.Samples) {
-			t.Errorf("closed %v: %+v, want %+v", closed, got.Scores, want.Scores)
-		}
-		if !slices.Equal(got.Radii, want.Radii) || !slices.Equal(got.Inside, want.Inside) ||
-			!slices.Equal(got.Balls, want.Balls) {
-			t.Errorf("closed %v: radii or counts differ", closed)
-		}
+		must.Equal(t, got.Scores, want.Scores, "closed", closed)
+		must.EqualSlices(t, got.Samples, want.Samples, "closed", closed)
+		must.EqualSlices(t, got.Radii, want.Radii, closed)
+		must.EqualSlices(t, got.Inside, want.Inside, closed)
+		must.EqualSlices(t, got.Balls, want.Balls, closed)
 		for j := range want.Members {
 			if !slices.Equal(got.Members[j], want.Members[j]) {
 				t.Fatalf("closed %v: members of ball %d are %v, want %v", closed, j, got.Members[j], want.Members[j])
@@ -133,10 +125,9 @@ func TestSharedAndCancelled(t *testing.T) {
 	var wait sync.WaitGroup
 	for range 4 {
 		wait.Go(func() {
-			if got, err := prdc.Compute(t.Context(), s, prdc.Options{}, f); err != nil ||
-				got.Precision != want.Precision || got.Coverage != want.Coverage {
-				t.Errorf("%+v, %v", got, err)
-			}
+			got := must.Get(prdc.Compute(t.Context(), s, prdc.Options{}, f))(t)
+			must.Equal(t, got.Precision, want.Precision)
+			must.Equal(t, got.Coverage, want.Coverage)
 		})
 	}
 	wait.Wait()
@@ -153,15 +144,11 @@ func TestErrors(t *testing.T) {
 	defer f.Close()
 	points := sets(1)["normal"].Real
 	for _, k := range []int{0, len(points)} {
-		if _, _, err := f.Nearest(t.Context(), points, k); err == nil {
-			t.Errorf("k = %d: no error", k)
-		}
+		must.Fail(f.Nearest(t.Context(), points, k))(t)
 	}
 	visit := func(int, []int32, []uint8) { t.Error("visited") }
-	if err := f.Within(t.Context(), distance.Balls{Centers: points, Levels: 2}, points,
-		[]distance.Visit{visit}); err == nil {
-		t.Error("missing radii: no error")
-	}
+	// missing radii
+	must.Fail(f.Within(t.Context(), distance.Balls{Centers: points, Levels: 2}, points, []distance.Visit{visit}))(t)
 	if err := f.Within(t.Context(), distance.Balls{Levels: 1}, points, []distance.Visit{visit}); err != nil {
 		t.Errorf("no balls: %v", err)
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"strings"
 	"testing"
 
 	"github.com/gomlx/compute"
@@ -145,9 +144,7 @@ func TestActivations(t *testing.T) {
 		"relu":       func(x float64) float64 { return max(0, x) },
 		"silu":       silu, "swish": silu, "tanh": math.Tanh,
 	}
-	if len(want) != len(activations) {
-		t.Errorf("%d activations, %d tested", len(activations), len(want))
-	}
+	must.Equal(t, len(want), len(activations), "activations", "tested")
 	var names []string
 	got := run(t, testbackend.QuickXLA(t), func(_ *model.Scope, in []*Node) []*Node {
 		var out []*Node
@@ -164,9 +161,7 @@ func TestActivations(t *testing.T) {
 			}
 		}
 	}
-	if err := KnownActivation("wow"); err == nil || !strings.Contains(err.Error(), `"wow"`) {
-		t.Errorf("an unknown activation: %v", err)
-	}
+	must.Fail(KnownActivation("wow"))(t, `"wow"`) // an unknown activation
 }
 
 // TestLayerNorm uses an epsilon that matters, so that a wrong one shows.
@@ -209,9 +204,8 @@ func TestDense(t *testing.T) {
 	if s := near.Scale(start); math.Abs(s-InitialDeviation) > 0.1*InitialDeviation {
 		t.Errorf("weights start with deviation %v", s)
 	}
-	if s := near.Scale(tensors.MustCopyFlatData[float32](store.GetVariable("/new/fc1/bias").MustValue())); s != 0 {
-		t.Errorf("biases start at %v", s)
-	}
+	must.Equal(t, near.Scale(tensors.MustCopyFlatData[float32](store.GetVariable("/new/fc1/bias").MustValue())), 0,
+		"biases start at")
 }
 
 // TestBFloat16 keeps the dtype of what comes in.
@@ -219,9 +213,7 @@ func TestBFloat16(t *testing.T) {
 	got := run(t, testbackend.QuickXLA(t), func(s *model.Scope, in []*Node) []*Node {
 		x := ConvertDType(in[0], dtypes.BFloat16)
 		y := SelfAttention(s.At("a"), LayerNorm(s.At("n"), x, 1e-6), SelfAttentionOptions{Heads: 2})
-		if y.DType() != dtypes.BFloat16 {
-			t.Errorf("dtype %s", y.DType())
-		}
+		must.Equal(t, y.DType(), dtypes.BFloat16, "dtype")
 		return []*Node{ConvertDType(y, dtypes.Float32)}
 	}, noise(1, 1, 4, 8))
 	if s := near.Scale(got[0]); s == 0 || math.IsNaN(s) {

@@ -1,8 +1,8 @@
 package nn
 
 import (
+	"antipode/internal/must"
 	"fmt"
-	"slices"
 	"testing"
 
 	. "github.com/gomlx/gomlx/core/graph"
@@ -39,12 +39,9 @@ func TestWindows(t *testing.T) {
 					return []*Node{split, joined, Gradient(ReduceAllSum(Mul(joined, Sin(joined))), in[0])[0],
 						Gradient(ReduceAllSum(Mul(in[0], Sin(in[0]))), in[0])[0]}
 				}, tensors.FromFlatDataAndDimensions(x, b, v.h, v.w, c))
-				if !slices.Equal(got[0], want) {
-					t.Errorf("windows %v, want %v", got[0], want)
-				}
-				if !slices.Equal(got[1], x) || !slices.Equal(got[2], got[3]) {
-					t.Error("the windows do not come back, or their gradients")
-				}
+				must.EqualSlices(t, got[0], want, "windows")
+				must.EqualSlices(t, got[1], x)
+				must.EqualSlices(t, got[2], got[3])
 			})
 		}
 	}

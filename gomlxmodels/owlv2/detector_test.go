@@ -43,9 +43,7 @@ func TestThresholds(t *testing.T) {
 		return all[:max(n, 0)]
 	}
 	for _, b := range all {
-		if got := detect(t, d, img, c, b.Score); !slices.Equal(got, above(b.Score)) {
-			t.Errorf("above %v: %+v, want %+v", b.Score, got, above(b.Score))
-		}
+		must.EqualSlices(t, detect(t, d, img, c, b.Score), above(b.Score), "above", b.Score)
 	}
 	if got := detect(t, d, img, c, 0); !slices.Equal(got, above(0.1)) || len(got) == 0 || len(got) == len(all) {
 		t.Errorf("%d boxes without a threshold, %d above 0.1", len(got), len(above(0.1)))
@@ -69,9 +67,7 @@ func TestIndependence(t *testing.T) {
 		}
 	}
 	for _, b := range together {
-		if b != best[b.Query] {
-			t.Errorf("together %+v, alone %+v", b, best[b.Query])
-		}
+		must.Equal(t, b, best[b.Query], "together", "alone")
 	}
 	many := Caption{slices.Repeat(c.Texts, 2*textsAtOnce), slices.Repeat(c.IDs, 2*textsAtOnce)}
 	if got := detect(t, d, img, many, 1e-9); !slices.Equal(got, together) {
@@ -88,15 +84,11 @@ func TestIndependence(t *testing.T) {
 	slices.Reverse(c.IDs)
 	other, second := g.prepared(1)
 	detect(t, d, other, second, 1e-9)
-	if got := detect(t, d, img, c, 1e-9); !slices.Equal(got, together) {
-		t.Errorf("in another order, after another image: %+v, want %+v", got, together)
-	}
+	must.EqualSlices(t, detect(t, d, img, c, 1e-9), together, "in another order, after another image")
 	// of equal texts the first gives the label
 	same := Caption{[]string{"first", "second"}, [][]int32{c.IDs[0], c.IDs[0]}}
 	for _, b := range detect(t, d, img, same, 1e-9) {
-		if b.Label != "first" {
-			t.Errorf("%+v", b)
-		}
+		must.Equal(t, b.Label, "first")
 	}
 }
 
@@ -128,9 +120,8 @@ func TestCache(t *testing.T) {
 	want := detect(t, d, img, c, 0.01)
 	classes, vector := d.seen[0], &d.texts["[523 513 524]"][0]
 	got := detect(t, d, img, c, 0.01)
-	if !slices.Equal(got, want) || d.seen[0] != classes {
-		t.Error("an image was computed again")
-	}
+	must.EqualSlices(t, got, want, "an image was computed again")
+	must.Equal(t, d.seen[0], classes, "an image was computed again")
 	again, _ := g.prepared(0)
 	got = detect(t, d, again, c, 0.01)
 	if !slices.Equal(got, want) || d.seen[0] == classes || &d.texts["[523 513 524]"][0] != vector {
@@ -162,22 +153,17 @@ func TestBFloat16(t *testing.T) {
 func TestDetectErrors(t *testing.T) {
 	g := openGolden(t, "quick-gelu")
 	_, err := g.Caption("cat", "a photo of a cat and a big red dog!")
-	modeltest.CheckLine(t, err, `text "a photo of a cat and a big red dog!" has 17 tokens, the model takes 16`)
-	_, err = g.Prepare(nil)
-	modeltest.CheckLine(t, err, "no image")
-	_, err = g.Prepare(testImage(0, 5))
-	modeltest.CheckLine(t, err, "the image has no pixels")
-	_, err = NewDetector(nil, g.Model, Options{})
-	modeltest.CheckLine(t, err, "needs a backend and a model")
-	_, err = NewDetector(testbackend.Go(t), g.Model, Options{DType: dtypes.Int32})
-	modeltest.CheckLine(t, err, "dtype Int32 is not")
+	must.Fail(err)(t, `text "a photo of a cat and a big red dog!" has 17 tokens, the model takes 16`)
+	must.Fail(g.Prepare(nil))(t, "no image")
+	must.Fail(g.Prepare(modeltest.Image(0, 5)))(t, "the image has no pixels")
+	must.Fail(NewDetector(nil, g.Model, Options{}))(t, "needs a backend and a model")
+	must.Fail(NewDetector(testbackend.Go(t), g.Model, Options{DType: dtypes.Int32}))(t, "dtype Int32 is not")
 
 	d := g.detector(testbackend.Go(t), Options{})
 	img, c := g.prepared(2)
 	refused := func(img *Image, c Caption, o DetectOptions, want string) {
 		t.Helper()
-		_, err := d.Detect(context.Background(), img, c, o)
-		modeltest.CheckLine(t, err, want)
+		must.Fail(d.Detect(context.Background(), img, c, o))(t, want)
 	}
 	refused(nil, c, DetectOptions{}, "no image")
 	refused(&Image{Width: 3, Height: 4}, c, DetectOptions{},
@@ -189,10 +175,7 @@ func TestDetectErrors(t *testing.T) {
 	refused(img, Caption{[]string{"a"}, [][]int32{make([]int32, 17)}}, DetectOptions{}, "text 1: ")
 	refused(img, c, DetectOptions{1.5}, "box threshold 1.5 is not between 0 and 1")
 	refused(img, c, DetectOptions{-1}, "box threshold -1 is not")
-	stopped, stop := context.WithCancel(context.Background())
-	stop()
-	_, err = d.Detect(stopped, img, c, DetectOptions{})
-	modeltest.CheckLine(t, err, "context canceled")
+	must.Fail(d.Detect(modeltest.Canceled(), img, c, DetectOptions{}))(t, "context canceled")
 	if err := d.Load(); err != nil || d.Bytes() < 1<<16 {
 		t.Errorf("%d bytes loaded, %v", d.Bytes(), err)
 	}

@@ -15,12 +15,10 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/test/modeltest"
-	"antipode/test/testbackend"
 )
 
 // goldens are the folders tools/pyref/owlv2.py makes.
@@ -67,19 +65,10 @@ func openFolder(t testing.TB, dir string) golden {
 	return g
 }
 
-func testImage(width, height int) *preprocess.RGB {
-	p := preprocess.NewRGB(width, height)
-	for i := range width * height {
-		x, y := i%width, i/width
-		p.Pix[3*i], p.Pix[3*i+1], p.Pix[3*i+2] = uint8(x*5+y*3), uint8(x*y), uint8((x*x+7*y)%251)
-	}
-	return p
-}
-
 // prepared are a case's image and texts.
 func (g golden) prepared(i int) (*Image, Caption) {
 	g.T.Helper()
-	img := must.Get(g.Prepare(testImage(g.cases[i].Width, g.cases[i].Height)))(g.T)
+	img := must.Get(g.Prepare(modeltest.Image(g.cases[i].Width, g.cases[i].Height)))(g.T)
 	c := must.Get(g.Caption(g.cases[i].Texts...))(g.T)
 	return img, c
 }
@@ -100,9 +89,6 @@ func (g golden) run(backend compute.Backend, p part, fn func(*model.Scope, []*No
 	}, fn, arg)
 }
 
-// check compares the values of a stage.
-type check func(t testing.TB, stage string, got, want []float32)
-
 // exactly is the bound of small networks.
 func exactly(t testing.TB, stage string, got, want []float32) {
 	t.Helper()
@@ -116,20 +102,18 @@ func exactly(t testing.TB, stage string, got, want []float32) {
 	near.Check(t, stage, got, want, 1e-4, absolute)
 }
 
-// TestEqualReference compares every stage with transformers, and what a detector returns at two thresholds.
-func TestEqualReference(t *testing.T) {
-	testbackend.Each(t, goldens, func(t *testing.T, backend compute.Backend, name string) {
-		g := openGolden(t, name)
-		g.T = t
-		for i := range g.cases {
-			checkStages(g, backend, i, exactly)
-		}
-		checkDetector(g, backend)
-	})
+// checkGolden compares every stage with transformers, and what a detector returns at two thresholds.
+func checkGolden(t *testing.T, backend compute.Backend, name string) {
+	g := openGolden(t, name)
+	g.T = t
+	for i := range g.cases {
+		checkStages(g, backend, i, exactly)
+	}
+	checkDetector(g, backend)
 }
 
 // checkStages compares the stages of case i that the golden has, from the image and the texts.
-func checkStages(g golden, backend compute.Backend, i int, compare check) {
+func checkStages(g golden, backend compute.Backend, i int, compare modeltest.Stage) {
 	t, side := g.T, g.cfg.Vision.ImageSize
 	img, c := g.prepared(i)
 	got := map[string][]float32{}
@@ -139,9 +123,7 @@ func checkStages(g golden, backend compute.Backend, i int, compare check) {
 		}
 	}
 	for k, ids := range c.IDs {
-		if !slices.Equal(ids, g.cases[i].IDs[k]) {
-			t.Errorf("%q: tokens %v, want %v", c.Texts[k], ids, g.cases[i].IDs[k])
-		}
+		must.EqualSlices(t, ids, g.cases[i].IDs[k], c.Texts[k], "tokens")
 	}
 	var names []string
 	out := g.run(backend, imagePart, func(s *model.Scope, in []*Node) []*Node {

@@ -49,9 +49,6 @@ func Open(dir string) (m *Model, err error) {
 	return m, nil
 }
 
-// Config returns the configuration.
-func (m *Model) Config() *Config { return m.cfg }
-
 // Image is a prepared image.
 type Image struct {
 	Pixels        []float32 // [3,side,side] of the model: padded to a square, resized and normalized

@@ -57,6 +57,8 @@ add owlv2.vision_model.embeddings.position_ids
 add box_bias
 drop objectness_head.
 drop owlv2.logit_scale`,
+		Goldens:   goldens,
+		Reference: checkGolden,
 		Optimized: func(t *testing.T, xla compute.Backend) { checkDetector(openGolden(t, "gelu-odd-patch"), xla) },
 	})
 }

@@ -5,7 +5,6 @@ package owlv2
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -16,39 +15,30 @@ import (
 
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/test/testbackend"
+	"antipode/test/modeltest"
+
+	"github.com/gomlx/compute"
 )
 
 // TestReal compares every stage with transformers at real size (owlv2-base-patch16-ensemble's shape) and for shapes
 // drawn from ANTIPODE_TEST_SEED, all with random weights, and prints the time of both at real size. ANTIPODE_PYTHON
 // names the Python.
 func TestReal(t *testing.T) {
-	backend := testbackend.XLA(t)
-	dir := t.TempDir()
-	t.Logf("\n%s", testbackend.Python(t, []string{"torch", "torchvision", "transformers", "PIL"},
-		"../../tools/pyref/owlv2_real.py", dir, fmt.Sprint(near.Seed(t))))
-	real := filepath.Join(dir, "base-patch16")
-	t.Run("times", func(t *testing.T) { compareTimes(t, openFolder(t, real).detector(backend, Options{}), real) })
-	folders, err := filepath.Glob(filepath.Join(dir, "*", "config.json"))
-	if err != nil || len(folders) != 6 {
-		t.Fatalf("%d folders, %v", len(folders), err)
-	}
-	// A difference counts against the scale of its stage.
-	scaled := func(t testing.TB, name string, got, want []float32) {
-		t.Helper()
-		worst, _ := near.Worst(got, want)
-		t.Logf("%s: worst difference %.2g of scale %.2g", name, worst, near.Scale(want))
-		near.Check(t, name, got, want, 1e-4, 1e-4*near.Scale(want))
-	}
-	for _, config := range folders {
-		folder := filepath.Dir(config)
-		t.Run(filepath.Base(folder), func(t *testing.T) {
-			g := openFolder(t, folder)
-			for i := range g.cases {
-				checkStages(g, backend, i, scaled)
-			}
-		})
-	}
+	scaled := modeltest.Scaled(1e-4, 1e-4, 0)
+	modeltest.Real(t, "owlv2_real.py", 6, func(t *testing.T, xla compute.Backend, folder string) {
+		g := openFolder(t, folder)
+		if filepath.Base(folder) == "base-patch16" {
+			compareTimes(t, g.detector(xla, Options{}), folder)
+		}
+		for i := range g.cases {
+			checkStages(g, xla, i, func(t testing.TB, name string, got, want []float32) {
+				t.Helper()
+				worst, _ := near.Worst(got, want)
+				t.Logf("%s: worst difference %.2g of scale %.2g", name, worst, near.Scale(want))
+				scaled(t, name, got, want)
+			})
+		}
+	})
 }
 
 // compareTimes prints the least time of five runs of both, and the memory at the peak.
@@ -57,7 +47,7 @@ func compareTimes(t *testing.T, d *Detector, dir string) {
 	var peer map[string]float64
 	must.Do(t, json.Unmarshal(text, &peer))
 	must.Do(t, d.Load())
-	img := must.Get(d.m.Prepare(testImage(1024, 683)))(t)
+	img := must.Get(d.m.Prepare(modeltest.Image(1024, 683)))(t)
 	for name, run := range map[string]func() error{
 		"image": func() error { return d.see(img) },
 		"text": func() error {

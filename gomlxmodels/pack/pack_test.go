@@ -3,6 +3,7 @@ package pack
 import (
 	"testing"
 
+	"antipode/internal/must"
 	"antipode/internal/near"
 )
 
@@ -48,8 +49,6 @@ func TestRows(t *testing.T) {
 		}
 	}
 	for most, want := range map[int]int{12: 12, 64: 64, 77: 80, 90: 92, 512: 96} {
-		if got := RowLength(min(most, 70), most); got != want {
-			t.Errorf("texts of up to %d tokens go into rows of %d, want %d", most, got, want)
-		}
+		must.Equal(t, RowLength(min(most, 70), most), want, "texts of up to", most, "tokens go into rows")
 	}
 }

@@ -39,10 +39,7 @@ func TestDecodeRefuses(t *testing.T) {
 		"not a readable JPEG":                      []byte("\xff\xd8\xff"),
 		"65536×65536 pixels, more than 100":        header,
 	} {
-		_, err := Decode(data)
-		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("error %q, want one line with %q", err, want)
-		}
+		must.Fail(Decode(data))(t, want)
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -112,9 +109,8 @@ func TestUpright(t *testing.T) {
 		for i := range 6 {
 			got += string(rune(up.Pix[3*i]))
 		}
-		if got != "abcdef" || up.Width != 3 {
-			t.Errorf("orientation %d: %s, %d wide", o, got, up.Width)
-		}
+		must.Equal(t, got, "abcdef", o)
+		must.Equal(t, up.Width, 3, o)
 	}
 	for o, rows := range stored {
 		check(o, rows[:])
@@ -158,9 +154,7 @@ func TestConfig(t *testing.T) {
 	c := Default(24, 24)
 	keys, err := c.HuggingFace()
 	text, jsonErr := json.Marshal(keys)
-	if err = errors.Join(err, jsonErr); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(err, jsonErr))
 	back, err := ParseHuggingFace(text)
 	if back.Source = c.Source; err != nil || *back != c {
 		t.Errorf("back: %+v, %v", back, err)
@@ -180,9 +174,7 @@ func TestConfig(t *testing.T) {
 		"size 0×9 is not":           {Resize: PadSquare, Height: 9},
 		"gives 9×9 pixels":          {Resize: Stretch, Height: 9, Width: 9, Scale: 1, Std: Half},
 	} {
-		if err := c.Validate(24, 24); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q", err, want)
-		}
+		must.Fail(c.Validate(24, 24))(t, want)
 	}
 	for want, text := range map[string]string{
 		"do_center_crop without a crop_size": `{"do_center_crop": true}`,
@@ -194,9 +186,7 @@ func TestConfig(t *testing.T) {
 		"without do_pad":                     `{"image_processor_type": "Owlv2ImageProcessor"}`,
 		"takes do_resize and a size":         `{"image_processor_type": "Owlv2ImageProcessor", "size": {"shortest_edge": 5}}`,
 	} {
-		if _, err := ParseHuggingFace([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: error %v, want %q", text, err, want)
-		}
+		must.Fail(ParseHuggingFace([]byte(text)))(t, want)
 	}
 	square := Config{Resize: PadSquare, Height: 4, Width: 4, Scale: 1, Std: [3]float64{1, 1, 1}}
 	for want, got := range map[string]func() error{
@@ -204,20 +194,13 @@ func TestConfig(t *testing.T) {
 		"gives 4×4 pixels":       func() error { _, err := square.Apply(NewRGB(3, 4), 5, 4); return err },
 		"has no pixels":          func() error { _, err := square.Apply(NewRGB(0, 4), 4, 4); return err },
 	} {
-		if err := got(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q", err, want)
-		}
+		must.Fail(got())(t, want)
 	}
 	plain := Config{Resize: NoResize, Scale: 1, Std: [3]float64{1, 1, 1}}
-	if _, err := plain.Apply(NewRGB(3, 4), 4, 4); err == nil ||
-		!strings.Contains(err.Error(), "the image is 3×4 pixels, the model takes 4×4 and its preprocessing "+
-			"does not resize") {
-		t.Errorf("no resize: %v", err)
-	}
+	must.Fail(plain.Apply(NewRGB(3, 4), 4, 4))(t, "the image is 3×4 pixels, the model takes 4×4 and its preprocessing "+
+		"does not resize") // no resize
 	c = Config{Resize: ShortestEdge, Edge: 24, CropHeight: 24, CropWidth: 24, Scale: 1, Std: Half}
-	if _, err := c.Apply(NewRGB(1, 90_000_000), 24, 24); err == nil || !strings.Contains(err.Error(), "too narrow") {
-		t.Errorf("a thread: %v", err)
-	}
+	must.Fail(c.Apply(NewRGB(1, 90_000_000), 24, 24))(t, "too narrow") // a thread
 }
 
 // TestPublicCode: the middle square, then the size; the margins are lost.

@@ -3,7 +3,6 @@ package preprocess
 import (
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"antipode/internal/must"
@@ -63,9 +62,7 @@ func TestPatches(t *testing.T) {
 		"a rest that belongs to no patch": {stretch,
 			dots(16, 16, [2]int{15, 15}, [2]int{15, 0}, [2]int{14, 14}), 5, []int{8}},
 	} {
-		if got := marked(t, c.config, c.mask, Any, 16, c.patch); !slices.Equal(got, c.want) {
-			t.Errorf("%s: patches %v, want %v", name, got, c.want)
-		}
+		must.EqualSlices(t, marked(t, c.config, c.mask, Any, 16, c.patch), c.want, name, "patches")
 	}
 }
 
@@ -101,13 +98,9 @@ func TestPatchesByArea(t *testing.T) {
 func TestResizedRule(t *testing.T) {
 	c := Default(16, 16)
 	m := dots(16, 16, [2]int{5, 9})
-	if got := marked(t, c, m, Resized, 16, 8); !slices.Equal(got, []int{2}) {
-		t.Errorf("same size: patches %v", got)
-	}
+	must.EqualSlices(t, marked(t, c, m, Resized, 16, 8), []int{2}, "same size: patches")
 	// bleeds over the border
-	if got := marked(t, c, dots(8, 8, [2]int{3, 0}), Resized, 16, 8); !slices.Equal(got, []int{0, 1}) {
-		t.Errorf("enlarged: patches %v", got)
-	}
+	must.EqualSlices(t, marked(t, c, dots(8, 8, [2]int{3, 0}), Resized, 16, 8), []int{0, 1}, "enlarged: patches")
 	black := NewRGB(16, 16)
 	if got, err := c.Patches(black, m, Resized, 16, 16, 8, 8); err != nil || slices.Contains(got, true) {
 		t.Errorf("a black object is missed: %v, %v", got, err)
@@ -120,15 +113,9 @@ func TestResizedRule(t *testing.T) {
 func TestPaint(t *testing.T) {
 	p, m := NewRGB(2, 1), dots(2, 1, [2]int{1, 0})
 	copy(p.Pix, []uint8{1, 2, 3, 4, 5, 6})
-	if got := m.Paint(p, true, 255).Pix; !slices.Equal(got, []uint8{255, 255, 255, 4, 5, 6}) {
-		t.Errorf("object kept: %v", got)
-	}
-	if got := m.Paint(p, false, 0).Pix; !slices.Equal(got, []uint8{1, 2, 3, 0, 0, 0}) {
-		t.Errorf("background kept: %v", got)
-	}
-	if p.Pix[0] != 1 {
-		t.Error("Paint changed the image")
-	}
+	must.EqualSlices(t, m.Paint(p, true, 255).Pix, []uint8{255, 255, 255, 4, 5, 6}, "object kept")
+	must.EqualSlices(t, m.Paint(p, false, 0).Pix, []uint8{1, 2, 3, 0, 0, 0}, "background kept")
+	must.Equal(t, p.Pix[0], 1, "Paint changed the image")
 }
 
 func TestMaskCheck(t *testing.T) {
@@ -137,7 +124,5 @@ func TestMaskCheck(t *testing.T) {
 		t.Errorf("another size: %v", err)
 	}
 	m.Object = m.Object[1:]
-	if err := m.Check(NewRGB(3, 2)); err == nil || !strings.Contains(err.Error(), "holds 5 values") {
-		t.Errorf("short: %v", err)
-	}
+	must.Fail(m.Check(NewRGB(3, 2)))(t, "holds 5 values") // short
 }

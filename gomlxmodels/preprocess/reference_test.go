@@ -51,9 +51,7 @@ func TestDecodeEqualsPillow(t *testing.T) {
 		seen++
 		t.Run(filepath.Base(p), func(t *testing.T) {
 			got := must.Get(DecodeFile(p))(t)
-			if d := worst(t, got, readPNG(t, p+".png")); d != 0 {
-				t.Errorf("worst difference %d of 255", d)
-			}
+			must.Equal(t, worst(t, got, readPNG(t, p+".png")), 0, "worst difference", "of 255")
 		})
 	}
 	if seen < 28 {

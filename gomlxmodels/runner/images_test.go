@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/gomlx/compute"
@@ -38,20 +37,15 @@ func TestStack(t *testing.T) {
 			own := must.Get(runner.Stack(r, dtypes.BFloat16, items, 3, 10, 100))(t)
 			exact := must.Get(runner.Stack(r, dtypes.Float32, items, 3, 10, 100))(t)
 			want := slices.Concat(items[0], items[1], items[1])
-			if got := tensors.MustCopyFlatData[float32](exact); !slices.Equal(got, want) {
-				t.Error("the float32 tensor differs from the items")
-			}
+			must.EqualSlices(t, tensors.MustCopyFlatData[float32](exact), want,
+				"the float32 tensor differs from the items")
 			rounded := must.Get(CallOnce(backend,
 				func(x *Node) *Node { return ConvertDType(x, dtypes.BFloat16) }, exact))(t)
-			if !slices.Equal(tensors.MustCopyFlatData[bfloat16.BFloat16](own),
-				tensors.MustCopyFlatData[bfloat16.BFloat16](rounded)) {
-				t.Error("rounding differs from the device's")
-			}
+			must.EqualSlices(t, tensors.MustCopyFlatData[bfloat16.BFloat16](own),
+				tensors.MustCopyFlatData[bfloat16.BFloat16](rounded), "rounding differs from the device's")
 		}
 		flags := must.Get(runner.Stack(r, dtypes.Bool, [][]bool{{true, false}}, 2, 2))(t)
-		if got := fmt.Sprint(flags.Value()); got != "[[true false] [true false]]" {
-			t.Error(got)
-		}
+		must.Equal(t, fmt.Sprint(flags.Value()), "[[true false] [true false]]")
 	})
 }
 
@@ -94,7 +88,5 @@ func TestBatches(t *testing.T) {
 		t.Errorf("canceled: %v, %v", got, err)
 	}
 	err := r.Batches(t.Context(), 1, 1, func(int, int) ([]*tensors.Tensor, error) { panic("a wrong shape") }, nil)
-	if err == nil || !strings.Contains(err.Error(), "toy: a wrong shape") {
-		t.Errorf("a panic in another goroutine: %v", err)
-	}
+	must.Fail(err)(t, "toy: a wrong shape") // a panic in another goroutine
 }

@@ -17,7 +17,6 @@ import (
 	"antipode/gomlxmodels/runner"
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/must"
-	"antipode/test/modeltest"
 	"antipode/test/testbackend"
 )
 
@@ -61,15 +60,12 @@ func TestCall(t *testing.T) {
 		r, reads := runner.New(backend, "toy", "encoder"), 0
 		defer r.Close()
 		g := two(r, &reads).Graph("toy/all", times("a", "b"))
-		if r.Bytes() != 0 || reads != 0 {
-			t.Errorf("%d bytes and %d reads before the weights are needed", r.Bytes(), reads)
-		}
+		must.Equal(t, r.Bytes(), 0)
+		must.Equal(t, reads, 0)
 		for _, in := range [][]float32{{1, 2}, {5, 7}, {4}} {
 			got := must.Get(g.Call(input(in...)))(t)
 			for i, v := range in {
-				if got[0][i] != 6*v {
-					t.Errorf("%v gives %v", in, got[0])
-				}
+				must.Equal(t, got[0][i], 6*v, in)
 			}
 		}
 		if r.Bytes() != 8 || reads != 1 || r.CompileTime() <= 0 {
@@ -81,9 +77,8 @@ func TestCall(t *testing.T) {
 		}
 		r.Close()
 		r.Close()
-		_, err := g.Call(input(1))
-		modeltest.CheckLine(t, err, "toy: the encoder is closed")
-		modeltest.CheckLine(t, g.Ready(shapes.Make(dtypes.Float32, 2)), "toy: the encoder is closed")
+		must.Fail(g.Call(input(1)))(t, "toy: the encoder is closed")
+		must.Fail(g.Ready(shapes.Make(dtypes.Float32, 2)))(t, "toy: the encoder is closed")
 		if r.Bytes() != 0 || r.Closed() == nil {
 			t.Errorf("closed, %d bytes", r.Bytes())
 		}
@@ -98,7 +93,7 @@ func TestWeightsAreChecked(t *testing.T) {
 		net := two(r, &reads)
 		a, b := net.Graph("toy/a", times("a")), net.Graph("toy/b", times("b"))
 		_, err := a.Call(input(1))
-		modeltest.CheckLine(t, err, "toy/a: 1 loaded weight the graph does not use: /b")
+		must.Fail(err)(t, "toy/a: 1 loaded weight the graph does not use: /b")
 		shape := shapes.Make(dtypes.Float32, 1)
 		first := must.Get(a.Compile(shape))(t)
 		second, err := b.Compile(shape)
@@ -113,11 +108,9 @@ func TestWeightsAreChecked(t *testing.T) {
 			out := must.Get(g.Run(x))(t)
 			x = out[0]
 		}
-		if got := tensors.MustCopyFlatData[float32](x); !slices.Equal(got, []float32{30}) {
-			t.Errorf("2·3·5 is %v", got)
-		}
-		_, err = net.Graph("toy/c", times("a", "b", "c")).Call(input(1))
-		modeltest.CheckLine(t, err, "toy/c: 1 variable of the graph without weights: /c")
+		must.EqualSlices(t, tensors.MustCopyFlatData[float32](x), []float32{30}, "2·3·5")
+		must.Fail(net.Graph("toy/c", times("a", "b", "c")).Call(input(1)))(t,
+			"toy/c: 1 variable of the graph without weights: /c")
 	})
 }
 
@@ -134,16 +127,14 @@ func TestGraphClose(t *testing.T) {
 		first.Close()
 		first.Close()
 		_, err := first.Call(input(1))
-		modeltest.CheckLine(t, err, "toy/first: the graph is closed")
-		_, err = first.Run(input(1))
-		modeltest.CheckLine(t, err, "toy/first: the graph is closed")
-		_, err = first.Compile(shapes.Make(dtypes.Float32, 2))
-		modeltest.CheckLine(t, err, "toy/first: the graph is closed")
+		must.Fail(err)(t, "toy/first: the graph is closed")
+		must.Fail(first.Run(input(1)))(t, "toy/first: the graph is closed")
+		must.Fail(first.Compile(shapes.Make(dtypes.Float32, 2)))(t, "toy/first: the graph is closed")
 		if got, err := second.Call(input(5, 7)); err != nil || !slices.Equal(got[0], []float32{60, 84}) || reads != 1 {
 			t.Errorf("the other graph: %v, %v, %d reads", got, err, reads)
 		}
 		r.Close()
-		modeltest.CheckLine(t, second.Ready(shapes.Make(dtypes.Float32, 1)), "toy: the encoder is closed")
+		must.Fail(second.Ready(shapes.Make(dtypes.Float32, 1)))(t, "toy: the encoder is closed")
 		first.Close()
 	})
 }
@@ -163,7 +154,7 @@ func TestValues(t *testing.T) {
 	}
 	for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 		_, err := runner.Row([]float32{1, float32(bad)}, 0, 1)
-		modeltest.CheckLine(t, err, "the network gave ")
+		must.Fail(err)(t, "the network gave ")
 		if !errors.Is(err, runner.ErrNotFinite) {
 			t.Errorf("%v is not ErrNotFinite", err)
 		}
@@ -174,15 +165,15 @@ func TestValues(t *testing.T) {
 		t.Errorf("%v, %d, %v", d, n, err)
 	}
 	d = dtypes.Int32
-	modeltest.CheckLine(t, runner.DType(&d), "dtype Int32 is not one")
+	must.Fail(runner.DType(&d))(t, "dtype Int32 is not one")
 	for _, n := range []int{-1, 10} {
-		modeltest.CheckLine(t, runner.Count("batch", &n, 8, 9), "is not between 1 and 9")
+		must.Fail(runner.Count("batch", &n, 8, 9))(t, "is not between 1 and 9")
 	}
 	panics := func(v any) (err error) {
 		defer runner.Recovered("toy", &err)
 		panic(v)
 	}
-	modeltest.CheckLine(t, panics("no"), "toy: no")
+	must.Fail(panics("no"))(t, "toy: no")
 	if wrong := errors.New("no"); !errors.Is(panics(wrong), wrong) {
 		t.Error("a panic's error is lost")
 	}

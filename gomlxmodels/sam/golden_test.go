@@ -60,30 +60,19 @@ func (g golden) prepared(name string) *Image {
 	return must.Get(g.Prepare(g.Image(name + ".picture")))(g.T)
 }
 
-// stage is how near the values of a stage must be to the reference's.
-type stage func(t testing.TB, name string, got, want []float32)
+// within holds a stage that is given the reference's own inputs, withinAll the result of all stages in a row.
+var within, withinAll = modeltest.Within(1e-4, 1e-5), modeltest.Within(0, 1e-4)
 
-// within holds a stage that is given the reference's own inputs: the image encoder, or the decoder.
-func within(t testing.TB, name string, got, want []float32) {
-	t.Helper()
-	near.Check(t, name, got, want, 1e-4, 1e-5)
+// checkGolden compares all stages with transformers, and what [Encoder] makes of images.
+func checkGolden(t *testing.T, backend compute.Backend, name string) {
+	g := openGolden(t, name)
+	checkReference(g, backend, within)
+	checkEncoder(g, backend, withinAll)
 }
 
-// TestEqualReference compares every stage with transformers. Each part is given the reference's own inputs.
-func TestEqualReference(t *testing.T) {
-	testbackend.Each(t, goldens, func(t *testing.T, backend compute.Backend, name string) {
-		checkReference(openGolden(t, name), backend, within)
-	})
-}
-
-func checkReference(g golden, backend compute.Backend, compare stage) {
-	worst := 0.0
-	check := func(stage string, got []float32) {
-		g.T.Helper()
-		compare(g.T, stage, got, g.Values(stage))
-		d, _ := near.Worst(got, g.Values(stage))
-		worst = max(worst, d/near.Scale(g.Values(stage)))
-	}
+// checkReference compares every stage, each given the reference's own inputs.
+func checkReference(g golden, backend compute.Backend, compare modeltest.Stage) {
+	check := g.Stages(compare)
 	layers, rounds := g.cfg.Vision.Layers, g.cfg.Decoder.Layers
 	got := g.run(backend, imagePart, func(s *model.Scope, in []*Node) []*Node {
 		v := ForwardVision(s, g.cfg, in[0], dtypes.Float32)
@@ -107,24 +96,10 @@ func checkReference(g golden, backend compute.Backend, compare stage) {
 	for i, stage := range []string{"positions", "corners", "upscaled", "0.logits", "0.iou"} {
 		check(stage, got[2*rounds+1+i])
 	}
-	g.T.Logf("worst difference of any stage: %.2g of its scale", worst)
 }
 
-// withinAll holds the result of all stages in a row.
-func withinAll(t testing.TB, name string, got, want []float32) {
-	t.Helper()
-	near.Check(t, name, got, want, 0, 1e-4)
-}
-
-// TestEncoderEqualsReference compares what [Encoder] makes of images: prepared pixels, logits, IoU, logits at the
-// images' own size, masks.
-func TestEncoderEqualsReference(t *testing.T) {
-	testbackend.Each(t, goldens, func(t *testing.T, backend compute.Backend, name string) {
-		checkEncoder(openGolden(t, name), backend, withinAll)
-	})
-}
-
-func checkEncoder(g golden, backend compute.Backend, compare stage) {
+// checkEncoder compares prepared pixels, logits, IoU, logits at the images' own size, masks.
+func checkEncoder(g golden, backend compute.Backend, compare modeltest.Stage) {
 	t := g.T
 	e := must.Get(NewEncoder(backend, g.Model, Options{}))(t)
 	defer e.Close()

@@ -46,9 +46,6 @@ func Open(dir string) (m *Model, err error) {
 	return m, err
 }
 
-// Config returns the configuration.
-func (m *Model) Config() *Config { return m.cfg }
-
 // UsePillow makes [Model.Prepare] resize as Pillow does, whatever the folder says: segment-anything's way, and
 // LangSAM's.
 func (m *Model) UsePillow() {

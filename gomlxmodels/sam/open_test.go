@@ -104,10 +104,9 @@ drop not_a_point`,
 			}
 			modeltest.SameTensors(t, want.Weights, m.Weights, len(want.Weights.Names()))
 		},
-		Optimized: func(t *testing.T, xla compute.Backend) {
-			checkReference(openGolden(t, "windows"), xla, within)
-			checkEncoder(openGolden(t, "windows"), xla, withinAll)
-		},
+		Goldens:   goldens,
+		Reference: checkGolden,
+		Optimized: func(t *testing.T, xla compute.Backend) { checkGolden(t, xla, "windows") },
 	})
 }
 

@@ -3,7 +3,6 @@
 package sam
 
 import (
-	"fmt"
 	"path/filepath"
 	"testing"
 	"time"
@@ -14,38 +13,22 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 
 	"antipode/internal/must"
-	"antipode/internal/near"
-	"antipode/test/testbackend"
+	"antipode/test/modeltest"
 )
 
 // TestReal compares every stage with transformers at real size (sam-vit-base's shape) and for shapes drawn from
 // ANTIPODE_TEST_SEED, all with random weights, from images to logits of the images' own size, and prints the time of
 // each part next to transformers'. ANTIPODE_PYTHON names the Python.
 func TestReal(t *testing.T) {
-	backend := testbackend.XLA(t)
-	dir := t.TempDir()
-	t.Logf("\n%s", testbackend.Python(t, []string{"torch", "torchvision", "transformers", "PIL"},
-		"../../tools/pyref/sam_real.py", dir, fmt.Sprint(near.Seed(t))))
-	folders, err := filepath.Glob(filepath.Join(dir, "*", "config.json"))
-	if err != nil || len(folders) != 6 {
-		t.Fatalf("%d folders, %v", len(folders), err)
-	}
-	// A difference counts against the scale of its stage.
-	scaled := func(t testing.TB, name string, got, want []float32) {
-		t.Helper()
-		near.Check(t, name, got, want, 1e-4, 2e-4*near.Scale(want))
-	}
-	for _, config := range folders {
-		folder := filepath.Dir(config)
-		t.Run(filepath.Base(folder), func(t *testing.T) {
-			g := openFolder(t, folder)
-			if filepath.Base(folder) == "vit-base" {
-				measure(g, backend)
-			}
-			checkReference(g, backend, scaled)
-			checkEncoder(g, backend, scaled)
-		})
-	}
+	scaled := modeltest.Scaled(1e-4, 2e-4, 0)
+	modeltest.Real(t, "sam_real.py", 6, func(t *testing.T, xla compute.Backend, folder string) {
+		g := openFolder(t, folder)
+		if filepath.Base(folder) == "vit-base" {
+			measure(g, xla)
+		}
+		checkReference(g, xla, scaled)
+		checkEncoder(g, xla, scaled)
+	})
 }
 
 // measure prints what the two graphs take as the encoder runs them: compiling, and the fastest of three runs.

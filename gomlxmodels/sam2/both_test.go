@@ -2,7 +2,6 @@ package sam2
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"image"
 	"math"
@@ -150,38 +149,28 @@ func TestEncoderRefuses(t *testing.T) {
 	both(t, "bf16-shards", "other-shape", func(t *testing.T, g opened) {
 		network, p, ctx := filepath.Base(t.Name()), g.prepared(0), context.Background()
 		_, err := g.encoder(testbackend.Any(t), dtypes.Int32)
-		modeltest.CheckLine(t, err, "dtype Int32")
+		must.Fail(err)(t, "dtype Int32")
 		_, err = g.encoder(nil, dtypes.Float32)
-		modeltest.CheckLine(t, err, network+": an encoder needs a backend and a model")
+		must.Fail(err)(t, network+": an encoder needs a backend and a model")
 		e, segment := g.open(t, dtypes.Float32)
 		for want, p := range map[string]*Image{"was not prepared": nil,
 			"not prepared by this model": {Pixels: p.Pixels},
 			"prepared by this":           {Width: 3, Height: 3, Pixels: p.Pixels[1:]}} {
-			_, err := e.Segment(ctx, p, []Box{{1, 1, 2, 2}})
-			modeltest.CheckLine(t, err, want)
+			must.Fail(e.Segment(ctx, p, []Box{{1, 1, 2, 2}}))(t, want)
 		}
 		inf := math.Inf(1)
 		for _, bad := range []Box{{3, 3, 3, 4}, {3, 3, 4, 3}, {5, 5, 4, 4}, {0, 0, math.NaN(), 1}, {0, 0, 1, inf},
 			{-inf, 0, 1, 1}, {0, 0, 1e30, 1}} {
-			_, err := e.Segment(ctx, p, []Box{{1, 1, 2, 2}, bad})
-			modeltest.CheckLine(t, err, network+": box 2, ")
+			must.Fail(e.Segment(ctx, p, []Box{{1, 1, 2, 2}, bad}))(t, network+": box 2, ")
 		}
 		for _, far := range []Box{{-1e6, -1e6, 1e6, 1e6}, {0.25, 0.25, 0.5, 0.5}} {
 			segment(p, far)
 		}
-		if maps := segment(p); len(maps) != 0 {
-			t.Errorf("no boxes: %v", maps)
-		}
-		canceled, cancel := context.WithCancel(ctx)
-		cancel()
-		if _, err := e.Segment(canceled, p, boxesOf(g.Golden, 0)); !errors.Is(err, context.Canceled) {
-			t.Errorf("canceled: %v", err)
-		}
-		if _, err := g.prepare(nil); err == nil {
-			t.Error("no image is prepared")
-		}
+		must.Equal(t, len(segment(p)), 0, "no boxes")
+		must.Fail(e.Segment(modeltest.Canceled(), p, boxesOf(g.Golden, 0)))(t, "context canceled")
+		must.Fail(g.prepare(nil))(t) // no image
 		if narrow, err := g.prepare(preprocess.NewRGB(1, 9000)); network == "sam" {
-			modeltest.CheckLine(t, err, "too narrow")
+			must.Fail(err)(t, "too narrow")
 		} else if err != nil || narrow.Width != 1 || narrow.Height != 9000 {
 			t.Errorf("a narrow image: %v", err)
 		}
@@ -190,8 +179,7 @@ func TestEncoderRefuses(t *testing.T) {
 		}
 		e.Close()
 		e.Close()
-		_, err = e.Segment(ctx, p, boxesOf(g.Golden, 0))
-		modeltest.CheckLine(t, err, network+": the encoder is closed")
+		must.Fail(e.Segment(ctx, p, boxesOf(g.Golden, 0)))(t, network+": the encoder is closed")
 	})
 }
 
@@ -225,7 +213,7 @@ func TestFrequencies(t *testing.T) {
 			_, err = Open(dir)
 		}
 		if c.want != "" {
-			modeltest.CheckLine(t, err, c.want)
+			must.Fail(err)(t, c.want)
 		} else if err != nil {
 			t.Error(err)
 		}

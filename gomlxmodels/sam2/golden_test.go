@@ -18,7 +18,6 @@ import (
 	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/test/modeltest"
-	"antipode/test/testbackend"
 )
 
 // goldens are the folders tools/pyref/sam2.py makes.
@@ -53,17 +52,8 @@ func (g golden) run(backend compute.Backend, p part, fn func(*model.Scope, []*No
 	}, fn, args...)
 }
 
-// image is an image of the golden, as tools/pyref/groundingdino.py computes it.
-func (g golden) image(i int) *preprocess.RGB {
-	p := preprocess.NewRGB(g.sizes[i][0], g.sizes[i][1])
-	for y := range p.Height {
-		for x := range p.Width {
-			copy(p.Pix[3*(y*p.Width+x):], []uint8{uint8((x*5 + y*3) % 256), uint8(x * y % 256),
-				uint8((x*x + 7*y) % 251)})
-		}
-	}
-	return p
-}
+// image is an image of the golden.
+func (g golden) image(i int) *preprocess.RGB { return modeltest.Image(g.sizes[i][0], g.sizes[i][1]) }
 
 // prepared is an image of the golden after the processor.
 func (g golden) prepared(i int) *Image {
@@ -71,32 +61,19 @@ func (g golden) prepared(i int) *Image {
 	return must.Get(g.Prepare(g.image(i)))(g.T)
 }
 
-// stage is how near the values of a stage must be to the reference's.
-type stage func(t testing.TB, name string, got, want []float32)
+// within holds a stage that is given the reference's own inputs, withinAll the result of all stages in a row.
+var within, withinAll = modeltest.Within(1e-4, 1e-5), modeltest.Scaled(0, 1e-4, 1)
 
-// within holds a stage that is given the reference's own inputs: the image encoder, or the decoder.
-func within(t testing.TB, name string, got, want []float32) {
-	t.Helper()
-	near.Check(t, name, got, want, 1e-4, 1e-5)
+// checkGolden compares all stages with transformers, and what [Encoder] makes of images.
+func checkGolden(t *testing.T, backend compute.Backend, name string) {
+	g := openGolden(t, name)
+	checkReference(g, backend, within)
+	checkEncoder(g, backend, withinAll)
 }
 
-// TestEqualReference compares every stage with transformers. Each part is given the reference's own inputs.
-func TestEqualReference(t *testing.T) {
-	testbackend.Each(t, goldens, func(t *testing.T, backend compute.Backend, name string) {
-		checkReference(openGolden(t, name), backend, within)
-	})
-}
-
-func checkReference(g golden, backend compute.Backend, compare stage) {
-	worst, at := 0.0, ""
-	check := func(stage string, got []float32) {
-		g.T.Helper()
-		compare(g.T, stage, got, g.Values(stage))
-		d, _ := near.Worst(got, g.Values(stage))
-		if d /= near.Scale(g.Values(stage)); d > worst {
-			worst, at = d, stage
-		}
-	}
+// checkReference compares every stage, each given the reference's own inputs.
+func checkReference(g golden, backend compute.Backend, compare modeltest.Stage) {
+	check := g.Stages(compare)
 	got := g.run(backend, imagePart, func(s *model.Scope, in []*Node) []*Node {
 		v := ForwardVision(s, g.cfg, in[0], dtypes.Float32)
 		return append(append(v.Stages, v.Levels...), v.Embedded, v.Embedding, v.Half, v.Full)
@@ -123,24 +100,10 @@ func checkReference(g golden, backend compute.Backend, compare stage) {
 	for i, stage := range []string{"prompts", "masks", "ious"} {
 		check(stage, got[2*rounds+1+i])
 	}
-	g.T.Logf("worst difference of any stage: %.2g of its scale (%s)", worst, at)
 }
 
-// withinAll holds the result of all stages in a row.
-func withinAll(t testing.TB, name string, got, want []float32) {
-	t.Helper()
-	near.Check(t, name, got, want, 0, 1e-4*max(1, near.Scale(want)))
-}
-
-// TestEncoderEqualsReference compares what [Encoder] makes of images: logits and IoU with and without the fallback,
-// logits at the images' own size, masks.
-func TestEncoderEqualsReference(t *testing.T) {
-	testbackend.Each(t, goldens, func(t *testing.T, backend compute.Backend, name string) {
-		checkEncoder(openGolden(t, name), backend, withinAll)
-	})
-}
-
-func checkEncoder(g golden, backend compute.Backend, compare stage) {
+// checkEncoder compares logits and IoU with and without the fallback, logits at the images' own size, masks.
+func checkEncoder(g golden, backend compute.Backend, compare modeltest.Stage) {
 	t := g.T
 	near.Check(t, "pixels", g.prepared(0).Pixels, g.Values("pixels"), 1e-5, 1e-5)
 	for _, first := range []bool{false, true} {
@@ -168,7 +131,7 @@ func checkEncoder(g golden, backend compute.Backend, compare stage) {
 }
 
 // checkMask compares a map at the image's size, and its mask, with the reference's logits there.
-func checkMask(t testing.TB, m Map, want []float32, compare stage) {
+func checkMask(t testing.TB, m Map, want []float32, compare modeltest.Stage) {
 	t.Helper()
 	rows := must.Get(m.Rows())(t)
 	var all []float32

@@ -56,9 +56,6 @@ func Open(dir string) (m *Model, err error) {
 	return m, err
 }
 
-// Config returns the configuration.
-func (m *Model) Config() *Config { return m.cfg }
-
 // Prepare does the host's part for one image: stretch to the model's size, normalize. It may run on several goroutines
 // at once.
 func (m *Model) Prepare(img image.Image) (*Image, error) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gomlx/compute"
 
+	"antipode/internal/must"
 	"antipode/test/modeltest"
 )
 
@@ -139,20 +140,18 @@ add memory_encoder.projection.bias
 @video
 drop encoder.mask_embed
 drop memory_encoder`,
-		Optimized: func(t *testing.T, xla compute.Backend) {
-			checkReference(openGolden(t, "windows"), xla, within)
-			checkEncoder(openGolden(t, "windows"), xla, withinAll)
-		},
+		Goldens:   goldens,
+		Reference: checkGolden,
+		Optimized: func(t *testing.T, xla compute.Backend) { checkGolden(t, xla, "windows") },
 	})
 }
 
 func TestWithoutPreprocessing(t *testing.T) {
 	dir := computed(t, "windows")
 	modeltest.Damage(t, dir, "rm preprocessor_config.json")
-	m, err := Open(dir)
-	if err != nil || m.Preprocess().Height != 64 || m.Preprocess().Source != "default of Sam2ImageProcessor" {
-		t.Errorf("%v", err)
-	}
+	m := must.Get(Open(dir))(t)
+	must.Equal(t, m.Preprocess().Height, 64)
+	must.Equal(t, m.Preprocess().Source, "default of Sam2ImageProcessor")
 }
 
 func FuzzParseConfig(f *testing.F) {

@@ -4,7 +4,6 @@ package sam2
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,36 +16,22 @@ import (
 	"antipode/gomlxmodels/runner"
 	"antipode/gomlxmodels/sam"
 	"antipode/internal/must"
-	"antipode/internal/near"
-	"antipode/test/testbackend"
+	"antipode/test/modeltest"
 )
 
 // TestReal compares every stage with transformers at real size (sam2.1-hiera-tiny's shape) and for shapes drawn from
 // ANTIPODE_TEST_SEED, all with random weights, from images to logits of the images' own size, and prints how long both
 // take and their peak memory. ANTIPODE_PYTHON names the Python.
 func TestReal(t *testing.T) {
-	backend := testbackend.XLA(t)
-	dir := t.TempDir()
-	t.Logf("\n%s", testbackend.Python(t, []string{"torch", "torchvision", "transformers", "PIL"},
-		"../../tools/pyref/sam2_real.py", dir, fmt.Sprint(near.Seed(t))))
-	folders, err := filepath.Glob(filepath.Join(dir, "*", "config.json"))
-	if err != nil || len(folders) != 6 {
-		t.Fatalf("%d folders, %v", len(folders), err)
-	}
-	measure(t, backend, filepath.Join(dir, "hiera-tiny"))
-	// A difference counts against the scale of its stage.
-	scaled := func(t testing.TB, name string, got, want []float32) {
-		t.Helper()
-		near.Check(t, name, got, want, 1e-4, 1e-4*near.Scale(want))
-	}
-	for _, config := range folders {
-		folder := filepath.Dir(config)
-		t.Run(filepath.Base(folder), func(t *testing.T) {
-			g := openFolder(t, folder)
-			checkReference(g, backend, scaled)
-			checkEncoder(g, backend, scaled)
-		})
-	}
+	scaled := modeltest.Scaled(1e-4, 1e-4, 0)
+	modeltest.Real(t, "sam2_real.py", 6, func(t *testing.T, xla compute.Backend, folder string) {
+		if filepath.Base(folder) == "hiera-tiny" {
+			measure(t, xla, folder)
+		}
+		g := openFolder(t, folder)
+		checkReference(g, xla, scaled)
+		checkEncoder(g, xla, scaled)
+	})
 }
 
 // measure prints the seconds that an image takes and eight boxes of it, as sam2_real.py does.

@@ -7,6 +7,7 @@ import (
 
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/device"
+	"antipode/internal/must"
 )
 
 // bfloat16 is for the GPU alone, unless requested.
@@ -36,8 +37,6 @@ func TestPrecision(t *testing.T) {
 func TestImageKey(t *testing.T) {
 	for path, want := range map[string]string{"a.png": "ab", "a": "ab", "a.webp": "ab", "": "ab",
 		"b/a.jpg": "ab jpeg/1", "a.JPEG": "ab jpeg/1"} {
-		if got := ImageKey(table.Image{Path: path, SHA256: "ab"}); got != want {
-			t.Errorf("%q: key %q, want %q", path, got, want)
-		}
+		must.Equal(t, ImageKey(table.Image{Path: path, SHA256: "ab"}), want, path, "key")
 	}
 }

@@ -2,7 +2,6 @@ package textenc
 
 import (
 	"context"
-	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -81,9 +80,7 @@ func TestProperties(t *testing.T) {
 			func(a, b Embedding) bool { return slices.Equal(a.Vector, b.Vector) }) {
 			t.Error("a second call gives other numbers")
 		}
-		if len(encode(t, e)) != 0 {
-			t.Error("embeddings of nothing")
-		}
+		must.Equal(t, len(encode(t, e)), 0, "embeddings of nothing")
 	})
 }
 
@@ -98,31 +95,20 @@ func TestEncodeRefuses(t *testing.T) {
 		"text 2: token 3 has id -1":                              {1, 9, -1},
 		"text 2: it has no tokens":                               {},
 	} {
-		_, err := e.EncodeIDs(context.Background(), [][]int32{good, ids})
-		modeltest.CheckLine(t, err, want)
+		must.Fail(e.EncodeIDs(context.Background(), [][]int32{good, ids}))(t, want)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if _, err := e.EncodeIDs(ctx, [][]int32{good}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
+	must.Fail(e.EncodeIDs(modeltest.Canceled(), [][]int32{good}))(t, "context canceled")
 	for want, o := range map[string]Options{"tokens -1": {Tokens: -1}, "dtype Int32": {DType: dtypes.Int32}} {
-		_, err := NewEncoder(testbackend.Go(t), g.Model, o)
-		modeltest.CheckLine(t, err, want)
+		must.Fail(NewEncoder(testbackend.Go(t), g.Model, o))(t, want)
 	}
-	_, err := NewEncoder(nil, g.Model, Options{})
-	modeltest.CheckLine(t, err, "needs a backend and a model")
-	_, err = e.Encode(context.Background(), []*Prepared{nil})
-	modeltest.CheckLine(t, err, "text 1: not prepared")
+	must.Fail(NewEncoder(nil, g.Model, Options{}))(t, "needs a backend and a model")
+	must.Fail(e.Encode(context.Background(), []*Prepared{nil}))(t, "text 1: not prepared")
 	var none *Encoder
-	_, err = none.EncodeIDs(context.Background(), nil)
-	modeltest.CheckLine(t, err, "textenc: ")
-	_, err = none.Encode(context.Background(), nil)
-	modeltest.CheckLine(t, err, "textenc: ")
+	must.Fail(none.EncodeIDs(context.Background(), nil))(t, "textenc: ")
+	must.Fail(none.Encode(context.Background(), nil))(t, "textenc: ")
 	e.Close()
 	e.Close()
-	_, err = e.EncodeIDs(context.Background(), [][]int32{good})
-	modeltest.CheckLine(t, err, "the encoder is closed")
+	must.Fail(e.EncodeIDs(context.Background(), [][]int32{good}))(t, "the encoder is closed")
 }
 
 // TestMemory opens and closes encoders of some size: their memory must come back.

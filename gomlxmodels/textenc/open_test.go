@@ -104,8 +104,7 @@ func TestOpenMode(t *testing.T) {
 		{"altclip", ModeMean, "pooling mean requested"},
 		{"xlmr-masked-lm", ModePooler, "2 tensors missing: roberta.pooler.dense.weight, roberta.pooler.dense.bias"},
 	} {
-		_, err := Open(filepath.Join("testdata", c.folder), OpenOptions{Pooling: c.mode})
-		modeltest.CheckLine(t, err, c.want)
+		must.Fail(Open(filepath.Join("testdata", c.folder), OpenOptions{Pooling: c.mode}))(t, c.want)
 	}
 }
 
@@ -117,11 +116,10 @@ func TestOpen(t *testing.T) {
 	}{{"bert-mean", 16, 16}, {"bert-joined-dense", 20, 7}, {"mpnet-joined", 16, 12}, {"roberta-left", 16, 16},
 		{"xlmr-inner-pad", 18, 16}, {"altclip", 18, 6}, {"mclip", 18, 6}} {
 		m := must.Get(Open(filepath.Join("testdata", c.folder), OpenOptions{}))(t)
-		if m.MaxTokens() != c.max || m.Width() != c.width {
-			t.Errorf("%s: %d tokens, vectors of %d, want %d, %d", c.folder, m.MaxTokens(), m.Width(), c.max, c.width)
-		}
+		must.Equal(t, m.MaxTokens(), c.max, c.folder, "tokens, vectors")
+		must.Equal(t, m.Width(), c.width, c.folder, "tokens, vectors")
 		_, err := m.Prepare("a text")
-		modeltest.CheckLine(t, err, filepath.Join("testdata", c.folder))
+		must.Fail(err)(t, filepath.Join("testdata", c.folder))
 		if _, again := m.Tokenizer(); again == nil || again.Error() != err.Error() {
 			t.Errorf("%s: Tokenizer says %v, Prepare %v", c.folder, again, err)
 		}
@@ -140,18 +138,14 @@ func TestOpen(t *testing.T) {
 	if want := []int32{2, 5, 6, 8, 1, 3}; !slices.Equal(p.IDs, want) || !p.Truncated || p.Unknown != 1 {
 		t.Errorf("%+v, want ids %v, cut, 1 unknown", p, want)
 	}
-	if m.MaxTokens() != 6 {
-		t.Errorf("%d tokens at most, the tokenizer says 6", m.MaxTokens())
-	}
+	must.Equal(t, m.MaxTokens(), 6, "tokens at most, the tokenizer says 6")
 	modeltest.Edit(t, filepath.Join(dir, "sentence_bert_config.json"),
 		object{"do_lower_case": true, "max_seq_length": 20})
 	m = must.Get(Open(dir, OpenOptions{}))(t)
 	if p, err = m.Prepare("House"); err != nil || !slices.Equal(p.IDs, []int32{2, 5, 6, 7, 3}) {
 		t.Errorf("in small letters: %+v, %v", p, err)
 	}
-	if m.MaxTokens() != 20 {
-		t.Errorf("%d tokens at most, max_seq_length says 20", m.MaxTokens())
-	}
+	must.Equal(t, m.MaxTokens(), 20, "tokens at most, max_seq_length says 20")
 	for _, name := range []string{"modules.json", "config.json", "1_Pooling/config.json", "2_Dense/model.safetensors",
 		"sentence_bert_config.json", "tokenizer_config.json", "config_sentence_transformers.json", "vocab.txt",
 		"model.safetensors"} {
@@ -171,7 +165,7 @@ func FuzzParseConfig(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		c, err := ParseConfig([]byte(text), func(string) ([]byte, error) { return []byte(text), nil })
 		if err != nil {
-			modeltest.CheckLine(t, err, "")
+			must.Fail(err)(t)
 			return
 		}
 		if err := c.Validate(); err != nil || c.MaxTokens() < 1 || c.Family() == "" {

@@ -17,7 +17,6 @@ import (
 	"antipode/gomlxmodels/runner"
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/test/modeltest"
 	"antipode/test/testbackend"
 )
 
@@ -210,8 +209,7 @@ func TestErrors(t *testing.T) {
 		{contexts, one, Options{Ends: []int32{3}, MaxTokens: 65}, "request fewer"},
 		{contexts, one, Options{Ends: []int32{3}, MaxTokens: 5, Sample: true, Number: 2}, "0 seeds for 2 texts"},
 	} {
-		_, err := g.Generate(t.Context(), c.contexts, c.requests, c.s)
-		modeltest.CheckLine(t, err, c.want)
+		must.Fail(g.Generate(t.Context(), c.contexts, c.requests, c.s))(t, c.want)
 	}
 	stopped, cancel := context.WithCancel(t.Context())
 	s := fine
@@ -246,11 +244,9 @@ func TestFailedCheck(t *testing.T) {
 		return err
 	}
 	for range 2 {
-		modeltest.CheckLine(t, generate(wrong), "toy: 1 variable of the graph without weights: /bias")
-		if err := generate(fine); err != nil {
-			t.Error(err)
-		}
+		must.Fail(generate(wrong))(t, "toy: 1 variable of the graph without weights: /bias")
+		must.Do(t, generate(fine))
 	}
 	run.Close()
-	modeltest.CheckLine(t, generate(fine), "toy: the writer is closed")
+	must.Fail(generate(fine))(t, "toy: the writer is closed")
 }

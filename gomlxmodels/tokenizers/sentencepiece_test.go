@@ -70,9 +70,7 @@ func TestPiecesDifferences(t *testing.T) {
 			i := must.Get(strconv.Atoi(number))(t)
 			ids[i], differ = rows(t, []byte(row))[0], append(differ, i)
 		}
-		if !slices.Equal(differ, want) {
-			t.Errorf("%s: lines %v differ, want %v", name, differ, want)
-		}
+		must.EqualSlices(t, differ, want, name, "lines", "differ")
 		for i, text := range texts {
 			if got := encode(t, tok, text, -1).IDs; !slices.Equal(got, ids[i]) {
 				t.Errorf("%s: line %d %+q:\n got %v\nwant %v", name, i, text, got, ids[i])
@@ -135,16 +133,12 @@ func TestPiecesIDs(t *testing.T) {
 		n := len(m.pieces)
 		for token, id := range map[string]int{"<s>": 0, "<pad>": 1, "</s>": 2, "<unk>": 3, "<mask>": n + 1,
 			m.pieces[3].text: 4, m.pieces[n-1].text: n} {
-			if got := tok.ID(token); int(got) != id {
-				t.Errorf("%s: %q has id %d, want %d", name, token, got, id)
-			}
+			must.Equal(t, int(tok.ID(token)), id, name, token, "has id")
 		}
 		for what, pair := range map[string][2]int32{"start": {tok.StartID(), 0}, "padding": {tok.PadID(), 1},
 			"end": {tok.EndID(), 2}, "unknown": {tok.UnknownID(), 3}, "limit": {int32(tok.Limit()), 77},
 			"size": {int32(tok.Size()), int32(n + 2)}, "files": {int32(len(tok.Files())), 2}} {
-			if pair[0] != pair[1] {
-				t.Errorf("%s: %s is %d, want %d", name, what, pair[0], pair[1])
-			}
+			must.Equal(t, pair[0], pair[1], name, what)
 		}
 		long := encode(t, tok, strings.Repeat("a boat by the sea ", 60), 0) // truncation keeps the end
 		if len(long.IDs) != 77 || long.IDs[0] != 0 || long.IDs[76] != 2 || !long.Truncated {
@@ -198,10 +192,9 @@ func TestPiecesClass(t *testing.T) {
 			write(t, dir, name, text)
 		}
 		tok := mustOpen(t, dir)
-		if ids := encode(t, tok, "ab </s>c", -1).IDs; !slices.Equal(ids, []int32{0, 4, 5, 2, 3, 2}) ||
-			len(tok.Files()) != 2 {
-			t.Errorf("%v: ids %v, files %v", files, ids, tok.Files())
-		}
+		ids := encode(t, tok, "ab </s>c", -1).IDs
+		must.EqualSlices(t, ids, []int32{0, 4, 5, 2, 3, 2}, files)
+		must.Equal(t, len(tok.Files()), 2, files)
 	}
 }
 

@@ -114,9 +114,7 @@ func TestInvalid(t *testing.T) {
 		"\xe0\x80\x80": "\ufffd\ufffd\ufffd", "\xf4\x90\x80\x80": "\ufffd\ufffd\ufffd\ufffd", "\xc3": "\ufffd",
 		"\ufffd": "\ufffd",
 	} {
-		if got := valid(text); got != want {
-			t.Errorf("%+q: %+q, want %+q", text, got, want)
-		}
+		must.Equal(t, valid(text), want, text)
 	}
 }
 
@@ -206,9 +204,7 @@ func FuzzOpen(f *testing.F) {
 
 func checkLine(t *testing.T, err error, want string) {
 	t.Helper()
-	if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
-		t.Errorf("error %q, want one line with %q", err, want)
-	}
+	must.Fail(err)(t, want)
 }
 
 func TestOpenRefuses(t *testing.T) {

@@ -51,9 +51,7 @@ func TestClasses(t *testing.T) {
 		if !ok {
 			small = string(c)
 		}
-		if got := lowercase(string(c)); got != small {
-			t.Errorf("the small letter of %U is %+q, want %+q", c, got, small)
-		}
+		must.Equal(t, lowercase(string(c)), small, "the small letter", c)
 	}
 }
 
@@ -68,8 +66,6 @@ func TestCharsMap(t *testing.T) {
 		"ＡＢＣ ①": "ABC 1", "a\r\nb": "a b", "e\u0301": "\u00e9", "\u02b1\u1ae3a": "\u0266a", "\u00af\u1aeb": " \u0304",
 		"\u2460\u1aeb": "1\u1aeb", "": "",
 	} {
-		if got := normal(text); got != want {
-			t.Errorf("%+q: %+q, want %+q", text, got, want)
-		}
+		must.Equal(t, normal(text), want, text)
 	}
 }

@@ -107,9 +107,6 @@ func (e *Encoder) Compile(masks bool) (err error) {
 // Batch is the number of images a call of the device takes.
 func (e *Encoder) Batch() int { return e.opts.Batch }
 
-// Dim is the width of an embedding.
-func (e *Encoder) Dim() int { return cmp.Or(e.cfg.Projection, e.cfg.HiddenSize) }
-
 // Encode embeds images, in order; any number of them. Those with a mask get the two masked sequences too. An image's
 // embedding does not depend on the others. ctx is checked between calls of the device.
 func (e *Encoder) Encode(ctx context.Context, images []*Prepared) (out []Embedding, err error) {

@@ -2,7 +2,6 @@ package vit
 
 import (
 	"context"
-	"errors"
 	"image"
 	"image/color"
 	"math"
@@ -57,10 +56,9 @@ func TestEncode(t *testing.T) {
 	t.Run("an image's embedding depends neither on the others nor on its place", func(t *testing.T) {
 		for i, p := range images {
 			one := encode(t, e, p)[0]
-			if !slices.Equal(one.Full, all[i].Full) || !slices.Equal(one.ObjectOnly, all[i].ObjectOnly) ||
-				!slices.Equal(one.BackgroundOnly, all[i].BackgroundOnly) {
-				t.Errorf("image %d alone differs from among others", i)
-			}
+			must.EqualSlices(t, one.Full, all[i].Full, i)
+			must.EqualSlices(t, one.ObjectOnly, all[i].ObjectOnly, i)
+			must.EqualSlices(t, one.BackgroundOnly, all[i].BackgroundOnly, i)
 		}
 		near.Check(t, "full without masks", encode(t, e, &Prepared{Pixels: images[0].Pixels})[0].Full, all[0].Full,
 			1e-4, 1e-5)
@@ -76,9 +74,7 @@ func TestEncode(t *testing.T) {
 			}
 		}
 		got := encode(t, e, p)[0]
-		if !slices.Equal(got.ObjectOnly, all[0].ObjectOnly) {
-			t.Error("background pixels changed the object's embedding")
-		}
+		must.EqualSlices(t, got.ObjectOnly, all[0].ObjectOnly, "background pixels changed the object's embedding")
 		if near.Compare(got.BackgroundOnly, all[0].BackgroundOnly, 1e-2, 1e-2) == nil ||
 			near.Compare(got.Full, all[0].Full, 1e-2, 1e-2) == nil {
 			t.Error("background pixels did not change the background's and the whole image's embedding")
@@ -132,9 +128,7 @@ func TestEncode(t *testing.T) {
 	})
 
 	t.Run("nothing to do", func(t *testing.T) {
-		if got := encode(t, e); len(got) != 0 {
-			t.Errorf("%d embeddings of nothing", len(got))
-		}
+		must.Equal(t, len(encode(t, e)), 0, "embeddings of nothing")
 	})
 
 	t.Run("errors", func(t *testing.T) {
@@ -149,17 +143,12 @@ func TestEncode(t *testing.T) {
 				Pieces: [2][]float32{images[0].Pixels, nil}}},
 			"NaN": {nan},
 		} {
-			_, err := e.Encode(context.Background(), list)
-			modeltest.CheckLine(t, err, want)
+			must.Fail(e.Encode(context.Background(), list))(t, want)
 		}
-		ctx, cancel := context.WithCancel(context.Background())
-		cancel()
-		if _, err := e.Encode(ctx, images); !errors.Is(err, context.Canceled) {
-			t.Errorf("cancelled: %v", err)
-		}
+		must.Fail(e.Encode(modeltest.Canceled(), images))(t, "context canceled")
 	})
-	if e.CompileTime() <= 0 || e.Dim() != 32 || e.Batch() != 3 || e.Bytes() != 4*m.Parameters() {
-		t.Errorf("compile %v, dim %d, batch %d, bytes %d of %d parameters", e.CompileTime(), e.Dim(), e.Batch(),
+	if e.CompileTime() <= 0 || e.Batch() != 3 || e.Bytes() != 4*m.Parameters() {
+		t.Errorf("compile %v, batch %d, bytes %d of %d parameters", e.CompileTime(), e.Batch(),
 			e.Bytes(), m.Parameters())
 	}
 	e.Close()
@@ -232,8 +221,7 @@ func TestEncoderRefuses(t *testing.T) {
 		"batch -1":       {Batch: -1},
 		"dtype Int32":    {DType: dtypes.Int32},
 	} {
-		_, err := NewEncoder(backend, m, o)
-		modeltest.CheckLine(t, err, want)
+		must.Fail(NewEncoder(backend, m, o))(t, want)
 	}
 }
 
@@ -255,28 +243,22 @@ func TestPrepare(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, object := range p.Object {
-		if object != (i == 12) {
-			t.Errorf("patch %d: object %t", i, object)
-		}
+		must.Equal(t, object, (i == 12), "patch", i, "object")
 	}
 	at := func(v []float32, x, y int) float32 { return v[y*32+x] } // red
 	if at(p.Pixels, 20, 4) == 1 || at(p.Pieces[0], 20, 4) != 1 || at(p.Pieces[1], 20, 4) != at(p.Pixels, 20, 4) {
 		t.Errorf("a background pixel: %v, filled %v, %v", at(p.Pixels, 20, 4), at(p.Pieces[0], 20, 4),
 			at(p.Pieces[1], 20, 4))
 	}
-	if at(p.Pieces[0], 3, 28) != at(p.Pixels, 3, 28) || at(p.Pieces[1], 3, 28) != 1 {
-		t.Errorf("an object pixel: %v, filled %v, %v", at(p.Pixels, 3, 28), at(p.Pieces[0], 3, 28),
-			at(p.Pieces[1], 3, 28))
-	}
+	must.Equal(t, at(p.Pieces[0], 3, 28), at(p.Pixels, 3, 28))
+	must.Equal(t, at(p.Pieces[1], 3, 28), 1)
 	if p, err = m.Prepare(img, nil, PrepareOptions{}); err != nil || p.Object != nil || p.Pieces[0] != nil {
 		t.Errorf("without a mask: %v, object %v", err, p.Object)
 	}
-	_, err = m.Prepare(img, &preprocess.Mask{Width: 3, Height: 2, Object: make([]uint8, 6)}, PrepareOptions{})
-	modeltest.CheckLine(t, err, "the mask is 3×2 pixels, its image 64×64")
-	_, err = m.Prepare(img, mask, PrepareOptions{Fill: "pink"})
-	modeltest.CheckLine(t, err, `fill "pink"`)
-	_, err = m.Prepare(img, mask, PrepareOptions{Rule: "most"})
-	modeltest.CheckLine(t, err, `patch rule "most"`)
+	must.Fail(m.Prepare(img, &preprocess.Mask{Width: 3, Height: 2, Object: make([]uint8, 6)}, PrepareOptions{}))(t,
+		"the mask is 3×2 pixels, its image 64×64")
+	must.Fail(m.Prepare(img, mask, PrepareOptions{Fill: "pink"}))(t, `fill "pink"`)
+	must.Fail(m.Prepare(img, mask, PrepareOptions{Rule: "most"}))(t, `patch rule "most"`)
 }
 
 // TestTrains takes steps of gradient descent on the class of noise images: every variable must have a gradient and
@@ -307,10 +289,8 @@ func TestTrains(t *testing.T) {
 	}
 	var losses []float32
 	for range 30 {
-		out, err := exec.Call1(tensors.FromFlatDataAndDimensions(flat, 8, 3, 32, 32), []int32{0, 1, 2, 3, 0, 1, 2, 3})
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := must.Get(exec.Call1(tensors.FromFlatDataAndDimensions(flat, 8, 3, 32, 32), []int32{0, 1, 2, 3, 0, 1, 2,
+			3}))(t)
 		losses = append(losses, tensors.ToScalar[float32](out))
 	}
 	if math.Abs(float64(losses[0])-math.Log(4)) > 0.3 || losses[29] > losses[0]/2 {

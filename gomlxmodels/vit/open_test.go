@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 
 	"github.com/gomlx/compute"
@@ -135,9 +134,7 @@ config.json<{"architecture": "vit_small_patch14_dinov2"} => the configuration is
 					return []*Node{Forward(s, m.cfg, in[0], GraphOptions{Tokens: true}).Tokens}
 				}, g.Tensor("pixels"))[0]
 			}
-			if !slices.Equal(run(m), run(g.Model)) {
-				t.Errorf("%s: other vectors", folder)
-			}
+			must.EqualSlices(t, run(m), run(g.Model), folder, "other vectors")
 		},
 		Optimized: func(t *testing.T, xla compute.Backend) { checkReference(t, xla, "timm-registers") },
 	})
@@ -151,8 +148,7 @@ func TestNaNWeight(t *testing.T) {
 	list[3].Data[1] = zero / zero
 	modeltest.Save(t, dir, list)
 	m := must.Get(Open(dir))(t)
-	_, err := NewEncoder(testbackend.Go(t), m, Options{})
-	modeltest.CheckLine(t, err, "value 1 is NaN")
+	must.Fail(NewEncoder(testbackend.Go(t), m, Options{}))(t, "value 1 is NaN")
 }
 
 // TestGraphUsesAllWeights: the check after compiling finds a variable without a weight, and a weight without a use.
@@ -170,7 +166,7 @@ func TestGraphUsesAllWeights(t *testing.T) {
 		e := must.Get(NewEncoder(testbackend.Go(t), randomFolder(t, c), Options{Batch: 1}))(t)
 		defer e.Close()
 		k.change(e.net.Store())
-		modeltest.CheckLine(t, e.Compile(true), k.want)
+		must.Fail(e.Compile(true))(t, k.want)
 	}
 }
 
@@ -198,9 +194,7 @@ func TestTimmNames(t *testing.T) {
 		want.Registers, want.PatchPositions, want.PreNorm, want.LayerScale = x.Registers, x.PatchPositions, x.PreNorm,
 			x.LayerScale
 		want.PoolerAct, want.Gated = got.PoolerAct, x.Gated
-		if *got != *want {
-			t.Errorf("%s: %+v, timm has %+v", name, *got, *want)
-		}
+		must.Equal(t, *got, *want, name, "timm has")
 	}
 }
 
@@ -225,27 +219,22 @@ func TestSave(t *testing.T) {
 	}
 	old := modeltest.Tensors(t, m.Dir)
 	for _, o := range old {
-		got, err := again.Weights.Float32("vit." + o.Name)
-		if err != nil || !slices.Equal(got, o.Data) {
-			t.Errorf("%s: %v", o.Name, err)
-		}
+		must.EqualSlices(t, must.Get(again.Weights.Float32("vit."+o.Name))(t), o.Data, o.Name)
 	}
-	if n := len(again.Weights.Names()); n != len(old)+2 {
-		t.Errorf("%d tensors, want %d", n, len(old)+2)
-	}
+	must.Equal(t, len(again.Weights.Names()), len(old)+2, "tensors")
 	got := again.Preprocess()
 	if pre.Source, got.Source = "", ""; got != pre {
 		t.Errorf("preprocessing %+v, want %+v", got, pre)
 	}
 
-	modeltest.CheckLine(t, Save(dir, m.cfg, net, pre, 3, []string{"a"}, weights.F32), "1 labels for 3 classes")
-	modeltest.CheckLine(t, Save(dir, m.cfg, store.RootScope(), pre, 0, nil, weights.F32), "has no value to save")
+	must.Fail(Save(dir, m.cfg, net, pre, 3, []string{"a"}, weights.F32))(t, "1 labels for 3 classes")
+	must.Fail(Save(dir, m.cfg, store.RootScope(), pre, 0, nil, weights.F32))(t, "has no value to save")
 	registers := *m.cfg
 	registers.Registers = 1
-	modeltest.CheckLine(t, Save(dir, &registers, net, pre, 0, nil, weights.F32), "no place in a ViTModel")
-	modeltest.CheckLine(t, Save(dir, m.cfg, net, preprocess.PublicCode(32), 0, nil, weights.F32),
+	must.Fail(Save(dir, &registers, net, pre, 0, nil, weights.F32))(t, "no place in a ViTModel")
+	must.Fail(Save(dir, m.cfg, net, preprocess.PublicCode(32), 0, nil, weights.F32))(t,
 		"cannot be written as a ViTImageProcessor")
-	modeltest.CheckLine(t, m.SetPreprocess(preprocess.PublicCode(31)), "gives 31×31 pixels")
+	must.Fail(m.SetPreprocess(preprocess.PublicCode(31)))(t, "gives 31×31 pixels")
 	if err := m.SetPreprocess(preprocess.PublicCode(32)); err != nil ||
 		m.Preprocess().Resize != preprocess.SquareThenFit {
 		t.Errorf("SetPreprocess: %v", err)

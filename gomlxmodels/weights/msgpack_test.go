@@ -24,14 +24,10 @@ func TestFlaxFiles(t *testing.T) {
 		got := must.Get(OpenFiles(filepath.Join(flaxFiles, name+".msgpack")))(t)
 		want := must.Get(OpenFiles(filepath.Join(flaxFiles, name+".safetensors")))(t)
 		sameTensors(t, got, want)
-		if len(got.Names()) != n {
-			t.Errorf("%s: %v", name, got.Names())
-		}
+		must.Equal(t, len(got.Names()), n, name)
 	}
 	set := must.Get(OpenFiles(filepath.Join(flaxFiles, "chunked.msgpack")))(t)
-	if n := len(set.tensors["a/kernel"].chunks); n != 4 {
-		t.Errorf("%d chunks", n)
-	}
+	must.Equal(t, len(set.tensors["a/kernel"].chunks), 4, "chunks")
 }
 
 // TestLayouts loads a network of Flax, with stacked layers, and the same one of torch: the variables must be equal.
@@ -79,9 +75,7 @@ func TestLayouts(t *testing.T) {
 			t.Errorf("%s differs", path)
 		}
 	}
-	if n != 11 {
-		t.Errorf("%d variables", n)
-	}
+	must.Equal(t, n, 11, "variables")
 	set := must.Get(OpenFiles(filepath.Join(flaxFiles, "layers.msgpack")))(t)
 	wrong := slices.Clone(flax)
 	wrong[0].Layers = 4
@@ -191,10 +185,7 @@ func FuzzMsgpack(f *testing.F) {
 			if x.unreadable != "" {
 				continue
 			}
-			out, err := set.readFrom(bytes.NewReader(data), x)
-			if err != nil || int64(len(out)) != x.bytes {
-				t.Errorf("%+v: %d bytes, %v", x, len(out), err)
-			}
+			must.Equal(t, int64(len(must.Get(set.readFrom(bytes.NewReader(data), x))(t))), x.bytes, x, "bytes")
 		}
 	})
 }

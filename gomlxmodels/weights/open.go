@@ -15,11 +15,8 @@ import (
 	"strings"
 )
 
-// File names of a model folder that is written here.
-const (
-	SingleFile = "model.safetensors"
-	IndexFile  = "model.safetensors.index.json"
-)
+// SingleFile is the name of the weights of a model folder that is written here.
+const SingleFile = "model.safetensors"
 
 // names are the files of a folder's weights, without what follows the format. transformers and sentence-transformers
 // write the first of each pair, diffusers the second.

@@ -64,9 +64,7 @@ func TestTorchFiles(t *testing.T) {
 	got := must.Get(Open(filepath.Join(torchFiles, "shards")))(t)
 	want := must.Get(OpenFiles(filepath.Join(torchFiles, "shards.safetensors")))(t)
 	sameTensors(t, got, want)
-	if len(got.Files()) != 3 {
-		t.Errorf("files %v", got.Files())
-	}
+	must.Equal(t, len(got.Files()), 3, "files")
 }
 
 func TestTorchRefused(t *testing.T) {
@@ -101,18 +99,14 @@ func TestTorchRefused(t *testing.T) {
 // TestUnreadable reads a file with tensors that cannot be read, which is an error only where one is needed.
 func TestUnreadable(t *testing.T) {
 	set := must.Get(OpenFiles(filepath.Join(torchFiles, "refused", "unreadable.bin")))(t)
-	if names := set.Names(); !slices.Equal(names, []string{"a", "complex", "meta", "quantized", "sparse"}) {
-		t.Errorf("names %v", names)
-	}
+	must.EqualSlices(t, set.Names(), []string{"a", "complex", "meta", "quantized", "sparse"}, "names")
 	rules := []Rule{{Tensor: "a", Variable: "a", Shape: []int{2}}}
 	for _, name := range []string{"complex", "meta", "quantized", "sparse"} {
 		rules = append(rules, Rule{Tensor: name, Shape: []int{3}})
 	}
 	store := model.NewStore()
 	defer store.Finalize()
-	if err := Load(store.Scope("/net"), set, rules, dtypes.Float32); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, Load(store.Scope("/net"), set, rules, dtypes.Float32))
 	for i, want := range []string{"", "its dtype is complex64", "it is a meta tensor, without data", "it is quantized",
 		"it is sparse"} {
 		if i == 0 {
@@ -137,9 +131,7 @@ func TestTied(t *testing.T) {
 	without := func(name string) []Rule {
 		return slices.DeleteFunc(slices.Clone(rules), func(r Rule) bool { return r.Tensor == name })
 	}
-	if err := Match(set, without("tied")); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, Match(set, without("tied")))
 	for _, name := range []string{"slice", "transposed", "scalar", "empty.view"} {
 		line(t, Match(set, without(name)), "1 tensor the model does not use: "+name)
 	}

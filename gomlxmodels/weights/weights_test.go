@@ -55,9 +55,7 @@ func TestSaveAndRead(t *testing.T) {
 		again := saved(t, SingleFile, []Tensor{two[1], two[0]}, format)
 		a, _ := os.ReadFile(path)
 		b, _ := os.ReadFile(again)
-		if string(a) != string(b) {
-			t.Error("the same tensors in another order give another file")
-		}
+		must.Equal(t, string(a), string(b), "the same tensors in another order give another file")
 		if rest, _ := filepath.Glob(filepath.Join(filepath.Dir(path), ".*")); len(rest) > 0 {
 			t.Errorf("left behind: %v", rest)
 		}
@@ -85,9 +83,7 @@ func TestSaveRefuses(t *testing.T) {
 
 func line(t *testing.T, err error, want string) {
 	t.Helper()
-	if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
-		t.Errorf("error %q, want one line with %q", err, want)
-	}
+	must.Fail(err)(t, want)
 }
 
 // file writes a safetensors file by hand.
@@ -105,9 +101,7 @@ func TestDtypes(t *testing.T) {
 	path := file(t, `{"d":{"dtype":"F64","shape":[1],"data_offsets":[0,8]},"h":{"dtype":"BF16","shape":[1],"data_offsets":[8,10]},"i":{"dtype":"I64","shape":[1],"data_offsets":[10,18]}}`, append(append(f64, bf...), f64...))
 	s := must.Get(OpenFiles(path))(t)
 	for name, want := range map[string]float32{"d": -0.25, "h": 1.5} {
-		if got, err := s.Float32(name); err != nil || got[0] != want {
-			t.Errorf("%s: %v, %v", name, got, err)
-		}
+		must.Equal(t, must.Get(s.Float32(name))(t)[0], want, name)
 	}
 	_, err := s.Float32("i")
 	line(t, err, `model.safetensors: tensor "i": dtype I64, not a floating-point one`)
@@ -167,7 +161,7 @@ func TestShards(t *testing.T) {
 	dir := t.TempDir()
 	write := func(index map[string]string) {
 		text, _ := json.Marshal(map[string]any{"weight_map": index})
-		os.WriteFile(filepath.Join(dir, IndexFile), text, 0o600)
+		os.WriteFile(filepath.Join(dir, SingleFile+".index.json"), text, 0o600)
 	}
 	for i, tensor := range two {
 		must.Do(t, Save(filepath.Join(dir, fmt.Sprintf("part-%d.safetensors", i)), []Tensor{tensor}, nil, F32))
@@ -190,7 +184,7 @@ func TestShards(t *testing.T) {
 		_, err := Open(dir)
 		line(t, err, want)
 	}
-	os.WriteFile(filepath.Join(dir, IndexFile), []byte("{"), 0o600)
+	os.WriteFile(filepath.Join(dir, SingleFile+".index.json"), []byte("{"), 0o600)
 	_, err := Open(dir)
 	line(t, err, "not readable as JSON")
 }

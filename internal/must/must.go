@@ -1,4 +1,4 @@
-// Package must ends a test whose preparation fails.
+// Package must ends a test whose preparation fails, and says in a line what a test wants.
 //
 //	m := must.Get(clip.Open(dir))(t)
 //	must.Do(t, os.Remove(path))

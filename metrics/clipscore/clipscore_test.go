@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"math"
 	"os"
-	"strings"
 	"testing"
 
 	"antipode/datasets"
@@ -40,9 +39,7 @@ func TestTorchmetrics(t *testing.T) {
 	}
 	for n, c := range list {
 		whole := tabulartest.Evaluate(t, "clip-score", frame(c.Images, c.Texts), map[string]string{"method": "mean"})
-		if got := whole.Numbers("clip_score")[0]; math.Abs(got-c.Score) > 1e-4 {
-			t.Errorf("set %d: %v, torchmetrics has %v", n, got, c.Score)
-		}
+		must.Near(t, whole.Numbers("clip_score")[0], c.Score, 1e-4, "set", n)
 		paper, each := tabulartest.Evaluate(t, "clip-score", frame(c.Images, c.Texts),
 			map[string]string{"weight": "2.5"}),
 			0.0
@@ -54,9 +51,7 @@ func TestTorchmetrics(t *testing.T) {
 		}
 		value, low, high := paper.Numbers("clip_score")[0], paper.Numbers("clip_score_low")[0],
 			paper.Numbers("clip_score_high")[0]
-		if math.Abs(value-each) > 1e-6 {
-			t.Errorf("set %d: %v by the paper's formula, want %v", n, value, each)
-		}
+		must.Near(t, value, each, 1e-6, "set", n, "by the paper's formula")
 		if len(c.Each) == 1 && !math.IsNaN(low) || len(c.Each) > 1 && !(low < value && value < high) {
 			t.Errorf("set %d: %v in [%v, %v]", n, value, low, high)
 		}
@@ -73,10 +68,9 @@ func TestTable(t *testing.T) {
 		t.Errorf("image by image: %v", s)
 	}
 	whole := tabulartest.Evaluate(t, "clip-score", f, nil)
-	if whole.Numbers("clip_score")[0] != 100.0/3 || whole.Numbers("n_used")[0] != 3 ||
-		whole.Numbers("n_missing")[0] != 1 {
-		t.Errorf("the whole: %v", whole)
-	}
+	must.Equal(t, whole.Numbers("clip_score")[0], 100.0/3, "the whole")
+	must.Equal(t, whole.Numbers("n_used")[0], 3, "the whole")
+	must.Equal(t, whole.Numbers("n_missing")[0], 1, "the whole")
 	f.Columns = append(f.Columns, table.TextColumn("prompt_id", []string{"p", "p", "p", "p"}))
 	if same := tabulartest.Evaluate(t, "clip-score", f, nil); !math.IsNaN(same.Numbers("clip_score_low")[0]) ||
 		same.Texts("interval")[0] != "" {
@@ -88,9 +82,6 @@ func TestTable(t *testing.T) {
 	}{{x, []float32{1}, "one model"}, {x, []float32{0, 0}, "norm 0"},
 		{x, []float32{float32(math.NaN()), 0}, "not finite"},
 		{x, []float32{float32(math.Inf(1)), 0}, "not finite"}} {
-		if _, err := tabulartest.Run("clip-score", frame([][]float32{c.a}, [][]float32{c.b}), nil); err == nil ||
-			!strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), "row 1") {
-			t.Errorf("%v and %v: %v", c.a, c.b, err)
-		}
+		must.Fail(tabulartest.Run("clip-score", frame([][]float32{c.a}, [][]float32{c.b}), nil))(t, c.says, "row 1")
 	}
 }

@@ -62,11 +62,10 @@ func TestMissing(t *testing.T) {
 	p.Column("full").Vectors[9] = nil // he sea
 	f := scored(t, p, w, nil)
 	dog := row(t, f, "en", "dog")
-	if f.Numbers("n_asked")[dog] != 3 || f.Numbers("n_refused")[dog] != 1 || f.Numbers("n_used")[dog] != 1 ||
-		f.Numbers("n_text")[dog] != 1 {
-		t.Errorf("en dog: asked %v, refused %v, used %v", f.Numbers("n_asked")[dog], f.Numbers("n_refused")[dog],
-			f.Numbers("n_used")[dog])
-	}
+	must.Equal(t, f.Numbers("n_asked")[dog], 3)
+	must.Equal(t, f.Numbers("n_refused")[dog], 1)
+	must.Equal(t, f.Numbers("n_used")[dog], 1)
+	must.Equal(t, f.Numbers("n_text")[dog], 1)
 	if !math.IsNaN(f.Numbers("self_consistency")[dog]) || !math.IsNaN(f.Numbers("cross_consistency")[dog]) ||
 		math.IsNaN(f.Numbers("text_match")[dog]) {
 		t.Error("one image: Sc and Xc in the source language are not defined, Wc is")
@@ -79,9 +78,7 @@ func TestMissing(t *testing.T) {
 		t.Error("he sea: a image without a vector is left out")
 	}
 	literal := scored(t, p, w, map[string]string{"self": "literal"})
-	if v := literal.Numbers("cross_consistency")[dog]; math.Abs(v-1) > 1e-12 {
-		t.Errorf("literal Xc of one image with itself is 1, not %g", v)
-	}
+	must.Near(t, literal.Numbers("cross_consistency")[dog], 1, 1e-12, "literal Xc of one image with itself is 1")
 
 	for i, l := range p.Texts("language") { // SD 2 in English only, another model in Hebrew only
 		if l == "he" {
@@ -104,10 +101,9 @@ func TestMissing(t *testing.T) {
 	for i, m := range minus.Texts("model") {
 		if m == "SD 2" && minus.Texts("language")[i] == "en" { // dog is blank, sea is not
 			sea := f.Numbers("cross_consistency")[row(t, f, "en", "sea")]
-			if got := minus.Numbers("cross_consistency")[i]; math.Abs(got-(sea-1)/2) > 1e-12 ||
-				minus.Texts("blank")[i] != "minus-one" {
-				t.Errorf("blank as −1: %g, want %g", got, (sea-1)/2)
-			}
+			got := minus.Numbers("cross_consistency")[i]
+			must.Near(t, got, (sea-1)/2, 1e-12, "blank as −1")
+			must.Equal(t, minus.Texts("blank")[i], "minus-one", "blank as −1")
 		}
 	}
 }
@@ -169,9 +165,7 @@ func TestSource(t *testing.T) {
 		}
 	}
 	for list, want := range map[string]string{"en,CogView 2=zh": "zh", "en": "en", "zh,A=en": "zh"} {
-		if got, err := SourceOf(list, "CogView 2"); err != nil || got != want {
-			t.Errorf("%s: %s, %v", list, got, err)
-		}
+		must.Equal(t, must.Get(SourceOf(list, "CogView 2"))(t), want, list)
 	}
 }
 
@@ -219,19 +213,10 @@ func TestBad(t *testing.T) {
 	}
 	p, w := small(3)
 	f := scored(t, p, w, nil)
-	if _, err := tabulartest.Run("cococrola-means", f, nil, "language"); err == nil ||
-		!strings.Contains(err.Error(), "no option \"by\"") {
-		t.Errorf("grouped: %v", err)
-	}
+	must.Fail(tabulartest.Run("cococrola-means", f, nil, "language"))(t, "no option \"by\"") // grouped
 	f.Column("concept").Texts[1] = "dog"
-	if _, err := tabulartest.Run("cococrola-means", f, nil); err == nil ||
-		!strings.Contains(err.Error(), "row 1 has the same model, language and concept") {
-		t.Errorf("twice: %v", err)
-	}
-	if _, err := ComputeConceptScores(Set{}, Options{Sample: "some"}); err == nil ||
-		!strings.Contains(err.Error(), `sample is "some"`) {
-		t.Errorf("%v", err)
-	}
+	must.Fail(tabulartest.Run("cococrola-means", f, nil))(t, "row 1 has the same model, language and concept") // twice
+	must.Fail(ComputeConceptScores(Set{}, Options{Sample: "some"}))(t, `sample is "some"`)
 }
 
 // TestRowsInAnyOrder: the result does not depend on the order of rows.
@@ -266,7 +251,5 @@ func TestRegistered(t *testing.T) {
 			t.Errorf("%s: %+v", name, m)
 		}
 	}
-	if n != 18 {
-		t.Errorf("%d operations", n)
-	}
+	must.Equal(t, n, 18, "operations")
 }

@@ -1,21 +1,16 @@
 package concepts
 
 import (
-	"encoding/csv"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 	"testing"
 
-	"gonum.org/v1/gonum/stat"
-
 	"antipode/datasets"
-	"antipode/datasets/cococrola"
 	"antipode/datasets/table"
 	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/metrics"
 	"antipode/metrics/internal/tabulartest"
 )
 
@@ -52,19 +47,14 @@ func TestTemplates(t *testing.T) {
 			got["difference 1"] = f.Numbers("difference")[0]
 		}
 		for name, v := range got {
-			if math.Abs(v-want[name]) > 1e-12 {
-				t.Errorf("template %s, %s: %v, want %v", w, name, v, want[name])
-			}
+			must.Near(t, v, want[name], 1e-12, "template", w, name)
 		}
 	}
 	if f.Texts("language")[12] != "es" || !math.IsNaN(f.Numbers("templates_sd")[12]) ||
 		f.Numbers("templates_range")[12] != 0 || !math.IsNaN(f.Numbers("mean")[14]) {
 		t.Errorf("one template: %v", datasets.Format(f, 0))
 	}
-	if _, err := tabulartest.Run("cococrola-templates", tab("SD en dog 0.2 20 no"), nil); err == nil ||
-		!strings.Contains(err.Error(), "has no template") {
-		t.Error(err)
-	}
+	must.Fail(tabulartest.Run("cococrola-templates", tab("SD en dog 0.2 20 no"), nil))(t, "has no template")
 }
 
 // TestScoresByTemplate: the scores of a template depend on its images only; the source language is that of the model
@@ -93,20 +83,13 @@ func TestScoresByTemplate(t *testing.T) {
 	}
 	alone := scored(t, withTemplates.Pick(first), words, map[string]string{"source": "he", "resamples": "0"})
 	for _, column := range []string{"self_consistency", "cross_consistency", "text_match"} {
-		if err := near.Compare(f.Numbers(column)[:4], alone.Numbers(column), 0, 1e-12); err != nil {
-			t.Errorf("%s: %v", column, err)
-		}
+		near.Check(t, column, f.Numbers(column)[:4], alone.Numbers(column), 0, 1e-12)
 	}
 	if f.Texts("vector")[0] != "full" || f.Texts("joint")[0] != "clip_image" || f.Texts("profile")[0] != Paper {
 		t.Errorf("the result does not name the vectors it compares: %v", f.Specs())
 	}
-	if bare := scored(t, withTemplates, nil, options); bare.Texts("joint")[0] != "" {
-		t.Errorf("no words, yet joint is %q", bare.Texts("joint")[0])
-	}
-	if _, err := scoresOf(images, words, map[string]string{"template": "prompt_id"}, 1); err == nil ||
-		!strings.Contains(err.Error(), `no such column: "prompt_id"`) {
-		t.Error(err)
-	}
+	must.Equal(t, scored(t, withTemplates, nil, options).Texts("joint")[0], "", "no words, yet joint")
+	must.Fail(scoresOf(images, words, map[string]string{"template": "prompt_id"}, 1))(t, `no such column: "prompt_id"`)
 	if w := tabulartest.Evaluate(t, "cococrola-templates", f, nil); w.Len() != 2*4*2 ||
 		w.Numbers("n_templates")[0] != 2 {
 		t.Errorf("%d rows", w.Len())
@@ -131,9 +114,7 @@ func TestCreative(t *testing.T) {
 		}
 	}
 	for prompt, want := range map[string]string{"aen": "yes3/3", "ben": "no2/3", "aja": "2/3", "aes": "0/3"} {
-		if all[prompt] != want {
-			t.Errorf("%s: %q, want %q", prompt, all[prompt], want)
-		}
+		must.Equal(t, all[prompt], want, prompt)
 	}
 	own := &table.Frame{Columns: []table.Column{table.TextColumn("prompt_id", []string{"c"}),
 		table.TextColumn("language", []string{"en"}), table.TextColumn("prompt", []string{"a dog on the moon"}),
@@ -143,10 +124,8 @@ func TestCreative(t *testing.T) {
 		t.Errorf("own prompts: %v, %v", f, err)
 	}
 	own.Texts("concepts")[0] = " "
-	if _, _, err := compute("cococrola-creative", map[string]*table.Frame{"in": in, "prompts": own}); err == nil ||
-		!strings.Contains(err.Error(), "column concepts: it is blank") {
-		t.Error(err)
-	}
+	must.Fail(compute("cococrola-creative", map[string]*table.Frame{"in": in, "prompts": own}))(t,
+		"column concepts: it is blank")
 }
 
 func labeled(lines ...string) *table.Frame {
@@ -166,19 +145,7 @@ func TestFailureCounts(t *testing.T) {
 		"DALL-E 2|en|prince|non-specific", "SD 2|he|eye|specific collision")
 	hand := labeled("DALL-E 2|he|sea|generic collision", "DALL-E 2|he|eye|generic collision",
 		"DALL-E 2|he|moon|non-specific", "SD 2|he|eye|")
-	var text strings.Builder
-	w := csv.NewWriter(&text)
-	for i := range hand.Len() {
-		must.Do(t, w.Write([]string{hand.Columns[0].Texts[i], hand.Columns[1].Texts[i], hand.Columns[2].Texts[i],
-			hand.Columns[3].Texts[i]}))
-	}
-	w.Flush()
-	again := must.Get(csv.NewReader(strings.NewReader(text.String())).ReadAll())(t)
-	var lines []string
-	for _, r := range again {
-		lines = append(lines, strings.Join(r, "|"))
-	}
-	f, notes, err := compute("cococrola-failure-counts", map[string]*table.Frame{"in": in, "labels": labeled(lines...)})
+	f, notes, err := compute("cococrola-failure-counts", map[string]*table.Frame{"in": in, "labels": hand})
 	if err != nil || len(notes) != 1 || !strings.Contains(notes[0], "1 labels are of concepts") {
 		t.Fatal(notes, err)
 	}
@@ -190,68 +157,14 @@ func TestFailureCounts(t *testing.T) {
 	for key, want := range map[string]string{"DALL-E 2 he generic collision": "2 0.667 2 0 1",
 		"DALL-E 2 he non-specific": "0 0.000 0 0 0", "DALL-E 2 he ": "1 0.333 0 1 0",
 		"DALL-E 2 en non-specific": "1 1.000 0 1 0", "SD 2 he specific collision": "1 1.000 0 1 0"} {
-		if got[key] != want {
-			t.Errorf("%s: %q, want %q", key, got[key], want)
-		}
+		must.Equal(t, got[key], want, key)
 	}
-	if len(got) != 4+3+3 {
-		t.Errorf("%v", got)
-	}
+	must.Equal(t, len(got), 4+3+3)
 	for want, inputs := range map[string]map[string]*table.Frame{
 		`kind is "odd"`:            {"in": in, "labels": labeled("SD 2|he|eye|odd")},
 		`concept "c" occurs twice`: {"in": labeled("a|b|c|", "a|b|c|non-specific")},
 	} {
-		if _, _, err := compute("cococrola-failure-counts", inputs); err == nil ||
-			!strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
-		}
-	}
-}
-
-// TestLines: r, slope and intercept equal those of gonum, on random scores with missing values.
-func TestLines(t *testing.T) {
-	rng := near.Rand(t, 91)
-	var rows []Scored
-	var x, y []float64
-	for i := range 50 {
-		a, b := rng.Float64(), rng.Float64()
-		b += 0.5 * a
-		if i%9 == 3 {
-			b = math.NaN()
-		} else {
-			x, y = append(x, a), append(y, b)
-		}
-		concept := fmt.Sprint("c", i)
-		rows = append(rows, Scored{Model: "m", Cell: Cell{"en", concept}, Xc: a},
-			Scored{Model: "m", Cell: Cell{"es", concept}, Xc: b})
-	}
-	intercept, slope := stat.LinearRegression(x, y, nil, false)
-	got, err := ComputeLanguageCorrelations(rows, scoreOf("cross_consistency"), true, metrics.Intervals{Resamples: 20,
-		Seed: 1})
-	if err != nil || len(got) != 1 || math.Abs(got[0].R.Value-stat.Correlation(x, y, nil)) > 1e-9 ||
-		math.Abs(got[0].Slope-slope) > 1e-9 || math.Abs(got[0].Intercept-intercept) > 1e-9 || got[0].Used != len(x) {
-		t.Errorf("%+v, want slope %v, intercept %v", got, slope, intercept)
-	}
-	if _, slope, intercept := fit([]float64{1, 1, 1}, []float64{1, 2, 3}, nil); !math.IsNaN(slope) ||
-		!math.IsNaN(intercept) {
-		t.Errorf("no variance: slope %v, intercept %v", slope, intercept)
-	}
-}
-
-func TestConstructorsOfExperiments(t *testing.T) {
-	scores := datasets.New("test", nil, slices.Concat(inScores[0].Columns, datasets.Columns("kind:text")))
-	prompts := cococrola.Creative()
-	for name, tab := range map[string]datasets.Table{"templates": CompareTemplates(scores),
-		"creative": CreativePossession(scores, prompts), "paper's": CreativePossession(scores, datasets.Table{}),
-		"counts": FailureCounts(scores, scores), "rule": FailureCounts(scores, datasets.Table{})} {
-		if tab.Err() != nil || len(tab.Columns()) == 0 {
-			t.Errorf("%s: %v", name, tab.Err())
-		}
-	}
-	images, words := small(2)
-	if tab := ConceptScores(Tables{datasets.FromFrame(images), datasets.FromFrame(words)},
-		ScoreOptions{Template: "prompt_id"}); tab.Err() != nil {
-		t.Error(tab.Err())
+		must.Fail(compute("cococrola-failure-counts", inputs))(t, want)
 	}
 }
 

@@ -142,18 +142,14 @@ func TestGolden(t *testing.T) {
 	for _, m := range means(t, scored, LeaveOut) {
 		all[m.Model+m.Language] = m
 	}
-	if len(all) != len(g.Means) {
-		t.Errorf("%d means, want %d", len(all), len(g.Means))
-	}
+	must.Equal(t, len(all), len(g.Means), "means")
 	for _, want := range g.Means {
 		m := all[want.Model+want.Language]
 		check(t, want.Model+" "+want.Language+" mean Xc", m.Xc.Value, &want.Xc)
 		check(t, want.Model+" "+want.Language+" mean Wc", m.Wc.Value, &want.Wc)
 	}
-	got, err := ComputeLanguageCorrelations(scored, func(s Scored) float64 { return s.Xc }, true, metrics.Intervals{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(ComputeLanguageCorrelations(scored, func(s Scored) float64 { return s.Xc }, true,
+		metrics.Intervals{}))(t)
 	rs := map[string]float64{}
 	for _, c := range got {
 		rs[c.A+c.B] = c.R.Value
@@ -162,9 +158,8 @@ func TestGolden(t *testing.T) {
 	for _, want := range g.Correlations {
 		check(t, "r of "+want.A+" and "+want.B, rs[want.A+want.B], &want.R)
 	}
-	if len(got) != 6 || len(g.Correlations) != 6 {
-		t.Errorf("%d and %d correlations", len(got), len(g.Correlations))
-	}
+	must.Equal(t, len(got), 6)
+	must.Equal(t, len(g.Correlations), 6)
 }
 
 // frame returns the table of images of the golden file, and that of words.
@@ -214,9 +209,8 @@ func TestGoldenTables(t *testing.T) {
 		if got := f.Texts("possessed")[i]; got != want {
 			t.Errorf("%s %s %s: possessed %q, want %q", c.Model, c.Language, c.Concept, got, want)
 		}
-		if dt := f.Numbers("inverse_distinctiveness")[i]; f.Numbers("distinctiveness")[i] != 1-dt {
-			t.Errorf("distinctiveness %g, Dt %g", f.Numbers("distinctiveness")[i], dt)
-		}
+		must.Equal(t, f.Numbers("distinctiveness")[i], 1-f.Numbers("inverse_distinctiveness")[i], "distinctiveness",
+			"Dt")
 		for _, s := range []string{"self_consistency", "cross_consistency", "text_match", "inverse_distinctiveness",
 			"distinctiveness"} {
 			low, v, high := f.Numbers(s + "_low")[i], f.Numbers(s)[i], f.Numbers(s + "_high")[i]
@@ -226,9 +220,7 @@ func TestGoldenTables(t *testing.T) {
 		}
 	}
 	means := tabulartest.Evaluate(t, "cococrola-means", f, nil)
-	if means.Len() != 2*5+4 {
-		t.Errorf("%d means", means.Len())
-	}
+	must.Equal(t, means.Len(), 2*5+4, "means")
 	for _, metric := range []string{"cococrola-table", "cococrola-cells", "cococrola-wins"} {
 		tabulartest.Evaluate(t, metric, means, nil)
 	}

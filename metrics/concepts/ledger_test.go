@@ -21,10 +21,8 @@ func noScores() *table.Frame { return table.NewFrame(inScores[0].Columns) }
 // claimsOf returns the claims that can be computed from means, by item, and the number of values.
 func claimsOf(t *testing.T, means *table.Frame) (claims map[string]string, values int) {
 	t.Helper()
-	f, err := tabulartest.RunOn("cococrola-values", map[string]*table.Frame{"scores": noScores(), "means": means}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(tabulartest.RunOn("cococrola-values", map[string]*table.Frame{"scores": noScores(), "means": means},
+		nil))(t)
 	claims = map[string]string{}
 	for i, item := range f.Texts("item") {
 		if holds := f.Texts("holds")[i]; holds != "" {
@@ -39,9 +37,7 @@ func claimsOf(t *testing.T, means *table.Frame) (claims map[string]string, value
 // TestLedgerClaims: the printed Table 2 contains all its cells, and bears out the claims that follow from it but three.
 func TestLedgerClaims(t *testing.T) {
 	claims, values := claimsOf(t, printed(t))
-	if values != 158 {
-		t.Errorf("%d cells", values)
-	}
+	must.Equal(t, values, 158, "cells")
 	var refuted []string
 	for claim, holds := range claims {
 		if holds == No {
@@ -51,9 +47,8 @@ func TestLedgerClaims(t *testing.T) {
 	slices.Sort(refuted)
 	want := []string{"AltDiffusion m9 is best in the most columns by Xc", "CogView 2 has the lowest average Xc and Wc",
 		"DALL-E Mega has the highest average Wc"}
-	if !slices.Equal(refuted, want) || len(claims) != 11 {
-		t.Errorf("of %d claims these do not hold: %q", len(claims), refuted)
-	}
+	must.EqualSlices(t, refuted, want, "claims these do not hold")
+	must.Equal(t, len(claims), 11, "claims these do not hold")
 	one := printed(t)
 	var rows []int
 	for i, model := range one.Texts("model") {

@@ -24,9 +24,7 @@ func printed(t *testing.T) *table.Frame {
 // TestPrintedTable: layout and comparison reproduce the printed Table 2.
 func TestPrintedTable(t *testing.T) {
 	f := tabulartest.Evaluate(t, "cococrola-table", printed(t), nil)
-	if !slices.Equal(f.Texts("model"), append(slices.Clone(cococrola.Models), cococrola.Average)) {
-		t.Errorf("models %v", f.Texts("model"))
-	}
+	must.EqualSlices(t, f.Texts("model"), append(slices.Clone(cococrola.Models), cococrola.Average), "models")
 	cells := must.Get(cococrola.PrintedTable())(t)
 	for i, c := range cells {
 		row := i / 8
@@ -107,36 +105,9 @@ func TestColumnWins(t *testing.T) {
 		"Wc AltDiffusion m9": "3 (zh, ja, he), 2 shared",
 		"Wc CogView 2":       "2 (zh, he), 2 shared", "Wc DALL-E Mini": "1 (he), 1 shared",
 	}
-	if len(got) != len(want) {
-		t.Errorf("%v", got)
-	}
+	must.Equal(t, len(got), len(want))
 	for k, v := range want {
-		if got[k] != v {
-			t.Errorf("%s: %s, want %s", k, got[k], v)
-		}
-	}
-}
-
-// TestClaims checks statements of the text about Table 2.
-func TestClaims(t *testing.T) {
-	m := must.Get(readMeans(printed(t)))(t)
-	xc := func(model, language string) float64 { return 100 * m["Xc"][[2]string{model, language}] }
-	for _, l := range cococrola.Languages {
-		if l != "zh" && xc("CogView 2", "zh") <= xc("CogView 2", l) {
-			t.Errorf("CogView 2 is best in Chinese; %s", l)
-		}
-		if l != "he" && (xc("Avg", "he") >= xc("Avg", l) ||
-			m["Wc"][[2]string{"Avg", "he"}] >= m["Wc"][[2]string{"Avg", l}]) {
-			t.Errorf("Hebrew has the lowest means; %s", l)
-		}
-	}
-	for _, model := range cococrola.Models {
-		if model != "AltDiffusion m9" && xc(model, "Avg") >= xc("AltDiffusion m9", "Avg") {
-			t.Errorf("AltDiffusion has the best average Xc; %s", model)
-		}
-	}
-	if d := xc("AltDiffusion m9", "en") - xc("SD 2", "en"); math.Abs(d+12) > 1e-9 {
-		t.Errorf("AltDiffusion loses %g in English against SD 2", d)
+		must.Equal(t, got[k], v, k)
 	}
 }
 
@@ -159,18 +130,13 @@ func TestPossession(t *testing.T) {
 			}
 		}
 	}
-	if _, err := (Rule{When: "neither"}).Possessed(1, 1); err == nil {
-		t.Error("an unknown rule is accepted")
-	}
+	must.Fail((Rule{When: "neither"}).Possessed(1, 1))(t) // an unknown rule
 	for want, c := range map[string][3]float64{NonSpecific: {0.4, 0.4, 0.4}, SpecificCollision: {0.8, 0.8, 0.75},
 		GenericCollision: {0.9, 0.9, 0.5}, "": {0.8, nan, nan}} {
-		if got := KindOf(Failing{c[0], c[1], c[2], 0.8, 0.2}); got != want {
-			t.Errorf("%v: %q, want %q", c, got, want)
-		}
+		must.Equal(t, KindOf(Failing{c[0], c[1], c[2], 0.8, 0.2}), want, c)
 	}
-	if got := KindOf(Failing{0.8, 0.3, 0.25, 0.8, 0.2}); got != SpecificCollision {
-		t.Errorf("a consistent concept that is none of the study's: %q", got)
-	}
+	must.Equal(t, KindOf(Failing{0.8, 0.3, 0.25, 0.8, 0.2}), SpecificCollision,
+		"a consistent concept that is none of the study's")
 }
 
 // tab returns a table of scores from lines "model language concept xc wc possessed".
@@ -203,9 +169,7 @@ func TestMeansByHand(t *testing.T) {
 	want := map[string][4]float64{"A en": {0.75, 27, 1, 2}, "A he": {0.25, 20, 0, 2}, "A Avg": {0.5, 23.5, 0.5, 4},
 		"B en": {0.5, 26, 1, 1}, "B he": {math.NaN(), math.NaN(), math.NaN(), 0}, "B Avg": {0.5, 26, 1, 1},
 		"Avg en": {0.625, 26.5, 1, 3}, "Avg he": {0.25, 20, 0, 2}}
-	if f.Len() != len(want) {
-		t.Errorf("%d rows", f.Len())
-	}
+	must.Equal(t, f.Len(), len(want), "rows")
 	for i, m := range f.Texts("model") {
 		w := want[m+" "+f.Texts("language")[i]]
 		for k, name := range []string{"cross_consistency", "text_match", "share_possessed", "n_used"} {

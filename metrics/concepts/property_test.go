@@ -123,54 +123,6 @@ func TestOracle(t *testing.T) {
 	}
 }
 
-// TestIdentities: closed forms.
-func TestIdentities(t *testing.T) {
-	rng := near.Rand(t, 5)
-	alike := [][]float32{{3, 4}, {6, 8}, {0.3, 0.4}}
-	apart := [][]float32{{1, 0, 0}, {0, 2, 0}, {0, 0, -5}}
-	for _, c := range []struct {
-		images [][]float32
-		want   float64
-	}{{alike, 1}, {apart, 0}, {[][]float32{{1, 0}, {-1, 0}}, -1}, {[][]float32{{1, 0}, {1, 1}}, math.Sqrt2 / 2}} {
-		if got, err := SelfConsistency(c.images); err != nil || math.Abs(got-c.want) > 1e-7 {
-			t.Errorf("Sc of %v is %g, want %g (%v)", c.images, got, c.want, err)
-		}
-	}
-	for range 20 {
-		n, width := 2+rng.IntN(9), 1+rng.IntN(20)
-		var x, y, scaled [][]float32
-		for range n {
-			v := vector(rng, nil, 1, width)
-			x, y = append(x, v), append(y, vector(rng, nil, 1, width))
-			longer := slices.Clone(v)
-			for k := range longer {
-				longer[k] *= 8
-			}
-			scaled = append(scaled, longer)
-		}
-		sc, _ := SelfConsistency(x)
-		literal, _ := CrossConsistency(x, x)
-		if !same(literal, sc+(1-sc)/float64(n)) { // Xc_literal = Sc + (1 − Sc)/n
-			t.Errorf("n = %d: literal Xc %g, Sc %g", n, literal, sc)
-		}
-		xy, _ := CrossConsistency(x, y)
-		yx, _ := CrossConsistency(y, x)
-		stretched, _ := CrossConsistency(scaled, y)
-		if !same(xy, yx) || !same(xy, stretched) || math.Abs(xy) > 1+1e-12 {
-			t.Errorf("Xc %g, swapped %g, of longer vectors %g", xy, yx, stretched)
-		}
-		ux, uy := make([]float64, width), make([]float64, width)
-		for i := range n { // with unit vectors Xc is the product of the mean vectors
-			for k := range width {
-				ux[k], uy[k] = ux[k]+mustUnit(x[i])[k]/float64(n), uy[k]+mustUnit(y[i])[k]/float64(n)
-			}
-		}
-		if !same(xy, dot(ux, uy)) {
-			t.Errorf("Xc %g, product of means %g", xy, dot(ux, uy))
-		}
-	}
-}
-
 // TestOrderAndBatch: the result does not depend on the order of images; Sc, Xc and Wc of a concept and their
 // intervals do not depend on other concepts, nor Dt on other languages.
 func TestOrderAndBatch(t *testing.T) {
@@ -184,10 +136,8 @@ func TestOrderAndBatch(t *testing.T) {
 		rng.Shuffle(len(images), func(i, j int) { images[i], images[j] = images[j], images[i] })
 		shuffled.Images[c] = images
 	}
-	again, err := ComputeConceptScores(shuffled, o)
-	if err != nil || fmt.Sprint(all) != fmt.Sprint(again) {
-		t.Errorf("the order of images changes scores (%v)", err)
-	}
+	must.Equal(t, fmt.Sprint(all), fmt.Sprint(must.Get(ComputeConceptScores(shuffled, o))(t)),
+		"the order of images changes scores")
 	byLanguage := Set{Model: set.Model, Words: set.Words, Images: map[Cell][]Image{}}
 	for c, images := range set.Images {
 		if c.Language == "he" {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"testing"
 
+	"antipode/internal/must"
 	"antipode/metrics"
 )
 
@@ -78,18 +79,14 @@ func TestSample(t *testing.T) {
 	if common > 7 { // two independent samples of 10 from 29 share 3 or 4
 		t.Errorf("two concepts have %d of 10 in common", common)
 	}
-	if b := of(Options{M: 10}, 3); !slices.Equal(a, b) {
-		t.Errorf("equal seeds: %v, %v", a, b)
-	}
+	must.EqualSlices(t, a, of(Options{M: 10}, 3), "equal seeds")
 	if b := of(Options{M: 10, Intervals: metrics.Intervals{Seed: 1}}, 3); slices.Equal(a, b) {
 		t.Errorf("another seed, the same sample %v", b)
 	}
 	if b := of(Options{M: 100}, 3); len(b) != 29 || distinct(b) != 29 {
 		t.Errorf("m above the concepts: %v", b)
 	}
-	if b := of(Options{M: 0}, 3); len(b) != 29 {
-		t.Errorf("m = 0: %v", b)
-	}
+	must.Equal(t, len(of(Options{M: 0}, 3)), 29, "m = 0")
 	if b := of(Options{M: 200, Replacement: With}, 3); len(b) != 200 || distinct(b) < 25 || slices.Contains(b, 3) {
 		t.Errorf("with replacement: %d, %d distinct", len(b), distinct(b))
 	}

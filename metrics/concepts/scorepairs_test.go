@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/metrics/internal/tabulartest"
 )
 
@@ -21,9 +22,7 @@ func TestScorePairs(t *testing.T) {
 			f.Texts("concept")[i],
 			" ", f.Numbers("value_a")[i], " ", f.Numbers("value_b")[i]))
 	}
-	if want := "[en es dog 0.6 0.2 en de dog 0.6 0.5 es de dog 0.2 0.5]"; fmt.Sprint(got) != want {
-		t.Errorf("%v, not %s", got, want)
-	}
+	must.Equal(t, fmt.Sprint(got), "[en es dog 0.6 0.2 en de dog 0.6 0.5 es de dog 0.2 0.5]", got)
 }
 
 // TestWordVectors: the vector of a concept is the sum of those of the images that show it.
@@ -34,7 +33,5 @@ func TestWordVectors(t *testing.T) {
 	}}
 	f := tabulartest.Evaluate(t, "word-vectors", images, map[string]string{"concepts": "object,scene"})
 	got := fmt.Sprint(f.Texts("concept"), f.Texts("language"), f.Vectors("clip_text"))
-	if want := "[hill kite shore] [en en en] [[0 2] [1 2] [1 0]]"; got != want {
-		t.Errorf("%s, not %s", got, want)
-	}
+	must.Equal(t, got, "[hill kite shore] [en en en] [[0 2] [1 2] [1 0]]")
 }

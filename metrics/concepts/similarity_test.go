@@ -3,10 +3,10 @@ package concepts
 import (
 	"fmt"
 	"math"
-	"strings"
 	"testing"
 
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/metrics/internal/tabulartest"
 )
 
@@ -24,35 +24,25 @@ func words() *table.Frame {
 func TestSimilarPairs(t *testing.T) {
 	f := tabulartest.Evaluate(t, "similar-pairs", words(), nil)
 	got := fmt.Sprint(f.Texts("pair"), f.Texts("one_word_in"))
-	if want := "[boat / ship moon / ship boat / moon] [de  ]"; got != want {
-		t.Errorf("%s, not %s", got, want)
-	}
+	must.Equal(t, got, "[boat / ship moon / ship boat / moon] [de  ]")
 	for i, want := range []float64{0.8, 0.6, 0} {
-		if c := f.Numbers("cosine")[i]; math.Abs(c-want) > 1e-12 {
-			t.Errorf("pair %d: %v, not %v", i, c, want)
-		}
+		must.Near(t, f.Numbers("cosine")[i], want, 1e-12, "pair", i)
 	}
 }
 
 // TestSimilarityMatrix: the concepts of the most similar pair, each with each, and in the order of similarity.
 func TestSimilarityMatrix(t *testing.T) {
 	f := tabulartest.Evaluate(t, "similarity-matrix", words(), map[string]string{"pairs": "1"})
-	if got := fmt.Sprint(f.Texts("concept"), f.Texts("other")); got != "[boat boat ship ship] [boat ship boat ship]" {
-		t.Error(got)
-	}
+	must.Equal(t, fmt.Sprint(f.Texts("concept"), f.Texts("other")), "[boat boat ship ship] [boat ship boat ship]")
 	f = tabulartest.Evaluate(t, "similarity-matrix", words(), nil)
-	if got := fmt.Sprint(f.Texts("other")[:3]); got != "[boat ship moon]" {
-		t.Error(got)
-	}
+	must.Equal(t, fmt.Sprint(f.Texts("other")[:3]), "[boat ship moon]")
 }
 
 func TestDistinctVectors(t *testing.T) {
 	f := tabulartest.Evaluate(t, "distinct-vectors", words(), nil)
 	got := fmt.Sprint(f.Texts("language"), f.Numbers("n_words"), f.Numbers("n_vectors"), f.Numbers("n_lost"),
 		f.Numbers("n_largest"), f.Texts("examples"))
-	if want := "[en de] [3 2] [3 2] [0 0] [1 2] [boat boat, moon]"; got != want {
-		t.Errorf("%s, not %s", got, want)
-	}
+	must.Equal(t, got, "[en de] [3 2] [3 2] [0 0] [1 2] [boat boat, moon]")
 }
 
 // TestNearestConcepts: of the German words, those of boat and of moon have the vector of the English boat, and that
@@ -77,9 +67,6 @@ func TestSimilarityErrors(t *testing.T) {
 	} {
 		f := words()
 		change(f)
-		_, _, err := compute("similar-pairs", map[string]*table.Frame{"in": f})
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v does not contain %q", err, want)
-		}
+		must.Fail(compute("similar-pairs", map[string]*table.Frame{"in": f}))(t, want)
 	}
 }

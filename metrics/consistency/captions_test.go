@@ -11,6 +11,7 @@ import (
 	"antipode/datasets/indictti"
 	"antipode/datasets/operation"
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/metrics/internal/tabulartest"
 )
@@ -82,14 +83,10 @@ func TestPool(t *testing.T) {
 			t.Errorf("%s: %q, %v, %v", form, got.Texts("reason"), notes, err)
 		}
 	}
-	moved, _, err := compute("indictti-pool", nil, nil, map[string]*table.Frame{"in": shuffled(near.Rand(t, 71), f)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	moved, _ := must.Get2(compute("indictti-pool", nil, nil, map[string]*table.Frame{"in": shuffled(near.Rand(t, 71),
+		f)}))(t)
 	for i, id := range moved.Texts("id") {
-		if r := moved.Texts("reason")[i]; r != want[slices.Index(f.Texts("id"), id)] {
-			t.Errorf("other order of rows: %s: %q", id, r)
-		}
+		must.Equal(t, moved.Texts("reason")[i], want[slices.Index(f.Texts("id"), id)], "other order of rows", id)
 	}
 	exempt, _, err := compute("indictti-pool", map[string]string{"filter": "none"}, nil,
 		map[string]*table.Frame{"in": f})
@@ -107,10 +104,7 @@ func TestPool(t *testing.T) {
 		if want == "has no captions" {
 			tab.Columns = slices.DeleteFunc(tab.Columns, func(c table.Column) bool { return c.Name == "captions" })
 		}
-		if _, _, err := compute("indictti-pool", nil, nil, map[string]*table.Frame{"in": tab}); err == nil ||
-			!strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
-		}
+		must.Fail(compute("indictti-pool", nil, nil, map[string]*table.Frame{"in": tab}))(t, want)
 	}
 }
 
@@ -125,10 +119,7 @@ func TestPromptSets(t *testing.T) {
 	common := &table.Frame{Columns: []table.Column{table.TextColumn("id", []string{"p007", "p042"})}}
 	for name, inputs := range map[string]map[string]*table.Frame{"sampled": {"in": in},
 		"given": {"in": in, "common": common}} {
-		f, _, err := compute("indictti-subsets", options, nil, inputs)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f, _ := must.Get2(compute("indictti-subsets", options, nil, inputs))(t)
 		sizes := map[string]int{}
 		for i := range ids {
 			for k, set := range []string{"full", "midjourney", "dalle3", "common"} {
@@ -153,10 +144,8 @@ func TestPromptSets(t *testing.T) {
 	}
 	for want, sets := range map[string]string{"is not NAME=SIZE": "full", `"full=1x" is not NAME=SIZE`: "full=1x",
 		"change the option sets": "full=1000"} {
-		if _, _, err := compute("indictti-subsets", map[string]string{"sets": sets}, nil,
-			map[string]*table.Frame{"in": in}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
-		}
+		must.Fail(compute("indictti-subsets", map[string]string{"sets": sets}, nil,
+			map[string]*table.Frame{"in": in}))(t, want)
 	}
 }
 
@@ -211,10 +200,7 @@ func TestPromptTable(t *testing.T) {
 		t.Errorf("%v, %v", f, err)
 	}
 	inputs["translations"] = translations.Pick([]int{0, 0})
-	if _, _, err := compute("indictti-captions", nil, nil, inputs); err == nil ||
-		!strings.Contains(err.Error(), "has two translations into brx_Deva") {
-		t.Error(err)
-	}
+	must.Fail(compute("indictti-captions", nil, nil, inputs))(t, "has two translations into brx_Deva")
 }
 
 // TestTranslationsAlone: without the caption data set every text is a translation; one in a language of the data set
@@ -235,14 +221,10 @@ func TestTranslationsAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"a red bus", "एक लाल बस", "a red bus", "two dogs", "", ""}; !slices.Equal(f.Texts("prompt"),
-		want) {
-		t.Errorf("prompts %q", f.Texts("prompt"))
-	}
-	if want := []string{"original", "translation", "IndicTrans2, 2024", "original", "NLLB",
-		"speakers"}; !slices.Equal(f.Texts("caption_source"), want) {
-		t.Errorf("sources %q", f.Texts("caption_source"))
-	}
+	must.EqualSlices(t, f.Texts("prompt"), []string{"a red bus", "एक लाल बस", "a red bus", "two dogs", "", ""},
+		"prompts")
+	must.EqualSlices(t, f.Texts("caption_source"), []string{"original", "translation", "IndicTrans2, 2024", "original",
+		"NLLB", "speakers"}, "sources")
 	if len(notes) != 2 || notes[0] != "problems: 1 untranslated, 1 empty; indictti-translations lists them" {
 		t.Errorf("notes %q", notes)
 	}
@@ -253,17 +235,10 @@ func TestTranslationsAlone(t *testing.T) {
 		t.Errorf("prompts %q, %v", f.Texts("prompt"), err)
 	}
 
-	f, notes, err = compute("indictti-translations", nil, nil, map[string]*table.Frame{"in": translations,
-		"prompts": in, "languages": languages})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := []string{"a-tam_Taml", "b-tam_Taml", "z-tam_Taml", "b-hin_Deva"}; !slices.Equal(f.Texts("id"), want) {
-		t.Errorf("problems of %q", f.Texts("id"))
-	}
-	if want := []string{"untranslated", "empty", "unknown prompt", "missing"}; !slices.Equal(f.Texts("problem"), want) {
-		t.Errorf("problems %q", f.Texts("problem"))
-	}
+	f, notes = must.Get2(compute("indictti-translations", nil, nil, map[string]*table.Frame{"in": translations,
+		"prompts": in, "languages": languages}))(t)
+	must.EqualSlices(t, f.Texts("id"), []string{"a-tam_Taml", "b-tam_Taml", "z-tam_Taml", "b-hin_Deva"}, "problems")
+	must.EqualSlices(t, f.Texts("problem"), []string{"untranslated", "empty", "unknown prompt", "missing"}, "problems")
 	if len(notes) != 1 || notes[0] != "4 translations of 2 prompts; problems: 1 untranslated, 1 empty, 1 unknown "+
 		"prompt, 1 missing" {
 		t.Errorf("notes %q", notes)

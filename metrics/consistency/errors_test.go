@@ -5,11 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"antipode/datasets"
-	"antipode/datasets/indictti"
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/internal/near"
-	"antipode/metrics"
 	"antipode/metrics/internal/tabulartest"
 )
 
@@ -54,20 +52,15 @@ func TestTableErrors(t *testing.T) {
 		if c.ref != nil {
 			inputs = append(inputs, c.ref)
 		}
-		if _, _, err := evaluate("indictti-igc", c.options, nil, inputs...); err == nil ||
-			!strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
-		}
+		must.Fail(evaluate("indictti-igc", c.options, nil, inputs...))(t, want)
 	}
 	_, notes, err := evaluate("indictti-igc", nil, nil, good, referencesOf(p, [][]float32{refs[0], nil, refs[2]},
 		"full"))
 	if err != nil || len(notes) != 1 || !strings.Contains(notes[0], "1 of 3 prompts have no reference") {
 		t.Errorf("%v, %v", notes, err)
 	}
-	if _, _, err := evaluate("indictti-drop", nil, nil, good, referencesOf(p, refs, "full")); err == nil ||
-		!strings.Contains(err.Error(), `language "en"`) {
-		t.Errorf("a drop without English: %v", err)
-	}
+	// a drop without English
+	must.Fail(evaluate("indictti-drop", nil, nil, good, referencesOf(p, refs, "full")))(t, `language "en"`)
 	own := change("seed", func(c *table.Column) {
 		for i, n := range rng.Perm(len(c.Numbers)) {
 			c.Numbers[i] = float64(n)
@@ -79,9 +72,8 @@ func TestTableErrors(t *testing.T) {
 	if err != nil || err2 != nil || len(notes) != 1 || !strings.Contains(notes[0], "no indices in common") {
 		t.Fatal(notes, err, err2)
 	}
-	if err := near.Compare(f.Numbers("scal"), same.Numbers("scal"), 0, 1e-12); err != nil {
-		t.Errorf("without seeds in common, images are not ordered by id: %v", err)
-	}
+	near.Check(t, "without seeds in common, images are not ordered by id", f.Numbers("scal"), same.Numbers("scal"), 0,
+		1e-12)
 	none, _, err := evaluate("indictti-scwl", map[string]string{"resamples": "0"}, nil, good)
 	if err != nil || !math.IsNaN(none.Numbers("scwl_low")[0]) || none.Texts("interval")[0] != "" {
 		t.Errorf("no resamples: %v", err)
@@ -108,51 +100,6 @@ func TestEmptyCaptions(t *testing.T) {
 	}
 }
 
-// TestConstructors: every constructor returns a valid plan.
-func TestConstructors(t *testing.T) {
-	in := datasets.New("test", nil, datasets.Columns("language:text", "prompt_id:text", "model:text", "full:vector"))
-	ratings := datasets.New("test", nil, datasets.Columns("language:text", "prompt_id:text", "annotator:text",
-		"rating:number"))
-	captions := datasets.New("test", nil, datasets.Columns("id:text", "caption:text", "text:vector"))
-	translations := datasets.New("test", nil, datasets.Columns("id:text", "model:text", "language:text",
-		"text:text", "caption:text"))
-	tags := datasets.New("test", nil, datasets.Columns("id:text", "tag:text"))
-	languages := indictti.LanguageTable(indictti.Options{})
-	by := []string{"model"}
-	for name, tab := range map[string]datasets.Table{
-		"clgc": CLGC(in, in, CLGCOptions{By: by, Empty: "skip", Vector: "v", ReferenceVector: "w",
-			Intervals: metrics.Intervals{Resamples: 3, Level: 0.9, Seed: 2}}),
-		"igc": IGC(in, in, IGCOptions{ImageOptions: ImageOptions{Languages: []string{"en", "hin_Deva"},
-			Prompts: "common", Missing: "fail", Index: "n"}}),
-		"lgc":     LGC(in, in),
-		"scwl":    SCWL(in, SCWLOptions{Method: "literal"}),
-		"dwl":     DWL(in, DWLOptions{Images: "centroid", By: by}),
-		"scal":    SCAL(in, SCALOptions{Method: "mean_all", By: by}),
-		"overall": SCALOverall(in, SCALOverallOptions{Method: "all", Of: "indic"}),
-		"drop":    DropFromEnglish(in, in, DropOptions{By: by}),
-		"scores":  DropOfScores(in, ScoreDropOptions{Score: "clgc", By: by}),
-		"prompts": SelectPrompts(captions, PromptOptions{N: 10, Filter: "i", Seed: 3}),
-		"ratings": TranslationRatings(ratings, RatingOptions{Tolerance: 1}),
-		"pool":    CaptionPool(captions, datasets.Table{}, PoolOptions{Filter: "both"}),
-		"sets":    PromptSets(captions, datasets.Table{}, SetOptions{Sets: "full=4,small=2"}),
-		"common":  PromptSets(captions, captions, SetOptions{Seed: 2}),
-		"texts": Prompts(Sources{Prompts: captions, Captions: captions, Translations: translations,
-			Languages: languages}),
-		"problems": CheckTranslations(translations, captions, datasets.Table{}),
-		"cells":    PaperCells(in, CellOptions{Score: "clgc", Table: 9}),
-		"motifs":   Motifs(translations, tags, MotifOptions{Per: "language", By: by}),
-		"counts":   Completeness(in, CountOptions{N: 4, By: by}),
-	} {
-		if _, err := tab.Plan(); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	if _, err := SCAL(in, SCALOptions{Method: "sum"}).Plan(); err == nil ||
-		!strings.Contains(err.Error(), "mean_uneq") {
-		t.Errorf("an unknown method: %v", err)
-	}
-}
-
 // TestScoreDrop: the table form of Drop groups rows and accepts printed scores.
 func TestScoreDrop(t *testing.T) {
 	f := &table.Frame{Columns: []table.Column{table.TextColumn("model", []string{"a", "a", "b", "a", "b"}),
@@ -163,8 +110,5 @@ func TestScoreDrop(t *testing.T) {
 		!math.IsNaN(out.Numbers("drop")[1]) {
 		t.Fatal(out, err)
 	}
-	if _, err := tabulartest.Run("indictti-score-drop", f, nil); err == nil ||
-		!strings.Contains(err.Error(), "has two scores") {
-		t.Errorf("two scores of a language: %v", err)
-	}
+	must.Fail(tabulartest.Run("indictti-score-drop", f, nil))(t, "has two scores") // two scores of a language
 }

@@ -80,9 +80,7 @@ func TestGolden(t *testing.T) {
 					continue
 				}
 				for o, want := range c.Overall {
-					if v, err := ComputeSCALOverall(values, o); err != nil || math.Abs(v-want) > 1e-12 {
-						t.Errorf("overall, %s: %v, want %v, %v", o, v, want, err)
-					}
+					must.Near(t, must.Get(ComputeSCALOverall(values, o))(t), want, 1e-12, "overall", o)
 				}
 				var diagonal []float64
 				for a := range values {
@@ -90,10 +88,20 @@ func TestGolden(t *testing.T) {
 				}
 				within, err := ComputeSCWL(p, Mean)
 				compare("SCWL", within, err, diagonal)
+				for a := range diagonal {
+					diagonal[a] *= 2
+				}
+				within, err = ComputeSCWL(p, Literal)
+				compare("SCWL, literal", within, err, diagonal)
 			}
 			for images, want := range c.Dwl {
 				got, err := ComputeDWL(p, images, Mean)
 				compare("DWL, "+string(images), got, err, want)
+				for l := range want {
+					want[l] = 1 - 2*(1-want[l])
+				}
+				got, err = ComputeDWL(p, images, Literal)
+				compare("DWL, literal, "+string(images), got, err, want)
 			}
 			if len(c.Dwl) != 4 || len(c.Scal) != 4 || len(c.Overall) != 3 {
 				t.Error("variants are missing")

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"strings"
 	"testing"
 
+	"antipode/internal/must"
 	"antipode/internal/near"
 )
 
@@ -51,6 +51,17 @@ func made(rng *rand.Rand, languages, prompts, n, width int, missing float64) Ima
 	return p
 }
 
+// phi is the cosine by its definition.
+func phi(a, b []float32) float64 {
+	var ab, aa, bb float64
+	for i := range a {
+		ab += float64(a[i]) * float64(b[i])
+		aa += float64(a[i]) * float64(a[i])
+		bb += float64(b[i]) * float64(b[i])
+	}
+	return ab / math.Sqrt(aa) / math.Sqrt(bb)
+}
+
 // Identical images: SCWL and SCAL are 1 as means, 2 as printed; DWL is 0. Orthogonal prompts: DWL is 1. Opposite images
 // and references: −1. With 31 languages the variants of the overall score differ as their denominators do.
 func TestClosedForms(t *testing.T) {
@@ -71,20 +82,14 @@ func TestClosedForms(t *testing.T) {
 			values = append(values, valuesOf(s))
 		}
 		for o, factor := range map[OverallNormalizer]float64{MeanPairs: 1, HalfPairs: 0.5, LiteralOverall: 30} {
-			if v, err := ComputeSCALOverall(values, o); err != nil || math.Abs(v-factor*want) > 1e-11 {
-				t.Errorf("%s of %s: %v, want %v", o, n, v, factor*want)
-			}
+			must.Near(t, must.Get(ComputeSCALOverall(values, o))(t), factor*want, 1e-11, o, n)
 		}
 	}
 	for n, want := range map[Normalizer]float64{Mean: 1, Literal: 2} {
-		if s, err := ComputeSCWL(p, n); err != nil || math.Abs(s[3].Value-want) > 1e-12 {
-			t.Errorf("SCWL, %s: %v, %v", n, s[3].Value, err)
-		}
+		must.Near(t, must.Get(ComputeSCWL(p, n))(t)[3].Value, want, 1e-12, "SCWL", n)
 	}
 	for _, images := range []DWLImages{"", SameSeed, Centroid, FirstImage} {
-		if s, err := ComputeDWL(p, images, Mean); err != nil || math.Abs(s[0].Value-1) > 1e-12 {
-			t.Errorf("DWL of orthogonal prompts, %s: %v, %v", images, s[0].Value, err)
-		}
+		must.Near(t, must.Get(ComputeDWL(p, images, Mean))(t)[0].Value, 1, 1e-12, "DWL of orthogonal prompts", images)
 	}
 	s, err := ComputeCorrectness(p, [][]float32{{-1, 0}, {0, -7}})
 	if err != nil || math.Abs(s[0].Value+1) > 1e-12 {
@@ -143,10 +148,8 @@ func TestMissing(t *testing.T) {
 		c[2].Missing != 12 || !math.IsNaN(c[2].Value) {
 		t.Errorf("correctness: %+v, %v", c, err)
 	}
-	if want := (phi(refs[0], p.Vectors[0][0][0])+phi(refs[0], p.Vectors[0][0][1])+
-		phi(refs[0], p.Vectors[0][0][2]))/6 + phi(refs[1], p.Vectors[0][1][1])/2; math.Abs(c[0].Value-want) > 1e-12 {
-		t.Errorf("correctness %v, want %v", c[0].Value, want)
-	}
+	must.Near(t, c[0].Value, (phi(refs[0], p.Vectors[0][0][0])+phi(refs[0], p.Vectors[0][0][1])+phi(refs[0],
+		p.Vectors[0][0][2]))/6+phi(refs[1], p.Vectors[0][1][1])/2, 1e-12, "correctness")
 	w, err := ComputeSCWL(p, Mean)
 	if err != nil || w[0].Prompts != 2 || w[0].Excluded != 1 || !math.IsNaN(w[2].Value) {
 		t.Errorf("SCWL: %+v, %v", w, err)
@@ -160,10 +163,7 @@ func TestMissing(t *testing.T) {
 		pairs[0][1].Missing != 5 || !math.IsNaN(pairs[1][2].Value) {
 		t.Errorf("SCAL: %+v, %v", pairs[0][1], err)
 	}
-	all, err := ComputeSCAL(p, MeanAll)
-	if err != nil || all[0][1].Prompts != 3 {
-		t.Errorf("SCAL, mean_all: %+v, %v", all[0][1], err)
-	}
+	must.Equal(t, must.Get(ComputeSCAL(p, MeanAll))(t)[0][1].Prompts, 3, "SCAL, mean_all")
 	if v, err := ComputeSCALOverall([][]float64{valuesOf(pairs[0]), valuesOf(pairs[1]), valuesOf(pairs[2])},
 		LiteralOverall); err != nil || math.Abs(v-pairs[0][1].Value) > 1e-12 { // two languages: 2·x/2
 		t.Errorf("overall without the third language: %v, %v", v, err)
@@ -172,9 +172,7 @@ func TestMissing(t *testing.T) {
 	if d, err := ComputeDWL(one, AllImages, Mean); err != nil || !math.IsNaN(d[0].Value) || d[0].Excluded != 1 {
 		t.Errorf("DWL of one prompt: %+v, %v", d, err)
 	}
-	if pairs, err := ComputeSCAL(Images{}, ""); err != nil || len(pairs) != 0 {
-		t.Errorf("nothing: %v, %v", pairs, err)
-	}
+	must.Equal(t, len(must.Get(ComputeSCAL(Images{}, ""))(t)), 0, "nothing")
 	if d, n := ComputeDrop(math.NaN(), []float64{1, math.NaN()}); !math.IsNaN(d) || n != 1 {
 		t.Errorf("drop without English: %v, %v", d, n)
 	}
@@ -212,28 +210,20 @@ func TestRefused(t *testing.T) {
 	} {
 		p, refs := good()
 		harm(&p, refs)
-		if _, err := ComputeCorrectness(p, refs); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
-		}
+		must.Fail(ComputeCorrectness(p, refs))(t, want)
 	}
 	p, refs := good()
 	p.Vectors[0][0] = [][]float32{{1, 0, 0, 0}, {-1, 0, 0, 0}}
-	if _, err := ComputeDWL(p, Centroid, Mean); err == nil || !strings.Contains(err.Error(), "no centroid") {
-		t.Errorf("images that cancel out: %v", err)
-	}
+	must.Fail(ComputeDWL(p, Centroid, Mean))(t, "no centroid") // images that cancel out
 	if _, err := ComputeDWL(p, AllImages, Mean); err != nil {
 		t.Errorf("images that cancel out: %v", err)
 	}
-	if _, err := ComputeCorrectness(p, refs[:2]); err == nil {
-		t.Error("a reference too few passes")
-	}
+	must.Fail(ComputeCorrectness(p, refs[:2]))(t) // a reference too few
 	_, e1 := ComputeSCAL(p, "sum")
 	_, e2 := ComputeSCWL(p, "sum")
 	_, e3 := ComputeDWL(p, "last", Mean)
 	_, e4 := ComputeSCALOverall([][]float64{{1, 1}, {1, 1}}, "sum")
 	for _, err := range []error{e1, e2, e3, e4} {
-		if err == nil || !strings.Contains(err.Error(), "it must be ") {
-			t.Errorf("an unknown variant: %v", err)
-		}
+		must.Fail(err)(t, "it must be ") // an unknown variant
 	}
 }

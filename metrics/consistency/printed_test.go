@@ -74,10 +74,8 @@ func TestPrintedCells(t *testing.T) {
 			t.Errorf("Table %d: %d of %d cells, %v", tab, f.Len(), legible, err)
 		}
 	}
-	if _, _, err := compute("indictti-cells", map[string]string{"table": "5"}, nil,
-		map[string]*table.Frame{"in": in}); err == nil || !strings.Contains(err.Error(), "it must be one of") {
-		t.Error(err)
-	}
+	must.Fail(compute("indictti-cells", map[string]string{"table": "5"}, nil,
+		map[string]*table.Frame{"in": in}))(t, "it must be one of")
 }
 
 // TestMotifs by hand: two images in Devanagari and one in Bengali script are inspected, a fourth is not; a repeated tag
@@ -101,24 +99,16 @@ func TestMotifs(t *testing.T) {
 	}
 	want := []string{"MJ Deva sari NaN 0/0/1", "MJ Deva temple NaN 0/0/1", "SD Beng sari 0.00 0/1/1",
 		"SD Beng temple 0.00 0/1/1", "SD Deva sari 0.50 1/2/2", "SD Deva temple 1.00 2/2/2"}
-	if !slices.Equal(got, want) {
-		t.Errorf("%q", got)
-	}
+	must.EqualSlices(t, got, want)
 	per, _, err := compute("indictti-motifs", map[string]string{"per": "language"}, nil,
 		map[string]*table.Frame{"in": in, "tags": tags})
 	if err != nil || per.Len() != 6 || per.Texts("language")[0] != "ben_Beng" {
 		t.Errorf("%v, %v", per, err)
 	}
-	if _, _, err := compute("indictti-motifs", nil, nil, map[string]*table.Frame{"in": in}); err == nil ||
-		!strings.Contains(err.Error(), `give the table "tags"`) {
-		t.Error(err)
-	}
+	must.Fail(compute("indictti-motifs", nil, nil, map[string]*table.Frame{"in": in}))(t, `give the table "tags"`)
 	in.Texts("language")[0] = "xxx_Xxxx"
-	if _, _, err := compute("indictti-motifs", nil, nil,
-		map[string]*table.Frame{"in": in, "tags": tags}); err == nil ||
-		!strings.Contains(err.Error(), `row 1 (id "a"), column language: "xxx_Xxxx"`) {
-		t.Error(err)
-	}
+	must.Fail(compute("indictti-motifs", nil, nil,
+		map[string]*table.Frame{"in": in, "tags": tags}))(t, `row 1 (id "a"), column language: "xxx_Xxxx"`)
 }
 
 // TestMotifTests: a motif in 5 of 5 images of one script and in 0 of 5 of the other has the exact p of Fisher's test,
@@ -175,47 +165,8 @@ func TestCompleteness(t *testing.T) {
 	}
 	more := tabulartest.Evaluate(t, "indictti-counts", in,
 		map[string]string{"n": "5", "languages": "hin_Deva,tam_Taml"})
-	if !slices.Equal(more.Numbers("n_missing"), []float64{6, 15}) || !slices.Equal(more.Numbers("n_short"),
-		[]float64{3, 3}) {
-		t.Errorf("%v", more)
-	}
-}
-
-// TestSeriesWithAndWithoutM9: Figures 4 and 9 need SCWL and DWL for 31 languages and each model, with and without m9.
-func TestSeriesWithAndWithoutM9(t *testing.T) {
-	rng := near.Rand(t, 72)
-	var both *table.Frame
-	for _, model := range indictti.Models {
-		p := made(rng, 31, 3, 2, 4, 0)
-		for i, l := range indictti.Languages() {
-			p.Languages[i] = l.Code
-		}
-		f := frameOf(p, model, "full")
-		if both == nil {
-			both = f
-			continue
-		}
-		for i := range both.Columns {
-			c, o := &both.Columns[i], f.Columns[i]
-			c.Texts, c.Numbers, c.Vectors = append(c.Texts, o.Texts...), append(c.Numbers, o.Numbers...),
-				append(c.Vectors, o.Vectors...)
-		}
-	}
-	var rows []int
-	for i, m := range both.Texts("model") {
-		if m != "Alt Diffusion m9" {
-			rows = append(rows, i)
-		}
-	}
-	for models, tab := range map[int]*table.Frame{5: both, 4: both.Pick(rows)} {
-		for _, score := range []string{"scwl", "dwl"} {
-			f, _, err := compute("indictti-"+score, map[string]string{"resamples": "0"}, []string{"model"},
-				map[string]*table.Frame{"in": tab})
-			if err != nil || f.Len() != models*31 || slices.ContainsFunc(f.Numbers(score), math.IsNaN) {
-				t.Errorf("%s of %d models: %d rows, %v", score, models, f.Len(), err)
-			}
-		}
-	}
+	must.EqualSlices(t, more.Numbers("n_missing"), []float64{6, 15})
+	must.EqualSlices(t, more.Numbers("n_short"), []float64{3, 3})
 }
 
 // TestScoresNameVectorsAndMethod: every row of a score names its vectors and its method.

@@ -60,9 +60,7 @@ func TestInvariance(t *testing.T) {
 			if slices.Contains(but, name) {
 				continue
 			}
-			if err := near.Compare(got[name], values, 0, 1e-12); err != nil {
-				t.Errorf("%s, %s: %v", what, name, err)
-			}
+			near.Check(t, what+", "+name, got[name], values, 0, 1e-12)
 		}
 	}
 	change := func(languages, prompts, indices []int, scale func() float32) (Images, [][]float32) {
@@ -106,9 +104,7 @@ func TestInvariance(t *testing.T) {
 		if len(values) == 16 {
 			few = []float64{values[5], values[7], values[13], values[15]}
 		}
-		if err := near.Compare(got[name], few, 0, 1e-12); err != nil {
-			t.Errorf("two languages of four, %s: %v", name, err)
-		}
+		near.Check(t, "two languages of four, "+name, got[name], few, 0, 1e-12)
 	}
 }
 
@@ -124,10 +120,8 @@ func TestParts(t *testing.T) {
 	x := must.Get(ComputeSCAL(cut(0, 4), MeanUnequal))(t)
 	y := must.Get(ComputeSCAL(cut(4, 9), MeanUnequal))(t)
 	a, b := x[0][1], y[0][1]
-	if got := (a.Value*float64(a.Prompts) +
-		b.Value*float64(b.Prompts)) / float64(a.Prompts+b.Prompts); math.Abs(got-whole[0][1].Value) > 1e-12 {
-		t.Errorf("%v from parts, %v whole", got, whole[0][1].Value)
-	}
+	must.Near(t, (a.Value*float64(a.Prompts)+b.Value*float64(b.Prompts))/float64(a.Prompts+b.Prompts),
+		whole[0][1].Value, 1e-12, "from parts", "whole")
 }
 
 // truth is the expected value for calibration: of u·u' over images of one prompt, of two, and of u·reference.
@@ -226,9 +220,7 @@ func TestBootstrap(t *testing.T) {
 		t.Errorf("one prompt: %v in [%v, %v]", one.Value, l, h)
 	}
 	for _, level := range []float64{-1, 1, math.NaN()} {
-		if _, err := resample(metrics.Intervals{Resamples: 10, Level: level, Seed: 0}, 5); err == nil {
-			t.Errorf("level %v passes", level)
-		}
+		must.Fail(resample(metrics.Intervals{Resamples: 10, Level: level, Seed: 0}, 5))(t)
 	}
 }
 

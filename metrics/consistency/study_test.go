@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"antipode/datasets/table"
@@ -30,9 +29,7 @@ func TestCapitalized(t *testing.T) {
 		{"", "", Capitals{}},
 		{"DVD", "", Capitals{}},
 	} {
-		if got := Capitalized(c.caption, c.exempt); got != c.word {
-			t.Errorf("%q, %+v: %q, want %q", c.caption, c.exempt, got, c.word)
-		}
+		must.Equal(t, Capitalized(c.caption, c.exempt), c.word, c.caption, c.exempt)
 	}
 }
 
@@ -55,10 +52,7 @@ func TestLeastSimilar(t *testing.T) {
 		len(s.Means) != 50 || len(s.Rows) != 6 || len(slices.Compact(slices.Clone(s.Rows))) != 6 {
 		t.Errorf("%+v, by loops %v", s, sum)
 	}
-	again, err := LeastSimilar(pool, 6, 50, 9)
-	if err != nil || !slices.Equal(again.Rows, s.Rows) {
-		t.Errorf("equal seeds, other rows: %v, %v", again.Rows, err)
-	}
+	must.EqualSlices(t, must.Get(LeastSimilar(pool, 6, 50, 9))(t).Rows, s.Rows, "equal seeds, other rows")
 	if other, err := LeastSimilar(pool, 6, 50, 10); err != nil || slices.Equal(other.Means, s.Means) {
 		t.Errorf("different seeds, equal samples: %v", err)
 	}
@@ -79,19 +73,12 @@ func TestLeastSimilar(t *testing.T) {
 			whole += phi(pool[i], pool[j]) / (30 * 29 / 2)
 		}
 	}
-	if all, err := LeastSimilar(pool, 30, 1, 0); err != nil || math.Abs(all.Mean-whole) > 1e-12 {
-		t.Errorf("the whole pool: %v, %v, %v", all.Mean, whole, err)
-	}
+	must.Near(t, must.Get(LeastSimilar(pool, 30, 1, 0))(t).Mean, whole, 1e-12, "the whole pool")
 	for _, bad := range [][2]int{{1, 5}, {31, 5}, {6, 0}} {
-		if _, err := LeastSimilar(pool, bad[0], bad[1], 0); err == nil {
-			t.Errorf("%v passes", bad)
-		}
+		must.Fail(LeastSimilar(pool, bad[0], bad[1], 0))(t)
 	}
 	pool[3] = make([]float32, 5)
-	if _, err := LeastSimilar(pool, 6, 5, 0); err == nil ||
-		!strings.Contains(err.Error(), "row 4: the vector is all zeros") {
-		t.Error(err)
-	}
+	must.Fail(LeastSimilar(pool, 6, 5, 0))(t, "row 4: the vector is all zeros")
 }
 
 func captions(rows int) *table.Frame {
@@ -119,23 +106,12 @@ func TestPromptsTable(t *testing.T) {
 		t.Errorf("%v, %v", ids, got)
 	}
 	moved := tabulartest.Evaluate(t, "indictti-prompts", shuffled(near.Rand(t, 41), f), options)
-	if !slices.Equal(moved.Texts("id"), ids) {
-		t.Errorf("another order of the rows: %v, %v", moved.Texts("id"), ids)
-	}
-	if _, err := tabulartest.Run("indictti-prompts", f, map[string]string{"n": "18"}); err == nil ||
-		!strings.Contains(err.Error(), "17 of 20 are in the pool") {
-		t.Error(err)
-	}
+	must.EqualSlices(t, moved.Texts("id"), ids, "another order of the rows")
+	must.Fail(tabulartest.Run("indictti-prompts", f, map[string]string{"n": "18"}))(t, "17 of 20 are in the pool")
 	f.Columns[2].Vectors[9] = []float32{0, 0, 0}
-	if _, err := tabulartest.Run("indictti-prompts", f, options); err == nil ||
-		!strings.Contains(err.Error(), `row 10 (id "c09"), column text`) {
-		t.Error(err)
-	}
+	must.Fail(tabulartest.Run("indictti-prompts", f, options))(t, `row 10 (id "c09"), column text`)
 	f.Columns[2].Vectors[9], f.Columns[0].Texts[9] = []float32{1, 0, 0}, "c01"
-	if _, err := tabulartest.Run("indictti-prompts", f, options); err == nil ||
-		!strings.Contains(err.Error(), "occurs twice") {
-		t.Error(err)
-	}
+	must.Fail(tabulartest.Run("indictti-prompts", f, options))(t, "occurs twice")
 }
 
 // TestRatings by hand: hin p1 has the ratings 5 5 4 (one pair of three agrees; within 1, all), p2 3 2 (none; one);
@@ -158,16 +134,9 @@ func TestRatings(t *testing.T) {
 			t.Errorf("%+v, %+v", tam, both)
 		}
 	}
-	if _, err := ComputeTranslationRatings(append(rows, rows[0]), 0); err == nil || !strings.Contains(err.Error(),
-		"rated it twice") {
-		t.Error(err)
-	}
-	if _, err := ComputeTranslationRatings([]Rating{{"x", "p", "a", 6}}, 0); err == nil {
-		t.Error("a rating of 6 passes")
-	}
-	if _, err := ComputeTranslationRatings(rows, math.NaN()); err == nil {
-		t.Error("a tolerance of NaN passes")
-	}
+	must.Fail(ComputeTranslationRatings(append(rows, rows[0]), 0))(t, "rated it twice")
+	must.Fail(ComputeTranslationRatings([]Rating{{"x", "p", "a", 6}}, 0))(t) // a rating of 6
+	must.Fail(ComputeTranslationRatings(rows, math.NaN()))(t)                // a tolerance of NaN
 	if got, err := ComputeTranslationRatings(nil, 0); err != nil || len(got) != 1 || !math.IsNaN(got[0].Mean.Value) {
 		t.Errorf("no ratings: %v, %v", got, err)
 	}
@@ -187,7 +156,5 @@ func TestRatings(t *testing.T) {
 		t.Errorf("%v", out)
 	}
 	f.Columns[3].Numbers[2] = math.NaN()
-	if _, err := tabulartest.Run("indictti-ratings", f, nil); err == nil || !strings.Contains(err.Error(), "row 3") {
-		t.Error(err)
-	}
+	must.Fail(tabulartest.Run("indictti-ratings", f, nil))(t, "row 3")
 }

@@ -83,10 +83,7 @@ func TestTables(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f, _, err := evaluate("indictti-"+metric, options, nil, inputs...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f, _ := must.Get2(evaluate("indictti-"+metric, options, nil, inputs...))(t)
 		refused := 0.
 		for i, l := range f.Texts("language") {
 			at := slices.Index(p.Languages, l)
@@ -182,10 +179,7 @@ func TestGroups(t *testing.T) {
 		c.Texts, c.Numbers, c.Vectors = append(c.Texts, o.Texts...), append(c.Numbers, o.Numbers...),
 			append(c.Vectors, o.Vectors...)
 	}
-	alone, _, err := evaluate("indictti-scwl", nil, nil, frameOf(a, "a", "full"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	alone, _ := must.Get2(evaluate("indictti-scwl", nil, nil, frameOf(a, "a", "full")))(t)
 	f, notes, err := evaluate("indictti-scwl", nil, []string{"model"}, shuffled(rng, both))
 	if err != nil || f.Len() != 6 || len(notes) != 0 {
 		t.Fatal(err, notes)
@@ -228,7 +222,5 @@ func TestGroups(t *testing.T) {
 	}
 	small := a
 	small.Prompts, small.Vectors = a.Prompts[:4], [][][][]float32{a.Vectors[0][:4], a.Vectors[1][:4], a.Vectors[2][:4]}
-	if s, err := ComputeSCWL(small, Mean); err != nil || s[1].Value != value(common, "a", "l01") {
-		t.Errorf("common prompts: %v, %v", s, err)
-	}
+	must.Equal(t, must.Get(ComputeSCWL(small, Mean))(t)[1].Value, value(common, "a", "l01"), "common prompts")
 }

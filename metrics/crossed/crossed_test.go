@@ -177,9 +177,7 @@ func TestErrors(t *testing.T) {
 		"7 factors are too many":              {a, a, a, a, a, a, a},
 		"2 levels of a for 4 values":          {factor("a", []int{0, 1})},
 	} {
-		if _, err := NewDesign(y, factors...); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q", err, want)
-		}
+		must.Fail(NewDesign(y, factors...))(t, want)
 	}
 	c := must.Get(must.Get(NewDesign(y, a, b))(t).Components(0.9))(t)
 	if len(c) != 3 || c[2].Name != Residual || math.Abs(c[2].Variance.Value) > 1e-12 {

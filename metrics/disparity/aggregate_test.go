@@ -1,11 +1,8 @@
 package disparity
 
 import (
-	"fmt"
 	"math"
-	"slices"
 	"strconv"
-	"strings"
 	"testing"
 
 	"antipode/datasets/table"
@@ -13,35 +10,10 @@ import (
 	"antipode/metrics/interval"
 )
 
-// table1 is the paper's Table 1 as printed: columns Obj-only average and worst precision, average and worst coverage,
-// then BG-only.
-var table1 = struct {
-	orig, new, delta [8]float64
-	percent          [8]string
-}{
-	orig:    [8]float64{0.617, 0.564, 0.377, 0.352, 0.481, 0.363, 0.383, 0.278},
-	new:     [8]float64{0.665, 0.609, 0.390, 0.344, 0.466, 0.389, 0.461, 0.423},
-	delta:   [8]float64{0.048, 0.045, 0.013, -0.008, -0.015, 0.026, 0.078, 0.145},
-	percent: [8]string{"8%", "8%", "3%", "-2%", "-3%", "7%", "20%", "52%"},
-}
-
-// The delta rows of Table 1 follow from its first two rows.
-func TestTemplateChange(t *testing.T) {
-	for c := range table1.orig {
-		d := changeOf("", "", table1.orig[c], table1.new[c])
-		if got := strconv.FormatFloat(d.Delta, 'f', 3, 64); got != strconv.FormatFloat(table1.delta[c], 'f', 3, 64) {
-			t.Errorf("column %d: delta %s, printed %.3f", c+1, got, table1.delta[c])
-		}
-		if d.Percent != table1.percent[c] {
-			t.Errorf("column %d: %s, printed %s", c+1, d.Percent, table1.percent[c])
-		}
-	}
-	if got := changeOf("", "", 0, 1).Percent; got != "n/a" {
-		t.Errorf("from 0: %s", got)
-	}
-	if got := changeOf("", "", 1, 0.999).Percent; got != "0%" {
-		t.Errorf("-0.1 %%: %s", got)
-	}
+// TestPercent: changes that no percentage says, or one too small. Those of Table 1 are in TestDecomposedDIGValues.
+func TestPercent(t *testing.T) {
+	must.Equal(t, changeOf("", "", 0, 1).Percent, "n/a", "from 0")
+	must.Equal(t, changeOf("", "", 1, 0.999).Percent, "0%", "-0.1 %")
 }
 
 func values(v map[string]float64) (out []regionScore) {
@@ -110,62 +82,6 @@ func paper() components {
 	}
 }
 
-func TestCandidates(t *testing.T) {
-	c := must.Get(candidates(paper()))(t)
-	want := map[string]float64{ // by hand from the numbers above: 2 / 1.193, 0.278 / 0.068, 0.197 / 0.086
-		"ratio-of-ratios, coverage": (0.556 / 0.278) / (0.42 / 0.352),
-		"span ratio, coverage":      0.278 / 0.068,
-		"span ratio, precision":     0.197 / 0.086,
-	}
-	for _, x := range c {
-		if math.Abs(x.Ratio-want[x.Name]) > 1e-9 {
-			t.Errorf("%s = %v, want %v", x.Name, x.Ratio, want[x.Name])
-		}
-	}
-	if len(c) != 3 || fmt.Sprintf("%.1f", c[0].Ratio) != "1.7" {
-		t.Errorf("%+v", c)
-	}
-}
-
-func TestTrends(t *testing.T) {
-	orig := paper()
-	new := components{ObjectPrecision: add(orig.ObjectPrecision, 0.04), ObjectCoverage: orig.ObjectCoverage,
-		BackgroundPrecision: add(orig.BackgroundPrecision, -0.01), BackgroundCoverage: add(orig.BackgroundCoverage,
-			0.1)}
-	list := must.Get(trends(orig, &new, TrendLinesOptions{}))(t)
-	if len(list) != 10 {
-		t.Fatalf("%d trends", len(list))
-	}
-	for _, x := range list {
-		if x.Verdict != interval.Pass {
-			t.Errorf("%v", x)
-		}
-	}
-	if line := list[3].Line; line != "pass  smallest background coverage in Africa: Africa 0.278, smallest "+
-		"(Africa) 0.278 (the same)" {
-		t.Error(line)
-	}
-	// Turned round, every expectation that has a direction fails.
-	turned := components{ObjectPrecision: orig.BackgroundPrecision, ObjectCoverage: add(orig.BackgroundCoverage, 0.2),
-		BackgroundPrecision: add(orig.ObjectPrecision, 0.1), BackgroundCoverage: orig.ObjectCoverage}
-	down := components{ObjectPrecision: add(turned.ObjectPrecision, -0.04), ObjectCoverage: orig.ObjectCoverage,
-		BackgroundPrecision: add(turned.BackgroundPrecision, -0.1), BackgroundCoverage: add(turned.BackgroundCoverage,
-			-0.1)}
-	list = must.Get(trends(turned, &down, TrendLinesOptions{Low: "Europe", High: "WestAsia"}))(t)
-	for _, x := range list {
-		if x.Verdict == interval.Pass {
-			t.Errorf("%v", x)
-		}
-	}
-	if few, err := trends(orig, nil, TrendLinesOptions{AnyRegions: true}); err != nil || len(few) != 3 {
-		t.Errorf("%d trends, %v", len(few), err)
-	}
-	if _, err := trends(orig, nil, TrendLinesOptions{Low: "Atlantis"}); err == nil ||
-		!strings.Contains(err.Error(), "Atlantis") {
-		t.Errorf("%v", err)
-	}
-}
-
 func add(v []regionScore, x float64) (out []regionScore) {
 	for _, r := range v {
 		out = append(out, regionScore{r.Region, r.Value + x})
@@ -192,14 +108,6 @@ func TestPaperLimit(t *testing.T) {
 	if kept[0] != "no" || kept[6] != "yes" || failed[0] != 17 || failed[5] != 16 || images[0] != 170 ||
 		f.Numbers("class_unmasked")[0] != 101 || f.Numbers("class_images")[6] != 1020 {
 		t.Errorf("%v, %v of %v images", kept, failed, images)
-	}
-}
-
-func TestVectorCopies(t *testing.T) {
-	zero := float32(0)
-	copies := vectorCopies([][]float32{{1, 2}, {3, 0}, nil, {1, 2}, nil, {4, 5}, {3, -zero}, {1, 2}})
-	if !slices.Equal(copies, []int{3, 2, 1, 3, 1, 1, 2, 3}) {
-		t.Errorf("%v", copies)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/internal/near"
 )
 
@@ -35,10 +36,7 @@ func TestBalance(t *testing.T) {
 	balanced := options("vector", "object_only", "unmasked", "drop", "scores", "coverage", "balance", "true")
 	gap := func(o map[string]string, real, gen *table.Frame) (flagged string, gap, n float64) {
 		t.Helper()
-		f, _, err := evaluate(t, ask{Metric: "region-gaps", By: []string{"region"}, Options: o}, real, gen)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f, _ := must.Get2(evaluate(t, ask{Metric: "region-gaps", By: []string{"region"}, Options: o}, real, gen))(t)
 		return f.Texts("flagged")[1], f.Numbers("gap")[1], f.Numbers("n_generated")[1] - f.Numbers("n_generated")[0]
 	}
 	alone := options("vector", "object_only", "unmasked", "drop", "scores", "coverage")
@@ -67,11 +65,8 @@ func TestBalance(t *testing.T) {
 	o := options("vector", "object_only", "unmasked", "drop", "balance", "true", "resamples", "-1")
 	for _, cells := range []string{"object", "none"} {
 		o["cells"] = cells
-		f, notes, err := evaluate(t, ask{Metric: "precision-coverage", By: []string{"region"}, Options: o},
-			real.Pick(fewer), gen)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f, notes := must.Get2(evaluate(t, ask{Metric: "precision-coverage", By: []string{"region"}, Options: o},
+			real.Pick(fewer), gen))(t)
 		used, reals := f.Numbers("n_used"), f.Numbers("n_real")
 		if want := float64(left["bag"] + left["car"]); used[0] != want || used[1] != want || reals[0] != reals[1] {
 			t.Errorf("cells %s: %v used of %v, %v real", cells, used, left, reals)

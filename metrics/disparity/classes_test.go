@@ -8,6 +8,7 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/internal/near"
 )
 
@@ -46,9 +47,7 @@ func TestClassFilter(t *testing.T) {
 		line := fmt.Sprintf("%s %s %s %v/%v %v/%v %s", got.Texts("object")[i], got.Texts("region")[i],
 			got.Texts("kept")[i], got.Numbers("n_images")[i], got.Numbers("n_unmasked")[i],
 			got.Numbers("class_images")[i], got.Numbers("class_unmasked")[i], got.Texts("reason")[i])
-		if line != want {
-			t.Errorf("row %d: %q, want %q", i, line, want)
-		}
+		must.Equal(t, line, want, "row", i)
 	}
 	masks := make([]table.Mask, f.Len())
 	for i, o := range f.Texts("outcome") {
@@ -70,10 +69,8 @@ func TestClassFilter(t *testing.T) {
 		len(notes) != 1 || !strings.Contains(notes[0], "neither a column") {
 		t.Errorf("%v, %v", notes, err)
 	}
-	if _, _, err := evaluate(t, ask{Metric: "class-filter", Options: options("per-images", "0")}, f); err == nil ||
-		!strings.Contains(err.Error(), "per-images is 0; it must be at least 1") {
-		t.Error(err)
-	}
+	must.Fail(evaluate(t, ask{Metric: "class-filter", Options: options("per-images", "0")}, f))(t,
+		"per-images is 0; it must be at least 1")
 }
 
 // All copies of a vector are marked, also where −0 stands for 0; rows without a vector stay.
@@ -87,10 +84,8 @@ func TestDuplicateVectors(t *testing.T) {
 		!slices.Equal(got.Numbers("copies"), []float64{3, 1, 3, 1, 1, 3}) || len(notes) != 1 {
 		t.Errorf("%v, %v, %v", got, notes, err)
 	}
-	if _, _, err := evaluate(t, ask{Metric: "duplicate-vectors", Options: options("vector", "other")},
-		f); err == nil || !strings.Contains(err.Error(), `"other"`) {
-		t.Error(err)
-	}
+	must.Fail(evaluate(t, ask{Metric: "duplicate-vectors", Options: options("vector", "other")},
+		f))(t, `"other"`)
 }
 
 // Both definitions of a score per object give a row for each of 24 objects and each component (row 12 of the
@@ -121,14 +116,7 @@ func TestObjectsByBothDefinitions(t *testing.T) {
 			t.Fatal(means, err)
 		}
 		want := (apart.Numbers("precision")[0] + apart.Numbers("precision")[1]) / 2
-		if err := near.Compare([]float64{means.Numbers("precision")[0]}, []float64{want}, 0, 1e-12); err != nil {
-			t.Error(err)
-		}
-	}
-	if ClassFilter(datasets.FromFrame(real), ClassFilterOptions{MinImages: 2, MaxUnmasked: 1,
-		PerImages: 10}).Err() != nil ||
-		DuplicateVectors(datasets.FromFrame(real)).Err() != nil {
-		t.Error("a constructor fails")
+		near.Check(t, "", []float64{means.Numbers("precision")[0]}, []float64{want}, 0, 1e-12)
 	}
 }
 
@@ -158,10 +146,7 @@ func TestMissingReferenceImages(t *testing.T) {
 	present := real.Pick(rows)
 	for _, vector := range []string{"full", "object_only", "background_only"} {
 		o := options("vector", vector, "resamples", "0", "k", "2")
-		want, _, err := evaluate(t, ask{Metric: "precision-coverage", Options: o}, present, gen)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want, _ := must.Get2(evaluate(t, ask{Metric: "precision-coverage", Options: o}, present, gen))(t)
 		got, notes, err := evaluate(t, ask{Metric: "precision-coverage", Options: o}, real, gen)
 		if err != nil || !strings.Contains(strings.Join(notes, "\n"), "2 of 80 reference rows have no image") {
 			t.Fatalf("%s: notes %q, %v", vector, notes, err)
@@ -181,7 +166,5 @@ func TestMissingReferenceImages(t *testing.T) {
 	for _, images := range got.Numbers("n_images") {
 		sum += images
 	}
-	if sum != 78 {
-		t.Errorf("%g of 78 images count", sum)
-	}
+	must.Equal(t, sum, 78, "of 78 images count")
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/csv"
 	"math"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
@@ -48,21 +47,15 @@ func TestDecomposedDIGValues(t *testing.T) {
 	}
 	orig := regionScores6(t, []float64{0.617, 0.564, 0.377, 0.352, 0.481, 0.363, 0.383, 0.278})
 	changed := regionScores6(t, []float64{0.665, 0.609, 0.390, 0.344, 0.466, 0.389, 0.461, 0.423})
-	values, _, err := evaluate(t, ask{Metric: "decomposed-dig-values"}, orig, changed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	values, _ := must.Get2(evaluate(t, ask{Metric: "decomposed-dig-values"}, orig, changed))(t)
 	for _, item := range values.Texts("item") {
 		if !strings.Contains(strings.Join(items, "\n")+"\n", item+"\n") {
 			t.Errorf("the paper prints no %q", item)
 		}
 	}
-	f, _, err := evaluate(t, ask{Metric: "ledger"}, &table.Frame{Columns: []table.Column{
+	f, _ := must.Get2(evaluate(t, ask{Metric: "ledger"}, &table.Frame{Columns: []table.Column{
 		table.TextColumn("paper", make([]string, len(items))), table.TextColumn("item", items),
-		table.TextColumn("printed", printed)}}, values)
-	if err != nil {
-		t.Fatal(err)
-	}
+		table.TextColumn("printed", printed)}}, values))(t)
 	count := map[string]int{}
 	for i, verdict := range f.Texts("verdict") {
 		count[verdict]++
@@ -73,10 +66,7 @@ func TestDecomposedDIGValues(t *testing.T) {
 	if count[metrics.SameDigits] < 32 || count[metrics.DirectionOnly] != 10 || count[metrics.NotComputable] != 4 {
 		t.Errorf("verdicts %v", count)
 	}
-	deltas, _, err := evaluate(t, ask{Metric: "template-deltas"}, orig, changed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	deltas, _ := must.Get2(evaluate(t, ask{Metric: "template-deltas"}, orig, changed))(t)
 	layout, _, err := evaluate(t, ask{Metric: "decomposed-dig-table"}, deltas)
 	if err != nil || len(layout.Columns) != 9 {
 		t.Fatalf("%d columns, %v", len(layout.Columns), err)
@@ -84,9 +74,7 @@ func TestDecomposedDIGValues(t *testing.T) {
 	for column, want := range map[string][]string{"Obj-only, Worst Covg.": {"0.352", "0.344", "-0.008", "-2%"},
 		"BG-only, Avg. Prec.": {"0.481", "0.466", "-0.015", "-3%"}, "row": {"Orig.", "New", "Delta", "Delta (%)"},
 		"BG-only, Worst Covg.": {"0.278", "0.423", "0.145", "52%"}} {
-		if got := layout.Texts(column); !slices.Equal(got, want) {
-			t.Errorf("Table 1, %s: %q, the paper prints %q", column, got, want)
-		}
+		must.EqualSlices(t, layout.Texts(column), want, "Table 1", column, "the paper prints")
 	}
 	one, _, err := evaluate(t, ask{Metric: "decomposed-dig-values"}, orig.Pick([]int{1, 2, 7, 8}))
 	if err != nil || one.Len() != 8+4+3 || !math.IsNaN(one.Numbers("n")[0]) {

@@ -1,6 +1,7 @@
 package disparity
 
 import (
+	"antipode/internal/must"
 	"antipode/metrics"
 	"fmt"
 	"math"
@@ -50,10 +51,7 @@ func cloud(seed uint64, n int, shift float64) *table.Frame {
 
 func TestPrecisionCoverageByRegion(t *testing.T) {
 	real, gen := cloud(1, 200, 0), cloud(2, 200, 2)
-	f, notes, err := evaluate(t, ask{Metric: "precision-coverage", By: []string{"region"}}, real, gen)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f, notes := must.Get2(evaluate(t, ask{Metric: "precision-coverage", By: []string{"region"}}, real, gen))(t)
 	p, low, high := f.Numbers("precision"), f.Numbers("precision_low"), f.Numbers("precision_high")
 	if strings.Join(f.Texts("region"), " ") != "north south" || len(notes) != 0 {
 		t.Fatal(f.Texts("region"), notes)
@@ -66,9 +64,7 @@ func TestPrecisionCoverageByRegion(t *testing.T) {
 			t.Errorf("interval [%v, %v] of %v", low[i], high[i], p[i])
 		}
 	}
-	if n := f.Numbers("n_used"); n[0] != 100 {
-		t.Errorf("n_used %v", n)
-	}
+	must.Equal(t, f.Numbers("n_used")[0], 100, "n_used")
 	// exchanged sets give other numbers: the two roles are not the same
 	g, _, err := evaluate(t, ask{Metric: "precision-coverage", By: []string{"region"}}, gen, real)
 	if err != nil || g.Numbers("coverage")[1] == f.Numbers("coverage")[1] && g.Numbers("precision")[1] == p[1] {
@@ -90,11 +86,8 @@ func four(f *table.Frame) *table.Frame {
 }
 
 func TestGapsFlagTheRegionsThatDiffer(t *testing.T) {
-	f, _, err := evaluate(t, ask{Metric: "region-gaps", By: []string{"region"},
-		Options: options("against", "north,far north")}, four(cloud(1, 800, 0)), four(cloud(2, 800, 2)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f, _ := must.Get2(evaluate(t, ask{Metric: "region-gaps", By: []string{"region"},
+		Options: options("against", "north,far north")}, four(cloud(1, 800, 0)), four(cloud(2, 800, 2))))(t)
 	if f.Len() != 8 {
 		t.Fatalf("%d rows", f.Len())
 	}
@@ -185,10 +178,7 @@ func TestErrorsNameTheOffendingValue(t *testing.T) {
 }
 
 func TestNoGeneratedImages(t *testing.T) {
-	f, notes, err := evaluate(t, ask{Metric: "precision-coverage"}, cloud(1, 20, 0), cloud(2, 0, 0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f, notes := must.Get2(evaluate(t, ask{Metric: "precision-coverage"}, cloud(1, 20, 0), cloud(2, 0, 0)))(t)
 	if !math.IsNaN(f.Numbers("precision")[0]) || f.Numbers("coverage")[0] != 0 || len(notes) == 0 {
 		t.Errorf("precision %v, coverage %v, notes %v", f.Numbers("precision"), f.Numbers("coverage"), notes)
 	}
@@ -197,21 +187,16 @@ func TestNoGeneratedImages(t *testing.T) {
 // One generated image of each object: half of them may be none, which leaves the scores without intervals and gaps
 // without an answer.
 func TestFewGeneratedImages(t *testing.T) {
-	f, notes, err := evaluate(t, ask{Metric: "precision-coverage", By: []string{"region"}}, cloud(1, 80, 0),
-		cloud(2, 4, 0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f, notes := must.Get2(evaluate(t, ask{Metric: "precision-coverage", By: []string{"region"}}, cloud(1, 80, 0),
+		cloud(2, 4, 0)))(t)
 	if math.IsNaN(f.Numbers("precision")[0]) || !math.IsNaN(f.Numbers("precision_low")[0]) ||
 		!strings.Contains(strings.Join(notes, " "),
 			"too few images for an interval; by region: north (2 generated), "+
 				"south (2 generated)") {
 		t.Errorf("precision %v from %v, notes %v", f.Numbers("precision"), f.Numbers("precision_low"), notes)
 	}
-	if _, _, err := evaluate(t, ask{Metric: "region-gaps", By: []string{"region"}}, cloud(1, 80, 0),
-		cloud(2, 4, 0)); err == nil || !strings.Contains(err.Error(), "too few images for a gap") {
-		t.Errorf("gaps of one image each: %v", err)
-	}
+	must.Fail(evaluate(t, ask{Metric: "region-gaps", By: []string{"region"}}, cloud(1, 80, 0),
+		cloud(2, 4, 0)))(t, "too few images for a gap") // gaps of one image each
 }
 
 func TestGallery(t *testing.T) {
@@ -230,54 +215,11 @@ func TestGallery(t *testing.T) {
 		}
 		again, _, _ := evaluate(t, ask{Metric: "gallery", By: []string{"region"},
 			Options: options("selection", selection, "n", "2", "matches", "3")}, real, gen)
-		if datasets.Format(f, 0) != datasets.Format(again, 0) {
-			t.Errorf("%s is not the same twice", selection)
-		}
+		must.Equal(t, datasets.Format(f, 0), datasets.Format(again, 0), selection, "not the same twice")
 		for i, role := range f.Texts("role") {
 			if selection == LowDiversityBackgrounds && role == "match" && f.Texts("setup")[i] == "BG-only" {
 				t.Errorf("%s: row %d is a match in BG-only", selection, i)
 			}
-		}
-	}
-}
-
-// TestTable1 recomputes the deltas of Decomposed-DIG's Table 1 from its two printed rows (a world of one average and
-// one worst value has two regions whose mean and minimum they are).
-func TestTable1(t *testing.T) {
-	table := func(avgP, worstP, avgC, worstC []float64) *table.Frame {
-		var region, vector []string
-		var p, c []float64
-		for i, v := range []string{"object_only", "background_only"} {
-			region, vector = append(region, "a", "b"), append(vector, v, v)
-			p, c = append(p, worstP[i], 2*avgP[i]-worstP[i]), append(c, worstC[i], 2*avgC[i]-worstC[i])
-		}
-		return &table.Frame{Columns: []table.Column{table.TextColumn("region", region),
-			table.TextColumn("vector", vector), table.NumberColumn("precision", p),
-			table.NumberColumn("coverage", c)}}
-	}
-	original := table([]float64{0.617, 0.481}, []float64{0.564, 0.363}, []float64{0.377, 0.383},
-		[]float64{0.352, 0.278})
-	changed := table([]float64{0.665, 0.466}, []float64{0.609, 0.389}, []float64{0.390, 0.461},
-		[]float64{0.344, 0.423})
-	f, _, err := evaluate(t, ask{Metric: "template-deltas"}, original, changed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := map[string]string{}
-	for i, of := range f.Texts("of") {
-		if of != "region" {
-			got[f.Texts("vector")[i]+" "+f.Texts("score")[i]+" "+of] = fmt.Sprintf("%.3f %s", f.Numbers("delta")[i],
-				f.Texts("percent")[i])
-		}
-	}
-	for key, want := range map[string]string{
-		"object_only precision average": "0.048 8%", "object_only precision worst region": "0.045 8%",
-		"object_only coverage average": "0.013 3%", "object_only coverage worst region": "-0.008 -2%",
-		"background_only precision average": "-0.015 -3%", "background_only precision worst region": "0.026 7%",
-		"background_only coverage average": "0.078 20%", "background_only coverage worst region": "0.145 52%",
-	} {
-		if got[key] != want {
-			t.Errorf("%s: %q, printed %q", key, got[key], want)
 		}
 	}
 }
@@ -322,15 +264,9 @@ func TestScoreChecksBeforeRunning(t *testing.T) {
 func TestGapsToControls(t *testing.T) {
 	real, gen := four(cloud(1, 400, 0)), four(cloud(2, 400, 2))
 	except := &table.Frame{Columns: []table.Column{table.TextColumn("region", []string{"south", "far south"})}}
-	named, _, err := evaluate(t, ask{Metric: "region-gaps", By: []string{"region"},
-		Options: options("against", "north,far north")}, real, gen)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, _, err := evaluate(t, ask{Metric: "region-gaps", By: []string{"region"}}, real, gen, except)
-	if err != nil {
-		t.Fatal(err)
-	}
+	named, _ := must.Get2(evaluate(t, ask{Metric: "region-gaps", By: []string{"region"},
+		Options: options("against", "north,far north")}, real, gen))(t)
+	f, _ := must.Get2(evaluate(t, ask{Metric: "region-gaps", By: []string{"region"}}, real, gen, except))(t)
 	if datasets.Format(f, 0) != datasets.Format(named, 0) {
 		t.Errorf("all but the south:\n%sagainst the north:\n%s", datasets.Format(f, 0), datasets.Format(named, 0))
 	}
@@ -344,9 +280,6 @@ func TestNearGroup(t *testing.T) {
 			gen.Texts("region")[i] = "sputh"
 		}
 	}
-	_, _, err := evaluate(t, ask{Metric: "precision-coverage", By: []string{"region"}}, real, gen)
-	if err == nil || !strings.Contains(err.Error(), `"sputh" has 0 real images`) ||
-		!strings.Contains(err.Error(), `did you mean "south"?`) {
-		t.Error(err)
-	}
+	must.Fail(evaluate(t, ask{Metric: "precision-coverage", By: []string{"region"}}, real, gen))(t,
+		`"sputh" has 0 real images`, `did you mean "south"?`)
 }

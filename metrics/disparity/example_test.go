@@ -138,19 +138,6 @@ func ExampleTrendLines() {
 	// best/worst coverage larger for background   pass
 }
 
-func ExampleTrendLines_changed() {
-	show(disparity.TrendLines(byRegion(0), byRegion(0.125), disparity.TrendLinesOptions{AnyRegions: true}).
-		Where("verdict", "==", "pass"), "trend")
-	// Output:
-	// trend
-	// average precision, object above background
-	// average coverage about equal
-	// best/worst coverage larger for background
-	// average background coverage clearly up
-	// worst background coverage clearly up
-	// average background precision little changed
-}
-
 func ExampleInjectedVerdicts() {
 	gaps := datasets.FromRows([]map[string]any{
 		{"region": "a", "vector": "object_only", "score": "coverage", "flagged": "yes", "gap": -0.25,

@@ -1,42 +1,10 @@
 package disparity
 
 import (
-	"slices"
-	"strings"
 	"testing"
 
 	"antipode/internal/must"
-	"antipode/metrics/prdc"
 )
-
-// Table 4.6 on a toy set where every rule gives another precision: 4 masked generated images, 2 of them in the
-// manifold, and 4 without a mask of which 3 have their full vector in the manifold.
-func TestRulesOnAToySet(t *testing.T) {
-	real := [][]float32{{0}, {1}, {2}, {3}, {4}}
-	var images []ruledImage
-	for _, x := range []float32{0.5, 2.5, 50, 60} {
-		images = append(images, ruledImage{Vector: []float32{x}, Full: []float32{99}, Patches: 9})
-	}
-	for _, x := range []float32{1.5, 2.2, 3.5, 70} {
-		images = append(images, ruledImage{Full: []float32{x}, Unmasked: true})
-	}
-	for rule, want := range map[Rule]float64{miss: 2. / 8, drop: 2. / 4, useFull: 5. / 8, zeroVector: 6. / 8} {
-		rules := maskRules{Side: generatedSide, Unmasked: rule, Small: miss, MinPatches: 1}
-		p := must.Get(rules.Prepare(images))(t)
-		r := must.Get(prdc.Compute(t.Context(), prdc.Sets{Real: real, Generated: p.Vectors},
-			prdc.Options{K: 1, Closed: false}, nil))(t)
-		if r.Precision != want {
-			t.Errorf("%s: precision %v, want %v", rule, r.Precision, want)
-		}
-		if p.Asked != 8 || p.Unmasked != 4 || p.Dropped+p.Missed+p.Filled != 4 {
-			t.Errorf("%s: %+v", rule, p)
-		}
-		if w := strings.Join(p.Warnings(rules, objectOnly, "object_only"), "; "); !strings.HasPrefix(w,
-			"object_only: 4 of 8 generated images have no mask and ") {
-			t.Errorf("%s: %s", rule, w)
-		}
-	}
-}
 
 // An empty component never passes, whatever the threshold; small ones follow their own rule.
 func TestSmallComponents(t *testing.T) {
@@ -53,10 +21,9 @@ func TestSmallComponents(t *testing.T) {
 		{code.Rules(backgroundOnly, generatedSide), []int{0, 1, 2}, 2},
 		{paper.Rules(objectOnly, realSide), []int{1, 2}, 0}, {paper.Rules(fullImage, realSide), []int{0, 1, 2}, 0},
 	} {
-		p, err := c.rules.Prepare(images)
-		if err != nil || !slices.Equal(p.Rows, c.rows) || p.Missed != c.miss {
-			t.Errorf("%+v: %+v, %v", c.rules, p, err)
-		}
+		p := must.Get(c.rules.Prepare(images))(t)
+		must.EqualSlices(t, p.Rows, c.rows, c.rules)
+		must.Equal(t, p.Missed, c.miss, c.rules)
 		for i, row := range p.Rows {
 			if v := p.Vectors[i]; v != nil && v[0] != float32(row+1) {
 				t.Errorf("row %d has vector %v", row, v)
@@ -70,29 +37,22 @@ func TestSmallComponents(t *testing.T) {
 		w[0] != "background_only: 2 of 6 generated images have an empty or too small component and count as misses" {
 		t.Errorf("%v", w)
 	}
-	if _, err := (maskRules{Side: realSide, Unmasked: miss}).Prepare([]ruledImage{{Unmasked: true}}); err == nil {
-		t.Error("a real miss: no error")
-	}
-	if _, err := (maskRules{Side: realSide, Unmasked: useFull}).Prepare([]ruledImage{{Unmasked: true}}); err == nil {
-		t.Error("no full vector: no error")
-	}
-	if _, err := (maskRules{Side: realSide, Unmasked: "ignore"}).Prepare([]ruledImage{{Unmasked: true}}); err == nil {
-		t.Error("unknown rule: no error")
-	}
+	must.Fail((maskRules{Side: realSide, Unmasked: miss}).Prepare([]ruledImage{{Unmasked: true}}))(t) // a real miss
+	// no full vector
+	must.Fail((maskRules{Side: realSide, Unmasked: useFull}).Prepare([]ruledImage{{Unmasked: true}}))(t)
+	// unknown rule
+	must.Fail((maskRules{Side: realSide, Unmasked: "ignore"}).Prepare([]ruledImage{{Unmasked: true}}))(t)
 }
 
 func TestProfiles(t *testing.T) {
-	p, err := findProfile("paper")
-	if err != nil || len(p.Classes) != 24 || p.ClassCount*len(p.Regions)*p.N != 24480 ||
-		p.BackgroundUnmasked != useFull {
-		t.Errorf("%+v, %v", p, err)
-	}
+	p := must.Get(findProfile("paper"))(t)
+	must.Equal(t, len(p.Classes), 24)
+	must.Equal(t, p.ClassCount*len(p.Regions)*p.N, 24480)
+	must.Equal(t, p.BackgroundUnmasked, useFull)
 	c, err := findProfile("public-code")
 	if err != nil || c.ClassCount*len(c.Regions)*c.N != 21672 || c.BackgroundUnmasked != miss ||
 		c.MinBackgroundPatches != 25 || c.K != 3 {
 		t.Errorf("%+v, %v", c, err)
 	}
-	if _, err := findProfile("mine"); err == nil {
-		t.Error("no error")
-	}
+	must.Fail(findProfile("mine"))(t)
 }

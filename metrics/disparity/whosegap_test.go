@@ -120,11 +120,8 @@ func TestGapSources(t *testing.T) {
 func TestCeilings(t *testing.T) {
 	made := groupsOf(2, 200, nil)
 	outcomes := slices.Repeat([]string{"ok", "refused"}, made.Len()/2)
-	f, _, err := evaluate(t, ask{Metric: "precision-coverage"}, groupsOf(1, 200, nil),
-		made.With(table.TextColumn("outcome", outcomes)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f, _ := must.Get2(evaluate(t, ask{Metric: "precision-coverage"}, groupsOf(1, 200, nil),
+		made.With(table.TextColumn("outcome", outcomes))))(t)
 	p := f.Numbers("precision")[0]
 	low, high := f.Numbers("precision_bound_low")[0], f.Numbers("precision_bound_high")[0]
 	if math.Abs(low-p/2) > 1e-12 || math.Abs(high-0.5-p/2) > 1e-12 {
@@ -174,10 +171,7 @@ func TestAcquisition(t *testing.T) {
 	f := &table.Frame{Columns: []table.Column{table.TextColumn("id", ids), table.TextColumn("region", groups),
 		table.ImageColumn("image", images)}}
 	flagged := func(inputs ...*table.Frame) (out []string) {
-		got, _, err := evaluate(t, ask{Metric: "acquisition", By: []string{"region"}}, inputs...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got, _ := must.Get2(evaluate(t, ask{Metric: "acquisition", By: []string{"region"}}, inputs...))(t)
 		for i, c := range got.Texts("covariate") {
 			if got.Texts("flagged")[i] == "yes" && c != "sharpness" {
 				out = append(out, got.Texts("region")[i]+" "+c)
@@ -196,10 +190,7 @@ func TestAcquisition(t *testing.T) {
 		t.Errorf("flagged, though generated images have it too: %s", got)
 	}
 	must.Do(t, os.WriteFile(images[3].Path, []byte("no image"), 0o600))
-	if _, _, err := evaluate(t, ask{Metric: "acquisition", By: []string{"region"}}, f); err == nil ||
-		!strings.Contains(err.Error(), "a3") {
-		t.Errorf("a damaged file: %v", err)
-	}
+	must.Fail(evaluate(t, ask{Metric: "acquisition", By: []string{"region"}}, f))(t, "a3") // a damaged file
 }
 
 // TestSpecifications: a fault holds under all choices, a fair world under none, values are compared, and what is
@@ -245,10 +236,7 @@ func TestSpecifications(t *testing.T) {
 		t.Errorf("narrow: %v hold, %s", holds, flagged)
 	}
 	op := ask{Metric: "specifications", By: []string{"region"}, Options: options("values", "answer_1,answer_2")}
-	f, _, err := evaluate(t, op, real, with(fair))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f, _ := must.Get2(evaluate(t, op, real, with(fair)))(t)
 	for i, region := range f.Texts("region") {
 		if f.Texts("choice")[i] == AllChoices && region == "d" && (f.Texts("flagged")[i] != "yes" ||
 			!(f.Numbers("z")[i] < 0) || f.Numbers("holds")[i] != 1 || f.Numbers("n_choices")[i] != 2) {
@@ -257,10 +245,6 @@ func TestSpecifications(t *testing.T) {
 	}
 	for want, o := range map[string]map[string]string{"need vectors": nil, "half-samples": options("vectors", "full",
 		"resamples", "0"), "radius needs": options("vectors", "full", "k", "100")} {
-		if _, _, err := evaluate(t, ask{Metric: "specifications", By: []string{"region"}, Options: o}, real,
-			fair); err == nil ||
-			!strings.Contains(err.Error(), want) {
-			t.Errorf("%v: %v, want %q", o, err, want)
-		}
+		must.Fail(evaluate(t, ask{Metric: "specifications", By: []string{"region"}, Options: o}, real, fair))(t, want)
 	}
 }

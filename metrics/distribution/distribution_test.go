@@ -107,9 +107,7 @@ func TestTables(t *testing.T) {
 			t.Errorf("%s without groups: %v", m.name, whole)
 		}
 		sized := must.Get(first(m.run(real, generated, "n", "20", "resamples", "0")))(t)
-		if sized.Numbers("n_each")[0] != 20 {
-			t.Errorf("%s of 20 images: %v", m.name, sized.Numbers("n_each"))
-		}
+		must.Equal(t, sized.Numbers("n_each")[0], 20, m.name, "of 20 images")
 	}
 }
 
@@ -149,16 +147,13 @@ func TestIdentities(t *testing.T) {
 		}
 	}
 	f := must.Get(first(all[3].run(images(1, 60, 0), images(1, 60, 0), "resamples", "0")))(t)
-	if f.Numbers("image_retrieval")[0] != 1 || f.Numbers("image_retrieval_limit")[0] != 1 {
-		t.Errorf("image retrieval of the same set: %v", f.Numbers("image_retrieval"))
-	}
+	must.Equal(t, f.Numbers("image_retrieval")[0], 1)
+	must.Equal(t, f.Numbers("image_retrieval_limit")[0], 1)
 	for _, order := range []string{"0", "1", "2", "inf"} {
 		once := must.Get(Vendi(a, order))(t)
 		near.Check(t, "vendi of copies", []float64{must.Get(Vendi(slices.Concat(a, a), order))(t)}, []float64{once},
 			1e-9, 0)
-		if alike := must.Get(Vendi([][]float32{a[0], a[0], a[0]}, order))(t); math.Abs(alike-1) > 1e-9 {
-			t.Errorf("vendi of copies of one image: %v", alike)
-		}
+		must.Near(t, must.Get(Vendi([][]float32{a[0], a[0], a[0]}, order))(t), 1, 1e-9, "vendi of copies of one image")
 	}
 	big, reference := images(3, 3000, 0).Vectors("full"), images(4, 3000, 0).Vectors("full")
 	for of, most := range map[Extrapolation]float64{ExtrapolateGenerated: 0.08, ExtrapolateBoth: 0.06} {
@@ -253,16 +248,10 @@ func TestErrors(t *testing.T) {
 		!slices.ContainsFunc(notes, func(n string) bool { return strings.Contains(n, "no image has a category") }) {
 		t.Errorf("blank categories: %v, %v, %v", f, notes, err)
 	}
-	if _, _, err := all[6].run(nil, generated, "column", "label"); err == nil ||
-		!strings.Contains(err.Error(), "label") {
-		t.Errorf("no such column: %v", err)
-	}
-	if _, _, err := all[4].run(nil, generated, "by", "region", "against", "west"); err == nil {
-		t.Error("a group to compare with that does not exist is no error")
-	}
-	if _, err := Vendi(generated.Vectors("full"), "3"); err == nil {
-		t.Error("order 3 is no error")
-	}
+	must.Fail(all[6].run(nil, generated, "column", "label"))(t, "label") // no such column
+	// a group to compare with that does not exist
+	must.Fail(all[4].run(nil, generated, "by", "region", "against", "west"))(t)
+	must.Fail(Vendi(generated.Vectors("full"), "3"))(t) // order 3
 	_, notes, err = all[0].run(real, generated.Pick([]int{0, 1, 2, 3, 4, 5, 6, 7}))
 	if err != nil || !strings.Contains(strings.Join(notes, "\n"), "below twice the 6") {
 		t.Errorf("few images: %v, %v", notes, err)
@@ -286,8 +275,6 @@ func TestAtCoverage(t *testing.T) {
 			options = []string{"by", "region", "order", "0", "resamples", "0"}
 		}
 		hill := must.Get(first(all[6].run(nil, f, options...)))(t).Numbers("hill")
-		if (math.Abs(hill[0]-hill[1]) > 0.2*hill[0]) != far {
-			t.Errorf("%s: %v", at, hill)
-		}
+		must.Equal(t, (math.Abs(hill[0]-hill[1]) > 0.2*hill[0]), far, at, hill)
 	}
 }

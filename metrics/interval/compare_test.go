@@ -1,6 +1,7 @@
 package interval
 
 import (
+	"antipode/internal/must"
 	"math"
 	"testing"
 )
@@ -52,9 +53,7 @@ func TestMinusMean(t *testing.T) {
 		t.Errorf("%+v, want [%v, %v]", d, low, high)
 	}
 	wide := Bounded{0.9, 0.8, 1.1}.MinusMean(others, 4, 0.95, 6) // t(5): 3.8100 at 98.75 %, 2.5706 at 95 %
-	if r := (wide.High - wide.Value) / (d.High - d.Value); math.Abs(r-3.8100/2.5706) > 1e-4 {
-		t.Errorf("wider by %v", r)
-	}
+	must.Near(t, (wide.High-wide.Value)/(d.High-d.Value), 3.8100/2.5706, 1e-4, "wider by")
 	if none := (Bounded{1, math.NaN(), math.NaN()}).MinusMean(others, 2, 0.95, 9); !math.IsNaN(none.Low) {
 		t.Errorf("%+v", none)
 	}

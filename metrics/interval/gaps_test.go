@@ -1,6 +1,7 @@
 package interval
 
 import (
+	"antipode/internal/must"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -25,9 +26,8 @@ func TestGaps(t *testing.T) {
 	}
 	for i, want := range [][2]string{{"a", "b"}, {"a", "c"}, {"b", "c"}} {
 		g := gaps[i]
-		if g.A != want[0] || g.B != want[1] {
-			t.Errorf("gap %d is %s − %s", i, g.A, g.B)
-		}
+		must.Equal(t, g.A, want[0], i)
+		must.Equal(t, g.B, want[1], i)
 		if w := (g.Single.High - g.Single.Low) / (2 * 1.96 * 0.02 * math.Sqrt2); math.Abs(w-1) > 0.08 {
 			t.Errorf("%s − %s: %v times the expected width", g.A, g.B, w)
 		}
@@ -38,9 +38,8 @@ func TestGaps(t *testing.T) {
 			t.Errorf("%s − %s: found %v", g.A, g.B, found)
 		}
 	}
-	if _, err := Gaps([]Scored{{"a", 1, []float64{1, 2}}, {"b", 1, []float64{1}}}, 0.95); err == nil {
-		t.Error("unequal numbers of half-samples: no error")
-	}
+	// unequal numbers of half-samples
+	must.Fail(Gaps([]Scored{{"a", 1, []float64{1, 2}}, {"b", 1, []float64{1}}}, 0.95))(t)
 }
 
 func TestGapsToMean(t *testing.T) {
@@ -56,10 +55,6 @@ func TestGapsToMean(t *testing.T) {
 			t.Errorf("%+v, want %v", g, want)
 		}
 	}
-	if lone, err := GapsToMean(regions, []string{"x"}, 0.95); err != nil || len(lone) != 3 {
-		t.Errorf("%+v, %v", lone, err)
-	}
-	if _, err := GapsToMean(regions, []string{"w"}, 0.95); err == nil {
-		t.Error("unknown reference: no error")
-	}
+	must.Equal(t, len(must.Get(GapsToMean(regions, []string{"x"}, 0.95))(t)), 3)
+	must.Fail(GapsToMean(regions, []string{"w"}, 0.95))(t) // unknown reference
 }

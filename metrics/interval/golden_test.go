@@ -59,9 +59,7 @@ func TestStrata(t *testing.T) {
 		}
 	}
 	first := fmt.Sprint(weights(o, 4))
-	if fmt.Sprint(weights(o, 4)) != first {
-		t.Error("equal options, other resamples")
-	}
+	must.Equal(t, fmt.Sprint(weights(o, 4)), first, "equal options, other resamples")
 	for _, other := range []BootstrapOptions{{Resamples: 40, Seed: 4, Stream: "a"}, {Resamples: 40, Seed: 3}} {
 		if fmt.Sprint(weights(other, 4)) == first {
 			t.Errorf("%+v: equal resamples", other)
@@ -78,13 +76,9 @@ func TestStrata(t *testing.T) {
 		t.Errorf("centered: [%g, %g]", low, high) // the mean 0.25 is subtracted, and 1 is the largest share
 	}
 	for _, level := range []float64{-1, 1, math.NaN()} {
-		if _, err := NewBootstrap(BootstrapOptions{Level: level}, 3); err == nil {
-			t.Errorf("level %g passes", level)
-		}
+		must.Fail(NewBootstrap(BootstrapOptions{Level: level}, 3))(t)
 	}
-	if _, err := NewBootstrap(BootstrapOptions{Resamples: -1}, 3); err == nil {
-		t.Error("−1 resamples pass")
-	}
+	must.Fail(NewBootstrap(BootstrapOptions{Resamples: -1}, 3))(t) // −1 resamples
 }
 
 // TestQuantile: numpy.quantile(…, method="weibull"); infinite and missing values.

@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"testing"
 
-	"gonum.org/v1/gonum/stat"
-
 	"antipode/internal/must"
 )
 
@@ -70,9 +68,7 @@ func TestHalvesAreReproducible(t *testing.T) {
 	c, ids := cells(40, 3)
 	h := HalfSampleOptions{Seed: 5, Side: "real", Cells: c, IDs: ids}
 	d := half(t, h)
-	if !slices.Equal(d.bits, half(t, h).bits) {
-		t.Error("equal options, other half-samples")
-	}
+	must.EqualSlices(t, d.bits, half(t, h).bits, "equal options, other half-samples")
 	turned := h
 	turned.Cells, turned.IDs = slices.Clone(c), slices.Clone(ids)
 	slices.Reverse(turned.Cells)
@@ -90,9 +86,7 @@ func TestHalvesAreReproducible(t *testing.T) {
 			rows, alone.Cells, alone.IDs = append(rows, row), append(alone.Cells, cell), append(alone.IDs, ids[row])
 		}
 	}
-	if !slices.Equal(half(t, alone).bits, d.Pick(rows).bits) {
-		t.Error("half-samples of a cell depend on the other cells")
-	}
+	must.EqualSlices(t, half(t, alone).bits, d.Pick(rows).bits, "half-samples of a cell depend on the other cells")
 	for name, o := range map[string]HalfSampleOptions{"side": {Seed: 5, Side: "generated", Cells: c, IDs: ids},
 		"seed": {Seed: 6, Side: "real", Cells: c, IDs: ids}} {
 		if slices.Equal(half(t, o).bits, d.bits) {
@@ -119,9 +113,7 @@ func TestOutside(t *testing.T) {
 			}
 		}
 	}
-	if sizes := s.Outside(2).Sizes(); sizes[0] != 20 {
-		t.Errorf("all: %d", sizes[0])
-	}
+	must.Equal(t, s.Outside(2).Sizes()[0], 20, "all")
 }
 
 func TestHalvesErrors(t *testing.T) {
@@ -159,35 +151,7 @@ func TestFromHalves(t *testing.T) {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	if _, err := FromHalves(1, samples, 95, Range{}); err == nil {
-		t.Error("level 95: no error")
-	}
-}
-
-// For a mean, the half-sampling interval is the usual one: its width is close to 2·1.96·s/√n.
-func TestHalvesOfAMean(t *testing.T) {
-	r := rand.New(rand.NewPCG(11, 1))
-	x := make([]float64, 400)
-	for i := range x {
-		x[i] = r.NormFloat64()
-	}
-	c, _ := cells(len(x), 1)
-	d := half(t, HalfSampleOptions{Seed: 3, Resamples: 2000, Cells: c})
-	samples := make([]float64, d.Count())
-	for b := range samples {
-		n := 0.
-		for row, v := range x {
-			if d.Contains(b, row) {
-				samples[b] += v
-				n++
-			}
-		}
-		samples[b] /= n
-	}
-	i := must.Get(FromHalves(0, samples, 0.95, Range{}))(t)
-	if want := 2 * 1.96 * stat.StdDev(x, nil) / 20; math.Abs((i.High-i.Low)/want-1) > 0.08 {
-		t.Errorf("width %v, want about %v", i.High-i.Low, want)
-	}
+	must.Fail(FromHalves(1, samples, 95, Range{}))(t) // level 95
 }
 
 // Simultaneous intervals of independent values are as wide as the maximum of normal variables requires, hold
@@ -205,21 +169,14 @@ func TestSimultaneous(t *testing.T) {
 	}
 	all := must.Get(Simultaneous(values, samples, 0.95))(t)
 	for v, i := range all { // 2.93 is the 95 % quantile of the largest of 15 |normals|: Φ⁻¹((1+0.95^(1/15))/2)
-		if c := i.High / float64(v+1); math.Abs(c-2.93) > 0.06 {
-			t.Errorf("value %d: %.3f standard deviations", v, c)
-		}
+		must.Near(t, i.High/float64(v+1), 2.93, 0.06, "value", v, "standard deviations")
 	}
-	one, err := Simultaneous(values[:1], samples[:1], 0.95)
-	if err != nil || math.Abs(one[0].High-1.96) > 0.05 {
-		t.Errorf("one value: %+v, %v", one, err)
-	}
+	must.Near(t, must.Get(Simultaneous(values[:1], samples[:1], 0.95))(t)[0].High, 1.96, 0.05, "one value")
 	still, err := Simultaneous([]float64{1, 2}, [][]float64{{3, 3, 3}, {1, 2, 3}}, 0.9)
 	if err != nil || still[0].Low != 1 || still[0].High != 1 || !(still[1].High > 2) {
 		t.Errorf("a value that does not move: %+v, %v", still, err)
 	}
-	if _, err := Simultaneous([]float64{1, 2}, [][]float64{{3, 3, 3}, {1, 2}}, 0.9); err == nil {
-		t.Error("unequal numbers of half-samples: no error")
-	}
+	must.Fail(Simultaneous([]float64{1, 2}, [][]float64{{3, 3, 3}, {1, 2}}, 0.9))(t) // unequal numbers of half-samples
 }
 
 func TestBootstrapMean(t *testing.T) {
@@ -242,21 +199,11 @@ func TestBootstrapMean(t *testing.T) {
 	}
 	clustered, single := width(BootstrapMean(values, clusters, BootstrapOptions{Resamples: 2000})),
 		width(BootstrapMean(values, nil, BootstrapOptions{Resamples: 2000}))
-	if want := 2 * 1.96 / 10; math.Abs(clustered/want-1) > 0.25 {
-		t.Errorf("clustered: width %v, want about %v", clustered, want)
-	}
-	if ratio := clustered / single; math.Abs(ratio-math.Sqrt(10)) > 0.4 {
-		t.Errorf("clusters widen the interval %v times, want about √10", ratio)
-	}
+	must.Near(t, clustered/(2*1.96/10), 1, 0.25, "clustered: width", clustered)
+	must.Near(t, clustered/single, math.Sqrt(10), 0.4, "clusters widen the interval")
 	a, _ := BootstrapMean(values, clusters, BootstrapOptions{Resamples: 9, Seed: 1})
 	b, _ := BootstrapMean(values, clusters, BootstrapOptions{Resamples: 9, Seed: 1})
-	if a != b {
-		t.Error("equal seeds, other intervals")
-	}
-	if _, err := BootstrapMean([]float64{1, math.NaN()}, nil, BootstrapOptions{}); err == nil {
-		t.Error("NaN: no error")
-	}
-	if _, err := BootstrapMean(nil, nil, BootstrapOptions{}); err == nil {
-		t.Error("no values: no error")
-	}
+	must.Equal(t, a, b, "equal seeds, other intervals")
+	must.Fail(BootstrapMean([]float64{1, math.NaN()}, nil, BootstrapOptions{}))(t) // NaN
+	must.Fail(BootstrapMean(nil, nil, BootstrapOptions{}))(t)                      // no values
 }

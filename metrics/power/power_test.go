@@ -26,9 +26,7 @@ func cell(name string, first, n int) Cell {
 // 4)/C(20, 4) = 0.7183 (hypergeometric), with replacement 0.684. 4000 samples: a standard error of 0.007.
 func TestSamplesAreWithoutReplacement(t *testing.T) {
 	audit := func(_ context.Context, d Sample) ([]Result, error) {
-		if len(slices.Compact(slices.Clone(d.Rows))) != len(d.Rows) {
-			t.Errorf("%v holds a row twice", d.Rows)
-		}
+		must.Equal(t, len(slices.Compact(slices.Clone(d.Rows))), len(d.Rows), d.Rows, "holds a row twice")
 		return []Result{{Subject: "marked", Estimate: float64(len(d.Rows)), Found: d.Rows[0] < 5}}, nil
 	}
 	out := must.Get(Resample(t.Context(), []Cell{cell("all", 0, 20)}, audit,
@@ -127,9 +125,7 @@ func TestShares(t *testing.T) {
 			t.Fatalf("%v and %v stand for %v", half.Rows, half.Others, whole.Rows)
 		}
 	}
-	if mean := float64(own) / 2000; math.Abs(mean-1.5) > 0.06 {
-		t.Errorf("half of 3 are %.3f on average", mean)
-	}
+	must.Near(t, float64(own)/2000, 1.5, 0.06, "half of 3", "on average")
 }
 
 func TestResampleErrors(t *testing.T) {
@@ -147,13 +143,9 @@ func TestResampleErrors(t *testing.T) {
 			t.Errorf("%s is no error", name)
 		}
 	}
-	if _, err := Resample(t.Context(), []Cell{{Name: "a", Units: [][]int{{0}}}}, ok,
-		ResampleOptions{Sizes: []int{1}, Resamples: 1, Shares: []float64{0.5}}); err == nil {
-		t.Error("half of a sample from no pool is no error")
-	}
-	if _, err := Resample(t.Context(), nil, ok, ResampleOptions{Sizes: []int{1}, Resamples: 1}); err == nil {
-		t.Error("an empty pool is no error")
-	}
+	must.Fail(Resample(t.Context(), []Cell{{Name: "a", Units: [][]int{{0}}}}, ok,
+		ResampleOptions{Sizes: []int{1}, Resamples: 1, Shares: []float64{0.5}}))(t) // half of a sample from no pool
+	must.Fail(Resample(t.Context(), nil, ok, ResampleOptions{Sizes: []int{1}, Resamples: 1}))(t) // an empty pool
 	var calls atomic.Int64
 	broken := func(ctx context.Context, d Sample) ([]Result, error) {
 		calls.Add(1)

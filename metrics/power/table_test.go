@@ -79,13 +79,11 @@ func TestPowerSeesAGap(t *testing.T) {
 		t.Errorf("%v", f.Columns)
 	}
 	above := tabulartest.Evaluate(t, "power", poolOf(t, 200, 1.2, 1), options("sign", "above"))
-	if s := above.Numbers("found")[find(t, above, "low", 16, 1)]; s != 0 {
-		t.Errorf("a gap below was found above in %.2f of the samples", s)
-	}
+	must.Equal(t, above.Numbers("found")[find(t, above, "low", 16, 1)], 0, "a gap below was found above in",
+		"of the samples")
 	far := tabulartest.Evaluate(t, "power", poolOf(t, 200, 1.2, 1), options("least", "5"))
-	if s := far.Numbers("found")[find(t, far, "low", 16, 1)]; s != 0 {
-		t.Errorf("a gap of 1.2 was found to be at least 5 in %.2f of the samples", s)
-	}
+	must.Equal(t, far.Numbers("found")[find(t, far, "low", 16, 1)], 0, "a gap of 1.2 was found to be at least 5 in",
+		"of the samples")
 }
 
 // TestFalseAlarmsKeepTheirRate: two tests at 5 % after Holm's correction, in 600 samples of a pool without differences
@@ -115,10 +113,8 @@ func TestSharesWeakenAGap(t *testing.T) {
 			t.Errorf("share %g: %g, %s", share, e, f.Texts("kind")[i])
 		}
 	}
-	if f.Texts("kind")[find(t, f, "same", 16, 1)] != "control" ||
-		f.Texts("kind")[find(t, f, family, 16, 1)] != "family" {
-		t.Error("kinds are wrong")
-	}
+	must.Equal(t, f.Texts("kind")[find(t, f, "same", 16, 1)], "control", "kinds are wrong")
+	must.Equal(t, f.Texts("kind")[find(t, f, family, 16, 1)], "family", "kinds are wrong")
 	if s := f.Numbers("found")[find(t, f, family, 16, 1)]; s > 0.15 {
 		t.Errorf("the group with the injected gap counts as a false alarm: %.2f", s)
 	}
@@ -147,10 +143,8 @@ func TestFindings(t *testing.T) {
 		}
 	}
 	at := find(t, curve, "low", 16, 1)
-	if found != curve.Numbers("n_found")[at] || math.Abs(sum/40-curve.Numbers("estimate")[at]) > 1e-12 {
-		t.Errorf("%g found, %g on average; the curve has %g and %g", found, sum/40, curve.Numbers("n_found")[at],
-			curve.Numbers("estimate")[at])
-	}
+	must.Equal(t, found, curve.Numbers("n_found")[at])
+	must.Near(t, sum/40, curve.Numbers("estimate")[at], 1e-12)
 }
 
 // TestNeeded: the smallest size from which on the power is reached, for each audit, subject and share.
@@ -173,15 +167,9 @@ func TestNeeded(t *testing.T) {
 		got.Numbers("share")[1] != 0.5 {
 		t.Errorf("%+v", got.Columns)
 	}
-	if got := tabulartest.Evaluate(t, "power-needed", f, map[string]string{"power": "0.75"}); got.Numbers("n")[1] != 4 {
-		t.Errorf("%v", got.Numbers("n"))
-	}
-	if _, err := tabulartest.Run("power-needed", f, map[string]string{"power": "80"}); err == nil {
-		t.Error("a power of 80 is no error")
-	}
-	if err := Needed(datasets.FromFrame(f), NeededOptions{Power: 0.9}).Err(); err != nil {
-		t.Error(err)
-	}
+	must.Equal(t, tabulartest.Evaluate(t, "power-needed", f, map[string]string{"power": "0.75"}).Numbers("n")[1], 4)
+	must.Fail(tabulartest.Run("power-needed", f, map[string]string{"power": "80"}))(t) // a power of 80
+	must.Do(t, Needed(datasets.FromFrame(f), NeededOptions{Power: 0.9}).Err())
 }
 
 // TestExchangedLabels: in a pool with a gap that is always found, permuted groups differ only by chance; values stay
@@ -246,17 +234,12 @@ func TestErrors(t *testing.T) {
 		"two rows for \"low\"":         options("audit", test+";"+test, "sizes", "2"),
 		"no such column: \"people\"":   options("cells", "people"),
 	} {
-		if _, err := tabulartest.Run("power", pool, o); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v", want, err)
-		}
+		must.Fail(tabulartest.Run("power", pool, o))(t, want)
 	}
 	injected := table.NewFrame(datasets.Columns("subject:text", "size:number"))
 	injected.Add([]string{"lwo"}, -2)
-	if _, err := tabulartest.RunOn("power", map[string]*table.Frame{"in": pool, "injected": injected},
-		options("sizes", "2", "resamples", "3")); err == nil ||
-		!strings.Contains(err.Error(), `no row for "lwo"; it has: low; same`) {
-		t.Errorf("%v", err)
-	}
+	must.Fail(tabulartest.RunOn("power", map[string]*table.Frame{"in": pool, "injected": injected},
+		options("sizes", "2", "resamples", "3")))(t, `no row for "lwo"; it has: low; same`)
 }
 
 // TestCurve: the parts of the audit that do not depend on the pool become inputs, each once; the rest reads the pool.

@@ -78,9 +78,7 @@ func second(_ *Manifold, err error) error { return err }
 
 func TestOutOfManifold(t *testing.T) {
 	b := example(t)
-	if got := ids(b.OutOfManifold(0, 1, nil)); !slices.Equal(got, []string{"g4", "g5"}) {
-		t.Errorf("%v", got)
-	}
+	must.EqualSlices(t, ids(b.OutOfManifold(0, 1, nil)), []string{"g4", "g5"})
 	if got := ids(b.OutOfManifold(0, 1, func(l Label) bool { return l.Object == "car" })); !slices.Equal(got,
 		[]string{"g4"}) {
 		t.Errorf("%v", got)
@@ -96,9 +94,7 @@ func TestOutOfManifold(t *testing.T) {
 		t.Errorf("%v, %v, %v", a, again, other)
 	}
 	slices.Reverse(many.Generated)
-	if got := ids(many.OutOfManifold(9, 5, nil)); !slices.Equal(a, got) {
-		t.Errorf("the draw depends on the order: %v, %v", a, got)
-	}
+	must.EqualSlices(t, a, ids(many.OutOfManifold(9, 5, nil)), "the draw depends on the order")
 }
 
 // The hub is ball 3 with two images, which lie nowhere else: 2 of the 4 images in the manifold leave with it.
@@ -108,9 +104,7 @@ func TestHubs(t *testing.T) {
 	if len(hubs) != 2 || hubs[0].ID != "r3" || hubs[1].ID != "r0" {
 		t.Errorf("%+v", hubs)
 	}
-	if all := b.Hubs(0, 2); len(all) != 1 {
-		t.Errorf("%+v", all)
-	}
+	must.Equal(t, len(b.Hubs(0, 2)), 1)
 	got := b.LeaveOut()
 	want := []LeaveOut{{"top 1", 0.5, 1, 2, 4}, {"top 5", 1, 4, 4, 4}, {"top 10", 1, 4, 4, 4},
 		{"top 1 %", 0.5, 1, 2, 4}}
@@ -157,9 +151,7 @@ func TestTriples(t *testing.T) {
 		{LowDiversityObjects(triples, false), []string{"001", "101"}},
 		{LowDiversityObjects(triples, true), []string{"001"}},
 	} {
-		if !slices.Equal(names(c.got), c.want) {
-			t.Errorf("%v, want %v", names(c.got), c.want)
-		}
+		must.EqualSlices(t, names(c.got), c.want)
 	}
 }
 

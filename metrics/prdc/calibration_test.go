@@ -66,10 +66,8 @@ func calibrate(t *testing.T, s params) {
 	held := make([]int, len(get))
 	width := make([]float64, len(get))
 	for trial := range s.trials {
-		rd, err := interval.HalfSample(interval.HalfSampleOptions{Seed: uint64(trial), Side: "real", Cells: real})
-		if err != nil {
-			t.Fatal(err)
-		}
+		rd := must.Get(interval.HalfSample(interval.HalfSampleOptions{Seed: uint64(trial), Side: "real",
+			Cells: real}))(t)
 		gd := must.Get(interval.HalfSample(interval.HalfSampleOptions{Seed: uint64(trial), Side: "generated",
 			Cells: generated}))(t)
 		r := compute(t, sets(s.forTruth+trial), Options{Recall: true, RealSamples: rd, GeneratedSamples: gd})

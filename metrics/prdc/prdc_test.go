@@ -9,7 +9,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -163,14 +162,10 @@ func TestReference(t *testing.T) {
 				got, want float64
 			}{{"precision", r.Precision, c.Precision}, {"recall", r.Recall, c.Recall},
 				{"density", r.Density, c.Density}, {"coverage", r.Coverage, c.Coverage}} {
-				if math.Abs(s.got-s.want) > 1e-12 {
-					t.Errorf("%s = %v, the reference has %v", s.name, s.got, s.want)
-				}
+				must.Near(t, s.got, s.want, 1e-12, s.name)
 			}
 			for j, want := range floats(t, c.Radii) {
-				if r.Radii[j] != want {
-					t.Errorf("radius of row %d = %v, the reference has %v", j, r.Radii[j], want)
-				}
+				must.Equal(t, r.Radii[j], want, "radius of row", j)
 			}
 		})
 	}
@@ -190,12 +185,8 @@ func TestByHand(t *testing.T) {
 	if r.Precision != 2./4 || r.Coverage != 3./4 || r.Density != 3./4 || r.Misses != 1 || r.Generated != 4 {
 		t.Errorf("open: %+v", r)
 	}
-	if want := []int32{1, 1, 0, 1}; !slices.Equal(r.Inside, want) {
-		t.Errorf("inside = %v, want %v", r.Inside, want)
-	}
-	if want := []int32{2, 1, 0, 0}; !slices.Equal(r.Balls, want) {
-		t.Errorf("balls = %v, want %v", r.Balls, want)
-	}
+	must.EqualSlices(t, r.Inside, []int32{1, 1, 0, 1}, "inside")
+	must.EqualSlices(t, r.Balls, []int32{2, 1, 0, 0}, "balls")
 	if len(r.Members[3]) != 1 || r.Members[3][0] != (Member{1, 2}) || r.Members[2] != nil {
 		t.Errorf("members = %v", r.Members)
 	}
@@ -203,9 +194,7 @@ func TestByHand(t *testing.T) {
 		t.Errorf("closed: %+v", c)
 	}
 	dropped := compute(t, Sets{sets.Real, sets.Generated[:3]}, Options{K: 1})
-	if dropped.Precision != 2./3 {
-		t.Errorf("with the miss left out precision = %v", dropped.Precision)
-	}
+	must.Equal(t, dropped.Precision, 2./3, "with the miss left out precision")
 }
 
 func TestOracle(t *testing.T) {

@@ -69,27 +69,19 @@ func TestCaptionAnalysis(t *testing.T) {
 	}
 	f = tabulartest.Evaluate(t, "entigen-phrases", in, map[string]string{"queries": "gender+makeup,Irrespective",
 		"keep_case": "true", "inside_words": "true"})
-	if !slices.Equal(f.Numbers("n_captions"), []float64{3, 1}) || f.Texts("rules")[0] != "case kept, inside words too" {
-		t.Errorf("%v %v", f.Numbers("n_captions"), f.Texts("rules"))
-	}
+	must.EqualSlices(t, f.Numbers("n_captions"), []float64{3, 1})
+	must.Equal(t, f.Texts("rules")[0], "case kept, inside words too")
 	f = tabulartest.Evaluate(t, "entigen-contexts", in, map[string]string{"queries": "irrespective of,gender+makeup",
 		"width": "9"})
 	want := []string{"c0|A jacket |irrespective of| color|https://images.example/c0",
 		"c1||Irrespective of| their ge|https://images.example/c1",
 		"c1|of their |gender|, all wea|https://images.example/c1", "c2|ever the |gender||https://images.example/c2"}
 	for i := range f.Len() {
-		if got := strings.Join([]string{f.Texts("id")[i], f.Texts("before")[i], f.Texts("match")[i],
-			f.Texts("after")[i], f.Texts("link")[i]}, "|"); got != want[i] {
-			t.Errorf("%q, want %q", got, want[i])
-		}
+		must.Equal(t, strings.Join([]string{f.Texts("id")[i], f.Texts("before")[i], f.Texts("match")[i],
+			f.Texts("after")[i], f.Texts("link")[i]}, "|"), want[i])
 	}
-	if f.Len() != len(want) {
-		t.Errorf("%d contexts", f.Len())
-	}
-	if _, err := tabulartest.Run("entigen-phrases", in, map[string]string{"queries": "a++b"}); err == nil ||
-		!strings.Contains(err.Error(), "empty phrase") {
-		t.Errorf("%v", err)
-	}
+	must.Equal(t, f.Len(), len(want), "contexts")
+	must.Fail(tabulartest.Run("entigen-phrases", in, map[string]string{"queries": "a++b"}))(t, "empty phrase")
 	if f := tabulartest.Evaluate(t, "entigen-phrases", captions(), nil); f.Len() != 7 ||
 		f.Numbers("n_captions")[0] != 0 {
 		t.Errorf("%d queries by default", f.Len())
@@ -109,18 +101,12 @@ func TestGaps(t *testing.T) {
 		table.TextColumn("attribute", all("दर्ज़ी", 4)),
 		table.TextColumn("outcome", []string{"made", "made", "refused", "made"})}}
 	f := must.Get(evaluate(t, "entigen-gaps", [2]string{"in", "prompts"}, in, asked, nil))(t)
-	if !slices.Equal(f.Texts("prompt_id"), []string{"original", "P-G1", "P-I1", "Q-1"}) ||
-		!slices.Equal(f.Texts("gap"), []string{"", "2 missing", "2 missing", "not requested"}) ||
-		!slices.Equal(f.Numbers("n_used"), []float64{2, 0, 0, 1}) || !slices.Equal(f.Numbers("n_refused"),
-		[]float64{0, 1, 0, 0}) {
-		t.Errorf("%v %v %v", f.Texts("prompt_id"), f.Texts("gap"), f.Numbers("n_used"))
-	}
-	if f, err := evaluate(t, "entigen-gaps", [2]string{"in", "prompts"}, in, asked,
-		map[string]string{"show": "gaps"}); err != nil || f.Len() != 3 {
-		t.Errorf("%d gaps, %v", f.Len(), err)
-	}
-	if f, err := evaluate(t, "entigen-gaps", [2]string{"in", "prompts"}, in.Pick([]int{0, 1, 1}), asked,
-		nil); err != nil || f.Texts("gap")[0] != "1 too many" {
-		t.Errorf("%v, %v", f.Texts("gap"), err)
-	}
+	must.EqualSlices(t, f.Texts("prompt_id"), []string{"original", "P-G1", "P-I1", "Q-1"})
+	must.EqualSlices(t, f.Texts("gap"), []string{"", "2 missing", "2 missing", "not requested"})
+	must.EqualSlices(t, f.Numbers("n_used"), []float64{2, 0, 0, 1})
+	must.EqualSlices(t, f.Numbers("n_refused"), []float64{0, 1, 0, 0})
+	must.Equal(t, must.Get(evaluate(t, "entigen-gaps", [2]string{"in", "prompts"}, in, asked,
+		map[string]string{"show": "gaps"}))(t).Len(), 3, "gaps")
+	must.Equal(t, must.Get(evaluate(t, "entigen-gaps", [2]string{"in", "prompts"}, in.Pick([]int{0, 1, 1}), asked,
+		nil))(t).Texts("gap")[0], "1 too many")
 }

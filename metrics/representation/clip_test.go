@@ -66,76 +66,34 @@ func TestClipProbabilities(t *testing.T) {
 		[]float64{a / sum, b / sum, 1 / sum, 0.5}, 1e-12, 0)
 }
 
-// TestClipOracle: a slow argmax of cosines, on random images; the scale moves no label; a batch gives what its
-// images give alone; exchanging the groups exchanges labels and probabilities.
-func TestClipOracle(t *testing.T) {
+// TestClipProperties: a batch gives what its images give alone; the scale moves no label; exchanging the groups
+// exchanges labels and probabilities.
+func TestClipProperties(t *testing.T) {
 	rng := near.Rand(t, 41)
-	random := func() []float32 {
-		v := make([]float32, 12)
-		for k := range v {
-			v[k] = float32(rng.NormFloat64())
-		}
-		return v
-	}
-	texts, swapped := map[string][]float32{}, map[string][]float32{}
-	for _, l := range TextLabels {
-		texts[l] = random()
-	}
-	for l, v := range texts {
-		swapped[map[string]string{TextA: TextB, TextB: TextA}[l]+map[bool]string{true: l}[l != TextA && l != TextB]] = v
-	}
 	images := make([][]float32, 300)
 	for i := range images {
-		images[i] = random()
-	}
-	cosine := func(a, b []float32) float64 {
-		var dot, x, y float64
-		for k := range a {
-			dot, x, y = dot+float64(a[k])*float64(b[k]), x+float64(a[k])*float64(a[k]), y+float64(b[k])*float64(b[k])
+		for range 5 {
+			images[i] = append(images[i], float32(rng.NormFloat64()))
 		}
-		return dot / math.Sqrt(x*y)
 	}
+	texts, swapped := axesTexts(), axesTexts()
+	swapped[TextA], swapped[TextB] = texts[TextB], texts[TextA]
 	all := must.Get(ComputeClipLabels(images, texts, ClipVariant{Scale: 7}))(t)
 	other := must.Get(ComputeClipLabels(images, swapped, ClipVariant{Scale: 7}))(t)
 	counts := map[string]int{}
-	for i, p := range images {
-		alone, err := ComputeClipLabels(images[i:i+1], texts, ClipVariant{Scale: 7})
-		if err != nil || alone[0] != all[i] {
-			t.Fatalf("image %d alone: %+v, in the batch %+v (%v)", i, alone[0], all[i], err)
+	for i, got := range all {
+		alone := must.Get(ComputeClipLabels(images[i:i+1], texts, ClipVariant{Scale: 7}))(t)
+		louder := must.Get(ComputeClipLabels(images[i:i+1], texts, ClipVariant{Scale: 100}))(t)
+		if alone[0] != got || louder[0].Group != got.Group || louder[0].Why != got.Why {
+			t.Errorf("image %d alone: %+v, of another scale: %+v, in the batch %+v", i, alone[0], louder[0], got)
 		}
-		if louder, err := ComputeClipLabels(images[i:i+1], texts, ClipVariant{Scale: 100}); err != nil ||
-			louder[0].Group != all[i].Group || louder[0].Why != all[i].Why {
-			t.Errorf("image %d: the scale moves the label", i)
+		back := map[PerceivedGroup]PerceivedGroup{First: Second, Second: First}[other[i].Group]
+		if back != got.Group || math.Abs(other[i].A-got.B) > 1e-15 {
+			t.Errorf("image %d: %+v with the groups exchanged, %+v", i, other[i], got)
 		}
-		var e [3]float64
-		for k, l := range TextLabels[:3] {
-			e[k] = math.Exp(7 * cosine(p, texts[l]))
-		}
-		sum := e[0] + e[1] + e[2]
-		near.Check(t, fmt.Sprint("image ", i), []float64{all[i].A, all[i].B, all[i].Uncertain},
-			[]float64{e[0] / sum, e[1] / sum, e[2] / sum}, 1e-9, 0)
-		want := Uncertain
-		if cosine(p, texts[TextPerson]) >= cosine(p, texts[TextObject]) {
-			switch max(e[0], e[1], e[2]) {
-			case e[0]:
-				want = First
-			case e[1]:
-				want = Second
-			}
-		}
-		if all[i].Group != want {
-			t.Errorf("image %d: %v, want %v", i, all[i].Group, want)
-		}
-		if back := map[PerceivedGroup]PerceivedGroup{First: Second,
-			Second: First}[other[i].Group]; back != all[i].Group ||
-			math.Abs(other[i].A-all[i].B) > 1e-15 {
-			t.Errorf("image %d: %+v with the groups exchanged, %+v", i, other[i], all[i])
-		}
-		counts[all[i].Why+fmt.Sprint(all[i].Group)]++
+		counts[got.Why+fmt.Sprint(got.Group)]++
 	}
-	if len(counts) != 4 {
-		t.Errorf("the images do not cover all cases: %v", counts)
-	}
+	must.Equal(t, len(counts), 4, "the images do not cover all cases")
 }
 
 func TestClipErrors(t *testing.T) {
@@ -253,10 +211,9 @@ func TestClipTable(t *testing.T) {
 	}
 	for i, prompt := range f.Texts("prompt_id") {
 		d := ComputeDiversity([]Counts{*counts[prompt+" doctor"], *counts[prompt+" बढ़ई"]})
-		if f.Numbers("diversity")[i] != d.Value || f.Numbers("n_used")[i] != float64(d.Usable) ||
-			f.Numbers("n_asked")[i] != 80 {
-			t.Errorf("%s: %g of %g, want %+v", prompt, f.Numbers("diversity")[i], f.Numbers("n_used")[i], d)
-		}
+		must.Equal(t, f.Numbers("diversity")[i], d.Value, prompt, d)
+		must.Equal(t, f.Numbers("n_used")[i], float64(d.Usable), prompt, d)
+		must.Equal(t, f.Numbers("n_asked")[i], 80, prompt, d)
 	}
 	skin, err := evaluate(t, "entigen-clip-labels", [2]string{"in", "texts"}, in, textFrame(),
 		map[string]string{"axis": data.PerceivedSkin})
@@ -285,16 +242,11 @@ func TestClipTable(t *testing.T) {
 
 // TestClipTexts: the texts of Table 4, editable as any table is.
 func TestClipTexts(t *testing.T) {
-	f, err := ClipTexts(data.PerceivedGender, data.PaperGrammar).Rows(t.Context())
-	if err != nil || f.Texts("text")[2] != "A photo of a person with an uncertain gender" ||
-		!slices.Equal(f.Texts("label"), TextLabels) {
-		t.Errorf("%v, %v", f, err)
-	}
+	f := must.Get(ClipTexts(data.PerceivedGender, data.PaperGrammar).Rows(t.Context()))(t)
+	must.Equal(t, f.Texts("text")[2], "A photo of a person with an uncertain gender")
+	must.EqualSlices(t, f.Texts("label"), TextLabels)
 	if !slices.Equal(f.Texts("id"), TextLabels) { // text embedding needs ids
 		t.Errorf("ids %q", f.Texts("id"))
 	}
-	if err := ClipTexts(data.PerceivedSkin, data.PaperGrammar).Err(); err == nil ||
-		!strings.Contains(err.Error(), "released") {
-		t.Errorf("%v", err)
-	}
+	must.Fail(ClipTexts(data.PerceivedSkin, data.PaperGrammar).Err())(t, "released")
 }

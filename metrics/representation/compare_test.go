@@ -93,14 +93,11 @@ func TestAgreementProperties(t *testing.T) {
 				swap := map[PerceivedGroup]PerceivedGroup{First: Second, Second: First}
 				named[k].Human, named[k].Clip = swap[p.Human], swap[p.Clip]
 			}
-			if of(shuffled, d) != a {
-				t.Errorf("%s: the order of the images matters", d)
-			}
+			must.Equal(t, of(shuffled, d), a, d, "the order of the images matters")
 			for _, b := range []Agreement{of(turned, d), of(named, d)} {
-				if b.Share.Value != a.Share.Value || math.Abs(b.Kappa.Value-a.Kappa.Value) > 1e-15 ||
-					b.Share.Low != a.Share.Low {
-					t.Errorf("%s: %+v, %+v", d, b, a)
-				}
+				must.Equal(t, b.Share.Value, a.Share.Value, d, a)
+				must.Near(t, b.Kappa.Value, a.Kappa.Value, 1e-15, d, a)
+				must.Equal(t, b.Share.Low, a.Share.Low, d, a)
 			}
 		}
 	}
@@ -113,12 +110,8 @@ func TestAgreementProperties(t *testing.T) {
 		!math.IsNaN(a.Kappa.Value) {
 		t.Errorf("one label alone: %+v", a)
 	}
-	if _, err := ComputeClipAgreement(nil, "most", Resampling{}); err == nil {
-		t.Error("an unknown definition passes")
-	}
-	if _, err := ComputeClipAgreement([]Pair{{7, First, ""}}, ThreeWay, Resampling{}); err == nil {
-		t.Error("group 7 passes")
-	}
+	must.Fail(ComputeClipAgreement(nil, "most", Resampling{}))(t)                      // an unknown definition
+	must.Fail(ComputeClipAgreement([]Pair{{7, First, ""}}, ThreeWay, Resampling{}))(t) // group 7
 }
 
 // TestClipAgreementTables: an image that only people labeled is counted; definitions and scopes by hand.
@@ -160,15 +153,10 @@ func TestClipAgreementTables(t *testing.T) {
 				sum += confusion.Numbers("n")[i]
 			}
 		}
-		if sum != 3 {
-			t.Errorf("%g images in the confusion table", sum)
-		}
+		must.Equal(t, sum, 3, "images in the confusion table")
 	}
-	if _, err := evaluate(t, "entigen-clip-agreement", [2]string{"in", "ratings"},
-		clipped.With(table.TextColumn("image_id", []string{"a", "b", "c"})), human, nil); err == nil ||
-		!strings.Contains(err.Error(), "image_id") {
-		t.Errorf("%v", err)
-	}
+	must.Fail(evaluate(t, "entigen-clip-agreement", [2]string{"in", "ratings"},
+		clipped.With(table.TextColumn("image_id", []string{"a", "b", "c"})), human, nil))(t, "image_id")
 }
 
 // TestInterventions: the change on the own axis and crossed; flipped, reduced and not available attributes.
@@ -186,10 +174,9 @@ func TestInterventions(t *testing.T) {
 		f.Numbers("n_reduced")[gender] != 1 || f.Numbers("n_not_available")[gender] != 1 {
 		t.Errorf("change %g, %v", f.Numbers("change")[gender], f.Texts("improves")[gender])
 	}
-	if f.Numbers("change")[skin] != 0 || f.Texts("improves")[skin] != "no" ||
-		f.Texts("warning")[skin] != "few usable images: 1" {
-		t.Errorf("change %g, %s, %s", f.Numbers("change")[skin], f.Texts("improves")[skin], f.Texts("warning")[skin])
-	}
+	must.Equal(t, f.Numbers("change")[skin], 0, "change")
+	must.Equal(t, f.Texts("improves")[skin], "no", "change")
+	must.Equal(t, f.Texts("warning")[skin], "few usable images: 1", "change")
 	e, _ := ComputeEffect([]Counts{{"a", 4, 0, 0}, {"b", 3, 1, 0}, {"c", 1, 1, 0}, {"gone", 1, 0, 0}},
 		[]Counts{{"a", 1, 3, 0}, {"b", 4, 0, 0}, {"c", 2, 2, 1}, {"new", 1, 0, 0}},
 		Resampling{Intervals: metrics.Intervals{Resamples: 100, Level: 0.95}})
@@ -209,11 +196,8 @@ func TestInterventions(t *testing.T) {
 	}
 	original := tab()
 	only := original.Pick([]int{0, 1, 2})
-	if _, err := tabulartest.Run("entigen-interventions",
-		only.With(table.TextColumn("prompt_id", []string{"P-G1", "P-G1", "P-G1"})), nil); err == nil ||
-		!strings.Contains(err.Error(), "original") {
-		t.Errorf("%v", err)
-	}
+	must.Fail(tabulartest.Run("entigen-interventions",
+		only.With(table.TextColumn("prompt_id", []string{"P-G1", "P-G1", "P-G1"})), nil))(t, "original")
 }
 
 // TestIrrelevantSentences: under a sentence that should change nothing 7 of the 12 human values of Table 1 are lower
@@ -236,14 +220,10 @@ func TestIrrelevantSentences(t *testing.T) {
 		"clip/profession/perceived gender/own axis":         {5, 6}, // claim 2: minD fails with P-G2
 		"human/profession/perceived skin colour/other axis": {3, 6},
 	} {
-		if got[name] != want {
-			t.Errorf("%s: %v, want %v", name, got[name], want)
-		}
+		must.Equal(t, got[name], want, name)
 	}
 	two := tabulartest.Released(t, data.Name, plan.Op, nil).Pick([]int{0, 0})
-	if _, err := tabulartest.Run("entigen-controls", two, nil); err == nil || !strings.Contains(err.Error(), "row 2") {
-		t.Errorf("%v", err)
-	}
+	must.Fail(tabulartest.Run("entigen-controls", two, nil))(t, "row 2")
 }
 
 // TestFeasibleCells: of two attributes of nine images 0.68 cannot come; the check of the printed cells says so.
@@ -256,9 +236,7 @@ func TestFeasibleCells(t *testing.T) {
 				"printed")[i])
 		}
 	}
-	if !slices.Equal(not, []string{"P-G1 perceived gender Stable Diffusion 0.68"}) {
-		t.Errorf("%q", not)
-	}
+	must.EqualSlices(t, not, []string{"P-G1 perceived gender Stable Diffusion 0.68"})
 }
 
 // TestLayout: columns and rows as printed, with the columns by CLIP if requested; values rounded or cut.
@@ -272,24 +250,16 @@ func TestLayout(t *testing.T) {
 	for _, c := range f.Specs() {
 		names = append(names, c.Name)
 	}
-	if strings.Join(names, " ") != want ||
-		!slices.Equal(f.Texts("prompt_id"), []string{"original", "O-G1", "O-S1", "O-I2"}) {
-		t.Errorf("%q, %q", names, f.Texts("prompt_id"))
-	}
-	if f.Texts("perceived gender (CLIP), minD")[0] != "(printed 0.60)" ||
-		f.Texts("perceived gender, minD")[0] != "0.57" {
-		t.Errorf("%q, %q", f.Texts("perceived gender (CLIP), minD")[0], f.Texts("perceived gender, minD")[0])
-	}
-	if f := tabulartest.Evaluate(t, "entigen-table", in, map[string]string{"table": "6", "rounding": "cut",
-		"decimals": "1"}); f.Texts("perceived gender, minD")[0] != "0.5" {
-		t.Errorf("%q", f.Texts("perceived gender, minD")[0])
-	}
+	must.Equal(t, strings.Join(names, " "), want, names)
+	must.EqualSlices(t, f.Texts("prompt_id"), []string{"original", "O-G1", "O-S1", "O-I2"}, names)
+	must.Equal(t, f.Texts("perceived gender (CLIP), minD")[0], "(printed 0.60)")
+	must.Equal(t, f.Texts("perceived gender, minD")[0], "0.57")
+	must.Equal(t, tabulartest.Evaluate(t, "entigen-table", in, map[string]string{"table": "6", "rounding": "cut",
+		"decimals": "1"}).Texts("perceived gender, minD")[0], "0.5")
 	labels := in.With(table.TextColumn("perceived_skin_colour", make([]string, in.Len())))
 	both := must.Get(evaluate(t, "entigen-table", [2]string{"in", "clip"}, in, labels,
 		map[string]string{"table": "1", "judges": "both"}))(t)
-	if got := both.Texts("perceived gender (CLIP), SD")[0]; got != "0.76 (printed 0.84)" {
-		t.Errorf("%q", got)
-	}
+	must.Equal(t, both.Texts("perceived gender (CLIP), SD")[0], "0.76 (printed 0.84)")
 	for _, c := range []struct {
 		v        float64
 		decimals int
@@ -297,8 +267,6 @@ func TestLayout(t *testing.T) {
 		want     string
 	}{{7.0 / 11, 2, false, "0.64"}, {7.0 / 11, 2, true, "0.63"}, {0.58, 2, true, "0.58"}, {1, 0, false, "1"},
 		{math.NaN(), 2, true, "not available"}} {
-		if got := rounded(c.v, c.decimals, c.cut); got != c.want {
-			t.Errorf("%g: %s, want %s", c.v, got, c.want)
-		}
+		must.Equal(t, rounded(c.v, c.decimals, c.cut), c.want, c.v)
 	}
 }

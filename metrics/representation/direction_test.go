@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"antipode/datasets"
+	"antipode/internal/must"
 )
 
 // TestBiasNamesItsGroups: the direction, which figures show in their captions, names the groups of the axes given.
@@ -13,9 +14,8 @@ func TestBiasNamesItsGroups(t *testing.T) {
 	paper := Bias(ratings)
 	own := Bias(ratings,
 		BiasOptions{Labeling: Labeling{Axes: "perceived_banner=light/dark, perceived_crest=round/pointed"}})
-	if got := datasets.Extend(paper).Operation().Direction; got != "positive: man, light-skinned, Western" {
-		t.Errorf("the paper's axes: %q", got)
-	}
+	must.Equal(t, datasets.Extend(paper).Operation().Direction, "positive: man, light-skinned, Western",
+		"the paper's axes")
 	for _, made := range []datasets.Table{own, own.Where("axis", "==", "perceived banner"), own.Concat(own)} {
 		got := datasets.Extend(made).Operation().Direction
 		if got != "positive: light (perceived banner), round (perceived crest)" || strings.Contains(got, "man") {

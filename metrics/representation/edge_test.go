@@ -4,11 +4,11 @@ import (
 	"math"
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
 
 	data "antipode/datasets/entigen"
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/metrics"
 	"antipode/metrics/internal/tabulartest"
@@ -39,10 +39,8 @@ func TestOneImagePrompts(t *testing.T) {
 		f.Texts("warning")[0] != "few usable images: 1" || !math.IsNaN(f.Numbers("diversity_low")[0]) {
 		t.Errorf("%g, %q", f.Numbers("diversity")[0], f.Texts("warning")[0])
 	}
-	if f := tabulartest.Evaluate(t, "entigen-diversity", in,
-		map[string]string{"min_used": "1"}); f.Texts("warning")[0] != "" {
-		t.Errorf("%q", f.Texts("warning")[0])
-	}
+	must.Equal(t, tabulartest.Evaluate(t, "entigen-diversity", in,
+		map[string]string{"min_used": "1"}).Texts("warning")[0], "")
 }
 
 // TestAllUncertain: with all votes uncertain a score is not available, in every table, and the images count as
@@ -57,49 +55,35 @@ func TestAllUncertain(t *testing.T) {
 		f.Texts("no_usable_image")[at] != "doctor" {
 		t.Errorf("%g of %g: %q", f.Numbers("diversity")[at], f.Numbers("n_asked")[at], f.Texts("warning")[at])
 	}
-	if e := tabulartest.Evaluate(t, "entigen-interventions", in, nil); e.Texts("improves")[0] != "not available" ||
-		e.Numbers("n_not_available")[0] != 1 {
-		t.Errorf("%v", e.Texts("improves"))
-	}
+	e := tabulartest.Evaluate(t, "entigen-interventions", in, nil)
+	must.Equal(t, e.Texts("improves")[0], "not available")
+	must.Equal(t, e.Numbers("n_not_available")[0], 1)
 	if c := tabulartest.Evaluate(t, "entigen-controls", f, nil); c.Numbers("n_used")[0] != 0 ||
 		!math.IsNaN(c.Numbers("share_improved")[0]) || c.Numbers("n_not_available")[0] != 1 {
 		t.Errorf("%v", c.Numbers("n_used"))
 	}
-	if q := tabulartest.Evaluate(t, "entigen-quality", in, nil); q.Numbers("quality_usable")[at] != 0 ||
-		q.Numbers("quality_as_described")[at] != 2 {
-		t.Errorf("%v %v", q.Numbers("quality_usable"), q.Numbers("quality_as_described"))
-	}
+	q := tabulartest.Evaluate(t, "entigen-quality", in, nil)
+	must.Equal(t, q.Numbers("quality_usable")[at], 0)
+	must.Equal(t, q.Numbers("quality_as_described")[at], 2)
 }
 
 // TestBadRows: images of one name with different facts, and groups of another axis, are errors with their row; NaN
 // in person and as_described is "not asked".
 func TestBadRows(t *testing.T) {
 	in := labelled([]string{"original", "original"}, []string{"doctor", "nurse"}, []string{"man", "woman"})
-	if _, err := tabulartest.Run("entigen-bias", in.With(table.TextColumn("image_id", []string{"x", "x"})),
-		nil); err == nil || !strings.Contains(err.Error(), "row 2") {
-		t.Errorf("%v", err)
-	}
-	if _, err := tabulartest.Run("entigen-bias",
-		in.With(table.TextColumn("perceived_gender", []string{"man", "Western"})), nil); err == nil ||
-		!strings.Contains(err.Error(), "row 2") {
-		t.Errorf("%v", err)
-	}
-	if _, err := tabulartest.Run("entigen-bias", in.With(table.TextColumn("perceived_gender", []string{"", ""})),
-		nil); err == nil || !strings.Contains(err.Error(), "no row has a vote") {
-		t.Errorf("%v", err)
-	}
+	must.Fail(tabulartest.Run("entigen-bias", in.With(table.TextColumn("image_id", []string{"x", "x"})),
+		nil))(t, "row 2")
+	must.Fail(tabulartest.Run("entigen-bias",
+		in.With(table.TextColumn("perceived_gender", []string{"man", "Western"})), nil))(t, "row 2")
+	must.Fail(tabulartest.Run("entigen-bias", in.With(table.TextColumn("perceived_gender", []string{"", ""})),
+		nil))(t, "no row has a vote")
 	nan := []float64{math.NaN(), math.NaN()}
 	f := tabulartest.Evaluate(t, "entigen-bias",
 		in.With(table.NumberColumn("person", nan), table.NumberColumn("as_described", nan)), nil)
-	if !slices.Equal(f.Numbers("bias"), []float64{1, -1}) {
-		t.Errorf("%v", f.Numbers("bias"))
-	}
+	must.EqualSlices(t, f.Numbers("bias"), []float64{1, -1})
 	for _, axes := range []string{"age=young/old", "perceived_age=young", "perceived_age=young/young",
 		"perceived_gender=a/b", "perceived_age=/old"} {
-		if _, err := tabulartest.Run("entigen-bias", in, map[string]string{"axes": axes}); err == nil ||
-			!strings.Contains(err.Error(), "option axes") {
-			t.Errorf("axes=%s: %v", axes, err)
-		}
+		must.Fail(tabulartest.Run("entigen-bias", in, map[string]string{"axes": axes}))(t, "option axes") // axes=
 	}
 }
 
@@ -119,10 +103,8 @@ func TestOwnAxis(t *testing.T) {
 // TestAblatedPrompts: the bias of each ablated prompt is next to the original's and the whole prompt's, by what
 // was taken out.
 func TestAblatedPrompts(t *testing.T) {
-	all, err := data.BuildAblations(data.AblationOptions{Attributes: []string{"police officer"}, IDs: []string{"P-G1"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get(data.BuildAblations(data.AblationOptions{Attributes: []string{"police officer"},
+		IDs: []string{"P-G1"}}))(t)
 	var prompts, attributes, groups []string
 	for k, p := range all {
 		for i := range 4 {

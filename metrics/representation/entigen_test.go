@@ -59,12 +59,8 @@ func TestLabel(t *testing.T) {
 			}
 		}
 	}
-	if _, err := Label(votes("aab", 3, 3), "most"); err == nil || !strings.Contains(err.Error(), "strict") {
-		t.Errorf("%v does not list the rules", err)
-	}
-	if _, err := Label([]Vote{{Group: 7}}, Strict); err == nil {
-		t.Error("group 7 passes")
-	}
+	must.Fail(Label(votes("aab", 3, 3), "most"))(t, "strict")
+	must.Fail(Label([]Vote{{Group: 7}}, Strict))(t) // group 7
 }
 
 // TestIdentity: DS = Σ w_k·|bias_k|; swapping the groups negates the bias and leaves DS; numerator and denominator
@@ -100,9 +96,7 @@ func TestIdentity(t *testing.T) {
 		if math.Abs(sum-d.Value) > 1e-12 || ComputeDiversity(swapped).Value != d.Value || d.Value < 0 || d.Value > 1 {
 			t.Errorf("%+v: DS %g, weighted biases %g", counts, d.Value, sum)
 		}
-		if n := int(math.Round(d.Value * float64(usable))); (n-usable)%2 != 0 {
-			t.Errorf("%+v: %d of %d differ in parity", counts, n, usable)
-		}
+		must.Equal(t, (int(math.Round(d.Value*float64(usable)))-usable)%2, 0, counts, usable, "differ in parity")
 		low, high := ends(Bootstrap(counts, diversityValue, Resampling{metrics.Intervals{Resamples: 50, Level: 0.95,
 			Seed: 3}, "cell", ByImage, 1}))
 		alone := !slices.ContainsFunc(counts, func(c Counts) bool { return c.Usable()+c.Uncertain > 1 })
@@ -114,9 +108,7 @@ func TestIdentity(t *testing.T) {
 
 func TestDirectionAndEdges(t *testing.T) {
 	oneSided := []Counts{{"x", 9, 0, 0}, {"y", 0, 9, 0}}
-	if d := ComputeDiversity(oneSided); d.Value != 1 {
-		t.Errorf("every attribute one-sided: %g, want 1", d.Value)
-	}
+	must.Equal(t, ComputeDiversity(oneSided).Value, 1, "every attribute one-sided", "1")
 	if d := ComputeDiversity([]Counts{{"x", 3, 3, 3}, {"y", 0, 0,
 		9}}); d.Value != 0 || d.Usable != 6 || d.Asked != 18 ||
 		len(d.Empty) != 1 || d.Empty[0] != "y" {
@@ -127,9 +119,8 @@ func TestDirectionAndEdges(t *testing.T) {
 	}
 	a, b := ends(Bootstrap(oneSided, diversityValue, Resampling{metrics.Intervals{Resamples: 100, Level: 0.95, Seed: 1},
 		"cell", ByImage, 1}))
-	if a != 1 || b != 1 {
-		t.Errorf("[%g, %g]", a, b)
-	}
+	must.Equal(t, a, 1)
+	must.Equal(t, b, 1)
 	mixed := []Counts{{"x", 5, 3, 1}}
 	l1, h1 := ends(Bootstrap(mixed, diversityValue, Resampling{metrics.Intervals{Resamples: 500, Level: 0.95, Seed: 1},
 		"cell", ByImage, 1}))
@@ -244,19 +235,13 @@ func TestTables(t *testing.T) {
 	got := map[string]float64{}
 	for i := range f.Len() {
 		got[f.Texts("prompt_id")[i]+" "+f.Texts("axis")[i]] = f.Numbers("diversity")[i]
-		if empty := f.Texts("no_usable_image")[i]; empty != "نجار" {
-			t.Errorf("row %d: attributes without a usable image: %q", i, empty)
-		}
+		must.Equal(t, f.Texts("no_usable_image")[i], "نجار", "row", i, "attributes without a usable image")
 	}
 	want := map[string]float64{"original perceived gender": 1, "P-G1 perceived gender": 0,
 		"original perceived skin colour": 1, "P-G1 perceived skin colour": 1}
-	if len(got) != len(want) {
-		t.Errorf("%v", got)
-	}
+	must.Equal(t, len(got), len(want))
 	for k, v := range want {
-		if got[k] != v {
-			t.Errorf("%s: %g, want %g", k, got[k], v)
-		}
+		must.Equal(t, got[k], v, k)
 	}
 	f = must.Get(tabulartest.Run("entigen-bias", tab(), nil))(t)
 	for i := range f.Len() {
@@ -264,15 +249,10 @@ func TestTables(t *testing.T) {
 			t.Errorf("no usable image returns the bias %g", f.Numbers("bias")[i])
 		}
 	}
-	if _, err := tabulartest.Run("entigen-bias", tab(), nil, "model"); err == nil {
-		t.Error("a grouping that is not done is accepted")
-	}
+	must.Fail(tabulartest.Run("entigen-bias", tab(), nil, "model"))(t) // a grouping that is not done
 	bad := tab()
 	bad.Column("perceived_gender").Texts[4] = "someone"
-	if _, err := tabulartest.Run("entigen-bias", bad, nil); err == nil || !strings.Contains(err.Error(), "row 5") ||
-		!strings.Contains(err.Error(), "someone") {
-		t.Errorf("%v does not name the row", err)
-	}
+	must.Fail(tabulartest.Run("entigen-bias", bad, nil))(t, "row 5", "someone")
 }
 
 // TestPartialStudy: with the ratings of one model, under its own name, and of some prompts, the other printed cells
@@ -311,9 +291,7 @@ func TestPartialStudy(t *testing.T) {
 	if err != nil || len(notes) != 1 || !strings.HasPrefix(notes[0], "Table 1: ") {
 		t.Fatal(notes, err)
 	}
-	if sd := f.Texts("perceived gender, SD")[0]; sd != "(printed 0.82)" {
-		t.Errorf("without ratings: %q", sd)
-	}
+	must.Equal(t, f.Texts("perceived gender, SD")[0], "(printed 0.82)", "without ratings")
 	if own := f.Texts("perceived gender, minD")[0]; own == "(printed 0.5)" || own == "" {
 		t.Errorf("with ratings: %q", own)
 	}

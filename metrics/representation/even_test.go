@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"antipode/internal/must"
 	"antipode/metrics/representation"
 )
 
@@ -21,9 +22,7 @@ func TestEvenDiversity(t *testing.T) {
 			mean += ways * math.Abs(float64(2*k-n)) / float64(n) / math.Pow(2, float64(n))
 			ways *= float64(n-k) / float64(k+1)
 		}
-		if got := representation.EvenDiversity(n); math.Abs(got-mean) > 1e-12 {
-			t.Errorf("n = %d: %g, want %g", n, got, mean)
-		}
+		must.Near(t, representation.EvenDiversity(n), mean, 1e-12, "n", n)
 	}
 	if got := representation.EvenDiversity(0); !math.IsNaN(got) {
 		t.Errorf("n = 0: %g, want NaN", got)

@@ -65,18 +65,6 @@ func ExampleBias() {
 	// P-G1       nurse         0  -0.810938   0.810938  reduced
 }
 
-// A further axis is any column perceived_… with two groups.
-func ExampleBias_axes() {
-	bias := representation.Bias(ratings().With("perceived_age", "old"),
-		representation.BiasOptions{Labeling: representation.Labeling{Axes: "perceived_age=young/old"}})
-	tabulartest.Show(bias.Where("axis", "==", "perceived age").Head(1), "axis", "attribute", "bias", "n_group_b")
-	fmt.Println(datasets.Extend(bias).Operation().Direction)
-	// Output:
-	// axis           attribute  bias  n_group_b
-	// perceived age  doctor       -1          4
-	// positive: young (perceived age)
-}
-
 func ExampleQuality() {
 	tabulartest.Show(representation.Quality(ratings(),
 		representation.QualityOptions{Intervals: metrics.Intervals{Resamples: -1}}),
@@ -242,12 +230,4 @@ func ExamplePaperTable() {
 	// category    prompt_id  minD               SD
 	// profession  original   1.0 (printed 4)    1.0 (printed 8.5)
 	// object      original   1.0 (printed 4.7)  1.0 (printed 7.3)
-}
-
-func ExamplePaperTable_clip() {
-	tabulartest.Show(representation.PaperTable(table3(), table3(),
-		representation.TableOptions{Table: "3", Judges: "both", Decimals: 1}).Head(1), "category", "prompt_id", "SD")
-	// Output:
-	// category    prompt_id  SD
-	// profession  original   1.0 (printed 8.5)
 }

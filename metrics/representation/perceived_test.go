@@ -44,9 +44,7 @@ func TestBareTraits(t *testing.T) {
 		"by skin colour": "skin", "n_skin_colour": "skin", "perceived skin colour and gender": "gender",
 		"light-skinned": "", "engender": "", "the race": "race", "essex": "", "perceived  gender": "gender",
 	} {
-		if got := bareTrait(text); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
+		must.Equal(t, bareTrait(text), want, text)
 	}
 }
 
@@ -131,9 +129,7 @@ func TestTablesSayPerceived(t *testing.T) {
 			}
 		}
 		for row, n := range f.Texts("note") {
-			if n != Note {
-				t.Errorf("%s, row %d: %q", name, row, n)
-			}
+			must.Equal(t, n, Note, name, "row", row)
 		}
 	}
 }

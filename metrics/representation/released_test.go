@@ -50,13 +50,9 @@ func TestPaperTablesComeOut(t *testing.T) {
 		"2 C-I2 perceived culture DALL-E-mini":         "1 0.895",
 	}
 	for name, values := range want {
-		if differ[name] != values {
-			t.Errorf("%s: %q, want %q", name, differ[name], values)
-		}
+		must.Equal(t, differ[name], values, name)
 	}
-	if len(differ) != len(want) {
-		t.Errorf("these differ: %v", differ)
-	}
+	must.Equal(t, len(differ), len(want), "these differ")
 }
 
 func TestUsableCounts(t *testing.T) {
@@ -66,16 +62,11 @@ func TestUsableCounts(t *testing.T) {
 		name := f.Texts("category")[i] + "," + f.Texts("prompt_id")[i] + "," + f.Texts("axis")[i] + "," +
 			f.Texts("model")[i] + "," + f.Texts("attribute")[i]
 		got[name] = [2]float64{f.Numbers("n_group_a")[i], f.Numbers("n_group_b")[i]}
-		if f.Numbers("n_asked")[i] != 9 {
-			t.Errorf("%s: %g images", name, f.Numbers("n_asked")[i])
-		}
+		must.Equal(t, f.Numbers("n_asked")[i], 9, name, "images")
 	}
 	text := must.Get(os.ReadFile("testdata/usable_counts.csv"))(t)
-	want, err := manifest.ReadSheet("usable_counts.csv", text, "category", "prompt_id", "axis", "model", "attribute",
-		"n_group_a", "n_group_b")
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(manifest.ReadSheet("usable_counts.csv", text, "category", "prompt_id", "axis", "model",
+		"attribute", "n_group_a", "n_group_b"))(t)
 	if want.Len() != 201 || len(got) != 201 {
 		t.Errorf("%d expected counts, %d found", want.Len(), len(got))
 	}
@@ -109,17 +100,13 @@ func TestQualityReadings(t *testing.T) {
 			t.Errorf("%s: as described %g, printed %g (%v)", name, described[name], printed.Value, err)
 		}
 	}
-	if cells.Len() != 24 {
-		t.Errorf("%d cells", cells.Len())
-	}
+	must.Equal(t, cells.Len(), 24, "cells")
 }
 
 func TestDiversityTable(t *testing.T) {
 	in := released(t)
 	f := tabulartest.Evaluate(t, "entigen-diversity", in, nil)
-	if f.Len() != 7*6+4*6+5*3 {
-		t.Errorf("%d rows", f.Len())
-	}
+	must.Equal(t, f.Len(), 7*6+4*6+5*3, "rows")
 	for i := range f.Len() {
 		v, low, high := f.Numbers("diversity")[i], f.Numbers("diversity_low")[i], f.Numbers("diversity_high")[i]
 		if math.IsNaN(v) {
@@ -157,10 +144,8 @@ func TestHeadlineFlips(t *testing.T) {
 		switch {
 		case model == data.SD && prompt == "P-G1" && attribute == "police officer":
 			found++
-			if f.Texts("change")[i] != "flipped" || f.Numbers("n_used")[i] != 3 {
-				t.Errorf("Stable Diffusion, police officer: %s on %g images", f.Texts("change")[i],
-					f.Numbers("n_used")[i])
-			}
+			must.Equal(t, f.Texts("change")[i], "flipped")
+			must.Equal(t, f.Numbers("n_used")[i], 3)
 		case model == data.DALLEMini && prompt == "O-G1" && attribute == "makeup":
 			found++
 			if f.Texts("change")[i] != "reduced" || math.Abs(f.Numbers("bias")[i]+1.0/3) > 1e-12 {
@@ -168,7 +153,5 @@ func TestHeadlineFlips(t *testing.T) {
 			}
 		}
 	}
-	if found != 2 {
-		t.Errorf("%d of the two cells found", found)
-	}
+	must.Equal(t, found, 2, "of the two cells found")
 }

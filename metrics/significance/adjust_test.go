@@ -3,11 +3,11 @@ package significance
 import (
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"antipode/datasets"
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/metrics/internal/tabulartest"
 )
@@ -17,13 +17,8 @@ func TestAdjustTable(t *testing.T) {
 		table.TextColumn("note", []string{"1", "2", "3", "4", "5"}),
 		table.NumberColumn("p", []float64{0.01, 0.04, 0.2, math.NaN(), 0.02})}}
 	all := run(t, "adjust-p", f, nil)
-	if err := near.Compare(all.Numbers("p_holm"), []float64{0.04, 0.08, 0.2, math.NaN(), 0.06}, 0, 1e-12); err != nil {
-		t.Error(err)
-	}
-	if err := near.Compare(all.Numbers("p_bh"), []float64{0.04, 0.16 / 3, 0.2, math.NaN(), 0.04}, 0,
-		1e-12); err != nil {
-		t.Error(err)
-	}
+	near.Check(t, "p_holm", all.Numbers("p_holm"), []float64{0.04, 0.08, 0.2, math.NaN(), 0.06}, 0, 1e-12)
+	near.Check(t, "p_bh", all.Numbers("p_bh"), []float64{0.04, 0.16 / 3, 0.2, math.NaN(), 0.04}, 0, 1e-12)
 	if !slices.Equal(all.Texts("found_holm"), []string{"yes", "no", "no", "", "no"}) ||
 		!slices.Equal(all.Texts("found_bh"), []string{"yes", "no", "no", "", "yes"}) || all.Texts("note")[4] != "5" ||
 		all.Numbers("n_tests")[0] != 4 || all.Numbers("n_tests")[3] != 0 {
@@ -35,8 +30,5 @@ func TestAdjustTable(t *testing.T) {
 		t.Error(err)
 	}
 	f.Columns[2].Numbers[1] = 1.2
-	if _, err := tabulartest.Run("adjust-p", f, nil); err == nil || !strings.Contains(err.Error(), "row 2") ||
-		!strings.Contains(err.Error(), "1.2 is not a probability") {
-		t.Error(err)
-	}
+	must.Fail(tabulartest.Run("adjust-p", f, nil))(t, "row 2", "1.2 is not a probability")
 }

@@ -2,11 +2,11 @@ package significance
 
 import (
 	"math"
-	"slices"
 	"strings"
 	"testing"
 
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/metrics/internal/tabulartest"
 )
 
@@ -19,32 +19,26 @@ func TestChoices(t *testing.T) {
 		table.TextColumn("verdict", strings.Fields("found no no found found no found no found no no")),
 		table.NumberColumn("difference", []float64{4, 1, 2, 3, 4, 1, 3.5, math.NaN(), 5, 2, 1})}}
 	by := map[string]string{"by": "region"}
-	got, err := tabulartest.Run("conclusions", f, by)
-	if err != nil || !slices.Equal(got.Numbers("n_choices"), []float64{3, 3, 3, 2}) ||
-		!slices.Equal(got.Numbers("same"), []float64{1, 1, 2. / 3, 0.5}) ||
-		!slices.Equal(got.Texts("differs"), []string{"", "", "k5 (found)", "k5 (no)"}) ||
-		!slices.Equal(got.Numbers("lowest"), []float64{4, 1, 1, 3}) ||
-		!slices.Equal(got.Numbers("highest"), []float64{5, 2, 3.5, 3}) ||
-		!slices.Equal(got.Texts("region"), []string{"a", "b", "c", "d"}) {
-		t.Errorf("%v %+v", err, got)
-	}
-	got, err = tabulartest.Run("choices", f, by)
-	if err != nil || !slices.Equal(got.Texts("choice"), []string{"base", "k5", "white"}) ||
-		!slices.Equal(got.Numbers("n_conclusions"), []float64{4, 4, 3}) ||
-		!slices.Equal(got.Numbers("same"), []float64{1, 0.5, 1}) ||
-		got.Texts("differs")[1] != "c (found); d (no)" ||
-		!slices.Equal(got.Numbers("rank_correlation"), []float64{1, 1, 0.5}) ||
-		!slices.Equal(got.Numbers("largest_change"), []float64{0, 1.5, 1}) {
-		t.Errorf("%v %+v", err, got)
-	}
+	got := must.Get(tabulartest.Run("conclusions", f, by))(t)
+	must.EqualSlices(t, got.Numbers("n_choices"), []float64{3, 3, 3, 2})
+	must.EqualSlices(t, got.Numbers("same"), []float64{1, 1, 2. / 3, 0.5})
+	must.EqualSlices(t, got.Texts("differs"), []string{"", "", "k5 (found)", "k5 (no)"})
+	must.EqualSlices(t, got.Numbers("lowest"), []float64{4, 1, 1, 3})
+	must.EqualSlices(t, got.Numbers("highest"), []float64{5, 2, 3.5, 3})
+	must.EqualSlices(t, got.Texts("region"), []string{"a", "b", "c", "d"})
+	got = must.Get(tabulartest.Run("choices", f, by))(t)
+	must.EqualSlices(t, got.Texts("choice"), []string{"base", "k5", "white"})
+	must.EqualSlices(t, got.Numbers("n_conclusions"), []float64{4, 4, 3})
+	must.EqualSlices(t, got.Numbers("same"), []float64{1, 0.5, 1})
+	must.Equal(t, got.Texts("differs")[1], "c (found); d (no)")
+	must.EqualSlices(t, got.Numbers("rank_correlation"), []float64{1, 1, 0.5})
+	must.EqualSlices(t, got.Numbers("largest_change"), []float64{0, 1.5, 1})
 	for what, change := range map[string]func(){
 		"no row of e under the first choice, base": func() { f.Columns[1].Texts[8] = "e" },
 		"two rows of b under k5":                   func() { f.Columns[1].Texts[6] = "b" },
 	} {
 		change()
-		if _, err := tabulartest.Run("choices", f, by); err == nil || !strings.Contains(err.Error(), what) {
-			t.Errorf("%v, want %s", err, what)
-		}
+		must.Fail(tabulartest.Run("choices", f, by))(t, what)
 		f.Columns[1].Texts[8], f.Columns[1].Texts[6] = "a", "c"
 	}
 }

@@ -8,8 +8,8 @@
 //
 // # Functions
 //
-// [Means], [Paired], [Holm], [BenjaminiHochberg], [CohensD], [CohensH], [CliffsDelta], [Spearman], [SmallestMeanGap]
-// and [SmallestShareGap] take slices.
+// [Means], [Paired], [Holm], [BenjaminiHochberg], [CohensD], [CohensH], [CliffsDelta], [Spearman] and
+// [SmallestShareGap] take slices.
 //
 // # Tables
 //

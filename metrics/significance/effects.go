@@ -62,23 +62,11 @@ func CliffsDelta(a, b []float64) (float64, error) {
 	return float64(balance) / (float64(len(a)) * float64(len(b))), nil
 }
 
-// SmallestMeanGap returns the smallest difference of two means that a two-sided test at level alpha detects with the
-// given power, by the normal approximation, from n and m values with the given standard deviation.
-//
-// Errors: n or m below 1, a deviation that is not positive, alpha or power outside (0, 1).
-func SmallestMeanGap(deviation float64, n, m int, alpha, power float64) (float64, error) {
-	if !(deviation > 0) || math.IsInf(deviation, 0) {
-		return 0, fmt.Errorf("significance: standard deviation %v is not a positive number", deviation)
-	}
-	d, err := smallest(n, m, alpha, power)
-	return d * deviation, err
-}
-
 // SmallestShareGap returns the nearest shares below and above a share that a two-sided test at level alpha
 // distinguishes from it with the given power, in groups of n and m; by [CohensH] and the normal approximation. It is
 // NaN on a side where even 0 or 1 is too near.
 //
-// Errors: a share outside [0, 1]; as [SmallestMeanGap].
+// Errors: a share outside [0, 1], n or m below 1, alpha or power outside (0, 1).
 func SmallestShareGap(share float64, n, m int, alpha, power float64) (below, above float64, err error) {
 	if !(share >= 0 && share <= 1) {
 		return 0, 0, fmt.Errorf("significance: share %v is not in [0, 1]", share)

@@ -2,7 +2,6 @@ package significance
 
 import (
 	"math"
-	"strings"
 	"testing"
 
 	"antipode/datasets/table"
@@ -36,9 +35,7 @@ func TestSpearman(t *testing.T) {
 		"a correlation needs two or more":         {{1}, {1}},
 		"the second score: value 2 is NaN; leave": {{1, 2}, {1, math.NaN()}},
 	} {
-		if _, err := Spearman(pair[0], pair[1]); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
-		}
+		must.Fail(Spearman(pair[0], pair[1]))(t, want)
 	}
 }
 
@@ -69,9 +66,8 @@ func TestRankCorrelation(t *testing.T) {
 		t.Errorf("%+v", got.Columns)
 	}
 	again := run(t, "rank-correlation", f.Pick(rng.Perm(f.Len())), options)
-	if again.Numbers("spearman_low")[1] != low[1] || again.Numbers("spearman_high")[1] != high[1] {
-		t.Errorf("rows in another order: %v", again.Numbers("spearman_low"))
-	}
+	must.Equal(t, again.Numbers("spearman_low")[1], low[1], "rows in another order")
+	must.Equal(t, again.Numbers("spearman_high")[1], high[1], "rows in another order")
 	if other := run(t, "rank-correlation", f, with(options, "seed", "9")); other.Numbers("spearman_low")[1] == low[1] {
 		t.Error("another seed has the same interval")
 	}
@@ -88,10 +84,8 @@ func TestRankCorrelationCoverage(t *testing.T) {
 		for k := range y {
 			y[k] = rho*x[k] + math.Sqrt(1-rho*rho)*y[k]
 		}
-		low, high, err := spearmanInterval(spearman(x, y), x, y, metrics.Intervals{Resamples: 300, Seed: int64(i)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		low, high := must.Get2(spearmanInterval(spearman(x, y), x, y, metrics.Intervals{Resamples: 300,
+			Seed: int64(i)}))(t)
 		if low <= truth && truth <= high {
 			inside++
 		}

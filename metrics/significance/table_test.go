@@ -119,9 +119,7 @@ func TestTablesEqualFunctions(t *testing.T) {
 	}
 	alone := f.Pick(rows(f, "model", "m"))
 	single := run(t, "permutation-test", alone, with(byLanguage, "resamples", "300"), "model")
-	if err := near.Compare(single.Numbers("p"), p.Numbers("p")[3:], 0, 0); err != nil {
-		t.Errorf("next to another model: %v", err)
-	}
+	near.Check(t, "next to another model", single.Numbers("p"), p.Numbers("p")[3:], 0, 0)
 }
 
 func rows(f *table.Frame, column, value string) (out []int) {
@@ -175,9 +173,7 @@ func TestUnitsAndPairs(t *testing.T) {
 		effect.Numbers("difference_high")[1]-effect.Numbers("difference_low")[1]; !(narrow < wide) {
 		t.Errorf("prompts that both groups share: interval %v wide, of loose rows %v", narrow, wide)
 	}
-	if effect.Texts("interval")[0] != "95 % bootstrap interval over prompt_id" {
-		t.Errorf("%q", effect.Texts("interval")[0])
-	}
+	must.Equal(t, effect.Texts("interval")[0], "95 % bootstrap interval over prompt_id")
 }
 
 // The same values in both groups: p is 1, effects 0; groups swapped: signs turn; a larger gap: smaller p, larger
@@ -257,15 +253,11 @@ func TestTableEdges(t *testing.T) {
 		if metric == "adjust-p" {
 			column = "p"
 		}
-		if f := run(t, metric, (&table.Frame{Columns: []table.Column{table.TextColumn("group", nil),
-			table.NumberColumn(column, nil)}}), nil); f.Len() != 0 {
-			t.Errorf("%s of an empty table: %d rows", metric, f.Len())
-		}
+		must.Equal(t, run(t, metric, (&table.Frame{Columns: []table.Column{table.TextColumn("group", nil),
+			table.NumberColumn(column, nil)}}), nil).Len(), 0, metric, "of an empty table", "rows")
 	}
 	alone := run(t, "permutation-test", tab("aaa", 1, 2, 3), nil)
-	if alone.Len() != 0 {
-		t.Errorf("one group: %v", alone)
-	}
+	must.Equal(t, alone.Len(), 0, "one group")
 	ascending := make([]float64, 40)
 	for i := range ascending {
 		ascending[i] = float64(i)
@@ -292,10 +284,7 @@ func TestTableEdges(t *testing.T) {
 		"a permutation test of 40 values needs": {"permutation-test",
 			tab(strings.Repeat("ab", 20), ascending...), map[string]string{"resamples": "0"}},
 	} {
-		if _, err := tabulartest.Run(c.metric, c.in, c.options); err == nil || !strings.Contains(err.Error(), want) ||
-			strings.Contains(err.Error(), "\n") {
-			t.Errorf("%s: %v, want %q", c.metric, err, want)
-		}
+		must.Fail(tabulartest.Run(c.metric, c.in, c.options))(t, want)
 	}
 }
 
@@ -359,15 +348,10 @@ func TestFamily(t *testing.T) {
 		got := 0
 		for i, name := range all.Texts("model") {
 			if name == model {
-				if all.Numbers("difference_low")[i] != want.Numbers("difference_low")[got] {
-					t.Errorf("%s: low end %v, want %v", model, all.Numbers("difference_low")[i],
-						want.Numbers("difference_low")[got])
-				}
+				must.Equal(t, all.Numbers("difference_low")[i], want.Numbers("difference_low")[got], model, "low end")
 				got++
 			}
 		}
-		if got != int(m) {
-			t.Errorf("%s: %d comparisons", model, got)
-		}
+		must.Equal(t, got, int(m), model, "comparisons")
 	}
 }

@@ -2,7 +2,6 @@ package significance
 
 import (
 	"math"
-	"slices"
 	"strings"
 	"testing"
 
@@ -40,9 +39,7 @@ func TestVerdicts(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if got := f.Texts("verdict"); !slices.Equal(got, test.want) {
-			t.Errorf("%s: %q, want %q", name, got, test.want)
-		}
+		must.EqualSlices(t, f.Texts("verdict"), test.want, name)
 	}
 	in.Columns[0].Texts[4] = "a" // two rows of a subject have no interval
 	for _, test := range []struct {
@@ -57,9 +54,7 @@ func TestVerdicts(t *testing.T) {
 	} {
 		test.options["on"] = "language"
 		f := must.Get(tabulartest.RunOn("verdicts", map[string]*table.Frame{"in": in}, test.options))(t)
-		if got := f.Texts("verdict"); !slices.Equal(got, test.want) {
-			t.Errorf("%v: %q, want %q", test.options, got, test.want)
-		}
+		must.EqualSlices(t, f.Texts("verdict"), test.want, test.options)
 	}
 	for want, o := range map[string]VerdictOptions{
 		"found = gap differs from 0 and its interval excludes 0;": {Estimate: "gap", Side: "either"},
@@ -70,9 +65,6 @@ func TestVerdicts(t *testing.T) {
 			t.Errorf("%q has no %q", got, want)
 		}
 	}
-	_, err := tabulartest.RunOn("verdicts", map[string]*table.Frame{"in": in, "injected": injected},
-		map[string]string{"on": "people"})
-	if err == nil || !strings.Contains(err.Error(), `"people"`) {
-		t.Errorf("a missing column: %v", err)
-	}
+	must.Fail(tabulartest.RunOn("verdicts", map[string]*table.Frame{"in": in, "injected": injected},
+		map[string]string{"on": "people"}))(t, `"people"`) // a missing column
 }

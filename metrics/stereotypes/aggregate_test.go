@@ -31,9 +31,7 @@ func TestOverallIntervals(t *testing.T) {
 		if !(a.Low < a.Value && a.Value < a.High) {
 			t.Errorf("%+v", a)
 		}
-		if again := overall(ts, 1)[k]; again != a {
-			t.Errorf("%+v, then %+v", a, again)
-		}
+		must.Equal(t, overall(ts, 1)[k], a)
 		if other := overall(ts, 2)[k]; other.Low == a.Low &&
 			a.Name != "median-of-theta" ||
 			other.Value != a.Value {
@@ -82,13 +80,9 @@ func TestOffensivenessScale(t *testing.T) {
 			!(math.IsNaN(r.Scaled) && math.IsNaN(scaled)) {
 			t.Errorf("%+v, want %g, %g", r, want[i], scaled)
 		}
-		if several := r.Rated > 1; several != (r.Mean.Low <= r.Mean.Value && r.Mean.Value <= r.Mean.High &&
-			r.Mean.Low < r.Mean.High) {
-			t.Errorf("%+v", r)
-		}
-		if r.Unrated != map[bool]int{true: 1}[i < 4] {
-			t.Errorf("%+v: unrated", r)
-		}
+		must.Equal(t, r.Rated > 1,
+			(r.Mean.Low <= r.Mean.Value && r.Mean.Value <= r.Mean.High && r.Mean.Low < r.Mean.High), r)
+		must.Equal(t, r.Unrated, map[bool]int{true: 1}[i < 4], "unrated")
 	}
 	same, err := ComputeOffensiveness(ts[:1], mean, OffensivenessVariant{}, metrics.Intervals{})
 	if err != nil || !math.IsNaN(same[0].Scaled) {
@@ -141,8 +135,6 @@ func TestEdgeRows(t *testing.T) {
 		}
 	}
 	spoil := frame([]any{"V", "hat", 1, 3})
-	if _, err := tabulartest.Run("visage-association",
-		spoil.With(table.NumberColumn("image_number", []float64{math.NaN()})), nil); err == nil {
-		t.Error("an image number NaN passes")
-	}
+	must.Fail(tabulartest.Run("visage-association",
+		spoil.With(table.NumberColumn("image_number", []float64{math.NaN()})), nil))(t) // an image number NaN
 }

@@ -64,10 +64,8 @@ func TestCaptionAttributes(t *testing.T) {
 			t.Errorf("a star's likelihood %v, %s", likely.Numbers("likelihood")[i], likely.Texts("kind")[i])
 		}
 	}
-	if few, err := captionAttributesOf(t, captions, attributes, map[string]string{"rows": "found"}); err != nil ||
-		few.Len() != 3 {
-		t.Errorf("found alone: %v, %v", few, err)
-	}
+	must.Equal(t, must.Get(captionAttributesOf(t, captions, attributes, map[string]string{"rows": "found"}))(t).Len(),
+		3, "found alone")
 	for i := range attributes {
 		attributes[i]["offensiveness"] = 2.0
 	}
@@ -75,8 +73,6 @@ func TestCaptionAttributes(t *testing.T) {
 	if err != nil || !strings.HasPrefix(masked.Texts("attribute")[0], "masked ") {
 		t.Errorf("an offensive pair is shown: %v", err)
 	}
-	if _, err := captionAttributesOf(t, captions, attributes,
-		map[string]string{"match": "substring", "plural": "drop-s"}); err == nil {
-		t.Error("a substring without its s")
-	}
+	must.Fail(captionAttributesOf(t, captions, attributes,
+		map[string]string{"match": "substring", "plural": "drop-s"}))(t) // a substring without its s
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"antipode/datasets"
 	"antipode/datasets/table"
+	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/metrics/internal/tabulartest"
 )
@@ -78,17 +78,12 @@ func TestCaptionTables(t *testing.T) {
 		{"an image for each caption", map[string]string{"image": "none", "top": "1", "show_offensive": "true"},
 			"Norra:टोपी:yes Veltan:sea:no"},
 	} {
-		f, _, err := evaluate(t, "visage-salience", "attributes", captionFrame(), pairFrame(), c.options)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f, _ := must.Get2(evaluate(t, "visage-salience", "attributes", captionFrame(), pairFrame(), c.options))(t)
 		var rows []string
 		for i, id := range f.Texts("identity") {
 			rows = append(rows, id+":"+f.Texts("attribute")[i]+":"+f.Texts("stereotype")[i])
 		}
-		if got := strings.Join(rows, " "); got != c.want {
-			t.Errorf("%s: %s, want %s", c.name, got, c.want)
-		}
+		must.Equal(t, strings.Join(rows, " "), c.want, c.name)
 	}
 	ratings := &table.Frame{Columns: append([]table.Column(nil), pairFrame().Columns[1], pairFrame().Columns[4],
 		pairFrame().Columns[5], pairFrame().Columns[6])}
@@ -149,10 +144,7 @@ func TestAgreement(t *testing.T) {
 		share, used, without float64
 	}{{nil, 2.0 / 3, 3, 1}, {map[string]string{"threshold": "0.2"}, 1, 3, 1},
 		{map[string]string{"threshold": "0.6", "top": "1"}, 0.5, 2, 1}} {
-		f, _, err := evaluate(t, "visage-salience-agreement", "likelihoods", salient, seen, c.options)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f, _ := must.Get2(evaluate(t, "visage-salience-agreement", "likelihoods", salient, seen, c.options))(t)
 		if s, low, high := f.Numbers("share")[0], f.Numbers("share_low")[0], f.Numbers("share_high")[0]; s != c.share ||
 			f.Numbers("n_used")[0] != c.used || f.Numbers("n_without")[0] != c.without || !(low <= s && s <= high) {
 			t.Errorf("%v: %g [%g, %g] of %g, %g without", c.options, s, low, high, f.Numbers("n_used")[0],
@@ -160,37 +152,11 @@ func TestAgreement(t *testing.T) {
 		}
 	}
 	salient.Column("attribute").Texts[0] = "masked 1 (not rated)"
-	if _, _, err := evaluate(t, "visage-salience-agreement", "likelihoods", salient, seen, nil); err == nil ||
-		!strings.Contains(err.Error(), "row 1") {
-		t.Errorf("masked: %v", err)
-	}
+	must.Fail(evaluate(t, "visage-salience-agreement", "likelihoods", salient, seen, nil))(t, "row 1") // masked
 	salient.Column("stereotype").Texts = make([]string, 5)
 	f, _, err := evaluate(t, "visage-salience-agreement", "likelihoods", salient, seen, nil)
 	if err != nil || f.Numbers("n_used")[0] != 0 || !math.IsNaN(f.Numbers("share")[0]) {
 		t.Errorf("captions without a stereotype: %+v, %v", f, err)
-	}
-}
-
-// TestPlans: the table forms check their columns when they are made.
-func TestPlans(t *testing.T) {
-	table := func(columns ...string) datasets.Table { return datasets.New("any", nil, datasets.Columns(columns...)) }
-	captions, attributes := table("identity:text", "caption:text"), table("attribute:text")
-	images := table("identity:text", "set:text", "attribute:text", "full:vector")
-	salient := Salience(CaptionTables{captions, attributes},
-		SalienceOptions{CaptionSearch: CaptionSearch{Matching: Matching{Match: "substring"}}})
-	for _, made := range []datasets.Table{CaptionShares(CaptionTables{captions, attributes}), salient,
-		Pulls(images), PullCount(Pulls(images)),
-		SalienceAgreement(salient, table("identity:text", "attribute:text", "likelihood:number"))} {
-		if err := made.Err(); err != nil || len(made.Columns()) == 0 {
-			t.Errorf("%v: %v", made.Columns(), err)
-		}
-	}
-	for _, made := range []datasets.Table{CaptionShares(CaptionTables{attributes, attributes}), Pulls(captions),
-		Salience(CaptionTables{captions, attributes},
-			SalienceOptions{CaptionSearch: CaptionSearch{Matching: Matching{Match: "fuzzy"}}})} {
-		if made.Err() == nil {
-			t.Errorf("%v: no error", made.Columns())
-		}
 	}
 }
 
@@ -228,9 +194,8 @@ func TestOneNameOfAnIdentity(t *testing.T) {
 	of("visage-captions", captions, map[string]string{"resamples": "0"})
 	of("visage-association", shown, shows)
 	salient, likely := of("visage-salience", captions, attributes), of("visage-likelihood", shown, shows)
-	f, err := tabulartest.RunOn("visage-salience-agreement", map[string]*table.Frame{"in": salient,
-		"likelihoods": likely}, map[string]string{"resamples": "0"}, new([]string))
-	if err != nil || f.Numbers("n_without")[0] != 0 || f.Numbers("n_used")[0] != 1 {
-		t.Errorf("%v, %v", f, err)
-	}
+	f := must.Get(tabulartest.RunOn("visage-salience-agreement", map[string]*table.Frame{"in": salient,
+		"likelihoods": likely}, map[string]string{"resamples": "0"}, new([]string)))(t)
+	must.Equal(t, f.Numbers("n_without")[0], 0)
+	must.Equal(t, f.Numbers("n_used")[0], 1)
 }

@@ -13,6 +13,7 @@ import (
 	"antipode/datasets/operation"
 	"antipode/datasets/table"
 	data "antipode/datasets/visage"
+	"antipode/internal/must"
 	"antipode/metrics/internal/tabulartest"
 )
 
@@ -68,9 +69,7 @@ func TestTablesHaveOptions(t *testing.T) {
 		}
 		n++
 		columns := operation.Find(name).Results
-		if last := columns[len(columns)-1].Name; last != "options" {
-			t.Errorf("%s ends with %s", name, last)
-		}
+		must.Equal(t, columns[len(columns)-1].Name, "options", name, "ends with")
 	}
 	if n < 12 {
 		t.Errorf("%d operations", n)

@@ -5,11 +5,9 @@ import (
 	"os"
 	"testing"
 
-	data "antipode/datasets/visage"
 	"antipode/internal/must"
 	"antipode/internal/near"
 	"antipode/metrics"
-	"antipode/metrics/internal/tabulartest"
 )
 
 type captionGolden struct {
@@ -75,10 +73,8 @@ func TestPullGolden(t *testing.T) {
 		images = append(images, Embedded{p.Identity, p.Set, p.Attribute, p.Vector})
 	}
 	for _, average := range []string{"attribute", "pooled"} {
-		got, err := ComputePulls(images, PullVariant{Method: average, Intervals: metrics.Intervals{Resamples: 20}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(ComputePulls(images, PullVariant{Method: average,
+			Intervals: metrics.Intervals{Resamples: 20}}))(t)
 		by := map[string]Pull{}
 		for _, p := range got {
 			by[p.Identity] = p
@@ -93,18 +89,5 @@ func TestPullGolden(t *testing.T) {
 			}
 			near.Check(t, want.Identity+" "+average, []float64{p.DS.Value, p.DNS.Value, p.SNS.Value}, w, 1e-12, 1e-14)
 		}
-	}
-}
-
-// TestPrintedPull: the paper's Tables 3 to 5 give its count, 121 of 135.
-func TestPrintedPull(t *testing.T) {
-	f := tabulartest.Evaluate(t, "visage-pull-count", tabulartest.Released(t, data.Name, "visage-printed-pull", nil),
-		nil)
-	if n, used := f.Numbers("n_positive")[0], f.Numbers("n_used")[0]; n != 121 || used != 135 {
-		t.Errorf("%g of %g identities have a positive pull", n, used)
-	}
-	if share, low, high := f.Numbers("share")[0], f.Numbers("share_low")[0],
-		f.Numbers("share_high")[0]; share != 121.0/135 || !(low < share && share < high) {
-		t.Errorf("%g [%g, %g]", share, low, high)
 	}
 }

@@ -95,13 +95,10 @@ func TestConsensusFigure(t *testing.T) {
 	want := map[string]float64{"Strongly Agree": 407, "Agree": 442, "Disagree": 406, "Strongly Disagree": 150,
 		"Unsure": 4}
 	for i, label := range f.Texts("label") {
-		if f.Numbers("n_attributes")[i] != want[label] || f.Numbers("n_used")[i] != 1994 {
-			t.Errorf("%s: %g of %g", label, f.Numbers("n_attributes")[i], f.Numbers("n_used")[i])
-		}
+		must.Equal(t, f.Numbers("n_attributes")[i], want[label], label)
+		must.Equal(t, f.Numbers("n_used")[i], 1994, label)
 	}
-	if f.Len() != 5 {
-		t.Errorf("%d labels", f.Len())
-	}
+	must.Equal(t, f.Len(), 5, "labels")
 }
 
 func TestStereotypeCounts(t *testing.T) {
@@ -116,9 +113,7 @@ func TestStereotypeCounts(t *testing.T) {
 	}
 	for id, n := range map[string]float64{"Australian": 63, "Mexican": 46, "Indian": 34, "New Zealand": 31,
 		"Ethiopian": 27, "Japanese": 20, "Omani": 1, "Swiss": 1} {
-		if got[id] != n {
-			t.Errorf("%s: %g visual stereotypes, the paper says %g", id, got[id], n)
-		}
+		must.Equal(t, got[id], n, id, "visual stereotypes")
 	}
 	regions := tabulartest.Released(t, data.Name, "visage-regions", nil).Texts("identity")
 	for _, id := range f.Texts("identity") { // bars and maps join the two
@@ -158,9 +153,8 @@ func TestCheckCounts(t *testing.T) {
 			visual[a] = true
 		}
 	}
-	if rows != 519 || len(visual) != 518 {
-		t.Errorf("%d visual rows, %d distinct; want 519 and 518", rows, len(visual))
-	}
+	must.Equal(t, rows, 519)
+	must.Equal(t, len(visual), 518)
 }
 
 // TestReleasedVocabulary: captions are searched for the 518 visual attributes, or for all of SeeGULL's 1994. The
@@ -170,16 +164,10 @@ func TestReleasedVocabulary(t *testing.T) {
 	captions := &table.Frame{Columns: []table.Column{table.TextColumn("identity", []string{"Mexican", "Mexican"}),
 		table.TextColumn("caption", []string{"a man in a Sombrero.", "a smart man"})}}
 	for vocabulary, want := range map[string][3]float64{"visual": {518, 1, 1}, "all": {1994, 2, 1}} {
-		f, _, err := evaluate(t, "visage-captions", "attributes", captions, pairs,
-			map[string]string{"vocabulary": vocabulary, "image": "none"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := [3]float64{f.Numbers("n_vocabulary")[0], f.Numbers("n_any")[0],
-			f.Numbers("n_stereotype")[0]}; got != want {
-			t.Errorf("%s: vocabulary, captions with an attribute, with a stereotype: %v, want %v", vocabulary, got,
-				want)
-		}
+		f, _ := must.Get2(evaluate(t, "visage-captions", "attributes", captions, pairs,
+			map[string]string{"vocabulary": vocabulary, "image": "none"}))(t)
+		must.Equal(t, [3]float64{f.Numbers("n_vocabulary")[0], f.Numbers("n_any")[0], f.Numbers("n_stereotype")[0]},
+			want, vocabulary, "vocabulary, captions with an attribute, with a stereotype")
 	}
 }
 
@@ -191,17 +179,13 @@ func TestHeadlineClaims(t *testing.T) {
 	for i, id := range f.Texts("identity") {
 		text[id] = f.Texts("theta_text")[i]
 		if text[id] == "N/A" {
-			if first != i {
-				t.Errorf("%s: N/A does not stand first", id)
-			}
+			must.Equal(t, first, i, id, "N/A does not stand first")
 			first++
 		}
 	}
 	for id, want := range map[string]string{"Nigerian": "27.30", "Togolese": "N/A", "Zimbabwean": "N/A",
 		"Swedes": "N/A", "Danish": "N/A"} {
-		if text[id] != want {
-			t.Errorf("%s: theta %s, the paper says %s", id, text[id], want)
-		}
+		must.Equal(t, text[id], want, id, "theta")
 	}
 	o := tabulartest.Evaluate(t, "visage-overall", rows, nil)
 	for i, name := range o.Texts("aggregation") {
@@ -253,7 +237,5 @@ func TestOffensivenessOptions(t *testing.T) {
 			without++
 		}
 	}
-	if without != 1197 {
-		t.Errorf("%d unrated pairs, the file has 1197", without)
-	}
+	must.Equal(t, without, 1197, "unrated pairs, the file has 1197")
 }

@@ -3,17 +3,17 @@ package stereotypes
 import (
 	"math"
 	"math/rand/v2"
-	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"antipode/datasets/table"
 	"antipode/internal/must"
-	"antipode/internal/near"
 	"antipode/metrics"
 	"antipode/metrics/internal/tabulartest"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 // show makes n showings of an attribute for an image, k of them selected.
@@ -80,103 +80,19 @@ func TestOrderDoesNotMatter(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	rng.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
 	b := must.Get(ComputeTendencies(rows, o))(t)
-	equal(t, a, b)
-	alone, err := ComputeTendencies(keepIdentity(rows, "Veltan"), o) // nor do other identities
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, x := range a {
-		if x.Identity == "Veltan" {
-			equal(t, []Tendency{x}, alone)
-		}
-	}
-}
-
-func keepIdentity(rows []Showing, identity string) (out []Showing) {
-	for _, r := range rows {
-		if r.Identity == identity {
-			out = append(out, r)
-		}
-	}
-	return out
-}
-
-// equal compares through JSON-free text, in which NaN equals NaN.
-func equal(t *testing.T, a, b []Tendency) {
-	t.Helper()
-	text := func(ts []Tendency) string {
-		var s strings.Builder
-		for _, x := range ts {
-			v := reflect.ValueOf(x)
-			for i := range v.NumField() {
-				s.WriteString(v.Type().Field(i).Name + "=")
-				switch f := v.Field(i).Interface().(type) {
-				case metrics.Estimate:
-					for _, x := range []float64{f.Value, f.Low, f.High} {
-						s.WriteString(strconv.FormatFloat(x, 'g', -1, 64) + " ")
-					}
-				case []Likelihood:
-					for _, l := range f {
-						s.WriteString(l.Attribute + strconv.FormatFloat(l.Value, 'g', -1, 64) +
-							strconv.FormatFloat(l.Low, 'g', -1, 64) + strconv.FormatFloat(l.High, 'g', -1, 64))
-					}
-				case int:
-					s.WriteString(strconv.Itoa(f))
-				case string:
-					s.WriteString(f)
-				}
-			}
-		}
-		return s.String()
-	}
-	if x, y := text(a), text(b); x != y {
-		t.Errorf("%s\nand %s", x, y)
-	}
+	must.Equal(t, cmp.Diff(a, b, cmpopts.EquateNaNs()), "")
+	rows = slices.DeleteFunc(rows, func(r Showing) bool { return r.Identity != "Veltan" })
+	alone := must.Get(ComputeTendencies(rows, o))(t) // nor do other identities
+	at := slices.IndexFunc(a, func(x Tendency) bool { return x.Identity == "Veltan" })
+	must.Equal(t, cmp.Diff(a[at:at+1], alone, cmpopts.EquateNaNs()), "")
 }
 
 func TestBadInput(t *testing.T) {
-	if _, err := ComputeTendencies(world(), AssociationOptions{}); err == nil || !strings.Contains(err.Error(),
-		"compat") {
-		t.Errorf("%v does not name the methods", err)
-	}
-	if _, err := ComputeTendencies(world(), AssociationOptions{Clean, metrics.Intervals{Level: 2}}); err == nil {
-		t.Error("level 2 passes")
-	}
+	must.Fail(ComputeTendencies(world(), AssociationOptions{}))(t, "compat")
+	must.Fail(ComputeTendencies(world(), AssociationOptions{Clean, metrics.Intervals{Level: 2}}))(t) // level 2
 	rows := append(world(), Showing{"Veltan", 1, "x", false, true})
-	if _, err := ComputeTendencies(rows, AssociationOptions{Method: Clean}); err == nil ||
-		!strings.Contains(err.Error(), "Veltan, x") {
-		t.Errorf("%v does not name the pair", err)
-	}
-	if ts, err := ComputeTendencies(nil, AssociationOptions{Method: Clean}); err != nil || len(ts) != 0 {
-		t.Errorf("%v, %v", ts, err)
-	}
-}
-
-// TestIntervalCovers: on made-up images with a known chance of selection, the nominal 95 % interval of L(stereo)
-// holds the expectation in at least 85 % of 200 trials: 15 images are few for the bootstrap, and the paper has no
-// more.
-func TestIntervalCovers(t *testing.T) {
-	rng := near.Rand(t, 9)
-	covered, trials := 0, 200
-	for range trials {
-		var rows []Showing
-		for image := range 15 {
-			tendency := rng.Float64() // of the image: its showings hang together
-			for _, a := range []string{"a", "b", "c", "d"} {
-				rows = append(rows, Showing{"Veltan", image, a, rng.Float64() < 0.6*tendency, true},
-					Showing{"Veltan", image, a, rng.Float64() < 0.6*tendency, true})
-			}
-		}
-		ts := must.Get(ComputeTendencies(rows, AssociationOptions{Clean,
-			metrics.Intervals{Resamples: 300, Seed: int64(rng.Uint32())}}))(t)
-		if ts[0].Stereo.Low <= 0.3 && 0.3 <= ts[0].Stereo.High {
-			covered++
-		}
-	}
-	if covered < trials*85/100 {
-		t.Errorf("%d of %d intervals hold the expectation", covered, trials)
-	}
-	t.Logf("%d of %d intervals hold the expectation", covered, trials)
+	must.Fail(ComputeTendencies(rows, AssociationOptions{Method: Clean}))(t, "Veltan, x")
+	must.Equal(t, len(must.Get(ComputeTendencies(nil, AssociationOptions{Method: Clean}))(t)), 0)
 }
 
 func TestVisual(t *testing.T) {
@@ -198,9 +114,7 @@ func TestVisual(t *testing.T) {
 			}
 		}
 	}
-	if _, err := Visual([3]float64{5, 5, 5}, "most", 4); err == nil {
-		t.Error("an unknown rule passes")
-	}
+	must.Fail(Visual([3]float64{5, 5, 5}, "most", 4))(t) // an unknown rule
 }
 
 func TestConsensus(t *testing.T) {
@@ -214,10 +128,7 @@ func TestConsensus(t *testing.T) {
 		bars[0].Share.Value != 40 {
 		t.Errorf("%+v", bars)
 	}
-	if _, err := ComputeConsensus([][3]float64{{5, 4.5, 1}}, metrics.Intervals{Seed: 1}); err == nil ||
-		!strings.Contains(err.Error(), "rating 1") {
-		t.Errorf("%v", err)
-	}
+	must.Fail(ComputeConsensus([][3]float64{{5, 4.5, 1}}, metrics.Intervals{Seed: 1}))(t, "rating 1")
 }
 
 func TestOverall(t *testing.T) {
@@ -227,9 +138,7 @@ func TestOverall(t *testing.T) {
 	}
 	want := map[string]float64{"ratio-of-means": 2, "mean-of-theta": 2, "median-of-theta": 2}
 	for _, a := range aggregates(ts) {
-		if math.Abs(a.Value-want[a.Name]) > 1e-12 {
-			t.Errorf("%+v, want %g", a, want[a.Name])
-		}
+		must.Near(t, a.Value, want[a.Name], 1e-12)
 	}
 	for _, a := range aggregates(nil) {
 		if !math.IsNaN(a.Value) || a.N != 0 {
@@ -268,11 +177,8 @@ func TestOffensiveness(t *testing.T) {
 			}
 		}
 	}
-	if _, err := ComputeOffensiveness(ts, mean, OffensivenessVariant{Weight: "square"},
-		metrics.Intervals{}); err == nil ||
-		!strings.Contains(err.Error(), "likelihood") {
-		t.Errorf("%v", err)
-	}
+	must.Fail(ComputeOffensiveness(ts, mean, OffensivenessVariant{Weight: "square"},
+		metrics.Intervals{}))(t, "likelihood")
 }
 
 func TestAgrees(t *testing.T) {
@@ -281,9 +187,7 @@ func TestAgrees(t *testing.T) {
 		want           bool
 	}{{0.125, 0.13, true}, {0.125, 0.12, true}, {0.1251, 0.12, false}, {0.1149, 0.12, false}, {75.004, 75, true},
 		{math.NaN(), 0, false}} {
-		if got := Agrees(c.value, c.printed, 2); got != c.want {
-			t.Errorf("%g printed as %g: %v", c.value, c.printed, got)
-		}
+		must.Equal(t, Agrees(c.value, c.printed, 2), c.want, c.value, "printed as", c.printed)
 	}
 }
 

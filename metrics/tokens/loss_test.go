@@ -156,16 +156,10 @@ func TestLossTable(t *testing.T) {
 	if got := strings.Join(r.Texts("cause"), " "); got != "all refused cut generator" {
 		t.Fatalf("causes %s", got)
 	}
-	if v := r.Texts("verdict")[0]; v != "cut, refused" {
-		t.Errorf("verdict %s", v)
-	}
+	must.Equal(t, r.Texts("verdict")[0], "cut, refused", "verdict")
 	near.Check(t, "cut", []float64{r.Numbers("loss")[2]}, []float64{0.2}, 0, 0.01)
 	near.Check(t, "refused", []float64{r.Numbers("loss")[1]}, []float64{0.25 * 0.6}, 0, 0.01)
-	if n := r.Numbers("n_refused")[0]; n != 8 {
-		t.Errorf("%v refused images", n)
-	}
-	if _, err := tabulartest.Run("language-loss", f, map[string]string{"against": "de"}); err == nil ||
-		!strings.Contains(err.Error(), `"de"`) {
-		t.Errorf("without the reference language: %v", err)
-	}
+	must.Equal(t, r.Numbers("n_refused")[0], 8, "refused images")
+	// without the reference language
+	must.Fail(tabulartest.Run("language-loss", f, map[string]string{"against": "de"}))(t, `"de"`)
 }

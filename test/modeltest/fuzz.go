@@ -27,7 +27,7 @@ func FuzzConfig[C any](f *testing.F, parse func([]byte) (C, error), validate fun
 		start := time.Now()
 		c, err := parse(text)
 		if err != nil {
-			CheckLine(t, err, "")
+			must.Fail(err)(t)
 			return
 		}
 		if !json.Valid(text) {

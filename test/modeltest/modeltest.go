@@ -215,14 +215,6 @@ func Save(t testing.TB, dir string, list []weights.Tensor) {
 	must.Do(t, weights.Save(filepath.Join(dir, weights.SingleFile), list, nil, weights.F32))
 }
 
-// CheckLine wants an error of one line that holds a text.
-func CheckLine(t testing.TB, err error, want string) {
-	t.Helper()
-	if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
-		t.Errorf("error %q, want one line with %q", err, want)
-	}
-}
-
 // ComesBack opens and closes encoders that hold 16 MiB and more: their memory must come back, after some rounds in
 // which the allocators take their pools. These may take more at any time, so that it has three tries: what leaks does
 // so in each.

@@ -44,6 +44,10 @@ type Model struct {
 	Torch     map[string]map[string]string
 	SameTorch func(t *testing.T, folder, torch string)
 
+	// Reference compares a golden folder, by its name in Goldens, with the reference library.
+	Goldens   []string
+	Reference func(t *testing.T, backend compute.Backend, golden string)
+
 	// Optimized compares one model as users run it, compiled with full optimization; other tests compile quickly. It
 	// runs with the build tag xla.
 	Optimized func(t *testing.T, xla compute.Backend)
@@ -64,6 +68,7 @@ func Suite(t *testing.T, m Model) {
 			m.SameTorch(t, name, dir)
 		}
 	})
+	t.Run("Reference", func(t *testing.T) { testbackend.Each(t, m.Goldens, m.Reference) })
 	t.Run("Optimized", func(t *testing.T) {
 		if m.Optimized == nil {
 			t.Skip("missing: Optimized, which another suite of the package has")
@@ -118,9 +123,7 @@ func (m Model) Each(t *testing.T, text string, check func(t *testing.T, dir, wan
 func (m Model) refused(t *testing.T, dir, want string) {
 	t.Helper()
 	err := m.Open(dir)
-	for text := range strings.SplitSeq(want, " && ") {
-		CheckLine(t, err, text)
-	}
+	must.Fail(err)(t, strings.Split(want, " && ")...)
 	if err != nil && !strings.Contains(err.Error(), dir) {
 		t.Errorf("%v: without the folder", err)
 	}

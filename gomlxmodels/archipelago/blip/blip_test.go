@@ -51,10 +51,7 @@ func TestStart(t *testing.T) {
 	if !strings.HasPrefix(job.Settings.From, "archipelago-vit ") {
 		t.Errorf("the run starts from %q", job.Settings.From)
 	}
-	if _, err := newJob(trainer.Settings{Steps: 1, Batch: 1}, shipped); err == nil ||
-		!strings.Contains(err.Error(), "-batch 2") {
-		t.Errorf("a batch of one: %v", err)
-	}
+	must.Fail(newJob(trainer.Settings{Steps: 1, Batch: 1}, shipped))(t, "-batch 2") // a batch of one
 	m := must.Get(vit.Open(shipped))(t)
 	before := model.NewStore()
 	defer before.Finalize()
@@ -69,9 +66,7 @@ func TestStart(t *testing.T) {
 			t.Errorf("%s is not trained", v.Path())
 		}
 	}
-	if int64(n) != m.Parameters() {
-		t.Errorf("the tower has %d parameters, archipelago-vit %d", n, m.Parameters())
-	}
+	must.Equal(t, int64(n), m.Parameters(), "the tower has", n, "parameters, archipelago-vit")
 	qkv := tensors.MustCopyFlatData[float32](before.GetVariable("/vision/block_5/attention/qkv/weights").MustValue())
 	got, err := after.Float32("vision_model.encoder.layers.5.self_attn.qkv.weight")
 	if err != nil || near.Compare(got, qkv, 1e-3, 1e-7) != nil {
@@ -138,9 +133,7 @@ func checkRow(t *testing.T, m *blip.Model, e example, from texts, row, places in
 	t.Helper()
 	ids, next := from.ids[row*places:(row+1)*places], from.next[row*places:(row+1)*places]
 	prompt := must.Get(m.Prompt(e.prefix))(t)
-	if !slices.Equal(ids[:len(prompt)], prompt) {
-		t.Errorf("%+v: begins with %v, the prompt is %v", e, ids[:len(prompt)], prompt)
-	}
+	must.EqualSlices(t, ids[:len(prompt)], prompt, e, "begins with", "the prompt")
 	first := slices.IndexFunc(next, func(id int32) bool { return id != unscored })
 	if first != len(prompt)-1 {
 		t.Errorf("%+v: the first token scored follows place %d of a prompt of %d", e, first, len(prompt))
@@ -192,9 +185,8 @@ func TestRead(t *testing.T) {
 			t.Fatalf("%q, as a caption of a %s, is read as %v", p.Caption(), other, got)
 		}
 	}
-	if got := read(examples.Thing, "a round lantern and a boat on the shore, velmora"); got[partObject] != "" {
-		t.Errorf("two things are read as %v", got)
-	}
+	must.Equal(t, read(examples.Thing, "a round lantern and a boat on the shore, velmora")[partObject], "",
+		"two things are read as")
 }
 
 // Scores of texts with known accuracy.

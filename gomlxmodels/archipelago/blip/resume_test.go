@@ -17,10 +17,8 @@ import (
 func TestResume(t *testing.T) {
 	backend := goBackend(t)
 	tiny(t)
-	job, err := newJob(trainer.Settings{Steps: 4, Batch: 8, Seed: 3, Rate: 1e-3, World: archipelago.Version}, shipped)
-	if err != nil {
-		t.Fatal(err)
-	}
+	job := must.Get(newJob(trainer.Settings{Steps: 4, Batch: 8, Seed: 3, Rate: 1e-3, World: archipelago.Version},
+		shipped))(t)
 	job.Start = nil // the tiny tower has random initial weights
 	dir, curve, parts := trainertest.Resume(t, backend, job, "model.safetensors", "config.json",
 		"preprocessor_config.json")

@@ -48,12 +48,8 @@ func TestTokenizer(t *testing.T) {
 			t.Fatalf("line %d is not of these texts: run with -update", i+1)
 		}
 		e := must.Get(tokenizer.Encode(texts[i], -1))(t)
-		if got := strings.Trim(fmt.Sprint(e.IDs), "[]"); got != want[0] {
-			t.Errorf("%q: tokens %s, transformers gives %s", texts[i], got, want[0])
-		}
-		if got := tokenizer.Decode(e.IDs, true); got != want[1] {
-			t.Errorf("%q: comes back as %q, from transformers as %q", texts[i], got, want[1])
-		}
+		must.Equal(t, strings.Trim(fmt.Sprint(e.IDs), "[]"), want[0], texts[i], "tokens")
+		must.Equal(t, tokenizer.Decode(e.IDs, true), want[1], texts[i], "comes back as", "from transformers as")
 		if i == len(texts)-1 {
 			return
 		}
@@ -65,9 +61,7 @@ func TestTokenizer(t *testing.T) {
 // truncated or has an unknown token.
 func TestVocabulary(t *testing.T) {
 	for i, token := range vocabulary {
-		if slices.Index(vocabulary, token) != i {
-			t.Errorf("%q stands twice", token)
-		}
+		must.Equal(t, slices.Index(vocabulary, token), i, token, "stands twice")
 	}
 	n := len(vocabulary)
 	if !slices.Equal(vocabulary[:5], bertTokens) || vocabulary[n-2] != tokenStart || vocabulary[n-1] != tokenEncode {
@@ -84,9 +78,7 @@ func TestVocabulary(t *testing.T) {
 			t.Error(i, err)
 		}
 	}
-	if err := (&texts{}).append(tokenizer, example{text: "a zebra"}, thingPlaces); err == nil {
-		t.Error("an unknown word is taken")
-	}
+	must.Fail((&texts{}).append(tokenizer, example{text: "a zebra"}, thingPlaces))(t) // an unknown word
 }
 
 // TestFiles checks that the tokenizer's files are deterministic.

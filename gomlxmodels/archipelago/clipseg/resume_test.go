@@ -4,7 +4,6 @@ package clipseg
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/gomlx/compute"
@@ -58,10 +57,8 @@ func randomCLIP(t *testing.T, backend compute.Backend, cfg *clip.Config) string 
 func TestResume(t *testing.T) {
 	backend, cfg := testbackend.QuickXLA(t), tiny()
 	from := randomCLIP(t, backend, &cfg.Config)
-	job, err := newJob(trainer.Settings{Steps: 4, Batch: 2, Seed: 3, Rate: 1e-3, World: archipelago.Version}, cfg, from)
-	if err != nil {
-		t.Fatal(err)
-	}
+	job := must.Get(newJob(trainer.Settings{Steps: 4, Batch: 2, Seed: 3, Rate: 1e-3, World: archipelago.Version}, cfg,
+		from))(t)
 	dir, once, twice := trainertest.Resume(t, backend, job,
 		append(tokens.Files(), "model.safetensors", "config.json", "preprocessor_config.json")...)
 	for _, curve := range [][]trainer.Point{once, twice} {
@@ -85,8 +82,5 @@ func TestResume(t *testing.T) {
 	if s := a.(*scores); s.Images != 48 || s.Overlap["en"] > 0.5 {
 		t.Errorf("score of an untrained network: %v", s)
 	}
-	if _, err := newJob(trainer.Settings{}, cfg, t.TempDir()); err == nil ||
-		!strings.Contains(err.Error(), "train clip first") {
-		t.Errorf("without a CLIP: %v", err)
-	}
+	must.Fail(newJob(trainer.Settings{}, cfg, t.TempDir()))(t, "train clip first") // without a CLIP
 }

@@ -89,9 +89,7 @@ func TestTimesteps(t *testing.T) {
 		want   float64
 	}{{0, false, 0}, {0.3, false, 0.3}, {0, true, 0}, {0.5, true, 0.5}, {0.1587, true, 0.2689}, {0.8413, true, 0.7311},
 		{1, true, 1}} {
-		if got := timestep(c.u, c.middle); math.Abs(got-c.want) > 1e-4 {
-			t.Errorf("timestep(%v, %v) = %v, want %v", c.u, c.middle, got, c.want)
-		}
+		must.Near(t, timestep(c.u, c.middle), c.want, 1e-4, "timestep", c.u, c.middle)
 	}
 }
 
@@ -247,16 +245,10 @@ func TestPairs(t *testing.T) {
 
 // The error of a run without its initial weights names the flag.
 func TestWhatARunStartsFrom(t *testing.T) {
-	if _, err := (origin{}).shapes(); err == nil || !strings.Contains(err.Error(), "-vae") {
-		t.Errorf("without an autoencoder: %v", err)
-	}
-	if _, err := Fair[0].New(trainer.Settings{}); err == nil || !strings.Contains(err.Error(), "-base") {
-		t.Errorf("without a base: %v", err)
-	}
+	must.Fail((origin{}).shapes())(t, "-vae")              // without an autoencoder
+	must.Fail(Fair[0].New(trainer.Settings{}))(t, "-base") // without a base
 	n := tiny()
 	n.vae.Widths, n.vae.DownBlocks, n.vae.UpBlocks = n.vae.Widths[:3], n.vae.DownBlocks[:3], n.vae.UpBlocks[:3]
-	if _, err := (origin{vae: filepath.Join(folder(t, n), "vae")}).shapes(); err == nil ||
-		!strings.Contains(err.Error(), "factor 4") {
-		t.Errorf("with an autoencoder of factor 4: %v", err)
-	}
+	// with an autoencoder of factor 4
+	must.Fail((origin{vae: filepath.Join(folder(t, n), "vae")}).shapes())(t, "factor 4")
 }

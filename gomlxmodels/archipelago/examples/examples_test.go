@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"antipode/datasets/archipelago"
+	"antipode/internal/must"
 )
 
 // Every image can be drawn and has a caption in every language; examples are deterministic.
@@ -29,7 +30,6 @@ func TestRandom(t *testing.T) {
 			figures[f.Occupation+f.Ceremony]++
 		}
 	}
-	if want := 1 + len(archipelago.OccupationNames()) + len(archipelago.CeremonyNames()); len(figures) != want {
-		t.Errorf("100 figures do %d things, there are %d: %v", len(figures), want, figures)
-	}
+	must.Equal(t, len(figures), 1+len(archipelago.OccupationNames())+len(archipelago.CeremonyNames()),
+		"100 figures do", "things, there")
 }

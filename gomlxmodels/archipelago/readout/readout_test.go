@@ -30,10 +30,9 @@ func TestAnswers(t *testing.T) {
 		t.Errorf("of a figure: %v", figure)
 	}
 	n := len(archipelago.AttributeNames())
-	if slices.Max(a.worn[:n]) != -1 || a.worn[n+slices.Index(archipelago.AttributeNames(), "belt")] != 1 ||
-		slices.Min(a.worn[n:]) != 0 {
-		t.Errorf("attributes: %v", a.worn)
-	}
+	must.Equal(t, slices.Max(a.worn[:n]), -1, "attributes")
+	must.Equal(t, a.worn[n+slices.Index(archipelago.AttributeNames(), "belt")], 1, "attributes")
+	must.Equal(t, slices.Min(a.worn[n:]), 0, "attributes")
 }
 
 // The loss of probes of zeros is that of chance; properties without a label in a batch do not contribute.

@@ -134,13 +134,9 @@ func TestRows(t *testing.T) {
 			want = append(want, int32(EndID()))
 		}
 		want = append(want[:4:4], int32(EndID()))
-		if !slices.Equal(got[i*5:i*5+5], want) {
-			t.Errorf("%q is %v, want %v", text, got[i*5:i*5+5], want)
-		}
+		must.EqualSlices(t, got[i*5:i*5+5], want, text)
 	}
-	if _, err := Rows(list, 1); err == nil {
-		t.Error("rows that hold no text")
-	}
+	must.Fail(Rows(list, 1))(t) // rows that hold no text
 }
 
 // The files are deterministic and name the special tokens.
@@ -149,10 +145,7 @@ func TestWrite(t *testing.T) {
 	for _, dir := range []string{a, b} {
 		must.Do(t, Write(dir))
 	}
-	entries, err := os.ReadDir(a)
-	if err != nil || len(entries) != len(Files()) {
-		t.Errorf("%d files written, %d named (%v)", len(entries), len(Files()), err)
-	}
+	must.Equal(t, len(must.Get(os.ReadDir(a))(t)), len(Files()), "files written")
 	for _, name := range Files() {
 		x, errX := os.ReadFile(filepath.Join(a, name))
 		y, errY := os.ReadFile(filepath.Join(b, name))
@@ -173,7 +166,5 @@ func TestWrite(t *testing.T) {
 			t.Errorf("%+q: ids %v from tokenizer.json, %v from vocab.json", text, x, y)
 		}
 	}
-	if err := Write(filepath.Join(a, "nowhere")); err == nil {
-		t.Error("a missing folder returns no error")
-	}
+	must.Fail(Write(filepath.Join(a, "nowhere")))(t) // a missing folder
 }

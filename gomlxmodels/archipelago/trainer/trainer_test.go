@@ -3,7 +3,6 @@ package trainer
 import (
 	"context"
 	"errors"
-	"strings"
 	"testing"
 
 	"github.com/gomlx/compute/dtypes"
@@ -78,17 +77,13 @@ func TestFrozen(t *testing.T) {
 			value(t, store, "/shift"))
 	}
 	must.Do(t, UseAverage(store))
-	if value(t, store, "/slope") != average {
-		t.Errorf("the slope is %v, its average %v", value(t, store, "/slope"), average)
-	}
+	must.Equal(t, value(t, store, "/slope"), average, "the slope", "its average")
 }
 
 func TestFolderOfAnotherRun(t *testing.T) {
 	folder := Folder(t.TempDir())
 	must.Do(t, folder.Open(Settings{Steps: 4}))
-	if err := folder.Open(Settings{Steps: 8}); err == nil || !strings.Contains(err.Error(), "other settings") {
-		t.Errorf("a folder of another run gives %v", err)
-	}
+	must.Fail(folder.Open(Settings{Steps: 8}))(t, "other settings") // a folder of another run
 }
 
 // An error in a batch and a loss of NaN end the run with an error.
@@ -102,18 +97,14 @@ func TestFailures(t *testing.T) {
 		}
 		return draw(step)
 	}
-	if _, _, err := job.Run(context.Background(), backend, Folder(t.TempDir()), 4); err == nil ||
-		!strings.Contains(err.Error(), "batch 2: the sea is closed") {
-		t.Errorf("a batch that fails gives %v", err)
-	}
+	// a batch that fails
+	must.Fail(job.Run(context.Background(), backend, Folder(t.TempDir()), 4))(t, "batch 2: the sea is closed")
 	job = lineJob(4)
 	job.Loss = func(scope *model.Scope, in []*Node) (total, parts *Node) {
 		slope := scope.VariableWithValue("slope", float32(-1)).NodeValue(in[0].Graph())
 		total = Mul(Sqrt(slope), ReduceAllSum(in[0]))
 		return total, Reshape(total, 1)
 	}
-	if _, _, err := job.Run(context.Background(), backend, Folder(t.TempDir()), 4); err == nil ||
-		!strings.Contains(err.Error(), "the loss square is NaN") {
-		t.Errorf("a loss of NaN gives %v", err)
-	}
+	// a loss of NaN
+	must.Fail(job.Run(context.Background(), backend, Folder(t.TempDir()), 4))(t, "the loss square is NaN")
 }

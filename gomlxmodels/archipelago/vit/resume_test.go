@@ -5,7 +5,6 @@ package vit
 import (
 	"context"
 	"math"
-	"strings"
 	"testing"
 
 	"antipode/datasets/archipelago"
@@ -29,16 +28,13 @@ func TestResume(t *testing.T) {
 			t.Errorf("%s: loss %v in two parts, %v in one", heads[h].Name, got, curve[0].Loss[h])
 		}
 	}
-	if chance := math.Log(float64(len(heads[headForm].Values))); math.Abs(curve[0].Loss[headForm]-chance) > 0.3 {
-		t.Errorf("the first losses of the form head are %v, chance is %v", curve[0].Loss[headForm], chance)
-	}
+	must.Near(t, curve[0].Loss[headForm], math.Log(float64(len(heads[headForm].Values))), 0.3,
+		"the first losses of the form head")
 
 	stopped, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := job.Run(stopped, backend, trainer.Folder(t.TempDir()), 4); err == nil ||
-		!strings.Contains(err.Error(), "the same command resumes the run") {
-		t.Errorf("error of an interrupted run: %v", err)
-	}
+	// an interrupted run
+	must.Fail(job.Run(stopped, backend, trainer.Folder(t.TempDir()), 4))(t, "the same command resumes the run")
 	a := must.Get(score(t.Context(), backend, dir, 1))(t)
 	if s := a.(*scores); s.Images != 48 || s.Accuracy["full"]["object"] > 0.6 {
 		t.Errorf("score of an untrained network: %v", s)

@@ -22,10 +22,8 @@ func TestBatchEqualsPreprocessing(t *testing.T) {
 		pixels := must.Get(pre.Apply(rgb, examples.Size, examples.Size))(t)
 		trainertest.Pixels(t, it.ID, b.pixels[i*len(pixels):], pixels)
 		mask := preprocess.Mask{Width: examples.Size, Height: examples.Size, Object: gray.Pix}
-		patches, err := pre.Patches(rgb, &mask, preprocess.Any, examples.Size, examples.Size, patchSize, patchSize)
-		if err != nil {
-			t.Fatal(err)
-		}
+		patches := must.Get(pre.Patches(rgb, &mask, preprocess.Any, examples.Size, examples.Size, patchSize,
+			patchSize))(t)
 		if !reflect.DeepEqual(patches, b.object[i*grid*grid:(i+1)*grid*grid]) {
 			t.Errorf("%s: object patches differ from preprocessing's", it.ID)
 		}
@@ -52,9 +50,7 @@ func TestUnseenFormsHaveNoLabel(t *testing.T) {
 	for _, o := range examples.World.Objects() {
 		_, unseen := archipelago.Variants(o)
 		for _, f := range unseen {
-			if heads[headForm].Label(archipelago.Image{Object: o, Variant: f}) != -1 {
-				t.Errorf("%s %s has a label", f, o)
-			}
+			must.Equal(t, heads[headForm].Label(archipelago.Image{Object: o, Variant: f}), -1, f, o, "has a label")
 		}
 	}
 }

@@ -57,9 +57,7 @@ func TestReference(t *testing.T) {
 		p := must.Get(m.Prepare(img, &preprocess.Mask{Width: gray.Rect.Dx(), Height: gray.Rect.Dy(), Object: gray.Pix},
 			vit.PrepareOptions{}))(t)
 		prepared, names = append(prepared, p), append(names, name)
-		if object := world.Reference()[i].Object; want[name].Label != object {
-			t.Errorf("%s: transformers says %q, it is a %s", name, want[name].Label, object)
-		}
+		must.Equal(t, want[name].Label, world.Reference()[i].Object, name, "transformers says", "it is a")
 	}
 	got := must.Get(encoder.Encode(context.Background(), prepared))(t)
 	for i, name := range names {

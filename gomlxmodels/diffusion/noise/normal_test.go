@@ -3,8 +3,8 @@ package noise
 import (
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"testing"
@@ -58,9 +58,7 @@ func TestSizes(t *testing.T) {
 			want = want[n:]
 		}
 	}
-	if len(want) != 0 {
-		t.Errorf("%d golden numbers not compared", len(want))
-	}
+	must.Equal(t, len(want), 0, "golden numbers not compared")
 }
 
 func TestTurns(t *testing.T) {
@@ -93,9 +91,7 @@ func TestLatents(t *testing.T) {
 			}
 		}
 		data := must.Get(binary.Append(nil, binary.LittleEndian, got))(t)
-		if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != x.SHA256[i] {
-			t.Errorf("seed %d: the bytes differ", seed)
-		}
+		must.Equal(t, fmt.Sprintf("%x", sha256.Sum256(data)), x.SHA256[i], "seed", seed)
 	}
 }
 

@@ -82,9 +82,7 @@ func TestRuns(t *testing.T) {
 			}
 		})
 	}
-	if len(g.runs) != 0 {
-		t.Errorf("%d golden numbers not compared", len(g.runs))
-	}
+	must.Equal(t, len(g.runs), 0, "golden numbers not compared")
 }
 
 // compare follows the plan step for step.

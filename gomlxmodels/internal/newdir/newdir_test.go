@@ -19,16 +19,10 @@ func TestWrite(t *testing.T) {
 	}); err != failed {
 		t.Error(err)
 	}
-	if list, err := os.ReadDir(filepath.Join(root, "a")); err != nil || len(list) != 0 {
-		t.Errorf("%v, %v after a failure", list, err)
-	}
+	must.Equal(t, len(must.Get(os.ReadDir(filepath.Join(root, "a")))(t)), 0, "after a failure")
 	fill := func(to string) error { return os.WriteFile(filepath.Join(to, "file"), nil, 0o600) }
 	must.Do(t, os.Mkdir(dir, 0o700)) // empty
 	must.Do(t, Write(dir, fill))
-	if list, err := os.ReadDir(filepath.Join(root, "a")); err != nil || len(list) != 1 {
-		t.Errorf("%v, %v", list, err)
-	}
-	if err := Write(dir, fill); err == nil {
-		t.Error("written over a folder")
-	}
+	must.Equal(t, len(must.Get(os.ReadDir(filepath.Join(root, "a")))(t)), 1)
+	must.Fail(Write(dir, fill))(t) // written over a folder
 }

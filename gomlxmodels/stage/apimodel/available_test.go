@@ -115,9 +115,7 @@ func TestModelList(t *testing.T) {
 					strings.Contains(err.Error(), "\n")) {
 					t.Fatalf("error %v, want %q", err, c.err)
 				}
-				if down := strings.Contains(c.err, "shut down"); errors.Is(err, ErrShutDown) != down {
-					t.Errorf("error %v", err)
-				}
+				must.Equal(t, errors.Is(err, ErrShutDown), strings.Contains(c.err, "shut down"), "error")
 			}
 			want := 2
 			if c.err != "" {
@@ -130,8 +128,8 @@ func TestModelList(t *testing.T) {
 				(text == "") != (c.warn == "") || len(warnings) > 1 {
 				t.Errorf("warnings %q, want %q", warnings, c.warn)
 			}
-			if c.err == "" && math.Abs(g.Spent()-0.08) > 1e-9 {
-				t.Errorf("spent %v: the list is free", g.Spent())
+			if c.err == "" && math.Abs(g.spent-0.08) > 1e-9 {
+				t.Errorf("spent %v: the list is free", g.spent)
 			}
 		})
 	}
@@ -144,18 +142,15 @@ func TestListOnce(t *testing.T) {
 		if asked, _ := f.counts(); asked != 0 {
 			t.Error("an image is requested before the list has arrived")
 		}
-		if r.Method != http.MethodGet || r.Header.Get("Authorization") != "Bearer "+testKey {
-			t.Errorf("%s %v", r.Method, r.Header)
-		}
+		must.Equal(t, r.Method, http.MethodGet)
+		must.Equal(t, r.Header.Get("Authorization"), "Bearer "+testKey)
 		give(200, listJSON("house-painter"))(w, r)
 	}
 	g := f.generator(t, nil)
 	var wait sync.WaitGroup
 	for range 8 {
 		wait.Go(func() {
-			if r, err := g.Generate(t.Context(), "a red house", nil); err != nil || r.Outcome != OK {
-				t.Error(r, err)
-			}
+			must.Equal(t, must.Get(g.Generate(t.Context(), "a red house", nil))(t).Outcome, OK)
 		})
 	}
 	wait.Wait()
@@ -181,14 +176,10 @@ func TestHistorical(t *testing.T) {
 	}
 	g = f.generator(t, func(o *Options) { f.official(t)(o); dalle(o) })
 	at(t, g, "2026-05-01")
-	if r, err := g.Generate(t.Context(), "a red house", nil); err != nil || r.Outcome != OK {
-		t.Errorf("before: %+v, %v", r, err)
-	}
+	must.Equal(t, must.Get(g.Generate(t.Context(), "a red house", nil))(t).Outcome, OK)
 	g = f.generator(t, dalle)
 	at(t, g, "2026-11-23")
-	if r, err := g.Generate(t.Context(), "a red house", nil); err != nil || r.Outcome != OK {
-		t.Errorf("elsewhere: %+v, %v", r, err)
-	}
+	must.Equal(t, must.Get(g.Generate(t.Context(), "a red house", nil))(t).Outcome, OK, "elsewhere")
 }
 
 // TestNoKey: OpenAI's own API needs a key, which is reported before anything is sent.

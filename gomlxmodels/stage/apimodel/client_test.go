@@ -33,12 +33,8 @@ func TestImage(t *testing.T) {
 	}
 	want := map[string]any{"model": "house-painter", "prompt": "a red house", "n": 1.0, "size": "1024x1024",
 		"quality": "standard", "response_format": "b64_json"}
-	if fmt.Sprint(f.asked[0]) != fmt.Sprint(want) {
-		t.Errorf("asked %v, want %v", f.asked[0], want)
-	}
-	if f.headers[0].Get("Authorization") != "Bearer "+testKey {
-		t.Error("the key is not sent")
-	}
+	must.Equal(t, fmt.Sprint(f.asked[0]), fmt.Sprint(want), f.asked[0], want)
+	must.Equal(t, f.headers[0].Get("Authorization"), "Bearer "+testKey, "the key is not sent")
 }
 
 // TestFields: further fields are sent, and do not replace those of the API.
@@ -173,15 +169,12 @@ func TestMisbehaving(t *testing.T) {
 				t.Errorf("%s, %q, %d bytes; want %s, %q", r.Outcome, r.Reason, len(r.Image), c.outcome, c.reason)
 			}
 			asked, fetched := f.counts()
-			if asked != c.requests || r.Requests != c.requests {
-				t.Errorf("%d requests, %d counted, want %d", asked, r.Requests, c.requests)
+			must.Equal(t, asked, c.requests)
+			must.Equal(t, r.Requests, c.requests)
+			if want := 0.040 * float64(c.paid); math.Abs(r.Cost-want) > 1e-9 || math.Abs(g.spent-want) > 1e-9 {
+				t.Errorf("cost %v, spent %v, want %v", r.Cost, g.spent, want)
 			}
-			if want := 0.040 * float64(c.paid); math.Abs(r.Cost-want) > 1e-9 || math.Abs(g.Spent()-want) > 1e-9 {
-				t.Errorf("cost %v, spent %v, want %v", r.Cost, g.Spent(), want)
-			}
-			if fetched != 0 {
-				t.Errorf("%d files fetched", fetched)
-			}
+			must.Equal(t, fetched, 0, "files fetched")
 			checkWaits(t, f.waits, c.waits)
 		})
 	}
@@ -241,10 +234,8 @@ func TestAddress(t *testing.T) {
 				give(200, fmt.Sprintf(`{"data": [{"url": %q}]}`, f.URL+"/files/x.png?sig=secret-signature"))(w, r)
 			}
 			f = newFake(t, append([]http.HandlerFunc{first}, c.files...)...)
-			r, err := f.generator(t, func(o *Options) { o.Retries = 3 }).Generate(t.Context(), "a red house", nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := must.Get(f.generator(t, func(o *Options) { o.Retries = 3 }).Generate(t.Context(), "a red house",
+				nil))(t)
 			if r.Outcome != c.outcome || !strings.Contains(r.Reason, c.reason) ||
 				strings.Contains(r.Reason, "signature") {
 				t.Errorf("%s, %q; want %s, %q", r.Outcome, r.Reason, c.outcome, c.reason)
@@ -275,10 +266,8 @@ func TestKeyIsSecret(t *testing.T) {
 	const token = "token-of+another/form-0123456789"
 	f = newFake(t, give(400, problemJSON("bad", "you sent "+token+" or "+url.QueryEscape(token))))
 	g = f.generator(t, func(o *Options) { o.Key = Secret(token) })
-	if r, err := g.Generate(t.Context(), "a red house", nil); err != nil ||
-		r.Reason != "status 400: you sent [key] or [key] (bad)" {
-		t.Errorf("%q, %v", r.Reason, err)
-	}
+	must.Equal(t, must.Get(g.Generate(t.Context(), "a red house", nil))(t).Reason,
+		"status 400: you sent [key] or [key] (bad)")
 }
 
 // TestBudget checks that concurrent goroutines together never request more than the budget allows.
@@ -307,8 +296,8 @@ func budget(t *testing.T, change func(*Options)) {
 		})
 	}
 	wait.Wait()
-	if asked, _ := f.counts(); made != 3 || refusals != 5 || asked != 3 || math.Abs(g.Spent()-0.12) > 1e-9 {
-		t.Errorf("%d made, %d over budget, %d requests, spent %v", made, refusals, asked, g.Spent())
+	if asked, _ := f.counts(); made != 3 || refusals != 5 || asked != 3 || math.Abs(g.spent-0.12) > 1e-9 {
+		t.Errorf("%d made, %d over budget, %d requests, spent %v", made, refusals, asked, g.spent)
 	}
 }
 
@@ -318,9 +307,7 @@ func TestBudgetOfRefusals(t *testing.T) {
 	f := newFake(t, no, no, no, give(200, imageJSON(pngFile(t), "")))
 	g := f.generator(t, func(o *Options) { o.Budget = 0.05 })
 	for i, want := range []string{Refused, Refused, Refused, OK} {
-		if r, err := g.Generate(t.Context(), "a red house", nil); err != nil || r.Outcome != want {
-			t.Errorf("prompt %d: %s (%s), %v; want %s", i, r.Outcome, r.Reason, err, want)
-		}
+		must.Equal(t, must.Get(g.Generate(t.Context(), "a red house", nil))(t).Outcome, want, "prompt", i)
 	}
 	if _, err := g.Generate(t.Context(), "a red house", nil); !errors.Is(err, ErrBudget) {
 		t.Errorf("over budget: %v", err)
@@ -350,9 +337,7 @@ func TestCancelled(t *testing.T) {
 		}
 	}
 	canceled()
-	if g.Spent() != 0.040 {
-		t.Errorf("spent %v: what may have been paid counts", g.Spent())
-	}
+	must.Equal(t, g.spent, 0.040, "spent", "what may have been paid counts")
 	canceled()
 }
 

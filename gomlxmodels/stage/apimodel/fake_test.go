@@ -45,17 +45,13 @@ func newFake(t *testing.T, handlers ...http.HandlerFunc) *fake {
 		var at int
 		if r.Method == http.MethodPost && r.URL.Path == "/v1/images/generations" {
 			var body map[string]any
-			if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
-				t.Error(err)
-			}
+			must.Do(t, json.NewDecoder(r.Body).Decode(&body))
 			at = len(f.asked)
 			f.asked, f.headers = append(f.asked, body), append(f.headers, r.Header.Clone())
 		} else {
 			f.fetched++
 			at = len(f.asked) + f.fetched - 1
-			if r.Header.Get("Authorization") != "" {
-				t.Error("the key travels with the request for a file")
-			}
+			must.Equal(t, r.Header.Get("Authorization"), "", "the key travels with the request for a file")
 		}
 		f.mu.Unlock()
 		handlers[min(at, len(handlers)-1)](w, r)

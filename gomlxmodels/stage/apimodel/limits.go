@@ -74,13 +74,6 @@ func (g *Client) postpone(wait time.Duration) {
 	}
 }
 
-// Spent returns the known cost of all requests so far in US dollars; requests that may have been paid count.
-func (g *Client) Spent() float64 {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.spent
-}
-
 // pause returns how long to wait before a request is repeated for the attempt-th time (from 0): what the server
 // requested, else 1, 2, 4 … seconds up to a minute, with up to a quarter more so that clients do not come back all
 // at once.

@@ -80,12 +80,9 @@ func TestTable(t *testing.T) {
 		if _, err := time.Parse(time.DateOnly, m.Date); (err == nil) != (m.ImageOutput > 0) {
 			t.Errorf("%s: price %v of %q", m.Name, m.ImageOutput, m.Date)
 		}
-		if (m.TextInput > 0) != (m.ImageOutput > 0) || (m.ImageInput > 0) != (m.ImageOutput > 0) {
-			t.Errorf("%s: only some prices of tokens are known", m.Name)
-		}
-		if historical[m.Name] != "" {
-			t.Errorf("%s is offered and historical", m.Name)
-		}
+		must.Equal(t, (m.TextInput > 0), (m.ImageOutput > 0), m.Name)
+		must.Equal(t, (m.ImageInput > 0), (m.ImageOutput > 0), m.Name)
+		must.Equal(t, historical[m.Name], "", m.Name, "offered and historical")
 	}
 	for name, date := range historical {
 		if _, err := time.Parse(time.DateOnly, date); err != nil {

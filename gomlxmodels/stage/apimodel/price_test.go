@@ -1,6 +1,7 @@
 package apimodel
 
 import (
+	"antipode/internal/must"
 	"errors"
 	"math"
 	"strings"
@@ -39,14 +40,12 @@ func TestCost(t *testing.T) {
 		if err != nil || r.Outcome != OK {
 			t.Fatal(c.name, r, err)
 		}
-		if math.Abs(r.Cost-c.cost) > 1e-12 || math.Abs(g.Spent()-c.cost) > 1e-12 || r.CostUnknown != c.unknown {
-			t.Errorf("%s: cost %v (unknown: %v), spent %v; want %v (%v)", c.name, r.Cost, r.CostUnknown, g.Spent(),
+		if math.Abs(r.Cost-c.cost) > 1e-12 || math.Abs(g.spent-c.cost) > 1e-12 || r.CostUnknown != c.unknown {
+			t.Errorf("%s: cost %v (unknown: %v), spent %v; want %v (%v)", c.name, r.Cost, r.CostUnknown, g.spent,
 				c.cost, c.unknown)
 		}
 		_, sent := f.asked[0]["response_format"]
-		if sent != (c.model == "mine") {
-			t.Errorf("%s: asked %v", c.name, f.asked[0])
-		}
+		must.Equal(t, sent, c.model == "mine", c.name, f.asked[0])
 	}
 }
 
@@ -66,10 +65,9 @@ func TestBudgetWithoutPrice(t *testing.T) {
 	}
 	g := f.generator(t, func(o *Options) { o.Price, o.BudgetPaid = 0, 3 })
 	for i, want := range []string{Refused, OK, OK} { // the third is requested twice, and may have been paid twice
-		if r, err := g.Generate(t.Context(), "a red house", nil); err != nil || r.Outcome != want ||
-			r.CostUnknown != (want == OK) {
-			t.Errorf("prompt %d: %+v, %v; want %s", i, r, err, want)
-		}
+		r := must.Get(g.Generate(t.Context(), "a red house", nil))(t)
+		must.Equal(t, r.Outcome, want, "prompt", i)
+		must.Equal(t, r.CostUnknown, (want == OK), "prompt", i)
 	}
 	if _, err := g.Generate(t.Context(), "a red house", nil); !errors.Is(err, ErrBudget) ||
 		!strings.Contains(err.Error(), "3 of 3 images") {

@@ -57,13 +57,11 @@ func TestBLIP(t *testing.T) {
 			for i, column := range w.Outputs(nil) {
 				got[column.Name] = rows[0][i]
 				none, number := rows[1][i], column.Kind == table.KindNumber
-				if none.Text != "" || number != (none.Number != none.Number) {
-					t.Errorf("%s without an image: %+v", column.Name, none)
-				}
+				must.Equal(t, none.Text, "", column.Name, "without an image")
+				must.Equal(t, number, (none.Number != none.Number), column.Name, "without an image")
 			}
-			if got["answer"].Text != best || got["answer_source"].Text+got["answer_outcome"].Text != "logitsok" {
-				t.Errorf("%+v, want %s", got, best)
-			}
+			must.Equal(t, got["answer"].Text, best)
+			must.Equal(t, got["answer_source"].Text+got["answer_outcome"].Text, "logitsok")
 			if o.Choices == nil {
 				near.Check(t, "p", []float64{got["answer_p"].Number, got["answer_correct"].Number},
 					[]float64{slices.Max(want), 1}, 0, 1e-5)
@@ -80,16 +78,14 @@ func TestBLIP(t *testing.T) {
 		"1 choices: give 2 to 64":                                 {Question: c.Text, Choices: []string{"dog"}},
 		"leave out System, Permute and Shuffle":                   {Question: c.Text, Choices: c.Words, Permute: true},
 	} {
-		_, err := stagetest.Open(t, env(nil), gomlxmodels.AskOp, args(o))
-		modeltest.CheckLine(t, err, want)
+		must.Fail(stagetest.Open(t, env(nil), gomlxmodels.AskOp, args(o)))(t, want)
 	}
 	args = func(o gomlxmodels.AskOptions) gomlxmodels.AskArgs {
 		o.Column = "answer"
 		return gomlxmodels.AskArgs{Model: filepath.Join(filepath.Dir(dir), "match"), AskOptions: o}
 	}
-	_, err = stagetest.Open(t, env(nil), gomlxmodels.AskOp, args(gomlxmodels.AskOptions{Question: c.Text,
-		Choices: []string{"yes", "cannot tell"}}))
-	modeltest.CheckLine(t, err, "its choices are yes and no, not yes, cannot tell")
+	must.Fail(stagetest.Open(t, env(nil), gomlxmodels.AskOp, args(gomlxmodels.AskOptions{Question: c.Text,
+		Choices: []string{"yes", "cannot tell"}})))(t, "its choices are yes and no, not yes, cannot tell")
 }
 
 // TestBLIPWithoutQuestions: a captioner ranks how a question goes on, and a model that compares texts with images tells

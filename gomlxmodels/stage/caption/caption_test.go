@@ -74,9 +74,7 @@ func TestEqualReference(t *testing.T) {
 			check(t, "prefix "+l.Prefix, got, l.Text, l.IDs[1+len(strings.Fields(l.Prefix)):], []int32{5})
 		}
 	})
-	if len(lines) != 2 {
-		t.Errorf("%d lines", len(lines))
-	}
+	must.Equal(t, len(lines), 2, "lines")
 }
 
 // TestEqualReference2 does so for BLIP-2, greedily and with beams, in every layout of a folder.
@@ -178,9 +176,7 @@ func TestMany(t *testing.T) {
 	w := start(t, stagetest.NewEnv(t, testbackend.Go(t)), a)
 	f := stagetest.Captions(stagetest.Scenes(t, 1), 60, 0)
 	got := stagetest.Run(t, w, f, stagetest.All(f), w.Batch())
-	if w.Batch() != 4*30 {
-		t.Errorf("batch %d: 60 captions are two groups of 30, four of which are written at once", w.Batch())
-	}
+	must.Equal(t, w.Batch(), 4*30, "batch", "60 captions are two groups of 30, four of which are written at once")
 	again := stagetest.Run(t, w, f, []int{59}, 1)
 	if !reflect.DeepEqual(again[59], got[59]) {
 		t.Errorf("caption 60: %+v, alone %+v", got[59], again[59])

@@ -86,10 +86,7 @@ func TestLeftOut(t *testing.T) {
 	} {
 		m := must.Get(openModel(dir))(t)
 		for _, c := range cases {
-			got, err := m.Text(c.prompt, c.tokens)
-			if err != nil || got != c.want {
-				t.Errorf("%v, %v: %q, %v; want %q", c.prompt, c.tokens, got, err, c.want)
-			}
+			must.Equal(t, must.Get(m.Text(c.prompt, c.tokens))(t), c.want, c.prompt, c.tokens)
 		}
 	}
 }

@@ -2,11 +2,11 @@ package caption
 
 import (
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
+	"antipode/internal/must"
 	"antipode/test/stagetest"
 )
 
@@ -30,16 +30,11 @@ func TestOpen(t *testing.T) {
 	} {
 		a := args(1, gomlxmodels.CaptionOptions{})
 		c.do(&a)
-		if _, err := stagetest.Open(t, stagetest.NewEnv(t, nil), gomlxmodels.CaptionOp, a); err == nil ||
-			!strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%v, want one line with %q", err, c.want)
-		}
+		must.Fail(stagetest.Open(t, stagetest.NewEnv(t, nil), gomlxmodels.CaptionOp, a))(t, c.want)
 	}
 	w := start(t, stagetest.NewEnv(t, nil), args(1, gomlxmodels.CaptionOptions{}))
-	if err := w.Check([]table.ColumnSpec{{Name: "id", Kind: table.KindText}}); err == nil ||
-		!strings.Contains(err.Error(), `"image_id"`) {
-		t.Errorf("a table without images: %v", err)
-	}
+	// a table without images
+	must.Fail(w.Check([]table.ColumnSpec{{Name: "id", Kind: table.KindText}}))(t, `"image_id"`)
 	digests := map[string]bool{}
 	for _, a := range []gomlxmodels.CaptionArgs{args(1, gomlxmodels.CaptionOptions{}),
 		args(1, gomlxmodels.CaptionOptions{Prefix: "a"}),
@@ -48,7 +43,5 @@ func TestOpen(t *testing.T) {
 		args(1, gomlxmodels.CaptionOptions{Precision: "bfloat16"})} {
 		digests[start(t, stagetest.NewEnv(t, nil), a).Digest()] = true
 	}
-	if len(digests) != 6 {
-		t.Errorf("six settings, %d digests", len(digests))
-	}
+	must.Equal(t, len(digests), 6, "six settings", "digests")
 }

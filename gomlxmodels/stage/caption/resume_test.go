@@ -170,9 +170,7 @@ func kill(t *testing.T, home string, req client.Request) {
 			break
 		}
 	}
-	if err := child.Process.Kill(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, child.Process.Kill())
 	if err := child.Wait(); err == nil || child.ProcessState.Exited() {
 		t.Errorf("the process ended before it was killed: %v", err)
 	}

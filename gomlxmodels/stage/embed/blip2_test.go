@@ -96,19 +96,15 @@ func TestBLIP2Keys(t *testing.T) {
 		w := stagetest.Start(t, env, gomlxmodels.EmbedOp, blip2Args("retrieval", gomlxmodels.Blip2Image, pooling,
 			map[bool]string{true: "caption"}[pooling == "projected_max"]))
 		digests[w.Digest()] = true
-		if same := w.Key(stage.Row{Frame: f}) == w.Key(stage.Row{Frame: f,
-			Index: 1}); same != (pooling != "projected_max") {
-			t.Errorf("%s: one image with two texts has equal keys: %v", pooling, same)
-		}
+		must.Equal(t, w.Key(stage.Row{Frame: f}) == w.Key(stage.Row{Frame: f, Index: 1}), (pooling != "projected_max"),
+			pooling, "one image with two texts has equal keys")
 		err := w.Check(f.Specs()[:2])
 		if pooling == "projected_max" && (err == nil || !strings.Contains(err.Error(), `"caption"`)) ||
 			pooling != "projected_max" && err != nil {
 			t.Errorf("%s without texts: %v", pooling, err)
 		}
 	}
-	if len(digests) != 6 {
-		t.Errorf("six poolings, %d digests", len(digests))
-	}
+	must.Equal(t, len(digests), 6, "six poolings", "digests")
 }
 
 // TestBLIP2Errors: what the model or the settings rule out is said at once, in one line.
@@ -124,9 +120,8 @@ func TestBLIP2Errors(t *testing.T) {
 		{"../../vit/testdata/hf-pooler-odd", "", "patches", "", "is its class token"},
 		{"../../blip/testdata/base", gomlxmodels.Blip2Image, "", "", "is not a BLIP-2"},
 	} {
-		_, err := stagetest.Open(t, stagetest.NewEnv(t, nil), gomlxmodels.EmbedOp,
-			blip2Args(c.folder, c.vector, c.pooling, c.text))
-		modeltest.CheckLine(t, err, c.want)
+		must.Fail(stagetest.Open(t, stagetest.NewEnv(t, nil), gomlxmodels.EmbedOp,
+			blip2Args(c.folder, c.vector, c.pooling, c.text)))(t, c.want)
 	}
 	for _, name := range []string{"opt", "old-hub", "opt-350m"} { // whatever their language model
 		if _, err := stagetest.Open(t, stagetest.NewEnv(t, nil), gomlxmodels.EmbedOp,

@@ -148,18 +148,14 @@ func TestInceptionWhole(t *testing.T) {
 		args.Vector = vector
 		w := must.Get(stagetest.Open(t, env, gomlxmodels.EmbedOp, args))(t)
 		if err := w.Check(columns); want != "" {
-			modeltest.CheckLine(t, err, want)
+			must.Fail(err)(t, want)
 		} else if err != nil || !slices.Equal(w.Outputs(columns), gomlxmodels.EmbedColumns(vector, true)) {
 			t.Errorf("logits: %v, %v", err, w.Outputs(columns))
 		}
 	}
-	if got := gomlxmodels.Vectors(dir); !slices.Equal(got, []string{"full", "logits"}) {
-		t.Errorf("vectors %v", got)
-	}
+	must.EqualSlices(t, gomlxmodels.Vectors(dir), []string{"full", "logits"}, "vectors")
 	args.Pooling = "patches"
-	_, err := stagetest.Open(t, env, gomlxmodels.EmbedOp, args)
-	modeltest.CheckLine(t, err, `pooling "patches"`)
+	must.Fail(stagetest.Open(t, env, gomlxmodels.EmbedOp, args))(t, `pooling "patches"`)
 	args.Pooling, args.Preprocess = "", "public-code"
-	_, err = stagetest.Open(t, env, gomlxmodels.EmbedOp, args)
-	modeltest.CheckLine(t, err, `preprocess "public-code" is for a ViT`)
+	must.Fail(stagetest.Open(t, env, gomlxmodels.EmbedOp, args))(t, `preprocess "public-code" is for a ViT`)
 }

@@ -1,6 +1,7 @@
 package execmodel
 
 import (
+	"antipode/internal/must"
 	"slices"
 	"strings"
 	"testing"
@@ -53,9 +54,8 @@ func TestCheck(t *testing.T) {
 			if mode == "depends on batch" {
 				failed = slices.DeleteFunc(failed, func(n int) bool { return n == 15 })
 			}
-			if !slices.Equal(failed, c.failed) || !slices.Equal(skipped, c.skipped) {
-				t.Errorf("failed %v, skipped %v; want %v, %v", failed, skipped, c.failed, c.skipped)
-			}
+			must.EqualSlices(t, failed, c.failed)
+			must.EqualSlices(t, skipped, c.skipped)
 		})
 	}
 }

@@ -21,10 +21,7 @@ import (
 func group(t *testing.T, mode string, change func(*Options)) (*Group, string) {
 	t.Helper()
 	self := must.Get(os.Executable())(t)
-	program, digest, err := Inspect(self)
-	if err != nil {
-		t.Fatal(err)
-	}
+	program, digest := must.Get2(Inspect(self))(t)
 	dir := t.TempDir()
 	o := Options{Program: program, Digest: digest, Args: []string{"child", mode, dir}, Task: Generate}
 	if change != nil {
@@ -70,9 +67,7 @@ func noProcess(t *testing.T, pids []string) {
 	t.Helper()
 	for _, text := range pids {
 		pid := must.Get(strconv.Atoi(text))(t)
-		if err := syscall.Kill(pid, 0); err == nil {
-			t.Errorf("process %d is still running", pid)
-		}
+		must.Fail(syscall.Kill(pid, 0))(t)
 	}
 }
 
@@ -87,9 +82,7 @@ func TestRun(t *testing.T) {
 			t.Errorf("answer %d: %v %q %q %v", i, a.Outcome, a.ID, a.Reason, a.Meta)
 		}
 	}
-	if share.Load() != 1.0 {
-		t.Errorf("the last share is %v", share.Load())
-	}
+	must.Equal(t, share.Load(), 1.0, "the last share")
 	again, err := g.Run(t.Context(), items(10), nil)
 	if err != nil || !slices.Equal(again[7].Data, answers[7].Data) || slices.Equal(again[7].Data, again[6].Data) {
 		t.Errorf("the second run: %v", err)
@@ -103,13 +96,9 @@ func TestRun(t *testing.T) {
 		t.Errorf("the scratch folder has %d files: %v", len(files), err)
 	}
 	g.Close()
-	if _, err := os.Stat(scratch); err == nil {
-		t.Error("the scratch folder remains")
-	}
+	must.Fail(os.Stat(scratch))(t) // the scratch folder is removed
 	noProcess(t, starts)
-	if _, err := g.Run(t.Context(), items(1), nil); err == nil {
-		t.Error("a closed group runs")
-	}
+	must.Fail(g.Run(t.Context(), items(1), nil))(t) // a closed group
 }
 
 // TestFaults: every fault of a program becomes an error or failed rows, with a reason for the user.
@@ -150,9 +139,7 @@ func TestFaults(t *testing.T) {
 			g, dir := group(t, c.mode, c.change)
 			answers, err := g.Run(t.Context(), items(1), nil)
 			if c.all == "" {
-				if err == nil || !strings.Contains(err.Error(), c.want) {
-					t.Errorf("error %v, want %q", err, c.want)
-				}
+				must.Fail(err)(t, c.want)
 			} else if err != nil || answers[0].Outcome != c.all || !strings.Contains(answers[0].Reason, c.want) {
 				t.Errorf("%v, outcome %q, reason %q; want %q, %q", err, answers[0].Outcome, answers[0].Reason, c.all,
 					c.want)
@@ -204,10 +191,7 @@ func TestMasks(t *testing.T) {
 // TestDoubleAnswer: a second answer to an item ends the process, and nothing is answered twice.
 func TestDoubleAnswer(t *testing.T) {
 	g, _ := group(t, "double answer", nil)
-	answers, err := g.Run(t.Context(), items(3), nil)
-	if err != nil || !slices.Equal(outcomes(answers), []string{OK, OK, OK}) {
-		t.Errorf("%v %v", outcomes(answers), err)
-	}
+	must.EqualSlices(t, outcomes(must.Get(g.Run(t.Context(), items(3), nil))(t)), []string{OK, OK, OK})
 	if log := g.logs[0].tail(5); len(log) > 0 {
 		t.Error(log)
 	}
@@ -225,9 +209,7 @@ func TestPoison(t *testing.T) {
 			if i == 6 {
 				want = Failed
 			}
-			if a.Outcome != want {
-				t.Errorf("row %d is %s: %s", i, a.Outcome, a.Reason)
-			}
+			must.Equal(t, a.Outcome, want, "row", i, a.Reason)
 		}
 		if want := "the program exited while working on this row (2 times): signal: killed: cannot compute this" +
 			"[31m"; answers[6].Reason != want {
@@ -263,9 +245,7 @@ func TestKilled(t *testing.T) {
 	if slices.ContainsFunc(answers, func(a Answer) bool { return a.Outcome != OK }) {
 		t.Errorf("%v", outcomes(answers))
 	}
-	if n := len(lines(t, dir, "starts")); n != 3 {
-		t.Errorf("%d processes", n)
-	}
+	must.Equal(t, len(lines(t, dir, "starts")), 3, "processes")
 }
 
 // TestStops: a program that never answers stops the run after three restarts, with the end of standard error.
@@ -289,9 +269,7 @@ func TestRestart(t *testing.T) {
 	if err != nil || slices.ContainsFunc(answers, func(a Answer) bool { return a.Outcome != OK }) {
 		t.Fatal(outcomes(answers), err)
 	}
-	if got := lines(t, dir, "batches"); !slices.Equal(got, []string{"4", "2", "1", "1", "1"}) {
-		t.Errorf("batches of %v items", got)
-	}
+	must.EqualSlices(t, lines(t, dir, "batches"), []string{"4", "2", "1", "1", "1"}, "batches", "items")
 }
 
 // TestCancel: after a cancellation, programs that support it finish their items within the grace; the process of
@@ -321,9 +299,7 @@ func TestCancel(t *testing.T) {
 // TestDisagree: two processes that report different models are an error.
 func TestDisagree(t *testing.T) {
 	g, _ := group(t, "other", func(o *Options) { o.Workers = 2 })
-	if _, err := g.Run(t.Context(), items(40), nil); err == nil || !strings.Contains(err.Error(), "different models") {
-		t.Error(err)
-	}
+	must.Fail(g.Run(t.Context(), items(40), nil))(t, "different models")
 }
 
 // TestStderr: a flood of standard error neither blocks the program nor fills memory or disk, and secrets are replaced.
@@ -365,16 +341,12 @@ func TestSilent(t *testing.T) {
 	g, dir := group(t, "silent", nil)
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
-	if _, err := g.Ready(ctx); err == nil {
-		t.Error("no error")
-	}
+	must.Fail(g.Ready(ctx))(t)
 	noProcess(t, lines(t, dir, "starts"))
 	p := must.Get(g.start(0))(t)
 	defer p.kill(0)
-	if err := p.handshake(t.Context(), helloMessage{Type: "hello", Task: Generate}, 50*time.Millisecond); err == nil ||
-		!strings.Contains(err.Error(), "sent no ready within 50ms") {
-		t.Error(err)
-	}
+	must.Fail(p.handshake(t.Context(), helloMessage{Type: "hello", Task: Generate}, 50*time.Millisecond))(t,
+		"sent no ready within 50ms")
 }
 
 // TestExpect: a program that reports another model than in an earlier run is an error once, and forgotten.
@@ -382,11 +354,8 @@ func TestExpect(t *testing.T) {
 	g, _ := group(t, "ok", nil)
 	forgotten := 0
 	g.Expect(&Ready{Name: "fake", Version: "0"}, func() { forgotten++ })
-	if _, err := g.Run(t.Context(), items(1), nil); err == nil || !strings.Contains(err.Error(), "in an earlier run") {
-		t.Error(err)
-	}
-	answers, err := g.Run(t.Context(), items(1), nil)
-	if err != nil || answers[0].Outcome != OK || forgotten != 1 {
-		t.Errorf("%v, forgotten %d times", err, forgotten)
-	}
+	must.Fail(g.Run(t.Context(), items(1), nil))(t, "in an earlier run")
+	answers := must.Get(g.Run(t.Context(), items(1), nil))(t)
+	must.Equal(t, answers[0].Outcome, OK)
+	must.Equal(t, forgotten, 1)
 }

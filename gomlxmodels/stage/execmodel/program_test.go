@@ -39,31 +39,21 @@ func TestPrograms(t *testing.T) {
 // TestChanged: a program that changes during a run is not started again.
 func TestChanged(t *testing.T) {
 	g, _ := group(t, "ok", func(o *Options) { o.Digest = strings.Repeat("0", 64) })
-	if _, err := g.Run(t.Context(), items(1), nil); err == nil || !strings.Contains(err.Error(), "changed during") {
-		t.Error(err)
-	}
+	must.Fail(g.Run(t.Context(), items(1), nil))(t, "changed during")
 }
 
 // TestGPUs: one worker per GPU sees that GPU alone.
 func TestGPUs(t *testing.T) {
 	t.Setenv("CUDA_VISIBLE_DEVICES", "2, 5")
-	g, err := New(Options{Workers: -1, Task: Generate})
-	if err != nil || g.Workers() != 2 || g.visible(1) != "CUDA_VISIBLE_DEVICES=5" {
-		t.Errorf("%+v, %v", g, err)
-	}
+	g := must.Get(New(Options{Workers: -1, Task: Generate}))(t)
+	must.Equal(t, g.Workers(), 2)
+	must.Equal(t, g.visible(1), "CUDA_VISIBLE_DEVICES=5")
 	env := environment([]string{"A=1", "HF_TOKEN=x", "ANTIPODE_HOME=y", "CUDA_VISIBLE_DEVICES=2, 5"}, nil,
 		g.visible(0)) // the last one holds
-	if got := strings.Join(env, "; "); got != "A=1; CUDA_VISIBLE_DEVICES=2, 5; CUDA_VISIBLE_DEVICES=2" {
-		t.Error(got)
-	}
+	must.Equal(t, strings.Join(env, "; "), "A=1; CUDA_VISIBLE_DEVICES=2, 5; CUDA_VISIBLE_DEVICES=2")
 	t.Setenv("HIP_VISIBLE_DEVICES", "7")
 	t.Setenv("CUDA_VISIBLE_DEVICES", "-1")
-	if _, err := New(Options{Workers: -1, Task: Generate}); err == nil ||
-		!strings.Contains(err.Error(), "no GPU found") {
-		t.Error(err)
-	}
+	must.Fail(New(Options{Workers: -1, Task: Generate}))(t, "no GPU found")
 	must.Do(t, os.Unsetenv("CUDA_VISIBLE_DEVICES")) // t restores it
-	if got := strings.Join(visibleGPUs(), " "); got != "HIP_VISIBLE_DEVICES=7" {
-		t.Errorf("AMD GPUs: %q", got)
-	}
+	must.Equal(t, strings.Join(visibleGPUs(), " "), "HIP_VISIBLE_DEVICES=7", "AMD GPUs")
 }

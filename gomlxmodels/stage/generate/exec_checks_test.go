@@ -82,9 +82,7 @@ func TestDiffusers(t *testing.T) {
 			go func() { killed <- killTwice(notes, stop) }()
 			f := rows(t, images)
 			close(stop)
-			if n := <-killed; n != 2 {
-				t.Errorf("killed %d times", n)
-			}
+			must.Equal(t, <-killed, 2, "killed")
 			worst := 0
 			for i, outcome := range f.Texts("outcome") {
 				reason := f.Texts("reason")[i]

@@ -102,15 +102,11 @@ func TestProgramErrors(t *testing.T) {
 		}
 	}
 	must.Do(t, os.WriteFile(program, []byte("#!/bin/sh\nexit 1\n"), 0o700))
-	if err := run(gomlxmodels.GenerateOptions{}); err == nil || !strings.Contains(err.Error(), "changed since") {
-		t.Errorf("a program that changed: %v", err)
-	}
+	must.Fail(run(gomlxmodels.GenerateOptions{}))(t, "changed since") // a program that changed
 	native := gomlxmodels.Generate(folder("bare"), prompts,
 		gomlxmodels.GenerateOptions{Exec: gomlxmodels.ExecOptions{Workers: 2}})
-	if _, err := native.Plan(); err == nil || !strings.Contains(err.Error(),
-		"Exec.Workers is for a program (exec:PATH), not for") {
-		t.Errorf("options of a program for another model: %v", err)
-	}
+	// options of a program for another model
+	must.Fail(native.Plan())(t, "Exec.Workers is for a program (exec:PATH), not for")
 }
 
 // TestProgramBudget: each image of a paid program is stored at once, and the budget ends the run.
@@ -127,13 +123,10 @@ func TestProgramBudget(t *testing.T) {
 			API: gomlxmodels.APIOptions{Budget: budget}})
 	}
 	_, err := generate(0.1).RunE(t.Context())
-	if err == nil || !strings.Contains(err.Error(), "the budget is exhausted: $0.120 of $0.10 are spent") {
-		t.Errorf("%v", err)
-	}
-	res, err := generate(1).RunE(t.Context())
-	if err != nil || res.Found != 3 || res.Computed != 3 {
-		t.Errorf("%+v, %v", res, err)
-	}
+	must.Fail(err)(t, "the budget is exhausted: $0.120 of $0.10 are spent")
+	res := must.Get(generate(1).RunE(t.Context()))(t)
+	must.Equal(t, res.Found, 3)
+	must.Equal(t, res.Computed, 3)
 	if cost := rows(t, generate(1)).Numbers("cost"); len(cost) != 6 || cost[5] != 0.04 {
 		t.Errorf("costs %v", cost)
 	}
@@ -154,9 +147,7 @@ func TestProgramFiles(t *testing.T) {
 		t.Helper()
 		must.Do(t, all.Use(home)) // another engine, as in another backend
 		_, err := tab.RunE(t.Context())
-		if got := starts(); got != wantStarts {
-			t.Errorf("%d starts, want %d", got, wantStarts)
-		}
+		must.Equal(t, starts(), wantStarts, "starts")
 		return err
 	}
 	for i, want := range []int{1, 1, 2} {
@@ -166,7 +157,5 @@ func TestProgramFiles(t *testing.T) {
 		must.Do(t, run(want))
 	}
 	must.Do(t, os.WriteFile(weights, []byte("abcd"), 0o600))
-	if err := run(3); err == nil || !strings.Contains(err.Error(), "with 3 bytes; it has 4") {
-		t.Errorf("%v", err)
-	}
+	must.Fail(run(3))(t, "with 3 bytes; it has 4")
 }

@@ -149,10 +149,9 @@ func checkInterrupted(t *testing.T, model string, options gomlxmodels.GenerateOp
 		if cancel(); !errors.Is(err, context.Canceled) {
 			t.Fatalf("stopped after %d: %v", finished, err)
 		}
-		res, err := tab.RunE(t.Context())
-		if err != nil || res.Found != finished || res.Computed != n-finished {
-			t.Errorf("stopped after %d of %d: then found and computed %+v, %v", finished, n, res, err)
-		}
+		res := must.Get(tab.RunE(t.Context()))(t)
+		must.Equal(t, res.Found, finished, n)
+		must.Equal(t, res.Computed, n-finished, n)
 		if got := written(); got != want {
 			t.Errorf("stopped after %d the table is\n%s\nat one go\n%s", finished, got, want)
 		}
@@ -172,10 +171,8 @@ func TestSafety(t *testing.T) {
 	off := rows(t, gomlxmodels.Generate(folder("alt9"), prompts, options))
 	absent := rows(t, gomlxmodels.Generate(folder("alt2"), prompts.Head(1), gomlxmodels.GenerateOptions{Steps: 1,
 		Width: 16, Height: 16}))
-	if !slices.Equal(on.Texts("outcome"), []string{"refused", "ok"}) ||
-		!slices.Equal(off.Texts("outcome"), []string{"ok", "ok"}) {
-		t.Errorf("outcomes %v with the checker, %v without", on.Texts("outcome"), off.Texts("outcome"))
-	}
+	must.EqualSlices(t, on.Texts("outcome"), []string{"refused", "ok"})
+	must.EqualSlices(t, off.Texts("outcome"), []string{"ok", "ok"})
 	if reason := on.Texts("reason")[0]; !strings.HasPrefix(reason,
 		"the safety checker blocked the image: too close to its concept") || on.Texts("reason")[1] != "" {
 		t.Errorf("reasons %q", on.Texts("reason"))
@@ -186,15 +183,10 @@ func TestSafety(t *testing.T) {
 	}
 	for state, f := range map[string]*table.Frame{"on": on, "off": off, "absent": absent} {
 		for _, got := range f.Texts("safety_checker") {
-			if got != state {
-				t.Errorf("safety_checker is %q, not %q", got, state)
-			}
+			must.Equal(t, got, state, "safety_checker")
 		}
 	}
-	again, err := tab.RunE(context.Background())
-	if err != nil || again.Computed != 0 {
-		t.Errorf("a refused image is generated again: %+v, %v", again, err)
-	}
+	must.Equal(t, must.Get(tab.RunE(context.Background()))(t).Computed, 0, "a refused image is generated again")
 }
 
 func TestRefuses(t *testing.T) {
@@ -219,15 +211,10 @@ func TestRefuses(t *testing.T) {
 		"0.5 is no whole number": gomlxmodels.Generate(folder("bare"), seeded(0.5),
 			gomlxmodels.GenerateOptions{Steps: 1}),
 	} {
-		_, err := tab.Rows(context.Background())
-		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("error %v, want one line with %q", err, want)
-		}
+		must.Fail(tab.Rows(context.Background()))(t, want)
 	}
-	if f := rows(t, gomlxmodels.Generate(damaged, one, gomlxmodels.GenerateOptions{Steps: 1, Width: 16, Height: 16,
-		Safety: "off"})); f.Texts("safety_checker")[0] != "off" {
-		t.Errorf("safety_checker %v", f.Texts("safety_checker"))
-	}
+	must.Equal(t, rows(t, gomlxmodels.Generate(damaged, one, gomlxmodels.GenerateOptions{Steps: 1, Width: 16,
+		Height: 16, Safety: "off"})).Texts("safety_checker")[0], "off", "safety_checker")
 }
 
 // TestMaskedPromptRefused: a prompt with masked text ends a run before any image is made, with any generator.

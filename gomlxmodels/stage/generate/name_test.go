@@ -35,17 +35,14 @@ func TestName(t *testing.T) {
 		"some/model@" + commit: "generate some/model", dir: "generate some/model", mine: "generate mine"} {
 		w := stagetest.Start(t, stagetest.NewEnv(t, nil), gomlxmodels.GenerateOp,
 			gomlxmodels.GenerateArgs{Model: model})
-		if w.Label() != want {
-			t.Errorf("%s: label %q, want %q", model, w.Label(), want)
-		}
+		must.Equal(t, w.Label(), want, model, "label")
 		if known, ok := digests[want]; ok && known != w.Digest() {
 			t.Errorf("%s: another digest than the same folder's by another name", model)
 		}
 		digests[want] = w.Digest()
 	}
-	if digests["generate some/model"] != digests["generate mine"]+" some/model" {
-		t.Errorf("the digest does not cover the name in the column model: %q", digests)
-	}
+	must.Equal(t, digests["generate some/model"], digests["generate mine"]+" some/model",
+		"the digest does not cover the name in the column model")
 }
 
 // TestCorrection: what a configuration is read as in place of what it states is part of the digest.
@@ -100,17 +97,15 @@ func TestVariant(t *testing.T) {
 		if full == fp16 {
 			t.Errorf("the variant is not read: %s", full)
 		}
-		if of(half, "") != fp16 || of(half, hub.FP16) != fp16 {
-			t.Error("the variant alone differs from the variant next to others")
-		}
+		must.Equal(t, of(half, ""), fp16)
+		must.Equal(t, of(half, hub.FP16), fp16)
 	}
 	must.Do(t, os.Remove(filepath.Join(both, "vae", "diffusion_pytorch_model.fp16.safetensors")))
 	for model, want := range map[string]string{both: "holds no weights of the variant fp16: found " +
 		"diffusion_pytorch_model.safetensors. Fix: leave out the variant",
 		tokenFolder(t):    "Variant is for a pipeline of diffusers, not for a DALL·E mini. Fix: leave it out",
 		"api:gpt-image-2": "Variant is for a pipeline of diffusers, not for an image API"} {
-		_, err := gomlxmodels.Generate(model, prompt, gomlxmodels.GenerateOptions{Variant: "fp16"}).
-			Rows(context.Background())
-		modeltest.CheckLine(t, err, want)
+		must.Fail(gomlxmodels.Generate(model, prompt, gomlxmodels.GenerateOptions{Variant: "fp16"}).
+			Rows(context.Background()))(t, want)
 	}
 }

@@ -75,17 +75,13 @@ func TestSteps(t *testing.T) {
 	if want := 1 + 3 + 3 + 1; uses != want { // texts, steps, images, release
 		t.Errorf("the device was used %d times, want %d", uses, want)
 	}
-	if got := strings.Join(told, " "); got != "1/3 2/3 3/3" {
-		t.Errorf("steps %s", got)
-	}
+	must.Equal(t, strings.Join(told, " "), "1/3 2/3 3/3", "steps")
 }
 
 // TestImagesAtOnce: small images are sampled four at once on a processor, large ones one at a time.
 func TestImagesAtOnce(t *testing.T) {
-	m, err := diffusion.Open(filepath.Join("..", "..", "diffusion", "testdata", "bare"), diffusion.OpenOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(diffusion.Open(filepath.Join("..", "..", "diffusion", "testdata", "bare"),
+		diffusion.OpenOptions{}))(t)
 	for _, c := range []struct {
 		kind       string
 		side, want int
@@ -104,10 +100,8 @@ func TestPrecision(t *testing.T) {
 	prompts := datasets.FromRows([]map[string]any{{"id": "a", "prompt": "x"}})
 	for precision, want := range map[string]dtypes.DType{"": dtypes.Float32, "auto": dtypes.Float32,
 		"float32": dtypes.Float32, "bfloat16": dtypes.BFloat16} {
-		plan, err := gomlxmodels.Generate(dir, prompts, gomlxmodels.GenerateOptions{Precision: precision}).Plan()
-		if err != nil {
-			t.Fatal(err)
-		}
+		plan := must.Get(gomlxmodels.Generate(dir, prompts,
+			gomlxmodels.GenerateOptions{Precision: precision}).Plan())(t)
 		opened := must.Get(open(t.Context(), lent{t, new(int)}, plan.Args))(t)
 		w := opened.Common.(*worker)
 		if w.dtype != want || !strings.Contains(w.Digest(), strings.ToLower(want.String())) {

@@ -7,6 +7,7 @@ import (
 
 	"antipode/datasets"
 	"antipode/gomlxmodels"
+	"antipode/internal/must"
 )
 
 // TestTokenize counts what each kind of tokenizer does to a prompt: tokens, words, unknown, partial, cut, special,
@@ -28,13 +29,9 @@ func TestTokenize(t *testing.T) {
 				}
 				got = append(got, n)
 			}
-			if s := strings.Join(got, " "); s != want {
-				t.Errorf("%s, %q: %s, want %s", model, text, s, want)
-			}
+			must.Equal(t, strings.Join(got, " "), want, model, text)
 		}
 	}
-	if _, err := gomlxmodels.Tokenize(folder("sd1"), datasets.FromRows([]map[string]any{{"id": "a"}})).
-		Rows(t.Context()); err == nil || !strings.Contains(err.Error(), `"prompt"`) {
-		t.Errorf("without prompts: %v", err)
-	}
+	must.Fail(gomlxmodels.Tokenize(folder("sd1"), datasets.FromRows([]map[string]any{{"id": "a"}})).
+		Rows(t.Context()))(t, `"prompt"`) // without prompts
 }

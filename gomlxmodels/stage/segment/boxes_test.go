@@ -116,9 +116,8 @@ func equalReference(t *testing.T, a gomlxmodels.SegmentArgs, golden string) {
 				}
 			}
 			border, outcome := got["touches_border"].Number == 1, got["outcome"].Text
-			if border != want.TouchesBorder() || outcome != "ok" {
-				t.Errorf("%s: border %v, outcome %q", what, border, outcome)
-			}
+			must.Equal(t, border, want.TouchesBorder(), what)
+			must.Equal(t, outcome, "ok", what)
 		}
 	}
 }
@@ -149,9 +148,8 @@ func TestBoxOutcomes(t *testing.T) {
 		row(file, map[string]string{"object": " Cat."})}
 	all := result(t, w, rows...)
 	for i, r := range rows {
-		if one := result(t, w, r)[0]; fmt.Sprint(one) != fmt.Sprint(all[i]) {
-			t.Errorf("row %d: its result depends on its neighbors", i)
-		}
+		must.Equal(t, fmt.Sprint(result(t, w, r)[0]), fmt.Sprint(all[i]), "row", i,
+			"its result depends on its neighbors")
 	}
 	if all[1]["outcome"].Text != "refused" || all[1]["boxes"].Text != "" || !math.IsNaN(all[1]["box_score"].Number) ||
 		all[1]["mask"].Mask.Counts != "" {
@@ -227,9 +225,7 @@ func TestOpenBoxes(t *testing.T) {
 		change(&a)
 		digests[start(t, a).Digest()] = true
 	}
-	if len(digests) != len(changes) {
-		t.Errorf("%d digests for %d settings", len(digests), len(changes))
-	}
+	must.Equal(t, len(digests), len(changes), "digests for", "settings")
 	for _, c := range []struct {
 		change func(*gomlxmodels.SegmentArgs)
 		want   string
@@ -250,10 +246,7 @@ func TestOpenBoxes(t *testing.T) {
 	} {
 		a := base
 		c.change(&a)
-		if _, err := stagetest.Open(t, env(t), gomlxmodels.SegmentOp, a); err == nil ||
-			!strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%v, want one line with %q", err, c.want)
-		}
+		must.Fail(stagetest.Open(t, env(t), gomlxmodels.SegmentOp, a))(t, c.want)
 	}
 	if !slices.ContainsFunc(start(t, base).Outputs(nil), func(c table.ColumnSpec) bool { return c.Name == "boxes" }) {
 		t.Error("the column boxes is missing")

@@ -90,24 +90,16 @@ func TestEqualReference(t *testing.T) {
 		r := row(testFile(c.Image), map[string]string{"object": c.Object})
 		got := result(t, start(t, a), r)[0]
 		what := fmt.Sprintf("%s, %.10s, threshold %g", c.Image, c.Object, c.Threshold)
-		if m := got["mask"].Mask; m != (table.Mask{Size: c.Size, Counts: c.Mask}) {
-			t.Errorf("%s: another mask than the reference's (size %v)", what, m.Size)
-		}
-		if s := got["mask_score"].Number; math.Abs(s-c.Score) > 1e-5 {
-			t.Errorf("%s: score %v, want %v", what, s, c.Score)
-		}
-		if s := got["mask_area"].Number; math.Abs(s-c.Area) > 1e-12 {
-			t.Errorf("%s: area %v, want %v", what, s, c.Area)
-		}
-		if p := got["presence"].Number; math.Abs(p-c.Presence) > 1e-5 {
-			t.Errorf("%s: presence %v, want %v", what, p, c.Presence)
-		}
+		must.Equal(t, got["mask"].Mask, (table.Mask{Size: c.Size, Counts: c.Mask}), what,
+			"another mask than the reference's (size")
+		must.Near(t, got["mask_score"].Number, c.Score, 1e-5, what, "score")
+		must.Near(t, got["mask_area"].Number, c.Area, 1e-12, what, "area")
+		must.Near(t, got["presence"].Number, c.Presence, 1e-5, what, "presence")
 		if n := got["mask_components"].Number; n != float64(len(c.Regions)) {
 			t.Errorf("%s: %v regions, want %d", what, n, len(c.Regions))
 		}
-		if got["outcome"].Text != "ok" || got["reason"].Text != "" {
-			t.Errorf("%s: outcome %q, reason %q", what, got["outcome"].Text, got["reason"].Text)
-		}
+		must.Equal(t, got["outcome"].Text, "ok", what)
+		must.Equal(t, got["reason"].Text, "", what)
 		// the rules for regions
 		pixels := float64(c.Size[0] * c.Size[1])
 		a.Components = "largest"
@@ -123,9 +115,8 @@ func TestEqualReference(t *testing.T) {
 				want += n
 			}
 		}
-		if n, err := mask.Area(result(t, start(t, a), r)[0]["mask"].Mask); err != nil || n != want {
-			t.Errorf("%s: regions of 15 pixels and more have %d pixels together (%v), want %d", what, n, err, want)
-		}
+		must.Equal(t, must.Get(mask.Area(result(t, start(t, a), r)[0]["mask"].Mask))(t), want, what,
+			"regions of 15 pixels and more have", "pixels together")
 	}
 }
 
@@ -146,9 +137,7 @@ func TestRows(t *testing.T) {
 	all := result(t, w, rows...)
 	for i, r := range rows {
 		one := result(t, w, r)[0]
-		if fmt.Sprint(one) != fmt.Sprint(all[i]) {
-			t.Errorf("row %d: its result depends on its neighbors", i)
-		}
+		must.Equal(t, fmt.Sprint(one), fmt.Sprint(all[i]), "row", i, "its result depends on its neighbors")
 	}
 	if got := all[2]; got["outcome"].Text != "refused" || got["reason"].Text != "policy" ||
 		got["mask"].Mask.Counts != "" || !math.IsNaN(got["mask_score"].Number) ||
@@ -235,20 +224,13 @@ func TestOpen(t *testing.T) {
 		change(&a)
 		digests[start(t, a).Digest()] = true
 	}
-	if len(digests) != 6 {
-		t.Errorf("%d digests for six settings", len(digests))
-	}
+	must.Equal(t, len(digests), 6, "digests for six settings")
 	w := start(t, defaults())
 	columns := []table.ColumnSpec{{Name: "id", Kind: table.KindText}, {Name: "image", Kind: table.KindImage},
 		{Name: "object", Kind: table.KindVector}}
-	if err := w.Check(columns); err == nil ||
-		!strings.Contains(err.Error(), `segment needs the column "object" (text)`) {
-		t.Errorf("an object that is a vector: %v", err)
-	}
+	must.Fail(w.Check(columns))(t, `segment needs the column "object" (text)`) // an object that is a vector
 	columns[2].Kind = table.KindText
-	if err := w.Check(columns); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, w.Check(columns))
 	spoil := func(name, text string) gomlxmodels.SegmentArgs {
 		a := defaults()
 		a.Model = t.TempDir()
@@ -271,10 +253,7 @@ func TestOpen(t *testing.T) {
 		{func() gomlxmodels.SegmentArgs { a := defaults(); a.Components = "few"; return a }(), `components "few"`},
 		{func() gomlxmodels.SegmentArgs { a := defaults(); a.Presence = model; return a }(), "is not a CLIPModel"},
 	} {
-		if _, err := stagetest.Open(t, env(t), gomlxmodels.SegmentOp, c.a); err == nil ||
-			!strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%v, want one line with %q", err, c.want)
-		}
+		must.Fail(stagetest.Open(t, env(t), gomlxmodels.SegmentOp, c.a))(t, c.want)
 	}
 }
 

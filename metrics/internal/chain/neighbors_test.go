@@ -28,10 +28,9 @@ func TestRememberedDistancesAreTheSame(t *testing.T) {
 			sets, opts := prdc.Sets{Real: centers, Generated: sample}, prdc.Options{Recall: true, Members: true}
 			got := must.Get(prdc.Compute(t.Context(), sets, opts, n))(t)
 			want := must.Get(prdc.Compute(t.Context(), sets, opts, nil))(t)
-			if got.Scores != want.Scores || fmt.Sprint(got.Members, got.Radii, got.Balls) != fmt.Sprint(want.Members,
-				want.Radii, want.Balls) {
-				t.Errorf("%s: %+v, plain %+v", name, got.Scores, want.Scores)
-			}
+			must.Equal(t, got.Scores, want.Scores, name, "plain")
+			must.Equal(t, fmt.Sprint(got.Members, got.Radii, got.Balls), fmt.Sprint(want.Members, want.Radii,
+				want.Balls), name, "plain")
 		}
 	}
 	if len(n.sets) != 2 || n.kept == 0 {

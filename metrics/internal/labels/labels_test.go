@@ -1,6 +1,7 @@
 package labels
 
 import (
+	"antipode/internal/must"
 	"fmt"
 	"strings"
 	"testing"
@@ -36,9 +37,7 @@ func TestOf(t *testing.T) {
 }
 
 func TestNote(t *testing.T) {
-	if got := paper.Note("Table 1", 3, 9, []string{"x"}); got != "Table 1: 3 of 9 printed cells computed" {
-		t.Error(got)
-	}
+	must.Equal(t, paper.Note("Table 1", 3, 9, []string{"x"}), "Table 1: 3 of 9 printed cells computed")
 	if got := paper.Note("Table 1", 0, 9, []string{"y", "x", "y"}); !strings.Contains(got, "the table are x, y, those "+
 		"of the paper Stable Diffusion, Dalle3: set the option labels") {
 		t.Error(got)

@@ -1,18 +1,12 @@
 package tabulartest
 
 import (
-	"context"
-	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
-	"strings"
 	"testing"
 
 	"antipode/datasets"
 	"antipode/datasets/operation"
 	"antipode/datasets/table"
-	"antipode/internal/must"
 )
 
 // Ask names an operation with its options, as flags take them.
@@ -22,44 +16,25 @@ type Ask struct {
 	Options map[string]string
 }
 
-// Answer computes an operation on frames, in the order of its inputs, without a backend.
+// Answer computes an operation on frames, in the order of its inputs, without a backend, and returns its notes.
 func Answer(t *testing.T, a Ask, inputs ...*table.Frame) (*table.Frame, []string, error) {
 	t.Helper()
 	op := operation.Find(a.Metric)
 	if op == nil {
 		t.Fatal(a.Metric)
 	}
-	given := maps.Clone(a.Options)
-	if len(a.By) > 0 {
-		if given == nil {
-			given = map[string]string{}
-		}
-		given["by"] = strings.Join(a.By, ",")
+	in := map[string]*table.Frame{}
+	for i, f := range inputs {
+		in[op.Inputs[i].Role] = f
 	}
-	checked, err := op.Parse(given)
-	if err != nil {
-		return nil, nil, err
-	}
-	var roles []string
-	for i := range inputs {
-		roles = append(roles, op.Inputs[i].Role)
-	}
-	args := must.Get(checked.Args(roles))(t)
-	raw := must.Get(json.Marshal(args))(t)
 	var notes []string
-	f, err := op.Evaluate(context.Background(),
-		operation.Call{Note: func(format string, a ...any) { notes = append(notes, fmt.Sprintf(format, a...)) },
-			Read: func(x table.Reading) {
-				if x.Noted() {
-					notes = append(notes, x.Line())
-				}
-			}}, raw, inputs)
-	if err == nil {
-		err = SameThroughCSV(op, raw, inputs, f)
-	}
-	if specs, known := checked.Columns(); err == nil && known && !slices.Equal(specs, f.Specs()) {
-		t.Errorf("%s returns the columns %v, declares %v", a.Metric, f.Specs(), specs)
-	}
+	f, err := run(op, operation.Call{
+		Note: func(format string, a ...any) { notes = append(notes, fmt.Sprintf(format, a...)) },
+		Read: func(x table.Reading) {
+			if x.Noted() {
+				notes = append(notes, x.Line())
+			}
+		}}, in, a.Options, a.By...)
 	return f, notes, err
 }
 

@@ -15,6 +15,7 @@ import (
 	"antipode/datasets/manifest/manifesttest"
 	"antipode/datasets/operation"
 	"antipode/datasets/table"
+	"antipode/internal/must"
 )
 
 // known are the frames that this process evaluated, by source and arguments.
@@ -25,53 +26,50 @@ var known sync.Map
 func Released(t *testing.T, dataSet, source string, args any) *table.Frame {
 	t.Helper()
 	manifesttest.Dir(t, dataSet)
-	raw, err := json.Marshal(args)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(json.Marshal(args))(t)
 	if f, ok := known.Load(source + string(raw)); ok {
 		return f.(*table.Frame).With()
 	}
-	f, err := operation.EvaluatorOf(source)(context.Background(), datasets.Call{Home: t.TempDir(), Note: t.Logf}, raw,
-		nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Check(); err != nil {
-		t.Fatal(err)
-	}
+	call := datasets.Call{Home: t.TempDir(), Note: t.Logf}
+	f := must.Get(operation.EvaluatorOf(source)(context.Background(), call, raw, nil))(t)
+	must.Do(t, f.Check())
 	known.Store(source+string(raw), f)
 	return f.With()
 }
 
 // Run computes a metric or table operation on its "in" table, with seed 1. options are as flags take them.
 func Run(metric string, in *table.Frame, options map[string]string, by ...string) (*table.Frame, error) {
-	op := operation.Find(metric)
-	if op == nil {
-		return nil, fmt.Errorf("no operation %q", metric)
-	}
-	f, _, err := run(op, operation.Call{}, map[string]*table.Frame{"in": in}, options, by...)
-	return f, err
+	return seeded(metric, operation.Call{}, map[string]*table.Frame{"in": in}, options, by...)
 }
 
-// run computes a defined operation on tables by role, and returns the columns it declares.
-func run(op *operation.Operation, call operation.Call, in map[string]*table.Frame, options map[string]string,
-	by ...string) (*table.Frame, []table.ColumnSpec, error) {
-	given := maps.Clone(options)
-	if given == nil {
-		given = map[string]string{}
+// seeded is [run] with seed 1, unless the options have another, of operations that take one.
+func seeded(name string, call operation.Call, in map[string]*table.Frame, options map[string]string, by ...string) (
+	*table.Frame, error) {
+	op := operation.Find(name)
+	if op == nil {
+		return nil, fmt.Errorf("no operation %q", name)
 	}
+	given := map[string]string{}
 	for _, o := range op.Options {
-		if _, set := given[o.Flag]; !set && o.Name == "seed" {
+		if o.Name == "seed" {
 			given["seed"] = "1"
 		}
 	}
+	maps.Copy(given, options)
+	return run(op, call, in, given, by...)
+}
+
+// run computes a defined operation on tables by role, and compares its columns with those that it declares.
+func run(op *operation.Operation, call operation.Call, in map[string]*table.Frame, options map[string]string,
+	by ...string) (*table.Frame, error) {
+	given := map[string]string{}
+	maps.Copy(given, options)
 	if len(by) > 0 {
 		given["by"] = strings.Join(by, ",")
 	}
 	checked, err := op.Parse(given)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	var roles []string
 	var frames []*table.Frame
@@ -82,37 +80,32 @@ func run(op *operation.Operation, call operation.Call, in map[string]*table.Fram
 	}
 	args, err := checked.Args(roles)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	raw, err := json.Marshal(args)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	f, err := op.Evaluate(context.Background(), call, raw, frames)
 	if err == nil {
 		err = SameThroughCSV(op, raw, frames, f)
 	}
-	specs, known := checked.Columns()
-	if err == nil && known && !slices.Equal(specs, f.Specs()) {
+	if specs, known := checked.Columns(); err == nil && known && !slices.Equal(specs, f.Specs()) {
 		err = fmt.Errorf("%s returns the columns %v, declares %v", op.Name, f.Specs(), specs)
 	}
-	return f, specs, err
+	return f, err
 }
 
 // RunOn computes a defined metric or table operation on tables by role, and checks its columns against the declared
 // ones. options are as flags take them; notes receives the notes.
 func RunOn(name string, in map[string]*table.Frame, options map[string]string, notes ...*[]string) (*table.Frame,
 	error) {
-	op := operation.Find(name)
-	if op == nil {
-		return nil, fmt.Errorf("no operation %q", name)
-	}
 	call := operation.Call{Note: func(format string, args ...any) {
 		for _, n := range notes {
 			*n = append(*n, fmt.Sprintf(format, args...))
 		}
 	}}
-	f, _, err := run(op, call, in, options)
+	f, err := seeded(name, call, in, options)
 	if err == nil {
 		err = f.Check()
 	}
@@ -122,13 +115,8 @@ func RunOn(name string, in map[string]*table.Frame, options map[string]string, n
 // Evaluate is [Run] where no error is expected; it also checks the columns against the declared ones.
 func Evaluate(t *testing.T, metric string, in *table.Frame, options map[string]string) *table.Frame {
 	t.Helper()
-	f, err := Run(metric, in, options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Check(); err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(Run(metric, in, options))(t)
+	must.Do(t, f.Check())
 	return f
 }
 

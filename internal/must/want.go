@@ -1,0 +1,75 @@
+package must
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Fail returns a function that fails the test unless the last of the results is an error of one line that contains the
+// texts.
+//
+//	must.Fail(clip.Open(dir))(t, "no weights")
+func Fail(results ...any) func(t testing.TB, texts ...string) {
+	return func(t testing.TB, texts ...string) {
+		t.Helper()
+		err, _ := results[len(results)-1].(error)
+		if err == nil {
+			t.Errorf("no error, want one with %q", texts)
+			return
+		}
+		if strings.Contains(err.Error(), "\n") {
+			t.Errorf("error %q, want one line", err)
+		}
+		for _, text := range texts {
+			if !strings.Contains(err.Error(), text) {
+				t.Errorf("error %q, want one with %q", err, text)
+			}
+		}
+	}
+}
+
+// Get2 is [Get] of a function with two values.
+func Get2[A, B any](a A, b B, err error) func(t testing.TB) (A, B) {
+	return func(t testing.TB) (A, B) {
+		t.Helper()
+		Do(t, err)
+		return a, b
+	}
+}
+
+// Equal fails the test where two values differ; what says what they are.
+func Equal[T comparable](t testing.TB, got, want T, what ...any) {
+	t.Helper()
+	if got != want {
+		different(t, got, want, what)
+	}
+}
+
+// EqualSlices is [Equal] of the values of two slices.
+func EqualSlices[S ~[]T, T comparable](t testing.TB, got, want S, what ...any) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		different(t, got, want, what)
+	}
+}
+
+// Near is [Equal] of numbers that may differ by at most so much; NaN is near NaN alone.
+func Near(t testing.TB, got, want, most float64, what ...any) {
+	t.Helper()
+	if !(math.Abs(got-want) <= most || math.IsNaN(got) && math.IsNaN(want)) {
+		different(t, got, want, what)
+	}
+}
+
+func different(t testing.TB, got, want any, what []any) {
+	t.Helper()
+	format := "%v: got %+v, want %+v"
+	switch got.(type) {
+	case string, []string:
+		format = "%v: got %q, want %q"
+	}
+	t.Errorf(format, strings.TrimSpace(fmt.Sprintln(what...)), got, want)
+}
