@@ -23,6 +23,7 @@ import (
 	"antipode/datasets/table"
 	"antipode/internal/must"
 	"antipode/metrics/representation"
+	_ "antipode/test/memdir"
 )
 
 // maxPage is the size of the largest page, in bytes.

@@ -26,6 +26,7 @@ import (
 	"antipode/internal/must"
 	"antipode/kernel/backend/engine"
 	"antipode/kernel/backend/store"
+	_ "antipode/test/memdir"
 )
 
 // slow is a stage that takes its time with every batch, so that there is something to kill.

@@ -17,7 +17,6 @@ import (
 	"antipode/internal/must"
 	"antipode/kernel/backend/all"
 	"antipode/kernel/backend/plugin"
-	"antipode/kernel/backend/store/storetest"
 )
 
 // inProcess makes commands evaluate their plans in a store of the test's own. It gives a function that runs one, and
@@ -25,7 +24,7 @@ import (
 func inProcess(t *testing.T) func(args ...string) (string, error) {
 	t.Helper()
 	t.Setenv(plugin.Env, "none") // nothing to compile: faster for few small images
-	e := must.Get(all.NewEngine(storetest.Dir(t), "test"))(t)
+	e := must.Get(all.NewEngine(t.TempDir(), "test"))(t)
 	before := client.Registered()
 	client.Register(e)
 	t.Cleanup(func() {

@@ -13,7 +13,6 @@ import (
 	"antipode/internal/must"
 	"antipode/kernel/backend/remote"
 	"antipode/kernel/backend/remote/remotetest"
-	"antipode/kernel/backend/store/storetest"
 )
 
 // TestJobOfFolder computes a job of the images below a prefix, which no task but that of their shard reads.
@@ -31,7 +30,7 @@ func TestJobOfFolder(t *testing.T) {
 		t.Fatalf("%q, %v", printed, err)
 	}
 	for i, want := range []int{3, 2} {
-		t.Setenv(client.HomeVar, storetest.Dir(t))
+		t.Setenv(client.HomeVar, t.TempDir())
 		var read atomic.Int64
 		s.Faults(func(_ int64, r *http.Request) remotetest.Fault {
 			if r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, "/lab/photos/") {

@@ -12,8 +12,8 @@ import (
 	"antipode/internal/must"
 	"antipode/kernel/backend/all"
 	"antipode/kernel/backend/plugin"
-	"antipode/kernel/backend/store/storetest"
 	"antipode/kernel/cluster/jobs"
+	_ "antipode/test/memdir"
 	"antipode/test/stagetest"
 )
 
@@ -52,7 +52,7 @@ var chain = []string{
 func workplace(t *testing.T, prompts int) {
 	t.Helper()
 	t.Setenv(plugin.Env, "none")
-	t.Setenv(client.HomeVar, storetest.Dir(t))
+	t.Setenv(client.HomeVar, t.TempDir())
 	dir := t.TempDir()
 	stagetest.Echo(t, dir)
 	t.Chdir(dir)
@@ -92,7 +92,7 @@ func TestArrayJob(t *testing.T) {
 		}
 		return printed
 	}
-	done := at(t, storetest.Dir(t))
+	done := at(t, t.TempDir())
 	for _, line := range chain {
 		must(strings.Fields(line)...)
 	}
@@ -103,7 +103,7 @@ func TestArrayJob(t *testing.T) {
 	}
 
 	const shards = 3
-	done = at(t, storetest.Dir(t)) // of models
+	done = at(t, t.TempDir()) // of models
 	words := []string{"job", "make", "--shards", fmt.Sprint(shards), "--for", "slurm"}
 	for _, line := range chain {
 		words = append(append(words, "--"), strings.Fields(line)...)

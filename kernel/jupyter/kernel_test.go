@@ -3,6 +3,7 @@ package jupyter
 import (
 	"antipode/datasets/client"
 	"antipode/internal/must"
+	_ "antipode/test/memdir"
 	"bytes"
 	"context"
 	"encoding/json"

@@ -23,6 +23,7 @@ import (
 	"antipode/datasets/table"
 	"antipode/internal/must"
 	"antipode/plots/browse"
+	_ "antipode/test/memdir"
 )
 
 const hostile = `</script><script>alert(1)</script><img src=x onerror=alert(2)>`

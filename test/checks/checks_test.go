@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"antipode/internal/must"
+	_ "antipode/test/memdir"
 )
 
 // installation is the built command with its own store.

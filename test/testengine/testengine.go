@@ -7,14 +7,14 @@ import (
 	"antipode/datasets"
 	"antipode/internal/must"
 	"antipode/kernel/backend/all"
-	"antipode/kernel/backend/store/storetest"
+	_ "antipode/test/memdir"
 )
 
 // Use makes this process evaluate plans with the pure Go backend, in a store of its own.
 func Use(t *testing.T) {
 	t.Helper()
 	t.Setenv("ANTIPODE_PLUGIN", "none")
-	must.Do(t, all.Use(storetest.Dir(t)))
+	must.Do(t, all.Use(t.TempDir()))
 }
 
 // Rows runs a table, which name stands for in an error.

@@ -17,6 +17,7 @@ import (
 	"antipode/gomlxmodels/device"
 	"antipode/internal/must"
 	"antipode/kernel/backend/engine"
+	_ "antipode/test/memdir"
 )
 
 func TestMain(m *testing.M) {

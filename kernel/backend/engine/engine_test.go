@@ -25,6 +25,7 @@ import (
 	"antipode/kernel/backend/store"
 	"antipode/metrics"
 	"antipode/metrics/disparity"
+	_ "antipode/test/memdir"
 )
 
 // counted is a stage that measures an image's file and counts how often it had to.

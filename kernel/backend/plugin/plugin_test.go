@@ -11,6 +11,7 @@ import (
 
 	"antipode/gomlxmodels/device"
 	"antipode/internal/must"
+	_ "antipode/test/memdir"
 )
 
 func TestWhatIsThereIsTakenWithoutNetwork(t *testing.T) {

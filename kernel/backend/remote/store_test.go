@@ -16,6 +16,7 @@ import (
 	"antipode/kernel/backend/remote"
 	"antipode/kernel/backend/remote/remotetest"
 	"antipode/kernel/backend/store"
+	_ "antipode/test/memdir"
 )
 
 // stored fills a new store with packs of items, images and a result, and returns its folder.

@@ -276,7 +276,7 @@ func TestMergeKilled(t *testing.T) {
 	}
 	target := t.TempDir()
 	killed := 0
-	for delay := 5 * time.Millisecond; ; delay += 5 * time.Millisecond {
+	for delay := time.Millisecond; ; delay += time.Millisecond {
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(os.Environ(), mergeVar+"="+strings.Join(append([]string{target}, folders...), "\n"))
 		var stderr bytes.Buffer

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"antipode/internal/must"
-	"antipode/kernel/backend/store/storetest"
 )
 
 func openWorker(t *testing.T, dir string, o WorkerOptions) *Store {
@@ -41,7 +40,7 @@ func put(t *testing.T, it Items, first, n, batch, size int) (keys []Key) {
 // TestWorkerPacks: a worker's items are written in packs of 2,048 items or 16 MB and at the end, seen before, and never
 // merged.
 func TestWorkerPacks(t *testing.T) {
-	s := openWorker(t, storetest.Dir(t), WorkerOptions{Origin: Origin{Build: "b", Job: "j", Shard: "1/4"}})
+	s := openWorker(t, t.TempDir(), WorkerOptions{Origin: Origin{Build: "b", Job: "j", Shard: "1/4"}})
 	it := itemsOf(t, s)
 	keys := put(t, it, 0, 2*maxPackItems+100, 32, 10)
 	must.Do(t, it.Drop(nil)) // as before rows are computed, none of which failed
@@ -95,7 +94,7 @@ func TestWorkerPacks(t *testing.T) {
 // TestWorkerCommits: items are written when the interval has passed, also without another batch; what cannot be written
 // is an error of the next batch.
 func TestWorkerCommits(t *testing.T) {
-	s := openWorker(t, storetest.Dir(t), WorkerOptions{Commit: 20 * time.Millisecond})
+	s := openWorker(t, t.TempDir(), WorkerOptions{Commit: 20 * time.Millisecond})
 	it := itemsOf(t, s).(*workerItems)
 	put(t, it, 0, 3, 3, 1)
 	waiting := func() int {
@@ -141,7 +140,7 @@ func (blind) refresh() error { return errors.New("the folder cannot be listed") 
 
 // TestCommitsBlindly: what a worker has written is stored, also where it cannot look for what others have written.
 func TestCommitsBlindly(t *testing.T) {
-	s := openWorker(t, storetest.Dir(t), WorkerOptions{})
+	s := openWorker(t, t.TempDir(), WorkerOptions{})
 	it := itemsOf(t, s).(*workerItems)
 	it.to = blind{it.packs}
 	put(t, it, 0, maxPackItems, maxPackItems, 1) // a full pack
@@ -169,7 +168,7 @@ func TestCommitInterval(t *testing.T) {
 // TestWorkersShareAFolder: two workers of one folder find each other's items: those that are missing at once, all of
 // them at each pack.
 func TestWorkersShareAFolder(t *testing.T) {
-	a := openWorker(t, storetest.Dir(t), WorkerOptions{})
+	a := openWorker(t, t.TempDir(), WorkerOptions{})
 	b := openWorker(t, a.Dir(), WorkerOptions{})
 	mine, yours := itemsOf(t, a), itemsOf(t, b)
 	keys := put(t, mine, 0, 10, 5, 3)
@@ -191,7 +190,7 @@ func TestWorkersShareAFolder(t *testing.T) {
 
 // TestRemove removes a store when no process uses it.
 func TestRemove(t *testing.T) {
-	dir := filepath.Join(storetest.Dir(t), "tasks", "job-0")
+	dir := filepath.Join(t.TempDir(), "tasks", "job-0")
 	s := must.Get(OpenWorker(dir, WorkerOptions{}))(t)
 	if err := Remove(dir); !errors.Is(err, ErrInUse) {
 		t.Errorf("%v, want that it is in use", err)

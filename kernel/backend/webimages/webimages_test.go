@@ -3,6 +3,7 @@ package webimages
 import (
 	"antipode/internal/must"
 	"antipode/kernel/backend/store"
+	_ "antipode/test/memdir"
 	"bytes"
 	"context"
 	"encoding/binary"

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"antipode/internal/must"
+	_ "antipode/test/memdir"
 )
 
 // Each step changes a workspace as a user at work does. A build has the result of "go build", whoever made it.

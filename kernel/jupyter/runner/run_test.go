@@ -17,6 +17,7 @@ import (
 	"antipode/datasets/cell"
 	"antipode/internal/must"
 	"antipode/kernel/jupyter/notebook"
+	_ "antipode/test/memdir"
 )
 
 // home is one Antipode home for the tests of this package, so that GoNB is built once; it is shared between test runs
