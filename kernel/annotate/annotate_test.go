@@ -286,7 +286,7 @@ func TestPageSize(t *testing.T) {
 	noise := imageColumn(t, 1, func(_, _, _ int) color.Color {
 		n := r.Uint32()
 		return color.RGBA{uint8(n), uint8(n >> 8), uint8(n >> 16), 255}
-	}, 600).Images[0]
+	}, 300).Images[0]
 	in := people(t, 50)
 	for i := range in.Images("image") {
 		in.Images("image")[i].Path = noise.Path // under another digest, which makes it another image
