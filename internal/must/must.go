@@ -1,10 +1,14 @@
-// Package must ends a test whose preparation fails.
+// Package must ends a test whose preparation fails, and checks errors that are expected.
 //
 //	m := must.Get(clip.Open(dir))(t)
 //	must.Do(t, os.Remove(path))
+//	must.Fail(clip.Open(empty))(t, "config.json is missing")
 package must
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // Get returns a function that returns the value, or ends the test if there is an error.
 func Get[T any](v T, err error) func(t testing.TB) T {
@@ -20,5 +24,27 @@ func Do(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Err reports a failure unless err is an error of one line that contains the texts.
+func Err(t testing.TB, err error, texts ...string) {
+	t.Helper()
+	if err == nil || strings.Contains(err.Error(), "\n") {
+		t.Errorf("error %v, want one line with %q", err, texts)
+		return
+	}
+	for _, text := range texts {
+		if !strings.Contains(err.Error(), text) {
+			t.Errorf("error %q, want one with %q", err, text)
+		}
+	}
+}
+
+// Fail returns a function that reports a failure unless the error is one line that contains the texts.
+func Fail[T any](_ T, err error) func(t testing.TB, texts ...string) {
+	return func(t testing.TB, texts ...string) {
+		t.Helper()
+		Err(t, err, texts...)
 	}
 }

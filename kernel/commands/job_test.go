@@ -204,9 +204,7 @@ func TestJobMake(t *testing.T) {
 		}
 	}
 	again := strings.Replace(phased, "--head 3", "--head 2", 1)
-	if _, err := run(strings.Fields(again)...); err == nil || !strings.Contains(err.Error(), "is another job") {
-		t.Errorf("another job replaced the file: %v", err)
-	}
+	must.Fail(run(strings.Fields(again)...))(t, "is another job")
 	if _, err := run("job", "make", "--shards", "1", "--out", "paid.json", "--", "generate", "--model",
 		"api:gpt-image-2", "--prompts", "prompts.csv", "--out", "x.csv"); err != nil {
 		t.Errorf("an API with one shard: %v", err)

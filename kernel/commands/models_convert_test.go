@@ -43,9 +43,7 @@ func TestConvertModel(t *testing.T) {
 		`a checkpoint of FLUX (tensor "double_bl`: {other, "--out", out + "2", "--config-from", out},
 	} {
 		_, err := run(append([]string{"models", "convert"}, args...)...)
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
-		}
+		must.Err(t, err, want)
 		if usage := strings.HasPrefix(want, "models") || strings.HasPrefix(want, "a SAM") ||
 			strings.HasPrefix(want, "a GroundingDINO"); usage !=
 			errors.As(err, new(usageError)) {

@@ -68,8 +68,6 @@ func TestStoreMerge(t *testing.T) {
 		{[]string{"compact", "x"}, "unexpected argument"},
 	} {
 		_, err := run(append([]string{"store"}, c.args...)...)
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("store %s: %v, want %q", strings.Join(c.args, " "), err, c.want)
-		}
+		must.Err(t, err, c.want)
 	}
 }

@@ -125,10 +125,8 @@ func TestTableErrors(t *testing.T) {
 			t.Errorf("%s: %q, %v, want %q, usage %v", c.args, printed, err, c.want, c.usage)
 		}
 	}
-	if _, err := run("score", "--metric", "injected-verdicts", "--in", "t.csv"); err == nil ||
-		!strings.Contains(err.Error(), "is a table operation: `antipode table --apply injected-verdicts`") {
-		t.Error(err)
-	}
+	must.Fail(run("score", "--metric", "injected-verdicts", "--in", "t.csv"))(t,
+		"is a table operation: `antipode table --apply injected-verdicts`")
 }
 
 // TestOperationHelp: the help of every metric and table operation names its tables, options and columns.
@@ -175,10 +173,7 @@ func TestTranslations(t *testing.T) {
 			"b,hin_Deva,दो कुत्ते,IndicTrans2\n",
 	})
 	file := func(name string) string { return filepath.Join(dir, name) }
-	if _, err := run("table", "--in", file("t.csv"), "--out", file("x.csv")); err == nil ||
-		!strings.Contains(err.Error(), "the id is in row 1 already") {
-		t.Errorf("repeated ids: %v", err)
-	}
+	must.Fail(run("table", "--in", file("t.csv"), "--out", file("x.csv")))(t, "the id is in row 1 already")
 	_ = must.Get(run("table", "--in", file("t.csv"), "--apply", "indictti-translations", "--prompts",
 		file("prompts.csv"), "--languages", file("languages.csv"), "--out", file("problems.csv")))(t)
 	want := "id,prompt_id,language,problem,detail,prompt\n" +

@@ -143,9 +143,7 @@ func TestNew(t *testing.T) {
 	if nb.Metadata.Kernelspec.Name != "antipode" || code < 4 || parameters != 1 || !divided {
 		t.Errorf("%s", first)
 	}
-	if _, err := run("new", "mine.ipynb"); err == nil || !strings.Contains(err.Error(), "mine.ipynb exists") {
-		t.Errorf("a second time: %v", err)
-	}
+	must.Fail(run("new", "mine.ipynb"))(t, "mine.ipynb exists")
 	if again, _ := os.ReadFile("mine.ipynb"); string(again) != string(first) {
 		t.Error("the notebook was changed")
 	}

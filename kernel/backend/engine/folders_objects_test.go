@@ -67,10 +67,7 @@ func TestFoldersOfObjects(t *testing.T) {
 			t.Errorf("%v, want %q", err, c.want)
 		}
 	}
-	if err := datasets.Folder(s.Object("set/photos")).Err(); err == nil ||
-		!strings.Contains(err.Error(), "the URL of a folder ends in a slash") {
-		t.Error(err)
-	}
+	must.Err(t, datasets.Folder(s.Object("set/photos")).Err(), "the URL of a folder ends in a slash")
 	s.Faults(func(_ int64, r *http.Request) remotetest.Fault {
 		if strings.Contains(r.URL.Path, "/masks/") {
 			return remotetest.Unavailable

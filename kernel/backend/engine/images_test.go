@@ -112,9 +112,7 @@ func TestImageReadings(t *testing.T) {
 		}
 	}
 	for _, o := range []datasets.FileOptions{{Color: "sRGB"}, {Alpha: "red"}, {MaskThreshold: 2}} {
-		if err := datasets.CSV(path, o).Err(); err == nil || !strings.Contains(err.Error(), "it must be") {
-			t.Errorf("%+v: %v", o, err)
-		}
+		must.Err(t, datasets.CSV(path, o).Err(), "it must be")
 	}
 	write(t, filepath.Join(dir, "masks", "0.png"), pngOf(t, box(255, 0, image.Rect(0, 0, 3, 3))))
 	masked := datasets.CSV(path, datasets.FileOptions{Color: "srgb"}).With("id", "x").Head(1).

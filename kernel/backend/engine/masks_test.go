@@ -111,9 +111,7 @@ func TestMaskReadings(t *testing.T) {
 	} {
 		_, err = run1(t, newEngine(t), datasets.CSV(write(t, filepath.Join(dir, "t.csv"), "id,mask\na,\""+cell+
 			"\"\n")), client.Request{})
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", cell, err, want)
-		}
+		must.Err(t, err, want)
 	}
 }
 
@@ -154,9 +152,7 @@ func TestMasksByName(t *testing.T) {
 		tab := datasets.CSV(write(t, filepath.Join(dir, "t.csv"), csv)).MasksFrom(filepath.Join(dir, "masks"))
 		res, err := run1(t, newEngine(t), tab, client.Request{})
 		if c.err != "" {
-			if err == nil || !strings.Contains(err.Error(), c.err) {
-				t.Errorf("%s: error %v, want %q", name, err, c.err)
-			}
+			must.Err(t, err, c.err)
 			continue
 		}
 		if err != nil {

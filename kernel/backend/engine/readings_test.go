@@ -191,9 +191,7 @@ func TestReadings(t *testing.T) {
 			got, notes, err := saved(t, e, tab)
 			switch {
 			case c.err != "":
-				if err == nil || !strings.Contains(err.Error(), c.err) {
-					t.Errorf("%s: error %v, want %q", name, err, c.err)
-				}
+				must.Err(t, err, c.err)
 			case err != nil || got != c.want:
 				t.Errorf("%s: %q, %v, want %q", name, got, err, c.want)
 			case c.note == "" && len(notes) > 0,

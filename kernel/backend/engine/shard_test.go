@@ -110,9 +110,7 @@ func TestShardChecksAllIDs(t *testing.T) {
 	write(t, name, string(data)+"i2,img/0.png,north\n")
 	for i := range 3 {
 		_, err := runShard(t, e, datasets.CSV(name), ShardArgs{i, 3}, client.Request{})
-		if err == nil || !strings.Contains(err.Error(), `the id is in row 3 already`) {
-			t.Errorf("shard %d: %v", i, err)
-		}
+		must.Err(t, err, `the id is in row 3 already`)
 	}
 }
 

@@ -81,9 +81,7 @@ func TestEnsure(t *testing.T) {
 	}
 	other := strings.Repeat("0", 64)
 	err := c.Ensure(t.Context(), u, other)
-	if err == nil || !strings.Contains(err.Error(), "s3://lab/a.png is not the file the table was made with") {
-		t.Error(err)
-	}
+	must.Err(t, err, "s3://lab/a.png is not the file the table was made with")
 	if _, err := os.Stat(c.Path(u, other)); err == nil {
 		t.Error("the content of another digest was kept")
 	}
