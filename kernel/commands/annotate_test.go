@@ -2,7 +2,6 @@ package commands
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -105,10 +104,7 @@ func TestAnnotateUsage(t *testing.T) {
 		"annotate collect . --out t.txt":                             "t.txt: the name of a table ends in",
 		"annotate make --task visag --in archipelago-photos --out d": "annotate make: no task \"visag\"",
 	} {
-		if _, err := run(strings.Fields(args)...); !errors.As(err, new(usageError)) ||
-			!strings.HasPrefix(err.Error(), want) {
-			t.Errorf("antipode %s: %v, want %s", args, err, want)
-		}
+		misused(run(strings.Fields(args)...))(t, want)
 	}
 }
 

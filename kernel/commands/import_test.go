@@ -118,9 +118,7 @@ func TestImportGrid(t *testing.T) {
 		strings.Contains(printed, "--root") {
 		t.Fatalf("%q, %v", printed, err)
 	}
-	if printed, err = run(args...); err != nil || !strings.Contains(printed, "18 rows, 0 items computed, 36 found") {
-		t.Errorf("again: %q, %v", printed, err)
-	}
+	prints(run(args...))(t, "18 rows, 0 items computed, 36 found")
 	moved := filepath.Join(t.TempDir(), "there")
 	must.Do(t, os.Rename(filepath.Dir(out), moved))
 	must.Do(t, os.RemoveAll(dir))
@@ -193,9 +191,7 @@ func TestImportBad(t *testing.T) {
 	run := inProcess(t)
 	for _, args := range []string{"", "--dir x", "--out x.csv", "--dir x --out x.txt", "--dir x --out x.csv more",
 		"--dir x --out x.csv --grid y"} {
-		if _, err := run(append([]string{"import"}, strings.Fields(args)...)...); !errors.As(err, new(usageError)) {
-			t.Errorf("import %s: %v, want wrong usage", args, err)
-		}
+		misused(run(append([]string{"import"}, strings.Fields(args)...)...))(t)
 	}
 }
 
@@ -205,15 +201,37 @@ func TestImportElsewhere(t *testing.T) {
 		folderOf(t, map[string]string{"a.png": pngOf(t, 3), "prompts.csv": "file,prompt\na.png,x\n"})
 	t.Chdir(dir)
 	out := filepath.Join(t.TempDir(), "t.parquet")
-	printed, err := run("import", "--dir", ".", "--model", "m", "--sidecar", "prompts.csv", "--out", out)
-	if err != nil || !strings.Contains(printed, "pass --root . to commands that read") {
-		t.Fatalf("%q, %v", printed, err)
-	}
+	prints(run("import", "--dir", ".", "--model", "m", "--sidecar", "prompts.csv", "--out", out))(t,
+		"pass --root . to commands that read")
 	if f, err := datasets.Parquet(out).Rows(t.Context()); err == nil {
 		t.Errorf("read without a root: %v", f.Images("image"))
 	}
 	f, err := datasets.Parquet(out, datasets.FileOptions{Root: dir}).Rows(t.Context())
 	if err != nil || f.Len() != 1 || filepath.Base(f.Images("image")[0].Path) != "a.png" {
 		t.Errorf("%v", err)
+	}
+}
+
+// prints returns a function that ends the test unless a command succeeded and printed the texts.
+func prints(printed string, err error) func(t *testing.T, texts ...string) string {
+	return func(t *testing.T, texts ...string) string {
+		t.Helper()
+		for _, text := range append(texts, "") {
+			if err != nil || !strings.Contains(printed, text) {
+				t.Fatalf("printed %q, %v, want %q", printed, err, text)
+			}
+		}
+		return printed
+	}
+}
+
+// misused returns a function that reports a failure unless the error is of usage, has the texts and no secret.
+func misused(_ string, err error) func(t *testing.T, texts ...string) {
+	return func(t *testing.T, texts ...string) {
+		t.Helper()
+		must.Err(t, err, texts...)
+		if !errors.As(err, new(usageError)) || strings.Contains(err.Error(), "topsecret") {
+			t.Errorf("%v, want an error of usage without the secret", err)
+		}
 	}
 }

@@ -22,11 +22,7 @@ func TestArrayJobOfObjects(t *testing.T) {
 	s, run := remotetest.New(t), inProcess(t)
 	must := func(want string, args ...string) string {
 		t.Helper()
-		printed, err := run(args...)
-		if err != nil || !strings.Contains(printed, want) {
-			t.Fatalf("antipode %s: %q, %v, want %q", strings.Join(args, " "), printed, err, want)
-		}
-		return printed
+		return prints(run(args...))(t, want)
 	}
 	lines := append([]string(nil), chain...)
 	done := at(t, t.TempDir())

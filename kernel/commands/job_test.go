@@ -86,11 +86,7 @@ func TestArrayJob(t *testing.T) {
 	run := inProcess(t)
 	must := func(args ...string) string {
 		t.Helper()
-		printed, err := run(args...)
-		if err != nil {
-			t.Fatalf("antipode %s: %q, %v", strings.Join(args, " "), printed, err)
-		}
-		return printed
+		return prints(run(args...))(t)
 	}
 	done := at(t, t.TempDir())
 	for _, line := range chain {
@@ -179,19 +175,12 @@ func TestJobMake(t *testing.T) {
 			"of 2 shards would spend the whole budget",
 		"--shards 1 --for aws -- " + chain[0]: "arrays of AWS Batch have 2 to 10,000 tasks, not 1",
 	} {
-		_, err := run(append([]string{"job", "make"}, strings.Fields(args)...)...)
-		if !errors.As(err, new(usageError)) || !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("job make %s: %v, want %s", args, err, want)
-		}
+		misused(run(append([]string{"job", "make"}, strings.Fields(args)...)...))(t, want)
 	}
 	os.Remove("job.json") // of the array for AWS, which was written before its files
 	phased := "job make --shards 2 --out j.json -- " + chain[0] + " -- table --in g.parquet --head 3 --out h.parquet " +
 		"-- embed --model exec:./echo --in h.parquet --out e.parquet"
-	printed, err := run(strings.Fields(phased)...)
-	if err != nil || !strings.Contains(printed, "j-1.json: job") || !strings.Contains(printed, "j-2.json: job") ||
-		!strings.Contains(printed, "2 phases") {
-		t.Errorf("job make printed %q, %v", printed, err)
-	}
+	prints(run(strings.Fields(phased)...))(t, "j-1.json: job", "j-2.json: job", "2 phases")
 	for phase, op := range []string{"generate", "embed"} {
 		j := must.Get(jobs.Read(fmt.Sprintf("j-%d.json", phase+1)))(t)
 		if j.Plan.Op != op || j.Phase != phase+1 || j.Of != 2 || filepath.Base(j.Store) != "j.store" ||
@@ -240,10 +229,7 @@ func TestWorkRefuses(t *testing.T) {
 		if err := os.WriteFile(name+".json", []byte(changed), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, err := run("work", name+".json", "--allow-exec", "echo", "--shard", "0/2")
-		if !errors.As(err, new(usageError)) {
-			t.Errorf("%s: %v, want exit status 2", name, err)
-		}
+		misused(run("work", name+".json", "--allow-exec", "echo", "--shard", "0/2"))(t)
 	}
 	for args, want := range map[string]string{
 		"work job.json --shard 2/2":      "--shard 2/2: shards are numbered from 0 to 1",
@@ -255,10 +241,7 @@ func TestWorkRefuses(t *testing.T) {
 		"job plan job.json --rate x=1":   "job plan: invalid value",
 		"job plan job.json --price -1/h": "job plan: invalid value",
 	} {
-		if _, err := run(strings.Fields(args)...); !errors.As(err, new(usageError)) || !strings.Contains(err.Error(),
-			want) {
-			t.Errorf("antipode %s: %v, want %s", args, err, want)
-		}
+		misused(run(strings.Fields(args)...))(t, want)
 	}
 	var exit exitError
 	_, err = run("work", "job.json", "--allow-exec", "echo", "--shard", "0/2")
@@ -272,10 +255,8 @@ func TestWorkRefuses(t *testing.T) {
 	if err := os.WriteFile("prompts.csv", []byte("id,prompt\np0,other\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := run("work", "job.json", "--allow-exec", "echo", "--shard", "0/2"); !errors.As(err, new(usageError)) ||
-		!strings.Contains(err.Error(), "has changed since the job was made") {
-		t.Errorf("a changed table: %v", err)
-	}
+	misused(run(strings.Fields("work job.json --allow-exec echo --shard 0/2")...))(t,
+		"has changed since the job was made")
 	printed, err := run("job", "status", "job.json")
 	if err == nil || !strings.Contains(printed, "1 failed, 1 not started") ||
 		!strings.Contains(printed, "to submit again: --array=0-1") {
@@ -304,14 +285,9 @@ func TestJobPlan(t *testing.T) {
 		chain[2][:strings.Index(chain[2], "--in")]+"--in g.parquet --out e.parquet")...)...); err != nil {
 		t.Fatal(err)
 	}
-	printed, err := run("job", "plan", "job.json")
-	if err != nil || !strings.Contains(printed, "2 shards, 12 items to compute, at most 3 of a stage in a shard; "+
-		"hours are not known") {
-		t.Errorf("job plan: %q, %v", printed, err)
-	}
-	printed, err = run("job", "plan", "job.json", "--rate", "generate=0.001", "--rate", "embed=0.01", "--price", "2/h")
-	if err != nil || !strings.Contains(printed, "; 1.83 hours of one device, 0.917 hours a task with one device each, "+
-		"without loading models; ") || !strings.Contains(printed, "3.67 US dollars at 2 an hour") {
-		t.Errorf("job plan: %q, %v", printed, err)
-	}
+	prints(run("job", "plan", "job.json"))(t, "2 shards, 12 items to compute, at most 3 of a stage in a shard; "+
+		"hours are not known")
+	prints(run("job", "plan", "job.json", "--rate", "generate=0.001", "--rate", "embed=0.01", "--price", "2/h"))(t,
+		"; 1.83 hours of one device, 0.917 hours a task with one device each, "+
+			"without loading models; ", "3.67 US dollars at 2 an hour")
 }

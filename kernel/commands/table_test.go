@@ -81,10 +81,7 @@ func TestTable(t *testing.T) {
 			}
 		}
 	}
-	if printed, err := run("table", "--in", "t.csv", "--head", "1"); err != nil ||
-		!strings.Contains(printed, "north") {
-		t.Errorf("without --out: %q, %v", printed, err)
-	}
+	prints(run("table", "--in", "t.csv", "--head", "1"))(t, "north")
 }
 
 // TestTableErrors: an error names the flag.
@@ -132,9 +129,7 @@ func TestTableErrors(t *testing.T) {
 // TestOperationHelp: the help of every metric and table operation names its tables, options and columns.
 func TestOperationHelp(t *testing.T) {
 	run := inProcess(t)
-	if printed, err := run("table", "--list"); err != nil || !strings.Contains(printed, "class-filter ") {
-		t.Errorf("%q, %v", printed, err)
-	}
+	prints(run("table", "--list"))(t, "class-filter ")
 	for _, metric := range []bool{true, false} {
 		for _, name := range operation.Names(metric) {
 			args := []string{"table", "--apply", name, "--help"}

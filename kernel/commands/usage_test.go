@@ -117,10 +117,7 @@ func TestHelp(t *testing.T) {
 func TestNew(t *testing.T) {
 	run := inProcess(t)
 	t.Chdir(t.TempDir())
-	printed, err := run("new", "mine")
-	if err != nil || !strings.Contains(printed, "antipode run mine.ipynb") {
-		t.Fatalf("%q, %v", printed, err)
-	}
+	prints(run("new", "mine"))(t, "antipode run mine.ipynb")
 	first := must.Get(os.ReadFile("mine.ipynb"))(t)
 	var nb struct {
 		Cells []struct {
