@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -31,12 +30,7 @@ func (looked) Compute(_ context.Context, in [][]byte) ([][]table.Value, error) {
 	return out, nil
 }
 
-func init() {
-	stage.Register(stage.Stage{Name: stage.Decodable, Version: 1,
-		Open: func(_ context.Context, env stage.Env, _ json.RawMessage) (*stage.Opened, error) {
-			return stage.Of(looked{counted{env}}), nil
-		}})
-}
+func init() { register(stage.Decodable, func(c counted) stage.Worker[[]byte] { return looked{c} }) }
 
 // A table of six rows, of which four are bad in four ways, gives the two good ones and the list of the four; read
 // as it is, it stays an error.
@@ -45,7 +39,7 @@ func TestGoodAndBad(t *testing.T) {
 	dir, tab := images(t, 6)
 	write(t, filepath.Join(dir, "img", "1.png"), "bad bytes")
 	must.Do(t, os.Remove(filepath.Join(dir, "img", "2.png")))
-	text := strings.NewReplacer("i4,", "i0,", "i5,", ",").Replace(string(must1(os.ReadFile(tab))))
+	text := strings.NewReplacer("i4,", "i0,", "i5,", ",").Replace(string(must.Get(os.ReadFile(tab))(t)))
 	write(t, tab, text)
 	photos := datasets.CSV(tab)
 
@@ -81,13 +75,6 @@ func TestGoodAndBad(t *testing.T) {
 			t.Error(err)
 		}
 	}
-}
-
-func must1[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
 }
 
 func TestRename(t *testing.T) {

@@ -63,12 +63,45 @@ func (c counted) Compute(_ context.Context, in [][]byte) ([][]table.Value, error
 	return out, nil
 }
 
-func init() {
-	stage.Register(stage.Stage{Name: "counted", Version: 1,
+// register registers a stage without arguments.
+func register[P any](name string, worker func(base counted) stage.Worker[P]) {
+	stage.Register(stage.Stage{Name: name, Version: 1,
 		Open: func(_ context.Context, env stage.Env, _ json.RawMessage) (*stage.Opened, error) {
-			return stage.Of(counted{env}), nil
+			return stage.Of(worker(counted{env})), nil
 		}})
 }
+
+// derive adds the columns of a stage to a table.
+func derive(t datasets.Table, stage string, args any, columns ...string) datasets.Table {
+	return datasets.Extend(t).Derive(stage, args, datasets.Columns(columns...)...).Table
+}
+
+// answering computes a text for each id.
+type answering struct {
+	counted
+	answer func(ctx context.Context, ids []string) (texts []string, err error)
+	forget bool // store nothing
+}
+
+func (answering) Outputs([]table.ColumnSpec) []table.ColumnSpec {
+	return datasets.Columns("answer:text")
+}
+func (answering) Key(r stage.Row) string    { return r.Text("id") }
+func (a answering) Keep([]table.Value) bool { return !a.forget }
+func (answering) Prepare(_ context.Context, r stage.Row) (string, string, error) {
+	return r.Text("id"), "", nil
+}
+
+func (a answering) Compute(ctx context.Context, ids []string) ([][]table.Value, error) {
+	texts, err := a.answer(ctx, ids)
+	out := make([][]table.Value, len(texts))
+	for i, text := range texts {
+		out[i] = []table.Value{{Text: text}}
+	}
+	return out, err
+}
+
+func init() { register("counted", func(c counted) stage.Worker[[]byte] { return c }) }
 
 func newEngine(t *testing.T) *Engine {
 	t.Helper()
@@ -111,7 +144,7 @@ func images(t *testing.T, n int) (dir, tab string) {
 }
 
 func counts(t datasets.Table) datasets.Table {
-	return datasets.Extend(t).Derive("counted", nil, datasets.Columns("full:vector", "size:number")...).Table
+	return derive(t, "counted", nil, "full:vector", "size:number")
 }
 
 func TestItemsAreComputedOnce(t *testing.T) {

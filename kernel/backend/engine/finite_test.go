@@ -67,7 +67,7 @@ func TestNotFinite(t *testing.T) {
 		if outcomes {
 			columns = append(columns, "outcome:text", "reason:text")
 		}
-		return datasets.Extend(datasets.CSV(tab)).Derive("overflows", outcomes, datasets.Columns(columns...)...).Table
+		return derive(datasets.CSV(tab), "overflows", outcomes, columns...)
 	}
 	f := allRows(t, newEngine(t), of(true))
 	for row, outcome := range f.Texts("outcome") {

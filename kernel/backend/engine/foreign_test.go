@@ -22,7 +22,7 @@ func copied(t *testing.T, names ...string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for _, name := range names {
-		write(t, filepath.Join(dir, name), string(must1(os.ReadFile(filepath.Join(foreignTables, name)))))
+		write(t, filepath.Join(dir, name), string(must.Get(os.ReadFile(filepath.Join(foreignTables, name)))(t)))
 	}
 	return dir
 }
@@ -39,13 +39,13 @@ func TestImagesAsBytes(t *testing.T) {
 	}
 	for i, name := range []string{"a.png", "b.png"} {
 		data, err := os.ReadFile(images[i].Path)
-		if err != nil || string(data) != string(must1(os.ReadFile(filepath.Join(dir, name)))) {
+		if err != nil || string(data) != string(must.Get(os.ReadFile(filepath.Join(dir, name)))(t)) {
 			t.Errorf("image %d is not %s: %v", i, name, err)
 		}
 	}
 	out := filepath.Join(dir, "out.parquet")
 	res := must.Get(run1(t, e, counts(table), client.Request{Save: out, AllColumns: true}))(t)
-	rec := must1(e.Store.Record(res.Record))
+	rec := must.Get(e.Store.Record(res.Record))(t)
 	if digest, err := e.Verify(t.Context(), rec, nil); err != nil || digest != rec.Result {
 		t.Errorf("verify: %s, %v, want %s", digest, err, rec.Result)
 	}
@@ -118,7 +118,7 @@ func TestNotesOfScores(t *testing.T) {
 		if err != nil || !slices.Contains(res.Notes, own) || !slices.Contains(res.Notes, source) {
 			t.Fatalf("notes of %+v, %v", res, err)
 		}
-		rec := must1(e.Store.Record(res.Record))
+		rec := must.Get(e.Store.Record(res.Record))(t)
 		if !slices.Contains(rec.Notes, own) || slices.Contains(rec.Notes, source) {
 			t.Errorf("the record holds the notes %q", rec.Notes)
 		}

@@ -142,8 +142,7 @@ func TestImportedBadGrids(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "a.png"), whole)
 	cut := func(tab datasets.Table, grid int) error {
-		_, err := run1(t, e, datasets.Extend(tab).Derive(datasets.CutOp, datasets.CutArgs{Grid: grid},
-			datasets.Columns("image:image")...).Table, client.Request{})
+		_, err := run1(t, e, derive(tab, datasets.CutOp, datasets.CutArgs{Grid: grid}, "image:image"), client.Request{})
 		return err
 	}
 	for _, c := range []struct {

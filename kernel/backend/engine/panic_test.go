@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"testing"
 
 	"antipode/datasets"
@@ -40,17 +39,15 @@ func (f faulty) Compute(ctx context.Context, in [][]byte) ([][]table.Value, erro
 func TestPanics(t *testing.T) {
 	for _, in := range []string{"Prepare", "Compute", "parallel"} {
 		name := "faulty " + in
-		stage.Register(stage.Stage{Name: name, Version: 1,
-			Open: func(_ context.Context, env stage.Env, _ json.RawMessage) (*stage.Opened, error) {
-				if in == "parallel" {
-					parallel(3, func(i int) { panic("of a row") })
-				}
-				return stage.Of(faulty{counted{env}, in}), nil
-			}})
+		register(name, func(base counted) stage.Worker[[]byte] {
+			if in == "parallel" {
+				parallel(3, func(i int) { panic("of a row") })
+			}
+			return faulty{base, in}
+		})
 		e := newEngine(t)
 		_, file := images(t, 4)
-		tab := datasets.Extend(datasets.CSV(file)).Derive(name, nil, datasets.Columns("full:vector",
-			"size:number")...).Table
+		tab := derive(datasets.CSV(file), name, nil, "full:vector", "size:number")
 		_, err := run1(t, e, tab, client.Request{})
 		must.Err(t, err, "a fault of Antipode's own")
 		res, err := run1(t, e, tab, client.Request{SkipBad: true})

@@ -244,8 +244,7 @@ func TestDrain(t *testing.T) {
 			d := NewDrain(test.grace)
 			e.opts.Drain = d
 			planOf := func(rows datasets.Table) *table.Plan {
-				return must.Get(datasets.Extend(rows).Derive("held", nil, datasets.Columns("full:vector",
-					"size:number")...).Plan())(t)
+				return must.Get(derive(rows, "held", nil, "full:vector", "size:number").Plan())(t)
 			}
 			plan, done := planOf(datasets.CSV(tab)), make(chan error, 2)
 			run := func(plan *table.Plan) {
@@ -284,12 +283,11 @@ func TestDrain(t *testing.T) {
 var heldStage held
 
 func init() {
-	stage.Register(stage.Stage{Name: "held", Version: 1,
-		Open: func(_ context.Context, env stage.Env, _ json.RawMessage) (*stage.Opened, error) {
-			s := heldStage
-			s.env = env
-			return stage.Of(s), nil
-		}})
+	register("held", func(base counted) stage.Worker[[]byte] {
+		s := heldStage
+		s.counted = base
+		return s
+	})
 }
 
 // TestDescribe names models and versions without reading a table.

@@ -3,7 +3,6 @@ package engine
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"image"
@@ -28,7 +27,7 @@ import (
 
 // made is a stage that makes an image, a mask, a caption, a number and vectors of a prompt. Prompts that begin with bad
 // are bad rows; the results of those that begin with late are not stored.
-type made struct{ env stage.Env }
+type made struct{ counted }
 
 var madeColumns = datasets.Columns("image:image", "mask:mask", "caption:text", "area:number", "full:vector")
 
@@ -38,9 +37,7 @@ var (
 	keyCalls atomic.Int64
 )
 
-func (made) Label() string                  { return "make" }
-func (made) Digest() string                 { return "made" }
-func (made) Check([]table.ColumnSpec) error { return nil }
+func (made) Digest() string { return "made" }
 func (made) Outputs([]table.ColumnSpec) []table.ColumnSpec {
 	return madeColumns
 }
@@ -50,9 +47,7 @@ func (made) Key(r stage.Row) string {
 	}
 	return r.Text("prompt")
 }
-func (made) Batch() int                 { return 1500 }
-func (made) Load(context.Context) error { return nil }
-func (made) Close()                     {}
+func (made) Batch() int { return 1500 }
 func (made) Prepare(_ context.Context, r stage.Row) (string, string, error) {
 	if prompt := r.Text("prompt"); strings.HasPrefix(prompt, "bad") {
 		return "", "prompt", errors.New("a bad prompt")
@@ -116,14 +111,8 @@ func (read) Compute(_ context.Context, in []string) ([][]table.Value, error) {
 func (read) Keep([]table.Value) bool { return true }
 
 func init() {
-	stage.Register(stage.Stage{Name: "made", Version: 1,
-		Open: func(_ context.Context, env stage.Env, _ json.RawMessage) (*stage.Opened, error) {
-			return stage.Of(made{env}), nil
-		}})
-	stage.Register(stage.Stage{Name: "read", Version: 1,
-		Open: func(_ context.Context, env stage.Env, _ json.RawMessage) (*stage.Opened, error) {
-			return stage.Of(read{made{env}}), nil
-		}})
+	register("made", func(base counted) stage.Worker[string] { return made{base} })
+	register("read", func(base counted) stage.Worker[string] { return read{made{base}} })
 }
 
 func makes(t datasets.Table) datasets.Table {
