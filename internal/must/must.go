@@ -8,6 +8,7 @@ package must
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 // Get returns a function that returns the value, or ends the test if there is an error.
@@ -46,5 +47,15 @@ func Fail[T any](_ T, err error) func(t testing.TB, texts ...string) {
 	return func(t testing.TB, texts ...string) {
 		t.Helper()
 		Err(t, err, texts...)
+	}
+}
+
+// Within returns when a condition holds, and ends the test with what it waits for if that takes longer than a limit.
+func Within(t testing.TB, limit time.Duration, what string, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(limit); !holds(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("not within %v: %s", limit, what)
+		}
 	}
 }

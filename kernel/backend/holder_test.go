@@ -72,13 +72,10 @@ func TestCollectDuringRun(t *testing.T) {
 		_, err := b.Run(context.Background(), client.Request{Plan: plan(t, items, 30)}, nil)
 		done <- err
 	}()
-	for {
+	must.Within(t, time.Minute, "the job runs", func() bool {
 		s, err := b.Status(context.Background())
-		if err == nil && len(s.Jobs) == 1 {
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+		return err == nil && len(s.Jobs) == 1
+	})
 	if _, _, err := Collect(context.Background(), b.Home, store.GC{}); err == nil ||
 		err.Error() != store.ErrInUse.Error() {
 		t.Errorf("gc during a run: %v", err)

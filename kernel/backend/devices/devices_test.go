@@ -160,16 +160,6 @@ func alive(s *Set) (pids []int) {
 	return pids
 }
 
-// within waits until a condition holds.
-func within(t *testing.T, limit time.Duration, what string, holds func() bool) {
-	t.Helper()
-	for end := time.Now().Add(limit); !holds(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("not within %v: %s", limit, what)
-		}
-	}
-}
-
 func gone(pid int) bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
 
 // TestBatches: several devices share the batches, results are complete, and what a stage writes to standard output does
@@ -343,7 +333,7 @@ func TestCancel(t *testing.T) {
 			ended <- err
 		}()
 	}
-	within(t, time.Minute, "the first batch", func() bool { return lines(t, log, "row wait") > 0 })
+	must.Within(t, time.Minute, "the first batch", func() bool { return lines(t, log, "row wait") > 0 })
 	cancel()
 	for range 5 {
 		must.Err(t, <-ended, context.Canceled.Error())
@@ -365,7 +355,7 @@ func TestTurns(t *testing.T) {
 		all(t, s, slices.Repeat([]Batch{wordBatch("long", "wait")}, 10)...)
 		close(done)
 	}()
-	within(t, time.Minute, "the long job's begin", func() bool {
+	must.Within(t, time.Minute, "the long job's begin", func() bool {
 		_, err := os.Stat(log)
 		return err == nil && lines(t, log, "row") > 0
 	})
@@ -388,7 +378,7 @@ func TestUse(t *testing.T) {
 		t.Errorf("%d stages were closed that a job uses", n)
 	}
 	two()
-	within(t, time.Minute, "the end of the stage", func() bool { return lines(t, log, "release "+stage.Key()) == 1 })
+	must.Within(t, time.Minute, "the end of the stage", func() bool { return lines(t, log, "release "+stage.Key()) == 1 })
 }
 
 // TestClose: the processes end, the one that computes too, and batches that are not done fail.
@@ -401,7 +391,7 @@ func TestClose(t *testing.T) {
 			ended <- err
 		}()
 	}
-	within(t, time.Minute, "two processes", func() bool {
+	must.Within(t, time.Minute, "two processes", func() bool {
 		_, err := os.Stat(log)
 		return err == nil && lines(t, log, "row") > 1 && len(alive(s)) == 2
 	})

@@ -97,32 +97,22 @@ func TestWorkerCommits(t *testing.T) {
 	s := openWorker(t, t.TempDir(), WorkerOptions{Commit: 20 * time.Millisecond})
 	it := itemsOf(t, s).(*workerItems)
 	put(t, it, 0, 3, 3, 1)
-	waiting := func() int {
+	must.Within(t, 10*time.Second, "a batch is written", func() bool {
 		it.mu.Lock()
 		defer it.mu.Unlock()
-		return len(it.collected)
-	}
-	for start := time.Now(); waiting() > 0; time.Sleep(5 * time.Millisecond) {
-		if time.Since(start) > 10*time.Second {
-			t.Fatal("nothing was written")
-		}
-	}
+		return len(it.collected) == 0
+	})
 	if other := itemsOf(t, open(t, s.Dir())); count(other) != 3 {
 		t.Errorf("%d items are written", count(other))
 	}
 	must.Do(t, os.RemoveAll(it.dir))
 	must.Do(t, os.WriteFile(it.dir, nil, 0o600)) // in the way of the folder
 	put(t, it, 3, 1, 1, 1)
-	failed := func() bool {
+	must.Within(t, 10*time.Second, "the commit fails", func() bool {
 		it.mu.Lock()
 		defer it.mu.Unlock()
 		return it.failed != nil
-	}
-	for start := time.Now(); !failed(); time.Sleep(5 * time.Millisecond) {
-		if time.Since(start) > 10*time.Second {
-			t.Fatal("the commit has not failed")
-		}
-	}
+	})
 	if err := it.Put([]Key{KeyOf("x")}, [][]byte{{1}}); err == nil || strings.Contains(err.Error(), "\n") {
 		t.Errorf("after a commit that failed: %v", err)
 	}
