@@ -84,7 +84,9 @@ func killNotebook(t *testing.T, b *binaries, c *count) {
 			t.Errorf("a notebook whose backend was killed: %v", err)
 		}
 		notebook := func(parent int, line string) bool { return !serves(parent, line) }
-		must.Within(t, 20*time.Second, "the processes of a killed notebook end", func() bool { return len(w.processes(notebook)) == 0 })
+		must.Within(t, 20*time.Second, "the processes of a killed notebook end", func() bool {
+			return len(w.processes(notebook)) == 0
+		})
 		w.must(t, run())
 		c.compare(t, "embed", w.rows(t, "embed"), want)
 	}
