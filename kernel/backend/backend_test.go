@@ -331,9 +331,7 @@ func TestReplyBeforeEnd(t *testing.T) {
 	if rest, err := io.ReadAll(in); err != nil || !strings.Contains(string(rest), "it has no plan") {
 		t.Errorf("reply %q, %v", rest, err)
 	}
-	if err := <-served; err != nil {
-		t.Error(err)
-	}
+	must.Do(t, <-served)
 }
 
 func TestIdleEnds(t *testing.T) {

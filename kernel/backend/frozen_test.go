@@ -57,7 +57,7 @@ func TestFrozen(t *testing.T) {
 	if !errors.As(err, &frozen) || frozen.PID != h.PID {
 		t.Errorf("the state of a frozen backend (process %d): %v", h.PID, err)
 	}
-	must.Within(t, time.Minute, "the client says that it has no answer", func() bool { return heard("has not answered") })
+	must.Within(t, time.Minute, "the client says so", func() bool { return heard("has not answered") })
 	if err := b.Stop(ctx, false); err != nil {
 		t.Fatalf("stop: %v", err)
 	}

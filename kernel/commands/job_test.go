@@ -84,13 +84,9 @@ func tables(t *testing.T) map[string]string {
 func TestArrayJob(t *testing.T) {
 	workplace(t, 3)
 	run := inProcess(t)
-	must := func(args ...string) string {
-		t.Helper()
-		return prints(run(args...))(t)
-	}
 	done := at(t, t.TempDir())
 	for _, line := range chain {
-		must(strings.Fields(line)...)
+		prints(run(strings.Fields(line)...))(t)
 	}
 	done()
 	want := tables(t)
@@ -104,10 +100,7 @@ func TestArrayJob(t *testing.T) {
 	for _, line := range chain {
 		words = append(append(words, "--"), strings.Fields(line)...)
 	}
-	if printed := must(words...); !strings.Contains(printed, "3 shards of tables with 3 rows, store job.store") ||
-		!strings.Contains(printed, "sbatch job.sbatch") {
-		t.Errorf("job make printed %q", printed)
-	}
+	prints(run(words...))(t, "3 shards of tables with 3 rows, store job.store", "sbatch job.sbatch")
 	if len(tables(t)) > 0 {
 		t.Error("job make has written a table")
 	}
@@ -117,35 +110,24 @@ func TestArrayJob(t *testing.T) {
 		if n == 3 {
 			want = "0 items computed, 8 found"
 		}
-		printed := must("work", "job.json", "--allow-exec", "echo", "--shard", fmt.Sprintf("%d/%d", i, shards))
-		if !strings.Contains(printed, want) {
-			t.Errorf("shard %d printed %q, want %s", i, printed, want)
-		}
+		prints(run("work", "job.json", "--allow-exec", "echo", "--shard", fmt.Sprintf("%d/%d", i, shards)))(t, want)
 	}
-	if printed := must("job", "status", "job.json"); !strings.Contains(printed, "3 shards: 3 done\n") {
-		t.Errorf("job status printed %q", printed)
-	}
-	if printed := must("job", "resubmit", "job.json"); printed != "" {
+	prints(run("job", "status", "job.json"))(t, "3 shards: 3 done\n")
+	if printed := prints(run("job", "resubmit", "job.json"))(t); printed != "" {
 		t.Errorf("job resubmit printed %q", printed)
 	}
 	for i := range shards {
-		must("work", "job.json", "--allow-exec", "echo", "--shard", fmt.Sprintf("%d/%d", i, shards), "--store",
-			"task-%i")
+		prints(run("work", "job.json", "--allow-exec", "echo", "--shard", fmt.Sprintf("%d/%d", i, shards), "--store",
+			"task-%i"))(t)
 	}
 	done()
 	merged := t.TempDir()
 	t.Setenv(client.HomeVar, merged)
-	must("store", "merge", "task-2", "task-0", "task-1")
+	prints(run("store", "merge", "task-2", "task-0", "task-1"))(t)
 	for _, home := range []string{"job.store", merged} {
-		abs, err := filepath.Abs(home)
-		if err != nil {
-			t.Fatal(err)
-		}
-		done = at(t, abs)
+		done = at(t, must.Get(filepath.Abs(home))(t))
 		for _, line := range chain {
-			if printed := must(strings.Fields(line)...); !strings.Contains(printed, " 0 items computed, 6 found") {
-				t.Errorf("%s: %s: %q, want that 6 items are found", filepath.Base(home), line, printed)
-			}
+			prints(run(strings.Fields(line)...))(t, " 0 items computed, 6 found")
 		}
 		done()
 		got := tables(t)
@@ -226,9 +208,7 @@ func TestWorkRefuses(t *testing.T) {
 		if changed == string(job) {
 			t.Fatalf("%s: nothing to change", name)
 		}
-		if err := os.WriteFile(name+".json", []byte(changed), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(name+".json", []byte(changed), 0o600))
 		misused(run("work", name+".json", "--allow-exec", "echo", "--shard", "0/2"))(t)
 	}
 	for args, want := range map[string]string{
@@ -252,9 +232,7 @@ func TestWorkRefuses(t *testing.T) {
 		!strings.Contains(s.Error, "the device is go") {
 		t.Errorf("status %+v", s)
 	}
-	if err := os.WriteFile("prompts.csv", []byte("id,prompt\np0,other\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile("prompts.csv", []byte("id,prompt\np0,other\n"), 0o600))
 	misused(run(strings.Fields("work job.json --allow-exec echo --shard 0/2")...))(t,
 		"has changed since the job was made")
 	printed, err := run("job", "status", "job.json")

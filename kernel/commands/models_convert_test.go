@@ -22,9 +22,7 @@ func TestConvertModel(t *testing.T) {
 	if printed, err := run("models", "convert", file, "--out", out); err != nil || printed != out+": SamModel\n" {
 		t.Errorf("%q, %v", printed, err)
 	}
-	if _, err := os.Stat(filepath.Join(out, "model.safetensors")); err != nil {
-		t.Error(err)
-	}
+	must.Get(os.Stat(filepath.Join(out, "model.safetensors")))(t)
 	other := filepath.Join(t.TempDir(), "flux.safetensors")
 	flux := []weights.Tensor{{Name: "double_blocks.0.x", Shape: []int{1}, Data: []float32{0}}}
 	must.Do(t, weights.Save(other, flux, nil, weights.F32))

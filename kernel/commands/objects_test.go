@@ -90,9 +90,7 @@ func TestFileURLs(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	for _, name := range []string{"x y.parquet", "second/items"} {
-		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
-			t.Error(err)
-		}
+		must.Get(os.Stat(filepath.Join(dir, name)))(t)
 	}
 }
 

@@ -58,8 +58,17 @@ func TestUsage(t *testing.T) {
 		"export n.ipynb":                   "antipode export NOTEBOOK --to DIR",
 		"export nope.ipynb --to x":         "export: there is no notebook nope.ipynb (",
 		"export --to x n.ipynb --width 99": "--width 99: use 1 to 20 inches",
-		"new":                              "new takes one name",
-		"new a.txt":                        "a.txt: the name of a notebook ends in .ipynb",
+		"annotate":                         "antipode annotate make",
+		"annotate colect":                  "antipode annotate make … | collect DIR …; did you mean collect?",
+		"annotate make":                    "give --task TASK, --in TABLE and --out DIR",
+		"annotate make --raters 0 --task tags --in t.csv --out d": `annotate make: invalid value "0" for flag ` +
+			"--raters: it must be at least 1",
+		"annotate collect":                                           "antipode annotate collect DIR --out TABLE",
+		"annotate collect nope --out t.csv":                          "annotate collect: there is no folder nope",
+		"annotate collect . --out t.txt":                             "t.txt: the name of a table ends in",
+		"annotate make --task visag --in archipelago-photos --out d": "annotate make: no task \"visag\"",
+		"new":       "new takes one name",
+		"new a.txt": "a.txt: the name of a notebook ends in .ipynb",
 	} {
 		printed, err := run(strings.Fields(args)...)
 		isUsage := errors.As(err, new(usageError)) || strings.Contains(want, "cannot read")

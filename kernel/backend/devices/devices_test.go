@@ -378,7 +378,9 @@ func TestUse(t *testing.T) {
 		t.Errorf("%d stages were closed that a job uses", n)
 	}
 	two()
-	must.Within(t, time.Minute, "the end of the stage", func() bool { return lines(t, log, "release "+stage.Key()) == 1 })
+	must.Within(t, time.Minute, "the end of the stage", func() bool {
+		return lines(t, log, "release "+stage.Key()) == 1
+	})
 }
 
 // TestClose: the processes end, the one that computes too, and batches that are not done fail.

@@ -71,9 +71,7 @@ func TestGoodAndBad(t *testing.T) {
 		t.Errorf("a stage on the good rows gives %d rows", f.Len())
 	}
 	for _, tab := range []datasets.Table{photos.Good(), photos.Bad()} {
-		if _, err := run1(t, e, tab, client.Request{Save: filepath.Join(t.TempDir(), "out.csv")}); err != nil {
-			t.Error(err)
-		}
+		must.Get(run1(t, e, tab, client.Request{Save: filepath.Join(t.TempDir(), "out.csv")}))(t)
 	}
 }
 

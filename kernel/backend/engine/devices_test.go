@@ -188,9 +188,7 @@ func plainBytes(t *testing.T, f *table.Frame) []byte {
 		c.Images = slices.Clone(c.Images)
 		for j := range c.Images {
 			if c.Images[j].Path != "" {
-				if _, err := os.Stat(c.Images[j].Path); err != nil {
-					t.Error(err)
-				}
+				must.Get(os.Stat(c.Images[j].Path))(t)
 			}
 			c.Images[j].Path = ""
 		}

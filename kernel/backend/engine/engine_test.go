@@ -322,9 +322,7 @@ func TestSavedImages(t *testing.T) {
 			if !strings.HasPrefix(img.Path, filepath.Join(moved, "photos.images")) {
 				t.Errorf("%s: the image of row %d is at %s", name, i+1, img.Path)
 			}
-			if _, err := os.Stat(img.Path); err != nil {
-				t.Error(err)
-			}
+			must.Get(os.Stat(img.Path))(t)
 			if m := f.Masks("mask")[i]; m.Size != [2]int{32, 32} || m.Counts == "" {
 				t.Errorf("%s: row %d lost its mask: %+v", name, i+1, m)
 			}

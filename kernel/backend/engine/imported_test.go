@@ -78,9 +78,7 @@ func TestImportedGrid(t *testing.T) {
 	if !slices.Equal(again.Frame.Images("image"), f.Images("image")) || again.Computed != 1 || again.Found != 17 {
 		t.Errorf("%d computed, %d found", again.Computed, again.Found)
 	}
-	if _, err := os.Stat(f.Images("image")[0].Path); err != nil {
-		t.Error(err)
-	}
+	must.Get(os.Stat(f.Images("image")[0].Path))(t)
 	write(t, filepath.Join(dir, "c.png"), gridFile(t, 3, 4, 5, 2, 30))
 	write(t, filepath.Join(dir, "s.csv"), "file,prompt,language,seed\nc.png,x,en,1\na.png,y,en,3\nsub/b.png,घर,hi,\n")
 	if more, err := run1(t, e, tab, client.Request{}); err != nil || more.Computed != 9 || more.Found != 18 {

@@ -25,12 +25,13 @@ func (outcomes) Outputs([]table.ColumnSpec) []table.ColumnSpec {
 func TestRetryFailed(t *testing.T) {
 	fails := map[string]bool{"i1": true, "i3": true}
 	register("moody", func(base counted) stage.Worker[string] {
-		return outcomes{answering{counted: base, answer: func(_ context.Context, ids []string) (out []string, err error) {
+		answer := func(_ context.Context, ids []string) (out []string, err error) {
 			for _, id := range ids {
 				out = append(out, map[bool]string{false: "ok", true: "failed"}[fails[id]])
 			}
 			return out, nil
-		}}}
+		}
+		return outcomes{answering{counted: base, answer: answer}}
 	})
 	e := newEngine(t)
 	_, file := images(t, 6)

@@ -59,9 +59,7 @@ func TestWheel(t *testing.T) {
 	w.want(got, err, device.Go, "")
 	got, err = w.another().provide(context.Background())
 	w.want(got, err, device.XLACPU, c.Path)
-	if err := got.Check(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, got.Check())
 }
 
 func TestIndexForms(t *testing.T) {

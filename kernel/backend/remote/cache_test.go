@@ -115,9 +115,7 @@ func TestCacheIsBounded(t *testing.T) {
 	if _, err := os.Stat(paths[0]); err == nil {
 		t.Error("the oldest file is still there")
 	}
-	if _, err := os.Stat(paths[19]); err != nil {
-		t.Error(err)
-	}
+	must.Get(os.Stat(paths[19]))(t)
 	if path, _, err := c.Fetch(t.Context(), s.Parse(t, "0.png")); err != nil || path != paths[0] {
 		t.Errorf("%s, %v", path, err)
 	}

@@ -187,9 +187,7 @@ func TestRemove(t *testing.T) {
 	}
 	must.Get(s.PutBlob([]byte("an image"), ".png"))(t)
 	must.Do(t, s.Close())
-	if err := Remove(dir); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, Remove(dir))
 	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the folder exists: %v", err)
 	}

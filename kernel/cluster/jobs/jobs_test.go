@@ -160,9 +160,7 @@ func TestJobID(t *testing.T) {
 	if err != nil || read.ID != one.ID || read.Plan.Digest() != one.Plan.Digest() {
 		t.Errorf("%+v, %v", read, err)
 	}
-	if err := read.Verify(t.Context(), nil); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, read.Verify(t.Context(), nil))
 	write(t, one.Tables[0].Path, "id,image\na,a.png\n")
 	must.Err(t, read.Verify(t.Context(), nil), "has changed")
 	other.Shards++
@@ -205,9 +203,7 @@ func TestReport(t *testing.T) {
 		t.Error(err)
 	}
 	r.States = map[string]int{Done: 8}
-	if err := r.Err(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, r.Err())
 	if got := ranges([]int{3, 17, 18, 19, 21}); got != "3,17-19,21" {
 		t.Error(got)
 	}

@@ -198,9 +198,7 @@ func TestRunExportsAndStops(t *testing.T) {
 	var said bytes.Buffer
 	nb := must.Get(run(t, t.Context(), Options{Notebook: path, Progress: &said}))(t)
 	for _, name := range []string{"001-v-by-region.pdf", "001-v-by-region.tex", "002.csv", "003.csv"} {
-		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
-			t.Error(err)
-		}
+		must.Get(os.Stat(filepath.Join(dir, name)))(t)
 	}
 	if got := strings.Join(summary(nb.Cells[1]), "|"); !strings.HasSuffix(got, "stdout:that is the plan\n") ||
 		strings.Contains(got, "error") {
