@@ -13,10 +13,9 @@ import (
 	"testing"
 
 	"antipode/datasets"
-	"antipode/datasets/client"
 	"antipode/internal/must"
-	"antipode/kernel/backend/all"
 	"antipode/kernel/backend/plugin"
+	"antipode/test/testengine"
 )
 
 // inProcess makes commands evaluate their plans in a store of the test's own. It gives a function that runs one, and
@@ -24,21 +23,11 @@ import (
 func inProcess(t *testing.T) func(args ...string) (string, error) {
 	t.Helper()
 	t.Setenv(plugin.Env, "none") // nothing to compile: faster for few small images
-	e := must.Get(all.NewEngine(t.TempDir(), "test"))(t)
-	before := client.Registered()
-	client.Register(e)
-	t.Cleanup(func() {
-		client.Register(before)
-		if err := e.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	testengine.Engine(t)
 	return func(args ...string) (string, error) {
 		t.Helper()
 		r, w, err := os.Pipe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		stdout := os.Stdout
 		os.Stdout = w
 		printed := make(chan string)

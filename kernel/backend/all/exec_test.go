@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"image"
-	_ "image/png"
+	"image/png"
 	"maps"
 	"math"
 	"os"
@@ -24,6 +24,7 @@ import (
 	"antipode/internal/must"
 	"antipode/kernel/backend/all"
 	"antipode/test/stagetest"
+	"antipode/test/testengine"
 )
 
 // echo builds the echo adapter and allows a script that starts it: what is sent to it and what it answers pass through
@@ -284,24 +285,13 @@ func imageSize(t *testing.T, file string) image.Point {
 	t.Helper()
 	f := must.Get(os.Open(file))(t)
 	defer f.Close()
-	c, _, err := image.DecodeConfig(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(png.DecodeConfig(f))(t)
 	return image.Pt(c.Width, c.Height)
 }
 
 // TestProgramSource: the record of a run names the repository and revision that a program states.
 func TestProgramSource(t *testing.T) {
-	e := must.Get(all.NewEngine(t.TempDir(), "test"))(t)
-	before := client.Registered()
-	client.Register(e)
-	t.Cleanup(func() {
-		client.Register(before)
-		if err := e.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	e := testengine.Engine(t)
 	model, _ := echo(t, "", `s/"id":"echo"/"id":"some\/model","revision":"abc"/`)
 	prompts := datasets.FromRows([]map[string]any{{"id": "a", "prompt": "house"}})
 	res := must.Get(gomlxmodels.Generate(model, prompts).SaveE(t.Context(), filepath.Join(t.TempDir(), "o.csv")))(t)
