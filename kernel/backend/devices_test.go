@@ -191,10 +191,8 @@ func TestRowsThatEndTheBackend(t *testing.T) {
 		b := connect(t)
 		t.Setenv(devicesVar, n)
 		_, err := b.Run(t.Context(), client.Request{Plan: plan}, nil)
-		if err == nil || !strings.Contains(err.Error(), `row 8 (id "computing"): the process that computed this ended `+
-			"3 times: exit status 2: fatal error: out of memory") {
-			t.Errorf("%s devices: %v", n, err)
-		}
+		must.Err(t, err, `row 8 (id "computing"): the process that computed this ended `+
+			"3 times: exit status 2: fatal error: out of memory")
 		res, err := b.Run(t.Context(), client.Request{Plan: plan, SkipBad: true}, nil)
 		if err != nil || res.Rows != 21 || len(res.Bad) != 2 || res.Bad[1].ID != "preparing" ||
 			!strings.Contains(res.Bad[1].Reason, "signal: killed") {

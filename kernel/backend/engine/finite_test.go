@@ -15,6 +15,7 @@ import (
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/runner"
 	"antipode/gomlxmodels/stage"
+	"antipode/internal/must"
 )
 
 // overflows is a stage whose result is not finite for some files: a vector of NaN, or an error of the whole batch as
@@ -79,9 +80,7 @@ func TestNotFinite(t *testing.T) {
 	}
 	e := newEngine(t)
 	_, err := run1(t, e, of(false), client.Request{})
-	if err == nil || !strings.Contains(err.Error(), `row 3 (id "i2")`) || !strings.Contains(err.Error(), "NaN") {
-		t.Errorf("error %v", err)
-	}
+	must.Err(t, err, `row 3 (id "i2")`, "NaN")
 	res, err := run1(t, e, of(false), client.Request{SkipBad: true})
 	if err != nil || !slices.Equal(res.Frame.Texts("id"), []string{"i0", "i1", "i3", "i4", "i6", "i7", "i8"}) ||
 		len(res.Bad) != 2 {

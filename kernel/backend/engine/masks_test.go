@@ -197,9 +197,7 @@ func TestDamagedMask(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		_, err := run1(t, e, datasets.CSV(tab).MasksFrom(filepath.Join(dir, "masks")), client.Request{})
 		runtime.ReadMemStats(&after)
-		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), `id "i0"`) {
-			t.Errorf("error %v, want %q of row i0", err, want)
-		}
+		must.Err(t, err, want, `id "i0"`)
 		if n := after.TotalAlloc - before.TotalAlloc; n > 64<<20 {
 			t.Errorf("%s: %d MiB", want, n>>20)
 		}
