@@ -6,6 +6,8 @@
 package must
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -58,4 +60,12 @@ func Within(t testing.TB, limit time.Duration, what string, holds func() bool) {
 			t.Fatalf("not within %v: %s", limit, what)
 		}
 	}
+}
+
+// Write writes a file, with the folders above it, and returns its path.
+func Write[T string | []byte](t testing.TB, path string, content T) string {
+	t.Helper()
+	Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	Do(t, os.WriteFile(path, []byte(content), 0o644))
+	return path
 }

@@ -60,8 +60,7 @@ func folderOf(t *testing.T, files map[string]string) string {
 	dir := t.TempDir()
 	for name, text := range files {
 		file := filepath.Join(dir, filepath.FromSlash(name))
-		must.Do(t, os.MkdirAll(filepath.Dir(file), 0o755))
-		must.Do(t, os.WriteFile(file, []byte(text), 0o644))
+		must.Write(t, file, text)
 	}
 	return dir
 }

@@ -37,10 +37,10 @@ func init() { register(stage.Decodable, func(c counted) stage.Worker[[]byte] { r
 func TestGoodAndBad(t *testing.T) {
 	e := newEngine(t)
 	dir, tab := images(t, 6)
-	write(t, filepath.Join(dir, "img", "1.png"), "bad bytes")
+	must.Write(t, filepath.Join(dir, "img", "1.png"), "bad bytes")
 	must.Do(t, os.Remove(filepath.Join(dir, "img", "2.png")))
 	text := strings.NewReplacer("i4,", "i0,", "i5,", ",").Replace(string(must.Get(os.ReadFile(tab))(t)))
-	write(t, tab, text)
+	must.Write(t, tab, text)
 	photos := datasets.CSV(tab)
 
 	res := must.Get(run1(t, e, photos.Good(), client.Request{}))(t)
@@ -108,9 +108,9 @@ func TestImages(t *testing.T) {
 	e := newEngine(t)
 	dir := t.TempDir()
 	for _, name := range []string{"1990/a.png", "2000/b.png", "2000/deep/c.png"} {
-		write(t, filepath.Join(dir, name), name)
+		must.Write(t, filepath.Join(dir, name), name)
 	}
-	tab := write(t, filepath.Join(dir, "t.csv"), "id,image,year,size\na,1990/a.png,1990,3\nb,2000/b.png,2000,4\n")
+	tab := must.Write(t, filepath.Join(dir, "t.csv"), "id,image,year,size\na,1990/a.png,1990,3\nb,2000/b.png,2000,4\n")
 	for path, want := range map[string]string{dir: "1990 1 2000 2", tab: "1990 1 2000 1"} {
 		f := allRows(t, e, datasets.Images(path, datasets.ImagesOptions{By: "year"}).Count("year"))
 		var got []string
@@ -124,7 +124,7 @@ func TestImages(t *testing.T) {
 	if f := allRows(t, e, datasets.Images(tab, datasets.ImagesOptions{By: "year"})); f.Numbers("size") == nil {
 		t.Error("a column that does not group is no number column any more")
 	}
-	for _, path := range []string{"", filepath.Join(dir, "none"), write(t, filepath.Join(dir, "t.txt"), "x")} {
+	for _, path := range []string{"", filepath.Join(dir, "none"), must.Write(t, filepath.Join(dir, "t.txt"), "x")} {
 		if datasets.Images(path).Err() == nil {
 			t.Errorf("images of %q", path)
 		}

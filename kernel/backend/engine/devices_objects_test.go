@@ -33,7 +33,7 @@ func init() {
 func TestObjectsOnDevices(t *testing.T) {
 	s := remotetest.New(t)
 	dir, local := images(t, 10)
-	write(t, filepath.Join(dir, "img", "1.png"), "bad")
+	must.Write(t, filepath.Join(dir, "img", "1.png"), "bad")
 	_ = must.Get(run1(t, newEngine(t), datasets.CSV(local), client.Request{Save: s.Object("set/t.parquet"),
 		Counts: true}))(t)
 	var names []string

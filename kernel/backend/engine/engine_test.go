@@ -124,23 +124,16 @@ func allRows(t *testing.T, e *Engine, tab datasets.Table) *table.Frame {
 	return must.Get(run1(t, e, tab, client.Request{}))(t).Frame
 }
 
-func write(t *testing.T, path, content string) string {
-	t.Helper()
-	must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
-	must.Do(t, os.WriteFile(path, []byte(content), 0o644))
-	return path
-}
-
 func images(t *testing.T, n int) (dir, tab string) {
 	t.Helper()
 	dir = t.TempDir()
 	var b strings.Builder
 	b.WriteString("id,image,region\n")
 	for i := range n {
-		write(t, filepath.Join(dir, "img", fmt.Sprintf("%d.png", i)), strings.Repeat("x", i+1))
+		must.Write(t, filepath.Join(dir, "img", fmt.Sprintf("%d.png", i)), strings.Repeat("x", i+1))
 		fmt.Fprintf(&b, "i%d,img/%d.png,%s\n", i, i, []string{"north", "south"}[i%2])
 	}
-	return dir, write(t, filepath.Join(dir, "t.csv"), b.String())
+	return dir, must.Write(t, filepath.Join(dir, "t.csv"), b.String())
 }
 
 func counts(t datasets.Table) datasets.Table {
@@ -193,8 +186,8 @@ func TestDamagedItemIsComputedAgain(t *testing.T) {
 func TestBadRows(t *testing.T) {
 	e := newEngine(t)
 	dir, _ := images(t, 3)
-	write(t, filepath.Join(dir, "img", "bad.png"), "bad")
-	outside := write(t, filepath.Join(t.TempDir(), "out.png"), "x")
+	must.Write(t, filepath.Join(dir, "img", "bad.png"), "bad")
+	outside := must.Write(t, filepath.Join(t.TempDir(), "out.png"), "x")
 	os.Symlink(outside, filepath.Join(dir, "link.png"))
 	for name, c := range map[string]struct{ row, want string }{
 		"missing":   {"m,img/none.png,", "row 2 (id \"m\"), column image: t.csv: the file img/none.png is missing"},
@@ -207,7 +200,7 @@ func TestBadRows(t *testing.T) {
 		"mask":      {"k,img/1.png,img/2.png", "column mask: t.csv: img/2.png: the mask cannot be read"},
 		"directory": {"d,img,", "not a file"},
 	} {
-		tab := write(t, filepath.Join(dir, "t.csv"), "id,image,mask\ni0,img/0.png,\n"+c.row+"\ni2,img/2.png,\n")
+		tab := must.Write(t, filepath.Join(dir, "t.csv"), "id,image,mask\ni0,img/0.png,\n"+c.row+"\ni2,img/2.png,\n")
 		_, err := run1(t, e, counts(datasets.CSV(tab)), client.Request{})
 		must.Err(t, err, c.want)
 		res, err := run1(t, e, counts(datasets.CSV(tab)), client.Request{SkipBad: true})
@@ -216,7 +209,7 @@ func TestBadRows(t *testing.T) {
 		}
 	}
 	// a parent folder named as root lets images be stored next to
-	tab := write(t, filepath.Join(dir, "sub", "t.csv"), "id,image\na,../img/0.png\n")
+	tab := must.Write(t, filepath.Join(dir, "sub", "t.csv"), "id,image\na,../img/0.png\n")
 	if _, err := run1(t, e, counts(datasets.CSV(tab)), client.Request{}); err == nil {
 		t.Error("a path outside the table's folder was accepted without a root")
 	}
@@ -374,7 +367,7 @@ func TestSaveAndVerify(t *testing.T) {
 	if digest, err := e.Verify(context.Background(), rec, nil); err != nil || digest != rec.Result {
 		t.Errorf("verify: %s, %v, want %s", digest, err, rec.Result)
 	}
-	write(t, filepath.Join(dir, "img", "0.png"), "another image")
+	must.Write(t, filepath.Join(dir, "img", "0.png"), "another image")
 	if digest, err := e.Verify(context.Background(), rec, nil); err != nil || digest == rec.Result {
 		t.Errorf("verify saw no difference: %s, %v", digest, err)
 	}

@@ -61,8 +61,8 @@ func init() {
 // TestNotFinite: an image whose result is NaN or infinite is a failed or bad row, and the others are computed.
 func TestNotFinite(t *testing.T) {
 	dir, tab := images(t, 9)
-	write(t, filepath.Join(dir, "img", "2.png"), "nan")
-	write(t, filepath.Join(dir, "img", "5.png"), "error")
+	must.Write(t, filepath.Join(dir, "img", "2.png"), "nan")
+	must.Write(t, filepath.Join(dir, "img", "5.png"), "error")
 	of := func(outcomes bool) datasets.Table {
 		columns := []string{"full:vector"}
 		if outcomes {

@@ -23,7 +23,7 @@ import (
 func TestFoldersOfObjects(t *testing.T) {
 	s, dir := remotetest.New(t), t.TempDir()
 	both := func(name, content string) {
-		write(t, filepath.Join(dir, filepath.FromSlash(name)), content)
+		must.Write(t, filepath.Join(dir, filepath.FromSlash(name)), content)
 		put(t, s, "set/"+name, content)
 	}
 	for i, name := range []string{"b.png", "b/1.png", "b/अ 2.jpg", "a.JPG", "a/b/c.png", "a-b/1.png", "notes.txt",

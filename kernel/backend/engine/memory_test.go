@@ -48,7 +48,7 @@ func wideTable(t *testing.T, dir string, n int) string {
 	for row := range n {
 		fmt.Fprintf(&b, "row%06d,the text of row %d\n", row, row)
 	}
-	return write(t, filepath.Join(dir, "t.csv"), b.String())
+	return must.Write(t, filepath.Join(dir, "t.csv"), b.String())
 }
 
 // fillWide puts the items of n rows into a store, with vectors of so many numbers.

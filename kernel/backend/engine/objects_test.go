@@ -150,7 +150,7 @@ func TestPathsOfObjects(t *testing.T) {
 	put(t, s, "set/a.png", "content")
 	put(t, s, "secret/b.png", "secret")
 	t.Chdir(t.TempDir())
-	write(t, "a.png", "a local file")
+	must.Write(t, "a.png", "a local file")
 	for path, want := range map[string]string{
 		"../secret/b.png":                        "leaves the table's folder",
 		"x/../../secret/b.png":                   "leaves the table's folder",

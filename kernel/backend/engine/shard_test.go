@@ -107,7 +107,7 @@ func TestShardChecksAllIDs(t *testing.T) {
 	e := newEngine(t)
 	_, name := images(t, 6)
 	data := must.Get(os.ReadFile(name))(t)
-	write(t, name, string(data)+"i2,img/0.png,north\n")
+	must.Write(t, name, string(data)+"i2,img/0.png,north\n")
 	for i := range 3 {
 		_, err := runShard(t, e, datasets.CSV(name), ShardArgs{i, 3}, client.Request{})
 		must.Err(t, err, `the id is in row 3 already`)
@@ -127,7 +127,7 @@ func TestShardsAreParts(t *testing.T) {
 	csv := datasets.CSV(name)
 	plain := filepath.Join(dir, "saved.parquet")
 	_ = must.Get(run1(t, e, csv, client.Request{Save: plain, AllColumns: true}))(t)
-	right := datasets.CSV(write(t, filepath.Join(dir, "right.csv"), "region,photo,note\nnorth,img/0.png,a\n"+
+	right := datasets.CSV(must.Write(t, filepath.Join(dir, "right.csv"), "region,photo,note\nnorth,img/0.png,a\n"+
 		"south,img/1.png,b\n"))
 	world := datasets.Archipelago(datasets.ArchipelagoOptions{Seed: 3, PerCell: 1, Size: 16})
 	for title, tab := range map[string]datasets.Table{
@@ -293,7 +293,8 @@ func init() {
 // TestDescribe names models and versions without reading a table.
 func TestDescribe(t *testing.T) {
 	e := newEngine(t)
-	plan := must.Get(counts(datasets.Parquet(write(t, filepath.Join(t.TempDir(), "t.parquet"), "no table"))).Plan())(t)
+	file := must.Write(t, filepath.Join(t.TempDir(), "t.parquet"), "no table")
+	plan := must.Get(counts(datasets.Parquet(file)).Plan())(t)
 	d, err := e.Describe(t.Context(), plan, []string{"counted"})
 	if err != nil || d.Stages["counted"] != 1 || len(d.Stages) != 1 {
 		t.Errorf("%v, %+v", err, d)

@@ -16,7 +16,8 @@ func TestFilesAreReadWhenNeeded(t *testing.T) {
 	dir, name := images(t, 6)
 	must.Do(t, os.Remove(filepath.Join(dir, "img", "4.png")))
 	all := datasets.CSV(name)
-	right := datasets.CSV(write(t, filepath.Join(dir, "right.csv"), "region,image\nnorth,img/0.png\nsouth,img/4.png\n"))
+	right := datasets.CSV(must.Write(t, filepath.Join(dir, "right.csv"),
+		"region,image\nnorth,img/0.png\nsouth,img/4.png\n"))
 	for title, c := range map[string]struct {
 		table datasets.Table
 		rows  int // −1 = the missing file is an error

@@ -140,7 +140,7 @@ func prompts(t *testing.T, n int, marked bool) string {
 		}
 		fmt.Fprintf(&b, "i%d,%s,%s\n", i, prompt, []string{"north", "south", "west"}[i%3])
 	}
-	return write(t, filepath.Join(t.TempDir(), "t.csv"), b.String())
+	return must.Write(t, filepath.Join(t.TempDir(), "t.csv"), b.String())
 }
 
 // outcome is all that a run returns and leaves, in a form that can be compared.
@@ -287,12 +287,12 @@ func TestStreamedAfterDamage(t *testing.T) {
 		data := must.Get(os.ReadFile(pack))(t)
 		if at := bytes.Index(data, []byte("caption of p4321")); at >= 0 {
 			data[at+12] ^= 1
-			write(t, pack, string(data))
+			must.Write(t, pack, string(data))
 		}
 	}
 	blobs, _ := filepath.Glob(filepath.Join(e.Store.Dir(), "blobs", "*", "*.png"))
 	must.Do(t, os.Remove(blobs[0]))
-	write(t, blobs[1], "damaged")
+	must.Write(t, blobs[1], "damaged")
 	got := saves(t, e, t.Context(), tab, client.Request{Counts: true}, ".parquet")
 	if diff := cmp.Diff(want.Files, got.Files); diff != "" || got.Err != "" {
 		t.Errorf("%s; other files: %.500s", got.Err, diff)
