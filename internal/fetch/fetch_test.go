@@ -179,10 +179,7 @@ func TestCertificates(t *testing.T) {
 	}
 	must.Do(t, os.WriteFile(file, []byte("no certificate"), 0o644))
 	t.Setenv("PIP_CERT", file)
-	if _, err := fetch.New(quick); err == nil ||
-		!strings.Contains(err.Error(), "PIP_CERT: "+file+" holds no certificate") {
-		t.Error(err)
-	}
+	must.Fail(fetch.New(quick))(t, "PIP_CERT: "+file+" holds no certificate")
 }
 
 // TestDownloadAlone: two downloads do not write one file.

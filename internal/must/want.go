@@ -8,26 +8,14 @@ import (
 	"testing"
 )
 
-// Fail returns a function that fails the test unless the last of the results is an error of one line that contains the
-// texts.
+// Fail returns a function that checks the last of the results as [Err] does.
 //
 //	must.Fail(clip.Open(dir))(t, "no weights")
 func Fail(results ...any) func(t testing.TB, texts ...string) {
 	return func(t testing.TB, texts ...string) {
 		t.Helper()
 		err, _ := results[len(results)-1].(error)
-		if err == nil {
-			t.Errorf("no error, want one with %q", texts)
-			return
-		}
-		if strings.Contains(err.Error(), "\n") {
-			t.Errorf("error %q, want one line", err)
-		}
-		for _, text := range texts {
-			if !strings.Contains(err.Error(), text) {
-				t.Errorf("error %q, want one with %q", err, text)
-			}
-		}
+		Err(t, err, texts...)
 	}
 }
 

@@ -15,11 +15,10 @@ import (
 	"testing"
 
 	"antipode/datasets"
-	"antipode/datasets/client"
 	"antipode/datasets/table"
 	"antipode/internal/must"
 	"antipode/internal/thumb"
-	"antipode/kernel/backend/all"
+	"antipode/test/testengine"
 )
 
 // world is the built-in world of the tests, with the disparities that a rater must find.
@@ -30,15 +29,7 @@ func world(perCell int) datasets.World {
 // evaluator evaluates tables in a store of the test's own.
 func evaluator(t *testing.T) func(datasets.Table) *table.Frame {
 	t.Helper()
-	e := must.Get(all.NewEngine(t.TempDir(), "test"))(t)
-	before := client.Registered()
-	client.Register(e)
-	t.Cleanup(func() {
-		client.Register(before)
-		if err := e.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	testengine.Engine(t)
 	return func(tab datasets.Table) *table.Frame {
 		t.Helper()
 		return must.Get(tab.Rows(t.Context()))(t)
@@ -152,11 +143,5 @@ func (r *rater) fill(t *testing.T, dir string) {
 
 func writeAnswers(t *testing.T, path string, a answers) {
 	t.Helper()
-	data, err := json.Marshal(a)
-	if err == nil {
-		err = os.WriteFile(path, data, 0o644)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, must.Get(json.Marshal(a))(t), 0o644))
 }

@@ -13,6 +13,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -26,6 +27,7 @@ import (
 	"antipode/internal/must"
 	"antipode/kernel/backend/engine"
 	"antipode/kernel/backend/store"
+	_ "antipode/test/memdir"
 )
 
 // slow is a stage that takes its time with every batch, so that there is something to kill.
@@ -164,12 +166,22 @@ func connect(t *testing.T) *client.Backend {
 
 func plan(t *testing.T, n int, ms int) *table.Plan {
 	t.Helper()
+	return planOf(t, "slow", n, ms)
+}
+
+// planOf is a plan of n rows that a stage computes. The rows "ROW ID" have an id of their own.
+func planOf(t *testing.T, stage string, n, ms int, named ...string) *table.Plan {
+	t.Helper()
 	ids := make([]string, n)
 	for i := range ids {
 		ids[i] = fmt.Sprintf("row%d", i)
 	}
+	for _, name := range named {
+		row, id, _ := strings.Cut(name, " ")
+		ids[must.Get(strconv.Atoi(row))(t)] = id
+	}
 	tab := datasets.FromFrame(&table.Frame{Columns: []table.Column{table.TextColumn("id", ids)}})
-	return must.Get(datasets.Extend(tab).Derive("slow", ms, datasets.Columns("full:vector")...).Plan())(t)
+	return must.Get(datasets.Extend(tab).Derive(stage, ms, datasets.Columns("full:vector")...).Plan())(t)
 }
 
 func encode(t *testing.T, f *table.Frame) []byte {
@@ -252,13 +264,10 @@ func TestSharedAndCanceled(t *testing.T) {
 		})
 	}
 	<-started
-	for { // both wait for one job
+	must.Within(t, time.Minute, "both wait for one job", func() bool {
 		st := must.Get(b.Status(context.Background()))(t)
-		if len(st.Jobs) == 1 && st.Jobs[0].Waiters == 2 {
-			break
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
+		return len(st.Jobs) == 1 && st.Jobs[0].Waiters == 2
+	})
 	cancel()
 	wg.Wait()
 	for _, err := range errs {
@@ -266,17 +275,9 @@ func TestSharedAndCanceled(t *testing.T) {
 			t.Errorf("canceled run: %v", err)
 		}
 	}
-	deadline := time.Now().Add(5 * time.Second)
-	for {
-		st := must.Get(b.Status(context.Background()))(t)
-		if len(st.Jobs) == 0 {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("the job goes on after its last waiter left")
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+	must.Within(t, 5*time.Second, "the job ends after its last waiter left", func() bool {
+		return len(must.Get(b.Status(context.Background()))(t).Jobs) == 0
+	})
 }
 
 func TestAnotherBuildDrainsAndIsReplaced(t *testing.T) {
@@ -330,25 +331,17 @@ func TestReplyBeforeEnd(t *testing.T) {
 	if rest, err := io.ReadAll(in); err != nil || !strings.Contains(string(rest), "it has no plan") {
 		t.Errorf("reply %q, %v", rest, err)
 	}
-	if err := <-served; err != nil {
-		t.Error(err)
-	}
+	must.Do(t, <-served)
 }
 
 func TestIdleEnds(t *testing.T) {
 	b := connect(t)
 	t.Setenv("ANTIPODE_TEST_IDLE", "200ms")
 	must.Do(t, b.Ensure(context.Background()))
-	deadline := time.Now().Add(10 * time.Second)
-	for {
-		if _, err := b.Hello(context.Background()); errors.Is(err, client.ErrNoBackend) {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("an idle backend does not end")
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
+	must.Within(t, 10*time.Second, "an idle backend ends", func() bool {
+		_, err := b.Hello(context.Background())
+		return errors.Is(err, client.ErrNoBackend)
+	})
 }
 
 func TestErrorsCrossTheWire(t *testing.T) {
@@ -377,9 +370,7 @@ func TestFairTurns(t *testing.T) {
 	<-started
 	ctx, stop := context.WithTimeout(context.Background(), 20*time.Second)
 	defer stop()
-	ids := datasets.FromFrame(&table.Frame{Columns: []table.Column{table.TextColumn("id", []string{"other"})}})
-	p, _ := datasets.Extend(ids).Derive("slow", 1, datasets.Columns("full:vector")...).Plan()
-	if _, err := b.Run(ctx, client.Request{Plan: p}, nil); err != nil {
+	if _, err := b.Run(ctx, client.Request{Plan: planOf(t, "slow", 1, 1, "0 other")}, nil); err != nil {
 		t.Errorf("a short job next to a long one: %v", err)
 	}
 }

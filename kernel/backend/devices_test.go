@@ -15,7 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"antipode/datasets"
 	"antipode/datasets/client"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/device"
@@ -64,12 +63,7 @@ func init() {
 // devicePlan is [plan] on the devices.
 func devicePlan(t *testing.T, n, ms int) *table.Plan {
 	t.Helper()
-	ids := make([]string, n)
-	for i := range ids {
-		ids[i] = fmt.Sprintf("row%d", i)
-	}
-	tab := datasets.FromFrame(&table.Frame{Columns: []table.Column{table.TextColumn("id", ids)}})
-	return must.Get(datasets.Extend(tab).Derive("slow on devices", ms, datasets.Columns("full:vector")...).Plan())(t)
+	return planOf(t, "slow on devices", n, ms)
 }
 
 // busy starts a long run on a backend with two devices and returns their state, once both compute.
@@ -82,32 +76,23 @@ func busy(t *testing.T, b *client.Backend, ctx context.Context, ms int) (states 
 		_, err := b.Run(ctx, client.Request{Plan: devicePlan(t, 1000, ms)}, nil)
 		done <- err
 	}()
-	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+	must.Within(t, time.Minute, "both devices compute", func() bool {
 		s, err := b.Status(ctx)
-		if err == nil && len(s.Devices) == 2 && s.Devices[0].Computed > 0 && s.Devices[1].Computed > 0 {
-			return s.Devices, done
-		}
-		if time.Now().After(end) {
-			t.Fatalf("the state: %+v, %v", s, err)
-		}
-	}
+		states = s.Devices
+		return err == nil && len(states) == 2 && states[0].Computed > 0 && states[1].Computed > 0
+	})
+	return states, done
 }
 
 // ended waits for the end of the processes.
 func ended(t *testing.T, states []client.DeviceStatus) {
 	t.Helper()
 	for _, d := range states {
-		for end := time.Now().Add(10 * time.Second); !errors.Is(syscall.Kill(d.PID, 0), syscall.ESRCH); {
+		must.Within(t, 10*time.Second, fmt.Sprintf("process %d of device %s ends", d.PID, d.Name), func() bool {
 			state, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", d.PID))
-			if bytes.Contains(state, []byte(") Z ")) {
-				break // ended, and not waited for: its parent is dead and has no heir here
-			}
-			if time.Now().After(end) {
-				t.Errorf("process %d of device %s goes on: %s", d.PID, d.Name, state)
-				break
-			}
-			time.Sleep(20 * time.Millisecond)
-		}
+			// a process that ended is not waited for where its parent is dead and has no heir here
+			return errors.Is(syscall.Kill(d.PID, 0), syscall.ESRCH) || bytes.Contains(state, []byte(") Z "))
+		})
 	}
 }
 
@@ -150,15 +135,12 @@ func TestDevicesEndWithBackend(t *testing.T) {
 	must.Do(t, syscall.Kill(h.PID, syscall.SIGKILL))
 	ended(t, states)
 	var again []client.DeviceStatus
-	for end := time.Now().Add(time.Minute); len(again) != 2 || again[0].PID == 0 || again[1].PID == 0; {
+	must.Within(t, time.Minute, "the new backend has two devices", func() bool {
 		if s, err := b.Status(ctx); err == nil {
 			again = s.Devices
 		}
-		if time.Now().After(end) {
-			t.Fatalf("the new backend's devices: %+v", again)
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
+		return len(again) == 2 && again[0].PID != 0 && again[1].PID != 0
+	})
 	must.Do(t, b.Stop(t.Context(), false))
 	cancel()
 	<-done
@@ -204,22 +186,13 @@ func init() {
 // TestRowsThatEndTheBackend: after the backend died, the rows that end a process are named and, with SkipBad, left out,
 // and the others are computed, on one device and on two.
 func TestRowsThatEndTheBackend(t *testing.T) {
-	ids := make([]string, 23)
-	for i := range ids {
-		ids[i] = fmt.Sprint("row", i)
-	}
-	ids[7], ids[13] = "computing", "preparing"
-	plan := must.Get(datasets.Extend(datasets.FromFrame(&table.Frame{Columns: []table.Column{table.TextColumn("id",
-		ids)}})).
-		Derive("deadly", nil, datasets.Columns("full:vector")...).Plan())(t)
+	plan := planOf(t, "deadly", 23, 0, "7 computing", "13 preparing")
 	for _, n := range []string{"", "2"} {
 		b := connect(t)
 		t.Setenv(devicesVar, n)
 		_, err := b.Run(t.Context(), client.Request{Plan: plan}, nil)
-		if err == nil || !strings.Contains(err.Error(), `row 8 (id "computing"): the process that computed this ended `+
-			"3 times: exit status 2: fatal error: out of memory") {
-			t.Errorf("%s devices: %v", n, err)
-		}
+		must.Err(t, err, `row 8 (id "computing"): the process that computed this ended `+
+			"3 times: exit status 2: fatal error: out of memory")
 		res, err := b.Run(t.Context(), client.Request{Plan: plan, SkipBad: true}, nil)
 		if err != nil || res.Rows != 21 || len(res.Bad) != 2 || res.Bad[1].ID != "preparing" ||
 			!strings.Contains(res.Bad[1].Reason, "signal: killed") {

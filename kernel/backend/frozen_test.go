@@ -49,18 +49,15 @@ func TestFrozen(t *testing.T) {
 	must.Do(t, syscall.Kill(h.PID, syscall.SIGSTOP))
 	defer syscall.Kill(h.PID, syscall.SIGKILL)
 	var frozen *client.Frozen
-	_, err := b.Status(ctx)
-	for limit := time.Now().Add(time.Minute); err == nil && time.Now().Before(limit); { // the signal takes a moment
+	var err error
+	must.Within(t, time.Minute, "the backend stops answering", func() bool { // the signal takes a moment
 		_, err = b.Status(ctx)
-	}
+		return err != nil
+	})
 	if !errors.As(err, &frozen) || frozen.PID != h.PID {
 		t.Errorf("the state of a frozen backend (process %d): %v", h.PID, err)
 	}
-	for limit := time.Now().Add(time.Minute); !heard("has not answered"); time.Sleep(50 * time.Millisecond) {
-		if time.Now().After(limit) {
-			t.Fatalf("the client said %q", said)
-		}
-	}
+	must.Within(t, time.Minute, "the client says so", func() bool { return heard("has not answered") })
 	if err := b.Stop(ctx, false); err != nil {
 		t.Fatalf("stop: %v", err)
 	}

@@ -72,20 +72,15 @@ func TestCollectDuringRun(t *testing.T) {
 		_, err := b.Run(context.Background(), client.Request{Plan: plan(t, items, 30)}, nil)
 		done <- err
 	}()
-	for {
+	must.Within(t, time.Minute, "the job runs", func() bool {
 		s, err := b.Status(context.Background())
-		if err == nil && len(s.Jobs) == 1 {
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+		return err == nil && len(s.Jobs) == 1
+	})
 	if _, _, err := Collect(context.Background(), b.Home, store.GC{}); err == nil ||
 		err.Error() != store.ErrInUse.Error() {
 		t.Errorf("gc during a run: %v", err)
 	}
-	if err := <-done; err != nil {
-		t.Error(err)
-	}
+	must.Do(t, <-done)
 }
 
 // TestStopWaits: when Stop returns, the backend has made its last write and released the store.
@@ -132,9 +127,7 @@ func TestStopDuringRun(t *testing.T) {
 	if err != nil || res.Computed+res.Found != items || res.Computed < items-1 {
 		t.Errorf("%+v, %v", res, err)
 	}
-	if err := <-stopped; err != nil {
-		t.Error(err)
-	}
+	must.Do(t, <-stopped)
 }
 
 // TestStopIsNotForOthers: Stop does not wait for the backend that another client starts at once.
@@ -164,9 +157,7 @@ func TestStopIsNotForOthers(t *testing.T) {
 	cancel()
 	<-ended
 	// a backend that was being started is ready then, and is stopped when the test ends
-	if _, err := b.Run(t.Context(), client.Request{Plan: plan(t, 1, 0)}, nil); err != nil {
-		t.Error(err)
-	}
+	must.Get(b.Run(t.Context(), client.Request{Plan: plan(t, 1, 0)}, nil))(t)
 }
 
 // TestOwnSocket: a backend that ends leaves the socket of another one.
@@ -174,15 +165,11 @@ func TestOwnSocket(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "socket")
 	first := must.Get(listen(path))(t)
 	second := must.Get(listen(path))(t)
-	if err := first.Close(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, first.Close())
 	if _, err := os.Stat(path); err != nil {
 		t.Errorf("the socket of the second backend: %v", err)
 	}
-	if err := second.Close(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, second.Close())
 	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the socket stays: %v", err)
 	}

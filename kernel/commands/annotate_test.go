@@ -2,7 +2,6 @@ package commands
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -53,63 +52,29 @@ func answerAll(t *testing.T, dir string) {
 func TestAnnotate(t *testing.T) {
 	run := inProcess(t)
 	t.Chdir(t.TempDir())
-	must := func(line, want string) {
-		t.Helper()
-		if printed, err := run(strings.Fields(line)...); err != nil || !strings.Contains(printed, want) {
-			t.Fatalf("antipode %s: %q, %v; want %q", line, printed, err, want)
-		}
-	}
-	must("table --in archipelago-photos --head 7 --out photos.csv", "photos.csv: 7 rows")
-	must("annotate make --task tags --tags rusty,new --in photos.csv --out study --seed 4",
+	says := func(line, want string) { t.Helper(); prints(run(strings.Fields(line)...))(t, want) }
+	says("table --in archipelago-photos --head 7 --out photos.csv", "photos.csv: 7 rows")
+	says("annotate make --task tags --tags rusty,new --in photos.csv --out study --seed 4",
 		"study: 7 items for 3 raters, 3 pages")
-	_, err := run("annotate", "collect", "study", "--out", "tags.csv")
-	if err == nil || !strings.Contains(err.Error(), filepath.Join("study", "answers")+" has no .json file") {
-		t.Errorf("no answers: %v", err)
-	}
+	must.Fail(run("annotate", "collect", "study", "--out", "tags.csv"))(t,
+		filepath.Join("study", "answers")+" has no .json file")
 	answerAll(t, "study")
-	must("annotate collect study --out tags.csv --ratings ratings.parquet", "ratings.parquet: 42 rows")
-	must("score --metric tag-shares --in photos.csv --tags tags.csv", "n_inspected")
-	must("score --metric agreement --in ratings.parquet --item item --by question", "rusty")
-	_, err = run(strings.Fields("annotate make --task tags --tags a --in photos.csv --out study")...)
-	if err == nil || !strings.Contains(err.Error(), "use another folder") {
-		t.Errorf("a second study in the folder: %v", err)
-	}
-
-	must("table --in archipelago-photos --head 2 --select id,image,region --rename region=identity --out people.csv",
+	says("annotate collect study --out tags.csv --ratings ratings.parquet", "ratings.parquet: 42 rows")
+	says("score --metric tag-shares --in photos.csv --tags tags.csv", "n_inspected")
+	says("score --metric agreement --in ratings.parquet --item item --by question", "rusty")
+	must.Fail(run(strings.Fields("annotate make --task tags --tags a --in photos.csv --out study")...))(t,
+		"use another folder")
+	says("table --in archipelago-photos --head 2 --select id,image,region --rename region=identity --out people.csv",
 		"people.csv: 2 rows")
 	pairs := "id,identity,attribute,na_stereo,region_stereo,offensiveness,score_asia,score_europe,score_na\n"
 	for i, island := range []string{"Velmora", "Tarrish", "Ondulay", "Quessin", "Brackwyn", "Ilvanar"} {
 		pairs += fmt.Sprintf("%d,%s,tall,2,2,-1,5,5,5\n%d,%s,round,0,0,-1,5,5,5\n", i, island, i+10, island)
 	}
-	if err := os.WriteFile("pairs.csv", []byte(pairs), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	must("annotate make --task visage --in people.csv --attributes pairs.csv --out people", "people: 2 items")
+	must.Do(t, os.WriteFile("pairs.csv", []byte(pairs), 0o644))
+	says("annotate make --task visage --in people.csv --attributes pairs.csv --out people", "people: 2 items")
 	answerAll(t, "people")
-	must("annotate collect people --out showings.csv", "showings.csv: 12 rows")
-	must("score --metric visage-likelihood --min-attributes 1 --in showings.csv", "tall")
-}
-
-// TestAnnotateUsage: a mistake in the arguments is one line that names what was meant.
-func TestAnnotateUsage(t *testing.T) {
-	run := inProcess(t)
-	t.Chdir(t.TempDir())
-	for args, want := range map[string]string{
-		"annotate":        "antipode annotate make",
-		"annotate colect": "antipode annotate make … | collect DIR …; did you mean collect?",
-		"annotate make":   "give --task TASK, --in TABLE and --out DIR",
-		"annotate make --raters 0 --task tags --in t.csv --out d": `annotate make: invalid value "0" for flag ` +
-			"--raters: it must be at least 1",
-		"annotate collect":                                           "antipode annotate collect DIR --out TABLE",
-		"annotate collect nope --out t.csv":                          "annotate collect: there is no folder nope",
-		"annotate collect . --out t.txt":                             "t.txt: the name of a table ends in",
-		"annotate make --task visag --in archipelago-photos --out d": "annotate make: no task \"visag\"",
-	} {
-		if _, err := run(strings.Fields(args)...); !errors.As(err, new(usageError)) ||
-			!strings.HasPrefix(err.Error(), want) {
-			t.Errorf("antipode %s: %v, want %s", args, err, want)
-		}
-	}
+	says("annotate collect people --out showings.csv", "showings.csv: 12 rows")
+	says("score --metric visage-likelihood --min-attributes 1 --in showings.csv", "tall")
 }
 
 func TestSpreadsheetSafe(t *testing.T) {

@@ -34,9 +34,7 @@ func TestChain(t *testing.T) {
 		"score --metric precision-coverage --real e.parquet --gen e.parquet --vector full --k 1 --out s.csv",
 		"embed --model archipelago-vit --in m.csv --columns full,object --out few.csv",
 	} {
-		if printed, err := run(strings.Fields(line)...); err != nil {
-			t.Fatalf("antipode %s: %q, %v", line, printed, err)
-		}
+		prints(run(strings.Fields(line)...))(t)
 	}
 	carried := []string{"id", "prompt", "object", "region", "note", "image", "seed", "model", "outcome", "mask"}
 	for name, own := range map[string][]string{
@@ -79,8 +77,6 @@ func TestChain(t *testing.T) {
 		"embed --model archipelago-clip --vector clip_text --text promt --in g.parquet " +
 			"--out x.csv": `did you mean "prompt"?`,
 	} {
-		if _, err := run(strings.Fields(line)...); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("antipode %s: %v, want %s", line, err, want)
-		}
+		must.Fail(run(strings.Fields(line)...))(t, want)
 	}
 }

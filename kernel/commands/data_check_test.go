@@ -2,7 +2,6 @@ package commands
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -225,17 +224,9 @@ func TestDataCheckCaptions(t *testing.T) {
 		})
 	}
 	broken := folderOf(t, map[string]string{"train-00000-of-00001.parquet": "PAR1 cut off"})
-	if _, err := run("data", "check", "laion_coco_nllb", broken); err == nil ||
-		!strings.Contains(err.Error(), "train-00000-of-00001.parquet is damaged") {
-		t.Errorf("a damaged file: %v", err)
-	}
-	if _, err := run("data", "check", "laion_coco_nllb", t.TempDir()); err == nil ||
-		!strings.Contains(err.Error(), "no Parquet file") {
-		t.Errorf("an empty folder: %v", err)
-	}
+	must.Fail(run("data", "check", "laion_coco_nllb", broken))(t, "train-00000-of-00001.parquet is damaged")
+	must.Fail(run("data", "check", "laion_coco_nllb", t.TempDir()))(t, "no Parquet file")
 	for _, args := range [][]string{{"geode"}, {"geodes", t.TempDir()}, {"geode", t.TempDir(), "--n", "0"}} {
-		if _, err := run(append([]string{"data", "check"}, args...)...); !errors.As(err, new(usageError)) {
-			t.Errorf("%v: %v", args, err)
-		}
+		misused(run(append([]string{"data", "check"}, args...)...))(t)
 	}
 }

@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -52,8 +51,6 @@ func TestCheckAdapter(t *testing.T) {
 	}
 	for _, args := range []string{"check-adapter", "check-adapter " + echo, "check-adapter exec:echo",
 		"check-adapter exec:" + dir, "check-adapter exec:" + echo + " --task plot"} {
-		if _, err := run(strings.Fields(args)...); !errors.As(err, new(usageError)) {
-			t.Errorf("antipode %s: %v", args, err)
-		}
+		misused(run(strings.Fields(args)...))(t)
 	}
 }

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"antipode/internal/must"
 	"encoding/csv"
 	"os"
 	"path/filepath"
@@ -62,9 +63,7 @@ func TestPipe(t *testing.T) {
 			t.Errorf("%v: %q, %v, %v", args, text, err, csvErr)
 		}
 		if at := len(rows[0]) - 2; rows[0][at] == "image" {
-			if _, err := os.Stat(rows[1][at]); err != nil {
-				t.Error(err)
-			}
+			must.Get(os.Stat(rows[1][at]))(t)
 		}
 	}
 }

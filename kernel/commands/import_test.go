@@ -13,11 +13,9 @@ import (
 	"testing"
 
 	"antipode/datasets"
-	"antipode/datasets/client"
 	"antipode/internal/must"
-	"antipode/kernel/backend/all"
 	"antipode/kernel/backend/plugin"
-	"antipode/kernel/backend/store/storetest"
+	"antipode/test/testengine"
 )
 
 // inProcess makes commands evaluate their plans in a store of the test's own. It gives a function that runs one, and
@@ -25,21 +23,11 @@ import (
 func inProcess(t *testing.T) func(args ...string) (string, error) {
 	t.Helper()
 	t.Setenv(plugin.Env, "none") // nothing to compile: faster for few small images
-	e := must.Get(all.NewEngine(storetest.Dir(t), "test"))(t)
-	before := client.Registered()
-	client.Register(e)
-	t.Cleanup(func() {
-		client.Register(before)
-		if err := e.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	testengine.Engine(t)
 	return func(args ...string) (string, error) {
 		t.Helper()
 		r, w, err := os.Pipe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		stdout := os.Stdout
 		os.Stdout = w
 		printed := make(chan string)
@@ -72,8 +60,7 @@ func folderOf(t *testing.T, files map[string]string) string {
 	dir := t.TempDir()
 	for name, text := range files {
 		file := filepath.Join(dir, filepath.FromSlash(name))
-		must.Do(t, os.MkdirAll(filepath.Dir(file), 0o755))
-		must.Do(t, os.WriteFile(file, []byte(text), 0o644))
+		must.Write(t, file, text)
 	}
 	return dir
 }
@@ -86,10 +73,7 @@ func TestImportMidjourney(t *testing.T) {
 	out := filepath.Join(dir, "t.csv")
 	args := []string{"import", "--dir", dir, "--model", "midjourney-v6", "--language", "en", "--midjourney", "--out",
 		out}
-	if _, err := run(args...); err == nil || !strings.Contains(err.Error(), "1 of 3 names") ||
-		!strings.Contains(err.Error(), job+`.webp.png"`) {
-		t.Fatalf("a name that fits no pattern: %v", err)
-	}
+	must.Fail(run(args...))(t, "1 of 3 names", job+`.webp.png"`)
 	must.Do(t, os.Remove(filepath.Join(dir, "more", "ada_a_घर"+job+".webp.png")))
 	if printed, err := run(args...); err != nil || !strings.Contains(printed, "t.csv: 2 rows") ||
 		strings.Contains(printed, "--root") {
@@ -119,9 +103,7 @@ func TestImportGrid(t *testing.T) {
 		strings.Contains(printed, "--root") {
 		t.Fatalf("%q, %v", printed, err)
 	}
-	if printed, err = run(args...); err != nil || !strings.Contains(printed, "18 rows, 0 items computed, 36 found") {
-		t.Errorf("again: %q, %v", printed, err)
-	}
+	prints(run(args...))(t, "18 rows, 0 items computed, 36 found")
 	moved := filepath.Join(t.TempDir(), "there")
 	must.Do(t, os.Rename(filepath.Dir(out), moved))
 	must.Do(t, os.RemoveAll(dir))
@@ -194,9 +176,7 @@ func TestImportBad(t *testing.T) {
 	run := inProcess(t)
 	for _, args := range []string{"", "--dir x", "--out x.csv", "--dir x --out x.txt", "--dir x --out x.csv more",
 		"--dir x --out x.csv --grid y"} {
-		if _, err := run(append([]string{"import"}, strings.Fields(args)...)...); !errors.As(err, new(usageError)) {
-			t.Errorf("import %s: %v, want wrong usage", args, err)
-		}
+		misused(run(append([]string{"import"}, strings.Fields(args)...)...))(t)
 	}
 }
 
@@ -206,15 +186,37 @@ func TestImportElsewhere(t *testing.T) {
 		folderOf(t, map[string]string{"a.png": pngOf(t, 3), "prompts.csv": "file,prompt\na.png,x\n"})
 	t.Chdir(dir)
 	out := filepath.Join(t.TempDir(), "t.parquet")
-	printed, err := run("import", "--dir", ".", "--model", "m", "--sidecar", "prompts.csv", "--out", out)
-	if err != nil || !strings.Contains(printed, "pass --root . to commands that read") {
-		t.Fatalf("%q, %v", printed, err)
-	}
+	prints(run("import", "--dir", ".", "--model", "m", "--sidecar", "prompts.csv", "--out", out))(t,
+		"pass --root . to commands that read")
 	if f, err := datasets.Parquet(out).Rows(t.Context()); err == nil {
 		t.Errorf("read without a root: %v", f.Images("image"))
 	}
 	f, err := datasets.Parquet(out, datasets.FileOptions{Root: dir}).Rows(t.Context())
 	if err != nil || f.Len() != 1 || filepath.Base(f.Images("image")[0].Path) != "a.png" {
 		t.Errorf("%v", err)
+	}
+}
+
+// prints returns a function that ends the test unless a command succeeded and printed the texts.
+func prints(printed string, err error) func(t *testing.T, texts ...string) string {
+	return func(t *testing.T, texts ...string) string {
+		t.Helper()
+		for _, text := range append(texts, "") {
+			if err != nil || !strings.Contains(printed, text) {
+				t.Fatalf("printed %q, %v, want %q", printed, err, text)
+			}
+		}
+		return printed
+	}
+}
+
+// misused returns a function that reports a failure unless the error is of usage, has the texts and no secret.
+func misused(_ string, err error) func(t *testing.T, texts ...string) {
+	return func(t *testing.T, texts ...string) {
+		t.Helper()
+		must.Err(t, err, texts...)
+		if !errors.As(err, new(usageError)) || strings.Contains(err.Error(), "topsecret") {
+			t.Errorf("%v, want an error of usage without the secret", err)
+		}
 	}
 }

@@ -13,7 +13,6 @@ import (
 
 	"antipode/datasets/client"
 	"antipode/kernel/backend/remote/remotetest"
-	"antipode/kernel/backend/store/storetest"
 )
 
 // TestArrayJobOfObjects computes the shards of a job whose table and store are in object storage, each on a machine of
@@ -23,14 +22,10 @@ func TestArrayJobOfObjects(t *testing.T) {
 	s, run := remotetest.New(t), inProcess(t)
 	must := func(want string, args ...string) string {
 		t.Helper()
-		printed, err := run(args...)
-		if err != nil || !strings.Contains(printed, want) {
-			t.Fatalf("antipode %s: %q, %v, want %q", strings.Join(args, " "), printed, err, want)
-		}
-		return printed
+		return prints(run(args...))(t, want)
 	}
 	lines := append([]string(nil), chain...)
-	done := at(t, storetest.Dir(t))
+	done := at(t, t.TempDir())
 	must("3 rows", "table", "--in", "prompts.csv", "--out", s.Object("run/prompts.csv"))
 	for i := range lines {
 		lines[i] = strings.Replace(lines[i], "prompts.csv", s.Object("run/prompts.csv"), 1)
@@ -53,7 +48,7 @@ func TestArrayJobOfObjects(t *testing.T) {
 		t.Errorf("%s, %v; want the store", text, err)
 	}
 	work := func(i int, more ...string) (string, error) {
-		t.Setenv(client.HomeVar, storetest.Dir(t))
+		t.Setenv(client.HomeVar, t.TempDir())
 		return run(append([]string{"work", "job.json", "--allow-exec", "echo", "--shard",
 			fmt.Sprintf("%d/%d", i, shards)}, more...)...)
 	}
@@ -108,7 +103,7 @@ func TestArrayJobOfObjects(t *testing.T) {
 	must("3 shards: 3 done\n", "job", "status", "job.json", "--store", s.Object("tasks/%i"))
 
 	for _, stores := range [][]string{{url}, {s.Object("tasks/1"), s.Object("tasks/0"), s.Object("tasks/2")}} {
-		home := storetest.Dir(t)
+		home := t.TempDir()
 		t.Setenv(client.HomeVar, home)
 		must("0 damaged", append([]string{"store", "merge"}, stores...)...)
 		done = at(t, home)

@@ -46,16 +46,11 @@ func TestWorkIsEnded(t *testing.T) {
 			task.Env = append(os.Environ(), mainVar+"=1")
 			task.Stderr = io.Discard
 			must.Do(t, task.Start())
-			packs := func() int {
+			defer task.Process.Kill()
+			must.Within(t, 2*time.Minute, "a pack is written", func() bool {
 				names, _ := filepath.Glob(filepath.Join(dir, "items", "generate-*", "*", "*.pack"))
-				return len(names)
-			}
-			for deadline := time.Now().Add(2 * time.Minute); packs() == 0; time.Sleep(time.Millisecond) {
-				if time.Now().After(deadline) {
-					_ = task.Process.Kill()
-					t.Fatal("no pack within two minutes")
-				}
-			}
+				return len(names) > 0
+			})
 			for _, s := range test.signals {
 				must.Do(t, task.Process.Signal(s))
 			}
@@ -96,16 +91,11 @@ func TestTaskIsEnded(t *testing.T) {
 			task := exec.Command(program, append(args, "--commit", "1h")...)
 			task.Env = append(os.Environ(), mainVar+"=1")
 			must.Do(t, task.Start())
-			images := func() int {
+			defer task.Process.Kill()
+			must.Within(t, 2*time.Minute, "five images are made", func() bool {
 				names, _ := filepath.Glob(filepath.Join(home, "tasks", "*", "blobs", "*", "*.png"))
-				return len(names)
-			}
-			for deadline := time.Now().Add(2 * time.Minute); images() < 5; time.Sleep(time.Millisecond) {
-				if time.Now().After(deadline) {
-					_ = task.Process.Kill()
-					t.Fatal("no images within two minutes")
-				}
-			}
+				return len(names) >= 5
+			})
 			must.Do(t, task.Process.Signal(signal))
 			_ = task.Wait()
 			if code := task.ProcessState.ExitCode(); code != exit {
@@ -176,9 +166,7 @@ func TestTaskIsKilled(t *testing.T) {
 	t.Logf("%d kills, the last with %d items of generate", kills, before)
 	done = at(t, merged())
 	for _, line := range lines {
-		if printed, err := run(strings.Fields(line)...); err != nil || !strings.Contains(printed, " 0 items computed") {
-			t.Errorf("%s: %q, %v", line, printed, err)
-		}
+		prints(run(strings.Fields(line)...))(t, " 0 items computed")
 	}
 	done()
 	for name, content := range tables(t) {

@@ -12,8 +12,8 @@ import (
 	"antipode/internal/must"
 	"antipode/kernel/backend/all"
 	"antipode/kernel/backend/plugin"
-	"antipode/kernel/backend/store/storetest"
 	"antipode/kernel/cluster/jobs"
+	_ "antipode/test/memdir"
 	"antipode/test/stagetest"
 )
 
@@ -52,7 +52,7 @@ var chain = []string{
 func workplace(t *testing.T, prompts int) {
 	t.Helper()
 	t.Setenv(plugin.Env, "none")
-	t.Setenv(client.HomeVar, storetest.Dir(t))
+	t.Setenv(client.HomeVar, t.TempDir())
 	dir := t.TempDir()
 	stagetest.Echo(t, dir)
 	t.Chdir(dir)
@@ -84,17 +84,9 @@ func tables(t *testing.T) map[string]string {
 func TestArrayJob(t *testing.T) {
 	workplace(t, 3)
 	run := inProcess(t)
-	must := func(args ...string) string {
-		t.Helper()
-		printed, err := run(args...)
-		if err != nil {
-			t.Fatalf("antipode %s: %q, %v", strings.Join(args, " "), printed, err)
-		}
-		return printed
-	}
-	done := at(t, storetest.Dir(t))
+	done := at(t, t.TempDir())
 	for _, line := range chain {
-		must(strings.Fields(line)...)
+		prints(run(strings.Fields(line)...))(t)
 	}
 	done()
 	want := tables(t)
@@ -103,15 +95,12 @@ func TestArrayJob(t *testing.T) {
 	}
 
 	const shards = 3
-	done = at(t, storetest.Dir(t)) // of models
+	done = at(t, t.TempDir()) // of models
 	words := []string{"job", "make", "--shards", fmt.Sprint(shards), "--for", "slurm"}
 	for _, line := range chain {
 		words = append(append(words, "--"), strings.Fields(line)...)
 	}
-	if printed := must(words...); !strings.Contains(printed, "3 shards of tables with 3 rows, store job.store") ||
-		!strings.Contains(printed, "sbatch job.sbatch") {
-		t.Errorf("job make printed %q", printed)
-	}
+	prints(run(words...))(t, "3 shards of tables with 3 rows, store job.store", "sbatch job.sbatch")
 	if len(tables(t)) > 0 {
 		t.Error("job make has written a table")
 	}
@@ -121,35 +110,24 @@ func TestArrayJob(t *testing.T) {
 		if n == 3 {
 			want = "0 items computed, 8 found"
 		}
-		printed := must("work", "job.json", "--allow-exec", "echo", "--shard", fmt.Sprintf("%d/%d", i, shards))
-		if !strings.Contains(printed, want) {
-			t.Errorf("shard %d printed %q, want %s", i, printed, want)
-		}
+		prints(run("work", "job.json", "--allow-exec", "echo", "--shard", fmt.Sprintf("%d/%d", i, shards)))(t, want)
 	}
-	if printed := must("job", "status", "job.json"); !strings.Contains(printed, "3 shards: 3 done\n") {
-		t.Errorf("job status printed %q", printed)
-	}
-	if printed := must("job", "resubmit", "job.json"); printed != "" {
+	prints(run("job", "status", "job.json"))(t, "3 shards: 3 done\n")
+	if printed := prints(run("job", "resubmit", "job.json"))(t); printed != "" {
 		t.Errorf("job resubmit printed %q", printed)
 	}
 	for i := range shards {
-		must("work", "job.json", "--allow-exec", "echo", "--shard", fmt.Sprintf("%d/%d", i, shards), "--store",
-			"task-%i")
+		prints(run("work", "job.json", "--allow-exec", "echo", "--shard", fmt.Sprintf("%d/%d", i, shards), "--store",
+			"task-%i"))(t)
 	}
 	done()
 	merged := t.TempDir()
 	t.Setenv(client.HomeVar, merged)
-	must("store", "merge", "task-2", "task-0", "task-1")
+	prints(run("store", "merge", "task-2", "task-0", "task-1"))(t)
 	for _, home := range []string{"job.store", merged} {
-		abs, err := filepath.Abs(home)
-		if err != nil {
-			t.Fatal(err)
-		}
-		done = at(t, abs)
+		done = at(t, must.Get(filepath.Abs(home))(t))
 		for _, line := range chain {
-			if printed := must(strings.Fields(line)...); !strings.Contains(printed, " 0 items computed, 6 found") {
-				t.Errorf("%s: %s: %q, want that 6 items are found", filepath.Base(home), line, printed)
-			}
+			prints(run(strings.Fields(line)...))(t, " 0 items computed, 6 found")
 		}
 		done()
 		got := tables(t)
@@ -179,19 +157,12 @@ func TestJobMake(t *testing.T) {
 			"of 2 shards would spend the whole budget",
 		"--shards 1 --for aws -- " + chain[0]: "arrays of AWS Batch have 2 to 10,000 tasks, not 1",
 	} {
-		_, err := run(append([]string{"job", "make"}, strings.Fields(args)...)...)
-		if !errors.As(err, new(usageError)) || !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("job make %s: %v, want %s", args, err, want)
-		}
+		misused(run(append([]string{"job", "make"}, strings.Fields(args)...)...))(t, want)
 	}
 	os.Remove("job.json") // of the array for AWS, which was written before its files
 	phased := "job make --shards 2 --out j.json -- " + chain[0] + " -- table --in g.parquet --head 3 --out h.parquet " +
 		"-- embed --model exec:./echo --in h.parquet --out e.parquet"
-	printed, err := run(strings.Fields(phased)...)
-	if err != nil || !strings.Contains(printed, "j-1.json: job") || !strings.Contains(printed, "j-2.json: job") ||
-		!strings.Contains(printed, "2 phases") {
-		t.Errorf("job make printed %q, %v", printed, err)
-	}
+	prints(run(strings.Fields(phased)...))(t, "j-1.json: job", "j-2.json: job", "2 phases")
 	for phase, op := range []string{"generate", "embed"} {
 		j := must.Get(jobs.Read(fmt.Sprintf("j-%d.json", phase+1)))(t)
 		if j.Plan.Op != op || j.Phase != phase+1 || j.Of != 2 || filepath.Base(j.Store) != "j.store" ||
@@ -204,9 +175,7 @@ func TestJobMake(t *testing.T) {
 		}
 	}
 	again := strings.Replace(phased, "--head 3", "--head 2", 1)
-	if _, err := run(strings.Fields(again)...); err == nil || !strings.Contains(err.Error(), "is another job") {
-		t.Errorf("another job replaced the file: %v", err)
-	}
+	must.Fail(run(strings.Fields(again)...))(t, "is another job")
 	if _, err := run("job", "make", "--shards", "1", "--out", "paid.json", "--", "generate", "--model",
 		"api:gpt-image-2", "--prompts", "prompts.csv", "--out", "x.csv"); err != nil {
 		t.Errorf("an API with one shard: %v", err)
@@ -239,13 +208,8 @@ func TestWorkRefuses(t *testing.T) {
 		if changed == string(job) {
 			t.Fatalf("%s: nothing to change", name)
 		}
-		if err := os.WriteFile(name+".json", []byte(changed), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		_, err := run("work", name+".json", "--allow-exec", "echo", "--shard", "0/2")
-		if !errors.As(err, new(usageError)) {
-			t.Errorf("%s: %v, want exit status 2", name, err)
-		}
+		must.Do(t, os.WriteFile(name+".json", []byte(changed), 0o600))
+		misused(run("work", name+".json", "--allow-exec", "echo", "--shard", "0/2"))(t)
 	}
 	for args, want := range map[string]string{
 		"work job.json --shard 2/2":      "--shard 2/2: shards are numbered from 0 to 1",
@@ -257,10 +221,7 @@ func TestWorkRefuses(t *testing.T) {
 		"job plan job.json --rate x=1":   "job plan: invalid value",
 		"job plan job.json --price -1/h": "job plan: invalid value",
 	} {
-		if _, err := run(strings.Fields(args)...); !errors.As(err, new(usageError)) || !strings.Contains(err.Error(),
-			want) {
-			t.Errorf("antipode %s: %v, want %s", args, err, want)
-		}
+		misused(run(strings.Fields(args)...))(t, want)
 	}
 	var exit exitError
 	_, err = run("work", "job.json", "--allow-exec", "echo", "--shard", "0/2")
@@ -271,13 +232,9 @@ func TestWorkRefuses(t *testing.T) {
 		!strings.Contains(s.Error, "the device is go") {
 		t.Errorf("status %+v", s)
 	}
-	if err := os.WriteFile("prompts.csv", []byte("id,prompt\np0,other\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := run("work", "job.json", "--allow-exec", "echo", "--shard", "0/2"); !errors.As(err, new(usageError)) ||
-		!strings.Contains(err.Error(), "has changed since the job was made") {
-		t.Errorf("a changed table: %v", err)
-	}
+	must.Do(t, os.WriteFile("prompts.csv", []byte("id,prompt\np0,other\n"), 0o600))
+	misused(run(strings.Fields("work job.json --allow-exec echo --shard 0/2")...))(t,
+		"has changed since the job was made")
 	printed, err := run("job", "status", "job.json")
 	if err == nil || !strings.Contains(printed, "1 failed, 1 not started") ||
 		!strings.Contains(printed, "to submit again: --array=0-1") {
@@ -306,14 +263,9 @@ func TestJobPlan(t *testing.T) {
 		chain[2][:strings.Index(chain[2], "--in")]+"--in g.parquet --out e.parquet")...)...); err != nil {
 		t.Fatal(err)
 	}
-	printed, err := run("job", "plan", "job.json")
-	if err != nil || !strings.Contains(printed, "2 shards, 12 items to compute, at most 3 of a stage in a shard; "+
-		"hours are not known") {
-		t.Errorf("job plan: %q, %v", printed, err)
-	}
-	printed, err = run("job", "plan", "job.json", "--rate", "generate=0.001", "--rate", "embed=0.01", "--price", "2/h")
-	if err != nil || !strings.Contains(printed, "; 1.83 hours of one device, 0.917 hours a task with one device each, "+
-		"without loading models; ") || !strings.Contains(printed, "3.67 US dollars at 2 an hour") {
-		t.Errorf("job plan: %q, %v", printed, err)
-	}
+	prints(run("job", "plan", "job.json"))(t, "2 shards, 12 items to compute, at most 3 of a stage in a shard; "+
+		"hours are not known")
+	prints(run("job", "plan", "job.json", "--rate", "generate=0.001", "--rate", "embed=0.01", "--price", "2/h"))(t,
+		"; 1.83 hours of one device, 0.917 hours a task with one device each, "+
+			"without loading models; ", "3.67 US dollars at 2 an hour")
 }

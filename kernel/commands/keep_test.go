@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -18,8 +17,7 @@ func TestKeep(t *testing.T) {
 	dir := t.TempDir()
 	write := func(folder string, side int) datasets.Table {
 		path := filepath.Join(dir, folder, "a.png")
-		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		must.Do(t, os.WriteFile(path, []byte(pngOf(t, side)), 0o644))
+		must.Write(t, path, pngOf(t, side))
 		return datasets.Folder(filepath.Dir(path)).Select("id", "image")
 	}
 	ran := 0

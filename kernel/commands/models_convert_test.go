@@ -22,9 +22,7 @@ func TestConvertModel(t *testing.T) {
 	if printed, err := run("models", "convert", file, "--out", out); err != nil || printed != out+": SamModel\n" {
 		t.Errorf("%q, %v", printed, err)
 	}
-	if _, err := os.Stat(filepath.Join(out, "model.safetensors")); err != nil {
-		t.Error(err)
-	}
+	must.Get(os.Stat(filepath.Join(out, "model.safetensors")))(t)
 	other := filepath.Join(t.TempDir(), "flux.safetensors")
 	flux := []weights.Tensor{{Name: "double_blocks.0.x", Shape: []int{1}, Data: []float32{0}}}
 	must.Do(t, weights.Save(other, flux, nil, weights.F32))
@@ -43,9 +41,7 @@ func TestConvertModel(t *testing.T) {
 		`a checkpoint of FLUX (tensor "double_bl`: {other, "--out", out + "2", "--config-from", out},
 	} {
 		_, err := run(append([]string{"models", "convert"}, args...)...)
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
-		}
+		must.Err(t, err, want)
 		if usage := strings.HasPrefix(want, "models") || strings.HasPrefix(want, "a SAM") ||
 			strings.HasPrefix(want, "a GroundingDINO"); usage !=
 			errors.As(err, new(usageError)) {

@@ -2,7 +2,6 @@ package commands
 
 import (
 	"context"
-	"errors"
 	"os"
 	"strings"
 	"testing"
@@ -82,13 +81,9 @@ func TestOptions(t *testing.T) {
 		"score --metric power --audit a --sizes 2 --subject s --value v --alpha 3": "alpha is 3; it must be above 0",
 	} {
 		_, err := run(append(strings.Fields(line), "--in", "t.csv", "--out", "o.csv")...)
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", line, err, want)
-		}
+		must.Err(t, err, want)
 	}
-	if _, err := run("generate", "--prompt", " \n"); err == nil || !strings.Contains(err.Error(), "the text is blank") {
-		t.Errorf("a blank prompt: %v", err)
-	}
+	must.Fail(run("generate", "--prompt", " \n"))(t, "the text is blank")
 	for line, want := range map[string]string{
 		"generate --precision float16":   `"float16" for flag --precision: it must be one of auto`,
 		"generate --condition-scale 0.5": `"0.5" for flag --condition-scale: it must be at least 1 and`,
@@ -116,10 +111,7 @@ func TestOptions(t *testing.T) {
 			line += " --model archipelago-" + map[string]string{"generate": "diffusion", "segment": "clipseg",
 				"caption": "blip", "embed": "clip", "ask": "clip"}[command]
 		}
-		_, err := run(append(strings.Fields(line), "--in", "t.csv", "--out", "o.csv")...)
-		if !errors.As(err, new(usageError)) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want a usage error with %q", line, err, want)
-		}
+		misused(run(append(strings.Fields(line), "--in", "t.csv", "--out", "o.csv")...))(t, want)
 	}
 }
 

@@ -51,9 +51,7 @@ func TestStoreMerge(t *testing.T) {
 	if printed, err := run("store", "compact"); err != nil || printed != "2 files of items are now 1\n" {
 		t.Errorf("compact: %q, %v", printed, err)
 	}
-	if _, err := merge("--remove"); err != nil {
-		t.Error(err)
-	}
+	must.Get(merge("--remove"))(t)
 	for _, folder := range folders {
 		if _, err := os.Stat(folder); err == nil {
 			t.Errorf("%s stays", folder)
@@ -68,8 +66,6 @@ func TestStoreMerge(t *testing.T) {
 		{[]string{"compact", "x"}, "unexpected argument"},
 	} {
 		_, err := run(append([]string{"store"}, c.args...)...)
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("store %s: %v, want %q", strings.Join(c.args, " "), err, c.want)
-		}
+		must.Err(t, err, c.want)
 	}
 }

@@ -58,8 +58,17 @@ func TestUsage(t *testing.T) {
 		"export n.ipynb":                   "antipode export NOTEBOOK --to DIR",
 		"export nope.ipynb --to x":         "export: there is no notebook nope.ipynb (",
 		"export --to x n.ipynb --width 99": "--width 99: use 1 to 20 inches",
-		"new":                              "new takes one name",
-		"new a.txt":                        "a.txt: the name of a notebook ends in .ipynb",
+		"annotate":                         "antipode annotate make",
+		"annotate colect":                  "antipode annotate make … | collect DIR …; did you mean collect?",
+		"annotate make":                    "give --task TASK, --in TABLE and --out DIR",
+		"annotate make --raters 0 --task tags --in t.csv --out d": `annotate make: invalid value "0" for flag ` +
+			"--raters: it must be at least 1",
+		"annotate collect":                                           "antipode annotate collect DIR --out TABLE",
+		"annotate collect nope --out t.csv":                          "annotate collect: there is no folder nope",
+		"annotate collect . --out t.txt":                             "t.txt: the name of a table ends in",
+		"annotate make --task visag --in archipelago-photos --out d": "annotate make: no task \"visag\"",
+		"new":       "new takes one name",
+		"new a.txt": "a.txt: the name of a notebook ends in .ipynb",
 	} {
 		printed, err := run(strings.Fields(args)...)
 		isUsage := errors.As(err, new(usageError)) || strings.Contains(want, "cannot read")
@@ -117,10 +126,7 @@ func TestHelp(t *testing.T) {
 func TestNew(t *testing.T) {
 	run := inProcess(t)
 	t.Chdir(t.TempDir())
-	printed, err := run("new", "mine")
-	if err != nil || !strings.Contains(printed, "antipode run mine.ipynb") {
-		t.Fatalf("%q, %v", printed, err)
-	}
+	prints(run("new", "mine"))(t, "antipode run mine.ipynb")
 	first := must.Get(os.ReadFile("mine.ipynb"))(t)
 	var nb struct {
 		Cells []struct {
@@ -143,9 +149,7 @@ func TestNew(t *testing.T) {
 	if nb.Metadata.Kernelspec.Name != "antipode" || code < 4 || parameters != 1 || !divided {
 		t.Errorf("%s", first)
 	}
-	if _, err := run("new", "mine.ipynb"); err == nil || !strings.Contains(err.Error(), "mine.ipynb exists") {
-		t.Errorf("a second time: %v", err)
-	}
+	must.Fail(run("new", "mine.ipynb"))(t, "mine.ipynb exists")
 	if again, _ := os.ReadFile("mine.ipynb"); string(again) != string(first) {
 		t.Error("the notebook was changed")
 	}

@@ -120,17 +120,13 @@ func TestStartErrors(t *testing.T) {
 	must.Do(t, os.WriteFile(filepath.Join(other, "go.mod"), []byte("module other\n\ngo 1.26\n"), 0o644))
 	for dir, want := range map[string]string{empty: "no Go module", other: "not the module antipode"} {
 		_, err := Start(t.Context(), Options{ModuleDir: dir, Home: empty})
-		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("error is %v, want one line with %q", err, want)
-		}
+		must.Err(t, err, want)
 	}
 	for content, want := range map[string]string{"": "not valid JSON",
 		`{"transport":"carrier pigeon"}`: "not tcp or ipc"} {
 		file := filepath.Join(empty, "connection.json")
 		must.Do(t, os.WriteFile(file, []byte(content), 0o600))
-		if err := Serve(t.Context(), file, "", nil); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error is %v, want %q", err, want)
-		}
+		must.Err(t, Serve(t.Context(), file, "", nil), want)
 	}
 }
 

@@ -3,6 +3,7 @@ package jupyter
 import (
 	"antipode/datasets/client"
 	"antipode/internal/must"
+	_ "antipode/test/memdir"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -204,20 +205,7 @@ func TestServe(t *testing.T) {
 	if n := len(marked(t, s.mark)); n < 3 {
 		t.Errorf("%d processes run, want kernel, GoNB and the watchdog: the test sees too few", n)
 	}
-	replied := s.sleeping(t)
-	start := time.Now()
-	must.Do(t, s.Interrupt())
-	select {
-	case reply := <-replied:
-		if reply.Status != "error" || time.Since(start) > 2*time.Second {
-			t.Errorf("interrupted after %v with %+v", time.Since(start), reply)
-		}
-	case <-time.After(10 * time.Second):
-		t.Fatal("the interrupt did nothing")
-	}
-	if got, _ := s.printed(t, "%%\nfmt.Println(\"still here\")"); got != "still here\n" {
-		t.Errorf("after an interrupt a cell printed %q", got)
-	}
+	aborts(t, s)
 	s.sleeping(t)
 	must.Do(t, s.Shutdown())
 	s.waitEnd(t)

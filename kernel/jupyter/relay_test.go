@@ -212,9 +212,9 @@ func TestRelayWelcome(t *testing.T) {
 	}
 }
 
-// Cells that wait are aborted when one fails or is interrupted, unless the request says otherwise.
-func TestServeAborts(t *testing.T) {
-	s := serve(t)
+// aborts checks that cells that wait are aborted when one fails or is interrupted, unless the request says otherwise.
+func aborts(t *testing.T, s *served) {
+	t.Helper()
 	c := converse(t, s.Client)
 	statuses := func(requests ...Message) (got []string) {
 		for _, m := range requests {
@@ -243,12 +243,10 @@ func TestServeAborts(t *testing.T) {
 	}
 }
 
-// A cell that reads standard input is given what the user types, or its end where nobody can type.
-func TestServeInput(t *testing.T) {
-	t.Parallel()
-	s := serve(t)
-	const code = "import \"bufio\"\n%%\nline, err := bufio.NewReader(os.Stdin).ReadString('\\n')\nfmt.Printf(\"%q " +
-		"%v\", line, err)"
+// input checks that a cell that reads standard input is given what the user types, or its end where nobody can type.
+func input(t *testing.T, s *served) {
+	t.Helper()
+	const code = "%%\nvar line string\n_, err := fmt.Scanln(&line)\nfmt.Printf(\"%q %v\", line, err)"
 	if got, _ := s.printed(t, code); got != `"" EOF` {
 		t.Errorf("without a user: %s", got)
 	}
@@ -264,7 +262,7 @@ func TestServeInput(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	if err != nil || got != `stdout:"hello\n" <nil>` {
+	if err != nil || got != `stdout:"hello" <nil>` {
 		t.Errorf("got %s, %v", got, err)
 	}
 }
@@ -274,13 +272,13 @@ func TestServeUsers(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
 	for _, test := range []struct{ code, want string }{
-		{"var n = 2", ""},
+		{"var n = 2\nvar photos = datasets.FromRows([]map[string]any{{\"id\": \"a\", \"region\": \"North\"}})", ""},
 		{"%%\nn * 21", `execute_result:{"data":{"text/plain":"42"},"metadata":{},"transient":{},"execution_count":2}`},
-		{"photos", "error:compile error|cell [3], line 1: photos: statements go below a line %%; above it are " +
+		{"photo", "error:compile error|cell [3], line 1: photo: statements go below a line %%; above it are " +
 			"import, var, const, type and func|" +
-			"cell [3], line 1: photos: statements go below a line %%; above it are import, var, const, type and func"},
-		{"%%\nphotos", "error:compile error|cell [4], line 2: undefined: photos|cell [4], line 2: undefined: " +
-			"photos\n    photos"},
+			"cell [3], line 1: photo: statements go below a line %%; above it are import, var, const, type and func"},
+		{"%%\nimages", "error:compile error|cell [4], line 2: undefined: images|cell [4], line 2: undefined: " +
+			"images\n    images"},
 		{"%%\nn = 3", "stderr:line 2: n is assigned below %%: later cells do not see the new value; to keep it, " +
 			"declare it above %% (var n = …)\n"},
 		{"%%\nfmt.Fprintln(os.Stderr, \"row 7: no file\")\nos.Exit(1)", "error:Error|row 7: no file|row 7: no file"},
@@ -300,6 +298,7 @@ func TestServeUsers(t *testing.T) {
 			t.Errorf("%q: got\n%s\nwant\n%s\n%v", test.code, strings.Join(got, " "), test.want, err)
 		}
 	}
+	input(t, s)
 	notes(t, s)
 	newUsers(t, s)
 }

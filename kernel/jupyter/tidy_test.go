@@ -2,7 +2,6 @@ package jupyter
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -161,8 +160,7 @@ func TestTidyReleases(t *testing.T) {
 func TestTidyLocates(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "gonb_0a1b2c3d", "main.go")
 	program := "package main\n\nfunc f(i int) int {\n\treturn []int{1}[i]\n}\n\nfunc main() {\n\tf(1 + 1)\n}\n"
-	must.Do(t, os.MkdirAll(filepath.Dir(file), 0o700))
-	must.Do(t, os.WriteFile(file, []byte(program), 0o600))
+	must.Write(t, file, program)
 	k := &Kernel{counted: []Cell{
 		{Number: 3, Source: "func g() {\n}\nfunc f(i int) int {\n  return []int{1}[i]\n}"},
 		{Number: 5, Source: "%%\nreturn []int{1}[i]\nf(1+1)"},

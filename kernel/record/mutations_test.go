@@ -16,7 +16,6 @@ import (
 	"antipode/internal/must"
 	"antipode/kernel/backend/engine"
 	"antipode/kernel/backend/store"
-	"antipode/kernel/backend/store/storetest"
 )
 
 // mutation changes one thing in a folder; it returns what, "" if it found nothing to change.
@@ -134,7 +133,7 @@ func TestMutations(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	found, tried := map[string]int{}, map[string]int{}
 	for n := 0; n < 200; {
-		dir := filepath.Join(storetest.Dir(t), "copy")
+		dir := filepath.Join(t.TempDir(), "copy")
 		must.Do(t, os.CopyFS(dir, os.DirFS(m.dir)))
 		one := mutations[n%len(mutations)]
 		what := one.change(r, dir, original)
@@ -186,7 +185,7 @@ func TestForgeries(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	count := map[string]int{}
 	for n := range 40 {
-		dir := filepath.Join(storetest.Dir(t), "copy")
+		dir := filepath.Join(t.TempDir(), "copy")
 		must.Do(t, os.CopyFS(dir, os.DirFS(m.dir)))
 		rec := must.Get(Open(dir))(t)
 		what, computed := forge(r, n, rec)

@@ -17,9 +17,9 @@ import (
 	"antipode/kernel/backend/all"
 	"antipode/kernel/backend/engine"
 	"antipode/kernel/backend/plugin"
-	"antipode/kernel/backend/store/storetest"
 	"antipode/metrics"
 	"antipode/metrics/disparity"
+	_ "antipode/test/memdir"
 )
 
 // made is a record of a small run on the built-in world, with the engine that made it.
@@ -34,7 +34,7 @@ type made struct {
 func small(t *testing.T) *made {
 	t.Helper()
 	t.Setenv(plugin.Env, "none")
-	m := &made{dir: storetest.Dir(t), notebook: storetest.Dir(t), home: storetest.Dir(t)}
+	m := &made{dir: t.TempDir(), notebook: t.TempDir(), home: t.TempDir()}
 	t.Setenv(client.HomeVar, m.home)
 	m.e = must.Get(all.NewEngine(m.home, "test"))(t)
 	before := client.Registered()

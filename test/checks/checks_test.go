@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"antipode/internal/must"
+	_ "antipode/test/memdir"
 )
 
 // installation is the built command with its own store.
@@ -66,12 +67,6 @@ func (h *installation) done(args ...string) string {
 	return out
 }
 
-func write(t *testing.T, path string, data []byte) {
-	t.Helper()
-	must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
-	must.Do(t, os.WriteFile(path, data, 0o644))
-}
-
 func read(t *testing.T, path string) []byte {
 	t.Helper()
 	return must.Get(os.ReadFile(path))(t)
@@ -90,7 +85,7 @@ func writeImage(t *testing.T, path string, side int) {
 		encode = func() error { return jpeg.Encode(&b, img, nil) }
 	}
 	must.Do(t, encode())
-	write(t, path, []byte(b.String()))
+	must.Write(t, path, b.String())
 }
 
 // oneLine checks that a command failed with status 1 and one line on standard error that holds the words.

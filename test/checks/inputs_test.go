@@ -157,7 +157,7 @@ func TestInputs(t *testing.T) {
 func (in input) check(t *testing.T, h *installation) {
 	top := t.TempDir()
 	dir, out := filepath.Join(top, "set"), filepath.Join(top, "out.csv")
-	write(t, filepath.Join(top, "outside.png"), []byte(contentOf(tableFiles+"/a.png")))
+	must.Write(t, filepath.Join(top, "outside.png"), contentOf(tableFiles+"/a.png"))
 	must.Do(t, os.MkdirAll(dir, 0o755))
 	path := filepath.Join(dir, in.in)
 	switch {
@@ -165,14 +165,14 @@ func (in input) check(t *testing.T, h *installation) {
 		path = in.in
 	case in.in == "":
 		path = filepath.Join(dir, "t.csv")
-		write(t, path, []byte(in.table))
+		must.Write(t, path, in.table)
 	}
 	for name, from := range in.files {
 		if target, isLink := strings.CutPrefix(from, "->"); isLink {
 			must.Do(t, os.Symlink(target, filepath.Join(dir, name)))
 			continue
 		}
-		write(t, filepath.Join(dir, name), []byte(contentOf(from)))
+		must.Write(t, filepath.Join(dir, name), contentOf(from))
 	}
 	status, stdout, stderr := h.run("embed", "--model", "archipelago-vit", "--in", path, "--out", out)
 	stderr = withoutBackend(stderr)

@@ -45,14 +45,14 @@ func TestDamagedImages(t *testing.T) {
 	writeImage(t, filepath.Join(dir, "small.mask.png"), 32)
 	for from, to := range map[string]string{"cut.jpg": "cut.jpg", "good.mask.png": "cut.mask.png"} {
 		data := read(t, filepath.Join(dir, from))
-		write(t, filepath.Join(dir, to), data[:len(data)/2])
+		must.Write(t, filepath.Join(dir, to), data[:len(data)/2])
 	}
-	write(t, filepath.Join(dir, "empty.png"), nil)
-	write(t, filepath.Join(dir, "notes.png"), []byte("not an image"))
+	must.Write(t, filepath.Join(dir, "empty.png"), "")
+	must.Write(t, filepath.Join(dir, "notes.png"), "not an image")
 
 	table, out := filepath.Join(dir, "t.csv"), filepath.Join(dir, "out.csv")
 	embed := func(rows ...string) (int, string, string) {
-		write(t, table, []byte("id,image,mask\ngood,good.png,good.mask.png\n"+strings.Join(rows,
+		must.Write(t, table, []byte("id,image,mask\ngood,good.png,good.mask.png\n"+strings.Join(rows,
 			"\n")+"\nlast,good3.png,\n"))
 		os.Remove(out)
 		return h.run("embed", "--model", "archipelago-vit", "--in", table, "--out", out)
@@ -114,7 +114,7 @@ func TestSpoiledTables(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, content string) string {
 		path := filepath.Join(dir, name)
-		write(t, path, []byte(content))
+		must.Write(t, path, []byte(content))
 		return path
 	}
 	writeImage(t, filepath.Join(dir, "a.png"), 64)
@@ -170,7 +170,7 @@ func TestSpoiledModels(t *testing.T) {
 	dir := t.TempDir()
 	writeImage(t, filepath.Join(dir, "a.png"), 64)
 	table, out := filepath.Join(dir, "t.csv"), filepath.Join(dir, "out.csv")
-	write(t, table, []byte("id,image\na,a.png\n"))
+	must.Write(t, table, []byte("id,image\na,a.png\n"))
 	h.done("embed", "--model", "archipelago-vit", "--in", table, "--out", out)
 	source := filepath.Join(filepath.Dir(h.binary), "store", "models", "archipelago-vit")
 	weights, config := read(t, filepath.Join(source, "model.safetensors")),
@@ -201,9 +201,9 @@ func TestSpoiledModels(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			folder := filepath.Join(dir, strings.ReplaceAll(name, " ", "-"))
-			write(t, filepath.Join(folder, "model.safetensors"), c.weights)
+			must.Write(t, filepath.Join(folder, "model.safetensors"), c.weights)
 			if c.config != "" {
-				write(t, filepath.Join(folder, "config.json"), []byte(c.config))
+				must.Write(t, filepath.Join(folder, "config.json"), []byte(c.config))
 			}
 			status, _, errs := h.run("embed", "--model", folder, "--in", table, "--out", out)
 			oneLine(t, status, errs, c.words...)

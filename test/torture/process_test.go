@@ -84,11 +84,9 @@ func killNotebook(t *testing.T, b *binaries, c *count) {
 			t.Errorf("a notebook whose backend was killed: %v", err)
 		}
 		notebook := func(parent int, line string) bool { return !serves(parent, line) }
-		for limit := time.Now().Add(20 * time.Second); len(w.processes(notebook)) > 0; time.Sleep(time.Second / 10) {
-			if time.Now().After(limit) {
-				t.Fatalf("processes of a killed notebook: %v", w.processes(notebook))
-			}
-		}
+		must.Within(t, 20*time.Second, "the processes of a killed notebook end", func() bool {
+			return len(w.processes(notebook)) == 0
+		})
 		w.must(t, run())
 		c.compare(t, "embed", w.rows(t, "embed"), want)
 	}

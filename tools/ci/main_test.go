@@ -26,9 +26,7 @@ var tests = map[string]string{
 func TestReportAndTotal(t *testing.T) {
 	dir := t.TempDir()
 	for name, content := range tests {
-		path := filepath.Join(dir, name)
-		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o777))
-		must.Do(t, os.WriteFile(path, []byte(content), 0o666))
+		must.Write(t, filepath.Join(dir, name), content)
 	}
 	cmd := exec.Command("go", "test", "-json", "-vet=off", "./...")
 	cmd.Dir = dir

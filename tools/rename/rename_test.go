@@ -14,9 +14,7 @@ const public = "example.org/renamed/antipode"
 
 func write(t *testing.T, dir, name, content string) {
 	t.Helper()
-	path := filepath.Join(dir, name)
-	must.Do(t, os.MkdirAll(filepath.Dir(path), 0o777))
-	must.Do(t, os.WriteFile(path, []byte(content), 0o666))
+	must.Write(t, filepath.Join(dir, name), content)
 }
 
 // TestPlaces states which mentions of the path change and which do not.

@@ -297,9 +297,7 @@ func TestAskChatFields(t *testing.T) {
 	budget := gomlxmodels.AskOptions{Question: "budget {word}?", Choices: choices, Permute: true,
 		Chat: gomlxmodels.ChatOptions{BudgetRequests: 1}}
 	_, err := gomlxmodels.Ask("chat:judge", images, budget).Rows(t.Context())
-	if err == nil || !strings.Contains(err.Error(), "1 of 1 answers are paid or requested; answers are stored") {
-		t.Errorf("over the budget: %v", err)
-	}
+	must.Err(t, err, "1 of 1 answers are paid or requested; answers are stored")
 	for want, o := range map[string]gomlxmodels.AskOptions{
 		"Exec.Workers is for a program (exec:PATH), not for a chat model": {Question: "?", Choices: choices,
 			Exec: gomlxmodels.ExecOptions{Workers: 2}},
@@ -308,10 +306,7 @@ func TestAskChatFields(t *testing.T) {
 		`no such column: "nowhere"`: {Question: "{nowhere}?", Choices: choices},
 		`no such column: "choices"`: {Question: "?"},
 	} {
-		if _, err := gomlxmodels.Ask("chat:judge", images, o).Plan(); err == nil ||
-			!strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
-		}
+		must.Fail(gomlxmodels.Ask("chat:judge", images, o).Plan())(t, want)
 	}
 }
 
@@ -344,15 +339,10 @@ func TestAskQuestions(t *testing.T) {
 	if every.Len() != 9 || every.Texts("id")[8] != "p2#q3" {
 		t.Errorf("%q", every.Texts("id"))
 	}
-	if _, err := images.Questions(questions).Plan(); err == nil ||
-		!strings.Contains(err.Error(), `a column "prompt_id"`) {
-		t.Errorf("two columns of one name: %v", err)
-	}
+	must.Fail(images.Questions(questions).Plan())(t, `a column "prompt_id"`)
 	bad := datasets.FromRows([]map[string]any{{"id": "q", "question": "?", "choices": "yes", "wanted": "no"}})
 	_, err := gomlxmodels.Ask("chat:judge", images.Questions(bad), gomlxmodels.AskOptions{}).Rows(t.Context())
-	if err == nil || !strings.Contains(err.Error(), "1 choices: give 2 to 64") {
-		t.Errorf("one choice: %v", err)
-	}
+	must.Err(t, err, "1 choices: give 2 to 64")
 }
 
 // TestAskPaidOnce: three clients ask the same questions at once, and one of them ends early. Each answer is requested

@@ -17,6 +17,7 @@ import (
 	"antipode/gomlxmodels/device"
 	"antipode/internal/must"
 	"antipode/kernel/backend/engine"
+	_ "antipode/test/memdir"
 )
 
 func TestMain(m *testing.M) {
@@ -109,7 +110,5 @@ func digests(t *testing.T, f *table.Frame) []byte {
 func TestWrongDevices(t *testing.T) {
 	t.Setenv(device.ListEnv, "cpu:0")
 	_, err := NewBackend(t.TempDir(), "test")
-	if err == nil || !strings.Contains(err.Error(), "ANTIPODE_DEVICES=cpu:0") {
-		t.Errorf("error %v", err)
-	}
+	must.Err(t, err, "ANTIPODE_DEVICES=cpu:0")
 }

@@ -113,9 +113,7 @@ func TestEmbedPreprocess(t *testing.T) {
 	for name, img := range map[string]image.Image{"wide.png": wide, "square.png": square} {
 		var b bytes.Buffer
 		err := png.Encode(&b, img)
-		if err = errors.Join(err, os.WriteFile(filepath.Join(dir, name), b.Bytes(), 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(err, os.WriteFile(filepath.Join(dir, name), b.Bytes(), 0o600)))
 	}
 	vectors := func(model, preprocess string) [][]float32 {
 		f := must.Get(gomlxmodels.Embed(model, datasets.Folder(dir).Sort("id"),
@@ -189,9 +187,7 @@ func TestEmbedRefuses(t *testing.T) {
 			gomlxmodels.EmbedTextOptions{Vector: "clip_text"}),
 	} {
 		_, err := table.Rows(context.Background())
-		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("error %v, want one line with %q", err, want)
-		}
+		must.Err(t, err, want)
 	}
 }
 

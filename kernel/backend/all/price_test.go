@@ -20,9 +20,7 @@ func registered(t *testing.T) *engine.Engine {
 	client.Register(e)
 	t.Cleanup(func() {
 		client.Register(before)
-		if err := e.Close(); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, e.Close())
 	})
 	return e
 }

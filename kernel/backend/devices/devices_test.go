@@ -160,16 +160,6 @@ func alive(s *Set) (pids []int) {
 	return pids
 }
 
-// within waits until a condition holds.
-func within(t *testing.T, limit time.Duration, what string, holds func() bool) {
-	t.Helper()
-	for end := time.Now().Add(limit); !holds(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("not within %v: %s", limit, what)
-		}
-	}
-}
-
 func gone(pid int) bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
 
 // TestBatches: several devices share the batches, results are complete, and what a stage writes to standard output does
@@ -270,10 +260,7 @@ func TestLastDevice(t *testing.T) {
 	for job := range 2 {
 		_, err := s.Compute(t.Context(), wordBatch(fmt.Sprint(job), "word"))
 		const want = "no device is left: a: exit status 3: the driver is too old; b: "
-		if err == nil || !strings.Contains(err.Error(), want) ||
-			strings.Contains(err.Error(), "\n") {
-			t.Errorf("job %d: %v", job, err)
-		}
+		must.Err(t, err, want)
 	}
 	if n := lines(t, log, "start"); n != 12 {
 		t.Errorf("%d starts", n)
@@ -289,9 +276,7 @@ func TestFatalRows(t *testing.T) {
 		failed <- err
 	}()
 	all(t, s, slices.Repeat([]Batch{wordBatch("other", "wait")}, 12)...)
-	if err := <-failed; err == nil || !strings.Contains(err.Error(), "the process that computed this ended 3 times") {
-		t.Errorf("the fatal rows: %v", err)
-	}
+	must.Err(t, <-failed, "the process that computed this ended 3 times")
 	if s.Len() != 3 {
 		t.Errorf("%d devices are left", s.Len())
 	}
@@ -348,12 +333,10 @@ func TestCancel(t *testing.T) {
 			ended <- err
 		}()
 	}
-	within(t, time.Minute, "the first batch", func() bool { return lines(t, log, "row wait") > 0 })
+	must.Within(t, time.Minute, "the first batch", func() bool { return lines(t, log, "row wait") > 0 })
 	cancel()
 	for range 5 {
-		if err := <-ended; err == nil || !strings.Contains(err.Error(), context.Canceled.Error()) {
-			t.Errorf("a canceled batch: %v", err)
-		}
+		must.Err(t, <-ended, context.Canceled.Error())
 	}
 	if n := lines(t, log, "row wait"); n > 10 {
 		t.Errorf("%d rows were computed", n)
@@ -372,7 +355,7 @@ func TestTurns(t *testing.T) {
 		all(t, s, slices.Repeat([]Batch{wordBatch("long", "wait")}, 10)...)
 		close(done)
 	}()
-	within(t, time.Minute, "the long job's begin", func() bool {
+	must.Within(t, time.Minute, "the long job's begin", func() bool {
 		_, err := os.Stat(log)
 		return err == nil && lines(t, log, "row") > 0
 	})
@@ -395,7 +378,9 @@ func TestUse(t *testing.T) {
 		t.Errorf("%d stages were closed that a job uses", n)
 	}
 	two()
-	within(t, time.Minute, "the end of the stage", func() bool { return lines(t, log, "release "+stage.Key()) == 1 })
+	must.Within(t, time.Minute, "the end of the stage", func() bool {
+		return lines(t, log, "release "+stage.Key()) == 1
+	})
 }
 
 // TestClose: the processes end, the one that computes too, and batches that are not done fail.
@@ -408,7 +393,7 @@ func TestClose(t *testing.T) {
 			ended <- err
 		}()
 	}
-	within(t, time.Minute, "two processes", func() bool {
+	must.Within(t, time.Minute, "two processes", func() bool {
 		_, err := os.Stat(log)
 		return err == nil && lines(t, log, "row") > 1 && len(alive(s)) == 2
 	})

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -31,22 +30,17 @@ func (looked) Compute(_ context.Context, in [][]byte) ([][]table.Value, error) {
 	return out, nil
 }
 
-func init() {
-	stage.Register(stage.Stage{Name: stage.Decodable, Version: 1,
-		Open: func(_ context.Context, env stage.Env, _ json.RawMessage) (*stage.Opened, error) {
-			return stage.Of(looked{counted{env}}), nil
-		}})
-}
+func init() { register(stage.Decodable, func(c counted) stage.Worker[[]byte] { return looked{c} }) }
 
 // A table of six rows, of which four are bad in four ways, gives the two good ones and the list of the four; read
 // as it is, it stays an error.
 func TestGoodAndBad(t *testing.T) {
 	e := newEngine(t)
 	dir, tab := images(t, 6)
-	write(t, filepath.Join(dir, "img", "1.png"), "bad bytes")
+	must.Write(t, filepath.Join(dir, "img", "1.png"), "bad bytes")
 	must.Do(t, os.Remove(filepath.Join(dir, "img", "2.png")))
-	text := strings.NewReplacer("i4,", "i0,", "i5,", ",").Replace(string(must1(os.ReadFile(tab))))
-	write(t, tab, text)
+	text := strings.NewReplacer("i4,", "i0,", "i5,", ",").Replace(string(must.Get(os.ReadFile(tab))(t)))
+	must.Write(t, tab, text)
 	photos := datasets.CSV(tab)
 
 	res := must.Get(run1(t, e, photos.Good(), client.Request{}))(t)
@@ -77,17 +71,8 @@ func TestGoodAndBad(t *testing.T) {
 		t.Errorf("a stage on the good rows gives %d rows", f.Len())
 	}
 	for _, tab := range []datasets.Table{photos.Good(), photos.Bad()} {
-		if _, err := run1(t, e, tab, client.Request{Save: filepath.Join(t.TempDir(), "out.csv")}); err != nil {
-			t.Error(err)
-		}
+		must.Get(run1(t, e, tab, client.Request{Save: filepath.Join(t.TempDir(), "out.csv")}))(t)
 	}
-}
-
-func must1[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
 }
 
 func TestRename(t *testing.T) {
@@ -123,9 +108,9 @@ func TestImages(t *testing.T) {
 	e := newEngine(t)
 	dir := t.TempDir()
 	for _, name := range []string{"1990/a.png", "2000/b.png", "2000/deep/c.png"} {
-		write(t, filepath.Join(dir, name), name)
+		must.Write(t, filepath.Join(dir, name), name)
 	}
-	tab := write(t, filepath.Join(dir, "t.csv"), "id,image,year,size\na,1990/a.png,1990,3\nb,2000/b.png,2000,4\n")
+	tab := must.Write(t, filepath.Join(dir, "t.csv"), "id,image,year,size\na,1990/a.png,1990,3\nb,2000/b.png,2000,4\n")
 	for path, want := range map[string]string{dir: "1990 1 2000 2", tab: "1990 1 2000 1"} {
 		f := allRows(t, e, datasets.Images(path, datasets.ImagesOptions{By: "year"}).Count("year"))
 		var got []string
@@ -139,7 +124,7 @@ func TestImages(t *testing.T) {
 	if f := allRows(t, e, datasets.Images(tab, datasets.ImagesOptions{By: "year"})); f.Numbers("size") == nil {
 		t.Error("a column that does not group is no number column any more")
 	}
-	for _, path := range []string{"", filepath.Join(dir, "none"), write(t, filepath.Join(dir, "t.txt"), "x")} {
+	for _, path := range []string{"", filepath.Join(dir, "none"), must.Write(t, filepath.Join(dir, "t.txt"), "x")} {
 		if datasets.Images(path).Err() == nil {
 			t.Errorf("images of %q", path)
 		}

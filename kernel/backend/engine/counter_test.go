@@ -71,8 +71,7 @@ func drawn(t *testing.T, e *Engine, n int, wait time.Duration) []table.Progress 
 	for i := range n {
 		f.Add([]string{fmt.Sprint(i), []string{"a house " + fmt.Sprint(i), "", "no", strings.Repeat("घ", 500)}[i%4]})
 	}
-	plan := must.Get(datasets.Extend(datasets.FromFrame(f)).Derive("drawing", wait, datasets.Columns("note:text",
-		"image:image")...).Plan())(t)
+	plan := must.Get(derive(datasets.FromFrame(f), "drawing", wait, "note:text", "image:image").Plan())(t)
 	var reports []table.Progress
 	_ = must.Get(e.Run(t.Context(), client.Request{Plan: plan},
 		func(p table.Progress) { reports = append(reports, p) }))(t)

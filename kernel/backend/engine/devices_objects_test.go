@@ -33,7 +33,7 @@ func init() {
 func TestObjectsOnDevices(t *testing.T) {
 	s := remotetest.New(t)
 	dir, local := images(t, 10)
-	write(t, filepath.Join(dir, "img", "1.png"), "bad")
+	must.Write(t, filepath.Join(dir, "img", "1.png"), "bad")
 	_ = must.Get(run1(t, newEngine(t), datasets.CSV(local), client.Request{Save: s.Object("set/t.parquet"),
 		Counts: true}))(t)
 	var names []string
@@ -48,8 +48,7 @@ func TestObjectsOnDevices(t *testing.T) {
 		return names[i]
 	}
 	put(t, s, named("i2"), "changed")
-	rows := datasets.Extend(datasets.Parquet(s.Object("set/t.parquet"))).Derive("counted-on-devices", nil,
-		datasets.Columns("full:vector", "size:number")...).Table
+	rows := derive(datasets.Parquet(s.Object("set/t.parquet")), "counted-on-devices", nil, "full:vector", "size:number")
 	var want *client.Result
 	for _, n := range []int{1, 2} {
 		computed.Store(0)

@@ -41,7 +41,7 @@ func TestMain(m *testing.M) {
 // everything is a stage with columns of all kinds and bad rows. A line of the file log for each computed row has the
 // number of the process and the row's id.
 type everything struct {
-	env  stage.Env
+	counted
 	args everythingArgs
 }
 
@@ -51,13 +51,7 @@ type everythingArgs struct {
 	Uses string        // "device", "secret" (and the device) or ""
 }
 
-func (everything) Label() string                  { return "everything" }
-func (everything) Digest() string                 { return "everything" }
-func (everything) Key(r stage.Row) string         { return r.Text("id") }
-func (everything) Batch() int                     { return 4 }
-func (everything) Load(context.Context) error     { return nil }
-func (everything) Close()                         {}
-func (everything) Check([]table.ColumnSpec) error { return nil }
+func (everything) Key(r stage.Row) string { return r.Text("id") }
 func (everything) Outputs([]table.ColumnSpec) []table.ColumnSpec {
 	return datasets.Columns("words:text", "n:number", "shown:image", "shape:mask", "full:vector")
 }
@@ -106,7 +100,7 @@ func (e everything) Compute(ctx context.Context, in []string) ([][]table.Value, 
 func init() {
 	stage.Register(stage.Stage{Name: "everything", Version: 1,
 		Open: func(_ context.Context, env stage.Env, args json.RawMessage) (*stage.Opened, error) {
-			e := everything{env: env}
+			e := everything{counted: counted{env}}
 			if err := json.Unmarshal(args, &e.args); err != nil {
 				return nil, err
 			}
@@ -163,8 +157,7 @@ func rowsNamed(n int, prefix string) datasets.Table {
 }
 
 func (a everythingArgs) of(t datasets.Table) datasets.Table {
-	return datasets.Extend(t).Derive("everything", a, datasets.Columns("words:text", "n:number", "shown:image",
-		"shape:mask", "full:vector")...).Table
+	return derive(t, "everything", a, "words:text", "n:number", "shown:image", "shape:mask", "full:vector")
 }
 
 // newArgs returns arguments with a log of the test's own.
@@ -195,9 +188,7 @@ func plainBytes(t *testing.T, f *table.Frame) []byte {
 		c.Images = slices.Clone(c.Images)
 		for j := range c.Images {
 			if c.Images[j].Path != "" {
-				if _, err := os.Stat(c.Images[j].Path); err != nil {
-					t.Error(err)
-				}
+				must.Get(os.Stat(c.Images[j].Path))(t)
 			}
 			c.Images[j].Path = ""
 		}

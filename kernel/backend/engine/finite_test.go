@@ -15,6 +15,7 @@ import (
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/runner"
 	"antipode/gomlxmodels/stage"
+	"antipode/internal/must"
 )
 
 // overflows is a stage whose result is not finite for some files: a vector of NaN, or an error of the whole batch as
@@ -60,14 +61,14 @@ func init() {
 // TestNotFinite: an image whose result is NaN or infinite is a failed or bad row, and the others are computed.
 func TestNotFinite(t *testing.T) {
 	dir, tab := images(t, 9)
-	write(t, filepath.Join(dir, "img", "2.png"), "nan")
-	write(t, filepath.Join(dir, "img", "5.png"), "error")
+	must.Write(t, filepath.Join(dir, "img", "2.png"), "nan")
+	must.Write(t, filepath.Join(dir, "img", "5.png"), "error")
 	of := func(outcomes bool) datasets.Table {
 		columns := []string{"full:vector"}
 		if outcomes {
 			columns = append(columns, "outcome:text", "reason:text")
 		}
-		return datasets.Extend(datasets.CSV(tab)).Derive("overflows", outcomes, datasets.Columns(columns...)...).Table
+		return derive(datasets.CSV(tab), "overflows", outcomes, columns...)
 	}
 	f := allRows(t, newEngine(t), of(true))
 	for row, outcome := range f.Texts("outcome") {
@@ -79,9 +80,7 @@ func TestNotFinite(t *testing.T) {
 	}
 	e := newEngine(t)
 	_, err := run1(t, e, of(false), client.Request{})
-	if err == nil || !strings.Contains(err.Error(), `row 3 (id "i2")`) || !strings.Contains(err.Error(), "NaN") {
-		t.Errorf("error %v", err)
-	}
+	must.Err(t, err, `row 3 (id "i2")`, "NaN")
 	res, err := run1(t, e, of(false), client.Request{SkipBad: true})
 	if err != nil || !slices.Equal(res.Frame.Texts("id"), []string{"i0", "i1", "i3", "i4", "i6", "i7", "i8"}) ||
 		len(res.Bad) != 2 {

@@ -2,9 +2,9 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"testing"
@@ -12,65 +12,37 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/client"
-	"antipode/datasets/table"
 	"antipode/gomlxmodels/stage"
 	"antipode/internal/must"
 )
 
-// paying counts how often each row is computed. It calls during in each batch.
-type paying struct {
-	counted
-	counts *sync.Map // id → *int
-	mu     *sync.Mutex
-	during func(ctx context.Context, ids []string) error
-	keep   bool
-}
-
-func (paying) Outputs([]table.ColumnSpec) []table.ColumnSpec { return datasets.Columns("answer:text") }
-func (paying) Key(r stage.Row) string                        { return r.Text("id") }
-func (p paying) Keep([]table.Value) bool                     { return p.keep }
-func (paying) Prepare(_ context.Context, r stage.Row) (string, string, error) {
-	return r.Text("id"), "", nil
-}
-
-func (p paying) Compute(ctx context.Context, ids []string) ([][]table.Value, error) {
-	p.mu.Lock()
-	for _, id := range ids {
-		n, _ := p.counts.LoadOrStore(id, new(int))
-		*n.(*int)++
-	}
-	p.mu.Unlock()
-	if err := p.during(ctx, ids); err != nil {
-		return nil, err
-	}
-	out := make([][]table.Value, len(ids))
-	for i, id := range ids {
-		out[i] = []table.Value{{Text: "answer to " + id}}
-	}
-	return out, nil
-}
-
-// payments registers a stage, and returns a table of n rows that it computes, and the largest number of times that it
-// computed a row.
+// payments registers a stage that calls during in each batch, and returns a table of n rows that it computes, and the
+// largest number of times that it computed a row.
 func payments(t *testing.T, name string, n int, keep bool, during func(ctx context.Context, ids []string) error) (
 	tab datasets.Table, most func() int) {
 	t.Helper()
-	counts := &sync.Map{}
-	p := paying{counts: counts, mu: &sync.Mutex{}, during: during, keep: keep}
-	stage.Register(stage.Stage{Name: name, Version: 1,
-		Open: func(_ context.Context, env stage.Env, _ json.RawMessage) (*stage.Opened, error) {
-			q := p
-			q.counted = counted{env}
-			return stage.Of(q), nil
-		}})
+	var mu sync.Mutex
+	counts := map[string]int{}
+	answer := func(ctx context.Context, ids []string) (out []string, err error) {
+		mu.Lock()
+		for _, id := range ids {
+			counts[id]++
+			out = append(out, "answer to "+id)
+		}
+		mu.Unlock()
+		if err := during(ctx, ids); err != nil {
+			return nil, err
+		}
+		return out, nil
+	}
+	register(name, func(base counted) stage.Worker[string] {
+		return answering{counted: base, answer: answer, forget: !keep}
+	})
 	_, file := images(t, n)
-	return datasets.Extend(datasets.CSV(file)).Derive(name, nil, datasets.Columns("answer:text")...).Table, func() int {
-		largest := 0
-		counts.Range(func(_, n any) bool {
-			largest = max(largest, *n.(*int))
-			return true
-		})
-		return largest
+	return derive(datasets.CSV(file), name, nil, "answer:text"), func() int {
+		mu.Lock()
+		defer mu.Unlock()
+		return slices.Max(slices.Collect(maps.Values(counts)))
 	}
 }
 

@@ -23,7 +23,7 @@ import (
 func TestFoldersOfObjects(t *testing.T) {
 	s, dir := remotetest.New(t), t.TempDir()
 	both := func(name, content string) {
-		write(t, filepath.Join(dir, filepath.FromSlash(name)), content)
+		must.Write(t, filepath.Join(dir, filepath.FromSlash(name)), content)
 		put(t, s, "set/"+name, content)
 	}
 	for i, name := range []string{"b.png", "b/1.png", "b/अ 2.jpg", "a.JPG", "a/b/c.png", "a-b/1.png", "notes.txt",
@@ -67,10 +67,7 @@ func TestFoldersOfObjects(t *testing.T) {
 			t.Errorf("%v, want %q", err, c.want)
 		}
 	}
-	if err := datasets.Folder(s.Object("set/photos")).Err(); err == nil ||
-		!strings.Contains(err.Error(), "the URL of a folder ends in a slash") {
-		t.Error(err)
-	}
+	must.Err(t, datasets.Folder(s.Object("set/photos")).Err(), "the URL of a folder ends in a slash")
 	s.Faults(func(_ int64, r *http.Request) remotetest.Fault {
 		if strings.Contains(r.URL.Path, "/masks/") {
 			return remotetest.Unavailable

@@ -22,7 +22,7 @@ func copied(t *testing.T, names ...string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for _, name := range names {
-		write(t, filepath.Join(dir, name), string(must1(os.ReadFile(filepath.Join(foreignTables, name)))))
+		must.Write(t, filepath.Join(dir, name), string(must.Get(os.ReadFile(filepath.Join(foreignTables, name)))(t)))
 	}
 	return dir
 }
@@ -39,13 +39,13 @@ func TestImagesAsBytes(t *testing.T) {
 	}
 	for i, name := range []string{"a.png", "b.png"} {
 		data, err := os.ReadFile(images[i].Path)
-		if err != nil || string(data) != string(must1(os.ReadFile(filepath.Join(dir, name)))) {
+		if err != nil || string(data) != string(must.Get(os.ReadFile(filepath.Join(dir, name)))(t)) {
 			t.Errorf("image %d is not %s: %v", i, name, err)
 		}
 	}
 	out := filepath.Join(dir, "out.parquet")
 	res := must.Get(run1(t, e, counts(table), client.Request{Save: out, AllColumns: true}))(t)
-	rec := must1(e.Store.Record(res.Record))
+	rec := must.Get(e.Store.Record(res.Record))(t)
 	if digest, err := e.Verify(t.Context(), rec, nil); err != nil || digest != rec.Result {
 		t.Errorf("verify: %s, %v, want %s", digest, err, rec.Result)
 	}
@@ -68,8 +68,8 @@ func TestGroupsOfIntegers(t *testing.T) {
 func TestNotesOfSources(t *testing.T) {
 	e := newEngine(t)
 	photos := copied(t, "a.png", "b.png", "make.py", "pyarrow.parquet")
-	write(t, filepath.Join(photos, "deep", "x.HEIC"), "x")
-	write(t, filepath.Join(photos, ".hidden.avif"), "x")
+	must.Write(t, filepath.Join(photos, "deep", "x.HEIC"), "x")
+	must.Write(t, filepath.Join(photos, ".hidden.avif"), "x")
 	must.Do(t, os.Symlink(t.TempDir(), filepath.Join(photos, "linked")))
 	listed := filepath.Base(photos) + ": 2 images; not read: 1 HEIC, 1 PARQUET, 1 PY, 1 link"
 	for name, c := range map[string]struct {
@@ -84,8 +84,9 @@ func TestNotesOfSources(t *testing.T) {
 				`"size" (structs of width, height), "raw" (bytes)` +
 				"\npyarrow.parquet: 1 of 1 masks look inverted: more than half is object, at all borders (language: " +
 				"en 1 of 1); object is what is not black; invert the masks whose background is white"},
-		"no rows": {datasets.CSV(write(t, filepath.Join(t.TempDir(), "t.csv"), "id,image\n")), "t.csv has no rows"},
-		"all":     {datasets.Folder(copied(t, "a.png")), ""},
+		"no rows": {datasets.CSV(must.Write(t, filepath.Join(t.TempDir(), "t.csv"), "id,image\n")),
+			"t.csv has no rows"},
+		"all": {datasets.Folder(copied(t, "a.png")), ""},
 	} {
 		res, err := run1(t, e, c.table, client.Request{})
 		if err != nil {
@@ -106,8 +107,8 @@ func TestNotesOfScores(t *testing.T) {
 	for i := range 8 {
 		fmt.Fprintf(&rows, "v%d,\"[%d, %d, 1]\"\n", i, i, i*i)
 	}
-	vectors := datasets.CSV(write(t, filepath.Join(dir, "vectors.csv"), "id,full\n"+rows.String()+"none,\n"))
-	empty := datasets.CSV(write(t, filepath.Join(dir, "empty.csv"), "id,region\n"))
+	vectors := datasets.CSV(must.Write(t, filepath.Join(dir, "vectors.csv"), "id,full\n"+rows.String()+"none,\n"))
+	empty := datasets.CSV(must.Write(t, filepath.Join(dir, "empty.csv"), "id,region\n"))
 	sets := metrics.Sets{Real: vectors.Where("full", "present", nil), Generated: vectors.Concat(empty)}
 	table := disparity.PrecisionCoverage(sets,
 		disparity.PrecisionCoverageOptions{Comparison: disparity.Comparison{Unmasked: "drop"},
@@ -118,7 +119,7 @@ func TestNotesOfScores(t *testing.T) {
 		if err != nil || !slices.Contains(res.Notes, own) || !slices.Contains(res.Notes, source) {
 			t.Fatalf("notes of %+v, %v", res, err)
 		}
-		rec := must1(e.Store.Record(res.Record))
+		rec := must.Get(e.Store.Record(res.Record))(t)
 		if !slices.Contains(rec.Notes, own) || slices.Contains(rec.Notes, source) {
 			t.Errorf("the record holds the notes %q", rec.Notes)
 		}

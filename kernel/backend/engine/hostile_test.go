@@ -47,7 +47,7 @@ func TestHostilePlans(t *testing.T) {
 // TestZeroVectorsAreTold: a note says how many vectors of a table are all zeros.
 func TestZeroVectorsAreTold(t *testing.T) {
 	e := newEngine(t)
-	tab := write(t, filepath.Join(t.TempDir(), "v.csv"), "id,full\na,\"[0, 0]\"\nb,\"[0, 1]\"\nc,\n")
+	tab := must.Write(t, filepath.Join(t.TempDir(), "v.csv"), "id,full\na,\"[0, 0]\"\nb,\"[0, 1]\"\nc,\n")
 	res, err := run1(t, e, datasets.CSV(tab), client.Request{})
 	if err != nil || !slices.ContainsFunc(res.Notes, func(n string) bool {
 		return strings.HasPrefix(n, `v.csv: 1 of 3 vectors of the column "full" are all zeros`)

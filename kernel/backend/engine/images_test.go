@@ -58,10 +58,10 @@ func TestImageReadings(t *testing.T) {
 	csv := "id,region,image\n"
 	for i, c := range []string{withProfile(t, pngOf(t, plain), string(profile)), withProfile(t, pngOf(t, plain),
 		string(srgb)), pngOf(t, clear), pngOf(t, deep), withProfile(t, pngOf(t, plain), "none")} {
-		write(t, filepath.Join(dir, fmt.Sprintf("%d.png", i)), c)
+		must.Write(t, filepath.Join(dir, fmt.Sprintf("%d.png", i)), c)
 		csv += fmt.Sprintf("%d,%s,%d.png\n", i, []string{"North", "South"}[i%2], i)
 	}
-	path := write(t, filepath.Join(dir, "t.csv"), csv)
+	path := must.Write(t, filepath.Join(dir, "t.csv"), csv)
 	profiles := "t.csv: 1 of 5 images have another color profile than sRGB (region: North 1 of 3); Color: \"srgb\" " +
 		"(--color srgb) converts them"
 	clears := "t.csv: 1 of 5 images have transparent pixels, and the colors stored under them are read (region: " +
@@ -112,11 +112,9 @@ func TestImageReadings(t *testing.T) {
 		}
 	}
 	for _, o := range []datasets.FileOptions{{Color: "sRGB"}, {Alpha: "red"}, {MaskThreshold: 2}} {
-		if err := datasets.CSV(path, o).Err(); err == nil || !strings.Contains(err.Error(), "it must be") {
-			t.Errorf("%+v: %v", o, err)
-		}
+		must.Err(t, datasets.CSV(path, o).Err(), "it must be")
 	}
-	write(t, filepath.Join(dir, "masks", "0.png"), pngOf(t, box(255, 0, image.Rect(0, 0, 3, 3))))
+	must.Write(t, filepath.Join(dir, "masks", "0.png"), pngOf(t, box(255, 0, image.Rect(0, 0, 3, 3))))
 	masked := datasets.CSV(path, datasets.FileOptions{Color: "srgb"}).With("id", "x").Head(1).
 		MasksFrom(filepath.Join(dir, "masks"))
 	if got := allRows(t, e, masked).Texts("outcome"); got[0] != "ok" {

@@ -44,9 +44,9 @@ func gridFile(t *testing.T, grid, side, margin, gap int, first byte) string {
 // back where the store lost it.
 func TestImportedGrid(t *testing.T) {
 	e, dir := newEngine(t), t.TempDir()
-	write(t, filepath.Join(dir, "a.png"), gridFile(t, 3, 4, 5, 2, 10))
-	write(t, filepath.Join(dir, "sub", "b.png"), gridFile(t, 3, 4, 5, 2, 100))
-	write(t, filepath.Join(dir, "s.csv"),
+	must.Write(t, filepath.Join(dir, "a.png"), gridFile(t, 3, 4, 5, 2, 10))
+	must.Write(t, filepath.Join(dir, "sub", "b.png"), gridFile(t, 3, 4, 5, 2, 100))
+	must.Write(t, filepath.Join(dir, "s.csv"),
 		"file,prompt,language,seed\na.png,\"a house, at dusk\",en,3\nsub/b.png,घर,hi,\n")
 	tab := datasets.Imported(dir, datasets.ImportOptions{Model: "dalle-mini", Sidecar: "s.csv", Grid: 3, Margin: 5,
 		Gap: 2})
@@ -78,11 +78,10 @@ func TestImportedGrid(t *testing.T) {
 	if !slices.Equal(again.Frame.Images("image"), f.Images("image")) || again.Computed != 1 || again.Found != 17 {
 		t.Errorf("%d computed, %d found", again.Computed, again.Found)
 	}
-	if _, err := os.Stat(f.Images("image")[0].Path); err != nil {
-		t.Error(err)
-	}
-	write(t, filepath.Join(dir, "c.png"), gridFile(t, 3, 4, 5, 2, 30))
-	write(t, filepath.Join(dir, "s.csv"), "file,prompt,language,seed\nc.png,x,en,1\na.png,y,en,3\nsub/b.png,घर,hi,\n")
+	must.Get(os.Stat(f.Images("image")[0].Path))(t)
+	must.Write(t, filepath.Join(dir, "c.png"), gridFile(t, 3, 4, 5, 2, 30))
+	must.Write(t, filepath.Join(dir, "s.csv"),
+		"file,prompt,language,seed\nc.png,x,en,1\na.png,y,en,3\nsub/b.png,घर,hi,\n")
 	if more, err := run1(t, e, tab, client.Request{}); err != nil || more.Computed != 9 || more.Found != 18 {
 		t.Errorf("a grid more: %+v, %v", more, err)
 	}
@@ -92,8 +91,8 @@ func TestImportedGrid(t *testing.T) {
 func TestImportedWhole(t *testing.T) {
 	e, dir := newEngine(t), t.TempDir()
 	for i := range 3 {
-		write(t, filepath.Join(dir, fmt.Sprintf("ada_a_house_no_%d_3f1b2c3d-0123-4567-89ab-cdef01234567_%d.png", i, i)),
-			fmt.Sprint(i))
+		name := fmt.Sprintf("ada_a_house_no_%d_3f1b2c3d-0123-4567-89ab-cdef01234567_%d.png", i, i)
+		must.Write(t, filepath.Join(dir, name), fmt.Sprint(i))
 	}
 	tab := datasets.Imported(dir, datasets.ImportOptions{Model: "midjourney-v6", Language: "en",
 		Names: datasets.MidjourneyNames})
@@ -125,8 +124,8 @@ func TestImportedBadGrids(t *testing.T) {
 		"empty":     {"", "bad.png: the file is empty"},
 	} {
 		e, dir := newEngine(t), t.TempDir()
-		write(t, filepath.Join(dir, "a.png"), whole)
-		write(t, filepath.Join(dir, "bad.png"), c.data)
+		must.Write(t, filepath.Join(dir, "a.png"), whole)
+		must.Write(t, filepath.Join(dir, "bad.png"), c.data)
 		tab := datasets.Imported(dir, datasets.ImportOptions{Model: "m", Grid: 3})
 		if _, err := run1(t, e, tab, client.Request{}); err == nil || !strings.Contains(err.Error(), c.want) ||
 			!strings.Contains(err.Error(), `row 10 (id "bad.png#1"), column image`) {
@@ -140,10 +139,9 @@ func TestImportedBadGrids(t *testing.T) {
 	// The stage by itself: it says what it reads, and which cells there are.
 	e := newEngine(t)
 	dir := t.TempDir()
-	write(t, filepath.Join(dir, "a.png"), whole)
+	must.Write(t, filepath.Join(dir, "a.png"), whole)
 	cut := func(tab datasets.Table, grid int) error {
-		_, err := run1(t, e, datasets.Extend(tab).Derive(datasets.CutOp, datasets.CutArgs{Grid: grid},
-			datasets.Columns("image:image")...).Table, client.Request{})
+		_, err := run1(t, e, derive(tab, datasets.CutOp, datasets.CutArgs{Grid: grid}, "image:image"), client.Request{})
 		return err
 	}
 	for _, c := range []struct {

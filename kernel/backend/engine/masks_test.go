@@ -53,13 +53,13 @@ func TestMaskReadings(t *testing.T) {
 	must.Do(t, jpeg.Encode(&lossy, box(255, 0, r), &jpeg.Options{Quality: 60}))
 	edge := box(255, 0, r)
 	edge.SetGray(4, 3, color.Gray{Y: 90})
-	write(t, filepath.Join(dir, "lossy.jpg"), lossy.String())
-	write(t, filepath.Join(dir, "soft.png"), pngOf(t, edge))
-	write(t, filepath.Join(dir, "plain.png"), pngOf(t, box(1, 0, r)))
-	write(t, filepath.Join(dir, "inverted.png"), pngOf(t, box(0, 255, r)))
+	must.Write(t, filepath.Join(dir, "lossy.jpg"), lossy.String())
+	must.Write(t, filepath.Join(dir, "soft.png"), pngOf(t, edge))
+	must.Write(t, filepath.Join(dir, "plain.png"), pngOf(t, box(1, 0, r)))
+	must.Write(t, filepath.Join(dir, "inverted.png"), pngOf(t, box(0, 255, r)))
 	numbers := box(1, 0, r)
 	numbers.SetGray(9, 9, color.Gray{Y: 2})
-	write(t, filepath.Join(dir, "numbers.png"), pngOf(t, numbers))
+	must.Write(t, filepath.Join(dir, "numbers.png"), pngOf(t, numbers))
 	bits, err := mask.Decode(want)
 	if err != nil {
 		t.Fatal(err)
@@ -73,8 +73,8 @@ func TestMaskReadings(t *testing.T) {
 		runs = append(runs, n)
 	}
 	list := strings.Join(strings.Fields(fmt.Sprint(runs)), ",")
-	tab := datasets.CSV(write(t, filepath.Join(dir, "t.csv"), "id,region,mask\na,North,lossy.jpg\nb,North,soft.png\n"+
-		"c,South,plain.png\nd,South,\"{\"\"size\"\":[24,24],\"\"counts\"\":"+strings.ReplaceAll(list, `"`, `""`)+"}\"\n"))
+	tab := datasets.CSV(must.Write(t, filepath.Join(dir, "t.csv"),
+		"id,region,mask\na,North,lossy.jpg\nb,North,soft.png\nc,South,plain.png\nd,South,\"{\"\"size\"\":[24,24],\"\"counts\"\":"+strings.ReplaceAll(list, `"`, `""`)+"}\"\n"))
 	res := must.Get(run1(t, newEngine(t), tab, client.Request{}))(t)
 	for row, got := range res.Frame.Masks("mask") {
 		if got != want {
@@ -99,7 +99,7 @@ func TestMaskReadings(t *testing.T) {
 			"one, all below 0.5 of white, and object is what is not black (region: North 1 of 2); MaskThreshold " +
 			"(--mask-threshold) sets another share",
 	} {
-		tab := datasets.CSV(write(t, filepath.Join(dir, "t.csv"), "id,region,mask\n"+cells))
+		tab := datasets.CSV(must.Write(t, filepath.Join(dir, "t.csv"), "id,region,mask\n"+cells))
 		res, err := run1(t, newEngine(t), tab, client.Request{})
 		if err != nil || strings.Join(res.Notes, "\n") != note {
 			t.Errorf("%v, notes %q, want %q", err, res.Notes, note)
@@ -109,11 +109,9 @@ func TestMaskReadings(t *testing.T) {
 		`[[6,7,12,7,12,15]]`: "pycocotools.mask.merge(pycocotools.mask.frPyObjects(polygons",
 		`{""segmentation"":{""size"":[2,2],""counts"":[4]}}`: "is neither a file nor run lengths",
 	} {
-		_, err = run1(t, newEngine(t), datasets.CSV(write(t, filepath.Join(dir, "t.csv"), "id,mask\na,\""+cell+
+		_, err = run1(t, newEngine(t), datasets.CSV(must.Write(t, filepath.Join(dir, "t.csv"), "id,mask\na,\""+cell+
 			"\"\n")), client.Request{})
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", cell, err, want)
-		}
+		must.Err(t, err, want)
 	}
 }
 
@@ -145,18 +143,16 @@ func TestMasksByName(t *testing.T) {
 		dir := t.TempDir()
 		csv := "id,region,image\n"
 		for i, img := range c.images {
-			write(t, filepath.Join(dir, "images", img), "x")
+			must.Write(t, filepath.Join(dir, "images", img), "x")
 			csv += fmt.Sprintf("%s,North,images/%s\n", c.ids[i], img)
 		}
 		for i, m := range c.masks {
-			write(t, filepath.Join(dir, "masks", m), pngOf(t, box(255, 0, image.Rect(0, 0, i+1, 1))))
+			must.Write(t, filepath.Join(dir, "masks", m), pngOf(t, box(255, 0, image.Rect(0, 0, i+1, 1))))
 		}
-		tab := datasets.CSV(write(t, filepath.Join(dir, "t.csv"), csv)).MasksFrom(filepath.Join(dir, "masks"))
+		tab := datasets.CSV(must.Write(t, filepath.Join(dir, "t.csv"), csv)).MasksFrom(filepath.Join(dir, "masks"))
 		res, err := run1(t, newEngine(t), tab, client.Request{})
 		if c.err != "" {
-			if err == nil || !strings.Contains(err.Error(), c.err) {
-				t.Errorf("%s: error %v, want %q", name, err, c.err)
-			}
+			must.Err(t, err, c.err)
 			continue
 		}
 		if err != nil {
@@ -195,15 +191,13 @@ func TestDamagedMask(t *testing.T) {
 	for name, want := range map[string]string{string(png): "more than 100 million", string(webp): "cannot be read"} {
 		e := newEngine(t)
 		dir, tab := images(t, 2)
-		write(t, filepath.Join(dir, "masks", "i0.png"), name)
-		write(t, filepath.Join(dir, "masks", "i1.png"), "")
+		must.Write(t, filepath.Join(dir, "masks", "i0.png"), name)
+		must.Write(t, filepath.Join(dir, "masks", "i1.png"), "")
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		_, err := run1(t, e, datasets.CSV(tab).MasksFrom(filepath.Join(dir, "masks")), client.Request{})
 		runtime.ReadMemStats(&after)
-		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), `id "i0"`) {
-			t.Errorf("error %v, want %q of row i0", err, want)
-		}
+		must.Err(t, err, want, `id "i0"`)
 		if n := after.TotalAlloc - before.TotalAlloc; n > 64<<20 {
 			t.Errorf("%s: %d MiB", want, n>>20)
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
@@ -22,29 +21,20 @@ import (
 )
 
 // wide is a stage with three vectors, whose items are put into the store by tests.
-type wide struct{}
+type wide struct{ counted }
 
-func (wide) Label() string                  { return "wide" }
-func (wide) Digest() string                 { return "wide" }
-func (wide) Check([]table.ColumnSpec) error { return nil }
+func (wide) Digest() string { return "wide" }
 func (wide) Outputs([]table.ColumnSpec) []table.ColumnSpec {
 	return datasets.Columns("full:vector", "object_only:vector", "background_only:vector")
 }
-func (wide) Key(r stage.Row) string     { return r.Text("id") }
-func (wide) Batch() int                 { return 64 }
-func (wide) Load(context.Context) error { return nil }
-func (wide) Close()                     {}
+func (wide) Key(r stage.Row) string { return r.Text("id") }
+func (wide) Batch() int             { return 64 }
 func (wide) Prepare(_ context.Context, r stage.Row) (string, string, error) {
 	return "", "id", fmt.Errorf("%s is not in the store", r.Text("id"))
 }
 func (wide) Compute(context.Context, []string) ([][]table.Value, error) { return nil, nil }
 
-func init() {
-	stage.Register(stage.Stage{Name: "wide", Version: 1,
-		Open: func(context.Context, stage.Env, json.RawMessage) (*stage.Opened, error) {
-			return stage.Of(wide{}), nil
-		}})
-}
+func init() { register("wide", func(base counted) stage.Worker[string] { return wide{base} }) }
 
 func widen(t datasets.Table) datasets.Table {
 	return datasets.Extend(t).Derive("wide", nil, wide{}.Outputs(nil)...).Table
@@ -58,7 +48,7 @@ func wideTable(t *testing.T, dir string, n int) string {
 	for row := range n {
 		fmt.Fprintf(&b, "row%06d,the text of row %d\n", row, row)
 	}
-	return write(t, filepath.Join(dir, "t.csv"), b.String())
+	return must.Write(t, filepath.Join(dir, "t.csv"), b.String())
 }
 
 // fillWide puts the items of n rows into a store, with vectors of so many numbers.

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"runtime"
 	"sync"
@@ -57,11 +56,9 @@ func (o *overlapping) Compute(ctx context.Context, in [][]byte) (out [][]table.V
 func TestOverlap(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2*runtime.NumCPU() + 4))
 	o := &overlapping{cores: int64(runtime.GOMAXPROCS(0)), full: make(chan struct{}), release: make(chan struct{})}
-	stage.Register(stage.Stage{Name: "overlapping", Version: 1,
-		Open: func(context.Context, stage.Env, json.RawMessage) (*stage.Opened, error) { return stage.Of(o), nil }})
+	register("overlapping", func(counted) stage.Worker[[]byte] { return o })
 	_, file := images(t, int(o.cores)+1)
-	f := allRows(t, newEngine(t), datasets.Extend(datasets.CSV(file)).Derive("overlapping", nil,
-		datasets.Columns("full:vector", "size:number")...).Table)
+	f := allRows(t, newEngine(t), derive(datasets.CSV(file), "overlapping", nil, "full:vector", "size:number"))
 	if f.Len() != int(o.cores)+1 {
 		t.Errorf("%d rows", f.Len())
 	}

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -36,14 +35,10 @@ func (h halting) Compute(ctx context.Context, prepared [][]byte) ([][]table.Valu
 // TestPartialBatch: rows that a stage returns together with an error are stored.
 func TestPartialBatch(t *testing.T) {
 	halted := false
-	stage.Register(stage.Stage{Name: "halting", Version: 1,
-		Open: func(_ context.Context, env stage.Env, _ json.RawMessage) (*stage.Opened, error) {
-			return stage.Of(halting{counted{env}, &halted}), nil
-		}})
+	register("halting", func(base counted) stage.Worker[[]byte] { return halting{base, &halted} })
 	e := newEngine(t)
 	_, file := images(t, 4)
-	tab := datasets.Extend(datasets.CSV(file)).Derive("halting", nil, datasets.Columns("full:vector",
-		"size:number")...).Table
+	tab := derive(datasets.CSV(file), "halting", nil, "full:vector", "size:number")
 	if _, err := run1(t, e, tab, client.Request{Batch: 4}); err == nil || !strings.Contains(err.Error(), "halted") {
 		t.Fatal(err)
 	}

@@ -162,7 +162,7 @@ func TestReadings(t *testing.T) {
 			return datasets.CSV(p).Repeat(2, "image_id", 0)
 		}, err: "the seed x is no whole number from 0 to 2^64−1"},
 	} {
-		path := write(t, filepath.Join(t.TempDir(), "t.csv"), c.file)
+		path := must.Write(t, filepath.Join(t.TempDir(), "t.csv"), c.file)
 		tab := datasets.CSV(path)
 		if c.make != nil {
 			tab = c.make(path)
@@ -191,9 +191,7 @@ func TestReadings(t *testing.T) {
 			got, notes, err := saved(t, e, tab)
 			switch {
 			case c.err != "":
-				if err == nil || !strings.Contains(err.Error(), c.err) {
-					t.Errorf("%s: error %v, want %q", name, err, c.err)
-				}
+				must.Err(t, err, c.err)
 			case err != nil || got != c.want:
 				t.Errorf("%s: %q, %v, want %q", name, got, err, c.want)
 			case c.note == "" && len(notes) > 0,
@@ -209,7 +207,7 @@ func writePNG(t *testing.T, path string) {
 	t.Helper()
 	var b bytes.Buffer
 	must.Do(t, png.Encode(&b, image.NewGray(image.Rect(0, 0, 1, 1))))
-	write(t, path, b.String())
+	must.Write(t, path, b.String())
 }
 
 func sum(by string) func(string) datasets.Table {
@@ -234,8 +232,8 @@ func TestLayouts(t *testing.T) {
 		writePNG(t, filepath.Join(dir, "folder/train", name+".png"))
 		writePNG(t, filepath.Join(dir, "lines", name+".png"))
 	}
-	write(t, filepath.Join(dir, "folder/train/metadata.csv"), "file_name,region,code\n1.png,n,007\n9.png,s,008\n")
-	write(t, filepath.Join(dir, "lines/metadata.jsonl"),
+	must.Write(t, filepath.Join(dir, "folder/train/metadata.csv"), "file_name,region,code\n1.png,n,007\n9.png,s,008\n")
+	must.Write(t, filepath.Join(dir, "lines/metadata.jsonl"),
 		`{"file_name":"1.png","text":"a","n":9007199254740993}`+"\n"+`{"file_name":"2.png","text":null,"n":2}`+"\n")
 	photo := must.Get(os.ReadFile(filepath.Join(dir, "lines/1.png")))(t)
 	var archive bytes.Buffer
@@ -246,7 +244,7 @@ func TestLayouts(t *testing.T) {
 		w.Write([]byte(m.data))
 	}
 	w.Close()
-	write(t, filepath.Join(dir, "w.tar"), archive.String())
+	must.Write(t, filepath.Join(dir, "w.tar"), archive.String())
 	var odd bytes.Buffer
 	w = tar.NewWriter(&odd)
 	for _, m := range []struct{ name, data string }{{"1.png", string(photo)}, {"1.jpg", "x"}, {"1.seg.png", "x"},
@@ -255,14 +253,14 @@ func TestLayouts(t *testing.T) {
 		w.Write([]byte(m.data))
 	}
 	w.Close()
-	write(t, filepath.Join(dir, "odd.tar"), odd.String())
+	must.Write(t, filepath.Join(dir, "odd.tar"), odd.String())
 	for _, name := range []string{"spelled/A.PNG", "spelled/Co\u0302te.png", "keys/region=K/id=7/1.png",
 		"keys/region=P/2.png"} {
 		writePNG(t, filepath.Join(dir, name))
 	}
-	write(t, filepath.Join(dir, "spelled/metadata.csv"), "file_name,r,image\na.png,x,y\n"+
+	must.Write(t, filepath.Join(dir, "spelled/metadata.csv"), "file_name,r,image\na.png,x,y\n"+
 		"C\u00f4te.png,y,y\na.png,z,y\n")
-	write(t, filepath.Join(dir, "keys/region=K/metadata.csv"), "file_name,region\nid=7/1.png,Chile\n")
+	must.Write(t, filepath.Join(dir, "keys/region=K/metadata.csv"), "file_name,region\nid=7/1.png,Chile\n")
 	for i, region := range []string{"K", "P"} {
 		f := &table.Frame{Columns: []table.Column{table.TextColumn("id", []string{"a"}),
 			table.TextColumn("region", []string{"K"})}}
@@ -318,7 +316,7 @@ func TestSpellingsOfPaths(t *testing.T) {
 		writePNG(t, filepath.Join(dir, name))
 	}
 	tab := func(path string) datasets.Table {
-		return datasets.CSV(write(t, filepath.Join(dir, "t.csv"), "id,image\na,"+path+"\n"))
+		return datasets.CSV(must.Write(t, filepath.Join(dir, "t.csv"), "id,image\na,"+path+"\n"))
 	}
 	for _, path := range []string{`img\A.PNG`, "img/a.png", "img/c\u00f4te.png", `IMG\a.PNG`, " img/A.PNG "} {
 		res, err := run1(t, e, tab(path), client.Request{})
@@ -341,7 +339,7 @@ func TestSpellingsOfPaths(t *testing.T) {
 // TestRecordOfReadings: the record of a saved table holds its readings by group.
 func TestRecordOfReadings(t *testing.T) {
 	e := newEngine(t)
-	path := write(t, filepath.Join(t.TempDir(), "t.csv"), "id,region,v\na,n,1\nb,s,x\nc,s,y\n")
+	path := must.Write(t, filepath.Join(t.TempDir(), "t.csv"), "id,region,v\na,n,1\nb,s,x\nc,s,y\n")
 	res := must.Get(run1(t, e, datasets.CSV(path).Cast("v", table.KindNumber),
 		client.Request{Save: filepath.Join(t.TempDir(), "o.csv"), Counts: true}))(t)
 	rec, err := e.Store.Record(res.Record)

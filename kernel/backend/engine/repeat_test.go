@@ -9,6 +9,7 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/client"
+	"antipode/internal/must"
 )
 
 func TestRepeat(t *testing.T) {
@@ -40,9 +41,7 @@ func TestRepeat(t *testing.T) {
 		if err == nil {
 			_, err = run1(t, e, table, client.Request{})
 		}
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q", err, want)
-		}
+		must.Err(t, err, want)
 	}
 }
 

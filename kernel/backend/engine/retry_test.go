@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"testing"
 
@@ -14,41 +13,29 @@ import (
 	"antipode/kernel/backend/store"
 )
 
-// moody computes an outcome for each row: failed where the set has its id.
-type moody struct {
-	counted
-	fails map[string]bool
-}
+// outcomes is a stage whose answers are outcomes.
+type outcomes struct{ answering }
 
-func (moody) Outputs([]table.ColumnSpec) []table.ColumnSpec { return datasets.Columns("outcome:text") }
-func (moody) Key(r stage.Row) string                        { return r.Text("id") }
-func (moody) Prepare(_ context.Context, r stage.Row) (string, string, error) {
-	return r.Text("id"), "", nil
-}
-
-func (m moody) Compute(_ context.Context, in []string) ([][]table.Value, error) {
-	out := make([][]table.Value, len(in))
-	for i, id := range in {
-		outcome := "ok"
-		if m.fails[id] {
-			outcome = "failed"
-		}
-		out[i] = []table.Value{{Text: outcome}}
-	}
-	return out, nil
+func (outcomes) Outputs([]table.ColumnSpec) []table.ColumnSpec {
+	return datasets.Columns("outcome:text")
 }
 
 // TestRetryFailed: rows that failed are found as such, until a retry is requested; what it computes replaces them, also
 // for an engine that opens the store anew.
 func TestRetryFailed(t *testing.T) {
 	fails := map[string]bool{"i1": true, "i3": true}
-	stage.Register(stage.Stage{Name: "moody", Version: 1,
-		Open: func(_ context.Context, env stage.Env, _ json.RawMessage) (*stage.Opened, error) {
-			return stage.Of(moody{counted{env}, fails}), nil
-		}})
+	register("moody", func(base counted) stage.Worker[string] {
+		answer := func(_ context.Context, ids []string) (out []string, err error) {
+			for _, id := range ids {
+				out = append(out, map[bool]string{false: "ok", true: "failed"}[fails[id]])
+			}
+			return out, nil
+		}
+		return outcomes{answering{counted: base, answer: answer}}
+	})
 	e := newEngine(t)
 	_, file := images(t, 6)
-	tab := datasets.Extend(datasets.CSV(file)).Derive("moody", nil, datasets.Columns("outcome:text")...).Table
+	tab := derive(datasets.CSV(file), "moody", nil, "outcome:text")
 	check := func(e *Engine, req client.Request, computed int, want ...string) {
 		t.Helper()
 		res := must.Get(run1(t, e, tab, req))(t)

@@ -39,7 +39,7 @@ func TestSavedColumns(t *testing.T) {
 // TestOneColumnIsSaved: a row without a value survives saving a table of one column.
 func TestOneColumnIsSaved(t *testing.T) {
 	e := newEngine(t)
-	path := write(t, filepath.Join(t.TempDir(), "t.csv"), "prompt\na\n\"\"\nb\n\"\"\n")
+	path := must.Write(t, filepath.Join(t.TempDir(), "t.csv"), "prompt\na\n\"\"\nb\n\"\"\n")
 	out := filepath.Join(t.TempDir(), "out.csv")
 	_ = must.Get(run1(t, e, datasets.CSV(path), client.Request{Save: out}))(t)
 	if got := allRows(t, e, datasets.CSV(out)).Texts("prompt"); !slices.Equal(got, []string{"a", "", "b", ""}) {

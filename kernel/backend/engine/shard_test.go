@@ -107,12 +107,10 @@ func TestShardChecksAllIDs(t *testing.T) {
 	e := newEngine(t)
 	_, name := images(t, 6)
 	data := must.Get(os.ReadFile(name))(t)
-	write(t, name, string(data)+"i2,img/0.png,north\n")
+	must.Write(t, name, string(data)+"i2,img/0.png,north\n")
 	for i := range 3 {
 		_, err := runShard(t, e, datasets.CSV(name), ShardArgs{i, 3}, client.Request{})
-		if err == nil || !strings.Contains(err.Error(), `the id is in row 3 already`) {
-			t.Errorf("shard %d: %v", i, err)
-		}
+		must.Err(t, err, `the id is in row 3 already`)
 	}
 }
 
@@ -129,7 +127,7 @@ func TestShardsAreParts(t *testing.T) {
 	csv := datasets.CSV(name)
 	plain := filepath.Join(dir, "saved.parquet")
 	_ = must.Get(run1(t, e, csv, client.Request{Save: plain, AllColumns: true}))(t)
-	right := datasets.CSV(write(t, filepath.Join(dir, "right.csv"), "region,photo,note\nnorth,img/0.png,a\n"+
+	right := datasets.CSV(must.Write(t, filepath.Join(dir, "right.csv"), "region,photo,note\nnorth,img/0.png,a\n"+
 		"south,img/1.png,b\n"))
 	world := datasets.Archipelago(datasets.ArchipelagoOptions{Seed: 3, PerCell: 1, Size: 16})
 	for title, tab := range map[string]datasets.Table{
@@ -246,8 +244,7 @@ func TestDrain(t *testing.T) {
 			d := NewDrain(test.grace)
 			e.opts.Drain = d
 			planOf := func(rows datasets.Table) *table.Plan {
-				return must.Get(datasets.Extend(rows).Derive("held", nil, datasets.Columns("full:vector",
-					"size:number")...).Plan())(t)
+				return must.Get(derive(rows, "held", nil, "full:vector", "size:number").Plan())(t)
 			}
 			plan, done := planOf(datasets.CSV(tab)), make(chan error, 2)
 			run := func(plan *table.Plan) {
@@ -286,18 +283,18 @@ func TestDrain(t *testing.T) {
 var heldStage held
 
 func init() {
-	stage.Register(stage.Stage{Name: "held", Version: 1,
-		Open: func(_ context.Context, env stage.Env, _ json.RawMessage) (*stage.Opened, error) {
-			s := heldStage
-			s.env = env
-			return stage.Of(s), nil
-		}})
+	register("held", func(base counted) stage.Worker[[]byte] {
+		s := heldStage
+		s.counted = base
+		return s
+	})
 }
 
 // TestDescribe names models and versions without reading a table.
 func TestDescribe(t *testing.T) {
 	e := newEngine(t)
-	plan := must.Get(counts(datasets.Parquet(write(t, filepath.Join(t.TempDir(), "t.parquet"), "no table"))).Plan())(t)
+	file := must.Write(t, filepath.Join(t.TempDir(), "t.parquet"), "no table")
+	plan := must.Get(counts(datasets.Parquet(file)).Plan())(t)
 	d, err := e.Describe(t.Context(), plan, []string{"counted"})
 	if err != nil || d.Stages["counted"] != 1 || len(d.Stages) != 1 {
 		t.Errorf("%v, %+v", err, d)

@@ -39,10 +39,7 @@ func (slow) Compute(ctx context.Context, in []string) ([][]table.Value, error) {
 }
 
 func init() {
-	stage.Register(stage.Stage{Name: "slow", Version: 1,
-		Open: func(context.Context, stage.Env, json.RawMessage) (*stage.Opened, error) {
-			return stage.Of(slow{}), nil
-		}})
+	register("slow", func(counted) stage.Worker[string] { return slow{} })
 	stage.Register(stage.Stage{Name: gomlxmodels.EmbedOp, Version: 1,
 		Open: func(context.Context, stage.Env, json.RawMessage) (*stage.Opened, error) {
 			return nil, errors.New("the model is not installed; run antipode models pull it")
@@ -60,8 +57,7 @@ func six() datasets.Table {
 }
 
 func imagesOf(prompts datasets.Table) datasets.Table {
-	return datasets.Extend(prompts).Derive("drawing", time.Duration(0), datasets.Columns("note:text",
-		"image:image")...).Table
+	return derive(prompts, "drawing", time.Duration(0), "note:text", "image:image")
 }
 
 // workText returns the rows of a workload without seconds, hours and gigabytes.
@@ -122,7 +118,7 @@ func TestWorkload(t *testing.T) {
 func TestWorkloadProbeEndsEarly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, start := newEngine(t), time.Now()
-		images := datasets.Extend(six()).Derive("slow", nil, datasets.Columns("note:text", "image:image")...).Table
+		images := derive(six(), "slow", nil, "note:text", "image:image")
 		f := allRows(t, e, datasets.Workload([]datasets.Table{images}, datasets.WorkloadOptions{Probe: 2}))
 		if s := f.Numbers("seconds")[0]; s != 250 {
 			t.Errorf("%v s for an item, want 250: a batch of two takes 50 steps of 10 s", s)
@@ -135,8 +131,7 @@ func TestWorkloadProbeEndsEarly(t *testing.T) {
 
 func TestWorkloadNeeds(t *testing.T) {
 	e := newEngine(t)
-	absent := datasets.Extend(imagesOf(six())).Derive(gomlxmodels.EmbedOp, map[string]any{"model": "vit"},
-		datasets.Columns("full:vector")...).Table
+	absent := derive(imagesOf(six()), gomlxmodels.EmbedOp, map[string]any{"model": "vit"}, "full:vector")
 	files := datasets.New("imported", datasets.ImportOptions{}, datasets.Columns("id:text", "image:image"))
 	f := allRows(t, e, datasets.Workload([]datasets.Table{counts(absent), counts(files)}))
 	want := "draw 6 0 6 \nembed vit 6 0 6 the model is not installed; run antipode models pull it\ncount 6 0 6 \n"

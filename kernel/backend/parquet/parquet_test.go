@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -103,13 +102,9 @@ func TestDamaged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.parquet")
 	must.Do(t, Write(path, &table.Frame{Columns: []table.Column{table.TextColumn("id", []string{"a"})}}))
 	data, _ := os.ReadFile(path)
-	for name, bad := range map[string][]byte{"empty": nil, "text": []byte("id,image\n"), "short": data[:len(data)-9],
-		"headless": data[20:]} {
+	for _, bad := range [][]byte{nil, []byte("id,image\n"), data[:len(data)-9], data[20:]} {
 		os.WriteFile(path, bad, 0o644)
-		_, err := Read(path, Options{})
-		if err == nil || !strings.Contains(err.Error(), "t.parquet") || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%s: %v", name, err)
-		}
+		must.Fail(Read(path, Options{}))(t, "t.parquet")
 	}
 }
 

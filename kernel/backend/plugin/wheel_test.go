@@ -59,9 +59,7 @@ func TestWheel(t *testing.T) {
 	w.want(got, err, device.Go, "")
 	got, err = w.another().provide(context.Background())
 	w.want(got, err, device.XLACPU, c.Path)
-	if err := got.Check(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, got.Check())
 }
 
 func TestIndexForms(t *testing.T) {
@@ -313,9 +311,7 @@ func TestProxyAndCertificates(t *testing.T) {
 	c, err = p.provide(context.Background())
 	w.want(c, err, device.XLACPU, w.wheel.path(w.folder()))
 	t.Setenv("REQUESTS_CA_BUNDLE", bundle+".gone")
-	if _, err := fetch.New(quick.Limits); err == nil || !strings.Contains(err.Error(), "REQUESTS_CA_BUNDLE") {
-		t.Errorf("a missing bundle: %v", err)
-	}
+	must.Fail(fetch.New(quick.Limits))(t, "REQUESTS_CA_BUNDLE")
 
 	// An index that only a proxy reaches.
 	w = newWorld(t)

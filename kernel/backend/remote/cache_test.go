@@ -81,9 +81,7 @@ func TestEnsure(t *testing.T) {
 	}
 	other := strings.Repeat("0", 64)
 	err := c.Ensure(t.Context(), u, other)
-	if err == nil || !strings.Contains(err.Error(), "s3://lab/a.png is not the file the table was made with") {
-		t.Error(err)
-	}
+	must.Err(t, err, "s3://lab/a.png is not the file the table was made with")
 	if _, err := os.Stat(c.Path(u, other)); err == nil {
 		t.Error("the content of another digest was kept")
 	}
@@ -117,9 +115,7 @@ func TestCacheIsBounded(t *testing.T) {
 	if _, err := os.Stat(paths[0]); err == nil {
 		t.Error("the oldest file is still there")
 	}
-	if _, err := os.Stat(paths[19]); err != nil {
-		t.Error(err)
-	}
+	must.Get(os.Stat(paths[19]))(t)
 	if path, _, err := c.Fetch(t.Context(), s.Parse(t, "0.png")); err != nil || path != paths[0] {
 		t.Errorf("%s, %v", path, err)
 	}

@@ -54,9 +54,7 @@ func finds(t *testing.T, items store.Items, pack int) (n int) {
 			n++
 		}
 	}
-	if err := items.Err(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, items.Err())
 	return n
 }
 
@@ -116,9 +114,7 @@ func TestTaskStore(t *testing.T) {
 		return remotetest.None
 	})
 	for _, k := range []task{a, b, c} {
-		if err := k.Close(); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, k.Close())
 	}
 	if writes > 0 {
 		t.Errorf("%d writes of what is there", writes)

@@ -14,12 +14,12 @@ import (
 
 	"antipode/datasets/table"
 	"antipode/internal/must"
-	"antipode/kernel/backend/store/storetest"
+	_ "antipode/test/memdir"
 )
 
 func openStore(t *testing.T) *Store {
 	t.Helper()
-	return open(t, storetest.Dir(t))
+	return open(t, t.TempDir())
 }
 
 func payload(i int) []byte { return bytes.Repeat([]byte{byte(i)}, i%7+1) }

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"antipode/internal/must"
-	"antipode/kernel/backend/store/storetest"
 )
 
 func openWorker(t *testing.T, dir string, o WorkerOptions) *Store {
@@ -41,7 +40,7 @@ func put(t *testing.T, it Items, first, n, batch, size int) (keys []Key) {
 // TestWorkerPacks: a worker's items are written in packs of 2,048 items or 16 MB and at the end, seen before, and never
 // merged.
 func TestWorkerPacks(t *testing.T) {
-	s := openWorker(t, storetest.Dir(t), WorkerOptions{Origin: Origin{Build: "b", Job: "j", Shard: "1/4"}})
+	s := openWorker(t, t.TempDir(), WorkerOptions{Origin: Origin{Build: "b", Job: "j", Shard: "1/4"}})
 	it := itemsOf(t, s)
 	keys := put(t, it, 0, 2*maxPackItems+100, 32, 10)
 	must.Do(t, it.Drop(nil)) // as before rows are computed, none of which failed
@@ -95,35 +94,25 @@ func TestWorkerPacks(t *testing.T) {
 // TestWorkerCommits: items are written when the interval has passed, also without another batch; what cannot be written
 // is an error of the next batch.
 func TestWorkerCommits(t *testing.T) {
-	s := openWorker(t, storetest.Dir(t), WorkerOptions{Commit: 20 * time.Millisecond})
+	s := openWorker(t, t.TempDir(), WorkerOptions{Commit: 20 * time.Millisecond})
 	it := itemsOf(t, s).(*workerItems)
 	put(t, it, 0, 3, 3, 1)
-	waiting := func() int {
+	must.Within(t, 10*time.Second, "a batch is written", func() bool {
 		it.mu.Lock()
 		defer it.mu.Unlock()
-		return len(it.collected)
-	}
-	for start := time.Now(); waiting() > 0; time.Sleep(5 * time.Millisecond) {
-		if time.Since(start) > 10*time.Second {
-			t.Fatal("nothing was written")
-		}
-	}
+		return len(it.collected) == 0
+	})
 	if other := itemsOf(t, open(t, s.Dir())); count(other) != 3 {
 		t.Errorf("%d items are written", count(other))
 	}
 	must.Do(t, os.RemoveAll(it.dir))
 	must.Do(t, os.WriteFile(it.dir, nil, 0o600)) // in the way of the folder
 	put(t, it, 3, 1, 1, 1)
-	failed := func() bool {
+	must.Within(t, 10*time.Second, "the commit fails", func() bool {
 		it.mu.Lock()
 		defer it.mu.Unlock()
 		return it.failed != nil
-	}
-	for start := time.Now(); !failed(); time.Sleep(5 * time.Millisecond) {
-		if time.Since(start) > 10*time.Second {
-			t.Fatal("the commit has not failed")
-		}
-	}
+	})
 	if err := it.Put([]Key{KeyOf("x")}, [][]byte{{1}}); err == nil || strings.Contains(err.Error(), "\n") {
 		t.Errorf("after a commit that failed: %v", err)
 	}
@@ -141,7 +130,7 @@ func (blind) refresh() error { return errors.New("the folder cannot be listed") 
 
 // TestCommitsBlindly: what a worker has written is stored, also where it cannot look for what others have written.
 func TestCommitsBlindly(t *testing.T) {
-	s := openWorker(t, storetest.Dir(t), WorkerOptions{})
+	s := openWorker(t, t.TempDir(), WorkerOptions{})
 	it := itemsOf(t, s).(*workerItems)
 	it.to = blind{it.packs}
 	put(t, it, 0, maxPackItems, maxPackItems, 1) // a full pack
@@ -169,7 +158,7 @@ func TestCommitInterval(t *testing.T) {
 // TestWorkersShareAFolder: two workers of one folder find each other's items: those that are missing at once, all of
 // them at each pack.
 func TestWorkersShareAFolder(t *testing.T) {
-	a := openWorker(t, storetest.Dir(t), WorkerOptions{})
+	a := openWorker(t, t.TempDir(), WorkerOptions{})
 	b := openWorker(t, a.Dir(), WorkerOptions{})
 	mine, yours := itemsOf(t, a), itemsOf(t, b)
 	keys := put(t, mine, 0, 10, 5, 3)
@@ -191,16 +180,14 @@ func TestWorkersShareAFolder(t *testing.T) {
 
 // TestRemove removes a store when no process uses it.
 func TestRemove(t *testing.T) {
-	dir := filepath.Join(storetest.Dir(t), "tasks", "job-0")
+	dir := filepath.Join(t.TempDir(), "tasks", "job-0")
 	s := must.Get(OpenWorker(dir, WorkerOptions{}))(t)
 	if err := Remove(dir); !errors.Is(err, ErrInUse) {
 		t.Errorf("%v, want that it is in use", err)
 	}
 	must.Get(s.PutBlob([]byte("an image"), ".png"))(t)
 	must.Do(t, s.Close())
-	if err := Remove(dir); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, Remove(dir))
 	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the folder exists: %v", err)
 	}

@@ -3,6 +3,7 @@ package webimages
 import (
 	"antipode/internal/must"
 	"antipode/kernel/backend/store"
+	_ "antipode/test/memdir"
 	"bytes"
 	"context"
 	"encoding/binary"
@@ -395,9 +396,7 @@ func TestResume(t *testing.T) {
 	for at := range j.entries {
 		finished[strings.TrimPrefix(at, s.URL)] = true
 	}
-	if _, err := openJournal(dir); err == nil || !strings.Contains(err.Error(), "another run") {
-		t.Errorf("a second run in the folder: %v", err)
-	}
+	must.Fail(openJournal(dir))(t, "another run")
 	j.Close()
 	if len(finished) < 5 || len(finished) == len(paths) {
 		t.Fatalf("%d of %d URLs are finished", len(finished), len(paths))

@@ -18,12 +18,6 @@ import (
 	"antipode/kernel/backend/engine"
 )
 
-func write(t *testing.T, path, content string) string {
-	t.Helper()
-	must.Do(t, os.WriteFile(path, []byte(content), 0o600))
-	return path
-}
-
 func plan(t *testing.T, tab datasets.Table) *table.Plan {
 	t.Helper()
 	return must.Get(tab.Plan())(t)
@@ -44,7 +38,7 @@ func ops(p *table.Plan) string {
 // TestPhases cuts plans where a whole table is needed between two stages, and adds the choice of rows to each phase.
 func TestPhases(t *testing.T) {
 	both := datasets.JoinOptions{Suffix: "_2"}
-	images := datasets.CSV(write(t, filepath.Join(t.TempDir(), "t.csv"), "id,image,prompt,object\na,a.png,x,y\n"))
+	images := datasets.CSV(must.Write(t, filepath.Join(t.TempDir(), "t.csv"), "id,image,prompt,object\na,a.png,x,y\n"))
 	embed := func(in datasets.Table) datasets.Table { return gomlxmodels.Embed("archipelago-vit", in) }
 	generate := func(in datasets.Table) datasets.Table { return gomlxmodels.Generate("archipelago-diffusion", in) }
 	masked := gomlxmodels.Segment("archipelago-clipseg", generate(images))
@@ -136,7 +130,7 @@ func TestIndex(t *testing.T) {
 func job(t *testing.T, dir string) *Job {
 	t.Helper()
 	p := plan(t, gomlxmodels.Embed("archipelago-vit",
-		datasets.CSV(write(t, filepath.Join(dir, "t.csv"), "id,image\na,a.png\nb,b.png\n"))))
+		datasets.CSV(must.Write(t, filepath.Join(dir, "t.csv"), "id,image\na,a.png\nb,b.png\n"))))
 	tables := must.Get(Tables(t.Context(), p, nil))(t)
 	j := &Job{Protocol: Protocol, Shards: 3, Plan: p, Phase: 1, Of: 1, Store: filepath.Join(dir, "%i"), Tables: tables,
 		Models: map[string]string{"archipelago-vit": "00aa"}, Stages: map[string]int{"embed": 1}, Build: "b",
@@ -160,13 +154,9 @@ func TestJobID(t *testing.T) {
 	if err != nil || read.ID != one.ID || read.Plan.Digest() != one.Plan.Digest() {
 		t.Errorf("%+v, %v", read, err)
 	}
-	if err := read.Verify(t.Context(), nil); err != nil {
-		t.Error(err)
-	}
-	write(t, one.Tables[0].Path, "id,image\na,a.png\n")
-	if err := read.Verify(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "has changed") {
-		t.Errorf("a changed table: %v", err)
-	}
+	must.Do(t, read.Verify(t.Context(), nil))
+	must.Write(t, one.Tables[0].Path, "id,image\na,a.png\n")
+	must.Err(t, read.Verify(t.Context(), nil), "has changed")
 	other.Shards++
 	if other.Digest() == one.ID {
 		t.Error("the id does not depend on the number of shards")
@@ -187,8 +177,8 @@ func TestReport(t *testing.T) {
 	silent := must.Get(ReadStatus(Folder(j.StoreOf("", 5)), j.ID, 5))(t)
 	silent.Updated = now.Add(-6 * Period(j.Store))
 	data := must.Get(json.Marshal(silent))(t)
-	write(t, filepath.Join(j.StoreOf("", 5), statusFile(j.ID, 5)), string(data))
-	write(t, filepath.Join(j.StoreOf("", 0), statusFile(j.ID, 7)), "damaged")
+	must.Write(t, filepath.Join(j.StoreOf("", 5), statusFile(j.ID, 5)), string(data))
+	must.Write(t, filepath.Join(j.StoreOf("", 0), statusFile(j.ID, 7)), "damaged")
 	r := must.Get(j.ReadReport(t.Context(), "", now))(t)
 	if got := fmt.Sprint(r.States); got != "map[done:1 failed:2 not started:2 running:1 silent:1 stopped:1]" {
 		t.Errorf("states %s", got)
@@ -207,9 +197,7 @@ func TestReport(t *testing.T) {
 		t.Error(err)
 	}
 	r.States = map[string]int{Done: 8}
-	if err := r.Err(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, r.Err())
 	if got := ranges([]int{3, 17, 18, 19, 21}); got != "3,17-19,21" {
 		t.Error(got)
 	}
@@ -264,7 +252,7 @@ func FuzzStatus(f *testing.F) {
 	dir := f.TempDir()
 	must.Do(f, (&Status{Job: "x"}).Write(Folder(dir)))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		write(t, filepath.Join(dir, statusFile("x", 0)), string(data))
+		must.Write(t, filepath.Join(dir, statusFile("x", 0)), string(data))
 		j := &Job{ID: "x", Shards: 1, Store: dir}
 		r := must.Get(j.ReadReport(t.Context(), "", time.Now()))(t)
 		n := 0

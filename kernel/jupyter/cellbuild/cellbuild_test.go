@@ -2,28 +2,23 @@ package cellbuild
 
 import (
 	"bytes"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"antipode/internal/must"
+	_ "antipode/test/memdir"
 )
 
 // Each step changes a workspace as a user at work does. A build has the result of "go build", whoever made it.
 func TestBuilder(t *testing.T) {
 	dir, dep := t.TempDir(), t.TempDir()
-	write := func(path, text string) {
-		t.Helper()
-		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o700))
-		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
-	}
-	write(filepath.Join(dir, "go.mod"), "module cells\n\ngo 1.26.0\n")
-	write(filepath.Join(dir, "go.work"), "go 1.26.0\nuse .\nuse "+dep+"\n")
-	write(filepath.Join(dep, "go.mod"), "module dep\n\ngo 1.26.0\n")
-	write(filepath.Join(dep, "dep.go"), "package dep\nfunc Name() string { return \"first\" }\n")
-	write(filepath.Join(dep, "internal", "own", "own.go"), "package own\n")
+	must.Write(t, filepath.Join(dir, "go.mod"), "module cells\n\ngo 1.26.0\n")
+	must.Write(t, filepath.Join(dir, "go.work"), "go 1.26.0\nuse .\nuse "+dep+"\n")
+	must.Write(t, filepath.Join(dep, "go.mod"), "module dep\n\ngo 1.26.0\n")
+	must.Write(t, filepath.Join(dep, "dep.go"), "package dep\nfunc Name() string { return \"first\" }\n")
+	must.Write(t, filepath.Join(dep, "internal", "own", "own.go"), "package own\n")
 	t.Setenv("GOFLAGS", "")
 	t.Setenv("GOWORK", "")
 	t.Setenv("GOPROXY", "off")
@@ -48,10 +43,10 @@ func TestBuilder(t *testing.T) {
 			direct: true, printed: "ee"},
 		{name: "edited package", imports: `"fmt"; "dep"`, body: `fmt.Print(dep.Name())`, printed: "second",
 			before: func() {
-				write(filepath.Join(dep, "dep.go"), "package dep\nfunc Name() string { return \"second\" }\n")
+				must.Write(t, filepath.Join(dep, "dep.go"), "package dep\nfunc Name() string { return \"second\" }\n")
 			}},
 		{name: "file added to a package", imports: `"fmt"; "dep"`, body: `fmt.Print(dep.N)`, printed: "3",
-			before: func() { write(filepath.Join(dep, "n.go"), "package dep\nconst N = 3\n") }},
+			before: func() { must.Write(t, filepath.Join(dep, "n.go"), "package dep\nconst N = 3\n") }},
 		{name: "after the edit", imports: `"fmt"; "dep"`, body: `fmt.Print(dep.Name(), dep.N)`, direct: true,
 			printed: "second3"},
 		{name: "internal package", imports: `_ "dep/internal/own"`, failure: "use of internal package dep/internal/own"},
@@ -60,15 +55,15 @@ func TestBuilder(t *testing.T) {
 				b.plan.link = bytes.ReplaceAll(b.plan.link, []byte("packagefile fmt="), []byte("packagefile fmt=/x"))
 			}},
 		{name: "another go.mod", imports: `"fmt"`, body: `fmt.Print("g")`, printed: "g",
-			before: func() { write(filepath.Join(dir, "go.mod"), "module cells\n\ngo 1.26.0 // edited\n") }},
+			before: func() { must.Write(t, filepath.Join(dir, "go.mod"), "module cells\n\ngo 1.26.0 // edited\n") }},
 		{name: "second file", imports: `"fmt"`, body: `fmt.Print(more)`, printed: "h",
-			before: func() { write(filepath.Join(dir, "more.go"), "package main\nconst more = \"h\"\n") }},
+			before: func() { must.Write(t, filepath.Join(dir, "more.go"), "package main\nconst more = \"h\"\n") }},
 	} {
 		t.Run(step.name, func(t *testing.T) {
 			b.mu.Lock() // the plan is known
 			built := b.direct
 			b.mu.Unlock()
-			write(filepath.Join(dir, "main.go"),
+			must.Write(t, filepath.Join(dir, "main.go"),
 				"package main\nimport ("+step.imports+")\n\nfunc main() { _ = 0; "+step.body+" }\n")
 			if step.before != nil {
 				step.before()

@@ -2,7 +2,6 @@ package complete
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -114,9 +113,7 @@ func service(t testing.TB) *Service {
 func write(t testing.TB, dir string, files map[string]string) {
 	t.Helper()
 	for name, text := range files {
-		path := filepath.Join(dir, name)
-		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o700))
-		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
+		must.Write(t, filepath.Join(dir, name), text)
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"antipode/datasets/cell"
 	"antipode/internal/must"
 	"antipode/kernel/jupyter/notebook"
+	_ "antipode/test/memdir"
 )
 
 // home is one Antipode home for the tests of this package, so that GoNB is built once; it is shared between test runs
@@ -110,21 +111,6 @@ func TestRunNotes(t *testing.T) {
 	}
 }
 
-// A figure that a notebook shows is exported where `antipode export` has set the folder.
-func TestRunExports(t *testing.T) {
-	dir := t.TempDir()
-	t.Setenv(cell.ExportVariable, dir)
-	path := write(t, code("import (\n\"antipode/datasets\"\n\"antipode/plots\"\n)\nvar rows = datasets.FromRows("+
-		"[]map[string]any{{\"region\": \"a\", \"v\": 0.5}})\n%%\nplots.Show(plots.Bars{Table: rows, Y: \"v\"})\n"+
-		"plots.Show(plots.Table{Table: rows})"), code("%%\nrows.Print()"))
-	_ = must.Get(run(t, t.Context(), Options{Notebook: path}))(t)
-	for _, name := range []string{"001-v-by-region.pdf", "001-v-by-region.tex", "002.csv", "003.csv"} {
-		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
-			t.Error(err)
-		}
-	}
-}
-
 // A run injects parameters, skips, continues after an expected failure, updates displays, and stops at a failing cell
 // with everything saved.
 func TestRun(t *testing.T) {
@@ -178,18 +164,18 @@ func TestRun(t *testing.T) {
 // Two runs of one notebook give the same bytes, and one that succeeds has status 0.
 func TestRunTwice(t *testing.T) {
 	t.Parallel()
-	path := write(t, code("var n = 2"),
+	path := write(t,
 		code("import \"antipode/datasets/table\"\n%%\ncell.Print(\"a\")\ncell.HTML(\"<b>b</b>\")\ncell.Say(\"c\")\n"+
-			"cell.PNG([]byte(\"png\"), \"an image\")\nfor i := range n {\n\tcell.Print(fmt.Sprint(i))\n}\n"+
+			"cell.PNG([]byte(\"png\"), \"an image\")\nfor i := range 2 {\n\tcell.Print(fmt.Sprint(i))\n}\n"+
 			"p := cell.NewProgress()\np.Update(table.Progress{Note: \"3 of 16 have no mask\"})\np.Close()"),
 		code("%%\nfmt.Fprintln(os.Stderr, \"no\")\npanic(\"boo\")", "raises-exception"))
 	first := must.Get(run(t, t.Context(), Options{Notebook: path}))(t)
-	if got, want := len(first.Cells[1].Outputs), 7; got != want {
+	if got, want := len(first.Cells[0].Outputs), 7; got != want {
 		t.Errorf("%d outputs, want %d, in the order of the calls", got, want)
-	} else if shown := first.Cells[1].Outputs[1].Data; shown["text/html"] != "<b>b</b>" || shown["text/plain"] != "b" ||
-		first.Cells[1].Outputs[2].Data["text/plain"] != "c" {
-		t.Errorf("outputs are out of order: %q", summary(first.Cells[1]))
-	} else if shown := first.Cells[1].Outputs[3].Data; shown["image/png"] != "cG5n" ||
+	} else if shown := first.Cells[0].Outputs[1].Data; shown["text/html"] != "<b>b</b>" || shown["text/plain"] != "b" ||
+		first.Cells[0].Outputs[2].Data["text/plain"] != "c" {
+		t.Errorf("outputs are out of order: %q", summary(first.Cells[0]))
+	} else if shown := first.Cells[0].Outputs[3].Data; shown["image/png"] != "cG5n" ||
 		shown["text/plain"] != "an image" {
 		t.Errorf("a PNG is stored as %q", shown)
 	}
@@ -199,20 +185,27 @@ func TestRunTwice(t *testing.T) {
 	}
 }
 
-// A cell that stops the run ends it without an error; the notebook has the reason, and the terminal what the cell
-// showed.
-func TestRunStops(t *testing.T) {
-	t.Parallel()
-	path := write(t, code("%%\ncell.Print(\"40 images\")\ncell.Stop(\"that is the plan\")"),
+// Figures are exported where `antipode export` has set the folder. A cell that stops the run ends it without an error;
+// the notebook has the reason, and the terminal what the cell showed.
+func TestRunExportsAndStops(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv(cell.ExportVariable, dir)
+	path := write(t, code("import (\n\"antipode/datasets\"\n\"antipode/plots\"\n)\nvar rows = datasets.FromRows("+
+		"[]map[string]any{{\"region\": \"a\", \"v\": 0.5}})\n%%\nplots.Show(plots.Bars{Table: rows, Y: \"v\"})\n"+
+		"plots.Show(plots.Table{Table: rows})"),
+		code("%%\nrows.Print()\ncell.Print(\"40 images\")\ncell.Stop(\"that is the plan\")"),
 		code("%%\nfmt.Println(\"never\")"))
 	var said bytes.Buffer
 	nb := must.Get(run(t, t.Context(), Options{Notebook: path, Progress: &said}))(t)
-	if got := strings.Join(summary(nb.Cells[0]), "|"); !strings.HasSuffix(got, "stdout:that is the plan\n") ||
+	for _, name := range []string{"001-v-by-region.pdf", "001-v-by-region.tex", "002.csv", "003.csv"} {
+		must.Get(os.Stat(filepath.Join(dir, name)))(t)
+	}
+	if got := strings.Join(summary(nb.Cells[1]), "|"); !strings.HasSuffix(got, "stdout:that is the plan\n") ||
 		strings.Contains(got, "error") {
 		t.Errorf("outputs %q", got)
 	}
-	if len(nb.Cells[1].Outputs) != 0 || !strings.Contains(said.String(), "40 images\nthat is the plan\n") {
-		t.Errorf("went on: %q, told %q", summary(nb.Cells[1]), said.String())
+	if len(nb.Cells[2].Outputs) != 0 || !strings.Contains(said.String(), "40 images\nthat is the plan\n") {
+		t.Errorf("went on: %q, told %q", summary(nb.Cells[2]), said.String())
 	}
 }
 
@@ -238,12 +231,13 @@ func TestRunUsage(t *testing.T) {
 // An interrupt ends a cell within moments, even one that ignores it, and keeps what was finished.
 func TestRunInterrupt(t *testing.T) {
 	t.Parallel()
-	for name, first := range map[string]string{"sleeping": "", "stubborn": "signal.Ignore(os.Interrupt)"} {
+	for name, first := range map[string]string{"sleeping": "%%",
+		"stubborn": "import \"os/signal\"\n%%\nsignal.Ignore(os.Interrupt)"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			began := filepath.Join(t.TempDir(), "began")
 			path := write(t, code("%%\nfmt.Println(\"finished\")"),
-				code("import \"os/signal\"\n%%\n"+first+"\nfmt.Println(\"begun\")\nos.WriteFile("+
+				code(first+"\nfmt.Println(\"begun\")\nos.WriteFile("+
 					strconv.Quote(began)+", nil, 0o600)\ntime.Sleep(time.Hour)"),
 				code("%%\nfmt.Println(\"never\")"))
 			ctx, cancel := context.WithCancel(t.Context())
