@@ -33,9 +33,12 @@ func Do(t testing.TB, err error) {
 // Err reports a failure unless err is an error of one line that contains the texts.
 func Err(t testing.TB, err error, texts ...string) {
 	t.Helper()
-	if err == nil || strings.Contains(err.Error(), "\n") {
-		t.Errorf("error %v, want one line with %q", err, texts)
+	if err == nil {
+		t.Errorf("no error, want one with %q", texts)
 		return
+	}
+	if strings.Contains(err.Error(), "\n") {
+		t.Errorf("error %q, want one line", err)
 	}
 	for _, text := range texts {
 		if !strings.Contains(err.Error(), text) {
