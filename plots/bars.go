@@ -405,8 +405,8 @@ func (b *barData) numberSize(width float64) float64 {
 func (sc *scene) tallBar(p *panel, v value, x, thick, base, number float64, s *options, j int) {
 	th := s.theme
 	if v.none() {
-		sc.add(label{at: pt{x + 0.36*th.Small, p.py(base) - 5}, text: "no data", size: th.Small, color: th.Muted,
-			anchor: start, turn: -90})
+		sc.add(label{At: pt{x + 0.36*th.Small, p.py(base) - 5}, Text: "no data", Size: th.Small, Color: th.Muted,
+			Anchor: start, Turn: -90})
 		return
 	}
 	y0, y1 := p.py(base), p.py(v.v)

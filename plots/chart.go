@@ -123,7 +123,7 @@ func (sc *scene) references(p *panel, refs []Mark, horizontal bool, width float6
 	}
 	for _, r := range refs {
 		if scale.holds(r.At) {
-			sc.add(path{points: p.across(r.At, horizontal), stroke: sc.theme.Ink, width: width, dash: true})
+			sc.add(path{Points: p.across(r.At, horizontal), Stroke: sc.theme.Ink, Width: width, Dash: true})
 		}
 	}
 }
@@ -178,8 +178,8 @@ func (c *chart) scene() (*scene, error) {
 		y = c.row(s, l, row, y)
 	}
 	if c.yname != "" {
-		s.add(label{at: pt{margin + th.Text - 2, (top + y - l.bottom) / 2}, turn: -90, anchor: middle, size: th.Text,
-			color: th.Ink, text: letters.Fit(c.yname, th.Text, false, y-top)})
+		s.add(label{At: pt{margin + th.Text - 2, (top + y - l.bottom) / 2}, Turn: -90, Anchor: middle, Size: th.Text,
+			Color: th.Ink, Text: letters.Fit(c.yname, th.Text, false, y-top)})
 	}
 	if c.xname != "" {
 		name := letters.Fit(c.xname, th.Text, false, wide)
@@ -221,15 +221,15 @@ func (c *chart) row(s *scene, l layout, row int, y float64) float64 {
 		p.r, p.t, p.space = p.l+l.width-c.right, y+head, l.left-8
 		p.b = p.t + c.height
 		for n, line := range titles[col] {
-			s.add(label{at: pt{(p.l + p.r) / 2, p.t - 6 - 1.2*th.Text*float64(len(titles[col])-1-n)}, text: line,
-				size: th.Text, bold: true, color: th.Ink, anchor: middle})
+			s.add(label{At: pt{(p.l + p.r) / 2, p.t - 6 - 1.2*th.Text*float64(len(titles[col])-1-n)}, Text: line,
+				Size: th.Text, Bold: true, Color: th.Ink, Anchor: middle})
 		}
 		c.axes(s, p, c.own || col == 0, c.own || c.at(row+1, col) == nil)
 		p.draw(s, p)
 	}
 	if c.sides != nil {
-		s.add(label{at: pt{th.Width - margin - th.Text + 4, y + head + c.height/2}, turn: 90, anchor: middle,
-			bold: true, size: th.Text, color: th.Ink, text: letters.Fit(c.sides[row], th.Text, true, c.height)})
+		s.add(label{At: pt{th.Width - margin - th.Text + 4, y + head + c.height/2}, Turn: 90, Anchor: middle,
+			Bold: true, Size: th.Text, Color: th.Ink, Text: letters.Fit(c.sides[row], th.Text, true, c.height)})
 	}
 	if last {
 		return y + head + c.height + l.bottom
@@ -344,8 +344,8 @@ func (c *chart) axes(s *scene, p *panel, yLabels, xLabels bool) {
 			continue
 		}
 		if c.turned {
-			s.add(label{at: pt{at + size/3, p.b + size}, text: letters.Fit(t.name, size, false, longestSlant),
-				size: size, color: th.Ink, anchor: end, turn: -45})
+			s.add(label{At: pt{at + size/3, p.b + size}, Text: letters.Fit(t.name, size, false, longestSlant),
+				Size: size, Color: th.Ink, Anchor: end, Turn: -45})
 			continue
 		}
 		for i, line := range letters.Wrap(t.name, th.Text, false, (p.r-p.l)/p.x.high-6) {
@@ -390,13 +390,13 @@ func (c *chart) legend(s *scene, y float64) float64 {
 		case k.mark == hatched:
 			s.hatch(x, mid-6, 12, 12)
 		case k.mark == struck:
-			s.add(path{points: []pt{{x, mid - 6}, {x + 12, mid - 6}, {x + 12, mid + 6}, {x, mid + 6}}, closed: true,
-				stroke: th.Muted, width: 0.8})
+			s.add(path{Points: []pt{{x, mid - 6}, {x + 12, mid - 6}, {x + 12, mid + 6}, {x, mid + 6}}, Closed: true,
+				Stroke: th.Muted, Width: 0.8})
 			s.strike(x, mid-6, 12, 12, k.color)
 		case k.mark == cross:
 			s.cross(pt{x + 6, mid}, 4, k.color)
 		case k.mark == dashed:
-			s.add(path{points: []pt{{x - 2, mid}, {x + 14, mid}}, stroke: k.color, width: 1.4, dash: true})
+			s.add(path{Points: []pt{{x - 2, mid}, {x + 14, mid}}, Stroke: k.color, Width: 1.4, Dash: true})
 		default:
 			s.mark(k.mark, pt{x + 6, mid}, 5, k.color, th.Paper)
 		}
@@ -410,11 +410,11 @@ func (c *chart) legend(s *scene, y float64) float64 {
 func (sc *scene) whisker(from, to pt, c color.NRGBA) {
 	sc.line(c, 1.3, from, to)
 	const h = 3
-	if from.x == to.x {
-		sc.line(c, 1.3, pt{from.x - h, from.y}, pt{from.x + h, from.y})
-		sc.line(c, 1.3, pt{to.x - h, to.y}, pt{to.x + h, to.y})
+	if from[0] == to[0] {
+		sc.line(c, 1.3, pt{from[0] - h, from[1]}, pt{from[0] + h, from[1]})
+		sc.line(c, 1.3, pt{to[0] - h, to[1]}, pt{to[0] + h, to[1]})
 	} else {
-		sc.line(c, 1.3, pt{from.x, from.y - h}, pt{from.x, from.y + h})
-		sc.line(c, 1.3, pt{to.x, to.y - h}, pt{to.x, to.y + h})
+		sc.line(c, 1.3, pt{from[0], from[1] - h}, pt{from[0], from[1] + h})
+		sc.line(c, 1.3, pt{to[0], to[1] - h}, pt{to[0], to[1] + h})
 	}
 }

@@ -89,7 +89,7 @@ func (sc *scene) straights(p *panel, lines []Line) {
 			continue
 		}
 		ends := []pt{{p.px(low), p.py(l.Slope*low + l.Intercept)}, {p.px(high), p.py(l.Slope*high + l.Intercept)}}
-		sc.add(path{points: ends, stroke: sc.theme.Ink, width: 1.2, dash: l.Name != ""})
+		sc.add(path{Points: ends, Stroke: sc.theme.Ink, Width: 1.2, Dash: l.Name != ""})
 	}
 }
 
@@ -106,7 +106,7 @@ func (sc *scene) corner(p *panel, lines []string, taken []rect) rect {
 	best, fewest := rect{}, math.MaxInt
 	for _, at := range []pt{{p.l + 4, p.t + 4}, {p.r - w - 4, p.b - h - 4}, {p.l + 4, p.b - h - 4},
 		{p.r - w - 4, p.t + 4}} {
-		box, n := rect{at.x, at.y, at.x + w, at.y + h}, 0
+		box, n := rect{at[0], at[1], at[0] + w, at[1] + h}, 0
 		for _, t := range taken {
 			if box.hits([]rect{t}) {
 				n++

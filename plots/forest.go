@@ -154,8 +154,8 @@ func (sc *scene) forest(p *panel, rows, levels []string, at cells, crossed map[[
 			sc.behind(p, k, p.l, y-min(7, band/2), p.r-p.l, min(14, band))
 			color := th.Series[j]
 			if v.interval() {
-				sc.add(path{points: []pt{{p.px(v.low), y}, {p.px(v.high), y}}, stroke: color, width: 2,
-					dash: crossed[k]})
+				sc.add(path{Points: []pt{{p.px(v.low), y}, {p.px(v.high), y}}, Stroke: color, Width: 2,
+					Dash: crossed[k]})
 			}
 			fill := color
 			if len(s.refs) > 0 && v.interval() && v.low <= s.refs[0].At && v.high >= s.refs[0].At {

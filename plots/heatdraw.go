@@ -163,8 +163,8 @@ func (sc *scene) mosaic(p *panel, rows []string, h *heatTable, hp heatPanel, wid
 	var data bytes.Buffer
 	encoder := png.Encoder{CompressionLevel: png.BestCompression}
 	encoder.Encode(&data, picked) // a bytes.Buffer never fails
-	sc.add(raster{at: pt{p.l, p.t}, width: wide, height: high, data: data.Bytes(), mime: "image/png",
-		alt: fmt.Sprintf("%s: %d × %d cells", cmp.Or(p.title, "cells"), len(rows), len(h.columns))})
+	sc.add(raster{At: pt{p.l, p.t}, Width: wide, Height: high, Data: data.Bytes(), MIME: "image/png",
+		Alt: fmt.Sprintf("%s: %d × %d cells", cmp.Or(p.title, "cells"), len(rows), len(h.columns))})
 }
 
 // strike draws a thin line from corner to corner of a box.
@@ -183,8 +183,8 @@ func (r ramp) draw(s *scene, x, mid float64) float64 {
 		v := r.low + (r.high-r.low)*(float64(i)+0.5)/steps
 		s.box(x+float64(i)*wide/steps, mid-6, wide/steps+0.3, 12, r.color(v))
 	}
-	s.add(path{points: []pt{{x, mid - 6}, {x + wide, mid - 6}, {x + wide, mid + 6}, {x, mid + 6}}, closed: true,
-		stroke: th.Rule, width: 1})
+	s.add(path{Points: []pt{{x, mid - 6}, {x + wide, mid - 6}, {x + wide, mid + 6}, {x, mid + 6}}, Closed: true,
+		Stroke: th.Rule, Width: 1})
 	s.text(x+wide+6, mid, high, th.Text, th.Ink, start)
 	end := x + wide + 6 + letters.Measure(high, th.Text, false) + 16
 	if r.ref != nil {

@@ -139,8 +139,8 @@ func (sc *scene) steps(p *panel, counted [][]int, s *options) {
 		edge := []pt{{p.l, p.b}}
 		for i, count := range bins {
 			y := p.py(float64(count))
-			if last := len(edge) - 1; last > 0 && edge[last].y == y { // a flat stretch is one line
-				edge[last].x = p.l + float64(i+1)*w
+			if last := len(edge) - 1; last > 0 && edge[last][1] == y { // a flat stretch is one line
+				edge[last][0] = p.l + float64(i+1)*w
 				continue
 			}
 			edge = append(edge, pt{p.l + float64(i)*w, y}, pt{p.l + float64(i+1)*w, y})
@@ -151,7 +151,7 @@ func (sc *scene) steps(p *panel, counted [][]int, s *options) {
 		if s.stacked {
 			fill.A = 255
 		}
-		sc.add(path{points: slices.Clone(edge), closed: true, fill: fill})
+		sc.add(path{Points: slices.Clone(edge), Closed: true, Fill: fill})
 		if s.stacked {
 			sc.line(th.Paper, 0.6, edge...)
 			continue

@@ -178,7 +178,7 @@ func (sc *scene) run(p *panel, rows []int, xs, v []value, j int) {
 		slices.Reverse(lower)
 		pale := color
 		pale.A = 50
-		sc.add(path{points: append(upper, lower...), closed: true, fill: pale})
+		sc.add(path{Points: append(upper, lower...), Closed: true, Fill: pale})
 	}
 	if len(line) > 1 {
 		sc.line(color, 2, line...)

@@ -53,7 +53,7 @@ func borders() (out []land) {
 				x, y, _ := strings.Cut(step, ",")
 				dx, _ := strconv.ParseFloat(x, 64) // a test reads the file
 				dy, _ := strconv.ParseFloat(y, 64)
-				at = pt{at.x + dx/10, at.y + dy/10}
+				at = pt{at[0] + dx/10, at[1] + dy/10}
 				points = append(points, at)
 			}
 			l.rings = append(l.rings, points)
@@ -129,11 +129,11 @@ func buildMap(f *datasets.Frame, column, country string, s *options) (drawing, e
 func (sc *scene) world(p *panel, lands []land, of map[string]value, colors *ramp) {
 	th := sc.theme
 	place := func(at pt) pt {
-		return pt{p.l + (at.x-mapWest)/(mapEast-mapWest)*(p.r-p.l),
-			p.b - (max(at.y, mapSouth)-mapSouth)/(mapNorth-mapSouth)*(p.b-p.t)}
+		return pt{p.l + (at[0]-mapWest)/(mapEast-mapWest)*(p.r-p.l),
+			p.b - (max(at[1], mapSouth)-mapSouth)/(mapNorth-mapSouth)*(p.b-p.t)}
 	}
 	line := mix(th.Paper, th.Muted, 0.5)
-	sc.add(path{points: []pt{{p.l, p.t}, {p.r, p.t}, {p.r, p.b}, {p.l, p.b}}, closed: true, stroke: th.Muted, width: 1})
+	sc.add(path{Points: []pt{{p.l, p.t}, {p.r, p.t}, {p.r, p.b}, {p.l, p.b}}, Closed: true, Stroke: th.Muted, Width: 1})
 	for _, l := range lands {
 		v, known := of[l.code]
 		var fill color.NRGBA
@@ -148,13 +148,13 @@ func (sc *scene) world(p *panel, lands []land, of map[string]value, colors *ramp
 		for _, ring := range l.rings {
 			if len(ring) == 1 {
 				if known {
-					sc.add(disc{at: place(ring[0]), radius: 2.6, fill: fill, stroke: th.Muted, width: 0.6})
+					sc.add(disc{At: place(ring[0]), Radius: 2.6, Fill: fill, Stroke: th.Muted, Width: 0.6})
 				}
 				continue
 			}
-			drawn := path{closed: true, fill: fill, stroke: line, width: 0.5}
+			drawn := path{Closed: true, Fill: fill, Stroke: line, Width: 0.5}
 			for _, at := range ring {
-				drawn.points = append(drawn.points, place(at))
+				drawn.Points = append(drawn.Points, place(at))
 			}
 			sc.add(drawn)
 		}

@@ -19,11 +19,11 @@ func TestBorders(t *testing.T) {
 		seen[l.code]++
 		for _, ring := range l.rings {
 			for i, p := range ring {
-				if p.x < mapWest || p.x > mapEast || math.Abs(p.y) > 90 {
+				if p[0] < mapWest || p[0] > mapEast || math.Abs(p[1]) > 90 {
 					t.Errorf("%s: %v", l.code, p)
 				}
-				if next := ring[(i+1)%len(ring)]; len(ring) > 1 && p.x == next.x &&
-					math.Abs(math.Abs(p.x)-180) < 0.01 {
+				if next := ring[(i+1)%len(ring)]; len(ring) > 1 && p[0] == next[0] &&
+					math.Abs(math.Abs(p[0])-180) < 0.01 {
 					t.Errorf("%s is cut from %v to %v", l.code, p, next)
 				}
 			}

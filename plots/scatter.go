@@ -249,13 +249,14 @@ func (sc *scene) circles(p *panel, points []point) {
 		ring, edge := mix(q.color, sc.theme.Paper, 0.3), q.circle[0].high
 		if x, y := q.circle[0], q.circle[1]; p.x.holds(x.low) && p.x.holds(x.high) && p.y.holds(y.low) &&
 			p.y.holds(y.high) {
-			sc.add(disc{pt{p.px(x.v), p.py(y.v)}, p.px(edge) - p.px(x.v), ring, 1, tint})
+			sc.add(disc{At: pt{p.px(x.v), p.py(y.v)}, Radius: p.px(edge) - p.px(x.v), Stroke: ring, Width: 1,
+				Fill: tint})
 			continue
 		}
-		part := path{closed: true, stroke: ring, width: 1, fill: tint}
+		part := path{Closed: true, Stroke: ring, Width: 1, Fill: tint}
 		for i := range 72 {
 			sin, cos := math.Sincos(float64(i) * math.Pi / 36)
-			part.points = append(part.points, pt{p.px(q.x.v + (edge-q.x.v)*cos), p.py(q.y.v + (edge-q.x.v)*sin)})
+			part.Points = append(part.Points, pt{p.px(q.x.v + (edge-q.x.v)*cos), p.py(q.y.v + (edge-q.x.v)*sin)})
 		}
 		sc.add(part)
 	}
@@ -309,7 +310,7 @@ func (sc *scene) points(p *panel, points []point, note []string) {
 			{ends.r + 3, -h / 2}, {ends.l - 3 - w, -h / 2}, {-w / 2, ends.t - 2 - h}, {-w / 2, ends.b + 2},
 			{0, ends.t - 2 - h}, {0, ends.b + 2}, {-w, ends.t - 2 - h}, {-w, ends.b + 2}}
 		for _, place := range places {
-			box := rect{x + place.x, y + place.y, x + place.x + w, y + place.y + h}
+			box := rect{x + place[0], y + place[1], x + place[0] + w, y + place[1] + h}
 			if box.l < p.l+2 || box.r > p.r || box.t < p.t || box.b > p.b-2 || box.hits(taken) {
 				continue
 			}

@@ -25,8 +25,8 @@ func (s *sheet) scene() (*scene, error) {
 		lines := 1
 		for i, h := range s.heads {
 			for j, line := range letters.Wrap(h, th.Text, true, left[i+1]-left[i]-4) {
-				sc.add(label{at: pt{left[i], y + th.Text*(1+1.2*float64(j))}, text: line, size: th.Text, bold: true,
-					color: th.Ink, anchor: start})
+				sc.add(label{At: pt{left[i], y + th.Text*(1+1.2*float64(j))}, Text: line, Size: th.Text, Bold: true,
+					Color: th.Ink, Anchor: start})
 				lines = max(lines, j+1)
 			}
 		}
@@ -39,13 +39,13 @@ func (s *sheet) scene() (*scene, error) {
 		for _, r := range b.rows {
 			bottom := y
 			for i, line := range letters.Wrap(r.name, th.Text, true, s.named-8) {
-				sc.add(label{at: pt{margin, y + th.Text*(1+1.25*float64(i))}, text: line, size: th.Text, bold: true,
-					color: th.Ink, anchor: start})
+				sc.add(label{At: pt{margin, y + th.Text*(1+1.25*float64(i))}, Text: line, Size: th.Text, Bold: true,
+					Color: th.Ink, Anchor: start})
 				bottom = y + th.Text*(1.4+1.25*float64(i))
 			}
 			for _, line := range letters.Wrap(r.note, th.Small, false, s.named-8) {
-				sc.add(label{at: pt{margin, bottom + th.Small}, text: line, size: th.Small, color: th.Ink,
-					anchor: start})
+				sc.add(label{At: pt{margin, bottom + th.Small}, Text: line, Size: th.Small, Color: th.Ink,
+					Anchor: start})
 				bottom += th.Small * 1.25
 			}
 			for i, c := range r.cells {
@@ -81,8 +81,8 @@ func (s *sheet) drawCell(sc *scene, c sheetCell, x, y float64, across int) float
 		if c.empty == "" {
 			return y
 		}
-		sc.add(path{points: []pt{{x, y}, {x + s.size, y}, {x + s.size, y + s.size}, {x, y + s.size}}, closed: true,
-			stroke: th.Muted, width: 1, dash: true})
+		sc.add(path{Points: []pt{{x, y}, {x + s.size, y}, {x + s.size, y + s.size}, {x, y + s.size}}, Closed: true,
+			Stroke: th.Muted, Width: 1, Dash: true})
 		lines := letters.Wrap(c.empty, th.Small, false, s.size-8)
 		for i, line := range lines {
 			sc.text(x+s.size/2, y+s.size/2+th.Small*1.3*(float64(i)-float64(len(lines)-1)/2), line, th.Small, th.Muted,
@@ -110,21 +110,21 @@ func (s *sheet) drawCell(sc *scene, c sheetCell, x, y float64, across int) float
 			ty += s.size
 		} else {
 			w, h := s.box(t.small.Bounds())
-			sc.add(raster{at: pt{tx, ty}, width: w, height: h, data: t.data, mime: jpegType,
-				alt: t.alt()})
+			sc.add(raster{At: pt{tx, ty}, Width: w, Height: h, Data: t.data, MIME: jpegType,
+				Alt: t.alt()})
 			ty += h
 		}
 		for _, caption := range t.captions {
 			for _, line := range s.clip(caption) {
-				sc.add(label{at: pt{tx, ty + th.Small + 2}, text: line, size: th.Small, color: th.Ink, anchor: start})
+				sc.add(label{At: pt{tx, ty + th.Small + 2}, Text: line, Size: th.Small, Color: th.Ink, Anchor: start})
 				ty += th.Small * 1.25
 			}
 		}
 		bottom = max(bottom, ty+4)
 	}
 	if c.more > 0 {
-		sc.add(label{at: pt{x, bottom + th.Small}, text: fmt.Sprintf("+ %d more", c.more), size: th.Small,
-			color: th.Muted, anchor: start})
+		sc.add(label{At: pt{x, bottom + th.Small}, Text: fmt.Sprintf("+ %d more", c.more), Size: th.Small,
+			Color: th.Muted, Anchor: start})
 		bottom += th.Small * 1.4
 	}
 	return bottom

@@ -20,52 +20,53 @@ func (sc *scene) svg() []byte {
 		num(sc.width), num(sc.height), escape(sc.theme.Fonts))
 	fmt.Fprintf(&b, "<title>%s</title>\n<desc>%s</desc>\n", escape(sc.title), escape(sc.about))
 	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" fill="%s"/>`+"\n", hex(sc.theme.Paper))
-	for _, shape := range sc.shapes {
-		switch v := shape.(type) {
-		case path:
+	for _, s := range sc.shapes {
+		switch {
+		case s.Path != nil:
+			v := s.Path
 			b.WriteString(`<path d="`)
-			for i, p := range v.points {
+			for i, p := range v.Points {
 				b.WriteString(map[bool]string{true: "M", false: "L"}[i == 0])
-				b.WriteString(num(p.x) + " " + num(p.y))
+				b.WriteString(num(p[0]) + " " + num(p[1]))
 			}
-			if v.closed {
+			if v.Closed {
 				b.WriteString("Z")
 			}
-			b.WriteString(`"` + paint(v.fill, v.stroke, v.width, v.dash) + "/>\n")
-		case disc:
-			fmt.Fprintf(&b, `<circle cx="%s" cy="%s" r="%s"%s/>`+"\n", num(v.at.x), num(v.at.y), num(v.radius),
-				paint(v.fill, v.stroke, v.width, false))
-		case label:
-			if v.text == "" {
-				continue
-			}
-			fmt.Fprintf(&b, `<text x="%s" y="%s" font-size="%s" fill="%s"`, num(v.at.x), num(v.at.y), num(v.size),
-				hex(v.color))
-			if v.bold {
+			b.WriteString(`"` + paint(v.Fill, v.Stroke, v.Width, v.Dash) + "/>\n")
+		case s.Disc != nil:
+			v := s.Disc
+			fmt.Fprintf(&b, `<circle cx="%s" cy="%s" r="%s"%s/>`+"\n", num(v.At[0]), num(v.At[1]), num(v.Radius),
+				paint(v.Fill, v.Stroke, v.Width, false))
+		case s.Label != nil && s.Label.Text != "":
+			v := s.Label
+			fmt.Fprintf(&b, `<text x="%s" y="%s" font-size="%s" fill="%s"`, num(v.At[0]), num(v.At[1]), num(v.Size),
+				hex(v.Color))
+			if v.Bold {
 				b.WriteString(` font-weight="bold"`)
 			}
-			from := v.anchor
-			right := letters.RightToLeft(v.text)
+			from := v.Anchor
+			right := letters.RightToLeft(v.Text)
 			if right { // such a line starts at its right end
 				from = map[anchor]anchor{start: end, middle: middle, end: start}[from]
 			}
 			if from != start {
 				fmt.Fprintf(&b, ` text-anchor="%s"`, from)
 			}
-			if v.turn != 0 {
-				fmt.Fprintf(&b, ` transform="rotate(%s %s %s)"`, num(v.turn), num(v.at.x), num(v.at.y))
+			if v.Turn != 0 {
+				fmt.Fprintf(&b, ` transform="rotate(%s %s %s)"`, num(v.Turn), num(v.At[0]), num(v.At[1]))
 			}
 			if right {
 				b.WriteString(` direction="rtl"`)
 			}
-			if families := letters.CSS(v.text); families != "" {
+			if families := letters.CSS(v.Text); families != "" {
 				fmt.Fprintf(&b, ` font-family="%s"`, escape(withFamilies(sc.theme.Fonts, families)))
 			}
-			fmt.Fprintf(&b, ">%s</text>\n", escape(letters.OneLine(v.text)))
-		case raster:
+			fmt.Fprintf(&b, ">%s</text>\n", escape(letters.OneLine(v.Text)))
+		case s.Raster != nil:
+			v := s.Raster
 			fmt.Fprintf(&b, `<image x="%s" y="%s" width="%s" height="%s" href="%s"><title>%s</title></image>`+"\n",
-				num(v.at.x), num(v.at.y), num(v.width), num(v.height), dataURI(v.mime, v.data),
-				escape(letters.OneLine(v.alt)))
+				num(v.At[0]), num(v.At[1]), num(v.Width), num(v.Height), dataURI(v.MIME, v.Data),
+				escape(letters.OneLine(v.Alt)))
 		}
 	}
 	b.WriteString("</svg>\n")

@@ -246,7 +246,8 @@ func (t *typed) label(c canvas, v *shape.Label) {
 		c.Rotate(-v.Turn * math.Pi / 180)
 	}
 	c.Scale(narrow, 1)
-	c.Translate(vg.Point{X: vg.Length(-v.Anchor * line.Width)})
+	before := map[shape.Anchor]float64{shape.Start: 0, shape.Middle: 0.5, shape.End: 1}[v.Anchor]
+	c.Translate(vg.Point{X: vg.Length(-before * line.Width)})
 	if page, ok := c.(*pdf.Page); ok {
 		page.DrawText(line.Pieces())
 		return

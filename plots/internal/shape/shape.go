@@ -53,23 +53,34 @@ type Disc struct {
 	Fill   color.NRGBA
 }
 
-// Label is one line of text; At is on its baseline. Anchor is the part of its width that is before At. Turn is in
-// degrees, clockwise.
+// Anchor is the part of a line of text that is at its place.
+type Anchor string
+
+// Where it is: at the beginning, in the middle or at the end.
+const (
+	Start  Anchor = "start"
+	Middle Anchor = "middle"
+	End    Anchor = "end"
+)
+
+// Label is one line of text; At is on its baseline. Turn is in degrees, clockwise.
 type Label struct {
 	At     Point
 	Text   string
 	Size   float64
 	Bold   bool
 	Color  color.NRGBA
-	Anchor float64
+	Anchor Anchor
 	Turn   float64
 }
 
-// Raster is an image in a box: a file of JPEG or PNG.
+// Raster is an image in a box. Data is its file (JPEG or PNG) and MIME its type; Alt is its text alternative.
 type Raster struct {
 	At            Point
 	Width, Height float64
 	Data          []byte
+	MIME          string
+	Alt           string
 }
 
 // Format is what a scene is painted as.
