@@ -219,9 +219,8 @@ func TestImportedHostileNames(t *testing.T) {
 	names := []string{"{prompt:words}_{seed:number}"}
 	f := must.Get(evaluate(t, Imported(dir, ImportOptions{Model: "m", Names: names})))(t)
 	want := strings.Join(strings.Fields(hostile), " ") // words
-	if got := f.Texts("prompt"); !slices.Equal(got, []string{want, "a b"}) || f.Texts("id")[0] != hostile+"_7.png" {
-		t.Errorf("%q", got)
-	}
+	must.EqualSlices(t, f.Texts("prompt"), []string{want, "a b"})
+	must.Equal(t, f.Texts("id")[0], hostile+"_7.png")
 	_, err := evaluate(t, Imported(dir, ImportOptions{Model: "m", Names: []string{"{seed:number}"}}))
 	if err == nil || strings.ContainsAny(err.Error(), "\x1b\n") ||
 		!strings.Contains(err.Error(), `\x1b[31m\n<script>`) {

@@ -1,7 +1,6 @@
 package archipelago
 
 import (
-	"antipode/internal/must"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -11,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"antipode/internal/must"
 )
 
 // goldenAudits are the first 12 hex digits of SHA-256 over each list of world 7 with disparities with two images of
@@ -365,9 +366,7 @@ func TestCaptionsOfFigures(t *testing.T) {
 	f := &Figure{People: "Odrithan", Crest: Round, Banner: LightBanner, Attributes: []string{"stripes", "belt", "star"},
 		Occupation: "potter"}
 	p := Image{Island: "Velmora", Scene: "shore", Figure: f}
-	if got, want := p.Caption(), "an Odrithan potter with stripes, a belt and a star"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
+	must.Equal(t, p.Caption(), "an Odrithan potter with stripes, a belt and a star")
 	for _, l := range Languages() {
 		got := p.CaptionIn(l.Code)
 		for kind, e := range map[string]string{"people": "Odrithan", "occupation": "potter", "attribute": "belt",

@@ -58,9 +58,7 @@ func TestTablesHoldWhatTheyDeclare(t *testing.T) {
 			if err := f.Check(); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
-			if none := f.Len() == 0; none != (name == "disparities" && !injected) {
-				t.Errorf("%s, injected %v: %d rows", name, injected, f.Len())
-			}
+			must.Equal(t, f.Len() == 0, name == "disparities" && !injected, name, "injected", injected, f.Len(), "rows")
 			seen := map[string]bool{}
 			for _, id := range f.Texts("id") {
 				if id == "" || seen[id] {

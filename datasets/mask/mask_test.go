@@ -11,10 +11,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"antipode/datasets/table"
 	"antipode/internal/jpeg"
 	"antipode/internal/must"
-	"github.com/google/go-cmp/cmp"
 )
 
 func parse(rows []string) Bitmap {
@@ -50,9 +51,8 @@ func TestPycocotools(t *testing.T) {
 			continue
 		}
 		must.Equal(t, cmp.Diff(b, back), "", c.Name, "Decode differs")
-		if got, err := Area(want); err != nil || got != c.Area || b.Area() != c.Area {
-			t.Errorf("%s: area %d and %d (%v), pycocotools %d", c.Name, got, b.Area(), err, c.Area)
-		}
+		must.Equal(t, must.Get(Area(want))(t), c.Area, c.Name, "area")
+		must.Equal(t, b.Area(), c.Area, c.Name)
 	}
 }
 

@@ -134,18 +134,13 @@ func TestReadWorkbook(t *testing.T) {
 }
 
 func TestNormalize(t *testing.T) {
-	out, err := normalize("workbook", map[string][]byte{workbookFile: workbook(t, "full_set_annotations", nil)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(normalize("workbook", map[string][]byte{workbookFile: workbook(t, "full_set_annotations", nil)}))(t)
 	// The crowd platform's id becomes a label, the storage prefix goes, empty rows go.
 	want := "worker_id,,img_path\nw00001,5,batch/Veltan1.png\nw00002,,\n"
 	must.Equal(t, string(out[workbookFile]), want)
 	csv := []byte("worker_id,img_path\nA12,/a/b/c/d1.png\nAXYZ1234567,c/d2.png\nAXYZ1234567,e3.png\n")
-	if out, err = normalize("current", map[string][]byte{currentFile: csv}); err != nil ||
-		string(out[currentFile]) != "worker_id,img_path\nA12,c/d1.png\nw00001,c/d2.png\nw00001,e3.png\n" {
-		t.Errorf("%q, %v", out[currentFile], err)
-	}
+	out = must.Get(normalize("current", map[string][]byte{currentFile: csv}))(t)
+	must.Equal(t, string(out[currentFile]), "worker_id,img_path\nA12,c/d1.png\nw00001,c/d2.png\nw00001,e3.png\n")
 }
 
 // TestVersions: the current file comes first; where only the workbook is there, the report says that it was

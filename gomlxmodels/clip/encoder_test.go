@@ -202,9 +202,7 @@ func TestEnd(t *testing.T) {
 		{7, []int32{1, 7, 9, 7}, 1}, {7, []int32{1, 2}, -1}, {7, nil, -1},
 		{2, []int32{1, 9, 2, 9}, 1}, {2, []int32{0, 0}, 0}, {2, nil, -1},
 	} {
-		if got := (&TextConfig{EndToken: c.end}).End(c.ids); got != c.want {
-			t.Errorf("the end %d of %v is at %d, want %d", c.end, c.ids, got, c.want)
-		}
+		must.Equal(t, (&TextConfig{EndToken: c.end}).End(c.ids), c.want, "the end", c.end, "of", c.ids, "is at")
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"testing"
 
 	"github.com/gomlx/compute"
@@ -98,9 +97,7 @@ func checkEncoder(t *testing.T, backend compute.Backend, name string) {
 		tok, c := must.Get(g.Texts())(t), &g.cfg.Text
 		for i, text := range []string{"a cat", "", "cats on the sea on the sea on the sea by night", "Ŝ"} {
 			own := must.Get(tok.Encode(text, c.Context))(t).IDs
-			if !slices.Equal(c.own(own), ids[i]) {
-				t.Errorf("%q: tokens %v, padded %v, want %v", text, own, c.own(own), ids[i])
-			}
+			must.EqualSlices(t, c.own(own), ids[i], text, "tokens", own, "padded")
 			ids[i] = own
 		}
 		c.PadLeft = true

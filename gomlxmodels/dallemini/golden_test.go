@@ -162,10 +162,9 @@ func TestTokens(t *testing.T) {
 			if cut {
 				c.IDs = append(c.IDs[:m.Config.TextLength-1], 2)
 			}
-			ids, truncated, err := m.Tokens(c.Text)
-			if err != nil || truncated != cut || !slices.Equal(ids, c.IDs) {
-				t.Errorf("%q: %v %v %v, want %v", c.Text, ids, truncated, err, c.IDs)
-			}
+			ids, truncated := must.Get2(m.Tokens(c.Text))(t)
+			must.Equal(t, truncated, cut, c.Text)
+			must.EqualSlices(t, ids, c.IDs, c.Text)
 		}
 		must.EqualSlices(t, m.empty, []int32{0, 2}, "the empty prompt")
 	}

@@ -77,9 +77,7 @@ func TestCharacters(t *testing.T) {
 		if strings.Join(made, "") != "" {
 			got = digestOf(made)
 		}
-		if got != want.Characters[name] {
-			t.Errorf("characters U+%s00 to U+%sFF: %q", name, name, made)
-		}
+		must.Equal(t, got, want.Characters[name], "characters", name, "in hexadecimal:", made)
 	}
 }
 
@@ -158,10 +156,8 @@ func TestNormalizeLost(t *testing.T) {
 		"a photo of ᱥᱮᱛᱟ by the river": {"ᱥᱮᱛᱟ"}, "ꯂꯥꯏꯔꯤꯛ ꯇꯜ": {"ꯂꯥꯏꯔꯤꯛ", "ꯇꯜ"}, "a 🫨 ∮ b": {"🫨", "∮"},
 		"שלום 海 दुनिया, ᱥx 🙂 ❤️ …": nil, "": nil, "\u200d ́": nil,
 	} {
-		text, lost, err := (&Normalizer{}).Normalize(prompt)
-		if err != nil || !slices.Equal(lost, want) {
-			t.Errorf("%q: %q, lost %q, want %q, %v", prompt, text, lost, want, err)
-		}
+		text, lost := must.Get2((&Normalizer{}).Normalize(prompt))(t)
+		must.EqualSlices(t, lost, want, prompt, text, "lost")
 	}
 }
 

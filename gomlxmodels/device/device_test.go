@@ -39,9 +39,7 @@ func TestFind(t *testing.T) {
 		must.Do(t, os.WriteFile(p, nil, 0o600))
 	}
 	t.Setenv(PathEnv, one+":"+filepath.Join(one, "none")+":"+two)
-	if got, want := Find(XLACUDA), filepath.Join(one, "pjrt_c_api_cuda_plugin.so"); got != want {
-		t.Errorf("cuda: %q, want %q", got, want)
-	}
+	must.Equal(t, Find(XLACUDA), filepath.Join(one, "pjrt_c_api_cuda_plugin.so"), "cuda")
 	jax := filepath.Join(t.TempDir(), "xla_cuda_plugin.so")
 	must.Do(t, os.WriteFile(jax, nil, 0o600))
 	must.Equal(t, FindIn(XLACUDA, filepath.Dir(jax)), jax, "JAX's CUDA plugin")

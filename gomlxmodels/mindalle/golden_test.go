@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -100,10 +99,8 @@ func TestTokens(t *testing.T) {
 		}
 		cut := 0
 		for _, c := range list {
-			ids, truncated, err := m.Tokens(c.Text)
-			if err != nil || !slices.Equal(ids, c.IDs) {
-				t.Errorf("%q: %v %v, want %v", c.Text, ids, err, c.IDs)
-			}
+			ids, truncated := must.Get2(m.Tokens(c.Text))(t)
+			must.EqualSlices(t, ids, c.IDs, c.Text)
 			if truncated {
 				cut++
 			}

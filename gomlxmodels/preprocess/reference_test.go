@@ -74,9 +74,7 @@ func TestResizeEqualsPillow(t *testing.T) {
 		if !ok {
 			t.Fatalf("filter %q", name)
 		}
-		if d := worst(t, Resize(src, w, h, f), readPNG(t, p)); d != 0 {
-			t.Errorf("%s: worst difference %d of 255", filepath.Base(p), d)
-		}
+		must.Equal(t, worst(t, Resize(src, w, h, f), readPNG(t, p)), 0, filepath.Base(p), "worst difference")
 	}
 }
 
@@ -91,9 +89,7 @@ func TestPipelinesEqualReference(t *testing.T) {
 		name := strings.TrimSuffix(filepath.Base(p), ".json")
 		t.Run(name, func(t *testing.T) {
 			text, err := os.ReadFile(p)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			set := must.Get(weights.OpenFiles(strings.TrimSuffix(p, ".json") + ".safetensors"))(t)
 			worstLevels := 0.0
 			for _, file := range set.Names() {

@@ -152,11 +152,9 @@ func checkMask(t testing.TB, m Map, logits []float32) {
 		}
 	}
 	// pixels near a border may be on its other side
-	if math.Abs(got.Score-sum/max(1, area)) > 1e-4+unsure/max(1, area) || got.IoU != float64(m.IoU) ||
-		math.Abs(got.Stability-inner/max(1, outer)) > 1e-9+unsure/max(1, outer) {
-		t.Errorf("score %v, want %v; stability %v, want %v; IoU %v, want %v", got.Score, sum/max(1, area),
-			got.Stability, inner/max(1, outer), got.IoU, m.IoU)
-	}
+	must.Near(t, got.Score, sum/max(1, area), 1e-4+unsure/max(1, area), "score")
+	must.Equal(t, got.IoU, float64(m.IoU))
+	must.Near(t, got.Stability, inner/max(1, outer), 1e-9+unsure/max(1, outer))
 }
 
 // TestOriginal: Pillow's resizing, and another epsilon in the norms of the decoder's layers and in no other.

@@ -186,9 +186,7 @@ func TestPositions(t *testing.T) {
 				if mask[i*l+j] == 0 {
 					continue
 				}
-				if got[0] != want[i*l+j] {
-					t.Errorf("%s: text %d of %d, token %d: position %d, want %d", c.name, i, n, j, got[0], want[i*l+j])
-				}
+				must.Equal(t, got[0], want[i*l+j], c.name, "text", i, "of", n, "token", j, "position")
 				got = got[1:]
 			}
 		}

@@ -148,9 +148,8 @@ func TestNoWords(t *testing.T) {
 		if f.Numbers("cross_consistency")[i] >= 0.5 {
 			want = Yes
 		}
-		if !math.IsNaN(f.Numbers("text_match")[i]) || f.Texts("possessed")[i] != want {
-			t.Errorf("row %d: Wc %g, possessed %q", i, f.Numbers("text_match")[i], f.Texts("possessed")[i])
-		}
+		must.Near(t, f.Numbers("text_match")[i], math.NaN(), 0, "row", i, "Wc")
+		must.Equal(t, f.Texts("possessed")[i], want, "row", i)
 	}
 }
 

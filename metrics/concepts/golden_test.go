@@ -206,9 +206,7 @@ func TestGoldenTables(t *testing.T) {
 		if *c.Xc >= 0.5 || *c.Wc >= 25 {
 			want = Yes
 		}
-		if got := f.Texts("possessed")[i]; got != want {
-			t.Errorf("%s %s %s: possessed %q, want %q", c.Model, c.Language, c.Concept, got, want)
-		}
+		must.Equal(t, f.Texts("possessed")[i], want, c.Model, c.Language, c.Concept, "possessed")
 		must.Equal(t, f.Numbers("distinctiveness")[i], 1-f.Numbers("inverse_distinctiveness")[i], "distinctiveness",
 			"Dt")
 		for _, s := range []string{"self_consistency", "cross_consistency", "text_match", "inverse_distinctiveness",

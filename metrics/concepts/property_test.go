@@ -103,9 +103,8 @@ func TestOracle(t *testing.T) {
 			if !same(s.Sc.Value, sc/pairs) || !same(s.Xc.Value, xc/crossed) || !same(s.Wc.Value, wc/texts) {
 				t.Errorf("%+v, %+v: want Sc %g, Xc %g, Wc %g", o, s, sc/pairs, xc/crossed, wc/texts)
 			}
-			if s.Used != len(x) || s.Text != int(texts) {
-				t.Errorf("%+v: counts, %d images, %g with text", s, len(x), texts)
-			}
+			must.Equal(t, s.Used, len(x), s, "counts")
+			must.Equal(t, s.Text, int(texts), s)
 			if others := replay(set, o, s.Cell); s.Others != len(others) {
 				t.Errorf("%+v: %d others, want %d", s, s.Others, len(others))
 			} else {

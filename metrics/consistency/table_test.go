@@ -194,9 +194,7 @@ func TestGroups(t *testing.T) {
 		return 0
 	}
 	for _, l := range a.Languages {
-		if x, y := value(f, "a", l), value(alone, "", l); x != y {
-			t.Errorf("%s: %v with another model, %v alone", l, x, y)
-		}
+		must.Equal(t, value(f, "a", l), value(alone, "", l), l, "with another model")
 	}
 	if v := value(f, "b", "l02"); !math.IsNaN(v) {
 		t.Errorf("a language without images has the value %v", v)

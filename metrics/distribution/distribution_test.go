@@ -70,10 +70,7 @@ func (m metric) run(real, generated *table.Frame, options ...string) (*table.Fra
 func TestTables(t *testing.T) {
 	real, generated := images(1, 240, 0), images(2, 180, 1.5)
 	for _, m := range all {
-		f, notes, err := m.run(real, generated, "by", "region", "resamples", "50")
-		if err != nil {
-			t.Fatal(m.name, err)
-		}
+		f, notes := must.Get2(m.run(real, generated, "by", "region", "resamples", "50"))(t)
 		value, low, high := f.Numbers(m.column), f.Numbers(m.column+"_low"), f.Numbers(m.column+"_high")
 		if strings.Join(f.Texts("region"), " ") != "north south" || len(notes) > 0 ||
 			f.Numbers("n_each")[0] != 60 || f.Numbers("n_each")[1] != 60 || f.Numbers("n_used")[0] != 120 {
@@ -90,10 +87,7 @@ func TestTables(t *testing.T) {
 			t.Errorf("%s: the gap %v in [%v, %v] is not flagged", m.name, gap[1], f.Numbers("gap_low")[1],
 				f.Numbers("gap_high")[1])
 		}
-		again, _, err := m.run(permuted(real), permuted(generated), "by", "region", "resamples", "50")
-		if err != nil {
-			t.Fatal(m.name, err)
-		}
+		again, _ := must.Get2(m.run(permuted(real), permuted(generated), "by", "region", "resamples", "50"))(t)
 		for _, column := range []string{m.column, m.column + "_low", m.column + "_high", "gap", "gap_low"} {
 			near.Check(t, m.name+" of other rows' order, "+column, again.Numbers(column), f.Numbers(column), 1e-9, 1e-9)
 		}

@@ -1,10 +1,11 @@
 package interval
 
 import (
-	"antipode/internal/must"
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"antipode/internal/must"
 )
 
 func scored(r *rand.Rand, name string, value, sd float64) Scored {
@@ -34,9 +35,7 @@ func TestGaps(t *testing.T) {
 		if g.Simultaneous.High-g.Simultaneous.Low <= 1.1*(g.Single.High-g.Single.Low) {
 			t.Errorf("%s − %s: %+v", g.A, g.B, g)
 		}
-		if found := g.Simultaneous.Excludes(0); found != (i > 0) {
-			t.Errorf("%s − %s: found %v", g.A, g.B, found)
-		}
+		must.Equal(t, g.Simultaneous.Excludes(0), i > 0, g.A, "−", g.B, "found")
 	}
 	// unequal numbers of half-samples
 	must.Fail(Gaps([]Scored{{"a", 1, []float64{1, 2}}, {"b", 1, []float64{1}}}, 0.95))(t)

@@ -61,9 +61,8 @@ func TestPowered(t *testing.T) {
 	near.Check(t, "another order", []float64{backwards.Value, backwards.Variance()},
 		[]float64{useless.Value, useless.Variance()}, 1e-12, 0)
 	low, high := alone.Interval(0.95)
-	if n := alone.Labels(0.95, (high-low)/2); math.Abs(n-40) > 4 || !math.IsNaN(good.Labels(0.95, 1e-6)) {
-		t.Errorf("%v labels for the interval of 40", n)
-	}
+	must.Near(t, alone.Labels(0.95, (high-low)/2), 40, 4)
+	must.Near(t, good.Labels(0.95, 1e-6), math.NaN(), 0)
 	low, high = PoweredGap(0.95, []float64{1, -1}, good, alone)
 	if d := good.center - alone.center; low > d || high < d {
 		t.Errorf("gap %v to %v", low, high)

@@ -50,10 +50,9 @@ func TestClipLabelsByHand(t *testing.T) {
 		{[]float32{-3, -1, -2, 0, 0}, "", Second, ""},
 		{nil, "", Uncertain, NoVector},
 	} {
-		got, err := ComputeClipLabels([][]float32{c.image}, axesTexts(), ClipVariant{Tie: c.tie})
-		if err != nil || got[0].Group != c.want || got[0].Why != c.why {
-			t.Errorf("%v, tie %q: %+v, %v; want %v, %q", c.image, c.tie, got[0], err, c.want, c.why)
-		}
+		got := must.Get(ComputeClipLabels([][]float32{c.image}, axesTexts(), ClipVariant{Tie: c.tie}))(t)
+		must.Equal(t, got[0].Group, c.want, c.image, "tie", c.tie, got[0])
+		must.Equal(t, got[0].Why, c.why, c.image, "tie", c.tie, got[0])
 	}
 }
 
@@ -88,9 +87,8 @@ func TestClipProperties(t *testing.T) {
 			t.Errorf("image %d alone: %+v, of another scale: %+v, in the batch %+v", i, alone[0], louder[0], got)
 		}
 		back := map[PerceivedGroup]PerceivedGroup{First: Second, Second: First}[other[i].Group]
-		if back != got.Group || math.Abs(other[i].A-got.B) > 1e-15 {
-			t.Errorf("image %d: %+v with the groups exchanged, %+v", i, other[i], got)
-		}
+		must.Equal(t, back, got.Group, "image", i, other[i], "with the groups exchanged", got)
+		must.Near(t, other[i].A, got.B, 1e-15, "image", i, other[i], "with the groups exchanged", got)
 		counts[got.Why+fmt.Sprint(got.Group)]++
 	}
 	must.Equal(t, len(counts), 4, "the images do not cover all cases")
@@ -186,9 +184,8 @@ func TestClipTable(t *testing.T) {
 		switch why := labels.Texts("reason")[i]; {
 		case why == NoVector:
 			refused++
-			if !math.IsNaN(p[0]) || in.Texts("outcome")[i] != "refused" {
-				t.Errorf("row %d: %s, %v", i, why, p)
-			}
+			must.Near(t, p[0], math.NaN(), 0, "row", i, why, p)
+			must.Equal(t, in.Texts("outcome")[i], "refused", "row", i, why, p)
 		case math.Abs(p[0]+p[1]+p[2]-1) > 1e-12 || (why == "") != (group != data.NoGroup) ||
 			(why == NoPerson) != (labels.Numbers("person")[i] == 0):
 			t.Errorf("row %d: %q, %q, %v", i, group, why, p)
@@ -245,8 +242,6 @@ func TestClipTexts(t *testing.T) {
 	f := must.Get(ClipTexts(data.PerceivedGender, data.PaperGrammar).Rows(t.Context()))(t)
 	must.Equal(t, f.Texts("text")[2], "A photo of a person with an uncertain gender")
 	must.EqualSlices(t, f.Texts("label"), TextLabels)
-	if !slices.Equal(f.Texts("id"), TextLabels) { // text embedding needs ids
-		t.Errorf("ids %q", f.Texts("id"))
-	}
+	must.EqualSlices(t, f.Texts("id"), TextLabels, "ids") // text embedding needs ids
 	must.Fail(ClipTexts(data.PerceivedSkin, data.PaperGrammar).Err())(t, "released")
 }

@@ -33,9 +33,7 @@ func bareTrait(text string) string {
 
 func checkPerceived(t *testing.T, where, text string) {
 	t.Helper()
-	if w := bareTrait(text); w != "" {
-		t.Errorf("%s: %q speaks of %q without \"perceived\"", where, text, w)
-	}
+	must.Equal(t, bareTrait(text), "", where, text, "speaks of a trait that is not perceived, one")
 }
 
 func TestBareTraits(t *testing.T) {

@@ -35,9 +35,7 @@ func TestSalienceByHand(t *testing.T) {
 		old.Attribute != "Old Man" || old.Times != 1 || !old.Stereotype {
 		t.Errorf("%+v", ve.Attributes)
 	}
-	if want := 3.0 / 6 * math.Log(4.0/2); math.Abs(drum.Salience.Value-want) > 1e-15 { // (2+1)/(3+3) · ln(4/(1+1))
-		t.Errorf("salience %g, want %g", drum.Salience.Value, want)
-	}
+	must.Near(t, drum.Salience.Value, 3.0/6*math.Log(4.0/2), 1e-15, "salience") // (2+1)/(3+3) · ln(4/(1+1))
 	for name, c := range map[string]struct {
 		o    SalienceVariant
 		want float64
@@ -91,9 +89,7 @@ func TestMatching(t *testing.T) {
 		m := must.Get(newMatcher([]string{c.attribute}, c.m))(t)
 		got := 0
 		m.find(c.text, func(_, times int) { got += times })
-		if got != c.want {
-			t.Errorf("%q in %.40q, %+v: %d, want %d", c.attribute, c.text, c.m, got, c.want)
-		}
+		must.Equal(t, got, c.want, c.attribute, "in", c.text, c.m)
 	}
 	for name, c := range map[string]struct {
 		attribute string
@@ -147,9 +143,7 @@ func TestSalienceOrder(t *testing.T) {
 		alone = append(alone, captions[i])
 	}
 	second := must.Get(ComputeSalience(alone, v, o))(t)
-	if a, b := fmt.Sprint(first), fmt.Sprint(second); a != b {
-		t.Errorf("%s\nand %s", a, b)
-	}
+	must.Equal(t, fmt.Sprint(first), fmt.Sprint(second))
 	alone = nil
 	for _, c := range captions {
 		if c.Identity == "id1" {

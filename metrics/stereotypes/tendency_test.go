@@ -141,9 +141,8 @@ func TestOverall(t *testing.T) {
 		must.Near(t, a.Value, want[a.Name], 1e-12)
 	}
 	for _, a := range aggregates(nil) {
-		if !math.IsNaN(a.Value) || a.N != 0 {
-			t.Errorf("%+v of nothing", a)
-		}
+		must.Near(t, a.Value, math.NaN(), 0, a, "of nothing")
+		must.Equal(t, a.N, 0, a, "of nothing")
 	}
 }
 

@@ -143,10 +143,7 @@ func checkRow(t *testing.T, m *blip.Model, e example, from texts, row, places in
 		slices.ContainsFunc(next[end+1:], func(id int32) bool { return id != unscored }) {
 		t.Fatalf("%+v: tokens %v are followed by %v", e, ids, next)
 	}
-	if got, err := m.Text(prompt, next[first:end]); err != nil ||
-		!slices.Equal(split(got), split(e.prefix+" "+e.text)) {
-		t.Errorf("learns %q, %v; it is %q %q", got, err, e.prefix, e.text)
-	}
+	must.EqualSlices(t, split(must.Get(m.Text(prompt, next[first:end]))(t)), split(e.prefix+" "+e.text), "learns")
 }
 
 func TestBatchesAreReproducible(t *testing.T) {

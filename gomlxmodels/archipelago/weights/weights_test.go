@@ -84,9 +84,7 @@ func TestFS(t *testing.T) {
 	total := int64(0)
 	for _, name := range Names() {
 		for _, file := range []string{"README.md", "training.json"} {
-			if _, err := fs.Stat(FS(), name+"/"+file); err != nil {
-				t.Error(err)
-			}
+			must.Get(fs.Stat(FS(), name+"/"+file))(t)
 		}
 		size := int64(0)
 		err := fs.WalkDir(FS(), name, func(_ string, d fs.DirEntry, err error) error {

@@ -27,10 +27,7 @@ func command(t *testing.T, dir string) (run func(args ...string) string) {
 	return func(args ...string) string {
 		cmd := exec.Command(binary, args...)
 		cmd.Env = append(os.Environ(), "ANTIPODE_HOME="+filepath.Join(dir, "store"), "ANTIPODE_BIN=")
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("antipode %s: %v\n%s", strings.Join(args, " "), err, out)
-		}
+		out := must.Get(cmd.CombinedOutput())(t)
 		return string(out)
 	}
 }

@@ -152,9 +152,7 @@ func checkInterrupted(t *testing.T, model string, options gomlxmodels.GenerateOp
 		res := must.Get(tab.RunE(t.Context()))(t)
 		must.Equal(t, res.Found, finished, n)
 		must.Equal(t, res.Computed, n-finished, n)
-		if got := written(); got != want {
-			t.Errorf("stopped after %d the table is\n%s\nat one go\n%s", finished, got, want)
-		}
+		must.Equal(t, written(), want, "stopped after", finished, "the table")
 	}
 }
 
