@@ -173,9 +173,7 @@ func TestInjectedShares(t *testing.T) {
 			}
 		}
 		for _, k := range failureKinds {
-			if len(kinds[k]) != FailedConcepts/len(failureKinds) {
-				t.Errorf("seed %d: %d concepts fail as %s", seed, len(kinds[k]), k)
-			}
+			must.Equal(t, len(kinds[k]), FailedConcepts/len(failureKinds), "seed", seed)
 		}
 		for _, it := range w.Captions() {
 			name := "elsewhere"
@@ -236,9 +234,7 @@ func TestInjectedShares(t *testing.T) {
 
 func TestControlWorld(t *testing.T) {
 	w := New(Options{Seed: 3})
-	if p := w.AuditDisparities(); len(p) != 0 {
-		t.Fatalf("disparities in the control world: %v", p)
-	}
+	must.Equal(t, len(w.AuditDisparities()), 0, "disparities in the control world")
 	for _, it := range w.Concepts() {
 		if it.Shown != it.Concept || it.Failure != "" {
 			t.Fatalf("%s shows %s", it.ID, it.Shown)

@@ -287,9 +287,7 @@ func TestTablesRepeat(t *testing.T) {
 		a, b := at(common), at(more)
 		must.Equal(t, [2]int{len(a), len(b)}, [2]int{4 * 31, 5 * 31}, common, more, "Tables and and cells")
 		for key, printed := range a {
-			if b[key] != printed {
-				t.Errorf("%v: %q in Table %d, %q in Table %d", key, printed, common, b[key], more)
-			}
+			must.Equal(t, b[key], printed, key)
 		}
 	}
 	f := run(t, Printed(Options{Tables: []int{9}}))

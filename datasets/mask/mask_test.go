@@ -72,10 +72,7 @@ func TestBadCounts(t *testing.T) {
 		{table.Mask{Size: [2]int{2, 2}, Counts: "4 "}, "position 1"},
 		{table.Mask{Size: [2]int{2, 2}, Counts: strings.Repeat("o", 20)}, "longer than any image"},
 	} {
-		_, err := Decode(c.mask)
-		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%v: error %v, want one line with %q", c.mask, err, c.want)
-		}
+		must.Fail(Decode(c.mask))(t, c.want)
 	}
 }
 
@@ -291,7 +288,5 @@ func TestOutlineArea(t *testing.T) {
 			area += p.X*q.Y - q.X*p.Y
 		}
 	}
-	if area != 2*b.Area() {
-		t.Errorf("polygons enclose %d/2 pixels, the mask has %d", area, b.Area())
-	}
+	must.Equal(t, area, 2*b.Area(), "polygons enclose")
 }

@@ -38,8 +38,7 @@ func folder(t testing.TB, name string) string {
 func openGolden(t testing.TB, name string) (*Model, modeltest.Golden) {
 	t.Helper()
 	dir := folder(t, name)
-	m := must.Get(Open(dir))(t)
-	return m, modeltest.Open(t, dir)
+	return must.Get(Open(dir))(t), modeltest.Open(t, dir)
 }
 
 // bools is a tensor of zeros and ones as a graph takes a mask.

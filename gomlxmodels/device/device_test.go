@@ -67,9 +67,7 @@ func TestFind(t *testing.T) {
 func TestThreads(t *testing.T) {
 	t.Setenv("NPROC", "")
 	setThreads()
-	if got := os.Getenv("NPROC"); got != strconv.Itoa(runtime.GOMAXPROCS(0)) {
-		t.Errorf("NPROC is %q, GOMAXPROCS %d", got, runtime.GOMAXPROCS(0))
-	}
+	must.Equal(t, os.Getenv("NPROC"), strconv.Itoa(runtime.GOMAXPROCS(0)), "NPROC")
 	t.Setenv("NPROC", "7")
 	setThreads()
 	must.Equal(t, os.Getenv("NPROC"), "7", "the user's NPROC became")

@@ -30,8 +30,7 @@ func rewrite(t *testing.T, dir, name string, change func(map[string]weights.Tens
 	all := map[string]weights.Tensor{}
 	for _, name := range set.Names() {
 		info, _ := set.Info(name)
-		data := must.Get(set.Float32(name))(t)
-		all[name] = weights.Tensor{Name: name, Shape: info.Shape, Data: data}
+		all[name] = weights.Tensor{Name: name, Shape: info.Shape, Data: must.Get(set.Float32(name))(t)}
 	}
 	change(all)
 	must.Do(t, weights.Save(path, slices.Collect(maps.Values(all)), nil, weights.F32))

@@ -36,8 +36,7 @@ func folder(t testing.TB, name string) string {
 func openGolden(t testing.TB, name string) (*Model, modeltest.Golden) {
 	t.Helper()
 	dir := folder(t, name)
-	m := must.Get(Open(dir))(t)
-	return m, modeltest.Open(t, dir)
+	return must.Get(Open(dir))(t), modeltest.Open(t, dir)
 }
 
 // TestImages compares greedy tokens with those of the network without a cache, token for token, the logits of every

@@ -75,8 +75,7 @@ func rows(t testing.TB, text []byte) [][]int32 {
 	for row := range strings.Lines(string(text)) {
 		ids := []int32{}
 		for _, f := range strings.Fields(row) {
-			id := must.Get(strconv.ParseInt(f, 10, 32))(t)
-			ids = append(ids, int32(id))
+			ids = append(ids, int32(must.Get(strconv.ParseInt(f, 10, 32))(t)))
 		}
 		out = append(out, ids)
 	}

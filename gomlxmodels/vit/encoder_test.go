@@ -208,9 +208,7 @@ func TestBFloat16(t *testing.T) {
 			}
 		}
 	}
-	if e.Bytes() != 2*m.Parameters() {
-		t.Errorf("%d bytes of %d parameters", e.Bytes(), m.Parameters())
-	}
+	must.Equal(t, e.Bytes(), 2*m.Parameters())
 }
 
 func TestEncoderRefuses(t *testing.T) {

@@ -29,9 +29,7 @@ func TestEqualReference(t *testing.T) {
 		Kappa                      *float64
 	}
 	must.Do(t, json.Unmarshal(text, &sets))
-	if len(sets) != 4 {
-		t.Fatalf("%d sets", len(sets))
-	}
+	must.Equal(t, len(sets), 4, "sets")
 	for i, set := range sets {
 		for scale, want := range map[Scale]float64{Nominal: set.Nominal, Ordinal: set.Ordinal, Interval: set.Interval} {
 			s := must.Get(Compute(set.Counts, scale, set.Values))(t)

@@ -59,14 +59,11 @@ func decode(t *testing.T, text string, width int) (rows [][]float32) {
 
 func readGolden(t *testing.T) (g golden) {
 	t.Helper()
-	text := must.Get(os.ReadFile("testdata/golden.json"))(t)
-	must.Do(t, json.Unmarshal(text, &g))
+	must.Do(t, json.Unmarshal(must.Get(os.ReadFile("testdata/golden.json"))(t), &g))
 	for i := range g.Cells {
 		g.Cells[i].vectors, g.Cells[i].joint = decode(t, g.Cells[i].Vectors, g.Width), decode(t, g.Cells[i].Joint, 6)
 	}
-	if len(g.Cells) != 40 {
-		t.Fatalf("%d cells", len(g.Cells))
-	}
+	must.Equal(t, len(g.Cells), 40, "cells")
 	return g
 }
 

@@ -71,9 +71,7 @@ func TestOracle(t *testing.T) {
 			Own:         []string{ExcludeOwn, IncludeOwn}[rng.IntN(2)],
 			Replacement: []string{Without, With}[rng.IntN(2)], Intervals: metrics.Intervals{Seed: int64(trial)}}
 		scores := must.Get(ComputeConceptScores(set, o))(t)
-		if len(scores) != len(set.Images) {
-			t.Fatalf("%d scores of %d cells", len(scores), len(set.Images))
-		}
+		must.Equal(t, len(scores), len(set.Images), "scores")
 		for _, s := range scores {
 			x, y := set.Images[s.Cell], set.Images[Cell{o.Source, s.Concept}]
 			var sc, xc, wc, pairs, crossed, texts float64

@@ -94,10 +94,7 @@ func TestGapsFlagTheRegionsThatDiffer(t *testing.T) {
 	}
 	for i, region := range f.Texts("region") {
 		want := map[bool]string{false: "no", true: "yes"}[strings.HasSuffix(region, "south")]
-		if got := f.Texts("flagged")[i]; got != want {
-			t.Errorf("%s of %s: flagged %s, gap %v [%v, %v]", f.Texts("score")[i], region, got, f.Numbers("gap")[i],
-				f.Numbers("gap_low")[i], f.Numbers("gap_high")[i])
-		}
+		must.Equal(t, f.Texts("flagged")[i], want, f.Texts("score")[i], "of", region, "flagged")
 	}
 }
 
@@ -155,7 +152,7 @@ func TestErrorsNameTheOffendingValue(t *testing.T) {
 	real, gen := cloud(1, 40, 0), cloud(2, 40, 0)
 	nan := cloud(3, 40, 0)
 	nan.Vectors("full")[7][2] = float32(math.NaN())
-	for name, c := range map[string]struct {
+	for _, c := range map[string]struct {
 		args      ask
 		real, gen *table.Frame
 		want      string
@@ -170,10 +167,7 @@ func TestErrorsNameTheOffendingValue(t *testing.T) {
 			&table.Frame{Columns: []table.Column{table.VectorColumn("full", nil)}}, "nothing to compare"},
 	} {
 		c.args.Metric = "precision-coverage"
-		_, _, err := evaluate(t, c.args, c.real, c.gen)
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v, want %q", name, err, c.want)
-		}
+		must.Fail(evaluate(t, c.args, c.real, c.gen))(t, c.want)
 	}
 }
 

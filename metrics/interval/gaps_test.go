@@ -29,9 +29,7 @@ func TestGaps(t *testing.T) {
 		g := gaps[i]
 		must.Equal(t, g.A, want[0], i)
 		must.Equal(t, g.B, want[1], i)
-		if w := (g.Single.High - g.Single.Low) / (2 * 1.96 * 0.02 * math.Sqrt2); math.Abs(w-1) > 0.08 {
-			t.Errorf("%s − %s: %v times the expected width", g.A, g.B, w)
-		}
+		must.Near(t, (g.Single.High-g.Single.Low)/(2*1.96*0.02*math.Sqrt2), 1, 0.08, g.A, "−", g.B)
 		if g.Simultaneous.High-g.Simultaneous.Low <= 1.1*(g.Single.High-g.Single.Low) {
 			t.Errorf("%s − %s: %+v", g.A, g.B, g)
 		}

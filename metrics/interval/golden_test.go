@@ -47,8 +47,7 @@ func TestEqualSciPy(t *testing.T) {
 func TestStrata(t *testing.T) {
 	o := BootstrapOptions{Resamples: 40, Seed: 3, Stream: "a"}
 	weights := func(o BootstrapOptions, strata ...int) [][]float64 {
-		b := must.Get(NewBootstrap(o, strata...))(t)
-		return b.Weights()
+		return must.Get(NewBootstrap(o, strata...))(t).Weights()
 	}
 	for _, w := range weights(o, 3, 1, 5) {
 		if w[0]+w[1]+w[2] != 3 || w[3] != 1 || len(w) != 9 {

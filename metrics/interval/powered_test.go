@@ -20,9 +20,7 @@ func TestEqualPPI(t *testing.T) {
 		Published, Adjusted  []float64
 	}
 	must.Do(t, json.Unmarshal(must.Get(os.ReadFile("testdata/powered.json"))(t), &cases))
-	if len(cases) != 5 {
-		t.Fatalf("%d cases", len(cases))
-	}
+	must.Equal(t, len(cases), 5, "cases")
 	for _, c := range cases {
 		p := must.Get(PredictionPowered(c.Labels, c.Judged, c.Rest, true))(t)
 		low, high := p.Interval(c.Level)

@@ -32,8 +32,7 @@ func manifoldOf(t *testing.T, real, generated [][]float32) *Manifold {
 	t.Helper()
 	run := must.Get(Compute(t.Context(), Sets{Real: real, Generated: generated},
 		Options{K: 1, Members: true}, nil))(t)
-	b := must.Get(NewManifold(label("r", len(real)), label("g", len(generated)), run))(t)
-	return b
+	return must.Get(NewManifold(label("r", len(real)), label("g", len(generated)), run))(t)
 }
 
 var none = float32(math.NaN())

@@ -75,9 +75,7 @@ func TestIdentity(t *testing.T) {
 		}
 		d := ComputeDiversity(counts)
 		if usable == 0 {
-			if !math.IsNaN(d.Value) {
-				t.Errorf("no usable image returns %g", d.Value)
-			}
+			must.Near(t, d.Value, math.NaN(), 0, "no usable image returns")
 			continue
 		}
 		sum := 0.0
@@ -85,9 +83,7 @@ func TestIdentity(t *testing.T) {
 			if c.Usable() == 0 {
 				continue
 			}
-			if ComputeBias(c) != -ComputeBias(swapped[i]) {
-				t.Errorf("%+v: bias %g, swapped %g", c, ComputeBias(c), ComputeBias(swapped[i]))
-			}
+			must.Equal(t, ComputeBias(c), -ComputeBias(swapped[i]), c, "bias")
 			sum += float64(c.Usable()) / float64(usable) * math.Abs(ComputeBias(c))
 		}
 		if math.Abs(sum-d.Value) > 1e-12 || ComputeDiversity(swapped).Value != d.Value || d.Value < 0 || d.Value > 1 {

@@ -95,8 +95,7 @@ func TestTablesSayPerceived(t *testing.T) {
 	labels := must.Get(evaluate(t, "entigen-clip-labels", [2]string{"in", "texts"}, clipImages(near.Rand(t, 44), 5),
 		textFrame(), nil))(t)
 	two := func(metric, second string, in, other *table.Frame) *table.Frame {
-		f := must.Get(evaluate(t, metric, [2]string{"in", second}, in, other, nil))(t)
-		return f
+		return must.Get(evaluate(t, metric, [2]string{"in", second}, in, other, nil))(t)
 	}
 	frames := map[string]*table.Frame{"entigen-clip-labels": labels,
 		"entigen-clip-agreement": two("entigen-clip-agreement", "ratings", labels, labels),

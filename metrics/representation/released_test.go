@@ -75,9 +75,7 @@ func TestUsableCounts(t *testing.T) {
 			t.Fatal(errA, errB)
 		}
 		name := v[0] + "," + v[1] + "," + v[2] + "," + v[3] + "," + v[4]
-		if got[name] != [2]float64{a, b} {
-			t.Errorf("%s: %v, want %g/%g", name, got[name], a, b)
-		}
+		must.Equal(t, got[name], [2]float64{a, b}, name)
 	}
 }
 

@@ -24,8 +24,7 @@ func TestOverallIntervals(t *testing.T) {
 			Theta: metrics.Exact(s / r)})
 	}
 	overall := func(ts []Tendency, seed int64) []Aggregate {
-		out := must.Get(ComputeOverallRatio(ts, metrics.Intervals{Resamples: 300, Seed: seed}))(t)
-		return out
+		return must.Get(ComputeOverallRatio(ts, metrics.Intervals{Resamples: 300, Seed: seed}))(t)
 	}
 	for k, a := range overall(ts, 1) {
 		if !(a.Low < a.Value && a.Value < a.High) {

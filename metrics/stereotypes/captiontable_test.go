@@ -49,9 +49,7 @@ func pairFrame() *table.Frame {
 
 func TestCaptionTables(t *testing.T) {
 	f, _ := must.Get2(evaluate(t, "visage-captions", "attributes", captionFrame(), pairFrame(), nil))(t)
-	if got := strings.Join(f.Texts("identity"), " "); got != "Norra Sul Veltan" {
-		t.Fatal(got)
-	}
+	must.Equal(t, strings.Join(f.Texts("identity"), " "), "Norra Sul Veltan")
 	nan := math.NaN()
 	for column, want := range map[string][]float64{"share_any": {1, nan, 0.5}, "share_stereotype": {1, nan, 0.5},
 		"n_asked": {1, 1, 4}, "n_refused": {0, 1, 0},
@@ -119,10 +117,7 @@ func TestCaptionTableErrors(t *testing.T) {
 		if c.change != nil {
 			c.change(in, attributes)
 		}
-		if _, _, err := evaluate(t, "visage-salience", "attributes", in, attributes, c.options); err == nil ||
-			!strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%s: %v does not say %q", c.name, err, c.want)
-		}
+		must.Fail(evaluate(t, "visage-salience", "attributes", in, attributes, c.options))(t, c.want)
 	}
 }
 

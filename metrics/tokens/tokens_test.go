@@ -26,9 +26,7 @@ func frame() *table.Frame {
 
 func TestTable(t *testing.T) {
 	f := must.Get(tabulartest.Run("tokens", frame(), map[string]string{"text": "caption"}, "language"))(t)
-	if got := strings.Join(f.Texts("language"), " "); got != "en xx" {
-		t.Fatalf("groups %s", got)
-	}
+	must.Equal(t, strings.Join(f.Texts("language"), " "), "en xx")
 	for column, want := range map[string][2]float64{
 		"tokens_per_word": {1, 12}, "tokens_per_character": {3.0 / 8, 2}, "unknown_share": {0, 0.25},
 		"cut_share": {0, 2.0 / 12},
