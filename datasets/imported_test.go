@@ -178,16 +178,7 @@ func TestImportedErrors(t *testing.T) {
 			[]string{"margin and gap need a grid"}},
 		{"negative grid", one, ImportOptions{Model: "m", Grid: -1}, []string{"Grid is -1"}},
 	} {
-		_, err := evaluate(t, Imported(folderOf(t, c.files), c.o))
-		if err == nil {
-			t.Errorf("%s: no error", c.name)
-			continue
-		}
-		for _, want := range c.want {
-			if !strings.Contains(err.Error(), want) {
-				t.Errorf("%s: %v, want %q", c.name, err, want)
-			}
-		}
+		must.Fail(evaluate(t, Imported(folderOf(t, c.files), c.o)))(t, c.want...)
 	}
 	must.Fail(Imported(filepath.Join(t.TempDir(), "none"), ImportOptions{Model: "m"}).Err())(t,
 		"cannot read the folder")
