@@ -120,11 +120,6 @@ func TestParse(t *testing.T) {
 	}
 }
 
-func wantLine(t *testing.T, what string, err error, want string) {
-	t.Helper()
-	must.Fail(err)(t, want)
-}
-
 // hostile are pickles that must be refused, with a part of the error, or read without a tensor ("").
 func hostile() map[string][2]string {
 	call := func(module, member, op string) string {
@@ -218,7 +213,7 @@ func TestHostile(t *testing.T) {
 	for what, c := range hostile() {
 		v, err := inTime(t, what, []byte(c[0]))
 		if c[1] != "" {
-			wantLine(t, what, err, c[1])
+			must.Err(t, err, c[1])
 		} else if n := len(tensorsIn(v)); err != nil || n > 0 {
 			t.Errorf("%s: %d tensors, error %v", what, n, err)
 		}
@@ -268,8 +263,7 @@ func TestLimits(t *testing.T) {
 		if _, err := Parse([]byte(c.at), c.limits); err != nil {
 			t.Errorf("%s: at the limit: %v", want, err)
 		}
-		_, err := Parse([]byte(c.over), c.limits)
-		wantLine(t, want, err, want)
+		must.Fail(Parse([]byte(c.over), c.limits))(t, want)
 	}
 }
 
