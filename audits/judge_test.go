@@ -228,7 +228,5 @@ func TestJudgeOfCoCoCroLa(t *testing.T) {
 	for _, n := range counts.Numbers("n_by_hand") {
 		byHand += n
 	}
-	if byHand != float64(kinds.Len()) {
-		t.Errorf("%v failures labeled by the judge, of %d", byHand, kinds.Len())
-	}
+	must.Equal(t, byHand, float64(kinds.Len()), "failures labeled by the judge")
 }

@@ -178,16 +178,7 @@ func TestImportedErrors(t *testing.T) {
 			[]string{"margin and gap need a grid"}},
 		{"negative grid", one, ImportOptions{Model: "m", Grid: -1}, []string{"Grid is -1"}},
 	} {
-		_, err := evaluate(t, Imported(folderOf(t, c.files), c.o))
-		if err == nil {
-			t.Errorf("%s: no error", c.name)
-			continue
-		}
-		for _, want := range c.want {
-			if !strings.Contains(err.Error(), want) {
-				t.Errorf("%s: %v, want %q", c.name, err, want)
-			}
-		}
+		must.Fail(evaluate(t, Imported(folderOf(t, c.files), c.o)))(t, c.want...)
 	}
 	must.Fail(Imported(filepath.Join(t.TempDir(), "none"), ImportOptions{Model: "m"}).Err())(t,
 		"cannot read the folder")
@@ -219,9 +210,8 @@ func TestImportedHostileNames(t *testing.T) {
 	names := []string{"{prompt:words}_{seed:number}"}
 	f := must.Get(evaluate(t, Imported(dir, ImportOptions{Model: "m", Names: names})))(t)
 	want := strings.Join(strings.Fields(hostile), " ") // words
-	if got := f.Texts("prompt"); !slices.Equal(got, []string{want, "a b"}) || f.Texts("id")[0] != hostile+"_7.png" {
-		t.Errorf("%q", got)
-	}
+	must.EqualSlices(t, f.Texts("prompt"), []string{want, "a b"})
+	must.Equal(t, f.Texts("id")[0], hostile+"_7.png")
 	_, err := evaluate(t, Imported(dir, ImportOptions{Model: "m", Names: []string{"{seed:number}"}}))
 	if err == nil || strings.ContainsAny(err.Error(), "\x1b\n") ||
 		!strings.Contains(err.Error(), `\x1b[31m\n<script>`) {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
@@ -40,10 +39,7 @@ func TestEmbedBLIP2(t *testing.T) {
 		if !reflect.DeepEqual(got, EmbedArgs{model, c.want}) {
 			t.Errorf("%+v, want %+v", got, c.want)
 		}
-		if columns, want := c.t.Columns()[4:], datasets.Columns(strings.Fields(c.columns)...); !slices.Equal(columns,
-			want) {
-			t.Errorf("columns %v, want %v", columns, want)
-		}
+		must.EqualSlices(t, c.t.Columns()[4:], datasets.Columns(strings.Fields(c.columns)...), "columns")
 	}
 	for want, bad := range map[string]datasets.Table{
 		"name the text column": Embed(model, table,
@@ -71,7 +67,6 @@ func TestSecrets(t *testing.T) {
 		want string
 	}{{Generate("archipelago-diffusion", prompts), ""}, {images, APIKey},
 		{Embed("archipelago-vit", images.Concat(images)), APIKey}} {
-		p := must.Get(c.t.Plan())(t)
-		must.Equal(t, strings.Join(p.AllSecrets(), " "), c.want, "secrets")
+		must.Equal(t, strings.Join(must.Get(c.t.Plan())(t).AllSecrets(), " "), c.want, "secrets")
 	}
 }

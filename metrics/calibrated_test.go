@@ -60,10 +60,8 @@ func TestCalibrated(t *testing.T) {
 		!strings.Contains(strings.Join(notes, "\n"), "fewer than two labels: the judge's number is not calibrated") {
 		t.Errorf("%s\n%q", shown, notes)
 	}
-	alone, _, err := evaluate(t, ask{Metric: "calibrated", By: []string{"region"}, Options: options}, answers)
-	if err != nil || alone.Texts("basis")[0] != "judge alone, not calibrated" {
-		t.Errorf("without labels: %v", err)
-	}
+	alone, _ := must.Get2(evaluate(t, ask{Metric: "calibrated", By: []string{"region"}, Options: options}, answers))(t)
+	must.Equal(t, alone.Texts("basis")[0], "judge alone, not calibrated", "without labels")
 	gaps, _, err := evaluate(t, ask{Metric: "calibrated-gaps", By: []string{"region"}, Options: options}, answers,
 		labels)
 	if err != nil || gaps.Len() != 2 || strings.Join(gaps.Texts("flagged"), " ") != "no no" ||
@@ -191,9 +189,8 @@ func TestQuestionScores(t *testing.T) {
 	near.Check(t, "soft", out.Numbers("soft_tifa"), []float64{0.65, 0, nan}, 1e-12, 0)
 	near.Check(t, "geometric", out.Numbers("soft_tifa_gm"), []float64{math.Sqrt(0.36), 0, nan}, 1e-12, 0)
 	near.Check(t, "unanswered", out.Numbers("n_unanswered"), []float64{1, 0, 1}, 0, 0)
-	if out.Texts("region")[1] != "s" || out.Texts("id")[0] != "a" {
-		t.Errorf("%s", datasets.Format(out, 0))
-	}
+	must.Equal(t, out.Texts("region")[1], "s")
+	must.Equal(t, out.Texts("id")[0], "a")
 	must.Fail(evaluate(t, ask{Metric: "question-scores"}, f.With(table.NumberColumn("answer_p_wanted",
 		[]float64{2, 0, 0, 0, 0}))))(t, "2 is no probability") // no probability
 }

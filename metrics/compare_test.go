@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"antipode/datasets"
 	"antipode/datasets/table"
 	"antipode/internal/must"
 	"antipode/internal/near"
@@ -108,9 +107,7 @@ func TestCompareReads(t *testing.T) {
 			got = append(got, fmt.Sprint(s, " ", f.Texts("verdict")[i], " ", f.Numbers("n_paired")[i], " ",
 				f.Numbers("n_only_a")[i], " ", f.Numbers("n_only_b")[i]))
 		}
-		if strings.Join(got, "; ") != c.want {
-			t.Errorf("%s: %s", c.name, datasets.Format(f, 0))
-		}
+		must.Equal(t, strings.Join(got, "; "), c.want, c.name)
 	}
 	two := "clustered-mean value=v by=region ; clustered-mean value=one by=region"
 	for want, o := range map[string]map[string]string{

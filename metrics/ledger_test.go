@@ -34,10 +34,7 @@ func TestLedger(t *testing.T) {
 		table.NumberColumn("value_low", []float64{none, none, 0.41, 0.45, none, none, none, none, none, none}),
 		table.NumberColumn("value_high", []float64{none, none, 0.6, 0.6, none, none, none, none, none, none}),
 		table.TextColumn("holds", []string{"", "", "", "", "", "", "yes", "no", "", ""})}}
-	f, _, err := evaluate(t, ask{Metric: "ledger", Options: options("why", "no images")}, printed, ours)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f, _ := must.Get2(evaluate(t, ask{Metric: "ledger", Options: options("why", "no images")}, printed, ours))(t)
 	var got []string
 	for i, item := range f.Texts("item") {
 		got = append(got, strings.TrimSuffix(fmt.Sprintf("%s: %s, %s", item, f.Texts("verdict")[i],
@@ -48,9 +45,7 @@ func TestLedger(t *testing.T) {
 		"denied: direction only, does not hold", "missing: not computable, no images",
 		"empty: not computable, no images"}
 	must.Equal(t, cmp.Diff(want, got), "")
-	if f, _, err = evaluate(t, ask{Metric: "ledger"}, printed); err != nil ||
-		f.Texts("verdict")[0] != NotComputable {
-		t.Errorf("without our values: %v %v", f, err)
-	}
+	f, _ = must.Get2(evaluate(t, ask{Metric: "ledger"}, printed))(t)
+	must.Equal(t, f.Texts("verdict")[0], NotComputable, "without our values")
 	must.Fail(evaluate(t, ask{Metric: "ledger"}, printed, ours.Pick([]int{0, 0})))(t, `"rounds" has two values`)
 }

@@ -145,9 +145,7 @@ func TestGenerators(t *testing.T) {
 	a.Generator += "," + network("diffusion/testdata/sd2")
 	must.Equal(t, testengine.Rows(t, "images", a.Images()).Len(), 32, "images")
 	f := testengine.Rows(t, "wins", a.Wins().Where("score", "==", "Xc"))
-	if fmt.Sprint(f.Texts("model")) != "[sd1 sd2]" {
-		t.Errorf("wins of %q", f.Texts("model"))
-	}
+	must.Equal(t, fmt.Sprint(f.Texts("model")), "[sd1 sd2]", "wins of")
 	must.Equal(t, testengine.Rows(t, "findings", a.Findings()).Len(), 2, "findings")
 }
 

@@ -130,8 +130,7 @@ func rated(t *testing.T, images *datasets.Frame) *datasets.Frame {
 		}
 	}
 	collected := must.Get(annotate.Collect(dir, annotate.CollectOptions{}))(t)
-	if got := collected.Table.Texts(strings.ReplaceAll(data.PerceivedGender, " ", "_")); len(got) != 3*images.Len() {
-		t.Fatalf("%d ratings of %d images", len(got), images.Len())
-	}
+	ratings := collected.Table.Texts(strings.ReplaceAll(data.PerceivedGender, " ", "_"))
+	must.Equal(t, len(ratings), 3*images.Len(), "ratings")
 	return collected.Table
 }

@@ -124,9 +124,8 @@ func TestRealCaptions(t *testing.T) {
 		"[Dalle3 Dalle3 Dalle3 Dalle3 sd1 sd1 sd1 sd1] [8 8 4 8 8 8 8 8] [0 0 4 0 0 0 0 0]", "counts")
 	complete := testengine.Rows(t, "complete", a.Scores(indictti.Complete))
 	common := testengine.Rows(t, "common", a.Scores(indictti.Common))
-	if complete.Len() != 2*4*5 || common.Len() != complete.Len() {
-		t.Errorf("%d and %d scores, want 40", complete.Len(), common.Len())
-	}
+	must.Equal(t, complete.Len(), 2*4*5)
+	must.Equal(t, common.Len(), complete.Len())
 	for i, score := range common.Texts("score") {
 		if common.Numbers("n")[i] > 8 || score == "IGC" && common.Texts("encoder")[i] != a.Encoder {
 			t.Errorf("%s: n = %v, encoder %s", score, common.Numbers("n")[i], common.Texts("encoder")[i])

@@ -60,9 +60,8 @@ func TestReleased(t *testing.T) {
 		SeeGULLData: manifesttest.Dir(t, "seegull"), Resamples: -1}
 	testengine.Use(t)
 	got := testengine.Rows(t, "tables", a.PaperTable("1").Concat(a.PaperTable("2")))
-	if got.Len() != 105 || sum(got.Numbers("cells_equal")) != 315 {
-		t.Errorf("%v printed cells in %d rows", sum(got.Numbers("cells_equal")), got.Len())
-	}
+	must.Equal(t, got.Len(), 105)
+	must.Equal(t, sum(got.Numbers("cells_equal")), 315)
 	south := testengine.Rows(t, "south", a.GlobalSouth())
 	verdicts := map[string]string{}
 	for i, m := range south.Texts("measure") {

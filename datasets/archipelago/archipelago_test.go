@@ -1,7 +1,6 @@
 package archipelago
 
 import (
-	"antipode/internal/must"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -9,6 +8,8 @@ import (
 	"runtime"
 	"slices"
 	"testing"
+
+	"antipode/internal/must"
 )
 
 // goldens are the first 12 hex digits of SHA-256 over image and mask bytes of 48-pixel images of world 7,
@@ -142,9 +143,7 @@ func TestInjectedDisparities(t *testing.T) {
 		}
 		for _, island := range w.Islands() {
 			n := count[island]
-			if want := len(things) * 12; n != want {
-				t.Fatalf("%s has %d sampled images, want %d", island, n, want)
-			}
+			must.Equal(t, n, len(things)*12, "sampled images of", island)
 			repeated := float64(n-len(backdrops[island])) / float64(n)
 			odd := float64(unseen[island]) / float64(n)
 			switch island {
@@ -185,9 +184,7 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 // Without disparities both sets have one distribution: the same share of each scene, within sampling noise.
 func TestControls(t *testing.T) {
 	w := New(Options{Seed: 2, PerCell: 60})
-	if len(w.InjectedDisparities()) != 0 {
-		t.Fatalf("disparities in the control world: %+v", w.InjectedDisparities())
-	}
+	must.Equal(t, len(w.InjectedDisparities()), 0, "disparities in the control world")
 	share := func(items []Item) map[string]float64 {
 		m := map[string]float64{}
 		for _, it := range items {

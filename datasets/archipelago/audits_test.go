@@ -1,7 +1,6 @@
 package archipelago
 
 import (
-	"antipode/internal/must"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -11,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"antipode/internal/must"
 )
 
 // goldenAudits are the first 12 hex digits of SHA-256 over each list of world 7 with disparities with two images of
@@ -172,9 +173,7 @@ func TestInjectedShares(t *testing.T) {
 			}
 		}
 		for _, k := range failureKinds {
-			if len(kinds[k]) != FailedConcepts/len(failureKinds) {
-				t.Errorf("seed %d: %d concepts fail as %s", seed, len(kinds[k]), k)
-			}
+			must.Equal(t, len(kinds[k]), FailedConcepts/len(failureKinds), "seed", seed)
 		}
 		for _, it := range w.Captions() {
 			name := "elsewhere"
@@ -235,9 +234,7 @@ func TestInjectedShares(t *testing.T) {
 
 func TestControlWorld(t *testing.T) {
 	w := New(Options{Seed: 3})
-	if p := w.AuditDisparities(); len(p) != 0 {
-		t.Fatalf("disparities in the control world: %v", p)
-	}
+	must.Equal(t, len(w.AuditDisparities()), 0, "disparities in the control world")
 	for _, it := range w.Concepts() {
 		if it.Shown != it.Concept || it.Failure != "" {
 			t.Fatalf("%s shows %s", it.ID, it.Shown)
@@ -365,9 +362,7 @@ func TestCaptionsOfFigures(t *testing.T) {
 	f := &Figure{People: "Odrithan", Crest: Round, Banner: LightBanner, Attributes: []string{"stripes", "belt", "star"},
 		Occupation: "potter"}
 	p := Image{Island: "Velmora", Scene: "shore", Figure: f}
-	if got, want := p.Caption(), "an Odrithan potter with stripes, a belt and a star"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
+	must.Equal(t, p.Caption(), "an Odrithan potter with stripes, a belt and a star")
 	for _, l := range Languages() {
 		got := p.CaptionIn(l.Code)
 		for kind, e := range map[string]string{"people": "Odrithan", "occupation": "potter", "attribute": "belt",

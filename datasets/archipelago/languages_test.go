@@ -116,9 +116,7 @@ func TestCaptions(t *testing.T) {
 				for _, w := range templateWords {
 					rest = strings.ReplaceAll(rest, Translate(l.Code, "template", w), "")
 				}
-				if strings.TrimSpace(rest) != "" {
-					t.Errorf("%s: %q also holds %q", l.Name, c, rest)
-				}
+				must.Equal(t, strings.TrimSpace(rest), "", l.Name, c, "also holds", rest)
 				if seen[c] {
 					t.Errorf("%s: %q is the caption of two images", l.Name, c)
 				}

@@ -52,15 +52,11 @@ func TestTablesHoldWhatTheyDeclare(t *testing.T) {
 		for name, tab := range allTables(datasets.Archipelago(
 			datasets.ArchipelagoOptions{Seed: 7, PerCell: 1, Size: 32, Injected: injected})) {
 			f := run(t, tab)
-			if !slices.Equal(f.Specs(), undrawn(tab.Columns())) {
-				t.Errorf("%s: the frame has %v, the table declares %v", name, f.Specs(), tab.Columns())
-			}
+			must.EqualSlices(t, f.Specs(), undrawn(tab.Columns()), name, "the frame has")
 			if err := f.Check(); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
-			if none := f.Len() == 0; none != (name == "disparities" && !injected) {
-				t.Errorf("%s, injected %v: %d rows", name, injected, f.Len())
-			}
+			must.Equal(t, f.Len() == 0, name == "disparities" && !injected, name, "injected", injected, f.Len(), "rows")
 			seen := map[string]bool{}
 			for _, id := range f.Texts("id") {
 				if id == "" || seen[id] {

@@ -59,9 +59,7 @@ func TestModels(t *testing.T) {
 	must.Equal(t, f.Texts("id")[0], "SD 2/0-en-moon-0")
 	must.Equal(t, f.Texts("model")[0], "SD 2")
 	columns := Prompts(o).Columns()
-	if len(columns) != len(f.Columns) {
-		t.Fatalf("%d columns, declared %d", len(f.Columns), len(columns))
-	}
+	must.Equal(t, len(columns), len(f.Columns), "columns")
 	for i, spec := range columns {
 		must.Equal(t, f.Columns[i].ColumnSpec, spec, "column", i, "declared")
 	}
@@ -129,9 +127,7 @@ func TestBadFiles(t *testing.T) {
 // TestCreative: each prompt has three languages, and its English text contains its concepts.
 func TestCreative(t *testing.T) {
 	f := run(t, "cococrola-creative-prompts", nil)
-	if f.Len() != 6 {
-		t.Fatalf("%d rows", f.Len())
-	}
+	must.Equal(t, f.Len(), 6, "rows")
 	for _, p := range CreativePrompts() {
 		for _, c := range p.Concepts {
 			if p.Language == "en" && !strings.Contains(p.Text, c) {
@@ -152,9 +148,8 @@ func TestPrintedAverages(t *testing.T) {
 	for _, c := range cells {
 		switch {
 		case c.Model == Average && c.Language == Average:
-			if !math.IsNaN(c.Xc) || !math.IsNaN(c.Wc) {
-				t.Errorf("the corner of the printed table is blank: %+v", c)
-			}
+			must.Near(t, c.Xc, math.NaN(), 0, "the corner of the printed table is blank", c)
+			must.Near(t, c.Wc, math.NaN(), 0, "the corner of the printed table is blank", c)
 		case c.Model == Average, c.Language == Average:
 			means[c.Model+c.Language] = [2]float64{c.Xc, c.Wc}
 		default:
@@ -228,8 +223,7 @@ func TestChangedFile(t *testing.T) {
 	dir, copied := manifesttest.Dir(t, Name), t.TempDir()
 	must.Do(t, os.CopyFS(copied, os.DirFS(dir)))
 	path := filepath.Join(copied, filepath.FromSlash(conceptFile))
-	data := must.Get(os.ReadFile(path))(t)
-	must.Do(t, os.WriteFile(path, append(data, '\n'), 0o644))
+	must.Do(t, os.WriteFile(path, append(must.Get(os.ReadFile(path))(t), '\n'), 0o644))
 	must.Fail(Load(os.DirFS(copied), Options{}))(t, "is not the recorded file")
 }
 

@@ -79,9 +79,7 @@ func TestCounts(t *testing.T) {
 				len(countries))
 		}
 		for cell, n := range cells {
-			if n != each {
-				t.Errorf("%s: %v has %d images, want %d", template, cell, n, each)
-			}
+			must.Equal(t, n, each, template, cell, "has")
 		}
 		for country, n := range countries { // 170 = 57 + 57 + 56 for each of 24 objects
 			if template == InCountry && n != 24*57 && n != 24*56 {
@@ -113,7 +111,7 @@ func TestObjects(t *testing.T) {
 
 func TestPromptsThatCannotBeBuilt(t *testing.T) {
 	regions := GeoDERegions()
-	for name, c := range map[string]struct {
+	for _, c := range map[string]struct {
 		template string
 		objects  []string
 		regions  []Region
@@ -133,10 +131,7 @@ func TestPromptsThatCannotBeBuilt(t *testing.T) {
 			`"Moon" has no countries`},
 		"negative number": {InRegion, []string{"bag"}, regions, -1, "1 or more"},
 	} {
-		if _, err := Build(c.template, c.objects, c.regions, c.n); err == nil ||
-			!strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v does not contain %q", name, err, c.want)
-		}
+		must.Fail(Build(c.template, c.objects, c.regions, c.n))(t, c.want)
 	}
 	must.Equal(t, must.Get(Build(InRegion, []string{"बैग"}, []Region{{Key: "x", Place: "भारत"}}, 1))(t)[0].Text,
 		"बैग in भारत")
@@ -146,21 +141,17 @@ const countries = ",prompt,region,object,country,img_id\n0,stall in Italy,Europe
 	"Philippines,Southeast Asia,bag,the Philippines,1\n"
 
 func TestParse(t *testing.T) {
-	f, err := parsed("c.csv", []byte(countries), GeoDECountries)
-	if err != nil || !slices.Equal(f.Texts("region"), []string{"Europe", "SouthEastAsia"}) ||
-		!slices.Equal(f.Texts("template"), []string{InCountry, InCountry}) {
-		t.Errorf("%v, %v", f, err)
-	}
+	f := must.Get(parsed("c.csv", []byte(countries), GeoDECountries))(t)
+	must.EqualSlices(t, f.Texts("region"), []string{"Europe", "SouthEastAsia"})
+	must.EqualSlices(t, f.Texts("template"), []string{InCountry, InCountry})
 	f = must.Get(parsed("c.csv", []byte(countries), GeoDEPlaces))(t)
 	must.EqualSlices(t, f.Texts("prompt"), []string{"stall", "bag", "stall in Europe", "bag in Southeast Asia"})
 	must.EqualSlices(t, f.Texts("id"), []string{"0", "1", "2", "3"})
-	f, err = parsed("d.csv", []byte("prompt,region,object,img_id,geode_df_path\nbed in "+
-		"Asia,Asia,bed,7,/some/where/bed in Asia__9.png\nbed,,bed,8,\n"), DollarStreetPlaces)
-	if err != nil || !slices.Equal(f.Texts("reuses"), []string{"bed in Asia__9.png", ""}) ||
-		!slices.Equal(f.Texts("template"), []string{InRegion, Plain}) {
-		t.Errorf("%v, %v", f, err)
-	}
-	for name, c := range map[string][2]string{
+	f = must.Get(parsed("d.csv", []byte("prompt,region,object,img_id,geode_df_path\nbed in "+
+		"Asia,Asia,bed,7,/some/where/bed in Asia__9.png\nbed,,bed,8,\n"), DollarStreetPlaces))(t)
+	must.EqualSlices(t, f.Texts("reuses"), []string{"bed in Asia__9.png", ""})
+	must.EqualSlices(t, f.Texts("template"), []string{InRegion, Plain})
+	for _, c := range map[string][2]string{
 		"column": {strings.Replace(countries, "img_id", "id", 1), `c.csv, line 1: no column "img_id"`},
 		"region": {strings.Replace(countries, "Southeast Asia", "Mars", 1),
 			`c.csv, line 3, column region: "Mars" is no region`},
@@ -169,10 +160,7 @@ func TestParse(t *testing.T) {
 		"prompt": {strings.Replace(countries, "bag in", "a bag in", 1),
 			`c.csv, line 3, column prompt: "a bag in the Philippines" is not "bag in the Philippines"`},
 	} {
-		if _, err := parsed("c.csv", []byte(c[0]), GeoDECountries); err == nil ||
-			!strings.Contains(err.Error(), c[1]) {
-			t.Errorf("%s: %v does not contain %q", name, err, c[1])
-		}
+		must.Fail(parsed("c.csv", []byte(c[0]), GeoDECountries))(t, c[1])
 	}
 	must.Fail(addReleased(os.DirFS(t.TempDir()), "other.csv", released.Frame()))(t, GeoDEPlaces)
 }

@@ -21,8 +21,7 @@ import (
 
 func read(t *testing.T, name string) string {
 	t.Helper()
-	data := must.Get(os.ReadFile(filepath.Join("testdata", name)))(t)
-	return string(data)
+	return string(must.Get(os.ReadFile(filepath.Join("testdata", name)))(t))
 }
 
 func TestRead(t *testing.T) {
@@ -63,10 +62,7 @@ func TestBadSheets(t *testing.T) {
 		if text == good {
 			t.Fatalf("%s: the fixture does not hold %q", c.name, c.from)
 		}
-		if _, err := Read("p.csv", []byte(text)); err == nil || !strings.Contains(err.Error(), c.want) ||
-			!strings.Contains(err.Error(), "p.csv") {
-			t.Errorf("%s: %v does not say %q", c.name, err, c.want)
-		}
+		must.Fail(Read("p.csv", []byte(text)))(t, c.want, "p.csv")
 	}
 }
 
@@ -74,9 +70,8 @@ func TestKinds(t *testing.T) {
 	for prompt, want := range map[string]string{"original": Original, "P-G1": "EI: perceived gender",
 		"O-S1": "EI: perceived skin colour", "C-1": "EI: perceived culture", "C-I2": "irrelevant EI",
 		"P-I1": "irrelevant EI", "Prompt7": "not reported"} {
-		if got := Kind(prompt); got != want || Reported(prompt) != (want != "not reported") {
-			t.Errorf("%s: %q, reported %v", prompt, got, Reported(prompt))
-		}
+		must.Equal(t, Kind(prompt), want, prompt)
+		must.Equal(t, Reported(prompt), want != "not reported", prompt)
 	}
 }
 
@@ -98,9 +93,7 @@ func TestFrame(t *testing.T) {
 		}
 	}
 	ids := slices.Sorted(slices.Values(f.Texts("id")))
-	if len(slices.Compact(ids)) != len(all) {
-		t.Errorf("ids %v", f.Texts("id"))
-	}
+	must.Equal(t, len(slices.Compact(ids)), len(all), "ids", f.Texts("id"))
 	slices.Reverse(all)
 	if !reflect.DeepEqual(Frame(all).Texts("id"), f.Texts("id")) {
 		t.Errorf("the order of the rows changes the table")

@@ -242,8 +242,6 @@ func TestListedOptions(t *testing.T) {
 	for name, want := range map[string]string{`entigen-prompts:{"gramar":"released"}`: `no option "gramar"`,
 		"entigen-prompts:none.json": "write entigen-prompts:FILE.json", "entigen-prompts:{": "unexpected end"} {
 		tab, _ := manifest.Table(name)
-		if err := tab.Err(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", name, err, want)
-		}
+		must.Fail(tab.Err())(t, want)
 	}
 }

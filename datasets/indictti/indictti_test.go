@@ -98,9 +98,7 @@ func TestPlan(t *testing.T) {
 	must.EqualSlices(t, f.Texts("model"), Models)
 	must.EqualSlices(t, f.Numbers("images"), []float64{124_000, 124_000, 124_000, 24_800, 6_200})
 	for i, note := range f.Texts("note") { // of Midjourney and DALL·E 3
-		if strings.Contains(note, "antipode import") != (i >= 3) {
-			t.Errorf("%s: note %q", f.Texts("model")[i], note)
-		}
+		must.Equal(t, strings.Contains(note, "antipode import"), i >= 3, f.Texts("model")[i], "note", note)
 	}
 }
 
@@ -287,13 +285,9 @@ func TestTablesRepeat(t *testing.T) {
 	}
 	for common, more := range map[int]int{2: 6, 3: 7, 4: 8} {
 		a, b := at(common), at(more)
-		if len(a) != 4*31 || len(b) != 5*31 {
-			t.Errorf("Tables %d and %d: %d and %d cells", common, more, len(a), len(b))
-		}
+		must.Equal(t, [2]int{len(a), len(b)}, [2]int{4 * 31, 5 * 31}, common, more, "Tables and and cells")
 		for key, printed := range a {
-			if b[key] != printed {
-				t.Errorf("%v: %q in Table %d, %q in Table %d", key, printed, common, b[key], more)
-			}
+			must.Equal(t, b[key], printed, key)
 		}
 	}
 	f := run(t, Printed(Options{Tables: []int{9}}))

@@ -25,9 +25,7 @@ var (
 // solutions returns the paths of the solutions.
 func solutions(t *testing.T) []string {
 	paths := must.Get(filepath.Glob(filepath.Join(folder, "*_solution.ipynb")))(t)
-	if len(paths) != 5 {
-		t.Fatalf("%d solutions of five lessons", len(paths))
-	}
+	must.Equal(t, len(paths), 5, "solutions")
 	return paths
 }
 

@@ -11,10 +11,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"antipode/datasets/table"
 	"antipode/internal/jpeg"
 	"antipode/internal/must"
-	"github.com/google/go-cmp/cmp"
 )
 
 func parse(rows []string) Bitmap {
@@ -50,9 +51,8 @@ func TestPycocotools(t *testing.T) {
 			continue
 		}
 		must.Equal(t, cmp.Diff(b, back), "", c.Name, "Decode differs")
-		if got, err := Area(want); err != nil || got != c.Area || b.Area() != c.Area {
-			t.Errorf("%s: area %d and %d (%v), pycocotools %d", c.Name, got, b.Area(), err, c.Area)
-		}
+		must.Equal(t, must.Get(Area(want))(t), c.Area, c.Name, "area")
+		must.Equal(t, b.Area(), c.Area, c.Name)
 	}
 }
 
@@ -72,10 +72,7 @@ func TestBadCounts(t *testing.T) {
 		{table.Mask{Size: [2]int{2, 2}, Counts: "4 "}, "position 1"},
 		{table.Mask{Size: [2]int{2, 2}, Counts: strings.Repeat("o", 20)}, "longer than any image"},
 	} {
-		_, err := Decode(c.mask)
-		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%v: error %v, want one line with %q", c.mask, err, c.want)
-		}
+		must.Fail(Decode(c.mask))(t, c.want)
 	}
 }
 
@@ -291,7 +288,5 @@ func TestOutlineArea(t *testing.T) {
 			area += p.X*q.Y - q.X*p.Y
 		}
 	}
-	if area != 2*b.Area() {
-		t.Errorf("polygons enclose %d/2 pixels, the mask has %d", area, b.Area())
-	}
+	must.Equal(t, area, 2*b.Area(), "polygons enclose")
 }

@@ -177,10 +177,7 @@ func TestInputs(t *testing.T) {
 		{[]string{"in", "third"}, []*table.Frame{frame(), frame()}, `there is no input "third"`},
 		{[]string{"in"}, []*table.Frame{small}, `table "in": no such column: "any"`},
 	} {
-		_, err := define.Evaluate(context.Background(), operation.Call{}, args(c.roles...), c.in)
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%v: %v, want %q", c.roles, err, c.want)
-		}
+		must.Fail(define.Evaluate(context.Background(), operation.Call{}, args(c.roles...), c.in))(t, c.want)
 	}
 }
 

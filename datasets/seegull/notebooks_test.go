@@ -40,8 +40,7 @@ func nodesOf(source string) unit {
 // unitsOf takes an output apart: figures inside data URIs, lines of tables, and what is left of it.
 func unitsOf(t *testing.T, source string) (units []unit) {
 	for _, m := range dataURI.FindAllStringSubmatch(source, -1) {
-		svg := must.Get(base64.StdEncoding.DecodeString(m[1]))(t)
-		units = append(units, nodesOf(string(svg)))
+		units = append(units, nodesOf(string(must.Get(base64.StdEncoding.DecodeString(m[1]))(t))))
 	}
 	source = dataURI.ReplaceAllString(source, "")
 	for _, row := range tableRow.FindAllString(source, -1) {

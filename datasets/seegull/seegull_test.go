@@ -47,10 +47,7 @@ func TestBadSheets(t *testing.T) {
 			"line 2, column NA_stereo: the count is missing"},
 		{"twice", good + "wears tall hats,Veltan,3,0,0,3,0,0,4,3,2,3\n", "line 7, column attribute"},
 	} {
-		if _, _, err := Read("pairs.csv", []byte(c.text)); err == nil || !strings.Contains(err.Error(), c.want) ||
-			!strings.Contains(err.Error(), "pairs.csv") {
-			t.Errorf("%s: %v does not say %q", c.name, err, c.want)
-		}
+		must.Fail(Read("pairs.csv", []byte(c.text)))(t, c.want, "pairs.csv")
 	}
 }
 

@@ -1,8 +1,9 @@
 package table
 
 import (
-	"antipode/internal/must"
 	"testing"
+
+	"antipode/internal/must"
 )
 
 func TestNearest(t *testing.T) {
@@ -40,9 +41,7 @@ func TestEditDistance(t *testing.T) {
 		want int
 	}{{"", "", 0}, {"", "abc", 3}, {"kitten", "sitting", 3}, {"ab", "ba", 1}, {"ca", "abc", 3},
 		{"saturday", "sunday", 3}} {
-		if got := editDistance([]rune(c.a), []rune(c.b)); got != c.want ||
-			editDistance([]rune(c.b), []rune(c.a)) != c.want {
-			t.Errorf("%q and %q: %d, want %d", c.a, c.b, got, c.want)
-		}
+		must.Equal(t, editDistance([]rune(c.a), []rune(c.b)), c.want, c.a, "and", c.b)
+		must.Equal(t, editDistance([]rune(c.b), []rune(c.a)), c.want, c.a, "and", c.b)
 	}
 }

@@ -74,9 +74,7 @@ func TestPromptJobs(t *testing.T) {
 	f := must.Get(frame(t, Prompts(PromptOptions{})))(t)
 	seeds := slices.Compact(slices.Sorted(slices.Values(f.Numbers("seed"))))
 	ids := slices.Compact(slices.Sorted(slices.Values(f.Texts("id"))))
-	if f.Len() != 2025 || len(seeds) != 2025 || len(ids) != 2025 {
-		t.Errorf("%d jobs, %d seeds, %d ids", f.Len(), len(seeds), len(ids))
-	}
+	must.Equal(t, [3]int{f.Len(), len(seeds), len(ids)}, [3]int{2025, 2025, 2025}, "jobs seeds ids")
 	for i, p := range f.Texts("prompt") {
 		if strings.Contains(p, "UK ") || strings.ContainsAny(p, "{}") {
 			t.Errorf("%q", p)
@@ -203,10 +201,7 @@ func TestRegions(t *testing.T) {
 		"Indian": GlobalSouth, "United Kingdom": GlobalNorth, "Mexican": GlobalSouth} {
 		must.Equal(t, f.Texts("part")[slices.Index(f.Texts("identity"), identity)], want, identity)
 	}
-	pairs, _, err := seegull.Load(os.DirFS(manifesttest.Dir(t, seegull.Name)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	pairs, _ := must.Get2(seegull.Load(os.DirFS(manifesttest.Dir(t, seegull.Name))))(t)
 	for _, p := range pairs {
 		if !slices.Contains(f.Texts("identity"), p.Identity) {
 			t.Fatalf("%s has no region", p.Identity)

@@ -83,9 +83,7 @@ func TestTablesMask(t *testing.T) {
 			t.Errorf("%s cannot be named in a command", op)
 		}
 		for i, spec := range table.Columns() {
-			if masked.Columns[i].ColumnSpec != spec {
-				t.Errorf("%s: column %d is %v, declared %v", op, i, masked.Columns[i].ColumnSpec, spec)
-			}
+			must.Equal(t, masked.Columns[i].ColumnSpec, spec, op, "column", i)
 		}
 	}
 }

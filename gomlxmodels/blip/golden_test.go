@@ -38,8 +38,7 @@ func openGolden(t testing.TB, name string) golden {
 // openIn opens a folder of a model and its golden.
 func openIn(t testing.TB, dir string) golden {
 	t.Helper()
-	m := must.Get(Open(dir))(t)
-	return golden{m, modeltest.Open(t, dir)}
+	return golden{must.Get(Open(dir))(t), modeltest.Open(t, dir)}
 }
 
 // images are the golden's, prepared.

@@ -124,9 +124,7 @@ func TestTexts(t *testing.T) {
 				for j, x := range Closest(all, v) {
 					dot += float64(x) * float64(v[j])
 				}
-				if want := float64(g.Rows("likeness")[i][k]); math.Abs(dot-want) > 1e-5 {
-					t.Errorf("likeness of image %d and %q: %v, transformers gives %v", k, lines[i].Text, dot, want)
-				}
+				must.Near(t, dot, float64(g.Rows("likeness")[i][k]), 1e-5, "likeness of image", k, "and", lines[i].Text)
 			}
 			alone := must.Get(e.EncodeTexts(t.Context(), ids[i:i+1]))(t)
 			near.Check(t, "alone", alone[0], v, 1e-4, 1e-6)

@@ -42,8 +42,7 @@ func openIn(t testing.TB, dir string) golden {
 	if filepath.Base(dir) == sharing {
 		from = Open
 	}
-	m := must.Get(from(dir))(t)
-	return golden{m, modeltest.Open(t, dir)}
+	return golden{must.Get(from(dir))(t), modeltest.Open(t, dir)}
 }
 
 // TestStages compares every stage of tower, Q-Former and language model with transformers, on both backends.
@@ -126,9 +125,7 @@ func TestWords(t *testing.T) {
 			Texts  []string
 		}
 		must.Do(t, json.Unmarshal(must.Get(os.ReadFile(filepath.Join(g.Dir, "texts.json")))(t), &lines))
-		if len(lines) != 6 {
-			t.Fatal(len(lines))
-		}
+		must.Equal(t, len(lines), 6)
 		for _, l := range lines {
 			prompt, err := g.Prompt(l.Prefix)
 			if err != nil || !slices.Equal(prompt, l.Prompt) {

@@ -202,9 +202,7 @@ func TestEnd(t *testing.T) {
 		{7, []int32{1, 7, 9, 7}, 1}, {7, []int32{1, 2}, -1}, {7, nil, -1},
 		{2, []int32{1, 9, 2, 9}, 1}, {2, []int32{0, 0}, 0}, {2, nil, -1},
 	} {
-		if got := (&TextConfig{EndToken: c.end}).End(c.ids); got != c.want {
-			t.Errorf("the end %d of %v is at %d, want %d", c.end, c.ids, got, c.want)
-		}
+		must.Equal(t, (&TextConfig{EndToken: c.end}).End(c.ids), c.want, "the end", c.end, "of", c.ids, "is at")
 	}
 }
 
@@ -228,8 +226,7 @@ func TestEncodeRefuses(t *testing.T) {
 	}
 	nan := slices.Clone(img)
 	nan[3] = float32(math.NaN())
-	_, err := e.EncodeImages(context.Background(), [][]float32{img, nan})
-	must.Fail(err)(t, "image 2: the network gave NaN")
+	must.Fail(e.EncodeImages(context.Background(), [][]float32{img, nan}))(t, "image 2: the network gave NaN")
 	must.Fail(e.EncodeImages(modeltest.Canceled(), [][]float32{img}))(t, "context canceled")
 	must.Fail(e.EncodeTokens(modeltest.Canceled(), [][]int32{good}))(t, "context canceled")
 	for want, o := range map[string]Options{"batch -1": {Batch: -1}, "tokens 2097152": {Tokens: 1 << 21},
@@ -249,8 +246,7 @@ func TestEncodeRefuses(t *testing.T) {
 func TestLogitsRefuse(t *testing.T) {
 	m := open(t, filepath.Join("testdata", "inner-end"))
 	good := Embedding{Projected: make([]float32, 24)}
-	_, err := m.Logits([]Embedding{good, {}}, nil)
-	must.Fail(err)(t, "image 2: a vector of 0 numbers, the model's have 24")
+	must.Fail(m.Logits([]Embedding{good, {}}, nil))(t, "image 2: a vector of 0 numbers, the model's have 24")
 	must.Equal(t, must.Get(m.Logits([]Embedding{good}, []Embedding{good}))(t)[0][0], 0, "zeros")
 	must.Near(t, m.LogitScale(), math.Exp(1.7), 1e-6, "logit scale")
 }
@@ -291,9 +287,7 @@ func TestMemory(t *testing.T) {
 				t.Fatalf("an encoder of words holds %d bytes", n)
 			}
 			e.Close()
-			if n := e.Bytes(); n != 0 {
-				t.Fatalf("a closed encoder holds %d bytes", n)
-			}
+			must.Equal(t, e.Bytes(), 0, "bytes of a closed encoder")
 		}
 		modeltest.ComesBack(t, 3, round)
 	})

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"testing"
 
 	"github.com/gomlx/compute"
@@ -32,8 +31,7 @@ type golden struct {
 func openGolden(t testing.TB, name string) golden {
 	t.Helper()
 	dir := filepath.Join("testdata", name)
-	m := must.Get(Open(dir))(t)
-	return golden{m, modeltest.Open(t, dir)}
+	return golden{must.Get(Open(dir))(t), modeltest.Open(t, dir)}
 }
 
 // run evaluates one tower with its weights loaded.
@@ -98,9 +96,7 @@ func checkEncoder(t *testing.T, backend compute.Backend, name string) {
 		tok, c := must.Get(g.Texts())(t), &g.cfg.Text
 		for i, text := range []string{"a cat", "", "cats on the sea on the sea on the sea by night", "Ŝ"} {
 			own := must.Get(tok.Encode(text, c.Context))(t).IDs
-			if !slices.Equal(c.own(own), ids[i]) {
-				t.Errorf("%q: tokens %v, padded %v, want %v", text, own, c.own(own), ids[i])
-			}
+			must.EqualSlices(t, c.own(own), ids[i], text, "tokens", own, "padded")
 			ids[i] = own
 		}
 		c.PadLeft = true

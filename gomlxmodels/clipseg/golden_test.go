@@ -34,8 +34,7 @@ func openGolden(t testing.TB, name string) golden {
 
 func openFolder(t testing.TB, dir string) golden {
 	t.Helper()
-	m := must.Get(Open(dir))(t)
-	return golden{m, modeltest.Open(t, dir)}
+	return golden{must.Get(Open(dir))(t), modeltest.Open(t, dir)}
 }
 
 // images are the golden's random images, each with its prompt.

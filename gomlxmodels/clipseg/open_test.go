@@ -59,16 +59,12 @@ rm model-00002-of-00003.safetensors => model-00002-of-00003.safetensors`,
 func TestOwnSize(t *testing.T) {
 	dir := modeltest.CopyOf(t, "simple-gelu")
 	modeltest.Damage(t, dir, `processor_config.json<{"image_processor": null}`)
-	m, err := Open(dir)
-	if err != nil || m.Config().Side != 24 {
-		t.Errorf("a processor without images: %v", err)
-	}
+	m := must.Get(Open(dir))(t)
+	must.Equal(t, m.Config().Side, 24, "a processor without images")
 	dir = modeltest.CopyOf(t, "simple-gelu")
 	modeltest.Damage(t, dir, `preprocessor_config.json<{"size": 48}`)
-	m, err = Open(dir)
-	if err != nil || m.Config().Side != 48 || m.Config().Grid() != 8 || m.Config().LogitSide() != 48 {
-		t.Errorf("a size of its own: %v", err)
-	}
+	c := must.Get(Open(dir))(t).Config()
+	must.Equal(t, [3]int{c.Side, c.Grid(), c.LogitSide()}, [3]int{48, 8, 48}, "a size of its own")
 	must.Fail(m.Prepare(nil))(t) // no image
 }
 

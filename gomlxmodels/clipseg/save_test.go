@@ -49,9 +49,8 @@ func TestSave(t *testing.T) {
 			}
 		}
 		cfg.Side *= 2
-		if err := Save(dir, &cfg, store.RootScope(), 1.5, preprocess.Default(cfg.Side, cfg.Side),
-			weights.F32); err == nil || !strings.Contains(err.Error(), "image_size") {
-			t.Errorf("%s: images of another size: %v", name, err)
-		}
+		// images of another size
+		pre := preprocess.Default(cfg.Side, cfg.Side)
+		must.Fail(Save(dir, &cfg, store.RootScope(), 1.5, pre, weights.F32))(t, "image_size")
 	}
 }

@@ -38,8 +38,7 @@ func folder(t testing.TB, name string) string {
 func openGolden(t testing.TB, name string) (*Model, modeltest.Golden) {
 	t.Helper()
 	dir := folder(t, name)
-	m := must.Get(Open(dir))(t)
-	return m, modeltest.Open(t, dir)
+	return must.Get(Open(dir))(t), modeltest.Open(t, dir)
 }
 
 // bools is a tensor of zeros and ones as a graph takes a mask.
@@ -162,10 +161,9 @@ func TestTokens(t *testing.T) {
 			if cut {
 				c.IDs = append(c.IDs[:m.Config.TextLength-1], 2)
 			}
-			ids, truncated, err := m.Tokens(c.Text)
-			if err != nil || truncated != cut || !slices.Equal(ids, c.IDs) {
-				t.Errorf("%q: %v %v %v, want %v", c.Text, ids, truncated, err, c.IDs)
-			}
+			ids, truncated := must.Get2(m.Tokens(c.Text))(t)
+			must.Equal(t, truncated, cut, c.Text)
+			must.EqualSlices(t, ids, c.IDs, c.Text)
 		}
 		must.EqualSlices(t, m.empty, []int32{0, 2}, "the empty prompt")
 	}

@@ -121,9 +121,7 @@ func TestSeeds(t *testing.T) {
 	together := newSampler(t, testbackend.Any(t), m, 3, 3)
 	a, b := sampled(t, alone, texts, seeds, o), sampled(t, together, texts, seeds, o)
 	for i := range a {
-		if !slices.Equal(a[i].Tokens, b[i].Tokens) {
-			t.Errorf("image %d: %v alone, %v in a batch", i, a[i].Tokens, b[i].Tokens)
-		}
+		must.EqualSlices(t, a[i].Tokens, b[i].Tokens, "image", i, "alone")
 	}
 	if !slices.Equal(a[0].Tokens, a[3].Tokens) || slices.Equal(a[0].Tokens, a[1].Tokens) ||
 		slices.Equal(a[0].Tokens, a[2].Tokens) || slices.Equal(a[1].Tokens, a[4].Tokens) {

@@ -39,9 +39,7 @@ func TestFind(t *testing.T) {
 		must.Do(t, os.WriteFile(p, nil, 0o600))
 	}
 	t.Setenv(PathEnv, one+":"+filepath.Join(one, "none")+":"+two)
-	if got, want := Find(XLACUDA), filepath.Join(one, "pjrt_c_api_cuda_plugin.so"); got != want {
-		t.Errorf("cuda: %q, want %q", got, want)
-	}
+	must.Equal(t, Find(XLACUDA), filepath.Join(one, "pjrt_c_api_cuda_plugin.so"), "cuda")
 	jax := filepath.Join(t.TempDir(), "xla_cuda_plugin.so")
 	must.Do(t, os.WriteFile(jax, nil, 0o600))
 	must.Equal(t, FindIn(XLACUDA, filepath.Dir(jax)), jax, "JAX's CUDA plugin")
@@ -69,9 +67,7 @@ func TestFind(t *testing.T) {
 func TestThreads(t *testing.T) {
 	t.Setenv("NPROC", "")
 	setThreads()
-	if got := os.Getenv("NPROC"); got != strconv.Itoa(runtime.GOMAXPROCS(0)) {
-		t.Errorf("NPROC is %q, GOMAXPROCS %d", got, runtime.GOMAXPROCS(0))
-	}
+	must.Equal(t, os.Getenv("NPROC"), strconv.Itoa(runtime.GOMAXPROCS(0)), "NPROC")
 	t.Setenv("NPROC", "7")
 	setThreads()
 	must.Equal(t, os.Getenv("NPROC"), "7", "the user's NPROC became")

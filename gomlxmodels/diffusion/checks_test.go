@@ -201,9 +201,7 @@ func TestFreshFile(t *testing.T) {
 					must.EqualSlices(t, a, must.Get(set.Float32(tensor))(t), tensor, "differs")
 					tensors++
 				}
-				if a, b := len(folder.sets[p].Names()), len(set.Names()); a != b {
-					t.Errorf("part %d: %d tensors, diffusers has %d", p, a, b)
-				}
+				must.Equal(t, len(folder.sets[p].Names()), len(set.Names()), "part", p, "tensors")
 			}
 			golden := must.Get(weights.OpenFiles(filepath.Join(theirs, "reference.safetensors")))(t)
 			backend := testbackend.Go(t)

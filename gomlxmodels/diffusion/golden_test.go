@@ -28,8 +28,7 @@ type golden struct {
 
 func openGolden(t testing.TB, dir string) golden {
 	t.Helper()
-	m := must.Get(Open(dir, OpenOptions{}))(t)
-	return golden{m, modeltest.Open(t, dir), t}
+	return golden{must.Get(Open(dir, OpenOptions{}))(t), modeltest.Open(t, dir), t}
 }
 
 // run evaluates one network with its weights loaded and compares what it gives with the tensors of these names.

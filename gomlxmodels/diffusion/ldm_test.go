@@ -189,9 +189,8 @@ func TestFileEqualsFolder(t *testing.T) {
 		if w, h := folder.Size(); w != 512 || h != 512 || len(folder.Corrections()) != 0 {
 			t.Errorf("size %d×%d, %v", w, h, folder.Corrections())
 		}
-		if got, want := folder.tokenizer.PadID(), m.padding; got != want || folder.length != m.length {
-			t.Errorf("padding %d to %d, want %d to %d", got, folder.length, want, m.length)
-		}
+		must.Equal(t, folder.tokenizer.PadID(), m.padding, "padding")
+		must.Equal(t, folder.length, m.length)
 		if format, _ := folder.sets[unetPart].Info("conv_in.weight"); format.DType != "F16" {
 			t.Errorf("the folder is in %s", format.DType)
 		}

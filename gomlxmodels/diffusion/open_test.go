@@ -30,8 +30,7 @@ func rewrite(t *testing.T, dir, name string, change func(map[string]weights.Tens
 	all := map[string]weights.Tensor{}
 	for _, name := range set.Names() {
 		info, _ := set.Info(name)
-		data := must.Get(set.Float32(name))(t)
-		all[name] = weights.Tensor{Name: name, Shape: info.Shape, Data: data}
+		all[name] = weights.Tensor{Name: name, Shape: info.Shape, Data: must.Get(set.Float32(name))(t)}
 	}
 	change(all)
 	must.Do(t, weights.Save(path, slices.Collect(maps.Values(all)), nil, weights.F32))
@@ -160,10 +159,7 @@ func TestRequestsRefused(t *testing.T) {
 // TestTexts checks what requests' texts become.
 func TestTexts(t *testing.T) {
 	for name, pad := range map[string]int32{"sd1": 518, "sd2": 0} { // padding with the end, or with "!"
-		m, err := Open(filepath.Join("testdata", name), OpenOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(Open(filepath.Join("testdata", name), OpenOptions{}))(t)
 		r := must.Get(m.request(Request{Prompt: "sea", Width: 16, Height: 16}))(t)
 		if len(r.prompt.ids) != 77 || r.prompt.ids[0] != 517 || r.prompt.ids[3] != 518 && r.prompt.ids[4] != 518 ||
 			r.prompt.ids[76] != pad || r.truncated {
@@ -172,9 +168,9 @@ func TestTexts(t *testing.T) {
 		if r.group.steps != DefaultSteps || r.guidance != DefaultGuidance || !r.group.guided {
 			t.Errorf("defaults %+v", r)
 		}
-		if r, err = m.request(Request{Prompt: strings.Repeat("x ", 90), Width: 16, Height: 16}); err != nil ||
-			!r.truncated || len(r.prompt.ids) != 77 || r.prompt.ids[76] != 518 {
-			t.Errorf("%s: a long prompt: %+v, %v", name, r, err)
+		r = must.Get(m.request(Request{Prompt: strings.Repeat("x ", 90), Width: 16, Height: 16}))(t)
+		if !r.truncated || len(r.prompt.ids) != 77 || r.prompt.ids[76] != 518 {
+			t.Errorf("%s: a long prompt: %+v", name, r)
 		}
 	}
 }

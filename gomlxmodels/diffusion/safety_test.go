@@ -37,9 +37,7 @@ func TestSafetyEqualsReference(t *testing.T) {
 					want = append(want, k)
 				}
 			}
-			if !slices.Equal(list, want) {
-				t.Errorf("image %d: blocked for %v, diffusers for %v", i, list, want)
-			}
+			must.EqualSlices(t, list, want, "image", i, "blocked for")
 			blocked += min(1, len(want))
 			unhelped := slices.Clone(cosines[i])
 			copy(unhelped, []float32{-1, -1, -1})

@@ -163,9 +163,7 @@ func TestBatchSizes(t *testing.T) {
 		must.Equal(t, s.size(c.g, c.n), c.want, c.n, "images get", "rows")
 		other := c.g
 		other.steps, other.scheduler = 50, "euler"
-		if got := s.size(other, c.n); got != c.want {
-			t.Errorf("with other steps %d images get %d rows, not %d", c.n, got, c.want)
-		}
+		must.Equal(t, s.size(other, c.n), c.want, "with other steps", c.n, "images get")
 	}
 }
 

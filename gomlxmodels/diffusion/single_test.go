@@ -169,9 +169,7 @@ func TestFileScheduler(t *testing.T) {
 			if w, h := m.Size(); w != side || h != side || m.padding != pad {
 				t.Errorf("%s %+v: size %d×%d, padding %d; want %d, %d", kind, c, w, h, m.padding, side, pad)
 			}
-			if _, err := m.plan(group{steps: 5}); err != nil {
-				t.Error(err)
-			}
+			must.Get(m.plan(group{steps: 5}))(t)
 		}
 	}
 }

@@ -93,9 +93,7 @@ func TestGraphsAreBounded(t *testing.T) {
 	for _, graph := range d.graphs {
 		before = append(before, graph)
 	}
-	if len(before) != 3 {
-		t.Fatalf("%d graphs for one image", len(before))
-	}
+	must.Equal(t, len(before), 3, "graphs")
 	for _, width := range []int{42, 46, 38, 50, 54, 38} { // the first size is used again
 		detect(width)
 		if len(d.graphs) > keptGraphs || len(d.recent) != len(d.graphs) {

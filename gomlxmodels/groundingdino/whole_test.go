@@ -331,9 +331,7 @@ func checkDetector(g golden, backend compute.Backend) {
 				b := got[k]
 				near.Check(t, "score", []float64{b.Score}, want.Scores[at:at+1], 0, 1e-4)
 				near.Check(t, "box", []float64{b.X0, b.Y0, b.X1, b.Y1}, want.Boxes[at][:], 0, 1e-4*float64(c.Width))
-				if b.Label != want.Labels[at] {
-					t.Errorf("case %d, box %d: label %q, want %q", i, k, b.Label, want.Labels[at])
-				}
+				must.Equal(t, b.Label, want.Labels[at], "case", i, "box", k, "label")
 			}
 		}
 	}

@@ -177,9 +177,7 @@ func TestStart(t *testing.T) {
 	cache := t.TempDir()
 	stop := errors.New("too large")
 	_, err := Pull(context.Background(), "some/model", PullOptions{Cache: cache, Start: func(s Snapshot) error {
-		if _, err := os.Stat(filepath.Join(s.Dir, "config.json")); err != nil {
-			t.Error(err)
-		}
+		must.Get(os.Stat(filepath.Join(s.Dir, "config.json")))(t)
 		return stop
 	}})
 	weights := func(hit string) bool { return strings.HasPrefix(hit, "model") }
@@ -188,9 +186,7 @@ func TestStart(t *testing.T) {
 	}
 	half := PullOptions{Cache: cache, Variant: FP16}
 	s := must.Get(Pull(context.Background(), "some/model", half))(t)
-	if _, err := os.Stat(filepath.Join(s.Dir, "model.fp16.safetensors")); err != nil {
-		t.Error(err)
-	}
+	must.Get(os.Stat(filepath.Join(s.Dir, "model.fp16.safetensors")))(t)
 	_ = must.Get(Pull(context.Background(), "some/model", PullOptions{Cache: cache}))(t)
 	must.Fail(Pull(context.Background(), "some/model", half))(t, "model.safetensors is in "+s.Dir+" already")
 }
@@ -225,8 +221,7 @@ func TestPullRefuses(t *testing.T) {
 				c.spoil(f)
 			}
 			cache := t.TempDir()
-			_, err := Pull(context.Background(), c.id, PullOptions{Cache: cache})
-			must.Fail(err)(t, c.want)
+			must.Fail(Pull(context.Background(), c.id, PullOptions{Cache: cache}))(t, c.want)
 			if _, err := Find("some/model", "", cache); !errors.Is(err, ErrNotPulled) {
 				t.Errorf("half a model is found: %v", err)
 			}
@@ -267,9 +262,7 @@ func TestUnpackAtOnce(t *testing.T) {
 	var wait sync.WaitGroup
 	for range 16 {
 		wait.Go(func() {
-			if _, err := unpack(dir, files); err != nil {
-				t.Error(err)
-			}
+			must.Get(unpack(dir, files))(t)
 		})
 	}
 	wait.Wait()

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -37,8 +36,7 @@ func folder(t testing.TB, name string) string {
 func openGolden(t testing.TB, name string) (*Model, modeltest.Golden) {
 	t.Helper()
 	dir := folder(t, name)
-	m := must.Get(Open(dir))(t)
-	return m, modeltest.Open(t, dir)
+	return must.Get(Open(dir))(t), modeltest.Open(t, dir)
 }
 
 // TestImages compares greedy tokens with those of the network without a cache, token for token, the logits of every
@@ -100,10 +98,8 @@ func TestTokens(t *testing.T) {
 		}
 		cut := 0
 		for _, c := range list {
-			ids, truncated, err := m.Tokens(c.Text)
-			if err != nil || !slices.Equal(ids, c.IDs) {
-				t.Errorf("%q: %v %v, want %v", c.Text, ids, err, c.IDs)
-			}
+			ids, truncated := must.Get2(m.Tokens(c.Text))(t)
+			must.EqualSlices(t, ids, c.IDs, c.Text)
 			if truncated {
 				cut++
 			}

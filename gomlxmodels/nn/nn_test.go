@@ -181,9 +181,7 @@ func TestLayerNorm(t *testing.T) {
 			}
 			for i, v := range x[4*row : 4*row+4] {
 				want := (float64(v) - mean) / math.Sqrt(variance+epsilon)
-				if math.Abs(float64(got[4*row+i])-want) > 1e-4 {
-					t.Errorf("epsilon %g, row %d, %d: %v, want %v", epsilon, row, i, got[4*row+i], want)
-				}
+				must.Near(t, float64(got[4*row+i]), want, 1e-4, "epsilon", epsilon, "row", row, i)
 			}
 		}
 	}
@@ -201,9 +199,7 @@ func TestDense(t *testing.T) {
 	}, tensors.FromFlatDataAndDimensions([]float32{1, 0, -1}, 1, 1, 3)))(t)
 	near.Check(t, "dense", tensors.MustCopyFlatData[float32](out[0]), []float32{8, 18}, 1e-6, 0)
 	start := tensors.MustCopyFlatData[float32](store.GetVariable("/new/fc1/weights").MustValue())
-	if s := near.Scale(start); math.Abs(s-InitialDeviation) > 0.1*InitialDeviation {
-		t.Errorf("weights start with deviation %v", s)
-	}
+	must.Near(t, near.Scale(start), InitialDeviation, 0.1*InitialDeviation, "weights start with deviation")
 	must.Equal(t, near.Scale(tensors.MustCopyFlatData[float32](store.GetVariable("/new/fc1/bias").MustValue())), 0,
 		"biases start at")
 }

@@ -70,9 +70,7 @@ func TestIndependence(t *testing.T) {
 		must.Equal(t, b, best[b.Query], "together", "alone")
 	}
 	many := Caption{slices.Repeat(c.Texts, 2*textsAtOnce), slices.Repeat(c.IDs, 2*textsAtOnce)}
-	if got := detect(t, d, img, many, 1e-9); !slices.Equal(got, together) {
-		t.Errorf("each text %d times: %+v, once %+v", 2*textsAtOnce, got, together)
-	}
+	must.EqualSlices(t, detect(t, d, img, many, 1e-9), together, "each text", 2*textsAtOnce, "times")
 	labels := map[string]bool{}
 	for _, b := range together {
 		labels[b.Label] = true

@@ -183,10 +183,8 @@ func checkDetector(g golden, backend compute.Backend) {
 				near.Check(t, "score", []float64{b.Score}, want.Scores[k:k+1], 1e-4, 1e-5)
 				near.Check(t, "box", []float64{b.X0, b.Y0, b.X1, b.Y1}, want.Boxes[k][:], 0,
 					1e-4*float64(max(c.Width, c.Height)))
-				if b.Label != want.Labels[k] || b.Query != want.Patches[k] {
-					t.Errorf("case %d, box %d: %q of patch %d, want %q of patch %d", i, k, b.Label, b.Query,
-						want.Labels[k], want.Patches[k])
-				}
+				must.Equal(t, b.Label, want.Labels[k], "case", i, "box", k)
+				must.Equal(t, b.Query, want.Patches[k], "case", i, "box", k)
 			}
 		}
 	}

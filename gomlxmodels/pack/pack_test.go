@@ -36,9 +36,7 @@ func TestRows(t *testing.T) {
 				}
 			}
 		}
-		if len(seen) != len(texts) {
-			t.Fatalf("round %d: %d of %d texts", round, len(seen), len(texts))
-		}
+		must.Equal(t, len(seen), len(texts), "round", round, "of")
 		if least := (blocks*Align + l - 1) / l; len(rows) > least+least/4+1 {
 			t.Errorf("round %d: %d rows of %d, %d would do", round, len(rows), l, least)
 		}

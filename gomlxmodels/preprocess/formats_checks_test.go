@@ -34,9 +34,7 @@ func TestFormatsEqualPillow(t *testing.T) {
 	}
 	for _, x := range list {
 		data, err := os.ReadFile(filepath.Join(dir, x.Name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		var width, height int
 		var got []byte
 		guess := mask.Sure

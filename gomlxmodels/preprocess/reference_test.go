@@ -62,9 +62,7 @@ func TestDecodeEqualsPillow(t *testing.T) {
 func TestResizeEqualsPillow(t *testing.T) {
 	src := readPNG(t, "testdata/resize/source.png")
 	paths, _ := filepath.Glob("testdata/resize/*-*.png")
-	if len(paths) != 42 {
-		t.Fatalf("%d images in testdata/resize", len(paths))
-	}
+	must.Equal(t, len(paths), 42, "images")
 	for _, p := range paths {
 		name, size, _ := strings.Cut(strings.TrimSuffix(filepath.Base(p), ".png"), "-")
 		ws, hs, _ := strings.Cut(size, "x")
@@ -74,9 +72,7 @@ func TestResizeEqualsPillow(t *testing.T) {
 		if !ok {
 			t.Fatalf("filter %q", name)
 		}
-		if d := worst(t, Resize(src, w, h, f), readPNG(t, p)); d != 0 {
-			t.Errorf("%s: worst difference %d of 255", filepath.Base(p), d)
-		}
+		must.Equal(t, worst(t, Resize(src, w, h, f), readPNG(t, p)), 0, filepath.Base(p), "worst difference")
 	}
 }
 
@@ -84,16 +80,12 @@ func TestResizeEqualsPillow(t *testing.T) {
 // its torchvision one, which rounds in another way) and timm.
 func TestPipelinesEqualReference(t *testing.T) {
 	paths, _ := filepath.Glob("testdata/pipelines/*.json")
-	if len(paths) != 18 {
-		t.Fatalf("%d configurations", len(paths))
-	}
+	must.Equal(t, len(paths), 18, "configurations")
 	for _, p := range paths {
 		name := strings.TrimSuffix(filepath.Base(p), ".json")
 		t.Run(name, func(t *testing.T) {
 			text, err := os.ReadFile(p)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			set := must.Get(weights.OpenFiles(strings.TrimSuffix(p, ".json") + ".safetensors"))(t)
 			worstLevels := 0.0
 			for _, file := range set.Names() {

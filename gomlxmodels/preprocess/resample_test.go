@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"antipode/internal/must"
 	"antipode/internal/near"
 )
 
@@ -97,9 +98,7 @@ func TestResizeEqualsPlain(t *testing.T) {
 			want := plainResize(p, width, height, f, torchvision)
 			whole := image.Rect(0, 0, width, height)
 			got := p.view().resize(width, height, whole, f, torchvision).rgb()
-			if d := worst(t, got, want); d != 0 {
-				t.Fatalf("%s: worst difference %d of 255", name, d)
-			}
+			must.Equal(t, worst(t, got, want), 0, "worst difference of 255,", name)
 			x, y := r.IntN(width), r.IntN(height)
 			window := image.Rect(x, y, x+1+r.IntN(width-x), y+1+r.IntN(height-y))
 			got = p.view().resize(width, height, window, f, torchvision).rgb()

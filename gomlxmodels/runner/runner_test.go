@@ -3,7 +3,6 @@ package runner_test
 import (
 	"errors"
 	"math"
-	"slices"
 	"testing"
 
 	"github.com/gomlx/compute"
@@ -92,8 +91,7 @@ func TestWeightsAreChecked(t *testing.T) {
 		defer r.Close()
 		net := two(r, &reads)
 		a, b := net.Graph("toy/a", times("a")), net.Graph("toy/b", times("b"))
-		_, err := a.Call(input(1))
-		must.Fail(err)(t, "toy/a: 1 loaded weight the graph does not use: /b")
+		must.Fail(a.Call(input(1)))(t, "toy/a: 1 loaded weight the graph does not use: /b")
 		shape := shapes.Make(dtypes.Float32, 1)
 		first := must.Get(a.Compile(shape))(t)
 		second, err := b.Compile(shape)
@@ -126,13 +124,11 @@ func TestGraphClose(t *testing.T) {
 		}
 		first.Close()
 		first.Close()
-		_, err := first.Call(input(1))
-		must.Fail(err)(t, "toy/first: the graph is closed")
+		must.Fail(first.Call(input(1)))(t, "toy/first: the graph is closed")
 		must.Fail(first.Run(input(1)))(t, "toy/first: the graph is closed")
 		must.Fail(first.Compile(shapes.Make(dtypes.Float32, 2)))(t, "toy/first: the graph is closed")
-		if got, err := second.Call(input(5, 7)); err != nil || !slices.Equal(got[0], []float32{60, 84}) || reads != 1 {
-			t.Errorf("the other graph: %v, %v, %d reads", got, err, reads)
-		}
+		must.EqualSlices(t, must.Get(second.Call(input(5, 7)))(t)[0], []float32{60, 84}, "the other graph")
+		must.Equal(t, reads, 1, "the other graph")
 		r.Close()
 		must.Fail(second.Ready(shapes.Make(dtypes.Float32, 1)))(t, "toy: the encoder is closed")
 		first.Close()
@@ -148,10 +144,8 @@ func TestLoadFails(t *testing.T) {
 }
 
 func TestValues(t *testing.T) {
-	row, err := runner.Row([]float32{1, 2, 3, 4, 5, 6}, 1, 3)
-	if err != nil || !slices.Equal(row, []float32{3, 4}) {
-		t.Errorf("row 1 of 3: %v, %v", row, err)
-	}
+	row := must.Get(runner.Row([]float32{1, 2, 3, 4, 5, 6}, 1, 3))(t)
+	must.EqualSlices(t, row, []float32{3, 4}, "row 1 of 3")
 	for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 		_, err := runner.Row([]float32{1, float32(bad)}, 0, 1)
 		must.Fail(err)(t, "the network gave ")

@@ -34,8 +34,7 @@ func openGolden(t testing.TB, name string) golden {
 
 func openFolder(t testing.TB, dir string) golden {
 	t.Helper()
-	m := must.Get(Open(dir))(t)
-	return golden{m, modeltest.Open(t, dir)}
+	return golden{must.Get(Open(dir))(t), modeltest.Open(t, dir)}
 }
 
 // run evaluates one part with its weights loaded.
@@ -109,9 +108,7 @@ func checkEncoder(g golden, backend compute.Backend, compare modeltest.Stage) {
 		near.Check(t, name+".pixels", p.Pixels, g.Values(name+".pixels"), 1e-5, 1e-5)
 		maps := must.Get(e.Segment(context.Background(), p, g.boxes(name)))(t)
 		iou, logits, large := g.Values(name+".iou"), g.Rows(name+".logits"), g.Rows(name+".large")
-		if len(maps) != len(logits) {
-			t.Fatalf("image %s: %d maps", name, len(maps))
-		}
+		must.Equal(t, len(maps), len(logits), "image", name, "maps")
 		for k, m := range maps {
 			near.Check(t, name+".iou", []float32{m.IoU}, iou[k:k+1], 0, 1e-5)
 			compare(t, name+".logits", m.Logits, logits[k])
@@ -152,11 +149,9 @@ func checkMask(t testing.TB, m Map, logits []float32) {
 		}
 	}
 	// pixels near a border may be on its other side
-	if math.Abs(got.Score-sum/max(1, area)) > 1e-4+unsure/max(1, area) || got.IoU != float64(m.IoU) ||
-		math.Abs(got.Stability-inner/max(1, outer)) > 1e-9+unsure/max(1, outer) {
-		t.Errorf("score %v, want %v; stability %v, want %v; IoU %v, want %v", got.Score, sum/max(1, area),
-			got.Stability, inner/max(1, outer), got.IoU, m.IoU)
-	}
+	must.Near(t, got.Score, sum/max(1, area), 1e-4+unsure/max(1, area), "score")
+	must.Equal(t, got.IoU, float64(m.IoU))
+	must.Near(t, got.Stability, inner/max(1, outer), 1e-9+unsure/max(1, outer))
 }
 
 // TestOriginal: Pillow's resizing, and another epsilon in the norms of the decoder's layers and in no other.

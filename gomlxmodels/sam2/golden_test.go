@@ -116,9 +116,7 @@ func checkEncoder(g golden, backend compute.Backend, compare modeltest.Stage) {
 			if first {
 				logits = g.Rows(name + ".first")
 			}
-			if len(maps) != len(logits) {
-				t.Fatalf("image %s: %d maps", name, len(maps))
-			}
+			must.Equal(t, len(maps), len(logits), "image", name, "maps")
 			for k, m := range maps {
 				compare(t, name+".logits", m.Logits, logits[k])
 				if !first {

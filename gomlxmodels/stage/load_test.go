@@ -26,9 +26,8 @@ func TestPrecision(t *testing.T) {
 			noted := false
 			got := Precision(c.requested, c.kind, func(string, ...any) { noted = true })
 			slow := c.kind == device.XLACPU && c.want == dtypes.BFloat16 && !multipliesBFloat16
-			if got != c.want || noted != slow {
-				t.Errorf("%q on %s: %s, want %s; noted %v", c.requested, c.kind, got, c.want, noted)
-			}
+			must.Equal(t, got, c.want, c.requested, "on", c.kind)
+			must.Equal(t, noted, slow, c.requested, "on", c.kind)
 		}
 	}
 }

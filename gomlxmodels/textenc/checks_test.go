@@ -103,9 +103,7 @@ func realWeights(t *testing.T, dir string) {
 	for i, p := range pairs {
 		for k, text := range p.Texts {
 			prepared := must.Get(m.Prepare(text))(t)
-			if !slices.Equal(prepared.IDs, p.IDs[k]) {
-				t.Errorf("pair %d, %q: ids %v, sentence-transformers gives %v", i, text, prepared.IDs, p.IDs[k])
-			}
+			must.EqualSlices(t, prepared.IDs, p.IDs[k], "pair", i, text, "ids")
 			list = append(list, prepared)
 		}
 	}

@@ -130,17 +130,13 @@ func TestMemory(t *testing.T) {
 		m := must.Get(Open(dir, OpenOptions{}))(t)
 		round := func() {
 			e := newEncoder(t, backend, m, Options{Tokens: 64})
-			if e.Bytes() != 0 {
-				t.Fatal("weights before they are needed")
-			}
+			must.Equal(t, e.Bytes(), 0, "bytes of weights before they are needed")
 			encode(t, e, []int32{5, 6})
 			if n := e.Bytes(); n < 16<<20 || n > 17<<20 {
 				t.Fatalf("an encoder holds %d bytes", n)
 			}
 			e.Close()
-			if n := e.Bytes(); n != 0 {
-				t.Fatalf("a closed encoder holds %d bytes", n)
-			}
+			must.Equal(t, e.Bytes(), 0, "bytes of a closed encoder")
 		}
 		modeltest.ComesBack(t, 3, round)
 	})

@@ -45,8 +45,7 @@ type golden struct {
 func openGolden(t testing.TB, name string, pooling Mode) golden {
 	t.Helper()
 	dir := filepath.Join("testdata", name)
-	m := must.Get(Open(dir, OpenOptions{Pooling: pooling}))(t)
-	return golden{m, modeltest.Open(t, dir)}
+	return golden{must.Get(Open(dir, OpenOptions{Pooling: pooling}))(t), modeltest.Open(t, dir)}
 }
 
 // shape is [texts, length].
@@ -91,9 +90,7 @@ func TestEqualReference(t *testing.T) {
 	for _, c := range goldens {
 		t.Run(c.name, func(t *testing.T) {
 			g := openGolden(t, c.name, c.pooling)
-			if len(g.modules) != c.modules {
-				t.Fatalf("%d modules, want %d", len(g.modules), c.modules)
-			}
+			must.Equal(t, len(g.modules), c.modules, "modules")
 			testbackend.OnBoth(t, func(t *testing.T, backend compute.Backend) { checkStages(t, backend, g) })
 		})
 	}
@@ -156,9 +153,7 @@ func checkEncoder(t *testing.T, backend compute.Backend, g golden, left bool) {
 	e := newEncoder(t, backend, g.Model, Options{})
 	got := encode(t, e, g.texts()...)
 	for i, em := range got {
-		if len(em.Vector) != g.Width() {
-			t.Fatalf("a vector of %d numbers, Width says %d", len(em.Vector), g.Width())
-		}
+		must.Equal(t, len(em.Vector), g.Width(), "a vector of")
 		if left && len(g.texts()[i]) < 12 {
 			if near.Compare(em.Vector, g.row("vector", i), 1e-2, 1e-2) == nil {
 				t.Errorf("text %d: padding on the left moves positions, yet the vector is the same", i)
@@ -186,9 +181,7 @@ func TestPositions(t *testing.T) {
 				if mask[i*l+j] == 0 {
 					continue
 				}
-				if got[0] != want[i*l+j] {
-					t.Errorf("%s: text %d of %d, token %d: position %d, want %d", c.name, i, n, j, got[0], want[i*l+j])
-				}
+				must.Equal(t, got[0], want[i*l+j], c.name, "text", i, "of", n, "token", j, "position")
 				got = got[1:]
 			}
 		}
@@ -204,9 +197,7 @@ func TestDistanceBuckets(t *testing.T) {
 		t.Fatalf("%d distances, %v", len(distances), err)
 	}
 	for i, d := range distances {
-		if got := distanceBucket(0, int(d)); got != int(buckets[i]) {
-			t.Errorf("distance %v is in bucket %d, want %v", d, got, buckets[i])
-		}
+		must.Equal(t, distanceBucket(0, int(d)), int(buckets[i]), "distance", d, "is in bucket")
 	}
 }
 

@@ -130,10 +130,7 @@ func TestOpen(t *testing.T) {
 		`{"tokenizer_class": "BertTokenizer", "do_lower_case": false, "model_max_length": 6}`)
 	modeltest.Write(t, filepath.Join(dir, "config_sentence_transformers.json"),
 		`{"default_prompt_name": "q", "prompts": {"q": "query: "}}`)
-	m, err := Open(dir, OpenOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(Open(dir, OpenOptions{}))(t)
 	p := must.Get(m.Prepare("House unknown house"))(t)
 	if want := []int32{2, 5, 6, 8, 1, 3}; !slices.Equal(p.IDs, want) || !p.Truncated || p.Unknown != 1 {
 		t.Errorf("%+v, want ids %v, cut, 1 unknown", p, want)
@@ -142,9 +139,7 @@ func TestOpen(t *testing.T) {
 	modeltest.Edit(t, filepath.Join(dir, "sentence_bert_config.json"),
 		object{"do_lower_case": true, "max_seq_length": 20})
 	m = must.Get(Open(dir, OpenOptions{}))(t)
-	if p, err = m.Prepare("House"); err != nil || !slices.Equal(p.IDs, []int32{2, 5, 6, 7, 3}) {
-		t.Errorf("in small letters: %+v, %v", p, err)
-	}
+	must.EqualSlices(t, must.Get(m.Prepare("House"))(t).IDs, []int32{2, 5, 6, 7, 3}, "in small letters")
 	must.Equal(t, m.MaxTokens(), 20, "tokens at most, max_seq_length says 20")
 	for _, name := range []string{"modules.json", "config.json", "1_Pooling/config.json", "2_Dense/model.safetensors",
 		"sentence_bert_config.json", "tokenizer_config.json", "config_sentence_transformers.json", "vocab.txt",

@@ -75,8 +75,7 @@ func rows(t testing.TB, text []byte) [][]int32 {
 	for row := range strings.Lines(string(text)) {
 		ids := []int32{}
 		for _, f := range strings.Fields(row) {
-			id := must.Get(strconv.ParseInt(f, 10, 32))(t)
-			ids = append(ids, int32(id))
+			ids = append(ids, int32(must.Get(strconv.ParseInt(f, 10, 32))(t)))
 		}
 		out = append(out, ids)
 	}
@@ -118,9 +117,7 @@ func compare(t *testing.T, tok *Tokenizer, all map[string][]byte) {
 			t.Errorf("line %d %+q: %+v", i, text, e)
 		}
 		c := encode(t, tok, text, limit)
-		if !slices.Equal(c.IDs, short[i]) {
-			t.Errorf("line %d %+q cut:\n got %v\nwant %v", i, text, c.IDs, short[i])
-		}
+		must.EqualSlices(t, c.IDs, short[i], "line", i, text, "cut")
 		if c.Tokens != e.Tokens || c.Unknown != e.Unknown || c.Words != e.Words ||
 			c.Truncated != (len(whole[i]) > limit) {
 			t.Errorf("line %d %+q: cut %+v, whole %+v", i, text, c, e)
@@ -140,9 +137,7 @@ func compare(t *testing.T, tok *Tokenizer, all map[string][]byte) {
 	must.Do(t, json.Unmarshal(all["decoded.json"], &decoded))
 	for _, d := range decoded {
 		for skip, want := range map[bool]string{false: d.Keep, true: d.Skip} {
-			if got := tok.Decode(whole[d.Line], skip); got != want {
-				t.Errorf("line %d decoded, skip %v:\n got %+q\nwant %+q", d.Line, skip, got, want)
-			}
+			must.Equal(t, tok.Decode(whole[d.Line], skip), want, "line", d.Line, "decoded, skip", skip)
 		}
 	}
 	if len(decoded) < 400 && tok.begin == nil {

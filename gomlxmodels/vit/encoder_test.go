@@ -208,9 +208,7 @@ func TestBFloat16(t *testing.T) {
 			}
 		}
 	}
-	if e.Bytes() != 2*m.Parameters() {
-		t.Errorf("%d bytes of %d parameters", e.Bytes(), m.Parameters())
-	}
+	must.Equal(t, e.Bytes(), 2*m.Parameters())
 }
 
 func TestEncoderRefuses(t *testing.T) {
@@ -238,12 +236,9 @@ func TestPrepare(t *testing.T) {
 			}
 		}
 	}
-	p, err := m.Prepare(img, mask, PrepareOptions{Fill: preprocess.FillWhite})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(m.Prepare(img, mask, PrepareOptions{Fill: preprocess.FillWhite}))(t)
 	for i, object := range p.Object {
-		must.Equal(t, object, (i == 12), "patch", i, "object")
+		must.Equal(t, object, i == 12, "patch", i, "object")
 	}
 	at := func(v []float32, x, y int) float32 { return v[y*32+x] } // red
 	if at(p.Pixels, 20, 4) == 1 || at(p.Pieces[0], 20, 4) != 1 || at(p.Pieces[1], 20, 4) != at(p.Pixels, 20, 4) {
@@ -252,8 +247,8 @@ func TestPrepare(t *testing.T) {
 	}
 	must.Equal(t, at(p.Pieces[0], 3, 28), at(p.Pixels, 3, 28))
 	must.Equal(t, at(p.Pieces[1], 3, 28), 1)
-	if p, err = m.Prepare(img, nil, PrepareOptions{}); err != nil || p.Object != nil || p.Pieces[0] != nil {
-		t.Errorf("without a mask: %v, object %v", err, p.Object)
+	if p = must.Get(m.Prepare(img, nil, PrepareOptions{}))(t); p.Object != nil || p.Pieces[0] != nil {
+		t.Errorf("without a mask: object %v", p.Object)
 	}
 	must.Fail(m.Prepare(img, &preprocess.Mask{Width: 3, Height: 2, Object: make([]uint8, 6)}, PrepareOptions{}))(t,
 		"the mask is 3×2 pixels, its image 64×64")

@@ -31,8 +31,7 @@ type golden struct {
 func openGolden(t testing.TB, name string) golden {
 	t.Helper()
 	dir := filepath.Join("testdata", name)
-	m := must.Get(Open(dir))(t)
-	return golden{m, modeltest.Open(t, dir)}
+	return golden{must.Get(Open(dir))(t), modeltest.Open(t, dir)}
 }
 
 func (g golden) object() *tensors.Tensor {

@@ -46,9 +46,7 @@ func TestReal(t *testing.T) {
 				}
 				p := must.Get(m.Prepare(img, object, PrepareOptions{}))(t)
 				for k, v := range p.Object {
-					if v != (patches[i*len(p.Object)+k] != 0) {
-						t.Errorf("image %d, patch %d: object %t", i, k, v)
-					}
+					must.Equal(t, v, patches[i*len(p.Object)+k] != 0, "image", i, "patch", k, "object")
 				}
 				list = append(list, p)
 			}

@@ -29,12 +29,8 @@ func sameTensors(t *testing.T, got, want *Set) {
 			continue
 		}
 		var x, y []byte
-		if err := got.read(a, func(raw []byte) { x = append(x, raw...) }); err != nil {
-			t.Error(err)
-		}
-		if err := want.read(b, func(raw []byte) { y = append(y, raw...) }); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, got.read(a, func(raw []byte) { x = append(x, raw...) }))
+		must.Do(t, want.read(b, func(raw []byte) { y = append(y, raw...) }))
 		if !bytes.Equal(x, y) {
 			t.Errorf("%s: %x, want %x", name, x, y)
 		}

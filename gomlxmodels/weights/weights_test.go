@@ -36,10 +36,9 @@ func TestSaveAndRead(t *testing.T) {
 	for _, format := range []Format{F32, F16} {
 		path := saved(t, SingleFile, two, format)
 		s := must.Get(Open(filepath.Dir(path)))(t)
-		if got := s.Names(); !slices.Equal(got, []string{"a", "b"}) || !slices.Equal(s.Files(), []string{path}) ||
-			s.Dir() != filepath.Dir(path) {
-			t.Errorf("names %v, files %v", got, s.Files())
-		}
+		must.EqualSlices(t, s.Names(), []string{"a", "b"}, "names")
+		must.EqualSlices(t, s.Files(), []string{path})
+		must.Equal(t, s.Dir(), filepath.Dir(path))
 		for _, want := range two {
 			info, ok := s.Info(want.Name)
 			if !ok || !slices.Equal(info.Shape, want.Shape) || info.DType != string(format) {

@@ -16,9 +16,7 @@ import (
 
 func equal(t *testing.T, what string, got, want float64) {
 	t.Helper()
-	if !(math.Abs(got-want) <= 1e-12 || math.IsNaN(got) && math.IsNaN(want)) {
-		t.Errorf("%s: %v, want %v", what, got, want)
-	}
+	must.Near(t, got, want, 1e-12, what)
 }
 
 // TestEqualReference compares with the krippendorff package and statsmodels; testdata/reference.py says which.
@@ -31,16 +29,12 @@ func TestEqualReference(t *testing.T) {
 		Kappa                      *float64
 	}
 	must.Do(t, json.Unmarshal(text, &sets))
-	if len(sets) != 4 {
-		t.Fatalf("%d sets", len(sets))
-	}
+	must.Equal(t, len(sets), 4, "sets")
 	for i, set := range sets {
 		for scale, want := range map[Scale]float64{Nominal: set.Nominal, Ordinal: set.Ordinal, Interval: set.Interval} {
 			s := must.Get(Compute(set.Counts, scale, set.Values))(t)
 			equal(t, scale+" alpha", s.Alpha, want)
-			if (set.Kappa == nil) != math.IsNaN(s.Kappa) {
-				t.Errorf("set %d: kappa %v", i, s.Kappa)
-			}
+			must.Equal(t, set.Kappa == nil, math.IsNaN(s.Kappa), "set", i, "kappa", s.Kappa)
 			if set.Kappa != nil {
 				equal(t, "kappa", s.Kappa, *set.Kappa)
 			}
@@ -158,7 +152,5 @@ func TestTable(t *testing.T) {
 	} {
 		must.Fail(score(nil, o))(t, want)
 	}
-	if _, err := score(nil, map[string]string{"scale": "ordinal", "order": "no,yes"}); err != nil {
-		t.Error(err)
-	}
+	must.Get(score(nil, map[string]string{"scale": "ordinal", "order": "no,yes"}))(t)
 }

@@ -45,9 +45,7 @@ func TestTorchmetrics(t *testing.T) {
 			0.0
 		for i := range c.Each {
 			each += 0.025 * max(c.Each[i], 0) / float64(len(c.Each))
-			if got, err := Cosine(c.Images[i], c.Texts[i]); err != nil || math.Abs(100*got-c.Each[i]) > 1e-4 {
-				t.Errorf("set %d, image %d: %v (%v), torchmetrics has %v", n, i, 100*got, err, c.Each[i])
-			}
+			must.Near(t, c.Each[i], 100*must.Get(Cosine(c.Images[i], c.Texts[i]))(t), 1e-4, "set", n, "image", i)
 		}
 		value, low, high := paper.Numbers("clip_score")[0], paper.Numbers("clip_score_low")[0],
 			paper.Numbers("clip_score_high")[0]

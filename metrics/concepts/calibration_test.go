@@ -87,9 +87,7 @@ func TestCalibrationOfMeans(t *testing.T) {
 		r := must.Get(ComputeLanguageCorrelations(rows, func(s Scored) float64 { return s.Xc }, true, i))(t)
 		values["r"] = append(values["r"], r[0].R)
 	}
-	if len(values) != 7 {
-		t.Fatalf("%d kinds", len(values))
-	}
+	must.Equal(t, len(values), 7, "kinds")
 	for name, v := range values {
 		if held := tabulartest.Coverage(v); held < 0.91 || held > 0.985 {
 			t.Errorf("%s: intervals covered the true value in %.3f of data sets", name, held)

@@ -148,9 +148,8 @@ func TestNoWords(t *testing.T) {
 		if f.Numbers("cross_consistency")[i] >= 0.5 {
 			want = Yes
 		}
-		if !math.IsNaN(f.Numbers("text_match")[i]) || f.Texts("possessed")[i] != want {
-			t.Errorf("row %d: Wc %g, possessed %q", i, f.Numbers("text_match")[i], f.Texts("possessed")[i])
-		}
+		must.Near(t, f.Numbers("text_match")[i], math.NaN(), 0, "row", i, "Wc")
+		must.Equal(t, f.Texts("possessed")[i], want, "row", i)
 	}
 }
 
@@ -172,7 +171,7 @@ func TestSource(t *testing.T) {
 // TestBad: errors are one line with the row and the column.
 func TestBad(t *testing.T) {
 	nan := float32(math.NaN())
-	for name, c := range map[string]struct {
+	for _, c := range map[string]struct {
 		spoil   func(p, w *table.Frame)
 		options map[string]string
 		want    string
@@ -206,10 +205,7 @@ func TestBad(t *testing.T) {
 	} {
 		p, w := small(3)
 		c.spoil(p, w)
-		if _, err := scoresOf(p, w, c.options, 1); err == nil || !strings.Contains(err.Error(), c.want) ||
-			strings.Contains(err.Error(), "\n") {
-			t.Errorf("%s: %v does not contain %q", name, err, c.want)
-		}
+		must.Fail(scoresOf(p, w, c.options, 1))(t, c.want)
 	}
 	p, w := small(3)
 	f := scored(t, p, w, nil)

@@ -59,14 +59,11 @@ func decode(t *testing.T, text string, width int) (rows [][]float32) {
 
 func readGolden(t *testing.T) (g golden) {
 	t.Helper()
-	text := must.Get(os.ReadFile("testdata/golden.json"))(t)
-	must.Do(t, json.Unmarshal(text, &g))
+	must.Do(t, json.Unmarshal(must.Get(os.ReadFile("testdata/golden.json"))(t), &g))
 	for i := range g.Cells {
 		g.Cells[i].vectors, g.Cells[i].joint = decode(t, g.Cells[i].Vectors, g.Width), decode(t, g.Cells[i].Joint, 6)
 	}
-	if len(g.Cells) != 40 {
-		t.Fatalf("%d cells", len(g.Cells))
-	}
+	must.Equal(t, len(g.Cells), 40, "cells")
 	return g
 }
 
@@ -206,9 +203,7 @@ func TestGoldenTables(t *testing.T) {
 		if *c.Xc >= 0.5 || *c.Wc >= 25 {
 			want = Yes
 		}
-		if got := f.Texts("possessed")[i]; got != want {
-			t.Errorf("%s %s %s: possessed %q, want %q", c.Model, c.Language, c.Concept, got, want)
-		}
+		must.Equal(t, f.Texts("possessed")[i], want, c.Model, c.Language, c.Concept, "possessed")
 		must.Equal(t, f.Numbers("distinctiveness")[i], 1-f.Numbers("inverse_distinctiveness")[i], "distinctiveness",
 			"Dt")
 		for _, s := range []string{"self_consistency", "cross_consistency", "text_match", "inverse_distinctiveness",

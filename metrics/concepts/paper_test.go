@@ -125,9 +125,7 @@ func TestPossession(t *testing.T) {
 		for when, want := range map[string]string{"both": c.both, "either": c.either} {
 			r := PaperRule
 			r.When = when
-			if got, err := r.Possessed(c.xc, c.wc); err != nil || got != want {
-				t.Errorf("Xc %g, Wc %g, %s: %q, want %q (%v)", c.xc, c.wc, when, got, want, err)
-			}
+			must.Equal(t, must.Get(r.Possessed(c.xc, c.wc))(t), want, "Xc", c.xc, "Wc", c.wc, when)
 		}
 	}
 	must.Fail((Rule{When: "neither"}).Possessed(1, 1))(t) // an unknown rule

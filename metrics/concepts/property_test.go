@@ -71,9 +71,7 @@ func TestOracle(t *testing.T) {
 			Own:         []string{ExcludeOwn, IncludeOwn}[rng.IntN(2)],
 			Replacement: []string{Without, With}[rng.IntN(2)], Intervals: metrics.Intervals{Seed: int64(trial)}}
 		scores := must.Get(ComputeConceptScores(set, o))(t)
-		if len(scores) != len(set.Images) {
-			t.Fatalf("%d scores of %d cells", len(scores), len(set.Images))
-		}
+		must.Equal(t, len(scores), len(set.Images), "scores")
 		for _, s := range scores {
 			x, y := set.Images[s.Cell], set.Images[Cell{o.Source, s.Concept}]
 			var sc, xc, wc, pairs, crossed, texts float64
@@ -103,9 +101,8 @@ func TestOracle(t *testing.T) {
 			if !same(s.Sc.Value, sc/pairs) || !same(s.Xc.Value, xc/crossed) || !same(s.Wc.Value, wc/texts) {
 				t.Errorf("%+v, %+v: want Sc %g, Xc %g, Wc %g", o, s, sc/pairs, xc/crossed, wc/texts)
 			}
-			if s.Used != len(x) || s.Text != int(texts) {
-				t.Errorf("%+v: counts, %d images, %g with text", s, len(x), texts)
-			}
+			must.Equal(t, s.Used, len(x), s, "counts")
+			must.Equal(t, s.Text, int(texts), s)
 			if others := replay(set, o, s.Cell); s.Others != len(others) {
 				t.Errorf("%+v: %d others, want %d", s, s.Others, len(others))
 			} else {

@@ -2,7 +2,6 @@ package concepts
 
 import (
 	"fmt"
-	"math"
 	"testing"
 
 	"antipode/datasets/table"
@@ -52,9 +51,7 @@ func TestNearestConcepts(t *testing.T) {
 	for column, want := range map[string][]float64{"n_concepts": {3, 3}, "nearest_share": {1, 2. / 3},
 		"own": {1, (1 + 0 + 0.96) / 3}, "others": {1.4 / 3, (0 + 0.8 + 1 + 0.8 + 0.6 + 0.8) / 6}} {
 		for i, w := range want {
-			if v := f.Numbers(column)[i]; math.Abs(v-w) > 1e-7 {
-				t.Errorf("%s of %s: %v, not %v", column, f.Texts("language")[i], v, w)
-			}
+			must.Near(t, f.Numbers(column)[i], w, 1e-7, column, "of", f.Texts("language")[i])
 		}
 	}
 }

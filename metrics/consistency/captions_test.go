@@ -137,10 +137,8 @@ func TestPromptSets(t *testing.T) {
 		if name == "given" && (f.Texts("common")[7] != "yes" || f.Texts("common")[42] != "yes") {
 			t.Error("the given prompts are not in the common set")
 		}
-		again, _, err := compute("indictti-subsets", options, nil, inputs)
-		if err != nil || !slices.Equal(again.Texts("common"), f.Texts("common")) {
-			t.Errorf("%s: not the same twice, %v", name, err)
-		}
+		again, _ := must.Get2(compute("indictti-subsets", options, nil, inputs))(t)
+		must.EqualSlices(t, again.Texts("common"), f.Texts("common"), name, "not the same twice")
 	}
 	for want, sets := range map[string]string{"is not NAME=SIZE": "full", `"full=1x" is not NAME=SIZE`: "full=1x",
 		"change the option sets": "full=1000"} {
@@ -217,10 +215,7 @@ func TestTranslationsAlone(t *testing.T) {
 		table.TextColumn("text", []string{"एक लाल बस", "a red bus", "", "பஸ்"}),
 		table.TextColumn("source", []string{"", "IndicTrans2, 2024", "", ""})}}
 	inputs := map[string]*table.Frame{"in": in, "languages": languages, "translations": translations}
-	f, notes, err := compute("indictti-captions", nil, nil, inputs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f, notes := must.Get2(compute("indictti-captions", nil, nil, inputs))(t)
 	must.EqualSlices(t, f.Texts("prompt"), []string{"a red bus", "एक लाल बस", "a red bus", "two dogs", "", ""},
 		"prompts")
 	must.EqualSlices(t, f.Texts("caption_source"), []string{"original", "translation", "IndicTrans2, 2024", "original",
@@ -230,10 +225,9 @@ func TestTranslationsAlone(t *testing.T) {
 	}
 	inputs["captions"] = &table.Frame{Columns: []table.Column{table.TextColumn("id", []string{"a", "b"}),
 		table.TextColumn("hin_Deva", []string{"बस", "दो कुत्ते"})}}
-	f, _, err = compute("indictti-captions", nil, nil, inputs)
-	if err != nil || f.Texts("prompt")[1] != "एक लाल बस" || f.Texts("prompt")[4] != "दो कुत्ते" {
-		t.Errorf("prompts %q, %v", f.Texts("prompt"), err)
-	}
+	f, _ = must.Get2(compute("indictti-captions", nil, nil, inputs))(t)
+	must.Equal(t, f.Texts("prompt")[1], "एक लाल बस", "prompts", f.Texts("prompt"))
+	must.Equal(t, f.Texts("prompt")[4], "दो कुत्ते", "prompts", f.Texts("prompt"))
 
 	f, notes = must.Get2(compute("indictti-translations", nil, nil, map[string]*table.Frame{"in": translations,
 		"prompts": in, "languages": languages}))(t)

@@ -112,9 +112,7 @@ func TestClaims(t *testing.T) {
 		must.Equal(t, holds[item], "pass", item, "and, negated")
 		must.Equal(t, fails[item], "FAIL", item, "and, negated")
 	}
-	if n != len(holds) {
-		t.Errorf("%d claims are listed, %d computed: %v", n, len(holds), slices.Sorted(maps.Keys(holds)))
-	}
+	must.Equal(t, n, len(holds))
 }
 
 // The printed tables, read as a run, are in the ledger to the digit.

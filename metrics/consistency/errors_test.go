@@ -74,14 +74,11 @@ func TestTableErrors(t *testing.T) {
 	}
 	near.Check(t, "without seeds in common, images are not ordered by id", f.Numbers("scal"), same.Numbers("scal"), 0,
 		1e-12)
-	none, _, err := evaluate("indictti-scwl", map[string]string{"resamples": "0"}, nil, good)
-	if err != nil || !math.IsNaN(none.Numbers("scwl_low")[0]) || none.Texts("interval")[0] != "" {
-		t.Errorf("no resamples: %v", err)
-	}
-	empty, _, err := evaluate("indictti-scwl", nil, nil, good.Pick(nil))
-	if err != nil || empty.Len() != 0 {
-		t.Errorf("an empty table: %v, %v", empty, err)
-	}
+	none, _ := must.Get2(evaluate("indictti-scwl", map[string]string{"resamples": "0"}, nil, good))(t)
+	must.Near(t, none.Numbers("scwl_low")[0], math.NaN(), 0, "no resamples")
+	must.Equal(t, none.Texts("interval")[0], "", "no resamples")
+	empty, _ := must.Get2(evaluate("indictti-scwl", nil, nil, good.Pick(nil)))(t)
+	must.Equal(t, empty.Len(), 0, "an empty table", empty)
 }
 
 // TestEmptyCaptions: an empty caption keeps its vector or is left out, and is counted in both cases.

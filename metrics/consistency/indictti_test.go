@@ -73,10 +73,9 @@ func TestClosedForms(t *testing.T) {
 		}
 	}
 	for n, want := range map[PairNormalizer]float64{MeanUnequal: 1, MeanUpper: 1, MeanAll: 1, LiteralPair: 2} {
-		pairs, err := ComputeSCAL(p, n)
-		if err != nil || math.Abs(pairs[0][7].Value-want) > 1e-12 || math.Abs(pairs[7][7].Value-want) > 1e-12 {
-			t.Errorf("%s: %v, %v", n, pairs[0][7].Value, err)
-		}
+		pairs := must.Get(ComputeSCAL(p, n))(t)
+		must.Near(t, pairs[0][7].Value, want, 1e-12, n)
+		must.Near(t, pairs[7][7].Value, want, 1e-12, n)
 		var values [][]float64
 		for _, s := range pairs {
 			values = append(values, valuesOf(s))

@@ -125,10 +125,7 @@ func TestMotifTests(t *testing.T) {
 		tags.Add([]string{id, tag})
 	}
 	tags.Add([]string{"9", "sari"})
-	f, _, err := compute("indictti-motif-tests", nil, nil, map[string]*table.Frame{"in": in, "tags": tags})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f, _ := must.Get2(compute("indictti-motif-tests", nil, nil, map[string]*table.Frame{"in": in, "tags": tags}))(t)
 	temple := 2. / 252 // of C(10, 5) divisions two are as extreme
 	for column, want := range map[string][]float64{"p": {1, temple, 1, temple},
 		"p_holm": {1, 4 * temple, 1, 4 * temple}, "difference": {0.2, -1, -0.2, 1}, "n_others": {5, 5, 5, 5}} {
@@ -209,9 +206,7 @@ func TestScoresNameVectorsAndMethod(t *testing.T) {
 		}
 		for column, value := range want {
 			for i, got := range f.Texts(column) {
-				if got != value {
-					t.Errorf("%s, row %d: %s is %q, want %q", metric, i, column, got, value)
-				}
+				must.Equal(t, got, value, metric, "row", i, column)
 			}
 			if f.Texts(column) == nil {
 				t.Errorf("%s has no column %s", metric, column)

@@ -194,13 +194,9 @@ func TestGroups(t *testing.T) {
 		return 0
 	}
 	for _, l := range a.Languages {
-		if x, y := value(f, "a", l), value(alone, "", l); x != y {
-			t.Errorf("%s: %v with another model, %v alone", l, x, y)
-		}
+		must.Equal(t, value(f, "a", l), value(alone, "", l), l, "with another model")
 	}
-	if v := value(f, "b", "l02"); !math.IsNaN(v) {
-		t.Errorf("a language without images has the value %v", v)
-	}
+	must.Near(t, value(f, "b", "l02"), math.NaN(), 0, "a language without images has the value")
 	common, _, err := evaluate("indictti-scwl", map[string]string{"prompts": "common", "languages": "l01,l07"},
 		[]string{"model"}, both)
 	if err != nil || common.Len() != 4 || common.Numbers("n_prompts")[0] != 4 ||

@@ -36,9 +36,7 @@ func TestSummarize(t *testing.T) {
 			t.Errorf("%s = %v, want %v", name, c[0], c[1])
 		}
 	}
-	if z, err := summarize([]regionScore{{"a", 0}, {"b", 1}}); err != nil || !math.IsNaN(z.Ratio) {
-		t.Errorf("worst 0: ratio %v, %v", z.Ratio, err)
-	}
+	must.Near(t, must.Get(summarize([]regionScore{{"a", 0}, {"b", 1}}))(t).Ratio, math.NaN(), 0, "worst 0: ratio")
 	for name, v := range map[string][]regionScore{"empty": nil, "nan": {{"a", math.NaN()}}, "twice": {{"a", 1}, {"a",
 		2}}} {
 		if _, err := summarize(v); err == nil {

@@ -44,9 +44,8 @@ func TestBalance(t *testing.T) {
 		t.Errorf("at different numbers: flagged %s, gap %v", flagged, g)
 	}
 	flagged, g, differ := gap(balanced, real, gen)
-	if flagged != "no" || differ != 0 {
-		t.Errorf("at equal numbers: flagged %s, gap %v, numbers differ by %v", flagged, g, differ)
-	}
+	must.Equal(t, flagged, "no", "at equal numbers: flagged")
+	must.Equal(t, differ, 0, "at equal numbers: flagged")
 
 	order := r.Perm(gen.Len())
 	if _, again, _ := gap(balanced, real, gen.Pick(order)); again != g {

@@ -79,11 +79,10 @@ func TestDuplicateVectors(t *testing.T) {
 	minus = -minus
 	f := &table.Frame{Columns: []table.Column{table.TextColumn("id", []string{"a", "b", "c", "d", "e", "f"}),
 		table.VectorColumn("full", [][]float32{{1, 0}, {2, 0}, {1, minus}, nil, nil, {1, 0}})}}
-	got, notes, err := evaluate(t, ask{Metric: "duplicate-vectors"}, f)
-	if err != nil || !slices.Equal(got.Texts("kept"), []string{"no", "yes", "no", "yes", "yes", "no"}) ||
-		!slices.Equal(got.Numbers("copies"), []float64{3, 1, 3, 1, 1, 3}) || len(notes) != 1 {
-		t.Errorf("%v, %v, %v", got, notes, err)
-	}
+	got, notes := must.Get2(evaluate(t, ask{Metric: "duplicate-vectors"}, f))(t)
+	must.EqualSlices(t, got.Texts("kept"), []string{"no", "yes", "no", "yes", "yes", "no"})
+	must.EqualSlices(t, got.Numbers("copies"), []float64{3, 1, 3, 1, 1, 3})
+	must.Equal(t, len(notes), 1)
 	must.Fail(evaluate(t, ask{Metric: "duplicate-vectors", Options: options("vector", "other")},
 		f))(t, `"other"`)
 }
@@ -152,9 +151,7 @@ func TestMissingReferenceImages(t *testing.T) {
 			t.Fatalf("%s: notes %q, %v", vector, notes, err)
 		}
 		for _, column := range []string{"precision", "coverage", "n_real", "n_used"} {
-			if g, w := got.Numbers(column)[0], want.Numbers(column)[0]; g != w {
-				t.Errorf("%s: %s %g with missing images, %g without", vector, column, g, w)
-			}
+			must.Equal(t, got.Numbers(column)[0], want.Numbers(column)[0], vector, column, "with missing images")
 		}
 	}
 	objects := table.TextColumn("object", slices.Repeat([]string{"bag"}, n))

@@ -1,14 +1,15 @@
 package disparity
 
 import (
-	"antipode/internal/must"
-	"antipode/metrics"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"reflect"
 	"strings"
 	"testing"
+
+	"antipode/internal/must"
+	"antipode/metrics"
 
 	"antipode/datasets"
 	"antipode/datasets/table"
@@ -93,10 +94,7 @@ func TestGapsFlagTheRegionsThatDiffer(t *testing.T) {
 	}
 	for i, region := range f.Texts("region") {
 		want := map[bool]string{false: "no", true: "yes"}[strings.HasSuffix(region, "south")]
-		if got := f.Texts("flagged")[i]; got != want {
-			t.Errorf("%s of %s: flagged %s, gap %v [%v, %v]", f.Texts("score")[i], region, got, f.Numbers("gap")[i],
-				f.Numbers("gap_low")[i], f.Numbers("gap_high")[i])
-		}
+		must.Equal(t, f.Texts("flagged")[i], want, f.Texts("score")[i], "of", region, "flagged")
 	}
 }
 
@@ -142,9 +140,8 @@ func TestUnmaskedRules(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if p, n := f.Numbers("precision")[0], f.Numbers("n_generated")[0]; p != c.precision || n != c.generated {
-			t.Errorf("%s: precision %v of %v images, want %v of %v", name, p, n, c.precision, c.generated)
-		}
+		must.Equal(t, f.Numbers("precision")[0], c.precision, name, "precision")
+		must.Equal(t, f.Numbers("n_generated")[0], c.generated, name)
 		if f.Numbers("n_unmasked")[0] != 4 || len(notes) == 0 {
 			t.Errorf("%s: n_unmasked %v, notes %v", name, f.Numbers("n_unmasked"), notes)
 		}
@@ -155,7 +152,7 @@ func TestErrorsNameTheOffendingValue(t *testing.T) {
 	real, gen := cloud(1, 40, 0), cloud(2, 40, 0)
 	nan := cloud(3, 40, 0)
 	nan.Vectors("full")[7][2] = float32(math.NaN())
-	for name, c := range map[string]struct {
+	for _, c := range map[string]struct {
 		args      ask
 		real, gen *table.Frame
 		want      string
@@ -170,10 +167,7 @@ func TestErrorsNameTheOffendingValue(t *testing.T) {
 			&table.Frame{Columns: []table.Column{table.VectorColumn("full", nil)}}, "nothing to compare"},
 	} {
 		c.args.Metric = "precision-coverage"
-		_, _, err := evaluate(t, c.args, c.real, c.gen)
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v, want %q", name, err, c.want)
-		}
+		must.Fail(evaluate(t, c.args, c.real, c.gen))(t, c.want)
 	}
 }
 
@@ -228,12 +222,11 @@ func TestTagShares(t *testing.T) {
 	in := &table.Frame{Columns: []table.Column{table.TextColumn("id", []string{"a", "b", "c", "d"})}}
 	tags := &table.Frame{Columns: []table.Column{table.TextColumn("id", []string{"a", "a", "b", "c"}),
 		table.TextColumn("tag", []string{"rusty", "dirty", "rusty", ""})}}
-	f, notes, err := evaluate(t, ask{Metric: "tag-shares"}, in, tags)
-	if err != nil || len(notes) != 1 || f.Texts("tag")[0] != "rusty" ||
-		math.Abs(f.Numbers("share")[0]-2.0/3) > 1e-12 ||
-		f.Numbers("n_inspected")[0] != 3 {
-		t.Errorf("%v %v %v", f, notes, err)
-	}
+	f, notes := must.Get2(evaluate(t, ask{Metric: "tag-shares"}, in, tags))(t)
+	must.Equal(t, len(notes), 1)
+	must.Equal(t, f.Texts("tag")[0], "rusty")
+	must.Near(t, f.Numbers("share")[0], 2.0/3, 1e-12)
+	must.Equal(t, f.Numbers("n_inspected")[0], 3)
 	named := &table.Frame{Columns: []table.Column{table.TextColumn("id", []string{"1", "2", "3", "4"}),
 		table.TextColumn("image_id", []string{"a", "a", "b", "c"}), tags.Columns[1]}}
 	if again, _, err := evaluate(t, ask{Metric: "tag-shares"}, in, named); err != nil ||
@@ -267,9 +260,7 @@ func TestGapsToControls(t *testing.T) {
 	named, _ := must.Get2(evaluate(t, ask{Metric: "region-gaps", By: []string{"region"},
 		Options: options("against", "north,far north")}, real, gen))(t)
 	f, _ := must.Get2(evaluate(t, ask{Metric: "region-gaps", By: []string{"region"}}, real, gen, except))(t)
-	if datasets.Format(f, 0) != datasets.Format(named, 0) {
-		t.Errorf("all but the south:\n%sagainst the north:\n%s", datasets.Format(f, 0), datasets.Format(named, 0))
-	}
+	must.Equal(t, datasets.Format(f, 0), datasets.Format(named, 0), "all but the south")
 }
 
 // TestNearGroup: the error about a group without images names the group with a similar name.

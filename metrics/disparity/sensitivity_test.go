@@ -30,9 +30,8 @@ func TestGapVerdicts(t *testing.T) {
 		"no gap": {"in": gap("a", -0.1, "no"), "eroded": gap("a", 0.1, "no")},
 	} {
 		f := must.Get(tabulartest.RunOn("gap-sensitivity", in, nil))(t)
-		if got := f.Texts("verdict")[0]; got != want || !math.IsNaN(f.Numbers("gap_dilated")[0]) {
-			t.Errorf("%q, want %q; dilated %v", got, want, f.Numbers("gap_dilated"))
-		}
+		must.Equal(t, f.Texts("verdict")[0], want)
+		must.Near(t, f.Numbers("gap_dilated")[0], math.NaN(), 0)
 		gone, masked, n := "", math.NaN(), 0.0
 		if in["masked"] != nil {
 			gone, masked, n = "eroded, masked", -0.05, 8

@@ -76,10 +76,7 @@ func TestTrendLines(t *testing.T) {
 		"Africa's precision about equal in both components": {original, options("equal", "0.003")},
 	} {
 		o := c.options
-		f, _, err := evaluate(t, ask{Metric: "trend-lines", Options: o}, c.in)
-		if err != nil {
-			t.Fatal(trend, err)
-		}
+		f, _ := must.Get2(evaluate(t, ask{Metric: "trend-lines", Options: o}, c.in))(t)
 		failed := []string{}
 		for i, v := range f.Texts("verdict") {
 			if v == "FAIL" && !(trend == "Africa's precision about equal in both components" &&
@@ -89,10 +86,8 @@ func TestTrendLines(t *testing.T) {
 		}
 		must.EqualSlices(t, failed, []string{trend}, trend, "failed")
 	}
-	any, _, err := evaluate(t, ask{Metric: "trend-lines", Options: options("any-regions", "true")}, original)
-	if err != nil || any.Len() != 3 {
-		t.Errorf("any regions: %v, %v", any, err)
-	}
+	any, _ := must.Get2(evaluate(t, ask{Metric: "trend-lines", Options: options("any-regions", "true")}, original))(t)
+	must.Equal(t, any.Len(), 3, "any regions", any)
 	for want, c := range map[string]struct {
 		in      *table.Frame
 		options map[string]string
@@ -115,9 +110,7 @@ func TestDisparityRatiosSideBySide(t *testing.T) {
 		t.Fatal(f, err)
 	}
 	for i, want := range []float64{(0.556 / 0.278) / (0.42 / 0.352), 0.278 / 0.068, 0.197 / 0.086} {
-		if got := f.Numbers("ratio")[i]; math.Abs(got-want) > 1e-9 {
-			t.Errorf("%s: %v, want %v", f.Texts("name")[i], got, want)
-		}
+		must.Near(t, f.Numbers("ratio")[i], want, 1e-9, f.Texts("name")[i])
 	}
 	must.Fail(evaluate(t, ask{Metric: "disparity-ratios"}, findings().Pick([]int{0, 1})))(t, "with Concat")
 	s, _, err := evaluate(t, ask{Metric: "region-summary"}, findings())

@@ -105,9 +105,7 @@ func TestGapSources(t *testing.T) {
 			"coverage", "cells", "none")}, c.real, c.made)
 		must.Do(t, err)
 		for i, v := range f.Numbers("side") {
-			if math.IsNaN(v) != (i >= c.known) {
-				t.Errorf("side %d of %d groups is %v", i, f.Len(), v)
-			}
+			must.Equal(t, math.IsNaN(v), i >= c.known, "side", i, "of", f.Len(), "groups is", v)
 		}
 		if !strings.Contains(fmt.Sprint(notes), c.note) {
 			t.Errorf("%v, want %s", notes, c.note)

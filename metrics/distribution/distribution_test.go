@@ -70,10 +70,7 @@ func (m metric) run(real, generated *table.Frame, options ...string) (*table.Fra
 func TestTables(t *testing.T) {
 	real, generated := images(1, 240, 0), images(2, 180, 1.5)
 	for _, m := range all {
-		f, notes, err := m.run(real, generated, "by", "region", "resamples", "50")
-		if err != nil {
-			t.Fatal(m.name, err)
-		}
+		f, notes := must.Get2(m.run(real, generated, "by", "region", "resamples", "50"))(t)
 		value, low, high := f.Numbers(m.column), f.Numbers(m.column+"_low"), f.Numbers(m.column+"_high")
 		if strings.Join(f.Texts("region"), " ") != "north south" || len(notes) > 0 ||
 			f.Numbers("n_each")[0] != 60 || f.Numbers("n_each")[1] != 60 || f.Numbers("n_used")[0] != 120 {
@@ -90,10 +87,7 @@ func TestTables(t *testing.T) {
 			t.Errorf("%s: the gap %v in [%v, %v] is not flagged", m.name, gap[1], f.Numbers("gap_low")[1],
 				f.Numbers("gap_high")[1])
 		}
-		again, _, err := m.run(permuted(real), permuted(generated), "by", "region", "resamples", "50")
-		if err != nil {
-			t.Fatal(m.name, err)
-		}
+		again, _ := must.Get2(m.run(permuted(real), permuted(generated), "by", "region", "resamples", "50"))(t)
 		for _, column := range []string{m.column, m.column + "_low", m.column + "_high", "gap", "gap_low"} {
 			near.Check(t, m.name+" of other rows' order, "+column, again.Numbers(column), f.Numbers(column), 1e-9, 1e-9)
 		}
@@ -168,11 +162,9 @@ func TestIdentities(t *testing.T) {
 // TestSubsets: the mean of subsets of stated size estimates the kernel distance of all images.
 func TestSubsets(t *testing.T) {
 	real, generated := images(1, 200, 0), images(2, 200, 1.5)
-	whole := must.Get(first(all[1].run(real, generated)))(t)
+	whole := must.Get(first(all[1].run(real, generated)))(t).Numbers("kid")[0]
 	mean := must.Get(first(all[1].run(real, generated, "n", "50", "samples", "400", "resamples", "0")))(t)
-	if a, b := whole.Numbers("kid")[0], mean.Numbers("kid")[0]; math.Abs(a-b) > 0.05*a {
-		t.Errorf("%v of all images, %v on average of 50", a, b)
-	}
+	must.Near(t, mean.Numbers("kid")[0], whole, 0.05*whole, "of 50 images on average, of all")
 }
 
 // TestErrors: what cannot be scored is an error that names the table, row and column, or a note about the group.
@@ -193,20 +185,13 @@ func TestErrors(t *testing.T) {
 			if f.Len() == 0 {
 				against = real.Pick(nil)
 			}
-			if _, _, err := m.run(against, f); err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("%s: %v, want %q", m.name, err, want)
-			}
+			must.Fail(m.run(against, f))(t, want)
 		}
-		if _, _, err := m.run(real, generated, "n", "100"); err == nil || !strings.Contains(err.Error(), "100") {
-			t.Errorf("%s of 100 images: %v", m.name, err)
-		}
+		must.Fail(m.run(real, generated, "n", "100"))(t, "100")
 	}
 	for _, m := range all[:4] {
 		only := real.Pick([]int{0, 1, 3, 4, 6, 7}) // north
-		if _, _, err := m.run(only, generated, "by", "region"); err == nil ||
-			!strings.Contains(err.Error(), `region "south" has 0 reference images`) {
-			t.Errorf("%s without reference images: %v", m.name, err)
-		}
+		must.Fail(m.run(only, generated, "by", "region"))(t, `region "south" has 0 reference images`)
 	}
 	for _, m := range all[:6] {
 		north := generated.Pick([]int{0, 1, 3, 4, 6, 7, 9, 10, 12, 13, 15, 16, 18, 19, 21, 22})
@@ -233,9 +218,7 @@ func TestErrors(t *testing.T) {
 	}
 	zero := vectors(generated, 2, 0, 0, 0, 0, 0, 0)
 	for _, m := range []metric{all[2], all[5]} {
-		if _, _, err := m.run(real, zero); err == nil || !strings.Contains(err.Error(), "all zeros") {
-			t.Errorf("%s of a zero vector: %v", m.name, err)
-		}
+		must.Fail(m.run(real, zero))(t, "all zeros")
 	}
 	blank := slices.Clone(generated.Texts("answer"))
 	for i := range blank {

@@ -1,9 +1,10 @@
 package interval
 
 import (
-	"antipode/internal/must"
 	"math"
 	"testing"
+
+	"antipode/internal/must"
 )
 
 // The difference of two means with normal intervals is the textbook interval: half widths add up by squares.
@@ -37,9 +38,7 @@ func TestWithin(t *testing.T) {
 		{Bounded{0.1, 0.06, 0.14}, -0.05, 0.05, Fail},
 		{Bounded{0.02, -0.03, 0.07}, 0.02, inf, Undecided},
 	} {
-		if got := c.of.Within(c.least, c.most); got != c.want {
-			t.Errorf("%+v in (%v, %v]: %s, want %s", c.of, c.least, c.most, got, c.want)
-		}
+		must.Equal(t, c.of.Within(c.least, c.most), c.want, c.of, "in", c.least, "to", c.most)
 	}
 }
 

@@ -1,10 +1,11 @@
 package interval
 
 import (
-	"antipode/internal/must"
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"antipode/internal/must"
 )
 
 func scored(r *rand.Rand, name string, value, sd float64) Scored {
@@ -28,15 +29,11 @@ func TestGaps(t *testing.T) {
 		g := gaps[i]
 		must.Equal(t, g.A, want[0], i)
 		must.Equal(t, g.B, want[1], i)
-		if w := (g.Single.High - g.Single.Low) / (2 * 1.96 * 0.02 * math.Sqrt2); math.Abs(w-1) > 0.08 {
-			t.Errorf("%s − %s: %v times the expected width", g.A, g.B, w)
-		}
+		must.Near(t, (g.Single.High-g.Single.Low)/(2*1.96*0.02*math.Sqrt2), 1, 0.08, g.A, "−", g.B)
 		if g.Simultaneous.High-g.Simultaneous.Low <= 1.1*(g.Single.High-g.Single.Low) {
 			t.Errorf("%s − %s: %+v", g.A, g.B, g)
 		}
-		if found := g.Simultaneous.Excludes(0); found != (i > 0) {
-			t.Errorf("%s − %s: found %v", g.A, g.B, found)
-		}
+		must.Equal(t, g.Simultaneous.Excludes(0), i > 0, g.A, "−", g.B, "found")
 	}
 	// unequal numbers of half-samples
 	must.Fail(Gaps([]Scored{{"a", 1, []float64{1, 2}}, {"b", 1, []float64{1}}}, 0.95))(t)

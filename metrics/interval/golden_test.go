@@ -27,10 +27,7 @@ func TestEqualSciPy(t *testing.T) {
 	}
 	for _, c := range cases {
 		name := fmt.Sprintf("%s, level %g", c.Name, c.Level)
-		b, err := NewBootstrap(BootstrapOptions{Resamples: 50_000, Level: c.Level}, len(c.Values))
-		if err != nil {
-			t.Fatal(name, err)
-		}
+		b := must.Get(NewBootstrap(BootstrapOptions{Resamples: 50_000, Level: c.Level}, len(c.Values)))(t)
 		mean, sd := spread(c.Values)
 		low, high := b.Ends(mean, c.Resamples)
 		near.Check(t, name, []float64{b.tail, low, high}, []float64{c.Tail, c.Low, c.High}, 1e-9, 1e-12)
@@ -50,8 +47,7 @@ func TestEqualSciPy(t *testing.T) {
 func TestStrata(t *testing.T) {
 	o := BootstrapOptions{Resamples: 40, Seed: 3, Stream: "a"}
 	weights := func(o BootstrapOptions, strata ...int) [][]float64 {
-		b := must.Get(NewBootstrap(o, strata...))(t)
-		return b.Weights()
+		return must.Get(NewBootstrap(o, strata...))(t).Weights()
 	}
 	for _, w := range weights(o, 3, 1, 5) {
 		if w[0]+w[1]+w[2] != 3 || w[3] != 1 || len(w) != 9 {

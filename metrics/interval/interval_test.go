@@ -20,8 +20,7 @@ func cells(n, of int) (cells, ids []string) {
 
 func half(t *testing.T, h HalfSampleOptions) *Samples {
 	t.Helper()
-	d := must.Get(HalfSample(h))(t)
-	return d
+	return must.Get(HalfSample(h))(t)
 }
 
 // Each half-sample contains half of each cell; of an odd cell both halves occur.
@@ -43,9 +42,7 @@ func TestHalvesOfCells(t *testing.T) {
 			t.Fatalf("half-sample %d contains %v", b, taken)
 		}
 		odd[taken["cell 2"]]++
-		if d.Sizes()[b] != 16+taken["cell 2"] {
-			t.Fatalf("size of half-sample %d is %d", b, d.Sizes()[b])
-		}
+		must.Equal(t, d.Sizes()[b], 16+taken["cell 2"], "size of half-sample", b)
 	}
 	if odd[7]+odd[8] != 200 || odd[7] < 60 || odd[8] < 60 {
 		t.Errorf("halves of 15: %v", odd)
@@ -104,9 +101,7 @@ func TestOutside(t *testing.T) {
 	}
 	out, other := s.Outside(0.3), s.Pick(order).Outside(0.3)
 	for b, size := range out.Sizes() {
-		if size != 6 {
-			t.Fatalf("half-sample %d: %d rows", b, size)
-		}
+		must.Equal(t, size, 6, "rows of half-sample", b)
 		for i, row := range order {
 			if out.Contains(b, row) && s.Contains(b, row) || out.Contains(b, row) != other.Contains(b, i) {
 				t.Fatalf("half-sample %d, row %d", b, row)

@@ -20,9 +20,7 @@ func TestEqualPPI(t *testing.T) {
 		Published, Adjusted  []float64
 	}
 	must.Do(t, json.Unmarshal(must.Get(os.ReadFile("testdata/powered.json"))(t), &cases))
-	if len(cases) != 5 {
-		t.Fatalf("%d cases", len(cases))
-	}
+	must.Equal(t, len(cases), 5, "cases")
 	for _, c := range cases {
 		p := must.Get(PredictionPowered(c.Labels, c.Judged, c.Rest, true))(t)
 		low, high := p.Interval(c.Level)
@@ -61,9 +59,8 @@ func TestPowered(t *testing.T) {
 	near.Check(t, "another order", []float64{backwards.Value, backwards.Variance()},
 		[]float64{useless.Value, useless.Variance()}, 1e-12, 0)
 	low, high := alone.Interval(0.95)
-	if n := alone.Labels(0.95, (high-low)/2); math.Abs(n-40) > 4 || !math.IsNaN(good.Labels(0.95, 1e-6)) {
-		t.Errorf("%v labels for the interval of 40", n)
-	}
+	must.Near(t, alone.Labels(0.95, (high-low)/2), 40, 4)
+	must.Near(t, good.Labels(0.95, 1e-6), math.NaN(), 0)
 	low, high = PoweredGap(0.95, []float64{1, -1}, good, alone)
 	if d := good.center - alone.center; low > d || high < d {
 		t.Errorf("gap %v to %v", low, high)

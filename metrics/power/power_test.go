@@ -188,7 +188,5 @@ func TestOutcome(t *testing.T) {
 	if any := o.Any(func(string) bool { return true }); any.Found != 3 || any.Share != 0.75 {
 		t.Errorf("%+v", any)
 	}
-	if any := o.Any(func(s string) bool { return s != "a" }); any.Found != 1 {
-		t.Errorf("%+v", any)
-	}
+	must.Equal(t, o.Any(func(s string) bool { return s != "a" }).Found, 1)
 }

@@ -108,10 +108,9 @@ func TestSharesWeakenAGap(t *testing.T) {
 		"other": poolOf(t, 100, 0, 4), "injected": injected}, options("shares", "0,0.5,1")))(t)
 	for share, want := range map[float64]float64{0: 0, 0.5: -1, 1: -2} {
 		i := find(t, f, "low", 16, share)
-		if e := f.Numbers("estimate")[i]; math.Abs(e-want) > 0.25 || f.Texts("kind")[i] != "injected" ||
-			f.Numbers("injected")[i] != -2 {
-			t.Errorf("share %g: %g, %s", share, e, f.Texts("kind")[i])
-		}
+		must.Near(t, f.Numbers("estimate")[i], want, 0.25, "share", share)
+		must.Equal(t, f.Texts("kind")[i], "injected", "share", share)
+		must.Equal(t, f.Numbers("injected")[i], -2, "share", share)
 	}
 	must.Equal(t, f.Texts("kind")[find(t, f, "same", 16, 1)], "control", "kinds are wrong")
 	must.Equal(t, f.Texts("kind")[find(t, f, family, 16, 1)], "family", "kinds are wrong")

@@ -32,8 +32,7 @@ func manifoldOf(t *testing.T, real, generated [][]float32) *Manifold {
 	t.Helper()
 	run := must.Get(Compute(t.Context(), Sets{Real: real, Generated: generated},
 		Options{K: 1, Members: true}, nil))(t)
-	b := must.Get(NewManifold(label("r", len(real)), label("g", len(generated)), run))(t)
-	return b
+	return must.Get(NewManifold(label("r", len(real)), label("g", len(generated)), run))(t)
 }
 
 var none = float32(math.NaN())
@@ -53,10 +52,9 @@ func ids(labels []Label) (out []string) {
 
 func TestBook(t *testing.T) {
 	b := example(t)
-	if want := []Hit{{"g1", 1}, {"g2", 1}}; !slices.Equal(b.Balls[3].Inside, want) || b.Balls[3].Radius != 4 ||
-		b.Balls[3].Object != "bag" {
-		t.Errorf("%+v", b.Balls[3])
-	}
+	must.EqualSlices(t, b.Balls[3].Inside, []Hit{{"g1", 1}, {"g2", 1}}, b.Balls[3])
+	must.Equal(t, b.Balls[3].Radius, 4, b.Balls[3])
+	must.Equal(t, b.Balls[3].Object, "bag", b.Balls[3])
 	if want := []Hit{{"r0", 0.5}, {"r1", 0.5}}; !slices.Equal(b.Containing(0), want) || b.Containing(4) != nil ||
 		b.Containing(5) != nil {
 		t.Errorf("%+v", b.Containing(0))
@@ -158,7 +156,6 @@ func TestTriples(t *testing.T) {
 func TestTags(t *testing.T) {
 	tags := Tags{"a": {"rusty", "dirty", "rusty"}, "c": {}, "elsewhere": {"rusty"}}
 	shares, notSeen := tags.Shares([]Label{{ID: "a"}, {ID: "c"}, {ID: "d"}})
-	if want := []TagShare{{"dirty", 0.5, 1, 2}, {"rusty", 0.5, 1, 2}}; !slices.Equal(shares, want) || notSeen != 1 {
-		t.Errorf("%+v, %d", shares, notSeen)
-	}
+	must.EqualSlices(t, shares, []TagShare{{"dirty", 0.5, 1, 2}, {"rusty", 0.5, 1, 2}})
+	must.Equal(t, notSeen, 1)
 }

@@ -42,9 +42,7 @@ func TestFind(t *testing.T) {
 				t.Errorf("%q in %q: %v", c.phrase, c.text, p)
 			}
 		}
-		if strings.Join(got, " ") != c.want {
-			t.Errorf("%v, %q in %q: %v, want %s", c.r, c.phrase, c.text, got, c.want)
-		}
+		must.Equal(t, strings.Join(got, " "), c.want, c.r, c.phrase, "in", c.text, got)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	data "antipode/datasets/entigen"
@@ -50,10 +49,9 @@ func TestClipLabelsByHand(t *testing.T) {
 		{[]float32{-3, -1, -2, 0, 0}, "", Second, ""},
 		{nil, "", Uncertain, NoVector},
 	} {
-		got, err := ComputeClipLabels([][]float32{c.image}, axesTexts(), ClipVariant{Tie: c.tie})
-		if err != nil || got[0].Group != c.want || got[0].Why != c.why {
-			t.Errorf("%v, tie %q: %+v, %v; want %v, %q", c.image, c.tie, got[0], err, c.want, c.why)
-		}
+		got := must.Get(ComputeClipLabels([][]float32{c.image}, axesTexts(), ClipVariant{Tie: c.tie}))(t)
+		must.Equal(t, got[0].Group, c.want, c.image, "tie", c.tie, got[0])
+		must.Equal(t, got[0].Why, c.why, c.image, "tie", c.tie, got[0])
 	}
 }
 
@@ -88,9 +86,8 @@ func TestClipProperties(t *testing.T) {
 			t.Errorf("image %d alone: %+v, of another scale: %+v, in the batch %+v", i, alone[0], louder[0], got)
 		}
 		back := map[PerceivedGroup]PerceivedGroup{First: Second, Second: First}[other[i].Group]
-		if back != got.Group || math.Abs(other[i].A-got.B) > 1e-15 {
-			t.Errorf("image %d: %+v with the groups exchanged, %+v", i, other[i], got)
-		}
+		must.Equal(t, back, got.Group, "image", i, other[i], "with the groups exchanged", got)
+		must.Near(t, other[i].A, got.B, 1e-15, "image", i, other[i], "with the groups exchanged", got)
 		counts[got.Why+fmt.Sprint(got.Group)]++
 	}
 	must.Equal(t, len(counts), 4, "the images do not cover all cases")
@@ -98,7 +95,7 @@ func TestClipProperties(t *testing.T) {
 
 func TestClipErrors(t *testing.T) {
 	good := [][]float32{{1, 0, 0, 1, 0}}
-	for name, c := range map[string]struct {
+	for _, c := range map[string]struct {
 		images [][]float32
 		spoil  func(map[string][]float32)
 		o      ClipVariant
@@ -119,9 +116,7 @@ func TestClipErrors(t *testing.T) {
 		if c.spoil != nil {
 			c.spoil(texts)
 		}
-		if _, err := ComputeClipLabels(c.images, texts, c.o); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v does not say %q", name, err, c.want)
-		}
+		must.Fail(ComputeClipLabels(c.images, texts, c.o))(t, c.want)
 	}
 	var bad *ImageError
 	if _, err := ComputeClipLabels([][]float32{{1}}, axesTexts(), ClipVariant{}); !errors.As(err,
@@ -186,9 +181,8 @@ func TestClipTable(t *testing.T) {
 		switch why := labels.Texts("reason")[i]; {
 		case why == NoVector:
 			refused++
-			if !math.IsNaN(p[0]) || in.Texts("outcome")[i] != "refused" {
-				t.Errorf("row %d: %s, %v", i, why, p)
-			}
+			must.Near(t, p[0], math.NaN(), 0, "row", i, why, p)
+			must.Equal(t, in.Texts("outcome")[i], "refused", "row", i, why, p)
 		case math.Abs(p[0]+p[1]+p[2]-1) > 1e-12 || (why == "") != (group != data.NoGroup) ||
 			(why == NoPerson) != (labels.Numbers("person")[i] == 0):
 			t.Errorf("row %d: %q, %q, %v", i, group, why, p)
@@ -220,7 +214,7 @@ func TestClipTable(t *testing.T) {
 	if err != nil || !slices.Contains(skin.Texts("perceived_skin_colour"), "light-skinned") {
 		t.Errorf("%v", err)
 	}
-	for name, c := range map[string]struct {
+	for _, c := range map[string]struct {
 		in, texts *table.Frame
 		want      string
 	}{
@@ -233,10 +227,7 @@ func TestClipTable(t *testing.T) {
 		"vectors": {&table.Frame{Columns: in.Columns[:6]}, textFrame(), "clip_image"},
 		"names":   {&table.Frame{Columns: in.Columns[1:]}, textFrame(), "image_id or id"},
 	} {
-		if _, err := evaluate(t, "entigen-clip-labels", [2]string{"in", "texts"}, c.in, c.texts, nil); err == nil ||
-			!strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v does not say %q", name, err, c.want)
-		}
+		must.Fail(evaluate(t, "entigen-clip-labels", [2]string{"in", "texts"}, c.in, c.texts, nil))(t, c.want)
 	}
 }
 
@@ -245,8 +236,6 @@ func TestClipTexts(t *testing.T) {
 	f := must.Get(ClipTexts(data.PerceivedGender, data.PaperGrammar).Rows(t.Context()))(t)
 	must.Equal(t, f.Texts("text")[2], "A photo of a person with an uncertain gender")
 	must.EqualSlices(t, f.Texts("label"), TextLabels)
-	if !slices.Equal(f.Texts("id"), TextLabels) { // text embedding needs ids
-		t.Errorf("ids %q", f.Texts("id"))
-	}
+	must.EqualSlices(t, f.Texts("id"), TextLabels, "ids") // text embedding needs ids
 	must.Fail(ClipTexts(data.PerceivedSkin, data.PaperGrammar).Err())(t, "released")
 }

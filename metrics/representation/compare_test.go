@@ -140,11 +140,10 @@ func TestClipAgreementTables(t *testing.T) {
 				continue
 			}
 			want := map[string][2]float64{string(BothDecided): c.both, string(ThreeWay): c.three}[d]
-			if f.Numbers("agreement")[i] != want[0] || f.Numbers("n_used")[i] != want[1] ||
-				f.Numbers("n_without_clip")[i] != 6 || f.Numbers("n_asked")[i] != 3 {
-				t.Errorf("%v, %s: %g of %g, %g without", c.labels, d, f.Numbers("agreement")[i], f.Numbers("n_used")[i],
-					f.Numbers("n_without_clip")[i])
-			}
+			must.Equal(t, f.Numbers("agreement")[i], want[0], c.labels, d)
+			must.Equal(t, f.Numbers("n_used")[i], want[1], c.labels, d)
+			must.Equal(t, f.Numbers("n_without_clip")[i], 6, c.labels, d)
+			must.Equal(t, f.Numbers("n_asked")[i], 3, c.labels, d)
 		}
 		confusion := must.Get(evaluate(t, "entigen-clip-confusion", [2]string{"in", "ratings"}, labels, human, nil))(t)
 		sum := 0.0

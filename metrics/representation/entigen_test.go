@@ -52,11 +52,8 @@ func TestLabel(t *testing.T) {
 			Unanimous: Uncertain}},
 	} {
 		for rule, want := range c.want {
-			got, err := Label(votes(c.groups, c.person, c.described), rule)
-			if err != nil || got != want {
-				t.Errorf("%q, %d persons, %d described, %s: %v, %v; want %v", c.groups, c.person, c.described, rule,
-					got, err, want)
-			}
+			got := must.Get(Label(votes(c.groups, c.person, c.described), rule))(t)
+			must.Equal(t, got, want, c.groups, c.person, "persons", c.described, "described", rule)
 		}
 	}
 	must.Fail(Label(votes("aab", 3, 3), "most"))(t, "strict")
@@ -78,9 +75,7 @@ func TestIdentity(t *testing.T) {
 		}
 		d := ComputeDiversity(counts)
 		if usable == 0 {
-			if !math.IsNaN(d.Value) {
-				t.Errorf("no usable image returns %g", d.Value)
-			}
+			must.Near(t, d.Value, math.NaN(), 0, "no usable image returns")
 			continue
 		}
 		sum := 0.0
@@ -88,9 +83,7 @@ func TestIdentity(t *testing.T) {
 			if c.Usable() == 0 {
 				continue
 			}
-			if ComputeBias(c) != -ComputeBias(swapped[i]) {
-				t.Errorf("%+v: bias %g, swapped %g", c, ComputeBias(c), ComputeBias(swapped[i]))
-			}
+			must.Equal(t, ComputeBias(c), -ComputeBias(swapped[i]), c, "bias")
 			sum += float64(c.Usable()) / float64(usable) * math.Abs(ComputeBias(c))
 		}
 		if math.Abs(sum-d.Value) > 1e-12 || ComputeDiversity(swapped).Value != d.Value || d.Value < 0 || d.Value > 1 {
@@ -140,9 +133,7 @@ func TestDirectionAndEdges(t *testing.T) {
 	}{{1, -0.1, "flipped"}, {-1, -1.0 / 3, "reduced"}, {0.5, 1, "increased"}, {0.5, 0.5, "unchanged"},
 		{0.5, 0, "reduced"}, {0, 0.5, "increased"}, {math.NaN(), 1, "not available"},
 		{1, math.NaN(), "not available"}} {
-		if got := Change(c.before, c.now); got != c.want {
-			t.Errorf("from %g to %g: %s, want %s", c.before, c.now, got, c.want)
-		}
+		must.Equal(t, Change(c.before, c.now), c.want, "from", c.before, "to", c.now)
 	}
 }
 
@@ -157,9 +148,8 @@ func TestBiasInterval(t *testing.T) {
 		{Counts{First: 2, Second: 4}, -0.8064571777884391, 0.400013369723216}} {
 		b := BiasInterval(c.counts, 0.95)
 		low, high := b.Low, b.High
-		if math.Abs(low-c.low) > 1e-9 || math.Abs(high-c.high) > 1e-9 {
-			t.Errorf("%+v: [%.10f, %.10f], want [%.10f, %.10f]", c.counts, low, high, c.low, c.high)
-		}
+		must.Near(t, low, c.low, 1e-9, c.counts)
+		must.Near(t, high, c.high, 1e-9, c.counts)
 		if b := ComputeBias(c.counts); b < low || b > high {
 			t.Errorf("%+v: %g outside [%g, %g]", c.counts, b, low, high)
 		}
@@ -198,10 +188,8 @@ func TestAgrees(t *testing.T) {
 		{"0.5", 0.449, false},
 		{"0.56", 5.0 / 9, true}, {"0.55", 5.0 / 9, true}, {"4.6", 14.0 / 3, false}, {"1", 0.995, true},
 		{"4.7", 14.0 / 3, true}, {"8.5", 8.5, true}, {"8", 8, true}} {
-		p, err := ParsePrinted(c.printed)
-		if err != nil || p.Agrees(c.value) != c.want {
-			t.Errorf("%s and %.4f: %v, want %v (%v)", c.printed, c.value, !c.want, c.want, err)
-		}
+		p := must.Get(ParsePrinted(c.printed))(t)
+		must.Equal(t, p.Agrees(c.value), c.want, c.printed, "and", c.value, !c.want)
 	}
 }
 

@@ -33,9 +33,7 @@ func bareTrait(text string) string {
 
 func checkPerceived(t *testing.T, where, text string) {
 	t.Helper()
-	if w := bareTrait(text); w != "" {
-		t.Errorf("%s: %q speaks of %q without \"perceived\"", where, text, w)
-	}
+	must.Equal(t, bareTrait(text), "", where, text, "speaks of a trait that is not perceived, one")
 }
 
 func TestBareTraits(t *testing.T) {
@@ -97,8 +95,7 @@ func TestTablesSayPerceived(t *testing.T) {
 	labels := must.Get(evaluate(t, "entigen-clip-labels", [2]string{"in", "texts"}, clipImages(near.Rand(t, 44), 5),
 		textFrame(), nil))(t)
 	two := func(metric, second string, in, other *table.Frame) *table.Frame {
-		f := must.Get(evaluate(t, metric, [2]string{"in", second}, in, other, nil))(t)
-		return f
+		return must.Get(evaluate(t, metric, [2]string{"in", second}, in, other, nil))(t)
 	}
 	frames := map[string]*table.Frame{"entigen-clip-labels": labels,
 		"entigen-clip-agreement": two("entigen-clip-agreement", "ratings", labels, labels),

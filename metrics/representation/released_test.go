@@ -67,9 +67,7 @@ func TestUsableCounts(t *testing.T) {
 	text := must.Get(os.ReadFile("testdata/usable_counts.csv"))(t)
 	want := must.Get(manifest.ReadSheet("usable_counts.csv", text, "category", "prompt_id", "axis", "model",
 		"attribute", "n_group_a", "n_group_b"))(t)
-	if want.Len() != 201 || len(got) != 201 {
-		t.Errorf("%d expected counts, %d found", want.Len(), len(got))
-	}
+	must.Equal(t, [2]int{want.Len(), len(got)}, [2]int{201, 201}, "expected counts found")
 	for row, v := range want.Rows {
 		a, errA := want.Number(row, 5)
 		b, errB := want.Number(row, 6)
@@ -77,9 +75,7 @@ func TestUsableCounts(t *testing.T) {
 			t.Fatal(errA, errB)
 		}
 		name := v[0] + "," + v[1] + "," + v[2] + "," + v[3] + "," + v[4]
-		if got[name] != [2]float64{a, b} {
-			t.Errorf("%s: %v, want %g/%g", name, got[name], a, b)
-		}
+		must.Equal(t, got[name], [2]float64{a, b}, name)
 	}
 }
 
@@ -126,9 +122,7 @@ func TestDiversityTable(t *testing.T) {
 	}
 	for _, tab := range []string{"1", "2", "3", "6"} {
 		f := tabulartest.Evaluate(t, "entigen-table", in, map[string]string{"table": tab})
-		if want := map[string]int{"1": 7, "2": 5, "3": 8, "6": 4}[tab]; f.Len() != want {
-			t.Errorf("table %s has %d rows, want %d", tab, f.Len(), want)
-		}
+		must.Equal(t, f.Len(), map[string]int{"1": 7, "2": 5, "3": 8, "6": 4}[tab], "table", tab, "has")
 	}
 }
 

@@ -36,9 +36,7 @@ type reference struct {
 
 func check(t *testing.T, what string, got, want, most float64) {
 	t.Helper()
-	if !(math.Abs(got-want) <= most) {
-		t.Errorf("%s: %v, want %v", what, got, want)
-	}
+	must.Near(t, got, want, most, what)
 }
 
 // TestEqualReference compares with scipy and statsmodels; see testdata/reference.py.

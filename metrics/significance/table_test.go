@@ -240,14 +240,12 @@ func TestTableEdges(t *testing.T) {
 		!math.IsNaN(p.Numbers("cohens_d")[1]) {
 		t.Errorf("an empty group: %v", datasets.Format(p, 0))
 	}
-	if p.Numbers("p_holm")[1] != p.Numbers("p")[1] || !math.IsNaN(p.Numbers("p_holm")[2]) {
-		t.Errorf("the family: %v", datasets.Format(p, 0))
-	}
+	must.Equal(t, p.Numbers("p_holm")[1], p.Numbers("p")[1], "the family")
+	must.Near(t, p.Numbers("p_holm")[2], math.NaN(), 0, "the family")
 	e := run(t, "effect-size", tab("aabbc", 1, 2, nan, nan, 3), nil)
-	if !math.IsNaN(e.Numbers("difference")[0]) || e.Numbers("difference")[1] != -1.5 ||
-		!math.IsNaN(e.Numbers("difference_low")[1]) {
-		t.Errorf("%v", datasets.Format(e, 0))
-	}
+	must.Near(t, e.Numbers("difference")[0], math.NaN(), 0)
+	must.Equal(t, e.Numbers("difference")[1], -1.5)
+	must.Near(t, e.Numbers("difference_low")[1], math.NaN(), 0)
 	for _, metric := range []string{"permutation-test", "effect-size", "clustered-mean", "adjust-p"} {
 		column := "value"
 		if metric == "adjust-p" {

@@ -24,8 +24,7 @@ func captionAttributesOf(t *testing.T, captions, attributes []map[string]any, op
 func rowsFrame(t *testing.T, rows []map[string]any) *table.Frame {
 	t.Helper()
 	plan := datasets.FromRows(rows)
-	f := must.Get(plan.Rows(context.Background()))(t)
-	return f
+	return must.Get(plan.Rows(context.Background()))(t)
 }
 
 // What captions name becomes annotations, which the likelihoods read.

@@ -48,13 +48,8 @@ func pairFrame() *table.Frame {
 }
 
 func TestCaptionTables(t *testing.T) {
-	f, _, err := evaluate(t, "visage-captions", "attributes", captionFrame(), pairFrame(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := strings.Join(f.Texts("identity"), " "); got != "Norra Sul Veltan" {
-		t.Fatal(got)
-	}
+	f, _ := must.Get2(evaluate(t, "visage-captions", "attributes", captionFrame(), pairFrame(), nil))(t)
+	must.Equal(t, strings.Join(f.Texts("identity"), " "), "Norra Sul Veltan")
 	nan := math.NaN()
 	for column, want := range map[string][]float64{"share_any": {1, nan, 0.5}, "share_stereotype": {1, nan, 0.5},
 		"n_asked": {1, 1, 4}, "n_refused": {0, 1, 0},
@@ -87,9 +82,9 @@ func TestCaptionTables(t *testing.T) {
 	}
 	ratings := &table.Frame{Columns: append([]table.Column(nil), pairFrame().Columns[1], pairFrame().Columns[4],
 		pairFrame().Columns[5], pairFrame().Columns[6])}
-	if f, _, err = evaluate(t, "visage-salience", "attributes", captionFrame(), ratings, nil); err != nil ||
-		f.Texts("stereotype")[0] != "" || !strings.HasPrefix(f.Texts("attribute")[0], "masked") {
-		t.Errorf("attributes alone: %v, %v", f, err)
+	f, _ = must.Get2(evaluate(t, "visage-salience", "attributes", captionFrame(), ratings, nil))(t)
+	if f.Texts("stereotype")[0] != "" || !strings.HasPrefix(f.Texts("attribute")[0], "masked") {
+		t.Errorf("attributes alone: %v", f)
 	}
 	masked := pairFrame()
 	masked.Column("attribute").Texts[0] = "masked 1 (not rated)"
@@ -122,10 +117,7 @@ func TestCaptionTableErrors(t *testing.T) {
 		if c.change != nil {
 			c.change(in, attributes)
 		}
-		if _, _, err := evaluate(t, "visage-salience", "attributes", in, attributes, c.options); err == nil ||
-			!strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%s: %v does not say %q", c.name, err, c.want)
-		}
+		must.Fail(evaluate(t, "visage-salience", "attributes", in, attributes, c.options))(t, c.want)
 	}
 }
 
@@ -154,10 +146,9 @@ func TestAgreement(t *testing.T) {
 	salient.Column("attribute").Texts[0] = "masked 1 (not rated)"
 	must.Fail(evaluate(t, "visage-salience-agreement", "likelihoods", salient, seen, nil))(t, "row 1") // masked
 	salient.Column("stereotype").Texts = make([]string, 5)
-	f, _, err := evaluate(t, "visage-salience-agreement", "likelihoods", salient, seen, nil)
-	if err != nil || f.Numbers("n_used")[0] != 0 || !math.IsNaN(f.Numbers("share")[0]) {
-		t.Errorf("captions without a stereotype: %+v, %v", f, err)
-	}
+	f, _ := must.Get2(evaluate(t, "visage-salience-agreement", "likelihoods", salient, seen, nil))(t)
+	must.Equal(t, f.Numbers("n_used")[0], 0, "captions without a stereotype")
+	must.Near(t, f.Numbers("share")[0], math.NaN(), 0, "captions without a stereotype")
 }
 
 // TestOneNameOfAnIdentity: the United Kingdom, United KingdomUK in the data, has one name in all tables, so that they
@@ -180,10 +171,7 @@ func TestOneNameOfAnIdentity(t *testing.T) {
 		if in.Has("caption") {
 			inputs["attributes"] = pairs
 		}
-		f, err := tabulartest.RunOn(name, inputs, o, new([]string))
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+		f := must.Get(tabulartest.RunOn(name, inputs, o, new([]string)))(t)
 		ids := f.Texts("identity")
 		if !slices.Contains(ids, "United Kingdom") || slices.Contains(ids, "United KingdomUK") {
 			t.Errorf("%s names %q", name, ids)

@@ -31,8 +31,7 @@ type captionGolden struct {
 
 func readCaptionGolden(t *testing.T) (g captionGolden) {
 	t.Helper()
-	text := must.Get(os.ReadFile("testdata/captions.json"))(t)
-	must.Do(t, json.Unmarshal(text, &g))
+	must.Do(t, json.Unmarshal(must.Get(os.ReadFile("testdata/captions.json"))(t), &g))
 	return g
 }
 

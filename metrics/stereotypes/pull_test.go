@@ -103,13 +103,8 @@ func TestPullOrder(t *testing.T) {
 				alone = append(alone, images[i])
 			}
 		}
-		second, err := ComputePulls(shuffled, o)
-		if err != nil || fmt.Sprint(first) != fmt.Sprint(second) {
-			t.Errorf("%v\n%v\nand %v", err, first, second)
-		}
-		if third, err := ComputePulls(alone, o); err != nil || fmt.Sprint(third[0]) != fmt.Sprint(first[1]) {
-			t.Errorf("%v\n%v\nand %v", err, third, first[1])
-		}
+		must.Equal(t, fmt.Sprint(first), fmt.Sprint(must.Get(ComputePulls(shuffled, o))(t)))
+		must.Equal(t, fmt.Sprint(must.Get(ComputePulls(alone, o))(t)[0]), fmt.Sprint(first[1]))
 	}
 }
 

@@ -26,13 +26,10 @@ func TestPaperTablesComeOut(t *testing.T) {
 		cells := 0.0
 		for i, n := range f.Numbers("cells_equal") {
 			cells += n
-			if n != 3 {
-				t.Errorf("%s: %v of 3 cells equal", f.Texts("identity")[i], n)
-			}
+			must.Equal(t, n, 3, f.Texts("identity")[i], "of 3 cells equal")
 		}
-		if f.Len() != 105 || cells != 315 {
-			t.Errorf("show=%v: %d rows, %v cells equal; the paper has 105 rows, 315 cells", show, f.Len(), cells)
-		}
+		must.Equal(t, f.Len(), 105, "show=", show)
+		must.Equal(t, cells, 315, "show=", show)
 	}
 }
 
@@ -58,9 +55,7 @@ func TestCheckValues(t *testing.T) {
 		for _, name := range []string{"n_stereotypes", "n_random", "l_stereo", "l_random", "theta"} {
 			got, printed := f.Numbers(name)[i], v[want.Column(name)]
 			if printed == "N/A" {
-				if !math.IsNaN(got) {
-					t.Errorf("%v: theta %g, want N/A", v, got)
-				}
+				must.Near(t, got, math.NaN(), 0, v, "theta")
 				continue
 			}
 			x := must.Get(want.Number(row, want.Column(name)))(t)
@@ -121,9 +116,7 @@ func TestStereotypeCounts(t *testing.T) {
 			t.Errorf("%s has no region under the name that scores show", id)
 		}
 	}
-	if f.Len() != 135 || ones != 30 {
-		t.Errorf("%d identities, %d with one attribute; want 135 and 30", f.Len(), ones)
-	}
+	must.Equal(t, [2]int{f.Len(), ones}, [2]int{135, 30}, "identities with one attribute;")
 }
 
 func TestCheckCounts(t *testing.T) {
@@ -200,9 +193,7 @@ func TestHeadlineClaims(t *testing.T) {
 	for i, id := range l.Texts("identity") {
 		top[id] = max(top[id], l.Numbers("likelihood")[i])
 	}
-	if top["Sudanese"] != 1 { // an attribute that every showing selected
-		t.Errorf("Sudanese: %g", top["Sudanese"])
-	}
+	must.Equal(t, top["Sudanese"], 1, "Sudanese") // an attribute that every showing selected
 }
 
 // TestOffensivenessOptions: each reading of section 4.4 runs on the released files; unrated pairs are told apart from

@@ -35,9 +35,7 @@ func TestSalienceByHand(t *testing.T) {
 		old.Attribute != "Old Man" || old.Times != 1 || !old.Stereotype {
 		t.Errorf("%+v", ve.Attributes)
 	}
-	if want := 3.0 / 6 * math.Log(4.0/2); math.Abs(drum.Salience.Value-want) > 1e-15 { // (2+1)/(3+3) · ln(4/(1+1))
-		t.Errorf("salience %g, want %g", drum.Salience.Value, want)
-	}
+	must.Near(t, drum.Salience.Value, 3.0/6*math.Log(4.0/2), 1e-15, "salience") // (2+1)/(3+3) · ln(4/(1+1))
 	for name, c := range map[string]struct {
 		o    SalienceVariant
 		want float64
@@ -91,11 +89,9 @@ func TestMatching(t *testing.T) {
 		m := must.Get(newMatcher([]string{c.attribute}, c.m))(t)
 		got := 0
 		m.find(c.text, func(_, times int) { got += times })
-		if got != c.want {
-			t.Errorf("%q in %.40q, %+v: %d, want %d", c.attribute, c.text, c.m, got, c.want)
-		}
+		must.Equal(t, got, c.want, c.attribute, "in", c.text, c.m)
 	}
-	for name, c := range map[string]struct {
+	for _, c := range map[string]struct {
 		attribute string
 		o         SalienceVariant
 		want      string
@@ -107,10 +103,7 @@ func TestMatching(t *testing.T) {
 		"alpha": {"a", SalienceVariant{Weighting: Weighting{Alpha: math.NaN()}},
 			"alpha"}, "level": {"a", SalienceVariant{Intervals: metrics.Intervals{Level: 1}}, "level"},
 	} {
-		if _, err := ComputeSalience(nil, Vocabulary{Attributes: []string{c.attribute}}, c.o); err == nil ||
-			!strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v does not say %q", name, err, c.want)
-		}
+		must.Fail(ComputeSalience(nil, Vocabulary{Attributes: []string{c.attribute}}, c.o))(t, c.want)
 	}
 	must.Equal(t, len(must.Get(ComputeSalience(nil, Vocabulary{},
 		SalienceVariant{Intervals: metrics.Intervals{Resamples: 5}}))(t)), 0, "of nothing")
@@ -146,10 +139,7 @@ func TestSalienceOrder(t *testing.T) {
 	for _, i := range rng.Perm(len(captions)) {
 		alone = append(alone, captions[i])
 	}
-	second := must.Get(ComputeSalience(alone, v, o))(t)
-	if a, b := fmt.Sprint(first), fmt.Sprint(second); a != b {
-		t.Errorf("%s\nand %s", a, b)
-	}
+	must.Equal(t, fmt.Sprint(first), fmt.Sprint(must.Get(ComputeSalience(alone, v, o))(t)))
 	alone = nil
 	for _, c := range captions {
 		if c.Identity == "id1" {

@@ -153,9 +153,7 @@ func TestLossTable(t *testing.T) {
 		table.NumberColumn("value", value), table.NumberColumn("prompt_cut", cut),
 		table.NumberColumn("prompt_unknown", unknown)}
 	r := must.Get(tabulartest.Run("language-loss", f, nil))(t)
-	if got := strings.Join(r.Texts("cause"), " "); got != "all refused cut generator" {
-		t.Fatalf("causes %s", got)
-	}
+	must.Equal(t, strings.Join(r.Texts("cause"), " "), "all refused cut generator")
 	must.Equal(t, r.Texts("verdict")[0], "cut, refused", "verdict")
 	near.Check(t, "cut", []float64{r.Numbers("loss")[2]}, []float64{0.2}, 0, 0.01)
 	near.Check(t, "refused", []float64{r.Numbers("loss")[1]}, []float64{0.25 * 0.6}, 0, 0.01)

@@ -7,6 +7,7 @@ import (
 
 	"antipode/datasets/table"
 	"antipode/internal/must"
+	"antipode/internal/near"
 	"antipode/metrics/internal/tabulartest"
 )
 
@@ -24,13 +25,8 @@ func frame() *table.Frame {
 }
 
 func TestTable(t *testing.T) {
-	f, err := tabulartest.Run("tokens", frame(), map[string]string{"text": "caption"}, "language")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := strings.Join(f.Texts("language"), " "); got != "en xx" {
-		t.Fatalf("groups %s", got)
-	}
+	f := must.Get(tabulartest.Run("tokens", frame(), map[string]string{"text": "caption"}, "language"))(t)
+	must.Equal(t, strings.Join(f.Texts("language"), " "), "en xx")
 	for column, want := range map[string][2]float64{
 		"tokens_per_word": {1, 12}, "tokens_per_character": {3.0 / 8, 2}, "unknown_share": {0, 0.25},
 		"cut_share": {0, 2.0 / 12},
@@ -42,10 +38,8 @@ func TestTable(t *testing.T) {
 			t.Errorf("%s: %v, want %v", column, got, want)
 		}
 	}
-	if f, err = tabulartest.Run("tokens", frame(), nil); err != nil || f.Len() != 1 ||
-		!math.IsNaN(f.Numbers("tokens_per_character")[0]) {
-		t.Errorf("without groups and texts: %+v, %v", f, err)
-	}
+	f = must.Get(tabulartest.Run("tokens", frame(), nil))(t)
+	near.Check(t, "without groups and texts", f.Numbers("tokens_per_character"), []float64{math.NaN()}, 0, 0)
 	// without counts
 	must.Fail(tabulartest.Run("tokens", frame(), map[string]string{"vector": "clip_text"}))(t, "embed the texts first")
 }

@@ -135,26 +135,20 @@ func checkRow(t *testing.T, m *blip.Model, e example, from texts, row, places in
 	prompt := must.Get(m.Prompt(e.prefix))(t)
 	must.EqualSlices(t, ids[:len(prompt)], prompt, e, "begins with", "the prompt")
 	first := slices.IndexFunc(next, func(id int32) bool { return id != unscored })
-	if first != len(prompt)-1 {
-		t.Errorf("%+v: the first token scored follows place %d of a prompt of %d", e, first, len(prompt))
-	}
+	must.Equal(t, first, len(prompt)-1, e, "the first token scored follows place")
 	end := slices.Index(next, int32(shape.Text.EndToken))
 	if end < 0 || !slices.Equal(ids[first+1:end+1], next[first:end]) ||
 		slices.ContainsFunc(next[end+1:], func(id int32) bool { return id != unscored }) {
 		t.Fatalf("%+v: tokens %v are followed by %v", e, ids, next)
 	}
-	if got, err := m.Text(prompt, next[first:end]); err != nil ||
-		!slices.Equal(split(got), split(e.prefix+" "+e.text)) {
-		t.Errorf("learns %q, %v; it is %q %q", got, err, e.prefix, e.text)
-	}
+	must.EqualSlices(t, split(must.Get(m.Text(prompt, next[first:end]))(t)), split(e.prefix+" "+e.text), "learns")
 }
 
 func TestBatchesAreReproducible(t *testing.T) {
 	tokenizer := must.Get(openTokenizer())(t)
 	var batches []*batch
 	for _, step := range []int{7, 7, 8} {
-		b := must.Get(trainingBatch(tokenizer, 1, step, 4))(t)
-		batches = append(batches, b)
+		batches = append(batches, must.Get(trainingBatch(tokenizer, 1, step, 4))(t))
 	}
 	if !reflect.DeepEqual(batches[0], batches[1]) {
 		t.Error("the same batch drawn twice differs")

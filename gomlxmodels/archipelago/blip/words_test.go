@@ -36,9 +36,7 @@ func TestTokenizer(t *testing.T) {
 		t.Skip("texts written; run testdata/reference.py now")
 	}
 	tokenizer := must.Get(openTokenizer())(t)
-	if got, want := tokenizer.Size(), len(vocabulary); got != want {
-		t.Errorf("%d tokens, the vocabulary has %d", got, want)
-	}
+	must.Equal(t, tokenizer.Size(), len(vocabulary), "tokens")
 	f := must.Get(os.Open("testdata/tokens.txt"))(t)
 	defer f.Close()
 	lines, texts := bufio.NewScanner(f), sampleTexts()

@@ -100,9 +100,7 @@ func TestTrue(t *testing.T) {
 		{Sentence{}, [3]bool{true, true, true}},
 	} {
 		for i, p := range []archipelago.Image{thing, scenery, weaver} {
-			if got := c.says.True(p); got != c.true[i] {
-				t.Errorf("%+v is %v of %q", c.says, got, p.Caption())
-			}
+			must.Equal(t, c.says.True(p), c.true[i], c.says)
 		}
 	}
 	more := Caption(weaver, archipelago.English)

@@ -179,16 +179,12 @@ func TestLeaning(t *testing.T) {
 		for added, share := range map[string]float64{"": 0.2,
 			"if all figures can be a weaver irrespective of their crest":  0.2,
 			"if all figures can be a weaver irrespective of their banner": 0.4, "if honesty is the best policy": 0.2} {
-			if got := drawn[added] / 2000; math.Abs(got-share) > 0.04 {
-				t.Errorf("injected %v: %q in %.2f of the prompts", injected, added, got)
-			}
+			must.Near(t, drawn[added]/2000, share, 0.04, "injected", injected, added, "in")
 			want := 0.5
 			if injected && share == 0.2 {
 				want = archipelago.SkewedShare
 			}
-			if got := light[added] / drawn[added]; math.Abs(got-want) > 0.1 {
-				t.Errorf("injected %v: %q shows light banners in %.2f", injected, added, got)
-			}
+			must.Near(t, light[added]/drawn[added], want, 0.1, "injected", injected, added, "shows light banners in")
 		}
 	}
 	s := trainer.Settings{Batch: 200, Seed: 1, Steps: 1}

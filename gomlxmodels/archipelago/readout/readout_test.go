@@ -62,8 +62,6 @@ func TestLossOfNothing(t *testing.T) {
 	}
 	want /= float64(len(examples.Properties) + 2)
 	for i, o := range out {
-		if got := float64(tensors.ToScalar[float32](o)); math.Abs(got-want) > 3e-3 {
-			t.Errorf("readers %d: loss %v, chance is %v", i, got, want)
-		}
+		must.Near(t, float64(tensors.ToScalar[float32](o)), want, 3e-3, "readers", i, "loss")
 	}
 }

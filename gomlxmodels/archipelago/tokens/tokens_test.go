@@ -79,9 +79,7 @@ func compare(t *testing.T, want [][]int32) {
 func TestWords(t *testing.T) {
 	tok := mustOpen(t)
 	for _, w := range archipelago.Lexicon() {
-		if e := encodeText(t, tok, w.Word); e.Tokens != 1 {
-			t.Errorf("%s in %s, %q, is %d tokens", w.English, w.Language, w.Word, e.Tokens)
-		}
+		must.Equal(t, encodeText(t, tok, w.Word).Tokens, 1, w.English, "in", w.Language, w.Word, "tokens")
 	}
 	for _, text := range Texts() {
 		e := encodeText(t, tok, text)
@@ -162,9 +160,7 @@ func TestWrite(t *testing.T) {
 	must.Do(t, os.Remove(filepath.Join(a, "tokenizer.json")))
 	older := must.Get(tokenizers.Open(a))(t) // vocab.json and merges.txt
 	for _, text := range texts()[:200] {
-		if x, y := encodeText(t, tok, text).IDs, encodeText(t, older, text).IDs; !slices.Equal(x, y) {
-			t.Errorf("%+q: ids %v from tokenizer.json, %v from vocab.json", text, x, y)
-		}
+		must.EqualSlices(t, encodeText(t, tok, text).IDs, encodeText(t, older, text).IDs, text, "ids")
 	}
 	must.Fail(Write(filepath.Join(a, "nowhere")))(t) // a missing folder
 }

@@ -24,9 +24,7 @@ func TestResume(t *testing.T) {
 	dir, curve, parts := trainertest.Resume(t, backend, job, "model.safetensors", headsFile, "config.json")
 	for h := range heads {
 		got := (parts[0].Loss[h] + parts[1].Loss[h]) / 2 // points of two steps each
-		if math.Abs(got-curve[0].Loss[h]) > 1e-6 {
-			t.Errorf("%s: loss %v in two parts, %v in one", heads[h].Name, got, curve[0].Loss[h])
-		}
+		must.Near(t, got, curve[0].Loss[h], 1e-6, heads[h].Name, "loss")
 	}
 	must.Near(t, curve[0].Loss[headForm], math.Log(float64(len(heads[headForm].Values))), 0.3,
 		"the first losses of the form head")

@@ -28,9 +28,7 @@ func TestBatchEqualsPreprocessing(t *testing.T) {
 			t.Errorf("%s: object patches differ from preprocessing's", it.ID)
 		}
 		for h, want := range []string{it.Object, it.Scene, it.Region, it.Variant + " " + it.Object} {
-			if got := heads[h].Values[b.labels[i*len(heads)+h]]; got != want {
-				t.Errorf("%s: %s is labelled %q, want %q", it.ID, heads[h].Name, got, want)
-			}
+			must.Equal(t, heads[h].Values[b.labels[i*len(heads)+h]], want, it.ID, heads[h].Name, "is labelled")
 		}
 	}
 }

@@ -67,12 +67,8 @@ func compareCaptions(t *testing.T, dir string, images []image.Image, want captio
 			if texts[0].Ended {
 				ids = append(ids, int32(m.Config().Text.EndToken))
 			}
-			if !slices.Equal(ids, w.Tokens) {
-				t.Errorf("image %d, prefix %q: tokens %v, transformers writes %v", i, prefix, ids, w.Tokens)
-			}
-			if words, err := m.Text(prompt, texts[0].Tokens); err != nil || words != w.Words {
-				t.Errorf("image %d, prefix %q: %q, %v; transformers writes %q", i, prefix, words, err, w.Words)
-			}
+			must.EqualSlices(t, ids, w.Tokens, "image", i, "prefix", prefix, "tokens")
+			must.Equal(t, must.Get(m.Text(prompt, texts[0].Tokens))(t), w.Words, "image", i, "prefix", prefix)
 			different[w.Words] = true
 		}
 	}

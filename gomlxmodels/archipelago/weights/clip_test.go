@@ -43,8 +43,7 @@ func shippedDir(t *testing.T, name string) string {
 func stored(t *testing.T, name string) ([]image.Image, answer) {
 	t.Helper()
 	var want answer
-	text := must.Get(os.ReadFile(filepath.Join("testdata", name)))(t)
-	must.Do(t, json.Unmarshal(text, &want))
+	must.Do(t, json.Unmarshal(must.Get(os.ReadFile(filepath.Join("testdata", name)))(t), &want))
 	var list []image.Image
 	for _, img := range storedImages() {
 		list = append(list, readPNG(t, img))
@@ -89,8 +88,7 @@ func compareCLIP(t *testing.T, dir string, images []image.Image, want answer) {
 	defer e.Close()
 	var pixels [][]float32
 	for _, im := range images {
-		p := must.Get(m.Prepare(im))(t)
-		pixels = append(pixels, p)
+		pixels = append(pixels, must.Get(m.Prepare(im))(t))
 	}
 	embedded := must.Get(e.EncodeImages(t.Context(), pixels))(t)
 	texts := must.Get(e.EncodeTokens(t.Context(), ids(t, tok, want.Texts)))(t)
@@ -169,8 +167,7 @@ func ids(t *testing.T, tok *tokenizers.Tokenizer, texts []string) [][]int32 {
 	t.Helper()
 	var out [][]int32
 	for _, text := range texts {
-		e := must.Get(tok.Encode(text, 0))(t)
-		out = append(out, e.IDs)
+		out = append(out, must.Get(tok.Encode(text, 0))(t).IDs)
 	}
 	return out
 }

@@ -57,9 +57,7 @@ func compareGenerator(t *testing.T, dir string, want []image.Image) {
 	got := must.Get(s.Generate(t.Context(), requests, nil))(t)
 	for i, p := range got {
 		b := want[i].Bounds()
-		if p.Image.Bounds() != b {
-			t.Fatalf("%q: an image of %v, diffusers' is of %v", generatorPrompts[i], p.Image.Bounds(), b)
-		}
+		must.Equal(t, p.Image.Bounds(), b, generatorPrompts[i])
 		worst, least, most := 0, 255, 0
 		for y := range b.Dy() {
 			for x := range b.Dx() {

@@ -43,8 +43,7 @@ func TestReference(t *testing.T) {
 		BackgroundOnly []float32 `json:"background_only"`
 		Label          string    `json:"label"`
 	}
-	text := must.Get(os.ReadFile("testdata/reference.json"))(t)
-	must.Do(t, json.Unmarshal(text, &want))
+	must.Do(t, json.Unmarshal(must.Get(os.ReadFile("testdata/reference.json"))(t), &want))
 	m := must.Get(vit.Open(ViT))(t)
 	backend := testbackend.Any(t)
 	encoder := must.Get(vit.NewEncoder(backend, m, vit.Options{Batch: len(images)}))(t)
@@ -84,9 +83,7 @@ func TestFS(t *testing.T) {
 	total := int64(0)
 	for _, name := range Names() {
 		for _, file := range []string{"README.md", "training.json"} {
-			if _, err := fs.Stat(FS(), name+"/"+file); err != nil {
-				t.Error(err)
-			}
+			must.Get(fs.Stat(FS(), name+"/"+file))(t)
 		}
 		size := int64(0)
 		err := fs.WalkDir(FS(), name, func(_ string, d fs.DirEntry, err error) error {
@@ -117,8 +114,7 @@ func TestCard(t *testing.T) {
 			Accuracy map[string]map[string]float64 `json:"accuracy"`
 		} `json:"held_out"`
 	}
-	text := must.Get(fs.ReadFile(FS(), ViT+"/training.json"))(t)
-	must.Do(t, json.Unmarshal(text, &report))
+	must.Do(t, json.Unmarshal(must.Get(fs.ReadFile(FS(), ViT+"/training.json"))(t), &report))
 	a := report.HeldOut.Accuracy
 	if a["full"]["object"] < 0.95 || a["object_only"]["object"] < 0.95 || a["background_only"]["scene"] < 0.95 ||
 		report.HeldOut.Images < 1000 {

@@ -65,10 +65,7 @@ func TestRuns(t *testing.T) {
 	g := readGoldens(t)
 	for _, c := range g.Cases {
 		t.Run("", func(t *testing.T) {
-			s, err := OpenAs([]byte(c.Config), c.As)
-			if err != nil {
-				t.Fatalf("%s: %v", c.Config, err)
-			}
+			s := must.Get(OpenAs([]byte(c.Config), c.As))(t)
 			s.Eta = c.Eta
 			for i, steps := range c.Steps {
 				what := fmt.Sprintf("%s as %q, eta %v, %d steps", c.Config, c.As, c.Eta, steps)

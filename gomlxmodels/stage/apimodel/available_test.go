@@ -25,8 +25,7 @@ func (t through) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // official makes requests to OpenAI's own address arrive at the fake.
 func (f *fake) official(t *testing.T) func(*Options) {
-	to := must.Get(url.Parse(f.URL))(t)
-	return func(o *Options) { o.BaseURL, o.Transport = officialURL, through{to} }
+	return func(o *Options) { o.BaseURL, o.Transport = officialURL, through{must.Get(url.Parse(f.URL))(t)} }
 }
 
 // at sets the generator's clock.

@@ -171,9 +171,8 @@ func TestMisbehaving(t *testing.T) {
 			asked, fetched := f.counts()
 			must.Equal(t, asked, c.requests)
 			must.Equal(t, r.Requests, c.requests)
-			if want := 0.040 * float64(c.paid); math.Abs(r.Cost-want) > 1e-9 || math.Abs(g.spent-want) > 1e-9 {
-				t.Errorf("cost %v, spent %v, want %v", r.Cost, g.spent, want)
-			}
+			must.Near(t, r.Cost, 0.040*float64(c.paid), 1e-9, "cost")
+			must.Near(t, g.spent, 0.040*float64(c.paid), 1e-9)
 			must.Equal(t, fetched, 0, "files fetched")
 			checkWaits(t, f.waits, c.waits)
 		})

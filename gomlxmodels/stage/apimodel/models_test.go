@@ -110,8 +110,6 @@ func TestShutDown(t *testing.T) {
 		{"chatgpt-image-latest", "", "2026-12-02T00:00:00Z", "2026-12-01"},
 		{"gpt-image-2", "", "2036-01-01T00:00:00Z", ""},
 	} {
-		if got := ShutDown(c.model, c.base, day(c.now)); got != c.want {
-			t.Errorf("%s at %q on %s: %q, want %q", c.model, c.base, c.now, got, c.want)
-		}
+		must.Equal(t, ShutDown(c.model, c.base, day(c.now)), c.want, c.model, "at", c.base, "on", c.now)
 	}
 }

@@ -1,11 +1,11 @@
 package apimodel
 
 import (
-	"antipode/internal/must"
 	"errors"
-	"math"
 	"strings"
 	"testing"
+
+	"antipode/internal/must"
 )
 
 // TestCost: the cost follows the tokens of the answer, else the price of an image, else it is unknown.
@@ -40,10 +40,9 @@ func TestCost(t *testing.T) {
 		if err != nil || r.Outcome != OK {
 			t.Fatal(c.name, r, err)
 		}
-		if math.Abs(r.Cost-c.cost) > 1e-12 || math.Abs(g.spent-c.cost) > 1e-12 || r.CostUnknown != c.unknown {
-			t.Errorf("%s: cost %v (unknown: %v), spent %v; want %v (%v)", c.name, r.Cost, r.CostUnknown, g.spent,
-				c.cost, c.unknown)
-		}
+		must.Near(t, r.Cost, c.cost, 1e-12, c.name, "cost")
+		must.Near(t, g.spent, c.cost, 1e-12, c.name)
+		must.Equal(t, r.CostUnknown, c.unknown, c.name)
 		_, sent := f.asked[0]["response_format"]
 		must.Equal(t, sent, c.model == "mine", c.name, f.asked[0])
 	}

@@ -119,9 +119,7 @@ func TestRecorded(t *testing.T) {
 		Want     []float64
 	}
 	must.Do(t, json.Unmarshal(must.Get(os.ReadFile("testdata/responses.json"))(t), &shapes))
-	if len(shapes) != 4 {
-		t.Fatalf("%d responses", len(shapes))
-	}
+	must.Equal(t, len(shapes), 4, "responses")
 	for name, s := range shapes {
 		replies, item := serve(t, s.Response), execmodel.Item{Choices: s.Choices}
 		c := chatJudge{}

@@ -63,8 +63,7 @@ func finish(t *testing.T, home string, req client.Request) (*client.Result, []by
 	e := must.Get(all.NewEngine(home, "test"))(t)
 	defer e.Close()
 	res := must.Get(e.Run(t.Context(), req, nil))(t)
-	data := must.Get(os.ReadFile(req.Save))(t)
-	return res, data
+	return res, must.Get(os.ReadFile(req.Save))(t)
 }
 
 // TestInterrupted writes captions at one go, one by one in a process that is killed half-way and by eights

@@ -227,10 +227,7 @@ func TestKilled(t *testing.T) {
 	g, dir := group(t, "canceled", nil) // 0.1 s per item
 	done := make(chan []Answer)
 	go func() {
-		answers, err := g.Run(t.Context(), items(8), nil)
-		if err != nil {
-			t.Error(err)
-		}
+		answers := must.Get(g.Run(t.Context(), items(8), nil))(t)
 		done <- answers
 	}()
 	for kills := 1; kills <= 2; kills++ {
@@ -257,9 +254,7 @@ func TestStops(t *testing.T) {
 		!strings.Contains(err.Error(), "standard error ends with:\ncannot compute this") {
 		t.Errorf("error %v", err)
 	}
-	if n := len(lines(t, dir, "starts")); n != 4 || len(answers) != 5 {
-		t.Errorf("%d processes, %d answers", n, len(answers))
-	}
+	must.Equal(t, [2]int{len(lines(t, dir, "starts")), len(answers)}, [2]int{4, 5}, "processes answers")
 }
 
 // TestRestart: the unanswered items of a batch are sent again, one at a time.
@@ -287,9 +282,7 @@ func TestCancel(t *testing.T) {
 		if reuse && !slices.Equal(outcomes(answers), []string{OK, OK, OK, OK, "", "", "", "", ""}) {
 			t.Errorf("outcomes %q", outcomes(answers))
 		}
-		if (g.slots[0] != nil) != reuse {
-			t.Errorf("%s: the process is running: %v", mode, g.slots[0] != nil)
-		}
+		must.Equal(t, g.slots[0] != nil, reuse, mode, "the process is running")
 		if !reuse {
 			noProcess(t, lines(t, dir, "starts"))
 		}
@@ -355,7 +348,6 @@ func TestExpect(t *testing.T) {
 	forgotten := 0
 	g.Expect(&Ready{Name: "fake", Version: "0"}, func() { forgotten++ })
 	must.Fail(g.Run(t.Context(), items(1), nil))(t, "in an earlier run")
-	answers := must.Get(g.Run(t.Context(), items(1), nil))(t)
-	must.Equal(t, answers[0].Outcome, OK)
+	must.Equal(t, must.Get(g.Run(t.Context(), items(1), nil))(t)[0].Outcome, OK)
 	must.Equal(t, forgotten, 1)
 }

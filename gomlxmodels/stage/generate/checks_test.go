@@ -27,11 +27,7 @@ func command(t *testing.T, dir string) (run func(args ...string) string) {
 	return func(args ...string) string {
 		cmd := exec.Command(binary, args...)
 		cmd.Env = append(os.Environ(), "ANTIPODE_HOME="+filepath.Join(dir, "store"), "ANTIPODE_BIN=")
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("antipode %s: %v\n%s", strings.Join(args, " "), err, out)
-		}
-		return string(out)
+		return string(must.Get(cmd.CombinedOutput())(t))
 	}
 }
 
@@ -61,9 +57,7 @@ func checkTable(t *testing.T, table, reference string, each int) {
 			want = append(want, uint32(v+0.5))
 		}
 		got := pixels(t, img)
-		if len(got) != len(want) {
-			t.Fatalf("%d values, want %d", len(got), len(want))
-		}
+		must.Equal(t, len(got), len(want), "values")
 		worst = max(worst, apart(got, want))
 	}
 	t.Logf("%d images, worst difference %d/255", f.Len(), worst)

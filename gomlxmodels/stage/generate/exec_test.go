@@ -122,8 +122,7 @@ func TestProgramBudget(t *testing.T) {
 		return gomlxmodels.Generate("exec:"+program, prompts, gomlxmodels.GenerateOptions{N: 6,
 			API: gomlxmodels.APIOptions{Budget: budget}})
 	}
-	_, err := generate(0.1).RunE(t.Context())
-	must.Fail(err)(t, "the budget is exhausted: $0.120 of $0.10 are spent")
+	must.Fail(generate(0.1).RunE(t.Context()))(t, "the budget is exhausted: $0.120 of $0.10 are spent")
 	res := must.Get(generate(1).RunE(t.Context()))(t)
 	must.Equal(t, res.Found, 3)
 	must.Equal(t, res.Computed, 3)

@@ -128,14 +128,11 @@ func checkInterrupted(t *testing.T, model string, options gomlxmodels.GenerateOp
 		t.Helper()
 		path := filepath.Join(t.TempDir(), "t.csv")
 		_ = must.Get(tab.SaveE(t.Context(), path))(t)
-		text := must.Get(os.ReadFile(path))(t)
-		return string(text)
+		return string(must.Get(os.ReadFile(path))(t))
 	}
 	evaluator(t)
 	want := written()
-	if strings.Count(want, ".png") != n {
-		t.Fatalf("the table is %s", want)
-	}
+	must.Equal(t, strings.Count(want, ".png"), n, "images in the table", want)
 	for finished := 1; finished < n; finished++ {
 		t.Setenv("ANTIPODE_PLUGIN", "none")
 		e := must.Get(all.NewEngine(t.TempDir(), "test"))(t)
@@ -152,9 +149,7 @@ func checkInterrupted(t *testing.T, model string, options gomlxmodels.GenerateOp
 		res := must.Get(tab.RunE(t.Context()))(t)
 		must.Equal(t, res.Found, finished, n)
 		must.Equal(t, res.Computed, n-finished, n)
-		if got := written(); got != want {
-			t.Errorf("stopped after %d the table is\n%s\nat one go\n%s", finished, got, want)
-		}
+		must.Equal(t, written(), want, "stopped after", finished, "the table")
 	}
 }
 
@@ -220,7 +215,7 @@ func TestRefuses(t *testing.T) {
 // TestMaskedPromptRefused: a prompt with masked text ends a run before any image is made, with any generator.
 func TestMaskedPromptRefused(t *testing.T) {
 	t.Setenv(gomlxmodels.APIKey, "key")
-	for name, c := range map[string]struct {
+	for _, c := range map[string]struct {
 		model   string
 		options gomlxmodels.GenerateOptions
 	}{"diffusion": {folder("bare"), gomlxmodels.GenerateOptions{Steps: 1, Width: 16, Height: 16}},
@@ -234,10 +229,7 @@ func TestMaskedPromptRefused(t *testing.T) {
 			masked := datasets.FromRows([]map[string]any{{"id": "a", "prompt": "a boat", "negative": ""},
 				{"id": "b", "prompt": "a boat", "negative": "", column: text}})
 			_, err := gomlxmodels.Generate(c.model, masked, c.options).Rows(t.Context())
-			if err == nil || !strings.Contains(err.Error(), `row 2 (id "b#1"): the column `+column) ||
-				!strings.Contains(err.Error(), `"masked 1`) {
-				t.Errorf("%s, %s: %v", name, column, err)
-			}
+			must.Fail(err)(t, `row 2 (id "b#1"): the column `+column, `"masked 1`)
 		}
 	}
 }

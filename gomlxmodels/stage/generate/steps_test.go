@@ -72,9 +72,7 @@ func TestSteps(t *testing.T) {
 	uses = 0
 	stagetest.Compute(ctx, t, w, stage.Row{Frame: frame}, stage.Row{Frame: frame, Index: 1},
 		stage.Row{Frame: frame, Index: 2})
-	if want := 1 + 3 + 3 + 1; uses != want { // texts, steps, images, release
-		t.Errorf("the device was used %d times, want %d", uses, want)
-	}
+	must.Equal(t, uses, 1+3+3+1, "the device was used") // texts, steps, images, release
 	must.Equal(t, strings.Join(told, " "), "1/3 2/3 3/3", "steps")
 }
 
@@ -88,9 +86,7 @@ func TestImagesAtOnce(t *testing.T) {
 	}{{device.XLACPU, 0, 4}, {device.XLACPU, 256, 4}, {device.XLACPU, 512, 1}, {device.Go, 0, 1},
 		{device.XLACUDA, 512, 4}} {
 		args := gomlxmodels.GenerateArgs{GenerateOptions: gomlxmodels.GenerateOptions{Width: c.side, Height: c.side}}
-		if got := imagesAtOnce(c.kind, m, args); got != c.want {
-			t.Errorf("%s, side %d: %d at once, want %d", c.kind, c.side, got, c.want)
-		}
+		must.Equal(t, imagesAtOnce(c.kind, m, args), c.want, c.kind, "side", c.side, "at once")
 	}
 }
 

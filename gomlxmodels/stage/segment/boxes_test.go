@@ -79,9 +79,7 @@ func equalReference(t *testing.T, a gomlxmodels.SegmentArgs, golden string) {
 					t.Errorf("%s: box %d is %+v, want %+v", what, i, g, w)
 				}
 				for k := range 4 {
-					if math.Abs(g.Box[k]-w.Box[k]) > 1e-3*side {
-						t.Errorf("%s: box %d is at %v, want %v", what, i, g.Box, w.Box)
-					}
+					must.Near(t, g.Box[k], w.Box[k], 1e-3*side, what, "box", i, "is at", g.Box, "want", w.Box)
 				}
 				best, seen := chosen[w.Object]
 				if !seen || rule == "largest" && w.Area > c.Boxes[best].Area {
@@ -111,9 +109,7 @@ func equalReference(t *testing.T, a gomlxmodels.SegmentArgs, golden string) {
 			share := float64(want.Area()) / float64(len(want.Pix))
 			for name, v := range map[string][2]float64{"mask_score": {iou / area, 1e-3},
 				"stability_score": {stability / area, 1e-2}, "box_score": {c.Best, 1e-5}, "mask_area": {share, 1e-3}} {
-				if math.Abs(got[name].Number-v[0]) > v[1] {
-					t.Errorf("%s: %s %v, want %v", what, name, got[name].Number, v[0])
-				}
+				must.Near(t, got[name].Number, v[0], v[1], what, name)
 			}
 			border, outcome := got["touches_border"].Number == 1, got["outcome"].Text
 			must.Equal(t, border, want.TouchesBorder(), what)

@@ -95,9 +95,7 @@ func TestEqualReference(t *testing.T) {
 		must.Near(t, got["mask_score"].Number, c.Score, 1e-5, what, "score")
 		must.Near(t, got["mask_area"].Number, c.Area, 1e-12, what, "area")
 		must.Near(t, got["presence"].Number, c.Presence, 1e-5, what, "presence")
-		if n := got["mask_components"].Number; n != float64(len(c.Regions)) {
-			t.Errorf("%s: %v regions, want %d", what, n, len(c.Regions))
-		}
+		must.Equal(t, got["mask_components"].Number, float64(len(c.Regions)), what, "regions")
 		must.Equal(t, got["outcome"].Text, "ok", what)
 		must.Equal(t, got["reason"].Text, "", what)
 		// the rules for regions
