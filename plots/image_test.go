@@ -81,9 +81,7 @@ func TestInlineBytes(t *testing.T) {
 		if total > plots.InlineBytes(n) || total < plots.InlineBytes(n)/20 {
 			t.Errorf("limit %d: %d bytes inline", n, total)
 		}
-		if count != n {
-			t.Errorf("limit %d: %d images", n, count)
-		}
+		must.Equal(t, count, n, "limit", "images")
 		if more := 150 - n; more > 0 && !strings.Contains(page, fmt.Sprintf("%d more not shown", more)) {
 			t.Errorf("limit %d: the caption does not count the %d that are not shown", n, more)
 		}
@@ -188,9 +186,7 @@ func TestBoxes(t *testing.T) {
 	if err != nil || !strings.Contains(page, "a &lt;cat&gt; 0.52") || !strings.Contains(page, "Blue: the detector") {
 		t.Errorf("the figure lacks the label: %v", err)
 	}
-	if err := failure(with("none")); err == nil || !strings.Contains(err.Error(), `column "boxes": the boxes in `) {
-		t.Errorf("a text that is not boxes: %v", err)
-	}
+	must.Fail(failure(with("none")))(t, `column "boxes": the boxes in `) // a text that is not boxes
 }
 
 // TestUnreadable shows a good image next to bad ones, each with its reason; bad ones alone are an error.
@@ -207,10 +203,7 @@ func TestUnreadable(t *testing.T) {
 			t.Errorf("the figure lacks %q: %s", want, regexp.MustCompile(`<figcaption.*`).FindString(page))
 		}
 	}
-	if err := failure(plots.Grid{Table: imageTable(images[1:3], nil)}); err == nil ||
-		!strings.Contains(err.Error(), "cut.png") {
-		t.Errorf("two bad images: %v", err)
-	}
+	must.Fail(failure(plots.Grid{Table: imageTable(images[1:3], nil)}))(t, "cut.png") // two bad images
 }
 
 func TestOrientation(t *testing.T) {
@@ -228,9 +221,7 @@ func TestOrientation(t *testing.T) {
 		return append(append([]byte{0xFF, 0xD8}, segment...), plain.Bytes()[2:]...)
 	}
 	for want, data := range map[int][]byte{1: plain.Bytes(), 6: turned("MM", 6), 8: turned("II", 8)} {
-		if got := exif.Orientation(data); got != want {
-			t.Errorf("orientation %d, want %d", got, want)
-		}
+		must.Equal(t, exif.Orientation(data), want, "orientation")
 	}
 	whole := turned("MM", 6)
 	for n := range len(whole) { // a truncated file has an orientation and causes no panic
@@ -241,9 +232,8 @@ func TestOrientation(t *testing.T) {
 	shown := thumbnails(t, plots.Grid{
 		Table: imageTable([]table.Image{store(t, "turned.jpg", whole)}, nil),
 	})[0].Bounds()
-	if shown.Dx() != 2 || shown.Dy() != 4 {
-		t.Errorf("a 4 × 2 image with orientation 6 is shown as %v", shown)
-	}
+	must.Equal(t, shown.Dx(), 2)
+	must.Equal(t, shown.Dy(), 4)
 }
 
 func TestSaveImages(t *testing.T) {
@@ -283,11 +273,8 @@ func TestSaveReduced(t *testing.T) {
 			t.Errorf("side %d: %d × %d %s, %v", side, c.Width, c.Height, format, err)
 		}
 	}
-	_, err := plots.SaveImagesE(context.Background(), plots.Grid{Table: datasets.FromFrame(f)}, t.TempDir(),
-		plots.ImageOptions{Side: -1})
-	if err == nil {
-		t.Error("side -1")
-	}
+	must.Fail(plots.SaveImagesE(context.Background(), plots.Grid{Table: datasets.FromFrame(f)}, t.TempDir(),
+		plots.ImageOptions{Side: -1}))(t) // side -1
 }
 
 // TestPNG checks size and colors of a painted figure, and that scripts without a font are named.
@@ -297,9 +284,7 @@ func TestPNG(t *testing.T) {
 	f := plots.Bars{Table: tab, Y: "v"}
 	data := must.Get(plots.Render(f, "png"))(t)
 	img := must.Get(png.Decode(bytes.NewReader(data)))(t)
-	if w := img.Bounds().Dx(); w != 1400 {
-		t.Errorf("%d dots wide, want 1400", w)
-	}
+	must.Equal(t, img.Bounds().Dx(), 1400, "dots wide")
 	blue := 0
 	for y := range img.Bounds().Dy() {
 		for x := range img.Bounds().Dx() {
@@ -313,9 +298,7 @@ func TestPNG(t *testing.T) {
 		t.Errorf("%d blue dots, want about %.0f", blue, want)
 	}
 	f.Theme.DPI = 5
-	if _, err := plots.Render(f, "png"); err == nil {
-		t.Error("5 dots per inch are accepted")
-	}
+	must.Fail(plots.Render(f, "png"))(t) // 5 dots per inch
 }
 
 func TestSave(t *testing.T) {
@@ -331,10 +314,8 @@ func TestSave(t *testing.T) {
 			t.Error("the page has no policy")
 		}
 	}
-	if err := plots.SaveE(context.Background(), (plots.Bars{Table: averages(), Y: "coverage"}), "f.gif"); err == nil ||
-		!strings.Contains(err.Error(), ".svg, .pdf, .png or .html") {
-		t.Errorf("a GIF: %v", err)
-	}
+	must.Fail(plots.SaveE(context.Background(), (plots.Bars{Table: averages(), Y: "coverage"}), "f.gif"))(t,
+		".svg, .pdf, .png or .html") // a GIF
 }
 
 // TestBundle shows figures in three forms: the PNG has a palette and a limited size, whatever the images are.
@@ -368,9 +349,7 @@ func TestBundle(t *testing.T) {
 		if !palette || len(b.PNG) > plots.PreviewBytes || c.width > 0 && img.Bounds().Dx() != c.width {
 			t.Errorf("%s: a PNG of %d bytes, %v, palette %t", name, len(b.PNG), img.Bounds(), palette)
 		}
-		if corner := img.At(0, 0); corner != (color.RGBA{255, 255, 255, 255}) {
-			t.Errorf("%s: the background is %v", name, corner)
-		}
+		must.Equal[color.Color](t, img.At(0, 0), color.RGBA{255, 255, 255, 255}, name, "the background")
 		blue := 0
 		for y := range img.Bounds().Dy() {
 			for x := range img.Bounds().Dx() {
@@ -420,7 +399,5 @@ func TestGridSize(t *testing.T) {
 			t.Errorf("%d images of size %g: want %s in %.900s", c.n, c.size, c.want, html)
 		}
 	}
-	if _, err := of(1, 5); err == nil || !strings.Contains(err.Error(), "Size is 5 pixels") {
-		t.Errorf("a size of 5: %v", err)
-	}
+	must.Fail(of(1, 5))(t, "Size is 5 pixels") // a size of 5
 }

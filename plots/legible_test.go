@@ -116,9 +116,7 @@ func TestAxesOfShares(t *testing.T) {
 		for _, m := range regexp.MustCompile(`text-anchor="end">([-0-9.]+)<`).FindAllStringSubmatch(svg, -1) {
 			at = append(at, m[1])
 		}
-		if got := at[0] + " … " + at[len(at)-1]; got != c.want {
-			t.Errorf("%v: the axis is %s, want %s", c.values, got, c.want)
-		}
+		must.Equal(t, at[0]+" … "+at[len(at)-1], c.want, c.values, "the axis")
 	}
 }
 

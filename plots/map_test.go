@@ -64,14 +64,9 @@ func TestMap(t *testing.T) {
 			t.Errorf("no land in the color of %s, %s", code, want)
 		}
 	}
-	if _, err := Render((Map{Table: datasets.FromRows(rows[3:4]), Value: "n"}), "svg"); err == nil ||
-		!strings.Contains(err.Error(), "no data to draw") {
-		t.Errorf("%v", err)
-	}
+	must.Fail(Render((Map{Table: datasets.FromRows(rows[3:4]), Value: "n"}), "svg"))(t, "no data to draw")
 	for _, name := range []string{"", "x"} {
 		_, err := Render((Map{Table: datasets.FromRows(rows), Value: "n", Country: name}), "svg")
-		if (err == nil) != (name == "") {
-			t.Errorf("country %q: %v", name, err)
-		}
+		must.Equal(t, err == nil, name == "", "country", name)
 	}
 }

@@ -153,14 +153,11 @@ func TestHeatGroups(t *testing.T) {
 	if n := strings.Count(svg, `stroke-width="0.8"`); n != 3+2 { // and the key's frame and line
 		t.Errorf("%d struck cells and keys, want 5", n)
 	}
-	if err := failure(plots.Heat{
+	must.Fail(failure(plots.Heat{
 		Table:     made(texts("a", "x", "x"), texts("b", "p", "q"), texts("g", "one", "two"), small(1, 2)),
 		Value:     "v",
 		RowGroups: "g",
-	}); err == nil ||
-		!strings.Contains(err.Error(), `"x" is in two groups`) {
-		t.Errorf("a name in two groups: %v", err)
-	}
+	}))(t, `"x" is in two groups`) // a name in two groups
 }
 
 // TestHeatTotals adds up counts that are known, one of them missing.
@@ -225,11 +222,7 @@ func TestScatterFits(t *testing.T) {
 		`"pair"`:                      made(texts("other", "p"), table.NumberColumn("pearson", []float64{1})),
 		`none of the number columns`:  made(texts("pair", "p"), table.NumberColumn("r", []float64{1})),
 	} {
-		err := failure(plots.Scatter{Table: points, X: "x", Y: "y", Panels: "pair", Fits: bad})
-		if err == nil ||
-			!strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "Fits") {
-			t.Errorf("want %q: %v", want, err)
-		}
+		must.Fail(failure(plots.Scatter{Table: points, X: "x", Y: "y", Panels: "pair", Fits: bad}))(t, want, "Fits")
 	}
 }
 
@@ -265,10 +258,8 @@ func TestLinesOverNames(t *testing.T) {
 		t.Error("the missing value is not named")
 	}
 	twice := made(texts("language", "en", "en"), small(1, 2))
-	if err := failure(plots.Lines{Table: twice, X: "language", Y: "v"}); err == nil ||
-		!strings.Contains(err.Error(), "two rows for en") {
-		t.Errorf("two values in one place: %v", err)
-	}
+	// two values in one place
+	must.Fail(failure(plots.Lines{Table: twice, X: "language", Y: "v"}))(t, "two rows for en")
 }
 
 // TestBarsLeftOut counts what Limit leaves out, and finds names only in the panels that have them.
@@ -287,9 +278,8 @@ func TestBarsLeftOut(t *testing.T) {
 		Panels:  "axis",
 		YLimits: plots.Range{Low: -1, High: 1},
 	}))
-	if count(words, "bride") != 1 || count(words, "suit") != 1 {
-		t.Errorf("a panel has a name without a bar: %q", words)
-	}
+	must.Equal(t, count(words, "bride"), 1, words)
+	must.Equal(t, count(words, "suit"), 1, words)
 }
 
 // TestJoinedIntervals checks that the caption reports intervals that are not drawn.
@@ -318,9 +308,7 @@ func TestStackedHistogram(t *testing.T) {
 		t.Errorf("the axis ends below the sum: %q", words)
 	}
 	plain := drawSVG(t, plots.Histogram{Table: tab, X: "v", Series: "s", Bins: 2, XLimits: plots.Range{High: 1}})
-	if count(labels(plain), "3") != 0 {
-		t.Error("the axis of unstacked series reaches their sum")
-	}
+	must.Equal(t, count(labels(plain), "3"), 0, "the axis of unstacked series reaches their sum")
 }
 
 // TestRankedGrid orders rows by their number, and refuses a number that differs within a row.
@@ -337,23 +325,16 @@ func TestRankedGrid(t *testing.T) {
 			last = v
 		}
 	}
-	if n != 5 {
-		t.Errorf("%d rows have a number, want 5: %q", n, words)
-	}
-	if err := failure(plots.Grid{
+	must.Equal(t, n, 5, "rows have a number, want 5", words)
+	must.Fail(failure(plots.Grid{
 		Table:    photos(),
 		Rows:     "region",
 		RowValue: "distance",
-	}); err == nil ||
-		!strings.Contains(err.Error(), `"distance" differs within the row`) {
-		t.Errorf("a number that differs: %v", err)
-	}
-	if err := failure(plots.Grid{
+	}))(t, `"distance" differs within the row`) // a number that differs
+	must.Fail(failure(plots.Grid{
 		Table: boxed(),
 		Box:   plots.Box{Left: "box_left", Top: "box_top", Right: "box_right", Bottom: "box_bottom"},
-	}); err == nil || !strings.Contains(err.Error(), "size above 0") {
-		t.Errorf("boxes without a size: %v", err)
-	}
+	}))(t, "size above 0") // boxes without a size
 }
 
 // TestMissingColumns sets fields to a column that does not exist, and to one without a value.

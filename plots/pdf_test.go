@@ -141,9 +141,7 @@ func TestPDF(t *testing.T) {
 				images++
 			}
 		}
-		if want := map[string]int{"grid": 3}[name]; images != want {
-			t.Errorf("%s: %d images, want %d", name, images, want)
-		}
+		must.Equal(t, images, map[string]int{"grid": 3}[name], name, "images")
 	}
 }
 

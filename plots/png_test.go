@@ -52,10 +52,8 @@ func named(names ...string) datasets.Table {
 // color of warnings, and is otherwise the one without it.
 func TestPNGSaysWhatItLacks(t *testing.T) {
 	draw := func(names ...string) image.Image {
-		data, err := plots.Render(plots.Bars{Table: named(names...), Y: "v", Theme: plots.Theme{DPI: 96}}, "png")
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(plots.Render(plots.Bars{Table: named(names...), Y: "v", Theme: plots.Theme{DPI: 96}},
+			"png"))(t)
 		return must.Get(png.Decode(bytes.NewReader(data)))(t)
 	}
 	whole, lacks := draw("a", "b"), draw("a", "b\u0378")

@@ -237,9 +237,7 @@ func TestNothingOverlaps(t *testing.T) {
 func TestWrapKeepsAllText(t *testing.T) {
 	for _, text := range hostile {
 		clean := strings.Join(strings.Fields(text), "")
-		if got := strings.ReplaceAll(strings.Join(letters.Wrap(text, 12, false, 80), ""), " ", ""); got != clean {
-			t.Errorf("%q became %q", clean, got)
-		}
+		must.Equal(t, strings.ReplaceAll(strings.Join(letters.Wrap(text, 12, false, 80), ""), " ", ""), clean, "became")
 		if got := letters.Fit(text, 12, false, 60); letters.Exact(got, 12, false) > 60 {
 			t.Errorf("%q does not fit", got)
 		}
@@ -356,9 +354,7 @@ func TestMissingIsMarked(t *testing.T) {
 		if !bytes.Contains(svg, []byte(">no data</text>")) || !bytes.Contains(svg, []byte("No data: Dorn.")) {
 			t.Errorf("%s: the missing value is not marked", name)
 		}
-		if n := bytes.Count(svg, []byte(`fill="#0d64a1"`)); n != 1 {
-			t.Errorf("%s: %d bars, want 1", name, n)
-		}
+		must.Equal(t, bytes.Count(svg, []byte(`fill="#0d64a1"`)), 1, name, "bars")
 	}
 }
 
@@ -375,9 +371,7 @@ func TestBarLength(t *testing.T) {
 	for i, want := range []float64{0.25 * 250, 0.75 * 250} {
 		top, _ := strconv.ParseFloat(string(bars[i][1]), 64)
 		bottom, _ := strconv.ParseFloat(string(bars[i][2]), 64)
-		if math.Abs(bottom-top-want) > 0.02 {
-			t.Errorf("bar %d is %.2f pixels high, want %.2f", i, bottom-top, want)
-		}
+		must.Near(t, bottom-top, want, 0.02, "bar", i, "pixels high")
 	}
 }
 

@@ -111,9 +111,7 @@ func TestOutsideNotebook(t *testing.T) {
 	want := &table.Error{Code: table.CodeFailed, Message: "x"}
 	func() {
 		defer func() {
-			if got := recover(); got != any(want) {
-				t.Errorf("panicked with %v, want the error", got)
-			}
+			must.Equal(t, recover(), any(want), "panicked with")
 		}()
 		Fail(want)
 	}()
@@ -127,17 +125,13 @@ func TestOutsideNotebook(t *testing.T) {
 		t.Error("an interrupt does not cancel the context")
 	}
 	interrupted.Store(false)
-	if ctx.Err() != context.Canceled {
-		t.Errorf("error is %v", ctx.Err())
-	}
+	must.Equal(t, ctx.Err(), context.Canceled, "error")
 }
 
 func TestImage(t *testing.T) {
 	got := Image("image/svg+xml", []byte(`<svg onload="alert(1)"/>`), `a "caption" <script>`)
 	want := `<img alt="a &#34;caption&#34; &lt;script&gt;" src="data:image/svg+xml;base64,PHN2ZyBvbmxvYWQ9ImFsZXJ0KDEpIi8+">`
-	if got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
+	must.Equal(t, got, want)
 }
 
 // recorder is a Progress that notes what is drawn.
@@ -210,9 +204,7 @@ func TestProgressText(t *testing.T) {
 		{table.Progress{Stage: "generate", Total: 1, Step: 40, Steps: 50, Part: 0.8, Rate: 0.01},
 			"generate: 0 of 1, step 40 of 50, 0.01/s, 20 s left"},
 	} {
-		if got := progressText(test.p); got != test.want {
-			t.Errorf("got %q, want %q", got, test.want)
-		}
+		must.Equal(t, progressText(test.p), test.want)
 	}
 	if got := progressHTML(table.Progress{Stage: "<script>", Done: 1, Total: 2}); strings.Contains(got, "<script>") ||
 		!strings.Contains(got, `max="2" value="1"`) {
@@ -254,17 +246,12 @@ func TestProgressSamples(t *testing.T) {
 	if got := draw(table.Progress{Stage: "embed", Total: 9}); strings.Contains(got, "<img") {
 		t.Errorf("the next stage shows the last one's images: %s", got)
 	}
-	if got := progressText(table.Progress{Stage: "draw", Samples: many}); got != "draw" {
-		t.Errorf("on a terminal: %q", got)
-	}
+	must.Equal(t, progressText(table.Progress{Stage: "draw", Samples: many}), "draw", "on a terminal")
 }
 
 // TestNotes: each note once; of those that differ in names and numbers alone the first, then how many more.
 func TestNotes(t *testing.T) {
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	r, w := must.Get2(os.Pipe())(t)
 	stderr := os.Stderr
 	os.Stderr = w
 	t.Cleanup(func() { os.Stderr = stderr })

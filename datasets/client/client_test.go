@@ -16,9 +16,7 @@ func TestSocketPath(t *testing.T) {
 	if err != nil || filepath.Dir(filepath.Dir(path)) != dir {
 		t.Fatal(path, err)
 	}
-	if info, err := os.Stat(filepath.Dir(path)); err != nil || info.Mode().Perm() != 0o700 {
-		t.Errorf("the socket's folder: %v %v", info, err)
-	}
+	must.Equal(t, must.Get(os.Stat(filepath.Dir(path)))(t).Mode().Perm(), 0o700, "the socket's folder")
 	os.Chmod(filepath.Dir(path), 0o755)
 	_ = must.Get(SocketPath("/some/store"))(t)
 	if info, _ := os.Stat(filepath.Dir(path)); info.Mode().Perm() != 0o700 {
@@ -45,7 +43,5 @@ func TestSocketPath(t *testing.T) {
 
 func TestBinaryIsAClearError(t *testing.T) {
 	t.Setenv(BinaryVar, "")
-	if _, err := Binary(t.TempDir()); err == nil || !strings.Contains(err.Error(), "doctor") {
-		t.Errorf("%v", err)
-	}
+	must.Fail(Binary(t.TempDir()))(t, "doctor")
 }

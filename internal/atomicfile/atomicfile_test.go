@@ -29,9 +29,7 @@ func TestWriteAtOnce(t *testing.T) {
 	if err != nil || len(data) != 10000 || bytes.Count(data, data[:1]) != 10000 {
 		t.Errorf("%d bytes, %v", len(data), err)
 	}
-	if list, err := os.ReadDir(filepath.Dir(path)); err != nil || len(list) != 1 {
-		t.Errorf("%d files, %v", len(list), err)
-	}
+	must.Equal(t, len(must.Get(os.ReadDir(filepath.Dir(path)))(t)), 1, "files")
 }
 
 // TestMakeAtOnce makes one file from many goroutines of this process, as the build of a program by two jobs does.
@@ -55,9 +53,7 @@ func TestMakeAtOnce(t *testing.T) {
 	if err != nil || len(data) != 10000 || bytes.Count(data, data[:1]) != 10000 {
 		t.Errorf("%d bytes, %v", len(data), err)
 	}
-	if list, err := os.ReadDir(filepath.Dir(path)); err != nil || len(list) != 1 {
-		t.Errorf("%d files, %v", len(list), err)
-	}
+	must.Equal(t, len(must.Get(os.ReadDir(filepath.Dir(path)))(t)), 1, "files")
 }
 
 // TestReplaceFails keeps the old file where the new one cannot be written.
@@ -73,9 +69,7 @@ func TestReplaceFails(t *testing.T) {
 	if !errors.Is(err, full) || readErr != nil || string(data) != "old" {
 		t.Errorf("%v, %q, %v", err, data, readErr)
 	}
-	if list, err := os.ReadDir(filepath.Dir(path)); err != nil || len(list) != 1 {
-		t.Errorf("%d files, %v", len(list), err)
-	}
+	must.Equal(t, len(must.Get(os.ReadDir(filepath.Dir(path)))(t)), 1, "files")
 }
 
 // TestGroup writes files in two folders from several goroutines: all are complete, one that fails keeps what was there,
@@ -103,13 +97,9 @@ func TestGroup(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	if len(g.folders) != 2 {
-		t.Errorf("%d folders are to be synced", len(g.folders))
-	}
+	must.Equal(t, len(g.folders), 2, "folders are to be synced")
 	g.Sync()
-	if len(g.folders) != 0 {
-		t.Errorf("%d folders are to be synced after Sync", len(g.folders))
-	}
+	must.Equal(t, len(g.folders), 0, "folders are to be synced after Sync")
 	files, err := filepath.Glob(filepath.Join(dir, "*", "*"))
 	if err != nil || len(files) != 8 {
 		t.Errorf("files %q, %v", files, err)

@@ -126,9 +126,7 @@ func TestDownloadGoesOn(t *testing.T) {
 			fmt.Fprint(w, text[:6])
 			return // the rest never comes
 		}
-		if got := r.Header.Get("Range"); got != "bytes=6-" {
-			t.Errorf("requested %q", got)
-		}
+		must.Equal(t, r.Header.Get("Range"), "bytes=6-", "requested")
 		http.ServeContent(w, r, "file.bin", time.Time{}, strings.NewReader(text))
 	})
 	file := filepath.Join(t.TempDir(), "file.bin")
@@ -146,9 +144,7 @@ func TestDownloadGoesOn(t *testing.T) {
 	if err := client(t).Download(t.Context(), wrong, file, want); !errors.Is(err, fetch.ErrNotPinned) {
 		t.Errorf("a wrong file: %v", err)
 	}
-	if _, err := os.Stat(file); err == nil {
-		t.Error("a wrong file is left")
-	}
+	must.Fail(os.Stat(file))(t) // a wrong file is left
 }
 
 // TestCertificates: a further authority is taken from any of the variables, and a file that holds none is an error
@@ -162,9 +158,7 @@ func TestCertificates(t *testing.T) {
 	for _, name := range append(fetch.CertificateEnvs, "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy") {
 		t.Setenv(name, "")
 	}
-	if _, err := client(t).HTTP().Get(server.URL); err == nil {
-		t.Fatal("an unknown authority was trusted")
-	}
+	must.Fail(client(t).HTTP().Get(server.URL))(t) // an unknown authority was trusted
 	file := filepath.Join(t.TempDir(), "ca.pem")
 	must.Do(t, os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}),
 		0o644))
@@ -194,10 +188,8 @@ func TestDownloadAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := client(t).Download(t.Context(), at, file, fetch.Want{Size: 11}); err == nil ||
-		!strings.Contains(err.Error(), "another process") {
-		t.Errorf("a file that another process is downloading: %v", err)
-	}
+	// a file that another process is downloading
+	must.Fail(client(t).Download(t.Context(), at, file, fetch.Want{Size: 11}))(t, "another process")
 	if data, err := os.ReadFile(file); err != nil || len(data) > 0 {
 		t.Errorf("%q, %v", data, err)
 	}

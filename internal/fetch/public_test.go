@@ -23,9 +23,7 @@ func TestPublic(t *testing.T) {
 		"::ffff:10.0.0.1": false, "64:ff9b::7f00:1": false, "2002:7f00:1::": false, "::127.0.0.1": false,
 		"fec0::1": false, "2001:db8::1": false,
 	} {
-		if got := fetch.Public(netip.MustParseAddr(text)); got != public {
-			t.Errorf("%s: public %v", text, got)
-		}
+		must.Equal(t, fetch.Public(netip.MustParseAddr(text)), public, text, "public")
 	}
 }
 
@@ -55,10 +53,8 @@ func TestPublicOnlyProxy(t *testing.T) {
 	c := must.Get(fetch.New(limits))(t)
 	defer c.Close()
 	body := make([]byte, 100)
-	resp, stop, err := c.Get(t.Context(), &url.URL{Scheme: "http", Host: "images.example", Path: "/a.png"}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp, stop := must.Get2(c.Get(t.Context(), &url.URL{Scheme: "http", Host: "images.example", Path: "/a.png"},
+		nil))(t)
 	defer stop()
 	n, _ := resp.Body.Read(body)
 	if text := string(body[:n]); !strings.HasPrefix(text, "proxied http://images.example/a.png") {

@@ -39,9 +39,7 @@ func TestConvertEqualsLittlecms(t *testing.T) {
 		if worst > 1 {
 			t.Errorf("%s: worst difference %d of 255", name, worst)
 		}
-		if got := p.IsSRGB(false); got != (name == "srgb") {
-			t.Errorf("%s: is sRGB: %v", name, got)
-		}
+		must.Equal(t, p.IsSRGB(false), name == "srgb", name, "sRGB")
 	}
 }
 

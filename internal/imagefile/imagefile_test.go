@@ -114,9 +114,7 @@ func TestLargeWait(t *testing.T) {
 		wg.Wait()
 		return peak.Load()
 	}
-	if got := most(8192, 4); got != 1 {
-		t.Errorf("%d images of 67 million pixels are decoded at the same time", got)
-	}
+	must.Equal(t, most(8192, 4), 1, "images of 67 million pixels are decoded at the same time")
 	if got := most(64, 8); got < 2 {
 		t.Errorf("small images are decoded one after another")
 	}
@@ -213,9 +211,7 @@ func TestTraits(t *testing.T) {
 		"rgb16.png": Deep, "cmyk.jpg": CMYK, "single.jpg": 0, "moving.gif": Frames,
 		"palette.gif": 0, "pages.tiff": Frames, "turned-1.jpg": 0, "turned-6.jpg": Turned, "turned.tif": Turned,
 		"turned.webp": Turned, "alpha.tif": Transparent, "palette.bmp": 0} {
-		if got := TraitsOf(read(t, name)); got != want|Read {
-			t.Errorf("%s: %b, want %b", name, got, want|Read)
-		}
+		must.Equal(t, TraitsOf(read(t, name)), want|Read, name)
 	}
 	for name, c := range map[string]struct {
 		data []byte
@@ -231,9 +227,7 @@ func TestTraits(t *testing.T) {
 		"no image":                 {p3, 0},
 		"an animation":             {apng, Frames}, "nothing": {nil, 0},
 	} {
-		if got := TraitsOf(c.data); got != c.want|Read {
-			t.Errorf("%s: %b, want %b", name, got, c.want|Read)
-		}
+		must.Equal(t, TraitsOf(c.data), c.want|Read, name)
 	}
 }
 

@@ -62,9 +62,7 @@ func TestDecodeEqualsPillow(t *testing.T) {
 			if got.Width != g.width || got.Height != g.height {
 				t.Errorf("%s: %d×%d pixels, Pillow has %d×%d", g.name, got.Width, got.Height, g.width, g.height)
 			}
-			if sum := fmt.Sprintf("%x", sha256.Sum256(got.Pix)); sum != g.sum {
-				t.Errorf("%s: pixels differ from Pillow's", g.name)
-			}
+			must.Equal(t, fmt.Sprintf("%x", sha256.Sum256(got.Pix)), g.sum, g.name, "pixels differ from Pillow's")
 			if c, err := DecodeConfig(g.data); err != nil || c.Width != g.width || c.Height != g.height {
 				t.Errorf("%s: DecodeConfig %d×%d, %v", g.name, c.Width, c.Height, err)
 			}

@@ -58,6 +58,9 @@ func different(t testing.TB, got, want any, what []any) {
 	switch got.(type) {
 	case string, []string:
 		format = "%v: got %q, want %q"
+		if want == "" { // a difference is easiest to read as it is
+			format = "%v: got %s, want %q"
+		}
 	}
 	t.Errorf(format, strings.TrimSpace(fmt.Sprintln(what...)), got, want)
 }

@@ -37,6 +37,7 @@ func TestWants(t *testing.T) {
 		"[share: got NaN, want 2]":         func(t testing.TB) { Near(t, math.NaN(), 2, 9, "share") },
 		"[: got 1, want 2]":                func(t testing.TB) { Near(t, 1, 2, 0.5) },
 		`[: got "a", want "b"]`:            func(t testing.TB) { Equal(t, "a", "b") },
+		"[: got a \"b\", want \"\"]":       func(t testing.TB) { Equal(t, "a \"b\"", "") },
 		`[ids: got ["a"], want ["a" "b"]]`: func(t testing.TB) { EqualSlices(t, []string{"a"}, []string{"a", "b"}, "ids") },
 	} {
 		var r recorder

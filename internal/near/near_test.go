@@ -3,6 +3,8 @@ package near
 import (
 	"math"
 	"testing"
+
+	"antipode/internal/must"
 )
 
 func TestCompare(t *testing.T) {
@@ -40,7 +42,5 @@ func TestWorst(t *testing.T) {
 	if _, i := Worst[float64](nil, nil); i != -1 {
 		t.Errorf("Worst of nothing is at %d", i)
 	}
-	if s := Scale([]float64{3, 4}); math.Abs(s-math.Sqrt(12.5)) > 1e-12 {
-		t.Errorf("Scale = %v", s)
-	}
+	must.Near(t, Scale([]float64{3, 4}), math.Sqrt(12.5), 1e-12, "Scale")
 }

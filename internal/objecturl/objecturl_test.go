@@ -17,18 +17,14 @@ func TestParse(t *testing.T) {
 			"endpoint=http%3A%2F%2F%5B%3A%3A1%5D%3A9&region=eu-1"},
 		"file:///a/../b/x%20y.csv": {"file", "/b/x y.csv", "", ""},
 	} {
-		got, err := Parse(text)
-		if err != nil || got != want {
-			t.Errorf("%s: %+v, %v", text, got, err)
-		}
+		got := must.Get(Parse(text))(t)
+		must.Equal(t, got, want, text)
 		again, err := Resolve(text)
 		if err != nil || got.Scheme != "file" && !IsRemote(again) {
 			t.Errorf("%s: %s, %v", text, again, err)
 		}
 		if got.Scheme != "file" {
-			if back, err := Parse(again); err != nil || back != got {
-				t.Errorf("%s: %+v, %v", again, back, err)
-			}
+			must.Equal(t, must.Get(Parse(again))(t), got, again)
 		}
 	}
 }
@@ -42,9 +38,7 @@ func TestNoSecrets(t *testing.T) {
 		if err == nil || strings.Contains(err.Error(), "topsecret") {
 			t.Errorf("%s: %+v, %v", text, u, err)
 		}
-		if got, err := Resolve(text); err == nil {
-			t.Errorf("%s: %s", text, got)
-		}
+		must.Fail(Resolve(text))(t)
 	}
 	for _, text := range []string{"s3://", "s3:///x", "s3://b/a/../x", "s3://b/\x00", "s3://b/\xff", "file://host/x",
 		"file://", "http://b/x", "x"} {
@@ -85,8 +79,6 @@ func TestAt(t *testing.T) {
 func TestNames(t *testing.T) {
 	for path, want := range map[string][2]string{"s3://b/d/x.CSV?region=a.b": {"x.CSV", ".csv"},
 		"d/x.parquet?": {"x.parquet?", ".parquet?"}, "d/x.csv": {"x.csv", ".csv"}} {
-		if got := [2]string{Base(path), Ext(path)}; got != want {
-			t.Errorf("%s: %q", path, got)
-		}
+		must.Equal(t, [2]string{Base(path), Ext(path)}, want, path)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"unicode"
 	"unicode/utf8"
+
+	"antipode/internal/must"
 )
 
 func TestOneLine(t *testing.T) {
@@ -15,9 +17,7 @@ func TestOneLine(t *testing.T) {
 		"\x7f\u009b\xff\x9b":  `\x7f\x9b\xff\x9b`,
 		"नमस्ते, می\u200cخواهم 👩‍🎓": "नमस्ते, می\u200cخواهم 👩‍🎓",
 	} {
-		if got := OneLine(in); got != want {
-			t.Errorf("%q: %q, want %q", in, got, want)
-		}
+		must.Equal(t, OneLine(in), want, in)
 	}
 }
 

@@ -35,9 +35,7 @@ func TestUpright(t *testing.T) {
 			}
 			rows = append(rows, row)
 		}
-		if got := strings.Join(rows, "/"); got != want {
-			t.Errorf("orientation %d: %s, want %s", o, got, want)
-		}
+		must.Equal(t, strings.Join(rows, "/"), want, "orientation", o)
 	}
 }
 

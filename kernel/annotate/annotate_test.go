@@ -225,9 +225,7 @@ func TestOrders(t *testing.T) {
 	})); n != 3 || len(orders) < 3+60 {
 		t.Errorf("%d orders of items of three raters, %d of options of 90", n, len(orders)-n)
 	}
-	if len(first) != len(k.Asks[0].Options) {
-		t.Errorf("the first option is one of %d, want any of %d", len(first), len(k.Asks[0].Options))
-	}
+	must.Equal(t, len(first), len(k.Asks[0].Options), "the first option is one", "any")
 }
 
 // TestAttributes: raters see an identity's stereotypes and as many other visual attributes, the same for all its

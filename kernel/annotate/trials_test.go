@@ -53,10 +53,8 @@ func unanimous(t *testing.T, evaluate func(datasets.Table) *table.Frame, c *Coll
 	t.Helper()
 	f := evaluate(agreement.Scores(datasets.FromFrame(c.Ratings), agreement.Options{Item: "item",
 		Intervals: metrics.Intervals{Resamples: -1}}))
-	if f.Numbers("percent")[0] != 1 || f.Numbers("n_left_out")[0] != 0 {
-		t.Errorf("agreement %g, %g items with fewer than two ratings", f.Numbers("percent")[0],
-			f.Numbers("n_left_out")[0])
-	}
+	must.Equal(t, f.Numbers("percent")[0], 1)
+	must.Equal(t, f.Numbers("n_left_out")[0], 0)
 }
 
 // trial is a task on the built-in world with a rater who sees what the images show, and the check of what the metrics
@@ -261,9 +259,7 @@ func translationsTrial(evaluate func(datasets.Table) *table.Frame) trial {
 		ratings := evaluate(consistency.TranslationRatings(datasets.FromFrame(c.Table)))
 		same(t, "rating", values(ratings, "rating", "language"),
 			map[string]float64{"hin_Deva": 3.5, "urd_Arab": 5, "all": 4})
-		if ratings.Numbers("n_annotators")[0] != 4 {
-			t.Errorf("%g annotators", ratings.Numbers("n_annotators")[0])
-		}
+		must.Equal(t, ratings.Numbers("n_annotators")[0], 4, "annotators")
 	}}
 }
 

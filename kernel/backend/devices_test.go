@@ -109,10 +109,7 @@ func TestDeviceStates(t *testing.T) {
 	}
 	cancel()
 	<-done
-	s, err := b.Status(t.Context())
-	if err != nil || s.Device != device.Go {
-		t.Errorf("%+v, %v", s, err)
-	}
+	must.Equal(t, must.Get(b.Status(t.Context()))(t).Device, device.Go)
 	must.Do(t, b.Stop(t.Context(), false))
 	ended(t, states)
 }

@@ -37,9 +37,7 @@ func TestOneBackend(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			if res.Rows != items {
-				t.Errorf("%d rows", res.Rows)
-			}
+			must.Equal(t, res.Rows, items, "rows")
 			h, err := c.Hello(context.Background())
 			if err != nil {
 				t.Error(err)
@@ -49,18 +47,14 @@ func TestOneBackend(t *testing.T) {
 	}
 	wait.Wait()
 	for _, pid := range pids {
-		if pid != pids[0] {
-			t.Errorf("the store has several backends: %v", pids)
-		}
+		must.Equal(t, pid, pids[0], "the store has several backends", pids)
 	}
 	removed, _, err := Collect(context.Background(), b.Home, store.GC{})
 	if err != nil || len(removed) == 0 {
 		t.Fatalf("gc: %v, %v", removed, err)
 	}
-	res, err := clients[1].Run(context.Background(), client.Request{Plan: plan(t, items, 0)}, nil)
-	if err != nil || res.Computed != items {
-		t.Errorf("after gc: %+v, %v", res, err)
-	}
+	must.Equal(t, must.Get(clients[1].Run(context.Background(), client.Request{Plan: plan(t, items, 0)},
+		nil))(t).Computed, items, "after gc")
 }
 
 // TestCollectDuringRun: gc refuses while the backend runs a job, and the job succeeds.

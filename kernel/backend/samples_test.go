@@ -111,11 +111,10 @@ func sampled(t *testing.T, b *client.Backend, request client.Request) {
 			t.Errorf("a strip of %d, sent %d times", len(s), last[s[len(s)-1].Caption])
 		}
 		for _, sample := range s {
-			img, err := jpeg.Decode(bytes.NewReader(sample.Thumb))
-			if err != nil || img.Bounds().Dx() != sampleSide || img.Bounds().Dy() != sampleSide/2 ||
-				sample.Image.Path != "" {
-				t.Errorf("%s: %v %v", sample.Caption, img.Bounds(), err)
-			}
+			img := must.Get(jpeg.Decode(bytes.NewReader(sample.Thumb)))(t)
+			must.Equal(t, img.Bounds().Dx(), sampleSide, sample.Caption)
+			must.Equal(t, img.Bounds().Dy(), sampleSide/2, sample.Caption)
+			must.Equal(t, sample.Image.Path, "", sample.Caption)
 			largest = max(largest, len(sample.Thumb))
 		}
 	}
@@ -148,9 +147,7 @@ func TestThumbnail(t *testing.T) {
 			}
 			got = image.Pt(c.Width, c.Height)
 		}
-		if got != test.want {
-			t.Errorf("%s: %v, want %v", test.name, got, test.want)
-		}
+		must.Equal(t, got, test.want, test.name)
 	}
 }
 

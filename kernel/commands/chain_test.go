@@ -62,10 +62,8 @@ func TestChain(t *testing.T) {
 			}
 		}
 	}
-	few, err := datasets.CSV("few.csv").Rows(t.Context())
-	if err != nil || table.NameList(few.Specs()) != "id, object, full" {
-		t.Errorf("few.csv: %s, %v", table.NameList(few.Specs()), err)
-	}
+	must.Equal(t, table.NameList(must.Get(datasets.CSV("few.csv").Rows(t.Context()))(t).Specs()), "id, object, full",
+		"few.csv")
 	for line, want := range map[string]string{
 		"segment --model archipelago-clipseg --object objcet --in g.parquet --out x.csv": `"objcet"`,
 		"embed --model archipelago-vit --columns ful --in m.csv " +

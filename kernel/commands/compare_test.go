@@ -82,7 +82,5 @@ func TestWorkflow(t *testing.T) {
 			}
 		}
 	}
-	if n != 4 {
-		t.Errorf("%d commands", n)
-	}
+	must.Equal(t, n, 4, "commands")
 }

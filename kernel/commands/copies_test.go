@@ -61,10 +61,7 @@ func TestOldCopies(t *testing.T) {
 	go server.Serve(l)
 	defer server.Close()
 
-	_, binary, err := setUp()
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, binary := must.Get2(setUp())(t)
 	folders := must.Get(filepath.Glob(filepath.Join(bin, "*", "*")))(t)
 	var got []string
 	for _, path := range folders {

@@ -92,9 +92,7 @@ func TestDataImages(t *testing.T) {
 
 	before := counts()
 	for path, k := range before {
-		if k != 1 {
-			t.Errorf("%s was requested %d times", path, k)
-		}
+		must.Equal(t, k, 1, path, "was requested", "times")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	stopAt := 0
@@ -107,10 +105,8 @@ func TestDataImages(t *testing.T) {
 		}
 	}
 	urls := urlTable(t, parts, address, n)
-	if err := dispatch(ctx, []string{"data", "images", "--in", urls, "--url", "url", "--rate", "200", "--allow-private",
-		"--out", filepath.Join(parts, "out.csv")}); err == nil {
-		t.Fatal("the interrupted call has no error")
-	}
+	must.Fail(dispatch(ctx, []string{"data", "images", "--in", urls, "--url", "url", "--rate", "200", "--allow-private",
+		"--out", filepath.Join(parts, "out.csv")}))(t) // the interrupted call
 	kept := must.Get(os.ReadFile(filepath.Join(parts, "out.images", "fetched.jsonl")))(t)
 	finished := bytes.Count(kept, []byte("\n"))
 	if finished == 0 || finished >= n-1 {
@@ -128,9 +124,7 @@ func TestDataImages(t *testing.T) {
 			t.Errorf("%s was finished and requested again", path)
 		}
 	}
-	if requested != n-1-finished {
-		t.Errorf("%d requests for %d rows", requested, n-1-finished)
-	}
+	must.Equal(t, requested, n-1-finished, "requests for", "rows")
 
 	// the same images in another format: no request
 	last := counts()
@@ -141,9 +135,7 @@ func TestDataImages(t *testing.T) {
 		t.Error("the Parquet tables differ")
 	}
 	for path, k := range counts() {
-		if k != last[path] {
-			t.Errorf("%s was requested again", path)
-		}
+		must.Equal(t, k, last[path], path, "was requested again")
 	}
 	// a later stage reads the table; the rows without an image stay
 	back := filepath.Join(whole, "few.csv")
@@ -207,10 +199,7 @@ func TestDataImagesErrors(t *testing.T) {
 		{[]string{"--in", filepath.Join(dir, "fine.csv"), "--url", "url", "--out", out, "--rate", "0"},
 			"must be above 0"},
 	} {
-		if _, err := run(append([]string{"data", "images"}, c.args...)...); err == nil ||
-			!strings.Contains(err.Error(), c.want) {
-			t.Errorf("%v: %v, not %q", c.args, err, c.want)
-		}
+		must.Fail(run(append([]string{"data", "images"}, c.args...)...))(t, c.want)
 	}
 	// a private address is an outcome; with --skip-bad a repeated id is left out
 	printed, err := run("data", "images", "--in", filepath.Join(dir, "two.csv"), "--url", "url", "--skip-bad", "--out",

@@ -1,13 +1,14 @@
 package commands
 
 import (
-	"antipode/internal/must"
 	"encoding/csv"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"antipode/internal/must"
 )
 
 // Help begins with examples that its flags permit, and lists the common flags before the others.
@@ -76,9 +77,7 @@ func TestOnePrompt(t *testing.T) {
 	if _, statErr := os.Stat("a_boat.png"); err != nil || text != "wrote a_boat.png\n" || statErr != nil {
 		t.Errorf("%q, %v, %v", text, err, statErr)
 	}
-	if _, err := run("generate", "--prompt", "a boat", "--prompts", "p.csv"); err == nil {
-		t.Error("--prompt with --prompts is no error")
-	}
+	must.Fail(run("generate", "--prompt", "a boat", "--prompts", "p.csv"))(t) // --prompt with --prompts
 }
 
 // doctor reports a store that cannot be created, and everything else.

@@ -113,9 +113,7 @@ func TestArrayJob(t *testing.T) {
 		prints(run("work", "job.json", "--allow-exec", "echo", "--shard", fmt.Sprintf("%d/%d", i, shards)))(t, want)
 	}
 	prints(run("job", "status", "job.json"))(t, "3 shards: 3 done\n")
-	if printed := prints(run("job", "resubmit", "job.json"))(t); printed != "" {
-		t.Errorf("job resubmit printed %q", printed)
-	}
+	must.Equal(t, prints(run("job", "resubmit", "job.json"))(t), "", "job resubmit printed")
 	for i := range shards {
 		prints(run("work", "job.json", "--allow-exec", "echo", "--shard", fmt.Sprintf("%d/%d", i, shards), "--store",
 			"task-%i"))(t)

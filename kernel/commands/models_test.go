@@ -65,9 +65,7 @@ func TestModelsPull(t *testing.T) {
 	if err != nil || !strings.HasPrefix(printed, want) {
 		t.Errorf("%q, %v, want %q", printed, err, want)
 	}
-	if len(*requested) != 3 {
-		t.Errorf("requested %q", *requested)
-	}
+	must.Equal(t, len(*requested), 3, "requested")
 	prints(run("models", "list"))(t, "models--google--vit-base")
 
 	pipeline := map[string]string{"model_index.json": `{"_class_name": "StableDiffusionPipeline",

@@ -261,9 +261,7 @@ func TestStorageGoesOn(t *testing.T) {
 	out, err := s.killAt(t, "run/photos.images", 40, func() (string, error) { return a.antipode(t.Context(), save...) })
 	a.failed(t, "no usable answer after 5 tries", out, err)
 	t.Logf("killed with %d of 400 images written: %s", s.objects("run/photos.images"), last(out))
-	if n := s.objects("run/photos.parquet"); n != 0 {
-		t.Error("a table without its images was written")
-	}
+	must.Equal(t, s.objects("run/photos.parquet"), 0, "a table without its images was written")
 	s.start(t)
 	a.must(t, "400 rows", save...)
 	few := s.url("lab", "run/few.parquet")

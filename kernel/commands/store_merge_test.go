@@ -48,14 +48,10 @@ func TestStoreMerge(t *testing.T) {
 	if printed, err := merge("--strict"); err != nil || !strings.Contains(printed, "1 of them differ") {
 		t.Errorf("--strict: %q, %v", printed, err)
 	}
-	if printed, err := run("store", "compact"); err != nil || printed != "2 files of items are now 1\n" {
-		t.Errorf("compact: %q, %v", printed, err)
-	}
+	must.Equal(t, must.Get(run("store", "compact"))(t), "2 files of items are now 1\n", "compact")
 	must.Get(merge("--remove"))(t)
 	for _, folder := range folders {
-		if _, err := os.Stat(folder); err == nil {
-			t.Errorf("%s stays", folder)
-		}
+		must.Fail(os.Stat(folder))(t)
 	}
 	for _, c := range []struct {
 		args []string

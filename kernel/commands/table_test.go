@@ -76,9 +76,7 @@ func TestTable(t *testing.T) {
 				t.Errorf("%q: %s %v", args, printed, err)
 				continue
 			}
-			if got, err := os.ReadFile("out.csv"); err != nil || string(got) != c.want {
-				t.Errorf("%q: %q, want %q", args, got, c.want)
-			}
+			must.Equal(t, string(must.Get(os.ReadFile("out.csv"))(t)), c.want, args)
 		}
 	}
 	prints(run("table", "--in", "t.csv", "--head", "1"))(t, "north")

@@ -38,9 +38,7 @@ func TestUninstall(t *testing.T) {
 		want = "antipode-exec-2 apk-1 other"
 	}
 	left, _ := filepath.Glob(filepath.Join(temp, "*"))
-	if got := strings.ReplaceAll(strings.Join(left, " "), temp+"/", ""); got != want {
-		t.Errorf("left in the temporary folder: %s, want %s", got, want)
-	}
+	must.Equal(t, strings.ReplaceAll(strings.Join(left, " "), temp+"/", ""), want, "left in the temporary folder")
 	own := filepath.Join(home, "thesis.txt")
 	must.Do(t, os.WriteFile(own, nil, 0o600))
 	text, err = run("uninstall", "--yes")
@@ -52,7 +50,5 @@ func TestUninstall(t *testing.T) {
 	if text, err = run("uninstall", "--yes"); err != nil || !strings.Contains(text, "removed the store") {
 		t.Errorf("%q, %v", text, err)
 	}
-	if _, err := os.Stat(home); err == nil {
-		t.Error("the store is left")
-	}
+	must.Fail(os.Stat(home))(t) // the store is left
 }

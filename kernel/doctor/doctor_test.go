@@ -242,9 +242,7 @@ func TestStore(t *testing.T) {
 
 func TestDisk(t *testing.T) {
 	for free, state := range map[int64]State{1e8: Fail, 1e9: Warn, 1e11: OK} {
-		if c := diskCheck("/", free, "fix"); c.State != state {
-			t.Errorf("%d bytes free: %+v, want %s", free, c, state)
-		}
+		must.Equal(t, diskCheck("/", free, "fix").State, state, free, "bytes free")
 	}
 }
 

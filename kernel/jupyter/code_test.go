@@ -2,7 +2,6 @@ package jupyter
 
 import (
 	"go/token"
-	"slices"
 	"strings"
 	"testing"
 
@@ -73,9 +72,7 @@ func TestShowLast(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%q: %v", code, err)
 		}
-		if got := s.showLast(body, files, results); got != want {
-			t.Errorf("%q became %q, want %q", code, got, want)
-		}
+		must.Equal(t, s.showLast(body, files, results), want, code, "became")
 	}
 }
 
@@ -98,8 +95,6 @@ func TestResultIndex(t *testing.T) {
 }
 
 func TestVariables(t *testing.T) {
-	if got := split("%cd x\nvar a, b = 1, 2\nvar (\n\tc int\n)\nconst d = 1\n%%\nvar e = 1").variables(); !slices.Equal(
-		got, []string{"a", "b", "c"}) {
-		t.Errorf("found %v", got)
-	}
+	must.EqualSlices(t, split("%cd x\nvar a, b = 1, 2\nvar (\n\tc int\n)\nconst d = 1\n%%\nvar e = 1").variables(),
+		[]string{"a", "b", "c"}, "found")
 }

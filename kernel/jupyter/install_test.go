@@ -31,13 +31,8 @@ func TestInstall(t *testing.T) {
 	installed := filepath.Join(t.TempDir(), "it's installed", "antipode")
 	dir := must.Get(Install(t.Context(), Options{ModuleDir: "../..", Home: store, Binary: "/where/it/stays",
 		Program: installed}))(t)
-	if want := filepath.Join(data, "kernels", SpecName); dir != want {
-		t.Errorf("installed in %s, want %s", dir, want)
-	}
-	_, spec, err := Installed()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Equal(t, dir, filepath.Join(data, "kernels", SpecName), "installed in")
+	_, spec := must.Get2(Installed())(t)
 	if spec.DisplayName != "Go (Antipode)" || spec.Language != "go" || spec.InterruptMode != "message" {
 		t.Errorf("spec is %+v", spec)
 	}
@@ -46,9 +41,7 @@ func TestInstall(t *testing.T) {
 		t.Errorf("argv %q, env %v", spec.Argv, spec.Env)
 	}
 	launched(t, launch, installed, store)
-	if gone, err := Uninstall(); err != nil || gone != dir {
-		t.Errorf("uninstall: %s, %v", gone, err)
-	}
+	must.Equal(t, must.Get(Uninstall())(t), dir, "uninstall")
 	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("after: %v", err)
 	}
@@ -93,9 +86,7 @@ func launched(t *testing.T, launch, installed, store string) {
 		if strings.HasPrefix(step.want, "antipode:") {
 			want = step.want + "; run antipode install again\n"
 		}
-		if string(out) != want {
-			t.Errorf("started %q, want %q", out, want)
-		}
+		must.Equal(t, string(out), want, "started", out)
 	}
 }
 
@@ -104,13 +95,9 @@ func TestKernelsDir(t *testing.T) {
 	t.Setenv("XDG_DATA_HOME", "/x")
 	t.Setenv("JUPYTER_DATA_DIR", "")
 	want := cmp.Or(map[string]string{"darwin": "/h/Library/Jupyter/kernels"}[runtime.GOOS], "/x/jupyter/kernels")
-	if got, err := KernelsDir(); err != nil || got != want {
-		t.Errorf("got %s, %v; want %s", got, err, want)
-	}
+	must.Equal(t, must.Get(KernelsDir())(t), want)
 	t.Setenv("JUPYTER_DATA_DIR", "/j")
-	if got, err := KernelsDir(); err != nil || got != "/j/kernels" {
-		t.Errorf("got %s, %v", got, err)
-	}
+	must.Equal(t, must.Get(KernelsDir())(t), "/j/kernels")
 }
 
 // A missing module or tool is reported in one line.
@@ -137,7 +124,5 @@ func TestFindGo(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	t.Setenv(goVar, filepath.Dir(real))
 	must.Do(t, FindGo())
-	if found, err := exec.LookPath("go"); err != nil || found != real {
-		t.Errorf("found %q, %v; want %s", found, err, real)
-	}
+	must.Equal(t, must.Get(exec.LookPath("go"))(t), real, "found")
 }

@@ -172,9 +172,8 @@ func TestRelayHostileMessages(t *testing.T) {
 		got := must.Get(parseMessage(reply.Frames, []byte(conn.Key)))(t)
 		answered = append(answered, got.Parent.ID)
 	}
-	if want := []string{m.Header.ID, last.Header.ID}; !slices.Equal(answered, want) {
-		t.Errorf("replies to %q, want %q: each message that is signed, once", answered, want)
-	}
+	must.EqualSlices(t, answered, []string{m.Header.ID, last.Header.ID}, "replies to",
+		"each message that is signed, once")
 	for _, want := range []string{"wrong signature; ignored, 1 so far", "ignored, 2 so far", "ignored, 4 so far"} {
 		if line := <-lines; !strings.Contains(line, want) { // of 6: 5 that are no messages, and the repeated one
 			t.Errorf("logged %q, want %q", line, want)
@@ -206,10 +205,9 @@ func TestRelayWelcome(t *testing.T) {
 	_, peer := open(t, conn, conn.IOPubPort, zmq4.Sub)
 	must.Do(t, peer.SendMsg(zmq4.NewMsg([]byte{1})))
 	raw := must.Get(peer.RecvMsg())(t)
-	m, err := parseMessage(raw.Frames, []byte(conn.Key))
-	if err != nil || m.Header.Type != "iopub_welcome" || string(m.Content) != `{"subscription":""}` {
-		t.Errorf("welcomed with %s %s, %v", m.Header.Type, m.Content, err)
-	}
+	m := must.Get(parseMessage(raw.Frames, []byte(conn.Key)))(t)
+	must.Equal(t, m.Header.Type, "iopub_welcome", "welcomed with")
+	must.Equal(t, string(m.Content), `{"subscription":""}`, "welcomed with")
 }
 
 // aborts checks that cells that wait are aborted when one fails or is interrupted, unless the request says otherwise.
@@ -222,14 +220,10 @@ func aborts(t *testing.T, s *served) {
 		}
 		return got
 	}
-	if got := statuses(c.cell("%%\npanic(1)"), c.cell("var a = 1"), c.cell("var b = 1")); !slices.Equal(got,
-		[]string{"error", "aborted", "aborted"}) {
-		t.Errorf("after an error: %v", got)
-	}
-	if got := statuses(c.cell("%%\npanic(1)", "stop_on_error", false), c.cell("var a = 1")); !slices.Equal(got,
-		[]string{"error", "ok"}) {
-		t.Errorf("after an error that does not stop: %v", got)
-	}
+	must.EqualSlices(t, statuses(c.cell("%%\npanic(1)"), c.cell("var a = 1"), c.cell("var b = 1")), []string{"error",
+		"aborted", "aborted"}, "after an error")
+	must.EqualSlices(t, statuses(c.cell("%%\npanic(1)", "stop_on_error", false), c.cell("var a = 1")), []string{"error",
+		"ok"}, "after an error that does not stop")
 	long, after := c.cell("%%\nfmt.Println()\ntime.Sleep(time.Hour)"), c.cell("var c = 1")
 	c.until(func(m arrival) bool { return m.Header.Type == "stream" && m.Parent.ID == long.Header.ID })
 	start := time.Now()
@@ -238,9 +232,7 @@ func aborts(t *testing.T, s *served) {
 		time.Since(start) > 3*time.Second {
 		t.Errorf("%v after an interrupt: %v", time.Since(start), got)
 	}
-	if got := statuses(c.cell("%%\nfmt.Println(a)")); !slices.Equal(got, []string{"ok"}) {
-		t.Errorf("afterwards: %v", got)
-	}
+	must.EqualSlices(t, statuses(c.cell("%%\nfmt.Println(a)")), []string{"ok"}, "afterwards")
 }
 
 // input checks that a cell that reads standard input is given what the user types, or its end where nobody can type.

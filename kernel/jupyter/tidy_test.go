@@ -175,8 +175,6 @@ func TestTidyLocates(t *testing.T) {
 	for _, piece := range []struct{ from, to string }{
 		{"\t" + file + ":8 +0x65\n", "\tcell [5], line 3\n"}, {"at " + file + ":77\n", "at main.go:77\n"},
 	} {
-		if got := tidy.places(piece.from); got != piece.to {
-			t.Errorf("%q becomes %q, want %q", piece.from, got, piece.to)
-		}
+		must.Equal(t, tidy.places(piece.from), piece.to, piece.from, "becomes")
 	}
 }

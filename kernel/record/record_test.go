@@ -124,9 +124,7 @@ func TestRecord(t *testing.T) {
 			}
 		}
 	}
-	if got := string(first["small.html"]); got != "ran in notebook:/\n" {
-		t.Errorf("the page: %q", got)
-	}
+	must.Equal(t, string(first["small.html"]), "ran in notebook:/\n", "the page")
 	again := t.TempDir()
 	m.write(t, again)
 	for name, data := range readFiles(t, again) {
@@ -154,7 +152,5 @@ func TestRecord(t *testing.T) {
 		`002-bounds: .*001-few`)
 	must.Do(t, os.WriteFile(filepath.Join(elsewhere, "answers.csv"), answers, 0o644))
 	check(Identical, Identical, Identical)
-	if _, err := Open(t.TempDir()); err == nil {
-		t.Error("an empty folder is a record")
-	}
+	must.Fail(Open(t.TempDir()))(t) // an empty folder is a record
 }

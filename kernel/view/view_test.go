@@ -119,9 +119,8 @@ func TestServer(t *testing.T) {
 	for _, c := range page.Columns {
 		names = append(names, c.Name)
 	}
-	if want := "id prompt score outcome reason full, component 1 full, component 2"; strings.Join(names, " ") != want {
-		t.Errorf("columns %q", names)
-	}
+	must.Equal(t, strings.Join(names, " "), "id prompt score outcome reason full, component 1 full, component 2",
+		"columns", names)
 	for path, want := range map[string]int{"/thumb/0/0?side=64": 200, "/thumb/0/0?side=64&part=outline": 200,
 		"/thumb/1/0?part=object": 404, "/thumb/2/0": 404, "/thumb/3/0": 404, "/thumb/4/0": 404, "/thumb/-1/0": 404,
 		"/thumb/0/1": 404, "/image/0/0": 200, "/image/3/0": 404, "/image/../../etc/passwd": 404,
@@ -138,9 +137,7 @@ func TestServer(t *testing.T) {
 		_, text, _ := ask(client, "GET", "/thumb/0/0?side=64&part="+part, "", nil)
 		parts[text] = true
 	}
-	if len(parts) != 4 {
-		t.Errorf("%d different parts of an image", len(parts))
-	}
+	must.Equal(t, len(parts), 4, "different parts of an image")
 	_, text, _ = ask(client, "GET", "/near/0?vector=full", "", nil)
 	if !strings.HasPrefix(text, `[{"row":1,"distance":0.006`) {
 		t.Errorf("nearest %s", text)
@@ -216,9 +213,8 @@ func TestProxy(t *testing.T) {
 				t.Errorf("%s %s: %d at %s", c.method, c.path, answer.StatusCode, answer.Request.URL)
 			}
 		}
-		if other := jar.Cookies(must.Get(url.Parse(proxy.URL + "/user/other/"))(t)); len(other) != 0 {
-			t.Errorf("the cookie is sent to others: %v", other)
-		}
+		must.Equal(t, len(jar.Cookies(must.Get(url.Parse(proxy.URL+"/user/other/"))(t))), 0,
+			"the cookie is sent to others")
 	}
 }
 
@@ -261,9 +257,7 @@ func TestCompare(t *testing.T) {
 		for i := range got {
 			got[i] = f.Column(name).Cell(i)
 		}
-		if fmt.Sprint(got) != want {
-			t.Errorf("%s %v, want %s", name, got, want)
-		}
+		must.Equal(t, fmt.Sprint(got), want, name, got)
 	}
 	g = must.Get(New(a, Options{Compare: b, By: []string{"outcome"}}))(t)
 	if got := fmt.Sprint(g.Figure.Head, g.Figure.Cells, g.Figure.Marks[0].Lists); got != "[outcome in both changed "+
@@ -280,7 +274,5 @@ func TestCompare(t *testing.T) {
 		"no column of images in common":                          {Compare: &table.Frame{Columns: a.Columns[:1]}}} {
 		must.Fail(New(a, o))(t, want)
 	}
-	if _, err := New(&table.Frame{Columns: a.Columns[:1]}, Options{}); err == nil {
-		t.Error("a table without images: no error")
-	}
+	must.Fail(New(&table.Frame{Columns: a.Columns[:1]}, Options{}))(t) // a table without images:
 }

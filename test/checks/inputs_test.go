@@ -185,15 +185,11 @@ func (in input) check(t *testing.T, h *installation) {
 		if status != 0 {
 			t.Fatalf("exit status %d: %s", status, stderr)
 		}
-		if ids := strings.Join(idsOf(t, out), " "); ids != in.ids {
-			t.Errorf("rows %q, want %q", ids, in.ids)
-		}
+		must.Equal(t, strings.Join(idsOf(t, out), " "), in.ids, "rows")
 		return
 	}
 	failedOnce(t, status, in.status, stderr, in.words...)
-	if _, err := os.Stat(out); err == nil {
-		t.Error("a failed run left a table")
-	}
+	must.Fail(os.Stat(out))(t) // a failed run left a table
 }
 
 // withoutBackend leaves out the lines that say which backend serves.

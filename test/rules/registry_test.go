@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"antipode/internal/must"
 	nb "antipode/kernel/jupyter/notebook"
 )
 
@@ -30,10 +31,8 @@ func TestOneRegistry(t *testing.T) {
 			!slices.Contains([]string{"datasets", "metrics", "gomlxmodels", "kernel"}, top) {
 			continue
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, name), nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := must.Get(parser.ParseFile(token.NewFileSet(), filepath.Join(root, name), nil,
+			parser.SkipObjectResolution))(t)
 		sources[path.Dir(name)] = append(sources[path.Dir(name)], file)
 	}
 	for folder, list := range sources {

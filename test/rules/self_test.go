@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"antipode/internal/must"
 )
 
 // The rules themselves are tested: a rule that never fails would go unnoticed.
@@ -123,9 +125,7 @@ func TestAbsolutePathsAreFound(t *testing.T) {
 		"." + slash + "tmp/x":                    false,
 		slash + "usr/lib/x":                      false,
 	} {
-		if got := absolute.MatchString(text); got != want {
-			t.Errorf("%q: found %v, want %v", text, got, want)
-		}
+		must.Equal(t, absolute.MatchString(text), want, text, "found")
 	}
 }
 
@@ -137,8 +137,6 @@ func TestWithin(t *testing.T) {
 		{"metrics", "metrics/...", true}, {"metrics/prdc", "metrics/...", true}, {"metrics2", "metrics/...", false},
 		{"metrics", "metrics", true}, {"metrics/prdc", "metrics", false}, {".", ".", true},
 	} {
-		if got := within(test.folder, test.pattern); got != test.want {
-			t.Errorf("within(%q, %q) = %v", test.folder, test.pattern, got)
-		}
+		must.Equal(t, within(test.folder, test.pattern), test.want, "within", test.folder, test.pattern)
 	}
 }

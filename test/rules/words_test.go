@@ -218,15 +218,11 @@ func TestWordsAreFound(t *testing.T) {
 		if list := findWords(text, 1); len(list) > 0 {
 			got = list[0].word
 		}
-		if got != want {
-			t.Errorf("%q: found %q, want %q", text, got, want)
-		}
+		must.Equal(t, got, want, text, "found")
 	}
 	source := "package x\n\n// A picture.\nvar colour = `\ngrey` // fine\n"
-	if got := fmt.Sprint(goWords(t, "x.go", []byte(source))); got != "[{3 picture image} {4 colour color} {5 "+
-		"grey gray}]" {
-		t.Errorf("found %s", got)
-	}
+	must.Equal(t, fmt.Sprint(goWords(t, "x.go", []byte(source))),
+		"[{3 picture image} {4 colour color} {5 grey gray}]", "found")
 }
 
 func TestLongLinesAreFound(t *testing.T) {
@@ -240,8 +236,6 @@ func TestLongLinesAreFound(t *testing.T) {
 	} {
 		fset := token.NewFileSet()
 		file := must.Get(parser.ParseFile(fset, "x.go", source, parser.ParseComments))(t)
-		if got := longLines(fset, file, []byte(source)); len(got) != want {
-			t.Errorf("%q: found %v, want %d", source, got, want)
-		}
+		must.Equal(t, len(longLines(fset, file, []byte(source))), want, source, "found")
 	}
 }

@@ -32,9 +32,7 @@ func TestReportAndTotal(t *testing.T) {
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GOWORK=off", "GOPROXY=off", "GOFLAGS=")
 	out, err := cmd.Output()
-	if err == nil {
-		t.Fatal("go test was expected to fail")
-	}
+	must.Fail(err)(t) // go test was expected to fail
 	var told bytes.Buffer
 	c := must.Get(report(bytes.NewReader(out), &told))(t)
 	// Passed: good.TestA, its subtest, bad.TestB. Failed: bad.TestA, wrong (no build), dead.TestA. Skipped: good.TestB.
@@ -59,7 +57,6 @@ func TestTotalAdds(t *testing.T) {
 }
 
 func TestNothingIsNoSuccess(t *testing.T) {
-	if _, err := report(strings.NewReader("go: no such package\n"), &bytes.Buffer{}); err == nil {
-		t.Error("a go test that printed no JSON was reported as a success")
-	}
+	// a go test that printed no JSON was reported as a success
+	must.Fail(report(strings.NewReader("go: no such package\n"), &bytes.Buffer{}))(t)
 }

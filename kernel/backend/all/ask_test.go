@@ -194,9 +194,7 @@ func TestAskChat(t *testing.T) {
 		}
 	}
 	for what, n := range s.paid {
-		if n != 1 {
-			t.Errorf("%d requests for a complete answer: %s", n, what)
-		}
+		must.Equal(t, n, 1, "requests for a complete answer", what)
 	}
 	before := len(s.sent)
 	must.Do(t, os.RemoveAll(filepath.Join(home, "items"))) // as if the process had ended before a batch was stored
@@ -206,9 +204,7 @@ func TestAskChat(t *testing.T) {
 	if asked := len(s.sent) - before; asked != 2 { // for the one that may pass
 		t.Errorf("%d requests of a second run", asked)
 	}
-	if !slices.Equal(again.Texts("answer"), f.Texts("answer")) {
-		t.Errorf("answers of a second run %q", again.Texts("answer"))
-	}
+	must.EqualSlices(t, again.Texts("answer"), f.Texts("answer"), "answers of a second run")
 	noKey(t, home, []byte(chatKey), lines, fmt.Sprint(f.Columns))
 }
 
@@ -371,11 +367,7 @@ func TestAskPaidOnce(t *testing.T) {
 	end()
 	wait.Wait()
 	for what, n := range s.paid {
-		if n != 1 {
-			t.Errorf("%d requests for %s", n, what)
-		}
+		must.Equal(t, n, 1, "requests for", what)
 	}
-	if len(s.paid) != 12 {
-		t.Errorf("%d answers", len(s.paid))
-	}
+	must.Equal(t, len(s.paid), 12, "answers")
 }

@@ -75,9 +75,7 @@ func TestPrograms(t *testing.T) {
 	captions := must.Get(gomlxmodels.Caption(model, images, gomlxmodels.CaptionOptions{N: 2, Seed: 7, Decode: "nucleus",
 		Prefix: "an "}).Rows(t.Context()))(t)
 	for i, got := range captions.Texts("caption") {
-		if want := fmt.Sprintf("an image %.8s, seed %d", digests[i/2], 7+i%2); got != want {
-			t.Errorf("caption %d is %q, want %q", i, got, want)
-		}
+		must.Equal(t, got, fmt.Sprintf("an image %.8s, seed %d", digests[i/2], 7+i%2), "caption", i)
 	}
 	vectors := must.Get(gomlxmodels.EmbedText(model, gomlxmodels.Embed(model, images), "note").Rows(t.Context()))(t)
 	for i, v := range vectors.Vectors("full") {
@@ -168,9 +166,7 @@ func TestProgramSegment(t *testing.T) {
 	want := fmt.Sprintf(`[{"object":"boat","label":"boat","score":0.5,"box":[0,0,%d,%d]},{"object":"house",`+
 		`"label":"house","score":0.5,"box":[0,0,%d,%[2]d]}]`, width(1, "boat"), size(1).Y,
 		width(1, "house"))
-	if got := f.Texts("boxes")[1]; got != want {
-		t.Errorf("boxes %s, want %s", got, want)
-	}
+	must.Equal(t, f.Texts("boxes")[1], want, "boxes")
 
 	before := starts()
 	res, err := masked.RunE(t.Context())

@@ -176,13 +176,9 @@ func TestPaidOnce(t *testing.T) {
 	end()
 	wg.Wait()
 	for prompt, times := range s.asked {
-		if times != 1 {
-			t.Errorf("%s was requested %d times", prompt, times)
-		}
+		must.Equal(t, times, 1, prompt, "was requested", "times")
 	}
-	if len(s.asked) != 12 {
-		t.Errorf("%d prompts were requested", len(s.asked))
-	}
+	must.Equal(t, len(s.asked), 12, "prompts were requested")
 }
 
 // TestAddressOfTheClient: a request goes to the address that the client's environment had when it made the table, with

@@ -72,10 +72,8 @@ func TestOwnServer(t *testing.T) {
 			b["guidance_scale"], " ", b["negative_prompt"]))
 	}
 	slices.Sort(got)
-	if !slices.Equal(got, []string{"boat 7 20 3.5 people", "boat 8 20 3.5 people", "house 7 20 3.5 blurry",
-		"house 8 20 3.5 blurry"}) {
-		t.Errorf("requests %q", got)
-	}
+	must.EqualSlices(t, got, []string{"boat 7 20 3.5 people", "boat 8 20 3.5 people", "house 7 20 3.5 blurry",
+		"house 8 20 3.5 blurry"}, "requests")
 	for _, c := range []struct {
 		name     string
 		change   func(o *gomlxmodels.GenerateOptions)
@@ -103,9 +101,7 @@ func TestOwnServer(t *testing.T) {
 		if _, err := gomlxmodels.Generate("api:mine", prompts, o).Rows(t.Context()); err != nil {
 			t.Fatal(c.name, err)
 		}
-		if len(bodies) != c.requests {
-			t.Errorf("%s: %d requests, want %d", c.name, len(bodies), c.requests)
-		}
+		must.Equal(t, len(bodies), c.requests, c.name, "requests")
 		if c.name == "fields" && (len(bodies[0]) != 5 || bodies[0]["seed"] == nil) {
 			t.Errorf("only the seed is listed: %v", bodies[0])
 		}

@@ -130,11 +130,7 @@ func testSteps(t *testing.T) {
 		"3 of 6, step 0 of 0, part 0, rate true", "3 of 6, step 1 of 3, part 1, rate true",
 		"3 of 6, step 2 of 3, part 2, rate true", "3 of 6, step 3 of 3, part 3, rate true",
 		"6 of 6, step 0 of 0, part 0, rate true"}
-	if !slices.Equal(lines, want) {
-		t.Errorf("reports %q, want %q", lines, want)
-	}
-	if n := len(drawn(t, newEngine(t), 3, time.Millisecond)); n != 2 {
-		t.Errorf("quick steps are reported: %d reports, want 2", n)
-	}
+	must.EqualSlices(t, lines, want, "reports")
+	must.Equal(t, len(drawn(t, newEngine(t), 3, time.Millisecond)), 2, "quick steps are reported", "reports")
 	stage.Step(t.Context(), 1, 2) // nobody listens
 }

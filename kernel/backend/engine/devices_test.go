@@ -223,10 +223,9 @@ func TestDevicesCompute(t *testing.T) {
 		if len(rows) != 51 || len(processes) != n || own != (n == 1) {
 			t.Errorf("%d devices: %d rows, processes %s", n, len(rows), processes)
 		}
-		again, err := run1(t, e, args.of(rowsNamed(60, "row")), client.Request{SkipBad: true})
-		if err != nil || again.Found != 51 || again.Computed != 0 {
-			t.Errorf("%d devices: again %+v, %v", n, again, err)
-		}
+		again := must.Get(run1(t, e, args.of(rowsNamed(60, "row")), client.Request{SkipBad: true}))(t)
+		must.Equal(t, again.Found, 51, n, "devices: again")
+		must.Equal(t, again.Computed, 0, n, "devices: again")
 		for _, d := range e.Devices() {
 			if d.Computed == 0 || d.Rate <= 0 || d.Memory.Budget != e.opts.Budget/int64(n) || d.Memory.Resident <= 0 {
 				t.Errorf("%d devices: %+v", n, d)

@@ -146,20 +146,14 @@ func TestItemsAreComputedOnce(t *testing.T) {
 	computed.Store(0)
 	for i, want := range []int64{10, 10} {
 		res := must.Get(run1(t, e, counts(datasets.CSV(tab)), client.Request{}))(t)
-		if got := computed.Load(); got != want {
-			t.Errorf("run %d: %d items computed, want %d", i+1, got, want)
-		}
+		must.Equal(t, computed.Load(), want, "run", i+1, "items computed")
 		if res.Computed+res.Found != 10 || (i == 1 && res.Computed != 0) {
 			t.Errorf("run %d: computed %d, found %d", i+1, res.Computed, res.Found)
 		}
-		if got := res.Frame.Numbers("size")[9]; got != 10 {
-			t.Errorf("size of the last = %v", got)
-		}
+		must.Equal(t, res.Frame.Numbers("size")[9], 10, "size of the last")
 	}
 	allRows(t, e, counts(datasets.CSV(tab).Where("region", "==", "north").Head(3)))
-	if got := computed.Load(); got != 10 {
-		t.Errorf("a filtered table computed %d items more", got-10)
-	}
+	must.Equal(t, computed.Load(), 10, "a filtered table computed", "items more")
 }
 
 func TestDamagedItemIsComputedAgain(t *testing.T) {
@@ -210,12 +204,10 @@ func TestBadRows(t *testing.T) {
 	}
 	// a parent folder named as root lets images be stored next to
 	tab := must.Write(t, filepath.Join(dir, "sub", "t.csv"), "id,image\na,../img/0.png\n")
-	if _, err := run1(t, e, counts(datasets.CSV(tab)), client.Request{}); err == nil {
-		t.Error("a path outside the table's folder was accepted without a root")
-	}
-	if f := allRows(t, e, counts(datasets.CSV(tab, datasets.FileOptions{Root: dir}))); f.Len() != 1 {
-		t.Error("the root did not help")
-	}
+	// a path outside the table's folder was accepted without a root
+	must.Fail(run1(t, e, counts(datasets.CSV(tab)), client.Request{}))(t)
+	must.Equal(t, allRows(t, e, counts(datasets.CSV(tab, datasets.FileOptions{Root: dir}))).Len(), 1,
+		"the root did not help")
 }
 
 func TestVerbs(t *testing.T) {
@@ -242,17 +234,13 @@ func TestVerbs(t *testing.T) {
 		"select":     {table.NameList(allRows(t, e, tab.Select("x", "id")).Specs()), "x, id"},
 		"sample all": {ids(tab.Sample(2, "region", 1)), "abcd"},
 	} {
-		if c.got != c.want {
-			t.Errorf("%s: %q, want %q", name, c.got, c.want)
-		}
+		must.Equal(t, c.got, c.want, name)
 	}
 	if a, b := ids(tab.Sample(1, "region", 1)), ids(tab.Sample(1, "region", 1)); a != b || len(a) != 2 {
 		t.Errorf("Sample: %q, then %q", a, b)
 	}
 	n := allRows(t, e, tab.Count("region")).Numbers("n")
-	if fmt.Sprint(n) != "[2 2]" {
-		t.Errorf("Count: %v", n)
-	}
+	must.Equal(t, fmt.Sprint(n), "[2 2]", "Count", n)
 	for name, c := range map[string]struct {
 		tab  datasets.Table
 		want string
@@ -284,10 +272,7 @@ func TestArchipelagoDrawsOnceAndPointsAtFiles(t *testing.T) {
 	}
 	f := must.Get(os.Open(res.Frame.Images("image")[0].Path))(t)
 	defer f.Close()
-	img, err := png.Decode(f)
-	if err != nil || img.Bounds() != image.Rect(0, 0, 32, 32) {
-		t.Errorf("image: %v %v", img.Bounds(), err)
-	}
+	must.Equal(t, must.Get(png.Decode(f))(t).Bounds(), image.Rect(0, 0, 32, 32), "image")
 	again, err := run1(t, e, world.Reference(), client.Request{})
 	if err != nil || again.Computed != 0 || again.Found != res.Rows {
 		t.Errorf("again: %+v, %v", again, err)
@@ -326,9 +311,7 @@ func TestSavedImages(t *testing.T) {
 func TestFileName(t *testing.T) {
 	for id, want := range map[string]string{"p0#1": "p0_1", "../x/y": ".._x_y", "कुत्ता-1": "कुत्ता-1", "a\x00b": "a_b",
 		strings.Repeat("é", 80): strings.Repeat("é", 50)} {
-		if got := fileName(id); got != want {
-			t.Errorf("%q: %q, want %q", id, got, want)
-		}
+		must.Equal(t, fileName(id), want, id)
 	}
 }
 
@@ -357,16 +340,12 @@ func TestSaveAndVerify(t *testing.T) {
 		t.Fatal(res, err)
 	}
 	saved := must.Get(parquet.Read(out, parquet.Options{}))(t)
-	if got := table.NameList(saved.Frame.Specs()); got != "id, image, region, full, size" {
-		t.Errorf("saved columns: %s", got)
-	}
+	must.Equal(t, table.NameList(saved.Frame.Specs()), "id, image, region, full, size", "saved columns")
 	rec, err := e.Store.Record(res.Record)
 	if err != nil || rec.Saved != out {
 		t.Fatal(rec, err)
 	}
-	if digest, err := e.Verify(context.Background(), rec, nil); err != nil || digest != rec.Result {
-		t.Errorf("verify: %s, %v, want %s", digest, err, rec.Result)
-	}
+	must.Equal(t, must.Get(e.Verify(context.Background(), rec, nil))(t), rec.Result, "verify")
 	must.Write(t, filepath.Join(dir, "img", "0.png"), "another image")
 	if digest, err := e.Verify(context.Background(), rec, nil); err != nil || digest == rec.Result {
 		t.Errorf("verify saw no difference: %s, %v", digest, err)
@@ -394,9 +373,7 @@ func TestScoreIsKept(t *testing.T) {
 		t.Errorf("precision %v", p)
 	}
 	rec := must.Get(e.Store.Record(first.Record))(t)
-	if digest, err := e.Verify(context.Background(), rec, nil); err != nil || digest != rec.Result {
-		t.Errorf("verify: %v", err)
-	}
+	must.Equal(t, must.Get(e.Verify(context.Background(), rec, nil))(t), rec.Result, "verify")
 	rec.Plan.Inputs[0] = &table.Plan{Op: "score", Inputs: slices.Clone(rec.Plan.Inputs[:1])} // of another build
 	_, err = e.Verify(t.Context(), rec, nil)
 	if !errors.Is(err, ErrNotVerifiable) || !strings.Contains(err.Error(), rec.ID[:12]) ||

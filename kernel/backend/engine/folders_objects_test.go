@@ -52,9 +52,7 @@ func TestFoldersOfObjects(t *testing.T) {
 		}
 	}
 	grouped := allRows(t, newEngine(t), datasets.Images(s.Object("set/photos/"), datasets.ImagesOptions{By: "region"}))
-	if groups := strings.Join(grouped.Texts("region"), ","); groups != "a,a-b,,b,b," {
-		t.Errorf("groups %q", groups)
-	}
+	must.Equal(t, strings.Join(grouped.Texts("region"), ","), "a,a-b,,b,b,", "groups")
 	for _, c := range []struct {
 		table datasets.Table
 		want  string
@@ -62,10 +60,7 @@ func TestFoldersOfObjects(t *testing.T) {
 		{datasets.Folder(s.Object("set/none/")), "no images"},
 		{far.MasksFrom(s.Object("set/none")), "there are no objects below it"},
 	} {
-		if _, err := run1(t, newEngine(t), c.table, client.Request{}); err == nil ||
-			!strings.Contains(err.Error(), c.want) {
-			t.Errorf("%v, want %q", err, c.want)
-		}
+		must.Fail(run1(t, newEngine(t), c.table, client.Request{}))(t, c.want)
 	}
 	must.Err(t, datasets.Folder(s.Object("set/photos")).Err(), "the URL of a folder ends in a slash")
 	s.Faults(func(_ int64, r *http.Request) remotetest.Fault {

@@ -102,14 +102,11 @@ func TestImportedWhole(t *testing.T) {
 		t.Errorf("prompts %q, columns %s", f.Texts("prompt"), table.NameList(f.Specs()))
 	}
 	for i, stored := range f.Images("image") {
-		want, err := e.Store.FileDigest(stored.Path)
-		if err != nil || stored.SHA256 != want || filepath.Base(stored.Path) != f.Texts("id")[i] {
-			t.Errorf("%v: %v", stored, err)
-		}
+		want := must.Get(e.Store.FileDigest(stored.Path))(t)
+		must.Equal(t, stored.SHA256, want)
+		must.Equal(t, filepath.Base(stored.Path), f.Texts("id")[i])
 	}
-	if res, err := run1(t, e, tab.Good(), client.Request{}); err != nil || res.Frame.Len() != 3 {
-		t.Errorf("%v", err)
-	}
+	must.Equal(t, must.Get(run1(t, e, tab.Good(), client.Request{}))(t).Frame.Len(), 3)
 }
 
 // TestImportedBadGrids: what cannot be cut is bad rows, whose reason names the file; the others are kept.

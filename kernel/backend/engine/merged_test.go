@@ -41,16 +41,12 @@ func TestMergedImages(t *testing.T) {
 		t.Fatal(report, err)
 	}
 	for i, plan := range plans {
-		if _, err := os.Stat(folders[i]); err == nil {
-			t.Fatalf("%s stays", folders[i])
-		}
+		must.Fail(os.Stat(folders[i]))(t)
 		saved := filepath.Join(t.TempDir(), "out.csv")
 		res := must.Get(e.Run(t.Context(), client.Request{Plan: plan, Save: saved}, nil))(t)
-		digest, err := store.FrameDigest(res.Frame)
-		if err != nil || digest != want[i] || res.Computed != 0 {
-			t.Errorf("%d items computed, %d found; rows %.8s, want %.8s: %v", res.Computed, res.Found, digest, want[i],
-				err)
-		}
+		digest := must.Get(store.FrameDigest(res.Frame))(t)
+		must.Equal(t, digest, want[i], res.Found)
+		must.Equal(t, res.Computed, 0, res.Found)
 		for _, img := range res.Frame.Images("image") {
 			if !strings.HasPrefix(img.Path, e.Store.Dir()) {
 				t.Fatalf("an image of another store: %s", img.Path)
@@ -92,9 +88,7 @@ func TestImageItems(t *testing.T) {
 			t.Errorf("item %d: %v, want %v", i, values[i], want)
 		}
 	}
-	if damage != 0 {
-		t.Errorf("%d are damaged", damage)
-	}
+	must.Equal(t, damage, 0, "damaged")
 }
 
 // TestMergedColumns: a pack may have items with other columns than its first ones. Merged, those that differ by

@@ -58,8 +58,6 @@ func TestPanics(t *testing.T) {
 		} else if err == nil {
 			t.Errorf("%s: no error", in)
 		}
-		if f := allRows(t, e, counts(datasets.CSV(file))); f.Len() != 4 {
-			t.Errorf("%s: the engine computes %d rows afterwards", in, f.Len())
-		}
+		must.Equal(t, allRows(t, e, counts(datasets.CSV(file))).Len(), 4, in, "the engine computes", "rows afterwards")
 	}
 }

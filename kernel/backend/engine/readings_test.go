@@ -330,9 +330,7 @@ func TestSpellingsOfPaths(t *testing.T) {
 	for path, want := range map[string]string{"two/b.png": "several with similar names: B.png, b.PNG",
 		"img/A.jpg": `/img/A.jpg); did you mean "A.PNG"?`,
 		"img/c.png": "the file img/c.png is missing"} {
-		if _, err := run1(t, e, tab(path), client.Request{}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", path, err, want)
-		}
+		must.Fail(run1(t, e, tab(path), client.Request{}))(t, want)
 	}
 }
 
@@ -347,8 +345,7 @@ func TestRecordOfReadings(t *testing.T) {
 		t.Fatalf("%+v, %v", rec, err)
 	}
 	f := table.ReadingsFrame(rec.Readings)
-	if !slices.Equal(f.Texts("name_of_group"), []string{"", "n", "s"}) ||
-		!slices.Equal(f.Numbers("n"), []float64{2, 0, 2}) || !slices.Equal(f.Numbers("of"), []float64{3, 1, 2}) {
-		t.Errorf("%+v", f)
-	}
+	must.EqualSlices(t, f.Texts("name_of_group"), []string{"", "n", "s"})
+	must.EqualSlices(t, f.Numbers("n"), []float64{2, 0, 2})
+	must.EqualSlices(t, f.Numbers("of"), []float64{3, 1, 2})
 }

@@ -16,21 +16,13 @@ func TestRepeat(t *testing.T) {
 	e := newEngine(t)
 	prompts := datasets.FromRows([]map[string]any{{"id": "a", "prompt": "x"}, {"id": "b", "prompt": "y"}})
 	f := allRows(t, e, prompts.Repeat(3, "prompt_id", 7))
-	if diff := cmp.Diff([]string{"a#1", "a#2", "a#3", "b#1", "b#2", "b#3"}, f.Texts("id")); diff != "" {
-		t.Error(diff)
-	}
-	if got := strings.Join(f.Texts("prompt_id"), " ") + " " +
-		strings.Join(f.Texts("prompt"), " "); got != "a a a b b b x x x y y y" {
-		t.Error(got)
-	}
-	if diff := cmp.Diff([]float64{7, 8, 9, 7, 8, 9}, f.Numbers("seed")); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, cmp.Diff([]string{"a#1", "a#2", "a#3", "b#1", "b#2", "b#3"}, f.Texts("id")), "")
+	must.Equal(t, strings.Join(f.Texts("prompt_id"), " ")+" "+strings.Join(f.Texts("prompt"), " "),
+		"a a a b b b x x x y y y")
+	must.Equal(t, cmp.Diff([]float64{7, 8, 9, 7, 8, 9}, f.Numbers("seed")), "")
 	seeded := prompts.With("seed", 40)
-	if diff := cmp.Diff([]float64{40, 41, 40, 41},
-		allRows(t, e, seeded.Repeat(2, "prompt_id", 7)).Numbers("seed")); diff != "" {
-		t.Errorf("the table's own seeds: %s", diff)
-	}
+	must.Equal(t, cmp.Diff([]float64{40, 41, 40, 41}, allRows(t, e, seeded.Repeat(2, "prompt_id", 7)).Numbers("seed")),
+		"", "the table's own seeds")
 	for want, table := range map[string]datasets.Table{
 		"use 1 to": prompts.Repeat(0, "prompt_id", 0), "use another column": prompts.Repeat(2, "id", 0),
 		"seed -1":              prompts.Repeat(2, "prompt_id", -1),

@@ -66,10 +66,8 @@ func TestShardsPartition(t *testing.T) {
 			t.Fatalf("%d shards: a row is in none or in several", n)
 		}
 	}
-	if rows := Chosen(&table.Frame{Columns: []table.Column{table.NumberColumn("x", make([]float64, 5))}},
-		ShardArgs{0, 1}); len(rows) != 5 {
-		t.Errorf("a table without ids: rows %v", rows)
-	}
+	must.Equal(t, len(Chosen(&table.Frame{Columns: []table.Column{table.NumberColumn("x", make([]float64, 5))}},
+		ShardArgs{0, 1})), 5, "a table without ids: rows")
 }
 
 // TestShardReadsItsFiles removes the files of all other shards' rows: they are not read.
@@ -272,10 +270,9 @@ func TestDrain(t *testing.T) {
 				t.Errorf("%d items are stored, want %d; %d more batches begun", computed, test.kept, len(begun))
 			}
 			heldStage, e.opts.Drain = held{begun: make(chan struct{}, 100)}, nil
-			res, err := e.Run(t.Context(), client.Request{Plan: plan}, nil)
-			if err != nil || res.Found != test.kept || res.Computed != 7-test.kept {
-				t.Errorf("again: %v, %+v, want %d found", err, res, test.kept)
-			}
+			res := must.Get(e.Run(t.Context(), client.Request{Plan: plan}, nil))(t)
+			must.Equal(t, res.Found, test.kept)
+			must.Equal(t, res.Computed, 7-test.kept)
 		})
 	}
 }
@@ -295,8 +292,7 @@ func TestDescribe(t *testing.T) {
 	e := newEngine(t)
 	file := must.Write(t, filepath.Join(t.TempDir(), "t.parquet"), "no table")
 	plan := must.Get(counts(datasets.Parquet(file)).Plan())(t)
-	d, err := e.Describe(t.Context(), plan, []string{"counted"})
-	if err != nil || d.Stages["counted"] != 1 || len(d.Stages) != 1 {
-		t.Errorf("%v, %+v", err, d)
-	}
+	d := must.Get(e.Describe(t.Context(), plan, []string{"counted"}))(t)
+	must.Equal(t, d.Stages["counted"], 1)
+	must.Equal(t, len(d.Stages), 1)
 }

@@ -18,6 +18,7 @@ import (
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/stage"
+	"antipode/internal/must"
 	"antipode/metrics"
 	"antipode/metrics/disparity"
 )
@@ -87,9 +88,7 @@ func TestWorkload(t *testing.T) {
 	computed.Store(0)
 	check("of nothing", work(datasets.WorkloadOptions{}, images, scored),
 		"draw 6 0 6 \ncount 6 0 6 \ntotal 12 0 12 \n")
-	if n := computed.Load(); n != 0 {
-		t.Errorf("%d items were computed", n)
-	}
+	must.Equal(t, computed.Load(), 0, "items were computed")
 	allRows(t, e, counts(imagesOf(six().Head(2))))
 	f := work(datasets.WorkloadOptions{Rates: map[string]float64{"drawing": 2, "counted": 4}}, images)
 	check("after two", f, "draw 6 2 4 \ncount 6 2 4 \ntotal 12 4 8 \n")
@@ -109,9 +108,7 @@ func TestWorkload(t *testing.T) {
 	allRows(t, e, images)
 	f = work(datasets.WorkloadOptions{}, images)
 	check("after all", f, "draw 6 6 0 \ncount 6 6 0 \ntotal 12 12 0 \n")
-	if h := f.Numbers("hours"); h[2] != 0 {
-		t.Errorf("hours %v", h)
-	}
+	must.Equal(t, f.Numbers("hours")[2], 0, "hours")
 }
 
 // TestWorkloadProbeEndsEarly: a batch of many slow steps is ended after a few, and its time is extrapolated.
@@ -120,9 +117,7 @@ func TestWorkloadProbeEndsEarly(t *testing.T) {
 		e, start := newEngine(t), time.Now()
 		images := derive(six(), "slow", nil, "note:text", "image:image")
 		f := allRows(t, e, datasets.Workload([]datasets.Table{images}, datasets.WorkloadOptions{Probe: 2}))
-		if s := f.Numbers("seconds")[0]; s != 250 {
-			t.Errorf("%v s for an item, want 250: a batch of two takes 50 steps of 10 s", s)
-		}
+		must.Equal(t, f.Numbers("seconds")[0], 250, "s for an item, want 250: a batch of two takes 50 steps of 10 s")
 		if took := time.Since(start); took > 50*time.Second || f.Numbers("found")[0] != 0 {
 			t.Errorf("the probe took %v; found %v", took, f.Numbers("found"))
 		}
@@ -150,8 +145,6 @@ func TestWorkloadNeeds(t *testing.T) {
 			t.Error("no error")
 		}
 	}
-	if _, err := run1(t, e, datasets.Workload([]datasets.Table{datasets.Workload([]datasets.Table{absent})}),
-		client.Request{}); err == nil {
-		t.Error("a workload of a workload")
-	}
+	must.Fail(run1(t, e, datasets.Workload([]datasets.Table{datasets.Workload([]datasets.Table{absent})}),
+		client.Request{}))(t) // a workload of a workload
 }

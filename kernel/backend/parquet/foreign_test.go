@@ -93,12 +93,8 @@ func TestForeign(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if diff := cmp.Diff(want.columns, got.Frame.Columns, cmpopts.EquateNaNs()); diff != "" {
-			t.Errorf("%s: %s", name, diff)
-		}
-		if diff := cmp.Diff(want.unread, got.Unread); diff != "" {
-			t.Errorf("%s: %s", name, diff)
-		}
+		must.Equal(t, cmp.Diff(want.columns, got.Frame.Columns, cmpopts.EquateNaNs()), "", name)
+		must.Equal(t, cmp.Diff(want.unread, got.Unread), "", name)
 	}
 }
 
@@ -122,9 +118,7 @@ func TestWrongColumn(t *testing.T) {
 	got := must.Get(Read(path, Options{Kind: func(c string) table.Kind { return byName[c] }}))(t)
 	want := []table.Column{frame.Columns[0], // a value that is not a number is an error where seeds are used
 		table.VectorColumn("full", [][]float32{{1, 2}, nil, {3}}), frame.Columns[2]}
-	if diff := cmp.Diff(want, got.Frame.Columns, cmpopts.EquateNaNs()); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, cmp.Diff(want, got.Frame.Columns, cmpopts.EquateNaNs()), "")
 }
 
 // An image that cannot be used is its row's error; a store that fails ends the reading.

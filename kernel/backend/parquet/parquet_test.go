@@ -37,9 +37,7 @@ func TestRoundTrip(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.parquet")
 	must.Do(t, Write(path, f))
 	got := read(t, path)
-	if diff := cmp.Diff(f, got, cmpopts.EquateNaNs()); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, cmp.Diff(f, got, cmpopts.EquateNaNs()), "")
 }
 
 func TestManyRows(t *testing.T) {
@@ -92,9 +90,7 @@ func TestParts(t *testing.T) {
 		if !bytes.Equal(whole.Bytes(), parts.Bytes()) {
 			t.Errorf("%d rows in parts: %d bytes, %d as a whole", n, parts.Len(), whole.Len())
 		}
-		if err := w.Write(table.NewFrame(f.Specs()[:1])); err == nil {
-			t.Error("rows with other columns are written")
-		}
+		must.Fail(w.Write(table.NewFrame(f.Specs()[:1])))(t) // rows with other columns are written
 	}
 }
 
@@ -120,10 +116,7 @@ func TestNullInside(t *testing.T) {
 		{"d", []*float32{&one}}}))
 	got := read(t, path)
 	nan := float32(math.NaN())
-	if diff := cmp.Diff([][]float32{{1, nan}, {nan, 1}, nil, {1}}, got.Vectors("full"),
-		cmpopts.EquateNaNs()); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, cmp.Diff([][]float32{{1, nan}, {nan, 1}, nil, {1}}, got.Vectors("full"), cmpopts.EquateNaNs()), "")
 }
 
 // TestRunLengths: the counts of a mask may be a list of numbers (segment-anything's uncompressed_rle).
@@ -146,9 +139,7 @@ func TestRunLengths(t *testing.T) {
 	want := mask.New(3, 2)
 	want.Set(0, 1, true)
 	want.Set(1, 0, true)
-	if diff := cmp.Diff(mask.Encode(want), got.Frame.Masks("mask")[0]); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, cmp.Diff(mask.Encode(want), got.Frame.Masks("mask")[0]), "")
 }
 
 // testdata/nested.parquet is pyarrow's: lists of texts, one and two deep, with nulls and empty lists, as
@@ -161,8 +152,6 @@ func TestNestedText(t *testing.T) {
 		"words":    {`["a","b"]`, `["c"]`, "", ""},
 		"strict":   {`["p"]`, "", `["q","r"]`, `["s"]`},
 	} {
-		if diff := cmp.Diff(want, f.Texts(column)); diff != "" {
-			t.Errorf("%s: %s", column, diff)
-		}
+		must.Equal(t, cmp.Diff(want, f.Texts(column)), "", column)
 	}
 }

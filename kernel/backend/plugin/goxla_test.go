@@ -78,9 +78,7 @@ func TestGoXLAInstaller(t *testing.T) {
 	w.lines = nil
 	c, err = w.another().provide(context.Background())
 	w.want(c, err, device.XLACPU, filepath.Join(folder, "pjrt_c_api_cpu_plugin.so"))
-	if w.printed() != "" {
-		t.Errorf("the second start printed %q", w.printed())
-	}
+	must.Equal(t, w.printed(), "", "the second start printed")
 }
 
 func tarball(t *testing.T, name string, data []byte) []byte {

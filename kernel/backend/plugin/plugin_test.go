@@ -25,9 +25,7 @@ func TestWhatIsThereIsTakenWithoutNetwork(t *testing.T) {
 	if c.Source != device.PathEnv || len(w.hits) > 0 || w.printed() != "" {
 		t.Errorf("source %q, requests %v, printed %q", c.Source, w.hits, w.printed())
 	}
-	if got := w.another().current(); got != c {
-		t.Errorf("Current returns %+v, Provide %+v", got, c)
-	}
+	must.Equal(t, w.another().current(), c, "Current returns", "Provide")
 	if _, err := os.Stat(w.home); !os.IsNotExist(err) {
 		t.Errorf("the store was touched: %v", err)
 	}
@@ -80,9 +78,7 @@ func TestNamedSource(t *testing.T) {
 		}
 		c, err := p.provide(context.Background())
 		w.want(c, err, device.XLACPU, step.path)
-		if got := w.another().current(); got.Path != step.path {
-			t.Errorf("%s: Current returns %s", step.source, got.Path)
-		}
+		must.Equal(t, w.another().current().Path, step.path, step.source, "Current returns")
 	}
 	t.Setenv(Env, GoXLA)
 	must.Do(t, os.Remove(path))
@@ -251,9 +247,7 @@ func TestOneFetchesTheOthersWait(t *testing.T) {
 		r := <-results
 		w.want(r.c, r.err, device.XLACPU, w.wheel.path(w.folder()))
 	}
-	if len(w.hits) != 2 {
-		t.Errorf("four installations sent the requests %v; one page and one file are enough", w.hits)
-	}
+	must.Equal(t, len(w.hits), 2, "four installations sent the requests", "one page and one file are enough")
 	// Waiting ends with the context.
 	unlock := must.Get(lock(context.Background(), filepath.Join(w.folder(), ".lock"), func() {}))(t)
 	defer unlock()

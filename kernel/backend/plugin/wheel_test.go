@@ -138,9 +138,7 @@ func TestIndexMisbehaves(t *testing.T) {
 				t.Errorf("it took %v", took)
 			}
 			w.tidy("." + w.wheel.File + ".part") // the partial download is stored for the next attempt
-			if found := w.another().current(); found.Kind != device.Go {
-				t.Errorf("an incomplete file is used as a plugin: %+v", found)
-			}
+			must.Equal(t, w.another().current().Kind, device.Go, "an incomplete file is used as a plugin")
 			for _, line := range w.lines {
 				if strings.Contains(line, "\n") {
 					t.Errorf("more than a line: %q", line)
@@ -245,15 +243,11 @@ func TestInterrupt(t *testing.T) {
 	if took := time.Since(start); took > 2*time.Second {
 		t.Errorf("the interrupt took %v", took)
 	}
-	if found := w.another().current(); found.Kind != device.Go {
-		t.Errorf("an incomplete file is used as a plugin: %+v", found)
-	}
+	must.Equal(t, w.another().current().Kind, device.Go, "an incomplete file is used as a plugin")
 	w.onFile, w.hits = nil, nil
 	c, err := w.another().provide(context.Background())
 	w.want(c, err, device.XLACPU, w.wheel.path(w.folder()))
-	if want := fmt.Sprintf("file bytes=%d-", len(w.data)-1000); w.hits[len(w.hits)-1] != want {
-		t.Errorf("requests %v, want %q", w.hits, want)
-	}
+	must.Equal(t, w.hits[len(w.hits)-1], fmt.Sprintf("file bytes=%d-", len(w.data)-1000), "requests")
 }
 
 func TestIndexWithPassword(t *testing.T) {
@@ -330,9 +324,7 @@ func TestProxyAndCertificates(t *testing.T) {
 	w.index = func() []string { return []string{"http://index.invalid/simple/"} }
 	c, err = w.provide(context.Background())
 	w.want(c, err, device.XLACPU, w.wheel.path(w.folder()))
-	if proxied != 2 {
-		t.Errorf("the proxy saw %d requests", proxied)
-	}
+	must.Equal(t, proxied, 2, "the proxy saw", "requests")
 }
 
 func TestPins(t *testing.T) {

@@ -40,9 +40,7 @@ func TestBucket(t *testing.T) {
 			t.Errorf("%+v, %v", o, err)
 		}
 	}
-	if got, err := b.GetRange(t.Context(), "b/large", 12, 5); err != nil || string(got) != "23456" {
-		t.Errorf("%q, %v", got, err)
-	}
+	must.Equal(t, string(must.Get(b.GetRange(t.Context(), "b/large", 12, 5))(t)), "23456")
 	var keys []string
 	if err := b.List(t.Context(), "a/", func(o remote.Object) error {
 		keys = append(keys, o.Key)

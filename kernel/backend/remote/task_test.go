@@ -72,9 +72,7 @@ func TestTaskStore(t *testing.T) {
 	}
 	img := must.Get(a.PutBlob([]byte("an image"), ".png"))(t)
 	put(a, ofA, 0)
-	if n := finds(t, ofB, 0); n != 10 {
-		t.Errorf("%d of 10 items are found when they are needed", n)
-	}
+	must.Equal(t, finds(t, ofB, 0), 10, "of 10 items are found when they are needed")
 	put(a, ofA, 2)
 	put(b, ofB, 1) // looks for what is new
 	for i, k := range keysOf(2) {
@@ -92,20 +90,13 @@ func TestTaskStore(t *testing.T) {
 	if packs, err := filepath.Glob(filepath.Join(c.Dir(), "items", "*", "*", "*")); err != nil || len(packs) > 0 {
 		t.Errorf("%q are copied before they are needed, %v", packs, err)
 	}
-	if n := finds(t, ofC, 1); n != 10 {
-		t.Errorf("%d of 10 items", n)
-	}
-	if packs, err := filepath.Glob(filepath.Join(c.Dir(), "items", "*", "*", "*")); err != nil || len(packs) != 1 {
-		t.Errorf("%q, %v; want the pack that is needed", packs, err)
-	}
+	must.Equal(t, finds(t, ofC, 1), 10, "of 10 items")
+	must.Equal(t, len(must.Get(filepath.Glob(filepath.Join(c.Dir(), "items", "*", "*", "*")))(t)), 1,
+		"the pack that is needed")
 	there := must.Get(c.Image(table.Image{SHA256: img.SHA256, Path: ".png"}))(t)
-	if _, err := os.Stat(there.Path); err == nil {
-		t.Error("the image is copied before it is needed")
-	}
+	must.Fail(os.Stat(there.Path))(t) // the image is copied before it is needed
 	must.Do(t, c.Provide(there))
-	if data, err := c.Blob(there); err != nil || string(data) != "an image" {
-		t.Errorf("%q, %v", data, err)
-	}
+	must.Equal(t, string(must.Get(c.Blob(there))(t)), "an image")
 	writes := 0
 	s.Faults(func(_ int64, r *http.Request) remotetest.Fault {
 		if r.Method == http.MethodPut {
@@ -204,9 +195,7 @@ func TestTaskKilled(t *testing.T) {
 	})
 	other := openTask(t, s, t.TempDir())
 	for pack := range 3 {
-		if n := finds(t, other.items(t), pack); n != 10 {
-			t.Errorf("pack %d: %d of 10 items", pack, n)
-		}
+		must.Equal(t, finds(t, other.items(t), pack), 10, "pack", pack, "of 10 items")
 	}
 	if faults.Load() < 3 {
 		t.Errorf("%d faults", faults.Load())
@@ -243,9 +232,7 @@ func TestTaskReadFails(t *testing.T) {
 	}
 	b := openTask(t, s, t.TempDir()).items(t)
 	s.Faults(func(int64, *http.Request) remotetest.Fault { return remotetest.Unavailable })
-	if n := get(b); n != 0 {
-		t.Errorf("%d items", n)
-	}
+	must.Equal(t, get(b), 0, "items")
 	if err := b.Err(); !errors.Is(err, remote.ErrUnreachable) {
 		t.Error(err)
 	}

@@ -71,9 +71,7 @@ func TestFlippedBits(t *testing.T) {
 				t.Fatalf("bit %d: item %d is %v", bit, i, p)
 			}
 		}
-		if damage := it.Damage(); damage != 1 {
-			t.Errorf("bit %d: %d are damaged", bit, damage)
-		}
+		must.Equal(t, it.Damage(), 1, "bit", bit, "damaged")
 		healed := itemsOf(t, open(t, s.Dir()))
 		for i, p := range healed.GetAll(keys) {
 			if !bytes.Equal(p, payloads[i]) {
@@ -151,9 +149,7 @@ func TestDamagedBlob(t *testing.T) {
 	if err := s.CheckBlob(img); err != nil {
 		t.Errorf("stored again: %v", err)
 	}
-	if data, err := s.Blob(img); err != nil || string(data) != "an image" {
-		t.Errorf("%q, %v", data, err)
-	}
+	must.Equal(t, string(must.Get(s.Blob(img))(t)), "an image")
 	os.Remove(img.Path)
 	if err := s.CheckBlob(img); !errors.Is(err, ErrNotFound) {
 		t.Errorf("a missing blob: %v", err)
@@ -204,9 +200,7 @@ func TestPrivate(t *testing.T) {
 	if err != nil || n < 10 {
 		t.Errorf("%d files, %v", n, err)
 	}
-	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o755 {
-		t.Errorf("the mode of the user's folder has changed: %v, %v", info.Mode(), err)
-	}
+	must.Equal(t, must.Get(os.Stat(dir))(t).Mode().Perm(), 0o755, "the mode of the user's folder has changed")
 }
 
 // TestCollectInUse: nothing is removed while a run or another process uses the store.
@@ -236,9 +230,7 @@ func TestCollectInUse(t *testing.T) {
 		t.Errorf("%v, %v", removed, err)
 	}
 	for _, r := range removed {
-		if _, err := os.Stat(filepath.Join(s.Dir(), r.Path)); err == nil {
-			t.Errorf("%s stays", r.Path)
-		}
+		must.Fail(os.Stat(filepath.Join(s.Dir(), r.Path)))(t)
 	}
 	if removed, _, err := s.Collect(GC{}); err != nil || len(removed) != 1 || s.CheckBlob(img) == nil {
 		t.Errorf("alone: %v, %v", removed, err)
@@ -250,9 +242,7 @@ func TestCollectInUse(t *testing.T) {
 func TestNullPlan(t *testing.T) {
 	s := openStore(t)
 	must.Do(t, WriteFile(s.resultPath(strings.Repeat("0", 64), ".json"), []byte(`{"id":"0","plan":null}`)))
-	if recs, err := s.Records(); err != nil || len(recs) != 0 {
-		t.Errorf("%v, %v", recs, err)
-	}
+	must.Equal(t, len(must.Get(s.Records())(t)), 0)
 }
 
 // BenchmarkCheckBlob measures the first check of a blob of 300 kB, which reads it, and the later ones.

@@ -150,13 +150,9 @@ func TestMergeProperties(t *testing.T) {
 		same(t, "another order", snapshot(t, s), want)
 	}
 	checkItems(t, all, stores)
-	if _, err := openStore(t).Merge(t.Context(), []string{all.dir, t.TempDir()}, MergeOptions{}); err == nil ||
-		!strings.Contains(err.Error(), "is no store") {
-		t.Errorf("an empty folder: %v", err)
-	}
-	if _, err := all.Merge(t.Context(), []string{all.dir}, MergeOptions{}); err == nil {
-		t.Error("a store was merged into itself")
-	}
+	// an empty folder
+	must.Fail(openStore(t).Merge(t.Context(), []string{all.dir, t.TempDir()}, MergeOptions{}))(t, "is no store")
+	must.Fail(all.Merge(t.Context(), []string{all.dir}, MergeOptions{}))(t) // a store was merged into itself
 }
 
 // checkItems compares the items of a store with those of others.
@@ -224,9 +220,7 @@ func TestMergeDamaged(t *testing.T) {
 	flip(source.dir, files)
 	other := openStore(t)
 	report := mergeInto(t, other, MergeOptions{}, source)
-	if len(report.Damaged) != len(files) {
-		t.Errorf("%d damaged files: %v, want %v", len(report.Damaged), report.Damaged, files)
-	}
+	must.Equal(t, len(report.Damaged), len(files), "damaged files", files)
 	got := snapshot(t, other)
 	for _, name := range files {
 		if got[name] != "" && !strings.HasSuffix(name, ".json") {
@@ -331,9 +325,7 @@ func TestMergeRemovesRest(t *testing.T) {
 	must.Do(t, os.Remove(strings.TrimSuffix(records[1][0], ".json")+".frame"))
 	must.Do(t, b.Close())
 	mergeInto(t, a, MergeOptions{Remove: true}, b)
-	if _, err := os.Stat(b.dir); err == nil {
-		t.Error("the rest stays")
-	}
+	must.Fail(os.Stat(b.dir))(t) // the rest stays
 }
 
 // TestMergeRemoves removes what was merged, not what was damaged or is in use, nor other files of the folder.
@@ -360,9 +352,7 @@ func TestMergeRemoves(t *testing.T) {
 	if len(left) != 2 || left[rel] == "" || left["notes.txt"] == "" {
 		t.Errorf("%v stay", left)
 	}
-	if _, err := os.Stat(stores[1].dir); err == nil {
-		t.Error("an empty store stays")
-	}
+	must.Fail(os.Stat(stores[1].dir))(t) // an empty store stays
 }
 
 // TestMergeFinds: an open store finds the items that are merged into it.
@@ -375,9 +365,7 @@ func TestMergeFinds(t *testing.T) {
 	}
 	mergeInto(t, open(t, s.dir), MergeOptions{}, source)
 	for i, p := range it.GetAll(keys) {
-		if len(p) != 2 {
-			t.Errorf("item %d is %v", i, p)
-		}
+		must.Equal(t, len(p), 2, "item", i)
 	}
 }
 

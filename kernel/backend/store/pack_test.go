@@ -24,10 +24,8 @@ func FuzzPack(f *testing.F) {
 		Columns: []table.ColumnSpec{{Name: "full", Kind: table.KindVector}},
 		Origins: []Origin{{Device: "xla:cpu"}},
 	}
-	pack, _, err := encodePack(head, []record{{Key{1}, []byte("one")}, {Key{2}, nil}, {Key{3}, []byte("three")}})
-	if err != nil {
-		f.Fatal(err)
-	}
+	pack, _ := must.Get2(encodePack(head, []record{{Key{1}, []byte("one")}, {Key{2}, nil}, {Key{3},
+		[]byte("three")}}))(f)
 	empty, _, err := encodePack(head, nil)
 	if err != nil {
 		f.Fatal(err)
@@ -124,9 +122,7 @@ func TestUnwritableDamage(t *testing.T) {
 			t.Fatalf("%v", got)
 		}
 	}
-	if n := it.Damage(); n != 1 {
-		t.Errorf("%d are damaged", n)
-	}
+	must.Equal(t, it.Damage(), 1, "damaged")
 }
 
 // TestListAgain opens items while another process writes them again and again: each that was stored before is found.
@@ -215,14 +211,10 @@ func TestCompact(t *testing.T) {
 	state = fmt.Sprintf(`{"state":"running","updated":%q}`, time.Now().Add(-time.Hour).Format(time.RFC3339))
 	must.Do(t, WriteFile(job, []byte(state)))
 	done := s.Use()
-	if _, err := s.Compact(); err == nil {
-		t.Error("during a run")
-	}
+	must.Fail(s.Compact())(t) // during a run
 	done()
 	for _, want := range []Compacted{{Items: 70, Before: 70, After: 1}, {Before: 1, After: 1}} {
-		if got, err := s.Compact(); err != nil || got != want {
-			t.Errorf("%+v, %v, want %+v", got, err, want)
-		}
+		must.Equal(t, must.Get(s.Compact())(t), want)
 	}
 	for i, p := range reopen(t, s).GetAll(keys) {
 		if len(p) != 3 || p[0] != byte(i) {

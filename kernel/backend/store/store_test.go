@@ -38,9 +38,7 @@ func TestItemsSurviveReopeningAndMerging(t *testing.T) {
 		t.Errorf("%d shards stay for %d items", len(shards), n)
 	}
 	for name, items := range map[string]Items{"the same": it, "reopened": reopen(t, s)} {
-		if count(items) != n {
-			t.Errorf("%s: %d items", name, count(items))
-		}
+		must.Equal(t, count(items), n, name, "items")
 		for i, p := range items.GetAll(keys) {
 			if !bytes.Equal(p, payload(i)) {
 				t.Fatalf("%s: item %d is %v", name, i, p)
@@ -147,9 +145,7 @@ func TestResults(t *testing.T) {
 	if err != nil || got.Numbers("v")[0] != 0.25 {
 		t.Fatal(got, err)
 	}
-	if r, err := s.Record(id[:63]); err != nil || r.ID != id {
-		t.Errorf("by a beginning: %v", err)
-	}
+	must.Equal(t, must.Get(s.Record(id[:63]))(t).ID, id, "by a beginning")
 	path := s.resultPath(id, ".frame")
 	data, _ := os.ReadFile(path)
 	data[len(data)-1] ^= 1
@@ -195,16 +191,12 @@ func TestFrameDigestOfParts(t *testing.T) {
 	for at := range f.Len() + 1 {
 		h := NewFrameHash(f.Specs())
 		must.Do(t, errors.Join(h.Add(f.Slice(0, at)), h.Add(f.Slice(at, f.Len()))))
-		if got := h.Sum(); got != want {
-			t.Errorf("in two parts, cut at %d: %s, want %s", at, got, want)
-		}
+		must.Equal(t, h.Sum(), want, "in two parts, cut at", at)
 	}
 	var b bytes.Buffer
 	must.Do(t, f.Encode(&b))
 	decoded := must.Get(table.Decode(&b))(t)
-	if got, err := FrameDigest(decoded); err != nil || got != want {
-		t.Errorf("after it was stored: %s, want %s: %v", got, want, err)
-	}
+	must.Equal(t, must.Get(FrameDigest(decoded))(t), want, "after it was stored")
 	seen := map[string]string{want: "the frame"}
 	for name, change := range map[string]func(f *table.Frame){
 		"text":           func(f *table.Frame) { f.Columns[0].Texts[1] = "x" },
@@ -225,10 +217,8 @@ func TestFrameDigestOfParts(t *testing.T) {
 	} {
 		f := digestFrame()
 		change(f)
-		got, err := FrameDigest(f)
-		if err != nil || seen[got] != "" {
-			t.Errorf("%s: the digest is that of %q: %v", name, seen[got], err)
-		}
+		got := must.Get(FrameDigest(f))(t)
+		must.Equal(t, seen[got], "", name, "the digest is that")
 		seen[got] = name
 	}
 }
@@ -280,9 +270,7 @@ func TestCollect(t *testing.T) {
 		removed[0].Path != fresh {
 		t.Errorf("with a size: %v %v, want %s alone", removed, err, fresh)
 	}
-	if reopen := s.items; len(reopen) != 0 {
-		t.Error("items stay indexed after gc")
-	}
+	must.Equal(t, len(s.items), 0, "items stay indexed after gc")
 }
 
 // TestDrop: dropped items are missing, also after reopening; the others of their shards stay.

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -44,9 +43,7 @@ func TestWorkerPacks(t *testing.T) {
 	it := itemsOf(t, s)
 	keys := put(t, it, 0, 2*maxPackItems+100, 32, 10)
 	must.Do(t, it.Drop(nil)) // as before rows are computed, none of which failed
-	if n := len(packsOf(t, s)); n != 2 {
-		t.Errorf("%d packs before the end", n)
-	}
+	must.Equal(t, len(packsOf(t, s)), 2, "packs before the end")
 	if count(it) != len(keys) || !it.Has(keys[len(keys)-1]) {
 		t.Errorf("%d items", count(it))
 	}
@@ -75,14 +72,10 @@ func TestWorkerPacks(t *testing.T) {
 		put(t, it, 1e6+i, 1, 1, 1)
 		must.Do(t, s.Commit())
 	}
-	if n := len(packsOf(t, s)); n != 3+3*mergeBelow {
-		t.Errorf("%d packs: they were merged", n)
-	}
+	must.Equal(t, len(packsOf(t, s)), 3+3*mergeBelow, "packs: they were merged")
 	put(t, it, 2e6, 1, 1, 1)
 	must.Do(t, s.Close())
-	if n := count(itemsOf(t, open(t, s.Dir()))); n != len(keys)+3*mergeBelow+1 {
-		t.Errorf("%d items after the end", n)
-	}
+	must.Equal(t, count(itemsOf(t, open(t, s.Dir()))), len(keys)+3*mergeBelow+1, "items after the end")
 	data := must.Get(os.ReadFile(packsOf(t, s)[0]))(t)
 	head, _, err := parsePack(bytes.NewReader(data), int64(len(data)))
 	if text, _ := json.Marshal(head); err != nil || string(text) !=
@@ -102,9 +95,7 @@ func TestWorkerCommits(t *testing.T) {
 		defer it.mu.Unlock()
 		return len(it.collected) == 0
 	})
-	if other := itemsOf(t, open(t, s.Dir())); count(other) != 3 {
-		t.Errorf("%d items are written", count(other))
-	}
+	must.Equal(t, count(itemsOf(t, open(t, s.Dir()))), 3, "items are written")
 	must.Do(t, os.RemoveAll(it.dir))
 	must.Do(t, os.WriteFile(it.dir, nil, 0o600)) // in the way of the folder
 	put(t, it, 3, 1, 1, 1)
@@ -113,9 +104,7 @@ func TestWorkerCommits(t *testing.T) {
 		defer it.mu.Unlock()
 		return it.failed != nil
 	})
-	if err := it.Put([]Key{KeyOf("x")}, [][]byte{{1}}); err == nil || strings.Contains(err.Error(), "\n") {
-		t.Errorf("after a commit that failed: %v", err)
-	}
+	must.Fail(it.Put([]Key{KeyOf("x")}, [][]byte{{1}}))(t) // after a commit that failed
 	must.Do(t, os.Remove(it.dir))
 	must.Do(t, s.Close())
 	if again := itemsOf(t, open(t, s.Dir())); !again.Has(KeyOf("3")) {
@@ -134,25 +123,17 @@ func TestCommitsBlindly(t *testing.T) {
 	it := itemsOf(t, s).(*workerItems)
 	it.to = blind{it.packs}
 	put(t, it, 0, maxPackItems, maxPackItems, 1) // a full pack
-	if n := count(itemsOf(t, open(t, s.Dir()))); n != maxPackItems {
-		t.Errorf("%d items are written", n)
-	}
+	must.Equal(t, count(itemsOf(t, open(t, s.Dir()))), maxPackItems, "items are written")
 }
 
 // TestCommitInterval: slow batches are written less often.
 func TestCommitInterval(t *testing.T) {
 	it := &workerItems{}
-	if got := it.interval(); got != time.Minute {
-		t.Errorf("at first: %v", got)
-	}
+	must.Equal(t, it.interval(), time.Minute, "at first")
 	it.batch = 11 * time.Second
-	if got := it.interval(); got != 5*time.Minute {
-		t.Errorf("slow batches: %v", got)
-	}
+	must.Equal(t, it.interval(), 5*time.Minute, "slow batches")
 	it.every = time.Second
-	if got := it.interval(); got != time.Second {
-		t.Errorf("as requested: %v", got)
-	}
+	must.Equal(t, it.interval(), time.Second, "as requested")
 }
 
 // TestWorkersShareAFolder: two workers of one folder find each other's items: those that are missing at once, all of
@@ -172,9 +153,7 @@ func TestWorkersShareAFolder(t *testing.T) {
 		t.Error("not found at a pack")
 	}
 	for i, p := range mine.GetAll([]Key{KeyOf("10"), keys[0]}) {
-		if len(p) != 3 {
-			t.Errorf("item %d is %v", i, p)
-		}
+		must.Equal(t, len(p), 3, "item", i)
 	}
 }
 

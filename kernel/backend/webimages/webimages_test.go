@@ -1,9 +1,6 @@
 package webimages
 
 import (
-	"antipode/internal/must"
-	"antipode/kernel/backend/store"
-	_ "antipode/test/memdir"
 	"bytes"
 	"context"
 	"encoding/binary"
@@ -23,6 +20,10 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"antipode/internal/must"
+	"antipode/kernel/backend/store"
+	_ "antipode/test/memdir"
 )
 
 // pngOf returns a PNG of side × side pixels whose content depends on the level.
@@ -132,13 +133,10 @@ func mustFetch(t *testing.T, urls []string, o Options) []Result {
 		t.Fatalf("%d results of %d URLs", len(results), len(urls))
 	}
 	for i, r := range results {
-		if (r.Reason == "") != (r.File != "") || (r.File != "") != (r.SHA256 != "") {
-			t.Errorf("%s: %+v", urls[i], r)
-		}
+		must.Equal(t, r.Reason == "", r.File != "", urls[i], r)
+		must.Equal(t, r.File != "", r.SHA256 != "", urls[i], r)
 		if r.File != "" {
-			if sum, err := store.HashFile(r.File); err != nil || sum != r.SHA256 {
-				t.Errorf("%s: %s has the SHA-256 %s (%v)", urls[i], r.File, sum, err)
-			}
+			must.Equal(t, must.Get(store.HashFile(r.File))(t), r.SHA256, urls[i], r.File, "has the SHA-256")
 		}
 	}
 	return results
@@ -240,9 +238,7 @@ func TestOutcomes(t *testing.T) {
 	count := s.count()
 	for path, n := range map[string]int{"/good.png": 2, "/gone": 1, "/none.png": 1, "/broken": 3, "/weak": 3,
 		"/busy": 2, "/loop": 11, "/page": 1, "/bomb.png": 1, "/cut.png": 3} {
-		if count[path] != n {
-			t.Errorf("%s was requested %d times, not %d", path, count[path], n)
-		}
+		must.Equal(t, count[path], n, path, "was requested", "times")
 	}
 	if s.most > perHost {
 		t.Errorf("%d requests at a time to one host", s.most)
@@ -282,9 +278,7 @@ func TestPrivate(t *testing.T) {
 			t.Errorf("%s: %+v", urls[i], r)
 		}
 	}
-	if r := mustFetch(t, []string{"http://images.example/fine"}, o)[0]; r.Reason != "" {
-		t.Errorf("a public host: %+v", r)
-	}
+	must.Equal(t, mustFetch(t, []string{"http://images.example/fine"}, o)[0].Reason, "", "a public host")
 }
 
 // TestWaits: a host that requests a long wait gets no further request, and its other URLs have a reason; one that does
@@ -316,9 +310,7 @@ func TestWaits(t *testing.T) {
 	if results[20].Reason != "" || results[21].Reason != "503 Service Unavailable" {
 		t.Errorf("%+v", results[20:])
 	}
-	if n := busy.count()["/0"]; n != 1 {
-		t.Errorf("%d requests to a host that asked to wait a day", n)
-	}
+	must.Equal(t, busy.count()["/0"], 1, "requests to a host that asked to wait a day")
 	urls = nil
 	for i := range 5 {
 		urls = append(urls, fmt.Sprintf("%s/%d", busy.URL, i))
@@ -371,9 +363,7 @@ func TestResume(t *testing.T) {
 	urls = append(urls, urls[0], " "+urls[1]+" ") // requested once
 	once := mustFetch(t, urls, local(t.TempDir()))
 	for path, n := range s.count() {
-		if n != 1 {
-			t.Errorf("%s was requested %d times", path, n)
-		}
+		must.Equal(t, n, 1, path, "was requested", "times")
 	}
 
 	dir := t.TempDir()
@@ -385,9 +375,7 @@ func TestResume(t *testing.T) {
 			cancel()
 		}
 	}
-	if _, err := Fetch(ctx, urls, o); err == nil {
-		t.Fatal("an interrupted run has no error")
-	}
+	must.Fail(Fetch(ctx, urls, o))(t) // an interrupted run
 	torn := must.Get(os.OpenFile(filepath.Join(dir, Journal), os.O_APPEND|os.O_WRONLY, 0))(t)
 	fmt.Fprint(torn, `{"url":"http://torn`)
 	torn.Close()
@@ -433,9 +421,7 @@ func TestResume(t *testing.T) {
 	}
 	slices.Sort(requested)
 	// 2 and 3 would have the same content, but 3 is missing
-	if want := []string{"/11.png", "/2.png", "/3.png", "/7.png"}; !slices.Equal(requested, want) {
-		t.Errorf("requested again: %v, not %v", requested, want)
-	}
+	must.EqualSlices(t, requested, []string{"/11.png", "/2.png", "/3.png", "/7.png"}, "requested again")
 }
 
 func TestRetryAfter(t *testing.T) {
@@ -456,14 +442,10 @@ func TestRetryAfter(t *testing.T) {
 func TestOptions(t *testing.T) {
 	for _, o := range []Options{{Rate: -1}, {MaxBytes: -1}, {Workers: -2}, {Timeout: -1}} {
 		o.Dir = t.TempDir()
-		if _, err := Fetch(t.Context(), nil, o); err == nil {
-			t.Errorf("%+v: no error", o)
-		}
+		must.Fail(Fetch(t.Context(), nil, o))(t)
 	}
 	dir := t.TempDir()
 	line := []byte(`{"url":"a","file":"../b"}` + "\n")
 	must.Do(t, os.WriteFile(filepath.Join(dir, Journal), line, 0o644))
-	if _, err := Fetch(t.Context(), nil, Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), "line 1") {
-		t.Errorf("a path that leaves the folder: %v", err)
-	}
+	must.Fail(Fetch(t.Context(), nil, Options{Dir: dir}))(t, "line 1") // a path that leaves the folder
 }

@@ -3,7 +3,6 @@ package complete
 import (
 	"context"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -294,9 +293,7 @@ func TestInspect(t *testing.T) {
 	}
 	for _, code := range []string{"‸", "var x = ‸", "%%\nnothing‸", "plots.Nothing‸", "plots.‸", "// plots.Gri‸d",
 		"!plots.Grid‸", "func‸", "%%\nx ==‸ 3)("} {
-		if got := s.Inspect(t.Context(), request(t, code)); got != (Inspection{}) {
-			t.Errorf("%s: %+v", code, got)
-		}
+		must.Equal(t, s.Inspect(t.Context(), request(t, code)), (Inspection{}), code)
 	}
 }
 
@@ -314,9 +311,8 @@ func TestBroken(t *testing.T) {
 		for j, between := range broken {
 			code := above + "\n" + between + "\n" + lines[(i+j)%len(lines)] + "\n" + above
 			for _, code := range []string{code, "%%\n" + code} {
-				if got := texts(s.Complete(t.Context(), request(t, code))); !slices.Equal(got, []string{"Photos"}) {
-					t.Errorf("%q: matches %q", code, got)
-				}
+				must.EqualSlices(t, texts(s.Complete(t.Context(), request(t, code))), []string{"Photos"}, code,
+					"matches")
 			}
 		}
 	}
@@ -331,14 +327,12 @@ func TestModuleCache(t *testing.T) {
 		"example.com/!lib@v1.10.0/sub/sub.go": "package sub\n\nfunc Newer() {}\n",
 	})
 	r := request(t, "%%\nsub.‸", `import "example.com/Lib/sub"`)
-	if got := texts(service(t).Complete(t.Context(), r)); !slices.Equal(got, []string{"Newer"}) {
-		t.Errorf("matches %q without a requirement", got)
-	}
+	must.EqualSlices(t, texts(service(t).Complete(t.Context(), r)), []string{"Newer"}, "matches",
+		"without a requirement")
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"go.mod": "module notebook.test/m\n\nrequire example.com/Lib v1.2.0\n"})
-	if got := texts(New(Options{ModuleDir: dir}).Complete(t.Context(), r)); !slices.Equal(got, []string{"Older"}) {
-		t.Errorf("matches %q with one", got)
-	}
+	must.EqualSlices(t, texts(New(Options{ModuleDir: dir}).Complete(t.Context(), r)), []string{"Older"}, "matches",
+		"with one")
 }
 
 // TestEveryPosition: nothing that is half written makes go/parser or go/types give up.
@@ -373,9 +367,7 @@ func TestTogether(t *testing.T) {
 	for range 8 {
 		group.Go(func() {
 			got := texts(s.Complete(t.Context(), request(t, "var x = plots.Gri‸")))
-			if !slices.Equal(got, []string{"Grid"}) {
-				t.Errorf("matches %q", got)
-			}
+			must.EqualSlices(t, got, []string{"Grid"}, "matches")
 			if got := s.Inspect(t.Context(), request(t, "plots.Grid‸")); !got.Found {
 				t.Error("nothing found")
 			}
@@ -430,9 +422,7 @@ func TestCompleteColumns(t *testing.T) {
 		r.Columns = tables
 		c := s.Complete(t.Context(), r)
 		got := strings.Join(texts(c), " ")
-		if got != want {
-			t.Errorf("%s: %s, want %s", code, got, want)
-		}
+		must.Equal(t, got, want, code)
 		if typed := string([]rune(r.Code)[c.Start:c.End]); got != "" && !strings.HasPrefix(c.Matches[0].Text, typed) {
 			t.Errorf("%s: replaces %q", code, typed)
 		}

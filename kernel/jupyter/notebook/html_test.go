@@ -74,9 +74,7 @@ func TestHTMLIsInert(t *testing.T) {
 			"template", "frame", "video", "audio", "source":
 			t.Errorf("the page holds a <%s>", n.Data)
 		case "style":
-			if n.Parent.Data != "head" {
-				t.Error("the page holds a foreign <style>")
-			}
+			must.Equal(t, n.Parent.Data, "head", "the page holds a foreign <style>")
 		case "meta":
 			switch strings.ToLower(attribute(n, "http-equiv")) {
 			case "content-security-policy":
@@ -151,9 +149,7 @@ func TestMarkdownImages(t *testing.T) {
 			found++
 		}
 	})
-	if found != 2 {
-		t.Errorf("%d images are in the page, want 2", found)
-	}
+	must.Equal(t, found, 2, "images are in the page")
 }
 
 // Figures and tables keep what makes them readable.

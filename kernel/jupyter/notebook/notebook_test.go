@@ -30,9 +30,7 @@ func TestEncodeAsJupyter(t *testing.T) {
 		}
 		t.Fatalf("got %d bytes, want %d", len(got), len(want))
 	}
-	if got := nb.Cells[1].Source; got != "var n = 5 // 你好\n%%\nfmt.Println(n)\n" {
-		t.Errorf("source is %q", got)
-	}
+	must.Equal(t, nb.Cells[1].Source, "var n = 5 // 你好\n%%\nfmt.Println(n)\n", "source")
 	if !nb.Cells[1].Tagged("parameters") || nb.Cells[0].Tagged("parameters") {
 		t.Error("tags are not read")
 	}
@@ -78,12 +76,8 @@ func TestSave(t *testing.T) {
 	if err != nil || back.Cells[0].Source != "x" {
 		t.Fatalf("read back %v, %v", back, err)
 	}
-	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("permissions are %v, %v", info.Mode(), err)
-	}
-	if err := nb.Save(filepath.Join(dir, "none", "a.ipynb")); err == nil {
-		t.Error("saved into a folder that does not exist")
-	}
+	must.Equal(t, must.Get(os.Stat(path))(t).Mode().Perm(), 0o600, "permissions")
+	must.Fail(nb.Save(filepath.Join(dir, "none", "a.ipynb")))(t) // saved into a folder that does not exist
 	if files, _ := os.ReadDir(dir); len(files) != 1 {
 		t.Errorf("left %v behind", files)
 	}

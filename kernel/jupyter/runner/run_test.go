@@ -281,15 +281,11 @@ func TestRunHostileCells(t *testing.T) {
 	if got := text(nb.Cells[0], "stderr"); !strings.HasSuffix(got, "a: b: main.go:3\n") {
 		t.Errorf("cell 1 printed %q", got)
 	}
-	if n := len(text(nb.Cells[1], "stdout")); n != maxText {
-		t.Errorf("%d bytes kept, want %d", n, maxText)
-	}
+	must.Equal(t, len(text(nb.Cells[1], "stdout")), maxText, "bytes kept")
 	if got := text(nb.Cells[1], "stderr"); !strings.Contains(got, "18951424 more bytes") {
 		t.Errorf("the cut is told as %q", got)
 	}
-	if got := text(nb.Cells[2], "stdout"); got != "before\n" {
-		t.Errorf("cell 3 printed %q", got)
-	}
+	must.Equal(t, text(nb.Cells[2], "stdout"), "before\n", "cell 3 printed")
 }
 
 // A notebook with the line ends of Windows runs, and so do parameters named like packages that the program imports; a

@@ -60,8 +60,6 @@ func TestCSS(t *testing.T) {
 		"日本の": "'Noto Sans JP','Noto Sans CJK JP'", "한국 直": "'Noto Sans KR','Noto Sans CJK KR'",
 		"ᱥ ꯃ": "'Noto Sans Ol Chiki','Noto Sans Meetei Mayek'",
 	} {
-		if got := CSS(text); got != want {
-			t.Errorf("%s: %s, want %s", text, got, want)
-		}
+		must.Equal(t, CSS(text), want, text)
 	}
 }

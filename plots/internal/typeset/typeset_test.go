@@ -170,9 +170,7 @@ func TestMissingIsReported(t *testing.T) {
 	if got := m.String(); got != want {
 		t.Errorf("\n got %s\nwant %s", got, want)
 	}
-	if got := (Missing{}).String(); got != "" {
-		t.Errorf("nothing missing: %q", got)
-	}
+	must.Equal(t, (Missing{}).String(), "", "nothing missing")
 }
 
 // TestSystemIsSearchedLast checks that a line which the built-in font has does not search the system, and that one it
@@ -188,9 +186,7 @@ func TestSystemIsSearchedLast(t *testing.T) {
 	if l.scanned == nil {
 		t.Skip("missing: fonts of the system")
 	}
-	if files, err := os.ReadDir(filepath.Join(home, "fontindex")); err != nil || len(files) != 1 {
-		t.Errorf("%d files in the index (%v)", len(files), err)
-	}
+	must.Equal(t, len(must.Get(os.ReadDir(filepath.Join(home, "fontindex")))(t)), 1, "files in the index")
 	if n := line.Missing[Lack{"Arabic", true}]; n == 3 && line.Width == 0 {
 		t.Skip("missing: a font of the system for Arabic")
 	} else if n > 0 || line.Width < 10 {
@@ -203,9 +199,7 @@ func TestDamagedFontIsNotUsed(t *testing.T) {
 	dir := t.TempDir()
 	must.Do(t, os.WriteFile(filepath.Join(dir, file("Tamil")), []byte("not a font"), 0o644))
 	l := &library{dir: func() string { return dir }}
-	if line := l.set("தமிழ்", 20, false); line.Missing[Lack{"Tamil", true}] != 5 {
-		t.Errorf("missing %v", line.Missing)
-	}
+	must.Equal(t, l.set("தமிழ்", 20, false).Missing[Lack{"Tamil", true}], 5, "missing")
 }
 
 // TestWidth checks properties: width grows with the size, equals the pen's way, and does not depend on what was set
@@ -216,12 +210,8 @@ func TestWidth(t *testing.T) {
 	if math.Abs(2.5*a.Width-b.Width) > 1e-9 || a.Width <= 0 {
 		t.Errorf("widths %g and %g at sizes 10 and 25", a.Width, b.Width)
 	}
-	if got := l.set("Tokyo שלום 12", 10, false).Width; got != a.Width {
-		t.Errorf("set again: %g, was %g", got, a.Width)
-	}
-	if got := l.set("a\tb\n c", 10, false).Width; got != l.set("a b  c", 10, false).Width {
-		t.Errorf("white space is %g wide", got)
-	}
+	must.Equal(t, l.set("Tokyo שלום 12", 10, false).Width, a.Width, "set again", "was")
+	must.Equal(t, l.set("a\tb\n c", 10, false).Width, l.set("a b  c", 10, false).Width, "white space", "wide")
 	var right float64
 	b.Draw(func(p vg.Path, _ float64) {
 		for _, c := range p {
