@@ -97,9 +97,7 @@ func TestExport(t *testing.T) {
 		"003.pdf": "%PDF-", "003.svg": "<image", "003.png": "\x89PNG", "003.tex": `\caption{चित्र.`,
 		"004-all.html": "data:image/", "005.csv": "region,v\na,0.5\nb_c,1\n",
 	} {
-		if !strings.Contains(got[name], want) {
-			t.Errorf("%s: %.300q, want %q", name, got[name], want)
-		}
+		must.Has(t, got[name], want)
 	}
 	if len(got) != 12 || strings.Contains(got[bars+".svg"], "No intervals in the table.</text>") {
 		t.Errorf("%d files, or a figure with its caption", len(got))

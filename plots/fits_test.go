@@ -67,9 +67,7 @@ func TestCrowdedPanelsAreHorizontal(t *testing.T) {
 func TestAllPointsDrawn(t *testing.T) {
 	svg := string(galleryImages(t)["visage-figure-5.svg"])
 	must.Equal(t, strings.Count(svg, `stroke="#ffffff" stroke-width="1.2"`), 135+8, "marks")
-	if !strings.Contains(svg, "n = 135 points.") {
-		t.Error("the caption does not count the points")
-	}
+	must.Has(t, svg, "n = 135 points.") // the caption counts the points
 }
 
 // TestHistogramHoldsAllRows measures the area below a histogram: it is the number of rows.
@@ -86,10 +84,9 @@ func TestHistogramHoldsAllRows(t *testing.T) {
 		XLimits: plots.Range{High: 1},
 		YLimits: plots.Range{High: 100},
 	})
-	if one := drawSVG(t, plots.Histogram{Table: made(small(v...)), X: "v", Bins: 1}); !strings.Contains(svg,
-		"n = 193 rows in 12 bins.") || !strings.Contains(one, "n = 193 rows in 1 bin.") {
-		t.Error("the captions do not state the rows and the bins")
-	}
+	one := drawSVG(t, plots.Histogram{Table: made(small(v...)), X: "v", Bins: 1})
+	must.Has(t, svg, "n = 193 rows in 12 bins.")
+	must.Has(t, one, "n = 193 rows in 1 bin.")
 	area := regexp.MustCompile(`<path d="M([^"]+)Z" fill="#0d64a1" fill-opacity`).FindStringSubmatch(svg)
 	if area == nil {
 		t.Fatal("no area")

@@ -182,10 +182,8 @@ func TestBoxes(t *testing.T) {
 	if !like(at(0, 20, 30), 0, 160, 0) || !like(at(0, 35, 30), 0, 160, 0) {
 		t.Errorf("inside %v, outside %v", at(0, 20, 30), at(0, 35, 30))
 	}
-	page, err := plots.Text(figure, "html")
-	if err != nil || !strings.Contains(page, "a &lt;cat&gt; 0.52") || !strings.Contains(page, "Blue: the detector") {
-		t.Errorf("the figure lacks the label: %v", err)
-	}
+	page := must.Get(plots.Text(figure, "html"))(t)
+	must.Has(t, page, "a &lt;cat&gt; 0.52", "Blue: the detector")        // the figure has the label
 	must.Fail(failure(with("none")))(t, `column "boxes": the boxes in `) // a text that is not boxes
 }
 
@@ -197,12 +195,9 @@ func TestUnreadable(t *testing.T) {
 		{Path: "/nowhere/gone.png"}, {}, store(t, "other.png", encodePNG(t, noise(1, 20)))}
 	masks := []table.Mask{m, m, {}, {}, {}, m}
 	page := must.Get(plots.Text(plots.Grid{Table: imageTable(images, masks), Outline: "mask"}, "html"))(t)
-	for _, want := range []string{"Not readable, 4: cut.png (not a readable PNG: ", "empty.jpg (the file is empty",
-		"gone.png (no such file or directory)", "mask is 80×60, image 20×20", "no image"} {
-		if !strings.Contains(page, want) {
-			t.Errorf("the figure lacks %q: %s", want, regexp.MustCompile(`<figcaption.*`).FindString(page))
-		}
-	}
+	// the figure
+	must.Has(t, page, "Not readable, 4: cut.png (not a readable PNG: ", "empty.jpg (the file is empty",
+		"gone.png (no such file or directory)", "mask is 80×60, image 20×20", "no image")
 	must.Fail(failure(plots.Grid{Table: imageTable(images[1:3], nil)}))(t, "cut.png") // two bad images
 }
 

@@ -1,9 +1,9 @@
 package plots_test
 
 import (
+	"errors"
 	"encoding/base64"
 	"encoding/xml"
-	"errors"
 	"fmt"
 	"image"
 	"image/color"
@@ -108,9 +108,7 @@ func TestDenseHeat(t *testing.T) {
 	if words := labels(svg); count(words, "sat_Olck") != 3 || count(words, "hin_Deva") != 3 {
 		t.Errorf("names of languages are missing: %q", words)
 	}
-	if !strings.Contains(svg, "No data: kan_Knda × mal_Mlym.") {
-		t.Error("the missing pair is not named")
-	}
+	must.Has(t, svg, "No data: kan_Knda × mal_Mlym.") // the missing pair is named
 }
 
 func center(img image.Image, row, column, of int) color.Color {
@@ -173,9 +171,7 @@ func TestHeatTotals(t *testing.T) {
 	if count(words, "30") != 4 || count(words, "25") != 2 { // end of the scale, cell and two sums; cell and sum
 		t.Errorf("sums of rows and columns: %q", words)
 	}
-	if !strings.Contains(svg, "55 of 60 agree (91.7 %).") {
-		t.Error("the share on the diagonal is missing")
-	}
+	must.Has(t, svg, "55 of 60 agree (91.7 %).") // the share on the diagonal
 }
 
 // TestScatterFits finds the line of a fit and its texts in the panel they belong to.
@@ -251,9 +247,7 @@ func TestLinesOverNames(t *testing.T) {
 		Y:     "v",
 		Order: plots.Order{"language": {"ta", "en", "hi"}},
 	})
-	if words := strings.Join(labels(svg), "|"); !strings.Contains(words, "ta|en|hi") {
-		t.Errorf("names: %s", words)
-	}
+	must.Has(t, strings.Join(labels(svg), "|"), "ta|en|hi")
 	if !strings.Contains(svg, "No data: hi.") && !strings.Contains(svg, "No data: at hi.") {
 		t.Error("the missing value is not named")
 	}

@@ -34,9 +34,7 @@ func TestRightToLeftAnchors(t *testing.T) {
 	}, "svg"))(t)
 	for name, want := range map[string]string{"English": ` text-anchor="end">`, "שלום 12": ` direction="rtl">`,
 		"a שלום": ` text-anchor="end">`} {
-		if !bytes.Contains(svg, []byte(`fill="#222222"`+want+name+"</text>")) {
-			t.Errorf("%s: not %s", name, want)
-		}
+		must.Has(t, string(svg), `fill="#222222"`+want+name+"</text>")
 	}
 }
 
@@ -138,7 +136,5 @@ func TestPaintedElsewhere(t *testing.T) {
 	}
 	reply := there(t.Context(), shape.Request{Format: shape.PNG, DPI: 96,
 		Scene: shape.Scene{Shapes: []shape.Shape{{Raster: &shape.Raster{Data: []byte("no image")}}}}})
-	if !strings.Contains(reply.Error, "cannot be decoded") {
-		t.Errorf("an image that is none: %q", reply.Error)
-	}
+	must.Has(t, reply.Error, "cannot be decoded") // an image that is none
 }

@@ -177,9 +177,7 @@ func TestTextStaysText(t *testing.T) {
 		` direction="rtl" font-family="&#39;Liberation Sans&#39;,Arial,Helvetica,&#39;Noto Sans&#39;,&#39;Noto Sans Arabic&#39;,sans-serif">العربية</text>`,
 		`&#39;Noto Sans Devanagari&#39;,sans-serif">हिन्दी<`,
 		`&#39;Noto Sans SC&#39;,&#39;Noto Sans CJK SC&#39;,sans-serif">中文<`, ",sans-serif\">\n<title>"} {
-		if !bytes.Contains(svg, []byte(want)) {
-			t.Errorf("no %s in the SVG", want)
-		}
+		must.Has(t, string(svg), want)
 	}
 }
 
@@ -351,9 +349,7 @@ func TestMissingIsMarked(t *testing.T) {
 	for name, f := range map[string]plots.Figure{"upright": plots.Bars{Table: tab, Y: "v"},
 		"lying": plots.Bars{Table: tab, Y: "v", Horizontal: true}} {
 		svg := must.Get(plots.Render(f, "svg"))(t)
-		if !bytes.Contains(svg, []byte(">no data</text>")) || !bytes.Contains(svg, []byte("No data: Dorn.")) {
-			t.Errorf("%s: the missing value is not marked", name)
-		}
+		must.Has(t, string(svg), ">no data</text>", "No data: Dorn.") // the missing value is marked
 		must.Equal(t, bytes.Count(svg, []byte(`fill="#0d64a1"`)), 1, name, "bars")
 	}
 }
@@ -402,11 +398,8 @@ func TestDefaultColumns(t *testing.T) {
 		bytes.Contains(one, []byte(">full</text>")) {
 		t.Errorf("one vector: %v", err)
 	}
-	two, err := plots.Render(plots.Bars{Table: tab("full", "object_only"), X: "region", Y: "coverage"}, "svg")
-	if err != nil || !bytes.Contains(two, []byte(">Celine Isles</text>")) ||
-		!bytes.Contains(two, []byte(">object_only</text>")) {
-		t.Errorf("two vectors: %v", err)
-	}
+	two := must.Get(plots.Render(plots.Bars{Table: tab("full", "object_only"), X: "region", Y: "coverage"}, "svg"))(t)
+	must.Has(t, string(two), ">Celine Isles</text>", ">object_only</text>") // two vectors
 }
 
 // TestHorizontalAxisLabels checks that labels follow their axes when bars are horizontal, set or for lack of space.

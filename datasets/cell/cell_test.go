@@ -167,9 +167,7 @@ func testProgress(t *testing.T) {
 	p = idle.progress()
 	time.Sleep(2 * appear)
 	p.Close()
-	if len(idle.drawn) > 0 {
-		t.Errorf("drew %q without an update", idle.drawn)
-	}
+	must.Equal(t, len(idle.drawn), 0, "drew", idle.drawn, "without an update")
 
 	var long recorder
 	p = long.progress()
@@ -185,9 +183,7 @@ func testProgress(t *testing.T) {
 	if got, want := long.drawn, []string{"a: 2 of 9", "b: 19 of 20", "cleared"}; !slices.Equal(got, want) {
 		t.Errorf("drew %q, want %q", got, want)
 	}
-	if len(short.drawn) > 0 {
-		t.Errorf("drew %q within a second", short.drawn)
-	}
+	must.Equal(t, len(short.drawn), 0, "drew", short.drawn, "within a second")
 }
 
 func TestProgressText(t *testing.T) {
@@ -240,9 +236,7 @@ func TestProgressSamples(t *testing.T) {
 			t.Errorf("captions: %s", got)
 		}
 	}
-	if got := progressHTML(last); !strings.Contains(got, "draw: 2 of 9, step 3 of 4") {
-		t.Errorf("a note changed the line: %s", got)
-	}
+	must.Has(t, progressHTML(last), "draw: 2 of 9, step 3 of 4") // a note changes nothing in the line
 	if got := draw(table.Progress{Stage: "embed", Total: 9}); strings.Contains(got, "<img") {
 		t.Errorf("the next stage shows the last one's images: %s", got)
 	}
@@ -282,9 +276,7 @@ func TestBundleData(t *testing.T) {
 	if got := all.data(); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	if got := (Bundle{Text: "\n"}).data(); len(got) > 0 {
-		t.Errorf("an empty bundle: %v", got)
-	}
+	must.Equal(t, len((Bundle{Text: "\n"}).data()), 0, "an empty bundle")
 }
 
 func TestPlain(t *testing.T) {

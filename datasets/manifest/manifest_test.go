@@ -104,9 +104,7 @@ func mustContain(t *testing.T, dir string, want map[string]string) {
 	for path, text := range want {
 		data, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(path)))
 		if text == "" {
-			if !errors.Is(err, fs.ErrNotExist) {
-				t.Errorf("%s exists (%v)", path, err)
-			}
+			must.Is(err)(t, fs.ErrNotExist)
 			continue
 		}
 		if err != nil || string(data) != text {
@@ -256,9 +254,7 @@ func TestPullStopsWhenCancelled(t *testing.T) {
 		<-r.Context().Done()
 	}})
 	err := pull.DataSet(ctx, m.Name, pull.Options{Dest: t.TempDir(), BaseURL: base})
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("%v", err)
-	}
+	must.Is(err)(t, context.Canceled)
 }
 
 func TestPullOfUnknownName(t *testing.T) {
@@ -287,9 +283,7 @@ func TestReadAcceptsBothForms(t *testing.T) {
 		!strings.Contains(err.Error(), hashOf(tidyA)) {
 		t.Errorf("%v does not show all hashes", err)
 	}
-	if _, _, err := m.Read(fstest.MapFS{}, "set/a.csv"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("%v", err)
-	}
+	must.Is(m.Read(fstest.MapFS{}, "set/a.csv"))(t, fs.ErrNotExist)
 }
 
 func TestFind(t *testing.T) {
@@ -305,9 +299,7 @@ func TestFind(t *testing.T) {
 	t.Setenv("ANTIPODE_MODULE", "")
 	where := manifest.FindOptions{Home: filepath.Join(root, "home"), From: filepath.Join(root, "module", "notebooks")}
 	_, err := manifest.Find(m.Name, where)
-	if !errors.Is(err, manifest.ErrNotFound) || !strings.Contains(err.Error(), "antipode data pull "+m.Name) {
-		t.Errorf("%v does not contain a fix", err)
-	}
+	must.Is(err)(t, manifest.ErrNotFound, "antipode data pull "+m.Name)
 	inStore := place("home/data")
 	if dir, err := manifest.Find(m.Name, where); dir != inStore || err != nil {
 		t.Errorf("%s, %v", dir, err)

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/pem"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -105,9 +104,7 @@ func TestStall(t *testing.T) {
 				}
 				ctx, cancel := context.WithTimeout(t.Context(), quick.Stall/4)
 				defer cancel()
-				if _, err := get(ctx); !errors.Is(err, context.DeadlineExceeded) {
-					t.Errorf("with a deadline: %v", err)
-				}
+				must.Is(get(ctx))(t, context.DeadlineExceeded) // with a deadline
 			})
 		}
 	}
@@ -141,10 +138,8 @@ func TestDownloadGoesOn(t *testing.T) {
 	want.SHA256 = strings.Repeat("0", 64)
 	must.Do(t, os.Remove(file))
 	wrong := answers(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, text) })
-	if err := client(t).Download(t.Context(), wrong, file, want); !errors.Is(err, fetch.ErrNotPinned) {
-		t.Errorf("a wrong file: %v", err)
-	}
-	must.Fail(os.Stat(file))(t) // a wrong file is left
+	must.Is(client(t).Download(t.Context(), wrong, file, want))(t, fetch.ErrNotPinned) // a wrong file
+	must.Fail(os.Stat(file))(t)                                                        // a wrong file is left
 }
 
 // TestCertificates: a further authority is taken from any of the variables, and a file that holds none is an error
@@ -190,7 +185,5 @@ func TestDownloadAlone(t *testing.T) {
 	}
 	// a file that another process is downloading
 	must.Fail(client(t).Download(t.Context(), at, file, fetch.Want{Size: 11}))(t, "another process")
-	if data, err := os.ReadFile(file); err != nil || len(data) > 0 {
-		t.Errorf("%q, %v", data, err)
-	}
+	must.Equal(t, len(must.Get(os.ReadFile(file))(t)), 0)
 }

@@ -1,6 +1,7 @@
 package must
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -16,6 +17,27 @@ func Fail(results ...any) func(t testing.TB, texts ...string) {
 		t.Helper()
 		err, _ := results[len(results)-1].(error)
 		Err(t, err, texts...)
+	}
+}
+
+// Is returns a function that checks the last of the results as [Err] does, and that it is an error of a kind.
+func Is(results ...any) func(t testing.TB, kind error, texts ...string) {
+	return func(t testing.TB, kind error, texts ...string) {
+		t.Helper()
+		err, _ := results[len(results)-1].(error)
+		if Err(t, err, texts...); !errors.Is(err, kind) {
+			t.Errorf("error %v, want one that is %v", err, kind)
+		}
+	}
+}
+
+// Has reports a failure for each part that a text lacks.
+func Has(t testing.TB, text string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			t.Errorf("%.2000q lacks %q", text, part)
+		}
 	}
 }
 

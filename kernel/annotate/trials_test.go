@@ -172,9 +172,7 @@ func visualTrial(evaluate func(datasets.Table) *table.Frame) trial {
 			same(t, column, values(c.Table, column, "attribute"), want)
 		}
 		f := evaluate(stereotypes.Consensus(datasets.FromFrame(c.Table)))
-		if f.Numbers("n_used")[0] != float64(len(want)) {
-			t.Errorf("consensus of %g attributes, want %d", f.Numbers("n_used")[0], len(want))
-		}
+		must.Equal(t, f.Numbers("n_used")[0], float64(len(want)), "consensus", "attributes", len(want))
 	}}
 }
 
@@ -203,9 +201,7 @@ func failuresTrial(evaluate func(datasets.Table) *table.Frame) trial {
 			}
 			delete(want, row)
 		}
-		if len(want) > 0 {
-			t.Errorf("not found: %v", want)
-		}
+		must.Equal(t, len(want), 0, "found", want)
 		counts := evaluate(concepts.FailureCounts(datasets.FromFrame(c.Table), datasets.Table{}))
 		for i, n := range counts.Numbers("n") {
 			if n != 2 {

@@ -271,9 +271,7 @@ func TestSharedAndCanceled(t *testing.T) {
 	cancel()
 	wg.Wait()
 	for _, err := range errs {
-		if !errors.Is(err, context.Canceled) {
-			t.Errorf("canceled run: %v", err)
-		}
+		must.Is(err)(t, context.Canceled) // canceled run
 	}
 	must.Within(t, 5*time.Second, "the job ends after its last waiter left", func() bool {
 		return len(must.Get(b.Status(context.Background()))(t).Jobs) == 0
@@ -328,9 +326,7 @@ func TestReplyBeforeEnd(t *testing.T) {
 	case <-time.After(200 * time.Millisecond):
 	}
 	fmt.Fprint(conn, "{}")
-	if rest, err := io.ReadAll(in); err != nil || !strings.Contains(string(rest), "it has no plan") {
-		t.Errorf("reply %q, %v", rest, err)
-	}
+	must.Has(t, string(must.Get(io.ReadAll(in))(t)), "it has no plan")
 	must.Do(t, <-served)
 }
 

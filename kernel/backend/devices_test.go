@@ -144,9 +144,7 @@ func TestDevicesEndWithBackend(t *testing.T) {
 	ended(t, again)
 	mu.Lock()
 	defer mu.Unlock()
-	if text := strings.Join(said, "\n"); !strings.Contains(text, "restarted") {
-		t.Errorf("the client said %q", text)
-	}
+	must.Has(t, strings.Join(said, "\n"), "restarted")
 }
 
 // deadly is a stage some of whose rows end the process that prepares or computes them.

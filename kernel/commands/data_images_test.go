@@ -71,11 +71,7 @@ func TestDataImages(t *testing.T) {
 			"--allow-private", "--out", filepath.Join(dir, "out"+format))
 	}
 	printed := must.Get(fetch(whole, ".csv"))(t)
-	for _, text := range []string{"out.csv: 9 rows", "7 of 9 images, 0 rows from an earlier call", "2: 404 Not Found"} {
-		if !strings.Contains(printed, text) {
-			t.Errorf("printed %q, without %q", printed, text)
-		}
-	}
+	must.Has(t, printed, "out.csv: 9 rows", "7 of 9 images, 0 rows from an earlier call", "2: 404 Not Found")
 	want := read(t, filepath.Join(whole, "out.csv"))
 	lines := strings.Split(want, "\n")
 	if lines[0] != "id,caption,url,image,sha256,outcome,reason" ||
@@ -167,9 +163,7 @@ func TestDataImagesExpected(t *testing.T) {
 	lines := strings.Split(read(t, out), "\n")
 	for i, text := range []string{"failed,another image than expected: its SHA-256 is ", "failed,not rated,",
 		",ok,,out.images/"} {
-		if !strings.Contains(lines[i+1], text) {
-			t.Errorf("row %d is %q, without %q", i+1, lines[i+1], text)
-		}
+		must.Has(t, lines[i+1], text)
 	}
 	if n := counts(); n["/1.png"] != 0 || n["/0.png"] != 1 {
 		t.Errorf("requests %v", n)

@@ -101,9 +101,7 @@ func TestArrayJob(t *testing.T) {
 		words = append(append(words, "--"), strings.Fields(line)...)
 	}
 	prints(run(words...))(t, "3 shards of tables with 3 rows, store job.store", "sbatch job.sbatch")
-	if len(tables(t)) > 0 {
-		t.Error("job make has written a table")
-	}
+	must.Equal(t, len(tables(t)), 0, "job make has written a table")
 	// One task too many, for a shard that is done, and one shard twice.
 	for n, i := range []int{2, 0, 1, 0} {
 		want := "8 items computed, 0 found"

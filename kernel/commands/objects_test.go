@@ -106,9 +106,7 @@ func TestMergeOfObjects(t *testing.T) {
 	prints(run("store", "merge", "--into", at, home))(t, "5 files copied")
 	other := t.TempDir()
 	prints(run("store", "merge", "--into", other, at))(t, "2 items")
-	if rest, err := filepath.Glob(filepath.Join(other, ".tmp-*")); err != nil || len(rest) > 0 {
-		t.Errorf("%q, %v", rest, err)
-	}
+	must.Equal(t, len(must.Get(filepath.Glob(filepath.Join(other, ".tmp-*")))(t)), 0)
 	second := must.Get(all.NewEngine(other, "test"))(t)
 	t.Cleanup(func() { second.Close() })
 	client.Register(second)

@@ -126,11 +126,7 @@ func TestOwnOptions(t *testing.T) {
 		"new":   {"  -p name=value\n", "  -images PATH\n"},
 	} {
 		help, _ := run(command, "--help")
-		for _, want := range wants {
-			if !strings.Contains(help, want) {
-				t.Errorf("%s: the help lacks %q:\n%s", command, want, help)
-			}
-		}
+		must.Has(t, help, wants...)
 	}
 }
 

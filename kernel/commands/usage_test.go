@@ -88,10 +88,8 @@ func TestLists(t *testing.T) {
 		"backend status": "no backend is running",
 		"version":        ", build ", "--version": ", build ", "help": "antipode segment", "": "antipode segment",
 	} {
-		printed, err := run(strings.Fields(args)...)
-		if err != nil || !strings.Contains(printed, want) {
-			t.Errorf("antipode %s: %q, %v; want %q", args, printed, err, want)
-		}
+		printed := must.Get(run(strings.Fields(args)...))(t)
+		must.Has(t, printed, want)
 	}
 }
 

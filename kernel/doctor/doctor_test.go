@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/http"
 	"os"
@@ -114,9 +115,7 @@ func TestFreshMachine(t *testing.T) {
 		m.want("c compiler", Warn, "CGO_ENABLED=1")
 		m.want("plugin", Warn, "see c compiler")
 	}
-	if _, err := os.Stat(m.home); !os.IsNotExist(err) {
-		t.Errorf("the store was made: %v", err)
-	}
+	must.Is(os.Stat(m.home))(t, fs.ErrNotExist) // no store was made
 }
 
 func TestGo(t *testing.T) {
@@ -198,9 +197,7 @@ func TestDevices(t *testing.T) {
 	m := newMachine(t)
 	t.Setenv(plugin.Env, "none")
 	t.Setenv(device.ListEnv, "cpu:2")
-	if c := accelerator(t.TempDir()); !strings.Contains(c.Detail, "; 2 processes on the processor") {
-		t.Errorf("%+v", c)
-	}
+	must.Has(t, accelerator(t.TempDir()).Detail, "; 2 processes on the processor")
 	t.Setenv(device.ListEnv, "cpu:none")
 	m.want("device", Fail, "ANTIPODE_DEVICES=cpu:none")
 }

@@ -2,13 +2,11 @@ package jupyter
 
 import (
 	"cmp"
-	"errors"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 
@@ -22,9 +20,7 @@ func TestInstall(t *testing.T) {
 	}
 	data, store := t.TempDir(), t.TempDir()
 	t.Setenv("JUPYTER_DATA_DIR", data)
-	if _, _, err := Installed(); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("before: %v", err)
-	}
+	must.Is(Installed())(t, fs.ErrNotExist) // before
 	_ = must.Get(Tools(t.Context(), "../..", home(), nil))(t)
 	// not to build them again
 	must.Do(t, os.Symlink(filepath.Join(home(), "bin"), filepath.Join(store, "bin")))
@@ -37,14 +33,11 @@ func TestInstall(t *testing.T) {
 		t.Errorf("spec is %+v", spec)
 	}
 	launch := filepath.Join(dir, "launch")
-	if !slices.Equal(spec.Argv, []string{launch, "kernel", "{connection_file}"}) || len(spec.Env) > 0 {
-		t.Errorf("argv %q, env %v", spec.Argv, spec.Env)
-	}
+	must.EqualSlices(t, spec.Argv, []string{launch, "kernel", "{connection_file}"}, spec.Env)
+	must.Equal(t, len(spec.Env), 0, spec.Env)
 	launched(t, launch, installed, store)
 	must.Equal(t, must.Get(Uninstall())(t), dir, "uninstall")
-	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("after: %v", err)
-	}
+	must.Is(os.Stat(dir))(t, fs.ErrNotExist) // after
 	if _, err := Uninstall(); err != nil {
 		t.Errorf("uninstalling nothing: %v", err)
 	}

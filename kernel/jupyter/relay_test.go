@@ -130,10 +130,9 @@ func TestRelayWhileStarting(t *testing.T) {
 	}
 	close(release)
 	for range 2 { // the second cell tries again
-		if got := c.reply(waiting); got["status"] != "error" || !strings.Contains(fmt.Sprint(got["evalue"]),
-			"no Go here") {
-			t.Errorf("the cell ended with %v", got)
-		}
+		got := c.reply(waiting)
+		must.Equal(t, got["status"], "error", "the cell ended with")
+		must.Has(t, fmt.Sprint(got["evalue"]), "no Go here")
 		waiting = c.cell("%%\n2")
 	}
 }
@@ -179,9 +178,7 @@ func TestRelayHostileMessages(t *testing.T) {
 			t.Errorf("logged %q, want %q", line, want)
 		}
 	}
-	if len(lines) > 0 {
-		t.Errorf("logged %q too", <-lines)
-	}
+	must.Equal(t, len(lines), 0, "more lines logged")
 	_, _ = raw.Write([]byte{2, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}) // a frame of 2⁶⁴-1 bytes
 	if got := converse(t, client); got.reply(got.request("kernel_info_request", fields{}))["status"] != "ok" {
 		t.Error("the kernel does not answer any more")

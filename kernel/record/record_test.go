@@ -86,9 +86,7 @@ func (m *made) write(t *testing.T, dir string) (digest string) {
 func (m *made) verify(t *testing.T, dir, files string) *Report {
 	t.Helper()
 	r := must.Get(Open(dir))(t)
-	if len(r.Problems) > 0 {
-		t.Errorf("problems: %q", r.Problems)
-	}
+	must.Equal(t, len(r.Problems), 0, "problems", r.Problems)
 	return m.recompute(t, r, files)
 }
 

@@ -86,9 +86,8 @@ func TestServer(t *testing.T) {
 	for _, path := range []string{"/", "/data.json", "/page.js", "/thumb/0/0", "/image/0/0",
 		"/?token=" + strings.Repeat("0", 32)} {
 		code, text, _ := ask(&http.Client{}, "GET", path, "", nil)
-		if code != 403 || !strings.Contains(text, "antipode view") {
-			t.Errorf("without the token %s: %d %s", path, code, text)
-		}
+		must.Equal(t, code, 403, "without the token", path)
+		must.Has(t, text, "antipode view")
 	}
 	if code, _, head := ask(client, "GET", "/?token="+s.token, "", nil); code != 200 ||
 		!strings.Contains(head.Get("Content-Security-Policy"), "script-src 'self';") {

@@ -102,10 +102,6 @@ func failedOnce(t *testing.T, status, want int, stderr string, words ...string) 
 	if strings.Contains(line, "\n") || !strings.HasPrefix(line, "antipode: ") || strings.Contains(line, "goroutine") {
 		t.Errorf("not one line: %q", stderr)
 	}
-	for _, w := range words {
-		if !strings.Contains(line, w) {
-			t.Errorf("no %q in %q", w, line)
-		}
-	}
+	must.Has(t, line, words...)
 	t.Log(line)
 }

@@ -177,11 +177,7 @@ func (in input) check(t *testing.T, h *installation) {
 	status, stdout, stderr := h.run("embed", "--model", "archipelago-vit", "--in", path, "--out", out)
 	stderr = withoutBackend(stderr)
 	if in.status == 0 {
-		for _, w := range in.words {
-			if !strings.Contains(stdout+stderr, w) {
-				t.Errorf("no %q in %q", w, stdout+stderr)
-			}
-		}
+		must.Has(t, stdout+stderr, in.words...)
 		if status != 0 {
 			t.Fatalf("exit status %d: %s", status, stderr)
 		}

@@ -132,8 +132,7 @@ func TestShippedWeightsAreSmall(t *testing.T) {
 }
 
 func TestLicense(t *testing.T) {
-	if text := string(read(t, "LICENSE")); !strings.Contains(text, "Apache License") ||
-		!strings.Contains(text, "Version 2.0, January 2004") || !strings.Contains(text, "END OF TERMS AND CONDITIONS") {
-		t.Error("LICENSE is not the Apache License, Version 2.0")
-	}
+	// LICENSE is the Apache License, Version 2.0
+	text := string(read(t, "LICENSE"))
+	must.Has(t, text, "Apache License", "Version 2.0, January 2004", "END OF TERMS AND CONDITIONS")
 }

@@ -39,12 +39,7 @@ func TestReportAndTotal(t *testing.T) {
 	if want := (counts{passed: 3, failed: 3, skipped: 1}); c != want {
 		t.Errorf("counted %v, want %v\n%s", c, want, told.String())
 	}
-	for _, want := range []string{"too red", "not a number", "no moon tonight", "ok    tests/good",
-		"FAIL  tests/dead"} {
-		if !strings.Contains(told.String(), want) {
-			t.Errorf("does not tell %q:\n%s", want, told.String())
-		}
-	}
+	must.Has(t, told.String(), "too red", "not a number", "no moon tonight", "ok    tests/good", "FAIL  tests/dead")
 }
 
 func TestTotalAdds(t *testing.T) {

@@ -224,9 +224,7 @@ func TestKilled(t *testing.T) {
 	if len(before) != 2 || lines(t, log, "start") != 3 || slices.Contains(alive(s), before[0]) {
 		t.Errorf("processes %v, then %v; %d starts", before, alive(s), lines(t, log, "start"))
 	}
-	if d := s.Status()[0]; !strings.Contains(d.Reason, "killed") {
-		t.Errorf("the reason of the failure is %q", d.Reason)
-	}
+	must.Has(t, s.Status()[0].Reason, "killed") // the reason of the failure
 }
 
 // TestDiesAtStart: a device that fails three times is taken out with one line; the other one computes its batches.
@@ -384,18 +382,14 @@ func TestClose(t *testing.T) {
 		t.Errorf("it took %v", took)
 	}
 	for range 6 {
-		if err := <-ended; !errors.Is(err, ErrClosed) {
-			t.Errorf("a batch: %v", err)
-		}
+		must.Is(<-ended)(t, ErrClosed) // a batch
 	}
 	for _, pid := range pids {
 		if !gone(pid) {
 			t.Errorf("process %d goes on", pid)
 		}
 	}
-	if _, err := s.Compute(t.Context(), wordBatch("", "word")); !errors.Is(err, ErrClosed) {
-		t.Errorf("a batch after the end: %v", err)
-	}
+	must.Is(s.Compute(t.Context(), wordBatch("", "word")))(t, ErrClosed) // a batch after the end
 }
 
 // TestOrphan: a child ends with its parent.

@@ -172,9 +172,8 @@ func TestDamagedItemIsComputedAgain(t *testing.T) {
 	got := allRows(t, e, counts(datasets.CSV(tab)))
 	a, _ := store.FrameDigest(want)
 	b, _ := store.FrameDigest(got)
-	if a != b || computed.Load() != 1 {
-		t.Errorf("same rows: %v; %d items computed, want 1", a == b, computed.Load())
-	}
+	must.Equal(t, a, b)
+	must.Equal(t, computed.Load(), 1)
 }
 
 func TestBadRows(t *testing.T) {
@@ -376,8 +375,5 @@ func TestScoreIsKept(t *testing.T) {
 	must.Equal(t, must.Get(e.Verify(context.Background(), rec, nil))(t), rec.Result, "verify")
 	rec.Plan.Inputs[0] = &table.Plan{Op: "score", Inputs: slices.Clone(rec.Plan.Inputs[:1])} // of another build
 	_, err = e.Verify(t.Context(), rec, nil)
-	if !errors.Is(err, ErrNotVerifiable) || !strings.Contains(err.Error(), rec.ID[:12]) ||
-		!strings.Contains(err.Error(), `"score"`) {
-		t.Errorf("verify with an unknown operation: %v", err)
-	}
+	must.Is(err)(t, ErrNotVerifiable, rec.ID[:12], `"score"`) // verify with an unknown operation
 }

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"bytes"
-	"errors"
 	"image"
 	"image/color"
 	"image/png"
@@ -70,7 +69,5 @@ func TestFoldersOfObjects(t *testing.T) {
 		return remotetest.None
 	})
 	_, err := run1(t, newEngine(t), far.MasksFrom(s.Object("set/masks")), client.Request{SkipBad: true})
-	if !errors.Is(err, remote.ErrUnreachable) {
-		t.Errorf("%v, want an outage", err)
-	}
+	must.Is(err)(t, remote.ErrUnreachable)
 }

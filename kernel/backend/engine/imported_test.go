@@ -97,10 +97,9 @@ func TestImportedWhole(t *testing.T) {
 	tab := datasets.Imported(dir, datasets.ImportOptions{Model: "midjourney-v6", Language: "en",
 		Names: datasets.MidjourneyNames})
 	f := allRows(t, e, tab)
-	if !slices.Equal(f.Specs(), tab.Columns()) || f.Texts("prompt")[2] != "a house no 2" ||
-		f.Numbers("variant")[2] != 2 {
-		t.Errorf("prompts %q, columns %s", f.Texts("prompt"), table.NameList(f.Specs()))
-	}
+	must.EqualSlices(t, f.Specs(), tab.Columns())
+	must.Equal(t, f.Texts("prompt")[2], "a house no 2")
+	must.Equal(t, f.Numbers("variant")[2], 2)
 	for i, stored := range f.Images("image") {
 		want := must.Get(e.Store.FileDigest(stored.Path))(t)
 		must.Equal(t, stored.SHA256, want)

@@ -2,7 +2,6 @@ package plugin
 
 import (
 	"context"
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -82,9 +81,7 @@ func TestInstallerChild(t *testing.T) {
 	w.tidy()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := runInstaller(ctx, w.folder(), true, usual); !errors.Is(err, context.Canceled) {
-		t.Errorf("canceled: %v", err)
-	}
+	must.Is(runInstaller(ctx, w.folder(), true, usual))(t, context.Canceled) // canceled
 }
 
 func TestBuildSIMD(t *testing.T) {

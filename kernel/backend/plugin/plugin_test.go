@@ -3,6 +3,7 @@ package plugin
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -26,9 +27,7 @@ func TestWhatIsThereIsTakenWithoutNetwork(t *testing.T) {
 		t.Errorf("source %q, requests %v, printed %q", c.Source, w.hits, w.printed())
 	}
 	must.Equal(t, w.another().current(), c, "Current returns", "Provide")
-	if _, err := os.Stat(w.home); !os.IsNotExist(err) {
-		t.Errorf("the store was touched: %v", err)
-	}
+	must.Is(os.Stat(w.home))(t, fs.ErrNotExist) // the store is untouched
 }
 
 func TestWheelComesBeforeGoXLA(t *testing.T) {
@@ -51,9 +50,8 @@ func TestGoXLAWithoutWheel(t *testing.T) {
 	}
 	c, err := w.provide(context.Background())
 	w.want(c, err, device.XLACPU, path)
-	if c.SHA256 != sum(fakePlugin("by go-xla")) || !strings.Contains(c.Version, "v0.114.0") {
-		t.Errorf("%+v", c)
-	}
+	must.Equal(t, c.SHA256, sum(fakePlugin("by go-xla")))
+	must.Has(t, c.Version, "v0.114.0")
 	// A changed file is detected at the next start and skipped, and the wheel is installed.
 	w.put(path, fakePlugin("by somebody else"))
 	c, err = w.another().provide(context.Background())
@@ -196,9 +194,7 @@ func TestEnvironmentDecides(t *testing.T) {
 			t.Errorf("%s=%s: Current returns %+v", Env, value, got)
 		}
 	}
-	if len(w.hits) > 0 {
-		t.Errorf("requests: %v", w.hits)
-	}
+	must.Equal(t, len(w.hits), 0, "requests", w.hits)
 }
 
 func TestNothingToBeHad(t *testing.T) {
@@ -213,16 +209,13 @@ func TestNothingToBeHad(t *testing.T) {
 	p.hasXLA = false
 	c, err = p.provide(context.Background())
 	w.want(c, err, device.Go, "")
-	if len(w.hits) > 0 || !strings.Contains(w.printed(), "C compiler") {
-		t.Errorf("without cgo: requests %v, printed %q", w.hits, w.printed())
-	}
+	must.Equal(t, len(w.hits), 0, w.hits)
+	must.Has(t, w.printed(), "C compiler")
 	p = w.another()
 	p.wheels = []wheel{{OS: "plan9", Arch: "mips"}}
 	c, err = p.provide(context.Background())
 	w.want(c, err, device.Go, "")
-	if !strings.Contains(w.printed(), "no wheel is pinned for") {
-		t.Errorf("printed %q", w.printed())
-	}
+	must.Has(t, w.printed(), "no wheel is pinned for")
 	// A store that cannot be written: pure Go, and a line.
 	w.home = w.put(filepath.Join(t.TempDir(), "a file"), nil)
 	c, err = w.another().provide(context.Background())

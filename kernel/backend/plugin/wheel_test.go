@@ -32,12 +32,8 @@ func TestWheel(t *testing.T) {
 	}
 	c, err := w.provide(context.Background())
 	w.want(c, err, device.XLACPU, filepath.Join(w.home, "plugins", "some-pjrt-cpu-1.2", "pjrt_c_api_cpu_plugin.so"))
-	for _, part := range []string{w.wheel.Name, w.wheel.Version, megabytes(w.wheel.Size), w.wheel.SHA256,
-		w.wheel.PluginSHA256, "Apache-2.0", Env + "=none"} {
-		if !strings.Contains(printedBefore, part) {
-			t.Errorf("before the first request %q was not printed: %q", part, printedBefore)
-		}
-	}
+	must.Has(t, printedBefore, w.wheel.Name, w.wheel.Version, megabytes(w.wheel.Size), w.wheel.SHA256,
+		w.wheel.PluginSHA256, "Apache-2.0", Env+"=none")
 	if c.Version != "some-pjrt-cpu 1.2" || c.License != "Apache-2.0" || c.SHA256 != w.wheel.PluginSHA256 {
 		t.Errorf("%+v", c)
 	}
@@ -47,9 +43,8 @@ func TestWheel(t *testing.T) {
 	w.lines, w.hits = nil, nil
 	c, err = w.another().provide(context.Background())
 	w.want(c, err, device.XLACPU, c.Path)
-	if w.printed() != "" || len(w.hits) > 0 {
-		t.Errorf("second start: requests %v, printed %q", w.hits, w.printed())
-	}
+	must.Equal(t, w.printed(), "", w.hits)
+	must.Equal(t, len(w.hits), 0, w.hits)
 
 	// A changed plugin is not loaded: without network pure Go is used, with it the plugin is installed again.
 	w.put(c.Path, fakePlugin("something else"))

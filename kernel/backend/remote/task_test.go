@@ -87,9 +87,8 @@ func TestTaskStore(t *testing.T) {
 			t.Errorf("item %d is missing", i)
 		}
 	}
-	if packs, err := filepath.Glob(filepath.Join(c.Dir(), "items", "*", "*", "*")); err != nil || len(packs) > 0 {
-		t.Errorf("%q are copied before they are needed, %v", packs, err)
-	}
+	must.Equal(t, len(must.Get(filepath.Glob(filepath.Join(c.Dir(), "items", "*", "*", "*")))(t)), 0,
+		"copied before they are needed")
 	must.Equal(t, finds(t, ofC, 1), 10, "of 10 items")
 	must.Equal(t, len(must.Get(filepath.Glob(filepath.Join(c.Dir(), "items", "*", "*", "*")))(t)), 1,
 		"the pack that is needed")
@@ -233,9 +232,7 @@ func TestTaskReadFails(t *testing.T) {
 	b := openTask(t, s, t.TempDir()).items(t)
 	s.Faults(func(int64, *http.Request) remotetest.Fault { return remotetest.Unavailable })
 	must.Equal(t, get(b), 0, "items")
-	if err := b.Err(); !errors.Is(err, remote.ErrUnreachable) {
-		t.Error(err)
-	}
+	must.Is(b.Err())(t, remote.ErrUnreachable)
 	s.Faults(nil)
 	before := s.Requests.Load()
 	if n, err := get(b), b.Err(); n != 0 || !errors.Is(err, remote.ErrUnreachable) || s.Requests.Load() != before {

@@ -139,21 +139,15 @@ func TestDamagedBlob(t *testing.T) {
 	info := must.Get(os.Stat(img.Path))(t)
 	must.Do(t, os.WriteFile(img.Path, []byte("an imagf"), 0o600))
 	must.Do(t, os.Chtimes(img.Path, info.ModTime(), info.ModTime()))
-	if err := s.CheckBlob(img); !errors.Is(err, ErrDamaged) {
-		t.Errorf("a flipped bit: %v", err)
-	}
-	if _, err := s.Blob(img); !errors.Is(err, ErrDamaged) {
-		t.Errorf("a flipped bit: %v", err)
-	}
+	must.Is(s.CheckBlob(img))(t, ErrDamaged) // a flipped bit
+	must.Is(s.Blob(img))(t, ErrDamaged)      // a flipped bit
 	must.Get(s.PutBlob([]byte("an image"), ".png"))(t)
 	if err := s.CheckBlob(img); err != nil {
 		t.Errorf("stored again: %v", err)
 	}
 	must.Equal(t, string(must.Get(s.Blob(img))(t)), "an image")
 	os.Remove(img.Path)
-	if err := s.CheckBlob(img); !errors.Is(err, ErrNotFound) {
-		t.Errorf("a missing blob: %v", err)
-	}
+	must.Is(s.CheckBlob(img))(t, ErrNotFound) // a missing blob
 }
 
 // TestDamagedIndex flips every bit of the index of files: the digest of a file is right or computed again.
@@ -208,14 +202,10 @@ func TestCollectInUse(t *testing.T) {
 	s := openStore(t)
 	img := must.Get(s.PutBlob([]byte("an image"), ".png"))(t)
 	done := s.Use()
-	if _, _, err := s.Collect(GC{}); !errors.Is(err, ErrInUse) {
-		t.Errorf("during a run: %v", err)
-	}
+	must.Is(s.Collect(GC{}))(t, ErrInUse) // during a run
 	done()
 	other := open(t, s.Dir())
-	if _, _, err := s.Collect(GC{}); !errors.Is(err, ErrInUse) {
-		t.Errorf("next to another process: %v", err)
-	}
+	must.Is(s.Collect(GC{}))(t, ErrInUse) // next to another process
 	must.Do(t, other.Close())
 	for _, name := range []string{"blobs/.tmp-1", "bin/.tmp-1", "bin/.tmp-2/file", "verify-1/blobs/a",
 		"bin/new/.tmp-3"} {

@@ -71,7 +71,5 @@ func TestMergeConflicts(t *testing.T) {
 		packs := must.Get(filepath.Glob(filepath.Join(of.dir, "items/embed-v1/*/*"+packSuffix)))(t)
 		left += len(packs)
 	}
-	if left != 2+len(first.Left) {
-		t.Errorf("%d packs, and %d contexts were left", left, len(first.Left))
-	}
+	must.Equal(t, left, 2+len(first.Left), "packs, and", len(first.Left), "contexts were left")
 }

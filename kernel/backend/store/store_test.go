@@ -128,9 +128,7 @@ func TestFileDigestFollowsTheFile(t *testing.T) {
 	if second, err := again.FileDigest(path); err != nil || second == first {
 		t.Errorf("a changed file has the old digest (%v)", err)
 	}
-	if _, err := s.FileDigest(filepath.Join(s.Dir(), "none")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("missing file: %v", err)
-	}
+	must.Is(s.FileDigest(filepath.Join(s.Dir(), "none")))(t, os.ErrNotExist) // missing file
 }
 
 func TestResults(t *testing.T) {
@@ -150,12 +148,8 @@ func TestResults(t *testing.T) {
 	data, _ := os.ReadFile(path)
 	data[len(data)-1] ^= 1
 	os.WriteFile(path, data, 0o644)
-	if _, _, err := s.Result(id); !errors.Is(err, ErrNotFound) {
-		t.Errorf("a damaged result: %v", err)
-	}
-	if _, err := s.Record("none"); !errors.Is(err, ErrNotFound) {
-		t.Errorf("a missing record: %v", err)
-	}
+	must.Is(s.Result(id))(t, ErrNotFound)     // a damaged result
+	must.Is(s.Record("none"))(t, ErrNotFound) // a missing record
 }
 
 func TestFrameDigestIgnoresWhereImagesLie(t *testing.T) {

@@ -161,13 +161,9 @@ func TestWorkersShareAFolder(t *testing.T) {
 func TestRemove(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "tasks", "job-0")
 	s := must.Get(OpenWorker(dir, WorkerOptions{}))(t)
-	if err := Remove(dir); !errors.Is(err, ErrInUse) {
-		t.Errorf("%v, want that it is in use", err)
-	}
+	must.Is(Remove(dir))(t, ErrInUse)
 	must.Get(s.PutBlob([]byte("an image"), ".png"))(t)
 	must.Do(t, s.Close())
 	must.Do(t, Remove(dir))
-	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the folder exists: %v", err)
-	}
+	must.Is(os.Stat(dir))(t, fs.ErrNotExist) // the folder is removed
 }

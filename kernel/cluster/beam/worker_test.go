@@ -111,9 +111,7 @@ func TestPrism(t *testing.T) {
 func TestErrors(t *testing.T) {
 	j := job(t, prompts, generate)
 	f := function(t, j)
-	if _, err := f.ProcessElement(t.Context(), 3); !errors.Is(err, jobs.ErrMismatch) {
-		t.Errorf("shard 3 of 3: %v", err)
-	}
+	must.Is(f.ProcessElement(t.Context(), 3))(t, jobs.ErrMismatch) // shard 3 of 3
 	for shard := range 3 {
 		if _, err := f.ProcessElement(t.Context(), shard); err != nil {
 			t.Error(err)
@@ -125,9 +123,7 @@ func TestErrors(t *testing.T) {
 	must.Do(t, os.WriteFile("table.csv", []byte(prompts+"f,a lake\n"), 0o600))
 	must.Do(t, finish())
 	the = nil
-	if _, err := f.ProcessElement(t.Context(), 0); !errors.Is(err, jobs.ErrMismatch) {
-		t.Errorf("a changed table: %v", err)
-	}
+	must.Is(f.ProcessElement(t.Context(), 0))(t, jobs.ErrMismatch) // a changed table
 }
 
 // TestBadRow leaves an error that will occur again to the status: the runner does not try the shard again.

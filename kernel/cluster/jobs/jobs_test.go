@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -177,13 +176,9 @@ func TestReport(t *testing.T) {
 	if len(r.Errors) != 2 || r.Errors[0].Count != 2 || r.Errors[0].Error != "no space left" || r.Errors[0].Shard != 3 {
 		t.Errorf("errors %+v", r.Errors)
 	}
-	if err := r.Err(); !errors.Is(err, ErrFailed) {
-		t.Error(err)
-	}
+	must.Is(r.Err())(t, ErrFailed)
 	r.States = map[string]int{Done: 7}
-	if err := r.Err(); !errors.Is(err, ErrNotDone) {
-		t.Error(err)
-	}
+	must.Is(r.Err())(t, ErrNotDone)
 	r.States = map[string]int{Done: 8}
 	must.Do(t, r.Err())
 	must.Equal(t, ranges([]int{3, 17, 18, 19, 21}), "3,17-19,21")

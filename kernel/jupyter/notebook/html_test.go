@@ -118,12 +118,9 @@ func TestHTMLIsInert(t *testing.T) {
 	if !styled {
 		t.Error("harmless inline styles are gone")
 	}
-	for _, want := range []string{"a caption &lt;script&gt;alert(8)&lt;/script&gt; red\n100%", "https://example.org/",
-		"<strong>bold</strong>", "<title>Title &lt;script&gt;"} {
-		if !strings.Contains(string(page), want) {
-			t.Errorf("the page lacks %q", want)
-		}
-	}
+	// the page
+	must.Has(t, string(page), "a caption &lt;script&gt;alert(8)&lt;/script&gt; red\n100%", "https://example.org/",
+		"<strong>bold</strong>", "<title>Title &lt;script&gt;")
 }
 
 // Images that Markdown refers to are in the page: attachments and files next to the notebook, and no others.
@@ -178,9 +175,8 @@ func TestBundleAppearsOnce(t *testing.T) {
 		{"text/plain", "as text</pre>"},
 	} {
 		got := outputHTML(&Output{Type: DisplayData, Data: all})
-		if !strings.Contains(got, c[1]) || strings.Count(got, `class="out`) != 1 {
-			t.Errorf("%s is the best form: %s", c[0], got)
-		}
+		must.Has(t, got, c[1])
+		must.Equal(t, strings.Count(got, `class="out`), 1, c[0], "the best form")
 		delete(all, c[0])
 	}
 }

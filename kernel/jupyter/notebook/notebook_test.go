@@ -2,7 +2,6 @@ package notebook
 
 import (
 	"bytes"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -56,13 +55,9 @@ func TestParseErrors(t *testing.T) {
 		{"twice", cell(`{"cell_type":"raw","id":"a","source":"","metadata":{}},{"cell_type":"raw","id":"a","source":"","metadata":{}}`), `cell 2 has the id "a"`},
 	} {
 		_, err := Parse([]byte(test.data))
-		if !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%s: error is %v, want one with %q", test.name, err, test.want)
-		}
+		must.Is(err)(t, ErrFormat, test.want)
 	}
-	if _, err := Read(filepath.Join(t.TempDir(), "none.ipynb")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("missing file: %v", err)
-	}
+	must.Is(Read(filepath.Join(t.TempDir(), "none.ipynb")))(t, os.ErrNotExist) // missing file
 }
 
 // Saving replaces a file at once and keeps its permissions; a failed save leaves no temporary file.

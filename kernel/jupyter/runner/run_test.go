@@ -135,10 +135,9 @@ func TestRun(t *testing.T) {
 	if !errors.As(err, &failed) || isUsage(err) || errors.Is(err, ErrInterrupted) {
 		t.Fatalf("error is %v, want a CellError", err)
 	}
-	if failed.Number != 6 || failed.Line != "cell [6], line 2: undefined: undefined" ||
-		failed.Source != original.Cells[5].Source {
-		t.Errorf("failed: %+v", *failed)
-	}
+	must.Equal(t, failed.Number, 6, "failed")
+	must.Equal(t, failed.Line, "cell [6], line 2: undefined: undefined", "failed")
+	must.Equal(t, failed.Source, original.Cells[5].Source, "failed")
 	if strings.Contains(err.Error(), "\n") || !strings.Contains(said.String(), "    fmt.Println(undefined)\n") {
 		t.Errorf("error is %q, told:\n%s", err, said.String())
 	}
@@ -153,9 +152,7 @@ func TestRun(t *testing.T) {
 		nb.Cells[2].ExecutionCount != 3 || nb.Cells[3].ExecutionCount != 0 {
 		t.Errorf("cells are %+v %+v %+v", *nb.Cells[1], *nb.Cells[2], *nb.Cells[3])
 	}
-	if html, err := os.ReadFile(page); err != nil || !strings.Contains(string(html), "14 1m30s") {
-		t.Errorf("the page lacks the output: %v", err)
-	}
+	must.Has(t, string(must.Get(os.ReadFile(page))(t)), "14 1m30s")
 	if same, err := notebook.Read(path); err != nil || !bytes.Equal(same.Encode(), original.Encode()) {
 		t.Error("the run changed the notebook it read")
 	}
@@ -204,9 +201,8 @@ func TestRunExportsAndStops(t *testing.T) {
 		strings.Contains(got, "error") {
 		t.Errorf("outputs %q", got)
 	}
-	if len(nb.Cells[2].Outputs) != 0 || !strings.Contains(said.String(), "40 images\nthat is the plan\n") {
-		t.Errorf("went on: %q, told %q", summary(nb.Cells[2]), said.String())
-	}
+	must.Equal(t, len(nb.Cells[2].Outputs), 0)
+	must.Has(t, said.String(), "40 images\nthat is the plan\n")
 }
 
 func isUsage(err error) bool { return errors.As(err, new(*UsageError)) }
@@ -223,9 +219,7 @@ func TestRunUsage(t *testing.T) {
 	if _, err := prepare(Options{Notebook: path, Params: []string{"n=1"}}); err != nil {
 		t.Errorf("right parameters: %v", err)
 	}
-	if _, err := os.Stat(out); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("something was written: %v", err)
-	}
+	must.Is(os.Stat(out))(t, os.ErrNotExist) // nothing was written
 }
 
 // An interrupt ends a cell within moments, even one that ignores it, and keeps what was finished.
@@ -250,9 +244,7 @@ func TestRunInterrupt(t *testing.T) {
 				cancel()
 			}()
 			nb, err := run(t, ctx, Options{Notebook: path})
-			if !errors.Is(err, ErrInterrupted) {
-				t.Errorf("error is %v, want ErrInterrupted", err)
-			}
+			must.Is(err)(t, ErrInterrupted)
 			if took := time.Since(at); took > 5*time.Second {
 				t.Errorf("the run ended %v after the interrupt", took)
 			}
@@ -282,9 +274,7 @@ func TestRunHostileCells(t *testing.T) {
 		t.Errorf("cell 1 printed %q", got)
 	}
 	must.Equal(t, len(text(nb.Cells[1], "stdout")), maxText, "bytes kept")
-	if got := text(nb.Cells[1], "stderr"); !strings.Contains(got, "18951424 more bytes") {
-		t.Errorf("the cut is told as %q", got)
-	}
+	must.Has(t, text(nb.Cells[1], "stderr"), "18951424 more bytes")
 	must.Equal(t, text(nb.Cells[2], "stdout"), "before\n", "cell 3 printed")
 }
 
@@ -299,8 +289,6 @@ func TestRunClashes(t *testing.T) {
 	nb := must.Get(run(t, t.Context(), Options{Notebook: path, Params: []string{"flag=y", "fmt=0.25"}}))(t)
 	const hides = "variable fmt hides package fmt"
 	for i, want := range []string{"", "", "y|execute_result:3", hides, hides} {
-		if got := strings.Join(summary(nb.Cells[i]), "|"); !strings.Contains(got, want) {
-			t.Errorf("cell %d shows %q, want %q", i+1, got, want)
-		}
+		must.Has(t, strings.Join(summary(nb.Cells[i]), "|"), want)
 	}
 }

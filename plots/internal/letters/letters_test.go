@@ -47,9 +47,7 @@ func TestAdvances(t *testing.T) {
 func TestRightToLeft(t *testing.T) {
 	for text, want := range map[string]bool{"12 אב c": true, "a אב": false, "\u2068אב\u2069 c": false, "12": false,
 		"": false, "(ع": true} {
-		if RightToLeft(text) != want {
-			t.Errorf("%q begins at the right: %v", text, !want)
-		}
+		must.Equal(t, RightToLeft(text), want, text, "begins at the right", !want)
 	}
 }
 
