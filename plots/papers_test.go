@@ -1,9 +1,9 @@
 package plots_test
 
 import (
-	"errors"
 	"encoding/base64"
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"image"
 	"image/color"
