@@ -99,7 +99,6 @@ func TestExport(t *testing.T) {
 	} {
 		must.Has(t, got[name], want)
 	}
-	if len(got) != 12 || strings.Contains(got[bars+".svg"], "No intervals in the table.</text>") {
-		t.Errorf("%d files, or a figure with its caption", len(got))
-	}
+	must.True(t, len(got) == 12 && !strings.Contains(got[bars+".svg"], "No intervals in the table.</text>"),
+		"%d files, or a figure with its caption", len(got))
 }

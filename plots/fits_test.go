@@ -58,9 +58,8 @@ func TestCrowdedPanelsAreHorizontal(t *testing.T) {
 		Y:      "v",
 		Panels: "vector",
 	})
-	if strings.Contains(svg, "rotate(-45") || strings.Count(svg, `text-anchor="end">object `) != 24 {
-		t.Error("the bars of crowded panels are vertical, or their names are not listed once at the left")
-	}
+	must.True(t, !strings.Contains(svg, "rotate(-45") && strings.Count(svg, `text-anchor="end">object `) == 24,
+		"the bars of crowded panels are vertical, or their names are not listed once at the left")
 }
 
 // TestAllPointsDrawn counts the marks of ViSAGe's Figure 5: 135 identities, and a key for each of 8 regions.

@@ -78,9 +78,8 @@ func TestInlineBytes(t *testing.T) {
 		for _, m := range uri.FindAllStringSubmatch(page, -1) {
 			total, count = total+len(m[1]), count+1
 		}
-		if total > plots.InlineBytes(n) || total < plots.InlineBytes(n)/20 {
-			t.Errorf("limit %d: %d bytes inline", n, total)
-		}
+		must.True(t, total <= plots.InlineBytes(n) && total >= plots.InlineBytes(n)/20,
+			"limit %d: %d bytes inline", n, total)
 		must.Equal(t, count, n, "limit", "images")
 		if more := 150 - n; more > 0 && !strings.Contains(page, fmt.Sprintf("%d more not shown", more)) {
 			t.Errorf("limit %d: the caption does not count the %d that are not shown", n, more)
@@ -140,9 +139,7 @@ func TestOverlayPixels(t *testing.T) {
 			c := color.GrayModel.Convert(got.At(got.Bounds().Dx()/2+way*d, got.Bounds().Dy()/2)).(color.Gray)
 			brightest = max(brightest, c.Y)
 		}
-		if brightest < 200 {
-			t.Errorf("brightness %d next to the outline", brightest)
-		}
+		must.True(t, brightest >= 200, "brightness %d next to the outline", brightest)
 	}
 	segments := thumbnails(t, plots.Segments{Table: tab})
 	if len(segments) != 3 {
@@ -151,9 +148,8 @@ func TestOverlayPixels(t *testing.T) {
 	for i, want := range [][2][3]int{{{0, 160, 0}, {0, 0, 200}}, {{0, 160, 0}, {255, 255, 255}},
 		{{255, 255, 255}, {0, 0, 200}}} {
 		l, r := at(segments[i], .25, .5), at(segments[i], .75, .5)
-		if !like(l, want[0][0], want[0][1], want[0][2]) || !like(r, want[1][0], want[1][1], want[1][2]) {
-			t.Errorf("segment %d: %v, %v", i, l, r)
-		}
+		must.True(t, like(l, want[0][0], want[0][1], want[0][2]) && like(r, want[1][0], want[1][1], want[1][2]),
+			"segment %d: %v, %v", i, l, r)
 	}
 }
 
@@ -264,9 +260,8 @@ func TestSaveReduced(t *testing.T) {
 		file := must.Get(os.Open(filepath.Join(folder, "a.jpg")))(t)
 		defer file.Close()
 		c, format, err := image.DecodeConfig(file)
-		if err != nil || format != "jpeg" || max(c.Width, c.Height) != min(side, longest) {
-			t.Errorf("side %d: %d × %d %s, %v", side, c.Width, c.Height, format, err)
-		}
+		must.True(t, err == nil && format == "jpeg" && max(c.Width, c.Height) == min(side, longest),
+			"side %d: %d × %d %s, %v", side, c.Width, c.Height, format, err)
 	}
 	must.Fail(plots.SaveImagesE(context.Background(), plots.Grid{Table: datasets.FromFrame(f)}, t.TempDir(),
 		plots.ImageOptions{Side: -1}))(t) // side -1
@@ -302,12 +297,9 @@ func TestSave(t *testing.T) {
 		path := filepath.Join(folder, name)
 		must.Do(t, plots.SaveE(context.Background(), (plots.Bars{Table: averages(), Y: "coverage"}), path))
 		data, err := os.ReadFile(path)
-		if err != nil || !strings.HasPrefix(string(data), want) {
-			t.Errorf("%s: %v, begins %.20q", name, err, data)
-		}
-		if strings.HasSuffix(name, "html") && !strings.Contains(string(data), `default-src 'none'`) {
-			t.Error("the page has no policy")
-		}
+		must.True(t, err == nil && strings.HasPrefix(string(data), want), "%s: %v, begins %.20q", name, err, data)
+		must.True(t, !strings.HasSuffix(name, "html") || strings.Contains(string(data), `default-src 'none'`),
+			"the page has no policy")
 	}
 	must.Fail(plots.SaveE(context.Background(), (plots.Bars{Table: averages(), Y: "coverage"}), "f.gif"))(t,
 		".svg, .pdf, .png or .html") // a GIF

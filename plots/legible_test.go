@@ -131,9 +131,7 @@ func TestManyColumns(t *testing.T) {
 		Rows:    "object",
 	}
 	for _, named := range found(must.Get(plots.Text(grid, "html"))(t), `min-width:([0-9.]+)px;overflow-wrap:anywhere">`) {
-		if named[0] < 40 {
-			t.Errorf("in HTML a row's name has %g pixels", named[0])
-		}
+		must.True(t, named[0] >= 40, "in HTML a row's name has %g pixels", named[0])
 	}
 	svg := drawSVG(t, grid)
 	drawn := labels(svg)

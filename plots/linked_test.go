@@ -54,9 +54,8 @@ func TestMarksSelectImages(t *testing.T) {
 		if name == "Bars" {
 			each = 2
 		}
-		if len(page.Figure.Marks) != each*len(want) || strings.Contains(text, "alert(1)</script>") {
-			t.Errorf("%s: %d marks", name, len(page.Figure.Marks))
-		}
+		must.True(t, len(page.Figure.Marks) == each*len(want) && !strings.Contains(text, "alert(1)</script>"),
+			"%s: %d marks", name, len(page.Figure.Marks))
 		for _, w := range want {
 			n := 0
 			for _, m := range page.Figure.Marks {
@@ -67,9 +66,7 @@ func TestMarksSelectImages(t *testing.T) {
 					t.Errorf("%s: mark %+v", name, m)
 				}
 			}
-			if n != each {
-				t.Errorf("%s: %d marks of %v in %+v", name, n, w, page.Figure.Marks)
-			}
+			must.True(t, n == each, "%s: %d marks of %v in %+v", name, n, w, page.Figure.Marks)
 		}
 	}
 	// no column in common

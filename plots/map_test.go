@@ -18,28 +18,21 @@ func TestBorders(t *testing.T) {
 		seen[l.code]++
 		for _, ring := range l.rings {
 			for i, p := range ring {
-				if p.x < mapWest || p.x > mapEast || math.Abs(p.y) > 90 {
-					t.Errorf("%s: %v", l.code, p)
-				}
+				must.True(t, p.x >= mapWest && p.x <= mapEast && math.Abs(p.y) <= 90, "%s: %v", l.code, p)
 				if next := ring[(i+1)%len(ring)]; len(ring) > 1 && p.x == next.x &&
 					math.Abs(math.Abs(p.x)-180) < 0.01 {
 					t.Errorf("%s is cut from %v to %v", l.code, p, next)
 				}
 			}
-			if len(ring) == 2 {
-				t.Errorf("%s: a ring of two points", l.code)
-			}
+			must.True(t, len(ring) != 2, "%s: a ring of two points", l.code)
 		}
 	}
 	regions := must.Get(operation.EvaluatorOf("visage-regions")(t.Context(), datasets.Call{}, nil, nil))(t)
 	for i, code := range regions.Texts("iso3") {
-		if code != "" && seen[code] != 1 {
-			t.Errorf("%s, %s: %d times on the map", regions.Texts("identity")[i], code, seen[code])
-		}
+		must.True(t, code == "" || seen[code] == 1,
+			"%s, %s: %d times on the map", regions.Texts("identity")[i], code, seen[code])
 	}
-	if len(seen) < 190 || visage.Regions("").Err() != nil {
-		t.Errorf("%d countries", len(seen))
-	}
+	must.True(t, len(seen) >= 190 && visage.Regions("").Err() == nil, "%d countries", len(seen))
 }
 
 // TestMap: the largest of two values of a country counts, a country without a value and one without a row differ, and

@@ -164,9 +164,7 @@ func TestHeatTotals(t *testing.T) {
 	svg := drawSVG(t, plots.Heat{Table: tab, Value: "v", Rows: "human", Columns: "clip", Totals: true})
 	words := labels(svg)
 	for _, want := range []string{"35", "60", "total"} {
-		if count(words, want) == 0 {
-			t.Errorf("no %q among %q", want, words)
-		}
+		must.True(t, count(words, want) != 0, "no %q among %q", want, words)
 	}
 	if count(words, "30") != 4 || count(words, "25") != 2 { // end of the scale, cell and two sums; cell and sum
 		t.Errorf("sums of rows and columns: %q", words)
@@ -191,9 +189,8 @@ func TestScatterFits(t *testing.T) {
 		Fits:    fits,
 	})
 	words := labels(svg)
-	if count(words, "r = 0.25") != 1 || count(words, "r = -0.50") != 1 || count(words, "r² = 0.06") != 1 {
-		t.Errorf("texts of the fits: %q", words)
-	}
+	must.True(t, count(words, "r = 0.25") == 1 && count(words, "r = -0.50") == 1 && count(words, "r² = 0.06") == 1,
+		"texts of the fits: %q", words)
 	var lines [][4]float64
 	for _, m := range regexp.MustCompile(
 		`<path d="M([0-9.]+) ([0-9.]+)L([0-9.]+) ([0-9.]+)" stroke="#222222" stroke-width="1.2"/>`).FindAllStringSubmatch(svg, -1) {
@@ -248,9 +245,8 @@ func TestLinesOverNames(t *testing.T) {
 		Order: plots.Order{"language": {"ta", "en", "hi"}},
 	})
 	must.Has(t, strings.Join(labels(svg), "|"), "ta|en|hi")
-	if !strings.Contains(svg, "No data: hi.") && !strings.Contains(svg, "No data: at hi.") {
-		t.Error("the missing value is not named")
-	}
+	must.True(t, strings.Contains(svg, "No data: hi.") || strings.Contains(svg, "No data: at hi."),
+		"the missing value is not named")
 	twice := made(texts("language", "en", "en"), small(1, 2))
 	// two values in one place
 	must.Fail(failure(plots.Lines{Table: twice, X: "language", Y: "v"}))(t, "two rows for en")
@@ -411,9 +407,8 @@ func TestHostileMarks(t *testing.T) {
 				t.Fatalf("%s: %v", name, err)
 			}
 		}
-		if strings.Contains(svg, "<script") || !strings.Contains(svg, "&lt;script&gt;") {
-			t.Errorf("%s: the hostile name is not text", name)
-		}
+		must.True(t, !strings.Contains(svg, "<script") && strings.Contains(svg, "&lt;script&gt;"),
+			"%s: the hostile name is not text", name)
 		page, err := plots.Text(f, "html")
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -436,14 +431,10 @@ func TestPerceived(t *testing.T) {
 		}
 		checked++
 		for _, m := range bare.FindAllStringSubmatch(strings.Join(labels(string(svg)), " "), -1) {
-			if m[1] == "" {
-				t.Errorf("%s: %q without perceived", name, m[0])
-			}
+			must.True(t, m[1] != "", "%s: %q without perceived", name, m[0])
 		}
 	}
-	if checked < 4 {
-		t.Errorf("only %d images of ENTIGEN", checked)
-	}
+	must.True(t, checked >= 4, "only %d images of ENTIGEN", checked)
 }
 
 // TestGalleryTotal limits all images together to 1.5 MB.
@@ -452,9 +443,7 @@ func TestGalleryTotal(t *testing.T) {
 	for _, p := range galleryImages(t) {
 		sum += len(p)
 	}
-	if sum > 1_500_000 {
-		t.Errorf("%d bytes of images", sum)
-	}
+	must.True(t, sum <= 1_500_000, "%d bytes of images", sum)
 	if _, err := os.Stat(gallery + ".md"); err != nil {
 		t.Error(err)
 	}

@@ -70,9 +70,7 @@ func TestPNGSaysWhatItLacks(t *testing.T) {
 			}
 		}
 	}
-	if red < 50 {
-		t.Errorf("%d dots in the color of warnings", red)
-	}
+	must.True(t, red >= 50, "%d dots in the color of warnings", red)
 }
 
 // TestReservedWidth compares the width that layouts reserve, which is the same on every machine, with the width of the
@@ -90,9 +88,8 @@ func TestReservedWidth(t *testing.T) {
 		"ᱥᱟᱱᱛᱟᱲᱤ ᱢᱟᱹᱭᱡᱤᱭᱩ", "ꯃꯩꯇꯩꯂꯣꯟ ꯅꯨꯄꯤ", "المرأة معلم سوق",
 		"عورت استاد بازار اردو", "אישה מורה שוק", "女人老师市场简体", "日本語テキストひらがな", "한국어 여자 선생님", "ภาษาไทยผู้หญิงครู"} {
 		line, width := typeset.Set(text, 10, false), 1.125*letters.Exact(text, 10, false)
-		if len(line.Missing) > 0 || line.Width > width || line.Width < 0.4*width {
-			t.Errorf("%s: %.1f wide, reserved %.1f, missing %v", text, line.Width, width, line.Missing)
-		}
+		must.True(t, len(line.Missing) == 0 && line.Width <= width && line.Width >= 0.4*width,
+			"%s: %.1f wide, reserved %.1f, missing %v", text, line.Width, width, line.Missing)
 	}
 }
 
@@ -131,9 +128,7 @@ func TestPaintedElsewhere(t *testing.T) {
 			t.Errorf("%s: another %s", name, format)
 		}
 	}
-	if asked == 0 {
-		t.Error("nothing was painted elsewhere")
-	}
+	must.True(t, asked != 0, "nothing was painted elsewhere")
 	reply := there(t.Context(), shape.Request{Format: shape.PNG, DPI: 96,
 		Scene: shape.Scene{Shapes: []shape.Shape{{Raster: &shape.Raster{Data: []byte("no image")}}}}})
 	must.Has(t, reply.Error, "cannot be decoded") // an image that is none

@@ -201,22 +201,17 @@ a_b & 50 %,0.53172,0.4812,0.5808,170,23.14
 `,
 	} {
 		got, err := plots.Text(printed(), format)
-		if err != nil || got != want {
-			t.Errorf("%s: %v\n%s\nwant\n%s", format, err, got, want)
-		}
+		must.True(t, err == nil && got == want, "%s: %v\n%s\nwant\n%s", format, err, got, want)
 	}
 	v := printed()
 	v.Title = "<script>"
 	page, err := plots.Text(v, "html")
-	if err != nil || !strings.Contains(page, "&lt;b&gt;|*x*") || !strings.Contains(page, "0.53 [0.48, 0.58]") {
-		t.Errorf("html: %v\n%s", err, page)
-	}
+	must.True(t, err == nil && strings.Contains(page, "&lt;b&gt;|*x*") && strings.Contains(page, "0.53 [0.48, 0.58]"),
+		"html: %v\n%s", err, page)
 	inert(t, "table", page)
 	v.Limit = 1
 	short, err := plots.Text(v, "txt")
-	if err != nil || !strings.Contains(short, "3 more rows not shown") {
-		t.Errorf("limited: %v\n%s", err, short)
-	}
+	must.True(t, err == nil && strings.Contains(short, "3 more rows not shown"), "limited: %v\n%s", err, short)
 	none := plots.Table{
 		Table:   datasets.FromFrame(&datasets.Frame{Columns: []table.Column{table.TextColumn("template", nil)}}),
 		Columns: []string{"template"},

@@ -114,9 +114,7 @@ func TestHostileText(t *testing.T) {
 			}
 			switch v := token.(type) {
 			case xml.StartElement:
-				if !elements[v.Name.Local] {
-					t.Errorf("%s: element <%s>", name, v.Name.Local)
-				}
+				must.True(t, elements[v.Name.Local], "%s: element <%s>", name, v.Name.Local)
 				for _, a := range v.Attr {
 					if strings.HasPrefix(a.Name.Local, "on") || a.Name.Local == "href" &&
 						!strings.HasPrefix(a.Value, "data:image/jpeg;base64,") || a.Name.Local == "style" {
@@ -127,9 +125,8 @@ func TestHostileText(t *testing.T) {
 				chars += string(v)
 			}
 		}
-		if !strings.Contains(chars, "<script>alert(1)</script>") && !strings.Contains(chars, "<script>") {
-			t.Errorf("%s: the hostile name is not in the image as text", name)
-		}
+		must.True(t, strings.Contains(chars, "<script>alert(1)</script>") || strings.Contains(chars, "<script>"),
+			"%s: the hostile name is not in the image as text", name)
 		page, err := plots.Text(f, "html")
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -152,9 +149,7 @@ func inert(t *testing.T, name, page string) {
 		if kind != html.StartTagToken && kind != html.SelfClosingTagToken {
 			continue
 		}
-		if !strings.Contains(allowed, " "+token.Data+" ") {
-			t.Errorf("%s: element <%s>", name, token.Data)
-		}
+		must.True(t, strings.Contains(allowed, " "+token.Data+" "), "%s: element <%s>", name, token.Data)
 		for _, a := range token.Attr {
 			if strings.HasPrefix(a.Key, "on") || a.Key == "src" && !strings.HasPrefix(a.Val, "data:image/") ||
 				a.Key == "href" || a.Key == "style" && strings.Contains(a.Val, "url(") {
@@ -209,9 +204,8 @@ func TestNothingOverlaps(t *testing.T) {
 				x -= w
 			}
 			b := box{x, y - 0.7*size, x + w, y, string(m[7])}
-			if b.l < -0.5 || b.r > width+0.5 || b.t < 0 || b.b > height {
-				t.Errorf("%s: %q leaves the paper: %.0f to %.0f of %.0f × %.0f", name, b.text, b.l, b.r, width, height)
-			}
+			must.True(t, b.l >= -0.5 && b.r <= width+0.5 && b.t >= 0 && b.b <= height,
+				"%s: %q leaves the paper: %.0f to %.0f of %.0f × %.0f", name, b.text, b.l, b.r, width, height)
 			for _, o := range boxes {
 				if b.l < o.r && o.l < b.r && b.t < o.b && o.t < b.b {
 					t.Errorf("%s: %q overlaps %q", name, b.text, o.text)
@@ -219,9 +213,7 @@ func TestNothingOverlaps(t *testing.T) {
 			}
 			boxes = append(boxes, b)
 		}
-		if len(boxes) < 3 {
-			t.Errorf("%s: only %d texts found", name, len(boxes))
-		}
+		must.True(t, len(boxes) >= 3, "%s: only %d texts found", name, len(boxes))
 	}
 	for name, f := range hostileFigures() {
 		svg := must.Get(plots.Render(f, "svg"))(t)
@@ -249,9 +241,8 @@ func TestAxis(t *testing.T) {
 		{-5e8, 2e9}, {0.999, 1.001}} {
 		for _, n := range []int{2, 4, 5, 8} {
 			ends, at, names := plots.Ticks(c.low, c.high, plots.Range{}, n)
-			if ends[0] > c.low || ends[1] < c.high || len(at) < 2 || len(at) > n+3 {
-				t.Errorf("%v, %d ticks: axis %v with %v", c, n, ends, names)
-			}
+			must.True(t, ends[0] <= c.low && ends[1] >= c.high && len(at) >= 2 && len(at) <= n+3,
+				"%v, %d ticks: axis %v with %v", c, n, ends, names)
 			for i := range at {
 				if i > 0 && (at[i] <= at[i-1] || names[i] == names[i-1]) || at[i] < ends[0]-1e-9*math.Abs(ends[0]) ||
 					at[i] > ends[1]+1e-9*math.Abs(ends[1]) {
@@ -265,16 +256,14 @@ func TestAxis(t *testing.T) {
 		}
 	}
 	ends, at, _ := plots.Ticks(0, 0, plots.Range{Low: 0.13, High: 0.88}, 5)
-	if ends != [2]float64{0.13, 0.88} || at[0] != 0.13 || at[len(at)-1] != 0.88 {
-		t.Errorf("fixed ends: %v, ticks %v", ends, at)
-	}
+	must.True(t, ends == [2]float64{0.13, 0.88} && at[0] == 0.13 && at[len(at)-1] == 0.88,
+		"fixed ends: %v, ticks %v", ends, at)
 	for high := 1; high < 40; high++ {
 		for n := 2; n < 9; n++ {
 			ends, at, names := plots.WholeTicks(0, float64(high), n)
 			for i := range at {
-				if at[i] != math.Trunc(at[i]) || len(at) < 2 || len(at) > n+3 || ends[1] < float64(high) {
-					t.Errorf("counts up to %d, %d ticks: %v to %v", high, n, names, ends)
-				}
+				must.True(t, at[i] == math.Trunc(at[i]) && len(at) >= 2 && len(at) <= n+3 && ends[1] >= float64(high),
+					"counts up to %d, %d ticks: %v to %v", high, n, names, ends)
 			}
 		}
 	}
@@ -375,9 +364,8 @@ func TestSameBytesAgain(t *testing.T) {
 	for name, f := range hostileFigures() {
 		a, errA := plots.Render(f, "svg")
 		b, errB := plots.Render(f, "svg")
-		if errA != nil || errB != nil || !bytes.Equal(a, b) {
-			t.Errorf("%s: drawn twice, it differs (%v, %v)", name, errA, errB)
-		}
+		must.True(t, errA == nil && errB == nil && bytes.Equal(a, b),
+			"%s: drawn twice, it differs (%v, %v)", name, errA, errB)
 	}
 }
 

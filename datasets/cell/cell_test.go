@@ -77,9 +77,7 @@ func TestFailInNotebook(t *testing.T) {
 	if want := "photos.csv, row 7: · no such file · fix the path\n"; !strings.HasSuffix(stderr, want) || status != 1 {
 		t.Errorf("status %d, standard error %q, want 1 and %q", status, stderr, want)
 	}
-	if strings.Contains(stderr, "goroutine") {
-		t.Errorf("standard error holds a trace: %q", stderr)
-	}
+	must.True(t, !strings.Contains(stderr, "goroutine"), "standard error holds a trace: %q", stderr)
 }
 
 func TestInterrupt(t *testing.T) {
@@ -263,9 +261,7 @@ func TestNotes(t *testing.T) {
 	text := must.Get(io.ReadAll(r))(t)
 	want := "group \"north\": 3 of 16 have no mask\nanother kind\nand 4 more like: group \"north\": 3 of 16 " +
 		"have no mask\n"
-	if string(text) != want {
-		t.Errorf("told:\n%swant:\n%s", text, want)
-	}
+	must.True(t, string(text) == want, "told:\n%swant:\n%s", text, want)
 }
 
 // TestBundleData: each form that is there has its type, and an empty one none.

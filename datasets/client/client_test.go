@@ -29,9 +29,7 @@ func TestSocketPath(t *testing.T) {
 		t.Errorf("%s, %v", path, err)
 	}
 	other, _ := SocketPath("/another/store")
-	if other == path {
-		t.Error("two stores share a socket")
-	}
+	must.True(t, other != path, "two stores share a socket")
 	link := filepath.Join(dir, "antipode2")
 	t.Setenv("XDG_RUNTIME_DIR", link)
 	os.MkdirAll(link, 0o700)

@@ -107,21 +107,15 @@ func mustContain(t *testing.T, dir string, want map[string]string) {
 			must.Is(err)(t, fs.ErrNotExist)
 			continue
 		}
-		if err != nil || string(data) != text {
-			t.Errorf("%s: %q, %v", path, data, err)
-		}
+		must.True(t, err == nil && string(data) == text, "%s: %q, %v", path, data, err)
 	}
 	must.Do(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
 		data, err := os.ReadFile(path)
-		if bytes.Contains(data, []byte("SECRET")) {
-			t.Errorf("%s holds an identifier", path)
-		}
-		if strings.HasPrefix(d.Name(), ".pull-") {
-			t.Errorf("a temporary file is left: %s", path)
-		}
+		must.True(t, !bytes.Contains(data, []byte("SECRET")), "%s holds an identifier", path)
+		must.True(t, !strings.HasPrefix(d.Name(), ".pull-"), "a temporary file is left: %s", path)
 		return err
 	}))
 }
@@ -273,9 +267,8 @@ func TestReadAcceptsBothForms(t *testing.T) {
 		"upstream, its own name": {fstest.MapFS{"A sheet.csv": {Data: []byte(rawA)}}, manifest.AsUpstream},
 	} {
 		data, used, err := m.Read(c.dir, "set/a.csv")
-		if err != nil || used.Form != c.form || string(data) != tidyA {
-			t.Errorf("%s: %q, %v, %v", name, data, used, err)
-		}
+		must.True(t, err == nil && used.Form == c.form && string(data) == tidyA,
+			"%s: %q, %v, %v", name, data, used, err)
 	}
 	_, _, err := m.Read(fstest.MapFS{"set/a.csv": {Data: []byte("other")}}, "set/a.csv")
 	var wrong *manifest.HashError

@@ -26,9 +26,8 @@ func TestWriteAtOnce(t *testing.T) {
 	}
 	wait.Wait()
 	data, err := os.ReadFile(path)
-	if err != nil || len(data) != 10000 || bytes.Count(data, data[:1]) != 10000 {
-		t.Errorf("%d bytes, %v", len(data), err)
-	}
+	must.True(t, err == nil && len(data) == 10000 && bytes.Count(data, data[:1]) == 10000,
+		"%d bytes, %v", len(data), err)
 	must.Equal(t, len(must.Get(os.ReadDir(filepath.Dir(path)))(t)), 1, "files")
 }
 
@@ -39,9 +38,7 @@ func TestMakeAtOnce(t *testing.T) {
 	for i := range 16 {
 		wait.Go(func() {
 			if err := Make(path, func(temp string) error {
-				if !IsTemporary(filepath.Dir(temp)) {
-					t.Errorf("%s is no temporary name", temp)
-				}
+				must.True(t, IsTemporary(filepath.Dir(temp)), "%s is no temporary name", temp)
 				return os.WriteFile(temp, bytes.Repeat([]byte{byte(i)}, 10000), 0o700)
 			}); err != nil {
 				t.Error(err)
@@ -50,9 +47,8 @@ func TestMakeAtOnce(t *testing.T) {
 	}
 	wait.Wait()
 	data, err := os.ReadFile(path)
-	if err != nil || len(data) != 10000 || bytes.Count(data, data[:1]) != 10000 {
-		t.Errorf("%d bytes, %v", len(data), err)
-	}
+	must.True(t, err == nil && len(data) == 10000 && bytes.Count(data, data[:1]) == 10000,
+		"%d bytes, %v", len(data), err)
 	must.Equal(t, len(must.Get(os.ReadDir(filepath.Dir(path)))(t)), 1, "files")
 }
 
@@ -66,9 +62,7 @@ func TestReplaceFails(t *testing.T) {
 		return full
 	})
 	data, readErr := os.ReadFile(path)
-	if !errors.Is(err, full) || readErr != nil || string(data) != "old" {
-		t.Errorf("%v, %q, %v", err, data, readErr)
-	}
+	must.True(t, errors.Is(err, full) && readErr == nil && string(data) == "old", "%v, %q, %v", err, data, readErr)
 	must.Equal(t, len(must.Get(os.ReadDir(filepath.Dir(path)))(t)), 1, "files")
 }
 
@@ -101,9 +95,7 @@ func TestGroup(t *testing.T) {
 	g.Sync()
 	must.Equal(t, len(g.folders), 0, "folders are to be synced after Sync")
 	files, err := filepath.Glob(filepath.Join(dir, "*", "*"))
-	if err != nil || len(files) != 8 {
-		t.Errorf("files %q, %v", files, err)
-	}
+	must.True(t, err == nil && len(files) == 8, "files %q, %v", files, err)
 	for _, path := range files {
 		if data, err := os.ReadFile(path); err != nil || len(data) != 10000 || bytes.Count(data, data[:1]) != 10000 {
 			t.Errorf("%s: %d bytes, %v", path, len(data), err)

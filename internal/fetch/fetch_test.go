@@ -93,9 +93,7 @@ func TestStall(t *testing.T) {
 				start := time.Now()
 				text, err := get(t.Context())
 				if name == "slow" {
-					if text != "xxxxx" || err != nil {
-						t.Errorf("%q, %v", text, err)
-					}
+					must.True(t, text == "xxxxx" && err == nil, "%q, %v", text, err)
 					return
 				}
 				if err == nil || !strings.Contains(err.Error(), "no byte for 200ms") ||

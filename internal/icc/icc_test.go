@@ -36,9 +36,7 @@ func TestConvertEqualsLittlecms(t *testing.T) {
 			}
 		}
 		t.Logf("%s: %d of %d values differ, by up to %d", name, differ, len(want), worst)
-		if worst > 1 {
-			t.Errorf("%s: worst difference %d of 255", name, worst)
-		}
+		must.True(t, worst <= 1, "%s: worst difference %d of 255", name, worst)
 		must.Equal(t, p.IsSRGB(false), name == "srgb", name, "sRGB")
 	}
 }

@@ -243,9 +243,8 @@ func FuzzDecode(f *testing.F) {
 		}
 		TraitsOf(data)
 		size, err := Decode(data, func(img image.Image, name string, c image.Config) (image.Point, error) {
-			if img.Bounds().Size() != image.Pt(c.Width, c.Height) && name != "GIF" {
-				t.Errorf("%s: %v of %d×%d pixels", name, img.Bounds(), c.Width, c.Height)
-			}
+			must.True(t, img.Bounds().Size() == image.Pt(c.Width, c.Height) || name == "GIF",
+				"%s: %v of %d×%d pixels", name, img.Bounds(), c.Width, c.Height)
 			return image.Pt(c.Width, c.Height), nil
 		})
 		c, _, again := Config(data)

@@ -31,6 +31,14 @@ func Is(results ...any) func(t testing.TB, kind error, texts ...string) {
 	}
 }
 
+// True reports a failure, in the words of a format, where a condition does not hold.
+func True(t testing.TB, holds bool, format string, args ...any) {
+	t.Helper()
+	if !holds {
+		t.Errorf(format, args...)
+	}
+}
+
 // Has reports a failure for each part that a text lacks.
 func Has(t testing.TB, text string, parts ...string) {
 	t.Helper()

@@ -54,9 +54,8 @@ func TestAt(t *testing.T) {
 	for rel, want := range map[string]string{"a.png": "set/a.png", "./x/a b?.png": "set/x/a b?.png",
 		"s3://b/other/a?b.png": "other/a?b.png"} {
 		u, err := dir.At(rel)
-		if err != nil || u.Key != want || u.Bucket != "b" || u.Options != dir.Options {
-			t.Errorf("%s: %+v, %v", rel, u, err)
-		}
+		must.True(t, err == nil && u.Key == want && u.Bucket == "b" && u.Options == dir.Options,
+			"%s: %+v, %v", rel, u, err)
 	}
 	for _, rel := range []string{"", "/etc/passwd", "../a", "x/../../a", "s3://other/x", "gs://b/x", "file:///x",
 		"s3://b/set/../x", "a\x00", "..", "s3://b/x/.."} {

@@ -28,8 +28,7 @@ func FuzzOneLine(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		got := OneLine(s)
-		if !utf8.ValidString(got) || strings.ContainsFunc(got, unicode.IsControl) || OneLine(got) != got {
-			t.Errorf("%q becomes %q", s, got)
-		}
+		must.True(t, utf8.ValidString(got) && !strings.ContainsFunc(got, unicode.IsControl) && OneLine(got) == got,
+			"%q becomes %q", s, got)
 	})
 }

@@ -270,9 +270,7 @@ func TestChromiumHostile(t *testing.T) {
 	}
 	bare := filepath.Join(t.TempDir(), "bare.html")
 	must.Do(t, os.WriteFile(bare, []byte("<!DOCTYPE html><body>"+hostile[1]), 0o644))
-	if !ran(bare) {
-		t.Error("nothing ran in the bare page: the test tells nothing")
-	}
+	must.True(t, ran(bare), "nothing ran in the bare page: the test tells nothing")
 	n := len(hostile)
 	in := people(t, n)
 	for _, name := range []string{"id", "identity", "model", "language", "prompt", "attribute", "concept",
@@ -307,17 +305,14 @@ func TestChromiumHostile(t *testing.T) {
 				found++
 			}
 		}
-		if found < 3 {
-			t.Errorf("%s: %d of the texts are shown as they are", task, found)
-		}
+		must.True(t, found >= 3, "%s: %d of the texts are shown as they are", task, found)
 		is := true
 		if b.Eval("document.documentElement.hasAttribute('data-ran')", &is); is {
 			t.Errorf("%s: something ran", task)
 		}
 		for _, url := range b.Requests {
-			if !strings.HasPrefix(url, "file://") && !strings.HasPrefix(url, "data:image/") {
-				t.Errorf("%s: requests %.80s", task, url)
-			}
+			must.True(t, strings.HasPrefix(url, "file://") || strings.HasPrefix(url, "data:image/"),
+				"%s: requests %.80s", task, url)
 		}
 	}
 }

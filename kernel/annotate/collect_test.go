@@ -181,9 +181,8 @@ func TestMajority(t *testing.T) {
 		{[]string{specific, "", ""}, []string{"specific collision"}}, {[]string{"", "", ""}, []string{""}},
 	} {
 		f, got := votes(Failures, c.labels...)
-		if !slices.Equal(f.Texts("kind"), c.kinds) {
-			t.Errorf("kinds %q by %q, want %q (%v)", f.Texts("kind"), c.labels, c.kinds, got.Notes)
-		}
+		must.True(t, slices.Equal(f.Texts("kind"), c.kinds),
+			"kinds %q by %q, want %q (%v)", f.Texts("kind"), c.labels, c.kinds, got.Notes)
 	}
 }
 

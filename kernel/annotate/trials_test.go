@@ -37,14 +37,11 @@ func values(f *table.Frame, column string, by ...string) map[string]float64 {
 // same fails unless both have the same keys and values; NaN equals NaN.
 func same(t *testing.T, what string, got, want map[string]float64) {
 	t.Helper()
-	if len(got) != len(want) || len(want) == 0 {
-		t.Errorf("%s: %d values, want %d", what, len(got), len(want))
-	}
+	must.True(t, len(got) == len(want) && len(want) != 0, "%s: %d values, want %d", what, len(got), len(want))
 	for name, w := range want {
 		g, has := got[name]
-		if !has || math.Abs(g-w) > 1e-12 || math.IsNaN(g) != math.IsNaN(w) {
-			t.Errorf("%s of %s: %g, want %g", what, name, g, w)
-		}
+		must.True(t, has && math.Abs(g-w) <= 1e-12 && math.IsNaN(g) == math.IsNaN(w),
+			"%s of %s: %g, want %g", what, name, g, w)
 	}
 }
 
@@ -196,17 +193,13 @@ func failuresTrial(evaluate func(datasets.Table) *table.Frame) trial {
 		}
 		for i, kind := range c.Table.Texts("kind") {
 			row := c.Table.Texts("language")[i] + "/" + c.Table.Texts("concept")[i] + "/" + kind
-			if !want[row] {
-				t.Errorf("%s was not injected", row)
-			}
+			must.True(t, want[row], "%s was not injected", row)
 			delete(want, row)
 		}
 		must.Equal(t, len(want), 0, "found", want)
 		counts := evaluate(concepts.FailureCounts(datasets.FromFrame(c.Table), datasets.Table{}))
 		for i, n := range counts.Numbers("n") {
-			if n != 2 {
-				t.Errorf("%g failures of the kind %s, want 2", n, counts.Texts("kind")[i])
-			}
+			must.True(t, n == 2, "%g failures of the kind %s, want 2", n, counts.Texts("kind")[i])
 		}
 	}}
 }
@@ -231,9 +224,7 @@ func tagsTrial(evaluate func(datasets.Table) *table.Frame) trial {
 		}
 		f := evaluate(disparity.TagShares(w.Reference(), datasets.FromFrame(c.Table)))
 		same(t, "share", values(f, "share", "tag"), want)
-		if f.Numbers("n_inspected")[0] != float64(in.Len()) {
-			t.Error(fmt.Sprint(f))
-		}
+		must.True(t, f.Numbers("n_inspected")[0] == float64(in.Len()), "%v", fmt.Sprint(f))
 	}}
 }
 
@@ -284,8 +275,6 @@ func questionTrial(evaluate func(datasets.Table) *table.Frame) trial {
 			By: []string{"region"}}))
 		got := values(f, "calibrated", "region")
 		same(t, "calibrated", got, want)
-		if f.Numbers("judge")[0] != 1 || f.Texts("basis")[0] != "judge and labels" {
-			t.Error(fmt.Sprint(f))
-		}
+		must.True(t, f.Numbers("judge")[0] == 1 && f.Texts("basis")[0] == "judge and labels", "%v", fmt.Sprint(f))
 	}}
 }

@@ -118,9 +118,7 @@ func TestStopDuringRun(t *testing.T) {
 			once.Do(func() { close(started) })
 		}
 	})
-	if err != nil || res.Computed+res.Found != items || res.Computed < items-1 {
-		t.Errorf("%+v, %v", res, err)
-	}
+	must.True(t, err == nil && res.Computed+res.Found == items && res.Computed >= items-1, "%+v, %v", res, err)
 	must.Do(t, <-stopped)
 }
 

@@ -165,23 +165,16 @@ func TestStrip(t *testing.T) {
 		samples = append(samples, table.Sample{Caption: fmt.Sprint(i), Image: table.Image{Path: path}})
 	}
 	s := newStrip(true)
-	if s.next(samples, false) != nil {
-		t.Error("images in the first second")
-	}
+	must.True(t, s.next(samples, false) == nil, "images in the first second")
 	s.start = s.start.Add(-sampleStart)
-	if s.next(samples[:2], true) != nil || s.next(nil, false) != nil {
-		t.Error("images though newer ones wait or none exist")
-	}
+	must.True(t, s.next(samples[:2], true) == nil && s.next(nil, false) == nil,
+		"images though newer ones wait or none exist")
 	if got := s.next(samples[:2], false); len(got) != 2 || got[0].Thumb != nil || got[1].Thumb == nil {
 		t.Errorf("%+v", got)
 	}
-	if s.next(samples, false) != nil {
-		t.Error("more images at once")
-	}
+	must.True(t, s.next(samples, false) == nil, "more images at once")
 	s.at = time.Time{}
-	if s.next(samples[:2], false) != nil {
-		t.Error("the same images again")
-	}
+	must.True(t, s.next(samples[:2], false) == nil, "the same images again")
 	must.Do(t, os.Remove(samples[1].Image.Path))
 	if got := s.next(samples, false); len(got) != 3 || got[1].Thumb == nil || got[2].Thumb == nil {
 		t.Error("an image that was sent is read again")

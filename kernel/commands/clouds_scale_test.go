@@ -176,9 +176,8 @@ func cloud(t *testing.T, e *emulator, binary string) {
 	b.must(t, "0 items computed, 6 found", embed("g.parquet", "e.parquet")...)
 	want := vectors(b, "e.parquet", "near.csv")
 	for _, in := range []string{far, far2} {
-		if !bytes.Equal(vectors(machineHere(), in, "far.csv"), want) {
-			t.Errorf("%s has other vectors than the local table", in)
-		}
+		must.True(t, bytes.Equal(vectors(machineHere(), in, "far.csv"), want),
+			"%s has other vectors than the local table", in)
 	}
 
 	store := e.url("lab", "team/store")
@@ -216,8 +215,6 @@ func cloud(t *testing.T, e *emulator, binary string) {
 		t.Errorf("an unreachable service was reported after %v", took)
 	}
 	for _, m := range []*machine{a, b, c, d} {
-		if strings.Contains(m.printed.String(), azuriteKey) {
-			t.Error("the credentials are printed")
-		}
+		must.True(t, !strings.Contains(m.printed.String(), azuriteKey), "the credentials are printed")
 	}
 }

@@ -55,9 +55,8 @@ func TestCompare(t *testing.T) {
 		case err != nil:
 			status = 1
 		}
-		if status != want.status || !strings.Contains(printed, want.printed) {
-			t.Errorf("%s: status %d, %v\n%s", args, status, err, printed)
-		}
+		must.True(t, status == want.status && strings.Contains(printed, want.printed),
+			"%s: status %d, %v\n%s", args, status, err, printed)
 	}
 	chain := []string{"compare", "--a", "a.csv", "--b", "worse.csv", "--better", "higher", "--audit",
 		"clustered-mean value=score by=region", "--out", "changes.csv"}

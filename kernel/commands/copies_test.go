@@ -74,7 +74,5 @@ func TestOldCopies(t *testing.T) {
 	if slices.Sort(got); !slices.Equal(got, want) {
 		t.Errorf("the store holds %q, want %q", got, want)
 	}
-	if unused(filepath.Dir(binary)) {
-		t.Error("the copy of this process is not marked as in use")
-	}
+	must.True(t, !unused(filepath.Dir(binary)), "the copy of this process is not marked as in use")
 }

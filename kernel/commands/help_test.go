@@ -17,9 +17,7 @@ func TestExamples(t *testing.T) {
 	for name, lines := range examples {
 		for _, line := range lines {
 			command := strings.Fields(line)[1]
-			if name != "" && command != name {
-				t.Errorf("%s is an example of %s", line, name)
-			}
+			must.True(t, name == "" || command == name, "%s is an example of %s", line, name)
 			args := []string{command, "--help"}
 			for _, by := range []string{"metric", "audit"} {
 				if named := peek(strings.Fields(line), by); named != "" && command != "new" {
@@ -28,13 +26,11 @@ func TestExamples(t *testing.T) {
 			}
 			text, _ := run(args...)
 			for _, flag := range regexp.MustCompile(` --?([a-z-]*)`).FindAllStringSubmatch(line, -1) {
-				if flag[1] != "" && !strings.Contains(text, "\n  -"+flag[1]) {
-					t.Errorf("%s: no flag %s in the help of %v", line, flag[1], args)
-				}
+				must.True(t, flag[1] == "" || strings.Contains(text, "\n  -"+flag[1]),
+					"%s: no flag %s in the help of %v", line, flag[1], args)
 			}
-			if name != "" && !strings.Contains(text, "    antipode "+name+" ") {
-				t.Errorf("the help of %s has no example", name)
-			}
+			must.True(t, name == "" || strings.Contains(text, "    antipode "+name+" "),
+				"the help of %s has no example", name)
 		}
 	}
 	text, _ := run("generate", "--help")
@@ -60,9 +56,7 @@ func TestPipe(t *testing.T) {
 	} {
 		text, err := run(args...)
 		rows, csvErr := csv.NewReader(strings.NewReader(text)).ReadAll()
-		if err != nil || csvErr != nil || len(rows) != 2 {
-			t.Errorf("%v: %q, %v, %v", args, text, err, csvErr)
-		}
+		must.True(t, err == nil && csvErr == nil && len(rows) == 2, "%v: %q, %v, %v", args, text, err, csvErr)
 		if at := len(rows[0]) - 2; rows[0][at] == "image" {
 			must.Get(os.Stat(rows[1][at]))(t)
 		}

@@ -105,9 +105,7 @@ func TestArrayJobOfObjects(t *testing.T) {
 		done()
 		got := tables(t)
 		for name := range want {
-			if got[name] != want[name] {
-				t.Errorf("%s differs from that of one machine", name)
-			}
+			must.True(t, got[name] == want[name], "%s differs from that of one machine", name)
 		}
 	}
 }

@@ -166,9 +166,8 @@ func TestJobMake(t *testing.T) {
 			t.Errorf("phase %d: %+v", phase+1, j)
 		}
 		data, err := os.ReadFile(fmt.Sprintf("j-%d.json", phase+1))
-		if err != nil || strings.Contains(string(data), "secret-of-mine") {
-			t.Errorf("the job's file holds a secret: %v", err)
-		}
+		must.True(t, err == nil && !strings.Contains(string(data), "secret-of-mine"),
+			"the job's file holds a secret: %v", err)
 	}
 	again := strings.Replace(phased, "--head 3", "--head 2", 1)
 	must.Fail(run(strings.Fields(again)...))(t, "is another job")
@@ -221,9 +220,8 @@ func TestWorkRefuses(t *testing.T) {
 	}
 	var exit exitError
 	_, err = run("work", "job.json", "--allow-exec", "echo", "--shard", "0/2")
-	if !errors.As(err, &exit) || exit.status != exitUnreachable {
-		t.Errorf("another device: %v, want exit status 69", err)
-	}
+	must.True(t, errors.As(err, &exit) && exit.status == exitUnreachable,
+		"another device: %v, want exit status 69", err)
 	if s := statusOf(t, "job.store", 0); s == nil || s.State != jobs.Failed ||
 		!strings.Contains(s.Error, "the device is go") {
 		t.Errorf("status %+v", s)

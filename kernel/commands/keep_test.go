@@ -55,9 +55,7 @@ func TestKeep(t *testing.T) {
 		must.Equal(t, len(must.Get(made.Rows(t.Context()))(t).Images("image")), 1, "images of the store")
 	}
 	defer func() {
-		if recover() == nil {
-			t.Error("a channel is no input, and ../x is no name")
-		}
+		must.True(t, recover() != nil, "a channel is no input, and ../x is no name")
 	}()
 	cell.Keep("../x", small, make(chan int))
 }

@@ -62,9 +62,7 @@ func TestModelsPull(t *testing.T) {
 	requested := fakeHub(t, "google/vit-base-patch16-224", files)
 	printed, err := run("models", "pull", "vit-base-patch16-224")
 	want := "google/vit-base-patch16-224 at 0123456789abcdef0123456789abcdef01234567: 5 MB, license Apache-2.0\nin "
-	if err != nil || !strings.HasPrefix(printed, want) {
-		t.Errorf("%q, %v, want %q", printed, err, want)
-	}
+	must.True(t, err == nil && strings.HasPrefix(printed, want), "%q, %v, want %q", printed, err, want)
 	must.Equal(t, len(*requested), 3, "requested")
 	prints(run("models", "list"))(t, "models--google--vit-base")
 
@@ -146,9 +144,8 @@ func TestModelsList(t *testing.T) {
 			gomlxmodels.ImportOnly}, m.Status); !ok && !elsewhere {
 			t.Errorf("%s: Hub %q is no repository", m.Name, m.Hub)
 		}
-		if (m.Status == gomlxmodels.Mirror) != (m.Formerly != "" && m.Name != "stable-diffusion-v1-5") {
-			t.Errorf("%s: status %q, formerly %q", m.Name, m.Status, m.Formerly)
-		}
+		must.True(t, (m.Status == gomlxmodels.Mirror) == (m.Formerly != "" && m.Name != "stable-diffusion-v1-5"),
+			"%s: status %q, formerly %q", m.Name, m.Status, m.Formerly)
 	}
 }
 

@@ -140,9 +140,7 @@ func TestNew(t *testing.T) {
 		divided = divided || c.Type == "markdown" && strings.Contains(strings.Join(c.Source, ""),
 			"A line `%%` divides it")
 	}
-	if nb.Metadata.Kernelspec.Name != "antipode" || code < 4 || parameters != 1 || !divided {
-		t.Errorf("%s", first)
-	}
+	must.True(t, nb.Metadata.Kernelspec.Name == "antipode" && code >= 4 && parameters == 1 && divided, "%s", first)
 	must.Fail(run("new", "mine.ipynb"))(t, "mine.ipynb exists")
 	if again, _ := os.ReadFile("mine.ipynb"); string(again) != string(first) {
 		t.Error("the notebook was changed")

@@ -99,9 +99,7 @@ func TestFreshMachine(t *testing.T) {
 	if took := time.Since(start); took > 2*time.Second {
 		t.Errorf("it took %v", took)
 	}
-	if Failed(checks) {
-		t.Errorf("a fresh machine with Go and a compiler fails: %+v", checks)
-	}
+	must.True(t, !Failed(checks), "a fresh machine with Go and a compiler fails: %+v", checks)
 	m.want("go", OK, "go1.26.8")
 	m.want("module", OK, m.module)
 	m.want("store", OK, "made when first needed")
@@ -132,9 +130,7 @@ func TestGo(t *testing.T) {
 	findGo = func() error { return nil }
 	t.Cleanup(func() { findGo = jupyter.FindGo })
 	m.want("go", Fail, "no go command")
-	if !Failed(Report(context.Background(), m.home, m.module)) {
-		t.Error("without Go the report does not fail")
-	}
+	must.True(t, Failed(Report(context.Background(), m.home, m.module)), "without Go the report does not fail")
 	elsewhere := t.TempDir()
 	m.write(filepath.Join(elsewhere, "go"), "#!/bin/sh\necho go1.27.1\n")
 	must.Do(t, os.Chmod(filepath.Join(elsewhere, "go"), 0o755))
@@ -284,9 +280,7 @@ func TestPrinting(t *testing.T) {
 	var b bytes.Buffer
 	must.Do(t, Text(&b, checks))
 	want := "ok    go          go1.26.8 at /usr/bin/go\nwarn  c compiler  none <cc>\n                  → install one\n"
-	if b.String() != want {
-		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
-	}
+	must.True(t, b.String() == want, "got\n%s\nwant\n%s", b.String(), want)
 	b.Reset()
 	must.Do(t, JSON(&b, checks))
 	var back []Check
@@ -294,7 +288,5 @@ func TestPrinting(t *testing.T) {
 		!strings.Contains(b.String(), `"state": "warn"`) {
 		t.Errorf("%v: %s", err, b.String())
 	}
-	if Failed(checks) || !Failed(append(checks, Check{State: Fail})) {
-		t.Error("only a failed check fails the report")
-	}
+	must.True(t, !Failed(checks) && Failed(append(checks, Check{State: Fail})), "only a failed check fails the report")
 }

@@ -28,9 +28,8 @@ func TestStatementError(t *testing.T) {
 		"var x = 5": 0, "%%\nx := 5": 0, "": 0, "%%writefile a\nx": 0, "func f() {\n\tx := 1\n}": 0, "var x = ]": 0,
 	} {
 		line, message := split(code).statementError()
-		if line != want || (line > 0) != strings.Contains(message, "statements go below a line %%") {
-			t.Errorf("%q: line %d, want %d: %s", code, line, want, message)
-		}
+		must.True(t, line == want && (line > 0) == strings.Contains(message, "statements go below a line %%"),
+			"%q: line %d, want %d: %s", code, line, want, message)
 	}
 }
 
@@ -80,14 +79,10 @@ func TestShowLast(t *testing.T) {
 func TestResultIndex(t *testing.T) {
 	index := readResultIndex("../..")
 	for _, name := range []string{"Head", "Where", "Select"} {
-		if !index.methods[name] {
-			t.Errorf("method %s is missing", name)
-		}
+		must.True(t, index.methods[name], "method %s is missing", name)
 	}
 	for _, name := range []string{"datasets.CSV", "gomlxmodels.Segment", "strings.ToUpper"} {
-		if !index.functions[name] {
-			t.Errorf("function %s is missing", name)
-		}
+		must.True(t, index.functions[name], "function %s is missing", name)
 	}
 	if index.methods["Show"] || index.methods["Run"] || index.functions["fmt.Println"] || index.functions["os.Remove"] {
 		t.Error("Show, Run, fmt.Println and os.Remove have no value to show")

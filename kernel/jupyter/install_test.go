@@ -29,9 +29,8 @@ func TestInstall(t *testing.T) {
 		Program: installed}))(t)
 	must.Equal(t, dir, filepath.Join(data, "kernels", SpecName), "installed in")
 	_, spec := must.Get2(Installed())(t)
-	if spec.DisplayName != "Go (Antipode)" || spec.Language != "go" || spec.InterruptMode != "message" {
-		t.Errorf("spec is %+v", spec)
-	}
+	must.True(t, spec.DisplayName == "Go (Antipode)" && spec.Language == "go" && spec.InterruptMode == "message",
+		"spec is %+v", spec)
 	launch := filepath.Join(dir, "launch")
 	must.EqualSlices(t, spec.Argv, []string{launch, "kernel", "{connection_file}"}, spec.Env)
 	must.Equal(t, len(spec.Env), 0, spec.Env)

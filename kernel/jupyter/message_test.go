@@ -17,9 +17,8 @@ func TestMessage(t *testing.T) {
 	frames := must.Get(m.frames(key))(t)
 	wire := append([][]byte{[]byte("identity")}, frames...)
 	back, err := parseMessage(wire, key)
-	if err != nil || back.Header != m.Header || string(back.Content) != string(m.Content) {
-		t.Errorf("came back as %+v, %v; sent %+v", back, err, m)
-	}
+	must.True(t, err == nil && back.Header == m.Header && string(back.Content) == string(m.Content),
+		"came back as %+v, %v; sent %+v", back, err, m)
 	must.Is(parseMessage(wire, []byte("other")))(t, errBadMessage) // another key
 	for i := range frames[1:] {
 		changed := slices.Clone(wire)
@@ -44,9 +43,7 @@ func TestPrelude(t *testing.T) {
 	got := Prelude(module)
 	must.Has(t, got, "%noautoget\n", "%goflags \"-ldflags=-s -w\"\n", "\t\"antipode/datasets\"\n",
 		"\t\"antipode/datasets/cell\"\n", "\t\"fmt\"\n", `os.Setenv("TMPDIR", "/a \"b")`)
-	if strings.Contains(got, "metrics") || !strings.HasSuffix(got, "\n%%\n") {
-		t.Errorf("the prelude is\n%s", got)
-	}
+	must.True(t, !strings.Contains(got, "metrics") && strings.HasSuffix(got, "\n%%\n"), "the prelude is\n%s", got)
 	t.Setenv("TMPDIR", "")
 	if got := Prelude(module); !strings.Contains(got, `os.Unsetenv("TMPDIR")`) {
 		t.Errorf("the prelude is\n%s", got)

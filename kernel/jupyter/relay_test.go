@@ -251,9 +251,7 @@ func input(t *testing.T, s *served) {
 			t.Error(err)
 		}
 	})
-	if err != nil || got != `stdout:"hello" <nil>` {
-		t.Errorf("got %s, %v", got, err)
-	}
+	must.True(t, err == nil && got == `stdout:"hello" <nil>`, "got %s, %v", got, err)
 }
 
 // What a newcomer tries is answered in the terms of the notebook, with one error each. All users share a kernel.
@@ -283,9 +281,8 @@ func TestServeUsers(t *testing.T) {
 				got = append(got, described(m))
 			}
 		}, nil)
-		if err != nil || strings.Join(got, " ") != test.want {
-			t.Errorf("%q: got\n%s\nwant\n%s\n%v", test.code, strings.Join(got, " "), test.want, err)
-		}
+		must.True(t, err == nil && strings.Join(got, " ") == test.want,
+			"%q: got\n%s\nwant\n%s\n%v", test.code, strings.Join(got, " "), test.want, err)
 	}
 	input(t, s)
 	notes(t, s)

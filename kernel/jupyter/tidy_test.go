@@ -87,9 +87,7 @@ func TestTidy(t *testing.T) {
 				`clear_output:{"wait":false}`}},
 	} {
 		got, _ := tidied(test.messages, false)
-		if !slices.Equal(got, test.want) {
-			t.Errorf("%s: got\n%q, want\n%q", test.name, got, test.want)
-		}
+		must.True(t, slices.Equal(got, test.want), "%s: got\n%q, want\n%q", test.name, got, test.want)
 	}
 	if got, e := tidied([]Message{stderr("interrupted\n"), stderr("^C\nexit status 130\n"),
 		gonbError("exit status 130")}, true); e.Name != "Interrupted" || len(got) != 1 {
@@ -115,9 +113,7 @@ func TestTidyNotes(t *testing.T) {
 		if !test.want {
 			want = nil
 		}
-		if !slices.Equal(got, want) {
-			t.Errorf("execution %d of cell %s: %q, want %q", i+1, test.cell, got, want)
-		}
+		must.True(t, slices.Equal(got, want), "execution %d of cell %s: %q, want %q", i+1, test.cell, got, want)
 	}
 }
 

@@ -117,9 +117,7 @@ func TestRecord(t *testing.T) {
 	first := readFiles(t, m.dir)
 	for name, data := range first {
 		for _, dir := range []string{m.notebook, m.home, m.dir} {
-			if bytes.Contains(data, []byte(dir)) {
-				t.Errorf("%s contains %s", name, dir)
-			}
+			must.True(t, !bytes.Contains(data, []byte(dir)), "%s contains %s", name, dir)
 		}
 	}
 	must.Equal(t, string(first["small.html"]), "ran in notebook:/\n", "the page")
@@ -136,9 +134,8 @@ func TestRecord(t *testing.T) {
 		found := m.verify(t, m.dir, elsewhere)
 		got := append(slices.Clone(found.Results.Texts("status")), found.Reasons...)
 		for i := range got {
-			if len(got) != len(want) || !regexp.MustCompile("^"+want[i]+"$").MatchString(got[i]) {
-				t.Errorf("%q, want %q", got, want)
-			}
+			must.True(t, len(got) == len(want) && regexp.MustCompile("^"+want[i]+"$").MatchString(got[i]),
+				"%q, want %q", got, want)
 		}
 	}
 	check(NotVerifiable, NotVerifiable, Identical,

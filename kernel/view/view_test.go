@@ -108,9 +108,8 @@ func TestServer(t *testing.T) {
 	var page browse.Page
 	_, text, _ := ask(client, "GET", "/data.json", "", nil)
 	must.Do(t, json.Unmarshal([]byte(text), &page))
-	if strings.Contains(text, "secret") || strings.Contains(text, "<b>") || strings.Contains(text, dir) {
-		t.Errorf("the page gets what it must not show, or what is not escaped: %s", text)
-	}
+	must.True(t, !strings.Contains(text, "secret") && !strings.Contains(text, "<b>") && !strings.Contains(text, dir),
+		"the page gets what it must not show, or what is not escaped: %s", text)
 	if want := []string{"", "", "refused: unsafe <b>prompt</b>", ""}; !slices.Equal(page.Missing, want) || !page.Masks {
 		t.Errorf("missing %q", page.Missing)
 	}
@@ -127,9 +126,8 @@ func TestServer(t *testing.T) {
 		"/near/0?vector=other": 200, "/etc/passwd": 404} {
 		code, body, head := ask(client, "GET", path, "", nil)
 		kind := head.Get("Content-Type")
-		if code != want || strings.Contains(kind, "svg") || strings.Contains(kind, "html") {
-			t.Errorf("%s: %d %s %.60s", path, code, kind, body)
-		}
+		must.True(t, code == want && !strings.Contains(kind, "svg") && !strings.Contains(kind, "html"),
+			"%s: %d %s %.60s", path, code, kind, body)
 	}
 	parts := map[string]bool{}
 	for _, part := range []string{"whole", "outline", "box", "background"} {
@@ -138,9 +136,7 @@ func TestServer(t *testing.T) {
 	}
 	must.Equal(t, len(parts), 4, "different parts of an image")
 	_, text, _ = ask(client, "GET", "/near/0?vector=full", "", nil)
-	if !strings.HasPrefix(text, `[{"row":1,"distance":0.006`) {
-		t.Errorf("nearest %s", text)
-	}
+	must.True(t, strings.HasPrefix(text, `[{"row":1,"distance":0.006`), "nearest %s", text)
 	for body, want := range map[string]int{`{"rows":[0,1],"tag":"good","on":true}`: 200,
 		`{"rows":[0],"tag":"other","on":true}`: 400,
 		`{"rows":[7],"tag":"good","on":true}`:  400, `{`: 400} {
@@ -208,9 +204,8 @@ func TestProxy(t *testing.T) {
 			}
 			answer := must.Get(client.Do(r))(t)
 			answer.Body.Close()
-			if answer.StatusCode != c.want || !strings.HasPrefix(answer.Request.URL.Path, prefix+"/") {
-				t.Errorf("%s %s: %d at %s", c.method, c.path, answer.StatusCode, answer.Request.URL)
-			}
+			must.True(t, answer.StatusCode == c.want && strings.HasPrefix(answer.Request.URL.Path, prefix+"/"),
+				"%s %s: %d at %s", c.method, c.path, answer.StatusCode, answer.Request.URL)
 		}
 		must.Equal(t, len(jar.Cookies(must.Get(url.Parse(proxy.URL+"/user/other/"))(t))), 0,
 			"the cookie is sent to others")

@@ -90,9 +90,7 @@ func TestDamagedImages(t *testing.T) {
 			}
 			found = found || all
 		}
-		if !found {
-			t.Errorf("no line lists %q", words)
-		}
+		must.True(t, found, "no line lists %q", words)
 	}
 	records := must.Get(csv.NewReader(strings.NewReader(string(read(t, out)))).ReadAll())(t)
 	var ids []string

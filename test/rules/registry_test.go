@@ -38,15 +38,12 @@ func TestOneRegistry(t *testing.T) {
 	for folder, list := range sources {
 		for _, name := range registered(list) {
 			found[folder] = true
-			if registries[folder] == "" {
-				t.Errorf("%s registers in the map %s: operations are registered with operation.Register", folder, name)
-			}
+			must.True(t, registries[folder] != "",
+				"%s registers in the map %s: operations are registered with operation.Register", folder, name)
 		}
 	}
 	for folder := range registries {
-		if !found[folder] {
-			t.Errorf("%s registers nothing any more: remove it from registries", folder)
-		}
+		must.True(t, found[folder], "%s registers nothing any more: remove it from registries", folder)
 	}
 }
 

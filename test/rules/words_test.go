@@ -156,13 +156,9 @@ func TestWords(t *testing.T) {
 				"reason", name, f.line, f.word, f.instead)
 		}
 	}
-	if checked < 100 {
-		t.Errorf("only %d files checked", checked)
-	}
+	must.True(t, checked >= 100, "only %d files checked", checked)
 	for i, k := range keptWords {
-		if !used[i] {
-			t.Errorf("keptWords: %s does not contain %q any more: remove the entry", k.file, k.text)
-		}
+		must.True(t, used[i], "keptWords: %s does not contain %q any more: remove the entry", k.file, k.text)
 	}
 }
 

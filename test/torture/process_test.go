@@ -232,9 +232,8 @@ func freeze(t *testing.T, b *binaries, c *count) {
 			t.Errorf("the state of a frozen backend after %v: %v, %s", time.Since(asked), err, out)
 		}
 		out, err = w.antipode("backend", "stop").CombinedOutput()
-		if err != nil || !strings.Contains(string(out), "was killed") {
-			t.Errorf("stopping a frozen backend: %v, %s", err, out)
-		}
+		must.True(t, err == nil && strings.Contains(string(out), "was killed"),
+			"stopping a frozen backend: %v, %s", err, out)
 		if err := <-cmd.ended; err != nil || running && !strings.Contains(said.String(), "has not answered") {
 			t.Errorf("embed, whose backend froze: %v, %s", err, said.String())
 		}

@@ -135,9 +135,7 @@ func full(t *testing.T, b *binaries, c *count, options func(used int64) string) 
 		failed := false
 		for _, stage := range stages {
 			out, err := w.command(stage).CombinedOutput()
-			if err != nil && strings.Count(strings.TrimSpace(string(out)), "\n") > 3 {
-				t.Errorf("disk full: %s", out)
-			}
+			must.True(t, err == nil || strings.Count(strings.TrimSpace(string(out)), "\n") <= 3, "disk full: %s", out)
 			if failed = failed || err != nil; failed {
 				break
 			}
@@ -165,9 +163,8 @@ func readOnly(t *testing.T, b *binaries, c *count) {
 		w.chain(t, "")
 		c.compare(t, "embed", w.rows(t, "embed"), want)
 		out, err := w.command("generate", "--seed", fmt.Sprint(1000+i)).CombinedOutput()
-		if err == nil || !strings.Contains(string(out), w.home) {
-			t.Errorf("computing in a store that cannot be written: %v, %s", err, out)
-		}
+		must.True(t, err != nil && strings.Contains(string(out), w.home),
+			"computing in a store that cannot be written: %v, %s", err, out)
 		w.stop()
 		must.Do(t, syscall.Unmount(w.home, syscall.MNT_DETACH)) // the backend may be ending still
 	}

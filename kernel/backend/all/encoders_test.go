@@ -76,9 +76,8 @@ func TestClipVectors(t *testing.T) {
 		Pooling: "pooled"}).Rows(t.Context()))(t)
 	for i, v := range f.Vectors("clip_image_pooled") {
 		near.Check(t, "pooled", v, want.Vectors("clip_image")[i], 0, 0)
-		if len(v) == len(f.Vectors("clip_image")[i]) && v[0] == f.Vectors("clip_image")[i][0] {
-			t.Errorf("row %d: the pooled vector is the projected one", i+1)
-		}
+		must.True(t, len(v) != len(f.Vectors("clip_image")[i]) || v[0] != f.Vectors("clip_image")[i][0],
+			"row %d: the pooled vector is the projected one", i+1)
 		if f.Images("image")[i].Path == "" || f.Texts("clip_image_model")[i] != "clip" ||
 			f.Texts("clip_image_pooled_model")[i] != "clip" {
 			t.Errorf("row %d: models %q, %q", i+1, f.Texts("clip_image_model")[i],
@@ -230,9 +229,8 @@ func TestMasksKeepOutcomes(t *testing.T) {
 		must.Equal(t, f.Texts("outcome")[i]+" "+f.Texts("reason")[i], want, "row", i)
 		whole, object := f.Vectors("full")[i] != nil, f.Vectors("object_only")[i] != nil
 		image := f.Images("image")[i].Path != ""
-		if whole != image || object != (i == 0) || (f.Masks("mask")[i].Counts != "") != (i == 0) {
-			t.Errorf("row %d: vectors of the image %v, of the object %v", i, whole, object)
-		}
+		must.True(t, whole == image && object == (i == 0) && (f.Masks("mask")[i].Counts != "") == (i == 0),
+			"row %d: vectors of the image %v, of the object %v", i, whole, object)
 	}
 }
 
@@ -248,8 +246,6 @@ func TestCutTexts(t *testing.T) {
 		res, err := embedded.RunE(t.Context())
 		const want = "1 of 3 texts are longer than the encoder's context and were cut (see the column clip_text_cut) " +
 			"(language: hi 1 of 2)"
-		if err != nil || len(res.Notes) != 1 || !strings.Contains(res.Notes[0], want) {
-			t.Errorf("%v, %v", res, err)
-		}
+		must.True(t, err == nil && len(res.Notes) == 1 && strings.Contains(res.Notes[0], want), "%v, %v", res, err)
 	}
 }

@@ -238,9 +238,8 @@ func TestProgramAsk(t *testing.T) {
 			} else if i == 6 || i == 7 {
 				best = answer
 			}
-			if !strings.HasPrefix(got, want) || source != wantSource || f.Texts("outcome")[i] != "ok" {
-				t.Errorf("%v, row %d: %s, source %q; want %s, %q", o.Permute, i, got, source, want, wantSource)
-			}
+			must.True(t, strings.HasPrefix(got, want) && source == wantSource && f.Texts("outcome")[i] == "ok",
+				"%v, row %d: %s, source %q; want %s, %q", o.Permute, i, got, source, want, wantSource)
 			if known := wantSource == "logits"; known != (math.Abs(sum-1) < 1e-9) || !known && !math.IsNaN(p[0]) ||
 				known && (answer != best || answer != f.Texts(name + "_text")[i] ||
 					math.Abs(p[0]-weight(digests[i], o)) > 1e-9) || !known && answer != "" && i != 6 && i != 7 {
@@ -292,9 +291,8 @@ func TestProgramSource(t *testing.T) {
 	prompts := datasets.FromRows([]map[string]any{{"id": "a", "prompt": "house"}})
 	res := must.Get(gomlxmodels.Generate(model, prompts).SaveE(t.Context(), filepath.Join(t.TempDir(), "o.csv")))(t)
 	rec, err := e.Store.Record(res.Record)
-	if err != nil || !slices.Contains(slices.Collect(maps.Values(rec.Sources)), "some/model@abc") {
-		t.Errorf("sources %q, models %q, %v", rec.Sources, rec.Models, err)
-	}
+	must.True(t, err == nil && slices.Contains(slices.Collect(maps.Values(rec.Sources)), "some/model@abc"),
+		"sources %q, models %q, %v", rec.Sources, rec.Models, err)
 }
 
 // TestProgramWeights: no vector of earlier weights is returned after a file that a program lists has changed, by its

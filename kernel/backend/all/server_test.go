@@ -154,9 +154,7 @@ func TestServerRecord(t *testing.T) {
 		API: gomlxmodels.APIOptions{BaseURL: base, ModelDigest: "revision 1", BudgetImages: 1}}
 	res := must.Get(gomlxmodels.Generate("api:mine", prompts, o).SaveE(t.Context(), t.TempDir()+"/o.csv"))(t)
 	rec, err := e.Store.Record(res.Record)
-	if err != nil || rec.Models["api:mine"] != "revision 1" {
-		t.Errorf("%+v, %v", rec, err)
-	}
+	must.True(t, err == nil && rec.Models["api:mine"] == "revision 1", "%+v, %v", rec, err)
 	o.N = 3 // one is stored, one is within the budget
 	_, err = gomlxmodels.Generate("api:mine", prompts, o).Rows(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "1 of 1 images") || requests != 2 {

@@ -199,9 +199,7 @@ func TestErrors(t *testing.T) {
 	if e := got[1].Err; e == nil || e.Code != table.CodeInternal || !strings.Contains(e.Message, "of a stage") {
 		t.Errorf("a panic: %+v", e)
 	}
-	if got[2].Err != nil || lines(t, log, "start") != 1 {
-		t.Errorf("then: %+v", got[2])
-	}
+	must.True(t, got[2].Err == nil && lines(t, log, "start") == 1, "then: %+v", got[2])
 }
 
 // TestKilled kills one of two processes while it computes: its batches are computed by others, each row of the result
@@ -217,9 +215,7 @@ func TestKilled(t *testing.T) {
 	}
 	for i, r := range all(t, s, batches...) {
 		out, want := r.Frame.Texts("out"), fmt.Sprintf("wait row %d on", i)
-		if len(out) != 1 || !strings.HasPrefix(out[0], want) {
-			t.Errorf("batch %d: %q", i, out)
-		}
+		must.True(t, len(out) == 1 && strings.HasPrefix(out[0], want), "batch %d: %q", i, out)
 	}
 	if len(before) != 2 || lines(t, log, "start") != 3 || slices.Contains(alive(s), before[0]) {
 		t.Errorf("processes %v, then %v; %d starts", before, alive(s), lines(t, log, "start"))
@@ -385,9 +381,7 @@ func TestClose(t *testing.T) {
 		must.Is(<-ended)(t, ErrClosed) // a batch
 	}
 	for _, pid := range pids {
-		if !gone(pid) {
-			t.Errorf("process %d goes on", pid)
-		}
+		must.True(t, gone(pid), "process %d goes on", pid)
 	}
 	must.Is(s.Compute(t.Context(), wordBatch("", "word")))(t, ErrClosed) // a batch after the end
 }

@@ -108,9 +108,7 @@ func TestImages(t *testing.T) {
 		t.Error("a column that does not group is no number column any more")
 	}
 	for _, path := range []string{"", filepath.Join(dir, "none"), must.Write(t, filepath.Join(dir, "t.txt"), "x")} {
-		if datasets.Images(path).Err() == nil {
-			t.Errorf("images of %q", path)
-		}
+		must.True(t, datasets.Images(path).Err() != nil, "images of %q", path)
 	}
 	must.Fail(datasets.Images(tab, datasets.ImagesOptions{By: "region"}).Err())(t, "region") // a missing column
 }

@@ -86,9 +86,7 @@ func TestSamples(t *testing.T) {
 	for _, p := range drawn(t, e, 16, 0) {
 		var captions []string
 		for _, s := range p.Samples {
-			if s.Image.Path == "" || s.Thumb != nil {
-				t.Errorf("sample %+v", s)
-			}
+			must.True(t, s.Image.Path != "" && s.Thumb == nil, "sample %+v", s)
 			captions = append(captions, s.Caption)
 		}
 		got = append(got, captions)
@@ -102,9 +100,7 @@ func TestSamples(t *testing.T) {
 		t.Errorf("at the end %q, want %q", last, want)
 	}
 	for _, p := range drawn(t, e, 16, 0) {
-		if p.Samples != nil || p.Found != 16 {
-			t.Errorf("found again: %+v", p)
-		}
+		must.True(t, p.Samples == nil && p.Found == 16, "found again: %+v", p)
 	}
 }
 

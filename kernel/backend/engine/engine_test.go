@@ -197,9 +197,8 @@ func TestBadRows(t *testing.T) {
 		_, err := run1(t, e, counts(datasets.CSV(tab)), client.Request{})
 		must.Err(t, err, c.want)
 		res, err := run1(t, e, counts(datasets.CSV(tab)), client.Request{SkipBad: true})
-		if err != nil || res.Frame.Len() != 2 || len(res.Bad) != 1 {
-			t.Errorf("%s: with SkipBad: %v %+v", name, err, res)
-		}
+		must.True(t, err == nil && res.Frame.Len() == 2 && len(res.Bad) == 1,
+			"%s: with SkipBad: %v %+v", name, err, res)
 	}
 	// a parent folder named as root lets images be stored next to
 	tab := must.Write(t, filepath.Join(dir, "sub", "t.csv"), "id,image\na,../img/0.png\n")
@@ -256,9 +255,7 @@ func TestVerbs(t *testing.T) {
 	}
 	for name, tab := range map[string]datasets.Table{"where": tab.Where("nope", "==", "x"),
 		"after": tab.Where("nope", "==", "x").Head(1), "op": tab.Where("id", "~", "x")} {
-		if tab.Err() == nil {
-			t.Errorf("%s: no error", name)
-		}
+		must.True(t, tab.Err() != nil, "%s: no error", name)
 	}
 }
 
@@ -266,16 +263,12 @@ func TestArchipelagoDrawsOnceAndPointsAtFiles(t *testing.T) {
 	e := newEngine(t)
 	world := datasets.Archipelago(datasets.ArchipelagoOptions{Seed: 3, PerCell: 1, Size: 32, Injected: true})
 	res := must.Get(run1(t, e, world.Reference(), client.Request{}))(t)
-	if res.Computed == 0 || res.Computed != res.Rows {
-		t.Errorf("computed %d of %d", res.Computed, res.Rows)
-	}
+	must.True(t, res.Computed != 0 && res.Computed == res.Rows, "computed %d of %d", res.Computed, res.Rows)
 	f := must.Get(os.Open(res.Frame.Images("image")[0].Path))(t)
 	defer f.Close()
 	must.Equal(t, must.Get(png.Decode(f))(t).Bounds(), image.Rect(0, 0, 32, 32), "image")
 	again, err := run1(t, e, world.Reference(), client.Request{})
-	if err != nil || again.Computed != 0 || again.Found != res.Rows {
-		t.Errorf("again: %+v, %v", again, err)
-	}
+	must.True(t, err == nil && again.Computed == 0 && again.Found == res.Rows, "again: %+v, %v", again, err)
 	os.Remove(res.Frame.Images("image")[0].Path)
 	if again, err = run1(t, e, world.Reference(), client.Request{}); err != nil || again.Computed != 1 {
 		t.Errorf("after a lost image: %+v, %v", again, err)
@@ -296,9 +289,8 @@ func TestSavedImages(t *testing.T) {
 		other := newEngine(t)
 		f := allRows(t, other, datasets.Images(filepath.Join(moved, name)))
 		for i, img := range f.Images("image") {
-			if !strings.HasPrefix(img.Path, filepath.Join(moved, "photos.images")) {
-				t.Errorf("%s: the image of row %d is at %s", name, i+1, img.Path)
-			}
+			must.True(t, strings.HasPrefix(img.Path, filepath.Join(moved, "photos.images")),
+				"%s: the image of row %d is at %s", name, i+1, img.Path)
 			must.Get(os.Stat(img.Path))(t)
 			if m := f.Masks("mask")[i]; m.Size != [2]int{32, 32} || m.Counts == "" {
 				t.Errorf("%s: row %d lost its mask: %+v", name, i+1, m)

@@ -39,9 +39,8 @@ func TestFoldersOfObjects(t *testing.T) {
 	near := datasets.Folder(filepath.Join(dir, "photos"))
 	far := datasets.Images(s.Object("set/photos/"))
 	want, got := allRows(t, newEngine(t), near), allRows(t, newEngine(t), far)
-	if want.Len() != 6 || digestOf(t, want) != digestOf(t, got) {
-		t.Errorf("%q, want those of the folder: %q", got.Texts("id"), want.Texts("id"))
-	}
+	must.True(t, want.Len() == 6 && digestOf(t, want) == digestOf(t, got),
+		"%q, want those of the folder: %q", got.Texts("id"), want.Texts("id"))
 	want = allRows(t, newEngine(t), near.MasksFrom(filepath.Join(dir, "masks")))
 	for _, masks := range []string{"set/masks", "set/masks/"} {
 		got := allRows(t, newEngine(t), far.MasksFrom(s.Object(masks)))

@@ -39,9 +39,8 @@ func TestImagesAsBytes(t *testing.T) {
 	}
 	for i, name := range []string{"a.png", "b.png"} {
 		data, err := os.ReadFile(images[i].Path)
-		if err != nil || string(data) != string(must.Get(os.ReadFile(filepath.Join(dir, name)))(t)) {
-			t.Errorf("image %d is not %s: %v", i, name, err)
-		}
+		must.True(t, err == nil && string(data) == string(must.Get(os.ReadFile(filepath.Join(dir, name)))(t)),
+			"image %d is not %s: %v", i, name, err)
 	}
 	out := filepath.Join(dir, "out.parquet")
 	res := must.Get(run1(t, e, counts(table), client.Request{Save: out, AllColumns: true}))(t)
@@ -120,8 +119,7 @@ func TestNotesOfScores(t *testing.T) {
 			t.Fatalf("notes of %+v, %v", res, err)
 		}
 		rec := must.Get(e.Store.Record(res.Record))(t)
-		if !slices.Contains(rec.Notes, own) || slices.Contains(rec.Notes, source) {
-			t.Errorf("the record holds the notes %q", rec.Notes)
-		}
+		must.True(t, slices.Contains(rec.Notes, own) && !slices.Contains(rec.Notes, source),
+			"the record holds the notes %q", rec.Notes)
 	}
 }

@@ -146,7 +146,6 @@ func TestMovedImages(t *testing.T) {
 	moved := filepath.Join(t.TempDir(), "moved")
 	must.Do(t, os.Rename(dir, moved))
 	after := read(filepath.Join(moved, filepath.Base(tab)))
-	if !strings.HasPrefix(before, dir) || !strings.HasPrefix(after, moved) || computed != 1 {
-		t.Errorf("before %s, after %s, computed %d times", before, after, computed)
-	}
+	must.True(t, strings.HasPrefix(before, dir) && strings.HasPrefix(after, moved) && computed == 1,
+		"before %s, after %s, computed %d times", before, after, computed)
 }

@@ -77,9 +77,7 @@ func TestMaskReadings(t *testing.T) {
 		"id,region,mask\na,North,lossy.jpg\nb,North,soft.png\nc,South,plain.png\nd,South,\"{\"\"size\"\":[24,24],\"\"counts\"\":"+strings.ReplaceAll(list, `"`, `""`)+"}\"\n"))
 	res := must.Get(run1(t, newEngine(t), tab, client.Request{}))(t)
 	for row, got := range res.Frame.Masks("mask") {
-		if got != want {
-			t.Errorf("row %s: another mask: %v", res.Frame.Texts("id")[row], got)
-		}
+		must.True(t, got == want, "row %s: another mask: %v", res.Frame.Texts("id")[row], got)
 	}
 	line := "t.csv: 2 of 4 masks have more values than black and another one, and object is what reaches 0.5 of " +
 		"white (region: North 2 of 2); MaskThreshold (--mask-threshold) sets another share"

@@ -53,9 +53,7 @@ func TestMergedImages(t *testing.T) {
 			}
 		}
 		copies, err := filepath.Glob(filepath.Join(filepath.Dir(saved), "out.images", "*.png"))
-		if err != nil || len(copies) == 0 {
-			t.Errorf("%d images next to the table: %v", len(copies), err)
-		}
+		must.True(t, err == nil && len(copies) != 0, "%d images next to the table: %v", len(copies), err)
 	}
 }
 
@@ -81,9 +79,7 @@ func TestImageItems(t *testing.T) {
 	values, damage := e.newRun(t.Context(), client.Request{}, nil, e.Store).storedValues(items, keys, outputs)
 	for i, want := range []table.Image{own, {}, {}} {
 		if i == 1 {
-			if values[i] != nil {
-				t.Errorf("the image is lost: %v", values[i])
-			}
+			must.True(t, values[i] == nil, "the image is lost: %v", values[i])
 		} else if values[i] == nil || values[i][0].Image != want || values[i][1].Text != "ok" {
 			t.Errorf("item %d: %v, want %v", i, values[i], want)
 		}

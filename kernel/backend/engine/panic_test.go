@@ -52,9 +52,7 @@ func TestPanics(t *testing.T) {
 		must.Err(t, err, "a fault of Antipode's own")
 		res, err := run1(t, e, tab, client.Request{SkipBad: true})
 		if in == "Prepare" {
-			if err != nil || len(res.Bad) != 1 || res.Bad[0].ID != "i2" {
-				t.Errorf("%s: %+v, %v", in, res, err)
-			}
+			must.True(t, err == nil && len(res.Bad) == 1 && res.Bad[0].ID == "i2", "%s: %+v, %v", in, res, err)
 		} else if err == nil {
 			t.Errorf("%s: no error", in)
 		}

@@ -41,7 +41,5 @@ func TestPartialBatch(t *testing.T) {
 	tab := derive(datasets.CSV(file), "halting", nil, "full:vector", "size:number")
 	must.Fail(run1(t, e, tab, client.Request{Batch: 4}))(t, "halted")
 	res, err := run1(t, e, tab, client.Request{Batch: 4})
-	if err != nil || res.Found == 0 || res.Found+res.Computed != 4 {
-		t.Errorf("%+v, %v", res, err)
-	}
+	must.True(t, err == nil && res.Found != 0 && res.Found+res.Computed == 4, "%+v, %v", res, err)
 }

@@ -64,8 +64,6 @@ func TestPoolOpensOnce(t *testing.T) {
 		return err
 	}
 	for range 2 {
-		if fails() == nil {
-			t.Error("a value that does not open must fail, each time")
-		}
+		must.True(t, fails() != nil, "a value that does not open must fail, each time")
 	}
 }

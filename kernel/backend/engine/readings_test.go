@@ -299,9 +299,7 @@ func TestLayouts(t *testing.T) {
 			}
 		}
 		got, notes, err := saved(t, e, tab.Select(columns...))
-		if err != nil || got != c.want {
-			t.Errorf("%s: %q, %v, want %q", name, got, err, c.want)
-		}
+		must.True(t, err == nil && got == c.want, "%s: %q, %v, want %q", name, got, err, c.want)
 		if c.note == "" && len(notes) > 0 || !strings.Contains(strings.Join(notes, "\n"), c.note) {
 			t.Errorf("%s: notes %q, want %q", name, notes, c.note)
 		}
@@ -320,9 +318,8 @@ func TestSpellingsOfPaths(t *testing.T) {
 	}
 	for _, path := range []string{`img\A.PNG`, "img/a.png", "img/c\u00f4te.png", `IMG\a.PNG`, " img/A.PNG "} {
 		res, err := run1(t, e, tab(path), client.Request{})
-		if err != nil || len(res.Notes) != 1 || !strings.Contains(res.Notes[0], "1 of 1 paths of the column") {
-			t.Errorf("%s: %v, %v", path, res, err)
-		}
+		must.True(t, err == nil && len(res.Notes) == 1 && strings.Contains(res.Notes[0], "1 of 1 paths of the column"),
+			"%s: %v, %v", path, res, err)
 	}
 	must.Equal(t, len(must.Get(run1(t, e, tab("img/A.PNG"), client.Request{}))(t).Notes), 0, "the path itself")
 	for path, want := range map[string]string{"two/b.png": "several with similar names: B.png, b.PNG",

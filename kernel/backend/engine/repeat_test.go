@@ -49,15 +49,11 @@ func TestSeedBy(t *testing.T) {
 		t.Errorf("by concept %v, by concept and language %v", shared, own)
 	}
 	for _, s := range append(shared, own...) {
-		if s < 0 || s >= 1<<31 || s != math.Trunc(s) {
-			t.Errorf("the seed %v", s)
-		}
+		must.True(t, s >= 0 && s < 1<<31 && s == math.Trunc(s), "the seed %v", s)
 	}
 	if got := allRows(t, e, rows.SeedBy("id").Repeat(2, "prompt_id", 0)).Numbers("seed"); got[1] != got[0]+1 ||
 		got[2] == got[0] {
 		t.Errorf("copies have the seeds %v", got)
 	}
-	if rows.SeedBy().Err() == nil || rows.SeedBy("word").Err() == nil {
-		t.Error("no column, or a missing one")
-	}
+	must.True(t, rows.SeedBy().Err() != nil && rows.SeedBy("word").Err() != nil, "no column, or a missing one")
 }

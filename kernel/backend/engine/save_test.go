@@ -53,9 +53,8 @@ func TestCollectKeepsImages(t *testing.T) {
 		_ = must.Get(run1(t, e, tab, client.Request{Save: out, Counts: true}))(t)
 		stray := must.Get(e.Store.PutBlob([]byte("an image of no item"), ".png"))(t)
 		removed, _, err := e.Store.Collect(store.GC{Max: 1})
-		if err != nil || len(removed) != 1 || e.Store.CheckBlob(stray) == nil {
-			t.Errorf("%s: %d files are removed, %v; want that of no item", name, len(removed), err)
-		}
+		must.True(t, err == nil && len(removed) == 1 && e.Store.CheckBlob(stray) != nil,
+			"%s: %d files are removed, %v; want that of no item", name, len(removed), err)
 		again := must.Get(run1(t, e, tab, client.Request{}))(t)
 		found := 0
 		for _, img := range again.Frame.Images("image") {

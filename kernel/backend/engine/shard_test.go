@@ -95,9 +95,8 @@ func TestShardReadsItsFiles(t *testing.T) {
 		t.Errorf("%v, want %s", err, want)
 	}
 	res, err = runShard(t, e, tab, ShardArgs{0, 3}, client.Request{SkipBad: true})
-	if err != nil || res.Rows != 0 || len(res.Bad) != 4 || res.Bad[0].Row != first+1 {
-		t.Errorf("%v, %+v, want 4 bad rows", err, res)
-	}
+	must.True(t, err == nil && res.Rows == 0 && len(res.Bad) == 4 && res.Bad[0].Row == first+1,
+		"%v, %+v, want 4 bad rows", err, res)
 }
 
 // TestShardChecksAllIDs finds an id that occurs twice in every shard.
@@ -158,9 +157,7 @@ func TestShardsAreParts(t *testing.T) {
 					t.Errorf("shard %d: %d rows differ from rows %v of the whole table", i, res.Rows, chosen)
 				}
 			}
-			if rows != whole.Len() || rows == 0 {
-				t.Errorf("%d rows, want %d", rows, whole.Len())
-			}
+			must.True(t, rows == whole.Len() && rows != 0, "%d rows, want %d", rows, whole.Len())
 		})
 	}
 }

@@ -141,9 +141,7 @@ func TestWorkloadNeeds(t *testing.T) {
 	for _, bad := range []datasets.Table{datasets.Workload(nil),
 		datasets.Workload([]datasets.Table{absent}, datasets.WorkloadOptions{Probe: -1}),
 		datasets.Workload([]datasets.Table{absent}, datasets.WorkloadOptions{Rates: map[string]float64{"embed": 0}})} {
-		if bad.Err() == nil {
-			t.Error("no error")
-		}
+		must.True(t, bad.Err() != nil, "no error")
 	}
 	must.Fail(run1(t, e, datasets.Workload([]datasets.Table{datasets.Workload([]datasets.Table{absent})}),
 		client.Request{}))(t) // a workload of a workload

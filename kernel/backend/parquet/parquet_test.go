@@ -57,15 +57,11 @@ func TestManyRows(t *testing.T) {
 			t.Fatalf("%+v: %+v, %v", c, part, err)
 		}
 		for i, vector := range part.Frame.Vectors("full") {
-			if vector[0] != float32(c.first+i) {
-				t.Errorf("%+v: row %d is row %v", c, i, vector[0])
-			}
+			must.True(t, vector[0] == float32(c.first+i), "%+v: row %d is row %v", c, i, vector[0])
 		}
 	}
 	got := read(t, path)
-	if got.Len() != len(v) || got.Vectors("full")[9999][0] != 9999 {
-		t.Errorf("got %d rows", got.Len())
-	}
+	must.True(t, got.Len() == len(v) && got.Vectors("full")[9999][0] == 9999, "got %d rows", got.Len())
 }
 
 // TestParts: the file of a table is the same in whatever parts its rows come.
@@ -87,9 +83,8 @@ func TestParts(t *testing.T) {
 			from = to
 		}
 		must.Do(t, w.Close())
-		if !bytes.Equal(whole.Bytes(), parts.Bytes()) {
-			t.Errorf("%d rows in parts: %d bytes, %d as a whole", n, parts.Len(), whole.Len())
-		}
+		must.True(t, bytes.Equal(whole.Bytes(), parts.Bytes()),
+			"%d rows in parts: %d bytes, %d as a whole", n, parts.Len(), whole.Len())
 		must.Fail(w.Write(table.NewFrame(f.Specs()[:1])))(t) // rows with other columns are written
 	}
 }

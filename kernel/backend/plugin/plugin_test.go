@@ -42,9 +42,7 @@ func TestGoXLAWithoutWheel(t *testing.T) {
 	w.provider.wheels = nil
 	path := filepath.Join(os.Getenv("HOME"), ".local", "lib", "go-xla", "pjrt_c_api_cpu_v0.114.0_plugin.so")
 	w.provider.goxla = func(_ context.Context, cpuOnly bool) error {
-		if !cpuOnly {
-			t.Error("CUDA was requested on a machine without a GPU")
-		}
+		must.True(t, cpuOnly, "CUDA was requested on a machine without a GPU")
 		w.put(path, fakePlugin("by go-xla"))
 		return nil
 	}
@@ -93,9 +91,7 @@ func TestGPU(t *testing.T) {
 	cpu := filepath.Join(lib, "pjrt_c_api_cpu_plugin.so")
 	w.gpu = true
 	w.provider.goxla = func(_ context.Context, cpuOnly bool) error {
-		if cpuOnly {
-			t.Error("with a GPU the CUDA plugin must be requested")
-		}
+		must.True(t, !cpuOnly, "with a GPU the CUDA plugin must be requested")
 		w.put(cuda, fakePlugin("cuda"))
 		w.put(cpu, fakePlugin("cpu"))
 		return nil
@@ -162,9 +158,7 @@ func TestGPUWithoutCUDAPlugin(t *testing.T) {
 	p.index = func() []string { return nil }
 	c, err = p.provide(context.Background())
 	w.want(c, err, device.XLACPU, cpu)
-	if !requested {
-		t.Error("GOMLX_BACKEND=xla:cuda did not request the CUDA plugin")
-	}
+	must.True(t, requested, "GOMLX_BACKEND=xla:cuda did not request the CUDA plugin")
 }
 
 func TestEnvironmentDecides(t *testing.T) {

@@ -34,9 +34,8 @@ func TestWheel(t *testing.T) {
 	w.want(c, err, device.XLACPU, filepath.Join(w.home, "plugins", "some-pjrt-cpu-1.2", "pjrt_c_api_cpu_plugin.so"))
 	must.Has(t, printedBefore, w.wheel.Name, w.wheel.Version, megabytes(w.wheel.Size), w.wheel.SHA256,
 		w.wheel.PluginSHA256, "Apache-2.0", Env+"=none")
-	if c.Version != "some-pjrt-cpu 1.2" || c.License != "Apache-2.0" || c.SHA256 != w.wheel.PluginSHA256 {
-		t.Errorf("%+v", c)
-	}
+	must.True(t, c.Version == "some-pjrt-cpu 1.2" && c.License == "Apache-2.0" && c.SHA256 == w.wheel.PluginSHA256,
+		"%+v", c)
 	w.tidy("some-pjrt-cpu-1.2")
 
 	// The next start prints nothing and sends no request.
@@ -135,9 +134,7 @@ func TestIndexMisbehaves(t *testing.T) {
 			w.tidy("." + w.wheel.File + ".part") // the partial download is stored for the next attempt
 			must.Equal(t, w.another().current().Kind, device.Go, "an incomplete file is used as a plugin")
 			for _, line := range w.lines {
-				if strings.Contains(line, "\n") {
-					t.Errorf("more than a line: %q", line)
-				}
+				must.True(t, !strings.Contains(line, "\n"), "more than a line: %q", line)
 			}
 		})
 	}
@@ -201,9 +198,7 @@ func TestDownloadIsTakenUp(t *testing.T) {
 	w.put(filepath.Join(w.folder(), "."+w.wheel.File+".part"), bytes.Repeat([]byte("?"), 777))
 	c, err = w.provide(context.Background())
 	w.want(c, err, device.XLACPU, w.wheel.path(w.folder()))
-	if len(w.hits) != 3 || w.hits[1] != "file bytes=777-" || w.hits[2] != "file" {
-		t.Errorf("requests %v", w.hits)
-	}
+	must.True(t, len(w.hits) == 3 && w.hits[1] == "file bytes=777-" && w.hits[2] == "file", "requests %v", w.hits)
 
 	// Files of a killed process are removed.
 	w = newWorld(t)

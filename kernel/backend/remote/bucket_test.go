@@ -33,9 +33,7 @@ func TestBucket(t *testing.T) {
 			must.Do(t, b.Put(t.Context(), key, data))
 		}
 		got, err := b.Get(t.Context(), key)
-		if err != nil || !bytes.Equal(got, data) {
-			t.Errorf("%s: %d bytes, %v", key, len(got), err)
-		}
+		must.True(t, err == nil && bytes.Equal(got, data), "%s: %d bytes, %v", key, len(got), err)
 		if o, err := b.Stat(t.Context(), key); err != nil || o.Size != int64(len(data)) || o.Key != key {
 			t.Errorf("%+v, %v", o, err)
 		}
@@ -113,9 +111,7 @@ func TestFaults(t *testing.T) {
 				must.Do(t, b.Put(t.Context(), key, data))
 				try("get", func() error {
 					got, err := b.Get(t.Context(), key)
-					if err == nil && !bytes.Equal(got, data) {
-						t.Errorf("%d bytes", len(got))
-					}
+					must.True(t, err != nil || bytes.Equal(got, data), "%d bytes", len(got))
 					return err
 				})
 				if fault != remotetest.Cut {

@@ -97,9 +97,7 @@ func TestCacheIsBounded(t *testing.T) {
 		}
 		return err
 	})
-	if err != nil || size > 100_000 || size < 50_000 {
-		t.Errorf("%d bytes, %v", size, err)
-	}
+	must.True(t, err == nil && size <= 100_000 && size >= 50_000, "%d bytes, %v", size, err)
 	must.Fail(os.Stat(paths[0]))(t) // the oldest file is still there
 	must.Get(os.Stat(paths[19]))(t)
 	if path, _, err := c.Fetch(t.Context(), s.Parse(t, "0.png")); err != nil || path != paths[0] {

@@ -47,9 +47,7 @@ func finds(t *testing.T, items store.Items, pack int) (n int) {
 	t.Helper()
 	keys, payloads := batch(pack)
 	for i, got := range items.GetAll(keys) {
-		if got != nil && !bytes.Equal(got, payloads[i]) {
-			t.Errorf("item %d of pack %d: %q", i, pack, got)
-		}
+		must.True(t, got == nil || bytes.Equal(got, payloads[i]), "item %d of pack %d: %q", i, pack, got)
 		if got != nil {
 			n++
 		}
@@ -76,16 +74,12 @@ func TestTaskStore(t *testing.T) {
 	put(a, ofA, 2)
 	put(b, ofB, 1) // looks for what is new
 	for i, k := range keysOf(2) {
-		if !ofB.Has(k) {
-			t.Errorf("item %d is not found after a commit", i)
-		}
+		must.True(t, ofB.Has(k), "item %d is not found after a commit", i)
 	}
 	c := openTask(t, s, t.TempDir())
 	ofC := c.items(t)
 	for i, k := range append(keysOf(0), keysOf(1)...) {
-		if !ofC.Has(k) {
-			t.Errorf("item %d is missing", i)
-		}
+		must.True(t, ofC.Has(k), "item %d is missing", i)
 	}
 	must.Equal(t, len(must.Get(filepath.Glob(filepath.Join(c.Dir(), "items", "*", "*", "*")))(t)), 0,
 		"copied before they are needed")
@@ -106,9 +100,7 @@ func TestTaskStore(t *testing.T) {
 	for _, k := range []task{a, b, c} {
 		must.Do(t, k.Close())
 	}
-	if writes > 0 {
-		t.Errorf("%d writes of what is there", writes)
-	}
+	must.True(t, writes == 0, "%d writes of what is there", writes)
 }
 
 // TestTaskReplaces: an item that a task computes again, or drops, is its own, whatever another task has committed.
@@ -136,9 +128,7 @@ func TestTaskReplaces(t *testing.T) {
 	}
 	d := openTask(t, s, t.TempDir()).items(t)
 	must.Do(t, d.Drop(keys[2:3]))
-	if d.Has(keys[2]) || !d.Has(keys[3]) {
-		t.Error("an item that was dropped is there")
-	}
+	must.True(t, !d.Has(keys[2]) && d.Has(keys[3]), "an item that was dropped is there")
 }
 
 // TestTaskKilled abandons a task whose packs are on its disk but not all in object storage: the next one in the folder
@@ -196,9 +186,7 @@ func TestTaskKilled(t *testing.T) {
 	for pack := range 3 {
 		must.Equal(t, finds(t, other.items(t), pack), 10, "pack", pack, "of 10 items")
 	}
-	if faults.Load() < 3 {
-		t.Errorf("%d faults", faults.Load())
-	}
+	must.True(t, faults.Load() >= 3, "%d faults", faults.Load())
 }
 
 // TestTaskReadFails reports storage that fails while items are read, for which they would count as missing, and lets

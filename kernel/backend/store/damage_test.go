@@ -103,9 +103,7 @@ func TestOtherProcess(t *testing.T) {
 		must.Do(t, a.Put(keys[i:], [][]byte{payload(i)}))
 	}
 	for i, p := range b.GetAll(keys[:mergeBelow/2]) {
-		if !bytes.Equal(p, payload(i)) {
-			t.Errorf("merged by another process: item %d is %v", i, p)
-		}
+		must.True(t, bytes.Equal(p, payload(i)), "merged by another process: item %d is %v", i, p)
 	}
 	for _, name := range packsOf(t, s) {
 		must.Do(t, os.Remove(name))
@@ -114,17 +112,13 @@ func TestOtherProcess(t *testing.T) {
 		t.Errorf("dropping from a missing shard: %v", err)
 	}
 	for i, p := range b.GetAll(keys) {
-		if p != nil {
-			t.Errorf("removed by another process: item %d is %v", i, p)
-		}
+		must.True(t, p == nil, "removed by another process: item %d is %v", i, p)
 	}
 	for i := range mergeBelow + 5 { // merges
 		must.Do(t, a.Put(keys[i:i+1], [][]byte{payload(i)}))
 	}
 	for i, p := range a.GetAll(keys) {
-		if !bytes.Equal(p, payload(i)) {
-			t.Errorf("stored again: item %d is %v", i, p)
-		}
+		must.True(t, bytes.Equal(p, payload(i)), "stored again: item %d is %v", i, p)
 	}
 }
 
@@ -191,9 +185,7 @@ func TestPrivate(t *testing.T) {
 		n++
 		return err
 	})
-	if err != nil || n < 10 {
-		t.Errorf("%d files, %v", n, err)
-	}
+	must.True(t, err == nil && n >= 10, "%d files, %v", n, err)
 	must.Equal(t, must.Get(os.Stat(dir))(t).Mode().Perm(), 0o755, "the mode of the user's folder has changed")
 }
 
@@ -216,9 +208,7 @@ func TestCollectInUse(t *testing.T) {
 		must.Do(t, os.Chtimes(filepath.Join(s.Dir(), name), old, old))
 	}
 	removed, _, err := s.Collect(GC{Keep: time.Hour})
-	if err != nil || len(removed) != 4 {
-		t.Errorf("%v, %v", removed, err)
-	}
+	must.True(t, err == nil && len(removed) == 4, "%v, %v", removed, err)
 	for _, r := range removed {
 		must.Fail(os.Stat(filepath.Join(s.Dir(), r.Path)))(t)
 	}

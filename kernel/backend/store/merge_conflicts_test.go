@@ -57,9 +57,8 @@ func TestMergeConflicts(t *testing.T) {
 	first := mergeInto(t, s, MergeOptions{Difference: apart}, one, two, three)
 	after := snapshot(t, s)
 	again := mergeInto(t, s, MergeOptions{Difference: apart}, three, two, one)
-	if len(first.Left) < 3 || len(again.Left) != len(first.Left) || first.Packs != 2 || again.Packs != 0 {
-		t.Errorf("%+v, again %+v", first, again)
-	}
+	must.True(t, len(first.Left) >= 3 && len(again.Left) == len(first.Left) && first.Packs == 2 && again.Packs == 0,
+		"%+v, again %+v", first, again)
 	same(t, "again", snapshot(t, s), after)
 	for _, of := range []*Store{one, two, three} {
 		must.Do(t, of.Close())

@@ -223,9 +223,7 @@ func TestMergeDamaged(t *testing.T) {
 	must.Equal(t, len(report.Damaged), len(files), "damaged files", files)
 	got := snapshot(t, other)
 	for _, name := range files {
-		if got[name] != "" && !strings.HasSuffix(name, ".json") {
-			t.Errorf("%s was copied", name)
-		}
+		must.True(t, got[name] == "" || strings.HasSuffix(name, ".json"), "%s was copied", name)
 		delete(want, name)
 		if id, isResult := strings.CutSuffix(name, ".frame"); isResult {
 			delete(want, id+".json")
@@ -304,9 +302,7 @@ func TestMergeKilled(t *testing.T) {
 			t.Errorf("it stays: %q", left)
 		}
 	}
-	if killed < 3 {
-		t.Errorf("%d merges were killed", killed)
-	}
+	must.True(t, killed >= 3, "%d merges were killed", killed)
 }
 
 // TestMergeRemovesRest: of a result that lost to another of its name, a merge that was killed may have removed only
@@ -349,9 +345,7 @@ func TestMergeRemoves(t *testing.T) {
 	mergeInto(t, s, MergeOptions{Remove: true}, stores...)
 	left := snapshot(t, stores[0])
 	rel, _ := filepath.Rel(stores[0].dir, packs[0])
-	if len(left) != 2 || left[rel] == "" || left["notes.txt"] == "" {
-		t.Errorf("%v stay", left)
-	}
+	must.True(t, len(left) == 2 && left[rel] != "" && left["notes.txt"] != "", "%v stay", left)
 	must.Fail(os.Stat(stores[1].dir))(t) // an empty store stays
 }
 

@@ -181,9 +181,7 @@ func TestReplaced(t *testing.T) {
 		must.Do(t, it.Put([]Key{k}, [][]byte{fmt.Appendf(nil, "new %d", i)}))
 		for name, items := range map[string]Items{"the same": it, "reopened": reopen(t, s)} {
 			got := items.GetAll([]Key{k, other})
-			if string(got[0]) != fmt.Sprint("new ", i) || !bytes.Equal(got[1], []byte{7}) {
-				t.Errorf("%s: %q", name, got)
-			}
+			must.True(t, string(got[0]) == fmt.Sprint("new ", i) && bytes.Equal(got[1], []byte{7}), "%s: %q", name, got)
 		}
 	}
 }
@@ -217,9 +215,7 @@ func TestCompact(t *testing.T) {
 		must.Equal(t, must.Get(s.Compact())(t), want)
 	}
 	for i, p := range reopen(t, s).GetAll(keys) {
-		if len(p) != 3 || p[0] != byte(i) {
-			t.Errorf("item %d is %v", i, p)
-		}
+		must.True(t, len(p) == 3 && p[0] == byte(i), "item %d is %v", i, p)
 	}
 	pack := packsOf(t, s)[0]
 	damaged := must.Get(os.ReadFile(pack))(t)

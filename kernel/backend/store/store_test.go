@@ -34,9 +34,7 @@ func TestItemsSurviveReopeningAndMerging(t *testing.T) {
 		must.Do(t, it.Put(keys[i:i+1], [][]byte{payload(i)}))
 	}
 	shards, _ := filepath.Glob(filepath.Join(s.Dir(), "items", "embed-v1", "abc", "*.pack"))
-	if len(shards) >= mergeBelow {
-		t.Errorf("%d shards stay for %d items", len(shards), n)
-	}
+	must.True(t, len(shards) < mergeBelow, "%d shards stay for %d items", len(shards), n)
 	for name, items := range map[string]Items{"the same": it, "reopened": reopen(t, s)} {
 		must.Equal(t, count(items), n, name, "items")
 		for i, p := range items.GetAll(keys) {
@@ -160,9 +158,7 @@ func TestFrameDigestIgnoresWhereImagesLie(t *testing.T) {
 	a, _ := FrameDigest(frame("/a", "1"))
 	b, _ := FrameDigest(frame("/b", "1"))
 	c, _ := FrameDigest(frame("/a", "2"))
-	if a != b || a == c {
-		t.Error("the digest must depend on content, not on paths")
-	}
+	must.True(t, a == b && a != c, "the digest must depend on content, not on paths")
 }
 
 // digestFrame returns rows of every kind, with values that must not be mistaken for one another.
@@ -252,9 +248,7 @@ func TestCollect(t *testing.T) {
 	}
 	gc.DryRun = false
 	removed, left, err := s.Collect(gc)
-	if err != nil || len(removed) != 1 || left != stays {
-		t.Errorf("%v %d %v", removed, left, err)
-	}
+	must.True(t, err == nil && len(removed) == 1 && left == stays, "%v %d %v", removed, left, err)
 	for path, want := range map[string]bool{pinned: true, damaged: true, stale: false, fresh: true} {
 		if _, err := os.Stat(filepath.Join(s.Dir(), path)); (err == nil) != want {
 			t.Errorf("%s there: %v, want %v", path, err == nil, want)

@@ -60,14 +60,12 @@ func TestWorkerPacks(t *testing.T) {
 	for _, p := range packs {
 		items += p.Items
 		info, err := os.Stat(filepath.Join(s.Dir(), filepath.FromSlash(p.Path)))
-		if err != nil || info.Size() != p.Size || p.Size > maxPackSize+1<<20 || p.Items > maxPackItems {
-			t.Errorf("%+v: %v", p, err)
-		}
+		must.True(t, err == nil && info.Size() == p.Size && p.Size <= maxPackSize+1<<20 && p.Items <= maxPackItems,
+			"%+v: %v", p, err)
 		size += p.Size
 	}
-	if len(packs) != 3+2 || items != len(keys)+20 || size < 20<<20 {
-		t.Errorf("%d packs of %d items: %v", len(packs), items, packs)
-	}
+	must.True(t, len(packs) == 3+2 && items == len(keys)+20 && size >= 20<<20,
+		"%d packs of %d items: %v", len(packs), items, packs)
 	for i := range 3 * mergeBelow {
 		put(t, it, 1e6+i, 1, 1, 1)
 		must.Do(t, s.Commit())
@@ -149,9 +147,7 @@ func TestWorkersShareAFolder(t *testing.T) {
 	}
 	put(t, yours, 10, 1, 1, 3)
 	must.Do(t, b.Commit())
-	if !yours.Has(keys[0]) {
-		t.Error("not found at a pack")
-	}
+	must.True(t, yours.Has(keys[0]), "not found at a pack")
 	for i, p := range mine.GetAll([]Key{KeyOf("10"), keys[0]}) {
 		must.Equal(t, len(p), 3, "item", i)
 	}

@@ -231,21 +231,15 @@ func TestOutcomes(t *testing.T) {
 		if reason := want[urls[i]]; (reason == "") != (r.Reason == "") || !strings.Contains(r.Reason, reason) {
 			t.Errorf("%s: %q, not %q", urls[i], r.Reason, reason)
 		}
-		if strings.ContainsAny(r.Reason, "\n\r") || r.Found {
-			t.Errorf("%s: %+v", urls[i], r)
-		}
+		must.True(t, !strings.ContainsAny(r.Reason, "\n\r") && !r.Found, "%s: %+v", urls[i], r)
 	}
 	count := s.count()
 	for path, n := range map[string]int{"/good.png": 2, "/gone": 1, "/none.png": 1, "/broken": 3, "/weak": 3,
 		"/busy": 2, "/loop": 11, "/page": 1, "/bomb.png": 1, "/cut.png": 3} {
 		must.Equal(t, count[path], n, path, "was requested", "times")
 	}
-	if s.most > perHost {
-		t.Errorf("%d requests at a time to one host", s.most)
-	}
-	if len(s.agents) != 1 || !s.agents["antipode"] {
-		t.Errorf("user agents %v", s.agents)
-	}
+	must.True(t, s.most <= perHost, "%d requests at a time to one host", s.most)
+	must.True(t, len(s.agents) == 1 && s.agents["antipode"], "user agents %v", s.agents)
 }
 
 // TestPrivate: without Private, no request reaches a local server, given by address or name or behind a redirect from a
@@ -295,9 +289,7 @@ func TestWaits(t *testing.T) {
 	results := mustFetch(t, urls, o)
 	not := 0
 	for _, r := range results[:20] {
-		if r.Reason == "" {
-			t.Errorf("%+v", r)
-		}
+		must.True(t, r.Reason != "", "%+v", r)
 		if strings.Contains(r.Reason, "did not answer 5 times in a row") {
 			not++
 		}
@@ -315,9 +307,7 @@ func TestWaits(t *testing.T) {
 	o.Retry, o.Rate = true, 5
 	for i, r := range mustFetch(t, urls, o) {
 		asked := r.Reason == "503 Service Unavailable" || strings.Contains(r.Reason, "asked to wait 24h0m0s")
-		if i > 1 && !asked {
-			t.Errorf("%s: %+v", urls[i], r)
-		}
+		must.True(t, i <= 1 || asked, "%s: %+v", urls[i], r)
 	}
 	if n := busy.count(); n["/3"]+n["/4"] != 0 {
 		t.Errorf("requests after a long Retry-After: %v", n)

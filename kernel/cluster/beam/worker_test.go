@@ -141,9 +141,7 @@ func TestBadRow(t *testing.T) {
 		}
 	}
 	r := must.Get(j.ReadReport(t.Context(), "", time.Now()))(t)
-	if !errors.Is(r.Err(), jobs.ErrFailed) || r.States[jobs.Done] != 2 || len(r.Errors) != 1 {
-		t.Errorf("%+v", r)
-	}
+	must.True(t, errors.Is(r.Err(), jobs.ErrFailed) && r.States[jobs.Done] == 2 && len(r.Errors) == 1, "%+v", r)
 }
 
 // TestParent ends a worker whose parent has ended.

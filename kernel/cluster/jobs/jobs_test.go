@@ -78,9 +78,7 @@ func TestPhases(t *testing.T) {
 			s := must.Get(Shard(p, i+1, engine.ShardArgs{Index: 1, Shards: 3}))(t)
 			got = append(got, ops(s))
 		}
-		if fmt.Sprintf("%q", got) != fmt.Sprintf("%q", test.phases) {
-			t.Errorf("phases\n%q, want\n%q", got, test.phases)
-		}
+		must.True(t, fmt.Sprintf("%q", got) == fmt.Sprintf("%q", test.phases), "phases\n%q, want\n%q", got, test.phases)
 	}
 	must.Fail(Phases(plan(t, images.Sort("id"))))(t) // a plan without stages is a job
 	must.Fail(Phases(&table.Plan{Op: "embed", Inputs: []*table.Plan{{Op: "new-operation",
@@ -147,9 +145,7 @@ func TestJobID(t *testing.T) {
 	must.Write(t, one.Tables[0].Path, "id,image\na,a.png\n")
 	must.Err(t, read.Verify(t.Context(), nil), "has changed")
 	other.Shards++
-	if other.Digest() == one.ID {
-		t.Error("the id does not depend on the number of shards")
-	}
+	must.True(t, other.Digest() != one.ID, "the id does not depend on the number of shards")
 }
 
 func TestReport(t *testing.T) {
@@ -170,9 +166,8 @@ func TestReport(t *testing.T) {
 	must.Write(t, filepath.Join(j.StoreOf("", 0), statusFile(j.ID, 7)), "damaged")
 	r := must.Get(j.ReadReport(t.Context(), "", now))(t)
 	must.Equal(t, fmt.Sprint(r.States), "map[done:1 failed:2 not started:2 running:1 silent:1 stopped:1]", "states")
-	if r.Again != "2-7" || r.Computed != 24 || r.Rate != 0.5 || r.Left.Round(time.Second) != 10*time.Second {
-		t.Errorf("%+v", r)
-	}
+	must.True(t, r.Again == "2-7" && r.Computed == 24 && r.Rate == 0.5 && r.Left.Round(time.Second) == 10*time.Second,
+		"%+v", r)
 	if len(r.Errors) != 2 || r.Errors[0].Count != 2 || r.Errors[0].Error != "no space left" || r.Errors[0].Shard != 3 {
 		t.Errorf("errors %+v", r.Errors)
 	}
@@ -191,9 +186,7 @@ func TestScripts(t *testing.T) {
 	for _, scheduler := range Schedulers {
 		files := must.Get(Script(scheduler, j, ScriptOptions{Job: "/shared/job.json", Store: "/shared/job.store"}))(t)
 		for _, f := range files {
-			if !strings.Contains(string(page), f.Text) {
-				t.Errorf("docs/scale.md does not show this file:\n%s", f.Text)
-			}
+			must.True(t, strings.Contains(string(page), f.Text), "docs/scale.md does not show this file:\n%s", f.Text)
 		}
 	}
 	odd := ScriptOptions{Job: "/a b/it's.json", Store: "/$HOME/x", Allow: []string{"/p;q"}}
@@ -219,9 +212,7 @@ func FuzzJob(f *testing.F) {
 			return
 		}
 		_, err = Shard(j.Plan, j.Phase, engine.ShardArgs{Index: 0, Shards: j.Shards})
-		if err == nil && j.Digest() != j.ID {
-			t.Error("the id differs after the choice of rows")
-		}
+		must.True(t, err != nil || j.Digest() == j.ID, "the id differs after the choice of rows")
 	})
 }
 

@@ -72,9 +72,8 @@ func TestBuilder(t *testing.T) {
 			cmd.Dir = dir
 			out, err := b.CombinedOutput(cmd)
 			if step.failure != "" {
-				if err == nil || !strings.Contains(string(out), step.failure) {
-					t.Errorf("error %v, printed %q; want %q", err, out, step.failure)
-				}
+				must.True(t, err != nil && strings.Contains(string(out), step.failure),
+					"error %v, printed %q; want %q", err, out, step.failure)
 				return
 			}
 			if err != nil || len(out) > 0 {

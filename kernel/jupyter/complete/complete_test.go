@@ -245,9 +245,8 @@ func TestMatch(t *testing.T) {
 		{"retu‸", Match{"return", "keyword", "", ""}},
 	} {
 		got := s.Complete(t.Context(), request(t, c.code))
-		if len(got.Matches) != 1 || got.Matches[0] != c.want {
-			t.Errorf("%s: %+v, want %+v", c.code, got.Matches, c.want)
-		}
+		must.True(t, len(got.Matches) == 1 && got.Matches[0] == c.want,
+			"%s: %+v, want %+v", c.code, got.Matches, c.want)
 	}
 }
 
@@ -274,9 +273,7 @@ func TestInspect(t *testing.T) {
 		{"a field", "var x = plots.Bars{Y‸: \"a\"}", "```go\nfield Y string\n```\n\nY names the column of values."},
 	} {
 		got := s.Inspect(t.Context(), request(t, c.code))
-		if !got.Found || got.Markdown != c.want {
-			t.Errorf("%s: %v %q, want %q", c.name, got.Found, got.Markdown, c.want)
-		}
+		must.True(t, got.Found && got.Markdown == c.want, "%s: %v %q, want %q", c.name, got.Found, got.Markdown, c.want)
 	}
 	for code, want := range map[string]string{
 		"%%\nfmt.Println‸(1)":      "Println formats using the default formats for its operands",
@@ -287,9 +284,7 @@ func TestInspect(t *testing.T) {
 	} {
 		got := s.Inspect(t.Context(), request(t, code))
 		isPlain := strings.Contains(got.Plain, want) && !strings.Contains(got.Plain, "```")
-		if !isPlain || !strings.Contains(got.Markdown, want) {
-			t.Errorf("%s: %+v, want %q", code, got, want)
-		}
+		must.True(t, isPlain && strings.Contains(got.Markdown, want), "%s: %+v, want %q", code, got, want)
 	}
 	for _, code := range []string{"‸", "var x = ‸", "%%\nnothing‸", "plots.Nothing‸", "plots.‸", "// plots.Gri‸d",
 		"!plots.Grid‸", "func‸", "%%\nx ==‸ 3)("} {

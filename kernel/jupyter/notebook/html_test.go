@@ -85,25 +85,22 @@ func TestHTMLIsInert(t *testing.T) {
 			}
 		case "img":
 			src := attribute(n, "src")
-			if src != "" && !imageType.MatchString(strings.TrimPrefix(src, "data:")) {
-				t.Errorf("the page loads %.80q", src)
-			}
+			must.True(t, src == "" || imageType.MatchString(strings.TrimPrefix(src, "data:")),
+				"the page loads %.80q", src)
 			if src != "" {
 				images++
 			}
 		}
 		for _, a := range n.Attr {
-			if strings.HasPrefix(a.Key, "on") || a.Key == "srcdoc" || a.Key == "srcset" {
-				t.Errorf("<%s> has %s=%.60q", n.Data, a.Key, a.Val)
-			}
+			must.True(t, !strings.HasPrefix(a.Key, "on") && a.Key != "srcdoc" && a.Key != "srcset",
+				"<%s> has %s=%.60q", n.Data, a.Key, a.Val)
 			if low := strings.ToLower(a.Val); a.Key == "href" &&
 				(strings.HasPrefix(low, "javascript:") || strings.HasPrefix(low, "data:")) {
 				t.Errorf("a link goes to %.60q", a.Val)
 			}
 			if a.Key == "style" {
-				if strings.Contains(a.Val, "url") || strings.Contains(a.Val, "position") {
-					t.Errorf("inline style %q", a.Val)
-				}
+				must.True(t, !strings.Contains(a.Val, "url") && !strings.Contains(a.Val, "position"),
+					"inline style %q", a.Val)
 				styled = styled || strings.Contains(a.Val, "color")
 			}
 		}
@@ -115,9 +112,7 @@ func TestHTMLIsInert(t *testing.T) {
 	if images != 3 { // the drawing inline, as data URI, as output
 		t.Errorf("the page shows %d images, want 3", images)
 	}
-	if !styled {
-		t.Error("harmless inline styles are gone")
-	}
+	must.True(t, styled, "harmless inline styles are gone")
 	// the page
 	must.Has(t, string(page), "a caption &lt;script&gt;alert(8)&lt;/script&gt; red\n100%", "https://example.org/",
 		"<strong>bold</strong>", "<title>Title &lt;script&gt;")
@@ -187,8 +182,6 @@ func TestHugeMarkdown(t *testing.T) {
 		"quotes": strings.Repeat(">", 100_000) + "# a", "lists": strings.Repeat("- ", 50_000) + "a"} {
 		var page []byte
 		took := cputime.Of(func() { page = HTML(&Notebook{Cells: []*Cell{{Type: Markdown, Source: source}}}, Page{}) })
-		if took > time.Second || len(page) < 50_000 {
-			t.Errorf("%s: %d bytes after %v", name, len(page), took)
-		}
+		must.True(t, took <= time.Second && len(page) >= 50_000, "%s: %d bytes after %v", name, len(page), took)
 	}
 }

@@ -30,9 +30,7 @@ func TestEncodeAsJupyter(t *testing.T) {
 		t.Fatalf("got %d bytes, want %d", len(got), len(want))
 	}
 	must.Equal(t, nb.Cells[1].Source, "var n = 5 // 你好\n%%\nfmt.Println(n)\n", "source")
-	if !nb.Cells[1].Tagged("parameters") || nb.Cells[0].Tagged("parameters") {
-		t.Error("tags are not read")
-	}
+	must.True(t, nb.Cells[1].Tagged("parameters") && !nb.Cells[0].Tagged("parameters"), "tags are not read")
 	if got := nb.Cells[1].Outputs[0].Text; !strings.HasPrefix(got, "one\ntwo \u2028three") {
 		t.Errorf("stream is %q", got)
 	}

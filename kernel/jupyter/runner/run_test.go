@@ -104,9 +104,7 @@ func TestRunNotes(t *testing.T) {
 			t.Errorf("cell %d shows %q, want %q", i+1, got, want[i])
 		}
 		for _, o := range c.Outputs {
-			if len(o.Metadata) > 0 {
-				t.Errorf("cell %d: metadata %v", i+1, o.Metadata)
-			}
+			must.True(t, len(o.Metadata) == 0, "cell %d: metadata %v", i+1, o.Metadata)
 		}
 	}
 }
@@ -267,9 +265,8 @@ func TestRunHostileCells(t *testing.T) {
 		code("%%\nfmt.Println(\"never\")"))
 	nb, err := run(t, t.Context(), Options{Notebook: path})
 	var failed *CellError
-	if !errors.As(err, &failed) || failed.Number != 3 || !strings.Contains(failed.Line, "ended unexpectedly") {
-		t.Errorf("error is %v, want a CellError of cell 3", err)
-	}
+	must.True(t, errors.As(err, &failed) && failed.Number == 3 && strings.Contains(failed.Line, "ended unexpectedly"),
+		"error is %v, want a CellError of cell 3", err)
 	if got := text(nb.Cells[0], "stderr"); !strings.HasSuffix(got, "a: b: main.go:3\n") {
 		t.Errorf("cell 1 printed %q", got)
 	}

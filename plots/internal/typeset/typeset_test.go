@@ -57,9 +57,7 @@ func compare(t *testing.T, s sample, f *face) {
 		got = append(got, [5]int{int(g.GlyphID), g.TextIndex(), int(g.Advance) / 64, int(g.XOffset) / 64,
 			int(g.YOffset) / 64})
 	}
-	if !slices.Equal(got, s.Glyphs) {
-		t.Errorf("%s, %q:\n got %v\nwant %v", s.Family, s.Text, got, s.Glyphs)
-	}
+	must.True(t, slices.Equal(got, s.Glyphs), "%s, %q:\n got %v\nwant %v", s.Family, s.Text, got, s.Glyphs)
 }
 
 // TestBuiltInShapesAsHarfBuzz compares glyphs, clusters, advances and offsets in Liberation Sans with HarfBuzz's.
@@ -73,9 +71,7 @@ func TestBuiltInShapesAsHarfBuzz(t *testing.T) {
 			compare(t, s, l.own(false))
 		}
 	}
-	if n < 5 {
-		t.Errorf("only %d samples", n)
-	}
+	must.True(t, n >= 5, "only %d samples", n)
 }
 
 // TestNotoShapesAsHarfBuzz does so for each pulled family, on conjuncts, reordered vowels, joining letters and marks.
@@ -101,9 +97,7 @@ func TestNotoShapesAsHarfBuzz(t *testing.T) {
 		compare(t, s, l.noto(s.Family))
 	}
 	for _, family := range letters.Families {
-		if !seen[family] {
-			t.Errorf("no sample for %s", family)
-		}
+		must.True(t, seen[family], "no sample for %s", family)
 	}
 }
 
@@ -207,9 +201,8 @@ func TestDamagedFontIsNotUsed(t *testing.T) {
 func TestWidth(t *testing.T) {
 	l := bare()
 	a, b := l.set("Tokyo שלום 12", 10, false), l.set("Tokyo שלום 12", 25, false)
-	if math.Abs(2.5*a.Width-b.Width) > 1e-9 || a.Width <= 0 {
-		t.Errorf("widths %g and %g at sizes 10 and 25", a.Width, b.Width)
-	}
+	must.True(t, math.Abs(2.5*a.Width-b.Width) <= 1e-9 && a.Width > 0,
+		"widths %g and %g at sizes 10 and 25", a.Width, b.Width)
 	must.Equal(t, l.set("Tokyo שלום 12", 10, false).Width, a.Width, "set again", "was")
 	must.Equal(t, l.set("a\tb\n c", 10, false).Width, l.set("a b  c", 10, false).Width, "white space", "wide")
 	var right float64
@@ -218,9 +211,7 @@ func TestWidth(t *testing.T) {
 			right = max(right, float64(c.Pos.X))
 		}
 	})
-	if right > b.Width+1 || right < 0.9*b.Width {
-		t.Errorf("the outlines end at %g of %g", right, b.Width)
-	}
+	must.True(t, right <= b.Width+1 && right >= 0.9*b.Width, "the outlines end at %g of %g", right, b.Width)
 }
 
 // TestHostileText sets lines that try to break a layout, in many goroutines at once, with what fonts there are.
@@ -231,14 +222,12 @@ func TestHostileText(t *testing.T) {
 	for _, text := range hostile() {
 		wait.Go(func() {
 			line := l.set(text, 12, len(text)%2 == 0)
-			if math.IsNaN(line.Width) || math.IsInf(line.Width, 0) || line.Width < 0 {
-				t.Errorf("%.30q is %g wide", text, line.Width)
-			}
+			must.True(t, !math.IsNaN(line.Width) && !math.IsInf(line.Width, 0) && line.Width >= 0,
+				"%.30q is %g wide", text, line.Width)
 			line.Draw(func(p vg.Path, _ float64) {
 				for _, c := range p {
-					if math.IsNaN(float64(c.Pos.X)) || math.IsNaN(float64(c.Pos.Y)) {
-						t.Errorf("%.30q: an outline at %v", text, c.Pos)
-					}
+					must.True(t, !math.IsNaN(float64(c.Pos.X)) && !math.IsNaN(float64(c.Pos.Y)),
+						"%.30q: an outline at %v", text, c.Pos)
 				}
 			})
 		})
