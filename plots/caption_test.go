@@ -29,9 +29,8 @@ func TestCaption(t *testing.T) {
 			`table; 2 more not shown.`: plots.Grid{Table: photos(), Rows: "id", Limit: 22, Title: "T"},
 		`T\_1. by hand`: plots.Table{Table: tab, Title: "T_1", Notes: []string{"by hand"}},
 	} {
-		if got, err := plots.Caption(f); got != want || err != nil {
-			t.Errorf("%q (%v), want %q", got, err, want)
-		}
+		got, err := plots.Caption(f)
+		must.True(t, got == want && err == nil, "%q (%v), want %q", got, err, want)
 	}
 	for _, f := range []plots.Figure{plots.Bars{Table: tab, Y: "w"}, plots.Browse{Table: tab}} {
 		must.Fail(plots.Caption(f))(t)
@@ -51,10 +50,9 @@ func TestBare(t *testing.T) {
 				t.Errorf("%s: %q", name, text)
 			}
 		}
-		if page := must.Get(plots.Text(f, "html"))(t); strings.Contains(page, ">A title") ||
-			strings.Contains(page, "<figcaption") {
-			t.Errorf("%s: the page has a title or a caption", name)
-		}
+		page := must.Get(plots.Text(f, "html"))(t)
+		must.True(t, !strings.Contains(page, ">A title") && !strings.Contains(page, "<figcaption"),
+			"%s: the page has a title or a caption", name)
 	}
 }
 
@@ -62,10 +60,8 @@ func TestBare(t *testing.T) {
 func TestResolution(t *testing.T) {
 	f := plots.Grid{Table: photos(), Limit: 24, Theme: plots.Theme{DPI: 300, Width: 312}}
 	data := must.Get(plots.Render(f, "png"))(t)
-	if at := bytes.Index(data, []byte("pHYs")); at != 37 || binary.BigEndian.Uint32(data[at+4:]) != 11811 ||
-		data[at+12] != 1 {
-		t.Errorf("pHYs at %d", at)
-	}
+	at := bytes.Index(data, []byte("pHYs"))
+	must.True(t, at == 37 && binary.BigEndian.Uint32(data[at+4:]) == 11811 && data[at+12] == 1, "pHYs at %d", at)
 	must.Equal(t, must.Get(png.Decode(bytes.NewReader(data)))(t).Bounds().Dx(), 975, "dots wide")
 }
 

@@ -40,10 +40,9 @@ func TestPartialTheme(t *testing.T) {
 	wide := plots.DefaultTheme()
 	wide.Width = 900
 	part := drawSVG(t, plots.Bars{Table: tab, Y: "v", Theme: plots.Theme{Width: 900}})
-	if whole := drawSVG(t, plots.Bars{Table: tab, Y: "v", Theme: wide}); part != whole ||
-		!strings.Contains(part, `width="900"`) {
-		t.Error("a theme with one field is not the default theme with that field")
-	}
+	whole := drawSVG(t, plots.Bars{Table: tab, Y: "v", Theme: wide})
+	must.True(t, part == whole && strings.Contains(part, `width="900"`),
+		"a theme with one field is not the default theme with that field")
 }
 
 // TestNamedValue names the value column: its axis has that name.

@@ -175,9 +175,8 @@ func TestBoxes(t *testing.T) {
 			t.Errorf("at %v: %v, and %v without a box", p, at(0, p[0], p[1]), at(1, p[0], p[1]))
 		}
 	}
-	if !like(at(0, 20, 30), 0, 160, 0) || !like(at(0, 35, 30), 0, 160, 0) {
-		t.Errorf("inside %v, outside %v", at(0, 20, 30), at(0, 35, 30))
-	}
+	must.True(t, like(at(0, 20, 30), 0, 160, 0) && like(at(0, 35, 30), 0, 160, 0),
+		"inside %v, outside %v", at(0, 20, 30), at(0, 35, 30))
 	page := must.Get(plots.Text(figure, "html"))(t)
 	must.Has(t, page, "a &lt;cat&gt; 0.52", "Blue: the detector")        // the figure has the label
 	must.Fail(failure(with("none")))(t, `column "boxes": the boxes in `) // a text that is not boxes
@@ -216,9 +215,8 @@ func TestOrientation(t *testing.T) {
 	}
 	whole := turned("MM", 6)
 	for n := range len(whole) { // a truncated file has an orientation and causes no panic
-		if o := exif.Orientation(whole[:n]); o < 1 || o > 8 {
-			t.Errorf("cut at %d: %d", n, o)
-		}
+		o := exif.Orientation(whole[:n])
+		must.True(t, o >= 1 && o <= 8, "cut at %d: %d", n, o)
 	}
 	shown := thumbnails(t, plots.Grid{
 		Table: imageTable([]table.Image{store(t, "turned.jpg", whole)}, nil),
@@ -238,9 +236,8 @@ func TestSaveImages(t *testing.T) {
 		t.Fatalf("%d copied, %v", n, err)
 	}
 	for _, name := range []string{"a____b.png", "c.png"} {
-		if got, err := os.ReadFile(filepath.Join(folder, name)); err != nil || !bytes.Equal(got, data) {
-			t.Errorf("%s: %v", name, err)
-		}
+		got, err := os.ReadFile(filepath.Join(folder, name))
+		must.True(t, err == nil && bytes.Equal(got, data), "%s: %v", name, err)
 	}
 }
 

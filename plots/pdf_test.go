@@ -160,10 +160,9 @@ func TestPDFOutlines(t *testing.T) {
 			}
 			for i, part := range want {
 				end := got[i].ArgsSlice()[len(got[i].ArgsSlice())-1]
-				if d := part.Pos.Sub(vg.Point{X: vg.Length(end.X), Y: vg.Length(end.Y)}); math.Hypot(float64(d.X),
-					float64(d.Y)) > 0.71 {
-					t.Errorf("%q: segment %d ends at %v, want %v", text, i, end, part.Pos)
-				}
+				d := part.Pos.Sub(vg.Point{X: vg.Length(end.X), Y: vg.Length(end.Y)})
+				must.True(t, math.Hypot(float64(d.X), float64(d.Y)) <= 0.71,
+					"%q: segment %d ends at %v, want %v", text, i, end, part.Pos)
 			}
 			seen++
 		}

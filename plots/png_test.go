@@ -124,9 +124,8 @@ func TestPaintedElsewhere(t *testing.T) {
 		shape.Painter = here
 		want := must.Get(plots.Render(figures[name], format))(t)
 		shape.Painter = there
-		if got := must.Get(plots.Render(figures[name], format))(t); !bytes.Equal(got, want) {
-			t.Errorf("%s: another %s", name, format)
-		}
+		got := must.Get(plots.Render(figures[name], format))(t)
+		must.True(t, bytes.Equal(got, want), "%s: another %s", name, format)
 	}
 	must.True(t, asked != 0, "nothing was painted elsewhere")
 	reply := there(t.Context(), shape.Request{Format: shape.PNG, DPI: 96,

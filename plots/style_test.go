@@ -52,9 +52,8 @@ func TestColors(t *testing.T) {
 		for _, set := range [][]color.NRGBA{append(th.Series, th.Paper), {th.Low, th.High, th.Paper}} {
 			for i := range set {
 				for j := range i {
-					if d := distance(set[i], set[j], eye.m); d < want {
-						t.Errorf("%s: colors %d and %d differ by %.1f", eye.name, i, j, d)
-					}
+					d := distance(set[i], set[j], eye.m)
+					must.True(t, d >= want, "%s: colors %d and %d differ by %.1f", eye.name, i, j, d)
 				}
 			}
 		}
@@ -216,9 +215,8 @@ a_b & 50 %,0.53172,0.4812,0.5808,170,23.14
 		Table:   datasets.FromFrame(&datasets.Frame{Columns: []table.Column{table.TextColumn("template", nil)}}),
 		Columns: []string{"template"},
 	}
-	if text, err := plots.Text(none, "txt"); err != nil || text != "template\nno rows\n" {
-		t.Errorf("no rows: %v\n%q", err, text)
-	}
+	text, err := plots.Text(none, "txt")
+	must.True(t, err == nil && text == "template\nno rows\n", "no rows: %v\n%q", err, text)
 	if page, err := plots.Text(none, "html"); err != nil || !strings.Contains(page, ">no rows<") {
 		t.Errorf("no rows: %v\n%s", err, page)
 	}
@@ -234,9 +232,8 @@ func TestTableErrors(t *testing.T) {
 		if err := plots.SaveE(ctx, printed(), path); err != nil {
 			t.Error(err)
 		}
-		if data, err := os.ReadFile(path); err != nil || len(data) < 50 {
-			t.Errorf("%s: %d bytes, %v", path, len(data), err)
-		}
+		data, err := os.ReadFile(path)
+		must.True(t, err == nil && len(data) >= 50, "%s: %d bytes, %v", path, len(data), err)
 	}
 	must.Fail(plots.SaveE(ctx, printed(), "t.docx"))(t) // a .docx
 }

@@ -119,10 +119,8 @@ func TestSpans(t *testing.T) {
 		Span: " ",
 	}
 	got, err := plots.Text(v, "txt")
-	if want := "         EN     Average\nmodel  Xc  Wc  of all Xc\nSD     81  28          5\n"; err != nil ||
-		got != want {
-		t.Errorf("text: %v\n%s\nwant\n%s", err, got, want)
-	}
+	want := "         EN     Average\nmodel  Xc  Wc  of all Xc\nSD     81  28          5\n"
+	must.True(t, err == nil && got == want, "text: %v\n%s\nwant\n%s", err, got, want)
 	latex, err := plots.Text(v, "tex")
 	if err != nil || !strings.Contains(latex,
 		" & \\multicolumn{2}{c}{EN} & \\multicolumn{1}{c}{Average} \\\\\n\\cmidrule(lr){2-3} "+

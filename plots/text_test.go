@@ -228,9 +228,8 @@ func TestWrapKeepsAllText(t *testing.T) {
 	for _, text := range hostile {
 		clean := strings.Join(strings.Fields(text), "")
 		must.Equal(t, strings.ReplaceAll(strings.Join(letters.Wrap(text, 12, false, 80), ""), " ", ""), clean, "became")
-		if got := letters.Fit(text, 12, false, 60); letters.Exact(got, 12, false) > 60 {
-			t.Errorf("%q does not fit", got)
-		}
+		got := letters.Fit(text, 12, false, 60)
+		must.True(t, letters.Exact(got, 12, false) <= 60, "%q does not fit", got)
 	}
 }
 
@@ -248,10 +247,9 @@ func TestAxis(t *testing.T) {
 					at[i] > ends[1]+1e-9*math.Abs(ends[1]) {
 					t.Errorf("%v: ticks %v", c, names)
 				}
-				if written, err := strconv.ParseFloat(names[i], 64); err != nil ||
-					math.Abs(written-at[i]) > 1e-6*max(math.Abs(at[i]), ends[1]-ends[0]) {
-					t.Errorf("%v: tick %g is written %s", c, at[i], names[i])
-				}
+				written, err := strconv.ParseFloat(names[i], 64)
+				must.True(t, err == nil && math.Abs(written-at[i]) <= 1e-6*max(math.Abs(at[i]), ends[1]-ends[0]),
+					"%v: tick %g is written %s", c, at[i], names[i])
 			}
 		}
 	}

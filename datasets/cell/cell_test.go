@@ -200,10 +200,8 @@ func TestProgressText(t *testing.T) {
 	} {
 		must.Equal(t, progressText(test.p), test.want)
 	}
-	if got := progressHTML(table.Progress{Stage: "<script>", Done: 1, Total: 2}); strings.Contains(got, "<script>") ||
-		!strings.Contains(got, `max="2" value="1"`) {
-		t.Errorf("HTML is %s", got)
-	}
+	got := progressHTML(table.Progress{Stage: "<script>", Done: 1, Total: 2})
+	must.True(t, !strings.Contains(got, "<script>") && strings.Contains(got, `max="2" value="1"`), "HTML is %s", got)
 }
 
 // TestProgressSamples: the strip stays while the stage reports nothing newer, is bounded, escapes its captions, and
@@ -269,9 +267,8 @@ func TestBundleData(t *testing.T) {
 	all := Bundle{HTML: "<b>x</b>", SVG: "<svg/>", PNG: []byte("png"), Text: "x\n"}
 	want := map[protocol.MIMEType]any{"text/html": "<b>x</b>", "image/svg+xml": "<svg/>", "image/png": []byte("png"),
 		"text/plain": "x"}
-	if got := all.data(); !reflect.DeepEqual(got, want) {
-		t.Errorf("got %v, want %v", got, want)
-	}
+	got := all.data()
+	must.True(t, reflect.DeepEqual(got, want), "got %v, want %v", got, want)
 	must.Equal(t, len((Bundle{Text: "\n"}).data()), 0, "an empty bundle")
 }
 

@@ -19,9 +19,8 @@ func TestSocketPath(t *testing.T) {
 	must.Equal(t, must.Get(os.Stat(filepath.Dir(path)))(t).Mode().Perm(), 0o700, "the socket's folder")
 	os.Chmod(filepath.Dir(path), 0o755)
 	_ = must.Get(SocketPath("/some/store"))(t)
-	if info, _ := os.Stat(filepath.Dir(path)); info.Mode().Perm() != 0o700 {
-		t.Error("an open folder stays open")
-	}
+	info, _ := os.Stat(filepath.Dir(path))
+	must.True(t, info.Mode().Perm() == 0o700, "an open folder stays open")
 	long := filepath.Join(dir, strings.Repeat("long", 30))
 	os.MkdirAll(long, 0o700)
 	t.Setenv("XDG_RUNTIME_DIR", long)

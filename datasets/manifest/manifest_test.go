@@ -129,14 +129,12 @@ func TestPull(t *testing.T) {
 	must.Do(t, pull.DataSet(context.Background(), m.Name, o))
 	mustContain(t, dir, map[string]string{"plain.csv": plain, "set/a.csv": tidyA, "set/b.csv": tidyB,
 		"blob.csv": "free\nw1\n", "old.csv": ""})
-	if states["old.csv"] != "skipped" || states["set/b.csv"] != "stored" || requests() != 4 {
-		t.Errorf("states %v, %d requests", states, requests())
-	}
+	must.True(t, states["old.csv"] == "skipped" && states["set/b.csv"] == "stored" && requests() == 4,
+		"states %v, %d requests", states, requests())
 
 	must.Do(t, pull.DataSet(context.Background(), m.Name, o)) // all files exist
-	if requests() != 4 || states["blob.csv"] != "present" || states["set/a.csv"] != "present" {
-		t.Errorf("second pull: %d requests, states %v", requests(), states)
-	}
+	must.True(t, requests() == 4 && states["blob.csv"] == "present" && states["set/a.csv"] == "present",
+		"second pull: %d requests, states %v", requests(), states)
 
 	// a set is fetched whole: its labels belong together
 	must.Do(t, os.Remove(filepath.Join(dir, "set", "b.csv")))

@@ -39,8 +39,7 @@ func TestCamera(t *testing.T) {
 func FuzzOrientation(f *testing.F) {
 	f.Add([]byte("\xff\xd8\xff\xe1\x00\x1eExif\x00\x00" + block))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if o := Orientation(b); o < 1 || o > 8 {
-			t.Errorf("orientation %d", o)
-		}
+		o := Orientation(b)
+		must.True(t, o >= 1 && o <= 8, "orientation %d", o)
 	})
 }

@@ -21,9 +21,8 @@ func TestTurns(t *testing.T) {
 	got := []string{pop(), pop()}
 	q.PushFront("long", got[0])
 	for q.Len() > 0 {
-		if next, _ := q.Next(); next == got[len(got)-1] {
-			t.Errorf("%q is next again", next)
-		}
+		next, _ := q.Next()
+		must.True(t, next != got[len(got)-1], "%q is next again", next)
 		got = append(got, pop())
 	}
 	must.EqualSlices(t, got, []string{"long 0", "short 0", "long 0", "long 1", "long 2"}, "order")

@@ -126,9 +126,8 @@ func TestDownloadGoesOn(t *testing.T) {
 	})
 	file := filepath.Join(t.TempDir(), "file.bin")
 	must.Do(t, client(t).Download(t.Context(), at, file, want))
-	if data, err := os.ReadFile(file); string(data) != text || err != nil || asked != 2 {
-		t.Errorf("%q, %v, %d requests", data, err, asked)
-	}
+	data, err := os.ReadFile(file)
+	must.True(t, string(data) == text && err == nil && asked == 2, "%q, %v, %d requests", data, err, asked)
 	must.Do(t, os.Truncate(file, 6))
 	if err := client(t).Download(t.Context(), at, file, want); err != nil || asked != 3 {
 		t.Errorf("taken up: %v, %d requests", err, asked)

@@ -54,9 +54,8 @@ func TestPublicOnlyProxy(t *testing.T) {
 		nil))(t)
 	defer stop()
 	n, _ := resp.Body.Read(body)
-	if text := string(body[:n]); !strings.HasPrefix(text, "proxied http://images.example/a.png") {
-		t.Errorf("the proxy got %q", text)
-	}
+	text := string(body[:n])
+	must.True(t, strings.HasPrefix(text, "proxied http://images.example/a.png"), "the proxy got %q", text)
 	private := &url.URL{Scheme: "http", Host: "169.254.169.254", Path: "/"}
 	must.Is(c.Get(t.Context(), private, nil))(t, fetch.ErrNotPublic) // a private address through the proxy
 }

@@ -57,9 +57,8 @@ func TestWait(t *testing.T) {
 	must.Do(t, os.Remove(path))
 	must.Do(t, first.Close())
 	unlock := <-locked
-	if f, err := Open(path); f != nil || err != nil {
-		t.Errorf("%v, %v while the lock is held", f, err)
-	}
+	f, err := Open(path)
+	must.True(t, f == nil && err == nil, "%v, %v while the lock is held", f, err)
 	unlock()
 	if Remove(path); Same(first, path) {
 		t.Error("the file is still there")

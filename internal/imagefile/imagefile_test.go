@@ -115,9 +115,8 @@ func TestLargeWait(t *testing.T) {
 		return peak.Load()
 	}
 	must.Equal(t, most(8192, 4), 1, "images of 67 million pixels are decoded at the same time")
-	if got := most(64, 8); got < 2 {
-		t.Errorf("small images are decoded one after another")
-	}
+	got := most(64, 8)
+	must.True(t, got >= 2, "small images are decoded one after another")
 }
 
 // TestPanicIsAnError: what panics on a decoded image is an error of the file, and the next image is decoded.
@@ -129,9 +128,8 @@ func TestPanicIsAnError(t *testing.T) {
 			t.Errorf("error %v", err)
 		}
 	}
-	if n, err := Decode(data, pixels); n == 0 || err != nil {
-		t.Errorf("%d pixels, %v", n, err)
-	}
+	n, err := Decode(data, pixels)
+	must.True(t, n != 0 && err == nil, "%d pixels, %v", n, err)
 }
 
 // faxTIFF returns a TIFF file of one strip of 16×4 pixels in fax compression.

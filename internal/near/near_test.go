@@ -26,9 +26,8 @@ func TestCompare(t *testing.T) {
 		{"lengths", []float64{1}, []float64{1, 2}, false},
 		{"empty", nil, nil, true},
 	} {
-		if err := Compare(c.got, c.want, 1e-4, 1e-5); (err == nil) != c.equal {
-			t.Errorf("%s: %v", c.name, err)
-		}
+		err := Compare(c.got, c.want, 1e-4, 1e-5)
+		must.True(t, (err == nil) == c.equal, "%s: %v", c.name, err)
 	}
 }
 

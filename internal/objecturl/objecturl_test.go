@@ -42,9 +42,8 @@ func TestNoSecrets(t *testing.T) {
 	}
 	for _, text := range []string{"s3://", "s3:///x", "s3://b/a/../x", "s3://b/\x00", "s3://b/\xff", "file://host/x",
 		"file://", "http://b/x", "x"} {
-		if u, err := Parse(text); err == nil {
-			t.Errorf("%q: %+v", text, u)
-		}
+		u, err := Parse(text)
+		must.True(t, err != nil, "%q: %+v", text, u)
 	}
 }
 
@@ -59,9 +58,8 @@ func TestAt(t *testing.T) {
 	}
 	for _, rel := range []string{"", "/etc/passwd", "../a", "x/../../a", "s3://other/x", "gs://b/x", "file:///x",
 		"s3://b/set/../x", "a\x00", "..", "s3://b/x/.."} {
-		if u, err := dir.At(rel); err == nil {
-			t.Errorf("%q: %+v", rel, u)
-		}
+		u, err := dir.At(rel)
+		must.True(t, err != nil, "%q: %+v", rel, u)
 	}
 	inside, _ := Parse("s3://b/set/x/a.png")
 	if rel, below := dir.Rel(inside); !below || rel != "x/a.png" {
@@ -69,9 +67,8 @@ func TestAt(t *testing.T) {
 	}
 	for _, out := range []string{"s3://b/sets/a.png", "s3://c/set/a.png", "gs://b/set/a.png", "s3://b/set/"} {
 		u, _ := Parse(out)
-		if rel, below := dir.Rel(u); below {
-			t.Errorf("%s: %q", out, rel)
-		}
+		rel, below := dir.Rel(u)
+		must.True(t, !below, "%s: %q", out, rel)
 	}
 }
 

@@ -355,7 +355,6 @@ func TestPaperQuestions(t *testing.T) {
 	}
 	evaluate := evaluator(t)
 	scores := evaluate(representation.Diversity(datasets.FromFrame(f)))
-	if scores.Len() != 3 || scores.Numbers("n_used")[0] != 0 || scores.Numbers("n_asked")[0] != 1 {
-		t.Errorf("%v", datasets.Format(scores, 0))
-	}
+	must.True(t, scores.Len() == 3 && scores.Numbers("n_used")[0] == 0 && scores.Numbers("n_asked")[0] == 1,
+		"%v", datasets.Format(scores, 0))
 }

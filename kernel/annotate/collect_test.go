@@ -214,9 +214,8 @@ func TestAnswersOfVisage(t *testing.T) {
 	}
 	labels := column(c.Ratings, "label", "id")
 	for id, note := range column(c.Ratings, "note", "id") {
-		if unsure := strings.HasSuffix(id, "#2"); unsure != (note == "too dark") || unsure != (labels[id] == "") {
-			t.Errorf("%s: %q, %q", id, labels[id], note)
-		}
+		unsure := strings.HasSuffix(id, "#2")
+		must.True(t, unsure == (note == "too dark") && unsure == (labels[id] == ""), "%s: %q, %q", id, labels[id], note)
 	}
 	if len(labels) != 3*4 {
 		t.Error(slices.Sorted(maps.Keys(labels)))

@@ -141,9 +141,8 @@ func TestStopIsNotForOthers(t *testing.T) {
 	for range 3 {
 		must.Do(t, <-runs)
 		within, cancel := context.WithTimeout(ctx, 20*time.Second)
-		if err := b.Stop(within, true); err != nil && !errors.Is(err, client.ErrNoBackend) {
-			t.Errorf("stop: %v", err)
-		}
+		err := b.Stop(within, true)
+		must.True(t, err == nil || errors.Is(err, client.ErrNoBackend), "stop: %v", err)
 		cancel()
 	}
 	cancel()

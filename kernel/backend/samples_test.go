@@ -96,9 +96,8 @@ func sampled(t *testing.T, b *client.Backend, request client.Request) {
 	_ = must.Get(b.Run(t.Context(), request, func(p table.Progress) {
 		if p.Samples != nil {
 			strips = append(strips, p.Samples)
-			if since := time.Since(start); since < sampleStart {
-				t.Errorf("images after %v", since)
-			}
+			since := time.Since(start)
+			must.True(t, since >= sampleStart, "images after %v", since)
 		}
 	}))(t)
 	most := int((time.Since(start)-sampleStart)/sampleInterval) + 1

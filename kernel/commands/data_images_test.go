@@ -111,9 +111,8 @@ func TestDataImages(t *testing.T) {
 	stop = func(int) {}
 	middle := counts()
 	_ = must.Get(fetch(parts, ".csv"))(t)
-	if got := read(t, filepath.Join(parts, "out.csv")); got != want {
-		t.Errorf("in two calls\n%s, in one\n%s", got, want)
-	}
+	got := read(t, filepath.Join(parts, "out.csv"))
+	must.True(t, got == want, "in two calls\n%s, in one\n%s", got, want)
 	requested := 0
 	for path, k := range counts() {
 		if requested += k - middle[path]; k > middle[path] && bytes.Contains(kept, []byte(path+`"`)) {
@@ -137,9 +136,8 @@ func TestDataImages(t *testing.T) {
 	back := filepath.Join(whole, "few.csv")
 	_ = must.Get(run("table", "--in", filepath.Join(whole, "out.parquet"), "--where", "outcome == failed", "--out",
 		back))(t)
-	if text := read(t, back); strings.Count(text, "404 Not Found") != 2 {
-		t.Errorf("the failed rows are\n%s", text)
-	}
+	text := read(t, back)
+	must.True(t, strings.Count(text, "404 Not Found") == 2, "the failed rows are\n%s", text)
 }
 
 func read(t *testing.T, file string) string {

@@ -68,9 +68,8 @@ func TestOnePrompt(t *testing.T) {
 	run := inProcess(t)
 	t.Chdir(t.TempDir())
 	text, err := run("generate", "--prompt", "a boat", "--steps", "1")
-	if _, statErr := os.Stat("a_boat.png"); err != nil || text != "wrote a_boat.png\n" || statErr != nil {
-		t.Errorf("%q, %v, %v", text, err, statErr)
-	}
+	_, statErr := os.Stat("a_boat.png")
+	must.True(t, err == nil && text == "wrote a_boat.png\n" && statErr == nil, "%q, %v, %v", text, err, statErr)
 	must.Fail(run("generate", "--prompt", "a boat", "--prompts", "p.csv"))(t) // --prompt with --prompts
 }
 
@@ -78,8 +77,7 @@ func TestOnePrompt(t *testing.T) {
 func TestDoctorWithoutStore(t *testing.T) {
 	run := inProcess(t)
 	t.Setenv("ANTIPODE_HOME", "/dev/null/store")
-	if text, err := run("doctor"); err == nil || !strings.Contains(text, "fail  store") ||
-		!strings.Contains(text, "jupyter") {
-		t.Errorf("%q, %v", text, err)
-	}
+	text, err := run("doctor")
+	must.True(t, err != nil && strings.Contains(text, "fail  store") && strings.Contains(text, "jupyter"),
+		"%q, %v", text, err)
 }

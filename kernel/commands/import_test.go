@@ -112,9 +112,8 @@ func TestImportGrid(t *testing.T) {
 	}
 	file := must.Get(os.Open(f.Images("image")[17].Path))(t)
 	defer file.Close()
-	if c, err := png.DecodeConfig(file); err != nil || c.Width != 7 || c.Height != 7 {
-		t.Errorf("%+v, %v", c, err)
-	}
+	c, err := png.DecodeConfig(file)
+	must.True(t, err == nil && c.Width == 7 && c.Height == 7, "%+v, %v", c, err)
 }
 
 // TestImportBad: each error says what is wrong and where, in one line; where a row is bad, --skip-bad leaves it out.

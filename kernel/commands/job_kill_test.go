@@ -97,12 +97,10 @@ func TestTaskIsEnded(t *testing.T) {
 			})
 			must.Do(t, task.Process.Signal(signal))
 			_ = task.Wait()
-			if code := task.ProcessState.ExitCode(); code != exit {
-				t.Errorf("exit status %d, want %d", code, exit)
-			}
-			if left, err := filepath.Glob(filepath.Join(home, "tasks", "*")); err != nil || len(left) > 0 {
-				t.Errorf("%q, %v; want nothing after the task", left, err)
-			}
+			code := task.ProcessState.ExitCode()
+			must.True(t, code == exit, "exit status %d, want %d", code, exit)
+			left, err := filepath.Glob(filepath.Join(home, "tasks", "*"))
+			must.True(t, err == nil && len(left) == 0, "%q, %v; want nothing after the task", left, err)
 			printed, err := run("job", "status", "job.json", "--store", args[len(args)-1])
 			must.True(t, isExit(err, exitStopped) && strings.Contains(printed, "1 stopped, 1 not started"),
 				"job status: %q, %v", printed, err)

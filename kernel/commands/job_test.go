@@ -128,9 +128,7 @@ func TestArrayJob(t *testing.T) {
 		done()
 		got := tables(t)
 		for name := range want {
-			if got[name] != want[name] {
-				t.Errorf("%s: %s differs from that of one machine", filepath.Base(home), name)
-			}
+			must.True(t, got[name] == want[name], "%s: %s differs from that of one machine", filepath.Base(home), name)
 		}
 	}
 }

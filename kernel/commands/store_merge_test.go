@@ -40,9 +40,8 @@ func TestStoreMerge(t *testing.T) {
 		{"--strict=false", "merged 2 stores: 0 packs with 0 items, 0 images and 0 results copied, 3 files found"},
 	} {
 		printed, err := merge(c.flag)
-		if want := c.want + difference; err != nil || printed != want {
-			t.Errorf("%s: %q, want %q, %v", c.flag, printed, want, err)
-		}
+		want := c.want + difference
+		must.True(t, err == nil && printed == want, "%s: %q, want %q, %v", c.flag, printed, want, err)
 	}
 	must.Has(t, must.Get(merge("--strict"))(t), "1 of them differ") // --strict
 	must.Equal(t, must.Get(run("store", "compact"))(t), "2 files of items are now 1\n", "compact")

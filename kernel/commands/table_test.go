@@ -213,9 +213,7 @@ func TestNamedTables(t *testing.T) {
 	must.True(t, examples >= 4, "%d examples", examples)
 	for options, want := range map[string]string{`{"templat":"x"}`: `no option "templat"; the options are template, `,
 		`{"per_cell":"x"}`: "per_cell: a number is expected, not a string"} {
-		if made, _ := manifest.Table("digin-prompts:" + options); made.Err() == nil ||
-			!strings.Contains(made.Err().Error(), want) {
-			t.Errorf("%s: %v", options, made.Err())
-		}
+		made, _ := manifest.Table("digin-prompts:" + options)
+		must.True(t, made.Err() != nil && strings.Contains(made.Err().Error(), want), "%s: %v", options, made.Err())
 	}
 }

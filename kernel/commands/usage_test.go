@@ -142,9 +142,8 @@ func TestNew(t *testing.T) {
 	}
 	must.True(t, nb.Metadata.Kernelspec.Name == "antipode" && code >= 4 && parameters == 1 && divided, "%s", first)
 	must.Fail(run("new", "mine.ipynb"))(t, "mine.ipynb exists")
-	if again, _ := os.ReadFile("mine.ipynb"); string(again) != string(first) {
-		t.Error("the notebook was changed")
-	}
+	again, _ := os.ReadFile("mine.ipynb")
+	must.True(t, string(again) == string(first), "the notebook was changed")
 	must.Fail(run("new", filepath.Join("no", "folder.ipynb")))(t) // no error for a missing folder
 	must.Do(t, os.WriteFile("images.csv", []byte("id,image\n"), 0o600))
 	for _, audit := range []string{"dig", "indictti", "visage", "cococrola", "entigen"} {

@@ -15,9 +15,8 @@ func TestIsComplete(t *testing.T) {
 		"f(": "incomplete", "f()": "complete", "%%": "incomplete", "var x = 5\n%% \n": "incomplete",
 		"var := ]": "invalid", "%%\nx := ]": "invalid", "%%writefile a.txt\n}": "unknown",
 	} {
-		if got, _ := isComplete(code); got != want {
-			t.Errorf("%q is %s, want %s", code, got, want)
-		}
+		got, _ := isComplete(code)
+		must.True(t, got == want, "%q is %s, want %s", code, got, want)
 	}
 }
 
@@ -43,9 +42,8 @@ func TestAssigned(t *testing.T) {
 	} {
 		s, files := split(code), token.NewFileSet()
 		body := must.Get(parseBody(files, s.Statements()))(t)
-		if names, _ := assigned(body, files, known); strings.Join(names, " ") != want {
-			t.Errorf("%q assigns %v, want %q", code, names, want)
-		}
+		names, _ := assigned(body, files, known)
+		must.True(t, strings.Join(names, " ") == want, "%q assigns %v, want %q", code, names, want)
 	}
 }
 

@@ -221,9 +221,8 @@ func TestServeEndsEverything(t *testing.T) {
 			s.sleeping(t)
 			must.Do(t, s.process.Signal(sig))
 			s.waitEnd(t)
-			if left, _ := filepath.Glob(filepath.Join(os.TempDir(), "apk-*", s.connectionFile())); len(left) > 0 {
-				t.Errorf("left files behind: %v", left)
-			}
+			left, _ := filepath.Glob(filepath.Join(os.TempDir(), "apk-*", s.connectionFile()))
+			must.True(t, len(left) == 0, "left files behind: %v", left)
 		})
 	}
 }

@@ -307,8 +307,7 @@ func notes(t *testing.T, s *served) {
 			return a.Parent.ID == m.Header.ID && a.Header.Type == "status" &&
 				strings.Contains(string(a.Content), idleState)
 		})
-		if text, _ := shown.Data["text/plain"].(string); text != run.want {
-			t.Errorf("execution %d shows %q, want %q", i+1, text, run.want)
-		}
+		text, _ := shown.Data["text/plain"].(string)
+		must.True(t, text == run.want, "execution %d shows %q, want %q", i+1, text, run.want)
 	}
 }

@@ -162,10 +162,9 @@ func TestTidyLocates(t *testing.T) {
 		{Number: 5, Source: "%%\nreturn []int{1}[i]\nf(1+1)"},
 	}}
 	for _, test := range []struct{ line, cell, cellLine int }{{4, 3, 4}, {8, 5, 3}, {1, 0, 0}, {2, 0, 0}, {99, 0, 0}} {
-		if cell, line := k.locate(file, test.line); cell != test.cell || line != test.cellLine {
-			t.Errorf("line %d is located in cell %d, line %d, want %d, %d", test.line, cell, line, test.cell,
-				test.cellLine)
-		}
+		cell, line := k.locate(file, test.line)
+		must.True(t, cell == test.cell && line == test.cellLine,
+			"line %d is located in cell %d, line %d, want %d, %d", test.line, cell, line, test.cell, test.cellLine)
 	}
 	tidy := &tidier{locate: k.locate}
 	for _, piece := range []struct{ from, to string }{

@@ -98,9 +98,8 @@ func TestServer(t *testing.T) {
 		"origin": func(r *http.Request) { r.Header.Set("Origin", "http://evil.example") },
 		"null":   func(r *http.Request) { r.Header.Set("Origin", "null") },
 	} {
-		if code, _, _ := ask(client, "POST", "/tags", `{"rows":[0],"tag":"good","on":true}`, change); code != 403 {
-			t.Errorf("another %s: %d", name, code)
-		}
+		code, _, _ := ask(client, "POST", "/tags", `{"rows":[0],"tag":"good","on":true}`, change)
+		must.True(t, code == 403, "another %s: %d", name, code)
 	}
 	if code, text, _ := ask(client, "GET", "/", "", nil); code != 200 || strings.Contains(text, "<script>alert") {
 		t.Errorf("page: %d %s", code, text)
@@ -140,9 +139,8 @@ func TestServer(t *testing.T) {
 	for body, want := range map[string]int{`{"rows":[0,1],"tag":"good","on":true}`: 200,
 		`{"rows":[0],"tag":"other","on":true}`: 400,
 		`{"rows":[7],"tag":"good","on":true}`:  400, `{`: 400} {
-		if code, text, _ := ask(client, "POST", "/tags", body, nil); code != want {
-			t.Errorf("tags %s: %d %s", body, code, text)
-		}
+		code, text, _ := ask(client, "POST", "/tags", body, nil)
+		must.True(t, code == want, "tags %s: %d %s", body, code, text)
 	}
 	if code, text, _ := ask(client, "POST", "/tags", `{"rows":[0],"tag":"good","on":false}`, nil); code != 200 {
 		t.Errorf("removing a tag: %d %s", code, text)
@@ -152,9 +150,8 @@ func TestServer(t *testing.T) {
 		rows[1][3] != "r" {
 		t.Errorf("tags %q", rows)
 	}
-	if again := must.Get(OpenTags(saved, "r"))(t).list(); len(again) != 1 || again[0].ID != hostile {
-		t.Errorf("tags read again %v", again)
-	}
+	again := must.Get(OpenTags(saved, "r"))(t).list()
+	must.True(t, len(again) == 1 && again[0].ID == hostile, "tags read again %v", again)
 	_, err := OpenTags(filepath.Join(dir, "bad.png"), "r")
 	must.Err(t, err, "not a table of tags")
 	code, text, _ := ask(client, "POST", "/copies", `{"rows":[1,2]}`, nil)
@@ -258,9 +255,7 @@ func TestCompare(t *testing.T) {
 		"mean distance mean score mean score_b] [[ok 2 1 0.5 1.5 3.5]] map[outcome:[ok]]" {
 		t.Errorf("before and after: %s", got)
 	}
-	if f.Has("outcome"+second) || len(g.Images) != 2 {
-		t.Errorf("columns %v, images %v", f.Specs(), g.Images)
-	}
+	must.True(t, !f.Has("outcome"+second) && len(g.Images) == 2, "columns %v, images %v", f.Specs(), g.Images)
 	for want, o := range map[string]Options{
 		`no column "nothing"`: {Compare: b, On: []string{"nothing"}},
 		"--by: ":              {Compare: b, By: []string{"nothing"}}, "--vector other": {Compare: b, Vector: "other"},

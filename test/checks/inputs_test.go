@@ -204,9 +204,8 @@ func idsOf(t *testing.T, path string) []string {
 	var ids []string
 	for _, r := range records[1:] {
 		var vector []float32
-		if err := json.Unmarshal([]byte(r[full]), &vector); err != nil || len(vector) != 128 {
-			t.Errorf("id %q has the vector %.20q", r[id], r[full])
-		}
+		err := json.Unmarshal([]byte(r[full]), &vector)
+		must.True(t, err == nil && len(vector) == 128, "id %q has the vector %.20q", r[id], r[full])
 		ids = append(ids, r[id])
 	}
 	return ids

@@ -106,10 +106,9 @@ func TestNotebookRulesFind(t *testing.T) {
 
 func TestAssignedInALaterCell(t *testing.T) {
 	cells := []cell{{Type: "code", Source: "var a = 1"}, {Type: "code", Source: "%%\na = 2"}}
-	if problems := checkCode("example", cells); len(problems) != 1 ||
-		!strings.Contains(problems[0], "cell 2, line 2 assigns to a") {
-		t.Errorf("found %q", problems)
-	}
+	problems := checkCode("example", cells)
+	must.True(t, len(problems) == 1 && strings.Contains(problems[0], "cell 2, line 2 assigns to a"),
+		"found %q", problems)
 }
 
 func TestAbsolutePathsAreFound(t *testing.T) {

@@ -80,9 +80,8 @@ func killNotebook(t *testing.T, b *binaries, c *count) {
 		default:
 			c.killed(w.killBackend())
 		}
-		if err := cmd.Wait(); i%3 == 2 && err != nil {
-			t.Errorf("a notebook whose backend was killed: %v", err)
-		}
+		err := cmd.Wait()
+		must.True(t, i%3 != 2 || err == nil, "a notebook whose backend was killed: %v", err)
 		notebook := func(parent int, line string) bool { return !serves(parent, line) }
 		must.Within(t, 20*time.Second, "the processes of a killed notebook end", func() bool {
 			return len(w.processes(notebook)) == 0

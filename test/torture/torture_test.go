@@ -64,9 +64,8 @@ func killStage(t *testing.T, b *binaries, c *count, stage string) {
 		ran := what != 0 && w.killBackend()
 		ran = what != 1 && cmd.kill() || ran
 		c.killed(ran)
-		if err := <-cmd.ended; what == 1 && err != nil {
-			t.Errorf("%s, whose backend was killed: %v", stage, err)
-		}
+		err := <-cmd.ended
+		must.True(t, what != 1 || err == nil, "%s, whose backend was killed: %v", stage, err)
 		w.must(t, w.command(stage))
 		c.compare(t, stage, w.rows(t, stage), want)
 	}

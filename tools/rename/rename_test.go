@@ -68,12 +68,10 @@ func is(path string, mod struct{ Path string }) bool {
 	must.Do(t, run(dir, public, &said))
 	for _, f := range files {
 		got, err := os.ReadFile(filepath.Join(dir, f.name))
-		if want := strings.ReplaceAll(f.renamed, "NEW", public); err != nil || string(got) != want {
-			t.Errorf("%s: %v\n%s\nwant\n%s", f.name, err, got, want)
-		}
-		if told := strings.Contains(said.String(), f.name); told != (f.old != f.renamed) {
-			t.Errorf("told of %s: %v\n%s", f.name, told, said.String())
-		}
+		want := strings.ReplaceAll(f.renamed, "NEW", public)
+		must.True(t, err == nil && string(got) == want, "%s: %v\n%s\nwant\n%s", f.name, err, got, want)
+		told := strings.Contains(said.String(), f.name)
+		must.True(t, told == (f.old != f.renamed), "told of %s: %v\n%s", f.name, told, said.String())
 	}
 }
 

@@ -321,9 +321,8 @@ func TestProgramWeights(t *testing.T) {
 				t.Fatal(files, step, err)
 			}
 			for i, v := range f.Vectors("text") {
-				if want := float32(weights[0] - '0'); len(v) != 1 || v[0] != want {
-					t.Errorf("%s, step %d, row %d: %v, want %g", files, step, i, v, want)
-				}
+				want := float32(weights[0] - '0')
+				must.True(t, len(v) == 1 && v[0] == want, "%s, step %d, row %d: %v, want %g", files, step, i, v, want)
 			}
 		}
 	}

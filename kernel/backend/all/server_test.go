@@ -63,9 +63,8 @@ func TestOwnServer(t *testing.T) {
 		API: gomlxmodels.APIOptions{BaseURL: base, ModelDigest: "revision 1",
 			Extra: []string{"seed", "num_inference_steps", "guidance_scale", "negative_prompt"}}}
 	f := must.Get(gomlxmodels.Generate("api:mine", prompts, full).Rows(t.Context()))(t)
-	if cost := f.Numbers("cost"); !math.IsNaN(cost[0]) || f.Texts("outcome")[0] != "ok" {
-		t.Errorf("cost %v, outcomes %v", cost, f.Texts("outcome"))
-	}
+	cost := f.Numbers("cost")
+	must.True(t, math.IsNaN(cost[0]) && f.Texts("outcome")[0] == "ok", "cost %v, outcomes %v", cost, f.Texts("outcome"))
 	var got []string
 	for _, b := range bodies {
 		got = append(got, fmt.Sprint(b["prompt"], " ", b["seed"], " ", b["num_inference_steps"], " ",
@@ -134,9 +133,8 @@ func TestAnswersMove(t *testing.T) {
 	if err != nil || len(answers) != 1 {
 		t.Fatal(answers, err)
 	}
-	if text, err := os.ReadFile(answers[0]); err != nil || strings.Contains(string(text), home) {
-		t.Errorf("%s, %v", text, err)
-	}
+	text, err := os.ReadFile(answers[0])
+	must.True(t, err == nil && !strings.Contains(string(text), home), "%s, %v", text, err)
 	must.Do(t, os.Rename(home, moved))
 	must.Do(t, os.RemoveAll(filepath.Join(moved, "items")))
 	if generate(moved); requests != 1 {

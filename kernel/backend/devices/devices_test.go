@@ -316,9 +316,8 @@ func TestCancel(t *testing.T) {
 	for range 5 {
 		must.Err(t, <-ended, context.Canceled.Error())
 	}
-	if n := lines(t, log, "row wait"); n > 10 {
-		t.Errorf("%d rows were computed", n)
-	}
+	n := lines(t, log, "row wait")
+	must.True(t, n <= 10, "%d rows were computed", n)
 	all(t, s, wordBatch("", "word"))
 	must.Equal(t, lines(t, log, "start"), 1, "starts")
 }
@@ -336,9 +335,8 @@ func TestTurns(t *testing.T) {
 		return err == nil && lines(t, log, "row") > 0
 	})
 	all(t, s, wordBatch("short", "word"))
-	if n := lines(t, log, "row wait"); n > 5 {
-		t.Errorf("the short job waited for %d batches", n)
-	}
+	n := lines(t, log, "row wait")
+	must.True(t, n <= 5, "the short job waited for %d batches", n)
 	<-done
 }
 
@@ -374,9 +372,8 @@ func TestClose(t *testing.T) {
 	pids := alive(s)
 	start := time.Now()
 	s.Close()
-	if took := time.Since(start); took > leaveTime {
-		t.Errorf("it took %v", took)
-	}
+	took := time.Since(start)
+	must.True(t, took <= leaveTime, "it took %v", took)
 	for range 6 {
 		must.Is(<-ended)(t, ErrClosed) // a batch
 	}

@@ -60,9 +60,8 @@ func TestGoodAndBad(t *testing.T) {
 	// a bad row that is not in Good is no longer an error
 	must.Fail(run1(t, e, photos.Good().Concat(photos.Head(0)), client.Request{}))(t)
 	// both go on as tables: with stages, and into files
-	if f := allRows(t, e, counts(photos.Good())); f.Len() != 2 || f.Vectors("full")[1] == nil {
-		t.Errorf("a stage on the good rows gives %d rows", f.Len())
-	}
+	f := allRows(t, e, counts(photos.Good()))
+	must.True(t, f.Len() == 2 && f.Vectors("full")[1] != nil, "a stage on the good rows gives %d rows", f.Len())
 	for _, tab := range []datasets.Table{photos.Good(), photos.Bad()} {
 		must.Get(run1(t, e, tab, client.Request{Save: filepath.Join(t.TempDir(), "out.csv")}))(t)
 	}

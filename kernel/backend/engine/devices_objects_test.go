@@ -60,9 +60,8 @@ func TestObjectsOnDevices(t *testing.T) {
 			len(got.Bad) != 2 || got.Computed != 8 || (computed.Load() == 0) != (n > 1) {
 			t.Errorf("%d devices: %+v, want %+v", n, got, want)
 		}
-		if o := e.Store.Origin(); o.Device == "" || o.Build != "test" || o.Features == "" {
-			t.Errorf("%d devices: the packs name %+v", n, o)
-		}
+		o := e.Store.Origin()
+		must.True(t, o.Device != "" && o.Build == "test" && o.Features != "", "%d devices: the packs name %+v", n, o)
 		e = engineOn(t, n)
 		s.Faults(func(_ int64, r *http.Request) remotetest.Fault {
 			if r.Method == http.MethodGet && r.URL.Path == "/lab/"+named("i6") {

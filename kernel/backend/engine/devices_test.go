@@ -341,7 +341,6 @@ func TestWorkloadOnDevices(t *testing.T) {
 			datasets.WorkloadOptions{Probe: 4}), client.Request{}))(t)
 		seconds[n] = res.Frame.Numbers("seconds")[0]
 	}
-	if ratio := seconds[1] / seconds[2]; !(ratio > 1.2 && ratio < 3) {
-		t.Errorf("seconds an item: %v", seconds)
-	}
+	ratio := seconds[1] / seconds[2]
+	must.True(t, ratio > 1.2 && ratio < 3, "seconds an item: %v", seconds)
 }

@@ -292,9 +292,8 @@ func TestSavedImages(t *testing.T) {
 			must.True(t, strings.HasPrefix(img.Path, filepath.Join(moved, "photos.images")),
 				"%s: the image of row %d is at %s", name, i+1, img.Path)
 			must.Get(os.Stat(img.Path))(t)
-			if m := f.Masks("mask")[i]; m.Size != [2]int{32, 32} || m.Counts == "" {
-				t.Errorf("%s: row %d lost its mask: %+v", name, i+1, m)
-			}
+			m := f.Masks("mask")[i]
+			must.True(t, m.Size == [2]int{32, 32} && m.Counts != "", "%s: row %d lost its mask: %+v", name, i+1, m)
 		}
 	}
 }
@@ -338,9 +337,8 @@ func TestSaveAndVerify(t *testing.T) {
 	}
 	must.Equal(t, must.Get(e.Verify(context.Background(), rec, nil))(t), rec.Result, "verify")
 	must.Write(t, filepath.Join(dir, "img", "0.png"), "another image")
-	if digest, err := e.Verify(context.Background(), rec, nil); err != nil || digest == rec.Result {
-		t.Errorf("verify saw no difference: %s, %v", digest, err)
-	}
+	digest, err := e.Verify(context.Background(), rec, nil)
+	must.True(t, err == nil && digest != rec.Result, "verify saw no difference: %s, %v", digest, err)
 }
 
 func TestScoreIsKept(t *testing.T) {
@@ -360,9 +358,8 @@ func TestScoreIsKept(t *testing.T) {
 	if err != nil || second.Record != first.Record || first.Record == "" {
 		t.Fatal(first, second, err)
 	}
-	if p := first.Frame.Numbers("precision"); len(p) != 1 || p[0] <= 0 || p[0] > 1 {
-		t.Errorf("precision %v", p)
-	}
+	p := first.Frame.Numbers("precision")
+	must.True(t, len(p) == 1 && p[0] > 0 && p[0] <= 1, "precision %v", p)
 	rec := must.Get(e.Store.Record(first.Record))(t)
 	must.Equal(t, must.Get(e.Verify(context.Background(), rec, nil))(t), rec.Result, "verify")
 	rec.Plan.Inputs[0] = &table.Plan{Op: "score", Inputs: slices.Clone(rec.Plan.Inputs[:1])} // of another build

@@ -45,12 +45,10 @@ func TestImagesAsBytes(t *testing.T) {
 	out := filepath.Join(dir, "out.parquet")
 	res := must.Get(run1(t, e, counts(table), client.Request{Save: out, AllColumns: true}))(t)
 	rec := must.Get(e.Store.Record(res.Record))(t)
-	if digest, err := e.Verify(t.Context(), rec, nil); err != nil || digest != rec.Result {
-		t.Errorf("verify: %s, %v, want %s", digest, err, rec.Result)
-	}
-	if back := allRows(t, e, datasets.Parquet(out)).Images("image"); back[0].SHA256 != images[0].SHA256 {
-		t.Errorf("the saved table's image is %v", back[0])
-	}
+	digest, err := e.Verify(t.Context(), rec, nil)
+	must.True(t, err == nil && digest == rec.Result, "verify: %s, %v, want %s", digest, err, rec.Result)
+	back := allRows(t, e, datasets.Parquet(out)).Images("image")
+	must.True(t, back[0].SHA256 == images[0].SHA256, "the saved table's image is %v", back[0])
 }
 
 // A column that groups is text, though a Parquet file holds it as integers.
@@ -92,9 +90,8 @@ func TestNotesOfSources(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if got := strings.Join(res.Notes, "\n"); got != c.want {
-			t.Errorf("%s: notes %q, want %q", name, got, c.want)
-		}
+		got := strings.Join(res.Notes, "\n")
+		must.True(t, got == c.want, "%s: notes %q, want %q", name, got, c.want)
 	}
 }
 

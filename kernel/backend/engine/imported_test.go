@@ -82,9 +82,8 @@ func TestImportedGrid(t *testing.T) {
 	must.Write(t, filepath.Join(dir, "c.png"), gridFile(t, 3, 4, 5, 2, 30))
 	must.Write(t, filepath.Join(dir, "s.csv"),
 		"file,prompt,language,seed\nc.png,x,en,1\na.png,y,en,3\nsub/b.png,घर,hi,\n")
-	if more, err := run1(t, e, tab, client.Request{}); err != nil || more.Computed != 9 || more.Found != 18 {
-		t.Errorf("a grid more: %+v, %v", more, err)
-	}
+	more, err := run1(t, e, tab, client.Request{})
+	must.True(t, err == nil && more.Computed == 9 && more.Found == 18, "a grid more: %+v, %v", more, err)
 }
 
 // TestImportedWhole: images that are not cut stay where they are; they are hashed through the index of files.
@@ -127,10 +126,9 @@ func TestImportedBadGrids(t *testing.T) {
 			!strings.Contains(err.Error(), `row 10 (id "bad.png#1"), column image`) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
-		if res, err := run1(t, e, tab, client.Request{SkipBad: true}); err != nil || res.Frame.Len() != 9 ||
-			len(res.Bad) != 9 {
-			t.Errorf("%s: with SkipBad: %v %+v", name, err, res)
-		}
+		res, err := run1(t, e, tab, client.Request{SkipBad: true})
+		must.True(t, err == nil && res.Frame.Len() == 9 && len(res.Bad) == 9,
+			"%s: with SkipBad: %v %+v", name, err, res)
 	}
 	// The stage by itself: it says what it reads, and which cells there are.
 	e := newEngine(t)

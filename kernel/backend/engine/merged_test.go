@@ -103,16 +103,13 @@ func TestMergedColumns(t *testing.T) {
 			must.Do(t, items.Put([]store.Key{store.KeyOf(names[len(names)-1])},
 				[][]byte{must.Get(encodeItem(values, columns))(t)}))
 		}
-		if done := must.Get(s.Compact())(t); done.Before != 2 || done.After != 1 {
-			t.Errorf("%+v", done)
-		}
+		done := must.Get(s.Compact())(t)
+		must.True(t, done.Before == 2 && done.After == 1, "%+v", done)
 		must.Do(t, s.Close())
 		folders = append(folders, s.Dir())
 	}
 	report := must.Get(newEngine(t).Store.Merge(t.Context(), folders, store.MergeOptions{Difference: Difference}))(t)
-	if !report.Within() || report.Differ != 2 || report.Packs != 2 {
-		t.Error(report, report.Warning())
-	}
+	must.True(t, report.Within() && report.Differ == 2 && report.Packs == 2, "%v %v", report, report.Warning())
 }
 
 func TestDifference(t *testing.T) {
@@ -133,9 +130,8 @@ func TestDifference(t *testing.T) {
 		"length": {item("a", math.NaN(), 1), 0, true}, "no vector": {item("a", math.NaN()), 0, true},
 		"damaged": {a[:5], 0, true},
 	} {
-		if vectors, others := Difference(columns, a, c.b); vectors != c.vectors || others != c.others {
-			t.Errorf("%s: %v, %v", name, vectors, others)
-		}
+		vectors, others := Difference(columns, a, c.b)
+		must.True(t, vectors == c.vectors && others == c.others, "%s: %v, %v", name, vectors, others)
 	}
 	if _, others := Difference(nil, a, a); !others {
 		t.Error("items whose columns are not known count as equal")

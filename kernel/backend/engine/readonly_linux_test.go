@@ -45,9 +45,8 @@ func TestReadOnlyStore(t *testing.T) {
 	s := must.Get(store.Open(home))(t)
 	e := New(s, Options{Build: "test"})
 	defer e.Close()
-	if res, err := run1(t, e, tab, client.Request{}); err != nil || res.Found != 4 || res.Computed != 0 {
-		t.Errorf("%+v, %v", res, err)
-	}
+	res, err := run1(t, e, tab, client.Request{})
+	must.True(t, err == nil && res.Found == 4 && res.Computed == 0, "%+v, %v", res, err)
 	_, other := images(t, 5) // one more
 	must.Fail(run1(t, e, counts(datasets.CSV(other)), client.Request{}))(t, home)
 }

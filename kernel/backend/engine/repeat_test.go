@@ -51,9 +51,7 @@ func TestSeedBy(t *testing.T) {
 	for _, s := range append(shared, own...) {
 		must.True(t, s >= 0 && s < 1<<31 && s == math.Trunc(s), "the seed %v", s)
 	}
-	if got := allRows(t, e, rows.SeedBy("id").Repeat(2, "prompt_id", 0)).Numbers("seed"); got[1] != got[0]+1 ||
-		got[2] == got[0] {
-		t.Errorf("copies have the seeds %v", got)
-	}
+	got := allRows(t, e, rows.SeedBy("id").Repeat(2, "prompt_id", 0)).Numbers("seed")
+	must.True(t, got[1] == got[0]+1 && got[2] != got[0], "copies have the seeds %v", got)
 	must.True(t, rows.SeedBy().Err() != nil && rows.SeedBy("word").Err() != nil, "no column, or a missing one")
 }

@@ -175,22 +175,19 @@ func TestShardStoresItsImages(t *testing.T) {
 		e := newEngine(t)
 		res := must.Get(runShard(t, e, tab, ShardArgs{i, 2}, client.Request{}))(t)
 		want := mustDigest(t, whole.Pick(Chosen(whole, ShardArgs{i, 2})))
-		if got := mustDigest(t, res.Frame); got != want {
-			t.Errorf("shard %d: rows %v differ from those of the whole table", i, res.Frame.Texts("id"))
-		}
+		got := mustDigest(t, res.Frame)
+		must.True(t, got == want, "shard %d: rows %v differ from those of the whole table", i, res.Frame.Texts("id"))
 		own := map[string]bool{}
 		for _, img := range res.Frame.Images("image") {
 			if strings.HasPrefix(img.Path, e.Store.Dir()) { // the other one is a file next to the table
 				own[img.SHA256], images[img.SHA256] = true, true
 			}
 		}
-		if n := blobs(e); n != len(own) {
-			t.Errorf("shard %d stores %d images, and has %d", i, n, len(own))
-		}
+		n := blobs(e)
+		must.True(t, n == len(own), "shard %d stores %d images, and has %d", i, n, len(own))
 	}
-	if blobs(one) != len(images) || len(images) == 0 {
-		t.Errorf("%d images in shards, %d in all", len(images), blobs(one))
-	}
+	must.True(t, blobs(one) == len(images) && len(images) != 0,
+		"%d images in shards, %d in all", len(images), blobs(one))
 }
 
 // held is a stage of batches of two, whose Compute waits until it is told.
@@ -260,9 +257,8 @@ func TestDrain(t *testing.T) {
 					t.Fatalf("%v, want ErrDrained", err)
 				}
 			}
-			if took := time.Since(start); took > test.most {
-				t.Errorf("drained after %v", took)
-			}
+			took := time.Since(start)
+			must.True(t, took <= test.most, "drained after %v", took)
 			if computed, _ := e.Counts(); int(computed) != test.kept || len(begun) != 0 {
 				t.Errorf("%d items are stored, want %d; %d more batches begun", computed, test.kept, len(begun))
 			}

@@ -252,9 +252,8 @@ func TestStreamed(t *testing.T) {
 						got := saves(t, streaming, t.Context(), tab, req, ext)
 						req.Counts = false
 						want := saves(t, whole, t.Context(), tab, req, ext)
-						if diff := cmp.Diff(want, got); diff != "" {
-							t.Errorf("%s, %s: whole − parts +\n%.3000s", ext, state, diff)
-						}
+						diff := cmp.Diff(want, got)
+						must.True(t, diff == "", "%s, %s: whole − parts +\n%.3000s", ext, state, diff)
 						must.True(t, strings.Contains(got.Err, test.err) && (got.Err == "") == (test.err == ""),
 							"error %q, want %q", got.Err, test.err)
 						must.True(t, test.err == "" || len(got.Files) == 0,
@@ -292,15 +291,13 @@ func TestStreamedAfterDamage(t *testing.T) {
 	must.Do(t, os.Remove(blobs[0]))
 	must.Write(t, blobs[1], "damaged")
 	got := saves(t, e, t.Context(), tab, client.Request{Counts: true}, ".parquet")
-	if diff := cmp.Diff(want.Files, got.Files); diff != "" || got.Err != "" {
-		t.Errorf("%s; other files: %.500s", got.Err, diff)
-	}
+	diff := cmp.Diff(want.Files, got.Files)
+	must.True(t, diff == "" && got.Err == "", "%s; other files: %.500s", got.Err, diff)
 	items := want.Result.Computed
 	must.True(t, got.Result.Computed >= 3 && got.Result.Computed+got.Result.Found == items,
 		"%d computed, %d found, want at least 3 and %d in all", got.Result.Computed, got.Result.Found, items)
-	if notes := strings.Join(got.Result.Notes, "\n"); !strings.Contains(notes, "2 damaged results in the store") {
-		t.Errorf("notes %q", notes)
-	}
+	notes := strings.Join(got.Result.Notes, "\n")
+	must.True(t, strings.Contains(notes, "2 damaged results in the store"), "notes %q", notes)
 }
 
 // TestStreamedInterrupted: a run that is canceled at any moment leaves no file, and another one completes it.
@@ -332,9 +329,8 @@ func TestStreamedInterrupted(t *testing.T) {
 		}
 	}
 	got := saves(t, e, t.Context(), tab, client.Request{Counts: true}, ".parquet")
-	if diff := cmp.Diff(want.Files, got.Files); diff != "" {
-		t.Errorf("other files: %.500s", diff)
-	}
+	diff := cmp.Diff(want.Files, got.Files)
+	must.True(t, diff == "", "other files: %.500s", diff)
 }
 
 // TestStreamedBatches: the missing items of all parts are computed in the batches of a whole table.

@@ -81,9 +81,8 @@ func TestWorkload(t *testing.T) {
 	}
 	check := func(what string, f *table.Frame, want string) {
 		t.Helper()
-		if diff := cmp.Diff(want, workText(f)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", what, diff)
-		}
+		diff := cmp.Diff(want, workText(f))
+		must.True(t, diff == "", "%s (-want +got):\n%s", what, diff)
 	}
 	computed.Store(0)
 	check("of nothing", work(datasets.WorkloadOptions{}, images, scored),
@@ -101,9 +100,8 @@ func TestWorkload(t *testing.T) {
 		!strings.Contains(rented.Texts("price")[0], "3.00 dollars an hour of a100") {
 		t.Errorf("dollars %v, %v", d, rented.Texts("price"))
 	}
-	if bytes := f.Numbers("gigabytes")[0] * 1e9; math.Abs(bytes-4*(15+8)) > 8*4 {
-		t.Errorf("%v bytes for four images of about 15 bytes", bytes)
-	}
+	bytes := f.Numbers("gigabytes")[0] * 1e9
+	must.True(t, math.Abs(bytes-4*(15+8)) <= 8*4, "%v bytes for four images of about 15 bytes", bytes)
 	check("a probe", work(datasets.WorkloadOptions{Probe: 2}, images), "draw 6 4 2 \ncount 6 4 2 \ntotal 12 8 4 \n")
 	allRows(t, e, images)
 	f = work(datasets.WorkloadOptions{}, images)

@@ -128,9 +128,8 @@ func TestPutImage(t *testing.T) {
 			Options{PutImage: func([]byte) (table.Image, error) { return table.Image{}, err }})
 	}
 	got := must.Get(read(table.BadRow{Reason: "no image"}))(t)
-	if want := (&table.BadRow{Column: "image", Reason: "no image"}); !cmp.Equal(got.Bad, []*table.BadRow{want, nil}) {
-		t.Errorf("bad rows %v", got.Bad)
-	}
+	want := (&table.BadRow{Column: "image", Reason: "no image"})
+	must.True(t, cmp.Equal(got.Bad, []*table.BadRow{want, nil}), "bad rows %v", got.Bad)
 	if _, err := read(errors.New("the disk is full")); err == nil ||
 		err.Error() != "huggingface.parquet: the disk is full" {
 		t.Errorf("error %v", err)

@@ -23,9 +23,8 @@ func TestWhatIsThereIsTakenWithoutNetwork(t *testing.T) {
 	w.provider.goxla = func(context.Context, bool) error { t.Error("go-xla's installer ran"); return nil }
 	c, err := w.provide(context.Background())
 	w.want(c, err, device.XLACPU, mine)
-	if c.Source != device.PathEnv || len(w.hits) > 0 || w.printed() != "" {
-		t.Errorf("source %q, requests %v, printed %q", c.Source, w.hits, w.printed())
-	}
+	must.True(t, c.Source == device.PathEnv && len(w.hits) == 0 && w.printed() == "",
+		"source %q, requests %v, printed %q", c.Source, w.hits, w.printed())
 	must.Equal(t, w.another().current(), c, "Current returns", "Provide")
 	must.Is(os.Stat(w.home))(t, fs.ErrNotExist) // the store is untouched
 }
@@ -54,9 +53,8 @@ func TestGoXLAWithoutWheel(t *testing.T) {
 	w.put(path, fakePlugin("by somebody else"))
 	c, err = w.another().provide(context.Background())
 	w.want(c, err, device.XLACPU, w.wheel.path(w.folder()))
-	if !strings.Contains(w.printed(), sum(fakePlugin("by somebody else"))) {
-		t.Errorf("the changed plugin's hash is not named:\n%s", w.printed())
-	}
+	must.True(t, strings.Contains(w.printed(), sum(fakePlugin("by somebody else"))),
+		"the changed plugin's hash is not named:\n%s", w.printed())
 }
 
 // ANTIPODE_PLUGIN=wheel and =go-xla use that source only, whatever is installed.
@@ -148,9 +146,8 @@ func TestGPUWithoutCUDAPlugin(t *testing.T) {
 	}
 	c, err := w.provide(context.Background())
 	w.want(c, err, device.XLACPU, cpu)
-	if len(w.lines) != 1 || !strings.Contains(w.printed(), "GOMLX_BACKEND=xla:cuda") {
-		t.Errorf("printed:\n%s", w.printed())
-	}
+	must.True(t, len(w.lines) == 1 && strings.Contains(w.printed(), "GOMLX_BACKEND=xla:cuda"),
+		"printed:\n%s", w.printed())
 	t.Setenv("GOMLX_BACKEND", device.XLACUDA)
 	requested := false
 	p := w.another()
@@ -175,9 +172,8 @@ func TestEnvironmentDecides(t *testing.T) {
 		}
 		c, err := w.provide(context.Background())
 		w.want(c, err, kind, path)
-		if got := w.another().current(); got.Kind != kind || got.Path != path {
-			t.Errorf("%s=%s: Current returns %+v", Env, value, got)
-		}
+		got := w.another().current()
+		must.True(t, got.Kind == kind && got.Path == path, "%s=%s: Current returns %+v", Env, value, got)
 	}
 	w.put(filepath.Join(folder, "text.so"), []byte("no library"))
 	for _, value := range []string{filepath.Join(folder, "gone"), t.TempDir(), filepath.Join(folder, "text.so")} {
@@ -196,9 +192,8 @@ func TestNothingToBeHad(t *testing.T) {
 	w.Offline = true
 	c, err := w.provide(context.Background())
 	w.want(c, err, device.Go, "")
-	if len(w.hits) > 0 || c.Slower == "" || !strings.Contains(w.printed(), c.Slower) {
-		t.Errorf("requests %v, printed %q", w.hits, w.printed())
-	}
+	must.True(t, len(w.hits) == 0 && c.Slower != "" && strings.Contains(w.printed(), c.Slower),
+		"requests %v, printed %q", w.hits, w.printed())
 	p := w.another()
 	p.hasXLA = false
 	c, err = p.provide(context.Background())

@@ -125,12 +125,9 @@ func TestIndexMisbehaves(t *testing.T) {
 			start := time.Now()
 			got, err := w.provide(context.Background())
 			w.want(got, err, device.Go, "")
-			if !strings.Contains(w.printed(), c.prints) {
-				t.Errorf("%q was not printed:\n%s", c.prints, w.printed())
-			}
-			if took := time.Since(start); took > 5*time.Second {
-				t.Errorf("it took %v", took)
-			}
+			must.True(t, strings.Contains(w.printed(), c.prints), "%q was not printed:\n%s", c.prints, w.printed())
+			took := time.Since(start)
+			must.True(t, took <= 5*time.Second, "it took %v", took)
 			w.tidy("." + w.wheel.File + ".part") // the partial download is stored for the next attempt
 			must.Equal(t, w.another().current().Kind, device.Go, "an incomplete file is used as a plugin")
 			for _, line := range w.lines {
@@ -230,9 +227,8 @@ func TestInterrupt(t *testing.T) {
 	if _, err := w.provide(ctx); !errors.Is(err, context.Canceled) {
 		t.Fatalf("error %v", err)
 	}
-	if took := time.Since(start); took > 2*time.Second {
-		t.Errorf("the interrupt took %v", took)
-	}
+	took := time.Since(start)
+	must.True(t, took <= 2*time.Second, "the interrupt took %v", took)
 	must.Equal(t, w.another().current().Kind, device.Go, "an incomplete file is used as a plugin")
 	w.onFile, w.hits = nil, nil
 	c, err := w.another().provide(context.Background())
@@ -284,9 +280,7 @@ func TestProxyAndCertificates(t *testing.T) {
 	w.index = func() []string { return []string{secure.URL + "/simple"} }
 	c, err := w.provide(context.Background())
 	w.want(c, err, device.Go, "")
-	if !strings.Contains(w.printed(), "certificate") {
-		t.Errorf("an unknown authority was not refused:\n%s", w.printed())
-	}
+	must.True(t, strings.Contains(w.printed(), "certificate"), "an unknown authority was not refused:\n%s", w.printed())
 	bundle := w.put(filepath.Join(t.TempDir(), "bundle.pem"),
 		pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw}))
 	t.Setenv("REQUESTS_CA_BUNDLE", bundle)

@@ -34,9 +34,8 @@ func TestBucket(t *testing.T) {
 		}
 		got, err := b.Get(t.Context(), key)
 		must.True(t, err == nil && bytes.Equal(got, data), "%s: %d bytes, %v", key, len(got), err)
-		if o, err := b.Stat(t.Context(), key); err != nil || o.Size != int64(len(data)) || o.Key != key {
-			t.Errorf("%+v, %v", o, err)
-		}
+		o, err := b.Stat(t.Context(), key)
+		must.True(t, err == nil && o.Size == int64(len(data)) && o.Key == key, "%+v, %v", o, err)
 	}
 	must.Equal(t, string(must.Get(b.GetRange(t.Context(), "b/large", 12, 5))(t)), "23456")
 	var keys []string

@@ -49,9 +49,8 @@ func TestCache(t *testing.T) {
 			!c.Holds(path) || !strings.Contains(path, digest) {
 			t.Fatalf("%s: %q, %v, %d downloads", path, data, err, gets)
 		}
-		if from, known := c.URL(path); !known || from != u {
-			t.Errorf("%v, %v", from, known)
-		}
+		from, known := c.URL(path)
+		must.True(t, known && from == u, "%v, %v", from, known)
 		return path
 	}
 	fetch(cache(t, dir), "first", 1)

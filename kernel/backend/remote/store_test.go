@@ -119,17 +119,15 @@ func TestPushGoesOn(t *testing.T) {
 			t.Fatalf("%d writes: %+v, %v", most, copied, err)
 		}
 		if copied.Files > 0 {
-			if copied, _ := pulled(t, s); len(copied.Left) > 0 {
-				t.Errorf("%d writes: %+v", most, copied)
-			}
+			copied, _ := pulled(t, s)
+			must.True(t, len(copied.Left) == 0, "%d writes: %+v", most, copied)
 		}
 		again, err := remote.Push(t.Context(), home, s.Parse(t, "team/store"))
 		if err != nil || again.Files+again.Present != 12 || most >= 12 && again.Files > 0 {
 			t.Errorf("%d writes: %+v, %v", most, again, err)
 		}
-		if _, lacks := pulled(t, s); lacks != nil {
-			t.Errorf("%d writes: lacks %q", most, lacks)
-		}
+		_, lacks := pulled(t, s)
+		must.True(t, lacks == nil, "%d writes: lacks %q", most, lacks)
 	}
 }
 

@@ -78,9 +78,8 @@ func TestFlippedBits(t *testing.T) {
 				t.Fatalf("bit %d: after healing item %d is %v", bit, i, p)
 			}
 		}
-		if n := healed.Damage(); n > 0 {
-			t.Errorf("bit %d: %d are damaged after healing", bit, n)
-		}
+		n := healed.Damage()
+		must.True(t, n <= 0, "bit %d: %d are damaged after healing", bit, n)
 	}
 	if lost != 3+4+1 { // each byte of a payload
 		t.Errorf("%d items were lost", lost)

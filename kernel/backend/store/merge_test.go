@@ -171,13 +171,10 @@ func checkItems(t *testing.T, s *Store, stores []*Store) {
 		}
 		it := must.Get(open(t, s.dir).Items("embed-v1", c))(t)
 		for k, p := range want {
-			if got := it.GetAll([]Key{k})[0]; !bytes.Equal(got, p) {
-				t.Errorf("%s: an item is %q, want %q", c, got, p)
-			}
+			got := it.GetAll([]Key{k})[0]
+			must.True(t, bytes.Equal(got, p), "%s: an item is %q, want %q", c, got, p)
 		}
-		if count(it) != len(want) || it.Damage() > 0 {
-			t.Errorf("%s: %d items, want %d", c, count(it), len(want))
-		}
+		must.True(t, count(it) == len(want) && it.Damage() <= 0, "%s: %d items, want %d", c, count(it), len(want))
 	}
 }
 

@@ -157,9 +157,7 @@ func TestListAgain(t *testing.T) {
 		fresh := reader.packsOf("embed-v1", "abc")
 		must.Do(t, fresh.scan())
 		for i := range 5 {
-			if !fresh.Has(KeyOf(fmt.Sprint(i))) {
-				t.Errorf("item %d of %d is missing", i, count(fresh))
-			}
+			must.True(t, fresh.Has(KeyOf(fmt.Sprint(i))), "item %d of %d is missing", i, count(fresh))
 		}
 	}
 	close(stop)
@@ -221,9 +219,8 @@ func TestCompact(t *testing.T) {
 	damaged := must.Get(os.ReadFile(pack))(t)
 	damaged[len(packMagic)+recordHead] ^= 1
 	for _, state := range []string{"compacted", "healed"} {
-		if head, _, err := readIndex(packsOf(t, s)[0]); err != nil || !slices.Equal(head.Columns, columns) {
-			t.Errorf("%s: columns %v, %v", state, head.Columns, err)
-		}
+		head, _, err := readIndex(packsOf(t, s)[0])
+		must.True(t, err == nil && slices.Equal(head.Columns, columns), "%s: columns %v, %v", state, head.Columns, err)
 		must.Do(t, os.WriteFile(pack, damaged, 0o600))
 		reopen(t, s)
 	}

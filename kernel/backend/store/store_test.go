@@ -104,9 +104,8 @@ func TestDamagedPacks(t *testing.T) {
 		if damage := it.Damage(); got != c.want || (damage != 1) != (name == "later") {
 			t.Errorf("%s: %d items are there, want %d; %d are damaged", name, got, c.want, damage)
 		}
-		if left := packsOf(t, s); len(left) != min(1, c.want) && name != "later" {
-			t.Errorf("%s: %d packs are left", name, len(left))
-		}
+		left := packsOf(t, s)
+		must.True(t, len(left) == min(1, c.want) || name == "later", "%s: %d packs are left", name, len(left))
 	}
 }
 
@@ -118,14 +117,12 @@ func TestFileDigestFollowsTheFile(t *testing.T) {
 	first := must.Get(s.FileDigest(path))(t)
 	must.Do(t, s.Flush())
 	again, _ := Open(s.Dir())
-	if e, ok := again.files.entries[path]; !ok || e.digest != first {
-		t.Errorf("the index does not remember %q: %v", path, again.files.entries)
-	}
+	e, ok := again.files.entries[path]
+	must.True(t, ok && e.digest == first, "the index does not remember %q: %v", path, again.files.entries)
 	os.WriteFile(path, []byte("two"), 0o644)
 	os.Chtimes(path, time.Now(), time.Now().Add(time.Second))
-	if second, err := again.FileDigest(path); err != nil || second == first {
-		t.Errorf("a changed file has the old digest (%v)", err)
-	}
+	second, err := again.FileDigest(path)
+	must.True(t, err == nil && second != first, "a changed file has the old digest (%v)", err)
 	must.Is(s.FileDigest(filepath.Join(s.Dir(), "none")))(t, os.ErrNotExist) // missing file
 }
 

@@ -44,9 +44,7 @@ func TestWorkerPacks(t *testing.T) {
 	keys := put(t, it, 0, 2*maxPackItems+100, 32, 10)
 	must.Do(t, it.Drop(nil)) // as before rows are computed, none of which failed
 	must.Equal(t, len(packsOf(t, s)), 2, "packs before the end")
-	if count(it) != len(keys) || !it.Has(keys[len(keys)-1]) {
-		t.Errorf("%d items", count(it))
-	}
+	must.True(t, count(it) == len(keys) && it.Has(keys[len(keys)-1]), "%d items", count(it))
 	for i, p := range it.GetAll(keys) {
 		if len(p) != 10 || p[0] != byte(i) {
 			t.Fatalf("item %d is %v", i, p)
@@ -105,9 +103,8 @@ func TestWorkerCommits(t *testing.T) {
 	must.Fail(it.Put([]Key{KeyOf("x")}, [][]byte{{1}}))(t) // after a commit that failed
 	must.Do(t, os.Remove(it.dir))
 	must.Do(t, s.Close())
-	if again := itemsOf(t, open(t, s.Dir())); !again.Has(KeyOf("3")) {
-		t.Error("the item that could not be written at first is lost")
-	}
+	again := itemsOf(t, open(t, s.Dir()))
+	must.True(t, again.Has(KeyOf("3")), "the item that could not be written at first is lost")
 }
 
 // blind finds nothing that others have written.

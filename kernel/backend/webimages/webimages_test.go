@@ -309,9 +309,8 @@ func TestWaits(t *testing.T) {
 		asked := r.Reason == "503 Service Unavailable" || strings.Contains(r.Reason, "asked to wait 24h0m0s")
 		must.True(t, i <= 1 || asked, "%s: %+v", urls[i], r)
 	}
-	if n := busy.count(); n["/3"]+n["/4"] != 0 {
-		t.Errorf("requests after a long Retry-After: %v", n)
-	}
+	n := busy.count()
+	must.True(t, n["/3"]+n["/4"] == 0, "requests after a long Retry-After: %v", n)
 }
 
 // TestRate: requests to one host keep their distance.
@@ -325,9 +324,8 @@ func TestRate(t *testing.T) {
 	o.Rate = 20
 	start := time.Now()
 	mustFetch(t, urls, o)
-	if took := time.Since(start); took < 5*time.Second/20 {
-		t.Errorf("6 requests within %v at 20 a second", took)
-	}
+	took := time.Since(start)
+	must.True(t, took >= 5*time.Second/20, "6 requests within %v at 20 a second", took)
 }
 
 // TestResume: an interrupted run continues without a second request for what is finished, and both runs together give
@@ -415,14 +413,12 @@ func TestRetryAfter(t *testing.T) {
 	now := time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC)
 	for text, want := range map[string]time.Duration{"0": 0, " 120 ": 2 * time.Minute,
 		"Mon, 06 May 2024 07:08:19 GMT": 10 * time.Second, "Mon, 06 May 2024 07:00:00 GMT": 0} {
-		if got, given := retryAfter(text, now); !given || got != want {
-			t.Errorf("%q: %v, %v", text, got, given)
-		}
+		got, given := retryAfter(text, now)
+		must.True(t, given && got == want, "%q: %v, %v", text, got, given)
 	}
 	for _, text := range []string{"", "soon", "-1", "1.5"} {
-		if got, given := retryAfter(text, now); given {
-			t.Errorf("%q: %v", text, got)
-		}
+		got, given := retryAfter(text, now)
+		must.True(t, !given, "%q: %v", text, got)
 	}
 }
 

@@ -117,9 +117,8 @@ func TestErrors(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if r, err := j.ReadReport(t.Context(), "", time.Now()); err != nil || r.Err() != nil || r.Computed != 5 {
-		t.Errorf("%+v", r)
-	}
+	r, err := j.ReadReport(t.Context(), "", time.Now())
+	must.True(t, err == nil && r.Err() == nil && r.Computed == 5, "%+v", r)
 	must.Do(t, os.WriteFile("table.csv", []byte(prompts+"f,a lake\n"), 0o600))
 	must.Do(t, finish())
 	the = nil

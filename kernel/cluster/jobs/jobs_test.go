@@ -195,9 +195,8 @@ func TestScripts(t *testing.T) {
 	script := strings.Replace(files[0].Text, "\nantipode ", "\nprintf '%s|' ", 1)
 	script = script[:strings.Index(script, " & child")]
 	printed, err := exec.Command("bash", "-c", script).CombinedOutput()
-	if want := "work|/a b/it's.json|--store|/$HOME/x|--allow-exec|/p;q|"; err != nil || string(printed) != want {
-		t.Errorf("%s, %v, want %s", printed, err, want)
-	}
+	want := "work|/a b/it's.json|--store|/$HOME/x|--allow-exec|/p;q|"
+	must.True(t, err == nil && string(printed) == want, "%s, %v, want %s", printed, err, want)
 	// a path with a line break is written into a script
 	must.Fail(Script("slurm", j, ScriptOptions{Job: "a\nscancel x"}))(t)
 	j.Shards = 1

@@ -376,17 +376,15 @@ func TestLate(t *testing.T) {
 	s := &Service{turn: make(chan struct{}, 1)} // as long as the packages are read
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if got := s.Complete(ctx, request(t, "fmt.Pri‸")); got.Matches != nil {
-		t.Errorf("matches %v", got)
-	}
+	got := s.Complete(ctx, request(t, "fmt.Pri‸"))
+	must.True(t, got.Matches == nil, "matches %v", got)
 }
 
 func TestNoModule(t *testing.T) {
 	said := make(chan string, 1)
 	s := New(Options{ModuleDir: t.TempDir(), Say: func(text string) { said <- text }})
-	if got := s.Complete(t.Context(), request(t, "fmt.Pri‸")); got.Matches != nil {
-		t.Errorf("matches %v", got)
-	}
+	got := s.Complete(t.Context(), request(t, "fmt.Pri‸"))
+	must.True(t, got.Matches == nil, "matches %v", got)
 	if text := <-said; !strings.HasPrefix(text, "no completion in notebooks: ") || strings.Contains(text, "\n") {
 		t.Errorf("said %q", text)
 	}
@@ -418,8 +416,7 @@ func TestCompleteColumns(t *testing.T) {
 		c := s.Complete(t.Context(), r)
 		got := strings.Join(texts(c), " ")
 		must.Equal(t, got, want, code)
-		if typed := string([]rune(r.Code)[c.Start:c.End]); got != "" && !strings.HasPrefix(c.Matches[0].Text, typed) {
-			t.Errorf("%s: replaces %q", code, typed)
-		}
+		typed := string([]rune(r.Code)[c.Start:c.End])
+		must.True(t, got == "" || strings.HasPrefix(c.Matches[0].Text, typed), "%s: replaces %q", code, typed)
 	}
 }

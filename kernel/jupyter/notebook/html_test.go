@@ -153,9 +153,8 @@ func TestSanitizeKeeps(t *testing.T) {
 		`<tr style="border-bottom: 1px solid rgba(128,128,128,.4)"><td style="text-align: left; padding: 3px 10px; min-width: 64px"><span style="opacity: .6">none</span></td></tr>`,
 		`<figure style="margin: 0; max-width: 640.5px"><img width="96" height="64" alt="a &amp; b" src="data:image/jpeg;base64,/9j/4AAQ" style="display: block"><figcaption>हिन्दी</figcaption></figure>`,
 	} {
-		if got := sanitize(s); got != s {
-			t.Errorf("sanitize changed\n%s\nto\n%s", s, got)
-		}
+		got := sanitize(s)
+		must.True(t, got == s, "sanitize changed\n%s\nto\n%s", s, got)
 	}
 }
 

@@ -71,7 +71,6 @@ func TestSave(t *testing.T) {
 	}
 	must.Equal(t, must.Get(os.Stat(path))(t).Mode().Perm(), 0o600, "permissions")
 	must.Fail(nb.Save(filepath.Join(dir, "none", "a.ipynb")))(t) // saved into a folder that does not exist
-	if files, _ := os.ReadDir(dir); len(files) != 1 {
-		t.Errorf("left %v behind", files)
-	}
+	files, _ := os.ReadDir(dir)
+	must.True(t, len(files) == 1, "left %v behind", files)
 }

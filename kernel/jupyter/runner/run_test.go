@@ -100,9 +100,8 @@ func TestRunNotes(t *testing.T) {
 	}
 	nb := must.Get(run(t, t.Context(), Options{Notebook: path}))(t)
 	for i, c := range nb.Cells {
-		if got := summary(c); !reflect.DeepEqual(got, want[i]) {
-			t.Errorf("cell %d shows %q, want %q", i+1, got, want[i])
-		}
+		got := summary(c)
+		must.True(t, reflect.DeepEqual(got, want[i]), "cell %d shows %q, want %q", i+1, got, want[i])
 		for _, o := range c.Outputs {
 			must.True(t, len(o.Metadata) == 0, "cell %d: metadata %v", i+1, o.Metadata)
 		}
@@ -142,18 +141,16 @@ func TestRun(t *testing.T) {
 	want := [][]string{nil, nil, {"stdout:14 1m30s\ndone\n"}, nil, {"error:row 7 is wrong"}, {"display_data:<b>2</b>"},
 		{"error:cell [6], line 2: undefined: undefined"}, nil}
 	for i, c := range nb.Cells {
-		if got := summary(c); !reflect.DeepEqual(got, want[i]) {
-			t.Errorf("cell %d gave %q, want %q", i+1, got, want[i])
-		}
+		got := summary(c)
+		must.True(t, reflect.DeepEqual(got, want[i]), "cell %d gave %q, want %q", i+1, got, want[i])
 	}
 	if nb.Cells[1].Source != "// Set by -p\nvar n int = 7\nvar wait time.Duration = 90000000000 // 1m30s" ||
 		nb.Cells[2].ExecutionCount != 3 || nb.Cells[3].ExecutionCount != 0 {
 		t.Errorf("cells are %+v %+v %+v", *nb.Cells[1], *nb.Cells[2], *nb.Cells[3])
 	}
 	must.Has(t, string(must.Get(os.ReadFile(page))(t)), "14 1m30s")
-	if same, err := notebook.Read(path); err != nil || !bytes.Equal(same.Encode(), original.Encode()) {
-		t.Error("the run changed the notebook it read")
-	}
+	same, err := notebook.Read(path)
+	must.True(t, err == nil && bytes.Equal(same.Encode(), original.Encode()), "the run changed the notebook it read")
 }
 
 // Two runs of one notebook give the same bytes, and one that succeeds has status 0.
@@ -175,9 +172,8 @@ func TestRunTwice(t *testing.T) {
 		t.Errorf("a PNG is stored as %q", shown)
 	}
 	second := must.Get(run(t, t.Context(), Options{Notebook: path, Out: path}))(t) // in place, by name
-	if !bytes.Equal(first.Encode(), second.Encode()) {
-		t.Errorf("first run\n%s\nsecond run\n%s", first.Encode(), second.Encode())
-	}
+	must.True(t, bytes.Equal(first.Encode(), second.Encode()),
+		"first run\n%s\nsecond run\n%s", first.Encode(), second.Encode())
 }
 
 // Figures are exported where `antipode export` has set the folder. A cell that stops the run ends it without an error;
@@ -195,10 +191,9 @@ func TestRunExportsAndStops(t *testing.T) {
 	for _, name := range []string{"001-v-by-region.pdf", "001-v-by-region.tex", "002.csv", "003.csv"} {
 		must.Get(os.Stat(filepath.Join(dir, name)))(t)
 	}
-	if got := strings.Join(summary(nb.Cells[1]), "|"); !strings.HasSuffix(got, "stdout:that is the plan\n") ||
-		strings.Contains(got, "error") {
-		t.Errorf("outputs %q", got)
-	}
+	got := strings.Join(summary(nb.Cells[1]), "|")
+	must.True(t, strings.HasSuffix(got, "stdout:that is the plan\n") && !strings.Contains(got, "error"),
+		"outputs %q", got)
 	must.Equal(t, len(nb.Cells[2].Outputs), 0)
 	must.Has(t, said.String(), "40 images\nthat is the plan\n")
 }
@@ -211,9 +206,8 @@ func TestRunUsage(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out.ipynb")
 	err := Run(t.Context(), Options{Notebook: path, Out: out, Params: []string{"m=1"}, ModuleDir: "../../..",
 		Home: t.TempDir()})
-	if _, bad := prepare(Options{Notebook: path, Params: []string{"n=x"}}); !isUsage(err) || !isUsage(bad) {
-		t.Errorf("errors are %v and %v, want a UsageError", err, bad)
-	}
+	_, bad := prepare(Options{Notebook: path, Params: []string{"n=x"}})
+	must.True(t, isUsage(err) && isUsage(bad), "errors are %v and %v, want a UsageError", err, bad)
 	if _, err := prepare(Options{Notebook: path, Params: []string{"n=1"}}); err != nil {
 		t.Errorf("right parameters: %v", err)
 	}
@@ -243,9 +237,8 @@ func TestRunInterrupt(t *testing.T) {
 			}()
 			nb, err := run(t, ctx, Options{Notebook: path})
 			must.Is(err)(t, ErrInterrupted)
-			if took := time.Since(at); took > 5*time.Second {
-				t.Errorf("the run ended %v after the interrupt", took)
-			}
+			took := time.Since(at)
+			must.True(t, took <= 5*time.Second, "the run ended %v after the interrupt", took)
 			if text(nb.Cells[0], "stdout") != "finished\n" || text(nb.Cells[1], "stdout") != "begun\n" ||
 				len(nb.Cells[2].Outputs) != 0 {
 				t.Errorf("outputs are %q, %q, %q", summary(nb.Cells[0]), summary(nb.Cells[1]), summary(nb.Cells[2]))
@@ -267,9 +260,8 @@ func TestRunHostileCells(t *testing.T) {
 	var failed *CellError
 	must.True(t, errors.As(err, &failed) && failed.Number == 3 && strings.Contains(failed.Line, "ended unexpectedly"),
 		"error is %v, want a CellError of cell 3", err)
-	if got := text(nb.Cells[0], "stderr"); !strings.HasSuffix(got, "a: b: main.go:3\n") {
-		t.Errorf("cell 1 printed %q", got)
-	}
+	got := text(nb.Cells[0], "stderr")
+	must.True(t, strings.HasSuffix(got, "a: b: main.go:3\n"), "cell 1 printed %q", got)
 	must.Equal(t, len(text(nb.Cells[1], "stdout")), maxText, "bytes kept")
 	must.Has(t, text(nb.Cells[1], "stderr"), "18951424 more bytes")
 	must.Equal(t, text(nb.Cells[2], "stdout"), "before\n", "cell 3 printed")

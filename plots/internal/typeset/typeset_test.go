@@ -115,9 +115,7 @@ var texts = map[string]string{
 func TestEveryScriptIsSet(t *testing.T) {
 	m := must.Get(manifest.Get(manifest.Fonts))(t)
 	for _, family := range letters.Families {
-		if m.File(file(family)) == nil {
-			t.Errorf("the manifest has no %s", file(family))
-		}
+		must.True(t, m.File(file(family)) != nil, "the manifest has no %s", file(family))
 	}
 	l := pulled(t)
 	for script, text := range texts {
@@ -148,9 +146,8 @@ func TestMissingIsReported(t *testing.T) {
 		}
 		want := len([]rune(strings.ReplaceAll(text, " ", "")))
 		line := l.set(text+" abc", 20, false)
-		if got := line.Missing[Lack{script, true}]; got != want || len(line.Missing) != 1 {
-			t.Errorf("%s: %v, want %d characters", script, line.Missing, want)
-		}
+		got := line.Missing[Lack{script, true}]
+		must.True(t, got == want && len(line.Missing) == 1, "%s: %v, want %d characters", script, line.Missing, want)
 		if abc := l.set(" abc", 20, false).Width; line.Width > abc*1.5 {
 			t.Errorf("%s: a line without the script is %.1f wide, want at most %.1f", script, line.Width, abc*1.5)
 		}
