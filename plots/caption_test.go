@@ -29,14 +29,11 @@ func TestCaption(t *testing.T) {
 			`table; 2 more not shown.`: plots.Grid{Table: photos(), Rows: "id", Limit: 22, Title: "T"},
 		`T\_1. by hand`: plots.Table{Table: tab, Title: "T_1", Notes: []string{"by hand"}},
 	} {
-		if got, err := plots.Caption(f); got != want || err != nil {
-			t.Errorf("%q (%v), want %q", got, err, want)
-		}
+		got, err := plots.Caption(f)
+		must.True(t, got == want && err == nil, "%q (%v), want %q", got, err, want)
 	}
 	for _, f := range []plots.Figure{plots.Bars{Table: tab, Y: "w"}, plots.Browse{Table: tab}} {
-		if got, err := plots.Caption(f); err == nil {
-			t.Errorf("%T: %q without an error", f, got)
-		}
+		must.Fail(plots.Caption(f))(t)
 	}
 }
 
@@ -53,10 +50,9 @@ func TestBare(t *testing.T) {
 				t.Errorf("%s: %q", name, text)
 			}
 		}
-		if page := must.Get(plots.Text(f, "html"))(t); strings.Contains(page, ">A title") ||
-			strings.Contains(page, "<figcaption") {
-			t.Errorf("%s: the page has a title or a caption", name)
-		}
+		page := must.Get(plots.Text(f, "html"))(t)
+		must.True(t, !strings.Contains(page, ">A title") && !strings.Contains(page, "<figcaption"),
+			"%s: the page has a title or a caption", name)
 	}
 }
 
@@ -64,13 +60,9 @@ func TestBare(t *testing.T) {
 func TestResolution(t *testing.T) {
 	f := plots.Grid{Table: photos(), Limit: 24, Theme: plots.Theme{DPI: 300, Width: 312}}
 	data := must.Get(plots.Render(f, "png"))(t)
-	if at := bytes.Index(data, []byte("pHYs")); at != 37 || binary.BigEndian.Uint32(data[at+4:]) != 11811 ||
-		data[at+12] != 1 {
-		t.Errorf("pHYs at %d", at)
-	}
-	if w := must.Get(png.Decode(bytes.NewReader(data)))(t).Bounds().Dx(); w != 975 {
-		t.Errorf("%d dots wide, want 975", w)
-	}
+	at := bytes.Index(data, []byte("pHYs"))
+	must.True(t, at == 37 && binary.BigEndian.Uint32(data[at+4:]) == 11811 && data[at+12] == 1, "pHYs at %d", at)
+	must.Equal(t, must.Get(png.Decode(bytes.NewReader(data)))(t).Bounds().Dx(), 975, "dots wide")
 }
 
 // TestExport shows figures as `antipode export` has a notebook show them: the files of each are numbered and named by
@@ -89,9 +81,7 @@ func TestExport(t *testing.T) {
 		must.Do(t, plots.ShowE(t.Context(), f))
 	}
 	must.Do(t, tab.ShowE(t.Context()))
-	if err := plots.ShowE(t.Context(), plots.Bars{Table: tab, Y: "w"}); err == nil {
-		t.Error("no error")
-	}
+	must.Fail(plots.ShowE(t.Context(), plots.Bars{Table: tab, Y: "w"}))(t)
 	got := map[string]string{}
 	for _, e := range must.Get(os.ReadDir(dir))(t) {
 		got[e.Name()] = string(must.Get(os.ReadFile(filepath.Join(dir, e.Name())))(t))
@@ -103,11 +93,8 @@ func TestExport(t *testing.T) {
 		"003.pdf": "%PDF-", "003.svg": "<image", "003.png": "\x89PNG", "003.tex": `\caption{चित्र.`,
 		"004-all.html": "data:image/", "005.csv": "region,v\na,0.5\nb_c,1\n",
 	} {
-		if !strings.Contains(got[name], want) {
-			t.Errorf("%s: %.300q, want %q", name, got[name], want)
-		}
+		must.Has(t, got[name], want)
 	}
-	if len(got) != 12 || strings.Contains(got[bars+".svg"], "No intervals in the table.</text>") {
-		t.Errorf("%d files, or a figure with its caption", len(got))
-	}
+	must.True(t, len(got) == 12 && !strings.Contains(got[bars+".svg"], "No intervals in the table.</text>"),
+		"%d files, or a figure with its caption", len(got))
 }

@@ -52,13 +52,10 @@ func TestChromium(t *testing.T) {
 		b.Press("Enter")
 		b.Wait(count + " === '3 rows'")
 		b.Wait("[...document.querySelectorAll('#figure button')][2].disabled")
-		if found := b.Serious(); found != "" {
-			t.Errorf("%s: axe-core: %s", name, found)
-		}
+		must.Equal(t, b.Serious(), "", name, "axe-core")
 	}
 	for _, r := range b.Requests {
-		if u := must.Get(url.Parse(r))(t); u.Scheme != "file" && u.Scheme != "data" {
-			t.Errorf("a page requested %s", r)
-		}
+		u := must.Get(url.Parse(r))(t)
+		must.True(t, u.Scheme == "file" || u.Scheme == "data", "a page requested %s", r)
 	}
 }

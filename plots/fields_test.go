@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"antipode/internal/must"
 	"antipode/plots"
 )
 
@@ -29,9 +30,7 @@ func TestFieldsWithoutEffect(t *testing.T) {
 		"Crossed replaces the marks": plots.Forest{Table: tab, X: "v", Crossed: plots.Match{Column: "b"}, Joined: true},
 		`"nosuch"`:                   plots.Segments{Table: photos(), Mask: "nosuch"},
 	} {
-		if err := failure(f); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("want %q: %v", want, err)
-		}
+		must.Fail(failure(f))(t, want)
 	}
 }
 
@@ -41,17 +40,14 @@ func TestPartialTheme(t *testing.T) {
 	wide := plots.DefaultTheme()
 	wide.Width = 900
 	part := drawSVG(t, plots.Bars{Table: tab, Y: "v", Theme: plots.Theme{Width: 900}})
-	if whole := drawSVG(t, plots.Bars{Table: tab, Y: "v", Theme: wide}); part != whole ||
-		!strings.Contains(part, `width="900"`) {
-		t.Error("a theme with one field is not the default theme with that field")
-	}
+	whole := drawSVG(t, plots.Bars{Table: tab, Y: "v", Theme: wide})
+	must.True(t, part == whole && strings.Contains(part, `width="900"`),
+		"a theme with one field is not the default theme with that field")
 }
 
 // TestNamedValue names the value column: its axis has that name.
 func TestNamedValue(t *testing.T) {
 	tab := made(texts("a", "x", "y"), small(1, 2))
-	if words := labels(drawSVG(t, plots.Bars{Table: tab, Y: "v", Names: map[string]string{"v": "value of v"}})); count(
-		words, "value of v") != 1 {
-		t.Errorf("axis: %q", words)
-	}
+	must.Equal(t, count(labels(drawSVG(t, plots.Bars{Table: tab, Y: "v", Names: map[string]string{"v": "value of v"}})),
+		"value of v"), 1, "axis")
 }

@@ -2,7 +2,6 @@ package plots_test
 
 import (
 	"fmt"
-	"math"
 	"regexp"
 	"strings"
 	"testing"
@@ -35,18 +34,12 @@ func TestFitsPanels(t *testing.T) {
 		}
 	}
 	// ES–DE, ES–JA; ZH–JA; no panel for DE–HE
-	if got := strings.Join(order, ", "); got != "r = 0.33, r = 0.22, r = 0.11" {
-		t.Errorf("text of the panels: %q", got)
-	}
+	must.Equal(t, strings.Join(order, ", "), "r = 0.33, r = 0.22, r = 0.11", "text of the panels")
 	one := made(table.NumberColumn("pearson", []float64{-1}))
 	words = labels(drawSVG(t, plots.Scatter{Table: points, X: "x", Y: "y", Fits: one}))
-	if count(words, "r = -1.00") != 1 {
-		t.Errorf("without panels: %q", words)
-	}
-	if err := failure(plots.Scatter{Table: points, X: "x", Y: "y", Fits: fits}); err == nil ||
-		!strings.Contains(err.Error(), "is the second") {
-		t.Errorf("four fits for one panel: %v", err)
-	}
+	must.Equal(t, count(words, "r = -1.00"), 1, "without panels", words)
+	// four fits for one panel
+	must.Fail(failure(plots.Scatter{Table: points, X: "x", Y: "y", Fits: fits}))(t, "is the second")
 }
 
 // TestCrowdedPanelsAreHorizontal draws two panels with 23 of 24 names each: their bars are horizontal.
@@ -65,20 +58,15 @@ func TestCrowdedPanelsAreHorizontal(t *testing.T) {
 		Y:      "v",
 		Panels: "vector",
 	})
-	if strings.Contains(svg, "rotate(-45") || strings.Count(svg, `text-anchor="end">object `) != 24 {
-		t.Error("the bars of crowded panels are vertical, or their names are not listed once at the left")
-	}
+	must.True(t, !strings.Contains(svg, "rotate(-45") && strings.Count(svg, `text-anchor="end">object `) == 24,
+		"the bars of crowded panels are vertical, or their names are not listed once at the left")
 }
 
 // TestAllPointsDrawn counts the marks of ViSAGe's Figure 5: 135 identities, and a key for each of 8 regions.
 func TestAllPointsDrawn(t *testing.T) {
 	svg := string(galleryImages(t)["visage-figure-5.svg"])
-	if n := strings.Count(svg, `stroke="#ffffff" stroke-width="1.2"`); n != 135+8 {
-		t.Errorf("%d marks, want 143", n)
-	}
-	if !strings.Contains(svg, "n = 135 points.") {
-		t.Error("the caption does not count the points")
-	}
+	must.Equal(t, strings.Count(svg, `stroke="#ffffff" stroke-width="1.2"`), 135+8, "marks")
+	must.Has(t, svg, "n = 135 points.") // the caption counts the points
 }
 
 // TestHistogramHoldsAllRows measures the area below a histogram: it is the number of rows.
@@ -95,10 +83,9 @@ func TestHistogramHoldsAllRows(t *testing.T) {
 		XLimits: plots.Range{High: 1},
 		YLimits: plots.Range{High: 100},
 	})
-	if one := drawSVG(t, plots.Histogram{Table: made(small(v...)), X: "v", Bins: 1}); !strings.Contains(svg,
-		"n = 193 rows in 12 bins.") || !strings.Contains(one, "n = 193 rows in 1 bin.") {
-		t.Error("the captions do not state the rows and the bins")
-	}
+	one := drawSVG(t, plots.Histogram{Table: made(small(v...)), X: "v", Bins: 1})
+	must.Has(t, svg, "n = 193 rows in 12 bins.")
+	must.Has(t, one, "n = 193 rows in 1 bin.")
 	area := regexp.MustCompile(`<path d="M([^"]+)Z" fill="#0d64a1" fill-opacity`).FindStringSubmatch(svg)
 	if area == nil {
 		t.Fatal("no area")
@@ -117,7 +104,5 @@ func TestHistogramHoldsAllRows(t *testing.T) {
 		}
 	}
 	const high = 220.0 // of the panel: 100 rows
-	if rows := sum / (wide / bins) / (high / 100); math.Abs(rows-193) > 0.5 {
-		t.Errorf("the area holds %.2f rows, want 193", rows)
-	}
+	must.Near(t, sum/(wide/bins)/(high/100), 193, 0.5, "the area holds", "rows")
 }

@@ -78,9 +78,8 @@ func TestGallerySmall(t *testing.T) {
 		t.Fatal("no images", err)
 	}
 	for _, p := range images {
-		if info, err := os.Stat(p); err != nil || info.Size() > 150_000 {
-			t.Errorf("%s: %d bytes (%v)", p, info.Size(), err)
-		}
+		info, err := os.Stat(p)
+		must.True(t, err == nil && info.Size() <= 150_000, "%s: %d bytes (%v)", p, info.Size(), err)
 	}
 }
 

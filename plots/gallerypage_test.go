@@ -49,9 +49,8 @@ func TestGalleryPage(t *testing.T) {
 		must.Do(t, os.WriteFile(path, page.Bytes(), 0o644))
 	}
 	want := must.Get(os.ReadFile(path))(t)
-	if !bytes.Equal(want, page.Bytes()) {
-		t.Errorf("docs/gallery.md differs from the examples; run go test ./plots -update")
-	}
+	must.True(t, bytes.Equal(want, page.Bytes()),
+		"docs/gallery.md differs from the examples; run go test ./plots -update")
 }
 
 // chapter writes the examples of a file.

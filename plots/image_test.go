@@ -78,12 +78,9 @@ func TestInlineBytes(t *testing.T) {
 		for _, m := range uri.FindAllStringSubmatch(page, -1) {
 			total, count = total+len(m[1]), count+1
 		}
-		if total > plots.InlineBytes(n) || total < plots.InlineBytes(n)/20 {
-			t.Errorf("limit %d: %d bytes inline", n, total)
-		}
-		if count != n {
-			t.Errorf("limit %d: %d images", n, count)
-		}
+		must.True(t, total <= plots.InlineBytes(n) && total >= plots.InlineBytes(n)/20,
+			"limit %d: %d bytes inline", n, total)
+		must.Equal(t, count, n, "limit", "images")
 		if more := 150 - n; more > 0 && !strings.Contains(page, fmt.Sprintf("%d more not shown", more)) {
 			t.Errorf("limit %d: the caption does not count the %d that are not shown", n, more)
 		}
@@ -142,9 +139,7 @@ func TestOverlayPixels(t *testing.T) {
 			c := color.GrayModel.Convert(got.At(got.Bounds().Dx()/2+way*d, got.Bounds().Dy()/2)).(color.Gray)
 			brightest = max(brightest, c.Y)
 		}
-		if brightest < 200 {
-			t.Errorf("brightness %d next to the outline", brightest)
-		}
+		must.True(t, brightest >= 200, "brightness %d next to the outline", brightest)
 	}
 	segments := thumbnails(t, plots.Segments{Table: tab})
 	if len(segments) != 3 {
@@ -153,9 +148,8 @@ func TestOverlayPixels(t *testing.T) {
 	for i, want := range [][2][3]int{{{0, 160, 0}, {0, 0, 200}}, {{0, 160, 0}, {255, 255, 255}},
 		{{255, 255, 255}, {0, 0, 200}}} {
 		l, r := at(segments[i], .25, .5), at(segments[i], .75, .5)
-		if !like(l, want[0][0], want[0][1], want[0][2]) || !like(r, want[1][0], want[1][1], want[1][2]) {
-			t.Errorf("segment %d: %v, %v", i, l, r)
-		}
+		must.True(t, like(l, want[0][0], want[0][1], want[0][2]) && like(r, want[1][0], want[1][1], want[1][2]),
+			"segment %d: %v, %v", i, l, r)
 	}
 }
 
@@ -181,16 +175,11 @@ func TestBoxes(t *testing.T) {
 			t.Errorf("at %v: %v, and %v without a box", p, at(0, p[0], p[1]), at(1, p[0], p[1]))
 		}
 	}
-	if !like(at(0, 20, 30), 0, 160, 0) || !like(at(0, 35, 30), 0, 160, 0) {
-		t.Errorf("inside %v, outside %v", at(0, 20, 30), at(0, 35, 30))
-	}
-	page, err := plots.Text(figure, "html")
-	if err != nil || !strings.Contains(page, "a &lt;cat&gt; 0.52") || !strings.Contains(page, "Blue: the detector") {
-		t.Errorf("the figure lacks the label: %v", err)
-	}
-	if err := failure(with("none")); err == nil || !strings.Contains(err.Error(), `column "boxes": the boxes in `) {
-		t.Errorf("a text that is not boxes: %v", err)
-	}
+	must.True(t, like(at(0, 20, 30), 0, 160, 0) && like(at(0, 35, 30), 0, 160, 0),
+		"inside %v, outside %v", at(0, 20, 30), at(0, 35, 30))
+	page := must.Get(plots.Text(figure, "html"))(t)
+	must.Has(t, page, "a &lt;cat&gt; 0.52", "Blue: the detector")        // the figure has the label
+	must.Fail(failure(with("none")))(t, `column "boxes": the boxes in `) // a text that is not boxes
 }
 
 // TestUnreadable shows a good image next to bad ones, each with its reason; bad ones alone are an error.
@@ -201,16 +190,10 @@ func TestUnreadable(t *testing.T) {
 		{Path: "/nowhere/gone.png"}, {}, store(t, "other.png", encodePNG(t, noise(1, 20)))}
 	masks := []table.Mask{m, m, {}, {}, {}, m}
 	page := must.Get(plots.Text(plots.Grid{Table: imageTable(images, masks), Outline: "mask"}, "html"))(t)
-	for _, want := range []string{"Not readable, 4: cut.png (not a readable PNG: ", "empty.jpg (the file is empty",
-		"gone.png (no such file or directory)", "mask is 80×60, image 20×20", "no image"} {
-		if !strings.Contains(page, want) {
-			t.Errorf("the figure lacks %q: %s", want, regexp.MustCompile(`<figcaption.*`).FindString(page))
-		}
-	}
-	if err := failure(plots.Grid{Table: imageTable(images[1:3], nil)}); err == nil ||
-		!strings.Contains(err.Error(), "cut.png") {
-		t.Errorf("two bad images: %v", err)
-	}
+	// the figure
+	must.Has(t, page, "Not readable, 4: cut.png (not a readable PNG: ", "empty.jpg (the file is empty",
+		"gone.png (no such file or directory)", "mask is 80×60, image 20×20", "no image")
+	must.Fail(failure(plots.Grid{Table: imageTable(images[1:3], nil)}))(t, "cut.png") // two bad images
 }
 
 func TestOrientation(t *testing.T) {
@@ -228,22 +211,18 @@ func TestOrientation(t *testing.T) {
 		return append(append([]byte{0xFF, 0xD8}, segment...), plain.Bytes()[2:]...)
 	}
 	for want, data := range map[int][]byte{1: plain.Bytes(), 6: turned("MM", 6), 8: turned("II", 8)} {
-		if got := exif.Orientation(data); got != want {
-			t.Errorf("orientation %d, want %d", got, want)
-		}
+		must.Equal(t, exif.Orientation(data), want, "orientation")
 	}
 	whole := turned("MM", 6)
 	for n := range len(whole) { // a truncated file has an orientation and causes no panic
-		if o := exif.Orientation(whole[:n]); o < 1 || o > 8 {
-			t.Errorf("cut at %d: %d", n, o)
-		}
+		o := exif.Orientation(whole[:n])
+		must.True(t, o >= 1 && o <= 8, "cut at %d: %d", n, o)
 	}
 	shown := thumbnails(t, plots.Grid{
 		Table: imageTable([]table.Image{store(t, "turned.jpg", whole)}, nil),
 	})[0].Bounds()
-	if shown.Dx() != 2 || shown.Dy() != 4 {
-		t.Errorf("a 4 × 2 image with orientation 6 is shown as %v", shown)
-	}
+	must.Equal(t, shown.Dx(), 2)
+	must.Equal(t, shown.Dy(), 4)
 }
 
 func TestSaveImages(t *testing.T) {
@@ -257,9 +236,8 @@ func TestSaveImages(t *testing.T) {
 		t.Fatalf("%d copied, %v", n, err)
 	}
 	for _, name := range []string{"a____b.png", "c.png"} {
-		if got, err := os.ReadFile(filepath.Join(folder, name)); err != nil || !bytes.Equal(got, data) {
-			t.Errorf("%s: %v", name, err)
-		}
+		got, err := os.ReadFile(filepath.Join(folder, name))
+		must.True(t, err == nil && bytes.Equal(got, data), "%s: %v", name, err)
 	}
 }
 
@@ -279,15 +257,11 @@ func TestSaveReduced(t *testing.T) {
 		file := must.Get(os.Open(filepath.Join(folder, "a.jpg")))(t)
 		defer file.Close()
 		c, format, err := image.DecodeConfig(file)
-		if err != nil || format != "jpeg" || max(c.Width, c.Height) != min(side, longest) {
-			t.Errorf("side %d: %d × %d %s, %v", side, c.Width, c.Height, format, err)
-		}
+		must.True(t, err == nil && format == "jpeg" && max(c.Width, c.Height) == min(side, longest),
+			"side %d: %d × %d %s, %v", side, c.Width, c.Height, format, err)
 	}
-	_, err := plots.SaveImagesE(context.Background(), plots.Grid{Table: datasets.FromFrame(f)}, t.TempDir(),
-		plots.ImageOptions{Side: -1})
-	if err == nil {
-		t.Error("side -1")
-	}
+	must.Fail(plots.SaveImagesE(context.Background(), plots.Grid{Table: datasets.FromFrame(f)}, t.TempDir(),
+		plots.ImageOptions{Side: -1}))(t) // side -1
 }
 
 // TestPNG checks size and colors of a painted figure, and that scripts without a font are named.
@@ -297,9 +271,7 @@ func TestPNG(t *testing.T) {
 	f := plots.Bars{Table: tab, Y: "v"}
 	data := must.Get(plots.Render(f, "png"))(t)
 	img := must.Get(png.Decode(bytes.NewReader(data)))(t)
-	if w := img.Bounds().Dx(); w != 1400 {
-		t.Errorf("%d dots wide, want 1400", w)
-	}
+	must.Equal(t, img.Bounds().Dx(), 1400, "dots wide")
 	blue := 0
 	for y := range img.Bounds().Dy() {
 		for x := range img.Bounds().Dx() {
@@ -313,9 +285,7 @@ func TestPNG(t *testing.T) {
 		t.Errorf("%d blue dots, want about %.0f", blue, want)
 	}
 	f.Theme.DPI = 5
-	if _, err := plots.Render(f, "png"); err == nil {
-		t.Error("5 dots per inch are accepted")
-	}
+	must.Fail(plots.Render(f, "png"))(t) // 5 dots per inch
 }
 
 func TestSave(t *testing.T) {
@@ -324,17 +294,12 @@ func TestSave(t *testing.T) {
 		path := filepath.Join(folder, name)
 		must.Do(t, plots.SaveE(context.Background(), (plots.Bars{Table: averages(), Y: "coverage"}), path))
 		data, err := os.ReadFile(path)
-		if err != nil || !strings.HasPrefix(string(data), want) {
-			t.Errorf("%s: %v, begins %.20q", name, err, data)
-		}
-		if strings.HasSuffix(name, "html") && !strings.Contains(string(data), `default-src 'none'`) {
-			t.Error("the page has no policy")
-		}
+		must.True(t, err == nil && strings.HasPrefix(string(data), want), "%s: %v, begins %.20q", name, err, data)
+		must.True(t, !strings.HasSuffix(name, "html") || strings.Contains(string(data), `default-src 'none'`),
+			"the page has no policy")
 	}
-	if err := plots.SaveE(context.Background(), (plots.Bars{Table: averages(), Y: "coverage"}), "f.gif"); err == nil ||
-		!strings.Contains(err.Error(), ".svg, .pdf, .png or .html") {
-		t.Errorf("a GIF: %v", err)
-	}
+	must.Fail(plots.SaveE(context.Background(), (plots.Bars{Table: averages(), Y: "coverage"}), "f.gif"))(t,
+		".svg, .pdf, .png or .html") // a GIF
 }
 
 // TestBundle shows figures in three forms: the PNG has a palette and a limited size, whatever the images are.
@@ -368,9 +333,7 @@ func TestBundle(t *testing.T) {
 		if !palette || len(b.PNG) > plots.PreviewBytes || c.width > 0 && img.Bounds().Dx() != c.width {
 			t.Errorf("%s: a PNG of %d bytes, %v, palette %t", name, len(b.PNG), img.Bounds(), palette)
 		}
-		if corner := img.At(0, 0); corner != (color.RGBA{255, 255, 255, 255}) {
-			t.Errorf("%s: the background is %v", name, corner)
-		}
+		must.Equal[color.Color](t, img.At(0, 0), color.RGBA{255, 255, 255, 255}, name, "the background")
 		blue := 0
 		for y := range img.Bounds().Dy() {
 			for x := range img.Bounds().Dx() {
@@ -420,7 +383,5 @@ func TestGridSize(t *testing.T) {
 			t.Errorf("%d images of size %g: want %s in %.900s", c.n, c.size, c.want, html)
 		}
 	}
-	if _, err := of(1, 5); err == nil || !strings.Contains(err.Error(), "Size is 5 pixels") {
-		t.Errorf("a size of 5: %v", err)
-	}
+	must.Fail(of(1, 5))(t, "Size is 5 pixels") // a size of 5
 }

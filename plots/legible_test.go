@@ -57,13 +57,11 @@ func TestSparseBarsAreAtTheirNames(t *testing.T) {
 	slices.Reverse(names)
 	for i, n := range names {
 		bar := bars[2+i] // after those of the legend
-		if middle := (bar[0] + bar[1]) / 2; math.Abs(middle-(n[0]-0.36*12)) > 1 {
-			t.Errorf("bar %d is at %g, its name at %g", i, middle, n[0])
-		}
+		middle := (bar[0] + bar[1]) / 2
+		must.True(t, math.Abs(middle-(n[0]-0.36*12)) <= 1, "bar %d is at %g, its name at %g", i, middle, n[0])
 	}
-	if words := labels(svg); count(words, "my share") != 1 || count(words, "1.0") != 1 {
-		t.Errorf("axis: %q", words)
-	}
+	words := labels(svg)
+	must.True(t, count(words, "my share") == 1 && count(words, "1.0") == 1, "axis: %q", words)
 }
 
 // TestNumbersClearOfWhiskers draws four series with intervals: no number is within 7 pixels of the whisker of
@@ -116,9 +114,7 @@ func TestAxesOfShares(t *testing.T) {
 		for _, m := range regexp.MustCompile(`text-anchor="end">([-0-9.]+)<`).FindAllStringSubmatch(svg, -1) {
 			at = append(at, m[1])
 		}
-		if got := at[0] + " … " + at[len(at)-1]; got != c.want {
-			t.Errorf("%v: the axis is %s, want %s", c.values, got, c.want)
-		}
+		must.Equal(t, at[0]+" … "+at[len(at)-1], c.want, c.values, "the axis")
 	}
 }
 
@@ -133,9 +129,7 @@ func TestManyColumns(t *testing.T) {
 		Rows:    "object",
 	}
 	for _, named := range found(must.Get(plots.Text(grid, "html"))(t), `min-width:([0-9.]+)px;overflow-wrap:anywhere">`) {
-		if named[0] < 40 {
-			t.Errorf("in HTML a row's name has %g pixels", named[0])
-		}
+		must.True(t, named[0] >= 40, "in HTML a row's name has %g pixels", named[0])
 	}
 	svg := drawSVG(t, grid)
 	drawn := labels(svg)
@@ -163,8 +157,7 @@ func all(n int) (rows []int) {
 func TestPanelTitlesWrap(t *testing.T) {
 	svg := drawSVG(t, plots.Bars{Table: scores(), Y: "coverage", X: "region", Series: "vector", Panels: "template",
 		Theme: plots.Theme{Width: 312}})
-	if words := strings.Join(labels(svg), " "); !strings.Contains(words, "island adjective thing") ||
-		strings.Contains(words, "…") {
-		t.Errorf("titles: %s", words)
-	}
+	words := strings.Join(labels(svg), " ")
+	must.True(t, strings.Contains(words, "island adjective thing") && !strings.Contains(words, "…"),
+		"titles: %s", words)
 }

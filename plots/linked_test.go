@@ -54,9 +54,8 @@ func TestMarksSelectImages(t *testing.T) {
 		if name == "Bars" {
 			each = 2
 		}
-		if len(page.Figure.Marks) != each*len(want) || strings.Contains(text, "alert(1)</script>") {
-			t.Errorf("%s: %d marks", name, len(page.Figure.Marks))
-		}
+		must.True(t, len(page.Figure.Marks) == each*len(want) && !strings.Contains(text, "alert(1)</script>"),
+			"%s: %d marks", name, len(page.Figure.Marks))
 		for _, w := range want {
 			n := 0
 			for _, m := range page.Figure.Marks {
@@ -67,14 +66,10 @@ func TestMarksSelectImages(t *testing.T) {
 					t.Errorf("%s: mark %+v", name, m)
 				}
 			}
-			if n != each {
-				t.Errorf("%s: %d marks of %v in %+v", name, n, w, page.Figure.Marks)
-			}
+			must.True(t, n == each, "%s: %d marks of %v in %+v", name, n, w, page.Figure.Marks)
 		}
 	}
-	err := plots.ShowE(t.Context(), plots.Bars{Table: scores, Y: "x", X: "region", Series: "object",
-		Browse: images.Select("id", "image")})
-	if err == nil || !strings.Contains(err.Error(), "no text of the figure's table is in a column of that name") {
-		t.Errorf("no column in common: %v", err)
-	}
+	// no column in common
+	must.Fail(plots.ShowE(t.Context(), plots.Bars{Table: scores, Y: "x", X: "region", Series: "object",
+		Browse: images.Select("id", "image")}))(t, "no text of the figure's table is in a column of that name")
 }

@@ -2,7 +2,6 @@ package plots
 
 import (
 	"math"
-	"strings"
 	"testing"
 
 	"antipode/datasets"
@@ -19,28 +18,21 @@ func TestBorders(t *testing.T) {
 		seen[l.code]++
 		for _, ring := range l.rings {
 			for i, p := range ring {
-				if p[0] < mapWest || p[0] > mapEast || math.Abs(p[1]) > 90 {
-					t.Errorf("%s: %v", l.code, p)
-				}
+				must.True(t, p[0] >= mapWest && p[0] <= mapEast && math.Abs(p[1]) <= 90, "%s: %v", l.code, p)
 				if next := ring[(i+1)%len(ring)]; len(ring) > 1 && p[0] == next[0] &&
 					math.Abs(math.Abs(p[0])-180) < 0.01 {
 					t.Errorf("%s is cut from %v to %v", l.code, p, next)
 				}
 			}
-			if len(ring) == 2 {
-				t.Errorf("%s: a ring of two points", l.code)
-			}
+			must.True(t, len(ring) != 2, "%s: a ring of two points", l.code)
 		}
 	}
 	regions := must.Get(operation.EvaluatorOf("visage-regions")(t.Context(), datasets.Call{}, nil, nil))(t)
 	for i, code := range regions.Texts("iso3") {
-		if code != "" && seen[code] != 1 {
-			t.Errorf("%s, %s: %d times on the map", regions.Texts("identity")[i], code, seen[code])
-		}
+		must.True(t, code == "" || seen[code] == 1,
+			"%s, %s: %d times on the map", regions.Texts("identity")[i], code, seen[code])
 	}
-	if len(seen) < 190 || visage.Regions("").Err() != nil {
-		t.Errorf("%d countries", len(seen))
-	}
+	must.True(t, len(seen) >= 190 && visage.Regions("").Err() == nil, "%d countries", len(seen))
 }
 
 // TestMap: the largest of two values of a country counts, a country without a value and one without a row differ, and
@@ -51,27 +43,17 @@ func TestMap(t *testing.T) {
 		{"id": "d", "iso3": "", "n": 9}, {"id": "e", "iso3": "BRA"}, {"id": "f", "iso3": "IND", "n": 0}}
 	f := Map{Table: datasets.FromRows(rows), Value: "n", Title: "Three countries"}
 	svg := must.Get(Render(f, "svg"))(t)
-	for _, want := range []string{"Three countries", "1 rows share a country with another",
-		"1 rows without a country of the map", "Natural Earth"} {
-		if !strings.Contains(string(svg), want) {
-			t.Errorf("the map does not say %q", want)
-		}
-	}
+	// the map
+	must.Has(t, string(svg), "Three countries", "1 rows share a country with another",
+		"1 rows without a country of the map", "Natural Earth")
 	th := f.Theme.complete()
-	for code, want := range map[string]string{"GBR": hex(th.High), "BRA": hex(mix(th.Paper, th.Rule, 0.6)),
+	for _, want := range map[string]string{"GBR": hex(th.High), "BRA": hex(mix(th.Paper, th.Rule, 0.6)),
 		"IND": hex(mix(th.Paper, th.High, 0.12))} {
-		if !strings.Contains(string(svg), want) {
-			t.Errorf("no land in the color of %s, %s", code, want)
-		}
+		must.Has(t, string(svg), want)
 	}
-	if _, err := Render((Map{Table: datasets.FromRows(rows[3:4]), Value: "n"}), "svg"); err == nil ||
-		!strings.Contains(err.Error(), "no data to draw") {
-		t.Errorf("%v", err)
-	}
+	must.Fail(Render((Map{Table: datasets.FromRows(rows[3:4]), Value: "n"}), "svg"))(t, "no data to draw")
 	for _, name := range []string{"", "x"} {
 		_, err := Render((Map{Table: datasets.FromRows(rows), Value: "n", Country: name}), "svg")
-		if (err == nil) != (name == "") {
-			t.Errorf("country %q: %v", name, err)
-		}
+		must.Equal(t, err == nil, name == "", "country", name)
 	}
 }

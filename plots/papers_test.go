@@ -108,9 +108,7 @@ func TestDenseHeat(t *testing.T) {
 	if words := labels(svg); count(words, "sat_Olck") != 3 || count(words, "hin_Deva") != 3 {
 		t.Errorf("names of languages are missing: %q", words)
 	}
-	if !strings.Contains(svg, "No data: kan_Knda × mal_Mlym.") {
-		t.Error("the missing pair is not named")
-	}
+	must.Has(t, svg, "No data: kan_Knda × mal_Mlym.") // the missing pair is named
 }
 
 func center(img image.Image, row, column, of int) color.Color {
@@ -153,14 +151,11 @@ func TestHeatGroups(t *testing.T) {
 	if n := strings.Count(svg, `stroke-width="0.8"`); n != 3+2 { // and the key's frame and line
 		t.Errorf("%d struck cells and keys, want 5", n)
 	}
-	if err := failure(plots.Heat{
+	must.Fail(failure(plots.Heat{
 		Table:     made(texts("a", "x", "x"), texts("b", "p", "q"), texts("g", "one", "two"), small(1, 2)),
 		Value:     "v",
 		RowGroups: "g",
-	}); err == nil ||
-		!strings.Contains(err.Error(), `"x" is in two groups`) {
-		t.Errorf("a name in two groups: %v", err)
-	}
+	}))(t, `"x" is in two groups`) // a name in two groups
 }
 
 // TestHeatTotals adds up counts that are known, one of them missing.
@@ -169,16 +164,12 @@ func TestHeatTotals(t *testing.T) {
 	svg := drawSVG(t, plots.Heat{Table: tab, Value: "v", Rows: "human", Columns: "clip", Totals: true})
 	words := labels(svg)
 	for _, want := range []string{"35", "60", "total"} {
-		if count(words, want) == 0 {
-			t.Errorf("no %q among %q", want, words)
-		}
+		must.True(t, count(words, want) != 0, "no %q among %q", want, words)
 	}
 	if count(words, "30") != 4 || count(words, "25") != 2 { // end of the scale, cell and two sums; cell and sum
 		t.Errorf("sums of rows and columns: %q", words)
 	}
-	if !strings.Contains(svg, "55 of 60 agree (91.7 %).") {
-		t.Error("the share on the diagonal is missing")
-	}
+	must.Has(t, svg, "55 of 60 agree (91.7 %).") // the share on the diagonal
 }
 
 // TestScatterFits finds the line of a fit and its texts in the panel they belong to.
@@ -198,9 +189,8 @@ func TestScatterFits(t *testing.T) {
 		Fits:    fits,
 	})
 	words := labels(svg)
-	if count(words, "r = 0.25") != 1 || count(words, "r = -0.50") != 1 || count(words, "r² = 0.06") != 1 {
-		t.Errorf("texts of the fits: %q", words)
-	}
+	must.True(t, count(words, "r = 0.25") == 1 && count(words, "r = -0.50") == 1 && count(words, "r² = 0.06") == 1,
+		"texts of the fits: %q", words)
 	var lines [][4]float64
 	for _, m := range regexp.MustCompile(
 		`<path d="M([0-9.]+) ([0-9.]+)L([0-9.]+) ([0-9.]+)" stroke="#222222" stroke-width="1.2"/>`).FindAllStringSubmatch(svg, -1) {
@@ -225,11 +215,7 @@ func TestScatterFits(t *testing.T) {
 		`"pair"`:                      made(texts("other", "p"), table.NumberColumn("pearson", []float64{1})),
 		`none of the number columns`:  made(texts("pair", "p"), table.NumberColumn("r", []float64{1})),
 	} {
-		err := failure(plots.Scatter{Table: points, X: "x", Y: "y", Panels: "pair", Fits: bad})
-		if err == nil ||
-			!strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "Fits") {
-			t.Errorf("want %q: %v", want, err)
-		}
+		must.Fail(failure(plots.Scatter{Table: points, X: "x", Y: "y", Panels: "pair", Fits: bad}))(t, want, "Fits")
 	}
 }
 
@@ -258,17 +244,12 @@ func TestLinesOverNames(t *testing.T) {
 		Y:     "v",
 		Order: plots.Order{"language": {"ta", "en", "hi"}},
 	})
-	if words := strings.Join(labels(svg), "|"); !strings.Contains(words, "ta|en|hi") {
-		t.Errorf("names: %s", words)
-	}
-	if !strings.Contains(svg, "No data: hi.") && !strings.Contains(svg, "No data: at hi.") {
-		t.Error("the missing value is not named")
-	}
+	must.Has(t, strings.Join(labels(svg), "|"), "ta|en|hi")
+	must.True(t, strings.Contains(svg, "No data: hi.") || strings.Contains(svg, "No data: at hi."),
+		"the missing value is not named")
 	twice := made(texts("language", "en", "en"), small(1, 2))
-	if err := failure(plots.Lines{Table: twice, X: "language", Y: "v"}); err == nil ||
-		!strings.Contains(err.Error(), "two rows for en") {
-		t.Errorf("two values in one place: %v", err)
-	}
+	// two values in one place
+	must.Fail(failure(plots.Lines{Table: twice, X: "language", Y: "v"}))(t, "two rows for en")
 }
 
 // TestBarsLeftOut counts what Limit leaves out, and finds names only in the panels that have them.
@@ -287,9 +268,8 @@ func TestBarsLeftOut(t *testing.T) {
 		Panels:  "axis",
 		YLimits: plots.Range{Low: -1, High: 1},
 	}))
-	if count(words, "bride") != 1 || count(words, "suit") != 1 {
-		t.Errorf("a panel has a name without a bar: %q", words)
-	}
+	must.Equal(t, count(words, "bride"), 1, words)
+	must.Equal(t, count(words, "suit"), 1, words)
 }
 
 // TestJoinedIntervals checks that the caption reports intervals that are not drawn.
@@ -318,9 +298,7 @@ func TestStackedHistogram(t *testing.T) {
 		t.Errorf("the axis ends below the sum: %q", words)
 	}
 	plain := drawSVG(t, plots.Histogram{Table: tab, X: "v", Series: "s", Bins: 2, XLimits: plots.Range{High: 1}})
-	if count(labels(plain), "3") != 0 {
-		t.Error("the axis of unstacked series reaches their sum")
-	}
+	must.Equal(t, count(labels(plain), "3"), 0, "the axis of unstacked series reaches their sum")
 }
 
 // TestRankedGrid orders rows by their number, and refuses a number that differs within a row.
@@ -337,23 +315,16 @@ func TestRankedGrid(t *testing.T) {
 			last = v
 		}
 	}
-	if n != 5 {
-		t.Errorf("%d rows have a number, want 5: %q", n, words)
-	}
-	if err := failure(plots.Grid{
+	must.Equal(t, n, 5, "rows have a number, want 5", words)
+	must.Fail(failure(plots.Grid{
 		Table:    photos(),
 		Rows:     "region",
 		RowValue: "distance",
-	}); err == nil ||
-		!strings.Contains(err.Error(), `"distance" differs within the row`) {
-		t.Errorf("a number that differs: %v", err)
-	}
-	if err := failure(plots.Grid{
+	}))(t, `"distance" differs within the row`) // a number that differs
+	must.Fail(failure(plots.Grid{
 		Table: boxed(),
 		Box:   plots.Box{Left: "box_left", Top: "box_top", Right: "box_right", Bottom: "box_bottom"},
-	}); err == nil || !strings.Contains(err.Error(), "size above 0") {
-		t.Errorf("boxes without a size: %v", err)
-	}
+	}))(t, "size above 0") // boxes without a size
 }
 
 // TestMissingColumns sets fields to a column that does not exist, and to one without a value.
@@ -436,9 +407,8 @@ func TestHostileMarks(t *testing.T) {
 				t.Fatalf("%s: %v", name, err)
 			}
 		}
-		if strings.Contains(svg, "<script") || !strings.Contains(svg, "&lt;script&gt;") {
-			t.Errorf("%s: the hostile name is not text", name)
-		}
+		must.True(t, !strings.Contains(svg, "<script") && strings.Contains(svg, "&lt;script&gt;"),
+			"%s: the hostile name is not text", name)
 		page, err := plots.Text(f, "html")
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -461,14 +431,10 @@ func TestPerceived(t *testing.T) {
 		}
 		checked++
 		for _, m := range bare.FindAllStringSubmatch(strings.Join(labels(string(svg)), " "), -1) {
-			if m[1] == "" {
-				t.Errorf("%s: %q without perceived", name, m[0])
-			}
+			must.True(t, m[1] != "", "%s: %q without perceived", name, m[0])
 		}
 	}
-	if checked < 4 {
-		t.Errorf("only %d images of ENTIGEN", checked)
-	}
+	must.True(t, checked >= 4, "only %d images of ENTIGEN", checked)
 }
 
 // TestGalleryTotal limits all images together to 1.5 MB.
@@ -477,9 +443,7 @@ func TestGalleryTotal(t *testing.T) {
 	for _, p := range galleryImages(t) {
 		sum += len(p)
 	}
-	if sum > 1_500_000 {
-		t.Errorf("%d bytes of images", sum)
-	}
+	must.True(t, sum <= 1_500_000, "%d bytes of images", sum)
 	if _, err := os.Stat(gallery + ".md"); err != nil {
 		t.Error(err)
 	}

@@ -118,32 +118,25 @@ func TestPDF(t *testing.T) {
 	forest := plots.Forest{Table: pick(scores(), "vector", "full"), X: "precision", Y: "region", Panels: "template"}
 	for name, f := range map[string]plots.Figure{"bars": bars, "grid": photo, "forest": forest} {
 		data := must.Get(plots.Render(f, "pdf"))(t)
-		if !bytes.Equal(data, must.Get(plots.Render(f, "pdf"))(t)) {
-			t.Errorf("%s: two files differ", name)
-		}
+		must.True(t, bytes.Equal(data, must.Get(plots.Render(f, "pdf"))(t)), "%s: two files differ", name)
 		svg := drawSVG(t, f)
 		want := labels(svg)
 		for i, s := range want {
 			want[i] = strings.NewReplacer("שלום", "םולש", "\u2068", "", "\u2069", "", "&#39;", "'").Replace(s)
 		}
 		read := readPDF(t, data)
-		if !slices.Equal(read.texts, want) {
-			t.Errorf("%s: texts\n%q\nwant\n%q", name, read.texts, want)
-		}
+		must.True(t, slices.Equal(read.texts, want), "%s: texts\n%q\nwant\n%q", name, read.texts, want)
 		var w, h float64
 		fmt.Sscanf(svg[strings.Index(svg, `viewBox="`):], `viewBox="0 0 %g %g"`, &w, &h)
-		if !strings.Contains(read.objects[3], fmt.Sprintf("/MediaBox[0 0 %g %g]", 0.75*w, 0.75*h)) {
-			t.Errorf("%s: the page is %.80s, the SVG %g × %g pixels", name, read.objects[3], w, h)
-		}
+		must.True(t, strings.Contains(read.objects[3], fmt.Sprintf("/MediaBox[0 0 %g %g]", 0.75*w, 0.75*h)),
+			"%s: the page is %.80s, the SVG %g × %g pixels", name, read.objects[3], w, h)
 		images := 0
 		for _, object := range read.objects {
 			if strings.Contains(object, "/DCTDecode") && strings.Contains(object, "\n\xFF\xD8") {
 				images++
 			}
 		}
-		if want := map[string]int{"grid": 3}[name]; images != want {
-			t.Errorf("%s: %d images, want %d", name, images, want)
-		}
+		must.Equal(t, images, map[string]int{"grid": 3}[name], name, "images")
 	}
 }
 
@@ -167,26 +160,21 @@ func TestPDFOutlines(t *testing.T) {
 			}
 			for i, part := range want {
 				end := got[i].ArgsSlice()[len(got[i].ArgsSlice())-1]
-				if d := part.Pos.Sub(vg.Point{X: vg.Length(end.X), Y: vg.Length(end.Y)}); math.Hypot(float64(d.X),
-					float64(d.Y)) > 0.71 {
-					t.Errorf("%q: segment %d ends at %v, want %v", text, i, end, part.Pos)
-				}
+				d := part.Pos.Sub(vg.Point{X: vg.Length(end.X), Y: vg.Length(end.Y)})
+				must.True(t, math.Hypot(float64(d.X), float64(d.Y)) <= 0.71,
+					"%q: segment %d ends at %v, want %v", text, i, end, part.Pos)
 			}
 			seen++
 		}
 	}
-	if seen < 15 {
-		t.Errorf("%d glyphs", seen)
-	}
+	must.True(t, seen >= 15, "%d glyphs", seen)
 }
 
 // TestHostilePDF writes every figure from hostile names.
 func TestHostilePDF(t *testing.T) {
 	for name, f := range hostileFigures() {
 		read := readPDF(t, must.Get(plots.Render(f, "pdf"))(t))
-		if len(read.texts) < 10 {
-			t.Errorf("%s: %d texts", name, len(read.texts))
-		}
+		must.True(t, len(read.texts) >= 10, "%s: %d texts", name, len(read.texts))
 	}
 	empty := plots.Bars{
 		Table: made(texts("a", "\u0378"), small(1)),

@@ -34,9 +34,7 @@ func TestRightToLeftAnchors(t *testing.T) {
 	}, "svg"))(t)
 	for name, want := range map[string]string{"English": ` text-anchor="end">`, "שלום 12": ` direction="rtl">`,
 		"a שלום": ` text-anchor="end">`} {
-		if !bytes.Contains(svg, []byte(`fill="#222222"`+want+name+"</text>")) {
-			t.Errorf("%s: not %s", name, want)
-		}
+		must.Has(t, string(svg), `fill="#222222"`+want+name+"</text>")
 	}
 }
 
@@ -52,10 +50,8 @@ func named(names ...string) datasets.Table {
 // color of warnings, and is otherwise the one without it.
 func TestPNGSaysWhatItLacks(t *testing.T) {
 	draw := func(names ...string) image.Image {
-		data, err := plots.Render(plots.Bars{Table: named(names...), Y: "v", Theme: plots.Theme{DPI: 96}}, "png")
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(plots.Render(plots.Bars{Table: named(names...), Y: "v", Theme: plots.Theme{DPI: 96}},
+			"png"))(t)
 		return must.Get(png.Decode(bytes.NewReader(data)))(t)
 	}
 	whole, lacks := draw("a", "b"), draw("a", "b\u0378")
@@ -74,9 +70,7 @@ func TestPNGSaysWhatItLacks(t *testing.T) {
 			}
 		}
 	}
-	if red < 50 {
-		t.Errorf("%d dots in the color of warnings", red)
-	}
+	must.True(t, red >= 50, "%d dots in the color of warnings", red)
 }
 
 // TestReservedWidth compares the width that layouts reserve, which is the same on every machine, with the width of the
@@ -94,9 +88,8 @@ func TestReservedWidth(t *testing.T) {
 		"ᱥᱟᱱᱛᱟᱲᱤ ᱢᱟᱹᱭᱡᱤᱭᱩ", "ꯃꯩꯇꯩꯂꯣꯟ ꯅꯨꯄꯤ", "المرأة معلم سوق",
 		"عورت استاد بازار اردو", "אישה מורה שוק", "女人老师市场简体", "日本語テキストひらがな", "한국어 여자 선생님", "ภาษาไทยผู้หญิงครู"} {
 		line, width := typeset.Set(text, 10, false), 1.125*letters.Exact(text, 10, false)
-		if len(line.Missing) > 0 || line.Width > width || line.Width < 0.4*width {
-			t.Errorf("%s: %.1f wide, reserved %.1f, missing %v", text, line.Width, width, line.Missing)
-		}
+		must.True(t, len(line.Missing) == 0 && line.Width <= width && line.Width >= 0.4*width,
+			"%s: %.1f wide, reserved %.1f, missing %v", text, line.Width, width, line.Missing)
 	}
 }
 
@@ -131,16 +124,11 @@ func TestPaintedElsewhere(t *testing.T) {
 		shape.Painter = here
 		want := must.Get(plots.Render(figures[name], format))(t)
 		shape.Painter = there
-		if got := must.Get(plots.Render(figures[name], format))(t); !bytes.Equal(got, want) {
-			t.Errorf("%s: another %s", name, format)
-		}
+		got := must.Get(plots.Render(figures[name], format))(t)
+		must.True(t, bytes.Equal(got, want), "%s: another %s", name, format)
 	}
-	if asked == 0 {
-		t.Error("nothing was painted elsewhere")
-	}
+	must.True(t, asked != 0, "nothing was painted elsewhere")
 	reply := there(t.Context(), shape.Request{Format: shape.PNG, DPI: 96,
 		Scene: shape.Scene{Shapes: []shape.Shape{{Raster: &shape.Raster{Data: []byte("no image")}}}}})
-	if !strings.Contains(reply.Error, "cannot be decoded") {
-		t.Errorf("an image that is none: %q", reply.Error)
-	}
+	must.Has(t, reply.Error, "cannot be decoded") // an image that is none
 }

@@ -52,9 +52,8 @@ func TestColors(t *testing.T) {
 		for _, set := range [][]color.NRGBA{append(th.Series, th.Paper), {th.Low, th.High, th.Paper}} {
 			for i := range set {
 				for j := range i {
-					if d := distance(set[i], set[j], eye.m); d < want {
-						t.Errorf("%s: colors %d and %d differ by %.1f", eye.name, i, j, d)
-					}
+					d := distance(set[i], set[j], eye.m)
+					must.True(t, d >= want, "%s: colors %d and %d differ by %.1f", eye.name, i, j, d)
 				}
 			}
 		}
@@ -201,29 +200,23 @@ a_b & 50 %,0.53172,0.4812,0.5808,170,23.14
 `,
 	} {
 		got, err := plots.Text(printed(), format)
-		if err != nil || got != want {
-			t.Errorf("%s: %v\n%s\nwant\n%s", format, err, got, want)
-		}
+		must.True(t, err == nil && got == want, "%s: %v\n%s\nwant\n%s", format, err, got, want)
 	}
 	v := printed()
 	v.Title = "<script>"
 	page, err := plots.Text(v, "html")
-	if err != nil || !strings.Contains(page, "&lt;b&gt;|*x*") || !strings.Contains(page, "0.53 [0.48, 0.58]") {
-		t.Errorf("html: %v\n%s", err, page)
-	}
+	must.True(t, err == nil && strings.Contains(page, "&lt;b&gt;|*x*") && strings.Contains(page, "0.53 [0.48, 0.58]"),
+		"html: %v\n%s", err, page)
 	inert(t, "table", page)
 	v.Limit = 1
 	short, err := plots.Text(v, "txt")
-	if err != nil || !strings.Contains(short, "3 more rows not shown") {
-		t.Errorf("limited: %v\n%s", err, short)
-	}
+	must.True(t, err == nil && strings.Contains(short, "3 more rows not shown"), "limited: %v\n%s", err, short)
 	none := plots.Table{
 		Table:   datasets.FromFrame(&datasets.Frame{Columns: []table.Column{table.TextColumn("template", nil)}}),
 		Columns: []string{"template"},
 	}
-	if text, err := plots.Text(none, "txt"); err != nil || text != "template\nno rows\n" {
-		t.Errorf("no rows: %v\n%q", err, text)
-	}
+	text, err := plots.Text(none, "txt")
+	must.True(t, err == nil && text == "template\nno rows\n", "no rows: %v\n%q", err, text)
 	if page, err := plots.Text(none, "html"); err != nil || !strings.Contains(page, ">no rows<") {
 		t.Errorf("no rows: %v\n%s", err, page)
 	}
@@ -231,23 +224,18 @@ a_b & 50 %,0.53172,0.4812,0.5808,170,23.14
 
 func TestTableErrors(t *testing.T) {
 	ctx := context.Background()
-	if _, err := plots.Text((plots.Table{Table: scores(), Columns: []string{"coverag"}}), "txt"); err == nil ||
-		!strings.Contains(err.Error(), `"coverag" (there are: template`) {
-		t.Errorf("wrong column: %v", err)
-	}
+	must.Fail(plots.Text((plots.Table{Table: scores(), Columns: []string{"coverag"}}), "txt"))(t,
+		`"coverag" (there are: template`) // wrong column
 	folder := t.TempDir()
 	for _, ext := range []string{"csv", "json", "md", "tex", "txt", "html"} {
 		path := filepath.Join(folder, "t."+ext)
 		if err := plots.SaveE(ctx, printed(), path); err != nil {
 			t.Error(err)
 		}
-		if data, err := os.ReadFile(path); err != nil || len(data) < 50 {
-			t.Errorf("%s: %d bytes, %v", path, len(data), err)
-		}
+		data, err := os.ReadFile(path)
+		must.True(t, err == nil && len(data) >= 50, "%s: %d bytes, %v", path, len(data), err)
 	}
-	if err := plots.SaveE(ctx, printed(), "t.docx"); err == nil {
-		t.Error("a .docx is accepted")
-	}
+	must.Fail(plots.SaveE(ctx, printed(), "t.docx"))(t) // a .docx
 }
 
 // TestHTMLOnDarkPages finds no color of text in HTML: on a dark page it would be dark on dark.
@@ -260,8 +248,6 @@ func TestHTMLOnDarkPages(t *testing.T) {
 		"bars":  plots.Bars{Table: averages(), Y: "coverage"},
 	} {
 		page := must.Get(plots.Text(form, "html"))(t)
-		if found := regexp.MustCompile(`[";]color:(?:[^i]|i[^n])[^;"]*`).FindString(page); found != "" {
-			t.Errorf("%s: %s", name, found)
-		}
+		must.Equal(t, regexp.MustCompile(`[";]color:(?:[^i]|i[^n])[^;"]*`).FindString(page), "", name)
 	}
 }

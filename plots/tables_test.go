@@ -67,9 +67,7 @@ Alt,0.46581,0.44,0.49,,,,0.2506,,,full
 `,
 	} {
 		got, err := plots.Text(v, format)
-		if err != nil || got != want {
-			t.Errorf("%s: %v\n%s\nwant\n%s", format, err, got, want)
-		}
+		must.True(t, err == nil && got == want, "%s: %v\n%s\nwant\n%s", format, err, got, want)
 	}
 	latex, err := plots.Text(v, "tex")
 	if err != nil || strings.Count(latex, `\begin{tabular}{lrr}`) != 2 ||
@@ -85,9 +83,8 @@ Alt,0.46581,0.44,0.49,,,,0.2506,,,full
 	}
 	inert(t, "blocks", page)
 	all, err := plots.Text(plots.Table{Table: scoresByLanguage(), Wide: byLanguage, Constants: true}, "txt")
-	if err != nil || !strings.HasSuffix(all, "vector: full; interval: 95 % bootstrap\n") {
-		t.Errorf("constants: %v\n%s", err, all)
-	}
+	must.True(t, err == nil && strings.HasSuffix(all, "vector: full; interval: 95 % bootstrap\n"),
+		"constants: %v\n%s", err, all)
 }
 
 // TestConstantsBelow prints columns such as note, where equal in all rows, once below the table; they are columns in
@@ -122,10 +119,8 @@ func TestSpans(t *testing.T) {
 		Span: " ",
 	}
 	got, err := plots.Text(v, "txt")
-	if want := "         EN     Average\nmodel  Xc  Wc  of all Xc\nSD     81  28          5\n"; err != nil ||
-		got != want {
-		t.Errorf("text: %v\n%s\nwant\n%s", err, got, want)
-	}
+	want := "         EN     Average\nmodel  Xc  Wc  of all Xc\nSD     81  28          5\n"
+	must.True(t, err == nil && got == want, "text: %v\n%s\nwant\n%s", err, got, want)
 	latex, err := plots.Text(v, "tex")
 	if err != nil || !strings.Contains(latex,
 		" & \\multicolumn{2}{c}{EN} & \\multicolumn{1}{c}{Average} \\\\\n\\cmidrule(lr){2-3} "+
@@ -133,14 +128,12 @@ func TestSpans(t *testing.T) {
 		t.Errorf("latex: %v\n%s", err, latex)
 	}
 	page, err := plots.Text(v, "html")
-	if err != nil || !strings.Contains(page, `<th colspan="2"`) || strings.Count(page, "<bdi>EN</bdi>") != 1 {
-		t.Errorf("html: %v\n%s", err, page)
-	}
+	must.True(t, err == nil && strings.Contains(page, `<th colspan="2"`) && strings.Count(page, "<bdi>EN</bdi>") == 1,
+		"html: %v\n%s", err, page)
 	inert(t, "spans", page)
 	markdown, err := plots.Text(v, "md")
-	if err != nil || !strings.Contains(markdown, "| model | EN Xc | EN Wc |") {
-		t.Errorf("markdown has whole names: %v\n%s", err, markdown)
-	}
+	must.True(t, err == nil && strings.Contains(markdown, "| model | EN Xc | EN Wc |"),
+		"markdown has whole names: %v\n%s", err, markdown)
 }
 
 // TestLayoutErrors sets layouts that a table does not allow.
@@ -159,9 +152,7 @@ func TestLayoutErrors(t *testing.T) {
 		`ColumnDecimals: no such column: "igd"`: {Table: long, ColumnDecimals: map[string]int{"igd": 2}},
 	} {
 		for _, name := range []string{"txt", "html", "tex", "md"} {
-			if _, err := plots.Text(v, name); err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("%s: want %q: %v", name, want, err)
-			}
+			must.Fail(plots.Text(v, name))(t, want)
 		}
 	}
 }
@@ -193,11 +184,8 @@ func TestSameDigits(t *testing.T) {
 		text := must.Get(plots.Text(plots.Table{Table: scores, Columns: []string{"score"}}, "txt"))(t)
 		printed, _, _ := strings.Cut(strings.Fields(text)[1], " ")
 		svg := must.Get(plots.Render(plots.Bars{Table: scores, X: "region", Y: "score", Horizontal: true}, "svg"))(t)
-		if !strings.Contains(string(svg), ">"+printed+"</text>") {
-			t.Errorf("%v: the table has %s, not the figure", row, printed)
-		}
-		if strings.Contains(string(svg), "n: not given") {
-			t.Error("the figure says that n is not given")
-		}
+		must.True(t, strings.Contains(string(svg), ">"+printed+"</text>"),
+			"%v: the table has %s, not the figure", row, printed)
+		must.True(t, !strings.Contains(string(svg), "n: not given"), "the figure says that n is not given")
 	}
 }

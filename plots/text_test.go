@@ -114,9 +114,7 @@ func TestHostileText(t *testing.T) {
 			}
 			switch v := token.(type) {
 			case xml.StartElement:
-				if !elements[v.Name.Local] {
-					t.Errorf("%s: element <%s>", name, v.Name.Local)
-				}
+				must.True(t, elements[v.Name.Local], "%s: element <%s>", name, v.Name.Local)
 				for _, a := range v.Attr {
 					if strings.HasPrefix(a.Name.Local, "on") || a.Name.Local == "href" &&
 						!strings.HasPrefix(a.Value, "data:image/jpeg;base64,") || a.Name.Local == "style" {
@@ -127,9 +125,8 @@ func TestHostileText(t *testing.T) {
 				chars += string(v)
 			}
 		}
-		if !strings.Contains(chars, "<script>alert(1)</script>") && !strings.Contains(chars, "<script>") {
-			t.Errorf("%s: the hostile name is not in the image as text", name)
-		}
+		must.True(t, strings.Contains(chars, "<script>alert(1)</script>") || strings.Contains(chars, "<script>"),
+			"%s: the hostile name is not in the image as text", name)
 		page, err := plots.Text(f, "html")
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -152,9 +149,7 @@ func inert(t *testing.T, name, page string) {
 		if kind != html.StartTagToken && kind != html.SelfClosingTagToken {
 			continue
 		}
-		if !strings.Contains(allowed, " "+token.Data+" ") {
-			t.Errorf("%s: element <%s>", name, token.Data)
-		}
+		must.True(t, strings.Contains(allowed, " "+token.Data+" "), "%s: element <%s>", name, token.Data)
 		for _, a := range token.Attr {
 			if strings.HasPrefix(a.Key, "on") || a.Key == "src" && !strings.HasPrefix(a.Val, "data:image/") ||
 				a.Key == "href" || a.Key == "style" && strings.Contains(a.Val, "url(") {
@@ -177,9 +172,7 @@ func TestTextStaysText(t *testing.T) {
 		` direction="rtl" font-family="&#39;Liberation Sans&#39;,Arial,Helvetica,&#39;Noto Sans&#39;,&#39;Noto Sans Arabic&#39;,sans-serif">العربية</text>`,
 		`&#39;Noto Sans Devanagari&#39;,sans-serif">हिन्दी<`,
 		`&#39;Noto Sans SC&#39;,&#39;Noto Sans CJK SC&#39;,sans-serif">中文<`, ",sans-serif\">\n<title>"} {
-		if !bytes.Contains(svg, []byte(want)) {
-			t.Errorf("no %s in the SVG", want)
-		}
+		must.Has(t, string(svg), want)
 	}
 }
 
@@ -211,9 +204,8 @@ func TestNothingOverlaps(t *testing.T) {
 				x -= w
 			}
 			b := box{x, y - 0.7*size, x + w, y, string(m[7])}
-			if b.l < -0.5 || b.r > width+0.5 || b.t < 0 || b.b > height {
-				t.Errorf("%s: %q leaves the paper: %.0f to %.0f of %.0f × %.0f", name, b.text, b.l, b.r, width, height)
-			}
+			must.True(t, b.l >= -0.5 && b.r <= width+0.5 && b.t >= 0 && b.b <= height,
+				"%s: %q leaves the paper: %.0f to %.0f of %.0f × %.0f", name, b.text, b.l, b.r, width, height)
 			for _, o := range boxes {
 				if b.l < o.r && o.l < b.r && b.t < o.b && o.t < b.b {
 					t.Errorf("%s: %q overlaps %q", name, b.text, o.text)
@@ -221,9 +213,7 @@ func TestNothingOverlaps(t *testing.T) {
 			}
 			boxes = append(boxes, b)
 		}
-		if len(boxes) < 3 {
-			t.Errorf("%s: only %d texts found", name, len(boxes))
-		}
+		must.True(t, len(boxes) >= 3, "%s: only %d texts found", name, len(boxes))
 	}
 	for name, f := range hostileFigures() {
 		svg := must.Get(plots.Render(f, "svg"))(t)
@@ -237,12 +227,9 @@ func TestNothingOverlaps(t *testing.T) {
 func TestWrapKeepsAllText(t *testing.T) {
 	for _, text := range hostile {
 		clean := strings.Join(strings.Fields(text), "")
-		if got := strings.ReplaceAll(strings.Join(letters.Wrap(text, 12, false, 80), ""), " ", ""); got != clean {
-			t.Errorf("%q became %q", clean, got)
-		}
-		if got := letters.Fit(text, 12, false, 60); letters.Exact(got, 12, false) > 60 {
-			t.Errorf("%q does not fit", got)
-		}
+		must.Equal(t, strings.ReplaceAll(strings.Join(letters.Wrap(text, 12, false, 80), ""), " ", ""), clean, "became")
+		got := letters.Fit(text, 12, false, 60)
+		must.True(t, letters.Exact(got, 12, false) <= 60, "%q does not fit", got)
 	}
 }
 
@@ -253,32 +240,28 @@ func TestAxis(t *testing.T) {
 		{-5e8, 2e9}, {0.999, 1.001}} {
 		for _, n := range []int{2, 4, 5, 8} {
 			ends, at, names := plots.Ticks(c.low, c.high, plots.Range{}, n)
-			if ends[0] > c.low || ends[1] < c.high || len(at) < 2 || len(at) > n+3 {
-				t.Errorf("%v, %d ticks: axis %v with %v", c, n, ends, names)
-			}
+			must.True(t, ends[0] <= c.low && ends[1] >= c.high && len(at) >= 2 && len(at) <= n+3,
+				"%v, %d ticks: axis %v with %v", c, n, ends, names)
 			for i := range at {
 				if i > 0 && (at[i] <= at[i-1] || names[i] == names[i-1]) || at[i] < ends[0]-1e-9*math.Abs(ends[0]) ||
 					at[i] > ends[1]+1e-9*math.Abs(ends[1]) {
 					t.Errorf("%v: ticks %v", c, names)
 				}
-				if written, err := strconv.ParseFloat(names[i], 64); err != nil ||
-					math.Abs(written-at[i]) > 1e-6*max(math.Abs(at[i]), ends[1]-ends[0]) {
-					t.Errorf("%v: tick %g is written %s", c, at[i], names[i])
-				}
+				written, err := strconv.ParseFloat(names[i], 64)
+				must.True(t, err == nil && math.Abs(written-at[i]) <= 1e-6*max(math.Abs(at[i]), ends[1]-ends[0]),
+					"%v: tick %g is written %s", c, at[i], names[i])
 			}
 		}
 	}
 	ends, at, _ := plots.Ticks(0, 0, plots.Range{Low: 0.13, High: 0.88}, 5)
-	if ends != [2]float64{0.13, 0.88} || at[0] != 0.13 || at[len(at)-1] != 0.88 {
-		t.Errorf("fixed ends: %v, ticks %v", ends, at)
-	}
+	must.True(t, ends == [2]float64{0.13, 0.88} && at[0] == 0.13 && at[len(at)-1] == 0.88,
+		"fixed ends: %v, ticks %v", ends, at)
 	for high := 1; high < 40; high++ {
 		for n := 2; n < 9; n++ {
 			ends, at, names := plots.WholeTicks(0, float64(high), n)
 			for i := range at {
-				if at[i] != math.Trunc(at[i]) || len(at) < 2 || len(at) > n+3 || ends[1] < float64(high) {
-					t.Errorf("counts up to %d, %d ticks: %v to %v", high, n, names, ends)
-				}
+				must.True(t, at[i] == math.Trunc(at[i]) && len(at) >= 2 && len(at) <= n+3 && ends[1] >= float64(high),
+					"counts up to %d, %d ticks: %v to %v", high, n, names, ends)
 			}
 		}
 	}
@@ -353,12 +336,8 @@ func TestMissingIsMarked(t *testing.T) {
 	for name, f := range map[string]plots.Figure{"upright": plots.Bars{Table: tab, Y: "v"},
 		"lying": plots.Bars{Table: tab, Y: "v", Horizontal: true}} {
 		svg := must.Get(plots.Render(f, "svg"))(t)
-		if !bytes.Contains(svg, []byte(">no data</text>")) || !bytes.Contains(svg, []byte("No data: Dorn.")) {
-			t.Errorf("%s: the missing value is not marked", name)
-		}
-		if n := bytes.Count(svg, []byte(`fill="#0d64a1"`)); n != 1 {
-			t.Errorf("%s: %d bars, want 1", name, n)
-		}
+		must.Has(t, string(svg), ">no data</text>", "No data: Dorn.") // the missing value is marked
+		must.Equal(t, bytes.Count(svg, []byte(`fill="#0d64a1"`)), 1, name, "bars")
 	}
 }
 
@@ -375,9 +354,7 @@ func TestBarLength(t *testing.T) {
 	for i, want := range []float64{0.25 * 250, 0.75 * 250} {
 		top, _ := strconv.ParseFloat(string(bars[i][1]), 64)
 		bottom, _ := strconv.ParseFloat(string(bars[i][2]), 64)
-		if math.Abs(bottom-top-want) > 0.02 {
-			t.Errorf("bar %d is %.2f pixels high, want %.2f", i, bottom-top, want)
-		}
+		must.Near(t, bottom-top, want, 0.02, "bar", i, "pixels high")
 	}
 }
 
@@ -385,9 +362,8 @@ func TestSameBytesAgain(t *testing.T) {
 	for name, f := range hostileFigures() {
 		a, errA := plots.Render(f, "svg")
 		b, errB := plots.Render(f, "svg")
-		if errA != nil || errB != nil || !bytes.Equal(a, b) {
-			t.Errorf("%s: drawn twice, it differs (%v, %v)", name, errA, errB)
-		}
+		must.True(t, errA == nil && errB == nil && bytes.Equal(a, b),
+			"%s: drawn twice, it differs (%v, %v)", name, errA, errB)
 	}
 }
 
@@ -408,11 +384,8 @@ func TestDefaultColumns(t *testing.T) {
 		bytes.Contains(one, []byte(">full</text>")) {
 		t.Errorf("one vector: %v", err)
 	}
-	two, err := plots.Render(plots.Bars{Table: tab("full", "object_only"), X: "region", Y: "coverage"}, "svg")
-	if err != nil || !bytes.Contains(two, []byte(">Celine Isles</text>")) ||
-		!bytes.Contains(two, []byte(">object_only</text>")) {
-		t.Errorf("two vectors: %v", err)
-	}
+	two := must.Get(plots.Render(plots.Bars{Table: tab("full", "object_only"), X: "region", Y: "coverage"}, "svg"))(t)
+	must.Has(t, string(two), ">Celine Isles</text>", ">object_only</text>") // two vectors
 }
 
 // TestHorizontalAxisLabels checks that labels follow their axes when bars are horizontal, set or for lack of space.

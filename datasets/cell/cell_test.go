@@ -77,9 +77,7 @@ func TestFailInNotebook(t *testing.T) {
 	if want := "photos.csv, row 7: · no such file · fix the path\n"; !strings.HasSuffix(stderr, want) || status != 1 {
 		t.Errorf("status %d, standard error %q, want 1 and %q", status, stderr, want)
 	}
-	if strings.Contains(stderr, "goroutine") {
-		t.Errorf("standard error holds a trace: %q", stderr)
-	}
+	must.True(t, !strings.Contains(stderr, "goroutine"), "standard error holds a trace: %q", stderr)
 }
 
 func TestInterrupt(t *testing.T) {
@@ -111,9 +109,7 @@ func TestOutsideNotebook(t *testing.T) {
 	want := &table.Error{Code: table.CodeFailed, Message: "x"}
 	func() {
 		defer func() {
-			if got := recover(); got != any(want) {
-				t.Errorf("panicked with %v, want the error", got)
-			}
+			must.Equal(t, recover(), any(want), "panicked with")
 		}()
 		Fail(want)
 	}()
@@ -127,17 +123,13 @@ func TestOutsideNotebook(t *testing.T) {
 		t.Error("an interrupt does not cancel the context")
 	}
 	interrupted.Store(false)
-	if ctx.Err() != context.Canceled {
-		t.Errorf("error is %v", ctx.Err())
-	}
+	must.Equal(t, ctx.Err(), context.Canceled, "error")
 }
 
 func TestImage(t *testing.T) {
 	got := Image("image/svg+xml", []byte(`<svg onload="alert(1)"/>`), `a "caption" <script>`)
 	want := `<img alt="a &#34;caption&#34; &lt;script&gt;" src="data:image/svg+xml;base64,PHN2ZyBvbmxvYWQ9ImFsZXJ0KDEpIi8+">`
-	if got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
+	must.Equal(t, got, want)
 }
 
 // recorder is a Progress that notes what is drawn.
@@ -173,9 +165,7 @@ func testProgress(t *testing.T) {
 	p = idle.progress()
 	time.Sleep(2 * appear)
 	p.Close()
-	if len(idle.drawn) > 0 {
-		t.Errorf("drew %q without an update", idle.drawn)
-	}
+	must.Equal(t, len(idle.drawn), 0, "drew", idle.drawn, "without an update")
 
 	var long recorder
 	p = long.progress()
@@ -191,9 +181,7 @@ func testProgress(t *testing.T) {
 	if got, want := long.drawn, []string{"a: 2 of 9", "b: 19 of 20", "cleared"}; !slices.Equal(got, want) {
 		t.Errorf("drew %q, want %q", got, want)
 	}
-	if len(short.drawn) > 0 {
-		t.Errorf("drew %q within a second", short.drawn)
-	}
+	must.Equal(t, len(short.drawn), 0, "drew", short.drawn, "within a second")
 }
 
 func TestProgressText(t *testing.T) {
@@ -210,14 +198,10 @@ func TestProgressText(t *testing.T) {
 		{table.Progress{Stage: "generate", Total: 1, Step: 40, Steps: 50, Part: 0.8, Rate: 0.01},
 			"generate: 0 of 1, step 40 of 50, 0.01/s, 20 s left"},
 	} {
-		if got := progressText(test.p); got != test.want {
-			t.Errorf("got %q, want %q", got, test.want)
-		}
+		must.Equal(t, progressText(test.p), test.want)
 	}
-	if got := progressHTML(table.Progress{Stage: "<script>", Done: 1, Total: 2}); strings.Contains(got, "<script>") ||
-		!strings.Contains(got, `max="2" value="1"`) {
-		t.Errorf("HTML is %s", got)
-	}
+	got := progressHTML(table.Progress{Stage: "<script>", Done: 1, Total: 2})
+	must.True(t, !strings.Contains(got, "<script>") && strings.Contains(got, `max="2" value="1"`), "HTML is %s", got)
 }
 
 // TestProgressSamples: the strip stays while the stage reports nothing newer, is bounded, escapes its captions, and
@@ -248,23 +232,16 @@ func TestProgressSamples(t *testing.T) {
 			t.Errorf("captions: %s", got)
 		}
 	}
-	if got := progressHTML(last); !strings.Contains(got, "draw: 2 of 9, step 3 of 4") {
-		t.Errorf("a note changed the line: %s", got)
-	}
+	must.Has(t, progressHTML(last), "draw: 2 of 9, step 3 of 4") // a note changes nothing in the line
 	if got := draw(table.Progress{Stage: "embed", Total: 9}); strings.Contains(got, "<img") {
 		t.Errorf("the next stage shows the last one's images: %s", got)
 	}
-	if got := progressText(table.Progress{Stage: "draw", Samples: many}); got != "draw" {
-		t.Errorf("on a terminal: %q", got)
-	}
+	must.Equal(t, progressText(table.Progress{Stage: "draw", Samples: many}), "draw", "on a terminal")
 }
 
 // TestNotes: each note once; of those that differ in names and numbers alone the first, then how many more.
 func TestNotes(t *testing.T) {
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	r, w := must.Get2(os.Pipe())(t)
 	stderr := os.Stderr
 	os.Stderr = w
 	t.Cleanup(func() { os.Stderr = stderr })
@@ -282,9 +259,7 @@ func TestNotes(t *testing.T) {
 	text := must.Get(io.ReadAll(r))(t)
 	want := "group \"north\": 3 of 16 have no mask\nanother kind\nand 4 more like: group \"north\": 3 of 16 " +
 		"have no mask\n"
-	if string(text) != want {
-		t.Errorf("told:\n%swant:\n%s", text, want)
-	}
+	must.True(t, string(text) == want, "told:\n%swant:\n%s", text, want)
 }
 
 // TestBundleData: each form that is there has its type, and an empty one none.
@@ -292,12 +267,9 @@ func TestBundleData(t *testing.T) {
 	all := Bundle{HTML: "<b>x</b>", SVG: "<svg/>", PNG: []byte("png"), Text: "x\n"}
 	want := map[protocol.MIMEType]any{"text/html": "<b>x</b>", "image/svg+xml": "<svg/>", "image/png": []byte("png"),
 		"text/plain": "x"}
-	if got := all.data(); !reflect.DeepEqual(got, want) {
-		t.Errorf("got %v, want %v", got, want)
-	}
-	if got := (Bundle{Text: "\n"}).data(); len(got) > 0 {
-		t.Errorf("an empty bundle: %v", got)
-	}
+	got := all.data()
+	must.True(t, reflect.DeepEqual(got, want), "got %v, want %v", got, want)
+	must.Equal(t, len((Bundle{Text: "\n"}).data()), 0, "an empty bundle")
 }
 
 func TestPlain(t *testing.T) {

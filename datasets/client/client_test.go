@@ -16,14 +16,11 @@ func TestSocketPath(t *testing.T) {
 	if err != nil || filepath.Dir(filepath.Dir(path)) != dir {
 		t.Fatal(path, err)
 	}
-	if info, err := os.Stat(filepath.Dir(path)); err != nil || info.Mode().Perm() != 0o700 {
-		t.Errorf("the socket's folder: %v %v", info, err)
-	}
+	must.Equal(t, must.Get(os.Stat(filepath.Dir(path)))(t).Mode().Perm(), 0o700, "the socket's folder")
 	os.Chmod(filepath.Dir(path), 0o755)
 	_ = must.Get(SocketPath("/some/store"))(t)
-	if info, _ := os.Stat(filepath.Dir(path)); info.Mode().Perm() != 0o700 {
-		t.Error("an open folder stays open")
-	}
+	info, _ := os.Stat(filepath.Dir(path))
+	must.True(t, info.Mode().Perm() == 0o700, "an open folder stays open")
 	long := filepath.Join(dir, strings.Repeat("long", 30))
 	os.MkdirAll(long, 0o700)
 	t.Setenv("XDG_RUNTIME_DIR", long)
@@ -31,9 +28,7 @@ func TestSocketPath(t *testing.T) {
 		t.Errorf("%s, %v", path, err)
 	}
 	other, _ := SocketPath("/another/store")
-	if other == path {
-		t.Error("two stores share a socket")
-	}
+	must.True(t, other != path, "two stores share a socket")
 	link := filepath.Join(dir, "antipode2")
 	t.Setenv("XDG_RUNTIME_DIR", link)
 	os.MkdirAll(link, 0o700)
@@ -45,7 +40,5 @@ func TestSocketPath(t *testing.T) {
 
 func TestBinaryIsAClearError(t *testing.T) {
 	t.Setenv(BinaryVar, "")
-	if _, err := Binary(t.TempDir()); err == nil || !strings.Contains(err.Error(), "doctor") {
-		t.Errorf("%v", err)
-	}
+	must.Fail(Binary(t.TempDir()))(t, "doctor")
 }

@@ -1,22 +1,18 @@
 package client
 
 import (
-	"slices"
 	"testing"
+
+	"antipode/internal/must"
 )
 
 func TestHugePages(t *testing.T) {
 	env := []string{"LANG=C"}
 	want := []string{"LANG=C", "GLIBC_TUNABLES=glibc.malloc.hugetlb=1"}
 	got := HugePages(env)
-	if !slices.Equal(got, want) || len(env) != 1 {
-		t.Errorf("HugePages = %q, want %q", got, want)
-	}
-	if again := HugePages(got); !slices.Equal(again, want) {
-		t.Errorf("HugePages of it = %q, want the same", again)
-	}
+	must.EqualSlices(t, got, want, "HugePages")
+	must.Equal(t, len(env), 1, "HugePages")
+	must.EqualSlices(t, HugePages(got), want, "HugePages of it")
 	own := []string{"GLIBC_TUNABLES=glibc.malloc.tcache_count=0"}
-	if got := HugePages(own); !slices.Equal(got, own) {
-		t.Errorf("HugePages = %q, want the user's settings %q", got, own)
-	}
+	must.EqualSlices(t, HugePages(own), own, "HugePages", "the user's settings")
 }

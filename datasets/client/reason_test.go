@@ -22,8 +22,6 @@ func TestLastReason(t *testing.T) {
 	} {
 		path := filepath.Join(t.TempDir(), "backend.log")
 		must.Do(t, os.WriteFile(path, []byte("panic: an earlier one\n"+log), 0o600))
-		if got := lastReason(path, 22); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		must.Equal(t, lastReason(path, 22), want)
 	}
 }

@@ -19,9 +19,7 @@ func TestPrograms(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	home := filepath.Join(t.TempDir(), "store")
 	bin := filepath.Join(home, "bin")
-	if got, err := Programs(home); err != nil || got != bin {
-		t.Errorf("a new store: %s, %v", got, err)
-	}
+	must.Equal(t, must.Get(Programs(home))(t), bin, "a new store")
 	must.Do(t, os.MkdirAll(bin, 0o700))
 	for _, step := range []struct {
 		name   string
@@ -47,9 +45,7 @@ func TestPrograms(t *testing.T) {
 			t.Errorf("%s: %v, %v, want %q", step.name, err, binaryErr, step.want)
 		}
 		t.Setenv(SharedVar, "1")
-		if got, err := Programs(home); err != nil || strings.HasPrefix(got, home) != (step.want == "") {
-			t.Errorf("%s, shared: %s, %v", step.name, got, err)
-		}
+		must.Equal(t, strings.HasPrefix(must.Get(Programs(home))(t), home), step.want == "", step.name, "shared")
 	}
 }
 
@@ -79,8 +75,6 @@ func TestVerify(t *testing.T) {
 	l := must.Get(net.Listen("unix", b.Socket))(t)
 	defer l.Close()
 	t.Setenv(DigestVar, strings.Repeat("0", 64))
-	if _, err := b.once(t.Context(), Request{Secrets: map[string]string{"KEY": "k"}}, nil); err == nil ||
-		!strings.Contains(err.Error(), "was changed") {
-		t.Errorf("a key for another program: %v", err)
-	}
+	// a key for another program
+	must.Fail(b.once(t.Context(), Request{Secrets: map[string]string{"KEY": "k"}}, nil))(t, "was changed")
 }

@@ -104,26 +104,18 @@ func mustContain(t *testing.T, dir string, want map[string]string) {
 	for path, text := range want {
 		data, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(path)))
 		if text == "" {
-			if !errors.Is(err, fs.ErrNotExist) {
-				t.Errorf("%s exists (%v)", path, err)
-			}
+			must.Is(err)(t, fs.ErrNotExist)
 			continue
 		}
-		if err != nil || string(data) != text {
-			t.Errorf("%s: %q, %v", path, data, err)
-		}
+		must.True(t, err == nil && string(data) == text, "%s: %q, %v", path, data, err)
 	}
 	must.Do(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
 		data, err := os.ReadFile(path)
-		if bytes.Contains(data, []byte("SECRET")) {
-			t.Errorf("%s holds an identifier", path)
-		}
-		if strings.HasPrefix(d.Name(), ".pull-") {
-			t.Errorf("a temporary file is left: %s", path)
-		}
+		must.True(t, !bytes.Contains(data, []byte("SECRET")), "%s holds an identifier", path)
+		must.True(t, !strings.HasPrefix(d.Name(), ".pull-"), "a temporary file is left: %s", path)
 		return err
 	}))
 }
@@ -137,14 +129,12 @@ func TestPull(t *testing.T) {
 	must.Do(t, pull.DataSet(context.Background(), m.Name, o))
 	mustContain(t, dir, map[string]string{"plain.csv": plain, "set/a.csv": tidyA, "set/b.csv": tidyB,
 		"blob.csv": "free\nw1\n", "old.csv": ""})
-	if states["old.csv"] != "skipped" || states["set/b.csv"] != "stored" || requests() != 4 {
-		t.Errorf("states %v, %d requests", states, requests())
-	}
+	must.True(t, states["old.csv"] == "skipped" && states["set/b.csv"] == "stored" && requests() == 4,
+		"states %v, %d requests", states, requests())
 
 	must.Do(t, pull.DataSet(context.Background(), m.Name, o)) // all files exist
-	if requests() != 4 || states["blob.csv"] != "present" || states["set/a.csv"] != "present" {
-		t.Errorf("second pull: %d requests, states %v", requests(), states)
-	}
+	must.True(t, requests() == 4 && states["blob.csv"] == "present" && states["set/a.csv"] == "present",
+		"second pull: %d requests, states %v", requests(), states)
 
 	// a set is fetched whole: its labels belong together
 	must.Do(t, os.Remove(filepath.Join(dir, "set", "b.csv")))
@@ -153,9 +143,7 @@ func TestPull(t *testing.T) {
 	must.Do(t, pull.DataSet(context.Background(), m.Name, o))
 	mustContain(t, dir, map[string]string{"plain.csv": plain, "set/a.csv": tidyA, "set/b.csv": tidyB,
 		"old.csv": "old"})
-	if requests() != 8 {
-		t.Errorf("%d requests in all, want 8", requests())
-	}
+	must.Equal(t, requests(), 8, "requests in all")
 }
 
 func TestPullRefuses(t *testing.T) {
@@ -190,19 +178,8 @@ func TestPullRefuses(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			base, _ := upstream(t, map[string]http.HandlerFunc{"/repo/A sheet.csv": c.answer})
 			dir := t.TempDir()
-			err := pull.DataSet(context.Background(), m.Name,
-				pull.Options{Dest: dir, BaseURL: base, Timeout: c.timeout})
-			if err == nil {
-				t.Fatal("no error")
-			}
-			for _, part := range append(c.want, "data pull "+m.Name) {
-				if !strings.Contains(err.Error(), part) {
-					t.Errorf("%q does not contain %q", err, part)
-				}
-			}
-			if strings.Contains(err.Error(), "\n") {
-				t.Errorf("more than one line: %q", err)
-			}
+			must.Fail(pull.DataSet(context.Background(), m.Name, pull.Options{Dest: dir, BaseURL: base,
+				Timeout: c.timeout}))(t, append(c.want, "data pull "+m.Name)...)
 			// earlier files remain
 			mustContain(t, dir, map[string]string{"plain.csv": plain, "set/a.csv": "", "set/b.csv": ""})
 			base, requests := upstream(t, nil)
@@ -212,9 +189,7 @@ func TestPullRefuses(t *testing.T) {
 			if c.name == "wrong hash" || c.name == "missing" {
 				want = 2
 			}
-			if requests() != want {
-				t.Errorf("going on took %d requests, want %d", requests(), want)
-			}
+			must.Equal(t, requests(), want, "going on took", "requests")
 		})
 	}
 }
@@ -225,12 +200,8 @@ func TestPullNamesAllThatIsWrong(t *testing.T) {
 	base, _ := upstream(t, map[string]http.HandlerFunc{"/repo/plain.csv": http.NotFound,
 		"/repo/b.csv": http.NotFound})
 	dir := t.TempDir()
-	err := pull.DataSet(context.Background(), m.Name, pull.Options{Dest: dir, BaseURL: base})
-	if err == nil || !strings.Contains(err.Error(),
-		"2 files could not be downloaded, the first: plain.csv: the server answered 404") ||
-		strings.Contains(err.Error(), "\n") {
-		t.Errorf("error %v", err)
-	}
+	must.Fail(pull.DataSet(context.Background(), m.Name, pull.Options{Dest: dir, BaseURL: base}))(t,
+		"2 files could not be downloaded, the first: plain.csv: the server answered 404")
 	mustContain(t, dir, map[string]string{"plain.csv": "", "set/a.csv": "", "blob.csv": "free\nw1\n"})
 }
 
@@ -261,11 +232,8 @@ func TestPullThroughTheCommandsClient(t *testing.T) {
 		<-r.Context().Done()
 	}})
 	dir := t.TempDir()
-	err := pull.DataSet(t.Context(), m.Name, pull.Options{Dest: dir, BaseURL: base, Client: web.HTTP()})
-	if err == nil || !strings.Contains(err.Error(),
-		"blob.csv: no byte for 200ms; what was downloaded before is kept") {
-		t.Errorf("%v", err)
-	}
+	must.Fail(pull.DataSet(t.Context(), m.Name, pull.Options{Dest: dir, BaseURL: base, Client: web.HTTP()}))(t,
+		"blob.csv: no byte for 200ms; what was downloaded before is kept")
 	mustContain(t, dir, map[string]string{"plain.csv": plain, "set/a.csv": tidyA, "set/b.csv": tidyB, "blob.csv": ""})
 }
 
@@ -278,17 +246,12 @@ func TestPullStopsWhenCancelled(t *testing.T) {
 		<-r.Context().Done()
 	}})
 	err := pull.DataSet(ctx, m.Name, pull.Options{Dest: t.TempDir(), BaseURL: base})
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("%v", err)
-	}
+	must.Is(err)(t, context.Canceled)
 }
 
 func TestPullOfUnknownName(t *testing.T) {
 	m := fixture(t)
-	err := pull.DataSet(context.Background(), "nothing", pull.Options{})
-	if err == nil || !strings.Contains(err.Error(), m.Name) {
-		t.Errorf("%v does not list the known names", err)
-	}
+	must.Fail(pull.DataSet(context.Background(), "nothing", pull.Options{}))(t, m.Name)
 }
 
 func TestReadAcceptsBothForms(t *testing.T) {
@@ -302,9 +265,8 @@ func TestReadAcceptsBothForms(t *testing.T) {
 		"upstream, its own name": {fstest.MapFS{"A sheet.csv": {Data: []byte(rawA)}}, manifest.AsUpstream},
 	} {
 		data, used, err := m.Read(c.dir, "set/a.csv")
-		if err != nil || used.Form != c.form || string(data) != tidyA {
-			t.Errorf("%s: %q, %v, %v", name, data, used, err)
-		}
+		must.True(t, err == nil && used.Form == c.form && string(data) == tidyA,
+			"%s: %q, %v, %v", name, data, used, err)
 	}
 	_, _, err := m.Read(fstest.MapFS{"set/a.csv": {Data: []byte("other")}}, "set/a.csv")
 	var wrong *manifest.HashError
@@ -312,9 +274,7 @@ func TestReadAcceptsBothForms(t *testing.T) {
 		!strings.Contains(err.Error(), hashOf(tidyA)) {
 		t.Errorf("%v does not show all hashes", err)
 	}
-	if _, _, err := m.Read(fstest.MapFS{}, "set/a.csv"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("%v", err)
-	}
+	must.Is(m.Read(fstest.MapFS{}, "set/a.csv"))(t, fs.ErrNotExist)
 }
 
 func TestFind(t *testing.T) {
@@ -330,9 +290,7 @@ func TestFind(t *testing.T) {
 	t.Setenv("ANTIPODE_MODULE", "")
 	where := manifest.FindOptions{Home: filepath.Join(root, "home"), From: filepath.Join(root, "module", "notebooks")}
 	_, err := manifest.Find(m.Name, where)
-	if !errors.Is(err, manifest.ErrNotFound) || !strings.Contains(err.Error(), "antipode data pull "+m.Name) {
-		t.Errorf("%v does not contain a fix", err)
-	}
+	must.Is(err)(t, manifest.ErrNotFound, "antipode data pull "+m.Name)
 	inStore := place("home/data")
 	if dir, err := manifest.Find(m.Name, where); dir != inStore || err != nil {
 		t.Errorf("%s, %v", dir, err)
@@ -364,9 +322,7 @@ func TestReadSheet(t *testing.T) {
 	if x, err := s.Number(2, s.Column("b")); x != 2.5 || err != nil {
 		t.Errorf("%g, %v", x, err)
 	}
-	if _, err := s.Number(2, s.Column("a")); err == nil || !strings.Contains(err.Error(), "t.csv, line 5, column a") {
-		t.Errorf("%v", err)
-	}
+	must.Fail(s.Number(2, s.Column("a")))(t, "t.csv, line 5, column a")
 	for text, want := range map[string]string{"": "empty", "a,c\n": `no column "b"`, "a,b\n1\n": "line 2",
 		"a,b\n1,\xff\n": "line 2, column b: the text is not UTF-8"} {
 		_, err := manifest.ReadSheet("t.csv", []byte(text), "a", "b")

@@ -26,12 +26,9 @@ func TestWriteAtOnce(t *testing.T) {
 	}
 	wait.Wait()
 	data, err := os.ReadFile(path)
-	if err != nil || len(data) != 10000 || bytes.Count(data, data[:1]) != 10000 {
-		t.Errorf("%d bytes, %v", len(data), err)
-	}
-	if list, err := os.ReadDir(filepath.Dir(path)); err != nil || len(list) != 1 {
-		t.Errorf("%d files, %v", len(list), err)
-	}
+	must.True(t, err == nil && len(data) == 10000 && bytes.Count(data, data[:1]) == 10000,
+		"%d bytes, %v", len(data), err)
+	must.Equal(t, len(must.Get(os.ReadDir(filepath.Dir(path)))(t)), 1, "files")
 }
 
 // TestMakeAtOnce makes one file from many goroutines of this process, as the build of a program by two jobs does.
@@ -41,9 +38,7 @@ func TestMakeAtOnce(t *testing.T) {
 	for i := range 16 {
 		wait.Go(func() {
 			if err := Make(path, func(temp string) error {
-				if !IsTemporary(filepath.Dir(temp)) {
-					t.Errorf("%s is no temporary name", temp)
-				}
+				must.True(t, IsTemporary(filepath.Dir(temp)), "%s is no temporary name", temp)
 				return os.WriteFile(temp, bytes.Repeat([]byte{byte(i)}, 10000), 0o700)
 			}); err != nil {
 				t.Error(err)
@@ -52,12 +47,9 @@ func TestMakeAtOnce(t *testing.T) {
 	}
 	wait.Wait()
 	data, err := os.ReadFile(path)
-	if err != nil || len(data) != 10000 || bytes.Count(data, data[:1]) != 10000 {
-		t.Errorf("%d bytes, %v", len(data), err)
-	}
-	if list, err := os.ReadDir(filepath.Dir(path)); err != nil || len(list) != 1 {
-		t.Errorf("%d files, %v", len(list), err)
-	}
+	must.True(t, err == nil && len(data) == 10000 && bytes.Count(data, data[:1]) == 10000,
+		"%d bytes, %v", len(data), err)
+	must.Equal(t, len(must.Get(os.ReadDir(filepath.Dir(path)))(t)), 1, "files")
 }
 
 // TestReplaceFails keeps the old file where the new one cannot be written.
@@ -70,12 +62,8 @@ func TestReplaceFails(t *testing.T) {
 		return full
 	})
 	data, readErr := os.ReadFile(path)
-	if !errors.Is(err, full) || readErr != nil || string(data) != "old" {
-		t.Errorf("%v, %q, %v", err, data, readErr)
-	}
-	if list, err := os.ReadDir(filepath.Dir(path)); err != nil || len(list) != 1 {
-		t.Errorf("%d files, %v", len(list), err)
-	}
+	must.True(t, errors.Is(err, full) && readErr == nil && string(data) == "old", "%v, %q, %v", err, data, readErr)
+	must.Equal(t, len(must.Get(os.ReadDir(filepath.Dir(path)))(t)), 1, "files")
 }
 
 // TestGroup writes files in two folders from several goroutines: all are complete, one that fails keeps what was there,
@@ -103,17 +91,11 @@ func TestGroup(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	if len(g.folders) != 2 {
-		t.Errorf("%d folders are to be synced", len(g.folders))
-	}
+	must.Equal(t, len(g.folders), 2, "folders are to be synced")
 	g.Sync()
-	if len(g.folders) != 0 {
-		t.Errorf("%d folders are to be synced after Sync", len(g.folders))
-	}
+	must.Equal(t, len(g.folders), 0, "folders are to be synced after Sync")
 	files, err := filepath.Glob(filepath.Join(dir, "*", "*"))
-	if err != nil || len(files) != 8 {
-		t.Errorf("files %q, %v", files, err)
-	}
+	must.True(t, err == nil && len(files) == 8, "files %q, %v", files, err)
 	for _, path := range files {
 		if data, err := os.ReadFile(path); err != nil || len(data) != 10000 || bytes.Count(data, data[:1]) != 10000 {
 			t.Errorf("%s: %d bytes, %v", path, len(data), err)

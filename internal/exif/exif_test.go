@@ -1,6 +1,10 @@
 package exif
 
-import "testing"
+import (
+	"testing"
+
+	"antipode/internal/must"
+)
 
 // block is an EXIF block whose only entry is the orientation.
 const block = "II*\x00\x08\x00\x00\x00\x01\x00\x12\x01\x03\x00\x01\x00\x00\x00\x06\x00\x00\x00"
@@ -19,9 +23,7 @@ func TestOrientation(t *testing.T) {
 		"other":            {"GIF89a", 1},
 		"empty":            {"", 1},
 	} {
-		if got := Orientation([]byte(c.file)); got != c.want {
-			t.Errorf("%s: %d, want %d", name, got, c.want)
-		}
+		must.Equal(t, Orientation([]byte(c.file)), c.want, name)
 	}
 }
 
@@ -29,9 +31,7 @@ func TestCamera(t *testing.T) {
 	block := "II*\x00\x08\x00\x00\x00\x01\x00\x10\x01\x02\x00\x06\x00\x00\x00\x1a\x00\x00\x00\x00\x00\x00\x00Reflex"
 	for file, want := range map[string]string{"\xff\xd8\xff\xe1\x00\x28Exif\x00\x00" + block: "Reflex",
 		block: "Reflex", block[:30]: "", "GIF89a": ""} {
-		if got := Camera([]byte(file)); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		must.Equal(t, Camera([]byte(file)), want)
 	}
 }
 
@@ -39,8 +39,7 @@ func TestCamera(t *testing.T) {
 func FuzzOrientation(f *testing.F) {
 	f.Add([]byte("\xff\xd8\xff\xe1\x00\x1eExif\x00\x00" + block))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if o := Orientation(b); o < 1 || o > 8 {
-			t.Errorf("orientation %d", o)
-		}
+		o := Orientation(b)
+		must.True(t, o >= 1 && o <= 8, "orientation %d", o)
 	})
 }

@@ -2,8 +2,9 @@ package fair
 
 import (
 	"fmt"
-	"slices"
 	"testing"
+
+	"antipode/internal/must"
 )
 
 // TestTurns: jobs take turns whatever they have waiting; a task that is put back comes first among those of its job.
@@ -20,14 +21,11 @@ func TestTurns(t *testing.T) {
 	got := []string{pop(), pop()}
 	q.PushFront("long", got[0])
 	for q.Len() > 0 {
-		if next, _ := q.Next(); next == got[len(got)-1] {
-			t.Errorf("%q is next again", next)
-		}
+		next, _ := q.Next()
+		must.True(t, next != got[len(got)-1], "%q is next again", next)
 		got = append(got, pop())
 	}
-	if want := []string{"long 0", "short 0", "long 0", "long 1", "long 2"}; !slices.Equal(got, want) {
-		t.Errorf("order %q, want %q", got, want)
-	}
+	must.EqualSlices(t, got, []string{"long 0", "short 0", "long 0", "long 1", "long 2"}, "order")
 	if task, ok := q.Pop(); ok {
 		t.Errorf("an empty queue has %q", task)
 	}

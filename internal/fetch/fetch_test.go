@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/pem"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -94,9 +93,7 @@ func TestStall(t *testing.T) {
 				start := time.Now()
 				text, err := get(t.Context())
 				if name == "slow" {
-					if text != "xxxxx" || err != nil {
-						t.Errorf("%q, %v", text, err)
-					}
+					must.True(t, text == "xxxxx" && err == nil, "%q, %v", text, err)
 					return
 				}
 				if err == nil || !strings.Contains(err.Error(), "no byte for 200ms") ||
@@ -105,9 +102,7 @@ func TestStall(t *testing.T) {
 				}
 				ctx, cancel := context.WithTimeout(t.Context(), quick.Stall/4)
 				defer cancel()
-				if _, err := get(ctx); !errors.Is(err, context.DeadlineExceeded) {
-					t.Errorf("with a deadline: %v", err)
-				}
+				must.Is(get(ctx))(t, context.DeadlineExceeded) // with a deadline
 			})
 		}
 	}
@@ -126,16 +121,13 @@ func TestDownloadGoesOn(t *testing.T) {
 			fmt.Fprint(w, text[:6])
 			return // the rest never comes
 		}
-		if got := r.Header.Get("Range"); got != "bytes=6-" {
-			t.Errorf("requested %q", got)
-		}
+		must.Equal(t, r.Header.Get("Range"), "bytes=6-", "requested")
 		http.ServeContent(w, r, "file.bin", time.Time{}, strings.NewReader(text))
 	})
 	file := filepath.Join(t.TempDir(), "file.bin")
 	must.Do(t, client(t).Download(t.Context(), at, file, want))
-	if data, err := os.ReadFile(file); string(data) != text || err != nil || asked != 2 {
-		t.Errorf("%q, %v, %d requests", data, err, asked)
-	}
+	data, err := os.ReadFile(file)
+	must.True(t, string(data) == text && err == nil && asked == 2, "%q, %v, %d requests", data, err, asked)
 	must.Do(t, os.Truncate(file, 6))
 	if err := client(t).Download(t.Context(), at, file, want); err != nil || asked != 3 {
 		t.Errorf("taken up: %v, %d requests", err, asked)
@@ -143,12 +135,8 @@ func TestDownloadGoesOn(t *testing.T) {
 	want.SHA256 = strings.Repeat("0", 64)
 	must.Do(t, os.Remove(file))
 	wrong := answers(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, text) })
-	if err := client(t).Download(t.Context(), wrong, file, want); !errors.Is(err, fetch.ErrNotPinned) {
-		t.Errorf("a wrong file: %v", err)
-	}
-	if _, err := os.Stat(file); err == nil {
-		t.Error("a wrong file is left")
-	}
+	must.Is(client(t).Download(t.Context(), wrong, file, want))(t, fetch.ErrNotPinned) // a wrong file
+	must.Fail(os.Stat(file))(t)                                                        // a wrong file is left
 }
 
 // TestCertificates: a further authority is taken from any of the variables, and a file that holds none is an error
@@ -162,9 +150,7 @@ func TestCertificates(t *testing.T) {
 	for _, name := range append(fetch.CertificateEnvs, "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy") {
 		t.Setenv(name, "")
 	}
-	if _, err := client(t).HTTP().Get(server.URL); err == nil {
-		t.Fatal("an unknown authority was trusted")
-	}
+	must.Fail(client(t).HTTP().Get(server.URL))(t) // an unknown authority was trusted
 	file := filepath.Join(t.TempDir(), "ca.pem")
 	must.Do(t, os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}),
 		0o644))
@@ -194,11 +180,7 @@ func TestDownloadAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := client(t).Download(t.Context(), at, file, fetch.Want{Size: 11}); err == nil ||
-		!strings.Contains(err.Error(), "another process") {
-		t.Errorf("a file that another process is downloading: %v", err)
-	}
-	if data, err := os.ReadFile(file); err != nil || len(data) > 0 {
-		t.Errorf("%q, %v", data, err)
-	}
+	// a file that another process is downloading
+	must.Fail(client(t).Download(t.Context(), at, file, fetch.Want{Size: 11}))(t, "another process")
+	must.Equal(t, len(must.Get(os.ReadFile(file))(t)), 0)
 }

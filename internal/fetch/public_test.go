@@ -1,7 +1,6 @@
 package fetch_test
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"net/netip"
@@ -23,9 +22,7 @@ func TestPublic(t *testing.T) {
 		"::ffff:10.0.0.1": false, "64:ff9b::7f00:1": false, "2002:7f00:1::": false, "::127.0.0.1": false,
 		"fec0::1": false, "2001:db8::1": false,
 	} {
-		if got := fetch.Public(netip.MustParseAddr(text)); got != public {
-			t.Errorf("%s: public %v", text, got)
-		}
+		must.Equal(t, fetch.Public(netip.MustParseAddr(text)), public, text, "public")
 	}
 }
 
@@ -39,9 +36,7 @@ func TestPublicOnly(t *testing.T) {
 	for _, host := range []string{"127.0.0.1", "localhost", "[::ffff:127.0.0.1]"} {
 		named := *at
 		named.Host = host + ":" + at.Port()
-		if _, _, err := c.Get(t.Context(), &named, nil); !errors.Is(err, fetch.ErrNotPublic) {
-			t.Errorf("%s: %v", host, err)
-		}
+		must.Is(c.Get(t.Context(), &named, nil))(t, fetch.ErrNotPublic)
 	}
 }
 
@@ -55,17 +50,12 @@ func TestPublicOnlyProxy(t *testing.T) {
 	c := must.Get(fetch.New(limits))(t)
 	defer c.Close()
 	body := make([]byte, 100)
-	resp, stop, err := c.Get(t.Context(), &url.URL{Scheme: "http", Host: "images.example", Path: "/a.png"}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp, stop := must.Get2(c.Get(t.Context(), &url.URL{Scheme: "http", Host: "images.example", Path: "/a.png"},
+		nil))(t)
 	defer stop()
 	n, _ := resp.Body.Read(body)
-	if text := string(body[:n]); !strings.HasPrefix(text, "proxied http://images.example/a.png") {
-		t.Errorf("the proxy got %q", text)
-	}
+	text := string(body[:n])
+	must.True(t, strings.HasPrefix(text, "proxied http://images.example/a.png"), "the proxy got %q", text)
 	private := &url.URL{Scheme: "http", Host: "169.254.169.254", Path: "/"}
-	if _, _, err := c.Get(t.Context(), private, nil); !errors.Is(err, fetch.ErrNotPublic) {
-		t.Errorf("a private address through the proxy: %v", err)
-	}
+	must.Is(c.Get(t.Context(), private, nil))(t, fetch.ErrNotPublic) // a private address through the proxy
 }

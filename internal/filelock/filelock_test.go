@@ -34,9 +34,7 @@ func TestTry(t *testing.T) {
 	if f, err := Open(path); f != nil || err != nil {
 		t.Errorf("%v, %v while the file is locked", f, err)
 	}
-	if _, err := Open(filepath.Join(path, "x")); err == nil {
-		t.Error("no error for a file that cannot be opened")
-	}
+	must.Fail(Open(filepath.Join(path, "x")))(t) // a file that cannot be opened
 }
 
 // TestWait: who waited for a lock whose file was removed locks the new file.
@@ -59,14 +57,11 @@ func TestWait(t *testing.T) {
 	must.Do(t, os.Remove(path))
 	must.Do(t, first.Close())
 	unlock := <-locked
-	if f, err := Open(path); f != nil || err != nil {
-		t.Errorf("%v, %v while the lock is held", f, err)
-	}
+	f, err := Open(path)
+	must.True(t, f == nil && err == nil, "%v, %v while the lock is held", f, err)
 	unlock()
 	if Remove(path); Same(first, path) {
 		t.Error("the file is still there")
 	}
-	if _, err := os.Stat(path); err == nil {
-		t.Error("the file of a free lock was not removed")
-	}
+	must.Fail(os.Stat(path))(t) // the file of a free lock was not removed
 }

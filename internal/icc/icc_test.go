@@ -36,12 +36,8 @@ func TestConvertEqualsLittlecms(t *testing.T) {
 			}
 		}
 		t.Logf("%s: %d of %d values differ, by up to %d", name, differ, len(want), worst)
-		if worst > 1 {
-			t.Errorf("%s: worst difference %d of 255", name, worst)
-		}
-		if got := p.IsSRGB(false); got != (name == "srgb") {
-			t.Errorf("%s: is sRGB: %v", name, got)
-		}
+		must.True(t, worst <= 1, "%s: worst difference %d of 255", name, worst)
+		must.Equal(t, p.IsSRGB(false), name == "srgb", name, "sRGB")
 	}
 }
 

@@ -114,12 +114,9 @@ func TestLargeWait(t *testing.T) {
 		wg.Wait()
 		return peak.Load()
 	}
-	if got := most(8192, 4); got != 1 {
-		t.Errorf("%d images of 67 million pixels are decoded at the same time", got)
-	}
-	if got := most(64, 8); got < 2 {
-		t.Errorf("small images are decoded one after another")
-	}
+	must.Equal(t, most(8192, 4), 1, "images of 67 million pixels are decoded at the same time")
+	got := most(64, 8)
+	must.True(t, got >= 2, "small images are decoded one after another")
 }
 
 // TestPanicIsAnError: what panics on a decoded image is an error of the file, and the next image is decoded.
@@ -131,9 +128,8 @@ func TestPanicIsAnError(t *testing.T) {
 			t.Errorf("error %v", err)
 		}
 	}
-	if n, err := Decode(data, pixels); n == 0 || err != nil {
-		t.Errorf("%d pixels, %v", n, err)
-	}
+	n, err := Decode(data, pixels)
+	must.True(t, n != 0 && err == nil, "%d pixels, %v", n, err)
 }
 
 // faxTIFF returns a TIFF file of one strip of 16×4 pixels in fax compression.
@@ -213,9 +209,7 @@ func TestTraits(t *testing.T) {
 		"rgb16.png": Deep, "cmyk.jpg": CMYK, "single.jpg": 0, "moving.gif": Frames,
 		"palette.gif": 0, "pages.tiff": Frames, "turned-1.jpg": 0, "turned-6.jpg": Turned, "turned.tif": Turned,
 		"turned.webp": Turned, "alpha.tif": Transparent, "palette.bmp": 0} {
-		if got := TraitsOf(read(t, name)); got != want|Read {
-			t.Errorf("%s: %b, want %b", name, got, want|Read)
-		}
+		must.Equal(t, TraitsOf(read(t, name)), want|Read, name)
 	}
 	for name, c := range map[string]struct {
 		data []byte
@@ -231,9 +225,7 @@ func TestTraits(t *testing.T) {
 		"no image":                 {p3, 0},
 		"an animation":             {apng, Frames}, "nothing": {nil, 0},
 	} {
-		if got := TraitsOf(c.data); got != c.want|Read {
-			t.Errorf("%s: %b, want %b", name, got, c.want|Read)
-		}
+		must.Equal(t, TraitsOf(c.data), c.want|Read, name)
 	}
 }
 
@@ -249,9 +241,8 @@ func FuzzDecode(f *testing.F) {
 		}
 		TraitsOf(data)
 		size, err := Decode(data, func(img image.Image, name string, c image.Config) (image.Point, error) {
-			if img.Bounds().Size() != image.Pt(c.Width, c.Height) && name != "GIF" {
-				t.Errorf("%s: %v of %d×%d pixels", name, img.Bounds(), c.Width, c.Height)
-			}
+			must.True(t, img.Bounds().Size() == image.Pt(c.Width, c.Height) || name == "GIF",
+				"%s: %v of %d×%d pixels", name, img.Bounds(), c.Width, c.Height)
 			return image.Pt(c.Width, c.Height), nil
 		})
 		c, _, again := Config(data)

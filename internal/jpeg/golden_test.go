@@ -50,21 +50,16 @@ func bothWays(t *testing.T, f func(t *testing.T)) {
 func TestDecodeEqualsPillow(t *testing.T) {
 	bothWays(t, func(t *testing.T) {
 		list := goldens(t, "testdata")
-		if len(list) < 28 {
-			t.Errorf("only %d goldens", len(list))
-		}
+		must.True(t, len(list) >= 28, "only %d goldens", len(list))
 		for _, g := range list {
 			got, err := Decode(g.data)
 			if err != nil {
 				t.Errorf("%s: %v", g.name, err)
 				continue
 			}
-			if got.Width != g.width || got.Height != g.height {
-				t.Errorf("%s: %d×%d pixels, Pillow has %d×%d", g.name, got.Width, got.Height, g.width, g.height)
-			}
-			if sum := fmt.Sprintf("%x", sha256.Sum256(got.Pix)); sum != g.sum {
-				t.Errorf("%s: pixels differ from Pillow's", g.name)
-			}
+			must.True(t, got.Width == g.width && got.Height == g.height,
+				"%s: %d×%d pixels, Pillow has %d×%d", g.name, got.Width, got.Height, g.width, g.height)
+			must.Equal(t, fmt.Sprintf("%x", sha256.Sum256(got.Pix)), g.sum, g.name, "pixels differ from Pillow's")
 			if c, err := DecodeConfig(g.data); err != nil || c.Width != g.width || c.Height != g.height {
 				t.Errorf("%s: DecodeConfig %d×%d, %v", g.name, c.Width, c.Height, err)
 			}

@@ -1,6 +1,7 @@
 package must
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -16,6 +17,35 @@ func Fail(results ...any) func(t testing.TB, texts ...string) {
 		t.Helper()
 		err, _ := results[len(results)-1].(error)
 		Err(t, err, texts...)
+	}
+}
+
+// Is returns a function that checks the last of the results as [Err] does, and that it is an error of a kind.
+func Is(results ...any) func(t testing.TB, kind error, texts ...string) {
+	return func(t testing.TB, kind error, texts ...string) {
+		t.Helper()
+		err, _ := results[len(results)-1].(error)
+		if Err(t, err, texts...); !errors.Is(err, kind) {
+			t.Errorf("error %v, want one that is %v", err, kind)
+		}
+	}
+}
+
+// True reports a failure, in the words of a format, where a condition does not hold.
+func True(t testing.TB, holds bool, format string, args ...any) {
+	t.Helper()
+	if !holds {
+		t.Errorf(format, args...)
+	}
+}
+
+// Has reports a failure for each part that a text lacks.
+func Has(t testing.TB, text string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			t.Errorf("%.2000q lacks %q", text, part)
+		}
 	}
 }
 
@@ -58,6 +88,9 @@ func different(t testing.TB, got, want any, what []any) {
 	switch got.(type) {
 	case string, []string:
 		format = "%v: got %q, want %q"
+		if want == "" { // a difference is easiest to read as it is
+			format = "%v: got %s, want %q"
+		}
 	}
 	t.Errorf(format, strings.TrimSpace(fmt.Sprintln(what...)), got, want)
 }

@@ -3,6 +3,7 @@ package must
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"testing"
 )
@@ -24,12 +25,18 @@ func TestWants(t *testing.T) {
 		"[]": func(t testing.TB) {
 			Fail(two(errors.New("no weights in a")))(t, "no weights", "a")
 			Fail(errors.New("x"))(t)
+			Is(two(fmt.Errorf("a: %w", fs.ErrExist)))(t, fs.ErrExist, "a: ")
+			Has(t, "abc", "b", "abc")
+			True(t, true, "one")
 			Equal(t, 2, 2, "two")
 			EqualSlices(t, []string{}, nil)
 			Near(t, 1, 1.5, 0.5)
 			Near(t, math.NaN(), math.NaN(), 0)
 		},
-		`[no error, want one with ["x"]]`:  func(t testing.TB) { Fail(two(nil))(t, "x") },
+		`[no error, want one with ["x"]]`:                 func(t testing.TB) { Fail(two(nil))(t, "x") },
+		"[error a, want one that is file already exists]": func(t testing.TB) { Is(errors.New("a"))(t, fs.ErrExist) },
+		"[2 rows]":                         func(t testing.TB) { True(t, false, "%d rows", 2) },
+		`["ab" lacks "c" "ab" lacks "d"]`:  func(t testing.TB) { Has(t, "ab", "a", "c", "d") },
 		`[no error, want one with []]`:     func(t testing.TB) { Fail(nil)(t) },
 		`[error "a\nb", want one line]`:    func(t testing.TB) { Fail(errors.New("a\nb"))(t, "b") },
 		`[error "a", want one with "b"]`:   func(t testing.TB) { Fail(errors.New("a"))(t, "a", "b") },
@@ -37,6 +44,7 @@ func TestWants(t *testing.T) {
 		"[share: got NaN, want 2]":         func(t testing.TB) { Near(t, math.NaN(), 2, 9, "share") },
 		"[: got 1, want 2]":                func(t testing.TB) { Near(t, 1, 2, 0.5) },
 		`[: got "a", want "b"]`:            func(t testing.TB) { Equal(t, "a", "b") },
+		"[: got a \"b\", want \"\"]":       func(t testing.TB) { Equal(t, "a \"b\"", "") },
 		`[ids: got ["a"], want ["a" "b"]]`: func(t testing.TB) { EqualSlices(t, []string{"a"}, []string{"a", "b"}, "ids") },
 	} {
 		var r recorder

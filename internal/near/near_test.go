@@ -3,6 +3,8 @@ package near
 import (
 	"math"
 	"testing"
+
+	"antipode/internal/must"
 )
 
 func TestCompare(t *testing.T) {
@@ -24,9 +26,8 @@ func TestCompare(t *testing.T) {
 		{"lengths", []float64{1}, []float64{1, 2}, false},
 		{"empty", nil, nil, true},
 	} {
-		if err := Compare(c.got, c.want, 1e-4, 1e-5); (err == nil) != c.equal {
-			t.Errorf("%s: %v", c.name, err)
-		}
+		err := Compare(c.got, c.want, 1e-4, 1e-5)
+		must.True(t, (err == nil) == c.equal, "%s: %v", c.name, err)
 	}
 }
 
@@ -40,7 +41,5 @@ func TestWorst(t *testing.T) {
 	if _, i := Worst[float64](nil, nil); i != -1 {
 		t.Errorf("Worst of nothing is at %d", i)
 	}
-	if s := Scale([]float64{3, 4}); math.Abs(s-math.Sqrt(12.5)) > 1e-12 {
-		t.Errorf("Scale = %v", s)
-	}
+	must.Near(t, Scale([]float64{3, 4}), math.Sqrt(12.5), 1e-12, "Scale")
 }

@@ -17,18 +17,14 @@ func TestParse(t *testing.T) {
 			"endpoint=http%3A%2F%2F%5B%3A%3A1%5D%3A9&region=eu-1"},
 		"file:///a/../b/x%20y.csv": {"file", "/b/x y.csv", "", ""},
 	} {
-		got, err := Parse(text)
-		if err != nil || got != want {
-			t.Errorf("%s: %+v, %v", text, got, err)
-		}
+		got := must.Get(Parse(text))(t)
+		must.Equal(t, got, want, text)
 		again, err := Resolve(text)
 		if err != nil || got.Scheme != "file" && !IsRemote(again) {
 			t.Errorf("%s: %s, %v", text, again, err)
 		}
 		if got.Scheme != "file" {
-			if back, err := Parse(again); err != nil || back != got {
-				t.Errorf("%s: %+v, %v", again, back, err)
-			}
+			must.Equal(t, must.Get(Parse(again))(t), got, again)
 		}
 	}
 }
@@ -42,15 +38,12 @@ func TestNoSecrets(t *testing.T) {
 		if err == nil || strings.Contains(err.Error(), "topsecret") {
 			t.Errorf("%s: %+v, %v", text, u, err)
 		}
-		if got, err := Resolve(text); err == nil {
-			t.Errorf("%s: %s", text, got)
-		}
+		must.Fail(Resolve(text))(t)
 	}
 	for _, text := range []string{"s3://", "s3:///x", "s3://b/a/../x", "s3://b/\x00", "s3://b/\xff", "file://host/x",
 		"file://", "http://b/x", "x"} {
-		if u, err := Parse(text); err == nil {
-			t.Errorf("%q: %+v", text, u)
-		}
+		u, err := Parse(text)
+		must.True(t, err != nil, "%q: %+v", text, u)
 	}
 }
 
@@ -60,15 +53,13 @@ func TestAt(t *testing.T) {
 	for rel, want := range map[string]string{"a.png": "set/a.png", "./x/a b?.png": "set/x/a b?.png",
 		"s3://b/other/a?b.png": "other/a?b.png"} {
 		u, err := dir.At(rel)
-		if err != nil || u.Key != want || u.Bucket != "b" || u.Options != dir.Options {
-			t.Errorf("%s: %+v, %v", rel, u, err)
-		}
+		must.True(t, err == nil && u.Key == want && u.Bucket == "b" && u.Options == dir.Options,
+			"%s: %+v, %v", rel, u, err)
 	}
 	for _, rel := range []string{"", "/etc/passwd", "../a", "x/../../a", "s3://other/x", "gs://b/x", "file:///x",
 		"s3://b/set/../x", "a\x00", "..", "s3://b/x/.."} {
-		if u, err := dir.At(rel); err == nil {
-			t.Errorf("%q: %+v", rel, u)
-		}
+		u, err := dir.At(rel)
+		must.True(t, err != nil, "%q: %+v", rel, u)
 	}
 	inside, _ := Parse("s3://b/set/x/a.png")
 	if rel, below := dir.Rel(inside); !below || rel != "x/a.png" {
@@ -76,17 +67,14 @@ func TestAt(t *testing.T) {
 	}
 	for _, out := range []string{"s3://b/sets/a.png", "s3://c/set/a.png", "gs://b/set/a.png", "s3://b/set/"} {
 		u, _ := Parse(out)
-		if rel, below := dir.Rel(u); below {
-			t.Errorf("%s: %q", out, rel)
-		}
+		rel, below := dir.Rel(u)
+		must.True(t, !below, "%s: %q", out, rel)
 	}
 }
 
 func TestNames(t *testing.T) {
 	for path, want := range map[string][2]string{"s3://b/d/x.CSV?region=a.b": {"x.CSV", ".csv"},
 		"d/x.parquet?": {"x.parquet?", ".parquet?"}, "d/x.csv": {"x.csv", ".csv"}} {
-		if got := [2]string{Base(path), Ext(path)}; got != want {
-			t.Errorf("%s: %q", path, got)
-		}
+		must.Equal(t, [2]string{Base(path), Ext(path)}, want, path)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"unicode"
 	"unicode/utf8"
+
+	"antipode/internal/must"
 )
 
 func TestOneLine(t *testing.T) {
@@ -15,9 +17,7 @@ func TestOneLine(t *testing.T) {
 		"\x7f\u009b\xff\x9b":  `\x7f\x9b\xff\x9b`,
 		"नमस्ते, می\u200cخواهم 👩‍🎓": "नमस्ते, می\u200cخواهم 👩‍🎓",
 	} {
-		if got := OneLine(in); got != want {
-			t.Errorf("%q: %q, want %q", in, got, want)
-		}
+		must.Equal(t, OneLine(in), want, in)
 	}
 }
 
@@ -28,8 +28,7 @@ func FuzzOneLine(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		got := OneLine(s)
-		if !utf8.ValidString(got) || strings.ContainsFunc(got, unicode.IsControl) || OneLine(got) != got {
-			t.Errorf("%q becomes %q", s, got)
-		}
+		must.True(t, utf8.ValidString(got) && !strings.ContainsFunc(got, unicode.IsControl) && OneLine(got) == got,
+			"%q becomes %q", s, got)
 	})
 }

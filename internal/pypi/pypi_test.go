@@ -35,8 +35,6 @@ func TestIndexes(t *testing.T) {
 		{"PIP_NO_INDEX", "1", ""},
 	} {
 		t.Setenv(step.name, step.value)
-		if got := strings.Join(Indexes(), " "); got != step.want {
-			t.Errorf("with %s: %q, want %q", step.name, got, step.want)
-		}
+		must.Equal(t, strings.Join(Indexes(), " "), step.want, "with", step.name)
 	}
 }

@@ -35,9 +35,7 @@ func TestUpright(t *testing.T) {
 			}
 			rows = append(rows, row)
 		}
-		if got := strings.Join(rows, "/"); got != want {
-			t.Errorf("orientation %d: %s, want %s", o, got, want)
-		}
+		must.Equal(t, strings.Join(rows, "/"), want, "orientation", o)
 	}
 }
 
@@ -55,12 +53,10 @@ func TestLoad(t *testing.T) {
 	if err != nil || img.RGBAAt(3, 3) != (color.RGBA{255, 255, 255, 255}) {
 		t.Fatalf("%v, %v", img.RGBAAt(3, 3), err)
 	}
-	if small := Within(img, 15); small.Rect.Dx() != 15 || small.Rect.Dy() != 5 {
-		t.Errorf("within 15: %v", small.Rect)
-	}
-	if w, h, err := Size(filepath.Join(folder, "clear.png")); w != 30 || h != 10 || err != nil {
-		t.Errorf("size %d×%d, %v", w, h, err)
-	}
+	small := Within(img, 15)
+	must.True(t, small.Rect.Dx() == 15 && small.Rect.Dy() == 5, "within 15: %v", small.Rect)
+	w, h, err := Size(filepath.Join(folder, "clear.png"))
+	must.True(t, w == 30 && h == 10 && err == nil, "size %d×%d, %v", w, h, err)
 	header := bytes.Clone(b.Bytes())
 	binary.BigEndian.PutUint32(header[16:], 60000)
 	binary.BigEndian.PutUint32(header[20:], 60000)

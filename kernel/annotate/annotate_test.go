@@ -36,9 +36,7 @@ func TestTasks(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "study")
 			trial.o.Task, trial.o.Seed = task, 3
 			made := must.Get(Make(trial.in, dir, trial.o))(t)
-			if made.Largest > maxPage || made.Pages == 0 {
-				t.Errorf("%+v", made)
-			}
+			must.True(t, made.Largest <= maxPage && made.Pages != 0, "%+v", made)
 			newRater(t, trial).fill(t, dir)
 			c := must.Get(Collect(dir, CollectOptions{}))(t)
 			trial.check(t, c)
@@ -168,9 +166,7 @@ func TestPagesTellNothing(t *testing.T) {
 			}
 			for _, secret := range []string{"SECRET", "secret", "Zorblatt", "stereotyp", "Stereotyp", "visage",
 				"entigen", "seed", "http:", "https:", "na_stereo", "innerHTML", "outerHTML", "insertAdjacent"} {
-				if strings.Contains(name+html, secret) {
-					t.Errorf("%s: %s contains %q", task, name, secret)
-				}
+				must.True(t, !strings.Contains(name+html, secret), "%s: %s contains %q", task, name, secret)
 			}
 			var p shownPage
 			_, rest, _ := strings.Cut(html, `id="page">`)
@@ -197,9 +193,7 @@ func TestOrders(t *testing.T) {
 	}
 	o.Seed++
 	other, _ := made(t, in, o)
-	if fmt.Sprint(files(t, other)) == fmt.Sprint(files(t, dir)) {
-		t.Error("another seed makes the same files")
-	}
+	must.True(t, fmt.Sprint(files(t, other)) != fmt.Sprint(files(t, dir)), "another seed makes the same files")
 	orders, first := map[string]bool{}, map[int]int{}
 	for _, p := range k.Pages {
 		var subjects []int
@@ -225,9 +219,7 @@ func TestOrders(t *testing.T) {
 	})); n != 3 || len(orders) < 3+60 {
 		t.Errorf("%d orders of items of three raters, %d of options of 90", n, len(orders)-n)
 	}
-	if len(first) != len(k.Asks[0].Options) {
-		t.Errorf("the first option is one of %d, want any of %d", len(first), len(k.Asks[0].Options))
-	}
+	must.Equal(t, len(first), len(k.Asks[0].Options), "the first option is one", "any")
 }
 
 // TestAttributes: raters see an identity's stereotypes and as many other visual attributes, the same for all its
@@ -263,14 +255,12 @@ func TestAttributes(t *testing.T) {
 			seen[a] = true
 		}
 	}
-	if len(seen) != 4 || seen["loud"] || seen["bad-word"] {
-		t.Errorf("others: %v, want hat, red, short and round", seen)
-	}
+	must.True(t, len(seen) == 4 && !seen["loud"] && !seen["bad-word"],
+		"others: %v, want hat, red, short and round", seen)
 	o.ShowOffensive = true
 	stereo, others, report = sorted(o)
-	if fmt.Sprint(stereo) != "[green tall ugly-word]" || len(others) != 3 || len(report.Notes) != 0 {
-		t.Errorf("%v, %v, %v", stereo, others, report.Notes)
-	}
+	must.True(t, fmt.Sprint(stereo) == "[green tall ugly-word]" && len(others) == 3 && len(report.Notes) == 0,
+		"%v, %v, %v", stereo, others, report.Notes)
 	o.Attributes.Column("attribute").Texts[2] = "masked 1 (rated offensive)"
 	for _, o.ShowOffensive = range []bool{false, true} { // offensive about whom, nobody can tell
 		must.Fail(Make(people(t, 5), filepath.Join(t.TempDir(), "x"), o))(t, "masked name")
@@ -292,9 +282,8 @@ func TestPageSize(t *testing.T) {
 	o := options(TagTask)
 	o.Raters = 1
 	made := must.Get(Make(in, dir, o))(t)
-	if made.Pages != 1 || made.Largest > maxPage || made.Largest < maxPage/3 {
-		t.Errorf("%+v, want one page of at most %d bytes", made, maxPage)
-	}
+	must.True(t, made.Pages == 1 && made.Largest <= maxPage && made.Largest >= maxPage/3,
+		"%+v, want one page of at most %d bytes", made, maxPage)
 }
 
 // TestMakeErrors: a mistake is a line that tells what to do.
@@ -366,7 +355,6 @@ func TestPaperQuestions(t *testing.T) {
 	}
 	evaluate := evaluator(t)
 	scores := evaluate(representation.Diversity(datasets.FromFrame(f)))
-	if scores.Len() != 3 || scores.Numbers("n_used")[0] != 0 || scores.Numbers("n_asked")[0] != 1 {
-		t.Errorf("%v", datasets.Format(scores, 0))
-	}
+	must.True(t, scores.Len() == 3 && scores.Numbers("n_used")[0] == 0 && scores.Numbers("n_asked")[0] == 1,
+		"%v", datasets.Format(scores, 0))
 }

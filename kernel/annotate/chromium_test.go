@@ -207,9 +207,7 @@ func TestChromiumAnswers(t *testing.T) {
 	chosen := b.screen().Questions[0].Options[1]
 	b.Press("Enter")
 	b.Press("s")
-	if s := b.screen(); !strings.Contains(s.Text, "Item 3 of 3 · 2 complete") {
-		t.Errorf("after an item was skipped: %s", s.Text)
-	}
+	must.Has(t, b.screen().Text, "Item 3 of 3 · 2 complete") // after an item was skipped
 	b.Press("ArrowLeft", "ArrowLeft")
 	if s := b.screen(); s.Questions[0].Chosen != 1 || !s.Complete || !strings.Contains(s.Text, "Item 1 of 3") {
 		t.Errorf("back at the first item: %s", s.Text)
@@ -245,9 +243,7 @@ func TestChromiumAnswers(t *testing.T) {
 	b.Eval("document.querySelector('.note input').focus() ?? 0", new(any))
 	b.Press("s", "1") // text, not keys of the page
 	b.Press("Enter")
-	if s := b.screen(); !strings.Contains(s.Text, "Item 2 of 9") {
-		t.Errorf("after a note: %s", s.Text)
-	}
+	must.Has(t, b.screen().Text, "Item 2 of 9") // after a note
 	b.download(filepath.Join(dir, AnswersDir), func() { b.Click(".quiet") })
 	c, err = Collect(dir, CollectOptions{Partial: true})
 	if err != nil || c.Ratings.Len() != 1 || c.Ratings.Numbers("label")[0] != 3 || c.Ratings.Texts("note")[0] != "s1" {
@@ -274,9 +270,7 @@ func TestChromiumHostile(t *testing.T) {
 	}
 	bare := filepath.Join(t.TempDir(), "bare.html")
 	must.Do(t, os.WriteFile(bare, []byte("<!DOCTYPE html><body>"+hostile[1]), 0o644))
-	if !ran(bare) {
-		t.Error("nothing ran in the bare page: the test tells nothing")
-	}
+	must.True(t, ran(bare), "nothing ran in the bare page: the test tells nothing")
 	n := len(hostile)
 	in := people(t, n)
 	for _, name := range []string{"id", "identity", "model", "language", "prompt", "attribute", "concept",
@@ -311,17 +305,14 @@ func TestChromiumHostile(t *testing.T) {
 				found++
 			}
 		}
-		if found < 3 {
-			t.Errorf("%s: %d of the texts are shown as they are", task, found)
-		}
+		must.True(t, found >= 3, "%s: %d of the texts are shown as they are", task, found)
 		is := true
 		if b.Eval("document.documentElement.hasAttribute('data-ran')", &is); is {
 			t.Errorf("%s: something ran", task)
 		}
 		for _, url := range b.Requests {
-			if !strings.HasPrefix(url, "file://") && !strings.HasPrefix(url, "data:image/") {
-				t.Errorf("%s: requests %.80s", task, url)
-			}
+			must.True(t, strings.HasPrefix(url, "file://") || strings.HasPrefix(url, "data:image/"),
+				"%s: requests %.80s", task, url)
 		}
 	}
 }

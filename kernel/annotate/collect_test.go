@@ -169,9 +169,7 @@ func TestMajority(t *testing.T) {
 	for labels, want := range map[string][]string{"rusty,rusty,none": {"rusty"}, "rusty,none,none": {""},
 		"rusty,new,rusty": {"rusty"}, "rusty,none": {""}, "rusty,,": {"rusty"}, "rusty,new,none": {""}, ",,": nil} {
 		f, _ := votes(TagTask, strings.Split(labels, ",")...)
-		if !slices.Equal(f.Texts("tag"), want) {
-			t.Errorf("tags %q by %q, want %q", f.Texts("tag"), labels, want)
-		}
+		must.EqualSlices(t, f.Texts("tag"), want, "tags", "by", labels)
 	}
 	const generic, specific, word = "A scene", "Something else, the same", "What the word"
 	for _, c := range []struct {
@@ -183,9 +181,8 @@ func TestMajority(t *testing.T) {
 		{[]string{specific, "", ""}, []string{"specific collision"}}, {[]string{"", "", ""}, []string{""}},
 	} {
 		f, got := votes(Failures, c.labels...)
-		if !slices.Equal(f.Texts("kind"), c.kinds) {
-			t.Errorf("kinds %q by %q, want %q (%v)", f.Texts("kind"), c.labels, c.kinds, got.Notes)
-		}
+		must.True(t, slices.Equal(f.Texts("kind"), c.kinds),
+			"kinds %q by %q, want %q (%v)", f.Texts("kind"), c.labels, c.kinds, got.Notes)
 	}
 }
 
@@ -212,15 +209,13 @@ func TestAnswersOfVisage(t *testing.T) {
 	for i, name := range f.Texts("attribute") {
 		box := fmt.Sprint(f.Numbers("box_left")[i], f.Numbers("box_top")[i], f.Numbers("box_right")[i],
 			f.Numbers("box_bottom")[i], f.Numbers("selected")[i])
-		if want := map[bool]string{true: "128 0 256 512 1", false: "NaN NaN NaN NaN 0"}[name == "tall"]; box != want {
-			t.Errorf("%s: box and selected %s, want %s", name, box, want)
-		}
+		must.Equal(t, box, map[bool]string{true: "128 0 256 512 1", false: "NaN NaN NaN NaN 0"}[name == "tall"], name,
+			"box and selected")
 	}
 	labels := column(c.Ratings, "label", "id")
 	for id, note := range column(c.Ratings, "note", "id") {
-		if unsure := strings.HasSuffix(id, "#2"); unsure != (note == "too dark") || unsure != (labels[id] == "") {
-			t.Errorf("%s: %q, %q", id, labels[id], note)
-		}
+		unsure := strings.HasSuffix(id, "#2")
+		must.True(t, unsure == (note == "too dark") && unsure == (labels[id] == ""), "%s: %q, %q", id, labels[id], note)
 	}
 	if len(labels) != 3*4 {
 		t.Error(slices.Sorted(maps.Keys(labels)))

@@ -47,10 +47,7 @@ func decoded(t *testing.T, uri string) image.Image {
 	t.Helper()
 	_, content, _ := strings.Cut(uri, ",")
 	data := must.Get(base64.StdEncoding.DecodeString(content))(t)
-	img, _, err := image.Decode(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
+	img, _ := must.Get2(image.Decode(bytes.NewReader(data)))(t)
 	return img
 }
 

@@ -37,14 +37,11 @@ func values(f *table.Frame, column string, by ...string) map[string]float64 {
 // same fails unless both have the same keys and values; NaN equals NaN.
 func same(t *testing.T, what string, got, want map[string]float64) {
 	t.Helper()
-	if len(got) != len(want) || len(want) == 0 {
-		t.Errorf("%s: %d values, want %d", what, len(got), len(want))
-	}
+	must.True(t, len(got) == len(want) && len(want) != 0, "%s: %d values, want %d", what, len(got), len(want))
 	for name, w := range want {
 		g, has := got[name]
-		if !has || math.Abs(g-w) > 1e-12 || math.IsNaN(g) != math.IsNaN(w) {
-			t.Errorf("%s of %s: %g, want %g", what, name, g, w)
-		}
+		must.True(t, has && math.Abs(g-w) <= 1e-12 && math.IsNaN(g) == math.IsNaN(w),
+			"%s of %s: %g, want %g", what, name, g, w)
 	}
 }
 
@@ -53,10 +50,8 @@ func unanimous(t *testing.T, evaluate func(datasets.Table) *table.Frame, c *Coll
 	t.Helper()
 	f := evaluate(agreement.Scores(datasets.FromFrame(c.Ratings), agreement.Options{Item: "item",
 		Intervals: metrics.Intervals{Resamples: -1}}))
-	if f.Numbers("percent")[0] != 1 || f.Numbers("n_left_out")[0] != 0 {
-		t.Errorf("agreement %g, %g items with fewer than two ratings", f.Numbers("percent")[0],
-			f.Numbers("n_left_out")[0])
-	}
+	must.Equal(t, f.Numbers("percent")[0], 1)
+	must.Equal(t, f.Numbers("n_left_out")[0], 0)
 }
 
 // trial is a task on the built-in world with a rater who sees what the images show, and the check of what the metrics
@@ -174,9 +169,7 @@ func visualTrial(evaluate func(datasets.Table) *table.Frame) trial {
 			same(t, column, values(c.Table, column, "attribute"), want)
 		}
 		f := evaluate(stereotypes.Consensus(datasets.FromFrame(c.Table)))
-		if f.Numbers("n_used")[0] != float64(len(want)) {
-			t.Errorf("consensus of %g attributes, want %d", f.Numbers("n_used")[0], len(want))
-		}
+		must.Equal(t, f.Numbers("n_used")[0], float64(len(want)), "consensus", "attributes", len(want))
 	}}
 }
 
@@ -200,19 +193,13 @@ func failuresTrial(evaluate func(datasets.Table) *table.Frame) trial {
 		}
 		for i, kind := range c.Table.Texts("kind") {
 			row := c.Table.Texts("language")[i] + "/" + c.Table.Texts("concept")[i] + "/" + kind
-			if !want[row] {
-				t.Errorf("%s was not injected", row)
-			}
+			must.True(t, want[row], "%s was not injected", row)
 			delete(want, row)
 		}
-		if len(want) > 0 {
-			t.Errorf("not found: %v", want)
-		}
+		must.Equal(t, len(want), 0, "found", want)
 		counts := evaluate(concepts.FailureCounts(datasets.FromFrame(c.Table), datasets.Table{}))
 		for i, n := range counts.Numbers("n") {
-			if n != 2 {
-				t.Errorf("%g failures of the kind %s, want 2", n, counts.Texts("kind")[i])
-			}
+			must.True(t, n == 2, "%g failures of the kind %s, want 2", n, counts.Texts("kind")[i])
 		}
 	}}
 }
@@ -237,9 +224,7 @@ func tagsTrial(evaluate func(datasets.Table) *table.Frame) trial {
 		}
 		f := evaluate(disparity.TagShares(w.Reference(), datasets.FromFrame(c.Table)))
 		same(t, "share", values(f, "share", "tag"), want)
-		if f.Numbers("n_inspected")[0] != float64(in.Len()) {
-			t.Error(fmt.Sprint(f))
-		}
+		must.True(t, f.Numbers("n_inspected")[0] == float64(in.Len()), "%v", fmt.Sprint(f))
 	}}
 }
 
@@ -261,9 +246,7 @@ func translationsTrial(evaluate func(datasets.Table) *table.Frame) trial {
 		ratings := evaluate(consistency.TranslationRatings(datasets.FromFrame(c.Table)))
 		same(t, "rating", values(ratings, "rating", "language"),
 			map[string]float64{"hin_Deva": 3.5, "urd_Arab": 5, "all": 4})
-		if ratings.Numbers("n_annotators")[0] != 4 {
-			t.Errorf("%g annotators", ratings.Numbers("n_annotators")[0])
-		}
+		must.Equal(t, ratings.Numbers("n_annotators")[0], 4, "annotators")
 	}}
 }
 
@@ -292,8 +275,6 @@ func questionTrial(evaluate func(datasets.Table) *table.Frame) trial {
 			By: []string{"region"}}))
 		got := values(f, "calibrated", "region")
 		same(t, "calibrated", got, want)
-		if f.Numbers("judge")[0] != 1 || f.Texts("basis")[0] != "judge and labels" {
-			t.Error(fmt.Sprint(f))
-		}
+		must.True(t, f.Numbers("judge")[0] == 1 && f.Texts("basis")[0] == "judge and labels", "%v", fmt.Sprint(f))
 	}}
 }

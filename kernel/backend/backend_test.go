@@ -232,16 +232,12 @@ func TestKill(t *testing.T) {
 	cancel()
 	wg.Wait()
 	got := must.Get(b.Run(context.Background(), client.Request{Plan: plan(t, items, 0)}, nil))(t)
-	if !bytes.Equal(encode(t, got.Frame), encode(t, want.Frame)) {
-		t.Error("the table is not that of an uninterrupted run")
-	}
+	must.True(t, bytes.Equal(encode(t, got.Frame), encode(t, want.Frame)),
+		"the table is not that of an uninterrupted run")
 	log := must.Get(os.ReadFile(filepath.Join(b.Home, "computed")))(t)
-	if len(log) > items+killed*batch {
-		t.Errorf("%d items computed for %d, with %d kills and batches of %d", len(log), items, killed, batch)
-	}
-	if killed == 0 {
-		t.Error("nothing was killed")
-	}
+	must.True(t, len(log) <= items+killed*batch,
+		"%d items computed for %d, with %d kills and batches of %d", len(log), items, killed, batch)
+	must.True(t, killed != 0, "nothing was killed")
 	t.Logf("%d kills, %d items computed", killed, len(log))
 }
 
@@ -271,9 +267,7 @@ func TestSharedAndCanceled(t *testing.T) {
 	cancel()
 	wg.Wait()
 	for _, err := range errs {
-		if !errors.Is(err, context.Canceled) {
-			t.Errorf("canceled run: %v", err)
-		}
+		must.Is(err)(t, context.Canceled) // canceled run
 	}
 	must.Within(t, 5*time.Second, "the job ends after its last waiter left", func() bool {
 		return len(must.Get(b.Status(context.Background()))(t).Jobs) == 0
@@ -296,9 +290,8 @@ func TestAnotherBuildDrainsAndIsReplaced(t *testing.T) {
 	t.Setenv(client.BinaryVar, link(filepath.Join(b.Home, "bin", "build2")))
 	_ = must.Get(b.Run(context.Background(), client.Request{Plan: plan(t, 3, 0)}, nil))(t)
 	second, err := b.Hello(context.Background())
-	if err != nil || second.Build != "build2" || second.PID == first.PID {
-		t.Errorf("%+v, then %+v, %v", first, second, err)
-	}
+	must.True(t, err == nil && second.Build == "build2" && second.PID != first.PID,
+		"%+v, then %+v, %v", first, second, err)
 	if err := <-done; err != nil {
 		t.Errorf("the older build's job: %v", err)
 	}
@@ -328,9 +321,7 @@ func TestReplyBeforeEnd(t *testing.T) {
 	case <-time.After(200 * time.Millisecond):
 	}
 	fmt.Fprint(conn, "{}")
-	if rest, err := io.ReadAll(in); err != nil || !strings.Contains(string(rest), "it has no plan") {
-		t.Errorf("reply %q, %v", rest, err)
-	}
+	must.Has(t, string(must.Get(io.ReadAll(in))(t)), "it has no plan")
 	must.Do(t, <-served)
 }
 

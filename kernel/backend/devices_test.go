@@ -109,10 +109,7 @@ func TestDeviceStates(t *testing.T) {
 	}
 	cancel()
 	<-done
-	s, err := b.Status(t.Context())
-	if err != nil || s.Device != device.Go {
-		t.Errorf("%+v, %v", s, err)
-	}
+	must.Equal(t, must.Get(b.Status(t.Context()))(t).Device, device.Go)
 	must.Do(t, b.Stop(t.Context(), false))
 	ended(t, states)
 }
@@ -147,9 +144,7 @@ func TestDevicesEndWithBackend(t *testing.T) {
 	ended(t, again)
 	mu.Lock()
 	defer mu.Unlock()
-	if text := strings.Join(said, "\n"); !strings.Contains(text, "restarted") {
-		t.Errorf("the client said %q", text)
-	}
+	must.Has(t, strings.Join(said, "\n"), "restarted")
 }
 
 // deadly is a stage some of whose rows end the process that prepares or computes them.

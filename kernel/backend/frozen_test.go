@@ -54,9 +54,8 @@ func TestFrozen(t *testing.T) {
 		_, err = b.Status(ctx)
 		return err != nil
 	})
-	if !errors.As(err, &frozen) || frozen.PID != h.PID {
-		t.Errorf("the state of a frozen backend (process %d): %v", h.PID, err)
-	}
+	must.True(t, errors.As(err, &frozen) && frozen.PID == h.PID,
+		"the state of a frozen backend (process %d): %v", h.PID, err)
 	must.Within(t, time.Minute, "the client says so", func() bool { return heard("has not answered") })
 	if err := b.Stop(ctx, false); err != nil {
 		t.Fatalf("stop: %v", err)
@@ -64,9 +63,7 @@ func TestFrozen(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Errorf("the run: %v", err)
 	}
-	if !heard("was killed") || !heard("restarted") {
-		t.Errorf("the client said %q", said)
-	}
+	must.True(t, heard("was killed") && heard("restarted"), "the client said %q", said)
 }
 
 // TestBeat: a run that takes longer than the client's patience without news is not reported as frozen.

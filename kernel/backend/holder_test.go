@@ -37,9 +37,7 @@ func TestOneBackend(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			if res.Rows != items {
-				t.Errorf("%d rows", res.Rows)
-			}
+			must.Equal(t, res.Rows, items, "rows")
 			h, err := c.Hello(context.Background())
 			if err != nil {
 				t.Error(err)
@@ -49,18 +47,14 @@ func TestOneBackend(t *testing.T) {
 	}
 	wait.Wait()
 	for _, pid := range pids {
-		if pid != pids[0] {
-			t.Errorf("the store has several backends: %v", pids)
-		}
+		must.Equal(t, pid, pids[0], "the store has several backends", pids)
 	}
 	removed, _, err := Collect(context.Background(), b.Home, store.GC{})
 	if err != nil || len(removed) == 0 {
 		t.Fatalf("gc: %v, %v", removed, err)
 	}
-	res, err := clients[1].Run(context.Background(), client.Request{Plan: plan(t, items, 0)}, nil)
-	if err != nil || res.Computed != items {
-		t.Errorf("after gc: %+v, %v", res, err)
-	}
+	must.Equal(t, must.Get(clients[1].Run(context.Background(), client.Request{Plan: plan(t, items, 0)},
+		nil))(t).Computed, items, "after gc")
 }
 
 // TestCollectDuringRun: gc refuses while the backend runs a job, and the job succeeds.
@@ -124,9 +118,7 @@ func TestStopDuringRun(t *testing.T) {
 			once.Do(func() { close(started) })
 		}
 	})
-	if err != nil || res.Computed+res.Found != items || res.Computed < items-1 {
-		t.Errorf("%+v, %v", res, err)
-	}
+	must.True(t, err == nil && res.Computed+res.Found == items && res.Computed >= items-1, "%+v, %v", res, err)
 	must.Do(t, <-stopped)
 }
 
@@ -149,9 +141,8 @@ func TestStopIsNotForOthers(t *testing.T) {
 	for range 3 {
 		must.Do(t, <-runs)
 		within, cancel := context.WithTimeout(ctx, 20*time.Second)
-		if err := b.Stop(within, true); err != nil && !errors.Is(err, client.ErrNoBackend) {
-			t.Errorf("stop: %v", err)
-		}
+		err := b.Stop(within, true)
+		must.True(t, err == nil || errors.Is(err, client.ErrNoBackend), "stop: %v", err)
 		cancel()
 	}
 	cancel()
@@ -170,7 +161,5 @@ func TestOwnSocket(t *testing.T) {
 		t.Errorf("the socket of the second backend: %v", err)
 	}
 	must.Do(t, second.Close())
-	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the socket stays: %v", err)
-	}
+	must.Is(os.Stat(path))(t, os.ErrNotExist) // the socket is removed
 }

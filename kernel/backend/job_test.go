@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"antipode/datasets/table"
+	"antipode/internal/must"
 )
 
 // A job begins before its first client listens: what it noted until then reaches the client too, and each that joins.
@@ -27,9 +28,8 @@ func TestNotesBeforeListening(t *testing.T) {
 				t.Fatalf("note %d is %+v", i, n)
 			}
 		}
-		if rest := got[len(notes):]; len(rest) != 2 || rest[0].Done != 99 || rest[1].Note != "last" {
-			t.Errorf("then %+v", rest)
-		}
+		rest := got[len(notes):]
+		must.True(t, len(rest) == 2 && rest[0].Done == 99 && rest[1].Note == "last", "then %+v", rest)
 		j.unlisten(l)
 	}
 }

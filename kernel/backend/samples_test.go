@@ -96,9 +96,8 @@ func sampled(t *testing.T, b *client.Backend, request client.Request) {
 	_ = must.Get(b.Run(t.Context(), request, func(p table.Progress) {
 		if p.Samples != nil {
 			strips = append(strips, p.Samples)
-			if since := time.Since(start); since < sampleStart {
-				t.Errorf("images after %v", since)
-			}
+			since := time.Since(start)
+			must.True(t, since >= sampleStart, "images after %v", since)
 		}
 	}))(t)
 	most := int((time.Since(start)-sampleStart)/sampleInterval) + 1
@@ -111,11 +110,10 @@ func sampled(t *testing.T, b *client.Backend, request client.Request) {
 			t.Errorf("a strip of %d, sent %d times", len(s), last[s[len(s)-1].Caption])
 		}
 		for _, sample := range s {
-			img, err := jpeg.Decode(bytes.NewReader(sample.Thumb))
-			if err != nil || img.Bounds().Dx() != sampleSide || img.Bounds().Dy() != sampleSide/2 ||
-				sample.Image.Path != "" {
-				t.Errorf("%s: %v %v", sample.Caption, img.Bounds(), err)
-			}
+			img := must.Get(jpeg.Decode(bytes.NewReader(sample.Thumb)))(t)
+			must.Equal(t, img.Bounds().Dx(), sampleSide, sample.Caption)
+			must.Equal(t, img.Bounds().Dy(), sampleSide/2, sample.Caption)
+			must.Equal(t, sample.Image.Path, "", sample.Caption)
 			largest = max(largest, len(sample.Thumb))
 		}
 	}
@@ -148,9 +146,7 @@ func TestThumbnail(t *testing.T) {
 			}
 			got = image.Pt(c.Width, c.Height)
 		}
-		if got != test.want {
-			t.Errorf("%s: %v, want %v", test.name, got, test.want)
-		}
+		must.Equal(t, got, test.want, test.name)
 	}
 }
 
@@ -168,23 +164,16 @@ func TestStrip(t *testing.T) {
 		samples = append(samples, table.Sample{Caption: fmt.Sprint(i), Image: table.Image{Path: path}})
 	}
 	s := newStrip(true)
-	if s.next(samples, false) != nil {
-		t.Error("images in the first second")
-	}
+	must.True(t, s.next(samples, false) == nil, "images in the first second")
 	s.start = s.start.Add(-sampleStart)
-	if s.next(samples[:2], true) != nil || s.next(nil, false) != nil {
-		t.Error("images though newer ones wait or none exist")
-	}
+	must.True(t, s.next(samples[:2], true) == nil && s.next(nil, false) == nil,
+		"images though newer ones wait or none exist")
 	if got := s.next(samples[:2], false); len(got) != 2 || got[0].Thumb != nil || got[1].Thumb == nil {
 		t.Errorf("%+v", got)
 	}
-	if s.next(samples, false) != nil {
-		t.Error("more images at once")
-	}
+	must.True(t, s.next(samples, false) == nil, "more images at once")
 	s.at = time.Time{}
-	if s.next(samples[:2], false) != nil {
-		t.Error("the same images again")
-	}
+	must.True(t, s.next(samples[:2], false) == nil, "the same images again")
 	must.Do(t, os.Remove(samples[1].Image.Path))
 	if got := s.next(samples, false); len(got) != 3 || got[1].Thumb == nil || got[2].Thumb == nil {
 		t.Error("an image that was sent is read again")

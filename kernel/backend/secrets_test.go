@@ -52,8 +52,7 @@ func TestSecretsOfTheClient(t *testing.T) {
 			datasets.Columns("answer:text")...).
 			Secret(testKey).Plan())(t)
 		res := must.Get(b.Run(t.Context(), client.Request{Plan: plan}, nil))(t)
-		if got := res.Frame.Texts("answer")[0]; got != key {
-			t.Errorf("client %d with the key %q: the stage has %q", i, key, got)
-		}
+		got := res.Frame.Texts("answer")[0]
+		must.True(t, got == key, "client %d with the key %q: the stage has %q", i, key, got)
 	}
 }

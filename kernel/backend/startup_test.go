@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"antipode/datasets/client"
+	"antipode/internal/must"
 )
 
 // Environment variables of a test program that is started as a backend.
@@ -65,9 +66,7 @@ func TestKilledAtStartup(t *testing.T) {
 			if starts, _ := os.ReadFile(name); len(starts) != c.starts {
 				t.Errorf("%d starts, want %d", len(starts), c.starts)
 			}
-			if restarts := c.starts - 1; len(said) != restarts {
-				t.Errorf("%d lines for the user, want %d: %q", len(said), restarts, said)
-			}
+			must.Equal(t, len(said), c.starts-1, "lines for the user")
 		})
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -81,7 +80,5 @@ func TestSpreadsheetSafe(t *testing.T) {
 	f := spreadsheetSafe(&table.Frame{Columns: []table.Column{
 		table.TextColumn("note", []string{"=1+1", "@SUM(A1)", "a-b", "", "-2", "+3", "\tx"}),
 		table.NumberColumn("n", []float64{-1, 1, 1, 1, 1, 1, 1})}})
-	if want := []string{"'=1+1", "'@SUM(A1)", "a-b", "", "'-2", "'+3", "'\tx"}; !slices.Equal(f.Texts("note"), want) {
-		t.Errorf("%q", f.Texts("note"))
-	}
+	must.EqualSlices(t, f.Texts("note"), []string{"'=1+1", "'@SUM(A1)", "a-b", "", "'-2", "'+3", "'\tx"})
 }

@@ -51,21 +51,17 @@ func TestChain(t *testing.T) {
 			}
 		}
 		for _, c := range f.Columns {
-			if c.Kind == table.KindVector && !slices.Contains(own, c.Name) {
-				t.Errorf("%s holds the vectors %s of an earlier stage", name, c.Name)
-			}
+			must.True(t, c.Kind != table.KindVector || slices.Contains(own, c.Name),
+				"%s holds the vectors %s of an earlier stage", name, c.Name)
 		}
 		for i, img := range f.Images("image") {
 			m, ok := f.Masks("mask")[i], f.Texts("outcome")[i] == "ok"
-			if filepath.Base(filepath.Dir(img.Path)) != "g.images" || ok != (m.Counts != "") {
-				t.Errorf("%s, row %d: image %s, mask %v", name, i+1, img.Path, m)
-			}
+			must.True(t, filepath.Base(filepath.Dir(img.Path)) == "g.images" && ok == (m.Counts != ""),
+				"%s, row %d: image %s, mask %v", name, i+1, img.Path, m)
 		}
 	}
-	few, err := datasets.CSV("few.csv").Rows(t.Context())
-	if err != nil || table.NameList(few.Specs()) != "id, object, full" {
-		t.Errorf("few.csv: %s, %v", table.NameList(few.Specs()), err)
-	}
+	must.Equal(t, table.NameList(must.Get(datasets.CSV("few.csv").Rows(t.Context()))(t).Specs()), "id, object, full",
+		"few.csv")
 	for line, want := range map[string]string{
 		"segment --model archipelago-clipseg --object objcet --in g.parquet --out x.csv": `"objcet"`,
 		"embed --model archipelago-vit --columns ful --in m.csv " +

@@ -64,10 +64,7 @@ func freePort(t *testing.T) string {
 	t.Helper()
 	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer l.Close()
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, port := must.Get2(net.SplitHostPort(l.Addr().String()))(t)
 	return port
 }
 
@@ -179,9 +176,8 @@ func cloud(t *testing.T, e *emulator, binary string) {
 	b.must(t, "0 items computed, 6 found", embed("g.parquet", "e.parquet")...)
 	want := vectors(b, "e.parquet", "near.csv")
 	for _, in := range []string{far, far2} {
-		if !bytes.Equal(vectors(machineHere(), in, "far.csv"), want) {
-			t.Errorf("%s has other vectors than the local table", in)
-		}
+		must.True(t, bytes.Equal(vectors(machineHere(), in, "far.csv"), want),
+			"%s has other vectors than the local table", in)
 	}
 
 	store := e.url("lab", "team/store")
@@ -215,12 +211,9 @@ func cloud(t *testing.T, e *emulator, binary string) {
 	e.kill()
 	begun := time.Now()
 	c.fails(t, "no usable answer after 5 tries", "store", "merge", store)
-	if took := time.Since(begun); took > 100*time.Second {
-		t.Errorf("an unreachable service was reported after %v", took)
-	}
+	took := time.Since(begun)
+	must.True(t, took <= 100*time.Second, "an unreachable service was reported after %v", took)
 	for _, m := range []*machine{a, b, c, d} {
-		if strings.Contains(m.printed.String(), azuriteKey) {
-			t.Error("the credentials are printed")
-		}
+		must.True(t, !strings.Contains(m.printed.String(), azuriteKey), "the credentials are printed")
 	}
 }

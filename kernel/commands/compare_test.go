@@ -55,9 +55,8 @@ func TestCompare(t *testing.T) {
 		case err != nil:
 			status = 1
 		}
-		if status != want.status || !strings.Contains(printed, want.printed) {
-			t.Errorf("%s: status %d, %v\n%s", args, status, err, printed)
-		}
+		must.True(t, status == want.status && strings.Contains(printed, want.printed),
+			"%s: status %d, %v\n%s", args, status, err, printed)
 	}
 	chain := []string{"compare", "--a", "a.csv", "--b", "worse.csv", "--better", "higher", "--audit",
 		"clustered-mean value=score by=region", "--out", "changes.csv"}
@@ -82,7 +81,5 @@ func TestWorkflow(t *testing.T) {
 			}
 		}
 	}
-	if n != 4 {
-		t.Errorf("%d commands", n)
-	}
+	must.Equal(t, n, 4, "commands")
 }

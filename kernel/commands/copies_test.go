@@ -61,10 +61,7 @@ func TestOldCopies(t *testing.T) {
 	go server.Serve(l)
 	defer server.Close()
 
-	_, binary, err := setUp()
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, binary := must.Get2(setUp())(t)
 	folders := must.Get(filepath.Glob(filepath.Join(bin, "*", "*")))(t)
 	var got []string
 	for _, path := range folders {
@@ -77,7 +74,5 @@ func TestOldCopies(t *testing.T) {
 	if slices.Sort(got); !slices.Equal(got, want) {
 		t.Errorf("the store holds %q, want %q", got, want)
 	}
-	if unused(filepath.Dir(binary)) {
-		t.Error("the copy of this process is not marked as in use")
-	}
+	must.True(t, !unused(filepath.Dir(binary)), "the copy of this process is not marked as in use")
 }

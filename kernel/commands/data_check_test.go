@@ -128,11 +128,7 @@ func TestDataCheckArchives(t *testing.T) {
 				!strings.HasPrefix(err.Error(), c.data+": ") || strings.Contains(err.Error(), "\n")) {
 				t.Errorf("error %v, not %q", err, c.fails)
 			}
-			for _, want := range c.prints {
-				if !strings.Contains(printed, want) {
-					t.Errorf("printed\n%s\nwithout %q", printed, want)
-				}
-			}
+			must.Has(t, printed, c.prints...)
 		})
 	}
 }
@@ -216,11 +212,7 @@ func TestDataCheckCaptions(t *testing.T) {
 			if (err != nil) != (c.fails != "") || err != nil && !strings.Contains(err.Error(), c.fails) {
 				t.Errorf("error %v, not %q", err, c.fails)
 			}
-			for _, want := range c.prints {
-				if !strings.Contains(printed, want) {
-					t.Errorf("printed\n%s\nwithout %q", printed, want)
-				}
-			}
+			must.Has(t, printed, c.prints...)
 		})
 	}
 	broken := folderOf(t, map[string]string{"train-00000-of-00001.parquet": "PAR1 cut off"})

@@ -71,11 +71,7 @@ func TestDataImages(t *testing.T) {
 			"--allow-private", "--out", filepath.Join(dir, "out"+format))
 	}
 	printed := must.Get(fetch(whole, ".csv"))(t)
-	for _, text := range []string{"out.csv: 9 rows", "7 of 9 images, 0 rows from an earlier call", "2: 404 Not Found"} {
-		if !strings.Contains(printed, text) {
-			t.Errorf("printed %q, without %q", printed, text)
-		}
-	}
+	must.Has(t, printed, "out.csv: 9 rows", "7 of 9 images, 0 rows from an earlier call", "2: 404 Not Found")
 	want := read(t, filepath.Join(whole, "out.csv"))
 	lines := strings.Split(want, "\n")
 	if lines[0] != "id,caption,url,image,sha256,outcome,reason" ||
@@ -92,9 +88,7 @@ func TestDataImages(t *testing.T) {
 
 	before := counts()
 	for path, k := range before {
-		if k != 1 {
-			t.Errorf("%s was requested %d times", path, k)
-		}
+		must.Equal(t, k, 1, path, "was requested", "times")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	stopAt := 0
@@ -107,10 +101,8 @@ func TestDataImages(t *testing.T) {
 		}
 	}
 	urls := urlTable(t, parts, address, n)
-	if err := dispatch(ctx, []string{"data", "images", "--in", urls, "--url", "url", "--rate", "200", "--allow-private",
-		"--out", filepath.Join(parts, "out.csv")}); err == nil {
-		t.Fatal("the interrupted call has no error")
-	}
+	must.Fail(dispatch(ctx, []string{"data", "images", "--in", urls, "--url", "url", "--rate", "200", "--allow-private",
+		"--out", filepath.Join(parts, "out.csv")}))(t) // the interrupted call
 	kept := must.Get(os.ReadFile(filepath.Join(parts, "out.images", "fetched.jsonl")))(t)
 	finished := bytes.Count(kept, []byte("\n"))
 	if finished == 0 || finished >= n-1 {
@@ -119,18 +111,15 @@ func TestDataImages(t *testing.T) {
 	stop = func(int) {}
 	middle := counts()
 	_ = must.Get(fetch(parts, ".csv"))(t)
-	if got := read(t, filepath.Join(parts, "out.csv")); got != want {
-		t.Errorf("in two calls\n%s, in one\n%s", got, want)
-	}
+	got := read(t, filepath.Join(parts, "out.csv"))
+	must.True(t, got == want, "in two calls\n%s, in one\n%s", got, want)
 	requested := 0
 	for path, k := range counts() {
 		if requested += k - middle[path]; k > middle[path] && bytes.Contains(kept, []byte(path+`"`)) {
 			t.Errorf("%s was finished and requested again", path)
 		}
 	}
-	if requested != n-1-finished {
-		t.Errorf("%d requests for %d rows", requested, n-1-finished)
-	}
+	must.Equal(t, requested, n-1-finished, "requests for", "rows")
 
 	// the same images in another format: no request
 	last := counts()
@@ -141,17 +130,14 @@ func TestDataImages(t *testing.T) {
 		t.Error("the Parquet tables differ")
 	}
 	for path, k := range counts() {
-		if k != last[path] {
-			t.Errorf("%s was requested again", path)
-		}
+		must.Equal(t, k, last[path], path, "was requested again")
 	}
 	// a later stage reads the table; the rows without an image stay
 	back := filepath.Join(whole, "few.csv")
 	_ = must.Get(run("table", "--in", filepath.Join(whole, "out.parquet"), "--where", "outcome == failed", "--out",
 		back))(t)
-	if text := read(t, back); strings.Count(text, "404 Not Found") != 2 {
-		t.Errorf("the failed rows are\n%s", text)
-	}
+	text := read(t, back)
+	must.True(t, strings.Count(text, "404 Not Found") == 2, "the failed rows are\n%s", text)
 }
 
 func read(t *testing.T, file string) string {
@@ -175,9 +161,7 @@ func TestDataImagesExpected(t *testing.T) {
 	lines := strings.Split(read(t, out), "\n")
 	for i, text := range []string{"failed,another image than expected: its SHA-256 is ", "failed,not rated,",
 		",ok,,out.images/"} {
-		if !strings.Contains(lines[i+1], text) {
-			t.Errorf("row %d is %q, without %q", i+1, lines[i+1], text)
-		}
+		must.Has(t, lines[i+1], text)
 	}
 	if n := counts(); n["/1.png"] != 0 || n["/0.png"] != 1 {
 		t.Errorf("requests %v", n)
@@ -207,10 +191,7 @@ func TestDataImagesErrors(t *testing.T) {
 		{[]string{"--in", filepath.Join(dir, "fine.csv"), "--url", "url", "--out", out, "--rate", "0"},
 			"must be above 0"},
 	} {
-		if _, err := run(append([]string{"data", "images"}, c.args...)...); err == nil ||
-			!strings.Contains(err.Error(), c.want) {
-			t.Errorf("%v: %v, not %q", c.args, err, c.want)
-		}
+		must.Fail(run(append([]string{"data", "images"}, c.args...)...))(t, c.want)
 	}
 	// a private address is an outcome; with --skip-bad a repeated id is left out
 	printed, err := run("data", "images", "--in", filepath.Join(dir, "two.csv"), "--url", "url", "--skip-bad", "--out",

@@ -18,14 +18,11 @@ func TestCheckAdapter(t *testing.T) {
 	t.Setenv(client.HomeVar, filepath.Join(dir, "home"))
 	echo := stagetest.Echo(t, dir)
 	printed, err := run("check-adapter", "exec:"+echo)
-	if err != nil || strings.Count(printed, "ok ") != 16 {
-		t.Errorf("%v\n%s", err, printed)
-	}
+	must.True(t, err == nil && strings.Count(printed, "ok ") == 16, "%v\n%s", err, printed)
 	for _, task := range []string{"segment", "caption", "ask", "embed"} {
 		printed, err := run("check-adapter", "exec:"+echo, "--task", task, "--quick")
-		if err != nil || strings.Count(printed, "ok ")+strings.Count(printed, "skip ") != 16 {
-			t.Errorf("%v\n%s", err, printed)
-		}
+		must.True(t, err == nil && strings.Count(printed, "ok ")+strings.Count(printed, "skip ") == 16,
+			"%v\n%s", err, printed)
 	}
 	// generate refuses a masked prompt, and sends the one that is displayed masked
 	for name, c := range map[string][2]string{"masked.csv": {"a masked 1 (not rated) person", "masked 1 (not rated)"},

@@ -29,28 +29,18 @@ func TestExportFolder(t *testing.T) {
 	for _, e := range must.Get(os.ReadDir(dir))(t) {
 		names = append(names, e.Name())
 	}
-	if got := strings.Join(names, " "); got != "001-a.pdf 001-a.tex all.tex index.md mine.txt" {
-		t.Errorf("the folder has %s", got)
-	}
+	must.Equal(t, strings.Join(names, " "), "001-a.pdf 001-a.tex all.tex index.md mine.txt", "the folder has")
 	index := string(must.Get(os.ReadFile(filepath.Join(dir, "index.md")))(t))
 	if !strings.HasPrefix(index, "# Figures and tables of `a'b c`\n") || !strings.Contains(index, "[pdf](001-a.pdf)") {
 		t.Errorf("index: %s", index)
 	}
-	if all := string(must.Get(os.ReadFile(filepath.Join(dir, "all.tex")))(t)); all !=
-		"\\providecommand\\exportpath{}\n\\input{\\exportpath 001-a}\n" {
-		t.Errorf("all.tex: %s", all)
-	}
+	must.Equal(t, string(must.Get(os.ReadFile(filepath.Join(dir, "all.tex")))(t)),
+		"\\providecommand\\exportpath{}\n\\input{\\exportpath 001-a}\n", "all.tex")
 	write(filepath.Join(dir, "index.md"), exportMark+" [x](../001-a.pdf) [x](/001-a.pdf) [x](001-b.tex)")
-	if earlier := must.Get(exported(dir))(t); strings.Join(earlier, " ") != "001-b.tex" {
-		t.Errorf("files of an earlier export: %q", earlier)
-	}
+	must.Equal(t, strings.Join(must.Get(exported(dir))(t), " "), "001-b.tex", "files of an earlier export")
 	write(filepath.Join(from, "x"), "")
 	for _, other := range []string{from, filepath.Join(dir, "mine.txt")} {
-		if _, err := exported(other); err == nil {
-			t.Errorf("%s is accepted", other)
-		}
+		must.Fail(exported(other))(t)
 	}
-	if err := publish(t.TempDir(), dir, "n", nil); err == nil {
-		t.Error("an export of nothing is no error")
-	}
+	must.Fail(publish(t.TempDir(), dir, "n", nil))(t) // an export of nothing
 }

@@ -50,9 +50,7 @@ func TestGoCalls(t *testing.T) {
 	}
 	var b strings.Builder
 	for _, name := range operation.Names(true) {
-		if calls[name] == "" {
-			t.Errorf("no function for %s", name)
-		}
+		must.True(t, calls[name] != "", "no function for %s", name)
 		fmt.Fprintf(&b, "%s\t%s\n", name, calls[name])
 	}
 	if os.Getenv("UPDATE_GOCALLS") != "" {

@@ -1,13 +1,14 @@
 package commands
 
 import (
-	"antipode/internal/must"
 	"encoding/csv"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"antipode/internal/must"
 )
 
 // Help begins with examples that its flags permit, and lists the common flags before the others.
@@ -16,9 +17,7 @@ func TestExamples(t *testing.T) {
 	for name, lines := range examples {
 		for _, line := range lines {
 			command := strings.Fields(line)[1]
-			if name != "" && command != name {
-				t.Errorf("%s is an example of %s", line, name)
-			}
+			must.True(t, name == "" || command == name, "%s is an example of %s", line, name)
 			args := []string{command, "--help"}
 			for _, by := range []string{"metric", "audit"} {
 				if named := peek(strings.Fields(line), by); named != "" && command != "new" {
@@ -27,13 +26,11 @@ func TestExamples(t *testing.T) {
 			}
 			text, _ := run(args...)
 			for _, flag := range regexp.MustCompile(` --?([a-z-]*)`).FindAllStringSubmatch(line, -1) {
-				if flag[1] != "" && !strings.Contains(text, "\n  -"+flag[1]) {
-					t.Errorf("%s: no flag %s in the help of %v", line, flag[1], args)
-				}
+				must.True(t, flag[1] == "" || strings.Contains(text, "\n  -"+flag[1]),
+					"%s: no flag %s in the help of %v", line, flag[1], args)
 			}
-			if name != "" && !strings.Contains(text, "    antipode "+name+" ") {
-				t.Errorf("the help of %s has no example", name)
-			}
+			must.True(t, name == "" || strings.Contains(text, "    antipode "+name+" "),
+				"the help of %s has no example", name)
 		}
 	}
 	text, _ := run("generate", "--help")
@@ -59,9 +56,7 @@ func TestPipe(t *testing.T) {
 	} {
 		text, err := run(args...)
 		rows, csvErr := csv.NewReader(strings.NewReader(text)).ReadAll()
-		if err != nil || csvErr != nil || len(rows) != 2 {
-			t.Errorf("%v: %q, %v, %v", args, text, err, csvErr)
-		}
+		must.True(t, err == nil && csvErr == nil && len(rows) == 2, "%v: %q, %v, %v", args, text, err, csvErr)
 		if at := len(rows[0]) - 2; rows[0][at] == "image" {
 			must.Get(os.Stat(rows[1][at]))(t)
 		}
@@ -73,20 +68,16 @@ func TestOnePrompt(t *testing.T) {
 	run := inProcess(t)
 	t.Chdir(t.TempDir())
 	text, err := run("generate", "--prompt", "a boat", "--steps", "1")
-	if _, statErr := os.Stat("a_boat.png"); err != nil || text != "wrote a_boat.png\n" || statErr != nil {
-		t.Errorf("%q, %v, %v", text, err, statErr)
-	}
-	if _, err := run("generate", "--prompt", "a boat", "--prompts", "p.csv"); err == nil {
-		t.Error("--prompt with --prompts is no error")
-	}
+	_, statErr := os.Stat("a_boat.png")
+	must.True(t, err == nil && text == "wrote a_boat.png\n" && statErr == nil, "%q, %v, %v", text, err, statErr)
+	must.Fail(run("generate", "--prompt", "a boat", "--prompts", "p.csv"))(t) // --prompt with --prompts
 }
 
 // doctor reports a store that cannot be created, and everything else.
 func TestDoctorWithoutStore(t *testing.T) {
 	run := inProcess(t)
 	t.Setenv("ANTIPODE_HOME", "/dev/null/store")
-	if text, err := run("doctor"); err == nil || !strings.Contains(text, "fail  store") ||
-		!strings.Contains(text, "jupyter") {
-		t.Errorf("%q, %v", text, err)
-	}
+	text, err := run("doctor")
+	must.True(t, err != nil && strings.Contains(text, "fail  store") && strings.Contains(text, "jupyter"),
+		"%q, %v", text, err)
 }

@@ -85,9 +85,7 @@ func TestImportMidjourney(t *testing.T) {
 	want := "id,image,source,prompt,job,variant,model,language\n" + name + "," + name +
 		",generated,a house in Accra," + job[1:] + ",2,midjourney-v6,en\n" +
 		second + "," + second + ",generated,a घर," + job[1:] + ",,midjourney-v6,en\n"
-	if string(got) != want {
-		t.Errorf("got\n%s, want\n%s", got, want)
-	}
+	must.True(t, string(got) == want, "got\n%s, want\n%s", got, want)
 }
 
 // TestImportGrid: the table and its images can be moved, and read without the folder; a second time nothing is cut.
@@ -114,9 +112,8 @@ func TestImportGrid(t *testing.T) {
 	}
 	file := must.Get(os.Open(f.Images("image")[17].Path))(t)
 	defer file.Close()
-	if c, err := png.DecodeConfig(file); err != nil || c.Width != 7 || c.Height != 7 {
-		t.Errorf("%+v, %v", c, err)
-	}
+	c, err := png.DecodeConfig(file)
+	must.True(t, err == nil && c.Width == 7 && c.Height == 7, "%+v, %v", c, err)
 }
 
 // TestImportBad: each error says what is wrong and where, in one line; where a row is bad, --skip-bad leaves it out.
@@ -192,9 +189,7 @@ func TestImportElsewhere(t *testing.T) {
 		t.Errorf("read without a root: %v", f.Images("image"))
 	}
 	f, err := datasets.Parquet(out, datasets.FileOptions{Root: dir}).Rows(t.Context())
-	if err != nil || f.Len() != 1 || filepath.Base(f.Images("image")[0].Path) != "a.png" {
-		t.Errorf("%v", err)
-	}
+	must.True(t, err == nil && f.Len() == 1 && filepath.Base(f.Images("image")[0].Path) == "a.png", "%v", err)
 }
 
 // prints returns a function that ends the test unless a command succeeded and printed the texts.

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"antipode/datasets/client"
+	"antipode/internal/must"
 	"antipode/kernel/backend/remote/remotetest"
 )
 
@@ -20,16 +21,16 @@ import (
 func TestArrayJobOfObjects(t *testing.T) {
 	workplace(t, 3)
 	s, run := remotetest.New(t), inProcess(t)
-	must := func(want string, args ...string) string {
+	says := func(want string, args ...string) string {
 		t.Helper()
 		return prints(run(args...))(t, want)
 	}
 	lines := append([]string(nil), chain...)
 	done := at(t, t.TempDir())
-	must("3 rows", "table", "--in", "prompts.csv", "--out", s.Object("run/prompts.csv"))
+	says("3 rows", "table", "--in", "prompts.csv", "--out", s.Object("run/prompts.csv"))
 	for i := range lines {
 		lines[i] = strings.Replace(lines[i], "prompts.csv", s.Object("run/prompts.csv"), 1)
-		must("6 items computed", strings.Fields(lines[i])...)
+		says("6 items computed", strings.Fields(lines[i])...)
 	}
 	done()
 	want := tables(t)
@@ -43,10 +44,8 @@ func TestArrayJobOfObjects(t *testing.T) {
 	for _, line := range lines {
 		words = append(append(words, "--"), strings.Fields(line)...)
 	}
-	must("3 shards of tables with 3 rows, store s3://lab/job/store?", words...)
-	if text, err := os.ReadFile("job.sbatch"); err != nil || !strings.Contains(string(text), "--store '"+url+"'") {
-		t.Errorf("%s, %v; want the store", text, err)
-	}
+	says("3 shards of tables with 3 rows, store s3://lab/job/store?", words...)
+	must.Has(t, string(must.Get(os.ReadFile("job.sbatch"))(t)), "--store '"+url+"'")
 	work := func(i int, more ...string) (string, error) {
 		t.Setenv(client.HomeVar, t.TempDir())
 		return run(append([]string{"work", "job.json", "--allow-exec", "echo", "--shard",
@@ -71,51 +70,42 @@ func TestArrayJobOfObjects(t *testing.T) {
 		if n == 2 {
 			want = "0 items computed, 8 found"
 		}
-		if printed, err := work(i); err != nil || !strings.Contains(printed, want) {
-			t.Errorf("shard %d: %q, %v, want %s", i, printed, err, want)
-		}
+		must.Has(t, must.Get(work(i))(t), want)
 		if n == 0 {
 			printed, err := run("job", "status", "job.json")
 			if !isExit(err, exitStopped) || !strings.Contains(printed, "1 done, 2 not started") ||
 				!strings.Contains(printed, "to submit again: --array=0-1") {
 				t.Errorf("job status: %q, %v", printed, err)
 			}
-			must("--array=0-1\n", "job", "resubmit", "job.json")
-			must("3 shards, 16 items to compute", "job", "plan", "job.json")
+			says("--array=0-1\n", "job", "resubmit", "job.json")
+			says("3 shards, 16 items to compute", "job", "plan", "job.json")
 		}
-		if left, err := filepath.Glob(filepath.Join(os.Getenv(client.HomeVar), "tasks", "*")); err != nil ||
-			len(left) > 0 {
-			t.Errorf("%q, %v; want nothing after the task", left, err)
-		}
+		must.Equal(t, len(must.Get(filepath.Glob(filepath.Join(os.Getenv(client.HomeVar), "tasks", "*")))(t)), 0,
+			"nothing after the task")
 	}
 	s.Faults(nil)
 	if faults.Load() < 20 {
 		t.Errorf("%d faults", faults.Load())
 	}
-	must("3 shards: 3 done\n", "job", "status", "job.json")
-	must("3 shards, 0 items to compute", "job", "plan", "job.json")
+	says("3 shards: 3 done\n", "job", "status", "job.json")
+	says("3 shards, 0 items to compute", "job", "plan", "job.json")
 	for i := range shards {
-		if printed, err := work(i, "--store", s.Object("tasks/%i")); err != nil ||
-			!strings.Contains(printed, "8 items computed") {
-			t.Errorf("%q, %v", printed, err)
-		}
+		must.Has(t, must.Get(work(i, "--store", s.Object("tasks/%i")))(t), "8 items computed")
 	}
-	must("3 shards: 3 done\n", "job", "status", "job.json", "--store", s.Object("tasks/%i"))
+	says("3 shards: 3 done\n", "job", "status", "job.json", "--store", s.Object("tasks/%i"))
 
 	for _, stores := range [][]string{{url}, {s.Object("tasks/1"), s.Object("tasks/0"), s.Object("tasks/2")}} {
 		home := t.TempDir()
 		t.Setenv(client.HomeVar, home)
-		must("0 damaged", append([]string{"store", "merge"}, stores...)...)
+		says("0 damaged", append([]string{"store", "merge"}, stores...)...)
 		done = at(t, home)
 		for _, line := range lines {
-			must(" 0 items computed, 6 found", strings.Fields(line)...)
+			says(" 0 items computed, 6 found", strings.Fields(line)...)
 		}
 		done()
 		got := tables(t)
 		for name := range want {
-			if got[name] != want[name] {
-				t.Errorf("%s differs from that of one machine", name)
-			}
+			must.True(t, got[name] == want[name], "%s differs from that of one machine", name)
 		}
 	}
 }

@@ -64,9 +64,8 @@ func TestWorkIsEnded(t *testing.T) {
 			}
 			printed, err := run("work", "job.json", "--shard", "1/2", "--allow-exec", "echo", "--store", dir)
 			m := first.FindStringSubmatch(printed)
-			if err != nil || m == nil || m[1] == "0" || m[2] == "0" {
-				t.Errorf("again: %q, %v; want some items computed and some found", printed, err)
-			}
+			must.True(t, err == nil && m != nil && m[1] != "0" && m[2] != "0",
+				"again: %q, %v; want some items computed and some found", printed, err)
 			if s := statusOf(t, dir, 1); s == nil || s.State != jobs.Done || s.Attempt != 2 ||
 				s.Computed+s.Found != 300 {
 				t.Errorf("status %+v, want done at the second attempt", s)
@@ -98,16 +97,13 @@ func TestTaskIsEnded(t *testing.T) {
 			})
 			must.Do(t, task.Process.Signal(signal))
 			_ = task.Wait()
-			if code := task.ProcessState.ExitCode(); code != exit {
-				t.Errorf("exit status %d, want %d", code, exit)
-			}
-			if left, err := filepath.Glob(filepath.Join(home, "tasks", "*")); err != nil || len(left) > 0 {
-				t.Errorf("%q, %v; want nothing after the task", left, err)
-			}
+			code := task.ProcessState.ExitCode()
+			must.True(t, code == exit, "exit status %d, want %d", code, exit)
+			left, err := filepath.Glob(filepath.Join(home, "tasks", "*"))
+			must.True(t, err == nil && len(left) == 0, "%q, %v; want nothing after the task", left, err)
 			printed, err := run("job", "status", "job.json", "--store", args[len(args)-1])
-			if !isExit(err, exitStopped) || !strings.Contains(printed, "1 stopped, 1 not started") {
-				t.Errorf("job status: %q, %v", printed, err)
-			}
+			must.True(t, isExit(err, exitStopped) && strings.Contains(printed, "1 stopped, 1 not started"),
+				"job status: %q, %v", printed, err)
 			t.Setenv(client.HomeVar, t.TempDir())
 			printed, err = run(args...)
 			if err != nil || !strings.Contains(printed, "items computed, ") || strings.Contains(printed, " 0 found") {
@@ -170,14 +166,10 @@ func TestTaskIsKilled(t *testing.T) {
 	}
 	done()
 	for name, content := range tables(t) {
-		if want[name] != content {
-			t.Errorf("%s differs from that of one machine", name)
-		}
+		must.True(t, want[name] == content, "%s differs from that of one machine", name)
 		delete(want, name)
 	}
-	if len(want) > 0 {
-		t.Errorf("%d files are missing", len(want))
-	}
+	must.True(t, len(want) == 0, "%d files are missing", len(want))
 }
 
 // generated counts the items of the stage generate in a store, and the images. No two items have the same image.

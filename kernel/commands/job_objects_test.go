@@ -35,11 +35,9 @@ func TestJobOfFolder(t *testing.T) {
 			}
 			return remotetest.None
 		})
-		printed, err := run("work", "job.json", "--allow-exec", "echo", "--shard", fmt.Sprintf("%d/2", i))
-		if err != nil || !strings.Contains(printed, fmt.Sprintf("%d items computed", want)) ||
-			read.Load() != int64(want) {
-			t.Errorf("%q, %v after %d images were read, want %d", printed, err, read.Load(), want)
-		}
+		printed := must.Get(run("work", "job.json", "--allow-exec", "echo", "--shard", fmt.Sprintf("%d/2", i)))(t)
+		must.Has(t, printed, fmt.Sprintf("%d items computed", want))
+		must.Equal(t, read.Load(), int64(want), want)
 	}
 	job := must.Get(os.ReadFile("job.json"))(t)
 	must.Do(t, b.Put(t.Context(), "job.json", job))
@@ -92,13 +90,9 @@ func TestWorkWithoutStorage(t *testing.T) {
 		t.Errorf("%v, want exit status %d", err, exitUnreachable)
 	}
 	printed, err := run("job", "status", "job.json")
-	if !strings.Contains(printed, "1 failed, 1 not started") || !strings.Contains(printed, "no usable answer") {
-		t.Errorf("job status: %q, %v", printed, err)
-	}
+	must.Has(t, printed, "1 failed, 1 not started", "no usable answer")
 	s.Faults(nil)
-	if printed, err := work(); err != nil || !strings.Contains(printed, "0 items computed, 4 found") {
-		t.Errorf("%q, %v; want that the items on the disk are found", printed, err)
-	}
+	must.Has(t, must.Get(work())(t), "0 items computed, 4 found")
 	s.Faults(func(int64, *http.Request) remotetest.Fault { return remotetest.Denied })
 	if _, err = work(); err == nil || isExit(err, exitUnreachable) || !strings.Contains(err.Error(), "access denied") {
 		t.Errorf("wrong credentials: %v", err)

@@ -97,9 +97,7 @@ func TestStorageJob(t *testing.T) {
 	}
 	got := tables(t)
 	for name := range want {
-		if got[name] != want[name] {
-			t.Errorf("%s differs from that of an undisturbed run", name)
-		}
+		must.True(t, got[name] == want[name], "%s differs from that of an undisturbed run", name)
 	}
 	for _, m := range machines {
 		m.searched(t)

@@ -101,9 +101,7 @@ func TestArrayJob(t *testing.T) {
 		words = append(append(words, "--"), strings.Fields(line)...)
 	}
 	prints(run(words...))(t, "3 shards of tables with 3 rows, store job.store", "sbatch job.sbatch")
-	if len(tables(t)) > 0 {
-		t.Error("job make has written a table")
-	}
+	must.Equal(t, len(tables(t)), 0, "job make has written a table")
 	// One task too many, for a shard that is done, and one shard twice.
 	for n, i := range []int{2, 0, 1, 0} {
 		want := "8 items computed, 0 found"
@@ -113,9 +111,7 @@ func TestArrayJob(t *testing.T) {
 		prints(run("work", "job.json", "--allow-exec", "echo", "--shard", fmt.Sprintf("%d/%d", i, shards)))(t, want)
 	}
 	prints(run("job", "status", "job.json"))(t, "3 shards: 3 done\n")
-	if printed := prints(run("job", "resubmit", "job.json"))(t); printed != "" {
-		t.Errorf("job resubmit printed %q", printed)
-	}
+	must.Equal(t, prints(run("job", "resubmit", "job.json"))(t), "", "job resubmit printed")
 	for i := range shards {
 		prints(run("work", "job.json", "--allow-exec", "echo", "--shard", fmt.Sprintf("%d/%d", i, shards), "--store",
 			"task-%i"))(t)
@@ -132,9 +128,7 @@ func TestArrayJob(t *testing.T) {
 		done()
 		got := tables(t)
 		for name := range want {
-			if got[name] != want[name] {
-				t.Errorf("%s: %s differs from that of one machine", filepath.Base(home), name)
-			}
+			must.True(t, got[name] == want[name], "%s: %s differs from that of one machine", filepath.Base(home), name)
 		}
 	}
 }
@@ -170,9 +164,8 @@ func TestJobMake(t *testing.T) {
 			t.Errorf("phase %d: %+v", phase+1, j)
 		}
 		data, err := os.ReadFile(fmt.Sprintf("j-%d.json", phase+1))
-		if err != nil || strings.Contains(string(data), "secret-of-mine") {
-			t.Errorf("the job's file holds a secret: %v", err)
-		}
+		must.True(t, err == nil && !strings.Contains(string(data), "secret-of-mine"),
+			"the job's file holds a secret: %v", err)
 	}
 	again := strings.Replace(phased, "--head 3", "--head 2", 1)
 	must.Fail(run(strings.Fields(again)...))(t, "is another job")
@@ -225,9 +218,8 @@ func TestWorkRefuses(t *testing.T) {
 	}
 	var exit exitError
 	_, err = run("work", "job.json", "--allow-exec", "echo", "--shard", "0/2")
-	if !errors.As(err, &exit) || exit.status != exitUnreachable {
-		t.Errorf("another device: %v, want exit status 69", err)
-	}
+	must.True(t, errors.As(err, &exit) && exit.status == exitUnreachable,
+		"another device: %v, want exit status 69", err)
 	if s := statusOf(t, "job.store", 0); s == nil || s.State != jobs.Failed ||
 		!strings.Contains(s.Error, "the device is go") {
 		t.Errorf("status %+v", s)

@@ -42,29 +42,20 @@ func TestKeep(t *testing.T) {
 		{"g", other, "one", 5, 4.0, true, 2},
 	} {
 		before := ran
-		if n := cell.Keep(step.name, step.compute, write(step.folder, step.side), step.value).Number("n"); n != step.n {
-			t.Errorf("step %d: n = %v, want %v", i, n, step.n)
-		}
-		if again := ran > before; again != step.again {
-			t.Errorf("step %d computed: %v, want %v", i, again, step.again)
-		}
+		must.Equal(t, cell.Keep(step.name, step.compute, write(step.folder, step.side), step.value).Number("n"), step.n,
+			"step", i, "n")
+		must.Equal(t, ran > before, step.again, "step", i, "computed")
 	}
 	for range 2 { // images of a folder stay there, those of the store are copied
 		images := cell.Keep("images", func() datasets.Table { return write("one", 5).With("region", "North") })
-		if f, err := images.Rows(t.Context()); err != nil || len(f.Images("image")) != 1 {
-			t.Errorf("images: %v, %v", f, err)
-		}
+		must.Equal(t, len(must.Get(images.Rows(t.Context()))(t).Images("image")), 1, "images")
 		made := cell.Keep("made", func() datasets.Table {
 			return datasets.Archipelago(datasets.ArchipelagoOptions{PerCell: 1}).Reference().Head(1)
 		})
-		if f, err := made.Rows(t.Context()); err != nil || len(f.Images("image")) != 1 {
-			t.Errorf("images of the store: %v, %v", f, err)
-		}
+		must.Equal(t, len(must.Get(made.Rows(t.Context()))(t).Images("image")), 1, "images of the store")
 	}
 	defer func() {
-		if recover() == nil {
-			t.Error("a channel is no input, and ../x is no name")
-		}
+		must.True(t, recover() != nil, "a channel is no input, and ../x is no name")
 	}()
 	cell.Keep("../x", small, make(chan int))
 }

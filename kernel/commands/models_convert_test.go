@@ -19,9 +19,7 @@ func TestConvertModel(t *testing.T) {
 	t.Setenv("HF_HOME", t.TempDir())
 	file := filepath.Join("..", "..", "gomlxmodels", "sam", "testdata", "original", "small.pth")
 	out := filepath.Join(t.TempDir(), "sam")
-	if printed, err := run("models", "convert", file, "--out", out); err != nil || printed != out+": SamModel\n" {
-		t.Errorf("%q, %v", printed, err)
-	}
+	must.Equal(t, must.Get(run("models", "convert", file, "--out", out))(t), out+": SamModel\n")
 	must.Get(os.Stat(filepath.Join(out, "model.safetensors")))(t)
 	other := filepath.Join(t.TempDir(), "flux.safetensors")
 	flux := []weights.Tensor{{Name: "double_blocks.0.x", Shape: []int{1}, Data: []float32{0}}}
@@ -42,10 +40,7 @@ func TestConvertModel(t *testing.T) {
 	} {
 		_, err := run(append([]string{"models", "convert"}, args...)...)
 		must.Err(t, err, want)
-		if usage := strings.HasPrefix(want, "models") || strings.HasPrefix(want, "a SAM") ||
-			strings.HasPrefix(want, "a GroundingDINO"); usage !=
-			errors.As(err, new(usageError)) {
-			t.Errorf("%v: a usage error is %v", err, !usage)
-		}
+		must.Equal(t, strings.HasPrefix(want, "models") || strings.HasPrefix(want, "a SAM") || strings.HasPrefix(want,
+			"a GroundingDINO"), errors.As(err, new(usageError)), "a usage error")
 	}
 }

@@ -67,9 +67,7 @@ func TestURLUsage(t *testing.T) {
 	} {
 		misused(run(args...))(t)
 	}
-	if entries, err := os.ReadDir("."); err != nil || len(entries) != 0 {
-		t.Errorf("%v, %v", entries, err)
-	}
+	must.Equal(t, len(must.Get(os.ReadDir("."))(t)), 0)
 }
 
 // TestFileURLs reads and writes tables and stores under file:// URLs, which are paths: they need no object storage.
@@ -86,9 +84,7 @@ func TestFileURLs(t *testing.T) {
 	} {
 		prints(run(args...))(t)
 	}
-	if got := must.Get(os.ReadFile(filepath.Join(dir, "one.csv")))(t); string(got) != "id,prompt\na,boat\n" {
-		t.Errorf("%q", got)
-	}
+	must.Equal(t, string(must.Get(os.ReadFile(filepath.Join(dir, "one.csv")))(t)), "id,prompt\na,boat\n")
 	for _, name := range []string{"x y.parquet", "second/items"} {
 		must.Get(os.Stat(filepath.Join(dir, name)))(t)
 	}
@@ -110,9 +106,7 @@ func TestMergeOfObjects(t *testing.T) {
 	prints(run("store", "merge", "--into", at, home))(t, "5 files copied")
 	other := t.TempDir()
 	prints(run("store", "merge", "--into", other, at))(t, "2 items")
-	if rest, err := filepath.Glob(filepath.Join(other, ".tmp-*")); err != nil || len(rest) > 0 {
-		t.Errorf("%q, %v", rest, err)
-	}
+	must.Equal(t, len(must.Get(filepath.Glob(filepath.Join(other, ".tmp-*")))(t)), 0)
 	second := must.Get(all.NewEngine(other, "test"))(t)
 	t.Cleanup(func() { second.Close() })
 	client.Register(second)

@@ -126,11 +126,7 @@ func TestOwnOptions(t *testing.T) {
 		"new":   {"  -p name=value\n", "  -images PATH\n"},
 	} {
 		help, _ := run(command, "--help")
-		for _, want := range wants {
-			if !strings.Contains(help, want) {
-				t.Errorf("%s: the help lacks %q:\n%s", command, want, help)
-			}
-		}
+		must.Has(t, help, wants...)
 	}
 }
 
@@ -142,8 +138,7 @@ func TestInWords(t *testing.T) {
 		"3 images, about 0.63 US dollars (0.211 per image, price of 2026-11-04: check it); ": {Images: 3, Known: true,
 			Image: 0.21072, Total: 0.63216, Date: "2026-11-04"},
 	} {
-		if got := inWords(e); !strings.HasPrefix(got, want) {
-			t.Errorf("%q, want %q", got, want)
-		}
+		got := inWords(e)
+		must.True(t, strings.HasPrefix(got, want), "%q, want %q", got, want)
 	}
 }

@@ -261,9 +261,7 @@ func TestStorageGoesOn(t *testing.T) {
 	out, err := s.killAt(t, "run/photos.images", 40, func() (string, error) { return a.antipode(t.Context(), save...) })
 	a.failed(t, "no usable answer after 5 tries", out, err)
 	t.Logf("killed with %d of 400 images written: %s", s.objects("run/photos.images"), last(out))
-	if n := s.objects("run/photos.parquet"); n != 0 {
-		t.Error("a table without its images was written")
-	}
+	must.Equal(t, s.objects("run/photos.parquet"), 0, "a table without its images was written")
 	s.start(t)
 	a.must(t, "400 rows", save...)
 	few := s.url("lab", "run/few.parquet")
@@ -330,9 +328,7 @@ func equal(t *testing.T, a, b string) {
 	t.Helper()
 	x := must.Get(os.ReadFile(a))(t)
 	y := must.Get(os.ReadFile(b))(t)
-	if !bytes.Equal(x, y) {
-		t.Errorf("%s and %s differ", a, b)
-	}
+	must.True(t, bytes.Equal(x, y), "%s and %s differ", a, b)
 }
 
 // searched looks for the credentials in all that a machine has written and printed.
@@ -346,9 +342,8 @@ func (m *machine) searched(t *testing.T) {
 			}
 			data, err := os.ReadFile(path)
 			files++
-			if bytes.Contains(data, []byte(m.secret)) || bytes.Contains(data, []byte(serverKey)) {
-				t.Errorf("%s contains the credentials", path)
-			}
+			must.True(t, !bytes.Contains(data, []byte(m.secret)) && !bytes.Contains(data, []byte(serverKey)),
+				"%s contains the credentials", path)
 			return err
 		})
 		if err != nil {
@@ -358,7 +353,5 @@ func (m *machine) searched(t *testing.T) {
 	if printed := m.printed.String(); strings.Contains(printed, m.secret) || strings.Contains(printed, serverKey) {
 		t.Errorf("the credentials are printed: %s", printed)
 	}
-	if files < 3 {
-		t.Errorf("%d files were searched", files)
-	}
+	must.True(t, files >= 3, "%d files were searched", files)
 }

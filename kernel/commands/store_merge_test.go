@@ -4,7 +4,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"antipode/datasets"
@@ -41,21 +40,14 @@ func TestStoreMerge(t *testing.T) {
 		{"--strict=false", "merged 2 stores: 0 packs with 0 items, 0 images and 0 results copied, 3 files found"},
 	} {
 		printed, err := merge(c.flag)
-		if want := c.want + difference; err != nil || printed != want {
-			t.Errorf("%s: %q, want %q, %v", c.flag, printed, want, err)
-		}
+		want := c.want + difference
+		must.True(t, err == nil && printed == want, "%s: %q, want %q, %v", c.flag, printed, want, err)
 	}
-	if printed, err := merge("--strict"); err != nil || !strings.Contains(printed, "1 of them differ") {
-		t.Errorf("--strict: %q, %v", printed, err)
-	}
-	if printed, err := run("store", "compact"); err != nil || printed != "2 files of items are now 1\n" {
-		t.Errorf("compact: %q, %v", printed, err)
-	}
+	must.Has(t, must.Get(merge("--strict"))(t), "1 of them differ") // --strict
+	must.Equal(t, must.Get(run("store", "compact"))(t), "2 files of items are now 1\n", "compact")
 	must.Get(merge("--remove"))(t)
 	for _, folder := range folders {
-		if _, err := os.Stat(folder); err == nil {
-			t.Errorf("%s stays", folder)
-		}
+		must.Fail(os.Stat(folder))(t)
 	}
 	for _, c := range []struct {
 		args []string

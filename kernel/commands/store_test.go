@@ -75,8 +75,6 @@ func TestNotRepeatable(t *testing.T) {
 		{"api:gpt-image-2", "", ""},
 		{"gpt-image-1", "", ""}, // a model of this machine
 	} {
-		if got := notRepeatable(by(c.model, c.base), now); got != c.want {
-			t.Errorf("%s at %q: %q, want %q", c.model, c.base, got, c.want)
-		}
+		must.Equal(t, notRepeatable(by(c.model, c.base), now), c.want, c.model, "at", c.base)
 	}
 }

@@ -76,9 +76,7 @@ func TestTable(t *testing.T) {
 				t.Errorf("%q: %s %v", args, printed, err)
 				continue
 			}
-			if got, err := os.ReadFile("out.csv"); err != nil || string(got) != c.want {
-				t.Errorf("%q: %q, want %q", args, got, c.want)
-			}
+			must.Equal(t, string(must.Get(os.ReadFile("out.csv"))(t)), c.want, args)
 		}
 	}
 	prints(run("table", "--in", "t.csv", "--head", "1"))(t, "north")
@@ -149,9 +147,8 @@ func TestOperationHelp(t *testing.T) {
 				wants = append(wants, r.Name)
 			}
 			for _, want := range wants {
-				if !strings.Contains(printed, want) || !errors.Is(err, flag.ErrHelp) {
-					t.Errorf("%q lacks %q: %v\n%s", args, want, err, printed)
-				}
+				must.True(t, strings.Contains(printed, want) && errors.Is(err, flag.ErrHelp),
+					"%q lacks %q: %v\n%s", args, want, err, printed)
 			}
 		}
 	}
@@ -204,9 +201,7 @@ func TestNamedTables(t *testing.T) {
 	run, examples := inProcess(t), 0
 	for _, name := range manifest.Tables() {
 		printed, err := run("table", "--in", name, "--help")
-		if err != nil || !strings.HasPrefix(printed, "The table "+name) {
-			t.Errorf("%s: %q, %v", name, printed, err)
-		}
+		must.True(t, err == nil && strings.HasPrefix(printed, "The table "+name), "%s: %q, %v", name, printed, err)
 		if _, example, has := strings.Cut(printed, "--in '"+name+":"); has {
 			example, _, _ = strings.Cut(example, "' --out")
 			made, known := manifest.Table(name + ":" + example)
@@ -215,14 +210,10 @@ func TestNamedTables(t *testing.T) {
 			}
 		}
 	}
-	if examples < 4 {
-		t.Errorf("%d examples", examples)
-	}
+	must.True(t, examples >= 4, "%d examples", examples)
 	for options, want := range map[string]string{`{"templat":"x"}`: `no option "templat"; the options are template, `,
 		`{"per_cell":"x"}`: "per_cell: a number is expected, not a string"} {
-		if made, _ := manifest.Table("digin-prompts:" + options); made.Err() == nil ||
-			!strings.Contains(made.Err().Error(), want) {
-			t.Errorf("%s: %v", options, made.Err())
-		}
+		made, _ := manifest.Table("digin-prompts:" + options)
+		must.True(t, made.Err() != nil && strings.Contains(made.Err().Error(), want), "%s: %v", options, made.Err())
 	}
 }

@@ -105,9 +105,7 @@ func TestTasks(t *testing.T) {
 	closed()
 
 	// What changed between two runs.
-	if printed := command("diff old.parquet new.parquet"); !strings.Contains(printed, "48 rows in both, by id") {
-		t.Error(printed)
-	}
+	must.Has(t, command("diff old.parquet new.parquet"), "48 rows in both, by id")
 
 	// Tags of 30 images.
 	closed = viewed(t, b, "new", "--tags", "good,wrong", "--rater", "me")
@@ -124,7 +122,5 @@ func TestTasks(t *testing.T) {
 	}
 	closed()
 	shares := command("score --metric tag-shares --in new --tags new.tags-me.csv")
-	if !strings.Contains(shares, "20           30") || !strings.Contains(shares, "10           30") {
-		t.Error(shares)
-	}
+	must.Has(t, shares, "20           30", "10           30")
 }

@@ -30,29 +30,23 @@ func TestUninstall(t *testing.T) {
 	text, err := run("uninstall")
 	_, specErr := os.Stat(spec)
 	_, storeErr := os.Stat(filepath.Join(home, "kept"))
-	if err != nil || specErr == nil || storeErr != nil || !strings.Contains(text, "kept the store") {
-		t.Errorf("without an answer: %q, %v, %v, %v", text, err, specErr, storeErr)
-	}
+	must.True(t, err == nil && specErr != nil && storeErr == nil && strings.Contains(text, "kept the store"),
+		"without an answer: %q, %v, %v, %v", text, err, specErr, storeErr)
 	want := "antipode-exec-2 other"
 	if runtime.GOOS != "linux" {
 		want = "antipode-exec-2 apk-1 other"
 	}
 	left, _ := filepath.Glob(filepath.Join(temp, "*"))
-	if got := strings.ReplaceAll(strings.Join(left, " "), temp+"/", ""); got != want {
-		t.Errorf("left in the temporary folder: %s, want %s", got, want)
-	}
+	must.Equal(t, strings.ReplaceAll(strings.Join(left, " "), temp+"/", ""), want, "left in the temporary folder")
 	own := filepath.Join(home, "thesis.txt")
 	must.Do(t, os.WriteFile(own, nil, 0o600))
 	text, err = run("uninstall", "--yes")
 	rest, _ := os.ReadDir(home)
-	if err != nil || len(rest) != 1 || !strings.Contains(text, "has other files and stays") {
-		t.Errorf("with --yes: %q, %v, %v", text, err, rest)
-	}
+	must.True(t, err == nil && len(rest) == 1 && strings.Contains(text, "has other files and stays"),
+		"with --yes: %q, %v, %v", text, err, rest)
 	must.Do(t, os.Remove(own))
 	if text, err = run("uninstall", "--yes"); err != nil || !strings.Contains(text, "removed the store") {
 		t.Errorf("%q, %v", text, err)
 	}
-	if _, err := os.Stat(home); err == nil {
-		t.Error("the store is left")
-	}
+	must.Fail(os.Stat(home))(t) // the store is left
 }

@@ -88,10 +88,8 @@ func TestLists(t *testing.T) {
 		"backend status": "no backend is running",
 		"version":        ", build ", "--version": ", build ", "help": "antipode segment", "": "antipode segment",
 	} {
-		printed, err := run(strings.Fields(args)...)
-		if err != nil || !strings.Contains(printed, want) {
-			t.Errorf("antipode %s: %q, %v; want %q", args, printed, err, want)
-		}
+		printed := must.Get(run(strings.Fields(args)...))(t)
+		must.Has(t, printed, want)
 	}
 }
 
@@ -101,13 +99,9 @@ func TestDeviceLine(t *testing.T) {
 		Memory: client.MemoryStatus{Resident: 3 << 20, Models: 2 << 20, Budget: 1 << 30}}
 	want := "device  GPU-1: busy, process 7, 3 MiB resident, models 2 of 1024 MiB, 12 items, lately 3.46 a second; " +
 		"last failure: signal killed"
-	if got := deviceLine(d); got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
+	must.Equal(t, deviceLine(d), want)
 	want = "device  0: not started, 0 items"
-	if got := deviceLine(client.DeviceStatus{Name: "0", State: "not started"}); got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
+	must.Equal(t, deviceLine(client.DeviceStatus{Name: "0", State: "not started"}), want)
 }
 
 // TestHelp: every command explains itself, where help comes first and where it comes last.
@@ -146,16 +140,11 @@ func TestNew(t *testing.T) {
 		divided = divided || c.Type == "markdown" && strings.Contains(strings.Join(c.Source, ""),
 			"A line `%%` divides it")
 	}
-	if nb.Metadata.Kernelspec.Name != "antipode" || code < 4 || parameters != 1 || !divided {
-		t.Errorf("%s", first)
-	}
+	must.True(t, nb.Metadata.Kernelspec.Name == "antipode" && code >= 4 && parameters == 1 && divided, "%s", first)
 	must.Fail(run("new", "mine.ipynb"))(t, "mine.ipynb exists")
-	if again, _ := os.ReadFile("mine.ipynb"); string(again) != string(first) {
-		t.Error("the notebook was changed")
-	}
-	if _, err := run("new", filepath.Join("no", "folder.ipynb")); err == nil {
-		t.Error("no error for a missing folder")
-	}
+	again, _ := os.ReadFile("mine.ipynb")
+	must.True(t, string(again) == string(first), "the notebook was changed")
+	must.Fail(run("new", filepath.Join("no", "folder.ipynb")))(t) // no error for a missing folder
 	must.Do(t, os.WriteFile("images.csv", []byte("id,image\n"), 0o600))
 	for _, audit := range []string{"dig", "indictti", "visage", "cococrola", "entigen"} {
 		_ = must.Get(run("new", "--audit", audit, "--images", "images.csv", "-p", "seed=3", audit))(t)
@@ -168,8 +157,6 @@ func TestNew(t *testing.T) {
 	for want, args := range map[string][]string{"no such audit; use dig, ind": {"--audit", "x", "a"},
 		"--images and -p need --audit": {"-p", "n=1", "a"}, "no parameter \"x\"": {"--audit", "dig", "-p", "x=1", "a"},
 		"there is no such file or folder": {"--audit", "dig", "--images", "none", "a"}} {
-		if _, err := run(append([]string{"new"}, args...)...); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v: %v", args, err)
-		}
+		must.Fail(run(append([]string{"new"}, args...)...))(t, want)
 	}
 }

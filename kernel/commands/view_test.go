@@ -1,6 +1,10 @@
 package commands
 
-import "testing"
+import (
+	"testing"
+
+	"antipode/internal/must"
+)
 
 // TestTunnel: over ssh the user is told how to open the page on another machine.
 func TestTunnel(t *testing.T) {
@@ -13,7 +17,5 @@ func TestTunnel(t *testing.T) {
 		"--proxy https://HUB/user/me/proxy/8123/"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got := tunnel(address, "", ""); got != "" {
-		t.Errorf("without ssh: %q", got)
-	}
+	must.Equal(t, tunnel(address, "", ""), "", "without ssh")
 }

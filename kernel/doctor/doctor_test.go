@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/http"
 	"os"
@@ -95,12 +96,9 @@ func TestFreshMachine(t *testing.T) {
 	m := newMachine(t)
 	start := time.Now()
 	checks := Report(context.Background(), m.home, m.module)
-	if took := time.Since(start); took > 2*time.Second {
-		t.Errorf("it took %v", took)
-	}
-	if Failed(checks) {
-		t.Errorf("a fresh machine with Go and a compiler fails: %+v", checks)
-	}
+	took := time.Since(start)
+	must.True(t, took <= 2*time.Second, "it took %v", took)
+	must.True(t, !Failed(checks), "a fresh machine with Go and a compiler fails: %+v", checks)
 	m.want("go", OK, "go1.26.8")
 	m.want("module", OK, m.module)
 	m.want("store", OK, "made when first needed")
@@ -114,9 +112,7 @@ func TestFreshMachine(t *testing.T) {
 		m.want("c compiler", Warn, "CGO_ENABLED=1")
 		m.want("plugin", Warn, "see c compiler")
 	}
-	if _, err := os.Stat(m.home); !os.IsNotExist(err) {
-		t.Errorf("the store was made: %v", err)
-	}
+	must.Is(os.Stat(m.home))(t, fs.ErrNotExist) // no store was made
 }
 
 func TestGo(t *testing.T) {
@@ -133,9 +129,7 @@ func TestGo(t *testing.T) {
 	findGo = func() error { return nil }
 	t.Cleanup(func() { findGo = jupyter.FindGo })
 	m.want("go", Fail, "no go command")
-	if !Failed(Report(context.Background(), m.home, m.module)) {
-		t.Error("without Go the report does not fail")
-	}
+	must.True(t, Failed(Report(context.Background(), m.home, m.module)), "without Go the report does not fail")
 	elsewhere := t.TempDir()
 	m.write(filepath.Join(elsewhere, "go"), "#!/bin/sh\necho go1.27.1\n")
 	must.Do(t, os.Chmod(filepath.Join(elsewhere, "go"), 0o755))
@@ -149,9 +143,8 @@ func TestSlowProgramsDoNotHoldItUp(t *testing.T) {
 	m.program("go", "exec /bin/sleep 30")
 	start := time.Now()
 	m.report()
-	if took := time.Since(start); took > 2*time.Second {
-		t.Errorf("it took %v", took)
-	}
+	took := time.Since(start)
+	must.True(t, took <= 2*time.Second, "it took %v", took)
 }
 
 func TestCompiler(t *testing.T) {
@@ -198,9 +191,7 @@ func TestDevices(t *testing.T) {
 	m := newMachine(t)
 	t.Setenv(plugin.Env, "none")
 	t.Setenv(device.ListEnv, "cpu:2")
-	if c := accelerator(t.TempDir()); !strings.Contains(c.Detail, "; 2 processes on the processor") {
-		t.Errorf("%+v", c)
-	}
+	must.Has(t, accelerator(t.TempDir()).Detail, "; 2 processes on the processor")
 	t.Setenv(device.ListEnv, "cpu:none")
 	m.want("device", Fail, "ANTIPODE_DEVICES=cpu:none")
 }
@@ -242,9 +233,7 @@ func TestStore(t *testing.T) {
 
 func TestDisk(t *testing.T) {
 	for free, state := range map[int64]State{1e8: Fail, 1e9: Warn, 1e11: OK} {
-		if c := diskCheck("/", free, "fix"); c.State != state {
-			t.Errorf("%d bytes free: %+v, want %s", free, c, state)
-		}
+		must.Equal(t, diskCheck("/", free, "fix").State, state, free, "bytes free")
 	}
 }
 
@@ -289,9 +278,7 @@ func TestPrinting(t *testing.T) {
 	var b bytes.Buffer
 	must.Do(t, Text(&b, checks))
 	want := "ok    go          go1.26.8 at /usr/bin/go\nwarn  c compiler  none <cc>\n                  → install one\n"
-	if b.String() != want {
-		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
-	}
+	must.True(t, b.String() == want, "got\n%s\nwant\n%s", b.String(), want)
 	b.Reset()
 	must.Do(t, JSON(&b, checks))
 	var back []Check
@@ -299,7 +286,5 @@ func TestPrinting(t *testing.T) {
 		!strings.Contains(b.String(), `"state": "warn"`) {
 		t.Errorf("%v: %s", err, b.String())
 	}
-	if Failed(checks) || !Failed(append(checks, Check{State: Fail})) {
-		t.Error("only a failed check fails the report")
-	}
+	must.True(t, !Failed(checks) && Failed(append(checks, Check{State: Fail})), "only a failed check fails the report")
 }

@@ -2,7 +2,6 @@ package jupyter
 
 import (
 	"go/token"
-	"slices"
 	"strings"
 	"testing"
 
@@ -16,9 +15,8 @@ func TestIsComplete(t *testing.T) {
 		"f(": "incomplete", "f()": "complete", "%%": "incomplete", "var x = 5\n%% \n": "incomplete",
 		"var := ]": "invalid", "%%\nx := ]": "invalid", "%%writefile a.txt\n}": "unknown",
 	} {
-		if got, _ := isComplete(code); got != want {
-			t.Errorf("%q is %s, want %s", code, got, want)
-		}
+		got, _ := isComplete(code)
+		must.True(t, got == want, "%q is %s, want %s", code, got, want)
 	}
 }
 
@@ -29,9 +27,8 @@ func TestStatementError(t *testing.T) {
 		"var x = 5": 0, "%%\nx := 5": 0, "": 0, "%%writefile a\nx": 0, "func f() {\n\tx := 1\n}": 0, "var x = ]": 0,
 	} {
 		line, message := split(code).statementError()
-		if line != want || (line > 0) != strings.Contains(message, "statements go below a line %%") {
-			t.Errorf("%q: line %d, want %d: %s", code, line, want, message)
-		}
+		must.True(t, line == want && (line > 0) == strings.Contains(message, "statements go below a line %%"),
+			"%q: line %d, want %d: %s", code, line, want, message)
 	}
 }
 
@@ -45,9 +42,8 @@ func TestAssigned(t *testing.T) {
 	} {
 		s, files := split(code), token.NewFileSet()
 		body := must.Get(parseBody(files, s.Statements()))(t)
-		if names, _ := assigned(body, files, known); strings.Join(names, " ") != want {
-			t.Errorf("%q assigns %v, want %q", code, names, want)
-		}
+		names, _ := assigned(body, files, known)
+		must.True(t, strings.Join(names, " ") == want, "%q assigns %v, want %q", code, names, want)
 	}
 }
 
@@ -73,9 +69,7 @@ func TestShowLast(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%q: %v", code, err)
 		}
-		if got := s.showLast(body, files, results); got != want {
-			t.Errorf("%q became %q, want %q", code, got, want)
-		}
+		must.Equal(t, s.showLast(body, files, results), want, code, "became")
 	}
 }
 
@@ -83,14 +77,10 @@ func TestShowLast(t *testing.T) {
 func TestResultIndex(t *testing.T) {
 	index := readResultIndex("../..")
 	for _, name := range []string{"Head", "Where", "Select"} {
-		if !index.methods[name] {
-			t.Errorf("method %s is missing", name)
-		}
+		must.True(t, index.methods[name], "method %s is missing", name)
 	}
 	for _, name := range []string{"datasets.CSV", "gomlxmodels.Segment", "strings.ToUpper"} {
-		if !index.functions[name] {
-			t.Errorf("function %s is missing", name)
-		}
+		must.True(t, index.functions[name], "function %s is missing", name)
 	}
 	if index.methods["Show"] || index.methods["Run"] || index.functions["fmt.Println"] || index.functions["os.Remove"] {
 		t.Error("Show, Run, fmt.Println and os.Remove have no value to show")
@@ -98,8 +88,6 @@ func TestResultIndex(t *testing.T) {
 }
 
 func TestVariables(t *testing.T) {
-	if got := split("%cd x\nvar a, b = 1, 2\nvar (\n\tc int\n)\nconst d = 1\n%%\nvar e = 1").variables(); !slices.Equal(
-		got, []string{"a", "b", "c"}) {
-		t.Errorf("found %v", got)
-	}
+	must.EqualSlices(t, split("%cd x\nvar a, b = 1, 2\nvar (\n\tc int\n)\nconst d = 1\n%%\nvar e = 1").variables(),
+		[]string{"a", "b", "c"}, "found")
 }

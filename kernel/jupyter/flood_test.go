@@ -37,9 +37,8 @@ func TestServeFlood(t *testing.T) {
 			stored += len(m.Content)
 		}
 	}, nil)
-	if err != nil || reply.Status != "ok" || displays != n || stored < n*size {
-		t.Errorf("%d of %d displays, %d bytes; %+v, %v", displays, n, stored, reply, err)
-	}
+	must.True(t, err == nil && reply.Status == "ok" && displays == n && stored >= n*size,
+		"%d of %d displays, %d bytes; %+v, %v", displays, n, stored, reply, err)
 	if grown := memory(t, s.process.Pid) - before; grown > 100<<20 {
 		t.Errorf("the kernel's memory grew by %d MB", grown>>20)
 	}

@@ -2,13 +2,11 @@ package jupyter
 
 import (
 	"cmp"
-	"errors"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 
@@ -22,36 +20,23 @@ func TestInstall(t *testing.T) {
 	}
 	data, store := t.TempDir(), t.TempDir()
 	t.Setenv("JUPYTER_DATA_DIR", data)
-	if _, _, err := Installed(); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("before: %v", err)
-	}
+	must.Is(Installed())(t, fs.ErrNotExist) // before
 	_ = must.Get(Tools(t.Context(), "../..", home(), nil))(t)
 	// not to build them again
 	must.Do(t, os.Symlink(filepath.Join(home(), "bin"), filepath.Join(store, "bin")))
 	installed := filepath.Join(t.TempDir(), "it's installed", "antipode")
 	dir := must.Get(Install(t.Context(), Options{ModuleDir: "../..", Home: store, Binary: "/where/it/stays",
 		Program: installed}))(t)
-	if want := filepath.Join(data, "kernels", SpecName); dir != want {
-		t.Errorf("installed in %s, want %s", dir, want)
-	}
-	_, spec, err := Installed()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if spec.DisplayName != "Go (Antipode)" || spec.Language != "go" || spec.InterruptMode != "message" {
-		t.Errorf("spec is %+v", spec)
-	}
+	must.Equal(t, dir, filepath.Join(data, "kernels", SpecName), "installed in")
+	_, spec := must.Get2(Installed())(t)
+	must.True(t, spec.DisplayName == "Go (Antipode)" && spec.Language == "go" && spec.InterruptMode == "message",
+		"spec is %+v", spec)
 	launch := filepath.Join(dir, "launch")
-	if !slices.Equal(spec.Argv, []string{launch, "kernel", "{connection_file}"}) || len(spec.Env) > 0 {
-		t.Errorf("argv %q, env %v", spec.Argv, spec.Env)
-	}
+	must.EqualSlices(t, spec.Argv, []string{launch, "kernel", "{connection_file}"}, spec.Env)
+	must.Equal(t, len(spec.Env), 0, spec.Env)
 	launched(t, launch, installed, store)
-	if gone, err := Uninstall(); err != nil || gone != dir {
-		t.Errorf("uninstall: %s, %v", gone, err)
-	}
-	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("after: %v", err)
-	}
+	must.Equal(t, must.Get(Uninstall())(t), dir, "uninstall")
+	must.Is(os.Stat(dir))(t, fs.ErrNotExist) // after
 	if _, err := Uninstall(); err != nil {
 		t.Errorf("uninstalling nothing: %v", err)
 	}
@@ -93,9 +78,7 @@ func launched(t *testing.T, launch, installed, store string) {
 		if strings.HasPrefix(step.want, "antipode:") {
 			want = step.want + "; run antipode install again\n"
 		}
-		if string(out) != want {
-			t.Errorf("started %q, want %q", out, want)
-		}
+		must.Equal(t, string(out), want, "started", out)
 	}
 }
 
@@ -104,13 +87,9 @@ func TestKernelsDir(t *testing.T) {
 	t.Setenv("XDG_DATA_HOME", "/x")
 	t.Setenv("JUPYTER_DATA_DIR", "")
 	want := cmp.Or(map[string]string{"darwin": "/h/Library/Jupyter/kernels"}[runtime.GOOS], "/x/jupyter/kernels")
-	if got, err := KernelsDir(); err != nil || got != want {
-		t.Errorf("got %s, %v; want %s", got, err, want)
-	}
+	must.Equal(t, must.Get(KernelsDir())(t), want)
 	t.Setenv("JUPYTER_DATA_DIR", "/j")
-	if got, err := KernelsDir(); err != nil || got != "/j/kernels" {
-		t.Errorf("got %s, %v", got, err)
-	}
+	must.Equal(t, must.Get(KernelsDir())(t), "/j/kernels")
 }
 
 // A missing module or tool is reported in one line.
@@ -137,7 +116,5 @@ func TestFindGo(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	t.Setenv(goVar, filepath.Dir(real))
 	must.Do(t, FindGo())
-	if found, err := exec.LookPath("go"); err != nil || found != real {
-		t.Errorf("found %q, %v; want %s", found, err, real)
-	}
+	must.Equal(t, must.Get(exec.LookPath("go"))(t), real, "found")
 }

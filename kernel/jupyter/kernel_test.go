@@ -1,9 +1,6 @@
 package jupyter
 
 import (
-	"antipode/datasets/client"
-	"antipode/internal/must"
-	_ "antipode/test/memdir"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -18,6 +15,10 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"antipode/datasets/client"
+	"antipode/internal/must"
+	_ "antipode/test/memdir"
 )
 
 // TestMain lets the test's own program be the kernel: `PROGRAM kernel CONNECTION_FILE`.
@@ -199,9 +200,8 @@ func TestServe(t *testing.T) {
 		"var early = os.TempDir() // before any init of the cell\n%%\nfmt.Println(os.Getenv(\"ANTIPODE_MODULE\") != "+
 			"\"\", os.TempDir(), early, client.Protocol)")
 	want := fmt.Sprintln(true, os.TempDir(), os.TempDir(), client.Protocol)
-	if got != want || reply.Status != "ok" || reply.ExecutionCount == nil || *reply.ExecutionCount != 1 {
-		t.Errorf("printed %q, want %q; reply %+v", got, want, reply)
-	}
+	must.True(t, got == want && reply.Status == "ok" && reply.ExecutionCount != nil && *reply.ExecutionCount == 1,
+		"printed %q, want %q; reply %+v", got, want, reply)
 	if n := len(marked(t, s.mark)); n < 3 {
 		t.Errorf("%d processes run, want kernel, GoNB and the watchdog: the test sees too few", n)
 	}
@@ -221,9 +221,8 @@ func TestServeEndsEverything(t *testing.T) {
 			s.sleeping(t)
 			must.Do(t, s.process.Signal(sig))
 			s.waitEnd(t)
-			if left, _ := filepath.Glob(filepath.Join(os.TempDir(), "apk-*", s.connectionFile())); len(left) > 0 {
-				t.Errorf("left files behind: %v", left)
-			}
+			left, _ := filepath.Glob(filepath.Join(os.TempDir(), "apk-*", s.connectionFile()))
+			must.True(t, len(left) == 0, "left files behind: %v", left)
 		})
 	}
 }

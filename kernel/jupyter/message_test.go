@@ -1,7 +1,6 @@
 package jupyter
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,23 +17,16 @@ func TestMessage(t *testing.T) {
 	frames := must.Get(m.frames(key))(t)
 	wire := append([][]byte{[]byte("identity")}, frames...)
 	back, err := parseMessage(wire, key)
-	if err != nil || back.Header != m.Header || string(back.Content) != string(m.Content) {
-		t.Errorf("came back as %+v, %v; sent %+v", back, err, m)
-	}
-	if _, err := parseMessage(wire, []byte("other")); !errors.Is(err, errBadMessage) {
-		t.Errorf("another key: %v", err)
-	}
+	must.True(t, err == nil && back.Header == m.Header && string(back.Content) == string(m.Content),
+		"came back as %+v, %v; sent %+v", back, err, m)
+	must.Is(parseMessage(wire, []byte("other")))(t, errBadMessage) // another key
 	for i := range frames[1:] {
 		changed := slices.Clone(wire)
 		changed[i+2] = []byte("{\"x\":1}")
-		if _, err := parseMessage(changed, key); !errors.Is(err, errBadMessage) {
-			t.Errorf("frame %d changed: %v", i+2, err)
-		}
+		must.Is(parseMessage(changed, key))(t, errBadMessage)
 	}
 	for n := range wire {
-		if _, err := parseMessage(wire[:n], key); !errors.Is(err, errBadMessage) {
-			t.Errorf("cut after %d frames: %v", n, err)
-		}
+		must.Is(parseMessage(wire[:n], key))(t, errBadMessage)
 	}
 }
 
@@ -49,15 +41,9 @@ func TestPrelude(t *testing.T) {
 	}
 	t.Setenv("TMPDIR", `/a "b`)
 	got := Prelude(module)
-	for _, want := range []string{"%noautoget\n", "%goflags \"-ldflags=-s -w\"\n", "\t\"antipode/datasets\"\n",
-		"\t\"antipode/datasets/cell\"\n", "\t\"fmt\"\n", `os.Setenv("TMPDIR", "/a \"b")`} {
-		if !strings.Contains(got, want) {
-			t.Errorf("the prelude lacks %q:\n%s", want, got)
-		}
-	}
-	if strings.Contains(got, "metrics") || !strings.HasSuffix(got, "\n%%\n") {
-		t.Errorf("the prelude is\n%s", got)
-	}
+	must.Has(t, got, "%noautoget\n", "%goflags \"-ldflags=-s -w\"\n", "\t\"antipode/datasets\"\n",
+		"\t\"antipode/datasets/cell\"\n", "\t\"fmt\"\n", `os.Setenv("TMPDIR", "/a \"b")`)
+	must.True(t, !strings.Contains(got, "metrics") && strings.HasSuffix(got, "\n%%\n"), "the prelude is\n%s", got)
 	t.Setenv("TMPDIR", "")
 	if got := Prelude(module); !strings.Contains(got, `os.Unsetenv("TMPDIR")`) {
 		t.Errorf("the prelude is\n%s", got)

@@ -130,10 +130,9 @@ func TestRelayWhileStarting(t *testing.T) {
 	}
 	close(release)
 	for range 2 { // the second cell tries again
-		if got := c.reply(waiting); got["status"] != "error" || !strings.Contains(fmt.Sprint(got["evalue"]),
-			"no Go here") {
-			t.Errorf("the cell ended with %v", got)
-		}
+		got := c.reply(waiting)
+		must.Equal(t, got["status"], "error", "the cell ended with")
+		must.Has(t, fmt.Sprint(got["evalue"]), "no Go here")
 		waiting = c.cell("%%\n2")
 	}
 }
@@ -172,17 +171,14 @@ func TestRelayHostileMessages(t *testing.T) {
 		got := must.Get(parseMessage(reply.Frames, []byte(conn.Key)))(t)
 		answered = append(answered, got.Parent.ID)
 	}
-	if want := []string{m.Header.ID, last.Header.ID}; !slices.Equal(answered, want) {
-		t.Errorf("replies to %q, want %q: each message that is signed, once", answered, want)
-	}
+	must.EqualSlices(t, answered, []string{m.Header.ID, last.Header.ID}, "replies to",
+		"each message that is signed, once")
 	for _, want := range []string{"wrong signature; ignored, 1 so far", "ignored, 2 so far", "ignored, 4 so far"} {
 		if line := <-lines; !strings.Contains(line, want) { // of 6: 5 that are no messages, and the repeated one
 			t.Errorf("logged %q, want %q", line, want)
 		}
 	}
-	if len(lines) > 0 {
-		t.Errorf("logged %q too", <-lines)
-	}
+	must.Equal(t, len(lines), 0, "more lines logged")
 	_, _ = raw.Write([]byte{2, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}) // a frame of 2⁶⁴-1 bytes
 	if got := converse(t, client); got.reply(got.request("kernel_info_request", fields{}))["status"] != "ok" {
 		t.Error("the kernel does not answer any more")
@@ -206,10 +202,9 @@ func TestRelayWelcome(t *testing.T) {
 	_, peer := open(t, conn, conn.IOPubPort, zmq4.Sub)
 	must.Do(t, peer.SendMsg(zmq4.NewMsg([]byte{1})))
 	raw := must.Get(peer.RecvMsg())(t)
-	m, err := parseMessage(raw.Frames, []byte(conn.Key))
-	if err != nil || m.Header.Type != "iopub_welcome" || string(m.Content) != `{"subscription":""}` {
-		t.Errorf("welcomed with %s %s, %v", m.Header.Type, m.Content, err)
-	}
+	m := must.Get(parseMessage(raw.Frames, []byte(conn.Key)))(t)
+	must.Equal(t, m.Header.Type, "iopub_welcome", "welcomed with")
+	must.Equal(t, string(m.Content), `{"subscription":""}`, "welcomed with")
 }
 
 // aborts checks that cells that wait are aborted when one fails or is interrupted, unless the request says otherwise.
@@ -222,14 +217,10 @@ func aborts(t *testing.T, s *served) {
 		}
 		return got
 	}
-	if got := statuses(c.cell("%%\npanic(1)"), c.cell("var a = 1"), c.cell("var b = 1")); !slices.Equal(got,
-		[]string{"error", "aborted", "aborted"}) {
-		t.Errorf("after an error: %v", got)
-	}
-	if got := statuses(c.cell("%%\npanic(1)", "stop_on_error", false), c.cell("var a = 1")); !slices.Equal(got,
-		[]string{"error", "ok"}) {
-		t.Errorf("after an error that does not stop: %v", got)
-	}
+	must.EqualSlices(t, statuses(c.cell("%%\npanic(1)"), c.cell("var a = 1"), c.cell("var b = 1")), []string{"error",
+		"aborted", "aborted"}, "after an error")
+	must.EqualSlices(t, statuses(c.cell("%%\npanic(1)", "stop_on_error", false), c.cell("var a = 1")), []string{"error",
+		"ok"}, "after an error that does not stop")
 	long, after := c.cell("%%\nfmt.Println()\ntime.Sleep(time.Hour)"), c.cell("var c = 1")
 	c.until(func(m arrival) bool { return m.Header.Type == "stream" && m.Parent.ID == long.Header.ID })
 	start := time.Now()
@@ -238,9 +229,7 @@ func aborts(t *testing.T, s *served) {
 		time.Since(start) > 3*time.Second {
 		t.Errorf("%v after an interrupt: %v", time.Since(start), got)
 	}
-	if got := statuses(c.cell("%%\nfmt.Println(a)")); !slices.Equal(got, []string{"ok"}) {
-		t.Errorf("afterwards: %v", got)
-	}
+	must.EqualSlices(t, statuses(c.cell("%%\nfmt.Println(a)")), []string{"ok"}, "afterwards")
 }
 
 // input checks that a cell that reads standard input is given what the user types, or its end where nobody can type.
@@ -262,9 +251,7 @@ func input(t *testing.T, s *served) {
 			t.Error(err)
 		}
 	})
-	if err != nil || got != `stdout:"hello" <nil>` {
-		t.Errorf("got %s, %v", got, err)
-	}
+	must.True(t, err == nil && got == `stdout:"hello" <nil>`, "got %s, %v", got, err)
 }
 
 // What a newcomer tries is answered in the terms of the notebook, with one error each. All users share a kernel.
@@ -294,9 +281,8 @@ func TestServeUsers(t *testing.T) {
 				got = append(got, described(m))
 			}
 		}, nil)
-		if err != nil || strings.Join(got, " ") != test.want {
-			t.Errorf("%q: got\n%s\nwant\n%s\n%v", test.code, strings.Join(got, " "), test.want, err)
-		}
+		must.True(t, err == nil && strings.Join(got, " ") == test.want,
+			"%q: got\n%s\nwant\n%s\n%v", test.code, strings.Join(got, " "), test.want, err)
 	}
 	input(t, s)
 	notes(t, s)
@@ -321,8 +307,7 @@ func notes(t *testing.T, s *served) {
 			return a.Parent.ID == m.Header.ID && a.Header.Type == "status" &&
 				strings.Contains(string(a.Content), idleState)
 		})
-		if text, _ := shown.Data["text/plain"].(string); text != run.want {
-			t.Errorf("execution %d shows %q, want %q", i+1, text, run.want)
-		}
+		text, _ := shown.Data["text/plain"].(string)
+		must.True(t, text == run.want, "execution %d shows %q, want %q", i+1, text, run.want)
 	}
 }

@@ -87,9 +87,7 @@ func TestTidy(t *testing.T) {
 				`clear_output:{"wait":false}`}},
 	} {
 		got, _ := tidied(test.messages, false)
-		if !slices.Equal(got, test.want) {
-			t.Errorf("%s: got\n%q, want\n%q", test.name, got, test.want)
-		}
+		must.True(t, slices.Equal(got, test.want), "%s: got\n%q, want\n%q", test.name, got, test.want)
 	}
 	if got, e := tidied([]Message{stderr("interrupted\n"), stderr("^C\nexit status 130\n"),
 		gonbError("exit status 130")}, true); e.Name != "Interrupted" || len(got) != 1 {
@@ -115,9 +113,7 @@ func TestTidyNotes(t *testing.T) {
 		if !test.want {
 			want = nil
 		}
-		if !slices.Equal(got, want) {
-			t.Errorf("execution %d of cell %s: %q, want %q", i+1, test.cell, got, want)
-		}
+		must.True(t, slices.Equal(got, want), "execution %d of cell %s: %q, want %q", i+1, test.cell, got, want)
 	}
 }
 
@@ -166,17 +162,14 @@ func TestTidyLocates(t *testing.T) {
 		{Number: 5, Source: "%%\nreturn []int{1}[i]\nf(1+1)"},
 	}}
 	for _, test := range []struct{ line, cell, cellLine int }{{4, 3, 4}, {8, 5, 3}, {1, 0, 0}, {2, 0, 0}, {99, 0, 0}} {
-		if cell, line := k.locate(file, test.line); cell != test.cell || line != test.cellLine {
-			t.Errorf("line %d is located in cell %d, line %d, want %d, %d", test.line, cell, line, test.cell,
-				test.cellLine)
-		}
+		cell, line := k.locate(file, test.line)
+		must.True(t, cell == test.cell && line == test.cellLine,
+			"line %d is located in cell %d, line %d, want %d, %d", test.line, cell, line, test.cell, test.cellLine)
 	}
 	tidy := &tidier{locate: k.locate}
 	for _, piece := range []struct{ from, to string }{
 		{"\t" + file + ":8 +0x65\n", "\tcell [5], line 3\n"}, {"at " + file + ":77\n", "at main.go:77\n"},
 	} {
-		if got := tidy.places(piece.from); got != piece.to {
-			t.Errorf("%q becomes %q, want %q", piece.from, got, piece.to)
-		}
+		must.Equal(t, tidy.places(piece.from), piece.to, piece.from, "becomes")
 	}
 }

@@ -91,9 +91,7 @@ func TestCommands(t *testing.T) {
 	} {
 		k := &Kernel{variables: map[string]int{"a": 1}}
 		code, _ = timing(code)
-		if got := k.commands(code, nil); got != want {
-			t.Errorf("%q became %q, want %q", code, got, want)
-		}
+		must.Equal(t, k.commands(code, nil), want, code, "became")
 	}
 }
 
@@ -105,17 +103,13 @@ func TestClocked(t *testing.T) {
 		"var a, b = f()":               "var a, b = f()",
 		"var a = func() { f() }":       "var a = func() { f() }",
 	} {
-		if got := split(code).clocked(); got != want {
-			t.Errorf("%q became %q, want %q", code, got, want)
-		}
+		must.Equal(t, split(code).clocked(), want, code, "became")
 	}
 	for code, want := range map[string]string{
 		"var a int":          "var a int\n%%\nantipode_cell.Columns(\"a\", a); ",
 		"var a int\n%%\nf()": "var a int\n%%\nantipode_cell.Columns(\"a\", a); f()",
 		"%test\nvar a int":   "%test\nvar a int",
 	} {
-		if got := split(code).described(); got != want {
-			t.Errorf("%q became %q, want %q", code, got, want)
-		}
+		must.Equal(t, split(code).described(), want, code, "became")
 	}
 }

@@ -198,9 +198,7 @@ func TestForgeries(t *testing.T) {
 			again.Results = again.Results[:2] // the third takes longer to compute
 		}
 		different := m.recompute(t, again, m.notebook).Count[Different] > 0
-		if different != computed {
-			t.Errorf("%s: found by recomputing: %v", what, different)
-		}
+		must.Equal(t, different, computed, what, "found by recomputing")
 		count[fmt.Sprint(what, ", by recomputing: ", different)]++
 	}
 	for _, what := range slices.Sorted(maps.Keys(count)) {

@@ -86,9 +86,7 @@ func (m *made) write(t *testing.T, dir string) (digest string) {
 func (m *made) verify(t *testing.T, dir, files string) *Report {
 	t.Helper()
 	r := must.Get(Open(dir))(t)
-	if len(r.Problems) > 0 {
-		t.Errorf("problems: %q", r.Problems)
-	}
+	must.Equal(t, len(r.Problems), 0, "problems", r.Problems)
 	return m.recompute(t, r, files)
 }
 
@@ -119,14 +117,10 @@ func TestRecord(t *testing.T) {
 	first := readFiles(t, m.dir)
 	for name, data := range first {
 		for _, dir := range []string{m.notebook, m.home, m.dir} {
-			if bytes.Contains(data, []byte(dir)) {
-				t.Errorf("%s contains %s", name, dir)
-			}
+			must.True(t, !bytes.Contains(data, []byte(dir)), "%s contains %s", name, dir)
 		}
 	}
-	if got := string(first["small.html"]); got != "ran in notebook:/\n" {
-		t.Errorf("the page: %q", got)
-	}
+	must.Equal(t, string(first["small.html"]), "ran in notebook:/\n", "the page")
 	again := t.TempDir()
 	m.write(t, again)
 	for name, data := range readFiles(t, again) {
@@ -140,9 +134,8 @@ func TestRecord(t *testing.T) {
 		found := m.verify(t, m.dir, elsewhere)
 		got := append(slices.Clone(found.Results.Texts("status")), found.Reasons...)
 		for i := range got {
-			if len(got) != len(want) || !regexp.MustCompile("^"+want[i]+"$").MatchString(got[i]) {
-				t.Errorf("%q, want %q", got, want)
-			}
+			must.True(t, len(got) == len(want) && regexp.MustCompile("^"+want[i]+"$").MatchString(got[i]),
+				"%q, want %q", got, want)
 		}
 	}
 	check(NotVerifiable, NotVerifiable, Identical,
@@ -154,7 +147,5 @@ func TestRecord(t *testing.T) {
 		`002-bounds: .*001-few`)
 	must.Do(t, os.WriteFile(filepath.Join(elsewhere, "answers.csv"), answers, 0o644))
 	check(Identical, Identical, Identical)
-	if _, err := Open(t.TempDir()); err == nil {
-		t.Error("an empty folder is a record")
-	}
+	must.Fail(Open(t.TempDir()))(t) // an empty folder is a record
 }

@@ -58,9 +58,8 @@ func TestReference(t *testing.T) {
 					t.Errorf("by %q, row %d: %+v", by, row, near.Nearest)
 				}
 			}
-			if inside != near.Inside || alone != near.Alone || near.Of != len(near.Nearest) {
-				t.Errorf("by %q, row %d: %d inside, %d alone of %+v", by, row, inside, alone, near)
-			}
+			must.True(t, inside == near.Inside && alone == near.Alone && near.Of == len(near.Nearest),
+				"by %q, row %d: %d inside, %d alone of %+v", by, row, inside, alone, near)
 			contained += near.Inside
 		}
 		if contained == 0 || contained == 40 || g.nearReference(40, 8) != nil || g.nearReference(-1, 8) != nil ||

@@ -135,9 +135,7 @@ func TestScale(t *testing.T) {
 			var rate float64
 			b.Eval("window.end_", &rate)
 			t.Logf("%d rows, scroll at %.0f frames a second", n, rate)
-			if found := b.Serious(); found != "" {
-				t.Errorf("axe-core: %s", found)
-			}
+			must.Equal(t, b.Serious(), "", "axe-core")
 			time("scatter", "document.getElementById('plot').click()", "document.getElementById('canvas').width > 400")
 			var box struct{ X, Y, Width, Height float64 }
 			b.Eval("document.getElementById('canvas').getBoundingClientRect().toJSON()", &box)

@@ -86,9 +86,8 @@ func TestServer(t *testing.T) {
 	for _, path := range []string{"/", "/data.json", "/page.js", "/thumb/0/0", "/image/0/0",
 		"/?token=" + strings.Repeat("0", 32)} {
 		code, text, _ := ask(&http.Client{}, "GET", path, "", nil)
-		if code != 403 || !strings.Contains(text, "antipode view") {
-			t.Errorf("without the token %s: %d %s", path, code, text)
-		}
+		must.Equal(t, code, 403, "without the token", path)
+		must.Has(t, text, "antipode view")
 	}
 	if code, _, head := ask(client, "GET", "/?token="+s.token, "", nil); code != 200 ||
 		!strings.Contains(head.Get("Content-Security-Policy"), "script-src 'self';") {
@@ -99,9 +98,8 @@ func TestServer(t *testing.T) {
 		"origin": func(r *http.Request) { r.Header.Set("Origin", "http://evil.example") },
 		"null":   func(r *http.Request) { r.Header.Set("Origin", "null") },
 	} {
-		if code, _, _ := ask(client, "POST", "/tags", `{"rows":[0],"tag":"good","on":true}`, change); code != 403 {
-			t.Errorf("another %s: %d", name, code)
-		}
+		code, _, _ := ask(client, "POST", "/tags", `{"rows":[0],"tag":"good","on":true}`, change)
+		must.True(t, code == 403, "another %s: %d", name, code)
 	}
 	if code, text, _ := ask(client, "GET", "/", "", nil); code != 200 || strings.Contains(text, "<script>alert") {
 		t.Errorf("page: %d %s", code, text)
@@ -109,9 +107,8 @@ func TestServer(t *testing.T) {
 	var page browse.Page
 	_, text, _ := ask(client, "GET", "/data.json", "", nil)
 	must.Do(t, json.Unmarshal([]byte(text), &page))
-	if strings.Contains(text, "secret") || strings.Contains(text, "<b>") || strings.Contains(text, dir) {
-		t.Errorf("the page gets what it must not show, or what is not escaped: %s", text)
-	}
+	must.True(t, !strings.Contains(text, "secret") && !strings.Contains(text, "<b>") && !strings.Contains(text, dir),
+		"the page gets what it must not show, or what is not escaped: %s", text)
 	if want := []string{"", "", "refused: unsafe <b>prompt</b>", ""}; !slices.Equal(page.Missing, want) || !page.Masks {
 		t.Errorf("missing %q", page.Missing)
 	}
@@ -119,9 +116,8 @@ func TestServer(t *testing.T) {
 	for _, c := range page.Columns {
 		names = append(names, c.Name)
 	}
-	if want := "id prompt score outcome reason full, component 1 full, component 2"; strings.Join(names, " ") != want {
-		t.Errorf("columns %q", names)
-	}
+	must.Equal(t, strings.Join(names, " "), "id prompt score outcome reason full, component 1 full, component 2",
+		"columns", names)
 	for path, want := range map[string]int{"/thumb/0/0?side=64": 200, "/thumb/0/0?side=64&part=outline": 200,
 		"/thumb/1/0?part=object": 404, "/thumb/2/0": 404, "/thumb/3/0": 404, "/thumb/4/0": 404, "/thumb/-1/0": 404,
 		"/thumb/0/1": 404, "/image/0/0": 200, "/image/3/0": 404, "/image/../../etc/passwd": 404,
@@ -129,28 +125,22 @@ func TestServer(t *testing.T) {
 		"/near/0?vector=other": 200, "/etc/passwd": 404} {
 		code, body, head := ask(client, "GET", path, "", nil)
 		kind := head.Get("Content-Type")
-		if code != want || strings.Contains(kind, "svg") || strings.Contains(kind, "html") {
-			t.Errorf("%s: %d %s %.60s", path, code, kind, body)
-		}
+		must.True(t, code == want && !strings.Contains(kind, "svg") && !strings.Contains(kind, "html"),
+			"%s: %d %s %.60s", path, code, kind, body)
 	}
 	parts := map[string]bool{}
 	for _, part := range []string{"whole", "outline", "box", "background"} {
 		_, text, _ := ask(client, "GET", "/thumb/0/0?side=64&part="+part, "", nil)
 		parts[text] = true
 	}
-	if len(parts) != 4 {
-		t.Errorf("%d different parts of an image", len(parts))
-	}
+	must.Equal(t, len(parts), 4, "different parts of an image")
 	_, text, _ = ask(client, "GET", "/near/0?vector=full", "", nil)
-	if !strings.HasPrefix(text, `[{"row":1,"distance":0.006`) {
-		t.Errorf("nearest %s", text)
-	}
+	must.True(t, strings.HasPrefix(text, `[{"row":1,"distance":0.006`), "nearest %s", text)
 	for body, want := range map[string]int{`{"rows":[0,1],"tag":"good","on":true}`: 200,
 		`{"rows":[0],"tag":"other","on":true}`: 400,
 		`{"rows":[7],"tag":"good","on":true}`:  400, `{`: 400} {
-		if code, text, _ := ask(client, "POST", "/tags", body, nil); code != want {
-			t.Errorf("tags %s: %d %s", body, code, text)
-		}
+		code, text, _ := ask(client, "POST", "/tags", body, nil)
+		must.True(t, code == want, "tags %s: %d %s", body, code, text)
 	}
 	if code, text, _ := ask(client, "POST", "/tags", `{"rows":[0],"tag":"good","on":false}`, nil); code != 200 {
 		t.Errorf("removing a tag: %d %s", code, text)
@@ -160,9 +150,8 @@ func TestServer(t *testing.T) {
 		rows[1][3] != "r" {
 		t.Errorf("tags %q", rows)
 	}
-	if again := must.Get(OpenTags(saved, "r"))(t).list(); len(again) != 1 || again[0].ID != hostile {
-		t.Errorf("tags read again %v", again)
-	}
+	again := must.Get(OpenTags(saved, "r"))(t).list()
+	must.True(t, len(again) == 1 && again[0].ID == hostile, "tags read again %v", again)
 	_, err := OpenTags(filepath.Join(dir, "bad.png"), "r")
 	must.Err(t, err, "not a table of tags")
 	code, text, _ := ask(client, "POST", "/copies", `{"rows":[1,2]}`, nil)
@@ -212,13 +201,11 @@ func TestProxy(t *testing.T) {
 			}
 			answer := must.Get(client.Do(r))(t)
 			answer.Body.Close()
-			if answer.StatusCode != c.want || !strings.HasPrefix(answer.Request.URL.Path, prefix+"/") {
-				t.Errorf("%s %s: %d at %s", c.method, c.path, answer.StatusCode, answer.Request.URL)
-			}
+			must.True(t, answer.StatusCode == c.want && strings.HasPrefix(answer.Request.URL.Path, prefix+"/"),
+				"%s %s: %d at %s", c.method, c.path, answer.StatusCode, answer.Request.URL)
 		}
-		if other := jar.Cookies(must.Get(url.Parse(proxy.URL + "/user/other/"))(t)); len(other) != 0 {
-			t.Errorf("the cookie is sent to others: %v", other)
-		}
+		must.Equal(t, len(jar.Cookies(must.Get(url.Parse(proxy.URL+"/user/other/"))(t))), 0,
+			"the cookie is sent to others")
 	}
 }
 
@@ -261,18 +248,14 @@ func TestCompare(t *testing.T) {
 		for i := range got {
 			got[i] = f.Column(name).Cell(i)
 		}
-		if fmt.Sprint(got) != want {
-			t.Errorf("%s %v, want %s", name, got, want)
-		}
+		must.Equal(t, fmt.Sprint(got), want, name, got)
 	}
 	g = must.Get(New(a, Options{Compare: b, By: []string{"outcome"}}))(t)
 	if got := fmt.Sprint(g.Figure.Head, g.Figure.Cells, g.Figure.Marks[0].Lists); got != "[outcome in both changed "+
 		"mean distance mean score mean score_b] [[ok 2 1 0.5 1.5 3.5]] map[outcome:[ok]]" {
 		t.Errorf("before and after: %s", got)
 	}
-	if f.Has("outcome"+second) || len(g.Images) != 2 {
-		t.Errorf("columns %v, images %v", f.Specs(), g.Images)
-	}
+	must.True(t, !f.Has("outcome"+second) && len(g.Images) == 2, "columns %v, images %v", f.Specs(), g.Images)
 	for want, o := range map[string]Options{
 		`no column "nothing"`: {Compare: b, On: []string{"nothing"}},
 		"--by: ":              {Compare: b, By: []string{"nothing"}}, "--vector other": {Compare: b, Vector: "other"},
@@ -280,7 +263,5 @@ func TestCompare(t *testing.T) {
 		"no column of images in common":                          {Compare: &table.Frame{Columns: a.Columns[:1]}}} {
 		must.Fail(New(a, o))(t, want)
 	}
-	if _, err := New(&table.Frame{Columns: a.Columns[:1]}, Options{}); err == nil {
-		t.Error("a table without images: no error")
-	}
+	must.Fail(New(&table.Frame{Columns: a.Columns[:1]}, Options{}))(t) // a table without images:
 }

@@ -97,17 +97,11 @@ func oneLine(t *testing.T, status int, stderr string, words ...string) {
 // failedOnce checks that a command failed with the status that is wanted and one line that holds the words.
 func failedOnce(t *testing.T, status, want int, stderr string, words ...string) {
 	t.Helper()
-	if status != want {
-		t.Errorf("exit status %d, want %d", status, want)
-	}
+	must.Equal(t, status, want, "exit status")
 	line := strings.TrimRight(stderr, "\n")
 	if strings.Contains(line, "\n") || !strings.HasPrefix(line, "antipode: ") || strings.Contains(line, "goroutine") {
 		t.Errorf("not one line: %q", stderr)
 	}
-	for _, w := range words {
-		if !strings.Contains(line, w) {
-			t.Errorf("no %q in %q", w, line)
-		}
-	}
+	must.Has(t, line, words...)
 	t.Log(line)
 }

@@ -177,23 +177,15 @@ func (in input) check(t *testing.T, h *installation) {
 	status, stdout, stderr := h.run("embed", "--model", "archipelago-vit", "--in", path, "--out", out)
 	stderr = withoutBackend(stderr)
 	if in.status == 0 {
-		for _, w := range in.words {
-			if !strings.Contains(stdout+stderr, w) {
-				t.Errorf("no %q in %q", w, stdout+stderr)
-			}
-		}
+		must.Has(t, stdout+stderr, in.words...)
 		if status != 0 {
 			t.Fatalf("exit status %d: %s", status, stderr)
 		}
-		if ids := strings.Join(idsOf(t, out), " "); ids != in.ids {
-			t.Errorf("rows %q, want %q", ids, in.ids)
-		}
+		must.Equal(t, strings.Join(idsOf(t, out), " "), in.ids, "rows")
 		return
 	}
 	failedOnce(t, status, in.status, stderr, in.words...)
-	if _, err := os.Stat(out); err == nil {
-		t.Error("a failed run left a table")
-	}
+	must.Fail(os.Stat(out))(t) // a failed run left a table
 }
 
 // withoutBackend leaves out the lines that say which backend serves.
@@ -212,9 +204,8 @@ func idsOf(t *testing.T, path string) []string {
 	var ids []string
 	for _, r := range records[1:] {
 		var vector []float32
-		if err := json.Unmarshal([]byte(r[full]), &vector); err != nil || len(vector) != 128 {
-			t.Errorf("id %q has the vector %.20q", r[id], r[full])
-		}
+		err := json.Unmarshal([]byte(r[full]), &vector)
+		must.True(t, err == nil && len(vector) == 128, "id %q has the vector %.20q", r[id], r[full])
 		ids = append(ids, r[id])
 	}
 	return ids

@@ -66,9 +66,7 @@ func TestDamagedImages(t *testing.T) {
 		t.Run(id+"-"+strings.Trim(s.words[len(s.words)-1], "./-"), func(t *testing.T) {
 			status, _, errs := embed(s.row)
 			oneLine(t, status, errs, append([]string{"row 2"}, s.words...)...)
-			if _, err := os.Stat(out); err == nil {
-				t.Error("a failed run left a table")
-			}
+			must.Fail(os.Stat(out))(t) // a failed run left a table
 		})
 		all = append(all, s.row)
 	}
@@ -81,9 +79,7 @@ func TestDamagedImages(t *testing.T) {
 			listed = append(listed, line)
 		}
 	}
-	if len(listed) != len(spoiled) {
-		t.Errorf("%d rows are listed, %d are bad", len(listed), len(spoiled))
-	}
+	must.Equal(t, len(listed), len(spoiled), "rows are listed", "bad")
 	for i, s := range spoiled {
 		words := append([]string{fmt.Sprintf("row %d (", i+2)}, s.words...)
 		found := false
@@ -94,18 +90,14 @@ func TestDamagedImages(t *testing.T) {
 			}
 			found = found || all
 		}
-		if !found {
-			t.Errorf("no line lists %q", words)
-		}
+		must.True(t, found, "no line lists %q", words)
 	}
 	records := must.Get(csv.NewReader(strings.NewReader(string(read(t, out)))).ReadAll())(t)
 	var ids []string
 	for _, r := range records[1:] {
 		ids = append(ids, r[0])
 	}
-	if got := strings.Join(ids, " "); got != "good last" {
-		t.Errorf("rows %q are kept, want good last", got)
-	}
+	must.Equal(t, strings.Join(ids, " "), "good last", "rows", "kept")
 }
 
 func TestSpoiledTables(t *testing.T) {

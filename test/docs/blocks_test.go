@@ -107,7 +107,5 @@ func statements(code string) (list []string) {
 func TestStatements(t *testing.T) {
 	got := statements("# first\ncat > x <<'END'\na # b\nEND\n\nrun --a 1 \\\n  --b 2   # why\nlast 'a#b'\n")
 	want := []string{"cat > x <<'END'\na # b\nEND", "run --a 1 \\\n  --b 2", "last 'a#b'"}
-	if fmt.Sprintf("%q", got) != fmt.Sprintf("%q", want) {
-		t.Errorf("%q, want %q", got, want)
-	}
+	must.Equal(t, fmt.Sprintf("%q", got), fmt.Sprintf("%q", want), got, want)
 }

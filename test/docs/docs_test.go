@@ -229,13 +229,9 @@ func TestPages(t *testing.T) {
 			t.Errorf("%s: a code block in the language %q, which no test executes:\n%s", b.page, b.language, b.code)
 		}
 	}
-	if shell < 25 || goCode < 40 {
-		t.Errorf("only %d shell commands and %d Go examples found", shell, goCode)
-	}
+	must.True(t, shell >= 25 && goCode >= 40, "only %d shell commands and %d Go examples found", shell, goCode)
 	for i, e := range exceptions {
-		if !seen[i] {
-			t.Errorf("no page has the command %q any more: remove the exception", e.begins)
-		}
+		must.True(t, seen[i], "no page has the command %q any more: remove the exception", e.begins)
 	}
 	for _, s := range spans {
 		if name, ok := strings.CutPrefix(s, "antipode "); ok {

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"antipode/internal/must"
 )
 
 // forCells are the packages that notebook cells may import.
@@ -77,9 +79,7 @@ func TestCellsAreLight(t *testing.T) {
 			}
 		}
 	}
-	if cells < 10 {
-		t.Errorf("only %d packages for cells found: forCells no longer fits the tree", cells)
-	}
+	must.True(t, cells >= 10, "only %d packages for cells found: forCells no longer fits the tree", cells)
 }
 
 // through returns one import path from a package to one that it reaches.

@@ -32,9 +32,7 @@ func TestExportedIsDocumented(t *testing.T) {
 		}
 		seen++
 	}
-	if seen == 0 {
-		t.Error("no Go file found")
-	}
+	must.True(t, seen != 0, "no Go file found")
 }
 
 // undocumented lists a file's exported names without a comment.

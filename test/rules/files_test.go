@@ -57,9 +57,7 @@ func TestNoReplace(t *testing.T) {
 				"released version", name, r.Syntax.Start.Line, r.Old.Path)
 		}
 	}
-	if seen == 0 {
-		t.Error("no go.mod found")
-	}
+	must.True(t, seen != 0, "no go.mod found")
 }
 
 // clouds are modules that the main go.mod does not name, with the reason.
@@ -74,9 +72,7 @@ func TestMainModuleNamesNoCloud(t *testing.T) {
 	mod := must.Get(modfile.Parse("go.mod", read(t, "go.mod"), nil))(t)
 	for _, r := range mod.Require {
 		for _, c := range clouds {
-			if strings.HasPrefix(r.Mod.Path, c.prefix) {
-				t.Errorf("go.mod names %s: %s", r.Mod.Path, c.why)
-			}
+			must.True(t, !strings.HasPrefix(r.Mod.Path, c.prefix), "go.mod names %s: %s", r.Mod.Path, c.why)
 		}
 	}
 }
@@ -121,19 +117,15 @@ func TestShippedWeightsAreSmall(t *testing.T) {
 			models += size
 		}
 	}
-	if models > maxWeights {
-		t.Errorf("%d bytes of weights are shipped, more than %.0f: make a smaller model or let it be pulled", models,
-			maxWeights)
-	}
-	if tests > maxTests {
-		t.Errorf("%d bytes of weights for tests, more than %.0f: make smaller networks", tests, maxTests)
-	}
+	must.True(t, models <= maxWeights,
+		"%d bytes of weights are shipped, more than %.0f: make a smaller model or let it be pulled", models, maxWeights)
+	must.True(t, tests <= maxTests,
+		"%d bytes of weights for tests, more than %.0f: make smaller networks", tests, maxTests)
 	t.Logf("weights: %d bytes of models, %d bytes for tests", models, tests)
 }
 
 func TestLicense(t *testing.T) {
-	if text := string(read(t, "LICENSE")); !strings.Contains(text, "Apache License") ||
-		!strings.Contains(text, "Version 2.0, January 2004") || !strings.Contains(text, "END OF TERMS AND CONDITIONS") {
-		t.Error("LICENSE is not the Apache License, Version 2.0")
-	}
+	// LICENSE is the Apache License, Version 2.0
+	text := string(read(t, "LICENSE"))
+	must.Has(t, text, "Apache License", "Version 2.0, January 2004", "END OF TERMS AND CONDITIONS")
 }

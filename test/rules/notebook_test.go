@@ -77,9 +77,7 @@ func TestCommittedNotebooks(t *testing.T) {
 			t.Errorf("%s: %s", name, problem)
 		}
 	}
-	if seen == 0 {
-		t.Error("no notebook is committed")
-	}
+	must.True(t, seen != 0, "no notebook is committed")
 }
 
 // checkNotebook lists what is wrong with a notebook that is to be committed.

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"antipode/internal/must"
 )
 
 // layer is a part of the tree with what it may import of the rest of the module, next to internal/... and itself.
@@ -77,14 +79,11 @@ func TestProgramsLinkXLA(t *testing.T) {
 	for _, folder := range sorted(mine) {
 		if p := mine[folder]; p.Name == "main" && slices.Contains(p.Deps, device) {
 			opens++
-			if !slices.Contains(p.Deps, device+"/xla") {
-				t.Errorf("%s opens devices and does not link XLA: import gomlxmodels/device/xla", folder)
-			}
+			must.True(t, slices.Contains(p.Deps, device+"/xla"),
+				"%s opens devices and does not link XLA: import gomlxmodels/device/xla", folder)
 		}
 	}
-	if opens < 3 {
-		t.Errorf("%d programs open devices", opens)
-	}
+	must.True(t, opens >= 3, "%d programs open devices", opens)
 }
 
 // clients are import path prefixes that the antipode command does not link.

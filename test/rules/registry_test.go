@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"antipode/internal/must"
 	nb "antipode/kernel/jupyter/notebook"
 )
 
@@ -30,24 +31,19 @@ func TestOneRegistry(t *testing.T) {
 			!slices.Contains([]string{"datasets", "metrics", "gomlxmodels", "kernel"}, top) {
 			continue
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, name), nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := must.Get(parser.ParseFile(token.NewFileSet(), filepath.Join(root, name), nil,
+			parser.SkipObjectResolution))(t)
 		sources[path.Dir(name)] = append(sources[path.Dir(name)], file)
 	}
 	for folder, list := range sources {
 		for _, name := range registered(list) {
 			found[folder] = true
-			if registries[folder] == "" {
-				t.Errorf("%s registers in the map %s: operations are registered with operation.Register", folder, name)
-			}
+			must.True(t, registries[folder] != "",
+				"%s registers in the map %s: operations are registered with operation.Register", folder, name)
 		}
 	}
 	for folder := range registries {
-		if !found[folder] {
-			t.Errorf("%s registers nothing any more: remove it from registries", folder)
-		}
+		must.True(t, found[folder], "%s registers nothing any more: remove it from registries", folder)
 	}
 }
 

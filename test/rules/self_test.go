@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"antipode/internal/must"
 )
 
 // The rules themselves are tested: a rule that never fails would go unnoticed.
@@ -104,10 +106,9 @@ func TestNotebookRulesFind(t *testing.T) {
 
 func TestAssignedInALaterCell(t *testing.T) {
 	cells := []cell{{Type: "code", Source: "var a = 1"}, {Type: "code", Source: "%%\na = 2"}}
-	if problems := checkCode("example", cells); len(problems) != 1 ||
-		!strings.Contains(problems[0], "cell 2, line 2 assigns to a") {
-		t.Errorf("found %q", problems)
-	}
+	problems := checkCode("example", cells)
+	must.True(t, len(problems) == 1 && strings.Contains(problems[0], "cell 2, line 2 assigns to a"),
+		"found %q", problems)
 }
 
 func TestAbsolutePathsAreFound(t *testing.T) {
@@ -123,9 +124,7 @@ func TestAbsolutePathsAreFound(t *testing.T) {
 		"." + slash + "tmp/x":                    false,
 		slash + "usr/lib/x":                      false,
 	} {
-		if got := absolute.MatchString(text); got != want {
-			t.Errorf("%q: found %v, want %v", text, got, want)
-		}
+		must.Equal(t, absolute.MatchString(text), want, text, "found")
 	}
 }
 
@@ -137,8 +136,6 @@ func TestWithin(t *testing.T) {
 		{"metrics", "metrics/...", true}, {"metrics/prdc", "metrics/...", true}, {"metrics2", "metrics/...", false},
 		{"metrics", "metrics", true}, {"metrics/prdc", "metrics", false}, {".", ".", true},
 	} {
-		if got := within(test.folder, test.pattern); got != test.want {
-			t.Errorf("within(%q, %q) = %v", test.folder, test.pattern, got)
-		}
+		must.Equal(t, within(test.folder, test.pattern), test.want, "within", test.folder, test.pattern)
 	}
 }

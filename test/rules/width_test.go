@@ -34,9 +34,7 @@ func TestGoLinesAreShort(t *testing.T) {
 				line.number, line.columns, maxColumns)
 		}
 	}
-	if seen == 0 {
-		t.Error("no Go file found")
-	}
+	must.True(t, seen != 0, "no Go file found")
 }
 
 type longLine struct{ number, columns int }

@@ -156,13 +156,9 @@ func TestWords(t *testing.T) {
 				"reason", name, f.line, f.word, f.instead)
 		}
 	}
-	if checked < 100 {
-		t.Errorf("only %d files checked", checked)
-	}
+	must.True(t, checked >= 100, "only %d files checked", checked)
 	for i, k := range keptWords {
-		if !used[i] {
-			t.Errorf("keptWords: %s does not contain %q any more: remove the entry", k.file, k.text)
-		}
+		must.True(t, used[i], "keptWords: %s does not contain %q any more: remove the entry", k.file, k.text)
 	}
 }
 
@@ -218,15 +214,11 @@ func TestWordsAreFound(t *testing.T) {
 		if list := findWords(text, 1); len(list) > 0 {
 			got = list[0].word
 		}
-		if got != want {
-			t.Errorf("%q: found %q, want %q", text, got, want)
-		}
+		must.Equal(t, got, want, text, "found")
 	}
 	source := "package x\n\n// A picture.\nvar colour = `\ngrey` // fine\n"
-	if got := fmt.Sprint(goWords(t, "x.go", []byte(source))); got != "[{3 picture image} {4 colour color} {5 "+
-		"grey gray}]" {
-		t.Errorf("found %s", got)
-	}
+	must.Equal(t, fmt.Sprint(goWords(t, "x.go", []byte(source))),
+		"[{3 picture image} {4 colour color} {5 grey gray}]", "found")
 }
 
 func TestLongLinesAreFound(t *testing.T) {
@@ -240,8 +232,6 @@ func TestLongLinesAreFound(t *testing.T) {
 	} {
 		fset := token.NewFileSet()
 		file := must.Get(parser.ParseFile(fset, "x.go", source, parser.ParseComments))(t)
-		if got := longLines(fset, file, []byte(source)); len(got) != want {
-			t.Errorf("%q: found %v, want %d", source, got, want)
-		}
+		must.Equal(t, len(longLines(fset, file, []byte(source))), want, source, "found")
 	}
 }

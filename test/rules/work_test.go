@@ -56,9 +56,7 @@ func TestWorkNeedsNoBackend(t *testing.T) {
 		}
 	}
 	for _, name := range []string{".compute", ".fits", "again"} {
-		if !reached[name] {
-			t.Errorf("work does not reach %s any more: this rule no longer fits the code", name)
-		}
+		must.True(t, reached[name], "work does not reach %s any more: this rule no longer fits the code", name)
 	}
 }
 

@@ -99,9 +99,7 @@ func TestArray(t *testing.T) {
 			"task-%i"))
 		total += computed
 	}
-	if total != 2*n*len(chain) {
-		t.Errorf("%d items computed in stores per task, want %d", total, 2*n*len(chain))
-	}
+	must.Equal(t, total, 2*n*len(chain), "items computed in stores per task")
 	took := time.Since(start)
 	t.Logf("4 tasks in turn: %.1f s, ratio %.2f", took.Seconds(), took.Seconds()/one.Seconds())
 	merged := *d

@@ -62,9 +62,7 @@ func TestGrowth(t *testing.T) {
 			computed, _ := counts(t, out)
 			total += computed
 		}
-		if total != n {
-			t.Errorf("%d tasks compute %d items, want %d: %q", shards, total, n, printed)
-		}
+		must.True(t, total == n, "%d tasks compute %d items, want %d: %q", shards, total, n, printed)
 		t.Logf("%d tasks: %.1f s, %.2f of one machine's time, %.2f of the ideal time", shards, took[shards].Seconds(),
 			took[shards].Seconds()/one.Seconds(), took[shards].Seconds()*float64(shards)/(n*waits.Seconds()))
 	}

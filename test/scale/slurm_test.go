@@ -195,8 +195,7 @@ func TestSlurm(t *testing.T) {
 		took.Seconds())
 	_ = d.command("backend", "stop").Run()
 	d.home = job.Store
-	if computed, found := counts(t, d.run(t, command...)); computed != 0 || found != n {
-		t.Errorf("%d items computed, %d found; want 0 and %d", computed, found, n)
-	}
+	computed, found := counts(t, d.run(t, command...))
+	must.True(t, computed == 0 && found == n, "%d items computed, %d found; want 0 and %d", computed, found, n)
 	equal(t, "Slurm", d.tables(t), want)
 }

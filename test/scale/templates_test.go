@@ -57,8 +57,5 @@ func TestKubernetes(t *testing.T) {
 	if out, err := run("mod", "tidy"); err != nil {
 		testbackend.Missing(t, "k8s", "the types of Kubernetes cannot be downloaded: "+string(out))
 	}
-	out, err := run("run", ".", "job.yaml")
-	if err != nil || string(out) != "antipode-9f31c02d5b7a6e84 64 3\n" {
-		t.Errorf("%v: %s", err, out)
-	}
+	must.Equal(t, string(must.Get(run("run", ".", "job.yaml"))(t)), "antipode-9f31c02d5b7a6e84 64 3\n")
 }

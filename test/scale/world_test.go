@@ -122,11 +122,7 @@ func (d *desk) tables(t *testing.T) map[string]string {
 func equal(t *testing.T, title string, got, want map[string]string) {
 	t.Helper()
 	for name := range want {
-		if got[name] != want[name] {
-			t.Errorf("%s: %s differs from that of one machine", title, name)
-		}
+		must.True(t, got[name] == want[name], "%s: %s differs from that of one machine", title, name)
 	}
-	if len(got) != len(want) || len(want) == 0 {
-		t.Errorf("%s: %d files, want %d", title, len(got), len(want))
-	}
+	must.True(t, len(got) == len(want) && len(want) != 0, "%s: %d files, want %d", title, len(got), len(want))
 }

@@ -80,9 +80,8 @@ func killNotebook(t *testing.T, b *binaries, c *count) {
 		default:
 			c.killed(w.killBackend())
 		}
-		if err := cmd.Wait(); i%3 == 2 && err != nil {
-			t.Errorf("a notebook whose backend was killed: %v", err)
-		}
+		err := cmd.Wait()
+		must.True(t, i%3 != 2 || err == nil, "a notebook whose backend was killed: %v", err)
 		notebook := func(parent int, line string) bool { return !serves(parent, line) }
 		must.Within(t, 20*time.Second, "the processes of a killed notebook end", func() bool {
 			return len(w.processes(notebook)) == 0
@@ -232,9 +231,8 @@ func freeze(t *testing.T, b *binaries, c *count) {
 			t.Errorf("the state of a frozen backend after %v: %v, %s", time.Since(asked), err, out)
 		}
 		out, err = w.antipode("backend", "stop").CombinedOutput()
-		if err != nil || !strings.Contains(string(out), "was killed") {
-			t.Errorf("stopping a frozen backend: %v, %s", err, out)
-		}
+		must.True(t, err == nil && strings.Contains(string(out), "was killed"),
+			"stopping a frozen backend: %v, %s", err, out)
 		if err := <-cmd.ended; err != nil || running && !strings.Contains(said.String(), "has not answered") {
 			t.Errorf("embed, whose backend froze: %v, %s", err, said.String())
 		}

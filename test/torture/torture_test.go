@@ -64,9 +64,8 @@ func killStage(t *testing.T, b *binaries, c *count, stage string) {
 		ran := what != 0 && w.killBackend()
 		ran = what != 1 && cmd.kill() || ran
 		c.killed(ran)
-		if err := <-cmd.ended; what == 1 && err != nil {
-			t.Errorf("%s, whose backend was killed: %v", stage, err)
-		}
+		err := <-cmd.ended
+		must.True(t, what != 1 || err == nil, "%s, whose backend was killed: %v", stage, err)
 		w.must(t, w.command(stage))
 		c.compare(t, stage, w.rows(t, stage), want)
 	}
@@ -135,9 +134,7 @@ func full(t *testing.T, b *binaries, c *count, options func(used int64) string) 
 		failed := false
 		for _, stage := range stages {
 			out, err := w.command(stage).CombinedOutput()
-			if err != nil && strings.Count(strings.TrimSpace(string(out)), "\n") > 3 {
-				t.Errorf("disk full: %s", out)
-			}
+			must.True(t, err == nil || strings.Count(strings.TrimSpace(string(out)), "\n") <= 3, "disk full: %s", out)
 			if failed = failed || err != nil; failed {
 				break
 			}
@@ -165,9 +162,8 @@ func readOnly(t *testing.T, b *binaries, c *count) {
 		w.chain(t, "")
 		c.compare(t, "embed", w.rows(t, "embed"), want)
 		out, err := w.command("generate", "--seed", fmt.Sprint(1000+i)).CombinedOutput()
-		if err == nil || !strings.Contains(string(out), w.home) {
-			t.Errorf("computing in a store that cannot be written: %v, %s", err, out)
-		}
+		must.True(t, err != nil && strings.Contains(string(out), w.home),
+			"computing in a store that cannot be written: %v, %s", err, out)
 		w.stop()
 		must.Do(t, syscall.Unmount(w.home, syscall.MNT_DETACH)) // the backend may be ending still
 	}

@@ -32,34 +32,24 @@ func TestReportAndTotal(t *testing.T) {
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GOWORK=off", "GOPROXY=off", "GOFLAGS=")
 	out, err := cmd.Output()
-	if err == nil {
-		t.Fatal("go test was expected to fail")
-	}
+	must.Fail(err)(t) // go test was expected to fail
 	var told bytes.Buffer
 	c := must.Get(report(bytes.NewReader(out), &told))(t)
 	// Passed: good.TestA, its subtest, bad.TestB. Failed: bad.TestA, wrong (no build), dead.TestA. Skipped: good.TestB.
-	if want := (counts{passed: 3, failed: 3, skipped: 1}); c != want {
-		t.Errorf("counted %v, want %v\n%s", c, want, told.String())
-	}
-	for _, want := range []string{"too red", "not a number", "no moon tonight", "ok    tests/good",
-		"FAIL  tests/dead"} {
-		if !strings.Contains(told.String(), want) {
-			t.Errorf("does not tell %q:\n%s", want, told.String())
-		}
-	}
+	want := (counts{passed: 3, failed: 3, skipped: 1})
+	must.True(t, c == want, "counted %v, want %v\n%s", c, want, told.String())
+	must.Has(t, told.String(), "too red", "not a number", "no moon tonight", "ok    tests/good", "FAIL  tests/dead")
 }
 
 func TestTotalAdds(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "counts")
 	must.Do(t, os.WriteFile(path, []byte("10 0 2\n5 1 0\n"), 0o666))
 	var out bytes.Buffer
-	if err := total(path, &out); err != nil || out.String() != "15 passed, 1 failed, 2 skipped\n" {
-		t.Errorf("%q, %v", out.String(), err)
-	}
+	err := total(path, &out)
+	must.True(t, err == nil && out.String() == "15 passed, 1 failed, 2 skipped\n", "%q, %v", out.String(), err)
 }
 
 func TestNothingIsNoSuccess(t *testing.T) {
-	if _, err := report(strings.NewReader("go: no such package\n"), &bytes.Buffer{}); err == nil {
-		t.Error("a go test that printed no JSON was reported as a success")
-	}
+	// a go test that printed no JSON was reported as a success
+	must.Fail(report(strings.NewReader("go: no such package\n"), &bytes.Buffer{}))(t)
 }

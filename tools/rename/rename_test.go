@@ -68,28 +68,21 @@ func is(path string, mod struct{ Path string }) bool {
 	must.Do(t, run(dir, public, &said))
 	for _, f := range files {
 		got, err := os.ReadFile(filepath.Join(dir, f.name))
-		if want := strings.ReplaceAll(f.renamed, "NEW", public); err != nil || string(got) != want {
-			t.Errorf("%s: %v\n%s\nwant\n%s", f.name, err, got, want)
-		}
-		if told := strings.Contains(said.String(), f.name); told != (f.old != f.renamed) {
-			t.Errorf("told of %s: %v\n%s", f.name, told, said.String())
-		}
+		want := strings.ReplaceAll(f.renamed, "NEW", public)
+		must.True(t, err == nil && string(got) == want, "%s: %v\n%s\nwant\n%s", f.name, err, got, want)
+		told := strings.Contains(said.String(), f.name)
+		must.True(t, told == (f.old != f.renamed), "told of %s: %v\n%s", f.name, told, said.String())
 	}
 }
 
 func TestRefused(t *testing.T) {
 	dir := t.TempDir()
-	if err := run(dir, public, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), "project's folder") {
-		t.Errorf("no go.mod: %v", err)
-	}
+	must.Fail(run(dir, public, &bytes.Buffer{}))(t, "project's folder") // no go.mod
 	write(t, dir, "go.mod", "module old\n")
 	write(t, dir, "pkg/a.go", "package pkg\n\nimport _ \"old/pkg\"\n\nvar broken = \"\n")
 	for to, want := range map[string]string{"old": "already", "a b": "cannot be", "": "cannot be", public: "a.go"} {
-		if err := run(dir, to, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v", to, err)
-		}
+		must.Fail(run(dir, to, &bytes.Buffer{}))(t, want)
 	}
-	if mod, err := os.ReadFile(filepath.Join(dir, "go.mod")); err != nil || string(mod) != "module old\n" {
-		t.Errorf("a failed run changed go.mod: %q, %v", mod, err)
-	}
+	must.Equal(t, string(must.Get(os.ReadFile(filepath.Join(dir, "go.mod")))(t)), "module old\n",
+		"a failed run changed go.mod")
 }

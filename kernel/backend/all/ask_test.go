@@ -170,9 +170,8 @@ func TestAskChat(t *testing.T) {
 		got := strings.Join([]string{f.Texts("answer")[i], f.Texts("answer_source")[i], f.Texts("answer_outcome")[i],
 			f.Texts("answer_reason")[i]}, " ")
 		p := f.Numbers("answer_p_yes")[i]
-		if !strings.HasPrefix(got, want) || strings.Contains(want, "logits") != (math.Abs(p-0.8) < 1e-9) {
-			t.Errorf("%s: %q with %v, want %q", words[i], got, p, want)
-		}
+		must.True(t, strings.HasPrefix(got, want) && strings.Contains(want, "logits") == (math.Abs(p-0.8) < 1e-9),
+			"%s: %q with %v, want %q", words[i], got, p, want)
 		wantCost := map[string]float64{"cut": 0.02, "reset": 0.02, "always reset": 0.02, "filtered": 0}
 		if cost := f.Numbers("answer_cost")[i]; math.Abs(cost-0.01) > 1e-9 && math.Abs(cost-wantCost[words[i]]) > 1e-9 {
 			t.Errorf("%s: cost %v", words[i], cost)
@@ -187,16 +186,11 @@ func TestAskChat(t *testing.T) {
 		t.Errorf("the request is %.600v", first)
 	}
 	lines := strings.Join(notes, "\n")
-	for _, want := range []string{"3 of 13 answers are refused (region: north 2 of 7, south 1 of 6)",
-		"1 of 13 answers name none of the choices", "3 of 13 answers failed for another reason"} {
-		if !strings.Contains(lines, want) {
-			t.Errorf("notes %q, want %q", lines, want)
-		}
-	}
+	// notes
+	must.Has(t, lines, "3 of 13 answers are refused (region: north 2 of 7, south 1 of 6)",
+		"1 of 13 answers name none of the choices", "3 of 13 answers failed for another reason")
 	for what, n := range s.paid {
-		if n != 1 {
-			t.Errorf("%d requests for a complete answer: %s", n, what)
-		}
+		must.Equal(t, n, 1, "requests for a complete answer", what)
 	}
 	before := len(s.sent)
 	must.Do(t, os.RemoveAll(filepath.Join(home, "items"))) // as if the process had ended before a batch was stored
@@ -206,9 +200,7 @@ func TestAskChat(t *testing.T) {
 	if asked := len(s.sent) - before; asked != 2 { // for the one that may pass
 		t.Errorf("%d requests of a second run", asked)
 	}
-	if !slices.Equal(again.Texts("answer"), f.Texts("answer")) {
-		t.Errorf("answers of a second run %q", again.Texts("answer"))
-	}
+	must.EqualSlices(t, again.Texts("answer"), f.Texts("answer"), "answers of a second run")
 	noKey(t, home, []byte(chatKey), lines, fmt.Sprint(f.Columns))
 }
 
@@ -222,19 +214,13 @@ func noKey(t *testing.T, home string, key []byte, texts ...string) {
 		}
 		files++
 		data, err := os.ReadFile(path)
-		if bytes.Contains(data, key) {
-			t.Errorf("the key is in %s", path)
-		}
+		must.True(t, !bytes.Contains(data, key), "the key is in %s", path)
 		return err
 	}))
 	for _, text := range texts {
-		if strings.Contains(text, string(key)) {
-			t.Errorf("the key is in %.300s", text)
-		}
+		must.True(t, !strings.Contains(text, string(key)), "the key is in %.300s", text)
 	}
-	if files == 0 {
-		t.Error("there are no files")
-	}
+	must.True(t, files != 0, "there are no files")
 }
 
 // TestAskChatFields: fields that a server refuses are left out; samples, orders and formats.
@@ -336,9 +322,7 @@ func TestAskQuestions(t *testing.T) {
 		t.Errorf("%q, %v", f.Texts("answer_outcome"), f.Numbers("answer_correct"))
 	}
 	every := must.Get(images.Questions(questions.Select("id", "question", "choices", "wanted")).Rows(t.Context()))(t)
-	if every.Len() != 9 || every.Texts("id")[8] != "p2#q3" {
-		t.Errorf("%q", every.Texts("id"))
-	}
+	must.True(t, every.Len() == 9 && every.Texts("id")[8] == "p2#q3", "%q", every.Texts("id"))
 	must.Fail(images.Questions(questions).Plan())(t, `a column "prompt_id"`)
 	bad := datasets.FromRows([]map[string]any{{"id": "q", "question": "?", "choices": "yes", "wanted": "no"}})
 	_, err := gomlxmodels.Ask("chat:judge", images.Questions(bad), gomlxmodels.AskOptions{}).Rows(t.Context())
@@ -371,11 +355,7 @@ func TestAskPaidOnce(t *testing.T) {
 	end()
 	wait.Wait()
 	for what, n := range s.paid {
-		if n != 1 {
-			t.Errorf("%d requests for %s", n, what)
-		}
+		must.Equal(t, n, 1, "requests for", what)
 	}
-	if len(s.paid) != 12 {
-		t.Errorf("%d answers", len(s.paid))
-	}
+	must.Equal(t, len(s.paid), 12, "answers")
 }

@@ -70,21 +70,15 @@ func sameBytes(t *testing.T, tables []datasets.Table) {
 		switch {
 		case want == nil:
 			want, computed = got, int(n)
-			if devices != nil {
-				t.Errorf("one device is computed by %+v", devices)
-			}
+			must.True(t, devices == nil, "one device is computed by %+v", devices)
 		case int(n) != computed || len(devices) != 2 || !strings.Contains(devices[0].Reason, "killed"):
 			t.Errorf("%d items computed, by one process %d; devices %+v", n, computed, devices)
 		default:
 			for i := range want {
-				if !bytes.Equal(got[i], want[i]) {
-					t.Errorf("table %d differs", i)
-				}
+				must.True(t, bytes.Equal(got[i], want[i]), "table %d differs", i)
 			}
 			for _, d := range devices {
-				if d.Computed == 0 || len(d.Models) == 0 || d.Memory.Models <= 0 {
-					t.Errorf("device %+v", d)
-				}
+				must.True(t, d.Computed != 0 && len(d.Models) != 0 && d.Memory.Models > 0, "device %+v", d)
 			}
 		}
 	}

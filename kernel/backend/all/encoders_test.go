@@ -76,19 +76,16 @@ func TestClipVectors(t *testing.T) {
 		Pooling: "pooled"}).Rows(t.Context()))(t)
 	for i, v := range f.Vectors("clip_image_pooled") {
 		near.Check(t, "pooled", v, want.Vectors("clip_image")[i], 0, 0)
-		if len(v) == len(f.Vectors("clip_image")[i]) && v[0] == f.Vectors("clip_image")[i][0] {
-			t.Errorf("row %d: the pooled vector is the projected one", i+1)
-		}
+		must.True(t, len(v) != len(f.Vectors("clip_image")[i]) || v[0] != f.Vectors("clip_image")[i][0],
+			"row %d: the pooled vector is the projected one", i+1)
 		if f.Images("image")[i].Path == "" || f.Texts("clip_image_model")[i] != "clip" ||
 			f.Texts("clip_image_pooled_model")[i] != "clip" {
 			t.Errorf("row %d: models %q, %q", i+1, f.Texts("clip_image_model")[i],
 				f.Texts("clip_image_pooled_model")[i])
 		}
 	}
-	if err := gomlxmodels.Embed(model, images, gomlxmodels.EmbedOptions{Vector: "clip_image_pooled",
-		Pooling: "projected"}).Err(); err == nil || !strings.Contains(err.Error(), "that vector is pooled") {
-		t.Error(err)
-	}
+	must.Fail(gomlxmodels.Embed(model, images, gomlxmodels.EmbedOptions{Vector: "clip_image_pooled",
+		Pooling: "projected"}).Err())(t, "that vector is pooled")
 }
 
 // With Preprocess public-code the vector is that of the middle square with ImageNet's mean and deviation, as a folder
@@ -141,9 +138,7 @@ func TestEmbedTextCounts(t *testing.T) {
 	f := must.Get(gomlxmodels.EmbedText(filepath.Join(encoders, "clip"), table, "caption",
 		gomlxmodels.EmbedTextOptions{Vector: "clip_text"}).Rows(context.Background()))(t)
 	for i, has := range []bool{true, true, false, true} {
-		if got := f.Vectors("clip_text")[i] != nil; got != has {
-			t.Errorf("row %d has a vector: %v", i+1, got)
-		}
+		must.Equal(t, f.Vectors("clip_text")[i] != nil, has, "row", i+1, "has a vector")
 	}
 	tokens, words, cut := f.Numbers("clip_text_tokens"), f.Numbers("clip_text_words"), f.Numbers("clip_text_cut")
 	if words[0] != 5 || words[1] != 0 || words[3] != 500 || tokens[1] != 0 || cut[0] != 0 || cut[3] != tokens[3]-22 ||
@@ -231,14 +226,11 @@ func TestMasksKeepOutcomes(t *testing.T) {
 	f := must.Get(gomlxmodels.Embed(model, masked).Rows(t.Context()))(t)
 	for i, want := range []string{"ok ", "unmasked no mask file b.png or 1.png", "refused by the API",
 		"failed no answer", "skipped not sampled", "unmasked no box of cat"} {
-		if got := f.Texts("outcome")[i] + " " + f.Texts("reason")[i]; got != want {
-			t.Errorf("row %d: %q, want %q", i, got, want)
-		}
+		must.Equal(t, f.Texts("outcome")[i]+" "+f.Texts("reason")[i], want, "row", i)
 		whole, object := f.Vectors("full")[i] != nil, f.Vectors("object_only")[i] != nil
 		image := f.Images("image")[i].Path != ""
-		if whole != image || object != (i == 0) || (f.Masks("mask")[i].Counts != "") != (i == 0) {
-			t.Errorf("row %d: vectors of the image %v, of the object %v", i, whole, object)
-		}
+		must.True(t, whole == image && object == (i == 0) && (f.Masks("mask")[i].Counts != "") == (i == 0),
+			"row %d: vectors of the image %v, of the object %v", i, whole, object)
 	}
 }
 
@@ -254,8 +246,6 @@ func TestCutTexts(t *testing.T) {
 		res, err := embedded.RunE(t.Context())
 		const want = "1 of 3 texts are longer than the encoder's context and were cut (see the column clip_text_cut) " +
 			"(language: hi 1 of 2)"
-		if err != nil || len(res.Notes) != 1 || !strings.Contains(res.Notes[0], want) {
-			t.Errorf("%v, %v", res, err)
-		}
+		must.True(t, err == nil && len(res.Notes) == 1 && strings.Contains(res.Notes[0], want), "%v, %v", res, err)
 	}
 }

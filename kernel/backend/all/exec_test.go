@@ -75,9 +75,7 @@ func TestPrograms(t *testing.T) {
 	captions := must.Get(gomlxmodels.Caption(model, images, gomlxmodels.CaptionOptions{N: 2, Seed: 7, Decode: "nucleus",
 		Prefix: "an "}).Rows(t.Context()))(t)
 	for i, got := range captions.Texts("caption") {
-		if want := fmt.Sprintf("an image %.8s, seed %d", digests[i/2], 7+i%2); got != want {
-			t.Errorf("caption %d is %q, want %q", i, got, want)
-		}
+		must.Equal(t, got, fmt.Sprintf("an image %.8s, seed %d", digests[i/2], 7+i%2), "caption", i)
 	}
 	vectors := must.Get(gomlxmodels.EmbedText(model, gomlxmodels.Embed(model, images), "note").Rows(t.Context()))(t)
 	for i, v := range vectors.Vectors("full") {
@@ -168,9 +166,7 @@ func TestProgramSegment(t *testing.T) {
 	want := fmt.Sprintf(`[{"object":"boat","label":"boat","score":0.5,"box":[0,0,%d,%d]},{"object":"house",`+
 		`"label":"house","score":0.5,"box":[0,0,%d,%[2]d]}]`, width(1, "boat"), size(1).Y,
 		width(1, "house"))
-	if got := f.Texts("boxes")[1]; got != want {
-		t.Errorf("boxes %s, want %s", got, want)
-	}
+	must.Equal(t, f.Texts("boxes")[1], want, "boxes")
 
 	before := starts()
 	res, err := masked.RunE(t.Context())
@@ -242,9 +238,8 @@ func TestProgramAsk(t *testing.T) {
 			} else if i == 6 || i == 7 {
 				best = answer
 			}
-			if !strings.HasPrefix(got, want) || source != wantSource || f.Texts("outcome")[i] != "ok" {
-				t.Errorf("%v, row %d: %s, source %q; want %s, %q", o.Permute, i, got, source, want, wantSource)
-			}
+			must.True(t, strings.HasPrefix(got, want) && source == wantSource && f.Texts("outcome")[i] == "ok",
+				"%v, row %d: %s, source %q; want %s, %q", o.Permute, i, got, source, want, wantSource)
 			if known := wantSource == "logits"; known != (math.Abs(sum-1) < 1e-9) || !known && !math.IsNaN(p[0]) ||
 				known && (answer != best || answer != f.Texts(name + "_text")[i] ||
 					math.Abs(p[0]-weight(digests[i], o)) > 1e-9) || !known && answer != "" && i != 6 && i != 7 {
@@ -296,9 +291,8 @@ func TestProgramSource(t *testing.T) {
 	prompts := datasets.FromRows([]map[string]any{{"id": "a", "prompt": "house"}})
 	res := must.Get(gomlxmodels.Generate(model, prompts).SaveE(t.Context(), filepath.Join(t.TempDir(), "o.csv")))(t)
 	rec, err := e.Store.Record(res.Record)
-	if err != nil || !slices.Contains(slices.Collect(maps.Values(rec.Sources)), "some/model@abc") {
-		t.Errorf("sources %q, models %q, %v", rec.Sources, rec.Models, err)
-	}
+	must.True(t, err == nil && slices.Contains(slices.Collect(maps.Values(rec.Sources)), "some/model@abc"),
+		"sources %q, models %q, %v", rec.Sources, rec.Models, err)
 }
 
 // TestProgramWeights: no vector of earlier weights is returned after a file that a program lists has changed, by its
@@ -327,9 +321,8 @@ func TestProgramWeights(t *testing.T) {
 				t.Fatal(files, step, err)
 			}
 			for i, v := range f.Vectors("text") {
-				if want := float32(weights[0] - '0'); len(v) != 1 || v[0] != want {
-					t.Errorf("%s, step %d, row %d: %v, want %g", files, step, i, v, want)
-				}
+				want := float32(weights[0] - '0')
+				must.True(t, len(v) == 1 && v[0] == want, "%s, step %d, row %d: %v, want %g", files, step, i, v, want)
 			}
 		}
 	}

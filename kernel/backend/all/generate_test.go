@@ -98,17 +98,15 @@ func TestGenerateByAPI(t *testing.T) {
 		Height: 1024, API: gomlxmodels.APIOptions{Quality: "standard", Price: 0.04}})
 	plan := must.Get(table.Plan())(t)
 	res := must.Get(client.Registered().Run(context.Background(), client.Request{Plan: plan}, nil))(t)
-	if len(res.Notes) != 1 || !strings.HasPrefix(res.Notes[0], "house-painter will be shut down on 2") {
-		t.Errorf("notes %q", res.Notes)
-	}
+	must.True(t, len(res.Notes) == 1 && strings.HasPrefix(res.Notes[0], "house-painter will be shut down on 2"),
+		"notes %q", res.Notes)
 	f := res.Frame
 	if got := strings.Join(f.Texts("id"), " "); got != "a#1 a#2 b#1 b#2 c#1 c#2" {
 		t.Fatalf("rows %s", got)
 	}
 	outcomes := f.Texts("outcome")
-	if !slices.Equal(outcomes[:4], []string{"ok", "ok", "refused", "refused"}) {
-		t.Errorf("outcomes %v, reasons %q", outcomes, f.Texts("reason"))
-	}
+	must.True(t, slices.Equal(outcomes[:4], []string{"ok", "ok", "refused", "refused"}),
+		"outcomes %v, reasons %q", outcomes, f.Texts("reason"))
 	if f.Texts("revised_prompt")[0] != "a fine house" || f.Numbers("cost")[0] != 0.04 || f.Numbers("cost")[2] != 0 ||
 		f.Texts("model")[0] != "house-painter" {
 		t.Errorf("revised %q, cost %v, model %q", f.Texts("revised_prompt"), f.Numbers("cost"), f.Texts("model"))
@@ -117,9 +115,8 @@ func TestGenerateByAPI(t *testing.T) {
 	if images[0].Path == "" || images[0].SHA256 == images[1].SHA256 || images[2].Path != "" {
 		t.Errorf("images %+v", images[:3])
 	}
-	if s.asked["house"] != 2 || s.asked["forbidden house"] != 2 || s.key != "Bearer sk-test-secret" {
-		t.Errorf("asked %v", s.asked)
-	}
+	must.True(t, s.asked["house"] == 2 && s.asked["forbidden house"] == 2 && s.key == "Bearer sk-test-secret",
+		"asked %v", s.asked)
 
 	// A second run requests only the failed prompts that may succeed.
 	failed := 0
@@ -130,21 +127,17 @@ func TestGenerateByAPI(t *testing.T) {
 	}
 	before := s.asked["broken house"]
 	again := must.Get(table.Rows(context.Background()))(t)
-	if s.asked["house"] != 2 || s.asked["forbidden house"] != 2 || s.asked["broken house"] != before+failed {
-		t.Errorf("asked again: %v, before %d, %d failed", s.asked, before, failed)
-	}
-	if slices.Contains(again.Texts("outcome"), "failed") || again.Images("image")[0] != images[0] {
-		t.Errorf("outcomes the second time: %v, %q", again.Texts("outcome"), again.Texts("reason"))
-	}
+	must.True(t, s.asked["house"] == 2 && s.asked["forbidden house"] == 2 && s.asked["broken house"] == before+failed,
+		"asked again: %v, before %d, %d failed", s.asked, before, failed)
+	must.True(t, !slices.Contains(again.Texts("outcome"), "failed") && again.Images("image")[0] == images[0],
+		"outcomes the second time: %v, %q", again.Texts("outcome"), again.Texts("reason"))
 
 	// Where every row is stored, nothing is requested, not even the list of models.
 	listed := s.listed
 	if _, err := table.Rows(context.Background()); err != nil || s.listed != listed || listed != 2 {
 		t.Errorf("%v; %d requests for the list, before %d", err, s.listed, listed)
 	}
-	if failed == 0 {
-		t.Error("no answer broke off: the test shows nothing of what may pass")
-	}
+	must.True(t, failed != 0, "no answer broke off: the test shows nothing of what may pass")
 }
 
 // TestPaidOnce: four clients request the same twelve images at once, and one of them ends early. Each image is
@@ -176,13 +169,9 @@ func TestPaidOnce(t *testing.T) {
 	end()
 	wg.Wait()
 	for prompt, times := range s.asked {
-		if times != 1 {
-			t.Errorf("%s was requested %d times", prompt, times)
-		}
+		must.Equal(t, times, 1, prompt, "was requested", "times")
 	}
-	if len(s.asked) != 12 {
-		t.Errorf("%d prompts were requested", len(s.asked))
-	}
+	must.Equal(t, len(s.asked), 12, "prompts were requested")
 }
 
 // TestAddressOfTheClient: a request goes to the address that the client's environment had when it made the table, with

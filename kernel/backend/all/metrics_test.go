@@ -27,8 +27,6 @@ func TestMetricsAreLinked(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"permutation-test", "adjust-p", "effect-size", "clustered-mean"} {
-		if operation.Find(name) == nil {
-			t.Error(name)
-		}
+		must.True(t, operation.Find(name) != nil, "%v", name)
 	}
 }

@@ -46,9 +46,8 @@ func TestWorkloadPrice(t *testing.T) {
 		images := gomlxmodels.Generate(c.model, prompts, c.options)
 		f := must.Get(datasets.Workload([]datasets.Table{images}).Rows(t.Context()))(t)
 		dollars := f.Numbers("dollars")[0]
-		if math.IsNaN(dollars) != math.IsNaN(c.dollars) || math.Abs(dollars-c.dollars) > 1e-9 ||
-			f.Texts("price")[0] != c.price {
-			t.Errorf("%s: %v dollars, price %q, want %v, %q", c.model, dollars, f.Texts("price")[0], c.dollars, c.price)
-		}
+		must.Equal(t, math.IsNaN(dollars), math.IsNaN(c.dollars), c.model, "dollars, price")
+		must.Near(t, dollars, c.dollars, 1e-9, c.model, "dollars, price")
+		must.Equal(t, f.Texts("price")[0], c.price, c.model, "dollars, price")
 	}
 }

@@ -50,9 +50,7 @@ func TestInjectedGaps(t *testing.T) {
 	}
 	t.Logf("%d seeds: injected gaps found in %d, a control flagged in %d, nothing flagged without them in %d",
 		seeds, found, falseAlarms, quiet)
-	if found < 19 || falseAlarms > 2 || quiet < 18 {
-		t.Errorf("wanted at least 19, at most 2, at least 18")
-	}
+	must.True(t, found >= 19 && falseAlarms <= 2 && quiet >= 18, "wanted at least 19, at most 2, at least 18")
 }
 
 // verdicts runs the notebook's plan for a world and counts the injected gaps missed and the controls flagged.
@@ -122,9 +120,7 @@ func TestMarkedGaps(t *testing.T) {
 		}
 	}
 	t.Logf("%d right verdicts on significant gaps, %d of them marked", right, marked)
-	if right < 15 || marked < 5 {
-		t.Errorf("wanted at least 15 right verdicts, and 5 marked gaps")
-	}
+	must.True(t, right >= 15 && marked >= 5, "wanted at least 15 right verdicts, and 5 marked gaps")
 }
 
 // sensitivities returns the gaps of a world with exact masks and, in the same order, the sensitivity of those with the

@@ -63,19 +63,16 @@ func TestOwnServer(t *testing.T) {
 		API: gomlxmodels.APIOptions{BaseURL: base, ModelDigest: "revision 1",
 			Extra: []string{"seed", "num_inference_steps", "guidance_scale", "negative_prompt"}}}
 	f := must.Get(gomlxmodels.Generate("api:mine", prompts, full).Rows(t.Context()))(t)
-	if cost := f.Numbers("cost"); !math.IsNaN(cost[0]) || f.Texts("outcome")[0] != "ok" {
-		t.Errorf("cost %v, outcomes %v", cost, f.Texts("outcome"))
-	}
+	cost := f.Numbers("cost")
+	must.True(t, math.IsNaN(cost[0]) && f.Texts("outcome")[0] == "ok", "cost %v, outcomes %v", cost, f.Texts("outcome"))
 	var got []string
 	for _, b := range bodies {
 		got = append(got, fmt.Sprint(b["prompt"], " ", b["seed"], " ", b["num_inference_steps"], " ",
 			b["guidance_scale"], " ", b["negative_prompt"]))
 	}
 	slices.Sort(got)
-	if !slices.Equal(got, []string{"boat 7 20 3.5 people", "boat 8 20 3.5 people", "house 7 20 3.5 blurry",
-		"house 8 20 3.5 blurry"}) {
-		t.Errorf("requests %q", got)
-	}
+	must.EqualSlices(t, got, []string{"boat 7 20 3.5 people", "boat 8 20 3.5 people", "house 7 20 3.5 blurry",
+		"house 8 20 3.5 blurry"}, "requests")
 	for _, c := range []struct {
 		name     string
 		change   func(o *gomlxmodels.GenerateOptions)
@@ -103,9 +100,7 @@ func TestOwnServer(t *testing.T) {
 		if _, err := gomlxmodels.Generate("api:mine", prompts, o).Rows(t.Context()); err != nil {
 			t.Fatal(c.name, err)
 		}
-		if len(bodies) != c.requests {
-			t.Errorf("%s: %d requests, want %d", c.name, len(bodies), c.requests)
-		}
+		must.Equal(t, len(bodies), c.requests, c.name, "requests")
 		if c.name == "fields" && (len(bodies[0]) != 5 || bodies[0]["seed"] == nil) {
 			t.Errorf("only the seed is listed: %v", bodies[0])
 		}
@@ -138,9 +133,8 @@ func TestAnswersMove(t *testing.T) {
 	if err != nil || len(answers) != 1 {
 		t.Fatal(answers, err)
 	}
-	if text, err := os.ReadFile(answers[0]); err != nil || strings.Contains(string(text), home) {
-		t.Errorf("%s, %v", text, err)
-	}
+	text, err := os.ReadFile(answers[0])
+	must.True(t, err == nil && !strings.Contains(string(text), home), "%s, %v", text, err)
 	must.Do(t, os.Rename(home, moved))
 	must.Do(t, os.RemoveAll(filepath.Join(moved, "items")))
 	if generate(moved); requests != 1 {
@@ -158,9 +152,7 @@ func TestServerRecord(t *testing.T) {
 		API: gomlxmodels.APIOptions{BaseURL: base, ModelDigest: "revision 1", BudgetImages: 1}}
 	res := must.Get(gomlxmodels.Generate("api:mine", prompts, o).SaveE(t.Context(), t.TempDir()+"/o.csv"))(t)
 	rec, err := e.Store.Record(res.Record)
-	if err != nil || rec.Models["api:mine"] != "revision 1" {
-		t.Errorf("%+v, %v", rec, err)
-	}
+	must.True(t, err == nil && rec.Models["api:mine"] == "revision 1", "%+v, %v", rec, err)
 	o.N = 3 // one is stored, one is within the budget
 	_, err = gomlxmodels.Generate("api:mine", prompts, o).Rows(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "1 of 1 images") || requests != 2 {

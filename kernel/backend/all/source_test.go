@@ -25,9 +25,8 @@ func TestSource(t *testing.T) {
 	for range 2 { // computed, then found in the store
 		res := must.Get(gomlxmodels.Generate("some/model", prompts, gomlxmodels.GenerateOptions{Steps: 1}).
 			SaveE(t.Context(), filepath.Join(t.TempDir(), "o.csv")))(t)
-		rec, err := e.Store.Record(res.Record)
-		if err != nil || rec.Sources["some/model"] != "some/model@"+commit || len(rec.Models["some/model"]) != 64 {
-			t.Errorf("models %q, sources %q, %v", rec.Models, rec.Sources, err)
-		}
+		rec := must.Get(e.Store.Record(res.Record))(t)
+		must.Equal(t, rec.Sources["some/model"], "some/model@"+commit)
+		must.Equal(t, len(rec.Models["some/model"]), 64)
 	}
 }

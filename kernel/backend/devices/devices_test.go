@@ -171,9 +171,7 @@ func TestBatches(t *testing.T) {
 		got[0].Frame.Texts("out")[1] != "third on a" {
 		t.Errorf("got %+v", got)
 	}
-	if n := lines(t, log, "start"); n != 1 {
-		t.Errorf("%d devices were started for one batch", n)
-	}
+	must.Equal(t, lines(t, log, "start"), 1, "devices were started for one batch")
 	used := map[string]int{}
 	for i, r := range all(t, s, slices.Repeat([]Batch{wordBatch("one", "wait", "x")}, 12)...) {
 		word, device, _ := strings.Cut(r.Frame.Texts("out")[1], " on ")
@@ -181,18 +179,14 @@ func TestBatches(t *testing.T) {
 			t.Errorf("batch %d: %q", i, r.Frame.Texts("out"))
 		}
 	}
-	if len(used) != 3 {
-		t.Errorf("the devices computed %v", used)
-	}
+	must.Equal(t, len(used), 3, "the devices computed")
 	items := int64(0)
 	for _, d := range s.Status() {
 		if items += d.Computed; d.Rate <= 0 || d.State != "idle" || d.Memory.Resident != 7 || d.Description != "words" {
 			t.Errorf("status %+v", d)
 		}
 	}
-	if items != 2+24 {
-		t.Errorf("%d items computed", items)
-	}
+	must.Equal(t, items, 2+24, "items computed")
 }
 
 // TestErrors: the errors of a batch are those of its stage, and leave the process as it is.
@@ -205,9 +199,7 @@ func TestErrors(t *testing.T) {
 	if e := got[1].Err; e == nil || e.Code != table.CodeInternal || !strings.Contains(e.Message, "of a stage") {
 		t.Errorf("a panic: %+v", e)
 	}
-	if got[2].Err != nil || lines(t, log, "start") != 1 {
-		t.Errorf("then: %+v", got[2])
-	}
+	must.True(t, got[2].Err == nil && lines(t, log, "start") == 1, "then: %+v", got[2])
 }
 
 // TestKilled kills one of two processes while it computes: its batches are computed by others, each row of the result
@@ -223,16 +215,12 @@ func TestKilled(t *testing.T) {
 	}
 	for i, r := range all(t, s, batches...) {
 		out, want := r.Frame.Texts("out"), fmt.Sprintf("wait row %d on", i)
-		if len(out) != 1 || !strings.HasPrefix(out[0], want) {
-			t.Errorf("batch %d: %q", i, out)
-		}
+		must.True(t, len(out) == 1 && strings.HasPrefix(out[0], want), "batch %d: %q", i, out)
 	}
 	if len(before) != 2 || lines(t, log, "start") != 3 || slices.Contains(alive(s), before[0]) {
 		t.Errorf("processes %v, then %v; %d starts", before, alive(s), lines(t, log, "start"))
 	}
-	if d := s.Status()[0]; !strings.Contains(d.Reason, "killed") {
-		t.Errorf("the reason of the failure is %q", d.Reason)
-	}
+	must.Has(t, s.Status()[0].Reason, "killed") // the reason of the failure
 }
 
 // TestDiesAtStart: a device that fails three times is taken out with one line; the other one computes its batches.
@@ -262,9 +250,7 @@ func TestLastDevice(t *testing.T) {
 		const want = "no device is left: a: exit status 3: the driver is too old; b: "
 		must.Err(t, err, want)
 	}
-	if n := lines(t, log, "start"); n != 12 {
-		t.Errorf("%d starts", n)
-	}
+	must.Equal(t, lines(t, log, "start"), 12, "starts")
 }
 
 // TestFatalRows: rows that end every process are an error, and the batches of other jobs are computed.
@@ -277,9 +263,7 @@ func TestFatalRows(t *testing.T) {
 	}()
 	all(t, s, slices.Repeat([]Batch{wordBatch("other", "wait")}, 12)...)
 	must.Err(t, <-failed, "the process that computed this ended 3 times")
-	if s.Len() != 3 {
-		t.Errorf("%d devices are left", s.Len())
-	}
+	must.Equal(t, s.Len(), 3, "devices are left")
 }
 
 // TestSick: a device that does not compute any more ends its process, and the batch goes to the other.
@@ -287,9 +271,7 @@ func TestSick(t *testing.T) {
 	s, log := newSet(t, 0, "a", "b")
 	all(t, s, wordBatch("", "wait"), wordBatch("", "wait"))
 	for _, r := range all(t, s, wordBatch("", "sick"), wordBatch("", "sick")) {
-		if out := r.Frame.Texts("out"); out[0] != "sick on b" {
-			t.Errorf("got %q", out)
-		}
+		must.Equal(t, r.Frame.Texts("out")[0], "sick on b")
 	}
 	if d := s.Status()[0]; !strings.Contains(d.Reason, "too hot") || lines(t, log, "row sick") < 3 {
 		t.Errorf("the reason is %q, %d rows were computed", d.Reason, lines(t, log, "row sick"))
@@ -299,9 +281,7 @@ func TestSick(t *testing.T) {
 // TestOtherDevice: a batch that ended a process goes to another one, which is started for it.
 func TestOtherDevice(t *testing.T) {
 	s, _ := newSet(t, 0, "a", "b")
-	if out := all(t, s, wordBatch("", "sick"))[0].Frame.Texts("out"); out[0] != "sick on b" {
-		t.Errorf("got %q", out)
-	}
+	must.Equal(t, all(t, s, wordBatch("", "sick"))[0].Frame.Texts("out")[0], "sick on b")
 }
 
 // TestFrozen: a process that does not answer is killed, and its batch is computed by another.
@@ -310,9 +290,7 @@ func TestFrozen(t *testing.T) {
 	all(t, s, wordBatch("", "wait"))
 	frozen := alive(s)[0]
 	must.Do(t, syscall.Kill(frozen, syscall.SIGSTOP))
-	if r := all(t, s, wordBatch("", "wait"))[0]; r.Frame.Texts("out")[0] != "wait on a" {
-		t.Errorf("got %q", r.Frame.Texts("out"))
-	}
+	must.Equal(t, all(t, s, wordBatch("", "wait"))[0].Frame.Texts("out")[0], "wait on a")
 	if d := s.Status()[0]; !gone(frozen) || !strings.Contains(d.Reason, "did not answer for 2s") {
 		t.Errorf("process %d, status %+v", frozen, d)
 	}
@@ -338,13 +316,10 @@ func TestCancel(t *testing.T) {
 	for range 5 {
 		must.Err(t, <-ended, context.Canceled.Error())
 	}
-	if n := lines(t, log, "row wait"); n > 10 {
-		t.Errorf("%d rows were computed", n)
-	}
+	n := lines(t, log, "row wait")
+	must.True(t, n <= 10, "%d rows were computed", n)
 	all(t, s, wordBatch("", "word"))
-	if n := lines(t, log, "start"); n != 1 {
-		t.Errorf("%d starts", n)
-	}
+	must.Equal(t, lines(t, log, "start"), 1, "starts")
 }
 
 // TestTurns: a job with one batch does not wait for all batches of another.
@@ -360,9 +335,8 @@ func TestTurns(t *testing.T) {
 		return err == nil && lines(t, log, "row") > 0
 	})
 	all(t, s, wordBatch("short", "word"))
-	if n := lines(t, log, "row wait"); n > 5 {
-		t.Errorf("the short job waited for %d batches", n)
-	}
+	n := lines(t, log, "row wait")
+	must.True(t, n <= 5, "the short job waited for %d batches", n)
 	<-done
 }
 
@@ -374,9 +348,7 @@ func TestUse(t *testing.T) {
 	all(t, s, wordBatch("", "word"))
 	one()
 	all(t, s, wordBatch("", "word"))
-	if n := lines(t, log, "release"); n != 0 {
-		t.Errorf("%d stages were closed that a job uses", n)
-	}
+	must.Equal(t, lines(t, log, "release"), 0, "stages were closed that a job uses")
 	two()
 	must.Within(t, time.Minute, "the end of the stage", func() bool {
 		return lines(t, log, "release "+stage.Key()) == 1
@@ -400,22 +372,15 @@ func TestClose(t *testing.T) {
 	pids := alive(s)
 	start := time.Now()
 	s.Close()
-	if took := time.Since(start); took > leaveTime {
-		t.Errorf("it took %v", took)
-	}
+	took := time.Since(start)
+	must.True(t, took <= leaveTime, "it took %v", took)
 	for range 6 {
-		if err := <-ended; !errors.Is(err, ErrClosed) {
-			t.Errorf("a batch: %v", err)
-		}
+		must.Is(<-ended)(t, ErrClosed) // a batch
 	}
 	for _, pid := range pids {
-		if !gone(pid) {
-			t.Errorf("process %d goes on", pid)
-		}
+		must.True(t, gone(pid), "process %d goes on", pid)
 	}
-	if _, err := s.Compute(t.Context(), wordBatch("", "word")); !errors.Is(err, ErrClosed) {
-		t.Errorf("a batch after the end: %v", err)
-	}
+	must.Is(s.Compute(t.Context(), wordBatch("", "word")))(t, ErrClosed) // a batch after the end
 }
 
 // TestOrphan: a child ends with its parent.
@@ -452,13 +417,10 @@ func TestTruncated(t *testing.T) {
 			t.Fatalf("%d of %d bytes are a message", n, len(data))
 		}
 	}
-	got, err := receive(reader(data))
-	if err != nil || string(got.Files[0].Data) != "ab" || got.frame.Texts("word")[0] != "word" {
-		t.Errorf("%+v, %v", got, err)
-	}
+	got := must.Get(receive(reader(data)))(t)
+	must.Equal(t, string(got.Files[0].Data), "ab")
+	must.Equal(t, got.frame.Texts("word")[0], "word")
 	for _, text := range []string{"no JSON", `{"files":[{"size":-1}]}`, `{"files":[{"size":9999999999}]}`} {
-		if _, err := receive(reader([]byte(text + "\n"))); err == nil {
-			t.Errorf("%q is a message", text)
-		}
+		must.Fail(receive(reader([]byte(text + "\n"))))(t)
 	}
 }

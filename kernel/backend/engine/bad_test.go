@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -44,12 +43,9 @@ func TestGoodAndBad(t *testing.T) {
 	photos := datasets.CSV(tab)
 
 	res := must.Get(run1(t, e, photos.Good(), client.Request{}))(t)
-	if ids := strings.Join(res.Frame.Texts("id"), " "); ids != "i0 i3" {
-		t.Errorf("good rows %q, want i0 i3", ids)
-	}
-	if len(res.Frame.Columns) != 3 || len(res.Bad) != 4 {
-		t.Errorf("%d columns and %d bad rows, want 3 and 4", len(res.Frame.Columns), len(res.Bad))
-	}
+	must.Equal(t, strings.Join(res.Frame.Texts("id"), " "), "i0 i3", "good rows")
+	must.Equal(t, len(res.Frame.Columns), 3)
+	must.Equal(t, len(res.Bad), 4)
 	bad := allRows(t, e, photos.Bad())
 	want := map[string]string{"i2": "missing", "i0": "row 1 already", "(row 6)": "id is empty", "i1": "not an image"}
 	if bad.Len() != len(want) {
@@ -60,16 +56,12 @@ func TestGoodAndBad(t *testing.T) {
 			t.Errorf("bad row %q: %q, want %q", id, reason, want[id])
 		}
 	}
-	if _, err := run1(t, e, photos, client.Request{}); err == nil {
-		t.Error("the table as it is runs despite its bad rows")
-	}
-	if _, err := run1(t, e, photos.Good().Concat(photos.Head(0)), client.Request{}); err == nil {
-		t.Error("a bad row that is not in Good is no longer an error")
-	}
+	must.Fail(run1(t, e, photos, client.Request{}))(t) // the table as it is runs despite its bad rows
+	// a bad row that is not in Good is no longer an error
+	must.Fail(run1(t, e, photos.Good().Concat(photos.Head(0)), client.Request{}))(t)
 	// both go on as tables: with stages, and into files
-	if f := allRows(t, e, counts(photos.Good())); f.Len() != 2 || f.Vectors("full")[1] == nil {
-		t.Errorf("a stage on the good rows gives %d rows", f.Len())
-	}
+	f := allRows(t, e, counts(photos.Good()))
+	must.True(t, f.Len() == 2 && f.Vectors("full")[1] != nil, "a stage on the good rows gives %d rows", f.Len())
 	for _, tab := range []datasets.Table{photos.Good(), photos.Bad()} {
 		must.Get(run1(t, e, tab, client.Request{Save: filepath.Join(t.TempDir(), "out.csv")}))(t)
 	}
@@ -82,25 +74,17 @@ func TestRename(t *testing.T) {
 	if !f.Has("country") || f.Has("region") || f.Len() != 1 {
 		t.Errorf("columns %s, %d rows", table.NameList(f.Specs()), f.Len())
 	}
-	if err := datasets.CSV(tab).Rename("region", "id").Err(); err == nil {
-		t.Error("a name that is taken is accepted")
-	}
-	if err := datasets.CSV(tab).Rename("continent", "country").Err(); err == nil {
-		t.Error("a missing column is renamed")
-	}
+	must.Fail(datasets.CSV(tab).Rename("region", "id").Err())(t)         // a name that is taken
+	must.Fail(datasets.CSV(tab).Rename("continent", "country").Err())(t) // a missing column is renamed
 }
 
 func TestRemovePrefix(t *testing.T) {
 	e := newEngine(t)
 	rows := datasets.FromRows([]map[string]any{{"id": "1", "said": "the crest is  round"},
 		{"id": "2", "said": "a drum"}, {"id": "3", "said": ""}})
-	if got := allRows(t, e, rows.RemovePrefix("said", "the crest is")).Texts("said"); !slices.Equal(got,
-		[]string{"round", "a drum", ""}) {
-		t.Errorf("left: %q", got)
-	}
-	if err := rows.RemovePrefix("heard", "the").Err(); err == nil {
-		t.Error("a missing column is cut")
-	}
+	must.EqualSlices(t, allRows(t, e, rows.RemovePrefix("said", "the crest is")).Texts("said"), []string{"round",
+		"a drum", ""}, "left")
+	must.Fail(rows.RemovePrefix("heard", "the").Err())(t) // a missing column is cut
 }
 
 // The column that groups is text, whatever its values look like; in a folder it is named after the folders' meaning.
@@ -117,20 +101,13 @@ func TestImages(t *testing.T) {
 		for i, y := range f.Texts("year") {
 			got = append(got, y, f.Columns[1].Cell(i))
 		}
-		if s := strings.Join(got, " "); s != want {
-			t.Errorf("%s by year: %s, want %s", path, s, want)
-		}
+		must.Equal(t, strings.Join(got, " "), want, path, "by year")
 	}
 	if f := allRows(t, e, datasets.Images(tab, datasets.ImagesOptions{By: "year"})); f.Numbers("size") == nil {
 		t.Error("a column that does not group is no number column any more")
 	}
 	for _, path := range []string{"", filepath.Join(dir, "none"), must.Write(t, filepath.Join(dir, "t.txt"), "x")} {
-		if datasets.Images(path).Err() == nil {
-			t.Errorf("images of %q", path)
-		}
+		must.True(t, datasets.Images(path).Err() != nil, "images of %q", path)
 	}
-	if err := datasets.Images(tab, datasets.ImagesOptions{By: "region"}).Err(); err == nil ||
-		!strings.Contains(err.Error(), "region") {
-		t.Errorf("a missing column: %v", err)
-	}
+	must.Fail(datasets.Images(tab, datasets.ImagesOptions{By: "region"}).Err())(t, "region") // a missing column
 }

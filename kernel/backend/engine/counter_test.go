@@ -86,9 +86,7 @@ func TestSamples(t *testing.T) {
 	for _, p := range drawn(t, e, 16, 0) {
 		var captions []string
 		for _, s := range p.Samples {
-			if s.Image.Path == "" || s.Thumb != nil {
-				t.Errorf("sample %+v", s)
-			}
+			must.True(t, s.Image.Path != "" && s.Thumb == nil, "sample %+v", s)
 			captions = append(captions, s.Caption)
 		}
 		got = append(got, captions)
@@ -102,9 +100,7 @@ func TestSamples(t *testing.T) {
 		t.Errorf("at the end %q, want %q", last, want)
 	}
 	for _, p := range drawn(t, e, 16, 0) {
-		if p.Samples != nil || p.Found != 16 {
-			t.Errorf("found again: %+v", p)
-		}
+		must.True(t, p.Samples == nil && p.Found == 16, "found again: %+v", p)
 	}
 }
 
@@ -130,11 +126,7 @@ func testSteps(t *testing.T) {
 		"3 of 6, step 0 of 0, part 0, rate true", "3 of 6, step 1 of 3, part 1, rate true",
 		"3 of 6, step 2 of 3, part 2, rate true", "3 of 6, step 3 of 3, part 3, rate true",
 		"6 of 6, step 0 of 0, part 0, rate true"}
-	if !slices.Equal(lines, want) {
-		t.Errorf("reports %q, want %q", lines, want)
-	}
-	if n := len(drawn(t, newEngine(t), 3, time.Millisecond)); n != 2 {
-		t.Errorf("quick steps are reported: %d reports, want 2", n)
-	}
+	must.EqualSlices(t, lines, want, "reports")
+	must.Equal(t, len(drawn(t, newEngine(t), 3, time.Millisecond)), 2, "quick steps are reported", "reports")
 	stage.Step(t.Context(), 1, 2) // nobody listens
 }

@@ -37,10 +37,9 @@ func TestDamageHeals(t *testing.T) {
 			t.Fatalf("%s: %v", pattern, err)
 		}
 		notes := strings.Join(res.Notes, "\n")
-		if got, err := store.FrameDigest(res.Frame); err != nil || got != want || res.Computed == 0 ||
-			strings.Count(notes, "damaged") != 1 {
-			t.Errorf("%s: %d computed, %d found, notes %q, %v", pattern, res.Computed, res.Found, notes, err)
-		}
+		got, err := store.FrameDigest(res.Frame)
+		must.True(t, err == nil && got == want && res.Computed != 0 && strings.Count(notes, "damaged") == 1,
+			"%s: %d computed, %d found, notes %q, %v", pattern, res.Computed, res.Found, notes, err)
 		for i, img := range res.Frame.Images("image") {
 			content, err := os.ReadFile(img.Path)
 			copied, copyErr := filepath.Glob(filepath.Join(filepath.Dir(saved), "out.images", "*"+img.SHA256[:8]+"*"))
@@ -48,10 +47,9 @@ func TestDamageHeals(t *testing.T) {
 				t.Fatal(err, copyErr, copied)
 			}
 			data, err := os.ReadFile(copied[0])
-			if digest, hashErr := store.HashFile(img.Path); err != nil || hashErr != nil || digest != img.SHA256 ||
-				!bytes.Equal(data, content) {
-				t.Errorf("%s: image %d is damaged", pattern, i)
-			}
+			digest, hashErr := store.HashFile(img.Path)
+			must.True(t, err == nil && hashErr == nil && digest == img.SHA256 && bytes.Equal(data, content),
+				"%s: image %d is damaged", pattern, i)
 		}
 	}
 }

@@ -146,20 +146,14 @@ func TestItemsAreComputedOnce(t *testing.T) {
 	computed.Store(0)
 	for i, want := range []int64{10, 10} {
 		res := must.Get(run1(t, e, counts(datasets.CSV(tab)), client.Request{}))(t)
-		if got := computed.Load(); got != want {
-			t.Errorf("run %d: %d items computed, want %d", i+1, got, want)
-		}
+		must.Equal(t, computed.Load(), want, "run", i+1, "items computed")
 		if res.Computed+res.Found != 10 || (i == 1 && res.Computed != 0) {
 			t.Errorf("run %d: computed %d, found %d", i+1, res.Computed, res.Found)
 		}
-		if got := res.Frame.Numbers("size")[9]; got != 10 {
-			t.Errorf("size of the last = %v", got)
-		}
+		must.Equal(t, res.Frame.Numbers("size")[9], 10, "size of the last")
 	}
 	allRows(t, e, counts(datasets.CSV(tab).Where("region", "==", "north").Head(3)))
-	if got := computed.Load(); got != 10 {
-		t.Errorf("a filtered table computed %d items more", got-10)
-	}
+	must.Equal(t, computed.Load(), 10, "a filtered table computed", "items more")
 }
 
 func TestDamagedItemIsComputedAgain(t *testing.T) {
@@ -178,9 +172,8 @@ func TestDamagedItemIsComputedAgain(t *testing.T) {
 	got := allRows(t, e, counts(datasets.CSV(tab)))
 	a, _ := store.FrameDigest(want)
 	b, _ := store.FrameDigest(got)
-	if a != b || computed.Load() != 1 {
-		t.Errorf("same rows: %v; %d items computed, want 1", a == b, computed.Load())
-	}
+	must.Equal(t, a, b)
+	must.Equal(t, computed.Load(), 1)
 }
 
 func TestBadRows(t *testing.T) {
@@ -204,18 +197,15 @@ func TestBadRows(t *testing.T) {
 		_, err := run1(t, e, counts(datasets.CSV(tab)), client.Request{})
 		must.Err(t, err, c.want)
 		res, err := run1(t, e, counts(datasets.CSV(tab)), client.Request{SkipBad: true})
-		if err != nil || res.Frame.Len() != 2 || len(res.Bad) != 1 {
-			t.Errorf("%s: with SkipBad: %v %+v", name, err, res)
-		}
+		must.True(t, err == nil && res.Frame.Len() == 2 && len(res.Bad) == 1,
+			"%s: with SkipBad: %v %+v", name, err, res)
 	}
 	// a parent folder named as root lets images be stored next to
 	tab := must.Write(t, filepath.Join(dir, "sub", "t.csv"), "id,image\na,../img/0.png\n")
-	if _, err := run1(t, e, counts(datasets.CSV(tab)), client.Request{}); err == nil {
-		t.Error("a path outside the table's folder was accepted without a root")
-	}
-	if f := allRows(t, e, counts(datasets.CSV(tab, datasets.FileOptions{Root: dir}))); f.Len() != 1 {
-		t.Error("the root did not help")
-	}
+	// a path outside the table's folder was accepted without a root
+	must.Fail(run1(t, e, counts(datasets.CSV(tab)), client.Request{}))(t)
+	must.Equal(t, allRows(t, e, counts(datasets.CSV(tab, datasets.FileOptions{Root: dir}))).Len(), 1,
+		"the root did not help")
 }
 
 func TestVerbs(t *testing.T) {
@@ -242,17 +232,13 @@ func TestVerbs(t *testing.T) {
 		"select":     {table.NameList(allRows(t, e, tab.Select("x", "id")).Specs()), "x, id"},
 		"sample all": {ids(tab.Sample(2, "region", 1)), "abcd"},
 	} {
-		if c.got != c.want {
-			t.Errorf("%s: %q, want %q", name, c.got, c.want)
-		}
+		must.Equal(t, c.got, c.want, name)
 	}
 	if a, b := ids(tab.Sample(1, "region", 1)), ids(tab.Sample(1, "region", 1)); a != b || len(a) != 2 {
 		t.Errorf("Sample: %q, then %q", a, b)
 	}
 	n := allRows(t, e, tab.Count("region")).Numbers("n")
-	if fmt.Sprint(n) != "[2 2]" {
-		t.Errorf("Count: %v", n)
-	}
+	must.Equal(t, fmt.Sprint(n), "[2 2]", "Count", n)
 	for name, c := range map[string]struct {
 		tab  datasets.Table
 		want string
@@ -269,9 +255,7 @@ func TestVerbs(t *testing.T) {
 	}
 	for name, tab := range map[string]datasets.Table{"where": tab.Where("nope", "==", "x"),
 		"after": tab.Where("nope", "==", "x").Head(1), "op": tab.Where("id", "~", "x")} {
-		if tab.Err() == nil {
-			t.Errorf("%s: no error", name)
-		}
+		must.True(t, tab.Err() != nil, "%s: no error", name)
 	}
 }
 
@@ -279,19 +263,12 @@ func TestArchipelagoDrawsOnceAndPointsAtFiles(t *testing.T) {
 	e := newEngine(t)
 	world := datasets.Archipelago(datasets.ArchipelagoOptions{Seed: 3, PerCell: 1, Size: 32, Injected: true})
 	res := must.Get(run1(t, e, world.Reference(), client.Request{}))(t)
-	if res.Computed == 0 || res.Computed != res.Rows {
-		t.Errorf("computed %d of %d", res.Computed, res.Rows)
-	}
+	must.True(t, res.Computed != 0 && res.Computed == res.Rows, "computed %d of %d", res.Computed, res.Rows)
 	f := must.Get(os.Open(res.Frame.Images("image")[0].Path))(t)
 	defer f.Close()
-	img, err := png.Decode(f)
-	if err != nil || img.Bounds() != image.Rect(0, 0, 32, 32) {
-		t.Errorf("image: %v %v", img.Bounds(), err)
-	}
+	must.Equal(t, must.Get(png.Decode(f))(t).Bounds(), image.Rect(0, 0, 32, 32), "image")
 	again, err := run1(t, e, world.Reference(), client.Request{})
-	if err != nil || again.Computed != 0 || again.Found != res.Rows {
-		t.Errorf("again: %+v, %v", again, err)
-	}
+	must.True(t, err == nil && again.Computed == 0 && again.Found == res.Rows, "again: %+v, %v", again, err)
 	os.Remove(res.Frame.Images("image")[0].Path)
 	if again, err = run1(t, e, world.Reference(), client.Request{}); err != nil || again.Computed != 1 {
 		t.Errorf("after a lost image: %+v, %v", again, err)
@@ -312,13 +289,11 @@ func TestSavedImages(t *testing.T) {
 		other := newEngine(t)
 		f := allRows(t, other, datasets.Images(filepath.Join(moved, name)))
 		for i, img := range f.Images("image") {
-			if !strings.HasPrefix(img.Path, filepath.Join(moved, "photos.images")) {
-				t.Errorf("%s: the image of row %d is at %s", name, i+1, img.Path)
-			}
+			must.True(t, strings.HasPrefix(img.Path, filepath.Join(moved, "photos.images")),
+				"%s: the image of row %d is at %s", name, i+1, img.Path)
 			must.Get(os.Stat(img.Path))(t)
-			if m := f.Masks("mask")[i]; m.Size != [2]int{32, 32} || m.Counts == "" {
-				t.Errorf("%s: row %d lost its mask: %+v", name, i+1, m)
-			}
+			m := f.Masks("mask")[i]
+			must.True(t, m.Size == [2]int{32, 32} && m.Counts != "", "%s: row %d lost its mask: %+v", name, i+1, m)
 		}
 	}
 }
@@ -326,9 +301,7 @@ func TestSavedImages(t *testing.T) {
 func TestFileName(t *testing.T) {
 	for id, want := range map[string]string{"p0#1": "p0_1", "../x/y": ".._x_y", "कुत्ता-1": "कुत्ता-1", "a\x00b": "a_b",
 		strings.Repeat("é", 80): strings.Repeat("é", 50)} {
-		if got := fileName(id); got != want {
-			t.Errorf("%q: %q, want %q", id, got, want)
-		}
+		must.Equal(t, fileName(id), want, id)
 	}
 }
 
@@ -357,20 +330,15 @@ func TestSaveAndVerify(t *testing.T) {
 		t.Fatal(res, err)
 	}
 	saved := must.Get(parquet.Read(out, parquet.Options{}))(t)
-	if got := table.NameList(saved.Frame.Specs()); got != "id, image, region, full, size" {
-		t.Errorf("saved columns: %s", got)
-	}
+	must.Equal(t, table.NameList(saved.Frame.Specs()), "id, image, region, full, size", "saved columns")
 	rec, err := e.Store.Record(res.Record)
 	if err != nil || rec.Saved != out {
 		t.Fatal(rec, err)
 	}
-	if digest, err := e.Verify(context.Background(), rec, nil); err != nil || digest != rec.Result {
-		t.Errorf("verify: %s, %v, want %s", digest, err, rec.Result)
-	}
+	must.Equal(t, must.Get(e.Verify(context.Background(), rec, nil))(t), rec.Result, "verify")
 	must.Write(t, filepath.Join(dir, "img", "0.png"), "another image")
-	if digest, err := e.Verify(context.Background(), rec, nil); err != nil || digest == rec.Result {
-		t.Errorf("verify saw no difference: %s, %v", digest, err)
-	}
+	digest, err := e.Verify(context.Background(), rec, nil)
+	must.True(t, err == nil && digest != rec.Result, "verify saw no difference: %s, %v", digest, err)
 }
 
 func TestScoreIsKept(t *testing.T) {
@@ -390,17 +358,11 @@ func TestScoreIsKept(t *testing.T) {
 	if err != nil || second.Record != first.Record || first.Record == "" {
 		t.Fatal(first, second, err)
 	}
-	if p := first.Frame.Numbers("precision"); len(p) != 1 || p[0] <= 0 || p[0] > 1 {
-		t.Errorf("precision %v", p)
-	}
+	p := first.Frame.Numbers("precision")
+	must.True(t, len(p) == 1 && p[0] > 0 && p[0] <= 1, "precision %v", p)
 	rec := must.Get(e.Store.Record(first.Record))(t)
-	if digest, err := e.Verify(context.Background(), rec, nil); err != nil || digest != rec.Result {
-		t.Errorf("verify: %v", err)
-	}
+	must.Equal(t, must.Get(e.Verify(context.Background(), rec, nil))(t), rec.Result, "verify")
 	rec.Plan.Inputs[0] = &table.Plan{Op: "score", Inputs: slices.Clone(rec.Plan.Inputs[:1])} // of another build
 	_, err = e.Verify(t.Context(), rec, nil)
-	if !errors.Is(err, ErrNotVerifiable) || !strings.Contains(err.Error(), rec.ID[:12]) ||
-		!strings.Contains(err.Error(), `"score"`) {
-		t.Errorf("verify with an unknown operation: %v", err)
-	}
+	must.Is(err)(t, ErrNotVerifiable, rec.ID[:12], `"score"`) // verify with an unknown operation
 }

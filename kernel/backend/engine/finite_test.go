@@ -86,7 +86,5 @@ func TestNotFinite(t *testing.T) {
 		len(res.Bad) != 2 {
 		t.Fatal(err, res)
 	}
-	if res.Found == 0 {
-		t.Error("the rows of the batch that failed were not stored")
-	}
+	must.True(t, res.Found != 0, "the rows of the batch that failed were not stored")
 }

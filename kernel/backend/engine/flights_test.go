@@ -146,15 +146,11 @@ func TestCanceledJob(t *testing.T) {
 	cancel()
 	time.Sleep(2 * lookAgain)
 	close(proceed)
-	if err := <-canceled; !errors.Is(err, context.Canceled) {
-		t.Errorf("the canceled job: %v", err)
-	}
+	must.Is(<-canceled)(t, context.Canceled) // the canceled job
 	if err := <-waits; err != nil || !slices.Equal(res.Frame.Texts("answer"), answers(4)) {
 		t.Fatalf("%+v, %v", res, err)
 	}
-	if most() != 1 {
-		t.Errorf("a row was computed %d times", most())
-	}
+	must.Equal(t, most(), 1, "a row was computed", "times")
 }
 
 // TestFailedJob: a job whose rows failed in another one computes them itself.
@@ -178,10 +174,9 @@ func TestFailedJob(t *testing.T) {
 		failed <- err
 	}()
 	<-begun
-	res, err := e.Run(t.Context(), client.Request{Plan: plan, Counts: false}, nil)
-	if err != nil || res.Computed != 4 || !slices.Equal(res.Frame.Texts("answer"), answers(4)) {
-		t.Errorf("%+v, %v", res, err)
-	}
+	res := must.Get(e.Run(t.Context(), client.Request{Plan: plan, Counts: false}, nil))(t)
+	must.Equal(t, res.Computed, 4)
+	must.EqualSlices(t, res.Frame.Texts("answer"), answers(4))
 	if err := <-failed; err == nil || most() != 2 {
 		t.Errorf("%v; a row was computed %d times", err, most())
 	}

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"bytes"
-	"errors"
 	"image"
 	"image/color"
 	"image/png"
@@ -40,9 +39,8 @@ func TestFoldersOfObjects(t *testing.T) {
 	near := datasets.Folder(filepath.Join(dir, "photos"))
 	far := datasets.Images(s.Object("set/photos/"))
 	want, got := allRows(t, newEngine(t), near), allRows(t, newEngine(t), far)
-	if want.Len() != 6 || digestOf(t, want) != digestOf(t, got) {
-		t.Errorf("%q, want those of the folder: %q", got.Texts("id"), want.Texts("id"))
-	}
+	must.True(t, want.Len() == 6 && digestOf(t, want) == digestOf(t, got),
+		"%q, want those of the folder: %q", got.Texts("id"), want.Texts("id"))
 	want = allRows(t, newEngine(t), near.MasksFrom(filepath.Join(dir, "masks")))
 	for _, masks := range []string{"set/masks", "set/masks/"} {
 		got := allRows(t, newEngine(t), far.MasksFrom(s.Object(masks)))
@@ -52,9 +50,7 @@ func TestFoldersOfObjects(t *testing.T) {
 		}
 	}
 	grouped := allRows(t, newEngine(t), datasets.Images(s.Object("set/photos/"), datasets.ImagesOptions{By: "region"}))
-	if groups := strings.Join(grouped.Texts("region"), ","); groups != "a,a-b,,b,b," {
-		t.Errorf("groups %q", groups)
-	}
+	must.Equal(t, strings.Join(grouped.Texts("region"), ","), "a,a-b,,b,b,", "groups")
 	for _, c := range []struct {
 		table datasets.Table
 		want  string
@@ -62,10 +58,7 @@ func TestFoldersOfObjects(t *testing.T) {
 		{datasets.Folder(s.Object("set/none/")), "no images"},
 		{far.MasksFrom(s.Object("set/none")), "there are no objects below it"},
 	} {
-		if _, err := run1(t, newEngine(t), c.table, client.Request{}); err == nil ||
-			!strings.Contains(err.Error(), c.want) {
-			t.Errorf("%v, want %q", err, c.want)
-		}
+		must.Fail(run1(t, newEngine(t), c.table, client.Request{}))(t, c.want)
 	}
 	must.Err(t, datasets.Folder(s.Object("set/photos")).Err(), "the URL of a folder ends in a slash")
 	s.Faults(func(_ int64, r *http.Request) remotetest.Fault {
@@ -75,7 +68,5 @@ func TestFoldersOfObjects(t *testing.T) {
 		return remotetest.None
 	})
 	_, err := run1(t, newEngine(t), far.MasksFrom(s.Object("set/masks")), client.Request{SkipBad: true})
-	if !errors.Is(err, remote.ErrUnreachable) {
-		t.Errorf("%v, want an outage", err)
-	}
+	must.Is(err)(t, remote.ErrUnreachable)
 }

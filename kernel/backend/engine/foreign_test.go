@@ -39,19 +39,16 @@ func TestImagesAsBytes(t *testing.T) {
 	}
 	for i, name := range []string{"a.png", "b.png"} {
 		data, err := os.ReadFile(images[i].Path)
-		if err != nil || string(data) != string(must.Get(os.ReadFile(filepath.Join(dir, name)))(t)) {
-			t.Errorf("image %d is not %s: %v", i, name, err)
-		}
+		must.True(t, err == nil && string(data) == string(must.Get(os.ReadFile(filepath.Join(dir, name)))(t)),
+			"image %d is not %s: %v", i, name, err)
 	}
 	out := filepath.Join(dir, "out.parquet")
 	res := must.Get(run1(t, e, counts(table), client.Request{Save: out, AllColumns: true}))(t)
 	rec := must.Get(e.Store.Record(res.Record))(t)
-	if digest, err := e.Verify(t.Context(), rec, nil); err != nil || digest != rec.Result {
-		t.Errorf("verify: %s, %v, want %s", digest, err, rec.Result)
-	}
-	if back := allRows(t, e, datasets.Parquet(out)).Images("image"); back[0].SHA256 != images[0].SHA256 {
-		t.Errorf("the saved table's image is %v", back[0])
-	}
+	digest, err := e.Verify(t.Context(), rec, nil)
+	must.True(t, err == nil && digest == rec.Result, "verify: %s, %v, want %s", digest, err, rec.Result)
+	back := allRows(t, e, datasets.Parquet(out)).Images("image")
+	must.True(t, back[0].SHA256 == images[0].SHA256, "the saved table's image is %v", back[0])
 }
 
 // A column that groups is text, though a Parquet file holds it as integers.
@@ -93,9 +90,8 @@ func TestNotesOfSources(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if got := strings.Join(res.Notes, "\n"); got != c.want {
-			t.Errorf("%s: notes %q, want %q", name, got, c.want)
-		}
+		got := strings.Join(res.Notes, "\n")
+		must.True(t, got == c.want, "%s: notes %q, want %q", name, got, c.want)
 	}
 }
 
@@ -120,8 +116,7 @@ func TestNotesOfScores(t *testing.T) {
 			t.Fatalf("notes of %+v, %v", res, err)
 		}
 		rec := must.Get(e.Store.Record(res.Record))(t)
-		if !slices.Contains(rec.Notes, own) || slices.Contains(rec.Notes, source) {
-			t.Errorf("the record holds the notes %q", rec.Notes)
-		}
+		must.True(t, slices.Contains(rec.Notes, own) && !slices.Contains(rec.Notes, source),
+			"the record holds the notes %q", rec.Notes)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/mask"
+	"antipode/internal/must"
 )
 
 // FuzzItem: a stored item that is read is written as the same bytes.
@@ -24,10 +25,7 @@ func FuzzItem(f *testing.F) {
 		if err != nil { // NaN in a vector
 			return
 		}
-		again, err := decodeItem(written, outputs)
-		if err != nil || len(again) != len(values) {
-			t.Errorf("%x is written as %x: %v", data, written, err)
-		}
+		must.Equal(t, len(must.Get(decodeItem(written, outputs))(t)), len(values), data, "written as", written)
 	})
 }
 

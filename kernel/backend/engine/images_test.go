@@ -117,9 +117,7 @@ func TestImageReadings(t *testing.T) {
 	must.Write(t, filepath.Join(dir, "masks", "0.png"), pngOf(t, box(255, 0, image.Rect(0, 0, 3, 3))))
 	masked := datasets.CSV(path, datasets.FileOptions{Color: "srgb"}).With("id", "x").Head(1).
 		MasksFrom(filepath.Join(dir, "masks"))
-	if got := allRows(t, e, masked).Texts("outcome"); got[0] != "ok" {
-		t.Errorf("the mask of a converted image is not found: %q", got)
-	}
+	must.Equal(t, allRows(t, e, masked).Texts("outcome")[0], "ok", "the mask of a converted image is not found")
 }
 
 // pickedRow is a row of the operation of TestMovedImages.
@@ -148,7 +146,6 @@ func TestMovedImages(t *testing.T) {
 	moved := filepath.Join(t.TempDir(), "moved")
 	must.Do(t, os.Rename(dir, moved))
 	after := read(filepath.Join(moved, filepath.Base(tab)))
-	if !strings.HasPrefix(before, dir) || !strings.HasPrefix(after, moved) || computed != 1 {
-		t.Errorf("before %s, after %s, computed %d times", before, after, computed)
-	}
+	must.True(t, strings.HasPrefix(before, dir) && strings.HasPrefix(after, moved) && computed == 1,
+		"before %s, after %s, computed %d times", before, after, computed)
 }

@@ -82,9 +82,8 @@ func TestImportedGrid(t *testing.T) {
 	must.Write(t, filepath.Join(dir, "c.png"), gridFile(t, 3, 4, 5, 2, 30))
 	must.Write(t, filepath.Join(dir, "s.csv"),
 		"file,prompt,language,seed\nc.png,x,en,1\na.png,y,en,3\nsub/b.png,घर,hi,\n")
-	if more, err := run1(t, e, tab, client.Request{}); err != nil || more.Computed != 9 || more.Found != 18 {
-		t.Errorf("a grid more: %+v, %v", more, err)
-	}
+	more, err := run1(t, e, tab, client.Request{})
+	must.True(t, err == nil && more.Computed == 9 && more.Found == 18, "a grid more: %+v, %v", more, err)
 }
 
 // TestImportedWhole: images that are not cut stay where they are; they are hashed through the index of files.
@@ -97,19 +96,15 @@ func TestImportedWhole(t *testing.T) {
 	tab := datasets.Imported(dir, datasets.ImportOptions{Model: "midjourney-v6", Language: "en",
 		Names: datasets.MidjourneyNames})
 	f := allRows(t, e, tab)
-	if !slices.Equal(f.Specs(), tab.Columns()) || f.Texts("prompt")[2] != "a house no 2" ||
-		f.Numbers("variant")[2] != 2 {
-		t.Errorf("prompts %q, columns %s", f.Texts("prompt"), table.NameList(f.Specs()))
-	}
+	must.EqualSlices(t, f.Specs(), tab.Columns())
+	must.Equal(t, f.Texts("prompt")[2], "a house no 2")
+	must.Equal(t, f.Numbers("variant")[2], 2)
 	for i, stored := range f.Images("image") {
-		want, err := e.Store.FileDigest(stored.Path)
-		if err != nil || stored.SHA256 != want || filepath.Base(stored.Path) != f.Texts("id")[i] {
-			t.Errorf("%v: %v", stored, err)
-		}
+		want := must.Get(e.Store.FileDigest(stored.Path))(t)
+		must.Equal(t, stored.SHA256, want)
+		must.Equal(t, filepath.Base(stored.Path), f.Texts("id")[i])
 	}
-	if res, err := run1(t, e, tab.Good(), client.Request{}); err != nil || res.Frame.Len() != 3 {
-		t.Errorf("%v", err)
-	}
+	must.Equal(t, must.Get(run1(t, e, tab.Good(), client.Request{}))(t).Frame.Len(), 3)
 }
 
 // TestImportedBadGrids: what cannot be cut is bad rows, whose reason names the file; the others are kept.
@@ -131,10 +126,9 @@ func TestImportedBadGrids(t *testing.T) {
 			!strings.Contains(err.Error(), `row 10 (id "bad.png#1"), column image`) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
-		if res, err := run1(t, e, tab, client.Request{SkipBad: true}); err != nil || res.Frame.Len() != 9 ||
-			len(res.Bad) != 9 {
-			t.Errorf("%s: with SkipBad: %v %+v", name, err, res)
-		}
+		res, err := run1(t, e, tab, client.Request{SkipBad: true})
+		must.True(t, err == nil && res.Frame.Len() == 9 && len(res.Bad) == 9,
+			"%s: with SkipBad: %v %+v", name, err, res)
 	}
 	// The stage by itself: it says what it reads, and which cells there are.
 	e := newEngine(t)

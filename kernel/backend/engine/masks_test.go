@@ -77,15 +77,11 @@ func TestMaskReadings(t *testing.T) {
 		"id,region,mask\na,North,lossy.jpg\nb,North,soft.png\nc,South,plain.png\nd,South,\"{\"\"size\"\":[24,24],\"\"counts\"\":"+strings.ReplaceAll(list, `"`, `""`)+"}\"\n"))
 	res := must.Get(run1(t, newEngine(t), tab, client.Request{}))(t)
 	for row, got := range res.Frame.Masks("mask") {
-		if got != want {
-			t.Errorf("row %s: another mask: %v", res.Frame.Texts("id")[row], got)
-		}
+		must.True(t, got == want, "row %s: another mask: %v", res.Frame.Texts("id")[row], got)
 	}
 	line := "t.csv: 2 of 4 masks have more values than black and another one, and object is what reaches 0.5 of " +
 		"white (region: North 2 of 2); MaskThreshold (--mask-threshold) sets another share"
-	if !slices.Equal(res.Notes, []string{line}) {
-		t.Errorf("notes %q", res.Notes)
-	}
+	must.EqualSlices(t, res.Notes, []string{line}, "notes")
 	lower := datasets.CSV(filepath.Join(dir, "t.csv"), datasets.FileOptions{MaskThreshold: 0.3})
 	if got := allRows(t, newEngine(t), lower).Masks("mask"); got[1] == want || got[2] != want {
 		t.Errorf("another threshold: %v", got)
@@ -100,10 +96,8 @@ func TestMaskReadings(t *testing.T) {
 			"(--mask-threshold) sets another share",
 	} {
 		tab := datasets.CSV(must.Write(t, filepath.Join(dir, "t.csv"), "id,region,mask\n"+cells))
-		res, err := run1(t, newEngine(t), tab, client.Request{})
-		if err != nil || strings.Join(res.Notes, "\n") != note {
-			t.Errorf("%v, notes %q, want %q", err, res.Notes, note)
-		}
+		must.Equal(t, strings.Join(must.Get(run1(t, newEngine(t), tab, client.Request{}))(t).Notes, "\n"), note,
+			"notes")
 	}
 	for cell, want := range map[string]string{
 		`[[6,7,12,7,12,15]]`: "pycocotools.mask.merge(pycocotools.mask.frPyObjects(polygons",
@@ -167,9 +161,7 @@ func TestMasksByName(t *testing.T) {
 				none++
 			}
 		}
-		if !slices.Equal(got, c.want) {
-			t.Errorf("%s: masks %v, want %v", name, got, c.want)
-		}
+		must.EqualSlices(t, got, c.want, name, "masks")
 		sorted := slices.Sorted(slices.Values(c.masks))
 		if n := len(c.images); none > 0 && !strings.HasPrefix(strings.Join(res.Notes, ""), fmt.Sprintf("masks: %d of "+
 			"%d unmasked (region: North %d of %d); no mask file a.png or 1.png; the folder has %s", none, n, none, n,

@@ -60,9 +60,8 @@ func saveWide(t *testing.T, dir string) {
 	tab := widen(datasets.CSV(filepath.Join(dir, "t.csv")))
 	start := time.Now()
 	res := must.Get(run1(t, e, tab, client.Request{Save: filepath.Join(dir, "out.parquet"), Counts: true}))(t)
-	if res.Computed != 0 || res.Found != res.Rows {
-		t.Errorf("%d computed, %d found, %d rows", res.Computed, res.Found, res.Rows)
-	}
+	must.Equal(t, res.Computed, 0)
+	must.Equal(t, res.Found, res.Rows)
 	status, _ := os.ReadFile("/proc/self/status")
 	for line := range strings.Lines(string(status)) {
 		if strings.HasPrefix(line, "VmHWM") {

@@ -94,15 +94,12 @@ func TestPartsAreReleased(t *testing.T) {
 	err := s.parts(len(s.steps), func(part *table.Frame) error {
 		runtime.GC()
 		for i, f := range frames[:max(0, len(frames)-1)] {
-			if f.Value() != nil || vectors[i].Value() != nil {
-				t.Errorf("part %d is reachable after part %d", i+1, len(frames))
-			}
+			must.True(t, f.Value() == nil && vectors[i].Value() == nil,
+				"part %d is reachable after part %d", i+1, len(frames))
 		}
 		frames = append(frames, weak.Make(part))
 		vectors = append(vectors, weak.Make(&part.Vectors("full")[0][0]))
 		return nil
 	})
-	if err != nil || len(frames) != parts {
-		t.Errorf("%d parts: %v", len(frames), err)
-	}
+	must.True(t, err == nil && len(frames) == parts, "%d parts: %v", len(frames), err)
 }

@@ -41,25 +41,19 @@ func TestMergedImages(t *testing.T) {
 		t.Fatal(report, err)
 	}
 	for i, plan := range plans {
-		if _, err := os.Stat(folders[i]); err == nil {
-			t.Fatalf("%s stays", folders[i])
-		}
+		must.Fail(os.Stat(folders[i]))(t)
 		saved := filepath.Join(t.TempDir(), "out.csv")
 		res := must.Get(e.Run(t.Context(), client.Request{Plan: plan, Save: saved}, nil))(t)
-		digest, err := store.FrameDigest(res.Frame)
-		if err != nil || digest != want[i] || res.Computed != 0 {
-			t.Errorf("%d items computed, %d found; rows %.8s, want %.8s: %v", res.Computed, res.Found, digest, want[i],
-				err)
-		}
+		digest := must.Get(store.FrameDigest(res.Frame))(t)
+		must.Equal(t, digest, want[i], res.Found)
+		must.Equal(t, res.Computed, 0, res.Found)
 		for _, img := range res.Frame.Images("image") {
 			if !strings.HasPrefix(img.Path, e.Store.Dir()) {
 				t.Fatalf("an image of another store: %s", img.Path)
 			}
 		}
 		copies, err := filepath.Glob(filepath.Join(filepath.Dir(saved), "out.images", "*.png"))
-		if err != nil || len(copies) == 0 {
-			t.Errorf("%d images next to the table: %v", len(copies), err)
-		}
+		must.True(t, err == nil && len(copies) != 0, "%d images next to the table: %v", len(copies), err)
 	}
 }
 
@@ -85,16 +79,12 @@ func TestImageItems(t *testing.T) {
 	values, damage := e.newRun(t.Context(), client.Request{}, nil, e.Store).storedValues(items, keys, outputs)
 	for i, want := range []table.Image{own, {}, {}} {
 		if i == 1 {
-			if values[i] != nil {
-				t.Errorf("the image is lost: %v", values[i])
-			}
+			must.True(t, values[i] == nil, "the image is lost: %v", values[i])
 		} else if values[i] == nil || values[i][0].Image != want || values[i][1].Text != "ok" {
 			t.Errorf("item %d: %v, want %v", i, values[i], want)
 		}
 	}
-	if damage != 0 {
-		t.Errorf("%d are damaged", damage)
-	}
+	must.Equal(t, damage, 0, "damaged")
 }
 
 // TestMergedColumns: a pack may have items with other columns than its first ones. Merged, those that differ by
@@ -113,16 +103,13 @@ func TestMergedColumns(t *testing.T) {
 			must.Do(t, items.Put([]store.Key{store.KeyOf(names[len(names)-1])},
 				[][]byte{must.Get(encodeItem(values, columns))(t)}))
 		}
-		if done := must.Get(s.Compact())(t); done.Before != 2 || done.After != 1 {
-			t.Errorf("%+v", done)
-		}
+		done := must.Get(s.Compact())(t)
+		must.True(t, done.Before == 2 && done.After == 1, "%+v", done)
 		must.Do(t, s.Close())
 		folders = append(folders, s.Dir())
 	}
 	report := must.Get(newEngine(t).Store.Merge(t.Context(), folders, store.MergeOptions{Difference: Difference}))(t)
-	if !report.Within() || report.Differ != 2 || report.Packs != 2 {
-		t.Error(report, report.Warning())
-	}
+	must.True(t, report.Within() && report.Differ == 2 && report.Packs == 2, "%v %v", report, report.Warning())
 }
 
 func TestDifference(t *testing.T) {
@@ -143,9 +130,8 @@ func TestDifference(t *testing.T) {
 		"length": {item("a", math.NaN(), 1), 0, true}, "no vector": {item("a", math.NaN()), 0, true},
 		"damaged": {a[:5], 0, true},
 	} {
-		if vectors, others := Difference(columns, a, c.b); vectors != c.vectors || others != c.others {
-			t.Errorf("%s: %v, %v", name, vectors, others)
-		}
+		vectors, others := Difference(columns, a, c.b)
+		must.True(t, vectors == c.vectors && others == c.others, "%s: %v, %v", name, vectors, others)
 	}
 	if _, others := Difference(nil, a, a); !others {
 		t.Error("items whose columns are not known count as equal")

@@ -63,9 +63,7 @@ func TestTablesOfObjects(t *testing.T) {
 	e := newEngine(t)
 	want := digestOf(t, allRows(t, newEngine(t), counts(datasets.CSV(local))))
 	in := datasets.CSV(s.Object("set/t.csv"))
-	if got := digestOf(t, allRows(t, e, counts(in))); got != want {
-		t.Error("the rows differ from those of files")
-	}
+	must.Equal(t, digestOf(t, allRows(t, e, counts(in))), want, "the rows differ from those of files")
 	for _, ext := range []string{".parquet", ".csv"} {
 		out := s.Object("set/out" + ext)
 		res, err := run1(t, e, counts(in), client.Request{Save: out, AllColumns: true, Counts: true})
@@ -74,9 +72,7 @@ func TestTablesOfObjects(t *testing.T) {
 		}
 		other := newEngine(t) // another machine
 		f := allRows(t, other, datasets.Images(out))
-		if got := digestOf(t, f); got != want {
-			t.Errorf("%s: the rows differ after saving", ext)
-		}
+		must.Equal(t, digestOf(t, f), want, ext, "the rows differ after saving")
 	}
 	// what a later command needs of a Parquet file are its digests: images are read for missing items only
 	for step, want := range []int64{10, 0} {
@@ -111,37 +107,25 @@ func TestImagesBecomeObjects(t *testing.T) {
 	save := func() {
 		_ = must.Get(run1(t, e, made, client.Request{Save: out, AllColumns: true, Counts: true}))(t)
 	}
-	if n := requestsOf(s, http.MethodPut, "runs/a.b/out.images/", save); n != 5 {
-		t.Errorf("%d images are written", n)
-	}
-	if n := requestsOf(s, http.MethodPut, "runs/a.b/out.images/", save); n != 0 {
-		t.Errorf("%d images are written again", n)
-	}
+	must.Equal(t, requestsOf(s, http.MethodPut, "runs/a.b/out.images/", save), 5, "images are written")
+	must.Equal(t, requestsOf(s, http.MethodPut, "runs/a.b/out.images/", save), 0, "images are written again")
 	other := newEngine(t)
 	saved := datasets.Parquet(out)
-	if got := digestOf(t, allRows(t, other, saved)); got != want {
-		t.Error("the rows differ")
-	}
+	must.Equal(t, digestOf(t, allRows(t, other, saved)), want, "the rows differ")
 	// next to a local table, objects are named by their URLs, which --root allows
 	local := filepath.Join(t.TempDir(), "local.csv")
 	_ = must.Get(run1(t, other, saved, client.Request{Save: local, AllColumns: true, Counts: true}))(t)
-	if _, err := run1(t, newEngine(t), datasets.CSV(local), client.Request{}); err == nil ||
-		!strings.Contains(err.Error(), "--root") {
-		t.Error(err)
-	}
+	must.Fail(run1(t, newEngine(t), datasets.CSV(local), client.Request{}))(t, "--root")
 	rooted := datasets.CSV(local, datasets.FileOptions{Root: s.Object("runs")})
-	if got := digestOf(t, allRows(t, newEngine(t), rooted)); got != want {
-		t.Error("the rows of the local table differ")
-	}
+	must.Equal(t, digestOf(t, allRows(t, newEngine(t), rooted)), want, "the rows of the local table differ")
 	copied := s.Object("copy.parquet") // its images stay where they are
 	if n := requestsOf(s, http.MethodPut, "copy.images/", func() {
 		_ = must.Get(run1(t, other, saved, client.Request{Save: copied, AllColumns: true, Counts: true}))(t)
 	}); n != 0 {
 		t.Errorf("%d images are copied within their bucket", n)
 	}
-	if got := digestOf(t, allRows(t, newEngine(t), datasets.Parquet(copied))); got != want {
-		t.Error("the rows of the copied table differ")
-	}
+	must.Equal(t, digestOf(t, allRows(t, newEngine(t), datasets.Parquet(copied))), want,
+		"the rows of the copied table differ")
 }
 
 // TestPathsOfObjects refuses the paths of a table that leave its prefix, other URLs, and other content.
@@ -215,13 +199,9 @@ func TestOutages(t *testing.T) {
 		if !errors.Is(err, c.want) || err != nil && strings.Contains(err.Error(), "\n") {
 			t.Errorf("%v: %v", c.key, err)
 		}
-		if n := computed.Load(); n != c.computed {
-			t.Errorf("%v: %d items are computed, want %d", c.key, n, c.computed)
-		}
-		data, err := bucket(t, s).Get(t.Context(), "set/out.parquet")
-		if err != nil || bytes.Equal(data, []byte("the earlier table")) != (c.want != nil) {
-			t.Errorf("%v: %d bytes, %v", c.key, len(data), err)
-		}
+		must.Equal(t, computed.Load(), c.computed, c.key, "items are computed")
+		must.Equal(t, bytes.Equal(must.Get(bucket(t, s).Get(t.Context(), "set/out.parquet"))(t),
+			[]byte("the earlier table")), (c.want != nil), c.key, "bytes")
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/stage"
+	"antipode/internal/must"
 )
 
 // overlapping is counted one row at a time. Its first computation ends when as many later rows as there are cores are
@@ -59,7 +60,5 @@ func TestOverlap(t *testing.T) {
 	register("overlapping", func(counted) stage.Worker[[]byte] { return o })
 	_, file := images(t, int(o.cores)+1)
 	f := allRows(t, newEngine(t), derive(datasets.CSV(file), "overlapping", nil, "full:vector", "size:number"))
-	if f.Len() != int(o.cores)+1 {
-		t.Errorf("%d rows", f.Len())
-	}
+	must.Equal(t, f.Len(), int(o.cores)+1, "rows")
 }

@@ -52,14 +52,10 @@ func TestPanics(t *testing.T) {
 		must.Err(t, err, "a fault of Antipode's own")
 		res, err := run1(t, e, tab, client.Request{SkipBad: true})
 		if in == "Prepare" {
-			if err != nil || len(res.Bad) != 1 || res.Bad[0].ID != "i2" {
-				t.Errorf("%s: %+v, %v", in, res, err)
-			}
+			must.True(t, err == nil && len(res.Bad) == 1 && res.Bad[0].ID == "i2", "%s: %+v, %v", in, res, err)
 		} else if err == nil {
 			t.Errorf("%s: no error", in)
 		}
-		if f := allRows(t, e, counts(datasets.CSV(file))); f.Len() != 4 {
-			t.Errorf("%s: the engine computes %d rows afterwards", in, f.Len())
-		}
+		must.Equal(t, allRows(t, e, counts(datasets.CSV(file))).Len(), 4, in, "the engine computes", "rows afterwards")
 	}
 }

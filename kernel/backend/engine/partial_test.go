@@ -3,12 +3,12 @@ package engine
 import (
 	"context"
 	"errors"
-	"strings"
 	"testing"
 
 	"antipode/datasets/client"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/stage"
+	"antipode/internal/must"
 
 	"antipode/datasets"
 )
@@ -39,11 +39,7 @@ func TestPartialBatch(t *testing.T) {
 	e := newEngine(t)
 	_, file := images(t, 4)
 	tab := derive(datasets.CSV(file), "halting", nil, "full:vector", "size:number")
-	if _, err := run1(t, e, tab, client.Request{Batch: 4}); err == nil || !strings.Contains(err.Error(), "halted") {
-		t.Fatal(err)
-	}
+	must.Fail(run1(t, e, tab, client.Request{Batch: 4}))(t, "halted")
 	res, err := run1(t, e, tab, client.Request{Batch: 4})
-	if err != nil || res.Found == 0 || res.Found+res.Computed != 4 {
-		t.Errorf("%+v, %v", res, err)
-	}
+	must.True(t, err == nil && res.Found != 0 && res.Found+res.Computed == 4, "%+v, %v", res, err)
 }

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"antipode/internal/must"
 )
 
 func TestPoolKeepsWithinItsBudget(t *testing.T) {
@@ -22,31 +24,23 @@ func TestPoolKeepsWithinItsBudget(t *testing.T) {
 		return release
 	}
 	a, b := get("a", 60), get("b", 60)
-	if len(closed) != 0 {
-		t.Errorf("values in use were closed: %v", closed)
-	}
+	must.Equal(t, len(closed), 0, "values in use were closed")
 	a()
-	if closed["a"] != 1 {
-		t.Error("over budget, the unused value must go")
-	}
+	must.Equal(t, closed["a"], 1, "over budget, the unused value must go")
 	a()
 	b()
-	if closed["b"] != 0 {
-		t.Error("within budget, an unused value stays")
-	}
+	must.Equal(t, closed["b"], 0, "within budget, an unused value stays")
 	get("b", 60)()
 	get("c", 30)()
 	get("d", 30)()
-	if closed["b"] != 1 || closed["c"] != 0 {
-		t.Errorf("the longest unused goes first: %v", closed)
-	}
+	must.Equal(t, closed["b"], 1, "the longest unused goes first")
+	must.Equal(t, closed["c"], 0, "the longest unused goes first")
 	if models, used, budget := p.status(); len(models) != 2 || used != 60 || budget != 100 {
 		t.Errorf("status: %v %d %d", models, used, budget)
 	}
 	p.close()
-	if closed["c"] != 1 || closed["d"] != 1 {
-		t.Errorf("closing the pool: %v", closed)
-	}
+	must.Equal(t, closed["c"], 1, "closing the pool")
+	must.Equal(t, closed["d"], 1, "closing the pool")
 }
 
 func TestPoolOpensOnce(t *testing.T) {
@@ -64,16 +58,12 @@ func TestPoolOpensOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if opened.Load() != 1 {
-		t.Errorf("opened %d times", opened.Load())
-	}
+	must.Equal(t, opened.Load(), 1, "opened", "times")
 	fails := func() error {
 		_, _, err := p.get("bad", func() (any, int64, func(), error) { return nil, 0, nil, errors.New("no") })
 		return err
 	}
 	for range 2 {
-		if fails() == nil {
-			t.Error("a value that does not open must fail, each time")
-		}
+		must.True(t, fails() != nil, "a value that does not open must fail, each time")
 	}
 }

@@ -299,9 +299,7 @@ func TestLayouts(t *testing.T) {
 			}
 		}
 		got, notes, err := saved(t, e, tab.Select(columns...))
-		if err != nil || got != c.want {
-			t.Errorf("%s: %q, %v, want %q", name, got, err, c.want)
-		}
+		must.True(t, err == nil && got == c.want, "%s: %q, %v, want %q", name, got, err, c.want)
 		if c.note == "" && len(notes) > 0 || !strings.Contains(strings.Join(notes, "\n"), c.note) {
 			t.Errorf("%s: notes %q, want %q", name, notes, c.note)
 		}
@@ -320,19 +318,14 @@ func TestSpellingsOfPaths(t *testing.T) {
 	}
 	for _, path := range []string{`img\A.PNG`, "img/a.png", "img/c\u00f4te.png", `IMG\a.PNG`, " img/A.PNG "} {
 		res, err := run1(t, e, tab(path), client.Request{})
-		if err != nil || len(res.Notes) != 1 || !strings.Contains(res.Notes[0], "1 of 1 paths of the column") {
-			t.Errorf("%s: %v, %v", path, res, err)
-		}
+		must.True(t, err == nil && len(res.Notes) == 1 && strings.Contains(res.Notes[0], "1 of 1 paths of the column"),
+			"%s: %v, %v", path, res, err)
 	}
-	if res, err := run1(t, e, tab("img/A.PNG"), client.Request{}); err != nil || len(res.Notes) > 0 {
-		t.Errorf("the path itself: %v, %v", res, err)
-	}
+	must.Equal(t, len(must.Get(run1(t, e, tab("img/A.PNG"), client.Request{}))(t).Notes), 0, "the path itself")
 	for path, want := range map[string]string{"two/b.png": "several with similar names: B.png, b.PNG",
 		"img/A.jpg": `/img/A.jpg); did you mean "A.PNG"?`,
 		"img/c.png": "the file img/c.png is missing"} {
-		if _, err := run1(t, e, tab(path), client.Request{}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", path, err, want)
-		}
+		must.Fail(run1(t, e, tab(path), client.Request{}))(t, want)
 	}
 }
 
@@ -347,8 +340,7 @@ func TestRecordOfReadings(t *testing.T) {
 		t.Fatalf("%+v, %v", rec, err)
 	}
 	f := table.ReadingsFrame(rec.Readings)
-	if !slices.Equal(f.Texts("name_of_group"), []string{"", "n", "s"}) ||
-		!slices.Equal(f.Numbers("n"), []float64{2, 0, 2}) || !slices.Equal(f.Numbers("of"), []float64{3, 1, 2}) {
-		t.Errorf("%+v", f)
-	}
+	must.EqualSlices(t, f.Texts("name_of_group"), []string{"", "n", "s"})
+	must.EqualSlices(t, f.Numbers("n"), []float64{2, 0, 2})
+	must.EqualSlices(t, f.Numbers("of"), []float64{3, 1, 2})
 }

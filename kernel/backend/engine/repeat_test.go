@@ -16,21 +16,13 @@ func TestRepeat(t *testing.T) {
 	e := newEngine(t)
 	prompts := datasets.FromRows([]map[string]any{{"id": "a", "prompt": "x"}, {"id": "b", "prompt": "y"}})
 	f := allRows(t, e, prompts.Repeat(3, "prompt_id", 7))
-	if diff := cmp.Diff([]string{"a#1", "a#2", "a#3", "b#1", "b#2", "b#3"}, f.Texts("id")); diff != "" {
-		t.Error(diff)
-	}
-	if got := strings.Join(f.Texts("prompt_id"), " ") + " " +
-		strings.Join(f.Texts("prompt"), " "); got != "a a a b b b x x x y y y" {
-		t.Error(got)
-	}
-	if diff := cmp.Diff([]float64{7, 8, 9, 7, 8, 9}, f.Numbers("seed")); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, cmp.Diff([]string{"a#1", "a#2", "a#3", "b#1", "b#2", "b#3"}, f.Texts("id")), "")
+	must.Equal(t, strings.Join(f.Texts("prompt_id"), " ")+" "+strings.Join(f.Texts("prompt"), " "),
+		"a a a b b b x x x y y y")
+	must.Equal(t, cmp.Diff([]float64{7, 8, 9, 7, 8, 9}, f.Numbers("seed")), "")
 	seeded := prompts.With("seed", 40)
-	if diff := cmp.Diff([]float64{40, 41, 40, 41},
-		allRows(t, e, seeded.Repeat(2, "prompt_id", 7)).Numbers("seed")); diff != "" {
-		t.Errorf("the table's own seeds: %s", diff)
-	}
+	must.Equal(t, cmp.Diff([]float64{40, 41, 40, 41}, allRows(t, e, seeded.Repeat(2, "prompt_id", 7)).Numbers("seed")),
+		"", "the table's own seeds")
 	for want, table := range map[string]datasets.Table{
 		"use 1 to": prompts.Repeat(0, "prompt_id", 0), "use another column": prompts.Repeat(2, "id", 0),
 		"seed -1":              prompts.Repeat(2, "prompt_id", -1),
@@ -57,15 +49,9 @@ func TestSeedBy(t *testing.T) {
 		t.Errorf("by concept %v, by concept and language %v", shared, own)
 	}
 	for _, s := range append(shared, own...) {
-		if s < 0 || s >= 1<<31 || s != math.Trunc(s) {
-			t.Errorf("the seed %v", s)
-		}
+		must.True(t, s >= 0 && s < 1<<31 && s == math.Trunc(s), "the seed %v", s)
 	}
-	if got := allRows(t, e, rows.SeedBy("id").Repeat(2, "prompt_id", 0)).Numbers("seed"); got[1] != got[0]+1 ||
-		got[2] == got[0] {
-		t.Errorf("copies have the seeds %v", got)
-	}
-	if rows.SeedBy().Err() == nil || rows.SeedBy("word").Err() == nil {
-		t.Error("no column, or a missing one")
-	}
+	got := allRows(t, e, rows.SeedBy("id").Repeat(2, "prompt_id", 0)).Numbers("seed")
+	must.True(t, got[1] == got[0]+1 && got[2] != got[0], "copies have the seeds %v", got)
+	must.True(t, rows.SeedBy().Err() != nil && rows.SeedBy("word").Err() != nil, "no column, or a missing one")
 }

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"slices"
 	"testing"
 
 	"antipode/datasets"
@@ -39,10 +38,9 @@ func TestRetryFailed(t *testing.T) {
 	check := func(e *Engine, req client.Request, computed int, want ...string) {
 		t.Helper()
 		res := must.Get(run1(t, e, tab, req))(t)
-		if res.Computed != computed || res.Found != 6-computed || !slices.Equal(res.Frame.Texts("outcome"), want) {
-			t.Errorf("%d computed, %d found, %q; want %d, %q", res.Computed, res.Found, res.Frame.Texts("outcome"),
-				computed, want)
-		}
+		must.Equal(t, res.Computed, computed)
+		must.Equal(t, res.Found, 6-computed)
+		must.EqualSlices(t, res.Frame.Texts("outcome"), want)
 	}
 	check(e, client.Request{Batch: 2}, 6, "ok", "failed", "ok", "failed", "ok", "ok")
 	delete(fails, "i1")

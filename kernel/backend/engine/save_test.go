@@ -2,7 +2,6 @@ package engine
 
 import (
 	"path/filepath"
-	"slices"
 	"testing"
 
 	"antipode/datasets"
@@ -30,9 +29,7 @@ func TestSavedColumns(t *testing.T) {
 		req.Save = filepath.Join(filepath.Dir(in), "out.parquet")
 		_ = must.Get(run1(t, e, counts(datasets.Parquet(in)), req))(t)
 		saved := must.Get(parquet.Read(req.Save, parquet.Options{}))(t)
-		if got := table.NameList(saved.Frame.Specs()); got != want {
-			t.Errorf("saved columns: %s, want %s", got, want)
-		}
+		must.Equal(t, table.NameList(saved.Frame.Specs()), want, "saved columns")
 	}
 }
 
@@ -42,9 +39,7 @@ func TestOneColumnIsSaved(t *testing.T) {
 	path := must.Write(t, filepath.Join(t.TempDir(), "t.csv"), "prompt\na\n\"\"\nb\n\"\"\n")
 	out := filepath.Join(t.TempDir(), "out.csv")
 	_ = must.Get(run1(t, e, datasets.CSV(path), client.Request{Save: out}))(t)
-	if got := allRows(t, e, datasets.CSV(out)).Texts("prompt"); !slices.Equal(got, []string{"a", "", "b", ""}) {
-		t.Errorf("prompts %q", got)
-	}
+	must.EqualSlices(t, allRows(t, e, datasets.CSV(out)).Texts("prompt"), []string{"a", "", "b", ""}, "prompts")
 }
 
 // TestCollectKeepsImages: gc removes no image of the items that a saved table is made of: the same plan then computes
@@ -58,9 +53,8 @@ func TestCollectKeepsImages(t *testing.T) {
 		_ = must.Get(run1(t, e, tab, client.Request{Save: out, Counts: true}))(t)
 		stray := must.Get(e.Store.PutBlob([]byte("an image of no item"), ".png"))(t)
 		removed, _, err := e.Store.Collect(store.GC{Max: 1})
-		if err != nil || len(removed) != 1 || e.Store.CheckBlob(stray) == nil {
-			t.Errorf("%s: %d files are removed, %v; want that of no item", name, len(removed), err)
-		}
+		must.True(t, err == nil && len(removed) == 1 && e.Store.CheckBlob(stray) != nil,
+			"%s: %d files are removed, %v; want that of no item", name, len(removed), err)
 		again := must.Get(run1(t, e, tab, client.Request{}))(t)
 		found := 0
 		for _, img := range again.Frame.Images("image") {

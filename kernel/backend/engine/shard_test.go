@@ -66,10 +66,8 @@ func TestShardsPartition(t *testing.T) {
 			t.Fatalf("%d shards: a row is in none or in several", n)
 		}
 	}
-	if rows := Chosen(&table.Frame{Columns: []table.Column{table.NumberColumn("x", make([]float64, 5))}},
-		ShardArgs{0, 1}); len(rows) != 5 {
-		t.Errorf("a table without ids: rows %v", rows)
-	}
+	must.Equal(t, len(Chosen(&table.Frame{Columns: []table.Column{table.NumberColumn("x", make([]float64, 5))}},
+		ShardArgs{0, 1})), 5, "a table without ids: rows")
 }
 
 // TestShardReadsItsFiles removes the files of all other shards' rows: they are not read.
@@ -97,9 +95,8 @@ func TestShardReadsItsFiles(t *testing.T) {
 		t.Errorf("%v, want %s", err, want)
 	}
 	res, err = runShard(t, e, tab, ShardArgs{0, 3}, client.Request{SkipBad: true})
-	if err != nil || res.Rows != 0 || len(res.Bad) != 4 || res.Bad[0].Row != first+1 {
-		t.Errorf("%v, %+v, want 4 bad rows", err, res)
-	}
+	must.True(t, err == nil && res.Rows == 0 && len(res.Bad) == 4 && res.Bad[0].Row == first+1,
+		"%v, %+v, want 4 bad rows", err, res)
 }
 
 // TestShardChecksAllIDs finds an id that occurs twice in every shard.
@@ -160,9 +157,7 @@ func TestShardsAreParts(t *testing.T) {
 					t.Errorf("shard %d: %d rows differ from rows %v of the whole table", i, res.Rows, chosen)
 				}
 			}
-			if rows != whole.Len() || rows == 0 {
-				t.Errorf("%d rows, want %d", rows, whole.Len())
-			}
+			must.True(t, rows == whole.Len() && rows != 0, "%d rows, want %d", rows, whole.Len())
 		})
 	}
 }
@@ -180,22 +175,19 @@ func TestShardStoresItsImages(t *testing.T) {
 		e := newEngine(t)
 		res := must.Get(runShard(t, e, tab, ShardArgs{i, 2}, client.Request{}))(t)
 		want := mustDigest(t, whole.Pick(Chosen(whole, ShardArgs{i, 2})))
-		if got := mustDigest(t, res.Frame); got != want {
-			t.Errorf("shard %d: rows %v differ from those of the whole table", i, res.Frame.Texts("id"))
-		}
+		got := mustDigest(t, res.Frame)
+		must.True(t, got == want, "shard %d: rows %v differ from those of the whole table", i, res.Frame.Texts("id"))
 		own := map[string]bool{}
 		for _, img := range res.Frame.Images("image") {
 			if strings.HasPrefix(img.Path, e.Store.Dir()) { // the other one is a file next to the table
 				own[img.SHA256], images[img.SHA256] = true, true
 			}
 		}
-		if n := blobs(e); n != len(own) {
-			t.Errorf("shard %d stores %d images, and has %d", i, n, len(own))
-		}
+		n := blobs(e)
+		must.True(t, n == len(own), "shard %d stores %d images, and has %d", i, n, len(own))
 	}
-	if blobs(one) != len(images) || len(images) == 0 {
-		t.Errorf("%d images in shards, %d in all", len(images), blobs(one))
-	}
+	must.True(t, blobs(one) == len(images) && len(images) != 0,
+		"%d images in shards, %d in all", len(images), blobs(one))
 }
 
 // held is a stage of batches of two, whose Compute waits until it is told.
@@ -265,17 +257,15 @@ func TestDrain(t *testing.T) {
 					t.Fatalf("%v, want ErrDrained", err)
 				}
 			}
-			if took := time.Since(start); took > test.most {
-				t.Errorf("drained after %v", took)
-			}
+			took := time.Since(start)
+			must.True(t, took <= test.most, "drained after %v", took)
 			if computed, _ := e.Counts(); int(computed) != test.kept || len(begun) != 0 {
 				t.Errorf("%d items are stored, want %d; %d more batches begun", computed, test.kept, len(begun))
 			}
 			heldStage, e.opts.Drain = held{begun: make(chan struct{}, 100)}, nil
-			res, err := e.Run(t.Context(), client.Request{Plan: plan}, nil)
-			if err != nil || res.Found != test.kept || res.Computed != 7-test.kept {
-				t.Errorf("again: %v, %+v, want %d found", err, res, test.kept)
-			}
+			res := must.Get(e.Run(t.Context(), client.Request{Plan: plan}, nil))(t)
+			must.Equal(t, res.Found, test.kept)
+			must.Equal(t, res.Computed, 7-test.kept)
 		})
 	}
 }
@@ -295,8 +285,7 @@ func TestDescribe(t *testing.T) {
 	e := newEngine(t)
 	file := must.Write(t, filepath.Join(t.TempDir(), "t.parquet"), "no table")
 	plan := must.Get(counts(datasets.Parquet(file)).Plan())(t)
-	d, err := e.Describe(t.Context(), plan, []string{"counted"})
-	if err != nil || d.Stages["counted"] != 1 || len(d.Stages) != 1 {
-		t.Errorf("%v, %+v", err, d)
-	}
+	d := must.Get(e.Describe(t.Context(), plan, []string{"counted"}))(t)
+	must.Equal(t, d.Stages["counted"], 1)
+	must.Equal(t, len(d.Stages), 1)
 }

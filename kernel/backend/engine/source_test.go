@@ -44,7 +44,6 @@ func TestFilesAreReadWhenNeeded(t *testing.T) {
 		}
 	}
 	res := must.Get(run1(t, e, all, client.Request{SkipBad: true}))(t)
-	if res.Rows != 5 || len(res.Bad) != 1 || res.Bad[0].ID != "i4" || res.Bad[0].Row != 5 {
-		t.Errorf("%d rows, bad %+v", res.Rows, res.Bad)
-	}
+	must.True(t, res.Rows == 5 && len(res.Bad) == 1 && res.Bad[0].ID == "i4" && res.Bad[0].Row == 5,
+		"%d rows, bad %+v", res.Rows, res.Bad)
 }

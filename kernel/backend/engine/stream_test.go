@@ -252,15 +252,12 @@ func TestStreamed(t *testing.T) {
 						got := saves(t, streaming, t.Context(), tab, req, ext)
 						req.Counts = false
 						want := saves(t, whole, t.Context(), tab, req, ext)
-						if diff := cmp.Diff(want, got); diff != "" {
-							t.Errorf("%s, %s: whole − parts +\n%.3000s", ext, state, diff)
-						}
-						if !strings.Contains(got.Err, test.err) || (got.Err == "") != (test.err == "") {
-							t.Errorf("error %q, want %q", got.Err, test.err)
-						}
-						if test.err != "" && len(got.Files) > 0 {
-							t.Errorf("a run that fails leaves %d files", len(got.Files))
-						}
+						diff := cmp.Diff(want, got)
+						must.True(t, diff == "", "%s, %s: whole − parts +\n%.3000s", ext, state, diff)
+						must.True(t, strings.Contains(got.Err, test.err) && (got.Err == "") == (test.err == ""),
+							"error %q, want %q", got.Err, test.err)
+						must.True(t, test.err == "" || len(got.Files) == 0,
+							"a run that fails leaves %d files", len(got.Files))
 					}
 				}
 				plan := must.Get(tab.Plan())(t)
@@ -294,16 +291,13 @@ func TestStreamedAfterDamage(t *testing.T) {
 	must.Do(t, os.Remove(blobs[0]))
 	must.Write(t, blobs[1], "damaged")
 	got := saves(t, e, t.Context(), tab, client.Request{Counts: true}, ".parquet")
-	if diff := cmp.Diff(want.Files, got.Files); diff != "" || got.Err != "" {
-		t.Errorf("%s; other files: %.500s", got.Err, diff)
-	}
+	diff := cmp.Diff(want.Files, got.Files)
+	must.True(t, diff == "" && got.Err == "", "%s; other files: %.500s", got.Err, diff)
 	items := want.Result.Computed
-	if got.Result.Computed < 3 || got.Result.Computed+got.Result.Found != items {
-		t.Errorf("%d computed, %d found, want at least 3 and %d in all", got.Result.Computed, got.Result.Found, items)
-	}
-	if notes := strings.Join(got.Result.Notes, "\n"); !strings.Contains(notes, "2 damaged results in the store") {
-		t.Errorf("notes %q", notes)
-	}
+	must.True(t, got.Result.Computed >= 3 && got.Result.Computed+got.Result.Found == items,
+		"%d computed, %d found, want at least 3 and %d in all", got.Result.Computed, got.Result.Found, items)
+	notes := strings.Join(got.Result.Notes, "\n")
+	must.True(t, strings.Contains(notes, "2 damaged results in the store"), "notes %q", notes)
 }
 
 // TestStreamedInterrupted: a run that is canceled at any moment leaves no file, and another one completes it.
@@ -325,24 +319,18 @@ func TestStreamedInterrupted(t *testing.T) {
 		onKey.Store(nil)
 		cancel()
 		if at == 2*n { // all rows are there
-			if got.Err != "" || got.Files["/out.parquet"] != want.Files["/out.parquet"] {
-				t.Errorf("canceled after the last row: %s", got.Err)
-			}
+			must.True(t, got.Err == "" && got.Files["/out.parquet"] == want.Files["/out.parquet"],
+				"canceled after the last row: %s", got.Err)
 			continue
 		}
-		if got.Err != context.Canceled.Error() {
-			t.Errorf("canceled at key %d: error %q", at, got.Err)
-		}
+		must.True(t, got.Err == context.Canceled.Error(), "canceled at key %d: error %q", at, got.Err)
 		for name := range got.Files {
-			if !strings.HasPrefix(name, "/out.images/") {
-				t.Errorf("canceled at key %d: %s is left", at, name)
-			}
+			must.True(t, strings.HasPrefix(name, "/out.images/"), "canceled at key %d: %s is left", at, name)
 		}
 	}
 	got := saves(t, e, t.Context(), tab, client.Request{Counts: true}, ".parquet")
-	if diff := cmp.Diff(want.Files, got.Files); diff != "" {
-		t.Errorf("other files: %.500s", diff)
-	}
+	diff := cmp.Diff(want.Files, got.Files)
+	must.True(t, diff == "", "other files: %.500s", diff)
 }
 
 // TestStreamedBatches: the missing items of all parts are computed in the batches of a whole table.
@@ -361,7 +349,6 @@ func TestStreamedBatches(t *testing.T) {
 			sizes[i] = append(sizes[i], p.Done)
 		}
 	}
-	if len(sizes[0]) < 5 || !slices.Equal(sizes[0], sizes[1]) {
-		t.Errorf("%d and %d reports", len(sizes[0]), len(sizes[1]))
-	}
+	must.True(t, len(sizes[0]) >= 5 && slices.Equal(sizes[0], sizes[1]),
+		"%d and %d reports", len(sizes[0]), len(sizes[1]))
 }

@@ -18,6 +18,7 @@ import (
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/stage"
+	"antipode/internal/must"
 	"antipode/metrics"
 	"antipode/metrics/disparity"
 )
@@ -80,16 +81,13 @@ func TestWorkload(t *testing.T) {
 	}
 	check := func(what string, f *table.Frame, want string) {
 		t.Helper()
-		if diff := cmp.Diff(want, workText(f)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", what, diff)
-		}
+		diff := cmp.Diff(want, workText(f))
+		must.True(t, diff == "", "%s (-want +got):\n%s", what, diff)
 	}
 	computed.Store(0)
 	check("of nothing", work(datasets.WorkloadOptions{}, images, scored),
 		"draw 6 0 6 \ncount 6 0 6 \ntotal 12 0 12 \n")
-	if n := computed.Load(); n != 0 {
-		t.Errorf("%d items were computed", n)
-	}
+	must.Equal(t, computed.Load(), 0, "items were computed")
 	allRows(t, e, counts(imagesOf(six().Head(2))))
 	f := work(datasets.WorkloadOptions{Rates: map[string]float64{"drawing": 2, "counted": 4}}, images)
 	check("after two", f, "draw 6 2 4 \ncount 6 2 4 \ntotal 12 4 8 \n")
@@ -102,16 +100,13 @@ func TestWorkload(t *testing.T) {
 		!strings.Contains(rented.Texts("price")[0], "3.00 dollars an hour of a100") {
 		t.Errorf("dollars %v, %v", d, rented.Texts("price"))
 	}
-	if bytes := f.Numbers("gigabytes")[0] * 1e9; math.Abs(bytes-4*(15+8)) > 8*4 {
-		t.Errorf("%v bytes for four images of about 15 bytes", bytes)
-	}
+	bytes := f.Numbers("gigabytes")[0] * 1e9
+	must.True(t, math.Abs(bytes-4*(15+8)) <= 8*4, "%v bytes for four images of about 15 bytes", bytes)
 	check("a probe", work(datasets.WorkloadOptions{Probe: 2}, images), "draw 6 4 2 \ncount 6 4 2 \ntotal 12 8 4 \n")
 	allRows(t, e, images)
 	f = work(datasets.WorkloadOptions{}, images)
 	check("after all", f, "draw 6 6 0 \ncount 6 6 0 \ntotal 12 12 0 \n")
-	if h := f.Numbers("hours"); h[2] != 0 {
-		t.Errorf("hours %v", h)
-	}
+	must.Equal(t, f.Numbers("hours")[2], 0, "hours")
 }
 
 // TestWorkloadProbeEndsEarly: a batch of many slow steps is ended after a few, and its time is extrapolated.
@@ -120,9 +115,7 @@ func TestWorkloadProbeEndsEarly(t *testing.T) {
 		e, start := newEngine(t), time.Now()
 		images := derive(six(), "slow", nil, "note:text", "image:image")
 		f := allRows(t, e, datasets.Workload([]datasets.Table{images}, datasets.WorkloadOptions{Probe: 2}))
-		if s := f.Numbers("seconds")[0]; s != 250 {
-			t.Errorf("%v s for an item, want 250: a batch of two takes 50 steps of 10 s", s)
-		}
+		must.Equal(t, f.Numbers("seconds")[0], 250, "s for an item, want 250: a batch of two takes 50 steps of 10 s")
 		if took := time.Since(start); took > 50*time.Second || f.Numbers("found")[0] != 0 {
 			t.Errorf("the probe took %v; found %v", took, f.Numbers("found"))
 		}
@@ -146,12 +139,8 @@ func TestWorkloadNeeds(t *testing.T) {
 	for _, bad := range []datasets.Table{datasets.Workload(nil),
 		datasets.Workload([]datasets.Table{absent}, datasets.WorkloadOptions{Probe: -1}),
 		datasets.Workload([]datasets.Table{absent}, datasets.WorkloadOptions{Rates: map[string]float64{"embed": 0}})} {
-		if bad.Err() == nil {
-			t.Error("no error")
-		}
+		must.True(t, bad.Err() != nil, "no error")
 	}
-	if _, err := run1(t, e, datasets.Workload([]datasets.Table{datasets.Workload([]datasets.Table{absent})}),
-		client.Request{}); err == nil {
-		t.Error("a workload of a workload")
-	}
+	must.Fail(run1(t, e, datasets.Workload([]datasets.Table{datasets.Workload([]datasets.Table{absent})}),
+		client.Request{}))(t) // a workload of a workload
 }

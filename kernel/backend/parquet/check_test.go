@@ -91,9 +91,8 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		again, err := Read(path, Options{})
-		if diff := cmp.Diff(got, again, cmpopts.EquateNaNs()); err != nil || diff != "" {
-			t.Errorf("read twice: %v, %s", err, diff)
-		}
+		diff := cmp.Diff(got, again, cmpopts.EquateNaNs())
+		must.True(t, err == nil && diff == "", "read twice: %v, %s", err, diff)
 		if err := got.Frame.Check(); err != nil {
 			t.Error(err)
 		}

@@ -93,12 +93,8 @@ func TestForeign(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if diff := cmp.Diff(want.columns, got.Frame.Columns, cmpopts.EquateNaNs()); diff != "" {
-			t.Errorf("%s: %s", name, diff)
-		}
-		if diff := cmp.Diff(want.unread, got.Unread); diff != "" {
-			t.Errorf("%s: %s", name, diff)
-		}
+		must.Equal(t, cmp.Diff(want.columns, got.Frame.Columns, cmpopts.EquateNaNs()), "", name)
+		must.Equal(t, cmp.Diff(want.unread, got.Unread), "", name)
 	}
 }
 
@@ -122,9 +118,7 @@ func TestWrongColumn(t *testing.T) {
 	got := must.Get(Read(path, Options{Kind: func(c string) table.Kind { return byName[c] }}))(t)
 	want := []table.Column{frame.Columns[0], // a value that is not a number is an error where seeds are used
 		table.VectorColumn("full", [][]float32{{1, 2}, nil, {3}}), frame.Columns[2]}
-	if diff := cmp.Diff(want, got.Frame.Columns, cmpopts.EquateNaNs()); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, cmp.Diff(want, got.Frame.Columns, cmpopts.EquateNaNs()), "")
 }
 
 // An image that cannot be used is its row's error; a store that fails ends the reading.
@@ -134,9 +128,8 @@ func TestPutImage(t *testing.T) {
 			Options{PutImage: func([]byte) (table.Image, error) { return table.Image{}, err }})
 	}
 	got := must.Get(read(table.BadRow{Reason: "no image"}))(t)
-	if want := (&table.BadRow{Column: "image", Reason: "no image"}); !cmp.Equal(got.Bad, []*table.BadRow{want, nil}) {
-		t.Errorf("bad rows %v", got.Bad)
-	}
+	want := (&table.BadRow{Column: "image", Reason: "no image"})
+	must.True(t, cmp.Equal(got.Bad, []*table.BadRow{want, nil}), "bad rows %v", got.Bad)
 	if _, err := read(errors.New("the disk is full")); err == nil ||
 		err.Error() != "huggingface.parquet: the disk is full" {
 		t.Errorf("error %v", err)

@@ -37,9 +37,7 @@ func TestRoundTrip(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.parquet")
 	must.Do(t, Write(path, f))
 	got := read(t, path)
-	if diff := cmp.Diff(f, got, cmpopts.EquateNaNs()); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, cmp.Diff(f, got, cmpopts.EquateNaNs()), "")
 }
 
 func TestManyRows(t *testing.T) {
@@ -59,15 +57,11 @@ func TestManyRows(t *testing.T) {
 			t.Fatalf("%+v: %+v, %v", c, part, err)
 		}
 		for i, vector := range part.Frame.Vectors("full") {
-			if vector[0] != float32(c.first+i) {
-				t.Errorf("%+v: row %d is row %v", c, i, vector[0])
-			}
+			must.True(t, vector[0] == float32(c.first+i), "%+v: row %d is row %v", c, i, vector[0])
 		}
 	}
 	got := read(t, path)
-	if got.Len() != len(v) || got.Vectors("full")[9999][0] != 9999 {
-		t.Errorf("got %d rows", got.Len())
-	}
+	must.True(t, got.Len() == len(v) && got.Vectors("full")[9999][0] == 9999, "got %d rows", got.Len())
 }
 
 // TestParts: the file of a table is the same in whatever parts its rows come.
@@ -89,12 +83,9 @@ func TestParts(t *testing.T) {
 			from = to
 		}
 		must.Do(t, w.Close())
-		if !bytes.Equal(whole.Bytes(), parts.Bytes()) {
-			t.Errorf("%d rows in parts: %d bytes, %d as a whole", n, parts.Len(), whole.Len())
-		}
-		if err := w.Write(table.NewFrame(f.Specs()[:1])); err == nil {
-			t.Error("rows with other columns are written")
-		}
+		must.True(t, bytes.Equal(whole.Bytes(), parts.Bytes()),
+			"%d rows in parts: %d bytes, %d as a whole", n, parts.Len(), whole.Len())
+		must.Fail(w.Write(table.NewFrame(f.Specs()[:1])))(t) // rows with other columns are written
 	}
 }
 
@@ -120,10 +111,7 @@ func TestNullInside(t *testing.T) {
 		{"d", []*float32{&one}}}))
 	got := read(t, path)
 	nan := float32(math.NaN())
-	if diff := cmp.Diff([][]float32{{1, nan}, {nan, 1}, nil, {1}}, got.Vectors("full"),
-		cmpopts.EquateNaNs()); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, cmp.Diff([][]float32{{1, nan}, {nan, 1}, nil, {1}}, got.Vectors("full"), cmpopts.EquateNaNs()), "")
 }
 
 // TestRunLengths: the counts of a mask may be a list of numbers (segment-anything's uncompressed_rle).
@@ -146,9 +134,7 @@ func TestRunLengths(t *testing.T) {
 	want := mask.New(3, 2)
 	want.Set(0, 1, true)
 	want.Set(1, 0, true)
-	if diff := cmp.Diff(mask.Encode(want), got.Frame.Masks("mask")[0]); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, cmp.Diff(mask.Encode(want), got.Frame.Masks("mask")[0]), "")
 }
 
 // testdata/nested.parquet is pyarrow's: lists of texts, one and two deep, with nulls and empty lists, as
@@ -161,8 +147,6 @@ func TestNestedText(t *testing.T) {
 		"words":    {`["a","b"]`, `["c"]`, "", ""},
 		"strict":   {`["p"]`, "", `["q","r"]`, `["s"]`},
 	} {
-		if diff := cmp.Diff(want, f.Texts(column)); diff != "" {
-			t.Errorf("%s: %s", column, diff)
-		}
+		must.Equal(t, cmp.Diff(want, f.Texts(column)), "", column)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"math/big"
 	"testing"
 
+	"antipode/internal/must"
+
 	pq "github.com/parquet-go/parquet-go"
 )
 
@@ -17,8 +19,7 @@ func TestDecimal(t *testing.T) {
 		{"900719925474099300", 2, "9007199254740993"}, {"150", 2, "1.5"}, {"7", 0, "7"}} {
 		n, _ := new(big.Int).SetString(c.units, 10)
 		text, _ := decimal(pq.FixedLenByteArray, c.scale)
-		if got := text(pq.FixedLenByteArrayValue(append([]byte{0}, n.Bytes()...))); got != c.want {
-			t.Errorf("%s of scale %d: %s, want %s", c.units, c.scale, got, c.want)
-		}
+		must.Equal(t, text(pq.FixedLenByteArrayValue(append([]byte{0}, n.Bytes()...))), c.want, c.units, "of scale",
+			c.scale)
 	}
 }

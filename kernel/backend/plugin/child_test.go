@@ -2,7 +2,6 @@ package plugin
 
 import (
 	"context"
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -65,10 +64,7 @@ func TestOpen(t *testing.T) {
 	}
 	w := newWorld(t)
 	t.Setenv(device.PathEnv, filepath.Dir(path))
-	d, c, err := Open(context.Background(), w.Options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d, c := must.Get2(Open(context.Background(), w.Options))(t)
 	defer d.Close()
 	if c.Path != path || d.Kind != c.Kind || !loadedBefore(w.folder(), path) {
 		t.Errorf("%+v, printed:\n%s", c, w.printed())
@@ -85,9 +81,7 @@ func TestInstallerChild(t *testing.T) {
 	w.tidy()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := runInstaller(ctx, w.folder(), true, usual); !errors.Is(err, context.Canceled) {
-		t.Errorf("canceled: %v", err)
-	}
+	must.Is(runInstaller(ctx, w.folder(), true, usual))(t, context.Canceled) // canceled
 }
 
 func TestBuildSIMD(t *testing.T) {
@@ -106,14 +100,11 @@ func TestBuildSIMD(t *testing.T) {
 	t.Setenv("GOFLAGS", "-mod=mod")
 	out := filepath.Join(t.TempDir(), "probe")
 	must.Do(t, BuildSIMD(context.Background(), module, out))
-	if text, err := exec.Command(out).CombinedOutput(); err != nil || strings.TrimSpace(string(text)) != "with" {
-		t.Errorf("the program reports %q (%v)", text, err)
-	}
+	must.Equal(t, strings.TrimSpace(string(must.Get(exec.Command(out).CombinedOutput())(t))), "with",
+		"the program reports")
 	must.Do(t, os.WriteFile(filepath.Join(module, "off.go"), []byte("package main\n\nfunc f() { undefined() }\n"),
 		0o600))
-	if err := BuildSIMD(context.Background(), module, out); err == nil || strings.Contains(err.Error(), "\n") {
-		t.Errorf("a module that does not build: %v", err)
-	}
+	must.Fail(BuildSIMD(context.Background(), module, out))(t) // a module that does not build
 	if _, err := os.Stat(out); err != nil {
 		t.Errorf("the earlier program is gone: %v", err)
 	}

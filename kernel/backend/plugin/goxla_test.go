@@ -71,16 +71,13 @@ func TestGoXLAInstaller(t *testing.T) {
 	c, err := w.provide(context.Background())
 	folder := filepath.Join(os.Getenv("HOME"), ".local", "lib", "go-xla")
 	w.want(c, err, device.XLACPU, filepath.Join(folder, "pjrt_c_api_cpu_plugin.so"))
-	if c.SHA256 != sum(plugin) || !strings.Contains(c.Version, version) || c.Source != "go-xla's installer" {
-		t.Errorf("%+v of version %q", c, version)
-	}
+	must.True(t, c.SHA256 == sum(plugin) && strings.Contains(c.Version, version) && c.Source == "go-xla's installer",
+		"%+v of version %q", c, version)
 	w.tidy()
 	w.lines = nil
 	c, err = w.another().provide(context.Background())
 	w.want(c, err, device.XLACPU, filepath.Join(folder, "pjrt_c_api_cpu_plugin.so"))
-	if w.printed() != "" {
-		t.Errorf("the second start printed %q", w.printed())
-	}
+	must.Equal(t, w.printed(), "", "the second start printed")
 }
 
 func tarball(t *testing.T, name string, data []byte) []byte {

@@ -3,6 +3,7 @@ package plugin
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,15 +23,10 @@ func TestWhatIsThereIsTakenWithoutNetwork(t *testing.T) {
 	w.provider.goxla = func(context.Context, bool) error { t.Error("go-xla's installer ran"); return nil }
 	c, err := w.provide(context.Background())
 	w.want(c, err, device.XLACPU, mine)
-	if c.Source != device.PathEnv || len(w.hits) > 0 || w.printed() != "" {
-		t.Errorf("source %q, requests %v, printed %q", c.Source, w.hits, w.printed())
-	}
-	if got := w.another().current(); got != c {
-		t.Errorf("Current returns %+v, Provide %+v", got, c)
-	}
-	if _, err := os.Stat(w.home); !os.IsNotExist(err) {
-		t.Errorf("the store was touched: %v", err)
-	}
+	must.True(t, c.Source == device.PathEnv && len(w.hits) == 0 && w.printed() == "",
+		"source %q, requests %v, printed %q", c.Source, w.hits, w.printed())
+	must.Equal(t, w.another().current(), c, "Current returns", "Provide")
+	must.Is(os.Stat(w.home))(t, fs.ErrNotExist) // the store is untouched
 }
 
 func TestWheelComesBeforeGoXLA(t *testing.T) {
@@ -45,24 +41,20 @@ func TestGoXLAWithoutWheel(t *testing.T) {
 	w.provider.wheels = nil
 	path := filepath.Join(os.Getenv("HOME"), ".local", "lib", "go-xla", "pjrt_c_api_cpu_v0.114.0_plugin.so")
 	w.provider.goxla = func(_ context.Context, cpuOnly bool) error {
-		if !cpuOnly {
-			t.Error("CUDA was requested on a machine without a GPU")
-		}
+		must.True(t, cpuOnly, "CUDA was requested on a machine without a GPU")
 		w.put(path, fakePlugin("by go-xla"))
 		return nil
 	}
 	c, err := w.provide(context.Background())
 	w.want(c, err, device.XLACPU, path)
-	if c.SHA256 != sum(fakePlugin("by go-xla")) || !strings.Contains(c.Version, "v0.114.0") {
-		t.Errorf("%+v", c)
-	}
+	must.Equal(t, c.SHA256, sum(fakePlugin("by go-xla")))
+	must.Has(t, c.Version, "v0.114.0")
 	// A changed file is detected at the next start and skipped, and the wheel is installed.
 	w.put(path, fakePlugin("by somebody else"))
 	c, err = w.another().provide(context.Background())
 	w.want(c, err, device.XLACPU, w.wheel.path(w.folder()))
-	if !strings.Contains(w.printed(), sum(fakePlugin("by somebody else"))) {
-		t.Errorf("the changed plugin's hash is not named:\n%s", w.printed())
-	}
+	must.True(t, strings.Contains(w.printed(), sum(fakePlugin("by somebody else"))),
+		"the changed plugin's hash is not named:\n%s", w.printed())
 }
 
 // ANTIPODE_PLUGIN=wheel and =go-xla use that source only, whatever is installed.
@@ -80,9 +72,7 @@ func TestNamedSource(t *testing.T) {
 		}
 		c, err := p.provide(context.Background())
 		w.want(c, err, device.XLACPU, step.path)
-		if got := w.another().current(); got.Path != step.path {
-			t.Errorf("%s: Current returns %s", step.source, got.Path)
-		}
+		must.Equal(t, w.another().current().Path, step.path, step.source, "Current returns")
 	}
 	t.Setenv(Env, GoXLA)
 	must.Do(t, os.Remove(path))
@@ -99,9 +89,7 @@ func TestGPU(t *testing.T) {
 	cpu := filepath.Join(lib, "pjrt_c_api_cpu_plugin.so")
 	w.gpu = true
 	w.provider.goxla = func(_ context.Context, cpuOnly bool) error {
-		if cpuOnly {
-			t.Error("with a GPU the CUDA plugin must be requested")
-		}
+		must.True(t, !cpuOnly, "with a GPU the CUDA plugin must be requested")
 		w.put(cuda, fakePlugin("cuda"))
 		w.put(cpu, fakePlugin("cpu"))
 		return nil
@@ -158,9 +146,8 @@ func TestGPUWithoutCUDAPlugin(t *testing.T) {
 	}
 	c, err := w.provide(context.Background())
 	w.want(c, err, device.XLACPU, cpu)
-	if len(w.lines) != 1 || !strings.Contains(w.printed(), "GOMLX_BACKEND=xla:cuda") {
-		t.Errorf("printed:\n%s", w.printed())
-	}
+	must.True(t, len(w.lines) == 1 && strings.Contains(w.printed(), "GOMLX_BACKEND=xla:cuda"),
+		"printed:\n%s", w.printed())
 	t.Setenv("GOMLX_BACKEND", device.XLACUDA)
 	requested := false
 	p := w.another()
@@ -168,9 +155,7 @@ func TestGPUWithoutCUDAPlugin(t *testing.T) {
 	p.index = func() []string { return nil }
 	c, err = p.provide(context.Background())
 	w.want(c, err, device.XLACPU, cpu)
-	if !requested {
-		t.Error("GOMLX_BACKEND=xla:cuda did not request the CUDA plugin")
-	}
+	must.True(t, requested, "GOMLX_BACKEND=xla:cuda did not request the CUDA plugin")
 }
 
 func TestEnvironmentDecides(t *testing.T) {
@@ -187,9 +172,8 @@ func TestEnvironmentDecides(t *testing.T) {
 		}
 		c, err := w.provide(context.Background())
 		w.want(c, err, kind, path)
-		if got := w.another().current(); got.Kind != kind || got.Path != path {
-			t.Errorf("%s=%s: Current returns %+v", Env, value, got)
-		}
+		got := w.another().current()
+		must.True(t, got.Kind == kind && got.Path == path, "%s=%s: Current returns %+v", Env, value, got)
 	}
 	w.put(filepath.Join(folder, "text.so"), []byte("no library"))
 	for _, value := range []string{filepath.Join(folder, "gone"), t.TempDir(), filepath.Join(folder, "text.so")} {
@@ -200,9 +184,7 @@ func TestEnvironmentDecides(t *testing.T) {
 			t.Errorf("%s=%s: Current returns %+v", Env, value, got)
 		}
 	}
-	if len(w.hits) > 0 {
-		t.Errorf("requests: %v", w.hits)
-	}
+	must.Equal(t, len(w.hits), 0, "requests", w.hits)
 }
 
 func TestNothingToBeHad(t *testing.T) {
@@ -210,23 +192,19 @@ func TestNothingToBeHad(t *testing.T) {
 	w.Offline = true
 	c, err := w.provide(context.Background())
 	w.want(c, err, device.Go, "")
-	if len(w.hits) > 0 || c.Slower == "" || !strings.Contains(w.printed(), c.Slower) {
-		t.Errorf("requests %v, printed %q", w.hits, w.printed())
-	}
+	must.True(t, len(w.hits) == 0 && c.Slower != "" && strings.Contains(w.printed(), c.Slower),
+		"requests %v, printed %q", w.hits, w.printed())
 	p := w.another()
 	p.hasXLA = false
 	c, err = p.provide(context.Background())
 	w.want(c, err, device.Go, "")
-	if len(w.hits) > 0 || !strings.Contains(w.printed(), "C compiler") {
-		t.Errorf("without cgo: requests %v, printed %q", w.hits, w.printed())
-	}
+	must.Equal(t, len(w.hits), 0, w.hits)
+	must.Has(t, w.printed(), "C compiler")
 	p = w.another()
 	p.wheels = []wheel{{OS: "plan9", Arch: "mips"}}
 	c, err = p.provide(context.Background())
 	w.want(c, err, device.Go, "")
-	if !strings.Contains(w.printed(), "no wheel is pinned for") {
-		t.Errorf("printed %q", w.printed())
-	}
+	must.Has(t, w.printed(), "no wheel is pinned for")
 	// A store that cannot be written: pure Go, and a line.
 	w.home = w.put(filepath.Join(t.TempDir(), "a file"), nil)
 	c, err = w.another().provide(context.Background())
@@ -251,9 +229,7 @@ func TestOneFetchesTheOthersWait(t *testing.T) {
 		r := <-results
 		w.want(r.c, r.err, device.XLACPU, w.wheel.path(w.folder()))
 	}
-	if len(w.hits) != 2 {
-		t.Errorf("four installations sent the requests %v; one page and one file are enough", w.hits)
-	}
+	must.Equal(t, len(w.hits), 2, "four installations sent the requests", "one page and one file are enough")
 	// Waiting ends with the context.
 	unlock := must.Get(lock(context.Background(), filepath.Join(w.folder(), ".lock"), func() {}))(t)
 	defer unlock()

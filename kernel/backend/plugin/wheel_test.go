@@ -32,24 +32,18 @@ func TestWheel(t *testing.T) {
 	}
 	c, err := w.provide(context.Background())
 	w.want(c, err, device.XLACPU, filepath.Join(w.home, "plugins", "some-pjrt-cpu-1.2", "pjrt_c_api_cpu_plugin.so"))
-	for _, part := range []string{w.wheel.Name, w.wheel.Version, megabytes(w.wheel.Size), w.wheel.SHA256,
-		w.wheel.PluginSHA256, "Apache-2.0", Env + "=none"} {
-		if !strings.Contains(printedBefore, part) {
-			t.Errorf("before the first request %q was not printed: %q", part, printedBefore)
-		}
-	}
-	if c.Version != "some-pjrt-cpu 1.2" || c.License != "Apache-2.0" || c.SHA256 != w.wheel.PluginSHA256 {
-		t.Errorf("%+v", c)
-	}
+	must.Has(t, printedBefore, w.wheel.Name, w.wheel.Version, megabytes(w.wheel.Size), w.wheel.SHA256,
+		w.wheel.PluginSHA256, "Apache-2.0", Env+"=none")
+	must.True(t, c.Version == "some-pjrt-cpu 1.2" && c.License == "Apache-2.0" && c.SHA256 == w.wheel.PluginSHA256,
+		"%+v", c)
 	w.tidy("some-pjrt-cpu-1.2")
 
 	// The next start prints nothing and sends no request.
 	w.lines, w.hits = nil, nil
 	c, err = w.another().provide(context.Background())
 	w.want(c, err, device.XLACPU, c.Path)
-	if w.printed() != "" || len(w.hits) > 0 {
-		t.Errorf("second start: requests %v, printed %q", w.hits, w.printed())
-	}
+	must.Equal(t, w.printed(), "", w.hits)
+	must.Equal(t, len(w.hits), 0, w.hits)
 
 	// A changed plugin is not loaded: without network pure Go is used, with it the plugin is installed again.
 	w.put(c.Path, fakePlugin("something else"))
@@ -131,20 +125,13 @@ func TestIndexMisbehaves(t *testing.T) {
 			start := time.Now()
 			got, err := w.provide(context.Background())
 			w.want(got, err, device.Go, "")
-			if !strings.Contains(w.printed(), c.prints) {
-				t.Errorf("%q was not printed:\n%s", c.prints, w.printed())
-			}
-			if took := time.Since(start); took > 5*time.Second {
-				t.Errorf("it took %v", took)
-			}
+			must.True(t, strings.Contains(w.printed(), c.prints), "%q was not printed:\n%s", c.prints, w.printed())
+			took := time.Since(start)
+			must.True(t, took <= 5*time.Second, "it took %v", took)
 			w.tidy("." + w.wheel.File + ".part") // the partial download is stored for the next attempt
-			if found := w.another().current(); found.Kind != device.Go {
-				t.Errorf("an incomplete file is used as a plugin: %+v", found)
-			}
+			must.Equal(t, w.another().current().Kind, device.Go, "an incomplete file is used as a plugin")
 			for _, line := range w.lines {
-				if strings.Contains(line, "\n") {
-					t.Errorf("more than a line: %q", line)
-				}
+				must.True(t, !strings.Contains(line, "\n"), "more than a line: %q", line)
 			}
 		})
 	}
@@ -208,9 +195,7 @@ func TestDownloadIsTakenUp(t *testing.T) {
 	w.put(filepath.Join(w.folder(), "."+w.wheel.File+".part"), bytes.Repeat([]byte("?"), 777))
 	c, err = w.provide(context.Background())
 	w.want(c, err, device.XLACPU, w.wheel.path(w.folder()))
-	if len(w.hits) != 3 || w.hits[1] != "file bytes=777-" || w.hits[2] != "file" {
-		t.Errorf("requests %v", w.hits)
-	}
+	must.True(t, len(w.hits) == 3 && w.hits[1] == "file bytes=777-" && w.hits[2] == "file", "requests %v", w.hits)
 
 	// Files of a killed process are removed.
 	w = newWorld(t)
@@ -242,18 +227,13 @@ func TestInterrupt(t *testing.T) {
 	if _, err := w.provide(ctx); !errors.Is(err, context.Canceled) {
 		t.Fatalf("error %v", err)
 	}
-	if took := time.Since(start); took > 2*time.Second {
-		t.Errorf("the interrupt took %v", took)
-	}
-	if found := w.another().current(); found.Kind != device.Go {
-		t.Errorf("an incomplete file is used as a plugin: %+v", found)
-	}
+	took := time.Since(start)
+	must.True(t, took <= 2*time.Second, "the interrupt took %v", took)
+	must.Equal(t, w.another().current().Kind, device.Go, "an incomplete file is used as a plugin")
 	w.onFile, w.hits = nil, nil
 	c, err := w.another().provide(context.Background())
 	w.want(c, err, device.XLACPU, w.wheel.path(w.folder()))
-	if want := fmt.Sprintf("file bytes=%d-", len(w.data)-1000); w.hits[len(w.hits)-1] != want {
-		t.Errorf("requests %v, want %q", w.hits, want)
-	}
+	must.Equal(t, w.hits[len(w.hits)-1], fmt.Sprintf("file bytes=%d-", len(w.data)-1000), "requests")
 }
 
 func TestIndexWithPassword(t *testing.T) {
@@ -300,9 +280,7 @@ func TestProxyAndCertificates(t *testing.T) {
 	w.index = func() []string { return []string{secure.URL + "/simple"} }
 	c, err := w.provide(context.Background())
 	w.want(c, err, device.Go, "")
-	if !strings.Contains(w.printed(), "certificate") {
-		t.Errorf("an unknown authority was not refused:\n%s", w.printed())
-	}
+	must.True(t, strings.Contains(w.printed(), "certificate"), "an unknown authority was not refused:\n%s", w.printed())
 	bundle := w.put(filepath.Join(t.TempDir(), "bundle.pem"),
 		pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw}))
 	t.Setenv("REQUESTS_CA_BUNDLE", bundle)
@@ -330,9 +308,7 @@ func TestProxyAndCertificates(t *testing.T) {
 	w.index = func() []string { return []string{"http://index.invalid/simple/"} }
 	c, err = w.provide(context.Background())
 	w.want(c, err, device.XLACPU, w.wheel.path(w.folder()))
-	if proxied != 2 {
-		t.Errorf("the proxy saw %d requests", proxied)
-	}
+	must.Equal(t, proxied, 2, "the proxy saw", "requests")
 }
 
 func TestPins(t *testing.T) {

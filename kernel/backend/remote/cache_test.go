@@ -43,18 +43,14 @@ func TestCache(t *testing.T) {
 	})
 	fetch := func(c *remote.Cache, want string, wantGets int) string {
 		t.Helper()
-		path, digest, err := c.Fetch(t.Context(), u)
-		if err != nil {
-			t.Fatal(err)
-		}
+		path, digest := must.Get2(c.Fetch(t.Context(), u))(t)
 		data, err := os.ReadFile(path)
 		if err != nil || string(data) != want || gets != wantGets || filepath.Base(path) != "a b.png" ||
 			!c.Holds(path) || !strings.Contains(path, digest) {
 			t.Fatalf("%s: %q, %v, %d downloads", path, data, err, gets)
 		}
-		if from, known := c.URL(path); !known || from != u {
-			t.Errorf("%v, %v", from, known)
-		}
+		from, known := c.URL(path)
+		must.True(t, known && from == u, "%v, %v", from, known)
 		return path
 	}
 	fetch(cache(t, dir), "first", 1)
@@ -72,19 +68,13 @@ func TestEnsure(t *testing.T) {
 	u := put(t, s, "a.png", []byte("content"))
 	const digest = "ed7002b439e9ac845f22357d822bac1444730fbdb6016d3ec9432297b9ec9f73" // of content
 	path := c.Path(u, digest)
-	if _, err := os.Stat(path); err == nil {
-		t.Fatal("it is there already")
-	}
+	must.Fail(os.Stat(path))(t) // it is there already
 	must.Do(t, c.Ensure(t.Context(), u, digest))
-	if data, err := os.ReadFile(path); err != nil || string(data) != "content" {
-		t.Errorf("%q, %v", data, err)
-	}
+	must.Equal(t, string(must.Get(os.ReadFile(path))(t)), "content")
 	other := strings.Repeat("0", 64)
 	err := c.Ensure(t.Context(), u, other)
 	must.Err(t, err, "s3://lab/a.png is not the file the table was made with")
-	if _, err := os.Stat(c.Path(u, other)); err == nil {
-		t.Error("the content of another digest was kept")
-	}
+	must.Fail(os.Stat(c.Path(u, other)))(t) // the content of another digest was kept
 }
 
 // TestCacheIsBounded removes what was not used for the longest time.
@@ -95,10 +85,7 @@ func TestCacheIsBounded(t *testing.T) {
 	var paths []string
 	for i := range 20 {
 		u := put(t, s, fmt.Sprintf("%d.png", i), bytes.Repeat([]byte{byte(i)}, 10_000))
-		path, _, err := c.Fetch(t.Context(), u)
-		if err != nil {
-			t.Fatal(err)
-		}
+		path, _ := must.Get2(c.Fetch(t.Context(), u))(t)
 		paths = append(paths, path)
 	}
 	var size int64
@@ -109,12 +96,8 @@ func TestCacheIsBounded(t *testing.T) {
 		}
 		return err
 	})
-	if err != nil || size > 100_000 || size < 50_000 {
-		t.Errorf("%d bytes, %v", size, err)
-	}
-	if _, err := os.Stat(paths[0]); err == nil {
-		t.Error("the oldest file is still there")
-	}
+	must.True(t, err == nil && size <= 100_000 && size >= 50_000, "%d bytes, %v", size, err)
+	must.Fail(os.Stat(paths[0]))(t) // the oldest file is still there
 	must.Get(os.Stat(paths[19]))(t)
 	if path, _, err := c.Fetch(t.Context(), s.Parse(t, "0.png")); err != nil || path != paths[0] {
 		t.Errorf("%s, %v", path, err)

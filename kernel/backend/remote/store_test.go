@@ -84,18 +84,15 @@ func TestStoreOfObjects(t *testing.T) {
 	s, home := remotetest.New(t), stored(t)
 	for run, want := range []int{5 + 5 + 2, 0} {
 		copied, err := remote.Push(t.Context(), home, s.Parse(t, "team/store"))
-		if err != nil || copied.Files != want || copied.Files+copied.Present != 12 || len(copied.Left) > 0 {
-			t.Errorf("run %d: %+v, %v", run, copied, err)
-		}
+		must.True(t, err == nil && copied.Files == want && copied.Files+copied.Present == 12 && len(copied.Left) == 0,
+			"run %d: %+v, %v", run, copied, err)
 	}
 	if copied, lacks := pulled(t, s); copied.Files != 12 || lacks != nil {
 		t.Errorf("%+v, lacks %q", copied, lacks)
 	}
 	// what a store has is not copied again, except results
 	copied, err := remote.Pull(t.Context(), s.Parse(t, "team/store/"), home, t.TempDir())
-	if err != nil || copied.Files != 2 || copied.Present != 10 {
-		t.Errorf("%+v, %v", copied, err)
-	}
+	must.True(t, err == nil && copied.Files == 2 && copied.Present == 10, "%+v, %v", copied, err)
 	_, err = remote.Pull(t.Context(), s.Parse(t, "team/other"), home, t.TempDir())
 	must.Err(t, err, "s3://lab/team/other/ is no store")
 }
@@ -122,17 +119,15 @@ func TestPushGoesOn(t *testing.T) {
 			t.Fatalf("%d writes: %+v, %v", most, copied, err)
 		}
 		if copied.Files > 0 {
-			if copied, _ := pulled(t, s); len(copied.Left) > 0 {
-				t.Errorf("%d writes: %+v", most, copied)
-			}
+			copied, _ := pulled(t, s)
+			must.True(t, len(copied.Left) == 0, "%d writes: %+v", most, copied)
 		}
 		again, err := remote.Push(t.Context(), home, s.Parse(t, "team/store"))
 		if err != nil || again.Files+again.Present != 12 || most >= 12 && again.Files > 0 {
 			t.Errorf("%d writes: %+v, %v", most, again, err)
 		}
-		if _, lacks := pulled(t, s); lacks != nil {
-			t.Errorf("%d writes: lacks %q", most, lacks)
-		}
+		_, lacks := pulled(t, s)
+		must.True(t, lacks == nil, "%d writes: lacks %q", most, lacks)
 	}
 }
 
@@ -154,15 +149,12 @@ func TestDamagedObjects(t *testing.T) {
 		len(lacks) != 10 {
 		t.Errorf("%+v, lacks %q", copied, lacks)
 	}
-	if copied, err := remote.Push(t.Context(), home, to); err != nil || copied.Files != 1 {
-		t.Errorf("%+v, %v", copied, err)
-	}
+	must.Equal(t, must.Get(remote.Push(t.Context(), home, to))(t).Files, 1)
 	if _, lacks := pulled(t, s); lacks != nil {
 		t.Errorf("lacks %q", lacks)
 	}
 	must.Do(t, os.WriteFile(packs[0], data, 0o600)) // a damaged file is not copied
 	copied, err := remote.Push(t.Context(), home, to)
-	if err != nil || copied.Files != 0 || len(copied.Left) != 1 || copied.Left[0] != packs[0] {
-		t.Errorf("%+v, %v", copied, err)
-	}
+	must.True(t, err == nil && copied.Files == 0 && len(copied.Left) == 1 && copied.Left[0] == packs[0],
+		"%+v, %v", copied, err)
 }

@@ -47,9 +47,7 @@ func finds(t *testing.T, items store.Items, pack int) (n int) {
 	t.Helper()
 	keys, payloads := batch(pack)
 	for i, got := range items.GetAll(keys) {
-		if got != nil && !bytes.Equal(got, payloads[i]) {
-			t.Errorf("item %d of pack %d: %q", i, pack, got)
-		}
+		must.True(t, got == nil || bytes.Equal(got, payloads[i]), "item %d of pack %d: %q", i, pack, got)
 		if got != nil {
 			n++
 		}
@@ -72,40 +70,26 @@ func TestTaskStore(t *testing.T) {
 	}
 	img := must.Get(a.PutBlob([]byte("an image"), ".png"))(t)
 	put(a, ofA, 0)
-	if n := finds(t, ofB, 0); n != 10 {
-		t.Errorf("%d of 10 items are found when they are needed", n)
-	}
+	must.Equal(t, finds(t, ofB, 0), 10, "of 10 items are found when they are needed")
 	put(a, ofA, 2)
 	put(b, ofB, 1) // looks for what is new
 	for i, k := range keysOf(2) {
-		if !ofB.Has(k) {
-			t.Errorf("item %d is not found after a commit", i)
-		}
+		must.True(t, ofB.Has(k), "item %d is not found after a commit", i)
 	}
 	c := openTask(t, s, t.TempDir())
 	ofC := c.items(t)
 	for i, k := range append(keysOf(0), keysOf(1)...) {
-		if !ofC.Has(k) {
-			t.Errorf("item %d is missing", i)
-		}
+		must.True(t, ofC.Has(k), "item %d is missing", i)
 	}
-	if packs, err := filepath.Glob(filepath.Join(c.Dir(), "items", "*", "*", "*")); err != nil || len(packs) > 0 {
-		t.Errorf("%q are copied before they are needed, %v", packs, err)
-	}
-	if n := finds(t, ofC, 1); n != 10 {
-		t.Errorf("%d of 10 items", n)
-	}
-	if packs, err := filepath.Glob(filepath.Join(c.Dir(), "items", "*", "*", "*")); err != nil || len(packs) != 1 {
-		t.Errorf("%q, %v; want the pack that is needed", packs, err)
-	}
+	must.Equal(t, len(must.Get(filepath.Glob(filepath.Join(c.Dir(), "items", "*", "*", "*")))(t)), 0,
+		"copied before they are needed")
+	must.Equal(t, finds(t, ofC, 1), 10, "of 10 items")
+	must.Equal(t, len(must.Get(filepath.Glob(filepath.Join(c.Dir(), "items", "*", "*", "*")))(t)), 1,
+		"the pack that is needed")
 	there := must.Get(c.Image(table.Image{SHA256: img.SHA256, Path: ".png"}))(t)
-	if _, err := os.Stat(there.Path); err == nil {
-		t.Error("the image is copied before it is needed")
-	}
+	must.Fail(os.Stat(there.Path))(t) // the image is copied before it is needed
 	must.Do(t, c.Provide(there))
-	if data, err := c.Blob(there); err != nil || string(data) != "an image" {
-		t.Errorf("%q, %v", data, err)
-	}
+	must.Equal(t, string(must.Get(c.Blob(there))(t)), "an image")
 	writes := 0
 	s.Faults(func(_ int64, r *http.Request) remotetest.Fault {
 		if r.Method == http.MethodPut {
@@ -116,9 +100,7 @@ func TestTaskStore(t *testing.T) {
 	for _, k := range []task{a, b, c} {
 		must.Do(t, k.Close())
 	}
-	if writes > 0 {
-		t.Errorf("%d writes of what is there", writes)
-	}
+	must.True(t, writes == 0, "%d writes of what is there", writes)
 }
 
 // TestTaskReplaces: an item that a task computes again, or drops, is its own, whatever another task has committed.
@@ -146,9 +128,7 @@ func TestTaskReplaces(t *testing.T) {
 	}
 	d := openTask(t, s, t.TempDir()).items(t)
 	must.Do(t, d.Drop(keys[2:3]))
-	if d.Has(keys[2]) || !d.Has(keys[3]) {
-		t.Error("an item that was dropped is there")
-	}
+	must.True(t, !d.Has(keys[2]) && d.Has(keys[3]), "an item that was dropped is there")
 }
 
 // TestTaskKilled abandons a task whose packs are on its disk but not all in object storage: the next one in the folder
@@ -204,13 +184,9 @@ func TestTaskKilled(t *testing.T) {
 	})
 	other := openTask(t, s, t.TempDir())
 	for pack := range 3 {
-		if n := finds(t, other.items(t), pack); n != 10 {
-			t.Errorf("pack %d: %d of 10 items", pack, n)
-		}
+		must.Equal(t, finds(t, other.items(t), pack), 10, "pack", pack, "of 10 items")
 	}
-	if faults.Load() < 3 {
-		t.Errorf("%d faults", faults.Load())
-	}
+	must.True(t, faults.Load() >= 3, "%d faults", faults.Load())
 }
 
 // TestTaskReadFails reports storage that fails while items are read, for which they would count as missing, and lets
@@ -243,12 +219,8 @@ func TestTaskReadFails(t *testing.T) {
 	}
 	b := openTask(t, s, t.TempDir()).items(t)
 	s.Faults(func(int64, *http.Request) remotetest.Fault { return remotetest.Unavailable })
-	if n := get(b); n != 0 {
-		t.Errorf("%d items", n)
-	}
-	if err := b.Err(); !errors.Is(err, remote.ErrUnreachable) {
-		t.Error(err)
-	}
+	must.Equal(t, get(b), 0, "items")
+	must.Is(b.Err())(t, remote.ErrUnreachable)
 	s.Faults(nil)
 	before := s.Requests.Load()
 	if n, err := get(b), b.Err(); n != 0 || !errors.Is(err, remote.ErrUnreachable) || s.Requests.Load() != before {

@@ -71,18 +71,15 @@ func TestFlippedBits(t *testing.T) {
 				t.Fatalf("bit %d: item %d is %v", bit, i, p)
 			}
 		}
-		if damage := it.Damage(); damage != 1 {
-			t.Errorf("bit %d: %d are damaged", bit, damage)
-		}
+		must.Equal(t, it.Damage(), 1, "bit", bit, "damaged")
 		healed := itemsOf(t, open(t, s.Dir()))
 		for i, p := range healed.GetAll(keys) {
 			if !bytes.Equal(p, payloads[i]) {
 				t.Fatalf("bit %d: after healing item %d is %v", bit, i, p)
 			}
 		}
-		if n := healed.Damage(); n > 0 {
-			t.Errorf("bit %d: %d are damaged after healing", bit, n)
-		}
+		n := healed.Damage()
+		must.True(t, n <= 0, "bit %d: %d are damaged after healing", bit, n)
 	}
 	if lost != 3+4+1 { // each byte of a payload
 		t.Errorf("%d items were lost", lost)
@@ -105,9 +102,7 @@ func TestOtherProcess(t *testing.T) {
 		must.Do(t, a.Put(keys[i:], [][]byte{payload(i)}))
 	}
 	for i, p := range b.GetAll(keys[:mergeBelow/2]) {
-		if !bytes.Equal(p, payload(i)) {
-			t.Errorf("merged by another process: item %d is %v", i, p)
-		}
+		must.True(t, bytes.Equal(p, payload(i)), "merged by another process: item %d is %v", i, p)
 	}
 	for _, name := range packsOf(t, s) {
 		must.Do(t, os.Remove(name))
@@ -116,17 +111,13 @@ func TestOtherProcess(t *testing.T) {
 		t.Errorf("dropping from a missing shard: %v", err)
 	}
 	for i, p := range b.GetAll(keys) {
-		if p != nil {
-			t.Errorf("removed by another process: item %d is %v", i, p)
-		}
+		must.True(t, p == nil, "removed by another process: item %d is %v", i, p)
 	}
 	for i := range mergeBelow + 5 { // merges
 		must.Do(t, a.Put(keys[i:i+1], [][]byte{payload(i)}))
 	}
 	for i, p := range a.GetAll(keys) {
-		if !bytes.Equal(p, payload(i)) {
-			t.Errorf("stored again: item %d is %v", i, p)
-		}
+		must.True(t, bytes.Equal(p, payload(i)), "stored again: item %d is %v", i, p)
 	}
 }
 
@@ -141,23 +132,15 @@ func TestDamagedBlob(t *testing.T) {
 	info := must.Get(os.Stat(img.Path))(t)
 	must.Do(t, os.WriteFile(img.Path, []byte("an imagf"), 0o600))
 	must.Do(t, os.Chtimes(img.Path, info.ModTime(), info.ModTime()))
-	if err := s.CheckBlob(img); !errors.Is(err, ErrDamaged) {
-		t.Errorf("a flipped bit: %v", err)
-	}
-	if _, err := s.Blob(img); !errors.Is(err, ErrDamaged) {
-		t.Errorf("a flipped bit: %v", err)
-	}
+	must.Is(s.CheckBlob(img))(t, ErrDamaged) // a flipped bit
+	must.Is(s.Blob(img))(t, ErrDamaged)      // a flipped bit
 	must.Get(s.PutBlob([]byte("an image"), ".png"))(t)
 	if err := s.CheckBlob(img); err != nil {
 		t.Errorf("stored again: %v", err)
 	}
-	if data, err := s.Blob(img); err != nil || string(data) != "an image" {
-		t.Errorf("%q, %v", data, err)
-	}
+	must.Equal(t, string(must.Get(s.Blob(img))(t)), "an image")
 	os.Remove(img.Path)
-	if err := s.CheckBlob(img); !errors.Is(err, ErrNotFound) {
-		t.Errorf("a missing blob: %v", err)
-	}
+	must.Is(s.CheckBlob(img))(t, ErrNotFound) // a missing blob
 }
 
 // TestDamagedIndex flips every bit of the index of files: the digest of a file is right or computed again.
@@ -201,12 +184,8 @@ func TestPrivate(t *testing.T) {
 		n++
 		return err
 	})
-	if err != nil || n < 10 {
-		t.Errorf("%d files, %v", n, err)
-	}
-	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o755 {
-		t.Errorf("the mode of the user's folder has changed: %v, %v", info.Mode(), err)
-	}
+	must.True(t, err == nil && n >= 10, "%d files, %v", n, err)
+	must.Equal(t, must.Get(os.Stat(dir))(t).Mode().Perm(), 0o755, "the mode of the user's folder has changed")
 }
 
 // TestCollectInUse: nothing is removed while a run or another process uses the store.
@@ -214,14 +193,10 @@ func TestCollectInUse(t *testing.T) {
 	s := openStore(t)
 	img := must.Get(s.PutBlob([]byte("an image"), ".png"))(t)
 	done := s.Use()
-	if _, _, err := s.Collect(GC{}); !errors.Is(err, ErrInUse) {
-		t.Errorf("during a run: %v", err)
-	}
+	must.Is(s.Collect(GC{}))(t, ErrInUse) // during a run
 	done()
 	other := open(t, s.Dir())
-	if _, _, err := s.Collect(GC{}); !errors.Is(err, ErrInUse) {
-		t.Errorf("next to another process: %v", err)
-	}
+	must.Is(s.Collect(GC{}))(t, ErrInUse) // next to another process
 	must.Do(t, other.Close())
 	for _, name := range []string{"blobs/.tmp-1", "bin/.tmp-1", "bin/.tmp-2/file", "verify-1/blobs/a",
 		"bin/new/.tmp-3"} {
@@ -232,13 +207,9 @@ func TestCollectInUse(t *testing.T) {
 		must.Do(t, os.Chtimes(filepath.Join(s.Dir(), name), old, old))
 	}
 	removed, _, err := s.Collect(GC{Keep: time.Hour})
-	if err != nil || len(removed) != 4 {
-		t.Errorf("%v, %v", removed, err)
-	}
+	must.True(t, err == nil && len(removed) == 4, "%v, %v", removed, err)
 	for _, r := range removed {
-		if _, err := os.Stat(filepath.Join(s.Dir(), r.Path)); err == nil {
-			t.Errorf("%s stays", r.Path)
-		}
+		must.Fail(os.Stat(filepath.Join(s.Dir(), r.Path)))(t)
 	}
 	if removed, _, err := s.Collect(GC{}); err != nil || len(removed) != 1 || s.CheckBlob(img) == nil {
 		t.Errorf("alone: %v, %v", removed, err)
@@ -250,9 +221,7 @@ func TestCollectInUse(t *testing.T) {
 func TestNullPlan(t *testing.T) {
 	s := openStore(t)
 	must.Do(t, WriteFile(s.resultPath(strings.Repeat("0", 64), ".json"), []byte(`{"id":"0","plan":null}`)))
-	if recs, err := s.Records(); err != nil || len(recs) != 0 {
-		t.Errorf("%v, %v", recs, err)
-	}
+	must.Equal(t, len(must.Get(s.Records())(t)), 0)
 }
 
 // BenchmarkCheckBlob measures the first check of a blob of 300 kB, which reads it, and the later ones.

@@ -46,9 +46,7 @@ func TestResultFromElsewhere(t *testing.T) {
 	rec := &Record{ID: strings.Repeat("1", 64), Result: digest, Plan: &table.Plan{Op: "table"}}
 	must.Do(t, s.PutResult(f, rec))
 	got, _, err := s.Result(rec.ID)
-	if err != nil || got.Images("image")[0] != img {
-		t.Errorf("%v, %v", got, err)
-	}
+	must.True(t, err == nil && got.Images("image")[0] == img, "%v, %v", got, err)
 	os.Remove(img.Path)
 	if got, _, err := s.Result(rec.ID); err != nil || got.Images("image")[0] != foreign {
 		t.Errorf("without the image: %v, %v", got, err)

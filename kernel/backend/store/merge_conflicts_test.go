@@ -33,11 +33,8 @@ func TestMergeConflicts(t *testing.T) {
 			}
 			before := snapshot(t, s)
 			folders := []string{sources[0].dir, sources[1].dir}
-			if _, err := s.Merge(t.Context(), folders, MergeOptions{Difference: apart, Strict: true}); err == nil ||
-				!strings.Contains(err.Error(), "nothing was merged: 1 items of the same inputs differ") ||
-				!strings.Contains(err.Error(), "1 in items/embed-v1/abc of ") {
-				t.Errorf("strict: %v", err)
-			}
+			must.Fail(s.Merge(t.Context(), folders, MergeOptions{Difference: apart, Strict: true}))(t,
+				"nothing was merged: 1 items of the same inputs differ", "1 in items/embed-v1/abc of ") // strict
 			same(t, "strict", snapshot(t, s), before)
 			report := mergeInto(t, s, MergeOptions{Difference: apart}, sources...)
 			if report.Within() || report.Beyond != 1 || len(report.Left) != 1 ||
@@ -51,9 +48,7 @@ func TestMergeConflicts(t *testing.T) {
 				got[1] == nil && got[2] != nil && string(got[0]) == "2"; !whole || of != nil && got[1] == nil {
 				t.Errorf("%s: %q", own, got)
 			}
-			if n := count(must.Get(s.Items("embed-v1", "def"))(t)); n != 2 {
-				t.Errorf("%s: %d items that agree", own, n)
-			}
+			must.Equal(t, count(must.Get(s.Items("embed-v1", "def"))(t)), 2, own, "items that agree")
 		}
 	}
 
@@ -62,9 +57,8 @@ func TestMergeConflicts(t *testing.T) {
 	first := mergeInto(t, s, MergeOptions{Difference: apart}, one, two, three)
 	after := snapshot(t, s)
 	again := mergeInto(t, s, MergeOptions{Difference: apart}, three, two, one)
-	if len(first.Left) < 3 || len(again.Left) != len(first.Left) || first.Packs != 2 || again.Packs != 0 {
-		t.Errorf("%+v, again %+v", first, again)
-	}
+	must.True(t, len(first.Left) >= 3 && len(again.Left) == len(first.Left) && first.Packs == 2 && again.Packs == 0,
+		"%+v, again %+v", first, again)
 	same(t, "again", snapshot(t, s), after)
 	for _, of := range []*Store{one, two, three} {
 		must.Do(t, of.Close())
@@ -76,7 +70,5 @@ func TestMergeConflicts(t *testing.T) {
 		packs := must.Get(filepath.Glob(filepath.Join(of.dir, "items/embed-v1/*/*"+packSuffix)))(t)
 		left += len(packs)
 	}
-	if left != 2+len(first.Left) {
-		t.Errorf("%d packs, and %d contexts were left", left, len(first.Left))
-	}
+	must.Equal(t, left, 2+len(first.Left), "packs, and", len(first.Left), "contexts were left")
 }

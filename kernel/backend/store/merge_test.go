@@ -150,13 +150,9 @@ func TestMergeProperties(t *testing.T) {
 		same(t, "another order", snapshot(t, s), want)
 	}
 	checkItems(t, all, stores)
-	if _, err := openStore(t).Merge(t.Context(), []string{all.dir, t.TempDir()}, MergeOptions{}); err == nil ||
-		!strings.Contains(err.Error(), "is no store") {
-		t.Errorf("an empty folder: %v", err)
-	}
-	if _, err := all.Merge(t.Context(), []string{all.dir}, MergeOptions{}); err == nil {
-		t.Error("a store was merged into itself")
-	}
+	// an empty folder
+	must.Fail(openStore(t).Merge(t.Context(), []string{all.dir, t.TempDir()}, MergeOptions{}))(t, "is no store")
+	must.Fail(all.Merge(t.Context(), []string{all.dir}, MergeOptions{}))(t) // a store was merged into itself
 }
 
 // checkItems compares the items of a store with those of others.
@@ -175,13 +171,10 @@ func checkItems(t *testing.T, s *Store, stores []*Store) {
 		}
 		it := must.Get(open(t, s.dir).Items("embed-v1", c))(t)
 		for k, p := range want {
-			if got := it.GetAll([]Key{k})[0]; !bytes.Equal(got, p) {
-				t.Errorf("%s: an item is %q, want %q", c, got, p)
-			}
+			got := it.GetAll([]Key{k})[0]
+			must.True(t, bytes.Equal(got, p), "%s: an item is %q, want %q", c, got, p)
 		}
-		if count(it) != len(want) || it.Damage() > 0 {
-			t.Errorf("%s: %d items, want %d", c, count(it), len(want))
-		}
+		must.True(t, count(it) == len(want) && it.Damage() <= 0, "%s: %d items, want %d", c, count(it), len(want))
 	}
 }
 
@@ -224,14 +217,10 @@ func TestMergeDamaged(t *testing.T) {
 	flip(source.dir, files)
 	other := openStore(t)
 	report := mergeInto(t, other, MergeOptions{}, source)
-	if len(report.Damaged) != len(files) {
-		t.Errorf("%d damaged files: %v, want %v", len(report.Damaged), report.Damaged, files)
-	}
+	must.Equal(t, len(report.Damaged), len(files), "damaged files", files)
 	got := snapshot(t, other)
 	for _, name := range files {
-		if got[name] != "" && !strings.HasSuffix(name, ".json") {
-			t.Errorf("%s was copied", name)
-		}
+		must.True(t, got[name] == "" || strings.HasSuffix(name, ".json"), "%s was copied", name)
 		delete(want, name)
 		if id, isResult := strings.CutSuffix(name, ".frame"); isResult {
 			delete(want, id+".json")
@@ -310,9 +299,7 @@ func TestMergeKilled(t *testing.T) {
 			t.Errorf("it stays: %q", left)
 		}
 	}
-	if killed < 3 {
-		t.Errorf("%d merges were killed", killed)
-	}
+	must.True(t, killed >= 3, "%d merges were killed", killed)
 }
 
 // TestMergeRemovesRest: of a result that lost to another of its name, a merge that was killed may have removed only
@@ -331,9 +318,7 @@ func TestMergeRemovesRest(t *testing.T) {
 	must.Do(t, os.Remove(strings.TrimSuffix(records[1][0], ".json")+".frame"))
 	must.Do(t, b.Close())
 	mergeInto(t, a, MergeOptions{Remove: true}, b)
-	if _, err := os.Stat(b.dir); err == nil {
-		t.Error("the rest stays")
-	}
+	must.Fail(os.Stat(b.dir))(t) // the rest stays
 }
 
 // TestMergeRemoves removes what was merged, not what was damaged or is in use, nor other files of the folder.
@@ -357,12 +342,8 @@ func TestMergeRemoves(t *testing.T) {
 	mergeInto(t, s, MergeOptions{Remove: true}, stores...)
 	left := snapshot(t, stores[0])
 	rel, _ := filepath.Rel(stores[0].dir, packs[0])
-	if len(left) != 2 || left[rel] == "" || left["notes.txt"] == "" {
-		t.Errorf("%v stay", left)
-	}
-	if _, err := os.Stat(stores[1].dir); err == nil {
-		t.Error("an empty store stays")
-	}
+	must.True(t, len(left) == 2 && left[rel] != "" && left["notes.txt"] != "", "%v stay", left)
+	must.Fail(os.Stat(stores[1].dir))(t) // an empty store stays
 }
 
 // TestMergeFinds: an open store finds the items that are merged into it.
@@ -375,9 +356,7 @@ func TestMergeFinds(t *testing.T) {
 	}
 	mergeInto(t, open(t, s.dir), MergeOptions{}, source)
 	for i, p := range it.GetAll(keys) {
-		if len(p) != 2 {
-			t.Errorf("item %d is %v", i, p)
-		}
+		must.Equal(t, len(p), 2, "item", i)
 	}
 }
 

@@ -24,10 +24,8 @@ func FuzzPack(f *testing.F) {
 		Columns: []table.ColumnSpec{{Name: "full", Kind: table.KindVector}},
 		Origins: []Origin{{Device: "xla:cpu"}},
 	}
-	pack, _, err := encodePack(head, []record{{Key{1}, []byte("one")}, {Key{2}, nil}, {Key{3}, []byte("three")}})
-	if err != nil {
-		f.Fatal(err)
-	}
+	pack, _ := must.Get2(encodePack(head, []record{{Key{1}, []byte("one")}, {Key{2}, nil}, {Key{3},
+		[]byte("three")}}))(f)
 	empty, _, err := encodePack(head, nil)
 	if err != nil {
 		f.Fatal(err)
@@ -124,9 +122,7 @@ func TestUnwritableDamage(t *testing.T) {
 			t.Fatalf("%v", got)
 		}
 	}
-	if n := it.Damage(); n != 1 {
-		t.Errorf("%d are damaged", n)
-	}
+	must.Equal(t, it.Damage(), 1, "damaged")
 }
 
 // TestListAgain opens items while another process writes them again and again: each that was stored before is found.
@@ -161,9 +157,7 @@ func TestListAgain(t *testing.T) {
 		fresh := reader.packsOf("embed-v1", "abc")
 		must.Do(t, fresh.scan())
 		for i := range 5 {
-			if !fresh.Has(KeyOf(fmt.Sprint(i))) {
-				t.Errorf("item %d of %d is missing", i, count(fresh))
-			}
+			must.True(t, fresh.Has(KeyOf(fmt.Sprint(i))), "item %d of %d is missing", i, count(fresh))
 		}
 	}
 	close(stop)
@@ -185,9 +179,7 @@ func TestReplaced(t *testing.T) {
 		must.Do(t, it.Put([]Key{k}, [][]byte{fmt.Appendf(nil, "new %d", i)}))
 		for name, items := range map[string]Items{"the same": it, "reopened": reopen(t, s)} {
 			got := items.GetAll([]Key{k, other})
-			if string(got[0]) != fmt.Sprint("new ", i) || !bytes.Equal(got[1], []byte{7}) {
-				t.Errorf("%s: %q", name, got)
-			}
+			must.True(t, string(got[0]) == fmt.Sprint("new ", i) && bytes.Equal(got[1], []byte{7}), "%s: %q", name, got)
 		}
 	}
 }
@@ -215,27 +207,20 @@ func TestCompact(t *testing.T) {
 	state = fmt.Sprintf(`{"state":"running","updated":%q}`, time.Now().Add(-time.Hour).Format(time.RFC3339))
 	must.Do(t, WriteFile(job, []byte(state)))
 	done := s.Use()
-	if _, err := s.Compact(); err == nil {
-		t.Error("during a run")
-	}
+	must.Fail(s.Compact())(t) // during a run
 	done()
 	for _, want := range []Compacted{{Items: 70, Before: 70, After: 1}, {Before: 1, After: 1}} {
-		if got, err := s.Compact(); err != nil || got != want {
-			t.Errorf("%+v, %v, want %+v", got, err, want)
-		}
+		must.Equal(t, must.Get(s.Compact())(t), want)
 	}
 	for i, p := range reopen(t, s).GetAll(keys) {
-		if len(p) != 3 || p[0] != byte(i) {
-			t.Errorf("item %d is %v", i, p)
-		}
+		must.True(t, len(p) == 3 && p[0] == byte(i), "item %d is %v", i, p)
 	}
 	pack := packsOf(t, s)[0]
 	damaged := must.Get(os.ReadFile(pack))(t)
 	damaged[len(packMagic)+recordHead] ^= 1
 	for _, state := range []string{"compacted", "healed"} {
-		if head, _, err := readIndex(packsOf(t, s)[0]); err != nil || !slices.Equal(head.Columns, columns) {
-			t.Errorf("%s: columns %v, %v", state, head.Columns, err)
-		}
+		head, _, err := readIndex(packsOf(t, s)[0])
+		must.True(t, err == nil && slices.Equal(head.Columns, columns), "%s: columns %v, %v", state, head.Columns, err)
 		must.Do(t, os.WriteFile(pack, damaged, 0o600))
 		reopen(t, s)
 	}

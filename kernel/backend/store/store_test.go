@@ -34,13 +34,9 @@ func TestItemsSurviveReopeningAndMerging(t *testing.T) {
 		must.Do(t, it.Put(keys[i:i+1], [][]byte{payload(i)}))
 	}
 	shards, _ := filepath.Glob(filepath.Join(s.Dir(), "items", "embed-v1", "abc", "*.pack"))
-	if len(shards) >= mergeBelow {
-		t.Errorf("%d shards stay for %d items", len(shards), n)
-	}
+	must.True(t, len(shards) < mergeBelow, "%d shards stay for %d items", len(shards), n)
 	for name, items := range map[string]Items{"the same": it, "reopened": reopen(t, s)} {
-		if count(items) != n {
-			t.Errorf("%s: %d items", name, count(items))
-		}
+		must.Equal(t, count(items), n, name, "items")
 		for i, p := range items.GetAll(keys) {
 			if !bytes.Equal(p, payload(i)) {
 				t.Fatalf("%s: item %d is %v", name, i, p)
@@ -108,9 +104,8 @@ func TestDamagedPacks(t *testing.T) {
 		if damage := it.Damage(); got != c.want || (damage != 1) != (name == "later") {
 			t.Errorf("%s: %d items are there, want %d; %d are damaged", name, got, c.want, damage)
 		}
-		if left := packsOf(t, s); len(left) != min(1, c.want) && name != "later" {
-			t.Errorf("%s: %d packs are left", name, len(left))
-		}
+		left := packsOf(t, s)
+		must.True(t, len(left) == min(1, c.want) || name == "later", "%s: %d packs are left", name, len(left))
 	}
 }
 
@@ -122,17 +117,13 @@ func TestFileDigestFollowsTheFile(t *testing.T) {
 	first := must.Get(s.FileDigest(path))(t)
 	must.Do(t, s.Flush())
 	again, _ := Open(s.Dir())
-	if e, ok := again.files.entries[path]; !ok || e.digest != first {
-		t.Errorf("the index does not remember %q: %v", path, again.files.entries)
-	}
+	e, ok := again.files.entries[path]
+	must.True(t, ok && e.digest == first, "the index does not remember %q: %v", path, again.files.entries)
 	os.WriteFile(path, []byte("two"), 0o644)
 	os.Chtimes(path, time.Now(), time.Now().Add(time.Second))
-	if second, err := again.FileDigest(path); err != nil || second == first {
-		t.Errorf("a changed file has the old digest (%v)", err)
-	}
-	if _, err := s.FileDigest(filepath.Join(s.Dir(), "none")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("missing file: %v", err)
-	}
+	second, err := again.FileDigest(path)
+	must.True(t, err == nil && second != first, "a changed file has the old digest (%v)", err)
+	must.Is(s.FileDigest(filepath.Join(s.Dir(), "none")))(t, os.ErrNotExist) // missing file
 }
 
 func TestResults(t *testing.T) {
@@ -147,19 +138,13 @@ func TestResults(t *testing.T) {
 	if err != nil || got.Numbers("v")[0] != 0.25 {
 		t.Fatal(got, err)
 	}
-	if r, err := s.Record(id[:63]); err != nil || r.ID != id {
-		t.Errorf("by a beginning: %v", err)
-	}
+	must.Equal(t, must.Get(s.Record(id[:63]))(t).ID, id, "by a beginning")
 	path := s.resultPath(id, ".frame")
 	data, _ := os.ReadFile(path)
 	data[len(data)-1] ^= 1
 	os.WriteFile(path, data, 0o644)
-	if _, _, err := s.Result(id); !errors.Is(err, ErrNotFound) {
-		t.Errorf("a damaged result: %v", err)
-	}
-	if _, err := s.Record("none"); !errors.Is(err, ErrNotFound) {
-		t.Errorf("a missing record: %v", err)
-	}
+	must.Is(s.Result(id))(t, ErrNotFound)     // a damaged result
+	must.Is(s.Record("none"))(t, ErrNotFound) // a missing record
 }
 
 func TestFrameDigestIgnoresWhereImagesLie(t *testing.T) {
@@ -170,9 +155,7 @@ func TestFrameDigestIgnoresWhereImagesLie(t *testing.T) {
 	a, _ := FrameDigest(frame("/a", "1"))
 	b, _ := FrameDigest(frame("/b", "1"))
 	c, _ := FrameDigest(frame("/a", "2"))
-	if a != b || a == c {
-		t.Error("the digest must depend on content, not on paths")
-	}
+	must.True(t, a == b && a != c, "the digest must depend on content, not on paths")
 }
 
 // digestFrame returns rows of every kind, with values that must not be mistaken for one another.
@@ -195,16 +178,12 @@ func TestFrameDigestOfParts(t *testing.T) {
 	for at := range f.Len() + 1 {
 		h := NewFrameHash(f.Specs())
 		must.Do(t, errors.Join(h.Add(f.Slice(0, at)), h.Add(f.Slice(at, f.Len()))))
-		if got := h.Sum(); got != want {
-			t.Errorf("in two parts, cut at %d: %s, want %s", at, got, want)
-		}
+		must.Equal(t, h.Sum(), want, "in two parts, cut at", at)
 	}
 	var b bytes.Buffer
 	must.Do(t, f.Encode(&b))
 	decoded := must.Get(table.Decode(&b))(t)
-	if got, err := FrameDigest(decoded); err != nil || got != want {
-		t.Errorf("after it was stored: %s, want %s: %v", got, want, err)
-	}
+	must.Equal(t, must.Get(FrameDigest(decoded))(t), want, "after it was stored")
 	seen := map[string]string{want: "the frame"}
 	for name, change := range map[string]func(f *table.Frame){
 		"text":           func(f *table.Frame) { f.Columns[0].Texts[1] = "x" },
@@ -225,10 +204,8 @@ func TestFrameDigestOfParts(t *testing.T) {
 	} {
 		f := digestFrame()
 		change(f)
-		got, err := FrameDigest(f)
-		if err != nil || seen[got] != "" {
-			t.Errorf("%s: the digest is that of %q: %v", name, seen[got], err)
-		}
+		got := must.Get(FrameDigest(f))(t)
+		must.Equal(t, seen[got], "", name, "the digest is that")
 		seen[got] = name
 	}
 }
@@ -268,9 +245,7 @@ func TestCollect(t *testing.T) {
 	}
 	gc.DryRun = false
 	removed, left, err := s.Collect(gc)
-	if err != nil || len(removed) != 1 || left != stays {
-		t.Errorf("%v %d %v", removed, left, err)
-	}
+	must.True(t, err == nil && len(removed) == 1 && left == stays, "%v %d %v", removed, left, err)
 	for path, want := range map[string]bool{pinned: true, damaged: true, stale: false, fresh: true} {
 		if _, err := os.Stat(filepath.Join(s.Dir(), path)); (err == nil) != want {
 			t.Errorf("%s there: %v, want %v", path, err == nil, want)
@@ -280,9 +255,7 @@ func TestCollect(t *testing.T) {
 		removed[0].Path != fresh {
 		t.Errorf("with a size: %v %v, want %s alone", removed, err, fresh)
 	}
-	if reopen := s.items; len(reopen) != 0 {
-		t.Error("items stay indexed after gc")
-	}
+	must.Equal(t, len(s.items), 0, "items stay indexed after gc")
 }
 
 // TestDrop: dropped items are missing, also after reopening; the others of their shards stay.

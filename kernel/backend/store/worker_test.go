@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -44,12 +43,8 @@ func TestWorkerPacks(t *testing.T) {
 	it := itemsOf(t, s)
 	keys := put(t, it, 0, 2*maxPackItems+100, 32, 10)
 	must.Do(t, it.Drop(nil)) // as before rows are computed, none of which failed
-	if n := len(packsOf(t, s)); n != 2 {
-		t.Errorf("%d packs before the end", n)
-	}
-	if count(it) != len(keys) || !it.Has(keys[len(keys)-1]) {
-		t.Errorf("%d items", count(it))
-	}
+	must.Equal(t, len(packsOf(t, s)), 2, "packs before the end")
+	must.True(t, count(it) == len(keys) && it.Has(keys[len(keys)-1]), "%d items", count(it))
 	for i, p := range it.GetAll(keys) {
 		if len(p) != 10 || p[0] != byte(i) {
 			t.Fatalf("item %d is %v", i, p)
@@ -63,26 +58,20 @@ func TestWorkerPacks(t *testing.T) {
 	for _, p := range packs {
 		items += p.Items
 		info, err := os.Stat(filepath.Join(s.Dir(), filepath.FromSlash(p.Path)))
-		if err != nil || info.Size() != p.Size || p.Size > maxPackSize+1<<20 || p.Items > maxPackItems {
-			t.Errorf("%+v: %v", p, err)
-		}
+		must.True(t, err == nil && info.Size() == p.Size && p.Size <= maxPackSize+1<<20 && p.Items <= maxPackItems,
+			"%+v: %v", p, err)
 		size += p.Size
 	}
-	if len(packs) != 3+2 || items != len(keys)+20 || size < 20<<20 {
-		t.Errorf("%d packs of %d items: %v", len(packs), items, packs)
-	}
+	must.True(t, len(packs) == 3+2 && items == len(keys)+20 && size >= 20<<20,
+		"%d packs of %d items: %v", len(packs), items, packs)
 	for i := range 3 * mergeBelow {
 		put(t, it, 1e6+i, 1, 1, 1)
 		must.Do(t, s.Commit())
 	}
-	if n := len(packsOf(t, s)); n != 3+3*mergeBelow {
-		t.Errorf("%d packs: they were merged", n)
-	}
+	must.Equal(t, len(packsOf(t, s)), 3+3*mergeBelow, "packs: they were merged")
 	put(t, it, 2e6, 1, 1, 1)
 	must.Do(t, s.Close())
-	if n := count(itemsOf(t, open(t, s.Dir()))); n != len(keys)+3*mergeBelow+1 {
-		t.Errorf("%d items after the end", n)
-	}
+	must.Equal(t, count(itemsOf(t, open(t, s.Dir()))), len(keys)+3*mergeBelow+1, "items after the end")
 	data := must.Get(os.ReadFile(packsOf(t, s)[0]))(t)
 	head, _, err := parsePack(bytes.NewReader(data), int64(len(data)))
 	if text, _ := json.Marshal(head); err != nil || string(text) !=
@@ -102,9 +91,7 @@ func TestWorkerCommits(t *testing.T) {
 		defer it.mu.Unlock()
 		return len(it.collected) == 0
 	})
-	if other := itemsOf(t, open(t, s.Dir())); count(other) != 3 {
-		t.Errorf("%d items are written", count(other))
-	}
+	must.Equal(t, count(itemsOf(t, open(t, s.Dir()))), 3, "items are written")
 	must.Do(t, os.RemoveAll(it.dir))
 	must.Do(t, os.WriteFile(it.dir, nil, 0o600)) // in the way of the folder
 	put(t, it, 3, 1, 1, 1)
@@ -113,14 +100,11 @@ func TestWorkerCommits(t *testing.T) {
 		defer it.mu.Unlock()
 		return it.failed != nil
 	})
-	if err := it.Put([]Key{KeyOf("x")}, [][]byte{{1}}); err == nil || strings.Contains(err.Error(), "\n") {
-		t.Errorf("after a commit that failed: %v", err)
-	}
+	must.Fail(it.Put([]Key{KeyOf("x")}, [][]byte{{1}}))(t) // after a commit that failed
 	must.Do(t, os.Remove(it.dir))
 	must.Do(t, s.Close())
-	if again := itemsOf(t, open(t, s.Dir())); !again.Has(KeyOf("3")) {
-		t.Error("the item that could not be written at first is lost")
-	}
+	again := itemsOf(t, open(t, s.Dir()))
+	must.True(t, again.Has(KeyOf("3")), "the item that could not be written at first is lost")
 }
 
 // blind finds nothing that others have written.
@@ -134,25 +118,17 @@ func TestCommitsBlindly(t *testing.T) {
 	it := itemsOf(t, s).(*workerItems)
 	it.to = blind{it.packs}
 	put(t, it, 0, maxPackItems, maxPackItems, 1) // a full pack
-	if n := count(itemsOf(t, open(t, s.Dir()))); n != maxPackItems {
-		t.Errorf("%d items are written", n)
-	}
+	must.Equal(t, count(itemsOf(t, open(t, s.Dir()))), maxPackItems, "items are written")
 }
 
 // TestCommitInterval: slow batches are written less often.
 func TestCommitInterval(t *testing.T) {
 	it := &workerItems{}
-	if got := it.interval(); got != time.Minute {
-		t.Errorf("at first: %v", got)
-	}
+	must.Equal(t, it.interval(), time.Minute, "at first")
 	it.batch = 11 * time.Second
-	if got := it.interval(); got != 5*time.Minute {
-		t.Errorf("slow batches: %v", got)
-	}
+	must.Equal(t, it.interval(), 5*time.Minute, "slow batches")
 	it.every = time.Second
-	if got := it.interval(); got != time.Second {
-		t.Errorf("as requested: %v", got)
-	}
+	must.Equal(t, it.interval(), time.Second, "as requested")
 }
 
 // TestWorkersShareAFolder: two workers of one folder find each other's items: those that are missing at once, all of
@@ -168,13 +144,9 @@ func TestWorkersShareAFolder(t *testing.T) {
 	}
 	put(t, yours, 10, 1, 1, 3)
 	must.Do(t, b.Commit())
-	if !yours.Has(keys[0]) {
-		t.Error("not found at a pack")
-	}
+	must.True(t, yours.Has(keys[0]), "not found at a pack")
 	for i, p := range mine.GetAll([]Key{KeyOf("10"), keys[0]}) {
-		if len(p) != 3 {
-			t.Errorf("item %d is %v", i, p)
-		}
+		must.Equal(t, len(p), 3, "item", i)
 	}
 }
 
@@ -182,13 +154,9 @@ func TestWorkersShareAFolder(t *testing.T) {
 func TestRemove(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "tasks", "job-0")
 	s := must.Get(OpenWorker(dir, WorkerOptions{}))(t)
-	if err := Remove(dir); !errors.Is(err, ErrInUse) {
-		t.Errorf("%v, want that it is in use", err)
-	}
+	must.Is(Remove(dir))(t, ErrInUse)
 	must.Get(s.PutBlob([]byte("an image"), ".png"))(t)
 	must.Do(t, s.Close())
 	must.Do(t, Remove(dir))
-	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the folder exists: %v", err)
-	}
+	must.Is(os.Stat(dir))(t, fs.ErrNotExist) // the folder is removed
 }

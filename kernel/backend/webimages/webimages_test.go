@@ -1,9 +1,6 @@
 package webimages
 
 import (
-	"antipode/internal/must"
-	"antipode/kernel/backend/store"
-	_ "antipode/test/memdir"
 	"bytes"
 	"context"
 	"encoding/binary"
@@ -23,6 +20,10 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"antipode/internal/must"
+	"antipode/kernel/backend/store"
+	_ "antipode/test/memdir"
 )
 
 // pngOf returns a PNG of side × side pixels whose content depends on the level.
@@ -132,13 +133,10 @@ func mustFetch(t *testing.T, urls []string, o Options) []Result {
 		t.Fatalf("%d results of %d URLs", len(results), len(urls))
 	}
 	for i, r := range results {
-		if (r.Reason == "") != (r.File != "") || (r.File != "") != (r.SHA256 != "") {
-			t.Errorf("%s: %+v", urls[i], r)
-		}
+		must.Equal(t, r.Reason == "", r.File != "", urls[i], r)
+		must.Equal(t, r.File != "", r.SHA256 != "", urls[i], r)
 		if r.File != "" {
-			if sum, err := store.HashFile(r.File); err != nil || sum != r.SHA256 {
-				t.Errorf("%s: %s has the SHA-256 %s (%v)", urls[i], r.File, sum, err)
-			}
+			must.Equal(t, must.Get(store.HashFile(r.File))(t), r.SHA256, urls[i], r.File, "has the SHA-256")
 		}
 	}
 	return results
@@ -233,23 +231,15 @@ func TestOutcomes(t *testing.T) {
 		if reason := want[urls[i]]; (reason == "") != (r.Reason == "") || !strings.Contains(r.Reason, reason) {
 			t.Errorf("%s: %q, not %q", urls[i], r.Reason, reason)
 		}
-		if strings.ContainsAny(r.Reason, "\n\r") || r.Found {
-			t.Errorf("%s: %+v", urls[i], r)
-		}
+		must.True(t, !strings.ContainsAny(r.Reason, "\n\r") && !r.Found, "%s: %+v", urls[i], r)
 	}
 	count := s.count()
 	for path, n := range map[string]int{"/good.png": 2, "/gone": 1, "/none.png": 1, "/broken": 3, "/weak": 3,
 		"/busy": 2, "/loop": 11, "/page": 1, "/bomb.png": 1, "/cut.png": 3} {
-		if count[path] != n {
-			t.Errorf("%s was requested %d times, not %d", path, count[path], n)
-		}
+		must.Equal(t, count[path], n, path, "was requested", "times")
 	}
-	if s.most > perHost {
-		t.Errorf("%d requests at a time to one host", s.most)
-	}
-	if len(s.agents) != 1 || !s.agents["antipode"] {
-		t.Errorf("user agents %v", s.agents)
-	}
+	must.True(t, s.most <= perHost, "%d requests at a time to one host", s.most)
+	must.True(t, len(s.agents) == 1 && s.agents["antipode"], "user agents %v", s.agents)
 }
 
 // TestPrivate: without Private, no request reaches a local server, given by address or name or behind a redirect from a
@@ -277,14 +267,10 @@ func TestPrivate(t *testing.T) {
 	urls := []string{s.URL + "/a.png", fmt.Sprintf("http://localhost:%d/a.png", port), "http://10.1.2.3/a.png",
 		"http://192.168.0.1/a.png", "http://[fe80::1]/a.png", "http://images.example/loopback",
 		"http://images.example/metadata"}
-	for i, r := range mustFetch(t, urls, o) {
-		if !strings.Contains(r.Reason, "private") {
-			t.Errorf("%s: %+v", urls[i], r)
-		}
+	for _, r := range mustFetch(t, urls, o) {
+		must.Has(t, r.Reason, "private")
 	}
-	if r := mustFetch(t, []string{"http://images.example/fine"}, o)[0]; r.Reason != "" {
-		t.Errorf("a public host: %+v", r)
-	}
+	must.Equal(t, mustFetch(t, []string{"http://images.example/fine"}, o)[0].Reason, "", "a public host")
 }
 
 // TestWaits: a host that requests a long wait gets no further request, and its other URLs have a reason; one that does
@@ -303,9 +289,7 @@ func TestWaits(t *testing.T) {
 	results := mustFetch(t, urls, o)
 	not := 0
 	for _, r := range results[:20] {
-		if r.Reason == "" {
-			t.Errorf("%+v", r)
-		}
+		must.True(t, r.Reason != "", "%+v", r)
 		if strings.Contains(r.Reason, "did not answer 5 times in a row") {
 			not++
 		}
@@ -313,12 +297,9 @@ func TestWaits(t *testing.T) {
 	if not < 10 {
 		t.Errorf("%d of 20 URLs of a silent host were not requested: %+v", not, results[:20])
 	}
-	if results[20].Reason != "" || results[21].Reason != "503 Service Unavailable" {
-		t.Errorf("%+v", results[20:])
-	}
-	if n := busy.count()["/0"]; n != 1 {
-		t.Errorf("%d requests to a host that asked to wait a day", n)
-	}
+	must.Equal(t, results[20].Reason, "")
+	must.Equal(t, results[21].Reason, "503 Service Unavailable")
+	must.Equal(t, busy.count()["/0"], 1, "requests to a host that asked to wait a day")
 	urls = nil
 	for i := range 5 {
 		urls = append(urls, fmt.Sprintf("%s/%d", busy.URL, i))
@@ -326,13 +307,10 @@ func TestWaits(t *testing.T) {
 	o.Retry, o.Rate = true, 5
 	for i, r := range mustFetch(t, urls, o) {
 		asked := r.Reason == "503 Service Unavailable" || strings.Contains(r.Reason, "asked to wait 24h0m0s")
-		if i > 1 && !asked {
-			t.Errorf("%s: %+v", urls[i], r)
-		}
+		must.True(t, i <= 1 || asked, "%s: %+v", urls[i], r)
 	}
-	if n := busy.count(); n["/3"]+n["/4"] != 0 {
-		t.Errorf("requests after a long Retry-After: %v", n)
-	}
+	n := busy.count()
+	must.True(t, n["/3"]+n["/4"] == 0, "requests after a long Retry-After: %v", n)
 }
 
 // TestRate: requests to one host keep their distance.
@@ -346,9 +324,8 @@ func TestRate(t *testing.T) {
 	o.Rate = 20
 	start := time.Now()
 	mustFetch(t, urls, o)
-	if took := time.Since(start); took < 5*time.Second/20 {
-		t.Errorf("6 requests within %v at 20 a second", took)
-	}
+	took := time.Since(start)
+	must.True(t, took >= 5*time.Second/20, "6 requests within %v at 20 a second", took)
 }
 
 // TestResume: an interrupted run continues without a second request for what is finished, and both runs together give
@@ -371,9 +348,7 @@ func TestResume(t *testing.T) {
 	urls = append(urls, urls[0], " "+urls[1]+" ") // requested once
 	once := mustFetch(t, urls, local(t.TempDir()))
 	for path, n := range s.count() {
-		if n != 1 {
-			t.Errorf("%s was requested %d times", path, n)
-		}
+		must.Equal(t, n, 1, path, "was requested", "times")
 	}
 
 	dir := t.TempDir()
@@ -385,9 +360,7 @@ func TestResume(t *testing.T) {
 			cancel()
 		}
 	}
-	if _, err := Fetch(ctx, urls, o); err == nil {
-		t.Fatal("an interrupted run has no error")
-	}
+	must.Fail(Fetch(ctx, urls, o))(t) // an interrupted run
 	torn := must.Get(os.OpenFile(filepath.Join(dir, Journal), os.O_APPEND|os.O_WRONLY, 0))(t)
 	fmt.Fprint(torn, `{"url":"http://torn`)
 	torn.Close()
@@ -433,37 +406,29 @@ func TestResume(t *testing.T) {
 	}
 	slices.Sort(requested)
 	// 2 and 3 would have the same content, but 3 is missing
-	if want := []string{"/11.png", "/2.png", "/3.png", "/7.png"}; !slices.Equal(requested, want) {
-		t.Errorf("requested again: %v, not %v", requested, want)
-	}
+	must.EqualSlices(t, requested, []string{"/11.png", "/2.png", "/3.png", "/7.png"}, "requested again")
 }
 
 func TestRetryAfter(t *testing.T) {
 	now := time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC)
 	for text, want := range map[string]time.Duration{"0": 0, " 120 ": 2 * time.Minute,
 		"Mon, 06 May 2024 07:08:19 GMT": 10 * time.Second, "Mon, 06 May 2024 07:00:00 GMT": 0} {
-		if got, given := retryAfter(text, now); !given || got != want {
-			t.Errorf("%q: %v, %v", text, got, given)
-		}
+		got, given := retryAfter(text, now)
+		must.True(t, given && got == want, "%q: %v, %v", text, got, given)
 	}
 	for _, text := range []string{"", "soon", "-1", "1.5"} {
-		if got, given := retryAfter(text, now); given {
-			t.Errorf("%q: %v", text, got)
-		}
+		got, given := retryAfter(text, now)
+		must.True(t, !given, "%q: %v", text, got)
 	}
 }
 
 func TestOptions(t *testing.T) {
 	for _, o := range []Options{{Rate: -1}, {MaxBytes: -1}, {Workers: -2}, {Timeout: -1}} {
 		o.Dir = t.TempDir()
-		if _, err := Fetch(t.Context(), nil, o); err == nil {
-			t.Errorf("%+v: no error", o)
-		}
+		must.Fail(Fetch(t.Context(), nil, o))(t)
 	}
 	dir := t.TempDir()
 	line := []byte(`{"url":"a","file":"../b"}` + "\n")
 	must.Do(t, os.WriteFile(filepath.Join(dir, Journal), line, 0o644))
-	if _, err := Fetch(t.Context(), nil, Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), "line 1") {
-		t.Errorf("a path that leaves the folder: %v", err)
-	}
+	must.Fail(Fetch(t.Context(), nil, Options{Dir: dir}))(t, "line 1") // a path that leaves the folder
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"antipode/datasets/client"
+	"antipode/internal/must"
 	"antipode/kernel/cluster/jobs"
 )
 
@@ -52,18 +53,13 @@ func job(t *testing.T, table, command string) *jobs.Job {
 	t.Chdir(t.TempDir())
 	t.Setenv(client.HomeVar, t.TempDir())
 	t.Setenv("ANTIPODE_PLUGIN", "none")
-	if err := os.WriteFile("table.csv", []byte(table), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile("table.csv", []byte(table), 0o600))
 	words := append(strings.Fields("job make --shards 3 --"), strings.Fields(command)...)
 	words = append(words, "--model", "exec:"+filepath.Join(programs, "echo"), "--out", "out.parquet")
 	if out, err := exec.Command(filepath.Join(programs, "antipode"), words...).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	j, err := jobs.Read("job.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := must.Get(jobs.Read("job.json"))(t)
 	return j
 }
 
@@ -71,9 +67,7 @@ func job(t *testing.T, table, command string) *jobs.Job {
 func function(t *testing.T, j *jobs.Job) *shardFn {
 	t.Helper()
 	t.Setenv(client.ExecVar, "")
-	if err := client.AllowExec(filepath.Join(programs, "echo")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, client.AllowExec(filepath.Join(programs, "echo")))
 	data, err := os.ReadFile("job.json")
 	if err != nil {
 		t.Fatal(err)
@@ -117,40 +111,27 @@ func TestPrism(t *testing.T) {
 func TestErrors(t *testing.T) {
 	j := job(t, prompts, generate)
 	f := function(t, j)
-	if _, err := f.ProcessElement(t.Context(), 3); !errors.Is(err, jobs.ErrMismatch) {
-		t.Errorf("shard 3 of 3: %v", err)
-	}
+	must.Is(f.ProcessElement(t.Context(), 3))(t, jobs.ErrMismatch) // shard 3 of 3
 	for shard := range 3 {
 		if _, err := f.ProcessElement(t.Context(), shard); err != nil {
 			t.Error(err)
 		}
 	}
-	if r, err := j.ReadReport(t.Context(), "", time.Now()); err != nil || r.Err() != nil || r.Computed != 5 {
-		t.Errorf("%+v", r)
-	}
-	if err := os.WriteFile("table.csv", []byte(prompts+"f,a lake\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := finish(); err != nil {
-		t.Fatal(err)
-	}
+	r, err := j.ReadReport(t.Context(), "", time.Now())
+	must.True(t, err == nil && r.Err() == nil && r.Computed == 5, "%+v", r)
+	must.Do(t, os.WriteFile("table.csv", []byte(prompts+"f,a lake\n"), 0o600))
+	must.Do(t, finish())
 	the = nil
-	if _, err := f.ProcessElement(t.Context(), 0); !errors.Is(err, jobs.ErrMismatch) {
-		t.Errorf("a changed table: %v", err)
-	}
+	must.Is(f.ProcessElement(t.Context(), 0))(t, jobs.ErrMismatch) // a changed table
 }
 
 // TestBadRow leaves an error that will occur again to the status: the runner does not try the shard again.
 func TestBadRow(t *testing.T) {
 	j := job(t, "id,image\na,a.png\nb,b.png\nc,missing.png\n", "caption --in table.csv")
 	var b bytes.Buffer
-	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 8, 8))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, png.Encode(&b, image.NewGray(image.Rect(0, 0, 8, 8))))
 	for _, name := range []string{"a.png", "b.png"} {
-		if err := os.WriteFile(name, b.Bytes(), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(name, b.Bytes(), 0o600))
 	}
 	f := function(t, j)
 	for shard := range 3 {
@@ -158,21 +139,13 @@ func TestBadRow(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	r, err := j.ReadReport(t.Context(), "", time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !errors.Is(r.Err(), jobs.ErrFailed) || r.States[jobs.Done] != 2 || len(r.Errors) != 1 {
-		t.Errorf("%+v", r)
-	}
+	r := must.Get(j.ReadReport(t.Context(), "", time.Now()))(t)
+	must.True(t, errors.Is(r.Err(), jobs.ErrFailed) && r.States[jobs.Done] == 2 && len(r.Errors) == 1, "%+v", r)
 }
 
 // TestParent ends a worker whose parent has ended.
 func TestParent(t *testing.T) {
-	silent, err := net.Listen("tcp", "127.0.0.1:0") // a runner that accepts the worker and says nothing
-	if err != nil {
-		t.Fatal(err)
-	}
+	silent := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t) // a runner that accepts the worker and says nothing
 	defer silent.Close()
 	at := silent.Addr().String()
 	shell := exec.Command("sh", "-c", `"$0" "$@" >/dev/null 2>&1 & echo $!; sleep 2`, filepath.Join(programs, "beam"),

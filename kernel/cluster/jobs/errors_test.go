@@ -7,6 +7,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"antipode/internal/must"
 )
 
 // TestUnreachable tries again where a file system or a device cannot be reached.
@@ -20,8 +22,6 @@ func TestUnreachable(t *testing.T) {
 	} {
 		n := 0
 		got := again(t.Context(), time.Millisecond, t.Logf, func() error { n++; return err })
-		if got != err || n != want {
-			t.Errorf("%v: %v after %d tries, want %d", err, got, n, want)
-		}
+		must.True(t, got == err && n == want, "%v: %v after %d tries, want %d", err, got, n, want)
 	}
 }

@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -79,17 +78,11 @@ func TestPhases(t *testing.T) {
 			s := must.Get(Shard(p, i+1, engine.ShardArgs{Index: 1, Shards: 3}))(t)
 			got = append(got, ops(s))
 		}
-		if fmt.Sprintf("%q", got) != fmt.Sprintf("%q", test.phases) {
-			t.Errorf("phases\n%q, want\n%q", got, test.phases)
-		}
+		must.True(t, fmt.Sprintf("%q", got) == fmt.Sprintf("%q", test.phases), "phases\n%q, want\n%q", got, test.phases)
 	}
-	if _, err := Phases(plan(t, images.Sort("id"))); err == nil {
-		t.Error("a plan without stages is a job")
-	}
-	if _, err := Phases(&table.Plan{Op: "embed", Inputs: []*table.Plan{{Op: "new-operation",
-		Inputs: []*table.Plan{{Op: "csv"}}}}}); err == nil || !strings.Contains(err.Error(), "new-operation") {
-		t.Errorf("an operation that is not known: %v", err)
-	}
+	must.Fail(Phases(plan(t, images.Sort("id"))))(t) // a plan without stages is a job
+	must.Fail(Phases(&table.Plan{Op: "embed", Inputs: []*table.Plan{{Op: "new-operation",
+		Inputs: []*table.Plan{{Op: "csv"}}}}}))(t, "new-operation") // an operation that is not known
 }
 
 // TestIndex finds the number of a task in the variables of schedulers.
@@ -120,9 +113,7 @@ func TestIndex(t *testing.T) {
 		if err != nil {
 			got = -1
 		}
-		if got != test.want {
-			t.Errorf("%q, %q: %d, %v, want %d", test.text, test.environment, got, err, test.want)
-		}
+		must.Equal(t, got, test.want, test.text, test.environment)
 	}
 }
 
@@ -142,25 +133,19 @@ func job(t *testing.T, dir string) *Job {
 // TestJobID depends on content, not on folders.
 func TestJobID(t *testing.T) {
 	one, other := job(t, t.TempDir()), job(t, t.TempDir())
-	if one.ID != other.ID || len(one.ID) != 16 {
-		t.Errorf("ids %q and %q", one.ID, other.ID)
-	}
-	if one.Tables[0].Rows != 2 {
-		t.Errorf("tables %+v", one.Tables)
-	}
+	must.Equal(t, one.ID, other.ID)
+	must.Equal(t, len(one.ID), 16)
+	must.Equal(t, one.Tables[0].Rows, 2, "tables")
 	path := filepath.Join(t.TempDir(), "j.json")
 	must.Do(t, one.Write(path))
-	read, err := Read(path)
-	if err != nil || read.ID != one.ID || read.Plan.Digest() != one.Plan.Digest() {
-		t.Errorf("%+v, %v", read, err)
-	}
+	read := must.Get(Read(path))(t)
+	must.Equal(t, read.ID, one.ID)
+	must.Equal(t, read.Plan.Digest(), one.Plan.Digest())
 	must.Do(t, read.Verify(t.Context(), nil))
 	must.Write(t, one.Tables[0].Path, "id,image\na,a.png\n")
 	must.Err(t, read.Verify(t.Context(), nil), "has changed")
 	other.Shards++
-	if other.Digest() == one.ID {
-		t.Error("the id does not depend on the number of shards")
-	}
+	must.True(t, other.Digest() != one.ID, "the id does not depend on the number of shards")
 }
 
 func TestReport(t *testing.T) {
@@ -180,27 +165,18 @@ func TestReport(t *testing.T) {
 	must.Write(t, filepath.Join(j.StoreOf("", 5), statusFile(j.ID, 5)), string(data))
 	must.Write(t, filepath.Join(j.StoreOf("", 0), statusFile(j.ID, 7)), "damaged")
 	r := must.Get(j.ReadReport(t.Context(), "", now))(t)
-	if got := fmt.Sprint(r.States); got != "map[done:1 failed:2 not started:2 running:1 silent:1 stopped:1]" {
-		t.Errorf("states %s", got)
-	}
-	if r.Again != "2-7" || r.Computed != 24 || r.Rate != 0.5 || r.Left.Round(time.Second) != 10*time.Second {
-		t.Errorf("%+v", r)
-	}
+	must.Equal(t, fmt.Sprint(r.States), "map[done:1 failed:2 not started:2 running:1 silent:1 stopped:1]", "states")
+	must.True(t, r.Again == "2-7" && r.Computed == 24 && r.Rate == 0.5 && r.Left.Round(time.Second) == 10*time.Second,
+		"%+v", r)
 	if len(r.Errors) != 2 || r.Errors[0].Count != 2 || r.Errors[0].Error != "no space left" || r.Errors[0].Shard != 3 {
 		t.Errorf("errors %+v", r.Errors)
 	}
-	if err := r.Err(); !errors.Is(err, ErrFailed) {
-		t.Error(err)
-	}
+	must.Is(r.Err())(t, ErrFailed)
 	r.States = map[string]int{Done: 7}
-	if err := r.Err(); !errors.Is(err, ErrNotDone) {
-		t.Error(err)
-	}
+	must.Is(r.Err())(t, ErrNotDone)
 	r.States = map[string]int{Done: 8}
 	must.Do(t, r.Err())
-	if got := ranges([]int{3, 17, 18, 19, 21}); got != "3,17-19,21" {
-		t.Error(got)
-	}
+	must.Equal(t, ranges([]int{3, 17, 18, 19, 21}), "3,17-19,21")
 }
 
 // TestScripts checks the files for schedulers, and that docs/scale.md shows them.
@@ -210,9 +186,7 @@ func TestScripts(t *testing.T) {
 	for _, scheduler := range Schedulers {
 		files := must.Get(Script(scheduler, j, ScriptOptions{Job: "/shared/job.json", Store: "/shared/job.store"}))(t)
 		for _, f := range files {
-			if !strings.Contains(string(page), f.Text) {
-				t.Errorf("docs/scale.md does not show this file:\n%s", f.Text)
-			}
+			must.True(t, strings.Contains(string(page), f.Text), "docs/scale.md does not show this file:\n%s", f.Text)
 		}
 	}
 	odd := ScriptOptions{Job: "/a b/it's.json", Store: "/$HOME/x", Allow: []string{"/p;q"}}
@@ -221,16 +195,12 @@ func TestScripts(t *testing.T) {
 	script := strings.Replace(files[0].Text, "\nantipode ", "\nprintf '%s|' ", 1)
 	script = script[:strings.Index(script, " & child")]
 	printed, err := exec.Command("bash", "-c", script).CombinedOutput()
-	if want := "work|/a b/it's.json|--store|/$HOME/x|--allow-exec|/p;q|"; err != nil || string(printed) != want {
-		t.Errorf("%s, %v, want %s", printed, err, want)
-	}
-	if _, err := Script("slurm", j, ScriptOptions{Job: "a\nscancel x"}); err == nil {
-		t.Error("a path with a line break is written into a script")
-	}
+	want := "work|/a b/it's.json|--store|/$HOME/x|--allow-exec|/p;q|"
+	must.True(t, err == nil && string(printed) == want, "%s, %v, want %s", printed, err, want)
+	// a path with a line break is written into a script
+	must.Fail(Script("slurm", j, ScriptOptions{Job: "a\nscancel x"}))(t)
 	j.Shards = 1
-	if _, err := Script("aws", j, odd); err == nil {
-		t.Error("an array of 1 task")
-	}
+	must.Fail(Script("aws", j, odd))(t) // an array of 1 task
 }
 
 func FuzzJob(f *testing.F) {
@@ -241,9 +211,7 @@ func FuzzJob(f *testing.F) {
 			return
 		}
 		_, err = Shard(j.Plan, j.Phase, engine.ShardArgs{Index: 0, Shards: j.Shards})
-		if err == nil && j.Digest() != j.ID {
-			t.Error("the id differs after the choice of rows")
-		}
+		must.True(t, err != nil || j.Digest() == j.ID, "the id differs after the choice of rows")
 	})
 }
 
@@ -259,8 +227,6 @@ func FuzzStatus(f *testing.F) {
 		for _, of := range r.States {
 			n += of
 		}
-		if n != 1 {
-			t.Errorf("%d shards in states %v", n, r.States)
-		}
+		must.Equal(t, n, 1, "shards in states", r.States)
 	})
 }

@@ -72,20 +72,16 @@ func TestBuilder(t *testing.T) {
 			cmd.Dir = dir
 			out, err := b.CombinedOutput(cmd)
 			if step.failure != "" {
-				if err == nil || !strings.Contains(string(out), step.failure) {
-					t.Errorf("error %v, printed %q; want %q", err, out, step.failure)
-				}
+				must.True(t, err != nil && strings.Contains(string(out), step.failure),
+					"error %v, printed %q; want %q", err, out, step.failure)
 				return
 			}
 			if err != nil || len(out) > 0 {
 				t.Fatalf("%v: %s", err, out)
 			}
-			if printed := must.Get(exec.Command(program).CombinedOutput())(t); string(printed) != step.printed {
-				t.Errorf("the program printed %q, want %q", printed, step.printed)
-			}
-			if direct := b.direct > built; direct != step.direct {
-				t.Errorf("built without go build: %t, want %t", direct, step.direct)
-			}
+			must.Equal(t, string(must.Get(exec.Command(program).CombinedOutput())(t)), step.printed,
+				"the program printed")
+			must.Equal(t, b.direct > built, step.direct, "built without go build")
 		})
 	}
 	b.mu.Lock() // no command of this package runs on

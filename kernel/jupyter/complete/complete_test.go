@@ -3,7 +3,6 @@ package complete
 import (
 	"context"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -246,9 +245,8 @@ func TestMatch(t *testing.T) {
 		{"retu‸", Match{"return", "keyword", "", ""}},
 	} {
 		got := s.Complete(t.Context(), request(t, c.code))
-		if len(got.Matches) != 1 || got.Matches[0] != c.want {
-			t.Errorf("%s: %+v, want %+v", c.code, got.Matches, c.want)
-		}
+		must.True(t, len(got.Matches) == 1 && got.Matches[0] == c.want,
+			"%s: %+v, want %+v", c.code, got.Matches, c.want)
 	}
 }
 
@@ -275,9 +273,7 @@ func TestInspect(t *testing.T) {
 		{"a field", "var x = plots.Bars{Y‸: \"a\"}", "```go\nfield Y string\n```\n\nY names the column of values."},
 	} {
 		got := s.Inspect(t.Context(), request(t, c.code))
-		if !got.Found || got.Markdown != c.want {
-			t.Errorf("%s: %v %q, want %q", c.name, got.Found, got.Markdown, c.want)
-		}
+		must.True(t, got.Found && got.Markdown == c.want, "%s: %v %q, want %q", c.name, got.Found, got.Markdown, c.want)
 	}
 	for code, want := range map[string]string{
 		"%%\nfmt.Println‸(1)":      "Println formats using the default formats for its operands",
@@ -288,15 +284,11 @@ func TestInspect(t *testing.T) {
 	} {
 		got := s.Inspect(t.Context(), request(t, code))
 		isPlain := strings.Contains(got.Plain, want) && !strings.Contains(got.Plain, "```")
-		if !isPlain || !strings.Contains(got.Markdown, want) {
-			t.Errorf("%s: %+v, want %q", code, got, want)
-		}
+		must.True(t, isPlain && strings.Contains(got.Markdown, want), "%s: %+v, want %q", code, got, want)
 	}
 	for _, code := range []string{"‸", "var x = ‸", "%%\nnothing‸", "plots.Nothing‸", "plots.‸", "// plots.Gri‸d",
 		"!plots.Grid‸", "func‸", "%%\nx ==‸ 3)("} {
-		if got := s.Inspect(t.Context(), request(t, code)); got != (Inspection{}) {
-			t.Errorf("%s: %+v", code, got)
-		}
+		must.Equal(t, s.Inspect(t.Context(), request(t, code)), (Inspection{}), code)
 	}
 }
 
@@ -314,9 +306,8 @@ func TestBroken(t *testing.T) {
 		for j, between := range broken {
 			code := above + "\n" + between + "\n" + lines[(i+j)%len(lines)] + "\n" + above
 			for _, code := range []string{code, "%%\n" + code} {
-				if got := texts(s.Complete(t.Context(), request(t, code))); !slices.Equal(got, []string{"Photos"}) {
-					t.Errorf("%q: matches %q", code, got)
-				}
+				must.EqualSlices(t, texts(s.Complete(t.Context(), request(t, code))), []string{"Photos"}, code,
+					"matches")
 			}
 		}
 	}
@@ -331,14 +322,12 @@ func TestModuleCache(t *testing.T) {
 		"example.com/!lib@v1.10.0/sub/sub.go": "package sub\n\nfunc Newer() {}\n",
 	})
 	r := request(t, "%%\nsub.‸", `import "example.com/Lib/sub"`)
-	if got := texts(service(t).Complete(t.Context(), r)); !slices.Equal(got, []string{"Newer"}) {
-		t.Errorf("matches %q without a requirement", got)
-	}
+	must.EqualSlices(t, texts(service(t).Complete(t.Context(), r)), []string{"Newer"}, "matches",
+		"without a requirement")
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"go.mod": "module notebook.test/m\n\nrequire example.com/Lib v1.2.0\n"})
-	if got := texts(New(Options{ModuleDir: dir}).Complete(t.Context(), r)); !slices.Equal(got, []string{"Older"}) {
-		t.Errorf("matches %q with one", got)
-	}
+	must.EqualSlices(t, texts(New(Options{ModuleDir: dir}).Complete(t.Context(), r)), []string{"Older"}, "matches",
+		"with one")
 }
 
 // TestEveryPosition: nothing that is half written makes go/parser or go/types give up.
@@ -373,9 +362,7 @@ func TestTogether(t *testing.T) {
 	for range 8 {
 		group.Go(func() {
 			got := texts(s.Complete(t.Context(), request(t, "var x = plots.Gri‸")))
-			if !slices.Equal(got, []string{"Grid"}) {
-				t.Errorf("matches %q", got)
-			}
+			must.EqualSlices(t, got, []string{"Grid"}, "matches")
 			if got := s.Inspect(t.Context(), request(t, "plots.Grid‸")); !got.Found {
 				t.Error("nothing found")
 			}
@@ -389,17 +376,15 @@ func TestLate(t *testing.T) {
 	s := &Service{turn: make(chan struct{}, 1)} // as long as the packages are read
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if got := s.Complete(ctx, request(t, "fmt.Pri‸")); got.Matches != nil {
-		t.Errorf("matches %v", got)
-	}
+	got := s.Complete(ctx, request(t, "fmt.Pri‸"))
+	must.True(t, got.Matches == nil, "matches %v", got)
 }
 
 func TestNoModule(t *testing.T) {
 	said := make(chan string, 1)
 	s := New(Options{ModuleDir: t.TempDir(), Say: func(text string) { said <- text }})
-	if got := s.Complete(t.Context(), request(t, "fmt.Pri‸")); got.Matches != nil {
-		t.Errorf("matches %v", got)
-	}
+	got := s.Complete(t.Context(), request(t, "fmt.Pri‸"))
+	must.True(t, got.Matches == nil, "matches %v", got)
 	if text := <-said; !strings.HasPrefix(text, "no completion in notebooks: ") || strings.Contains(text, "\n") {
 		t.Errorf("said %q", text)
 	}
@@ -430,11 +415,8 @@ func TestCompleteColumns(t *testing.T) {
 		r.Columns = tables
 		c := s.Complete(t.Context(), r)
 		got := strings.Join(texts(c), " ")
-		if got != want {
-			t.Errorf("%s: %s, want %s", code, got, want)
-		}
-		if typed := string([]rune(r.Code)[c.Start:c.End]); got != "" && !strings.HasPrefix(c.Matches[0].Text, typed) {
-			t.Errorf("%s: replaces %q", code, typed)
-		}
+		must.Equal(t, got, want, code)
+		typed := string([]rune(r.Code)[c.Start:c.End])
+		must.True(t, got == "" || strings.HasPrefix(c.Matches[0].Text, typed), "%s: replaces %q", code, typed)
 	}
 }

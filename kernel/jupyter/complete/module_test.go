@@ -79,9 +79,7 @@ func TestAsCompiled(t *testing.T) {
 			}
 		}
 	}
-	if objects < 500 {
-		t.Errorf("only %d objects compared", objects)
-	}
+	must.True(t, objects >= 500, "only %d objects compared", objects)
 }
 
 // exported reports what a cell can use of an object.
@@ -131,9 +129,7 @@ func TestNotebooks(t *testing.T) {
 			}
 		}
 	}
-	if checked < 100 {
-		t.Errorf("only %d names checked", checked)
-	}
+	must.True(t, checked >= 100, "only %d names checked", checked)
 }
 
 func lastLine(s string) string { return s[strings.LastIndexByte(s, '\n')+1:] }

@@ -3,6 +3,8 @@ package notebook
 import (
 	"bytes"
 	"testing"
+
+	"antipode/internal/must"
 )
 
 // FuzzParse: a notebook that is read is written and read again without a change, and its page holds no script.
@@ -21,11 +23,9 @@ func FuzzParse(f *testing.F) {
 		}
 		text := nb.Encode()
 		again, err := Parse(text)
-		if err != nil || !bytes.Equal(again.Encode(), text) {
-			t.Errorf("%s is written as %s and read again: %v", data, text, err)
-		}
-		if page := HTML(nb, Page{}); bytes.Contains(page, []byte("<script")) {
-			t.Errorf("the page of %s holds a script", data)
-		}
+		must.True(t, err == nil && bytes.Equal(again.Encode(), text),
+			"%s is written as %s and read again: %v", data, text, err)
+		page := HTML(nb, Page{})
+		must.True(t, !bytes.Contains(page, []byte("<script")), "the page of %s holds a script", data)
 	})
 }

@@ -74,9 +74,7 @@ func TestHTMLIsInert(t *testing.T) {
 			"template", "frame", "video", "audio", "source":
 			t.Errorf("the page holds a <%s>", n.Data)
 		case "style":
-			if n.Parent.Data != "head" {
-				t.Error("the page holds a foreign <style>")
-			}
+			must.Equal(t, n.Parent.Data, "head", "the page holds a foreign <style>")
 		case "meta":
 			switch strings.ToLower(attribute(n, "http-equiv")) {
 			case "content-security-policy":
@@ -87,25 +85,22 @@ func TestHTMLIsInert(t *testing.T) {
 			}
 		case "img":
 			src := attribute(n, "src")
-			if src != "" && !imageType.MatchString(strings.TrimPrefix(src, "data:")) {
-				t.Errorf("the page loads %.80q", src)
-			}
+			must.True(t, src == "" || imageType.MatchString(strings.TrimPrefix(src, "data:")),
+				"the page loads %.80q", src)
 			if src != "" {
 				images++
 			}
 		}
 		for _, a := range n.Attr {
-			if strings.HasPrefix(a.Key, "on") || a.Key == "srcdoc" || a.Key == "srcset" {
-				t.Errorf("<%s> has %s=%.60q", n.Data, a.Key, a.Val)
-			}
+			must.True(t, !strings.HasPrefix(a.Key, "on") && a.Key != "srcdoc" && a.Key != "srcset",
+				"<%s> has %s=%.60q", n.Data, a.Key, a.Val)
 			if low := strings.ToLower(a.Val); a.Key == "href" &&
 				(strings.HasPrefix(low, "javascript:") || strings.HasPrefix(low, "data:")) {
 				t.Errorf("a link goes to %.60q", a.Val)
 			}
 			if a.Key == "style" {
-				if strings.Contains(a.Val, "url") || strings.Contains(a.Val, "position") {
-					t.Errorf("inline style %q", a.Val)
-				}
+				must.True(t, !strings.Contains(a.Val, "url") && !strings.Contains(a.Val, "position"),
+					"inline style %q", a.Val)
 				styled = styled || strings.Contains(a.Val, "color")
 			}
 		}
@@ -117,15 +112,10 @@ func TestHTMLIsInert(t *testing.T) {
 	if images != 3 { // the drawing inline, as data URI, as output
 		t.Errorf("the page shows %d images, want 3", images)
 	}
-	if !styled {
-		t.Error("harmless inline styles are gone")
-	}
-	for _, want := range []string{"a caption &lt;script&gt;alert(8)&lt;/script&gt; red\n100%", "https://example.org/",
-		"<strong>bold</strong>", "<title>Title &lt;script&gt;"} {
-		if !strings.Contains(string(page), want) {
-			t.Errorf("the page lacks %q", want)
-		}
-	}
+	must.True(t, styled, "harmless inline styles are gone")
+	// the page
+	must.Has(t, string(page), "a caption &lt;script&gt;alert(8)&lt;/script&gt; red\n100%", "https://example.org/",
+		"<strong>bold</strong>", "<title>Title &lt;script&gt;")
 }
 
 // Images that Markdown refers to are in the page: attachments and files next to the notebook, and no others.
@@ -151,9 +141,7 @@ func TestMarkdownImages(t *testing.T) {
 			found++
 		}
 	})
-	if found != 2 {
-		t.Errorf("%d images are in the page, want 2", found)
-	}
+	must.Equal(t, found, 2, "images are in the page")
 }
 
 // Figures and tables keep what makes them readable.
@@ -165,9 +153,8 @@ func TestSanitizeKeeps(t *testing.T) {
 		`<tr style="border-bottom: 1px solid rgba(128,128,128,.4)"><td style="text-align: left; padding: 3px 10px; min-width: 64px"><span style="opacity: .6">none</span></td></tr>`,
 		`<figure style="margin: 0; max-width: 640.5px"><img width="96" height="64" alt="a &amp; b" src="data:image/jpeg;base64,/9j/4AAQ" style="display: block"><figcaption>हिन्दी</figcaption></figure>`,
 	} {
-		if got := sanitize(s); got != s {
-			t.Errorf("sanitize changed\n%s\nto\n%s", s, got)
-		}
+		got := sanitize(s)
+		must.True(t, got == s, "sanitize changed\n%s\nto\n%s", s, got)
 	}
 }
 
@@ -182,9 +169,8 @@ func TestBundleAppearsOnce(t *testing.T) {
 		{"text/plain", "as text</pre>"},
 	} {
 		got := outputHTML(&Output{Type: DisplayData, Data: all})
-		if !strings.Contains(got, c[1]) || strings.Count(got, `class="out`) != 1 {
-			t.Errorf("%s is the best form: %s", c[0], got)
-		}
+		must.Has(t, got, c[1])
+		must.Equal(t, strings.Count(got, `class="out`), 1, c[0], "the best form")
 		delete(all, c[0])
 	}
 }
@@ -195,8 +181,6 @@ func TestHugeMarkdown(t *testing.T) {
 		"quotes": strings.Repeat(">", 100_000) + "# a", "lists": strings.Repeat("- ", 50_000) + "a"} {
 		var page []byte
 		took := cputime.Of(func() { page = HTML(&Notebook{Cells: []*Cell{{Type: Markdown, Source: source}}}, Page{}) })
-		if took > time.Second || len(page) < 50_000 {
-			t.Errorf("%s: %d bytes after %v", name, len(page), took)
-		}
+		must.True(t, took <= time.Second && len(page) >= 50_000, "%s: %d bytes after %v", name, len(page), took)
 	}
 }

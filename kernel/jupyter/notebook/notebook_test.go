@@ -2,7 +2,6 @@ package notebook
 
 import (
 	"bytes"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -30,12 +29,8 @@ func TestEncodeAsJupyter(t *testing.T) {
 		}
 		t.Fatalf("got %d bytes, want %d", len(got), len(want))
 	}
-	if got := nb.Cells[1].Source; got != "var n = 5 // 你好\n%%\nfmt.Println(n)\n" {
-		t.Errorf("source is %q", got)
-	}
-	if !nb.Cells[1].Tagged("parameters") || nb.Cells[0].Tagged("parameters") {
-		t.Error("tags are not read")
-	}
+	must.Equal(t, nb.Cells[1].Source, "var n = 5 // 你好\n%%\nfmt.Println(n)\n", "source")
+	must.True(t, nb.Cells[1].Tagged("parameters") && !nb.Cells[0].Tagged("parameters"), "tags are not read")
 	if got := nb.Cells[1].Outputs[0].Text; !strings.HasPrefix(got, "one\ntwo \u2028three") {
 		t.Errorf("stream is %q", got)
 	}
@@ -58,13 +53,9 @@ func TestParseErrors(t *testing.T) {
 		{"twice", cell(`{"cell_type":"raw","id":"a","source":"","metadata":{}},{"cell_type":"raw","id":"a","source":"","metadata":{}}`), `cell 2 has the id "a"`},
 	} {
 		_, err := Parse([]byte(test.data))
-		if !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%s: error is %v, want one with %q", test.name, err, test.want)
-		}
+		must.Is(err)(t, ErrFormat, test.want)
 	}
-	if _, err := Read(filepath.Join(t.TempDir(), "none.ipynb")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("missing file: %v", err)
-	}
+	must.Is(Read(filepath.Join(t.TempDir(), "none.ipynb")))(t, os.ErrNotExist) // missing file
 }
 
 // Saving replaces a file at once and keeps its permissions; a failed save leaves no temporary file.
@@ -78,13 +69,8 @@ func TestSave(t *testing.T) {
 	if err != nil || back.Cells[0].Source != "x" {
 		t.Fatalf("read back %v, %v", back, err)
 	}
-	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("permissions are %v, %v", info.Mode(), err)
-	}
-	if err := nb.Save(filepath.Join(dir, "none", "a.ipynb")); err == nil {
-		t.Error("saved into a folder that does not exist")
-	}
-	if files, _ := os.ReadDir(dir); len(files) != 1 {
-		t.Errorf("left %v behind", files)
-	}
+	must.Equal(t, must.Get(os.Stat(path))(t).Mode().Perm(), 0o600, "permissions")
+	must.Fail(nb.Save(filepath.Join(dir, "none", "a.ipynb")))(t) // saved into a folder that does not exist
+	files, _ := os.ReadDir(dir)
+	must.True(t, len(files) == 1, "left %v behind", files)
 }

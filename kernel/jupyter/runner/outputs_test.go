@@ -77,9 +77,8 @@ func TestCollector(t *testing.T) {
 		{"clear with no next output", []any{"stream", stream("stdout", "a"), "clear_output", fields{"wait": true}},
 			[]string{"stdout:a"}},
 	} {
-		if got := summary(collected(t, displays{}, test.pairs...)); !reflect.DeepEqual(got, test.want) {
-			t.Errorf("%s: got %q, want %q", test.name, got, test.want)
-		}
+		got := summary(collected(t, displays{}, test.pairs...))
+		must.True(t, reflect.DeepEqual(got, test.want), "%s: got %q, want %q", test.name, got, test.want)
 	}
 }
 
@@ -102,10 +101,9 @@ func TestProgressIsNotOutput(t *testing.T) {
 	c.take(message(t, "display_data", bar))
 	c.take(message(t, "update_display_data", bar))
 	c.finish()
-	if want := []string{"embed: 3 of 9", "embed: 3 of 9", ""}; !reflect.DeepEqual(said, want) ||
-		len(c.cell.Outputs) != 0 {
-		t.Errorf("said %q, outputs %q", said, summary(c.cell))
-	}
+	want := []string{"embed: 3 of 9", "embed: 3 of 9", ""}
+	must.True(t, reflect.DeepEqual(said, want) && len(c.cell.Outputs) == 0,
+		"said %q, outputs %q", said, summary(c.cell))
 }
 
 // What a cell prints is kept up to a bound, and the rest counted.

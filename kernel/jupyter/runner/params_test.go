@@ -88,9 +88,7 @@ func TestInjectErrors(t *testing.T) {
 		if !errors.As(err, &wrong) || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%q: error is %v, want a UsageError with %q", test.param, err, test.want)
 		}
-		if len(nb.Cells) != 1 {
-			t.Errorf("%q changed the notebook", test.param)
-		}
+		must.Equal(t, len(nb.Cells), 1, test.param, "changed the notebook")
 	}
 	for source, want := range map[string]string{"var n = 1": `no cell tagged "parameters"`} {
 		nb := &notebook.Notebook{Cells: []*notebook.Cell{code(source)}}

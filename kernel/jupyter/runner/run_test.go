@@ -100,13 +100,10 @@ func TestRunNotes(t *testing.T) {
 	}
 	nb := must.Get(run(t, t.Context(), Options{Notebook: path}))(t)
 	for i, c := range nb.Cells {
-		if got := summary(c); !reflect.DeepEqual(got, want[i]) {
-			t.Errorf("cell %d shows %q, want %q", i+1, got, want[i])
-		}
+		got := summary(c)
+		must.True(t, reflect.DeepEqual(got, want[i]), "cell %d shows %q, want %q", i+1, got, want[i])
 		for _, o := range c.Outputs {
-			if len(o.Metadata) > 0 {
-				t.Errorf("cell %d: metadata %v", i+1, o.Metadata)
-			}
+			must.True(t, len(o.Metadata) == 0, "cell %d: metadata %v", i+1, o.Metadata)
 		}
 	}
 }
@@ -135,30 +132,25 @@ func TestRun(t *testing.T) {
 	if !errors.As(err, &failed) || isUsage(err) || errors.Is(err, ErrInterrupted) {
 		t.Fatalf("error is %v, want a CellError", err)
 	}
-	if failed.Number != 6 || failed.Line != "cell [6], line 2: undefined: undefined" ||
-		failed.Source != original.Cells[5].Source {
-		t.Errorf("failed: %+v", *failed)
-	}
+	must.Equal(t, failed.Number, 6, "failed")
+	must.Equal(t, failed.Line, "cell [6], line 2: undefined: undefined", "failed")
+	must.Equal(t, failed.Source, original.Cells[5].Source, "failed")
 	if strings.Contains(err.Error(), "\n") || !strings.Contains(said.String(), "    fmt.Println(undefined)\n") {
 		t.Errorf("error is %q, told:\n%s", err, said.String())
 	}
 	want := [][]string{nil, nil, {"stdout:14 1m30s\ndone\n"}, nil, {"error:row 7 is wrong"}, {"display_data:<b>2</b>"},
 		{"error:cell [6], line 2: undefined: undefined"}, nil}
 	for i, c := range nb.Cells {
-		if got := summary(c); !reflect.DeepEqual(got, want[i]) {
-			t.Errorf("cell %d gave %q, want %q", i+1, got, want[i])
-		}
+		got := summary(c)
+		must.True(t, reflect.DeepEqual(got, want[i]), "cell %d gave %q, want %q", i+1, got, want[i])
 	}
 	if nb.Cells[1].Source != "// Set by -p\nvar n int = 7\nvar wait time.Duration = 90000000000 // 1m30s" ||
 		nb.Cells[2].ExecutionCount != 3 || nb.Cells[3].ExecutionCount != 0 {
 		t.Errorf("cells are %+v %+v %+v", *nb.Cells[1], *nb.Cells[2], *nb.Cells[3])
 	}
-	if html, err := os.ReadFile(page); err != nil || !strings.Contains(string(html), "14 1m30s") {
-		t.Errorf("the page lacks the output: %v", err)
-	}
-	if same, err := notebook.Read(path); err != nil || !bytes.Equal(same.Encode(), original.Encode()) {
-		t.Error("the run changed the notebook it read")
-	}
+	must.Has(t, string(must.Get(os.ReadFile(page))(t)), "14 1m30s")
+	same, err := notebook.Read(path)
+	must.True(t, err == nil && bytes.Equal(same.Encode(), original.Encode()), "the run changed the notebook it read")
 }
 
 // Two runs of one notebook give the same bytes, and one that succeeds has status 0.
@@ -180,9 +172,8 @@ func TestRunTwice(t *testing.T) {
 		t.Errorf("a PNG is stored as %q", shown)
 	}
 	second := must.Get(run(t, t.Context(), Options{Notebook: path, Out: path}))(t) // in place, by name
-	if !bytes.Equal(first.Encode(), second.Encode()) {
-		t.Errorf("first run\n%s\nsecond run\n%s", first.Encode(), second.Encode())
-	}
+	must.True(t, bytes.Equal(first.Encode(), second.Encode()),
+		"first run\n%s\nsecond run\n%s", first.Encode(), second.Encode())
 }
 
 // Figures are exported where `antipode export` has set the folder. A cell that stops the run ends it without an error;
@@ -200,13 +191,11 @@ func TestRunExportsAndStops(t *testing.T) {
 	for _, name := range []string{"001-v-by-region.pdf", "001-v-by-region.tex", "002.csv", "003.csv"} {
 		must.Get(os.Stat(filepath.Join(dir, name)))(t)
 	}
-	if got := strings.Join(summary(nb.Cells[1]), "|"); !strings.HasSuffix(got, "stdout:that is the plan\n") ||
-		strings.Contains(got, "error") {
-		t.Errorf("outputs %q", got)
-	}
-	if len(nb.Cells[2].Outputs) != 0 || !strings.Contains(said.String(), "40 images\nthat is the plan\n") {
-		t.Errorf("went on: %q, told %q", summary(nb.Cells[2]), said.String())
-	}
+	got := strings.Join(summary(nb.Cells[1]), "|")
+	must.True(t, strings.HasSuffix(got, "stdout:that is the plan\n") && !strings.Contains(got, "error"),
+		"outputs %q", got)
+	must.Equal(t, len(nb.Cells[2].Outputs), 0)
+	must.Has(t, said.String(), "40 images\nthat is the plan\n")
 }
 
 func isUsage(err error) bool { return errors.As(err, new(*UsageError)) }
@@ -217,15 +206,12 @@ func TestRunUsage(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out.ipynb")
 	err := Run(t.Context(), Options{Notebook: path, Out: out, Params: []string{"m=1"}, ModuleDir: "../../..",
 		Home: t.TempDir()})
-	if _, bad := prepare(Options{Notebook: path, Params: []string{"n=x"}}); !isUsage(err) || !isUsage(bad) {
-		t.Errorf("errors are %v and %v, want a UsageError", err, bad)
-	}
+	_, bad := prepare(Options{Notebook: path, Params: []string{"n=x"}})
+	must.True(t, isUsage(err) && isUsage(bad), "errors are %v and %v, want a UsageError", err, bad)
 	if _, err := prepare(Options{Notebook: path, Params: []string{"n=1"}}); err != nil {
 		t.Errorf("right parameters: %v", err)
 	}
-	if _, err := os.Stat(out); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("something was written: %v", err)
-	}
+	must.Is(os.Stat(out))(t, os.ErrNotExist) // nothing was written
 }
 
 // An interrupt ends a cell within moments, even one that ignores it, and keeps what was finished.
@@ -250,12 +236,9 @@ func TestRunInterrupt(t *testing.T) {
 				cancel()
 			}()
 			nb, err := run(t, ctx, Options{Notebook: path})
-			if !errors.Is(err, ErrInterrupted) {
-				t.Errorf("error is %v, want ErrInterrupted", err)
-			}
-			if took := time.Since(at); took > 5*time.Second {
-				t.Errorf("the run ended %v after the interrupt", took)
-			}
+			must.Is(err)(t, ErrInterrupted)
+			took := time.Since(at)
+			must.True(t, took <= 5*time.Second, "the run ended %v after the interrupt", took)
 			if text(nb.Cells[0], "stdout") != "finished\n" || text(nb.Cells[1], "stdout") != "begun\n" ||
 				len(nb.Cells[2].Outputs) != 0 {
 				t.Errorf("outputs are %q, %q, %q", summary(nb.Cells[0]), summary(nb.Cells[1]), summary(nb.Cells[2]))
@@ -275,21 +258,13 @@ func TestRunHostileCells(t *testing.T) {
 		code("%%\nfmt.Println(\"never\")"))
 	nb, err := run(t, t.Context(), Options{Notebook: path})
 	var failed *CellError
-	if !errors.As(err, &failed) || failed.Number != 3 || !strings.Contains(failed.Line, "ended unexpectedly") {
-		t.Errorf("error is %v, want a CellError of cell 3", err)
-	}
-	if got := text(nb.Cells[0], "stderr"); !strings.HasSuffix(got, "a: b: main.go:3\n") {
-		t.Errorf("cell 1 printed %q", got)
-	}
-	if n := len(text(nb.Cells[1], "stdout")); n != maxText {
-		t.Errorf("%d bytes kept, want %d", n, maxText)
-	}
-	if got := text(nb.Cells[1], "stderr"); !strings.Contains(got, "18951424 more bytes") {
-		t.Errorf("the cut is told as %q", got)
-	}
-	if got := text(nb.Cells[2], "stdout"); got != "before\n" {
-		t.Errorf("cell 3 printed %q", got)
-	}
+	must.True(t, errors.As(err, &failed) && failed.Number == 3 && strings.Contains(failed.Line, "ended unexpectedly"),
+		"error is %v, want a CellError of cell 3", err)
+	got := text(nb.Cells[0], "stderr")
+	must.True(t, strings.HasSuffix(got, "a: b: main.go:3\n"), "cell 1 printed %q", got)
+	must.Equal(t, len(text(nb.Cells[1], "stdout")), maxText, "bytes kept")
+	must.Has(t, text(nb.Cells[1], "stderr"), "18951424 more bytes")
+	must.Equal(t, text(nb.Cells[2], "stdout"), "before\n", "cell 3 printed")
 }
 
 // A notebook with the line ends of Windows runs, and so do parameters named like packages that the program imports; a
@@ -303,8 +278,6 @@ func TestRunClashes(t *testing.T) {
 	nb := must.Get(run(t, t.Context(), Options{Notebook: path, Params: []string{"flag=y", "fmt=0.25"}}))(t)
 	const hides = "variable fmt hides package fmt"
 	for i, want := range []string{"", "", "y|execute_result:3", hides, hides} {
-		if got := strings.Join(summary(nb.Cells[i]), "|"); !strings.Contains(got, want) {
-			t.Errorf("cell %d shows %q, want %q", i+1, got, want)
-		}
+		must.Has(t, strings.Join(summary(nb.Cells[i]), "|"), want)
 	}
 }

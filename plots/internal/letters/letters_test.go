@@ -47,9 +47,7 @@ func TestAdvances(t *testing.T) {
 func TestRightToLeft(t *testing.T) {
 	for text, want := range map[string]bool{"12 אב c": true, "a אב": false, "\u2068אב\u2069 c": false, "12": false,
 		"": false, "(ع": true} {
-		if RightToLeft(text) != want {
-			t.Errorf("%q begins at the right: %v", text, !want)
-		}
+		must.Equal(t, RightToLeft(text), want, text, "begins at the right", !want)
 	}
 }
 
@@ -60,8 +58,6 @@ func TestCSS(t *testing.T) {
 		"日本の": "'Noto Sans JP','Noto Sans CJK JP'", "한국 直": "'Noto Sans KR','Noto Sans CJK KR'",
 		"ᱥ ꯃ": "'Noto Sans Ol Chiki','Noto Sans Meetei Mayek'",
 	} {
-		if got := CSS(text); got != want {
-			t.Errorf("%s: %s, want %s", text, got, want)
-		}
+		must.Equal(t, CSS(text), want, text)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"antipode/internal/must"
 )
 
 func golden(t *testing.T, name string, into any) {
@@ -62,9 +64,7 @@ func TestIsolates(t *testing.T) {
 		{"a \u2068בג", "a גב"},                           // never ended
 		{"a\u2069 בג", "a גב"},                           // never begun
 	} {
-		if got := strip.Replace(visual(c.text)); got != c.want {
-			t.Errorf("%q is ordered as %q, want %q", c.text, got, c.want)
-		}
+		must.Equal(t, strip.Replace(visual(c.text)), c.want, c.text, "ordered as")
 	}
 }
 
@@ -79,9 +79,7 @@ func TestOrderKeepsCharacters(t *testing.T) {
 		a, b := []rune(visual(text)), runes
 		slices.Sort(a)
 		slices.Sort(b)
-		if !slices.Equal(a, b) {
-			t.Errorf("%.30q: characters are lost", text)
-		}
+		must.EqualSlices(t, a, b, text, "characters are lost")
 	}
 }
 

@@ -57,9 +57,7 @@ func compare(t *testing.T, s sample, f *face) {
 		got = append(got, [5]int{int(g.GlyphID), g.TextIndex(), int(g.Advance) / 64, int(g.XOffset) / 64,
 			int(g.YOffset) / 64})
 	}
-	if !slices.Equal(got, s.Glyphs) {
-		t.Errorf("%s, %q:\n got %v\nwant %v", s.Family, s.Text, got, s.Glyphs)
-	}
+	must.True(t, slices.Equal(got, s.Glyphs), "%s, %q:\n got %v\nwant %v", s.Family, s.Text, got, s.Glyphs)
 }
 
 // TestBuiltInShapesAsHarfBuzz compares glyphs, clusters, advances and offsets in Liberation Sans with HarfBuzz's.
@@ -73,9 +71,7 @@ func TestBuiltInShapesAsHarfBuzz(t *testing.T) {
 			compare(t, s, l.own(false))
 		}
 	}
-	if n < 5 {
-		t.Errorf("only %d samples", n)
-	}
+	must.True(t, n >= 5, "only %d samples", n)
 }
 
 // TestNotoShapesAsHarfBuzz does so for each pulled family, on conjuncts, reordered vowels, joining letters and marks.
@@ -101,9 +97,7 @@ func TestNotoShapesAsHarfBuzz(t *testing.T) {
 		compare(t, s, l.noto(s.Family))
 	}
 	for _, family := range letters.Families {
-		if !seen[family] {
-			t.Errorf("no sample for %s", family)
-		}
+		must.True(t, seen[family], "no sample for %s", family)
 	}
 }
 
@@ -121,9 +115,7 @@ var texts = map[string]string{
 func TestEveryScriptIsSet(t *testing.T) {
 	m := must.Get(manifest.Get(manifest.Fonts))(t)
 	for _, family := range letters.Families {
-		if m.File(file(family)) == nil {
-			t.Errorf("the manifest has no %s", file(family))
-		}
+		must.True(t, m.File(file(family)) != nil, "the manifest has no %s", file(family))
 	}
 	l := pulled(t)
 	for script, text := range texts {
@@ -154,9 +146,8 @@ func TestMissingIsReported(t *testing.T) {
 		}
 		want := len([]rune(strings.ReplaceAll(text, " ", "")))
 		line := l.set(text+" abc", 20, false)
-		if got := line.Missing[Lack{script, true}]; got != want || len(line.Missing) != 1 {
-			t.Errorf("%s: %v, want %d characters", script, line.Missing, want)
-		}
+		got := line.Missing[Lack{script, true}]
+		must.True(t, got == want && len(line.Missing) == 1, "%s: %v, want %d characters", script, line.Missing, want)
 		if abc := l.set(" abc", 20, false).Width; line.Width > abc*1.5 {
 			t.Errorf("%s: a line without the script is %.1f wide, want at most %.1f", script, line.Width, abc*1.5)
 		}
@@ -170,9 +161,7 @@ func TestMissingIsReported(t *testing.T) {
 	if got := m.String(); got != want {
 		t.Errorf("\n got %s\nwant %s", got, want)
 	}
-	if got := (Missing{}).String(); got != "" {
-		t.Errorf("nothing missing: %q", got)
-	}
+	must.Equal(t, (Missing{}).String(), "", "nothing missing")
 }
 
 // TestSystemIsSearchedLast checks that a line which the built-in font has does not search the system, and that one it
@@ -188,9 +177,7 @@ func TestSystemIsSearchedLast(t *testing.T) {
 	if l.scanned == nil {
 		t.Skip("missing: fonts of the system")
 	}
-	if files, err := os.ReadDir(filepath.Join(home, "fontindex")); err != nil || len(files) != 1 {
-		t.Errorf("%d files in the index (%v)", len(files), err)
-	}
+	must.Equal(t, len(must.Get(os.ReadDir(filepath.Join(home, "fontindex")))(t)), 1, "files in the index")
 	if n := line.Missing[Lack{"Arabic", true}]; n == 3 && line.Width == 0 {
 		t.Skip("missing: a font of the system for Arabic")
 	} else if n > 0 || line.Width < 10 {
@@ -203,9 +190,7 @@ func TestDamagedFontIsNotUsed(t *testing.T) {
 	dir := t.TempDir()
 	must.Do(t, os.WriteFile(filepath.Join(dir, file("Tamil")), []byte("not a font"), 0o644))
 	l := &library{dir: func() string { return dir }}
-	if line := l.set("தமிழ்", 20, false); line.Missing[Lack{"Tamil", true}] != 5 {
-		t.Errorf("missing %v", line.Missing)
-	}
+	must.Equal(t, l.set("தமிழ்", 20, false).Missing[Lack{"Tamil", true}], 5, "missing")
 }
 
 // TestWidth checks properties: width grows with the size, equals the pen's way, and does not depend on what was set
@@ -213,24 +198,17 @@ func TestDamagedFontIsNotUsed(t *testing.T) {
 func TestWidth(t *testing.T) {
 	l := bare()
 	a, b := l.set("Tokyo שלום 12", 10, false), l.set("Tokyo שלום 12", 25, false)
-	if math.Abs(2.5*a.Width-b.Width) > 1e-9 || a.Width <= 0 {
-		t.Errorf("widths %g and %g at sizes 10 and 25", a.Width, b.Width)
-	}
-	if got := l.set("Tokyo שלום 12", 10, false).Width; got != a.Width {
-		t.Errorf("set again: %g, was %g", got, a.Width)
-	}
-	if got := l.set("a\tb\n c", 10, false).Width; got != l.set("a b  c", 10, false).Width {
-		t.Errorf("white space is %g wide", got)
-	}
+	must.True(t, math.Abs(2.5*a.Width-b.Width) <= 1e-9 && a.Width > 0,
+		"widths %g and %g at sizes 10 and 25", a.Width, b.Width)
+	must.Equal(t, l.set("Tokyo שלום 12", 10, false).Width, a.Width, "set again", "was")
+	must.Equal(t, l.set("a\tb\n c", 10, false).Width, l.set("a b  c", 10, false).Width, "white space", "wide")
 	var right float64
 	b.Draw(func(p vg.Path, _ float64) {
 		for _, c := range p {
 			right = max(right, float64(c.Pos.X))
 		}
 	})
-	if right > b.Width+1 || right < 0.9*b.Width {
-		t.Errorf("the outlines end at %g of %g", right, b.Width)
-	}
+	must.True(t, right <= b.Width+1 && right >= 0.9*b.Width, "the outlines end at %g of %g", right, b.Width)
 }
 
 // TestHostileText sets lines that try to break a layout, in many goroutines at once, with what fonts there are.
@@ -241,14 +219,12 @@ func TestHostileText(t *testing.T) {
 	for _, text := range hostile() {
 		wait.Go(func() {
 			line := l.set(text, 12, len(text)%2 == 0)
-			if math.IsNaN(line.Width) || math.IsInf(line.Width, 0) || line.Width < 0 {
-				t.Errorf("%.30q is %g wide", text, line.Width)
-			}
+			must.True(t, !math.IsNaN(line.Width) && !math.IsInf(line.Width, 0) && line.Width >= 0,
+				"%.30q is %g wide", text, line.Width)
 			line.Draw(func(p vg.Path, _ float64) {
 				for _, c := range p {
-					if math.IsNaN(float64(c.Pos.X)) || math.IsNaN(float64(c.Pos.Y)) {
-						t.Errorf("%.30q: an outline at %v", text, c.Pos)
-					}
+					must.True(t, !math.IsNaN(float64(c.Pos.X)) && !math.IsNaN(float64(c.Pos.Y)),
+						"%.30q: an outline at %v", text, c.Pos)
 				}
 			})
 		})
