@@ -1,41 +1,46 @@
 package runner
 
 import (
-	"cmp"
-	"context"
+	"encoding/json"
 	"fmt"
+	"net"
+	"net/http"
 	"os"
 	"testing"
 	"time"
 
 	"antipode/datasets/client"
-	"antipode/kernel/backend"
-	"antipode/kernel/backend/engine"
-	"antipode/kernel/backend/store"
+	"antipode/plots/paint"
 )
 
-// TestMain lets the test's own program be the backend that paints the figures of cells.
+// TestMain lets the test's own program be a backend that only paints figures.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == "backend" {
-		if err := serve(); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		return
+		fmt.Fprintln(os.Stderr, serve())
+		os.Exit(1)
 	}
 	os.Exit(m.Run())
 }
 
 func serve() error {
+	time.AfterFunc(time.Minute, func() { os.Exit(0) })
 	home, err := client.Home()
 	if err != nil {
 		return err
 	}
-	l, listenErr := backend.Listen(home)
-	s, err := store.Open(home)
-	if err = cmp.Or(listenErr, err); err != nil {
+	path, err := client.SocketPath(home)
+	if err != nil {
 		return err
 	}
-	build := client.BuildOf(os.Getenv(client.BinaryVar))
-	return backend.New(engine.New(s, engine.Options{Build: build}), build, 5*time.Second).Serve(context.Background(), l)
+	_ = os.Remove(path) // of one that ended
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		return err
+	}
+	http.HandleFunc("GET /v1/hello", func(w http.ResponseWriter, _ *http.Request) {
+		_ = json.NewEncoder(w).Encode(client.Hello{Protocol: client.Protocol, PID: os.Getpid(),
+			Build: client.BuildOf(os.Getenv(client.BinaryVar))})
+	})
+	http.HandleFunc("POST /v1/paint", paint.Serve)
+	return http.Serve(l, nil)
 }
