@@ -199,5 +199,5 @@ func (m Manifest) Read(fsys fs.FS, path string) ([]byte, Used, error) {
 }
 
 // SumSuffix is the suffix of the file next to a normalized file whose hash the manifest does not record: it contains
-// the SHA-256 that [Pull] computed after it checked the upstream bytes.
+// the SHA-256 that package pull computed after it checked the upstream bytes.
 const SumSuffix = ".sha256"
