@@ -40,8 +40,12 @@ func export(ctx context.Context, f Figure) error {
 			return fmt.Errorf("%s: %w", f.what, err)
 		}
 		files["pdf"], files["svg"] = string(data), string(s.svg())
-		if data, err := s.png(ctx); err == nil { // a very long figure is too large for one
+		data, err = s.png(ctx)
+		var none unpaintable // a very long figure is too large for one
+		if err == nil {
 			files["png"] = string(data)
+		} else if !errors.As(err, &none) {
+			return fmt.Errorf("%s: %w", f.what, err)
 		}
 		fitted := ""
 		if s.width > 648 {

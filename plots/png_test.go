@@ -2,7 +2,6 @@ package plots_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"image"
 	"image/png"
@@ -110,11 +109,11 @@ func TestPaintedElsewhere(t *testing.T) {
 	here := shape.Painter
 	defer func() { shape.Painter = here }()
 	asked := 0
-	there := func(ctx context.Context, r shape.Request) (reply shape.Reply) {
+	there := func(r shape.Request) (reply shape.Reply) {
 		asked++
 		w := httptest.NewRecorder()
 		body := bytes.NewReader(must.Get(json.Marshal(r))(t))
-		paint.Serve(w, httptest.NewRequestWithContext(ctx, http.MethodPost, "/v1/paint", body))
+		paint.Serve(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/paint", body))
 		must.Do(t, json.NewDecoder(w.Body).Decode(&reply))
 		return reply
 	}
@@ -128,7 +127,7 @@ func TestPaintedElsewhere(t *testing.T) {
 		must.True(t, bytes.Equal(got, want), "%s: another %s", name, format)
 	}
 	must.True(t, asked != 0, "nothing was painted elsewhere")
-	reply := there(t.Context(), shape.Request{Format: shape.PNG, DPI: 96,
+	reply := there(shape.Request{Format: shape.PNG, DPI: 96,
 		Scene: shape.Scene{Shapes: []shape.Shape{{Raster: &shape.Raster{Data: []byte("no image")}}}}})
 	must.Has(t, reply.Error, "cannot be decoded") // an image that is none
 }

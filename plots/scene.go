@@ -60,6 +60,9 @@ const (
 	end    = shape.End
 )
 
+// unpaintable is the error of a scene that cannot have a format, as one that is too large for a PNG.
+type unpaintable struct{ error }
+
 // paint returns the scene as a file, which this process makes if it links package paint, and else the backend.
 func (sc *scene) paint(ctx context.Context, r shape.Request) ([]byte, error) {
 	th := sc.theme
@@ -67,13 +70,13 @@ func (sc *scene) paint(ctx context.Context, r shape.Request) ([]byte, error) {
 		Note: shape.Style{Size: th.Small, Color: th.Outline, Margin: margin}, Shapes: sc.shapes}
 	var reply shape.Reply
 	if shape.Painter != nil {
-		reply = shape.Painter(ctx, r)
+		reply = shape.Painter(r)
 	} else if err := client.Ask(ctx, "/v1/paint", r, &reply); err != nil {
 		return nil, fmt.Errorf("PNG and PDF are painted by the backend, or by a program itself that imports "+
 			"antipode/plots/paint: %w", err)
 	}
 	if reply.Error != "" {
-		return nil, errors.New(reply.Error)
+		return nil, unpaintable{errors.New(reply.Error)}
 	}
 	return reply.Data, nil
 }

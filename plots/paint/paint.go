@@ -5,7 +5,6 @@ package paint
 
 import (
 	"bytes"
-	"context"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -31,7 +30,7 @@ import (
 func init() { shape.Painter = Do }
 
 // Do paints a scene as a file. Where it fails, the reply has the reason.
-func Do(ctx context.Context, r shape.Request) (reply shape.Reply) {
+func Do(r shape.Request) (reply shape.Reply) {
 	defer func() {
 		if p := recover(); p != nil {
 			reply = shape.Reply{Error: fmt.Sprintf("the figure cannot be painted: %v", p)}
@@ -62,7 +61,7 @@ func Serve(w http.ResponseWriter, r *http.Request) {
 	if err := json.NewDecoder(r.Body).Decode(&of); err != nil {
 		reply.Error = "cannot read the figure: " + err.Error()
 	} else {
-		reply = Do(r.Context(), of)
+		reply = Do(of)
 	}
 	json.NewEncoder(w).Encode(reply)
 }

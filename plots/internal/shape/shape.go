@@ -2,10 +2,7 @@
 // which is another process where plots is part of a notebook cell.
 package shape
 
-import (
-	"context"
-	"image/color"
-)
+import "image/color"
 
 // Scene is a drawing: shapes in paint order, in CSS pixels from the top left corner.
 type Scene struct {
@@ -107,4 +104,4 @@ type Reply struct {
 }
 
 // Painter paints in this process; nil where package paint is not linked: a backend paints then.
-var Painter func(ctx context.Context, r Request) Reply
+var Painter func(Request) Reply
