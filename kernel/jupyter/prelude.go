@@ -48,3 +48,19 @@ func imports(moduleDir string) []string {
 	}
 	return list
 }
+
+// importable returns the packages that cells may import and that are compiled for them before one does.
+func importable(moduleDir string) []string {
+	list := imports(moduleDir)
+	for _, pattern := range []string{"audits/*.go", "audits/*/*.go", "datasets/*/*.go", "metrics/*/*.go"} {
+		files, _ := filepath.Glob(filepath.Join(moduleDir, filepath.FromSlash(pattern)))
+		for _, f := range files {
+			folder, err := filepath.Rel(moduleDir, filepath.Dir(f))
+			p := "antipode/" + filepath.ToSlash(folder)
+			if err == nil && !strings.HasSuffix(p, "test") && !slices.Contains(list, p) {
+				list = append(list, p)
+			}
+		}
+	}
+	return list
+}

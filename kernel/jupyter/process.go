@@ -168,7 +168,7 @@ func environment(opts Options, module, dir, toolsDir string) ([]string, error) {
 		"ANTIPODE_BIN=" + binary,
 		"ANTIPODE_HOME=" + home,
 		"ANTIPODE_MODULE=" + module,
-		cellbuild.ImportsVar + "=" + strings.Join(imports(module), " "),
+		cellbuild.ImportsVar + "=" + strings.Join(importable(module), " "),
 		"GOPROXY=off",          // a cell never waits for a network
 		"GOFLAGS=" + goFlags(), // without -mod, which is an error with a go.work
 		"GO_TELEMETRY_CHILD=2", // no go command leaves a process behind

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"antipode/internal/must"
+	"antipode/kernel/jupyter/cellbuild"
 )
 
 // forCells are the packages that notebook cells may import.
@@ -76,6 +77,10 @@ func TestCellsAreLight(t *testing.T) {
 			}
 			if d := packages[path]; d != nil && !d.Standard && len(d.CgoFiles) > 0 {
 				t.Errorf("%s reaches %s, which needs a C compiler: cells build without one", folder, path)
+			}
+			if d := packages[path]; d != nil && !d.Standard && cellbuild.Resolves(path, d.Imports) {
+				t.Errorf("%s reaches %s, which imports net or os/user: cells would be linked with C",
+					folder, path)
 			}
 		}
 	}

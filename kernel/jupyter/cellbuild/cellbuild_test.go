@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"antipode/internal/must"
 	_ "antipode/test/memdir"
@@ -60,9 +61,8 @@ func TestBuilder(t *testing.T) {
 			before: func() { must.Write(t, filepath.Join(dir, "more.go"), "package main\nconst more = \"h\"\n") }},
 	} {
 		t.Run(step.name, func(t *testing.T) {
-			b.mu.Lock() // the plan is known
+			b.await(time.Minute)
 			built := b.direct
-			b.mu.Unlock()
 			must.Write(t, filepath.Join(dir, "main.go"),
 				"package main\nimport ("+step.imports+")\n\nfunc main() { _ = 0; "+step.body+" }\n")
 			if step.before != nil {
@@ -84,5 +84,22 @@ func TestBuilder(t *testing.T) {
 			must.Equal(t, b.direct > built, step.direct, "built without go build")
 		})
 	}
-	b.mu.Lock() // no command of this package runs on
+	b.await(time.Minute) // no command of this package runs on
+}
+
+// Programs that look up names are linked with C where "go build" would.
+func TestResolvers(t *testing.T) {
+	dir := t.TempDir()
+	must.Write(t, filepath.Join(dir, "go.mod"), "module cells\n\ngo 1.26.0\n")
+	t.Setenv("GOWORK", "off")
+	t.Setenv(ImportsVar, "")
+	out := must.Get(exec.Command("go", "env", "CGO_ENABLED").Output())(t)
+	for path, cgo := range map[string]bool{"os/exec": false, "net": true, "os/user": true} {
+		must.Write(t, filepath.Join(dir, "main.go"), "package main\nimport _ \""+path+"\"\nfunc main() {}\n")
+		must.Do(t, keep(dir))
+		time.Sleep(60 * time.Millisecond) // a plan counts files that are newer as changed
+		p := newPlan(dir, nil, withoutC)
+		must.EqualSlices(t, p.imports, []string{path})
+		must.Equal(t, bytes.Contains(p.link, []byte("runtime/cgo=")), cgo && string(out) == "1\n")
+	}
 }
