@@ -16,6 +16,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	_ "antipode/test/waiting"
+
 	"github.com/janpfeifer/gonb/gonbui/protocol"
 
 	"antipode/datasets/table"

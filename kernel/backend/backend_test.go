@@ -20,6 +20,8 @@ import (
 	"testing"
 	"time"
 
+	_ "antipode/test/waiting"
+
 	"antipode/datasets"
 	"antipode/datasets/client"
 	"antipode/datasets/table"

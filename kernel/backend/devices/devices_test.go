@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	_ "antipode/test/waiting"
+
 	"antipode/datasets/client"
 	"antipode/datasets/table"
 	"antipode/internal/must"

@@ -21,6 +21,8 @@ import (
 	"testing"
 	"time"
 
+	_ "antipode/test/waiting"
+
 	"antipode/internal/must"
 	"antipode/kernel/backend/store"
 	_ "antipode/test/memdir"
@@ -144,6 +146,7 @@ func mustFetch(t *testing.T, urls []string, o Options) []Result {
 
 // TestOutcomes: whatever a server does, every URL gets its result, with a reason where there is no image.
 func TestOutcomes(t *testing.T) {
+	t.Parallel()
 	good := pngOf(t, 8, 1)
 	closed := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	closed.Close()
@@ -276,6 +279,7 @@ func TestPrivate(t *testing.T) {
 // TestWaits: a host that requests a long wait gets no further request, and its other URLs have a reason; one that does
 // not answer is left after some attempts. Other hosts are not affected.
 func TestWaits(t *testing.T) {
+	t.Parallel()
 	busy := serve(t, map[string]http.HandlerFunc{"/0": status(http.StatusServiceUnavailable, "86400")})
 	silent := serve(t, nil)
 	silent.Config.Handler = http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
@@ -315,6 +319,7 @@ func TestWaits(t *testing.T) {
 
 // TestRate: requests to one host keep their distance.
 func TestRate(t *testing.T) {
+	t.Parallel()
 	s := serve(t, nil)
 	var urls []string
 	for i := range 6 {
@@ -331,6 +336,7 @@ func TestRate(t *testing.T) {
 // TestResume: an interrupted run continues without a second request for what is finished, and both runs together give
 // what one run gives. A changed file is fetched again; failed URLs only with Retry.
 func TestResume(t *testing.T) {
+	t.Parallel()
 	answers := map[string]http.HandlerFunc{}
 	var paths []string
 	for i := range 12 {
