@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -95,14 +96,20 @@ func gone(t *testing.T, mark string) {
 	t.Errorf("left behind: %s", strings.Join(left, "; "))
 }
 
+// lastPort is below the ports that systems give to connections, so that no other test gets one before its kernel.
+var lastPort atomic.Int32
+
 // freePorts makes a connection on free TCP ports.
 func freePorts(t *testing.T) Connection {
 	t.Helper()
+	lastPort.CompareAndSwap(0, 10_000+int32(os.Getpid()%10_000))
 	var ports []int
-	for range 5 {
-		l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
-		defer l.Close()
-		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
+	for len(ports) < 5 {
+		port := int(lastPort.Add(1))
+		if l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
+			must.Do(t, l.Close())
+			ports = append(ports, port)
+		}
 	}
 	return Connection{Transport: "tcp", IP: "127.0.0.1", ShellPort: ports[0], ControlPort: ports[1],
 		StdinPort: ports[2], IOPubPort: ports[3], HBPort: ports[4], SignatureScheme: "hmac-sha256", Key: newID()}
