@@ -151,7 +151,7 @@ func TestPDFOutlines(t *testing.T) {
 			}
 			var want vg.Path
 			isBold := n == 0 // the first font is the title's
-			typeset.Set(text, 1000, isBold).Draw(func(p vg.Path, _ float64) { want = p })
+			typeset.In("").Set(text, 1000, isBold).Draw(func(p vg.Path, _ float64) { want = p })
 			want = slices.DeleteFunc(want, func(part vg.PathComp) bool { return part.Type == vg.CloseComp })
 			number := must.Get(strconv.ParseUint(code, 16, 16))(t)
 			got, _, err := read.fonts[n].LoadGlyph(tables.GlyphID(number))

@@ -86,7 +86,7 @@ func TestReservedWidth(t *testing.T) {
 		"பெண் ஆசிரியர் சந்தை தமிழ்", "మహిళ ఉపాధ్యాయుడు మార్కెట్", "ಮಹಿಳೆ ಶಿಕ್ಷಕ ಮಾರುಕಟ್ಟೆ", "സ്ത്രീ അധ്യാപകൻ ചന്ത",
 		"ᱥᱟᱱᱛᱟᱲᱤ ᱢᱟᱹᱭᱡᱤᱭᱩ", "ꯃꯩꯇꯩꯂꯣꯟ ꯅꯨꯄꯤ", "المرأة معلم سوق",
 		"عورت استاد بازار اردو", "אישה מורה שוק", "女人老师市场简体", "日本語テキストひらがな", "한국어 여자 선생님", "ภาษาไทยผู้หญิงครู"} {
-		line, width := typeset.Set(text, 10, false), 1.125*letters.Exact(text, 10, false)
+		line, width := typeset.In("").Set(text, 10, false), 1.125*letters.Exact(text, 10, false)
 		must.True(t, len(line.Missing) == 0 && line.Width <= width && line.Width >= 0.4*width,
 			"%s: %.1f wide, reserved %.1f, missing %v", text, line.Width, width, line.Missing)
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"antipode/datasets/client"
+	"antipode/datasets/manifest"
 	"antipode/plots/internal/letters"
 	"antipode/plots/internal/shape"
 )
@@ -68,6 +69,7 @@ func (sc *scene) paint(ctx context.Context, r shape.Request) ([]byte, error) {
 	th := sc.theme
 	r.Scene = shape.Scene{Width: sc.width, Height: sc.height, Title: sc.title, Paper: th.Paper,
 		Note: shape.Style{Size: th.Small, Color: th.Outline, Margin: margin}, Shapes: sc.shapes}
+	r.Fonts = manifest.Here(manifest.Fonts, "")
 	var reply shape.Reply
 	if shape.Painter != nil {
 		reply = shape.Painter(r)

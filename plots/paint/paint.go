@@ -37,7 +37,7 @@ func Do(r shape.Request) (reply shape.Reply) {
 		}
 	}()
 	var data []byte
-	set, err := typesetScene(r.Scene)
+	set, err := typesetScene(r.Scene, typeset.In(r.Fonts))
 	if err == nil {
 		switch r.Format {
 		case shape.PDF:
@@ -111,12 +111,12 @@ type decoded struct {
 
 // typesetScene shapes the text in the available fonts. Characters that no font has are left out and counted in a line
 // at the bottom.
-func typesetScene(sc shape.Scene) (*typed, error) {
+func typesetScene(sc shape.Scene, fonts *typeset.Library) (*typed, error) {
 	t := &typed{sc, map[*shape.Label]typeset.Line{}, map[*shape.Raster]decoded{}}
 	missing := typeset.Missing{}
 	for _, s := range sc.Shapes {
 		if v := s.Label; v != nil {
-			line := typeset.Set(letters.OneLine(v.Text), v.Size, v.Bold)
+			line := fonts.Set(letters.OneLine(v.Text), v.Size, v.Bold)
 			t.lines[v] = line
 			missing.Add(line.Missing)
 		}
@@ -133,7 +133,7 @@ func typesetScene(sc shape.Scene) (*typed, error) {
 		t.Shapes = slices.Clone(sc.Shapes)
 		for _, text := range letters.Wrap(note, at.Size, false, sc.Width-2*at.Margin) {
 			v := &shape.Label{At: shape.Point{at.Margin, y + at.Size}, Text: text, Size: at.Size, Color: at.Color}
-			t.lines[v] = typeset.Set(text, at.Size, false)
+			t.lines[v] = fonts.Set(text, at.Size, false)
 			t.Shapes = append(t.Shapes, shape.Shape{Label: v})
 			y += letters.Spacing * at.Size
 		}

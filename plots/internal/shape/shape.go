@@ -95,6 +95,7 @@ type Request struct {
 	Format Format
 	DPI    int // dots per inch of a PNG
 	Limit  int // bytes of a preview
+	Fonts  string // folder of the fonts that were pulled; "" = none
 }
 
 // Reply is the file, or why there is none.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"log"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -31,21 +32,39 @@ func (f *face) has(r rune) bool {
 	return ok
 }
 
-// library caches fonts. A font that was not found is not searched again in this process.
-type library struct {
-	dir    func() string // of the pulled fonts; "" = none
-	system bool          // whether to search the system
+// Library caches fonts: the built-in ones, those that were pulled to a folder, and those of the system.
+type Library struct {
+	dir    string // of the pulled fonts; "" = none
+	system bool   // whether to search the system
 
 	mu      sync.Mutex
 	builtIn map[bool]*face
-	pulled  map[string]*face // by family; nil = missing
+	pulled  map[string]*face // by family; nil = missing when the figure was begun
 	scanned *fontscan.FontMap
 	scan    sync.Once
 	found   map[*font.Font]*face // those of the system
 }
 
-// shared is the library of this process.
-var shared = &library{system: true, dir: func() string { return manifest.Here(manifest.Fonts, "") }}
+var (
+	mu        sync.Mutex
+	libraries = map[string]*Library{} // by folder
+)
+
+// In returns the library with the fonts that were pulled to a folder ([manifest.Fonts]; "" = none), for a figure. What
+// was missing in it for an earlier figure is searched again; the system is searched once in a process.
+func In(dir string) *Library {
+	mu.Lock()
+	defer mu.Unlock()
+	l := libraries[dir]
+	if l == nil {
+		l = &Library{dir: dir, system: true}
+		libraries[dir] = l
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	maps.DeleteFunc(l.pulled, func(_ string, f *face) bool { return f == nil })
+	return l
+}
 
 func parse(data []byte) *face {
 	f, err := font.ParseTTF(bytes.NewReader(data))
@@ -56,7 +75,7 @@ func parse(data []byte) *face {
 }
 
 // own returns Liberation Sans. The caller holds mu.
-func (l *library) own(bold bool) *face {
+func (l *Library) own(bold bool) *face {
 	if l.builtIn == nil {
 		l.builtIn = map[bool]*face{false: parse(liberationsansregular.TTF), true: parse(liberationsansbold.TTF)}
 		l.builtIn[true].bold = true
@@ -65,14 +84,14 @@ func (l *library) own(bold bool) *face {
 }
 
 // noto returns a pulled family, or nil where the pinned file is missing. The caller holds mu.
-func (l *library) noto(family string) *face {
+func (l *Library) noto(family string) *face {
 	f, known := l.pulled[family]
 	if known || family == "" {
 		return f
 	}
 	if m, err := manifest.Get(manifest.Fonts); err == nil {
-		if dir := l.dir(); dir != "" {
-			if data, _, err := m.Read(os.DirFS(dir), file(family)); err == nil {
+		if l.dir != "" {
+			if data, _, err := m.Read(os.DirFS(l.dir), file(family)); err == nil {
 				f = parse(data)
 			}
 		}
@@ -85,7 +104,7 @@ func (l *library) noto(family string) *face {
 }
 
 // fromSystem returns a font of the system that has a character, or nil. The caller holds mu.
-func (l *library) fromSystem(script language.Script, r rune, bold bool) *face {
+func (l *Library) fromSystem(script language.Script, r rune, bold bool) *face {
 	if !l.system {
 		return nil
 	}
@@ -125,7 +144,7 @@ func (l *library) fromSystem(script language.Script, r rune, bold bool) *face {
 }
 
 // choose returns the font for a character of a run in a script, or nil. The caller holds mu.
-func (l *library) choose(script language.Script, east string, r rune, bold bool) *face {
+func (l *Library) choose(script language.Script, east string, r rune, bold bool) *face {
 	if f := l.noto(letters.Family(script, east, r)); f != nil && f.has(r) {
 		return f
 	}

@@ -51,9 +51,7 @@ type run struct {
 
 // Set shapes text as one line: white space is a space, control characters go. size is that of the em square. It is
 // safe for concurrent use and accepts any text, valid UTF-8 or not.
-func Set(text string, size float64, bold bool) Line { return shared.set(text, size, bold) }
-
-func (l *library) set(text string, size float64, bold bool) Line {
+func (l *Library) Set(text string, size float64, bold bool) Line {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	line := Line{Missing: Missing{}}
@@ -94,7 +92,7 @@ func (l *library) set(text string, size float64, bold bool) Line {
 // Characters without a script (digits, punctuation, marks) have the script of the one before them, or at the
 // beginning of the one after them. Digits and punctuation come from the built-in font where it has them, as a browser
 // takes them from its first font.
-func (l *library) cover(text []rune, levels []int, east string, bold bool, missing Missing) ([]rune, []*face,
+func (l *Library) cover(text []rune, levels []int, east string, bold bool, missing Missing) ([]rune, []*face,
 	[]language.Script, []int) {
 	owners := make([]rune, len(text)) // the nearest character with a script, which it shares
 	owner := rune(-1)
@@ -137,7 +135,7 @@ func (l *library) cover(text []rune, levels []int, east string, bold bool, missi
 
 // lack returns the script under which a missing character is counted. Punctuation of a script with a family (a danda, a
 // wide comma) counts as that script.
-func (l *library) lack(r, owner rune, east string) Lack {
+func (l *Library) lack(r, owner rune, east string) Lack {
 	if name := scriptName(r); name != "symbol" {
 		family := letters.Family(language.LookupScript(r), east, r)
 		return Lack{name, family != "" && l.noto(family) == nil}

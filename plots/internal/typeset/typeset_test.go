@@ -21,11 +21,11 @@ import (
 )
 
 // bare is a library with the built-in font alone.
-func bare() *library { return &library{dir: func() string { return "" }} }
+func bare() *Library { return &Library{} }
 
 // pulled is a library with the pulled fonts and none of the system, or the test is skipped; REQUIRE=fonts makes that
 // a failure.
-func pulled(t *testing.T) *library {
+func pulled(t *testing.T) *Library {
 	t.Helper()
 	dir, err := manifest.Find(manifest.Fonts, manifest.FindOptions{})
 	if err != nil {
@@ -34,7 +34,7 @@ func pulled(t *testing.T) *library {
 		}
 		t.Skip("missing: the pulled fonts (antipode data pull fonts)")
 	}
-	return &library{dir: func() string { return dir }}
+	return &Library{dir: dir}
 }
 
 // sample is what HarfBuzz makes of a text in one font.
@@ -84,7 +84,7 @@ func TestNotoShapesAsHarfBuzz(t *testing.T) {
 		if s.Family == "Liberation" {
 			continue
 		}
-		data, err := os.ReadFile(filepath.Join(l.dir(), file(s.Family)))
+		data, err := os.ReadFile(filepath.Join(l.dir, file(s.Family)))
 		if err != nil {
 			t.Errorf("%v; run `antipode data pull fonts`", err)
 			continue
@@ -120,7 +120,7 @@ func TestEveryScriptIsSet(t *testing.T) {
 	l := pulled(t)
 	for script, text := range texts {
 		for _, bold := range []bool{false, true} {
-			line := l.set("x "+text+", 12 (y)", 20, bold)
+			line := l.Set("x "+text+", 12 (y)", 20, bold)
 			n, heavy := 0, 0
 			line.Draw(func(p vg.Path, embolden float64) {
 				n++
@@ -145,17 +145,17 @@ func TestMissingIsReported(t *testing.T) {
 			continue // the built-in font has it
 		}
 		want := len([]rune(strings.ReplaceAll(text, " ", "")))
-		line := l.set(text+" abc", 20, false)
+		line := l.Set(text+" abc", 20, false)
 		got := line.Missing[Lack{script, true}]
 		must.True(t, got == want && len(line.Missing) == 1, "%s: %v, want %d characters", script, line.Missing, want)
-		if abc := l.set(" abc", 20, false).Width; line.Width > abc*1.5 {
+		if abc := l.Set(" abc", 20, false).Width; line.Width > abc*1.5 {
 			t.Errorf("%s: a line without the script is %.1f wide, want at most %.1f", script, line.Width, abc*1.5)
 		}
 	}
 	m := Missing{}
-	m.Add(l.set("中文，。", 20, false).Missing)   // points go with their script
-	m.Add(l.set("हिन्दी।", 20, true).Missing) // so does the danda
-	m.Add(l.set("ខ្មែរ 🜚 12", 20, false).Missing)
+	m.Add(l.Set("中文，。", 20, false).Missing)   // points go with their script
+	m.Add(l.Set("हिन्दी।", 20, true).Missing) // so does the danda
+	m.Add(l.Set("ខ្មែរ 🜚 12", 20, false).Missing)
 	want := "Characters left out because no font has them: Devanagari (7), Han (4); `antipode data pull " +
 		"fonts` downloads one. Khmer (5), symbol (1); install one on this system. The SVG and HTML forms have them."
 	if got := m.String(); got != want {
@@ -169,11 +169,11 @@ func TestMissingIsReported(t *testing.T) {
 func TestSystemIsSearchedLast(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("ANTIPODE_HOME", home)
-	l := &library{system: true, dir: func() string { return "" }}
-	if l.set("\u2068Tokyo\u2069 שלום Ελλάδα 12 %", 12, true); l.scanned != nil {
+	l := &Library{system: true}
+	if l.Set("\u2068Tokyo\u2069 שלום Ελλάδα 12 %", 12, true); l.scanned != nil {
 		t.Error("the system was searched for nothing")
 	}
-	line := l.set("سوق", 12, false)
+	line := l.Set("سوق", 12, false)
 	if l.scanned == nil {
 		t.Skip("missing: fonts of the system")
 	}
@@ -189,19 +189,27 @@ func TestSystemIsSearchedLast(t *testing.T) {
 func TestDamagedFontIsNotUsed(t *testing.T) {
 	dir := t.TempDir()
 	must.Do(t, os.WriteFile(filepath.Join(dir, file("Tamil")), []byte("not a font"), 0o644))
-	l := &library{dir: func() string { return dir }}
-	must.Equal(t, l.set("தமிழ்", 20, false).Missing[Lack{"Tamil", true}], 5, "missing")
+	l := &Library{dir: dir}
+	must.Equal(t, l.Set("தமிழ்", 20, false).Missing[Lack{"Tamil", true}], 5, "missing")
+}
+
+// A font that is pulled while the backend runs is in the next figure.
+func TestMissingFontIsSearchedAgain(t *testing.T) {
+	dir := t.TempDir()
+	must.True(t, In(dir).noto("Tamil") == nil, "a font in an empty folder")
+	_, known := In(dir).pulled["Tamil"]
+	must.True(t, !known, "the next figure does not search the font")
 }
 
 // TestWidth checks properties: width grows with the size, equals the pen's way, and does not depend on what was set
 // before.
 func TestWidth(t *testing.T) {
 	l := bare()
-	a, b := l.set("Tokyo שלום 12", 10, false), l.set("Tokyo שלום 12", 25, false)
+	a, b := l.Set("Tokyo שלום 12", 10, false), l.Set("Tokyo שלום 12", 25, false)
 	must.True(t, math.Abs(2.5*a.Width-b.Width) <= 1e-9 && a.Width > 0,
 		"widths %g and %g at sizes 10 and 25", a.Width, b.Width)
-	must.Equal(t, l.set("Tokyo שלום 12", 10, false).Width, a.Width, "set again", "was")
-	must.Equal(t, l.set("a\tb\n c", 10, false).Width, l.set("a b  c", 10, false).Width, "white space", "wide")
+	must.Equal(t, l.Set("Tokyo שלום 12", 10, false).Width, a.Width, "set again", "was")
+	must.Equal(t, l.Set("a\tb\n c", 10, false).Width, l.Set("a b  c", 10, false).Width, "white space", "wide")
 	var right float64
 	b.Draw(func(p vg.Path, _ float64) {
 		for _, c := range p {
@@ -214,11 +222,11 @@ func TestWidth(t *testing.T) {
 // TestHostileText sets lines that try to break a layout, in many goroutines at once, with what fonts there are.
 func TestHostileText(t *testing.T) {
 	dir, _ := manifest.Find(manifest.Fonts, manifest.FindOptions{})
-	l := &library{dir: func() string { return dir }}
+	l := &Library{dir: dir}
 	var wait sync.WaitGroup
 	for _, text := range hostile() {
 		wait.Go(func() {
-			line := l.set(text, 12, len(text)%2 == 0)
+			line := l.Set(text, 12, len(text)%2 == 0)
 			must.True(t, !math.IsNaN(line.Width) && !math.IsInf(line.Width, 0) && line.Width >= 0,
 				"%.30q is %g wide", text, line.Width)
 			line.Draw(func(p vg.Path, _ float64) {
