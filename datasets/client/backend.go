@@ -150,8 +150,8 @@ func (b *Backend) patience() time.Duration { return cmp.Or(b.Patience, 10*time.S
 // frozen returns the error of a backend that has not answered in time.
 func (b *Backend) frozen() *Frozen { return &Frozen{PID: serving(b.Socket), For: b.patience()} }
 
-// ask is call with a limit for the time of the answer; after it the error is a *[Frozen].
-func (b *Backend) ask(ctx context.Context, method, path string, out any) error {
+// callInTime is call with a limit for the time of the answer; after it the error is a *[Frozen].
+func (b *Backend) callInTime(ctx context.Context, method, path string, out any) error {
 	limited, cancel := context.WithTimeout(ctx, b.patience())
 	defer cancel()
 	err := b.call(limited, method, path, nil, out)
@@ -184,20 +184,24 @@ func (b *Backend) call(ctx context.Context, method, path string, in, out any) er
 	if out == nil {
 		return nil
 	}
-	return json.NewDecoder(reply).Decode(out)
+	err = json.NewDecoder(reply).Decode(out)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("%w any more at %s: it ended within an answer", ErrNoBackend, b.Socket)
+	}
+	return err
 }
 
 // Hello returns the identity of the running backend; the error is [ErrNoBackend] without one, a *[Frozen] if it does
 // not answer.
 func (b *Backend) Hello(ctx context.Context) (Hello, error) {
 	var h Hello
-	return h, b.ask(ctx, "GET", "/v1/hello", &h)
+	return h, b.callInTime(ctx, "GET", "/v1/hello", &h)
 }
 
 // Status returns the state of the running backend; errors are those of [Backend.Hello].
 func (b *Backend) Status(ctx context.Context) (*Status, error) {
 	s := &Status{}
-	return s, b.ask(ctx, "GET", "/v1/status", s)
+	return s, b.callInTime(ctx, "GET", "/v1/status", s)
 }
 
 // awake is Hello for a backend that may be frozen: it says so once and waits until the backend answers or ends.
@@ -262,7 +266,7 @@ func (b *Backend) stop(ctx context.Context, drain bool, pid int) error {
 	if drain {
 		path += "?drain=1"
 	}
-	if err := b.ask(ctx, "POST", path, nil); err != nil {
+	if err := b.callInTime(ctx, "POST", path, nil); err != nil {
 		return err
 	}
 	return b.ended(ctx, pid)

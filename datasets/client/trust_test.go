@@ -78,3 +78,22 @@ func TestVerify(t *testing.T) {
 	// a key for another program
 	must.Fail(b.once(t.Context(), Request{Secrets: map[string]string{"KEY": "k"}}, nil))(t, "was changed")
 }
+
+// A backend that ends within an answer is one that does not run, so that [Ask] starts another.
+func TestCutAnswer(t *testing.T) {
+	b := &Backend{Socket: filepath.Join(t.TempDir(), "b")}
+	for _, answer := range []string{"", "HTTP/1.0 200 OK\r\n\r\n", "HTTP/1.0 200 OK\r\n\r\n{\"Data\": \"iVB"} {
+		l := must.Get(net.Listen("unix", b.Socket))(t)
+		go func() {
+			c, err := l.Accept()
+			if err == nil {
+				_, _ = c.Read(make([]byte, 1000))
+				_, _ = c.Write([]byte(answer))
+				_ = c.Close()
+			}
+		}()
+		var reply struct{ Data []byte }
+		must.Is(b.Post(t.Context(), "/v1/paint", 1, &reply))(t, ErrNoBackend, b.Socket)
+		must.Do(t, l.Close())
+	}
+}
