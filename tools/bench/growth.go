@@ -87,7 +87,7 @@ func (l *large) grow(what string, n int) error {
 	for i := range n {
 		img := image.NewRGBA(image.Rect(0, 0, 32, 32))
 		for p := range 32 * 32 {
-			img.SetRGBA(p%32, p/32, color.RGBA{uint8(i), uint8(i >> 8), uint8(p), 255})
+			img.SetRGBA(p%32, p/32, color.RGBA{uint8(i), uint8(i >> 8), uint8(p + i>>16), 255}) // all differ
 		}
 		name := fmt.Sprintf("img/%d.png", i)
 		fmt.Fprintf(&table, "%d,%s\n", i, name)
