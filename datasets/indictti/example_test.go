@@ -54,7 +54,12 @@ func ExampleBlocks() {
 }
 
 func ExampleQuotedTable() {
-	f := indictti.QuotedTable().Where("name", "==", indictti.QuotedDropIGC).MustRows()
-	fmt.Println(f.Texts("model"), f.Numbers("value"))
-	// Output: [Stable Diffusion Alt Diffusion Midjourney Dalle3] [27.74 21.53 26.32 8.7]
+	drops := indictti.QuotedTable().Where("name", "==", indictti.QuotedDropIGC)
+	for _, c := range drops.Columns() {
+		fmt.Println(c.Name, c.Kind)
+	}
+	// Output:
+	// name text
+	// model text
+	// value number
 }
