@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"antipode/datasets"
 	"antipode/datasets/cell"
@@ -27,16 +26,10 @@ const (
 
 // imagesOptions are the options of data images.
 type imagesOptions struct {
-	In        string        `json:"in" kind:"TABLE" help:"the TABLE with the URLs: .csv, .parquet, or a table by name"`
-	Root      string        `json:"root" kind:"DIR" help:"a parent DIR that masks of the table may be in"`
-	URL       string        `json:"url" kind:"COLUMN" help:"the text COLUMN with the URLs"`
-	Rate      float64       `json:"rate" default:"2" min:">0" help:"requests a second to one host, at most"`
-	Workers   int           `json:"workers" default:"16" min:"1" help:"requests at a time to all hosts together; to one host at most two"`
-	MaxBytes  int64         `json:"max_bytes" default:"33554432" min:"1" help:"size of the largest image file, in bytes"`
-	Timeout   time.Duration `json:"timeout" min:"0" help:"time for one image, such as 90s; default 1m"`
-	UserAgent string        `json:"user_agent" default:"antipode" help:"the TEXT of the header User-Agent; some servers want an address to write to in it"`
-	Retry     bool          `json:"retry" help:"request the URLs again that failed in an earlier call"`
-	Private   bool          `json:"allow_private" help:"also request loopback, private and link-local addresses, for a server of your own"`
+	In   string `json:"in" kind:"TABLE" help:"the TABLE with the URLs: .csv, .parquet, or a table by name"`
+	Root string `json:"root" kind:"DIR" help:"a parent DIR that masks of the table may be in"`
+	URL  string `json:"url" kind:"COLUMN" help:"the text COLUMN with the URLs"`
+	webimages.Limits
 }
 
 // dataImages runs `antipode data images`: it fetches the images that a column of a table names by URL.
@@ -76,9 +69,7 @@ func dataImages(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	o := webimages.Options{Dir: strings.TrimSuffix(s.out, filepath.Ext(s.out)) + ".images", Rate: own.Rate,
-		Workers: own.Workers, MaxBytes: own.MaxBytes, Timeout: own.Timeout, UserAgent: own.UserAgent,
-		Retry: own.Retry, Private: own.Private}
+	o := webimages.Options{Dir: strings.TrimSuffix(s.out, filepath.Ext(s.out)) + ".images", Limits: own.Limits}
 	bar := cell.NewProgress()
 	o.Progress = func(done, found, total int) {
 		bar.Update(table.Progress{Stage: "fetch images", Done: done, Total: total, Computed: done - found,

@@ -18,20 +18,25 @@ import (
 
 // Options are the options of [Fetch]. The zero value of a number means its default.
 type Options struct {
-	Dir       string        // folder of the images and the journal; made if missing
-	MaxBytes  int64         // size of the largest file; default 32 MiB
-	Rate      float64       // requests a second to one host; default 2
-	Workers   int           // requests at a time to all hosts; default 16
-	Timeout   time.Duration // of one request with its answer; default 1 minute
-	UserAgent string        // header of the requests; default "antipode"
-	Private   bool          // also request loopback, private and link-local addresses
-	Retry     bool          // request URLs again that failed in an earlier call
+	Dir string // folder of the images and the journal; made if missing
+	Limits
 
 	// Progress receives the number of finished URLs, of which found were finished before; may be nil. Calls do not
 	// overlap.
 	Progress func(done, found, total int)
 
 	pause time.Duration // before a second attempt; tests shorten it
+}
+
+// Limits are the options of the requests. Zero values are the defaults.
+type Limits struct {
+	Rate      float64       `json:"rate" default:"2" min:">0" help:"requests a second to one host, at most"`
+	Workers   int           `json:"workers" default:"16" min:"1" help:"requests at a time to all hosts together; to one host at most two"`
+	MaxBytes  int64         `json:"max_bytes" default:"33554432" min:"1" help:"size of the largest image file, in bytes"`
+	Timeout   time.Duration `json:"timeout" min:"0" help:"time for one image, such as 90s; default 1m"`
+	UserAgent string        `json:"user_agent" default:"antipode" help:"the TEXT of the header User-Agent; some servers want an address to write to in it"`
+	Retry     bool          `json:"retry" help:"request the URLs again that failed in an earlier call"`
+	Private   bool          `json:"allow_private" help:"also request loopback, private and link-local addresses, for a server of your own"`
 }
 
 // Result is what became of a URL.

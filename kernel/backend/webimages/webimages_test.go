@@ -124,7 +124,8 @@ func redirect(to string) http.HandlerFunc {
 }
 
 func local(dir string) Options {
-	return Options{Dir: dir, Rate: 1000, Private: true, pause: time.Millisecond, Timeout: 5 * time.Second}
+	return Options{Dir: dir, pause: time.Millisecond,
+		Limits: Limits{Rate: 1000, Private: true, Timeout: 5 * time.Second}}
 }
 
 // mustFetch fetches and checks that each image that is named exists.
@@ -429,9 +430,8 @@ func TestRetryAfter(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	for _, o := range []Options{{Rate: -1}, {MaxBytes: -1}, {Workers: -2}, {Timeout: -1}} {
-		o.Dir = t.TempDir()
-		must.Fail(Fetch(t.Context(), nil, o))(t)
+	for _, l := range []Limits{{Rate: -1}, {MaxBytes: -1}, {Workers: -2}, {Timeout: -1}} {
+		must.Fail(Fetch(t.Context(), nil, Options{Dir: t.TempDir(), Limits: l}))(t)
 	}
 	dir := t.TempDir()
 	line := []byte(`{"url":"a","file":"../b"}` + "\n")
