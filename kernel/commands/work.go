@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"antipode/internal/objecturl"
+	"antipode/kernel/backend/all"
 	"antipode/kernel/backend/engine"
 	"antipode/kernel/cluster/jobs"
 )
@@ -24,7 +25,7 @@ func work(ctx context.Context, args []string) (err error) {
 		"Kubernetes, AWS Batch, Google, PBS, LSF or SGE")
 	grace := fs.Duration("grace", 25*time.Second, "the `TIME` that the batch in progress may take after TERM or USR1")
 	at := fs.String("store", "", "the `DIR` or URL of the store, in which %i is the shard's number; default the job's")
-	var o jobs.WorkerOptions
+	o := jobs.WorkerOptions{Engine: all.EngineOn}
 	o.Flags(fs)
 	job, err := readJob(ctx, fs, args)
 	if err != nil {

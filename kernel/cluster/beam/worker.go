@@ -14,6 +14,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"antipode/datasets/client"
+	"antipode/kernel/backend/all"
 	"antipode/kernel/backend/engine"
 	"antipode/kernel/cluster/jobs"
 )
@@ -80,9 +81,8 @@ func open(f *shardFn) (*jobs.Worker, error) {
 	if err := os.Setenv(client.ExecVar, f.Programs); err != nil {
 		return nil, err
 	}
-	the = jobs.NewWorker(job, jobs.WorkerOptions{Store: f.Store, Commit: time.Duration(f.Commit), Pull: f.Pull,
-		Drain: drain,
-		Say:   func(line string) { fmt.Fprintln(os.Stderr, line) }})
+	the = jobs.NewWorker(job, jobs.WorkerOptions{Engine: all.EngineOn, Store: f.Store, Commit: time.Duration(f.Commit),
+		Pull: f.Pull, Drain: drain, Say: func(line string) { fmt.Fprintln(os.Stderr, line) }})
 	return the, nil
 }
 

@@ -13,7 +13,6 @@ import (
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/device"
 	"antipode/internal/plaintext"
-	"antipode/kernel/backend/all"
 	"antipode/kernel/backend/engine"
 	"antipode/kernel/backend/plugin"
 	"antipode/kernel/backend/remote"
@@ -22,6 +21,8 @@ import (
 
 // WorkerOptions configure a [Worker].
 type WorkerOptions struct {
+	// Engine makes the worker's engine: all.EngineOn, which links every stage into the program.
+	Engine func(*store.Store, plugin.Options, engine.Options) *engine.Engine
 	// Store is the store that the worker fills, a folder or a URL.
 	Store string
 	// Commit is the time for which results are collected before they are written; 0 = 60 s, or 300 s where a batch
@@ -193,7 +194,7 @@ func (w *Worker) open(ctx context.Context, index int) error {
 	if err != nil {
 		return err
 	}
-	w.engine = all.EngineOn(s.Store, from, engine.Options{Build: build, Drain: w.Drain})
+	w.engine = w.Engine(s.Store, from, engine.Options{Build: build, Drain: w.Drain})
 	w.mu.Lock()
 	before := w.store
 	w.store = s
