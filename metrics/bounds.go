@@ -27,8 +27,8 @@ type BoundsOptions struct {
 	Level    float64  `json:"level,omitempty" default:"0.95" min:">0" max:"<1" help:"confidence level of the intervals"`
 }
 
-// BoundsRow is a row of [Bounds].
-type BoundsRow struct {
+// boundsRow is a row of [Bounds].
+type boundsRow struct {
 	Group          Group
 	Value          Estimate `column:"value" help:"of the rows that are there, as if nothing else was missing"`
 	Least          float64  `column:"bound_low" help:"mean if every missing value is the least possible"`
@@ -48,7 +48,7 @@ type BoundsRow struct {
 	Interval       string   `column:"interval"`
 }
 
-var bounds = Define(Definition[BoundsOptions, BoundsRow]{
+var bounds = Define(Definition[BoundsOptions, boundsRow]{
 	Name: "bounds", Version: 2, Title: "bounds of rates and means by group, whatever the missing values are",
 	Unit: "the values'", Range: "[least, most]", Direction: "none",
 	Citation: "Manski, American Economic Review 80, 1990; Imbens and Manski, Econometrica 72, 2004",
@@ -70,7 +70,7 @@ func Bounds(t datasets.Table, options ...BoundsOptions) datasets.Table {
 }
 
 // count counts the rows of a group and returns the values that are there.
-func (r *BoundsRow) count(f *table.Frame, rows []int, values []float64, o BoundsOptions) (there []float64, _ error) {
+func (r *boundsRow) count(f *table.Frame, rows []int, values []float64, o BoundsOptions) (there []float64, _ error) {
 	for _, i := range rows {
 		outcome, v := tabular.Outcome(f, i), values[i]
 		switch {
@@ -91,7 +91,7 @@ func (r *BoundsRow) count(f *table.Frame, rows []int, values []float64, o Bounds
 	return there, nil
 }
 
-func computeBounds(_ context.Context, call *Call, o BoundsOptions) (out []BoundsRow, err error) {
+func computeBounds(_ context.Context, call *Call, o BoundsOptions) (out []boundsRow, err error) {
 	in := tabular.Read(call, "in")
 	groups := in.SortedGroups(o.By)
 	values, err := readAnswers(call, in, o.Value, o.Positive)
@@ -106,7 +106,7 @@ func computeBounds(_ context.Context, call *Call, o BoundsOptions) (out []Bounds
 	var lows, highs []interval.Powered // means of the groups with the missing values at either end
 	var notes GroupNotes
 	for _, g := range groups {
-		row := BoundsRow{Group: g.By, Asked: len(g.Rows), GapLow: none, GapHigh: none, MissingGap: Exact(none)}
+		row := boundsRow{Group: g.By, Asked: len(g.Rows), GapLow: none, GapHigh: none, MissingGap: Exact(none)}
 		there, err := row.count(in.Frame, g.Rows, values, o)
 		if err != nil {
 			return nil, err
@@ -168,7 +168,7 @@ func (o BoundsOptions) imbensManski(lower, upper interval.Powered) (low, high fl
 }
 
 // compare fills in the differences to the mean of the other groups.
-func (o BoundsOptions) compare(rows []BoundsRow, lows, highs []interval.Powered) {
+func (o BoundsOptions) compare(rows []boundsRow, lows, highs []interval.Powered) {
 	n := len(rows)
 	level := math.Pow(o.Level, 1/float64(n))
 	missing, least := make([]interval.Bounded, n), math.MaxInt

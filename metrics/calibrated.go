@@ -26,8 +26,8 @@ type CalibratedOptions struct {
 	Level    float64  `json:"level,omitempty" default:"0.95" min:">0" max:"<1" help:"confidence level of the intervals"`
 }
 
-// CalibratedRow is a row of [Calibrated].
-type CalibratedRow struct {
+// calibratedRow is a row of [Calibrated].
+type calibratedRow struct {
 	Group      Group
 	Calibrated Estimate `column:"calibrated" help:"the mean, corrected by the labels"`
 	Judge      float64  `column:"judge" help:"mean of the judge's answers"`
@@ -55,14 +55,14 @@ var calibratedInputs = []Input{
 	{Role: "in", About: "a judge's answers, a row for each image"},
 	{Role: "labels", Optional: true, RepeatedIDs: true, About: "labels by people of a random sample of these images"}}
 
-var calibrated = Define(Definition[CalibratedOptions, CalibratedRow]{
+var calibrated = Define(Definition[CalibratedOptions, calibratedRow]{
 	Name: "calibrated", Title: "rates and means of a judge's answers, corrected by a labeled sample", Version: 1,
 	Unit: "the answers'", Range: "the answers'", Direction: "none", Citation: calibrationCitation,
 	Inputs: calibratedInputs, Compute: computeCalibrated,
 })
 
-// CalibratedGapRow is a row of [CalibratedGaps].
-type CalibratedGapRow struct {
+// calibratedGapRow is a row of [CalibratedGaps].
+type calibratedGapRow struct {
 	Group        Group
 	Gap          Estimate `column:"gap" help:"calibrated rate of the group − mean of the other groups"`
 	Flagged      bool     `column:"flagged" help:"the interval excludes 0"`
@@ -73,7 +73,7 @@ type CalibratedGapRow struct {
 	Interval     string   `column:"interval"`
 }
 
-var calibratedGaps = Define(Definition[CalibratedOptions, CalibratedGapRow]{
+var calibratedGaps = Define(Definition[CalibratedOptions, calibratedGapRow]{
 	Name: "calibrated-gaps", Version: 2, // 1 compared with the mean of all groups
 	Title: "gaps between groups in a judge's answers, corrected by a labeled sample",
 	Unit:  "the answers'", Range: "the answers'", Direction: "none", Citation: calibrationCitation,
@@ -254,14 +254,14 @@ func (o CalibratedOptions) interval(more string) string {
 	return fmt.Sprintf("%.4g %% prediction-powered interval (%s)%s", 100*o.Level, o.Method, more)
 }
 
-func computeCalibrated(_ context.Context, call *Call, o CalibratedOptions) (out []CalibratedRow, err error) {
+func computeCalibrated(_ context.Context, call *Call, o CalibratedOptions) (out []calibratedRow, err error) {
 	groups, err := readJudged(call, o)
 	if err != nil {
 		return nil, err
 	}
 	none := Exact(math.NaN())
 	for _, g := range groups {
-		r := CalibratedRow{Group: g.by, Calibrated: none, Judge: g.mean, Labels: none, Bias: math.NaN(),
+		r := calibratedRow{Group: g.by, Calibrated: none, Judge: g.mean, Labels: none, Bias: math.NaN(),
 			Tuning: math.NaN(), Judged: len(g.judged) + len(g.rest), Labeled: len(g.labels), Unanswered: g.unanswered,
 			Equivalent: math.NaN(), Needed: math.NaN(), Basis: basisJudge}
 		if g.powered != nil {
@@ -282,7 +282,7 @@ func computeCalibrated(_ context.Context, call *Call, o CalibratedOptions) (out 
 	return out, nil
 }
 
-func computeCalibratedGaps(_ context.Context, call *Call, o CalibratedOptions) (out []CalibratedGapRow, err error) {
+func computeCalibratedGaps(_ context.Context, call *Call, o CalibratedOptions) (out []calibratedGapRow, err error) {
 	groups, err := readJudged(call, o)
 	if err != nil {
 		return nil, err
@@ -299,7 +299,7 @@ func computeCalibratedGaps(_ context.Context, call *Call, o CalibratedOptions) (
 	}
 	for i, g := range groups {
 		gap := func(of []interval.Powered) Estimate { return Estimated(interval.PoweredToMean(level, i, of, nil)) }
-		r := CalibratedGapRow{Group: g.by, Gap: gap(corrected), JudgeGap: gap(plain),
+		r := calibratedGapRow{Group: g.by, Gap: gap(corrected), JudgeGap: gap(plain),
 			Judged: len(g.judged) + len(g.rest), Labeled: len(g.labels),
 			Interval: o.interval(", simultaneous over the groups")}
 		r.Flagged, r.JudgeFlagged = r.Gap.Low > 0 || r.Gap.High < 0, r.JudgeGap.Low > 0 || r.JudgeGap.High < 0

@@ -26,8 +26,8 @@ type CalibratedDiversityOptions struct {
 	Intervals
 }
 
-// CalibratedDiversityRow is a row of [CalibratedDiversity].
-type CalibratedDiversityRow struct {
+// calibratedDiversityRow is a row of [CalibratedDiversity].
+type calibratedDiversityRow struct {
 	Group      Group
 	Order      string   `column:"order"`
 	Calibrated Estimate `column:"calibrated_hill" unit:"effective categories" range:"[1, ∞)" help:"of the shares, corrected by the labels"`
@@ -40,7 +40,7 @@ type CalibratedDiversityRow struct {
 	Interval   string   `column:"interval"`
 }
 
-var calibratedDiversity = Define(Definition[CalibratedDiversityOptions, CalibratedDiversityRow]{
+var calibratedDiversity = Define(Definition[CalibratedDiversityOptions, calibratedDiversityRow]{
 	Name: "calibrated-diversity", Version: 1,
 	Title: "effective number of categories of a judge's answers, corrected by a labeled sample",
 	Unit:  "effective categories", Range: "[1, ∞)", Direction: "higher is more diverse",
@@ -62,7 +62,7 @@ func CalibratedDiversity(answers, labels datasets.Table, options ...CalibratedDi
 }
 
 func computeCalibratedDiversity(_ context.Context, call *Call, o CalibratedDiversityOptions) (
-	out []CalibratedDiversityRow, err error) {
+	out []calibratedDiversityRow, err error) {
 	in := tabular.Read(call, "in")
 	items, answers, groups := in.Texts(o.Item), in.Texts(o.Value), in.SortedGroups(o.By)
 	if in.Err != nil {
@@ -98,7 +98,7 @@ func computeCalibratedDiversity(_ context.Context, call *Call, o CalibratedDiver
 			notes.Add("no image has an answer: the group is left out", group)
 			continue
 		}
-		row := CalibratedDiversityRow{Group: g.By, Order: o.Order, Calibrated: Exact(math.NaN()), Labels: math.NaN(),
+		row := calibratedDiversityRow{Group: g.By, Order: o.Order, Calibrated: Exact(math.NaN()), Labels: math.NaN(),
 			Judge: hill(c.answers, o.Order), Categories: len(categories), Judged: int(floats.Sum(c.answers)),
 			Labeled: c.labeled, Basis: basisJudge}
 		if c.labeled < 2 {

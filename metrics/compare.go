@@ -39,8 +39,8 @@ const (
 	NoRegression = "no regression"
 )
 
-// CompareRow is a row of [Compare].
-type CompareRow struct {
+// compareRow is a row of [Compare].
+type compareRow struct {
 	Subject  string   `column:"subject" help:"the group, and what else identifies the score"`
 	Score    string   `column:"score"`
 	Verdict  string   `column:"verdict" help:"regression, no regression or undecided"`
@@ -54,7 +54,7 @@ type CompareRow struct {
 	Interval string   `column:"interval"`
 }
 
-var comparedRuns = Define(Definition[CompareOptions, CompareRow]{
+var comparedRuns = Define(Definition[CompareOptions, compareRow]{
 	Name: "compare", Title: "changes of a metric from one table to another, and whether it got worse beyond a margin",
 	Version: 2, Unit: "the score's", Range: "(-∞, ∞)", Direction: "none",
 	Citation: "Politis and Romano 1994, of half-sampling; see package metrics/interval",
@@ -135,7 +135,7 @@ func (s scoreValues) of(score scoreOf) float64 {
 	return math.NaN()
 }
 
-func computeCompare(ctx context.Context, call *Call, o CompareOptions) (out []CompareRow, err error) {
+func computeCompare(ctx context.Context, call *Call, o CompareOptions) (out []compareRow, err error) {
 	r := &runs{o: o, both: [2]*table.Frame{call.Inputs["a"], call.Inputs["b"]}, fixed: chain.Fixed(call)}
 	if r.plan, err = chain.Compile(o.Audit, len(r.fixed)); err != nil {
 		return nil, err
@@ -350,14 +350,14 @@ func (r *runs) change(ctx context.Context, halves *interval.Samples, n int) (fun
 }
 
 // verdicts returns the rows of the result.
-func (r *runs) verdicts(order []scoreOf, values [2]scoreValues, samples [][]float64) ([]CompareRow, error) {
-	var out []CompareRow
+func (r *runs) verdicts(order []scoreOf, values [2]scoreValues, samples [][]float64) ([]compareRow, error) {
+	var out []compareRow
 	var bounded []int // rows with an interval
 	var equal []bool
 	var changes, free []float64
 	var halves [][]float64
 	for i, s := range order {
-		row := &CompareRow{Subject: s[0], Score: s[1], Verdict: interval.Undecided, Better: r.o.Better,
+		row := &compareRow{Subject: s[0], Score: s[1], Verdict: interval.Undecided, Better: r.o.Better,
 			A: values[0].of(s), B: values[1].of(s)}
 		row.Change = Exact(row.B - row.A)
 		f, same := r.count(row)
@@ -404,7 +404,7 @@ func (r *runs) verdicts(order []scoreOf, values [2]scoreValues, samples [][]floa
 }
 
 // count counts the units of a row's group, and returns their degrees of freedom and whether all are equal.
-func (r *runs) count(row *CompareRow) (free float64, equal bool) {
+func (r *runs) count(row *compareRow) (free float64, equal bool) {
 	equal = true
 	for _, u := range r.units {
 		if r.by != nil && (r.o.Subject == nil || slices.Equal(r.o.Subject[:min(len(r.by), len(r.o.Subject))], r.by)) &&

@@ -22,8 +22,8 @@ type CrossedOptions struct {
 	Level    float64  `json:"level,omitempty" default:"0.95" min:">0" max:"<1" help:"confidence level of the intervals"`
 }
 
-// VarianceComponentsRow is a row of [VarianceComponents].
-type VarianceComponentsRow struct {
+// varianceComponentsRow is a row of [VarianceComponents].
+type varianceComponentsRow struct {
 	crossed.Component
 	Used     int    `column:"n_used" unit:"rows"`
 	Interval string `column:"interval"`
@@ -31,7 +31,7 @@ type VarianceComponentsRow struct {
 
 var (
 	crossedInputs      = []Input{{Role: "in", About: "a row for each value: an image, or an answer of a rater"}}
-	varianceComponents = Define(Definition[CrossedOptions, VarianceComponentsRow]{
+	varianceComponents = Define(Definition[CrossedOptions, varianceComponentsRow]{
 		Name: "variance-components", Version: 1,
 		Title: "how much of the variance is due to group, template, seed, rater, and to pairs of them",
 		Unit:  "the values', squared", Range: "[0, ∞)", Direction: "none",
@@ -48,7 +48,7 @@ func VarianceComponents(t datasets.Table, options ...CrossedOptions) datasets.Ta
 	return varianceComponents.Of(t, options...)
 }
 
-func computeVarianceComponents(_ context.Context, call *Call, o CrossedOptions) (out []VarianceComponentsRow,
+func computeVarianceComponents(_ context.Context, call *Call, o CrossedOptions) (out []varianceComponentsRow,
 	err error) {
 	d, _, err := o.read(call)
 	if err != nil {
@@ -63,7 +63,7 @@ func computeVarianceComponents(_ context.Context, call *Call, o CrossedOptions) 
 		if c.Variance.Value < 0 {
 			negative, c.Variance.Value = append(negative, c.Name), 0
 		}
-		out = append(out, VarianceComponentsRow{c, d.Len(), fmt.Sprintf("%.4g %% chi-square interval", 100*o.Level)})
+		out = append(out, varianceComponentsRow{c, d.Len(), fmt.Sprintf("%.4g %% chi-square interval", 100*o.Level)})
 	}
 	if len(negative) > 0 {
 		call.Notef("%d negative estimates are reported as 0: %s", len(negative), strings.Join(negative, ", "))
@@ -122,15 +122,15 @@ func (o CrossedOptions) read(call *Call) (d *crossed.Design, groups [][]string, 
 	return d, groups, err
 }
 
-// CrossedGapsRow is a row of [CrossedGaps].
-type CrossedGapsRow struct {
+// crossedGapsRow is a row of [CrossedGaps].
+type crossedGapsRow struct {
 	Group Group
 	crossed.Over
 	Used     int    `column:"n_used" unit:"rows"`
 	Interval string `column:"interval"`
 }
 
-var crossedGaps = Define(Definition[CrossedOptions, CrossedGapsRow]{
+var crossedGaps = Define(Definition[CrossedOptions, crossedGapsRow]{
 	Name: "crossed-gaps", Version: 1, Title: "gaps between groups that hold beyond one template, seed or rater",
 	Unit: "the values'", Range: "(−∞, ∞)", Direction: "none",
 	Citation: "Clark, J. Verbal Learning and Verbal Behavior 12, 1973; Cameron, Gelbach and Miller, J. Business & " +
@@ -146,7 +146,7 @@ func CrossedGaps(t datasets.Table, options ...CrossedOptions) datasets.Table {
 	return crossedGaps.Of(t, options...)
 }
 
-func computeCrossedGaps(_ context.Context, call *Call, o CrossedOptions) (out []CrossedGapsRow, err error) {
+func computeCrossedGaps(_ context.Context, call *Call, o CrossedOptions) (out []crossedGapsRow, err error) {
 	d, groups, err := o.read(call)
 	if err != nil {
 		return nil, err
@@ -156,7 +156,7 @@ func computeCrossedGaps(_ context.Context, call *Call, o CrossedOptions) (out []
 	}
 	for g, ways := range d.Gaps(o.Level) {
 		for _, w := range ways {
-			out = append(out, CrossedGapsRow{groups[g], w, d.Len(),
+			out = append(out, crossedGapsRow{groups[g], w, d.Len(),
 				fmt.Sprintf("%.4g %% for all groups at once, clustered", 100*o.Level)})
 		}
 	}

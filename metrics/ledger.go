@@ -17,8 +17,8 @@ type LedgerOptions struct {
 	Why string `json:"why,omitempty" help:"why the items that are not among our values cannot be computed"`
 }
 
-// LedgerRow is a row of the result of [Ledger].
-type LedgerRow struct {
+// ledgerRow is a row of the result of [Ledger].
+type ledgerRow struct {
 	Paper   string  `column:"paper"`
 	Item    string  `column:"item" help:"table, row and column, or the claim"`
 	Printed string  `column:"printed" help:"as printed"`
@@ -39,7 +39,7 @@ const (
 	NotComputable = "not computable"
 )
 
-var ledger = datasets.Define(datasets.Operation[LedgerOptions, LedgerRow]{
+var ledger = datasets.Define(datasets.Operation[LedgerOptions, ledgerRow]{
 	Name: "ledger", Version: 2, // 1 rounded ties away from zero
 	Title: "printed values of a paper next to ours, each with a verdict",
 	Inputs: []Input{
@@ -68,7 +68,7 @@ func Ledger(printed, ours datasets.Table, options ...LedgerOptions) datasets.Tab
 	return ledger.Table(map[string]datasets.Table{"printed": printed, "ours": ours}, options...)
 }
 
-func computeLedger(_ context.Context, call *Call, o LedgerOptions) (out []LedgerRow, err error) {
+func computeLedger(_ context.Context, call *Call, o LedgerOptions) (out []ledgerRow, err error) {
 	type own struct {
 		value, low, high, n float64
 		holds, same         string
@@ -99,7 +99,7 @@ func computeLedger(_ context.Context, call *Call, o LedgerOptions) (out []Ledger
 		if !found {
 			v = own{value: math.NaN(), low: math.NaN(), high: math.NaN(), n: math.NaN()}
 		}
-		row := LedgerRow{Paper: papers[i], Item: item, Printed: texts[i], Ours: v.value, Low: v.low, High: v.high,
+		row := ledgerRow{Paper: papers[i], Item: item, Printed: texts[i], Ours: v.value, Low: v.low, High: v.high,
 			N: v.n}
 		number, decimals, isNumber := printedNumber(texts[i])
 		scale := math.Pow(10, float64(decimals))

@@ -26,8 +26,8 @@ type MeanOptions struct {
 	Intervals
 }
 
-// MeanRow is a row of [Means].
-type MeanRow struct {
+// meanRow is a row of [Means].
+type meanRow struct {
 	Group    Group
 	Value    Estimate `column:"value"`
 	Rows     int      `column:"n_rows" unit:"rows"`
@@ -36,7 +36,7 @@ type MeanRow struct {
 	Interval string   `column:"interval"`
 }
 
-var clusteredMean = Define(Definition[MeanOptions, MeanRow]{
+var clusteredMean = Define(Definition[MeanOptions, meanRow]{
 	Name: "clustered-mean", Title: "mean, or ratio of two sums, with an interval over whole units", Version: 2,
 	Unit: "the values'", Range: "the values'", Direction: "none", Citation: "Efron and Tibshirani 1993",
 	Inputs: []Input{{Role: "in", About: "a row for each value, with a column of numbers"}}, Compute: computeMeans,
@@ -48,7 +48,7 @@ func Means(t datasets.Table, options ...MeanOptions) datasets.Table {
 	return clusteredMean.Of(t, options...)
 }
 
-func computeMeans(_ context.Context, call *Call, o MeanOptions) (out []MeanRow, err error) {
+func computeMeans(_ context.Context, call *Call, o MeanOptions) (out []meanRow, err error) {
 	in := tabular.Read(call, "in")
 	in.UniqueIDs()
 	values, over, units := in.Numbers(o.Value), in.Numbers(o.Over), in.Texts(o.Unit)
@@ -94,7 +94,7 @@ func computeMeans(_ context.Context, call *Call, o MeanOptions) (out []MeanRow, 
 			}
 			mean = Estimate{Value: r.Value, Low: r.Low, High: r.High}
 		}
-		out = append(out, MeanRow{g.By, mean, rows, n, len(g.Rows) - rows, o.Label(cmp.Or(o.Unit, "rows"))})
+		out = append(out, meanRow{g.By, mean, rows, n, len(g.Rows) - rows, o.Label(cmp.Or(o.Unit, "rows"))})
 	}
 	return out, nil
 }

@@ -16,8 +16,8 @@ type QuestionOptions struct {
 	Wanted  string   `json:"wanted,omitempty" default:"answer_p_wanted" help:"column of the probability of the answer wanted"`
 }
 
-// QuestionRow is a row of [QuestionScores].
-type QuestionRow struct {
+// questionRow is a row of [QuestionScores].
+type questionRow struct {
 	Group      Group
 	ID         string  `column:"id" help:"the values of the grouping columns"`
 	TIFA       float64 `column:"tifa" range:"[0, 1]" help:"share of questions with the answer wanted"`
@@ -27,7 +27,7 @@ type QuestionRow struct {
 	Unanswered int     `column:"n_unanswered" unit:"questions" help:"without an answer"`
 }
 
-var questionScores = Define(Definition[QuestionOptions, QuestionRow]{
+var questionScores = Define(Definition[QuestionOptions, questionRow]{
 	Name: "question-scores", Title: "how well each image fits the questions of its prompt: TIFA, Soft-TIFA",
 	Version: 1,
 	Unit:    "share of questions", Range: "[0, 1]", Direction: "higher is better",
@@ -46,7 +46,7 @@ func QuestionScores(answers datasets.Table, options ...QuestionOptions) datasets
 	return questionScores.Of(answers, options...)
 }
 
-func computeQuestionScores(_ context.Context, call *Call, o QuestionOptions) (out []QuestionRow, err error) {
+func computeQuestionScores(_ context.Context, call *Call, o QuestionOptions) (out []questionRow, err error) {
 	in := tabular.Read(call, "in")
 	correct, wanted := in.Numbers(o.Correct), in.Numbers(o.Wanted)
 	groups := in.SortedGroups(o.By)
@@ -58,7 +58,7 @@ func computeQuestionScores(_ context.Context, call *Call, o QuestionOptions) (ou
 		if texts := in.Frame.Texts("wanted"); texts != nil {
 			rows = slices.DeleteFunc(rows, func(row int) bool { return texts[row] == "" })
 		}
-		r := QuestionRow{Group: g.By, ID: g.By[0], Questions: len(rows)}
+		r := questionRow{Group: g.By, ID: g.By[0], Questions: len(rows)}
 		sums, n, probabilities := [3]float64{}, 0.0, 0.0
 		for _, row := range rows {
 			if c := correct[row]; c == c {

@@ -14,8 +14,8 @@ type PromptsOfOptions struct {
 	N        int    `json:"n,omitempty" default:"1" min:"1" help:"prompts of each object and region"`
 }
 
-// PromptsOfRow is a row of the result of [PromptsOf].
-type PromptsOfRow struct {
+// promptsOfRow is a row of the result of [PromptsOf].
+type promptsOfRow struct {
 	ID       string `column:"id"`
 	Prompt   string `column:"prompt"`
 	Template string `column:"template"`
@@ -24,7 +24,7 @@ type PromptsOfRow struct {
 	Number   int    `column:"number"`
 }
 
-var promptsOf = datasets.Define(datasets.Operation[PromptsOfOptions, PromptsOfRow]{
+var promptsOf = datasets.Define(datasets.Operation[PromptsOfOptions, promptsOfRow]{
 	Name: "digin-prompts-of", Version: 1,
 	Title:    "a prompt for each object of each region in a table of reference images",
 	Citation: "Sureddy et al. 2024 (Decomposed-DIG), section 3",
@@ -40,7 +40,7 @@ func PromptsOf(images datasets.Table, options ...PromptsOfOptions) datasets.Tabl
 	return promptsOf.Of(images, options...)
 }
 
-func computePromptsOf(_ context.Context, call *datasets.Call, o PromptsOfOptions) (out []PromptsOfRow, err error) {
+func computePromptsOf(_ context.Context, call *datasets.Call, o PromptsOfOptions) (out []promptsOfRow, err error) {
 	in := call.Inputs["in"]
 	objects, err := in.Need("object", table.KindText)
 	if err != nil {
@@ -66,7 +66,7 @@ func computePromptsOf(_ context.Context, call *datasets.Call, o PromptsOfOptions
 			return nil, err
 		}
 		for _, p := range prompts {
-			out = append(out, PromptsOfRow{p.ID(), p.Text, o.Template, p.Object, p.Region, p.Number})
+			out = append(out, promptsOfRow{p.ID(), p.Text, o.Template, p.Object, p.Region, p.Number})
 		}
 	}
 	return out, nil

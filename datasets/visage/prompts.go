@@ -60,8 +60,8 @@ type SetPromptsOfOptions struct {
 	Seed          int64    `json:"seed,omitempty" help:"seed of the first image, and of the sampling of attributes"`
 }
 
-// SetPromptRow is a row of the result of [SetPromptsOf].
-type SetPromptRow struct {
+// setPromptRow is a row of the result of [SetPromptsOf].
+type setPromptRow struct {
 	ID            string  `column:"id"`
 	Identity      string  `column:"identity"`
 	Set           string  `column:"set" help:"d, s or ns"`
@@ -80,7 +80,7 @@ var (
 		Name: "visage-prompts", Title: "ViSAGe prompts", Listed: true, Read: addPrompts,
 		Example: `{"identities":["Indian","Swiss"],"n":2}`,
 		Columns: "id:text identity:text prompt:text template:text number:number seed:number"})
-	setPrompts = datasets.Define(datasets.Operation[SetPromptsOfOptions, SetPromptRow]{
+	setPrompts = datasets.Define(datasets.Operation[SetPromptsOfOptions, setPromptRow]{
 		Name: "visage-set-prompts", Version: 1,
 		Title:    "default, stereotypical and other prompts for the identities of a table of pairs",
 		Citation: "Jha et al., ACL 2024, arXiv 2401.06310, section 5",
@@ -220,7 +220,7 @@ func (d *described) split(id string, minStereo float64) (stereotypes, others []s
 	return stereotypes, others
 }
 
-func computeSetPrompts(_ context.Context, call *datasets.Call, o SetPromptsOfOptions) (out []SetPromptRow, err error) {
+func computeSetPrompts(_ context.Context, call *datasets.Call, o SetPromptsOfOptions) (out []setPromptRow, err error) {
 	d, err := readPairs(call.Inputs["in"], o.MinScore)
 	if err != nil {
 		return nil, err
@@ -256,7 +256,7 @@ func computeSetPrompts(_ context.Context, call *datasets.Call, o SetPromptsOfOpt
 		others = some(rng, others, cmp.Or(o.Others, len(stereotypes)))
 		number := 0
 		put := func(set, attribute string, templates []string) {
-			row := SetPromptRow{Identity: id, Set: set, Attribute: attribute, NAStereo: math.NaN(),
+			row := setPromptRow{Identity: id, Set: set, Attribute: attribute, NAStereo: math.NaN(),
 				Offensiveness: math.NaN()}
 			if p, known := d.pairs[id][attribute]; known {
 				row.NAStereo, row.Offensiveness = p.NAStereo, p.Offensiveness

@@ -21,8 +21,8 @@ type ShownOptions struct {
 	Text  string `json:"text,omitempty" default:"clip_text" help:"vector column of the words"`
 }
 
-// ShownRow is a row of [Shown].
-type ShownRow struct {
+// shownRow is a row of [Shown].
+type shownRow struct {
 	Model        string           `column:"model"`
 	Language     string           `column:"language"`
 	PromptID     string           `column:"prompt_id"`
@@ -35,7 +35,7 @@ type ShownRow struct {
 	Words        int              `column:"n_words" unit:"concepts" help:"whose words are ranked; 0 by a judge"`
 }
 
-var shown = metrics.Define(metrics.Definition[ShownOptions, ShownRow]{
+var shown = metrics.Define(metrics.Definition[ShownOptions, shownRow]{
 	Name:    "cococrola-shown",
 	Title:   "share of the images of creative prompts that show each concept, by a CLIP",
 	Version: 1, Unit: "share of images", Range: "[0, 1]", Direction: "higher is better",
@@ -59,7 +59,7 @@ func Shown(images, words, scores datasets.Table, options ...ShownOptions) datase
 	return shown.Table(map[string]datasets.Table{"in": images, "words": words, "scores": scores}, options...)
 }
 
-func computeShown(_ context.Context, call *metrics.Call, o ShownOptions) (out []ShownRow, err error) {
+func computeShown(_ context.Context, call *metrics.Call, o ShownOptions) (out []shownRow, err error) {
 	in, w := tabular.Read(call, "in"), tabular.Read(call, "words")
 	names, texts, vectors, lists := w.Texts("concept"), w.Vectors(o.Text), in.Vectors(o.Joint), in.Texts("concepts")
 	groups := in.SortedGroups([]string{"model", "language", "prompt_id"})
@@ -130,10 +130,10 @@ func readPossessed(call *metrics.Call) (possession, error) {
 }
 
 // rows returns the rows of a prompt, by model, language and prompt: each of n images shows concept i, and all all.
-func (p possession) rows(by, concepts []string, each []int, all, n, words int) (out []ShownRow) {
+func (p possession) rows(by, concepts []string, each []int, all, n, words int) (out []shownRow) {
 	every, _ := allPossessed(p[by[0]], by[1], concepts)
 	for i, c := range concepts {
-		out = append(out, ShownRow{Model: by[0], Language: by[1], PromptID: by[2], Concept: c, Shown: share(each[i], n),
+		out = append(out, shownRow{Model: by[0], Language: by[1], PromptID: by[2], Concept: c, Shown: share(each[i], n),
 			All: share(all, n), Predicted: p[by[0]][Cell{by[1], c}].Possessed, AllPredicted: every, Images: n,
 			Words: words})
 	}

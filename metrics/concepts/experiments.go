@@ -15,8 +15,8 @@ import (
 	"antipode/metrics"
 )
 
-// TemplateRow is a row of [CompareTemplates].
-type TemplateRow struct {
+// templateRow is a row of [CompareTemplates].
+type templateRow struct {
 	Model      string  `column:"model"`
 	Language   string  `column:"language"`
 	Template   string  `column:"template"`
@@ -33,7 +33,7 @@ type TemplateRow struct {
 	Templates  int     `column:"n_templates"`
 }
 
-var compareTemplates = metrics.Define(metrics.Definition[struct{}, TemplateRow]{
+var compareTemplates = metrics.Define(metrics.Definition[struct{}, templateRow]{
 	Name:    "cococrola-templates",
 	Title:   "mean of each score by prompt template, and its spread over templates",
 	Version: 1, Unit: cosines, Range: ranges, Direction: "small spread: the template matters little",
@@ -48,7 +48,7 @@ var compareTemplates = metrics.Define(metrics.Definition[struct{}, TemplateRow]{
 // templates. scores is the table of [ConceptScores] with [ScoreOptions.Template].
 func CompareTemplates(scores datasets.Table) datasets.Table { return compareTemplates.Of(scores) }
 
-func computeTemplates(_ context.Context, call *metrics.Call, _ struct{}) ([]TemplateRow, error) {
+func computeTemplates(_ context.Context, call *metrics.Call, _ struct{}) ([]templateRow, error) {
 	rows, err := readScored(call.Inputs["in"])
 	if err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func computeTemplates(_ context.Context, call *metrics.Call, _ struct{}) ([]Temp
 		all[k][template][r.Concept] = r
 	}
 	slices.SortFunc(keys, modelLanguage.compare)
-	var out []TemplateRow
+	var out []templateRow
 	for _, k := range keys {
 		templates := slices.SortedFunc(maps.Keys(all[k]), func(a, b string) int { // 2 before 10
 			return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
@@ -86,7 +86,7 @@ func computeTemplates(_ context.Context, call *metrics.Call, _ struct{}) ([]Temp
 			}
 			low, high := slices.Min(means), slices.Max(means)
 			for i, w := range templates {
-				out = append(out, TemplateRow{k.model, k.language, w, name, means[i], n, left, means[i] - average,
+				out = append(out, templateRow{k.model, k.language, w, name, means[i], n, left, means[i] - average,
 					average, math.Sqrt(square / float64(len(means)-1)), low, high, high - low, len(means)})
 			}
 		}
@@ -131,8 +131,8 @@ func commonMeans(rows map[string]map[string]Scored, templates []string, score fu
 	return means, len(concepts), left
 }
 
-// CreativeRow is a row of [CreativePossession].
-type CreativeRow struct {
+// creativeRow is a row of [CreativePossession].
+type creativeRow struct {
 	PromptID     string  `column:"prompt_id"`
 	Language     string  `column:"language"`
 	Prompt       string  `column:"prompt"`
@@ -146,7 +146,7 @@ type CreativeRow struct {
 	Concepts     int     `column:"n_concepts" unit:"concepts"`
 }
 
-var creativePossession = metrics.Define(metrics.Definition[struct{}, CreativeRow]{
+var creativePossession = metrics.Define(metrics.Definition[struct{}, creativeRow]{
 	Name:    "cococrola-creative",
 	Title:   "possession of the concepts in creative prompts",
 	Version: 1, Unit: cosines, Range: ranges, Direction: toward, Citation: citation + ", section 5.6, Figure 10",
@@ -164,7 +164,7 @@ func CreativePossession(scores, prompts datasets.Table) datasets.Table {
 	return creativePossession.Table(map[string]datasets.Table{"in": scores, "prompts": prompts})
 }
 
-func computeCreative(_ context.Context, call *metrics.Call, _ struct{}) ([]CreativeRow, error) {
+func computeCreative(_ context.Context, call *metrics.Call, _ struct{}) ([]creativeRow, error) {
 	rows, err := readScored(call.Inputs["in"])
 	if err != nil {
 		return nil, err
@@ -183,7 +183,7 @@ func computeCreative(_ context.Context, call *metrics.Call, _ struct{}) ([]Creat
 	}
 	scored := byModel(rows)
 	models := slices.SortedFunc(maps.Keys(scored), compareModels)
-	var out []CreativeRow
+	var out []creativeRow
 	for _, p := range prompts {
 		for _, m := range models {
 			all, possessed := allPossessed(scored[m], p.Language, p.Concepts)
@@ -192,7 +192,7 @@ func computeCreative(_ context.Context, call *metrics.Call, _ struct{}) ([]Creat
 				if !known {
 					s = Scored{Xc: math.NaN(), Wc: math.NaN()}
 				}
-				out = append(out, CreativeRow{PromptID: p.ID, Language: p.Language, Prompt: p.Text, Model: m,
+				out = append(out, creativeRow{PromptID: p.ID, Language: p.Language, Prompt: p.Text, Model: m,
 					Concept: concept, Xc: s.Xc, Wc: s.Wc, Possessed: s.Possessed, AllPossessed: all,
 					NPossessed: possessed, Concepts: len(p.Concepts)})
 			}
@@ -228,8 +228,8 @@ func allPossessed(of map[Cell]Scored, language string, concepts []string) (all s
 	return all, possessed
 }
 
-// FailureCountRow is a row of [FailureCounts].
-type FailureCountRow struct {
+// failureCountRow is a row of [FailureCounts].
+type failureCountRow struct {
 	Model    string  `column:"model"`
 	Language string  `column:"language"`
 	Kind     string  `column:"kind"`
@@ -242,7 +242,7 @@ type FailureCountRow struct {
 
 var kindColumns = append(slices.Clone(cellColumns), datasets.Columns("kind:text")...)
 
-var failureCounts = metrics.Define(metrics.Definition[struct{}, FailureCountRow]{
+var failureCounts = metrics.Define(metrics.Definition[struct{}, failureCountRow]{
 	Name:    "cococrola-failure-counts",
 	Title:   "failures of each kind by model and language, labeled by hand or by rule",
 	Version: 1, Unit: "concepts", Range: "[0, concepts]", Direction: "lower is better",
@@ -289,7 +289,7 @@ func readKinds(call *metrics.Call, role string) (map[failureKey]string, []failur
 	return out, order, nil
 }
 
-func computeFailureCounts(_ context.Context, call *metrics.Call, _ struct{}) ([]FailureCountRow, error) {
+func computeFailureCounts(_ context.Context, call *metrics.Call, _ struct{}) ([]failureCountRow, error) {
 	rule, order, err := readKinds(call, "in")
 	if err != nil {
 		return nil, err
@@ -307,13 +307,13 @@ func computeFailureCounts(_ context.Context, call *metrics.Call, _ struct{}) ([]
 	if outside > 0 {
 		call.Notef("%d labels are of concepts that are not among the failures, and are ignored", outside)
 	}
-	counts, totals, cells := map[modelLanguage]map[string]*FailureCountRow{}, map[modelLanguage]int{}, []modelLanguage{}
+	counts, totals, cells := map[modelLanguage]map[string]*failureCountRow{}, map[modelLanguage]int{}, []modelLanguage{}
 	for _, k := range order {
 		c := k.modelLanguage
 		if counts[c] == nil {
-			counts[c] = map[string]*FailureCountRow{}
+			counts[c] = map[string]*failureCountRow{}
 			for _, kind := range Kinds {
-				counts[c][kind] = &FailureCountRow{Model: c.model, Language: c.language, Kind: kind}
+				counts[c][kind] = &failureCountRow{Model: c.model, Language: c.language, Kind: kind}
 			}
 			cells = append(cells, c)
 		}
@@ -332,7 +332,7 @@ func computeFailureCounts(_ context.Context, call *metrics.Call, _ struct{}) ([]
 		}
 	}
 	slices.SortFunc(cells, modelLanguage.compare)
-	var out []FailureCountRow
+	var out []failureCountRow
 	for _, c := range cells {
 		for _, kind := range Kinds {
 			r := counts[c][kind]

@@ -65,8 +65,8 @@ type FailureOptions struct {
 	Source string `json:"source,omitempty" default:"en,CogView 2=zh" help:"source language, or a list LANGUAGE,MODEL=LANGUAGE,…"`
 }
 
-// FailureRow is a row of [Failures].
-type FailureRow struct {
+// failureRow is a row of [Failures].
+type failureRow struct {
 	Model     string  `column:"model"`
 	Language  string  `column:"language"`
 	Concept   string  `column:"concept"`
@@ -79,7 +79,7 @@ type FailureRow struct {
 	Reference float64 `column:"nearest_reference" unit:"cosine" range:"[-1, 1]" help:"with the images of nearest in the source language"`
 }
 
-var failures = metrics.Define(metrics.Definition[FailureOptions, FailureRow]{
+var failures = metrics.Define(metrics.Definition[FailureOptions, failureRow]{
 	Name:    "cococrola-failures",
 	Title:   "concepts not possessed, with the kind of failure that their images suggest",
 	Version: 2, Unit: cosines, Range: ranges, Direction: "none",
@@ -174,7 +174,7 @@ func sourceLevels(of map[Cell]*center, source string) (typical, base float64) {
 	return interval.Quantile(self, 0.5), floats.Sum(others) / float64(len(others))
 }
 
-func computeFailures(_ context.Context, call *metrics.Call, o FailureOptions) (out []FailureRow, err error) {
+func computeFailures(_ context.Context, call *metrics.Call, o FailureOptions) (out []failureRow, err error) {
 	rows, err := readScored(call.Inputs["in"])
 	if err != nil {
 		return nil, err
@@ -204,7 +204,7 @@ func computeFailures(_ context.Context, call *metrics.Call, o FailureOptions) (o
 			levels[s.Model] = f
 		}
 		f.Self = of[s.Cell].self()
-		row := FailureRow{Model: s.Model, Language: s.Language, Concept: s.Concept, Xc: s.Xc, Wc: s.Wc, Self: s.Sc}
+		row := failureRow{Model: s.Model, Language: s.Language, Concept: s.Concept, Xc: s.Xc, Wc: s.Wc, Self: s.Sc}
 		for c, other := range of {
 			if x := of[s.Cell].with(other); c.Language == s.Language && c.Concept != s.Concept &&
 				(!(x <= f.Nearest) || x == f.Nearest && c.Concept < row.Nearest) && !math.IsNaN(x) {

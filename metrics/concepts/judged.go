@@ -52,7 +52,7 @@ var shownQuestions = datasets.Define(metrics.Definition[struct{}, shownQuestion]
 // prompts, a row for each prompt and concept, for images.Questions(…, "prompt_id").
 func ShownQuestions(prompts datasets.Table) datasets.Table { return shownQuestions.Of(prompts) }
 
-var shownByJudge = metrics.Define(metrics.Definition[struct{}, ShownRow]{
+var shownByJudge = metrics.Define(metrics.Definition[struct{}, shownRow]{
 	Name:    "cococrola-shown-by-judge",
 	Title:   "share of the images of creative prompts that show each concept, by a judge",
 	Version: 1, Unit: "share of images", Range: "[0, 1]", Direction: "higher is better",
@@ -70,7 +70,7 @@ func ShownByJudge(answers, scores datasets.Table) datasets.Table {
 	return shownByJudge.Table(map[string]datasets.Table{"in": answers, "scores": scores})
 }
 
-func computeShownByJudge(_ context.Context, call *metrics.Call, _ struct{}) (out []ShownRow, err error) {
+func computeShownByJudge(_ context.Context, call *metrics.Call, _ struct{}) (out []shownRow, err error) {
 	in := tabular.Read(call, "in")
 	images, names, answers := in.Texts("image_id"), in.Texts("concept"), in.Texts("answer")
 	groups := in.SortedGroups([]string{"model", "language", "prompt_id"})
@@ -173,8 +173,8 @@ func FailureQuestions(failures, images datasets.Table) datasets.Table {
 	return failureQuestions.Table(map[string]datasets.Table{"in": failures, "images": images})
 }
 
-// JudgedKindRow is a row of [JudgedKinds].
-type JudgedKindRow struct {
+// judgedKindRow is a row of [JudgedKinds].
+type judgedKindRow struct {
 	Model    string `column:"model"`
 	Language string `column:"language"`
 	Concept  string `column:"concept"`
@@ -186,18 +186,18 @@ type JudgedKindRow struct {
 	Unclear  int    `column:"n_unclear" unit:"images" help:"without one of these answers"`
 }
 
-var judgedKinds = metrics.Define(metrics.Definition[struct{}, JudgedKindRow]{
+var judgedKinds = metrics.Define(metrics.Definition[struct{}, judgedKindRow]{
 	Name: "cococrola-judged-kinds", Title: "kinds of failure by a judge's answers about the images", Version: 1,
 	Unit: "images", Range: "[0, images]", Direction: "none",
 	Citation: citation + ", section 5.2; the measurement is an addition",
 	Inputs: []metrics.Input{{Role: "in", Columns: append(slices.Clone(cellColumns), datasets.Columns("nearest:text",
 		"answer:text")...), About: "answers to the questions of cococrola-failure-questions"}},
-	Compute: func(_ context.Context, call *metrics.Call, _ struct{}) (out []JudgedKindRow, err error) {
+	Compute: func(_ context.Context, call *metrics.Call, _ struct{}) (out []judgedKindRow, err error) {
 		in := tabular.Read(call, "in")
 		nearest, answers := in.Texts("nearest"), in.Texts("answer")
 		groups := in.SortedGroups([]string{"model", "language", "concept"})
 		for _, g := range groups {
-			row := JudgedKindRow{Model: g.By[0], Language: g.By[1], Concept: g.By[2]}
+			row := judgedKindRow{Model: g.By[0], Language: g.By[1], Concept: g.By[2]}
 			for _, i := range g.Rows {
 				switch answers[i] {
 				case row.Concept:

@@ -26,19 +26,19 @@ type MeanOptions struct {
 	metrics.Intervals
 }
 
-// MeanRow is a row of [LanguageMeans].
-type MeanRow struct {
+// meanRow is a row of [LanguageMeans].
+type meanRow struct {
 	Mean
 	Blank    string `column:"blank"`
 	Interval string `column:"interval"`
 }
 
-var languageMeans = metrics.Define(metrics.Definition[MeanOptions, MeanRow]{
+var languageMeans = metrics.Define(metrics.Definition[MeanOptions, meanRow]{
 	Name:    "cococrola-means",
 	Title:   "mean over concepts of each score by model and language, and share of concepts possessed",
 	Version: 2, Unit: cosines + "; share", Range: ranges + "; share [0, 1]", Direction: toward,
 	Citation: citation + ", Table 2", Inputs: inScores,
-	Compute: func(_ context.Context, call *metrics.Call, o MeanOptions) ([]MeanRow, error) {
+	Compute: func(_ context.Context, call *metrics.Call, o MeanOptions) ([]meanRow, error) {
 		_, preset, err := ProfileOf(o.Profile)
 		if err != nil {
 			return nil, err
@@ -48,10 +48,10 @@ var languageMeans = metrics.Define(metrics.Definition[MeanOptions, MeanRow]{
 			return nil, err
 		}
 		blank := orDefault(o.Blank, preset)
-		var out []MeanRow
+		var out []meanRow
 		means, err := ComputeLanguageMeans(rows, blank, o.Intervals)
 		for _, m := range means {
-			out = append(out, MeanRow{m, blank, o.Label("concepts")})
+			out = append(out, meanRow{m, blank, o.Label("concepts")})
 		}
 		return out, err
 	},
@@ -75,20 +75,20 @@ type CorrelationOptions struct {
 	metrics.Intervals
 }
 
-// CorrelationRow is a row of [LanguageCorrelations].
-type CorrelationRow struct {
+// correlationRow is a row of [LanguageCorrelations].
+type correlationRow struct {
 	Correlation
 	Score    string `column:"score"`
 	Profile  string `column:"profile"`
 	Interval string `column:"interval"`
 }
 
-var languageCorrelations = metrics.Define(metrics.Definition[CorrelationOptions, CorrelationRow]{
+var languageCorrelations = metrics.Define(metrics.Definition[CorrelationOptions, correlationRow]{
 	Name:    "cococrola-correlations",
 	Title:   "correlation of a score between languages, over concepts and models, with the least-squares line",
 	Version: 3, Unit: "Pearson's r", Range: "[-1, 1]", Direction: "none", Citation: citation + ", Figure 7",
 	Inputs: inScores,
-	Compute: func(_ context.Context, call *metrics.Call, o CorrelationOptions) ([]CorrelationRow, error) {
+	Compute: func(_ context.Context, call *metrics.Call, o CorrelationOptions) ([]correlationRow, error) {
 		rows, err := readScored(call.Inputs["in"])
 		if err != nil {
 			return nil, err
@@ -107,10 +107,10 @@ var languageCorrelations = metrics.Define(metrics.Definition[CorrelationOptions,
 			}
 			return v
 		}
-		var out []CorrelationRow
+		var out []correlationRow
 		all, err := ComputeLanguageCorrelations(rows, value, o.Models == "pooled", o.Intervals)
 		for _, c := range all {
-			out = append(out, CorrelationRow{c, o.Score, o.Profile, o.Label("concepts")})
+			out = append(out, correlationRow{c, o.Score, o.Profile, o.Label("concepts")})
 		}
 		return out, err
 	},
@@ -128,8 +128,8 @@ type WinOptions struct {
 	Round string `json:"round,omitempty" default:"integer" values:"integer,none" help:"compare means ×100 rounded as printed, or unrounded"`
 }
 
-// WinRow is a row of [ColumnWins].
-type WinRow struct {
+// winRow is a row of [ColumnWins].
+type winRow struct {
 	Model     string `column:"model"`
 	Score     string `column:"score"`
 	Wins      int    `column:"n_wins" unit:"languages"`
@@ -138,17 +138,17 @@ type WinRow struct {
 	SharedIn  string `column:"shared"`
 }
 
-var columnWins = metrics.Define(metrics.Definition[WinOptions, WinRow]{
+var columnWins = metrics.Define(metrics.Definition[WinOptions, winRow]{
 	Name:    "cococrola-wins",
 	Title:   "languages in which a model has the best mean, and those where it ties",
 	Version: 1, Unit: "languages", Range: "[0, languages]", Direction: "higher is better",
 	Citation: citation + ", section 5.3", Inputs: inMeans,
-	Compute: func(_ context.Context, call *metrics.Call, o WinOptions) ([]WinRow, error) {
+	Compute: func(_ context.Context, call *metrics.Call, o WinOptions) ([]winRow, error) {
 		means, err := readMeans(call.Inputs["in"])
 		if err != nil {
 			return nil, err
 		}
-		var out []WinRow
+		var out []winRow
 		for _, s := range correctness {
 			if o.Round == "integer" {
 				for key, v := range means[s.name] {
@@ -156,7 +156,7 @@ var columnWins = metrics.Define(metrics.Definition[WinOptions, WinRow]{
 				}
 			}
 			for _, w := range ComputeColumnWins(means[s.name]) {
-				out = append(out, WinRow{w.Model, s.name, len(w.Languages), len(w.Shared),
+				out = append(out, winRow{w.Model, s.name, len(w.Languages), len(w.Shared),
 					strings.Join(w.Languages, ", "), strings.Join(w.Shared, ", ")})
 			}
 		}

@@ -89,8 +89,8 @@ type CellOptions struct {
 	Labels []string `json:"labels,omitempty" help:"labels of models in the paper's table, each as MODEL=LABEL; others by the paper's list of names"`
 }
 
-// CellRow is a row of [PaperCells].
-type CellRow struct {
+// cellRow is a row of [PaperCells].
+type cellRow struct {
 	Model      string  `column:"model" help:"label in the paper"`
 	Language   string  `column:"language"`
 	Score      string  `column:"score"`
@@ -101,11 +101,11 @@ type CellRow struct {
 	Computed   string  `column:"computed" help:"the model whose mean it is; blank without a mean"`
 }
 
-var paperCells = datasets.Define(datasets.Operation[CellOptions, CellRow]{
+var paperCells = datasets.Define(datasets.Operation[CellOptions, cellRow]{
 	Name:    "cococrola-cells",
 	Title:   "means compared with the printed Table 2, cell by cell",
 	Version: 2, Unit: "cosine ×100", Range: "[-100, 100]", Citation: citation + ", Table 2", Inputs: inMeans,
-	Compute: func(_ context.Context, call *datasets.Call, o CellOptions) ([]CellRow, error) {
+	Compute: func(_ context.Context, call *datasets.Call, o CellOptions) ([]cellRow, error) {
 		c, err := readCells(call.Inputs["in"], o.Labels)
 		if err != nil {
 			return nil, err
@@ -119,7 +119,7 @@ var paperModels = labels.Models{Printed: cococrola.Models, Names: cococrola.Mode
 
 // cells are means compared with the printed Table 2.
 type cells struct {
-	rows     []CellRow
+	rows     []cellRow
 	computed int               // of the rows
 	models   []string          // of the means
 	of       map[string]string // the model of each label
@@ -152,7 +152,7 @@ func readCells(f *table.Frame, given []string) (c cells, err error) {
 				continue
 			}
 			none := math.NaN()
-			row := CellRow{Model: p.Model, Language: p.Language, Score: s.name, Printed: printed, Value: none,
+			row := cellRow{Model: p.Model, Language: p.Language, Score: s.name, Printed: printed, Value: none,
 				Difference: none, Equal: none}
 			model, complete := c.of[p.Model], true
 			if p.Model == cococrola.Average { // of the paper's models, or it is another quantity
@@ -193,8 +193,8 @@ type RankingOptions struct {
 	Top   int    `json:"top,omitempty" min:"0" help:"entries per list; 0 = all"`
 }
 
-// RankingRow is a row of [Ranking].
-type RankingRow struct {
+// rankingRow is a row of [Ranking].
+type rankingRow struct {
 	Model    string  `column:"model"`
 	Language string  `column:"language"`
 	Rank     int     `column:"rank"`
@@ -208,11 +208,11 @@ type RankingRow struct {
 	Order    string  `column:"order"`
 }
 
-var ranking = datasets.Define(datasets.Operation[RankingOptions, RankingRow]{
+var ranking = datasets.Define(datasets.Operation[RankingOptions, rankingRow]{
 	Name:    "cococrola-ranking",
 	Title:   "concepts in the order of a score, for each model and language",
 	Version: 1, Unit: cosines, Range: ranges, Citation: citation + ", section 5.5", Inputs: inScores,
-	Compute: func(_ context.Context, call *datasets.Call, o RankingOptions) ([]RankingRow, error) {
+	Compute: func(_ context.Context, call *datasets.Call, o RankingOptions) ([]rankingRow, error) {
 		f := call.Inputs["in"]
 		rows, err := readScored(f)
 		if err != nil {
@@ -222,10 +222,10 @@ var ranking = datasets.Define(datasets.Operation[RankingOptions, RankingRow]{
 		if o.Score == "text_match" {
 			used = "n_text"
 		}
-		var out []RankingRow
+		var out []rankingRow
 		for _, r := range ComputeRanking(rows, scoreOf(o.Score), o.Order == "ascending", o.Top) {
 			s := rows[r.Row]
-			out = append(out, RankingRow{s.Model, s.Language, r.Rank, s.Concept, o.Score, scoreOf(o.Score)(s),
+			out = append(out, rankingRow{s.Model, s.Language, r.Rank, s.Concept, o.Score, scoreOf(o.Score)(s),
 				tabular.Number(f, o.Score+"_low", r.Row), tabular.Number(f, o.Score+"_high", r.Row), r.Of,
 				tabular.Number(f, used, r.Row), o.Order})
 		}

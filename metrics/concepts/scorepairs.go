@@ -14,8 +14,8 @@ type ScorePairOptions struct {
 	Score string `json:"score,omitempty" default:"cross_consistency" values:"cross_consistency,text_match,self_consistency,inverse_distinctiveness" help:"score to pair"`
 }
 
-// ScorePairRow is a row of [ScorePairs].
-type ScorePairRow struct {
+// scorePairRow is a row of [ScorePairs].
+type scorePairRow struct {
 	A       string  `column:"language_a"`
 	B       string  `column:"language_b"`
 	Model   string  `column:"model"`
@@ -25,11 +25,11 @@ type ScorePairRow struct {
 	Score   string  `column:"score"`
 }
 
-var scorePairs = datasets.Define(datasets.Operation[ScorePairOptions, ScorePairRow]{
+var scorePairs = datasets.Define(datasets.Operation[ScorePairOptions, scorePairRow]{
 	Name: "cococrola-score-pairs", Version: 1,
 	Title:    "a score of each concept in every two languages",
 	Citation: citation + ", Figure 7", Inputs: inScores,
-	Compute: func(_ context.Context, call *datasets.Call, o ScorePairOptions) (out []ScorePairRow, err error) {
+	Compute: func(_ context.Context, call *datasets.Call, o ScorePairOptions) (out []scorePairRow, err error) {
 		rows, err := readScored(call.Inputs["in"])
 		if err != nil {
 			return nil, err
@@ -39,12 +39,12 @@ var scorePairs = datasets.Define(datasets.Operation[ScorePairOptions, ScorePairR
 			for _, b := range rows {
 				if a.Model == b.Model && a.Concept == b.Concept && compareLanguages(a.Language, b.Language) < 0 &&
 					!math.IsNaN(score(a)) && !math.IsNaN(score(b)) {
-					out = append(out, ScorePairRow{a.Language, b.Language, a.Model, a.Concept, score(a), score(b),
+					out = append(out, scorePairRow{a.Language, b.Language, a.Model, a.Concept, score(a), score(b),
 						o.Score})
 				}
 			}
 		}
-		slices.SortStableFunc(out, func(p, q ScorePairRow) int {
+		slices.SortStableFunc(out, func(p, q scorePairRow) int {
 			return cmp.Or(compareLanguages(p.A, q.A), compareLanguages(p.B, q.B), compareModels(p.Model, q.Model),
 				cmp.Compare(p.Concept, q.Concept))
 		})

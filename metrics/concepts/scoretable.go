@@ -55,8 +55,8 @@ func (o ScoreOptions) options() (Options, Rule, error) {
 	return v, Rule{When: o.Rule, Xc: o.XcBelow, Wc: o.WcBelow}, err
 }
 
-// ScoreRow is a row of [ConceptScores].
-type ScoreRow struct {
+// scoreRow is a row of [ConceptScores].
+type scoreRow struct {
 	Model                  string           `column:"model"`
 	Language               string           `column:"language"`
 	Concept                string           `column:"concept"`
@@ -92,7 +92,7 @@ const (
 
 var cellColumns = datasets.Columns("model:text", "language:text", "concept:text")
 
-var conceptScores = metrics.Define(metrics.Definition[ScoreOptions, ScoreRow]{
+var conceptScores = metrics.Define(metrics.Definition[ScoreOptions, scoreRow]{
 	Name:    "cococrola-scores",
 	Title:   "distinctiveness, self-consistency and correctness of each concept in each language",
 	Version: 6, Unit: cosines, Range: ranges, Direction: toward, Citation: citation + ", equations 2 to 6, section 5.6",
@@ -160,7 +160,7 @@ func jointOf(call *metrics.Call, o ScoreOptions) (string, error) {
 	return images, err
 }
 
-func computeScores(ctx context.Context, call *metrics.Call, o ScoreOptions) ([]ScoreRow, error) {
+func computeScores(ctx context.Context, call *metrics.Call, o ScoreOptions) ([]scoreRow, error) {
 	v, rule, err := o.options()
 	if err != nil {
 		return nil, err
@@ -179,7 +179,7 @@ func computeScores(ctx context.Context, call *metrics.Call, o ScoreOptions) ([]S
 	} else if jointModel, err = jointOf(call, o); err != nil {
 		return nil, err
 	}
-	var out []ScoreRow
+	var out []scoreRow
 	var without []string // by model: the number of cells without images in the source language
 	for i, set := range in.sets {
 		if err := ctx.Err(); err != nil {
@@ -206,7 +206,7 @@ func computeScores(ctx context.Context, call *metrics.Call, o ScoreOptions) ([]S
 				return nil, err
 			}
 			n := in.counts[set.Model][s.Cell]
-			out = append(out, ScoreRow{
+			out = append(out, scoreRow{
 				Model: set.Model, Language: s.Language, Concept: s.Concept, InverseDistinctiveness: s.Dt,
 				Distinctiveness: metrics.Estimate{Value: 1 - s.Dt.Value, Low: 1 - s.Dt.High, High: 1 - s.Dt.Low},
 				SelfConsistency: s.Sc, CrossConsistency: s.Xc, TextMatch: s.Wc, Possessed: possessed,

@@ -24,8 +24,8 @@ type MatrixOptions struct {
 	Pairs  int    `json:"pairs,omitempty" default:"12" min:"1" help:"the concepts of this many most similar pairs"`
 }
 
-// PairRow is a row of [SimilarPairs].
-type PairRow struct {
+// pairRow is a row of [SimilarPairs].
+type pairRow struct {
 	Pair    string  `column:"pair"`
 	A       string  `column:"a"`
 	B       string  `column:"b"`
@@ -33,16 +33,16 @@ type PairRow struct {
 	OneWord string  `column:"one_word_in" help:"languages with one word for both concepts"`
 }
 
-// MatrixRow is a row of [SimilarityMatrix].
-type MatrixRow struct {
+// matrixRow is a row of [SimilarityMatrix].
+type matrixRow struct {
 	Concept string  `column:"concept"`
 	Other   string  `column:"other"`
 	Cosine  float64 `column:"cosine" range:"[-1, 1]"`
 	N       int     `column:"n" unit:"pairs"`
 }
 
-// DistinctRow is a row of [DistinctVectors].
-type DistinctRow struct {
+// distinctRow is a row of [DistinctVectors].
+type distinctRow struct {
 	Language string `column:"language"`
 	Words    int    `column:"n_words" unit:"words" help:"different words"`
 	Vectors  int    `column:"n_vectors" unit:"vectors" help:"different vectors"`
@@ -51,8 +51,8 @@ type DistinctRow struct {
 	Examples string `column:"examples" help:"up to eight concepts of the largest group"`
 }
 
-// NearestRow is a row of [NearestConcepts].
-type NearestRow struct {
+// nearestRow is a row of [NearestConcepts].
+type nearestRow struct {
 	Language string  `column:"language"`
 	Own      float64 `column:"own" range:"[-1, 1]" help:"mean cosine with the English text of the same concept"`
 	Others   float64 `column:"others" range:"[-1, 1]" help:"mean cosine with the English texts of other concepts"`
@@ -63,10 +63,10 @@ type NearestRow struct {
 var inTexts = []datasets.Input{{Role: "in", Columns: cellColumns[1:],
 	About: "texts by language and concept, with vectors; English is en"}}
 
-var similarPairs = datasets.Define(datasets.Operation[SimilarityOptions, PairRow]{
+var similarPairs = datasets.Define(datasets.Operation[SimilarityOptions, pairRow]{
 	Name: "similar-pairs", Version: 1, Title: "pairs of concepts by the similarity of their English texts",
 	Citation: "measure of this project", Inputs: inTexts,
-	Compute: func(_ context.Context, call *datasets.Call, o SimilarityOptions) (out []PairRow, err error) {
+	Compute: func(_ context.Context, call *datasets.Call, o SimilarityOptions) (out []pairRow, err error) {
 		all, english, err := readTexts(call, o.Vector)
 		if err != nil {
 			return nil, err
@@ -78,7 +78,7 @@ var similarPairs = datasets.Define(datasets.Operation[SimilarityOptions, PairRow
 					in = append(in, t.language)
 				}
 			}
-			out = append(out, PairRow{p.a + " / " + p.b, p.a, p.b, p.cosine, strings.Join(in, ", ")})
+			out = append(out, pairRow{p.a + " / " + p.b, p.a, p.b, p.cosine, strings.Join(in, ", ")})
 		}
 		return out, nil
 	},
@@ -91,11 +91,11 @@ func SimilarPairs(texts datasets.Table, options ...SimilarityOptions) datasets.T
 	return similarPairs.Of(texts, options...)
 }
 
-var similarityMatrix = datasets.Define(datasets.Operation[MatrixOptions, MatrixRow]{
+var similarityMatrix = datasets.Define(datasets.Operation[MatrixOptions, matrixRow]{
 	Name: "similarity-matrix", Version: 1,
 	Title:    "similarity of the concepts of the most similar pairs, each with each",
 	Citation: "measure of this project", Inputs: inTexts,
-	Compute: func(_ context.Context, call *datasets.Call, o MatrixOptions) (out []MatrixRow, err error) {
+	Compute: func(_ context.Context, call *datasets.Call, o MatrixOptions) (out []matrixRow, err error) {
 		_, english, err := readTexts(call, o.Vector)
 		if err != nil {
 			return nil, err
@@ -115,7 +115,7 @@ var similarityMatrix = datasets.Define(datasets.Operation[MatrixOptions, MatrixR
 		}
 		for _, a := range names {
 			for _, b := range names {
-				out = append(out, MatrixRow{a, b, english.cosine(a, b), 1})
+				out = append(out, matrixRow{a, b, english.cosine(a, b), 1})
 			}
 		}
 		return out, nil
@@ -129,10 +129,10 @@ func SimilarityMatrix(texts datasets.Table, options ...MatrixOptions) datasets.T
 	return similarityMatrix.Of(texts, options...)
 }
 
-var distinctVectors = datasets.Define(datasets.Operation[SimilarityOptions, DistinctRow]{
+var distinctVectors = datasets.Define(datasets.Operation[SimilarityOptions, distinctRow]{
 	Name: "distinct-vectors", Version: 1, Title: "number of different words and of different vectors by language",
 	Citation: "measure of this project", Inputs: inTexts,
-	Compute: func(_ context.Context, call *datasets.Call, o SimilarityOptions) (out []DistinctRow, err error) {
+	Compute: func(_ context.Context, call *datasets.Call, o SimilarityOptions) (out []distinctRow, err error) {
 		all, _, err := readTexts(call, o.Vector)
 		if err != nil {
 			return nil, err
@@ -152,7 +152,7 @@ var distinctVectors = datasets.Define(datasets.Operation[SimilarityOptions, Dist
 				words[w] = true
 			}
 			largest := slices.MaxFunc(groups, func(a, b []string) int { return len(a) - len(b) })
-			out = append(out, DistinctRow{t.language, len(words), len(groups), len(words) - len(groups), len(largest),
+			out = append(out, distinctRow{t.language, len(words), len(groups), len(words) - len(groups), len(largest),
 				strings.Join(largest[:min(8, len(largest))], ", ")})
 		}
 		return out, nil
@@ -167,17 +167,17 @@ func DistinctVectors(texts datasets.Table, options ...SimilarityOptions) dataset
 	return distinctVectors.Of(texts, options...)
 }
 
-var nearestConcepts = datasets.Define(datasets.Operation[SimilarityOptions, NearestRow]{
+var nearestConcepts = datasets.Define(datasets.Operation[SimilarityOptions, nearestRow]{
 	Name: "nearest-concepts", Version: 1,
 	Title:    "similarity of texts to the English texts of their own and of other concepts",
 	Citation: "measure of this project", Inputs: inTexts,
-	Compute: func(_ context.Context, call *datasets.Call, o SimilarityOptions) (out []NearestRow, err error) {
+	Compute: func(_ context.Context, call *datasets.Call, o SimilarityOptions) (out []nearestRow, err error) {
 		all, english, err := readTexts(call, o.Vector)
 		if err != nil {
 			return nil, err
 		}
 		for _, t := range all {
-			row, others := NearestRow{Language: t.language}, 0
+			row, others := nearestRow{Language: t.language}, 0
 			for _, name := range t.names {
 				if english.vectors[name] == nil {
 					continue

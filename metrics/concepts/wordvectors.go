@@ -16,15 +16,15 @@ type WordVectorOptions struct {
 	Vector   string   `json:"vector,omitempty" default:"full" help:"vector column of the images"`
 }
 
-// WordVectorRow is a row of the result of [WordVectors].
-type WordVectorRow struct {
+// wordVectorRow is a row of the result of [WordVectors].
+type wordVectorRow struct {
 	ID       string    `column:"id"`
 	Concept  string    `column:"concept"`
 	Language string    `column:"language"`
 	Vector   []float32 `column:"clip_text"`
 }
 
-var wordVectors = datasets.Define(datasets.Operation[WordVectorOptions, WordVectorRow]{
+var wordVectors = datasets.Define(datasets.Operation[WordVectorOptions, wordVectorRow]{
 	Name: "word-vectors", Version: 1,
 	Title:    "vectors of concept words from images: a stand-in for a text encoder",
 	Citation: "stand-in of this project",
@@ -39,7 +39,7 @@ func WordVectors(images datasets.Table, options ...WordVectorOptions) datasets.T
 	return wordVectors.Of(images, options...)
 }
 
-func computeWordVectors(_ context.Context, call *datasets.Call, o WordVectorOptions) (out []WordVectorRow, err error) {
+func computeWordVectors(_ context.Context, call *datasets.Call, o WordVectorOptions) (out []wordVectorRow, err error) {
 	in := tabular.Read(call, "in")
 	vectors := in.Vectors(o.Vector)
 	sums := map[string][]float32{}
@@ -65,8 +65,8 @@ func computeWordVectors(_ context.Context, call *datasets.Call, o WordVectorOpti
 		return nil, in.Err
 	}
 	for concept, v := range sums {
-		out = append(out, WordVectorRow{ID: concept, Concept: concept, Language: English, Vector: v})
+		out = append(out, wordVectorRow{ID: concept, Concept: concept, Language: English, Vector: v})
 	}
-	slices.SortFunc(out, func(a, b WordVectorRow) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortFunc(out, func(a, b wordVectorRow) int { return strings.Compare(a.ID, b.ID) })
 	return out, nil
 }

@@ -19,8 +19,8 @@ type PoolOptions struct {
 	Filter  string `json:"filter,omitempty" default:"strict" values:"strict,i,after-stop,both,none" help:"exempt capitalized words: none, I, those after a full stop, both; none = no filter"`
 }
 
-// PoolRow is a row of [CaptionPool].
-type PoolRow struct {
+// poolRow is a row of [CaptionPool].
+type poolRow struct {
 	ID       string `column:"id"`
 	Caption  string `column:"caption"`
 	Kept     bool   `column:"kept"`
@@ -38,7 +38,7 @@ var (
 
 const captionCitation = citation + ", section 3.1 and supplement"
 
-var captionPool = datasets.Define(datasets.Operation[PoolOptions, PoolRow]{
+var captionPool = datasets.Define(datasets.Operation[PoolOptions, poolRow]{
 	Name: "indictti-pool", Title: "captions that prompts can be selected from, with the reason for the others",
 	Version: 1, Citation: captionCitation,
 	Inputs: []datasets.Input{{Role: "in", Columns: withID,
@@ -99,8 +99,8 @@ type Sources struct {
 	Languages datasets.Table
 }
 
-// PromptTableRow is a row of [Prompts].
-type PromptTableRow struct {
+// promptTableRow is a row of [Prompts].
+type promptTableRow struct {
 	ID            string `column:"id" help:"PROMPT-LANGUAGE"`
 	PromptID      string `column:"prompt_id"`
 	Language      string `column:"language"`
@@ -112,7 +112,7 @@ type PromptTableRow struct {
 	Reason        string `column:"reason"`
 }
 
-var promptTable = datasets.Define(datasets.Operation[struct{}, PromptTableRow]{
+var promptTable = datasets.Define(datasets.Operation[struct{}, promptTableRow]{
 	Name: "indictti-captions", Title: "the prompts in every language, with the source of each text", Version: 2,
 	Citation: captionCitation,
 	Inputs: []datasets.Input{{Role: "in", Columns: datasets.Columns("id:text", "caption:text"),
@@ -188,7 +188,7 @@ func translated(f *table.Frame, role string) (func(row int) (map[string]string, 
 	}, nil
 }
 
-func computePool(_ context.Context, call *datasets.Call, o PoolOptions) ([]PoolRow, error) {
+func computePool(_ context.Context, call *datasets.Call, o PoolOptions) ([]poolRow, error) {
 	in := tabular.Read(call, "in")
 	in.UniqueIDs()
 	f, english := in.Frame, in.Texts(o.Caption)
@@ -206,7 +206,7 @@ func computePool(_ context.Context, call *datasets.Call, o PoolOptions) ([]PoolR
 		}
 	}
 	ids, urls, images := f.Texts("id"), f.Texts(indictti.URLColumn), f.Images("image")
-	rows := make([]PoolRow, f.Len())
+	rows := make([]poolRow, f.Len())
 	first, kept := map[string]string{}, 0
 	for _, row := range sortedByID(ids) { // of equal captions the smallest id is kept, whatever the order of rows
 		texts, err := captions(row)
@@ -239,7 +239,7 @@ func computePool(_ context.Context, call *datasets.Call, o PoolOptions) ([]PoolR
 			first[caption] = ids[row]
 			kept++
 		}
-		rows[row] = PoolRow{ids[row], caption, reason == "", reason, word, have, url}
+		rows[row] = poolRow{ids[row], caption, reason == "", reason, word, have, url}
 	}
 	if kept < f.Len() {
 		call.Notef("%d of %d captions are kept; see the column reason for the others", kept, f.Len())
@@ -313,7 +313,7 @@ func ownTranslations(call *datasets.Call, list []indictti.Language) (map[[2]stri
 	return own, nil
 }
 
-func computePromptTable(_ context.Context, call *datasets.Call, _ struct{}) ([]PromptTableRow, error) {
+func computePromptTable(_ context.Context, call *datasets.Call, _ struct{}) ([]promptTableRow, error) {
 	list, err := languages(call)
 	if err != nil {
 		return nil, err
@@ -334,7 +334,7 @@ func computePromptTable(_ context.Context, call *datasets.Call, _ struct{}) ([]P
 	if in.UniqueIDs(); in.Err != nil {
 		return nil, in.Err
 	}
-	var rows []PromptTableRow
+	var rows []promptTableRow
 	lacking := map[string]int{}
 	for i, id := range in.Texts("id") {
 		english := in.Texts("caption")[i]
@@ -363,7 +363,7 @@ func computePromptTable(_ context.Context, call *datasets.Call, _ struct{}) ([]P
 				outcome, reason = "skipped", fmt.Sprintf("no caption in %s from %s", l.Code, l.Source)
 				lacking[l.Code]++
 			}
-			rows = append(rows, PromptTableRow{id + "-" + l.Code, id, l.Code, l.Script, text, english, from, outcome,
+			rows = append(rows, promptTableRow{id + "-" + l.Code, id, l.Code, l.Script, text, english, from, outcome,
 				reason})
 		}
 	}

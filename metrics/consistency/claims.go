@@ -21,8 +21,8 @@ type ClaimOptions struct {
 	Labels []string `json:"labels,omitempty" help:"labels of models in the paper, each as MODEL=LABEL; others by the paper's list of names"`
 }
 
-// ClaimRow is a row of [Claims].
-type ClaimRow struct {
+// claimRow is a row of [Claims].
+type claimRow struct {
 	Claim   string  `column:"claim"`
 	Verdict string  `column:"verdict" help:"pass, FAIL or undecided"`
 	AName   string  `column:"a_name"`
@@ -40,17 +40,17 @@ var inStudy = []datasets.Input{
 		Columns: datasets.Columns("model:text", "language_a:text", "language_b:text", "kind:text", "scal:number")},
 }
 
-var claims = datasets.Define(datasets.Operation[ClaimOptions, ClaimRow]{
+var claims = datasets.Define(datasets.Operation[ClaimOptions, claimRow]{
 	Name: "indictti-claims", Title: "the findings of IndicTTI as expectations of a new run: pass, FAIL or undecided",
 	Version: 2, Citation: citation + ", section 6 and supplement", Inputs: inStudy,
-	Compute: func(_ context.Context, call *datasets.Call, o ClaimOptions) (out []ClaimRow, err error) {
+	Compute: func(_ context.Context, call *datasets.Call, o ClaimOptions) (out []claimRow, err error) {
 		s, err := readLabeled(call, "scores", o.Labels)
 		if err != nil {
 			return nil, err
 		}
 		for _, c := range s.claims() {
 			d := c.a.Minus(c.b)
-			out = append(out, ClaimRow{c.name, d.Within(0, math.Inf(1)), c.aName, c.bName, c.a.Value, c.b.Value, d.Low,
+			out = append(out, claimRow{c.name, d.Within(0, math.Inf(1)), c.aName, c.bName, c.a.Value, c.b.Value, d.Low,
 				d.High})
 		}
 		return out, nil

@@ -72,8 +72,8 @@ type CaptionCounts struct {
 	Degenerate int `column:"n_degenerate" unit:"images" help:"with a caption that repeats up to three words four times"`
 }
 
-// CLGCRow is a row of [CLGC].
-type CLGCRow struct {
+// clgcRow is a row of [CLGC].
+type clgcRow struct {
 	Group    metrics.Group
 	Language string           `column:"language"`
 	Score    metrics.Estimate `column:"clgc" unit:"cosine" range:"[-1, 1]"`
@@ -84,8 +84,8 @@ type CLGCRow struct {
 	Interval  string `column:"interval"`
 }
 
-// IGCRow is a row of [IGC].
-type IGCRow struct {
+// igcRow is a row of [IGC].
+type igcRow struct {
 	Group    metrics.Group
 	Language string           `column:"language"`
 	Score    metrics.Estimate `column:"igc" unit:"cosine" range:"[-1, 1]"`
@@ -95,8 +95,8 @@ type IGCRow struct {
 	Interval  string `column:"interval"`
 }
 
-// LGCRow is a row of [LGC].
-type LGCRow struct {
+// lgcRow is a row of [LGC].
+type lgcRow struct {
 	Group    metrics.Group
 	Language string           `column:"language"`
 	Score    metrics.Estimate `column:"lgc" unit:"cosine" range:"[-1, 1]"`
@@ -106,8 +106,8 @@ type LGCRow struct {
 	Interval  string `column:"interval"`
 }
 
-// DropRow is a row of [DropFromEnglish].
-type DropRow struct {
+// dropRow is a row of [DropFromEnglish].
+type dropRow struct {
 	Group     metrics.Group
 	Drop      metrics.Estimate `column:"drop" unit:"cosine" range:"[-2, 2]"`
 	English   float64          `column:"english" unit:"cosine" range:"[-1, 1]"`
@@ -123,18 +123,18 @@ type DropRow struct {
 
 const faithful = "higher is more faithful"
 
-var clgc = metrics.Define(metrics.Definition[CLGCOptions, CLGCRow]{
+var clgc = metrics.Define(metrics.Definition[CLGCOptions, clgcRow]{
 	Name: "indictti-clgc", Title: "similarity of an image's caption to the English prompt, by language",
 	Version: 4, // 3 gave every image the same weight
 	Unit:    cosine, Range: "[-1, 1]", Direction: faithful, Citation: citation + ", equations 2 and 3",
 	Inputs: withReference,
-	Compute: func(_ context.Context, call *metrics.Call, o CLGCOptions) ([]CLGCRow, error) {
+	Compute: func(_ context.Context, call *metrics.Call, o CLGCOptions) ([]clgcRow, error) {
 		s := selection{By: o.By, Vector: o.Vector, ImageOptions: o.ImageOptions, Intervals: o.Intervals}
 		s.empty = o.Empty
-		var out []CLGCRow
+		var out []clgcRow
 		err := correct(call, s, o.ReferenceVector, func(g *group, scores []Score) error {
 			for l, r := range g.byLanguage(scores) {
-				out = append(out, CLGCRow{r.Group, r.Language, r.Score, r.LanguageCounts, g.captions[l], o.Vector,
+				out = append(out, clgcRow{r.Group, r.Language, r.Score, r.LanguageCounts, g.captions[l], o.Vector,
 					o.ReferenceVector, s.Label("prompts")})
 			}
 			return nil
@@ -159,7 +159,7 @@ func CLGC(captions, english datasets.Table, options ...CLGCOptions) datasets.Tab
 	return clgc.Table(map[string]datasets.Table{"in": captions, "reference": english}, options...)
 }
 
-var igc = metrics.Define(metrics.Definition[IGCOptions, IGCRow]{
+var igc = metrics.Define(metrics.Definition[IGCOptions, igcRow]{
 	Name: "indictti-igc", Title: "similarity of an image to the data set's photograph, by language",
 	Version: 3, // 2 gave every image the same weight
 	Unit:    cosine, Range: "[-1, 1]", Direction: faithful, Citation: citation + ", equation 4",
@@ -176,16 +176,16 @@ func IGC(images, photographs datasets.Table, options ...IGCOptions) datasets.Tab
 	return igc.Table(map[string]datasets.Table{"in": images, "reference": photographs}, options...)
 }
 
-var lgc = metrics.Define(metrics.Definition[LGCOptions, LGCRow]{
+var lgc = metrics.Define(metrics.Definition[LGCOptions, lgcRow]{
 	Name: "indictti-lgc", Title: "similarity of an image to the English prompt in a joint space, by language",
 	Version: 4, // 3 gave every image the same weight
 	Unit:    cosine, Range: "[-1, 1]", Direction: faithful, Citation: citation + ", equation 5",
 	Inputs: withReference,
-	Compute: func(ctx context.Context, call *metrics.Call, o LGCOptions) ([]LGCRow, error) {
+	Compute: func(ctx context.Context, call *metrics.Call, o LGCOptions) ([]lgcRow, error) {
 		rows, err := correctness(ctx, call, IGCOptions(o))
-		var out []LGCRow
+		var out []lgcRow
 		for _, r := range rows {
-			out = append(out, LGCRow(r))
+			out = append(out, lgcRow(r))
 		}
 		return out, err
 	},
@@ -201,11 +201,11 @@ func LGC(images, english datasets.Table, options ...LGCOptions) datasets.Table {
 	return lgc.Table(map[string]datasets.Table{"in": images, "reference": english}, options...)
 }
 
-func correctness(_ context.Context, call *metrics.Call, o IGCOptions) (out []IGCRow, err error) {
+func correctness(_ context.Context, call *metrics.Call, o IGCOptions) (out []igcRow, err error) {
 	s := selection{By: o.By, Vector: o.Vector, ImageOptions: o.ImageOptions, Intervals: o.Intervals}
 	err = correct(call, s, o.ReferenceVector, func(g *group, scores []Score) error {
 		for _, r := range g.byLanguage(scores) {
-			out = append(out, IGCRow{r.Group, r.Language, r.Score, r.LanguageCounts, o.Vector, o.ReferenceVector,
+			out = append(out, igcRow{r.Group, r.Language, r.Score, r.LanguageCounts, o.Vector, o.ReferenceVector,
 				s.Label("prompts")})
 		}
 		return nil
@@ -213,7 +213,7 @@ func correctness(_ context.Context, call *metrics.Call, o IGCOptions) (out []IGC
 	return out, err
 }
 
-var dropFromEnglish = metrics.Define(metrics.Definition[DropOptions, DropRow]{
+var dropFromEnglish = metrics.Define(metrics.Definition[DropOptions, dropRow]{
 	Name:    "indictti-drop",
 	Title:   "drop of a correctness score from English to the mean of the other languages",
 	Version: 3, // 2 gave every image the same weight
@@ -229,11 +229,11 @@ func DropFromEnglish(images, references datasets.Table, options ...DropOptions) 
 	return dropFromEnglish.Table(map[string]datasets.Table{"in": images, "reference": references}, options...)
 }
 
-func computeDrop(_ context.Context, call *metrics.Call, o DropOptions) (out []DropRow, err error) {
+func computeDrop(_ context.Context, call *metrics.Call, o DropOptions) (out []dropRow, err error) {
 	s := selection{By: o.By, Vector: o.Vector, ImageOptions: o.ImageOptions, Intervals: o.Intervals}
 	err = correct(call, s, o.ReferenceVector, func(g *group, scores []Score) error {
 		at := -1
-		row := DropRow{Group: g.values, Vector: o.Vector, Reference: o.ReferenceVector, Interval: s.Label("prompts")}
+		row := dropRow{Group: g.values, Vector: o.Vector, Reference: o.ReferenceVector, Interval: s.Label("prompts")}
 		for l, language := range g.images.Languages {
 			if language == o.English {
 				at = l
@@ -262,10 +262,10 @@ func computeDrop(_ context.Context, call *metrics.Call, o DropOptions) (out []Dr
 }
 
 // byLanguage returns a group's rows, one per language, without vector, reference and interval.
-func (g *group) byLanguage(scores []Score) (out []IGCRow) {
+func (g *group) byLanguage(scores []Score) (out []igcRow) {
 	for l, s := range scores {
 		low, high := g.boot.interval(s)
-		out = append(out, IGCRow{Group: g.values, Language: g.images.Languages[l],
+		out = append(out, igcRow{Group: g.values, Language: g.images.Languages[l],
 			Score: metrics.Estimate{Value: s.Value, Low: low, High: high},
 			LanguageCounts: LanguageCounts{s.Prompts, s.Excluded, s.Images + s.Missing, g.refused[l], s.Missing,
 				s.Images}})

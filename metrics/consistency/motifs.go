@@ -21,8 +21,8 @@ type MotifOptions struct {
 	Per string   `json:"per,omitempty" default:"script" values:"script,language" help:"combine images by script or by language"`
 }
 
-// MotifRow is a row of [Motifs].
-type MotifRow struct {
+// motifRow is a row of [Motifs].
+type motifRow struct {
 	Group     metrics.Group
 	Script    string  `column:"script"`
 	Language  string  `column:"language"`
@@ -33,7 +33,7 @@ type MotifRow struct {
 	Images    int     `column:"n_images" unit:"images"`
 }
 
-var motifs = metrics.Define(metrics.Definition[MotifOptions, MotifRow]{
+var motifs = metrics.Define(metrics.Definition[MotifOptions, motifRow]{
 	Name: "indictti-motifs", Title: "share of images with each hand-tagged motif, by script and model",
 	Version: 1, Unit: "share of inspected images", Range: "[0, 1]", Direction: "none",
 	Citation: citation + ", section 6 and supplement D, Figures 5–7 and 10–13",
@@ -52,8 +52,8 @@ func Motifs(images, tags datasets.Table, options ...MotifOptions) datasets.Table
 	return motifs.Table(map[string]datasets.Table{"in": images, "tags": tags}, options...)
 }
 
-// MotifTestRow is a row of [MotifTests].
-type MotifTestRow struct {
+// motifTestRow is a row of [MotifTests].
+type motifTestRow struct {
 	Group      metrics.Group
 	Script     string  `column:"script"`
 	Language   string  `column:"language"`
@@ -67,11 +67,11 @@ type MotifTestRow struct {
 	NOthers    int     `column:"n_others" unit:"images" help:"inspected, of the other scripts or languages"`
 }
 
-var motifTests = metrics.Define(metrics.Definition[MotifOptions, MotifTestRow]{
+var motifTests = metrics.Define(metrics.Definition[MotifOptions, motifTestRow]{
 	Name: "indictti-motif-tests", Title: "whether a motif is more or less frequent in a script than in the others",
 	Version: 1, Unit: "probability", Range: "(0, 1]", Direction: "lower is less likely by chance",
 	Citation: citation + ", section 6; Fisher 1935; Holm 1979", Inputs: motifs.Operation.Inputs,
-	Compute: func(ctx context.Context, call *metrics.Call, o MotifOptions) (out []MotifTestRow, err error) {
+	Compute: func(ctx context.Context, call *metrics.Call, o MotifOptions) (out []motifTestRow, err error) {
 		rows, err := computeMotifs(ctx, call, o)
 		if err != nil {
 			return nil, err
@@ -96,7 +96,7 @@ var motifTests = metrics.Define(metrics.Definition[MotifOptions, MotifTestRow]{
 			}
 			p = append(p, result.P)
 			others := float64(k) / float64(n)
-			out = append(out, MotifTestRow{Group: r.Group, Script: r.Script, Language: r.Language, Tag: r.Tag,
+			out = append(out, motifTestRow{Group: r.Group, Script: r.Script, Language: r.Language, Tag: r.Tag,
 				Share: r.Share, Others: others, Difference: r.Share - others, P: result.P, Inspected: r.Inspected,
 				NOthers: n})
 		}
@@ -123,8 +123,8 @@ type CountOptions struct {
 	English   string   `json:"english,omitempty" default:"en" help:"code of English in the column language"`
 }
 
-// CountRow is a row of [Completeness].
-type CountRow struct {
+// countRow is a row of [Completeness].
+type countRow struct {
 	Group    metrics.Group
 	Language string `column:"language"`
 	Prompts  int    `column:"n_prompts" unit:"prompts" help:"of the group"`
@@ -138,7 +138,7 @@ type CountRow struct {
 	Short    int    `column:"n_short" unit:"prompts" help:"with fewer images than expected"`
 }
 
-var completeness = metrics.Define(metrics.Definition[CountOptions, CountRow]{
+var completeness = metrics.Define(metrics.Definition[CountOptions, countRow]{
 	Name: "indictti-counts", Title: "expected, available, refused, failed and missing images, and empty captions",
 	Version: 1, Unit: "images", Range: "[0, ∞)", Direction: "none", Citation: citation + ", section 3.2",
 	Inputs: []metrics.Input{{Role: "in", Columns: imageColumns,
@@ -156,7 +156,7 @@ func byQuotedValues(a, b table.Group) int {
 	return strings.Compare(fmt.Sprintf("%q", a.By), fmt.Sprintf("%q", b.By))
 }
 
-func computeMotifs(_ context.Context, call *metrics.Call, o MotifOptions) ([]MotifRow, error) {
+func computeMotifs(_ context.Context, call *metrics.Call, o MotifOptions) ([]motifRow, error) {
 	given := call.Inputs["tags"]
 	if given == nil {
 		return nil, errors.New("no tags; give the table \"tags\" with the columns id and tag")
@@ -181,10 +181,10 @@ func computeMotifs(_ context.Context, call *metrics.Call, o MotifOptions) ([]Mot
 	if err != nil {
 		return nil, err
 	}
-	var rows []MotifRow
+	var rows []motifRow
 	for _, part := range parts {
 		n := len(o.By)
-		total := MotifRow{Group: part.By[:n], Script: part.By[n], Language: part.By[n+1], Images: len(part.Rows)}
+		total := motifRow{Group: part.By[:n], Script: part.By[n], Language: part.By[n+1], Images: len(part.Rows)}
 		tagged := map[string]int{}
 		for _, row := range part.Rows {
 			own, inspected := tags[f.Texts("id")[row]]
@@ -253,7 +253,7 @@ func tagsOf(given *table.Frame) (tags map[string][]string, names []string) {
 	return tags, slices.Compact(names)
 }
 
-func computeCounts(_ context.Context, call *metrics.Call, o CountOptions) ([]CountRow, error) {
+func computeCounts(_ context.Context, call *metrics.Call, o CountOptions) ([]countRow, error) {
 	in := tabular.Read(call, "in")
 	groups := slices.DeleteFunc(in.Groups(o.By), func(g table.Group) bool { return len(g.Rows) == 0 })
 	if in.Err != nil {
@@ -262,15 +262,15 @@ func computeCounts(_ context.Context, call *metrics.Call, o CountOptions) ([]Cou
 	slices.SortFunc(groups, byQuotedValues)
 	f := in.Frame
 	outcomes, captions := f.Texts("outcome"), f.Texts("caption")
-	var out []CountRow
+	var out []countRow
 	for _, g := range groups {
-		prompts, cells, most := map[string]bool{}, map[[2]string]*CountRow{}, 0 // cells by language and prompt
+		prompts, cells, most := map[string]bool{}, map[[2]string]*countRow{}, 0 // cells by language and prompt
 		for _, row := range g.Rows {
 			at := [2]string{f.Texts("language")[row], f.Texts("prompt_id")[row]}
 			prompts[at[1]] = true
 			c := cells[at]
 			if c == nil {
-				c = &CountRow{}
+				c = &countRow{}
 				cells[at] = c
 			}
 			c.Rows++
@@ -293,11 +293,11 @@ func computeCounts(_ context.Context, call *metrics.Call, o CountOptions) ([]Cou
 		}
 		each := cmp.Or(o.N, most)
 		for _, l := range languageOrder(f.Texts("language"), o.Languages, o.English) {
-			sum := CountRow{Group: g.By, Language: l, Prompts: len(prompts), Expected: each * len(prompts)}
+			sum := countRow{Group: g.By, Language: l, Prompts: len(prompts), Expected: each * len(prompts)}
 			for prompt := range prompts {
 				c := cells[[2]string{l, prompt}]
 				if c == nil {
-					c = &CountRow{}
+					c = &countRow{}
 				}
 				sum.Rows, sum.OK, sum.Refused = sum.Rows+c.Rows, sum.OK+c.OK, sum.Refused+c.Refused
 				sum.Failed, sum.Empty = sum.Failed+c.Failed, sum.Empty+c.Empty

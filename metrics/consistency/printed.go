@@ -24,8 +24,8 @@ type CellOptions struct {
 	Labels []string `json:"labels,omitempty" help:"labels of models in the paper's table, each as MODEL=LABEL; others by the paper's list of names"`
 }
 
-// CellRow is a row of [PaperCells].
-type CellRow struct {
+// cellRow is a row of [PaperCells].
+type cellRow struct {
 	Model      string  `column:"model" help:"label in the paper"`
 	Language   string  `column:"language"`
 	Printed    float64 `column:"printed"`
@@ -35,7 +35,7 @@ type CellRow struct {
 	Computed   string  `column:"computed" help:"the model whose score it is; blank without a score"`
 }
 
-var printedCells = datasets.Define(datasets.Operation[CellOptions, CellRow]{
+var printedCells = datasets.Define(datasets.Operation[CellOptions, cellRow]{
 	Name: "indictti-cells", Title: "scores compared with a printed table, cell by cell", Version: 2,
 	Unit: "cosine × 100", Range: "[-100, 100]", Citation: tableCitation, Inputs: inModels, Compute: computeCells,
 })
@@ -83,7 +83,7 @@ func byCell(call *datasets.Call, score string, scale float64) (map[[2]string]flo
 // decimals rounds to two decimals, as printed.
 func decimals(v float64) float64 { return math.Round(100*v) / 100 }
 
-func computeCells(_ context.Context, call *datasets.Call, o CellOptions) ([]CellRow, error) {
+func computeCells(_ context.Context, call *datasets.Call, o CellOptions) ([]cellRow, error) {
 	cells, err := indictti.PrintedTable(o.Table)
 	if err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func computeCells(_ context.Context, call *datasets.Call, o CellOptions) ([]Cell
 	if err != nil {
 		return nil, err
 	}
-	var rows []CellRow
+	var rows []cellRow
 	illegible, computed := 0, 0
 	for _, c := range cells {
 		if c.State != indictti.Legible {
@@ -105,7 +105,7 @@ func computeCells(_ context.Context, call *datasets.Call, o CellOptions) ([]Cell
 			continue
 		}
 		none := math.NaN()
-		row := CellRow{Model: c.Model, Language: c.Language, Printed: c.Value, Value: none, Difference: none,
+		row := cellRow{Model: c.Model, Language: c.Language, Printed: c.Value, Value: none, Difference: none,
 			Equal: none}
 		if v, has := values[[2]string{of[c.Model], c.Language}]; has && !math.IsNaN(v) {
 			computed++

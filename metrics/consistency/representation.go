@@ -46,8 +46,8 @@ type SCALOverallOptions struct {
 	Of     string `json:"of,omitempty" default:"all" values:"all,indic" help:"all languages, or all except English"`
 }
 
-// SCWLRow is a row of [SCWL].
-type SCWLRow struct {
+// scwlRow is a row of [SCWL].
+type scwlRow struct {
 	Group    metrics.Group
 	Language string           `column:"language"`
 	Score    metrics.Estimate `column:"scwl" unit:"cosine" range:"[-1, 1]; literal [-2, 2]"`
@@ -57,8 +57,8 @@ type SCWLRow struct {
 	Interval string `column:"interval"`
 }
 
-// DWLRow is a row of [DWL].
-type DWLRow struct {
+// dwlRow is a row of [DWL].
+type dwlRow struct {
 	Group    metrics.Group
 	Language string           `column:"language"`
 	Score    metrics.Estimate `column:"dwl" unit:"1 − cosine" range:"[0, 2]; literal [-1, 3]"`
@@ -68,8 +68,8 @@ type DWLRow struct {
 	Interval string `column:"interval"`
 }
 
-// SCALRow is a row of [SCAL].
-type SCALRow struct {
+// scalRow is a row of [SCAL].
+type scalRow struct {
 	Group     metrics.Group
 	LanguageA string           `column:"language_a"`
 	LanguageB string           `column:"language_b"`
@@ -84,8 +84,8 @@ type SCALRow struct {
 	Interval  string           `column:"interval"`
 }
 
-// SCALOverallRow is a row of [SCALOverall].
-type SCALOverallRow struct {
+// scalOverallRow is a row of [SCALOverall].
+type scalOverallRow struct {
 	Group     metrics.Group
 	Method    string           `column:"method"`
 	Pairs     string           `column:"pairs"`
@@ -100,11 +100,11 @@ type SCALOverallRow struct {
 	Interval  string           `column:"interval"`
 }
 
-var scwl = metrics.Define(metrics.Definition[SCWLOptions, SCWLRow]{
+var scwl = metrics.Define(metrics.Definition[SCWLOptions, scwlRow]{
 	Name: "indictti-scwl", Title: "similarity of the images of one prompt within a language",
 	Version: 2, Unit: cosine, Range: "[-1, 1]; literal [-2, 2]", Direction: "higher is more consistent",
 	Citation: citation + ", equations 10 and 11", Inputs: onlyImages,
-	Compute: func(_ context.Context, call *metrics.Call, o SCWLOptions) ([]SCWLRow, error) {
+	Compute: func(_ context.Context, call *metrics.Call, o SCWLOptions) ([]scwlRow, error) {
 		return withinLanguages(call, selection{By: o.By, Vector: o.Vector, ImageOptions: o.ImageOptions,
 			Intervals: o.Intervals}, o.Method, func(p Images) ([]Score, error) {
 			return ComputeSCWL(p, Normalizer(o.Method))
@@ -122,19 +122,19 @@ func SCWL(images datasets.Table, options ...SCWLOptions) datasets.Table {
 	return scwl.Of(images, options...)
 }
 
-var dwl = metrics.Define(metrics.Definition[DWLOptions, DWLRow]{
+var dwl = metrics.Define(metrics.Definition[DWLOptions, dwlRow]{
 	Name: "indictti-dwl", Title: "1 minus the similarity of the images of different prompts within a language",
 	Version: 2, Unit: cosine, Range: "[0, 2]; literal [-1, 3]", Direction: "higher is more varied",
 	Citation: citation + ", equation 12", Inputs: onlyImages,
-	Compute: func(_ context.Context, call *metrics.Call, o DWLOptions) ([]DWLRow, error) {
+	Compute: func(_ context.Context, call *metrics.Call, o DWLOptions) ([]dwlRow, error) {
 		s := selection{By: o.By, Vector: o.Vector, ImageOptions: o.ImageOptions, Intervals: o.Intervals}
 		s.aligned = o.Images == string(SameSeed)
 		rows, err := withinLanguages(call, s, o.Method+", "+o.Images, func(p Images) ([]Score, error) {
 			return ComputeDWL(p, DWLImages(o.Images), Normalizer(o.Method))
 		})
-		var out []DWLRow
+		var out []dwlRow
 		for _, r := range rows {
-			out = append(out, DWLRow(r))
+			out = append(out, dwlRow(r))
 		}
 		return out, err
 	},
@@ -151,11 +151,11 @@ func DWL(images datasets.Table, options ...DWLOptions) datasets.Table {
 }
 
 func withinLanguages(call *metrics.Call, s selection, method string,
-	score func(Images) ([]Score, error)) (out []SCWLRow, err error) {
+	score func(Images) ([]Score, error)) (out []scwlRow, err error) {
 	err = eachGroup(call, s, func(g *group) ([]Score, error) { return score(g.images) },
 		func(g *group, scores []Score) error {
 			for _, r := range g.byLanguage(scores) {
-				out = append(out, SCWLRow{r.Group, r.Language, r.Score, r.LanguageCounts, s.Vector, method,
+				out = append(out, scwlRow{r.Group, r.Language, r.Score, r.LanguageCounts, s.Vector, method,
 					s.Label("prompts")})
 			}
 			return nil
@@ -163,11 +163,11 @@ func withinLanguages(call *metrics.Call, s selection, method string,
 	return out, err
 }
 
-var scal = metrics.Define(metrics.Definition[SCALOptions, SCALRow]{
+var scal = metrics.Define(metrics.Definition[SCALOptions, scalRow]{
 	Name: "indictti-scal", Title: "similarity of the images of one prompt between two languages",
 	Version: 2, Unit: cosine, Range: "[-1, 1]; literal [-2, 2]", Direction: "higher is more similar",
 	Citation: citation + ", equations 6 and 7, Figure 3", Inputs: onlyImages,
-	Compute: func(_ context.Context, call *metrics.Call, o SCALOptions) (out []SCALRow, err error) {
+	Compute: func(_ context.Context, call *metrics.Call, o SCALOptions) (out []scalRow, err error) {
 		s := selection{By: o.By, Vector: o.Vector, ImageOptions: o.ImageOptions, Intervals: o.Intervals}
 		s.aligned = o.Method != string(MeanAll)
 		err = eachGroup(call, s, func(g *group) ([][]Score, error) {
@@ -181,7 +181,7 @@ var scal = metrics.Define(metrics.Definition[SCALOptions, SCALRow]{
 					}
 					v := scores[a][b]
 					low, high := g.boot.interval(v)
-					out = append(out, SCALRow{g.values, from, to, kind,
+					out = append(out, scalRow{g.values, from, to, kind,
 						metrics.Estimate{Value: v.Value, Low: low, High: high}, v.Prompts, v.Excluded, v.Missing,
 						v.Images, o.Vector, o.Method, s.Label("prompts")})
 				}
@@ -203,7 +203,7 @@ func SCAL(images datasets.Table, options ...SCALOptions) datasets.Table {
 	return scal.Of(images, options...)
 }
 
-var scalOverall = metrics.Define(metrics.Definition[SCALOverallOptions, SCALOverallRow]{
+var scalOverall = metrics.Define(metrics.Definition[SCALOverallOptions, scalOverallRow]{
 	Name: "indictti-scal-overall", Title: "similarity of the images of one prompt over all pairs of languages",
 	Version: 2, Unit: cosine, Range: "[-1, 1]; half [-0.5, 0.5]; literal: times languages − 1",
 	Direction: "higher is more similar", Citation: citation + ", equation 9", Inputs: onlyImages,
@@ -221,7 +221,7 @@ func SCALOverall(images datasets.Table, options ...SCALOverallOptions) datasets.
 	return scalOverall.Of(images, options...)
 }
 
-func computeOverall(_ context.Context, call *metrics.Call, o SCALOverallOptions) (out []SCALOverallRow, err error) {
+func computeOverall(_ context.Context, call *metrics.Call, o SCALOverallOptions) (out []scalOverallRow, err error) {
 	s := selection{By: o.By, Vector: o.Vector, ImageOptions: o.ImageOptions, Intervals: o.Intervals}
 	s.aligned = o.Pairs != string(MeanAll)
 	names := []OverallNormalizer{OverallNormalizer(o.Method)}
@@ -234,7 +234,7 @@ func computeOverall(_ context.Context, call *metrics.Call, o SCALOverallOptions)
 		}
 		return ComputeSCAL(g.images, PairNormalizer(o.Pairs))
 	}, func(g *group, scores [][]Score) error {
-		row := SCALOverallRow{Group: g.values, Pairs: o.Pairs, Of: o.Of, Vector: o.Vector, Interval: s.Label("prompts")}
+		row := scalOverallRow{Group: g.values, Pairs: o.Pairs, Of: o.Of, Vector: o.Vector, Interval: s.Label("prompts")}
 		var flat []Score
 		languages := map[int]bool{}
 		for a := range scores {

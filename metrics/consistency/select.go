@@ -34,8 +34,8 @@ type PromptOptions struct {
 	Seed    int64  `json:"seed,omitempty" help:"seed of the samples"`
 }
 
-// PromptRow is a row of [SelectPrompts].
-type PromptRow struct {
+// promptRow is a row of [SelectPrompts].
+type promptRow struct {
 	ID      string  `column:"id"`
 	Caption string  `column:"caption"`
 	Mean    float64 `column:"mean_similarity" unit:"cosine" range:"[-1, 1]"`
@@ -46,7 +46,7 @@ type PromptRow struct {
 	Asked   int     `column:"n_asked" unit:"captions"`
 }
 
-var selectPrompts = datasets.Define(datasets.Operation[PromptOptions, PromptRow]{
+var selectPrompts = datasets.Define(datasets.Operation[PromptOptions, promptRow]{
 	Name: "indictti-prompts", Title: "the sample of captions with the lowest mean similarity",
 	Version: 2, Unit: "cosine", Range: "[-1, 1]", Citation: citation + ", supplement", Inputs: inCaptions,
 	Planned: true, Compute: computePrompts,
@@ -67,7 +67,7 @@ func sortedByID(ids []string) []int {
 	return rows
 }
 
-func computePrompts(_ context.Context, call *datasets.Call, o PromptOptions) ([]PromptRow, error) {
+func computePrompts(_ context.Context, call *datasets.Call, o PromptOptions) ([]promptRow, error) {
 	in := tabular.Read(call, "in")
 	in.UniqueIDs()
 	ids, captions, given := in.Texts("id"), in.Texts("caption"), in.Vectors(o.Vector)
@@ -120,9 +120,9 @@ func computePrompts(_ context.Context, call *datasets.Call, o PromptOptions) ([]
 		}
 		median = interval.Quantile(slices.Sorted(slices.Values(chosen.Means)), 0.5)
 	}
-	var out []PromptRow
+	var out []promptRow
 	for _, i := range chosen.Rows {
-		out = append(out, PromptRow{ids[pool[i]], captions[pool[i]], chosen.Mean, median, chosen.Sample, o.Samples,
+		out = append(out, promptRow{ids[pool[i]], captions[pool[i]], chosen.Mean, median, chosen.Sample, o.Samples,
 			len(pool), len(ids)})
 	}
 	return out, nil

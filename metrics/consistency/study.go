@@ -19,8 +19,8 @@ type ScoreDropOptions struct {
 	English string   `json:"english,omitempty" default:"en" help:"code of English in the column language"`
 }
 
-// ScoreDropRow is a row of [DropOfScores].
-type ScoreDropRow struct {
+// scoreDropRow is a row of [DropOfScores].
+type scoreDropRow struct {
 	Group     metrics.Group
 	Score     string  `column:"score"`
 	Drop      float64 `column:"drop"`
@@ -29,7 +29,7 @@ type ScoreDropRow struct {
 	Languages int     `column:"n_languages" unit:"languages" help:"other languages with a score"`
 }
 
-var scoreDrop = metrics.Define(metrics.Definition[ScoreDropOptions, ScoreDropRow]{
+var scoreDrop = metrics.Define(metrics.Definition[ScoreDropOptions, scoreDropRow]{
 	Name:    "indictti-score-drop",
 	Title:   "drop of a score from English to the mean of the other languages, from a table of scores",
 	Version: 1, Unit: "the score's", Range: "the score's, doubled", Direction: "0 is no drop",
@@ -45,13 +45,13 @@ func DropOfScores(scores datasets.Table, options ...ScoreDropOptions) datasets.T
 	return scoreDrop.Of(scores, options...)
 }
 
-func computeScoreDrop(_ context.Context, call *metrics.Call, o ScoreDropOptions) ([]ScoreDropRow, error) {
+func computeScoreDrop(_ context.Context, call *metrics.Call, o ScoreDropOptions) ([]scoreDropRow, error) {
 	in := tabular.Read(call, "in")
 	scores, groups := in.Numbers(o.Score), in.Groups(o.By)
 	if in.Err != nil {
 		return nil, in.Err
 	}
-	var out []ScoreDropRow
+	var out []scoreDropRow
 	var notes metrics.GroupNotes
 	for _, rows := range groups {
 		if len(rows.Rows) == 0 {
@@ -78,7 +78,7 @@ func computeScoreDrop(_ context.Context, call *metrics.Call, o ScoreDropOptions)
 				g.label())
 		}
 		less, _ := ComputeDrop(0, others) // minus their mean, also without English
-		out = append(out, ScoreDropRow{g.values, o.Score, d, english, -less, n})
+		out = append(out, scoreDropRow{g.values, o.Score, d, english, -less, n})
 	}
 	notes.AddTo(call, o.By...)
 	return out, nil
@@ -90,8 +90,8 @@ type RatingOptions struct {
 	metrics.Intervals
 }
 
-// RatingRow is a row of [TranslationRatings].
-type RatingRow struct {
+// ratingRow is a row of [TranslationRatings].
+type ratingRow struct {
 	Language   string           `column:"language"`
 	Rating     metrics.Estimate `column:"rating" unit:"XSTS" range:"[1, 5]"`
 	Agreement  metrics.Estimate `column:"agreement" unit:"share of annotator pairs" range:"[0, 1]"`
@@ -103,7 +103,7 @@ type RatingRow struct {
 	Interval   string           `column:"interval"`
 }
 
-var translationRatings = metrics.Define(metrics.Definition[RatingOptions, RatingRow]{
+var translationRatings = metrics.Define(metrics.Definition[RatingOptions, ratingRow]{
 	Name: "indictti-ratings", Title: "mean rating and agreement on translations, by language",
 	Version: 2, Unit: "XSTS; share of annotator pairs", Range: "[1, 5]; [0, 1]", Direction: "higher is better",
 	Citation: citation + ", supplement, Figure 8",
@@ -119,7 +119,7 @@ func TranslationRatings(ratings datasets.Table, options ...RatingOptions) datase
 	return translationRatings.Of(ratings, options...)
 }
 
-func computeRatings(_ context.Context, call *metrics.Call, o RatingOptions) ([]RatingRow, error) {
+func computeRatings(_ context.Context, call *metrics.Call, o RatingOptions) ([]ratingRow, error) {
 	f := call.Inputs["in"]
 	ratings := make([]Rating, f.Len())
 	for i := range ratings {
@@ -134,7 +134,7 @@ func computeRatings(_ context.Context, call *metrics.Call, o RatingOptions) ([]R
 	if err != nil {
 		return nil, err
 	}
-	var out []RatingRow
+	var out []ratingRow
 	for _, l := range languages {
 		boot, err := resample(o.Intervals, len(l.Prompts))
 		if err != nil {
@@ -143,7 +143,7 @@ func computeRatings(_ context.Context, call *metrics.Call, o RatingOptions) ([]R
 		name := cmp.Or(l.Language, "all")
 		low, high := boot.interval(l.Mean)
 		agreeLow, agreeHigh := boot.interval(l.Agreement)
-		out = append(out, RatingRow{name, metrics.Estimate{Value: l.Mean.Value, Low: low, High: high},
+		out = append(out, ratingRow{name, metrics.Estimate{Value: l.Mean.Value, Low: low, High: high},
 			metrics.Estimate{Value: l.Agreement.Value, Low: agreeLow, High: agreeHigh}, l.Mean.Prompts, l.Ratings,
 			l.Pairs, l.Annotators, l.Below, o.Label("prompts")})
 	}

@@ -29,8 +29,8 @@ type AcquisitionOptions struct {
 	Level float64  `json:"level,omitempty" default:"0.95" min:">0" max:"<1" help:"confidence level of the intervals"`
 }
 
-// AcquisitionRow is a row of [Acquisition]: a covariate of a group's images.
-type AcquisitionRow struct {
+// acquisitionRow is a row of [Acquisition]: a covariate of a group's images.
+type acquisitionRow struct {
 	Group     metrics.Group
 	Covariate string           `column:"covariate" help:"profile, camera, jpeg, copies: shares of images; jpeg_quality, megapixels, sharpness, saturation: means"`
 	Value     metrics.Estimate `column:"value"`
@@ -41,7 +41,7 @@ type AcquisitionRow struct {
 	Interval  string           `column:"interval"`
 }
 
-var acquisition = metrics.Define(metrics.Definition[AcquisitionOptions, AcquisitionRow]{
+var acquisition = metrics.Define(metrics.Definition[AcquisitionOptions, acquisitionRow]{
 	Name: "acquisition", Version: 1, Title: "how the images of each group were taken and stored, and which differ",
 	Unit: "the covariate's", Range: "[0, ∞)", Direction: "none",
 	Citation: "Torralba and Efros, CVPR 2011 (bias of data sets); " +
@@ -156,7 +156,7 @@ func acquiredGroups(ctx context.Context, call *metrics.Call, role string, by []s
 	return groups, of, nil
 }
 
-func computeAcquisition(ctx context.Context, call *metrics.Call, o AcquisitionOptions) (out []AcquisitionRow,
+func computeAcquisition(ctx context.Context, call *metrics.Call, o AcquisitionOptions) (out []acquisitionRow,
 	err error) {
 	groups, real, err := acquiredGroups(ctx, call, "in", o.By)
 	if err != nil {
@@ -177,7 +177,7 @@ func computeAcquisition(ctx context.Context, call *metrics.Call, o AcquisitionOp
 
 // compare returns the rows of a covariate.
 func (o AcquisitionOptions) compare(covariate int, groups []table.Group,
-	real, generated map[string][]acquired) (rows []AcquisitionRow) {
+	real, generated map[string][]acquired) (rows []acquisitionRow) {
 	var photographed, made []interval.Powered // means of the groups in rows
 	spread, units := 0.0, 0.0
 	for _, g := range groups {
@@ -190,7 +190,7 @@ func (o AcquisitionOptions) compare(covariate int, groups []table.Group,
 		for _, v := range values {
 			spread, units = spread+math.Pow(v-mean.Value, 2), units+1
 		}
-		row := AcquisitionRow{Group: g.By, Covariate: covariates[covariate], Images: len(values),
+		row := acquisitionRow{Group: g.By, Covariate: covariates[covariate], Images: len(values),
 			Value: metrics.Exact(mean.Value), Gap: metrics.Exact(math.NaN()),
 			Interval: fmt.Sprintf("%.4g %% interval, of gaps "+
 				"simultaneous over groups and covariates", 100*o.Level)}

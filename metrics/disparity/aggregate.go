@@ -92,15 +92,15 @@ type components struct {
 
 // candidates returns the possible definitions of the paper's "1.7x" (claim 3), which it does not define: the ratio of
 // ratios of coverage, the only one that agrees with its other claims (2 / 1.2), and two ratios of spans.
-func candidates(d components) ([]DisparityRatioRow, error) {
+func candidates(d components) ([]disparityRatioRow, error) {
 	s, err := d.summaries()
 	if err != nil {
 		return nil, err
 	}
-	of := func(name, formula string, background, object float64) DisparityRatioRow {
-		return DisparityRatioRow{name, formula, tabular.Ratio(background, object), background, object}
+	of := func(name, formula string, background, object float64) disparityRatioRow {
+		return disparityRatioRow{name, formula, tabular.Ratio(background, object), background, object}
 	}
-	return []DisparityRatioRow{
+	return []disparityRatioRow{
 		of("ratio-of-ratios, coverage", "(best / worst, background) / (best / worst, object)", s.bc.Ratio,
 			s.oc.Ratio),
 		of("span ratio, coverage", "(best − worst, background) / (best − worst, object)", s.bc.Span, s.oc.Span),
@@ -110,8 +110,8 @@ func candidates(d components) ([]DisparityRatioRow, error) {
 
 // changeOf returns a change from one template or model to another, in percent as the paper's Table 1 prints it: without
 // decimals, "52%", "-2%", "n/a".
-func changeOf(of, region string, original, changed float64) TemplateDeltaRow {
-	r := TemplateDeltaRow{Of: of, Region: region, Percent: "n/a", Original: original, Changed: changed,
+func changeOf(of, region string, original, changed float64) templateDeltaRow {
+	r := templateDeltaRow{Of: of, Region: region, Percent: "n/a", Original: original, Changed: changed,
 		Delta: changed - original, DeltaPercent: tabular.Ratio(100*(changed-original), original)}
 	if !math.IsNaN(r.DeltaPercent) {
 		r.Percent = fmt.Sprintf("%.0f%%", math.Round(r.DeltaPercent)+0) // + 0 turns −0 into 0
@@ -121,7 +121,7 @@ func changeOf(of, region string, original, changed float64) TemplateDeltaRow {
 
 // compareTemplates compares the scores of the same regions under two templates: the changes of the average, of the
 // worst region, which may be another one then as in Table 1, of the region that was worst, and of every region by name.
-func compareTemplates(original, changed []regionScore) ([]TemplateDeltaRow, error) {
+func compareTemplates(original, changed []regionScore) ([]templateDeltaRow, error) {
 	a, err := summarize(original)
 	if err != nil {
 		return nil, fmt.Errorf("original: %w", err)
@@ -134,8 +134,8 @@ func compareTemplates(original, changed []regionScore) ([]TemplateDeltaRow, erro
 	if b.WorstRegion != worst {
 		worst += ", then " + b.WorstRegion
 	}
-	var was TemplateDeltaRow
-	var regions []TemplateDeltaRow
+	var was templateDeltaRow
+	var regions []templateDeltaRow
 	left, _ := sortedByRegion(original)
 	right, _ := sortedByRegion(changed)
 	for i, v := range left {
@@ -148,6 +148,6 @@ func compareTemplates(original, changed []regionScore) ([]TemplateDeltaRow, erro
 			was = changeOf("region that was worst", v.Region, v.Value, right[i].Value)
 		}
 	}
-	return append([]TemplateDeltaRow{changeOf("average", "", a.Average, b.Average),
+	return append([]templateDeltaRow{changeOf("average", "", a.Average, b.Average),
 		changeOf("worst region", worst, a.Worst, b.Worst), was}, regions...), nil
 }

@@ -23,8 +23,8 @@ type ClassFilterOptions struct {
 	PerImages   int `json:"per_images,omitempty" default:"1020" min:"1" help:"the number of images that max-unmasked refers to"`
 }
 
-// ClassFilterRow is a row of the result of [ClassFilter]: an object in a region.
-type ClassFilterRow struct {
+// classFilterRow is a row of the result of [ClassFilter]: an object in a region.
+type classFilterRow struct {
 	Object        string `column:"object"`
 	Region        string `column:"region"`
 	Kept          bool   `column:"kept"`
@@ -35,7 +35,7 @@ type ClassFilterRow struct {
 	ClassUnmasked int    `column:"class_unmasked" unit:"images" help:"in all regions"`
 }
 
-var classFilter = datasets.Define(datasets.Operation[ClassFilterOptions, ClassFilterRow]{
+var classFilter = datasets.Define(datasets.Operation[ClassFilterOptions, classFilterRow]{
 	Name: "class-filter", Version: 2,
 	Title:    "which objects have enough images and masks, and why the others do not",
 	Citation: "Sureddy et al. 2024 (Decomposed-DIG), appendix C",
@@ -58,14 +58,14 @@ type DuplicateVectorsOptions struct {
 	Vector string `json:"vector,omitempty" default:"full" help:"vector column to compare"`
 }
 
-// DuplicateVectorRow is a row of the result of [DuplicateVectors].
-type DuplicateVectorRow struct {
+// duplicateVectorRow is a row of the result of [DuplicateVectors].
+type duplicateVectorRow struct {
 	ID     string `column:"id"`
 	Kept   bool   `column:"kept" help:"no where another image has the same vector"`
 	Copies int    `column:"copies" unit:"images" range:"[1, ∞)"`
 }
 
-var duplicateVectors = datasets.Define(datasets.Operation[DuplicateVectorsOptions, DuplicateVectorRow]{
+var duplicateVectors = datasets.Define(datasets.Operation[DuplicateVectorsOptions, duplicateVectorRow]{
 	Name: "duplicate-vectors", Version: 1,
 	Title:    "images whose vectors are exactly equal",
 	Citation: "Sureddy et al. 2024 (Decomposed-DIG), public code",
@@ -80,7 +80,7 @@ func DuplicateVectors(images datasets.Table, options ...DuplicateVectorsOptions)
 	return duplicateVectors.Of(images, options...)
 }
 
-func computeClasses(_ context.Context, call *metrics.Call, o ClassFilterOptions) (out []ClassFilterRow, err error) {
+func computeClasses(_ context.Context, call *metrics.Call, o ClassFilterOptions) (out []classFilterRow, err error) {
 	f := call.Inputs["in"]
 	rows, _ := withImage(f, tabular.Read(call, "in").Groups(nil)[0].Rows)
 	if missing := f.Len() - len(rows); missing > 0 {
@@ -117,7 +117,7 @@ func computeClasses(_ context.Context, call *metrics.Call, o ClassFilterOptions)
 		}
 		for _, region := range names {
 			cell := cells[[2]string{object, region}]
-			out = append(out, ClassFilterRow{Object: object, Region: region, Kept: len(why) == 0,
+			out = append(out, classFilterRow{Object: object, Region: region, Kept: len(why) == 0,
 				Reason: strings.Join(why, "; "), Images: cell.images, Unmasked: cell.unmasked,
 				ClassImages: class.images, ClassUnmasked: class.unmasked})
 		}
@@ -131,7 +131,7 @@ func computeClasses(_ context.Context, call *metrics.Call, o ClassFilterOptions)
 	return out, nil
 }
 
-func computeDuplicates(_ context.Context, call *metrics.Call, o DuplicateVectorsOptions) (out []DuplicateVectorRow,
+func computeDuplicates(_ context.Context, call *metrics.Call, o DuplicateVectorsOptions) (out []duplicateVectorRow,
 	err error) {
 	in := tabular.Read(call, "in")
 	vectors := in.Vectors(o.Vector)
@@ -140,7 +140,7 @@ func computeDuplicates(_ context.Context, call *metrics.Call, o DuplicateVectors
 	}
 	f, duplicates := in.Frame, 0
 	for i, n := range vectorCopies(vectors) {
-		out = append(out, DuplicateVectorRow{ID: f.Texts("id")[i], Kept: n < 2, Copies: n})
+		out = append(out, duplicateVectorRow{ID: f.Texts("id")[i], Kept: n < 2, Copies: n})
 		if n > 1 {
 			duplicates++
 		}

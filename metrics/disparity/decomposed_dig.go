@@ -95,7 +95,7 @@ func tableCells(call *metrics.Call, out *metrics.ValueRows, o RegionOptions, rol
 		if err != nil {
 			return nil, nil, bothVectors(err)
 		}
-		row := RegionSummaryRow{Vector: c.vector, Score: c.score, Aggregate: a}
+		row := regionSummaryRow{Vector: c.vector, Score: c.score, Aggregate: a}
 		row.interval(f, o.Region)
 		add := func(cell string, value, low, high float64) {
 			out.Add("Table 1, "+template+", "+c.name+", "+cell+" "+c.score, metrics.Estimate{Value: value, Low: low,

@@ -12,22 +12,22 @@ import (
 // trends checks the signs and orders of the paper's findings in a new run (section 8 of the specification). If new is
 // nil, the expectations of a second template are omitted. Where the scores have intervals, an expectation is undecided
 // if the interval of the difference that it is about allows both.
-func trends(orig components, new *components, o TrendLinesOptions) ([]TrendLineRow, error) {
+func trends(orig components, new *components, o TrendLinesOptions) ([]trendLineRow, error) {
 	o.Equal, o.Clearly = cmp.Or(o.Equal, 0.05), cmp.Or(o.Clearly, 0.02)
 	o.Low, o.High = cmp.Or(o.Low, "Africa"), cmp.Or(o.High, "SouthEastAsia")
 	a, err := orig.summaries()
 	if err != nil {
 		return nil, err
 	}
-	equal := func(name, an string, x interval.Bounded, bn string, y interval.Bounded) TrendLineRow {
+	equal := func(name, an string, x interval.Bounded, bn string, y interval.Bounded) trendLineRow {
 		return expect(name, an, x, bn, y, x.Minus(y), math.Nextafter(-o.Equal, -1), o.Equal,
 			fmt.Sprintf("at most %.2f apart", o.Equal))
 	}
-	up := func(name string, x, y interval.Bounded) TrendLineRow {
+	up := func(name string, x, y interval.Bounded) trendLineRow {
 		return expect(name, "Orig.", x, "New", y, y.Minus(x), math.Nextafter(o.Clearly, 0), math.Inf(1),
 			fmt.Sprintf("up by at least %.2f", o.Clearly))
 	}
-	out := []TrendLineRow{
+	out := []trendLineRow{
 		above("average precision, object above background", "Obj-only", orig.average(0), "BG-only", orig.average(1)),
 		equal("average coverage about equal", "Obj-only", orig.average(3), "BG-only", orig.average(2)),
 		above("best/worst coverage larger for background", "BG-only", interval.Bounded{Value: a.bc.Ratio}, "Obj-only",
@@ -64,22 +64,22 @@ func trends(orig components, new *components, o TrendLinesOptions) ([]TrendLineR
 
 // expect returns the row of an expectation: d, by which x and y differ, is between least and most.
 func expect(name, an string, x interval.Bounded, bn string, y, d interval.Bounded, least, most float64,
-	rule string) TrendLineRow {
+	rule string) trendLineRow {
 	verdict := d.Within(least, most)
-	return TrendLineRow{name, verdict, an, bn, rule, fmt.Sprintf("%s  %s: %s %.3f, %s %.3f (%s)", verdict, name, an,
+	return trendLineRow{name, verdict, an, bn, rule, fmt.Sprintf("%s  %s: %s %.3f, %s %.3f (%s)", verdict, name, an,
 		x.Value, bn, y.Value, rule), x.Value, y.Value, d.Low, d.High}
 }
 
-func above(name, an string, x interval.Bounded, bn string, y interval.Bounded) TrendLineRow {
+func above(name, an string, x interval.Bounded, bn string, y interval.Bounded) trendLineRow {
 	return expect(name, an, x, bn, y, x.Minus(y), 0, math.Inf(1), "first above second")
 }
 
 // extreme compares a region's background coverage with the smallest (sign 1) or largest (−1) of the others.
-func (d components) extreme(name, region, what string, sign float64, worst float64, worstRegion string) (TrendLineRow,
+func (d components) extreme(name, region, what string, sign float64, worst float64, worstRegion string) (trendLineRow,
 	error) {
 	of, err := find(d.BackgroundCoverage, region)
 	if err != nil {
-		return TrendLineRow{}, err
+		return trendLineRow{}, err
 	}
 	next := interval.Bounded{Value: math.NaN()}
 	for _, v := range d.BackgroundCoverage {

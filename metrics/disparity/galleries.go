@@ -39,8 +39,8 @@ func (o HyperspheresOptions) comparison() comparison {
 		Comparison: o.Comparison}}
 }
 
-// HypersphereRow is a row of the result of [Hyperspheres].
-type HypersphereRow struct {
+// hypersphereRow is a row of the result of [Hyperspheres].
+type hypersphereRow struct {
 	Group  metrics.Group
 	Vector string  `column:"vector"`
 	Source string  `column:"source" help:"real or generated"`
@@ -49,22 +49,22 @@ type HypersphereRow struct {
 	Inside int     `column:"n_inside" unit:"images" help:"of a reference image: generated images in its ball; of a generated one: balls that contain it"`
 }
 
-var hyperspheres = metrics.Define(metrics.Definition[HyperspheresOptions, HypersphereRow]{
+var hyperspheres = metrics.Define(metrics.Definition[HyperspheresOptions, hypersphereRow]{
 	Name: "hyperspheres", Version: 1, Device: true, Inputs: twoSets, Unit: "images", Citation: galleryCitation,
 	Title: "radius and number of generated images of every reference image's ball; number of balls of every " +
 		"generated image",
-	Compute: func(ctx context.Context, call *metrics.Call, o HyperspheresOptions) (out []HypersphereRow, err error) {
+	Compute: func(ctx context.Context, call *metrics.Call, o HyperspheresOptions) (out []hypersphereRow, err error) {
 		groups, all, err := manifolds(ctx, call, o.comparison())
 		if err != nil {
 			return nil, err
 		}
 		for i, b := range all {
 			for _, ball := range b.Balls {
-				out = append(out, HypersphereRow{Group: groups[i].values, Vector: o.Vector, Source: "real",
+				out = append(out, hypersphereRow{Group: groups[i].values, Vector: o.Vector, Source: "real",
 					ID: ball.ID, Radius: float64(ball.Radius), Inside: len(ball.Inside)})
 			}
 			for j, l := range b.Generated {
-				out = append(out, HypersphereRow{Group: groups[i].values, Vector: o.Vector, Source: "generated",
+				out = append(out, hypersphereRow{Group: groups[i].values, Vector: o.Vector, Source: "generated",
 					ID: l.ID, Radius: missing, Inside: len(b.Containing(j))})
 			}
 		}
@@ -78,25 +78,25 @@ func Hyperspheres(sets metrics.Sets, options ...HyperspheresOptions) datasets.Ta
 	return hyperspheres.Table(sets.Inputs(), options...)
 }
 
-// HubShareRow is a row of the result of [HubShares].
-type HubShareRow struct {
+// hubShareRow is a row of the result of [HubShares].
+type hubShareRow struct {
 	Group  metrics.Group
 	Vector string `column:"vector"`
 	prdc.LeaveOut
 }
 
-var hubShares = metrics.Define(metrics.Definition[HyperspheresOptions, HubShareRow]{
+var hubShares = metrics.Define(metrics.Definition[HyperspheresOptions, hubShareRow]{
 	Name: "hub-shares", Version: 1, Device: true, Inputs: twoSets, Citation: galleryCitation,
 	Title: "share of in-manifold generated images that depend on the largest hubs",
 	Unit:  "share of in-manifold images", Range: "[0, 1]",
-	Compute: func(ctx context.Context, call *metrics.Call, o HyperspheresOptions) (out []HubShareRow, err error) {
+	Compute: func(ctx context.Context, call *metrics.Call, o HyperspheresOptions) (out []hubShareRow, err error) {
 		groups, all, err := manifolds(ctx, call, o.comparison())
 		if err != nil {
 			return nil, err
 		}
 		for i, b := range all {
 			for _, l := range b.LeaveOut() {
-				out = append(out, HubShareRow{groups[i].values, o.Vector, l})
+				out = append(out, hubShareRow{groups[i].values, o.Vector, l})
 			}
 		}
 		return out, nil
@@ -151,8 +151,8 @@ type GalleryOptions struct {
 	Comparison
 }
 
-// GalleryRow is a row of the result of [Gallery]: one image.
-type GalleryRow struct {
+// galleryRow is a row of the result of [Gallery]: one image.
+type galleryRow struct {
 	Reference string `column:"group" help:"id of the reference image that the row belongs to"`
 	Component string `column:"setup" help:"Full-image, Obj-only or BG-only"`
 	Role      string `column:"role" help:"reference or match"`
@@ -166,7 +166,7 @@ type GalleryRow struct {
 	Mask      table.Mask  `column:"mask"`
 }
 
-var gallery = datasets.Define(datasets.Operation[GalleryOptions, GalleryRow]{
+var gallery = datasets.Define(datasets.Operation[GalleryOptions, galleryRow]{
 	Name: "gallery", Version: 1, Device: true, Citation: galleryCitation,
 	Title: "the images behind a score: reference images and the generated images in their balls",
 	Inputs: []metrics.Input{
@@ -186,10 +186,10 @@ func Gallery(sets metrics.Sets, options ...GalleryOptions) datasets.Table {
 type galleryRows struct {
 	call *metrics.Call
 	at   map[string]map[string]int // role → id → row of the input
-	rows []GalleryRow
+	rows []galleryRow
 }
 
-func (s *galleryRows) add(g *group, role string, r GalleryRow) {
+func (s *galleryRows) add(g *group, role string, r galleryRow) {
 	f := s.call.Inputs[role]
 	row := s.at[role][r.ID]
 	r.Group, r.Image = g.values, f.Images("image")[row]
@@ -204,15 +204,15 @@ func (s *galleryRows) add(g *group, role string, r GalleryRow) {
 
 // line adds a reference image and its nearest matches.
 func (s *galleryRows) line(g *group, component string, b prdc.Ball, matches int) {
-	s.add(g, "real", GalleryRow{Reference: b.ID, Component: component, Role: "reference", ID: b.ID,
+	s.add(g, "real", galleryRow{Reference: b.ID, Component: component, Role: "reference", ID: b.ID,
 		Inside: float64(len(b.Inside)), Distance: missing})
 	for i, hit := range b.Inside[:min(matches, len(b.Inside))] {
-		s.add(g, "generated", GalleryRow{Reference: b.ID, Component: component, Role: "match", ID: hit.ID,
+		s.add(g, "generated", galleryRow{Reference: b.ID, Component: component, Role: "match", ID: hit.ID,
 			Rank: i + 1, Inside: missing, Distance: float64(hit.Distance)})
 	}
 }
 
-func computeGallery(ctx context.Context, call *metrics.Call, o GalleryOptions) ([]GalleryRow, error) {
+func computeGallery(ctx context.Context, call *metrics.Call, o GalleryOptions) ([]galleryRow, error) {
 	s := &galleryRows{call: call, at: map[string]map[string]int{}}
 	for _, role := range []string{"real", "generated"} {
 		s.at[role] = map[string]int{}
@@ -245,7 +245,7 @@ func computeGallery(ctx context.Context, call *metrics.Call, o GalleryOptions) (
 			}
 		case LowRealismBackgrounds:
 			for rank, l := range background.OutOfManifold(o.N, uint64(o.Seed), nil) {
-				s.add(g, "generated", GalleryRow{Reference: l.ID, Component: "BG-only", Role: "reference", ID: l.ID,
+				s.add(g, "generated", galleryRow{Reference: l.ID, Component: "BG-only", Role: "reference", ID: l.ID,
 					Rank: rank, Distance: missing})
 			}
 		default:

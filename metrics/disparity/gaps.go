@@ -15,12 +15,12 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-func computeGaps(ctx context.Context, call *metrics.Call, o GapsOptions) ([]GapRow, error) {
+func computeGaps(ctx context.Context, call *metrics.Call, o GapsOptions) ([]gapRow, error) {
 	c, groups, reference, err := gapGroups(ctx, call, o)
 	if err != nil || len(groups) < 2 {
 		return nil, err
 	}
-	var out []GapRow
+	var out []gapRow
 	for _, name := range o.Scores {
 		found, err := scoreGaps(groups, reference, c.Level, name)
 		if err != nil {
@@ -28,7 +28,7 @@ func computeGaps(ctx context.Context, call *metrics.Call, o GapsOptions) ([]GapR
 		}
 		for i, gap := range found.own {
 			g, iv := groupNamed(groups, gap.A), gap.Simultaneous
-			out = append(out, GapRow{Group: gap.A, Vector: c.Vector, Score: name,
+			out = append(out, gapRow{Group: gap.A, Vector: c.Vector, Score: name,
 				Flagged:  iv.Excludes(0) && !(iv.Low == iv.High && g.copies > 0),
 				Interval: c.intervalName("half-sampling interval, simultaneous over the groups"),
 				Gap:      g.estimate(iv), Ceiling: metrics.Estimated(found.ceiling[i].Simultaneous),

@@ -19,8 +19,8 @@ type MaskTrustOptions struct {
 	metrics.Intervals
 }
 
-// MaskTrustRow is a row of the result of [MaskTrust]: a group of images.
-type MaskTrustRow struct {
+// maskTrustRow is a row of the result of [MaskTrust]: a group of images.
+type maskTrustRow struct {
 	Group     metrics.Group
 	Unmasked  metrics.Estimate `column:"unmasked" unit:"share of images" range:"[0, 1]" help:"images without a mask"`
 	Agreement metrics.Estimate `column:"agreement" unit:"IoU" range:"[0, 1]" help:"mean intersection over union with the other masks; 0 where only one has a mask"`
@@ -33,7 +33,7 @@ type MaskTrustRow struct {
 	Interval  string           `column:"interval"`
 }
 
-var maskTrust = metrics.Define(metrics.Definition[MaskTrustOptions, MaskTrustRow]{
+var maskTrust = metrics.Define(metrics.Definition[MaskTrustOptions, maskTrustRow]{
 	Name: "mask-trust", Version: 2,
 	Title: "how far the masks of each group can be trusted", Unit: "share of images; IoU", Range: "[0, 1]",
 	Direction: "fewer unmasked images, a higher agreement and a higher stability are better",
@@ -56,7 +56,7 @@ func MaskTrust(images, other datasets.Table, options ...MaskTrustOptions) datase
 	return maskTrust.Table(map[string]datasets.Table{"in": images, "other": other}, options...)
 }
 
-func computeMaskTrust(_ context.Context, call *metrics.Call, o MaskTrustOptions) (out []MaskTrustRow, err error) {
+func computeMaskTrust(_ context.Context, call *metrics.Call, o MaskTrustOptions) (out []maskTrustRow, err error) {
 	in := tabular.Read(call, "in")
 	in.UniqueIDs()
 	ids, groups := in.Texts("id"), in.Groups(o.By)
@@ -82,7 +82,7 @@ func computeMaskTrust(_ context.Context, call *metrics.Call, o MaskTrustOptions)
 		return metrics.Estimate{Value: v.Value, Low: v.Low, High: v.High}, err
 	}
 	for _, g := range groups {
-		row, of := MaskTrustRow{Group: g.By}, maskTrusts{}
+		row, of := maskTrustRow{Group: g.By}, maskTrusts{}
 		for _, i := range g.Rows {
 			call.Report("compare masks", done, f.Len())
 			if done++; tabular.Outcome(f, i) != "" {

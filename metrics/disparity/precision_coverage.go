@@ -34,8 +34,8 @@ type PrecisionCoverageOptions struct {
 	Comparison
 }
 
-// PrecisionCoverageRow is a row of the result of [PrecisionCoverage].
-type PrecisionCoverageRow struct {
+// precisionCoverageRow is a row of the result of [PrecisionCoverage].
+type precisionCoverageRow struct {
 	Group            metrics.Group
 	Vector           string           `column:"vector"`
 	Interval         string           `column:"interval" help:"kind of the intervals"`
@@ -50,7 +50,7 @@ type PrecisionCoverageRow struct {
 	metrics.Counts
 }
 
-var precisionCoverage = metrics.Define(metrics.Definition[PrecisionCoverageOptions, PrecisionCoverageRow]{
+var precisionCoverage = metrics.Define(metrics.Definition[PrecisionCoverageOptions, precisionCoverageRow]{
 	Name: "precision-coverage", Version: 4, // 3 had no ceilings
 	Device: true, Inputs: twoSets,
 	Title:     "precision, coverage, density and recall of generated images by group",
@@ -95,8 +95,8 @@ type GapsOptions struct {
 	Comparison
 }
 
-// GapRow is a row of the result of [Gaps].
-type GapRow struct {
+// gapRow is a row of the result of [Gaps].
+type gapRow struct {
 	Group     string           `column:"{by}"`
 	Vector    string           `column:"vector"`
 	Score     string           `column:"score"`
@@ -108,7 +108,7 @@ type GapRow struct {
 	Generated int              `column:"n_generated" unit:"images"`
 }
 
-var gaps = metrics.Define(metrics.Definition[GapsOptions, GapRow]{
+var gaps = metrics.Define(metrics.Definition[GapsOptions, gapRow]{
 	Name: "region-gaps", Version: 4, Device: true, // 3 had no ceilings
 	Inputs: append(slices.Clone(twoSets),
 		metrics.Input{Role: "except", Optional: true,
@@ -249,17 +249,17 @@ var prdcScores = map[string]prdcScore{
 }
 
 func computePrecisionCoverage(ctx context.Context, call *metrics.Call,
-	o PrecisionCoverageOptions) ([]PrecisionCoverageRow,
+	o PrecisionCoverageOptions) ([]precisionCoverageRow,
 	error) {
 	c, groups, err := compare(ctx, call, comparison{PrecisionCoverageOptions: o, counted: true},
 		"precision and coverage", prdc.Options{Recall: true, HeldOut: true})
 	if err != nil {
 		return nil, err
 	}
-	var out []PrecisionCoverageRow
+	var out []precisionCoverageRow
 	for _, g := range groups {
 		r := g.result
-		row := PrecisionCoverageRow{Group: g.values, Vector: c.Vector,
+		row := precisionCoverageRow{Group: g.values, Vector: c.Vector,
 			Interval: c.intervalName("half-sampling interval"),
 			Counts: metrics.Counts{Real: len(g.real.rows), Generated: len(g.generated.rows), Asked: g.asked,
 				Refused: g.refused, Unmasked: g.unmasked, Used: g.used}}

@@ -18,8 +18,8 @@ type GapSensitivityOptions struct {
 	SkipFew bool   `json:"skip_few,omitempty" help:"a gap that a variant lacks, because too few images of the group have a mask, is gone with it"`
 }
 
-// GapSensitivityRow is a row of the result of [GapSensitivity]: a gap.
-type GapSensitivityRow struct {
+// gapSensitivityRow is a row of the result of [GapSensitivity]: a gap.
+type gapSensitivityRow struct {
 	Group   string           `column:"{by}"`
 	Vector  string           `column:"vector"`
 	Score   string           `column:"score"`
@@ -56,7 +56,7 @@ const Explained = "segmentation can explain it"
 var gapColumns = datasets.Columns("vector:text", "score:text", "flagged:text", "gap:number", "gap_low:number",
 	"gap_high:number", "interval:text", "n_real:number", "n_generated:number")
 
-var gapSensitivity = datasets.Define(datasets.Operation[GapSensitivityOptions, GapSensitivityRow]{
+var gapSensitivity = datasets.Define(datasets.Operation[GapSensitivityOptions, gapSensitivityRow]{
 	Name: "gap-sensitivity", Version: 2, Title: "gaps that errors of the segmentation can explain",
 	Citation: "notebooks/segmentation.ipynb",
 	Inputs: []metrics.Input{{Role: "in", Columns: gapColumns, About: "gaps, a result of region-gaps"},
@@ -89,7 +89,7 @@ func GapSensitivity(gaps datasets.Table, variants GapVariants, options ...GapSen
 		"dilated": variants.Dilated, "other": variants.Other, "masked": variants.Masked}, options...)
 }
 
-func computeGapSensitivity(_ context.Context, call *metrics.Call, o GapSensitivityOptions) ([]GapSensitivityRow,
+func computeGapSensitivity(_ context.Context, call *metrics.Call, o GapSensitivityOptions) ([]gapSensitivityRow,
 	error) {
 	out, flagged, err := readGaps(call, "in", o.By)
 	if err != nil {
@@ -107,7 +107,7 @@ func computeGapSensitivity(_ context.Context, call *metrics.Call, o GapSensitivi
 		}
 		for i := range out {
 			row := &out[i]
-			k := slices.IndexFunc(rows, func(r GapSensitivityRow) bool {
+			k := slices.IndexFunc(rows, func(r gapSensitivityRow) bool {
 				return r.Group == row.Group && r.Vector == row.Vector && r.Score == row.Score
 			})
 			if k < 0 && o.SkipFew {
@@ -149,7 +149,7 @@ func computeGapSensitivity(_ context.Context, call *metrics.Call, o GapSensitivi
 }
 
 // readGaps reads gaps, and whether they are flagged.
-func readGaps(call *metrics.Call, role, by string) (rows []GapSensitivityRow, flagged []bool, err error) {
+func readGaps(call *metrics.Call, role, by string) (rows []gapSensitivityRow, flagged []bool, err error) {
 	f := tabular.Read(call, role)
 	groups, vectors, scores, marks := f.Texts(by), f.Texts("vector"), f.Texts("score"), f.Texts("flagged")
 	gaps, low, high := f.Numbers("gap"), f.Numbers("gap_low"), f.Numbers("gap_high")
@@ -158,7 +158,7 @@ func readGaps(call *metrics.Call, role, by string) (rows []GapSensitivityRow, fl
 		return nil, nil, f.Err
 	}
 	for i, g := range groups {
-		rows = append(rows, GapSensitivityRow{Group: g, Vector: vectors[i], Score: scores[i],
+		rows = append(rows, gapSensitivityRow{Group: g, Vector: vectors[i], Score: scores[i],
 			Gap:    metrics.Estimate{Value: gaps[i], Low: low[i], High: high[i]},
 			Eroded: missing, Dilated: missing, Other: missing, Masked: missing,
 			Interval: intervals[i], Real: int(real[i]), Generated: int(generated[i])})

@@ -33,8 +33,8 @@ type SpecificationOptions struct {
 	metrics.Intervals `resamples:"200"`
 }
 
-// SpecificationRow is a row of [Specifications]: the gap of a group under one choice, or under all.
-type SpecificationRow struct {
+// specificationRow is a row of [Specifications]: the gap of a group under one choice, or under all.
+type specificationRow struct {
 	Group   string           `column:"{by}"`
 	Choice  string           `column:"choice" help:"all = the joint test"`
 	Gap     metrics.Estimate `column:"gap" unit:"the score's" help:"difference to the mean of the other groups; of all choices the median"`
@@ -51,7 +51,7 @@ type SpecificationRow struct {
 // AllChoices is the column choice of the joint test of [Specifications].
 const AllChoices = "all"
 
-var specifications = metrics.Define(metrics.Definition[SpecificationOptions, SpecificationRow]{
+var specifications = metrics.Define(metrics.Definition[SpecificationOptions, specificationRow]{
 	Name: "specifications", Version: 1, Device: true,
 	Title: "gaps between groups under every combination of choices of the analysis, with a joint test",
 	Unit:  "the score's", Range: "(-∞, ∞)", Direction: "0 is no gap",
@@ -91,7 +91,7 @@ type specifier struct {
 	halved map[string]*interval.Samples // half-samples of all rows of the tables, by role
 }
 
-func computeSpecifications(ctx context.Context, call *metrics.Call, o SpecificationOptions) ([]SpecificationRow,
+func computeSpecifications(ctx context.Context, call *metrics.Call, o SpecificationOptions) ([]specificationRow,
 	error) {
 	message := ""
 	switch {
@@ -258,7 +258,7 @@ func (s *specifier) means() (out []specification, err error) {
 
 // tested is the row of a group under one choice or, of all choices, of medians.
 type tested struct {
-	SpecificationRow
+	specificationRow
 	null []float64 // z in each half-sample, if no group differed
 }
 
@@ -287,7 +287,7 @@ func (o SpecificationOptions) test(spec specification, names []string) ([]tested
 			}
 			return x / math.Sqrt(variance)
 		}
-		out[i].SpecificationRow = SpecificationRow{Group: names[i], Choice: spec.name,
+		out[i].specificationRow = specificationRow{Group: names[i], Choice: spec.name,
 			Gap: metrics.Estimated(gap.Simultaneous), Z: inErrors(gap.Simultaneous.Value), Holds: math.NaN(),
 			Choices: 1, Interval: fmt.Sprintf("%.4g %% half-sampling interval, simultaneous over the groups",
 				100*o.Level)}
@@ -323,7 +323,7 @@ func joint(choices [][]tested, group int) tested {
 		}
 		return median(values)
 	}
-	out := tested{SpecificationRow: SpecificationRow{Group: choices[0][group].Group, Choice: AllChoices,
+	out := tested{specificationRow: specificationRow{Group: choices[0][group].Group, Choice: AllChoices,
 		Gap: metrics.Exact(of(func(c tested) float64 { return c.Gap.Value })),
 		Z:   of(func(c tested) float64 { return c.Z }), Choices: len(choices)}}
 	for b := range choices[0][group].null {
@@ -333,7 +333,7 @@ func joint(choices [][]tested, group int) tested {
 }
 
 // curve returns the gaps of all specifications and the joint test.
-func (o SpecificationOptions) curve(all []specification) (out []SpecificationRow, err error) {
+func (o SpecificationOptions) curve(all []specification) (out []specificationRow, err error) {
 	var names []string
 	for _, g := range all[0].groups {
 		names = append(names, g.Name)
@@ -353,19 +353,19 @@ func (o SpecificationOptions) curve(all []specification) (out []SpecificationRow
 	}
 	o.decide(medians)
 	for i, whole := range medians {
-		var group []*SpecificationRow
+		var group []*specificationRow
 		for _, of := range choices {
-			row := &of[i].SpecificationRow
+			row := &of[i].specificationRow
 			if group = append(group, row); row.Flagged && row.Z*whole.Z > 0 {
 				whole.Holds += 1 / float64(len(all))
 			}
 		}
 		order := slices.Clone(group)
-		slices.SortStableFunc(order, func(a, b *SpecificationRow) int { return cmp.Compare(a.Gap.Value, b.Gap.Value) })
+		slices.SortStableFunc(order, func(a, b *specificationRow) int { return cmp.Compare(a.Gap.Value, b.Gap.Value) })
 		for rank, row := range order {
 			row.Rank = rank + 1
 		}
-		out = append(out, whole.SpecificationRow)
+		out = append(out, whole.specificationRow)
 		for _, row := range group {
 			out = append(out, *row)
 		}

@@ -26,8 +26,8 @@ type RegionOptions struct {
 	Region string `json:"region,omitempty" default:"region" help:"column that names the regions"`
 }
 
-// RegionSummaryRow is a row of the result of [RegionSummary].
-type RegionSummaryRow struct {
+// regionSummaryRow is a row of the result of [RegionSummary].
+type regionSummaryRow struct {
 	Vector string `column:"vector"`
 	Score  string `column:"score"`
 	Aggregate
@@ -37,14 +37,14 @@ type RegionSummaryRow struct {
 	WorstHigh   float64 `column:"worst_high" unit:"share" range:"[0, 1]"`
 }
 
-var regionSummary = metrics.Define(metrics.Definition[RegionOptions, RegionSummaryRow]{
+var regionSummary = metrics.Define(metrics.Definition[RegionOptions, regionSummaryRow]{
 	Name: "region-summary", Version: 2, Inputs: regionInput,
 	Title:     "average, worst and best region, ratio and span of each score",
 	Unit:      "share of images; ratio",
 	Range:     "[0, 1]; ratio [1, ∞)",
 	Direction: "higher is better; ratio and span: lower is more even",
 	Citation:  "Sureddy et al. 2024 (Decomposed-DIG), section 4 and Table 1",
-	Compute: func(_ context.Context, call *metrics.Call, o RegionOptions) (out []RegionSummaryRow, err error) {
+	Compute: func(_ context.Context, call *metrics.Call, o RegionOptions) (out []regionSummaryRow, err error) {
 		for _, score := range regionScores {
 			vectors, values, err := byRegion(call, "in", o.Region, score)
 			if err != nil {
@@ -55,7 +55,7 @@ var regionSummary = metrics.Define(metrics.Definition[RegionOptions, RegionSumma
 				if err != nil {
 					return nil, fmt.Errorf("%s of %s: %w", score, v, err)
 				}
-				row := RegionSummaryRow{Vector: v, Score: score, Aggregate: a}
+				row := regionSummaryRow{Vector: v, Score: score, Aggregate: a}
 				row.interval(call.Inputs["in"], o.Region)
 				out = append(out, row)
 			}
@@ -65,7 +65,7 @@ var regionSummary = metrics.Define(metrics.Definition[RegionOptions, RegionSumma
 })
 
 // interval fills in the intervals, from those of the regions; NaN where the scores have none.
-func (r *RegionSummaryRow) interval(in *table.Frame, region string) {
+func (r *regionSummaryRow) interval(in *table.Frame, region string) {
 	value, low, high := in.Numbers(r.Score), in.Numbers(r.Score+"_low"), in.Numbers(r.Score+"_high")
 	r.AverageLow, r.AverageHigh, r.WorstLow, r.WorstHigh = math.NaN(), math.NaN(), math.NaN(), math.NaN()
 	if low == nil || high == nil {
@@ -103,8 +103,8 @@ func RegionSummary(scores datasets.Table, options ...RegionOptions) datasets.Tab
 	return regionSummary.Of(scores, options...)
 }
 
-// TemplateDeltaRow is a row of the result of [TemplateDeltas].
-type TemplateDeltaRow struct {
+// templateDeltaRow is a row of the result of [TemplateDeltas].
+type templateDeltaRow struct {
 	Vector       string  `column:"vector"`
 	Score        string  `column:"score"`
 	Of           string  `column:"of" help:"average, worst region, region that was worst, region"`
@@ -116,7 +116,7 @@ type TemplateDeltaRow struct {
 	DeltaPercent float64 `column:"delta_percent" unit:"percent"`
 }
 
-var templateDeltas = metrics.Define(metrics.Definition[RegionOptions, TemplateDeltaRow]{
+var templateDeltas = metrics.Define(metrics.Definition[RegionOptions, templateDeltaRow]{
 	Name: "template-deltas", Version: 1,
 	Inputs: []metrics.Input{{Role: "original", Columns: regionColumns, About: "scores of the original template"},
 		{Role: "changed", Columns: regionColumns, About: "scores of the new template"}},
@@ -139,8 +139,8 @@ func TemplateDeltas(original, changed datasets.Table, options ...RegionOptions) 
 	return templateDeltas.Table(map[string]datasets.Table{"original": original, "changed": changed}, options...)
 }
 
-// DisparityRatioRow is a row of the result of [DisparityRatios].
-type DisparityRatioRow struct {
+// disparityRatioRow is a row of the result of [DisparityRatios].
+type disparityRatioRow struct {
 	Name       string  `column:"name"`
 	Formula    string  `column:"formula"`
 	Ratio      float64 `column:"ratio" unit:"background / object" range:"[0, ∞)"`
@@ -148,12 +148,12 @@ type DisparityRatioRow struct {
 	Object     float64 `column:"object"`
 }
 
-var disparityRatios = metrics.Define(metrics.Definition[RegionOptions, DisparityRatioRow]{
+var disparityRatios = metrics.Define(metrics.Definition[RegionOptions, disparityRatioRow]{
 	Name: "disparity-ratios", Version: 1, Inputs: componentInput,
 	Title: "disparity of backgrounds over that of objects, by each formula the paper may mean",
 	Unit:  "ratio", Range: "[0, ∞)", Direction: "above 1: backgrounds differ more",
 	Citation: "Sureddy et al. 2024 (Decomposed-DIG), introduction and section 4.2",
-	Compute: func(_ context.Context, call *metrics.Call, o RegionOptions) (out []DisparityRatioRow, err error) {
+	Compute: func(_ context.Context, call *metrics.Call, o RegionOptions) (out []disparityRatioRow, err error) {
 		d, err := decomposed(call, "in", o.Region)
 		if err != nil {
 			return nil, err
@@ -176,10 +176,10 @@ func DisparityRatios(scores datasets.Table, options ...RegionOptions) datasets.T
 	return disparityRatios.Of(scores, options...)
 }
 
-// TagShareRow is a row of the result of [TagShares].
-type TagShareRow = prdc.TagShare
+// tagShareRow is a row of the result of [TagShares].
+type tagShareRow = prdc.TagShare
 
-var tagShares = metrics.Define(metrics.Definition[struct{}, TagShareRow]{
+var tagShares = metrics.Define(metrics.Definition[struct{}, tagShareRow]{
 	Name: "tag-shares", Version: 2,
 	Inputs: []metrics.Input{{Role: "in", Columns: datasets.Columns("id:text"), About: "the images"},
 		{Role: "tags", Columns: datasets.Columns("id:text", "tag:text"), About: "a row for each tag of an image, " +
@@ -198,8 +198,8 @@ func TagShares(images, tags datasets.Table) datasets.Table {
 	return tagShares.Table(map[string]datasets.Table{"in": images, "tags": tags})
 }
 
-// ObjectMeanRow is a row of the result of [ObjectMeans].
-type ObjectMeanRow struct {
+// objectMeanRow is a row of the result of [ObjectMeans].
+type objectMeanRow struct {
 	Object    string  `column:"object"`
 	Vector    string  `column:"vector"`
 	Missing   string  `column:"missing" help:"regions without a score"`
@@ -208,7 +208,7 @@ type ObjectMeanRow struct {
 	Regions   int     `column:"n_regions"`
 }
 
-var objectMeans = metrics.Define(metrics.Definition[RegionOptions, ObjectMeanRow]{
+var objectMeans = metrics.Define(metrics.Definition[RegionOptions, objectMeanRow]{
 	Name: "object-means", Version: 2, // 1 had the mean of coverage over regions without precision, too
 	Inputs: []metrics.Input{{Role: "in", About: "scores by object and region",
 		Columns: append(slices.Clone(regionColumns), table.ColumnSpec{Name: "object", Kind: table.KindText})}},
@@ -243,7 +243,7 @@ func byRegion(call *metrics.Call, role, region, score string) (vectors []string,
 	return vectors, values, in.Err
 }
 
-func computeDeltas(_ context.Context, call *metrics.Call, o RegionOptions) (out []TemplateDeltaRow, err error) {
+func computeDeltas(_ context.Context, call *metrics.Call, o RegionOptions) (out []templateDeltaRow, err error) {
 	for _, score := range regionScores {
 		vectors, original, err := byRegion(call, "original", o.Region, score)
 		if err != nil {
@@ -267,7 +267,7 @@ func computeDeltas(_ context.Context, call *metrics.Call, o RegionOptions) (out 
 	return out, nil
 }
 
-func computeObjectMeans(_ context.Context, call *metrics.Call, o RegionOptions) (out []ObjectMeanRow, err error) {
+func computeObjectMeans(_ context.Context, call *metrics.Call, o RegionOptions) (out []objectMeanRow, err error) {
 	in := tabular.Read(call, "in")
 	names, groups := in.Texts(o.Region), in.Groups([]string{"vector"})
 	if in.Err != nil {
@@ -282,7 +282,7 @@ func computeObjectMeans(_ context.Context, call *metrics.Call, o RegionOptions) 
 		first := len(out)
 		for _, i := range g.Rows {
 			if len(out) == first || out[len(out)-1].Object != objects[i] {
-				out = append(out, ObjectMeanRow{Object: objects[i], Vector: g.By[0]})
+				out = append(out, objectMeanRow{Object: objects[i], Vector: g.By[0]})
 			}
 			m := &out[len(out)-1]
 			switch {
@@ -302,7 +302,7 @@ func computeObjectMeans(_ context.Context, call *metrics.Call, o RegionOptions) 
 	return out, nil
 }
 
-func computeTagShares(_ context.Context, call *metrics.Call, _ struct{}) (out []TagShareRow, err error) {
+func computeTagShares(_ context.Context, call *metrics.Call, _ struct{}) (out []tagShareRow, err error) {
 	tags := prdc.Tags{}
 	f := call.Inputs["tags"]
 	ids := f.Texts("image_id")

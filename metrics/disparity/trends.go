@@ -17,8 +17,8 @@ type TrendLinesOptions struct {
 	AnyRegions bool    `json:"any_regions,omitempty" help:"leave out expectations of named regions, for other regions than GeoDE's"`
 }
 
-// TrendLineRow is a row of the result of [TrendLines].
-type TrendLineRow struct {
+// trendLineRow is a row of the result of [TrendLines].
+type trendLineRow struct {
 	Trend   string  `column:"trend"`
 	Verdict string  `column:"verdict" help:"pass, FAIL or undecided"`
 	AName   string  `column:"a_name"`
@@ -31,14 +31,14 @@ type TrendLineRow struct {
 	High    float64 `column:"difference_high"`
 }
 
-var trendLines = datasets.Define(datasets.Operation[TrendLinesOptions, TrendLineRow]{
+var trendLines = datasets.Define(datasets.Operation[TrendLinesOptions, trendLineRow]{
 	Name: "trend-lines", Version: 2, // 1 knew no undecided expectations
 	Inputs: []metrics.Input{{Role: "original", Columns: regionColumns,
 		About: "scores by region of object_only and background_only, original template"},
 		{Role: "changed", Columns: regionColumns, Optional: true, About: "the same with the new template"}},
 	Title:    "the findings of Decomposed-DIG as expectations of a new run: pass, FAIL or undecided",
 	Citation: "Sureddy et al. 2024 (Decomposed-DIG), sections 4 and 5, Table 1",
-	Compute: func(_ context.Context, call *metrics.Call, o TrendLinesOptions) (out []TrendLineRow, err error) {
+	Compute: func(_ context.Context, call *metrics.Call, o TrendLinesOptions) (out []trendLineRow, err error) {
 		original, err := decomposed(call, "original", o.Region)
 		if err != nil {
 			return nil, err

@@ -9,8 +9,8 @@ import (
 	"antipode/datasets"
 )
 
-// InjectedVerdictRow is a row of the result of [InjectedVerdicts].
-type InjectedVerdictRow struct {
+// injectedVerdictRow is a row of the result of [InjectedVerdicts].
+type injectedVerdictRow struct {
 	Region   string  `column:"region"`
 	Vector   string  `column:"vector"`
 	Score    string  `column:"score"`
@@ -22,7 +22,7 @@ type InjectedVerdictRow struct {
 	Right    int     `column:"right" help:"1 where the verdict is found or not flagged"`
 }
 
-var injectedVerdicts = datasets.Define(datasets.Operation[struct{}, InjectedVerdictRow]{
+var injectedVerdicts = datasets.Define(datasets.Operation[struct{}, injectedVerdictRow]{
 	Name: "injected-verdicts", Version: 1,
 	Title:    "injected disparities found or missed, others flagged by mistake",
 	Citation: "docs/archipelago.md",
@@ -42,7 +42,7 @@ func InjectedVerdicts(gaps, injected datasets.Table) datasets.Table {
 	return injectedVerdicts.Table(map[string]datasets.Table{"in": gaps, "injected": injected})
 }
 
-func computeVerdicts(_ context.Context, call *metrics.Call, _ struct{}) (out []InjectedVerdictRow, err error) {
+func computeVerdicts(_ context.Context, call *metrics.Call, _ struct{}) (out []injectedVerdictRow, err error) {
 	gaps, injected := call.Inputs["in"], call.Inputs["injected"]
 	known := map[string]bool{}
 	for i, region := range injected.Texts("region") {
@@ -50,7 +50,7 @@ func computeVerdicts(_ context.Context, call *metrics.Call, _ struct{}) (out []I
 	}
 	seen := 0
 	for i, region := range gaps.Texts("region") {
-		row := InjectedVerdictRow{Region: region, Vector: gaps.Texts("vector")[i], Score: gaps.Texts("score")[i],
+		row := injectedVerdictRow{Region: region, Vector: gaps.Texts("vector")[i], Score: gaps.Texts("score")[i],
 			Gap: gaps.Numbers("gap")[i], Low: gaps.Numbers("gap_low")[i], High: gaps.Numbers("gap_high")[i]}
 		row.Injected = known[region+"\x00"+row.Vector+"\x00"+row.Score]
 		if !row.Injected && slices.Contains(injected.Texts("region"), region) {

@@ -31,8 +31,8 @@ type GapSourceOptions struct {
 	Comparison
 }
 
-// GapSourceRow is a row of [GapSources]: a gap of a group.
-type GapSourceRow struct {
+// gapSourceRow is a row of [GapSources]: a gap of a group.
+type gapSourceRow struct {
 	Group   string           `column:"{by}"`
 	Vector  string           `column:"vector"`
 	Score   string           `column:"score"`
@@ -66,7 +66,7 @@ const (
 	AboveOthers   = "above the others"
 )
 
-var gapSources = metrics.Define(metrics.Definition[GapSourceOptions, GapSourceRow]{
+var gapSources = metrics.Define(metrics.Definition[GapSourceOptions, gapSourceRow]{
 	Name: "whose-gap", Version: 1, Device: true,
 	Title: "whether the generator, the reference images, their acquisition or the segmenter made each gap",
 	Unit:  "difference of shares", Range: "[-1, 1]", Direction: "0 is no gap", Citation: "docs/trust.md; " +
@@ -110,7 +110,7 @@ func GapSources(sets metrics.Sets, acquisition, masks datasets.Table, options ..
 	return gapSources.Table(inputs, options...)
 }
 
-func computeGapSources(ctx context.Context, call *metrics.Call, o GapSourceOptions) ([]GapSourceRow, error) {
+func computeGapSources(ctx context.Context, call *metrics.Call, o GapSourceOptions) ([]gapSourceRow, error) {
 	by := strings.Join(o.By, ", ")
 	c, groups, names, err := gapGroups(ctx, call, GapsOptions{By: o.By, Vector: o.Vector, Cells: o.Cells,
 		Balance: o.Balance, SkipFew: true, Intervals: o.Intervals, Comparison: o.Comparison})
@@ -137,7 +137,7 @@ func computeGapSources(ctx context.Context, call *metrics.Call, o GapSourceOptio
 	if err != nil {
 		return nil, err
 	}
-	var out []GapSourceRow
+	var out []gapSourceRow
 	for _, name := range o.Scores {
 		found, err := scoreGaps(groups, names, c.Level, name)
 		if err != nil {
@@ -145,7 +145,7 @@ func computeGapSources(ctx context.Context, call *metrics.Call, o GapSourceOptio
 		}
 		for i, g := range groups {
 			group := strings.Join(g.values, ", ")
-			row := GapSourceRow{Group: group, Vector: c.Vector, Score: name,
+			row := gapSourceRow{Group: group, Vector: c.Vector, Score: name,
 				Gap: g.estimate(found.own[i].Simultaneous), Ceiling: metrics.Estimated(found.ceiling[i].Simultaneous),
 				Net: metrics.Estimated(found.net[i].Simultaneous), Sides: compared[i],
 				Camera: strings.Join(flagged[group], ", "), Masks: masks[group+"/"+name],
@@ -159,7 +159,7 @@ func computeGapSources(ctx context.Context, call *metrics.Call, o GapSourceOptio
 }
 
 // decide sets the verdict.
-func (r *GapSourceRow) decide() {
+func (r *gapSourceRow) decide() {
 	excludes := func(e metrics.Estimate) bool { return e.Low > 0 || e.High < 0 }
 	set := func(verdict, rule string) { r.Verdict, r.Rule = verdict, rule }
 	switch {

@@ -22,8 +22,8 @@ type FrechetOptions struct {
 	Sampling    `resamples:"200"`
 }
 
-// FrechetRow is a row of the result of [FrechetDistance].
-type FrechetRow struct {
+// frechetRow is a row of the result of [FrechetDistance].
+type frechetRow struct {
 	Subject
 	Distance metrics.Estimate `column:"frechet_distance" unit:"squared distance" range:"[0, ∞)"`
 	Scored
@@ -31,12 +31,12 @@ type FrechetRow struct {
 
 var positive = interval.Range{Min: 0, Max: math.Inf(1)}
 
-var frechetDistance = metrics.Define(metrics.Definition[FrechetOptions, FrechetRow]{
+var frechetDistance = metrics.Define(metrics.Definition[FrechetOptions, frechetRow]{
 	Name: "frechet-distance", Version: 1, Device: true, Inputs: twoSets,
 	Title: "Fréchet distance of generated and reference images (FID, FD-DINOv2) by group, with intervals",
 	Unit:  "squared distance", Range: "[0, ∞)", Direction: "lower is better",
 	Citation: "Heusel et al. 2017; Chong and Forsyth 2020; Stein et al. 2023",
-	Compute: func(ctx context.Context, call *metrics.Call, o FrechetOptions) (out []FrechetRow, err error) {
+	Compute: func(ctx context.Context, call *metrics.Call, o FrechetOptions) (out []frechetRow, err error) {
 		results, err := o.run(ctx, call, measure{name: "frechet-distance", two: true, ceiling: o.Ceiling, least: 2,
 			within: positive, score: o.scorer}, "real", "generated")
 		var notes metrics.GroupNotes
@@ -45,7 +45,7 @@ var frechetDistance = metrics.Define(metrics.Definition[FrechetOptions, FrechetR
 				notes.Add(fmt.Sprintf("n is below twice the %d numbers of a vector: the distance is mostly bias; "+
 					"compare it only at equal n", len(r.vectors.Real[0])), r.label())
 			}
-			out = append(out, FrechetRow{r.subject(o.Sampling), r.value, r.Scored})
+			out = append(out, frechetRow{r.subject(o.Sampling), r.value, r.Scored})
 		}
 		notes.AddTo(call, o.By...)
 		return out, err

@@ -25,8 +25,8 @@ type HillOptions struct {
 	metrics.Intervals `resamples:"200"`
 }
 
-// HillRow is a row of the result of [HillNumbers].
-type HillRow struct {
+// hillRow is a row of the result of [HillNumbers].
+type hillRow struct {
 	Group    metrics.Group
 	Category string           `column:"category" help:"the column of the categories"`
 	Order    string           `column:"order"`
@@ -40,7 +40,7 @@ type HillRow struct {
 	Missing    int     `column:"n_missing" unit:"images" help:"images without a category"`
 }
 
-var hillNumbers = metrics.Define(metrics.Definition[HillOptions, HillRow]{
+var hillNumbers = metrics.Define(metrics.Definition[HillOptions, hillRow]{
 	Name: "hill-numbers", Version: 1,
 	Inputs: []metrics.Input{{Role: "in", About: "a row for each image, with a category"}},
 	Title:  "effective number of categories (Hill numbers) by group, at equal n or coverage, with intervals",
@@ -69,7 +69,7 @@ func HillNumbers(images datasets.Table, options ...HillOptions) datasets.Table {
 	return hillNumbers.Of(images, options...)
 }
 
-func computeHill(_ context.Context, call *metrics.Call, o HillOptions) (out []HillRow, err error) {
+func computeHill(_ context.Context, call *metrics.Call, o HillOptions) (out []hillRow, err error) {
 	in := tabular.Read(call, "in")
 	texts, groups := in.Texts(o.Column), in.SortedGroups(o.By)
 	if in.Err != nil {
@@ -108,7 +108,7 @@ func computeHill(_ context.Context, call *metrics.Call, o HillOptions) (out []Hi
 				r.N = min(n, size)
 			}
 			value, most := r.valueAt(o.At, a, order, coverage)
-			row := HillRow{Group: g.By, Category: o.Column, Order: order, At: o.At, Coverage: math.NaN(),
+			row := hillRow{Group: g.By, Category: o.Column, Order: order, At: o.At, Coverage: math.NaN(),
 				Categories: len(a), Used: n, Missing: len(g.Rows) - n}
 			if n > 0 {
 				row.Coverage = a.Coverage(r.N)

@@ -19,8 +19,8 @@ type InceptionOptions struct {
 	Sampling `resamples:"200"`
 }
 
-// InceptionRow is a row of the result of [InceptionScore].
-type InceptionRow struct {
+// inceptionRow is a row of the result of [InceptionScore].
+type inceptionRow struct {
 	Subject
 	Score metrics.Estimate `column:"inception_score" unit:"effective classes" range:"[1, classes]"`
 	Scored
@@ -28,13 +28,13 @@ type InceptionRow struct {
 
 var fromOne = interval.Range{Min: 1, Max: math.Inf(1)}
 
-var inceptionScore = metrics.Define(metrics.Definition[InceptionOptions, InceptionRow]{
+var inceptionScore = metrics.Define(metrics.Definition[InceptionOptions, inceptionRow]{
 	Name: "inception-score", Version: 1,
 	Inputs: []metrics.Input{{Role: "real", Optional: true, About: "the reference images, for the ceiling"}, twoSets[1]},
 	Title:  "Inception score of generated images by group, for comparison with older papers (not recommended)",
 	Unit:   "effective classes", Range: "[1, classes]", Direction: "higher is better",
 	Citation: "Salimans et al. 2016; Barratt and Sharma 2018",
-	Compute: func(ctx context.Context, call *metrics.Call, o InceptionOptions) (out []InceptionRow, err error) {
+	Compute: func(ctx context.Context, call *metrics.Call, o InceptionOptions) (out []inceptionRow, err error) {
 		roles := []string{"real", "generated"}
 		if !o.Ceiling {
 			roles = roles[1:]
@@ -51,7 +51,7 @@ var inceptionScore = metrics.Define(metrics.Definition[InceptionOptions, Incepti
 			}}
 		results, err := o.run(ctx, call, m, roles...)
 		for _, r := range results {
-			out = append(out, InceptionRow{r.subject(o.Sampling), r.value, r.Scored})
+			out = append(out, inceptionRow{r.subject(o.Sampling), r.value, r.Scored})
 		}
 		return out, err
 	},

@@ -22,42 +22,42 @@ type KernelOptions struct {
 	Sampling `resamples:"200" samples:"100"`
 }
 
-// KIDRow is a row of the result of [KID].
-type KIDRow struct {
+// kidRow is a row of the result of [KID].
+type kidRow struct {
 	Subject
 	KID metrics.Estimate `column:"kid" unit:"squared MMD"`
 	Scored
 }
 
-// CMMDRow is a row of the result of [CMMD].
-type CMMDRow struct {
+// cmmdRow is a row of the result of [CMMD].
+type cmmdRow struct {
 	Subject
 	CMMD metrics.Estimate `column:"cmmd" unit:"1000 × squared MMD"`
 	Scored
 }
 
-var kid = metrics.Define(metrics.Definition[KernelOptions, KIDRow]{
+var kid = metrics.Define(metrics.Definition[KernelOptions, kidRow]{
 	Name: "kid", Version: 1, Device: true, Inputs: twoSets,
 	Title: "kernel distance (KID) of generated and reference images by group, with intervals",
 	Unit:  "squared MMD", Range: "(-∞, ∞)", Direction: "lower is better", Citation: "Bińkowski et al. 2018",
-	Compute: func(ctx context.Context, call *metrics.Call, o KernelOptions) (out []KIDRow, err error) {
+	Compute: func(ctx context.Context, call *metrics.Call, o KernelOptions) (out []kidRow, err error) {
 		results, err := o.kernel(ctx, call, "kid", Polynomial)
 		for _, r := range results {
-			out = append(out, KIDRow{r.subject(o.Sampling), r.value, r.Scored})
+			out = append(out, kidRow{r.subject(o.Sampling), r.value, r.Scored})
 		}
 		return out, err
 	},
 })
 
-var cmmd = metrics.Define(metrics.Definition[KernelOptions, CMMDRow]{
+var cmmd = metrics.Define(metrics.Definition[KernelOptions, cmmdRow]{
 	Name: "cmmd", Version: 1, Device: true, Inputs: twoSets,
 	Title: "kernel distance of CLIP's vectors (CMMD) of generated and reference images by group, with intervals",
 	Unit:  "1000 × squared MMD", Range: "[0, 2000]; unbiased also below 0", Direction: "lower is better",
 	Citation: "Jayasumana et al. 2024 (arXiv 2401.09603)",
-	Compute: func(ctx context.Context, call *metrics.Call, o KernelOptions) (out []CMMDRow, err error) {
+	Compute: func(ctx context.Context, call *metrics.Call, o KernelOptions) (out []cmmdRow, err error) {
 		results, err := o.kernel(ctx, call, "cmmd", Gaussian)
 		for _, r := range results {
-			out = append(out, CMMDRow{r.subject(o.Sampling), r.value, r.Scored})
+			out = append(out, cmmdRow{r.subject(o.Sampling), r.value, r.Scored})
 		}
 		return out, err
 	},

@@ -19,8 +19,8 @@ type RetrievalOptions struct {
 	Sampling `resamples:"200"`
 }
 
-// RetrievalRow is a row of the result of [ImageRetrieval].
-type RetrievalRow struct {
+// retrievalRow is a row of the result of [ImageRetrieval].
+type retrievalRow struct {
 	Subject
 	Score     metrics.Estimate `column:"image_retrieval" unit:"share of reference images" range:"[0, 1]"`
 	Limit     metrics.Estimate `column:"image_retrieval_limit" unit:"share of reference images" range:"[0, 1]" help:"that infinitely many generated images would retrieve, with its exact interval"`
@@ -28,17 +28,17 @@ type RetrievalRow struct {
 	Scored
 }
 
-var imageRetrieval = metrics.Define(metrics.Definition[RetrievalOptions, RetrievalRow]{
+var imageRetrieval = metrics.Define(metrics.Definition[RetrievalOptions, retrievalRow]{
 	Name: "image-retrieval", Version: 1, Inputs: twoSets,
 	Title: "share of reference images that generated images retrieve, by group, with intervals and limit",
 	Unit:  "share of reference images", Range: "[0, 1]", Direction: "higher is more diverse",
 	Citation: "Dombrowski et al. 2025 (arXiv 2411.16171)",
-	Compute: func(ctx context.Context, call *metrics.Call, o RetrievalOptions) (out []RetrievalRow, err error) {
+	Compute: func(ctx context.Context, call *metrics.Call, o RetrievalOptions) (out []retrievalRow, err error) {
 		results, err := o.run(ctx, call, measure{name: "image-retrieval", two: true, ceiling: o.Ceiling, least: 1,
 			within: interval.Share, score: func(g *group) (scorer, error) { return retrieval(g.vectors), nil }},
 			"real", "generated")
 		for _, r := range results {
-			row := RetrievalRow{r.subject(o.Sampling), r.value, none, 0, r.Scored}
+			row := retrievalRow{r.subject(o.Sampling), r.value, none, 0, r.Scored}
 			if r.N > 0 {
 				share, err := retrieval(r.vectors)(ctx, []pair{r.vectors.whole()})
 				if err != nil {

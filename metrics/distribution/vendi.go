@@ -19,8 +19,8 @@ type VendiOptions struct {
 	Sampling `resamples:"200"`
 }
 
-// VendiRow is a row of the result of [VendiScore].
-type VendiRow struct {
+// vendiRow is a row of the result of [VendiScore].
+type vendiRow struct {
 	Subject
 	Order string           `column:"order"`
 	Vendi metrics.Estimate `column:"vendi" unit:"effective images" range:"[1, n]"`
@@ -31,7 +31,7 @@ type VendiRow struct {
 	Refused  int `column:"n_refused" unit:"images" help:"requests that the generator refused"`
 }
 
-var vendi = metrics.Define(metrics.Definition[VendiOptions, VendiRow]{
+var vendi = metrics.Define(metrics.Definition[VendiOptions, vendiRow]{
 	Name: "vendi", Version: 1, Device: true, Inputs: []metrics.Input{{Role: "in", About: "images with a vector"}},
 	Title: "effective number of different images (Vendi score) by group, at equal n, with intervals",
 	Unit:  "effective images", Range: "[1, n]", Direction: "higher is more diverse",
@@ -48,7 +48,7 @@ func VendiScore(images datasets.Table, options ...VendiOptions) datasets.Table {
 	return vendi.Of(images, options...)
 }
 
-func computeVendi(ctx context.Context, call *metrics.Call, o VendiOptions) (out []VendiRow, err error) {
+func computeVendi(ctx context.Context, call *metrics.Call, o VendiOptions) (out []vendiRow, err error) {
 	known := map[string][][]float64{} // by group: all orders have the same samples
 	for i, order := range o.Order {
 		if i == 1 { // notes are about the images, not about the order
@@ -74,7 +74,7 @@ func computeVendi(ctx context.Context, call *metrics.Call, o VendiOptions) (out 
 			return nil, err
 		}
 		for _, r := range results {
-			out = append(out, VendiRow{r.subject(o.Sampling), order, r.value, r.Compared, r.Used, r.Unmasked, r.Asked,
+			out = append(out, vendiRow{r.subject(o.Sampling), order, r.value, r.Compared, r.Used, r.Unmasked, r.Asked,
 				r.Refused})
 		}
 	}

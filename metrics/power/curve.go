@@ -156,17 +156,17 @@ func computeCurve(ctx context.Context, call *metrics.Call, o Options) ([]Row, er
 	return out, nil
 }
 
-func computeFindings(ctx context.Context, call *metrics.Call, o Options) ([]FindingRow, error) {
+func computeFindings(ctx context.Context, call *metrics.Call, o Options) ([]findingRow, error) {
 	a, outcomes, err := resample(ctx, call, o)
 	if err != nil {
 		return nil, err
 	}
-	var out []FindingRow
+	var out []findingRow
 	for _, at := range outcomes {
 		for i, results := range at.Results {
 			for _, r := range results {
 				kind, injected := a.kind(r.Subject)
-				out = append(out, FindingRow{Audit: o.Name, Kind: kind, Subject: r.Subject, Share: at.Share, N: at.N,
+				out = append(out, findingRow{Audit: o.Name, Kind: kind, Subject: r.Subject, Share: at.Share, N: at.N,
 					Resample: i + 1, Found: r.Found, Injected: injected,
 					Estimate: metrics.Estimate{Value: r.Estimate, Low: r.Low, High: r.High}, P: r.P,
 					Rows: a.rows(at.N)})

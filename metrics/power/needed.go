@@ -15,8 +15,8 @@ type NeededOptions struct {
 	Power float64 `json:"power,omitempty" default:"0.8" min:">0" max:"1" help:"share of samples that find the disparity"`
 }
 
-// NeededRow is a row of [Needed].
-type NeededRow struct {
+// neededRow is a row of [Needed].
+type neededRow struct {
 	Audit    string  `column:"audit"`
 	Subject  string  `column:"subject"`
 	Share    float64 `column:"share" range:"[0, 1]"`
@@ -28,7 +28,7 @@ type NeededRow struct {
 	Power    float64 `column:"power"`
 }
 
-var needed = metrics.Define(metrics.Definition[NeededOptions, NeededRow]{
+var needed = metrics.Define(metrics.Definition[NeededOptions, neededRow]{
 	Name: "power-needed", Title: "how many images per cell an audit needs to detect a disparity, from a power curve",
 	Version: 1, Unit: "images per cell", Range: "[1, ∞)", Direction: "lower is more sensitive",
 	Citation: "package metrics/power",
@@ -45,7 +45,7 @@ func Needed(curve datasets.Table, options ...NeededOptions) datasets.Table {
 	return needed.Of(curve, options...)
 }
 
-func computeNeeded(_ context.Context, call *metrics.Call, o NeededOptions) ([]NeededRow, error) {
+func computeNeeded(_ context.Context, call *metrics.Call, o NeededOptions) ([]neededRow, error) {
 	f := call.Inputs["in"]
 	type line struct {
 		audit, subject string
@@ -64,7 +64,7 @@ func computeNeeded(_ context.Context, call *metrics.Call, o NeededOptions) ([]Ne
 		rows[l] = append(rows[l], i)
 	}
 	n, found := f.Numbers("n"), f.Numbers("found")
-	var out []NeededRow
+	var out []neededRow
 	for _, l := range order {
 		at := rows[l]
 		slices.SortFunc(at, func(a, b int) int { return cmp.Compare(n[b], n[a]) }) // descending
@@ -75,7 +75,7 @@ func computeNeeded(_ context.Context, call *metrics.Call, o NeededOptions) ([]Ne
 			}
 			size, total = n[i], f.Numbers("n_rows")[i]
 		}
-		out = append(out, NeededRow{l.audit, l.subject, l.share, f.Numbers("injected")[largest],
+		out = append(out, neededRow{l.audit, l.subject, l.share, f.Numbers("injected")[largest],
 			f.Numbers("estimate")[largest], size, total, n[largest], o.Power})
 	}
 	return out, nil

@@ -55,8 +55,8 @@ type Row struct {
 	Interval  string           `column:"interval"`
 }
 
-// FindingRow is a row of [Findings].
-type FindingRow struct {
+// findingRow is a row of [Findings].
+type findingRow struct {
 	Audit    string           `column:"audit"`
 	Kind     string           `column:"kind" help:"injected, control or subject"`
 	Subject  string           `column:"subject"`
@@ -85,7 +85,7 @@ var curve = metrics.Define(metrics.Definition[Options, Row]{
 	Citation:  "Wilson 1927, of the intervals; see package metrics/power", Inputs: inputs, Compute: computeCurve,
 })
 
-var findings = datasets.Define(datasets.Operation[Options, FindingRow]{
+var findings = datasets.Define(datasets.Operation[Options, findingRow]{
 	Name: "power-findings", Title: "what an audit finds in each sample of n images per cell from a pool",
 	Version: 1, Citation: "package metrics/power", Inputs: inputs, Compute: computeFindings,
 })

@@ -22,8 +22,8 @@ type ChoiceOptions struct {
 
 var choiceInput = []metrics.Input{{Role: "in", About: "a row for each conclusion under each choice"}}
 
-// ConclusionRow is a row of [ByConclusion].
-type ConclusionRow struct {
+// conclusionRow is a row of [ByConclusion].
+type conclusionRow struct {
 	Conclusion metrics.Group
 	Verdict    string  `column:"verdict" help:"under the first choice"`
 	Differs    string  `column:"differs" help:"choices with another verdict, and it"`
@@ -34,8 +34,8 @@ type ConclusionRow struct {
 	Highest    float64 `column:"highest"`
 }
 
-// ChoiceRow is a row of [ByChoice].
-type ChoiceRow struct {
+// choiceRow is a row of [ByChoice].
+type choiceRow struct {
 	Choice      string  `column:"choice"`
 	Differs     string  `column:"differs" help:"conclusions with another verdict than under the first choice"`
 	Same        float64 `column:"same" unit:"share of conclusions" range:"[0, 1]" help:"with the verdict of the first choice"`
@@ -45,12 +45,12 @@ type ChoiceRow struct {
 }
 
 var (
-	byConclusion = metrics.Define(metrics.Definition[ChoiceOptions, ConclusionRow]{
+	byConclusion = metrics.Define(metrics.Definition[ChoiceOptions, conclusionRow]{
 		Name: "conclusions", Version: 1, Inputs: choiceInput, Compute: conclusions,
 		Title: "in how many choices of the analysis each conclusion is the same",
 		Unit:  "share of choices", Range: "[0, 1]", Direction: "higher is more robust",
 		Citation: "Steegen, Tuerlinckx, Gelman and Vanpaemel 2016 (multiverse analysis)"})
-	byChoice = metrics.Define(metrics.Definition[ChoiceOptions, ChoiceRow]{
+	byChoice = metrics.Define(metrics.Definition[ChoiceOptions, choiceRow]{
 		Name: "choices", Version: 1, Inputs: choiceInput, Compute: choices,
 		Title: "how many conclusions each choice of the analysis changes",
 		Unit:  "share of conclusions", Range: "[0, 1]", Direction: "higher is closer to the first choice",
@@ -113,14 +113,14 @@ func readChoices(call *metrics.Call, o ChoiceOptions) (*chosen, error) {
 	return c, nil
 }
 
-func conclusions(_ context.Context, call *metrics.Call, o ChoiceOptions) (out []ConclusionRow, err error) {
+func conclusions(_ context.Context, call *metrics.Call, o ChoiceOptions) (out []conclusionRow, err error) {
 	c, err := readChoices(call, o)
 	if err != nil {
 		return nil, err
 	}
 	for k, by := range c.conclusions {
 		first := c.at[[2]int{0, k}]
-		row := ConclusionRow{Conclusion: by, Verdict: c.verdicts[first], Estimate: c.estimates[first],
+		row := conclusionRow{Conclusion: by, Verdict: c.verdicts[first], Estimate: c.estimates[first],
 			Lowest: math.NaN(), Highest: math.NaN()}
 		var differs []string
 		var seen []float64
@@ -146,13 +146,13 @@ func conclusions(_ context.Context, call *metrics.Call, o ChoiceOptions) (out []
 	return out, nil
 }
 
-func choices(_ context.Context, call *metrics.Call, o ChoiceOptions) (out []ChoiceRow, err error) {
+func choices(_ context.Context, call *metrics.Call, o ChoiceOptions) (out []choiceRow, err error) {
 	c, err := readChoices(call, o)
 	if err != nil {
 		return nil, err
 	}
 	for i, choice := range c.choices {
-		row := ChoiceRow{Choice: choice, Correlation: math.NaN()}
+		row := choiceRow{Choice: choice, Correlation: math.NaN()}
 		var differs []string
 		var x, y []float64
 		for k, by := range c.conclusions {

@@ -27,8 +27,8 @@ type TestOptions struct {
 	Seed      int64    `json:"seed,omitempty" help:"seed of the permutations"`
 }
 
-// TestRow is a row of [PermutationTest].
-type TestRow struct {
+// testRow is a row of [PermutationTest].
+type testRow struct {
 	Split        metrics.Group
 	A            string  `column:"group_a"`
 	B            string  `column:"group_b"`
@@ -51,7 +51,7 @@ type TestRow struct {
 	Reason       string  `column:"reason" help:"why there is no p"`
 }
 
-var permutationTest = metrics.Define(metrics.Definition[TestOptions, TestRow]{
+var permutationTest = metrics.Define(metrics.Definition[TestOptions, testRow]{
 	Name: "permutation-test", Title: "whether the means of two groups differ by chance, with corrections and " +
 		"effect sizes",
 	Version: 2, Unit: "probability", Range: "(0, 1]", Direction: "lower is less likely by chance",
@@ -81,8 +81,8 @@ type EffectOptions struct {
 	metrics.Intervals
 }
 
-// EffectRow is a row of [EffectSizes].
-type EffectRow struct {
+// effectRow is a row of [EffectSizes].
+type effectRow struct {
 	Split       metrics.Group
 	A           string           `column:"group_a"`
 	B           string           `column:"group_b"`
@@ -99,7 +99,7 @@ type EffectRow struct {
 	Interval    string           `column:"interval"`
 }
 
-var effectSize = metrics.Define(metrics.Definition[EffectOptions, EffectRow]{
+var effectSize = metrics.Define(metrics.Definition[EffectOptions, effectRow]{
 	Name: "effect-size", Title: "how large the difference of two groups is", Version: 2,
 	Unit: "the values'; standard deviations; share", Range: "(-∞, ∞); h [-π, π]; delta [-1, 1]",
 	Direction: "0 is no difference; ratio 1", Citation: "Cohen 1988; Cliff 1993", Inputs: input, Compute: effects,
@@ -112,8 +112,8 @@ func EffectSizes(t datasets.Table, options ...EffectOptions) datasets.Table {
 	return effectSize.Of(t, options...)
 }
 
-func permutation(ctx context.Context, call *metrics.Call, o TestOptions) ([]TestRow, error) {
-	var rows []TestRow
+func permutation(ctx context.Context, call *metrics.Call, o TestOptions) ([]testRow, error) {
+	var rows []testRow
 	var p []float64
 	var tested []int
 	s := selection{value: o.Value, group: o.Group, by: o.By, unit: o.Unit, against: o.Against, paired: o.Paired}
@@ -142,7 +142,7 @@ func permutation(ctx context.Context, call *metrics.Call, o TestOptions) ([]Test
 		if reason == "" {
 			p, tested = append(p, r.P), append(tested, len(rows))
 		}
-		rows = append(rows, TestRow{Split: by, A: a.name, B: b.name, MeanA: mean(x), MeanB: mean(y),
+		rows = append(rows, testRow{Split: by, A: a.name, B: b.name, MeanA: mean(x), MeanB: mean(y),
 			Difference: mean(x) - mean(y), P: r.P, Holm: math.NaN(), BH: math.NaN(), CohensD: d, CliffsDelta: delta,
 			NA: len(x), NB: len(y), LeftOut: leftOut, Missing: a.missing + b.missing, Permutations: r.Permutations,
 			Exact: r.Exact, Design: s.design(), Reason: reason})
@@ -161,8 +161,8 @@ func permutation(ctx context.Context, call *metrics.Call, o TestOptions) ([]Test
 	return rows, nil
 }
 
-func effects(_ context.Context, call *metrics.Call, o EffectOptions) ([]EffectRow, error) {
-	var rows []EffectRow
+func effects(_ context.Context, call *metrics.Call, o EffectOptions) ([]effectRow, error) {
+	var rows []effectRow
 	s := selection{value: o.Value, group: o.Group, by: o.By, unit: o.Unit, against: o.Against}
 	comparisons := map[string]float64{} // by group of the columns by
 	if err := s.eachPair(call, func(by []string, _, _ sample, _ int) error {
@@ -177,7 +177,7 @@ func effects(_ context.Context, call *metrics.Call, o EffectOptions) ([]EffectRo
 			at.Level = 1 - (1-at.Level)/comparisons[strings.Join(by, "\x00")]
 		}
 		x, y := a.values(), b.values()
-		row := EffectRow{Split: by, A: a.name, B: b.name, MeanA: mean(x), MeanB: mean(y), CohensH: math.NaN(),
+		row := effectRow{Split: by, A: a.name, B: b.name, MeanA: mean(x), MeanB: mean(y), CohensH: math.NaN(),
 			Difference: metrics.Exact(mean(x) - mean(y)), Ratio: metrics.Exact(finiteOrNaN(mean(x) / mean(y))),
 			NA: len(x), NB: len(y), Missing: a.missing + b.missing, Interval: at.Label(cmp.Or(o.Unit, "rows"))}
 		row.CohensD, row.CliffsDelta = sizes(x, y)

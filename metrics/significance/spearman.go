@@ -72,8 +72,8 @@ type CorrelationOptions struct {
 	metrics.Intervals
 }
 
-// CorrelationRow is a row of [RankCorrelation].
-type CorrelationRow struct {
+// correlationRow is a row of [RankCorrelation].
+type correlationRow struct {
 	Split    metrics.Group
 	X        string           `column:"x"`
 	Y        string           `column:"y"`
@@ -84,7 +84,7 @@ type CorrelationRow struct {
 	Interval string           `column:"interval"`
 }
 
-var rankCorrelation = metrics.Define(metrics.Definition[CorrelationOptions, CorrelationRow]{
+var rankCorrelation = metrics.Define(metrics.Definition[CorrelationOptions, correlationRow]{
 	Name: "rank-correlation", Title: "whether two scores rank the rows alike", Version: 2, Unit: "rank correlation",
 	Range: "[-1, 1]", Direction: "1 is the same order, -1 the reverse, 0 none",
 	Citation: "Spearman, American Journal of Psychology 15, 1904",
@@ -99,7 +99,7 @@ func RankCorrelation(t datasets.Table, options ...CorrelationOptions) datasets.T
 	return rankCorrelation.Of(t, options...)
 }
 
-func correlation(ctx context.Context, call *metrics.Call, o CorrelationOptions) (out []CorrelationRow, err error) {
+func correlation(ctx context.Context, call *metrics.Call, o CorrelationOptions) (out []correlationRow, err error) {
 	in := tabular.Read(call, "in")
 	in.UniqueIDs()
 	a, b, splits := finiteNumbers(in, o.X), finiteNumbers(in, o.Y), in.SortedGroups(o.By)
@@ -107,7 +107,7 @@ func correlation(ctx context.Context, call *metrics.Call, o CorrelationOptions) 
 		return nil, in.Err
 	}
 	for _, split := range splits {
-		row := CorrelationRow{Split: split.By, X: o.X, Y: o.Y, Spearman: metrics.Exact(math.NaN())}
+		row := correlationRow{Split: split.By, X: o.X, Y: o.Y, Spearman: metrics.Exact(math.NaN())}
 		var x, y []float64
 		for _, i := range split.Rows {
 			if math.IsNaN(a[i]) || math.IsNaN(b[i]) {

@@ -28,8 +28,8 @@ type LossOptions struct {
 	Level    float64  `json:"level,omitempty" default:"0.95" min:">0" max:"<1" help:"confidence level of the intervals"`
 }
 
-// LossRow is a row of [Losses]: a part of the loss of a language.
-type LossRow struct {
+// lossRow is a row of [Losses]: a part of the loss of a language.
+type lossRow struct {
 	Group    metrics.Group
 	Language string `column:"{language}"`
 	Part
@@ -43,7 +43,7 @@ type LossRow struct {
 // NoLoss is the verdict on a language without a loss.
 const NoLoss = "no loss"
 
-var losses = metrics.Define(metrics.Definition[LossOptions, LossRow]{
+var losses = metrics.Define(metrics.Definition[LossOptions, lossRow]{
 	Name: "language-loss", Version: 1,
 	Title: "how much of a language's loss refusals, unknown, cut and special tokens, transliteration and the " +
 		"generator make",
@@ -114,7 +114,7 @@ func (o *LossOptions) read(call *metrics.Call, role string) (map[string]scored, 
 
 // language are the prompts of a language, compared with the reference language, and what its rows have in common.
 type language struct {
-	LossRow
+	lossRow
 	prompts []Prompt
 }
 
@@ -125,7 +125,7 @@ func (o *LossOptions) languages(all, repaired map[string]scored) (out []*languag
 		p := all[at]
 		group, name, unit := p.by[:n], p.by[n], p.by[n+1]
 		if last := len(out) - 1; last < 0 || out[last].Language != name || !slices.Equal(out[last].Group, group) {
-			out = append(out, &language{LossRow: LossRow{Group: group, Language: name}})
+			out = append(out, &language{lossRow: lossRow{Group: group, Language: name}})
 		}
 		l := out[len(out)-1]
 		l.Images, l.Refused = l.Images+len(p.scores), l.Refused+int(p.refused)
@@ -144,7 +144,7 @@ func (o *LossOptions) languages(all, repaired map[string]scored) (out []*languag
 	return out
 }
 
-func computeLosses(_ context.Context, call *metrics.Call, o LossOptions) (out []LossRow, err error) {
+func computeLosses(_ context.Context, call *metrics.Call, o LossOptions) (out []lossRow, err error) {
 	all, err := o.read(call, "in")
 	repaired, err2 := o.read(call, "repaired")
 	if err = cmp.Or(err, err2); err != nil {
@@ -171,7 +171,7 @@ func computeLosses(_ context.Context, call *metrics.Call, o LossOptions) (out []
 		for _, p := range Attribute(l.prompts, AttributeOptions{Floor: o.Floor, Level: o.Level, AtLeast: o.AtLeast,
 			Family: 1 - (1-o.Level)/float64(tests[key(l.Group...)])}) {
 			l.Part = p
-			out = append(out, l.LossRow)
+			out = append(out, l.lossRow)
 		}
 	}
 	return out, nil
