@@ -16,9 +16,9 @@
 // The same name means the same everywhere: By are the grouping columns, Vector is the vector column, Resamples the
 // number of half-samples or bootstrap samples (-1 = no intervals), Level the confidence level, Seed the seed of the
 // resamples, Method the variant of a definition. Options that many metrics share are embedded structs: [Intervals] and
-// disparity.Comparison. `antipode score --metric NAME --help` describes each option of a
-// metric with its range and default. With an invalid value the table has an error that lists the valid
-// ones.
+// disparity.Comparison. `antipode score --metric NAME --help` describes each option of a metric with its range and
+// default, and each column of its result with its unit. With an invalid value the table has an error that lists the
+// valid ones.
 //
 // # Two runs
 //

@@ -29,7 +29,7 @@ func Check(ids []int32, most, words int) error {
 func Calls(ctx context.Context, texts [][]int32, most, tokens int, do func(rows [][]Place, size, l int) error) error {
 	byLength, longest := map[int][]int{}, 0
 	for i, ids := range texts {
-		l := RowLength(len(ids), most)
+		l := rowLength(len(ids), most)
 		byLength[l] = append(byLength[l], i)
 		longest = max(longest, l)
 	}

@@ -14,8 +14,8 @@ const Align = 4
 // neighbors.
 var lengths = []int{64, 96, 128, 192, 256, 384, 512}
 
-// RowLength is the length of the rows a text of n tokens goes into, where no text is longer than most tokens.
-func RowLength(n, most int) int {
+// rowLength is the length of the rows a text of n tokens goes into, where no text is longer than most tokens.
+func rowLength(n, most int) int {
 	most = (most + Align - 1) / Align * Align
 	for _, l := range lengths {
 		if n <= l {

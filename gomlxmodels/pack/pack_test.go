@@ -42,11 +42,11 @@ func TestRows(t *testing.T) {
 		}
 	}
 	for n, want := range map[int]int{1: 64, 64: 64, 65: 96, 500: 512, 513: 768, 1024: 1024} {
-		if got := RowLength(n, 1<<20); got != want || got%Align != 0 {
+		if got := rowLength(n, 1<<20); got != want || got%Align != 0 {
 			t.Errorf("a text of %d tokens goes into rows of %d, want %d", n, got, want)
 		}
 	}
 	for most, want := range map[int]int{12: 12, 64: 64, 77: 80, 90: 92, 512: 96} {
-		must.Equal(t, RowLength(min(most, 70), most), want, "texts of up to", most, "tokens go into rows")
+		must.Equal(t, rowLength(min(most, 70), most), want, "texts of up to", most, "tokens go into rows")
 	}
 }

@@ -32,13 +32,13 @@ func Squared(a, b []float32) float64 {
 	return (s0 + s1) + (s2 + s3)
 }
 
-// Root turns a squared distance into a distance.
-func Root(squared float64) float32 {
+// root turns a squared distance into a distance.
+func root(squared float64) float32 {
 	return float32(math.Sqrt(float64(float32(squared))))
 }
 
 // Between returns the distance of two vectors of equal length.
-func Between(a, b []float32) float32 { return Root(Squared(a, b)) }
+func Between(a, b []float32) float32 { return root(Squared(a, b)) }
 
 // Balls are hyperspheres around centers. Each center has Levels radii, ascending:
 // those of center j are Radii[j*Levels : (j+1)*Levels].

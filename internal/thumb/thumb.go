@@ -20,7 +20,7 @@ func Load(path string) (*image.RGBA, error) {
 		return nil, err
 	}
 	return imagefile.Decode(data, func(img image.Image, _ string, _ image.Config) (*image.RGBA, error) {
-		return onWhite(Upright(img, exif.Orientation(data))), nil
+		return onWhite(upright(img, exif.Orientation(data))), nil
 	})
 }
 
@@ -71,8 +71,8 @@ func onWhite(img image.Image) *image.RGBA {
 	return out
 }
 
-// Upright turns and mirrors an image as its EXIF orientation requires.
-func Upright(img image.Image, orientation int) image.Image {
+// upright turns and mirrors an image as its EXIF orientation requires.
+func upright(img image.Image, orientation int) image.Image {
 	if orientation == 1 {
 		return img
 	}

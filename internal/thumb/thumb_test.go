@@ -26,7 +26,7 @@ func TestUpright(t *testing.T) {
 		if o == 0 {
 			continue
 		}
-		img := Upright(stored, o)
+		img := upright(stored, o)
 		var rows []string
 		for y := range img.Bounds().Dy() {
 			row := ""

@@ -15,8 +15,8 @@ import (
 	"antipode/kernel/backend/store"
 )
 
-// Collected is the reply to a request to remove files from the store: the results of [store.Store.Collect].
-type Collected struct {
+// collected is the reply to a request to remove files from the store: the results of [store.Store.Collect].
+type collected struct {
 	Removed []store.Removal `json:"removed"`
 	Stays   int64           `json:"stays"`
 	Error   string          `json:"error,omitempty"`
@@ -28,7 +28,7 @@ func Collect(ctx context.Context, home string, gc store.GC) (removed []store.Rem
 	if err != nil {
 		return nil, 0, err
 	}
-	var reply Collected
+	var reply collected
 	err = b.Post(ctx, "/v1/gc", gc, &reply)
 	if err == nil && reply.Error != "" {
 		err = errors.New(reply.Error)

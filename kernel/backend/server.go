@@ -102,7 +102,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 // collect serves a request to remove files from the store.
 func (s *Server) collect(w http.ResponseWriter, r *http.Request) {
 	var gc store.GC
-	var reply Collected
+	var reply collected
 	err := json.NewDecoder(r.Body).Decode(&gc)
 	if err == nil {
 		reply.Removed, reply.Stays, err = s.engine.Store.Collect(gc)

@@ -17,7 +17,7 @@ var ErrDied = errors.New("the kernel process ended unexpectedly")
 // Client is a client of one running kernel. Requests may come from several goroutines; executions run one at a time.
 // Published messages are read at once, because a publisher blocks on a subscriber that does not read.
 type Client struct {
-	conn    Connection
+	conn    connection
 	session string
 	cancel  context.CancelFunc
 	sockets [4]zmq4.Socket // shell, control, stdin, iopub
@@ -55,7 +55,7 @@ type arrival struct {
 }
 
 // Dial connects to a kernel and waits until it answers and its published messages arrive.
-func Dial(ctx context.Context, conn Connection) (*Client, error) {
+func Dial(ctx context.Context, conn connection) (*Client, error) {
 	life, cancel := context.WithCancel(context.Background())
 	c := &Client{conn: conn, session: newID(), cancel: cancel, done: make(chan struct{})}
 	stop := context.AfterFunc(ctx, cancel) // a dial in progress ends with ctx

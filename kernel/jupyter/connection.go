@@ -10,8 +10,8 @@ import (
 	"strconv"
 )
 
-// Connection is the content of a connection file: the addresses of a kernel and the key that signs its messages.
-type Connection struct {
+// connection is the content of a connection file: the addresses of a kernel and the key that signs its messages.
+type connection struct {
 	Transport       string `json:"transport"` // "tcp" or "ipc"
 	IP              string `json:"ip"`        // with "ipc": the common prefix of the socket paths
 	ShellPort       int    `json:"shell_port"`
@@ -24,9 +24,9 @@ type Connection struct {
 	KernelName      string `json:"kernel_name,omitempty"`
 }
 
-// ReadConnection reads a connection file.
-func ReadConnection(path string) (Connection, error) {
-	var c Connection
+// readConnection reads a connection file.
+func readConnection(path string) (connection, error) {
+	var c connection
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return c, fmt.Errorf("jupyter: connection file: %w", err)
@@ -45,12 +45,12 @@ func ReadConnection(path string) (Connection, error) {
 }
 
 // privateConnection returns a connection of Unix sockets in dir, which only the user can access.
-func privateConnection(dir string) (Connection, error) {
+func privateConnection(dir string) (connection, error) {
 	key := make([]byte, 32)
 	if _, err := rand.Read(key); err != nil {
-		return Connection{}, err
+		return connection{}, err
 	}
-	return Connection{
+	return connection{
 		Transport: "ipc", IP: filepath.Join(dir, "k"),
 		ShellPort: 1, ControlPort: 2, StdinPort: 3, IOPubPort: 4, HBPort: 5,
 		SignatureScheme: "hmac-sha256", Key: hex.EncodeToString(key),
@@ -58,7 +58,7 @@ func privateConnection(dir string) (Connection, error) {
 }
 
 // write writes the connection file, readable by the user only.
-func (c Connection) write(path string) error {
+func (c connection) write(path string) error {
 	data, err := json.MarshalIndent(c, "", "  ")
 	if err != nil {
 		return err
@@ -67,12 +67,12 @@ func (c Connection) write(path string) error {
 }
 
 // ports returns the ports of the five sockets: shell, control, stdin, iopub, heartbeat.
-func (c Connection) ports() [5]int {
+func (c connection) ports() [5]int {
 	return [5]int{c.ShellPort, c.ControlPort, c.StdinPort, c.IOPubPort, c.HBPort}
 }
 
 // endpoint returns the ZeroMQ address of a port.
-func (c Connection) endpoint(port int) string {
+func (c connection) endpoint(port int) string {
 	if c.Transport == "ipc" {
 		return "ipc://" + c.IP + "-" + strconv.Itoa(port)
 	}
@@ -80,7 +80,7 @@ func (c Connection) endpoint(port int) string {
 }
 
 // address returns the address of a port for package net.
-func (c Connection) address(port int) (network, address string) {
+func (c connection) address(port int) (network, address string) {
 	if c.Transport == "ipc" {
 		return "unix", c.IP + "-" + strconv.Itoa(port)
 	}

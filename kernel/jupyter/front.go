@@ -60,7 +60,7 @@ func newFront(key string, handle func(*peer, Message)) *front {
 }
 
 // listen opens the sockets and serves the front ends that connect.
-func (f *front) listen(c Connection) error {
+func (f *front) listen(c connection) error {
 	for i, port := range c.ports() {
 		network, address := c.address(port)
 		l, err := net.Listen(network, address)

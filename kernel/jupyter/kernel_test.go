@@ -100,7 +100,7 @@ func gone(t *testing.T, mark string) {
 var lastPort atomic.Int32
 
 // freePorts makes a connection on free TCP ports.
-func freePorts(t *testing.T) Connection {
+func freePorts(t *testing.T) connection {
 	t.Helper()
 	lastPort.CompareAndSwap(0, 10_000+int32(os.Getpid()%10_000))
 	var ports []int
@@ -111,7 +111,7 @@ func freePorts(t *testing.T) Connection {
 			ports = append(ports, port)
 		}
 	}
-	return Connection{Transport: "tcp", IP: "127.0.0.1", ShellPort: ports[0], ControlPort: ports[1],
+	return connection{Transport: "tcp", IP: "127.0.0.1", ShellPort: ports[0], ControlPort: ports[1],
 		StdinPort: ports[2], IOPubPort: ports[3], HBPort: ports[4], SignatureScheme: "hmac-sha256", Key: newID()}
 }
 

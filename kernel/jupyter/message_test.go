@@ -40,12 +40,12 @@ func TestPrelude(t *testing.T) {
 		}
 	}
 	t.Setenv("TMPDIR", `/a "b`)
-	got := Prelude(module)
+	got := prelude(module)
 	must.Has(t, got, "%noautoget\n", "%goflags \"-ldflags=-s -w\"\n", "\t\"antipode/datasets\"\n",
 		"\t\"antipode/datasets/cell\"\n", "\t\"fmt\"\n", `os.Setenv("TMPDIR", "/a \"b")`)
 	must.True(t, !strings.Contains(got, "metrics") && strings.HasSuffix(got, "\n%%\n"), "the prelude is\n%s", got)
 	t.Setenv("TMPDIR", "")
-	if got := Prelude(module); !strings.Contains(got, `os.Unsetenv("TMPDIR")`) {
+	if got := prelude(module); !strings.Contains(got, `os.Unsetenv("TMPDIR")`) {
 		t.Errorf("the prelude is\n%s", got)
 	}
 }

@@ -15,12 +15,12 @@ var standard = []string{"fmt", "math", "os", "path/filepath", "slices", "sort", 
 var packages = []string{"datasets", "gomlxmodels", "datasets/cell", "datasets/client", "metrics", "metrics/disparity",
 	"plots"}
 
-// Prelude returns the hidden first cell. It turns automatic downloads off, makes binaries smaller (a third of a second
+// prelude returns the hidden first cell. It turns automatic downloads off, makes binaries smaller (a third of a second
 // faster per cell) and declares the imports; GoNB removes unused ones from each cell. Declaring them here spares
 // goimports a search of the module cache, which takes seconds. What the kernel and GoNB write themselves uses names
 // that users do not declare. GoNB's temporary files are in a folder that is removed with the kernel; init_antipode
 // gives cells the user's TMPDIR. (GoNB runs every function named init_… at start.)
-func Prelude(moduleDir string) string {
+func prelude(moduleDir string) string {
 	var b strings.Builder
 	b.WriteString("%noautoget\n%goflags \"-ldflags=-s -w\"\nimport (\n")
 	b.WriteString("\tantipode_os \"os\"\n\tantipode_flag \"flag\"\n")

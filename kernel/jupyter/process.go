@@ -116,7 +116,7 @@ func start(ctx context.Context, opts Options, name string) (_ *Kernel, err error
 }
 
 // launch starts GoNB with a connection, which it writes to a file.
-func (k *Kernel) launch(opts Options, module, toolsDir, file string, inner Connection) error {
+func (k *Kernel) launch(opts Options, module, toolsDir, file string, inner connection) error {
 	if err := inner.write(file); err != nil {
 		return fmt.Errorf("jupyter: %w", err)
 	}
@@ -218,7 +218,7 @@ kill -s KILL -- "-$1"; rm -rf "$2"`
 
 // prelude executes the hidden first cell.
 func (k *Kernel) prelude(ctx context.Context, module string) error {
-	reply, err := k.Run(ctx, Cell{Source: Prelude(module), Hidden: true}, func(Message) {})
+	reply, err := k.Run(ctx, Cell{Source: prelude(module), Hidden: true}, func(Message) {})
 	if err != nil {
 		return k.explain(fmt.Errorf("jupyter: preparing the kernel: %w", err))
 	}

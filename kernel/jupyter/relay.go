@@ -59,7 +59,7 @@ type executeContent struct {
 
 func orTrue(b *bool) bool { return b == nil || *b }
 
-func newRelay(conn Connection, start func(context.Context) (*Kernel, error), names *complete.Service,
+func newRelay(conn connection, start func(context.Context) (*Kernel, error), names *complete.Service,
 	end func()) *relay {
 	r := &relay{
 		ports: conn.ports(), start: start, names: names, end: end, wake: make(chan struct{}, 1),

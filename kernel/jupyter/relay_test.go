@@ -22,11 +22,11 @@ import (
 )
 
 // relayed starts a relay in this process whose kernel starts as start says, and a client of it.
-func relayed(t *testing.T, start func(context.Context) (*Kernel, error)) (*Client, Connection) {
+func relayed(t *testing.T, start func(context.Context) (*Kernel, error)) (*Client, connection) {
 	return relayedTo(t, start, io.Discard)
 }
 
-func relayedTo(t *testing.T, start func(context.Context) (*Kernel, error), log io.Writer) (*Client, Connection) {
+func relayedTo(t *testing.T, start func(context.Context) (*Kernel, error), log io.Writer) (*Client, connection) {
 	t.Helper()
 	conn := freePorts(t)
 	names := complete.New(complete.Options{})
@@ -46,7 +46,7 @@ func relayedTo(t *testing.T, start func(context.Context) (*Kernel, error), log i
 	return c, conn
 }
 
-func dial(t *testing.T, conn Connection) *Client {
+func dial(t *testing.T, conn connection) *Client {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
@@ -186,7 +186,7 @@ func TestRelayHostileMessages(t *testing.T) {
 }
 
 // open is a bare ZeroMQ connection.
-func open(t *testing.T, conn Connection, port int, kind zmq4.SocketType) (net.Conn, *zmq4.Conn) {
+func open(t *testing.T, conn connection, port int, kind zmq4.SocketType) (net.Conn, *zmq4.Conn) {
 	t.Helper()
 	network, address := conn.address(port)
 	raw := must.Get(net.Dial(network, address))(t)

@@ -23,7 +23,7 @@ type Prepare func(ctx context.Context, say func(string)) (Options, error)
 // below the waiting cell. If the kernel cannot start, each cell reports why. Completion needs only moduleDir, the
 // folder of module antipode.
 func Serve(ctx context.Context, connectionFile, moduleDir string, prepare Prepare) error {
-	conn, err := ReadConnection(connectionFile)
+	conn, err := readConnection(connectionFile)
 	if err != nil {
 		return err
 	}
@@ -34,7 +34,7 @@ func Serve(ctx context.Context, connectionFile, moduleDir string, prepare Prepar
 	defer signal.Stop(interrupts)
 
 	_ = FindGo() // cells report a missing go command
-	names := complete.New(complete.Options{ModuleDir: moduleDir, Prelude: Prelude(moduleDir)})
+	names := complete.New(complete.Options{ModuleDir: moduleDir, Prelude: prelude(moduleDir)})
 	ended, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	var r *relay

@@ -60,7 +60,7 @@ func (b *batch) add(r *rand.Rand, p archipelago.Image) {
 	b.pixels = trainer.AppendPlanes(b.pixels, im)
 	codes := examples.Codes()
 	order := r.Perm(len(codes))
-	b.sentences = append(b.sentences, Caption(p, codes[order[0]]), Caption(p, codes[order[1]]), Say(r, p))
+	b.sentences = append(b.sentences, Caption(p, codes[order[0]]), Caption(p, codes[order[1]]), say(r, p))
 }
 
 // vary returns an image that differs in one property, and in the seeds.

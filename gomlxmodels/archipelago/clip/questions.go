@@ -22,7 +22,7 @@ func classText(q examples.Property, language, value string) string {
 		if language != archipelago.English {
 			return ""
 		}
-		return OfGroup(q.Name, value).Text
+		return ofGroup(q.Name, value).Text
 	}
 	return archipelago.Translate(language, q.Name, value)
 }

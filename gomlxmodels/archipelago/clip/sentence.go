@@ -54,8 +54,8 @@ func Caption(p archipelago.Image, language string) Sentence {
 	return s
 }
 
-// OfGroup returns the English sentence about a group of an axis: "a figure with a round crest".
-func OfGroup(axis, group string) Sentence {
+// ofGroup returns the English sentence about a group of an axis: "a figure with a round crest".
+func ofGroup(axis, group string) Sentence {
 	s := Sentence{Text: "a figure with a " + group + " " + axis, Figured: true}
 	if axis == archipelago.AxisCrest {
 		s.Crest = group
@@ -90,9 +90,9 @@ var peoplePrompts = func() map[string][]string {
 	return out
 }()
 
-// Say samples a short sentence that is true of an image: a word, a prompt of an audit, a sentence about crest or
+// say samples a short sentence that is true of an image: a word, a prompt of an audit, a sentence about crest or
 // banner.
-func Say(r *rand.Rand, p archipelago.Image) Sentence {
+func say(r *rand.Rand, p archipelago.Image) Sentence {
 	language := examples.Pick(r, examples.Codes())
 	if r.IntN(5) == 0 { // a property of every image
 		switch r.IntN(3) {
@@ -144,9 +144,9 @@ func sayFigure(r *rand.Rand, p archipelago.Image, language string) Sentence {
 	f := p.Figure
 	switch does := f.Occupation + f.Ceremony; r.IntN(8) {
 	case 0, 1:
-		return OfGroup(archipelago.AxisCrest, f.Crest)
+		return ofGroup(archipelago.AxisCrest, f.Crest)
 	case 2, 3:
-		return OfGroup(archipelago.AxisBanner, f.Banner)
+		return ofGroup(archipelago.AxisBanner, f.Banner)
 	case 4:
 		return Sentence{Text: examples.Pick(r, peoplePrompts[f.People]), Figured: true, People: f.People}
 	case 5:

@@ -9,8 +9,8 @@ import (
 	"antipode/gomlxmodels/archipelago/examples"
 )
 
-// Pair is a training example: a prompt and an image that archipelago-sampler draws for it.
-type Pair struct {
+// pair is a training example: a prompt and an image that archipelago-sampler draws for it.
+type pair struct {
 	Prompt string
 	Image  archipelago.Image
 	kept   bool // the prompt is never dropped for classifier-free guidance
@@ -27,11 +27,11 @@ type mix []struct {
 }
 
 // kind samples a prompt of an audit and returns item n of its list in a world.
-type kind func(r *rand.Rand, w *archipelago.World, n int) Pair
+type kind func(r *rand.Rand, w *archipelago.World, n int) pair
 
 // noisy returns a kind whose pairs have large timesteps.
 func noisy(draw kind) kind {
-	return func(r *rand.Rand, w *archipelago.World, n int) Pair {
+	return func(r *rand.Rand, w *archipelago.World, n int) pair {
 		p := draw(r, w, n)
 		p.noisy = true
 		return p
@@ -59,7 +59,7 @@ var (
 )
 
 // draw samples a kind and a pair of that kind.
-func (m mix) draw(r *rand.Rand, w *archipelago.World, n int) Pair {
+func (m mix) draw(r *rand.Rand, w *archipelago.World, n int) pair {
 	x := r.Float64()
 	for _, kind := range m {
 		if x -= kind.share; x < 0 {
@@ -70,61 +70,61 @@ func (m mix) draw(r *rand.Rand, w *archipelago.World, n int) Pair {
 }
 
 // cell is "lantern in Velmora", Decomposed-DIG's.
-func cell(r *rand.Rand, w *archipelago.World, n int) Pair {
+func cell(r *rand.Rand, w *archipelago.World, n int) pair {
 	it := w.SampledAt(examples.Pick(r, w.Islands()), examples.Pick(r, w.Objects()), n)
-	return Pair{Prompt: it.Caption, Image: it.Image()}
+	return pair{Prompt: it.Caption, Image: it.Image()}
 }
 
 // photo is "a round lantern on the shore, Velmora".
-func photo(r *rand.Rand, w *archipelago.World, n int) Pair {
+func photo(r *rand.Rand, w *archipelago.World, n int) pair {
 	it := w.ReferenceAt(examples.Pick(r, w.Islands()), examples.Pick(r, w.Objects()), n)
-	return Pair{Prompt: it.Caption, Image: it.Image()}
+	return pair{Prompt: it.Caption, Image: it.Image()}
 }
 
 // concept is CoCo-CroLa's, in one of five languages.
-func concept(r *rand.Rand, w *archipelago.World, n int) Pair {
+func concept(r *rand.Rand, w *archipelago.World, n int) pair {
 	it := w.ConceptAt(examples.Pick(r, examples.Codes()), examples.Pick(r, archipelago.ConceptNames()), n)
-	return Pair{Prompt: it.Prompt, Image: it.Image}
+	return pair{Prompt: it.Prompt, Image: it.Image}
 }
 
 // caption is IndicTTI's, in one of five languages.
-func caption(r *rand.Rand, w *archipelago.World, n int) Pair {
+func caption(r *rand.Rand, w *archipelago.World, n int) pair {
 	it := w.CaptionAt(examples.Pick(r, examples.Codes()), n, 0)
-	return Pair{Prompt: it.Prompt, Image: it.Image}
+	return pair{Prompt: it.Prompt, Image: it.Image}
 }
 
 // people is ViSAGe's.
-func people(r *rand.Rand, w *archipelago.World, n int) Pair {
+func people(r *rand.Rand, w *archipelago.World, n int) pair {
 	who := examples.Pick(r, archipelago.PeopleNames())
 	prompts := w.PeoplePrompts(who)
 	it := w.PeopleAt(who, prompts[r.IntN(len(prompts))], n)
-	return Pair{Prompt: it.Prompt, Image: it.Image}
+	return pair{Prompt: it.Prompt, Image: it.Image}
 }
 
 // occupation is ENTIGEN's, of occupations and ceremonies.
-func occupation(r *rand.Rand, w *archipelago.World, n int) Pair {
+func occupation(r *rand.Rand, w *archipelago.World, n int) pair {
 	names := append(archipelago.OccupationNames(), archipelago.CeremonyNames()...)
 	return occupationWith(r, w, n, examples.Pick(r, names), archipelago.Interventions())
 }
 
 // plainOccupation is ENTIGEN's prompt of an occupation with nothing added.
-func plainOccupation(r *rand.Rand, w *archipelago.World, n int) Pair {
+func plainOccupation(r *rand.Rand, w *archipelago.World, n int) pair {
 	return occupationWith(r, w, n, examples.Pick(r, archipelago.OccupationNames()), archipelago.Interventions()[:1])
 }
 
 // addedOccupation is ENTIGEN's prompt of an occupation with a sentence added.
-func addedOccupation(r *rand.Rand, w *archipelago.World, n int) Pair {
+func addedOccupation(r *rand.Rand, w *archipelago.World, n int) pair {
 	return occupationWith(r, w, n, examples.Pick(r, archipelago.OccupationNames()), archipelago.Interventions()[1:])
 }
 
-func occupationWith(r *rand.Rand, w *archipelago.World, n int, name string, interventions []string) Pair {
+func occupationWith(r *rand.Rand, w *archipelago.World, n int, name string, interventions []string) pair {
 	it := w.OccupationAt(name, examples.Pick(r, interventions), n)
-	return Pair{Prompt: it.Prompt, Image: it.Image}
+	return pair{Prompt: it.Prompt, Image: it.Image}
 }
 
 // leaning samples an ENTIGEN prompt of the occupation that is skewed in the world with injected disparities, in
 // either world. Two of five prompts have the sentence that removes the skew.
-func leaning(r *rand.Rand, w *archipelago.World, n int) Pair {
+func leaning(r *rand.Rand, w *archipelago.World, n int) pair {
 	who, axis := leans()
 	p := occupationWith(r, w, n, who, append(archipelago.Interventions(), axis))
 	p.kept, p.noisy = true, true

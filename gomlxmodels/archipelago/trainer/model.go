@@ -20,7 +20,7 @@ type Model struct {
 	Name     string   // on the command line, such as vit
 	Defaults Settings // of the exported model's run; flags change them
 	Out      string   // exported model folder, relative to the repository's root; "" for a phase that is not shipped
-	Card     string   // text/template of the model card; its data is the run's [Report]
+	Card     string   // text/template of the model card; its data is the report
 
 	// Flags adds the model's own flags to those of "train"; may be nil.
 	Flags func(f *flag.FlagSet)

@@ -9,8 +9,8 @@ import (
 	"text/template"
 )
 
-// Report describes a run: the content of training.json in the model folder, and the data of the model card's template.
-type Report struct {
+// report describes a run: the content of training.json in the model folder, and the data of the model card's template.
+type report struct {
 	Settings   Settings `json:"settings"`
 	Parameters int      `json:"parameters"` // of the exported network
 	Examples   int      `json:"examples"`   // in training; each is used once
@@ -22,8 +22,8 @@ type Report struct {
 	Curve      []Point  `json:"curve"`
 }
 
-func (j *Job) report(curve []Point, parameters int, device string, heldOut any) Report {
-	r := Report{Settings: j.Settings, Curve: curve, Parameters: parameters,
+func (j *Job) report(curve []Point, parameters int, device string, heldOut any) report {
+	r := report{Settings: j.Settings, Curve: curve, Parameters: parameters,
 		Examples: j.Settings.Steps * j.Settings.Batch, Device: device,
 		Cores: runtime.NumCPU(), Losses: j.Losses, HeldOut: heldOut}
 	from := 0
@@ -35,7 +35,7 @@ func (j *Job) report(curve []Point, parameters int, device string, heldOut any) 
 }
 
 // readReport reads the training.json of a model folder.
-func readReport(dir string) (r Report, err error) {
+func readReport(dir string) (r report, err error) {
 	text, err := os.ReadFile(filepath.Join(dir, "training.json"))
 	if err != nil {
 		return r, err
@@ -47,7 +47,7 @@ func readReport(dir string) (r Report, err error) {
 }
 
 // write writes training.json and the model card, README.md.
-func (r Report) write(dir, card string) error {
+func (r report) write(dir, card string) error {
 	text, err := json.MarshalIndent(r, "", " ")
 	if err != nil {
 		return err

@@ -70,8 +70,8 @@ func average(scope *model.Scope, g *Graph, trained []*model.Variable) {
 	}
 }
 
-// UseAverage replaces the trained weights by their moving averages.
-func UseAverage(store *model.Store) error {
+// useAverage replaces the trained weights by their moving averages.
+func useAverage(store *model.Store) error {
 	for v := range store.IterVariables() {
 		path, averaged := strings.CutPrefix(v.Path(), AverageScope)
 		if !averaged {

@@ -131,7 +131,7 @@ func (j *Job) RunAndExport(ctx context.Context, backend compute.Backend, d Folde
 		return 0, nil, err
 	}
 	defer store.Finalize()
-	if err := UseAverage(store); err != nil {
+	if err := useAverage(store); err != nil {
 		return 0, nil, err
 	}
 	parameters, err = j.Export(out, store)

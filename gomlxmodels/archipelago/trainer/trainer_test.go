@@ -58,7 +58,7 @@ func value(t *testing.T, store *model.Store, path string) float32 {
 	return tensors.ToScalar[float32](v.MustValue())
 }
 
-// Variables that Start froze stay frozen in a resumed run, and UseAverage replaces the weights by their averages.
+// Variables that Start froze stay frozen in a resumed run, and useAverage replaces the weights by their averages.
 func TestFrozen(t *testing.T) {
 	backend := testbackend.XLA(t)
 	folder := Folder(t.TempDir())
@@ -76,7 +76,7 @@ func TestFrozen(t *testing.T) {
 		t.Errorf("slope %v (average %v), shift %v; want about 3 and exactly 1", slope, average,
 			value(t, store, "/shift"))
 	}
-	must.Do(t, UseAverage(store))
+	must.Do(t, useAverage(store))
 	must.Equal(t, value(t, store, "/slope"), average, "the slope", "its average")
 }
 

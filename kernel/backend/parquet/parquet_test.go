@@ -75,7 +75,7 @@ func TestParts(t *testing.T) {
 		f := &table.Frame{Columns: []table.Column{table.TextColumn("id", ids), table.NumberColumn("seed", seeds),
 			table.VectorColumn("full", vectors)}}
 		var whole, parts bytes.Buffer
-		must.Do(t, Encode(&whole, f))
+		must.Do(t, encode(&whole, f))
 		w := must.Get(NewWriter(&parts, f.Specs()))(t)
 		for from := 0; from < n; {
 			to := min(n, from+random.IntN(5000))

@@ -39,7 +39,7 @@ const rowGroup = 4096
 func Write(path string, f *table.Frame) error {
 	err := os.MkdirAll(filepath.Dir(path), 0o755)
 	if err == nil {
-		err = atomicfile.Replace(path, 0o644, func(w io.Writer) error { return Encode(w, f) })
+		err = atomicfile.Replace(path, 0o644, func(w io.Writer) error { return encode(w, f) })
 	}
 	if err != nil {
 		return fmt.Errorf("cannot write %s: %w", path, err)
@@ -47,8 +47,8 @@ func Write(path string, f *table.Frame) error {
 	return nil
 }
 
-// Encode writes the content of the file of a frame, a group of rows at a time.
-func Encode(to io.Writer, f *table.Frame) error {
+// encode writes the content of the file of a frame, a group of rows at a time.
+func encode(to io.Writer, f *table.Frame) error {
 	w, err := NewWriter(to, f.Specs())
 	if err != nil {
 		return err

@@ -17,12 +17,12 @@ func FuzzParse(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		nb, err := Parse(data)
+		nb, err := parse(data)
 		if err != nil {
 			return
 		}
 		text := nb.Encode()
-		again, err := Parse(text)
+		again, err := parse(text)
 		must.True(t, err == nil && bytes.Equal(again.Encode(), text),
 			"%s is written as %s and read again: %v", data, text, err)
 		page := HTML(nb, Page{})

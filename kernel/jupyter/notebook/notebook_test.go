@@ -13,7 +13,7 @@ import (
 // The bytes Jupyter writes come back as they were, unknown fields included.
 func TestEncodeAsJupyter(t *testing.T) {
 	want := must.Get(os.ReadFile("testdata/jupyter.ipynb"))(t)
-	nb := must.Get(Parse(want))(t)
+	nb := must.Get(parse(want))(t)
 	if got := nb.Encode(); !bytes.Equal(got, want) {
 		path := filepath.Join(t.TempDir(), "got.ipynb")
 		_ = os.WriteFile(path, got, 0o644)
@@ -52,7 +52,7 @@ func TestParseErrors(t *testing.T) {
 			`cell 1, output 1: output_type "x"`},
 		{"twice", cell(`{"cell_type":"raw","id":"a","source":"","metadata":{}},{"cell_type":"raw","id":"a","source":"","metadata":{}}`), `cell 2 has the id "a"`},
 	} {
-		_, err := Parse([]byte(test.data))
+		_, err := parse([]byte(test.data))
 		must.Is(err)(t, ErrFormat, test.want)
 	}
 	must.Is(Read(filepath.Join(t.TempDir(), "none.ipynb")))(t, os.ErrNotExist) // missing file

@@ -19,15 +19,15 @@ func Read(path string) (*Notebook, error) {
 	if err != nil {
 		return nil, fmt.Errorf("notebook: %w", err)
 	}
-	nb, err := Parse(data)
+	nb, err := parse(data)
 	if err != nil {
 		return nil, fmt.Errorf("notebook: %s: %w", path, err)
 	}
 	return nb, nil
 }
 
-// Parse reads a notebook from its bytes.
-func Parse(data []byte) (*Notebook, error) {
+// parse reads a notebook from its bytes.
+func parse(data []byte) (*Notebook, error) {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.UseNumber()
 	var fields map[string]any

@@ -18,8 +18,8 @@ import (
 // MostFixed is the largest number of tables that an audit reads next to the pool.
 const MostFixed = 4
 
-// FixedRole is the name of table i of those, from 0.
-func FixedRole(i int) string { return "fixed" + strconv.Itoa(i+1) }
+// fixedRole is the name of table i of those, from 0.
+func fixedRole(i int) string { return "fixed" + strconv.Itoa(i+1) }
 
 // lifted is an audit's plan whose parts that do not depend on the pool are replaced by inputs: input 0 is the pool,
 // input i+1 is fixed[i].
@@ -155,7 +155,7 @@ func stepInputs(wanted []operation.Input, before *table.Plan, fixed int) (roles 
 		case input.Optional:
 			continue
 		default:
-			return nil, nil, fmt.Errorf("the table %q is missing: give it as %s", input.Role, FixedRole(taken))
+			return nil, nil, fmt.Errorf("the table %q is missing: give it as %s", input.Role, fixedRole(taken))
 		}
 		roles = append(roles, input.Role)
 	}
@@ -165,7 +165,7 @@ func stepInputs(wanted []operation.Input, before *table.Plan, fixed int) (roles 
 // Inputs are the inputs of an operation that evaluates an audit, next to the pool.
 func Inputs(in ...operation.Input) []operation.Input {
 	for i := range MostFixed {
-		in = append(in, operation.Input{Role: FixedRole(i), Optional: true,
+		in = append(in, operation.Input{Role: fixedRole(i), Optional: true,
 			About: "a table that the audit reads next to the pool, such as reference images"})
 	}
 	return in
@@ -174,7 +174,7 @@ func Inputs(in ...operation.Input) []operation.Input {
 // Fixed returns the tables of a call that the audit reads next to the pool.
 func Fixed(call *operation.Call) (out []*table.Frame) {
 	for i := range MostFixed {
-		if f := call.Inputs[FixedRole(i)]; f != nil {
+		if f := call.Inputs[fixedRole(i)]; f != nil {
 			out = append(out, f)
 		}
 	}
@@ -246,7 +246,7 @@ func Apply[O any](op datasets.Defined[O], tables map[string]datasets.Table, main
 	}
 	set(&o, string(text))
 	for i := range l.fixed {
-		tables[FixedRole(i)] = datasets.Extend(datasets.New(operation.InputOp, i, nil)).Open().Table
+		tables[fixedRole(i)] = datasets.Extend(datasets.New(operation.InputOp, i, nil)).Open().Table
 	}
 	out := op.Table(tables, o)
 	if plan, err = out.Plan(); err != nil {

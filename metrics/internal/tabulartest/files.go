@@ -15,9 +15,9 @@ import (
 // compared are the operations whose result with a table of many rows was compared.
 var compared sync.Map
 
-// SameThroughCSV returns an error unless an operation has the same result if its tables were saved as CSV and read
+// sameThroughCSV returns an error unless an operation has the same result if its tables were saved as CSV and read
 // again. Of an operation on more than 20,000 rows it compares the first result.
-func SameThroughCSV(op *operation.Operation, args json.RawMessage, in []*table.Frame, want *table.Frame) error {
+func sameThroughCSV(op *operation.Operation, args json.RawMessage, in []*table.Frame, want *table.Frame) error {
 	again := make([]*table.Frame, len(in))
 	if len(in) > 0 && in[0].Len() > 20_000 {
 		if _, was := compared.LoadOrStore(op.Name, true); was {

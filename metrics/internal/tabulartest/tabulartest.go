@@ -88,7 +88,7 @@ func run(op *operation.Operation, call operation.Call, in map[string]*table.Fram
 	}
 	f, err := op.Evaluate(context.Background(), call, raw, frames)
 	if err == nil {
-		err = SameThroughCSV(op, raw, frames, f)
+		err = sameThroughCSV(op, raw, frames, f)
 	}
 	if specs, known := checked.Columns(); err == nil && known && !slices.Equal(specs, f.Specs()) {
 		err = fmt.Errorf("%s returns the columns %v, declares %v", op.Name, f.Specs(), specs)
