@@ -22,7 +22,7 @@ func isForCells(folder string) bool {
 }
 
 // heavy are import path prefixes that no cell may reach, with the reason. A cell is a separate program, linked and
-// started anew: a figure takes 0.45 s, 0.6 s with net/http, fonts and a rasterizer, 2.7 s and more with GoMLX and XLA.
+// started anew: a figure takes 0.3 s, 0.5 s with net/http, fonts and a rasterizer, 2.7 s and more with GoMLX and XLA.
 var heavy = []struct{ prefix, why string }{
 	{"github.com/gomlx/", "GoMLX, its backends and XLA add seconds to every cell, and only the backend " +
 		"opens the device"},

@@ -93,8 +93,8 @@ const (
 type Request struct {
 	Scene  Scene
 	Format Format
-	DPI    int // dots per inch of a PNG
-	Limit  int // bytes of a preview
+	DPI    int    // dots per inch of a PNG
+	Limit  int    // bytes of a preview
 	Fonts  string // folder of the fonts that were pulled; "" = none
 }
 
