@@ -99,17 +99,19 @@ func gone(t *testing.T, mark string) {
 // lastPort is below the ports that systems give to connections, so that no other test gets one before its kernel.
 var lastPort atomic.Int32
 
-// freePorts makes a connection on free TCP ports.
+// freePorts makes a connection on free TCP ports, on which nothing answers. It does not listen on them itself: a
+// process that another test starts at that moment would hold the port for a while.
 func freePorts(t *testing.T) connection {
 	t.Helper()
 	lastPort.CompareAndSwap(0, 10_000+int32(os.Getpid()%10_000))
 	var ports []int
 	for len(ports) < 5 {
 		port := int(lastPort.Add(1))
-		if l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
-			must.Do(t, l.Close())
-			ports = append(ports, port)
+		if c, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
+			must.Do(t, c.Close())
+			continue
 		}
+		ports = append(ports, port)
 	}
 	return connection{Transport: "tcp", IP: "127.0.0.1", ShellPort: ports[0], ControlPort: ports[1],
 		StdinPort: ports[2], IOPubPort: ports[3], HBPort: ports[4], SignatureScheme: "hmac-sha256", Key: newID()}

@@ -46,7 +46,11 @@ func Serve(ctx context.Context, connectionFile, moduleDir string, prepare Prepar
 		k, err := start(ctx, opts, filepath.Base(connectionFile))
 		if err == nil {
 			context.AfterFunc(ended, k.Close)
-			go func() { <-k.Done(); end(ErrDied) }()
+			go func() {
+				<-k.Done()
+				k.fail(ErrDied) // before k.Close does, so that the running cell says so
+				end(ErrDied)
+			}()
 		}
 		return k, err
 	}
