@@ -16,12 +16,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	_ "antipode/test/waiting"
-
 	"github.com/janpfeifer/gonb/gonbui/protocol"
 
 	"antipode/datasets/table"
 	"antipode/internal/must"
+	_ "antipode/test/waiting"
 )
 
 // TestMain lets the test's own program be a cell: $CELL_TEST names what it does. There is no GoNB behind its pipe, so

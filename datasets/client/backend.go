@@ -186,7 +186,7 @@ func (b *Backend) call(ctx context.Context, method, path string, in, out any) er
 	}
 	err = json.NewDecoder(reply).Decode(out)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return fmt.Errorf("%w any more at %s: it ended within an answer", ErrNoBackend, b.Socket)
+		return fmt.Errorf("%w at %s: %w", ErrNoBackend, b.Socket, errDied)
 	}
 	return err
 }

@@ -311,3 +311,9 @@ func TestBlocks(t *testing.T) {
 		t.Errorf("%v", b)
 	}
 }
+
+func TestQuotedDrops(t *testing.T) {
+	drops := slices.DeleteFunc(quotedValues(), func(q Quoted) bool { return q.Name != QuotedDropIGC })
+	must.EqualSlices(t, drops, []Quoted{{QuotedDropIGC, "Stable Diffusion", 27.74},
+		{QuotedDropIGC, "Alt Diffusion", 21.53}, {QuotedDropIGC, "Midjourney", 26.32}, {QuotedDropIGC, "Dalle3", 8.7}})
+}

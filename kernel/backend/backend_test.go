@@ -20,8 +20,6 @@ import (
 	"testing"
 	"time"
 
-	_ "antipode/test/waiting"
-
 	"antipode/datasets"
 	"antipode/datasets/client"
 	"antipode/datasets/table"
@@ -30,6 +28,7 @@ import (
 	"antipode/kernel/backend/engine"
 	"antipode/kernel/backend/store"
 	_ "antipode/test/memdir"
+	_ "antipode/test/waiting"
 )
 
 // slow is a stage that takes its time with every batch, so that there is something to kill.

@@ -54,8 +54,8 @@ type arrival struct {
 	Message
 }
 
-// Dial connects to a kernel and waits until it answers and its published messages arrive.
-func Dial(ctx context.Context, conn connection) (*Client, error) {
+// connect connects to a kernel and waits until it answers and its published messages arrive.
+func connect(ctx context.Context, conn connection) (*Client, error) {
 	life, cancel := context.WithCancel(context.Background())
 	c := &Client{conn: conn, session: newID(), cancel: cancel, done: make(chan struct{})}
 	stop := context.AfterFunc(ctx, cancel) // a dial in progress ends with ctx

@@ -17,11 +17,10 @@ import (
 	"testing"
 	"time"
 
-	_ "antipode/test/waiting"
-
 	"antipode/datasets/client"
 	"antipode/internal/must"
 	_ "antipode/test/memdir"
+	_ "antipode/test/waiting"
 )
 
 // TestMain lets the test's own program be the kernel: `PROGRAM kernel CONNECTION_FILE`.
@@ -151,7 +150,7 @@ func serveAs(t *testing.T, role string) *served {
 	t.Cleanup(func() { _ = cmd.Process.Kill() })
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	s.Client = must.Get(Dial(ctx, conn))(t)
+	s.Client = must.Get(connect(ctx, conn))(t)
 	t.Cleanup(s.Client.Close)
 	return s
 }

@@ -106,7 +106,7 @@ func start(ctx context.Context, opts Options, name string) (_ *Kernel, err error
 	if err := k.watch(); err != nil {
 		return nil, err
 	}
-	if k.Client, err = Dial(ctx, inner); err != nil {
+	if k.Client, err = connect(ctx, inner); err != nil {
 		if cause := context.Cause(ctx); cause != nil {
 			err = cause
 		}

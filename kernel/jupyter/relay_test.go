@@ -50,7 +50,7 @@ func dial(t *testing.T, conn connection) *Client {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	c := must.Get(Dial(ctx, conn))(t)
+	c := must.Get(connect(ctx, conn))(t)
 	t.Cleanup(c.Close)
 	return c
 }

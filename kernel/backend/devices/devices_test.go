@@ -16,11 +16,10 @@ import (
 	"testing"
 	"time"
 
-	_ "antipode/test/waiting"
-
 	"antipode/datasets/client"
 	"antipode/datasets/table"
 	"antipode/internal/must"
+	_ "antipode/test/waiting"
 )
 
 // The environment of the children that these tests start.

@@ -21,11 +21,10 @@ import (
 	"testing"
 	"time"
 
-	_ "antipode/test/waiting"
-
 	"antipode/internal/must"
 	"antipode/kernel/backend/store"
 	_ "antipode/test/memdir"
+	_ "antipode/test/waiting"
 )
 
 // pngOf returns a PNG of side × side pixels whose content depends on the level.

@@ -47,11 +47,10 @@ const linkFlags = "-ldflags=-s -w"
 
 // Builder builds the programs of one folder, one after another.
 type Builder struct {
-	imports []string   // what programs may import
-	plan    *plan      // nil: not known
-	next    chan *plan // not nil: it is being made since begun
-	begun   time.Time
-	direct  int // programs built without "go build"
+	plan   *plan      // nil: not known
+	next   chan *plan // not nil: the next plan is being made since begun
+	begun  time.Time
+	direct int // programs built without "go build"
 }
 
 // plan is what a build needs to know of the packages.
@@ -103,7 +102,10 @@ func (b *Builder) begin(dir string) {
 	if b.next != nil || keep(dir) != nil {
 		return
 	}
-	next, imports := make(chan *plan, 1), b.imports
+	next, imports := make(chan *plan, 1), strings.Fields(os.Getenv(ImportsVar))
+	if b.plan != nil {
+		imports = b.plan.imports
+	}
 	go func() { next <- newPlan(dir, imports, withoutC) }()
 	b.next, b.begun = next, time.Now()
 }
@@ -115,9 +117,7 @@ func (b *Builder) await(limit time.Duration) {
 	}
 	select {
 	case p := <-b.next:
-		if b.plan, b.next = p, nil; p != nil {
-			b.imports = p.imports
-		}
+		b.plan, b.next = p, nil
 	case <-time.After(max(limit, time.Millisecond)):
 	}
 }
@@ -145,9 +145,6 @@ func Resolves(path string, imports []string) bool {
 
 // newPlan lists the packages. It returns nil if programs of this folder cannot be built without "go build".
 func newPlan(dir string, imports []string, flags ...string) *plan {
-	if imports == nil {
-		imports = strings.Fields(os.Getenv(ImportsVar))
-	}
 	begun := time.Now()
 	args := append([]string{"go", "list", "-gcflags=all=-dwarf=false", "-deps", "-export", "-json=ImportPath,Name," +
 		"Dir,Export,DefaultGODEBUG,Standard,Imports,CgoFiles,EmbedFiles,Module"}, flags...)

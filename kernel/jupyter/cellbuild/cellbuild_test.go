@@ -92,7 +92,6 @@ func TestResolvers(t *testing.T) {
 	dir := t.TempDir()
 	must.Write(t, filepath.Join(dir, "go.mod"), "module cells\n\ngo 1.26.0\n")
 	t.Setenv("GOWORK", "off")
-	t.Setenv(ImportsVar, "")
 	out := must.Get(exec.Command("go", "env", "CGO_ENABLED").Output())(t)
 	for path, cgo := range map[string]bool{"os/exec": false, "net": true, "os/user": true} {
 		must.Write(t, filepath.Join(dir, "main.go"), "package main\nimport _ \""+path+"\"\nfunc main() {}\n")
