@@ -20,6 +20,7 @@ type AttentionOptions struct {
 	// again, instead of excluding those keys from the softmax.
 	ZeroProb bool
 	// AtOnce is how many scores are held at once where nothing else is set: queries are computed in parts. 0 = all.
+	// On a GPU it is 2^28 at least.
 	AtOnce int
 	long   bool // a part of the queries, which attend many keys
 }
@@ -85,7 +86,8 @@ func projectQKV(scope *model.Scope, x *Node, o SelfAttentionOptions, q int) (que
 }
 
 // Attention is softmax(q·kᵀ/√d + bias)·v for each head. The softmax is computed in float32; its division is applied
-// to the product with v, which is smaller than the matrix of probabilities. A query that may attend nothing gives 0.
+// to the product with v, which is smaller than the matrix of probabilities, but on a GPU, where XLA has one kernel for
+// a softmax. A query that may attend nothing gives 0.
 //
 // Shapes: q [B,H,Q,d]; k, v [B,H,S,d] → [B,H,Q,d].
 func Attention(q, k, v *Node, o AttentionOptions) *Node {
@@ -94,6 +96,10 @@ func Attention(q, k, v *Node, o AttentionOptions) *Node {
 	dtype, n := q.DType(), q.Shape().Dim(2)
 	if y := flash(q, k, v, o); y != nil {
 		return y
+	}
+	gpu := OnGPU(q.Graph().Backend())
+	if gpu && o.AtOnce > 0 {
+		o.AtOnce = max(o.AtOnce, 1<<28) // parts keep a processor's cache; OWLv2 in parts of 2^26: 43 ms, in one 36
 	}
 	scores := q.Shape().Dim(0) * q.Shape().Dim(1) * k.Shape().Dim(2) // of a query
 	if rows := max(1, o.AtOnce/scores); o.AtOnce > 0 && rows < n && o.Keep == nil && o.Bias == nil {
@@ -117,7 +123,7 @@ func Attention(q, k, v *Node, o AttentionOptions) *Node {
 		}
 	}
 	e := Exp(Sub(logits, StopGradient(ReduceAndKeep(logits, ReduceMax, -1))))
-	if o.long && dtype == dtypes.Float32 {
+	if o.long && dtype == dtypes.Float32 && !gpu {
 		return withSum(e, v)
 	}
 	kept := e
@@ -132,8 +138,13 @@ func Attention(q, k, v *Node, o AttentionOptions) *Node {
 	if keep != nil && !o.ZeroProb {
 		sum = MaxScalar(sum, float32(1e-30))
 	}
-	y := DotGeneral(ConvertDType(kept, dtype), []int{3}, []int{0, 1}, v, []int{2}, []int{0, 1})
-	return ConvertDType(Div(Float32(y), sum), dtype)
+	product := func(p *Node) *Node {
+		return DotGeneral(ConvertDType(p, dtype), []int{3}, []int{0, 1}, v, []int{2}, []int{0, 1})
+	}
+	if gpu {
+		return product(Div(kept, sum))
+	}
+	return ConvertDType(Div(Float32(product(kept)), sum), dtype)
 }
 
 // withSum is e·v divided by the sums of e, which are the product with one more column of v, of ones: for many keys that

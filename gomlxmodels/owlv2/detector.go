@@ -53,7 +53,7 @@ type Detector struct {
 	dtype dtypes.DType
 	*runner.Runner
 	graphs  [parts]*runner.Graph
-	compare *runner.Graph        // see [Compare]
+	compare *runner.Graph        // the highest logits of [Compare], and the numbers of their texts
 	texts   map[string][]float32 // vectors [P], by token ids
 	last    *Image               // the image that seen is of
 	seen    []*tensors.Tensor    // Classes, Shifts and Scales of its [Patches], on the device
@@ -86,7 +86,9 @@ func NewDetector(backend compute.Backend, m *Model, o Options) (d *Detector, err
 	})
 	none := d.Net(func(*model.Store) error { return nil })
 	d.compare = none.Graph("owlv2/compare", func(_ *model.Scope, in []*graph.Node) []*graph.Node {
-		return []*graph.Node{Compare(Patches{Classes: in[0], Shifts: in[1], Scales: in[2]}, in[3])}
+		logits := Compare(Patches{Classes: in[0], Shifts: in[1], Scales: in[2]}, in[3])
+		of := graph.ArgMax(logits, 1) // the first of equals
+		return []*graph.Node{graph.ReduceMax(logits, 1), graph.ConvertDType(of, dtypes.Float32)}
 	})
 	return d, nil
 }
@@ -205,12 +207,12 @@ func (d *Detector) fits(texts [][]float32) (best []float32, of []int, err error)
 		if _, err := runner.Row(out[0], 0, 1); err != nil {
 			return nil, nil, fmt.Errorf("owlv2/compare: %w", err)
 		}
-		for i, logit := range out[0] {
-			switch patch, k := i/textsAtOnce, i%textsAtOnce; {
-			case at == 0 && k == 0:
-				best, of = append(best, logit), append(of, 0)
-			case k < len(some) && logit > best[patch]:
-				best[patch], of[patch] = logit, at+k
+		if at == 0 {
+			best, of = out[0], make([]int, len(out[0]))
+		}
+		for patch, logit := range out[0] {
+			if at == 0 || logit > best[patch] {
+				best[patch], of[patch] = logit, at+int(out[1][patch])
 			}
 		}
 	}
@@ -246,18 +248,27 @@ func (d *Detector) text(ctx context.Context, ids []int32) ([]float32, error) {
 // found makes boxes [N,4] of the patches whose score is above the threshold, in descending order of scores; best are
 // the logits, of the texts' numbers, side is that of the padded image.
 func found(best []float32, of []int, boxes []float32, labels []string, side, threshold float64) (list []Box) {
-	var kept []int // patches
-	scores := make([]float64, len(best))
+	type patch struct {
+		score float64
+		at    int
+	}
+	var kept []patch
 	for i, l := range best {
-		if scores[i] = 1 / (1 + math.Exp(-float64(l))); scores[i] > threshold {
-			kept = append(kept, i)
+		if score := 1 / (1 + math.Exp(-float64(l))); score > threshold {
+			kept = append(kept, patch{score, i})
 		}
 	}
-	slices.SortFunc(kept, func(a, b int) int { return cmp.Or(-cmp.Compare(scores[a], scores[b]), a-b) })
-	for _, i := range kept {
-		at := func(k int) float64 { return float64(boxes[4*i+k]) * side }
+	slices.SortFunc(kept, func(a, b patch) int {
+		if a.score != b.score {
+			return cmp.Compare(b.score, a.score)
+		}
+		return a.at - b.at
+	})
+	list = make([]Box, len(kept))
+	for k, p := range kept {
+		at := func(k int) float64 { return float64(boxes[4*p.at+k]) * side }
 		x, y, dx, dy := at(0), at(1), at(2)/2, at(3)/2
-		list = append(list, Box{x - dx, y - dy, x + dx, y + dy, scores[i], labels[of[i]], i})
+		list[k] = Box{x - dx, y - dy, x + dx, y + dy, p.score, labels[of[p.at]], p.at}
 	}
 	return list
 }

@@ -40,11 +40,14 @@ func Stack[T float32 | bool](r *Runner, dtype dtypes.DType, items [][]T, n int, 
 			}
 		})
 	}
+	if n == 1 {
+		return toDevice(r, shape, items[0][:shape.Size()])
+	}
 	return stack(r, shape, items, func(to, from []T) { copy(to, from) })
 }
 
 // stackedAtOnce is the number of values that a goroutine copies.
-const stackedAtOnce = 1 << 17
+const stackedAtOnce = 1 << 15
 
 // stack puts items into memory of the runner, all of them at once, and copies that to the device.
 func stack[T, D any](r *Runner, shape shapes.Shape, items [][]T, put func(to []D, from []T)) (*tensors.Tensor, error) {
@@ -64,6 +67,11 @@ func stack[T, D any](r *Runner, shape shapes.Shape, items [][]T, put func(to []D
 		}
 	}
 	group.Wait()
+	return toDevice(r, shape, flat)
+}
+
+// toDevice copies values to the device.
+func toDevice[D any](r *Runner, shape shapes.Shape, flat []D) (*tensors.Tensor, error) {
 	buffer, err := r.backend.BufferFromFlatData(0, flat, shape)
 	if err != nil {
 		return nil, err
