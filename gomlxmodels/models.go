@@ -36,7 +36,8 @@
 // # Precision
 //
 // Options.Precision is the number type the model computes in: "float32", "bfloat16", or "auto", which is bfloat16 on
-// an NVIDIA GPU and float32 elsewhere. Vectors are stored as float32 in any case.
+// an NVIDIA GPU and float32 elsewhere. Images and vectors are computed in "auto" by default, masks and captions in
+// "float32". Vectors are stored as float32 in any case.
 //
 // The package links no GoMLX: networks run in Antipode's backend process.
 package gomlxmodels

@@ -78,6 +78,10 @@ type SegmentOptions struct {
 	// "best" box, that with the highest score, or the "largest" mask.
 	Boxes string `json:"boxes,omitempty" group:"A detector with a segmenter" for:"detector" values:"union,best,largest" help:"what an object's mask is made of: all its boxes' masks, that of the best box, or the largest; default union"`
 
+	// Precision is the number type of the computation: "float32" (default) or "bfloat16", which is faster on a GPU and
+	// changes masks a little (docs/benchmarks.md). A GroundingDINO and Presence compute in float32.
+	Precision string `json:"precision,omitempty" group:"Rare options" for:"clipseg,detector" zero:"float32" values:"float32,bfloat16" help:"number type of the computation; bfloat16 is faster on a GPU and changes masks a little"`
+
 	// Exec are the options of a program (a model named exec:PATH).
 	Exec ExecOptions `json:"exec,omitzero" group:"Programs (exec:PATH)" for:"exec"`
 }
@@ -100,8 +104,7 @@ type SegmentArgs struct {
 //     skipped already remain so; without an image such a row has no mask and no numbers. An image whose shape the
 //     detector cannot take is "failed".
 //
-// Columns of these names are replaced. The table needs the columns id and image and the text column. Computation is in
-// float32 on every device.
+// Columns of these names are replaced. The table needs the columns id and image and the text column.
 //
 // The model is one of three kinds; see the package comment for how to name it. A CLIPSegForImageSegmentation with its
 // tokenizer makes a map of logits, which is resized to the image bilinearly; the mask is where the probability reaches

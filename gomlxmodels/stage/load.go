@@ -126,8 +126,12 @@ func isNil(m any) bool {
 
 // Precision returns the number type to compute in: the requested one ("float32", "bfloat16") or, for anything else,
 // that of the device's kind: bfloat16 on an NVIDIA GPU, float32 elsewhere. It notes if the processor has no
-// instructions for bfloat16 and computes it slower than float32.
+// instructions for bfloat16 and computes it slower than float32, and that pure Go computes in float32 alone.
 func Precision(requested, kind string, note func(format string, args ...any)) dtypes.DType {
+	if requested == "bfloat16" && kind == device.Go {
+		note("pure Go (device %s) does not compute in bfloat16: float32 is used", kind)
+		return dtypes.Float32
+	}
 	if requested == "bfloat16" && kind == device.XLACPU && !multipliesBFloat16 {
 		note("this processor has no instructions for bfloat16 (AVX512-BF16, AMX): it is slower than float32 here")
 	}

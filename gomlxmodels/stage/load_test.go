@@ -10,7 +10,7 @@ import (
 	"antipode/internal/must"
 )
 
-// bfloat16 is for the GPU alone, unless requested.
+// bfloat16 is for the GPU alone, unless requested, and not for pure Go.
 func TestPrecision(t *testing.T) {
 	defer func(has bool) { multipliesBFloat16 = has }(multipliesBFloat16)
 	for _, c := range []struct {
@@ -20,14 +20,15 @@ func TestPrecision(t *testing.T) {
 		{"", device.XLACPU, dtypes.Float32}, {"auto", device.XLACPU, dtypes.Float32},
 		{"auto", device.Go, dtypes.Float32}, {"bfloat16", device.XLACPU, dtypes.BFloat16},
 		{"", device.XLACUDA, dtypes.BFloat16}, {"auto", device.XLACUDA, dtypes.BFloat16},
-		{"float32", device.XLACUDA, dtypes.Float32},
+		{"float32", device.XLACUDA, dtypes.Float32}, {"bfloat16", device.Go, dtypes.Float32},
 	} {
 		for _, multipliesBFloat16 = range []bool{true, false} {
 			noted := false
 			got := Precision(c.requested, c.kind, func(string, ...any) { noted = true })
-			slow := c.kind == device.XLACPU && c.want == dtypes.BFloat16 && !multipliesBFloat16
+			told := c.kind == device.XLACPU && c.want == dtypes.BFloat16 && !multipliesBFloat16 ||
+				c.kind == device.Go && c.requested == "bfloat16"
 			must.Equal(t, got, c.want, c.requested, "on", c.kind)
-			must.Equal(t, noted, slow, c.requested, "on", c.kind)
+			must.Equal(t, noted, told, c.requested, "on", c.kind)
 		}
 	}
 }

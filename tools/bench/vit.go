@@ -14,8 +14,8 @@ import (
 // vitBenchmark measures the way from prepared pixels to the three vectors of an image.
 var vitBenchmark = benchmark{
 	about: "decomposed embedding (full, object only, background only) with ViT-B/16, against timm's three masked " +
-		"passes; -peer drop removes tokens, image by image; -peer openvino, openvino-bfloat16 and onnxruntime run " +
-		"the three passes there",
+		"passes; -peer drop removes tokens, image by image, bfloat16 computes in bfloat16; openvino, " +
+		"openvino-bfloat16 and onnxruntime run the three passes there",
 	ints:  map[string]int{"n": 16, "repeat": 5, "batch": vit.DefaultBatch, "seed": 1},
 	texts: map[string]string{"peer": "masked", "precision": "float32"},
 	run: func(s *session) error {

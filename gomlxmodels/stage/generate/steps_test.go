@@ -90,6 +90,11 @@ func TestImagesAtOnce(t *testing.T) {
 	}
 }
 
+// onXLA says that its device is XLA's.
+type onXLA struct{ lent }
+
+func (onXLA) DeviceKind() (string, error) { return device.XLACPU, nil }
+
 // TestPrecision: the options' number type reaches the worker and is part of the digest of an image.
 func TestPrecision(t *testing.T) {
 	dir := filepath.Join("..", "..", "diffusion", "testdata", "bare")
@@ -98,7 +103,7 @@ func TestPrecision(t *testing.T) {
 		"float32": dtypes.Float32, "bfloat16": dtypes.BFloat16} {
 		plan := must.Get(gomlxmodels.Generate(dir, prompts,
 			gomlxmodels.GenerateOptions{Precision: precision}).Plan())(t)
-		opened := must.Get(open(t.Context(), lent{t, new(int)}, plan.Args))(t)
+		opened := must.Get(open(t.Context(), onXLA{lent{t, new(int)}}, plan.Args))(t)
 		w := opened.Common.(*worker)
 		if w.dtype != want || !strings.Contains(w.Digest(), strings.ToLower(want.String())) {
 			t.Errorf("precision %q: %s, digest %s", precision, w.dtype, w.Digest())

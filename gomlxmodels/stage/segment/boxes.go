@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"antipode/datasets/mask"
-	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/groundingdino"
 	"antipode/gomlxmodels/hub"
 	"antipode/gomlxmodels/preprocess"
@@ -20,30 +19,30 @@ import (
 
 // boxFinder finds objects with a detector and a segmenter: an image's result is a [detected] for each object.
 type boxFinder struct {
-	args      gomlxmodels.SegmentArgs
+	settings
 	detector  detector
 	segmenter *segmenter
 	digests   [2]string // of the segmenter's files and the detector's
 }
 
-func openBoxes(env stage.Env, args gomlxmodels.SegmentArgs) (*boxFinder, error) {
-	f := &boxFinder{args: args}
-	dir, err := hub.Resolve(env, args.Detector)
+func openBoxes(s settings) (*boxFinder, error) {
+	f := &boxFinder{settings: s}
+	dir, err := hub.Resolve(s.env, s.args.Detector)
 	if err == nil {
-		f.detector, err = openDetector(dir, &f.args)
+		f.detector, err = openDetector(dir, &f.settings)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("detector: %w", err)
 	}
-	if dir, err = hub.Resolve(env, args.Model); err != nil {
+	if dir, err = hub.Resolve(s.env, s.args.Model); err != nil {
 		return nil, err
 	}
-	if f.segmenter, err = openSegmenter(dir, args.Profile); err != nil {
+	if f.segmenter, err = openSegmenter(dir, s); err != nil {
 		return nil, err
 	}
-	f.digests[0], err = hub.Digest(env, args.Model, f.segmenter.model.Files(), f.segmenter.model.Preprocess())
+	f.digests[0], err = hub.Digest(s.env, s.args.Model, f.segmenter.model.Files(), f.segmenter.model.Preprocess())
 	if err == nil {
-		f.digests[1], err = hub.Digest(env, args.Detector, f.detector.Files(), f.detector.Preprocess())
+		f.digests[1], err = hub.Digest(s.env, s.args.Detector, f.detector.Files(), f.detector.Preprocess())
 	}
 	return f, err
 }
@@ -55,15 +54,15 @@ func (f *boxFinder) contents() string {
 
 func (f *boxFinder) batch() int { return 1 }
 
-func (f *boxFinder) load(ctx context.Context, env stage.Env, kind string) (stage.Release, error) {
+func (f *boxFinder) load(ctx context.Context) (stage.Release, error) {
 	key := func(role, name, digest string) string {
-		return fmt.Sprintf("%s %s (%s, %s, %s)", role, hub.Name(name), digest, f.args.Profile, kind)
+		return fmt.Sprintf("%s %s (%s, %s, %s, %s)", role, hub.Name(name), digest, f.args.Profile, f.kind, f.dtype)
 	}
-	detector, err := f.detector.load(ctx, env, key("detect", f.args.Detector, f.digests[1]))
+	detector, err := f.detector.load(ctx, f.env, key("detect", f.args.Detector, f.digests[1]))
 	if err != nil {
 		return detector, err
 	}
-	segmenter, err := f.segmenter.load(ctx, env, key("segment", f.args.Model, f.digests[0]))
+	segmenter, err := f.segmenter.load(ctx, f.env, key("segment", f.args.Model, f.digests[0]))
 	return func() { segmenter.Close(); detector.Close() }, err
 }
 

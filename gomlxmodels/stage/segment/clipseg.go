@@ -10,7 +10,6 @@ import (
 	"github.com/gomlx/compute"
 
 	"antipode/datasets/mask"
-	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/clipseg"
 	"antipode/gomlxmodels/hub"
 	"antipode/gomlxmodels/preprocess"
@@ -18,20 +17,17 @@ import (
 	"antipode/gomlxmodels/tokenizers"
 )
 
-// batch is the number of images in a call of the device.
-const batch = clipseg.DefaultBatch
-
 // clipSeg finds objects with a CLIPSeg: an image's result is one map for each prompt.
 type clipSeg struct {
-	args      gomlxmodels.SegmentArgs
+	settings
 	model     *clipseg.Model
 	tokenizer *tokenizers.Tokenizer
 	digest    string
 	encoder   *clipseg.Encoder
 }
 
-func openCLIPSeg(env stage.Env, args gomlxmodels.SegmentArgs) (*clipSeg, error) {
-	dir, err := hub.Resolve(env, args.Model)
+func openCLIPSeg(s settings) (*clipSeg, error) {
+	dir, err := hub.Resolve(s.env, s.args.Model)
 	if err != nil {
 		return nil, err
 	}
@@ -42,25 +38,24 @@ func openCLIPSeg(env stage.Env, args gomlxmodels.SegmentArgs) (*clipSeg, error) 
 		return nil, fmt.Errorf("%s: a SAM turns boxes into masks: name the model that finds the boxes (detector, for "+
 			"example grounding-dino-base)", dir)
 	}
-	c := &clipSeg{args: args}
+	c := &clipSeg{settings: s}
 	if c.model, err = clipseg.Open(dir); err != nil {
 		return nil, err
 	}
 	if c.tokenizer, err = openTokenizer(dir, &c.model.Config().Text); err != nil {
 		return nil, err
 	}
-	c.digest, err = hub.Digest(env, args.Model, slices.Concat(c.model.Files(), c.tokenizer.Files()),
+	c.digest, err = hub.Digest(s.env, s.args.Model, slices.Concat(c.model.Files(), c.tokenizer.Files()),
 		c.model.Preprocess())
 	return c, err
 }
 
 func (c *clipSeg) contents() string { return c.digest }
-func (c *clipSeg) batch() int       { return batch }
 
-func (c *clipSeg) load(ctx context.Context, env stage.Env, kind string) (release stage.Release, err error) {
-	key := fmt.Sprintf("segment %s (%.12s, %s)", hub.Name(c.args.Model), c.digest, kind)
-	c.encoder, release, err = stage.Load(ctx, env, key, func(backend compute.Backend) (*clipseg.Encoder, error) {
-		e, err := clipseg.NewEncoder(backend, c.model, clipseg.Options{Batch: batch})
+func (c *clipSeg) load(ctx context.Context) (release stage.Release, err error) {
+	key := fmt.Sprintf("segment %s (%.12s, %s, %s)", hub.Name(c.args.Model), c.digest, c.kind, c.dtype)
+	c.encoder, release, err = stage.Load(ctx, c.env, key, func(backend compute.Backend) (*clipseg.Encoder, error) {
+		e, err := clipseg.NewEncoder(backend, c.model, clipseg.Options{Batch: c.batch(), DType: c.dtype})
 		if err == nil {
 			err = e.Load()
 		}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
 
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/groundingdino"
@@ -31,7 +32,8 @@ type detector interface {
 type detection func(ctx context.Context) ([][]groundingdino.Box, error)
 
 // openDetector opens the model of a folder, and sets the thresholds that the arguments lack to the model's own.
-func openDetector(dir string, args *gomlxmodels.SegmentArgs) (detector, error) {
+func openDetector(dir string, s *settings) (detector, error) {
+	args := &s.args
 	architecture, err := hub.Architecture(dir)
 	if err != nil {
 		return nil, err
@@ -47,7 +49,7 @@ func openDetector(dir string, args *gomlxmodels.SegmentArgs) (detector, error) {
 		}
 		args.BoxThreshold = cmp.Or(args.BoxThreshold, owlv2.BoxThreshold)
 		m, err := owlv2.Open(dir)
-		return &owl{Model: m}, err
+		return &owl{Model: m, dtype: s.dtype}, err
 	}
 	m, err := groundingdino.Open(dir)
 	if err != nil {
@@ -118,12 +120,13 @@ func (d *dino) doubt(names []string) string {
 // owl is an OWLv2.
 type owl struct {
 	*owlv2.Model
-	on *owlv2.Detector
+	dtype dtypes.DType
+	on    *owlv2.Detector
 }
 
 func (o *owl) load(ctx context.Context, env stage.Env, key string) (release stage.Release, err error) {
 	o.on, release, err = stage.Load(ctx, env, key, func(backend compute.Backend) (*owlv2.Detector, error) {
-		on, err := owlv2.NewDetector(backend, o.Model, owlv2.Options{})
+		on, err := owlv2.NewDetector(backend, o.Model, owlv2.Options{DType: o.dtype})
 		if err == nil {
 			err = on.Load()
 		}

@@ -21,6 +21,7 @@ import (
 type judge struct {
 	stage.Release
 	name      string // the model as the plan names it
+	batch     int
 	model     *clip.Model
 	tokenizer *tokenizers.Tokenizer
 	contents  string // digest of the model's files
@@ -28,12 +29,13 @@ type judge struct {
 	texts     map[string]clip.Embedding
 }
 
-func openJudge(env stage.Env, name string) (*judge, error) {
-	dir, err := hub.Resolve(env, name)
+func openJudge(s settings) (*judge, error) {
+	name := s.args.Presence
+	dir, err := hub.Resolve(s.env, name)
 	if err != nil {
 		return nil, err
 	}
-	j := &judge{name: name, texts: map[string]clip.Embedding{}}
+	j := &judge{name: name, batch: s.batch(), texts: map[string]clip.Embedding{}}
 	if j.model, err = clip.Open(dir); err != nil {
 		return nil, err
 	}
@@ -43,14 +45,14 @@ func openJudge(env stage.Env, name string) (*judge, error) {
 	if err != nil {
 		return nil, err
 	}
-	j.contents, err = hub.Digest(env, name, slices.Concat(j.model.Files(), j.tokenizer.Files()),
+	j.contents, err = hub.Digest(s.env, name, slices.Concat(j.model.Files(), j.tokenizer.Files()),
 		j.model.Preprocess())
 	return j, err
 }
 
 // load returns the encoder; it runs on the device's goroutine.
 func (j *judge) load(backend compute.Backend) (*clip.Encoder, error) {
-	e, err := clip.NewEncoder(backend, j.model, clip.Options{Batch: batch})
+	e, err := clip.NewEncoder(backend, j.model, clip.Options{Batch: j.batch})
 	if err == nil {
 		err = e.LoadImageTower()
 	}

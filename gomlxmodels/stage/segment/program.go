@@ -33,7 +33,7 @@ func (w *worker) openProgram(ctx context.Context) error {
 func (p *program) contents() string { return p.Digest() }
 func (p *program) batch() int       { return p.Batch() }
 
-func (p *program) load(context.Context, stage.Env, string) (stage.Release, error) {
+func (p *program) load(context.Context) (stage.Release, error) {
 	return p.Release, nil
 }
 

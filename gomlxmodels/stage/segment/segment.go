@@ -15,10 +15,13 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/gomlx/compute/dtypes"
+
 	"antipode/datasets"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/clipseg"
+	"antipode/gomlxmodels/device"
 	"antipode/gomlxmodels/hub"
 	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/stage"
@@ -36,7 +39,7 @@ type finder interface {
 	// contents identifies the models' files and what else its results depend on besides the arguments.
 	contents() string
 	batch() int
-	load(ctx context.Context, env stage.Env, kind string) (stage.Release, error)
+	load(ctx context.Context) (stage.Release, error)
 	// prepare does the host's part for the image and the prompts of an item.
 	prepare(rgb *preprocess.RGB, it *item) error
 	// segment runs the models on prepared images, on the device's goroutine; a program, not on it. For each image there
@@ -48,19 +51,36 @@ type finder interface {
 // textError is an error of the objects' names, not of the image.
 type textError struct{ error }
 
+// settings are what a model is opened with.
+type settings struct {
+	env   stage.Env
+	args  gomlxmodels.SegmentArgs
+	kind  string // of the device; "" = it is not used
+	dtype dtypes.DType
+}
+
+// batch is the number of images in a call of the device.
+func (s settings) batch() int {
+	if s.kind == device.XLACUDA {
+		return gpuBatch
+	}
+	return clipseg.DefaultBatch
+}
+
+// gpuBatch is the number of images in a call of an NVIDIA GPU (docs/benchmarks.md).
+const gpuBatch = 32
+
 // worker segments with one set of arguments.
 type worker struct {
 	stage.Release
-	env    stage.Env
-	args   gomlxmodels.SegmentArgs
+	settings
 	name   string // of the model, for people
 	finder finder
-	kind   string // of the device; "" = it is not used
 	judge  *judge // nil = no column presence
 }
 
 func open(ctx context.Context, env stage.Env, raw json.RawMessage) (_ *stage.Opened, err error) {
-	w := &worker{env: env}
+	w := &worker{settings: settings{env: env}}
 	if err = json.Unmarshal(raw, &w.args); err == nil {
 		w.args.Separator = cmp.Or(w.args.Separator, gomlxmodels.NoSeparator)
 		err = w.args.Check()
@@ -70,13 +90,19 @@ func open(ctx context.Context, env stage.Env, raw json.RawMessage) (_ *stage.Ope
 	}
 	w.name = hub.Name(w.args.Model)
 	program := strings.HasPrefix(w.args.Model, gomlxmodels.Exec)
+	if !program || w.args.Presence != "" {
+		if w.kind, err = env.DeviceKind(); err != nil {
+			return nil, err
+		}
+	}
+	w.dtype = stage.Precision(cmp.Or(w.args.Precision, "float32"), w.kind, env.Note)
 	switch {
 	case program:
 		err = w.openProgram(ctx)
 	case w.args.Detector == "":
-		w.finder, err = openCLIPSeg(env, w.args)
+		w.finder, err = openCLIPSeg(w.settings)
 	default:
-		w.finder, err = openBoxes(env, w.args)
+		w.finder, err = openBoxes(w.settings)
 	}
 	if err != nil {
 		return nil, err
@@ -87,14 +113,11 @@ func open(ctx context.Context, env stage.Env, raw json.RawMessage) (_ *stage.Ope
 		}
 	}()
 	if w.args.Presence != "" {
-		if w.judge, err = openJudge(env, w.args.Presence); err != nil {
+		if w.judge, err = openJudge(w.settings); err != nil {
 			return nil, err
 		}
 	}
-	if !program || w.judge != nil {
-		w.kind, err = env.DeviceKind()
-	}
-	return stage.Of(w), err
+	return stage.Of(w), nil
 }
 
 func (w *worker) Label() string { return "segment " + w.name }
@@ -104,6 +127,9 @@ func (w *worker) Digest() string {
 	a, judge := w.args, ""
 	if w.judge != nil {
 		judge = " " + w.judge.contents
+	}
+	if w.dtype != dtypes.Float32 {
+		judge += " " + strings.ToLower(w.dtype.String())
 	}
 	return fmt.Sprintf("%s %q %q %g %s %s%s", w.finder.contents(), a.Template, a.Separator, a.Threshold, a.Components,
 		w.kind, judge)
@@ -136,7 +162,7 @@ func (w *worker) Key(row stage.Row) string {
 }
 
 func (w *worker) Load(ctx context.Context) (err error) {
-	if w.Release, err = w.finder.load(ctx, w.env, w.kind); err != nil || w.judge == nil {
+	if w.Release, err = w.finder.load(ctx); err != nil || w.judge == nil {
 		return err
 	}
 	j := w.judge

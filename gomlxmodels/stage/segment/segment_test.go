@@ -328,3 +328,29 @@ func TestReadings(t *testing.T) {
 		t.Errorf("%q is not printed", x.Line())
 	}
 }
+
+// TestPrecision: in bfloat16 numbers and digest differ, the numbers a little; in float32, named or not, none does.
+func TestPrecision(t *testing.T) {
+	args := func(precision string) gomlxmodels.SegmentArgs {
+		a := defaults()
+		a.Precision = precision
+		return a
+	}
+	rows := row(testFile("rgb-61x40.png"), map[string]string{"object": "cat"})
+	of := func(a gomlxmodels.SegmentArgs) (string, map[string]table.Value) {
+		w := stagetest.Start(t, stagetest.SharedEnv(t, testbackend.QuickXLA(t)), gomlxmodels.SegmentOp, a)
+		return w.Digest(), result(t, w, rows)[0]
+	}
+	plain, exact := of(args(""))
+	named, _ := of(args("float32"))
+	other, rounded := of(args("bfloat16"))
+	must.Equal(t, named, plain)
+	if other == plain {
+		t.Errorf("digest %s in both", plain)
+	}
+	a, b := exact["mask_score"].Number, rounded["mask_score"].Number
+	if a == b || math.Abs(a-b) > 0.02 {
+		t.Errorf("mask scores %v and %v", a, b)
+	}
+	near.Check(t, "area", []float64{rounded["mask_area"].Number}, []float64{exact["mask_area"].Number}, 0, 0.02)
+}

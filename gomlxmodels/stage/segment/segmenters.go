@@ -32,28 +32,28 @@ type encoder interface {
 	Segment(ctx context.Context, img *sam.Image, boxes []sam.Box) ([]sam.Map, error)
 }
 
-func openSegmenter(dir, profile string) (*segmenter, error) {
+func openSegmenter(dir string, s settings) (*segmenter, error) {
 	architecture, err := hub.Architecture(dir)
 	if err != nil {
 		return nil, err
 	}
 	switch architecture {
 	case "sam2", "sam2_video":
-		if profile == gomlxmodels.ProfileLangSAM2024 {
-			return nil, fmt.Errorf("%s: profile %s is of a SAM, and this is a SAM 2.1: its profile is %s", dir, profile,
-				gomlxmodels.ProfileTransformers)
+		if s.args.Profile == gomlxmodels.ProfileLangSAM2024 {
+			return nil, fmt.Errorf("%s: profile %s is of a SAM, and this is a SAM 2.1: its profile is %s", dir,
+				s.args.Profile, gomlxmodels.ProfileTransformers)
 		}
 		m, err := sam2.Open(dir)
 		return &segmenter{model: m, open: func(backend compute.Backend) (encoder, error) {
-			return sam2.NewEncoder(backend, m, sam2.Options{})
+			return sam2.NewEncoder(backend, m, sam2.Options{DType: s.dtype})
 		}}, err
 	}
 	m, err := sam.Open(dir)
 	if err != nil {
 		return nil, err
 	}
-	var o sam.Options
-	if profile == gomlxmodels.ProfileLangSAM2024 {
+	o := sam.Options{DType: s.dtype}
+	if s.args.Profile == gomlxmodels.ProfileLangSAM2024 {
 		m.UsePillow()
 		o.Epsilon = 1e-5 // segment-anything's
 	}
