@@ -35,7 +35,8 @@ func bandAxis(names []string) axis {
 }
 
 // numberAxis returns an axis with about n ticks at round numbers. Without limits it extends from the tick at or below
-// low to the one at or above high; with limits both limits are ticks.
+// low to the one at or above high; with limits both limits are ticks, of the same distance as the others where round
+// numbers allow it.
 func numberAxis(low, high float64, limits Range, n int) axis {
 	if limits.set() {
 		low, high = limits.Low, limits.High
@@ -44,14 +45,23 @@ func numberAxis(low, high float64, limits Range, n int) axis {
 		pad := max(math.Abs(low)*0.1, 0.1)
 		low, high = low-pad, high+pad
 	}
-	step := math.Pow(10, math.Floor(math.Log10((high-low)/float64(n))))
+	const eps = 1e-9
+	whole := func(v float64) bool { return math.Abs(v-math.Round(v)) < eps }
+	decade := math.Pow(10, math.Floor(math.Log10((high-low)/float64(n))))
+	var step, even float64 // even: the largest such step that both limits are multiples of; 0 = there is none
 	for _, k := range []float64{1, 2, 2.5, 5, 10} {
-		if (high-low)/(step*k) <= float64(n)+0.5 {
-			step *= k
+		step = decade * k
+		count := (high - low) / step
+		if limits.set() && whole(low/step) && whole(high/step) && count <= 1.7*float64(n) {
+			even = step
+		}
+		if count <= float64(n)+0.5 {
 			break
 		}
 	}
-	const eps = 1e-9
+	if even > 0 {
+		step = even
+	}
 	first, last := math.Ceil(low/step-eps), math.Floor(high/step+eps)
 	if !limits.set() {
 		first, last = math.Floor(low/step+eps), math.Ceil(high/step-eps)

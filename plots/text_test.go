@@ -253,6 +253,17 @@ func TestAxis(t *testing.T) {
 			}
 		}
 	}
+	// limits that round numbers divide have ticks of one distance, with equal decimals
+	for _, c := range []struct {
+		limits plots.Range
+		want   string
+	}{{plots.Range{Low: -2, High: 10}, "[-2 0 2 4 6 8 10]"},
+		{plots.Range{Low: -4, High: 12}, "[-4 -2 0 2 4 6 8 10 12]"},
+		{plots.Range{Low: -0.2, High: 1}, "[-0.2 0.0 0.2 0.4 0.6 0.8 1.0]"},
+		{plots.Range{High: 1}, "[0.0 0.2 0.4 0.6 0.8 1.0]"}} {
+		_, _, names := plots.Ticks(0, 0, c.limits, 5)
+		must.Equal(t, fmt.Sprint(names), c.want)
+	}
 	ends, at, _ := plots.Ticks(0, 0, plots.Range{Low: 0.13, High: 0.88}, 5)
 	must.True(t, ends == [2]float64{0.13, 0.88} && at[0] == 0.13 && at[len(at)-1] == 0.88,
 		"fixed ends: %v, ticks %v", ends, at)

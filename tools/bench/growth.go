@@ -85,12 +85,15 @@ func (l *large) grow(what string, n int) error {
 	var table strings.Builder
 	table.WriteString("id,image\n")
 	for i := range n {
+		name := fmt.Sprintf("img/%d.png", i)
+		fmt.Fprintf(&table, "%d,%s\n", i, name)
+		if _, err := os.Stat(filepath.Join(l.dir, name)); err == nil {
+			continue // of a smaller size
+		}
 		img := image.NewRGBA(image.Rect(0, 0, 32, 32))
 		for p := range 32 * 32 {
 			img.SetRGBA(p%32, p/32, color.RGBA{uint8(i), uint8(i >> 8), uint8(p + i>>16), 255}) // all differ
 		}
-		name := fmt.Sprintf("img/%d.png", i)
-		fmt.Fprintf(&table, "%d,%s\n", i, name)
 		check(l.file(name, func(w io.Writer) error { return png.Encode(w, img) }))
 	}
 	return os.WriteFile(filepath.Join(l.dir, "images.csv"), []byte(table.String()), 0o600)
