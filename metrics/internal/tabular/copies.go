@@ -36,8 +36,15 @@ func Copies(call *operation.Call, role, vector string) []bool {
 			seen[c] = row
 		}
 	}
-	call.Reading(table.Reading{Source: role, Column: "image", What: "images are copies of another one",
-		Fix: "a stuck seed or a collapsed generator? intervals take copies for independent images",
-	}.Count(f, func(row int) (bool, bool) { return copied[row], content(row) != "" }))
+	x := table.Reading{Source: role, Column: "image", What: "images are copies of another one",
+		Fix: "a stuck seed or a collapsed generator? intervals take copies for independent images"}
+	if images == nil {
+		x.Column, x.What = vector, "rows have the vector of another one"
+		x.Fix = "intervals take them for independent rows"
+	}
+	if role == "in" { // the only table
+		x.Source = "table"
+	}
+	call.Reading(x.Count(f, func(row int) (bool, bool) { return copied[row], content(row) != "" }))
 	return copied
 }
