@@ -231,7 +231,7 @@ func (c *Column) Append(more *Column) {
 	if c.hasCells() || more.hasCells() {
 		mine, _ := c.As(KindText)
 		theirs, _ := more.As(KindText)
-		c.Texts = append(slices.Clip(mine.Texts), theirs.Texts...)
+		c.Texts = append(mine.Texts, theirs.Texts...)
 	}
 	c.of().extend(c, more)
 }

@@ -2,6 +2,8 @@ package backend
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"log"
 	"slices"
@@ -29,9 +31,19 @@ type job struct {
 	listeners []chan table.Progress
 }
 
+// jobKey returns what requests have in common that share a job: all but thumbnails.
+func jobKey(req client.Request) string {
+	plan := req.Plan.Digest()
+	req.Plan, req.Samples = nil, false
+	options, err := json.Marshal(req)
+	if err != nil {
+		panic(err) // texts and numbers have JSON
+	}
+	return fmt.Sprintf("%s %x", plan, sha256.Sum256(options))
+}
+
 func (s *Server) join(req client.Request) (*job, bool) {
-	key := fmt.Sprintf("%s %v %v %d %v %s %v %v %v", req.Plan.Digest(), req.SkipBad, req.RetryFailed, req.Batch,
-		req.Counts, req.Save, req.Columns, req.AllColumns, req.Careful)
+	key := jobKey(req)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.draining {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"antipode/datasets/client"
 	"antipode/datasets/table"
 	"antipode/internal/must"
 )
@@ -32,4 +33,16 @@ func TestNotesBeforeListening(t *testing.T) {
 		must.True(t, len(rest) == 2 && rest[0].Done == 99 && rest[1].Note == "last", "then %+v", rest)
 		j.unlisten(l)
 	}
+}
+
+// TestJobKey: requests that differ in anything but thumbnails have jobs of their own.
+func TestJobKey(t *testing.T) {
+	plan := &table.Plan{Op: "literal"}
+	keys := map[string]bool{}
+	for _, req := range []client.Request{{}, {Trace: true}, {Columns: []string{"a b"}}, {Columns: []string{"a", "b"}},
+		{Secrets: map[string]string{"KEY": "a"}}, {Secrets: map[string]string{"KEY": "b"}}, {Samples: true}} {
+		req.Plan = plan
+		keys[jobKey(req)] = true
+	}
+	must.Equal(t, len(keys), 6)
 }

@@ -21,8 +21,9 @@ import (
 	"antipode/kernel/backend/store"
 )
 
-// parts are the folders of a store that other stores can use. Their files are written once, under a name that follows
-// from their content, so that copying them in any order, again, or by several machines at once gives the same store.
+// parts are the folders of a store that other stores can use. Files of blobs and items are written once, under a name
+// that follows from their content, so that copying them in any order, again, or by several machines at once gives the
+// same store; of two results of one name the last that is copied stays.
 var parts = []string{"blobs/", "items/", "results/"}
 
 // requests is the number of requests at the same time.

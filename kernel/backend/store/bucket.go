@@ -92,7 +92,7 @@ func (s *Store) Provide(img table.Image) error {
 // lost reports whether an error says that a file of object storage cannot be used, not that it cannot be read now.
 func lost(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrDamaged) || errors.Is(err, errPack) ||
-		errors.Is(err, errLater)
+		errors.Is(err, errVersion)
 }
 
 // farPack reads a pack in object storage. It keeps what it has read last, which is the whole of a small pack.
@@ -122,7 +122,6 @@ type bucketItems struct {
 	remote Remote
 	far    *packs          // those that the folder lacks: an index only
 	lost   map[string]bool // packs that cannot be used
-	unread error           // since the last call of Err
 }
 
 func newBucketItems(w *workerItems) *bucketItems {
@@ -209,7 +208,7 @@ func each(paths []string, f func(i int, path string) error) []error {
 
 // lose records that a pack cannot be used: its items count as missing.
 func (it *bucketItems) lose(path string, err error) {
-	if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errLater) {
+	if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errVersion) {
 		it.damage++
 	}
 	it.lost[path] = true
@@ -290,20 +289,4 @@ func (it *bucketItems) Drop(keys []Key) error {
 	}
 	it.mu.Unlock()
 	return it.workerItems.Drop(keys)
-}
-
-// note keeps an error for Err.
-func (it *bucketItems) note(err error) {
-	if err != nil {
-		it.unread = err
-	}
-}
-
-// Err is part of [Items].
-func (it *bucketItems) Err() error {
-	it.mu.Lock()
-	defer it.mu.Unlock()
-	err := it.unread
-	it.unread = nil
-	return err
 }

@@ -47,7 +47,7 @@ func (it *packs) compact() (before, after, items int, err error) {
 		return 0, 0, 0, err
 	}
 	before = len(it.files)
-	names := it.which(func(f *file) bool { return f.records > 0 && (f.hidden > 0 || f.small()) })
+	names := it.which(func(f *file) bool { return f.hides() || f.small() })
 	if len(names) < 2 && len(it.which((*file).hides)) == 0 {
 		return before, before, 0, nil
 	}

@@ -189,8 +189,8 @@ func (r *MergeReport) add(d compared) {
 	r.Largest = max(r.Largest, d.largest)
 }
 
-// compare compares the items that several packs hold with the one that is used. Of the first packs, as many as old,
-// only items that others hold as well are compared.
+// compare compares the items that several packs hold with the one that is used or, with old > 0, with the first pack's.
+// The first packs, as many as old, are not compared with each other.
 func compare(packs []indexed, difference Difference, old int) (d compared, err error) {
 	type found struct {
 		place
@@ -269,7 +269,7 @@ func (d *compared) payloads(files [2]string, items [][2]entry, lists [][]table.C
 	return nil
 }
 
-// readIndex returns a file's header and index, none of one that is damaged, of a later version, or removed meanwhile.
+// readIndex returns a file's header and index, none of one that is damaged, of another version, or removed meanwhile.
 func readIndex(path string) (head header, entries []entry, err error) {
 	if filepath.Ext(path) != packSuffix {
 		return head, nil, nil
@@ -284,7 +284,7 @@ func readIndex(path string) (head header, entries []entry, err error) {
 		return head, nil, err
 	}
 	head, entries, err = openPack(f, info.Size(), filepath.Base(path))
-	if errors.Is(err, errPack) || errors.Is(err, errLater) || errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, errPack) || errors.Is(err, errVersion) || errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
 	return head, entries, err

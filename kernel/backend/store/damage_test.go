@@ -92,16 +92,16 @@ func TestOtherProcess(t *testing.T) {
 	other := open(t, s.Dir())
 	a, b := itemsOf(t, s), itemsOf(t, other)
 	var keys []Key
-	for i := range mergeBelow / 2 {
+	for i := range mergeFrom / 2 {
 		keys = append(keys, KeyOf(fmt.Sprint(i)))
 		must.Do(t, a.Put(keys[i:], [][]byte{payload(i)}))
 	}
 	b = itemsOf(t, open(t, s.Dir()))
-	for i := mergeBelow / 2; i < mergeBelow+5; i++ { // a merges the shards that b knows
+	for i := mergeFrom / 2; i < mergeFrom+5; i++ { // a merges the shards that b knows
 		keys = append(keys, KeyOf(fmt.Sprint(i)))
 		must.Do(t, a.Put(keys[i:], [][]byte{payload(i)}))
 	}
-	for i, p := range b.GetAll(keys[:mergeBelow/2]) {
+	for i, p := range b.GetAll(keys[:mergeFrom/2]) {
 		must.True(t, bytes.Equal(p, payload(i)), "merged by another process: item %d is %v", i, p)
 	}
 	for _, name := range packsOf(t, s) {
@@ -113,7 +113,7 @@ func TestOtherProcess(t *testing.T) {
 	for i, p := range b.GetAll(keys) {
 		must.True(t, p == nil, "removed by another process: item %d is %v", i, p)
 	}
-	for i := range mergeBelow + 5 { // merges
+	for i := range mergeFrom + 5 { // merges
 		must.Do(t, a.Put(keys[i:i+1], [][]byte{payload(i)}))
 	}
 	for i, p := range a.GetAll(keys) {

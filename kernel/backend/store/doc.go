@@ -8,10 +8,12 @@
 //	files.idx                            digests of files by path, size, time and inode
 //	jobs/ID/*.json                       what the tasks of an array job report (package jobs)
 //
+// Folders of others in it, such as models, plugins, data and kept, are named in ARCHITECTURE.md.
+//
 // # Writing
 //
 // A file is written to a temporary name (.tmp-…), synced and renamed, so it is complete or not there. Blobs and packs
-// are not changed afterwards, only removed or replaced by the same content. Their names follow from their content, so
+// are not changed afterwards, only removed or replaced by the same items. Their names follow from their content, so
 // several processes may write the same one, and need no lock for it. A process that is killed loses the batch in flight
 // (a worker, what it has collected) and leaves temporary files, which [Store.Collect] removes.
 //
@@ -34,8 +36,8 @@
 //
 // [Items] indexes the packs of a context in memory. Where two packs have the same key, the item with the smaller CRC
 // is used, then that of the smaller name, so that all stores that hold the two packs agree; what the process itself
-// writes is used before both. When an item is missing, packs of other processes are looked for; when packs have
-// vanished, all are indexed again.
+// writes is used before both until it indexes the packs again. When an item is missing, packs of other processes are
+// looked for; when packs have vanished, all are indexed again.
 //
 // # Three kinds of Items
 //

@@ -43,7 +43,7 @@ type Items interface {
 	Drop(keys []Key) error
 	// Damage returns the number of items, and of files with lost items, that were found damaged since the last call.
 	Damage() int
-	// Err returns the error of the last read of object storage since the last call, for which items count as missing.
+	// Err returns the error of the last read since the last call, for which items count as missing, but are there.
 	Err() error
 
 	// commit writes what is collected.
@@ -92,6 +92,7 @@ type packs struct {
 	where   map[Key]place
 	files   map[string]*file // packs that are indexed, by path
 	damage  int              // items and files that were found damaged since the last call of Damage
+	unread  error            // since the last call of Err
 }
 
 // file is an indexed pack.
@@ -104,8 +105,10 @@ type file struct {
 // hides reports whether a file has hidden records.
 func (f *file) hides() bool { return f.hidden > 0 }
 
-// small reports whether a file is merged with others.
-func (f *file) small() bool { return f.records < maxPackItems/4 && f.size < maxPackSize/4 }
+// small reports whether a file is merged with others. One without records has another version.
+func (f *file) small() bool {
+	return f.records > 0 && f.records < maxPackItems/4 && f.size < maxPackSize/4
+}
 
 // place is where an item is stored.
 type place struct {
@@ -211,7 +214,7 @@ func (it *packs) index(name string) (gone bool, err error) {
 	head, entries, err := openPack(f, info.Size(), filepath.Base(name))
 	added := &file{size: info.Size(), origins: head.Origins}
 	switch {
-	case errors.Is(err, errLater):
+	case errors.Is(err, errVersion):
 		entries = nil // its items count as missing
 	case errors.Is(err, errPack):
 		_, err := it.heal(name)
@@ -286,8 +289,21 @@ func (it *packs) Damage() int {
 	return n
 }
 
-// Err is part of [Items]: what cannot be read in a folder is computed again.
-func (it *packs) Err() error { return nil }
+// Err is part of [Items].
+func (it *packs) Err() error {
+	it.mu.Lock()
+	defer it.mu.Unlock()
+	err := it.unread
+	it.unread = nil
+	return err
+}
+
+// note keeps an error for Err.
+func (it *packs) note(err error) {
+	if err != nil {
+		it.unread = err
+	}
+}
 
 // Has is part of [Items].
 func (it *packs) Has(k Key) bool {
@@ -313,7 +329,7 @@ func (it *packs) GetAll(keys []Key) [][]byte {
 	it.mu.Lock()
 	defer it.mu.Unlock()
 	out := make([][]byte, len(keys))
-	_ = it.getAll(keys, out)
+	it.note(it.getAll(keys, out))
 	return out
 }
 
@@ -326,9 +342,13 @@ func (it *packs) getAll(keys []Key, out [][]byte) (err error) {
 			break
 		}
 	}
-	for range relist {
-		if it.get(keys, out) {
+	for try := range relist {
+		complete, failed := it.get(keys, out)
+		if complete {
 			break
+		}
+		if failed != nil && try > 0 {
+			return failed
 		}
 		if again := it.scan(); again != nil { // files were removed, or damaged ones written again
 			return again
@@ -337,8 +357,9 @@ func (it *packs) getAll(keys []Key, out [][]byte) (err error) {
 	return err
 }
 
-// get reads the payloads that out lacks. It returns false if files have been removed, or were damaged.
-func (it *packs) get(keys []Key, out [][]byte) (complete bool) {
+// get reads the payloads that out lacks. complete is false if files have been removed, were damaged or, with the error
+// failed, cannot be read.
+func (it *packs) get(keys []Key, out [][]byte) (complete bool, failed error) {
 	byFile := map[string][]int{}
 	for i, k := range keys {
 		if p, ok := it.where[k]; ok && out[i] == nil {
@@ -354,7 +375,9 @@ func (it *packs) get(keys []Key, out [][]byte) (complete bool) {
 		}
 		payloads, err := readPayloads(name, entries)
 		if err != nil {
-			complete = false
+			if complete = false; !errors.Is(err, fs.ErrNotExist) {
+				failed = err
+			}
 			continue
 		}
 		damaged := false
@@ -370,7 +393,7 @@ func (it *packs) get(keys []Key, out [][]byte) (complete bool) {
 			complete = complete && err == nil && !gone
 		}
 	}
-	return complete
+	return complete, failed
 }
 
 // readPayloads returns the payloads of entries of a file, nil for a damaged one.

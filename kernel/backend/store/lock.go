@@ -13,32 +13,35 @@ import (
 // lockFile is the file that every process which has the store open locks: shared to use it, alone to remove files.
 const lockFile = ".lock"
 
-// ErrInUse is the error of [Store.Collect] while runs use the store.
+// ErrInUse is the error of what needs the store alone, such as [Store.Collect], while runs use it.
 var ErrInUse = errors.New("the store is in use; run it again when other work has ended (antipode ps lists the " +
 	"backend's jobs)")
 
 // share waits for a shared lock on the store. A store that cannot be written needs none.
 func (s *Store) share() error {
 	path := filepath.Join(s.dir, lockFile)
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
-	if Unwritable(err) {
-		if f, err = os.Open(path); err != nil {
+	for {
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+		if Unwritable(err) {
+			if f, err = os.Open(path); err != nil {
+				return nil
+			}
+		}
+		if err == nil {
+			err = filelock.Share(f)
+		}
+		if err == nil && filelock.Same(f, path) {
+			s.lock = f
 			return nil
 		}
-	}
-	if err == nil {
-		if err = filelock.Share(f); err != nil {
-			f.Close()
+		f.Close() // it was removed, with the store, while this process waited
+		if err != nil {
+			return fmt.Errorf("cannot lock the store %s: %w", s.dir, err)
 		}
 	}
-	if err != nil {
-		return fmt.Errorf("cannot lock the store %s: %w", s.dir, err)
-	}
-	s.lock = f
-	return nil
 }
 
-// Use marks the store as in use until done is called: [Store.Collect] removes nothing meanwhile.
+// Use marks the store as in use until done is called: what needs the store alone fails meanwhile with [ErrInUse].
 func (s *Store) Use() (done func()) {
 	s.running.RLock()
 	return s.running.RUnlock

@@ -298,7 +298,7 @@ func (m *merging) pack(to, path string) (n int, copied bool, err error) {
 	defer f.Close()
 	_, entries, err := openPack(f, size, filepath.Base(path))
 	switch {
-	case errors.Is(err, errPack), errors.Is(err, errLater):
+	case errors.Is(err, errPack), errors.Is(err, errVersion):
 		return 0, false, ErrDamaged
 	case err != nil:
 		return 0, false, err

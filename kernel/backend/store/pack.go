@@ -132,12 +132,12 @@ func encodePack(head header, records []record) (data []byte, entries []entry, er
 }
 
 var (
-	errPack  = errors.New("a damaged pack")
-	errLater = errors.New("a pack of a later version")
+	errPack    = errors.New("a damaged pack")
+	errVersion = errors.New("a pack of another version")
 )
 
 // openPack reads the header and index of the pack of a name. The error is errPack if they are damaged, or another part
-// is and the pack is at most packTail long, and errLater for a pack of a later version.
+// is and the pack is at most packTail long, and errVersion for a pack of another version.
 func openPack(f io.ReaderAt, size int64, name string) (head header, entries []entry, err error) {
 	head, entries, err = parsePack(f, size)
 	if err != nil {
@@ -174,7 +174,7 @@ func parsePack(f io.ReaderAt, size int64) (head header, entries []entry, err err
 			return head, nil, err
 		}
 		if bytes.Equal(start, end) && bytes.HasPrefix(start, []byte(packMagic[:3])) {
-			return head, nil, errLater
+			return head, nil, errVersion
 		}
 		return head, nil, errPack
 	}
@@ -263,7 +263,7 @@ func scanHeads(f io.ReaderAt, size int64) (entries []entry) {
 	return entries
 }
 
-// salvage returns the records of a damaged file that have their checksum, in the order of their keys, those of its
+// salvage returns the records of a damaged file that have their checksum, in the order of their keys, the fields of its
 // header that can be read, and the number of records that are lost.
 func salvage(data []byte) (records []record, head header, lost int) {
 	f, size := bytes.NewReader(data), int64(len(data))

@@ -55,8 +55,10 @@ func (s *Store) Result(id string) (*table.Frame, *Record, error) {
 	if raw.table == nil {
 		return nil, nil, fmt.Errorf("result %s: %w", id, ErrNotFound)
 	}
-	if info, err := os.Stat(s.resultPath(rec.ID, ".frame")); err == nil {
-		touch(s.resultPath(rec.ID, ".frame"), info)
+	for _, ext := range []string{".json", ".frame"} {
+		if info, err := os.Stat(s.resultPath(rec.ID, ext)); err == nil {
+			touch(s.resultPath(rec.ID, ext), info)
+		}
 	}
 	for _, c := range raw.table.Columns { // of a result that comes from another store
 		for i, img := range c.Images {
@@ -105,7 +107,10 @@ var errResult = errors.New("a damaged result")
 // Record returns a run record; id may be a unique prefix.
 func (s *Store) Record(id string) (*Record, error) {
 	if len(id) < 64 {
-		matches, _ := filepath.Glob(s.resultPath(id+"*", ".json"))
+		matches, err := filepath.Glob(filepath.Join(escape(s.dir), "results", escape(id)+"*.json"))
+		if err != nil {
+			return nil, err
+		}
 		switch len(matches) {
 		case 0:
 			return nil, fmt.Errorf("no result begins with %q (`antipode store ls` lists them): %w", id, ErrNotFound)
@@ -150,7 +155,7 @@ func (s *Store) PutResult(f *table.Frame, rec *Record) error {
 
 // Records returns the run records, newest first.
 func (s *Store) Records() ([]*Record, error) {
-	names, err := filepath.Glob(filepath.Join(s.dir, "results", "*.json"))
+	names, err := filepath.Glob(filepath.Join(escape(s.dir), "results", "*.json"))
 	if err != nil {
 		return nil, err
 	}

@@ -95,7 +95,7 @@ func (s *Store) Scratch() (scratch *Store, remove func(), err error) {
 	return scratch, func() { _ = errors.Join(scratch.Close(), os.RemoveAll(dir)) }, nil
 }
 
-// Unwritable reports whether an error says that the store's folder or its disk cannot be written.
+// Unwritable reports whether an error says that the store's folder is read-only or not permitted to be written.
 func Unwritable(err error) bool {
 	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
 }
@@ -145,22 +145,30 @@ func (s *Store) PutBlob(data []byte, ext string) (table.Image, error) {
 // ErrDamaged is the error for a blob that has another digest than its name.
 var ErrDamaged = errors.New("the stored image is damaged; run it again to compute it anew")
 
-// CheckBlob returns [ErrNotFound] if a blob is missing, and [ErrDamaged] if it has another digest. A blob is read once:
-// later calls compare its size, times and inode.
+// CheckBlob returns [ErrNotFound] if a blob is missing, [ErrDamaged] if it has another digest, and another error if it
+// cannot be read. A blob is read once: later calls compare its size, times and inode.
 func (s *Store) CheckBlob(img table.Image) error {
 	info, err := os.Stat(img.Path)
 	if err == nil && touch(img.Path, info) {
 		info, err = os.Stat(img.Path)
 	}
-	if err != nil {
+	if errors.Is(err, fs.ErrNotExist) {
 		return ErrNotFound
+	}
+	if err != nil {
+		return err
 	}
 	state := stateOf(info)
 	if known, ok := s.verified.Load(img.Path); ok && known == state {
 		return nil
 	}
 	recent := state.recent()
-	if digest, err := HashFile(img.Path); err != nil || digest != img.SHA256 {
+	switch digest, err := HashFile(img.Path); {
+	case errors.Is(err, fs.ErrNotExist):
+		return ErrNotFound
+	case err != nil:
+		return err
+	case digest != img.SHA256:
 		return ErrDamaged
 	}
 	if !recent {
@@ -170,7 +178,7 @@ func (s *Store) CheckBlob(img table.Image) error {
 }
 
 // Image returns an image with the path of its blob in this store; of the path that it has, the extension counts. The
-// errors are those of [Store.CheckBlob].
+// errors are those of [Store.CheckBlob]; with object storage an image that is missing here is none.
 func (s *Store) Image(img table.Image) (table.Image, error) {
 	if len(img.SHA256) != digestLen || strings.ContainsAny(img.SHA256, "/.") {
 		return img, ErrNotFound

@@ -34,7 +34,7 @@ func TestItemsSurviveReopeningAndMerging(t *testing.T) {
 		must.Do(t, it.Put(keys[i:i+1], [][]byte{payload(i)}))
 	}
 	shards, _ := filepath.Glob(filepath.Join(s.Dir(), "items", "embed-v1", "abc", "*.pack"))
-	must.True(t, len(shards) < mergeBelow, "%d shards stay for %d items", len(shards), n)
+	must.True(t, len(shards) < mergeFrom, "%d shards stay for %d items", len(shards), n)
 	for name, items := range map[string]Items{"the same": it, "reopened": reopen(t, s)} {
 		must.Equal(t, count(items), n, name, "items")
 		for i, p := range items.GetAll(keys) {

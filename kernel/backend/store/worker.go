@@ -212,7 +212,7 @@ func (it *workerItems) GetAll(keys []Key) [][]byte {
 	it.mu.Lock()
 	defer it.mu.Unlock()
 	out := make([][]byte, len(keys))
-	_ = it.getAll(keys, out)
+	it.note(it.getAll(keys, out))
 	return out
 }
 

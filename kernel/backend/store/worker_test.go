@@ -64,14 +64,14 @@ func TestWorkerPacks(t *testing.T) {
 	}
 	must.True(t, len(packs) == 3+2 && items == len(keys)+20 && size >= 20<<20,
 		"%d packs of %d items: %v", len(packs), items, packs)
-	for i := range 3 * mergeBelow {
+	for i := range 3 * mergeFrom {
 		put(t, it, 1e6+i, 1, 1, 1)
 		must.Do(t, s.Commit())
 	}
-	must.Equal(t, len(packsOf(t, s)), 3+3*mergeBelow, "packs: they were merged")
+	must.Equal(t, len(packsOf(t, s)), 3+3*mergeFrom, "packs: they were merged")
 	put(t, it, 2e6, 1, 1, 1)
 	must.Do(t, s.Close())
-	must.Equal(t, count(itemsOf(t, open(t, s.Dir()))), len(keys)+3*mergeBelow+1, "items after the end")
+	must.Equal(t, count(itemsOf(t, open(t, s.Dir()))), len(keys)+3*mergeFrom+1, "items after the end")
 	data := must.Get(os.ReadFile(packsOf(t, s)[0]))(t)
 	head, _, err := parsePack(bytes.NewReader(data), int64(len(data)))
 	if text, _ := json.Marshal(head); err != nil || string(text) !=

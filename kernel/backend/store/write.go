@@ -11,8 +11,8 @@ import (
 	"slices"
 )
 
-// mergeBelow is the number of small packs of a context from which on they are merged.
-const mergeBelow = 64
+// mergeFrom is the number of small packs of a context from which on they are merged.
+const mergeFrom = 64
 
 // Put is part of [Items].
 func (it *packs) Put(keys []Key, payloads [][]byte) error {
@@ -41,7 +41,7 @@ func recordsOf(keys []Key, payloads [][]byte) []record {
 
 // mergeSmall merges small packs if there are many. Where that fails the next batch tries it again.
 func (it *packs) mergeSmall() {
-	if small := it.which((*file).small); len(small) >= mergeBelow {
+	if small := it.which((*file).small); len(small) >= mergeFrom {
 		_ = it.rewrite(small)
 	}
 }
@@ -146,19 +146,24 @@ func (it *packs) Drop(keys []Key) error {
 }
 
 func (it *packs) drop(keys []Key) error {
-	dropped := false
-	for _, k := range keys {
-		if p, ok := it.where[k]; ok {
-			it.files[p.path].hidden++
-			delete(it.where, k)
-			dropped = true
+	for range relist { // again where another process has merged their packs meanwhile
+		if err := it.refresh(); err != nil {
+			return err
 		}
-	}
-	if !dropped {
-		return nil
-	}
-	if err := it.purge(); err != nil {
-		return fmt.Errorf("cannot remove results: %w", err)
+		dropped := false
+		for _, k := range keys {
+			if p, ok := it.where[k]; ok {
+				it.files[p.path].hidden++
+				delete(it.where, k)
+				dropped = true
+			}
+		}
+		if !dropped {
+			break
+		}
+		if err := it.purge(); err != nil {
+			return fmt.Errorf("cannot remove results: %w", err)
+		}
 	}
 	return nil
 }

@@ -197,7 +197,7 @@ func (w *Worker) open(ctx context.Context, index int) error {
 	w.engine = w.Engine(s.Store, from, engine.Options{Build: build, Drain: w.Drain})
 	w.mu.Lock()
 	before := w.store
-	w.store = s
+	w.store, w.first = s, 0
 	w.mu.Unlock()
 	return before.Release()
 }
