@@ -14,6 +14,7 @@ import (
 
 	"antipode/datasets/cell"
 	"antipode/datasets/client"
+	"antipode/internal/glob"
 )
 
 // keepFor is the time for which a kept file stays that is not used and whose name has a newer one.
@@ -80,8 +81,7 @@ func keptFile(name string, key []byte, ext string) (path string, exists bool, ti
 	start, now := filepath.Join(home, "kept", name+"-"), time.Now()
 	path = start + hex.EncodeToString(key[:16]) + ext
 	return path, err == nil && os.Chtimes(path, now, now) == nil, func() {
-		old, _ := filepath.Glob(start + strings.Repeat("?", 32) + ext) // the name has no pattern
-		for _, file := range old {
+		for _, file := range glob.In(filepath.Join(home, "kept"), name+"-"+strings.Repeat("?", 32)+ext) {
 			if info, err := os.Stat(file); err == nil && now.Sub(info.ModTime()) > keepFor {
 				_, _ = os.Remove(file), os.RemoveAll(strings.TrimSuffix(file, ext)+".images")
 			}

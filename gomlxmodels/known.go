@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"antipode/datasets/table"
+	"antipode/internal/glob"
 )
 
 // Status says how the weights of a known model are obtained.
@@ -70,8 +71,7 @@ var InceptionFiles = []string{"pt_inception-*.pth", "weights-inception-*.pth", "
 // isInception reports whether a folder has one of [InceptionFiles].
 func isInception(dir string) bool {
 	return slices.ContainsFunc(InceptionFiles, func(pattern string) bool {
-		found, _ := filepath.Glob(filepath.Join(dir, pattern))
-		return len(found) > 0
+		return len(glob.In(dir, pattern)) > 0
 	})
 }
 

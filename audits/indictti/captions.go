@@ -12,6 +12,7 @@ import (
 	data "antipode/datasets/indictti"
 	"antipode/datasets/manifest"
 	"antipode/datasets/table"
+	"antipode/internal/glob"
 	"antipode/metrics/consistency"
 )
 
@@ -32,7 +33,7 @@ func released(dir string) datasets.Table {
 			"`antipode data pull laion_coco_nllb` explains how to get it, and laion_coco_nllb:DIR names its folder"))
 	}
 	for _, names := range []string{"data/test-*.parquet", "test-*.parquet", "data/*.parquet", "*.parquet"} {
-		if files, _ := filepath.Glob(filepath.Join(where, names)); len(files) > 0 {
+		if files := glob.In(where, names); len(files) > 0 {
 			return data.Released(files...)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"antipode/datasets/client"
+	"antipode/internal/glob"
 )
 
 // PathEnv names the folders to search for plugins, colon-separated; go-xla reads it too.
@@ -55,14 +56,10 @@ func StoreFolders(home string) []string {
 	if home == "" {
 		return nil
 	}
-	folders, _ := filepath.Glob(filepath.Join(globQuote(home), "plugins", "[^.]*"))
+	folders := glob.In(home, "plugins/[^.]*")
 	slices.Sort(folders)
 	slices.Reverse(folders) // the newest version of a name first
 	return folders
-}
-
-func globQuote(path string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
 // Find returns the absolute path of the first plugin of a kind (XLACPU or XLACUDA) in [Folders], "" where there is

@@ -12,6 +12,7 @@ import (
 	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/runner"
 	"antipode/gomlxmodels/weights"
+	"antipode/internal/glob"
 )
 
 // Config is what two checkpoints of the network differ in.
@@ -35,8 +36,7 @@ type Model struct {
 // files are the checkpoints in a folder, as their publishers name them.
 func files(dir string) (list []string) {
 	for _, pattern := range gomlxmodels.InceptionFiles {
-		found, _ := filepath.Glob(filepath.Join(dir, pattern))
-		list = append(list, found...)
+		list = append(list, glob.In(dir, pattern)...)
 	}
 	return list
 }

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"sort"
 	"strings"
+
+	"antipode/internal/glob"
 )
 
 // SingleFile is the name of the weights of a model folder that is written here.
@@ -69,8 +71,7 @@ func OpenVariant(dir, variant string) (*Set, error) {
 	var others []string
 	for _, pattern := range []string{"*.safetensors", "*.bin", "*.pt", "*.pth", "*.ckpt", "*.msgpack", "*.h5",
 		"*.onnx"} {
-		found, _ := filepath.Glob(filepath.Join(dir, pattern))
-		for _, path := range found {
+		for _, path := range glob.In(dir, pattern) {
 			others = append(others, filepath.Base(path))
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"antipode/datasets/client"
 	"antipode/internal/filelock"
+	"antipode/internal/glob"
 	"antipode/kernel/jupyter"
 )
 
@@ -79,7 +80,7 @@ func confirm(question string) bool {
 
 // removeStore removes the parts of a store, and its folder unless that contains something else.
 func removeStore(home string) error {
-	scratch, _ := filepath.Glob(filepath.Join(home, "verify-*")) // of a process that was killed
+	scratch := glob.In(home, "verify-*") // of a process that was killed
 	for _, part := range storeParts {
 		scratch = append(scratch, filepath.Join(home, part))
 	}
@@ -100,7 +101,7 @@ func removeStore(home string) error {
 // and returns their number.
 func sweep(within time.Duration) (n int) {
 	for _, pattern := range temporary {
-		folders, _ := filepath.Glob(filepath.Join(os.TempDir(), pattern)) // the patterns are well formed
+		folders := glob.In(os.TempDir(), pattern)
 		for _, folder := range folders {
 			info, err := os.Lstat(folder)
 			if err != nil || !info.IsDir() || !client.OwnedByUser(info) || time.Since(info.ModTime()) < within ||

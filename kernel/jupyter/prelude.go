@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"antipode/internal/glob"
 )
 
 // standard are the packages of the standard library that cells use without an import.
@@ -42,7 +44,7 @@ func prelude(moduleDir string) string {
 func imports(moduleDir string) []string {
 	list := slices.Clone(standard)
 	for _, p := range packages {
-		if found, _ := filepath.Glob(filepath.Join(moduleDir, filepath.FromSlash(p), "*.go")); len(found) > 0 {
+		if len(glob.In(moduleDir, p+"/*.go")) > 0 {
 			list = append(list, "antipode/"+p)
 		}
 	}
@@ -53,8 +55,7 @@ func imports(moduleDir string) []string {
 func importable(moduleDir string) []string {
 	list := imports(moduleDir)
 	for _, pattern := range []string{"audits/*.go", "audits/*/*.go", "datasets/*/*.go", "metrics/*/*.go"} {
-		files, _ := filepath.Glob(filepath.Join(moduleDir, filepath.FromSlash(pattern)))
-		for _, f := range files {
+		for _, f := range glob.In(moduleDir, pattern) {
 			folder, err := filepath.Rel(moduleDir, filepath.Dir(f))
 			p := "antipode/" + filepath.ToSlash(folder)
 			if err == nil && !strings.HasSuffix(p, "test") && !slices.Contains(list, p) {

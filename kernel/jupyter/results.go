@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"antipode/internal/glob"
 	"antipode/kernel/jupyter/complete"
 )
 
@@ -29,7 +30,7 @@ func newResultIndex(moduleDir string) func() *resultIndex {
 
 func readResultIndex(moduleDir string) *resultIndex {
 	x := &resultIndex{functions: map[string]bool{}, methods: map[string]bool{}, names: map[string][]string{}}
-	folders, _ := filepath.Glob(filepath.Join(moduleDir, "datasets", "*")) // the pattern is well formed
+	folders := glob.In(moduleDir, "datasets/*")
 	for _, p := range packages {
 		folders = append(folders, filepath.Join(moduleDir, filepath.FromSlash(p)))
 	}
@@ -40,12 +41,10 @@ func readResultIndex(moduleDir string) *resultIndex {
 	}
 	shown := len(folders)
 	for _, p := range []string{"audits", "metrics", "plots"} {
-		named, _ := filepath.Glob(filepath.Join(moduleDir, p, "*"))
-		folders = append(folders, named...)
+		folders = append(folders, glob.In(moduleDir, p+"/*")...)
 	}
 	for i, folder := range folders {
-		files, _ := filepath.Glob(filepath.Join(folder, "*.go"))
-		for _, file := range files {
+		for _, file := range glob.In(folder, "*.go") {
 			if !strings.HasSuffix(file, "_test.go") {
 				x.read(file, i < shown)
 			}

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"antipode/internal/glob"
 )
 
 // jobSilent is the age of a job's status from which on its worker counts as ended.
@@ -28,11 +30,7 @@ func (s *Store) Compact() (c Compacted, err error) {
 	if err := s.openJobs(); err != nil {
 		return c, err
 	}
-	dirs, err := filepath.Glob(filepath.Join(escape(s.dir), "items", "*", "*"))
-	if err != nil {
-		return c, err
-	}
-	for _, dir := range dirs {
+	for _, dir := range glob.In(s.dir, "items/*/*") {
 		before, after, items, err := s.packsOf(filepath.Base(filepath.Dir(dir)), filepath.Base(dir)).compact()
 		c.Before, c.After, c.Items = c.Before+before, c.After+after, c.Items+items
 		if err != nil {
@@ -57,11 +55,7 @@ func (it *packs) compact() (before, after, items int, err error) {
 
 // openJobs returns [ErrInUse] if a worker of a job has said within jobSilent that it is running.
 func (s *Store) openJobs() error {
-	names, err := filepath.Glob(filepath.Join(escape(s.dir), jobsDir, "*", "shard-*.json"))
-	if err != nil {
-		return err
-	}
-	for _, name := range names {
+	for _, name := range glob.In(s.dir, jobsDir+"/*/shard-*.json") {
 		data, err := os.ReadFile(name)
 		if err != nil {
 			continue

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"antipode/datasets/table"
+	"antipode/internal/glob"
 )
 
 // Difference compares two payloads of items with the given columns. vectors is the largest difference between values
@@ -72,11 +73,7 @@ func (r *MergeReport) Warning() string {
 func (m *merging) compare(ctx context.Context, difference Difference) error {
 	contexts := map[string]bool{} // relative to a store
 	for _, source := range m.sources {
-		dirs, err := filepath.Glob(filepath.Join(escape(source.dir), "items/*/*"))
-		if err != nil {
-			return err
-		}
-		for _, dir := range dirs {
+		for _, dir := range glob.In(source.dir, "items/*/*") {
 			if rel, err := filepath.Rel(source.dir, dir); err == nil {
 				contexts[rel] = true
 			}

@@ -21,6 +21,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"antipode/internal/atomicfile"
+	"antipode/internal/glob"
 )
 
 // jobsDir is the folder of the status files of jobs.
@@ -151,11 +152,7 @@ func (m *merging) each(ctx context.Context, pattern string, file func(*Store, st
 		group, failed := errgroup.WithContext(ctx)
 		group.SetLimit(copiesAtOnce)
 		for _, source := range m.sources {
-			names, err := filepath.Glob(filepath.Join(escape(source.dir), pattern))
-			if err != nil {
-				return err
-			}
-			for _, name := range names {
+			for _, name := range glob.In(source.dir, pattern) {
 				if m.done(name) || failed.Err() != nil {
 					continue
 				}
@@ -186,11 +183,6 @@ func (m *merging) done(path string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.kept[path] || slices.Contains(m.report.Damaged, path)
-}
-
-// escape returns a path as a pattern.
-func escape(path string) string {
-	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
 }
 
 // blob copies an image.

@@ -107,7 +107,7 @@ var errResult = errors.New("a damaged result")
 // Record returns a run record; id may be a unique prefix.
 func (s *Store) Record(id string) (*Record, error) {
 	if len(id) < 64 {
-		matches, err := filepath.Glob(filepath.Join(escape(s.dir), "results", escape(id)+"*.json"))
+		matches, err := s.resultIDs(id)
 		if err != nil {
 			return nil, err
 		}
@@ -119,7 +119,7 @@ func (s *Store) Record(id string) (*Record, error) {
 			return nil, fmt.Errorf("%d results begin with %q; give more of its letters: %w", len(matches), id,
 				ErrNotFound)
 		}
-		id = strings.TrimSuffix(filepath.Base(matches[0]), ".json")
+		id = matches[0]
 	}
 	data, err := os.ReadFile(s.resultPath(id, ".json"))
 	if err != nil {
@@ -153,15 +153,26 @@ func (s *Store) PutResult(f *table.Frame, rec *Record) error {
 	return nil
 }
 
+// resultIDs returns the ids of the results that begin with a prefix.
+func (s *Store) resultIDs(prefix string) (ids []string, err error) {
+	list, err := os.ReadDir(filepath.Join(s.dir, "results"))
+	for _, e := range list {
+		if id, is := strings.CutSuffix(e.Name(), ".json"); is && strings.HasPrefix(id, prefix) {
+			ids = append(ids, id)
+		}
+	}
+	return ids, ifThere(err)
+}
+
 // Records returns the run records, newest first.
 func (s *Store) Records() ([]*Record, error) {
-	names, err := filepath.Glob(filepath.Join(escape(s.dir), "results", "*.json"))
+	ids, err := s.resultIDs("")
 	if err != nil {
 		return nil, err
 	}
 	var out []*Record
-	for _, n := range names {
-		if rec, err := s.Record(strings.TrimSuffix(filepath.Base(n), ".json")); err == nil {
+	for _, id := range ids {
+		if rec, err := s.Record(id); err == nil {
 			out = append(out, rec)
 		}
 	}

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"sync"
 
+	"antipode/internal/glob"
+
 	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/module"
 	"golang.org/x/mod/semver"
@@ -168,7 +170,7 @@ func (l *loader) cached(modulePath string) string {
 			return base + "@" + version
 		}
 	}
-	versions, _ := filepath.Glob(base + "@*") // a path with a special character has none
+	versions := glob.In(filepath.Dir(base), filepath.Base(base)+"@*")
 	if len(versions) == 0 {
 		return ""
 	}
