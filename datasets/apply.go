@@ -31,9 +31,15 @@ func init() { operation.Verb("with-values", withValues) }
 
 // Row is a row of a table that a function of [Table.Apply] reads.
 type Row struct {
+	of  *applied
+	at  int
+	err *error
+}
+
+// applied is a table whose rows a function reads, with the columns that are read as another kind.
+type applied struct {
 	frame *Frame
-	at    int
-	err   *error
+	as    sync.Map // *Column by table.ColumnSpec
 }
 
 // Text returns the row's value in a text column.
@@ -61,11 +67,16 @@ func (r Row) Vector(column string) []float32 {
 }
 
 func (r Row) column(name string, kind table.Kind) *Column {
-	c, err := r.frame.Need(name, kind)
+	spec := table.ColumnSpec{Name: name, Kind: kind}
+	if c, known := r.of.as.Load(spec); known {
+		return c.(*Column)
+	}
+	c, err := r.of.frame.Need(name, kind)
 	if err != nil {
 		*r.err = err
 		return nil
 	}
+	r.of.as.Store(spec, c)
 	return c
 }
 
@@ -78,8 +89,9 @@ func (t Table) Apply(column string, f func(Row) float64) Table {
 		if err != nil {
 			return nil, nil, err
 		}
+		of := &applied{frame: rows}
 		values, err := each(ctx, column, rows, func(row int) (v float64, err error) {
-			v = f(Row{rows, row, &err})
+			v = f(Row{of, row, &err})
 			return v, err
 		})
 		return rows, values, err

@@ -247,3 +247,17 @@ func ExampleTable_ApplyImage() {
 	// south/1.png      1
 	// north/1.png 1
 }
+
+// TestApplyConverts: a column that is read as another kind is converted once.
+func TestApplyConverts(t *testing.T) {
+	const n = 300
+	rows := make([]map[string]any, n)
+	for i := range rows {
+		rows[i] = map[string]any{"id": fmt.Sprint(i), "year": 1900.5 + float64(i)}
+	}
+	years := datasets.FromRows(rows).Apply("length",
+		func(r datasets.Row) float64 { return float64(len(r.Text("year"))) })
+	if made := testing.AllocsPerRun(1, func() { must.Get(years.Rows(t.Context()))(t) }); made > 100*n {
+		t.Errorf("%v allocations for %d rows", made, n)
+	}
+}

@@ -222,7 +222,7 @@ func (r *runs) readUnits() error {
 			for _, row := range g.Rows {
 				key := stratum
 				for _, name := range on {
-					key += "\x00" + f.Column(name).Cell(row)
+					key += "\x00" + f.Column(name).Exact(row)
 				}
 				if len(on) == 0 {
 					key += fmt.Sprint("\x00", role, row)

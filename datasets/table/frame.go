@@ -138,8 +138,15 @@ func (f *Frame) ofKind(name string, kind Kind) *Column {
 	return &Column{}
 }
 
-// Cell returns the value at a row as text, for messages and terminal tables: "" for no value, numbers in the shortest
-// form.
+// Exact returns the value at a row as text that only equal values have, numbers with all their digits: for keys.
+func (c *Column) Exact(row int) string {
+	if c.Kind == KindNumber {
+		return NumberText(c.Numbers[row] + 0) // 0 for -0
+	}
+	return c.Cell(row)
+}
+
+// Cell returns the value at a row as text, for messages and terminal tables: "" for no value, numbers with six digits.
 func (c *Column) Cell(row int) string { return c.of().text(c, row, false) }
 
 // Pick returns the column's rows at the given positions; a negative position gives "no value".

@@ -1,12 +1,12 @@
 package table
 
-// Key returns the cells of a row in some columns, each followed by a zero byte; the cell of a column that is missing is
-// empty.
+// Key returns the values of a row in some columns ([Column.Exact]), each followed by a zero byte; that of a column that
+// is missing is empty.
 func (f *Frame) Key(row int, columns ...string) string {
 	key := ""
 	for _, name := range columns {
 		if c := f.Column(name); c != nil {
-			key += c.Cell(row)
+			key += c.Exact(row)
 		}
 		key += "\x00"
 	}

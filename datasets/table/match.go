@@ -44,7 +44,7 @@ func Match(a, b *Frame, on []string) (pairs [][2]int, by []string, err error) {
 		for i := range side.f.Len() {
 			cells := make([]string, len(by))
 			for k, name := range by {
-				cells[k] = side.f.Column(name).Cell(i)
+				cells[k] = side.f.Column(name).Exact(i)
 			}
 			key := strings.Join(cells, "\x00")
 			if before, twice := seen[key]; twice {

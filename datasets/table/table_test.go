@@ -2,6 +2,7 @@ package table
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -75,5 +76,21 @@ func TestPlanDigest(t *testing.T) {
 	c := &Plan{Op: "where", Args: []byte(`{"x":1}`), Inputs: []*Plan{{Op: "csv"}, {Op: "csv"}}}
 	if a.Digest() != b.Digest() || a.Digest() == c.Digest() {
 		t.Error("the digest must depend on the plan, not on the line")
+	}
+}
+
+// TestMatchSeeds: rows are told apart by all digits of a number.
+func TestMatchSeeds(t *testing.T) {
+	of := func(seeds ...float64) *Frame {
+		prompts := make([]string, len(seeds))
+		return &Frame{Columns: []Column{TextColumn("prompt_id", prompts), NumberColumn("seed", seeds)}}
+	}
+	a := of(1234567, 1234568, 0)
+	pairs, _, err := Match(a, of(1234568, 1234567, math.Copysign(0, -1)), nil)
+	if err != nil || fmt.Sprint(pairs) != "[[0 1] [1 0] [2 2]]" {
+		t.Errorf("%v, %v", pairs, err)
+	}
+	if a.Key(0, "seed") == a.Key(1, "seed") {
+		t.Errorf("both rows have the key %q", a.Key(0, "seed"))
 	}
 }

@@ -292,6 +292,9 @@ func TestMakeErrors(t *testing.T) {
 	existing, _ := made(t, in, options(TagTask))
 	without := &table.Frame{Columns: slices.Delete(slices.Clone(in.Columns), 2, 3)} // identity
 	empty := in.With(texts("identity", "", 3))
+	images := slices.Clone(in.Images("image"))
+	images[0] = table.Image{}
+	second := empty.With(table.ImageColumn("image", images)) // no image in the first row
 	for want, c := range map[string]struct {
 		in  *table.Frame
 		o   Options
@@ -301,6 +304,7 @@ func TestMakeErrors(t *testing.T) {
 			Options{Task: "visag"}, ""},
 		`no such column: "identity"`:                {without, options(Visage), ""},
 		`row 1 (id "SECRET-ID-0"), column identity`: {empty, options(Visage), ""},
+		`row 2 (id "SECRET-ID-1"), column identity`: {second, options(Visage), ""},
 		"no tags to choose from":                    {in, Options{Task: TagTask}, ""},
 		"is empty or occurs twice":                  {in, Options{Task: TagTask, Tags: []string{"a", "a"}}, ""},
 		"the table of attributes is missing":        {in, Options{Task: Visage}, ""},

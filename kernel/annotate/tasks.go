@@ -58,8 +58,11 @@ func (s *study) imageRows(f *table.Frame, texts ...string) (rows []int, err erro
 		if err != nil {
 			return nil, err
 		}
-		if at := slices.Index(c.Texts, ""); at >= 0 && f.Images("image")[at] != (table.Image{}) {
-			return nil, table.BadRow{Row: at + 1, ID: f.Texts("id")[at], Column: name, Reason: "the value is missing"}
+		for at, text := range c.Texts {
+			if text == "" && f.Images("image")[at] != (table.Image{}) {
+				return nil, table.BadRow{Row: at + 1, ID: f.Texts("id")[at], Column: name,
+					Reason: "the value is missing"}
+			}
 		}
 	}
 	for i, img := range f.Images("image") {

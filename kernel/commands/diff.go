@@ -82,7 +82,9 @@ func different(a, b *table.Frame, pairs [][2]int, by []string) difference {
 		y := b.Column(x.Name)
 		if y == nil || y.Kind != x.Kind {
 			out.equal = false
-			out.summary += fmt.Sprintf("; column %s only in the first", x.Name)
+			if out.summary += fmt.Sprintf("; column %s only in the first", x.Name); y != nil {
+				out.summary += fmt.Sprintf(" as %s, in the second as %s", x.Kind, y.Kind)
+			}
 			continue
 		}
 		n, mean, square, largest := 0, 0.0, 0.0, 0.0

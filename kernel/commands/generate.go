@@ -1,11 +1,13 @@
 package commands
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -137,13 +139,30 @@ func writeImages(ctx context.Context, images datasets.Table) error {
 		if len(ids) == 1 {
 			file = strings.TrimSuffix(file, "#1")
 		}
-		file = strings.ReplaceAll(file, "#", "-") + filepath.Ext(img.Path)
+		if file, err = freeName(strings.ReplaceAll(file, "#", "-"), filepath.Ext(img.Path), data); err != nil {
+			return err
+		}
 		if err := atomicfile.Write(file, data); err != nil {
 			return err
 		}
 		fmt.Println("wrote " + file)
 	}
 	return nil
+}
+
+// freeName returns the name of a file that does not exist or has the data already: NAME.EXT, NAME-2.EXT, …
+func freeName(name, ext string, data []byte) (string, error) {
+	file := name + ext
+	for n := 2; ; n++ {
+		old, err := os.ReadFile(file)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && bytes.Equal(old, data) {
+			return file, nil
+		}
+		if err != nil {
+			return "", err
+		}
+		file = fmt.Sprintf("%s-%d%s", name, n, ext)
+	}
 }
 
 // estimate prints what images or answers of an API will cost at most, before the first request.

@@ -125,10 +125,15 @@ var tableVerbs = []tableVerb{
 			other, err := openInput(s.value, c.read)
 			if by := s.modifiers["by"]; by != "" && err == nil {
 				one, two := baseName(c.in), baseName(s.value)
-				if one == two {
-					one, two = c.in, s.value
+				again := table.Position(t.Columns(), by) >= 0 // of an earlier --concat
+				if one == two && !again {
+					one = c.in
 				}
-				if table.Position(t.Columns(), by) >= 0 { // of an earlier --concat
+				if one == two || slices.Contains(c.named, two) {
+					two = s.value
+				}
+				c.named = append(c.named, one, two)
+				if again {
 					return t.Concat(datasets.ConcatBy(by, map[string]datasets.Table{two: other})), nil
 				}
 				return datasets.ConcatBy(by, map[string]datasets.Table{one: t, two: other}), nil
@@ -231,7 +236,8 @@ type tableCommand struct {
 	readFlags
 	in      string
 	steps   []tableStep
-	current bool // there is a table that the next step changes
+	named   []string // the tables that --concat --by named so far
+	current bool     // there is a table that the next step changes
 }
 
 // flags makes the flags of a call: those of the operations that it applies, too.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -216,4 +217,25 @@ func TestNamedTables(t *testing.T) {
 		made, _ := manifest.Table("digin-prompts:" + options)
 		must.True(t, made.Err() != nil && strings.Contains(made.Err().Error(), want), "%s: %v", options, made.Err())
 	}
+}
+
+// TestConcatNames: tables of one file name in several folders have names of their own.
+func TestConcatNames(t *testing.T) {
+	run := inProcess(t)
+	t.Chdir(t.TempDir())
+	for i, name := range []string{"base.csv", "a/run.csv", "b/run.csv"} {
+		must.Do(t, os.MkdirAll(filepath.Dir(name), 0o755))
+		must.Do(t, os.WriteFile(name, fmt.Appendf(nil, "id,size\nr%d,1\n", i), 0o644))
+	}
+	printed := must.Get(run("table", "--in", "base.csv", "--concat", "a/run.csv", "--by", "run", "--concat",
+		"b/run.csv", "--by", "run", "--count", "run", "--out", "-"))(t)
+	must.Has(t, printed, "base,1", "run,1", "b/run.csv,1")
+}
+
+// TestFreeName: a file of another content is not replaced.
+func TestFreeName(t *testing.T) {
+	t.Chdir(t.TempDir())
+	must.Do(t, os.WriteFile("a_cat.png", []byte("old"), 0o644))
+	must.Equal(t, must.Get(freeName("a_cat", ".png", []byte("old")))(t), "a_cat.png")
+	must.Equal(t, must.Get(freeName("a_cat", ".png", []byte("new")))(t), "a_cat-2.png")
 }

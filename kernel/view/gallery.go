@@ -181,7 +181,7 @@ func joined(a, b *table.Frame, pairs [][2]int, vector string) (*table.Frame, err
 		c := y.Pick(of)
 		c.Name += second
 		differs := c.Kind == table.KindImage || slices.ContainsFunc(pairs, func(p [2]int) bool {
-			return p[0] >= 0 && p[1] >= 0 && x.Cell(p[0]) != y.Cell(p[1])
+			return p[0] >= 0 && p[1] >= 0 && x.Exact(p[0]) != y.Exact(p[1])
 		})
 		if differs {
 			more = append(more, c)

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"antipode/datasets/operation"
 	"antipode/datasets/table"
 	measure "antipode/internal/distance"
 	"antipode/plots/browse"
@@ -38,7 +39,7 @@ func newReference(real, spheres *table.Frame, by []string) (*reference, error) {
 	}
 	source, ids, n := spheres.Texts("source"), spheres.Texts("id"), spheres.Numbers("n_inside")
 	for i, id := range ids {
-		key := spheres.Key(i, by...)
+		key := labels(spheres, i, by)
 		row, known := rows[id]
 		switch {
 		case source[i] != "real":
@@ -51,6 +52,17 @@ func newReference(real, spheres *table.Frame, by []string) (*reference, error) {
 	return r, nil
 }
 
+// labels returns the groups of a row in some columns, as metrics name them.
+func labels(f *table.Frame, row int, by []string) (key string) {
+	for _, name := range by {
+		if c := f.Column(name); c != nil {
+			key += operation.LabelOf(c, row)
+		}
+		key += "\x00"
+	}
+	return key
+}
+
 // counts is the column of the number of balls that contain each row; NaN where it was not compared.
 func (r *reference) counts(rows *table.Frame) table.Column {
 	n, ids := make([]float64, rows.Len()), rows.Texts("id")
@@ -59,7 +71,7 @@ func (r *reference) counts(rows *table.Frame) table.Column {
 		if ids == nil {
 			continue
 		}
-		if k, compared := r.generated[rows.Key(i, r.by...)+ids[i]]; compared {
+		if k, compared := r.generated[labels(rows, i, r.by)+ids[i]]; compared {
 			n[i] = float64(k)
 		}
 	}
@@ -90,7 +102,7 @@ func (g *Gallery) nearReference(row, n int) *nearReference {
 	if g.real == nil || row < 0 || row >= g.Len() || ids == nil || vectors == nil || len(vectors[row]) == 0 {
 		return nil
 	}
-	key := g.Rows.Key(row, g.real.by...)
+	key := labels(g.Rows, row, g.real.by)
 	inside, compared := g.real.generated[key+ids[row]]
 	if !compared {
 		return nil

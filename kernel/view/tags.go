@@ -33,10 +33,17 @@ var tagColumns = []string{"id", "image_id", "tag", "rater", "time"}
 
 // OpenTags reads the tags that a rater gave before, from a CSV file that does not need to exist.
 func OpenTags(path, rater string) (*Tags, error) {
-	t := &Tags{path: path, rater: rater}
+	all, err := readTags(path)
+	if err != nil {
+		return nil, err
+	}
+	return &Tags{path: path, rater: rater, all: all}, nil
+}
+
+func readTags(path string) (all []Tag, err error) {
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return t, nil
+		return nil, nil
 	}
 	if err != nil {
 		return nil, err
@@ -50,9 +57,9 @@ func OpenTags(path, rater string) (*Tags, error) {
 		return nil, fmt.Errorf("%s: not a table of tags: its columns are not %v. Fix: move it away", path, tagColumns)
 	}
 	for _, r := range rows[1:] {
-		t.all = append(t.all, Tag{r[1], r[2], r[3], r[4]})
+		all = append(all, Tag{r[1], r[2], r[3], r[4]})
 	}
-	return t, nil
+	return all, nil
 }
 
 func (t *Tags) list() []Tag {
@@ -61,11 +68,15 @@ func (t *Tags) list() []Tag {
 	return slices.Clone(t.all)
 }
 
-// set adds or removes a tag of images and writes the file.
+// set adds or removes a tag of images and writes the file, with what another process has written to it meanwhile.
 func (t *Tags) set(ids []string, tag string, on bool, now time.Time) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	all := slices.DeleteFunc(slices.Clone(t.all), func(o Tag) bool {
+	all, err := readTags(t.path)
+	if err != nil {
+		return err
+	}
+	all = slices.DeleteFunc(all, func(o Tag) bool {
 		return o.Tag == tag && slices.Contains(ids, o.ID)
 	})
 	if on {
@@ -73,7 +84,7 @@ func (t *Tags) set(ids []string, tag string, on bool, now time.Time) error {
 			all = append(all, Tag{id, tag, t.rater, now.UTC().Format(time.RFC3339)})
 		}
 	}
-	err := atomicfile.Replace(t.path, 0o644, func(w io.Writer) error {
+	err = atomicfile.Replace(t.path, 0o644, func(w io.Writer) error {
 		out := csv.NewWriter(w)
 		out.Write(tagColumns)
 		for _, o := range all {

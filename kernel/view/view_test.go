@@ -18,6 +18,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"antipode/datasets/mask"
 	"antipode/datasets/table"
@@ -264,4 +265,13 @@ func TestCompare(t *testing.T) {
 		must.Fail(New(a, o))(t, want)
 	}
 	must.Fail(New(&table.Frame{Columns: a.Columns[:1]}, Options{}))(t) // a table without images:
+}
+
+// TestTagsOfTwo: what two processes tag in one file is in it.
+func TestTagsOfTwo(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "tags.csv")
+	a, b := must.Get(OpenTags(path, "r"))(t), must.Get(OpenTags(path, "r"))(t)
+	must.Do(t, a.set([]string{"x"}, "good", true, time.Now()))
+	must.Do(t, b.set([]string{"y"}, "good", true, time.Now()))
+	must.Equal(t, len(must.Get(OpenTags(path, "r"))(t).list()), 2)
 }

@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -364,4 +365,21 @@ func TestPromptsNotSent(t *testing.T) {
 	if asked, _ := f.counts(); asked != 0 {
 		t.Errorf("%d requests", asked)
 	}
+}
+
+// TestOnce: rows that need one answer at once request it once; an answer that is not kept is requested again.
+func TestOnce(t *testing.T) {
+	dir, requests := t.TempDir(), atomic.Int32{}
+	ask := func(key string, keep bool) error {
+		_, err := Once(dir, key, nil, func() (string, bool, error) {
+			requests.Add(1)
+			time.Sleep(10 * time.Millisecond)
+			return "answer", keep, nil
+		})
+		return err
+	}
+	must.Do(t, errors.Join(Each(4, func(int) error { return ask("a", true) })...))
+	must.Equal(t, requests.Load(), 1)
+	must.Do(t, errors.Join(ask("b", false), ask("b", false)))
+	must.Equal(t, requests.Load(), 3)
 }

@@ -31,11 +31,18 @@ func Each(n int, f func(i int) error) []error {
 	return errs
 }
 
+// once are locks of keys, by the first byte of their SHA-256.
+var once [256]sync.Mutex
+
 // Once returns the answer that a folder has under a key or, where there is none or it is not valid, the one that
 // request returns, which is stored if it is to be kept: what is paid for is paid for once, even if the process ends
-// before the row's batch is stored. valid may be nil.
+// before the row's batch is stored, or several rows need it at once. valid may be nil. Answers that failed must not be
+// kept: those whose rows are computed again would not be requested.
 func Once[T any](dir, key string, valid func(T) bool, request func() (answer T, keep bool, err error)) (T, error) {
 	sum := sha256.Sum256([]byte(key))
+	lock := &once[sum[0]]
+	lock.Lock()
+	defer lock.Unlock()
 	file := filepath.Join(dir, hex.EncodeToString(sum[:])+".json")
 	var stored T
 	if text, err := os.ReadFile(file); err == nil && json.Unmarshal(text, &stored) == nil &&

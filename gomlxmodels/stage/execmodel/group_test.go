@@ -351,3 +351,18 @@ func TestExpect(t *testing.T) {
 	must.Equal(t, must.Get(g.Run(t.Context(), items(1), nil))(t)[0].Outcome, OK)
 	must.Equal(t, forgotten, 1)
 }
+
+// TestSharedIDs: rows with one id in a batch have their own answers.
+func TestSharedIDs(t *testing.T) {
+	g, _ := group(t, "ok", nil)
+	list := items(4)
+	alone := must.Get(g.Run(t.Context(), list, nil))(t)
+	for i := range list {
+		list[i].ID = "p#1"
+	}
+	for i, a := range must.Get(g.Run(t.Context(), list, nil))(t) {
+		if a.Outcome != OK || a.ID != "p#1" || !slices.Equal(a.Data, alone[i].Data) {
+			t.Errorf("answer %d: %s %s %q", i, a.Outcome, a.ID, a.Reason)
+		}
+	}
+}

@@ -1,7 +1,6 @@
 package execmodel
 
 import (
-	"antipode/internal/fault"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +9,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"antipode/internal/fault"
 )
 
 // maxRestarts is the number of restarts in a row without an answer after which a run stops.
@@ -181,7 +182,11 @@ func (r *round) exchange(ctx context.Context, p *process, slot int, batch []*tas
 	open := map[string]*task{}
 	for i, t := range batch {
 		t.item.Out = filepath.Join(p.scratch, fmt.Sprintf("%d-%d", number, i)+extensions[r.g.o.Task])
-		m.Items, open[t.item.ID] = append(m.Items, t.item), t
+		sent := t.item
+		for k := 2; open[sent.ID] != nil; k++ { // an id that rows share
+			sent.ID = fmt.Sprintf("%s (%d)", t.item.ID, k)
+		}
+		m.Items, open[sent.ID] = append(m.Items, sent), t
 	}
 	defer empty(p.scratch)
 	start := time.Now()
@@ -266,6 +271,7 @@ func (r *round) receive(p *process, slot, number int, got received, open map[str
 		}
 	}
 	delete(open, got.ID)
+	a.ID = t.item.ID
 	r.mu.Lock()
 	r.answers[t.index] = a
 	r.finished++
