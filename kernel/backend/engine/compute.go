@@ -61,6 +61,7 @@ type batches struct {
 	unique   []store.Key
 	rowOf    []int
 	values   [][]table.Value
+	own      []*flight // the computations that this job has begun, or nil
 	computer computer
 	drop     bool // values that are stored are replaced by inStore
 }
@@ -68,15 +69,12 @@ type batches struct {
 // inStore stands for values that the store has.
 var inStore = []table.Value{}
 
-// item returns the item of a position in unique.
-func (b *batches) item(u int) item { return item{b.items, b.unique[u]} }
-
-func (b *batches) itemsOf(members []int) []item {
-	items := make([]item, len(members))
+func (b *batches) flights(members []int) []*flight {
+	own := make([]*flight, len(members))
 	for i, u := range members {
-		items[i] = b.item(u)
+		own[i] = b.own[u]
 	}
-	return items
+	return own
 }
 
 // batch is a part of the missing items of a stage, computed together. A bad row keeps its place: batches depend neither
@@ -110,18 +108,20 @@ func (r *run) compute(ctx context.Context, b *batches, missing []int) (err error
 
 // computeOrWait returns the items whose computation by another job did not succeed.
 func (r *run) computeOrWait(ctx context.Context, b *batches, missing []int) (again []int, err error) {
-	c := &claims{others: map[int]*flight{}}
+	others := map[int]*flight{}
 	defer func() { // also after a panic
-		for _, u := range c.own {
-			r.e.flights.end(b.item(u), nil)
+		for _, u := range missing {
+			if b.own[u] != nil {
+				r.e.flights.end(b.own[u], nil)
+			}
 		}
-		r.e.flights.leave(c.others)
+		r.e.flights.leave(others)
 	}()
-	if err := r.computeBatches(ctx, b, missing, c); err != nil {
+	if err := r.computeBatches(ctx, b, missing, others); err != nil {
 		return nil, err
 	}
-	for _, u := range slices.Sorted(maps.Keys(c.others)) {
-		values, err := c.others[u].wait(ctx)
+	for _, u := range slices.Sorted(maps.Keys(others)) {
+		values, err := others[u].wait(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -135,19 +135,19 @@ func (r *run) computeOrWait(ctx context.Context, b *batches, missing []int) (aga
 	return again, nil
 }
 
-// computeBatches computes those of the missing items that no other job is computing. Bad rows and errors are reported
-// in the order of the batches.
-func (r *run) computeBatches(given context.Context, b *batches, missing []int, c *claims) error {
+// computeBatches computes those of the missing items that no other job is computing, and adds the others' computations
+// to others. Bad rows and errors are reported in the order of the batches.
+func (r *run) computeBatches(given context.Context, b *batches, missing []int, others map[int]*flight) error {
 	ctx, cancel := context.WithCancel(given)
 	defer cancel()
 	size := r.size(b.w)
 	room, end := b.computer.begin(size)
 	defer end()
 	all := make(chan *batch, len(missing)/size+1) // in order
-	var failed error                              // of the goroutine that fills all, which alone writes c
+	var failed error                              // of the goroutine that fills all and others
 	go func() {
 		defer close(all)
-		failed = protect(func() error { r.startBatches(ctx, b, missing, c, size, room, all); return nil })
+		failed = protect(func() error { r.startBatches(ctx, b, missing, others, size, room, all); return nil })
 	}()
 	var first error
 	for s := range all {
@@ -175,7 +175,7 @@ func (r *run) computeBatches(given context.Context, b *batches, missing []int, c
 }
 
 // startBatches claims items and starts their batches, as many at once as there is room for.
-func (r *run) startBatches(ctx context.Context, b *batches, missing []int, c *claims, size, room int,
+func (r *run) startBatches(ctx context.Context, b *batches, missing []int, others map[int]*flight, size, room int,
 	all chan<- *batch) {
 	free := make(chan struct{}, room)
 	var members []int
@@ -203,7 +203,7 @@ func (r *run) startBatches(ctx context.Context, b *batches, missing []int, c *cl
 		if ctx.Err() != nil {
 			return
 		}
-		if r.claim(b, c, u) {
+		if r.claim(b, others, u) {
 			if members = append(members, u); len(members) == size {
 				start()
 			}
@@ -306,7 +306,7 @@ func (h *here) compute(ctx context.Context, r *run, b *batches, s *batch, at []i
 	}
 	running := b.c.begin(len(ready))
 	defer running.end()
-	needed, release := r.e.flights.hold(ctx, b.itemsOf(members))
+	needed, release := r.e.flights.hold(ctx, b.flights(members))
 	held, end := drain.hold(needed, running.left)
 	results, failing, failed := computeFinite(stage.WithSteps(held, running.at), rows, ready, b.outputs)
 	end()
@@ -332,25 +332,19 @@ func withoutBad[V any](members []int, results [][]table.Value, bad map[int]V) (g
 	return good, values
 }
 
-// claims are the items that a job computes itself, and those that other jobs compute.
-type claims struct {
-	own    []int
-	others map[int]*flight
-}
-
-// claim begins the computation of an item. It returns false if another job computes the item or has stored it
-// meanwhile.
-func (r *run) claim(b *batches, c *claims, u int) bool {
-	other, mine := r.e.flights.begin(b.item(u))
+// claim begins the computation of an item. It returns false if another job computes the item, which it adds to others,
+// or has stored it meanwhile.
+func (r *run) claim(b *batches, others map[int]*flight, u int) bool {
+	begun, mine := r.e.flights.begin(item{b.items, b.unique[u]})
 	if !mine {
-		c.others[u] = other
+		others[u] = begun
 		return false
 	}
-	c.own = append(c.own, u)
+	b.own[u] = begun
 	if b.items.Has(b.unique[u]) {
 		if v, _ := r.storedValues(b.items, b.unique[u:u+1], b.outputs); v[0] != nil {
 			b.values[u] = v[0]
-			r.e.flights.end(b.item(u), v[0])
+			r.e.flights.end(begun, v[0])
 			b.c.foundLater()
 			return false
 		}
@@ -368,7 +362,7 @@ func (r *run) size(w *stage.Opened) int {
 
 // isBad ends the computation of an item whose row is bad, and reports the row.
 func (r *run) isBad(b *batches, u int, column, reason string) error {
-	r.e.flights.end(b.item(u), nil)
+	r.e.flights.end(b.own[u], nil)
 	b.c.skip()
 	return r.report(table.BadRow{Row: b.in.RowNumber(b.rowOf[u]), ID: rowID(b.in, b.rowOf[u]), Column: column,
 		Reason: reason})
@@ -404,7 +398,7 @@ func (r *run) finish(b *batches, running *running, members []int, results [][]ta
 		return errors.Join(failed, err)
 	}
 	for i, u := range members {
-		r.e.flights.end(b.item(u), results[i])
+		r.e.flights.end(b.own[u], results[i])
 	}
 	if failed != nil {
 		return failed

@@ -93,7 +93,7 @@ func (d *deviceStage) compute(ctx context.Context, r *run, b *batches, s *batch,
 		members[i] = s.members[place]
 		rows[i] = b.rowOf[members[i]]
 	}
-	held, release := r.e.flights.hold(ctx, b.itemsOf(members))
+	held, release := r.e.flights.hold(ctx, b.flights(members))
 	got, err := d.set.Compute(held, devices.Batch{Stage: d.stage, Job: ownerOf(ctx),
 		Rows: b.in.Pick(rows), Began: running.again, Step: running.at})
 	release()

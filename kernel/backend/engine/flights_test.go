@@ -181,3 +181,37 @@ func TestFailedJob(t *testing.T) {
 		t.Errorf("%v; a row was computed %d times", err, most())
 	}
 }
+
+// TestEndedJob: a job that ends does not end the computation of an item that another job has begun after its own.
+func TestEndedJob(t *testing.T) {
+	e := newEngine(t)
+	begun, proceed, second := make(chan bool), make(chan bool), make(chan bool)
+	calls := 0
+	tab, _ := payments(t, "ends", 2, false, func(context.Context, []string) error {
+		switch calls++; calls {
+		case 2: // the other row of the first job
+			begun <- true
+			<-proceed
+		case 3: // the first row again, by the second job
+			begun <- true
+			<-second
+		}
+		return nil
+	})
+	ended := make(chan error)
+	start := func(tab datasets.Table) {
+		plan := must.Get(tab.Plan())(t)
+		go func() {
+			_, err := e.Run(t.Context(), client.Request{Plan: plan, Batch: 1}, nil)
+			ended <- err
+		}()
+		<-begun
+	}
+	start(tab)
+	start(tab.Where("id", "==", "i0"))
+	close(proceed)
+	must.Do(t, <-ended)
+	must.Equal(t, len(e.flights.of), 1, "computations in progress, after one of two jobs has ended")
+	close(second)
+	must.Do(t, <-ended)
+}

@@ -175,7 +175,7 @@ func (s *stageRows) batches(in *table.Frame) *batches {
 			b.unique, b.rowOf = append(b.unique, b.keys[i]), append(b.rowOf, i)
 		}
 	}
-	b.values = make([][]table.Value, len(b.unique))
+	b.values, b.own = make([][]table.Value, len(b.unique)), make([]*flight, len(b.unique))
 	return b
 }
 
