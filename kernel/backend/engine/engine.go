@@ -370,12 +370,16 @@ func (r *run) note(format string, args ...any) {
 	}
 }
 
-// digests returns the digests of a plan's rows and of those that its operation reads.
+// digests returns the digests of a plan's rows and of those that its operation reads, without the files of images and
+// masks that it does not need.
 func (r *run) digests(p *table.Plan, f *table.Frame) (inputs []string, result string, err error) {
-	for _, in := range p.Inputs {
-		read := f
+	for i, in := range p.Inputs {
+		read, evaluate := f, r.eval
+		if needsFiles(p, i) {
+			evaluate = r.rows
+		}
 		if r.frames[in.Digest()] != nil { // Good and Bad evaluate their input separately
-			if read, err = r.rows(in); err != nil {
+			if read, err = evaluate(in); err != nil {
 				return nil, "", err
 			}
 		}

@@ -29,16 +29,15 @@ func (r *run) save(f *table.Frame) (saved savedTable, err error) {
 	if err != nil {
 		return saved, err
 	}
+	if saved.inputs, saved.result, err = r.digests(r.req.Plan, f); err != nil {
+		return saved, err
+	}
 	if objecturl.IsRemote(r.req.Save) {
 		err = r.saveObject(rows)
 	} else {
 		err = writeTable(r.req.Save, func(to io.Writer) error { return EncodeTable(to, r.req.Save, rows) })
 	}
-	if err != nil {
-		return saved, err
-	}
 	saved.rows = rows.Len()
-	saved.inputs, saved.result, err = r.digests(r.req.Plan, f)
 	return saved, err
 }
 
