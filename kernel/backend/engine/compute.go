@@ -63,11 +63,18 @@ type batches struct {
 	values   [][]table.Value
 	own      []*flight // the computations that this job has begun, or nil
 	computer computer
-	drop     bool // values that are stored are replaced by inStore
+	drop     bool // see set
 }
 
 // inStore stands for values that the store has.
 var inStore = []table.Value{}
+
+// set sets the values of an item. With drop only the fact that the store has them is kept.
+func (b *batches) set(u int, values []table.Value) {
+	if b.values[u] = values; b.drop && b.items.Has(b.unique[u]) {
+		b.values[u] = inStore
+	}
+}
 
 func (b *batches) flights(members []int) []*flight {
 	own := make([]*flight, len(members))
@@ -129,7 +136,7 @@ func (r *run) computeOrWait(ctx context.Context, b *batches, missing []int) (aga
 			again = append(again, u)
 			continue
 		}
-		b.values[u] = values
+		b.set(u, values)
 		b.c.foundLater()
 	}
 	return again, nil
@@ -343,7 +350,7 @@ func (r *run) claim(b *batches, others map[int]*flight, u int) bool {
 	b.own[u] = begun
 	if b.items.Has(b.unique[u]) {
 		if v, _ := r.storedValues(b.items, b.unique[u:u+1], b.outputs); v[0] != nil {
-			b.values[u] = v[0]
+			b.set(u, v[0])
 			r.e.flights.end(begun, v[0])
 			b.c.foundLater()
 			return false
@@ -379,7 +386,6 @@ func (r *run) finish(b *batches, running *running, members []int, results [][]ta
 	}
 	keys := make([]store.Key, 0, len(members))
 	payloads := make([][]byte, 0, len(members))
-	var stored []int
 	keeper, chooses := b.w.Common.(stage.Keeper)
 	for i, u := range members {
 		if failed != nil && results[i] == nil {
@@ -391,7 +397,7 @@ func (r *run) finish(b *batches, running *running, members []int, results [][]ta
 				rowID(b.in, b.rowOf[u]), err)
 		}
 		if b.values[u] = results[i]; !chooses || keeper.Keep(results[i]) {
-			keys, payloads, stored = append(keys, b.unique[u]), append(payloads, payload), append(stored, u)
+			keys, payloads = append(keys, b.unique[u]), append(payloads, payload)
 		}
 	}
 	if err := b.items.Put(keys, payloads); err != nil {
@@ -405,10 +411,8 @@ func (r *run) finish(b *batches, running *running, members []int, results [][]ta
 	}
 	r.e.computed.Add(int64(len(members)))
 	running.finish(len(members), samples(b.in, b.outputs, members, b.rowOf, b.values))
-	if b.drop {
-		for _, u := range stored {
-			b.values[u] = inStore
-		}
+	for i, u := range members {
+		b.set(u, results[i])
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/client"
+	"antipode/datasets/table"
 	"antipode/gomlxmodels/stage"
 	"antipode/internal/must"
 )
@@ -179,6 +180,41 @@ func TestFailedJob(t *testing.T) {
 	must.EqualSlices(t, res.Frame.Texts("answer"), answers(4))
 	if err := <-failed; err == nil || most() != 2 {
 		t.Errorf("%v; a row was computed %d times", err, most())
+	}
+}
+
+// TestDroppedValues: a job that needs no values of items that the store has keeps none that another job computed.
+func TestDroppedValues(t *testing.T) {
+	e := newEngine(t)
+	begun, proceed := make(chan bool), make(chan bool)
+	tab, _ := payments(t, "dropped", 2, true, func(context.Context, []string) error {
+		close(begun)
+		<-proceed
+		return nil
+	})
+	plan := must.Get(tab.Plan())(t)
+	ended := make(chan error)
+	go func() {
+		_, err := e.Run(t.Context(), client.Request{Plan: plan}, nil)
+		ended <- err
+	}()
+	<-begun
+	r := e.newRun(t.Context(), client.Request{Plan: plan}, func(table.Progress) {}, e.Store)
+	in := must.Get(r.rows(plan.Inputs[0]))(t)
+	st, _ := stage.Find(plan.Op)
+	s := &stageRows{r: r, stage: st, plan: plan}
+	must.Do(t, errors.Join(s.open(), s.begin(in.Specs())))
+	defer s.close()
+	b := s.batches(in)
+	b.drop = true
+	missing, failed := must.Get2(s.find(b))(t)
+	go func() {
+		waitFor(e, 2)
+		close(proceed)
+	}()
+	must.Do(t, errors.Join(s.start(b, 2, missing), s.compute(b, missing, failed), <-ended))
+	for u, v := range b.values {
+		must.True(t, v != nil && len(v) == 0, "item %d keeps %v", u, v)
 	}
 }
 

@@ -192,9 +192,7 @@ func (s *stageRows) find(b *batches) (missing []int, failed []store.Key, err err
 			v = loose
 		}
 		if v != nil && !s.r.retries(s.items, b.unique[u], v, s.outputs) {
-			if b.values[u] = v; b.drop {
-				b.values[u] = inStore
-			}
+			b.set(u, v)
 			continue
 		}
 		if v != nil {
