@@ -406,13 +406,13 @@ func (r *run) finish(b *batches, running *running, members []int, results [][]ta
 	for i, u := range members {
 		r.e.flights.end(b.own[u], results[i])
 	}
-	if failed != nil {
-		return failed
+	done := slices.DeleteFunc(slices.Clone(members), func(u int) bool { return b.values[u] == nil })
+	if failed == nil || len(done) > 0 {
+		r.e.computed.Add(int64(len(done)))
+		running.finish(len(done), samples(b.in, b.outputs, done, b.rowOf, b.values))
 	}
-	r.e.computed.Add(int64(len(members)))
-	running.finish(len(members), samples(b.in, b.outputs, members, b.rowOf, b.values))
-	for i, u := range members {
-		b.set(u, results[i])
+	for _, u := range done {
+		b.set(u, b.values[u])
 	}
-	return nil
+	return failed
 }
