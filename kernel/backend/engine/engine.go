@@ -142,6 +142,7 @@ type run struct {
 	frames   map[string]*table.Frame // by the digest of a plan
 	bad      *badRows
 	filler   filler // decides what becomes of the items that the store lacks
+	at       evaluation
 	*history
 }
 
@@ -310,6 +311,7 @@ func (r *run) eval(p *table.Plan) (*table.Frame, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer r.begin(digest)()
 	var f *table.Frame
 	if planned {
 		f, err = operation.EvaluatorOf(p.Op)(r.ctx, operation.Call{Planned: true}, p.Args, inputs)
