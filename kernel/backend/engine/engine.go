@@ -373,17 +373,19 @@ func (r *run) note(format string, args ...any) {
 }
 
 // digests returns the digests of a plan's rows and of those that its operation reads, without the files of images and
-// masks that it does not need.
+// masks that it does not need; none of these for an operation of [run.whole].
 func (r *run) digests(p *table.Plan, f *table.Frame) (inputs []string, result string, err error) {
 	for i, in := range p.Inputs {
-		read, evaluate := f, r.eval
+		if r.whole(p.Op) != nil {
+			break
+		}
+		evaluate := r.eval
 		if needsFiles(p, i) {
 			evaluate = r.rows
 		}
-		if r.frames[in.Digest()] != nil { // Good and Bad evaluate their input separately
-			if read, err = evaluate(in); err != nil {
-				return nil, "", err
-			}
+		read, err := evaluate(in)
+		if err != nil {
+			return nil, "", err
 		}
 		d, err := store.FrameDigest(read)
 		if err != nil {
