@@ -36,6 +36,7 @@ type queue struct {
 	wake   *sync.Cond
 	tasks  fair.Queue[*task]
 	closed bool
+	ended  chan struct{} // closed when the goroutine has ended
 }
 
 type task struct {
@@ -47,7 +48,7 @@ type task struct {
 var errClosed = errors.New("the backend is ending")
 
 func newQueue() *queue {
-	q := &queue{}
+	q := &queue{ended: make(chan struct{})}
 	q.wake = sync.NewCond(&q.mu)
 	go q.loop()
 	return q
@@ -69,6 +70,7 @@ func (q *queue) do(ctx context.Context, f func() error) error {
 
 func (q *queue) loop() {
 	runtime.LockOSThread()
+	defer close(q.ended)
 	for {
 		q.mu.Lock()
 		t, ok := q.tasks.Pop()
@@ -98,9 +100,11 @@ func protect(f func() error) error {
 	return err
 }
 
+// close ends the queue and waits for the tasks in it.
 func (q *queue) close() {
 	q.mu.Lock()
-	defer q.mu.Unlock()
 	q.closed = true
 	q.wake.Broadcast()
+	q.mu.Unlock()
+	<-q.ended
 }
