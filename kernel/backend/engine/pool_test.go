@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -49,9 +50,13 @@ func TestPoolOpensOnce(t *testing.T) {
 	var opened atomic.Int32
 	var wg sync.WaitGroup
 	for range 8 {
-		wg.Go(func() { p.status() })
 		wg.Go(func() {
-			_, release, err := p.get("m", func() (any, int64, func(), error) { opened.Add(1); return 1, 1, nil, nil })
+			_, release, err := p.get("m", func() (any, int64, func(), error) {
+				opened.Add(1)
+				wg.Go(func() { p.status() }) // for the race detector
+				runtime.Gosched()
+				return 1, 1, nil, nil
+			})
 			if err != nil {
 				t.Error(err)
 				return
