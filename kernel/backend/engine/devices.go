@@ -30,7 +30,9 @@ func (e *Engine) devices(ctx context.Context) (*devices.Set, error) {
 		if err != nil {
 			return nil, err
 		}
-		e.set, e.single = set, set == nil
+		if e.set, e.single = set, set == nil; set != nil {
+			e.kind.Store(set.Kind())
+		}
 	}
 	return e.set, nil
 }
@@ -44,7 +46,9 @@ func (r *run) devices() (*devices.Set, error) {
 	r.e.deviceMu.Lock()
 	defer r.e.deviceMu.Unlock()
 	if r.e.alone == nil {
-		r.e.alone, err = r.e.opts.Alone(r.ctx, r.e.opts.Budget)
+		if r.e.alone, err = r.e.opts.Alone(r.ctx, r.e.opts.Budget); r.e.alone != nil {
+			r.e.kind.Store(r.e.alone.Kind())
+		}
 	}
 	return r.e.alone, err
 }

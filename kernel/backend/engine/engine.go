@@ -69,6 +69,7 @@ type Engine struct {
 	set      *devices.Set // nil = one device, if single, or else not known
 	single   bool
 	alone    *devices.Set // of careful requests; nil = not started
+	kind     atomic.Value // see DeviceKind
 	computed atomic.Int64
 	found    atomic.Int64
 	flights  flights
@@ -96,19 +97,8 @@ func (e *Engine) Models() (models []client.ModelStatus, used, budget int64) { re
 
 // DeviceKind returns the kind of the devices, "" if none was needed yet.
 func (e *Engine) DeviceKind() string {
-	if !e.deviceMu.TryLock() {
-		return "" // it is being opened
-	}
-	defer e.deviceMu.Unlock()
-	switch {
-	case e.set != nil:
-		return e.set.Kind()
-	case e.alone != nil:
-		return e.alone.Kind()
-	case e.device != nil:
-		return e.device.Kind()
-	}
-	return ""
+	kind, _ := e.kind.Load().(string)
+	return kind
 }
 
 // Close releases the models, closes the devices and flushes the store.

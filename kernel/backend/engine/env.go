@@ -135,6 +135,7 @@ func (e *Engine) openDevice(r *run) (Device, error) {
 			return nil, deviceError{err}
 		}
 		e.device = d
+		e.kind.CompareAndSwap(nil, d.Kind())
 		e.setOrigin(d)
 	}
 	return e.device, nil
