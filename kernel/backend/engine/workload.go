@@ -265,7 +265,9 @@ func (w *work) fill(rows *stageRows, b *batches, missing []int, _ []store.Key) e
 		s := w.stage(b.w.Label(), name)
 		s.items += b.c.total
 		paid, isPaid := b.w.Common.(stage.Paid)
-		known := slices.DeleteFunc(slices.Clone(missing), func(u int) bool { return reads(b.in, b.rowOf[u]) })
+		known := slices.DeleteFunc(slices.Clone(missing), func(u int) bool {
+			return reads(b.in, b.rowOf[u]) || b.items.Has(b.unique[u]) // it has failed, and stays in the store
+		})
 		if w.Device != "" {
 			w.published(s, rows.plan)
 		} else if len(known) > 0 && w.Probe > 0 && !isPaid && math.IsNaN(s.seconds) {
