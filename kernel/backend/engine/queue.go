@@ -90,11 +90,15 @@ func (q *queue) loop() {
 	}
 }
 
-// protect returns a panic of f as an error and logs its stack.
+// protect returns a panic of f as an error and logs its stack; one that f returns as an error was logged before.
 func protect(f func() error) error {
-	err := fault.Catch(f)
+	var returned error
+	err := fault.Catch(func() error {
+		returned = f()
+		return returned
+	})
 	var panicked *fault.Error
-	if errors.As(err, &panicked) {
+	if returned == nil && errors.As(err, &panicked) {
 		fmt.Fprintf(logWriter, "panic: %v\n%s\n", panicked.Value, panicked.Stack)
 	}
 	return err
