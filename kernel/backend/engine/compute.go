@@ -48,9 +48,9 @@ func (p *prepared) split() (ready []int, bad []devices.BadRow) {
 	return ready, bad
 }
 
-// batches are the items of a stage: those of the rows with the keys unique, each with the first row that has the key
+// stageItems are the items of a stage: those of the rows with the keys unique, each with the first row that has the key
 // and, once it is known, its values.
-type batches struct {
+type stageItems struct {
 	w        *stage.Opened
 	items    store.Items
 	in       *table.Frame
@@ -70,13 +70,13 @@ type batches struct {
 var inStore = []table.Value{}
 
 // set sets the values of an item. With drop only the fact that the store has them is kept.
-func (b *batches) set(u int, values []table.Value) {
+func (b *stageItems) set(u int, values []table.Value) {
 	if b.values[u] = values; b.drop && b.items.Has(b.unique[u]) {
 		b.values[u] = inStore
 	}
 }
 
-func (b *batches) flights(members []int) []*flight {
+func (b *stageItems) flights(members []int) []*flight {
 	own := make([]*flight, len(members))
 	for i, u := range members {
 		own[i] = b.own[u]
@@ -87,7 +87,7 @@ func (b *batches) flights(members []int) []*flight {
 // batch is a part of the missing items of a stage, computed together. A bad row keeps its place: batches depend neither
 // on which rows are bad nor on where they are computed.
 type batch struct {
-	members []int            // positions in batches.unique
+	members []int            // positions in stageItems.unique
 	before  *batch           // nil = it is the first
 	started chan struct{}    // closed when all its rows are being prepared, or it has ended
 	start   sync.Once        // closes started
@@ -101,12 +101,12 @@ type computer interface {
 	// begin prepares for batches of a size. It returns the number of batches that are in work at once.
 	begin(size int) (room int, end func())
 	// compute computes the rows at some positions in s.members, stores their results and adds to s.bad.
-	compute(ctx context.Context, r *run, b *batches, s *batch, at []int) error
+	compute(ctx context.Context, r *run, b *stageItems, s *batch, at []int) error
 }
 
 // compute computes missing items in batches, each stored when it is done. It waits for the items that other jobs are
 // computing, and computes those that do not succeed there.
-func (r *run) compute(ctx context.Context, b *batches, missing []int) (err error) {
+func (r *run) compute(ctx context.Context, b *stageItems, missing []int) (err error) {
 	for len(missing) > 0 && err == nil {
 		missing, err = r.computeOrWait(ctx, b, missing)
 	}
@@ -114,7 +114,7 @@ func (r *run) compute(ctx context.Context, b *batches, missing []int) (err error
 }
 
 // computeOrWait returns the items whose computation by another job did not succeed.
-func (r *run) computeOrWait(ctx context.Context, b *batches, missing []int) (again []int, err error) {
+func (r *run) computeOrWait(ctx context.Context, b *stageItems, missing []int) (again []int, err error) {
 	others := map[int]*flight{}
 	defer func() { // also after a panic
 		for _, u := range missing {
@@ -144,7 +144,7 @@ func (r *run) computeOrWait(ctx context.Context, b *batches, missing []int) (aga
 
 // computeBatches computes those of the missing items that no other job is computing, and adds the others' computations
 // to others. Bad rows and errors are reported in the order of the batches.
-func (r *run) computeBatches(given context.Context, b *batches, missing []int, others map[int]*flight) error {
+func (r *run) computeBatches(given context.Context, b *stageItems, missing []int, others map[int]*flight) error {
 	ctx, cancel := context.WithCancel(given)
 	defer cancel()
 	size := r.size(b.w)
@@ -182,7 +182,7 @@ func (r *run) computeBatches(given context.Context, b *batches, missing []int, o
 }
 
 // startBatches claims items and starts their batches, as many at once as there is room for.
-func (r *run) startBatches(ctx context.Context, b *batches, missing []int, others map[int]*flight, size, room int,
+func (r *run) startBatches(ctx context.Context, b *stageItems, missing []int, others map[int]*flight, size, room int,
 	all chan<- *batch) {
 	free := make(chan struct{}, room)
 	var members []int
@@ -223,7 +223,7 @@ func (r *run) startBatches(ctx context.Context, b *batches, missing []int, other
 func (s *batch) hasStarted() { s.start.Do(func() { close(s.started) }) }
 
 // computeBatch provides the images of a batch that are objects, computes it and stores its results.
-func (r *run) computeBatch(ctx context.Context, b *batches, s *batch) error {
+func (r *run) computeBatch(ctx context.Context, b *stageItems, s *batch) error {
 	at, down := r.fetched(ctx, b, s)
 	if len(at) == 0 {
 		return down
@@ -233,7 +233,7 @@ func (r *run) computeBatch(ctx context.Context, b *batches, s *batch) error {
 
 // fetched provides the images of a batch that are objects. It returns the positions in members of the rows whose images
 // are there: if the storage cannot be reached, those before the first row without, and the error.
-func (r *run) fetched(ctx context.Context, b *batches, s *batch) (at []int, err error) {
+func (r *run) fetched(ctx context.Context, b *stageItems, s *batch) (at []int, err error) {
 	columns, errs := make([]string, len(s.members)), make([]error, len(s.members))
 	var down broken
 	spread(len(s.members), requests, func(i int) {
@@ -269,7 +269,7 @@ func (h *here) begin(size int) (room int, end func()) {
 	return 1 + max(1, (cores+size-1)/size), func() {}
 }
 
-func (h *here) compute(ctx context.Context, r *run, b *batches, s *batch, at []int) error {
+func (h *here) compute(ctx context.Context, r *run, b *stageItems, s *batch, at []int) error {
 	drain := r.e.opts.Drain
 	rows := newPrepared(b.w, len(at))
 	if s.before != nil { // rows are prepared in order
@@ -341,7 +341,7 @@ func withoutBad[V any](members []int, results [][]table.Value, bad map[int]V) (g
 
 // claim begins the computation of an item. It returns false if another job computes the item, which it adds to others,
 // or has stored it meanwhile.
-func (r *run) claim(b *batches, others map[int]*flight, u int) bool {
+func (r *run) claim(b *stageItems, others map[int]*flight, u int) bool {
 	begun, mine := r.e.flights.begin(item{b.items, b.unique[u]})
 	if !mine {
 		others[u] = begun
@@ -368,7 +368,7 @@ func (r *run) size(w *stage.Opened) int {
 }
 
 // isBad ends the computation of an item whose row is bad, and reports the row.
-func (r *run) isBad(b *batches, u int, column, reason string) error {
+func (r *run) isBad(b *stageItems, u int, column, reason string) error {
 	r.e.flights.end(b.own[u], nil)
 	b.c.skip()
 	return r.report(table.BadRow{Row: b.in.RowNumber(b.rowOf[u]), ID: rowID(b.in, b.rowOf[u]), Column: column,
@@ -377,7 +377,7 @@ func (r *run) isBad(b *batches, u int, column, reason string) error {
 
 // finish stores the results of a batch and ends the computation of its items. With the error failed, a row that is not
 // done has a nil result.
-func (r *run) finish(b *batches, running *running, members []int, results [][]table.Value, failed error) error {
+func (r *run) finish(b *stageItems, running *running, members []int, results [][]table.Value, failed error) error {
 	if failed != nil && len(results) != len(members) {
 		return failed
 	}

@@ -89,7 +89,7 @@ func (d *deviceStage) begin(int) (room int, end func()) {
 }
 
 // compute computes a batch on the next device. A [Drain] is not asked: tasks that drain have one device.
-func (d *deviceStage) compute(ctx context.Context, r *run, b *batches, s *batch, at []int) error {
+func (d *deviceStage) compute(ctx context.Context, r *run, b *stageItems, s *batch, at []int) error {
 	running := b.c.begin(len(at))
 	defer running.end()
 	rows, members := make([]int, len(at)), make([]int, len(at))
@@ -136,7 +136,7 @@ func (d *deviceStage) compute(ctx context.Context, r *run, b *batches, s *batch,
 
 // oneByOne computes the rows of a batch that ended the processes which computed it. One that does so alone is a bad
 // row.
-func (d *deviceStage) oneByOne(ctx context.Context, r *run, b *batches, s *batch, at []int, err error) error {
+func (d *deviceStage) oneByOne(ctx context.Context, r *run, b *stageItems, s *batch, at []int, err error) error {
 	if len(at) == 1 {
 		s.bad = append(s.bad, devices.BadRow{Row: at[0], Reason: err.Error()})
 		return nil

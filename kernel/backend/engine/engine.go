@@ -138,7 +138,7 @@ type run struct {
 
 // history is what a run did, for its result and record.
 type history struct {
-	mu        sync.Mutex
+	mu        sync.Mutex // of notes, readings, models, origins, once, originals and files
 	notes     []string
 	readings  []table.Reading
 	computed  int
@@ -324,8 +324,8 @@ type placed struct{ error }
 
 func (p placed) Unwrap() error { return p.error }
 
-// place adds to an error the line that created the table or, for a plan of the command line, the files that it
-// read.
+// place adds to an error the line that created the table or, for a plan of the command line and an unknown column, the
+// files that it read. It adds nothing when the run is canceled.
 func (r *run) place(p *table.Plan, err error) error {
 	var done placed
 	switch {

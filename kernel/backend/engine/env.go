@@ -85,7 +85,7 @@ func (v env) NoteModel(name, digest, source string) {
 }
 
 // opening is the [stage.Env] of one stage. It records what the stage uses when it is opened, by which
-// [opening.onDevices] decides where its batches are computed.
+// [opening.computer] decides where its batches are computed.
 type opening struct {
 	env
 	mu     sync.Mutex

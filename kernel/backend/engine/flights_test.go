@@ -205,7 +205,7 @@ func TestDroppedValues(t *testing.T) {
 	s := &stageRows{r: r, stage: st, plan: plan}
 	must.Do(t, errors.Join(s.open(), s.begin(in.Specs())))
 	defer s.close()
-	b := s.batches(in)
+	b := s.itemsOf(in)
 	b.drop = true
 	missing, failed := must.Get2(s.find(b))(t)
 	go func() {

@@ -201,7 +201,7 @@ func (r *run) metadata(f *table.Frame, dir string, files []string) (*table.Frame
 	}
 	for _, file := range files {
 		at := filepath.Join(dir, filepath.FromSlash(file))
-		r.opened(at, "")
+		r.traced(at, "")
 		err := readMetadata(at, file, func(name string, fields []field) error {
 			l.add(path.Join(path.Dir(file), strings.ReplaceAll(name, "\\", "/")), fields)
 			return nil

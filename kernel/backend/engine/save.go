@@ -42,7 +42,7 @@ func (r *run) save(f *table.Frame) (saved savedTable, err error) {
 }
 
 // savedRows returns rows of a table as they are saved; first is the number of rows before them. Without Columns and
-// AllColumns it keeps every column except the vectors of earlier stages.
+// AllColumns it keeps every column except vectors that no stage of this run has made.
 func (r *run) savedRows(f *table.Frame, first int) (*table.Frame, error) {
 	for _, name := range r.req.Columns {
 		if !f.Has(name) {

@@ -75,7 +75,7 @@ func (s *stream) prepare() (err error) {
 	for i, st := range s.steps {
 		prepare := s.choose
 		if st.stage != nil {
-			prepare = s.fill
+			prepare = s.ensure
 		}
 		if err := prepare(i); err != nil {
 			return s.r.place(st.plan, err)
@@ -172,8 +172,8 @@ func (s *stream) apply(st *step, in *table.Frame) (out *table.Frame, err error) 
 	return out, nil
 }
 
-// fill makes the store have the items of step i, a stage: it checks all rows, and computes the items that are missing.
-func (s *stream) fill(i int) error {
+// ensure makes the store have the items of step i, a stage: it checks all rows, and computes missing items.
+func (s *stream) ensure(i int) error {
 	st := s.steps[i].stage
 	if err := s.r.ctx.Err(); err != nil {
 		return err
@@ -225,17 +225,13 @@ func withoutVectors(f *table.Frame) *table.Frame {
 
 // fill computes the items of rows that the store lacks. total is the number of all items of the stage.
 func (s *stageRows) fill(lack *table.Frame, total int) error {
-	b := s.batches(lack)
+	b := s.itemsOf(lack)
 	b.drop = true
 	missing, failed, err := s.find(b)
 	if err != nil {
 		return err
 	}
-	s.noteDamage()
-	if err := s.start(b, total, missing); err != nil {
-		return err
-	}
-	if err := s.compute(b, missing, failed); err != nil {
+	if err := s.computeOf(b, total, missing, failed); err != nil {
 		return err
 	}
 	if _, err := s.reportBad(b); err != nil {
@@ -256,7 +252,7 @@ func (s *stageRows) fill(lack *table.Frame, total int) error {
 // part returns the good rows of a part with the new columns. Items that are damaged or lost since [stageRows.fill] are
 // computed again.
 func (s *stageRows) part(in *table.Frame) (*table.Frame, error) {
-	b := s.batches(in)
+	b := s.itemsOf(in)
 	missing, failed, err := s.find(b)
 	if err != nil {
 		return nil, err

@@ -257,7 +257,7 @@ func placeholder(outputs []table.ColumnSpec, key string) []table.Value {
 }
 
 // fill adds the items of a stage, computes those of the probe, and makes placeholders of the other missing ones.
-func (w *work) fill(rows *stageRows, b *batches, missing []int, _ []store.Key) error {
+func (w *work) fill(rows *stageRows, b *stageItems, missing []int, _ []store.Key) error {
 	if err := rows.start(b, len(b.unique), missing); err != nil {
 		return err
 	}
@@ -329,7 +329,7 @@ const (
 // probe measures the seconds that an item takes: it computes and stores half of the given items, and then the other
 // half, which is timed. A stage that reports steps is timed from its first step, on one half alone; if a batch takes
 // longer than probeLimit, it is ended after a few steps, and nothing of it is stored.
-func (r *run) probe(b *batches, s *stageWork, given []int) error {
+func (r *run) probe(b *stageItems, s *stageWork, given []int) error {
 	if err := r.loadModel(b); err != nil {
 		s.needs = err.Error()
 		return r.ctx.Err()
