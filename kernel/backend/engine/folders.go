@@ -31,7 +31,7 @@ func (r *run) folderSource(p *table.Plan, a datasets.ReadFileArgs) (*table.Frame
 	local := !objecturl.IsRemote(a.Path)
 	switch {
 	case local && len(files.Paths) == 0 && len(files.Tables) > 0:
-		return r.shards(p, a, files.Tables)
+		return r.parquetFiles(p, a, files.Tables)
 	case local && len(files.Paths) == 0 && len(files.Archives) > 0:
 		return r.archives(p, a, a.Path, files.Archives)
 	}
@@ -89,13 +89,13 @@ func hiveColumns(paths []string) []table.Column {
 	return r.columns()
 }
 
-// shards returns the rows of a folder's Parquet files, in the order of their paths.
-func (r *run) shards(p *table.Plan, a datasets.ReadFileArgs, files []string) (*table.Frame, error) {
+// parquetFiles returns the rows of a folder's Parquet files, in the order of their paths.
+func (r *run) parquetFiles(p *table.Plan, a datasets.ReadFileArgs, files []string) (*table.Frame, error) {
 	slices.Sort(files)
 	parts := make([]*table.Frame, len(files))
 	for i, file := range files {
 		o, local := originOf(a), filepath.Join(a.Path, filepath.FromSlash(file))
-		o.name, o.dir, o.root, o.shard = file, filepath.Dir(local), a.Path, file
+		o.name, o.dir, o.root, o.part = file, filepath.Dir(local), a.Path, file
 		f, err := r.parquetTable(local, &source{origin: o, plan: p})
 		if err != nil {
 			return nil, err
