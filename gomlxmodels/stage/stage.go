@@ -146,8 +146,8 @@ type Common interface {
 	Batch() int
 	// Load loads the model. It is called once, before the first Prepare, and only if there is work.
 	Load(ctx context.Context) error
-	// Close releases the worker's resources. The model may stay loaded for other runs. Label and Key may be called
-	// after it.
+	// Close releases the worker's resources. The model may stay loaded for other runs. Label, Key and
+	// [Reader.Readings] may be called after it.
 	Close()
 }
 

@@ -6,12 +6,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -424,4 +426,32 @@ func TestTruncated(t *testing.T) {
 	for _, text := range []string{"no JSON", `{"files":[{"size":-1}]}`, `{"files":[{"size":9999999999}]}`} {
 		must.Fail(receive(reader([]byte(text + "\n"))))(t)
 	}
+}
+
+// releasing is a computer that tells each batch whether the stage was released before.
+type releasing struct {
+	words
+	released atomic.Bool
+	batches  chan bool
+}
+
+func (r *releasing) Release(string) {
+	time.Sleep(10 * time.Millisecond)
+	r.released.Store(true)
+}
+
+func (r *releasing) Compute(context.Context, Batch) (Result, error) {
+	r.batches <- r.released.Load()
+	return Result{}, nil
+}
+
+// TestReleasedBeforeTheNextBatch: a batch that follows the end of its stage does not get the worker that is closed.
+func TestReleasedBeforeTheNextBatch(t *testing.T) {
+	var in bytes.Buffer
+	w := newWriter(&in)
+	must.Do(t, w.send(message{Type: closeType, Key: "k"}))
+	must.Do(t, w.send(message{Type: batchType, Batch: 1, Stage: &Stage{}, frame: &table.Frame{}}))
+	r := &releasing{batches: make(chan bool, 1)}
+	must.Do(t, serve(r, &in, io.Discard))
+	must.True(t, <-r.batches, "the batch came before the release")
 }

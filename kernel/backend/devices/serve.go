@@ -25,7 +25,8 @@ type Computer interface {
 	Open(setup Setup) (description string, err error)
 	// Compute computes a batch. It may be called by several goroutines at once.
 	Compute(ctx context.Context, b Batch) (Result, error)
-	// Release closes the stage with a key, which is not needed any more.
+	// Release closes the stage with a key, which is not needed any more; a batch after it opens the stage again. It
+	// does not wait.
 	Release(key string)
 	// Memory returns the use of memory and the loaded models.
 	Memory() (client.MemoryStatus, []client.ModelStatus)
@@ -114,7 +115,7 @@ func (s *child) read(in *bufio.Reader) error {
 			}
 			s.mu.Unlock()
 		case closeType:
-			go s.Release(m.Key)
+			s.Release(m.Key)
 		}
 	}
 }

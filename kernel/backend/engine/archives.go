@@ -98,7 +98,7 @@ func (r *run) archives(p *table.Plan, a datasets.ReadFileArgs, dir string, files
 		}
 		m.rows, m.had = map[string]int{}, map[string]bool{}
 		at := filepath.Join(dir, filepath.FromSlash(file))
-		r.opened(at, "")
+		r.traced(at, "")
 		if err := eachMember(at, m.add); err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}

@@ -56,6 +56,8 @@ func TestGoodAndBad(t *testing.T) {
 			t.Errorf("bad row %q: %q, want %q", id, reason, want[id])
 		}
 	}
+	list := must.Get(run1(t, e, photos.Bad(), client.Request{Save: filepath.Join(t.TempDir(), "bad.csv")}))(t)
+	must.Equal(t, len(must.Get(e.Store.Record(list.Record))(t).Inputs), 0, "digests of inputs, which have bad rows")
 	must.Fail(run1(t, e, photos, client.Request{}))(t) // the table as it is runs despite its bad rows
 	// a bad row that is not in Good is no longer an error
 	must.Fail(run1(t, e, photos.Good().Concat(photos.Head(0)), client.Request{}))(t)

@@ -48,9 +48,9 @@ func (p *prepared) split() (ready []int, bad []devices.BadRow) {
 	return ready, bad
 }
 
-// batches are the items of a stage: those of the rows with the keys unique, each with the first row that has the key
+// stageItems are the items of a stage: those of the rows with the keys unique, each with the first row that has the key
 // and, once it is known, its values.
-type batches struct {
+type stageItems struct {
 	w        *stage.Opened
 	items    store.Items
 	in       *table.Frame
@@ -61,28 +61,33 @@ type batches struct {
 	unique   []store.Key
 	rowOf    []int
 	values   [][]table.Value
+	own      []*flight // the computations that this job has begun, or nil
 	computer computer
-	drop     bool // values that are stored are replaced by inStore
+	drop     bool // see set
 }
 
 // inStore stands for values that the store has.
 var inStore = []table.Value{}
 
-// item returns the item of a position in unique.
-func (b *batches) item(u int) item { return item{b.items, b.unique[u]} }
-
-func (b *batches) itemsOf(members []int) []item {
-	items := make([]item, len(members))
-	for i, u := range members {
-		items[i] = b.item(u)
+// set sets the values of an item. With drop only the fact that the store has them is kept.
+func (b *stageItems) set(u int, values []table.Value) {
+	if b.values[u] = values; b.drop && b.items.Has(b.unique[u]) {
+		b.values[u] = inStore
 	}
-	return items
+}
+
+func (b *stageItems) flights(members []int) []*flight {
+	own := make([]*flight, len(members))
+	for i, u := range members {
+		own[i] = b.own[u]
+	}
+	return own
 }
 
 // batch is a part of the missing items of a stage, computed together. A bad row keeps its place: batches depend neither
 // on which rows are bad nor on where they are computed.
 type batch struct {
-	members []int            // positions in batches.unique
+	members []int            // positions in stageItems.unique
 	before  *batch           // nil = it is the first
 	started chan struct{}    // closed when all its rows are being prepared, or it has ended
 	start   sync.Once        // closes started
@@ -96,12 +101,12 @@ type computer interface {
 	// begin prepares for batches of a size. It returns the number of batches that are in work at once.
 	begin(size int) (room int, end func())
 	// compute computes the rows at some positions in s.members, stores their results and adds to s.bad.
-	compute(ctx context.Context, r *run, b *batches, s *batch, at []int) error
+	compute(ctx context.Context, r *run, b *stageItems, s *batch, at []int) error
 }
 
 // compute computes missing items in batches, each stored when it is done. It waits for the items that other jobs are
 // computing, and computes those that do not succeed there.
-func (r *run) compute(ctx context.Context, b *batches, missing []int) (err error) {
+func (r *run) compute(ctx context.Context, b *stageItems, missing []int) (err error) {
 	for len(missing) > 0 && err == nil {
 		missing, err = r.computeOrWait(ctx, b, missing)
 	}
@@ -109,19 +114,21 @@ func (r *run) compute(ctx context.Context, b *batches, missing []int) (err error
 }
 
 // computeOrWait returns the items whose computation by another job did not succeed.
-func (r *run) computeOrWait(ctx context.Context, b *batches, missing []int) (again []int, err error) {
-	c := &claims{others: map[int]*flight{}}
+func (r *run) computeOrWait(ctx context.Context, b *stageItems, missing []int) (again []int, err error) {
+	others := map[int]*flight{}
 	defer func() { // also after a panic
-		for _, u := range c.own {
-			r.e.flights.end(b.item(u), nil)
+		for _, u := range missing {
+			if b.own[u] != nil {
+				r.e.flights.end(b.own[u], nil)
+			}
 		}
-		r.e.flights.leave(c.others)
+		r.e.flights.leave(others)
 	}()
-	if err := r.computeBatches(ctx, b, missing, c); err != nil {
+	if err := r.computeBatches(ctx, b, missing, others); err != nil {
 		return nil, err
 	}
-	for _, u := range slices.Sorted(maps.Keys(c.others)) {
-		values, err := c.others[u].wait(ctx)
+	for _, u := range slices.Sorted(maps.Keys(others)) {
+		values, err := others[u].wait(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -129,25 +136,25 @@ func (r *run) computeOrWait(ctx context.Context, b *batches, missing []int) (aga
 			again = append(again, u)
 			continue
 		}
-		b.values[u] = values
+		b.set(u, values)
 		b.c.foundLater()
 	}
 	return again, nil
 }
 
-// computeBatches computes those of the missing items that no other job is computing. Bad rows and errors are reported
-// in the order of the batches.
-func (r *run) computeBatches(given context.Context, b *batches, missing []int, c *claims) error {
+// computeBatches computes those of the missing items that no other job is computing, and adds the others' computations
+// to others. Bad rows and errors are reported in the order of the batches.
+func (r *run) computeBatches(given context.Context, b *stageItems, missing []int, others map[int]*flight) error {
 	ctx, cancel := context.WithCancel(given)
 	defer cancel()
 	size := r.size(b.w)
 	room, end := b.computer.begin(size)
 	defer end()
 	all := make(chan *batch, len(missing)/size+1) // in order
-	var failed error                              // of the goroutine that fills all, which alone writes c
+	var failed error                              // of the goroutine that fills all and others
 	go func() {
 		defer close(all)
-		failed = protect(func() error { r.startBatches(ctx, b, missing, c, size, room, all); return nil })
+		failed = protect(func() error { r.startBatches(ctx, b, missing, others, size, room, all); return nil })
 	}()
 	var first error
 	for s := range all {
@@ -175,7 +182,7 @@ func (r *run) computeBatches(given context.Context, b *batches, missing []int, c
 }
 
 // startBatches claims items and starts their batches, as many at once as there is room for.
-func (r *run) startBatches(ctx context.Context, b *batches, missing []int, c *claims, size, room int,
+func (r *run) startBatches(ctx context.Context, b *stageItems, missing []int, others map[int]*flight, size, room int,
 	all chan<- *batch) {
 	free := make(chan struct{}, room)
 	var members []int
@@ -203,7 +210,7 @@ func (r *run) startBatches(ctx context.Context, b *batches, missing []int, c *cl
 		if ctx.Err() != nil {
 			return
 		}
-		if r.claim(b, c, u) {
+		if r.claim(b, others, u) {
 			if members = append(members, u); len(members) == size {
 				start()
 			}
@@ -216,7 +223,7 @@ func (r *run) startBatches(ctx context.Context, b *batches, missing []int, c *cl
 func (s *batch) hasStarted() { s.start.Do(func() { close(s.started) }) }
 
 // computeBatch provides the images of a batch that are objects, computes it and stores its results.
-func (r *run) computeBatch(ctx context.Context, b *batches, s *batch) error {
+func (r *run) computeBatch(ctx context.Context, b *stageItems, s *batch) error {
 	at, down := r.fetched(ctx, b, s)
 	if len(at) == 0 {
 		return down
@@ -226,7 +233,7 @@ func (r *run) computeBatch(ctx context.Context, b *batches, s *batch) error {
 
 // fetched provides the images of a batch that are objects. It returns the positions in members of the rows whose images
 // are there: if the storage cannot be reached, those before the first row without, and the error.
-func (r *run) fetched(ctx context.Context, b *batches, s *batch) (at []int, err error) {
+func (r *run) fetched(ctx context.Context, b *stageItems, s *batch) (at []int, err error) {
 	columns, errs := make([]string, len(s.members)), make([]error, len(s.members))
 	var down broken
 	spread(len(s.members), requests, func(i int) {
@@ -262,7 +269,7 @@ func (h *here) begin(size int) (room int, end func()) {
 	return 1 + max(1, (cores+size-1)/size), func() {}
 }
 
-func (h *here) compute(ctx context.Context, r *run, b *batches, s *batch, at []int) error {
+func (h *here) compute(ctx context.Context, r *run, b *stageItems, s *batch, at []int) error {
 	drain := r.e.opts.Drain
 	rows := newPrepared(b.w, len(at))
 	if s.before != nil { // rows are prepared in order
@@ -306,7 +313,7 @@ func (h *here) compute(ctx context.Context, r *run, b *batches, s *batch, at []i
 	}
 	running := b.c.begin(len(ready))
 	defer running.end()
-	needed, release := r.e.flights.hold(ctx, b.itemsOf(members))
+	needed, release := r.e.flights.hold(ctx, b.flights(members))
 	held, end := drain.hold(needed, running.left)
 	results, failing, failed := computeFinite(stage.WithSteps(held, running.at), rows, ready, b.outputs)
 	end()
@@ -332,25 +339,19 @@ func withoutBad[V any](members []int, results [][]table.Value, bad map[int]V) (g
 	return good, values
 }
 
-// claims are the items that a job computes itself, and those that other jobs compute.
-type claims struct {
-	own    []int
-	others map[int]*flight
-}
-
-// claim begins the computation of an item. It returns false if another job computes the item or has stored it
-// meanwhile.
-func (r *run) claim(b *batches, c *claims, u int) bool {
-	other, mine := r.e.flights.begin(b.item(u))
+// claim begins the computation of an item. It returns false if another job computes the item, which it adds to others,
+// or has stored it meanwhile.
+func (r *run) claim(b *stageItems, others map[int]*flight, u int) bool {
+	begun, mine := r.e.flights.begin(item{b.items, b.unique[u]})
 	if !mine {
-		c.others[u] = other
+		others[u] = begun
 		return false
 	}
-	c.own = append(c.own, u)
+	b.own[u] = begun
 	if b.items.Has(b.unique[u]) {
 		if v, _ := r.storedValues(b.items, b.unique[u:u+1], b.outputs); v[0] != nil {
-			b.values[u] = v[0]
-			r.e.flights.end(b.item(u), v[0])
+			b.set(u, v[0])
+			r.e.flights.end(begun, v[0])
 			b.c.foundLater()
 			return false
 		}
@@ -367,8 +368,8 @@ func (r *run) size(w *stage.Opened) int {
 }
 
 // isBad ends the computation of an item whose row is bad, and reports the row.
-func (r *run) isBad(b *batches, u int, column, reason string) error {
-	r.e.flights.end(b.item(u), nil)
+func (r *run) isBad(b *stageItems, u int, column, reason string) error {
+	r.e.flights.end(b.own[u], nil)
 	b.c.skip()
 	return r.report(table.BadRow{Row: b.in.RowNumber(b.rowOf[u]), ID: rowID(b.in, b.rowOf[u]), Column: column,
 		Reason: reason})
@@ -376,7 +377,7 @@ func (r *run) isBad(b *batches, u int, column, reason string) error {
 
 // finish stores the results of a batch and ends the computation of its items. With the error failed, a row that is not
 // done has a nil result.
-func (r *run) finish(b *batches, running *running, members []int, results [][]table.Value, failed error) error {
+func (r *run) finish(b *stageItems, running *running, members []int, results [][]table.Value, failed error) error {
 	if failed != nil && len(results) != len(members) {
 		return failed
 	}
@@ -385,7 +386,6 @@ func (r *run) finish(b *batches, running *running, members []int, results [][]ta
 	}
 	keys := make([]store.Key, 0, len(members))
 	payloads := make([][]byte, 0, len(members))
-	var stored []int
 	keeper, chooses := b.w.Common.(stage.Keeper)
 	for i, u := range members {
 		if failed != nil && results[i] == nil {
@@ -397,24 +397,22 @@ func (r *run) finish(b *batches, running *running, members []int, results [][]ta
 				rowID(b.in, b.rowOf[u]), err)
 		}
 		if b.values[u] = results[i]; !chooses || keeper.Keep(results[i]) {
-			keys, payloads, stored = append(keys, b.unique[u]), append(payloads, payload), append(stored, u)
+			keys, payloads = append(keys, b.unique[u]), append(payloads, payload)
 		}
 	}
 	if err := b.items.Put(keys, payloads); err != nil {
 		return errors.Join(failed, err)
 	}
 	for i, u := range members {
-		r.e.flights.end(b.item(u), results[i])
+		r.e.flights.end(b.own[u], results[i])
 	}
-	if failed != nil {
-		return failed
+	done := slices.DeleteFunc(slices.Clone(members), func(u int) bool { return b.values[u] == nil })
+	if failed == nil || len(done) > 0 {
+		r.e.computed.Add(int64(len(done)))
+		running.finish(len(done), samples(b.in, b.outputs, done, b.rowOf, b.values))
 	}
-	r.e.computed.Add(int64(len(members)))
-	running.finish(len(members), samples(b.in, b.outputs, members, b.rowOf, b.values))
-	if b.drop {
-		for _, u := range stored {
-			b.values[u] = inStore
-		}
+	for _, u := range done {
+		b.set(u, b.values[u])
 	}
-	return nil
+	return failed
 }

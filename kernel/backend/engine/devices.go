@@ -30,7 +30,9 @@ func (e *Engine) devices(ctx context.Context) (*devices.Set, error) {
 		if err != nil {
 			return nil, err
 		}
-		e.set, e.single = set, set == nil
+		if e.set, e.single = set, set == nil; set != nil {
+			e.kind.Store(set.Kind())
+		}
 	}
 	return e.set, nil
 }
@@ -44,7 +46,9 @@ func (r *run) devices() (*devices.Set, error) {
 	r.e.deviceMu.Lock()
 	defer r.e.deviceMu.Unlock()
 	if r.e.alone == nil {
-		r.e.alone, err = r.e.opts.Alone(r.ctx, r.e.opts.Budget)
+		if r.e.alone, err = r.e.opts.Alone(r.ctx, r.e.opts.Budget); r.e.alone != nil {
+			r.e.kind.Store(r.e.alone.Kind())
+		}
 	}
 	return r.e.alone, err
 }
@@ -85,7 +89,7 @@ func (d *deviceStage) begin(int) (room int, end func()) {
 }
 
 // compute computes a batch on the next device. A [Drain] is not asked: tasks that drain have one device.
-func (d *deviceStage) compute(ctx context.Context, r *run, b *batches, s *batch, at []int) error {
+func (d *deviceStage) compute(ctx context.Context, r *run, b *stageItems, s *batch, at []int) error {
 	running := b.c.begin(len(at))
 	defer running.end()
 	rows, members := make([]int, len(at)), make([]int, len(at))
@@ -93,7 +97,7 @@ func (d *deviceStage) compute(ctx context.Context, r *run, b *batches, s *batch,
 		members[i] = s.members[place]
 		rows[i] = b.rowOf[members[i]]
 	}
-	held, release := r.e.flights.hold(ctx, b.itemsOf(members))
+	held, release := r.e.flights.hold(ctx, b.flights(members))
 	got, err := d.set.Compute(held, devices.Batch{Stage: d.stage, Job: ownerOf(ctx),
 		Rows: b.in.Pick(rows), Began: running.again, Step: running.at})
 	release()
@@ -132,7 +136,7 @@ func (d *deviceStage) compute(ctx context.Context, r *run, b *batches, s *batch,
 
 // oneByOne computes the rows of a batch that ended the processes which computed it. One that does so alone is a bad
 // row.
-func (d *deviceStage) oneByOne(ctx context.Context, r *run, b *batches, s *batch, at []int, err error) error {
+func (d *deviceStage) oneByOne(ctx context.Context, r *run, b *stageItems, s *batch, at []int, err error) error {
 	if len(at) == 1 {
 		s.bad = append(s.bad, devices.BadRow{Row: at[0], Reason: err.Error()})
 		return nil

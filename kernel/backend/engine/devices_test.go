@@ -144,6 +144,16 @@ type kindOnly struct{ Device }
 func (kindOnly) Kind() string { return device.Go }
 func (kindOnly) Close()       {}
 
+// TestDeviceKindWhileAnotherOpens: the kind of the device that is open is known while another one is being opened.
+func TestDeviceKindWhileAnotherOpens(t *testing.T) {
+	e := engineOn(t, 1)
+	must.Equal(t, e.DeviceKind(), "", "before a device is needed")
+	_ = must.Get(e.openDevice(e.newRun(t.Context(), client.Request{}, nil, e.Store)))(t)
+	e.deviceMu.Lock()
+	defer e.deviceMu.Unlock()
+	must.Equal(t, e.DeviceKind(), device.Go)
+}
+
 // rowsNamed returns a table of the ids; a bad one is every seventh.
 func rowsNamed(n int, prefix string) datasets.Table {
 	ids := make([]string, n)

@@ -69,6 +69,7 @@ type Engine struct {
 	set      *devices.Set // nil = one device, if single, or else not known
 	single   bool
 	alone    *devices.Set // of careful requests; nil = not started
+	kind     atomic.Value // see DeviceKind
 	computed atomic.Int64
 	found    atomic.Int64
 	flights  flights
@@ -96,19 +97,8 @@ func (e *Engine) Models() (models []client.ModelStatus, used, budget int64) { re
 
 // DeviceKind returns the kind of the devices, "" if none was needed yet.
 func (e *Engine) DeviceKind() string {
-	if !e.deviceMu.TryLock() {
-		return "" // it is being opened
-	}
-	defer e.deviceMu.Unlock()
-	switch {
-	case e.set != nil:
-		return e.set.Kind()
-	case e.alone != nil:
-		return e.alone.Kind()
-	case e.device != nil:
-		return e.device.Kind()
-	}
-	return ""
+	kind, _ := e.kind.Load().(string)
+	return kind
 }
 
 // Close releases the models, closes the devices and flushes the store.
@@ -142,12 +132,13 @@ type run struct {
 	frames   map[string]*table.Frame // by the digest of a plan
 	bad      *badRows
 	filler   filler // decides what becomes of the items that the store lacks
+	at       evaluation
 	*history
 }
 
 // history is what a run did, for its result and record.
 type history struct {
-	mu        sync.Mutex
+	mu        sync.Mutex // of notes, readings, models, origins, once, originals and files
 	notes     []string
 	readings  []table.Reading
 	computed  int
@@ -310,6 +301,7 @@ func (r *run) eval(p *table.Plan) (*table.Frame, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer r.begin(digest)()
 	var f *table.Frame
 	if planned {
 		f, err = operation.EvaluatorOf(p.Op)(r.ctx, operation.Call{Planned: true}, p.Args, inputs)
@@ -332,8 +324,8 @@ type placed struct{ error }
 
 func (p placed) Unwrap() error { return p.error }
 
-// place adds to an error the line that created the table or, for a plan of the command line, the files that it
-// read.
+// place adds to an error the line that created the table or, for a plan of the command line and an unknown column, the
+// files that it read. It adds nothing when the run is canceled.
 func (r *run) place(p *table.Plan, err error) error {
 	var done placed
 	switch {
@@ -370,14 +362,20 @@ func (r *run) note(format string, args ...any) {
 	}
 }
 
-// digests returns the digests of a plan's rows and of those that its operation reads.
+// digests returns the digests of a plan's rows and of those that its operation reads, without the files of images and
+// masks that it does not need; none of these for an operation of [run.whole].
 func (r *run) digests(p *table.Plan, f *table.Frame) (inputs []string, result string, err error) {
-	for _, in := range p.Inputs {
-		read := f
-		if r.frames[in.Digest()] != nil { // Good and Bad evaluate their input separately
-			if read, err = r.rows(in); err != nil {
-				return nil, "", err
-			}
+	for i, in := range p.Inputs {
+		if r.whole(p.Op) != nil {
+			break
+		}
+		evaluate := r.eval
+		if needsFiles(p, i) {
+			evaluate = r.rows
+		}
+		read, err := evaluate(in)
+		if err != nil {
+			return nil, "", err
 		}
 		d, err := store.FrameDigest(read)
 		if err != nil {

@@ -85,7 +85,7 @@ func (v env) NoteModel(name, digest, source string) {
 }
 
 // opening is the [stage.Env] of one stage. It records what the stage uses when it is opened, by which
-// [opening.onDevices] decides where its batches are computed.
+// [opening.computer] decides where its batches are computed.
 type opening struct {
 	env
 	mu     sync.Mutex
@@ -135,6 +135,7 @@ func (e *Engine) openDevice(r *run) (Device, error) {
 			return nil, deviceError{err}
 		}
 		e.device = d
+		e.kind.CompareAndSwap(nil, d.Kind())
 		e.setOrigin(d)
 	}
 	return e.device, nil

@@ -18,6 +18,7 @@ type item struct {
 
 // flight is the computation of an item by one job. Other jobs that need the item wait for it.
 type flight struct {
+	item   item
 	done   chan struct{} // closed when the computation has ended
 	values []table.Value // nil = it failed, or its job was canceled
 	needed int           // jobs that wait for it, or will
@@ -41,18 +42,18 @@ func (f *flights) begin(k item) (*flight, bool) {
 	if f.of == nil {
 		f.of = map[item]*flight{}
 	}
-	f.of[k] = &flight{done: make(chan struct{})}
+	f.of[k] = &flight{item: k, done: make(chan struct{})}
 	return f.of[k], true
 }
 
-// end ends the caller's computations; values are nil where there is no result.
-func (f *flights) end(k item, values []table.Value) {
+// end ends a computation of the caller's, once; values are nil if there is no result.
+func (f *flights) end(own *flight, values []table.Value) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if own := f.of[k]; own != nil {
+	if f.of[own.item] == own {
 		own.values = values
 		close(own.done)
-		delete(f.of, k)
+		delete(f.of, own.item)
 	}
 }
 
@@ -78,11 +79,11 @@ func (f *flights) leave(others map[int]*flight) {
 // lookAgain is the interval at which a canceled job's batch looks for other jobs that need its items.
 const lookAgain = 100 * time.Millisecond
 
-// hold returns a context for the computation of own items: when ctx is canceled while other jobs need one of them, it
-// goes on, because they would request it again, and pay again. The caller calls release at the end.
-func (f *flights) hold(ctx context.Context, own []item) (held context.Context, release func()) {
+// hold returns a context for own computations: when ctx is canceled while other jobs need one of them, it goes on,
+// because they would request it again, and pay again. The caller calls release at the end.
+func (f *flights) hold(ctx context.Context, own []*flight) (held context.Context, release func()) {
 	held, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	inNeed := func(k item) bool { return f.of[k] != nil && f.of[k].needed > 0 }
+	inNeed := func(own *flight) bool { return own.needed > 0 }
 	stop := context.AfterFunc(ctx, func() {
 		for {
 			f.mu.Lock()

@@ -12,6 +12,7 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/client"
+	"antipode/datasets/table"
 	"antipode/gomlxmodels/stage"
 	"antipode/internal/must"
 )
@@ -180,4 +181,73 @@ func TestFailedJob(t *testing.T) {
 	if err := <-failed; err == nil || most() != 2 {
 		t.Errorf("%v; a row was computed %d times", err, most())
 	}
+}
+
+// TestDroppedValues: a job that needs no values of items that the store has keeps none that another job computed.
+func TestDroppedValues(t *testing.T) {
+	e := newEngine(t)
+	begun, proceed := make(chan bool), make(chan bool)
+	tab, _ := payments(t, "dropped", 2, true, func(context.Context, []string) error {
+		close(begun)
+		<-proceed
+		return nil
+	})
+	plan := must.Get(tab.Plan())(t)
+	ended := make(chan error)
+	go func() {
+		_, err := e.Run(t.Context(), client.Request{Plan: plan}, nil)
+		ended <- err
+	}()
+	<-begun
+	r := e.newRun(t.Context(), client.Request{Plan: plan}, func(table.Progress) {}, e.Store)
+	in := must.Get(r.rows(plan.Inputs[0]))(t)
+	st, _ := stage.Find(plan.Op)
+	s := &stageRows{r: r, stage: st, plan: plan}
+	must.Do(t, errors.Join(s.open(), s.begin(in.Specs())))
+	defer s.close()
+	b := s.itemsOf(in)
+	b.drop = true
+	missing, failed := must.Get2(s.find(b))(t)
+	go func() {
+		waitFor(e, 2)
+		close(proceed)
+	}()
+	must.Do(t, errors.Join(s.start(b, 2, missing), s.compute(b, missing, failed), <-ended))
+	for u, v := range b.values {
+		must.True(t, v != nil && len(v) == 0, "item %d keeps %v", u, v)
+	}
+}
+
+// TestEndedJob: a job that ends does not end the computation of an item that another job has begun after its own.
+func TestEndedJob(t *testing.T) {
+	e := newEngine(t)
+	begun, proceed, second := make(chan bool), make(chan bool), make(chan bool)
+	calls := 0
+	tab, _ := payments(t, "ends", 2, false, func(context.Context, []string) error {
+		switch calls++; calls {
+		case 2: // the other row of the first job
+			begun <- true
+			<-proceed
+		case 3: // the first row again, by the second job
+			begun <- true
+			<-second
+		}
+		return nil
+	})
+	ended := make(chan error)
+	start := func(tab datasets.Table) {
+		plan := must.Get(tab.Plan())(t)
+		go func() {
+			_, err := e.Run(t.Context(), client.Request{Plan: plan, Batch: 1}, nil)
+			ended <- err
+		}()
+		<-begun
+	}
+	start(tab)
+	start(tab.Where("id", "==", "i0"))
+	close(proceed)
+	must.Do(t, <-ended)
+	must.Equal(t, len(e.flights.of), 1, "computations in progress, after one of two jobs has ended")
+	close(second)
+	must.Do(t, <-ended)
 }

@@ -31,7 +31,7 @@ func (r *run) folderSource(p *table.Plan, a datasets.ReadFileArgs) (*table.Frame
 	local := !objecturl.IsRemote(a.Path)
 	switch {
 	case local && len(files.Paths) == 0 && len(files.Tables) > 0:
-		return r.shards(p, a, files.Tables)
+		return r.parquetFiles(p, a, files.Tables)
 	case local && len(files.Paths) == 0 && len(files.Archives) > 0:
 		return r.archives(p, a, a.Path, files.Archives)
 	}
@@ -89,13 +89,13 @@ func hiveColumns(paths []string) []table.Column {
 	return r.columns()
 }
 
-// shards returns the rows of a folder's Parquet files, in the order of their paths.
-func (r *run) shards(p *table.Plan, a datasets.ReadFileArgs, files []string) (*table.Frame, error) {
+// parquetFiles returns the rows of a folder's Parquet files, in the order of their paths.
+func (r *run) parquetFiles(p *table.Plan, a datasets.ReadFileArgs, files []string) (*table.Frame, error) {
 	slices.Sort(files)
 	parts := make([]*table.Frame, len(files))
 	for i, file := range files {
 		o, local := originOf(a), filepath.Join(a.Path, filepath.FromSlash(file))
-		o.name, o.dir, o.root, o.shard = file, filepath.Dir(local), a.Path, file
+		o.name, o.dir, o.root, o.part = file, filepath.Dir(local), a.Path, file
 		f, err := r.parquetTable(local, &source{origin: o, plan: p})
 		if err != nil {
 			return nil, err
@@ -201,7 +201,7 @@ func (r *run) metadata(f *table.Frame, dir string, files []string) (*table.Frame
 	}
 	for _, file := range files {
 		at := filepath.Join(dir, filepath.FromSlash(file))
-		r.opened(at, "")
+		r.traced(at, "")
 		err := readMetadata(at, file, func(name string, fields []field) error {
 			l.add(path.Join(path.Dir(file), strings.ReplaceAll(name, "\\", "/")), fields)
 			return nil

@@ -23,11 +23,7 @@ func init() {
 }
 
 // importedSource lists the images of a folder as package datasets does, and hashes them with the store's index.
-func (r *run) importedSource(p *table.Plan, raw json.RawMessage) (*table.Frame, error) {
-	var a datasets.ImportedArgs
-	if err := json.Unmarshal(raw, &a); err != nil {
-		return nil, err
-	}
+func (r *run) importedSource(p *table.Plan, a datasets.ImportedArgs) (*table.Frame, error) {
 	f, err := a.Evaluate(r.note)
 	if err != nil {
 		return nil, err

@@ -43,7 +43,7 @@ func folder(table string) string {
 // file returns the file of an absolute path, or a copy of an object.
 func (r *run) file(path string) (string, error) {
 	if !objecturl.IsRemote(path) {
-		r.opened(path, "")
+		r.traced(path, "")
 		return path, nil
 	}
 	u, err := objecturl.Parse(path)
@@ -51,7 +51,7 @@ func (r *run) file(path string) (string, error) {
 		return "", err
 	}
 	local, digest, err := r.e.objects.Fetch(r.ctx, u)
-	r.opened(path, digest)
+	r.traced(path, digest)
 	return local, err
 }
 
@@ -77,7 +77,7 @@ func (r *run) image(o origin, img table.Image) (file, digest string, err error) 
 		return "", "", err
 	}
 	digest, err = r.e.Store.FileDigest(file)
-	r.opened(file, digest)
+	r.traced(file, digest)
 	return file, digest, plain(err)
 }
 

@@ -1,7 +1,10 @@
 package engine
 
 import (
+	"bytes"
 	"context"
+	"os"
+	"strings"
 	"testing"
 
 	"antipode/datasets"
@@ -48,8 +51,12 @@ func TestPanics(t *testing.T) {
 		e := newEngine(t)
 		_, file := images(t, 4)
 		tab := derive(datasets.CSV(file), name, nil, "full:vector", "size:number")
+		var log bytes.Buffer
+		logWriter = &log
 		_, err := run1(t, e, tab, client.Request{})
+		logWriter = os.Stderr
 		must.Err(t, err, "a fault of Antipode's own")
+		must.Equal(t, strings.Count(log.String(), "panic: "), 1, in, "stacks in the log")
 		res, err := run1(t, e, tab, client.Request{SkipBad: true})
 		if in == "Prepare" {
 			must.True(t, err == nil && len(res.Bad) == 1 && res.Bad[0].ID == "i2", "%s: %+v, %v", in, res, err)

@@ -32,7 +32,7 @@ func (h halting) Compute(ctx context.Context, prepared [][]byte) ([][]table.Valu
 	return append(values, make([][]table.Value, len(prepared)-half)...), errors.New("halted")
 }
 
-// TestPartialBatch: rows that a stage returns together with an error are stored.
+// TestPartialBatch: rows that a stage returns together with an error are stored, and counted.
 func TestPartialBatch(t *testing.T) {
 	halted := false
 	register("halting", func(base counted) stage.Worker[[]byte] { return halting{base, &halted} })
@@ -40,6 +40,8 @@ func TestPartialBatch(t *testing.T) {
 	_, file := images(t, 4)
 	tab := derive(datasets.CSV(file), "halting", nil, "full:vector", "size:number")
 	must.Fail(run1(t, e, tab, client.Request{Batch: 4}))(t, "halted")
+	computed, _ := e.Counts()
+	must.Equal(t, computed, 2, "computed")
 	res, err := run1(t, e, tab, client.Request{Batch: 4})
 	must.True(t, err == nil && res.Found != 0 && res.Found+res.Computed == 4, "%+v, %v", res, err)
 }

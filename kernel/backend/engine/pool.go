@@ -10,13 +10,15 @@ import (
 	"antipode/datasets/client"
 )
 
-// pool holds expensive values (loaded models) by key and counts their users. A value in use is never closed. An unused
-// one is closed when the budget is exceeded, the least recently used first.
+// pool holds expensive values (loaded models) by key and counts their users. A value in use is closed by [pool.close]
+// alone. An unused one is closed when the budget is exceeded, the least recently used first. Values are closed without
+// the lock, because that may wait for the device.
 type pool struct {
 	mu     sync.Mutex
 	budget int64
 	clock  int64
 	values map[string]*shared
+	closed bool
 }
 
 type shared struct {
@@ -34,6 +36,8 @@ func newPool(budget int64) *pool { return &pool{budget: budget, values: map[stri
 // get returns the value of a key and the function that releases it. It opens a missing value; concurrent calls for one
 // key open it once.
 func (p *pool) get(key string, open func() (any, int64, func(), error)) (any, func(), error) {
+	var unused []*shared
+	defer func() { closeAll(unused) }()
 	p.mu.Lock()
 	s := p.values[key]
 	if s == nil {
@@ -41,14 +45,18 @@ func (p *pool) get(key string, open func() (any, int64, func(), error)) (any, fu
 		p.values[key] = s
 		s.users++
 		p.mu.Unlock()
-		s.value, s.bytes, s.close, s.err = open()
-		close(s.ready)
+		value, bytes, end, err := open()
 		p.mu.Lock()
-		if s.err != nil {
+		s.value, s.bytes, s.close, s.err = value, bytes, end, err
+		switch {
+		case err != nil:
 			delete(p.values, key)
-		} else {
-			p.trim()
+		case p.closed:
+			unused, s.err = []*shared{s}, errClosed
+		default:
+			unused = p.trim()
 		}
+		close(s.ready)
 	} else {
 		s.users++
 		p.mu.Unlock()
@@ -65,15 +73,17 @@ func (p *pool) get(key string, open func() (any, int64, func(), error)) (any, fu
 	return s.value, func() {
 		once.Do(func() {
 			p.mu.Lock()
-			defer p.mu.Unlock()
 			s.users--
-			p.trim()
+			unused := p.trim()
+			p.mu.Unlock()
+			closeAll(unused)
 		})
 	}, nil
 }
 
-// trim closes unused values until the total size is within the budget. The caller holds the lock.
-func (p *pool) trim() {
+// trim removes unused values, which the caller closes, until the total size is within the budget. The caller holds the
+// lock.
+func (p *pool) trim() (unused []*shared) {
 	for {
 		var total int64
 		oldest := ""
@@ -84,17 +94,18 @@ func (p *pool) trim() {
 			}
 		}
 		if total <= p.budget || oldest == "" {
-			return
+			return unused
 		}
-		p.drop(oldest)
+		unused = append(unused, p.values[oldest])
+		delete(p.values, oldest)
 	}
 }
 
-func (p *pool) drop(key string) {
-	s := p.values[key]
-	delete(p.values, key)
-	if s.close != nil {
-		s.close()
+func closeAll(values []*shared) {
+	for _, s := range values {
+		if s.close != nil {
+			s.close()
+		}
 	}
 }
 
@@ -109,12 +120,21 @@ func (p *pool) status() (models []client.ModelStatus, used, budget int64) {
 	return models, used, p.budget
 }
 
+// close closes all values, used or not, and those that are being opened when they are.
 func (p *pool) close() {
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	for k := range p.values {
-		p.drop(k)
+	var open []*shared
+	for k, s := range p.values {
+		select {
+		case <-s.ready:
+			open = append(open, s)
+		default:
+		}
+		delete(p.values, k)
 	}
+	p.closed = true
+	p.mu.Unlock()
+	closeAll(open)
 }
 
 // memoryTotal returns the size of the machine's memory in bytes, or 8 GiB if it is unknown.

@@ -2,9 +2,11 @@ package engine
 
 import (
 	"errors"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"antipode/internal/must"
 )
@@ -49,7 +51,12 @@ func TestPoolOpensOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			_, release, err := p.get("m", func() (any, int64, func(), error) { opened.Add(1); return 1, 1, nil, nil })
+			_, release, err := p.get("m", func() (any, int64, func(), error) {
+				opened.Add(1)
+				wg.Go(func() { p.status() }) // for the race detector
+				runtime.Gosched()
+				return 1, 1, nil, nil
+			})
 			if err != nil {
 				t.Error(err)
 				return
@@ -66,4 +73,46 @@ func TestPoolOpensOnce(t *testing.T) {
 	for range 2 {
 		must.True(t, fails() != nil, "a value that does not open must fail, each time")
 	}
+}
+
+// TestPoolAnswersWhileItCloses: closing a value may wait for the device, and nothing else waits for that.
+func TestPoolAnswersWhileItCloses(t *testing.T) {
+	p, closing, answered := newPool(1), make(chan bool), make(chan bool)
+	end := func() { closing <- true; <-closing }
+	_, release := must.Get2(p.get("m", func() (any, int64, func(), error) { return 1, 2, end, nil }))(t)
+	go release()
+	<-closing
+	go func() { p.status(); close(answered) }()
+	select {
+	case <-answered:
+	case <-time.After(time.Second):
+		t.Error("no answer within a second")
+	}
+	closing <- true
+}
+
+// TestClosedPool: a value that is being opened when the pool is closed is closed, too.
+func TestClosedPool(t *testing.T) {
+	p, ends := newPool(100), 0
+	_, _, err := p.get("m", func() (any, int64, func(), error) {
+		p.close()
+		return 1, 1, func() { ends++ }, nil
+	})
+	must.Is(err)(t, errClosed)
+	must.Equal(t, ends, 1, "closed", "times")
+}
+
+// TestClosedQueue: what a queue runs has ended when it is closed.
+func TestClosedQueue(t *testing.T) {
+	q, begun := newQueue(), make(chan bool)
+	var ended atomic.Bool
+	go q.do(t.Context(), func() error {
+		close(begun)
+		time.Sleep(10 * time.Millisecond)
+		ended.Store(true)
+		return nil
+	})
+	<-begun
+	q.close()
+	must.True(t, ended.Load(), "a task still runs")
 }

@@ -36,6 +36,7 @@ type queue struct {
 	wake   *sync.Cond
 	tasks  fair.Queue[*task]
 	closed bool
+	ended  chan struct{} // closed when the goroutine has ended
 }
 
 type task struct {
@@ -47,7 +48,7 @@ type task struct {
 var errClosed = errors.New("the backend is ending")
 
 func newQueue() *queue {
-	q := &queue{}
+	q := &queue{ended: make(chan struct{})}
 	q.wake = sync.NewCond(&q.mu)
 	go q.loop()
 	return q
@@ -69,6 +70,7 @@ func (q *queue) do(ctx context.Context, f func() error) error {
 
 func (q *queue) loop() {
 	runtime.LockOSThread()
+	defer close(q.ended)
 	for {
 		q.mu.Lock()
 		t, ok := q.tasks.Pop()
@@ -88,19 +90,25 @@ func (q *queue) loop() {
 	}
 }
 
-// protect returns a panic of f as an error and logs its stack.
+// protect returns a panic of f as an error and logs its stack; one that f returns as an error was logged before.
 func protect(f func() error) error {
-	err := fault.Catch(f)
+	var returned error
+	err := fault.Catch(func() error {
+		returned = f()
+		return returned
+	})
 	var panicked *fault.Error
-	if errors.As(err, &panicked) {
+	if returned == nil && errors.As(err, &panicked) {
 		fmt.Fprintf(logWriter, "panic: %v\n%s\n", panicked.Value, panicked.Stack)
 	}
 	return err
 }
 
+// close ends the queue and waits for the tasks in it.
 func (q *queue) close() {
 	q.mu.Lock()
-	defer q.mu.Unlock()
 	q.closed = true
 	q.wake.Broadcast()
+	q.mu.Unlock()
+	<-q.ended
 }

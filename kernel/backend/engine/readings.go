@@ -1,17 +1,39 @@
 package engine
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 
 	"antipode/datasets/table"
 )
 
+// evaluation is what a run evaluates: its readings are known by it, because parts of the run that have frames of their
+// own evaluate it, too.
+type evaluation struct {
+	key      string // "" = not known
+	readings int    // so far
+}
+
+// begin makes the readings from now on those of an evaluation, until end is called.
+func (r *run) begin(key string) (end func()) {
+	before := r.at
+	r.at = evaluation{key: key}
+	return func() { r.at = before }
+}
+
 // reading adds what reading values lost or guessed to the run. Readings of one kind are added up, and each is one note
-// when the run ends.
+// when the run ends. What an evaluation has read before, in another part of the run, is not added up.
 func (r *run) reading(x table.Reading) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.at.key != "" {
+		key := fmt.Sprint("reading ", r.at, x)
+		if r.at.readings++; r.once[key] {
+			return
+		}
+		r.once[key] = true
+	}
 	switch at := slices.IndexFunc(r.readings, x.Same); {
 	case at >= 0 && x.Once:
 		if x.Of > r.readings[at].Of {

@@ -55,6 +55,10 @@ func TestReadings(t *testing.T) {
 		"booleans and dates":          {file: "id,held,day\na,True,2026-03-29\nb,False,2026-03-30\n"},
 		"a digit column counts groups": {file: "id,year\na,2024\nb,2023\nc,2024\n", make: sum("year"),
 			want: "year,n\n2024,2\n2023,1\n"},
+		"decimal commas, in parts of one file": {file: "id;v\na;1,5\nb;2,25\n", make: func(p string) datasets.Table {
+			good := func(id string) datasets.Table { return datasets.CSV(p).Where("id", "==", id).Good() }
+			return good("a").Concat(good("b"))
+		}, want: "id,v\na,\"1,5\"\nb,\"2,25\"\n", note: `: 2 of 2 values of "v" have a decimal comma`},
 		"numbers are compared": {file: "id,v\na,5\nb,10\nc,100\n",
 			make: func(p string) datasets.Table { return datasets.CSV(p).Where("v", ">", 9) },
 			want: "id,v\nb,10\nc,100\n"},

@@ -30,7 +30,7 @@ type origin struct {
 	repeated bool // an id may occur several times
 	folder   bool // the table lists a folder: a path outside it is the target of a link
 
-	shard string // the file among several that the rows are from; ids are made from it
+	part string // the file among several that the rows are from; ids are made from it
 }
 
 // resolve makes the paths of a table references to images and masks, checks its ids and vectors, and reports or leaves
@@ -83,9 +83,9 @@ func (r *run) resolve(f *table.Frame, s *source) (*table.Frame, error) {
 }
 
 // withIDs returns a table with the column id. A table of images without ids gets the paths of its images, if they are
-// different and all known, else the numbers of its rows; one of a shard has the shard's name in front.
+// different and all known, else the numbers of its rows; one of several files has its name in front.
 func (o origin) withIDs(f *table.Frame) *table.Frame {
-	if o.shard == "" && !table.NeedsID(f.Specs()) || f.Has("id") {
+	if o.part == "" && !table.NeedsID(f.Specs()) || f.Has("id") {
 		return f
 	}
 	ids, seen := make([]string, f.Len()), map[string]bool{"": true}
@@ -98,8 +98,8 @@ func (o origin) withIDs(f *table.Frame) *table.Frame {
 	if len(seen) != len(ids)+1 {
 		for i := range ids {
 			ids[i] = fmt.Sprint(i + 1)
-			if o.shard != "" {
-				ids[i] = o.shard + "#" + ids[i]
+			if o.part != "" {
+				ids[i] = o.part + "#" + ids[i]
 			}
 		}
 	}

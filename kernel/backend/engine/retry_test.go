@@ -45,6 +45,9 @@ func TestRetryFailed(t *testing.T) {
 	check(e, client.Request{Batch: 2}, 6, "ok", "failed", "ok", "failed", "ok", "ok")
 	delete(fails, "i1")
 	check(e, client.Request{Batch: 2}, 0, "ok", "failed", "ok", "failed", "ok", "ok")
+	work := must.Get(run1(t, e, datasets.Workload([]datasets.Table{tab}, datasets.WorkloadOptions{Probe: 1}),
+		client.Request{RetryFailed: true}))(t).Frame
+	must.Equal(t, work.Texts("rate")[0], "", "rate of rows that the store has")
 	check(e, client.Request{RetryFailed: true}, 2, "ok", "ok", "ok", "failed", "ok", "ok")
 	check(e, client.Request{}, 0, "ok", "ok", "ok", "failed", "ok", "ok")
 	reopened := must.Get(store.Open(e.Store.Dir()))(t)

@@ -17,6 +17,8 @@ import (
 	"antipode/kernel/backend/store"
 )
 
+// stageRows is a row-wise stage of a plan in a run: its worker, its items in the store, and the progress of their
+// computation. Its rows come as a whole ([run.rowStage]) or in parts ([stream]).
 type stageRows struct {
 	r        *run
 	stage    stage.Stage
@@ -45,7 +47,7 @@ type filler interface {
 	// unopened takes the rows of a stage that cannot be opened.
 	unopened(p *table.Plan, in *table.Frame, err error) (*table.Frame, error)
 	// fill sets the values of missing items; those in failed are to be removed from the store before.
-	fill(s *stageRows, b *batches, missing []int, failed []store.Key) error
+	fill(s *stageRows, b *stageItems, missing []int, failed []store.Key) error
 }
 
 // computing is the filler of every run but those of a workload.
@@ -58,12 +60,8 @@ func (computing) unopened(_ *table.Plan, _ *table.Frame, err error) (*table.Fram
 	return nil, err
 }
 
-func (computing) fill(s *stageRows, b *batches, missing []int, failed []store.Key) error {
-	s.noteDamage()
-	if err := s.start(b, len(b.unique), missing); err != nil {
-		return err
-	}
-	return s.compute(b, missing, failed)
+func (computing) fill(s *stageRows, b *stageItems, missing []int, failed []store.Key) error {
+	return s.computeOf(b, len(b.unique), missing, failed)
 }
 
 // rowStage runs a row-wise stage and returns the table with the new columns. It takes stored items from the store and
@@ -80,7 +78,7 @@ func (r *run) rowStage(st stage.Stage, p *table.Plan, in *table.Frame) (*table.F
 	if err := s.check(in); err != nil {
 		return nil, err
 	}
-	b := s.batches(in)
+	b := s.itemsOf(in)
 	missing, failed, err := s.find(b)
 	if err != nil {
 		return nil, err
@@ -164,9 +162,9 @@ func (s *stageRows) key(in *table.Frame, row int) store.Key {
 	return store.KeyOf(s.w.Key(stage.Row{Frame: in, Index: row}))
 }
 
-// batches returns the items of rows, without values.
-func (s *stageRows) batches(in *table.Frame) *batches {
-	b := &batches{w: s.w, items: s.items, in: in, outputs: s.outputs, c: s.c, keys: make([]store.Key, in.Len()),
+// itemsOf returns the items of rows, without values.
+func (s *stageRows) itemsOf(in *table.Frame) *stageItems {
+	b := &stageItems{w: s.w, items: s.items, in: in, outputs: s.outputs, c: s.c, keys: make([]store.Key, in.Len()),
 		first: map[store.Key]int{}, computer: s.computer}
 	for i := range b.keys {
 		b.keys[i] = s.key(in, i)
@@ -175,13 +173,13 @@ func (s *stageRows) batches(in *table.Frame) *batches {
 			b.unique, b.rowOf = append(b.unique, b.keys[i]), append(b.rowOf, i)
 		}
 	}
-	b.values = make([][]table.Value, len(b.unique))
+	b.values, b.own = make([][]table.Value, len(b.unique)), make([]*flight, len(b.unique))
 	return b
 }
 
 // find sets the values of the items that the store has. It returns the others that are not known to be of bad rows, and
 // the keys of those among them that are to be removed from the store before they are computed again.
-func (s *stageRows) find(b *batches) (missing []int, failed []store.Key, err error) {
+func (s *stageRows) find(b *stageItems) (missing []int, failed []store.Key, err error) {
 	values, damage := s.r.storedValues(s.items, b.unique, s.outputs)
 	if err := s.items.Err(); err != nil {
 		return nil, nil, fmt.Errorf("cannot read stored results: %w", err)
@@ -192,9 +190,7 @@ func (s *stageRows) find(b *batches) (missing []int, failed []store.Key, err err
 			v = loose
 		}
 		if v != nil && !s.r.retries(s.items, b.unique[u], v, s.outputs) {
-			if b.values[u] = v; b.drop {
-				b.values[u] = inStore
-			}
+			b.set(u, v)
 			continue
 		}
 		if v != nil {
@@ -216,7 +212,7 @@ func (s *stageRows) noteDamage() {
 }
 
 // start starts the counter of the stage's items, of which there are total, and chooses what computes them.
-func (s *stageRows) start(b *batches, total int, missing []int) (err error) {
+func (s *stageRows) start(b *stageItems, total int, missing []int) (err error) {
 	found := total - len(missing)
 	s.c = &counter{r: s.r, label: s.w.Label(), total: total, found: found, start: time.Now()}
 	s.r.e.found.Add(int64(found))
@@ -227,8 +223,17 @@ func (s *stageRows) start(b *batches, total int, missing []int) (err error) {
 	return err
 }
 
+// computeOf computes missing items of a stage that has total items.
+func (s *stageRows) computeOf(b *stageItems, total int, missing []int, failed []store.Key) error {
+	s.noteDamage()
+	if err := s.start(b, total, missing); err != nil {
+		return err
+	}
+	return s.compute(b, missing, failed)
+}
+
 // compute computes missing items, after those in failed have been removed from the store.
-func (s *stageRows) compute(b *batches, missing []int, failed []store.Key) error {
+func (s *stageRows) compute(b *stageItems, missing []int, failed []store.Key) error {
 	if len(missing) == 0 {
 		return nil
 	}
@@ -253,7 +258,7 @@ func (s *stageRows) compute(b *batches, missing []int, failed []store.Key) error
 
 // reportBad returns the rows whose items have values. The others are bad: it reports those with the item of a row
 // before them, which was reported when it was computed.
-func (s *stageRows) reportBad(b *batches) (good []int, err error) {
+func (s *stageRows) reportBad(b *stageItems) (good []int, err error) {
 	for i, k := range b.keys {
 		u := b.first[k]
 		if b.values[u] != nil {
@@ -270,7 +275,7 @@ func (s *stageRows) reportBad(b *batches) (good []int, err error) {
 }
 
 // result returns the good rows with the new columns.
-func (s *stageRows) result(b *batches) (*table.Frame, error) {
+func (s *stageRows) result(b *stageItems) (*table.Frame, error) {
 	good, err := s.reportBad(b)
 	if err != nil {
 		return nil, err
@@ -284,7 +289,7 @@ func (s *stageRows) result(b *batches) (*table.Frame, error) {
 }
 
 // loadModel loads the model of a stage that this process computes, unless the run is draining.
-func (r *run) loadModel(b *batches) error {
+func (r *run) loadModel(b *stageItems) error {
 	if _, isHere := b.computer.(*here); !isHere {
 		return nil
 	}
@@ -312,7 +317,7 @@ func (r *run) storedValues(items store.Items, keys []store.Key, outputs []table.
 // storedAtOnce is the number of items whose encoded form is in memory at once.
 const storedAtOnce = 4096
 
-// decodeStored sets the values of items, and counts their damaged images.
+// decodeStored sets the values of items, and counts those that cannot be decoded or have a damaged image.
 func (r *run) decodeStored(items store.Items, keys []store.Key, outputs []table.ColumnSpec, values [][]table.Value,
 	images *atomic.Int64) {
 	payloads := items.GetAll(keys)

@@ -29,21 +29,20 @@ func (r *run) save(f *table.Frame) (saved savedTable, err error) {
 	if err != nil {
 		return saved, err
 	}
+	if saved.inputs, saved.result, err = r.digests(r.req.Plan, f); err != nil {
+		return saved, err
+	}
 	if objecturl.IsRemote(r.req.Save) {
 		err = r.saveObject(rows)
 	} else {
 		err = writeTable(r.req.Save, func(to io.Writer) error { return EncodeTable(to, r.req.Save, rows) })
 	}
-	if err != nil {
-		return saved, err
-	}
 	saved.rows = rows.Len()
-	saved.inputs, saved.result, err = r.digests(r.req.Plan, f)
 	return saved, err
 }
 
 // savedRows returns rows of a table as they are saved; first is the number of rows before them. Without Columns and
-// AllColumns it keeps every column except the vectors of earlier stages.
+// AllColumns it keeps every column except vectors that no stage of this run has made.
 func (r *run) savedRows(f *table.Frame, first int) (*table.Frame, error) {
 	for _, name := range r.req.Columns {
 		if !f.Has(name) {

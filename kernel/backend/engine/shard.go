@@ -28,13 +28,13 @@ func (r *run) shard(p *table.Plan, a ShardArgs, in []*table.Frame) (*table.Frame
 	if len(in) != 1 || a.Shards < 1 || a.Index < 0 || a.Index >= a.Shards {
 		return nil, fmt.Errorf("%s: shard %d of %d does not exist", p.Op, a.Index, a.Shards)
 	}
-	return keep(in[0], Chosen(in[0], a)), nil
+	return keep(in[0], chosen(in[0], a)), nil
 }
 
-// Chosen returns the rows of a shard: rows are ordered by the SHA-256 of their ids (of their numbers, from 0, in a
+// chosen returns the rows of a shard: rows are ordered by the SHA-256 of their ids (of their numbers, from 0, in a
 // table without ids), and the row at rank k belongs to shard k modulo the number of shards. Shards therefore differ by
-// at most one row, and a row's shard depends neither on the order of the table nor on the machine.
-func Chosen(f *table.Frame, a ShardArgs) []int {
+// at most one row, and in a table with unique ids a row's shard depends neither on the order nor on the machine.
+func chosen(f *table.Frame, a ShardArgs) []int {
 	ids := f.Texts("id")
 	type ranked struct {
 		row int

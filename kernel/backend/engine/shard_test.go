@@ -44,7 +44,7 @@ func TestShardsPartition(t *testing.T) {
 	for n := 1; n <= 100; n++ {
 		seen := make([]int, len(ids))
 		for i := range n {
-			rows := Chosen(f, ShardArgs{i, n})
+			rows := chosen(f, ShardArgs{i, n})
 			if len(rows) != 31/n && len(rows) != 31/n+1 {
 				t.Fatalf("shard %d of %d has %d rows", i, n, len(rows))
 			}
@@ -52,7 +52,7 @@ func TestShardsPartition(t *testing.T) {
 				seen[row]++
 			}
 			var same []string
-			for _, row := range Chosen(shuffled, ShardArgs{i, n}) {
+			for _, row := range chosen(shuffled, ShardArgs{i, n}) {
 				same = append(same, shuffled.Texts("id")[row])
 			}
 			slices.Sort(same)
@@ -66,7 +66,7 @@ func TestShardsPartition(t *testing.T) {
 			t.Fatalf("%d shards: a row is in none or in several", n)
 		}
 	}
-	must.Equal(t, len(Chosen(&table.Frame{Columns: []table.Column{table.NumberColumn("x", make([]float64, 5))}},
+	must.Equal(t, len(chosen(&table.Frame{Columns: []table.Column{table.NumberColumn("x", make([]float64, 5))}},
 		ShardArgs{0, 1})), 5, "a table without ids: rows")
 }
 
@@ -76,7 +76,7 @@ func TestShardReadsItsFiles(t *testing.T) {
 	dir, name := images(t, 12)
 	tab := datasets.CSV(name)
 	all := allRows(t, e, tab)
-	mine := Chosen(all, ShardArgs{1, 3})
+	mine := chosen(all, ShardArgs{1, 3})
 	for row := range all.Len() {
 		if !slices.Contains(mine, row) {
 			must.Do(t, os.Remove(filepath.Join(dir, "img", fmt.Sprintf("%d.png", row))))
@@ -88,7 +88,7 @@ func TestShardReadsItsFiles(t *testing.T) {
 		t.Errorf("rows %v, want those of the whole table", res.Frame.Texts("id"))
 	}
 	_, err := runShard(t, e, tab, ShardArgs{0, 3}, client.Request{})
-	first := Chosen(all, ShardArgs{0, 3})[0]
+	first := chosen(all, ShardArgs{0, 3})[0]
 	want := fmt.Sprintf("row %d (id %q), column image: t.csv: the file img/%d.png is missing (%s)", first+1,
 		fmt.Sprintf("i%d", first), first, filepath.Join(dir, "img", fmt.Sprintf("%d.png", first)))
 	if err == nil || !strings.HasSuffix(err.Error(), ": "+want) { // after the line that made the table
@@ -151,10 +151,10 @@ func TestShardsAreParts(t *testing.T) {
 			rows := 0
 			for i := range 3 {
 				res := must.Get(runShard(t, e, tab, ShardArgs{i, 3}, client.Request{}))(t)
-				chosen := Chosen(whole, ShardArgs{i, 3})
+				mine := chosen(whole, ShardArgs{i, 3})
 				rows += res.Rows
-				if got, want := mustDigest(t, res.Frame), mustDigest(t, whole.Pick(chosen)); got != want {
-					t.Errorf("shard %d: %d rows differ from rows %v of the whole table", i, res.Rows, chosen)
+				if got, want := mustDigest(t, res.Frame), mustDigest(t, whole.Pick(mine)); got != want {
+					t.Errorf("shard %d: %d rows differ from rows %v of the whole table", i, res.Rows, mine)
 				}
 			}
 			must.True(t, rows == whole.Len() && rows != 0, "%d rows, want %d", rows, whole.Len())
@@ -174,7 +174,7 @@ func TestShardStoresItsImages(t *testing.T) {
 	for i := range 2 {
 		e := newEngine(t)
 		res := must.Get(runShard(t, e, tab, ShardArgs{i, 2}, client.Request{}))(t)
-		want := mustDigest(t, whole.Pick(Chosen(whole, ShardArgs{i, 2})))
+		want := mustDigest(t, whole.Pick(chosen(whole, ShardArgs{i, 2})))
 		got := mustDigest(t, res.Frame)
 		must.True(t, got == want, "shard %d: rows %v differ from those of the whole table", i, res.Frame.Texts("id"))
 		own := map[string]bool{}

@@ -57,6 +57,7 @@ func (s *source) need(r *run, rows []int) error {
 	if read == nil {
 		read = func(rows []int) error { return r.readFiles(s.f, rows, s.origin, s.bad) }
 	}
+	defer r.begin(fmt.Sprintf("files of %s from row %d", s.plan.Digest(), rows[0]))()
 	if err := read(rows); err != nil {
 		return r.place(s.plan, err)
 	}

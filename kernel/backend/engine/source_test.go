@@ -33,14 +33,16 @@ func TestFilesAreReadWhenNeeded(t *testing.T) {
 		"good":           {all.Good(), 5},
 		"bad":            {all.Bad(), 1},
 	} {
-		res, err := run1(t, e, c.table, client.Request{})
-		switch {
-		case c.rows < 0:
-			must.Err(t, err, "the file img/4.png is missing")
-		case err != nil:
-			t.Errorf("%s: %v", title, err)
-		case res.Rows != c.rows:
-			t.Errorf("%s: %d rows, want %d", title, res.Rows, c.rows)
+		for _, save := range []string{"", filepath.Join(t.TempDir(), "out.csv")} {
+			res, err := run1(t, e, c.table, client.Request{Save: save})
+			switch {
+			case c.rows < 0:
+				must.Err(t, err, "the file img/4.png is missing")
+			case err != nil:
+				t.Errorf("%s, saved to %q: %v", title, save, err)
+			case res.Rows != c.rows:
+				t.Errorf("%s, saved to %q: %d rows, want %d", title, save, res.Rows, c.rows)
+			}
 		}
 	}
 	res := must.Get(run1(t, e, all, client.Request{SkipBad: true}))(t)

@@ -116,7 +116,7 @@ func originOf(a datasets.ReadFileArgs) origin {
 
 // parquetTable reads the table of a Parquet file. The bytes of images that it holds are read when they are needed.
 func (r *run) parquetTable(path string, s *source) (*table.Frame, error) {
-	r.opened(path, "")
+	r.traced(path, "")
 	options := parquet.Options{PutImage: r.putImage, Kind: table.KindByName, Bytes: func(int) bool { return false }}
 	t, err := parquet.Read(path, options)
 	if err != nil {

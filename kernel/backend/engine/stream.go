@@ -1,10 +1,12 @@
 package engine
 
 import (
+	"encoding/json"
 	"errors"
 	"io"
 	"slices"
 
+	"antipode/datasets"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/stage"
 	"antipode/internal/fault"
@@ -15,11 +17,12 @@ import (
 // A table that is saved, and whose rows nobody else needs, is made and written part by part if its last operations are
 // stages and verbs that take each row by itself. What they start from is evaluated as a whole. Then each stage computes
 // its missing items, in the batches of a whole table. Then the parts are made from the items of the store and written.
-// So the memory that a table takes is that of its columns before the stages, a key for each row, and a few parts.
+// So the memory that a table takes is that of its columns before the stages, a key for each row, a column of texts that
+// a where compares, and a few parts.
 
 const partRows = storedAtOnce
 
-// partVerbs are the verbs whose result for a row depends on the row alone, errors included.
+// partVerbs are the verbs whose result for a row depends on the row alone, errors included, but for [stream.choose].
 var partVerbs = []string{"where", "select", "with", "rename", "remove-prefix", "seed-by"}
 
 // stream is the last operations of a plan, evaluated part by part.
@@ -34,6 +37,9 @@ type stream struct {
 type step struct {
 	plan  *table.Plan
 	stage *stageRows // nil = a verb
+	// Of a where whose errors and notes depend on all rows:
+	column string
+	kept   map[string]bool // texts of the column
 }
 
 // streamed returns the stream of a request's plan, or nil if the table is held as a whole.
@@ -67,13 +73,55 @@ func (s *stream) prepare() (err error) {
 		return err
 	}
 	for i, st := range s.steps {
-		if st.stage == nil {
-			continue
+		prepare := s.choose
+		if st.stage != nil {
+			prepare = s.ensure
 		}
-		if err := s.fill(i); err != nil {
+		if err := prepare(i); err != nil {
 			return s.r.place(st.plan, err)
 		}
 	}
+	return nil
+}
+
+// errByRow ends [stream.choose] for a step whose result for a row depends on the row alone.
+var errByRow = errors.New("each row decides for itself")
+
+// choose evaluates step i for the texts of all rows if it is a where whose errors and notes depend on all of them.
+func (s *stream) choose(i int) error {
+	st := s.steps[i]
+	var a datasets.WhereArgs
+	if st.plan.Op != "where" || json.Unmarshal(st.plan.Args, &a) != nil || s.base.Len() <= partRows {
+		return nil
+	}
+	var all *table.Frame
+	byRow := []string{"missing", "present", "in", "contains"}
+	err := s.parts(i, func(part *table.Frame) error {
+		c := part.Column(a.Column)
+		if c == nil || c.Kind != table.KindText || slices.Contains(byRow, a.Op) {
+			return errByRow
+		}
+		texts := part.SameRows([]table.Column{*c})
+		if all == nil {
+			all = texts.Pick(nil)
+		}
+		all.Append(texts)
+		return nil
+	})
+	if errors.Is(err, errByRow) {
+		return nil
+	}
+	if err == nil {
+		all, err = s.r.apply(st.plan, []*table.Frame{all})
+	}
+	if err != nil {
+		return err
+	}
+	st.kept = map[string]bool{}
+	for _, text := range all.Texts(a.Column) {
+		st.kept[text] = true
+	}
+	st.column = a.Column
 	return nil
 }
 
@@ -99,11 +147,20 @@ func (s *stream) parts(n int, use func(part *table.Frame) error) error {
 
 // apply evaluates a step for one part.
 func (s *stream) apply(st *step, in *table.Frame) (out *table.Frame, err error) {
-	if st.stage != nil {
+	switch {
+	case st.stage != nil:
 		if out, err = st.stage.part(in); err == nil && s.last {
 			st.stage.readings(out)
 		}
-	} else {
+	case st.kept != nil:
+		var rows []int
+		for row, text := range in.Texts(st.column) {
+			if st.kept[text] {
+				rows = append(rows, row)
+			}
+		}
+		out = in.Pick(rows)
+	default:
 		out, err = s.r.apply(st.plan, []*table.Frame{in})
 	}
 	if err == nil {
@@ -115,8 +172,8 @@ func (s *stream) apply(st *step, in *table.Frame) (out *table.Frame, err error) 
 	return out, nil
 }
 
-// fill makes the store have the items of step i, a stage: it checks all rows, and computes the items that are missing.
-func (s *stream) fill(i int) error {
+// ensure makes the store have the items of step i, a stage: it checks all rows, and computes missing items.
+func (s *stream) ensure(i int) error {
 	st := s.steps[i].stage
 	if err := s.r.ctx.Err(); err != nil {
 		return err
@@ -168,17 +225,13 @@ func withoutVectors(f *table.Frame) *table.Frame {
 
 // fill computes the items of rows that the store lacks. total is the number of all items of the stage.
 func (s *stageRows) fill(lack *table.Frame, total int) error {
-	b := s.batches(lack)
+	b := s.itemsOf(lack)
 	b.drop = true
 	missing, failed, err := s.find(b)
 	if err != nil {
 		return err
 	}
-	s.noteDamage()
-	if err := s.start(b, total, missing); err != nil {
-		return err
-	}
-	if err := s.compute(b, missing, failed); err != nil {
+	if err := s.computeOf(b, total, missing, failed); err != nil {
 		return err
 	}
 	if _, err := s.reportBad(b); err != nil {
@@ -199,7 +252,7 @@ func (s *stageRows) fill(lack *table.Frame, total int) error {
 // part returns the good rows of a part with the new columns. Items that are damaged or lost since [stageRows.fill] are
 // computed again.
 func (s *stageRows) part(in *table.Frame) (*table.Frame, error) {
-	b := s.batches(in)
+	b := s.itemsOf(in)
 	missing, failed, err := s.find(b)
 	if err != nil {
 		return nil, err

@@ -221,6 +221,13 @@ func TestStreamed(t *testing.T) {
 		{name: "no row is left", rows: []int{300}, parts: true, plan: func(rows datasets.Table) datasets.Table {
 			return makes(rows).Where("caption", "==", "none")
 		}},
+		{name: "a text of part 2", rows: []int{5000}, parts: true, plan: func(rows datasets.Table) datasets.Table {
+			return makes(rows).Where("caption", "==", "caption of p4990").Where("group", "==", "South")
+		}},
+		{name: "no number", rows: []int{5000}, parts: true, plan: func(rows datasets.Table) datasets.Table {
+			last := rows.Head(1).With("id", "last").With("prompt", "x")
+			return makes(rows.Concat(last)).RemovePrefix("caption", "caption of p").Where("caption", "<", 3)
+		}, err: "row 5001"},
 		{name: "a verb fails", rows: []int{300}, parts: true, plan: func(rows datasets.Table) datasets.Table {
 			return datasets.Extend(makes(rows)).Derive("rename", datasets.RenameArgs{From: "none", To: "x"}).Table
 		}, err: "no such column"},

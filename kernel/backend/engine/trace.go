@@ -2,8 +2,8 @@ package engine
 
 import "antipode/datasets/client"
 
-// opened adds a file that the run reads to its trace, if one is requested; digest may be "".
-func (r *run) opened(path, digest string) {
+// traced adds a file that the run reads to its trace, if one is requested; digest may be "".
+func (r *run) traced(path, digest string) {
 	if !r.req.Trace {
 		return
 	}

@@ -257,7 +257,7 @@ func placeholder(outputs []table.ColumnSpec, key string) []table.Value {
 }
 
 // fill adds the items of a stage, computes those of the probe, and makes placeholders of the other missing ones.
-func (w *work) fill(rows *stageRows, b *batches, missing []int, _ []store.Key) error {
+func (w *work) fill(rows *stageRows, b *stageItems, missing []int, _ []store.Key) error {
 	if err := rows.start(b, len(b.unique), missing); err != nil {
 		return err
 	}
@@ -265,7 +265,9 @@ func (w *work) fill(rows *stageRows, b *batches, missing []int, _ []store.Key) e
 		s := w.stage(b.w.Label(), name)
 		s.items += b.c.total
 		paid, isPaid := b.w.Common.(stage.Paid)
-		known := slices.DeleteFunc(slices.Clone(missing), func(u int) bool { return reads(b.in, b.rowOf[u]) })
+		known := slices.DeleteFunc(slices.Clone(missing), func(u int) bool {
+			return reads(b.in, b.rowOf[u]) || b.items.Has(b.unique[u]) // it has failed, and stays in the store
+		})
 		if w.Device != "" {
 			w.published(s, rows.plan)
 		} else if len(known) > 0 && w.Probe > 0 && !isPaid && math.IsNaN(s.seconds) {
@@ -325,9 +327,9 @@ const (
 )
 
 // probe measures the seconds that an item takes: it computes and stores half of the given items, and then the other
-// half, which is timed. A stage that reports steps is timed from its first step, on one half alone; if that takes
-// longer than probeLimit, it is ended after a few steps, and nothing is stored.
-func (r *run) probe(b *batches, s *stageWork, given []int) error {
+// half, which is timed. A stage that reports steps is timed from its first step, on one half alone; if a batch takes
+// longer than probeLimit, it is ended after a few steps, and nothing of it is stored.
+func (r *run) probe(b *stageItems, s *stageWork, given []int) error {
 	if err := r.loadModel(b); err != nil {
 		s.needs = err.Error()
 		return r.ctx.Err()
@@ -341,13 +343,18 @@ func (r *run) probe(b *batches, s *stageWork, given []int) error {
 	}
 	ctx, cancel := context.WithCancel(r.ctx)
 	defer cancel()
-	var first time.Time
-	var from, total int
+	var start, first time.Time // of the group, of the batch that is computed: when its first step was done
+	var before float64         // items done at start
+	var stepped bool           // their batch had more steps
+	var from, last, total int
 	b.c.watch = func(done, of, items int) {
-		if first.IsZero() {
-			first, from, total = time.Now(), done, of
-			return
+		if start.IsZero() {
+			start, before, stepped = time.Now(), float64(items)*float64(done)/float64(of), done < of
 		}
+		if done <= last || first.IsZero() {
+			first, from, total = time.Now(), done, of
+		}
+		last = done
 		steps := done - from
 		if steps < probeSteps || of != total {
 			return
@@ -369,15 +376,15 @@ func (r *run) probe(b *batches, s *stageWork, given []int) error {
 	case err != nil:
 		s.needs = err.Error()
 		return nil
-	case !first.IsZero() && total > from:
-		s.seconds = time.Since(first).Seconds() * float64(total) / float64(total-from) / float64(len(group))
+	case stepped:
+		s.seconds = time.Since(start).Seconds() / (float64(len(group)) - before)
 		return nil
 	}
 	group = given[len(group):]
 	if len(group) == 0 {
 		return nil
 	}
-	start := time.Now()
+	start = time.Now()
 	if err := r.compute(ctx, b, group); err != nil {
 		s.needs = err.Error()
 		return r.ctx.Err()

@@ -23,24 +23,34 @@ import (
 	"antipode/metrics/disparity"
 )
 
-// slow is a stage that takes fifty steps of ten seconds for a batch.
-type slow struct{ drawing }
+// slow is a stage that takes fifty steps for a batch.
+type slow struct {
+	drawing
+	step  time.Duration
+	batch int
+}
 
 func (slow) Label() string { return "slow" }
-func (slow) Compute(ctx context.Context, in []string) ([][]table.Value, error) {
+func (s slow) Batch() int  { return s.batch }
+func (s slow) Compute(ctx context.Context, in []string) ([][]table.Value, error) {
 	for step := range 50 {
 		select {
-		case <-time.After(10 * time.Second):
+		case <-time.After(s.step):
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
 		stage.Step(ctx, step+1, 50)
 	}
-	return nil, errors.New("not ended")
+	out := make([][]table.Value, len(in))
+	for i := range out {
+		out[i] = make([]table.Value, 2)
+	}
+	return out, nil
 }
 
 func init() {
-	register("slow", func(counted) stage.Worker[string] { return slow{} })
+	register("slow", func(counted) stage.Worker[string] { return slow{step: 10 * time.Second, batch: 3} })
+	register("brisk", func(counted) stage.Worker[string] { return slow{step: 200 * time.Millisecond, batch: 1} })
 	stage.Register(stage.Stage{Name: gomlxmodels.EmbedOp, Version: 1,
 		Open: func(context.Context, stage.Env, json.RawMessage) (*stage.Opened, error) {
 			return nil, errors.New("the model is not installed; run antipode models pull it")
@@ -119,6 +129,17 @@ func TestWorkloadProbeEndsEarly(t *testing.T) {
 		if took := time.Since(start); took > 50*time.Second || f.Numbers("found")[0] != 0 {
 			t.Errorf("the probe took %v; found %v", took, f.Numbers("found"))
 		}
+	})
+}
+
+// TestWorkloadProbeOfBatches: batches are timed one by one, each from its own first step.
+func TestWorkloadProbeOfBatches(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		images := derive(six(), "brisk", nil, "note:text", "image:image")
+		f := allRows(t, newEngine(t), datasets.Workload([]datasets.Table{images}, datasets.WorkloadOptions{Probe: 3}))
+		seconds, found := f.Numbers("seconds")[0], f.Numbers("found")[0]
+		must.True(t, math.Abs(seconds-10) < 1e-6, "%v s for an item, want 10: it takes 50 steps of 0.2 s", seconds)
+		must.Equal(t, found, 3, "found")
 	})
 }
 
