@@ -36,8 +36,10 @@ func Export(title string, files map[string]string) error {
 		return fmt.Errorf("cannot export: %w", err)
 	}
 	n := 0
-	if len(entries) > 0 { // sorted
-		fmt.Sscanf(entries[len(entries)-1].Name(), "%03d", &n)
+	for _, e := range entries {
+		number := 0
+		fmt.Sscanf(e.Name(), "%d", &number)
+		n = max(n, number)
 	}
 	name := fmt.Sprintf("%03d", n+1)
 	for _, word := range regexp.MustCompile(`[a-z0-9]+`).FindAllString(strings.ToLower(title), -1) {

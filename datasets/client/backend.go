@@ -488,8 +488,8 @@ func (b *Backend) once(ctx context.Context, r Request, progress func(table.Progr
 			return nil, m.Error
 		case m.Result != nil:
 			if m.FrameBytes > 0 {
-				if m.Result.Frame, err = table.Decode(io.LimitReader(in, m.FrameBytes)); err != nil {
-					return nil, fmt.Errorf("cannot read the backend's reply: %w", err)
+				if m.Result.Frame, err = readFrame(in, m.FrameBytes); err != nil {
+					return nil, err
 				}
 			}
 			return m.Result, nil

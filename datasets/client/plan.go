@@ -2,6 +2,8 @@ package client
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"sync"
 
 	"antipode/datasets/table"
@@ -90,4 +92,17 @@ func Default(say func(string)) (Executor, error) {
 	}
 	b.Say = say
 	return b, nil
+}
+
+// readFrame reads a frame of so many bytes. The error is errDied if there are fewer.
+func readFrame(in io.Reader, size int64) (*table.Frame, error) {
+	rest := &io.LimitedReader{R: in, N: size}
+	f, err := table.Decode(rest)
+	if err == nil {
+		return f, nil
+	}
+	if _, _ = io.Copy(io.Discard, rest); rest.N > 0 {
+		return nil, errDied
+	}
+	return nil, fmt.Errorf("cannot read the backend's reply: %w", err)
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"antipode/datasets/table"
 	"antipode/internal/must"
 )
 
@@ -96,4 +97,21 @@ func TestCutAnswer(t *testing.T) {
 		must.Is(b.Post(t.Context(), "/v1/paint", 1, &reply))(t, ErrNoBackend, b.Socket)
 		must.Do(t, l.Close())
 	}
+}
+
+// TestCutFrame: a backend that ends within a result is one that died, which is started again.
+func TestCutFrame(t *testing.T) {
+	b := &Backend{Socket: filepath.Join(t.TempDir(), "b")}
+	l := must.Get(net.Listen("unix", b.Socket))(t)
+	defer l.Close()
+	go func() {
+		c, err := l.Accept()
+		if err == nil {
+			_, _ = c.Read(make([]byte, 1000))
+			_, _ = c.Write([]byte("HTTP/1.0 200 OK\r\n\r\n{\"result\":{},\"frame_bytes\":1000}\n0123456789"))
+			_ = c.Close()
+		}
+	}()
+	_, err := b.once(t.Context(), Request{Plan: &table.Plan{Op: "x"}}, func(table.Progress) {})
+	must.Is(err)(t, errDied)
 }

@@ -77,8 +77,12 @@ func (f *front) listen(c connection) error {
 func (f *front) accept(socket int, l net.Listener) {
 	for {
 		rw, err := l.Accept()
-		if err != nil {
-			return // closed
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil { // too many open files
+			time.Sleep(100 * time.Millisecond)
+			continue
 		}
 		go f.serve(socket, rw)
 	}

@@ -138,5 +138,8 @@ func (s source) described() string {
 	case s.Main < 0:
 		return s.code + "\n%%\n" + b.String()
 	}
+	if !strings.HasSuffix(s.code[:s.Main], "\n") { // the cell ends with %%
+		return s.code[:s.Main] + "\n" + b.String()
+	}
 	return s.code[:s.Main] + b.String() + s.code[s.Main:]
 }

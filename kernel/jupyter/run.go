@@ -155,7 +155,8 @@ func (k *Kernel) prepare(c Cell, t *tidier) (string, *ErrorContent) {
 		return s.code, nil
 	}
 	if line, message := s.statementError(); line > 0 {
-		message += k.hint("", strings.Split(s.Text, "\n")[line-1])
+		lines := strings.Split(s.Text, "\n") // fewer than line after a //line comment
+		message += k.hint("", lines[min(line, len(lines))-1])
 		e := plainError(compileError, fmt.Sprintf("cell [%d], line %d: %s", c.Number, line, message))
 		return "", &e
 	}

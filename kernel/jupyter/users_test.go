@@ -108,8 +108,16 @@ func TestClocked(t *testing.T) {
 	for code, want := range map[string]string{
 		"var a int":          "var a int\n%%\nantipode_cell.Columns(\"a\", a); ",
 		"var a int\n%%\nf()": "var a int\n%%\nantipode_cell.Columns(\"a\", a); f()",
+		"var a int\n%%":      "var a int\n%%\nantipode_cell.Columns(\"a\", a); ",
 		"%test\nvar a int":   "%test\nvar a int",
 	} {
 		must.Equal(t, split(code).described(), want, code, "became")
 	}
+}
+
+// TestLineComment: a //line comment does not say where a statement is.
+func TestLineComment(t *testing.T) {
+	k := &Kernel{variables: map[string]int{}, results: func() *resultIndex { return &resultIndex{} }}
+	_, e := k.prepare(Cell{Source: "\n//line gen.go:100\nx := 3", Number: 1}, nil)
+	must.True(t, e != nil, "no error")
 }

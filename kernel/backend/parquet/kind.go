@@ -74,8 +74,10 @@ var kinds = map[table.Kind]kind{
 			return append(out, pq.Int32Value(int32(x.Size[0])).Level(0, 2, leaf),
 				pq.Int32Value(int32(x.Size[1])).Level(1, 2, leaf), pq.ValueOf(x.Counts).Level(0, 1, leaf+1))
 		},
-		func(_ *reader, c *table.Column, row int, v pq.Value, role leafRole) {
-			c.Masks[row].Counts = role.text(v)
+		func(r *reader, c *table.Column, row int, v pq.Value, role leafRole) {
+			if role.part != "path" || !r.Held[c.Name][row] {
+				c.Masks[row].Counts = role.text(v)
+			}
 		},
 	},
 }

@@ -86,10 +86,11 @@ func (t *Table) layout(s *pq.Schema, o Options) ([]leafRole, error) {
 
 func isDecimal(t pq.Type) bool { return t.LogicalType() != nil && t.LogicalType().Decimal != nil }
 
-// columnName returns the name of a file's column in the table. A pandas index without a name is the id of a table that
-// has none.
+// columnName returns the name of a file's column in the table. The first pandas index without a name is the id of a
+// table that has none.
 func columnName(name string, s *pq.Schema) string {
-	if !strings.HasPrefix(name, pandasIndex) {
+	isIndex := func(f pq.Field) bool { return strings.HasPrefix(f.Name(), pandasIndex) }
+	if first := slices.IndexFunc(s.Fields(), isIndex); first < 0 || s.Fields()[first].Name() != name {
 		return name
 	}
 	for _, free := range []string{"id", "index"} {

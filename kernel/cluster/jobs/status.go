@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -119,11 +120,10 @@ func decodeStatus(data []byte, job string, shard int) *Status {
 }
 
 // statuses reads the status of each shard from the stores of a job; nil = none.
-func (j *Job) statuses(ctx context.Context, at string) ([]*Status, error) {
-	list := make([]*Status, j.Shards)
+func (j *Job) statuses(ctx context.Context, at string) (list []*Status, err error) {
+	list = make([]*Status, j.Shards)
 	if !objecturl.IsRemote(j.StoreOf(at, 0)) {
 		for i := range list {
-			var err error
 			if list[i], err = ReadStatus(Folder(j.StoreOf(at, i)), j.ID, i); err != nil {
 				return nil, err
 			}
@@ -135,6 +135,7 @@ func (j *Job) statuses(ctx context.Context, at string) ([]*Status, error) {
 	present := map[string]bool{} // by store and name
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(requests)
+	defer func() { err = cmp.Or(group.Wait(), err) }() // which may follow from the first
 	for i := range list {
 		store := j.StoreOf(at, i)
 		u, err := objecturl.Parse(store)
@@ -167,7 +168,7 @@ func (j *Job) statuses(ctx context.Context, at string) ([]*Status, error) {
 			return err
 		})
 	}
-	return list, group.Wait()
+	return list, nil
 }
 
 // requests is the number of requests to object storage at the same time.

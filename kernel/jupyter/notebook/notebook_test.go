@@ -70,6 +70,12 @@ func TestSave(t *testing.T) {
 		t.Fatalf("read back %v, %v", back, err)
 	}
 	must.Equal(t, must.Get(os.Stat(path))(t).Mode().Perm(), 0o600, "permissions")
+	link := filepath.Join(t.TempDir(), "link.ipynb")
+	must.Do(t, os.Symlink(path, link))
+	nb.Cells[0].Source = "y"
+	must.Do(t, nb.Save(link))
+	must.True(t, must.Get(os.Lstat(link))(t).Mode()&os.ModeSymlink != 0, "the link is replaced")
+	must.Equal(t, must.Get(Read(path))(t).Cells[0].Source, "y")
 	must.Fail(nb.Save(filepath.Join(dir, "none", "a.ipynb")))(t) // saved into a folder that does not exist
 	files, _ := os.ReadDir(dir)
 	must.True(t, len(files) == 1, "left %v behind", files)

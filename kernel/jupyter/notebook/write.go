@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"path/filepath"
 	"strings"
 	"unicode/utf8"
 
@@ -84,8 +85,11 @@ func (o *Output) fields() map[string]any {
 // Save writes the notebook to a file atomically.
 func (nb *Notebook) Save(path string) error { return save(path, nb.Encode()) }
 
-// save writes a file atomically and preserves its permissions.
+// save writes a file atomically, that of a symbolic link where it leads, and preserves its permissions.
 func save(path string, data []byte) error {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
 	mode := os.FileMode(0o644)
 	if info, err := os.Stat(path); err == nil {
 		mode = info.Mode().Perm()

@@ -281,3 +281,14 @@ func TestRunClashes(t *testing.T) {
 		must.Has(t, strings.Join(summary(nb.Cells[i]), "|"), want)
 	}
 }
+
+// TestKernelDoesNotStart: a notebook whose kernel does not start keeps its outputs.
+func TestKernelDoesNotStart(t *testing.T) {
+	path := write(t, code("%%\nf()"))
+	nb := must.Get(notebook.Read(path))(t)
+	nb.Cells[0].Outputs = []*notebook.Output{{Type: "stream", Name: "stdout", Text: "kept"}}
+	must.Do(t, nb.Save(path))
+	before := must.Get(os.ReadFile(path))(t)
+	must.Fail(Run(t.Context(), Options{Notebook: path, InPlace: true, ModuleDir: t.TempDir(), Home: t.TempDir()}))(t)
+	must.Equal(t, string(must.Get(os.ReadFile(path))(t)), string(before))
+}

@@ -66,7 +66,7 @@ func prepare(opts Options) (*notebook.Notebook, error) {
 }
 
 // Run executes a notebook. Outputs are saved after every cell; a run that fails or is interrupted (ctx ends) leaves the
-// notebook and the page with the outputs so far.
+// notebook and the page with the outputs so far, and one whose kernel does not start leaves them as they were.
 func Run(ctx context.Context, opts Options) (err error) {
 	nb, err := prepare(opts)
 	if err != nil {
@@ -83,7 +83,6 @@ func Run(ctx context.Context, opts Options) (err error) {
 	if opts.Dir == "" {
 		opts.Dir = filepath.Dir(opts.Notebook)
 	}
-	defer func() { err = cmp.Or(err, p.save(nb, opts, out, page)) }() // also after an interrupt or a failure
 	kernel, err := jupyter.Start(ctx, jupyter.Options{
 		ModuleDir: opts.ModuleDir, Home: opts.Home, Dir: opts.Dir, Binary: opts.Binary, Log: opts.Log, Say: p.say,
 	})
@@ -94,6 +93,7 @@ func Run(ctx context.Context, opts Options) (err error) {
 		return err
 	}
 	defer kernel.Close()
+	defer func() { err = cmp.Or(err, p.save(nb, opts, out, page)) }() // also after an interrupt or a failure
 	shown, number, section := displays{}, 0, ""
 	for _, c := range nb.Cells {
 		if c.Type == notebook.Markdown {
