@@ -23,23 +23,21 @@ import (
 //	home:/FILE           elsewhere in the user's home folder, in what the notebook printed
 type places []place
 
-type place struct {
-	name, dir string
-	in        *regexp.Regexp // the folder in a text; its first group is what follows
-}
+type place struct{ name, dir string }
 
 func (p *places) add(name, dir string) {
 	if dir == "" || dir == "/" || slices.ContainsFunc(*p, func(q place) bool { return q.dir == dir }) {
 		return
 	}
-	*p = append(*p, place{name, dir, regexp.MustCompile(regexp.QuoteMeta(dir) + `(/|[^\w.-]|$)`)})
+	*p = append(*p, place{name, dir})
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		p.add(name, real)
 	}
 	slices.SortStableFunc(*p, func(a, b place) int { return len(b.dir) - len(a.dir) })
 }
 
-var absolute = regexp.MustCompile(`"(?:exec:)?(/[^"\\]+)"`)
+// absolute is an absolute path, in JSON.
+var absolute = regexp.MustCompile(`"(?:exec:)?(/(?:[^"\\]|\\.)+)"`)
 
 // placesOf returns the places of a notebook's run; journal is JSON with the paths that it used.
 func placesOf(notebook, home string, journal []byte) (p places, err error) {
@@ -55,7 +53,7 @@ func placesOf(notebook, home string, journal []byte) (p places, err error) {
 	}
 	p.add("store:", home)
 	for _, m := range absolute.FindAllSubmatch(journal, -1) {
-		file := string(m[1])
+		file := unquoted(string(m[1]))
 		info, err := os.Stat(file)
 		if err != nil || p.hide(file) != file {
 			continue
@@ -75,29 +73,67 @@ func placesOf(notebook, home string, journal []byte) (p places, err error) {
 	return p, nil
 }
 
-// hide replaces the folders in a text by the names of their places.
+// hide replaces the folders in a text, as they are or as JSON has them, by the names of their places.
 func (p places) hide(text string) string {
 	for _, q := range p {
-		if strings.Contains(text, q.dir) {
-			text = q.in.ReplaceAllString(text, strings.ReplaceAll(q.name, "$", "$$")+"${1}")
+		text = replaced(text, q.dir, q.name)
+		if inJSON := quoted(q.dir); inJSON != q.dir {
+			text = replaced(text, inJSON, quoted(q.name))
 		}
 	}
 	return text
 }
 
+// replaced replaces a folder in a text where it is a path or the beginning of one.
+func replaced(text, dir, name string) string {
+	var out strings.Builder
+	from := 0
+	for {
+		at := strings.Index(text[from:], dir)
+		if at < 0 {
+			return out.String() + text[from:]
+		}
+		at += from
+		end := at + len(dir)
+		if at > 0 && inName(text[at-1]) || end < len(text) && inName(text[end]) {
+			out.WriteString(text[from:end])
+		} else {
+			out.WriteString(text[from:at] + name)
+		}
+		from = end
+	}
+}
+
+// inName reports whether a character next to a path belongs to a longer name.
+func inName(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("_.-", c) >= 0
+}
+
+// quoted returns a text as JSON has it between quotes, and unquoted the text.
+func quoted(text string) string {
+	data, _ := json.Marshal(text) // a text has JSON
+	return string(data[1 : len(data)-1])
+}
+
+func unquoted(inJSON string) (text string) {
+	if json.Unmarshal([]byte(`"`+inJSON+`"`), &text) != nil {
+		return inJSON
+	}
+	return text
+}
+
 // placed is a path in a place, in JSON.
-var placed = regexp.MustCompile(`"(exec:)?((?:notebook|store|dataset|files):[^"\\]*)"`)
+var placed = regexp.MustCompile(`"(exec:)?((?:notebook|store|dataset|files):(?:[^"\\]|\\.)*)"`)
 
 // resolved returns a record whose paths are those of this machine, which find returns.
 func resolved(rec store.Record, find func(placed string) (string, error)) (store.Record, error) {
 	var failed error
 	out, err := rewritten(rec, func(text string) string {
-		return placed.ReplaceAllStringFunc(text, func(quoted string) string {
-			parts := placed.FindStringSubmatch(quoted)
-			name, err := find(parts[2])
+		return placed.ReplaceAllStringFunc(text, func(match string) string {
+			parts := placed.FindStringSubmatch(match)
+			name, err := find(unquoted(parts[2]))
 			failed = cmp.Or(err, failed)
-			here, _ := json.Marshal(parts[1] + name)
-			return string(here)
+			return `"` + quoted(parts[1]+name) + `"`
 		})
 	})
 	return out, cmp.Or(failed, err)
