@@ -28,7 +28,7 @@ type job struct {
 	waiters   int
 	last      table.Progress
 	notes     []table.Progress // so far, for clients that begin to listen now
-	listeners []chan table.Progress
+	listeners []*reports
 }
 
 // jobKey returns what requests have in common that share a job: all but thumbnails.
@@ -107,43 +107,61 @@ func (j *job) progress(p table.Progress) {
 		j.notes = append(j.notes, p)
 	}
 	for _, l := range j.listeners {
-		for {
-			select {
-			case l <- p:
-			default:
-				select {
-				case old := <-l:
-					if old.Note != "" && p.Note == "" {
-						p = old // keep the note, drop the newer report
-					}
-					continue
-				default:
-					continue
-				}
+		if p.Note == "" && len(l.queue) >= waiting {
+			old := slices.IndexFunc(l.queue, func(q table.Progress) bool { return q.Note == "" })
+			if old < 0 {
+				continue
 			}
-			break
+			l.queue = slices.Delete(l.queue, old, old+1)
 		}
+		l.add(p)
 	}
+}
+
+// waiting is the number of reports and notes that wait for a client before it misses reports.
+const waiting = 64
+
+// reports are what waits for a client; the job's mutex guards the queue.
+type reports struct {
+	queue []table.Progress
+	wake  chan struct{} // there is something
+}
+
+func (l *reports) add(p table.Progress) {
+	l.queue = append(l.queue, p)
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+// take returns what waits for a client.
+func (j *job) take(l *reports) []table.Progress {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	list := l.queue
+	l.queue = nil
+	return list
 }
 
 // listen returns the reports to come, after the notes and the last report so far: a job begins before its first client
 // listens.
-func (j *job) listen() chan table.Progress {
+func (j *job) listen() *reports {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	l := make(chan table.Progress, 64+len(j.notes))
+	l := &reports{wake: make(chan struct{}, 1)}
 	for _, note := range j.notes {
-		l <- note
+		l.add(note)
 	}
 	if j.last.Stage != "" {
-		l <- j.last
+		l.add(j.last)
 	}
 	j.listeners = append(j.listeners, l)
 	return l
 }
 
-func (j *job) unlisten(l chan table.Progress) {
+func (j *job) unlisten(l *reports) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.listeners = slices.DeleteFunc(j.listeners, func(o chan table.Progress) bool { return o == l })
+	j.listeners = slices.DeleteFunc(j.listeners, func(o *reports) bool { return o == l })
 }

@@ -2,6 +2,7 @@ package backend
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"antipode/datasets/client"
@@ -19,10 +20,7 @@ func TestNotesBeforeListening(t *testing.T) {
 	for range 2 {
 		l := j.listen()
 		j.progress(table.Progress{Note: "last"})
-		var got []table.Progress
-		for len(l) > 0 {
-			got = append(got, <-l)
-		}
+		got := j.take(l)
 		notes := got[:len(j.notes)-1]
 		for i, n := range notes[:100] {
 			if n.Note != fmt.Sprint("note ", i) {
@@ -45,4 +43,18 @@ func TestJobKey(t *testing.T) {
 		keys[jobKey(req)] = true
 	}
 	must.Equal(t, len(keys), 6)
+}
+
+// TestNotesOfSlowClients: a client that does not read misses reports, but no notes.
+func TestNotesOfSlowClients(t *testing.T) {
+	j := &job{}
+	l := j.listen()
+	for i := range 3 * waiting {
+		j.progress(table.Progress{Stage: "embed", Done: i})
+		j.progress(table.Progress{Note: fmt.Sprint("note ", i)})
+	}
+	notes := slices.DeleteFunc(j.take(l), func(p table.Progress) bool { return p.Note == "" })
+	must.Equal(t, len(notes), 3*waiting)
+	must.Equal(t, notes[3*waiting-1].Note, fmt.Sprint("note ", 3*waiting-1))
+	must.True(t, len(l.wake) == 1, "the client is not told")
 }

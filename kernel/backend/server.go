@@ -214,14 +214,16 @@ func (s *Server) run(w http.ResponseWriter, r *http.Request) {
 			if write(w, client.Message{}) != nil {
 				return
 			}
-		case p := <-events:
-			p.Samples = strip.next(p.Samples, len(events) > 0)
-			if write(w, client.Message{Progress: &p}) != nil {
-				return
+		case <-events.wake:
+			list := j.take(events)
+			for i, p := range list {
+				p.Samples = strip.next(p.Samples, i < len(list)-1)
+				if write(w, client.Message{Progress: &p}) != nil {
+					return
+				}
 			}
 		case <-j.finished:
-			for len(events) > 0 {
-				p := <-events
+			for _, p := range j.take(events) {
 				p.Samples = nil // the result follows
 				write(w, client.Message{Progress: &p})
 			}

@@ -18,6 +18,7 @@ func TestPlaces(t *testing.T) {
 	}
 	journal := must.Get(json.Marshal([]string{dir + "/x.csv", other}))(t)
 	p := must.Get(placesOf(filepath.Join(dir, "n.ipynb"), t.TempDir(), journal))(t)
-	must.Equal(t, p.hide(dir+"/x.csv:"+dir+" /mnt"+dir+"/a "+dir+"-2"), "notebook:/x.csv:notebook: /mnt"+dir+"/a "+dir+"-2")
+	must.Equal(t, p.hide(dir+"/x.csv:"+dir+" /mnt"+dir+"/a "+dir+"-2"),
+		"notebook:/x.csv:notebook: /mnt"+dir+"/a "+dir+"-2")
 	must.Equal(t, p.hide(string(journal)), `["notebook:/x.csv","files:a\u0026b"]`)
 }

@@ -272,7 +272,9 @@ func (w *worker) Compute(ctx context.Context, prepared []*item) ([][]table.Value
 		wait.Go(func() {
 			failed[i] = fault.Catch(func() error {
 				f, err := find()
-				out[i] = w.values(it, f, sure)
+				if err == nil {
+					out[i] = w.values(it, f, sure)
+				}
 				return err
 			})
 		})
