@@ -349,7 +349,7 @@ func (r *run) claim(b *stageItems, others map[int]*flight, u int) bool {
 	}
 	b.own[u] = begun
 	if b.items.Has(b.unique[u]) {
-		if v, _ := r.storedValues(b.items, b.unique[u:u+1], b.outputs); v[0] != nil {
+		if v, _, _ := r.storedValues(b.items, b.unique[u:u+1], b.outputs); v[0] != nil {
 			b.set(u, v[0])
 			r.e.flights.end(begun, v[0])
 			b.c.foundLater()

@@ -111,7 +111,7 @@ func (r *run) convert(f *table.Frame, c *table.Column, rows []int, o origin, tra
 		for k, row := range part {
 			keys[k] = store.KeyOf(stage.ImageKey(c.Images[row]))
 		}
-		values, _ := r.storedValues(items, keys, converted)
+		values, _, _ := r.storedValues(items, keys, converted)
 		spread(len(part), runtime.NumCPU(), func(k int) {
 			row, background := part[k], ""
 			if values[k] != nil || r.ctx.Err() != nil {

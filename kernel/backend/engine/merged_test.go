@@ -76,7 +76,8 @@ func TestImageItems(t *testing.T) {
 		keys[i] = store.KeyOf(string(rune('a' + i)))
 	}
 	must.Do(t, items.Put(keys, payloads))
-	values, damage := e.newRun(t.Context(), client.Request{}, nil, e.Store).storedValues(items, keys, outputs)
+	values, damage, err := e.newRun(t.Context(), client.Request{}, nil, e.Store).storedValues(items, keys, outputs)
+	must.Do(t, err)
 	for i, want := range []table.Image{own, {}, {}} {
 		if i == 1 {
 			must.True(t, values[i] == nil, "the image is lost: %v", values[i])
@@ -85,6 +86,11 @@ func TestImageItems(t *testing.T) {
 		}
 	}
 	must.Equal(t, damage, 0, "damaged")
+
+	must.Do(t, os.Remove(own.Path)) // an image that is there and cannot be read is no damage
+	must.Do(t, os.Mkdir(own.Path, 0o700))
+	_, damage, err = e.newRun(t.Context(), client.Request{}, nil, e.Store).storedValues(items, keys, outputs)
+	must.True(t, err != nil && damage == 0, "%v, %d damaged", err, damage)
 }
 
 // TestMergedColumns: a pack may have items with other columns than its first ones. Merged, those that differ by

@@ -1,14 +1,15 @@
 package engine
 
 import (
-	"antipode/datasets"
-	"antipode/internal/objecturl"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"antipode/datasets"
+	"antipode/internal/objecturl"
 
 	"golang.org/x/text/unicode/norm"
 )

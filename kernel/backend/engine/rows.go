@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -9,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"antipode/datasets/table"
@@ -180,8 +180,8 @@ func (s *stageRows) itemsOf(in *table.Frame) *stageItems {
 // find sets the values of the items that the store has. It returns the others that are not known to be of bad rows, and
 // the keys of those among them that are to be removed from the store before they are computed again.
 func (s *stageRows) find(b *stageItems) (missing []int, failed []store.Key, err error) {
-	values, damage := s.r.storedValues(s.items, b.unique, s.outputs)
-	if err := s.items.Err(); err != nil {
+	values, damage, err := s.r.storedValues(s.items, b.unique, s.outputs)
+	if err != nil {
 		return nil, nil, fmt.Errorf("cannot read stored results: %w", err)
 	}
 	s.damage += damage
@@ -304,39 +304,51 @@ func (r *run) loadModel(b *stageItems) error {
 
 // storedValues returns the values of items, nil for one that is missing or damaged or lacks one of its images, and the
 // number of items and images that were found damaged.
-func (r *run) storedValues(items store.Items, keys []store.Key, outputs []table.ColumnSpec) ([][]table.Value, int) {
-	values := make([][]table.Value, len(keys))
-	var images atomic.Int64
+func (r *run) storedValues(items store.Items, keys []store.Key, outputs []table.ColumnSpec) (values [][]table.Value,
+	damage int, err error) {
+	values = make([][]table.Value, len(keys))
 	for at := 0; at < len(keys); at += storedAtOnce {
 		end := min(at+storedAtOnce, len(keys))
-		r.decodeStored(items, keys[at:end], outputs, values[at:end], &images)
+		damaged, unread := r.decodeStored(items, keys[at:end], outputs, values[at:end])
+		damage, err = damage+damaged, cmp.Or(err, unread)
 	}
-	return values, items.Damage() + int(images.Load())
+	return values, damage + items.Damage(), cmp.Or(items.Err(), err)
 }
 
 // storedAtOnce is the number of items whose encoded form is in memory at once.
 const storedAtOnce = 4096
 
-// decodeStored sets the values of items, and counts those that cannot be decoded or have a damaged image.
-func (r *run) decodeStored(items store.Items, keys []store.Key, outputs []table.ColumnSpec, values [][]table.Value,
-	images *atomic.Int64) {
-	payloads := items.GetAll(keys)
+// decodeStored sets the values of items. It returns the number of those that cannot be decoded or have a damaged image,
+// and an error of an image that is there and cannot be read.
+func (r *run) decodeStored(items store.Items, keys []store.Key, outputs []table.ColumnSpec,
+	values [][]table.Value) (damaged int, unread error) {
+	payloads, errs := items.GetAll(keys), make([]error, len(keys))
 	parallel(len(keys), func(u int) {
 		if payloads[u] == nil {
 			return
 		}
 		v, err := decodeItem(payloads[u], outputs)
+		if err != nil {
+			err = store.ErrDamaged
+		}
 		for j, o := range outputs {
 			if err == nil && o.Kind == table.KindImage && v[j].Image.SHA256 != "" {
 				v[j].Image, err = r.store.Image(v[j].Image)
 			}
 		}
-		if err == nil {
+		if errs[u] = err; err == nil {
 			values[u] = v
-		} else if !errors.Is(err, store.ErrNotFound) {
-			images.Add(1)
 		}
 	})
+	for _, err := range errs {
+		switch {
+		case errors.Is(err, store.ErrDamaged):
+			damaged++
+		case !errors.Is(err, store.ErrNotFound):
+			unread = cmp.Or(unread, err)
+		}
+	}
+	return damaged, unread
 }
 
 // retries reports whether an item that was found is computed again, at most once in a run: its outcome is failed, and
