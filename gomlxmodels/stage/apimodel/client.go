@@ -38,6 +38,10 @@ type Result struct {
 	Requests    int  // number of requests
 }
 
+// Final reports whether the result is kept next to the models, apart from its row: what failed is requested again when
+// its row is, unless it was paid for.
+func (r *Result) Final() bool { return !r.Transient && (r.Outcome != Failed || r.Cost > 0) }
+
 // Client requests images or answers. It may be used by several goroutines at once; they share its limits.
 type Client struct {
 	o      Options       // without the key

@@ -383,3 +383,13 @@ func TestOnce(t *testing.T) {
 	must.Do(t, errors.Join(ask("b", false), ask("b", false)))
 	must.Equal(t, requests.Load(), 3)
 }
+
+// TestFinal: a failure is kept only if it was paid for.
+func TestFinal(t *testing.T) {
+	for want, list := range map[bool][]Result{true: {{Outcome: OK}, {Outcome: Refused}, {Outcome: Failed, Cost: 0.01}},
+		false: {{Outcome: Failed}, {Outcome: Failed, CostUnknown: true}, {Outcome: Failed, Cost: 1, Transient: true}}} {
+		for _, r := range list {
+			must.Equal(t, r.Final(), want, fmt.Sprintf("%+v", r))
+		}
+	}
+}

@@ -36,8 +36,8 @@ var once [256]sync.Mutex
 
 // Once returns the answer that a folder has under a key or, where there is none or it is not valid, the one that
 // request returns, which is stored if it is to be kept: what is paid for is paid for once, even if the process ends
-// before the row's batch is stored, or several rows need it at once. valid may be nil. Answers that failed must not be
-// kept: those whose rows are computed again would not be requested.
+// before the row's batch is stored, or several rows need it at once. valid may be nil. See [Result.Final] for what
+// is kept.
 func Once[T any](dir, key string, valid func(T) bool, request func() (answer T, keep bool, err error)) (T, error) {
 	sum := sha256.Sum256([]byte(key))
 	lock := &once[sum[0]]

@@ -160,7 +160,7 @@ func (c *chatJudge) ask(ctx context.Context, q *question, item *execmodel.Item, 
 		if !r.CostUnknown {
 			a.Cost = &r.Cost
 		}
-		return a, !r.Transient && r.Outcome != apimodel.Failed, err
+		return a, r.Final(), err
 	})
 }
 

@@ -200,7 +200,7 @@ func (w *apiWorker) answer(ctx context.Context, o order) (paid, error) {
 				a.Image.Path, err = filepath.Rel(dir, a.Image.Path)
 			}
 		}
-		return a, !r.Transient && r.Outcome != apimodel.Failed, err
+		return a, r.Final(), err
 	})
 	if a.Image.Path != "" {
 		a.Image.Path = filepath.Join(dir, a.Image.Path)
