@@ -312,7 +312,7 @@ func (b *Backend) Ensure(ctx context.Context) error {
 	if b.serves(ctx, binary) {
 		return nil
 	}
-	unlock, err := filelock.Wait(b.Socket + ".lock")
+	unlock, err := filelock.Wait(ctx, b.Socket+".lock")
 	if err != nil {
 		return fmt.Errorf("cannot lock the backend's socket: %w", err)
 	}
@@ -341,6 +341,7 @@ func (b *Backend) start(ctx context.Context, binary string) error {
 	if err := verify(binary); err != nil {
 		return err
 	}
+	limitLog(LogPath(b.Home))
 	log, err := os.OpenFile(LogPath(b.Home), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) { // its cached results can be served
 		log, err = os.OpenFile(os.DevNull, os.O_WRONLY, 0)

@@ -36,3 +36,13 @@ func lastReason(path string, from int64) string {
 	}
 	return strings.TrimSpace(lines[len(lines)-1])
 }
+
+// largestLog is the size above which the log of a backend is begun anew.
+const largestLog = 8 << 20
+
+// limitLog renames a log that has become too large to FILE.old.
+func limitLog(path string) {
+	if info, err := os.Stat(path); err == nil && info.Size() > largestLog {
+		_ = os.Rename(path, path+".old")
+	}
+}

@@ -25,3 +25,13 @@ func TestLastReason(t *testing.T) {
 		must.Equal(t, lastReason(path, 22), want)
 	}
 }
+
+func TestLimitLog(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "backend.log")
+	must.Do(t, os.WriteFile(path, nil, 0o600))
+	limitLog(path)
+	must.Do(t, os.Truncate(path, largestLog+1))
+	limitLog(path)
+	must.Is(os.Stat(path))(t, os.ErrNotExist)
+	must.Get(os.Stat(path + ".old"))(t)
+}

@@ -3,8 +3,10 @@
 package filelock
 
 import (
+	"context"
 	"os"
 	"syscall"
+	"time"
 )
 
 // Share waits for a shared lock on a file. An exclusive lock that the file has becomes a shared one.
@@ -35,23 +37,26 @@ func Open(path string) (*os.File, error) {
 	return f, nil
 }
 
-// Wait waits for an exclusive lock on a file, which it creates if missing. unlock releases the lock. The file may be
-// removed by who holds the lock ([Remove]).
-func Wait(path string) (unlock func(), err error) {
+// Wait waits for an exclusive lock on a file, which it creates if missing, until ctx ends. unlock releases the lock.
+// The file may be removed by who holds the lock ([Remove]).
+func Wait(ctx context.Context, path string) (unlock func(), err error) {
 	for {
-		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
-		if err == nil {
-			if err = flock(f, syscall.LOCK_EX); err != nil {
-				f.Close()
-			}
-		}
+		f, err := Open(path)
 		if err != nil {
 			return nil, err
 		}
-		if Same(f, path) {
-			return func() { f.Close() }, nil
+		if f != nil {
+			if Same(f, path) {
+				return func() { f.Close() }, nil
+			}
+			f.Close() // it was removed meanwhile
+			continue
 		}
-		f.Close() // it was removed while this process waited
+		select {
+		case <-time.After(10 * time.Millisecond):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
 	}
 }
 

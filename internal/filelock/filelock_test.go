@@ -1,6 +1,7 @@
 package filelock
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
@@ -43,7 +44,7 @@ func TestWait(t *testing.T) {
 	first := must.Get(Open(path))(t)
 	locked := make(chan func())
 	go func() {
-		unlock, err := Wait(path)
+		unlock, err := Wait(t.Context(), path)
 		if err != nil {
 			t.Error(err)
 		}
@@ -54,6 +55,9 @@ func TestWait(t *testing.T) {
 	if !Same(first, path) {
 		t.Fatal("the file of a lock that is held was removed")
 	}
+	soon, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
+	defer cancel()
+	must.Is(Wait(soon, path))(t, context.DeadlineExceeded)
 	must.Do(t, os.Remove(path))
 	must.Do(t, first.Close())
 	unlock := <-locked

@@ -81,7 +81,7 @@ func removeUnused(home string) {
 	if err != nil {
 		return
 	}
-	unlock, err := filelock.Wait(filepath.Join(bin, ".lock"))
+	unlock, err := filelock.Wait(context.Background(), filepath.Join(bin, ".lock"))
 	if err != nil {
 		return
 	}

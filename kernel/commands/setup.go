@@ -39,7 +39,7 @@ func setUp() (home, binary string, err error) {
 		return "", "", fmt.Errorf("cannot create the store: %w; set %s to a writable folder", err,
 			client.HomeVar)
 	}
-	unlock, err := filelock.Wait(filepath.Join(bin, ".lock"))
+	unlock, err := filelock.Wait(context.Background(), filepath.Join(bin, ".lock"))
 	if store.Unwritable(err) { // its cached results can be read; no copy is needed for that
 		os.Setenv(client.BinaryVar, self)
 		return home, self, nil

@@ -18,8 +18,8 @@ import (
 	"antipode/kernel/jupyter"
 )
 
-var storeParts = strings.Fields(".backend .lock backend.log bin blobs cache data files.idx items kept models module " +
-	"plugins results")
+var storeParts = strings.Fields(".backend .lock backend.log backend.log.old bin blobs cache data files.idx items " +
+	"kept models module plugins results")
 
 // temporary are the patterns of the temporary folders of this program.
 var temporary = strings.Fields("apk-* apm-* antipode-exec-* antipode-check-* antipode-out-* antipode-xla-*")

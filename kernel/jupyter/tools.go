@@ -47,7 +47,7 @@ func Tools(ctx context.Context, moduleDir, home string, say func(string)) (strin
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", fmt.Errorf("jupyter: %w", err)
 	}
-	unlock, err := filelock.Wait(filepath.Join(dir, ".lock"))
+	unlock, err := filelock.Wait(ctx, filepath.Join(dir, ".lock"))
 	if err != nil {
 		return "", fmt.Errorf("jupyter: locking %s: %w", dir, err)
 	}

@@ -41,6 +41,7 @@ type Cache struct {
 	mu       sync.Mutex
 	buckets  map[objecturl.URL]*Bucket
 	size     int64                // -1 = not known
+	new      int64                // of what was added since size was counted; other processes may have added as much
 	verified map[string]time.Time // file → its time when it was checked
 	urls     map[string]objecturl.URL
 }
@@ -251,10 +252,12 @@ func (c *Cache) added(path string, size int64) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.size >= 0 {
-		if c.size += size; c.size <= c.max {
+		c.size, c.new = c.size+size, c.new+size
+		if c.size <= c.max && c.new <= c.max/16 {
 			return nil
 		}
 	}
+	c.new = 0
 	var files []file
 	err := filepath.WalkDir(c.dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {

@@ -77,6 +77,19 @@ func TestEnsure(t *testing.T) {
 	must.Fail(os.Stat(c.Path(u, other)))(t) // the content of another digest was kept
 }
 
+// sizeOf is the size of all files in a folder.
+func sizeOf(t *testing.T, dir string) (size int64) {
+	t.Helper()
+	must.Do(t, filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			info, infoErr := d.Info()
+			size, err = size+info.Size(), infoErr
+		}
+		return err
+	}))
+	return size
+}
+
 // TestCacheIsBounded removes what was not used for the longest time.
 func TestCacheIsBounded(t *testing.T) {
 	s, dir := remotetest.New(t), t.TempDir()
@@ -88,18 +101,27 @@ func TestCacheIsBounded(t *testing.T) {
 		path, _ := must.Get2(c.Fetch(t.Context(), u))(t)
 		paths = append(paths, path)
 	}
-	var size int64
-	err := filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() {
-			info, infoErr := d.Info()
-			size, err = size+info.Size(), infoErr
-		}
-		return err
-	})
-	must.True(t, err == nil && size <= 100_000 && size >= 50_000, "%d bytes, %v", size, err)
+	size := sizeOf(t, dir)
+	must.True(t, size <= 100_000 && size >= 50_000, "%d bytes", size)
 	must.Fail(os.Stat(paths[0]))(t) // the oldest file is still there
 	must.Get(os.Stat(paths[19]))(t)
 	if path, _, err := c.Fetch(t.Context(), s.Parse(t, "0.png")); err != nil || path != paths[0] {
 		t.Errorf("%s, %v", path, err)
 	}
+}
+
+// TestCacheOfSeveral: the bound holds for what several processes add.
+func TestCacheOfSeveral(t *testing.T) {
+	s, dir := remotetest.New(t), t.TempDir()
+	var of [2]*remote.Cache
+	for i := range of {
+		of[i] = cache(t, dir)
+		remote.Limit(of[i], 100_000)
+	}
+	for i := range 18 {
+		u := put(t, s, fmt.Sprintf("%d.png", i), bytes.Repeat([]byte{byte(i)}, 10_000))
+		must.Get2(of[i%len(of)].Fetch(t.Context(), u))(t)
+	}
+	size := sizeOf(t, dir)
+	must.True(t, size > 0 && size <= 125_000, "%d bytes", size)
 }

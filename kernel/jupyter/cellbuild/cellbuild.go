@@ -196,7 +196,9 @@ func newPlan(dir string, imports []string, flags ...string) *plan {
 		case !g.Standard && (g.Module == nil || g.Module.Version == "" || g.Module.Replace != nil): // may be edited
 			p.watch(g.Dir)
 			for _, name := range g.EmbedFiles {
-				p.watch(filepath.Join(g.Dir, name))
+				file := filepath.Join(g.Dir, name)
+				p.watch(file)
+				p.watch(filepath.Dir(file)) // for new ones
 			}
 			if g.Module != nil {
 				p.watch(g.Module.GoMod)
