@@ -118,7 +118,7 @@ func TestCacheOfSeveral(t *testing.T) {
 		of[i] = cache(t, dir)
 		remote.Limit(of[i], 100_000)
 	}
-	for i := range 18 {
+	for i := range 16 {
 		u := put(t, s, fmt.Sprintf("%d.png", i), bytes.Repeat([]byte{byte(i)}, 10_000))
 		must.Get2(of[i%len(of)].Fetch(t.Context(), u))(t)
 	}
