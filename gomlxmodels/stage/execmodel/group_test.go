@@ -366,3 +366,12 @@ func TestSharedIDs(t *testing.T) {
 		}
 	}
 }
+
+// TestPaidOneEach: of items that cost money each process has one.
+func TestPaidOneEach(t *testing.T) {
+	g, dir := group(t, "paid", func(o *Options) { o.Workers = 2 })
+	for i, a := range must.Get(g.Run(t.Context(), items(2), nil))(t) {
+		must.Equal(t, a.Outcome, OK, "answer", i, a.Reason)
+	}
+	must.EqualSlices(t, lines(t, dir, "batches"), []string{"1", "1"}, "items of batches")
+}

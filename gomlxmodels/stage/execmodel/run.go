@@ -110,7 +110,11 @@ func (r *round) work(ctx context.Context, slot int) error {
 		p, err := r.g.process(ctx, slot)
 		var batch []*task
 		if err == nil {
-			if batch = r.next(p.ready.MaxBatch); batch == nil {
+			most := p.ready.MaxBatch
+			if p.ready.Paid { // one each
+				most = 1
+			}
+			if batch = r.next(most); batch == nil {
 				return nil
 			}
 			err = r.exchange(ctx, p, slot, batch)
