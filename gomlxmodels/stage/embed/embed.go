@@ -29,10 +29,6 @@ func init() {
 	stage.Register(stage.Stage{Name: gomlxmodels.EmbedOp, Version: Version, Open: open})
 }
 
-// gpuBatch is the number of images of a call on an NVIDIA GPU, at least: an H100 embeds 1.8 to 3 times as many a second
-// as one by one (docs/benchmarks.md).
-const gpuBatch = 32
-
 // gpuCalls are the calls that a GPU's rows are computed in at once: the inputs of one go to the GPU while it computes
 // the one before.
 const gpuCalls = 4
@@ -128,8 +124,8 @@ func start[M stage.Loaded, P, E any](o opening, k kind[M, P, E]) (*stage.Opened,
 		return nil, err
 	}
 	calls := 1
-	if on == device.XLACUDA {
-		k.batch, calls = max(k.batch, gpuBatch), gpuCalls
+	if k.batch = stage.Batch(on, k.batch); on == device.XLACUDA {
+		calls = gpuCalls
 	}
 	w := &worker[M, P, E]{opening: o, kind: k, calls: calls, dtype: stage.Precision(o.args.Precision, on, o.env.Note)}
 	w.digest = fmt.Sprintf("%s %s %s %s", model, k.choices, strings.ToLower(w.dtype.String()), on)

@@ -21,7 +21,6 @@ import (
 	"antipode/datasets/table"
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/clipseg"
-	"antipode/gomlxmodels/device"
 	"antipode/gomlxmodels/hub"
 	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/stage"
@@ -60,15 +59,7 @@ type settings struct {
 }
 
 // batch is the number of images in a call of the device.
-func (s settings) batch() int {
-	if s.kind == device.XLACUDA {
-		return gpuBatch
-	}
-	return clipseg.DefaultBatch
-}
-
-// gpuBatch is the number of images in a call of an NVIDIA GPU (docs/benchmarks.md).
-const gpuBatch = 32
+func (s settings) batch() int { return stage.Batch(s.kind, clipseg.DefaultBatch) }
 
 // worker segments with one set of arguments.
 type worker struct {

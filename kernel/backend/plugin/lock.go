@@ -12,24 +12,20 @@ import (
 	"antipode/internal/filelock"
 )
 
-// lock acquires a file lock, which is released when its process ends. It calls waiting once if the lock is held.
+// lock acquires a file lock, which is released when its process ends. It calls waiting if the lock is held.
 func lock(ctx context.Context, file string, waiting func()) (unlock func(), err error) {
-	for first := true; ; first = false {
-		f, err := filelock.Open(file)
-		switch {
-		case err != nil:
-			return nil, fmt.Errorf("locking %s: %w", file, err)
-		case f != nil:
-			return func() { f.Close() }, nil
-		case first:
-			waiting()
-		}
-		select {
-		case <-time.After(100 * time.Millisecond):
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
+	f, err := filelock.Open(file)
+	if f != nil {
+		return func() { f.Close() }, nil
 	}
+	if err == nil {
+		waiting()
+		unlock, err = filelock.Wait(ctx, file)
+	}
+	if err != nil && ctx.Err() == nil {
+		err = fmt.Errorf("locking %s: %w", file, err)
+	}
+	return unlock, err
 }
 
 // record describes a plugin: what go-xla's installer installed, and whether it was loaded once.
