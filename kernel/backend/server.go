@@ -78,8 +78,11 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 					continue
 				}
 			}
-			s.cancelAll()
-			quit, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+			limit := 2 * time.Second
+			if s.cancelAll() == 0 {
+				limit = time.Minute // for the results of jobs that have ended
+			}
+			quit, cancel := context.WithTimeout(context.Background(), limit)
 			defer cancel()
 			hs.Shutdown(quit)
 			return
@@ -156,13 +159,15 @@ func (s *Server) leave() {
 	}
 }
 
-func (s *Server) cancelAll() {
+// cancelAll cancels the jobs and returns their number.
+func (s *Server) cancelAll() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.draining = true
 	for _, j := range s.jobs {
 		j.cancel()
 	}
+	return len(s.jobs)
 }
 
 // awaitJobs waits for the canceled jobs, which may be storing items, at most for limit.

@@ -91,7 +91,7 @@ func (f *front) accept(socket int, l net.Listener) {
 // serve reads one connection until it ends. Invalid ZeroMQ frames end the connection, not the kernel.
 func (f *front) serve(socket int, rw net.Conn) {
 	defer rw.Close()
-	defer func() { _ = recover() }() // zmq4 panics on a frame of an impossible length
+	rw = &boundedConn{Conn: rw, skip: greetingLength}
 	_ = rw.SetDeadline(time.Now().Add(handshakeLimit))
 	conn, err := zmq4.Open(rw, null.Security(), socketTypes[socket], nil, true, nil)
 	if err != nil {
@@ -132,6 +132,41 @@ func (f *front) serve(socket int, rw net.Conn) {
 			f.handle(p, m)
 		}
 	}
+}
+
+// maxFrame is the length in bytes of the longest frame that the kernel accepts, 1 GiB.
+const maxFrame = 1 << 30
+
+// greetingLength is the length in bytes of what a ZeroMQ connection begins with.
+const greetingLength = 64
+
+// boundedConn is a ZeroMQ connection that fails at the header of a frame above maxFrame. zmq4 allocates the memory of a
+// frame at its header, before it can be known whether the message is signed.
+type boundedConn struct {
+	net.Conn
+	skip   uint64 // bytes until the next header
+	header []byte // what was read of it: flags, then the length in 1 or 8 bytes
+}
+
+func (c *boundedConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	for rest := p[:n]; len(rest) > 0; {
+		if k := min(c.skip, uint64(len(rest))); k > 0 {
+			c.skip, rest = c.skip-k, rest[k:]
+			continue
+		}
+		c.header, rest = append(c.header, rest[0]), rest[1:]
+		if long := c.header[0]&2 != 0; len(c.header) < 2 || long && len(c.header) < 9 {
+			continue
+		}
+		for _, b := range c.header[1:] {
+			c.skip = c.skip<<8 | uint64(b)
+		}
+		if c.header = c.header[:0]; c.skip > maxFrame {
+			return 0, fmt.Errorf("jupyter: a frame of %d bytes, more than %d", c.skip, maxFrame)
+		}
+	}
+	return n, err
 }
 
 // subscribe adds or removes a subscription. A new subscriber receives iopub_welcome; it misses no message after that.

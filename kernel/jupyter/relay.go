@@ -113,11 +113,10 @@ func (r *relay) answer(q request, content func() any) {
 	r.status(busyState, &q.Message)
 	r.front.reply(q.from, strings.TrimSuffix(q.Header.Type, "_request")+"_reply", content(), &q.Message)
 	r.status(idleState, &q.Message)
-	r.mu.Lock()
-	running := r.running
-	r.mu.Unlock()
-	if running != nil {
-		r.status(busyState, running) // front ends show the latest state
+	r.mu.Lock() // until "busy" is sent: the cell's "idle" follows
+	defer r.mu.Unlock()
+	if r.running != nil {
+		r.status(busyState, r.running) // front ends show the latest state
 	}
 }
 

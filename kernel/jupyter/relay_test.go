@@ -179,7 +179,12 @@ func TestRelayHostileMessages(t *testing.T) {
 		}
 	}
 	must.Equal(t, len(lines), 0, "more lines logged")
+	other, _ := open(t, conn, conn.ShellPort, zmq4.Dealer)
 	_, _ = raw.Write([]byte{2, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}) // a frame of 2⁶⁴-1 bytes
+	_, _ = other.Write([]byte{2, 0, 0, 0x10, 0, 0, 0, 0, 0})                    // of 2⁴⁴
+	_ = other.SetReadDeadline(time.Now().Add(10 * time.Second))
+	_, err := other.Read(make([]byte, 1))
+	must.Equal(t, err, io.EOF, "the connection of a frame that is too long")
 	if got := converse(t, client); got.reply(got.request("kernel_info_request", fields{}))["status"] != "ok" {
 		t.Error("the kernel does not answer any more")
 	}
