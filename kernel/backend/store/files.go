@@ -121,6 +121,19 @@ func (x *fileIndex) entry(path string, has func(fileEntry) bool, complete func(p
 	return e, nil
 }
 
+// prune removes the entries of files that no longer exist.
+func (x *fileIndex) prune() error {
+	x.mu.Lock()
+	for path := range x.entries {
+		if _, err := os.Stat(path); os.IsNotExist(err) {
+			delete(x.entries, path)
+			x.dirty = true
+		}
+	}
+	x.mu.Unlock()
+	return x.save()
+}
+
 func (x *fileIndex) save() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -35,9 +35,10 @@ type Removal struct {
 }
 
 // Collect removes blobs, items and results that were not used within gc.Keep, and then more, oldest first, until the
-// store has at most gc.Max bytes, and the temporary files of processes that were killed. The records of saved results
-// stay, with all items of the contexts that they use and the images of these. It returns the removed files and the
-// number of bytes that stay. While a run or another process uses the store the error is [ErrInUse].
+// store has at most gc.Max bytes, the temporary files of processes that were killed, and the digests of files that no
+// longer exist. The records of saved results stay, with all items of the contexts that they use and the images of these.
+// It returns the removed files and the number of bytes that stay. While a run or another process uses the store the
+// error is [ErrInUse].
 func (s *Store) Collect(gc GC) (removed []Removal, stays int64, err error) {
 	if !gc.DryRun {
 		done, err := s.alone()
@@ -85,8 +86,9 @@ func (s *Store) Collect(gc GC) (removed []Removal, stays int64, err error) {
 		s.mu.Lock()
 		clear(s.items) // indexed again on use
 		s.mu.Unlock()
+		err = s.files.prune()
 	}
-	return removed, stays, nil
+	return removed, stays, err
 }
 
 // Files calls f for each file in a part of the store in a folder, with its path relative to the store, with slashes.

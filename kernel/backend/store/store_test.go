@@ -124,6 +124,13 @@ func TestFileDigestFollowsTheFile(t *testing.T) {
 	second, err := again.FileDigest(path)
 	must.True(t, err == nil && second != first, "a changed file has the old digest (%v)", err)
 	must.Is(s.FileDigest(filepath.Join(s.Dir(), "none")))(t, os.ErrNotExist) // missing file
+
+	must.Do(t, os.Remove(path))
+	must.Do(t, s.Close())
+	_, _, err = again.Collect(GC{Keep: time.Hour})
+	must.Do(t, err)
+	again, _ = Open(s.Dir())
+	must.Equal(t, len(again.files.entries), 0, "files that are remembered after they were removed")
 }
 
 func TestResults(t *testing.T) {
