@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
+
+	"gonum.org/v1/gonum/stat"
 
 	"antipode/datasets"
 	"antipode/datasets/table"
@@ -57,8 +60,8 @@ type difference struct {
 }
 
 // different compares the columns of rows that both tables have: texts, numbers and vectors by value, images by the
-// SHA-256 of their files, masks by their runs. Of numbers it says how far the mean moved, with Student's interval of
-// the paired differences.
+// SHA-256 of their files, masks by their runs. Of the rows with a number in both it says how far the mean moved, with
+// Student's interval of the paired differences.
 func different(a, b *table.Frame, pairs [][2]int, by []string) difference {
 	var shared [][2]int
 	var alone [2][]int
@@ -87,13 +90,12 @@ func different(a, b *table.Frame, pairs [][2]int, by []string) difference {
 			}
 			continue
 		}
-		n, mean, square, largest := 0, 0.0, 0.0, 0.0
+		n, number := 0, x.Kind == table.KindNumber
+		var changes []float64 // where both have a number
 		for _, p := range shared {
-			d := y.Value(p[1]).Number - x.Value(p[0]).Number
-			if math.IsNaN(d) {
-				d = 0
+			if d := y.Value(p[1]).Number - x.Value(p[0]).Number; number && !math.IsNaN(d) {
+				changes = append(changes, d)
 			}
-			mean, square, largest = mean+d, square+d*d, max(largest, math.Abs(d))
 			if !table.Same(x, p[0], y, p[1]) {
 				n++
 			}
@@ -103,11 +105,11 @@ func different(a, b *table.Frame, pairs [][2]int, by []string) difference {
 		}
 		out.equal = false
 		change := [4]float64{math.NaN(), math.NaN(), math.NaN(), math.NaN()}
-		if k := float64(len(shared)); x.Kind == table.KindNumber {
-			mean /= k
-			change[0], change[3] = mean, largest
+		if k := float64(len(changes)); k > 0 {
+			mean, sd := stat.MeanStdDev(changes, nil)
+			change[0], change[3] = mean, max(slices.Max(changes), -slices.Min(changes))
 			if k > 1 {
-				half := interval.Student(0.95, k-1) * math.Sqrt(max(square/k-mean*mean, 0)/(k-1))
+				half := interval.Student(0.95, k-1) * sd / math.Sqrt(k)
 				change[1], change[2] = mean-half, mean+half
 			}
 		}

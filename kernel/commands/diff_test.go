@@ -11,7 +11,8 @@ import (
 )
 
 // TestDifferent compares tables whose differences are known. The interval is scipy.stats.t.interval(0.95, 2, 1, 1/√3)
-// of the differences 0, 1, 2.
+// of the differences 0, 1, 2, and
+// stats.t.interval(0.95, 2, 2/3, 2/3) of 0, 2, 0.
 func TestDifferent(t *testing.T) {
 	nan := math.NaN()
 	frame := func(ids []string, score []float64, sum string, vector []float32) *table.Frame {
@@ -34,8 +35,8 @@ func TestDifferent(t *testing.T) {
 				"score 2 3 1 -1.48414 3.48414 2\nimage 1 3"},
 		"image and vector": {frame([]string{"a", "b", "c", "x"}, []float64{1, 1, 1, 0}, "2", []float32{2}),
 			"4 rows in both, by id; 0 only in the first, 0 only in the second\nimage 1 4\nfull 1 4"},
-		"a number that is missing": {frame([]string{"a", "b", "c", "x"}, []float64{nan, 1, 1, 0}, "1", []float32{1}),
-			"4 rows in both, by id; 0 only in the first, 0 only in the second\nscore 1 4 0 0 0 0"},
+		"a number that is missing": {frame([]string{"a", "b", "c", "x"}, []float64{nan, 1, 3, 0}, "1", []float32{1}),
+			"4 rows in both, by id; 0 only in the first, 0 only in the second\nscore 2 4 0.666667 -2.20177 3.5351 2"},
 		"columns": {a.With(table.TextColumn("more", make([]string, 4))),
 			"4 rows in both, by id; 0 only in the first, 0 only in the second; column more only in the second"},
 	} {
