@@ -3,6 +3,7 @@ package neighbors
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"sync"
 
 	"github.com/gomlx/compute"
@@ -10,6 +11,8 @@ import (
 	"github.com/gomlx/compute/shapes"
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
+
+	"antipode/internal/fault"
 )
 
 // Finder finds neighbors on a backend. It implements prdc.Neighbors of package metrics/prdc. Several goroutines may
@@ -126,7 +129,7 @@ func (b *block) free() {
 // fill loads rows from…from+rows of a set; rows beyond its end become zeros.
 func (b *block) fill(s *set, from int) error {
 	err := tensors.MutableFlatData(b.vectors, func(flat []float32) {
-		parallel(b.rows, 64, func(_, lo, hi int) {
+		fault.Pieces(b.rows, 64, runtime.GOMAXPROCS(0), func(_, lo, hi int) {
 			for i := lo; i < hi; i++ {
 				to := flat[i*b.width : (i+1)*b.width]
 				if from+i < len(s.rows) {

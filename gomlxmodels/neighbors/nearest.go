@@ -7,6 +7,7 @@ import (
 	"runtime"
 
 	"antipode/internal/distance"
+	"antipode/internal/fault"
 )
 
 // Nearest finds for each point its k nearest other points, nearest first, equal distances in the order of their
@@ -51,7 +52,7 @@ const columns = 16
 func (s *search) take(a, b, stride int, squared []float32) {
 	rows, cols := min(stride, len(s.rows)-a), min(stride, len(s.rows)-b)
 	longA, longB := s.longest(a, a+rows), s.longest(b, b+cols)
-	parallel(rows, 16, func(w, lo, hi int) {
+	fault.Pieces(rows, 16, runtime.GOMAXPROCS(0), func(w, lo, hi int) {
 		for i := lo; i < hi; i++ {
 			s.row(&s.scratch[w], a+i, b, squared[i*stride:i*stride+cols], longB)
 		}
@@ -59,7 +60,7 @@ func (s *search) take(a, b, stride int, squared []float32) {
 	if a == b {
 		return
 	}
-	parallel(cols, columns, func(w, lo, hi int) {
+	fault.Pieces(cols, columns, runtime.GOMAXPROCS(0), func(w, lo, hi int) {
 		c := &s.scratch[w]
 		if len(c.column) < columns*stride {
 			c.column = make([]float32, columns*stride)

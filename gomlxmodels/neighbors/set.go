@@ -1,11 +1,11 @@
 package neighbors
 
 import (
-	"antipode/internal/fault"
 	"math"
 	"runtime"
 	"slices"
-	"sync/atomic"
+
+	"antipode/internal/fault"
 )
 
 // frame is the common origin and scale of the sets that are compared. Distances of scaled vectors are Scale times those
@@ -24,7 +24,7 @@ func newFrame(sets ...[][]float32) *frame {
 	largest := make([]float64, workers)
 	each := func(do func(worker int, row []float32)) {
 		for _, rows := range sets {
-			parallel(len(rows), 256, func(w, lo, hi int) {
+			fault.Pieces(len(rows), 256, runtime.GOMAXPROCS(0), func(w, lo, hi int) {
 				for _, row := range rows[lo:hi] {
 					do(w, row)
 				}
@@ -73,7 +73,7 @@ type set struct {
 
 func (f *frame) set(rows [][]float32) *set {
 	s := &set{frame: f, rows: rows, norms: make([]float64, len(rows))}
-	parallel(len(rows), 64, func(_, lo, hi int) {
+	fault.Pieces(len(rows), 64, runtime.GOMAXPROCS(0), func(_, lo, hi int) {
 		v := make([]float32, len(f.origin))
 		for i := lo; i < hi; i++ {
 			s.scaled(i, v)
@@ -127,27 +127,4 @@ func above(x float64) float32 {
 
 func below(x float64) float32 {
 	return math.Nextafter32(float32(min(x, math.MaxFloat32/2)), -math.MaxFloat32)
-}
-
-// parallel shares n rows in pieces among the processors.
-func parallel(n, piece int, do func(worker, from, to int)) {
-	parallelUpTo(runtime.GOMAXPROCS(0), n, piece, do)
-}
-
-func parallelUpTo(workers, n, piece int, do func(worker, from, to int)) {
-	workers = min(workers, runtime.GOMAXPROCS(0), (n+piece-1)/piece)
-	var next atomic.Int64
-	var wait fault.Group
-	for w := range workers {
-		wait.Go(func() {
-			for {
-				from := int(next.Add(int64(piece))) - piece
-				if from >= n {
-					return
-				}
-				do(w, from, min(from+piece, n))
-			}
-		})
-	}
-	wait.Wait()
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"antipode/internal/distance"
+	"antipode/internal/fault"
 )
 
 // Within reports every point inside one of the balls, with the first level that contains it. It calls visits[w] from
@@ -47,7 +48,7 @@ func (s *sieve) take(from, to, stride int, squared []float32) {
 	rows, cols := len(squared)/stride, min(stride, len(s.points.rows)-to)
 	rows = min(rows, len(s.centers.rows)-from)
 	longest := s.points.longest(to, to+cols)
-	parallelUpTo(len(s.visits), rows, 16, func(w, lo, hi int) {
+	fault.Pieces(rows, 16, len(s.visits), func(w, lo, hi int) {
 		for i := lo; i < hi; i++ {
 			s.row(&s.found[w], s.visits[w], from+i, to, squared[i*stride:i*stride+cols], longest)
 		}

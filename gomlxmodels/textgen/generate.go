@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
-	"sync"
 
 	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
@@ -15,6 +13,7 @@ import (
 
 	"antipode/gomlxmodels/runner"
 	"antipode/gomlxmodels/weights"
+	"antipode/internal/fault"
 )
 
 // Generator writes texts with one network. It belongs to the goroutine that owns the device.
@@ -226,19 +225,10 @@ func (g *Generator) check(r *Request, s *Options) error {
 // each does the rows' work on the host, on several goroutines.
 func each(n int, do func(i int) error) error {
 	errs := make([]error, n)
-	var wait sync.WaitGroup
-	workers := min(n, runtime.GOMAXPROCS(0))
-	for w := range workers {
-		wait.Go(func() {
-			for i := w; i < n; i += workers {
-				func() {
-					defer runner.Recovered("row", &errs[i])
-					errs[i] = do(i)
-				}()
-			}
-		})
-	}
-	wait.Wait()
+	fault.Each(n, func(i int) {
+		defer runner.Recovered("row", &errs[i])
+		errs[i] = do(i)
+	})
 	for _, err := range errs { // one is enough: it is one line
 		if err != nil {
 			return err

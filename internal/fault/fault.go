@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 )
 
 // Error is a panic.
@@ -70,14 +71,21 @@ func (g *Group) Wait() {
 }
 
 // Each calls f(0) … f(n-1), GOMAXPROCS of them at a time, and panics as [Group.Wait] does.
-func Each(n int, f func(i int)) {
+func Each(n int, f func(i int)) { Spread(n, runtime.GOMAXPROCS(0), f) }
+
+// Spread is [Each] with another number of calls at a time.
+func Spread(n, workers int, f func(i int)) { Pieces(n, 1, workers, func(_, i, _ int) { f(i) }) }
+
+// Pieces calls do for the numbers 0 … n-1 in pieces from … to-1, in goroutines with the numbers 0 … workers-1, of which
+// each takes the next piece when it is done with one. It panics as [Group.Wait] does.
+func Pieces(n, piece, workers int, do func(worker, from, to int)) {
+	var next atomic.Int64
 	var wait Group
-	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
-	for i := range n {
-		slots <- struct{}{}
+	for w := range min(workers, (n+piece-1)/piece) {
 		wait.Go(func() {
-			defer func() { <-slots }()
-			f(i)
+			for from := int(next.Add(int64(piece))) - piece; from < n; from = int(next.Add(int64(piece))) - piece {
+				do(w, from, min(from+piece, n))
+			}
 		})
 	}
 	wait.Wait()

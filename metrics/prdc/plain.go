@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"sync/atomic"
 
 	"antipode/internal/distance"
 	"antipode/internal/fault"
@@ -62,19 +61,10 @@ func (Plain) Within(ctx context.Context, balls distance.Balls, points [][]float3
 
 // eachTile distributes the tiles of n rows to workers.
 func eachTile(ctx context.Context, n, workers int, do func(worker, from, to int)) error {
-	var next atomic.Int64
-	var wait fault.Group
-	for w := range workers {
-		wait.Go(func() {
-			for ctx.Err() == nil {
-				from := int(next.Add(tile)) - tile
-				if from >= n {
-					return
-				}
-				do(w, from, min(from+tile, n))
-			}
-		})
-	}
-	wait.Wait()
+	fault.Pieces(n, tile, workers, func(worker, from, to int) {
+		if ctx.Err() == nil {
+			do(worker, from, to)
+		}
+	})
 	return ctx.Err()
 }

@@ -14,6 +14,7 @@ import (
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/device"
 	"antipode/gomlxmodels/stage"
+	"antipode/internal/fault"
 	"antipode/kernel/backend/devices"
 	"antipode/kernel/backend/store"
 )
@@ -138,7 +139,7 @@ func (c *child) Compute(ctx context.Context, b devices.Batch) (r devices.Result,
 	}
 	b.Began() // preparing images may end the process, too
 	rows := newPrepared(w, b.Rows.Len())
-	parallel(b.Rows.Len(), func(i int) { rows.prepare(ctx, i, stage.Row{Frame: b.Rows, Index: i}) })
+	fault.Each(b.Rows.Len(), func(i int) { rows.prepare(ctx, i, stage.Row{Frame: b.Rows, Index: i}) })
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if err := ctx.Err(); err != nil {

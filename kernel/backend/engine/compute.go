@@ -236,7 +236,7 @@ func (r *run) computeBatch(ctx context.Context, b *stageItems, s *batch) error {
 func (r *run) fetched(ctx context.Context, b *stageItems, s *batch) (at []int, err error) {
 	columns, errs := make([]string, len(s.members)), make([]error, len(s.members))
 	var down broken
-	spread(len(s.members), requests, func(i int) {
+	fault.Spread(len(s.members), store.Requests, func(i int) {
 		if down.is() {
 			errs[i] = down.err
 			return

@@ -14,6 +14,7 @@ import (
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/preprocess"
 	"antipode/gomlxmodels/stage"
+	"antipode/internal/fault"
 	"antipode/internal/imagefile"
 	"antipode/kernel/backend/store"
 )
@@ -112,7 +113,7 @@ func (r *run) convert(f *table.Frame, c *table.Column, rows []int, o origin, tra
 			keys[k] = store.KeyOf(stage.ImageKey(c.Images[row]))
 		}
 		values, _, _ := r.storedValues(items, keys, converted)
-		spread(len(part), runtime.NumCPU(), func(k int) {
+		fault.Spread(len(part), runtime.NumCPU(), func(k int) {
 			row, background := part[k], ""
 			if values[k] != nil || r.ctx.Err() != nil {
 				return

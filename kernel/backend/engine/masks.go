@@ -16,6 +16,7 @@ import (
 	"antipode/datasets/mask"
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/stage"
+	"antipode/internal/fault"
 	"antipode/internal/imagefile"
 	"antipode/internal/objecturl"
 )
@@ -42,7 +43,7 @@ func (r *run) masksFrom(_ *table.Plan, a datasets.MasksArgs, in []*table.Frame) 
 	if m.names, m.find, err = r.filesIn(a.Dir, m.paths); err != nil {
 		return nil, fmt.Errorf("the folder of the masks, %s: %w", a.Dir, plain(err))
 	}
-	spread(n, origin{dir: a.Dir}.workers(), func(row int) { m.read(row, a.MaskThreshold) })
+	fault.Spread(n, origin{dir: a.Dir}.workers(), func(row int) { m.read(row, a.MaskThreshold) })
 	if m.broken.is() {
 		return nil, fmt.Errorf("the folder of the masks: %w", m.broken.err)
 	}
@@ -255,7 +256,7 @@ func (r *run) readMasks(source, column string, threshold float64, f *table.Frame
 		}))
 	}
 	inverted := make([]bool, len(masks))
-	parallel(len(masks), func(row int) { inverted[row] = has(row) && mask.Inverted(masks[row]) })
+	fault.Each(len(masks), func(row int) { inverted[row] = has(row) && mask.Inverted(masks[row]) })
 	r.reading(table.Reading{Source: source, Column: column, Majority: true,
 		What: "masks look inverted: more than half is object, at all borders",
 		Fix:  "object is what is not black; invert the masks whose background is white",

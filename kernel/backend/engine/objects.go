@@ -17,17 +17,16 @@ import (
 
 	"antipode/datasets"
 	"antipode/datasets/table"
+	"antipode/internal/fault"
 	"antipode/internal/objecturl"
 	"antipode/kernel/backend/remote"
+	"antipode/kernel/backend/store"
 )
-
-// requests is the number of requests to object storage at the same time.
-const requests = 16
 
 // workers returns the number of goroutines that resolve the paths of a table.
 func (o origin) workers() int {
 	if objecturl.IsRemote(o.dir) || objecturl.IsRemote(o.root) {
-		return requests
+		return store.Requests
 	}
 	return runtime.NumCPU()
 }
@@ -141,7 +140,7 @@ const shownImages = 1000
 // show fetches the images of a result's first rows, which a client may show.
 func (r *run) show(f *table.Frame) {
 	var failed broken
-	spread(min(f.Len(), shownImages), requests, func(row int) {
+	fault.Spread(min(f.Len(), shownImages), store.Requests, func(row int) {
 		if !failed.is() {
 			if _, err := r.fetch(r.ctx, f, row); err != nil {
 				failed.add(err)
@@ -252,7 +251,7 @@ func (r *run) uploaded(f *table.Frame, images []table.Image) ([]table.Image, err
 		return nil, fmt.Errorf("cannot write the images: %w", err)
 	}
 	var failed broken
-	spread(len(rows), requests, func(at int) {
+	fault.Spread(len(rows), store.Requests, func(at int) {
 		if failed.is() {
 			return
 		}

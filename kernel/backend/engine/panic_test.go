@@ -44,7 +44,7 @@ func TestPanics(t *testing.T) {
 		name := "faulty " + in
 		register(name, func(base counted) stage.Worker[[]byte] {
 			if in == "parallel" {
-				parallel(3, func(i int) { panic("of a row") })
+				fault.Each(3, func(i int) { panic("of a row") })
 			}
 			return faulty{base, in}
 		})

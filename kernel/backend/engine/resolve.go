@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"math"
 	"path/filepath"
-	"runtime"
 	"slices"
 
 	"antipode/datasets/mask"
@@ -202,7 +201,7 @@ func (r *run) readMaskColumn(f *table.Frame, c *table.Column, rows []int, o orig
 func (o origin) each(f *table.Frame, c *table.Column, rows []int, bad []*table.BadRow,
 	read func(row int) (path string, err error)) error {
 	var broken broken
-	spread(len(rows), o.workers(), func(k int) {
+	fault.Spread(len(rows), o.workers(), func(k int) {
 		row := rows[k]
 		if bad[row] != nil || broken.is() {
 			return
@@ -278,21 +277,4 @@ func plain(err error) error {
 		return pe.Err
 	}
 	return err
-}
-
-// parallel calls f(0) … f(n-1) on one goroutine per core.
-func parallel(n int, f func(int)) { spread(n, runtime.GOMAXPROCS(0), f) }
-
-// spread calls f(0) … f(n-1) on so many goroutines.
-func spread(n, workers int, f func(int)) {
-	var wg fault.Group
-	workers = min(n, workers)
-	for w := range workers {
-		wg.Go(func() {
-			for i := w; i < n; i += workers {
-				f(i)
-			}
-		})
-	}
-	wg.Wait()
 }

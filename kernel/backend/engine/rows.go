@@ -14,6 +14,7 @@ import (
 
 	"antipode/datasets/table"
 	"antipode/gomlxmodels/stage"
+	"antipode/internal/fault"
 	"antipode/kernel/backend/store"
 )
 
@@ -323,7 +324,7 @@ const storedAtOnce = 4096
 func (r *run) decodeStored(items store.Items, keys []store.Key, outputs []table.ColumnSpec,
 	values [][]table.Value) (damaged int, unread error) {
 	payloads, errs := items.GetAll(keys), make([]error, len(keys))
-	parallel(len(keys), func(u int) {
+	fault.Each(len(keys), func(u int) {
 		if payloads[u] == nil {
 			return
 		}

@@ -26,9 +26,6 @@ import (
 // same store; of two results of one name the last that is copied stays.
 var parts = []string{"blobs/", "items/", "results/"}
 
-// requests is the number of requests at the same time.
-const requests = 16
-
 // Copied reports what [Push] or [Pull] did.
 type Copied struct {
 	Files, Present int      // copied; there already
@@ -76,7 +73,7 @@ func Push(ctx context.Context, home string, to objecturl.URL) (Copied, error) {
 			return c.Copied, err
 		}
 		group, groupCtx := errgroup.WithContext(ctx)
-		group.SetLimit(requests)
+		group.SetLimit(store.Requests)
 		err := store.Files(home, part, func(name string, _ fs.FileInfo) error {
 			file := filepath.Join(home, filepath.FromSlash(name))
 			group.Go(func() error { return c.push(groupCtx, b, prefix+name, present[prefix+name], name, file) })
@@ -134,7 +131,7 @@ func Pull(ctx context.Context, from objecturl.URL, home, folder string) (Copied,
 	prefix, found := from.Prefix().Key, false
 	for _, part := range parts {
 		group, groupCtx := errgroup.WithContext(ctx)
-		group.SetLimit(requests)
+		group.SetLimit(store.Requests)
 		err := b.List(ctx, prefix+part, func(o Object) error {
 			name, local := strings.CutPrefix(o.Key, prefix)
 			if !local || !filepath.IsLocal(filepath.FromSlash(name)) || atomicfile.IsTemporary(name) {

@@ -164,7 +164,7 @@ func (s *Store) lacking(part string) (names []string, err error) {
 // push writes files. Damaged ones are left out.
 func (s *Store) push(names []string) error {
 	group, ctx := errgroup.WithContext(s.ctx)
-	group.SetLimit(requests)
+	group.SetLimit(store.Requests)
 	for _, name := range names {
 		group.Go(func() error {
 			var c copying

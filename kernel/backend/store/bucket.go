@@ -56,8 +56,8 @@ type Remote interface {
 	Push() error
 }
 
-// requests is the number of requests to object storage at the same time.
-const requests = 16
+// Requests is the number of requests to object storage at the same time.
+const Requests = 16
 
 // remote returns the store in object storage, nil if there is none.
 func (s *Store) remote() Remote {
@@ -195,7 +195,7 @@ func (it *bucketItems) refreshFar() error {
 func each(paths []string, f func(i int, path string) error) []error {
 	errs := make([]error, len(paths))
 	var group errgroup.Group
-	group.SetLimit(requests)
+	group.SetLimit(Requests)
 	for i, path := range paths {
 		group.Go(func() error {
 			errs[i] = f(i, path)

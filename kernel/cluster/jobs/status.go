@@ -134,7 +134,7 @@ func (j *Job) statuses(ctx context.Context, at string) (list []*Status, err erro
 	defer buckets.Close()
 	present := map[string]bool{} // by store and name
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(requests)
+	group.SetLimit(store.Requests)
 	defer func() { err = cmp.Or(group.Wait(), err) }() // which may follow from the first
 	for i := range list {
 		store := j.StoreOf(at, i)
@@ -170,9 +170,6 @@ func (j *Job) statuses(ctx context.Context, at string) (list []*Status, err erro
 	}
 	return list, nil
 }
-
-// requests is the number of requests to object storage at the same time.
-const requests = 16
 
 // Report is the state of a job.
 type Report struct {
