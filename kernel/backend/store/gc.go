@@ -36,7 +36,7 @@ type Removal struct {
 
 // Collect removes blobs, items and results that were not used within gc.Keep, and then more, oldest first, until the
 // store has at most gc.Max bytes, the temporary files of processes that were killed, and the digests of files that no
-// longer exist. The records of saved results stay, with all items of the contexts that they use and the images of these.
+// longer exist. The records of saved results stay, with all items of the contexts that they use and their images.
 // It returns the removed files and the number of bytes that stay. While a run or another process uses the store the
 // error is [ErrInUse].
 func (s *Store) Collect(gc GC) (removed []Removal, stays int64, err error) {
