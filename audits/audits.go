@@ -49,7 +49,16 @@ func Images(part string, builtIn datasets.Table, sets ...Set) datasets.Table {
 	if at := slices.IndexFunc(sets, func(s Set) bool { return s.Name == name }); at >= 0 {
 		return sets[at].Images(dir)
 	}
-	return datasets.Images(part, datasets.ImagesOptions{Default: builtIn})
+	if part == "" && len(builtIn.Columns()) > 0 {
+		return builtIn
+	}
+	return Existing(part)
+}
+
+// Existing returns the table of a file or folder that a part names, with all columns that it has: an audit adds those
+// that are missing.
+func Existing(part string, options ...datasets.ImagesOptions) datasets.Table {
+	return datasets.Extend(datasets.Images(part, options...)).Settled().Table
 }
 
 // Asked returns the model that answers questions in a judge's name, ask:MODEL.
@@ -113,7 +122,7 @@ func ByModel(generators []string, of func(generator string) datasets.Table) data
 	var all []datasets.Table
 	for i, g := range generators {
 		t := of(g)
-		if !Has(t, "model") && !datasets.Extend(t).IsOpen() {
+		if !Has(t, "model") {
 			t = t.With("model", ModelName(g))
 		}
 		for k := range i {
@@ -168,7 +177,7 @@ func CheckProfile(audit, profile, standard, other string) error {
 	return fmt.Errorf("%s: profile %q: use %s or %s", audit, profile, standard, other)
 }
 
-// Has reports whether a table has a column. It does not run the table; one whose columns are not known has none.
+// Has reports whether a table has a column. It does not run the table; of a file it is asked of [Existing].
 func Has(t datasets.Table, column string) bool { return table.Position(t.Columns(), column) >= 0 }
 
 // Succeeded adds the column outcome, "ok" in every row, to images that come without one.

@@ -19,7 +19,8 @@ import (
 func TestLists(t *testing.T) {
 	testengine.Use(t)
 	photos := filepath.Join(t.TempDir(), "photos.csv")
-	must.Do(t, os.WriteFile(photos, []byte("id,image,object,region\na,photos.csv,boat,Ondulay\n"), 0o600))
+	must.Do(t, os.WriteFile(photos, []byte("id,image,object,region\na,photos.csv,boat,Ondulay\n"+
+		"b,photos.csv,boat,\n"), 0o600))
 	for hint, table := range map[string]datasets.Table{
 		`no row has "kiet" in column "object"; did you mean "kite"?`: dig.Audit{N: 1,
 			Objects: []string{"boat", "kiet"}}.Images(dig.Original),
@@ -33,5 +34,11 @@ func TestLists(t *testing.T) {
 		`in column "attribute"; `: entigen.Audit{Attributes: []string{"doctr"}}.Images(),
 	} {
 		must.Fail(table.Rows(t.Context()))(t, hint)
+	}
+	prompts := testengine.Rows(t, "photographs without a region", dig.Audit{Photos: photos}.Prompts(dig.Original))
+	must.EqualSlices(t, prompts.Texts("prompt"), []string{"boat in Ondulay"}, "prompts of the others")
+	first := must.Get(entigen.Audit{}.Raters().Plan())(t)
+	for range 20 {
+		must.Equal(t, must.Get(entigen.Audit{}.Raters().Plan())(t).Digest(), first.Digest(), "plans of the raters")
 	}
 }

@@ -92,18 +92,11 @@ func (t Table) Save(path string) {
 
 // request sends the plan to the executor. With estimate, work of more than a minute is announced with one line.
 func (t Table) request(ctx context.Context, req client.Request, estimate bool) (*client.Result, error) {
-	plan, err := t.Plan()
-	if err == nil {
-		plan, err = plan.Resolved(ctx)
-	}
+	exec, req, err := t.prepare(ctx, req)
 	if err != nil {
 		return nil, err
 	}
-	req.Plan, req.Samples, req.Trace = plan, cell.InNotebook(), os.Getenv(client.JournalVar) != ""
-	exec, err := client.Default(cell.Say)
-	if err != nil {
-		return nil, err
-	}
+	req.Samples, req.Trace = cell.InNotebook(), os.Getenv(client.JournalVar) != ""
 	bar := cell.NewProgress()
 	defer bar.Close()
 	announced := !estimate
@@ -129,4 +122,37 @@ func (t Table) request(ctx context.Context, req client.Request, estimate bool) (
 		err = client.AppendJournal(os.Getenv(client.JournalVar), req, res)
 	}
 	return res, err
+}
+
+// prepare returns the executor, and the request with the plan.
+func (t Table) prepare(ctx context.Context, req client.Request) (client.Executor, client.Request, error) {
+	plan, err := t.Plan()
+	if err == nil {
+		req.Plan, err = plan.Resolved(ctx)
+	}
+	if err != nil {
+		return nil, req, err
+	}
+	exec, err := client.Default(cell.Say)
+	return exec, req, err
+}
+
+// Settled returns the table with the columns that it has when it runs, for which the source of an open one is read. A
+// table that cannot be read is in error.
+func (a Author) Settled() Author {
+	if !a.open || a.err != nil {
+		return a
+	}
+	ctx, stop := cell.Context()
+	defer stop()
+	exec, req, err := a.Head(0).prepare(ctx, client.Request{})
+	if err != nil {
+		return a.Fail(err)
+	}
+	res, err := exec.Run(ctx, req, func(table.Progress) {}) // what it notes is noted again when the table runs
+	if err != nil {
+		return a.Fail(err)
+	}
+	a.columns, a.open = res.Frame.Specs(), false
+	return a
 }

@@ -279,7 +279,7 @@ func (a Audit) images() datasets.Table {
 	case a.released():
 		return a.selected(cococrola.DemoImages(cococrola.DemoOptions{Dir: dir, Concepts: a.list().Concepts}))
 	case audits.IsTable(g):
-		images := a.selected(datasets.Extend(datasets.Images(g)).Need("language", table.KindText).Need("concept",
+		images := a.selected(datasets.Extend(audits.Existing(g)).Need("language", table.KindText).Need("concept",
 			table.KindText).Table)
 		if !audits.Has(images, "model") {
 			images = images.With("model", "images")
@@ -325,9 +325,9 @@ func (a Audit) HasImages() bool {
 	return !slices.ContainsFunc(a.generators(), func(g string) bool { return isScores(g) })
 }
 
-// isScores reports whether a generator is a .csv file of scores; the columns of other files are not known yet.
+// isScores reports whether a generator is a file of scores.
 func isScores(generator string) bool {
-	return audits.IsTable(generator) && audits.Has(datasets.Images(generator), "cross_consistency")
+	return audits.IsTable(generator) && audits.Has(audits.Existing(generator), "cross_consistency")
 }
 
 // scored reports whether the scores exist already.

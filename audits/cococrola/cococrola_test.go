@@ -15,6 +15,7 @@ import (
 	models "antipode/gomlxmodels"
 	"antipode/internal/must"
 	"antipode/metrics"
+	"antipode/metrics/concepts"
 	"antipode/metrics/significance"
 	"antipode/metrics/tokens"
 	"antipode/test/testengine"
@@ -171,13 +172,16 @@ func TestReleased(t *testing.T) {
 	write(t, filepath.Join(dir, "concepts.csv"), "en,es\ndog,perro\nship,barco\n")
 	a := cococrola.Audit{Concepts: filepath.Join(dir, "concepts.csv"), Generator: "released:" + dir,
 		Encoder: cococrola.Released}
-	for profile, want := range map[string]float64{cococrola.Paper: 0.4, cococrola.PublicCode: -0.3} {
-		a.Profile = profile
-		means := testengine.Rows(t, profile, a.Means().Where("model", "==", "SD 2").Where("language", "==", "es"))
+	for of, want := range map[[2]string]float64{{cococrola.Paper, concepts.LeaveOut}: 0.4, {cococrola.Paper}: 0.4,
+		{cococrola.Paper, concepts.MinusOne}: -0.3, {cococrola.PublicCode}: -0.3,
+		{cococrola.PublicCode, concepts.LeaveOut}: 0.4} {
+		a.Profile, a.Blank = of[0], of[1]
+		means := testengine.Rows(t, of[0], a.Means().Where("model", "==", "SD 2").Where("language", "==", "es"))
 		if got := means.Numbers("cross_consistency")[0]; got < want-1e-9 || got > want+1e-9 {
-			t.Errorf("%s: mean Xc %v, want %v", profile, got, want)
+			t.Errorf("%s: mean Xc %v, want %v", of, got, want)
 		}
 	}
+	a.Profile, a.Blank = cococrola.PublicCode, ""
 	ledger := testengine.Rows(t, "ledger", a.Ledger().Where("verdict", "!=", metrics.NotComputable))
 	if items := ledger.Texts("item"); !slices.Contains(items, "Table 2, SD 2, EN, Xc") ||
 		slices.Contains(items, "Table 2, SD 2, EN, Wc") {

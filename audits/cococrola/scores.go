@@ -68,14 +68,14 @@ func (a Audit) scores() datasets.Table {
 	if a.Encoder == Released {
 		_, dir := part(g)
 		failures := cococrola.FailuresBlank
-		if a.Profile == PublicCode {
+		if a.Blank == concepts.MinusOne || a.Blank == "" && a.Profile == PublicCode {
 			failures = cococrola.FailuresMinusOne
 		}
 		return a.selected(cococrola.DemoScores(cococrola.DemoOptions{Dir: dir, Failures: failures,
 			Concepts: a.list().Concepts}))
 	}
 	if isScores(g) {
-		return a.selected(datasets.Images(g))
+		return a.selected(audits.Existing(g))
 	}
 	return concepts.ConceptScores(concepts.Tables{Images: a.embed(a.images()), Words: a.Words()}, a.options())
 }
@@ -90,7 +90,7 @@ func (a Audit) options() concepts.ScoreOptions {
 // Means returns the means over concepts by generator and language, the averages, and the share of concepts possessed.
 func (a Audit) Means() datasets.Table {
 	blank := a.Blank
-	if a.Encoder == Released { // failures are −1 already, and Wc, which was not released, is blank
+	if a.Encoder == Released { // failures that count are −1 already, and Wc, which was not released, is blank
 		blank = concepts.LeaveOut
 	}
 	return concepts.LanguageMeans(a.Scores(), concepts.MeanOptions{Profile: cmp.Or(a.Profile, Paper), Blank: blank,
@@ -263,7 +263,7 @@ func (a Audit) FailureCounts() datasets.Table {
 	var labels datasets.Table
 	switch {
 	case a.Labels != "":
-		labels = datasets.Images(a.Labels)
+		labels = audits.Existing(a.Labels)
 	case a.Judge != "" && !a.scored():
 		labels = a.JudgedKinds()
 	}

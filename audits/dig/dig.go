@@ -308,11 +308,14 @@ func (a Audit) Images(template string) datasets.Table {
 func (a Audit) images(template string) datasets.Table {
 	g, n := a.generator(), a.perCell()
 	if audits.IsTable(g) {
-		images := datasets.Images(g)
+		images := audits.Existing(g)
 		if audits.Has(images, "template") {
 			images = images.Where("template", "==", template)
 		} else {
 			images = images.With("template", template)
+		}
+		if objects := a.objects(); objects != nil {
+			images = images.NeedValues("object", a.Objects).Where("object", "in", objects)
 		}
 		if a.N > 0 {
 			images = images.Sample(a.N, "object,region", int64(a.settings().Seed))

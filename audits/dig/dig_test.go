@@ -172,12 +172,12 @@ func TestTable(t *testing.T) {
 	testengine.Use(t)
 	dir := geoDE(t, 3)
 	var index strings.Builder
-	index.WriteString("id,image,object,region,template\n")
+	index.WriteString("id,image,object,region,template,outcome\n")
 	for _, template := range []string{dig.Original, dig.New} {
 		for o, object := range objects {
 			for i := range 3 {
-				fmt.Fprintf(&index, "%s %d %d,images/%d_0_%d.png,%s,Africa,%s\n", template, o, i, o, i, object,
-					template)
+				fmt.Fprintf(&index, "%s %d %d,images/%d_0_%d.png,%s,Africa,%s,%s\n", template, o, i, o, i, object,
+					template, []string{"ok", "ok", "flagged"}[i])
 			}
 		}
 	}
@@ -187,12 +187,19 @@ func TestTable(t *testing.T) {
 	for path, text := range map[string]string{table: index.String(), tags: people} {
 		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 	}
-	for n, want := range map[int]float64{0: 3, 2: 2} {
-		a := dig.Audit{Photos: "geode:" + dir, Generator: table, N: n}
-		counts := testengine.Rows(t, "counts", a.Images(dig.New).Count("object", "region", "template"))
-		if counts.Len() != 2 || counts.Numbers("n")[0] != want || counts.Texts("template")[0] != dig.New {
-			t.Errorf("n = %d: %v %v", n, counts.Numbers("n"), counts.Texts("template"))
+	parquet := filepath.Join(dir, "generated.parquet")
+	must.Get(datasets.Images(table).SaveE(t.Context(), parquet))(t)
+	for _, table := range []string{table, parquet} {
+		for n, want := range map[int]float64{0: 3, 2: 2} {
+			a := dig.Audit{Photos: "geode:" + dir, Generator: table, N: n}
+			counts := testengine.Rows(t, "counts", a.Images(dig.New).Count("object", "region", "template"))
+			if counts.Len() != 2 || counts.Numbers("n")[0] != want || counts.Texts("template")[0] != dig.New {
+				t.Errorf("%s, n = %d: %v %v", table, n, counts.Numbers("n"), counts.Texts("template"))
+			}
 		}
+		one := dig.Audit{Photos: "geode:" + dir, Generator: table, Objects: objects[:1]}.Images(dig.New)
+		must.EqualSlices(t, testengine.Rows(t, "one object", one).Texts("outcome"),
+			[]string{"ok", "ok", "flagged"}, table)
 	}
 	a := dig.Audit{Photos: "geode:" + dir, Generator: table, Tags: tags}
 	shares := testengine.Rows(t, "tags", a.TagShares())

@@ -49,7 +49,7 @@ func (a Audit) Examples(n int) datasets.Table {
 // Templates returns the templates of which there are images: Original, New and Audit.Template, or Original alone for a
 // table of images without the column template.
 func (a Audit) Templates() []string {
-	if g := a.generator(); audits.IsTable(g) && !audits.Has(datasets.Images(g), "template") {
+	if g := a.generator(); audits.IsTable(g) && !audits.Has(audits.Existing(g), "template") {
 		return []string{Original}
 	}
 	if a.Template != "" {

@@ -251,7 +251,7 @@ func (a Audit) Prompts() datasets.Table {
 	case a.listed():
 		prompts = a.list(a.List, "")
 	default:
-		prompts = datasets.Images(a.List)
+		prompts = audits.Existing(a.List)
 		for _, c := range promptColumns {
 			prompts = datasets.Extend(prompts).Need(c, table.KindText).Table
 		}
@@ -307,7 +307,7 @@ func (a Audit) images() datasets.Table {
 	g := a.generators()[0]
 	switch {
 	case audits.IsTable(g):
-		images := datasets.Images(g)
+		images := audits.Existing(g)
 		for _, c := range []string{"model", "category", "attribute", "prompt_id"} {
 			images = datasets.Extend(images).Need(c, table.KindText).Table
 		}

@@ -2,6 +2,7 @@ package entigen
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -42,7 +43,7 @@ func (a Audit) Raters() datasets.Table {
 	case a.Ratings == Released:
 		return a.selected(data.Ratings())
 	case a.Ratings != "":
-		return a.selected(datasets.Images(a.Ratings))
+		return a.selected(audits.Existing(a.Ratings))
 	case !a.builtIn():
 		return datasets.Failed(errNobody)
 	}
@@ -63,8 +64,8 @@ func (a Audit) standIns(g string, images datasets.Table) datasets.Table {
 			Rename("id", "image_id")
 	}
 	out := Answers(cmp.Or(a.Captioner, "archipelago-blip"), images, columns...)
-	for axis, of := range groups {
-		column := "perceived_" + axis
+	for _, axis := range slices.Sorted(maps.Keys(groups)) {
+		column, of := "perceived_"+axis, groups[axis]
 		known := out.Where(column, "in", of)
 		other := out
 		for _, g := range of {

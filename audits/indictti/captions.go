@@ -2,6 +2,7 @@ package indictti
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -22,7 +23,7 @@ func (a Audit) isPrompts() bool {
 }
 
 func (a Audit) file(path string) datasets.Table {
-	return datasets.Images(path, datasets.ImagesOptions{FileOptions: datasets.FileOptions{RepeatedIDs: true}})
+	return audits.Existing(path, datasets.ImagesOptions{FileOptions: datasets.FileOptions{RepeatedIDs: true}})
 }
 
 // released returns the files of LAION-COCO-NLLB in a folder: those of the test split or, without them, all.
@@ -65,7 +66,7 @@ func (a Audit) source() (captions, translations, languages datasets.Table) {
 	case name == "laion_coco_nllb":
 		captions = released(dir)
 	default:
-		captions = datasets.Images(a.Captions)
+		captions = audits.Existing(a.Captions)
 	}
 	if a.Translations != "" {
 		translations = a.file(a.Translations)
@@ -88,8 +89,7 @@ func (a Audit) grounded() bool {
 		return true
 	}
 	captions, _, _ := a.source()
-	name, _, _ := strings.Cut(a.Captions, ":")
-	return audits.Has(captions, "image") || datasets.Extend(captions).IsOpen() && name != "laion_coco_nllb"
+	return audits.Has(captions, "image")
 }
 
 func (a Audit) languageFile() string {
@@ -140,8 +140,15 @@ func (a Audit) Selected() datasets.Table {
 // ⊃ 50 ⊃ 40, for generators that are too costly for all of them.
 func (a Audit) Sets() datasets.Table {
 	n := cmp.Or(a.Size, 1000)
-	if a.Size == 0 && a.builtIn() {
+	switch all := a.Size == 0; {
+	case all && a.builtIn():
 		n = 40
+	case all && a.isPrompts():
+		f, err := a.Selected().Rows(context.Background())
+		if err != nil {
+			return datasets.Failed(err)
+		}
+		n = f.Len()
 	}
 	part := func(of int) int { return max(n/of, 1) }
 	return consistency.PromptSets(a.Selected(), datasets.Table{}, consistency.SetOptions{Seed: int64(a.Seed),

@@ -32,25 +32,32 @@ func (a Audit) each(of func(generator string) datasets.Table) datasets.Table {
 func (a Audit) images(g string) datasets.Table {
 	switch {
 	case audits.IsTable(g):
-		images := datasets.Images(g)
-		if !datasets.Extend(images).IsOpen() && !audits.Has(images, "outcome") {
-			images = images.With("outcome", "ok")
-		}
-		if !datasets.Extend(images).IsOpen() && !audits.Has(images, "model") {
+		images := audits.Succeeded(audits.Existing(g))
+		if !audits.Has(images, "model") {
 			images = images.With("model", audits.ModelName(g))
 		}
 		images = datasets.Extend(images).Need("language", table.KindText).Need("prompt_id", table.KindText).Table
-		return within(images, references(a.Selected()), "prompt_id", "selected")
+		return a.chosenOf(within(images, references(a.Selected()), "prompt_id", "selected"))
 	case audits.Sampled(g):
 		images := a.world(g == Sampler, a.perPrompt()).Captions().
 			With("outcome", "ok").With("model", g)
-		images = within(images, references(a.Selected()), "prompt_id", "selected")
-		if a.Languages != "" {
-			images = images.Where("language", "in", append(datasets.SplitColumns(a.Languages), data.English))
-		}
-		return images
+		return a.chosenOf(within(images, references(a.Selected()), "prompt_id", "selected"))
 	}
 	return models.Generate(g, a.Prompts(), a.generation(g))
+}
+
+// chosenOf returns the images of the study's languages.
+func (a Audit) chosenOf(images datasets.Table) datasets.Table {
+	switch {
+	case a.Languages == "":
+		return images
+	case a.languageFile() != "":
+		of := a.LanguageTable().Rename("code", "language")
+		return images.Where("language", "==", data.English).Concat(
+			within(images.Where("language", "!=", data.English), of, "language", "chosen"))
+	}
+	codes := datasets.SplitColumns(a.Languages)
+	return images.NeedValues("language", codes).Where("language", "in", append(codes, data.English))
 }
 
 // generation returns the options of a generator.
@@ -82,12 +89,17 @@ func (a Audit) Captioned() datasets.Table {
 	o.MaxTokens = cmp.Or(o.MaxTokens, 30)
 	return a.each(func(g string) datasets.Table {
 		images := a.images(g)
-		given := audits.Sampled(g) || audits.IsTable(g) && audits.Has(images, "caption")
-		if a.Captioner == Given || a.Captioner == "" && given {
+		if a.given(g) {
 			return images
 		}
 		return models.Caption(a.captioner(), images, o)
 	})
+}
+
+// given reports whether the images of a generator come with their captions.
+func (a Audit) given(g string) bool {
+	return a.Captioner == Given || a.Captioner == "" && (audits.Sampled(g) || audits.IsTable(g) &&
+		audits.Has(audits.Existing(g), "caption"))
 }
 
 // vector returns the first of several vectors that a model makes, or the first one for a model that is not known.

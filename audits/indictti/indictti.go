@@ -63,7 +63,7 @@ type Audit struct {
 	Generator string
 
 	// Captioner describes the images: "" is archipelago-blip in the built-in world, blip2-opt-2.7b else; images of a
-	// CSV file with a column caption keep it. Given: images of a Parquet file have that column.
+	// table with a column caption keep it, as with Given.
 	Captioner string
 
 	// Encoder makes the vectors of images for IGC, SCAL, SCWL and DWL: "" is archipelago-vit or blip2-opt-2.7b.

@@ -107,6 +107,8 @@ func (a Audit) captionedBy() string {
 		name := a.captioner()
 		if a.Captioner == "" && audits.Sampled(g) {
 			name = "perfect"
+		} else if a.given(g) {
+			name = Given
 		}
 		if !slices.Contains(names, name) {
 			names = append(names, name)

@@ -28,10 +28,10 @@ func (a Audit) Annotated() datasets.Table { return a.each(Audit.annotated) }
 func (a Audit) annotated() datasets.Table {
 	switch {
 	case a.Annotations == Released:
-		return a.checked(a.mine(visage.Annotations(visage.Options{Dir: a.Data, SeeGULL: a.SeeGULLData,
+		return a.checked(a.named(visage.Annotations(visage.Options{Dir: a.Data, SeeGULL: a.SeeGULLData,
 			ShowOffensive: a.ShowOffensive})))
 	case a.Annotations != "":
-		return a.checked(a.mine(datasets.Images(a.Annotations)))
+		return a.checked(a.named(audits.Existing(a.Annotations)))
 	case a.Judge != "":
 		return a.judged()
 	case a.sampled() && a.Captioner == "":

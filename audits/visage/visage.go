@@ -19,6 +19,7 @@ package visage
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 
 	"antipode/audits"
@@ -264,8 +265,14 @@ func (a Audit) Detail(list string) []string {
 		return a.Identities[:min(len(a.Identities), 6)]
 	case a.builtIn():
 		return archipelago.PeopleNames()
+	case a.seeGULL():
+		return []string{"Sudanese", "Bangladeshi", "Mexican", "Indian"}
 	}
-	return []string{"Sudanese", "Bangladeshi", "Mexican", "Indian"}
+	of, err := a.pairs(false).Unique("identity").Rows(context.Background())
+	if err != nil {
+		return nil // which the figures report, too
+	}
+	return of.Texts("identity")[:min(of.Len(), 6)]
 }
 
 // Truth returns the disparities injected into the images of the built-in world's generators: model, identity, subject
@@ -285,7 +292,7 @@ func (a Audit) pairs(show bool) datasets.Table {
 	case a.seeGULL():
 		return a.named(visage.Pairs(visage.Options{Dir: a.Data, SeeGULL: a.SeeGULLData, ShowOffensive: show}))
 	}
-	return a.named(datasets.Images(a.Attributes))
+	return a.named(audits.Existing(a.Attributes))
 }
 
 // Pairs returns the pairs of identity and attribute with the ratings of both; see datasets/visage.Pairs.
@@ -332,7 +339,7 @@ func (a Audit) images(prompts datasets.Table) datasets.Table {
 	g := a.generator()
 	switch {
 	case audits.IsTable(g):
-		images := datasets.Extend(datasets.Images(g)).Need("identity", table.KindText).Table
+		images := datasets.Extend(audits.Existing(g)).Need("identity", table.KindText).Table
 		if !audits.Has(images, "set") {
 			images = images.With("set", stereotypes.Default).With("attribute", "")
 		}
