@@ -168,15 +168,23 @@ func removePrefix(_ *Call, a removePrefixArgs, in []*Frame) (*Frame, error) {
 type castArgs struct {
 	Column string     `json:"column"`
 	Kind   table.Kind `json:"kind"`
+
+	Decimal   string `json:"decimal,omitempty"`
+	Thousands string `json:"thousands,omitempty"`
 }
 
 // Cast returns the table with a column as text or as numbers ([table.KindText], [table.KindNumber]). Text that is not a
-// number becomes no value, which a note reports.
-func (t Table) Cast(column string, kind table.Kind) Table {
+// number becomes no value, which a note reports. format is how the numbers are written, by default as in 1234.5.
+func (t Table) Cast(column string, kind table.Kind, format ...table.NumberFormat) Table {
+	o, err := table.One(format)
+	if err != nil {
+		return t.failed(fmt.Errorf("Cast: %w", err))
+	}
 	if kind != table.KindText && kind != table.KindNumber {
 		return t.failed(fmt.Errorf("Cast(%q, %q): a column is cast to \"text\" or \"number\"", column, kind))
 	}
-	return t.need(column, "").derive("cast", castArgs{column, kind}, table.ColumnSpec{Name: column, Kind: kind})
+	return t.need(column, "").derive("cast", castArgs{column, kind, o.Decimal, o.Thousands},
+		table.ColumnSpec{Name: column, Kind: kind})
 }
 
 // cast evaluates Table.Cast.
@@ -185,8 +193,10 @@ func cast(call *Call, a castArgs, in []*Frame) (*Frame, error) {
 	if err != nil {
 		return nil, err
 	}
+	format := table.NumberFormat{Decimal: a.Decimal, Thousands: a.Thousands}
+	texts := a.Kind == table.KindNumber && c.Kind == table.KindText
 	as, err := c.As(a.Kind)
-	if err == nil || a.Kind != table.KindNumber || c.Kind != table.KindText {
+	if err == nil && !(texts && format != table.NumberFormat{}) || !texts {
 		if err != nil {
 			return nil, fmt.Errorf("Cast: %w", err)
 		}
@@ -195,7 +205,7 @@ func cast(call *Call, a castArgs, in []*Frame) (*Frame, error) {
 	numbers, lost := make([]float64, len(c.Texts)), make([]error, len(c.Texts))
 	first := -1
 	for row, text := range c.Texts {
-		n, err := table.NumberFormat{}.ParseNumbers([]string{text})
+		n, err := format.ParseNumbers([]string{text})
 		if lost[row] = err; err != nil {
 			if n = []float64{math.NaN()}; first < 0 {
 				first = row

@@ -90,7 +90,7 @@ func join(call *Call, a joinArgs, in []*Frame) (*Frame, error) {
 	for i, v := range right.Texts {
 		if first, twice := at[v]; twice && v != "" {
 			return nil, fmt.Errorf("Join: %s %q is in rows %d and %d of the second table; it must be unique",
-				a.On, v, first+1, i+1)
+				a.On, v, in[1].RowNumber(first), in[1].RowNumber(i))
 		}
 		at[v] = i
 	}

@@ -147,14 +147,14 @@ func (c *CSVReader) checkHeader() error {
 	}
 	seen := map[string]bool{}
 	for i, h := range c.Header {
-		if strings.TrimSpace(h) == "" {
+		if h = strings.TrimSpace(h); h == "" {
 			return fmt.Errorf("%s: column %d has no name; name it, or leave it out (pandas: to_csv(path, index=False))",
 				c.name, i+1)
 		}
 		if seen[h] {
 			return fmt.Errorf("%s: two columns are called %q; rename one", c.name, h)
 		}
-		seen[h] = true
+		seen[h], c.Header[i] = true, h
 	}
 	return nil
 }

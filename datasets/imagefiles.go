@@ -36,7 +36,7 @@ func ListImageFiles(folder fs.FS) (ImageFiles, error) {
 		case hidden && d.IsDir():
 			return fs.SkipDir
 		case hidden || d.IsDir():
-		case d.Type()&fs.ModeSymlink != 0 && !isImage(file):
+		case d.Type()&fs.ModeSymlink != 0 && !IsImage(file):
 			files.Unread["link"]++
 		default:
 			files.add(file)
@@ -64,12 +64,13 @@ func ImageFilesOf(paths []string) ImageFiles {
 // IsArchive reports whether a file has the extension of an archive that [Folder] reads.
 func IsArchive(file string) bool { return strings.EqualFold(path.Ext(file), ".tar") }
 
-func isImage(file string) bool {
+// IsImage reports whether a file has the extension of an image that [Folder] reads.
+func IsImage(file string) bool {
 	return slices.Contains(imageExtensions, strings.ToLower(path.Ext(file)))
 }
 
 func (f *ImageFiles) add(file string) {
-	if isImage(file) {
+	if IsImage(file) {
 		f.Paths = append(f.Paths, file)
 		return
 	}

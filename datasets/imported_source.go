@@ -14,6 +14,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"golang.org/x/text/unicode/norm"
+
 	"antipode/datasets/table"
 )
 
@@ -119,9 +121,11 @@ func (a *ImportedArgs) readSidecar(files []string) (map[string]map[string]string
 	if !slices.EqualFunc(header, a.Sidecar, func(h string, c table.ColumnSpec) bool { return h == c.Name }) {
 		return nil, fmt.Errorf("%s: its columns have changed since the table was created", name)
 	}
-	here := map[string]bool{}
+	here, like := map[string]bool{}, map[string][]string{}
+	folded := func(file string) string { return strings.ToLower(norm.NFC.String(file)) }
 	for _, file := range files {
 		here[file] = true
+		like[folded(file)] = append(like[folded(file)], file)
 	}
 	out, lines := map[string]map[string]string{}, map[string]int{}
 	var without []string
@@ -139,6 +143,9 @@ func (a *ImportedArgs) readSidecar(files []string) (map[string]map[string]string
 		}
 		file := path.Clean(strings.ReplaceAll(row["file"], `\`, "/"))
 		delete(row, "file")
+		if same := like[folded(file)]; !here[file] && len(same) == 1 {
+			file = same[0] // written in other case, or with accents as characters of their own
+		}
 		switch {
 		case lines[file] > 0:
 			return nil, fmt.Errorf("%s, line %d: %q is also in line %d", name, line, file, lines[file])
@@ -156,6 +163,17 @@ func (a *ImportedArgs) readSidecar(files []string) (map[string]map[string]string
 		return nil, fmt.Errorf("%s: %d of %d images have no row: %s", name, len(missing), len(files), some(missing))
 	}
 	return out, nil
+}
+
+// exactSeeds reports whether numbers keep all digits of seeds, which may begin with zeros.
+func exactSeeds(seeds []string) bool {
+	trimmed := make([]string, len(seeds))
+	for i, s := range seeds {
+		if trimmed[i] = strings.TrimLeft(s, "0"); trimmed[i] == "" {
+			trimmed[i] = s[:min(len(s), 1)]
+		}
+	}
+	return table.CSVColumn("seed", trimmed, table.NumberFormat{}).Kind == table.KindNumber
 }
 
 // frame returns the rows as a frame: one row for each file, or for each image of a grid.
@@ -197,9 +215,8 @@ func (a *ImportedArgs) frame(specs []table.ColumnSpec, rows []importedRow) (*Fra
 					return nil, fmt.Errorf("%q: column %s: %q is not a number", rows[i/cells].file, c.Name, v)
 				}
 			}
-			if exact := table.CSVColumn(c.Name, c.Texts, table.NumberFormat{}); c.Name == "seed" &&
-				exact.Kind == table.KindText {
-				f.Columns[at] = exact // numbers would round it
+			if c.Name == "seed" && !exactSeeds(c.Texts) {
+				f.Columns[at] = table.TextColumn(c.Name, c.Texts)
 			} else {
 				f.Columns[at] = table.NumberColumn(c.Name, numbers)
 			}

@@ -88,7 +88,7 @@ func TestImportedNames(t *testing.T) {
 }
 
 func TestImportedPaths(t *testing.T) {
-	dir := folderOf(t, map[string]string{"hi/Ghana/घर--7.png": "", "en/Peru/a house--12.png": ""})
+	dir := folderOf(t, map[string]string{"hi/Ghana/घर--0007.png": "", "en/Peru/a house--12.png": ""})
 	f := must.Get(evaluate(t, Imported(dir,
 		ImportOptions{Model: "m", Names: []string{"{language}/{country}/{prompt}--{seed:number}"}})))(t)
 	must.Equal(t, fmt.Sprint(f.Texts("language"), f.Texts("country"), f.Texts("prompt"), f.Numbers("seed")),
@@ -96,13 +96,14 @@ func TestImportedPaths(t *testing.T) {
 }
 
 func TestImportedSidecar(t *testing.T) {
-	dir := folderOf(t, map[string]string{"1.png": "", "sub/22.png": "",
-		"prompts.csv": "\ufefffile,prompt,language,seed,model,rating\nsub\\22.png,\"maison, la " +
+	dir := folderOf(t, map[string]string{"1.png": "", "sub/\u00e922.png": "",
+		"prompts.csv": "\ufefffile,prompt,language,seed,model,rating\nSub\\e\u030122.png,\"maison, la " +
 			"nuit\",fr,8,craiyon,4.5\n1.png,house,en,,dalle-mini,\n"})
 	f := must.Get(evaluate(t, Imported(dir, ImportOptions{Sidecar: "prompts.csv"})))(t)
 	got := fmt.Sprint(f.Texts("id"), f.Texts("prompt"), f.Texts("language"), f.Texts("model"), f.Numbers("seed"),
 		f.Numbers("rating"))
-	must.Equal(t, got, "[1.png sub/22.png] [house maison, la nuit] [en fr] [dalle-mini craiyon] [NaN 8] [NaN 4.5]")
+	must.Equal(t, got,
+		"[1.png sub/\u00e922.png] [house maison, la nuit] [en fr] [dalle-mini craiyon] [NaN 8] [NaN 4.5]")
 }
 
 // TestImportedGrid: a grid is as many rows, which the stage that cuts reads.

@@ -68,9 +68,8 @@ func questions(call *Call, a questionArgs, in []*Frame) (*Frame, error) {
 	if a.On != "" {
 		names = append(names, a.On)
 	}
-	in = call.Labels(names[1:], in)
 	var texts [2]map[string][]string
-	for i, f := range in {
+	for i, f := range call.Labels(names[1:], in) {
 		texts[i] = map[string][]string{}
 		for _, name := range names {
 			c, err := f.Need(name, table.KindText)
@@ -83,15 +82,28 @@ func questions(call *Call, a questionArgs, in []*Frame) (*Frame, error) {
 	var rows [2][]int
 	var ids, images, asked []string
 	without := 0
-	for i, image := range texts[0]["id"] {
-		before := len(ids)
-		for q, question := range texts[1]["id"] {
-			if a.On == "" || texts[0][a.On][i] == texts[1][a.On][q] && texts[0][a.On][i] != "" {
-				rows[0], rows[1] = append(rows[0], i), append(rows[1], q)
-				ids, images, asked = append(ids, image+"#"+question), append(images, image), append(asked, question)
-			}
+	of := map[string][]int{} // questions by value; all of them are of "" without a column
+	for q := range texts[1]["id"] {
+		value := ""
+		if a.On != "" {
+			value = texts[1][a.On][q]
 		}
-		if len(ids) == before {
+		of[value] = append(of[value], q)
+	}
+	if a.On != "" {
+		delete(of, "") // no value
+	}
+	for i, image := range texts[0]["id"] {
+		value := ""
+		if a.On != "" {
+			value = texts[0][a.On][i]
+		}
+		for _, q := range of[value] {
+			question := texts[1]["id"][q]
+			rows[0], rows[1] = append(rows[0], i), append(rows[1], q)
+			ids, images, asked = append(ids, image+"#"+question), append(images, image), append(asked, question)
+		}
+		if len(of[value]) == 0 {
 			without++
 		}
 	}

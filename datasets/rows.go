@@ -18,9 +18,9 @@ func init() {
 
 // SortOptions are the options of [Table.Sort] and [Table.SortDown].
 type SortOptions struct {
-	// As is the kind that values are compared as, [table.KindNumber] or [table.KindText]; "" = that of the column. More
-	// than half of a text column's values being numbers is an error then, because 10 comes before 9 in the order of
-	// texts.
+	// As is the kind that values are compared as, [table.KindNumber] or [table.KindText]; "" = that of the column, and
+	// numbers for texts that all are numbers. More than half of the values being numbers is an error then, because 10
+	// comes before 9 in the order of texts; in ids and other columns that are always texts it is not.
 	As table.Kind
 }
 
@@ -55,8 +55,12 @@ func sortRows(_ *Call, a sortArgs, in []*Frame) (*Frame, error) {
 	if err == nil && c.Kind != table.KindText && c.Kind != table.KindNumber {
 		err = fmt.Errorf("column %q is not a text or number column", a.Column)
 	}
-	if err == nil && a.As == "" {
-		err = mostlyNumbers(c)
+	if err == nil && a.As == "" && c.Kind == table.KindText {
+		if numbers, text := c.As(table.KindNumber); text == nil && !table.IsBlank(c.Texts) {
+			c = numbers
+		} else {
+			err = mostlyNumbers(c, text)
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("Sort: %w", err)
@@ -93,9 +97,9 @@ func textOrder(c *table.Column, ordered bool) error {
 }
 
 // mostlyNumbers returns an error for a text column more than half of whose values are numbers: its order as text, in
-// which 10 comes before 9, is not what its user expects.
-func mostlyNumbers(c *Column) error {
-	if c.Kind != table.KindText || table.KindByName(c.Name) == table.KindText {
+// which 10 comes before 9, is not what its user expects. text is the error of reading it as numbers.
+func mostlyNumbers(c *Column, text error) error {
+	if table.KindByName(c.Name) == table.KindText {
 		return nil
 	}
 	if err := textOrder(c, true); err != nil {
@@ -110,11 +114,10 @@ func mostlyNumbers(c *Column) error {
 			}
 		}
 	}
-	_, err := c.As(table.KindNumber)
-	if err == nil || 2*numbers <= values {
+	if text == nil || 2*numbers <= values {
 		return nil
 	}
-	return fmt.Errorf("%w, and SortOptions{As: \"text\"} (--sort %s --as text) sorts them as text", err, c.Name)
+	return fmt.Errorf("%w, and SortOptions{As: \"text\"} (--sort %s --as text) sorts them as text", text, c.Name)
 }
 
 type headArgs struct {

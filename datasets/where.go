@@ -1,13 +1,16 @@
 package datasets
 
 import (
-	"antipode/datasets/operation"
-	"antipode/datasets/table"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
+
+	"golang.org/x/text/unicode/norm"
+
+	"antipode/datasets/operation"
+	"antipode/datasets/table"
 )
 
 func init() {
@@ -143,7 +146,8 @@ func condition(a WhereArgs, c *table.Column) (func(int) bool, error) {
 		case a.Op == "in":
 			return func(i int) bool { return slices.Contains(values, operation.LabelOf(c, i)) }, nil
 		case len(a.Text) == 1 && a.Op == "contains":
-			return func(i int) bool { return strings.Contains(c.Text(i), a.Text[0]) }, nil
+			part := norm.NFC.String(a.Text[0])
+			return func(i int) bool { return strings.Contains(norm.NFC.String(c.Text(i)), part) }, nil
 		case len(a.Text) == 1:
 			ok, err := comparison(a.Op)
 			return func(i int) bool { return ok(strings.Compare(operation.LabelOf(c, i), values[0])) }, err

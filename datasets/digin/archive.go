@@ -54,9 +54,6 @@ type PhotoOptions struct {
 	Present bool   `json:"present,omitempty"` // omit rows whose image is missing, which have the outcome failed otherwise
 }
 
-// endings are the file name extensions that [datasets.Folder] reads.
-var endings = []string{".jpg", ".jpeg", ".png", ".gif", ".webp"}
-
 // Read reads the index of the archive in a folder. missing is the number of rows whose image is missing; they are
 // omitted by PhotoOptions.Present. An archive without any of its images is an error.
 func (a Archive) Read(o PhotoOptions) (photos []Photo, missing int, err error) {
@@ -149,8 +146,8 @@ func (a Archive) locate(root *os.Root, dir, name string) (string, error) {
 		return "", fmt.Errorf("the path %q leaves the archive's folder or is hidden; a path is relative, with /, and "+
 			"no part of it starts with a dot", name)
 	}
-	if !slices.Contains(endings, strings.ToLower(path.Ext(clean))) {
-		return "", fmt.Errorf("%q is not an image; its name ends in none of %s", name, strings.Join(endings, " "))
+	if !datasets.IsImage(clean) {
+		return "", fmt.Errorf("%q is not an image; its name ends as in a.jpg or a.png", name)
 	}
 	for _, folder := range a.Folders {
 		full := path.Join(dir, folder, clean)

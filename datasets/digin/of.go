@@ -51,8 +51,16 @@ func computePromptsOf(_ context.Context, call *datasets.Call, o PromptsOfOptions
 		return nil, err
 	}
 	var pairs [][2]string
+	blank := 0
 	for i, object := range objects.Texts {
+		if object == "" || regions.Texts[i] == "" {
+			blank++
+			continue
+		}
 		pairs = append(pairs, [2]string{object, regions.Texts[i]})
+	}
+	if blank > 0 {
+		call.Notef("prompts: %d of %d reference images have no object or no region and are left out", blank, in.Len())
 	}
 	slices.SortFunc(pairs, func(a, b [2]string) int { return slices.Compare(a[:], b[:]) })
 	known := append(GeoDERegions(), DollarStreetRegions()...)

@@ -23,9 +23,11 @@ package dollarstreet
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"antipode/datasets"
@@ -118,6 +120,10 @@ func list(text string) ([]string, error) {
 	if !strings.HasPrefix(text, "[") {
 		return []string{text}, nil
 	}
+	var texts []string
+	if json.Unmarshal([]byte(text), &texts) == nil {
+		return texts, nil
+	}
 	bad := fmt.Errorf("%q is not a list such as ['Cups', 'Plates']", text)
 	rest := strings.TrimSpace(text[1:])
 	if rest == "]" {
@@ -131,6 +137,11 @@ func list(text string) ([]string, error) {
 		var word strings.Builder
 		end := 1
 		for ; end < len(rest) && rest[end] != rest[0]; end++ {
+			if r, _, tail, err := strconv.UnquoteChar(rest[end:], rest[0]); err == nil && rest[end] == '\\' {
+				word.WriteRune(r)
+				end = len(rest) - len(tail) - 1
+				continue
+			}
 			if rest[end] == '\\' && end+1 < len(rest) {
 				end++
 			}

@@ -103,7 +103,7 @@ func TestDamagedArchives(t *testing.T) {
 
 func TestLists(t *testing.T) {
 	for text, want := range map[string][]string{"Bed": {"Bed"}, "[]": nil, "[ ]": nil, `['a', "b's"]`: {"a", "b's"},
-		`['it\'s',"\"x\""]`: {"it's", `"x"`}} {
+		`['it\'s',"\"x\""]`: {"it's", `"x"`}, `["Caf\u00e9"]`: {"Café"}, `['Caf\xe9']`: {"Café"}} {
 		must.EqualSlices(t, must.Get(list(text))(t), want, text)
 	}
 	for _, text := range []string{"['a'", "['a' 'b']", "['a',]", "[a]", `['a\`, "["} {

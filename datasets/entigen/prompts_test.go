@@ -221,7 +221,8 @@ func TestPromptTables(t *testing.T) {
 func TestCaptionFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "captions.tsv")
 	must.Do(t, os.WriteFile(path,
-		[]byte("a banquet irrespective of dress\thttps://images.example/1.jpg\n\nसब लोग\r\n"), 0o600))
+		[]byte("\ufeffa banquet irrespective of dress\thttps://images.example/1.jpg\n"+
+			"\thttps://images.example/2.jpg\nसब लोग\r\n"), 0o600))
 	f := evaluate(t, Captions(path))
 	must.EqualSlices(t, f.Texts("caption"), []string{"a banquet irrespective of dress", "सब लोग"})
 	must.EqualSlices(t, f.Texts("link"), []string{"https://images.example/1.jpg", ""})

@@ -169,15 +169,17 @@ func readCaptions(name string, r io.Reader, f *datasets.Frame) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, 1<<20)
 	for n := 1; lines.Scan(); n++ {
-		line := bytes.TrimSpace(lines.Bytes())
-		if len(line) == 0 {
-			continue
+		line := lines.Bytes()
+		if n == 1 {
+			line = bytes.TrimPrefix(line, []byte("\ufeff"))
 		}
 		if !utf8.Valid(line) {
 			return fmt.Errorf("%s, line %d: it is not UTF-8 text", name, n)
 		}
 		caption, link, _ := strings.Cut(string(line), "\t")
-		f.Add([]string{fmt.Sprintf("line %08d", n), caption, link})
+		if caption = strings.TrimSpace(caption); caption != "" {
+			f.Add([]string{fmt.Sprintf("line %08d", n), caption, strings.TrimSpace(link)})
+		}
 	}
 	if err := lines.Err(); err != nil {
 		return fmt.Errorf("%s, after %d captions: %w; a caption is a line of at most 1 MiB", name, f.Len(), err)

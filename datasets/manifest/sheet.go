@@ -37,6 +37,11 @@ func ReadSheet(name string, data []byte, need ...string) (*Sheet, error) {
 		}
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
+	for i, h := range s.Header {
+		if slices.Contains(s.Header[:i], h) {
+			return nil, fmt.Errorf("%s, line 1: two columns are called %q; rename one", name, plaintext.OneLine(h))
+		}
+	}
 	for _, n := range need {
 		if !slices.Contains(s.Header, n) {
 			return nil, fmt.Errorf("%s, line 1: no column %q (there are: %s)", name, n,

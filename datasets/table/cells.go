@@ -26,9 +26,9 @@ func (n *NotNumber) Error() string {
 	return fmt.Sprintf("row %d holds %.40q, which %s", n.Row+1, n.Cell, n.Why)
 }
 
-// ParseNumbers returns the numbers of cells, NaN for an empty one. Blanks around a number do not count, and nan or NaN
-// among numbers is no value. Not a number are a code with a leading zero and an integer that a float64 would round. The
-// error is a *[NotNumber] of the first such cell; cells without any number are one too.
+// ParseNumbers returns the numbers of cells, NaN for an empty one. Blanks around a number do not count, and nan, in
+// any case, among numbers is no value. Not a number are a code with a leading zero and an integer that a float64 would
+// round. The error is a *[NotNumber] of the first such cell; cells without any number are one too.
 func (o NumberFormat) ParseNumbers(cells []string) ([]float64, error) {
 	out := make([]float64, len(cells))
 	nan, any := -1, false
@@ -37,7 +37,7 @@ func (o NumberFormat) ParseNumbers(cells []string) ([]float64, error) {
 		text := strings.TrimSpace(cell)
 		switch {
 		case text == "":
-		case text == "nan" || text == "NaN":
+		case strings.EqualFold(text, "nan"):
 			if nan < 0 {
 				nan = i
 			}

@@ -43,6 +43,7 @@ var readingColumns = []string{"region", "country", "group", "language", "axis", 
 // Count sets the counts of a reading from the rows of a table. is reports whether a row has a value that was read
 // (counts) and whether it is one of the reading (hit).
 func (x Reading) Count(f *Frame, is func(row int) (hit, counts bool)) Reading {
+	x.By = ""
 	var names []string
 	for _, by := range readingColumns {
 		if names = f.Texts(by); slices.ContainsFunc(names, func(v string) bool { return v != "" }) {

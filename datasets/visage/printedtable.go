@@ -152,8 +152,8 @@ func addRegions(a datasets.ReadFileArgs, f *datasets.Frame) error {
 		return err
 	}
 	seen := map[string]bool{}
-	for row, v := range s.Rows {
-		id, region := v[s.Column("identity")], v[s.Column("region")]
+	for row := range s.Rows {
+		id, region := s.Cell(row, "identity"), s.Cell(row, "region")
 		if id == "" || seen[id] {
 			return s.Errorf(row, s.Column("identity"), "%q is blank or occurs twice", id)
 		}
@@ -161,7 +161,7 @@ func addRegions(a datasets.ReadFileArgs, f *datasets.Frame) error {
 			return s.Errorf(row, s.Column("region"), "%s has no region", id)
 		}
 		seen[id] = true
-		place := []string{region, v[s.Column("country")], v[s.Column("iso3")], s.Cell(row, "part")}
+		place := []string{region, s.Cell(row, "country"), s.Cell(row, "iso3"), s.Cell(row, "part")}
 		if s.Column("part") < 0 {
 			place[3] = part(region, place[2])
 		}

@@ -103,12 +103,13 @@ var tableVerbs = []tableVerb{
 	{describeFlag, "describe the columns: values, missing and different ones, mean, deviation, quartiles", nil,
 		func(_ *tableCommand, t datasets.Table, _ tableStep) (datasets.Table, error) { return t.Describe(), nil }},
 	{"cast", "read a column as text or as numbers: `COLUMN=number`", nil,
-		func(_ *tableCommand, t datasets.Table, s tableStep) (datasets.Table, error) {
+		func(c *tableCommand, t datasets.Table, s tableStep) (datasets.Table, error) {
 			column, kind, ok := strings.Cut(s.value, "=")
 			if !ok {
 				return t, usage("table: --cast %s: write COLUMN=text or COLUMN=number", s.value)
 			}
-			return t.Cast(column, table.Kind(kind)), nil
+			return t.Cast(column, table.Kind(kind), table.NumberFormat{Decimal: c.read.Decimal,
+				Thousands: c.read.Thousands}), nil
 		}},
 	{"join", "add the columns of another `TABLE` (--on COLUMN, else id; --suffix TEXT)", []string{"on", "suffix"},
 		func(c *tableCommand, t datasets.Table, s tableStep) (datasets.Table, error) {

@@ -67,11 +67,13 @@ func Define[O any](d Definition[O]) Source[O] {
 	return s
 }
 
-// Strict decodes JSON that has no unknown fields.
+// Strict decodes one JSON value that has no unknown fields.
 func Strict[O any](data []byte) (o O, err error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
-	err = d.Decode(&o)
+	if err = d.Decode(&o); err == nil && d.More() {
+		err = errors.New("text follows the JSON object")
+	}
 	return o, err
 }
 

@@ -70,6 +70,25 @@ func TestReadings(t *testing.T) {
 		"sorted as texts": {file: "id,v\na,5\nb,10\nc,N/A\n", make: func(p string) datasets.Table {
 			return datasets.CSV(p).Sort("v", datasets.SortOptions{As: table.KindText})
 		}, want: "id,v\nb,10\na,5\nc,N/A\n"},
+		"ids that are numbers, sorted": {file: "id\n10\n9\n100\n",
+			make: func(p string) datasets.Table { return datasets.CSV(p).Sort("id") }, want: "id\n9\n10\n100\n"},
+		"accents, contained": {file: "id,v\na,Co\u0302te d'Ivoire\n", make: func(p string) datasets.Table {
+			return datasets.CSV(p).Where("v", "contains", "C\u00f4te")
+		}},
+		"blanks in the header": {file: "id, v\na,5\n", want: "id,v\na,5\n",
+			make: func(p string) datasets.Table { return datasets.CSV(p).Where("v", ">", 1) }},
+		"a name that is called Nan": {file: "id,v\na,Nan\n",
+			make: func(p string) datasets.Table { return datasets.CSV(p).Where("v", "present", nil) }},
+		"decimal commas, cast": {file: "id,v\na,\"1,5\"\nb,N/A\n", make: func(p string) datasets.Table {
+			return datasets.CSV(p).Cast("v", table.KindNumber, table.NumberFormat{Decimal: ","})
+		}, want: "id,v\na,1.5\nb,\n", note: `1 of 2 values of "v" are not numbers`},
+		"a key of two rows, of some rows": {file: "id,k\na,x\nb,y\nc,y\n", make: func(p string) datasets.Table {
+			return datasets.CSV(p).Join(datasets.CSV(p).Where("id", "!=", "a"), "k", datasets.JoinOptions{Suffix: "_2"})
+		}, err: `k "y" is in rows 2 and 3 of the second table`},
+		"a question of a name with two blanks": {file: "id,k\na,x  y\n", make: func(p string) datasets.Table {
+			return datasets.CSV(p).Questions(datasets.FromRows([]map[string]any{{"id": "q", "k": "x y"}}), "k").
+				Select("id", "k")
+		}, want: "id,k\na#q,x  y\n", note: "other spellings of a group"},
 		"cast": {file: "id,region,v\na,n,5\nb,s,N/A\n",
 			make: func(p string) datasets.Table { return datasets.CSV(p).Cast("v", table.KindNumber).Sort("v") },
 			want: "id,region,v\na,n,5\nb,s,\n",
