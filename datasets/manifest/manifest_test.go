@@ -324,7 +324,7 @@ func TestReadSheet(t *testing.T) {
 	}
 	must.Fail(s.Number(2, s.Column("a")))(t, "t.csv, line 5, column a")
 	for text, want := range map[string]string{"": "empty", "a,c\n": `no column "b"`, "a,b\n1\n": "line 2",
-		"a,b,a\n": `two columns are called "a"`,
+		"a,b,a\n":       `two columns are called "a"`,
 		"a,b\n1,\xff\n": "line 2, column b: the text is not UTF-8"} {
 		_, err := manifest.ReadSheet("t.csv", []byte(text), "a", "b")
 		if err == nil || !strings.Contains(err.Error(), want) ||

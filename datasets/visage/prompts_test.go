@@ -214,8 +214,8 @@ func TestRegions(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "mine.csv")
 	for text, want := range map[string]string{
 		"region,identity,country,iso3\nGlobal South, Indian,India,IND\n": "",
-		"identity,region,country,iso3\nIndian,,India,IND\n":             "line 2, column region",
-		"identity,region,country,iso3\nA,x,,\nA,y,,\n":                  "line 3, column identity",
+		"identity,region,country,iso3\nIndian,,India,IND\n":              "line 2, column region",
+		"identity,region,country,iso3\nA,x,,\nA,y,,\n":                   "line 3, column identity",
 		"identity\nA\n": "region",
 	} {
 		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
