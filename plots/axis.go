@@ -41,7 +41,7 @@ func numberAxis(low, high float64, limits Range, n int) axis {
 	if limits.set() {
 		low, high = limits.Low, limits.High
 	}
-	if high <= low {
+	if high-low <= 1e-12*max(math.Abs(low), math.Abs(high)) { // one value, up to rounding
 		pad := max(math.Abs(low)*0.1, 0.1)
 		low, high = low-pad, high+pad
 	}
@@ -65,7 +65,7 @@ func numberAxis(low, high float64, limits Range, n int) axis {
 	first, last := math.Ceil(low/step-eps), math.Floor(high/step+eps)
 	if !limits.set() {
 		first, last = math.Floor(low/step+eps), math.Ceil(high/step-eps)
-		low, high = first*step, last*step
+		low, high = min(first*step, low), max(last*step, high) // 3·0.1 is above 0.3
 	}
 	decimals := 0
 	for ; decimals < 12; decimals++ {

@@ -209,6 +209,7 @@ func (b *barData) panel(c *chart, i int, rows []int) (*panel, error) {
 
 // scale is the axis of values, with room for the number below a vertical bar that reaches its lower end.
 func (b *barData) scale(values []value) axis {
+	values = b.s.referred(values)
 	a := shareAxis(values, b.s.ylim, b.s.free, 5)
 	for _, v := range values {
 		if !b.horizontal && !b.s.ylim.set() && v.bottom() < 0 && a.at(v.bottom(), 0, 1) < 0.06 {

@@ -3,6 +3,9 @@ package plots
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"html"
 	"net/url"
@@ -24,7 +27,7 @@ import (
 type Browse struct {
 	Table datasets.Table
 	Title string // default: "Images"
-	Path  string // of the file that Show writes; default: images.html, next to the notebook
+	Path  string // of the file that Show writes; default: TITLE-DIGEST.html, next to the notebook
 	Side  int    // longer side of a thumbnail in pixels; default 256
 }
 
@@ -60,11 +63,13 @@ func linked(ctx context.Context, images, scores datasets.Table, title string, of
 			list(columnNames(g.Rows), 20))
 	}
 	plan, err := scores.Plan()
-	if err != nil {
+	shown, imagesErr := images.Plan()
+	marks, markErr := json.Marshal(of)
+	if err := errors.Join(err, imagesErr, markErr); err != nil {
 		return "", err
 	}
 	g.Figure = of
-	path := fmt.Sprintf("%s-%.6s.html", strings.Trim(notName.ReplaceAllString(f.Title, "-"), "-"), plan.Digest())
+	path := pageName(f.Title, plan.Digest(), shown.Digest(), string(marks))
 	size, err := g.Export(path, 0)
 	if err != nil {
 		return "", err
@@ -77,6 +82,13 @@ func linked(ctx context.Context, images, scores datasets.Table, title string, of
 
 // notName is what names of files do without.
 var notName = regexp.MustCompile(`[^\pL\pN]+`)
+
+// pageName is the name of a page's file: its title, and a digest of what it shows.
+func pageName(title string, shown ...string) string {
+	name := []rune(strings.Trim(notName.ReplaceAllString(cmp.Or(title, "images"), "-"), "-"))
+	digest := sha256.Sum256([]byte(strings.Join(shown, " ")))
+	return fmt.Sprintf("%s-%.3x.html", string(name[:min(len(name), 60)]), digest)
+}
 
 // pageLink is a link to a page.
 func pageLink(path string, g *browse.Gallery, size int) string {
@@ -119,7 +131,11 @@ func (f Browse) bundle(ctx context.Context) (b cell.Bundle, err error) {
 	if err != nil {
 		return b, err
 	}
-	path := cmp.Or(f.Path, "images.html")
+	plan, err := f.Table.Plan()
+	if err != nil {
+		return b, err
+	}
+	path := cmp.Or(f.Path, pageName(f.Title, plan.Digest()))
 	size, err := g.Export(path, f.Side)
 	if err != nil {
 		return b, fmt.Errorf("page of images: %w", err)

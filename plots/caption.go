@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -169,9 +170,10 @@ func (s *options) kind(f *datasets.Frame, column string, drawn bool) string {
 	}
 	kind := s.interval
 	for _, name := range []string{"interval", "method"} {
-		if texts := f.Texts(name); kind == "" && len(texts) > 0 {
+		texts := slices.DeleteFunc(slices.Clone(f.Texts(name)), func(t string) bool { return t == "" }) // no interval
+		if kind == "" && len(texts) > 0 {
 			kind = texts[0]
-			if distinct(f, name) > 1 {
+			if slices.ContainsFunc(texts, func(t string) bool { return t != kind }) {
 				kind = "of several kinds, see column " + name
 			}
 		}

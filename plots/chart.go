@@ -100,6 +100,15 @@ func (c *chart) seriesKeys(column string, levels []string, mark func(i int) int)
 	}
 }
 
+// referred returns values and those of the reference lines, all of which an axis holds.
+func (s *options) referred(values []value) []value {
+	values = slices.Clip(values)
+	for _, r := range s.refs {
+		values = append(values, single(r.At))
+	}
+	return values
+}
+
 // refKeys adds the names of reference lines to the legend.
 func (c *chart) refKeys(s *options) {
 	for _, r := range s.refs {
@@ -136,6 +145,14 @@ func (c *chart) at(row, column int) *panel {
 	return nil
 }
 
+// first returns the first panel of a place that has rows; nil without any.
+func (c *chart) first() *panel {
+	if i := slices.IndexFunc(c.panels, func(p *panel) bool { return p != nil }); i >= 0 {
+		return c.panels[i]
+	}
+	return nil
+}
+
 // layout is where the panels are: widths, and spaces between and around them.
 type layout struct{ x0, left, width, gap, between, bottom float64 }
 
@@ -143,7 +160,7 @@ type layout struct{ x0, left, width, gap, between, bottom float64 }
 func (c *chart) layout(wide, named, side float64) layout {
 	l := layout{x0: margin + named, gap: 14, between: 8}
 	l.left, l.bottom = c.margins(wide)
-	lefts, first := l.left, c.at(0, 0)
+	lefts, first := l.left, c.first()
 	if c.own {
 		lefts *= float64(c.columns)
 	}
@@ -192,13 +209,12 @@ func (c *chart) scene() (*scene, error) {
 // row draws a row of panels below y, with their titles and the row's name, and returns the y below it.
 func (c *chart) row(s *scene, l layout, row int, y float64) float64 {
 	th, head, last := c.theme, 4.0, c.own
-	titles := make([][]string, c.columns)
+	titles, named := make([][]string, c.columns), false
 	for col := range c.columns {
-		p := c.at(row, col)
-		if p == nil {
-			continue
+		p, title := c.at(row, col), ""
+		if p != nil {
+			title = p.title
 		}
-		title := p.title
 		if row == 0 && c.heads != nil {
 			title = c.heads[col]
 		}
@@ -206,25 +222,26 @@ func (c *chart) row(s *scene, l layout, row int, y float64) float64 {
 		if n := len(titles[col]); n > 0 {
 			head = max(head, 1.2*th.Text*float64(n-1)+th.Text+10)
 		}
-		last = last || c.at(row+1, col) == nil // its labels need space
+		last = last || p != nil && c.at(row+1, col) == nil // its labels need space
 	}
 	for col := range c.columns {
-		p := c.at(row, col)
-		if p == nil {
-			continue
-		}
 		shift := l.left
 		if c.own {
 			shift = l.left * float64(col+1)
 		}
-		p.l = l.x0 + shift + float64(col)*(l.width+l.gap)
-		p.r, p.t, p.space = p.l+l.width-c.right, y+head, l.left-8
-		p.b = p.t + c.height
+		left := l.x0 + shift + float64(col)*(l.width+l.gap)
+		right := left + l.width - c.right
 		for n, line := range titles[col] {
-			s.add(label{At: pt{(p.l + p.r) / 2, p.t - 6 - 1.2*th.Text*float64(len(titles[col])-1-n)}, Text: line,
-				Size: th.Text, Bold: true, Color: th.Ink, Anchor: middle})
+			s.add(label{At: pt{(left + right) / 2, y + head - 6 - 1.2*th.Text*float64(len(titles[col])-1-n)},
+				Text: line, Size: th.Text, Bold: true, Color: th.Ink, Anchor: middle})
 		}
-		c.axes(s, p, c.own || col == 0, c.own || c.at(row+1, col) == nil)
+		p := c.at(row, col)
+		if p == nil {
+			continue
+		}
+		p.l, p.r, p.t, p.b, p.space = left, right, y+head, y+head+c.height, l.left-8
+		c.axes(s, p, c.own || !named, c.own || c.at(row+1, col) == nil)
+		named = true
 		p.draw(s, p)
 	}
 	if c.sides != nil {

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"antipode/datasets"
+	"antipode/datasets/operation"
 	"antipode/datasets/table"
 	"antipode/plots/internal/letters"
 )
@@ -120,9 +121,20 @@ func names(f *datasets.Frame, column string) ([]string, error) {
 		return nil, fmt.Errorf("column %q holds %s values; names need text or numbers", column, c.Kind)
 	}
 	out := make([]string, f.Len())
+	short, of := true, map[string]string{} // numbers by what a cell shows of them
 	for i := range out {
-		if out[i] = letters.OneLine(c.Cell(i)); out[i] == "" {
+		label := operation.LabelOf(c, i)
+		if first, known := of[c.Cell(i)]; known && first != label && c.Kind == table.KindNumber {
+			short = false
+		}
+		of[c.Cell(i)] = label
+		if out[i] = letters.OneLine(label); out[i] == "" {
 			out[i] = "(none)"
+		}
+	}
+	for i := range out {
+		if short && c.Kind == table.KindNumber && !c.Missing(i) {
+			out[i] = letters.OneLine(c.Cell(i))
 		}
 	}
 	return out, nil
@@ -156,7 +168,7 @@ func (s *options) colored(f *datasets.Frame, column string) (of, levels []string
 func (s *options) levels(column string, names []string) []string {
 	var out []string
 	for _, o := range s.order[column] {
-		if slices.Contains(names, o) && !slices.Contains(out, o) {
+		if o = operation.Label(o); slices.Contains(names, o) && !slices.Contains(out, o) {
 			out = append(out, o)
 		}
 	}

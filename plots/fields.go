@@ -114,6 +114,9 @@ func (s *options) check(columns ...string) error {
 	if s.patches > 0 && s.boxes != "" {
 		return fmt.Errorf("Boxes are those of the whole image, Patches crops it: set one of them")
 	}
+	if s.patches > 0 && s.box != (Box{}) {
+		return fmt.Errorf("Patches crops to a mask, and Box is drawn instead of one: set one of them")
+	}
 	if (s.fade != Neither || s.patches > 0) && s.mask == "" && s.box == (Box{}) {
 		return fmt.Errorf("Fade and Patches need Outline, the mask column")
 	}

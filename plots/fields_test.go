@@ -28,6 +28,7 @@ func TestFieldsWithoutEffect(t *testing.T) {
 		"an image has one outline": plots.Grid{Table: photos(), Outline: "mask",
 			Box: plots.Box{Left: "distance"}},
 		"Crossed replaces the marks": plots.Forest{Table: tab, X: "v", Crossed: plots.Match{Column: "b"}, Joined: true},
+		"Patches crops to a mask":    plots.Grid{Table: photos(), Box: plots.Box{Left: "distance"}, Patches: 14},
 		`"nosuch"`:                   plots.Segments{Table: photos(), Mask: "nosuch"},
 	} {
 		must.Fail(failure(f))(t, want)

@@ -3,7 +3,6 @@ package plots
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"antipode/datasets"
 	"antipode/plots/internal/letters"
@@ -74,10 +73,6 @@ func buildForest(f *datasets.Frame, column string, s *options) (drawing, error) 
 	}
 	c.xname, c.yname = s.axis(s.xlabel, column), s.ylabel
 	rows := s.levels(b.x, b.xs)
-	withRefs := slices.Clone(b.values)
-	for _, r := range s.refs {
-		withRefs = append(withRefs, value{r.At, r.At, r.At})
-	}
 	n, lanes := 0, 1 // rows that are crossed, lines of a row: one, unless it has values of several series in a panel
 	if b.most > 1 {
 		lanes = len(b.levels)
@@ -95,7 +90,7 @@ func buildForest(f *datasets.Frame, column string, s *options) (drawing, error) 
 			c.right = max(c.right, 16+letters.Measure(s.withInterval(at[k]), s.theme.Small, false))
 		}
 		own := s.ranked(rows, b.levels, at)
-		return &panel{x: snugAxis(scope(s, withRefs, mine), s.xlim, 6/b.panels.columns+2, 0),
+		return &panel{x: snugAxis(s.referred(scope(s, b.values, mine)), s.xlim, 6/b.panels.columns+2, 0),
 			y: bandAxis(reversed(own)), rows: of,
 			draw: func(sc *scene, p *panel) { sc.forest(p, own, b.levels, at, out, lanes, s) }}, nil
 	})

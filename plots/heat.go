@@ -79,7 +79,7 @@ func buildHeat(f *datasets.Frame, column string, s *options) (drawing, error) {
 		return nil, err
 	}
 	c := s.chart(panels, fmt.Sprintf("%s by %s and %s", column, h.down, h.across), column)
-	c.ramp = h.colors
+	c.ramp, c.own = h.colors, c.own || s.sorted && len(panels.rows) > 1
 	c.xname, c.yname = cmp.Or(s.xlabel, spaced(h.across)), cmp.Or(s.ylabel, spaced(h.down))
 	const most = 1500
 	h.dense = len(h.rows)*len(h.columns)*len(panels.rows) > most
@@ -101,7 +101,7 @@ func buildHeat(f *datasets.Frame, column string, s *options) (drawing, error) {
 		if h.sums != nil {
 			x, y = append(x, "total"), append(y, "total")
 			if sentence := h.agreement(hp); sentence != "" {
-				c.caption = append(c.caption, cmp.Or(panels.titles[i], "All")+": "+sentence)
+				c.caption = append(c.caption, cmp.Or(panels.name(i), "All")+": "+sentence)
 			}
 		}
 		return &panel{x: bandAxis(x), y: bandAxis(reversed(y)), rows: of,
@@ -111,6 +111,7 @@ func buildHeat(f *datasets.Frame, column string, s *options) (drawing, error) {
 		return nil, err
 	}
 	c.fitHeat(h)
+	c.cut(h.v, s.limits)
 	if slices.ContainsFunc(h.v, value.interval) {
 		c.caption = append(c.caption, undrawn)
 	}

@@ -99,7 +99,7 @@ func buildHistogram(f *datasets.Frame, column string, s *options) (drawing, erro
 		p := &panel{title: panels.titles[i], x: scale,
 			y: snugAxis([]value{single(0), single(float64(tallest))}, s.ylim, ticks, 0)}
 		if panels.columns > 2 {
-			p.x = snugAxis(points, s.xlim, 2, 0)
+			p.x = numberAxis(0, 0, Range{scale.low, scale.high}, 2) // the bins' ends
 		}
 		p.draw = func(sc *scene, p *panel) { sc.steps(p, counted[i], s) }
 		c.panels = append(c.panels, p)
@@ -109,6 +109,9 @@ func buildHistogram(f *datasets.Frame, column string, s *options) (drawing, erro
 	c.caption = append(c.caption, fmt.Sprintf("n = %d rows in %s.", inside, plural(bins, "bin")))
 	c.say(none, "No data in %d rows.")
 	c.say(len(v)-none-inside, "%d rows are outside the axis.")
+	if s.ylim.set() && float64(tallest) > s.ylim.High {
+		c.caption = append(c.caption, fmt.Sprintf("Bars of up to %d rows are cut off at the axis.", tallest))
+	}
 	return c, nil
 }
 
@@ -120,7 +123,7 @@ func (a axis) count(rows []int, bins, series int, of func(row int) (v float64, s
 	}
 	for _, r := range rows {
 		if v, j := of(r); a.holds(v) { // not NaN
-			counted[j][min(int((v-a.low)/(a.high-a.low)*float64(bins)), bins-1)]++
+			counted[j][min(int((v-a.low)/(a.high-a.low)*float64(bins)+1e-9), bins-1)]++
 		}
 	}
 	return counted

@@ -228,14 +228,15 @@ func TestOrientation(t *testing.T) {
 func TestSaveImages(t *testing.T) {
 	img, _ := half()
 	data := encodePNG(t, img)
-	f := &datasets.Frame{Columns: []table.Column{table.TextColumn("id", []string{"a/../b", "c", "none"}),
-		table.ImageColumn("image", []table.Image{store(t, "x.png", data), store(t, "y.png", data), {}})}}
+	f := &datasets.Frame{Columns: []table.Column{table.TextColumn("id", []string{"a/../b", "c", "none", "a_.._b"}),
+		table.ImageColumn("image", []table.Image{store(t, "x.png", data), store(t, "y.png", data), {},
+			store(t, "z.png", data)})}}
 	folder := filepath.Join(t.TempDir(), "out")
 	n, err := plots.SaveImagesE(context.Background(), plots.Grid{Table: datasets.FromFrame(f)}, folder)
-	if err != nil || n != 2 {
+	if err != nil || n != 3 {
 		t.Fatalf("%d copied, %v", n, err)
 	}
-	for _, name := range []string{"a____b.png", "c.png"} {
+	for _, name := range []string{"a____b.png", "c.png", "a____b-2.png"} {
 		got, err := os.ReadFile(filepath.Join(folder, name))
 		must.True(t, err == nil && bytes.Equal(got, data), "%s: %v", name, err)
 	}

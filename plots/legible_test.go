@@ -39,6 +39,56 @@ func withIntervals(names, series []string, v ...float64) datasets.Table {
 		table.NumberColumn("my_share_low", low), table.NumberColumn("my_share_high", high))
 }
 
+// TestSaid: names, heads and reference lines are where a figure has place for them, and its caption says what it leaves
+// out.
+func TestSaid(t *testing.T) {
+	places := func(row, column []string) datasets.Table {
+		return made(texts("row", row...), texts("column", column...), texts("name", "first", "second", "third"),
+			small(1, 2, 3))
+	}
+	grid := func(tab datasets.Table) plots.Figure {
+		return plots.Bars{Table: tab, X: "name", Y: "v", Horizontal: true, Panels: "column", PanelRows: "row"}
+	}
+	kinds := made(texts("name", "a", "b"), texts("interval", "bootstrap 95 %", ""), small(1, 2),
+		table.NumberColumn("v_low", []float64{0, math.NaN()}), table.NumberColumn("v_high", []float64{2, math.NaN()}))
+	for want, f := range map[string]plots.Figure{ // NUMBER × TEXT; TEXT is a label, or a part of the drawing
+		"1 × right":  grid(places([]string{"a", "a", "b"}, []string{"left", "right", "left"})),
+		"1 × left":   grid(places([]string{"a", "b", "b"}, []string{"right", "right", "left"})),
+		"2 × second": grid(places([]string{"a", "b", "b"}, []string{"left", "right", "right"})),
+		"2 × x": plots.Heat{Table: made(texts("m", "1", "1", "2", "2"), texts("r", "x", "y", "x", "y"),
+			texts("c", "c", "c", "c", "c"), small(1, 2, 2, 1)), Value: "v", Rows: "r", Columns: "c",
+			Panels: "m", Sorted: true},
+		"1 × n = 4 rows in 5 bins.": plots.Histogram{Table: made(small(0.3, 0.3, 0.5, 0.9)), X: "v"},
+		"1 × 1 points are outside": plots.Lines{Table: made(small(5, 10, 20)), X: "v", Y: "v",
+			XLimits: plots.Range{Low: 10, High: 20}},
+		"1 × 1000002": plots.Bars{Table: made(table.NumberColumn("seed", []float64{1000001, 1000002}), small(1,
+			2)), X: "seed", Y: "v"},
+		"1 × 10": plots.Bars{Table: made(table.NumberColumn("n", []float64{10, 0.25}), small(1, 2)), X: "n",
+			Y: "v"},
+		"2 × stroke-dasharray": plots.Bars{Table: made(texts("a", "x"), small(2.4)), Y: "v",
+			References: []plots.Mark{{At: 3, Name: "most"}}},
+		"1 × 1 values or intervals": plots.Heat{Table: made(texts("r", "x"), texts("c", "y"), small(0.9)),
+			Value: "v", Rows: "r", Columns: "c", Limits: plots.Range{High: 0.5}},
+		"1 × Whiskers: bootstrap 95 %.": plots.Bars{Table: kinds, Y: "v"},
+		"1 × 1 rows without a country":  plots.Map{Table: made(texts("iso3", "KEN", "-"), small(1, 2)), Value: "v"},
+		"0 × \u202e":                    plots.Bars{Table: made(texts("a", "x\u2069\u202e"), small(1)), Y: "v"},
+		"1 × up to 2 rows are cut off": plots.Histogram{Table: made(small(1, 1)), X: "v",
+			YLimits: plots.Range{High: 1}},
+	} {
+		svg := drawSVG(t, f)
+		number, text, _ := strings.Cut(want, " × ")
+		n := count(labels(svg), text)
+		if n == 0 {
+			_, drawing, _ := strings.Cut(svg, "</desc>")
+			n = strings.Count(drawing, text)
+		}
+		must.Equal(t, fmt.Sprint(n), number, text, labels(svg))
+	}
+	must.Fail(plots.Render(plots.Scatter{Table: made(texts("s", strings.Split("a b c d e f g", " ")...),
+		small(1, 2, 3, 4, 5, 6, 7)), X: "v", Y: "v", Series: "s",
+		Theme: plots.Theme{Series: plots.DefaultTheme().Series[:3]}}, "svg"))(t, "at most 6 marks")
+}
+
 // TestSparseBarsAreAtTheirNames draws one bar of two series at each name: it is level with the name. The axis of values
 // is named in words and ends at 1.
 func TestSparseBarsAreAtTheirNames(t *testing.T) {

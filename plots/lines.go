@@ -100,9 +100,17 @@ func buildLines(f *datasets.Frame, x, y string, s *options) (drawing, error) {
 	c := s.chart(panels, y+" over "+x, s.shown(y)...)
 	c.xname, c.yname, c.height, c.right = cmp.Or(s.xlabel, spaced(x)), s.axis(s.ylabel, y), 250, 10
 	var none []string
+	outside := 0
 	for i, rows := range panels.rows {
+		rows = slices.DeleteFunc(slices.Clone(rows), func(r int) bool {
+			out := s.xlim.set() && (xs[r].v < s.xlim.Low || xs[r].v > s.xlim.High)
+			if out {
+				outside++
+			}
+			return out
+		})
 		p := &panel{title: panels.titles[i], x: snugAxis(scope(s, xs, rows), s.xlim, 7, 0),
-			y: shareAxis(scope(s, v, rows), s.ylim, s.free, 5)}
+			y: shareAxis(s.referred(scope(s, v, rows)), s.ylim, s.free, 5)}
 		if bands != nil {
 			p.x = bandAxis(bands)
 			c.turned = !fitsBelow(bands, s.theme, panels.columns, 1)
@@ -134,6 +142,7 @@ func buildLines(f *datasets.Frame, x, y string, s *options) (drawing, error) {
 	c.refKeys(s)
 	c.sentences(s, f, y, slices.ContainsFunc(v, value.interval), none)
 	c.cut(v, s.ylim)
+	c.say(outside, "%d points are outside the axes.")
 	c.reword("Whiskers:", "Bands:")
 	return c, nil
 }
@@ -167,19 +176,27 @@ func runs(line []int, v []value) [][]int {
 func (sc *scene) run(p *panel, rows []int, xs, v []value, j int) {
 	color := sc.theme.Series[j]
 	var line, upper, lower []pt
+	band := func() { // of neighbors that have an interval
+		if len(upper) == 1 {
+			sc.line(color, 1.2, upper[0], lower[0])
+		} else if len(upper) > 1 {
+			slices.Reverse(lower)
+			pale := color
+			pale.A = 50
+			sc.add(path{Points: append(upper, lower...), Closed: true, Fill: pale})
+		}
+		upper, lower = nil, nil
+	}
 	for _, r := range rows {
 		x := p.px(xs[r].v)
 		line = append(line, pt{x, p.py(v[r].v)})
 		if v[r].interval() {
 			upper, lower = append(upper, pt{x, p.py(v[r].high)}), append(lower, pt{x, p.py(v[r].low)})
+		} else {
+			band()
 		}
 	}
-	if len(upper) > 1 {
-		slices.Reverse(lower)
-		pale := color
-		pale.A = 50
-		sc.add(path{Points: append(upper, lower...), Closed: true, Fill: pale})
-	}
+	band()
 	if len(line) > 1 {
 		sc.line(color, 2, line...)
 	}

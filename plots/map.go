@@ -87,7 +87,7 @@ func buildMap(f *datasets.Frame, column, country string, s *options) (drawing, e
 	}
 	lands, known := borders(), map[string]bool{}
 	for _, l := range lands {
-		known[l.code] = true
+		known[l.code] = len(l.code) == 3 // two have no code
 	}
 	of := map[string]value{}
 	var shown []value

@@ -57,17 +57,17 @@ func SaveImagesE(ctx context.Context, f Figure, folder string, options ...ImageO
 		return 0, fmt.Errorf("cannot create the folder for images: %w", err)
 	}
 	var errs []error
-	done := map[string]bool{}
+	done, taken := map[string]bool{}, map[string]bool{} // ids, and names of files
 	s.each(func(t *thumbnail) {
-		if t.full == nil {
+		if t.full == nil || done[t.id] {
 			return
 		}
 		data, extension, err := imageFile(t.source.Path, o.Side)
 		name := fileName(t.id) + extension
-		if done[name] {
-			return
+		for n := 2; taken[name]; n++ {
+			name = fmt.Sprintf("%s-%d%s", fileName(t.id), n, extension)
 		}
-		done[name] = true
+		done[t.id], taken[name] = true, true
 		if err == nil {
 			err = os.WriteFile(filepath.Join(folder, name), data, 0o644)
 		}

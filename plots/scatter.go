@@ -87,7 +87,12 @@ func (s *options) style(f *datasets.Frame) (*style, error) {
 		return nil, err
 	}
 	l.levels = s.levels(l.column, l.of)
-	const most = 24 // colors × shapes that are distinct
+	most := len(s.theme.Series) * markKinds // colors × shapes: both go on with each level
+	for n := 1; n < most; n++ {
+		if n%len(s.theme.Series) == 0 && n%markKinds == 0 {
+			most = n
+		}
+	}
 	if len(l.levels) > most {
 		return nil, fmt.Errorf("column %q has %d values: at most %d marks are distinguishable; use Where, or set "+
 			"Series to the column of colors", l.column, len(l.levels), most)
@@ -161,7 +166,7 @@ func buildScatter(f *datasets.Frame, x, y string, s *options) (drawing, error) {
 			q := points[r]
 			switch {
 			case q.x.none() || q.y.none():
-				none = append(none, letters.Isolate(strings.TrimSpace(cmp.Or(q.name, q.group)+" "+panels.titles[i])))
+				none = append(none, letters.Isolate(strings.TrimSpace(cmp.Or(q.name, q.group)+" "+panels.name(i))))
 			case !p.x.holds(q.x.v) || !p.y.holds(q.y.v):
 				outside++
 			default:

@@ -95,8 +95,8 @@ func (t *body) latex(b *strings.Builder) {
 			if i > 0 {
 				b.WriteString(" & ")
 			}
-			if c = latexEscapes.Replace(c); i == 0 && strings.HasPrefix(c, "[") {
-				c = "{}" + c // after \\ a bracket would be read as a length
+			if c = latexEscapes.Replace(c); i == 0 && strings.IndexAny(c, "[*") == 0 {
+				c = "{}" + c // after \\ a bracket would be read as a length, a star as one of its own
 			}
 			b.WriteString(c)
 		}

@@ -237,7 +237,7 @@ func TestWrapKeepsAllText(t *testing.T) {
 // ends.
 func TestAxis(t *testing.T) {
 	for _, c := range []struct{ low, high float64 }{{0, 1}, {0.352, 0.617}, {-0.17, 0.03}, {3, 3}, {0, 0}, {1e-7, 3e-7},
-		{-5e8, 2e9}, {0.999, 1.001}} {
+		{-5e8, 2e9}, {0.999, 1.001}, {0.3, 0.9}, {0.15, 0.85}, {0.3, 0.1 + 0.2}, {0.5, math.Nextafter(0.5, 1)}} {
 		for _, n := range []int{2, 4, 5, 8} {
 			ends, at, names := plots.Ticks(c.low, c.high, plots.Range{}, n)
 			must.True(t, ends[0] <= c.low && ends[1] >= c.high && len(at) >= 2 && len(at) <= n+3,

@@ -77,13 +77,16 @@ func Tag(b []byte, tag uint16) (value int, found bool) {
 	return 0, false
 }
 
-// TagBytes returns the value of a tag of bytes that are not in its entry, nil if there is none.
+// TagBytes returns the value of a tag of bytes, nil if there is none.
 func TagBytes(b []byte, tag uint16) []byte {
 	e, order := entry(b, tag)
 	if e == nil {
 		return nil
 	}
 	n, from := uint64(order.Uint32(e[4:])), uint64(order.Uint32(e[8:]))
+	if n <= 4 {
+		return e[8 : 8+n]
+	}
 	if from+n > uint64(len(b)) {
 		return nil
 	}

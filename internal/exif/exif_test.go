@@ -30,7 +30,8 @@ func TestOrientation(t *testing.T) {
 func TestCamera(t *testing.T) {
 	block := "II*\x00\x08\x00\x00\x00\x01\x00\x10\x01\x02\x00\x06\x00\x00\x00\x1a\x00\x00\x00\x00\x00\x00\x00Reflex"
 	for file, want := range map[string]string{"\xff\xd8\xff\xe1\x00\x28Exif\x00\x00" + block: "Reflex",
-		block: "Reflex", block[:30]: "", "GIF89a": ""} {
+		block: "Reflex", block[:30]: "", "GIF89a": "",
+		block[:14] + "\x04\x00\x00\x00X10\x00\x00\x00\x00\x00": "X10"} {
 		must.Equal(t, Camera([]byte(file)), want)
 	}
 }

@@ -19,7 +19,12 @@ func Load(path string) (*image.RGBA, error) {
 	if err != nil {
 		return nil, err
 	}
-	return imagefile.Decode(data, func(img image.Image, _ string, _ image.Config) (*image.RGBA, error) {
+	return imagefile.Decode(data, func(img image.Image, format string, c image.Config) (*image.RGBA, error) {
+		if at := image.Rect(0, 0, c.Width, c.Height); format == "gif" && img.Bounds() != at {
+			canvas := image.NewRGBA(at) // of which the first frame is a part
+			draw.Draw(canvas, img.Bounds(), img, img.Bounds().Min, draw.Src)
+			img = canvas
+		}
 		return onWhite(upright(img, exif.Orientation(data))), nil
 	})
 }

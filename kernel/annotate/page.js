@@ -26,6 +26,14 @@ const resumed = (() => {
 	}
 })();
 
+// Answers of another tab are taken over: each tab stores those of all.
+addEventListener('storage', event => {
+	if (event.key !== stored || !event.newValue) return;
+	const here = JSON.stringify(state.items[state.at + 1]);
+	Object.assign(state.items, JSON.parse(event.newValue).items);
+	if (JSON.stringify(state.items[state.at + 1]) !== here) render();
+});
+
 function store() {
 	try {
 		localStorage.setItem(stored, JSON.stringify(state));

@@ -365,21 +365,27 @@ func translationsTask(in *table.Frame, _ Options) (*study, error) {
 		{"Most of it: less important details differ", "3", nil},
 		{"Some of it: something important differs or is missing", "2", nil},
 		{"Little or nothing: they are about different things", "1", nil}}
-	seen, without := map[string]bool{}, 0
+	seen, without, other := map[string]string{}, 0, 0 // seen: the text by id
 	for i, language := range columns[1] {
 		id, text, english := columns[0][i]+"/"+language, columns[2][i], columns[3][i]
-		switch {
-		case language == "en" || seen[id]:
+		switch first, known := seen[id]; {
+		case known && first != text:
+			other++
+			continue
+		case language == "en" || known:
 			continue
 		case text == "" || english == "":
 			without++
 			continue
 		}
-		seen[id] = true
+		seen[id] = text
 		s.subjects = append(s.subjects, subject{ID: id,
 			Texts: map[string]string{"language": language, "prompt_id": columns[0][i]}, heading: isolated(english),
 			Asks: []int{s.ask(id, ask{Name: "rating", Order: scale, Unsure: "Can’t judge", Options: options,
 				Text: isolated(text) + " How much of the meaning is the same?"})}})
+	}
+	if other > 0 {
+		s.note("%d other translations of a text that has one before are left out", other)
 	}
 	if without > 0 {
 		s.note("%d rows without a text in both languages are left out", without)

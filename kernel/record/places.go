@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"antipode/datasets/manifest"
 	"antipode/kernel/backend/store"
@@ -55,7 +57,7 @@ func placesOf(notebook, home string, journal []byte) (p places, err error) {
 	for _, m := range absolute.FindAllSubmatch(journal, -1) {
 		file := unquoted(string(m[1]))
 		info, err := os.Stat(file)
-		if err != nil || p.hide(file) != file {
+		if err != nil || p.hold(file) {
 			continue
 		}
 		if !info.IsDir() {
@@ -71,6 +73,11 @@ func placesOf(notebook, home string, journal []byte) (p places, err error) {
 		p.add("home:", user)
 	}
 	return p, nil
+}
+
+// hold reports whether a file is in one of the folders, or is one.
+func (p places) hold(file string) bool {
+	return slices.ContainsFunc(p, func(q place) bool { return file == q.dir || strings.HasPrefix(file, q.dir+"/") })
 }
 
 // hide replaces the folders in a text, as they are or as JSON has them, by the names of their places.
@@ -95,7 +102,9 @@ func replaced(text, dir, name string) string {
 		}
 		at += from
 		end := at + len(dir)
-		if at > 0 && inName(text[at-1]) || end < len(text) && inName(text[end]) {
+		before, _ := utf8.DecodeLastRuneInString(text[:at])
+		after, _ := utf8.DecodeRuneInString(text[end:])
+		if at > 0 && inName(before) || end < len(text) && inName(after) {
 			out.WriteString(text[from:end])
 		} else {
 			out.WriteString(text[from:at] + name)
@@ -105,8 +114,8 @@ func replaced(text, dir, name string) string {
 }
 
 // inName reports whether a character next to a path belongs to a longer name.
-func inName(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("_.-", c) >= 0
+func inName(r rune) bool {
+	return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("_.-", r)
 }
 
 // quoted returns a text as JSON has it between quotes, and unquoted the text.

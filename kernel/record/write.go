@@ -169,6 +169,9 @@ func (w *writer) add(name string, plan *table.Plan, rec *store.Record, f *table.
 			if !w.Images || img.SHA256 == "" {
 				continue
 			}
+			if sum, err := store.HashFile(img.Path); err == nil && sum != img.SHA256 {
+				return fmt.Errorf("--images: %s has changed since the run", filepath.Base(img.Path))
+			}
 			if err := w.copy(img.Path, "images/"+img.SHA256+filepath.Ext(img.Path)); err != nil {
 				return fmt.Errorf("--images: %w", err)
 			}

@@ -48,10 +48,11 @@ const balls = "n_balls"
 // New returns the gallery of the rows of a table with an image column. Errors: no image column, a column of the
 // comparison that is missing, or a key with two rows.
 func New(rows *table.Frame, o Options) (*Gallery, error) {
+	var image string // of both
 	if o.Compare != nil {
 		pairs, _, err := table.Match(rows, o.Compare, o.On)
 		if err == nil {
-			rows, err = joined(rows, o.Compare, pairs, o.Vector)
+			rows, image, err = joined(rows.Shown(), o.Compare.Shown(), pairs, o.Vector)
 		}
 		if err != nil {
 			return nil, err
@@ -72,7 +73,7 @@ func New(rows *table.Frame, o Options) (*Gallery, error) {
 	}
 	out.Gallery, err = browse.New(cmp.Or(o.Title, "Images"), rows)
 	if err == nil && o.Compare != nil {
-		out.Images = append(out.Images, out.Images[0]+second)
+		out.Images = []string{image, image + second}
 		if len(o.By) > 0 {
 			out.Figure, err = groups(rows.Shown(), o.By)
 		}
@@ -137,15 +138,17 @@ func components(c table.Column) []table.Column {
 	return out
 }
 
-// joined is the table of pairs of rows: the columns of a, filled from b where a has no row; the images of b; texts and
-// numbers of b where one differs; changed; and the distance of a vector that both have.
-func joined(a, b *table.Frame, pairs [][2]int, vector string) (*table.Frame, error) {
-	out := table.NewFrame(a.Specs())
+// joined is the table of pairs of rows, and the name of its first image column: the columns of a, filled from b where a
+// has no row; the images of b; texts and numbers of b where one differs; changed; and the distance of a vector that
+// both have.
+func joined(a, b *table.Frame, pairs [][2]int, vector string) (out *table.Frame, image string,
+	err error) {
+	out = table.NewFrame(a.Specs())
 	var images, others []string
 	for i, c := range a.Columns {
 		other := b.Column(c.Name)
 		if other != nil && other.Kind != c.Kind {
-			return nil, fmt.Errorf("the column %q holds %s in one table and %s in the other", c.Name, c.Kind,
+			return nil, "", fmt.Errorf("the column %q holds %s in one table and %s in the other", c.Name, c.Kind,
 				other.Kind)
 		}
 		for _, p := range pairs {
@@ -169,7 +172,10 @@ func joined(a, b *table.Frame, pairs [][2]int, vector string) (*table.Frame, err
 		}
 	}
 	if len(images) == 0 {
-		return nil, errors.New("the tables have no column of images in common")
+		return nil, "", errors.New("the tables have no column of images in common")
+	}
+	if a.Has(changed) {
+		return nil, "", fmt.Errorf("the table has a column %q, which a comparison adds: rename it", changed)
 	}
 	of := make([]int, len(pairs)) // rows of b
 	for i, p := range pairs {
@@ -204,11 +210,15 @@ func joined(a, b *table.Frame, pairs [][2]int, vector string) (*table.Frame, err
 	if vector != "" {
 		d, err := distances(a, b, pairs, vector)
 		if err != nil {
-			return nil, err
+			return nil, "", err
 		}
-		more = append(more, table.NumberColumn(distance, d))
+		name := distance
+		if a.Has(name) {
+			name = vector + " " + distance
+		}
+		more = append(more, table.NumberColumn(name, d))
 	}
-	return out.With(more...), nil
+	return out.With(more...), images[0], nil
 }
 
 // groups is the table above a comparison, whose rows select those of a group: how many images are in both tables, how

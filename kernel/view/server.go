@@ -222,34 +222,37 @@ func (s *server) nearest(w http.ResponseWriter, r *http.Request) {
 }
 
 // rows reads the rows of a request from its body.
-func (s *server) rows(w http.ResponseWriter, r *http.Request, to any, rows *[]int) bool {
+func (s *server) rows(w http.ResponseWriter, r *http.Request, to any, rows *[]*int) (at []int, ok bool) {
 	err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 4<<20)).Decode(to)
 	for _, row := range *rows {
-		if row < 0 || row >= s.Len() {
+		if row == nil || *row < 0 || *row >= s.Len() { // null is no row
 			err = errors.New("there is no such row")
+			break
 		}
+		at = append(at, *row)
 	}
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 	}
-	return err == nil
+	return at, err == nil
 }
 
 func (s *server) tag(w http.ResponseWriter, r *http.Request) {
 	var request struct {
-		Rows []int
+		Rows []*int
 		Tag  string
 		On   bool
 	}
-	if !s.rows(w, r, &request, &request.Rows) {
+	rows, ok := s.rows(w, r, &request, &request.Rows)
+	if !ok {
 		return
 	}
 	if !slices.Contains(s.o.Tags, request.Tag) || s.o.Saved == nil {
 		http.Error(w, "there is no such tag", http.StatusBadRequest)
 		return
 	}
-	ids, all := make([]string, len(request.Rows)), s.IDs()
-	for i, row := range request.Rows {
+	ids, all := make([]string, len(rows)), s.IDs()
+	for i, row := range rows {
 		ids[i] = all[row]
 	}
 	if err := s.o.Saved.set(ids, request.Tag, request.On, time.Now()); err != nil {
@@ -259,19 +262,23 @@ func (s *server) tag(w http.ResponseWriter, r *http.Request) {
 
 // copies copies the images of rows into a new folder, with a table of their texts and numbers.
 func (s *server) copies(w http.ResponseWriter, r *http.Request) {
-	var request struct{ Rows []int }
-	if !s.rows(w, r, &request, &request.Rows) {
+	var request struct{ Rows []*int }
+	rows, ok := s.rows(w, r, &request, &request.Rows)
+	if !ok {
 		return
 	}
-	dir, n, err := s.copy(request.Rows)
+	dir, n, failed, err := s.copy(rows)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
 	fmt.Fprintf(w, "%d images copied to %s, with the table images.csv", n, dir)
+	if failed > 0 {
+		fmt.Fprintf(w, "; %d cannot be read", failed)
+	}
 }
 
-func (s *server) copy(rows []int) (dir string, n int, err error) {
+func (s *server) copy(rows []int) (dir string, n, failed int, err error) {
 	for k := 1; ; k++ {
 		dir = filepath.Join(s.o.Dir, fmt.Sprintf("selection-%d", k))
 		if err = os.Mkdir(dir, 0o755); !errors.Is(err, os.ErrExist) {
@@ -279,25 +286,29 @@ func (s *server) copy(rows []int) (dir string, n int, err error) {
 		}
 	}
 	if err != nil {
-		return "", 0, err
+		return "", 0, 0, err
 	}
-	names := map[int]string{}
+	names := map[int][]string{}
 	for _, row := range rows {
-		img := s.Rows.Images(s.Images[0])[row]
-		if img.Path == "" {
-			continue
+		names[row] = make([]string, len(s.Images))
+		for k, column := range s.Images {
+			img := s.Rows.Images(column)[row]
+			if img.Path == "" {
+				continue
+			}
+			data, err := os.ReadFile(img.Path)
+			if err != nil {
+				failed++
+				continue
+			}
+			names[row][k] = fmt.Sprintf("%d%s%s", row+1, strings.Repeat(second, k), extension(data))
+			if err := os.WriteFile(filepath.Join(dir, names[row][k]), data, 0o644); err != nil {
+				return "", n, failed, err
+			}
+			n++
 		}
-		data, err := os.ReadFile(img.Path)
-		if err != nil {
-			return "", n, err
-		}
-		names[row] = fmt.Sprintf("%d%s", row+1, extension(data))
-		if err := os.WriteFile(filepath.Join(dir, names[row]), data, 0o644); err != nil {
-			return "", n, err
-		}
-		n++
 	}
-	return dir, n, s.writeTable(filepath.Join(dir, "images.csv"), rows, names)
+	return dir, n, failed, s.writeTable(filepath.Join(dir, "images.csv"), rows, names)
 }
 
 // extension is that of an image file's format.
@@ -318,10 +329,13 @@ func extension(data []byte) string {
 }
 
 // writeTable writes texts and numbers of rows as CSV, with the names of their images.
-func (g *Gallery) writeTable(path string, rows []int, names map[int]string) error {
+func (g *Gallery) writeTable(path string, rows []int, names map[int][]string) error {
 	return atomicfile.Replace(path, 0o644, func(w io.Writer) error {
 		out := csv.NewWriter(w)
-		head := []string{"image"}
+		var head []string
+		for k := range g.Images {
+			head = append(head, "image"+strings.Repeat(second, k))
+		}
 		var columns []*table.Column
 		for i := range g.Rows.Columns {
 			if c := &g.Rows.Columns[i]; c.Kind == table.KindText || c.Kind == table.KindNumber {
@@ -330,7 +344,7 @@ func (g *Gallery) writeTable(path string, rows []int, names map[int]string) erro
 		}
 		out.Write(head)
 		for _, row := range rows {
-			cells := []string{names[row]}
+			cells := slices.Clone(names[row])
 			for _, c := range columns {
 				cells = append(cells, c.CSV(row))
 			}

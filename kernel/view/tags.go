@@ -1,6 +1,7 @@
 package view
 
 import (
+	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"antipode/internal/atomicfile"
+	"antipode/internal/filelock"
 )
 
 // Tag is a tag that a rater gave an image.
@@ -72,6 +74,12 @@ func (t *Tags) list() []Tag {
 func (t *Tags) set(ids []string, tag string, on bool, now time.Time) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	unlock, err := filelock.Wait(context.Background(), t.path+".lock")
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	defer os.Remove(t.path + ".lock")
 	all, err := readTags(t.path)
 	if err != nil {
 		return err

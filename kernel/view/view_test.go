@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -139,7 +140,7 @@ func TestServer(t *testing.T) {
 	must.True(t, strings.HasPrefix(text, `[{"row":1,"distance":0.006`), "nearest %s", text)
 	for body, want := range map[string]int{`{"rows":[0,1],"tag":"good","on":true}`: 200,
 		`{"rows":[0],"tag":"other","on":true}`: 400,
-		`{"rows":[7],"tag":"good","on":true}`:  400, `{`: 400} {
+		`{"rows":[7],"tag":"good","on":true}`:  400, `{"rows":[null],"tag":"good","on":true}`: 400, `{`: 400} {
 		code, text, _ := ask(client, "POST", "/tags", body, nil)
 		must.True(t, code == want, "tags %s: %d %s", body, code, text)
 	}
@@ -257,6 +258,14 @@ func TestCompare(t *testing.T) {
 		t.Errorf("before and after: %s", got)
 	}
 	must.True(t, !f.Has("outcome"+second) && len(g.Images) == 2, "columns %v, images %v", f.Specs(), g.Images)
+	b.Column("prompt").Texts[1] = "another secret"
+	sketch := table.ImageColumn("sketch", a.Images("image"))
+	own := &table.Frame{Columns: append([]table.Column{sketch, table.NumberColumn(distance, []float64{7, 8, 9, 6})},
+		a.Columns...)}
+	g = must.Get(New(own, Options{Compare: b}))(t)
+	text := string(must.Get(g.HTML("", 0))(t))
+	must.True(t, !strings.Contains(text, "secret") && g.Images[1] == "image_b" && g.Rows.Numbers(distance)[0] == 7,
+		"columns %v, images %v", g.Rows.Specs(), g.Images)
 	for want, o := range map[string]Options{
 		`no column "nothing"`: {Compare: b, On: []string{"nothing"}},
 		"--by: ":              {Compare: b, By: []string{"nothing"}}, "--vector other": {Compare: b, Vector: "other"},
@@ -270,8 +279,17 @@ func TestCompare(t *testing.T) {
 // TestTagsOfTwo: what two processes tag in one file is in it.
 func TestTagsOfTwo(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tags.csv")
-	a, b := must.Get(OpenTags(path, "r"))(t), must.Get(OpenTags(path, "r"))(t)
-	must.Do(t, a.set([]string{"x"}, "good", true, time.Now()))
-	must.Do(t, b.set([]string{"y"}, "good", true, time.Now()))
-	must.Equal(t, len(must.Get(OpenTags(path, "r"))(t).list()), 2)
+	var raters sync.WaitGroup
+	for _, name := range []string{"x", "y"} {
+		tags := must.Get(OpenTags(path, "r"))(t)
+		raters.Go(func() {
+			for i := range 50 {
+				if err := tags.set([]string{fmt.Sprint(name, i)}, "good", true, time.Now()); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	raters.Wait()
+	must.Equal(t, len(must.Get(OpenTags(path, "r"))(t).list()), 100)
 }

@@ -147,6 +147,7 @@ func (g *Gallery) Thumbnail(row int, column, part string, side int) ([]byte, str
 	if err != nil {
 		return nil, "", err
 	}
+	full := img.Rect
 	img = thumb.Within(img, float64(side))
 	if masks := g.Rows.Masks("mask"); masks != nil && part != "" && part != "whole" && column == g.Images[0] {
 		if masks[row].Counts == "" {
@@ -155,6 +156,10 @@ func (g *Gallery) Thumbnail(row int, column, part string, side int) ([]byte, str
 		bits, err := mask.Decode(masks[row])
 		if err != nil {
 			return nil, "", err
+		}
+		if bits.Width != full.Dx() || bits.Height != full.Dy() {
+			return nil, "", fmt.Errorf("the mask is %d×%d, the image %d×%d", bits.Width, bits.Height,
+				full.Dx(), full.Dy())
 		}
 		overlay(img, bits, part)
 	}

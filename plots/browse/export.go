@@ -10,6 +10,7 @@ import (
 	"html"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"antipode/internal/atomicfile"
@@ -80,6 +81,11 @@ func (g *Gallery) HTML(dir string, side int) ([]byte, error) {
 			total += len(uri)
 		}
 		p.Thumbs = append(p.Thumbs, thumbs)
+	}
+	for row := range p.Missing {
+		if slices.ContainsFunc(p.Thumbs, func(of []string) bool { return of[row] != "" }) {
+			p.Missing[row] = "" // the image that can be read is shown
+		}
 	}
 	if total > mostBytes {
 		return nil, fmt.Errorf("the thumbnails have %d MB; a page holds %d. Fix: fewer than %d pixels, or fewer rows",

@@ -139,6 +139,7 @@ function layout() {
   const labels = state.captions.length + (data.tags && data.tags.length ? 1 : 0);
   tileWidth = state.size * K + 12; tileHeight = state.size + 14 + 16 * labels;
   perLine = Math.max(1, Math.floor((grid.clientWidth - 8) / tileWidth));
+  const row = order[focus];
   lines = []; order = [];
   let top = 4;
   for (const [name, rows] of arrange()) {
@@ -149,6 +150,7 @@ function layout() {
       top += tileHeight;
     }
   }
+  focus = focus < 0 ? -1 : order.indexOf(row); // its place may be another one now
   space.style.height = top + 'px';
   for (const [, e] of shown) e.forEach(x => x.remove());
   shown.clear();
@@ -322,7 +324,7 @@ function plot() {
   const [x0, x1] = ends(x), [y0, y1] = ends(y), W = box.width - 70, H = box.height - 50;
   const px = v => 55 + (v - x0) / (x1 - x0) * W, py = v => 10 + H - (v - y0) / (y1 - y0) * H;
   canvas.back = (a, b) => [x0 + (a - 55) / W * (x1 - x0), y0 + (10 + H - b) / H * (y1 - y0)];
-  const kinds = color ? [...new Map(Array.from({ length: N }, (_, r) => [color.codes[r], 0]).concat([])).keys()].slice(0, 8) : [];
+  const all = color ? [...new Set(color.codes)] : [], kinds = all.slice(0, palette.length);
   for (const front of [false, true]) for (let r = 0; r < N; r++) {
     if ((fails[r] === 0) !== front || x.numbers[r] === null || y.numbers[r] === null) continue;
     const a = px(x.numbers[r]), b = py(y.numbers[r]), k = color ? kinds.indexOf(color.codes[r]) : 0;
@@ -338,6 +340,7 @@ function plot() {
   g.save(); g.translate(14, 10 + H / 2); g.rotate(-Math.PI / 2); g.textAlign = 'center'; g.fillText(state.y, 0, 0); g.restore();
   if (state.lasso) { g.beginPath(); state.lasso.forEach(([a, b], i) => i ? g.lineTo(px(a), py(b)) : g.moveTo(px(a), py(b))); g.closePath(); g.stroke(); }
   $('legend').replaceChildren(...kinds.map((k, i) => { const dot = make('i'); dot.style.background = palette[i]; return make('span', {}, dot, color.values[k] || '(empty)'); }));
+  if (all.length > kinds.length) $('legend').append(make('span', { textContent: `${all.length - kinds.length} others: in the color of the text` }));
 }
 canvas.onpointerdown = down => {
   canvas.setPointerCapture(down.pointerId);
@@ -475,7 +478,7 @@ const csv = s => /[",\r\n]/.test(s) ? '"' + s.replaceAll('"', '""') + '"' : s;
 const line = make('textarea', { rows: 4, readOnly: true, ariaLabel: 'A line for a cell' });
 const actions = [
   ['Ids as CSV', () => save('ids.csv', 'id\n' + taken().map(r => csv(id(r))).join('\n') + '\n')],
-  ['A line for a cell', () => { line.hidden = false; line.value = `.Where("id", "in", []string{${taken().map(r => JSON.stringify(id(r))).join(', ')}})`; line.select(); }],
+  ...!byName.has('id') ? [] : [['A line for a cell', () => { line.hidden = false; line.value = `.Where("id", "in", []string{${taken().map(r => JSON.stringify(id(r))).join(', ')}})`; line.select(); }]],
 ];
 if (served) actions.push(['Copies in a folder', async () => say(await (await fetch('copies', { method: 'POST', body: JSON.stringify({ rows: taken() }) })).text())]);
 line.hidden = true;

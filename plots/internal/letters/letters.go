@@ -139,10 +139,11 @@ func Wrap(text string, size float64, bold bool, width float64) []string {
 	return lines
 }
 
-// OneLine makes text one line: white space becomes a space, control characters are removed.
+// OneLine makes text one line: white space becomes a space, control characters and those that override the writing
+// direction are removed.
 func OneLine(text string) string {
 	text = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && !unicode.IsSpace(r) {
+		if unicode.IsControl(r) && !unicode.IsSpace(r) || '\u202a' <= r && r <= '\u202e' {
 			return -1
 		}
 		return r
@@ -150,11 +151,14 @@ func OneLine(text string) string {
 	return strings.Join(strings.Fields(text), " ")
 }
 
+// isolates removes the characters that begin and end an isolate.
+var isolates = strings.NewReplacer("\u2066", "", "\u2067", "", "\u2068", "", "\u2069", "")
+
 // Isolate makes right-to-left text independent of the writing direction of the sentence around it.
 func Isolate(text string) string {
 	for _, r := range text {
 		if unicode.In(r, unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Thaana, unicode.Nko, unicode.Cf) {
-			return "\u2068" + text + "\u2069"
+			return "\u2068" + isolates.Replace(text) + "\u2069"
 		}
 	}
 	return text
