@@ -149,6 +149,8 @@ func TestIdentities(t *testing.T) {
 			1e-9, 0)
 		must.Near(t, must.Get(Vendi([][]float32{a[0], a[0], a[0]}, order))(t), 1, 1e-9, "vendi of copies of one image")
 	}
+	f = must.Get(first(all[0].run(images(1, 60, 0), images(2, 60, 0), "extrapolate", "both")))(t)
+	must.True(t, f.Numbers("frechet_distance_low")[0] < 0, "the interval of an extrapolated distance ends at 0")
 	big, reference := images(3, 3000, 0).Vectors("full"), images(4, 3000, 0).Vectors("full")
 	for of, most := range map[Extrapolation]float64{ExtrapolateGenerated: 0.08, ExtrapolateBoth: 0.06} {
 		plain := must.Get(Frechet(Vectors{reference[:600], big[:600]}))(t)
@@ -216,6 +218,14 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%s of constant vectors: %v, %v", m.name, f, err)
 		}
 	}
+	for i, options := range [][]string{{"extrapolate", "generated"}, {"splits", "4"}} { // need four images
+		f, notes, err := all[4*i].run(real, generated.Pick([]int{0, 1, 2}), options...)
+		if err != nil || !strings.Contains(strings.Join(notes, "\n"), "fewer than 4") ||
+			!math.IsNaN(f.Numbers(all[4*i].column)[0]) {
+			t.Errorf("%s of three images: %v, %v, %v", all[4*i].name, f, notes, err)
+		}
+	}
+	must.Fail(Frechet(Vectors{Real: real.Vectors("full")}))(t, "0 vectors")
 	zero := vectors(generated, 2, 0, 0, 0, 0, 0, 0)
 	for _, m := range []metric{all[2], all[5]} {
 		must.Fail(m.run(real, zero))(t, "all zeros")

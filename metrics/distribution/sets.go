@@ -20,10 +20,10 @@ type Vectors struct{ Real, Generated [][]float32 }
 
 // check returns an error about sets of fewer than least rows, or about rows that cannot be used.
 func (v Vectors) check(least int) error {
+	if n := min(len(v.Real), len(v.Generated)); n < least {
+		return fmt.Errorf("%d vectors; at least %d are needed", n, least)
+	}
 	for _, rows := range [][][]float32{v.Real, v.Generated} {
-		if len(rows) < least {
-			return fmt.Errorf("%d vectors; at least %d are needed", len(rows), least)
-		}
 		for i, row := range rows {
 			if reason := unusable(row, len(v.Generated[0])); reason != "" || len(row) == 0 {
 				return fmt.Errorf("vector %d: %s", i+1, cmp.Or(reason, "it has no numbers"))
