@@ -161,6 +161,25 @@ func TestIdentities(t *testing.T) {
 	}
 }
 
+// TestNames: groups of several columns are told apart, and can be named; a score of few images is at most n.
+func TestNames(t *testing.T) {
+	f := images(1, 24, 3)
+	must.Get2(all[5].run(nil, f, "by", "region,object", "against", "north/bag"))(t)
+	region, object := slices.Clone(f.Texts("region")), slices.Clone(f.Texts("object"))
+	for i, name := range region {
+		if region[i], object[i] = "a, b", "c"; name == "south" {
+			region[i], object[i] = "a", "b, c"
+		}
+	}
+	f = f.With(table.TextColumn("region", region), table.TextColumn("object", object))
+	v, _ := must.Get2(all[5].run(nil, f, "by", "region,object", "n", "5"))(t)
+	must.True(t, v.Numbers("vendi")[0] != v.Numbers("vendi")[1], "two groups have the same images")
+	f = f.Pick([]int{0, 1, 2, 3}).With(table.VectorColumn("full", [][]float32{{1, 0, 0, 0}, {0.5, 1, 0, 0},
+		{0, 0, 1, 0}, {0, 0, 0, 1}}))
+	v, _ = must.Get2(all[5].run(nil, f))(t)
+	must.Equal(t, v.Numbers("vendi_high")[0], 4)
+}
+
 // TestSubsets: the mean of subsets of stated size estimates the kernel distance of all images.
 func TestSubsets(t *testing.T) {
 	real, generated := images(1, 200, 0), images(2, 200, 1.5)
@@ -245,6 +264,11 @@ func TestErrors(t *testing.T) {
 	// a group to compare with that does not exist
 	must.Fail(all[4].run(nil, generated, "by", "region", "against", "west"))(t)
 	must.Fail(Vendi(generated.Vectors("full"), "3"))(t) // order 3
+	for _, options := range [][]string{{"n", "5", "at", "coverage"}, {"n", "5", "at", "infinity"},
+		{"coverage", "0.9"}, {"coverage", "0.9", "at", "infinity"}} {
+		must.Fail(all[6].run(nil, generated, options...))(t, "option "+options[0], "at=")
+	}
+	must.Fail(all[5].run(nil, generated, "cells", "objects"))(t, `"objects"`)
 	_, notes, err = all[0].run(real, generated.Pick([]int{0, 1, 2, 3, 4, 5, 6, 7}))
 	if err != nil || !strings.Contains(strings.Join(notes, "\n"), "below twice the 6") {
 		t.Errorf("few images: %v, %v", notes, err)
