@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"antipode/datasets"
+	"antipode/datasets/table"
 	"antipode/metrics/crossed"
 	"antipode/metrics/internal/tabular"
 )
@@ -72,7 +73,7 @@ func computeVarianceComponents(_ context.Context, call *Call, o CrossedOptions) 
 }
 
 // read returns the rows that have a value, with the groups as the first factor, and the values of each group's columns.
-func (o CrossedOptions) read(call *Call) (d *crossed.Design, groups [][]string, err error) {
+func (o CrossedOptions) read(call *Call) (d *crossed.Design, groups []table.Group, err error) {
 	in := tabular.Read(call, "in")
 	values, err := readAnswers(call, in, o.Value, o.Positive)
 	if err = cmp.Or(in.Err, err); err != nil {
@@ -96,8 +97,8 @@ func (o CrossedOptions) read(call *Call) (d *crossed.Design, groups [][]string, 
 	missing.AddTo(call, o.By...)
 	in.Frame = in.Frame.Pick(rows)
 	factors := []crossed.Factor{{Name: strings.Join(o.By, " and "), Levels: make([]string, len(rows))}}
-	for _, g := range in.Groups(o.By) {
-		groups = append(groups, g.By)
+	groups = in.Groups(o.By)
+	for _, g := range groups {
 		for _, i := range g.Rows {
 			factors[0].Levels[i] = strings.Join(g.By, "\x00")
 		}
@@ -131,8 +132,9 @@ type crossedGapsRow struct {
 }
 
 var crossedGaps = Define(Definition[CrossedOptions, crossedGapsRow]{
-	Name: "crossed-gaps", Version: 1, Title: "gaps between groups that hold beyond one template, seed or rater",
-	Unit: "the values'", Range: "(−∞, ∞)", Direction: "none",
+	Name: "crossed-gaps", Version: 2, // 1 had intervals of no width for groups of one row or rater
+	Title: "gaps between groups that hold beyond one template, seed or rater",
+	Unit:  "the values'", Range: "(−∞, ∞)", Direction: "none",
 	Citation: "Clark, J. Verbal Learning and Verbal Behavior 12, 1973; Cameron, Gelbach and Miller, J. Business & " +
 		"Economic Statistics 29, 2011",
 	Inputs: crossedInputs, Compute: computeCrossedGaps,
@@ -154,9 +156,16 @@ func computeCrossedGaps(_ context.Context, call *Call, o CrossedOptions) (out []
 	if len(groups) < 2 {
 		return nil, nil // read has noted it
 	}
+	var single GroupNotes
+	for _, g := range groups {
+		if len(g.Rows) == 1 {
+			single.Add("one row only: no gap has an interval; leave the group out", strings.Join(g.By, "/"))
+		}
+	}
+	single.AddTo(call, o.By...)
 	for g, ways := range d.Gaps(o.Level) {
 		for _, w := range ways {
-			out = append(out, crossedGapsRow{groups[g], w, d.Len(),
+			out = append(out, crossedGapsRow{groups[g].By, w, d.Len(),
 				fmt.Sprintf("%.4g %% for all groups at once, clustered", 100*o.Level)})
 		}
 	}

@@ -39,6 +39,9 @@ func TestCrossed(t *testing.T) {
 	if !strings.Contains(s, "1 rows have no value") || !strings.Contains(s, "rater has one value") {
 		t.Error(s)
 	}
+	_, notes = must.Get2(evaluate(t, ask{Metric: "crossed-gaps", By: []string{"identity"}, Options: options},
+		f.With(table.TextColumn("identity", append([]string{"one"}, groups[1:]...)))))(t)
+	must.Has(t, fmt.Sprint(notes), "by identity: one")
 	parts, _ := must.Get2(evaluate(t, ask{Metric: "variance-components", By: []string{"identity"}, Options: options},
 		f))(t)
 	if got := strings.Join(parts.Texts("component"), ", "); got !=

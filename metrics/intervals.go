@@ -1,6 +1,8 @@
 package metrics
 
 import (
+	"math"
+	"slices"
 	"strings"
 
 	"antipode/metrics/interval"
@@ -19,5 +21,12 @@ func (i Intervals) Bootstrap(stream ...string) interval.BootstrapOptions {
 		Stream: strings.Join(stream, "\x00")}
 }
 
-// Label describes the intervals, for example "95 % bootstrap interval over images"; without resamples it is empty.
-func (i Intervals) Label(over string) string { return i.Bootstrap().Label(over) }
+// Label describes the intervals, for example "95 % bootstrap interval over images"; without resamples, or where none of
+// the estimates given has an interval, it is empty.
+func (i Intervals) Label(over string, of ...Estimate) string {
+	known := func(e Estimate) bool { return !math.IsNaN(e.Low) || !math.IsNaN(e.High) }
+	if len(of) > 0 && !slices.ContainsFunc(of, known) {
+		return ""
+	}
+	return i.Bootstrap().Label(over)
+}

@@ -49,6 +49,9 @@ var masked = regexp.MustCompile(`masked \d+ \((rated offensive|not rated)\)`)
 // Masked returns the first label of a [Masker] in a text, "" if there is none.
 func Masked(text string) string { return masked.FindString(text) }
 
+// IsMasked reports whether a text is a label of a [Masker].
+func IsMasked(text string) bool { return text != "" && Masked(text) == text }
+
 // Caution is the line to print with anything that could name pairs of identity and attribute: [Warning] where they are
 // shown, else a line that states that they are masked.
 func Caution(shown bool) string {

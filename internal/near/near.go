@@ -13,9 +13,12 @@ import (
 // Float is a floating-point type.
 type Float interface{ ~float32 | ~float64 }
 
-// Worst is the largest difference |got − want| and where it is; −1 for empty slices. A NaN on one side only counts as
-// infinitely far, NaN on both as equal.
+// Worst is the largest difference |got − want| and where it is; −1 for empty slices. A NaN, or a value, on one side
+// only counts as infinitely far, NaN on both as equal.
 func Worst[T Float](got, want []T) (difference float64, index int) {
+	if len(got) != len(want) {
+		return math.Inf(1), min(len(got), len(want))
+	}
 	difference, index = 0, -1
 	for i := range want {
 		d := math.Abs(float64(got[i]) - float64(want[i]))

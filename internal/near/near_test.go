@@ -38,6 +38,11 @@ func TestWorst(t *testing.T) {
 	if d, i := Worst([]float64{1, math.NaN()}, []float64{1, 2}); !math.IsInf(d, 1) || i != 1 {
 		t.Errorf("Worst with NaN = %v at %d", d, i)
 	}
+	for _, got := range [][]float32{{1}, {1, 3, 4}} {
+		if d, i := Worst(got, []float32{1, 3}); !math.IsInf(d, 1) || i != min(len(got), 2) {
+			t.Errorf("Worst of %d and 2 values = %v at %d", len(got), d, i)
+		}
+	}
 	if _, i := Worst[float64](nil, nil); i != -1 {
 		t.Errorf("Worst of nothing is at %d", i)
 	}

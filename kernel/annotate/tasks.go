@@ -171,7 +171,7 @@ func visualTask(in *table.Frame, o Options) (*study, error) {
 			{"Disagree", "2", nil}, {"Strongly disagree", "1", nil}}})
 	seen := map[string]bool{}
 	for i, name := range c.Texts {
-		if name != "" && seegull.Masked(name) == name {
+		if seegull.IsMasked(name) {
 			return nil, table.BadRow{Row: i + 1, Column: "attribute", Reason: fmt.Sprintf("%q is a masked name; write "+
 				"the table with the option ShowOffensive", name)}
 		}

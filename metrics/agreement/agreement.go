@@ -76,10 +76,7 @@ func of(counts Counts, labels int, scale Scale, values []float64) Result {
 	totals := make([]float64, labels)
 	same, pairs, shares, each := 0, 0, 0.0, -1
 	for _, row := range counts {
-		n := 0
-		for _, k := range row {
-			n += k
-		}
+		n := total(row)
 		if n < 2 {
 			continue
 		}
@@ -92,6 +89,9 @@ func of(counts Counts, labels int, scale Scale, values []float64) Result {
 		}
 		agreeing := 0
 		for c, k := range row {
+			if k == 0 {
+				continue
+			}
 			agreeing += k * (k - 1)
 			totals[c] += float64(k)
 			for d, l := range row {
@@ -131,6 +131,13 @@ func of(counts Counts, labels int, scale Scale, values []float64) Result {
 	return s
 }
 
+func total(row []int) (n int) {
+	for _, k := range row {
+		n += k
+	}
+	return n
+}
+
 // disagreement returns the disagreement of two labels.
 func disagreement(scale Scale, values, totals []float64, c, d int) float64 {
 	if c == d {
@@ -152,14 +159,15 @@ func disagreement(scale Scale, values, totals []float64, c, d int) float64 {
 // Intervals are the ends of the intervals of [Result], low and high; NaN = not available.
 type Intervals struct{ Percent, Kappa, Alpha [2]float64 }
 
-// ComputeIntervals returns the intervals of the three scores from resampling items with replacement. A resample without
-// a score (all ratings equal) is ignored.
+// ComputeIntervals returns the intervals of the three scores from resampling the items with two ratings or more, with
+// replacement. A resample without a score (all ratings equal) is ignored.
 func ComputeIntervals(counts Counts, scale Scale, values []float64, o interval.BootstrapOptions) (out Intervals,
 	err error) {
 	s, err := Compute(counts, scale, values)
 	if err != nil {
 		return out, err
 	}
+	counts = slices.DeleteFunc(slices.Clone(counts), func(row []int) bool { return total(row) < 2 })
 	boot, err := interval.NewBootstrap(o, len(counts))
 	if err != nil {
 		return out, err

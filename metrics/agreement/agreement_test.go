@@ -153,4 +153,15 @@ func TestTable(t *testing.T) {
 		must.Fail(score(nil, o))(t, want)
 	}
 	must.Get(score(nil, map[string]string{"scale": "ordinal", "order": "no,yes"}))(t)
+	must.Equal(t, f.Texts("interval")[0], "", "the interval of one item") // c of k has one rating
+	ordered := must.Get(score(nil, map[string]string{"label": "stars", "scale": "ordinal", "order": "1,5,2,4"}))(t)
+	want = must.Get(Compute(Counts{{2, 0, 2, 0}, {0, 1, 0, 1}}, Ordinal, nil))(t)
+	equal(t, "alpha of ordered stars", ordered.Numbers("alpha")[0], want.Alpha)
+	for _, c := range []table.Column{table.TextColumn("image_id", []string{"a", "", "b", "b", "a", "a", "c"}),
+		table.NumberColumn("image_id", []float64{1, math.NaN(), 2, 2, 1, 1, 3})} {
+		must.Fail(tabulartest.Run("agreement", ratings().With(c), nil))(t, "row 2", "image_id: it is blank")
+	}
+	o, two := interval.BootstrapOptions{Resamples: 50}, Counts{{2, 0}, {0, 2}, {1, 1}}
+	few := must.Get(ComputeIntervals(append(slices.Clone(two), []int{1, 0}, []int{0, 0}), Nominal, nil, o))(t)
+	must.Equal(t, few.Percent, must.Get(ComputeIntervals(two, Nominal, nil, o))(t).Percent, "with single ratings")
 }

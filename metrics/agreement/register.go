@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"antipode/datasets"
@@ -21,7 +20,7 @@ type Options struct {
 	Item  string   `json:"item,omitempty" default:"image_id" help:"column of the rated item"`
 	Label string   `json:"label,omitempty" default:"label" help:"column of the ratings, text or number"`
 	Scale Scale    `json:"scale,omitempty" default:"nominal" values:"nominal,ordinal,interval" help:"for alpha"`
-	Order []string `json:"order,omitempty" help:"text labels of an ordinal scale from low to high"`
+	Order []string `json:"order,omitempty" help:"labels of an ordinal scale from low to high; numbers are in ascending order without it"`
 	metrics.Intervals
 }
 
@@ -40,7 +39,8 @@ type Row struct {
 
 var agreement = metrics.Define(metrics.Definition[Options, Row]{
 	Name: "agreement", Title: "agreement of annotators: percent agreement, Fleiss' kappa, Krippendorff's alpha",
-	Version: 2, Unit: "share; chance-corrected", Range: "[0, 1]; [-1, 1]; (-∞, 1]",
+	Version: 3, // 2 resampled items with fewer than two ratings
+	Unit:    "share; chance-corrected", Range: "[0, 1]; [-1, 1]; (-∞, 1]",
 	Direction: "higher is more agreement",
 	Citation:  "Fleiss, Psychological Bulletin 76, 1971; Krippendorff, Content Analysis, 2004",
 	Inputs: []metrics.Input{{Role: "in", About: "a row for each rating, with a column for the item and one for the " +
@@ -92,9 +92,9 @@ func compute(_ context.Context, call *metrics.Call, o Options) ([]Row, error) {
 		estimate := func(value float64, r [2]float64) metrics.Estimate {
 			return metrics.Estimate{Value: value, Low: r[0], High: r[1]}
 		}
-		rows = append(rows, Row{g.By, estimate(s.Percent, b.Percent), estimate(s.Kappa, b.Kappa),
-			estimate(s.Alpha, b.Alpha), s.Items, s.Ratings, len(counts) - s.Items, o.Scale,
-			o.Intervals.Label("items")})
+		percent := estimate(s.Percent, b.Percent)
+		rows = append(rows, Row{g.By, percent, estimate(s.Kappa, b.Kappa), estimate(s.Alpha, b.Alpha), s.Items,
+			s.Ratings, len(counts) - s.Items, o.Scale, o.Intervals.Label("items", percent)})
 	}
 	notes.AddTo(call, o.By...)
 	return rows, nil
@@ -108,19 +108,20 @@ func read(f *table.Frame, o Options) (items []string, labels []int, values []flo
 				table.NameList(f.Specs()))
 		}
 	}
-	if items = f.Texts(o.Item); items == nil {
-		for _, v := range f.Numbers(o.Item) {
-			items = append(items, strconv.FormatFloat(v, 'g', -1, 64))
+	for i := range f.Len() {
+		items = append(items, f.Column(o.Item).CSV(i))
+		if items[i] == "" {
+			return nil, nil, nil, tabular.BadRow(f, i, o.Item, "it is blank; every rating needs its item")
 		}
 	}
 	numbers := f.Numbers(o.Label)
 	if o.Scale == Interval && numbers == nil {
 		return nil, nil, nil, fmt.Errorf("scale interval needs numbers; %q is a text column", o.Label)
 	}
-	if numbers != nil {
+	if numbers != nil && (len(o.Order) == 0 || o.Scale == Interval) {
 		for i, v := range numbers {
 			if math.IsInf(v, 0) {
-				return nil, nil, nil, table.BadRow{Row: i + 1, Column: o.Label, Reason: "the label is infinite"}
+				return nil, nil, nil, tabular.BadRow(f, i, o.Label, "the label is infinite")
 			}
 			if !math.IsNaN(v) {
 				values = append(values, v)
@@ -141,12 +142,13 @@ func read(f *table.Frame, o Options) (items []string, labels []int, values []flo
 		return nil, nil, nil, errors.New("scale ordinal needs the order of the labels; set order to LOW,…,HIGH")
 	}
 	names := slices.Clone(o.Order)
-	for i, v := range f.Texts(o.Label) {
+	for i := range f.Len() {
+		v := f.Column(o.Label).CSV(i)
 		label := slices.Index(names, v)
 		if label < 0 && v != "" {
 			if len(o.Order) > 0 {
-				return nil, nil, nil, table.BadRow{Row: i + 1, Column: o.Label,
-					Reason: fmt.Sprintf("the label %q is not in order=%s", v, strings.Join(o.Order, ","))}
+				return nil, nil, nil, tabular.BadRow(f, i, o.Label, "the label %q is not in order=%s", v,
+					strings.Join(o.Order, ","))
 			}
 			label = len(names)
 			names = append(names, v)

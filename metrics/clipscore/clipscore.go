@@ -16,7 +16,6 @@ import (
 	"strconv"
 
 	"antipode/datasets"
-	"antipode/datasets/table"
 	"antipode/metrics"
 	"antipode/metrics/internal/tabular"
 	"antipode/metrics/interval"
@@ -96,7 +95,11 @@ func compute(_ context.Context, call *metrics.Call, o Options) ([]Row, error) {
 			}
 			c, err := Cosine(images[i], texts[i])
 			if err != nil {
-				return nil, table.BadRow{Row: i + 1, Column: o.Image, Reason: err.Error()}
+				column := o.Image
+				if _, reason := tabular.Unit(images[i]); reason == "" {
+					column = o.Text
+				}
+				return nil, tabular.BadRow(in.Frame, i, column, "%v", err)
 			}
 			if o.Method == "each" {
 				c = max(c, 0)

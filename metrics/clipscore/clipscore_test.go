@@ -77,9 +77,11 @@ func TestTable(t *testing.T) {
 	for _, c := range []struct {
 		a, b []float32
 		says string
-	}{{x, []float32{1}, "one model"}, {x, []float32{0, 0}, "norm 0"},
+	}{{x, []float32{1}, "one model"}, {x, []float32{0, 0}, "clip_text: a vector has norm 0"},
+		{[]float32{0, 0}, x, "clip_image: a vector has norm 0"},
 		{x, []float32{float32(math.NaN()), 0}, "not finite"},
 		{x, []float32{float32(math.Inf(1)), 0}, "not finite"}} {
-		must.Fail(tabulartest.Run("clip-score", frame([][]float32{c.a}, [][]float32{c.b}), nil))(t, c.says, "row 1")
+		must.Fail(tabulartest.Run("clip-score", frame([][]float32{c.a}, [][]float32{c.b}, "a"), nil))(t, c.says,
+			`row 1 (id "a")`)
 	}
 }

@@ -168,6 +168,34 @@ func TestTemplates(t *testing.T) {
 	}
 }
 
+// TestConfounded: a factor of which every group has one level, and a group of one row, leave no interval; a factor of
+// which one group has one level has no narrower one than the rows.
+func TestConfounded(t *testing.T) {
+	y, g := []float64{1, 2, 4, 6, 3, 5, 9, 8}, []int{0, 0, 0, 1, 1, 1, 2, 2}
+	for name, c := range map[string]struct {
+		groups, raters []int
+		none           string // ways without an interval
+	}{
+		"one rater a group":         {g, []int{0, 0, 0, 0, 0, 0, 1, 1}, "f all"},
+		"one rater of two groups":   {g, []int{0, 0, 0, 0, 0, 1, 1, 1}, ""},
+		"one row in the last group": {[]int{0, 0, 0, 1, 1, 1, 1, 2}, []int{0, 1, 0, 0, 1, 0, 1, 0}, "rows f item all"},
+	} {
+		d := must.Get(NewDesign(y, factor("g", c.groups), factor("f", c.raters),
+			factor("item", []int{0, 1, 2, 0, 1, 2, 0, 1})))(t)
+		for _, ways := range d.Gaps(0.95) {
+			var none []string
+			for _, o := range ways {
+				if half := (o.Gap.High - o.Gap.Low) / 2; math.IsNaN(half) && !o.Flagged {
+					none = append(none, o.Name)
+				} else if rows := (ways[0].Gap.High - ways[0].Gap.Low) / 2; o.Name == "f" && half < rows {
+					t.Errorf("%s: ±%v over f, ±%v over rows", name, half, rows)
+				}
+			}
+			must.Equal(t, strings.Join(none, " "), c.none, name)
+		}
+	}
+}
+
 func TestErrors(t *testing.T) {
 	y := []float64{1, 2, 3, 4}
 	a, b := factor("a", []int{0, 0, 1, 1}), factor("b", []int{0, 1, 0, 1})

@@ -2,6 +2,7 @@ package crossed
 
 import (
 	"math"
+	"slices"
 
 	"antipode/datasets/operation"
 	"antipode/metrics/interval"
@@ -27,6 +28,9 @@ const (
 // of all other factors, by the variance of sums within clusters; with few levels the quantile is that of Student's
 // distribution with one degree of freedom fewer than levels. Intervals hold for all groups at once (Šidák).
 //
+// A gap has no interval, and is not flagged, where one group has a single row, and over factors of which every group
+// has one level. If some groups do, the interval over that factor is at least that over rows.
+//
 // The result has for each group, in the order in which they occur, its row for each way.
 func (d *Design) Gaps(level float64) [][]Over {
 	groups, counts := d.cells[1], d.rows(1)
@@ -51,7 +55,7 @@ func (d *Design) Gaps(level float64) [][]Over {
 		}
 		add := func(name string, levels int, variance, same float64) {
 			o := Over{Name: name, Gap: operation.Exact(gap), Same: same, Levels: levels}
-			if levels > 1 {
+			if levels > 1 && !slices.Contains(counts, 1) {
 				half := interval.Student(level, float64(levels-1)) * math.Sqrt(variance)
 				o.Gap.Low, o.Gap.High, o.Flagged = gap-half, gap+half, math.Abs(gap) > half
 			}
@@ -61,20 +65,40 @@ func (d *Design) Gaps(level float64) [][]Over {
 		for row := range d.values {
 			squares += influence(row) * influence(row)
 		}
-		most, all, least := squares*rows/(rows-1), 0.0, len(d.values)
+		squares *= rows / (rows - 1)
+		most, all, least := squares, 0.0, len(d.values)
 		add(Rows, least, most, math.NaN())
 		for set := 2; set < len(d.cells); set += 2 {
 			v, clusters := 0.0, float64(d.counts[set])
 			for _, s := range d.sums(set, influence) {
 				v += s * s * clusters / (clusters - 1)
 			}
-			if all += v * float64(2*(size(set)%2)-1); size(set) == 1 {
-				most, least = max(most, v), min(least, d.counts[set])
-				add(d.name(set), d.counts[set], v, d.same(set, weight, gap))
+			all += v * float64(2*(size(set)%2)-1)
+			if size(set) > 1 {
+				continue
 			}
+			if d.closure(1)&set != 0 {
+				v = math.NaN() // nothing tells the levels from the groups
+			} else if slices.Contains(d.perGroup(set), 1) {
+				v = max(v, squares)
+			}
+			most, least = max(most, v), min(least, d.counts[set])
+			add(d.name(set), d.counts[set], v, d.same(set, weight, gap))
 		}
 		if len(d.factors) > 2 {
 			add(All, least, max(most, all), math.NaN())
+		}
+	}
+	return out
+}
+
+// perGroup returns the number of a factor's levels that each group has.
+func (d *Design) perGroup(set int) []int {
+	out, seen := make([]int, d.counts[1]), make([]bool, d.counts[set|1])
+	for row, cell := range d.cells[set|1] {
+		if !seen[cell] {
+			seen[cell] = true
+			out[d.cells[1][row]]++
 		}
 	}
 	return out

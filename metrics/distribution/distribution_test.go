@@ -149,6 +149,8 @@ func TestIdentities(t *testing.T) {
 			1e-9, 0)
 		must.Near(t, must.Get(Vendi([][]float32{a[0], a[0], a[0]}, order))(t), 1, 1e-9, "vendi of copies of one image")
 	}
+	f = must.Get(first(all[0].run(images(1, 60, 0), images(2, 60, 0), "extrapolate", "both")))(t)
+	must.True(t, f.Numbers("frechet_distance_low")[0] < 0, "the interval of an extrapolated distance ends at 0")
 	big, reference := images(3, 3000, 0).Vectors("full"), images(4, 3000, 0).Vectors("full")
 	for of, most := range map[Extrapolation]float64{ExtrapolateGenerated: 0.08, ExtrapolateBoth: 0.06} {
 		plain := must.Get(Frechet(Vectors{reference[:600], big[:600]}))(t)
@@ -157,6 +159,25 @@ func TestIdentities(t *testing.T) {
 			t.Errorf("%s: %v for infinitely many images, %v for 600", of, limit, plain)
 		}
 	}
+}
+
+// TestNames: groups of several columns are told apart, and can be named; a score of few images is at most n.
+func TestNames(t *testing.T) {
+	f := images(1, 24, 3)
+	must.Get2(all[5].run(nil, f, "by", "region,object", "against", "north/bag"))(t)
+	region, object := slices.Clone(f.Texts("region")), slices.Clone(f.Texts("object"))
+	for i, name := range region {
+		if region[i], object[i] = "a, b", "c"; name == "south" {
+			region[i], object[i] = "a", "b, c"
+		}
+	}
+	f = f.With(table.TextColumn("region", region), table.TextColumn("object", object))
+	v, _ := must.Get2(all[5].run(nil, f, "by", "region,object", "n", "5"))(t)
+	must.True(t, v.Numbers("vendi")[0] != v.Numbers("vendi")[1], "two groups have the same images")
+	f = f.Pick([]int{0, 1, 2, 3}).With(table.VectorColumn("full", [][]float32{{1, 0, 0, 0}, {0.5, 1, 0, 0},
+		{0, 0, 1, 0}, {0, 0, 0, 1}}))
+	v, _ = must.Get2(all[5].run(nil, f))(t)
+	must.Equal(t, v.Numbers("vendi_high")[0], 4)
 }
 
 // TestSubsets: the mean of subsets of stated size estimates the kernel distance of all images.
@@ -216,6 +237,14 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%s of constant vectors: %v, %v", m.name, f, err)
 		}
 	}
+	for i, options := range [][]string{{"extrapolate", "generated"}, {"splits", "4"}} { // need four images
+		f, notes, err := all[4*i].run(real, generated.Pick([]int{0, 1, 2}), options...)
+		if err != nil || !strings.Contains(strings.Join(notes, "\n"), "fewer than 4") ||
+			!math.IsNaN(f.Numbers(all[4*i].column)[0]) {
+			t.Errorf("%s of three images: %v, %v, %v", all[4*i].name, f, notes, err)
+		}
+	}
+	must.Fail(Frechet(Vectors{Real: real.Vectors("full")}))(t, "0 vectors")
 	zero := vectors(generated, 2, 0, 0, 0, 0, 0, 0)
 	for _, m := range []metric{all[2], all[5]} {
 		must.Fail(m.run(real, zero))(t, "all zeros")
@@ -235,6 +264,11 @@ func TestErrors(t *testing.T) {
 	// a group to compare with that does not exist
 	must.Fail(all[4].run(nil, generated, "by", "region", "against", "west"))(t)
 	must.Fail(Vendi(generated.Vectors("full"), "3"))(t) // order 3
+	for _, options := range [][]string{{"n", "5", "at", "coverage"}, {"n", "5", "at", "infinity"},
+		{"coverage", "0.9"}, {"coverage", "0.9", "at", "infinity"}} {
+		must.Fail(all[6].run(nil, generated, options...))(t, "option "+options[0], "at=")
+	}
+	must.Fail(all[5].run(nil, generated, "cells", "objects"))(t, `"objects"`)
 	_, notes, err = all[0].run(real, generated.Pick([]int{0, 1, 2, 3, 4, 5, 6, 7}))
 	if err != nil || !strings.Contains(strings.Join(notes, "\n"), "below twice the 6") {
 		t.Errorf("few images: %v, %v", notes, err)

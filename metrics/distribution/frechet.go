@@ -25,20 +25,25 @@ type FrechetOptions struct {
 // frechetRow is a row of the result of [FrechetDistance].
 type frechetRow struct {
 	Subject
-	Distance metrics.Estimate `column:"frechet_distance" unit:"squared distance" range:"[0, ∞)"`
+	Distance metrics.Estimate `column:"frechet_distance" unit:"squared distance" range:"[0, ∞); extrapolated also below 0"`
 	Scored
 }
 
 var positive = interval.Range{Min: 0, Max: math.Inf(1)}
 
 var frechetDistance = metrics.Define(metrics.Definition[FrechetOptions, frechetRow]{
-	Name: "frechet-distance", Version: 1, Device: true, Inputs: twoSets,
+	Name: "frechet-distance", Version: 2, // 1 had no extrapolated intervals below 0
+	Device: true, Inputs: twoSets,
 	Title: "Fréchet distance of generated and reference images (FID, FD-DINOv2) by group, with intervals",
-	Unit:  "squared distance", Range: "[0, ∞)", Direction: "lower is better",
+	Unit:  "squared distance", Range: "[0, ∞); extrapolated also below 0", Direction: "lower is better",
 	Citation: "Heusel et al. 2017; Chong and Forsyth 2020; Stein et al. 2023",
 	Compute: func(ctx context.Context, call *metrics.Call, o FrechetOptions) (out []frechetRow, err error) {
-		results, err := o.run(ctx, call, measure{name: "frechet-distance", two: true, ceiling: o.Ceiling, least: 2,
-			within: positive, score: o.scorer}, "real", "generated")
+		m := measure{name: "frechet-distance", two: true, ceiling: o.Ceiling, least: 2, within: positive,
+			score: o.scorer}
+		if o.Extrapolate != "none" {
+			m.least, m.within = 4, interval.Range{}
+		}
+		results, err := o.run(ctx, call, m, "real", "generated")
 		var notes metrics.GroupNotes
 		for _, r := range results {
 			if r.N > 0 && r.N < 2*len(r.vectors.Real[0]) {

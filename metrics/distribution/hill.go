@@ -21,7 +21,7 @@ type HillOptions struct {
 	At                string   `json:"at,omitempty" default:"size" values:"size,coverage,infinity" help:"compare groups at equal numbers of images, at equal coverage of the population, or as estimated for infinitely many images"`
 	N                 int      `json:"n,omitempty" min:"0" help:"number of images; 0 = all, and with intervals as many in every group as the smallest has"`
 	Coverage          float64  `json:"coverage,omitempty" min:"0" max:"<1" help:"coverage; 0 = the least of the groups at twice their number of images"`
-	Against           []string `json:"against,omitempty" help:"groups that the others are compared with; empty = all"`
+	Against           []string `json:"against,omitempty" help:"groups that the others are compared with, values of several columns joined with /; empty = all"`
 	metrics.Intervals `resamples:"200"`
 }
 
@@ -70,6 +70,12 @@ func HillNumbers(images datasets.Table, options ...HillOptions) datasets.Table {
 }
 
 func computeHill(_ context.Context, call *metrics.Call, o HillOptions) (out []hillRow, err error) {
+	switch {
+	case o.N > 0 && o.At != "size":
+		return nil, fmt.Errorf("option n is for at=size, not at=%s", o.At)
+	case o.Coverage > 0 && o.At != "coverage":
+		return nil, fmt.Errorf("option coverage is for at=coverage, not at=%s", o.At)
+	}
 	in := tabular.Read(call, "in")
 	texts, groups := in.Texts(o.Column), in.SortedGroups(o.By)
 	if in.Err != nil {

@@ -41,8 +41,8 @@ var inceptionScore = metrics.Define(metrics.Definition[InceptionOptions, incepti
 		} else if call.Inputs["real"] == nil {
 			return nil, errors.New("the ceiling needs reference images: give the table real")
 		}
-		m := measure{name: "inception-score", two: o.Ceiling, ceiling: o.Ceiling, least: 2, within: fromOne,
-			score: func(g *group) (scorer, error) {
+		m := measure{name: "inception-score", two: o.Ceiling, ceiling: o.Ceiling, least: max(2, o.Splits),
+			within: fromOne, score: func(g *group) (scorer, error) {
 				return func(ctx context.Context, pairs []pair) ([]float64, error) {
 					return each(ctx, len(pairs), func(i int) (float64, error) {
 						return Inception(pairs[i].of(g.vectors).Generated, o.Splits)

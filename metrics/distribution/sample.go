@@ -21,7 +21,7 @@ type Sampling struct {
 	Cells   string   `json:"cells,omitempty" default:"object" none:"none" help:"text column whose proportions every sample of a group has, where the tables have it; none = simple samples"`
 	N       int      `json:"n,omitempty" min:"0" help:"images of each set in a score, the mean over samples of so many; 0 = all, and with intervals as many in every group as the smallest has"`
 	Samples int      `json:"samples,omitempty" default:"20" min:"1" help:"samples of n images whose scores are averaged"`
-	Against []string `json:"against,omitempty" help:"groups that the others are compared with; empty = all"`
+	Against []string `json:"against,omitempty" help:"groups that the others are compared with, values of several columns joined with /; empty = all"`
 	metrics.Intervals
 }
 
@@ -82,6 +82,7 @@ type measure struct {
 	two, ceiling bool // it compares two sets, and scores held-out reference images
 	least        int  // images that it needs of each set
 	within       interval.Range
+	most         bool // a score is at most the number of images
 	score        func(g *group) (scorer, error)
 }
 
@@ -189,6 +190,9 @@ func (r *result) estimate(ctx context.Context, o Sampling, m measure, score scor
 			parts[i] = center + ratio*(parts[i]-center)
 		}
 		iv, err := interval.FromHalves(value, parts, o.Level, m.within)
+		if m.most {
+			iv.High = min(iv.High, float64(s.generated))
+		}
 		r.interval = fmt.Sprintf("%.4g %% subsampling interval", 100*o.Level)
 		return metrics.Estimate{Value: iv.Value, Low: iv.Low, High: iv.High}, err
 	}
@@ -229,8 +233,8 @@ func mean(x []float64) (sum float64) {
 // compare fills in the gaps between the groups: of each to the mean of the others, or of those of against.
 func compare(results []*result, by, against []string, level float64) error {
 	for _, name := range against {
-		if !slices.ContainsFunc(results, func(r *result) bool { return r.label() == name }) {
-			return fmt.Errorf("against: there is no group %q of %s", name, strings.Join(by, ", "))
+		if !slices.ContainsFunc(results, func(r *result) bool { return r.is(name) }) {
+			return fmt.Errorf("against: there is no group %q of %s", name, strings.Join(by, "/"))
 		}
 	}
 	scored := slices.DeleteFunc(slices.Clone(results), func(r *result) bool { return r.interval == "" })
@@ -241,7 +245,7 @@ func compare(results []*result, by, against []string, level float64) error {
 	for _, r := range scored {
 		var others []interval.Bounded
 		for _, o := range scored {
-			if o != r && (len(against) == 0 || slices.Contains(against, o.label())) {
+			if o != r && (len(against) == 0 || slices.ContainsFunc(against, o.is)) {
 				others = append(others, interval.Bounded(o.value))
 			}
 		}

@@ -20,10 +20,10 @@ type Vectors struct{ Real, Generated [][]float32 }
 
 // check returns an error about sets of fewer than least rows, or about rows that cannot be used.
 func (v Vectors) check(least int) error {
+	if n := min(len(v.Real), len(v.Generated)); n < least {
+		return fmt.Errorf("%d vectors; at least %d are needed", n, least)
+	}
 	for _, rows := range [][][]float32{v.Real, v.Generated} {
-		if len(rows) < least {
-			return fmt.Errorf("%d vectors; at least %d are needed", len(rows), least)
-		}
 		for i, row := range rows {
 			if reason := unusable(row, len(v.Generated[0])); reason != "" || len(row) == 0 {
 				return fmt.Errorf("vector %d: %s", i+1, cmp.Or(reason, "it has no numbers"))
@@ -101,6 +101,9 @@ type group struct {
 
 func (g *group) label() string { return strings.Join(g.values, ", ") }
 
+// is reports whether it has a name: its values joined with / or with a comma and a space.
+func (g *group) is(name string) bool { return name == strings.Join(g.values, "/") || name == g.label() }
+
 func (g *group) named(by []string) string {
 	if len(by) == 0 {
 		return "the table"
@@ -110,11 +113,12 @@ func (g *group) named(by []string) string {
 
 // gather groups the rows of tables that have a vector: of the roles real and generated, or in.
 func gather(call *metrics.Call, o Sampling, roles ...string) ([]*group, error) {
-	index, out, width := map[string]*group{}, []*group(nil), 0
+	index, out, width, cells := map[string]*group{}, []*group(nil), 0, o.Cells == "" || o.Cells == "object"
 	var notes metrics.GroupNotes
 	for _, role := range roles {
 		in := tabular.Read(call, role)
 		vectors := in.Vectors(o.Vector)
+		cells = cells || in.Frame.Texts(o.Cells) != nil
 		for _, part := range in.SortedGroups(o.By) {
 			key := strings.Join(part.By, "\x00")
 			if index[key] == nil {
@@ -157,6 +161,9 @@ func gather(call *metrics.Call, o Sampling, roles ...string) ([]*group, error) {
 		if role != "real" {
 			call.Copies = slices.Contains(tabular.Copies(call, role, o.Vector), true)
 		}
+	}
+	if !cells {
+		return nil, fmt.Errorf("no table has a text column %q of cells", o.Cells)
 	}
 	if len(out) == 0 {
 		return nil, errors.New("the tables are empty; there is nothing to score")

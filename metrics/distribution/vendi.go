@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"antipode/datasets"
 	"antipode/metrics"
@@ -32,7 +33,8 @@ type vendiRow struct {
 }
 
 var vendi = metrics.Define(metrics.Definition[VendiOptions, vendiRow]{
-	Name: "vendi", Version: 1, Device: true, Inputs: []metrics.Input{{Role: "in", About: "images with a vector"}},
+	Name: "vendi", Version: 2, // 1 had intervals that end above n
+	Device: true, Inputs: []metrics.Input{{Role: "in", About: "images with a vector"}},
 	Title: "effective number of different images (Vendi score) by group, at equal n, with intervals",
 	Unit:  "effective images", Range: "[1, n]", Direction: "higher is more diverse",
 	Citation: "Friedman and Dieng 2023; Pasarkar and Dieng 2024",
@@ -55,13 +57,14 @@ func computeVendi(ctx context.Context, call *metrics.Call, o VendiOptions) (out 
 			once := *call
 			once.Note, once.Read, call = nil, nil, &once
 		}
-		m := measure{name: "vendi", least: 1, within: fromOne, score: func(g *group) (scorer, error) {
+		m := measure{name: "vendi", least: 1, within: fromOne, most: true, score: func(g *group) (scorer, error) {
 			return func(ctx context.Context, pairs []pair) ([]float64, error) {
-				if known[g.label()] == nil {
-					known[g.label()] = make([][]float64, len(pairs))
+				key := strings.Join(g.values, "\x00")
+				if known[key] == nil {
+					known[key] = make([][]float64, len(pairs))
 				}
 				return each(ctx, len(pairs), func(i int) (float64, error) {
-					spectra, err := known[g.label()], error(nil)
+					spectra, err := known[key], error(nil)
 					if spectra[i] == nil {
 						spectra[i], err = spectrum(pairs[i].of(g.vectors).Generated)
 					}

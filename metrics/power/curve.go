@@ -25,6 +25,7 @@ type audit struct {
 	fixed       []*table.Frame
 	injected    map[string]float64 // nil = not known
 	cells       []Cell
+	subjects    []string // of all samples
 }
 
 // resample runs the audit on all samples.
@@ -84,7 +85,7 @@ func (a *audit) run(ctx context.Context, s Sample) ([]Result, error) {
 	return a.o.results(f)
 }
 
-// known returns an error if the audit's results do not name an injected disparity.
+// known collects the subjects. It returns an error if the audit's results do not name an injected disparity.
 func (a *audit) known(outcomes []Outcome) error {
 	seen := map[string]bool{}
 	for _, o := range outcomes {
@@ -92,10 +93,11 @@ func (a *audit) known(outcomes []Outcome) error {
 			seen[p.Subject] = true
 		}
 	}
+	a.subjects = slices.Sorted(maps.Keys(seen))
 	for _, s := range slices.Sorted(maps.Keys(a.injected)) {
 		if !seen[s] {
 			return fmt.Errorf("table %q: the audit's result has no row for %q; it has: %s", "injected", s,
-				strings.Join(slices.Sorted(maps.Keys(seen)), "; "))
+				strings.Join(a.subjects, "; "))
 		}
 	}
 	return nil
@@ -145,7 +147,7 @@ func computeCurve(ctx context.Context, call *metrics.Call, o Options) ([]Row, er
 				NFound:   p.Found, Resamples: p.Resamples, Rows: a.rows(at.N), Cells: len(a.cells), Pool: pool,
 				Unit: cmp.Or(o.Unit, "rows"), Interval: "95 % Wilson interval over resamples of one pool"})
 		}
-		for _, p := range at.BySubject() {
+		for _, p := range at.BySubject(a.subjects...) {
 			kind, injected := a.kind(p.Subject)
 			add(kind, p, injected)
 		}

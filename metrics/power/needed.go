@@ -8,6 +8,7 @@ import (
 
 	"antipode/datasets"
 	"antipode/metrics"
+	"antipode/metrics/internal/tabular"
 )
 
 // NeededOptions are the options of [Needed].
@@ -30,7 +31,8 @@ type neededRow struct {
 
 var needed = metrics.Define(metrics.Definition[NeededOptions, neededRow]{
 	Name: "power-needed", Title: "how many images per cell an audit needs to detect a disparity, from a power curve",
-	Version: 1, Unit: "images per cell", Range: "[1, ∞)", Direction: "lower is more sensitive",
+	Version: 2, // 1 took a missing share of samples for enough
+	Unit:    "images per cell", Range: "[1, ∞)", Direction: "lower is more sensitive",
 	Citation: "package metrics/power",
 	Inputs: []metrics.Input{{Role: "in", Columns: datasets.Columns("audit:text", "kind:text", "subject:text",
 		"share:number", "n:number", "found:number", "injected:number", "estimate:number", "n_rows:number"),
@@ -52,25 +54,32 @@ func computeNeeded(_ context.Context, call *metrics.Call, o NeededOptions) ([]ne
 		share          float64
 	}
 	var order []line
-	rows := map[line][]int{}
+	rows, n, found := map[line][]int{}, f.Numbers("n"), f.Numbers("found")
 	for i, kind := range f.Texts("kind") {
 		if kind != "injected" && kind != "subject" {
 			continue
 		}
 		l := line{f.Texts("audit")[i], f.Texts("subject")[i], f.Numbers("share")[i]}
-		if rows[l] == nil {
+		switch twice := func(k int) bool { return n[k] == n[i] }; {
+		case math.IsNaN(l.share):
+			return nil, tabular.BadRow(f, i, "share", "it is blank")
+		case math.IsNaN(n[i]):
+			return nil, tabular.BadRow(f, i, "n", "it is blank")
+		case slices.ContainsFunc(rows[l], twice):
+			return nil, tabular.BadRow(f, i, "n", "audit %q has a row of %q for %g images at share %g; give the "+
+				"audits names", l.audit, l.subject, n[i], l.share)
+		case rows[l] == nil:
 			order = append(order, l)
 		}
 		rows[l] = append(rows[l], i)
 	}
-	n, found := f.Numbers("n"), f.Numbers("found")
 	var out []neededRow
 	for _, l := range order {
 		at := rows[l]
 		slices.SortFunc(at, func(a, b int) int { return cmp.Compare(n[b], n[a]) }) // descending
 		size, total, largest := math.NaN(), math.NaN(), at[0]
 		for _, i := range at {
-			if found[i] < o.Power {
+			if !(found[i] >= o.Power) {
 				break
 			}
 			size, total = n[i], f.Numbers("n_rows")[i]

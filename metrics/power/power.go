@@ -203,20 +203,22 @@ func (p *Power) share() {
 	p.Share, p.Low, p.High = w.Value, w.Low, w.High
 }
 
-// BySubject returns the power for each subject, in the order in which the resamples name them. A subject that a
-// resample does not name counts as not found there.
-func (o Outcome) BySubject() []Power {
+// BySubject returns the power for each subject, in the order in which the resamples name them, and for more ones. A
+// subject that a resample does not name counts as not found there.
+func (o Outcome) BySubject(more ...string) []Power {
 	at := map[string]int{}
 	var out []Power
 	var estimates [][]float64
+	index := func(subject string) int {
+		if _, known := at[subject]; !known {
+			at[subject] = len(out)
+			out, estimates = append(out, Power{Subject: subject}), append(estimates, nil)
+		}
+		return at[subject]
+	}
 	for _, results := range o.Results {
 		for _, r := range results {
-			i, known := at[r.Subject]
-			if !known {
-				i = len(out)
-				at[r.Subject] = i
-				out, estimates = append(out, Power{Subject: r.Subject}), append(estimates, nil)
-			}
+			i := index(r.Subject)
 			if r.Found {
 				out[i].Found++
 			}
@@ -224,6 +226,9 @@ func (o Outcome) BySubject() []Power {
 				estimates[i] = append(estimates[i], r.Estimate)
 			}
 		}
+	}
+	for _, s := range more {
+		index(s)
 	}
 	for i := range out {
 		p := &out[i]

@@ -80,7 +80,8 @@ var inputs = chain.Inputs(
 
 var curve = metrics.Define(metrics.Definition[Options, Row]{
 	Name: "power", Title: "how often an audit detects something in samples of n images per cell from a pool",
-	Version: 2, Unit: "share of resamples", Range: "[0, 1]",
+	Version: 3, // 2 had no row of a subject that no sample of a size names
+	Unit:    "share of resamples", Range: "[0, 1]",
 	Direction: "higher is better if there is a disparity; at most alpha if there is none",
 	Citation:  "Wilson 1927, of the intervals; see package metrics/power", Inputs: inputs, Compute: computeCurve,
 })

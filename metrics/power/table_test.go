@@ -169,6 +169,13 @@ func TestNeeded(t *testing.T) {
 	must.Equal(t, tabulartest.Evaluate(t, "power-needed", f, map[string]string{"power": "0.75"}).Numbers("n")[1], 4)
 	must.Fail(tabulartest.Run("power-needed", f, map[string]string{"power": "80"}))(t) // a power of 80
 	must.Do(t, Needed(datasets.FromFrame(f), NeededOptions{Power: 0.9}).Err())
+	add("injected", "X", 1, 2, math.NaN())
+	must.True(t, math.IsNaN(tabulartest.Evaluate(t, "power-needed", f, nil).Numbers("n")[2]), "no share has a power")
+	add("injected", "V", 0.5, 4, 0.9)
+	must.Fail(tabulartest.Run("power-needed", f, nil))(t, "row 10", "give the audits names")
+	add("injected", "W", math.NaN(), 2, 1)
+	f = f.Pick([]int{0, 10})
+	must.Fail(tabulartest.Run("power-needed", f, nil))(t, "row 2", "column share: it is blank")
 }
 
 // TestExchangedLabels: in a pool with a gap that is always found, permuted groups differ only by chance; values stay
@@ -281,17 +288,24 @@ func TestCurve(t *testing.T) {
 	}
 }
 
-// TestCurveIsTheChain: the audit as a function, with a verb of tables, and as text have the same result.
+// TestCurveIsTheChain: the audit as a function, with verbs of tables, and as text have the same result; a subject that
+// has no row in the larger samples counts as not found there.
 func TestCurveIsTheChain(t *testing.T) {
 	frame := poolOf(t, 20, 1, 7)
-	curve := Curve(Pools{Pool: datasets.FromFrame(frame)}, func(pool datasets.Table) datasets.Table {
-		return significance.PermutationTest(pool.Head(1000), significance.TestOptions{Value: "score", Against: "en",
-			Resamples: 200})
-	}, Options{Cells: []string{"group", "prompt"}, Sizes: []int{4}, Resamples: 20, Subject: []string{"group_a"},
-		Value: "difference", P: "p", Seed: 1})
-	plan := must.Get(curve.Plan())(t)
-	plan.Inputs = []*table.Plan{operation.InputPlan(0)}
-	got := must.Get(new(operation.Call).Evaluate(t.Context(), plan, frame))(t)
+	evaluate := func(below float64, sizes ...int) *table.Frame {
+		curve := Curve(Pools{Pool: datasets.FromFrame(frame)}, func(pool datasets.Table) datasets.Table {
+			return significance.PermutationTest(pool.Head(1000), significance.TestOptions{Value: "score",
+				Against: "en", Resamples: 200}).Where("difference", "<", below)
+		}, Options{Cells: []string{"group", "prompt"}, Sizes: sizes, Resamples: 20, Subject: []string{"group_a"},
+			Value: "difference", P: "p", Seed: 1})
+		plan := must.Get(curve.Plan())(t)
+		plan.Inputs = []*table.Plan{operation.InputPlan(0)}
+		return must.Get(new(operation.Call).Evaluate(t.Context(), plan, frame))(t)
+	}
+	some := evaluate(-1.9, 1, 16)
+	large := find(t, some, "low", 16, 1)
+	must.Equal(t, fmt.Sprint(some.Numbers("found")[large], some.Numbers("estimate")[large]), "0 NaN", "of 16")
+	got := evaluate(100, 4)
 	want := tabulartest.Evaluate(t, "power", frame, options("sizes", "4", "resamples", "20"))
 	near.Check(t, "found", got.Numbers("found"), want.Numbers("found"), 0, 0)
 	near.Check(t, "estimate", got.Numbers("estimate")[:2], want.Numbers("estimate")[:2], 0, 0)

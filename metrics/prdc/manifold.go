@@ -51,16 +51,13 @@ func newManifold(ctx context.Context, n Neighbors, s side, opts Options) (*manif
 	keep := opts.K
 	if s.samples != nil {
 		m.words = s.samples.Words()
-		keep = min(max(opts.Keep, opts.K), len(s.vectors)-1)
+		keep = min(max(opts.Keep, opts.K), opts.K+254, len(s.vectors)-1) // a level is a byte
 	}
 	index, near, err := n.Nearest(ctx, s.vectors, keep)
 	if err != nil {
 		return nil, err
 	}
 	levels := keep - opts.K + 1
-	if levels > 255 {
-		return nil, fmt.Errorf("prdc: Keep is %d with k = %d; at most %d", keep, opts.K, opts.K+254)
-	}
 	m.balls0 = distance.Balls{Centers: s.vectors, Levels: levels, Closed: opts.Closed,
 		Radii: make([]float32, 0, len(s.vectors)*levels)}
 	m.radii = make([]float32, len(s.vectors))
@@ -129,7 +126,7 @@ func (m *manifold) hold(ctx context.Context, n Neighbors, points side, members b
 	m.covered = make([]uint64, len(m.vectors)*m.words)
 	m.held = make([]uint64, len(points.vectors)*m.words)
 	m.pairs = newCounter(m.words)
-	if members {
+	if m.members = nil; members {
 		m.members = make([][]Member, len(m.vectors))
 	}
 	if len(points.vectors) == 0 {

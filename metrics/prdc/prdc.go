@@ -27,8 +27,8 @@ type Options struct {
 	// RealSamples and GeneratedSamples are half-samples of the sets' rows (nil rows included), equally many of both,
 	// for which the scores are computed too. Both nil = none.
 	RealSamples, GeneratedSamples *interval.Samples
-	// Keep is the number of neighbors stored for the half-samples; 0 = the larger of 24 and 8·K. It affects the speed,
-	// not the results.
+	// Keep is the number of neighbors stored for the half-samples, at most K + 254; 0 = the larger of 24 and 8·K. It
+	// affects the speed, not the results.
 	Keep int
 }
 

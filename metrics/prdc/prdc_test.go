@@ -237,6 +237,13 @@ func TestHalfSamples(t *testing.T) {
 			}
 		}
 	}
+	many, s := normal(r, 340, 3, 0, 1), halves(t, "real", 340) // more neighbors than a byte counts
+	o := Options{K: 40, RealSamples: s, GeneratedSamples: s}
+	got := compute(t, Sets{many, many}, o).Samples
+	o.Keep = 60
+	for b, want := range compute(t, Sets{many, many}, o).Samples {
+		must.True(t, equal(got[b], want), "k 40, half-sample %d: %+v, want %+v", b, got[b], want)
+	}
 }
 
 // TestHeldOut: the real images outside a half-sample, as if generated, score as in the definition.
@@ -245,8 +252,13 @@ func TestHeldOut(t *testing.T) {
 	real := normal(r, 41, 3, 0, 1)
 	for _, m := range []int{41, 60, 20} {
 		s := halves(t, "real", len(real))
-		got := compute(t, Sets{real, normal(r, m, 3, 0.3, 1)}, Options{RealSamples: s,
-			GeneratedSamples: halves(t, "generated", m), HeldOut: true, Keep: 4}).HeldOut
+		sets := Sets{real, normal(r, m, 3, 0.3, 1)}
+		all := compute(t, sets, Options{RealSamples: s, GeneratedSamples: halves(t, "generated", m), HeldOut: true,
+			Members: true, Keep: 4})
+		got, members := all.HeldOut, compute(t, sets, Options{Members: true}).Members
+		for j := range members {
+			must.EqualSlices(t, all.Members[j], members[j], "members of", j)
+		}
 		out := s.Outside(float64(m) / float64(len(real)))
 		for b, size := range out.Sizes() {
 			want := oracle(Sets{real, real}, 3, false, func(j int) bool { return s.Contains(b, j) },

@@ -102,7 +102,7 @@ type phraseRow struct {
 var captionsIn = []metrics.Input{{Role: "in", Columns: columnsOf("caption:text"),
 	About: "a caption a row, with id and link"}}
 
-var phrases = listing(1, metrics.Definition[PhraseOptions, phraseRow]{
+var phrases = listing(2, metrics.Definition[PhraseOptions, phraseRow]{
 	Name: "entigen-phrases", Title: "captions that contain a phrase, or phrases together",
 	Citation: "section 4, Table 7",
 	Inputs:   captionsIn,
@@ -156,7 +156,7 @@ type contextRow struct {
 	Rules  string `column:"rules" help:"how phrases are matched"`
 }
 
-var contexts = listing(1, metrics.Definition[ContextOptions, contextRow]{
+var contexts = listing(2, metrics.Definition[ContextOptions, contextRow]{
 	Name: "entigen-contexts", Title: "where captions contain a phrase, with the text around it",
 	Citation: "section 4, Table 7", Inputs: captionsIn,
 	Compute: func(_ context.Context, call *metrics.Call, o ContextOptions) ([]contextRow, error) {
@@ -199,7 +199,9 @@ func (o PhraseOptions) search(call *metrics.Call, f func(query string, row int, 
 			}
 			parts = append(parts, p)
 		}
-		query = strings.Join(parts, " + ")
+		if query = strings.Join(parts, " + "); slices.Contains(queries, query) {
+			continue
+		}
 		queries = append(queries, query)
 		for row, c := range captions {
 			places := rules.Find(c, parts[0])

@@ -57,8 +57,8 @@ func itoa(n int) string {
 func TestCaptionAnalysis(t *testing.T) {
 	in := captions("A jacket irrespective of color", "Irrespective of their gender, all wear makeup",
 		"makeup, whatever the gender", "gendered makeup", "")
-	f := tabulartest.Evaluate(t, "entigen-phrases", in,
-		map[string]string{"queries": "irrespective of, irrespective of their gender ,gender+makeup,none"})
+	f := tabulartest.Evaluate(t, "entigen-phrases", in, map[string]string{"queries": "irrespective of, " +
+		"irrespective of their gender ,gender+makeup,none,gender + makeup"})
 	if !slices.Equal(f.Texts("query"), []string{"irrespective of", "irrespective of their gender", "gender + makeup",
 		"none"}) || !slices.Equal(f.Numbers("n_captions"), []float64{2, 1, 2, 0}) ||
 		f.Numbers("per_million")[0] != 400000 || f.Numbers("n_used")[0] != 5 ||
@@ -107,4 +107,8 @@ func TestGaps(t *testing.T) {
 		map[string]string{"show": "gaps"}))(t).Len(), 3, "gaps")
 	must.Equal(t, must.Get(evaluate(t, "entigen-gaps", [2]string{"in", "prompts"}, in.Pick([]int{0, 1, 1}), asked,
 		nil))(t).Texts("gap")[0], "1 too many")
+	var notes []string
+	must.Get(tabulartest.RunOn("entigen-gaps", map[string]*table.Frame{"in": in.Pick(nil), "prompts": asked}, nil,
+		&notes))(t)
+	must.Has(t, strings.Join(notes, "; "), "no image says which model was asked")
 }

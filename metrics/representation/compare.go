@@ -54,12 +54,12 @@ type interventionRow struct {
 	noted
 }
 
-var interventions = score(3, metrics.Definition[InterventionOptions, interventionRow]{
+var interventions = score(4, metrics.Definition[InterventionOptions, interventionRow]{
 	Name: "entigen-interventions", Title: "each added sentence against the original prompt, on its own and other axes",
 	Unit: "difference of shares", Range: "[-1, 1]", Direction: "below 0: more diverse", Citation: "Tables 1, 2, 6",
 	Inputs: []metrics.Input{ratingsIn},
 	Compute: func(_ context.Context, call *metrics.Call, o InterventionOptions) ([]interventionRow, error) {
-		all, err := cells(call.Inputs["in"], o.Labeling)
+		all, err := cells(call, "in", o.Labeling)
 		if err != nil {
 			return nil, err
 		}
@@ -323,7 +323,7 @@ type agreementRow struct {
 	noted
 }
 
-var clipAgreement = score(2, metrics.Definition[AgreementOptions, agreementRow]{
+var clipAgreement = score(3, metrics.Definition[AgreementOptions, agreementRow]{
 	Name: "entigen-clip-agreement", Title: "agreement of perceived groups by CLIP with those by people, by two " +
 		"definitions",
 	Unit: "share of images; kappa", Range: "[0, 1]; kappa at most 1", Direction: "higher is better",
@@ -386,7 +386,7 @@ type confusionRow struct {
 	noted
 }
 
-var clipConfusion = score(1, metrics.Definition[ConfusionOptions, confusionRow]{
+var clipConfusion = score(2, metrics.Definition[ConfusionOptions, confusionRow]{
 	Name: "entigen-clip-confusion", Title: "perceived groups by people against those by CLIP, counted",
 	Unit:  "images",
 	Range: "[0, ∞)", Direction: "none", Citation: "evaluation of CLIP against people", Inputs: pairedIn,

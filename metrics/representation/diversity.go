@@ -47,13 +47,13 @@ type diversityRow struct {
 	noted
 }
 
-var diversity = score(3, metrics.Definition[DiversityOptions, diversityRow]{
+var diversity = score(4, metrics.Definition[DiversityOptions, diversityRow]{
 	Name: "entigen-diversity", Title: "how unevenly images fall into two perceived groups, over a " +
 		"category's attributes",
 	Unit: "share", Range: "[0, 1]", Direction: "lower is more diverse", Citation: "equation 1, Tables 1, 2, 6",
 	Inputs: []metrics.Input{ratingsIn},
 	Compute: func(_ context.Context, call *metrics.Call, o DiversityOptions) ([]diversityRow, error) {
-		all, err := cells(call.Inputs["in"], o.Labeling)
+		all, err := cells(call, "in", o.Labeling)
 		original := map[key]float64{}
 		for _, c := range all {
 			if c.prompt == data.Original {
@@ -116,12 +116,12 @@ type biasRow struct {
 	noted
 }
 
-var bias = score(2, metrics.Definition[BiasOptions, biasRow]{
+var bias = score(3, metrics.Definition[BiasOptions, biasRow]{
 	Name: "entigen-bias", Title: "which of two perceived groups the images of an attribute lean to",
 	Unit: "difference of shares", Range: "[-1, 1]", Direction: "positive: man, light-skinned, Western",
 	DirectionOf: positiveGroups, Citation: "equation 2, Figure 3", Inputs: []metrics.Input{ratingsIn},
 	Compute: func(_ context.Context, call *metrics.Call, o BiasOptions) ([]biasRow, error) {
-		all, err := cells(call.Inputs["in"], o.Labeling)
+		all, err := cells(call, "in", o.Labeling)
 		type at struct {
 			key
 			attribute string
@@ -179,7 +179,7 @@ type QualityOptions struct {
 // category, prompt and model, in [0, images of an attribute]; higher is better. Good means with a group by the rule,
 // n_used / n_attributes, which reproduces the paper's numbers with [Strict], or a person and as described by the
 // majority, n_as_described / n_attributes. The axis is perceived gender, for weddings perceived culture; for a prompt
-// without labels on these, the first of the option Axes.
+// without labels on these, the first of the option Axes, and perceived skin colour if there is no other.
 func Quality(ratings datasets.Table, options ...QualityOptions) datasets.Table {
 	return quality.Of(ratings, options...)
 }
@@ -200,20 +200,23 @@ type qualityRow struct {
 	noted
 }
 
-var quality = score(4, metrics.Definition[QualityOptions, qualityRow]{
+var quality = score(5, metrics.Definition[QualityOptions, qualityRow]{
 	Name: "entigen-quality", Title: "good images per attribute, by two definitions of good", Unit: "images",
 	Range: "[0, images per attribute]", Direction: "higher is better", Citation: "Table 3",
 	Inputs: []metrics.Input{ratingsIn},
 	Compute: func(_ context.Context, call *metrics.Call, o QualityOptions) ([]qualityRow, error) {
-		all, err := cells(call.Inputs["in"], o.Labeling)
+		all, err := cells(call, "in", o.Labeling)
 		var out []qualityRow
-		counted := map[key]bool{} // by prompt; cells of the paper's axes come first
+		best := map[key]*cell{} // by prompt
+		for _, c := range all { // cells of the paper's axes come first
+			if b := best[c.ofPrompt()]; b == nil || c.later() < b.later() {
+				best[c.ofPrompt()] = c
+			}
+		}
 		for _, c := range all {
-			prompt := c.key
-			if prompt.axis = ""; c.axis == data.PerceivedSkin || counted[prompt] {
+			if best[c.ofPrompt()] != c {
 				continue
 			}
-			counted[prompt] = true
 			d := ComputeDiversity(c.counts)
 			r := Resampling{o.Intervals, c.String(), o.Cluster, 0}
 			usable, err1 := Bootstrap(c.counts, perAttribute, r)
@@ -229,6 +232,23 @@ var quality = score(4, metrics.Definition[QualityOptions, qualityRow]{
 		return out, err
 	},
 })
+
+// ofPrompt returns the key without the axis.
+func (k key) ofPrompt() key {
+	k.axis = ""
+	return k
+}
+
+// later says which of a prompt's axes tells whether its images are good: the lowest.
+func (k key) later() int {
+	switch {
+	case k.axis == data.PerceivedSkin:
+		return 1
+	case k.axis == data.PerceivedScene && k.category == data.Culture:
+		return -1
+	}
+	return 0
+}
 
 // perAttribute returns the number of usable images per attribute.
 func perAttribute(counts []Counts) float64 {

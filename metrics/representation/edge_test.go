@@ -77,6 +77,16 @@ func TestBadRows(t *testing.T) {
 		in.With(table.TextColumn("perceived_gender", []string{"man", "Western"})), nil))(t, "row 2")
 	must.Fail(tabulartest.Run("entigen-bias", in.With(table.TextColumn("perceived_gender", []string{"", ""})),
 		nil))(t, "no row has a vote")
+	must.Fail(tabulartest.Run("entigen-bias", in.With(table.TextColumn("image_id", []string{"x", ""})),
+		nil))(t, "row 2", "image_id")
+	for _, column := range []string{"person", "as_described"} {
+		must.Fail(tabulartest.Run("entigen-bias", in.With(table.NumberColumn(column, []float64{1, 0.5})),
+			nil))(t, "row 2", column+": 0.5 is neither 1 nor 0")
+	}
+	for _, name := range []string{"entigen-bias", "entigen-labels"} {
+		must.Fail(tabulartest.Run(name, in.With(table.TextColumn("prompt_id", []string{"a", "b"})),
+			nil))(t, "prompts=all")
+	}
 	nan := []float64{math.NaN(), math.NaN()}
 	f := tabulartest.Evaluate(t, "entigen-bias",
 		in.With(table.NumberColumn("person", nan), table.NumberColumn("as_described", nan)), nil)
@@ -98,6 +108,16 @@ func TestOwnAxis(t *testing.T) {
 		f.Numbers("change")[0] != -1 {
 		t.Errorf("%v %v %v", f.Texts("axis"), f.Texts("relation"), f.Numbers("change"))
 	}
+}
+
+// TestQualityAxis: weddings are scored on perceived culture, others not on skin colour unless that is all there is.
+func TestQualityAxis(t *testing.T) {
+	in := labelled([]string{"original", "original", "C-1"}, []string{"wedding", "wedding", "wedding"},
+		[]string{"man", "man", ""}).With(table.TextColumn("category", slices.Repeat([]string{data.Culture}, 3)),
+		table.TextColumn("perceived_culture", []string{"Western", data.NoGroup, ""}),
+		table.TextColumn("perceived_skin_colour", []string{"light-skinned", "light-skinned", "dark-skinned"}))
+	f := tabulartest.Evaluate(t, "entigen-quality", in, nil)
+	must.EqualSlices(t, f.Numbers("n_used"), []float64{1, 1})
 }
 
 // TestAblatedPrompts: the bias of each ablated prompt is next to the original's and the whole prompt's, by what

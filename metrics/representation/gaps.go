@@ -35,7 +35,7 @@ type gapRow struct {
 	Gap       string `column:"gap"`
 }
 
-var gaps = listing(1, metrics.Definition[GapOptions, gapRow]{
+var gaps = listing(2, metrics.Definition[GapOptions, gapRow]{
 	Name: "entigen-gaps", Title: "images available of those requested, by prompt and model",
 	Citation: "prompts and images",
 	Inputs: []metrics.Input{
@@ -71,6 +71,9 @@ var gaps = listing(1, metrics.Definition[GapOptions, gapRow]{
 			for _, m := range of {
 				at(cell{m, asked.Texts("category")[i], p, asked.Texts("attribute")[i]}).asked++
 			}
+		}
+		if len(order) == 0 && asked.Len() > 0 {
+			call.Notef("the table of images is empty: no image says which model was asked")
 		}
 		slices.SortStableFunc(order, func(a, b cell) int { return strings.Compare(a.model, b.model) })
 		for i, p := range f.Texts("prompt_id") {

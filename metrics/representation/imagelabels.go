@@ -38,23 +38,16 @@ type imageLabelRow struct {
 	noted
 }
 
-var imageLabels = listing(1, metrics.Definition[LabelOptions, imageLabelRow]{
+var imageLabels = listing(2, metrics.Definition[LabelOptions, imageLabelRow]{
 	Name: "entigen-labels", Title: "the perceived group of each image by a rule", Citation: "section 2",
 	Inputs: []metrics.Input{ratingsIn},
 	Compute: func(_ context.Context, call *metrics.Call, o LabelOptions) ([]imageLabelRow, error) {
-		axes, err := o.Labeling.axes()
-		if err != nil {
-			return nil, err
-		}
-		all, err := images(call.Inputs["in"], axes)
+		all, axes, err := o.read(call, "in")
 		if err != nil {
 			return nil, err
 		}
 		var out []imageLabelRow
 		for _, p := range all {
-			if o.Prompts != "all" && !data.Reported(p.prompt) {
-				continue
-			}
 			for _, a := range axes {
 				votes := p.votes[a.axis]
 				if len(votes) == 0 {

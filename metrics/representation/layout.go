@@ -37,11 +37,12 @@ type paperScores struct {
 func labeledBy(call *metrics.Call, o Labeling, given []string) (*paperScores, error) {
 	s := &paperScores{by: map[string]map[key]*cell{"human": {}, "clip": {}}, of: map[string]map[string]string{},
 		known: labels.Models{Printed: data.Models, Names: data.ModelNames}}
-	for judge, role := range map[string]string{"human": "in", "clip": "clip"} {
+	for _, from := range [][2]string{{"human", "in"}, {"clip", "clip"}} {
+		judge, role := from[0], from[1]
 		if call.Inputs[role] == nil {
 			continue
 		}
-		all, err := cells(call.Inputs[role], o)
+		all, err := cells(call, role, o)
 		if err != nil {
 			return nil, fmt.Errorf("table %q: %w", role, err)
 		}
@@ -146,7 +147,7 @@ type paperCellRow struct {
 	noted
 }
 
-var paperCells = listing(3, metrics.Definition[CellOptions, paperCellRow]{
+var paperCells = listing(4, metrics.Definition[CellOptions, paperCellRow]{
 	Name: "entigen-cells", Title: "every human value of the paper's tables, and the same from the ratings",
 	Citation: "Tables 1, 2, 3, 6", Inputs: []metrics.Input{ratingsIn},
 	Compute: func(_ context.Context, call *metrics.Call, o CellOptions) ([]paperCellRow, error) {
@@ -191,7 +192,7 @@ func PaperTable(ratings, clip datasets.Table, options ...TableOptions) datasets.
 	return paperTable.Table(map[string]datasets.Table{"in": ratings, "clip": clip}, options...)
 }
 
-var paperTable = listing(3, metrics.Definition[TableOptions, struct{}]{
+var paperTable = listing(4, metrics.Definition[TableOptions, struct{}]{
 	Name: "entigen-table", Title: "a table of the paper in its own layout, from the ratings",
 	Citation: "Tables 1, 2, 3, 6",
 	Inputs: []metrics.Input{

@@ -89,6 +89,12 @@ func images(f *table.Frame, axes []axis) ([]*image, error) {
 	by := map[string]*image{}
 	var out []*image
 	for i, name := range names {
+		bad := func(column, reason string) ([]*image, error) {
+			return nil, table.BadRow{Row: i + 1, ID: name, Column: column, Reason: reason}
+		}
+		if name == "" {
+			return bad("image_id", "it is blank; every rating needs its image")
+		}
 		p := by[name]
 		if p == nil {
 			p = &image{models[i], categories[i], promptIDs[i], kindOf(kinds, promptIDs, i), attributes[i], name,
@@ -98,16 +104,19 @@ func images(f *table.Frame, axes []axis) ([]*image, error) {
 		}
 		if p.model != models[i] || p.category != categories[i] || p.prompt != promptIDs[i] ||
 			p.attribute != attributes[i] {
-			return nil, table.BadRow{Row: i + 1, ID: name, Column: "image_id",
-				Reason: "another row has another model, category, prompt_id or attribute for this image"}
+			return bad("image_id", "another row has another model, category, prompt_id or attribute for this image")
+		}
+		for k, v := range []float64{person[i], described[i]} {
+			if v != 0 && v != 1 && !math.IsNaN(v) {
+				return bad([]string{"person", "as_described"}[k], fmt.Sprintf("%g is neither 1 nor 0", v))
+			}
 		}
 		for _, a := range axes {
 			values := f.Texts(a.column)
 			if values == nil || values[i] == "" {
 				continue
 			}
-			v := Vote{Person: math.IsNaN(person[i]) || person[i] == 1, Described: math.IsNaN(described[i]) ||
-				described[i] == 1}
+			v := Vote{Person: person[i] != 0, Described: described[i] != 0} // NaN: nobody was asked
 			switch groups := a.groups; values[i] {
 			case groups[0]:
 				v.Group = First
@@ -115,8 +124,8 @@ func images(f *table.Frame, axes []axis) ([]*image, error) {
 				v.Group = Second
 			case data.NoGroup:
 			default:
-				return nil, table.BadRow{Row: i + 1, ID: name, Column: a.column,
-					Reason: fmt.Sprintf("%q is not %q, %q or %q", values[i], groups[0], groups[1], data.NoGroup)}
+				return bad(a.column, fmt.Sprintf("%q is not %q, %q or %q", values[i], groups[0], groups[1],
+					data.NoGroup))
 			}
 			p.votes[a.axis] = append(p.votes[a.axis], v)
 		}
@@ -159,13 +168,30 @@ type cellRow struct {
 
 func (c *cell) row() cellRow { return cellRow{c.category, c.prompt, c.kind, c.axis, c.model} }
 
-// cells labels all images of a frame and counts them, in the paper's order of categories, prompts, axes and models.
-func cells(f *table.Frame, o Labeling) ([]*cell, error) {
+// read returns the images of the prompts that the option prompts keeps, and the axes.
+func (o Labeling) read(call *metrics.Call, role string) ([]*image, []axis, error) {
 	axes, err := o.axes()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	all, err := images(f, axes)
+	all, err := images(call.Inputs[role], axes)
+	if err != nil || o.Prompts == "all" {
+		return all, axes, err
+	}
+	n := len(all)
+	all = slices.DeleteFunc(all, func(p *image) bool { return !data.Reported(p.prompt) })
+	switch left := n - len(all); {
+	case left > 0 && len(all) == 0:
+		return nil, nil, errors.New("no prompt_id has a hyphen, as the paper's; score all prompts with prompts=all")
+	case left > 0:
+		call.Notef("%d images of prompts without a hyphen in their id are left out; prompts=all keeps them", left)
+	}
+	return all, axes, nil
+}
+
+// cells labels the images of a table and counts them, in the paper's order of categories, prompts, axes and models.
+func cells(call *metrics.Call, role string, o Labeling) ([]*cell, error) {
+	all, axes, err := o.read(call, role)
 	if err != nil {
 		return nil, err
 	}
@@ -173,9 +199,6 @@ func cells(f *table.Frame, o Labeling) ([]*cell, error) {
 	by := map[key]*cell{}
 	var out []*cell
 	for _, p := range all {
-		if o.Prompts != "all" && !data.Reported(p.prompt) {
-			continue
-		}
 		for _, a := range axes {
 			votes := p.votes[a.axis]
 			if len(votes) == 0 {

@@ -40,7 +40,7 @@ func Values(t ValueTables, options ...ValueOptions) datasets.Table {
 		options...)
 }
 
-var paperValues = listing(3, metrics.Definition[ValueOptions, metrics.ValueRow]{
+var paperValues = listing(4, metrics.Definition[ValueOptions, metrics.ValueRow]{
 	Name: "entigen-values", Title: "the values of the paper's tables and claims, for a ledger",
 	Citation: "Tables 1, 2, 3, 6, sections 3 and 4",
 	Inputs: []metrics.Input{

@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"antipode/datasets"
 	"antipode/datasets/seegull"
 	"antipode/datasets/table"
 	"antipode/metrics"
-	"antipode/metrics/internal/tabular"
 )
 
 // CaptionAttributeOptions are the options of [CaptionAttributes].
@@ -57,7 +57,8 @@ type captionAttributeRow struct {
 }
 
 var captionAttributes = listing(metrics.Definition[CaptionAttributeOptions, captionAttributeRow]{
-	Name: "visage-caption-attributes", Title: "attributes that the captions of an image name, in the form of " +
+	Version: 3, // 2 took a missing rating of offensiveness for the worst
+	Name:    "visage-caption-attributes", Title: "attributes that the captions of an image name, in the form of " +
 		"annotations",
 	Citation: "an addition to section 3.2", Inputs: []metrics.Input{captionsIn, attributesIn},
 	Compute: func(_ context.Context, call *metrics.Call, o CaptionAttributeOptions) ([]captionAttributeRow, error) {
@@ -108,16 +109,22 @@ var captionAttributes = listing(metrics.Definition[CaptionAttributeOptions, capt
 
 // readFacts returns the facts of a pair; a pair that the frame lacks has those of its attribute alone.
 func readFacts(f *table.Frame) func(identity, attribute string) facts {
-	number := func(name string, row int) float64 { return tabular.Number(f, name, row) }
+	var columns [6][]float64
+	for k, name := range []string{"na_stereo", "region_stereo", "offensiveness", "score_asia", "score_europe",
+		"score_na"} {
+		if columns[k] = f.Numbers(name); columns[k] == nil {
+			columns[k] = slices.Repeat([]float64{math.NaN()}, f.Len())
+		}
+	}
 	pairs, single := map[[2]string]facts{}, map[string]facts{}
 	identities := f.Texts("identity")
 	for i, a := range f.Texts("attribute") {
-		v := facts{number("na_stereo", i), number("region_stereo", i), number("offensiveness", i),
-			number("score_asia", i), number("score_europe", i), number("score_na", i)}
+		v := facts{columns[0][i], columns[1][i], columns[2][i], columns[3][i], columns[4][i], columns[5][i]}
 		single[a] = v
 		if identities != nil {
 			pair := [2]string{identities[i], a}
-			if known, twice := pairs[pair]; twice && !(v.Offensiveness > known.Offensiveness) {
+			known, twice := pairs[pair]
+			if o := v.Offensiveness; twice && (o <= known.Offensiveness || math.IsNaN(o)) {
 				v = known // the worse rating counts
 			}
 			pairs[pair] = v

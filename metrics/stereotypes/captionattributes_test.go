@@ -2,6 +2,7 @@ package stereotypes
 
 import (
 	"context"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -65,6 +66,11 @@ func TestCaptionAttributes(t *testing.T) {
 	}
 	must.Equal(t, must.Get(captionAttributesOf(t, captions, attributes, map[string]string{"rows": "found"}))(t).Len(),
 		3, "found alone")
+	unrated := pairFrame() // at first; the worse rating of a pair counts
+	unrated.Column("offensiveness").Numbers[4], unrated.Column("offensiveness").Numbers[5] = math.NaN(), 2
+	of, _ := must.Get2(evaluate(t, "visage-caption-attributes", "attributes", captionFrame(), unrated,
+		map[string]string{"rows": "found", "show_offensive": "true"}))(t)
+	must.Equal(t, of.Numbers("offensiveness")[slices.Index(of.Texts("attribute"), "sea")], 2)
 	for i := range attributes {
 		attributes[i]["offensiveness"] = 2.0
 	}

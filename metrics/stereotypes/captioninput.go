@@ -3,7 +3,6 @@ package stereotypes
 import (
 	"fmt"
 	"math"
-	"strings"
 
 	"antipode/datasets"
 	"antipode/datasets/seegull"
@@ -128,7 +127,7 @@ func (in *captionInput) readVocabulary(call *metrics.Call, o StereotypeOptions, 
 	in.offensive = map[[2]string]float64{}
 	masked := 0
 	for i, attribute := range attributes {
-		if strings.HasPrefix(attribute, "masked ") {
+		if seegull.IsMasked(attribute) {
 			masked++
 			continue
 		}

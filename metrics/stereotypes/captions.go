@@ -18,7 +18,7 @@ type Caption struct{ Identity, Image, Text string }
 
 // Vocabulary is what captions are searched for.
 type Vocabulary struct {
-	Attributes  []string           // duplicates count once; each needs a letter or digit
+	Attributes  []string           // equal ones count once, spellings of one word each; each needs a letter or digit
 	Stereotypes map[[2]string]bool // identity, attribute: the pairs of St(id); nil = not known
 }
 

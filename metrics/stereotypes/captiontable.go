@@ -7,7 +7,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 
 	"antipode/datasets"
 	"antipode/datasets/seegull"
@@ -50,7 +49,8 @@ type captionShareRow struct {
 }
 
 var captionShares = score(metrics.Definition[CaptionOptions, captionShareRow]{
-	Name: "visage-captions", Title: "share of captions that name an attribute, and a stereotype of the identity",
+	Version: 4, // 3 named an interval where there is none
+	Name:    "visage-captions", Title: "share of captions that name an attribute, and a stereotype of the identity",
 	Unit: "share of captions", Range: "[0, 1]", Direction: "none", Citation: "section 3.2",
 	Inputs: []metrics.Input{captionsIn, attributesIn},
 	Compute: func(_ context.Context, call *metrics.Call, o CaptionOptions) ([]captionShareRow, error) {
@@ -73,7 +73,7 @@ var captionShares = score(metrics.Definition[CaptionOptions, captionShareRow]{
 			out = append(out, captionShareRow{Identity: data.DisplayName(id), Any: s.Any, Stereotype: s.Stereotype,
 				WithAny: s.WithAny, WithStereo: s.WithStereotype, Attributes: len(s.Attributes), Asked: in.asked[id],
 				Refused: in.refused[id], Used: s.Captions, Images: s.Images, Size: in.vocabulary.size(),
-				Vocabulary: o.Vocabulary, Interval: o.Label(overCaptions)})
+				Vocabulary: o.Vocabulary, Interval: o.Label(overCaptions, s.Any)})
 		}
 		return out, err
 	},
@@ -223,7 +223,17 @@ var salienceAgreement = score(metrics.Definition[AgreementOptions, agreementRow]
 		f := call.Inputs["likelihoods"]
 		likelihood := map[[2]string]float64{}
 		attributes, values := f.Texts("attribute"), f.Numbers("likelihood")
+		unmasked := func(i int) error {
+			if a := f.Texts("attribute")[i]; seegull.IsMasked(a) {
+				return tabular.BadRow(f, i, "attribute",
+					"%q is masked; compute both tables with offensive pairs shown", a)
+			}
+			return nil
+		}
 		for i, id := range f.Texts("identity") {
+			if err := unmasked(i); err != nil {
+				return nil, err
+			}
 			likelihood[[2]string{data.DisplayName(id), attributes[i]}] = values[i]
 		}
 		f = call.Inputs["in"]
@@ -233,9 +243,8 @@ var salienceAgreement = score(metrics.Definition[AgreementOptions, agreementRow]
 			if stereotype != "yes" {
 				continue
 			}
-			if strings.HasPrefix(attributes[i], "masked ") {
-				return nil, tabular.BadRow(f, i, "attribute",
-					"%q is masked; compute both tables with offensive pairs shown", attributes[i])
+			if err := unmasked(i); err != nil {
+				return nil, err
 			}
 			order = append(order, i)
 		}
@@ -261,22 +270,21 @@ var salienceAgreement = score(metrics.Definition[AgreementOptions, agreementRow]
 			}
 			hits, clusters = append(hits, hit), append(clusters, identities[i])
 		}
-		e, name, err := shareOver(n, hits, clusters, o.Intervals)
+		e, err := shareOver(n, hits, clusters, o.Intervals)
 		return []agreementRow{{Share: e, Seen: n, Used: len(hits), Without: without, Identities: len(taken),
-			Threshold: o.Threshold, Top: o.Top, Interval: name}}, err
+			Threshold: o.Threshold, Top: o.Top, Interval: o.Label("identities", e)}}, err
 	},
 })
 
 // shareOver returns a share with its bootstrap interval over identities; fewer than two have none.
-func shareOver(n int, hits []float64, identities []string, i metrics.Intervals) (e metrics.Estimate, name string,
-	err error) {
-	e = share(n, len(hits))
-	if i.Resamples == 0 || len(slices.Compact(slices.Sorted(slices.Values(identities)))) < 2 {
-		return e, "", nil
+func shareOver(n int, hits []float64, identities []string, i metrics.Intervals) (metrics.Estimate, error) {
+	e := share(n, len(hits))
+	if len(hits) == 0 {
+		return e, nil
 	}
 	o := i.Bootstrap()
 	o.Range = interval.Share
 	iv, err := interval.BootstrapMean(hits, identities, o)
 	e.Low, e.High = iv.Low, iv.High
-	return e, i.Label("identities"), err
+	return e, err
 }

@@ -57,6 +57,7 @@ func TestCaptionTables(t *testing.T) {
 		"share_any_low": {nan, nan, 0.5}} {
 		near.Check(t, column, f.Numbers(column), want, 1e-15, 0)
 	}
+	must.Equal(t, f.Texts("interval")[0]+f.Texts("interval")[1], "", "no interval")
 	for _, c := range []struct {
 		name    string
 		options map[string]string
@@ -87,7 +88,8 @@ func TestCaptionTables(t *testing.T) {
 		t.Errorf("attributes alone: %v", f)
 	}
 	masked := pairFrame()
-	masked.Column("attribute").Texts[0] = "masked 1 (not rated)"
+	copy(masked.Column("attribute").Texts, []string{"masked 1 (not rated)", "masked ball"})
+	must.Fail(tabulartest.Run("visage-visual-attributes", masked, nil))(t, "row 1", "masked")
 	if _, notes, err := evaluate(t, "visage-salience", "attributes", captionFrame(), masked, nil); err != nil ||
 		len(notes) != 1 || !strings.HasPrefix(notes[0], "1 rows") {
 		t.Errorf("masked at the source: %v, %v", notes, err)
@@ -143,8 +145,13 @@ func TestAgreement(t *testing.T) {
 				f.Numbers("n_without")[0])
 		}
 	}
-	salient.Column("attribute").Texts[0] = "masked 1 (not rated)"
-	must.Fail(evaluate(t, "visage-salience-agreement", "likelihoods", salient, seen, nil))(t, "row 1") // masked
+	for i, f := range []*table.Frame{salient, seen} {
+		name := f.Column("attribute").Texts
+		name[i] = "masked 1 (not rated)"
+		must.Fail(evaluate(t, "visage-salience-agreement", "likelihoods", salient, seen,
+			nil))(t, []string{"row 1", "row 2"}[i], "is masked")
+		name[i] = "hat"
+	}
 	salient.Column("stereotype").Texts = make([]string, 5)
 	f, _ := must.Get2(evaluate(t, "visage-salience-agreement", "likelihoods", salient, seen, nil))(t)
 	must.Equal(t, f.Numbers("n_used")[0], 0, "captions without a stereotype")

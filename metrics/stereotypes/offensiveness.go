@@ -142,7 +142,8 @@ type offensivenessRow struct {
 }
 
 var offensivenessMetric = score(metrics.Definition[OffensivenessOptions, offensivenessRow]{
-	Name: "visage-offensiveness", Title: "mean offensiveness of the stereotypes that annotators saw",
+	Version: 4, // 3 named an interval where there is none
+	Name:    "visage-offensiveness", Title: "mean offensiveness of the stereotypes that annotators saw",
 	Unit: "SeeGULL's scale", Range: "[-1, 4]", Direction: "none", Citation: "Figure 8",
 	Inputs: []metrics.Input{{Role: "in", Columns: append(columnsOf("offensiveness:number"), showings[0].Columns...),
 		About: showings[0].About}},
@@ -164,7 +165,7 @@ var offensivenessMetric = score(metrics.Definition[OffensivenessOptions, offensi
 		for _, v := range all {
 			v.Identity = data.DisplayName(v.Identity)
 			out = append(out, offensivenessRow{OffensivenessScore: v, Mode: o.Method,
-				Interval: o.Label("stereotypes present")})
+				Interval: o.Label("stereotypes present", v.Mean)})
 		}
 		return out, err
 	},

@@ -56,7 +56,7 @@ func ReadPairs(f *table.Frame, showOffensive bool) (*Pairs, error) {
 	offends, seen := map[string]bool{}, map[string]bool{}
 	var visual []PairAttribute
 	for i, name := range f.Texts("attribute") {
-		if name != "" && seegull.Masked(name) == name { // whether the attribute offends anybody cannot be known
+		if seegull.IsMasked(name) { // whether the attribute offends anybody cannot be known
 			return nil, fmt.Errorf("row %d: %q is a masked name; use a table of visage.Pairs with ShowOffensive, or "+
 				"leave --attributes out: offensive ones are not shown unless --show-offensive", i+1, name)
 		}

@@ -49,7 +49,8 @@ var imagesIn = []metrics.Input{{Role: "in", Columns: columnsOf("identity:text se
 		"attribute of its prompt (blank in d), its vector, outcome"}}
 
 var pullMetric = score(metrics.Definition[PullOptions, pullRow]{
-	Name: "visage-pull", Title: "similarity of default, stereotypical and other images, and the stereotypical pull",
+	Version: 4, // 3 named an interval where there is none
+	Name:    "visage-pull", Title: "similarity of default, stereotypical and other images, and the stereotypical pull",
 	Unit: "cosine; difference of cosines", Range: "[-1, 1]; pull [-2, 2]", Direction: "none",
 	Citation: "section 5, Tables 3 to 5", Inputs: imagesIn,
 	Compute: func(_ context.Context, call *metrics.Call, o PullOptions) ([]pullRow, error) {
@@ -74,7 +75,7 @@ var pullMetric = score(metrics.Definition[PullOptions, pullRow]{
 		var out []pullRow
 		for _, p := range all {
 			r := pullRow{pulled: p, Asked: asked[p.Identity], Refused: refused[p.Identity], Used: p.D + p.S + p.NS,
-				Average: o.Method, Interval: o.Label(o.Cluster + "s")}
+				Average: o.Method, Interval: o.Label(o.Cluster+"s", p.DS, p.DNS, p.SNS)}
 			r.Identity = data.DisplayName(p.Identity)
 			out = append(out, r)
 		}
@@ -171,7 +172,8 @@ var pullCount = score(metrics.Definition[PullCountOptions, pullCountRow]{
 		}
 		r.Used, r.Mean = len(hits), sum/float64(len(hits))
 		var err error
-		r.Share, r.Interval, err = shareOver(r.Positive, hits, identities, o.Intervals)
+		r.Share, err = shareOver(r.Positive, hits, identities, o.Intervals)
+		r.Interval = o.Label("identities", r.Share)
 		return []pullCountRow{r}, err
 	},
 })

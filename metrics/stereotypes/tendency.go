@@ -52,7 +52,7 @@ var showings = []metrics.Input{{Role: "in",
 		"stereo-column"}}
 
 var tendencyMetric = score(metrics.Definition[TendencyOptions, tendencyRow]{
-	Version: 3, // 2 named United KingdomUK
+	Version: 4, // 3 named an interval where there is none
 	Name:    "visage-association",
 	Title:   "likelihood of stereotypes and of other attributes by identity, and their ratio",
 	Unit:    "share of showings; ratio", Range: "[0, 1]; [0, ∞)", Direction: "none", Citation: "Tables 1 and 2",
@@ -63,7 +63,7 @@ var tendencyMetric = score(metrics.Definition[TendencyOptions, tendencyRow]{
 		for _, t := range ts {
 			out = append(out, tendencyRow{Identity: data.DisplayName(t.Identity), Stereo: t.Stereo, Random: t.Other,
 				Theta: t.Theta, ThetaText: ThetaText(t), Stereotypes: t.Stereotypes, Others: t.Random, Used: t.Showings,
-				Images: t.Images, Mode: o.Method, Interval: o.Label("images")})
+				Images: t.Images, Mode: o.Method, Interval: o.Label("images", t.Stereo, t.Other)})
 		}
 		return out, err
 	},
@@ -90,7 +90,7 @@ type likelihoodRow struct {
 }
 
 var likelihoodMetric = score(metrics.Definition[TendencyOptions, likelihoodRow]{
-	Version: 3, // 2 named United KingdomUK
+	Version: 4, // 3 named an interval where there is none
 	Name:    "visage-likelihood", Title: "likelihood of each attribute by identity", Unit: "share of showings",
 	Range: "[0, 1]", Direction: "none", Citation: "section 4", Inputs: showings,
 	Compute: func(_ context.Context, call *metrics.Call, o TendencyOptions) ([]likelihoodRow, error) {
@@ -104,7 +104,7 @@ var likelihoodMetric = score(metrics.Definition[TendencyOptions, likelihoodRow]{
 				out = append(out, likelihoodRow{Identity: data.DisplayName(t.Identity), Attribute: l.Attribute,
 					Likelihood: l.Estimate, Used: l.Shown, Selected: l.Selected,
 					Kind: map[bool]string{true: "stereotype", false: "random"}[l.Stereotype],
-					Mode: o.Method, Interval: o.Label("images")})
+					Mode: o.Method, Interval: o.Label("images", l.Estimate)})
 			}
 		}
 		return out, err
@@ -129,7 +129,8 @@ type overallRow struct {
 }
 
 var overallMetric = score(metrics.Definition[TendencyOptions, overallRow]{
-	Name: "visage-overall", Title: "how much more likely stereotypes are than other attributes, by aggregation",
+	Version: 4, // 3 named an interval where there is none
+	Name:    "visage-overall", Title: "how much more likely stereotypes are than other attributes, by aggregation",
 	Unit: "ratio", Range: "[0, ∞)", Direction: "none", Citation: "section 5.1", Inputs: showings,
 	Compute: func(_ context.Context, call *metrics.Call, o TendencyOptions) ([]overallRow, error) {
 		i := o.Intervals
@@ -142,7 +143,7 @@ var overallMetric = score(metrics.Definition[TendencyOptions, overallRow]{
 		all, err := ComputeOverallRatio(ts, i)
 		for _, a := range all {
 			out = append(out, overallRow{Aggregation: a.Name, About: a.About, Ratio: a.Estimate, Identities: a.N,
-				Mode: o.Method, Interval: i.Label("identities")})
+				Mode: o.Method, Interval: i.Label("identities", a.Estimate)})
 		}
 		return out, err
 	},
@@ -315,6 +316,9 @@ func ComputeOverallRatio(ts []Tendency, i metrics.Intervals) ([]Aggregate, error
 		}
 	}
 	for k := range out {
+		if math.IsInf(out[k].Value, 0) { // no other attribute was selected
+			out[k].Value = math.NaN()
+		}
 		out[k].Low, out[k].High = boot.Ends(out[k].Value, values[k])
 	}
 	return out, nil

@@ -138,6 +138,8 @@ func TestOverall(t *testing.T) {
 	for _, a := range aggregates(ts) {
 		must.Near(t, a.Value, want[a.Name], 1e-12)
 	}
+	all := must.Get(ComputeOverallRatio(ts[1:2], metrics.Intervals{}))(t)
+	must.Near(t, all[0].Value, math.NaN(), 0, "of nothing but stereotypes")
 	for _, a := range aggregates(nil) {
 		must.Near(t, a.Value, math.NaN(), 0, a, "of nothing")
 		must.Equal(t, a.N, 0, a, "of nothing")
@@ -203,8 +205,14 @@ func TestTableErrors(t *testing.T) {
 		_, err := tabulartest.Run("visage-association", f, options, by...)
 		return err
 	}
-	if err := run(frame(), nil, nil); err != nil {
-		t.Errorf("a good table: %v", err)
+	images := &table.Frame{Columns: []table.Column{table.TextColumn("identity", []string{"Veltan"}),
+		table.TextColumn("attribute", []string{""}), table.TextColumn("set", []string{"d"}),
+		table.VectorColumn("full", [][]float32{{1, 0}})}}
+	for name, f := range map[string]*table.Frame{"visage-association": frame(), "visage-likelihood": frame(),
+		"visage-overall": frame(), "visage-consensus": frame().Pick([]int{0}), "visage-pull": images} {
+		for _, interval := range tabulartest.Evaluate(t, name, f, nil).Texts("interval") { // of one image
+			must.Equal(t, interval, "", name)
+		}
 	}
 	half := frame()
 	half.Column("selected").Numbers[1] = 0.5

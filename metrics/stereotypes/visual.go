@@ -9,9 +9,11 @@ import (
 	"strings"
 
 	"antipode/datasets"
+	"antipode/datasets/seegull"
 	"antipode/datasets/table"
 	data "antipode/datasets/visage"
 	"antipode/metrics"
+	"antipode/metrics/internal/tabular"
 	"antipode/metrics/interval"
 )
 
@@ -98,8 +100,8 @@ const scoreColumns = "score_asia:number score_europe:number score_na:number"
 // columnsOf parses column specs that are separated by spaces.
 func columnsOf(specs string) []table.ColumnSpec { return datasets.Columns(strings.Fields(specs)...) }
 
-// StereotypeCounts is the table operation visage-stereotypes (Jha et al., ACL 2024, Figure 2): for each identity the
-// number |St(id)| of its visual stereotypes, and of its pairs in SeeGULL (n_used). Join the regions of package
+// StereotypeCounts is the table operation visage-stereotypes (Jha et al., ACL 2024, Figure 2): for each identity that
+// has visual stereotypes their number |St(id)|, and that of its pairs in SeeGULL (n_used). Join the regions of package
 // datasets/visage to it for bars or a map.
 func StereotypeCounts(pairs datasets.Table, options ...StereotypeOptions) datasets.Table {
 	return stereotypeCounts.Of(pairs, options...)
@@ -171,7 +173,8 @@ type visualAttributeRow struct {
 }
 
 var visualAttributes = listing(metrics.Definition[StereotypeOptions, visualAttributeRow]{
-	Name: "visage-visual-attributes", Version: 1, Title: "attributes, and whether they can be seen in an image",
+	Name: "visage-visual-attributes", Version: 2, // 1 counted masked labels
+	Title:    "attributes, and whether they can be seen in an image",
 	Citation: "section 3.1", Inputs: []metrics.Input{{Role: "in",
 		Columns: columnsOf("identity:text attribute:text " + scoreColumns),
 		About:   "a row for each pair of identity and attribute, with the option stereo-column"}},
@@ -187,6 +190,9 @@ var visualAttributes = listing(metrics.Definition[StereotypeOptions, visualAttri
 		}
 		by, all := map[string]visualAttributeRow{}, scores(f)
 		for i, a := range f.Texts("attribute") {
+			if seegull.IsMasked(a) {
+				return nil, tabular.BadRow(f, i, "attribute", "%q is masked; read the pairs unmasked", a)
+			}
 			r, known := by[a]
 			if s := all[i]; !known {
 				r = visualAttributeRow{Attribute: a, Asia: s[0], Europe: s[1], NA: s[2],
@@ -277,14 +283,15 @@ type consensusRow struct {
 }
 
 var consensusTable = listing(metrics.Definition[ConsensusOptions, consensusRow]{
-	Name: "visage-consensus", Version: 3, Title: "attributes to which two of three annotators gave the same label",
+	Version: 4, // 3 named an interval where there is none
+	Name:    "visage-consensus", Title: "attributes to which two of three annotators gave the same label",
 	Citation: "Figure 6",
 	Inputs:   []metrics.Input{{Role: "in", Columns: columnsOf(scoreColumns), About: "a row for each rated attribute"}},
 	Compute: func(_ context.Context, call *metrics.Call, o ConsensusOptions) ([]consensusRow, error) {
 		bars, err := ComputeConsensus(scores(call.Inputs["in"]), o.Intervals)
 		var out []consensusRow
 		for _, c := range bars {
-			out = append(out, consensusRow{c, o.Label("attributes"), described{}})
+			out = append(out, consensusRow{c, o.Label("attributes", c.Share), described{}})
 		}
 		return out, err
 	},

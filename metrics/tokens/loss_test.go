@@ -94,6 +94,8 @@ func TestAttribute(t *testing.T) {
 	if verdict := parts[0].Verdict; verdict != "generator, cut" && verdict != "cut, generator" {
 		t.Errorf("verdict %s", verdict)
 	}
+	one := Attribute([]Prompt{{Scores: []float64{0.2}, Reference: []float64{0.9}}}, level)[0]
+	must.Equal(t, one.Verdict+": "+one.Rule, "undecided: too few images for an interval")
 	all := func() Part { return Attribute(prompts, level)[0] }
 	these := all()
 	for i := range prompts { // of one image each nothing is known about these prompts alone
@@ -123,17 +125,18 @@ func TestAttribute(t *testing.T) {
 	}
 }
 
-// TestLossTable: counts become causes, those of the reference language too are none, and refusals are counted.
+// TestLossTable: counts become causes, those of the reference language too are none, refusals are counted, and a
+// language of other prompts is noted and changes nothing.
 func TestLossTable(t *testing.T) {
 	f := &table.Frame{}
 	var id, language, prompt, outcome []string
 	var value, cut, unknown []float64
 	rng := rand.New(rand.NewPCG(3, 3))
-	for _, l := range []string{"en", "xx"} {
+	for _, l := range []string{"en", "xx", "yy"} {
 		for _, u := range "abcdefgh" {
 			for k := range 4 {
 				id, language = append(id, l+string(u)+string(rune('0'+k))), append(language, l)
-				prompt = append(prompt, string(u))
+				prompt = append(prompt, strings.Trim(l, "enx")+string(u))
 				v, o, c, n := 0.8+0.01*rng.NormFloat64(), "ok", 0., 0.
 				if l == "xx" && u < 'e' {
 					v, c = v-0.4, 3
@@ -152,7 +155,11 @@ func TestLossTable(t *testing.T) {
 		table.TextColumn("prompt_id", prompt), table.TextColumn("outcome", outcome),
 		table.NumberColumn("value", value), table.NumberColumn("prompt_cut", cut),
 		table.NumberColumn("prompt_unknown", unknown)}
-	r := must.Get(tabulartest.Run("language-loss", f, nil))(t)
+	var notes []string
+	r := must.Get(tabulartest.RunOn("language-loss", map[string]*table.Frame{"in": f}, nil, &notes))(t)
+	alone := must.Get(tabulartest.Run("language-loss", f.Pick(rand.Perm(64)), nil))(t)
+	near.Check(t, "lows without yy", r.Numbers("loss_low"), alone.Numbers("loss_low"), 1e-9, 0)
+	must.Has(t, strings.Join(notes, "; "), "8 prompts have no image to compare with; by language: yy")
 	must.Equal(t, strings.Join(r.Texts("cause"), " "), "all refused cut generator")
 	must.Equal(t, r.Texts("verdict")[0], "cut, refused", "verdict")
 	near.Check(t, "cut", []float64{r.Numbers("loss")[2]}, []float64{0.2}, 0, 0.01)

@@ -44,7 +44,7 @@ type lossRow struct {
 const NoLoss = "no loss"
 
 var losses = metrics.Define(metrics.Definition[LossOptions, lossRow]{
-	Name: "language-loss", Version: 1,
+	Name: "language-loss", Version: 2, // 1 decided without an interval
 	Title: "how much of a language's loss refusals, unknown, cut and special tokens, transliteration and the " +
 		"generator make",
 	Unit: "the scores'", Range: "(-∞, ∞)", Direction: "0 is no loss",
@@ -65,8 +65,8 @@ var losses = metrics.Define(metrics.Definition[LossOptions, lossRow]{
 // prompts written differently.
 //
 // The intervals of losses hold for all languages and causes of a group at once (Bonferroni); those of shares hold
-// alone. The verdict names the flagged causes. It is undecided where a loss is there and no cause is flagged, or all
-// prompts of a language have a cause and are not repaired.
+// alone. The verdict names the flagged causes. It is undecided where a loss is there and no cause is flagged, all
+// prompts of a language have a cause and are not repaired, or the images are too few for an interval.
 func Losses(in, repaired datasets.Table, options ...LossOptions) datasets.Table {
 	return losses.Table(map[string]datasets.Table{"in": in, "repaired": repaired}, options...)
 }
@@ -154,16 +154,22 @@ func computeLosses(_ context.Context, call *metrics.Call, o LossOptions) (out []
 	for _, l := range languages {
 		if l.Language == o.Against {
 			references[key(l.Group...)] = true
-		} else {
+		} else if l.All > 0 {
 			tests[key(l.Group...)] += len(parts(l.prompts))
 		}
 	}
+	var notes metrics.GroupNotes
 	for _, l := range languages {
 		if !references[key(l.Group...)] {
 			return nil, fmt.Errorf("%s: no row has the %s %q; set the option against",
 				strings.Join(append(slices.Clone(l.Group), l.Language), ", "), o.Language, o.Against)
 		}
-		if l.Language == o.Against || l.All == 0 {
+		switch {
+		case l.Language == o.Against:
+			continue
+		case l.All == 0:
+			name := strings.Join(append(slices.Clone(l.Group), l.Language), "/")
+			notes.Add("%d prompts have no image to compare with", name, l.LeftOut)
 			continue
 		}
 		l.Interval = fmt.Sprintf("%.4g %% interval of Student, simultaneous over languages and causes; of shares "+
@@ -174,6 +180,7 @@ func computeLosses(_ context.Context, call *metrics.Call, o LossOptions) (out []
 			out = append(out, l.lossRow)
 		}
 	}
+	notes.AddTo(call, append(o.By, o.Language)...)
 	return out, nil
 }
 
@@ -197,6 +204,8 @@ func verdict(parts []Part) (verdict, rule string) {
 		return strings.Join(names, ", "), "loss > 0 with these causes"
 	case parts[0].Flagged:
 		return interval.Undecided, "loss > 0, but not with any one cause"
+	case math.IsNaN(parts[0].Loss.Low):
+		return interval.Undecided, "too few images for an interval"
 	}
 	return NoLoss, "loss contains 0, or is below the smallest that counts"
 }

@@ -25,3 +25,13 @@ func TestCopies(t *testing.T) {
 	must.Equal(t, line, "generated: 3 of 4 images are copies of another one; a stuck seed or a collapsed generator? "+
 		"intervals take copies for independent images")
 }
+
+// TestImages: the error about a name that occurs twice says which column holds it.
+func TestImages(t *testing.T) {
+	for _, column := range []string{"image_id", "id"} {
+		f := &table.Frame{Columns: []table.Column{table.TextColumn(column, []string{"a", "a"}),
+			table.VectorColumn("full", [][]float32{{1}, {2}})}}
+		_, _, err := Images(f, "full")
+		must.Err(t, err, "row 2", "column "+column)
+	}
+}

@@ -93,8 +93,10 @@ func Images(f *table.Frame, vector string) (names []string, vectors [][]float32,
 	if err != nil {
 		return nil, nil, err
 	}
-	if names = f.Texts("image_id"); names == nil {
-		if names = f.Texts("id"); names == nil {
+	from := "image_id"
+	if names = f.Texts(from); names == nil {
+		from = "id"
+		if names = f.Texts(from); names == nil {
 			return nil, nil, fmt.Errorf("the images have no name; add a column image_id or id")
 		}
 	}
@@ -102,7 +104,7 @@ func Images(f *table.Frame, vector string) (names []string, vectors [][]float32,
 	seen := map[string]bool{}
 	for i, name := range names {
 		if seen[name] {
-			return nil, nil, BadRow(f, i, "image_id", "%q occurs twice", name)
+			return nil, nil, BadRow(f, i, from, "%q occurs twice", name)
 		}
 		seen[name] = true
 		if Outcome(f, i) != "" {
