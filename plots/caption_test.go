@@ -58,11 +58,14 @@ func TestBare(t *testing.T) {
 
 // TestResolution finds the resolution in a PNG.
 func TestResolution(t *testing.T) {
-	f := plots.Grid{Table: photos(), Limit: 24, Theme: plots.Theme{DPI: 300, Width: 312}}
-	data := must.Get(plots.Render(f, "png"))(t)
-	at := bytes.Index(data, []byte("pHYs"))
-	must.True(t, at == 37 && binary.BigEndian.Uint32(data[at+4:]) == 11811 && data[at+12] == 1, "pHYs at %d", at)
-	must.Equal(t, must.Get(png.Decode(bytes.NewReader(data)))(t).Bounds().Dx(), 975, "dots wide")
+	for dpi, want := range map[int][2]int{300: {11811, 975}, 50: {1969, 163}} {
+		f := plots.Grid{Table: photos(), Limit: 24, Theme: plots.Theme{DPI: dpi, Width: 312}}
+		data := must.Get(plots.Render(f, "png"))(t)
+		at := bytes.Index(data, []byte("pHYs"))
+		must.True(t, at == 37 && int(binary.BigEndian.Uint32(data[at+4:])) == want[0] && data[at+12] == 1,
+			"pHYs at %d", at)
+		must.Equal(t, must.Get(png.Decode(bytes.NewReader(data)))(t).Bounds().Dx(), want[1], "dots wide")
+	}
 }
 
 // TestExport shows figures as `antipode export` has a notebook show them: the files of each are numbered and named by

@@ -27,9 +27,10 @@ func TestFieldsWithoutEffect(t *testing.T) {
 		"5 dots per inch; set Theme.DPI": plots.Histogram{Table: tab, X: "v", Theme: plots.Theme{DPI: 5}},
 		"an image has one outline": plots.Grid{Table: photos(), Outline: "mask",
 			Box: plots.Box{Left: "distance"}},
-		"Crossed replaces the marks": plots.Forest{Table: tab, X: "v", Crossed: plots.Match{Column: "b"}, Joined: true},
-		"Patches crops to a mask":    plots.Grid{Table: photos(), Box: plots.Box{Left: "distance"}, Patches: 14},
-		`"nosuch"`:                   plots.Segments{Table: photos(), Mask: "nosuch"},
+		"Crossed replaces the marks":  plots.Forest{Table: tab, X: "v", Crossed: plots.Match{Column: "b"}, Joined: true},
+		`Order: no such column: "aa"`: plots.Bars{Table: tab, Y: "v", Order: plots.Order{"aa": {"x"}}},
+		"Patches crops to a mask":     plots.Grid{Table: photos(), Box: plots.Box{Left: "distance"}, Patches: 14},
+		`"nosuch"`:                    plots.Segments{Table: photos(), Mask: "nosuch"},
 	} {
 		must.Fail(failure(f))(t, want)
 	}

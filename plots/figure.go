@@ -1,10 +1,12 @@
 package plots
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"html"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -175,6 +177,12 @@ func (f figure) drawFrame(ctx context.Context, frame *datasets.Frame, set *optio
 		columns = append(columns, n[1])
 	}
 	err := set.check(columns...)
+	for _, column := range slices.Sorted(maps.Keys(set.order)) {
+		if !frame.Has(column) && column != "score" { // which several value columns become
+			err = cmp.Or(err, fmt.Errorf("Order: no such column: %q (there are: %s)%s", column,
+				list(columnNames(frame), 20), table.Hint(column, columnNames(frame))))
+		}
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ import (
 
 	"antipode/datasets/table"
 	"antipode/internal/atomicfile"
+	"antipode/internal/glob"
 )
 
 // The names in the folder of [Make].
@@ -175,6 +176,10 @@ func Make(in *table.Frame, dir string, o Options) (*Made, error) {
 	k, err := s.key(o)
 	if err != nil {
 		return nil, err
+	}
+	if stale := glob.In(filepath.Join(dir, PagesDir), "*.html"); len(stale) > 0 {
+		return nil, fmt.Errorf("annotate: %s holds pages of a run that did not end: remove them",
+			filepath.Dir(stale[0]))
 	}
 	made := &Made{Items: len(s.subjects), Pages: len(k.Pages), Notes: s.notes}
 	for _, part := range []string{PagesDir, AnswersDir} {

@@ -143,13 +143,19 @@ func typesetScene(sc shape.Scene, fonts *typeset.Library) (*typed, error) {
 }
 
 func (t *typed) paint(dpi int) (image.Image, error) {
-	// One unit of the canvas is one CSS pixel: 1/72 of its "inch", which has dpi·72/96 dots.
+	// One unit of the canvas is one CSS pixel: 1/72 of its "inch", which has dpi·72/96 dots. Where that is no whole
+	// number, the canvas has real inches.
+	pixel, dots := 1.0, dpi*72/96
+	if dots*96 != dpi*72 {
+		pixel, dots = 72.0/96, dpi
+	}
 	const largest = 20000
 	if w, h := t.Width*float64(dpi)/96, t.Height*float64(dpi)/96; w > largest || h > largest {
 		return nil, fmt.Errorf("the image would be %.0f × %.0f dots; reduce Theme.DPI", w, h)
 	}
-	c := vgimg.NewWith(vgimg.UseWH(vg.Length(t.Width), vg.Length(t.Height)), vgimg.UseDPI(dpi*72/96),
+	c := vgimg.NewWith(vgimg.UseWH(vg.Length(t.Width*pixel), vg.Length(t.Height*pixel)), vgimg.UseDPI(dots),
 		vgimg.UseBackgroundColor(t.Paper))
+	c.Scale(pixel, pixel)
 	t.draw(c)
 	return c.Image(), nil
 }

@@ -4,6 +4,7 @@ package letters
 
 import (
 	_ "embed"
+	"sort"
 	"strconv"
 	"strings"
 	"sync"
@@ -116,10 +117,10 @@ func Wrap(text string, size float64, bold bool, width float64) []string {
 					continue
 				}
 				runes := []rune(word)
-				n := len(runes)
-				for n > 1 && Measure(string(runes[:n]), size, bold) > width {
-					n--
-				}
+				most := min(len(runes), 1+int(10*width/size)) // no letter is so narrow
+				n := max(1, sort.Search(most, func(i int) bool {
+					return Measure(string(runes[:i+1]), size, bold) > width
+				}))
 				for i := n; i > 1 && n < len(runes); i-- {
 					if strings.ContainsRune("-_/", runes[i-1]) {
 						n = i
