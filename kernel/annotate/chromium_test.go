@@ -249,6 +249,12 @@ func TestChromiumAnswers(t *testing.T) {
 	if err != nil || c.Ratings.Len() != 1 || c.Ratings.Numbers("label")[0] != 3 || c.Ratings.Texts("note")[0] != "s1" {
 		t.Errorf("%+v, %v", c, err)
 	}
+	b.Eval(`Object.keys(localStorage).forEach(key => dispatchEvent(new StorageEvent('storage', {key,
+		newValue: '{"items":{"5":{"skip":true}}}'}))) ?? 0`, new(any)) // from another tab
+	b.Press("1")
+	var kept bool
+	b.Eval(`Object.values(localStorage).some(v => JSON.parse(v).items[5]?.skip)`, &kept)
+	must.True(t, kept, "answers of another tab are lost")
 }
 
 // hostile are texts that run a script where they become part of a page.
