@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"antipode/internal/plaintext"
+
 	"github.com/janpfeifer/gonb/gonbui"
 	"github.com/janpfeifer/gonb/gonbui/protocol"
 )
@@ -78,7 +80,7 @@ func Print(text string) {
 func Say(line string) {
 	line = flatten(line)
 	if !InNotebook() {
-		fmt.Fprintln(os.Stderr, line)
+		fmt.Fprintln(os.Stderr, plaintext.OneLine(line))
 		return
 	}
 	Print(line)

@@ -15,6 +15,7 @@ import (
 	"github.com/janpfeifer/gonb/gonbui/protocol"
 
 	"antipode/datasets/table"
+	"antipode/internal/plaintext"
 )
 
 // Progress appears after appear and is updated at most once in every interval.
@@ -191,7 +192,7 @@ func update(id, htmlText, text string) {
 // 50, 0.011/s, 5 min left".
 func progressText(p table.Progress) string {
 	var b strings.Builder
-	b.WriteString(flatten(p.Stage))
+	b.WriteString(plaintext.OneLine(flatten(p.Stage)))
 	if p.Total > 0 {
 		fmt.Fprintf(&b, ": %d of %d", p.Done, p.Total)
 	} else if p.Done > 0 {

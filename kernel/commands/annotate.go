@@ -13,6 +13,7 @@ import (
 	"antipode/datasets/client"
 	"antipode/datasets/table"
 	"antipode/datasets/visage"
+	"antipode/internal/objecturl"
 	"antipode/kernel/annotate"
 )
 
@@ -142,6 +143,11 @@ func annotateCollect(ctx context.Context, args []string) error {
 	}
 	if len(rest) != 1 || s.out == "" {
 		return usage("antipode annotate collect DIR --out TABLE: give the folder that `antipode annotate make` wrote")
+	}
+	if one, err := objecturl.Resolve(s.out); err == nil && ratings.out != "" {
+		if two, err := objecturl.Resolve(ratings.out); err == nil && one == two {
+			return usage("annotate collect: --out and --ratings are one file")
+		}
 	}
 	for _, path := range []string{s.out, ratings.out} {
 		if path == "" {

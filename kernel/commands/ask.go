@@ -7,7 +7,7 @@ import (
 	"os"
 	"strings"
 
-	"antipode/datasets"
+	"antipode/datasets/table"
 	"antipode/gomlxmodels"
 	askstage "antipode/gomlxmodels/stage/ask"
 )
@@ -26,9 +26,15 @@ func ask(ctx context.Context, args []string) error {
 		return err
 	}
 	if own.Questions != "" {
-		q, err := openInput(own.Questions, datasets.ImagesOptions{})
+		q, err := s.open(ctx, own.Questions, s.read)
 		if err != nil {
 			return err
+		}
+		switch {
+		case o.Question != "" && !strings.Contains(o.Question, "{"):
+			return usage("ask: --questions gives the questions; leave out --question, or write {COLUMN} in it")
+		case o.Choices != nil && table.Position(q.Columns(), "choices") >= 0:
+			return usage("ask: the table of questions has the choices; leave out --choices")
 		}
 		var columns []string
 		if own.On != "" {

@@ -42,6 +42,9 @@ func backendCommand(ctx context.Context, args []string) error {
 	case "status":
 		return status(ctx, b, "backend status", args)
 	case "stop":
+		if err := noArguments(flags("backend stop", "  (running jobs end)"), args); err != nil {
+			return err
+		}
 		b.Say = func(line string) { fmt.Println(line) }
 		err := b.Stop(ctx, false)
 		if errors.Is(err, client.ErrNoBackend) {
@@ -50,6 +53,9 @@ func backendCommand(ctx context.Context, args []string) error {
 		}
 		return err
 	case "log":
+		if err := noArguments(flags("backend log", "  (prints the log)"), args); err != nil {
+			return err
+		}
 		f, err := os.Open(client.LogPath(home))
 		if err != nil {
 			return fmt.Errorf("no log: no backend has run for %s", home)

@@ -87,7 +87,7 @@ func runDoctor(ctx context.Context, args []string) error {
 	fs := flags("doctor", "")
 	asJSON := fs.Bool("json", false, "print JSON")
 	list := fs.String("devices", "", devicesUsage)
-	if _, err := parse(fs, args); err != nil {
+	if err := noArguments(fs, args); err != nil {
 		return err
 	}
 	if *list != "" { // the check of the device reports a wrong one

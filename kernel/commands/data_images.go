@@ -13,6 +13,7 @@ import (
 	"antipode/datasets/cell"
 	"antipode/datasets/client"
 	"antipode/datasets/table"
+	"antipode/internal/objecturl"
 	"antipode/kernel/backend/webimages"
 )
 
@@ -69,15 +70,26 @@ func dataImages(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	o := webimages.Options{Dir: strings.TrimSuffix(s.out, filepath.Ext(s.out)) + ".images", Limits: own.Limits}
+	place := objecturl.Base(s.out) // of an object: in the working folder
+	if !objecturl.IsRemote(s.out) {
+		if place, err = objecturl.Local(s.out); err != nil {
+			return err
+		}
+	}
+	o := webimages.Options{Dir: strings.TrimSuffix(place, filepath.Ext(place)) + ".images", Limits: own.Limits,
+		Expected: map[string]string{}}
 	bar := cell.NewProgress()
 	o.Progress = func(done, found, total int) {
 		bar.Update(table.Progress{Stage: "fetch images", Done: done, Total: total, Computed: done - found,
 			Found: found})
 	}
 	var urls []string
+	digests := res.Frame.Texts(digestColumn)
 	for _, row := range rows {
 		urls = append(urls, res.Frame.Texts(own.URL)[row])
+		if digests != nil {
+			o.Expected[strings.TrimSpace(urls[len(urls)-1])] = strings.ToLower(strings.TrimSpace(digests[row]))
+		}
 	}
 	results, err := webimages.Fetch(ctx, urls, o)
 	bar.Close()

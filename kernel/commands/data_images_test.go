@@ -163,7 +163,9 @@ func TestDataImagesExpected(t *testing.T) {
 		",ok,,out.images/"} {
 		must.Has(t, lines[i+1], text)
 	}
-	if n := counts(); n["/1.png"] != 0 || n["/0.png"] != 1 {
+	_ = must.Get(run("data", "images", "--in", filepath.Join(dir, "in.csv"), "--url", "url", "--allow-private", "--out",
+		out, "--retry"))(t)
+	if n := counts(); n["/1.png"] != 0 || n["/0.png"] != 2 || n["/3.png"] != 1 {
 		t.Errorf("requests %v", n)
 	}
 }

@@ -60,6 +60,9 @@ func generate(ctx context.Context, args []string) error {
 	if prompt != "" && strings.TrimSpace(prompt) == "" {
 		return usage("--prompt %q: the text is blank", prompt)
 	}
+	if prompts != "" && s.in != "" {
+		return usage("give --prompts or --in")
+	}
 	s.in = cmp.Or(prompts, s.in)
 	t, err := s.prompts(ctx, prompt)
 	if err == nil {
@@ -83,7 +86,7 @@ func generate(ctx context.Context, args []string) error {
 		}
 	}
 	if s.out == "" {
-		return writeImages(ctx, images)
+		return s.writeImages(ctx, images)
 	}
 	return s.save(ctx, images)
 }
@@ -117,19 +120,17 @@ func fileName(prompt string) string {
 }
 
 // writeImages writes generated images to files in the working directory.
-func writeImages(ctx context.Context, images datasets.Table) error {
-	plan, err := images.Plan()
+func (s *stageFlags) writeImages(ctx context.Context, images datasets.Table) error {
+	res, err := s.rows(ctx, images)
 	if err != nil {
 		return err
 	}
-	res, err := request(ctx, client.Request{Plan: plan})
-	if err != nil {
-		return err
-	}
+	var failed []error
 	ids, outcomes, reasons := res.Frame.Texts("id"), res.Frame.Texts("outcome"), res.Frame.Texts("reason")
 	for i, img := range res.Frame.Images("image") {
 		if img.Path == "" {
-			return fmt.Errorf("%s: %s: %s", ids[i], outcomes[i], reasons[i])
+			failed = append(failed, fmt.Errorf("%s: %s: %s", ids[i], outcomes[i], reasons[i]))
+			continue
 		}
 		data, err := os.ReadFile(img.Path)
 		if err != nil {
@@ -147,7 +148,7 @@ func writeImages(ctx context.Context, images datasets.Table) error {
 		}
 		fmt.Println("wrote " + file)
 	}
-	return nil
+	return errors.Join(failed...)
 }
 
 // freeName returns the name of a file that does not exist or has the data already: NAME.EXT, NAME-2.EXT, …

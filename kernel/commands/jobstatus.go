@@ -158,6 +158,9 @@ func planJob(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	if j.Shards > 1 && j.StoreOf(*at, 0) != j.StoreOf(*at, 1) {
+		say("job plan: each task has its own store, of which only the first is read; merge them, then give --store")
+	}
 	f, err := workload(ctx, j, j.StoreOf(*at, 0), datasets.WorkloadOptions{Probe: *probe, Rates: rates})
 	if err != nil {
 		return err

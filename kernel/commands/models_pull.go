@@ -12,6 +12,7 @@ import (
 	"antipode/gomlxmodels"
 	"antipode/gomlxmodels/hub"
 	"antipode/gomlxmodels/inspect"
+	"antipode/internal/plaintext"
 )
 
 // pulled are the options of models pull.
@@ -92,7 +93,8 @@ func (p pulled) pull(ctx context.Context, name string) error {
 	bar := cell.NewProgress()
 	s, err := hub.Pull(ctx, id, hub.PullOptions{Revision: revision, Variant: p.Variant,
 		Start: func(s hub.Snapshot) error {
-			fmt.Printf("%s at %s: %s, %s\n", id, s.Commit, gigabytes(s.Bytes), license(s.License, &m))
+			fmt.Printf("%s at %s: %s, %s\n", id, s.Commit, gigabytes(s.Bytes),
+				plaintext.OneLine(license(s.License, &m)))
 			return inspect.Reads(s.Dir)
 		},
 		Progress: show(bar)})

@@ -19,7 +19,8 @@ func runNotebook(ctx context.Context, args []string) error {
 	var params list
 	fs := flags("run", "")
 	fs.StringVar(&o.Out, "o", "", "the executed `NOTEBOOK`; default NAME.out.ipynb in the working directory")
-	fs.StringVar(&o.HTML, "html", "", "the `PAGE`; default NAME.out.html in the working directory")
+	fs.StringVar(&o.HTML, "html", "", "the `PAGE`; default NAME.out.html in the working directory, "+
+		"and none with -o or --in-place")
 	fs.BoolVar(&o.InPlace, "in-place", false, "write the outputs into the notebook itself")
 	fs.Var(&params, "p", "a parameter, `name=value`; may be given several times")
 	fs.Func("allow-exec", "a `PATH` of a program that cells may run as a model (exec:PATH); may be given several times",
@@ -27,6 +28,9 @@ func runNotebook(ctx context.Context, args []string) error {
 	rest, err := parseN(fs, args, 1, "run takes one notebook: antipode run NOTEBOOK")
 	if err != nil {
 		return err
+	}
+	if o.InPlace && o.Out != "" {
+		return usage("run: --in-place writes the notebook itself, -o another file: give one of them")
 	}
 	if err := missingNotebook("run", rest[0]); err != nil {
 		return err
@@ -87,7 +91,7 @@ func jupyterOptions(ctx context.Context) (o jupyter.Options, err error) {
 func install(ctx context.Context, args []string) error {
 	fs := flags("install", "")
 	remove := fs.Bool("remove", false, "take the kernel out of Jupyter again")
-	if _, err := parse(fs, args); err != nil {
+	if err := noArguments(fs, args); err != nil {
 		return err
 	}
 	if *remove {

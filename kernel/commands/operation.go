@@ -21,7 +21,7 @@ var goCalls string
 func goCall(name string) string {
 	for line := range strings.Lines(goCalls) {
 		if fields := strings.Split(strings.TrimSpace(line), "\t"); fields[0] == name {
-			return fmt.Sprintf("In Go (import \"antipode/%s\"):\n  %s\n\n", fields[1], fields[2])
+			return fmt.Sprintf("In Go (import %q):\n  %s\n\n", "antipode/"+fields[1], fields[2])
 		}
 	}
 	return ""

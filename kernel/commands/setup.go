@@ -7,7 +7,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
+	"runtime/debug"
 	"strings"
 
 	"antipode/datasets/client"
@@ -85,7 +87,10 @@ func prepare(ctx context.Context) (home, binary string, err error) {
 		return "", "", err
 	}
 	choice, err := plugin.Provide(ctx, plugin.Options{Home: home, Say: say})
-	if err != nil || choice.Kind != device.Go || device.SIMD || runtime.GOARCH != "amd64" {
+	info, _ := debug.ReadBuildInfo()
+	root := strings.TrimSuffix(reflect.TypeFor[stageFlags]().PkgPath(), "/kernel/commands")
+	other := info != nil && info.Path != root // a command with object storage: its source is elsewhere
+	if err != nil || choice.Kind != device.Go || device.SIMD || runtime.GOARCH != "amd64" || other {
 		return home, binary, err
 	}
 	module, err := moduleDir()

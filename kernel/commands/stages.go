@@ -86,10 +86,15 @@ func (s *stageFlags) table(ctx context.Context) (datasets.Table, error) {
 	if err := s.outName(); err != nil {
 		return datasets.Table{}, err
 	}
-	if t, made := madeBefore(ctx, s.in); made {
+	return s.open(ctx, s.in, s.read)
+}
+
+// open opens a table: one that an earlier command of a job writes, or a file.
+func (s *stageFlags) open(ctx context.Context, path string, o datasets.ImagesOptions) (datasets.Table, error) {
+	if t, made := madeBefore(ctx, path); made {
 		return t, nil
 	}
-	return openInput(s.in, s.read)
+	return openInput(path, o)
 }
 
 // pipe is the --out that writes CSV to standard output.
@@ -333,6 +338,16 @@ func segment(ctx context.Context, args []string) error {
 		return err
 	}
 	if masks != "" {
+		model, given := flag.NewFlagSet("", flag.ContinueOnError), ""
+		addOptions(model, new(gomlxmodels.SegmentOptions))
+		fs.Visit(func(f *flag.Flag) {
+			if model.Lookup(f.Name) != nil {
+				given = f.Name
+			}
+		})
+		if given != "" {
+			return usage("segment: --%s is an option of a model; --masks reads masks as they are", given)
+		}
 		return s.save(ctx, t.MasksFrom(masks, datasets.MasksOptions{MaskThreshold: s.read.MaskThreshold}))
 	}
 	if model == "" || o.Text == "" {
@@ -364,7 +379,7 @@ func score(ctx context.Context, args []string) error {
 		return err
 	}
 	if s.out == "" {
-		return printTable(ctx, t)
+		return s.print(ctx, t)
 	}
 	if err := s.outName(); err != nil {
 		return err
@@ -402,27 +417,44 @@ func listMetrics(args []string) error {
 	return nil
 }
 
-func printTable(ctx context.Context, t datasets.Table) error {
+// print prints a table that is not saved.
+func (s *stageFlags) print(ctx context.Context, t datasets.Table) error {
+	if s.columns != "" {
+		return usage("--columns are those of --out; --select A,B chooses columns of `antipode table`")
+	}
+	res, err := s.rows(ctx, t)
+	if err == nil {
+		fmt.Print(datasets.Format(res.Frame, 0))
+	}
+	return err
+}
+
+// rows runs a table that is not saved, and reports the rows that are left out.
+func (s *stageFlags) rows(ctx context.Context, t datasets.Table) (*client.Result, error) {
 	plan, err := t.Plan()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	res, err := request(ctx, client.Request{Plan: plan})
+	res, err := request(ctx, client.Request{Plan: plan, SkipBad: s.skipBad, RetryFailed: s.retryFailed, Batch: s.batch})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	fmt.Print(datasets.Format(res.Frame, 0))
-	return nil
+	for _, b := range res.Bad {
+		say("left out: %s", oneLine(b))
+	}
+	return res, nil
 }
 
 // peek finds the value of a flag before the flags are known.
 func peek(args []string, name string) string {
 	for i, a := range args {
-		a = strings.TrimLeft(a, "-")
+		if a = strings.TrimLeft(a, "-"); a == args[i] {
+			continue // a value
+		}
 		if a == name && i+1 < len(args) {
 			return args[i+1]
 		}
-		if v, ok := strings.CutPrefix(a, name+"="); ok && strings.HasPrefix(args[i], "-") {
+		if v, ok := strings.CutPrefix(a, name+"="); ok {
 			return v
 		}
 	}

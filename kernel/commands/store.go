@@ -98,7 +98,7 @@ func listStore(s *store.Store) error {
 	for _, r := range recs {
 		name := r.Plan.Op
 		if r.Saved != "" {
-			name = r.Saved
+			name = plaintext.OneLine(r.Saved)
 		}
 		fmt.Printf("  %.12s  %s  %6d rows  %d computed, %d found  %s\n", r.ID, r.Finished.Local().Format(time.DateTime),
 			r.Rows, r.Computed, r.Found, name)
@@ -116,10 +116,11 @@ func showRecord(s *store.Store, id string) error {
 		rec.Computed,
 		rec.Found, rec.Finished.Local().Format(time.DateTime))
 	if rec.Saved != "" {
-		fmt.Println("saved    ", rec.Saved)
+		fmt.Println("saved    ", plaintext.OneLine(rec.Saved))
 	}
 	for _, model := range slices.Sorted(maps.Keys(rec.Models)) {
-		fmt.Printf("model     %s %.12s %s\n", plaintext.OneLine(model), rec.Models[model], rec.Sources[model])
+		fmt.Printf("model     %s %.12s %s\n", plaintext.OneLine(model), rec.Models[model],
+			plaintext.OneLine(rec.Sources[model]))
 	}
 	for _, note := range rec.Notes {
 		fmt.Println("note     ", plaintext.OneLine(note))
@@ -184,7 +185,7 @@ func collect(ctx context.Context, home string, args []string) error {
 	keep := fs.String("keep", "30d", "remove files not used for this time, for example 12h or `30d`")
 	limit := fs.String("max", "", "maximal size of the store, for example `50GB`; empty = any size")
 	dry := fs.Bool("dry-run", false, "list the files that would be removed")
-	if _, err := parse(fs, args); err != nil {
+	if err := noArguments(fs, args); err != nil {
 		return err
 	}
 	gc := store.GC{DryRun: *dry}
@@ -221,8 +222,8 @@ func collect(ctx context.Context, home string, args []string) error {
 func duration(s string) (time.Duration, error) {
 	if days, ok := strings.CutSuffix(s, "d"); ok {
 		n, err := strconv.ParseFloat(days, 64)
-		if err != nil || n < 0 {
-			return 0, fmt.Errorf("--keep %q: use a time such as 12h or 30d", s)
+		if err != nil || !(n >= 0 && n < 100_000) { // a Duration holds 106,751 days
+			return 0, fmt.Errorf("--keep %q: use a time such as 12h or 30d, of fewer than 100000 days", s)
 		}
 		return time.Duration(n * 24 * float64(time.Hour)), nil
 	}
@@ -244,7 +245,7 @@ func size(s string) (int64, error) {
 	for _, u := range units {
 		if number, ok := strings.CutSuffix(strings.ToUpper(s), u.name); ok {
 			n, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-			if err != nil || n <= 0 {
+			if err != nil || !(n*u.bytes >= 1 && n*u.bytes < 1<<63) {
 				break
 			}
 			return int64(n * u.bytes), nil

@@ -61,7 +61,7 @@ func pushStores(ctx context.Context, home, into string, folders []string, option
 		if objecturl.IsRemote(folder) {
 			return usage("store merge: %s and --into are both URLs; merge it into a folder first", folder)
 		}
-		if _, err := os.Stat(folder); err != nil {
+		if err := store.Check(folder); err != nil {
 			return fmt.Errorf("store merge: %w", err)
 		}
 		s, err := store.Open(folder)

@@ -113,7 +113,7 @@ var tableVerbs = []tableVerb{
 		}},
 	{"join", "add the columns of another `TABLE` (--on COLUMN, else id; --suffix TEXT)", []string{"on", "suffix"},
 		func(c *tableCommand, t datasets.Table, s tableStep) (datasets.Table, error) {
-			other, err := openInput(s.value, c.read)
+			other, err := c.open(s.value, c.read)
 			if err != nil {
 				return t, err
 			}
@@ -123,7 +123,7 @@ var tableVerbs = []tableVerb{
 	{"concat", "append the rows of another `TABLE` (--by COLUMN: the names of the tables become a column, and part " +
 		"of ids)",
 		[]string{"by"}, func(c *tableCommand, t datasets.Table, s tableStep) (datasets.Table, error) {
-			other, err := openInput(s.value, c.read)
+			other, err := c.open(s.value, c.read)
 			if by := s.modifiers["by"]; by != "" && err == nil {
 				one, two := baseName(c.in), baseName(s.value)
 				again := table.Position(t.Columns(), by) >= 0 // of an earlier --concat
@@ -239,6 +239,8 @@ type tableCommand struct {
 	steps   []tableStep
 	named   []string // the tables that --concat --by named so far
 	current bool     // there is a table that the next step changes
+
+	open func(path string, o datasets.ImagesOptions) (datasets.Table, error)
 }
 
 // flags makes the flags of a call: those of the operations that it applies, too.
@@ -294,6 +296,9 @@ func noOperation(name string, op *operation.Operation) error {
 // operation applies a defined operation; the table so far is its input "in".
 func (c *tableCommand) operation(t datasets.Table, s tableStep) (datasets.Table, error) {
 	op := operation.Find(s.value)
+	if op == nil {
+		return t, noOperation(s.value, nil)
+	}
 	if op.Input("in") == nil && c.current {
 		return t, usage("table: %s does not read --in; it reads %s, and comes first", op.Name,
 			"--"+strings.Join(operationModifiers(op)[len(op.Options):], " --"))
@@ -316,7 +321,7 @@ func (c *tableCommand) operation(t datasets.Table, s tableStep) (datasets.Table,
 			return t, usage("table: %s: give --%s TABLE: %s", op.Name, roleFlag(in.Role), in.About)
 		default:
 			var err error
-			if tables[in.Role], err = openInput(path, c.input(&in)); err != nil {
+			if tables[in.Role], err = c.open(path, c.input(&in)); err != nil {
 				return t, err
 			}
 		}
@@ -406,7 +411,9 @@ func tableOperations(ctx context.Context, args []string) error {
 		return err
 	}
 	var s stageFlags
-	c := &tableCommand{}
+	c := &tableCommand{open: func(path string, o datasets.ImagesOptions) (datasets.Table, error) {
+		return s.open(ctx, path, o)
+	}}
 	fs, err := c.flags(&s, args)
 	if err != nil {
 		return err
@@ -419,13 +426,14 @@ func tableOperations(ctx context.Context, args []string) error {
 	case c.in != "":
 		var in *operation.Input
 		if len(c.steps) > 0 && c.steps[0].flag == "apply" {
-			in = operation.Find(c.steps[0].value).Input("in")
-		}
-		var made bool
-		if t, made = madeBefore(ctx, c.in); !made {
-			if t, err = openInput(c.in, c.input(in)); err != nil {
-				return err
+			op := operation.Find(c.steps[0].value)
+			if op == nil {
+				return noOperation(c.steps[0].value, nil)
 			}
+			in = op.Input("in")
+		}
+		if t, err = c.open(c.in, c.input(in)); err != nil {
+			return err
 		}
 		c.current = true
 	case len(c.steps) == 0 || c.steps[0].flag != "apply":
@@ -442,7 +450,7 @@ func tableOperations(ctx context.Context, args []string) error {
 		c.current = true
 	}
 	if s.out == "" {
-		return printTable(ctx, t)
+		return s.print(ctx, t)
 	}
 	if err := s.outName(); err != nil {
 		return err

@@ -19,7 +19,7 @@ import (
 )
 
 var storeParts = strings.Fields(".backend .lock backend.log backend.log.old bin blobs cache data files.idx items " +
-	"kept models module plugins results")
+	"jobs kept models module plugins results tasks")
 
 // temporary are the patterns of the temporary folders of this program.
 var temporary = strings.Fields("apk-* apm-* antipode-exec-* antipode-check-* antipode-out-* antipode-xla-*")

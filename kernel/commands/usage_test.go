@@ -16,6 +16,8 @@ import (
 // TestUsage: a mistake in the arguments is one line that names what was meant.
 func TestUsage(t *testing.T) {
 	run := inProcess(t)
+	t.Chdir(t.TempDir())
+	must.Write(t, "q.csv", "id,question,choices\na,Day?,yes|no\n")
 	dir := must.Get(os.Getwd())(t) // of the absolute paths in messages
 	for args, want := range map[string]string{
 		"segment --maks x": "segment: unknown flag --maks; did you mean --masks?",
@@ -29,7 +31,8 @@ func TestUsage(t *testing.T) {
 		"run --xyzzyx":                              "run: unknown flag --xyzzyx; see `antipode run --help`",
 		"generate --n x": "generate: invalid value \"x\" for flag --n: \"x\" is not an integer; see " +
 			"`antipode generate --help`",
-		"run nope.ipynb": "run: there is no notebook nope.ipynb (" + dir + "/nope.ipynb); `antipode new nope.ipynb` " +
+		"run nope.ipynb": "" +
+			"run: there is no notebook nope.ipynb (" + dir + "/nope.ipynb); `antipode new nope.ipynb` " +
 			"creates one",
 		"table --in nope.csv --out -": "cannot read the table nope.csv: no such file or directory (" + dir +
 			"/nope.csv)",
@@ -67,6 +70,24 @@ func TestUsage(t *testing.T) {
 		"annotate collect nope --out t.csv":                          "annotate collect: there is no folder nope",
 		"annotate collect . --out t.txt":                             "t.txt: the name of a table ends in",
 		"annotate make --task visag --in archipelago-photos --out d": "annotate make: no task \"visag\"",
+		"store gc 300d":                                              "store gc takes no argument",
+		"doctor x":                                                   "doctor takes no argument",
+		"store gc --keep 999999d":                                    "--keep \"999999d\"", "store gc --keep NaNd": "--keep \"NaNd\"",
+		"store gc --max 10000000TB": "--max \"10000000TB\"", "store gc --max 0.4B": "--max \"0.4B\"",
+		"backend stop drain": "backend stop takes no argument", "install x": "install takes no argument",
+		"run n.ipynb --in-place -o x.ipynb": "run: --in-place writes the notebook itself",
+		"ask --model exec:x --in q.csv --questions q.csv --out o.csv --question Day?": "" +
+			"ask: --questions gives the questions",
+		"ask --model exec:x --in q.csv --questions q.csv --out o.csv --choices a,b": "" +
+			"ask: the table of questions has",
+		"table --in q.csv --apply= --out x.csv":                         "no table operation \"\"",
+		"table --in q.csv --columns id":                                 "--columns are those of --out",
+		"score --by metric --in q.csv":                                  "give --metric NAME",
+		"generate --model m --prompts q.csv --in q.csv --out x.csv":     "give --prompts or --in",
+		"segment --masks . --in q.csv --out x.csv --components largest": "segment: --components is an option",
+		"view q.csv --on id":                                            "--on needs --compare",
+		"view q.csv --export x.html --port 8000":                        "--port and --proxy are a server's",
+		"annotate collect . --out a.csv --ratings ./a.csv":              "annotate collect: --out and --ratings",
 		"new":       "new takes one name",
 		"new a.txt": "a.txt: the name of a notebook ends in .ipynb",
 	} {

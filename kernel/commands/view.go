@@ -56,6 +56,10 @@ func viewTable(ctx context.Context, args []string) error {
 		return usage("--tags: %d tags; keys 1 to 9 set nine at most", len(o.Tags))
 	case serve.Proxy != nil && o.Port == 0:
 		return usage("--proxy: give --port, which the proxy serves, too")
+	case o.Export != "" && (o.Port != 0 || serve.Proxy != nil):
+		return usage("--port and --proxy are a server's; leave out --export")
+	case o.On != nil && o.Compare == "":
+		return usage("--on needs --compare")
 	case o.Export != "" && o.Real != "":
 		return usage("--real needs a server; leave out --export")
 	case o.Export != "" && o.Tags != nil:

@@ -41,9 +41,9 @@ func work(ctx context.Context, args []string) (err error) {
 	o.Say = func(line string) { say("%s", line) }
 	o.Drain = engine.NewDrain(*grace)
 	w := jobs.NewWorker(job, o)
-	defer func() { err = errors.Join(err, w.Close()) }()
 	running, stop := listen(ctx, o.Drain)
-	defer stop()
+	defer stop() // after Close, which a signal would end
+	defer func() { err = errors.Join(err, w.Close()) }()
 	res, err := w.Shard(running, index)
 	switch {
 	case err != nil && ctx.Err() != nil:

@@ -203,6 +203,7 @@ func (t *tidier) finish(reply ReplyContent, interrupted bool) ErrorContent {
 		t.failure = reply.ErrorContent
 	}
 	e := t.explain(interrupted)
+	t.held, t.exit, t.panics = "", "", false // a timer that was running sends nothing more
 	t.send("error", e)
 	return e
 }

@@ -150,6 +150,13 @@ func TestTidyReleases(t *testing.T) {
 	case <-time.After(10 * time.Second):
 		t.Error("the warning is held back")
 	}
+	tidy.take(stderr("the error"))
+	sent := 0
+	tidy.out = func(Message) { sent++ }
+	tidy.finish(ReplyContent{Status: "error"}, false)
+	at := sent
+	tidy.release() // by a timer that was running already
+	must.Equal(t, sent, at, "outputs after the end of a cell")
 }
 
 // A position that GoNB reads in two pieces is found by its line in the program that GoNB generated.

@@ -109,6 +109,17 @@ func (s *Store) Merge(ctx context.Context, folders []string, o MergeOptions) (*M
 	return &m.report, nil
 }
 
+// Check returns an error for a folder that is no store.
+func Check(folder string) error {
+	list, err := os.ReadDir(folder)
+	if err == nil && !slices.ContainsFunc(list, func(e fs.DirEntry) bool {
+		return slices.Contains(parts, e.Name()) || e.Name() == lockFile
+	}) {
+		err = fmt.Errorf("%s is no store: it has none of the folders %s", folder, strings.Join(parts, ", "))
+	}
+	return err
+}
+
 // open opens a source. Nothing is created in it except its lock. With remove it may be the rest of one that was
 // removed.
 func (m *merging) open(folder string, remove bool) error {
@@ -117,14 +128,11 @@ func (m *merging) open(folder string, remove bool) error {
 		return err
 	}
 	list, err := os.ReadDir(dir)
+	if err == nil && !(remove && len(list) == 0) {
+		err = Check(folder)
+	}
 	if err != nil {
 		return fmt.Errorf("store merge: %w", err)
-	}
-	if !slices.ContainsFunc(list, func(e fs.DirEntry) bool {
-		return slices.Contains(parts, e.Name()) || e.Name() == lockFile
-	}) && !(remove && len(list) == 0) {
-		return fmt.Errorf("store merge: %s is no store: it has none of the folders %s", folder,
-			strings.Join(parts, ", "))
 	}
 	own, err := os.Stat(m.s.dir)
 	if err != nil {

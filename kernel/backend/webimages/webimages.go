@@ -25,6 +25,10 @@ type Options struct {
 	// overlap.
 	Progress func(done, found, total int)
 
+	// Expected are SHA-256 sums in lower-case hex by URL. With Retry, a URL whose image has another one is requested
+	// again.
+	Expected map[string]string
+
 	pause time.Duration // before a second attempt; tests shorten it
 }
 
@@ -70,7 +74,9 @@ func Fetch(ctx context.Context, urls []string, o Options) ([]Result, error) {
 	one.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	r := &run{Options: o, client: &one, journal: j, hosts: map[string]*host{}, decoding: make(chan struct{}, 2)}
 	for _, text := range unique(urls) {
-		if e, known := j.entries[text]; known && (e.Reason == "" || !o.Retry) {
+		e, known := j.entries[text]
+		want := o.Expected[text]
+		if known && (!o.Retry || e.Reason == "" && (want == "" || want == e.SHA256)) {
 			r.found++
 			continue
 		}
@@ -103,7 +109,7 @@ func Fetch(ctx context.Context, urls []string, o Options) ([]Result, error) {
 
 // complete fills in the defaults.
 func (o Options) complete() (Options, error) {
-	o.MaxBytes = cmp.Or(o.MaxBytes, 32<<20)
+	o.MaxBytes = min(cmp.Or(o.MaxBytes, 32<<20), math.MaxInt64-1) // one more is read
 	o.Rate = cmp.Or(o.Rate, 2)
 	o.Workers = cmp.Or(o.Workers, 16)
 	o.Timeout = cmp.Or(o.Timeout, time.Minute)
