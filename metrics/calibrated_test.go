@@ -112,6 +112,13 @@ func TestCalibratedReads(t *testing.T) {
 	if _, notes := run(answers, words); !strings.Contains(strings.Join(notes, " "), `no value of the column "label"`) {
 		t.Errorf("%q", notes)
 	}
+	codes := answers.With(table.NumberColumn("p", []float64{2, 1, nan, 1, 2, 2}))
+	options["positive"] = "2.0" // of numbers
+	coded, notes := run(codes, labels.With(table.TextColumn("label", make([]string, 6))))
+	must.Equal(t, coded.Numbers("judge")[0], 0.6, "share of a code")
+	if strings.Contains(strings.Join(notes, " "), "no value") { // of labels that are all blank
+		t.Errorf("%q", notes)
+	}
 	twice := answers.Pick([]int{0, 0})
 	// an item twice
 	must.Fail(evaluate(t, ask{Metric: "calibrated", Options: options}, twice, labels))(t, `"a" is in row 1, too`)
