@@ -1,6 +1,8 @@
 package metrics
 
 import (
+	"math"
+	"slices"
 	"strings"
 
 	"antipode/metrics/interval"
@@ -21,3 +23,16 @@ func (i Intervals) Bootstrap(stream ...string) interval.BootstrapOptions {
 
 // Label describes the intervals, for example "95 % bootstrap interval over images"; without resamples it is empty.
 func (i Intervals) Label(over string) string { return i.Bootstrap().Label(over) }
+
+// LabelOf is Label if one of the estimates has an interval, else empty.
+func (i Intervals) LabelOf(over string, estimates ...Estimate) string {
+	return IntervalOf(i.Label(over), estimates...)
+}
+
+// IntervalOf returns the description of the intervals of estimates, "" if none of them has one.
+func IntervalOf(description string, estimates ...Estimate) string {
+	if slices.ContainsFunc(estimates, func(e Estimate) bool { return !math.IsNaN(e.Low) || !math.IsNaN(e.High) }) {
+		return description
+	}
+	return ""
+}

@@ -105,9 +105,9 @@ func (r *reader) slots(sorted []member, most int) (map[string]int, error) {
 			continue
 		}
 		if i > 0 && sorted[i-1].cell == m.cell && sorted[i-1].index == m.index {
-			return nil, table.BadRow{Row: m.row + 1, ID: m.id, Column: r.Index,
+			return nil, table.BadRow{Row: r.frame.RowNumber(m.row), ID: m.id, Column: r.Index,
 				Reason: fmt.Sprintf("row %d is the same image: language %q, prompt %q, index %q; remove one, or "+
-					"group by model", sorted[i-1].row+1, m.language, m.prompt, m.index)}
+					"group by model", r.frame.RowNumber(sorted[i-1].row), m.language, m.prompt, m.index)}
 		}
 		names = append(names, m.index)
 	}

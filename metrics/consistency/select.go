@@ -97,7 +97,7 @@ func computePrompts(_ context.Context, call *datasets.Call, o PromptOptions) ([]
 			continue
 		}
 		if _, err := length(v, len(append(vectors, v)[0])); err != nil {
-			return nil, table.BadRow{Row: row + 1, ID: ids[row], Column: o.Vector, Reason: err.Error()}
+			return nil, table.BadRow{Row: in.Frame.RowNumber(row), ID: ids[row], Column: o.Vector, Reason: err.Error()}
 		}
 		pool, vectors = append(pool, row), append(vectors, v)
 	}

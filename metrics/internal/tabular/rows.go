@@ -77,9 +77,9 @@ func Text(f *table.Frame, column string, row int) string {
 	return ""
 }
 
-// BadRow returns an error about a cell of a frame; row is from 0.
+// BadRow returns an error about a cell of a frame, with the number that the row has in its source; row is from 0.
 func BadRow(f *table.Frame, row int, column, format string, args ...any) error {
-	b := table.BadRow{Row: row + 1, Column: column, Reason: fmt.Sprintf(format, args...)}
+	b := table.BadRow{Row: f.RowNumber(row), Column: column, Reason: fmt.Sprintf(format, args...)}
 	if ids := f.Texts("id"); ids != nil {
 		b.ID = ids[row]
 	}
