@@ -109,6 +109,12 @@ func TestCompareReads(t *testing.T) {
 		}
 		must.Equal(t, strings.Join(got, "; "), c.want, c.name)
 	}
+	congo := groups(30, 0)
+	for i, region := range congo.Texts("region") {
+		congo.Texts("region")[i] = map[string]string{"north": "Congo", "south": "Congo, Dem. Rep."}[region]
+	}
+	f, _ := must.Get2(evaluate(t, ask{Metric: "compare", Options: options()}, congo, congo))(t)
+	must.EqualSlices(t, f.Numbers("n_paired"), []float64{60, 60}, "groups whose names begin with another")
 	two := "clustered-mean value=v by=region ; clustered-mean value=one by=region"
 	for want, o := range map[string]map[string]string{
 		"concat does not define which values are better":             options("better", "", "audit", two),

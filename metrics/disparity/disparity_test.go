@@ -66,6 +66,10 @@ func TestPrecisionCoverageByRegion(t *testing.T) {
 		}
 	}
 	must.Equal(t, f.Numbers("n_used")[0], 100, "n_used")
+	changes := must.Get(tabulartest.RunOn("compare", map[string]*table.Frame{"a": gen, "b": gen, "fixed1": real},
+		map[string]string{"audit": "precision-coverage by=region resamples=20", "scores": "precision_ceiling",
+			"resamples": "4"}))(t)
+	must.EqualSlices(t, changes.Numbers("change"), []float64{0, 0}, "changes of a score of half-samples")
 	// exchanged sets give other numbers: the two roles are not the same
 	g, _, err := evaluate(t, ask{Metric: "precision-coverage", By: []string{"region"}}, gen, real)
 	if err != nil || g.Numbers("coverage")[1] == f.Numbers("coverage")[1] && g.Numbers("precision")[1] == p[1] {
