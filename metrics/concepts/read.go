@@ -171,6 +171,10 @@ func readScored(f *table.Frame) ([]Scored, error) {
 	models, languages, concepts := f.Texts("model"), f.Texts("language"), f.Texts("concept")
 	possessed := f.Texts("possessed")
 	rows := make([]Scored, f.Len())
+	var numbers []func(row int) float64
+	for _, name := range scoreNames {
+		numbers = append(numbers, tabular.NumberOf(f, name))
+	}
 	seen := map[Scored]int{}
 	for i := range rows {
 		key := Scored{Model: models[i], Cell: Cell{languages[i], concepts[i]}}
@@ -179,11 +183,8 @@ func readScored(f *table.Frame) ([]Scored, error) {
 				Reason: fmt.Sprintf("row %d has the same model, language and concept", f.RowNumber(other))}
 		}
 		seen[key] = i
+		key.Xc, key.Wc, key.Sc, key.Dt = numbers[0](i), numbers[1](i), numbers[2](i), numbers[3](i)
 		rows[i] = key
-		for name, into := range map[string]*float64{"inverse_distinctiveness": &rows[i].Dt,
-			"self_consistency": &rows[i].Sc, "cross_consistency": &rows[i].Xc, "text_match": &rows[i].Wc} {
-			*into = tabular.Number(f, name, i)
-		}
 		if possessed != nil {
 			rows[i].Possessed = possessed[i]
 		}

@@ -104,14 +104,15 @@ func readLabeled(call *datasets.Call, role string, given []string) (paperScores,
 		}
 		return model
 	}
+	low, high, n := tabular.NumberOf(in.Frame, "value_low"), tabular.NumberOf(in.Frame, "value_high"),
+		tabular.NumberOf(in.Frame, "n")
 	for i, score := range scores {
 		key := [3]string{score, name(models[i]), languages[i]}
 		if _, twice := s.cells[key]; twice {
 			return s, table.BadRow{Row: in.Frame.RowNumber(i), ID: key[1], Column: "score",
 				Reason: fmt.Sprintf("the model has two values of %s for %s", score, key[2])}
 		}
-		s.cells[key] = scored{interval.Bounded{Value: values[i], Low: tabular.Number(in.Frame, "value_low", i),
-			High: tabular.Number(in.Frame, "value_high", i)}, tabular.Number(in.Frame, "n", i)}
+		s.cells[key] = scored{interval.Bounded{Value: values[i], Low: low(i), High: high(i)}, n(i)}
 		if !slices.Contains(s.models, key[1]) {
 			s.models = append(s.models, key[1])
 		}
@@ -125,13 +126,14 @@ func readLabeled(call *datasets.Call, role string, given []string) (paperScores,
 	if p.Err != nil {
 		return s, p.Err
 	}
+	low, high = tabular.NumberOf(p.Frame, "scal_low"), tabular.NumberOf(p.Frame, "scal_high")
 	for i, model := range names {
 		if kinds[i] == "SCAL" {
 			if s.pairs[name(model)] == nil {
 				s.pairs[name(model)] = map[[2]string]interval.Bounded{}
 			}
-			s.pairs[name(model)][[2]string{as[i], bs[i]}] = interval.Bounded{Value: scal[i],
-				Low: tabular.Number(p.Frame, "scal_low", i), High: tabular.Number(p.Frame, "scal_high", i)}
+			s.pairs[name(model)][[2]string{as[i], bs[i]}] = interval.Bounded{Value: scal[i], Low: low(i),
+				High: high(i)}
 		}
 	}
 	return s, nil

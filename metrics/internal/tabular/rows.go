@@ -61,13 +61,19 @@ func Outcome(f *table.Frame, row int) string {
 	return ""
 }
 
-// Number returns the value of a number column that may be missing; NaN without it.
-func Number(f *table.Frame, column string, row int) float64 {
-	if v := f.Numbers(column); v != nil {
+// NumberOf returns a function that returns the value of a row in a number column that may be missing; NaN without it.
+func NumberOf(f *table.Frame, column string) func(row int) float64 {
+	v := f.Numbers(column)
+	return func(row int) float64 {
+		if v == nil {
+			return math.NaN()
+		}
 		return v[row]
 	}
-	return math.NaN()
 }
+
+// Number is NumberOf of one row.
+func Number(f *table.Frame, column string, row int) float64 { return NumberOf(f, column)(row) }
 
 // Text returns the value of a text column that may be missing; "" without it.
 func Text(f *table.Frame, column string, row int) string {
