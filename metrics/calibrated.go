@@ -133,9 +133,7 @@ func readJudged(call *Call, o CalibratedOptions) ([]*judgedGroup, error) {
 				labels[row].sum, labels[row].n = labels[row].sum+values[i], labels[row].n+1
 			}
 		}
-		if unknown > 0 {
-			call.Notef("%d of %d labels are of items that are not among the answers", unknown, len(names))
-		}
+		noteUnknown(call, unknown, len(names))
 	}
 	var out []*judgedGroup
 	var notes GroupNotes
@@ -155,6 +153,13 @@ func readJudged(call *Call, o CalibratedOptions) ([]*judgedGroup, error) {
 	}
 	notes.AddTo(call, o.By...)
 	return out, nil
+}
+
+// noteUnknown notes how many of all labels are not used.
+func noteUnknown(call *Call, unknown, all int) {
+	if unknown > 0 {
+		call.Notef("%d of %d labels are of items that are not among the answers", unknown, all)
+	}
 }
 
 // labelsOf are the labels of an item.
