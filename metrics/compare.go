@@ -83,7 +83,8 @@ var comparedRuns = Define(Definition[CompareOptions, compareRow]{
 // of a prompt are not independent.
 //
 // No change in any half-sample is an interval without width where the rows of the group are equal in both tables; where
-// they are not, as of a share that is 1 in both, there is no interval.
+// they are not, as of a share that is 1 in both, there is no interval; neither is there of another change that is the
+// same in every half-sample of so few units that their signs could all agree by chance.
 //
 // Dated runs of one generator, each compared with the first, find a change in the end by chance alone. With
 // Options.Look, the number of the comparison, the n-th one has the level 1 − α·6/(π²n²) instead of 1 − α: these add up
@@ -400,7 +401,8 @@ func (r *runs) verdicts(order []scoreOf, values [2]scoreValues, samples [][]floa
 	}
 	for k, i := range bounded {
 		row := &out[i]
-		if row.Change.Value == 0 && intervals[k].Low == intervals[k].High && !equal[i] {
+		chance := math.Exp2(-free[k]) * float64(len(bounded)) // of equal signs of all changes, in any row
+		if intervals[k].Low == intervals[k].High && !equal[i] && (row.Change.Value == 0 || chance > 1-r.o.Level) {
 			continue
 		}
 		row.Interval = fmt.Sprintf("%.4g %% half-sampling interval, simultaneous over the rows", 100*r.o.Level)
