@@ -163,8 +163,7 @@ func translated(f *table.Frame, role string) (func(row int) (map[string]string, 
 		return func(row int) (map[string]string, error) {
 			out, err := indictti.Captions(pairs[row])
 			if err != nil {
-				return nil, table.BadRow{Row: f.RowNumber(row), ID: f.Texts("id")[row], Column: indictti.CaptionsColumn,
-					Reason: err.Error()}
+				return nil, tabular.BadRow(f, row, indictti.CaptionsColumn, "%v", err)
 			}
 			return out, nil
 		}, nil

@@ -218,8 +218,8 @@ func partsOf(f *table.Frame, groups []table.Group, scripts map[string]string, pe
 			language := f.Texts("language")[row]
 			script, known := scripts[language]
 			if !known {
-				return nil, table.BadRow{Row: f.RowNumber(row), ID: f.Texts("id")[row], Column: "language",
-					Reason: fmt.Sprintf("%q is not in the table of languages; add a row for it", language)}
+				return nil, tabular.BadRow(f, row, "language", "%q is not in the table of languages; add a row for it",
+					language)
 			}
 			if per == "script" {
 				language = ""

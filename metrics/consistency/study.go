@@ -7,7 +7,6 @@ import (
 	"math"
 
 	"antipode/datasets"
-	"antipode/datasets/table"
 	"antipode/metrics"
 	"antipode/metrics/internal/tabular"
 )
@@ -126,8 +125,7 @@ func computeRatings(_ context.Context, call *metrics.Call, o RatingOptions) ([]r
 		ratings[i] = Rating{Language: f.Texts("language")[i], Prompt: f.Texts("prompt_id")[i],
 			Annotator: f.Texts("annotator")[i], Score: f.Numbers("rating")[i]}
 		if r := ratings[i]; !(r.Score >= 1 && r.Score <= 5) {
-			return nil, table.BadRow{Row: f.RowNumber(i), Column: "rating",
-				Reason: fmt.Sprintf("%g is not on the scale from 1 to 5; remove the row", r.Score)}
+			return nil, tabular.BadRow(f, i, "rating", "%g is not on the scale from 1 to 5; remove the row", r.Score)
 		}
 	}
 	languages, err := ComputeTranslationRatings(ratings, o.Tolerance)

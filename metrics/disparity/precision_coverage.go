@@ -204,12 +204,9 @@ func (g *group) compute(ctx context.Context, call *metrics.Call, c *comparison, 
 	}
 	var bad *prdc.ErrVector
 	if errors.As(err, &bad) {
-		id, side := "", g.side(bad.Side)
-		if side.ids != nil {
-			id = side.ids[bad.Row]
-		}
-		return nil, fmt.Errorf("table %q, row %d (id %q), vector %q: %s", bad.Side,
-			call.Inputs[bad.Side].RowNumber(side.rows[bad.Row]), id, c.Vector, bad.Reason)
+		row := g.side(bad.Side).rows[bad.Row]
+		return nil, fmt.Errorf("table %q: %w", bad.Side, tabular.BadRow(call.Inputs[bad.Side], row, c.Vector, "%s",
+			bad.Reason))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("group %s, vector %q: %w", g.name(c.By), c.Vector, err)
