@@ -19,7 +19,7 @@ import (
 // BoundsOptions are the options of [Bounds].
 type BoundsOptions struct {
 	Value    string   `json:"value,omitempty" default:"value" help:"column of the values: numbers, or texts of which --positive counts 1; rows without one are missing"`
-	Positive string   `json:"positive,omitempty" help:"of a column of texts: the one that counts 1; every other one counts 0"`
+	Positive string   `json:"positive,omitempty" help:"of a column of texts, or of numbers if it is one: the one that counts 1; every other one counts 0"`
 	By       []string `json:"by,omitempty" help:"text columns that define the groups"`
 	Least    float64  `json:"least,omitempty" help:"least possible value"`
 	Most     float64  `json:"most,omitempty" default:"1" help:"largest possible value"`
@@ -49,7 +49,7 @@ type boundsRow struct {
 }
 
 var bounds = Define(Definition[BoundsOptions, boundsRow]{
-	Name: "bounds", Version: 2, Title: "bounds of rates and means by group, whatever the missing values are",
+	Name: "bounds", Version: 3, Title: "bounds of rates and means by group, whatever the missing values are",
 	Unit: "the values'", Range: "[least, most]", Direction: "none",
 	Citation: "Manski, American Economic Review 80, 1990; Imbens and Manski, Econometrica 72, 2004",
 	Inputs:   []Input{{Role: "in", About: "a row for each image that was requested, with a value or without"}},
@@ -64,12 +64,12 @@ var bounds = Define(Definition[BoundsOptions, boundsRow]{
 // The interval contains the mean with the stated probability, whichever it is between the bounds (Imbens and Manski
 // 2004). With Rule "at-least" the mean of what is missing is assumed to be at least that of what is there, which raises
 // the lower bound to it; "at-most" likewise. The differences to the mean of the other groups hold for all groups at
-// once (Šidák). Shares of missing rows have Wilson's interval.
+// once (Šidák), without groups of too few rows for an interval. Shares of missing rows have Wilson's interval.
 func Bounds(t datasets.Table, options ...BoundsOptions) datasets.Table {
 	return bounds.Of(t, options...)
 }
 
-// count counts the rows of a group and returns the values that are there.
+// count counts the rows of a group and returns the values that are there, on the scale from 0 to 1.
 func (r *boundsRow) count(f *table.Frame, rows []int, values []float64, o BoundsOptions) (there []float64, _ error) {
 	for _, i := range rows {
 		outcome, v := tabular.Outcome(f, i), values[i]
@@ -84,7 +84,7 @@ func (r *boundsRow) count(f *table.Frame, rows []int, values []float64, o Bounds
 			return nil, tabular.BadRow(f, i, o.Value, "%g is not from %g to %g; set the options least and most", v,
 				o.Least, o.Most)
 		default:
-			there = append(there, v)
+			there = append(there, (v-o.Least)/(o.Most-o.Least))
 		}
 	}
 	r.Used = len(there)
@@ -103,7 +103,8 @@ func computeBounds(_ context.Context, call *Call, o BoundsOptions) (out []bounds
 			"largest %g", o.Least, o.Most)}
 	}
 	none := math.NaN()
-	var lows, highs []interval.Powered // means of the groups with the missing values at either end
+	var lows, highs []interval.Powered // means with the missing values at either end, on the scale from 0 to 1
+	var compared []int                 // the rows that have them
 	var notes GroupNotes
 	for _, g := range groups {
 		row := boundsRow{Group: g.By, Asked: len(g.Rows), GapLow: none, GapHigh: none, MissingGap: Exact(none)}
@@ -112,20 +113,20 @@ func computeBounds(_ context.Context, call *Call, o BoundsOptions) (out []bounds
 			return nil, err
 		}
 		missing := row.Asked - row.Used
-		least, most := o.Least, o.Most
-		if center := tabular.Average(there); len(there) > 0 && o.Rule == "at-least" {
-			least = center
+		low := slices.Concat(there, make([]float64, missing))
+		high := slices.Concat(there, slices.Repeat([]float64{1}, missing))
+		if len(there) > 0 && o.Rule == "at-least" {
+			low = there
 		} else if len(there) > 0 && o.Rule == "at-most" {
-			most = center
+			high = there
 		}
-		low, high := slices.Concat(there, slices.Repeat([]float64{least}, missing)),
-			slices.Concat(there, slices.Repeat([]float64{most}, missing))
 		row.Missing = Estimated(interval.Wilson(missing, row.Asked, o.Level))
-		row.Value, row.Least, row.Most = Exact(tabular.Average(there)), tabular.Average(low), tabular.Average(high)
+		row.Value = Exact(o.unscaled(tabular.Average(there)))
+		row.Least, row.Most = o.unscaled(tabular.Average(low)), o.unscaled(tabular.Average(high))
 		row.Bounded = Exact((row.Least + row.Most) / 2)
-		if len(low) >= 2 {
+		if len(low) >= 2 && len(high) >= 2 {
 			lower, upper := interval.SampleMean(low), interval.SampleMean(high)
-			lows, highs = append(lows, lower), append(highs, upper)
+			lows, highs, compared = append(lows, lower), append(highs, upper), append(compared, len(out))
 			row.Bounded.Low, row.Bounded.High = o.imbensManski(lower, upper)
 			row.Interval = fmt.Sprintf("%.4g %% interval of Imbens and Manski", 100*o.Level)
 		} else {
@@ -137,15 +138,18 @@ func computeBounds(_ context.Context, call *Call, o BoundsOptions) (out []bounds
 		out = append(out, row)
 	}
 	notes.AddTo(call, o.By...)
-	if len(out) > 1 && len(lows) == len(out) {
-		o.compare(out, lows, highs)
+	if len(compared) > 1 {
+		o.compare(out, compared, lows, highs)
 	}
 	return out, nil
 }
 
-// within ends an interval at the possible values.
+// unscaled returns a value of the scale from 0, the least possible value, to 1, the largest.
+func (o BoundsOptions) unscaled(v float64) float64 { return o.Least + (o.Most-o.Least)*v }
+
+// within ends an interval of that scale at the possible values, and returns it in theirs.
 func (o BoundsOptions) within(low, high float64) (float64, float64) {
-	return max(low, o.Least), min(high, o.Most)
+	return o.unscaled(max(low, 0)), o.unscaled(min(high, 1))
 }
 
 // imbensManski returns the interval that contains the mean with the level, whichever it is between the bounds: with
@@ -167,20 +171,20 @@ func (o BoundsOptions) imbensManski(lower, upper interval.Powered) (low, high fl
 	return o.within(low, high)
 }
 
-// compare fills in the differences to the mean of the other groups.
-func (o BoundsOptions) compare(rows []boundsRow, lows, highs []interval.Powered) {
-	n := len(rows)
+// compare fills in the differences of some rows to the mean of the others.
+func (o BoundsOptions) compare(rows []boundsRow, compared []int, lows, highs []interval.Powered) {
+	n := len(compared)
 	level := math.Pow(o.Level, 1/float64(n))
 	missing, least := make([]interval.Bounded, n), math.MaxInt
-	for i, r := range rows {
-		missing[i], least = interval.Bounded(r.Missing), min(least, r.Asked)
+	for i, at := range compared {
+		missing[i], least = interval.Bounded(rows[at].Missing), min(least, rows[at].Asked)
 	}
-	for i := range rows {
+	for i, at := range compared {
 		low, high := slices.Clone(highs), slices.Clone(lows) // the other groups at the other end
 		low[i], high[i] = lows[i], highs[i]
-		r := &rows[i]
-		r.GapLow = interval.PoweredToMean(level, i, low, nil).Low
-		r.GapHigh = interval.PoweredToMean(level, i, high, nil).High
+		r := &rows[at]
+		r.GapLow = (o.Most - o.Least) * interval.PoweredToMean(level, i, low, nil).Low
+		r.GapHigh = (o.Most - o.Least) * interval.PoweredToMean(level, i, high, nil).High
 		r.Flagged = r.GapLow > 0 || r.GapHigh < 0
 		others := slices.Delete(slices.Clone(missing), i, i+1)
 		r.MissingGap = Estimate(missing[i].MinusMean(others, n, o.Level, least))

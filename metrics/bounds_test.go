@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -84,6 +85,28 @@ func TestBounds(t *testing.T) {
 	}
 	must.Fail(evaluate(t, ask{Metric: "bounds", Options: map[string]string{"most": "0.5"}}, f))(t,
 		"1 is not from 0 to 0.5") // a value out of range
+	// what is missing is no evidence of a rule, values of another scale, and a group of one row
+	there, groups := slices.Repeat([]float64{1, 0}, 5), slices.Repeat([]string{"one", "two"}, 50)
+	many := table.NumberColumn("value", append(there, slices.Repeat([]float64{nan}, 90)...))
+	f = &table.Frame{Columns: []table.Column{many, table.TextColumn("group", groups)}}
+	options := map[string]string{"rule": "at-least", "most": "1"}
+	at := func(column string) float64 {
+		got, _ := must.Get2(evaluate(t, ask{Metric: "bounds", By: []string{"group"}, Options: options}, f))(t)
+		return got.Numbers(column)[0]
+	}
+	groups[99] = "three"
+	must.Equal(t, math.IsNaN(at("gap_low")), false, "gap, with a group of one row")
+	clear(groups)
+	low, high := at("bounded_low"), at("bounded_high")
+	if low > 0.3 || low < 0.1 {
+		t.Errorf("at-least: %g", low)
+	}
+	options["rule"], options["least"], options["most"] = "at-most", "100", "200"
+	for i := range there {
+		many.Numbers[i] = 200 - 100*many.Numbers[i]
+	}
+	near.Check(t, "scale", []float64{at("bounded_low"), at("bounded_high")}, []float64{200 - 100*high, 200 - 100*low},
+		1e-9, 0)
 	for _, atRandom := range []bool{true, false} {
 		h := refused(t, 30, atRandom)
 		if h.bounds < 0.999 || h.interval < 0.8 || h.flagged < 0.999 || h.gaps > 0.2 || atRandom != (h.naive > 0.5) {

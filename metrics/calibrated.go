@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"antipode/datasets"
@@ -17,7 +18,7 @@ import (
 // CalibratedOptions are the options of [Calibrated] and [CalibratedGaps].
 type CalibratedOptions struct {
 	Value    string   `json:"value,omitempty" default:"answer" help:"column of the judge's answers, such as answer_p_yes: numbers, or texts of which --positive counts 1"`
-	Positive string   `json:"positive,omitempty" help:"of columns of texts: the one that counts 1; every other one counts 0"`
+	Positive string   `json:"positive,omitempty" help:"of columns of texts, or of numbers if it is one: the one that counts 1; every other one counts 0"`
 	Label    string   `json:"label,omitempty" default:"label" help:"column of the labels, as that of the answers"`
 	Item     string   `json:"item,omitempty" default:"id" help:"column of both tables with what is judged; several labels of one are averaged"`
 	By       []string `json:"by,omitempty" help:"text columns that define the groups"`
@@ -56,7 +57,7 @@ var calibratedInputs = []Input{
 	{Role: "labels", Optional: true, RepeatedIDs: true, About: "labels by people of a random sample of these images"}}
 
 var calibrated = Define(Definition[CalibratedOptions, calibratedRow]{
-	Name: "calibrated", Title: "rates and means of a judge's answers, corrected by a labeled sample", Version: 1,
+	Name: "calibrated", Title: "rates and means of a judge's answers, corrected by a labeled sample", Version: 2,
 	Unit: "the answers'", Range: "the answers'", Direction: "none", Citation: calibrationCitation,
 	Inputs: calibratedInputs, Compute: computeCalibrated,
 })
@@ -74,7 +75,7 @@ type calibratedGapRow struct {
 }
 
 var calibratedGaps = Define(Definition[CalibratedOptions, calibratedGapRow]{
-	Name: "calibrated-gaps", Version: 2, // 1 compared with the mean of all groups
+	Name: "calibrated-gaps", Version: 3, // 1 compared with the mean of all groups
 	Title: "gaps between groups in a judge's answers, corrected by a labeled sample",
 	Unit:  "the answers'", Range: "the answers'", Direction: "none", Citation: calibrationCitation,
 	Inputs: calibratedInputs, Compute: computeCalibratedGaps,
@@ -132,9 +133,7 @@ func readJudged(call *Call, o CalibratedOptions) ([]*judgedGroup, error) {
 				labels[row].sum, labels[row].n = labels[row].sum+values[i], labels[row].n+1
 			}
 		}
-		if unknown > 0 {
-			call.Notef("%d of %d labels are of items that are not among the answers", unknown, len(names))
-		}
+		noteUnknown(call, unknown, len(names))
 	}
 	var out []*judgedGroup
 	var notes GroupNotes
@@ -154,6 +153,13 @@ func readJudged(call *Call, o CalibratedOptions) ([]*judgedGroup, error) {
 	}
 	notes.AddTo(call, o.By...)
 	return out, nil
+}
+
+// noteUnknown notes how many of all labels are not used.
+func noteUnknown(call *Call, unknown, all int) {
+	if unknown > 0 {
+		call.Notef("%d of %d labels are of items that are not among the answers", unknown, all)
+	}
 }
 
 // labelsOf are the labels of an item.
@@ -196,13 +202,21 @@ func answered(in *tabular.Reader, column string) (map[string]int, error) {
 	return at, nil
 }
 
-// readAnswers returns a column's numbers or, of texts, 1 where it is the positive one and else 0; NaN = no value.
+// readAnswers returns the numbers of a column or, of texts and where positive is a number, 1 where it is the value and
+// else 0; NaN = no value.
 func readAnswers(call *Call, in *tabular.Reader, column, positive string) (out []float64, err error) {
-	if c := in.Frame.Column(column); c != nil && c.Kind == table.KindNumber {
-		return in.Numbers(column), nil
+	texts, found := []string(nil), false
+	if c := in.Frame.Column(column); c == nil || c.Kind != table.KindNumber {
+		texts = in.Texts(column)
+	} else if number, err := strconv.ParseFloat(positive, 64); err != nil {
+		return c.Numbers, nil
+	} else {
+		positive = table.NumberText(number)
+		for _, v := range c.Numbers {
+			texts = append(texts, table.NumberText(v))
+		}
 	}
-	found := false
-	for _, text := range in.Texts(column) {
+	for _, text := range texts {
 		v := 0.0
 		switch {
 		case text == "":
@@ -215,7 +229,7 @@ func readAnswers(call *Call, in *tabular.Reader, column, positive string) (out [
 		}
 		out = append(out, v)
 	}
-	if len(out) > 0 && !found {
+	if !found && strings.Join(texts, "") != "" {
 		call.Notef("no value of the column %q is %q: every rate of it is 0", column, positive)
 	}
 	return out, nil

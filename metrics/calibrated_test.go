@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -112,6 +113,13 @@ func TestCalibratedReads(t *testing.T) {
 	if _, notes := run(answers, words); !strings.Contains(strings.Join(notes, " "), `no value of the column "label"`) {
 		t.Errorf("%q", notes)
 	}
+	codes := answers.With(table.NumberColumn("p", []float64{2, 1, nan, 1, 2, 2}))
+	options["positive"] = "2.0" // of numbers
+	coded, notes := run(codes, labels.With(table.TextColumn("label", make([]string, 6))))
+	must.Equal(t, coded.Numbers("judge")[0], 0.6, "share of a code")
+	if strings.Contains(strings.Join(notes, " "), "no value") { // of labels that are all blank
+		t.Errorf("%q", notes)
+	}
 	twice := answers.Pick([]int{0, 0})
 	// an item twice
 	must.Fail(evaluate(t, ask{Metric: "calibrated", Options: options}, twice, labels))(t, `"a" is in row 1, too`)
@@ -190,7 +198,11 @@ func TestQuestionScores(t *testing.T) {
 	near.Check(t, "geometric", out.Numbers("soft_tifa_gm"), []float64{math.Sqrt(0.36), 0, nan}, 1e-12, 0)
 	near.Check(t, "unanswered", out.Numbers("n_unanswered"), []float64{1, 0, 1}, 0, 0)
 	must.Equal(t, out.Texts("region")[1], "s")
-	must.Equal(t, out.Texts("id")[0], "a")
+	for by, want := range map[string]string{"image_id,region": "a", "region,image_id": "a", "region,kind": "n, x"} {
+		f := f.With(table.TextColumn("kind", slices.Repeat([]string{"x"}, 5)))
+		out, _ := must.Get2(evaluate(t, ask{Metric: "question-scores", By: strings.Split(by, ",")}, f))(t)
+		must.Equal(t, out.Texts("id")[0], want, by)
+	}
 	must.Fail(evaluate(t, ask{Metric: "question-scores"}, f.With(table.NumberColumn("answer_p_wanted",
 		[]float64{2, 0, 0, 0, 0}))))(t, "2 is no probability") // no probability
 }
@@ -242,7 +254,8 @@ func TestCalibratedDiversity(t *testing.T) {
 	text := func(name string, values ...string) table.Column { return table.TextColumn(name, values) }
 	answers := &table.Frame{Columns: []table.Column{text("id", "a", "b", "c", "d", "e", "f", "g"),
 		text("region", "x", "x", "x", "x", "y", "y", "x"), text("answer", "p", "p", "q", "q", "p", "p", "")}}
-	labels := &table.Frame{Columns: []table.Column{text("id", "a", "a", "b", "c"), text("label", "p", "q", "p", "q")}}
+	labels := &table.Frame{Columns: []table.Column{text("id", "a", "a", "b", "c", "z"),
+		text("label", "p", "q", "p", "q", "of no image")}}
 	// Of x, answers p: labels p 1.5, q 0.5; answers q: q 1. With prior counts of 1/2: p 2/3, q 1/3; p 1/4, q 3/4.
 	f, notes := must.Get2(evaluate(t, ask{Metric: "calibrated-diversity", By: []string{"region"},
 		Options: map[string]string{"resamples": "-1",
@@ -251,8 +264,9 @@ func TestCalibratedDiversity(t *testing.T) {
 	near.Check(t, "Hill numbers", []float64{f.Numbers("calibrated_hill")[0], f.Numbers("judge_hill")[0],
 		f.Numbers("label_hill")[0], f.Numbers("judge_hill")[1]},
 		[]float64{1 / (p*p + (1-p)*(1-p)), 2, 2, 1}, 1e-12, 0)
-	if !math.IsNaN(f.Numbers("calibrated_hill")[1]) || f.Texts("basis")[1] != basisJudge || len(notes) != 2 ||
-		!strings.Contains(notes[0], "1 images have no answer") || f.Numbers("n_labeled")[0] != 3 {
+	if !math.IsNaN(f.Numbers("calibrated_hill")[1]) || f.Texts("basis")[1] != basisJudge || len(notes) != 3 ||
+		!strings.Contains(notes[0], "1 of 5 labels are of items") ||
+		!strings.Contains(notes[1], "1 images have no answer") || f.Numbers("n_labeled")[0] != 3 {
 		t.Errorf("%s\n%q", datasets.Format(f, 0), notes)
 	}
 	coverage, _, bias, judge := diversityWorlds(t, 40, []float64{0.5, 0.3, 0.15, 0.05}, 40)

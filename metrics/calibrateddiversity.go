@@ -41,7 +41,7 @@ type calibratedDiversityRow struct {
 }
 
 var calibratedDiversity = Define(Definition[CalibratedDiversityOptions, calibratedDiversityRow]{
-	Name: "calibrated-diversity", Version: 1,
+	Name: "calibrated-diversity", Version: 2,
 	Title: "effective number of categories of a judge's answers, corrected by a labeled sample",
 	Unit:  "effective categories", Range: "[1, ∞)", Direction: "higher is more diverse",
 	Citation: calibrationCitation + "; Hill 1973", Inputs: calibratedInputs, Compute: computeCalibratedDiversity,
@@ -68,10 +68,11 @@ func computeCalibratedDiversity(_ context.Context, call *Call, o CalibratedDiver
 	if in.Err != nil {
 		return nil, in.Err
 	}
-	if _, err := answered(in, o.Item); err != nil {
+	known, err := answered(in, o.Item)
+	if err != nil {
 		return nil, err
 	}
-	labels, categories, err := readLabels(call, o, answers)
+	labels, categories, err := readLabels(call, o, answers, known)
 	if err != nil {
 		return nil, err
 	}
@@ -115,9 +116,9 @@ func computeCalibratedDiversity(_ context.Context, call *Call, o CalibratedDiver
 	return out, nil
 }
 
-// readLabels returns the labels by item, and the categories of the answers and the labels.
-func readLabels(call *Call, o CalibratedDiversityOptions, answers []string) (labels map[string][]string,
-	categories []string, _ error) {
+// readLabels returns the labels by item that is known, and the categories of the answers and these labels.
+func readLabels(call *Call, o CalibratedDiversityOptions, answers []string, known map[string]int) (
+	labels map[string][]string, categories []string, _ error) {
 	labels, categories = map[string][]string{}, slices.Clone(answers)
 	if call.Inputs["labels"] != nil {
 		other := tabular.Read(call, "labels")
@@ -125,12 +126,15 @@ func readLabels(call *Call, o CalibratedDiversityOptions, answers []string) (lab
 		if other.Err != nil {
 			return nil, nil, other.Err
 		}
+		unknown := 0
 		for i, text := range texts {
-			if text != "" {
-				labels[labeled[i]] = append(labels[labeled[i]], text)
+			if _, has := known[labeled[i]]; !has {
+				unknown++
+			} else if text != "" {
+				labels[labeled[i]], categories = append(labels[labeled[i]], text), append(categories, text)
 			}
 		}
-		categories = append(categories, texts...)
+		noteUnknown(call, unknown, len(texts))
 	}
 	slices.Sort(categories)
 	if categories = slices.Compact(categories); len(categories) > 0 && categories[0] == "" {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -56,7 +57,7 @@ type compareRow struct {
 
 var comparedRuns = Define(Definition[CompareOptions, compareRow]{
 	Name: "compare", Title: "changes of a metric from one table to another, and whether it got worse beyond a margin",
-	Version: 2, Unit: "the score's", Range: "(-∞, ∞)", Direction: "none",
+	Version: 3, Unit: "the score's", Range: "(-∞, ∞)", Direction: "none",
 	Citation: "Politis and Romano 1994, of half-sampling; see package metrics/interval",
 	Inputs: chain.Inputs(Input{Role: "a", About: "rows of the first run, with all columns that the metric reads"},
 		Input{Role: "b", About: "rows of the second run, with the same columns"}),
@@ -82,7 +83,8 @@ var comparedRuns = Define(Definition[CompareOptions, compareRow]{
 // of a prompt are not independent.
 //
 // No change in any half-sample is an interval without width where the rows of the group are equal in both tables; where
-// they are not, as of a share that is 1 in both, there is no interval.
+// they are not, as of a share that is 1 in both, there is no interval; neither is there of another change that is the
+// same in every half-sample of so few units that their signs could all agree by chance.
 //
 // Dated runs of one generator, each compared with the first, find a change in the end by chance alone. With
 // Options.Look, the number of the comparison, the n-th one has the level 1 − α·6/(π²n²) instead of 1 − α: these add up
@@ -121,8 +123,8 @@ func (u unit) cell() string {
 	return fmt.Sprint(u.stratum, "\x00", len(u.rows[0]) > 0, len(u.rows[1]) > 0)
 }
 
-// scoreOf identifies a score: its subject and column.
-type scoreOf [2]string
+// scoreOf identifies a score: its subject, its column and its stratum, "" if the result does not tell.
+type scoreOf [3]string
 
 // scoreValues are the values of scores.
 type scoreValues map[scoreOf]float64
@@ -160,12 +162,8 @@ func computeCompare(ctx context.Context, call *Call, o CompareOptions) (out []co
 		noted := &Call{Neighbors: r.call.Neighbors, Read: call.Read, Note: func(format string, args ...any) {
 			call.Notef("%s: %s", name, fmt.Sprintf(format, args...))
 		}}
-		if i == 0 { // intervals of the scores themselves are not used
-			if quick, err := chain.WithoutResamples(r.plan); err == nil {
-				if _, _, err := r.evaluate(ctx, r.call, 0, r.both[0], quick); err == nil {
-					r.plan = quick
-				}
-			}
+		if i == 0 {
+			r.plan = r.quick(ctx)
 		}
 		var own []scoreOf
 		if own, values[i], err = r.evaluate(ctx, noted, i, r.both[i], r.plan); err != nil {
@@ -182,6 +180,26 @@ func computeCompare(ctx context.Context, call *Call, o CompareOptions) (out []co
 		return nil, err
 	}
 	return r.verdicts(order, values, samples)
+}
+
+// quick returns the plan without the intervals of the scores, which are not used, if it has the same values.
+func (r *runs) quick(ctx context.Context) *table.Plan {
+	plan, err := chain.WithoutResamples(r.plan)
+	if err != nil {
+		return r.plan
+	}
+	_, values, err := r.evaluate(ctx, r.call, 0, r.both[0], plan)
+	if err != nil {
+		return r.plan
+	}
+	_, full, err := r.evaluate(ctx, r.call, 0, r.both[0], r.plan)
+	same := func(a, b float64) bool { // but for rounding
+		return cmp.Compare(a, b) == 0 || math.Abs(a-b) <= 1e-9*math.Abs(b)
+	}
+	if err == nil && !maps.EqualFunc(values, full, same) {
+		return r.plan
+	}
+	return plan
 }
 
 // readUnits divides the rows of both tables into units.
@@ -280,19 +298,25 @@ func (r *runs) evaluate(ctx context.Context, call *Call, side int, rows *table.F
 		}
 	}
 	subjects, err := chain.Subjects(f, subject)
-	values = scoreValues{}
+	strata := make([]string, f.Len())
+	if !slices.ContainsFunc(r.by, func(name string) bool { return !f.Has(name) }) {
+		strata, _ = chain.Subjects(f, r.by)
+	} else if c := f.Column(strings.Join(r.by, ", ")); c != nil && c.Kind == table.KindText {
+		strata = c.Texts
+	}
+	values, seen := scoreValues{}, map[[2]string]bool{}
 	for _, score := range scores {
 		c, bad := f.Need(score, table.KindNumber)
 		if err = cmp.Or(err, bad); err != nil {
 			return nil, nil, fmt.Errorf("the result of %s: %w", plan.Op, err)
 		}
 		for row, s := range subjects {
-			at := scoreOf{s, score}
-			if _, twice := values[at]; twice {
+			at := scoreOf{s, score, strata[row]}
+			if seen[[2]string{s, score}] {
 				return nil, nil, fmt.Errorf("the result of %s has two rows for %q: name more columns with subject "+
 					"(%s)", plan.Op, s, table.NameList(f.Specs()))
 			}
-			order, values[at] = append(order, at), c.Numbers[row]
+			order, values[at], seen[[2]string{s, score}] = append(order, at), c.Numbers[row], true
 		}
 	}
 	return order, values, nil
@@ -360,7 +384,7 @@ func (r *runs) verdicts(order []scoreOf, values [2]scoreValues, samples [][]floa
 		row := &compareRow{Subject: s[0], Score: s[1], Verdict: interval.Undecided, Better: r.o.Better,
 			A: values[0].of(s), B: values[1].of(s)}
 		row.Change = Exact(row.B - row.A)
-		f, same := r.count(row)
+		f, same := r.count(row, s[2])
 		if row.Paired+row.OnlyA+row.OnlyB == 0 {
 			continue // a group of the reference images alone
 		}
@@ -377,7 +401,8 @@ func (r *runs) verdicts(order []scoreOf, values [2]scoreValues, samples [][]floa
 	}
 	for k, i := range bounded {
 		row := &out[i]
-		if row.Change.Value == 0 && intervals[k].Low == intervals[k].High && !equal[i] {
+		chance := math.Exp2(-free[k]) * float64(len(bounded)) // of equal signs of all changes, in any row
+		if intervals[k].Low == intervals[k].High && !equal[i] && (row.Change.Value == 0 || chance > 1-r.o.Level) {
 			continue
 		}
 		row.Interval = fmt.Sprintf("%.4g %% half-sampling interval, simultaneous over the rows", 100*r.o.Level)
@@ -403,12 +428,11 @@ func (r *runs) verdicts(order []scoreOf, values [2]scoreValues, samples [][]floa
 	return out, nil
 }
 
-// count counts the units of a row's group, and returns their degrees of freedom and whether all are equal.
-func (r *runs) count(row *compareRow) (free float64, equal bool) {
+// count counts the units of a row's stratum, "" = all, and returns their degrees of freedom and whether all are equal.
+func (r *runs) count(row *compareRow, stratum string) (free float64, equal bool) {
 	equal = true
 	for _, u := range r.units {
-		if r.by != nil && (r.o.Subject == nil || slices.Equal(r.o.Subject[:min(len(r.by), len(r.o.Subject))], r.by)) &&
-			row.Subject != u.stratum && !strings.HasPrefix(row.Subject, u.stratum+", ") {
+		if stratum != "" && stratum != u.stratum {
 			continue
 		}
 		equal = equal && u.equal

@@ -109,6 +109,18 @@ func TestCompareReads(t *testing.T) {
 		}
 		must.Equal(t, strings.Join(got, "; "), c.want, c.name)
 	}
+	zero := func(f *table.Frame) *table.Frame { return f.With(table.NumberColumn("one", make([]float64, f.Len()))) }
+	for n, want := range map[int]string{6: "undecided undecided", 120: "regression regression"} { // all change
+		f, _ := must.Get2(evaluate(t, ask{Metric: "compare", Options: options("audit",
+			"clustered-mean value=one by=region")}, a.Slice(0, n), zero(a.Slice(0, n))))(t)
+		must.Equal(t, strings.Join(f.Texts("verdict"), " "), want, n, "images")
+	}
+	congo := groups(30, 0)
+	for i, region := range congo.Texts("region") {
+		congo.Texts("region")[i] = map[string]string{"north": "Congo", "south": "Congo, Dem. Rep."}[region]
+	}
+	f, _ := must.Get2(evaluate(t, ask{Metric: "compare", Options: options()}, congo, congo))(t)
+	must.EqualSlices(t, f.Numbers("n_paired"), []float64{60, 60}, "groups whose names begin with another")
 	two := "clustered-mean value=v by=region ; clustered-mean value=one by=region"
 	for want, o := range map[string]map[string]string{
 		"concat does not define which values are better":             options("better", "", "audit", two),

@@ -17,7 +17,7 @@ import (
 // CrossedOptions are the options of [VarianceComponents] and [CrossedGaps].
 type CrossedOptions struct {
 	Value    string   `json:"value,omitempty" default:"value" help:"column of the values: numbers, or texts of which --positive counts 1; rows without one are left out"`
-	Positive string   `json:"positive,omitempty" help:"of a column of texts: the one that counts 1; every other one counts 0"`
+	Positive string   `json:"positive,omitempty" help:"of a column of texts, or of numbers if it is one: the one that counts 1; every other one counts 0"`
 	By       []string `json:"by" required:"true" help:"text columns that define the groups that are compared"`
 	Over     []string `json:"over" required:"true" help:"columns of which other values could have been chosen: template, seed, rater, language, the id of images that several raters saw"`
 	Level    float64  `json:"level,omitempty" default:"0.95" min:">0" max:"<1" help:"confidence level of the intervals"`
@@ -82,7 +82,9 @@ func (o CrossedOptions) read(call *Call) (d *crossed.Design, groups []table.Grou
 	var rows []int // with a value
 	var used []float64
 	for i, v := range values {
-		if !math.IsNaN(v) {
+		if math.IsInf(v, 0) {
+			return nil, nil, tabular.BadRow(in.Frame, i, o.Value, "%g is not a finite number", v)
+		} else if !math.IsNaN(v) {
 			rows, used = append(rows, i), append(used, v)
 		}
 	}

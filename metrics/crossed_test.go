@@ -3,6 +3,7 @@ package metrics
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -48,7 +49,17 @@ func TestCrossed(t *testing.T) {
 		"identity, template, identity × template, residual" || parts.Numbers("share")[2] < 0.4 {
 		t.Errorf("%s: %v", got, parts.Numbers("share"))
 	}
+	options["positive"] = "2" // of numbers
+	codes := f.With(table.NumberColumn("value", slices.Repeat([]float64{0, 0, 2}, 40)))
+	if _, notes := must.Get2(evaluate(t, ask{Metric: "crossed-gaps", By: []string{"identity"}, Options: options},
+		codes))(t); strings.Contains(fmt.Sprint(notes), `is "2"`) {
+		t.Error(notes)
+	}
 	for want, o := range map[string]map[string]string{"over": nil, "no such column": {"over": "seed"}} {
 		must.Fail(evaluate(t, ask{Metric: "crossed-gaps", By: []string{"identity"}, Options: o}, f))(t, want)
 	}
+	values[3] = math.Inf(1)
+	options = map[string]string{"over": "rater"}
+	must.Fail(evaluate(t, ask{Metric: "crossed-gaps", By: []string{"identity"}, Options: options}, f))(t,
+		"row 4 (id \"\"), column value: +Inf is not a finite number")
 }

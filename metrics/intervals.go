@@ -24,9 +24,17 @@ func (i Intervals) Bootstrap(stream ...string) interval.BootstrapOptions {
 // Label describes the intervals, for example "95 % bootstrap interval over images"; without resamples, or where none of
 // the estimates given has an interval, it is empty.
 func (i Intervals) Label(over string, of ...Estimate) string {
-	known := func(e Estimate) bool { return !math.IsNaN(e.Low) || !math.IsNaN(e.High) }
-	if len(of) > 0 && !slices.ContainsFunc(of, known) {
-		return ""
+	label := i.Bootstrap().Label(over)
+	if len(of) == 0 {
+		return label
 	}
-	return i.Bootstrap().Label(over)
+	return IntervalOf(label, of...)
+}
+
+// IntervalOf returns the description of the intervals of estimates, "" if none of them has one.
+func IntervalOf(description string, estimates ...Estimate) string {
+	if slices.ContainsFunc(estimates, func(e Estimate) bool { return !math.IsNaN(e.Low) || !math.IsNaN(e.High) }) {
+		return description
+	}
+	return ""
 }

@@ -80,13 +80,14 @@ func computeLedger(_ context.Context, call *Call, o LedgerOptions) (out []ledger
 		if in.Err != nil {
 			return nil, in.Err
 		}
+		low, high, n := tabular.NumberOf(in.Frame, "value_low"), tabular.NumberOf(in.Frame, "value_high"),
+			tabular.NumberOf(in.Frame, "n")
 		for i, item := range items {
 			if _, twice := computed[item]; twice {
 				return nil, fmt.Errorf("%q has two values", item)
 			}
-			number := func(column string) float64 { return tabular.Number(in.Frame, column, i) }
-			computed[item] = own{values[i], number("value_low"), number("value_high"), number("n"),
-				tabular.Text(in.Frame, "holds", i), tabular.Text(in.Frame, "same", i)}
+			computed[item] = own{values[i], low(i), high(i), n(i), tabular.Text(in.Frame, "holds", i),
+				tabular.Text(in.Frame, "same", i)}
 		}
 	}
 	in := tabular.Read(call, "printed")

@@ -37,7 +37,7 @@ type meanRow struct {
 }
 
 var clusteredMean = Define(Definition[MeanOptions, meanRow]{
-	Name: "clustered-mean", Title: "mean, or ratio of two sums, with an interval over whole units", Version: 2,
+	Name: "clustered-mean", Title: "mean, or ratio of two sums, with an interval over whole units", Version: 3,
 	Unit: "the values'", Range: "the values'", Direction: "none", Citation: "Efron and Tibshirani 1993",
 	Inputs: []Input{{Role: "in", About: "a row for each value, with a column of numbers"}}, Compute: computeMeans,
 })
@@ -94,7 +94,7 @@ func computeMeans(_ context.Context, call *Call, o MeanOptions) (out []meanRow, 
 			}
 			mean = Estimate{Value: r.Value, Low: r.Low, High: r.High}
 		}
-		out = append(out, meanRow{g.By, mean, rows, n, len(g.Rows) - rows, o.Label(cmp.Or(o.Unit, "rows"))})
+		out = append(out, meanRow{g.By, mean, rows, n, len(g.Rows) - rows, o.Label(cmp.Or(o.Unit, "rows"), mean)})
 	}
 	return out, nil
 }

@@ -42,8 +42,9 @@ func TestMeans(t *testing.T) {
 	}
 	one := means(f.Pick([]int{2, 4}), map[string]string{"unit": "prompt"})
 	zero := means(f.With(table.NumberColumn("two", make([]float64, 120))), map[string]string{"over": "two"})
-	if !math.IsNaN(one.Numbers("value_low")[0]) || math.IsNaN(one.Numbers("value")[0]) ||
-		!math.IsNaN(zero.Numbers("value")[0]) || !math.IsNaN(zero.Numbers("value_low")[0]) {
+	if !math.IsNaN(one.Numbers("value_low")[0]) || one.Texts("interval")[0] != "" ||
+		math.IsNaN(one.Numbers("value")[0]) || !math.IsNaN(zero.Numbers("value")[0]) ||
+		!math.IsNaN(zero.Numbers("value_low")[0]) {
 		t.Errorf("one unit, denominators of 0:\n%s\n%s", datasets.Format(one, 0), datasets.Format(zero, 0))
 	}
 	must.Equal(t, means(f.Pick(nil), nil).Len(), 0, "an empty table")

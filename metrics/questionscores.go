@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"strings"
 
 	"antipode/datasets"
 	"antipode/metrics/internal/tabular"
@@ -19,7 +20,7 @@ type QuestionOptions struct {
 // questionRow is a row of [QuestionScores].
 type questionRow struct {
 	Group      Group
-	ID         string  `column:"id" help:"the values of the grouping columns"`
+	ID         string  `column:"id" help:"image_id if it is a grouping column, else the values of all"`
 	TIFA       float64 `column:"tifa" range:"[0, 1]" help:"share of questions with the answer wanted"`
 	Soft       float64 `column:"soft_tifa" range:"[0, 1]" help:"mean probability of the answer wanted"`
 	Geometric  float64 `column:"soft_tifa_gm" range:"[0, 1]" help:"geometric mean of these probabilities"`
@@ -29,7 +30,7 @@ type questionRow struct {
 
 var questionScores = Define(Definition[QuestionOptions, questionRow]{
 	Name: "question-scores", Title: "how well each image fits the questions of its prompt: TIFA, Soft-TIFA",
-	Version: 1,
+	Version: 2,
 	Unit:    "share of questions", Range: "[0, 1]", Direction: "higher is better",
 	Citation: "Hu et al., ICCV 2023 (TIFA); GenEval 2, 2025 (Soft-TIFA)",
 	Inputs: []Input{{Role: "in", About: "answers to questions with an answer wanted, a row for each image and " +
@@ -58,7 +59,10 @@ func computeQuestionScores(_ context.Context, call *Call, o QuestionOptions) (ou
 		if texts := in.Frame.Texts("wanted"); texts != nil {
 			rows = slices.DeleteFunc(rows, func(row int) bool { return texts[row] == "" })
 		}
-		r := questionRow{Group: g.By, ID: g.By[0], Questions: len(rows)}
+		r := questionRow{Group: g.By, ID: strings.Join(g.By, ", "), Questions: len(rows)}
+		if at := slices.Index(o.By, "image_id"); at >= 0 {
+			r.ID = g.By[at]
+		}
 		sums, n, probabilities := [3]float64{}, 0.0, 0.0
 		for _, row := range rows {
 			if c := correct[row]; c == c {

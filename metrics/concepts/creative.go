@@ -73,8 +73,15 @@ func computeShown(_ context.Context, call *metrics.Call, o ShownOptions) (out []
 	words := make([][]float64, len(texts))
 	for i, v := range texts {
 		unit, reason := tabular.Unit(v)
+		if reason == "" && len(v) != len(texts[0]) {
+			reason = fmt.Sprintf("it has %d numbers, others have %d: use one model", len(v), len(texts[0]))
+		}
 		if reason != "" {
 			return nil, tabular.BadRow(w.Frame, i, o.Text, "%s", reason)
+		}
+		if slices.Contains(names[:i], names[i]) {
+			return nil, tabular.BadRow(w.Frame, i, "concept", "%q has another word: keep those of one language",
+				names[i])
 		}
 		words[i] = unit
 	}

@@ -177,25 +177,25 @@ func TestBad(t *testing.T) {
 		want    string
 	}{
 		"zero": {func(p, w *table.Frame) { p.Column("full").Vectors[4] = []float32{0, 0, 0} }, nil,
-			`row 5 (id "enseab"), column full: the vector is all zeros`},
+			`row 10 (id "enseab"), column full: the vector is all zeros`},
 		"nan": {func(p, w *table.Frame) { p.Column("full").Vectors[4] = []float32{0, nan, 0} }, nil,
-			`row 5 (id "enseab"), column full: the vector contains NaN`},
+			`row 10 (id "enseab"), column full: the vector contains NaN`},
 		"infinite": {func(p, w *table.Frame) {
 			p.Column("clip_image").Vectors[4] = []float32{0,
 				float32(math.Inf(1))}
-		}, nil, `row 5 (id "enseab"), column clip_image: the vector contains NaN or infinity`},
+		}, nil, `row 10 (id "enseab"), column clip_image: the vector contains NaN or infinity`},
 		"width": {func(p, w *table.Frame) { p.Column("full").Vectors[4] = []float32{0, 1} }, nil,
-			`row 5 (id "enseab"), column full: the vector has 2 values, others have 3`},
+			`row 10 (id "enseab"), column full: the vector has 2 values, others have 3`},
 		"joint": {func(p, w *table.Frame) { p.Column("clip_image").Vectors[4] = []float32{0, 1, 1} }, nil,
-			`row 5 (id "enseab"), column clip_image: the vector has 3 values`},
+			`row 10 (id "enseab"), column clip_image: the vector has 3 values`},
 		"word": {func(p, w *table.Frame) { w.Column("clip_text").Vectors[1] = []float32{0, 0} }, nil,
-			`table "words", row 2 (concept "sea"), column clip_text: the vector is all zeros`},
+			`table "words", row 9 (concept "sea"), column clip_text: the vector is all zeros`},
 		"word twice": {func(p, w *table.Frame) { w.Column("concept").Texts[1] = "dog" }, nil,
-			`table "words", row 2: the word of concept "dog"`},
+			`table "words", row 9: the word of concept "dog"`},
 		"id": {func(p, w *table.Frame) { p.Column("id").Texts[4] = p.Column("id").Texts[2] }, nil,
-			`row 5 (id "endogc"), column id: row 3 has the same id`},
+			`row 10 (id "endogc"), column id: row 6 has the same id`},
 		"blank": {func(p, w *table.Frame) { p.Column("language").Texts[4] = "" }, nil,
-			`row 5 (id "enseab"), column language: it is blank`},
+			`row 10 (id "enseab"), column language: it is blank`},
 		"column": {func(p, w *table.Frame) {}, map[string]string{"vector": "pooled"}, `"pooled"`},
 		"m":      {func(p, w *table.Frame) {}, map[string]string{"m": "many"}, `m: "many"`},
 		"self":   {func(p, w *table.Frame) {}, map[string]string{"self": "twice"}, `self is "twice"`},
@@ -204,14 +204,15 @@ func TestBad(t *testing.T) {
 		"threshold": {func(p, w *table.Frame) {}, map[string]string{"xc_below": "half"}, `xc-below: "half"`},
 	} {
 		p, w := small(3)
+		p.RowNumbers, w.RowNumbers = []int{2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24}, []int{7, 9}
 		c.spoil(p, w)
 		must.Fail(scoresOf(p, w, c.options, 1))(t, c.want)
 	}
 	p, w := small(3)
 	f := scored(t, p, w, nil)
 	must.Fail(tabulartest.Run("cococrola-means", f, nil, "language"))(t, "no option \"by\"") // grouped
-	f.Column("concept").Texts[1] = "dog"
-	must.Fail(tabulartest.Run("cococrola-means", f, nil))(t, "row 1 has the same model, language and concept") // twice
+	f.Column("concept").Texts[1], f.RowNumbers = "dog", []int{3, 4, 5, 6}
+	must.Fail(tabulartest.Run("cococrola-means", f, nil))(t, `row 4 (id "dog"), column concept: row 3 has`) // twice
 	must.Fail(ComputeConceptScores(Set{}, Options{Sample: "some"}))(t, `sample is "some"`)
 }
 

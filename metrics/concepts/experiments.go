@@ -58,7 +58,7 @@ func computeTemplates(_ context.Context, call *metrics.Call, _ struct{}) ([]temp
 	for i, r := range rows {
 		at := strings.LastIndex(r.Model, separator)
 		if at < 0 {
-			return nil, table.BadRow{Row: i + 1, ID: r.Concept, Column: "model",
+			return nil, table.BadRow{Row: call.Inputs["in"].RowNumber(i), ID: r.Concept, Column: "model",
 				Reason: fmt.Sprintf("%q has no template; compute cococrola-scores with the option template "+
 					"(its models are named MODEL%sTEMPLATE)", r.Model, separator)}
 		}
@@ -175,7 +175,8 @@ func computeCreative(_ context.Context, call *metrics.Call, _ struct{}) ([]creat
 		for i, id := range f.Texts("prompt_id") {
 			concepts := datasets.SplitColumns(f.Texts("concepts")[i])
 			if len(concepts) == 0 {
-				return nil, table.BadRow{Row: i + 1, ID: id, Column: "concepts", Reason: "it is blank; use A, B, …"}
+				return nil, table.BadRow{Row: f.RowNumber(i), ID: id, Column: "concepts",
+					Reason: "it is blank; use A, B, …"}
 			}
 			prompts = append(prompts, cococrola.CreativePrompt{ID: id, Language: f.Texts("language")[i],
 				Text: f.Texts("prompt")[i], Concepts: concepts})
@@ -277,11 +278,11 @@ func readKinds(call *metrics.Call, role string) (map[failureKey]string, []failur
 		k := failureKey{modelLanguage{f.Texts("model")[i], f.Texts("language")[i]}, f.Texts("concept")[i]}
 		if _, twice := out[k]; twice {
 			return nil, nil, fmt.Errorf("table %q, row %d: concept %q occurs twice for model %q, language %q", role,
-				i+1, k.concept, k.model, k.language)
+				f.RowNumber(i), k.concept, k.model, k.language)
 		}
 		if !slices.Contains(Kinds, kind) {
 			return nil, nil, fmt.Errorf("table %q, row %d (concept %q): kind is %q; it must be one of %s, or blank",
-				role, i+1, k.concept, kind, strings.Join(Kinds[:3], ", "))
+				role, f.RowNumber(i), k.concept, kind, strings.Join(Kinds[:3], ", "))
 		}
 		out[k] = kind
 		order = append(order, k)

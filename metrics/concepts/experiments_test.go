@@ -191,4 +191,34 @@ func TestShown(t *testing.T) {
 	if err != nil || none.Len() != 0 || !strings.Contains(strings.Join(notes, ""), `"cat" is not among the words`) {
 		t.Errorf("%v, %d rows, notes %q", err, none.Len(), notes)
 	}
+	answers := &table.Frame{Columns: []table.Column{table.TextColumn("model", same("A")),
+		table.TextColumn("language", same("es")), table.TextColumn("prompt_id", same("p")),
+		table.TextColumn("image_id", []string{"1", "1", "2"}),
+		table.TextColumn("concept", []string{"dog", "sea", "dog"}),
+		table.TextColumn("answer", same("yes"))}}
+	judged, notes, err := compute("cococrola-shown-by-judge", map[string]*table.Frame{"in": answers})
+	if err != nil || !slices.Equal(judged.Numbers("n_images"), []float64{1, 1}) || len(notes) != 1 {
+		t.Errorf("%v, a question is missing: %v, notes %q", err, judged, notes)
+	}
+	words.RowNumbers = []int{2, 3, 5}
+	words.Vectors("clip_text")[2] = []float32{1}
+	must.Fail(compute("cococrola-shown", map[string]*table.Frame{"in": images, "words": words}))(t,
+		"row 5 (id \"\"), column clip_text: it has 1 numbers, others have 3")
+	words.Vectors("clip_text")[2], words.Texts("concept")[2] = []float32{0, 0, 1}, "dog"
+	must.Fail(compute("cococrola-shown", map[string]*table.Frame{"in": images, "words": words}))(t,
+		`"dog" has another word`)
+}
+
+// TestFailuresByTemplate: the kinds of scores by template are those of the model's images.
+func TestFailuresByTemplate(t *testing.T) {
+	in := tab("M en dog 0.2 20 no", "M he sea 0.2 20 no")
+	in.Columns[0].Texts = []string{"SD 2", "SD 2 / 1"}
+	images, _ := small(3)
+	f, _ := must.Get2(compute("cococrola-failures", map[string]*table.Frame{"in": in, "images": images}))(t)
+	if slices.Contains(f.Texts("kind"), "") {
+		t.Errorf("%v", f)
+	}
+	images.Vectors("full")[3] = []float32{1} // of another cell than the first
+	must.Fail(compute("cococrola-failures", map[string]*table.Frame{"in": in, "images": images}))(t,
+		`row 4 (id "enseaa"), column full: it has 1 numbers, others have 3`)
 }

@@ -2,6 +2,7 @@ package concepts
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -38,8 +39,8 @@ type Failing struct {
 // on the scale from Base, 0, to Typical, 1:
 //
 //	Self below 0.5                      non-specific: the images vary
-//	else Reference below 0.75·Nearest   generic collision: the concept shares its images with another one, and they
-//	                                    are not of that one either
+//	else Nearest at least 0.75·Self     generic collision: the concept shares its images with another one, and they
+//	and Reference below 0.75·Nearest    are not of that one either
 //	else                                specific collision: a consistent wrong concept, the nearest one if it is one
 //	                                    of the study's
 //
@@ -82,7 +83,7 @@ type failureRow struct {
 var failures = metrics.Define(metrics.Definition[FailureOptions, failureRow]{
 	Name:    "cococrola-failures",
 	Title:   "concepts not possessed, with the kind of failure that their images suggest",
-	Version: 2, Unit: cosines, Range: ranges, Direction: "none",
+	Version: 3, Unit: cosines, Range: ranges, Direction: "none",
 	Citation: citation + ", section 5.2; the rule is an addition",
 	Inputs: []metrics.Input{inScores[0], {Role: "images", Columns: cellColumns, Optional: true,
 		About: "the images of the scores, with their vectors; without them no kind"}},
@@ -90,7 +91,8 @@ var failures = metrics.Define(metrics.Definition[FailureOptions, failureRow]{
 })
 
 // Failures is the metric cococrola-failures (section 5.2): the concepts that are not possessed, with the kind of
-// failure that their images suggest ([KindOf]). images are those of the scores, with the column Vector.
+// failure that their images suggest ([KindOf]). images are those of the scores, with the column Vector. Scores by
+// template are compared with the images of all templates.
 func Failures(scores, images datasets.Table, options ...FailureOptions) datasets.Table {
 	return failures.Table(map[string]datasets.Table{"in": scores, "images": images}, options...)
 }
@@ -125,25 +127,25 @@ func readCenters(call *metrics.Call, vector string) (map[string]map[Cell]*center
 	if in.Err != nil {
 		return nil, in.Err
 	}
-	out := map[string]map[Cell]*center{}
+	out, widths := map[string]map[Cell]*center{}, map[string]int{}
 	for i, v := range vectors {
 		if v == nil {
 			continue
 		}
 		unit, reason := tabular.Unit(v)
+		if out[models[i]] == nil {
+			out[models[i]], widths[models[i]] = map[Cell]*center{}, len(v)
+		}
+		if width := widths[models[i]]; reason == "" && width != len(v) {
+			reason = fmt.Sprintf("it has %d numbers, others have %d", len(v), width)
+		}
 		if reason != "" {
 			return nil, tabular.BadRow(in.Frame, i, vector, "%s", reason)
 		}
-		if out[models[i]] == nil {
-			out[models[i]] = map[Cell]*center{}
-		}
 		of, cell := out[models[i]], Cell{languages[i], concepts[i]}
-		switch m := of[cell]; {
-		case m == nil:
+		if m := of[cell]; m == nil {
 			of[cell] = &center{unit, 1}
-		case len(m.sum) != len(unit):
-			return nil, tabular.BadRow(in.Frame, i, vector, "it has %d numbers, others have %d", len(unit), len(m.sum))
-		default:
+		} else {
 			floats.Add(m.sum, unit)
 			m.n++
 		}
@@ -192,22 +194,29 @@ func computeFailures(_ context.Context, call *metrics.Call, o FailureOptions) (o
 		if s.Possessed != No {
 			continue
 		}
-		source, err := SourceOf(o.Source, s.Model)
+		model := s.Model
+		if at := strings.LastIndex(model, separator); at >= 0 && means[model] == nil {
+			model = model[:at] // without the template
+		}
+		source, err := SourceOf(o.Source, model)
 		if err != nil {
 			return nil, err
 		}
-		of := means[s.Model]
-		f, known := levels[s.Model]
+		of := means[model]
+		f, known := levels[model]
 		if !known {
 			f = Failing{Nearest: math.NaN(), Reference: math.NaN()}
 			f.Typical, f.Base = sourceLevels(of, source)
-			levels[s.Model] = f
+			levels[model] = f
 		}
 		f.Self = of[s.Cell].self()
 		row := failureRow{Model: s.Model, Language: s.Language, Concept: s.Concept, Xc: s.Xc, Wc: s.Wc, Self: s.Sc}
 		for c, other := range of {
-			if x := of[s.Cell].with(other); c.Language == s.Language && c.Concept != s.Concept &&
-				(!(x <= f.Nearest) || x == f.Nearest && c.Concept < row.Nearest) && !math.IsNaN(x) {
+			if c.Language != s.Language || c.Concept == s.Concept {
+				continue
+			}
+			if x := of[s.Cell].with(other); (!(x <= f.Nearest) || x == f.Nearest && c.Concept < row.Nearest) &&
+				!math.IsNaN(x) {
 				f.Nearest, row.Nearest = x, c.Concept
 			}
 		}

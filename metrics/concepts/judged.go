@@ -55,7 +55,7 @@ func ShownQuestions(prompts datasets.Table) datasets.Table { return shownQuestio
 var shownByJudge = metrics.Define(metrics.Definition[struct{}, shownRow]{
 	Name:    "cococrola-shown-by-judge",
 	Title:   "share of the images of creative prompts that show each concept, by a judge",
-	Version: 1, Unit: "share of images", Range: "[0, 1]", Direction: "higher is better",
+	Version: 2, Unit: "share of images", Range: "[0, 1]", Direction: "higher is better",
 	Citation: citation + ", section 5.6; the measurement is an addition",
 	Inputs: []metrics.Input{{Role: "in", Columns: datasets.Columns("model:text", "language:text", "prompt_id:text",
 		"image_id:text", "concept:text", "answer:text"),
@@ -98,7 +98,7 @@ func computeShownByJudge(_ context.Context, call *metrics.Call, _ struct{}) (out
 		}
 		n, all, each := 0, 0, make([]int, len(concepts))
 		for _, image := range order {
-			if unclear[image] {
+			if unclear[image] || len(shown[image]) < len(concepts) {
 				continue
 			}
 			n++

@@ -36,7 +36,7 @@ type meanRow struct {
 var languageMeans = metrics.Define(metrics.Definition[MeanOptions, meanRow]{
 	Name:    "cococrola-means",
 	Title:   "mean over concepts of each score by model and language, and share of concepts possessed",
-	Version: 2, Unit: cosines + "; share", Range: ranges + "; share [0, 1]", Direction: toward,
+	Version: 3, Unit: cosines + "; share", Range: ranges + "; share [0, 1]", Direction: toward,
 	Citation: citation + ", Table 2", Inputs: inScores,
 	Compute: func(_ context.Context, call *metrics.Call, o MeanOptions) ([]meanRow, error) {
 		_, preset, err := ProfileOf(o.Profile)
@@ -51,7 +51,7 @@ var languageMeans = metrics.Define(metrics.Definition[MeanOptions, meanRow]{
 		var out []meanRow
 		means, err := ComputeLanguageMeans(rows, blank, o.Intervals)
 		for _, m := range means {
-			out = append(out, meanRow{m, blank, o.Label("concepts")})
+			out = append(out, meanRow{m, blank, o.Label("concepts", m.Dt, m.Sc, m.Xc, m.Wc, m.Possessed)})
 		}
 		return out, err
 	},
@@ -110,7 +110,7 @@ var languageCorrelations = metrics.Define(metrics.Definition[CorrelationOptions,
 		var out []correlationRow
 		all, err := ComputeLanguageCorrelations(rows, value, o.Models == "pooled", o.Intervals)
 		for _, c := range all {
-			out = append(out, correlationRow{c, o.Score, o.Profile, o.Label("concepts")})
+			out = append(out, correlationRow{c, o.Score, o.Profile, o.Label("concepts", c.R)})
 		}
 		return out, err
 	},
@@ -179,7 +179,7 @@ func readMeans(f *table.Frame) (map[string]map[[2]string]float64, error) {
 		for i, v := range f.Numbers(s.column) {
 			key := [2]string{models[i], languages[i]}
 			if _, twice := out[s.name][key]; twice {
-				return nil, table.BadRow{Row: i + 1, ID: models[i], Column: "language",
+				return nil, table.BadRow{Row: f.RowNumber(i), ID: models[i], Column: "language",
 					Reason: "another row has the same model and language"}
 			}
 			out[s.name][key] = v

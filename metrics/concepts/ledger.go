@@ -3,6 +3,7 @@ package concepts
 import (
 	"cmp"
 	"context"
+	"maps"
 	"math"
 	"slices"
 
@@ -160,7 +161,7 @@ func (s *paperScores) correlated() (pairs []pair) {
 func (c cells) paperRows(rows []Scored) (out []Scored) {
 	for _, label := range cococrola.Models {
 		for _, r := range rows {
-			if c.of[label] == r.Model {
+			if r.Model != "" && c.of[label] == r.Model {
 				out = append(out, r)
 			}
 		}
@@ -172,7 +173,7 @@ func (c cells) paperRows(rows []Scored) (out []Scored) {
 func (s *paperScores) overModels(score, low string, high []string) (pairs []pair) {
 	of := func(language string) interval.Bounded {
 		var values []float64
-		for label := range s.of {
+		for _, label := range slices.Sorted(maps.Keys(s.of)) { // for the same rounding in every run
 			values = append(values, s.value(label, language, score).Value)
 		}
 		return exactly(mean(values, nil))

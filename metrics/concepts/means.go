@@ -104,6 +104,7 @@ const nScores = 5 // Dt, Sc, Xc, Wc, share possessed
 // group holds the values of a mean and their resamples.
 type group struct {
 	values                      [nScores]float64
+	units                       [nScores]int // concepts that have a term, at most
 	resamples                   [nScores][]float64
 	asked, used, text, answered int
 }
@@ -112,7 +113,7 @@ func (g *group) mean(boot *resamples, model, language string) Mean {
 	var v [nScores]metrics.Estimate
 	for k := range v {
 		v[k].Value = g.values[k]
-		v[k].Low, v[k].High = boot.Ends(v[k].Value, g.resamples[k])
+		v[k].Low, v[k].High = boot.Among(g.units[k]).Ends(v[k].Value, g.resamples[k])
 	}
 	return Mean{model, language, v[0], v[1], v[2], v[3], v[4], g.asked, g.used, g.text, g.answered}
 }
@@ -150,7 +151,7 @@ func cellGroup(c *meanCell, blank string, w [][]float64) *group {
 				kept, place = append(kept, x), append(place, c.place[i])
 			}
 		}
-		g.values[k] = mean(kept, nil)
+		g.values[k], g.units[k] = mean(kept, nil), len(kept)
 		counts := make([]float64, len(kept))
 		for _, weight := range w {
 			for i, at := range place {
@@ -173,7 +174,7 @@ func average(over []*group, resamples int) *group {
 		var with []*group
 		for _, g := range over {
 			if !math.IsNaN(g.values[k]) {
-				values, with = append(values, g.values[k]), append(with, g)
+				values, with, a.units[k] = append(values, g.values[k]), append(with, g), max(a.units[k], g.units[k])
 			}
 		}
 		a.values[k] = mean(values, nil)

@@ -54,7 +54,7 @@ func TestPartialStudy(t *testing.T) {
 	var rows []int
 	for i, m := range all.Texts("model") {
 		l := all.Texts("language")[i]
-		if (m == "SD 1.4" || m == cococrola.Average) && slices.Contains([]string{"en", "es", "he",
+		if (m == "SD 1.4" || m == "SD 2" || m == cococrola.Average) && slices.Contains([]string{"en", "es", "he",
 			cococrola.Average}, l) {
 			rows = append(rows, i)
 		}
@@ -63,6 +63,8 @@ func TestPartialStudy(t *testing.T) {
 	for i, m := range in.Texts("model") {
 		if m == "SD 1.4" {
 			in.Texts("model")[i] = "stable-diffusion-v1-4"
+		} else if m == "SD 2" {
+			in.Texts("model")[i] = "" // is no model
 		}
 	}
 	var notes []string
@@ -179,6 +181,9 @@ func TestMeansByHand(t *testing.T) {
 			f.Numbers("cross_consistency_high")[i] != 0.9) {
 			t.Errorf("the bootstrap of two concepts spans them: [%g, %g]", f.Numbers("cross_consistency_low")[i],
 				f.Numbers("cross_consistency_high")[i])
+		}
+		if m == "B" && !math.IsNaN(f.Numbers("text_match_low")[i]) {
+			t.Error("an interval of one concept")
 		}
 	}
 }

@@ -140,7 +140,7 @@ func readCells(f *table.Frame, given []string) (c cells, err error) {
 		return c, err
 	}
 	mean := func(score, model, language string) float64 {
-		if v, has := means[score][[2]string{model, language}]; has {
+		if v, has := means[score][[2]string{model, language}]; has && model != "" {
 			return v
 		}
 		return math.NaN()

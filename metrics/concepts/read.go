@@ -19,8 +19,8 @@ type counts struct{ asked, refused int }
 type input struct {
 	sets      []Set
 	counts    map[string]map[Cell]counts
-	rows      map[string]int // of an image, by id
-	words     map[Cell]int   // row of a word
+	rows      map[string]int // number of an image's row, by id
+	words     map[Cell]int   // number of a word's row
 	templates bool           // model names end in a template
 }
 
@@ -59,7 +59,7 @@ func readInput(call *metrics.Call, o ScoreOptions) (*input, error) {
 			models[i] += separator + template
 		}
 	}
-	all, err := cellsOf(ids, models, languages, concepts)
+	all, err := cellsOf(f, models, languages, concepts)
 	if err != nil {
 		return nil, err
 	}
@@ -85,10 +85,10 @@ func readInput(call *metrics.Call, o ScoreOptions) (*input, error) {
 		in.counts[m][c] = n
 		id := idOf(ids, i)
 		if other, twice := in.rows[id]; twice {
-			return nil, table.BadRow{Row: i + 1, ID: id, Column: "id",
-				Reason: fmt.Sprintf("row %d has the same id; ids must be unique", other+1)}
+			return nil, table.BadRow{Row: f.RowNumber(i), ID: id, Column: "id",
+				Reason: fmt.Sprintf("row %d has the same id; ids must be unique", other)}
 		}
-		in.rows[id] = i
+		in.rows[id] = f.RowNumber(i)
 		if outcome == "" {
 			s.Images[c] = append(s.Images[c], Image{ID: id, Vector: vectors[i], Joint: joint[i]})
 		}
@@ -101,10 +101,10 @@ func readInput(call *metrics.Call, o ScoreOptions) (*input, error) {
 }
 
 // cellsOf returns the cells that images may be in; a blank name is an error.
-func cellsOf(ids, models, languages, concepts []string) (all []Cell, err error) {
+func cellsOf(f *table.Frame, models, languages, concepts []string) (all []Cell, err error) {
 	for c, values := range [][]string{models, languages, concepts} {
 		if i := slices.Index(values, ""); i >= 0 {
-			return nil, table.BadRow{Row: i + 1, ID: idOf(ids, i), Column: cellColumns[c].Name,
+			return nil, table.BadRow{Row: f.RowNumber(i), ID: idOf(f.Texts("id"), i), Column: cellColumns[c].Name,
 				Reason: "it is blank; every image needs a model, a language and a concept"}
 		}
 	}
@@ -141,10 +141,10 @@ func (in *input) readWords(call *metrics.Call, column string) (map[Cell][]float3
 		}
 		cell := Cell{languages[i], concepts[i]}
 		if _, twice := out[cell]; twice {
-			return nil, fmt.Errorf("table %q, row %d: the word of concept %q in language %q occurs twice", "words", i+1,
-				cell.Concept, cell.Language)
+			return nil, fmt.Errorf("table %q, row %d: the word of concept %q in language %q occurs twice", "words",
+				rows.Frame.RowNumber(i), cell.Concept, cell.Language)
 		}
-		out[cell], in.words[cell] = v, i
+		out[cell], in.words[cell] = v, rows.Frame.RowNumber(i)
 	}
 	return out, nil
 }
@@ -156,14 +156,14 @@ func (in *input) locate(err error, o ScoreOptions, word string) error {
 		return err
 	}
 	if bad.ID == "" {
-		return fmt.Errorf("table %q, row %d (concept %q), column %s: %s", "words", in.words[Cell{word, bad.Concept}]+1,
+		return fmt.Errorf("table %q, row %d (concept %q), column %s: %s", "words", in.words[Cell{word, bad.Concept}],
 			bad.Concept, o.Text, bad.Reason)
 	}
 	column := o.Vector
 	if bad.Joint {
 		column = o.Joint
 	}
-	return table.BadRow{Row: in.rows[bad.ID] + 1, ID: bad.ID, Column: column, Reason: bad.Reason}
+	return table.BadRow{Row: in.rows[bad.ID], ID: bad.ID, Column: column, Reason: bad.Reason}
 }
 
 // readScored reads a table of scores as cococrola-scores returns it. Missing score columns are NaN.
@@ -171,24 +171,25 @@ func readScored(f *table.Frame) ([]Scored, error) {
 	models, languages, concepts := f.Texts("model"), f.Texts("language"), f.Texts("concept")
 	possessed := f.Texts("possessed")
 	rows := make([]Scored, f.Len())
+	var numbers []func(row int) float64
+	for _, name := range scoreNames {
+		numbers = append(numbers, tabular.NumberOf(f, name))
+	}
 	seen := map[Scored]int{}
 	for i := range rows {
 		key := Scored{Model: models[i], Cell: Cell{languages[i], concepts[i]}}
 		if other, twice := seen[key]; twice {
-			return nil, table.BadRow{Row: i + 1, ID: key.Concept, Column: "concept",
-				Reason: fmt.Sprintf("row %d has the same model, language and concept", other+1)}
+			return nil, table.BadRow{Row: f.RowNumber(i), ID: key.Concept, Column: "concept",
+				Reason: fmt.Sprintf("row %d has the same model, language and concept", f.RowNumber(other))}
 		}
 		seen[key] = i
+		key.Xc, key.Wc, key.Sc, key.Dt = numbers[0](i), numbers[1](i), numbers[2](i), numbers[3](i)
 		rows[i] = key
-		for name, into := range map[string]*float64{"inverse_distinctiveness": &rows[i].Dt,
-			"self_consistency": &rows[i].Sc, "cross_consistency": &rows[i].Xc, "text_match": &rows[i].Wc} {
-			*into = tabular.Number(f, name, i)
-		}
 		if possessed != nil {
 			rows[i].Possessed = possessed[i]
 		}
 		if !slices.Contains([]string{Yes, No, Unknown}, rows[i].Possessed) {
-			return nil, table.BadRow{Row: i + 1, ID: key.Concept, Column: "possessed",
+			return nil, table.BadRow{Row: f.RowNumber(i), ID: key.Concept, Column: "possessed",
 				Reason: fmt.Sprintf("%q must be yes, no or blank", rows[i].Possessed)}
 		}
 	}

@@ -35,10 +35,15 @@ var scorePairs = datasets.Define(datasets.Operation[ScorePairOptions, scorePairR
 			return nil, err
 		}
 		score := scoreOf(o.Score)
+		of := map[[2]string][]Scored{} // by model and concept
+		for _, r := range rows {
+			if !math.IsNaN(score(r)) {
+				of[[2]string{r.Model, r.Concept}] = append(of[[2]string{r.Model, r.Concept}], r)
+			}
+		}
 		for _, a := range rows {
-			for _, b := range rows {
-				if a.Model == b.Model && a.Concept == b.Concept && compareLanguages(a.Language, b.Language) < 0 &&
-					!math.IsNaN(score(a)) && !math.IsNaN(score(b)) {
+			for _, b := range of[[2]string{a.Model, a.Concept}] {
+				if compareLanguages(a.Language, b.Language) < 0 && !math.IsNaN(score(a)) {
 					out = append(out, scorePairRow{a.Language, b.Language, a.Model, a.Concept, score(a), score(b),
 						o.Score})
 				}

@@ -95,7 +95,7 @@ var cellColumns = datasets.Columns("model:text", "language:text", "concept:text"
 var conceptScores = metrics.Define(metrics.Definition[ScoreOptions, scoreRow]{
 	Name:    "cococrola-scores",
 	Title:   "distinctiveness, self-consistency and correctness of each concept in each language",
-	Version: 6, Unit: cosines, Range: ranges, Direction: toward, Citation: citation + ", equations 2 to 6, section 5.6",
+	Version: 7, Unit: cosines, Range: ranges, Direction: toward, Citation: citation + ", equations 2 to 6, section 5.6",
 	Inputs: []metrics.Input{
 		{Role: "in", Columns: cellColumns, About: "one row per requested image, with its vectors; optionally id " +
 			"and outcome"},
@@ -213,7 +213,7 @@ func computeScores(ctx context.Context, call *metrics.Call, o ScoreOptions) ([]s
 				Asked: n.asked, Refused: n.refused, Used: s.Used, Reference: s.Reference, Others: s.Others,
 				Text: s.Text, Source: v.Source, Vector: o.Vector, Joint: o.Joint, Profile: o.Profile,
 				VectorModel: vectorModel, JointModel: jointModel, Options: choices(v, rule),
-				Interval: o.Label("images"),
+				Interval: o.Label("images", s.Dt, s.Sc, s.Xc, s.Wc),
 			})
 		}
 		if lacking > 0 {

@@ -130,8 +130,9 @@ func SimilarityMatrix(texts datasets.Table, options ...MatrixOptions) datasets.T
 }
 
 var distinctVectors = datasets.Define(datasets.Operation[SimilarityOptions, distinctRow]{
-	Name: "distinct-vectors", Version: 1, Title: "number of different words and of different vectors by language",
-	Citation: "measure of this project", Inputs: inTexts,
+	Name: "distinct-vectors", Version: 2, Title: "number of different words and of different vectors by language",
+	Citation: "measure of this project", Inputs: []datasets.Input{{Role: "in", About: inTexts[0].About,
+		Columns: append(slices.Clone(cellColumns[1:]), datasets.Columns("word:text")...)}},
 	Compute: func(_ context.Context, call *datasets.Call, o SimilarityOptions) (out []distinctRow, err error) {
 		all, _, err := readTexts(call, o.Vector)
 		if err != nil {
@@ -139,7 +140,12 @@ var distinctVectors = datasets.Define(datasets.Operation[SimilarityOptions, dist
 		}
 		for _, t := range all {
 			var groups [][]string
+			words := map[string]bool{}
 			for _, name := range t.names {
+				if t.words[name] == "" {
+					continue
+				}
+				words[t.words[name]] = true
 				i := slices.IndexFunc(groups, func(g []string) bool { return t.cosine(g[0], name) > 0.9999 })
 				if i < 0 {
 					groups = append(groups, []string{name})
@@ -147,9 +153,8 @@ var distinctVectors = datasets.Define(datasets.Operation[SimilarityOptions, dist
 					groups[i] = append(groups[i], name)
 				}
 			}
-			words := map[string]bool{}
-			for _, w := range t.words {
-				words[w] = true
+			if len(groups) == 0 {
+				continue
 			}
 			largest := slices.MaxFunc(groups, func(a, b []string) int { return len(a) - len(b) })
 			out = append(out, distinctRow{t.language, len(words), len(groups), len(words) - len(groups), len(largest),
@@ -162,7 +167,7 @@ var distinctVectors = datasets.Define(datasets.Operation[SimilarityOptions, dist
 // DistinctVectors is the table operation distinct-vectors: how many different words the concepts have in each
 // language, and how many different vectors an encoder returns for them (cosine above 0.9999 = the same vector). Fewer
 // vectors than words means that the encoder does not distinguish some words. texts has language, concept, word and a
-// vector.
+// vector; a blank word is left out.
 func DistinctVectors(texts datasets.Table, options ...SimilarityOptions) datasets.Table {
 	return distinctVectors.Of(texts, options...)
 }
@@ -239,13 +244,14 @@ func readTexts(call *datasets.Call, vector string) (all []*conceptTexts, english
 				continue
 			}
 			if t.vectors[concepts[i]] != nil {
-				return nil, nil, table.BadRow{Row: i + 1, ID: concepts[i], Column: "concept",
+				return nil, nil, table.BadRow{Row: in.Frame.RowNumber(i), ID: concepts[i], Column: "concept",
 					Reason: "another row has the same language and concept; select one text per concept"}
 			}
 			width = cmp.Or(width, len(vectors[i]))
 			u, err := unit([][]float32{vectors[i]}, width)
 			if err != nil {
-				return nil, nil, table.BadRow{Row: i + 1, ID: concepts[i], Column: vector, Reason: err.Error()}
+				return nil, nil, table.BadRow{Row: in.Frame.RowNumber(i), ID: concepts[i], Column: vector,
+					Reason: err.Error()}
 			}
 			t.names, t.vectors[concepts[i]] = append(t.names, concepts[i]), u[0]
 			if words != nil {

@@ -2,6 +2,7 @@ package concepts
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"antipode/datasets/table"
@@ -42,6 +43,13 @@ func TestDistinctVectors(t *testing.T) {
 	got := fmt.Sprint(f.Texts("language"), f.Numbers("n_words"), f.Numbers("n_vectors"), f.Numbers("n_lost"),
 		f.Numbers("n_largest"), f.Texts("examples"))
 	must.Equal(t, got, "[en de] [3 2] [3 2] [0 0] [1 2] [boat boat, moon]")
+	in := words()
+	in.Texts("word")[0], in.Columns[0].Texts[1] = "", "fr"
+	in.Texts("word")[1] = "" // the only word in French
+	got = fmt.Sprint(tabulartest.Evaluate(t, "distinct-vectors", in, nil).Numbers("n_lost"))
+	must.Equal(t, got, "[0 0]", "blank words")
+	in.Columns = slices.Delete(in.Columns, 2, 3)
+	must.Fail(tabulartest.Run("distinct-vectors", in, nil))(t, "word")
 }
 
 // TestNearestConcepts: of the German words, those of boat and of moon have the vector of the English boat, and that
@@ -58,11 +66,12 @@ func TestNearestConcepts(t *testing.T) {
 
 func TestSimilarityErrors(t *testing.T) {
 	for want, change := range map[string]func(f *table.Frame){
-		"same language and concept": func(f *table.Frame) { f.Texts("concept")[1] = "boat" },
-		"no text has language en":   func(f *table.Frame) { copy(f.Texts("language"), []string{"es", "es", "es"}) },
-		"the vector has 1 values":   func(f *table.Frame) { f.Vectors("text")[2] = []float32{1} },
+		`row 5 (id "boat")`:       func(f *table.Frame) { f.Texts("concept")[1] = "boat" }, // twice
+		"no text has language en": func(f *table.Frame) { copy(f.Texts("language"), []string{"es", "es", "es"}) },
+		"the vector has 1 values": func(f *table.Frame) { f.Vectors("text")[2] = []float32{1} },
 	} {
 		f := words()
+		f.RowNumbers = []int{3, 5, 7, 9, 11, 13}
 		change(f)
 		must.Fail(compute("similar-pairs", map[string]*table.Frame{"in": f}))(t, want)
 	}

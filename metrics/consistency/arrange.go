@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"antipode/datasets/table"
+	"antipode/metrics/internal/tabular"
 )
 
 // arrange fills the array of a group's vectors. It does not depend on the order of rows, except for images without
@@ -105,9 +105,9 @@ func (r *reader) slots(sorted []member, most int) (map[string]int, error) {
 			continue
 		}
 		if i > 0 && sorted[i-1].cell == m.cell && sorted[i-1].index == m.index {
-			return nil, table.BadRow{Row: m.row + 1, ID: m.id, Column: r.Index,
-				Reason: fmt.Sprintf("row %d is the same image: language %q, prompt %q, index %q; remove one, or "+
-					"group by model", sorted[i-1].row+1, m.language, m.prompt, m.index)}
+			return nil, tabular.BadRow(r.frame, m.row, r.Index, "row %d is the same image: language %q, prompt %q, "+
+				"index %q; remove one, or group by model", r.frame.RowNumber(sorted[i-1].row), m.language, m.prompt,
+				m.index)
 		}
 		names = append(names, m.index)
 	}

@@ -1,8 +1,6 @@
 package consistency
 
 import (
-	"math"
-
 	"gonum.org/v1/gonum/floats"
 
 	"antipode/metrics"
@@ -34,16 +32,15 @@ func (r *resamples) values(s Score) []float64 {
 	return out
 }
 
-// interval returns the interval of a score; NaN if fewer than two prompts have a term.
-func (r *resamples) interval(s Score) (low, high float64) {
-	if s.Prompts < 2 {
-		return math.NaN(), math.NaN()
-	}
-	return r.Ends(s.Value, r.values(s))
+// estimate returns a score with its interval; NaN if fewer than two prompts have a term.
+func (r *resamples) estimate(s Score) metrics.Estimate {
+	low, high := r.Among(s.Prompts).Ends(s.Value, r.values(s))
+	return metrics.Estimate{Value: s.Value, Low: low, High: high}
 }
 
-// of returns the interval of a function of several scores over the same prompts.
-func (r *resamples) of(value float64, scores []Score, f func(values []float64) float64) (low, high float64) {
+// of returns the interval of a function of several scores over the same prompts, of which so many have a term.
+func (r *resamples) of(prompts int, value float64, scores []Score, f func(values []float64) float64) (low,
+	high float64) {
 	all := make([][]float64, len(scores))
 	for i, s := range scores {
 		all[i] = r.values(s)
@@ -55,5 +52,5 @@ func (r *resamples) of(value float64, scores []Score, f func(values []float64) f
 		}
 		out[d] = f(values)
 	}
-	return r.Ends(value, out)
+	return r.Among(prompts).Ends(value, out)
 }

@@ -149,7 +149,8 @@ func languages(call *datasets.Call) ([]indictti.Language, error) {
 			_, l.Script, _ = strings.Cut(code, "_")
 		}
 		if code == "" || slices.Contains(codes[:i], code) {
-			return nil, fmt.Errorf("table %q, row %d: the code %q is blank or occurs twice", "languages", i+1, code)
+			return nil, fmt.Errorf("table %q, row %d: the code %q is blank or occurs twice", "languages",
+				f.RowNumber(i), code)
 		}
 		out = append(out, l)
 	}
@@ -162,8 +163,7 @@ func translated(f *table.Frame, role string) (func(row int) (map[string]string, 
 		return func(row int) (map[string]string, error) {
 			out, err := indictti.Captions(pairs[row])
 			if err != nil {
-				return nil, table.BadRow{Row: row + 1, ID: f.Texts("id")[row], Column: indictti.CaptionsColumn,
-					Reason: err.Error()}
+				return nil, tabular.BadRow(f, row, indictti.CaptionsColumn, "%v", err)
 			}
 			return out, nil
 		}, nil
@@ -299,7 +299,7 @@ func ownTranslations(call *datasets.Call, list []indictti.Language) (map[[2]stri
 		k := [2]string{t.ID, t.Language}
 		if _, twice := own[k]; twice {
 			return nil, fmt.Errorf("table %q, row %d: the prompt %q has two translations into %s; remove one",
-				"translations", i+1, t.ID, t.Language)
+				"translations", f.RowNumber(i), t.ID, t.Language)
 		}
 		own[k] = t
 	}

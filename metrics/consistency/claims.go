@@ -104,14 +104,15 @@ func readLabeled(call *datasets.Call, role string, given []string) (paperScores,
 		}
 		return model
 	}
+	low, high, n := tabular.NumberOf(in.Frame, "value_low"), tabular.NumberOf(in.Frame, "value_high"),
+		tabular.NumberOf(in.Frame, "n")
 	for i, score := range scores {
 		key := [3]string{score, name(models[i]), languages[i]}
 		if _, twice := s.cells[key]; twice {
-			return s, table.BadRow{Row: i + 1, ID: key[1], Column: "score",
+			return s, table.BadRow{Row: in.Frame.RowNumber(i), ID: key[1], Column: "score",
 				Reason: fmt.Sprintf("the model has two values of %s for %s", score, key[2])}
 		}
-		s.cells[key] = scored{interval.Bounded{Value: values[i], Low: tabular.Number(in.Frame, "value_low", i),
-			High: tabular.Number(in.Frame, "value_high", i)}, tabular.Number(in.Frame, "n", i)}
+		s.cells[key] = scored{interval.Bounded{Value: values[i], Low: low(i), High: high(i)}, n(i)}
 		if !slices.Contains(s.models, key[1]) {
 			s.models = append(s.models, key[1])
 		}
@@ -125,27 +126,40 @@ func readLabeled(call *datasets.Call, role string, given []string) (paperScores,
 	if p.Err != nil {
 		return s, p.Err
 	}
+	low, high = tabular.NumberOf(p.Frame, "scal_low"), tabular.NumberOf(p.Frame, "scal_high")
 	for i, model := range names {
 		if kinds[i] == "SCAL" {
 			if s.pairs[name(model)] == nil {
 				s.pairs[name(model)] = map[[2]string]interval.Bounded{}
 			}
-			s.pairs[name(model)][[2]string{as[i], bs[i]}] = interval.Bounded{Value: scal[i],
-				Low: tabular.Number(p.Frame, "scal_low", i), High: tabular.Number(p.Frame, "scal_high", i)}
+			s.pairs[name(model)][[2]string{as[i], bs[i]}] = interval.Bounded{Value: scal[i], Low: low(i),
+				High: high(i)}
 		}
 	}
 	return s, nil
 }
 
-// mean returns the mean of a model's score over the languages that keep selects; NaN without one.
-func (s paperScores) mean(score, model string, keep func(language string) bool) interval.Bounded {
-	var values []interval.Bounded
+// values returns a model's values of a score in the languages that keep selects, sorted.
+func (s paperScores) values(score, model string, keep func(language string) bool) (values []interval.Bounded) {
 	for key, c := range s.cells {
 		if key[0] == score && key[1] == model && keep(key[2]) && !math.IsNaN(c.Value) {
 			values = append(values, c.Bounded)
 		}
 	}
-	return meanValue(values)
+	sortValues(values)
+	return values
+}
+
+// sortValues sorts values of a map, for the same results in every run.
+func sortValues(values []interval.Bounded) {
+	slices.SortFunc(values, func(a, b interval.Bounded) int {
+		return cmp.Or(cmp.Compare(a.Value, b.Value), cmp.Compare(a.Low, b.Low), cmp.Compare(a.High, b.High))
+	})
+}
+
+// mean returns the mean of a model's score over the languages that keep selects; NaN without one.
+func (s paperScores) mean(score, model string, keep func(language string) bool) interval.Bounded {
+	return meanValue(s.values(score, model, keep))
 }
 
 // between is mean for the pairs of languages.
@@ -156,14 +170,12 @@ func (s paperScores) between(model string, keep func(a, b string) bool) interval
 			values = append(values, v)
 		}
 	}
+	sortValues(values)
 	return meanValue(values)
 }
 
 // meanValue returns the means of values and of the ends of their intervals; 0/0 is NaN.
 func meanValue(values []interval.Bounded) (sum interval.Bounded) {
-	slices.SortFunc(values, func(a, b interval.Bounded) int { // the sums do not depend on the order of a map
-		return cmp.Or(cmp.Compare(a.Value, b.Value), cmp.Compare(a.Low, b.Low), cmp.Compare(a.High, b.High))
-	})
 	for _, v := range values {
 		sum = interval.Bounded{Value: sum.Value + v.Value, Low: sum.Low + v.Low, High: sum.High + v.High}
 	}
@@ -171,16 +183,14 @@ func meanValue(values []interval.Bounded) (sum interval.Bounded) {
 	return interval.Bounded{Value: sum.Value / n, Low: sum.Low / n, High: sum.High / n}
 }
 
-// extreme returns the largest (sign 1) or smallest (sign −1) value of a model's score in the selected languages.
-func (s paperScores) extreme(sign float64, score, model string, keep func(language string) bool) interval.Bounded {
-	out := interval.Bounded{Value: math.NaN()}
-	for key, c := range s.cells {
-		if key[0] == score && key[1] == model && keep(key[2]) && !math.IsNaN(c.Value) &&
-			!(sign*c.Value <= sign*out.Value) {
-			out = c.Bounded
-		}
+// extremes returns the smallest and the largest value of a model's score in the selected languages; NaN without one.
+func (s paperScores) extremes(score, model string, keep func(language string) bool) (least, most interval.Bounded) {
+	values := s.values(score, model, keep)
+	if len(values) == 0 {
+		none := interval.Bounded{Value: math.NaN()}
+		return none, none
 	}
-	return out
+	return values[0], values[len(values)-1]
 }
 
 // claim is an expectation: a is above b.
@@ -220,11 +230,15 @@ func (s paperScores) claims() (out []claim) {
 		add("claim 9: CLGC low for languages in Bengali script, "+m, "others", s.mean("CLGC", m, without(bengali)),
 			"Bengali", s.mean("CLGC", m, bengali))
 	}
-	// against compares a model with the highest (sign 1) or lowest (−1) of others, over languages.
+	// against compares a model with the highest (sign 1) or lowest (−1) of others, over languages, if all are there.
 	against := func(name, score, model string, sign float64, keep func(string) bool, others ...string) {
 		best, of := interval.Bounded{Value: math.NaN()}, ""
 		for _, m := range others {
-			if v := s.mean(score, m, keep); !math.IsNaN(v.Value) && !(sign*v.Value <= sign*best.Value) {
+			v := s.mean(score, m, keep)
+			if math.IsNaN(v.Value) {
+				return
+			}
+			if !(sign*v.Value <= sign*best.Value) {
 				best, of = v, m
 			}
 		}
@@ -258,7 +272,9 @@ func (s paperScores) claims() (out []claim) {
 			falling[i+1], s.mean("DWL", falling[i+1], other))
 	}
 	lowest := func(name, score, model, of string, few func(string) bool) {
-		add(name, "others", s.extreme(-1, score, model, without(few)), of, s.extreme(1, score, model, few))
+		least, _ := s.extremes(score, model, without(few))
+		_, most := s.extremes(score, model, few)
+		add(name, "others", least, of, most)
 	}
 	const two, four = "sat_Olck and mni_Mtei", "sat_Olck, mni_Mtei, brx_Deva and mni_Beng"
 	lowest("claim 14: DWL of Dalle3 lowest in "+two, "DWL", dalle, two, unwritten)

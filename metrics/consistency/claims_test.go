@@ -3,7 +3,6 @@ package consistency
 import (
 	"context"
 	"maps"
-	"math"
 	"slices"
 	"testing"
 
@@ -13,6 +12,7 @@ import (
 	"antipode/datasets/table"
 	"antipode/internal/must"
 	"antipode/metrics"
+	"antipode/metrics/interval"
 )
 
 // printedScores returns the printed cells of some tables as scores of a run.
@@ -113,14 +113,28 @@ func TestClaims(t *testing.T) {
 		must.Equal(t, fails[item], "FAIL", item, "and, negated")
 	}
 	must.Equal(t, n, len(holds))
+	few := frames(1)
+	rows := sequence(few["scores"].Len())
+	few["scores"] = few["scores"].Pick(slices.DeleteFunc(rows, func(i int) bool {
+		return few["scores"].Texts("model")[i] == "Midjourney"
+	}))
+	if _, known := verdictsOf(t, few)["claim 10: Dalle3 highest in other languages, IGC"]; known {
+		t.Error("a claim without one of its models")
+	}
+	ties := paperScores{cells: map[[3]string]scored{{"DWL", "m", "a"}: {Bounded: interval.Bounded{Value: 1, Low: 0}},
+		{"DWL", "m", "b"}: {Bounded: interval.Bounded{Value: 1, Low: 0.5}}}}
+	for range 20 { // not in the order of a map
+		least, most := ties.extremes("DWL", "m", func(string) bool { return true })
+		must.Equal(t, [2]float64{least.Low, most.Low}, [2]float64{0, 0.5}, "ties")
+	}
 }
 
 // The printed tables, read as a run, are in the ledger to the digit.
 func TestStudyValues(t *testing.T) {
 	common, complete := printedScores(t, 6, 7, 8), printedScores(t, 9, 10, 11)
-	overall := table.NewFrame([]table.ColumnSpec{{Name: "model", Kind: "text"}, {Name: "scal", Kind: "number"},
-		{Name: "scal_low", Kind: "number"}, {Name: "scal_high", Kind: "number"}})
-	overall.Add([]string{"Dalle3"}, 0.2990, math.NaN(), math.NaN())
+	overall := table.NewFrame([]table.ColumnSpec{{Name: "model", Kind: "text"}, {Name: "scal", Kind: "number"}})
+	overall.Add([]string{"Dalle3"}, 0.2990)
+	overall.Add([]string{""}, 0.1) // of no model
 	ours, _ := must.Get2(compute("indictti-values", nil, nil,
 		map[string]*table.Frame{"complete": complete, "common": common, "overall": overall}))(t)
 	printed := items(t)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"antipode/datasets"
 	"antipode/metrics"
@@ -125,7 +126,7 @@ const faithful = "higher is more faithful"
 
 var clgc = metrics.Define(metrics.Definition[CLGCOptions, clgcRow]{
 	Name: "indictti-clgc", Title: "similarity of an image's caption to the English prompt, by language",
-	Version: 4, // 3 gave every image the same weight
+	Version: 5, // 3 gave every image the same weight
 	Unit:    cosine, Range: "[-1, 1]", Direction: faithful, Citation: citation + ", equations 2 and 3",
 	Inputs: withReference,
 	Compute: func(_ context.Context, call *metrics.Call, o CLGCOptions) ([]clgcRow, error) {
@@ -133,9 +134,9 @@ var clgc = metrics.Define(metrics.Definition[CLGCOptions, clgcRow]{
 		s.empty = o.Empty
 		var out []clgcRow
 		err := correct(call, s, o.ReferenceVector, func(g *group, scores []Score) error {
-			for l, r := range g.byLanguage(scores) {
+			for l, r := range g.byLanguage(s, scores) {
 				out = append(out, clgcRow{r.Group, r.Language, r.Score, r.LanguageCounts, g.captions[l], o.Vector,
-					o.ReferenceVector, s.Label("prompts")})
+					o.ReferenceVector, r.Interval})
 			}
 			return nil
 		})
@@ -161,7 +162,7 @@ func CLGC(captions, english datasets.Table, options ...CLGCOptions) datasets.Tab
 
 var igc = metrics.Define(metrics.Definition[IGCOptions, igcRow]{
 	Name: "indictti-igc", Title: "similarity of an image to the data set's photograph, by language",
-	Version: 3, // 2 gave every image the same weight
+	Version: 4, // 2 gave every image the same weight
 	Unit:    cosine, Range: "[-1, 1]", Direction: faithful, Citation: citation + ", equation 4",
 	Inputs: withReference, Compute: correctness,
 })
@@ -178,7 +179,7 @@ func IGC(images, photographs datasets.Table, options ...IGCOptions) datasets.Tab
 
 var lgc = metrics.Define(metrics.Definition[LGCOptions, lgcRow]{
 	Name: "indictti-lgc", Title: "similarity of an image to the English prompt in a joint space, by language",
-	Version: 4, // 3 gave every image the same weight
+	Version: 5, // 3 gave every image the same weight
 	Unit:    cosine, Range: "[-1, 1]", Direction: faithful, Citation: citation + ", equation 5",
 	Inputs: withReference,
 	Compute: func(ctx context.Context, call *metrics.Call, o LGCOptions) ([]lgcRow, error) {
@@ -204,9 +205,9 @@ func LGC(images, english datasets.Table, options ...LGCOptions) datasets.Table {
 func correctness(_ context.Context, call *metrics.Call, o IGCOptions) (out []igcRow, err error) {
 	s := selection{By: o.By, Vector: o.Vector, ImageOptions: o.ImageOptions, Intervals: o.Intervals}
 	err = correct(call, s, o.ReferenceVector, func(g *group, scores []Score) error {
-		for _, r := range g.byLanguage(scores) {
+		for _, r := range g.byLanguage(s, scores) {
 			out = append(out, igcRow{r.Group, r.Language, r.Score, r.LanguageCounts, o.Vector, o.ReferenceVector,
-				s.Label("prompts")})
+				r.Interval})
 		}
 		return nil
 	})
@@ -216,7 +217,7 @@ func correctness(_ context.Context, call *metrics.Call, o IGCOptions) (out []igc
 var dropFromEnglish = metrics.Define(metrics.Definition[DropOptions, dropRow]{
 	Name:    "indictti-drop",
 	Title:   "drop of a correctness score from English to the mean of the other languages",
-	Version: 3, // 2 gave every image the same weight
+	Version: 4, // 2 gave every image the same weight
 	Unit:    cosine, Range: "[-2, 2]", Direction: "0 is no drop", Citation: citation + ", sections 5 and 6",
 	Inputs: withReference, Compute: computeDrop,
 })
@@ -233,7 +234,7 @@ func computeDrop(_ context.Context, call *metrics.Call, o DropOptions) (out []dr
 	s := selection{By: o.By, Vector: o.Vector, ImageOptions: o.ImageOptions, Intervals: o.Intervals}
 	err = correct(call, s, o.ReferenceVector, func(g *group, scores []Score) error {
 		at := -1
-		row := dropRow{Group: g.values, Vector: o.Vector, Reference: o.ReferenceVector, Interval: s.Label("prompts")}
+		row := dropRow{Group: g.values, Vector: o.Vector, Reference: o.ReferenceVector}
 		for l, language := range g.images.Languages {
 			if language == o.English {
 				at = l
@@ -245,15 +246,16 @@ func computeDrop(_ context.Context, call *metrics.Call, o DropOptions) (out []dr
 			return fmt.Errorf("%sno images of the language %q; name English with the option english", g.name(o.By),
 				o.English)
 		}
-		of := func(values []float64) (d float64) {
-			others := append(append([]float64(nil), values[:at]...), values[at+1:]...)
-			d, row.Languages = ComputeDrop(values[at], others)
+		of := func(values []float64) (d float64, languages int) {
+			return ComputeDrop(values[at], slices.Concat(values[:at], values[at+1:]))
+		}
+		row.Drop.Value, row.Languages = of(valuesOf(scores))
+		prompts := min(row.Prompts, scores[at].Prompts)
+		row.Drop.Low, row.Drop.High = g.boot.of(prompts, row.Drop.Value, scores, func(values []float64) float64 {
+			d, _ := of(values)
 			return d
-		}
-		row.Drop = metrics.Exact(of(valuesOf(scores)))
-		if row.Prompts > 1 {
-			row.Drop.Low, row.Drop.High = g.boot.of(row.Drop.Value, scores, of)
-		}
+		})
+		row.Interval = s.Label("prompts", row.Drop)
 		row.English, row.Others = scores[at].Value, scores[at].Value-row.Drop.Value
 		out = append(out, row)
 		return nil
@@ -261,14 +263,13 @@ func computeDrop(_ context.Context, call *metrics.Call, o DropOptions) (out []dr
 	return out, err
 }
 
-// byLanguage returns a group's rows, one per language, without vector, reference and interval.
-func (g *group) byLanguage(scores []Score) (out []igcRow) {
+// byLanguage returns a group's rows, one per language, without vector and reference.
+func (g *group) byLanguage(o selection, scores []Score) (out []igcRow) {
 	for l, s := range scores {
-		low, high := g.boot.interval(s)
-		out = append(out, igcRow{Group: g.values, Language: g.images.Languages[l],
-			Score: metrics.Estimate{Value: s.Value, Low: low, High: high},
+		e := g.boot.estimate(s)
+		out = append(out, igcRow{Group: g.values, Language: g.images.Languages[l], Score: e,
 			LanguageCounts: LanguageCounts{s.Prompts, s.Excluded, s.Images + s.Missing, g.refused[l], s.Missing,
-				s.Images}})
+				s.Images}, Interval: o.Label("prompts", e)})
 	}
 	return out
 }
@@ -286,15 +287,17 @@ func references(call *metrics.Call, column string, prompts []string) ([][]float3
 	at, out, seen := positions(prompts), make([][]float32, len(prompts)), map[string]int{}
 	for i, id := range ids {
 		if before, twice := seen[id]; twice {
-			return nil, fmt.Errorf("table \"reference\": rows %d and %d have the same prompt %q", before, i+1, id)
+			return nil, fmt.Errorf("table \"reference\": rows %d and %d have the same prompt %q", before,
+				in.Frame.RowNumber(i), id)
 		}
-		seen[id] = i + 1
+		seen[id] = in.Frame.RowNumber(i)
 		k, wanted := at[id]
 		if !wanted || vectors[i] == nil {
 			continue
 		}
 		if _, err := length(vectors[i], len(vectors[i])); err != nil {
-			return nil, fmt.Errorf("table \"reference\", row %d (prompt %q), column %s: %w", i+1, id, column, err)
+			return nil, fmt.Errorf("table \"reference\", row %d (prompt %q), column %s: %w",
+				in.Frame.RowNumber(i), id, column, err)
 		}
 		out[k] = vectors[i]
 	}

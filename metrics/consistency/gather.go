@@ -3,9 +3,7 @@ package consistency
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"antipode/datasets"
@@ -50,6 +48,7 @@ type reader struct {
 	captions           []string
 	prompt             map[string]string // of each caption
 	languages, prompts []string
+	ids                []string             // nil = none
 	index              func(row int) string // "" = no index
 	vectors            [][]float32
 	width              int
@@ -81,7 +80,8 @@ func gather(call *metrics.Call, s selection) ([]*group, error) {
 	in.UniqueIDs()
 	f := in.Frame
 	r := &reader{selection: s, frame: f, captions: f.Texts("caption"), languages: f.Texts("language"),
-		prompts: f.Texts("prompt_id"), index: indexColumn(f, s.Index), vectors: in.Vectors(s.Vector)}
+		ids: f.Texts("id"), prompts: f.Texts("prompt_id"), index: indexColumn(f, s.Index),
+		vectors: in.Vectors(s.Vector)}
 	parts := in.SortedGroups(s.By)
 	if in.Err != nil {
 		return nil, in.Err
@@ -89,6 +89,12 @@ func gather(call *metrics.Call, s selection) ([]*group, error) {
 	call.Copies = slices.Contains(tabular.Copies(call, "in", s.Vector), true)
 	r.prompt = promptOf(r.captions, r.prompts)
 	r.wanted = languageOrder(r.languages, s.Languages, s.English)
+	for _, l := range s.Languages {
+		if !slices.Contains(r.languages, l) {
+			call.Notef("no row is of the language %q; the table has %s", l,
+				strings.Join(languageOrder(r.languages, nil, s.English), ", "))
+		}
+	}
 	var groups []*group
 	for _, part := range parts {
 		g := &group{values: part.By, requested: map[string]bool{}, rows: map[cell]*tallies{}}
@@ -165,16 +171,13 @@ func languageOrder(found, listed []string, english string) (order []string) {
 }
 
 func indexColumn(f *table.Frame, name string) func(row int) string {
-	if texts := f.Texts(name); texts != nil {
-		return func(row int) string { return texts[row] }
-	}
 	if numbers := f.Numbers(name); numbers != nil {
 		return func(row int) string {
-			if math.IsNaN(numbers[row]) {
-				return ""
-			}
-			return strconv.FormatFloat(numbers[row], 'g', -1, 64)
+			return table.NumberText(numbers[row])
 		}
+	}
+	if texts := f.Texts(name); texts != nil {
+		return func(row int) string { return texts[row] }
 	}
 	return func(int) string { return "" }
 }
@@ -223,8 +226,8 @@ func (r *reader) take(g *group, row int) error {
 		return tabular.BadRow(r.frame, row, r.Vector, "%v", err)
 	}
 	id := ""
-	if ids := r.frame.Texts("id"); ids != nil {
-		id = ids[row]
+	if r.ids != nil {
+		id = r.ids[row]
 	}
 	g.members = append(g.members, member{at, r.index(row), id, row})
 	return nil

@@ -60,11 +60,11 @@ func (p Images) check() (width int, err error) {
 		return 0, fmt.Errorf("consistency: vectors for %d languages, %d language names", len(p.Vectors),
 			len(p.Languages))
 	}
-	for what, names := range map[string][]string{"language": p.Languages, "prompt": p.Prompts} {
+	for i, names := range [][]string{p.Languages, p.Prompts} {
 		seen := map[string]bool{}
 		for _, n := range names {
 			if seen[n] {
-				return 0, fmt.Errorf("consistency: %s %q occurs twice", what, n)
+				return 0, fmt.Errorf("consistency: %s %q occurs twice", []string{"language", "prompt"}[i], n)
 			}
 			seen[n] = true
 		}

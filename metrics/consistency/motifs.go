@@ -35,19 +35,20 @@ type motifRow struct {
 
 var motifs = metrics.Define(metrics.Definition[MotifOptions, motifRow]{
 	Name: "indictti-motifs", Title: "share of images with each hand-tagged motif, by script and model",
-	Version: 1, Unit: "share of inspected images", Range: "[0, 1]", Direction: "none",
+	Version: 2, Unit: "share of inspected images", Range: "[0, 1]", Direction: "none",
 	Citation: citation + ", section 6 and supplement D, Figures 5–7 and 10–13",
 	Inputs: []metrics.Input{{Role: "in", Columns: datasets.Columns("id:text", "language:text"), About: "the images"},
-		{Role: "tags", Columns: datasets.Columns("id:text", "tag:text"), Optional: true,
-			About: "one row per tag; an empty tag = inspected without a tag; required"}, inLanguages},
+		{Role: "tags", Columns: datasets.Columns("id:text", "tag:text"), Optional: true, RepeatedIDs: true,
+			About: "one row per tag of an image, which the column image_id names if there is one, else id; an empty " +
+				"tag = inspected without a tag; required"}, inLanguages},
 	Compute: computeMotifs,
 })
 
 // Motifs is the metric indictti-motifs: the share of images with a motif (temple, sari, …) tagged by hand, by script
 // or language (section 6 and supplement D of the paper, which give no counts). images has id and language; tags has
-// one row per tag, id and tag, with an empty tag for an image that was inspected and has none. share is the part of
-// the inspected images that have the tag; a repeated tag counts once. Motifs are what annotators saw, not facts about
-// people.
+// one row per tag, image_id (or id) and tag, with an empty tag for an image that was inspected and has none. share is
+// the part of the inspected images that have the tag; a repeated tag counts once. Motifs are what annotators saw, not
+// facts about people.
 func Motifs(images, tags datasets.Table, options ...MotifOptions) datasets.Table {
 	return motifs.Table(map[string]datasets.Table{"in": images, "tags": tags}, options...)
 }
@@ -69,7 +70,7 @@ type motifTestRow struct {
 
 var motifTests = metrics.Define(metrics.Definition[MotifOptions, motifTestRow]{
 	Name: "indictti-motif-tests", Title: "whether a motif is more or less frequent in a script than in the others",
-	Version: 1, Unit: "probability", Range: "(0, 1]", Direction: "lower is less likely by chance",
+	Version: 2, Unit: "probability", Range: "(0, 1]", Direction: "lower is less likely by chance",
 	Citation: citation + ", section 6; Fisher 1935; Holm 1979", Inputs: motifs.Operation.Inputs,
 	Compute: func(ctx context.Context, call *metrics.Call, o MotifOptions) (out []motifTestRow, err error) {
 		rows, err := computeMotifs(ctx, call, o)
@@ -217,8 +218,8 @@ func partsOf(f *table.Frame, groups []table.Group, scripts map[string]string, pe
 			language := f.Texts("language")[row]
 			script, known := scripts[language]
 			if !known {
-				return nil, table.BadRow{Row: row + 1, ID: f.Texts("id")[row], Column: "language",
-					Reason: fmt.Sprintf("%q is not in the table of languages; add a row for it", language)}
+				return nil, tabular.BadRow(f, row, "language", "%q is not in the table of languages; add a row for it",
+					language)
 			}
 			if per == "script" {
 				language = ""
@@ -240,7 +241,11 @@ func partsOf(f *table.Frame, groups []table.Group, scripts map[string]string, pe
 // tagsOf returns the tags of each image that has a row, and all tags in order.
 func tagsOf(given *table.Frame) (tags map[string][]string, names []string) {
 	tags = map[string][]string{}
-	for i, id := range given.Texts("id") {
+	ids := given.Texts("image_id")
+	if ids == nil {
+		ids = given.Texts("id")
+	}
+	for i, id := range ids {
 		tag := given.Texts("tag")[i]
 		if _, known := tags[id]; !known {
 			tags[id] = []string{}

@@ -63,7 +63,7 @@ func byCell(call *datasets.Call, score string, scale float64) (map[[2]string]flo
 	for i, v := range scores {
 		key := [2]string{models[i], languages[i]}
 		if _, twice := values[key]; twice {
-			return nil, nil, table.BadRow{Row: i + 1, ID: key[0], Column: "language",
+			return nil, nil, table.BadRow{Row: in.Frame.RowNumber(i), ID: key[0], Column: "language",
 				Reason: fmt.Sprintf("the model has two scores for %s", key[1])}
 		}
 		values[key] = scale * v
@@ -107,7 +107,7 @@ func computeCells(_ context.Context, call *datasets.Call, o CellOptions) ([]cell
 		none := math.NaN()
 		row := cellRow{Model: c.Model, Language: c.Language, Printed: c.Value, Value: none, Difference: none,
 			Equal: none}
-		if v, has := values[[2]string{of[c.Model], c.Language}]; has && !math.IsNaN(v) {
+		if v, has := values[[2]string{of[c.Model], c.Language}]; has && of[c.Model] != "" && !math.IsNaN(v) {
 			computed++
 			row.Value, row.Difference, row.Equal, row.Computed = v, v-c.Value, 0, of[c.Model]
 			if decimals(v) == c.Value {

@@ -34,7 +34,7 @@ func modelScores(rows ...string) *table.Frame {
 // counted.
 func TestPrintedCells(t *testing.T) {
 	in := modelScores("stable-diffusion-v1-5|en|0.645349", "stable-diffusion-v1-5|asm_Beng|0.08",
-		"stable-diffusion-v1-5|tel_Telu|0.07", "Dalle3|mni_Mtei|0.5", "Mine|en|0.9")
+		"stable-diffusion-v1-5|tel_Telu|0.07", "Dalle3|mni_Mtei|0.5", "Mine|en|0.9", "|en|0.3")
 	in.Columns[2].Name = "clgc"
 	f, notes, err := compute("indictti-cells", map[string]string{"score": "clgc", "table": "2"}, nil,
 		map[string]*table.Frame{"in": in})
@@ -84,7 +84,8 @@ func TestMotifs(t *testing.T) {
 	in := &table.Frame{Columns: []table.Column{table.TextColumn("id", []string{"a", "b", "c", "d"}),
 		table.TextColumn("model", []string{"SD", "SD", "SD", "MJ"}),
 		table.TextColumn("language", []string{"hin_Deva", "mar_Deva", "ben_Beng", "hin_Deva"})}}
-	tags := &table.Frame{Columns: []table.Column{table.TextColumn("id", []string{"a", "a", "a", "b", "c", "x"}),
+	tags := &table.Frame{Columns: []table.Column{table.TextColumn("id", []string{"1", "2", "3", "4", "5", "6"}),
+		table.TextColumn("image_id", []string{"a", "a", "a", "b", "c", "x"}),
 		table.TextColumn("tag", []string{"temple", "sari", "temple", "temple", "", "sari"})}}
 	f, notes, err := compute("indictti-motifs", nil, []string{"model"},
 		map[string]*table.Frame{"in": in, "tags": tags})
@@ -106,9 +107,9 @@ func TestMotifs(t *testing.T) {
 		t.Errorf("%v, %v", per, err)
 	}
 	must.Fail(compute("indictti-motifs", nil, nil, map[string]*table.Frame{"in": in}))(t, `give the table "tags"`)
-	in.Texts("language")[0] = "xxx_Xxxx"
+	in.Texts("language")[0], in.RowNumbers = "xxx_Xxxx", []int{7, 8, 9, 10}
 	must.Fail(compute("indictti-motifs", nil, nil,
-		map[string]*table.Frame{"in": in, "tags": tags}))(t, `row 1 (id "a"), column language: "xxx_Xxxx"`)
+		map[string]*table.Frame{"in": in, "tags": tags}))(t, `row 7 (id "a"), column language: "xxx_Xxxx"`)
 }
 
 // TestMotifTests: a motif in 5 of 5 images of one script and in 0 of 5 of the other has the exact p of Fisher's test,

@@ -175,12 +175,12 @@ func TestIntervalsCover(t *testing.T) {
 		scores := score(w.set(60))
 		b := must.Get(resample(metrics.Intervals{Resamples: 300, Level: 0.95, Seed: int64(rng.Uint32())}, 60))(t)
 		for name, s := range scores {
-			if low, high := b.interval(s); low <= truth[name].Value && truth[name].Value <= high {
+			if e := b.estimate(s); e.Low <= truth[name].Value && truth[name].Value <= e.High {
 				held[name]++
 			}
 		}
-		if low, high := b.of(scores["correctness"].Value-scores["other"].Value, []Score{scores["correctness"],
-			scores["other"]},
+		if low, high := b.of(60, scores["correctness"].Value-scores["other"].Value,
+			[]Score{scores["correctness"], scores["other"]},
 			func(v []float64) float64 { return v[0] - v[1] }); low <= 0 && 0 <= high {
 			held["difference"]++
 		}
@@ -202,22 +202,29 @@ func TestBootstrap(t *testing.T) {
 	b := must.Get(resample(metrics.Intervals{Resamples: 2000, Level: 0.95, Seed: 3}, 5))(t)
 	again, _ := resample(metrics.Intervals{Resamples: 2000, Level: 0.95, Seed: 3}, 5)
 	other, _ := resample(metrics.Intervals{Resamples: 2000, Level: 0.95, Seed: 4}, 5)
-	low, high := b.interval(s)
-	if l, h := again.interval(s); l != low || h != high {
-		t.Error("equal seeds, other intervals")
-	}
+	e := b.estimate(s)
+	must.Equal(t, again.estimate(s), e, "equal seeds")
 	if slices.Equal(other.values(s), b.values(s)) {
 		t.Error("different seeds, equal samples")
 	}
-	if s.Value != 2 || math.Abs(low-0.2) > 0.3 || math.Abs(high-3.8) > 0.3 { // t of 4 degrees × √(2.5/5) = 1.96
-		t.Errorf("%v in [%v, %v]", s.Value, low, high)
+	if e.Value != 2 || math.Abs(e.Low-0.2) > 0.3 || math.Abs(e.High-3.8) > 0.3 { // t of 4 degrees × √(2.5/5) = 1.96
+		t.Error(e)
 	}
 	one := newScore(1)
 	one.set(0, 1, 1)
 	one.finish(1)
 	single := must.Get(resample(metrics.Intervals{Resamples: 10, Level: 0.95, Seed: 0}, 1))(t)
-	if l, h := single.interval(one); !math.IsNaN(l) || !math.IsNaN(h) || one.Value != 1 {
-		t.Errorf("one prompt: %v in [%v, %v]", one.Value, l, h)
+	if e := single.estimate(one); !math.IsNaN(e.Low) || !math.IsNaN(e.High) || e.Value != 1 {
+		t.Error("one prompt", e)
+	}
+	few := newScore(100)
+	for k := range 8 {
+		few.set(k, float64(k), 1)
+	}
+	few.finish(8)
+	many := must.Get(resample(metrics.Intervals{Resamples: 2000, Level: 0.95, Seed: 3}, 100))(t)
+	if e := many.estimate(few); e.Low > 1.5 || e.High < 5.5 { // t of 7 degrees, not of 99
+		t.Error("8 of 100 prompts have a term", e)
 	}
 	for _, level := range []float64{-1, 1, math.NaN()} {
 		must.Fail(resample(metrics.Intervals{Resamples: 10, Level: level, Seed: 0}, 5))(t)

@@ -102,7 +102,7 @@ type scalOverallRow struct {
 
 var scwl = metrics.Define(metrics.Definition[SCWLOptions, scwlRow]{
 	Name: "indictti-scwl", Title: "similarity of the images of one prompt within a language",
-	Version: 2, Unit: cosine, Range: "[-1, 1]; literal [-2, 2]", Direction: "higher is more consistent",
+	Version: 3, Unit: cosine, Range: "[-1, 1]; literal [-2, 2]", Direction: "higher is more consistent",
 	Citation: citation + ", equations 10 and 11", Inputs: onlyImages,
 	Compute: func(_ context.Context, call *metrics.Call, o SCWLOptions) ([]scwlRow, error) {
 		return withinLanguages(call, selection{By: o.By, Vector: o.Vector, ImageOptions: o.ImageOptions,
@@ -124,7 +124,7 @@ func SCWL(images datasets.Table, options ...SCWLOptions) datasets.Table {
 
 var dwl = metrics.Define(metrics.Definition[DWLOptions, dwlRow]{
 	Name: "indictti-dwl", Title: "1 minus the similarity of the images of different prompts within a language",
-	Version: 2, Unit: cosine, Range: "[0, 2]; literal [-1, 3]", Direction: "higher is more varied",
+	Version: 3, Unit: cosine, Range: "[0, 2]; literal [-1, 3]", Direction: "higher is more varied",
 	Citation: citation + ", equation 12", Inputs: onlyImages,
 	Compute: func(_ context.Context, call *metrics.Call, o DWLOptions) ([]dwlRow, error) {
 		s := selection{By: o.By, Vector: o.Vector, ImageOptions: o.ImageOptions, Intervals: o.Intervals}
@@ -154,9 +154,9 @@ func withinLanguages(call *metrics.Call, s selection, method string,
 	score func(Images) ([]Score, error)) (out []scwlRow, err error) {
 	err = eachGroup(call, s, func(g *group) ([]Score, error) { return score(g.images) },
 		func(g *group, scores []Score) error {
-			for _, r := range g.byLanguage(scores) {
+			for _, r := range g.byLanguage(s, scores) {
 				out = append(out, scwlRow{r.Group, r.Language, r.Score, r.LanguageCounts, s.Vector, method,
-					s.Label("prompts")})
+					r.Interval})
 			}
 			return nil
 		})
@@ -165,7 +165,7 @@ func withinLanguages(call *metrics.Call, s selection, method string,
 
 var scal = metrics.Define(metrics.Definition[SCALOptions, scalRow]{
 	Name: "indictti-scal", Title: "similarity of the images of one prompt between two languages",
-	Version: 2, Unit: cosine, Range: "[-1, 1]; literal [-2, 2]", Direction: "higher is more similar",
+	Version: 3, Unit: cosine, Range: "[-1, 1]; literal [-2, 2]", Direction: "higher is more similar",
 	Citation: citation + ", equations 6 and 7, Figure 3", Inputs: onlyImages,
 	Compute: func(_ context.Context, call *metrics.Call, o SCALOptions) (out []scalRow, err error) {
 		s := selection{By: o.By, Vector: o.Vector, ImageOptions: o.ImageOptions, Intervals: o.Intervals}
@@ -180,10 +180,9 @@ var scal = metrics.Define(metrics.Definition[SCALOptions, scalRow]{
 						kind = "SCWL"
 					}
 					v := scores[a][b]
-					low, high := g.boot.interval(v)
-					out = append(out, scalRow{g.values, from, to, kind,
-						metrics.Estimate{Value: v.Value, Low: low, High: high}, v.Prompts, v.Excluded, v.Missing,
-						v.Images, o.Vector, o.Method, s.Label("prompts")})
+					e := g.boot.estimate(v)
+					out = append(out, scalRow{g.values, from, to, kind, e, v.Prompts, v.Excluded, v.Missing, v.Images,
+						o.Vector, o.Method, s.Label("prompts", e)})
 				}
 			}
 			return nil
@@ -205,7 +204,7 @@ func SCAL(images datasets.Table, options ...SCALOptions) datasets.Table {
 
 var scalOverall = metrics.Define(metrics.Definition[SCALOverallOptions, scalOverallRow]{
 	Name: "indictti-scal-overall", Title: "similarity of the images of one prompt over all pairs of languages",
-	Version: 2, Unit: cosine, Range: "[-1, 1]; half [-0.5, 0.5]; literal: times languages − 1",
+	Version: 3, Unit: cosine, Range: "[-1, 1]; half [-0.5, 0.5]; literal: times languages − 1",
 	Direction: "higher is more similar", Citation: citation + ", equation 9", Inputs: onlyImages,
 	Compute: computeOverall,
 })
@@ -234,7 +233,7 @@ func computeOverall(_ context.Context, call *metrics.Call, o SCALOverallOptions)
 		}
 		return ComputeSCAL(g.images, PairNormalizer(o.Pairs))
 	}, func(g *group, scores [][]Score) error {
-		row := scalOverallRow{Group: g.values, Pairs: o.Pairs, Of: o.Of, Vector: o.Vector, Interval: s.Label("prompts")}
+		row := scalOverallRow{Group: g.values, Pairs: o.Pairs, Of: o.Of, Vector: o.Vector}
 		var flat []Score
 		languages := map[int]bool{}
 		for a := range scores {
@@ -256,9 +255,8 @@ func computeOverall(_ context.Context, call *metrics.Call, o SCALOverallOptions)
 				return v
 			}
 			row.Method, row.Score = string(n), metrics.Exact(of(valuesOf(flat)))
-			if row.Prompts > 1 {
-				row.Score.Low, row.Score.High = g.boot.of(row.Score.Value, flat, of)
-			}
+			row.Score.Low, row.Score.High = g.boot.of(row.Prompts, row.Score.Value, flat, of)
+			row.Interval = s.Label("prompts", row.Score)
 			out = append(out, row)
 		}
 		return nil

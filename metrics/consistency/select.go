@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"antipode/datasets"
-	"antipode/datasets/table"
 	"antipode/metrics/internal/tabular"
 	"antipode/metrics/interval"
 )
@@ -97,7 +96,7 @@ func computePrompts(_ context.Context, call *datasets.Call, o PromptOptions) ([]
 			continue
 		}
 		if _, err := length(v, len(append(vectors, v)[0])); err != nil {
-			return nil, table.BadRow{Row: row + 1, ID: ids[row], Column: o.Vector, Reason: err.Error()}
+			return nil, tabular.BadRow(in.Frame, row, o.Vector, "%v", err)
 		}
 		pool, vectors = append(pool, row), append(vectors, v)
 	}

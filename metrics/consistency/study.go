@@ -7,7 +7,6 @@ import (
 	"math"
 
 	"antipode/datasets"
-	"antipode/datasets/table"
 	"antipode/metrics"
 	"antipode/metrics/internal/tabular"
 )
@@ -63,7 +62,7 @@ func computeScoreDrop(_ context.Context, call *metrics.Call, o ScoreDropOptions)
 			language := in.Frame.Texts("language")[i]
 			if seen[language] {
 				return nil, fmt.Errorf("%srow %d: the language %q has two scores; group by the column that differs",
-					g.name(o.By), i+1, language)
+					g.name(o.By), in.Frame.RowNumber(i), language)
 			}
 			seen[language] = true
 			if language == o.English {
@@ -105,7 +104,7 @@ type ratingRow struct {
 
 var translationRatings = metrics.Define(metrics.Definition[RatingOptions, ratingRow]{
 	Name: "indictti-ratings", Title: "mean rating and agreement on translations, by language",
-	Version: 2, Unit: "XSTS; share of annotator pairs", Range: "[1, 5]; [0, 1]", Direction: "higher is better",
+	Version: 3, Unit: "XSTS; share of annotator pairs", Range: "[1, 5]; [0, 1]", Direction: "higher is better",
 	Citation: citation + ", supplement, Figure 8",
 	Inputs: []metrics.Input{{Role: "in", About: "one row per rating",
 		Columns: datasets.Columns("language:text", "prompt_id:text", "annotator:text", "rating:number")}},
@@ -126,8 +125,7 @@ func computeRatings(_ context.Context, call *metrics.Call, o RatingOptions) ([]r
 		ratings[i] = Rating{Language: f.Texts("language")[i], Prompt: f.Texts("prompt_id")[i],
 			Annotator: f.Texts("annotator")[i], Score: f.Numbers("rating")[i]}
 		if r := ratings[i]; !(r.Score >= 1 && r.Score <= 5) {
-			return nil, table.BadRow{Row: i + 1, Column: "rating",
-				Reason: fmt.Sprintf("%g is not on the scale from 1 to 5; remove the row", r.Score)}
+			return nil, tabular.BadRow(f, i, "rating", "%g is not on the scale from 1 to 5; remove the row", r.Score)
 		}
 	}
 	languages, err := ComputeTranslationRatings(ratings, o.Tolerance)
@@ -141,11 +139,9 @@ func computeRatings(_ context.Context, call *metrics.Call, o RatingOptions) ([]r
 			return nil, err
 		}
 		name := cmp.Or(l.Language, "all")
-		low, high := boot.interval(l.Mean)
-		agreeLow, agreeHigh := boot.interval(l.Agreement)
-		out = append(out, ratingRow{name, metrics.Estimate{Value: l.Mean.Value, Low: low, High: high},
-			metrics.Estimate{Value: l.Agreement.Value, Low: agreeLow, High: agreeHigh}, l.Mean.Prompts, l.Ratings,
-			l.Pairs, l.Annotators, l.Below, o.Label("prompts")})
+		rating, agreement := boot.estimate(l.Mean), boot.estimate(l.Agreement)
+		out = append(out, ratingRow{name, rating, agreement, l.Mean.Prompts, l.Ratings, l.Pairs, l.Annotators, l.Below,
+			o.Label("prompts", rating, agreement)})
 	}
 	return out, nil
 }

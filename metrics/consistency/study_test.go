@@ -152,9 +152,9 @@ func TestRatings(t *testing.T) {
 	out := tabulartest.Evaluate(t, "indictti-ratings", f, nil)
 	if !slices.Equal(out.Texts("language"), []string{"hin_Deva", "tam_Taml", "all"}) || out.Numbers("rating")[2] != 4 ||
 		out.Numbers("n_pairs")[0] != 4 || out.Numbers("rating_low")[0] != 2.5 ||
-		!math.IsNaN(out.Numbers("rating_low")[1]) {
+		!math.IsNaN(out.Numbers("rating_low")[1]) || out.Texts("interval")[1] != "" {
 		t.Errorf("%v", out)
 	}
-	f.Columns[3].Numbers[2] = math.NaN()
-	must.Fail(tabulartest.Run("indictti-ratings", f, nil))(t, "row 3")
+	f.Columns[3].Numbers[2], f.RowNumbers = math.NaN(), []int{2, 4, 6, 8, 10, 12}
+	must.Fail(tabulartest.Run("indictti-ratings", f, nil))(t, "row 6")
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"antipode/datasets/table"
@@ -164,6 +165,14 @@ func TestTables(t *testing.T) {
 		math.Abs(f.Numbers("english")[0]-f.Numbers("others")[0]-want) > 1e-12 {
 		t.Errorf("drop %v, want %v, %v", f, want, err)
 	}
+	few := full.With(table.TextColumn("outcome", slices.Clone(full.Texts("outcome"))))
+	for i, prompt := range few.Texts("prompt_id") { // a language of one prompt, which some resamples lack
+		if l := few.Texts("language")[i]; l != "en" && prompt != "p000"+l[2:] {
+			few.Texts("outcome")[i] = "refused"
+		}
+	}
+	f, _ = must.Get2(evaluate("indictti-drop", nil, nil, few, referencesOf(p, refs, "full")))(t)
+	must.Equal(t, f.Numbers("n_languages")[0], 3, "languages with a score")
 }
 
 // TestGroups: groups are scored separately; a language of one model is blank for the other; the common set contains the
@@ -197,11 +206,12 @@ func TestGroups(t *testing.T) {
 		must.Equal(t, value(f, "a", l), value(alone, "", l), l, "with another model")
 	}
 	must.Near(t, value(f, "b", "l02"), math.NaN(), 0, "a language without images has the value")
-	common, _, err := evaluate("indictti-scwl", map[string]string{"prompts": "common", "languages": "l01,l07"},
+	common, notes, err := evaluate("indictti-scwl", map[string]string{"prompts": "common", "languages": "l01,l07"},
 		[]string{"model"}, both)
-	if err != nil || common.Len() != 4 || common.Numbers("n_prompts")[0] != 4 ||
+	if err != nil || common.Len() != 4 || common.Numbers("n_prompts")[0] != 4 || common.Texts("interval")[1] != "" ||
+		!strings.Contains(strings.Join(notes, ""), `no row is of the language "l07"; the table has l00, l01`) ||
 		!math.IsNaN(value(common, "b", "l07")) {
-		t.Fatal(common, err)
+		t.Fatal(common, notes, err)
 	}
 	refusal := both.Pick(rng.Perm(both.Len())).With(table.TextColumn("outcome",
 		slices.Repeat([]string{"ok"}, both.Len())))

@@ -71,14 +71,14 @@ func computeStudy(_ context.Context, call *datasets.Call, o ClaimOptions) (_ []m
 	if call.Inputs["overall"] != nil {
 		in := tabular.Read(call, "overall")
 		models, scal := in.Texts("model"), in.Numbers("scal")
-		low, high := in.Numbers("scal_low"), in.Numbers("scal_high")
 		if in.Err != nil {
 			return nil, in.Err
 		}
 		for i, m := range models {
 			for _, label := range indictti.Models {
-				if common.of[label] == m {
-					number(indictti.QuotedSCAL, label, scal[i], low[i], high[i])
+				if m != "" && common.of[label] == m {
+					number(indictti.QuotedSCAL, label, scal[i], tabular.Number(in.Frame, "scal_low", i),
+						tabular.Number(in.Frame, "scal_high", i))
 				}
 			}
 		}

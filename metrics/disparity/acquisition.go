@@ -42,7 +42,7 @@ type acquisitionRow struct {
 }
 
 var acquisition = metrics.Define(metrics.Definition[AcquisitionOptions, acquisitionRow]{
-	Name: "acquisition", Version: 1, Title: "how the images of each group were taken and stored, and which differ",
+	Name: "acquisition", Version: 2, Title: "how the images of each group were taken and stored, and which differ",
 	Unit: "the covariate's", Range: "[0, ∞)", Direction: "none",
 	Citation: "Torralba and Efros, CVPR 2011 (bias of data sets); " +
 		"Annex K of ITU-T T.81 (1992), of the quality of a JPEG",
@@ -65,8 +65,8 @@ var acquisition = metrics.Define(metrics.Definition[AcquisitionOptions, acquisit
 //
 // The intervals of gaps hold for all groups and covariates at once (Šidák). A group is flagged where it differs from
 // the median of the others, too, which one group that is unusual does not move. Sharpness and saturation depend on what
-// an image shows: give the generated images of the same groups, and their gaps are subtracted. A group is then flagged
-// if it differs with and without that.
+// an image shows: give the generated images of the same groups, and their gaps are subtracted, among the groups that
+// have two of them. A group is then flagged if it differs with and without that.
 func Acquisition(images, generated datasets.Table, options ...AcquisitionOptions) datasets.Table {
 	return acquisition.Table(map[string]datasets.Table{"in": images, "generated": generated}, options...)
 }
@@ -169,21 +169,26 @@ func computeAcquisition(ctx context.Context, call *metrics.Call, o AcquisitionOp
 	if err != nil {
 		return nil, err
 	}
+	var notes metrics.GroupNotes
 	for c := range covariates {
-		out = append(out, o.compare(c, groups, real, generated)...)
+		out = append(out, o.compare(c, groups, real, generated, &notes)...)
 	}
+	notes.AddTo(call, o.By...)
 	return out, nil
 }
 
 // compare returns the rows of a covariate.
-func (o AcquisitionOptions) compare(covariate int, groups []table.Group,
-	real, generated map[string][]acquired) (rows []acquisitionRow) {
-	var photographed, made []interval.Powered // means of the groups in rows
+func (o AcquisitionOptions) compare(covariate int, groups []table.Group, real, generated map[string][]acquired,
+	notes *metrics.GroupNotes) (rows []acquisitionRow) {
+	var photographed, both, made []interval.Powered // means of the groups in rows, and of those that have two sides
+	var corrected []int                             // the rows of the latter
+	var few []string
 	spread, units := 0.0, 0.0
 	for _, g := range groups {
 		group := strings.Join(g.By, ", ")
 		values := valuesOf(real[group], covariate)
 		if len(values) < 2 {
+			few = append(few, strings.Join(g.By, "/"))
 			continue
 		}
 		mean := interval.SampleMean(values)
@@ -195,41 +200,60 @@ func (o AcquisitionOptions) compare(covariate int, groups []table.Group,
 			Interval: fmt.Sprintf("%.4g %% interval, of gaps "+
 				"simultaneous over groups and covariates", 100*o.Level)}
 		row.Value.Low, row.Value.High = mean.Interval(o.Level)
-		row.Value.Low = max(row.Value.Low, 0)
+		row.Value.Low, row.Value.High = max(row.Value.Low, 0), min(row.Value.High, largest(row.Covariate))
 		if row.Covariate == "camera" {
 			row.Detail = mostFrequent(real[group])
 		}
 		rows, photographed = append(rows, row), append(photographed, mean)
 		if shown := valuesOf(generated[group], covariate); covariate >= firstOfPixels && len(shown) >= 2 {
+			corrected, both = append(corrected, len(rows)-1), append(both, mean)
 			made = append(made, interval.SampleMean(shown))
+		} else if covariate >= firstOfPixels && generated != nil {
+			notes.Add("fewer than two generated images: the gap of "+row.Covariate+" is that of the reference images",
+				strings.Join(g.By, "/"))
 		}
 	}
-	n := len(rows)
-	if n < 2 {
+	for _, group := range few {
+		if len(rows) > 0 {
+			notes.Add("fewer than two images with a value of "+covariates[covariate], group)
+		}
+	}
+	if len(rows) < 2 {
 		return rows
-	}
-	if len(made) < n {
-		made = nil
-	}
-	values, corrected := make([]float64, n), make([]float64, n)
-	for i, p := range photographed {
-		values[i], corrected[i] = p.Value, p.Value
-		if made != nil {
-			corrected[i] -= made[i].Value
-		}
 	}
 	sd := math.Sqrt(spread / max(units, 1)) // of reference images
 	level := math.Pow(o.Level, 1/float64(len(groups)*len(covariates)))
 	for i := range rows {
-		row := &rows[i]
-		row.Gap = metrics.Estimated(interval.PoweredToMean(level, i, photographed, made))
-		far := func(values []float64) bool { // in the direction of the gap
-			d := values[i] - median(slices.Delete(slices.Clone(values), i, i+1))
+		row, of, minus, at := &rows[i], photographed, []interval.Powered(nil), i
+		if k := slices.Index(corrected, i); k >= 0 && len(corrected) > 1 {
+			of, minus, at = both, made, k
+		}
+		row.Gap = metrics.Estimated(interval.PoweredToMean(level, at, of, minus))
+		far := func(of, minus []interval.Powered, at int) bool { // in the direction of the gap
+			values := make([]float64, len(of))
+			for k := range of {
+				if values[k] = of[k].Value; minus != nil {
+					values[k] -= minus[k].Value
+				}
+			}
+			own := values[at]
+			d := own - median(slices.Delete(values, at, at+1))
 			return d*row.Gap.Value > 0 && math.Abs(d) >= o.Least*sd
 		}
-		row.Flagged = (row.Gap.Low > 0 || row.Gap.High < 0) && far(corrected) && far(values)
+		row.Flagged = (row.Gap.Low > 0 || row.Gap.High < 0) && far(of, minus, at) && far(photographed, nil, i)
 	}
 	return rows
+}
+
+// largest returns the largest value of a covariate.
+func largest(covariate string) float64 {
+	switch covariate {
+	case "jpeg_quality":
+		return 100
+	case "megapixels", "sharpness":
+		return math.Inf(1)
+	}
+	return 1
 }
 
 // valuesOf returns the values of a covariate.

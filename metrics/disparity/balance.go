@@ -10,7 +10,8 @@ import (
 
 // balance samples as many images of each cell from every group as the group with the fewest has, on each side, so that
 // groups are compared at equal numbers: fewer generated images alone lower coverage, and fewer reference images alone
-// raise it. The sample depends on the seed and, where the rows have ids, not on their order.
+// raise it. A group without images of a side does not count there. The sample depends on the seed and, where the rows
+// have ids, not on their order.
 func (c *comparison) balance(groups []*group) {
 	for _, role := range roles {
 		cells := make([]map[string][]int, len(groups))
@@ -22,7 +23,9 @@ func (c *comparison) balance(groups []*group) {
 			for cell, rows := range cells[i] {
 				n := len(rows)
 				for _, other := range cells {
-					n = min(n, len(other[cell]))
+					if len(other) > 0 {
+						n = min(n, len(other[cell]))
+					}
 				}
 				if s.ids != nil {
 					slices.SortFunc(rows, func(a, b int) int { return cmp.Compare(s.ids[a], s.ids[b]) })

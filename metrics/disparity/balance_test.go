@@ -74,4 +74,11 @@ func TestBalance(t *testing.T) {
 			t.Errorf("cells %s: notes %q", cells, notes)
 		}
 	}
+	var north []int // the south has no generated image
+	for i := 0; i < gen.Len(); i += 2 {
+		north = append(north, i)
+	}
+	f, _ := must.Get2(evaluate(t, ask{Metric: "precision-coverage", By: []string{"region"}, Options: o}, real,
+		gen.Pick(north)))(t)
+	must.Equal(t, f.Numbers("n_generated")[0], 320, "images of the only group that has some")
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -66,6 +67,10 @@ func TestPrecisionCoverageByRegion(t *testing.T) {
 		}
 	}
 	must.Equal(t, f.Numbers("n_used")[0], 100, "n_used")
+	changes := must.Get(tabulartest.RunOn("compare", map[string]*table.Frame{"a": gen, "b": gen, "fixed1": real},
+		map[string]string{"audit": "precision-coverage by=region resamples=20", "scores": "precision_ceiling",
+			"resamples": "4"}))(t)
+	must.EqualSlices(t, changes.Numbers("change"), []float64{0, 0}, "changes of a score of half-samples")
 	// exchanged sets give other numbers: the two roles are not the same
 	g, _, err := evaluate(t, ask{Metric: "precision-coverage", By: []string{"region"}}, gen, real)
 	if err != nil || g.Numbers("coverage")[1] == f.Numbers("coverage")[1] && g.Numbers("precision")[1] == p[1] {
@@ -152,6 +157,7 @@ func TestErrorsNameTheOffendingValue(t *testing.T) {
 	real, gen := cloud(1, 40, 0), cloud(2, 40, 0)
 	nan := cloud(3, 40, 0)
 	nan.Vectors("full")[7][2] = float32(math.NaN())
+	nan.RowNumbers = slices.Repeat([]int{1, 3, 5, 7, 9, 11, 13, 15}, 5)
 	for _, c := range map[string]struct {
 		args      ask
 		real, gen *table.Frame
@@ -159,7 +165,7 @@ func TestErrorsNameTheOffendingValue(t *testing.T) {
 	}{
 		"column": {ask{Options: options("vector", "clip_image")}, real, gen, `no such column: "clip_image"`},
 		"few":    {ask{By: []string{"id"}}, real, gen, `has 1 real images`},
-		"nan":    {ask{}, nan, gen, `row 8 (id "3-7")`},
+		"nan":    {ask{}, nan, gen, `row 15 (id "3-7")`},
 		"option": {ask{Options: options("kk", "3")}, real, gen, `no option "kk"`},
 		"k":      {ask{Options: options("k", "x")}, real, gen, `k: "x" is not an integer`},
 		"rule":   {ask{Options: options("unmasked", "guess")}, real, gen, `it must be one of`},
@@ -191,6 +197,15 @@ func TestFewGeneratedImages(t *testing.T) {
 	}
 	must.Fail(evaluate(t, ask{Metric: "region-gaps", By: []string{"region"}}, cloud(1, 80, 0),
 		cloud(2, 4, 0)))(t, "too few images for a gap") // gaps of one image each
+	f, notes = must.Get2(evaluate(t, ask{Metric: "precision-coverage", Options: options("cells", "none")},
+		cloud(1, 200, 0), cloud(2, 6, 0)))(t)
+	must.EqualSlices(t, notes, []string{"too few images for an interval of recall (6 generated)"})
+	if math.IsNaN(f.Numbers("recall")[0]) || !math.IsNaN(f.Numbers("recall_low")[0]) ||
+		math.IsNaN(f.Numbers("precision_low")[0]) {
+		t.Errorf("halves of three images: %v", datasets.Format(f, 0))
+	}
+	f, _ = must.Get2(evaluate(t, ask{Metric: "precision-coverage"}, cloud(1, 6, 0), cloud(2, 40, 0)))(t)
+	must.Equal(t, f.Texts("interval")[0], "", "too few reference images for an interval")
 }
 
 func TestGallery(t *testing.T) {
@@ -220,15 +235,16 @@ func TestGallery(t *testing.T) {
 
 func TestTagShares(t *testing.T) {
 	in := &table.Frame{Columns: []table.Column{table.TextColumn("id", []string{"a", "b", "c", "d"})}}
-	tags := &table.Frame{Columns: []table.Column{table.TextColumn("id", []string{"a", "a", "b", "c"}),
-		table.TextColumn("tag", []string{"rusty", "dirty", "rusty", ""})}}
+	tags := &table.Frame{Columns: []table.Column{table.TextColumn("id", []string{"a", "a", "b", "c", "x"}),
+		table.TextColumn("tag", []string{"rusty", "dirty", "rusty", "", "rusty"})}}
 	f, notes := must.Get2(evaluate(t, ask{Metric: "tag-shares"}, in, tags))(t)
-	must.Equal(t, len(notes), 1)
+	must.EqualSlices(t, notes, []string{"1 images have no row among the tags: they count as not inspected",
+		"1 tagged images are not in the table of images"})
 	must.Equal(t, f.Texts("tag")[0], "rusty")
 	must.Near(t, f.Numbers("share")[0], 2.0/3, 1e-12)
 	must.Equal(t, f.Numbers("n_inspected")[0], 3)
-	named := &table.Frame{Columns: []table.Column{table.TextColumn("id", []string{"1", "2", "3", "4"}),
-		table.TextColumn("image_id", []string{"a", "a", "b", "c"}), tags.Columns[1]}}
+	named := &table.Frame{Columns: []table.Column{table.TextColumn("id", []string{"1", "2", "3", "4", "5"}),
+		table.TextColumn("image_id", []string{"a", "a", "b", "c", "x"}), tags.Columns[1]}}
 	if again, _, err := evaluate(t, ask{Metric: "tag-shares"}, in, named); err != nil ||
 		!reflect.DeepEqual(again, f) {
 		t.Errorf("with image_id: %v %v, want %v", again, err, f)
@@ -261,6 +277,9 @@ func TestGapsToControls(t *testing.T) {
 		Options: options("against", "north,far north")}, real, gen))(t)
 	f, _ := must.Get2(evaluate(t, ask{Metric: "region-gaps", By: []string{"region"}}, real, gen, except))(t)
 	must.Equal(t, datasets.Format(f, 0), datasets.Format(named, 0), "all but the south")
+	except.Texts("region")[0] = "sotuh"
+	must.Fail(evaluate(t, ask{Metric: "region-gaps", By: []string{"region"}}, real, gen, except))(t,
+		`except: there is no group "sotuh"; did you mean "south"?`)
 }
 
 // TestNearGroup: the error about a group without images names the group with a similar name.

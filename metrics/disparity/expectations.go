@@ -9,6 +9,9 @@ import (
 	"antipode/metrics/interval"
 )
 
+// rounding is by how much the limits of differences are exceeded where only the last digits of scores do so.
+const rounding = 1e-9
+
 // trends checks the signs and orders of the paper's findings in a new run (section 8 of the specification). If new is
 // nil, the expectations of a second template are omitted. Where the scores have intervals, an expectation is undecided
 // if the interval of the difference that it is about allows both.
@@ -20,11 +23,11 @@ func trends(orig components, new *components, o TrendLinesOptions) ([]trendLineR
 		return nil, err
 	}
 	equal := func(name, an string, x interval.Bounded, bn string, y interval.Bounded) trendLineRow {
-		return expect(name, an, x, bn, y, x.Minus(y), math.Nextafter(-o.Equal, -1), o.Equal,
+		return expect(name, an, x, bn, y, x.Minus(y), -o.Equal-rounding, o.Equal+rounding,
 			fmt.Sprintf("at most %.2f apart", o.Equal))
 	}
 	up := func(name string, x, y interval.Bounded) trendLineRow {
-		return expect(name, "Orig.", x, "New", y, y.Minus(x), math.Nextafter(o.Clearly, 0), math.Inf(1),
+		return expect(name, "Orig.", x, "New", y, y.Minus(x), o.Clearly-rounding, math.Inf(1),
 			fmt.Sprintf("up by at least %.2f", o.Clearly))
 	}
 	out := []trendLineRow{
@@ -93,7 +96,7 @@ func (d components) extreme(name, region, what string, sign float64, worst float
 		apart = own.Minus(next)
 	}
 	return expect(name+region, region, own, what+worstRegion+")", interval.Bounded{Value: worst}, apart,
-		math.Nextafter(0, -1), math.Inf(1), "the same"), nil
+		-rounding, math.Inf(1), "the same"), nil
 }
 
 // bounded returns the score of a region with its interval; the list is by number: object precision, background

@@ -1,12 +1,14 @@
 package disparity
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"antipode/datasets/table"
 	"antipode/metrics"
 	"antipode/metrics/internal/tabular"
 	"antipode/metrics/interval"
@@ -60,12 +62,41 @@ func gapGroups(ctx context.Context, call *metrics.Call, o GapsOptions) (*compari
 			return nil, nil, nil, fmt.Errorf("group %s has too few images for a gap with an interval", g.name(c.By))
 		}
 	}
+	except, err := exceptions(call, o, groups)
+	if err != nil {
+		return nil, nil, nil, err
+	}
 	groups = slices.DeleteFunc(groups, func(g *group) bool { return len(g.result.Samples) == 0 })
 	if len(groups) < 2 && o.SkipFew {
 		return c, groups, nil, nil
 	}
-	reference, err := referenceGroups(call, o, groups)
+	reference, err := referenceGroups(o, groups, except)
 	return c, groups, reference, err
+}
+
+// exceptions returns the names of the table except, each that of a group.
+func exceptions(call *metrics.Call, o GapsOptions, groups []*group) ([]string, error) {
+	if call.Inputs["except"] == nil {
+		return nil, nil
+	}
+	in := tabular.Read(call, "except")
+	except := in.Texts(strings.Join(o.By, ", "))
+	var names []string
+	for _, g := range groups {
+		names = append(names, strings.Join(g.values, ", "))
+	}
+	return except, cmp.Or(in.Err, known("except", except, names))
+}
+
+// known returns an error about the first name of a list that is not one of the groups.
+func known(list string, names, groups []string) error {
+	for _, name := range names {
+		if !slices.Contains(groups, name) {
+			return fmt.Errorf("%s: there is no group %q%s; there are: %s", list, name, table.Hint(name, groups),
+				strings.Join(groups, ", "))
+		}
+	}
+	return nil
 }
 
 // foundGaps are the gaps of a score, those of its ceiling, which held-out reference images have, and the difference.
@@ -96,14 +127,7 @@ func scoreGaps(groups []*group, reference []string, level float64, score string)
 }
 
 // referenceGroups returns the names of the groups that the others are compared with.
-func referenceGroups(call *metrics.Call, o GapsOptions, groups []*group) ([]string, error) {
-	var except []string
-	if call.Inputs["except"] != nil {
-		in := tabular.Read(call, "except")
-		if except = in.Texts(strings.Join(o.By, ", ")); in.Err != nil {
-			return nil, in.Err
-		}
-	}
+func referenceGroups(o GapsOptions, groups []*group, except []string) ([]string, error) {
 	var out []string
 	for _, g := range groups {
 		name := strings.Join(g.values, ", ")

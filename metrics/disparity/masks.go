@@ -34,7 +34,7 @@ type maskTrustRow struct {
 }
 
 var maskTrust = metrics.Define(metrics.Definition[MaskTrustOptions, maskTrustRow]{
-	Name: "mask-trust", Version: 2,
+	Name: "mask-trust", Version: 3,
 	Title: "how far the masks of each group can be trusted", Unit: "share of images; IoU", Range: "[0, 1]",
 	Direction: "fewer unmasked images, a higher agreement and a higher stability are better",
 	Citation:  "stability: Kirillov et al. 2023 (arXiv 2304.02643), section 5; agreement: Jaccard index",
@@ -119,13 +119,10 @@ func computeMaskTrust(_ context.Context, call *metrics.Call, o MaskTrustOptions)
 type maskTrusts struct{ unmasked, agreement, stability, score, border []float64 }
 
 // add adds the mask of a row; second is the other mask of the image, if there is one.
-func (t *maskTrusts) add(f *table.Frame, row int, second table.Mask, compared bool) (err error) {
-	own := f.Masks("mask")[row]
-	var b mask.Bitmap
-	if own.Counts != "" {
-		if b, err = mask.Decode(own); err != nil {
-			return tabular.BadRow(f, row, "mask", "%v", err)
-		}
+func (t *maskTrusts) add(f *table.Frame, row int, second table.Mask, compared bool) error {
+	own, b, err := shown(f.Masks("mask")[row])
+	if err != nil {
+		return tabular.BadRow(f, row, "mask", "%v", err)
 	}
 	has := b.Area() > 0
 	if t.unmasked = append(t.unmasked, share(!has)); has {
@@ -135,14 +132,27 @@ func (t *maskTrusts) add(f *table.Frame, row int, second table.Mask, compared bo
 	if !compared {
 		return nil
 	}
-	overlap, err := mask.IoU(own, second)
-	if err != nil {
+	second, _, err = shown(second)
+	overlap, err2 := mask.IoU(own, second)
+	if err = cmp.Or(err, err2); err != nil {
 		return tabular.BadRow(f, row, "mask", "image %q: %v", f.Texts("id")[row], err)
 	}
 	if !math.IsNaN(overlap) {
 		t.agreement = append(t.agreement, overlap)
 	}
 	return nil
+}
+
+// shown returns a mask and its pixels; one of no pixel is no mask.
+func shown(m table.Mask) (table.Mask, mask.Bitmap, error) {
+	if m.Counts == "" {
+		return m, mask.Bitmap{}, nil
+	}
+	b, err := mask.Decode(m)
+	if err == nil && b.Area() == 0 {
+		m = table.Mask{}
+	}
+	return m, b, err
 }
 
 func share(yes bool) float64 {

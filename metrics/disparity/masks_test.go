@@ -25,6 +25,9 @@ func TestMaskTrustRows(t *testing.T) {
 		!(got.Numbers("unmasked_low")[0] < 2.0/3) || !strings.Contains(got.Texts("interval")[0], "bootstrap") {
 		t.Errorf("%+v", got.Columns)
 	}
+	blank := f.With(table.MaskColumn("mask", []table.Mask{f.Masks("mask")[0], {}, {}, {}})) // instead of no pixel
+	got = must.Get(tabulartest.RunOn("mask-trust", map[string]*table.Frame{"in": f, "other": blank}, nil))(t)
+	must.Equal(t, got.Numbers("n_compared")[0], 1, "masks of no pixel and no masks")
 	small := f.With(table.MaskColumn("mask", []table.Mask{{Size: [2]int{3, 1}, Counts: "03"}, {}, {}, {}}))
 	for want, other := range map[string]*table.Frame{
 		"masks of 2×2 and 1×3 pixels are not of one image": small,

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"antipode/datasets"
 	"antipode/metrics/interval"
@@ -51,7 +52,7 @@ type precisionCoverageRow struct {
 }
 
 var precisionCoverage = metrics.Define(metrics.Definition[PrecisionCoverageOptions, precisionCoverageRow]{
-	Name: "precision-coverage", Version: 4, // 3 had no ceilings
+	Name: "precision-coverage", Version: 5, // 3 had no ceilings
 	Device: true, Inputs: twoSets,
 	Title:     "precision, coverage, density and recall of generated images by group",
 	Unit:      "share of images",
@@ -109,7 +110,7 @@ type gapRow struct {
 }
 
 var gaps = metrics.Define(metrics.Definition[GapsOptions, gapRow]{
-	Name: "region-gaps", Version: 4, Device: true, // 3 had no ceilings
+	Name: "region-gaps", Version: 5, Device: true, // 3 had no ceilings
 	Inputs: append(slices.Clone(twoSets),
 		metrics.Input{Role: "except", Optional: true,
 			About: "groups that are no reference, in the column of the grouping"}),
@@ -181,19 +182,31 @@ func (g *group) compute(ctx context.Context, call *metrics.Call, c *comparison, 
 	}
 	r, err := prdc.Compute(ctx, sets, opts, call.Neighbors)
 	var few *prdc.ErrTooFewSamples
-	if errors.As(err, &few) && opts.RealSamples != nil && c.halved == nil {
-		notes.Add("too few images for an interval", g.label(fmt.Sprintf("%d real", len(sets.Real))))
-		opts.RealSamples, opts.GeneratedSamples = nil, nil
-		r, err = prdc.Compute(ctx, sets, opts, call.Neighbors)
+	if errors.As(err, &few) && opts.RealSamples != nil {
+		whole := opts
+		whole.RealSamples, whole.GeneratedSamples = nil, nil
+		switch {
+		case strings.HasPrefix(few.Side, "generated"): // those whose balls recall needs
+			notes.Add("too few images for an interval of recall", g.label(fmt.Sprintf("%d generated",
+				len(sets.Generated))))
+			var all *prdc.Result
+			if all, err = prdc.Compute(ctx, sets, whole, call.Neighbors); err == nil {
+				whole = opts
+				whole.Recall = false
+				if r, err = prdc.Compute(ctx, sets, whole, call.Neighbors); err == nil {
+					r.Recall = all.Recall
+				}
+			}
+		case c.halved == nil:
+			notes.Add("too few images for an interval", g.label(fmt.Sprintf("%d real", len(sets.Real))))
+			r, err = prdc.Compute(ctx, sets, whole, call.Neighbors)
+		}
 	}
 	var bad *prdc.ErrVector
 	if errors.As(err, &bad) {
-		id, side := "", g.side(bad.Side)
-		if side.ids != nil {
-			id = side.ids[bad.Row]
-		}
-		return nil, fmt.Errorf("table %q, row %d (id %q), vector %q: %s", bad.Side, side.rows[bad.Row]+1, id,
-			c.Vector, bad.Reason)
+		row := g.side(bad.Side).rows[bad.Row]
+		return nil, fmt.Errorf("table %q: %w", bad.Side, tabular.BadRow(call.Inputs[bad.Side], row, c.Vector, "%s",
+			bad.Reason))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("group %s, vector %q: %w", g.name(c.By), c.Vector, err)
@@ -260,21 +273,24 @@ func computePrecisionCoverage(ctx context.Context, call *metrics.Call,
 	for _, g := range groups {
 		r := g.result
 		row := precisionCoverageRow{Group: g.values, Vector: c.Vector,
-			Interval: c.intervalName("half-sampling interval"),
 			Counts: metrics.Counts{Real: len(g.real.rows), Generated: len(g.generated.rows), Asked: g.asked,
 				Refused: g.refused, Unmasked: g.unmasked, Used: g.used}}
 		estimates := []*metrics.Estimate{&row.Precision, &row.Coverage, &row.Density, &row.Recall}
 		for i, name := range []string{"precision", "coverage", "density", "recall"} {
 			to, score := estimates[i], prdcScores[name]
-			if *to = metrics.Exact(score.of(r.Scores)); len(r.Samples) == 0 || math.IsNaN(to.Value) {
+			*to = metrics.Exact(score.of(r.Scores))
+			halves := r.Samples.Of(score.of)
+			if len(halves) == 0 || math.IsNaN(to.Value) || slices.ContainsFunc(halves, math.IsNaN) {
 				continue
 			}
-			iv, err := interval.FromHalves(to.Value, r.Samples.Of(score.of), c.Level, score.within)
+			iv, err := interval.FromHalves(to.Value, halves, c.Level, score.within)
 			if err != nil {
 				return nil, fmt.Errorf("group %s, %s: %w", g.name(c.By), name, err)
 			}
 			*to = g.estimate(iv)
 		}
+		row.Interval = metrics.IntervalOf(c.intervalName("half-sampling interval"), row.Precision, row.Coverage,
+			row.Density, row.Recall)
 		row.PrecisionLeast, row.PrecisionMost = math.NaN(), math.NaN()
 		if n, asked := float64(r.Generated), float64(g.asked); n > 0 && !c.Balance {
 			row.PrecisionLeast, row.PrecisionMost = r.Precision*n/asked, (r.Precision*n+asked-n)/asked

@@ -57,7 +57,7 @@ func newComparison(c comparison) (*comparison, error) {
 		if unmasked != "profile" {
 			r.Unmasked, r.Small = Rule(unmasked), Rule(unmasked)
 		}
-		if c.MinPatches > 0 {
+		if c.MinPatches > 0 && c.component == backgroundOnly {
 			r.MinPatches = c.MinPatches
 		}
 		c.rules[role] = r
@@ -215,14 +215,11 @@ func (g *group) prepare(call *metrics.Call, c *comparison, role string, lacking 
 			asked)
 	}
 	rules, patches := c.rules[role], f.Numbers(c.patches)
-	if patches == nil {
-		rules.MinPatches = 0
-	}
 	vectors, full := f.Vectors(c.Vector), f.Vectors("full")
 	images := make([]ruledImage, len(rows))
 	for i, row := range rows {
 		p := &images[i]
-		p.Vector = vectors[row]
+		p.Vector, p.Patches = vectors[row], math.MaxInt // an unknown number is enough
 		if full != nil {
 			p.Full = full[row]
 		}

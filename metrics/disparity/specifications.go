@@ -52,7 +52,7 @@ type specificationRow struct {
 const AllChoices = "all"
 
 var specifications = metrics.Define(metrics.Definition[SpecificationOptions, specificationRow]{
-	Name: "specifications", Version: 1, Device: true,
+	Name: "specifications", Version: 2, Device: true,
 	Title: "gaps between groups under every combination of choices of the analysis, with a joint test",
 	Unit:  "the score's", Range: "(-∞, ∞)", Direction: "0 is no gap",
 	Citation: "Simonsohn, Simmons and Nelson, Nat. Hum. Behav. 4, 2020 (specification curve); Politis and Romano " +
@@ -112,12 +112,12 @@ func computeSpecifications(ctx context.Context, call *metrics.Call, o Specificat
 		}
 	}
 	compared, err := s.compare(ctx)
-	if err != nil {
-		return nil, err
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
 	}
-	means, err := s.means()
-	if err != nil {
-		return nil, err
+	means, errMeans := s.means()
+	if len(compared)+len(means) == 0 {
+		return nil, cmp.Or(err, errMeans)
 	}
 	var different []specification // a rule for images without a mask changes nothing where every image has one
 	for _, one := range slices.Concat(compared, means) {
@@ -132,8 +132,14 @@ func computeSpecifications(ctx context.Context, call *metrics.Call, o Specificat
 	return out, err
 }
 
-// compare returns the specifications of vectors.
-func (s *specifier) compare(ctx context.Context) (out []specification, err error) {
+// leave notes that a choice is left out, and returns err or, if it is nil, why.
+func (s *specifier) leave(name string, why, err error) error {
+	s.call.Notef("left out: %s: %v", name, why)
+	return cmp.Or(err, why)
+}
+
+// compare returns the specifications of vectors, and the first error of one that is left out.
+func (s *specifier) compare(ctx context.Context) (out []specification, failed error) {
 	var choices []PrecisionCoverageOptions
 	for _, vector := range s.Vectors {
 		for _, unmasked := range s.Unmasked {
@@ -146,7 +152,6 @@ func (s *specifier) compare(ctx context.Context) (out []specification, err error
 			}
 		}
 	}
-	var failed error
 	for i, choice := range choices {
 		s.call.Report("specifications", i, len(choices))
 		specs, err := s.scores(ctx, choice)
@@ -154,17 +159,14 @@ func (s *specifier) compare(ctx context.Context) (out []specification, err error
 			return nil, ctx.Err()
 		}
 		if out = append(out, specs...); err != nil {
-			failed = cmp.Or(failed, err)
-			s.call.Notef("left out: %s: %v", s.name(choice, "all scores"), err)
+			failed = s.leave(s.name(choice, "all scores"), err, failed)
 		}
 	}
-	if len(out) == 0 {
-		return nil, failed
-	}
-	return out, nil
+	return out, failed
 }
 
-// scores returns the specification of each score under one choice of everything else.
+// scores returns the specification of each score under one choice of everything else; a score without half-samples of a
+// group is left out.
 func (s *specifier) scores(ctx context.Context, choice PrecisionCoverageOptions) (out []specification, err error) {
 	quiet := &metrics.Call{Inputs: s.call.Inputs, Neighbors: s.call.Neighbors}
 	c, groups, err := compare(ctx, quiet, comparison{PrecisionCoverageOptions: choice, halved: s.halved}, "",
@@ -174,14 +176,22 @@ func (s *specifier) scores(ctx context.Context, choice PrecisionCoverageOptions)
 	}
 	for _, score := range s.Scores {
 		spec, of := specification{name: s.name(choice, score)}, prdcScores[score].of
+		var few error
 		for _, g := range groups {
-			if len(g.result.Samples) == 0 {
-				return nil, fmt.Errorf("group %s has no generated image", g.name(c.By))
+			halves := g.result.Samples.Of(of)
+			if len(halves) == 0 || slices.ContainsFunc(halves, math.IsNaN) {
+				few = cmp.Or(few, fmt.Errorf("group %s has too few images for %s", g.name(c.By), score))
 			}
 			spec.groups = append(spec.groups, interval.Scored{Name: strings.Join(g.values, ", "),
-				Value: of(g.result.Scores), Samples: g.result.Samples.Of(of)})
+				Value: of(g.result.Scores), Samples: halves})
 		}
-		out = append(out, spec)
+		if few == nil {
+			out = append(out, spec)
+		} else if len(s.Scores) == 1 {
+			return nil, few
+		} else {
+			s.leave(spec.name, few, nil)
+		}
 	}
 	return out, nil
 }
@@ -223,8 +233,8 @@ func (s *specifier) halve(role string) (err error) {
 	return in.Err
 }
 
-// means returns the specifications of values: a group's mean.
-func (s *specifier) means() (out []specification, err error) {
+// means returns the specifications of values, a group's mean, and the first error of one that is left out.
+func (s *specifier) means() (out []specification, failed error) {
 	in := tabular.Read(s.call, "generated")
 	groups := in.SortedGroups(s.By)
 	for _, name := range s.Values {
@@ -232,13 +242,15 @@ func (s *specifier) means() (out []specification, err error) {
 		if in.Err != nil {
 			return nil, in.Err
 		}
+		var few error
 		for _, g := range groups {
 			rows := slices.DeleteFunc(slices.Clone(g.Rows), func(row int) bool { return math.IsNaN(values[row]) })
 			group := strings.Join(g.By, ", ")
 			halves := s.halved["generated"].Pick(rows)
 			sizes := halves.Sizes()
 			if len(rows) < 2 || slices.Min(sizes) == 0 {
-				return nil, fmt.Errorf("group %s has too few values of %q", group, name)
+				few = cmp.Or(few, fmt.Errorf("group %s has too few values of %q", group, name))
+				continue
 			}
 			scored := interval.Scored{Name: group, Samples: make([]float64, s.Resamples)}
 			for i, row := range rows {
@@ -251,9 +263,13 @@ func (s *specifier) means() (out []specification, err error) {
 			}
 			spec.groups = append(spec.groups, scored)
 		}
-		out = append(out, spec)
+		if few == nil {
+			out = append(out, spec)
+		} else {
+			failed = s.leave(name, few, failed)
+		}
 	}
-	return out, nil
+	return out, failed
 }
 
 // tested is the row of a group under one choice or, of all choices, of medians.
@@ -282,8 +298,11 @@ func (o SpecificationOptions) test(spec specification, names []string) ([]tested
 			variance += (x - mean) * (x - mean) / float64(len(gap.Samples)-1)
 		}
 		inErrors := func(x float64) float64 {
-			if variance == 0 {
+			switch none := 1e-12; { // but rounding
+			case math.Abs(x) <= none:
 				return 0
+			case variance <= none*none:
+				return math.Copysign(math.Inf(1), x)
 			}
 			return x / math.Sqrt(variance)
 		}
@@ -309,7 +328,9 @@ func (o SpecificationOptions) decide(groups []tested) {
 				hits++
 			}
 		}
-		row.P = hits / float64(halves+1)
+		if row.P = hits / float64(halves+1); math.IsNaN(row.Z) { // infinite both ways
+			row.P = 1
+		}
 		row.Flagged = row.P <= 1-o.Level
 	}
 }
@@ -337,6 +358,9 @@ func (o SpecificationOptions) curve(all []specification) (out []specificationRow
 	var names []string
 	for _, g := range all[0].groups {
 		names = append(names, g.Name)
+	}
+	if err := known("except", o.Except, names); err != nil {
+		return nil, err
 	}
 	if len(names) < 2 {
 		return nil, &table.Error{Code: table.CodeUsage, Message: "specifications compare groups; there is one (--by)"}
@@ -373,4 +397,12 @@ func (o SpecificationOptions) curve(all []specification) (out []specificationRow
 	return out, nil
 }
 
-func median(x []float64) float64 { return interval.Quantile(slices.Sorted(slices.Values(x)), 0.5) }
+// median returns the median of one value or more, which may be infinite.
+func median(x []float64) float64 {
+	sorted := slices.Sorted(slices.Values(x))
+	low, high := sorted[(len(x)-1)/2], sorted[len(x)/2]
+	if low == high {
+		return low
+	}
+	return low + (high-low)/2
+}

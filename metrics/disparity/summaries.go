@@ -280,9 +280,11 @@ func computeObjectMeans(_ context.Context, call *metrics.Call, o RegionOptions) 
 			return cmp.Or(cmp.Compare(objects[a], objects[b]), cmp.Compare(names[a], names[b]))
 		})
 		first := len(out)
-		for _, i := range g.Rows {
+		for k, i := range g.Rows {
 			if len(out) == first || out[len(out)-1].Object != objects[i] {
 				out = append(out, objectMeanRow{Object: objects[i], Vector: g.By[0]})
+			} else if before := g.Rows[k-1]; names[before] == names[i] {
+				return nil, tabular.BadRow(in.Frame, i, o.Region, "%q has two scores of %s", names[i], objects[i])
 			}
 			m := &out[len(out)-1]
 			switch {
@@ -316,10 +318,16 @@ func computeTagShares(_ context.Context, call *metrics.Call, _ struct{}) (out []
 			tags[id] = []string{}
 		}
 	}
-	all := tabular.Read(call, "in").Groups(nil)[0]
-	shares, missing := tags.Shares(labels(call.Inputs["in"], all.Rows))
+	images := labels(call.Inputs["in"], tabular.Read(call, "in").Groups(nil)[0].Rows)
+	shares, missing := tags.Shares(images)
 	if missing > 0 {
 		call.Notef("%d images have no row among the tags: they count as not inspected", missing)
+	}
+	for _, image := range images {
+		delete(tags, image.ID)
+	}
+	if len(tags) > 0 {
+		call.Notef("%d tagged images are not in the table of images", len(tags))
 	}
 	return shares, nil
 }

@@ -32,7 +32,7 @@ type trendLineRow struct {
 }
 
 var trendLines = datasets.Define(datasets.Operation[TrendLinesOptions, trendLineRow]{
-	Name: "trend-lines", Version: 2, // 1 knew no undecided expectations
+	Name: "trend-lines", Version: 3, // 1 knew no undecided expectations
 	Inputs: []metrics.Input{{Role: "original", Columns: regionColumns,
 		About: "scores by region of object_only and background_only, original template"},
 		{Role: "changed", Columns: regionColumns, Optional: true, About: "the same with the new template"}},

@@ -57,6 +57,9 @@ func TestTrendLines(t *testing.T) {
 	must.Near(t, f.Numbers("a")[7], 0.278, 1e-12)
 	must.Near(t, f.Numbers("b")[7], 0.378, 1e-12)
 	must.Equal(t, f.Texts("trend")[7], "worst background coverage clearly up")
+	exact, _ := must.Get2(evaluate(t, ask{Metric: "trend-lines", Options: options("clearly", "0.07")}, original,
+		shifted(original, "background_only", -0.05, 0.07)))(t)
+	must.EqualSlices(t, exact.Texts("verdict")[6:9], []string{"pass", "pass", "pass"}, "differences but for rounding")
 	alone, _, err := evaluate(t, ask{Metric: "trend-lines"}, original)
 	if err != nil || alone.Len() != 6 || slices.Contains(alone.Texts("verdict"), "FAIL") {
 		t.Errorf("the original template alone: %v, %v", alone, err)
@@ -163,6 +166,7 @@ func TestObjectMeans(t *testing.T) {
 		got.Texts("missing")[1] != "Europe" || got.Numbers("n_regions")[1] != 1 {
 		t.Errorf("%v, %v", got, err)
 	}
+	must.Fail(evaluate(t, ask{Metric: "object-means"}, f.Pick([]int{2, 0, 2})))(t, `"Africa" has two scores of car`)
 }
 
 // Warnings about an empty component and uneven cells reach the result; TestOneNoteForAllGroups has the others.
@@ -184,6 +188,14 @@ func TestWarningsOfTables(t *testing.T) {
 			c.real, c.gen)
 		if err != nil || !strings.Contains(strings.Join(notes, "\n"), want) {
 			t.Errorf("%s: notes %q, %v", want, notes, err)
+		}
+	}
+	empty[3] = math.NaN() // not known
+	for _, o := range []map[string]string{options("vector", "background_only"),
+		options("vector", "object_only", "min_patches", "200")} { // of backgrounds
+		if _, notes := must.Get2(evaluate(t, ask{Metric: "precision-coverage", Options: o}, real,
+			gen.With(table.NumberColumn("background_patches", empty))))(t); len(notes) > 0 {
+			t.Errorf("%v: notes %q", o, notes)
 		}
 	}
 	must.Fail(evaluate(t, ask{Metric: "precision-coverage", Options: options("k", "80")}, real,

@@ -67,7 +67,7 @@ const (
 )
 
 var gapSources = metrics.Define(metrics.Definition[GapSourceOptions, gapSourceRow]{
-	Name: "whose-gap", Version: 1, Device: true,
+	Name: "whose-gap", Version: 2, Device: true,
 	Title: "whether the generator, the reference images, their acquisition or the segmenter made each gap",
 	Unit:  "difference of shares", Range: "[-1, 1]", Direction: "0 is no gap", Citation: "docs/trust.md; " +
 		"of the distance: Gretton et al., JMLR 13, 2012",
@@ -92,7 +92,8 @@ var gapSources = metrics.Define(metrics.Definition[GapSourceOptions, gapSourceRo
 // a group, its colors for example, shows in both tables; what a generator does wrong, or what photographs lack, shows
 // in one. The verdict is the first that applies, and the column rule says why:
 //
-//	no gap            the interval of gap contains 0
+//	undecided         gap has no interval
+//	no gap            its interval contains 0
 //	above the others  it is above 0, which a group with a gap below 0 makes likely for all others
 //	segmenter         gap-sensitivity says that segmentation can explain it
 //	reference         held-out reference images have the gap, too: ceiling_gap excludes 0, net_gap does not
@@ -119,9 +120,11 @@ func computeGapSources(ctx context.Context, call *metrics.Call, o GapSourceOptio
 	}
 	flagged, masks := map[string][]string{}, map[string]string{}
 	cameras, sensitivity := tabular.Read(call, "acquisition"), tabular.Read(call, "masks")
-	for i, group := range cameras.Texts(by) {
-		if cameras.Texts("flagged")[i] == "yes" {
-			flagged[group] = append(flagged[group], cameras.Texts("covariate")[i])
+	for _, g := range cameras.Groups(o.By) {
+		for _, i := range g.Rows {
+			if group := strings.Join(g.By, ", "); cameras.Frame.Texts("flagged")[i] == "yes" {
+				flagged[group] = append(flagged[group], cameras.Frame.Texts("covariate")[i])
+			}
 		}
 	}
 	for i, group := range sensitivity.Texts(by) {
@@ -163,6 +166,8 @@ func (r *gapSourceRow) decide() {
 	excludes := func(e metrics.Estimate) bool { return e.Low > 0 || e.High < 0 }
 	set := func(verdict, rule string) { r.Verdict, r.Rule = verdict, rule }
 	switch {
+	case math.IsNaN(r.Gap.Low):
+		set(interval.Undecided, "gap has no interval: the images are copies")
 	case !excludes(r.Gap):
 		set(NoGap, "gap contains 0")
 	case r.Gap.Value > 0:

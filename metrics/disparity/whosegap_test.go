@@ -18,6 +18,8 @@ import (
 	"antipode/datasets"
 	"antipode/datasets/table"
 	"antipode/internal/must"
+	"antipode/metrics"
+	"antipode/metrics/interval"
 )
 
 // groupsOf is n images of each of four groups, whose vectors have a mean of their own; those of the last are
@@ -111,6 +113,15 @@ func TestGapSources(t *testing.T) {
 			t.Errorf("%v, want %s", notes, c.note)
 		}
 	}
+	kinds := func(f *table.Frame) *table.Frame { // a second grouping column
+		return f.With(table.TextColumn("kind", slices.Repeat([]string{"x"}, f.Len())))
+	}
+	f, _ := must.Get2(evaluate(t, ask{Metric: "whose-gap", By: []string{"region", "kind"}, Options: options("resamples",
+		"100")}, kinds(groupsOf(1, n, narrow)), kinds(groupsOf(2, n, nil)), kinds(camera)))(t)
+	must.Equal(t, f.Texts("verdict")[3], FromCamera, "two grouping columns")
+	copies := gapSourceRow{Gap: metrics.Exact(0.5)}
+	copies.decide()
+	must.Equal(t, copies.Verdict, interval.Undecided, "a gap without an interval")
 }
 
 // TestCeilings: images of the reference's distribution score as much as held-out reference images, and precision is
@@ -168,9 +179,14 @@ func TestAcquisition(t *testing.T) {
 	images[0].SHA256 = images[1].SHA256
 	f := &table.Frame{Columns: []table.Column{table.TextColumn("id", ids), table.TextColumn("region", groups),
 		table.ImageColumn("image", images)}}
+	var notes string
 	flagged := func(inputs ...*table.Frame) (out []string) {
-		got, _ := must.Get2(evaluate(t, ask{Metric: "acquisition", By: []string{"region"}}, inputs...))(t)
+		got, all := must.Get2(evaluate(t, ask{Metric: "acquisition", By: []string{"region"}}, inputs...))(t)
+		notes = strings.Join(all, "\n")
 		for i, c := range got.Texts("covariate") {
+			if high := got.Numbers("value_high")[i]; c == "jpeg" && high > 1 {
+				t.Errorf("a share of up to %v", high)
+			}
 			if got.Texts("flagged")[i] == "yes" && c != "sharpness" {
 				out = append(out, got.Texts("region")[i]+" "+c)
 			}
@@ -187,6 +203,14 @@ func TestAcquisition(t *testing.T) {
 	if got := fmt.Sprint(flagged(f, f)); strings.Contains(got, "saturation") {
 		t.Errorf("flagged, though generated images have it too: %s", got)
 	}
+	if !strings.Contains(notes, "fewer than two images with a value of jpeg_quality; by region: d") {
+		t.Error(notes)
+	}
+	got := fmt.Sprint(flagged(f, f.Slice(30, f.Len()))) // without generated images of a
+	if strings.Contains(got, "e saturation") || !strings.Contains(notes, "fewer than two generated images: the gap of "+
+		"saturation is that of the reference images; by region: a") {
+		t.Errorf("flagged: %s, notes %s", got, notes)
+	}
 	must.Do(t, os.WriteFile(images[3].Path, []byte("no image"), 0o600))
 	must.Fail(evaluate(t, ask{Metric: "acquisition", By: []string{"region"}}, f))(t, "a3") // a damaged file
 }
@@ -198,15 +222,16 @@ func TestSpecifications(t *testing.T) {
 	choices := options("vectors", "full,full+other", "k", "1,3,5", "unmasked", "profile,drop", "balance", "no,yes")
 	with := func(f *table.Frame) *table.Frame {
 		other, answer, again := slices.Clone(f.Vectors("full")), make([]float64, f.Len()), make([]float64, f.Len())
+		same, few := make([]float64, f.Len()), make([]float64, f.Len())
 		for i, v := range other {
 			other[i] = v[:5]
 			answer[i], again[i] = float64(i%2), float64(i/2%2)
 			if f.Texts("region")[i] == "d" {
-				answer[i], again[i] = float64(i%8/7), float64(i%5/4)
+				answer[i], again[i], same[i], few[i] = float64(i%8/7), float64(i%5/4), 1, math.NaN()
 			}
 		}
 		return f.With(table.VectorColumn("full+other", other), table.NumberColumn("answer_1", answer),
-			table.NumberColumn("answer_2", again))
+			table.NumberColumn("answer_2", again), table.NumberColumn("same", same), table.NumberColumn("few", few))
 	}
 	all := func(name string, o map[string]string, inputs ...*table.Frame) (holds float64, flagged []string) {
 		f, notes, err := evaluate(t, ask{Metric: "specifications", By: []string{"region"}, Options: o}, inputs...)
@@ -241,7 +266,19 @@ func TestSpecifications(t *testing.T) {
 			t.Errorf("values\n%s", datasets.Format(f, 0))
 		}
 	}
-	for want, o := range map[string]map[string]string{"need vectors": nil, "half-samples": options("vectors", "full",
+	op.Options = options("values", "same,few") // no variance within groups, and no value of d
+	f, notes := must.Get2(evaluate(t, op, real, with(fair)))(t)
+	if z := f.Numbers("z"); !math.IsInf(z[len(z)-1], 1) || f.Texts("flagged")[len(z)-1] != "yes" || len(notes) != 2 ||
+		notes[0] != `left out: few: group d has too few values of "few"` {
+		t.Errorf("%q\n%s", notes, datasets.Format(f, 0))
+	}
+	op.Options = options("vectors", "full", "scores", "coverage,recall", "cells", "none")
+	f, notes = must.Get2(evaluate(t, op, real, groupsOf(2, 7, nil)))(t)
+	if f.Len() != 8 || !strings.HasPrefix(notes[0], `left out: full, recall: group region "a" has too few images`) {
+		t.Errorf("%q\n%s", notes, datasets.Format(f, 0))
+	}
+	for want, o := range map[string]map[string]string{`except: there is no group "x"`: options("vectors", "full",
+		"except", "x"), "need vectors": nil, "half-samples": options("vectors", "full",
 		"resamples", "0"), "radius needs": options("vectors", "full", "k", "100")} {
 		must.Fail(evaluate(t, ask{Metric: "specifications", By: []string{"region"}, Options: o}, real, fair))(t, want)
 	}

@@ -72,6 +72,16 @@ func NewBootstrap(o BootstrapOptions, strata ...int) (*Bootstrap, error) {
 	return b, nil
 }
 
+// Among returns the bootstrap of one stratum for a score that so many of its units have a term of: with the same
+// resamples and that number's degrees of freedom.
+func (b *Bootstrap) Among(units int) *Bootstrap {
+	out := *b
+	if out.tail = math.NaN(); units > 1 {
+		out.tail = expanded(b.Level, float64(units), float64(units-1))
+	}
+	return &out
+}
+
 // expanded returns the share of resamples below an interval: Φ(−√(n/f)·t) with the (1+level)/2 quantile t of Student's
 // distribution with f degrees of freedom, for n units in n − f strata. The normal quantile, and resamples whose
 // variance is too small by f/n, give intervals of few units that are too narrow.

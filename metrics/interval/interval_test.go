@@ -66,6 +66,9 @@ func TestHalvesAreReproducible(t *testing.T) {
 	h := HalfSampleOptions{Seed: 5, Side: "real", Cells: c, IDs: ids}
 	d := half(t, h)
 	must.EqualSlices(t, d.bits, half(t, h).bits, "equal options, other half-samples")
+	for range 20 { // not in the order of a map
+		must.Fail(HalfSample(HalfSampleOptions{Cells: c, IDs: make([]string, 40)}))(t, `in cell "cell 0"`)
+	}
 	turned := h
 	turned.Cells, turned.IDs = slices.Clone(c), slices.Clone(ids)
 	slices.Reverse(turned.Cells)

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"math/bits"
 	"math/rand/v2"
 	"slices"
@@ -45,7 +46,8 @@ func HalfSample(h HalfSampleOptions) (*Samples, error) {
 		cells[c] = append(cells[c], row)
 	}
 	s := newSamples(len(h.Cells), h.Resamples)
-	for cell, rows := range cells {
+	for _, cell := range slices.Sorted(maps.Keys(cells)) {
+		rows := cells[cell]
 		if h.IDs != nil {
 			slices.SortFunc(rows, func(a, b int) int { return cmp.Compare(h.IDs[a], h.IDs[b]) })
 			for i := 1; i < len(rows); i++ {

@@ -8,11 +8,12 @@ import (
 )
 
 // CohensD returns the difference of the means of a and b in units of their pooled standard deviation: 0.2 small, 0.5
-// medium, 0.8 large (Cohen 1988). It is NaN if all values are equal.
+// medium, 0.8 large (Cohen 1988). It is NaN if the values of each group are equal.
 //
 // Errors: fewer than two values in a group, a value that is NaN or infinite.
 func CohensD(a, b []float64) (float64, error) {
-	for what, v := range map[string][]float64{"the first group": a, "the second group": b} {
+	for i, v := range [][]float64{a, b} {
+		what := []string{"the first group", "the second group"}[i]
 		if err := finite(v, what); err != nil {
 			return 0, err
 		}
@@ -23,7 +24,7 @@ func CohensD(a, b []float64) (float64, error) {
 	n, m := float64(len(a)), float64(len(b))
 	meanA, squaresA := spread(a)
 	meanB, squaresB := spread(b)
-	return (meanA - meanB) / math.Sqrt((squaresA+squaresB)/(n+m-2)), nil
+	return finiteOrNaN((meanA - meanB) / math.Sqrt((squaresA+squaresB)/(n+m-2))), nil
 }
 
 // spread returns the mean and the sum of squared deviations from it.

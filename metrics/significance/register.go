@@ -100,7 +100,7 @@ type effectRow struct {
 }
 
 var effectSize = metrics.Define(metrics.Definition[EffectOptions, effectRow]{
-	Name: "effect-size", Title: "how large the difference of two groups is", Version: 2,
+	Name: "effect-size", Title: "how large the difference of two groups is", Version: 3,
 	Unit: "the values'; standard deviations; share", Range: "(-∞, ∞); h [-π, π]; delta [-1, 1]",
 	Direction: "0 is no difference; ratio 1", Citation: "Cohen 1988; Cliff 1993", Inputs: input, Compute: effects,
 })
@@ -179,7 +179,7 @@ func effects(_ context.Context, call *metrics.Call, o EffectOptions) ([]effectRo
 		x, y := a.values(), b.values()
 		row := effectRow{Split: by, A: a.name, B: b.name, MeanA: mean(x), MeanB: mean(y), CohensH: math.NaN(),
 			Difference: metrics.Exact(mean(x) - mean(y)), Ratio: metrics.Exact(finiteOrNaN(mean(x) / mean(y))),
-			NA: len(x), NB: len(y), Missing: a.missing + b.missing, Interval: at.Label(cmp.Or(o.Unit, "rows"))}
+			NA: len(x), NB: len(y), Missing: a.missing + b.missing}
 		row.CohensD, row.CliffsDelta = sizes(x, y)
 		if binary(x, y) {
 			row.CohensH = CohensH(row.MeanA, row.MeanB)
@@ -195,6 +195,7 @@ func effects(_ context.Context, call *metrics.Call, o EffectOptions) ([]effectRo
 				return inGroups(by, a.name, b.name, err)
 			}
 		}
+		row.Interval = at.Label(cmp.Or(o.Unit, "rows"), row.Difference, row.Ratio)
 		rows = append(rows, row)
 		return nil
 	})

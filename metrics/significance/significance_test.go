@@ -236,6 +236,10 @@ func TestErrors(t *testing.T) {
 	for want, f := range call {
 		must.Fail(f())(t, want)
 	}
+	for range 20 { // not in the order of a map
+		must.Fail(CohensD([]float64{nan, 1}, []float64{nan, 1}))(t, "the first group")
+		must.Fail(Spearman([]float64{nan, 1}, []float64{nan, 1}))(t, "the first score")
+	}
 }
 
 func normal(rng *rand.Rand, n int, mean float64) []float64 {

@@ -24,8 +24,8 @@ func Spearman(x, y []float64) (float64, error) {
 	if len(x) < 2 {
 		return 0, fmt.Errorf("significance: %d units; a correlation needs two or more", len(x))
 	}
-	for what, v := range map[string][]float64{"the first score": x, "the second score": y} {
-		if err := finite(v, what); err != nil {
+	for i, v := range [][]float64{x, y} {
+		if err := finite(v, []string{"the first score", "the second score"}[i]); err != nil {
 			return 0, err
 		}
 	}

@@ -246,6 +246,9 @@ func TestTableEdges(t *testing.T) {
 	must.Near(t, e.Numbers("difference")[0], math.NaN(), 0)
 	must.Equal(t, e.Numbers("difference")[1], -1.5)
 	must.Near(t, e.Numbers("difference_low")[1], math.NaN(), 0)
+	must.Equal(t, e.Texts("interval")[1], "")
+	e = run(t, "effect-size", tab("aabb", 1, 1, 2, 2), nil)
+	must.Near(t, e.Numbers("cohens_d")[0], math.NaN(), 0, "no deviation within groups")
 	for _, metric := range []string{"permutation-test", "effect-size", "clustered-mean", "adjust-p"} {
 		column := "value"
 		if metric == "adjust-p" {

@@ -86,7 +86,10 @@ func computeVerdicts(_ context.Context, call *datasets.Call, o VerdictOptions) (
 	if in.Err != nil {
 		return nil, in.Err
 	}
-	ends := intervals(call, o)
+	ends, err := intervals(call, o)
+	if err != nil {
+		return nil, err
+	}
 	out := make([]string, in.Frame.Len())
 	for _, g := range groups {
 		for _, row := range g.Rows {
@@ -113,22 +116,20 @@ func computeVerdicts(_ context.Context, call *datasets.Call, o VerdictOptions) (
 }
 
 // intervals returns the intervals of the estimates by subject; none of a subject with several.
-func intervals(call *datasets.Call, o VerdictOptions) map[string][2]float64 {
-	role := "in"
+func intervals(call *datasets.Call, o VerdictOptions) (map[string][2]float64, error) {
+	in, out := tabular.Read(call, "in"), map[string][2]float64{}
 	if call.Inputs["intervals"] != nil {
-		role = "intervals"
+		in = tabular.Read(call, "intervals")
+	} else if !in.Frame.Has(o.Estimate+"_low") || !in.Frame.Has(o.Estimate+"_high") {
+		return out, nil
 	}
-	in, out := tabular.Read(call, role), map[string][2]float64{}
-	low, high := in.Frame.Numbers(o.Estimate+"_low"), in.Frame.Numbers(o.Estimate+"_high")
-	if low == nil || high == nil {
-		return out
-	}
+	low, high := in.Numbers(o.Estimate+"_low"), in.Numbers(o.Estimate+"_high")
 	for _, g := range in.Groups(o.On) {
 		if len(g.Rows) == 1 {
 			out[strings.Join(g.By, "\x00")] = [2]float64{low[g.Rows[0]], high[g.Rows[0]]}
 		}
 	}
-	return out
+	return out, in.Err
 }
 
 // excludes reports whether an interval has no value that would be flagged; false for the zero interval.

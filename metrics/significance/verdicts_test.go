@@ -65,6 +65,11 @@ func TestVerdicts(t *testing.T) {
 			t.Errorf("%q has no %q", got, want)
 		}
 	}
+	for want, intervals := range map[string]*table.Frame{`"difference_low"`: injected,
+		`no such column: "language"`: {Columns: in.Columns[1:]}} {
+		must.Fail(tabulartest.RunOn("verdicts", map[string]*table.Frame{"in": in, "intervals": intervals},
+			map[string]string{"on": "language"}))(t, want)
+	}
 	must.Fail(tabulartest.RunOn("verdicts", map[string]*table.Frame{"in": in, "injected": injected},
 		map[string]string{"on": "people"}))(t, `"people"`) // a missing column
 }

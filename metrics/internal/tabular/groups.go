@@ -75,9 +75,9 @@ func (r *Reader) UniqueIDs() {
 	seen := map[string]int{}
 	for i, id := range r.Frame.Texts("id") {
 		if before, twice := seen[id]; twice && r.Err == nil {
-			r.Err = table.BadRow{Row: i + 1, ID: id, Column: "id",
+			r.Err = table.BadRow{Row: r.Frame.RowNumber(i), ID: id, Column: "id",
 				Reason: fmt.Sprintf("the id occurs twice: row %d has the same id", before)}
 		}
-		seen[id] = i + 1
+		seen[id] = r.Frame.RowNumber(i)
 	}
 }

@@ -61,13 +61,19 @@ func Outcome(f *table.Frame, row int) string {
 	return ""
 }
 
-// Number returns the value of a number column that may be missing; NaN without it.
-func Number(f *table.Frame, column string, row int) float64 {
-	if v := f.Numbers(column); v != nil {
+// NumberOf returns a function that returns the value of a row in a number column that may be missing; NaN without it.
+func NumberOf(f *table.Frame, column string) func(row int) float64 {
+	v := f.Numbers(column)
+	return func(row int) float64 {
+		if v == nil {
+			return math.NaN()
+		}
 		return v[row]
 	}
-	return math.NaN()
 }
+
+// Number is NumberOf of one row.
+func Number(f *table.Frame, column string, row int) float64 { return NumberOf(f, column)(row) }
 
 // Text returns the value of a text column that may be missing; "" without it.
 func Text(f *table.Frame, column string, row int) string {
@@ -77,9 +83,9 @@ func Text(f *table.Frame, column string, row int) string {
 	return ""
 }
 
-// BadRow returns an error about a cell of a frame; row is from 0.
+// BadRow returns an error about a cell of a frame, with the number that the row has in its source; row is from 0.
 func BadRow(f *table.Frame, row int, column, format string, args ...any) error {
-	b := table.BadRow{Row: row + 1, Column: column, Reason: fmt.Sprintf(format, args...)}
+	b := table.BadRow{Row: f.RowNumber(row), Column: column, Reason: fmt.Sprintf(format, args...)}
 	if ids := f.Texts("id"); ids != nil {
 		b.ID = ids[row]
 	}
