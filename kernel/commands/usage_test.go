@@ -76,8 +76,9 @@ func TestUsage(t *testing.T) {
 		"store gc --keep NaNd":                                       "--keep \"NaNd\"",
 		"store gc --max 10000000TB":                                  "--max \"10000000TB\"",
 		"store gc --max 0.4B":                                        "--max \"0.4B\"",
-		"backend stop drain":                                         "backend stop takes no argument", "install x": "install takes no argument",
-		"run n.ipynb --in-place -o x.ipynb": "run: --in-place writes the notebook itself",
+		"backend stop drain":                                         "backend stop takes no argument",
+		"install x":                                                  "install takes no argument",
+		"run n.ipynb --in-place -o x.ipynb":                          "run: --in-place writes the notebook itself",
 		"ask --model exec:x --in q.csv --questions q.csv --out o.csv --question Day?": "" +
 			"ask: --questions gives the questions",
 		"ask --model exec:x --in q.csv --questions q.csv --out o.csv --choices a,b": "" +
