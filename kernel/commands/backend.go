@@ -42,7 +42,7 @@ func backendCommand(ctx context.Context, args []string) error {
 	case "status":
 		return status(ctx, b, "backend status", args)
 	case "stop":
-		if err := noArguments(flags("backend stop", "  (running jobs end)"), args); err != nil {
+		if err := noArguments(flags("backend stop", "\n  Stops the backend; running jobs end."), args); err != nil {
 			return err
 		}
 		b.Say = func(line string) { fmt.Println(line) }
@@ -53,7 +53,7 @@ func backendCommand(ctx context.Context, args []string) error {
 		}
 		return err
 	case "log":
-		if err := noArguments(flags("backend log", "  (prints the log)"), args); err != nil {
+		if err := noArguments(flags("backend log", "\n  Prints the log."), args); err != nil {
 			return err
 		}
 		f, err := os.Open(client.LogPath(home))

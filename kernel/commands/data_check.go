@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,7 +22,7 @@ import (
 const captionData = "laion_coco_nllb"
 
 // checkData runs `antipode data check`: it compares an unpacked archive with what its loader expects.
-func checkData(_ context.Context, args []string) error {
+func checkData(ctx context.Context, args []string) error {
 	const checkable = geode.Name + ", " + dollarstreet.Name + ", " + captionData
 	fs := flags("data check", "NAME DIR; names: "+checkable+"\n"+
 		"  Compares an unpacked archive with what its loader expects, and prints the differences. Exit status 1\n"+
@@ -44,6 +45,9 @@ func checkData(_ context.Context, args []string) error {
 	}
 	var report *check.Report
 	decode := func(data []byte) error {
+		if ctx.Err() != nil { // the rest is only read
+			return ctx.Err()
+		}
 		_, err := preprocess.Decode(data)
 		return err
 	}
@@ -57,7 +61,7 @@ func checkData(_ context.Context, args []string) error {
 	default:
 		return usage("data check: no data set %q with a check; names: %s", name, checkable)
 	}
-	if err != nil {
+	if err := cmp.Or(ctx.Err(), err); err != nil {
 		return err
 	}
 	if err := report.Write(os.Stdout); err != nil {

@@ -51,6 +51,9 @@ func storeCommand(ctx context.Context, args []string) error {
 	defer s.Close()
 	switch what {
 	case "ls":
+		if err := noArguments(flags("store ls", "\n  Lists what is in the store, and its results."), args); err != nil {
+			return err
+		}
 		return listStore(s)
 	case "show":
 		rest, err := parseN(flags("store show", "RESULT"), args, 1, "antipode store show RESULT")

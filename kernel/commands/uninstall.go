@@ -48,7 +48,11 @@ func uninstall(ctx context.Context, args []string) error {
 		return err
 	}
 	if _, err := os.Stat(home); err == nil {
-		if !*yes && !confirm(fmt.Sprintf("remove the store %s, with all results in it? [y/N] ", home)) {
+		remove := *yes || confirm(ctx, fmt.Sprintf("remove the store %s, with all results in it? [y/N] ", home))
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if !remove {
 			fmt.Printf("kept the store %s; `antipode uninstall --yes` removes it\n", home)
 		} else if err := removeStore(home); err != nil {
 			return err
@@ -68,14 +72,23 @@ func uninstall(ctx context.Context, args []string) error {
 	return nil
 }
 
-// confirm asks a question on the terminal. Without an answer it is "no".
-func confirm(question string) bool {
+// confirm asks a question on the terminal. Without an answer, or when ctx ends, it is "no".
+func confirm(ctx context.Context, question string) bool {
 	fmt.Print(question)
-	answer, err := bufio.NewReader(os.Stdin).ReadString('\n')
-	if err != nil {
-		fmt.Println()
+	answer := make(chan string, 1)
+	go func() {
+		text, err := bufio.NewReader(os.Stdin).ReadString('\n')
+		if err != nil {
+			fmt.Println()
+		}
+		answer <- text
+	}()
+	select {
+	case text := <-answer:
+		return slices.Contains([]string{"y", "yes"}, strings.ToLower(strings.TrimSpace(text)))
+	case <-ctx.Done():
+		return false
 	}
-	return slices.Contains([]string{"y", "yes"}, strings.ToLower(strings.TrimSpace(answer)))
 }
 
 // removeStore removes the parts of a store, and its folder unless that contains something else.

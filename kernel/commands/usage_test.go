@@ -71,6 +71,7 @@ func TestUsage(t *testing.T) {
 		"annotate collect . --out t.txt":                             "t.txt: the name of a table ends in",
 		"annotate make --task visag --in archipelago-photos --out d": "annotate make: no task \"visag\"",
 		"store gc 300d":                                              "store gc takes no argument",
+		"store ls x":                                                 "store ls takes no argument",
 		"doctor x":                                                   "doctor takes no argument",
 		"store gc --keep 999999d":                                    "--keep \"999999d\"",
 		"store gc --keep NaNd":                                       "--keep \"NaNd\"",
