@@ -9,6 +9,7 @@ import (
 	"github.com/gomlx/compute"
 
 	"antipode/gomlxmodels/preprocess"
+	"antipode/gomlxmodels/vit"
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/must"
 	"antipode/test/modeltest"
@@ -123,6 +124,22 @@ func TestPreprocessing(t *testing.T) {
 		if p.Resize != preprocess.ShortestEdge || p.Edge != 32 || p.CropHeight != 32 ||
 			p.Filter != preprocess.Bicubic || p.Mean != mean || len(m.Files()) != files {
 			t.Errorf("%q: %+v, files %v", file, p, m.Files())
+		}
+	}
+	for file, text := range map[string]string{"": "", "preprocessor_config.json": `{"size": {"height": 16, "width": 16}}`,
+		"processor_config.json": `{"image_processor": {"size": {"height": 16, "width": 16}, "image_mean": [0.1, 0.2, 0.3]}}`,
+	} { // the same of a SigLIP's images alone; processor_config.json before preprocessor_config.json
+		dir := modeltest.CopyOf(t, "siglip")
+		switch file {
+		case "":
+			os.Remove(filepath.Join(dir, "preprocessor_config.json"))
+		default:
+			modeltest.Write(t, filepath.Join(dir, file), text)
+		}
+		p := open(t, dir).Preprocess()
+		if v := must.Get(vit.Open(dir))(t).Preprocess(); v != p || p.Filter != preprocess.Bicubic ||
+			(p.Mean[0] == 0.1) != (file == "processor_config.json") {
+			t.Errorf("siglip, %q: %+v, %+v", file, p, v)
 		}
 	}
 }
