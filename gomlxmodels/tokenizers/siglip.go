@@ -9,11 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// The model_type of SigLIP and SigLIP 2, and the class of SigLIP's tokenizer.
-const (
-	siglip      = "siglip"
-	siglipClass = "SiglipTokenizer"
-)
+// siglip is the model_type of SigLIP and SigLIP 2.
+const siglip = "siglip"
 
 // siglipLower makes the texts of a SigLIP 2 small, as they were in its training: its tokenizer is Gemma's, and of
 // transformers' classes for it Siglip2Tokenizer does so, GemmaTokenizer, which the published folders name, does not.
@@ -22,7 +19,7 @@ func (o *opener) siglipLower(t *Tokenizer) error {
 	if !is || m.fallback == nil {
 		return nil
 	}
-	kind, err := o.modelType()
+	_, kind, err := o.config()
 	if err != nil || kind != siglip {
 		return err
 	}

@@ -65,7 +65,7 @@ func (t *Tokenizer) Encode(text string, limit int) (Encoding, error) {
 	if room := limit - around; limit > 0 && e.Tokens > room {
 		e.Truncated = true
 		from := len(t.before)
-		if t.set.cutLeft {
+		if t.set.cutSide == "left" {
 			copy(e.IDs[from:], e.IDs[len(e.IDs)-room:])
 		}
 		e.IDs = e.IDs[:from+room]
@@ -133,7 +133,7 @@ func (t *Tokenizer) Size() int { return len(t.tokens) }
 func (t *Tokenizer) Limit() int { return t.set.limit }
 
 // PadLeft says that the model wants its padding before the text.
-func (t *Tokenizer) PadLeft() bool { return t.set.padLeft }
+func (t *Tokenizer) PadLeft() bool { return t.set.padSide == "left" }
 
 // PadID is the id that fills up short texts; −1 = none.
 func (t *Tokenizer) PadID() int32 { return t.named("pad_token") }
