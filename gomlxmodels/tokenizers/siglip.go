@@ -20,17 +20,10 @@ func (o *opener) siglipLower(t *Tokenizer) error {
 		return nil
 	}
 	_, kind, err := o.config()
-	if err != nil || kind != siglip {
-		return err
+	if err == nil && kind == siglip {
+		t.Lower()
 	}
-	normalize := t.normalize
-	t.normalize = func(text string) string {
-		if text = lowercase(text); normalize != nil {
-			text = normalize(text)
-		}
-		return text
-	}
-	return nil
+	return err
 }
 
 // siglip makes the tokenizer of a SigLIP: SentencePiece's own normalization and Unigram of a text in small letters

@@ -111,6 +111,22 @@ func (t *Tokenizer) text(e *Encoding, text string) {
 	})
 }
 
+// Lower makes texts small before they are normalized, special tokens in them not: the do_lower_case of
+// sentence-transformers. The tokenizer must not be in use.
+func (t *Tokenizer) Lower() {
+	normalize := t.normalize
+	t.normalize = func(text string) string {
+		if text = lowercase(text); normalize != nil {
+			text = normalize(text)
+		}
+		return text
+	}
+	for i, token := range t.normal {
+		t.normal[i].content = t.normalize(token.content)
+		t.tokens[token.id] = t.normal[i].content
+	}
+}
+
 // loses says that the normalizer takes away the first character of a text.
 func (t *Tokenizer) loses(text string) bool {
 	_, n := utf8.DecodeRuneInString(text)
