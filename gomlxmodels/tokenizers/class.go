@@ -10,6 +10,10 @@ import (
 	"strings"
 )
 
+// Version is that of how files are read: the same files may give other ids under another one. Digests of stored results
+// cover it.
+const Version = 2
+
 // The classes of transformers whose rules are known.
 const (
 	bertClass    = "BertTokenizer"
@@ -26,8 +30,7 @@ var classes = map[string][]string{
 	bertClass: {"DistilBertTokenizer", "ElectraTokenizer", "MobileBertTokenizer", "bert", "distilbert", "electra",
 		"blip", "grounding-dino"},
 	mpnetClass: {"mpnet"},
-	robertaClass: {"BartTokenizer", "LongformerTokenizer", "roberta", "roberta-prelayernorm", "bart", "longformer",
-		"dallebart"},
+	robertaClass: {"BartTokenizer", "LongformerTokenizer", "roberta", "roberta-prelayernorm", "bart", "longformer"},
 	gpt2Class:   {"gpt2", "opt", "blip-2"},
 	clipClass:   {"clip", "clip_text_model", "clipseg", "owlv2"},
 	xlmrClass:   {"xlm-roberta", "altclip"},
