@@ -29,12 +29,12 @@ const (
 var classes = map[string][]string{
 	bertClass: {"DistilBertTokenizer", "ElectraTokenizer", "MobileBertTokenizer", "bert", "distilbert", "electra",
 		"blip", "grounding-dino"},
-	mpnetClass: {"mpnet"},
+	mpnetClass:   {"mpnet"},
 	robertaClass: {"BartTokenizer", "LongformerTokenizer", "roberta", "roberta-prelayernorm", "bart", "longformer"},
-	gpt2Class:   {"gpt2", "opt", "blip-2"},
-	clipClass:   {"clip", "clip_text_model", "clipseg", "owlv2"},
-	xlmrClass:   {"xlm-roberta", "altclip"},
-	siglipClass: {siglip},
+	gpt2Class:    {"gpt2", "opt", "blip-2"},
+	clipClass:    {"clip", "clip_text_model", "clipseg", "owlv2"},
+	xlmrClass:    {"xlm-roberta", "altclip"},
+	siglipClass:  {siglip},
 }
 
 // class sets the class of the tokenizer: that of tokenizer_config.json, else of config.json, else of its model_type.
