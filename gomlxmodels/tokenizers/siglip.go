@@ -84,11 +84,14 @@ func (o *opener) siglip(path string, b *bare, m *sentencePiece) (*Tokenizer, err
 
 // siglipCanonical is SigLIP's form of a text: small letters, no punctuation of ASCII, single spaces.
 func siglipCanonical(text string) string {
-	text = without(lowercase(finalSigma(text)), func(r rune) bool {
+	text = without(PythonLower(text), func(r rune) bool {
 		return r < utf8.RuneSelf && (unicode.IsPunct(r) || unicode.IsSymbol(r))
 	})
 	return strings.TrimFunc(spaces(text, " "), unicode.IsSpace)
 }
+
+// PythonLower is a text in small letters as Python's str.lower makes them.
+func PythonLower(text string) string { return lowercase(finalSigma(text)) }
 
 // finalSigma makes Σ at the end of a word ς, as Python's str.lower does.
 func finalSigma(text string) string {
