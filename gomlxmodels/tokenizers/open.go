@@ -32,7 +32,9 @@ type settings struct {
 // Open reads the tokenizer of a model folder: tokenizer.json, else vocab.txt (BERT, MPNet), else vocab.json and
 // merges.txt (CLIP, GPT-2, RoBERTa, OPT), else a SentencePiece model (sentencepiece.bpe.model, spiece.model or
 // tokenizer.model) of an XLMRobertaTokenizer or SiglipTokenizer, with tokenizer_config.json and special_tokens_map.json
-// next to it where they are there. Errors are one line that names the file.
+// next to it where they are there. The class is that of tokenizer_config.json, else config.json's; of a tokenizer.json
+// it decides as in transformers 5, which takes most rules of a known class from tokenizer_config.json. Errors are one
+// line that names the file.
 func Open(dir string) (*Tokenizer, error) {
 	o := opener{dir: dir}
 	set, err := o.settings()
